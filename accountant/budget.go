@@ -1,0 +1,87 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+var (
+	// ErrBudgetRange is wrapped by every error about an ε or δ outside its range.
+	ErrBudgetRange = errors.New("privacy budget out of range")
+	// ErrEvent is wrapped by every error about an event, a count or an adjacency that the accountant does not accept.
+	ErrEvent = errors.New("invalid privacy event")
+	// ErrNoRho is returned for a composition that has an event without a zCDP guarantee.
+	ErrNoRho = errors.New("no zCDP guarantee")
+	// ErrUnbounded is returned when no finite ε exists at the asked δ.
+	ErrUnbounded = errors.New("no finite epsilon at this delta")
+)
+
+// MaxDelta is the largest δ that a Budget may have.
+const MaxDelta = 1e-3
+
+// Adjacency says which tables are neighbours. It is fixed when a session opens and is written in every ledger and model.
+type Adjacency uint8
+
+const (
+	// AddRemove neighbours differ by adding or removing all rows of one privacy unit.
+	AddRemove Adjacency = 1
+	// ReplaceOne neighbours differ by the rows of one privacy unit; the number of units is the same.
+	ReplaceOne Adjacency = 2
+)
+
+// String returns "add-remove" or "replace-one".
+func (a Adjacency) String() string {
+	switch a {
+	case AddRemove:
+		return "add-remove"
+	case ReplaceOne:
+		return "replace-one"
+	}
+	return "no adjacency"
+}
+
+// MarshalText returns String; the zero Adjacency is an error.
+func (a Adjacency) MarshalText() ([]byte, error) {
+	if err := a.validate(); err != nil {
+		return nil, err
+	}
+	return []byte(a.String()), nil
+}
+
+// UnmarshalText accepts "add-remove" and "replace-one" only.
+func (a *Adjacency) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "add-remove":
+		*a = AddRemove
+	case "replace-one":
+		*a = ReplaceOne
+	default:
+		return fmt.Errorf("accountant: adjacency must be add-remove or replace-one: %w", ErrEvent)
+	}
+	return nil
+}
+
+func (a Adjacency) validate() error {
+	if a != AddRemove && a != ReplaceOne {
+		return fmt.Errorf("accountant: adjacency must be add-remove or replace-one: %w", ErrEvent)
+	}
+	return nil
+}
+
+// Budget is an (ε, δ) pair: what a run may cost.
+type Budget struct {
+	Epsilon float64 `json:"epsilon"` // required, > 0, finite
+	Delta   float64 `json:"delta"`   // 0 to MaxDelta; 0 asks for pure DP
+}
+
+// Validate reports an ε or δ out of range as ErrBudgetRange.
+func (b Budget) Validate() error {
+	if !(b.Epsilon > 0) || math.IsInf(b.Epsilon, 1) {
+		return fmt.Errorf("accountant: epsilon %v must be positive and finite: %w", b.Epsilon, ErrBudgetRange)
+	}
+	if !(b.Delta >= 0 && b.Delta <= MaxDelta) {
+		return fmt.Errorf("accountant: delta %v must be from 0 to %v: %w", b.Delta, MaxDelta, ErrBudgetRange)
+	}
+	return nil
+}

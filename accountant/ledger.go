@@ -1,0 +1,104 @@
+package accountant
+
+import (
+	"errors"
+	"io"
+	"time"
+)
+
+var (
+	// ErrBudget is wrapped by every refusal for want of budget.
+	ErrBudget = errors.New("privacy budget exhausted")
+	// ErrLedger is wrapped by every error about a ledger that cannot be read or does not verify.
+	ErrLedger = errors.New("invalid ledger")
+	// ErrTorn reports a last line without its newline: an append that did not finish.
+	ErrTorn = errors.New("torn last ledger line")
+)
+
+// EntryKind is what a ledger line records.
+type EntryKind string
+
+const (
+	EntryOpen    EntryKind = "open"    // first line of a file
+	EntryLimit   EntryKind = "limit"   // from here on the file has this limit
+	EntryReserve EntryKind = "reserve" // a run takes its whole budget
+	EntryCharge  EntryKind = "charge"  // a mechanism call of a run
+	EntryClose   EntryKind = "close"   // a run ended
+)
+
+// LimitRule says how the budgets of several runs add up.
+type LimitRule string
+
+const (
+	RuleBasic LimitRule = "basic" // Σε and Σδ of the runs' budgets; the default
+	RuleZCDP  LimitRule = "zcdp"  // Σρ of the runs' compositions within the ρ of the limit
+)
+
+// Status of a closed run.
+const (
+	StatusDone       = "done"
+	StatusFailed     = "failed"
+	StatusCancelled  = "cancelled"
+	StatusUnfinished = "unfinished" // no close line yet
+)
+
+// Entry is one line of a ledger. Fields that do not belong to its kind are empty and are not written.
+type Entry struct {
+	Seq            int         `json:"seq"`
+	Time           time.Time   `json:"time,omitzero"`
+	Kind           EntryKind   `json:"kind"`
+	Run            string      `json:"run,omitzero"`
+	Adjacency      Adjacency   `json:"adjacency,omitzero"`
+	Unit           string      `json:"unit,omitzero"`
+	MaxRowsPerUnit int         `json:"max_rows_per_unit,omitzero"`
+	Budget         *Budget     `json:"budget,omitzero"`
+	Rule           LimitRule   `json:"rule,omitzero"`
+	Composition    Composition `json:"composition,omitzero"`
+	Method         string      `json:"method,omitzero"`
+	SchemaSHA256   string      `json:"schema_sha256,omitzero"`
+	Tool           string      `json:"tool,omitzero"`
+	PID            int         `json:"pid,omitzero"`
+	Host           string      `json:"host,omitzero"`
+	Label          string      `json:"label,omitzero"`
+	Event          *Charge     `json:"charge,omitzero"`
+	Status         string      `json:"status,omitzero"`
+	Prev           string      `json:"prev"`
+	Hash           string      `json:"hash"`
+}
+
+// Seal returns e with Seq, Prev and Hash filled in to follow prev; the zero Entry as prev starts a ledger.
+func (e Entry) Seal(prev Entry) Entry { return e }
+
+// Ledger is the entries of one file, in order.
+type Ledger struct {
+	Entries []Entry
+}
+
+// RunSummary is one run of a ledger.
+type RunSummary struct {
+	Run      string
+	Method   string
+	Time     time.Time
+	Budget   Budget
+	Reserved Composition
+	Charged  Composition
+	Status   string
+}
+
+// ParseLedger reads a ledger strictly.
+func ParseLedger(r io.Reader) (*Ledger, error) { return nil, errTODO }
+
+// Verify recomputes what the ledger claims.
+func (l *Ledger) Verify() error { return errTODO }
+
+// Runs returns one summary for each reservation, in order.
+func (l *Ledger) Runs() []RunSummary { return nil }
+
+// Spent returns the basic composition of all reservations.
+func (l *Ledger) Spent() Budget { return Budget{} }
+
+// Limit returns the newest limit.
+func (l *Ledger) Limit() (Entry, bool) { return Entry{}, false }
+
+// Allows returns ErrBudget if a reservation of c with budget b would exceed the limit.
+func (l *Ledger) Allows(b Budget, c Composition) error { return errTODO }
