@@ -1,0 +1,148 @@
+package table
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// randomTable makes a table of codes without a schema, for the counting
+// loops; skew > 0 makes low codes frequent.
+func randomTable(rng *rand.Rand, rows int, sizes []int, skew int) *Table {
+	t := &Table{sizes: sizes, rows: rows}
+	for _, size := range sizes {
+		c := NewCodes(size, rows)
+		for i := range rows {
+			v := rng.IntN(size)
+			for range skew {
+				v = min(v, rng.IntN(size))
+			}
+			c.Set(i, uint16(v))
+		}
+		t.cols = append(t.cols, c)
+	}
+	return t
+}
+
+// naiveCount is CountTo row by row.
+func naiveCount(t *Table, dst []int64, cols []int) {
+	for i := range t.rows {
+		x := 0
+		for _, c := range cols {
+			x = x*t.sizes[c] + int(t.cols[c].At(i))
+		}
+		dst[x]++
+	}
+}
+
+func TestCountToAgreesWithTheDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	sizes := []int{2, 1, 7, 256, 257, 300, 16, 3, 100}
+	for _, rows := range []int{0, 1, 3, 4, 5, 1023, 1025, 5000, 2*rowsPerWorker + 17} {
+		tab := randomTable(rng, rows, sizes, 1)
+		for _, cols := range [][]int{
+			{}, {0}, {1}, {3}, {4}, {2, 0}, {0, 2}, {3, 3}, {3, 2}, {4, 0}, {5, 4}, {0, 2, 6}, {6, 2, 7}, {2, 2, 2},
+			{0, 4, 2}, {0, 1, 2, 6}, {7, 6, 2, 0, 1}, {3, 4, 6, 0}, {8, 8, 8},
+		} {
+			t.Run(fmt.Sprint(rows, cols), func(t *testing.T) {
+				cells := 1
+				for _, c := range cols {
+					cells *= sizes[c]
+				}
+				got, want := make([]int64, cells), make([]int64, cells)
+				got[0], want[0] = 5, 5 // CountTo adds
+				tab.CountTo(got, cols)
+				naiveCount(tab, want, cols)
+				if !slices.Equal(got, want) {
+					t.Errorf("CountTo(%v) over %d rows differs from the row-by-row count", cols, rows)
+				}
+			})
+		}
+	}
+}
+
+func TestCountToRefusesAWrongLength(t *testing.T) {
+	tab := randomTable(rand.New(rand.NewPCG(1, 2)), 10, []int{2, 3}, 0)
+	for _, n := range []int{0, 1, 5, 7} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a marginal of 6 cells was counted into %d", n)
+				}
+			}()
+			tab.CountTo(make([]int64, n), []int{0, 1})
+		}()
+	}
+}
+
+func TestCountWhere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	sizes := []int{2, 300, 5}
+	for _, rows := range []int{0, 1, 4095, 4097, 20000} {
+		tab := randomTable(rng, rows, sizes, 0)
+		for _, columns := range [][]int{{}, {0}, {1}, {2, 0}, {0, 1, 2}, {2, 2}} {
+			var p Predicate
+			for _, c := range columns {
+				allow := make([]bool, sizes[c])
+				for i := range allow {
+					allow[i] = rng.IntN(2) == 0
+				}
+				p = append(p, Condition{Column: c, Allow: allow})
+			}
+			var want int64
+			for i := range rows {
+				ok := true
+				for _, c := range p {
+					ok = ok && c.Allow[tab.cols[c.Column].At(i)]
+				}
+				if ok {
+					want++
+				}
+			}
+			if got := tab.CountWhere(p); got != want {
+				t.Errorf("%d rows, columns %v: got %d, want %d", rows, columns, got, want)
+			}
+		}
+	}
+}
+
+func TestCountWhereRefusesAWrongLength(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a condition of 2 codes was accepted for a column of 3")
+		}
+	}()
+	randomTable(rand.New(rand.NewPCG(1, 2)), 10, []int{3}, 0).CountWhere(Predicate{{Column: 0, Allow: make([]bool, 2)}})
+}
+
+func BenchmarkCountTo(b *testing.B) {
+	const rows = 1_000_000
+	sizes := []int{16, 42, 74, 7, 300}
+	for _, skew := range []int{0, 6} {
+		tab := randomTable(rand.New(rand.NewPCG(1, 2)), rows, sizes, skew)
+		for _, cols := range [][]int{{0}, {0, 1}, {1, 2}, {0, 1, 3}, {0, 4}, {0, 1, 3, 3}} {
+			cells := 1
+			for _, c := range cols {
+				cells *= sizes[c]
+			}
+			dst := make([]int64, cells)
+			b.Run(fmt.Sprintf("skew=%d/columns=%d/cells=%d", skew, len(cols), cells), func(b *testing.B) {
+				b.SetBytes(int64(rows * len(cols)))
+				for b.Loop() {
+					tab.CountTo(dst, cols)
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkCountWhere(b *testing.B) {
+	const rows = 1_000_000
+	sizes := []int{16, 42}
+	tab := randomTable(rand.New(rand.NewPCG(1, 2)), rows, sizes, 0)
+	p := Predicate{{0, make([]bool, 16)}, {1, make([]bool, 42)}}
+	for b.Loop() {
+		tab.CountWhere(p)
+	}
+}
