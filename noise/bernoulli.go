@@ -1,0 +1,126 @@
+package noise
+
+import (
+	"math"
+	"math/big"
+)
+
+// This file decides events of probability exp(−γ), γ ≥ 0, by CKS Algorithm 1: for 0 ≤ γ ≤ 1 let K be the first
+// k = 1, 2, ... for which a trial of probability γ/k fails. Then P(K > k) = γ^k/k! and P(K is odd) = Σ(−γ)^k/k! = exp(−γ).
+// A trial of probability γ/k is one of probability 1/k and, independently, one of probability γ. A larger γ is split:
+// exp(−γ) = exp(−1)^n·exp(−(γ−n)).
+
+// oneIn returns true with probability 1/k, k ≥ 1.
+func (b *stream) oneIn(k uint64) bool {
+	switch k {
+	case 1:
+		return true
+	case 2:
+		return b.bit()
+	}
+	return b.uniform(k) == 0
+}
+
+// expMinusOne returns true with probability exp(−1): Algorithm 1 with γ = 1, whose first trial always succeeds.
+func (b *stream) expMinusOne() bool {
+	k := uint64(2)
+	for b.oneIn(k) {
+		k++
+	}
+	return k%2 == 1
+}
+
+// expMinusHalf returns true with probability exp(−1/2).
+func (b *stream) expMinusHalf() bool {
+	k := uint64(1)
+	for b.bit() && b.oneIn(k) {
+		k++
+	}
+	return k%2 == 1
+}
+
+// expMinusInt returns true with probability exp(−n). It takes fewer than 1.6 trials on average, whatever n is.
+func (b *stream) expMinusInt(n uint64) bool {
+	for ; n > 0; n-- {
+		if !b.expMinusOne() {
+			return false
+		}
+	}
+	return true
+}
+
+// expMinusRatio returns true with probability exp(−num/den), num ≤ den, den > 0.
+func (b *stream) expMinusRatio(num, den uint64) bool {
+	k := uint64(1)
+	for b.oneIn(k) && b.uniform(den) < num {
+		k++
+	}
+	return k%2 == 1
+}
+
+// expMinusFraction returns true with probability exp(−γ) for a γ in [0, 1) that is known to lie in
+// [low, low+width]/2^64. Where the first 64 digits u of a uniform U do not decide U < γ, it asks below(u).
+func (b *stream) expMinusFraction(low, width uint64, below func(u uint64) bool) bool {
+	k := uint64(1)
+	for b.oneIn(k) {
+		// U is in [u, u+1)/2^64: below γ if u+1 ≤ low, not below if u ≥ low+width.
+		if u := b.word(); u >= low && (u-low >= width || !below(u)) {
+			break
+		}
+		k++
+	}
+	return k%2 == 1
+}
+
+// expMinusBetween returns true with probability exp(−γ) for a γ ≥ 0 that lies in [lo, hi]; exact returns γ itself in a
+// number of its own and is called rarely when hi − lo is small. A lo that is negative or NaN counts as 0.
+func (b *stream) expMinusBetween(lo, hi float64, exact func() *big.Rat) bool {
+	if !(lo > 0) {
+		lo = 0
+	}
+	n := min(math.Floor(lo), 1<<53) // n ≤ γ: the n trials are due however the rest is decided
+	if !b.expMinusInt(uint64(n)) {
+		return false
+	}
+	rest := func() *big.Rat { // γ − n
+		g := exact()
+		return g.Sub(g, new(big.Rat).SetFloat64(n))
+	}
+	if !(hi < n+1) {
+		return b.expMinusRat(rest())
+	}
+	// n ≤ lo ≤ hi < n+1, so both differences are exact, below 1, and so are their products by 2^64.
+	low, high := uint64((lo-n)*0x1p64), uint64((hi-n)*0x1p64)+1
+	return b.expMinusFraction(low, high-low, func(u uint64) bool { return b.belowRat(u, rest()) })
+}
+
+// expMinusRat returns true with probability exp(−g), g ≥ 0. It is what the faster functions are measured against.
+func (b *stream) expMinusRat(g *big.Rat) bool {
+	n, r := new(big.Int).DivMod(g.Num(), g.Denom(), new(big.Int))
+	for one := big.NewInt(1); n.Sign() > 0; n.Sub(n, one) {
+		if !b.expMinusOne() {
+			return false
+		}
+	}
+	rest := new(big.Rat).SetFrac(r, g.Denom())
+	digit := new(big.Int).Lsh(r, 64)
+	low := digit.Div(digit, g.Denom()).Uint64()
+	return b.expMinusFraction(low, 1, func(u uint64) bool { return b.belowRat(u, rest) })
+}
+
+// belowRat reports U < p for a uniform U with first 64 binary digits u, and 0 ≤ p < 1: it goes through the digits of
+// both in base 2^64, drawing those of U, until they differ or p has no more.
+func (b *stream) belowRat(u uint64, p *big.Rat) bool {
+	digit, rest := new(big.Int), new(big.Int).Set(p.Num())
+	for {
+		rest.Lsh(rest, 64)
+		digit.DivMod(rest, p.Denom(), rest)
+		if d := digit.Uint64(); u != d {
+			return u < d
+		}
+		if rest.Sign() == 0 {
+			return false // U ≥ p
+		}
+		u = b.word()
+	}
+}

@@ -1,0 +1,129 @@
+package noise
+
+import (
+	crand "crypto/rand"
+	"fmt"
+	"io"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// Source is secret randomness: the ChaCha8 generator under a 256-bit key from crypto/rand. It cannot be seeded, copied
+// into an independent stream, saved or replaced; the zero Source panics. The generator of math/rand/v2 replaces its own
+// key as it goes, so memory read later does not reveal earlier noise.
+//
+// A Source is not safe for concurrent use: give each goroutine its own. Copies of a Source share one stream.
+// Printed by any verb, alone or inside another value, it shows nothing of its state.
+type Source struct {
+	// A func, not a pointer: fmt follows pointers under %s and %q, but prints a func as an address.
+	state func() *stream
+}
+
+// NewSource returns a Source under a fresh key. crypto/rand cannot fail: without it the program stops.
+func NewSource() *Source {
+	var key [32]byte
+	crand.Read(key[:])
+	return newSource(key)
+}
+
+func newSource(key [32]byte) *Source {
+	s := &stream{gen: rand.NewChaCha8(key)}
+	return &Source{state: func() *stream { return s }}
+}
+
+func (s *Source) stream() *stream {
+	if s == nil || s.state == nil {
+		panic("noise: a Source is made by NewSource")
+	}
+	return s.state()
+}
+
+const redacted = "noise.Source(secret)"
+
+func (Source) String() string                { return redacted }
+func (Source) GoString() string              { return redacted }
+func (Source) Format(f fmt.State, verb rune) { io.WriteString(f, redacted) }
+
+// Uint64 returns 64 uniform bits.
+func (s *Source) Uint64() uint64 { return s.stream().word() }
+
+// Uint64N returns a uniform number in [0, n). It panics if n is 0.
+func (s *Source) Uint64N(n uint64) uint64 {
+	if n == 0 {
+		panic("noise: Uint64N of 0")
+	}
+	return s.stream().uniform(n)
+}
+
+// Bernoulli returns true with probability num/den. It panics unless 0 < den and num ≤ den.
+func (s *Source) Bernoulli(num, den uint64) bool {
+	if den == 0 || num > den {
+		panic("noise: Bernoulli needs 0 ≤ num ≤ den, den > 0")
+	}
+	return s.stream().uniform(den) < num
+}
+
+// BernoulliExp returns true with probability exp(−num/den). It panics if den is 0. CKS, Algorithm 1.
+func (s *Source) BernoulliExp(num, den uint64) bool {
+	if den == 0 {
+		panic("noise: BernoulliExp needs den > 0")
+	}
+	b := s.stream()
+	return b.expMinusInt(num/den) && b.expMinusRatio(num%den, den)
+}
+
+// Perm returns a uniform permutation of 0..n−1. It panics if n < 0.
+func (s *Source) Perm(n int) []int {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i
+	}
+	s.Shuffle(n, func(i, j int) { p[i], p[j] = p[j], p[i] })
+	return p
+}
+
+// Shuffle puts n elements into uniform order by calling swap (Fisher–Yates). It panics if n < 0.
+func (s *Source) Shuffle(n int, swap func(i, j int)) {
+	if n < 0 {
+		panic("noise: Shuffle of a negative number of elements")
+	}
+	b := s.stream()
+	for i := n - 1; i > 0; i-- {
+		swap(i, int(b.uniform(uint64(i)+1)))
+	}
+}
+
+// stream is the state of a Source: the generator and what is left of a word taken apart into bits.
+type stream struct {
+	gen  *rand.ChaCha8
+	rest uint64 // unused bits, the next one lowest
+	left int    // how many
+}
+
+// word returns 64 uniform bits.
+func (b *stream) word() uint64 { return b.gen.Uint64() }
+
+// bit returns one uniform bit.
+func (b *stream) bit() bool {
+	if b.left == 0 {
+		b.rest, b.left = b.word(), 64
+	}
+	r := b.rest&1 == 1
+	b.rest >>= 1
+	b.left--
+	return r
+}
+
+// uniform returns a uniform number in [0, n), n > 0.
+//
+// With w uniform in [0, 2^64), w·n = hi·2^64 + lo. Each value of hi is hit by ⌊2^64/n⌋ or one more values of w; exactly
+// ⌊2^64/n⌋ of them have lo ≥ 2^64 mod n, so keeping only those makes hi uniform (Lemire 2019, arXiv 1805.10941).
+func (b *stream) uniform(n uint64) uint64 {
+	hi, lo := bits.Mul64(b.word(), n)
+	if lo < n { // 2^64 mod n < n: the division is needed rarely
+		for t := -n % n; lo < t; {
+			hi, lo = bits.Mul64(b.word(), n)
+		}
+	}
+	return hi
+}
