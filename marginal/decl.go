@@ -6,10 +6,6 @@ import (
 	"math/rand/v2"
 )
 
-// ErrTooLarge is wrapped by every error that refuses a junction tree or a
-// table for its number of cells.
-var ErrTooLarge = errors.New("too many cells")
-
 // ErrModel is wrapped by every error of UnmarshalBinary.
 var ErrModel = errors.New("invalid model")
 
@@ -62,9 +58,6 @@ func (m *Model) MarshalBinary() ([]byte, error) { return nil, errTODO }
 
 // UnmarshalBinary decodes a model; hostile input is an error.
 func (m *Model) UnmarshalBinary(data []byte) error { return errTODO }
-
-// TreeCells returns the number of cells of the junction tree for these cliques.
-func TreeCells(sizes []int, cliques [][]int) (cells int, err error) { return 0, errTODO }
 
 // Grouping merges rare codes of each column.
 type Grouping struct{}

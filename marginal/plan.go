@@ -1,0 +1,250 @@
+package marginal
+
+// blockCells is the number of cells that fused passes over a table handle at a
+// time: 16 KiB of float64, half of a first-level cache.
+const blockCells = 2048
+
+// blockOf returns the number of cells of a block of a table with these sizes:
+// the largest product of trailing dimensions that is at most blockCells, or the
+// last dimension when that alone is larger. Every plan of one table has the
+// same blocks.
+func blockOf(sizes []int) int {
+	b := 1
+	for i := len(sizes) - 1; i >= 0; i-- {
+		if b > 1 && b*sizes[i] > blockCells {
+			break
+		}
+		b *= sizes[i]
+	}
+	return b
+}
+
+// A plan maps the cells of a big table to the cells of a small one over a
+// subset of its columns, block by block: cell i of block k of the big table
+// belongs to cell hi[k] + lo[i/run] (+ i%run when the run is kept) of the small.
+type plan struct {
+	kept bool    // the trailing run of columns is kept by the small table, else summed out
+	run  int     // its number of cells
+	hi   []int32 // per block
+	lo   []int32 // per run inside a block
+}
+
+// newPlan returns the plan from a table over big to one over small. Both list
+// columns in the same relative order and small ⊆ big; sizes are by column.
+func newPlan(sizes []int, big, small []int) *plan {
+	type dim struct{ n, stride int } // stride 0 = summed out
+	dims := make([]dim, len(big))
+	ns := make([]int, len(big))
+	stride := 1
+	j := len(small) - 1
+	for i := len(big) - 1; i >= 0; i-- {
+		ns[i] = sizes[big[i]]
+		dims[i].n = ns[i]
+		if j >= 0 && small[j] == big[i] {
+			dims[i].stride = stride
+			stride *= ns[i]
+			j--
+		}
+	}
+	if j >= 0 {
+		panic("marginal: plan to columns that are not in the table")
+	}
+	block := blockOf(ns)
+	inner := len(dims)
+	for b := 1; b < block || inner > 0 && dims[inner-1].n == 1; {
+		inner--
+		b *= dims[inner].n
+	}
+	offsets := func(ds []dim) []int32 {
+		out := []int32{0}
+		for _, d := range ds {
+			next := make([]int32, 0, len(out)*d.n)
+			for _, o := range out {
+				for x := range d.n {
+					next = append(next, o+int32(x*d.stride))
+				}
+			}
+			out = next
+		}
+		return out
+	}
+	p := &plan{run: 1, kept: true}
+	// The run: trailing columns of one kind; columns of one code fit either.
+	first := true
+	tail := len(dims)
+	for tail > inner {
+		d := dims[tail-1]
+		if d.n > 1 {
+			if first {
+				p.kept, first = d.stride != 0, false
+			}
+			if (d.stride != 0) != p.kept {
+				break
+			}
+		}
+		p.run *= d.n
+		tail--
+	}
+	if p.run < 4 { // shorter than the overhead of a loop: one offset a cell
+		p.run, p.kept, tail = 1, true, len(dims)
+	}
+	p.hi = offsets(dims[:inner])
+	p.lo = offsets(dims[inner:tail])
+	return p
+}
+
+// add adds the small table to block k of the big one.
+func (p *plan) add(block, small []float64, k int) {
+	s := small[p.hi[k]:]
+	switch {
+	case p.run == 1:
+		block = block[:len(p.lo)]
+		for i, o := range p.lo {
+			block[i] += s[o]
+		}
+	case p.kept:
+		for i, o := range p.lo {
+			addTo(block[i*p.run:(i+1)*p.run], s[o:])
+		}
+	default:
+		for i, o := range p.lo {
+			x := s[o]
+			b := block[i*p.run : (i+1)*p.run]
+			for j := range b {
+				b[j] += x
+			}
+		}
+	}
+}
+
+// mul multiplies block k of the big table by the small one.
+func (p *plan) mul(block, small []float64, k int) {
+	s := small[p.hi[k]:]
+	switch {
+	case p.run == 1:
+		block = block[:len(p.lo)]
+		for i, o := range p.lo {
+			block[i] *= s[o]
+		}
+	case p.kept:
+		for i, o := range p.lo {
+			b := block[i*p.run : (i+1)*p.run]
+			t := s[o:][:len(b)]
+			for j := range b {
+				b[j] *= t[j]
+			}
+		}
+	default:
+		for i, o := range p.lo {
+			x := s[o]
+			b := block[i*p.run : (i+1)*p.run]
+			for j := range b {
+				b[j] *= x
+			}
+		}
+	}
+}
+
+// sum adds block k of the big table into the small one.
+func (p *plan) sum(small, block []float64, k int) {
+	s := small[p.hi[k]:]
+	switch {
+	case p.run == 1:
+		block = block[:len(p.lo)]
+		for i, o := range p.lo {
+			s[o] += block[i]
+		}
+	case p.kept:
+		for i, o := range p.lo {
+			addTo(s[o:][:p.run], block[i*p.run:])
+		}
+	default:
+		for i, o := range p.lo {
+			s[o] += sumOf(block[i*p.run : (i+1)*p.run])
+		}
+	}
+}
+
+// max raises the cells of the small table to the largest of block k.
+func (p *plan) max(small, block []float64, k int) {
+	s := small[p.hi[k]:]
+	for i, x := range block {
+		o := int(p.lo[i/p.run])
+		if p.kept {
+			o += i % p.run
+		}
+		s[o] = max(s[o], x)
+	}
+}
+
+// addTo adds src to dst, element by element; src is at least as long.
+func addTo(dst, src []float64) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] += src[i]
+	}
+}
+
+// sumOf sums in four lanes, which is faster than one and loses less.
+func sumOf(v []float64) float64 {
+	var a, b, c, d float64
+	for len(v) >= 4 {
+		a += v[0]
+		b += v[1]
+		c += v[2]
+		d += v[3]
+		v = v[4:]
+	}
+	for _, x := range v {
+		a += x
+	}
+	return (a + b) + (c + d)
+}
+
+// cellsOf returns the product of the sizes of cols as a float: it may be far
+// beyond any integer.
+func cellsOf(sizes, cols []int) float64 {
+	n := 1.0
+	for _, c := range cols {
+		n *= float64(sizes[c])
+	}
+	return n
+}
+
+// transpose writes src, a table over from, to dst in the column order to. Both
+// are row-major, last column fastest, over the same set of columns; sizes are
+// by column. dst and src must not overlap.
+func transpose(dst, src []float64, sizes, from, to []int) {
+	stride := make(map[int]int, len(to))
+	s := 1
+	for i := len(to) - 1; i >= 0; i-- {
+		stride[to[i]] = s
+		s *= sizes[to[i]]
+	}
+	n := make([]int, len(from))
+	st := make([]int, len(from))
+	for i, c := range from {
+		n[i], st[i] = sizes[c], stride[c]
+	}
+	if len(from) == 0 {
+		dst[0] = src[0]
+		return
+	}
+	last := len(n) - 1
+	idx := make([]int, len(n))
+	off := 0
+	for i := 0; i < len(src); i += n[last] {
+		for j := range n[last] {
+			dst[off+j*st[last]] = src[i+j]
+		}
+		for k := last - 1; k >= 0; k-- {
+			idx[k]++
+			off += st[k]
+			if idx[k] < n[k] {
+				break
+			}
+			off -= n[k] * st[k]
+			idx[k] = 0
+		}
+	}
+}
