@@ -1,0 +1,18 @@
+//go:build !unix
+
+package atomicfile
+
+import "os"
+
+// Alive reports whether a process with this number runs on this machine. Where that cannot be told it says yes.
+func Alive(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	p, err := os.FindProcess(pid) // on Windows an error when there is none
+	if err != nil {
+		return false
+	}
+	p.Release()
+	return true
+}

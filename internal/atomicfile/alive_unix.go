@@ -1,0 +1,17 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"errors"
+	"syscall"
+)
+
+// Alive reports whether a process with this number runs on this machine.
+func Alive(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}

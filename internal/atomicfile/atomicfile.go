@@ -1,0 +1,124 @@
+// Package atomicfile writes a file that is either complete or not there: a temporary file in the same directory, synced, then renamed.
+//
+// The temporary file of NAME is .NAME.decoy-PID.tmp. One that a killed process left behind is removed when the same target is
+// written again. It is not meant for a directory that several machines write to at once: they would not know each other's processes.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// File is a file in the making: write to it, then Commit or Abort. It is not for concurrent use.
+type File struct {
+	f      *os.File // nil once committed or aborted
+	target string   // as the caller named it, for messages
+	final  string   // with symbolic links followed
+}
+
+// Create starts a file that will replace target, with the given permissions (before umask). A symbolic link is followed. Anything at
+// target that is neither a regular file nor a link to one is refused: renaming over a device or a pipe would remove it. A process must
+// not have two files for one target at a time.
+func Create(target string, perm fs.FileMode) (*File, error) {
+	final := target
+	if info, err := os.Lstat(target); err == nil {
+		if info.Mode()&fs.ModeSymlink != 0 {
+			if final, err = filepath.EvalSymlinks(target); err != nil {
+				return nil, fmt.Errorf("%s: a symbolic link that leads nowhere", target)
+			}
+		}
+		if info, err = os.Stat(final); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s: not a regular file", target)
+		}
+	}
+	sweep(final)
+	f, err := os.OpenFile(temporary(final, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot create a file there: %w", target, cause(err))
+	}
+	return &File{f: f, target: target, final: final}, nil
+}
+
+// Write writes to the temporary file. Its errors name the target.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.f.Write(p)
+	if err != nil {
+		err = fmt.Errorf("writing %s: %w", f.target, cause(err))
+	}
+	return n, err
+}
+
+// Commit makes the content durable and gives it the target's name. After an error the temporary file is gone and the target is as it
+// was before.
+func (f *File) Commit() error {
+	file := f.f
+	if file == nil {
+		return fmt.Errorf("writing %s: already closed", f.target)
+	}
+	f.f = nil
+	err := file.Sync()
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), f.final)
+	}
+	if err != nil {
+		os.Remove(file.Name())
+		return fmt.Errorf("writing %s: %w", f.target, cause(err))
+	}
+	if dir, err := os.Open(filepath.Dir(f.final)); err == nil { // makes the name durable; a file system that cannot is no error
+		dir.Sync()
+		dir.Close()
+	}
+	return nil
+}
+
+// Abort removes the temporary file. After Commit it does nothing, so that it can be deferred.
+func (f *File) Abort() {
+	if f.f != nil {
+		f.f.Close()
+		os.Remove(f.f.Name())
+		f.f = nil
+	}
+}
+
+func temporary(target string, pid int) string {
+	return filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.decoy-%d.tmp", filepath.Base(target), pid))
+}
+
+// sweep removes the temporary files of target whose process is gone. One with our own number is from a predecessor that had it.
+func sweep(target string) {
+	dir, prefix := filepath.Dir(target), "."+filepath.Base(target)+".decoy-"
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), prefix)
+		number, tmp := strings.CutSuffix(rest, ".tmp")
+		pid, err := strconv.Atoi(number)
+		if !ok || !tmp || err != nil || !e.Type().IsRegular() {
+			continue
+		}
+		if pid == os.Getpid() || !Alive(pid) {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// cause drops the name of the temporary file from an error of package os.
+func cause(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	if e := (*os.LinkError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}

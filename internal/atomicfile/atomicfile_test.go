@@ -1,0 +1,211 @@
+package atomicfile
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// names lists a directory.
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return strings.Join(out, " ")
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deadPID is the number of a process that has ended and been waited for.
+func deadPID(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process.Pid
+}
+
+func TestCommitReplaces(t *testing.T) {
+	dir := t.TempDir()
+	target := filepath.Join(dir, "out.csv")
+	write(t, target, "old")
+	f, err := Create(target, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	fmt.Fprint(f, "new")
+	if got := content(t, target); got != "old" {
+		t.Errorf("before Commit the target holds %q, want old", got)
+	}
+	if got, want := names(t, dir), fmt.Sprintf(".out.csv.decoy-%d.tmp out.csv", os.Getpid()); got != want {
+		t.Errorf("directory: %s, want %s", got, want)
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f.Abort() // does nothing now
+	if got := content(t, target); got != "new" {
+		t.Errorf("the target holds %q, want new", got)
+	}
+	if got := names(t, dir); got != "out.csv" {
+		t.Errorf("directory: %s, want out.csv alone", got)
+	}
+	if err := f.Commit(); err == nil {
+		t.Error("a second Commit was accepted")
+	}
+}
+
+func TestAbortLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Create(filepath.Join(dir, "out.csv"), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(f, "half")
+	f.Abort()
+	if got := names(t, dir); got != "" {
+		t.Errorf("directory: %s, want nothing", got)
+	}
+}
+
+func TestStaleTemporaries(t *testing.T) {
+	dir := t.TempDir()
+	target := filepath.Join(dir, "out.csv")
+	dead, own, parent := deadPID(t), os.Getpid(), os.Getppid()
+	for _, pid := range []int{dead, own, parent} {
+		write(t, temporary(target, pid), "half")
+	}
+	write(t, filepath.Join(dir, fmt.Sprintf(".out.csv.decoy-%d.txt", dead)), "somebody's")
+	write(t, filepath.Join(dir, fmt.Sprintf(".other.csv.decoy-%d.tmp", dead)), "another target's")
+	f, err := Create(target, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	got := names(t, dir)
+	for _, c := range []struct {
+		name string
+		keep bool
+	}{
+		{filepath.Base(temporary(target, dead)), false},
+		{filepath.Base(temporary(target, own)), false},
+		{filepath.Base(temporary(target, parent)), true},
+		{fmt.Sprintf(".out.csv.decoy-%d.txt", dead), true},
+		{fmt.Sprintf(".other.csv.decoy-%d.tmp", dead), true},
+		{"out.csv", true},
+	} {
+		if there := strings.Contains(got, c.name); there != c.keep {
+			t.Errorf("%s there: %v, want %v", c.name, there, c.keep)
+		}
+	}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), link); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	for _, c := range []struct{ name, target, want string }{
+		{"directory", dir, "not a regular file"},
+		{"no such directory", filepath.Join(dir, "none", "out.csv"), "no such"},
+		{"dangling link", link, "leads nowhere"},
+		{"device", os.DevNull, "not a regular file"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && c.name != "directory" {
+				t.Skip("the message differs")
+			}
+			f, err := Create(c.target, 0o644)
+			if err == nil {
+				f.Abort()
+				t.Fatal("accepted")
+			}
+			if !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.target) || strings.Contains(err.Error(), ".tmp") {
+				t.Errorf("error %q, want %q and the target's name in it, not the temporary's", err, c.want)
+			}
+		})
+	}
+}
+
+func TestLinkIsFollowed(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	link, real := filepath.Join(dir, "out.csv"), filepath.Join(other, "real.csv")
+	write(t, real, "old")
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	f, err := Create(link, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(f, "new")
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, real); got != "new" {
+		t.Errorf("the link's target holds %q, want new", got)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced")
+	}
+}
+
+func TestErrorsNameTheTarget(t *testing.T) {
+	dir := t.TempDir()
+	target := filepath.Join(dir, "out.csv")
+	f, err := Create(target, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.f.Close() // as a device that fails
+	_, werr := f.Write([]byte("x"))
+	for _, err := range []error{werr, f.Commit()} {
+		if err == nil || !strings.Contains(err.Error(), "writing "+target) || strings.Contains(err.Error(), ".tmp") {
+			t.Errorf("error %v, want it to name %s only", err, target)
+		}
+	}
+	if got := names(t, dir); got != "" {
+		t.Errorf("directory: %s, want nothing", got)
+	}
+}
+
+func TestAlive(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		pid  int
+		want bool
+	}{{"own", os.Getpid(), true}, {"parent", os.Getppid(), true}, {"ended", deadPID(t), false}, {"zero", 0, false}, {"negative", -1, false}} {
+		if got := Alive(c.pid); got != c.want {
+			t.Errorf("%s: Alive(%d) = %v, want %v", c.name, c.pid, got, c.want)
+		}
+	}
+}
