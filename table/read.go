@@ -3,18 +3,31 @@ package table
 import (
 	"context"
 	"errors"
-	"io"
-
-	"github.com/apache/arrow/go/v15/parquet"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/decoy-dp/decoy/schema"
 )
 
 // ReadOptions steers a read. The zero value is ready to use.
 type ReadOptions struct {
-	Progress func(fraction float64) // optional; called from the reading goroutine with values from 0 to 1
-	Workers  int                    // parsing goroutines; 0 = GOMAXPROCS
-	MaxCell  int                    // longest cell in bytes; 0 = 1 MiB
+	Progress func(fraction float64) // optional; called by the goroutine that reads, with rising values up to 1, unless the length of the input is unknown
+	Workers  int                    // goroutines that turn text into codes; 0 = GOMAXPROCS
+	MaxCell  int                    // longest cell in bytes, quotes inside it counted twice; 0 = 1 MiB
+}
+
+func (o ReadOptions) withDefaults() ReadOptions {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.MaxCell <= 0 {
+		o.MaxCell = 1 << 20
+	}
+	return o
 }
 
 // Report says what a read left out.
@@ -22,24 +35,72 @@ type Report struct {
 	Ignored []int // 1-based file column numbers that the schema does not name; positions only: a header may be a data row
 }
 
-var errTODO = errors.New("table: not implemented")
+// Format is a file format.
+type Format uint8
 
-// Read reads a table by the extension of path; "-" is CSV on stdin.
+// The formats.
+const (
+	CSV Format = iota + 1
+	Parquet
+)
+
+// FormatOf returns the format of a file by the extension of its path, in any
+// letter case. The path "-" is CSV.
+func FormatOf(path string) (Format, error) {
+	if path == "-" {
+		return CSV, nil
+	}
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".csv":
+		return CSV, nil
+	case ".parquet":
+		return Parquet, nil
+	case ".gz", ".zst", ".bz2", ".xz", ".zip":
+		return 0, fmt.Errorf("table: compressed files (%s) are not supported: decompress the file first", ext)
+	}
+	return 0, errors.New("table: the file name must end in .csv or .parquet")
+}
+
+// Read reads the table at path, whose extension says whether it is CSV or
+// Parquet; "-" is CSV on the standard input. See ReadCSV and ReadParquet. An
+// error about the content of the file wraps schema.ErrSchema.
 func Read(ctx context.Context, path string, s *schema.Schema, o ReadOptions) (*Table, Report, error) {
-	return nil, Report{}, errTODO
+	format, err := FormatOf(path)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	if path == "-" {
+		return ReadCSV(ctx, os.Stdin, -1, s, o)
+	}
+	f, size, err := open(path)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	defer f.Close()
+	if format == CSV {
+		return ReadCSV(ctx, f, size, s, o)
+	}
+	return ReadParquet(ctx, f, s, o)
 }
 
-// ReadCSV reads CSV from r; size is the number of bytes or -1.
-func ReadCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions) (*Table, Report, error) {
-	return nil, Report{}, errTODO
-}
-
-// ReadParquet reads a Parquet file.
-func ReadParquet(ctx context.Context, r parquet.ReaderAtSeeker, s *schema.Schema, o ReadOptions) (*Table, Report, error) {
-	return nil, Report{}, errTODO
-}
-
-// ScanText calls fn with the text of every row.
-func ScanText(path string, header bool, comma byte, fn func(names []string, row []string) error) error {
-	return errTODO
+// open opens a regular file for reading and returns its length. A pipe is
+// refused before it is opened, which might wait for its writer.
+func open(path string) (*os.File, int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("table: %w", err)
+	}
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return nil, 0, fmt.Errorf("table: %s is a directory", path)
+	case mode&(fs.ModeNamedPipe|fs.ModeCharDevice|fs.ModeSocket) != 0:
+		return nil, 0, fmt.Errorf("table: %s is not a regular file; to read CSV from a pipe, use - for the standard input", path)
+	case !mode.IsRegular():
+		return nil, 0, fmt.Errorf("table: %s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("table: %w", err)
+	}
+	return f, info.Size(), nil
 }

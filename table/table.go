@@ -60,6 +60,16 @@ func (c Codes) slice(lo, hi int) Codes {
 	return Codes{U8: c.U8[lo:hi]}
 }
 
+// fill sets all codes to code.
+func (c Codes) fill(code uint16) {
+	for i := range c.U8 {
+		c.U8[i] = uint8(code)
+	}
+	for i := range c.U16 {
+		c.U16[i] = code
+	}
+}
+
 // Table is an immutable table of codes. Its methods may be called from several
 // goroutines at once.
 type Table struct {

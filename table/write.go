@@ -1,22 +1,14 @@
 package table
 
 import (
+	"errors"
 	"io"
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Format is a file format.
-type Format uint8
-
-const (
-	CSV Format = iota + 1
-	Parquet
-)
-
-// FormatOf returns the format that the extension of path names.
-func FormatOf(path string) (Format, error) { return 0, errTODO }
+var errTODO = errors.New("table: not implemented")
 
 // Writer writes tables to one file.
 type Writer interface {

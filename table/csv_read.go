@@ -1,0 +1,213 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// ReadCSV reads a table from CSV: RFC 4180 in UTF-8, with LF or CRLF line
+// ends, a byte-order mark or none, and blank lines at the end or none. size is
+// the length of the stream in bytes for Progress, -1 if it is not known.
+//
+// Columns are found by the names in the first line; columns that the schema
+// does not name are left out and reported, and the schema decides about those
+// that the file lacks. Without a header (s.CSV.NoHeader) columns go by
+// position: the unit column first, if the schema has one, then the columns in
+// the order of the schema, and nothing else.
+//
+// Memory holds the codes, the ids of the units while they are being numbered,
+// and a few blocks of a megabyte of text. Of several mistakes in the file, the
+// error is about the first, whatever the number of workers. After an error a
+// Read of r may still be going on.
+func ReadCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions) (*Table, Report, error) {
+	return readCSV(ctx, r, size, s, o, blockSize)
+}
+
+// readCSV is ReadCSV with a given size of blocks.
+func readCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions, block int) (*Table, Report, error) {
+	o = o.withDefaults()
+	l, err := newLayout(s)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	if err := checkComma(s.CSV.Comma); err != nil {
+		return nil, Report{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	split := &splitter{r: contextReader{ctx, r}, block: block, probe: newTokenizer(s.CSV.Comma, o.MaxCell)}
+	first, names, err := openCSV(split, !s.CSV.NoHeader)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	var report Report
+	if s.CSV.NoHeader {
+		l.bindPositions()
+	} else if report.Ignored, err = l.bindNames(names); err != nil {
+		return nil, Report{}, err
+	}
+	split.cells = len(l.target)
+	t, err := readChunks(ctx, cancel, split, first, size, l, o)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	return t, report, nil
+}
+
+// openCSV returns the first chunk of a file and its header.
+func openCSV(split *splitter, withHeader bool) (first chunk, names []string, err error) {
+	err = split.skipMark()
+	if err == nil {
+		first, err = split.next(nil)
+	}
+	switch {
+	case err == io.EOF:
+		return chunk{}, nil, fmt.Errorf("table: %w", errEmptyFile)
+	case err != nil:
+		return chunk{}, nil, readingError(err)
+	case withHeader:
+		names, first, err = header(split.probe, first)
+	}
+	return first, names, err
+}
+
+// csvJob is a chunk on its way to a parser, and the place for its result.
+type csvJob struct {
+	chunk chunk
+	done  chan csvPart // of capacity 1
+}
+
+// readChunks parses first and all chunks that follow it. Chunks are parsed by
+// several goroutines at once and put together in the order of the file.
+func readChunks(ctx context.Context, cancel context.CancelFunc, split *splitter, first chunk, size int64, l *layout, o ReadOptions) (*Table, error) {
+	var (
+		flying = o.Workers + 2 // buffers in use
+		free   = make(chan []byte, flying)
+		order  = make(chan csvJob, flying) // for the collector below
+		work   = make(chan csvJob, flying) // for the parsers
+		wg     sync.WaitGroup
+	)
+	for range flying - 1 {
+		free <- nil
+	}
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() {
+		defer close(order)
+		defer close(work)
+		for c, err := first, error(nil); err != io.EOF; {
+			job := csvJob{c, make(chan csvPart, 1)}
+			select {
+			case order <- job:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				job.done <- csvPart{err: readingError(err)}
+				return
+			}
+			work <- job // has room for all that fly
+			select {
+			case buf := <-free:
+				c, err = split.next(buf)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for range o.Workers {
+		p := newCSVParser(l, o)
+		wg.Go(func() {
+			for job := range work {
+				if ctx.Err() != nil {
+					return
+				}
+				job.done <- p.parse(job.chunk)
+				buf := job.chunk.buf
+				if cap(buf) > 4*split.block {
+					buf = nil // the rare long record need not stay in memory
+				}
+				free <- buf
+			}
+		})
+	}
+	return collect(ctx, order, size, l, o)
+}
+
+// collect puts the results of jobs together in their order.
+func collect(ctx context.Context, jobs <-chan csvJob, size int64, l *layout, o ReadOptions) (*Table, error) {
+	var (
+		a     = assembly{layout: l}
+		bytes int64
+		blank int // line of the first of the blank lines just seen
+	)
+	for job := range jobs {
+		var p csvPart
+		select {
+		case p = <-job.done:
+		case <-ctx.Done():
+			return nil, readingError(ctx.Err())
+		}
+		if blank != 0 && (p.rows > 0 || p.err != nil) {
+			return nil, place{unit: "line", number: blank}.wrap(errBlankLine)
+		}
+		if p.err != nil {
+			return nil, p.err
+		}
+		if blank == 0 {
+			blank = p.blank
+		}
+		a.add(p.part)
+		if bytes += int64(p.bytes); size > 0 && o.Progress != nil {
+			o.Progress(min(1, float64(bytes)/float64(size)))
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, readingError(ctx.Err())
+	}
+	return a.table(), nil
+}
+
+// readingError is about err, which reading the file ran into.
+func readingError(err error) error { return fmt.Errorf("table: reading: %w", err) }
+
+// checkComma refuses separators that CSV cannot have.
+func checkComma(comma byte) error {
+	if comma == 0 || comma == '"' || comma == '\r' || comma == '\n' || comma >= 0x80 {
+		return errors.New("table: the separator must be one ASCII character and neither a quote nor a line end")
+	}
+	return nil
+}
+
+// contextReader stops reading when its context is done, even while a Read of
+// r blocks. That Read may go on, and writes into the buffer it was given.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		n, err := c.r.Read(p)
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return r.n, r.err
+	case <-c.ctx.Done():
+		return 0, c.ctx.Err()
+	}
+}

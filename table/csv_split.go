@@ -1,0 +1,130 @@
+package table
+
+import (
+	"bytes"
+	"io"
+)
+
+const (
+	blockSize  = 1 << 20 // bytes read before a cut is looked for
+	maxColumns = 1 << 16 // cells of one record
+)
+
+// chunk is a piece of a CSV file that starts with a record.
+type chunk struct {
+	buf   []byte
+	line  int  // physical line of the first byte, from 1
+	lines int  // line feeds in buf
+	final bool // buf ends where the file ends; otherwise it ends where a record does, unless its CSV is malformed
+}
+
+// splitter cuts a stream into chunks at ends of records.
+//
+// Outside of malformed files a line feed ends a record exactly if the number
+// of quotes before it is even, so a cut needs a count of quotes and no parse.
+// In a malformed file the first chunk with a mistake still starts with a
+// record, since all before it is well formed: who parses the chunks in order
+// finds the mistake where it is.
+type splitter struct {
+	r     io.Reader
+	block int        // bytes of a usual chunk
+	probe *tokenizer // looks into records that are longer than a block
+	cells int        // most cells of a record; 0 = maxColumns
+
+	carry []byte // what was read after the last cut
+	line  int    // physical line of carry, from 0
+	ended bool
+}
+
+// skipMark drops a byte-order mark from the start of the stream.
+func (s *splitter) skipMark() error {
+	s.carry = make([]byte, 3)
+	n, err := io.ReadFull(s.r, s.carry)
+	s.carry = bytes.TrimPrefix(s.carry[:n], []byte("\xef\xbb\xbf"))
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return nil
+	}
+	return err
+}
+
+// next returns the next chunk in buf or, if buf is too small, in a new buffer;
+// io.EOF after the last.
+func (s *splitter) next(buf []byte) (chunk, error) {
+	if s.ended {
+		return chunk{}, io.EOF
+	}
+	if want := max(s.block, 2*len(s.carry)); cap(buf) < want {
+		buf = make([]byte, want)
+	}
+	buf = buf[:cap(buf)]
+	n := copy(buf, s.carry)
+	for {
+		m, err := io.ReadFull(s.r, buf[n:])
+		n += m
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			s.ended = true
+			if n == 0 {
+				return chunk{}, io.EOF
+			}
+			return s.cut(buf[:n], n, true), nil
+		}
+		if err != nil {
+			return chunk{}, err
+		}
+		if end := lastRecordEnd(buf); end > 0 {
+			return s.cut(buf, end, false), nil
+		}
+		if s.hopeless(buf) {
+			s.ended = true
+			return s.cut(buf, len(buf), false), nil
+		}
+		buf = append(buf, make([]byte, len(buf))...)
+	}
+}
+
+// cut makes a chunk of buf[:end] and keeps the rest for the next one.
+func (s *splitter) cut(buf []byte, end int, final bool) chunk {
+	s.carry = append(s.carry[:0], buf[end:]...)
+	c := chunk{buf: buf[:end], line: s.line + 1, final: final}
+	c.lines = bytes.Count(c.buf, []byte{'\n'})
+	s.line += c.lines
+	return c
+}
+
+// hopeless reports whether the record that fills buf from its start is
+// malformed or too long, so that reading on cannot mend it.
+func (s *splitter) hopeless(buf []byte) bool {
+	cells := s.cells
+	if cells == 0 {
+		cells = maxColumns
+	}
+	s.probe.reset(buf, false, 1)
+	for range cells + 1 {
+		if _, last, err := s.probe.next(); err != nil {
+			return err != errShort
+		} else if last {
+			return true // a record ends here, and yet the quotes before its end are odd in number
+		}
+	}
+	return true
+}
+
+// lastRecordEnd returns the length of the longest prefix of buf that ends with
+// a line feed and has an even number of quotes, 0 if there is none.
+func lastRecordEnd(buf []byte) int {
+	odd := bytes.Count(buf, []byte{'"'})%2 == 1
+	end := len(buf)
+	for {
+		i := bytes.LastIndexByte(buf[:end], '\n')
+		if i < 0 {
+			return 0
+		}
+		if bytes.Count(buf[i:end], []byte{'"'})%2 == 1 {
+			odd = !odd
+		}
+		if !odd {
+			return i + 1
+		}
+		end = i
+	}
+}

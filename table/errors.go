@@ -1,0 +1,59 @@
+package table
+
+import (
+	"fmt"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// dataError is a constant text about the content of a file. It wraps
+// schema.ErrSchema.
+type dataError string
+
+func (e dataError) Error() string { return string(e) }
+func (e dataError) Unwrap() error { return schema.ErrSchema }
+
+const (
+	errBareQuote   dataError = "a quote inside a cell that does not start with one"
+	errAfterQuote  dataError = "a closing quote that neither a separator nor the end of the line follows (quotes inside a quoted cell are doubled)"
+	errOpenQuote   dataError = "a quoted cell opens here and never closes"
+	errBareReturn  dataError = "a carriage return that no line feed follows"
+	errNUL         dataError = "a NUL byte"
+	errUTF8        dataError = "not valid UTF-8"
+	errBlankLine   dataError = "a blank line before the end of the file"
+	errFewCells    dataError = "fewer cells than columns"
+	errManyCells   dataError = "more cells than columns"
+	errEmptyUnit   dataError = "the privacy unit is empty"
+	errEmptyFile   dataError = "the file is empty"
+	errNoneOfThese dataError = "the file has none of the schema's columns (is its first line a header?)"
+	errTooMany     dataError = "more than 65536 columns"
+)
+
+// errLongCell is about a cell of more than limit bytes.
+func errLongCell(limit int) error {
+	return dataError(fmt.Sprintf("a cell of more than %d bytes", limit))
+}
+
+// errLongQuoted is errLongCell for a cell that may just lack its closing quote.
+func errLongQuoted(limit int) error {
+	return dataError(fmt.Sprintf("a quoted cell of more than %d bytes (or its closing quote is missing)", limit))
+}
+
+// place is a position in a file. Its zero fields are unknown or do not apply.
+type place struct {
+	unit   string // "line" or "row": what number counts
+	number int    // 1-based
+	column int    // 1-based position in the file
+	name   string // name of that column in the schema
+}
+
+// wrap puts the position before err.
+func (p place) wrap(err error) error {
+	switch {
+	case p.column == 0:
+		return fmt.Errorf("table: %s %d: %w", p.unit, p.number, err)
+	case p.name == "":
+		return fmt.Errorf("table: %s %d, column %d: %w", p.unit, p.number, p.column, err)
+	}
+	return fmt.Errorf("table: %s %d, column %d (%q): %w", p.unit, p.number, p.column, p.name, err)
+}
