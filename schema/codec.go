@@ -1,10 +1,27 @@
 package schema
 
-import "math/rand/v2"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
 
-// Codec turns the cells of one column into codes and codes into values. It is
-// immutable and safe for concurrent use.
-type Codec struct{}
+// Codec turns the cells of one column into codes and codes into values. The
+// codes count up from 0 through the categories or bins; the last is "missing"
+// where the column declares missing tokens. A Codec is immutable and safe for
+// concurrent use.
+type Codec struct {
+	column  Column // filled
+	size    int
+	missing int               // its code; -1: a cell is never missing
+	other   int               // the code that takes disallowed cells; -1: none
+	words   map[string]uint16 // categories or boolean texts, and missing tokens
+	aliases bool              // a boolean that takes yes, no, 1, 0 and so on
+	bins    *bins             // numeric kinds
+	absent  []float64         // missing tokens of a numeric kind that are values, such as -9
+}
 
 // Value is a decoded cell.
 type Value struct {
@@ -14,50 +31,125 @@ type Value struct {
 	Text    string  // Categorical
 }
 
-// NewCodec makes the codec of one column.
-func NewCodec(c Column) (*Codec, error) { panic("schema: not yet") }
+// A fault is why a codec cannot be built, and the field that makes it so.
+type fault struct {
+	key  key
+	item int
+	text string
+}
 
-// Column gives the column with its defaults filled in.
-func (c *Codec) Column() Column { panic("schema: not yet") }
+func faultf(k key, format string, args ...any) *fault {
+	return &fault{k, -1, fmt.Sprintf(format, args...)}
+}
+
+// newCodec makes the codec of a filled column whose fields are right one by one.
+func newCodec(c Column) (*Codec, *fault) {
+	c.Categories, c.Edges, c.Missing = slices.Clone(c.Categories), slices.Clone(c.Edges), slices.Clone(c.Missing)
+	codec := &Codec{column: c, size: c.size(), missing: -1, other: -1}
+	codec.words = make(map[string]uint16, len(c.Categories)+len(c.Missing))
+	for i, text := range c.Categories {
+		codec.words[text] = uint16(i)
+		if c.OnInvalid == Other && text == c.Other {
+			codec.other = i
+		}
+	}
+	codec.aliases = c.Kind == Boolean && slices.Equal(c.Categories, []string{"false", "true"})
+	if c.Kind.numeric() {
+		b, fault := newBins(&c)
+		if fault != nil {
+			return nil, fault
+		}
+		codec.bins = b
+	}
+	if len(c.Missing) > 0 {
+		codec.missing = codec.size - 1
+	}
+	for i, token := range c.Missing {
+		if codec.aliases && booleanAlias([]byte(token)) >= 0 {
+			return nil, &fault{keyMissing, i, fmt.Sprintf("missing token %s is also a text of true or false", quote(token))}
+		}
+		if codec.bins != nil {
+			if x, ok := codec.parse([]byte(token)); ok {
+				if codec.bins.allows(x) {
+					return nil, &fault{keyMissing, i, fmt.Sprintf("missing token %s is a value between min and max", quote(token))}
+				}
+				codec.absent = append(codec.absent, x)
+			}
+		}
+	}
+	for _, token := range c.Missing {
+		codec.words[token] = uint16(codec.missing)
+	}
+	return codec, nil
+}
+
+// Column gives the column with its defaults filled in. Its slices are the
+// codec's own: do not change them.
+func (c *Codec) Column() Column { return c.column }
 
 // Size is the number of codes, at most 65,536.
-func (c *Codec) Size() int { panic("schema: not yet") }
+func (c *Codec) Size() int { return c.size }
 
-// MissingCode is the code of a missing cell, if the column may be missing.
-func (c *Codec) MissingCode() (uint16, bool) { panic("schema: not yet") }
+// MissingCode is the code of a missing cell, if the column declares missing tokens.
+func (c *Codec) MissingCode() (uint16, bool) { return uint16(max(c.missing, 0)), c.missing >= 0 }
 
-// EncodeText gives the code of a text cell.
-func (c *Codec) EncodeText(cell []byte) (uint16, error) { panic("schema: not yet") }
+// Bin gives the smallest and the greatest value of a bin of a numeric column:
+// integers, days, microseconds or real numbers. For a real bin other than the
+// last, hi is the upper edge, which itself is in the next bin. For the other
+// kinds both are in the bin, and equal for a bin of one value. In every kind a
+// decoded value has the mean (lo+hi)/2, up to the rounding of what is written.
+// It panics for a code that is no bin.
+func (c *Codec) Bin(code uint16) (lo, hi float64) {
+	if c.bins == nil || int(code) >= c.bins.count() {
+		panic(fmt.Sprintf("schema: code %d is not a bin", code))
+	}
+	return c.bins.bounds(int(code))
+}
 
-// EncodeInt gives the code of an integer.
-func (c *Codec) EncodeInt(v int64) (uint16, error) { panic("schema: not yet") }
+// Label names a code for people: a category, a bin such as "[17, 19)", a single
+// value, or "(missing)". It panics for a code that is not less than Size.
+func (c *Codec) Label(code uint16) string {
+	c.check(code)
+	switch {
+	case int(code) == c.missing:
+		return "(missing)"
+	case c.bins == nil:
+		return c.column.Categories[code]
+	}
+	lo, hi := c.bins.bounds(int(code))
+	switch {
+	case lo == hi:
+		return c.column.show(lo)
+	case int(code) == c.bins.count()-1:
+		return fmt.Sprintf("[%s, %s]", c.column.show(lo), c.column.show(hi))
+	case c.bins.whole:
+		hi++
+	}
+	return fmt.Sprintf("[%s, %s)", c.column.show(lo), c.column.show(hi))
+}
 
-// EncodeFloat gives the code of a number.
-func (c *Codec) EncodeFloat(v float64) (uint16, error) { panic("schema: not yet") }
+func (c *Codec) check(code uint16) {
+	if int(code) >= c.size {
+		panic(fmt.Sprintf("schema: code %d of a column of %d codes", code, c.size))
+	}
+}
 
-// EncodeBool gives the code of a boolean.
-func (c *Codec) EncodeBool(v bool) (uint16, error) { panic("schema: not yet") }
+// show writes a value of a numeric column as the schema file does.
+func (c *Column) show(x float64) string {
+	if c.Kind.moment() && math.Abs(x) <= maxWhole {
+		return string(appendMoment(nil, c.Kind, c.filled().Format, int64(x)))
+	}
+	return formatNumber(x)
+}
 
-// EncodeDays gives the code of a day, counted from 1970-01-01.
-func (c *Codec) EncodeDays(v int32) (uint16, error) { panic("schema: not yet") }
-
-// EncodeMicros gives the code of an instant, in microseconds from 1970-01-01 UTC.
-func (c *Codec) EncodeMicros(v int64) (uint16, error) { panic("schema: not yet") }
-
-// EncodeMissing gives the code of a null.
-func (c *Codec) EncodeMissing() (uint16, error) { panic("schema: not yet") }
-
-// Absent gives the code of every row when the file lacks the column.
-func (c *Codec) Absent() (uint16, error) { panic("schema: not yet") }
-
-// Decode draws a value of the code.
-func (c *Codec) Decode(code uint16, u *rand.Rand) Value { panic("schema: not yet") }
-
-// AppendText appends the unquoted CSV cell of v.
-func (c *Codec) AppendText(dst []byte, v Value) []byte { panic("schema: not yet") }
-
-// Label names a code for people.
-func (c *Codec) Label(code uint16) string { panic("schema: not yet") }
-
-// Bin gives the smallest and the greatest value of a bin of a numeric column.
-func (c *Codec) Bin(code uint16) (lo, hi float64) { panic("schema: not yet") }
+// formatNumber writes the shortest decimal that is read back as x; -0 as 0.
+func formatNumber(x float64) string {
+	if x == 0 {
+		return "0"
+	}
+	format := byte('f')
+	if a := math.Abs(x); a < 1e-6 || a >= 1e21 {
+		format = 'e'
+	}
+	return strings.Replace(strconv.FormatFloat(x, format, -1, 64), "e+", "e", 1)
+}

@@ -1,15 +1,274 @@
 package schema
 
-// Drafter drafts a schema from the rows of a public file.
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Drafter drafts a schema from the rows of a public file: kinds, categories,
+// missing tokens, and bounds rounded outward. What it writes down, down to the
+// greatest value of a column, comes straight from the rows: never show it
+// private ones.
+//
+// A column is boolean if it holds only the words true and false, integer or
+// real if only numbers, a date (2006-01-02) or a timestamp (RFC 3339) if only
+// those, else categorical. Numbers with leading zeros or a plus sign (postal
+// codes, telephone numbers) and integers of 2^53 and more are texts. Empty cells
+// are missing; in a column that is not categorical so are ?, NA, N/A, NaN, null,
+// None and a lone point.
 type Drafter struct {
 	MaxCategories int // most distinct texts of a categorical column; 0 = 1000
+
+	columns []draft
+	rows    int
+	ragged  int // the first row of another length than the names, from 1; 0: none
+}
+
+// draftTokens are the texts that mean missing in a column of numbers, dates or booleans.
+var draftTokens = []string{"", "?", "NA", "N/A", "NaN", "null", "None", "."}
+
+// draftSample is how many numbers of a column are kept to judge their skew.
+const draftSample = 4096
+
+// A draft is what is known of one column.
+type draft struct {
+	name   string
+	not    [Timestamp + 1]bool // kinds that some cell contradicts; Integer and Real go together
+	values int                 // cells that are not draftTokens
+	tokens [8]bool             // draftTokens that occur
+	texts  map[string]bool     // distinct cells but "", until there are too many
+	many   bool                // there are
+	broken bool                // a cell is not valid UTF-8, or has a NUL
+
+	min, max float64 // Integer, Real, Date, Timestamp
+	fraction bool    // some number is not whole
+	decimals int     // most digits behind the point; -1: some number has an exponent
+	sample   []float64
+	random   *rand.Rand // picks the sample; public rows need no secret
 }
 
 // NewDrafter starts a draft of a table with these column names.
-func NewDrafter(names []string) *Drafter { panic("schema: not yet") }
+func NewDrafter(names []string) *Drafter {
+	d := &Drafter{columns: make([]draft, len(names))}
+	for i, name := range names {
+		d.columns[i] = draft{
+			name: name, texts: map[string]bool{}, min: math.Inf(1), max: math.Inf(-1),
+			random: rand.New(rand.NewPCG(uint64(i), 0)),
+		}
+	}
+	return d
+}
 
-// Add shows the drafter one row.
-func (d *Drafter) Add(cells []string) { panic("schema: not yet") }
+// Add shows the drafter one row. The cells are copied as needed. A row whose
+// length is not that of the names makes Schema fail.
+func (d *Drafter) Add(cells []string) {
+	d.rows++
+	if len(cells) != len(d.columns) {
+		if d.ragged == 0 {
+			d.ragged = d.rows
+		}
+		return
+	}
+	for i, cell := range cells {
+		d.columns[i].add(cell, d.maxCategories())
+	}
+}
 
-// Schema gives the draft.
-func (d *Drafter) Schema() (*Schema, error) { panic("schema: not yet") }
+func (d *Drafter) maxCategories() int {
+	if d.MaxCategories > 0 {
+		return d.MaxCategories
+	}
+	return 1000
+}
+
+// Schema gives the draft. Where columns cannot be drafted it gives the schema of
+// the others and an error that joins one for each, with its position; there is
+// no schema if no column is left. The errors wrap ErrInvalid.
+func (d *Drafter) Schema() (*Schema, error) {
+	ps := &problems{}
+	if d.rows == 0 {
+		return nil, &problem{text: "there are no rows to draft from"}
+	}
+	if d.ragged > 0 {
+		return nil, &problem{text: fmt.Sprintf("row %d does not have %d cells", d.ragged, len(d.columns))}
+	}
+	s := &Schema{}
+	for i := range d.columns {
+		c, problem := d.columns[i].column()
+		if problem == "" && c.Kind == Categorical && d.columns[i].many {
+			problem = fmt.Sprintf("more than %d distinct texts: leave the column out, give it a kind or its categories by hand, or allow more categories", d.maxCategories())
+		}
+		if problem != "" {
+			ps.addAt(0, i, "", "%s", problem)
+			continue
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	if len(s.Columns) == 0 {
+		return nil, ps.err()
+	}
+	if err := s.Validate(); err != nil { // names: the rest is of our making
+		return nil, err
+	}
+	return s.filled(), ps.err()
+}
+
+// add takes one cell into account.
+func (d *draft) add(cell string, maxCategories int) {
+	if !d.many && cell != "" && !d.texts[cell] {
+		if badText(cell) != "" {
+			d.broken = true
+		}
+		if len(d.texts) == maxCategories {
+			d.many, d.texts = true, nil
+		} else {
+			d.texts[strings.Clone(cell)] = true
+		}
+	}
+	if i := slices.Index(draftTokens, cell); i >= 0 {
+		d.tokens[i] = true
+		return
+	}
+	d.values++
+	if !d.not[Boolean] && !strings.EqualFold(cell, "true") && !strings.EqualFold(cell, "false") {
+		d.not[Boolean] = true
+	}
+	if !d.not[Real] {
+		d.number(cell)
+	}
+	for _, kind := range []Kind{Date, Timestamp} {
+		if d.not[kind] {
+			continue
+		}
+		format := Column{Kind: kind}.filled().Format
+		v, ok := parseMoment(kind, format, []byte(cell))
+		if !ok || badValue(kind, float64(v)) != "" {
+			d.not[kind] = true
+			continue
+		}
+		d.min, d.max = min(d.min, float64(v)), max(d.max, float64(v))
+	}
+}
+
+// number takes one cell of a column that has held only numbers into account.
+func (d *draft) number(cell string) {
+	x, ok := parseNumber([]byte(cell))
+	digits := strings.TrimPrefix(cell, "-")
+	code := len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' || digits[0] == '+'
+	whole := x == math.Trunc(x)
+	if !ok || code || math.Abs(x) > maxReal || whole && math.Abs(x) > maxWhole {
+		d.not[Real] = true
+		return
+	}
+	d.min, d.max = min(d.min, x), max(d.max, x)
+	d.fraction = d.fraction || !whole
+	if strings.ContainsAny(cell, "eE") {
+		d.decimals = -1
+	} else if _, behind, _ := strings.Cut(cell, "."); d.decimals >= 0 {
+		d.decimals = max(d.decimals, len(behind))
+	}
+	if len(d.sample) < draftSample {
+		d.sample = append(d.sample, x)
+	} else if i := d.random.IntN(d.values); i < draftSample {
+		d.sample[i] = x
+	}
+}
+
+// column gives the draft of one column, or what is wrong.
+func (d *draft) column() (c Column, problem string) {
+	c = Column{Name: d.name}
+	switch {
+	case d.broken:
+		return c, "a cell is not valid UTF-8, or contains a NUL"
+	case d.values == 0 && len(d.texts) == 0 && !d.many:
+		return c, "every cell is empty: leave the column out, or describe it by hand"
+	case d.values > 0 && !d.not[Boolean]:
+		c.Kind = Boolean
+		c.Categories = d.spelling()
+	case d.values > 0 && !d.not[Real]:
+		d.bounds(&c)
+	case d.values > 0 && !d.not[Date]:
+		c.Kind = Date
+		from, end := roundMoments(int64(d.min)*microsPerDay, int64(d.max)*microsPerDay, microsPerDay)
+		c.Min, c.Max = float64(from/microsPerDay), float64(end/microsPerDay-1)
+	case d.values > 0 && !d.not[Timestamp]:
+		c.Kind = Timestamp
+		from, end := roundMoments(int64(d.min), int64(d.max), microsPerHour)
+		c.Min, c.Max = float64(from), float64(end)
+	default:
+		c.Kind = Categorical
+		for text := range d.texts {
+			c.Categories = append(c.Categories, text)
+		}
+		slices.Sort(c.Categories)
+	}
+	for i, token := range draftTokens {
+		if d.tokens[i] && (token == "" || c.Kind != Categorical) {
+			c.Missing = append(c.Missing, token)
+		}
+	}
+	return c, ""
+}
+
+// spelling gives the texts of false and true of a boolean column; the default
+// ones where it spells them in more than one way.
+func (d *draft) spelling() []string {
+	words := [2]string{"false", "true"}
+	var seen [2]bool
+	for text := range d.texts {
+		v := booleanAlias([]byte(text))
+		if slices.Contains(draftTokens, text) {
+			continue
+		}
+		if seen[v] {
+			return nil
+		}
+		words[v], seen[v] = text, true
+	}
+	if !seen[0] || !seen[1] {
+		return nil // the case of the other word is not known
+	}
+	return words[:]
+}
+
+// bounds drafts the bounds and bins of a column of numbers.
+func (d *draft) bounds(c *Column) {
+	c.Min, c.Max = roundOutward(d.min, -1), roundOutward(d.max, 1)
+	if !d.fraction {
+		c.Kind = Integer
+		c.Min, c.Max = max(c.Min, -maxWhole), min(c.Max, maxWhole)
+		if c.Max-c.Min+1 > singleValues && d.skewed() {
+			c.Bins, c.Spacing = defaultBins, Log
+		}
+		return
+	}
+	c.Kind = Real
+	if c.Min == c.Max { // one value only, such as 2.5
+		margin := math.Abs(c.Min) / 10
+		c.Min, c.Max = roundOutward(c.Min-margin, -1), roundOutward(c.Max+margin, 1)
+	}
+	c.Bins = defaultBins
+	if d.skewed() {
+		c.Spacing = Log
+	}
+	if d.decimals > 0 && d.decimals <= 6 { // more look like computed numbers
+		c.Decimals = d.decimals
+		if values := math.Floor((c.Max - c.Min) * pow10[d.decimals]); values < defaultBins {
+			c.Bins, c.Spacing = int(values), Linear // one bin a value, about
+		}
+	}
+	if _, err := NewCodec(*c); err != nil {
+		c.Bins, c.Decimals = defaultBins, 0 // the decimals are too few for the bins
+	}
+}
+
+// skewed reports a heavy right tail: no negative number, and nine in ten of them
+// within a tenth of the range.
+func (d *draft) skewed() bool {
+	slices.Sort(d.sample)
+	quantile := d.sample[(len(d.sample)-1)*9/10]
+	return d.min >= 0 && quantile-d.min < (d.max-d.min)/10
+}

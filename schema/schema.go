@@ -15,38 +15,6 @@ var ErrSchema = errors.New("the data breaks the schema")
 // ErrInvalid is wrapped by every error about the schema itself.
 var ErrInvalid = errors.New("invalid schema")
 
-// Kind is what the cells of a column are.
-type Kind uint8
-
-// The kinds. The zero Kind is not valid.
-const (
-	Categorical Kind = iota + 1 // one of a declared list of texts
-	Integer                     // a whole number, |x| ≤ 2^53
-	Real                        // a finite number
-	Boolean                     // one of two texts
-	Date                        // a day, as days since 1970-01-01
-	Timestamp                   // an instant, as microseconds since 1970-01-01 UTC
-)
-
-// Policy says what becomes of a cell (or an absent column) that the schema does not allow.
-type Policy uint8
-
-// The policies.
-const (
-	Refuse Policy = iota // the table is refused
-	Clamp                // the nearest bin; what has no nearest bin becomes missing
-	Other                // a declared category takes it
-)
-
-// Spacing says how the edges of bins are laid out.
-type Spacing uint8
-
-// The spacings.
-const (
-	Linear Spacing = iota // equal widths
-	Log                   // widths that grow geometrically from Min
-)
-
 // Schema describes a table.
 type Schema struct {
 	Unit           string   // name of the id column, which is not one of Columns; "" = every row is its own privacy unit
@@ -57,7 +25,7 @@ type Schema struct {
 
 // CSV describes the CSV files of a table.
 type CSV struct {
-	NoHeader bool // the first line is a row, and columns are found by position
+	NoHeader bool // the first line is a row; columns are found by position
 	Comma    byte // default ','
 }
 
@@ -77,36 +45,109 @@ type Column struct {
 	Decimals   int       // Real: digits written after the point; 0 = chosen from the bin width
 }
 
-// Parse reads a schema file.
-func Parse(yaml []byte) (*Schema, error) { panic("schema: not yet") }
+// Index gives the position of the named column in s.Columns, or -1.
+func (s *Schema) Index(name string) int {
+	for i := range s.Columns {
+		if s.Columns[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
 
-// Load reads the schema file at path.
-func Load(path string) (*Schema, error) { panic("schema: not yet") }
+// Sizes gives the number of codes of every column, the missing code included.
+// The schema must be valid.
+func (s *Schema) Sizes() []int {
+	sizes := make([]int, len(s.Columns))
+	for i := range s.Columns {
+		sizes[i] = s.Columns[i].filled().size()
+	}
+	return sizes
+}
 
-// Validate reports everything that is wrong with s.
-func (s *Schema) Validate() error { panic("schema: not yet") }
+// filled gives the schema with its defaults written out: two schemas that mean
+// the same are then equal. It shares no memory with s that filling would change.
+func (s *Schema) filled() *Schema {
+	f := *s
+	if f.MaxRowsPerUnit == 0 {
+		f.MaxRowsPerUnit = 1
+	}
+	if f.CSV.Comma == 0 {
+		f.CSV.Comma = ','
+	}
+	f.Columns = make([]Column, len(s.Columns))
+	for i := range s.Columns {
+		f.Columns[i] = s.Columns[i].filled()
+	}
+	return &f
+}
 
-// YAML writes s in its canonical form.
-func (s *Schema) YAML() ([]byte, error) { panic("schema: not yet") }
+// Default layouts and bin counts.
+const (
+	dateFormat      = "2006-01-02"
+	timestampFormat = "2006-01-02T15:04:05Z07:00" // time.RFC3339
+	defaultBins     = 32
+	singleValues    = 100   // an Integer with at most this many values has one bin a value
+	maxCodes        = 65536 // a code is a uint16
+)
 
-// Fingerprint is the hexadecimal SHA-256 of YAML.
-func (s *Schema) Fingerprint() string { panic("schema: not yet") }
+// filled gives the column with its defaults written out.
+func (c Column) filled() Column {
+	switch c.Kind {
+	case Boolean:
+		if len(c.Categories) == 0 {
+			c.Categories = []string{"false", "true"}
+		}
+	case Date:
+		if c.Format == "" {
+			c.Format = dateFormat
+		}
+	case Timestamp:
+		if c.Format == "" {
+			c.Format = timestampFormat
+		}
+	}
+	if c.Kind.numeric() {
+		if k := len(c.Edges); k > 0 {
+			c.Min, c.Max = c.Edges[0], c.Edges[k-1]
+		} else if c.Bins == 0 {
+			c.Bins = c.defaultBins()
+		}
+	}
+	if len(c.Missing) == 0 {
+		c.Missing = nil
+	}
+	return c
+}
 
-// Sizes gives the number of codes of every column, missing included.
-func (s *Schema) Sizes() []int { panic("schema: not yet") }
+// defaultBins chooses the number of bins from the kind and the bounds.
+func (c Column) defaultBins() int {
+	if c.Kind == Real {
+		return defaultBins
+	}
+	values := c.Max - c.Min + 1
+	if c.Kind == Timestamp {
+		if step, ok := momentStep(Timestamp, c.Format, int64(c.Min), int64(c.Max)); ok {
+			values = (c.Max-c.Min)/float64(step) + 1
+		}
+	}
+	if c.Kind == Integer && values <= singleValues {
+		return max(int(values), 1)
+	}
+	return int(max(min(values, defaultBins), 1))
+}
 
-// Index gives the position of the named column, or -1.
-func (s *Schema) Index(name string) int { panic("schema: not yet") }
-
-// Codecs makes one codec a column.
-func (s *Schema) Codecs() ([]*Codec, error) { panic("schema: not yet") }
-
-func (k Kind) String() string                       { panic("schema: not yet") }
-func (k Kind) MarshalText() ([]byte, error)         { panic("schema: not yet") }
-func (k *Kind) UnmarshalText(text []byte) error     { panic("schema: not yet") }
-func (p Policy) String() string                     { panic("schema: not yet") }
-func (p Policy) MarshalText() ([]byte, error)       { panic("schema: not yet") }
-func (p *Policy) UnmarshalText(text []byte) error   { panic("schema: not yet") }
-func (sp Spacing) String() string                   { panic("schema: not yet") }
-func (sp Spacing) MarshalText() ([]byte, error)     { panic("schema: not yet") }
-func (sp *Spacing) UnmarshalText(text []byte) error { panic("schema: not yet") }
+// size is the number of codes of a filled, valid column.
+func (c Column) size() int {
+	n := len(c.Categories)
+	if c.Kind.numeric() {
+		n = c.Bins
+		if len(c.Edges) > 0 {
+			n = len(c.Edges) - 1
+		}
+	}
+	if len(c.Missing) > 0 {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,216 @@
+package schema
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+)
+
+// bins divide the values from min to max, both inclusive. Bin i holds the values
+// from lower[i] up to but not including lower[i+1]; the last bin holds max.
+type bins struct {
+	min, max float64
+	lower    []float64 // lower[0] = min, strictly increasing
+	perUnit  float64   // bins per unit of value where all are about equally wide; 0: search
+	whole    bool      // the values are integers
+	ticks    ticks
+}
+
+// ticks are the values that are drawn and written: whole multiples of a step.
+// Every bin has at least one. With no step (a real column too wide or too fine
+// for decimals) every float64 is drawn.
+type ticks struct {
+	step        int64   // whole values: the multiple is t·step
+	scale       float64 // real values: the multiple is t/scale, a power of ten; 0: no step
+	decimals    int     // real values: scale = 10^decimals
+	first, last []int64 // the ticks of bin i, both inclusive
+}
+
+// value gives tick t.
+func (g *ticks) value(t int64) float64 {
+	if g.scale != 0 {
+		return float64(t) / g.scale // both exact: the float64 nearest to the decimal text
+	}
+	return float64(t * g.step)
+}
+
+// newBins lays out the bins of a filled numeric column whose fields are in
+// range. The fault names the field that makes it impossible.
+func newBins(c *Column) (*bins, *fault) {
+	b := &bins{min: c.Min, max: c.Max, whole: c.Kind.whole()}
+	b.ticks.step = 1
+	if c.Kind.moment() {
+		step, ok := momentStep(c.Kind, c.Format, int64(c.Min), int64(c.Max))
+		if !ok {
+			return nil, faultf(keyFormat, "format %s does not give every %s between min and max back when it is read", quote(c.Format), c.Kind)
+		}
+		b.ticks.step = step
+		for _, x := range append([]float64{c.Min, c.Max}, c.Edges...) {
+			if mod(int64(x), step) != 0 {
+				return nil, faultf(keyFormat, "format %s cannot write all of min, max and the edges: they are finer than it", quote(c.Format))
+			}
+		}
+	}
+	switch {
+	case len(c.Edges) > 0:
+		b.lower = c.Edges[:len(c.Edges)-1]
+	case b.whole && c.Spacing == Log:
+		b.lower = wholeLogEdges(int64(c.Min), int64(c.Max), c.Bins)
+	case b.whole:
+		b.lower = wholeEdges(int64(c.Min), int64(c.Max), b.ticks.step, c.Bins)
+	case c.Spacing == Log:
+		b.lower = logEdges(c.Min, c.Max, c.Bins)
+	default:
+		b.lower = linearEdges(c.Min, c.Max, c.Bins)
+	}
+	if b.lower == nil || !increasing(b.lower) || !b.whole && b.lower[len(b.lower)-1] >= c.Max {
+		return nil, faultf(keyBins, "%d bins are too many between min and max", c.Bins)
+	}
+	if len(c.Edges) == 0 && c.Spacing == Linear {
+		width := c.Max - c.Min
+		if b.whole {
+			width++
+		}
+		if perUnit := float64(c.Bins) / width; !math.IsInf(perUnit, 0) {
+			b.perUnit = perUnit
+		}
+	}
+	if b.whole {
+		b.wholeTicks()
+		return b, nil
+	}
+	return b, b.realTicks(c.Decimals)
+}
+
+func increasing(x []float64) bool {
+	for i := 1; i < len(x); i++ {
+		if !(x[i] > x[i-1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// count is the number of bins.
+func (b *bins) count() int { return len(b.lower) }
+
+// contains reports whether x is between the bounds; false for NaN.
+func (b *bins) contains(x float64) bool { return x >= b.min && x <= b.max }
+
+// find gives the bin of x, which the bounds must contain.
+func (b *bins) find(x float64) int {
+	lower := b.lower
+	if b.perUnit == 0 {
+		return sort.Search(len(lower)-1, func(i int) bool { return lower[i+1] > x })
+	}
+	i := min(int(float64(x-b.min)*b.perUnit), len(lower)-1)
+	for x < lower[i] { // the guess is off by rounding only
+		i--
+	}
+	for i+1 < len(lower) && x >= lower[i+1] {
+		i++
+	}
+	return i
+}
+
+// bounds gives the smallest and the greatest value of bin i. The greatest of a
+// real bin other than the last is its upper edge, which is not in the bin.
+func (b *bins) bounds(i int) (lo, hi float64) {
+	switch {
+	case i == len(b.lower)-1:
+		return b.lower[i], b.max
+	case b.whole:
+		return b.lower[i], b.lower[i+1] - 1
+	default:
+		return b.lower[i], b.lower[i+1]
+	}
+}
+
+// draw gives a value of bin i: a tick, each with the same probability.
+func (b *bins) draw(i int, u *rand.Rand) float64 {
+	g := &b.ticks
+	if g.first != nil {
+		t := g.first[i]
+		return g.value(t + int64(u.Uint64N(uint64(g.last[i]-t)+1)))
+	}
+	lo, hi := b.bounds(i)
+	x := lo + float64(u.Float64()*(hi-lo))
+	if x >= hi && i < len(b.lower)-1 {
+		x = math.Nextafter(hi, lo)
+	}
+	return min(max(x, lo), hi)
+}
+
+// wholeTicks finds the ticks of every bin of a column of whole values. Every
+// edge is a tick, so every bin has one.
+func (b *bins) wholeTicks() {
+	g := &b.ticks
+	g.first, g.last = make([]int64, b.count()), make([]int64, b.count())
+	for i := range g.first {
+		_, hi := b.bounds(i)
+		g.first[i] = int64(b.lower[i]) / g.step
+		g.last[i] = (int64(hi) - mod(int64(hi), g.step)) / g.step
+	}
+}
+
+// maxDecimals is the most digits behind the point; 10^15 < 2^53.
+const maxDecimals = 15
+
+// realTicks finds the ticks of every bin of a real column with the given number
+// of decimals; 0 chooses the least number that gives every bin about a hundred.
+func (b *bins) realTicks(decimals int) *fault {
+	greatest := max(math.Abs(b.min), math.Abs(b.max))
+	fits := func(d int) bool { return greatest*pow10[d] <= 1<<52 }
+	if decimals > 0 {
+		if !fits(decimals) {
+			return faultf(keyDecimals, "%d decimals are more than a number of this size has", decimals)
+		}
+		if i, ok := b.setScale(decimals); !ok {
+			return faultf(keyDecimals, "%d decimals are too few: bin number %d holds no such number", decimals, i+1)
+		}
+		return nil
+	}
+	width := math.Inf(1)
+	for i := range b.lower {
+		lo, hi := b.bounds(i)
+		width = min(width, hi-lo)
+	}
+	for d := 0; d <= maxDecimals && fits(d); d++ {
+		if 100 <= width*pow10[d] {
+			if _, ok := b.setScale(d); ok {
+				return nil
+			}
+		}
+	}
+	return nil // no step
+}
+
+// setScale finds the ticks of every bin for a number of decimals. Where it fails
+// it leaves no step, and gives the first bin that has no tick.
+func (b *bins) setScale(decimals int) (bin int, ok bool) {
+	scale := pow10[decimals]
+	first, last := make([]int64, b.count()), make([]int64, b.count())
+	for i := range first {
+		lo, hi := b.bounds(i)
+		inside := func(t int64) bool { return float64(t)/scale < hi || hi == b.max && float64(t)/scale == hi }
+		f, l := int64(math.Ceil(lo*scale)), int64(math.Floor(hi*scale))
+		for float64(f-1)/scale >= lo { // the products above are rounded: settle each end on
+			f-- // the values themselves
+		}
+		for float64(f)/scale < lo {
+			f++
+		}
+		for inside(l + 1) {
+			l++
+		}
+		for !inside(l) {
+			l--
+		}
+		if f > l {
+			return i, false
+		}
+		first[i], last[i] = f, l
+	}
+	b.ticks.scale, b.ticks.decimals, b.ticks.first, b.ticks.last = scale, decimals, first, last
+	return 0, true
+}

@@ -1,0 +1,189 @@
+package schema
+
+import (
+	"math"
+	"time"
+)
+
+// Microseconds of a day, an hour, a minute and a second.
+const (
+	microsPerSecond = 1_000_000
+	microsPerMinute = 60 * microsPerSecond
+	microsPerHour   = 60 * microsPerMinute
+	microsPerDay    = 24 * microsPerHour
+	secondsPerDay   = 86_400
+)
+
+// The days of the years 1 to 9999, which are those a date column may declare.
+const (
+	firstDay = -719_162  // 0001-01-01
+	lastDay  = 2_932_896 // 9999-12-31
+)
+
+// daysOf gives the days from 1970-01-01 to a day of the proleptic Gregorian
+// calendar, after Hinnant, "chrono-Compatible Low-Level Date Algorithms",
+// days_from_civil (https://howardhinnant.github.io/date_algorithms.html).
+// 0 ≤ year ≤ 9999, 1 ≤ month ≤ 12.
+func daysOf(year, month, day int) int64 {
+	if month <= 2 {
+		year--
+	}
+	year += 400 // keeps the divisions below on non-negative numbers
+	era := year / 400
+	yearOfEra := year - era*400
+	dayOfYear := (153*((month+9)%12)+2)/5 + day - 1
+	dayOfEra := yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear
+	return int64(era*146_097 + dayOfEra - 719_468 - 146_097)
+}
+
+// digitsAt reads n digits; -1 if there is anything else.
+func digitsAt(text []byte, n int) int {
+	v := 0
+	for _, b := range text[:n] {
+		d := b - '0'
+		if d > 9 {
+			return -1
+		}
+		v = v*10 + int(d)
+	}
+	return v
+}
+
+// parseDay reads YYYY-MM-DD, which is all of text.
+func parseDay(text []byte) (days int64, ok bool) {
+	if len(text) != 10 || text[4] != '-' || text[7] != '-' {
+		return 0, false
+	}
+	year, month, day := digitsAt(text, 4), digitsAt(text[5:], 2), digitsAt(text[8:], 2)
+	if year < 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
+		return 0, false
+	}
+	return daysOf(year, month, day), true
+}
+
+func daysIn(year, month int) int {
+	switch month {
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	case 4, 6, 9, 11:
+		return 30
+	}
+	return 31
+}
+
+// parseInstant reads YYYY-MM-DD, then T or a space, then hh:mm:ss, then an
+// optional fraction of a second (what is finer than a microsecond is dropped),
+// then Z or ±hh:mm or nothing, which means UTC. It is what a timestamp column
+// without a format of its own accepts: RFC 3339 and its common relatives.
+func parseInstant(text []byte) (micros int64, ok bool) {
+	if len(text) < 19 || (text[10] != 'T' && text[10] != ' ') || text[13] != ':' || text[16] != ':' {
+		return 0, false
+	}
+	days, ok := parseDay(text[:10])
+	hour, minute, second := digitsAt(text[11:], 2), digitsAt(text[14:], 2), digitsAt(text[17:], 2)
+	if !ok || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 {
+		return 0, false
+	}
+	micros = days*microsPerDay + int64(hour)*microsPerHour + int64(minute)*microsPerMinute + int64(second)*microsPerSecond
+	rest := text[19:]
+	if len(rest) > 0 && rest[0] == '.' {
+		n := 1
+		unit := int64(microsPerSecond)
+		for ; n < len(rest) && rest[n]-'0' <= 9; n++ {
+			unit /= 10
+			micros += int64(rest[n]-'0') * unit
+		}
+		if n == 1 {
+			return 0, false
+		}
+		rest = rest[n:]
+	}
+	switch {
+	case len(rest) == 0, len(rest) == 1 && rest[0] == 'Z':
+		return micros, true
+	case len(rest) == 6 && (rest[0] == '+' || rest[0] == '-') && rest[3] == ':':
+		hour, minute := digitsAt(rest[1:], 2), digitsAt(rest[4:], 2)
+		if hour < 0 || hour > 23 || minute < 0 || minute > 59 {
+			return 0, false
+		}
+		offset := int64(hour)*microsPerHour + int64(minute)*microsPerMinute
+		if rest[0] == '-' {
+			offset = -offset
+		}
+		return micros - offset, true
+	}
+	return 0, false
+}
+
+// parseMoment reads a date (as days) or a timestamp (as microseconds) in the
+// given layout. A date whose layout has a time of day loses it.
+func parseMoment(kind Kind, layout string, text []byte) (v int64, ok bool) {
+	switch {
+	case kind == Date && layout == dateFormat:
+		return parseDay(text)
+	case kind == Timestamp && layout == timestampFormat:
+		return parseInstant(text)
+	case len(text) > maxNumberText:
+		return 0, false
+	}
+	t, err := time.Parse(layout, string(text))
+	if err != nil { // holds the cell and stays here
+		return 0, false
+	}
+	if kind == Date {
+		year, month, day := t.Date()
+		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay, true
+	}
+	if seconds := t.Unix(); seconds < math.MinInt64/microsPerSecond || seconds > math.MaxInt64/microsPerSecond {
+		return 0, false
+	}
+	return t.UnixMicro(), true
+}
+
+// appendMoment writes a date or a timestamp in the given layout.
+func appendMoment(dst []byte, kind Kind, layout string, v int64) []byte {
+	if kind == Date {
+		return time.Unix(v*secondsPerDay, 0).UTC().AppendFormat(dst, layout)
+	}
+	return time.UnixMicro(v).UTC().AppendFormat(dst, layout)
+}
+
+// timestampSteps are the resolutions that a layout may have, in microseconds.
+var timestampSteps = [...]int64{1, 10, 100, 1_000, 10_000, 100_000,
+	microsPerSecond, microsPerMinute, microsPerHour, microsPerDay}
+
+// momentStep gives the resolution of a layout: the days (Date) or microseconds
+// (Timestamp) such that every multiple of it between lo and hi is written and
+// read back unchanged. It is false for a layout that loses more than that.
+func momentStep(kind Kind, layout string, lo, hi int64) (step int64, ok bool) {
+	probes := []int64{11_356, 10_956, lo, hi} // 2001-02-03, 1999-12-31
+	steps := []int64{1}
+	if kind == Timestamp {
+		// 2001-02-03 04:05:06.123456, 1999-12-31 23:59:58.987654
+		probes = []int64{981_173_106_123_456, 946_684_798_987_654, lo, hi}
+		steps = timestampSteps[:]
+	}
+next:
+	for _, step := range steps {
+		for _, v := range probes {
+			v -= mod(v, step)
+			if got, ok := parseMoment(kind, layout, appendMoment(nil, kind, layout, v)); !ok || got != v {
+				continue next
+			}
+		}
+		return step, true
+	}
+	return 0, false
+}
+
+// mod is v modulo m, from 0 to m-1.
+func mod(v, m int64) int64 {
+	r := v % m
+	if r < 0 {
+		r += m
+	}
+	return r
+}

@@ -1,0 +1,283 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile is the longest schema file that is read, in bytes.
+const maxFile = 16 << 20
+
+// version is the version of the file format, the value of the key "decoy".
+const version = 1
+
+// Load reads the schema file at path, as Parse does.
+func Load(path string) (*Schema, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return Parse(data)
+}
+
+// Parse reads a schema file and fills in the defaults. The error joins everything
+// that is wrong with it, each with its line; each wraps ErrInvalid. Scalars are
+// taken as they are written: no, 1.0, 0x10 and null are the categories "no",
+// "1.0", "0x10" and "null". Tags, anchors and aliases are refused.
+func Parse(data []byte) (*Schema, error) {
+	if len(data) > maxFile {
+		return nil, &problem{text: fmt.Sprintf("the file is longer than %d MiB", maxFile>>20)}
+	}
+	root, err := readDocument(data)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{root: root, top: map[key]*yaml.Node{}}
+	f.ps.line = f.line
+	f.refuse(root)
+	if err := f.ps.err(); err != nil {
+		return nil, err // what follows could not be trusted
+	}
+	s := f.schema()
+	f.ps.schema(s)
+	for i := range s.Columns {
+		f.ps.column(i, &s.Columns[i], f.columns[i].given, f.columns[i].broken)
+	}
+	if err := f.ps.err(); err != nil {
+		return nil, err
+	}
+	return s.filled(), nil
+}
+
+// readDocument parses the one YAML document of data.
+func readDocument(data []byte) (*yaml.Node, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var document, next yaml.Node
+	switch err := decoder.Decode(&document); {
+	case errors.Is(err, io.EOF), err == nil && len(document.Content) != 1:
+		return nil, &problem{text: "the file is empty"}
+	case err != nil:
+		return nil, syntaxProblem(err)
+	}
+	switch err := decoder.Decode(&next); {
+	case err == nil:
+		return nil, &problem{line: next.Line, text: "a second YAML document starts here; a schema is one"}
+	case !errors.Is(err, io.EOF):
+		return nil, syntaxProblem(err)
+	}
+	return document.Content[0], nil
+}
+
+// syntaxProblem takes the line out of an error of the YAML package.
+func syntaxProblem(err error) *problem {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	p := &problem{text: "not YAML: " + text}
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		number, text, _ := strings.Cut(rest, ": ")
+		if line, err := strconv.Atoi(number); err == nil {
+			p.line, p.text = line, "not YAML: "+text
+		}
+	}
+	return p
+}
+
+// A file is a schema file that is being read.
+type file struct {
+	ps      problems
+	root    *yaml.Node
+	top     map[key]*yaml.Node
+	columns []columnNodes
+}
+
+// columnNodes are the nodes that one column was read from.
+type columnNodes struct {
+	node          *yaml.Node
+	fields        map[key]*yaml.Node
+	given, broken keys
+}
+
+// line gives the line of a place.
+func (f *file) line(at place) int {
+	whole, nodes := f.root, f.top
+	if at.column >= 0 {
+		whole, nodes = f.columns[at.column].node, f.columns[at.column].fields
+	}
+	node := nodes[at.key]
+	switch {
+	case node == nil:
+		return whole.Line
+	case at.item >= 0 && at.item < len(node.Content):
+		return node.Content[at.item].Line
+	}
+	return node.Line
+}
+
+// refuse reports what a schema file has no use for: anchors and aliases, which
+// can make a small file mean a huge one, and tags.
+func (f *file) refuse(n *yaml.Node) {
+	switch {
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		f.ps.addAt(n.Line, -1, "", "anchors and aliases are not allowed")
+	case n.Style&yaml.TaggedStyle != 0:
+		f.ps.addAt(n.Line, -1, "", "tags (%s) are not allowed", quote(n.Tag))
+	}
+	for _, child := range n.Content {
+		f.refuse(child)
+	}
+}
+
+// schema reads the whole file.
+func (f *file) schema() *Schema {
+	s := &Schema{}
+	values := f.entries(f.root, -1, "", "decoy", "unit", "max_rows_per_unit", "csv", "columns")
+	for k := keyVersion; k <= keyColumns; k++ {
+		if n := values[k.String()]; n != nil {
+			f.top[k] = n
+		}
+	}
+	read := func(k key, read func(n *yaml.Node) error) {
+		if n := f.top[k]; n != nil {
+			if err := read(n); err != nil {
+				f.ps.addAt(n.Line, -1, "", "%s: %s", k, err)
+			}
+		}
+	}
+	if f.top[keyVersion] == nil && f.root.Kind == yaml.MappingNode {
+		f.ps.addAt(f.root.Line, -1, "", "the key decoy is missing: decoy: %d says which version of the format this is", version)
+	}
+	read(keyVersion, func(n *yaml.Node) error {
+		v, err := wholeOf(n)
+		if err == nil && v != version {
+			return fmt.Errorf("version %d is not known; this program reads version %d", v, version)
+		}
+		return err
+	})
+	read(keyUnit, func(n *yaml.Node) (err error) {
+		if s.Unit, err = textOf(n); err == nil && s.Unit == "" {
+			return errors.New("is empty; leave it out if every row is its own unit")
+		}
+		return err
+	})
+	read(keyMaxRows, func(n *yaml.Node) (err error) {
+		if s.MaxRowsPerUnit, err = wholeOf(n); err == nil && s.MaxRowsPerUnit < 1 {
+			return errors.New("must be at least 1")
+		}
+		return err
+	})
+	if f.top[keyMaxRows] != nil {
+		s.MaxRowsPerUnit = max(s.MaxRowsPerUnit, 1) // less is reported above
+	}
+	read(keyCSV, func(n *yaml.Node) error { f.csv(n, &s.CSV); return nil })
+	read(keyColumns, func(n *yaml.Node) error {
+		if n.Kind != yaml.SequenceNode {
+			return fmt.Errorf("must be a list, not %s", kindOf(n))
+		}
+		for i, node := range n.Content {
+			s.Columns = append(s.Columns, f.column(i, node))
+		}
+		return nil
+	})
+	return s
+}
+
+// csv reads the value of the key csv.
+func (f *file) csv(n *yaml.Node, c *CSV) {
+	values := f.entries(n, -1, "", "header", "comma")
+	if n := values["header"]; n != nil {
+		switch text, err := textOf(n); {
+		case err == nil && text == "false":
+			c.NoHeader = true
+		case err != nil || text != "true":
+			f.ps.addAt(n.Line, -1, "", "header must be true or false")
+		}
+	}
+	if n := values["comma"]; n != nil {
+		if text, err := textOf(n); err != nil || len(text) != 1 {
+			f.ps.addAt(n.Line, -1, "", "comma must be one ASCII character, such as \",\" or \"\\t\"")
+		} else {
+			c.Comma = text[0]
+		}
+	}
+}
+
+// entries gives the values of a mapping by key, and reports keys that are not
+// allowed or there twice.
+func (f *file) entries(n *yaml.Node, column int, name string, allowed ...string) map[string]*yaml.Node {
+	values := map[string]*yaml.Node{}
+	if n.Kind != yaml.MappingNode {
+		f.ps.addAt(n.Line, column, name, "want keys (%s), not %s", strings.Join(allowed, ", "), kindOf(n))
+		return values
+	}
+	known := names{what: "key", texts: allowed}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := n.Content[i]
+		if k.Kind != yaml.ScalarNode {
+			f.ps.addAt(k.Line, column, name, "a key must be a text, not %s", kindOf(k))
+		} else if _, ok := known.value(k.Value); !ok {
+			f.ps.addAt(k.Line, column, name, "%s", known.unknown(k.Value))
+		} else if first := values[k.Value]; first != nil {
+			f.ps.addAt(k.Line, column, name, "key %q is there twice (also in line %d)", k.Value, first.Line)
+		} else {
+			values[k.Value] = n.Content[i+1]
+		}
+	}
+	return values
+}
+
+// textOf gives the text of a scalar as it is written.
+func textOf(n *yaml.Node) (string, error) {
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		return "", fmt.Errorf("must be a text, not %s", kindOf(n))
+	case n.Value == "" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0:
+		return "", errors.New("has no value; the empty text is written \"\"")
+	}
+	return n.Value, nil
+}
+
+// wholeOf gives the value of a whole number.
+func wholeOf(n *yaml.Node) (int, error) {
+	text, err := plainOf(n)
+	if err != nil {
+		return 0, err
+	}
+	v, ok := parseWhole([]byte(text))
+	if !ok || v != int64(int32(v)) || strings.Contains(text, ".") {
+		return 0, fmt.Errorf("must be a whole number, not %s", quote(text))
+	}
+	return int(v), nil
+}
+
+// plainOf gives the text of a scalar that is not in quotes.
+func plainOf(n *yaml.Node) (string, error) {
+	text, err := textOf(n)
+	if err == nil && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
+		return "", fmt.Errorf("must be a number, not the text %s", quote(text))
+	}
+	return text, err
+}
+
+func kindOf(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "keys and values"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	if n.Value == "" {
+		return "an empty value"
+	}
+	return quote(n.Value)
+}

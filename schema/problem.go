@@ -1,0 +1,164 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// key is a key of a schema file, or the field of the same name.
+type key uint8
+
+const (
+	keyVersion key = iota
+	keyUnit
+	keyMaxRows
+	keyCSV
+	keyColumns
+	keyName
+	keyKind
+	keyCategories
+	keyMin
+	keyMax
+	keyBins
+	keySpacing // in a file: bins.spacing
+	keyEdges
+	keyFormat
+	keyMissing
+	keyOnInvalid
+	keyOther
+	keyDecimals
+	keyNone // the column or the schema as a whole
+)
+
+var keyNames = [...]string{
+	"decoy", "unit", "max_rows_per_unit", "csv", "columns",
+	"name", "kind", "categories", "min", "max", "bins", "spacing", "edges", "format", "missing", "on_invalid", "other", "decimals", "",
+}
+
+func (k key) String() string { return keyNames[k] }
+
+// keys is a set of keys.
+type keys uint32
+
+func (s keys) has(k key) bool { return s&(1<<k) != 0 }
+func (s *keys) add(k key)     { *s |= 1 << k }
+
+// A place is where a problem is: a key, and the item of its list if it holds one.
+type place struct {
+	column int // -1: not in a column
+	key    key
+	item   int // -1: not in a list
+}
+
+// A problem is one thing wrong with a schema.
+type problem struct {
+	line   int    // 0: the schema does not come from a file
+	column string // "" or e.g. `column "age"`
+	text   string
+}
+
+func (p *problem) Error() string {
+	var b strings.Builder
+	b.WriteString("schema: ")
+	if p.line > 0 {
+		fmt.Fprintf(&b, "line %d: ", p.line)
+	}
+	if p.column != "" {
+		b.WriteString(p.column + ": ")
+	}
+	b.WriteString(p.text)
+	return b.String()
+}
+
+func (p *problem) Unwrap() error { return ErrInvalid }
+
+// problems collects what is wrong with a schema.
+type problems struct {
+	line  func(place) int // nil: the schema does not come from a file
+	found []*problem
+}
+
+// maxProblems is the most problems that are reported one by one.
+const maxProblems = 50
+
+// add reports a problem at a place. The name is the column's, if it has one.
+func (ps *problems) add(at place, name string, format string, args ...any) {
+	line := 0
+	if ps.line != nil {
+		line = ps.line(at)
+	}
+	ps.addAt(line, at.column, name, format, args...)
+}
+
+// addAt reports a problem in a line; column is -1 if it is in none.
+func (ps *problems) addAt(line, column int, name string, format string, args ...any) {
+	p := &problem{line: line, text: fmt.Sprintf(format, args...)}
+	switch {
+	case column >= 0 && name != "":
+		p.column = "column " + quote(name)
+	case column >= 0:
+		p.column = fmt.Sprintf("column number %d", column+1)
+	}
+	ps.found = append(ps.found, p)
+}
+
+// err joins the problems in the order of their lines; nil if there are none.
+func (ps *problems) err() error {
+	sort.SliceStable(ps.found, func(i, j int) bool { return ps.found[i].line < ps.found[j].line })
+	var errs []error
+	for i, p := range ps.found {
+		if i == maxProblems {
+			errs = append(errs, &problem{text: fmt.Sprintf("and %d more problems", len(ps.found)-i)})
+			break
+		}
+		errs = append(errs, p)
+	}
+	return errors.Join(errs...)
+}
+
+// quote quotes a text of the schema, shortened so that a message stays readable.
+func quote(text string) string {
+	const most = 60
+	if r := []rune(text[:min(len(text), 8*most)]); len(r) > most {
+		return strconv.Quote(string(r[:most]) + "…")
+	}
+	return strconv.Quote(text)
+}
+
+// nearest gives the candidate that text most likely misspells, or "".
+func nearest(text string, candidates []string) string {
+	best, least := "", 3
+	if len(text) > 64 {
+		return ""
+	}
+	for _, c := range candidates {
+		if d := editDistance(text, c); d < least && 2*d < len(c) {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// editDistance is the Levenshtein distance of two short texts, in bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substitute := diagonal
+			if a[i] != b[j] {
+				substitute++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,347 @@
+package schema
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxWhole bounds the values of integer and timestamp columns. float64 holds
+// every integer up to it, and rounds none beyond it into the range.
+const maxWhole = 1<<53 - 1
+
+// maxReal bounds the values of real columns, so that their range is finite.
+const maxReal = 1e300
+
+// Validate reports everything that is wrong with s, joined; each error wraps ErrInvalid.
+func (s *Schema) Validate() error {
+	_, err := s.Codecs()
+	return err
+}
+
+// Codecs makes one codec a column, in the order of s.Columns. Its error is that
+// of Validate.
+func (s *Schema) Codecs() ([]*Codec, error) {
+	ps := &problems{}
+	ps.schema(s)
+	codecs := make([]*Codec, len(s.Columns))
+	for i := range s.Columns {
+		codecs[i] = ps.column(i, &s.Columns[i], givenFields(&s.Columns[i]), 0)
+	}
+	if err := ps.err(); err != nil {
+		return nil, err
+	}
+	return codecs, nil
+}
+
+// NewCodec makes the codec of one column. Its error joins everything that is
+// wrong with the column, and wraps ErrInvalid.
+func NewCodec(c Column) (*Codec, error) {
+	ps := &problems{}
+	codec := ps.column(0, &c, givenFields(&c), 0)
+	if err := ps.err(); err != nil {
+		return nil, err
+	}
+	return codec, nil
+}
+
+// givenFields are the fields of c that say something. Bounds of zero count as
+// given for a kind that has bounds, unless edges give them.
+func givenFields(c *Column) keys {
+	var given keys
+	for _, f := range []struct {
+		key   key
+		given bool
+	}{
+		{keyName, true},
+		{keyKind, true},
+		{keyCategories, c.Categories != nil || c.Kind == Categorical},
+		{keyMin, c.Min != 0 || c.Kind.numeric() && len(c.Edges) == 0},
+		{keyMax, c.Max != 0 || c.Kind.numeric() && len(c.Edges) == 0},
+		{keyBins, c.Bins != 0},
+		{keySpacing, c.Spacing != Linear},
+		{keyEdges, c.Edges != nil},
+		{keyFormat, c.Format != ""},
+		{keyMissing, len(c.Missing) > 0},
+		{keyOnInvalid, true},
+		{keyOther, c.Other != ""},
+		{keyDecimals, c.Decimals != 0},
+	} {
+		if f.given {
+			given.add(f.key)
+		}
+	}
+	return given
+}
+
+// schema checks what is not about one column alone.
+func (ps *problems) schema(s *Schema) {
+	top := func(k key) place { return place{-1, k, -1} }
+	if s.MaxRowsPerUnit < 0 {
+		ps.add(top(keyMaxRows), "", "max_rows_per_unit must be at least 1, not %d", s.MaxRowsPerUnit)
+	} else if s.Unit != "" && s.MaxRowsPerUnit == 0 {
+		ps.add(top(keyUnit), "", "unit needs max_rows_per_unit: every noise grows with the rows that one unit may have, so the limit must be said (further rows of a unit are left out at random)")
+	} else if s.Unit == "" && s.MaxRowsPerUnit > 1 {
+		ps.add(top(keyMaxRows), "", "max_rows_per_unit needs unit: without an id column every row is a unit of its own")
+	}
+	if why := badText(s.Unit); why != "" {
+		ps.add(top(keyUnit), "", "unit %s", why)
+	}
+	switch c := s.CSV.Comma; {
+	case c >= utf8.RuneSelf, c == '"', c == '\r', c == '\n', c != 0 && c < ' ' && c != '\t':
+		ps.add(top(keyCSV), "", "comma must be one ASCII character, and no quote, line break or control character but the tab")
+	}
+	if len(s.Columns) == 0 {
+		ps.add(top(keyColumns), "", "a schema needs at least one column")
+	}
+	seen := make(map[string]int, len(s.Columns))
+	for i := range s.Columns {
+		name := s.Columns[i].Name
+		if name == "" {
+			continue // reported with the column
+		}
+		at := place{i, keyName, -1}
+		if first, ok := seen[name]; ok {
+			ps.add(at, name, "the name is that of column number %d", first+1)
+		} else {
+			seen[name] = i
+		}
+		if name == s.Unit {
+			ps.add(at, name, "the unit is not a column: ids are never made up, so take it out of columns")
+		}
+	}
+}
+
+// appliesTo says which kinds a field makes sense for; a field not listed fits all.
+var appliesTo = map[key][]Kind{
+	keyCategories: {Categorical, Boolean},
+	keyMin:        {Integer, Real, Date, Timestamp},
+	keyMax:        {Integer, Real, Date, Timestamp},
+	keyBins:       {Integer, Real, Date, Timestamp},
+	keySpacing:    {Integer, Real},
+	keyEdges:      {Integer, Real, Date, Timestamp},
+	keyFormat:     {Date, Timestamp},
+	keyOther:      {Categorical, Boolean},
+	keyDecimals:   {Real},
+}
+
+// column checks column i and, where nothing is wrong, makes its codec. A broken
+// field has a problem reported already.
+func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
+	before := len(ps.found)
+	add := func(k key, item int, format string, args ...any) {
+		if !broken.has(k) {
+			ps.add(place{i, k, item}, c.Name, format, args...)
+		}
+	}
+	sound := func(k key) bool { return given.has(k) && !broken.has(k) }
+
+	if c.Name == "" {
+		add(keyName, -1, "a column needs a name")
+	} else if why := badText(c.Name); why != "" {
+		add(keyName, -1, "name %s", why)
+	}
+	if !kindNames.has(uint8(c.Kind)) {
+		add(keyKind, -1, "a column needs a kind (%s)", strings.Join(kindNames.texts, ", "))
+		return nil
+	}
+	for k := keyCategories; k <= keyDecimals; k++ {
+		if kinds := appliesTo[k]; kinds != nil && given.has(k) && !slices.Contains(kinds, c.Kind) {
+			add(k, -1, "%s does not apply to kind %s", k, c.Kind)
+			broken.add(k)
+		}
+	}
+	if !spacingNames.has(uint8(c.Spacing)) {
+		add(keySpacing, -1, "%s", spacingNames.unknown(c.Spacing.String()))
+	}
+	if c.Kind.numeric() {
+		ps.numbers(c, given, sound, add)
+	} else {
+		ps.categories(c, given, add)
+	}
+	ps.invalid(c, given, add)
+	missing := map[string]bool{}
+	for j, token := range c.Missing {
+		switch why := badText(token); {
+		case why != "":
+			add(keyMissing, j, "missing token %s", why)
+		case missing[token]:
+			add(keyMissing, j, "missing token %s is there twice", quote(token))
+		}
+		missing[token] = true
+	}
+	if len(ps.found) > before || broken != 0 {
+		return nil
+	}
+	codec, fault := newCodec(c.filled())
+	if fault != nil {
+		add(fault.key, fault.item, "%s", fault.text)
+		return nil
+	}
+	return codec
+}
+
+// categories checks what a categorical or boolean column declares.
+func (ps *problems) categories(c *Column, given keys, add func(key, int, string, ...any)) {
+	if len(c.Categories) == 0 && (c.Kind == Categorical || given.has(keyCategories)) {
+		add(keyCategories, -1, "categories must list at least one text")
+		return
+	}
+	if c.Kind == Boolean && len(c.Categories) > 0 && len(c.Categories) != 2 {
+		add(keyCategories, -1, "categories of a boolean are two texts: that of false, then that of true")
+		return
+	}
+	if n := len(c.Categories) + min(len(c.Missing), 1); n > maxCodes {
+		add(keyCategories, -1, "%d categories (and a missing one, if there is one) are more than %d", len(c.Categories), maxCodes)
+		return
+	}
+	first := make(map[string]int, len(c.Categories))
+	for j, text := range c.Categories {
+		if why := badText(text); why != "" {
+			add(keyCategories, j, "category %s", why)
+		} else if at, ok := first[text]; ok {
+			add(keyCategories, j, "category %s is there twice: as number %d and number %d", quote(text), at+1, j+1)
+		} else {
+			first[text] = j
+		}
+	}
+	for j, token := range c.Missing {
+		if _, ok := first[token]; ok {
+			add(keyMissing, j, "missing token %s is also a category: it can be one or the other", quote(token))
+		}
+	}
+	if c.OnInvalid == Other && given.has(keyOther) && len(first) > 0 {
+		if _, ok := first[c.Other]; !ok {
+			add(keyOther, -1, "other %s is not one of the categories", quote(c.Other))
+		}
+	}
+}
+
+// invalid checks on_invalid and other.
+func (ps *problems) invalid(c *Column, given keys, add func(key, int, string, ...any)) {
+	switch {
+	case !policyNames.has(uint8(c.OnInvalid)):
+		add(keyOnInvalid, -1, "%s", policyNames.unknown(c.OnInvalid.String()))
+	case c.OnInvalid == Other && c.Kind.numeric():
+		add(keyOnInvalid, -1, "on_invalid: other does not apply to kind %s: use clamp", c.Kind)
+	case c.OnInvalid == Other && !given.has(keyOther):
+		add(keyOnInvalid, -1, "on_invalid: other needs other: the category that takes such cells")
+	case c.OnInvalid != Other && given.has(keyOther) && !c.Kind.numeric():
+		add(keyOther, -1, "other needs on_invalid: other")
+	case c.OnInvalid == Clamp && !c.Kind.numeric() && len(c.Missing) == 0:
+		add(keyOnInvalid, -1, "on_invalid: clamp turns a cell of kind %s into a missing one, so it needs missing tokens", c.Kind)
+	}
+}
+
+// numbers checks the bounds and bins of a numeric column.
+func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add func(key, int, string, ...any)) {
+	if given.has(keyEdges) {
+		if given.has(keyBins) || given.has(keySpacing) {
+			add(keyEdges, -1, "edges and bins cannot both be set")
+		}
+		if sound(keyEdges) {
+			ps.edges(c, sound, add)
+		}
+	} else {
+		for _, b := range []struct {
+			key   key
+			value float64
+		}{{keyMin, c.Min}, {keyMax, c.Max}} {
+			if !given.has(b.key) {
+				add(b.key, -1, "%s is missing: a %s column needs min and max, or edges", b.key, c.Kind)
+			} else if sound(b.key) {
+				if why := badValue(c.Kind, b.value); why != "" {
+					add(b.key, -1, "%s %s", b.key, why)
+				}
+			}
+		}
+		if sound(keyMin) && sound(keyMax) {
+			if c.Min > c.Max {
+				add(keyMin, -1, "min %s is greater than max %s", c.show(c.Min), c.show(c.Max))
+			} else if c.Min == c.Max && c.Kind == Real {
+				add(keyMin, -1, "min equals max: a real column needs a range")
+			}
+		}
+	}
+	if sound(keyBins) {
+		if c.Bins < 1 || c.Bins > maxCodes {
+			add(keyBins, -1, "bins must be from 1 to %d, not %d", maxCodes, c.Bins)
+		} else if values := c.Max - c.Min + 1; c.Kind.whole() && sound(keyMin) && sound(keyMax) && values >= 1 && float64(c.Bins) > values {
+			add(keyBins, -1, "%d bins are more than the %.0f values from min to max", c.Bins, values)
+		} else if c.Bins+min(len(c.Missing), 1) > maxCodes {
+			add(keyBins, -1, "%d bins and a missing one are more than %d", c.Bins, maxCodes)
+		}
+	}
+	if sound(keyFormat) {
+		switch {
+		case c.Format == "":
+			add(keyFormat, -1, "format is empty")
+		case strings.Contains(c.Format, "MST"):
+			add(keyFormat, -1, "format may not use MST: a zone's name does not tell its offset; use -0700 or Z07:00")
+		case badText(c.Format) != "":
+			add(keyFormat, -1, "format %s", badText(c.Format))
+		}
+	}
+	if sound(keyDecimals) && (c.Decimals < 1 || c.Decimals > maxDecimals) {
+		add(keyDecimals, -1, "decimals must be from 1 to %d, not %d; leave it out to have it chosen", maxDecimals, c.Decimals)
+	}
+}
+
+// edges checks explicit edges.
+func (ps *problems) edges(c *Column, sound func(key) bool, add func(key, int, string, ...any)) {
+	k := len(c.Edges)
+	if k < 2 {
+		add(keyEdges, -1, "edges must list at least two numbers")
+		return
+	}
+	if k-1+min(len(c.Missing), 1) > maxCodes {
+		add(keyEdges, -1, "%d edges make more than %d codes", k, maxCodes)
+		return
+	}
+	for j, e := range c.Edges {
+		if why := badValue(c.Kind, e); why != "" {
+			add(keyEdges, j, "edge number %d %s", j+1, why)
+		} else if j > 0 && e <= c.Edges[j-1] {
+			add(keyEdges, j, "edges must increase: number %d, %s, is not greater than %s", j+1, c.show(e), c.show(c.Edges[j-1]))
+		}
+	}
+	if sound(keyMin) && c.Min != c.Edges[0] {
+		add(keyMin, -1, "min is not the first edge; leave it out")
+	}
+	if sound(keyMax) && c.Max != c.Edges[k-1] {
+		add(keyMax, -1, "max is not the last edge; leave it out")
+	}
+}
+
+// badValue says what is wrong with x as a bound, or "".
+func badValue(kind Kind, x float64) string {
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		return "is not a finite number"
+	case kind == Real && math.Abs(x) > maxReal:
+		return "is beyond ±1e300"
+	case kind == Real:
+		return ""
+	case x != math.Trunc(x):
+		return "is not a whole number"
+	case kind == Date && (x < firstDay || x > lastDay):
+		return "is not in the years 1 to 9999"
+	case kind == Timestamp && math.Abs(x) > maxWhole:
+		return "is not in the years 1685 to 2255"
+	case math.Abs(x) > maxWhole:
+		return "is not between -2^53 and 2^53"
+	}
+	return ""
+}
+
+// badText says what is wrong with a text of the schema, or "".
+func badText(text string) string {
+	switch {
+	case !utf8.ValidString(text):
+		return "is not valid UTF-8"
+	case strings.ContainsRune(text, 0):
+		return "contains a NUL"
+	}
+	return ""
+}
