@@ -45,7 +45,7 @@ type design struct {
 	risk       func(*patient) float64 // η, log odds up to the intercept
 }
 
-// seed1 is the first word of the seed of every cohort; the second is its number of rows.
+// seed1 is the first word of the seed of every cohort, for table 3.2 of 2022; the second is its number of rows.
 const seed1 = 3_2022
 
 // Tables simulates the three cohorts.

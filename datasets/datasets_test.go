@@ -1,0 +1,245 @@
+package datasets
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/datasets/internal/cohort"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+func get(t *testing.T, name string) (Dataset, *schema.Schema) {
+	t.Helper()
+	d, err := Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, s
+}
+
+func TestNames(t *testing.T) {
+	names := Names()
+	if len(names) != 11 {
+		t.Errorf("%d names, want 11", len(names))
+	}
+	if !slices.IsSorted(names[:3]) || !slices.IsSorted(names[3:]) {
+		t.Errorf("not in order: %v", names)
+	}
+	for i, name := range names {
+		d, err := Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Name != name || d.Embedded != (i < 3) {
+			t.Errorf("Get(%q) gave %q, embedded %v", name, d.Name, d.Embedded)
+		}
+		if d.Title == "" || d.Description == "" || d.Origin == "" || d.Licence == "" || len(d.SHA256) != 64 {
+			t.Errorf("%s: a field is empty", name)
+		}
+	}
+}
+
+func TestUnknownName(t *testing.T) {
+	for _, c := range []struct{ name, asked, suggested string }{
+		{"one letter off", "adlt", `did you mean "adult"?`},
+		{"another separator", "icu_mortality", `did you mean "icu-mortality"?`},
+		{"nothing like it", "weather", ""},
+		{"empty", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Get(c.asked)
+			if !errors.Is(err, ErrUnknown) {
+				t.Fatalf("error %v, want ErrUnknown", err)
+			}
+			if !strings.Contains(err.Error(), c.suggested) || strings.Contains(err.Error(), "did you mean") != (c.suggested != "") {
+				t.Errorf("error %q, want it to suggest %q", err, c.suggested)
+			}
+			for _, name := range Names() {
+				if !strings.Contains(err.Error(), name) {
+					t.Errorf("error %q does not list %s", err, name)
+				}
+			}
+		})
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"adult", "adult", 0}, {"ab", "ba", 2}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestGetGivesACopy(t *testing.T) {
+	d, _ := get(t, "support2")
+	d.DropForPrediction[0] = "changed"
+	if again, _ := get(t, "support2"); again.DropForPrediction[0] == "changed" {
+		t.Error("a caller can change the list of columns to drop")
+	}
+	m, _ := get(t, "icu-mortality")
+	m.CSV()[0] = '!'
+	if m.CSV()[0] == '!' {
+		t.Error("a caller can change the embedded rows")
+	}
+}
+
+// TestEmbeddedIsGenerated: the rows in the binary are those which the generator draws, byte for byte.
+func TestEmbeddedIsGenerated(t *testing.T) {
+	for _, c := range cohort.Tables() {
+		d, _ := get(t, c.Name)
+		if !bytes.Equal(d.CSV(), c.CSV()) {
+			t.Errorf("%s: the embedded rows are not the generated ones: run go generate", c.Name)
+		}
+		if sum := sha256.Sum256(d.CSV()); hex.EncodeToString(sum[:]) != d.SHA256 {
+			t.Errorf("%s: the checksum is %x", c.Name, sum)
+		}
+	}
+}
+
+func TestEmbeddedSize(t *testing.T) {
+	var total int64
+	err := fs.WalkDir(files, ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total > 500_000 {
+		t.Errorf("%d bytes are embedded, want at most 500,000", total)
+	}
+}
+
+// TestSchemas: every schema parses, survives its canonical form, and agrees with its entry.
+func TestSchemas(t *testing.T) {
+	for _, name := range Names() {
+		t.Run(name, func(t *testing.T) {
+			d, s := get(t, name)
+			canonical, err := s.YAML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := schema.Parse(canonical)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again.Fingerprint() != s.Fingerprint() {
+				t.Error("the canonical form is another schema")
+			}
+			i := s.Index(d.Label)
+			if i < 0 || s.Columns[i].Kind != schema.Categorical || !slices.Contains(s.Columns[i].Categories, d.Positive) {
+				t.Errorf("%q is not a category of a column %q", d.Positive, d.Label)
+			}
+			for _, drop := range d.DropForPrediction {
+				if s.Index(drop) < 0 || drop == d.Label {
+					t.Errorf("column %q to drop: not there, or the label", drop)
+				}
+			}
+			for i, c := range s.Columns {
+				for _, token := range c.Missing {
+					if slices.Contains(c.Categories, token) {
+						t.Errorf("%s: %q is a category and means missing", c.Name, token)
+					}
+				}
+				if n := s.Sizes()[i]; c.Kind != schema.Categorical && n > 33 {
+					t.Errorf("%s: %d codes, want at most 32 and missing", c.Name, n)
+				}
+			}
+		})
+	}
+}
+
+// check compares the rows with the entry.
+func check(t *testing.T, d Dataset, rows *table.Table) {
+	t.Helper()
+	if rows.Rows() != d.Rows {
+		t.Errorf("%d rows, want %d", rows.Rows(), d.Rows)
+	}
+	s := rows.Schema()
+	label := s.Index(d.Label)
+	counts := make([]int64, s.Sizes()[label])
+	rows.CountTo(counts, []int{label})
+	positive := slices.Index(s.Columns[label].Categories, d.Positive)
+	rate := float64(counts[positive]) / float64(rows.Rows())
+	if diff := rate - d.Rate; diff > 5.1e-5 || diff < -5.1e-5 {
+		t.Errorf("rate %.5f, want %.4f", rate, d.Rate)
+	}
+}
+
+func TestEmbeddedTables(t *testing.T) {
+	for _, c := range []struct {
+		name                      string
+		rows, features, positives int
+	}{
+		{"icu-mortality", 2085, 11, 131},
+		{"icu-severity", 2119, 33, 496},
+		{"icu-readmission", 1719, 6, 52},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, s := get(t, c.name)
+			rows, err := d.Table()
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, d, rows)
+			if rows.Rows() != c.rows || len(s.Columns) != c.features+1 {
+				t.Errorf("%d × %d features, want %d × %d", rows.Rows(), len(s.Columns)-1, c.rows, c.features)
+			}
+			counts := make([]int64, 2)
+			rows.CountTo(counts, []int{s.Index(d.Label)})
+			if counts[1] != int64(c.positives) {
+				t.Errorf("%d positive, want %d", counts[1], c.positives)
+			}
+			for i, col := range s.Columns {
+				if len(col.Missing) == 0 {
+					continue
+				}
+				n := make([]int64, s.Sizes()[i])
+				rows.CountTo(n, []int{i})
+				if share := float64(n[len(n)-1]) / float64(c.rows); share < .02 || share > .4 {
+					t.Errorf("%s: %.3f missing, want .02 to .4", col.Name, share)
+				}
+			}
+		})
+	}
+}
+
+func TestCatalogueHasNoRows(t *testing.T) {
+	d, _ := get(t, "adult")
+	if d.CSV() != nil {
+		t.Error("adult has rows")
+	}
+	if _, err := d.Table(); !errors.Is(err, ErrNotEmbedded) || !strings.Contains(err.Error(), d.Origin) {
+		t.Errorf("error %v, want ErrNotEmbedded and the origin", err)
+	}
+}
+
+func TestDatasetMadeByHandPanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	Dataset{Name: "mine"}.SchemaYAML()
+}
