@@ -109,7 +109,7 @@ func (b *stream) expMinusRat(g *big.Rat) bool {
 }
 
 // belowRat reports U < p for a uniform U with first 64 binary digits u, and 0 ≤ p < 1: it goes through the digits of
-// both in base 2^64, drawing those of U, until they differ or p has no more.
+// both in base 2^64, drawing those of U, until they differ.
 func (b *stream) belowRat(u uint64, p *big.Rat) bool {
 	digit, rest := new(big.Int), new(big.Int).Set(p.Num())
 	for {
@@ -117,9 +117,6 @@ func (b *stream) belowRat(u uint64, p *big.Rat) bool {
 		digit.DivMod(rest, p.Denom(), rest)
 		if d := digit.Uint64(); u != d {
 			return u < d
-		}
-		if rest.Sign() == 0 {
-			return false // U ≥ p
 		}
 		u = b.word()
 	}

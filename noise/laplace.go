@@ -47,14 +47,20 @@ func (d *DiscreteLaplace) sample(b *stream) int64 {
 		for b.expMinusOne() {
 			v++
 		}
-		hi, lo := bits.Mul64(v, d.t)
-		lo, carry := bits.Add64(lo, u, 0)
-		hi += carry
-		y := int64(hi<<(64-d.shift) | lo>>d.shift)
+		y, zero := d.quotient(u, v)
 		if negative := b.bit(); !negative {
 			return y
-		} else if y != 0 || hi>>d.shift != 0 {
+		} else if !zero {
 			return -y
 		}
 	}
+}
+
+// quotient returns ⌊(u + t·v)/2^shift⌋ modulo 2^64, and whether it is zero, without the modulus; u < t.
+func (d *DiscreteLaplace) quotient(u, v uint64) (y int64, zero bool) {
+	hi, lo := bits.Mul64(v, d.t)
+	lo, carry := bits.Add64(lo, u, 0)
+	hi += carry
+	y = int64(hi<<(64-d.shift) | lo>>d.shift)
+	return y, y == 0 && hi>>d.shift == 0
 }

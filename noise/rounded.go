@@ -89,17 +89,17 @@ func (b *stream) halfNormalInt() uint64 {
 func (b *stream) keepFraction(k uint64, x *digits) bool {
 	low := gammaWord(k, x.first)
 	for range k + 1 {
-		if !b.expMinusFraction(low, 3, func(u uint64) bool { return x.above(b, k, u) }) {
+		if !b.expMinusFraction(low, 2, func(u uint64) bool { return x.above(b, k, u) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// gammaWord returns a low with low ≤ 2^64·γ ≤ low + 3 for γ = x(2k+x)/(2k+2) and every x in [X, X+1]/2^64; k < 2^62.
+// gammaWord returns a low with low ≤ 2^64·γ ≤ low + 2 for γ = x(2k+x)/(2k+2) and every x in [X, X+1]/2^64; k < 2^62.
 //
-// At x = X/2^64, 2^64·γ = (2kX + X²/2^64)/(2k+2). Dropping the fraction of X²/2^64 loses less than 1/(2k+2) ≤ ½ of that, and
-// the fraction of the quotient less than 1. From X to X+1 it grows by at most 1, as dγ/dx = (2k+2x)/(2k+2) ≤ 1.
+// It is ⌊2^64·γ⌋ at x = X/2^64, where 2^64·γ = (2kX + X²/2^64)/(2k+2): taking ⌊X²/2^64⌋ first does not change the floor of
+// the quotient, as ⌊(a+s)/n⌋ = ⌊(a+⌊s⌋)/n⌋ for integers a, n. From X to X+1 it grows by at most 1, as dγ/dx = (2k+2x)/(2k+2) ≤ 1.
 func gammaWord(k, X uint64) (low uint64) {
 	hi, lo := bits.Mul64(X, 2*k)
 	square, _ := bits.Mul64(X, X)
@@ -110,14 +110,14 @@ func gammaWord(k, X uint64) (low uint64) {
 
 // round returns the integer nearest to σ(k + x), modulo 2^64.
 //
-// With X = ⌊x·2^64⌋ the product lies in (P, P+m)·2^−(64+shift), P = m(k·2^64 + X). If ⌊· + ½⌋ is the same for P and P+m−1,
-// it is the answer; if not, which happens with probability about σ·2^−64, more digits of x decide. For k < 2^10, P + m
-// and the half fit 127 bits, and the half, 2^(63+shift), lies in the upper word.
+// With X = ⌊x·2^64⌋ the product lies in [P, P+m]·2^−(64+shift), P = m(k·2^64 + X). If ⌊· + ½⌋ is the same for P and P+m, it
+// is the answer; if not, which happens with probability about σ·2^−64, more digits of x decide. For k < 2^10, P + m is
+// below 2^127 and the half, 2^(63+shift), a power of two of the upper word.
 func (d *RoundedGaussian) round(b *stream, k uint64, x *digits) int64 {
 	if k < 1<<10 {
 		hi, lo := bits.Mul64(d.m, x.first)
 		hi += d.m*k + 1<<(d.shift-1)
-		_, carry := bits.Add64(lo, d.m-1, 0)
+		_, carry := bits.Add64(lo, d.m, 0)
 		if r := hi >> d.shift; r == (hi+carry)>>d.shift {
 			return int64(r)
 		}
@@ -137,7 +137,6 @@ func (d *RoundedGaussian) roundSlowly(b *stream, k uint64, x *digits) int64 {
 		p.Add(p, new(big.Int).Lsh(big.NewInt(1), shift-1))
 		r := new(big.Int).Rsh(p, shift)
 		p.Add(p, m)
-		p.Sub(p, big.NewInt(1))
 		if p.Rsh(p, shift).Cmp(r) == 0 {
 			return int64(r.And(r, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
 		}

@@ -74,7 +74,7 @@ func (s *Source) BernoulliExp(num, den uint64) bool {
 
 // Perm returns a uniform permutation of 0..n−1. It panics if n < 0.
 func (s *Source) Perm(n int) []int {
-	p := make([]int, n)
+	p := make([]int, max(n, 0)) // Shuffle refuses a negative n
 	for i := range p {
 		p[i] = i
 	}

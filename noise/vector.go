@@ -40,7 +40,7 @@ func NewGaussianVector(scales []float64, grid float64) (*GaussianVector, error) 
 		// A quotient in the range is exact: it is far from where float64 loses digits.
 		c, err := NewRoundedGaussian(scale / grid)
 		if err != nil {
-			return nil, fmt.Errorf("noise: coordinate %d: scale %v on grid %v: %w", k, scale, grid, err)
+			return nil, fmt.Errorf("noise: coordinate %d: %w: scale %v on grid %v is not in [2^-10, 2^48] steps", k, ErrParameter, scale, grid)
 		}
 		v.coordinates[k] = *c
 	}

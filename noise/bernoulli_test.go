@@ -1,0 +1,250 @@
+package noise
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+)
+
+const trials = 200_000
+
+func TestBernoulli(t *testing.T) {
+	src := testSource(t)
+	for _, c := range []struct{ num, den uint64 }{
+		{0, 1}, {1, 1}, {0, math.MaxUint64}, {math.MaxUint64, math.MaxUint64}, {1, 2}, {1, 3}, {2, 3}, {3, 100},
+		{1 << 62, 3 << 62}, {1 << 63, math.MaxUint64},
+	} {
+		t.Run(fmt.Sprintf("%d of %d", c.num, c.den), func(t *testing.T) {
+			checkRate(t, trials, float64(c.num)/float64(c.den), func() bool { return src.Bernoulli(c.num, c.den) })
+		})
+	}
+}
+
+func TestBernoulliExp(t *testing.T) {
+	src := testSource(t)
+	for _, c := range []struct{ num, den uint64 }{
+		{0, 1}, {1, 1}, {1, 2}, {1, 3}, {9, 10}, {3, 2}, {2, 1}, {7, 3}, {5, 1}, {1, 1000}, {1 << 62, 3 << 62}, {math.MaxUint64 - 1, math.MaxUint64},
+		{1000, 1}, {math.MaxUint64, 1},
+	} {
+		t.Run(fmt.Sprintf("%d over %d", c.num, c.den), func(t *testing.T) {
+			checkRate(t, trials, math.Exp(-float64(c.num)/float64(c.den)), func() bool { return src.BernoulliExp(c.num, c.den) })
+		})
+	}
+}
+
+func TestSmallBernoullis(t *testing.T) {
+	b := testSource(t).state()
+	for _, c := range []struct {
+		name  string
+		p     float64
+		event func() bool
+	}{
+		{"exp(−1)", math.Exp(-1), b.expMinusOne},
+		{"exp(−1/2)", math.Exp(-.5), b.expMinusHalf},
+		{"1/1", 1, func() bool { return b.oneIn(1) }},
+		{"1/2", .5, func() bool { return b.oneIn(2) }},
+		{"1/3", 1. / 3, func() bool { return b.oneIn(3) }},
+		{"1/17", 1. / 17, func() bool { return b.oneIn(17) }},
+		{"exp(−0)", 1, func() bool { return b.expMinusInt(0) }},
+		{"exp(−3)", math.Exp(-3), func() bool { return b.expMinusInt(3) }},
+	} {
+		t.Run(c.name, func(t *testing.T) { checkRate(t, trials, c.p, c.event) })
+	}
+}
+
+func ratio(a, b int64) *big.Rat { return big.NewRat(a, b) }
+
+// TestExpMinusBetween: null, the probability is exp(−γ) however wide the interval around γ is, and wherever its ends lie.
+func TestExpMinusBetween(t *testing.T) {
+	b := testSource(t).state()
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		name   string
+		lo, hi float64
+		gamma  *big.Rat
+	}{
+		{"tight", .75 - 0x1p-50, .75 + 0x1p-50, ratio(3, 4)},
+		{"tight above 1", 2.75 - 0x1p-50, 2.75 + 0x1p-50, ratio(11, 4)},
+		{"a point", .75, .75, ratio(3, 4)},
+		{"wide", .1, .9, ratio(1, 3)},
+		{"wide, at its low end", .25, .999, ratio(1, 4)},
+		{"wide, near its high end", 0, .5, ratio(499, 1000)},
+		{"negative end", -.5, .5, ratio(1, 5)},
+		{"not a number", nan, inf, ratio(1, 5)},
+		{"no bound", 0, inf, ratio(5, 4)},
+		{"across 1", .9, 1.1, ratio(1, 1)},
+		{"up to 1", .75, 1, ratio(1, 1)},
+		{"up to 1, below", .75, 1, ratio(4, 5)},
+		{"from 1", 1, 1.5, ratio(1, 1)},
+		{"across 1, below", .9, 1.1, ratio(19, 20)},
+		{"across 1, above", .9, 1.1, ratio(21, 20)},
+		{"across several", .5, 3.5, ratio(3, 2)},
+		{"zero", -1, 0x1p-64, ratio(0, 1)},
+		{"just below 1", 1 - 0x1p-53, 1 - 0x1p-53, ratio(1<<53-1, 1<<53)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			gamma, _ := c.gamma.Float64()
+			checkRate(t, trials/4, math.Exp(-gamma), func() bool {
+				return b.expMinusBetween(c.lo, c.hi, func() *big.Rat { return new(big.Rat).Set(c.gamma) })
+			})
+		})
+	}
+	t.Run("too large for 64 bits", func(t *testing.T) {
+		huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 900))
+		for range 100 {
+			if b.expMinusBetween(0x1p900, 0x1p901, func() *big.Rat { return huge }) {
+				t.Fatal("an event of probability 0")
+			}
+		}
+	})
+}
+
+// TestExpMinusBetweenAsksRarely: with a tight interval the exact number is wanted for the interval's share of the uniforms.
+func TestExpMinusBetweenAsksRarely(t *testing.T) {
+	b := testSource(t).state()
+	for range trials {
+		b.expMinusBetween(2.25-0x1p-50, 2.25+0x1p-50, func() *big.Rat {
+			t.Error("asked")
+			return ratio(9, 4)
+		})
+	}
+}
+
+// TestExpMinusFraction: γ = 1/3 of which only [low, low+width] is told; the middle is decided by below.
+func TestExpMinusFraction(t *testing.T) {
+	b := testSource(t).state()
+	third := uint64(math.MaxUint64 / 3) // ⌊2^64/3⌋
+	for _, c := range []struct {
+		name       string
+		low, width uint64
+	}{{"one digit", third, 1}, {"a quarter wide", third - 1<<60, 1 << 62}, {"all", 0, math.MaxUint64}} {
+		t.Run(c.name, func(t *testing.T) {
+			checkRate(t, trials, math.Exp(-1./3), func() bool {
+				return b.expMinusFraction(c.low, c.width, func(u uint64) bool {
+					if u < c.low || u-c.low >= c.width {
+						t.Fatalf("asked about %d, outside the interval", u)
+					}
+					return b.belowRat(u, ratio(1, 3))
+				})
+			})
+		})
+	}
+}
+
+func TestExpMinusRat(t *testing.T) {
+	b := testSource(t).state()
+	almost := new(big.Rat).Sub(ratio(1, 1), rat(1, -200))
+	for _, c := range []struct {
+		name string
+		g    *big.Rat
+	}{
+		{"0", ratio(0, 1)}, {"1", ratio(1, 1)}, {"2", ratio(2, 1)}, {"2/3", ratio(2, 3)}, {"7/5", ratio(7, 5)}, {"20/7", ratio(20, 7)},
+		{"2^-200", rat(1, -200)}, {"1 − 2^-200", almost},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, _ := c.g.Float64()
+			checkRate(t, trials/4, math.Exp(-g), func() bool { return b.expMinusRat(c.g) })
+		})
+	}
+}
+
+// TestBelowRat fixes the first digit of U and looks at what the following ones decide.
+func TestBelowRat(t *testing.T) {
+	b := testSource(t).state()
+	const u = 0x123456789abcdef0
+	for _, c := range []struct {
+		name string
+		u    uint64
+		rest *big.Rat // p = (digit u + rest)/2^64
+		p    float64
+	}{
+		{"first digit below", u - 1, ratio(0, 1), 1},
+		{"first digit above", u + 1, ratio(999, 1000), 0},
+		{"equal, no more digits", u, ratio(0, 1), 0},
+		{"equal, 1/3 more", u, ratio(1, 3), 1. / 3},
+		{"equal, 9/10 more", u, ratio(9, 10), .9},
+		{"equal, dyadic", u, ratio(3, 4), .75},
+	} {
+		p := new(big.Rat).Add(rat(u, 0), c.rest)
+		p.Mul(p, rat(1, -64))
+		before := p.String()
+		t.Run(c.name, func(t *testing.T) {
+			checkRate(t, trials/4, c.p, func() bool { return b.belowRat(c.u, p) })
+			if p.String() != before {
+				t.Error("the argument was changed")
+			}
+		})
+	}
+}
+
+// peek returns a stream and its first word. Which words are compared, and how, at the very digit that decides has probability
+// 2^−64 in a random test; here the interval is put around a word that is known to come.
+func peek(number uint64) (b *stream, first uint64) {
+	key := [32]byte{byte(number), byte(number >> 8), byte(number >> 16), byte(number >> 24)}
+	return newSource(key).state(), newSource(key).Uint64()
+}
+
+func TestExpMinusFractionAsksExactlyWhenUndecided(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		low   int64 // minus the first word
+		width uint64
+		asked bool
+		fails bool // the first trial fails, so that K = 1 and the event happens
+	}{
+		{"below", 1, 5, false, false},
+		{"at the low end", 0, 1, true, false},
+		{"inside", -2, 3, true, false},
+		{"at the high end", -3, 3, false, true},
+		{"above", -4, 3, false, true},
+	} {
+		for number := range uint64(50) {
+			b, first := peek(number)
+			asked := false
+			got := b.expMinusFraction(first+uint64(c.low), c.width, func(u uint64) bool {
+				asked = asked || u == first
+				return false
+			})
+			if asked != c.asked || (c.fails && !got) {
+				t.Fatalf("%s: asked %v, event %v", c.name, asked, got)
+			}
+		}
+	}
+}
+
+// TestExpMinusBetweenKeepsTheLastDigit: a high end inside the unit of the last digit, which needs a first word below 2^53.
+func TestExpMinusBetweenKeepsTheLastDigit(t *testing.T) {
+	for number, found := uint64(0), 0; found < 3; number++ {
+		b, first := peek(number)
+		if first >= 1<<52 {
+			continue
+		}
+		found++
+		asked := false
+		gamma := rat(2*first+1, -65) // first + ½ units
+		g, _ := gamma.Float64()
+		b.expMinusBetween(g-0x1p-70, g+0x1p-70, func() *big.Rat {
+			asked = true
+			return new(big.Rat).Set(gamma)
+		})
+		if !asked {
+			t.Errorf("first word %#x, γ half a unit above it: decided without a look at the next digit", first)
+		}
+	}
+}
+
+// TestExpMinusRatKeepsTheLastDigit: with γ half a unit above the first word the next digit decides the first trial. Null: the event
+// happens in ½ + ½·(at least ½ and less than all) of the cases; a decision by the first word alone makes it certain.
+func TestExpMinusRatKeepsTheLastDigit(t *testing.T) {
+	happened := 0
+	for number := range uint64(1000) {
+		b, first := peek(number)
+		if b.expMinusRat(new(big.Rat).Mul(rat(1, -64), new(big.Rat).Add(rat(first, 0), ratio(1, 2)))) {
+			happened++
+		}
+	}
+	if happened < 500 || happened > 900 {
+		t.Errorf("%d of 1000", happened)
+	}
+}

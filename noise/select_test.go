@@ -1,0 +1,152 @@
+package noise
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
+)
+
+// softmax returns the probabilities of the exponential mechanism.
+func softmax(scores []int64, lambda float64) []float64 {
+	best := scores[0]
+	for _, s := range scores {
+		best = max(best, s)
+	}
+	p, sum := make([]float64, len(scores)), 0.0
+	for i, s := range scores {
+		p[i] = math.Exp(-lambda * (float64(best) - float64(s)))
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return p
+}
+
+// TestSelectLaw: null, the probabilities of the exponential mechanism, 100,000 choices; those at a lambda 30 % off are rejected,
+// where lambda matters.
+func TestSelectLaw(t *testing.T) {
+	src := testSource(t)
+	const lo, hi = math.MinInt64, math.MaxInt64
+	for _, c := range []struct {
+		name   string
+		scores []int64
+		lambda float64
+		flat   bool
+	}{
+		{"small", []int64{3, 1, 4, 1, 5}, .5, false},
+		{"integer exponents", []int64{0, 1, 2}, 1, false},
+		{"negative scores", []int64{-10, -12, -11, -10}, .7, false},
+		{"lambda 0", []int64{3, 1, 4, 1, 5}, 0, true},
+		{"minus 0", []int64{hi, lo, 0}, math.Copysign(0, -1), true},
+		{"ties", []int64{7, 7, 7}, 2, true},
+		{"small lambda", []int64{0, 1_000_000, 2_000_000}, 1e-6, false},
+		{"extreme scores", []int64{lo, 0, hi}, 0x1p-63, false},
+		{"subnormal lambda", []int64{lo, 0, hi}, 5e-324, true},
+		{"large gap wins nothing", []int64{5, lo, 5, -1 << 40}, 1, true},
+		{"largest lambda", []int64{5, lo, 5, 4}, math.MaxFloat64, true},
+	} {
+		counts := make([]int64, len(c.scores))
+		for range 100_000 {
+			got, err := Select(src, c.scores, c.lambda)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts[got]++
+		}
+		if s, th, ok := stattest.ChiSquare(counts, softmax(c.scores, c.lambda)); !ok {
+			t.Errorf("%s: %v: %v > %v", c.name, counts, s, th)
+		}
+		if c.flat {
+			continue
+		}
+		for _, wrong := range []float64{c.lambda * 1.3, c.lambda / 1.3} {
+			if s, th, ok := stattest.ChiSquare(counts, softmax(c.scores, wrong)); ok {
+				t.Errorf("%s: lambda %v fits: %v ≤ %v", c.name, wrong, s, th)
+			}
+		}
+	}
+}
+
+func TestSelectCertain(t *testing.T) {
+	src := testSource(t)
+	for _, c := range []struct {
+		name   string
+		scores []int64
+		lambda float64
+		want   int
+	}{
+		{"one candidate", []int64{math.MinInt64}, 1, 0},
+		{"one candidate, lambda 0", []int64{5}, 0, 0},
+		{"extreme gap", []int64{math.MinInt64, math.MaxInt64}, 1, 1},
+		{"overflowing exponent", []int64{math.MaxInt64, math.MinInt64}, math.MaxFloat64, 0},
+		{"exponent above 64 bits", []int64{0, 1, 0}, 0x1p70, 1},
+	} {
+		for range 100 {
+			if got, err := Select(src, c.scores, c.lambda); got != c.want || err != nil {
+				t.Fatalf("%s: %d, %v", c.name, got, err)
+			}
+		}
+	}
+}
+
+// TestSelectKeepsScores: the argument is not changed, and one good candidate in 10,000 is found.
+func TestSelectKeepsScores(t *testing.T) {
+	src, scores := testSource(t), make([]int64, 10_000)
+	scores[1234] = 1000
+	if got, err := Select(src, scores, 1); got != 1234 || err != nil {
+		t.Errorf("chose %d, %v", got, err)
+	}
+	for i, s := range scores {
+		if s != 0 && i != 1234 {
+			t.Fatal("scores were changed")
+		}
+	}
+}
+
+func TestSelectErrors(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		scores []int64
+		lambda float64
+	}{
+		{"nil", nil, 1}, {"empty", []int64{}, 1}, {"NaN", []int64{1, 2}, math.NaN()}, {"negative", []int64{1, 2}, -1e-300},
+		{"Inf", []int64{1, 2}, math.Inf(1)}, {"−Inf", []int64{1}, math.Inf(-1)},
+	} {
+		if _, err := Select(NewSource(), c.scores, c.lambda); err == nil {
+			t.Errorf("%s: no error", c.name)
+		}
+	}
+}
+
+// TestGapInterval: the interval contains lambda·gap in exact arithmetic, with room to spare, and is narrow.
+func TestGapInterval(t *testing.T) {
+	b := testSource(t).state()
+	lambdas := []float64{5e-324, 0x1p-1022, 1e-300, 0x1p-64, 1e-9, .1, 1, 3, 1e10, 0x1p70, 1e300, math.MaxFloat64}
+	gaps := []uint64{1, 2, 3, 1<<53 - 1, 1<<53 + 1, 1<<63 - 1, 1 << 63, math.MaxUint64}
+	for range 100 {
+		lambdas = append(lambdas, math.Float64frombits(b.uniform(0x7ff0000000000000)))
+		gaps = append(gaps, 1|b.word()>>b.uniform(64))
+	}
+	for _, lambda := range lambdas {
+		for _, gap := range gaps {
+			lo, hi := gapInterval(gap, lambda)
+			exact := new(big.Rat).SetFloat64(lambda)
+			exact.Mul(exact, rat(gap, 0))
+			if !inside(exact, lo, hi) {
+				t.Fatalf("%v·%d is not in [%v, %v]", lambda, gap, lo, hi)
+			}
+			if !math.IsInf(hi, 1) {
+				g, margin := (lo+hi)/2, (hi-lo)/2
+				if !inside(exact, g-margin/2, g+margin/2) {
+					t.Fatalf("%v·%d is near an end of [%v, %v]", lambda, gap, lo, hi)
+				}
+				if hi-lo > 0x1p-48*hi+0x1p-62 {
+					t.Fatalf("%v·%d: width %g", lambda, gap, hi-lo)
+				}
+			}
+		}
+	}
+}
