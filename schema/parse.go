@@ -46,12 +46,14 @@ func Parse(data []byte) (*Schema, error) {
 	}
 	f := &file{root: root, top: map[key]*yaml.Node{}}
 	f.ps.line = f.line
-	f.refuse(root)
-	if err := f.ps.err(); err != nil {
-		return nil, err // what follows could not be trusted
+	if root.Kind != yaml.MappingNode {
+		return nil, &problem{line: root.Line, text: "a schema has keys and values, such as decoy: 1; this is " + kindOf(root)}
+	}
+	if p := refused(root); p != nil {
+		return nil, p
 	}
 	s := f.schema()
-	f.ps.schema(s)
+	f.ps.schema(s, f.broken)
 	for i := range s.Columns {
 		f.ps.column(i, &s.Columns[i], f.columns[i].given, f.columns[i].broken)
 	}
@@ -82,15 +84,19 @@ func readDocument(data []byte) (*yaml.Node, error) {
 
 // syntaxProblem takes the line out of an error of the YAML package.
 func syntaxProblem(err error) *problem {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	p := &problem{text: "not YAML: " + text}
+	line, text := 0, strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		number, text, _ := strings.Cut(rest, ": ")
-		if line, err := strconv.Atoi(number); err == nil {
-			p.line, p.text = line, "not YAML: "+text
+		number, rest, _ := strings.Cut(rest, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			line, text = n, rest
 		}
 	}
-	return p
+	// The package counts lines from 1 in errors of its scanner, from 0 in these.
+	switch rest, _ := strings.CutPrefix(text, "did not find expected "); rest {
+	case "key", "node content", "'-' indicator", "',' or '}'", "',' or ']'", "<document start>":
+		line++
+	}
+	return &problem{line: line, text: "not YAML: " + text}
 }
 
 // A file is a schema file that is being read.
@@ -98,6 +104,7 @@ type file struct {
 	ps      problems
 	root    *yaml.Node
 	top     map[key]*yaml.Node
+	broken  keys // of top: a problem is reported already
 	columns []columnNodes
 }
 
@@ -124,18 +131,21 @@ func (f *file) line(at place) int {
 	return node.Line
 }
 
-// refuse reports what a schema file has no use for: anchors and aliases, which
-// can make a small file mean a huge one, and tags.
-func (f *file) refuse(n *yaml.Node) {
+// refused finds what a schema file has no use for: anchors and aliases, which can
+// make a small file mean a huge one, and tags. nil if there are none.
+func refused(n *yaml.Node) *problem {
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		f.ps.addAt(n.Line, -1, "", "anchors and aliases are not allowed")
+		return &problem{line: n.Line, text: "anchors and aliases are not allowed"}
 	case n.Style&yaml.TaggedStyle != 0:
-		f.ps.addAt(n.Line, -1, "", "tags (%s) are not allowed", quote(n.Tag))
+		return &problem{line: n.Line, text: "tags (" + quote(n.Tag) + ") are not allowed"}
 	}
 	for _, child := range n.Content {
-		f.refuse(child)
+		if p := refused(child); p != nil {
+			return p
+		}
 	}
+	return nil
 }
 
 // schema reads the whole file.
@@ -151,10 +161,11 @@ func (f *file) schema() *Schema {
 		if n := f.top[k]; n != nil {
 			if err := read(n); err != nil {
 				f.ps.addAt(n.Line, -1, "", "%s: %s", k, err)
+				f.broken.add(k)
 			}
 		}
 	}
-	if f.top[keyVersion] == nil && f.root.Kind == yaml.MappingNode {
+	if f.top[keyVersion] == nil {
 		f.ps.addAt(f.root.Line, -1, "", "the key decoy is missing: decoy: %d says which version of the format this is", version)
 	}
 	read(keyVersion, func(n *yaml.Node) error {
@@ -176,9 +187,6 @@ func (f *file) schema() *Schema {
 		}
 		return err
 	})
-	if f.top[keyMaxRows] != nil {
-		s.MaxRowsPerUnit = max(s.MaxRowsPerUnit, 1) // less is reported above
-	}
 	read(keyCSV, func(n *yaml.Node) error { f.csv(n, &s.CSV); return nil })
 	read(keyColumns, func(n *yaml.Node) error {
 		if n.Kind != yaml.SequenceNode {

@@ -135,7 +135,7 @@ func nearest(text string, candidates []string) string {
 		return ""
 	}
 	for _, c := range candidates {
-		if d := editDistance(text, c); d < least && 2*d < len(c) {
+		if d := editDistance(text, c); d < least && 2*d <= len(c) {
 			best, least = c, d
 		}
 	}

@@ -24,7 +24,7 @@ func (s *Schema) Validate() error {
 // of Validate.
 func (s *Schema) Codecs() ([]*Codec, error) {
 	ps := &problems{}
-	ps.schema(s)
+	ps.schema(s, 0)
 	codecs := make([]*Codec, len(s.Columns))
 	for i := range s.Columns {
 		codecs[i] = ps.column(i, &s.Columns[i], givenFields(&s.Columns[i]), 0)
@@ -75,10 +75,13 @@ func givenFields(c *Column) keys {
 	return given
 }
 
-// schema checks what is not about one column alone.
-func (ps *problems) schema(s *Schema) {
+// schema checks what is not about one column alone. A broken field has a problem
+// reported already.
+func (ps *problems) schema(s *Schema, broken keys) {
 	top := func(k key) place { return place{-1, k, -1} }
-	if s.MaxRowsPerUnit < 0 {
+	if broken.has(keyMaxRows) || broken.has(keyUnit) {
+		// said already
+	} else if s.MaxRowsPerUnit < 0 {
 		ps.add(top(keyMaxRows), "", "max_rows_per_unit must be at least 1, not %d", s.MaxRowsPerUnit)
 	} else if s.Unit != "" && s.MaxRowsPerUnit == 0 {
 		ps.add(top(keyUnit), "", "unit needs max_rows_per_unit: every noise grows with the rows that one unit may have, so the limit must be said (further rows of a unit are left out at random)")
@@ -92,7 +95,7 @@ func (ps *problems) schema(s *Schema) {
 	case c >= utf8.RuneSelf, c == '"', c == '\r', c == '\n', c != 0 && c < ' ' && c != '\t':
 		ps.add(top(keyCSV), "", "comma must be one ASCII character, and no quote, line break or control character but the tab")
 	}
-	if len(s.Columns) == 0 {
+	if len(s.Columns) == 0 && !broken.has(keyColumns) {
 		ps.add(top(keyColumns), "", "a schema needs at least one column")
 	}
 	seen := make(map[string]int, len(s.Columns))
@@ -249,7 +252,7 @@ func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add fun
 			value float64
 		}{{keyMin, c.Min}, {keyMax, c.Max}} {
 			if !given.has(b.key) {
-				add(b.key, -1, "%s is missing: a %s column needs min and max, or edges", b.key, c.Kind)
+				add(b.key, -1, "%s is missing: kind %s needs min and max, or edges", b.key, c.Kind)
 			} else if sound(b.key) {
 				if why := badValue(c.Kind, b.value); why != "" {
 					add(b.key, -1, "%s %s", b.key, why)

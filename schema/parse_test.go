@@ -1,0 +1,318 @@
+package schema
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the errors of testdata/*.bad.yaml into the files")
+
+// Each bad file starts with the error it must give, a line a problem.
+func TestParseBad(t *testing.T) {
+	paths, _ := filepath.Glob("testdata/*.bad.yaml")
+	if len(paths) < 20 {
+		t.Fatalf("found %d files", len(paths))
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for line := range strings.Lines(string(data)) {
+				if text, ok := strings.CutPrefix(line, "# want: "); ok {
+					want = append(want, strings.TrimSuffix(text, "\n"))
+				}
+			}
+			_, err = Parse(data)
+			if err == nil || !errors.Is(err, ErrInvalid) {
+				t.Fatalf("got %v, want an error that wraps ErrInvalid", err)
+			}
+			got := strings.Split(err.Error(), "\n")
+			if diff := cmp.Diff(want, got); diff != "" {
+				if *update {
+					body := strings.SplitAfter(string(data), "\n")[len(want):]
+					text := "# want: " + strings.Join(got, "\n# want: ") + "\n" + strings.Join(body, "")
+					if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+				t.Errorf("errors differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseGood(t *testing.T) {
+	sizes := map[string][]int{
+		"icu":      {24, 33, 20, 4, 3, 2, 3, 33, 2, 144},
+		"literal":  {13},
+		"minimal":  {1},
+		"noheader": {2, 32},
+	}
+	for name, want := range sizes {
+		t.Run(name, func(t *testing.T) {
+			s, err := Load("testdata/" + name + ".good.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, s.Sizes()); diff != "" {
+				t.Errorf("sizes (-want +got):\n%s", diff)
+			}
+			codecs, err := s.Codecs()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, c := range codecs {
+				if c.Size() != want[i] {
+					t.Errorf("column %d: codec has %d codes, Sizes says %d", i, c.Size(), want[i])
+				}
+				if diff := cmp.Diff(s.Columns[i], c.Column()); diff != "" {
+					t.Errorf("column %d: defaults not filled in by Parse (-parsed +codec):\n%s", i, diff)
+				}
+			}
+			checkIdentity(t, s)
+		})
+	}
+}
+
+// checkIdentity checks that Parse gives back what YAML writes.
+func checkIdentity(t interface{ Fatalf(string, ...any) }, s *Schema) {
+	text, err := s.YAML()
+	if err != nil {
+		t.Fatalf("YAML: %v", err)
+	}
+	again, err := Parse(text)
+	if err != nil {
+		t.Fatalf("Parse(YAML()): %v\n%s", err, text)
+	}
+	if diff := cmp.Diff(s.filled(), again); diff != "" {
+		t.Fatalf("Parse(YAML()) differs (-want +got):\n%s", diff)
+	}
+	if again.Fingerprint() != s.Fingerprint() {
+		t.Fatalf("fingerprint differs")
+	}
+}
+
+func TestParseLiteralScalars(t *testing.T) {
+	s, err := Load("testdata/literal.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"no", "1.0", "0x10", "null", "~", "1e3", "2001-01-01", ".nan", "", "it's", "tab\there", "=", "007"}
+	if diff := cmp.Diff(want, s.Columns[0].Categories); diff != "" {
+		t.Errorf("categories (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseDates(t *testing.T) {
+	s, err := Load("testdata/icu.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	admitted := s.Columns[s.Index("admitted")]
+	wantMin := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+	if got := int64(admitted.Min); got != wantMin.Unix()/86400 {
+		t.Errorf("min is day %d", got)
+	}
+	charted := s.Columns[s.Index("charted")]
+	if got := int64(charted.Min); got != wantMin.UnixMicro() {
+		t.Errorf("min is microsecond %d", got)
+	}
+	if s.Index("patient_id") != -1 || s.Index("age") != 0 {
+		t.Errorf("Index: got %d and %d", s.Index("patient_id"), s.Index("age"))
+	}
+}
+
+// The text of a canonical schema, and so its fingerprint, must never change:
+// ledgers and models carry it.
+func TestCanonicalForm(t *testing.T) {
+	s, err := Load("testdata/icu.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("testdata/icu.canonical.yaml", got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/icu.canonical.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("canonical form (-want +got):\n%s", diff)
+	}
+	const fingerprint = "09904f40ec85295261fb888ea81bc951921fac118f3e375ad8258bb422811b75"
+	if got := s.Fingerprint(); got != fingerprint {
+		t.Errorf("fingerprint is %s, want %s", got, fingerprint)
+	}
+}
+
+// Two ways of writing one schema have one fingerprint; two schemas have two.
+func TestFingerprint(t *testing.T) {
+	parse := func(columns string) string {
+		s, err := Parse([]byte("decoy: 1\ncolumns: [" + columns + "]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Fingerprint()
+	}
+	same := []string{
+		"{name: x, kind: integer, min: 0, max: 1000}",
+		"{max: 1e3, min: -0, name: 'x', kind: integer, bins: {count: 32}, missing: []}",
+		"{name: x, kind: integer, min: 0.0, max: 1000, bins: 32, on_invalid: refuse}",
+	}
+	for _, text := range same[1:] {
+		if parse(text) != parse(same[0]) {
+			t.Errorf("%s and %s differ", text, same[0])
+		}
+	}
+	seen := map[string]string{}
+	for _, text := range []string{
+		same[0],
+		"{name: y, kind: integer, min: 0, max: 1000}",
+		"{name: x, kind: real, min: 0, max: 1000}",
+		"{name: x, kind: integer, min: 1, max: 1000}",
+		"{name: x, kind: integer, min: 0, max: 1001}",
+		"{name: x, kind: integer, min: 0, max: 1000, bins: 31}",
+		"{name: x, kind: integer, min: 0, max: 1000, bins: {spacing: log}}",
+		"{name: x, kind: integer, min: 0, max: 1000, missing: ['']}",
+		"{name: x, kind: integer, min: 0, max: 1000, on_invalid: clamp}",
+		"{name: x, kind: integer, edges: [0, 1000]}",
+		"{name: x, kind: real, edges: [0, 1000]}",
+		"{name: x, kind: real, min: 0, max: 1000, decimals: 1}",
+		"{name: x, kind: categorical, categories: [a, b]}",
+		"{name: x, kind: categorical, categories: [b, a]}",
+		"{name: x, kind: categorical, categories: [b, a], on_invalid: other, other: a}",
+		"{name: x, kind: boolean}",
+	} {
+		f := parse(text)
+		if other, ok := seen[f]; ok {
+			t.Errorf("%s and %s have one fingerprint", text, other)
+		}
+		seen[f] = text
+	}
+}
+
+func TestFingerprintOfInvalidPanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	(&Schema{}).Fingerprint()
+}
+
+func TestYAMLOfInvalid(t *testing.T) {
+	if _, err := (&Schema{}).YAML(); !errors.Is(err, ErrInvalid) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestParseLimits(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want string
+	}{
+		"empty":         {"", "schema: the file is empty"},
+		"only comments": {"# nothing\n", "schema: the file is empty"},
+		"too long":      {strings.Repeat("#", maxFile+1), "schema: the file is longer than 16 MiB"},
+		"deep":          {strings.Repeat("[", 100_000), "schema: not YAML: exceeded max depth of 10000"},
+		"control":       {"decoy: \x01", "schema: not YAML: control characters are not allowed"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse([]byte(test.text))
+			if err == nil || err.Error() != test.want || !errors.Is(err, ErrInvalid) {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestParseReportsAtMost(t *testing.T) {
+	text := "decoy: 1\ncolumns:\n" + strings.Repeat("  - {name: x, kind: boolean}\n", 1000)
+	_, err := Parse([]byte(text))
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != maxProblems+1 || lines[maxProblems] != "schema: and 949 more problems" {
+		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+	}
+}
+
+// A list of 50,000 categories parses, and is written and read again, well under
+// a second; one duplicate in it is found with its line.
+func TestParseManyCategories(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("decoy: 1\ncolumns:\n  - name: code\n    kind: categorical\n    categories:\n")
+	for i := range 50_000 {
+		fmt.Fprintf(&b, "      - ICD %05d\n", i)
+	}
+	start := time.Now()
+	s, err := Parse([]byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(start)
+	t.Logf("parsed %d categories in %v", s.Sizes()[0], took)
+	if took > 2*time.Second { // a machine under load; a bad algorithm takes minutes
+		t.Errorf("took %v", took)
+	}
+	checkIdentity(t, s)
+	_, err = Parse([]byte(b.String() + "      - ICD 00007\n"))
+	if want := `schema: line 50006: column "code": category "ICD 00007" is there twice: as number 8 and number 50001`; err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	for i := range 15_537 {
+		fmt.Fprintf(&b, "      - more %05d\n", i)
+	}
+	_, err = Parse([]byte(b.String()))
+	if want := `schema: line 6: column "code": 65537 categories (and a missing one, if there is one) are more than 65536`; err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLoadMissingFile(t *testing.T) {
+	if _, err := Load("testdata/nothing.yaml"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// FuzzParse: no panic, every error wraps ErrInvalid, and what is accepted is
+// valid and survives being written and read.
+func FuzzParse(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/*.yaml")
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Parse(data)
+		if err != nil {
+			if s != nil || !errors.Is(err, ErrInvalid) || !strings.HasPrefix(err.Error(), "schema: ") {
+				t.Fatalf("error %v", err)
+			}
+			return
+		}
+		if err := s.Validate(); err != nil {
+			t.Fatalf("Parse accepts what Validate refuses: %v", err)
+		}
+		checkIdentity(t, s)
+	})
+}
