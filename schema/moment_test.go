@@ -1,0 +1,104 @@
+package schema
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseDay(t *testing.T) {
+	for _, text := range []string{
+		"", "2001-02-29", "1900-02-29", "2001-13-01", "2001-00-10", "2001-01-00", "2001-01-32", "2001-04-31", "2001-1-01",
+		"2001/01/01", "20010101", "2001-01-01 ", "02001-01-01", "2001-01-0x", "-001-01-01", "2001-01-01T00:00:00Z",
+	} {
+		if v, ok := parseDay([]byte(text)); ok {
+			t.Errorf("parseDay(%q) = %d", text, v)
+		}
+	}
+	// Every day of the years 0 to 9999, forward from the calendar of package time.
+	day := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	var text []byte
+	for ; day.Year() < 10_000; day = day.AddDate(0, 0, 1) {
+		text = day.AppendFormat(text[:0], dateFormat)
+		if v, ok := parseDay(text); !ok || v*secondsPerDay != day.Unix() {
+			t.Fatalf("parseDay(%q) = %d, %v", text, v, ok)
+		}
+		if testing.Short() {
+			day = day.AddDate(0, 0, 17)
+		}
+	}
+}
+
+func TestParseInstant(t *testing.T) {
+	base := time.Date(2012, 2, 29, 13, 45, 7, 0, time.UTC).UnixMicro()
+	tests := []struct {
+		text string
+		want int64
+		ok   bool
+	}{
+		{"2012-02-29T13:45:07Z", base, true},
+		{"2012-02-29 13:45:07", base, true},
+		{"2012-02-29T13:45:07", base, true},
+		{"2012-02-29T13:45:07.5Z", base + 500_000, true},
+		{"2012-02-29 13:45:07.123456", base + 123_456, true},
+		{"2012-02-29 13:45:07.123456789", base + 123_456, true},
+		{"2012-02-29T13:45:07+02:00", base - 2*microsPerHour, true},
+		{"2012-02-29T13:45:07.000001-23:59", base + 1 + 23*microsPerHour + 59*microsPerMinute, true},
+		{"", 0, false}, {"2012-02-29", 0, false}, {"2012-02-29T13:45", 0, false}, {"2012-02-30T13:45:07Z", 0, false},
+		{"2012-02-29T24:00:00Z", 0, false}, {"2012-02-29T13:60:07Z", 0, false}, {"2012-02-29T13:45:60Z", 0, false},
+		{"2012-02-29t13:45:07Z", 0, false}, {"2012-02-29T13:45:07z", 0, false}, {"2012-02-29T13:45:07.Z", 0, false},
+		{"2012-02-29T13:45:07ZZ", 0, false}, {"2012-02-29T13:45:07+2:00", 0, false}, {"2012-02-29T13:45:07+24:00", 0, false},
+		{"2012-02-29T13:45:07+02:60", 0, false}, {"2012-02-29T13:45:07+0200", 0, false}, {"2012-02-29T13-45-07Z", 0, false},
+		{"2012-02-29T1x:45:07Z", 0, false},
+	}
+	for _, test := range tests {
+		if got, ok := parseInstant([]byte(test.text)); ok != test.ok || ok && got != test.want {
+			t.Errorf("parseInstant(%q) = %v, %v, want %v, %v", test.text, got, ok, test.want, test.ok)
+		}
+	}
+}
+
+// parseInstant agrees with package time on everything that is RFC 3339.
+func TestParseInstantAgainstTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{1,10})?(Z|[+-][01][0-9]:[0-5][0-9])`).Draw(t, "text")
+		want, err := time.Parse(time.RFC3339, text)
+		got, ok := parseInstant([]byte(text))
+		if ok != (err == nil) || ok && got != want.UnixMicro() {
+			t.Fatalf("parseInstant(%q) = %v, %v; time %v, %v", text, got, ok, want.UnixMicro(), err)
+		}
+	})
+}
+
+func TestMomentStep(t *testing.T) {
+	tests := []struct {
+		kind   Kind
+		layout string
+		want   int64
+		ok     bool
+	}{
+		{Date, dateFormat, 1, true},
+		{Date, "2.1.2006", 1, true},
+		{Date, "Mon, 02 Jan 2006", 1, true},
+		{Date, time.RFC3339, 1, true},
+		{Date, "2006-01", 0, false},
+		{Date, "01-02", 0, false},
+		{Date, "words", 0, false},
+		{Timestamp, timestampFormat, microsPerSecond, true},
+		{Timestamp, time.RFC3339Nano, 1, true},
+		{Timestamp, "2006-01-02T15:04:05.000", 1000, true},
+		{Timestamp, "2006-01-02 15:04", microsPerMinute, true},
+		{Timestamp, "2006-01-02 3:04 PM", microsPerMinute, true},
+		{Timestamp, "2006-01-02 15h", microsPerHour, true},
+		{Timestamp, dateFormat, microsPerDay, true},
+		{Timestamp, "2006-01-02 03:04", 0, false}, // morning or afternoon?
+		{Timestamp, "15:04:05", 0, false},
+	}
+	for _, test := range tests {
+		got, ok := momentStep(test.kind, test.layout, 0, 0)
+		if got != test.want || ok != test.ok {
+			t.Errorf("momentStep(%s, %q) = %d, %v, want %d, %v", test.kind, test.layout, got, ok, test.want, test.ok)
+		}
+	}
+}
