@@ -44,6 +44,7 @@ type draft struct {
 	broken bool                // a cell is not valid UTF-8, or has a NUL
 
 	min, max float64 // Integer, Real, Date, Timestamp
+	format   string  // of all timestamps so far; "" if they differ
 	fraction bool    // some number is not whole
 	decimals int     // most digits behind the point; -1: some number has an exponent
 	sample   []float64
@@ -150,7 +151,23 @@ func (d *draft) add(cell string, maxCategories int) {
 			continue
 		}
 		d.min, d.max = min(d.min, float64(v)), max(d.max, float64(v))
+		if f := timestampFormatOf(cell); d.values == 1 {
+			d.format = f
+		} else if f != d.format {
+			d.format = ""
+		}
 	}
+}
+
+// timestampFormatOf gives the format of a timestamp that says no zone; "" if it does.
+func timestampFormatOf(cell string) string {
+	switch {
+	case len(cell) == len(spaceFormat) && cell[10] == ' ':
+		return spaceFormat
+	case len(cell) == len(plainFormat) && cell[10] == 'T':
+		return plainFormat
+	}
+	return ""
 }
 
 // number takes one cell of a column that has held only numbers into account.
@@ -195,7 +212,7 @@ func (d *draft) column() (c Column, problem string) {
 		from, end := roundMoments(int64(d.min)*microsPerDay, int64(d.max)*microsPerDay, microsPerDay)
 		c.Min, c.Max = float64(from/microsPerDay), float64(end/microsPerDay-1)
 	case d.values > 0 && !d.not[Timestamp]:
-		c.Kind = Timestamp
+		c.Kind, c.Format = Timestamp, d.format
 		from, end := roundMoments(int64(d.min), int64(d.max), microsPerHour)
 		c.Min, c.Max = float64(from), float64(end)
 	default:
@@ -266,8 +283,11 @@ func (d *draft) bounds(c *Column) {
 }
 
 // skewed reports a heavy right tail: no negative number, and nine in ten of them
-// within a tenth of the range.
+// within a tenth of the range. Fewer than 20 say nothing.
 func (d *draft) skewed() bool {
+	if len(d.sample) < 20 {
+		return false
+	}
 	slices.Sort(d.sample)
 	quantile := d.sample[(len(d.sample)-1)*9/10]
 	return d.min >= 0 && quantile-d.min < (d.max-d.min)/10

@@ -76,8 +76,8 @@ func daysIn(year, month int) int {
 
 // parseInstant reads YYYY-MM-DD, then T or a space, then hh:mm:ss, then an
 // optional fraction of a second (what is finer than a microsecond is dropped),
-// then Z or ±hh:mm or nothing, which means UTC. It is what a timestamp column
-// without a format of its own accepts: RFC 3339 and its common relatives.
+// then Z or ±hh:mm or nothing, which means UTC: RFC 3339 and its common
+// relatives. A timestamp column whose format is one of them accepts them all.
 func parseInstant(text []byte) (micros int64, ok bool) {
 	if len(text) < 19 || (text[10] != 'T' && text[10] != ' ') || text[13] != ':' || text[16] != ':' {
 		return 0, false
@@ -124,7 +124,7 @@ func parseMoment(kind Kind, layout string, text []byte) (v int64, ok bool) {
 	switch {
 	case kind == Date && layout == dateFormat:
 		return parseDay(text)
-	case kind == Timestamp && layout == timestampFormat:
+	case kind == Timestamp && (layout == timestampFormat || layout == spaceFormat || layout == plainFormat):
 		return parseInstant(text)
 	case len(text) > maxNumberText:
 		return 0, false

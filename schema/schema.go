@@ -38,7 +38,7 @@ type Column struct {
 	Bins       int       // 0 = default: an Integer with ≤ 100 values has one bin a value, all else 32
 	Spacing    Spacing   // default Linear
 	Edges      []float64 // explicit increasing edges from Min to Max; bin i is [e_i, e_{i+1}), the last is closed
-	Format     string    // Date, Timestamp: Go layout; default 2006-01-02 and RFC 3339
+	Format     string    // Date, Timestamp: Go layout; default 2006-01-02 and RFC 3339 (which reads 2006-01-02 15:04:05 too)
 	Missing    []string  // tokens that mean missing; none = a cell is never missing. Output writes Missing[0]
 	OnInvalid  Policy    // default Refuse
 	Other      string    // the category that takes disallowed cells when OnInvalid is Other
@@ -86,6 +86,8 @@ func (s *Schema) filled() *Schema {
 const (
 	dateFormat      = "2006-01-02"
 	timestampFormat = "2006-01-02T15:04:05Z07:00" // time.RFC3339
+	spaceFormat     = "2006-01-02 15:04:05"       // read as timestampFormat is, and written as said
+	plainFormat     = "2006-01-02T15:04:05"       // likewise
 	defaultBins     = 32
 	singleValues    = 100   // an Integer with at most this many values has one bin a value
 	maxCodes        = 65536 // a code is a uint16
