@@ -9,7 +9,7 @@ import (
 // Added to an integer query of sensitivity Δ it is ½(Δ/σ)²-zCDP (CKS, Theorem 4), as the continuous Gaussian is, with a
 // slightly smaller variance. It is not (Δ/σ)-GDP: for that use [RoundedGaussian].
 //
-// It is immutable and safe for concurrent use, each goroutine with its own Source.
+// It is immutable and safe for concurrent use, each goroutine with its own Source. The zero value panics when drawn from.
 type DiscreteGaussian struct {
 	sigma   float64
 	t       uint64          // ⌊σ⌋ + 1
@@ -41,6 +41,9 @@ func (d *DiscreteGaussian) AddTo(dst []int64, src *Source) {
 // sample is CKS Algorithm 3: a discrete Laplace draw y of scale t is kept with probability exp(−γ(|y|)), where
 // γ(y) = (y − σ²/t)²/2σ². The product of the two is ∝ exp(−y²/2σ²).
 func (d *DiscreteGaussian) sample(b *stream) int64 {
+	if d.t == 0 {
+		panic("noise: a DiscreteGaussian is made by NewDiscreteGaussian") // else a zero value would add no noise
+	}
 	for {
 		x := d.laplace.sample(b)
 		y := uint64(max(x, -x))

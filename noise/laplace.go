@@ -7,7 +7,7 @@ import "math/bits"
 // Added to an integer query of sensitivity Δ₁ it is (Δ₁/scale)-DP; each coordinate of a vector takes a draw of its own,
 // and Δ₁ is then the ℓ₁ sensitivity. (Ghosh, Roughgarden, Sundararajan 2009, arXiv 0811.2841.)
 //
-// It is immutable and safe for concurrent use, each goroutine with its own Source.
+// It is immutable and safe for concurrent use, each goroutine with its own Source. The zero value panics when drawn from.
 type DiscreteLaplace struct {
 	t     uint64 // scale = t/2^shift
 	shift uint
@@ -38,6 +38,9 @@ func (d *DiscreteLaplace) AddTo(dst []int64, src *Source) {
 // P(V ≥ v) = exp(−v), X = U + tV has P(X = x) ∝ exp(−x/t), so P(⌊X/2^shift⌋ = y) ∝ exp(−y/scale). A sign makes it
 // two-sided; refusing −0 keeps zero from counting twice.
 func (d *DiscreteLaplace) sample(b *stream) int64 {
+	if d.t == 0 {
+		panic("noise: a DiscreteLaplace is made by NewDiscreteLaplace") // else a zero value would add no noise
+	}
 	for {
 		u := b.uniform(d.t)
 		if !b.expMinusRatio(u, d.t) {

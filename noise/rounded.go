@@ -15,12 +15,12 @@ import (
 //	q + round(N) = round(q + N)    coordinate by coordinate, since q is integer,
 //
 // so what is released is a function of q + N, the output of the continuous Gaussian mechanism, and post-processing cannot
-// weaken it: it is (Δ₂/σ)-GDP (Dong, Roth, Su 2019, arXiv 1905.02383, section 2), in every dimension, under
-// every adjacency, and wherever the Gaussian mechanism's accounting applies, Poisson sampling included. The discrete Gaussian has this
-// for zCDP only: its privacy profile is not bounded by that of the continuous one. The price is the variance
-// of rounding, 1/12.
+// weaken it: it is (Δ₂/σ)-GDP (Dong, Roth, Su 2019, arXiv 1905.02383, section 2), in every dimension, under every
+// adjacency, and wherever the Gaussian mechanism's accounting applies, Poisson sampling included. The discrete Gaussian has
+// this for zCDP only: its privacy profile is not bounded by that of the continuous one. The price is the variance of
+// rounding, 1/12.
 //
-// It is immutable and safe for concurrent use, each goroutine with its own Source.
+// It is immutable and safe for concurrent use, each goroutine with its own Source. The zero value panics when drawn from.
 type RoundedGaussian struct {
 	m     uint64 // σ = m·2^−shift, 2^52 ≤ m < 2^53
 	shift uint   // in [4, 62]
@@ -50,6 +50,9 @@ func (d *RoundedGaussian) AddTo(dst []int64, src *Source) {
 // sample is Karney's Algorithm N, which makes |N|/σ = k + x from an integer k and a uniform x in (0, 1) of which only the
 // digits that matter are ever drawn, followed by the rounding of σ(k + x).
 func (d *RoundedGaussian) sample(b *stream) int64 {
+	if d.m == 0 {
+		panic("noise: a RoundedGaussian is made by NewRoundedGaussian") // else a zero value would add no noise
+	}
 	for {
 		k := b.halfNormalInt()
 		x := digits{first: b.word()}

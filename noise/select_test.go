@@ -25,7 +25,7 @@ func softmax(scores []int64, lambda float64) []float64 {
 	return p
 }
 
-// TestSelectLaw: null, the probabilities of the exponential mechanism, 100,000 choices; those at a lambda 30 % off are rejected,
+// TestSelectLaw: null, the probabilities of the exponential mechanism, 50,000 choices; those at a lambda 30 % off are rejected,
 // where lambda matters.
 func TestSelectLaw(t *testing.T) {
 	src := testSource(t)
@@ -49,7 +49,7 @@ func TestSelectLaw(t *testing.T) {
 		{"largest lambda", []int64{5, lo, 5, 4}, math.MaxFloat64, true},
 	} {
 		counts := make([]int64, len(c.scores))
-		for range 100_000 {
+		for range 50_000 {
 			got, err := Select(src, c.scores, c.lambda)
 			if err != nil {
 				t.Fatal(err)

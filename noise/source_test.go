@@ -220,6 +220,9 @@ func TestSourcePanics(t *testing.T) {
 		"BernoulliExp over 0":   func() { src.BernoulliExp(1, 0) },
 		"Shuffle(-1)":           func() { src.Shuffle(-1, nop) },
 		"Perm(-1)":              func() { src.Perm(-1) },
+		"zero Laplace":          func() { new(DiscreteLaplace).Sample(src) },
+		"zero Gaussian":         func() { new(DiscreteGaussian).AddTo(make([]int64, 1), src) },
+		"zero rounded":          func() { new(RoundedGaussian).Sample(src) },
 		"vector of wrong shape": func() { v, _ := NewGaussianVector([]float64{1, 1}, 1); v.AddTo(make([]int64, 3), src) },
 	} {
 		t.Run(name, func(t *testing.T) {
