@@ -1,7 +1,7 @@
 // Package atomicfile writes a file that is either complete or not there: a temporary file in the same directory, synced, then renamed.
 //
-// The temporary file of NAME is .NAME.decoy-PID.tmp. One that a killed process left behind is removed when the same target is
-// written again. It is not meant for a directory that several machines write to at once: they would not know each other's processes.
+// The temporary file of NAME is .NAME.decoy-PID.tmp. One that a killed process left behind is removed when NAME is written again,
+// and so are those of NAME.model and the like. It is not meant for a directory that several machines write to at once: they would not know each other's processes.
 package atomicfile
 
 import (
@@ -92,22 +92,27 @@ func temporary(target string, pid int) string {
 	return filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.decoy-%d.tmp", filepath.Base(target), pid))
 }
 
-// sweep removes the temporary files of target whose process is gone. One with our own number is from a predecessor that had it.
+// sweep removes the temporary files of target, and of targets whose names begin with target and a dot, whose process is gone. One of
+// target with our own number is from a predecessor that had it.
 func sweep(target string) {
-	dir, prefix := filepath.Dir(target), "."+filepath.Base(target)+".decoy-"
+	dir, prefix := filepath.Dir(target), "."+filepath.Base(target)+"."
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), prefix)
-		number, tmp := strings.CutSuffix(rest, ".tmp")
-		pid, err := strconv.Atoi(number)
-		if !ok || !tmp || err != nil || !e.Type().IsRegular() {
+		name := e.Name()
+		at := strings.LastIndex(name, ".decoy-")
+		if !strings.HasPrefix(name, prefix) || at < 0 || !e.Type().IsRegular() {
 			continue
 		}
-		if pid == os.Getpid() || !Alive(pid) {
-			os.Remove(filepath.Join(dir, e.Name()))
+		number, ok := strings.CutSuffix(name[at+len(".decoy-"):], ".tmp")
+		pid, err := strconv.Atoi(number)
+		if !ok || err != nil {
+			continue
+		}
+		if filepath.Join(dir, name) == temporary(target, os.Getpid()) || !Alive(pid) {
+			os.Remove(filepath.Join(dir, name))
 		}
 	}
 }

@@ -101,6 +101,10 @@ func TestStaleTemporaries(t *testing.T) {
 	for _, pid := range []int{dead, own, parent} {
 		write(t, temporary(target, pid), "half")
 	}
+	beside := target + ".model" // of the same process as target
+	for _, pid := range []int{dead, own, parent} {
+		write(t, temporary(beside, pid), "half")
+	}
 	write(t, filepath.Join(dir, fmt.Sprintf(".out.csv.decoy-%d.txt", dead)), "somebody's")
 	write(t, filepath.Join(dir, fmt.Sprintf(".other.csv.decoy-%d.tmp", dead)), "another target's")
 	f, err := Create(target, 0o644)
@@ -118,6 +122,9 @@ func TestStaleTemporaries(t *testing.T) {
 		{filepath.Base(temporary(target, dead)), false},
 		{filepath.Base(temporary(target, own)), false},
 		{filepath.Base(temporary(target, parent)), true},
+		{filepath.Base(temporary(beside, dead)), false},
+		{filepath.Base(temporary(beside, own)), true},
+		{filepath.Base(temporary(beside, parent)), true},
 		{fmt.Sprintf(".out.csv.decoy-%d.txt", dead), true},
 		{fmt.Sprintf(".other.csv.decoy-%d.tmp", dead), true},
 		{"out.csv", true},
