@@ -2,7 +2,6 @@ package accountant
 
 import (
 	"errors"
-	"io"
 	"time"
 )
 
@@ -39,7 +38,8 @@ const (
 	StatusDone       = "done"
 	StatusFailed     = "failed"
 	StatusCancelled  = "cancelled"
-	StatusUnfinished = "unfinished" // no close line yet
+	StatusVoid       = "void"       // closed before its first mechanism, because its rows could not be read: nothing was spent
+	StatusUnfinished = "unfinished" // no close line yet; the run is going on or was killed
 )
 
 // Entry is one line of a ledger. Fields that do not belong to its kind are empty and are not written.
@@ -66,9 +66,6 @@ type Entry struct {
 	Hash           string      `json:"hash"`
 }
 
-// Seal returns e with Seq, Prev and Hash filled in to follow prev; the zero Entry as prev starts a ledger.
-func (e Entry) Seal(prev Entry) Entry { return e }
-
 // Ledger is the entries of one file, in order.
 type Ledger struct {
 	Entries []Entry
@@ -84,21 +81,3 @@ type RunSummary struct {
 	Charged  Composition
 	Status   string
 }
-
-// ParseLedger reads a ledger strictly.
-func ParseLedger(r io.Reader) (*Ledger, error) { return nil, errTODO }
-
-// Verify recomputes what the ledger claims.
-func (l *Ledger) Verify() error { return errTODO }
-
-// Runs returns one summary for each reservation, in order.
-func (l *Ledger) Runs() []RunSummary { return nil }
-
-// Spent returns the basic composition of all reservations.
-func (l *Ledger) Spent() Budget { return Budget{} }
-
-// Limit returns the newest limit.
-func (l *Ledger) Limit() (Entry, bool) { return Entry{}, false }
-
-// Allows returns ErrBudget if a reservation of c with budget b would exceed the limit.
-func (l *Ledger) Allows(b Budget, c Composition) error { return errTODO }

@@ -1,0 +1,128 @@
+package accountant
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxLine bounds one line of a ledger, in bytes.
+const maxLine = 64 << 20
+
+// Seal returns e with Seq, Prev and Hash filled in to follow prev; the zero Entry as prev starts a ledger. Hash is the hex
+// SHA-256 of the entry's JSON without its hash. It panics if e cannot be encoded (an invalid event or adjacency), which a caller
+// that validated its plan cannot see.
+func (e Entry) Seal(prev Entry) Entry {
+	e.Seq, e.Prev = 0, prev.Hash
+	if prev.Hash != "" {
+		e.Seq = prev.Seq + 1
+	}
+	e.Hash = e.digest()
+	return e
+}
+
+// digest is the hash that belongs to e.
+func (e Entry) digest() string {
+	e.Hash = ""
+	b, err := encode(e)
+	if err != nil {
+		panic(fmt.Sprintf("accountant: sealing an entry: %v", err))
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// encode is the canonical JSON of an entry, without a newline.
+func encode(e Entry) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// ParseLedger reads JSON lines strictly (an unknown key, event or kind is an error) and checks the chain. Errors wrap ErrLedger and
+// name the line. If only the last line is torn, cut short before its newline, the entries before it are returned together with ErrTorn.
+func ParseLedger(r io.Reader) (*Ledger, error) {
+	l := &Ledger{}
+	in := bufio.NewReader(r)
+	for number := 1; ; number++ {
+		line, err := readLine(in)
+		switch {
+		case err == io.EOF && len(line) == 0:
+			return l, nil
+		case err == io.EOF:
+			return l, fmt.Errorf("accountant: ledger line %d: %w", number, ErrTorn)
+		case err != nil:
+			return nil, fmt.Errorf("accountant: ledger line %d: %w", number, err)
+		}
+		e, err := parseEntry(line)
+		if err != nil {
+			return nil, fmt.Errorf("accountant: ledger line %d: %w: %w", number, ErrLedger, err)
+		}
+		l.Entries = append(l.Entries, e)
+		if err := l.link(len(l.Entries) - 1); err != nil {
+			return nil, fmt.Errorf("accountant: ledger line %d: %w: %w", number, ErrLedger, err)
+		}
+	}
+}
+
+// readLine is bufio's ReadBytes with a bound.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxLine {
+			return nil, fmt.Errorf("longer than %d bytes: %w", maxLine, ErrLedger)
+		}
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+	}
+}
+
+func parseEntry(line []byte) (Entry, error) {
+	var e Entry
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&e); err != nil {
+		return e, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return e, errors.New("more than one value on the line")
+	}
+	switch e.Kind {
+	case EntryOpen, EntryLimit, EntryReserve, EntryCharge, EntryClose:
+		return e, nil
+	}
+	return e, fmt.Errorf("unknown kind %q", e.Kind)
+}
+
+// link checks that entry i follows the one before it.
+func (l *Ledger) link(i int) error {
+	var prev Entry
+	if i > 0 {
+		prev = l.Entries[i-1]
+	}
+	e := l.Entries[i]
+	if _, err := encode(e); err != nil {
+		return err
+	}
+	switch want := e.Seal(prev); {
+	case e.Seq != want.Seq:
+		return fmt.Errorf("sequence number %d, want %d", e.Seq, want.Seq)
+	case e.Prev != want.Prev:
+		return errors.New("does not follow the line before it: a line was changed, removed or moved")
+	case e.Hash != want.Hash:
+		return errors.New("its hash does not match: the line was changed")
+	}
+	return nil
+}

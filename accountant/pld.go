@@ -1,0 +1,255 @@
+package accountant
+
+import "math"
+
+// accuracy is how hard a composition of privacy-loss distributions tries. Every setting gives a valid upper bound.
+type accuracy struct {
+	slack float64 // the grid is chosen so that its part of Bound.Slack is about slack·ε, see plan.grid
+	work  float64 // k·m² for a bounded-range game of k ≥ 14 calls, m points in ε: the relative error of the variance is about 1/m²
+	lower bool    // compute the lower bound that Slack needs
+}
+
+var (
+	fine   = accuracy{slack: 0.002, work: 14e3, lower: true}
+	search = accuracy{slack: 0.002, work: 14e3} // the same upper bound as fine
+	coarse = accuracy{slack: 0.02, work: 4e3}
+)
+
+// direction is which of the two orders of a pair of neighbours is composed; only a subsampled Gaussian under add-remove tells them apart.
+type direction uint8
+
+const (
+	remove direction = iota
+	add
+)
+
+// game says which side of V_k the bounded-range events are taken from.
+type game uint8
+
+const (
+	above game = iota
+	below
+)
+
+// merged returns the composition with equal events joined, in the order of their first appearance, and all Gaussians as one of the same μ.
+func (c Composition) merged(adj Adjacency) (rest Composition, mu float64) {
+	mu2, at := 0.0, map[Event]int{}
+	for _, charge := range c {
+		switch e := charge.Event.(type) {
+		case Gaussian:
+			mu2 += float64(charge.Count) / (e.NoiseMultiplier * e.NoiseMultiplier)
+			continue
+		case SubsampledGaussian:
+			if e.Rate == 1 { // every unit is in the sample
+				scale := 1.0
+				if adj == ReplaceOne {
+					scale = 4
+				}
+				mu2 += scale * float64(charge.Count) / (e.NoiseMultiplier * e.NoiseMultiplier)
+				continue
+			}
+		}
+		if i, ok := at[charge.Event]; ok {
+			rest[i].Count += charge.Count
+			continue
+		}
+		at[charge.Event] = len(rest)
+		rest = append(rest, charge)
+	}
+	return rest, math.Sqrt(mu2)
+}
+
+// gdp returns μ if the composition is exactly μ-GDP.
+func (c Composition) gdp(adj Adjacency) (mu float64, ok bool) {
+	rest, mu := c.merged(adj)
+	return mu, len(rest) == 0
+}
+
+// plan is a composition prepared for the grid.
+type plan struct {
+	rest   Composition
+	mu     float64 // of the Gaussian events together
+	adj    Adjacency
+	tail   float64 // probability that one event may lose at each end
+	ranges map[Event][]rangeBlock
+	single bool // at most one block of bounded-range events
+}
+
+// rangeBlock is k bounded-range events, count times.
+type rangeBlock struct {
+	count        float64
+	above, below []atom
+}
+
+// newPlan reports false for a composition that no grid can hold.
+func (c Composition) newPlan(delta float64, adj Adjacency, acc accuracy) (*plan, bool) {
+	p := &plan{adj: adj, ranges: map[Event][]rangeBlock{}, single: true}
+	p.rest, p.mu = c.merged(adj)
+	n, blocks := 1.0, 0.0
+	for _, charge := range p.rest {
+		n += float64(charge.Count)
+		switch e := charge.Event.(type) {
+		case SubsampledGaussian:
+			if e.NoiseMultiplier < 1.0/15 { // the likelihood ratio would overflow
+				return nil, false
+			}
+		case Exponential:
+			p.ranges[e] = rangeBlocks(e.Epsilon, charge.Count, acc)
+			for _, b := range p.ranges[e] {
+				blocks += b.count
+			}
+		}
+	}
+	p.single = blocks <= 1
+	p.tail = math.Max(1e-300, 1e-10*delta/n)
+	return p, n < 1e12
+}
+
+// rangeBlocks splits k bounded-range events into blocks of at most maxBlock, with at most 600 of ε each so that e^loss does not overflow.
+func rangeBlocks(epsilon float64, k int, acc accuracy) []rangeBlock {
+	epsilon = math.Max(epsilon, 1e-6) // a mechanism of a smaller range has this one too; the rounding in p_t is an ulp of 1/ε
+	size := max(1, min(maxBlock, int(600/epsilon), k))
+	var blocks []rangeBlock
+	for _, b := range []struct{ k, count int }{{size, k / size}, {k % size, 1}} {
+		if b.k == 0 {
+			continue
+		}
+		m := int(math.Sqrt(acc.work / float64(b.k) * math.Max(1, 14/float64(b.k))))
+		game := newRangeGame(epsilon, b.k, m)
+		block := rangeBlock{count: float64(b.count), above: game.upper()}
+		if acc.lower {
+			block.below = game.lower()
+		}
+		blocks = append(blocks, block)
+	}
+	return blocks
+}
+
+// steps is the number of dists that the grid composes.
+func (p *plan) steps() float64 {
+	n := 0.0
+	if p.mu > 0 {
+		n++
+	}
+	for _, charge := range p.rest {
+		if blocks, ok := p.ranges[charge.Event]; ok {
+			for _, b := range blocks {
+				n += b.count
+			}
+		} else {
+			n += float64(charge.Count)
+		}
+	}
+	return n
+}
+
+// terms returns the dists on the grid h, or false if it is too fine for one of them.
+func (p *plan) terms(h float64, dir direction, side game) ([]dist, bool) {
+	var terms []dist
+	fits := true
+	keep := func(d dist, ok bool) {
+		terms = append(terms, d)
+		fits = fits && ok
+	}
+	if p.mu > 0 {
+		keep(discretize(gaussianPair{p.mu}, h, p.tail, 1))
+	}
+	for _, charge := range p.rest {
+		count := float64(charge.Count)
+		switch e := charge.Event.(type) {
+		case SubsampledGaussian:
+			var pr pair
+			switch {
+			case p.adj == ReplaceOne:
+				pr = replacePair{e.Rate, 1 / e.NoiseMultiplier}
+			case dir == remove:
+				pr = removePair{e.Rate, 1 / e.NoiseMultiplier}
+			default:
+				pr = addPair{e.Rate, 1 / e.NoiseMultiplier}
+			}
+			keep(discretize(pr, h, p.tail, count))
+		case DiscreteGaussian:
+			atoms, ok := latticeAtoms(e, p.tail)
+			if !ok {
+				return nil, false
+			}
+			d, ok := onGrid(atoms, h, count)
+			d.inf, d.lost = p.tail, 2*p.tail
+			keep(d, ok)
+		case Laplace:
+			keep(onGrid(responseAtoms(e.Epsilon), h, count))
+		case Approx:
+			d, ok := onGrid(responseAtoms(e.Epsilon), h, count)
+			for i := range d.mass {
+				d.mass[i] *= 1 - e.Delta
+			}
+			d.inf = e.Delta
+			keep(d, ok)
+		case Exponential:
+			for _, b := range p.ranges[e] {
+				switch {
+				case side == above:
+					keep(onGrid(b.above, h, b.count))
+				case p.single:
+					keep(onGrid(b.below, h, b.count))
+				}
+			}
+			if side == below && !p.single {
+				keep(onGrid(rangeAtoms(e.Epsilon), h, count))
+			}
+		default:
+			return nil, false
+		}
+		if !fits {
+			return nil, false
+		}
+	}
+	return terms, fits
+}
+
+// rangeAtoms are the losses of one bounded-range mechanism with a fixed t = .6ε: a composition that does happen, close to the worst.
+func rangeAtoms(epsilon float64) []atom {
+	t := 0.6 * epsilon
+	p := math.Expm1(t-epsilon) / math.Expm1(-epsilon)
+	return []atom{{t, p}, {t - epsilon, 1 - p}}
+}
+
+// curves composes the plan in every direction that matters, on a grid near h, or wider where that does not fit.
+func (p *plan) curves(h, lambda float64, side game) ([]curve, bool) {
+	directions := []direction{remove}
+	if p.adj == AddRemove {
+		for _, charge := range p.rest {
+			if _, ok := charge.Event.(SubsampledGaussian); ok {
+				directions = []direction{remove, add}
+			}
+		}
+	}
+	for range 40 {
+		curves, factor := []curve{}, 1.0
+		for _, dir := range directions {
+			terms, ok := p.terms(h, dir, side)
+			if !ok {
+				factor = 2
+				break
+			}
+			c, wider, ok := compose(terms, h, lambda)
+			if !ok {
+				factor = wider
+				break
+			}
+			curves = append(curves, c)
+		}
+		if factor == 1 {
+			return curves, true
+		}
+		h *= factor
+	}
+	return nil, false
+}
+
+// grid returns the step for which the grid's part of the slack (see curve.lower) is about acc.slack·ε at δ = 1e-9: there t ≈ 3.7·h√n, and ε is 5
+// times the standard deviation of the privacy loss, √(Rényi divergence of order 2), or more. It depends on the composition alone, so that
+// Epsilon and Delta read the same curve.
+func (p *plan) grid(rdp2 float64, acc accuracy) float64 {
+	return acc.slack * 1.35 * math.Sqrt(rdp2/p.steps())
+}

@@ -1,0 +1,125 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every run's units those of the opening; every
+// reservation's composition within its budget; every charge within its reservation; nothing after a run is closed; no mechanism in a
+// void run; no limit exceeded when a run was reserved. Errors wrap ErrLedger and name the entry by its sequence number.
+func (l *Ledger) Verify() error {
+	if len(l.Entries) == 0 {
+		return fmt.Errorf("accountant: %w: it has no entries", ErrLedger)
+	}
+	v := verifier{runs: map[string]*openRun{}}
+	for i, e := range l.Entries {
+		err := l.link(i)
+		if err == nil {
+			err = v.step(l.Entries[:i], e)
+		}
+		if err != nil {
+			return fmt.Errorf("accountant: entry %d: %w: %w", i, ErrLedger, err)
+		}
+	}
+	return nil
+}
+
+// verifier is what Verify knows of the runs so far.
+type verifier struct {
+	runs map[string]*openRun
+}
+
+type openRun struct {
+	left    map[Event]int
+	charged int
+	closed  bool
+}
+
+func (v verifier) step(before []Entry, e Entry) error {
+	if (len(before) == 0) != (e.Kind == EntryOpen) {
+		return errors.New("a ledger has one opening entry, its first")
+	}
+	switch e.Kind {
+	case EntryOpen:
+		return e.Adjacency.validate()
+	case EntryLimit:
+		if e.Budget == nil {
+			return errors.New("a limit without a budget")
+		}
+		if e.Rule != RuleBasic && e.Rule != RuleZCDP {
+			return fmt.Errorf("unknown rule %q", e.Rule)
+		}
+		return e.Budget.Validate()
+	case EntryReserve:
+		return v.reserve(before, e)
+	}
+	run, ok := v.runs[e.Run]
+	if !ok {
+		return fmt.Errorf("run %q was never reserved", e.Run)
+	}
+	if run.closed {
+		return fmt.Errorf("run %q is closed already", e.Run)
+	}
+	if e.Kind == EntryCharge {
+		return run.charge(e)
+	}
+	return run.close(e)
+}
+
+func (v verifier) reserve(before []Entry, e Entry) error {
+	if e.Run == "" || v.runs[e.Run] != nil {
+		return fmt.Errorf("run %q is empty or reserved twice", e.Run)
+	}
+	if e.Budget == nil {
+		return errors.New("a reservation without a budget")
+	}
+	if err := e.Budget.Validate(); err != nil {
+		return err
+	}
+	if open := before[0]; e.Adjacency != open.Adjacency || e.Unit != open.Unit || e.MaxRowsPerUnit != open.MaxRowsPerUnit {
+		return errors.New("the run counts other privacy units than its ledger")
+	}
+	cost, err := e.Composition.Epsilon(e.Budget.Delta, e.Adjacency)
+	if err != nil {
+		return err
+	}
+	if cost.Epsilon > e.Budget.Epsilon {
+		return fmt.Errorf("the composition costs epsilon %v at delta %v, the budget says %v", cost.Epsilon, e.Budget.Delta, e.Budget.Epsilon)
+	}
+	if err := (&Ledger{Entries: before}).Allows(*e.Budget, e.Composition); err != nil {
+		return err
+	}
+	run := &openRun{left: map[Event]int{}}
+	for _, c := range e.Composition {
+		run.left[c.Event] += c.Count
+	}
+	v.runs[e.Run] = run
+	return nil
+}
+
+func (r *openRun) charge(e Entry) error {
+	if e.Event == nil || e.Event.Count < 1 {
+		return errors.New("a charge without an event")
+	}
+	if r.left[e.Event.Event] < e.Event.Count {
+		return fmt.Errorf("run %q charges more of an event than it reserved", e.Run)
+	}
+	r.left[e.Event.Event] -= e.Event.Count
+	r.charged += e.Event.Count
+	return nil
+}
+
+func (r *openRun) close(e Entry) error {
+	switch e.Status {
+	case StatusDone, StatusFailed, StatusCancelled:
+	case StatusVoid:
+		if r.charged > 0 {
+			return fmt.Errorf("run %q is void after %d charges", e.Run, r.charged)
+		}
+	default:
+		return fmt.Errorf("unknown status %q", e.Status)
+	}
+	r.closed = true
+	return nil
+}
