@@ -316,3 +316,24 @@ func FuzzParse(f *testing.F) {
 		checkIdentity(t, s)
 	})
 }
+
+// The file in the package comment is a valid one.
+func TestDocumentedFile(t *testing.T) {
+	source, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for line := range strings.Lines(string(source)) {
+		if code, ok := strings.CutPrefix(line, "//\t"); ok {
+			text.WriteString(code)
+		}
+	}
+	s, err := Parse([]byte(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{25, 4, 3, 2, 32}, s.Sizes()); diff != "" {
+		t.Errorf("sizes (-want +got):\n%s", diff)
+	}
+}

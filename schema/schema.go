@@ -1,10 +1,3 @@
-// Package schema is the public domain of a table: its columns, their kinds,
-// categories, bounds and bins, and whether a cell may be missing. It parses and
-// checks that description and turns one cell into a small integer code and back.
-//
-// A schema is public. It is written by a person, drafted from a public sample
-// (Drafter) or bought with privacy budget elsewhere; nothing here reads a
-// private table, and no error of this package contains a cell.
 package schema
 
 import "errors"
@@ -35,7 +28,7 @@ type Column struct {
 	Kind       Kind
 	Categories []string  // Categorical: codes 0..K-1 in this order. Boolean: the texts of false and true, default false, true
 	Min, Max   float64   // Integer, Real; Date: days; Timestamp: microseconds. Both inclusive
-	Bins       int       // 0 = default: an Integer with ≤ 100 values has one bin a value, all else 32
+	Bins       int       // 0 = default: one a value for an Integer of ≤ 100 values, else 32, or fewer where there are fewer days or seconds
 	Spacing    Spacing   // default Linear
 	Edges      []float64 // explicit increasing edges from Min to Max; bin i is [e_i, e_{i+1}), the last is closed
 	Format     string    // Date, Timestamp: Go layout; default 2006-01-02 and RFC 3339 (which reads 2006-01-02 15:04:05 too)
