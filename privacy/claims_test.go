@@ -1,0 +1,82 @@
+package privacy_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestClaimPages: each mechanism of the gate has a page, each page has its five parts, and each test that a page names exists.
+func TestClaimPages(t *testing.T) {
+	pages, err := filepath.Glob("../docs/claims/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]bool{}
+	tests := allTests(t)
+	named := regexp.MustCompile("`(Test[A-Za-z_]+)`")
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have[strings.TrimSuffix(filepath.Base(page), ".md")] = true
+		for _, part := range []string{"**Mechanism.**", "**Claim.**", "**Proof.**", "**The compiler checks.**", "**The caller must ensure.**", "**Tests.**"} {
+			if !strings.Contains(string(text), part) {
+				t.Errorf("%s has no %s", page, part)
+			}
+		}
+		names := named.FindAllStringSubmatch(string(text), -1)
+		if len(names) == 0 {
+			t.Errorf("%s names no test", page)
+		}
+		for _, n := range names {
+			if !tests[n[1]] {
+				t.Errorf("%s names %s, which does not exist", page, n[1])
+			}
+		}
+	}
+	src, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mechanism := regexp.MustCompile(`(?m)^func \(s \*Session\) ([A-Z][A-Za-z]*)\(l label,`)
+	found := 0
+	for _, file := range src {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range mechanism.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if page := strings.ToLower(m[1]); !have[page] {
+				t.Errorf("the mechanism %s has no page docs/claims/%s.md", m[1], page)
+			}
+		}
+	}
+	if found < 4 {
+		t.Errorf("found %d mechanisms: the pattern is broken", found)
+	}
+}
+
+// allTests is the names of all tests of the module.
+func allTests(t *testing.T) map[string]bool {
+	out, decl := map[string]bool{}, regexp.MustCompile(`(?m)^func (Test[A-Za-z_]+)\(`)
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range decl.FindAllStringSubmatch(string(text), -1) {
+			out[m[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

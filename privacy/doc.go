@@ -1,0 +1,27 @@
+// Package privacy is the gate: the only way from private rows to a number that may leave.
+//
+// # The promise
+//
+// A [Session] is opened on private [Rows] with a budget (ε, δ) and a plan, the multiset of mechanisms it may run. Opening it
+// reserves the whole plan in the ledger (one atomic, fsynced append) before the first byte of the private file is read.
+// Each mechanism then charges its event against that reservation, reads, adds exact noise and returns the noisy result.
+// What a session returned in total is (ε, δ)-differentially private for the neighbouring relation it was opened with.
+//
+// # Neighbouring tables
+//
+// The privacy unit is a row or, with an id column in the schema, every row with the same id, of which the gate keeps a
+// random max_rows_per_unit. Under [accountant.AddRemove] (the default) two tables are neighbours when one has the rows of one
+// unit more than the other; under [accountant.ReplaceOne] when the rows of one unit differ. Callers never pass a sensitivity:
+// [Neighbours] derives it from the relation, and the run and the plan share that derivation.
+//
+// # Threat model
+//
+// Covered: an honest programmer who makes mistakes, and a reader with unlimited time of everything that is released
+// (model file, synthetic table, the model's ledger, the printed claim).
+// Not covered: timing and memory side channels; a programmer who uses unsafe, reflection or a debugger to reach the rows;
+// whoever can read the process, the private file or the ledger beside it.
+//
+// Errors about the data (a cell that the schema does not allow) go to the operator, who holds the file. They name a line and a
+// column and never hold a cell; still, that an error came at all depends on the data. A schema whose columns are all
+// "on_invalid: clamp" or "other" has no such errors.
+package privacy

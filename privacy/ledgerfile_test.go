@@ -1,0 +1,287 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+var rowUnits = Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}
+
+// reserveOn opens and closes a session on the ledger file.
+func reserveOn(t *testing.T, file *LedgerFile, b accountant.Budget, plan accountant.Composition, reads *int) error {
+	t.Helper()
+	tab := testTable(t, testSchema("", 0), someRows(12), nil)
+	s, err := Open(context.Background(), counted(tab, reads), Options{Budget: b, Plan: plan, Ledger: file, Method: "test"})
+	if err != nil {
+		return err
+	}
+	return s.Close(accountant.StatusDone)
+}
+
+func TestLimitAcrossRuns(t *testing.T) {
+	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	sigma, err := accountant.GaussianSigma(one, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := gaussian(sigma, 1)
+	if err := file.SetLimit(context.Background(), rowUnits, "", accountant.Budget{Epsilon: 2, Delta: 1e-8}, ""); err != nil {
+		t.Fatal(err)
+	}
+	reads := 0
+	for run := range 2 {
+		if err := reserveOn(t, file, one, plan, &reads); err != nil {
+			t.Fatalf("run %d: %v", run, err)
+		}
+	}
+	before := size(t, file)
+	if err := reserveOn(t, file, one, plan, &reads); !errors.Is(err, accountant.ErrBudget) {
+		t.Errorf("the third run: %v, want ErrBudget", err)
+	}
+	if reads != 2 {
+		t.Errorf("read %d times, want 2: a refused run reads nothing", reads)
+	}
+	if size(t, file) != before {
+		t.Error("a refused run changed the ledger")
+	}
+	if err := file.SetLimit(context.Background(), rowUnits, "", accountant.Budget{Epsilon: 3, Delta: 1e-8}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := reserveOn(t, file, one, plan, &reads); err != nil {
+		t.Errorf("after the limit was raised: %v", err)
+	}
+	l, err := file.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Verify(); err != nil {
+		t.Error(err)
+	}
+	if got := l.Spent().Epsilon; got != 3 {
+		t.Errorf("spent %v, want 3", got)
+	}
+}
+
+func size(t *testing.T, f *LedgerFile) int64 {
+	t.Helper()
+	info, err := os.Stat(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// TestConcurrentRunsNeverOverspend opens sessions from many goroutines, each with a LedgerFile of its own as separate processes have,
+// on a limit for five.
+func TestConcurrentRunsNeverOverspend(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l")
+	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	if err := NewLedgerFile(path).SetLimit(context.Background(), rowUnits, "", accountant.Budget{Epsilon: 5, Delta: 1e-6}, ""); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	granted, refused := 0, 0
+	for range 16 {
+		wg.Go(func() {
+			reads := 0
+			err := reserveOn(t, NewLedgerFile(path), one, gaussian(8, 1), &reads)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				granted++
+			case errors.Is(err, accountant.ErrBudget) && reads == 0:
+				refused++
+			default:
+				t.Errorf("error %v after %d reads", err, reads)
+			}
+		})
+	}
+	wg.Wait()
+	if granted != 5 || refused != 11 {
+		t.Errorf("%d runs granted and %d refused, want 5 and 11", granted, refused)
+	}
+	l, err := NewLedgerFile(path).Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Verify(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLockTimeout(t *testing.T) {
+	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	file.timeout = 100 * time.Millisecond
+	lock := flock.New(file.Path(), flock.SetFlag(os.O_RDWR|os.O_CREATE))
+	if err := lock.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	reads := 0
+	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); !errors.Is(err, ErrLocked) || reads > 0 {
+		t.Errorf("error %v after %d reads, want ErrLocked after none", err, reads)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := file.SetLimit(ctx, rowUnits, "", wide, ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); err != nil {
+		t.Errorf("after the lock was given up: %v", err)
+	}
+	if NewLedgerFile("l").timeout != 10*time.Second {
+		t.Error("the lock's timeout is part of the command line's interface: 10 s")
+	}
+}
+
+// TestTornLine cuts the ledger at every byte of its last line: what is whole stays, and the next run goes on from it.
+func TestTornLine(t *testing.T) {
+	dir := t.TempDir()
+	file := NewLedgerFile(filepath.Join(dir, "l"))
+	reads := 0
+	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(file.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lastLine := strings.LastIndexByte(strings.TrimSuffix(string(whole), "\n"), '\n') + 1
+	for _, cut := range []int{lastLine + 1, (lastLine + len(whole)) / 2, len(whole) - 1} {
+		torn := NewLedgerFile(filepath.Join(dir, fmt.Sprint("torn", cut)))
+		if err := os.WriteFile(torn.Path(), whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := torn.Read()
+		if err != nil || len(l.Entries) != 2 {
+			t.Fatalf("cut at %d: %v entries, %v", cut, l, err)
+		}
+		if got := l.Runs()[0].Status; got != accountant.StatusUnfinished {
+			t.Errorf("cut at %d: the run is %s", cut, got)
+		}
+		if err := reserveOn(t, torn, wide, gaussian(5, 1), &reads); err != nil {
+			t.Errorf("cut at %d: %v", cut, err)
+		}
+		l, err = torn.Read()
+		if err != nil {
+			t.Fatalf("cut at %d: after the next run: %v", cut, err)
+		}
+		if err := l.Verify(); err != nil || len(l.Runs()) != 2 {
+			t.Errorf("cut at %d: %d runs, %v", cut, len(l.Runs()), err)
+		}
+	}
+}
+
+// TestTornLineUnderARunningSession: another process died inside an append while this session is open.
+func TestTornLineUnderARunningSession(t *testing.T) {
+	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	tab := testTable(t, testSchema("", 0), someRows(12), nil)
+	s, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 2), Ledger: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.OpenFile(file.Path(), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(raw, `{"seq":2,"kind":"cha`)
+	raw.Close()
+	if _, err := s.Total("n", 5); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(accountant.StatusDone); err != nil {
+		t.Fatal(err)
+	}
+	l, err := file.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Verify(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLongEntries: the last line is found however long it is.
+func TestLongEntries(t *testing.T) {
+	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	tab := testTable(t, testSchema("", 0), someRows(12), nil)
+	var plan accountant.Composition
+	for i := range 2000 {
+		plan = append(plan, accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 5 + float64(i)}, Count: 1})
+	}
+	s, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: plan, Ledger: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size(t, file) < 1<<16 {
+		t.Fatalf("the ledger has %d bytes: too few to test", size(t, file))
+	}
+	if _, err := s.Total("n", 5); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := file.Read(); err != nil || len(l.Entries) != 3 {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLedgerRefusals(t *testing.T) {
+	ctx := context.Background()
+	tab := testTable(t, testSchema("patient", 3), someRows(12), make([]uint32, 12))
+	newFile := func() *LedgerFile {
+		f := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+		reads := 0
+		if err := reserveOn(t, f, wide, gaussian(5, 1), &reads); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := newFile()
+	if _, err := Open(ctx, FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: f}); !errors.Is(err, ErrLedgerMismatch) {
+		t.Errorf("another unit: %v", err)
+	}
+	rows := testTable(t, testSchema("", 0), someRows(12), nil)
+	if _, err := Open(ctx, FromTable(rows), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: f, Adjacency: accountant.ReplaceOne}); !errors.Is(err, ErrLedgerMismatch) {
+		t.Errorf("another adjacency: %v", err)
+	}
+	edited := newFile()
+	b, err := os.ReadFile(edited.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(edited.Path(), []byte(strings.Replace(string(b), `"epsilon":1000000`, `"epsilon":1`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reads := 0
+	if err := reserveOn(t, edited, wide, gaussian(5, 1), &reads); !errors.Is(err, accountant.ErrLedger) || reads > 0 {
+		t.Errorf("an edited ledger: %v after %d reads", err, reads)
+	}
+	if err := f.SetLimit(ctx, rowUnits, "", accountant.Budget{Epsilon: -1}, ""); !errors.Is(err, accountant.ErrBudgetRange) {
+		t.Errorf("a negative limit: %v", err)
+	}
+	missing := NewLedgerFile(filepath.Join(t.TempDir(), "no", "such", "folder", "l"))
+	if err := reserveOn(t, missing, wide, gaussian(5, 1), &reads); err == nil || reads > 0 {
+		t.Errorf("a ledger that cannot be made: %v after %d reads", err, reads)
+	}
+	if l, err := missing.Read(); err != nil || len(l.Entries) != 0 {
+		t.Errorf("reading a missing ledger: %v, %v", l, err)
+	}
+	if info, err := os.Stat(f.Path()); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the ledger's mode is %v, %v", info.Mode(), err)
+	}
+}

@@ -1,0 +1,206 @@
+package privacy
+
+import (
+	"math"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// roundedNormal is P(round(N(0, σ²)) = x).
+func roundedNormal(x int64, sigma float64) float64 {
+	cdf := func(y float64) float64 { return math.Erfc(-y/(sigma*math.Sqrt2)) / 2 }
+	return cdf(float64(x)+.5) - cdf(float64(x)-.5)
+}
+
+// laplace is P(x) of the discrete Laplace distribution with this scale.
+func laplace(x int64, scale float64) float64 {
+	r := math.Exp(-1 / scale)
+	return (1 - r) / (1 + r) * math.Pow(r, math.Abs(float64(x)))
+}
+
+// follows tests draws against a law on the integers, the tails beyond ±reach pooled.
+func follows(draws []int64, reach int64, law func(int64) float64) bool {
+	counts, p := make([]int64, 2*reach+1), make([]float64, 2*reach+1)
+	for _, d := range draws {
+		counts[min(max(d, -reach), reach)+reach]++
+	}
+	rest := 1.0
+	for x := -reach + 1; x < reach; x++ {
+		p[x+reach] = law(x)
+		rest -= p[x+reach]
+	}
+	p[0], p[2*reach] = rest/2, rest/2
+	_, _, ok := stattest.ChiSquare(counts, p)
+	return ok
+}
+
+// TestNoiseOfTheMechanisms. Null: released − true value follows the named law at the named scale; 20 000 draws each, false-alarm rate
+// 1e-6 each. The same draws must reject a scale 30 % too small or too large: what is released has neither less nor more noise
+// than the event that was charged.
+func TestNoiseOfTheMechanisms(t *testing.T) {
+	const n, sigma = 20000, 4.0
+	tab := testTable(t, testSchema("", 0), someRows(600), nil)
+	s := open(t, tab, accountant.Composition{
+		{Event: accountant.Gaussian{NoiseMultiplier: sigma}, Count: 3 * n},
+		{Event: accountant.Laplace{Epsilon: 1 / sigma}, Count: n},
+	})
+	pair := Marginal{Cols: []int{2, 0}}
+	truePair := make([]int64, 8)
+	tab.CountTo(truePair, pair.Cols)
+	grouped := Marginal{Cols: []int{2, 0}, Groups: [][]uint16{{0, 1, 1, 0}, nil}}
+	trueGrouped := []int64{truePair[0] + truePair[6], truePair[1] + truePair[7], truePair[2] + truePair[4], truePair[3] + truePair[5]}
+	where := table.Predicate{{Column: 1, Allow: []bool{true, false, true}}, {Column: 0, Allow: []bool{false, true}}}
+	trueWhere := tab.CountWhere(where)
+	if trueWhere != 200 {
+		t.Fatalf("the predicate holds for %d rows, want 200", trueWhere)
+	}
+	normal := func(scale float64) func(int64) float64 {
+		return func(x int64) float64 { return roundedNormal(x, scale) }
+	}
+	double := func(scale float64) func(int64) float64 { return func(x int64) float64 { return laplace(x, scale) } }
+	tests := []struct {
+		name string
+		draw func(k int) (int64, error)
+		law  func(scale float64) func(int64) float64
+	}{
+		{"Total", func(int) (int64, error) { x, err := s.Total("n", sigma); return x - 600, err }, normal},
+		{"Counts", func(k int) (int64, error) {
+			m, err := s.Counts("c", pair, sigma)
+			return m.Counts[k%8] - truePair[k%8], err
+		}, normal},
+		{"Counts of groups", func(k int) (int64, error) {
+			m, err := s.Counts("c", grouped, sigma)
+			return m.Counts[k%4] - trueGrouped[k%4], err
+		}, normal},
+		{"Answer", func(int) (int64, error) { x, err := s.Answer("q", where, sigma); return x - trueWhere, err }, double},
+	}
+	for _, tt := range tests {
+		draws := make([]int64, n)
+		for k := range draws {
+			x, err := tt.draw(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			draws[k] = x
+		}
+		if !follows(draws, 14, tt.law(sigma)) {
+			t.Errorf("%s: the noise does not follow its law", tt.name)
+		}
+		for _, wrong := range []float64{.7, 1.3} {
+			if follows(draws, 14, tt.law(wrong*sigma)) {
+				t.Errorf("%s: a scale of %v times the right one is accepted", tt.name, wrong)
+			}
+		}
+	}
+}
+
+// TestCellsHaveIndependentNoise. Null: the signs of the noise of two cells of one release are independent; 4 000 releases.
+func TestCellsHaveIndependentNoise(t *testing.T) {
+	const n = 4000
+	tab := testTable(t, testSchema("", 0), someRows(600), nil)
+	s := open(t, tab, gaussian(50, n))
+	truth := make([]int64, 2)
+	tab.CountTo(truth, []int{0})
+	agree, used := int64(0), int64(0)
+	for range n {
+		m, err := s.Counts("c", Marginal{Cols: []int{0}}, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := m.Counts[0]-truth[0], m.Counts[1]-truth[1]
+		if a == 0 || b == 0 {
+			continue
+		}
+		used++
+		if (a > 0) == (b > 0) {
+			agree++
+		}
+	}
+	if _, _, ok := stattest.Binomial(agree, used, .5); !ok {
+		t.Errorf("%d of %d signs agree", agree, used)
+	}
+}
+
+// TestSelectFollowsTheExponentialMechanism. Null: P(t) ∝ exp(ε·u(t)/(2Δ)) with u written out from its definition; 30 000 draws a
+// relation, false-alarm rate 1e-6; ε off by 30 % must be rejected.
+func TestSelectFollowsTheExponentialMechanism(t *testing.T) {
+	const n, epsilon = 30000, .2
+	for _, nb := range relations {
+		sch := testSchema("", 0)
+		units := []uint32(nil)
+		if nb.MaxRowsPerUnit > 1 {
+			sch = testSchema("u", nb.MaxRowsPerUnit)
+			units = make([]uint32, 60)
+			for i := range units {
+				units[i] = uint32(i)
+			}
+		}
+		tab := testTable(t, sch, someRows(60), units)
+		s := open(t, tab, accountant.Composition{{Event: accountant.Exponential{Epsilon: epsilon}, Count: n}})
+		s.nb = nb // the same rows under each relation
+		flat := func(cells int, x float64) []float64 {
+			e := make([]float64, cells)
+			for i := range e {
+				e[i] = x
+			}
+			return e
+		}
+		candidates := []Candidate{
+			{Marginal: Marginal{Cols: []int{0}}, Estimate: flat(2, 25)},
+			{Marginal: Marginal{Cols: []int{0, 1}}, Estimate: flat(6, 8.5), Weight: 2, Penalty: 3},
+			{Marginal: Marginal{Cols: []int{2}}, Estimate: flat(4, 10), Weight: .5},
+			{Marginal: Marginal{Cols: []int{1, 2}}, Estimate: flat(12, 5), Weight: 1.5, Penalty: 10},
+			{Marginal: Marginal{Cols: []int{2}, Groups: [][]uint16{{0, 0, 1, 1}}}, Estimate: flat(2, 20)},
+		}
+		delta := 2 * nb.k() // the largest weight is 2, one row moves the L1 error by at most 1
+		if nb.Adjacency == accountant.ReplaceOne {
+			delta *= 2
+		}
+		law := func(eps float64) []float64 {
+			p, sum := make([]float64, len(candidates)), 0.0
+			for i, c := range candidates {
+				counts := make([]int64, 1)
+				for _, col := range c.Cols {
+					counts = make([]int64, len(counts)*sch.Sizes()[col])
+				}
+				tab.CountTo(counts, c.Cols)
+				if c.Groups != nil {
+					counts = []int64{counts[0] + counts[1], counts[2] + counts[3]}
+				}
+				u, w := -c.Penalty, c.Weight
+				if w == 0 {
+					w = 1
+				}
+				for j, x := range counts {
+					u += math.Abs(float64(x) - c.Estimate[j])
+				}
+				p[i] = math.Exp(eps * w * u / (2 * delta))
+				sum += p[i]
+			}
+			for i := range p {
+				p[i] /= sum
+			}
+			return p
+		}
+		counts := make([]int64, len(candidates))
+		for range n {
+			i, err := s.Select("pick", candidates, epsilon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts[i]++
+		}
+		if stat, limit, ok := stattest.ChiSquare(counts, law(epsilon)); !ok {
+			t.Errorf("%v: chi-square %v over %v: %v, law %v", nb, stat, limit, counts, law(epsilon))
+		}
+		if _, _, ok := stattest.ChiSquare(counts, law(2*epsilon)); ok {
+			t.Errorf("%v: twice the epsilon is accepted", nb)
+		}
+		if _, _, ok := stattest.ChiSquare(counts, law(epsilon/2)); ok {
+			t.Errorf("%v: half the epsilon is accepted", nb)
+		}
+	}
+}

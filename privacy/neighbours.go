@@ -1,0 +1,97 @@
+package privacy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// Neighbours is the neighbouring relation of a session. Its methods give the accounting event of each mechanism of the
+// gate at a noise scale; planners and the gate use the same methods, so what is planned is what is charged.
+//
+// Symbols: k = MaxRowsPerUnit (1 when a row is its own unit), Δ = sensitivity. Adding or removing one unit changes a vector
+// of counts over disjoint cells by a vector a of non-negative integers with sum at most k, so Δ₁ = Δ₂ = k.
+// Replacing one unit changes it by a − b with a and b of that kind: Δ₁ = 2k, Δ₂ = √2·k (largest when a and b are k rows in
+// one cell each, in different cells). A single count changes by at most k under both.
+type Neighbours struct {
+	Adjacency      accountant.Adjacency
+	MaxRowsPerUnit int // ≥ 1; 0 is read as 1
+}
+
+// NeighboursOf is the relation for tables of schema s. The zero adjacency is read as add/remove.
+func NeighboursOf(s *schema.Schema, adj accountant.Adjacency) Neighbours {
+	if adj == 0 {
+		adj = accountant.AddRemove
+	}
+	nb := Neighbours{Adjacency: adj, MaxRowsPerUnit: 1}
+	if s.Unit != "" && s.MaxRowsPerUnit > 1 {
+		nb.MaxRowsPerUnit = s.MaxRowsPerUnit
+	}
+	return nb
+}
+
+func (nb Neighbours) k() float64 { return float64(max(1, nb.MaxRowsPerUnit)) }
+
+// deltaOne is Δ₁ of a vector of disjoint counts.
+func (nb Neighbours) deltaOne() float64 {
+	if nb.Adjacency == accountant.ReplaceOne {
+		return 2 * nb.k()
+	}
+	return nb.k()
+}
+
+// deltaTwo is Δ₂ of a vector of disjoint counts, rounded up.
+func (nb Neighbours) deltaTwo() float64 {
+	if nb.Adjacency == accountant.ReplaceOne {
+		return math.Nextafter(math.Sqrt2*nb.k(), math.Inf(1))
+	}
+	return nb.k()
+}
+
+// down is x/y rounded towards zero, so that a noise multiplier is never overstated.
+func down(x, y float64) float64 {
+	q := x / y
+	if math.FMA(q, y, -x) > 0 {
+		q = math.Nextafter(q, 0)
+	}
+	return q
+}
+
+// up is x/y rounded away from zero, for positive x and y.
+func up(x, y float64) float64 {
+	q := x / y
+	if math.FMA(q, y, -x) < 0 {
+		q = math.Nextafter(q, math.Inf(1))
+	}
+	return q
+}
+
+// TotalEvent is the event of [Session.Total] at standard deviation sigma: Gaussian with Δ₂ = k.
+func (nb Neighbours) TotalEvent(sigma float64) accountant.Event {
+	return accountant.Gaussian{NoiseMultiplier: down(sigma, nb.k())}
+}
+
+// CountsEvent is the event of [Session.Counts] at standard deviation sigma a cell: Gaussian with Δ₂ of disjoint counts.
+func (nb Neighbours) CountsEvent(sigma float64) accountant.Event {
+	return accountant.Gaussian{NoiseMultiplier: down(sigma, nb.deltaTwo())}
+}
+
+// SelectEvent is the event of [Session.Select] with parameter epsilon, an ε-bounded-range exponential mechanism.
+func (nb Neighbours) SelectEvent(epsilon float64) accountant.Event {
+	return accountant.Exponential{Epsilon: epsilon}
+}
+
+// AnswerEvent is the event of [Session.Answer] with discrete Laplace noise of the given scale: a single count, Δ₁ = k.
+func (nb Neighbours) AnswerEvent(scale float64) accountant.Event {
+	return accountant.Laplace{Epsilon: up(nb.k(), scale)}
+}
+
+// String is, for example, "add-remove, unit = up to 4 rows".
+func (nb Neighbours) String() string {
+	if nb.k() == 1 {
+		return fmt.Sprintf("%v, unit = 1 row", nb.Adjacency)
+	}
+	return fmt.Sprintf("%v, unit = up to %d rows", nb.Adjacency, int(nb.k()))
+}

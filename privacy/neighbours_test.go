@@ -1,0 +1,100 @@
+package privacy
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+var relations = []Neighbours{
+	{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1},
+	{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 4},
+	{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 1},
+	{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 4},
+}
+
+func TestNeighboursOf(t *testing.T) {
+	tests := []struct {
+		name   string
+		schema schema.Schema
+		adj    accountant.Adjacency
+		want   Neighbours
+	}{
+		{"row, default adjacency", schema.Schema{}, 0, Neighbours{accountant.AddRemove, 1}},
+		{"row, replace-one", schema.Schema{}, accountant.ReplaceOne, Neighbours{accountant.ReplaceOne, 1}},
+		{"rows per unit without a unit mean nothing", schema.Schema{MaxRowsPerUnit: 7}, 0, Neighbours{accountant.AddRemove, 1}},
+		{"unit", schema.Schema{Unit: "patient", MaxRowsPerUnit: 7}, 0, Neighbours{accountant.AddRemove, 7}},
+	}
+	for _, tt := range tests {
+		if got := NeighboursOf(&tt.schema, tt.adj); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestEvents states every sensitivity by hand, so that a factor lost in the code is seen here.
+func TestEvents(t *testing.T) {
+	tests := []struct {
+		name                     string
+		nb                       Neighbours
+		total, counts, eps, pure float64
+	}{
+		{"add-remove, row", relations[0], 10, 10, .5, .1},
+		{"add-remove, 4 rows", relations[1], 2.5, 2.5, .5, .4},
+		{"replace-one, row", relations[2], 10, 10 / math.Sqrt2, .5, .1},
+		{"replace-one, 4 rows", relations[3], 2.5, 2.5 / math.Sqrt2, .5, .4},
+	}
+	near := func(got, want float64) bool { return math.Abs(got-want) <= 4e-16*want }
+	for _, tt := range tests {
+		if got := tt.nb.TotalEvent(10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.total) || got > tt.total {
+			t.Errorf("%s: Total has multiplier %v, want %v", tt.name, got, tt.total)
+		}
+		if got := tt.nb.CountsEvent(10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.counts) {
+			t.Errorf("%s: Counts has multiplier %v, want %v", tt.name, got, tt.counts)
+		}
+		if got := tt.nb.SelectEvent(.5).(accountant.Exponential).Epsilon; got != tt.eps {
+			t.Errorf("%s: Select has epsilon %v, want %v", tt.name, got, tt.eps)
+		}
+		if got := tt.nb.AnswerEvent(10).(accountant.Laplace).Epsilon; !near(got, tt.pure) || got < tt.pure {
+			t.Errorf("%s: Answer has epsilon %v, want %v", tt.name, got, tt.pure)
+		}
+	}
+}
+
+// TestDirectedDivision checks against exact rationals that a quotient is never on the unsafe side.
+func TestDirectedDivision(t *testing.T) {
+	u := rand.New(rand.NewPCG(1, 2))
+	rounded := 0
+	for range 20000 {
+		x, y := math.Exp(20*u.Float64()-10), math.Exp(20*u.Float64()-10)
+		exact := new(big.Rat).Quo(new(big.Rat).SetFloat64(x), new(big.Rat).SetFloat64(y))
+		if lo := new(big.Rat).SetFloat64(down(x, y)); lo.Cmp(exact) > 0 {
+			t.Fatalf("down(%v, %v) is above the quotient", x, y)
+		}
+		if hi := new(big.Rat).SetFloat64(up(x, y)); hi.Cmp(exact) < 0 {
+			t.Fatalf("up(%v, %v) is below the quotient", x, y)
+		}
+		if down(x, y) != x/y {
+			rounded++
+		}
+		if gap := up(x, y)/down(x, y) - 1; gap > 5e-16 {
+			t.Fatalf("up and down of %v/%v are %v apart", x, y, gap)
+		}
+	}
+	if rounded == 0 {
+		t.Error("no quotient needed rounding: the test shows nothing")
+	}
+}
+
+func TestNeighboursString(t *testing.T) {
+	if got, want := relations[0].String(), "add-remove, unit = 1 row"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := relations[3].String(), "replace-one, unit = up to 4 rows"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,94 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// ErrEmpty is returned for a private table without rows.
+var ErrEmpty = fmt.Errorf("the table has no rows: %w", schema.ErrSchema)
+
+// Rows is a private table that only the gate can read. It holds its data behind a function, so that no way of printing or encoding
+// it, alone or inside another value, shows a row. Nothing is read before a [Session] is opened on it.
+type Rows struct {
+	schema *schema.Schema
+	load   func(context.Context) (*table.Table, table.Report, error)
+}
+
+// File names a private file (.csv or .parquet, "-" for CSV on standard input), to be read by [Open].
+func File(path string, s *schema.Schema, o table.ReadOptions) *Rows {
+	return &Rows{schema: s, load: func(ctx context.Context) (*table.Table, table.Report, error) {
+		return table.Read(ctx, path, s, o)
+	}}
+}
+
+// FromTable treats a table as private from here on.
+func FromTable(t *table.Table) *Rows {
+	return &Rows{schema: t.Schema(), load: func(context.Context) (*table.Table, table.Report, error) {
+		return t, table.Report{}, nil
+	}}
+}
+
+// Schema is the public schema of the rows.
+func (r *Rows) Schema() *schema.Schema { return r.schema }
+
+// String says nothing about the rows.
+func (r *Rows) String() string { return "privacy.Rows(private)" }
+
+// GoString says nothing about the rows.
+func (r *Rows) GoString() string { return r.String() }
+
+// Format says nothing about the rows, whatever the verb.
+func (r *Rows) Format(f fmt.State, _ rune) { fmt.Fprint(f, r.String()) }
+
+// MarshalText refuses.
+func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }
+
+var errPrivate = errors.New("privacy: private rows cannot be encoded")
+
+// read loads the rows and bounds each unit's contribution.
+func (r *Rows) read(ctx context.Context, src *noise.Source) (*table.Table, table.Report, error) {
+	t, report, err := r.load(ctx)
+	if err != nil {
+		return nil, report, err
+	}
+	if t.Rows() == 0 {
+		return nil, report, fmt.Errorf("privacy: %w", ErrEmpty)
+	}
+	if r.schema.Unit != "" {
+		units := t.Units()
+		if units == nil {
+			return nil, report, fmt.Errorf("privacy: the table has no unit column: %w", schema.ErrSchema)
+		}
+		if keep := boundUnits(units, NeighboursOf(r.schema, 0).MaxRowsPerUnit, src); len(keep) < len(units) {
+			t = t.Select(keep)
+		}
+	}
+	return t, report, nil
+}
+
+// boundUnits returns, in increasing order, the rows to keep: a uniformly random subset of k rows for each unit with more than k,
+// all rows of the others. What is kept of one unit does not depend on any other unit.
+func boundUnits(units []uint32, k int, src *noise.Source) []int {
+	order := make([]int, len(units))
+	for i := range order {
+		order[i] = i
+	}
+	src.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	seen := make(map[uint32]int)
+	keep := order[:0]
+	for _, row := range order {
+		if u := units[row]; seen[u] < k {
+			seen[u]++
+			keep = append(keep, row)
+		}
+	}
+	slices.Sort(keep)
+	return keep
+}

@@ -1,0 +1,309 @@
+package privacy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// TestBudgetIsCheckedBeforeReading: a plan one ulp too dear is refused without reading; at exactly its cost it is accepted.
+func TestBudgetIsCheckedBeforeReading(t *testing.T) {
+	tab := testTable(t, testSchema("", 0), someRows(12), nil)
+	plan := gaussian(3, 4)
+	cost, err := plan.Epsilon(1e-9, accountant.AddRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name    string
+		budget  accountant.Budget
+		plan    accountant.Composition
+		wantErr error
+	}{
+		{"exactly the cost", accountant.Budget{Epsilon: cost.Epsilon, Delta: 1e-9}, plan, nil},
+		{"one ulp less", accountant.Budget{Epsilon: math.Nextafter(cost.Epsilon, 0), Delta: 1e-9}, plan, accountant.ErrBudget},
+		{"one more event", accountant.Budget{Epsilon: cost.Epsilon, Delta: 1e-9}, gaussian(3, 5), accountant.ErrBudget},
+		{"epsilon 0", accountant.Budget{Epsilon: 0, Delta: 1e-9}, plan, accountant.ErrBudgetRange},
+		{"epsilon NaN", accountant.Budget{Epsilon: math.NaN(), Delta: 1e-9}, plan, accountant.ErrBudgetRange},
+		{"epsilon infinite", accountant.Budget{Epsilon: math.Inf(1), Delta: 1e-9}, plan, accountant.ErrBudgetRange},
+		{"delta too large", accountant.Budget{Epsilon: 1, Delta: .01}, plan, accountant.ErrBudgetRange},
+	}
+	for _, tt := range tests {
+		reads := 0
+		s, err := Open(context.Background(), counted(tab, &reads), Options{Budget: tt.budget, Plan: tt.plan})
+		if !errors.Is(err, tt.wantErr) || (err == nil) != (tt.wantErr == nil) {
+			t.Errorf("%s: error %v, want %v", tt.name, err, tt.wantErr)
+		}
+		if want := map[bool]int{true: 1, false: 0}[tt.wantErr == nil]; reads != want {
+			t.Errorf("%s: read %d times, want %d", tt.name, reads, want)
+		}
+		if (s != nil) != (tt.wantErr == nil) {
+			t.Errorf("%s: session %v", tt.name, s)
+		}
+	}
+}
+
+func TestPlanWithoutEventsOrWithBadOnes(t *testing.T) {
+	tab := testTable(t, testSchema("", 0), someRows(12), nil)
+	for name, plan := range map[string]accountant.Composition{
+		"zero multiplier": gaussian(0, 1),
+		"NaN multiplier":  gaussian(math.NaN(), 1),
+		"negative count":  gaussian(1, -1),
+		"nil event":       {{Event: nil, Count: 1}},
+	} {
+		reads := 0
+		if _, err := Open(context.Background(), counted(tab, &reads), Options{Budget: wide, Plan: plan}); err == nil || reads > 0 {
+			t.Errorf("%s: error %v after %d reads", name, err, reads)
+		}
+	}
+}
+
+// TestChargeBeforeReading: a mechanism beyond the plan, of another noise, or on a closed session reads nothing and returns nothing.
+func TestChargeBeforeReading(t *testing.T) {
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), accountant.Composition{
+		{Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 2},
+		{Event: accountant.Exponential{Epsilon: 1}, Count: 1},
+		{Event: accountant.Laplace{Epsilon: .5}, Count: 1},
+	})
+	reads := 0
+	data := s.data
+	s.data = func() *table.Table { reads++; return data() }
+	pair := Marginal{Cols: []int{0, 1}}
+	cand := []Candidate{{Marginal: pair, Estimate: make([]float64, 6)}}
+	where := table.Predicate{{Column: 0, Allow: []bool{true, false}}}
+	steps := []struct {
+		name string
+		call func() error
+		want error
+	}{
+		{"first", func() error { _, err := s.Total("n", 5); return err }, nil},
+		{"other sigma", func() error { _, err := s.Counts("c", pair, 4.9); return err }, ErrPlan},
+		{"second", func() error { _, err := s.Counts("c", pair, 5); return err }, nil},
+		{"third", func() error { _, err := s.Counts("c", pair, 5); return err }, ErrPlan},
+		{"select with another epsilon", func() error { _, err := s.Select("s", cand, 2); return err }, ErrPlan},
+		{"select", func() error { _, err := s.Select("s", cand, 1); return err }, nil},
+		{"select again", func() error { _, err := s.Select("s", cand, 1); return err }, ErrPlan},
+		{"answer", func() error { _, err := s.Answer("q", where, 2); return err }, nil},
+		{"answer again", func() error { _, err := s.Answer("q", where, 2); return err }, ErrPlan},
+	}
+	for _, step := range steps {
+		before := reads
+		err := step.call()
+		if !errors.Is(err, step.want) || (err == nil) != (step.want == nil) {
+			t.Errorf("%s: error %v, want %v", step.name, err, step.want)
+		}
+		if read := reads > before; read != (step.want == nil) {
+			t.Errorf("%s: read = %v", step.name, read)
+		}
+		if step.want != nil && !errors.Is(err, accountant.ErrBudget) {
+			t.Errorf("%s: %v does not say that the budget is exhausted", step.name, err)
+		}
+	}
+	if err := s.Close(accountant.StatusDone); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Total("n", 5); !errors.Is(err, ErrClosed) {
+		t.Errorf("closed session: %v", err)
+	}
+	if err := s.Ledger().Verify(); err != nil {
+		t.Errorf("the session's ledger: %v", err)
+	}
+	run := s.Ledger().Runs()[0]
+	if got := calls(run.Charged); got != 4 || run.Status != accountant.StatusDone {
+		t.Errorf("the ledger has %d charges and status %s, want 4 and done", got, run.Status)
+	}
+}
+
+func calls(c accountant.Composition) (n int) {
+	for _, x := range c {
+		n += x.Count
+	}
+	return n
+}
+
+// TestChargedBeforeTheAnswer: at the moment a mechanism reads, its charge is in the ledger on disk already.
+func TestChargedBeforeTheAnswer(t *testing.T) {
+	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	tab := testTable(t, testSchema("", 0), someRows(12), nil)
+	atRead := -1
+	rows := &Rows{schema: tab.Schema(), load: func(context.Context) (*table.Table, table.Report, error) {
+		l, err := file.Read()
+		if err != nil || len(l.Runs()) != 1 {
+			t.Errorf("rows are read before the reservation: %v, %v", l, err)
+		}
+		return tab, table.Report{}, nil
+	}}
+	s, err := Open(context.Background(), rows, Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file, Method: "m", Tool: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := s.data
+	s.data = func() *table.Table {
+		l, err := file.Read()
+		if err != nil {
+			t.Error(err)
+		} else {
+			atRead = calls(l.Runs()[0].Charged)
+		}
+		return data()
+	}
+	if _, err := s.Total("rows", 5); err != nil {
+		t.Fatal(err)
+	}
+	if atRead != 1 {
+		t.Errorf("when the rows were counted the ledger had %d charges, want 1", atRead)
+	}
+}
+
+// TestInvalidArgumentsCostNothing: what can be refused without the data is refused before the charge.
+func TestInvalidArgumentsCostNothing(t *testing.T) {
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
+	pair := Marginal{Cols: []int{0, 1}}
+	six := make([]float64, 6)
+	with := func(m Marginal, est []float64, w, p float64) []Candidate {
+		return []Candidate{{Marginal: m, Estimate: est, Weight: w, Penalty: p}}
+	}
+	for name, call := range map[string]func() error{
+		"sigma 0":      func() error { _, err := s.Total("n", 0); return err },
+		"sigma NaN":    func() error { _, err := s.Counts("n", pair, math.NaN()); return err },
+		"column 3":     func() error { _, err := s.Counts("n", Marginal{Cols: []int{3}}, 5); return err },
+		"column -1":    func() error { _, err := s.Counts("n", Marginal{Cols: []int{-1}}, 5); return err },
+		"column twice": func() error { _, err := s.Counts("n", Marginal{Cols: []int{1, 1}}, 5); return err },
+		"groups short": func() error {
+			_, err := s.Counts("n", Marginal{Cols: []int{0, 1}, Groups: [][]uint16{nil}}, 5)
+			return err
+		},
+		"group codes": func() error {
+			_, err := s.Counts("n", Marginal{Cols: []int{0}, Groups: [][]uint16{{0}}}, 5)
+			return err
+		},
+		"group too large": func() error {
+			_, err := s.Counts("n", Marginal{Cols: []int{0}, Groups: [][]uint16{{0, 2}}}, 5)
+			return err
+		},
+		"group gap": func() error {
+			_, err := s.Counts("n", Marginal{Cols: []int{1}, Groups: [][]uint16{{0, 2, 2}}}, 5)
+			return err
+		},
+		"no candidates":    func() error { _, err := s.Select("n", nil, 1); return err },
+		"epsilon 0":        func() error { _, err := s.Select("n", with(pair, six, 1, 0), 0); return err },
+		"epsilon infinite": func() error { _, err := s.Select("n", with(pair, six, 1, 0), math.Inf(1)); return err },
+		"estimate short":   func() error { _, err := s.Select("n", with(pair, six[:5], 1, 0), 1); return err },
+		"estimate NaN": func() error {
+			_, err := s.Select("n", with(pair, []float64{0, 0, 0, 0, 0, math.NaN()}, 1, 0), 1)
+			return err
+		},
+		"estimate huge":    func() error { _, err := s.Select("n", with(pair, []float64{0, 0, 0, 0, 0, 1e13}, 1, 0), 1); return err },
+		"weight negative":  func() error { _, err := s.Select("n", with(pair, six, -1, 0), 1); return err },
+		"weight 1025":      func() error { _, err := s.Select("n", with(pair, six, 1025, 0), 1); return err },
+		"penalty NaN":      func() error { _, err := s.Select("n", with(pair, six, 1, math.NaN()), 1); return err },
+		"scale 0":          func() error { _, err := s.Answer("n", nil, 0); return err },
+		"predicate column": func() error { _, err := s.Answer("n", table.Predicate{{Column: 9}}, 1); return err },
+		"predicate size": func() error {
+			_, err := s.Answer("n", table.Predicate{{Column: 0, Allow: []bool{true}}}, 1)
+			return err
+		},
+	} {
+		if err := call(); err == nil || errors.Is(err, accountant.ErrBudget) {
+			t.Errorf("%s: error %v, want one about the argument", name, err)
+		}
+	}
+	if _, err := s.Total("n", 5); err != nil {
+		t.Errorf("the budget is gone: %v", err)
+	}
+}
+
+// TestUnreadableRowsVoidTheRun: the run is closed as void, its budget not counted, and a run that called a mechanism cannot be void.
+func TestUnreadableRowsVoidTheRun(t *testing.T) {
+	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	s := testSchema("", 0)
+	empty := testTable(t, s, nil, nil)
+	for name, rows := range map[string]*Rows{
+		"a cell breaks the schema": {schema: s, load: func(context.Context) (*table.Table, table.Report, error) {
+			return nil, table.Report{}, schema.ErrSchema
+		}},
+		"no rows": FromTable(empty),
+	} {
+		if _, err := Open(context.Background(), rows, Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file}); !errors.Is(err, schema.ErrSchema) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	l, err := file.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := l.Runs()
+	if len(runs) != 2 || runs[0].Status != accountant.StatusVoid || runs[1].Status != accountant.StatusVoid {
+		t.Errorf("runs %+v, want two void ones", runs)
+	}
+	if got := l.Spent(); got != (accountant.Budget{}) {
+		t.Errorf("void runs spent %+v", got)
+	}
+	if err := l.Verify(); err != nil {
+		t.Error(err)
+	}
+	session := open(t, testTable(t, s, someRows(3), nil), gaussian(5, 1))
+	if _, err := session.Total("n", 5); err != nil {
+		t.Fatal(err)
+	}
+	if err := session.Close(accountant.StatusVoid); err == nil {
+		t.Error("a run that measured was closed as void")
+	}
+}
+
+// TestParallelCallsDoNotOverspend runs many calls at once on a plan for ten.
+func TestParallelCallsDoNotOverspend(t *testing.T) {
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 10))
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	granted := 0
+	for range 64 {
+		wg.Go(func() {
+			if _, err := s.Counts("c", Marginal{Cols: []int{0}}, 5); err == nil {
+				mu.Lock()
+				granted++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if granted != 10 {
+		t.Errorf("%d calls were granted, want 10", granted)
+	}
+}
+
+// TestModelLedgerNamesNoMachine: what a model carries has no host and no process number, the file beside the data has both.
+func TestModelLedgerNamesNoMachine(t *testing.T) {
+	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	tab := testTable(t, testSchema("", 0), someRows(12), nil)
+	s, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(accountant.StatusDone); err != nil {
+		t.Fatal(err)
+	}
+	onDisk, err := file.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := func(l *accountant.Ledger) bool {
+		return slices.ContainsFunc(l.Entries, func(e accountant.Entry) bool { return e.PID != 0 || e.Host != "" })
+	}
+	if has(s.Ledger()) {
+		b, _ := json.Marshal(s.Ledger())
+		t.Errorf("the model's ledger names the machine: %s", b)
+	}
+	if !has(onDisk) {
+		t.Error("the ledger file does not name the process")
+	}
+}

@@ -1,0 +1,12 @@
+// want: cannot use cell
+package main
+
+import (
+	"fmt"
+
+	"github.com/decoy-dp/decoy/privacy"
+)
+
+func ask(s *privacy.Session, cell string) { fmt.Println(s.Total(cell, 1)) }
+
+func main() { ask(nil, "") }

@@ -1,0 +1,8 @@
+// want: does not implement accountant.Event
+package main
+
+import "github.com/decoy-dp/decoy/accountant"
+
+type free struct{}
+
+func main() { var _ accountant.Event = free{} }
