@@ -2,21 +2,71 @@ package table
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
 )
 
-var errTODO = errors.New("table: not implemented")
-
-// Writer writes tables to one file.
+// Writer writes tables of one schema to one stream, one after the other, as a
+// single file. After an error it is of no more use.
 type Writer interface {
+	// Write appends the rows of t.
 	Write(t *Table) error
+	// Close completes the file. It does not close the stream.
 	Close() error
 }
 
-// NewWriter returns a writer of format f to w.
+// NewWriter returns a writer of tables of schema s to w. Codes are turned into
+// values with u, row by row and in the order of the columns, so that a source
+// in the same state gives the same values in every format and however the rows
+// are split into tables. u may be nil if all columns are categorical or
+// boolean. The unit column of s is not written: synthetic rows have none.
+//
+// CSV is RFC 4180 with LF line ends and a header unless s.CSV.NoHeader.
+// Parquet has dictionary-coded strings, 64-bit integers, doubles, booleans,
+// dates and timestamps in microseconds UTC, with nulls for missing cells.
 func NewWriter(w io.Writer, f Format, s *schema.Schema, u *rand.Rand) (Writer, error) {
-	return nil, errTODO
+	codecs, err := s.Codecs()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range s.Columns {
+		if u == nil && c.Kind != schema.Categorical && c.Kind != schema.Boolean {
+			return nil, fmt.Errorf("table: writing the %s column %q needs a source of random numbers", c.Kind, c.Name)
+		}
+	}
+	d := decoder{schema: s, codecs: codecs, u: u}
+	switch f {
+	case CSV:
+		return newCSVWriter(w, d)
+	case Parquet:
+		return newParquetWriter(w, d)
+	}
+	return nil, errors.New("table: unknown file format")
+}
+
+// decoder draws the values of tables.
+type decoder struct {
+	schema *schema.Schema
+	codecs []*schema.Codec
+	u      *rand.Rand
+}
+
+// check reports whether the codes of t mean what they mean in d's schema.
+func (d *decoder) check(t *Table) error {
+	if t.schema == d.schema {
+		return nil
+	}
+	if !slices.Equal(t.sizes, d.schema.Sizes()) || t.schema.Fingerprint() != d.schema.Fingerprint() {
+		return errors.New("table: the table has another schema than its writer")
+	}
+	return nil
+}
+
+// value draws the value of a code of column i.
+func (d *decoder) value(i int, code uint16) schema.Value {
+	return d.codecs[i].Decode(code, d.u)
 }

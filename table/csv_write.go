@@ -1,0 +1,120 @@
+package table
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+const flushSize = 1 << 16 // bytes of CSV that are written at once
+
+// csvWriter writes CSV.
+type csvWriter struct {
+	decoder
+	w     io.Writer
+	buf   []byte
+	fixed [][][]byte // per column and code the whole cell, where it does not depend on chance
+	err   error      // of the stream, which ends the file
+}
+
+func newCSVWriter(w io.Writer, d decoder) (*csvWriter, error) {
+	if err := checkComma(d.schema.CSV.Comma); err != nil {
+		return nil, err
+	}
+	c := &csvWriter{decoder: d, w: w, fixed: make([][][]byte, len(d.codecs))}
+	for i, codec := range d.codecs {
+		c.fixed[i] = make([][]byte, codec.Size())
+		missing, has := codec.MissingCode()
+		for code := range c.fixed[i] {
+			kind := d.schema.Columns[i].Kind
+			if kind == schema.Categorical || kind == schema.Boolean || has && code == int(missing) {
+				text := codec.AppendText([]byte{}, codec.Decode(uint16(code), nil))
+				c.fixed[i][code] = c.quote(text, 0)
+			}
+		}
+	}
+	if !d.schema.CSV.NoHeader {
+		for i, column := range d.schema.Columns {
+			if i > 0 {
+				c.buf = append(c.buf, d.schema.CSV.Comma)
+			}
+			start := len(c.buf)
+			c.buf = c.quote(append(c.buf, column.Name...), start)
+		}
+		c.buf = append(c.buf, '\n')
+	}
+	return c, nil
+}
+
+// Write appends the rows of t.
+func (c *csvWriter) Write(t *Table) error {
+	if err := c.check(t); err != nil {
+		return err
+	}
+	for row := range t.rows {
+		for i := range t.cols {
+			if i > 0 {
+				c.buf = append(c.buf, c.schema.CSV.Comma)
+			}
+			code := t.cols[i].At(row)
+			if cell := c.fixed[i][code]; cell != nil {
+				c.buf = append(c.buf, cell...)
+				continue
+			}
+			start := len(c.buf)
+			c.buf = c.codecs[i].AppendText(c.buf, c.value(i, code))
+			c.buf = c.quote(c.buf, start)
+		}
+		c.buf = append(c.buf, '\n')
+		if len(c.buf) >= flushSize {
+			c.flush()
+		}
+		if c.err != nil {
+			return c.err
+		}
+	}
+	return nil
+}
+
+// Close writes what is left.
+func (c *csvWriter) Close() error {
+	c.flush()
+	return c.err
+}
+
+// flush hands the buffer to the stream.
+func (c *csvWriter) flush() {
+	if c.err == nil && len(c.buf) > 0 {
+		_, c.err = c.w.Write(c.buf)
+	}
+	c.buf = c.buf[:0]
+}
+
+// quote puts quotes around the cell buf[start:] if it needs them, and doubles
+// those inside. A lone empty cell needs them to be told from a blank line; a
+// space at an end, or what could be a byte-order mark, is quoted for the sake
+// of other readers.
+func (c *csvWriter) quote(buf []byte, start int) []byte {
+	cell := buf[start:]
+	if !c.needsQuotes(cell) {
+		return buf
+	}
+	doubled := bytes.ReplaceAll(cell, []byte{'"'}, []byte(`""`))
+	buf = append(buf[:start], '"')
+	buf = append(buf, doubled...)
+	return append(buf, '"')
+}
+
+func (c *csvWriter) needsQuotes(cell []byte) bool {
+	if len(cell) == 0 {
+		return len(c.codecs) == 1
+	}
+	for _, b := range cell {
+		if b == c.schema.CSV.Comma || b == '"' || b == '\r' || b == '\n' {
+			return true
+		}
+	}
+	first, last := cell[0], cell[len(cell)-1]
+	return first == ' ' || first == '\t' || last == ' ' || last == '\t' || first == 0xef
+}

@@ -1,0 +1,298 @@
+package table
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/file"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// stride is the most values that are decoded at once.
+const stride = 1024
+
+// consumer takes the values of one column of a row group. The numbers that
+// cell returns are handed back to put, in the order of the rows.
+type consumer struct {
+	cell func(v *vector, i int) (uint32, error)
+	null func() (uint32, error)
+	put  func(cells []uint32)
+}
+
+// badCell is what is wrong with the first bad cell of a column.
+type badCell struct {
+	row int64 // from 0 in its row group
+	err error
+}
+
+func (b *badCell) Error() string { return b.err.Error() }
+
+// columnReader decodes one column of one row group.
+//
+// Pages, and what is around them, are Arrow's. The values inside the pages are
+// decoded here: Arrow's decoders drop errors, can go round for ever on a page
+// that ends early, and believe counts that make them ask for more memory than
+// there is, which ends the process.
+type columnReader struct {
+	*leaf
+	consumer
+	rows int64 // of the row group
+	seen int64 // of them
+
+	dictionary *dictionary
+	levels     *hybrid     // of the page; nil if it has no nulls
+	indices    *hybrid     // of the page, into the dictionary; or
+	values     valueReader // of the page
+	batch      vector
+	present    [stride]uint32 // 1 for a value, 0 for a null
+	index      [stride]uint32
+	cells      [stride]uint32
+}
+
+// dictionary is the dictionary of a column, with the cells of those entries
+// that have been used.
+type dictionary struct {
+	entries vector
+	cells   []uint32
+	known   []bool
+}
+
+// read consumes all rows. The error is a *badCell, errDamaged or that of ctx.
+func (r *columnReader) read(ctx context.Context, pages file.PageReader) error {
+	for pages.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		switch p := pages.Page().(type) {
+		case *file.DictionaryPage:
+			err = r.openDictionary(parquet.Encoding(p.Encoding()), p.Data(), int(p.NumValues()))
+		case *file.DataPageV1:
+			err = r.openV1(p)
+		case *file.DataPageV2:
+			err = r.openV2(p)
+		default:
+			err = errDamaged
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if pages.Err() != nil || r.seen != r.rows {
+		return errDamaged
+	}
+	return nil
+}
+
+func (r *columnReader) openDictionary(encoding parquet.Encoding, data []byte, n int) error {
+	if r.dictionary != nil || encoding != parquet.Encodings.Plain && encoding != parquet.Encodings.PlainDict {
+		return errDamaged
+	}
+	// Every entry takes a byte at least: this bounds what a wrong count can do.
+	if r.physical == parquet.Types.Boolean || n > len(data) {
+		return errDamaged
+	}
+	values, err := newValueReader(r.leaf, parquet.Encodings.Plain, data, n)
+	if err != nil {
+		return err
+	}
+	d := &dictionary{cells: make([]uint32, n), known: make([]bool, n)}
+	r.dictionary = d
+	return values(&d.entries, n)
+}
+
+// openV1 consumes a page of the first version: levels behind their length,
+// then values.
+func (r *columnReader) openV1(p *file.DataPageV1) error {
+	data := p.Data()
+	r.levels = nil
+	if r.nullable {
+		if p.DefinitionLevelEncoding() != parquet.Encodings.RLE {
+			return errDamaged
+		}
+		levels, err := prefixed(data)
+		if err != nil {
+			return err
+		}
+		if r.levels, err = newHybrid(levels, 1); err != nil {
+			return err
+		}
+		data = data[4+len(levels):]
+	}
+	return r.page(parquet.Encoding(p.Encoding()), data, int(p.NumValues()))
+}
+
+// openV2 consumes a page of the second version, whose header has the lengths.
+func (r *columnReader) openV2(p *file.DataPageV2) error {
+	data := p.Data()
+	repeats, levels := int(p.RepetitionLevelByteLen()), int(p.DefinitionLevelByteLen())
+	if repeats < 0 || levels < 0 || repeats+levels > len(data) {
+		return errDamaged
+	}
+	r.levels = nil
+	if r.nullable {
+		var err error
+		if r.levels, err = newHybrid(data[repeats:repeats+levels], 1); err != nil {
+			return err
+		}
+	}
+	return r.page(parquet.Encoding(p.Encoding()), data[repeats+levels:], int(p.NumValues()))
+}
+
+// page consumes the n rows of a page whose values are in data.
+func (r *columnReader) page(encoding parquet.Encoding, data []byte, n int) error {
+	if n < 0 || int64(n) > r.rows-r.seen {
+		return errDamaged
+	}
+	var err error
+	r.indices, r.values = nil, nil
+	if encoding == parquet.Encodings.PlainDict || encoding == parquet.Encodings.RLEDict {
+		switch {
+		case r.dictionary == nil:
+			return errDamaged
+		case len(data) == 0: // of a page of nulls
+			r.indices, err = newHybrid(nil, 0)
+		default:
+			r.indices, err = newHybrid(data[1:], int(data[0]))
+		}
+	} else {
+		r.values, err = newValueReader(r.leaf, encoding, data, n)
+	}
+	if err != nil {
+		return err
+	}
+	for n > 0 {
+		k := min(n, stride)
+		if err := r.rowsOf(k); err != nil {
+			return err
+		}
+		n -= k
+		r.seen += int64(k)
+	}
+	return nil
+}
+
+// rowsOf consumes the next n rows of a page.
+func (r *columnReader) rowsOf(n int) error {
+	count := n
+	if r.levels != nil {
+		if err := r.levels.read(r.present[:n]); err != nil {
+			return err
+		}
+		count = 0
+		for _, p := range r.present[:n] {
+			count += int(p & 1)
+		}
+	}
+	var err error
+	if r.indices != nil {
+		err = r.indices.read(r.index[:count])
+	} else {
+		err = r.values(&r.batch, count)
+	}
+	if err != nil {
+		return err
+	}
+	value := 0
+	for row := range n {
+		if r.levels != nil && r.present[row]&1 == 0 {
+			r.cells[row], err = r.null()
+		} else {
+			r.cells[row], err = r.cellOf(value)
+			value++
+		}
+		switch {
+		case err == errDamaged:
+			return err
+		case err != nil:
+			return &badCell{r.seen + int64(row), err}
+		}
+	}
+	r.put(r.cells[:n])
+	return nil
+}
+
+// cellOf returns the cell of a value of the batch.
+func (r *columnReader) cellOf(value int) (uint32, error) {
+	if r.indices == nil {
+		return r.cell(&r.batch, value)
+	}
+	d, i := r.dictionary, r.index[value]
+	if uint64(i) >= uint64(len(d.known)) {
+		return 0, errDamaged
+	}
+	if !d.known[i] {
+		cell, err := r.cell(&d.entries, int(i))
+		if err != nil {
+			return 0, err
+		}
+		d.cells[i], d.known[i] = cell, true
+	}
+	return d.cells[i], nil
+}
+
+// codesConsumer turns values into codes, which go to out.
+func codesConsumer(l *leaf, c *schema.Codec, out *Codes, maxCell int) consumer {
+	scratch := make([]byte, 0, 64)
+	narrow := c.Size() <= 256
+	return consumer{
+		cell: func(v *vector, i int) (uint32, error) {
+			if err := l.checkText(v, i, maxCell); err != nil {
+				return 0, err
+			}
+			code, err := l.encode(c, v, i, scratch)
+			return uint32(code), err
+		},
+		null: func() (uint32, error) {
+			code, err := c.EncodeMissing()
+			return uint32(code), err
+		},
+		put: func(cells []uint32) {
+			for _, x := range cells {
+				if narrow {
+					out.U8 = append(out.U8, uint8(x))
+				} else {
+					out.U16 = append(out.U16, uint16(x))
+				}
+			}
+		},
+	}
+}
+
+// unitsConsumer numbers values by their texts; the numbers go to out.
+func unitsConsumer(l *leaf, u *units, out *[]uint32, maxCell int) consumer {
+	var scratch []byte
+	return consumer{
+		cell: func(v *vector, i int) (uint32, error) {
+			if err := l.checkText(v, i, maxCell); err != nil {
+				return 0, err
+			}
+			if scratch = l.appendText(scratch[:0], v, i); len(scratch) == 0 {
+				return 0, errEmptyUnit
+			}
+			return u.of(scratch), nil
+		},
+		null: func() (uint32, error) { return 0, errEmptyUnit },
+		put:  func(cells []uint32) { *out = append(*out, cells...) },
+	}
+}
+
+// checkText applies to a text what CSV demands of a cell.
+func (l *leaf) checkText(v *vector, i int, maxCell int) error {
+	switch {
+	case len(v.texts) == 0:
+		return nil
+	case len(v.texts[i]) > maxCell:
+		return errLongCell(maxCell)
+	case l.form != formText:
+		return nil
+	}
+	for _, b := range v.texts[i] {
+		if b == 0 || b >= utf8.RuneSelf {
+			return checkText(v.texts[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,297 @@
+package table
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"math"
+	"math/big"
+	"strconv"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow/float16"
+	"github.com/apache/arrow/go/v15/parquet"
+	pqschema "github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// form is what the stored values of a Parquet column stand for.
+type form uint8
+
+const (
+	formText form = iota
+	formBool
+	formInt
+	formUint
+	formFloat32
+	formFloat64
+	formFloat16
+	formDecimal
+	formDate
+	formMillis
+	formMicros
+	formNanos
+	formUUID
+)
+
+// leaf is a flat column of a Parquet file.
+type leaf struct {
+	index    int // among the leaf columns of the file
+	physical parquet.Type
+	width    int // bytes of a stored value, 0 if they differ or are bits
+	nullable bool
+	form     form
+	scale    int // of a decimal: digits after the point
+}
+
+var (
+	errNested      = errors.New("a nested Parquet column, which is not supported")
+	errUnsupported = errors.New("a Parquet type that is not supported (a time of day, an interval or BSON)")
+)
+
+// newLeaf finds out what a flat column holds.
+func newLeaf(index int, c *pqschema.Column) (*leaf, error) {
+	l := &leaf{index: index, physical: c.PhysicalType(), nullable: c.MaxDefinitionLevel() > 0}
+	switch l.physical {
+	case parquet.Types.Boolean:
+		l.form = formBool
+	case parquet.Types.Int32:
+		l.width, l.form = 4, formInt
+	case parquet.Types.Int64:
+		l.width, l.form = 8, formInt
+	case parquet.Types.Int96:
+		l.width, l.form = 12, formMicros
+	case parquet.Types.Float:
+		l.width, l.form = 4, formFloat32
+	case parquet.Types.Double:
+		l.width, l.form = 8, formFloat64
+	case parquet.Types.FixedLenByteArray:
+		l.width = c.TypeLength()
+		if l.width <= 0 {
+			return nil, errDamaged
+		}
+	case parquet.Types.ByteArray:
+	default:
+		return nil, errUnsupported
+	}
+	switch t := c.LogicalType().(type) {
+	case pqschema.IntLogicalType:
+		return l.intOf(t.IsSigned())
+	case *pqschema.IntLogicalType:
+		return l.intOf(t.IsSigned())
+	case pqschema.DecimalLogicalType:
+		return l.decimalOf(int(t.Scale()))
+	case *pqschema.DecimalLogicalType:
+		return l.decimalOf(int(t.Scale()))
+	case pqschema.TimestampLogicalType:
+		return l.timestampOf(t.TimeUnit())
+	case *pqschema.TimestampLogicalType:
+		return l.timestampOf(t.TimeUnit())
+	case pqschema.DateLogicalType:
+		l.form = formDate
+		return l, l.must(parquet.Types.Int32)
+	case pqschema.Float16LogicalType:
+		l.form = formFloat16
+		return l, l.mustBytes(2)
+	case pqschema.UUIDLogicalType:
+		l.form = formUUID
+		return l, l.mustBytes(16)
+	case pqschema.TimeLogicalType, *pqschema.TimeLogicalType, pqschema.BSONLogicalType, pqschema.IntervalLogicalType:
+		return nil, errUnsupported
+	}
+	return l, nil
+}
+
+func (l *leaf) intOf(signed bool) (*leaf, error) {
+	if !signed {
+		l.form = formUint
+	}
+	if l.physical != parquet.Types.Int32 && l.physical != parquet.Types.Int64 {
+		return nil, errDamaged
+	}
+	return l, nil
+}
+
+func (l *leaf) decimalOf(scale int) (*leaf, error) {
+	l.form, l.scale = formDecimal, scale
+	switch l.physical {
+	case parquet.Types.Int32, parquet.Types.Int64, parquet.Types.ByteArray, parquet.Types.FixedLenByteArray:
+	default:
+		return nil, errDamaged
+	}
+	if scale < 0 || scale > 76 { // the digits of 256 bits
+		return nil, errDamaged
+	}
+	return l, nil
+}
+
+func (l *leaf) timestampOf(unit pqschema.TimeUnitType) (*leaf, error) {
+	switch unit {
+	case pqschema.TimeUnitMillis:
+		l.form = formMillis
+	case pqschema.TimeUnitMicros:
+		l.form = formMicros
+	case pqschema.TimeUnitNanos:
+		l.form = formNanos
+	default:
+		return nil, errDamaged
+	}
+	return l, l.must(parquet.Types.Int64)
+}
+
+func (l *leaf) must(physical parquet.Type) error {
+	if l.physical != physical {
+		return errDamaged
+	}
+	return nil
+}
+
+func (l *leaf) mustBytes(width int) error {
+	if l.physical != parquet.Types.FixedLenByteArray || l.width != width {
+		return errDamaged
+	}
+	return nil
+}
+
+// encode gives the code of value i of v. A categorical column takes a value of
+// any type as its text.
+func (l *leaf) encode(c *schema.Codec, v *vector, i int, scratch []byte) (uint16, error) {
+	if l.form == formText {
+		return c.EncodeText(v.texts[i])
+	}
+	if c.Column().Kind == schema.Categorical && !l.isNaN(v, i) {
+		return c.EncodeText(l.appendText(scratch, v, i))
+	}
+	switch l.form {
+	case formBool:
+		return c.EncodeBool(v.ints[i] != 0)
+	case formInt:
+		return c.EncodeInt(v.ints[i])
+	case formFloat32, formFloat64:
+		return c.EncodeFloat(v.floats[i])
+	case formFloat16:
+		return c.EncodeFloat(half(v.texts[i]))
+	case formDate:
+		return c.EncodeDays(int32(v.ints[i]))
+	case formMillis, formMicros, formNanos:
+		return c.EncodeMicros(l.micros(v.ints[i]))
+	}
+	return c.EncodeText(l.appendText(scratch, v, i))
+}
+
+// isNaN reports whether value i of v is no number, which is taken as missing.
+func (l *leaf) isNaN(v *vector, i int) bool {
+	switch l.form {
+	case formFloat32, formFloat64:
+		return math.IsNaN(v.floats[i])
+	case formFloat16:
+		return math.IsNaN(half(v.texts[i]))
+	}
+	return false
+}
+
+// micros turns a timestamp in the leaf's unit into microseconds, rounded down;
+// beyond 64 bits it stays at their end.
+func (l *leaf) micros(x int64) int64 {
+	switch l.form {
+	case formMillis:
+		switch {
+		case x > math.MaxInt64/1000:
+			return math.MaxInt64
+		case x < math.MinInt64/1000:
+			return math.MinInt64
+		}
+		return x * 1000
+	case formNanos:
+		if x < 0 {
+			return -((-(x + 1))/1000 + 1)
+		}
+		return x / 1000
+	}
+	return x
+}
+
+// half reads a number of 16 bits.
+func half(b []byte) float64 {
+	return float64(float16.FromBits(binary.LittleEndian.Uint16(b)).Float32())
+}
+
+// appendText appends value i of v as the writers of this package would: a NaN
+// is empty, a date 2006-01-02, a timestamp RFC 3339 in UTC.
+func (l *leaf) appendText(dst []byte, v *vector, i int) []byte {
+	switch l.form {
+	case formBool:
+		return strconv.AppendBool(dst, v.ints[i] != 0)
+	case formInt:
+		return strconv.AppendInt(dst, v.ints[i], 10)
+	case formUint:
+		x := uint64(v.ints[i])
+		if l.physical == parquet.Types.Int32 {
+			x = uint64(uint32(x))
+		}
+		return strconv.AppendUint(dst, x, 10)
+	case formFloat32:
+		return appendFloat(dst, v.floats[i], 32)
+	case formFloat64:
+		return appendFloat(dst, v.floats[i], 64)
+	case formFloat16:
+		return appendFloat(dst, half(v.texts[i]), 32)
+	case formDecimal:
+		return l.appendDecimal(dst, v, i)
+	case formDate:
+		return time.Unix(v.ints[i]*86400, 0).UTC().AppendFormat(dst, time.DateOnly)
+	case formMillis, formMicros, formNanos:
+		return time.UnixMicro(l.micros(v.ints[i])).UTC().AppendFormat(dst, time.RFC3339Nano)
+	case formUUID:
+		b := v.texts[i]
+		for j, part := range [][]byte{b[:4], b[4:6], b[6:8], b[8:10], b[10:]} {
+			if j > 0 {
+				dst = append(dst, '-')
+			}
+			dst = hex.AppendEncode(dst, part)
+		}
+		return dst
+	}
+	return append(dst, v.texts[i]...)
+}
+
+// appendFloat appends the shortest decimal that is x in the given bits.
+func appendFloat(dst []byte, x float64, bits int) []byte {
+	if math.IsNaN(x) {
+		return dst
+	}
+	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
+		return strconv.AppendFloat(dst, x, 'e', -1, bits)
+	}
+	return strconv.AppendFloat(dst, x, 'f', -1, bits)
+}
+
+// appendDecimal appends a decimal with all its digits after the point.
+func (l *leaf) appendDecimal(dst []byte, v *vector, i int) []byte {
+	unscaled := new(big.Int)
+	if v.texts != nil && len(v.ints) == 0 {
+		b := v.texts[i] // two's complement, most significant byte first
+		unscaled.SetBytes(b)
+		if len(b) > 0 && b[0] >= 0x80 {
+			unscaled.Sub(unscaled, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+		}
+	} else {
+		unscaled.SetInt64(v.ints[i])
+	}
+	if unscaled.Sign() < 0 {
+		dst = append(dst, '-')
+		unscaled.Neg(unscaled)
+	}
+	digits := unscaled.Append(nil, 10)
+	for len(digits) <= l.scale {
+		digits = append([]byte{'0'}, digits...)
+	}
+	point := len(digits) - l.scale
+	dst = append(dst, digits[:point]...)
+	if l.scale > 0 {
+		dst = append(dst, '.')
+		dst = append(dst, digits[point:]...)
+	}
+	return dst
+}
