@@ -1,8 +1,6 @@
 package noise
 
-import (
-	"math/big"
-)
+import "math/big"
 
 // DiscreteGaussian is the distribution on the integers with P(x) ∝ exp(−x²/2σ²), σ being exactly the float64 given.
 //

@@ -257,3 +257,31 @@ func TestDrawsDoNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// TestProfile computes δ(ε) = Σ max(0, P(x) − e^ε·P(x−Δ)) of both Gaussians from their probabilities: that of the rounded one
+// never exceeds the continuous mechanism's (Balle, Wang 2018, arXiv 1805.06530, Theorem 5), that of the discrete one does.
+func TestProfile(t *testing.T) {
+	for _, sigma := range []float64{.5, 1, 4.7} {
+		for _, delta := range []int64{1, 2, 3} {
+			mu := float64(delta) / sigma
+			excess := func(pmf func(int64) float64) float64 {
+				worst := math.Inf(-1)
+				for eps := 0.; eps < 5; eps += .01 {
+					profile := 0.0
+					for x := int64(-60); x <= 60; x++ {
+						profile += max(0, pmf(x)-math.Exp(eps)*pmf(x-delta))
+					}
+					normal := distuv.UnitNormal
+					worst = max(worst, profile-(normal.CDF(mu/2-eps/mu)-math.Exp(eps)*normal.CDF(-mu/2-eps/mu)))
+				}
+				return worst
+			}
+			if e := excess(roundedPMF(sigma)); e > 1e-12 {
+				t.Errorf("σ %v, Δ %d: the rounded Gaussian exceeds the continuous profile by %g", sigma, delta, e)
+			}
+			if e := excess(gaussianPMF(sigma)); delta == 1 && e < 1e-6 {
+				t.Errorf("σ %v: the discrete Gaussian exceeds the continuous profile by %g only", sigma, e)
+			}
+		}
+	}
+}

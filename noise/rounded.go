@@ -17,8 +17,8 @@ import (
 // so what is released is a function of q + N, the output of the continuous Gaussian mechanism, and post-processing cannot
 // weaken it: it is (Δ₂/σ)-GDP (Dong, Roth, Su 2019, arXiv 1905.02383, section 2), in every dimension, under every
 // adjacency, and wherever the Gaussian mechanism's accounting applies, Poisson sampling included. The discrete Gaussian has
-// this for zCDP only: its privacy profile is not bounded by that of the continuous one. The price is the variance of
-// rounding, 1/12.
+// this for zCDP only: its δ at some ε exceeds the continuous mechanism's, in one dimension already. The price is the variance
+// of rounding, 1/12.
 //
 // It is immutable and safe for concurrent use, each goroutine with its own Source. The zero value panics when drawn from.
 type RoundedGaussian struct {
