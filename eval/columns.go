@@ -1,0 +1,136 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// ErrTables is wrapped by every error about tables that cannot be compared or
+// measured: other columns, no rows, too few rows.
+var ErrTables = errors.New("unsuitable tables")
+
+// ErrColumn is wrapped by every error about a column that the schema does not
+// have, or that is not of the kind the metric is for.
+var ErrColumn = errors.New("unsuitable column")
+
+// column is what the metrics need to know of one schema column.
+type column struct {
+	name    string
+	size    int       // number of codes, missing included
+	missing int       // the code of missing, or -1
+	texts   []string  // categorical and boolean: what the codes mean
+	mid     []float64 // numeric: the middle of the bin of every code that is one; nil otherwise
+	lo, hi  float64   // numeric: the public bounds
+}
+
+// columnsOf describes the columns of a schema.
+func columnsOf(s *schema.Schema) ([]column, error) {
+	codecs, err := s.Codecs()
+	if err != nil {
+		return nil, fmt.Errorf("eval: %w", err)
+	}
+	out := make([]column, len(codecs))
+	for i, c := range codecs {
+		out[i] = column{name: s.Columns[i].Name, size: c.Size(), missing: -1}
+		if code, ok := c.MissingCode(); ok {
+			out[i].missing = int(code)
+		}
+		switch s.Columns[i].Kind {
+		case schema.Categorical, schema.Boolean:
+			for code := range c.Size() {
+				out[i].texts = append(out[i].texts, c.Label(uint16(code)))
+			}
+			continue
+		}
+		bins := c.Size()
+		if out[i].missing >= 0 {
+			bins--
+		}
+		out[i].mid = make([]float64, bins)
+		for code := range bins {
+			lo, hi := c.Bin(uint16(code))
+			out[i].mid[code] = lo/2 + hi/2
+			if code == 0 {
+				out[i].lo = lo
+			}
+			out[i].hi = hi
+		}
+	}
+	return out, nil
+}
+
+func (c column) equal(d column) bool {
+	return c.name == d.name && c.size == d.size && c.missing == d.missing && slices.Equal(c.mid, d.mid) && slices.Equal(c.texts, d.texts)
+}
+
+// numeric reports whether the codes have an order and a middle.
+func (c column) numeric() bool { return c.mid != nil }
+
+// compatible checks that the tables have rows and the same columns, and returns
+// the columns. Only what gives codes their meaning is compared: the tables may
+// come from schemas with other missing tokens, policies or units.
+func compatible(tables ...*table.Table) ([]column, error) {
+	first, err := columnsOf(tables[0].Schema())
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range tables {
+		if t.Rows() == 0 {
+			return nil, fmt.Errorf("eval: table %d of %d has no rows: %w", i+1, len(tables), ErrTables)
+		}
+		if t.Schema() == tables[0].Schema() {
+			continue
+		}
+		other, err := columnsOf(t.Schema())
+		if err != nil {
+			return nil, err
+		}
+		if len(other) != len(first) {
+			return nil, fmt.Errorf("eval: tables of %d and of %d columns: %w", len(first), len(other), ErrTables)
+		}
+		for k := range first {
+			if !first[k].equal(other[k]) {
+				return nil, fmt.Errorf("eval: column %d differs between the tables (%q and %q): %w", k+1, first[k].name, other[k].name, ErrTables)
+			}
+		}
+	}
+	return first, nil
+}
+
+// find returns the positions of the named columns, each once, in schema order.
+func find(s *schema.Schema, names []string) ([]int, error) {
+	var out []int
+	for _, name := range names {
+		i := s.Index(name)
+		if i < 0 {
+			return nil, fmt.Errorf("eval: the schema has no column %q: %w", name, ErrColumn)
+		}
+		if !slices.Contains(out, i) {
+			out = append(out, i)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// without returns the positions of all columns but the named ones.
+func without(s *schema.Schema, names []string) ([]int, error) {
+	drop, err := find(s, names)
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for i := range s.Columns {
+		if !slices.Contains(drop, i) {
+			out = append(out, i)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("eval: every column is left out: %w", ErrColumn)
+	}
+	return out, nil
+}

@@ -1,0 +1,66 @@
+package eval
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// expected holds the reference values of testdata/expected.json, computed with scikit-learn 1.2.1 and NumPy: nearest
+// neighbours by brute force, AUROC, average precision and an unpenalised logistic regression on the CSV files beside it.
+type expected struct {
+	Continuous map[string]Terms `json:"nnaa_continuous"`
+	Discrete   map[string]Terms `json:"nnaa_discrete"`
+	Scores     struct {
+		AUROC            float64 `json:"auroc"`
+		AveragePrecision float64 `json:"average_precision"`
+	}
+	PMSE struct {
+		PMSE      float64
+		Coef      []float64
+		Intercept float64
+	} `json:"pmse_continuous"`
+}
+
+func loadExpected(t testing.TB) expected {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e expected
+	if err := json.Unmarshal(text, &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// loadNumbers reads a CSV file of numbers, row-major, leaving out skip lines at the top.
+func loadNumbers(t testing.TB, name string, skip int) (x []float64, columns int) {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	records, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, record := range records[skip:] {
+		for _, cell := range record {
+			v, err := strconv.ParseFloat(cell, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x = append(x, v)
+		}
+	}
+	return x, len(records[0])
+}
+
+func near(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance }

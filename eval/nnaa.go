@@ -1,0 +1,4 @@
+package eval
+
+// Terms is a stub.
+type Terms struct{ Real, Synthetic, Mean float64 }
