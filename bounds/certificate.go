@@ -1,0 +1,330 @@
+package bounds
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// Mode says what a certificate uses of the structure of the gradient.
+type Mode uint8
+
+const (
+	// Blocks, the default, uses that one cell of a one-hot block is active: see the proof in block.go.
+	Blocks Mode = iota
+	// Thesis is the non-spherical noise of Pedersen's thesis (RPI 2022, hdl 20.500.13015/6261): scales √K·(b_k − a_k) for K parameters in
+	// [a_k, b_k], one-hot cells taken as independent numbers in [0, 1]. As published it is up to twice what add/remove needs.
+	Thesis
+	// Box is the best noise for a box, c_k² = w_k·Σw for half-widths w_k (arXiv 2302.03511), of the same intervals.
+	Box
+	// Residual is Blocks for what is left of the gradient after a public linear predictor from the sum of the inputs, which is
+	// released with it: see residual.go. It has the least noise. Released vectors have Inputs extra coordinates.
+	Residual
+	// Ball is Blocks with the largest scales cut down to what a row whose centred gradient has Euclidean norm at most Config.Radius needs. It holds
+	// for rows that were clipped in its norm: see [Clipper].
+	Ball
+)
+
+// String returns "blocks", "thesis", "box", "residual" or "ball".
+func (m Mode) String() string {
+	names := []string{"blocks", "thesis", "box", "residual", "ball"}
+	if int(m) >= len(names) {
+		return "no mode"
+	}
+	return names[m]
+}
+
+// DefaultFactor is the factor grid F when a Config has none.
+const DefaultFactor = 0x1p-16
+
+// limit is the largest factor, in steps of F: the product of two is exact in float64.
+const limit = 0x1p26
+
+// ErrConfig is wrapped by every error about a Config.
+var ErrConfig = errors.New("invalid certificate configuration")
+
+// Config says what to certify. The zero value with an Adjacency is valid.
+type Config struct {
+	Mode      Mode
+	Adjacency accountant.Adjacency // required
+	UnitRows  int                  // most rows of one privacy unit; 0 means 1
+	Factor    float64              // F, a power of two in [2⁻²⁶, 1]; 0 means DefaultFactor
+	Radius    float64              // Ball only, required there: R > 0
+}
+
+// Certificate is an ellipsoid for the contributions of a row to a released vector, whose coordinates are, in order, the sum of the
+// inputs (mode Residual only) and the gradients of W¹ (row-major, inputs × units), b¹, W², b², ...
+//
+// Let v(x) be a row's part of the released vector after [Certificate.EncodeTo] (less the centre, and in mode Residual less what is
+// predicted). For every row x of the domain, every rounding that the package comment allows, and the scales c:
+//
+//	add/remove:   Σ_k (v_k(x)/c_k)² ≤ 1/n²,
+//	replace-one:  Σ_k ((v_k(x) − v_k(x'))/c_k)² ≤ 1/n²   for any two rows, and Σ_k (v_k(x)/c_k)² ≤ 1/n²,
+//
+// n = Config.UnitRows. So neighbouring batches, which differ in a unit of up to n rows, have encoded sums at most 1 apart in the norm
+// ‖v/c‖₂ (of a replaced unit with i rows for one with j ≤ i, j differences of two and i − j single rows). Noise with standard deviation
+// z·c_k on coordinate k has noise multiplier z: see [Certificate.Event]. In mode Ball this holds for clipped rows only.
+//
+// Only [Certify] makes one; it is immutable.
+type Certificate struct {
+	mode      Mode
+	adjacency accountant.Adjacency
+	unitRows  int
+	factor    float64
+	sizes     []int // inputs, units of each layer
+	fields    []Field
+	slope     float64
+
+	scales   []float64 // c
+	centre   []int64   // μ in steps of F²
+	norm     float64   // bound of ‖v(x)/c‖·n for one row
+	total    float64
+	largest  float64 // bound of |g_k| of one row, in steps of Grid
+	residual *residual
+}
+
+// Certify computes the certificate of a network over an input domain. It costs O(weights). Errors wrap [ErrConfig], or
+// [ErrNetwork] for a shape that does not fit, weights that are not finite and activations or gradients that may exceed 2²⁶·F.
+func Certify[T Float](n Network[T], in *Input, c Config) (*Certificate, error) {
+	net, err := load(n, in.size)
+	if err != nil {
+		return nil, err
+	}
+	if c, err = c.checked(); err != nil {
+		return nil, err
+	}
+	b, err := measure(net, in, c)
+	if err != nil {
+		return nil, err
+	}
+	return b.certificate(in, c), nil
+}
+
+// checked fills in the defaults.
+func (c Config) checked() (Config, error) {
+	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
+		return c, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", ErrConfig)
+	}
+	if c.Mode > Ball {
+		return c, fmt.Errorf("bounds: %w: mode %d is unknown", ErrConfig, c.Mode)
+	}
+	if c.UnitRows < 0 {
+		return c, fmt.Errorf("bounds: %w: %d rows a unit", ErrConfig, c.UnitRows)
+	}
+	c.UnitRows = max(c.UnitRows, 1)
+	if c.Factor == 0 {
+		c.Factor = DefaultFactor
+	}
+	if f, _ := math.Frexp(c.Factor); f != .5 || c.Factor < 0x1p-26 || c.Factor > 1 {
+		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1]", ErrConfig, c.Factor)
+	}
+	if c.Mode == Ball && !(c.Radius > 0 && c.Radius <= math.MaxFloat32) || c.Mode != Ball && c.Radius != 0 {
+		return c, fmt.Errorf("bounds: %w: radius %v; mode ball needs one above 0, other modes none", ErrConfig, c.Radius)
+	}
+	return c, nil
+}
+
+// builder holds what the modes share while a certificate is made.
+type builder struct {
+	ellipsoid
+	n           *network
+	in          *Input // boxed for Thesis and Box
+	r           *ranges
+	f           float64
+	first       int  // coordinate of the first weight
+	conditional bool // use intervals of δ given the active cell
+	residual    *residual
+	patches     []patch
+}
+
+// measure finds every unit's bound.
+func measure(n *network, in *Input, c Config) (*builder, error) {
+	if c.Mode == Thesis || c.Mode == Box {
+		in = in.boxed()
+	}
+	b := &builder{n: n, in: in, f: c.Factor, r: propagate(n, in, c.Factor)}
+	if !b.r.sane(limit, b.f) {
+		return nil, fmt.Errorf("bounds: %w: activations or gradients may exceed %v", ErrNetwork, limit*b.f)
+	}
+	b.grid, b.replace = b.f*b.f, c.Adjacency == accountant.ReplaceOne
+	b.conditional = c.Mode != Ball
+	coordinates := n.parameters()
+	if c.Mode == Residual {
+		b.first = in.size
+		coordinates += in.size
+		b.residual = &residual{slope: make([]int64, len(n.w[0]))}
+	}
+	b.scales, b.centre = make([]float64, coordinates), make([]float64, coordinates)
+	k := b.first
+	for f, field := range in.fields {
+		if field.cells > 0 {
+			b.block(f)
+		} else {
+			b.outer(k, b.r.act[0][field.offset:][:1], b.r.delta[0], field.offset)
+		}
+		k += field.width() * n.sizes[1]
+	}
+	for l := range n.w {
+		if l > 0 && l == 1 && len(n.w) == 2 && b.residual != nil {
+			b.output(k)
+			b.span(k, k+n.sizes[1])
+		} else if l > 0 {
+			b.outer(k, b.r.act[l], b.r.delta[l], -1)
+		}
+		if l > 0 {
+			k += len(n.w[l])
+		}
+		for j, delta := range b.r.delta[l] {
+			b.single(k+j, delta)
+		}
+		b.span(k, k+len(n.b[l]))
+		k += len(n.b[l])
+	}
+	if b.residual != nil {
+		b.sums()
+	}
+	return b, nil
+}
+
+// outer records x_i·δ_j for every i and j, row-major from coordinate k on. With a residual and input ≥ 0 the middle of δ_j is first taken off,
+// x being that input of the first layer.
+func (b *builder) outer(k int, x, delta []interval, input int) {
+	b.span(k, k+len(x)*len(delta))
+	for _, x := range x {
+		for j, delta := range delta {
+			if input >= 0 {
+				b.shift(&delta, input, 1, j)
+			}
+			b.single(k, x.times(delta))
+			k++
+		}
+	}
+}
+
+// span adds coordinates from..to-1 to the units of one coordinate.
+func (b *builder) span(from, to int) { b.singles = append(b.singles, span{from, to}) }
+
+// inflate covers the float64 roundings of everything that is computed from the intervals: sums of fewer than 2²⁶ terms, and
+// z·c by the caller.
+const inflate = 1 + 0x1p-24
+
+func (b *builder) certificate(in *Input, c Config) *Certificate {
+	out := &Certificate{
+		mode: c.Mode, adjacency: c.Adjacency, unitRows: c.UnitRows, factor: c.Factor, sizes: b.n.sizes, fields: in.fields, slope: b.n.slope,
+		scales: b.scales, residual: b.residual, centre: make([]int64, len(b.centre)),
+	}
+	switch c.Mode {
+	case Thesis:
+		out.total, out.norm = b.thesis(), 1
+	case Ball:
+		out.total, out.norm = b.ball(c.Radius), 1
+		if b.replace {
+			out.norm = .5
+		}
+	default:
+		out.total, out.norm = b.solve()
+	}
+	more := inflate * float64(c.UnitRows)
+	for k := range out.scales {
+		out.scales[k] *= more
+		out.centre[k] = int64(b.centre[k] / b.grid)
+	}
+	out.total *= more
+	out.largest = b.r.largest() / out.Grid()
+	if c.Adjacency == accountant.AddRemove || out.norm > 1 {
+		out.norm = 1
+	}
+	return out
+}
+
+// thesis sets the scales to √K times the widths. Every coordinate is a unit of its own: Thesis takes blocks apart.
+func (b *builder) thesis() float64 {
+	root, sum := math.Sqrt(float64(len(b.scales))), 0.
+	for k := range b.scales {
+		b.scales[k] *= 2 * root
+		sum += b.scales[k] * b.scales[k]
+	}
+	return math.Sqrt(sum)
+}
+
+// Mode is the mode it was made in.
+func (c *Certificate) Mode() Mode { return c.mode }
+
+// Adjacency is the relation of the batches it compares.
+func (c *Certificate) Adjacency() accountant.Adjacency { return c.adjacency }
+
+// UnitRows is the most rows that one privacy unit may add to a batch.
+func (c *Certificate) UnitRows() int { return c.unitRows }
+
+// Factor is F: implementations round x and δ to multiples of it before they multiply them.
+func (c *Certificate) Factor() float64 { return c.factor }
+
+// Coordinates is the length of the released vector.
+func (c *Certificate) Coordinates() int { return len(c.scales) }
+
+// Inputs is the number of leading coordinates that hold the sum of the inputs: 0 unless the mode is Residual.
+func (c *Certificate) Inputs() int {
+	if c.residual == nil {
+		return 0
+	}
+	return c.sizes[0]
+}
+
+// Parameters is the number of weights and biases of the network.
+func (c *Certificate) Parameters() int { return len(c.scales) - c.Inputs() }
+
+// ScalesTo sets dst to z·c, the standard deviations of the noise for noise multiplier z > 0. It panics unless dst has one element
+// a coordinate.
+func (c *Certificate) ScalesTo(dst []float64, z float64) {
+	c.length("scales", len(dst), len(c.scales))
+	for k, scale := range c.scales {
+		dst[k] = z * scale
+	}
+}
+
+// Scales returns a copy of c.
+func (c *Certificate) Scales() []float64 { return slices.Clone(c.scales) }
+
+// Centre returns μ, one row's centre, in units of the data: EncodeTo takes it off.
+func (c *Certificate) Centre() []float64 {
+	out := make([]float64, len(c.centre))
+	for k, mu := range c.centre {
+		out[k] = float64(mu) * c.factor * c.factor
+	}
+	return out
+}
+
+// TotalStd is the root of the total variance of the noise on the decoded gradient, per unit of z. In mode Residual it counts the noise that the
+// inputs' sum brings to the gradient, and not that on the sum itself.
+func (c *Certificate) TotalStd() float64 { return c.total }
+
+// Sensitivity is the greatest distance ‖(v − v')/c‖₂ of the encoded sums of neighbouring batches: 1.
+func (c *Certificate) Sensitivity() float64 { return 1 }
+
+// Norm bounds ‖v/c‖₂ of all that one privacy unit adds to the encoded sum: 1 under add/remove, at most 1 under replace-one.
+func (c *Certificate) Norm() float64 { return c.norm }
+
+// Event is what one release of the encoded sum over a Poisson sample at the given rate costs, with noise z·c. At rate 1 that is the Gaussian
+// mechanism; below, the subsampled one, whose multiplier counts one unit's [Certificate.Norm].
+func (c *Certificate) Event(rate, z float64) accountant.Event {
+	if rate == 1 {
+		return accountant.Gaussian{NoiseMultiplier: z}
+	}
+	if c.norm < 1 {
+		z = math.Nextafter(z/c.norm, 0)
+	}
+	return accountant.SubsampledGaussian{Rate: rate, NoiseMultiplier: z}
+}
+
+// Fits reports whether the certificate is of a network with these sizes: inputs, then the units of each layer, the last 1.
+func (c *Certificate) Fits(sizes ...int) bool { return slices.Equal(c.sizes, sizes) }
+
+// length panics unless a slice has the length it must have.
+func (c *Certificate) length(what string, got, want int) {
+	if got != want {
+		panic(fmt.Sprintf("bounds: %s has length %d, want %d", what, got, want))
+	}
+}

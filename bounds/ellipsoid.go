@@ -1,0 +1,77 @@
+package bounds
+
+import "math"
+
+// ellipsoid collects what is known of a row's released vector v, unit by unit, and finds the scales.
+//
+// A unit is a set of coordinates of which the row has a bounded part: with c_k = d_k/a on the unit's coordinates k,
+//
+//	Σ_{k in unit} (v_k/c_k)² ≤ q·a²   for every row,       so   Σ_k (v_k/c_k)² ≤ Σ_units q_u·a_u².
+//
+// Among all a with Σ q_u·a_u² ≤ 1 the total variance Σ_k w_k·c_k² = Σ_u e_u²/a_u², e_u² = Σ_{k in u} w_k·d_k², w_k the weight of
+// a coordinate's variance, is least (Cauchy and Schwarz) for
+//
+//	a_u² = e_u/(√q_u·S),   S = Σ_u e_u·√q_u,   and is S².
+//
+// Under replace-one the same is done with q for the difference of two rows, and norm stays the q of one row.
+type ellipsoid struct {
+	grid    float64
+	replace bool
+	scales  []float64 // d_k, then c_k
+	centre  []float64 // μ_k, a multiple of grid
+	units   []unit
+	singles []span // ranges of coordinates that are units of their own, with weight 1, d = half-width, q = 1 (replace-one 4)
+	radius  float64
+	sizeOf  float64
+}
+
+type span struct{ from, to int }
+
+// unit is the coordinates first, first+stride, ... (count of them).
+type unit struct {
+	first, stride, count int
+	e, q, norm           float64 // norm is q of one row, also under replace-one; norm ≤ q
+}
+
+// single records coordinate k, which lies in i, an interval with ends on the grid. The centre is on the grid and the half-width
+// at least one step of it, so that no scale is zero.
+func (e *ellipsoid) single(k int, i interval) {
+	t := e.grid * math.Floor((i.lo+i.hi)/(2*e.grid))
+	e.centre[k] = t
+	e.scales[k] = max(i.hi-t, t-i.lo, e.grid)
+}
+
+// solve turns d into c. It reports S, the root of the total variance, and the greatest norm of one row.
+func (e *ellipsoid) solve() (size, norm float64) {
+	q := 1.
+	if e.replace {
+		q = 4
+	}
+	for _, u := range e.units {
+		size += u.e * math.Sqrt(u.q)
+	}
+	for _, s := range e.singles {
+		sum := 0.
+		for _, d := range e.scales[s.from:s.to] {
+			sum += d
+		}
+		size += sum * math.Sqrt(q)
+	}
+	for _, u := range e.units {
+		g := math.Sqrt(math.Sqrt(u.q) * size / u.e)
+		for r, k := 0, u.first; r < u.count; r, k = r+1, k+u.stride {
+			e.scales[k] *= g
+		}
+		norm += u.norm * u.e / (math.Sqrt(u.q) * size)
+	}
+	factor := math.Sqrt(q) * size
+	for _, s := range e.singles {
+		scales, sum := e.scales[s.from:s.to], 0.
+		for k, d := range scales {
+			sum += d
+			scales[k] = math.Sqrt(d * factor)
+		}
+		norm += sum / factor
+	}
+	return size, math.Sqrt(norm)
+}

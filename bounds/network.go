@@ -1,0 +1,80 @@
+package bounds
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrNetwork is wrapped by every error about a network: a shape that does not fit, a weight that is not finite, bounds too large.
+var ErrNetwork = errors.New("invalid network")
+
+// Float is the type that the critic computes in. It sets the unit roundoff that a certificate allows for.
+type Float interface{ float32 | float64 }
+
+// Layer is one affine map s = Wᵀx + b. The slices stay the caller's and are only read.
+type Layer[T Float] struct {
+	Weights []T // in × out, row-major: Weights[i*out+j] is W_ij, from input i to unit j
+	Bias    []T // out
+}
+
+// Network is a fully connected critic: affine layers with φ between them, the last with one output.
+type Network[T Float] struct {
+	Slope  T          // α of LeakyReLU, 0 ≤ α ≤ 1; 0 is ReLU
+	Layers []Layer[T] // one or more; the last has one unit
+}
+
+// network is a Network in float64, checked.
+type network struct {
+	slope, u float64
+	sizes    []int       // inputs, units of each layer, the last 1
+	w, b     [][]float64 // of layer l = 0..len(sizes)-2
+}
+
+// load checks n against the number of inputs and copies it into float64.
+func load[T Float](n Network[T], inputs int) (*network, error) {
+	out := &network{slope: float64(n.Slope), u: unit64, sizes: []int{inputs}}
+	if _, single := any(n.Slope).(float32); single {
+		out.u = 0x1p-24
+	}
+	if !(out.slope >= 0 && out.slope <= 1) {
+		return nil, fmt.Errorf("bounds: %w: slope %v is not in [0, 1]", ErrNetwork, out.slope)
+	}
+	if len(n.Layers) == 0 {
+		return nil, fmt.Errorf("bounds: %w: no layers", ErrNetwork)
+	}
+	for l, layer := range n.Layers {
+		in, units := out.sizes[l], len(layer.Bias)
+		if units == 0 || len(layer.Weights) != in*units {
+			return nil, fmt.Errorf("bounds: %w: layer %d has %d weights and %d biases for %d inputs", ErrNetwork, l+1, len(layer.Weights), units, in)
+		}
+		w, b := make([]float64, len(layer.Weights)), make([]float64, units)
+		if !convert(w, layer.Weights) || !convert(b, layer.Bias) {
+			return nil, fmt.Errorf("bounds: %w: layer %d has a weight that is not finite", ErrNetwork, l+1)
+		}
+		out.w, out.b, out.sizes = append(out.w, w), append(out.b, b), append(out.sizes, units)
+	}
+	if last := out.sizes[len(n.Layers)]; last != 1 {
+		return nil, fmt.Errorf("bounds: %w: the last layer has %d units, a critic has 1", ErrNetwork, last)
+	}
+	return out, nil
+}
+
+// convert copies src to dst and reports whether all of it is finite.
+func convert[T Float](dst []float64, src []T) bool {
+	sum := 0.
+	for i, x := range src {
+		dst[i] = float64(x)
+		sum += math.Abs(dst[i]) * 0x1p-60 // NaN and Inf stay in a sum; no finite float32 or sane float64 overflows it
+	}
+	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
+}
+
+// parameters is the number of weights and biases.
+func (n *network) parameters() int {
+	total := 0
+	for l := range n.w {
+		total += len(n.w[l]) + len(n.b[l])
+	}
+	return total
+}

@@ -1,0 +1,241 @@
+package bounds
+
+import "math"
+
+// ranges holds an interval for every number that the model of arithmetic lets a row produce, over all rows of the domain.
+// Hidden layers are numbered l = 0..H-1, and layer l has sizes[l+1] units.
+type ranges struct {
+	pre   [][]interval // pre[l]: s of hidden layer l, as computed
+	scale [][]interval // scale[l]: φ'(s) of hidden layer l
+	act   [][]interval // act[0]: the inputs; act[l+1]: x of hidden layer l rounded to F. The factor x̂ of layer l is act[l].
+	down  []interval   // ∇x of hidden layer 0, as computed, before φ' (nil without a hidden layer)
+	delta [][]interval // delta[l]: δ of layer l rounded to F; the last is {1}
+	least [][]float64  // least[k][j]: smallest weight of block k into unit j of the first layer (nil for a scalar)
+	most  [][]float64  // most[k][j]: the largest
+	terms int          // terms in a sum of the first layer
+	slack []float64    // slack[j]: that of s_j of the first layer
+}
+
+// propagate runs the network on intervals, forward and backward. f is the factor grid.
+//
+// Forward: lower(s_j) = b_j + Σ_i min over x_i of W_ij·x_i over independent inputs, and over the first layer's fields, whose choices
+// are independent: for a block the minimum over its cells, so the first layer is exact. φ is monotone. φ' is {1} where lower(s) > 0, {α} where
+// upper(s) < 0, else [α, 1]; the strict signs make it hold for either choice of φ'(0).
+//
+// Backward: δ = φ'·∇x by corners, ∇x = Wδ by signs. Each end is moved out by the rounding that the model allows, so that by
+// induction over the layers what is computed from numbers in the intervals stays in the next.
+func propagate(n *network, in *Input, f float64) *ranges {
+	hidden := len(n.w) - 1
+	r := &ranges{act: [][]interval{inputs(in, f)}, delta: make([][]interval, hidden+1)}
+	var x []interval
+	for l := range hidden {
+		var s []interval
+		if l == 0 {
+			s = r.first(n, in)
+		} else {
+			s = affine(n, l, x)
+		}
+		scale, rounded := make([]interval, len(s)), make([]interval, len(s))
+		x = make([]interval, len(s))
+		for j, s := range s {
+			scale[j] = slopes(s, n.slope)
+			x[j] = activate(s, n)
+			rounded[j] = x[j].rounded(f)
+		}
+		r.pre, r.scale, r.act = append(r.pre, s), append(r.scale, scale), append(r.act, rounded)
+	}
+	if hidden == 0 {
+		r.first(n, in)
+	}
+	back := []interval{{1, 1}}
+	r.delta[hidden] = back
+	for l := hidden - 1; l >= 0; l-- {
+		down := pullback(n, l+1, back)
+		back = make([]interval, len(down))
+		r.delta[l] = make([]interval, len(down))
+		for j := range down {
+			back[j] = product(r.scale[l][j], down[j], n.u)
+			r.delta[l][j] = back[j].rounded(f)
+		}
+		r.down = down
+	}
+	return r
+}
+
+// inputs gives each cell [0, 1] and each scalar its box, out to the grid.
+func inputs(in *Input, f float64) []interval {
+	x := make([]interval, in.size)
+	for _, field := range in.fields {
+		if field.cells == 0 {
+			x[field.offset] = field.box.rounded(f)
+			continue
+		}
+		for r := range field.cells {
+			x[field.offset+r] = interval{0, 1}
+		}
+	}
+	return x
+}
+
+// first gives s of the first layer and keeps what conditional intervals need.
+func (r *ranges) first(n *network, in *Input) []interval {
+	w, h := n.w[0], n.sizes[1]
+	s, size := make([]interval, h), make([]float64, h)
+	for j, b := range n.b[0] {
+		s[j], size[j] = interval{b, b}, math.Abs(b)
+	}
+	r.least, r.most = make([][]float64, len(in.fields)), make([][]float64, len(in.fields))
+	for k, field := range in.fields {
+		row := w[field.offset*h : (field.offset+1)*h]
+		if field.cells == 0 {
+			addScaled(s, size, row, r.act[0][field.offset])
+			continue
+		}
+		least, most := make([]float64, h), make([]float64, h)
+		copy(least, row)
+		copy(most, row)
+		for c := 1; c < field.cells; c++ {
+			row := w[(field.offset+c)*h:][:h]
+			for j, w := range row {
+				least[j], most[j] = min(least[j], w), max(most[j], w)
+			}
+		}
+		for j := range s {
+			s[j].lo += least[j]
+			s[j].hi += most[j]
+			size[j] += max(-least[j], most[j])
+		}
+		r.least[k], r.most[k] = least, most
+	}
+	r.terms, r.slack = len(in.fields)+1, size
+	for j := range s {
+		r.slack[j] = slack(r.terms, n.u, size[j])
+		s[j] = s[j].widen(r.slack[j])
+	}
+	return s
+}
+
+// affine gives s = Wᵀx + b of layer l ≥ 1.
+func affine(n *network, l int, x []interval) []interval {
+	h := n.sizes[l+1]
+	s, size := make([]interval, h), make([]float64, h)
+	for j, b := range n.b[l] {
+		s[j], size[j] = interval{b, b}, math.Abs(b)
+	}
+	for i, x := range x {
+		addScaled(s, size, n.w[l][i*h:][:h], x)
+	}
+	for j := range s {
+		s[j] = s[j].widen(slack(len(x)+1, n.u, size[j]))
+	}
+	return s
+}
+
+// addScaled adds w_j·x to each s_j, and the largest |w_j·x| to size_j.
+func addScaled(s []interval, size, w []float64, x interval) {
+	bound := x.size()
+	for j, w := range w {
+		a, b := w*x.lo, w*x.hi
+		s[j].lo += min(a, b)
+		s[j].hi += max(a, b)
+		size[j] += math.Abs(w) * bound
+	}
+}
+
+// slopes is the interval of φ'(s).
+func slopes(s interval, slope float64) interval {
+	switch {
+	case s.lo > 0:
+		return interval{1, 1}
+	case s.hi < 0:
+		return interval{slope, slope}
+	}
+	return interval{slope, 1}
+}
+
+// activate is the interval of φ(s), whose negative branch has one rounding.
+func activate(s interval, n *network) interval {
+	phi := func(s float64) float64 {
+		if s >= 0 {
+			return s
+		}
+		return n.slope * s
+	}
+	x := interval{phi(s.lo), phi(s.hi)}
+	return x.widen(slack(1, n.u, x.size()))
+}
+
+// product is the interval of φ'·∇x, which has one rounding.
+func product(scale, down interval, u float64) interval {
+	p := scale.times(down)
+	return p.widen(slack(1, u, p.size()))
+}
+
+// pullback gives ∇x = Wδ of the inputs of layer l from δ of its units.
+func pullback(n *network, l int, delta []interval) []interval {
+	h := n.sizes[l+1]
+	out := make([]interval, n.sizes[l])
+	for i := range out {
+		var sum interval
+		size := 0.
+		for j, w := range n.w[l][i*h:][:h] {
+			a, b := w*delta[j].lo, w*delta[j].hi
+			sum.lo += min(a, b)
+			sum.hi += max(a, b)
+			size += max(math.Abs(a), math.Abs(b))
+		}
+		out[i] = sum
+		if l < len(n.w)-1 { // at the last layer δ = 1, and the product is exact
+			out[i] = sum.widen(slack(h, n.u, size))
+		}
+	}
+	return out
+}
+
+// given is the interval of δ̂_j of the first layer when cell c of field k, a block, is the active one. Only s_j is conditioned on it:
+// its block adds W_cj instead of anything from least to most. The slack of s_j covers the roundings here.
+func (r *ranges) given(n *network, f float64, k, j int, w float64) interval {
+	s := r.pre[0][j]
+	s = interval{s.lo - r.least[k][j] + w, s.hi - r.most[k][j] + w}
+	return product(slopes(s, n.slope), r.down[j], n.u).rounded(f)
+}
+
+// decides reports whether a cell of block k fixes the branch of unit j of the first layer that the whole domain leaves open.
+func (r *ranges) decides(k, j int) bool {
+	if r.pre == nil {
+		return false
+	}
+	s, spread := r.pre[0][j], r.most[k][j]-r.least[k][j]
+	open := s.lo <= 0 && s.hi >= 0
+	return open && (s.lo+spread > 0 || s.hi-spread < 0)
+}
+
+// sane reports whether every interval is finite and every factor at most limit·f in absolute value.
+func (r *ranges) sane(limit, f float64) bool {
+	for _, layers := range [][][]interval{r.act, r.delta} {
+		for _, layer := range layers {
+			for _, x := range layer {
+				if !(x.size() <= limit*f) || !(x.lo <= x.hi) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// largest bounds |g_k| of a row: the largest factor of each layer, or 1 for the bias, times its largest δ.
+func (r *ranges) largest() float64 {
+	out := 0.
+	for l, delta := range r.delta {
+		x, d := 1., 0.
+		for _, i := range r.act[l] {
+			x = max(x, i.size())
+		}
+		for _, i := range delta {
+			d = max(d, i.size())
+		}
+		out = max(out, x*d)
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package bounds
+
+import "math"
+
+// Sum is the exact sum over a batch of what rows contribute, in integers. [Certificate.WeightStep] is 1 except in mode Ball, where it is
+// 2⁻⁸ and a row counts with its weight: every contribution of it is multiplied by that, in all three parts.
+type Sum struct {
+	Rows     int64   // number of rows, in steps of WeightStep
+	Inputs   []int64 // Σx, in steps of F·WeightStep (an active cell is 1/F of them); may be nil unless the mode is Residual
+	Gradient []int64 // Σg in the order W¹, b¹, W², ..., in steps of Grid
+}
+
+// Grid is the step of the released vector, a power of two: F², times WeightStep.
+func (c *Certificate) Grid() float64 { return c.factor * c.factor * c.WeightStep() }
+
+// WeightStep is the step of a row's weight: 1, and 2⁻⁸ in mode Ball.
+func (c *Certificate) WeightStep() float64 {
+	if c.mode == Ball {
+		return weightStep
+	}
+	return 1
+}
+
+// EncodeTo sets dst to the vector to release, in steps of Grid: the sum less rows times the centre and, in mode Residual, less
+// what the sum of the inputs predicts. Coordinate k then needs noise of standard deviation z·c_k and the result may leave.
+// It is linear over the integers, modulo 2⁶⁴. It panics on lengths that do not fit the network; dst may not overlap s.
+func (c *Certificate) EncodeTo(dst []int64, s Sum) {
+	c.length("dst", len(dst), len(c.scales))
+	c.length("gradient", len(s.Gradient), c.Parameters())
+	inputs := c.Inputs()
+	copy(dst[inputs:], s.Gradient)
+	if inputs > 0 {
+		c.length("inputs", len(s.Inputs), inputs)
+		perStep := int64(1 / c.factor) // of F in F²
+		for i, x := range s.Inputs {
+			dst[i] = x * perStep
+		}
+		predict(dst[inputs:], s.Inputs, c.residual.slope, c.residual.linear, c.sizes[1], -1)
+	}
+	for k, mu := range c.centre {
+		dst[k] -= mu * s.Rows
+	}
+}
+
+// DecodeTo turns a released (encoded and noised) vector, in steps of Grid, into the estimate of the batch's gradient sum, and of its sum of
+// inputs if inputs is not nil (mode Residual only), in units of the data. rows is the public number of rows whose centres are put
+// back: the rate times the public row count. It panics on lengths that do not fit.
+func (c *Certificate) DecodeTo(gradient, inputs []float64, released []int64, rows float64) {
+	c.length("released", len(released), len(c.scales))
+	c.length("gradient", len(gradient), c.Parameters())
+	n := c.Inputs()
+	if inputs != nil || n == 0 {
+		c.length("inputs", len(inputs), n)
+	}
+	step, f2 := c.Grid(), c.factor*c.factor
+	value := func(k int) float64 { return float64(released[k])*step + float64(c.centre[k])*f2*rows }
+	for k := range gradient {
+		gradient[k] = value(n + k)
+	}
+	if n == 0 {
+		return
+	}
+	if inputs == nil {
+		inputs = make([]float64, n)
+	}
+	for i := range inputs {
+		inputs[i] = value(i)
+	}
+	predict(gradient, inputs, c.residual.slope, c.residual.linear, c.sizes[1], c.factor)
+}
+
+// predict adds to the gradients of W¹ and, with linear, W² what the inputs predict of them, times scale.
+func predict[T int64 | float64](gradient, inputs []T, slope, linear []int64, h int, scale T) {
+	output := gradient[len(inputs)*h+h:]
+	for i, x := range inputs {
+		x *= scale
+		g := gradient[i*h:][:h]
+		for j, p := range slope[i*h:][:h] {
+			g[j] += T(p) * x
+		}
+		if linear == nil {
+			continue
+		}
+		for j, p := range linear[i*h:][:h] {
+			output[j] += T(p) * x
+		}
+	}
+}
+
+// EncodeMeanTo is EncodeTo for means in units of the data, in float64: dst_k is the expectation over rows of coordinate k of a row's encoded
+// vector, to be compared with released·Grid divided by the public number of rows. inputs may be nil unless the mode is Residual.
+func (c *Certificate) EncodeMeanTo(dst, inputs, gradient []float64) {
+	c.length("dst", len(dst), len(c.scales))
+	c.length("gradient", len(gradient), c.Parameters())
+	n := c.Inputs()
+	copy(dst[n:], gradient)
+	if n > 0 {
+		c.length("inputs", len(inputs), n)
+		copy(dst, inputs)
+		predict(dst[n:], inputs, c.residual.slope, c.residual.linear, c.sizes[1], -c.factor)
+	}
+	for k, mu := range c.centre {
+		dst[k] -= float64(mu) * c.factor * c.factor
+	}
+}
+
+// PullMeanTo is the transpose of EncodeMeanTo: from the derivatives of a loss with respect to the encoded means it sets those with
+// respect to the mean inputs (only in mode Residual; nil otherwise) and the mean gradient.
+func (c *Certificate) PullMeanTo(inputs, gradient, encoded []float64) {
+	c.length("encoded", len(encoded), len(c.scales))
+	c.length("gradient", len(gradient), c.Parameters())
+	n := c.Inputs()
+	c.length("inputs", len(inputs), n)
+	copy(gradient, encoded[n:])
+	if n == 0 {
+		return
+	}
+	h := c.sizes[1]
+	output := gradient[n*h+h:]
+	for i := range inputs {
+		sum := 0.
+		for j, p := range c.residual.slope[i*h:][:h] {
+			sum += float64(p) * gradient[i*h+j]
+		}
+		if c.residual.linear != nil {
+			for j, p := range c.residual.linear[i*h:][:h] {
+				sum += float64(p) * output[j]
+			}
+		}
+		inputs[i] = encoded[i] - c.factor*sum
+	}
+}
+
+// ExactRows is how many rows a float64 accumulator sums exactly: the largest N with N·max|g_k| ≤ 2⁵³·Grid.
+func (c *Certificate) ExactRows() int {
+	return int(min(0x1p53/c.largest, math.MaxInt32))
+}
