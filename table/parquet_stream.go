@@ -68,8 +68,37 @@ type section struct {
 	buf      []byte // what was read but not yet taken
 }
 
-// Peek returns the next n bytes without taking them, or fewer and io.EOF.
+// Peek returns the next n bytes without taking them, or fewer and io.EOF. The
+// page reader peeks at page headers only; one that announces more bytes than
+// are left is an error here, before Arrow makes room for them.
 func (s *section) Peek(n int) ([]byte, error) {
+	view, err := s.peek(n)
+	left := s.end - s.off + int64(len(s.buf))
+	if announced(view) > left {
+		return nil, errDamaged
+	}
+	return view, err
+}
+
+// announced returns the length in bytes of the page behind a page header: the
+// third of the integers that the header starts with, which are fields 1, 2 and
+// 3 of a Thrift compact struct. It is 0 if the header does not start so.
+func announced(header []byte) int64 {
+	const nextInt32 = 0x15 // the next field, of 32 bits
+	r := varints{data: header}
+	var value int64
+	for range 3 {
+		if len(r.data) == 0 || r.data[0] != nextInt32 {
+			return 0
+		}
+		r.data = r.data[1:]
+		value = r.signed()
+	}
+	return value
+}
+
+// peek is Peek for any bytes.
+func (s *section) peek(n int) ([]byte, error) {
 	if n > len(s.buf) {
 		more := min(int64(n-len(s.buf)), s.end-s.off)
 		have := len(s.buf)
@@ -90,7 +119,7 @@ func (s *section) Peek(n int) ([]byte, error) {
 // Discard skips n bytes.
 func (s *section) Discard(n int) (int, error) {
 	if n > len(s.buf) {
-		if _, err := s.Peek(n); err != nil {
+		if _, err := s.peek(n); err != nil {
 			n = len(s.buf)
 			s.buf = nil
 			return n, err

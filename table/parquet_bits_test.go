@@ -1,0 +1,264 @@
+package table
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/parquet"
+)
+
+// packBits writes values of the given width one after the other.
+func packBits(values []uint64, width int) []byte {
+	out := make([]byte, (len(values)*width+7)/8)
+	for i, v := range values {
+		for b := range width {
+			if v>>b&1 == 1 {
+				out[(i*width+b)/8] |= 1 << ((i*width + b) % 8)
+			}
+		}
+	}
+	return out
+}
+
+func TestBitsAt(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for width := range 65 {
+		values := make([]uint64, 50)
+		for i := range values {
+			values[i] = rng.Uint64()
+			if width < 64 {
+				values[i] &= 1<<width - 1
+			}
+		}
+		data := packBits(values, width)
+		for i, want := range values {
+			if got := bitsAt(data, i*width, width); got != want {
+				t.Fatalf("value %d of width %d: got %x, want %x", i, width, got, want)
+			}
+		}
+	}
+}
+
+// encodeHybrid writes values in runs of random kinds.
+func encodeHybrid(rng *rand.Rand, values []uint32, width int) []byte {
+	var out []byte
+	for len(values) > 0 {
+		equal := 1
+		for equal < len(values) && values[equal] == values[0] {
+			equal++
+		}
+		if n := 1 + rng.IntN(equal); rng.IntN(3) == 0 || equal > 20 {
+			out = binary.AppendUvarint(out, uint64(n)<<1)
+			out = append(out, packBits([]uint64{uint64(values[0])}, (width+7)/8*8)...)
+			values = values[n:]
+			continue
+		}
+		groups := 1 + rng.IntN(4)
+		n := min(len(values), groups*8)
+		if n < groups*8 && rng.IntN(2) == 0 {
+			groups = (n + 7) / 8
+		}
+		run := make([]uint64, groups*8)
+		for i, v := range values[:n] {
+			run[i] = uint64(v)
+		}
+		out = binary.AppendUvarint(out, uint64(groups)<<1|1)
+		out = append(out, packBits(run, width)...)
+		if values = values[n:]; len(values) > 0 && n < groups*8 {
+			panic("a padded run is the last")
+		}
+	}
+	return out
+}
+
+func TestHybrid(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		width := rng.IntN(33)
+		values := make([]uint32, rng.IntN(200))
+		for i := range values {
+			values[i] = uint32(rng.Uint64() & (1<<width - 1))
+			if i > 0 && rng.IntN(2) == 0 {
+				values[i] = values[i-1]
+			}
+		}
+		h, err := newHybrid(encodeHybrid(rng, values, width), width)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint32
+		for len(got) < len(values) {
+			buf := make([]uint32, 1+rng.IntN(len(values)-len(got)))
+			if err := h.read(buf); err != nil {
+				t.Fatalf("width %d, %d values: %v", width, len(values), err)
+			}
+			got = append(got, buf...)
+		}
+		if !slices.Equal(got, values) {
+			t.Fatalf("width %d: got %v, want %v", width, got, values)
+		}
+	}
+}
+
+func TestHybridErrors(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"nothing": {}, "varint without end": {0x80, 0x80}, "no values": {0}, "no groups": {1}, "no value": {8},
+		"huge run": {0xff, 0xff, 0xff, 0xff, 0xff, 0x7e, 1}, "no packed bytes": {3}, "too short": {6, 1},
+	} {
+		h, err := newHybrid(data, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.read(make([]uint32, 4)); err != errDamaged {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if _, err := newHybrid(nil, 33); err != errDamaged {
+		t.Errorf("width 33: got %v", err)
+	}
+}
+
+func TestDeltas(t *testing.T) {
+	// The examples of the specification, of 128 values a block in 4 miniblocks.
+	head := func(count uint64, first int64) []byte {
+		out := []byte{0x80, 1, 4}
+		out = binary.AppendUvarint(out, count)
+		return binary.AppendVarint(out, first) // Go's varints have the same zigzag order
+	}
+	tests := []struct {
+		name string
+		data []byte
+		want []int64
+	}{
+		{"1 to 5", append(head(5, 1), 2, 0, 0, 0, 0), []int64{1, 2, 3, 4, 5}},
+		{"7 5 3 1 2 3 4 5", append(head(8, 7), append([]byte{3, 2, 0, 0, 0}, packBits([]uint64{0, 0, 0, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 2)...)...), []int64{7, 5, 3, 1, 2, 3, 4, 5}},
+		{"one value", head(1, -9), []int64{-9}},
+		{"no value", head(0, 0), nil},
+		{"wraps around", append(head(2, math.MaxInt64), 2, 0, 0, 0, 0), []int64{math.MaxInt64, math.MinInt64}},
+	}
+	for _, tt := range tests {
+		got, rest, err := deltas(append(tt.data, "rest"...), 100)
+		if err != nil || !slices.Equal(got, tt.want) || string(rest) != "rest" {
+			t.Errorf("%s: got %v, %q, %v; want %v", tt.name, got, rest, err, tt.want)
+		}
+	}
+	for name, data := range map[string][]byte{
+		"nothing": {}, "no block": {0, 4, 5, 0, 0}, "no miniblocks": {0x80, 1, 0, 5, 0}, "uneven": {0x80, 1, 3, 5, 0},
+		"not by 8": {0x84, 1, 4, 5, 0}, "too many": append(head(101, 1), 2, 0, 0, 0, 0), "no widths": append(head(5, 1), 2, 0, 0),
+		"wide": append(head(5, 1), 2, 65, 0, 0, 0), "no bits": append(head(5, 1), 2, 8, 0, 0, 0, 1), "huge block": {0xff, 0xff, 0xff, 0xff, 1, 1, 5, 0},
+	} {
+		if _, _, err := deltas(data, 100); err != errDamaged {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestValueReaderErrors(t *testing.T) {
+	e := parquet.Encodings
+	tests := []struct {
+		name     string
+		physical parquet.Type
+		width    int
+		encoding parquet.Encoding
+		data     string
+	}{
+		{"short integers", parquet.Types.Int32, 4, e.Plain, "1234567"},
+		{"short booleans", parquet.Types.Boolean, 0, e.Plain, ""},
+		{"short text", parquet.Types.ByteArray, 0, e.Plain, "\x01\x00\x00\x00a\x02\x00\x00\x00b"},
+		{"short length", parquet.Types.ByteArray, 0, e.Plain, "\x01\x00\x00\x00a\x02\x00"},
+		{"huge length", parquet.Types.ByteArray, 0, e.Plain, "\x01\x00\x00\x00a\xff\xff\xff\xffb"},
+		{"short runs", parquet.Types.Boolean, 0, e.RLE, "\x09\x00\x00\x00a"},
+		{"no runs", parquet.Types.Boolean, 0, e.RLE, "\x00\x00\x00\x00"},
+		{"short split", parquet.Types.Double, 8, encodingByteStreamSplit, "123456789abcdef"},
+		{"few deltas", parquet.Types.Int64, 8, e.DeltaBinaryPacked, "\x80\x01\x04\x01\x00"},
+		{"deltas of text", parquet.Types.ByteArray, 0, e.DeltaBinaryPacked, "\x80\x01\x04\x01\x00"},
+		{"few lengths", parquet.Types.ByteArray, 0, e.DeltaLengthByteArray, "\x80\x01\x04\x01\x00"},
+		{"negative length", parquet.Types.ByteArray, 0, e.DeltaLengthByteArray, "\x80\x01\x04\x02\x01\x00\x00\x00\x00\x00"},
+		{"long length", parquet.Types.ByteArray, 0, e.DeltaLengthByteArray, "\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00abc"},
+		{"prefix of nothing", parquet.Types.ByteArray, 0, e.DeltaByteArray, "\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00\x80\x01\x04\x02\x00\x00\x00\x00\x00\x00"},
+		{"wrong width", parquet.Types.FixedLenByteArray, 4, e.DeltaByteArray, "\x80\x01\x04\x02\x00\x00\x00\x00\x00\x00\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00abcd"},
+		{"dictionary", parquet.Types.Int32, 4, e.RLEDict, "1234"},
+		{"bit-packed", parquet.Types.Int32, 4, e.BitPacked, "1234"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			read, err := newValueReader(&leaf{physical: tt.physical, width: tt.width}, tt.encoding, []byte(tt.data), 2)
+			if err == nil {
+				err = read(&vector{}, 2)
+			}
+			if err != errDamaged {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestInt96(t *testing.T) {
+	at := func(nanos uint64, day uint32) []byte {
+		b := binary.LittleEndian.AppendUint64(nil, nanos)
+		return binary.LittleEndian.AppendUint32(b, day)
+	}
+	for _, tt := range []struct {
+		data []byte
+		want int64
+	}{
+		{at(0, 2440588), 0}, {at(1999, 2440588), 1}, {at(0, 2440587), -86400e6}, {at(5000, 2440589), 86400e6 + 5},
+		{at(0, math.MaxUint32), math.MaxInt64}, {at(math.MaxUint64, 0), math.MaxInt64}, {at(0, 0), -2440588 * 86400e6},
+	} {
+		if got := int96Micros(tt.data); got != tt.want {
+			t.Errorf("% x: got %d, want %d", tt.data, got, tt.want)
+		}
+	}
+}
+
+func TestMicros(t *testing.T) {
+	for _, tt := range []struct {
+		form    form
+		x, want int64
+	}{
+		{formMicros, -5, -5}, {formMillis, -5, -5000}, {formMillis, math.MaxInt64, math.MaxInt64}, {formMillis, math.MinInt64, math.MinInt64},
+		{formNanos, 0, 0}, {formNanos, 999, 0}, {formNanos, 1000, 1}, {formNanos, -1, -1}, {formNanos, -1000, -1}, {formNanos, -1001, -2},
+		{formNanos, math.MinInt64, -9223372036854776}, {formNanos, math.MaxInt64, 9223372036854775},
+	} {
+		if got := (&leaf{form: tt.form}).micros(tt.x); got != tt.want {
+			t.Errorf("form %d, %d: got %d, want %d", tt.form, tt.x, got, tt.want)
+		}
+	}
+}
+
+func TestUUID(t *testing.T) {
+	l := &leaf{form: formUUID, physical: parquet.Types.FixedLenByteArray, width: 16}
+	v := &vector{texts: [][]byte{[]byte("\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff")}}
+	if got, want := string(l.appendText(nil, v, 0)), "00112233-4455-6677-8899-aabbccddeeff"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestAnnounced(t *testing.T) {
+	for name, tt := range map[string]struct {
+		header string
+		want   int64
+	}{
+		"sizes":        {"\x15\x00\x15\x04\x15\x80\x02", 128},
+		"other field":  {"\x15\x00\x25\x04\x15\x80\x02", 0},
+		"ends early":   {"\x15\x00\x15\x04", 0},
+		"nothing":      {"", 0},
+		"open varint":  {"\x15\x00\x15\x04\x15\x80", 0},
+		"negative":     {"\x15\x00\x15\x04\x15\x01", -1},
+		"largest size": {"\x15\x00\x15\x04\x15\xfe\xff\xff\xff\x0f", math.MaxInt32},
+	} {
+		if got := announced([]byte(tt.header)); got != tt.want {
+			t.Errorf("%s: got %d, want %d", name, got, tt.want)
+		}
+	}
+	s := &section{r: nil, buf: []byte("\x15\x00\x15\x04\x15\x80\x02 the page")}
+	if _, err := s.Peek(5); err != nil {
+		t.Errorf("five bytes of a header: %v", err)
+	}
+	if _, err := s.Peek(7); err != errDamaged {
+		t.Errorf("a page of 128 bytes in 8: %v", err)
+	}
+}

@@ -1,0 +1,109 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+func TestFormatOf(t *testing.T) {
+	for path, want := range map[string]Format{
+		"a.csv": CSV, "dir.parquet/a.CSV": CSV, "a.parquet": Parquet, "a.b.Parquet": Parquet, "-": CSV,
+	} {
+		if got, err := FormatOf(path); got != want || err != nil {
+			t.Errorf("%s: got %d, %v", path, got, err)
+		}
+	}
+	for path, want := range map[string]string{
+		"a.csv.gz":    "table: compressed files (.gz) are not supported: decompress the file first",
+		"a.ZIP":       "table: compressed files (.zip) are not supported: decompress the file first",
+		"a.tsv":       "table: the file name must end in .csv or .parquet",
+		"csv":         "table: the file name must end in .csv or .parquet",
+		"":            "table: the file name must end in .csv or .parquet",
+		"a.csv/other": "table: the file name must end in .csv or .parquet",
+	} {
+		if _, err := FormatOf(path); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", path, err, want)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{"a.csv": "a,b,c\nx,1,0\n", "b.CSV": "a,b,c\nx,1,0\n", "text.parquet": "a,b,c\nx,1,0\n"} {
+		if err := os.WriteFile(in(name), []byte(text), 0o400); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(in("dir.csv"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(in("pipe.csv"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.csv", "b.CSV"} {
+		tab, _, err := Read(context.Background(), in(name), abc(), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := text(t, tab); got != "x|1|0;" {
+			t.Errorf("%s: got %s", name, got)
+		}
+	}
+	for name, want := range map[string]string{
+		"dir.csv":      "is a directory",
+		"pipe.csv":     "is not a regular file; to read CSV from a pipe, use - for the standard input",
+		"none.csv":     "no such file or directory",
+		"text.parquet": "the Parquet file is damaged",
+		"a.tsv":        "the file name must end in .csv or .parquet",
+	} {
+		_, _, err := Read(context.Background(), in(name), abc(), ReadOptions{})
+		if err == nil || !strings.HasPrefix(err.Error(), "table: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
+		if errors.Is(err, schema.ErrSchema) {
+			t.Errorf("%s: %v is not about the content", name, err)
+		}
+		if scan := ScanText(in(name), true, ',', nil); scan == nil || scan.Error() != err.Error() {
+			t.Errorf("%s: ScanText says %v, Read %v", name, scan, err)
+		}
+	}
+	if _, _, err := Read(context.Background(), in("none.csv"), abc(), ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	bad := &schema.Schema{Columns: []schema.Column{{Name: "a"}}}
+	for _, name := range []string{"a.csv", "text.parquet"} {
+		if _, _, err := Read(context.Background(), in(name), bad, ReadOptions{}); !errors.Is(err, schema.ErrInvalid) {
+			t.Errorf("an invalid schema: %v", err)
+		}
+	}
+}
+
+func TestReadStandardInput(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin := os.Stdin
+	os.Stdin = r
+	defer func() { os.Stdin = stdin }()
+	go func() {
+		w.WriteString("a,b,c\nx,1,0\n")
+		w.Close()
+	}()
+	tab, _, err := Read(context.Background(), "-", abc(), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := text(t, tab); got != "x|1|0;" {
+		t.Errorf("got %s", got)
+	}
+}
