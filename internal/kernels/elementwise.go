@@ -1,0 +1,143 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+)
+
+// same panics unless the lengths are equal.
+func same(name string, n int, others ...int) {
+	for _, m := range others {
+		if m != n {
+			panic(fmt.Sprintf("kernels: %s of slices of lengths %d and %d", name, n, m))
+		}
+	}
+}
+
+// LeakyReLUTo sets dst to max(x, slope·x), 0 ≤ slope ≤ 1. dst may be src.
+func LeakyReLUTo(dst, src []float32, slope float32) {
+	same("LeakyReLU", len(dst), len(src))
+	n := 0
+	if n = len(src) &^ 7; cpu != plain && n > 0 {
+		leakyAVX2(n, &dst[0], &src[0], slope)
+	} else {
+		n = 0
+	}
+	for i, x := range src[n:] {
+		dst[n+i] = max(slope*x, x)
+	}
+}
+
+// SlopesTo sets dst to the derivative of [LeakyReLUTo] at src: 1 where src > 0, else slope. dst may be src.
+func SlopesTo(dst, src []float32, slope float32) {
+	same("Slopes", len(dst), len(src))
+	n := 0
+	if n = len(src) &^ 7; cpu != plain && n > 0 {
+		slopesAVX2(n, &dst[0], &src[0], slope)
+	} else {
+		n = 0
+	}
+	for i, x := range src[n:] {
+		if x > 0 {
+			dst[n+i] = 1
+		} else {
+			dst[n+i] = slope
+		}
+	}
+}
+
+// The constants of exp and log are those of the Cephes library (Moshier, expf.c and logf.c, https://netlib.org/cephes). The assembly has
+// them from asm/elementwise.go.
+const (
+	expMin = -87.3
+	expMax = 88.0
+	log2e  = 1.44269504088896341
+	ln2Hi  = 0.693359375
+	ln2Lo  = -2.12194440e-4
+
+	sqrtHalfBits = 0x3f3504f3
+)
+
+// ExpTo sets dst to e^src, with a relative error of at most 2·10⁻⁷. Arguments below −87.3 and above 88 give what these give, so
+// the result is positive and finite; NaN stays NaN. dst may be src.
+func ExpTo(dst, src []float32) {
+	same("Exp", len(dst), len(src))
+	if cpu == plain {
+		for i, x := range src {
+			dst[i] = exp(x)
+		}
+		return
+	}
+	n := len(src) &^ 7
+	if n > 0 {
+		expAVX2(n, &dst[0], &src[0])
+	}
+	if n < len(src) {
+		var rest [8]float32
+		copy(rest[:], src[n:])
+		expAVX2(8, &rest[0], &rest[0])
+		copy(dst[n:], rest[:])
+	}
+}
+
+// exp is e^x: with n = round(x/ln 2) and r = x − n·ln 2, 2ⁿ·(1 + r + r²·p(r)).
+func exp(x float32) float32 {
+	if x != x {
+		return x
+	}
+	x = min(max(x, expMin), expMax)
+	n := float32(math.RoundToEven(float64(x * log2e)))
+	r := x - n*ln2Hi
+	r -= n * ln2Lo
+	p := float32(1.9875691500e-4)
+	p = p*r + 1.3981999507e-3
+	p = p*r + 8.3334519073e-3
+	p = p*r + 4.1665795894e-2
+	p = p*r + 1.6666665459e-1
+	p = p*r + 5.0000001201e-1
+	y := p*(r*r) + r + 1
+	return math.Float32frombits(math.Float32bits(y) + uint32(int32(n))<<23)
+}
+
+// NegLogTo sets dst to −ln src for positive, normal, finite numbers, with an error of at most 2·10⁻⁷·max(1, |ln src|)·1 absolute, and a relative
+// error of at most 3·10⁻⁷. Other arguments give garbage. dst may be src.
+func NegLogTo(dst, src []float32) {
+	same("NegLog", len(dst), len(src))
+	if cpu == plain {
+		for i, x := range src {
+			dst[i] = negLog(x)
+		}
+		return
+	}
+	n := len(src) &^ 7
+	if n > 0 {
+		negLogAVX2(n, &dst[0], &src[0])
+	}
+	if n < len(src) {
+		rest := [8]float32{1, 1, 1, 1, 1, 1, 1, 1}
+		copy(rest[:], src[n:])
+		negLogAVX2(8, &rest[0], &rest[0])
+		copy(dst[n:], rest[:])
+	}
+}
+
+// negLog is −ln x: with x = m·2^e, √½ ≤ m < √2 and f = m − 1, ln m = f − f²/2 + f³·p(f).
+func negLog(x float32) float32 {
+	bits := math.Float32bits(x)
+	e := int32(bits-sqrtHalfBits) >> 23
+	f := math.Float32frombits(bits-uint32(e)<<23) - 1
+	p := float32(7.0376836292e-2)
+	p = p*f - 1.1514610310e-1
+	p = p*f + 1.1676998740e-1
+	p = p*f - 1.2420140846e-1
+	p = p*f + 1.4249322787e-1
+	p = p*f - 1.6668057665e-1
+	p = p*f + 2.0000714765e-1
+	p = p*f - 2.4999993993e-1
+	p = p*f + 3.3333331174e-1
+	n, ff := float32(e), f*f
+	y := p * f * ff
+	y += n * ln2Lo
+	y -= .5 * ff
+	return -(f + y + n*ln2Hi)
+}
