@@ -23,6 +23,8 @@ func newJoint(sizes []int) *joint {
 	return &joint{sizes, make([]float64, n)}
 }
 
+func (j *joint) cells() int { return len(j.p) }
+
 // cell returns the index in a row-major table over cols of cell i of the joint.
 func (j *joint) cell(i int, cols []int) int {
 	codes := make([]int, len(j.sizes))
@@ -164,5 +166,53 @@ func compare(t *testing.T, what string, got, want []float64, tol float64) {
 			t.Errorf("%s: cell %d = %v, want %v", what, i, got[i], want[i])
 			return
 		}
+	}
+}
+
+// randomModel returns a calibrated model with random potentials over the
+// cliques of a domain, and its joint.
+func randomModel(t *testing.T, sizes []int, cliques [][]int, scale float64, u *rand.Rand) (*Model, *joint) {
+	t.Helper()
+	tree, err := newJunctionTree(sizes, cliques, maxCells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPropagator(tree, distinctRanked(sizes, cliques))
+	theta := make([]float64, p.dim)
+	j := newJoint(sizes)
+	for _, tm := range p.terms {
+		for i := range tm.cells {
+			theta[tm.off+i] = scale * u.NormFloat64()
+		}
+		for i := range j.p {
+			j.p[i] += theta[tm.off+j.cell(i, tm.cols)]
+		}
+	}
+	j.normalize()
+	p.run(make([]float64, p.dim), theta)
+	return newModel(tree, p.tables(), 1, 1e6), j
+}
+
+func TestMarginalToAgainstBruteForce(t *testing.T) {
+	u := rand.New(rand.NewPCG(2, 2))
+	for _, d := range domains {
+		t.Run(d.name, func(t *testing.T) {
+			for _, scale := range []float64{1, 200} {
+				m, j := randomModel(t, d.sizes, d.cliques, scale, u)
+				m.total = 7
+				for _, cols := range allSubsets(len(d.sizes), 6) {
+					u.Shuffle(len(cols), func(a, b int) { cols[a], cols[b] = cols[b], cols[a] })
+					want := j.marginal(cols)
+					for i := range want {
+						want[i] *= 7
+					}
+					got := make([]float64, len(want))
+					if err := m.MarginalTo(got, cols); err != nil {
+						t.Fatal(err)
+					}
+					compare(t, fmt.Sprint("columns ", cols), got, want, 1e-12*(1+scale))
+				}
+			}
+		})
 	}
 }

@@ -19,11 +19,6 @@ func (s colset) union(t colset) {
 		s[i] |= t[i]
 	}
 }
-func (s colset) subtract(t colset) {
-	for i := range s {
-		s[i] &^= t[i]
-	}
-}
 func (s colset) intersect(t colset) {
 	for i := range s {
 		s[i] &= t[i]

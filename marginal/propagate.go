@@ -386,3 +386,12 @@ func (c *cliqueState) parallel(f func(h int, s span)) {
 	}
 	wg.Wait()
 }
+
+// tables returns copies of the cliques' tables.
+func (p *propagator) tables() [][]float64 {
+	out := make([][]float64, len(p.cliques))
+	for i := range p.cliques {
+		out[i] = slices.Clone(p.cliques[i].table)
+	}
+	return out
+}

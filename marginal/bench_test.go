@@ -1,0 +1,152 @@
+package marginal
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+)
+
+// simulate returns measurements with noise of standard deviation sigma of n
+// rows drawn from a random chain over the columns: column c mostly follows c-1.
+func simulate(sizes []int, cliques [][]int, n int, sigma float64, u *rand.Rand) []Measurement {
+	rows := make([][]uint16, len(sizes))
+	for c, s := range sizes {
+		rows[c] = make([]uint16, n)
+		for i := range n {
+			x := int(float64(s) * u.Float64() * u.Float64())
+			if c > 0 && u.Float64() < 0.7 {
+				x = int(rows[c-1][i]) * s / sizes[c-1]
+			}
+			rows[c][i] = uint16(x)
+		}
+	}
+	var ms []Measurement
+	for _, q := range cliques {
+		counts := countRows(sizes, rows, q)
+		for i := range counts {
+			counts[i] += sigma * u.NormFloat64()
+		}
+		ms = append(ms, Measurement{Cols: q, Counts: counts, Sigma: sigma})
+	}
+	return ms
+}
+
+// countRows counts the rows in each cell of the table over cols.
+func countRows(sizes []int, rows [][]uint16, cols []int) []float64 {
+	out := make([]float64, int(cellsOf(sizes, cols)))
+	if len(rows) == 0 {
+		return out
+	}
+	for i := range rows[0] {
+		k := 0
+		for _, c := range cols {
+			k = k*sizes[c] + int(rows[c][i])
+		}
+		out[k]++
+	}
+	return out
+}
+
+// treeProblem is MST-shaped: 15 columns of up to 100 codes, 14 pairs.
+func treeProblem() (sizes []int, ms []Measurement) {
+	u := rand.New(rand.NewPCG(8, 8))
+	sizes = []int{85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 99, 99, 42, 2, 60}
+	var cliques [][]int
+	for c := range sizes {
+		cliques = append(cliques, []int{c})
+		if c > 0 {
+			cliques = append(cliques, []int{max(0, c-1-u.IntN(2)), c})
+		}
+	}
+	return sizes, simulate(sizes, cliques, 50_000, 40, u)
+}
+
+// binaryProblem has d binary columns, all pairs and many triples.
+func binaryProblem(d int) (sizes []int, ms []Measurement) {
+	u := rand.New(rand.NewPCG(9, 9))
+	var cliques [][]int
+	for a := range d {
+		sizes = append(sizes, 2)
+		cliques = append(cliques, []int{a})
+		for b := range a {
+			cliques = append(cliques, []int{b, a})
+			if c := u.IntN(d); c != a && c != b {
+				cliques = append(cliques, []int{a, b, c})
+			}
+		}
+	}
+	return sizes, simulate(sizes, cliques, 20_000, 40, u)
+}
+
+func benchmarkFit(b *testing.B, sizes []int, ms []Measurement) {
+	var cliques [][]int
+	for _, m := range ms {
+		cliques = append(cliques, m.Cols)
+	}
+	cells, err := TreeCells(sizes, cliques)
+	if err != nil {
+		b.Fatal(err)
+	}
+	its := 0
+	for b.Loop() {
+		e, err := newEstimator(sizes, targets(sizes, ms), total(ms), 1, maxCells)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := e.run(context.Background(), func() bool { its++; return true }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(cells), "cells")
+	b.ReportMetric(float64(its)/float64(b.N), "iterations")
+}
+
+func BenchmarkFitTree(b *testing.B) {
+	sizes, ms := treeProblem()
+	benchmarkFit(b, sizes, ms)
+}
+
+func BenchmarkFitBinary16(b *testing.B) {
+	sizes, ms := binaryProblem(16)
+	benchmarkFit(b, sizes, ms)
+}
+
+func BenchmarkFitBinary18(b *testing.B) {
+	sizes, ms := binaryProblem(18)
+	benchmarkFit(b, sizes, ms)
+}
+
+// BenchmarkPropagate is one pass of belief propagation over a tree of about 10⁷ cells.
+func BenchmarkPropagate10M(b *testing.B) {
+	u := rand.New(rand.NewPCG(10, 10))
+	var sizes []int
+	for range 40 {
+		sizes = append(sizes, 2+u.IntN(15))
+	}
+	var cliques [][]int
+	for i := 0; i+8 < 40; i += 4 {
+		for a := i; a < i+6; a++ {
+			for c := i; c < a; c++ {
+				cliques = append(cliques, []int{c, a})
+			}
+		}
+	}
+	cells, err := TreeCells(sizes, cliques)
+	if err != nil {
+		b.Fatal(err)
+	}
+	tree, err := newJunctionTree(sizes, cliques, maxCells)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := newPropagator(tree, distinctRanked(sizes, cliques))
+	theta, mu := make([]float64, p.dim), make([]float64, p.dim)
+	for i := range theta {
+		theta[i] = u.NormFloat64()
+	}
+	for b.Loop() {
+		p.run(mu, theta)
+	}
+	b.ReportMetric(float64(cells), "cells")
+	b.ReportMetric(float64(len(cliques)), "terms")
+}

@@ -1,0 +1,312 @@
+package marginal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Grouping merges the rare codes of each column into one group, so that later measurements spend no noise on cells that hold next to
+// nothing (the domain compression of MST, McKenna, Miklau, Sheldon 2021, section 5). It is made from noisy counts, hence public.
+type Grouping struct {
+	columns []grouped
+}
+
+// grouped is one column. Without groups (nil) each code is its own.
+type grouped struct {
+	codes   int
+	group   []uint16 // code → group; groups of one code come first, in the order of the codes, the merged group is the last
+	rare    []uint16 // codes of the merged group
+	weights []uint32 // of the rare codes, up to maxWeight each, at least one positive
+}
+
+const maxWeight = 1 << 20
+
+// NewGrouping merges, in each column, the codes whose noisy count is below k standard deviations; a column with fewer than two
+// such codes stays as it is. oneWay has one one-column measurement a column, in any order. Within the merged group rows are spread
+// over the codes in proportion to the expected count given the noisy one, under an exponential prior with the group's own mean.
+func NewGrouping(sizes []int, oneWay []Measurement, k float64) (*Grouping, error) {
+	g := &Grouping{columns: make([]grouped, len(sizes))}
+	done := make([]bool, len(sizes))
+	for _, m := range oneWay {
+		if len(m.Cols) != 1 || m.Cols[0] < 0 || m.Cols[0] >= len(sizes) || done[m.Cols[0]] {
+			return nil, fmt.Errorf("marginal: grouping needs one measurement of each column, got one over %v", m.Cols)
+		}
+		col := m.Cols[0]
+		if err := m.check(sizes); err != nil {
+			return nil, err
+		}
+		done[col] = true
+		g.columns[col] = group(m, k)
+	}
+	if slices.Contains(done, false) {
+		return nil, fmt.Errorf("marginal: grouping needs a measurement of every column")
+	}
+	return g, nil
+}
+
+func group(m Measurement, k float64) grouped {
+	c := grouped{codes: len(m.Counts)}
+	var rare []uint16
+	for code, n := range m.Counts {
+		if n < k*m.sigma(code) {
+			rare = append(rare, uint16(code))
+		}
+	}
+	if len(rare) < 2 {
+		return c
+	}
+	c.rare = rare
+	c.group = make([]uint16, c.codes)
+	next, r := uint16(0), 0
+	for code := range c.group {
+		if r < len(rare) && int(rare[r]) == code {
+			r++
+			continue
+		}
+		c.group[code] = next
+		next++
+	}
+	for _, code := range rare {
+		c.group[code] = next
+	}
+	c.weights = spread(m, rare)
+	return c
+}
+
+// spread is the expected count of each rare code, scaled to integers. With a prior of mean τ and a noisy count y ~ N(t, σ²), the
+// posterior of t ≥ 0 is a normal N(y − σ²/τ, σ²) cut at 0.
+func spread(m Measurement, rare []uint16) []uint32 {
+	total, noise := 0.0, 0.0
+	for _, code := range rare {
+		total += m.Counts[code]
+		noise = max(noise, m.sigma(int(code)))
+	}
+	tau := max(total, noise) / float64(len(rare))
+	expected, largest := make([]float64, len(rare)), 0.0
+	for i, code := range rare {
+		sigma := m.sigma(int(code))
+		expected[i] = cutNormalMean(m.Counts[code]-sigma*sigma/tau, sigma)
+		largest = max(largest, expected[i])
+	}
+	weights := make([]uint32, len(rare))
+	for i, x := range expected {
+		weights[i] = 1
+		if largest > 0 {
+			weights[i] = max(1, uint32(math.Round(maxWeight*(x/largest))))
+		}
+	}
+	return weights
+}
+
+// cutNormalMean is E[t | t ≥ 0] for t ~ N(mu, sigma²). Far below zero the ratio of density to tail is replaced by its asymptote,
+// where the mean is σ²/|μ|.
+func cutNormalMean(mu, sigma float64) float64 {
+	a := mu / sigma
+	if a < -25 {
+		return sigma / -a
+	}
+	density := math.Exp(-a*a/2) / math.Sqrt(2*math.Pi)
+	tail := math.Erfc(-a/math.Sqrt2) / 2
+	return mu + sigma*density/tail
+}
+
+// CodeSizes returns the number of codes of each column.
+func (g *Grouping) CodeSizes() []int {
+	out := make([]int, len(g.columns))
+	for i, c := range g.columns {
+		out[i] = c.codes
+	}
+	return out
+}
+
+// Sizes returns the number of groups of each column.
+func (g *Grouping) Sizes() []int {
+	out := make([]int, len(g.columns))
+	for i, c := range g.columns {
+		out[i] = c.groups()
+	}
+	return out
+}
+
+func (c grouped) groups() int {
+	if c.group == nil {
+		return c.codes
+	}
+	return c.codes - len(c.rare) + 1
+}
+
+// Groups returns the group of each code of a column, or nil if no codes are merged. It must not be changed.
+func (g *Grouping) Groups(col int) []uint16 { return g.columns[col].group }
+
+// GroupMeasurement returns the measurement over groups: counts add up, and so do the variances of their noise.
+func (g *Grouping) GroupMeasurement(m Measurement) Measurement {
+	out := Measurement{Cols: slices.Clone(m.Cols), Sigma: m.Sigma}
+	cells, changed := 1, false
+	for _, col := range m.Cols {
+		cells *= g.columns[col].groups()
+		changed = changed || g.columns[col].group != nil
+	}
+	if !changed {
+		out.Counts, out.Sigmas = slices.Clone(m.Counts), slices.Clone(m.Sigmas)
+		return out
+	}
+	out.Counts, out.Sigmas = make([]float64, cells), make([]float64, cells)
+	code := make([]int, len(m.Cols))
+	for i, n := range m.Counts {
+		cell := 0
+		for j, col := range m.Cols {
+			c := g.columns[col]
+			at := code[j]
+			if c.group != nil {
+				at = int(c.group[at])
+			}
+			cell = cell*c.groups() + at
+		}
+		out.Counts[cell] += n
+		out.Sigmas[cell] += m.sigma(i) * m.sigma(i)
+		for j := len(code) - 1; j >= 0; j-- {
+			if code[j]++; code[j] < g.columns[m.Cols[j]].codes {
+				break
+			}
+			code[j] = 0
+		}
+	}
+	for i, v := range out.Sigmas {
+		out.Sigmas[i] = math.Sqrt(v)
+	}
+	return out
+}
+
+// Expand replaces, in place, the groups of sampled columns (column-major) by codes. It uses integers only, so a seed gives the
+// same codes on every platform.
+func (g *Grouping) Expand(samples [][]uint16, u *rand.Rand) {
+	for i, c := range g.columns {
+		if c.group == nil {
+			continue
+		}
+		code := make([]uint16, c.groups())
+		for k, of := range c.group {
+			code[of] = uint16(k)
+		}
+		sums := make([]uint64, len(c.rare)) // running sums of the weights
+		total := uint64(0)
+		for k, w := range c.weights {
+			total += uint64(w)
+			sums[k] = total
+		}
+		merged := uint16(c.groups() - 1)
+		for r, of := range samples[i] {
+			if of != merged {
+				samples[i][r] = code[of]
+				continue
+			}
+			k, exact := slices.BinarySearch(sums, below(u, total))
+			if exact {
+				k++ // sums[k] is the first value that belongs to the next code
+			}
+			samples[i][r] = c.rare[k]
+		}
+	}
+}
+
+const groupingVersion = 1
+
+// MarshalBinary encodes the grouping, little-endian: version (uint32), columns (uint32), and for each column its codes and the number
+// of merged ones (uint32 each), then the merged codes (uint16) and their weights (uint32).
+func (g *Grouping) MarshalBinary() ([]byte, error) {
+	le := binary.LittleEndian
+	b := le.AppendUint32(nil, groupingVersion)
+	b = le.AppendUint32(b, uint32(len(g.columns)))
+	for _, c := range g.columns {
+		b = le.AppendUint32(b, uint32(c.codes))
+		b = le.AppendUint32(b, uint32(len(c.rare)))
+		for _, code := range c.rare {
+			b = le.AppendUint16(b, code)
+		}
+		for _, w := range c.weights {
+			b = le.AppendUint32(b, w)
+		}
+	}
+	return b, nil
+}
+
+// UnmarshalBinary decodes a grouping; hostile input is an error that wraps ErrModel.
+func (g *Grouping) UnmarshalBinary(data []byte) error {
+	r := groupReader{data: data}
+	if r.uint32() != groupingVersion {
+		return fmt.Errorf("marginal: grouping of an unknown version: %w", ErrModel)
+	}
+	n := int(r.uint32())
+	if r.bad || n > len(data)/8 {
+		return fmt.Errorf("marginal: grouping cut short: %w", ErrModel)
+	}
+	columns := make([]grouped, n)
+	for i := range columns {
+		c, ok := r.column()
+		if !ok {
+			return fmt.Errorf("marginal: column %d of the grouping is damaged: %w", i, ErrModel)
+		}
+		columns[i] = c
+	}
+	if len(r.data) > 0 {
+		return fmt.Errorf("marginal: %d bytes after the grouping: %w", len(r.data), ErrModel)
+	}
+	g.columns = columns
+	return nil
+}
+
+// groupReader reads integers until the data run out.
+type groupReader struct {
+	data []byte
+	bad  bool
+}
+
+func (r *groupReader) take(n int) []byte {
+	if r.bad || n < 0 || n > len(r.data) {
+		r.bad = true
+		return make([]byte, 4)
+	}
+	b := r.data[:n]
+	r.data = r.data[n:]
+	return b
+}
+
+func (r *groupReader) uint32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
+
+func (r *groupReader) column() (grouped, bool) {
+	codes, rare := r.uint32(), r.uint32()
+	if r.bad || codes < 1 || codes > 1<<16 || rare == 1 || rare > codes || int(rare)*6 > len(r.data) {
+		return grouped{}, false
+	}
+	c := grouped{codes: int(codes)}
+	if rare == 0 {
+		return c, true
+	}
+	c.rare, c.weights = make([]uint16, rare), make([]uint32, rare)
+	for i := range c.rare {
+		c.rare[i] = binary.LittleEndian.Uint16(r.take(2))
+		if int(c.rare[i]) >= c.codes || i > 0 && c.rare[i] <= c.rare[i-1] {
+			return c, false
+		}
+	}
+	for i := range c.weights {
+		if c.weights[i] = r.uint32(); c.weights[i] < 1 || c.weights[i] > maxWeight {
+			return c, false
+		}
+	}
+	c.group = make([]uint16, c.codes)
+	next, k := uint16(0), 0
+	for code := range c.group {
+		if k < len(c.rare) && int(c.rare[k]) == code {
+			c.group[code] = uint16(c.codes - len(c.rare))
+			k++
+			continue
+		}
+		c.group[code] = next
+		next++
+	}
+	return c, !r.bad
+}
