@@ -22,6 +22,14 @@ type CSV struct {
 	Comma    byte // default ','
 }
 
+// Separator is Comma, or ',' if none is set.
+func (c CSV) Separator() byte {
+	if c.Comma == 0 {
+		return ','
+	}
+	return c.Comma
+}
+
 // Column describes one column.
 type Column struct {
 	Name       string

@@ -31,7 +31,7 @@ type lane struct {
 }
 
 func newCSVParser(l *layout, o ReadOptions) *csvParser {
-	return &csvParser{layout: l, z: newTokenizer(l.schema.CSV.Comma, o.MaxCell)}
+	return &csvParser{layout: l, z: newTokenizer(l.schema.CSV.Separator(), o.MaxCell)}
 }
 
 // parse encodes a chunk. Of several mistakes in it, it reports the first; a

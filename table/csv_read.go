@@ -35,12 +35,12 @@ func readCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o R
 	if err != nil {
 		return nil, Report{}, err
 	}
-	if err := checkComma(s.CSV.Comma); err != nil {
+	if err := checkComma(s.CSV.Separator()); err != nil {
 		return nil, Report{}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	split := &splitter{r: contextReader{ctx, r}, block: block, probe: newTokenizer(s.CSV.Comma, o.MaxCell)}
+	split := &splitter{r: contextReader{ctx, r}, block: block, probe: newTokenizer(s.CSV.Separator(), o.MaxCell)}
 	first, names, err := openCSV(split, !s.CSV.NoHeader)
 	if err != nil {
 		return nil, Report{}, err

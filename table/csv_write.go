@@ -19,7 +19,7 @@ type csvWriter struct {
 }
 
 func newCSVWriter(w io.Writer, d decoder) (*csvWriter, error) {
-	if err := checkComma(d.schema.CSV.Comma); err != nil {
+	if err := checkComma(d.schema.CSV.Separator()); err != nil {
 		return nil, err
 	}
 	c := &csvWriter{decoder: d, w: w, fixed: make([][][]byte, len(d.codecs))}
@@ -37,7 +37,7 @@ func newCSVWriter(w io.Writer, d decoder) (*csvWriter, error) {
 	if !d.schema.CSV.NoHeader {
 		for i, column := range d.schema.Columns {
 			if i > 0 {
-				c.buf = append(c.buf, d.schema.CSV.Comma)
+				c.buf = append(c.buf, d.schema.CSV.Separator())
 			}
 			start := len(c.buf)
 			c.buf = c.quote(append(c.buf, column.Name...), start)
@@ -55,7 +55,7 @@ func (c *csvWriter) Write(t *Table) error {
 	for row := range t.rows {
 		for i := range t.cols {
 			if i > 0 {
-				c.buf = append(c.buf, c.schema.CSV.Comma)
+				c.buf = append(c.buf, c.schema.CSV.Separator())
 			}
 			code := t.cols[i].At(row)
 			if cell := c.fixed[i][code]; cell != nil {
@@ -111,7 +111,7 @@ func (c *csvWriter) needsQuotes(cell []byte) bool {
 		return len(c.codecs) == 1
 	}
 	for _, b := range cell {
-		if b == c.schema.CSV.Comma || b == '"' || b == '\r' || b == '\n' {
+		if b == c.schema.CSV.Separator() || b == '"' || b == '\r' || b == '\n' {
 			return true
 		}
 	}
