@@ -1,0 +1,136 @@
+// Package release is what leaves after a fit: one model file that holds a manifest (public schema, privacy claim, ledger of the run,
+// versions) and the parameters that the mechanisms released. A model file holds no private row, needs none to be sampled or verified,
+// and nothing in it is executed.
+//
+// The file is a zip archive of two entries, manifest.json and parameters.bin, which any zip tool can take apart.
+package release
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"crypto/sha256"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+var (
+	// ErrFormat is wrapped by every error about a file that is not a model file of a known version.
+	ErrFormat = errors.New("not a decoy model file")
+	// ErrClaim is wrapped by every error of [Model.Verify]: the file does not support its own claim.
+	ErrClaim = errors.New("the claim does not hold")
+)
+
+// FormatVersion is the version of the manifest that this package writes.
+const FormatVersion = 1
+
+// Claim is the privacy guarantee of a model and of everything sampled from it: (Epsilon, Delta)-differential privacy for the
+// neighbouring relation of one unit.
+type Claim struct {
+	Epsilon        float64              `json:"epsilon"`
+	Delta          float64              `json:"delta"`
+	Adjacency      accountant.Adjacency `json:"adjacency"`
+	Unit           string               `json:"unit,omitempty"`              // id column; "" = one row
+	MaxRowsPerUnit int                  `json:"max_rows_per_unit,omitempty"` // with Unit
+}
+
+// String is the claim as a sentence.
+func (c Claim) String() string {
+	unit := "one row"
+	if c.Unit != "" {
+		unit = fmt.Sprintf("all rows of one %q, of which at most %d are used", c.Unit, c.MaxRowsPerUnit)
+	}
+	verb := "adding or removing"
+	if c.Adjacency == accountant.ReplaceOne {
+		verb = "replacing"
+	}
+	return fmt.Sprintf("(ε = %v, δ = %v)-differential privacy under %s %s", c.Epsilon, c.Delta, verb, unit)
+}
+
+// Manifest is the readable part of a model file.
+type Manifest struct {
+	Format       int                `json:"format"`
+	Tool         string             `json:"tool"` // program and version that fitted the model
+	Created      time.Time          `json:"created"`
+	Method       string             `json:"method"`
+	Claim        Claim              `json:"claim"`
+	Rows         float64            `json:"rows"`               // noisy number of rows of the private table, as the model estimates it
+	SchemaYAML   string             `json:"schema"`             // the public schema
+	SchemaSHA256 string             `json:"schema_sha256"`      // its fingerprint
+	Settings     map[string]any     `json:"settings,omitempty"` // of the method; public
+	Ledger       []accountant.Entry `json:"ledger"`             // this run's own entries, a chain of its own
+	Parameters   Parameters         `json:"parameters"`
+}
+
+// Parameters describes parameters.bin.
+type Parameters struct {
+	Kind   string `json:"kind"`
+	Bytes  int    `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Fitted is what a method hands over for release.
+type Fitted struct {
+	Method   string
+	Tool     string
+	Budget   accountant.Budget
+	Schema   *schema.Schema
+	Ledger   *accountant.Ledger // of the closed session
+	Settings map[string]any     // public settings and choices of the method, for inspect
+	Params   Params
+}
+
+// Model is a fitted model: a manifest and its parameters.
+type Model struct {
+	Manifest
+	schema *schema.Schema
+	params Params
+	raw    []byte // parameters.bin
+}
+
+// New makes a model from what a method released. The ledger must be that of one closed run; the claim is checked with
+// [Model.Verify] before the model is returned.
+func New(f Fitted) (*Model, error) {
+	yaml, err := f.Schema.YAML()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := f.Params.MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	if f.Ledger == nil || len(f.Ledger.Entries) < 2 {
+		return nil, fmt.Errorf("release: the ledger has no reservation: %w", ErrClaim)
+	}
+	reserve := f.Ledger.Entries[1]
+	rows := f.Params.Total()
+	if math.IsNaN(rows) || math.IsInf(rows, 0) {
+		return nil, fmt.Errorf("release: the number of rows is not finite")
+	}
+	m := &Model{
+		Manifest: Manifest{
+			Format: FormatVersion, Tool: f.Tool, Created: time.Now().UTC().Truncate(time.Second), Method: f.Method,
+			Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, Adjacency: reserve.Adjacency,
+				Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},
+			Rows: rows, SchemaYAML: string(yaml), SchemaSHA256: f.Schema.Fingerprint(), Settings: f.Settings, Ledger: f.Ledger.Entries,
+			Parameters: Parameters{Kind: f.Params.Kind(), Bytes: len(raw), SHA256: digest(raw)},
+		},
+		schema: f.Schema, params: f.Params, raw: raw,
+	}
+	if _, err := m.Verify(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Schema is the model's public schema.
+func (m *Model) Schema() *schema.Schema { return m.schema }
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

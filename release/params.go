@@ -1,0 +1,104 @@
+package release
+
+import (
+	"encoding"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/decoy-dp/decoy/marginal"
+)
+
+// Params are released parameters that can be sampled.
+type Params interface {
+	encoding.BinaryMarshaler
+	Kind() string                          // "marginal"
+	Total() float64                        // noisy number of rows
+	Sample(n int, u *rand.Rand) [][]uint16 // n rows of the schema's codes, column-major; the same for the same state of u
+	Sizes() []int                          // codes of each column
+	Describe() []string                    // a few lines for inspect
+}
+
+// KindMarginal is the kind of [Marginal].
+const KindMarginal = "marginal"
+
+// Marginal are the parameters of the marginal methods: a graphical model over groups of codes, and what the groups stand for.
+type Marginal struct {
+	Model    *marginal.Model
+	Grouping *marginal.Grouping
+}
+
+// Kind is KindMarginal.
+func (p *Marginal) Kind() string { return KindMarginal }
+
+// Total is the noisy number of rows.
+func (p *Marginal) Total() float64 { return p.Model.Total() }
+
+// Sizes is the number of codes of each column, before grouping.
+func (p *Marginal) Sizes() []int { return p.Grouping.CodeSizes() }
+
+// Sample draws n rows of codes.
+func (p *Marginal) Sample(n int, u *rand.Rand) [][]uint16 {
+	rows := p.Model.Sample(n, u)
+	p.Grouping.Expand(rows, u)
+	return rows
+}
+
+// Describe names the cliques and their size.
+func (p *Marginal) Describe() []string {
+	cells, cliques := 0, p.Model.Cliques()
+	sizes := p.Model.Sizes()
+	for _, c := range cliques {
+		n := 1
+		for _, col := range c {
+			n *= sizes[col]
+		}
+		cells += n
+	}
+	return []string{fmt.Sprintf("graphical model of %d cliques, %d cells", len(cliques), cells)}
+}
+
+// MarshalBinary is the length of the grouping (uint32, little-endian), the grouping and the model.
+func (p *Marginal) MarshalBinary() ([]byte, error) {
+	g, err := p.Grouping.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	m, err := p.Model.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	out := binary.LittleEndian.AppendUint32(nil, uint32(len(g)))
+	return append(append(out, g...), m...), nil
+}
+
+// decodeParams reads parameters.bin.
+func decodeParams(kind string, raw []byte) (Params, error) {
+	if kind != KindMarginal {
+		return nil, fmt.Errorf("parameters of kind %q: %w", kind, ErrFormat)
+	}
+	if len(raw) < 4 {
+		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
+	}
+	n, rest := uint64(binary.LittleEndian.Uint32(raw)), raw[4:]
+	if n > uint64(len(rest)) {
+		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
+	}
+	p := &Marginal{Model: &marginal.Model{}, Grouping: &marginal.Grouping{}}
+	if err := p.Grouping.UnmarshalBinary(rest[:n]); err != nil {
+		return nil, fmt.Errorf("the grouping: %w: %w", err, ErrFormat)
+	}
+	if err := p.Model.UnmarshalBinary(rest[n:]); err != nil {
+		return nil, fmt.Errorf("the graphical model: %w: %w", err, ErrFormat)
+	}
+	groups, model := p.Grouping.Sizes(), p.Model.Sizes()
+	if len(groups) != len(model) {
+		return nil, fmt.Errorf("grouping and model disagree: %w", ErrFormat)
+	}
+	for i := range groups {
+		if groups[i] != model[i] {
+			return nil, fmt.Errorf("grouping and model disagree: %w", ErrFormat)
+		}
+	}
+	return p, nil
+}

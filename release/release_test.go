@@ -1,0 +1,295 @@
+package release
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+func testSchema() *schema.Schema {
+	return &schema.Schema{Columns: []schema.Column{
+		{Name: "a", Kind: schema.Categorical, Categories: []string{"x", "y", "z"}},
+		{Name: "n", Kind: schema.Integer, Min: 0, Max: 9, Missing: []string{"?"}},
+	}}
+}
+
+var sigma = accountant.Gaussian{NoiseMultiplier: 6}
+
+// testFitted is what an honest run of one Gaussian on testSchema hands over; change edits the entries before they are sealed.
+func testFitted(t testing.TB, change func(e []accountant.Entry)) Fitted {
+	t.Helper()
+	s := testSchema()
+	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	entries := []accountant.Entry{
+		{Time: at, Kind: accountant.EntryOpen, Adjacency: accountant.AddRemove},
+		{Time: at, Kind: accountant.EntryReserve, Run: "r1", Adjacency: accountant.AddRemove, Budget: &budget, Method: "test", SchemaSHA256: s.Fingerprint(),
+			Composition: accountant.Composition{{Event: sigma, Count: 1}}},
+		{Time: at, Kind: accountant.EntryCharge, Run: "r1", Label: "counts", Event: &accountant.Charge{Event: sigma, Count: 1}},
+		{Time: at, Kind: accountant.EntryClose, Run: "r1", Status: accountant.StatusDone},
+	}
+	if change != nil {
+		change(entries)
+	}
+	l := &accountant.Ledger{}
+	var last accountant.Entry
+	for _, e := range entries {
+		last = e.Seal(last)
+		l.Entries = append(l.Entries, last)
+	}
+	sizes := s.Sizes()
+	counts := make([]float64, sizes[0]*sizes[1])
+	for i := range counts {
+		counts[i] = float64(10 + i)
+	}
+	ms := []marginal.Measurement{{Cols: []int{0, 1}, Counts: counts, Sigma: 6}}
+	model, err := marginal.Fit(context.Background(), sizes, ms, marginal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var oneWay []marginal.Measurement
+	for i, n := range sizes {
+		m := marginal.Measurement{Cols: []int{i}, Sigma: 6, Counts: make([]float64, n)}
+		for k := range m.Counts {
+			m.Counts[k] = 100
+		}
+		oneWay = append(oneWay, m)
+	}
+	g, err := marginal.NewGrouping(sizes, oneWay, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Fitted{Method: "test", Tool: "t 1", Budget: budget, Schema: s, Ledger: l, Settings: map[string]any{"sigma": 6.0}, Params: &Marginal{Model: model, Grouping: g}}
+}
+
+func testModel(t testing.TB) *Model {
+	t.Helper()
+	m, err := New(testFitted(t, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func encode(t testing.TB, m *Model) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := m.Write(&buf); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func TestRoundTrip(t *testing.T) {
+	m := testModel(t)
+	path := filepath.Join(t.TempDir(), "m.decoy")
+	if err := os.WriteFile(path, encode(t, m), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Claim != m.Claim || back.Rows != m.Rows || back.SchemaYAML != m.SchemaYAML || back.Schema().Fingerprint() != m.SchemaSHA256 {
+		t.Errorf("read back %+v", back.Manifest)
+	}
+	v, err := back.Verify()
+	if err != nil || v.Charges != 1 || v.Reserved.Epsilon > 1 || v.Charged.Epsilon != v.Reserved.Epsilon {
+		t.Errorf("verification %+v, %v", v, err)
+	}
+	if text := strings.Join(back.Describe(), "\n"); !strings.Contains(text, "cells") {
+		t.Errorf("description %q", text)
+	}
+}
+
+// TestVerifyRefuses tampers with each thing that Verify promises to check.
+func TestVerifyRefuses(t *testing.T) {
+	ledger := map[string]func(e []accountant.Entry){
+		"budget too small for the plan": func(e []accountant.Entry) { e[1].Budget = &accountant.Budget{Epsilon: .5, Delta: 1e-9} },
+		"charge that is not reserved": func(e []accountant.Entry) {
+			e[2].Event = &accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1}
+		},
+		"charged twice":          func(e []accountant.Entry) { e[2].Event = &accountant.Charge{Event: sigma, Count: 2} },
+		"run not closed as done": func(e []accountant.Entry) { e[3].Status = accountant.StatusFailed },
+		"other unit": func(e []accountant.Entry) {
+			e[0].Unit, e[1].Unit = "p", "p"
+			e[0].MaxRowsPerUnit, e[1].MaxRowsPerUnit = 2, 2
+		},
+		"other adjacency in the reservation": func(e []accountant.Entry) { e[1].Adjacency = accountant.ReplaceOne },
+		"other method":                       func(e []accountant.Entry) { e[1].Method = "x" },
+		"other schema":                       func(e []accountant.Entry) { e[1].SchemaSHA256 = strings.Repeat("0", 64) },
+	}
+	for name, change := range ledger {
+		if _, err := New(testFitted(t, change)); !errors.Is(err, ErrClaim) {
+			t.Errorf("%s: %v, want ErrClaim", name, err)
+		}
+	}
+	file := map[string]func(m *Model){
+		"smaller epsilon claimed": func(m *Model) { m.Claim.Epsilon = .1 },
+		"larger epsilon claimed":  func(m *Model) { m.Claim.Epsilon = 2 },
+		"smaller delta claimed":   func(m *Model) { m.Claim.Delta = 1e-12 },
+		"other adjacency":         func(m *Model) { m.Claim.Adjacency = accountant.ReplaceOne },
+		"other unit claimed":      func(m *Model) { m.Claim.Unit = "patient" },
+		"parameters swapped":      func(m *Model) { m.raw = append([]byte{1}, m.raw...) },
+		"entry edited":            func(m *Model) { m.Ledger[2].Label = "other" },
+		"entry removed":           func(m *Model) { m.Ledger = append(m.Ledger[:2:2], m.Ledger[3:]...) },
+		"ledger cut":              func(m *Model) { m.Ledger = m.Ledger[:3] },
+		"ledger empty":            func(m *Model) { m.Ledger = nil },
+		"method renamed":          func(m *Model) { m.Method = "other" },
+		"schema fingerprint":      func(m *Model) { m.SchemaSHA256 = "00" },
+	}
+	for name, change := range file {
+		m := testModel(t)
+		change(m)
+		if _, err := m.Verify(); !errors.Is(err, ErrClaim) {
+			t.Errorf("%s: %v, want ErrClaim", name, err)
+		}
+	}
+}
+
+// rezip replaces one entry of a model file.
+func rezip(t *testing.T, file []byte, name string, edit func([]byte) []byte) []byte {
+	t.Helper()
+	in, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, f := range in.File {
+		body, err := entry(in, f.Name, 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Name == name {
+			body = edit(body)
+		}
+		if body == nil {
+			continue
+		}
+		e, err := w.Create(f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Write(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestReadRefuses(t *testing.T) {
+	good := encode(t, testModel(t))
+	swap := func(old, new string) func([]byte) []byte {
+		return func(b []byte) []byte {
+			if !bytes.Contains(b, []byte(old)) {
+				t.Fatalf("the manifest has no %s", old)
+			}
+			return bytes.Replace(b, []byte(old), []byte(new), 1)
+		}
+	}
+	none := func([]byte) []byte { return nil }
+	for name, file := range map[string][]byte{
+		"empty":                nil,
+		"text":                 []byte("a,b\n1,2\n"),
+		"cut short":            good[:len(good)/2],
+		"no manifest":          rezip(t, good, manifestName, none),
+		"no parameters":        rezip(t, good, parametersName, none),
+		"unknown key":          rezip(t, good, manifestName, swap(`"method"`, `"methode"`)),
+		"later format":         rezip(t, good, manifestName, swap(`"format": 1`, `"format": 2`)),
+		"unknown kind":         rezip(t, good, manifestName, swap(`"kind": "marginal"`, `"kind": "magic"`)),
+		"unknown event":        rezip(t, good, manifestName, swap(`"gaussian"`, `"gaussianish"`)),
+		"schema broken":        rezip(t, good, manifestName, swap(`kind: integer`, `kind: imaginary`)),
+		"schema of other size": rezip(t, good, manifestName, swap(`max: 9`, `max: 8`)),
+		"parameters changed":   rezip(t, good, parametersName, func(b []byte) []byte { b[len(b)/2]++; return b }),
+		"parameters longer":    rezip(t, good, parametersName, func(b []byte) []byte { return append(b, 0) }),
+	} {
+		if _, err := Read(bytes.NewReader(file), int64(len(file))); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v, want ErrFormat", name, err)
+		}
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+// TestSampleIsReproducible: the bytes that a seed gives are part of the interface; they change only with the format version.
+func TestSampleIsReproducible(t *testing.T) {
+	m := testModel(t)
+	draw := func(n int, seed uint64) string {
+		var buf bytes.Buffer
+		w, err := table.NewWriter(&buf, table.CSV, m.Schema(), ValueRand(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Sample(context.Background(), n, seed, w.Write); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return buf.String()
+	}
+	if draw(500, 3) != draw(500, 3) {
+		t.Error("the same seed gives different rows")
+	}
+	if draw(500, 3) == draw(500, 4) {
+		t.Error("different seeds give the same rows")
+	}
+	if got := strings.Count(draw(500, 3), "\n"); got != 501 {
+		t.Errorf("%d lines, want a header and 500 rows", got)
+	}
+	if err := m.Sample(context.Background(), 0, 1, nil); err == nil {
+		t.Error("no rows were accepted")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := m.Sample(ctx, 10, 1, func(*table.Table) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	full := errors.New("disk full")
+	if err := m.Sample(context.Background(), 10, 1, func(*table.Table) error { return full }); !errors.Is(err, full) {
+		t.Errorf("an error of the writer became %v", err)
+	}
+}
+
+func TestClaimString(t *testing.T) {
+	for want, c := range map[string]Claim{
+		"(ε = 1, δ = 1e-09)-differential privacy under adding or removing one row": {Epsilon: 1, Delta: 1e-9, Adjacency: accountant.AddRemove},
+		"(ε = 2, δ = 1e-06)-differential privacy under replacing all rows of one \"patient\", of which at most 4 are used": {
+			Epsilon: 2, Delta: 1e-6, Adjacency: accountant.ReplaceOne, Unit: "patient", MaxRowsPerUnit: 4},
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// FuzzRead: a hostile file never panics, and what is read verifies or refuses.
+func FuzzRead(f *testing.F) {
+	good := encode(f, testModel(f))
+	f.Add(good)
+	f.Add(good[:len(good)/3])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Read(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return
+		}
+		_, _ = m.Verify()
+		_ = m.Sample(context.Background(), 3, 1, func(*table.Table) error { return nil })
+	})
+}

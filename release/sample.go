@@ -1,0 +1,63 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/decoy-dp/decoy/table"
+)
+
+// blockRows is how many rows are drawn at a time: it bounds memory, and is part of what a seed reproduces.
+const blockRows = 1 << 20
+
+// Sample draws n ≥ 1 synthetic rows and hands them to emit in blocks. It is post-processing: it costs no budget, however often it
+// is called. The same model, n and seed give the same rows, byte for byte, on every platform.
+func (m *Model) Sample(ctx context.Context, n int, seed uint64, emit func(*table.Table) error) error {
+	if n < 1 {
+		return fmt.Errorf("release: rows must be at least 1, got %d", n)
+	}
+	u := rand.New(rand.NewPCG(seed, seedStream))
+	sizes := m.schema.Sizes()
+	for done := 0; done < n; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		k := min(blockRows, n-done)
+		codes := m.params.Sample(k, u)
+		cols := make([]table.Codes, len(codes))
+		for i, c := range codes {
+			cols[i] = narrow(c, sizes[i])
+		}
+		t, err := table.FromColumns(m.schema, cols, nil)
+		if err != nil {
+			return fmt.Errorf("release: %w", err)
+		}
+		if err := emit(t); err != nil {
+			return err
+		}
+		done += k
+	}
+	return nil
+}
+
+// Streams of the public generator: rows, and values inside a bin.
+const (
+	seedStream  = 0x6465636f79 // "decoy"
+	valueStream = 0x76616c7565 // "value"
+)
+
+// ValueRand is the public generator that draws values inside bins for a seed, to be given to table.NewWriter.
+func ValueRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, valueStream)) }
+
+// narrow stores codes in the width that table uses for a column of this size.
+func narrow(c []uint16, size int) table.Codes {
+	if size > 256 {
+		return table.Codes{U16: c}
+	}
+	out := make([]uint8, len(c))
+	for i, x := range c {
+		out[i] = uint8(x)
+	}
+	return table.Codes{U8: out}
+}

@@ -1,0 +1,79 @@
+package release
+
+import (
+	"fmt"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// Verification is what [Model.Verify] recomputed.
+type Verification struct {
+	Claim    Claim
+	Reserved accountant.Bound // cost of everything the run reserved, at the claim's δ
+	Charged  accountant.Bound // cost of what it charged, at the claim's δ; at most Reserved
+	Charges  int              // mechanism calls
+}
+
+// Verify recomputes the claim from the model's own ledger, without the data: the chain of hashes, one run, closed as done; every charge
+// in the reservation; the composition of the reservation within the claim; unit, schema and parameters as the ledger and the manifest say.
+// What it cannot check is that the binary which wrote the file ran the mechanisms it logged: that is what the audit and the source
+// are for. Errors wrap [ErrClaim].
+func (m *Model) Verify() (Verification, error) {
+	v := Verification{Claim: m.Claim}
+	fail := func(format string, args ...any) (Verification, error) {
+		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
+	}
+	l := &accountant.Ledger{Entries: m.Ledger}
+	if err := l.Verify(); err != nil {
+		return fail("the ledger: %v", err)
+	}
+	runs := l.Runs()
+	if len(runs) != 1 {
+		return fail("the ledger has %d runs, want 1", len(runs))
+	}
+	run := runs[0]
+	if run.Status != accountant.StatusDone {
+		return fail("the run is %s, not %s", run.Status, accountant.StatusDone)
+	}
+	var reserve accountant.Entry
+	for _, e := range m.Ledger {
+		if e.Kind == accountant.EntryReserve {
+			reserve = e
+		}
+		if e.Kind == accountant.EntryCharge {
+			v.Charges++
+		}
+	}
+	want := Claim{Epsilon: run.Budget.Epsilon, Delta: run.Budget.Delta, Adjacency: reserve.Adjacency, Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit}
+	if m.Claim != want {
+		return fail("the manifest claims %v, the ledger %v", m.Claim, want)
+	}
+	if open := m.Ledger[0]; open.Adjacency != reserve.Adjacency || open.Unit != reserve.Unit || open.MaxRowsPerUnit != reserve.MaxRowsPerUnit {
+		return fail("the reservation counts other units than its ledger")
+	}
+	if m.schema.Unit != reserve.Unit || m.schema.Unit != "" && max(1, m.schema.MaxRowsPerUnit) != reserve.MaxRowsPerUnit {
+		return fail("the schema's privacy unit is not the ledger's")
+	}
+	if fp := m.schema.Fingerprint(); m.SchemaSHA256 != fp || reserve.SchemaSHA256 != fp {
+		return fail("the schema's fingerprint differs")
+	}
+	if m.Method != run.Method {
+		return fail("the manifest says method %q, the ledger %q", m.Method, run.Method)
+	}
+	if m.Parameters.SHA256 != digest(m.raw) || m.Parameters.Bytes != len(m.raw) {
+		return fail("the parameters are not those of the manifest")
+	}
+	var err error
+	if v.Reserved, err = run.Reserved.Epsilon(m.Claim.Delta, m.Claim.Adjacency); err != nil {
+		return fail("the reservation: %v", err)
+	}
+	if v.Reserved.Epsilon > m.Claim.Epsilon {
+		return fail("the reservation costs epsilon %v", v.Reserved.Epsilon)
+	}
+	if v.Charges > 0 {
+		if v.Charged, err = run.Charged.Epsilon(m.Claim.Delta, m.Claim.Adjacency); err != nil {
+			return fail("the charges: %v", err)
+		}
+	}
+	return v, nil
+}
