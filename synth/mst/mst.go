@@ -1,0 +1,265 @@
+// Package mst is the MST method (McKenna, Miklau, Sheldon, "Winning the NIST Contest", 2021, arXiv 2108.04978): measure every one-way
+// marginal, choose a spanning tree of column pairs that the one-way marginals explain worst, measure those pairs, and fit a
+// graphical model to all measurements.
+//
+// Against the paper: noise is the rounded Gaussian, the budget is composed exactly (privacy-loss distributions) instead of through
+// zCDP, and sampling keeps rounding errors out of the pairs.
+package mst
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+// Name is the method's name.
+const Name = "mst"
+
+// MaxPairCells is the most cells of a pair that MST may measure; larger pairs are not candidates for the tree.
+const MaxPairCells = 1 << 23
+
+// Config are the settings of MST. The zero value is the default.
+type Config struct {
+	OneWayShare float64 // share of the budget (in ρ) for one-way marginals; default 0.3
+	SelectShare float64 // share for choosing the tree; default 0.1; the rest measures the pairs
+	GroupSigmas float64 // codes with a noisy count below this many σ are merged before pairs are measured; default 3
+	Iterations  int     // of the estimation; 0 = the default of package marginal
+}
+
+// Fitter is a configured MST.
+type Fitter struct{ cfg Config }
+
+// New validates the settings.
+func New(c Config) (*Fitter, error) {
+	if c.OneWayShare == 0 {
+		c.OneWayShare = 0.3
+	}
+	if c.SelectShare == 0 {
+		c.SelectShare = 0.1
+	}
+	if c.GroupSigmas == 0 {
+		c.GroupSigmas = 3
+	}
+	if !(c.OneWayShare > 0 && c.SelectShare > 0 && c.OneWayShare+c.SelectShare < 1) {
+		return nil, fmt.Errorf("mst: shares %v and %v must be positive and add up to less than 1: %w", c.OneWayShare, c.SelectShare, synth.ErrConfig)
+	}
+	if !(c.GroupSigmas > 0 && c.GroupSigmas < 100) {
+		return nil, fmt.Errorf("mst: group threshold %v must be in (0, 100): %w", c.GroupSigmas, synth.ErrConfig)
+	}
+	if c.Iterations < 0 {
+		return nil, fmt.Errorf("mst: iterations %d must not be negative: %w", c.Iterations, synth.ErrConfig)
+	}
+	return &Fitter{cfg: c}, nil
+}
+
+// Name is "mst".
+func (f *Fitter) Name() string { return Name }
+
+// plan is the noise of a fit.
+type plan struct {
+	cfg     Config
+	schema  *schema.Schema
+	nb      privacy.Neighbours
+	columns int
+	oneWay  float64 // σ of a one-way marginal, in rows
+	pair    float64 // σ of a pair
+	epsilon float64 // of one selection
+}
+
+// Plan splits the budget in shares of ρ and scales all noise together until the exact composition meets it.
+func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan, error) {
+	if err := b.Validate(); err != nil {
+		return nil, err
+	}
+	if b.Delta == 0 {
+		return nil, fmt.Errorf("mst: its noise is Gaussian and needs delta > 0: %w", accountant.ErrBudgetRange)
+	}
+	p := &plan{cfg: f.cfg, schema: s, nb: nb, columns: len(s.Columns)}
+	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition {
+		return p.at(scale).Composition()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("mst: %w", err)
+	}
+	return p.at(scale), nil
+}
+
+// at is the plan whose composition is (1/scale²)-zCDP, were its parts composed in ρ. A Gaussian with multiplier z is 1/(2z²)-zCDP, an
+// exponential mechanism ε²/8.
+func (p *plan) at(scale float64) *plan {
+	q := *p
+	d, edges := float64(p.columns), float64(p.columns-1)
+	one, sel := p.cfg.OneWayShare, p.cfg.SelectShare
+	if p.columns == 1 {
+		one, sel = 1, 0
+	}
+	unit := math.Sqrt(float64(max(1, p.nb.MaxRowsPerUnit) * max(1, p.nb.MaxRowsPerUnit)))
+	if p.nb.Adjacency == accountant.ReplaceOne {
+		unit *= math.Sqrt2
+	}
+	q.oneWay = unit * scale * math.Sqrt(d/(2*one))
+	if p.columns > 1 {
+		q.pair = unit * scale * math.Sqrt(edges/(2*(1-one-sel)))
+		q.epsilon = math.Sqrt(8*sel/edges) / scale
+	}
+	return &q
+}
+
+// Composition is d one-way marginals, d−1 selections and d−1 pairs.
+func (p *plan) Composition() accountant.Composition {
+	c := accountant.Composition{{Event: p.nb.CountsEvent(p.oneWay), Count: p.columns}}
+	if p.columns > 1 {
+		c = append(c,
+			accountant.Charge{Event: p.nb.SelectEvent(p.epsilon), Count: p.columns - 1},
+			accountant.Charge{Event: p.nb.CountsEvent(p.pair), Count: p.columns - 1})
+	}
+	return c
+}
+
+// Fit measures, selects, measures and estimates.
+func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
+	var fitted synth.Model
+	progress.Report("measuring columns", 0)
+	sizes := s.Schema().Sizes()
+	oneWay := make([]marginal.Measurement, p.columns)
+	for i := range p.columns {
+		m, err := s.Counts("one-way marginal", privacy.Marginal{Cols: []int{i}}, p.oneWay)
+		if err != nil {
+			return fitted, err
+		}
+		oneWay[i] = measurement(m)
+	}
+	groups, err := marginal.NewGrouping(sizes, oneWay, p.cfg.GroupSigmas)
+	if err != nil {
+		return fitted, err
+	}
+	ms := make([]marginal.Measurement, 0, 2*p.columns)
+	for _, m := range oneWay {
+		ms = append(ms, groups.GroupMeasurement(m))
+	}
+	edges, err := p.tree(ctx, s, groups, ms, progress)
+	if err != nil {
+		return fitted, err
+	}
+	for i, e := range edges {
+		progress.Report("measuring pairs", float64(i)/float64(len(edges)))
+		m, err := s.Counts("pair marginal", grouped(groups, e), p.pair)
+		if err != nil {
+			return fitted, err
+		}
+		ms = append(ms, measurement(m))
+	}
+	model, err := marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{Iterations: p.cfg.Iterations, Progress: func(done, total int) {
+		progress.Report("fitting the model", float64(done)/float64(total))
+	}})
+	if err != nil {
+		return fitted, err
+	}
+	fitted.Params = &release.Marginal{Model: model, Grouping: groups}
+	fitted.Settings = p.settings(edges)
+	return fitted, nil
+}
+
+// tree selects a spanning forest of pairs, one edge at a time, each by the exponential mechanism on how badly the independent model
+// explains the pair.
+func (p *plan) tree(ctx context.Context, s *privacy.Session, groups *marginal.Grouping, oneWay []marginal.Measurement, progress synth.Progress) ([][2]int, error) {
+	independent, err := marginal.Fit(ctx, groups.Sizes(), oneWay, marginal.Options{})
+	if err != nil {
+		return nil, err
+	}
+	all := s.Schema().Sizes()
+	var pairs [][2]int
+	var candidates []privacy.Candidate
+	for i := range p.columns {
+		for j := i + 1; j < p.columns; j++ {
+			if all[i] > MaxPairCells/all[j] {
+				continue
+			}
+			e := [2]int{i, j}
+			estimate := make([]float64, groups.Sizes()[i]*groups.Sizes()[j])
+			if err := independent.MarginalTo(estimate, e[:]); err != nil {
+				return nil, err
+			}
+			pairs = append(pairs, e)
+			candidates = append(candidates, privacy.Candidate{Marginal: grouped(groups, e), Estimate: estimate})
+		}
+	}
+	var edges [][2]int
+	tree := newForest(p.columns)
+	for len(edges) < p.columns-1 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		progress.Report("choosing pairs", float64(len(edges))/float64(p.columns-1))
+		kept := 0
+		for i, e := range pairs {
+			if !tree.connected(e[0], e[1]) {
+				pairs[kept], candidates[kept] = e, candidates[i]
+				kept++
+			}
+		}
+		pairs, candidates = pairs[:kept], candidates[:kept]
+		if kept == 0 {
+			break // what is left can only be joined by pairs with too many cells
+		}
+		best, err := s.Select("tree edge", candidates, p.epsilon)
+		if err != nil {
+			return nil, err
+		}
+		edges = append(edges, pairs[best])
+		tree.join(pairs[best][0], pairs[best][1])
+	}
+	return edges, nil
+}
+
+// grouped is the pair e over groups of codes.
+func grouped(g *marginal.Grouping, e [2]int) privacy.Marginal {
+	return privacy.Marginal{Cols: []int{e[0], e[1]}, Groups: [][]uint16{g.Groups(e[0]), g.Groups(e[1])}}
+}
+
+// measurement is a noisy marginal as package marginal takes it.
+func measurement(n privacy.Noisy) marginal.Measurement {
+	m := marginal.Measurement{Cols: n.Cols, Sigma: n.Sigma, Counts: make([]float64, len(n.Counts))}
+	for i, c := range n.Counts {
+		m.Counts[i] = float64(c)
+	}
+	return m
+}
+
+func (p *plan) settings(edges [][2]int) map[string]any {
+	names := make([]any, len(edges))
+	for i, e := range edges {
+		names[i] = []any{p.schema.Columns[e[0]].Name, p.schema.Columns[e[1]].Name}
+	}
+	return map[string]any{
+		"one_way_sigma": p.oneWay, "pair_sigma": p.pair, "select_epsilon": p.epsilon, "group_sigmas": p.cfg.GroupSigmas, "tree": names,
+	}
+}
+
+// forest is a union-find of columns.
+type forest []int
+
+func newForest(n int) forest {
+	f := make(forest, n)
+	for i := range f {
+		f[i] = i
+	}
+	return f
+}
+
+func (f forest) root(i int) int {
+	for f[i] != i {
+		i = f[i]
+	}
+	return i
+}
+
+func (f forest) connected(i, j int) bool { return f.root(i) == f.root(j) }
+func (f forest) join(i, j int)           { f[f.root(i)] = f.root(j) }

@@ -1,0 +1,99 @@
+package mst
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/synthtest"
+)
+
+func TestConformance(t *testing.T) {
+	f, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synthtest.Run(t, f)
+}
+
+func TestConfig(t *testing.T) {
+	for name, c := range map[string]Config{
+		"shares over 1":       {OneWayShare: .6, SelectShare: .5},
+		"negative share":      {OneWayShare: -.1},
+		"NaN share":           {SelectShare: math.NaN()},
+		"negative threshold":  {GroupSigmas: -1},
+		"threshold too large": {GroupSigmas: 1000},
+		"negative iterations": {Iterations: -1},
+	} {
+		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPlanIsWithinTheBudget: the composition meets the budget and nothing is left on the table; composing in zCDP, as the paper
+// does, would need more noise.
+func TestPlanIsWithinTheBudget(t *testing.T) {
+	f, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := synthtest.Schema(15)
+	for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9}, {Epsilon: 1, Delta: 1e-9}, {Epsilon: 10, Delta: 1e-9}} {
+		p, err := f.Plan(s, privacy.NeighboursOf(s, 0), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost, err := p.Composition().Epsilon(b.Delta, accountant.AddRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cost.Epsilon > b.Epsilon || cost.Epsilon < .98*b.Epsilon {
+			t.Errorf("epsilon %v: the plan costs %v", b.Epsilon, cost.Epsilon)
+		}
+		rho, err := p.Composition().Rho()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if zcdp := accountant.ZCDPEpsilon(rho, b.Delta); zcdp <= b.Epsilon {
+			t.Errorf("epsilon %v: zCDP says %v: exact composition gained nothing", b.Epsilon, zcdp)
+		}
+	}
+}
+
+func TestPureBudgetIsRefused(t *testing.T) {
+	f, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := synthtest.Schema(3)
+	if _, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
+		t.Errorf("delta 0: %v", err)
+	}
+}
+
+// TestUnitNoise: a unit of k rows needs k times the noise of a row.
+func TestUnitNoise(t *testing.T) {
+	f, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, b := synthtest.Schema(5), accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	sigma := func(nb privacy.Neighbours) float64 {
+		p, err := f.Plan(s, nb, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Forecast().Noise[0].Sigma
+	}
+	row := sigma(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1})
+	if got := sigma(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 5}) / row; math.Abs(got-5) > 1e-6 {
+		t.Errorf("five rows a unit: %v times the noise", got)
+	}
+	if got := sigma(privacy.Neighbours{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 1}) / row; math.Abs(got-math.Sqrt2) > 1e-6 {
+		t.Errorf("replace-one: %v times the noise", got)
+	}
+}

@@ -1,0 +1,108 @@
+// Package synth says what a synthesis method is. A method plans from the public schema alone, then fits on a session of the gate, and
+// leaves a model that anybody may sample. Methods are listed in synth/all; synth/synthtest is the suite that each must pass.
+package synth
+
+import (
+	"context"
+	"errors"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// ErrConfig is wrapped by every error about a setting that a method refuses.
+var ErrConfig = errors.New("invalid configuration")
+
+// Fitter is a configured method.
+type Fitter interface {
+	// Name is the method's name on the command line.
+	Name() string
+	// Plan decides, from public knowledge only, every mechanism that a fit will run. The plan's composition is within the budget.
+	Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (Plan, error)
+}
+
+// Plan is a fit that has been paid for on paper. It may be fitted any number of times, each on a session of its own.
+type Plan interface {
+	// Composition is what a session must reserve.
+	Composition() accountant.Composition
+	// Forecast says what the fit will need.
+	Forecast() Forecast
+	// Fit runs the plan on an open session, which the caller closes (see [Run]).
+	Fit(ctx context.Context, s *privacy.Session, p Progress) (Model, error)
+}
+
+// Model is what a method releases: the parameters and the public choices behind them.
+type Model struct {
+	Params   release.Params
+	Settings map[string]any
+}
+
+// Progress is told how far a stage is, 0 to 1. It may be nil; it is never told anything that depends on private data.
+type Progress func(stage string, fraction float64)
+
+// Report calls p unless it is nil.
+func (p Progress) Report(stage string, fraction float64) {
+	if p != nil {
+		p(stage, fraction)
+	}
+}
+
+// Forecast is what a plan expects to need, from public knowledge.
+type Forecast struct {
+	MemoryBytes int64   `json:"memory_bytes"` // besides the rows themselves
+	Seconds     float64 `json:"seconds"`      // on one ordinary core, reading excluded
+	Noise       []Noise `json:"noise"`
+}
+
+// Noise is the noise of one kind of measurement.
+type Noise struct {
+	What  string  `json:"what"`
+	Count int     `json:"count"`
+	Sigma float64 `json:"sigma,omitempty"`   // rows
+	Eps   float64 `json:"epsilon,omitempty"` // of a selection
+}
+
+// Run opens a session for the plan, fits, and returns the verified model: the whole road from private rows to a release.
+func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*release.Model, *privacy.Session, error) {
+	nb := privacy.NeighboursOf(rows.Schema(), o.Adjacency)
+	plan, err := f.Plan(rows.Schema(), nb, o.Budget)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := privacy.Open(ctx, rows, privacy.Options{
+		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: f.Name(), Tool: o.Tool,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	fitted, err := plan.Fit(ctx, s, o.Progress)
+	if err := errors.Join(err, s.Close(status(err))); err != nil {
+		return nil, s, err
+	}
+	m, err := release.New(release.Fitted{
+		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: rows.Schema(), Ledger: s.Ledger(), Settings: fitted.Settings, Params: fitted.Params,
+	})
+	return m, s, err
+}
+
+// RunOptions of [Run].
+type RunOptions struct {
+	Budget    accountant.Budget    // required
+	Adjacency accountant.Adjacency // default accountant.AddRemove
+	Ledger    *privacy.LedgerFile  // nil: in memory only
+	Tool      string               // program and version
+	Progress  Progress             // may be nil
+}
+
+// status is how a session that ended with err is closed.
+func status(err error) string {
+	switch {
+	case err == nil:
+		return accountant.StatusDone
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return accountant.StatusCancelled
+	}
+	return accountant.StatusFailed
+}

@@ -1,0 +1,242 @@
+// Package synthtest is the suite that every method of package synth must pass; a method's tests call [Run].
+package synthtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Run runs the suite on a method with settings that make it quick.
+func Run(t *testing.T, f synth.Fitter) {
+	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f) })
+	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f) })
+	t.Run("awkward tables", func(t *testing.T) { awkward(t, f) })
+	t.Run("learns a strong association", func(t *testing.T) { learns(t, f) })
+	t.Run("model file", func(t *testing.T) { modelFile(t, f) })
+	t.Run("cancelled", func(t *testing.T) { cancelled(t, f) })
+	t.Run("exhausted session", func(t *testing.T) { exhausted(t, f) })
+}
+
+var relations = []privacy.Neighbours{
+	{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1},
+	{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 1},
+	{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 5},
+	{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 5},
+}
+
+// Schema has n columns of 2, 3, 4, ... 6, 2, ... codes.
+func Schema(n int) *schema.Schema {
+	s := &schema.Schema{}
+	for i := range n {
+		c := schema.Column{Name: fmt.Sprintf("column %d", i), Kind: schema.Categorical}
+		for k := range 2 + i%5 {
+			c.Categories = append(c.Categories, fmt.Sprintf("c%d", k))
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	return s
+}
+
+// Table has n rows of s: column 0 cycles, column i copies column i−1 but for one row in ten.
+func Table(t testing.TB, s *schema.Schema, n int) *table.Table {
+	t.Helper()
+	cols := make([]table.Codes, len(s.Columns))
+	for c, size := range s.Sizes() {
+		codes := make([]uint8, n)
+		for r := range codes {
+			x := r
+			if c > 0 {
+				x = int(cols[c-1].U8[r])
+				if (r*7+c*3)%10 == 0 {
+					x = r
+				}
+			}
+			codes[r] = uint8(x % size)
+		}
+		cols[c].U8 = codes
+	}
+	tab, err := table.FromColumns(s, cols, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func planFits(t *testing.T, f synth.Fitter) {
+	for _, columns := range []int{1, 2, 7, 20} {
+		s := Schema(columns)
+		for _, nb := range relations {
+			for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9}, {Epsilon: 1, Delta: 1e-6}, {Epsilon: 10, Delta: 1e-9}} {
+				p, err := f.Plan(s, nb, b)
+				if err != nil {
+					t.Fatalf("%d columns, %v, %+v: %v", columns, nb, b, err)
+				}
+				cost, err := p.Composition().Epsilon(b.Delta, nb.Adjacency)
+				if err != nil || cost.Epsilon > b.Epsilon {
+					t.Errorf("%d columns, %v, %+v: costs %v, %v", columns, nb, b, cost.Epsilon, err)
+				}
+				if cost.Epsilon < .9*b.Epsilon {
+					t.Errorf("%d columns, %v, %+v: uses only %v", columns, nb, b, cost.Epsilon)
+				}
+				if fc := p.Forecast(); fc.Seconds < 0 || fc.MemoryBytes < 0 || len(fc.Noise) == 0 {
+					t.Errorf("%d columns: forecast %+v", columns, fc)
+				}
+			}
+		}
+	}
+}
+
+func planRefuses(t *testing.T, f synth.Fitter) {
+	for _, b := range []accountant.Budget{{Epsilon: 0, Delta: 1e-9}, {Epsilon: -1, Delta: 1e-9}, {Epsilon: math.NaN(), Delta: 1e-9},
+		{Epsilon: math.Inf(1), Delta: 1e-9}, {Epsilon: 1, Delta: -1}, {Epsilon: 1, Delta: .5}, {Epsilon: 1, Delta: math.NaN()}} {
+		if _, err := f.Plan(Schema(3), relations[0], b); !errors.Is(err, accountant.ErrBudgetRange) {
+			t.Errorf("%+v: %v", b, err)
+		}
+	}
+}
+
+// Fit runs the method on a table held in memory.
+func Fit(t testing.TB, f synth.Fitter, tab *table.Table, b accountant.Budget) *release.Model {
+	t.Helper()
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f, synth.RunOptions{Budget: b, Tool: "synthtest"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Sample draws n rows with a seed.
+func Sample(t testing.TB, m *release.Model, n int, seed uint64) *table.Table {
+	t.Helper()
+	var out *table.Table
+	if err := m.Sample(context.Background(), n, seed, func(tab *table.Table) error { out = tab; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var one = accountant.Budget{Epsilon: 1, Delta: 1e-9}
+
+func awkward(t *testing.T, f synth.Fitter) {
+	wide := Schema(3)
+	for k := range 5000 {
+		wide.Columns[1].Categories = append(wide.Columns[1].Categories, fmt.Sprintf("more %d", k))
+	}
+	for _, tt := range []struct {
+		name string
+		s    *schema.Schema
+		rows int
+	}{
+		{"one row", Schema(3), 1}, {"one column", Schema(1), 500}, {"two columns", Schema(2), 500}, {"forty columns", Schema(40), 500},
+	} {
+		m := Fit(t, f, Table(t, tt.s, tt.rows), one)
+		if got := Sample(t, m, 37, 1); got.Rows() != 37 || len(got.Schema().Columns) != len(tt.s.Columns) {
+			t.Errorf("%s: sampled %d rows", tt.name, got.Rows())
+		}
+		if v, err := m.Verify(); err != nil || v.Reserved.Epsilon > 1 {
+			t.Errorf("%s: %+v, %v", tt.name, v, err)
+		}
+	}
+	cols := Table(t, Schema(3), 50)
+	u16 := make([]uint16, 50)
+	for i := range u16 {
+		u16[i] = uint16(i)
+	}
+	tab, err := table.FromColumns(wide, []table.Codes{cols.Column(0), {U16: u16}, cols.Column(2)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	Sample(t, Fit(t, f, tab, one), 10, 1)
+}
+
+// learns asks that a copied column is still a copy, mostly, at a generous budget: 20 000 rows, ε = 5.
+func learns(t *testing.T, f synth.Fitter) {
+	s := Schema(5)
+	s.Columns[1] = s.Columns[0]
+	s.Columns[1].Name = "copy"
+	tab := Table(t, s, 20000)
+	syn := Sample(t, Fit(t, f, tab, accountant.Budget{Epsilon: 5, Delta: 1e-9}), 20000, 1)
+	agree := func(tab *table.Table) float64 {
+		counts := make([]int64, 4)
+		tab.CountTo(counts, []int{0, 1})
+		return float64(counts[0]+counts[3]) / float64(tab.Rows())
+	}
+	if got, want := agree(syn), agree(tab); math.Abs(got-want) > .05 {
+		t.Errorf("the copy agrees in %v of the synthetic rows, in %v of the real ones", got, want)
+	}
+}
+
+func modelFile(t *testing.T, f synth.Fitter) {
+	m := Fit(t, f, Table(t, Schema(4), 300), one)
+	var buf bytes.Buffer
+	if err := m.Write(&buf); err != nil {
+		t.Fatal(err)
+	}
+	back, err := release.Read(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := back.Verify(); err != nil {
+		t.Error(err)
+	}
+	if back.Method != f.Name() {
+		t.Errorf("method %q", back.Method)
+	}
+	a, b, c := Sample(t, m, 1000, 7), Sample(t, back, 1000, 7), Sample(t, back, 1000, 8)
+	same, differ := true, false
+	for i := range a.Schema().Columns {
+		for r := range a.Rows() {
+			same = same && a.Column(i).At(r) == b.Column(i).At(r)
+			differ = differ || b.Column(i).At(r) != c.Column(i).At(r)
+		}
+	}
+	if !same {
+		t.Error("the model read back samples other rows for the same seed")
+	}
+	if !differ {
+		t.Error("another seed gives the same rows")
+	}
+}
+
+func cancelled(t *testing.T, f synth.Fitter) {
+	ctx, cancel := context.WithCancel(context.Background())
+	progress := func(string, float64) { cancel() }
+	_, s, err := synth.Run(ctx, privacy.FromTable(Table(t, Schema(6), 300)), f, synth.RunOptions{Budget: one, Progress: progress})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want context.Canceled", err)
+	}
+	if got := s.Ledger().Runs()[0].Status; got != accountant.StatusCancelled {
+		t.Errorf("the run is closed as %s", got)
+	}
+}
+
+// exhausted fits twice on one session: the second fit must be refused, not served from a budget that is gone.
+func exhausted(t *testing.T, f synth.Fitter) {
+	tab := Table(t, Schema(3), 300)
+	nb := privacy.NeighboursOf(tab.Schema(), 0)
+	p, err := f.Plan(tab.Schema(), nb, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: one, Plan: p.Composition(), Method: f.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Fit(context.Background(), s, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Fit(context.Background(), s, nil); !errors.Is(err, accountant.ErrBudget) {
+		t.Errorf("a second fit on the same session: %v, want ErrBudget", err)
+	}
+}
