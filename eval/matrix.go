@@ -27,10 +27,12 @@ type Features struct {
 // feature for each code of a column, or one for a standardised numeric column.
 // It is never stored as such: because the features of one column depend on that
 // column's code alone, a product with it is a look-up in a table of codes.
-// A Matrix is immutable and safe for concurrent use.
+// A Matrix of plain numbers is made by [NumberMatrix]. A Matrix is immutable and
+// safe for concurrent use.
 type Matrix struct {
 	rows, width int
 	blocks      []block
+	numbers     []float64 // instead of blocks: row-major
 }
 
 // block is the part of a Matrix that comes from one table column.
@@ -73,6 +75,21 @@ func NewMatrix(t *table.Table, f Features) (*Matrix, error) {
 	return m, nil
 }
 
+// NumberMatrix is a design matrix of numbers, row-major with the given number of
+// features in a row. The Matrix keeps x: it must not be changed afterwards. It
+// fails unless x is one or more whole rows of finite numbers.
+func NumberMatrix(x []float64, features int) (*Matrix, error) {
+	if features < 1 || len(x) == 0 || len(x)%features != 0 {
+		return nil, fmt.Errorf("eval: %d numbers are not rows of %d features: %w", len(x), features, ErrTables)
+	}
+	for i, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("eval: feature %d of row %d is not a finite number: %w", i%features, i/features, ErrTables)
+		}
+	}
+	return &Matrix{rows: len(x) / features, width: features, numbers: x}, nil
+}
+
 // Like makes the design matrix of another table with the features of m, its
 // means and standard deviations included: fit on m, predict on m.Like(test).
 // The tables must have the same columns.
@@ -80,6 +97,9 @@ func (m *Matrix) Like(t *table.Table) (*Matrix, error) {
 	columns, err := compatible(t)
 	if err != nil {
 		return nil, err
+	}
+	if m.numbers != nil {
+		return nil, fmt.Errorf("eval: a matrix of numbers has no columns of a table: %w", ErrTables)
 	}
 	out := &Matrix{rows: t.Rows(), width: m.width}
 	for _, b := range m.blocks {
@@ -101,6 +121,7 @@ func (m *Matrix) Row(dst []float64, i int) {
 		panic(fmt.Sprintf("eval: Matrix.Row: dst has %d of %d features", len(dst), m.width))
 	}
 	clear(dst)
+	copy(dst, m.number(i))
 	for _, b := range m.blocks {
 		b.each(int(b.codes.At(i)), func(feature int, x float64) { dst[feature] = x })
 	}
@@ -112,6 +133,11 @@ func (m *Matrix) Row(dst []float64, i int) {
 func (m *Matrix) MulTo(dst, w []float64) {
 	m.check("MulTo", dst, w)
 	clear(dst)
+	if m.numbers != nil {
+		for i := range dst {
+			dst[i] = dot(m.number(i), w)
+		}
+	}
 	for _, b := range m.blocks {
 		lut := make([]float64, b.column.size)
 		for code := range lut {
@@ -131,6 +157,11 @@ func (m *Matrix) MulTo(dst, w []float64) {
 func (m *Matrix) TMulTo(dst, r []float64) {
 	m.check("TMulTo", r, dst)
 	clear(dst)
+	if m.numbers != nil {
+		for i, s := range r {
+			addScaled(dst, s, m.number(i))
+		}
+	}
 	for _, b := range m.blocks {
 		sum := make([]float64, b.column.size)
 		if b.codes.U16 != nil {
@@ -148,6 +179,14 @@ func (m *Matrix) TMulTo(dst, r []float64) {
 // features. Because the features of a row are functions of its codes, it is a
 // weighted two-way marginal for each pair of columns.
 func (m *Matrix) gramTo(dst, d []float64) {
+	if m.numbers != nil {
+		for i, s := range d {
+			row := m.number(i)
+			for f, x := range row {
+				addScaled(dst[f*m.width+f:(f+1)*m.width], x*s, row[f:])
+			}
+		}
+	}
 	for p := range m.blocks {
 		for q := p; q < len(m.blocks); q++ {
 			a, b := &m.blocks[p], &m.blocks[q]
@@ -179,6 +218,43 @@ func (m *Matrix) gramTo(dst, d []float64) {
 			}
 		}
 	}
+}
+
+// diagonalTo adds the diagonal of Xᵀ·diag(d)·X to dst.
+func (m *Matrix) diagonalTo(dst, d []float64) {
+	for i, s := range d {
+		for f, x := range m.number(i) {
+			dst[f] += s * x * x
+		}
+	}
+	for _, b := range m.blocks {
+		sum := make([]float64, b.column.size)
+		forEachCode(b.codes, func(i, code int) { sum[code] += d[i] })
+		for code, s := range sum {
+			b.each(code, func(f int, x float64) { dst[f] += s * x * x })
+		}
+	}
+}
+
+// number returns row i of a matrix of numbers, nil if it is of another sort.
+func (m *Matrix) number(i int) []float64 {
+	if m.numbers == nil {
+		return nil
+	}
+	return m.numbers[i*m.width : (i+1)*m.width]
+}
+
+// tables returns the number of cells of the largest two-way table that gramTo needs.
+func (m *Matrix) tables() int {
+	first, second := 0, 0
+	for _, b := range m.blocks {
+		if b.column.size > first {
+			first, second = b.column.size, first
+		} else {
+			second = max(second, b.column.size)
+		}
+	}
+	return first * second
 }
 
 // each calls f with the features that are not 0 for a code, and their values.
@@ -222,6 +298,21 @@ func standardise(c column, codes table.Codes) []float64 {
 		out[code] = (x - mean) / sd
 	}
 	return out
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i, x := range a {
+		sum += x * b[i]
+	}
+	return sum
+}
+
+// addScaled adds s·x to dst.
+func addScaled(dst []float64, s float64, x []float64) {
+	for i, v := range x {
+		dst[i] += s * v
+	}
 }
 
 func forEachCode(c table.Codes, f func(i, code int)) {
