@@ -1,0 +1,93 @@
+// Package mutants breaks the privacy core on purpose, one line at a time, and asks that a test notices. A mutant that survives is a
+// hole in the tests. It compiles the core anew for each mutant, so it runs only with -long:
+//
+//	go test ./internal/mutants -args -long
+package mutants
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var long = flag.Bool("long", false, "run the mutants: two to four minutes")
+
+// mutant is one edit. The old text must occur exactly once in the file, so that a mutant cannot go stale unnoticed.
+type mutant struct {
+	name, file, old, new string
+	tests                string // packages whose tests must notice
+}
+
+var mutants = []mutant{
+	{"halved Gaussian noise in Counts", "privacy/counts.go", "g.AddTo(counts, s.src)\n", "g2, _ := noise.NewRoundedGaussian(sigma / 2); g2.AddTo(counts, s.src); _ = g\n", "./privacy"},
+	{"no noise in Total", "privacy/counts.go", "int64(s.data().Rows()) + g.Sample(s.src)", "int64(s.data().Rows()) + 0*g.Sample(s.src)", "./privacy"},
+	{"noise of Answer drawn once less", "privacy/counts.go", "s.data().CountWhere(p) + lap.Sample(s.src)", "s.data().CountWhere(p) + lap.Sample(s.src)/2", "./privacy"},
+	{"Counts is not charged", "privacy/counts.go", "s.charge(l, s.nb.CountsEvent(sigma))", "error(nil)", "./privacy"},
+	{"Select is not charged", "privacy/select.go", "s.charge(l, s.nb.SelectEvent(epsilon))", "error(nil)", "./privacy"},
+	{"the reservation is never used up", "privacy/session.go", "s.left[ev]--\n", "", "./privacy"},
+	{"halved replace-one Δ₁", "privacy/neighbours.go", "return 2 * nb.k()", "return nb.k()", "./privacy"},
+	{"replace-one Δ₂ without √2", "privacy/neighbours.go", "math.Nextafter(math.Sqrt2*nb.k(), math.Inf(1))", "nb.k()", "./privacy"},
+	{"rows per unit forgotten", "privacy/neighbours.go", "nb.MaxRowsPerUnit = s.MaxRowsPerUnit", "nb.MaxRowsPerUnit = 1", "./privacy"},
+	{"contribution not bounded", "privacy/rows.go", "seen[u] < k", "seen[u] < k+1", "./privacy"},
+	{"the first rows of a unit are kept", "privacy/rows.go", "src.Shuffle(len(order)", "src.Shuffle(0", "./privacy"},
+	{"selection at twice ε", "privacy/select.go", "down(epsilon, 2*delta)", "down(epsilon, delta)", "./privacy"},
+	{"rows are read before the reservation", "privacy/session.go", "if err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}\n\tt, report, err := rows.read(ctx, s.src)", "t, report, err := rows.read(ctx, s.src)\n\tif err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}", "./privacy"},
+	{"plan not compared with the budget", "privacy/session.go", "if cost.Epsilon > b.Epsilon {", "if false {", "./privacy"},
+	{"limit not asked", "privacy/session.go", "return e, l.Allows(o.Budget, o.Plan)", "return e, nil", "./privacy"},
+	{"a used run may be void", "privacy/session.go", "status == accountant.StatusVoid && s.calls > 0", "false", "./privacy"},
+	{"host in the model's ledger", "privacy/session.go", "\ts.record(e)\n\tif s.file == nil {\n\t\treturn nil\n\t}\n\te.PID", "\te.Host = \"h\"\n\ts.record(e)\n\tif s.file == nil {\n\t\treturn nil\n\t}\n\te.PID", "./privacy"},
+	{"lock not taken", "privacy/ledgerfile.go", "lock.TryLockContext(wait, 20*time.Millisecond)", "true, wait.Err()", "./privacy"},
+	{"rows print", "privacy/rows.go", "func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }", "", "./privacy"},
+}
+
+func TestMutantsAreCaught(t *testing.T) {
+	if !*long {
+		t.Skip("skipped: runs with -args -long")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			path := filepath.Join(root, filepath.FromSlash(m.file))
+			src, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(src), m.old); n != 1 {
+				t.Fatalf("the text to change occurs %d times in %s", n, m.file)
+			}
+			dir := t.TempDir()
+			changed := filepath.Join(dir, "mutant.go")
+			if err := os.WriteFile(changed, []byte(strings.Replace(string(src), m.old, m.new, 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			overlay, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list := filepath.Join(dir, "overlay.json")
+			if err := os.WriteFile(list, overlay, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			build := exec.Command("go", "build", "-overlay", list, "./"+filepath.Dir(m.file))
+			build.Dir = root
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("the mutant does not compile, so it shows nothing:\n%s", out)
+			}
+			test := exec.Command("go", "test", "-overlay", list, "-vet=off", "-failfast", "-timeout=120s", m.tests)
+			test.Dir = root
+			out, err := test.CombinedOutput()
+			if err == nil {
+				t.Errorf("no test noticed:\n%s", out)
+			} else if !strings.Contains(string(out), "--- FAIL") && !strings.Contains(string(out), "panic:") {
+				t.Errorf("the tests did not run:\n%s", out)
+			}
+		})
+	}
+}
