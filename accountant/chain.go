@@ -9,15 +9,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // maxLine bounds one line of a ledger, in bytes.
 const maxLine = 64 << 20
 
 // Seal returns e with Seq, Prev and Hash filled in to follow prev; the zero Entry as prev starts a ledger. Hash is the hex
-// SHA-256 of the entry's JSON without its hash. It panics if e cannot be encoded (an invalid event or adjacency), which a caller
-// that validated its plan cannot see.
+// SHA-256 of the entry's JSON without its hash. The time becomes UTC and text becomes valid UTF-8, so that what is written is what is read back.
+// It panics if e cannot be encoded (an invalid event or adjacency), which a caller that validated its plan cannot see.
 func (e Entry) Seal(prev Entry) Entry {
+	e.Time = e.Time.Round(0).UTC()
+	for _, text := range []*string{&e.Run, &e.Unit, &e.Method, &e.SchemaSHA256, &e.Tool, &e.Host, &e.Label, &e.Status, (*string)(&e.Kind), (*string)(&e.Rule)} {
+		*text = strings.ToValidUTF8(*text, "\uFFFD")
+	}
 	e.Seq, e.Prev = 0, prev.Hash
 	if prev.Hash != "" {
 		e.Seq = prev.Seq + 1
@@ -48,8 +53,8 @@ func encode(e Entry) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// ParseLedger reads JSON lines strictly (an unknown key, event or kind is an error) and checks the chain. Errors wrap ErrLedger and
-// name the line. If only the last line is torn, cut short before its newline, the entries before it are returned together with ErrTorn.
+// ParseLedger reads JSON lines strictly and checks the chain: each line must be, byte for byte, the canonical JSON of its entry, which leaves no room for
+// an unknown, repeated or reordered key. Errors wrap ErrLedger and name the line. If only the last line is torn, cut short before its newline, the entries before it are returned together with ErrTorn.
 func ParseLedger(r io.Reader) (*Ledger, error) {
 	l := &Ledger{}
 	in := bufio.NewReader(r)
@@ -101,9 +106,17 @@ func parseEntry(line []byte) (Entry, error) {
 	}
 	switch e.Kind {
 	case EntryOpen, EntryLimit, EntryReserve, EntryCharge, EntryClose:
-		return e, nil
+	default:
+		return e, fmt.Errorf("unknown kind %q", e.Kind)
 	}
-	return e, fmt.Errorf("unknown kind %q", e.Kind)
+	canonical, err := encode(e)
+	if err != nil {
+		return e, err
+	}
+	if !bytes.Equal(canonical, bytes.TrimSuffix(line, []byte("\n"))) {
+		return e, errors.New("it is not in canonical form: the line was changed")
+	}
+	return e, nil
 }
 
 // link checks that entry i follows the one before it.

@@ -89,7 +89,7 @@ func (c Composition) epsilon(delta float64, adj Adjacency, acc accuracy) (Bound,
 	if rest := (delta - c.leak()) / (1 - c.leak()); rest > 0 { // what the Approx events leave
 		rdp, alpha := c.pure().rdpEpsilon(rest, adj)
 		best = better(best, Bound{Epsilon: math.Max(0, rdp), Delta: delta, Method: methodRDP})
-		best = c.pldEpsilon(best, alpha, adj, acc)
+		best = c.pldEpsilon(best, alpha-1, adj, acc)
 	}
 	if math.IsInf(best.Epsilon, 1) {
 		return Bound{}, fmt.Errorf("accountant: the events have no finite epsilon at delta %v: %w", delta, ErrUnbounded)
@@ -125,8 +125,8 @@ func (c Composition) delta(epsilon float64, adj Adjacency, acc accuracy) (Bound,
 // gdpSlack is the relative slack of the closed form: rounding only, for μ ≥ 1e-6.
 const gdpSlack = 1e-6
 
-// pldEpsilon returns the better of best and the bound by privacy-loss distributions, with its Slack. alpha is the best Rényi order, which is a good tilt.
-func (c Composition) pldEpsilon(best Bound, alpha float64, adj Adjacency, acc accuracy) Bound {
+// pldEpsilon returns the better of best and the bound by privacy-loss distributions, with its Slack. lambda is the tilt: the best Rényi order less 1.
+func (c Composition) pldEpsilon(best Bound, lambda float64, adj Adjacency, acc accuracy) Bound {
 	best.Slack = best.Epsilon // the true ε is not negative
 	if best.Epsilon == 0 || math.IsInf(best.Epsilon, 1) {
 		return best
@@ -136,20 +136,26 @@ func (c Composition) pldEpsilon(best Bound, alpha float64, adj Adjacency, acc ac
 		return best
 	}
 	h := p.grid(c.pure().rdp(2, adj), acc)
-	curves, ok := p.curves(h, alpha-1, above)
+	curves, ok := p.curves(h, lambda, above)
 	if !ok {
 		return best
 	}
-	upper := 0.0
-	for _, c := range curves {
-		upper = math.Max(upper, c.upper(best.Delta))
-	}
+	upper := highest(curves, best.Delta)
 	best = better(best, Bound{Epsilon: upper, Delta: best.Delta, Method: methodPLD})
 	best.Slack = best.Epsilon
 	if acc.lower {
-		best.Slack = best.Epsilon - math.Min(best.Epsilon, p.lowest(curves, h, alpha-1, best.Delta))
+		best.Slack = best.Epsilon - math.Min(best.Epsilon, p.lowest(curves, h, lambda, best.Delta))
 	}
 	return best
+}
+
+// highest returns the largest of the curves' ε at delta.
+func highest(curves []curve, delta float64) float64 {
+	epsilon := 0.0
+	for _, c := range curves {
+		epsilon = math.Max(epsilon, c.upper(delta))
+	}
+	return epsilon
 }
 
 // pldDelta returns the better of best and the bound by privacy-loss distributions.

@@ -13,16 +13,16 @@ import (
 //
 //	δ(ε) = inf + M·Σ_{kh > ε} p_k·e^{−λkh}·(1 − e^{ε−kh})
 //
-// λ is chosen so that p is centred near the ε of interest. An error of p in L1 norm, whether from the floating point of the FFT (about
-// 1e-11) or from mass outside the window of the cyclic convolution, is then multiplied by M·e^{−λε}, which is the Chernoff bound of δ(ε): a
-// relative error, so that δ = 1e-12 is as certain as δ = 0.1. Untilted, the rounding noise of the FFT alone would be of that size.
+// λ is chosen so that M·e^{−λε}, the Chernoff bound of δ(ε), is small at the ε of interest. An error of p, whether from the floating point of the FFT or
+// from mass outside the window of the cyclic convolution, is multiplied by M·e^{−λε} too: it is a relative error, so that δ = 1e-12 is as certain as
+// δ = 0.1. Untilted, the rounding noise of the FFT alone would be of that size.
 type curve struct {
 	h      float64
 	lambda float64
 	logM   float64
 	first  int       // p[i] is at the loss (first+i)·h
 	p      []float64 // may have small negative entries
-	err    float64   // bound on the L1 error of p: rounding, and the mass that wrapped around
+	err    float64   // bound on Σ_{kh > ε} |error of p_k|·e^{−λ(kh−ε)}: rounding, and the mass that wrapped around
 	inf    float64
 	grow   float64 // the true masses are within a factor e^{±grow}
 	shift  float64
@@ -120,7 +120,9 @@ func (c *curve) convolve(terms []dist, tilted [][]float64, n int) bool {
 	for i := range c.p {
 		c.p[i] = cyclic[mod(c.first+i, n)] / float64(n)
 	}
-	c.err = 2*root*(sum+perLevel*smallest) + 4*windowTail
+	// By Cauchy and Schwarz an L2 error e counts as at most e·√(Σ_{j>0} e^{−2λjh}) ≤ e/√(1 − e^{−2λh}); it has N terms at most.
+	weights := math.Min(float64(n), -1/math.Expm1(-2*c.lambda*c.h))
+	c.err = 2*math.Sqrt(weights)*(sum+perLevel*smallest) + 4*windowTail
 	return true
 }
 

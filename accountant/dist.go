@@ -30,8 +30,8 @@ const maxBins = 1 << 21
 // pair is a dominating pair (P, Q) on the real line whose privacy loss ln(dP/dQ) increases with the point.
 type pair interface {
 	loss(x float64) float64
-	point(loss float64) float64        // the inverse of loss; ±Inf beyond its range
-	masses(i interval) (p, q float64)  // each with a relative error of massError
+	point(loss float64) float64         // the inverse of loss; ±Inf beyond its range
+	masses(i interval) (p, q float64)   // each with a relative error of massError
 	reach(tail float64) (x, mu float64) // P has at most tail outside [−x, x]; mu bounds the slope of the loss
 }
 

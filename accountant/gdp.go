@@ -23,6 +23,9 @@ func GDPDelta(mu, epsilon float64) float64 {
 	}
 	// δ = Φ(a)·(1 − e^{ε + ln Φ(b) − ln Φ(a)}); the logarithms have an absolute error of a few ulps of their size.
 	logA, logB := logPhi(mu/2-epsilon/mu), logPhi(-mu/2-epsilon/mu)
+	if math.IsInf(logA, -1) {
+		return 0
+	}
 	slop := 8 * ulp * (1 + math.Abs(epsilon) + math.Abs(logA) + math.Abs(logB))
 	return math.Min(1, math.Exp(logA+slop)*math.Max(0, -math.Expm1(epsilon+logB-logA-slop)))
 }
@@ -57,8 +60,8 @@ func GDPMu(b Budget) (float64, error) {
 	for GDPDelta(hi, b.Epsilon) <= b.Delta {
 		lo, hi = hi, 2*hi
 	}
-	// 1/μ is a noise scale: bisect it upwards so that the end that is returned is the private one.
-	scale := bisectUp(1/hi, 1/math.Max(lo, b.Delta*b.Epsilon/100), func(scale float64) bool { return GDPDelta(1/scale, b.Epsilon) <= b.Delta })
+	// 1/μ is a noise scale: bisect it upwards so that the end that is returned is the private one. μ = δ is within any budget, as δ(ε) ≤ δ(0) < μ/2.
+	scale := bisectUp(1/hi, 1/math.Max(lo, b.Delta), func(scale float64) bool { return GDPDelta(1/scale, b.Epsilon) <= b.Delta })
 	return 1 / scale, nil
 }
 

@@ -63,7 +63,7 @@ type Entry struct {
 	Event          *Charge     `json:"charge,omitzero"`
 	Status         string      `json:"status,omitzero"`
 	Prev           string      `json:"prev"`
-	Hash           string      `json:"hash"`
+	Hash           string      `json:"hash,omitzero"`
 }
 
 // Ledger is the entries of one file, in order.

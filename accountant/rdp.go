@@ -60,7 +60,7 @@ func responseRDP(epsilon, alpha float64) float64 {
 	return r
 }
 
-// maxOrderPoints bounds the memory of one quadrature; an order that would need more has no bound here.
+// maxOrderPoints bounds the memory of one quadrature. An order that would need more takes the bound without subsampling.
 const maxOrderPoints = 1 << 18
 
 // subsampledRDP returns the Rényi divergence of the Poisson-subsampled Gaussian, D_α(P‖Q) with q the rate and σ the noise multiplier:
@@ -88,7 +88,7 @@ func subsampledRDP(e SubsampledGaussian, alpha float64, adj Adjacency) float64 {
 	}
 	n := int((hi-lo)/step) + 1
 	if n > maxOrderPoints {
-		return math.Inf(1)
+		return subsampledRDP(SubsampledGaussian{1, e.NoiseMultiplier}, alpha, adj)
 	}
 	// ln Q(x) without the constant, and r = ln(P(x)/Q(x)), at x = σy.
 	at := func(y float64) (logQ, r float64) {

@@ -2,7 +2,9 @@ package accountant
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
+	"strconv"
 )
 
 // Runs returns one summary for each reservation, in order.
@@ -44,14 +46,31 @@ func (c Composition) add(x Charge) Composition {
 
 // Spent returns the basic composition of all reservations: Σε and Σδ. Void runs are left out.
 func (l *Ledger) Spent() Budget {
+	epsilon, delta := l.spent()
 	var sum Budget
+	sum.Epsilon, _ = epsilon.Float64()
+	sum.Delta, _ = delta.Float64()
+	return sum
+}
+
+// spent is Spent in exact decimals: three runs at 0.1 fit a limit of 0.3, and one ulp more does not.
+func (l *Ledger) spent() (epsilon, delta *big.Rat) {
+	epsilon, delta = new(big.Rat), new(big.Rat)
 	for _, r := range l.Runs() {
 		if r.Status != StatusVoid {
-			sum.Epsilon += r.Budget.Epsilon
-			sum.Delta += r.Budget.Delta
+			epsilon.Add(epsilon, decimal(r.Budget.Epsilon))
+			delta.Add(delta, decimal(r.Budget.Delta))
 		}
 	}
-	return sum
+	return epsilon, delta
+}
+
+// decimal is the number that the shortest decimal form of x, its form in JSON, says. NaN and the infinities, which Validate refuses, count as 0.
+func decimal(x float64) *big.Rat {
+	if r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64)); ok {
+		return r
+	}
+	return new(big.Rat)
 }
 
 // Limit returns the newest limit.
@@ -64,14 +83,14 @@ func (l *Ledger) Limit() (Entry, bool) {
 	return Entry{}, false
 }
 
-// sumTolerance forgives the rounding of a sum of decimal budgets: ten runs at ε = 0.1 fit a limit of 1.
-const sumTolerance = 1e-12
-
 // Allows returns ErrBudget if a reservation of c with budget b would exceed the limit. Under RuleBasic the sums of ε and of δ over
 // all reservations must stay within the limit; under RuleZCDP the sum of ρ must stay within the ρ of the limit (an event without ρ is
 // refused). Both are privacy filters: they hold although later runs are chosen after seeing earlier releases (Rogers, Roth, Ullman,
-// Vadhan 2016; Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023). Without a limit everything is allowed.
+// Vadhan 2016; Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023). Without a limit every valid budget is allowed.
 func (l *Ledger) Allows(b Budget, c Composition) error {
+	if err := b.Validate(); err != nil {
+		return err
+	}
 	limit, ok := l.Limit()
 	if !ok {
 		return nil
@@ -79,9 +98,11 @@ func (l *Ledger) Allows(b Budget, c Composition) error {
 	if limit.Rule == RuleZCDP {
 		return l.allowsRho(limit, c)
 	}
-	spent := l.Spent()
-	epsilon, delta := spent.Epsilon+b.Epsilon, spent.Delta+b.Delta
-	if epsilon > limit.Budget.Epsilon*(1+sumTolerance) || delta > limit.Budget.Delta*(1+sumTolerance) {
+	epsilon, delta := l.spent()
+	epsilon.Add(epsilon, decimal(b.Epsilon))
+	delta.Add(delta, decimal(b.Delta))
+	if epsilon.Cmp(decimal(limit.Budget.Epsilon)) > 0 || delta.Cmp(decimal(limit.Budget.Delta)) > 0 {
+		spent := l.Spent()
 		return fmt.Errorf("accountant: epsilon %v and delta %v are spent; %v and %v more would exceed the ledger's limit of %v and %v: %w",
 			spent.Epsilon, spent.Delta, b.Epsilon, b.Delta, limit.Budget.Epsilon, limit.Budget.Delta, ErrBudget)
 	}

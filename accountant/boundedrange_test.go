@@ -1,0 +1,253 @@
+package accountant
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// profile is δ at x of a pair with these atoms.
+func profile(atoms []atom, x float64) float64 {
+	sum := 0.0
+	for _, a := range atoms {
+		sum += a.mass * math.Max(0, -math.Expm1(x-a.loss))
+	}
+	return sum
+}
+
+// oneRange is the closed form of V_1.
+func oneRange(epsilon, x float64) float64 {
+	switch {
+	case x >= epsilon:
+		return 0
+	case x <= -epsilon:
+		return -math.Expm1(x)
+	}
+	return math.Pow(-math.Expm1((x-epsilon)/2), 2) / -math.Expm1(-epsilon)
+}
+
+// move is one call in a program: value V at x before it, given the value after it.
+type move func(after func(float64) float64) func(float64) float64
+
+// bounded is S: the adversary picks t, here from a grid, and each value is attained by a real mechanism.
+func bounded(epsilon float64, grid int) move {
+	return func(after func(float64) float64) func(float64) float64 {
+		return func(x float64) float64 {
+			best := 0.0
+			for i := 0; i <= grid; i++ {
+				t := epsilon * float64(i) / float64(grid)
+				p := math.Expm1(t-epsilon) / math.Expm1(-epsilon)
+				best = math.Max(best, p*after(x-t)+(1-p)*after(x-t+epsilon))
+			}
+			return best
+		}
+	}
+}
+
+// fixed is the composition with a pair of two atoms, randomised response.
+func fixed(epsilon float64) move {
+	return func(after func(float64) float64) func(float64) float64 {
+		return func(x float64) float64 {
+			sum := 0.0
+			for _, a := range responseAtoms(epsilon) {
+				sum += a.mass * after(x-a.loss)
+			}
+			return sum
+		}
+	}
+}
+
+func value(moves []move, x float64) float64 {
+	v := func(x float64) float64 { return math.Max(0, -math.Expm1(x)) }
+	for i := len(moves) - 1; i >= 0; i-- {
+		v = moves[i](v)
+	}
+	return v(x)
+}
+
+func TestBoundedRangeOfOne(t *testing.T) {
+	for _, epsilon := range []float64{1e-6, .01, .5, 3, 40} {
+		g := newRangeGame(epsilon, 1, 300)
+		upper, lower := g.upper(), g.lower()
+		for i := -12; i <= 12; i++ {
+			x := epsilon * float64(i) / 10.01
+			want := oneRange(epsilon, x)
+			up, low := profile(upper, x), profile(lower, x)
+			if up < want*(1-1e-9) || up > want+3e-5*epsilon {
+				t.Errorf("ε %v: V_1(%v) ≤ %v, closed form %v", epsilon, x, up, want)
+			}
+			if low > want*(1+1e-9)+1e-15 || low < want-3e-4*epsilon {
+				t.Errorf("ε %v: V_1(%v) ≥ %v, closed form %v", epsilon, x, low, want)
+			}
+		}
+	}
+}
+
+// The recursion against the adversary himself, on a fine grid of t, for two and three calls.
+func TestBoundedRangeAgainstAdversary(t *testing.T) {
+	for _, epsilon := range []float64{.1, 1.5} {
+		for k := 1; k <= 3; k++ {
+			g := newRangeGame(epsilon, k, 60)
+			upper, lower := g.upper(), g.lower()
+			grid := []int{0, 400, 200, 60}[k]
+			var moves []move
+			for range k {
+				moves = append(moves, bounded(epsilon, grid))
+			}
+			for _, share := range []float64{-.5, 0, .21, .47, .83} {
+				x := share * epsilon * float64(k)
+				want := value(moves, x) // attained
+				up, low := profile(upper, x), profile(lower, x)
+				if up < want*(1-1e-12) || up > want*1.02+1e-6*epsilon {
+					t.Errorf("ε %v k %d: V(%v) ≤ %v, attained %v", epsilon, k, x, up, want)
+				}
+				if low > up || low < want*.98-1e-3*epsilon*math.Max(0, 1-share) {
+					t.Errorf("ε %v k %d: V(%v) ≥ %v, attained %v", epsilon, k, x, low, want)
+				}
+			}
+		}
+	}
+}
+
+// Other events before, between and after: the composition C V_2 bounds every order, and the bound is attained when they come first.
+func TestBoundedRangeInAnyOrder(t *testing.T) {
+	const epsilon, other = .8, .5
+	s, c := bounded(epsilon, 120), fixed(other)
+	upper := newRangeGame(epsilon, 2, 120).upper()
+	composed := func(x float64) float64 {
+		sum := 0.0
+		for _, a := range responseAtoms(other) {
+			sum += a.mass * profile(upper, x-a.loss)
+		}
+		return sum
+	}
+	gap := 0.0
+	for _, x := range []float64{-.3, .05, .4, .77, 1.1, 1.6} {
+		bound := composed(x)
+		first := value([]move{c, s, s}, x)
+		if first > bound || first < bound*.995-1e-5 {
+			t.Errorf("x %v: first: %v, bound %v", x, first, bound)
+		}
+		for name, order := range map[string][]move{"between": {s, c, s}, "last": {s, s, c}} {
+			got := value(order, x)
+			if got > bound {
+				t.Errorf("x %v: %s: %v exceeds %v", x, name, got, bound)
+			}
+			gap = math.Max(gap, first/got-1)
+		}
+	}
+	if gap < 1e-3 {
+		t.Errorf("the order should matter somewhere: %v", gap)
+	}
+}
+
+// Exponential mechanisms themselves: random utilities on a few candidates, neighbours that move each by at most Δ = 1, one call and two adaptive ones.
+func TestExponentialMechanismsAreBounded(t *testing.T) {
+	u := rand.New(rand.NewPCG(1, 2))
+	// losses returns the atoms of P(c) ∝ e^{ε·u_c/2} against the neighbour's.
+	losses := func(epsilon float64) []atom {
+		n := 2 + u.IntN(4)
+		p, q := make([]float64, n), make([]float64, n)
+		sp, sq := 0.0, 0.0
+		for i := range n {
+			score := 4 * u.NormFloat64()
+			moved := score + []float64{-1, 1, 2*u.Float64() - 1}[u.IntN(3)]
+			p[i], q[i] = math.Exp(epsilon*score/2), math.Exp(epsilon*moved/2)
+			sp += p[i]
+			sq += q[i]
+		}
+		var atoms []atom
+		for i := range n {
+			atoms = append(atoms, atom{math.Log(p[i] / sp * sq / q[i]), p[i] / sp})
+		}
+		return atoms
+	}
+	for _, epsilon := range []float64{.2, 1, 4} {
+		one, two := newRangeGame(epsilon, 1, 200).upper(), newRangeGame(epsilon, 2, 100).upper()
+		closest := 0.0
+		for range 4000 {
+			a := losses(epsilon)
+			b := make([][]atom, len(a)) // the second mechanism depends on the first one's choice
+			for i := range b {
+				b[i] = losses(epsilon)
+			}
+			x := epsilon * (3*u.Float64() - 1)
+			got, want := profile(a, x), profile(one, x)
+			if got > want*(1+1e-12) {
+				t.Fatalf("ε %v: δ(%v) = %v exceeds V_1 = %v", epsilon, x, got, want)
+			}
+			if want > 1e-3 {
+				closest = math.Max(closest, got/want)
+			}
+			sum := 0.0
+			for i := range a {
+				sum += a[i].mass * profile(b[i], x-a[i].loss)
+			}
+			if want := profile(two, x); sum > want*(1+1e-12) {
+				t.Fatalf("ε %v: two calls: δ(%v) = %v exceeds V_2 = %v", epsilon, x, sum, want)
+			}
+		}
+		if closest < .9 {
+			t.Errorf("ε %v: the mechanisms come within %v of V_1 only", epsilon, closest)
+		}
+	}
+}
+
+// k-fold compositions beat the conversion of zCDP, the basic sum and the k-fold product of the pair of V_1.
+func TestBoundedRangeBeatsOtherBounds(t *testing.T) {
+	for _, row := range []struct {
+		epsilon float64
+		k       int
+	}{{.3, 1}, {.2, 3}, {.1, 14}, {.05, 64}, {.05, 100}, {.01, 1000}, {2, 10}} {
+		got := mustEpsilon(t, Composition{{Exponential{row.epsilon}, row.k}}, 1e-9, AddRemove)
+		zcdp, sum := ZCDPEpsilon(row.epsilon*row.epsilon/8*float64(row.k), 1e-9), row.epsilon*float64(row.k)
+		if got.Epsilon > math.Min(zcdp, sum) {
+			t.Errorf("%v: ε = %v, zCDP %v, basic %v", row, got.Epsilon, zcdp, sum)
+		}
+		if row.k >= 14 && got.Epsilon > .97*math.Min(zcdp, sum) {
+			t.Errorf("%v: ε = %v saves less than 3%% of %v", row, got.Epsilon, math.Min(zcdp, sum))
+		}
+		if got.Slack > .04*got.Epsilon {
+			t.Errorf("%v: slack %v of %v", row, got.Slack, got.Epsilon)
+		}
+		if row.k == 14 {
+			d, _ := onGrid(newRangeGame(row.epsilon, 1, 100).upper(), 1e-4, 14)
+			c, _, _ := compose([]dist{d}, 1e-4, 30)
+			if product := c.upper(1e-9); product < 1.03*got.Epsilon {
+				t.Errorf("the product of single pairs costs %v, the game %v", product, got.Epsilon)
+			}
+		}
+	}
+}
+
+// Blocks: 65 calls cost no less than 64 and no more than 66.
+func TestBlocksAreMonotone(t *testing.T) {
+	last := 0.0
+	for _, k := range []int{1, 2, 8, 63, 64, 65, 66, 128, 129, 200} {
+		got := mustEpsilon(t, Composition{{Exponential{.05}, k}, {Gaussian{20}, 1}}, 1e-9, AddRemove)
+		if got.Epsilon <= last {
+			t.Errorf("%d calls cost %v, fewer cost %v", k, got.Epsilon, last)
+		}
+		last = got.Epsilon
+	}
+	// Two groups of one kind of event are one group.
+	a := mustEpsilon(t, Composition{{Exponential{.1}, 4}, {Exponential{.1}, 6}}, 1e-9, AddRemove)
+	b := mustEpsilon(t, Composition{{Exponential{.1}, 10}}, 1e-9, AddRemove)
+	if a != b {
+		t.Errorf("split charges: %+v, %+v", a, b)
+	}
+}
+
+func TestEnvelope(t *testing.T) {
+	got := envelope([]line{{at: 1, value: 0, slope: 0}, {at: 1, value: .2, slope: -.3}, {at: 1, value: .01, slope: -.6}})
+	// 1 − α meets .5 − .3α at α = 5/7, and that meets 0 at α = 5/3.
+	want := []atom{{math.Log(5. / 7), .7 * 5 / 7}, {math.Log(5. / 3), .3 * 5 / 3}}
+	if len(got) != 2 {
+		t.Fatalf("%v, want %v", got, want)
+	}
+	for i := range want {
+		if math.Abs(got[i].loss-want[i].loss) > 1e-12 || math.Abs(got[i].mass-want[i].mass) > 1e-12 {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}

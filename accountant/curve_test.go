@@ -1,0 +1,294 @@
+package accountant
+
+import (
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+)
+
+// randomDist is a distribution on a few grid points.
+func randomDist(u *rand.Rand, count float64) dist {
+	d := dist{lo: u.IntN(9) - 6, mass: make([]float64, 1+u.IntN(12)), inf: u.Float64() * 1e-3, count: count}
+	sum := 0.0
+	for i := range d.mass {
+		d.mass[i] = u.ExpFloat64()
+		sum += d.mass[i]
+	}
+	for i := range d.mass {
+		d.mass[i] *= (1 - d.inf) / sum
+	}
+	return d
+}
+
+// convolution composes directly.
+func convolution(terms []dist) dist {
+	out := dist{mass: []float64{1}}
+	keep := 1.0
+	for _, d := range terms {
+		for range int(d.count) {
+			next := make([]float64, len(out.mass)+len(d.mass)-1)
+			for i, a := range out.mass {
+				for j, b := range d.mass {
+					next[i+j] += a * b
+				}
+			}
+			out.mass, out.lo = next, out.lo+d.lo
+			keep *= 1 - d.inf
+		}
+	}
+	out.inf = 1 - keep
+	return out
+}
+
+func (d dist) profile(epsilon, h float64) float64 {
+	sum := d.inf
+	for i, m := range d.mass {
+		sum += m * math.Max(0, -math.Expm1(epsilon-float64(d.lo+i)*h))
+	}
+	return sum
+}
+
+// The tilted FFT against direct convolution, for tilts from none to steep, at every ε from 0 to beyond the support.
+func TestComposeAgainstConvolution(t *testing.T) {
+	u := rand.New(rand.NewPCG(3, 4))
+	const h = .13
+	for trial := range 200 {
+		terms := []dist{randomDist(u, float64(1+u.IntN(7))), randomDist(u, 1), randomDist(u, float64(1+u.IntN(3)))}
+		want := convolution(terms)
+		lambda := []float64{0, .3, 2, 9}[trial%4]
+		c, _, ok := compose(terms, h, lambda)
+		if !ok {
+			t.Fatal("compose failed")
+		}
+		for epsilon := 0.0; epsilon < 8; epsilon += .0413 {
+			got, exact := c.delta(epsilon), want.profile(epsilon, h)
+			if epsilon < float64(c.first)*h { // below the window it says nothing
+				if got != 1 {
+					t.Fatalf("trial %d λ %v: δ(%v) = %v below the window", trial, lambda, epsilon, got)
+				}
+				continue
+			}
+			if got < exact*(1-1e-14) || got > exact+1e-6*(1+math.Exp(c.logM-lambda*epsilon)) {
+				t.Fatalf("trial %d λ %v: δ(%v) = %v, want %v", trial, lambda, epsilon, got, exact)
+			}
+		}
+		for _, delta := range []float64{.5, .1, .02} {
+			if delta <= want.inf*1.01 {
+				if delta < want.inf && !math.IsInf(c.upper(delta), 1) {
+					t.Fatalf("trial %d: ε(%v) = %v with %v at infinity", trial, delta, c.upper(delta), want.inf)
+				}
+				continue
+			}
+			got := c.upper(delta)
+			if d := want.profile(got, h); d > delta*(1+1e-14) {
+				t.Fatalf("trial %d λ %v: ε(%v) = %v costs %v", trial, lambda, delta, got, d)
+			}
+			if got > 1e-4 && lambda < 3 && want.profile(got-1e-4, h) < delta-1e-6*(1+math.Exp(c.logM-lambda*got)) {
+				t.Fatalf("trial %d λ %v: ε(%v) = %v is not the smallest", trial, lambda, delta, got)
+			}
+			if low := c.lower(delta); low > got {
+				t.Fatalf("trial %d: lower bound %v above %v", trial, low, got)
+			}
+		}
+	}
+}
+
+// A window too narrow for the support: what wraps around is counted. The stated error must cover the difference.
+func TestWrapAroundIsBounded(t *testing.T) {
+	u := rand.New(rand.NewPCG(5, 6))
+	d := dist{lo: -400, mass: make([]float64, 801), count: 30}
+	for i := range d.mass {
+		x := float64(i-400) / 10
+		d.mass[i] = math.Exp(-x*x/2+x/20) / 25.1 * (1 + u.Float64()*1e-3)
+	}
+	s := total(d.mass)
+	for i := range d.mass {
+		d.mass[i] /= s
+	}
+	const h = .01
+	want := convolution([]dist{d})
+	for _, lambda := range []float64{.1, 1, 3} {
+		c, _, ok := compose([]dist{d}, h, lambda)
+		if !ok || len(c.p) >= len(want.mass) {
+			t.Fatalf("λ %v: the window of %d does not test anything", lambda, len(c.p))
+		}
+		for epsilon := float64(c.first)*h + h; epsilon < 9; epsilon += .37 {
+			if epsilon < 0 {
+				continue
+			}
+			if got, exact := c.delta(epsilon), want.profile(epsilon, h); got < exact*(1-1e-13) {
+				t.Errorf("λ %v: δ(%v) = %v, want at least %v", lambda, epsilon, got, exact)
+			}
+		}
+	}
+}
+
+func TestPower(t *testing.T) {
+	z := complex(.6, -.7)
+	for n := int64(1); n < 40; n++ {
+		want := complex(1, 0)
+		for range n {
+			want *= z
+		}
+		if got := power(z, n); cmplx.Abs(got-want) > float64(n)*4*ulp*cmplx.Abs(want) {
+			t.Errorf("power(z, %d) = %v, want %v", n, got, want)
+		}
+	}
+}
+
+// The moment generating function and the tilt against their definitions, past several resynchronisations.
+func TestTilt(t *testing.T) {
+	u := rand.New(rand.NewPCG(7, 8))
+	d := dist{lo: -700, mass: make([]float64, 2000)}
+	for i := range d.mass {
+		d.mass[i] = u.Float64()
+	}
+	const h = .01
+	for _, s := range []float64{-30, -1, 0, .5, 25} {
+		sum, mean := 0.0, 0.0
+		for i, m := range d.mass {
+			w := m * math.Exp(s*h*float64(d.lo+i))
+			sum += w
+			mean += w * float64(d.lo+i)
+		}
+		mean /= sum
+		if got := d.logMGF(s, h); math.Abs(got-math.Log(sum)) > 1e-11 {
+			t.Errorf("logMGF(%v) = %v, want %v", s, got, math.Log(sum))
+		}
+		if s < 0 {
+			continue
+		}
+		p, logM := d.tilt(s, h)
+		m, v := moments(p, d.lo)
+		if math.Abs(logM-math.Log(sum)) > 1e-11 || math.Abs(m-mean) > 1e-8 || !near(total(p), 1, 1e-12) || v <= 0 {
+			t.Errorf("tilt(%v): ln M %v, mean %v, want %v, %v", s, logM, m, math.Log(sum), mean)
+		}
+	}
+}
+
+// On the grid a pair costs at least what it costs off it, at every ε; and no more than with every loss a cell higher.
+func TestDiscretizeIsAnUpperBound(t *testing.T) {
+	const h, tail = .05, 1e-18
+	for _, row := range []struct {
+		name  string
+		pr    pair
+		exact func(epsilon float64) float64
+	}{
+		{"gaussian", gaussianPair{.7}, func(e float64) float64 { return GDPDelta(.7, e) }},
+		{"steep gaussian", gaussianPair{6}, func(e float64) float64 { return GDPDelta(6, e) }},
+		{"flat gaussian", gaussianPair{.01}, func(e float64) float64 { return GDPDelta(.01, e) }},
+		// (1−q)N(0) + qN(μ) against N(0): δ(ε) = q·δ_G(ln(1 + (e^ε − 1)/q)).
+		{"remove", removePair{.2, 1.1}, func(e float64) float64 { return .2 * GDPDelta(1.1, math.Log1p(math.Expm1(e)/.2)) }},
+		// The reverse: δ(ε) = 1 − e^ε + e^ε·δ_remove(−ε), and above −ln(1−q) it is 0.
+		{"add", addPair{.2, 1.1}, func(e float64) float64 {
+			if inner := math.Expm1(-e)/.2 + 1; inner > 0 {
+				return -math.Expm1(e) + math.Exp(e)*.2*GDPDelta(1.1, math.Log(inner))
+			}
+			return 0
+		}},
+	} {
+		d, ok := discretize(row.pr, h, tail, 1)
+		if !ok {
+			t.Fatal("too many bins")
+		}
+		if mass := total(d.mass) + d.inf; mass < 1 || mass > 1+1e-9 {
+			t.Errorf("%s: mass %v", row.name, mass)
+		}
+		for epsilon := 0.0; epsilon < 9; epsilon += .0173 {
+			got, exact := d.profile(epsilon-d.shift, h), row.exact(epsilon)
+			if got < exact*(1-1e-9)-1e-16 {
+				t.Errorf("%s: δ(%v) = %v, below %v", row.name, epsilon, got, exact)
+			}
+			if most := row.exact(epsilon - h); got > most*(1+1e-9)+1e-15 {
+				t.Errorf("%s: δ(%v) = %v, above δ(ε − h) = %v", row.name, epsilon, got, most)
+			}
+		}
+	}
+}
+
+// point inverts loss over the whole reach, for every pair.
+func TestPairsInvert(t *testing.T) {
+	for _, pr := range []pair{
+		gaussianPair{.01}, gaussianPair{5}, removePair{.01, .5}, removePair{.999, 4}, addPair{.01, .5}, addPair{.999, 4},
+		replacePair{.01, .5}, replacePair{.5, 9}, replacePair{.999, 4},
+	} {
+		x, mu := pr.reach(1e-15)
+		last := math.Inf(-1)
+		for i := -50; i <= 50; i++ {
+			at := x * float64(i) / 50
+			loss := pr.loss(at)
+			if loss < last || math.Abs(loss) > mu*x+mu*mu {
+				t.Fatalf("%#v: loss(%v) = %v", pr, at, loss)
+			}
+			last = loss
+			back := pr.point(loss)
+			if math.IsInf(back, 0) { // beyond the range in float64
+				continue
+			}
+			if again := pr.loss(back); math.Abs(again-loss) > 64*ulp*(1+x*mu+mu*mu) {
+				t.Errorf("%#v: loss(point(%v)) = %v", pr, loss, again)
+			}
+			// The loss is the logarithm of the ratio of the masses of a short interval.
+			if math.Abs(at) < 4 {
+				if p, q := pr.masses(between(at-1e-5, at+1e-5)); math.Abs(math.Log(p/q)-loss) > 1e-6 {
+					t.Errorf("%#v: ln(p/q) = %v at %v, loss %v", pr, math.Log(p/q), at, loss)
+				}
+			}
+		}
+	}
+}
+
+// Atoms on the grid keep P's mass, and E[e^{−L}] = Q's mass.
+func TestOnGrid(t *testing.T) {
+	const h = .03
+	atoms := []atom{{-.7213, .1}, {-.03, .2}, {0, .05}, {.0299999, .15}, {.4444, .5}}
+	d, ok := onGrid(atoms, h, 1)
+	if !ok {
+		t.Fatal("too many bins")
+	}
+	q, wantQ := 0.0, 0.0
+	for i, m := range d.mass {
+		q += m * math.Exp(-float64(d.lo+i)*h)
+	}
+	for _, a := range atoms {
+		wantQ += a.mass * math.Exp(-a.loss)
+	}
+	if !near(total(d.mass), 1, 1e-11) || !near(q, wantQ, 1e-11) {
+		t.Errorf("masses %v and %v, want 1 and %v", total(d.mass), q, wantQ)
+	}
+	for epsilon := -1.0; epsilon < 1; epsilon += .0071 {
+		got, exact := d.profile(epsilon-d.shift, h), profile(atoms, epsilon)
+		if got < exact*(1-1e-12) || got > profile(atoms, epsilon-h)*(1+1e-11) {
+			t.Errorf("δ(%v) = %v, want %v", epsilon, got, exact)
+		}
+	}
+	if _, ok := onGrid([]atom{{0, .5}, {1e9, .5}}, h, 1); ok {
+		t.Error("a grid of 3e10 bins was accepted")
+	}
+	if _, ok := discretize(gaussianPair{1}, 1e-9, 1e-12, 1); ok {
+		t.Error("a grid of 1e10 bins was accepted")
+	}
+}
+
+func TestLatticeAtoms(t *testing.T) {
+	atoms, ok := latticeAtoms(DiscreteGaussian{NoiseMultiplier: 1.5, Sensitivity: 2}, 1e-20)
+	if !ok {
+		t.Fatal("too many")
+	}
+	sum, back := 0.0, 0.0
+	for _, a := range atoms {
+		sum += a.mass
+		back += a.mass * math.Exp(-a.loss)
+	}
+	if !near(sum, 1, 1e-12) || !near(back, 1, 1e-12) {
+		t.Errorf("P and Q have mass %v and %v", sum, back)
+	}
+	// At x = 0 under P the loss is s²/2σ² = 1/(2·1.5²).
+	if a := atoms[len(atoms)/2]; !near(a.loss, 1/(2*1.5*1.5), 1e-12) {
+		t.Errorf("loss at 0: %v", a.loss)
+	}
+	if _, ok := latticeAtoms(DiscreteGaussian{1e6, 1}, 1e-20); ok {
+		t.Error("1e7 atoms were accepted")
+	}
+}

@@ -1,0 +1,137 @@
+package accountant
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+// every has one of each event, and every one that is added belongs here.
+var every = Composition{
+	{Gaussian{3.7}, 15}, {SubsampledGaussian{.01, 1.1}, 1000}, {DiscreteGaussian{2.5, 4}, 3}, {Laplace{.1}, 2}, {Exponential{.25}, 14}, {Approx{.5, 1e-9}, 1},
+}
+
+func TestCompositionJSON(t *testing.T) {
+	b, err := json.Marshal(every)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `[{"event":"gaussian","noise_multiplier":3.7,"count":15},` +
+		`{"event":"subsampled-gaussian","rate":0.01,"noise_multiplier":1.1,"count":1000},` +
+		`{"event":"discrete-gaussian","noise_multiplier":2.5,"sensitivity":4,"count":3},` +
+		`{"event":"laplace","epsilon":0.1,"count":2},{"event":"exponential","epsilon":0.25,"count":14},{"event":"approx","epsilon":0.5,"delta":1e-9,"count":1}]`
+	if string(b) != want {
+		t.Errorf("got  %s\nwant %s", b, want)
+	}
+	var back Composition
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	if len(back) != len(every) {
+		t.Fatalf("%v, want %v", back, every)
+	}
+	for i := range back {
+		if back[i] != every[i] {
+			t.Errorf("%v, want %v", back[i], every[i])
+		}
+	}
+	var shuffled Composition
+	if err := json.Unmarshal([]byte(`[ {"count":2, "epsilon":0.1, "event":"laplace"} ]`), &shuffled); err != nil || shuffled[0] != every[3] {
+		t.Errorf("keys in another order: %v, %v", shuffled, err)
+	}
+}
+
+func TestCompositionJSONIsStrict(t *testing.T) {
+	for name, text := range map[string]string{
+		"unknown event":         `[{"event":"cauchy","epsilon":1,"count":1}]`,
+		"no event":              `[{"epsilon":1,"count":1}]`,
+		"unknown key":           `[{"event":"laplace","epsilon":1,"count":1,"sigma":2}]`,
+		"key of another event":  `[{"event":"laplace","epsilon":1,"noise_multiplier":2,"count":1}]`,
+		"missing parameter":     `[{"event":"subsampled-gaussian","noise_multiplier":2,"count":1}]`,
+		"other parameter":       `[{"event":"gaussian","epsilon":2,"count":1}]`,
+		"missing count":         `[{"event":"laplace","epsilon":1}]`,
+		"repeated key":          `[{"event":"laplace","epsilon":1,"epsilon":0.1,"count":1}]`,
+		"upper case key":        `[{"event":"laplace","Epsilon":1,"count":1}]`,
+		"null":                  `[{"event":"laplace","epsilon":null,"count":1}]`,
+		"null charge":           `[null]`,
+		"number as text":        `[{"event":"laplace","epsilon":"1","count":1}]`,
+		"fractional count":      `[{"event":"laplace","epsilon":1,"count":1.5}]`,
+		"count 0":               `[{"event":"laplace","epsilon":1,"count":0}]`,
+		"negative count":        `[{"event":"laplace","epsilon":1,"count":-1}]`,
+		"negative ε":            `[{"event":"laplace","epsilon":-1,"count":1}]`,
+		"zero noise":            `[{"event":"gaussian","noise_multiplier":0,"count":1}]`,
+		"rate above 1":          `[{"event":"subsampled-gaussian","rate":1.1,"noise_multiplier":1,"count":1}]`,
+		"rate 0":                `[{"event":"subsampled-gaussian","rate":0,"noise_multiplier":1,"count":1}]`,
+		"sensitivity 0":         `[{"event":"discrete-gaussian","noise_multiplier":1,"sensitivity":0,"count":1}]`,
+		"δ = 1":                 `[{"event":"approx","epsilon":1,"delta":1,"count":1}]`,
+		"an array for a charge": `[["laplace",1,1]]`,
+		"not JSON":              `[{"event":"laplace"`,
+	} {
+		var c Composition
+		err := json.Unmarshal([]byte(text), &c)
+		if err == nil && name == "null charge" { // encoding/json leaves the zero charge, which Validate refuses
+			err = c.Validate()
+		}
+		if err == nil {
+			t.Errorf("%s: accepted as %v", name, c)
+		} else if !errors.Is(err, ErrEvent) && name != "not JSON" {
+			t.Errorf("%s: %v is not ErrEvent", name, err)
+		}
+	}
+}
+
+func TestInvalidEvents(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, e := range []Event{
+		nil, Gaussian{}, Gaussian{-1}, Gaussian{nan}, Gaussian{inf}, SubsampledGaussian{0, 1}, SubsampledGaussian{1.1, 1}, SubsampledGaussian{nan, 1}, SubsampledGaussian{.1, 0},
+		DiscreteGaussian{0, 1}, DiscreteGaussian{1, 0}, DiscreteGaussian{1, -1}, DiscreteGaussian{1, 1 << 54}, Laplace{}, Laplace{inf}, Exponential{}, Exponential{nan},
+		Approx{-1, 0}, Approx{inf, 0}, Approx{1, -1e-9}, Approx{1, 1}, Approx{nan, 0}, Approx{1, nan}, &Gaussian{1},
+	} {
+		c := Composition{{e, 1}}
+		if err := c.Validate(); !errors.Is(err, ErrEvent) || !strings.HasPrefix(err.Error(), "accountant: ") {
+			t.Errorf("%#v: %v", e, err)
+		}
+		if _, err := json.Marshal(c); err == nil {
+			t.Errorf("%#v was written", e)
+		}
+	}
+	if err := every.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAdjacencyText(t *testing.T) {
+	for _, a := range []Adjacency{AddRemove, ReplaceOne} {
+		text, err := a.MarshalText()
+		var back Adjacency
+		if err != nil || back.UnmarshalText(text) != nil || back != a || string(text) != a.String() {
+			t.Errorf("%v: %s, %v, back %v", a, text, err, back)
+		}
+	}
+	if AddRemove.String() != "add-remove" || ReplaceOne.String() != "replace-one" || Adjacency(0).String() != "no adjacency" {
+		t.Error("the names have changed")
+	}
+	if _, err := Adjacency(3).MarshalText(); !errors.Is(err, ErrEvent) {
+		t.Error(err)
+	}
+	var a Adjacency
+	if err := a.UnmarshalText([]byte("Add-Remove")); !errors.Is(err, ErrEvent) {
+		t.Error(err)
+	}
+}
+
+func TestBudgetRange(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, b := range []Budget{{1, 1e-9}, {1e-9, 0}, {1e9, 1e-3}} {
+		if err := b.Validate(); err != nil {
+			t.Errorf("%v: %v", b, err)
+		}
+	}
+	for _, b := range []Budget{{0, 0}, {-1, 0}, {nan, 0}, {inf, 0}, {1, -1e-9}, {1, nan}, {1, math.Nextafter(1e-3, 1)}, {1, inf}} {
+		if err := b.Validate(); !errors.Is(err, ErrBudgetRange) {
+			t.Errorf("%v: %v", b, err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package accountant
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+)
+
+// oracle is testdata/oracle.json: values of independent programs, see its origin field.
+type oracle struct {
+	Normal struct {
+		LogPhi []struct {
+			X      float64
+			LogPhi float64 `json:"log_phi"`
+		} `json:"log_phi"`
+		Masses []struct{ A, B, Mass float64 }
+	}
+	GDP []struct{ Mu, Epsilon, Delta float64 }
+	RDP []struct {
+		Rate            float64
+		NoiseMultiplier float64 `json:"noise_multiplier"`
+		Alpha           float64
+		Adjacency       Adjacency
+		RDP             float64
+	}
+	Compositions []struct {
+		Composition         Composition
+		Adjacency           Adjacency
+		Delta, Lower, Upper float64
+	}
+}
+
+func readOracle(t *testing.T) oracle {
+	t.Helper()
+	b, err := os.ReadFile("testdata/oracle.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o oracle
+	if err := json.Unmarshal(b, &o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// near reports whether got is within a relative tolerance of want.
+func near(got, want, tolerance float64) bool {
+	return math.Abs(got-want) <= tolerance*math.Abs(want)
+}
+
+func mustEpsilon(t *testing.T, c Composition, delta float64, adj Adjacency) Bound {
+	t.Helper()
+	b, err := c.Epsilon(delta, adj)
+	if err != nil {
+		t.Fatalf("Epsilon of %v: %v", c, err)
+	}
+	return b
+}
+
+func mustDelta(t *testing.T, c Composition, epsilon float64, adj Adjacency) Bound {
+	t.Helper()
+	b, err := c.Delta(epsilon, adj)
+	if err != nil {
+		t.Fatalf("Delta of %v: %v", c, err)
+	}
+	return b
+}

@@ -1,0 +1,327 @@
+package accountant
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+// reference is a table of published and recomputed values for T steps of the subsampled Gaussian. A 0 is a cell without a value. within is the
+// stated accuracy of the PLD columns, half a unit of the last digit unless the source gives more.
+var reference = []struct {
+	q, z       float64
+	steps      int
+	delta, rdp float64
+	addRemove  float64
+	replaceOne float64
+	within     float64
+}{
+	{.01, .7, 120, 1e-5, 3.2392676, 2.4612381, 0, 5e-6},
+	{.0025, 1.3, 6000, 1e-5, .7242234026, .640, 1.158, 5e-4},
+	{.001, 1, 30000, 1e-7, 1.4154988495, 0, 0, 0},
+	{.01, 1, 1000, 1e-5, 2.1014, 1.828, 2.843, 5e-4},
+	{.01, 4, 10000, 1e-5, 1.0355, .947, 1.993, 5e-4},
+	{.02, 1.5, 500, 1e-5, 1.5140, 1.370, 2.466, 5e-4},
+	{.1, 2, 200, 1e-5, 3.6797, 3.360, 6.536, 5e-4},
+	{.2, 10, 1000, 1e-5, 2.8361, 2.613, 5.754, 5e-4},
+	{1, 5, 10, 1e-5, 2.8137, 2.5944, 0, 5e-5},
+}
+
+func TestReferencePLD(t *testing.T) {
+	for _, row := range reference {
+		c := Composition{{SubsampledGaussian{row.q, row.z}, row.steps}}
+		for _, column := range []struct {
+			adj  Adjacency
+			want float64
+		}{{AddRemove, row.addRemove}, {ReplaceOne, row.replaceOne}} {
+			if column.want == 0 {
+				continue
+			}
+			got := mustEpsilon(t, c, row.delta, column.adj)
+			if math.Abs(got.Epsilon-column.want) > row.within {
+				t.Errorf("q %v σ %v T %d %v: ε = %v, want %v ± %v", row.q, row.z, row.steps, column.adj, got.Epsilon, column.want, row.within)
+			}
+			if got.Slack > .005*got.Epsilon {
+				t.Errorf("q %v σ %v T %d %v: slack %v of %v", row.q, row.z, row.steps, column.adj, got.Slack, got.Epsilon)
+			}
+		}
+	}
+}
+
+func TestReferenceDelta(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		c      Composition
+		want   float64
+		within float64
+	}{
+		{"q=.2 σ=.5 T=3", Composition{{SubsampledGaussian{.2, .5}, 3}}, .15594, 1e-5},
+		{"three Gaussians of √3", Composition{{Gaussian{math.Sqrt(3)}, 3}}, .126936, 1e-6},
+	} {
+		if got := mustDelta(t, row.c, 1, AddRemove); math.Abs(got.Delta-row.want) > row.within {
+			t.Errorf("%s: δ = %v, want %v", row.name, got.Delta, row.want)
+		}
+	}
+}
+
+// Against another library, whose pessimistic and optimistic estimates enclose the truth. The proven interval must meet theirs.
+func TestOracleCompositions(t *testing.T) {
+	for _, row := range readOracle(t).Compositions {
+		got := mustEpsilon(t, row.Composition, row.Delta, row.Adjacency)
+		if got.Epsilon < row.Lower*(1-1e-12) || got.Epsilon-got.Slack > row.Upper {
+			t.Errorf("%v %v δ %v: ε in [%v, %v], the oracle says [%v, %v]", row.Composition, row.Adjacency, row.Delta, got.Epsilon-got.Slack, got.Epsilon, row.Lower, row.Upper)
+		}
+		if got.Epsilon > row.Upper*(1+1e-4) {
+			t.Errorf("%v %v δ %v: ε = %v, the oracle's upper bound is %v", row.Composition, row.Adjacency, row.Delta, got.Epsilon, row.Upper)
+		}
+		if got.Slack > .0075*got.Epsilon {
+			t.Errorf("%v %v δ %v: slack %v of %v", row.Composition, row.Adjacency, row.Delta, got.Slack, got.Epsilon)
+		}
+	}
+}
+
+// A Gaussian sent through the grid must come back as its closed form, from above, within the slack, at every δ that a budget may ask for. An
+// event that costs nothing keeps the closed form from being used.
+func TestPLDOfGaussians(t *testing.T) {
+	for _, z := range []float64{.2, 1, 7, 300} {
+		for _, delta := range []float64{.1, 1e-3, 1e-5, 1e-9, 1e-12, 1e-15} {
+			c := Composition{{Gaussian{z}, 3}, {Gaussian{2 * z}, 4}}
+			exact := mustEpsilon(t, c, delta, AddRemove)
+			if exact.Method != methodGDP || exact.Epsilon != GDPEpsilon(math.Sqrt(3/(z*z)+4/(4*z*z)), delta) {
+				t.Fatalf("z %v δ %v: %+v is not the closed form", z, delta, exact)
+			}
+			got := mustEpsilon(t, append(c, Charge{Approx{}, 1}), delta, AddRemove)
+			truth := exact.Epsilon * (1 - 1e-9)
+			if got.Epsilon < truth || got.Epsilon-got.Slack > exact.Epsilon || got.Epsilon > exact.Epsilon*(1+1e-4) {
+				t.Errorf("z %v δ %v: %+v, want %v", z, delta, got, exact.Epsilon)
+			}
+			back := mustDelta(t, append(c, Charge{Approx{}, 1}), exact.Epsilon, AddRemove)
+			if back.Delta < GDPDelta(math.Sqrt(4)/z, exact.Epsilon)*(1-1e-9) || back.Delta > delta*(1+1e-3) {
+				t.Errorf("z %v: δ(%v) = %+v, want %v", z, exact.Epsilon, back, delta)
+			}
+		}
+	}
+}
+
+// Many separate steps, so that the FFT, its powers and its windows matter: the discrete Gaussian with σ = 60 is the continuous one to 1e-9, and
+// so is a subsampled one at q near 1.
+func TestPLDOfManySteps(t *testing.T) {
+	for _, delta := range []float64{1e-5, 1e-9, 1e-12} {
+		want := GDPEpsilon(math.Sqrt(300)/60, delta)
+		got := mustEpsilon(t, Composition{{DiscreteGaussian{60, 1}, 300}}, delta, AddRemove)
+		if got.Epsilon < want*(1-1e-9) || got.Epsilon > want*(1+1e-4) || got.Epsilon-got.Slack > want {
+			t.Errorf("lattice, δ %v: %+v, want %v", delta, got, want)
+		}
+		want = GDPEpsilon(math.Sqrt(50)/30, delta)
+		got = mustEpsilon(t, Composition{{SubsampledGaussian{1 - 1e-12, 30}, 50}}, delta, AddRemove)
+		if got.Epsilon < want*(1-1e-9) || got.Epsilon > want*(1+1e-4) || got.Epsilon-got.Slack > want {
+			t.Errorf("subsampled, δ %v: %+v, want %v", delta, got, want)
+		}
+		want = GDPEpsilon(2*math.Sqrt(50)/30, delta)
+		got = mustEpsilon(t, Composition{{SubsampledGaussian{1 - 1e-12, 30}, 50}}, delta, ReplaceOne)
+		if got.Epsilon < want*(1-1e-9) || got.Epsilon > want*(1+1e-4) {
+			t.Errorf("subsampled, replace-one, δ %v: %+v, want %v", delta, got, want)
+		}
+	}
+}
+
+// Randomised response composes to a binomial, which is summed here directly.
+func TestPLDOfRandomisedResponse(t *testing.T) {
+	binomial := func(epsilon float64, k int, at float64) float64 {
+		p, sum := 1/(1+math.Exp(-epsilon)), 0.0
+		for j := 0; j <= k; j++ {
+			a, _ := math.Lgamma(float64(k + 1))
+			b, _ := math.Lgamma(float64(j + 1))
+			c, _ := math.Lgamma(float64(k - j + 1))
+			loss := float64(2*j-k) * epsilon
+			sum += math.Exp(a-b-c+float64(j)*math.Log(p)+float64(k-j)*math.Log(1-p)) * math.Max(0, -math.Expm1(at-loss))
+		}
+		return sum
+	}
+	for _, row := range []struct {
+		epsilon float64
+		k       int
+	}{{.05, 400}, {.7, 12}, {3, 2}} {
+		c := Composition{{Laplace{row.epsilon}, row.k}}
+		for _, share := range []float64{.1, .3, .6} {
+			at := share * row.epsilon * float64(row.k)
+			want := binomial(row.epsilon, row.k, at)
+			if want < 1e-20 {
+				continue
+			}
+			got := mustDelta(t, c, at, AddRemove)
+			if got.Delta < want*(1-1e-9) || got.Delta > want*1.01 {
+				t.Errorf("ε %v k %d: δ(%v) = %v, want %v", row.epsilon, row.k, at, got.Delta, want)
+			}
+		}
+	}
+}
+
+func TestPureComposition(t *testing.T) {
+	c := Composition{{Laplace{.1}, 3}, {Exponential{.2}, 2}, {Approx{.5, 0}, 1}}
+	for _, delta := range []float64{0, 1e-300} {
+		if got := mustEpsilon(t, c, delta, AddRemove); !near(got.Epsilon, 1.2, 1e-12) || got.Method != methodBasic {
+			t.Errorf("δ %v: %+v, want 1.2", delta, got)
+		}
+	}
+	if got := mustEpsilon(t, c, 0, ReplaceOne); got.Slack != 0 {
+		t.Errorf("slack of the exact sum: %v", got.Slack)
+	}
+	if got := mustDelta(t, c, 1.2000001, AddRemove); got.Delta != 0 || got.Method != methodBasic {
+		t.Errorf("δ(1.2) = %+v", got)
+	}
+	if got := mustEpsilon(t, c, 1e-3, AddRemove); got.Epsilon >= 1.15 || got.Method != methodPLD {
+		t.Errorf("δ = 1e-3 should be worth something: %+v", got)
+	}
+	if got := mustEpsilon(t, nil, 0, AddRemove); got.Epsilon != 0 {
+		t.Errorf("nothing costs %+v", got)
+	}
+}
+
+func TestApproxLeaks(t *testing.T) {
+	c := Composition{{Approx{.5, 1e-6}, 3}}
+	if got := mustEpsilon(t, c, 3e-6, AddRemove); got.Epsilon != 1.5 || got.Method != methodBasic {
+		t.Errorf("basic composition: %+v", got)
+	}
+	if _, err := c.Epsilon(2.9e-6, AddRemove); !errors.Is(err, ErrUnbounded) {
+		t.Errorf("δ smaller than the leak: %v", err)
+	}
+	got := mustDelta(t, c, 1.5, AddRemove)
+	if want := 1 - math.Pow(1-1e-6, 3); !near(got.Delta, want, 1e-9) {
+		t.Errorf("leak = %v, want %v", got.Delta, want)
+	}
+	// With noise: the leak comes on top of what the rest costs.
+	noisy := Composition{{Gaussian{3}, 1}, {Approx{0, 1e-6}, 2}}
+	exact := GDPEpsilon(1./3, 1e-5)
+	bound := mustEpsilon(t, noisy, 1-(1-1e-5)*math.Pow(1-1e-6, 2), AddRemove)
+	if bound.Epsilon < exact*(1-1e-9) || bound.Epsilon > exact*(1+1e-4) {
+		t.Errorf("gaussian and leak: %+v, want %v", bound, exact)
+	}
+	if bound.Epsilon-bound.Slack > exact {
+		t.Errorf("gaussian and leak: lower bound %v above %v", bound.Epsilon-bound.Slack, exact)
+	}
+}
+
+// A table of one unit against none, with a fair share of the wrong directions: for add-remove both orders of the pair are needed.
+func TestBothDirections(t *testing.T) {
+	e := SubsampledGaussian{.3, .8}
+	only := func(dir direction, epsilon float64) float64 {
+		p, _ := Composition{{e, 4}}.newPlan(1e-6, AddRemove, fine)
+		terms, _ := p.terms(1e-3, dir, above)
+		c, _, _ := compose(terms, 1e-3, 2)
+		return c.delta(epsilon)
+	}
+	larger := map[direction]bool{}
+	for _, epsilon := range []float64{0, .05, .5, 1, 2, 5} {
+		r, a := only(remove, epsilon), only(add, epsilon)
+		larger[remove] = larger[remove] || r > a*1.01
+		larger[add] = larger[add] || a > r*1.01
+		got := mustDelta(t, Composition{{e, 4}}, epsilon, AddRemove).Delta
+		if got < math.Max(r, a)*(1-1e-3) {
+			t.Errorf("δ(%v) = %v, below %v or %v", epsilon, got, r, a)
+		}
+	}
+	if !larger[remove] {
+		t.Error("the remove direction never matters")
+	}
+}
+
+// A single step against numerical integration of its own definition.
+func TestSubsampledProfile(t *testing.T) {
+	const q, z = .3, .8
+	density := func(x, m float64) float64 {
+		return math.Exp(-(x-m)*(x-m)/(2*z*z)) / (z * math.Sqrt(2*math.Pi))
+	}
+	mix := func(x, m float64) float64 { return (1-q)*density(x, 0) + q*density(x, m) }
+	hockey := func(p, q func(float64) float64, epsilon float64) float64 {
+		sum := 0.0
+		for x := -12.0; x < 13; x += 1e-4 {
+			sum += math.Max(0, p(x)-math.Exp(epsilon)*q(x)) * 1e-4
+		}
+		return sum
+	}
+	none := func(x float64) float64 { return density(x, 0) }
+	plus, minus := func(x float64) float64 { return mix(x, 1) }, func(x float64) float64 { return mix(x, -1) }
+	c := Composition{{SubsampledGaussian{q, z}, 1}}
+	for _, epsilon := range []float64{0, .2, 1, 2.5} {
+		want := math.Max(hockey(plus, none, epsilon), hockey(none, plus, epsilon))
+		if got := mustDelta(t, c, epsilon, AddRemove).Delta; got < want-1e-9 || !near(got, want, 1e-4) {
+			t.Errorf("add-remove δ(%v) = %v, want %v", epsilon, got, want)
+		}
+		want = hockey(plus, minus, epsilon)
+		if got := mustDelta(t, c, epsilon, ReplaceOne).Delta; got < want-1e-9 || !near(got, want, 1e-4) {
+			t.Errorf("replace-one δ(%v) = %v, want %v", epsilon, got, want)
+		}
+	}
+}
+
+// Half the noise, a missing step and a halved rate must be seen: each changes ε by more than the accountant's error.
+func TestWrongParametersAreSeen(t *testing.T) {
+	base := mustEpsilon(t, Composition{{SubsampledGaussian{.02, 1.5}, 500}}, 1e-5, AddRemove)
+	for name, c := range map[string]Composition{
+		"30% less noise": {{SubsampledGaussian{.02, 1.05}, 500}},
+		"a step more":    {{SubsampledGaussian{.02, 1.5}, 510}},
+		"a higher rate":  {{SubsampledGaussian{.021, 1.5}, 500}},
+	} {
+		if got := mustEpsilon(t, c, 1e-5, AddRemove); got.Epsilon-got.Slack <= base.Epsilon {
+			t.Errorf("%s: ε = %v ± %v is not above %v", name, got.Epsilon, got.Slack, base.Epsilon)
+		}
+	}
+}
+
+// The cases in which a naive grid would take all memory: the bound stays valid and the bins bounded.
+func TestGuards(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		c    Composition
+	}{
+		{"tiny ε", Composition{{SubsampledGaussian{1e-4, 20}, 1_000_000}}},
+		{"tiny noise", Composition{{SubsampledGaussian{.5, .02}, 3}}},
+		{"huge lattice", Composition{{DiscreteGaussian{1e7, 1 << 20}, 5}}},
+		{"large pure events", Composition{{Exponential{1e4}, 3}, {Laplace{1e5}, 2}}},
+		{"small pure events", Composition{{Exponential{1e-9}, 1000}, {Laplace{1e-9}, 1000}}},
+		{"many steps", Composition{{Gaussian{1e6}, 1 << 40}, {DiscreteGaussian{1e5, 1}, 1 << 30}}},
+	} {
+		got := mustEpsilon(t, row.c, 1e-9, AddRemove)
+		rdp, _ := row.c.rdpEpsilon(1e-9, AddRemove)
+		sum, _ := row.c.basic()
+		if !(got.Epsilon >= 0) || got.Epsilon > math.Min(math.Max(0, rdp), sum) || got.Slack < 0 || got.Slack > got.Epsilon {
+			t.Errorf("%s: %+v, RDP %v, basic %v", row.name, got, rdp, sum)
+		}
+		t.Logf("%s: %+v", row.name, got)
+	}
+}
+
+func TestEpsilonErrors(t *testing.T) {
+	g := Composition{{Gaussian{1}, 1}}
+	for _, row := range []struct {
+		name  string
+		c     Composition
+		delta float64
+		adj   Adjacency
+		want  error
+	}{
+		{"gaussian at δ = 0", g, 0, AddRemove, ErrUnbounded},
+		{"subsampled gaussian at δ = 0", Composition{{SubsampledGaussian{.1, 1}, 1}}, 0, AddRemove, ErrUnbounded},
+		{"gaussian among pure events at δ = 0", Composition{{Laplace{1}, 1}, {Gaussian{1}, 1}}, 0, AddRemove, ErrUnbounded},
+		{"negative δ", g, -1e-9, AddRemove, ErrBudgetRange},
+		{"δ = 1", g, 1, AddRemove, ErrBudgetRange},
+		{"δ is NaN", g, math.NaN(), AddRemove, ErrBudgetRange},
+		{"no adjacency", g, 1e-9, 0, ErrEvent},
+		{"no event", Composition{{nil, 1}}, 1e-9, AddRemove, ErrEvent},
+		{"count 0", Composition{{Gaussian{1}, 0}}, 1e-9, AddRemove, ErrEvent},
+		{"no noise", Composition{{Gaussian{0}, 1}}, 1e-9, AddRemove, ErrEvent},
+	} {
+		if _, err := row.c.Epsilon(row.delta, row.adj); !errors.Is(err, row.want) {
+			t.Errorf("%s: %v, want %v", row.name, err, row.want)
+		}
+	}
+	for _, epsilon := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := g.Delta(epsilon, AddRemove); !errors.Is(err, ErrBudgetRange) {
+			t.Errorf("ε = %v: %v", epsilon, err)
+		}
+	}
+	if _, err := g.Delta(1, 3); !errors.Is(err, ErrEvent) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,150 @@
+package accountant
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+func TestSubsampledRDP(t *testing.T) {
+	for _, row := range readOracle(t).RDP {
+		got := subsampledRDP(SubsampledGaussian{row.Rate, row.NoiseMultiplier}, row.Alpha, row.Adjacency)
+		if got < row.RDP*(1-1e-13) || !near(got, row.RDP, 3e-9) {
+			t.Errorf("%+v: %v, want it from above", row, got)
+		}
+	}
+	// An order for which some libraries return a conservative bound: never below the true value, never above theirs.
+	got, _ := Composition{{SubsampledGaussian{.01, 2.5}, 50}}.RDP(1.5, AddRemove)
+	if got < 6.50070e-4 || got > 6.70580e-4 {
+		t.Errorf("fractional order: %v", got)
+	}
+}
+
+// The binomial sum of Mironov, Talwar and Zhang for integer orders is a second derivation.
+func TestSubsampledRDPAtIntegerOrders(t *testing.T) {
+	for _, q := range []float64{1e-4, .01, .3, .99} {
+		for _, z := range []float64{.4, 1, 6} {
+			for _, alpha := range []int{2, 3, 8, 33} {
+				terms, max := make([]float64, alpha+1), math.Inf(-1)
+				for k := range terms {
+					a, _ := math.Lgamma(float64(alpha + 1))
+					b, _ := math.Lgamma(float64(k + 1))
+					c, _ := math.Lgamma(float64(alpha - k + 1))
+					terms[k] = a - b - c + float64(alpha-k)*math.Log(1-q) + float64(k)*math.Log(q) + float64(k*(k-1))/(2*z*z)
+					max = math.Max(max, terms[k])
+				}
+				sum := 0.0
+				for _, x := range terms {
+					sum += math.Exp(x - max)
+				}
+				want := (max + math.Log(sum)) / float64(alpha-1)
+				got := subsampledRDP(SubsampledGaussian{q, z}, float64(alpha), AddRemove)
+				if got < want-1e-13 || got > want*(1+2e-9)+1e-12 {
+					t.Errorf("q %v z %v α %d: %v, want %v", q, z, alpha, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestSubsampledRDPLimits(t *testing.T) {
+	e := SubsampledGaussian{1, 3}
+	if got := subsampledRDP(e, 5, AddRemove); !near(got, 5./18, 1e-12) {
+		t.Errorf("q = 1, add-remove: %v", got)
+	}
+	if got := subsampledRDP(e, 5, ReplaceOne); !near(got, 4*5./18, 1e-12) {
+		t.Errorf("q = 1, replace-one: %v", got)
+	}
+	// Near q = 1 the quadrature must come close to that, and never exceed it.
+	for _, adj := range []Adjacency{AddRemove, ReplaceOne} {
+		limit, got := subsampledRDP(e, 5, adj), subsampledRDP(SubsampledGaussian{1 - 1e-9, 3}, 5, adj)
+		if got > limit || !near(got, limit, 1e-6) {
+			t.Errorf("%v: q → 1: %v, want %v", adj, got, limit)
+		}
+	}
+	if got := subsampledRDP(SubsampledGaussian{.1, 1e-3}, 100, AddRemove); !math.IsInf(got, 1) && got < 1e7 {
+		t.Errorf("tiny noise: %v", got)
+	}
+}
+
+// excess switches to a series for small αr.
+func TestExcess(t *testing.T) {
+	for _, alpha := range []float64{1.5, 2, 7, 100} {
+		for _, a := range []float64{.0099999, .0100001, -.0099999, -.0100001, 3, -3} {
+			r := a / alpha
+			want := math.Expm1(a) - alpha*math.Expm1(r)
+			if got := excess(alpha, r); !near(got, want, 1e-11) {
+				t.Errorf("excess(%v, %v) = %v, want %v", alpha, r, got, want)
+			}
+		}
+		if got, want := excess(alpha, 1e-9), alpha*(alpha-1)/2*1e-18; !near(got, want, 1e-6) {
+			t.Errorf("excess(%v, 1e-9) = %v, want %v", alpha, got, want)
+		}
+	}
+}
+
+func TestEventRDP(t *testing.T) {
+	// Randomised response: Σ P^α Q^{1−α} over its two outcomes.
+	response := func(epsilon, alpha float64) float64 {
+		p := math.Exp(epsilon) / (1 + math.Exp(epsilon))
+		return math.Log(math.Pow(p, alpha)*math.Pow(1-p, 1-alpha)+math.Pow(1-p, alpha)*math.Pow(p, 1-alpha)) / (alpha - 1)
+	}
+	for _, row := range []struct {
+		name  string
+		e     Event
+		alpha float64
+		want  float64
+	}{
+		{"gaussian", Gaussian{2}, 3, 3. / 8}, {"discrete gaussian", DiscreteGaussian{2, 7}, 3, 3. / 8},
+		{"laplace", Laplace{1.5}, 4, response(1.5, 4)}, {"laplace, fractional", Laplace{.3}, 1.25, response(.3, 1.25)}, {"approx", Approx{1.5, 0}, 4, response(1.5, 4)},
+		{"tiny laplace", Laplace{1e-5}, 2, 1e-10}, {"exponential", Exponential{.5}, 6, 6 * .25 / 8}, {"large exponential", Exponential{4}, 100, 4}, {"leak", Approx{1, 1e-9}, 2, math.Inf(1)},
+	} {
+		if got := eventRDP(row.e, row.alpha, AddRemove); got != row.want && !near(got, row.want, 1e-9) {
+			t.Errorf("%s: %v, want %v", row.name, got, row.want)
+		}
+	}
+	// Of any bounded-range pair, brute force over t.
+	for _, epsilon := range []float64{.1, 1, 5} {
+		for _, alpha := range []float64{1.1, 2, 20} {
+			for i := 1; i < 100; i++ {
+				x := float64(i) / 100 * epsilon
+				p := math.Expm1(x-epsilon) / math.Expm1(-epsilon)
+				got := math.Log(p*math.Exp((alpha-1)*x)+(1-p)*math.Exp((alpha-1)*(x-epsilon))) / (alpha - 1)
+				if got > eventRDP(Exponential{epsilon}, alpha, AddRemove)*(1+1e-12) {
+					t.Fatalf("ε %v α %v t %v: %v exceeds the bound", epsilon, alpha, x, got)
+				}
+			}
+		}
+	}
+}
+
+func TestRDPErrors(t *testing.T) {
+	c := Composition{{Gaussian{1}, 2}}
+	if got, err := c.RDP(3, AddRemove); err != nil || got != 3 {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, alpha := range []float64{1, 0, -2, math.NaN(), math.Inf(1)} {
+		if _, err := c.RDP(alpha, AddRemove); !errors.Is(err, ErrEvent) {
+			t.Errorf("α = %v: %v", alpha, err)
+		}
+	}
+	if _, err := c.RDP(2, 0); !errors.Is(err, ErrEvent) {
+		t.Error(err)
+	}
+}
+
+// The Rényi column of the reference table. Libraries minimise over a list of orders, so their values are a little larger.
+func TestReferenceRDP(t *testing.T) {
+	for _, row := range reference {
+		got, _ := Composition{{SubsampledGaussian{row.q, row.z}, row.steps}}.rdpEpsilon(row.delta, AddRemove)
+		if got > row.rdp+5e-5 || got < row.rdp*(1-2e-3) {
+			t.Errorf("q %v σ %v T %d δ %v: RDP ε = %v, want %v", row.q, row.z, row.steps, row.delta, got, row.rdp)
+		}
+	}
+	// δ(ε) and ε(δ) are inverse.
+	c := Composition{{SubsampledGaussian{.02, 1.5}, 500}}
+	epsilon, _ := c.rdpEpsilon(1e-5, AddRemove)
+	if logDelta, _ := c.rdpDelta(epsilon, AddRemove); !near(logDelta, math.Log(1e-5), 1e-6) {
+		t.Errorf("δ(ε(1e-5)) = %v", math.Exp(logDelta))
+	}
+}
