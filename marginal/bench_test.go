@@ -93,7 +93,7 @@ func benchmarkFit(b *testing.B, sizes []int, ms []Measurement) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := e.run(context.Background(), func() bool { its++; return true }); err != nil {
+		if err := e.run(context.Background(), 10_000, func(int) { its++ }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -163,10 +163,12 @@ func (e *estimator) value(grad, diag, x []float64) float64 {
 	return f
 }
 
-// run takes the Bregman steps and leaves the model in the propagator. step is
-// called before every iteration and stops the fit by false.
-func (e *estimator) run(ctx context.Context, step func() bool) error {
+// run takes the Bregman steps, each with its share of the iterations and what
+// those before left over, and leaves the model in the propagator. step is
+// called before every iteration.
+func (e *estimator) run(ctx context.Context, iterations int, step func(done int)) error {
 	l := newLBFGS(e.prop.dim)
+	done := 0
 	e.path = &path{}
 	for _, tm := range e.prop.terms {
 		e.path.cols = append(e.path.cols, tm.cols)
@@ -174,7 +176,16 @@ func (e *estimator) run(ctx context.Context, step func() bool) error {
 	for k := range bregmanSteps {
 		copy(l.x, e.center)
 		e.guess(l.x, k)
-		if err := l.minimize(ctx, e, stopGain*e.n, stopWindow, step); err != nil {
+		share := (k + 1) * iterations / bregmanSteps
+		err := l.minimize(ctx, e, stopGain*e.n, stopWindow, func() bool {
+			if done >= share {
+				return false
+			}
+			done++
+			step(done)
+			return true
+		})
+		if err != nil {
 			return err
 		}
 		copy(e.center, l.x)

@@ -76,17 +76,12 @@ func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model,
 	if o.Warm != nil {
 		e.start = o.Warm.path
 	}
-	done, last := 0, time.Now()
-	err = e.run(ctx, func() bool {
-		if done >= o.Iterations {
-			return false
-		}
-		done++
+	last := time.Now()
+	err = e.run(ctx, o.Iterations, func(done int) {
 		if o.Progress != nil && time.Since(last) >= 100*time.Millisecond {
 			last = time.Now()
 			o.Progress(done, o.Iterations)
 		}
-		return true
 	})
 	if err != nil {
 		return nil, err

@@ -1,5 +1,7 @@
 package marginal
 
+import "math"
+
 // blockCells is the number of cells that fused passes over a table handle at a
 // time: 16 KiB of float64, half of a first-level cache.
 const blockCells = 2048
@@ -183,6 +185,24 @@ func addTo(dst, src []float64) {
 	for i := range dst {
 		dst[i] += src[i]
 	}
+}
+
+// largest returns the largest of v, -Inf for none.
+func largest(v []float64) float64 {
+	a, b := math.Inf(-1), math.Inf(-1)
+	for len(v) >= 2 {
+		if v[0] > a {
+			a = v[0]
+		}
+		if v[1] > b {
+			b = v[1]
+		}
+		v = v[2:]
+	}
+	for _, x := range v {
+		a = max(a, x)
+	}
+	return max(a, b)
 }
 
 // sumOf sums in four lanes, which is faster than one and loses less.

@@ -244,7 +244,7 @@ func (p *propagator) gather(c *cliqueState, nd *node, v, theta []float64) {
 // largest.
 func (p *propagator) potential(c *cliqueState, theta []float64) float64 {
 	root := &c.nodes[0]
-	largest := make([]float64, len(c.spans))
+	top := make([]float64, len(c.spans))
 	c.parallel(func(h int, sp span) {
 		m := math.Inf(-1)
 		for k := sp.from; k < sp.to; k++ {
@@ -265,13 +265,11 @@ func (p *propagator) potential(c *cliqueState, theta []float64) float64 {
 				child := &c.nodes[ch]
 				child.plan.add(b, child.in, k)
 			}
-			for _, x := range b {
-				m = max(m, x)
-			}
+			m = max(m, largest(b))
 		}
-		largest[h] = m
+		top[h] = m
 	})
-	return slices.Max(largest)
+	return slices.Max(top)
 }
 
 // exponentials replaces the log potentials by their exponentials relative to
