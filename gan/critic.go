@@ -1,0 +1,300 @@
+package gan
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// CriticOptions sets the shape of a critic. Zero values are the defaults.
+type CriticOptions struct {
+	Hidden []int   // units of the hidden layers, default {64}
+	Slope  float32 // of LeakyReLU, in [0, 1]; 0 is ReLU
+}
+
+// Critic is a fully connected network on the cells of a row: s^l = xᵀW^l + b^l, x^l = φ(s^l), φ = LeakyReLU, and D(x) = s^L is one
+// number. It is safe for concurrent use as long as nobody writes its parameters.
+type Critic struct {
+	encoder    *Encoder
+	slope      float32
+	sizes      []int // cells, units of every layer, the last 1
+	parameters []float32
+	layers     []affine // views of parameters
+}
+
+// NewCritic returns a critic with random weights from u: N(0, 1/4·columns) in the first layer, N(0, 2/in) in hidden ones after it, and
+// N(0, 1/in) in the last; biases 0.
+func NewCritic(e *Encoder, o CriticOptions, u *rand.Rand) (*Critic, error) {
+	hidden := o.Hidden
+	if hidden == nil {
+		hidden = []int{64}
+	}
+	c, err := newCritic(e, hidden, o.Slope)
+	if err != nil {
+		return nil, err
+	}
+	for l, layer := range c.layers {
+		sd := math.Sqrt(2 / float64(layer.w.Rows))
+		if l == 0 {
+			sd = .5 / math.Sqrt(float64(e.Columns()))
+		} else if l == len(c.layers)-1 {
+			sd = 1 / math.Sqrt(float64(layer.w.Rows))
+		}
+		for i := range layer.w.Data {
+			layer.w.Data[i] = float32(sd * u.NormFloat64())
+		}
+	}
+	return c, nil
+}
+
+// newCritic returns a critic with zero parameters.
+func newCritic(e *Encoder, hidden []int, slope float32) (*Critic, error) {
+	if !(slope >= 0 && slope <= 1) || len(hidden) == 0 || len(hidden) > 16 || e.Cells() > maxCells {
+		return nil, fmt.Errorf("gan: a critic of %d hidden layers (1 to 16), slope %v (0 to 1) and %d cells (at most %d)", len(hidden), slope, e.Cells(), maxCells)
+	}
+	c := &Critic{encoder: e, slope: slope, sizes: []int{e.Cells()}}
+	total := 0
+	for _, h := range append(append([]int(nil), hidden...), 1) {
+		if h < 1 || h > maxHidden {
+			return nil, fmt.Errorf("gan: a layer of %d units, not 1 to %d", h, maxHidden)
+		}
+		total += (c.sizes[len(c.sizes)-1] + 1) * h
+		c.sizes = append(c.sizes, h)
+	}
+	c.parameters = make([]float32, total)
+	c.layers = c.views(c.parameters)
+	return c, nil
+}
+
+// views cuts parameters, or a gradient, into W¹, b¹, W², b², ...
+func (c *Critic) views(p []float32) []affine {
+	var out []affine
+	for l := 1; l < len(c.sizes); l++ {
+		in, units := c.sizes[l-1], c.sizes[l]
+		n := in * units
+		out = append(out, affine{kernels.Dense(in, units, p[:n:n]), p[n : n+units : n+units]})
+		p = p[n+units:]
+	}
+	return out
+}
+
+// Encoder is the encoder of the rows that the critic scores.
+func (c *Critic) Encoder() *Encoder { return c.encoder }
+
+// Slope is that of LeakyReLU.
+func (c *Critic) Slope() float32 { return c.slope }
+
+// Layers is the number of layers, the last included.
+func (c *Critic) Layers() int { return len(c.layers) }
+
+// Layer gives the critic's own W^l, in × out row-major, and b^l; l from 0.
+func (c *Critic) Layer(l int) (weights, bias []float32) { return c.layers[l].w.Data, c.layers[l].b }
+
+// Parameters is the critic's own slice of W¹, b¹, W², b², ...: an optimiser writes it.
+func (c *Critic) Parameters() []float32 { return c.parameters }
+
+// Clone returns a copy that shares no parameters.
+func (c *Critic) Clone() *Critic {
+	d := *c
+	d.parameters = append([]float32(nil), c.parameters...)
+	d.layers = d.views(d.parameters)
+	return &d
+}
+
+// chunk is how many rows of codes are treated at a time.
+const chunk = 256
+
+// codePass holds the forward and backward values of a chunk of rows given by codes.
+type codePass struct {
+	cells    [][]int32 // of a row in the chunk, the active cell of each column
+	s, x     []kernels.Matrix
+	delta    []kernels.Matrix
+	quantity []int64 // scratch: rounded factors of a row
+}
+
+func (c *Critic) newCodePass() *codePass {
+	p := &codePass{cells: make([][]int32, chunk)}
+	for i := range p.cells {
+		p.cells[i] = make([]int32, c.encoder.Columns())
+	}
+	for _, units := range c.sizes[1:] {
+		p.s = append(p.s, kernels.New(chunk, units))
+		p.x = append(p.x, kernels.New(chunk, units))
+		p.delta = append(p.delta, kernels.New(chunk, units))
+	}
+	return p
+}
+
+// read fills in the active cells of rows first, first+1, ... of the selection and returns their number. It panics on a code that its
+// column does not have.
+func (p *codePass) read(e *Encoder, columns []table.Codes, rows []int, first, total int) int {
+	n := min(chunk, total-first)
+	for k, column := range columns {
+		offset, size := e.offsets[k], e.offsets[k+1]-e.offsets[k]
+		for i := range n {
+			at := first + i
+			if rows != nil {
+				at = rows[at]
+			}
+			code := int(column.At(at))
+			if code >= size {
+				panic(fmt.Sprintf("gan: a code outside column %d of %d codes", k, size))
+			}
+			p.cells[i][k] = int32(offset + code)
+		}
+	}
+	return n
+}
+
+// forward runs the first n rows of the chunk. The first layer gathers one row of weights a column; each sum runs over the columns in order.
+func (c *Critic) forward(p *codePass, n int) {
+	first := c.layers[0]
+	units := first.w.Cols
+	for i := range n {
+		s := p.s[0].Row(i)
+		copy(s, first.b)
+		for _, cell := range p.cells[i] {
+			w := first.w.Data[int(cell)*units:][:len(s)]
+			for j := range s {
+				s[j] += w[j]
+			}
+		}
+	}
+	for l := range c.layers {
+		if l > 0 {
+			c.layers[l].to(p.s[l].Head(n), p.x[l-1].Head(n))
+		}
+		kernels.LeakyReLUTo(p.x[l].Head(n).Data, p.s[l].Head(n).Data, c.slope)
+	}
+}
+
+// backward sets delta^l = ∇_{s^l} D of the first n rows.
+func (c *Critic) backward(p *codePass, n int) {
+	last := len(c.layers) - 1
+	for i := range n {
+		p.delta[last].Data[i] = 1
+	}
+	for l := last - 1; l >= 0; l-- {
+		d := p.delta[l].Head(n)
+		kernels.MulTo(d, 1, p.delta[l+1].Head(n), c.layers[l+1].w.T(), 0)
+		c.descend(d.Data, p.s[l].Head(n).Data)
+	}
+}
+
+// descend multiplies d by φ'(s).
+func (c *Critic) descend(d, s []float32) {
+	for i, s := range s {
+		if !(s > 0) {
+			d[i] *= c.slope
+		}
+	}
+}
+
+// selected is the number of rows selected; columns must be those of the encoder.
+func (c *Critic) selected(columns []table.Codes, rows []int) int {
+	if len(columns) != c.encoder.Columns() {
+		panic(fmt.Sprintf("gan: %d columns for a critic of %d", len(columns), c.encoder.Columns()))
+	}
+	if rows != nil {
+		return len(rows)
+	}
+	return columns[0].Len()
+}
+
+// ScoresTo sets dst to D of the selected rows of the columns; rows nil selects all. It panics on a code that its column does not have.
+func (c *Critic) ScoresTo(dst []float32, columns []table.Codes, rows []int) {
+	total := c.selected(columns, rows)
+	if len(dst) != total {
+		panic(fmt.Sprintf("gan: %d scores of %d rows", len(dst), total))
+	}
+	p := c.newCodePass()
+	for first := 0; first < total; first += chunk {
+		n := p.read(c.encoder, columns, rows, first, total)
+		c.forward(p, n)
+		copy(dst[first:first+n], p.s[len(c.layers)-1].Data)
+	}
+}
+
+// AddSumTo adds to dst the gradient Σ_rows ∇_θ D(x) over the selected rows (nil: all), in whole steps of factor², in the order of
+// [Critic.Parameters]. If cells is not nil it adds to it the number of rows with each cell active.
+//
+// The sum is exact and does not depend on the order of rows: as package bounds asks, every factor of the gradient, the activations
+// x^l and ∇_{s^l} D of hidden layers, is computed in float32 from its row alone and rounded to a whole multiple of factor before they are
+// multiplied, and the products are summed as integers (which may wrap around). factor is a power of two in [2⁻²⁶, 1], and no factor
+// of the gradient may exceed 2²⁶·factor. It panics on a code that its column does not have.
+func (c *Critic) AddSumTo(dst, cells []int64, factor float64, columns []table.Codes, rows []int) {
+	total := c.selected(columns, rows)
+	if frac, _ := math.Frexp(factor); frac != .5 || factor < 0x1p-26 || factor > 1 {
+		panic(fmt.Sprintf("gan: factor %v is not a power of two in [2^-26, 1]", factor))
+	}
+	if len(dst) != len(c.parameters) || cells != nil && len(cells) != c.sizes[0] {
+		panic(fmt.Sprintf("gan: sums of %d and %d numbers for %d parameters and %d cells", len(dst), len(cells), len(c.parameters), c.sizes[0]))
+	}
+	p := c.newCodePass()
+	one := int64(1 / factor)
+	x, delta := make([]int64, 0, maxOf(c.sizes[1:])), make([]int64, 0, maxOf(c.sizes[1:]))
+	for first := 0; first < total; first += chunk {
+		n := p.read(c.encoder, columns, rows, first, total)
+		c.forward(p, n)
+		c.backward(p, n)
+		for i := range n {
+			at := 0
+			for l := range c.layers {
+				units := c.sizes[l+1]
+				delta = roundTo(delta[:units], p.delta[l].Row(i), one)
+				if l == 0 {
+					for j := range delta {
+						delta[j] *= one // times a cell, which is 1
+					}
+					for _, cell := range p.cells[i] {
+						sum := dst[int(cell)*units:][:len(delta)]
+						for j, d := range delta {
+							sum[j] += d
+						}
+						if cells != nil {
+							cells[cell]++
+						}
+					}
+				} else {
+					x = roundTo(x[:c.sizes[l]], p.x[l-1].Row(i), one)
+					for k, x := range x {
+						sum := dst[at+k*units:][:len(delta)]
+						for j, d := range delta {
+							sum[j] += x * d
+						}
+					}
+					for j := range delta {
+						delta[j] *= one
+					}
+				}
+				at += c.sizes[l] * units
+				for j, d := range delta {
+					dst[at+j] += d
+				}
+				at += units
+			}
+		}
+	}
+}
+
+// roundTo sets dst to x·one, rounded to the nearest integer, ties to even; one is a power of two.
+func roundTo(dst []int64, x []float32, one int64) []int64 {
+	// Adding 1.5·2⁵² leaves a float64 below 2⁵¹ rounded to an integer in its low bits.
+	const shift = 0x1.8p52
+	scale := float64(one)
+	for j, v := range x {
+		dst[j] = int64(math.Float64bits(float64(v)*scale+shift)) - 0x4338000000000000
+	}
+	return dst
+}
+
+func maxOf(x []int) int {
+	m := 0
+	for _, v := range x {
+		m = max(m, v)
+	}
+	return m
+}

@@ -1,0 +1,262 @@
+package gan
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+)
+
+// GeneratorOptions sets the size of a generator. Zero values are the defaults.
+type GeneratorOptions struct {
+	Latent int // latent numbers, default 64
+	Hidden int // units of either hidden layer, default 128
+}
+
+// Limits of a generator's sizes: what a file may ask to be allocated.
+const (
+	maxLatent = 1 << 12
+	maxHidden = 1 << 12
+	maxCells  = 1 << 22
+)
+
+// Generator is a residual network from latent noise to the cells of a row: with z ~ N(0, I),
+//
+//	x¹ = φ(zᵀW¹ + b¹),  x² = x¹ + φ(x¹ᵀW² + b²),  logits = x²ᵀW³ + b³,  φ = ReLU,
+//
+// and each block of cells is a draw from the softmax of its logits. Given z the columns are independent.
+//
+// It is safe for concurrent use as long as nobody writes its parameters.
+type Generator struct {
+	encoder        *Encoder
+	latent, hidden int
+	parameters     []float32
+	layers         [3]affine // views of parameters
+}
+
+// affine is W, in × out, and b.
+type affine struct {
+	w kernels.Matrix
+	b []float32
+}
+
+// NewGenerator returns a generator with random weights from u: N(0, 2/in) in the hidden layers, N(0, 1/in) in the last; biases 0.
+func NewGenerator(e *Encoder, o GeneratorOptions, u *rand.Rand) (*Generator, error) {
+	if o.Latent == 0 {
+		o.Latent = 64
+	}
+	if o.Hidden == 0 {
+		o.Hidden = 128
+	}
+	g, err := newGenerator(e, o.Latent, o.Hidden)
+	if err != nil {
+		return nil, err
+	}
+	for l, gain := range []float64{2, 2, 1} {
+		w := g.layers[l].w
+		sd := math.Sqrt(gain / float64(w.Rows))
+		for i := range w.Data {
+			w.Data[i] = float32(sd * u.NormFloat64())
+		}
+	}
+	return g, nil
+}
+
+// newGenerator returns a generator with zero parameters.
+func newGenerator(e *Encoder, latent, hidden int) (*Generator, error) {
+	if latent < 1 || latent > maxLatent || hidden < 1 || hidden > maxHidden || e.Cells() > maxCells {
+		return nil, fmt.Errorf("gan: a generator of %d latent numbers (1 to %d), %d hidden units (1 to %d) and %d cells (at most %d)",
+			latent, maxLatent, hidden, maxHidden, e.Cells(), maxCells)
+	}
+	g := &Generator{encoder: e, latent: latent, hidden: hidden}
+	g.parameters = make([]float32, g.count())
+	g.layers = g.views(g.parameters)
+	return g, nil
+}
+
+// shapes are the inputs and outputs of the layers.
+func (g *Generator) shapes() [3][2]int {
+	return [3][2]int{{g.latent, g.hidden}, {g.hidden, g.hidden}, {g.hidden, g.encoder.Cells()}}
+}
+
+func (g *Generator) count() int {
+	n := 0
+	for _, s := range g.shapes() {
+		n += (s[0] + 1) * s[1]
+	}
+	return n
+}
+
+// views cuts parameters, or a gradient, into W¹, b¹, W², b², W³, b³, in this order.
+func (g *Generator) views(p []float32) (out [3]affine) {
+	for l, s := range g.shapes() {
+		n := s[0] * s[1]
+		out[l] = affine{kernels.Dense(s[0], s[1], p[:n:n]), p[n : n+s[1] : n+s[1]]}
+		p = p[n+s[1]:]
+	}
+	return out
+}
+
+// Encoder is the encoder of the generator's rows.
+func (g *Generator) Encoder() *Encoder { return g.encoder }
+
+// Parameters is the generator's own slice of W¹, b¹, W², b², W³, b³, row-major: an optimiser writes it.
+func (g *Generator) Parameters() []float32 { return g.parameters }
+
+// SetMarginals makes the last bias the logarithm of given probabilities of every cell, and the last weights smaller by factor, in
+// [0, 1]: a start at independent columns. Probabilities are raised to at least 1e-4.
+func (g *Generator) SetMarginals(cells []float64, factor float32) {
+	last := g.layers[2]
+	if len(cells) != len(last.b) {
+		panic(fmt.Sprintf("gan: %d marginal probabilities of %d cells", len(cells), len(last.b)))
+	}
+	for i, p := range cells {
+		last.b[i] = float32(math.Log(max(p, 1e-4)))
+	}
+	for i := range last.w.Data {
+		last.w.Data[i] *= factor
+	}
+}
+
+// Head says how a pass turns logits into cells.
+type Head struct {
+	Temperature float32 // of the relaxed draw, > 0; 0 = default .5
+	Hard        bool    // straight-through: cells are 0 or 1 and the gradient is that of the relaxed draw
+}
+
+// Pass runs a generator forward and backward on batches of one size. It is for one goroutine at a time.
+type Pass struct {
+	g              *Generator
+	head           Head
+	z              kernels.Matrix
+	s1, x1, s2, x2 kernels.Matrix
+	soft, out      kernels.Matrix
+	noise          []float32
+	down, side     kernels.Matrix // scratch for gradients of the hidden layers
+	gradient       []float32
+	parts          [3]affine // views of gradient
+}
+
+// NewPass returns a pass of the given number of rows a batch, at least 1.
+func (g *Generator) NewPass(batch int, head Head) *Pass {
+	if head.Temperature == 0 {
+		head.Temperature = .5
+	}
+	if batch < 1 || !(head.Temperature > 0) {
+		panic(fmt.Sprintf("gan: a pass of %d rows at temperature %v", batch, head.Temperature))
+	}
+	hidden := func() kernels.Matrix { return kernels.New(batch, g.hidden) }
+	p := &Pass{g: g, head: head, z: kernels.New(batch, g.latent), s1: hidden(), x1: hidden(), s2: hidden(), x2: hidden(), down: hidden(), side: hidden(),
+		soft: kernels.New(batch, g.encoder.Cells()), gradient: make([]float32, g.count())}
+	p.out = p.soft
+	p.noise = make([]float32, len(p.soft.Data))
+	if head.Hard {
+		p.out = kernels.New(batch, g.encoder.Cells())
+	}
+	p.parts = g.views(p.gradient)
+	return p
+}
+
+// Forward draws latent and Gumbel noise from u and returns a batch of rows: relaxed one-hot cells, or hard ones. The matrix is the
+// pass's own, valid until the next call.
+func (p *Pass) Forward(u *rand.Rand) kernels.Matrix {
+	for i := range p.z.Data {
+		p.z.Data[i] = float32(u.NormFloat64())
+	}
+	kernels.GumbelTo(p.noise, u)
+	return p.forward()
+}
+
+// forward runs on the latent and Gumbel noise that p holds.
+func (p *Pass) forward() kernels.Matrix {
+	l := &p.g.layers
+	l[0].to(p.s1, p.z)
+	kernels.LeakyReLUTo(p.x1.Data, p.s1.Data, 0)
+	l[1].to(p.s2, p.x1)
+	kernels.LeakyReLUTo(p.x2.Data, p.s2.Data, 0)
+	for i, x := range p.x1.Data {
+		p.x2.Data[i] += x
+	}
+	l[2].to(p.soft, p.x2)
+	kernels.SoftmaxTo(p.soft, p.noise, p.g.encoder.offsets, p.head.Temperature)
+	if p.head.Hard {
+		p.harden()
+	}
+	return p.out
+}
+
+// harden writes the hard draw, the largest cell of each block, to out.
+func (p *Pass) harden() {
+	clear(p.out.Data)
+	offsets := p.g.encoder.offsets
+	for i := range p.soft.Rows {
+		row, out := p.soft.Row(i), p.out.Row(i)
+		for k := 1; k < len(offsets); k++ {
+			best := offsets[k-1]
+			for c := best + 1; c < offsets[k]; c++ {
+				if row[c] > row[best] {
+					best = c
+				}
+			}
+			out[best] = 1
+		}
+	}
+}
+
+// to sets dst to xW + b.
+func (a affine) to(dst, x kernels.Matrix) {
+	for i := range dst.Rows {
+		copy(dst.Row(i), a.b)
+	}
+	kernels.MulTo(dst, 1, x, a.w, 1)
+}
+
+// Backward takes the gradient of a loss with respect to the rows of the last Forward and returns that with respect to
+// [Generator.Parameters]. It overwrites its argument; the result is the pass's own, valid until the next call.
+func (p *Pass) Backward(rows kernels.Matrix) []float32 {
+	l := &p.g.layers
+	kernels.SoftmaxBackTo(rows, p.soft, p.g.encoder.offsets, p.head.Temperature)
+	p.parts[2].collect(p.x2, rows)
+	kernels.MulTo(p.down, 1, rows, l[2].w.T(), 0) // ∇x²
+	maskTo(p.side.Data, p.down.Data, p.s2.Data)   // ∇s²
+	p.parts[1].collect(p.x1, p.side)
+	kernels.MulTo(p.down, 1, p.side, l[1].w.T(), 1) // ∇x¹
+	maskTo(p.side.Data, p.down.Data, p.s1.Data)     // ∇s¹
+	p.parts[0].collect(p.z, p.side)
+	return p.gradient
+}
+
+// collect sets a to the gradients of W and b from those of s = xW + b.
+func (a affine) collect(x, s kernels.Matrix) {
+	kernels.MulTo(a.w, 1, x.T(), s, 0)
+	clear(a.b)
+	for i := range s.Rows {
+		for j, v := range s.Row(i) {
+			a.b[j] += v
+		}
+	}
+}
+
+// maskTo sets dst to down where s > 0, else to 0.
+func maskTo(dst, down, s []float32) {
+	kernels.SlopesTo(dst, s, 0)
+	for i, v := range down {
+		dst[i] *= v
+	}
+}
+
+// Sample draws n rows, column-major codes, with randomness from u alone. Every row is valid.
+func (g *Generator) Sample(n int, u *rand.Rand) [][]uint16 {
+	codes := make([][]uint16, g.encoder.Columns())
+	for k := range codes {
+		codes[k] = make([]uint16, n)
+	}
+	const batch = 1024
+	p := g.NewPass(batch, Head{Temperature: 1})
+	for first := 0; first < n; first += batch {
+		x := p.Forward(u)
+		g.encoder.LargestTo(codes, first, x.Head(min(batch, n-first)))
+	}
+	return codes
+}

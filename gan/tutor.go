@@ -1,0 +1,198 @@
+package gan
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+)
+
+// Tutor differentiates a critic at generated rows: the part of its training that touches no private row. It is for one goroutine at
+// a time.
+type Tutor struct {
+	c        *Critic
+	batch    int
+	s, x     []kernels.Matrix // of every layer
+	delta    []kernels.Matrix // ∇_{s^l} D
+	up       []kernels.Matrix // scratch of the penalty, shaped like delta
+	input    kernels.Matrix   // ∇_x D, then the gradient of the penalty with respect to it
+	gradient []float32
+	parts    []affine
+	spectral [][]float32 // approximate right singular vectors of W^l
+}
+
+// NewTutor returns a tutor of c for batches of the given number of rows, at least 1.
+func (c *Critic) NewTutor(batch int) *Tutor {
+	if batch < 1 {
+		panic(fmt.Sprintf("gan: a tutor of %d rows", batch))
+	}
+	t := &Tutor{c: c, batch: batch, input: kernels.New(batch, c.sizes[0]), gradient: make([]float32, len(c.parameters))}
+	for _, units := range c.sizes[1:] {
+		t.s = append(t.s, kernels.New(batch, units))
+		t.x = append(t.x, kernels.New(batch, units))
+		t.delta = append(t.delta, kernels.New(batch, units))
+		t.up = append(t.up, kernels.New(batch, units))
+		v := make([]float32, units)
+		for j := range v {
+			v[j] = 1
+		}
+		normalise(v)
+		t.spectral = append(t.spectral, v)
+	}
+	t.parts = c.views(t.gradient)
+	return t
+}
+
+// forward runs the critic on dense rows and sets delta.
+func (t *Tutor) forward(rows kernels.Matrix) {
+	if rows.Rows != t.batch || rows.Cols != t.c.sizes[0] {
+		panic(fmt.Sprintf("gan: %d × %d cells for a tutor of %d × %d", rows.Rows, rows.Cols, t.batch, t.c.sizes[0]))
+	}
+	in, last := rows, len(t.s)-1
+	for l, layer := range t.c.layers {
+		layer.to(t.s[l], in)
+		kernels.LeakyReLUTo(t.x[l].Data, t.s[l].Data, t.c.slope)
+		in = t.x[l]
+	}
+	for i := range t.delta[last].Data {
+		t.delta[last].Data[i] = 1
+	}
+	for l := last - 1; l >= 0; l-- {
+		kernels.MulTo(t.delta[l], 1, t.delta[l+1], t.c.layers[l+1].w.T(), 0)
+		t.c.descend(t.delta[l].Data, t.s[l].Data)
+	}
+}
+
+// Gradient returns the gradient of the mean of D over the rows, relaxed or hard cells, with respect to the critic's parameters, and that mean. The result is the
+// tutor's own and starts anew with this call; the other methods add to it.
+func (t *Tutor) Gradient(rows kernels.Matrix) (gradient []float32, mean float64) {
+	t.forward(rows)
+	x, scale := rows, 1/float32(t.batch)
+	for l, part := range t.parts {
+		part.collect(x, t.delta[l])
+		x = t.x[l]
+	}
+	for i := range t.gradient {
+		t.gradient[i] *= scale
+	}
+	for _, v := range t.s[len(t.s)-1].Data {
+		mean += float64(v)
+	}
+	return t.gradient, mean / float64(t.batch)
+}
+
+// AddPenalty adds the gradient of weight · mean (‖∇_x D‖₂ − 1)² over the rows to that of Gradient, or of mean max(‖∇_x D‖₂ − 1, 0)²
+// if oneSided, and returns the mean without the weight (Gulrajani et al. 2017, arXiv 1704.00028; one-sided: Petzka et al. 2018, arXiv 1709.08894).
+//
+// ∇_x D = W¹δ¹ is computed explicitly and differentiated once, with φ' taken as constant in the weights, which it is almost
+// everywhere; bias gradients are then 0. The rows are generated ones, or between generated ones: no private row enters.
+func (t *Tutor) AddPenalty(rows kernels.Matrix, weight float32, oneSided bool) float64 {
+	t.forward(rows)
+	kernels.MulTo(t.input, 1, t.delta[0], t.c.layers[0].w.T(), 0)
+	total := 0.
+	for i := range t.batch {
+		row := t.input.Row(i)
+		var square float32
+		for _, v := range row {
+			square += v * v
+		}
+		norm := math.Sqrt(float64(square))
+		excess := norm - 1
+		if oneSided {
+			excess = max(excess, 0)
+		}
+		total += excess * excess
+		factor := float32(0)
+		if norm > 0 {
+			factor = float32(2 * excess / norm * float64(weight) / float64(t.batch))
+		}
+		for j := range row {
+			row[j] *= factor
+		}
+	}
+	// With q the gradient with respect to ∇_x D: ∇W¹ = qᵀδ¹, r¹ = φ'⊙qW¹, ∇W² = r¹ᵀδ², r² = φ'⊙r¹W², ...
+	from := t.input
+	for l, part := range t.parts {
+		kernels.MulTo(part.w, 1, from.T(), t.delta[l], 1)
+		if l == len(t.parts)-1 {
+			break
+		}
+		kernels.MulTo(t.up[l], 1, from, t.c.layers[l].w, 0)
+		t.c.descend(t.up[l].Data, t.s[l].Data)
+		from = t.up[l]
+	}
+	return total / float64(t.batch)
+}
+
+// InputTo sets dst to the gradient of the mean of D with respect to the rows, and returns the mean: what a generator trained on the
+// critic's score descends, with the sign turned.
+func (t *Tutor) InputTo(dst, rows kernels.Matrix) float64 {
+	t.forward(rows)
+	kernels.MulTo(dst, 1/float32(t.batch), t.delta[0], t.c.layers[0].w.T(), 0)
+	mean := 0.
+	for _, v := range t.s[len(t.s)-1].Data {
+		mean += float64(v)
+	}
+	return mean / float64(t.batch)
+}
+
+// MixTo sets each row of dst to one between the same row of rows and another of rows, at a place and with a partner drawn from u: where
+// the penalty is taken.
+func MixTo(dst, rows kernels.Matrix, u *rand.Rand) {
+	for i := range rows.Rows {
+		e := float32(u.Float64())
+		a, b, out := rows.Row(i), rows.Row(u.IntN(rows.Rows)), dst.Row(i)
+		for j, v := range a {
+			out[j] = e*v + (1-e)*b[j]
+		}
+	}
+}
+
+// Clip moves every weight (not the biases) into [−limit, limit] (Arjovsky et al. 2017, arXiv 1701.07875).
+func (c *Critic) Clip(limit float32) {
+	for _, layer := range c.layers {
+		for i, w := range layer.w.Data {
+			layer.w.Data[i] = min(max(w, -limit), limit)
+		}
+	}
+}
+
+// LimitSpectral divides every W^l by its spectral norm over limit where that exceeds 1, so that D is about limit^L-Lipschitz. The norm is estimated by
+// iterations ≥ 1 more steps of the power method, which starts where the last call ended (Miyato et al. 2018, arXiv 1802.05957, algorithm
+// 1, as a projection). It returns the estimated norms before.
+func (t *Tutor) LimitSpectral(limit float64, iterations int) []float64 {
+	norms := make([]float64, len(t.c.layers))
+	for l, layer := range t.c.layers {
+		v := kernels.Dense(layer.w.Cols, 1, t.spectral[l])
+		u := kernels.New(layer.w.Rows, 1)
+		for range max(iterations, 1) {
+			kernels.MulTo(u, 1, layer.w, v, 0)
+			norms[l] = normalise(u.Data)
+			kernels.MulTo(v, 1, layer.w.T(), u, 0)
+			normalise(v.Data)
+		}
+		if norms[l] > limit {
+			factor := float32(limit / norms[l])
+			for i := range layer.w.Data {
+				layer.w.Data[i] *= factor
+			}
+		}
+	}
+	return norms
+}
+
+// normalise scales x to length 1, unless it is 0, and returns its length.
+func normalise(x []float32) float64 {
+	sum := 0.
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	norm := math.Sqrt(sum)
+	if norm > 0 {
+		for i := range x {
+			x[i] = float32(float64(x[i]) / norm)
+		}
+	}
+	return norm
+}
