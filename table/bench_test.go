@@ -72,6 +72,21 @@ func adultCSV(rows int) []byte {
 	return b.Bytes()
 }
 
+func BenchmarkReadParquet(b *testing.B) {
+	const rows = 1_000_000
+	s := adult()
+	rng := rand.New(rand.NewPCG(1, 2))
+	in := write(b, Parquet, 1, s, randomCodes(b, s, rows, rng))
+	b.SetBytes(int64(len(in)))
+	b.ReportAllocs()
+	for b.Loop() {
+		t, _, err := ReadParquet(context.Background(), bytes.NewReader(in), s, ReadOptions{})
+		if err != nil || t.Rows() != rows {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkReadCSV(b *testing.B) {
 	const rows = 1_000_000
 	in := adultCSV(rows)

@@ -387,12 +387,20 @@ func TestReadCSVProgress(t *testing.T) {
 }
 
 func TestReadCSVRefusesSeparators(t *testing.T) {
-	for _, comma := range []byte{0, '"', '\r', '\n', 0x80, 0xff} {
+	for _, comma := range []byte{'"', '\r', '\n', 0x80, 0xff} {
 		s := abc()
 		s.CSV.Comma = comma
-		if _, _, err := ReadCSV(context.Background(), strings.NewReader("a"), -1, s, ReadOptions{}); err == nil {
+		if _, _, err := ReadCSV(context.Background(), strings.NewReader("a,b,c\n"), -1, s, ReadOptions{}); err == nil {
 			t.Errorf("separator %q was accepted", comma)
 		}
+		if err := checkComma(comma); err == nil {
+			t.Errorf("checkComma accepts %q", comma)
+		}
+	}
+	s := abc()
+	s.CSV.Comma = 0
+	if _, _, err := ReadCSV(context.Background(), strings.NewReader("a,b,c\n"), -1, s, ReadOptions{}); err != nil {
+		t.Errorf("the default separator: %v", err)
 	}
 }
 

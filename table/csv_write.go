@@ -13,16 +13,18 @@ const flushSize = 1 << 16 // bytes of CSV that are written at once
 type csvWriter struct {
 	decoder
 	w     io.Writer
+	comma byte
 	buf   []byte
 	fixed [][][]byte // per column and code the whole cell, where it does not depend on chance
 	err   error      // of the stream, which ends the file
 }
 
 func newCSVWriter(w io.Writer, d decoder) (*csvWriter, error) {
-	if err := checkComma(d.schema.CSV.Separator()); err != nil {
+	comma := d.schema.CSV.Separator()
+	if err := checkComma(comma); err != nil {
 		return nil, err
 	}
-	c := &csvWriter{decoder: d, w: w, fixed: make([][][]byte, len(d.codecs))}
+	c := &csvWriter{decoder: d, w: w, comma: comma, fixed: make([][][]byte, len(d.codecs))}
 	for i, codec := range d.codecs {
 		c.fixed[i] = make([][]byte, codec.Size())
 		missing, has := codec.MissingCode()
@@ -37,7 +39,7 @@ func newCSVWriter(w io.Writer, d decoder) (*csvWriter, error) {
 	if !d.schema.CSV.NoHeader {
 		for i, column := range d.schema.Columns {
 			if i > 0 {
-				c.buf = append(c.buf, d.schema.CSV.Separator())
+				c.buf = append(c.buf, comma)
 			}
 			start := len(c.buf)
 			c.buf = c.quote(append(c.buf, column.Name...), start)
@@ -55,7 +57,7 @@ func (c *csvWriter) Write(t *Table) error {
 	for row := range t.rows {
 		for i := range t.cols {
 			if i > 0 {
-				c.buf = append(c.buf, c.schema.CSV.Separator())
+				c.buf = append(c.buf, c.comma)
 			}
 			code := t.cols[i].At(row)
 			if cell := c.fixed[i][code]; cell != nil {
@@ -111,7 +113,7 @@ func (c *csvWriter) needsQuotes(cell []byte) bool {
 		return len(c.codecs) == 1
 	}
 	for _, b := range cell {
-		if b == c.schema.CSV.Separator() || b == '"' || b == '\r' || b == '\n' {
+		if b == c.comma || b == '"' || b == '\r' || b == '\n' {
 			return true
 		}
 	}
