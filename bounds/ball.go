@@ -60,6 +60,7 @@ func (b *builder) ball(radius float64) float64 {
 	if b.replace { // a clipped row's norm is at most ½ then
 		t, least = 4*t, 4*least
 	}
+	t, least = b.factor*b.factor*t, b.factor*b.factor*least
 	for _, u := range b.units {
 		v := math.Sqrt(u.norm) * u.e / math.Sqrt(float64(u.count))
 		c := math.Sqrt(t * min(v/math.Sqrt(float64(u.count)), cap))

@@ -29,7 +29,6 @@ import "math"
 func (b *builder) block(k int) {
 	field, h := b.in.fields[k], b.n.sizes[1]
 	m := field.cells
-	row := func(x []float64, c int) []float64 { return x[b.first+(field.offset+c)*h:][:h] }
 	for j, delta := range b.r.delta[0] {
 		first := b.first + field.offset*h + j
 		if b.conditional && b.r.decides(k, j) {
@@ -37,18 +36,18 @@ func (b *builder) block(k int) {
 			continue
 		}
 		b.shift(&delta, field.offset, m, j)
-		d, t := max(delta.size(), b.grid), 0.
-		middle := (delta.lo + delta.hi) / 2
-		t = math.Copysign(b.down(min(d/float64(m), math.Abs(middle))), middle)
+		d, middle := max(delta.size(), b.grid), (delta.lo+delta.hi)/2
+		t := math.Copysign(b.down(min(d/float64(m), math.Abs(middle))), middle)
 		reach := max(delta.hi-t, t-delta.lo)
 		norm := (reach*reach + float64(m-1)*t*t) / (d * d)
 		width := (delta.hi - delta.lo) / d
 		b.add(unit{first: first, stride: h, count: m, e: math.Sqrt(float64(m)) * d, norm: norm}, width*width, d)
-		b.scales[first], b.centre[first] = d, t
+		b.scales[first], b.centre[first] = d, b.steps(t)
 	}
-	for c := 1; c < m; c++ {
-		copy(row(b.scales, c), row(b.scales, 0))
-		copy(row(b.centre, c), row(b.centre, 0))
+	from, to := b.first+field.offset*h, b.first+(field.offset+m)*h
+	for k := from + h; k < to; k += h {
+		copy(b.scales[k:k+h], b.scales[from:])
+		copy(b.centre[k:k+h], b.centre[from:])
 	}
 	for _, p := range b.patches {
 		b.scales[p.k], b.centre[p.k] = p.scale, p.centre
@@ -58,8 +57,9 @@ func (b *builder) block(k int) {
 
 // patch is a coordinate of a refined unit, written after the others.
 type patch struct {
-	k             int
-	scale, centre float64
+	k      int
+	scale  float64
+	centre int64
 }
 
 // refined records unit (block k, j) with an interval of δ_j for each cell: some cells decide the branch of unit j.
@@ -87,7 +87,7 @@ func (b *builder) refined(k, j int) {
 		width = max(width, (i.hi-i.lo)/d)
 		squares += d * d
 		least = min(least, d)
-		b.patches = append(b.patches, patch{u.first + c*h, d, t})
+		b.patches = append(b.patches, patch{u.first + c*h, d, b.steps(t)})
 	}
 	u.e, u.norm = math.Sqrt(squares), worst+centres
 	b.add(u, width*width, least)
@@ -105,6 +105,9 @@ func (b *builder) add(u unit, width, d float64) {
 	}
 	b.units = append(b.units, u)
 }
+
+// steps is a multiple of the grid in steps of it.
+func (b *builder) steps(t float64) int64 { return int64(t / b.grid) }
 
 // down rounds x ≥ 0 down to the grid.
 func (b *builder) down(x float64) float64 { return b.grid * math.Floor(x/b.grid) }

@@ -93,6 +93,7 @@ func Certify[T Float](n Network[T], in *Input, c Config) (*Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer net.drop()
 	if c, err = c.checked(); err != nil {
 		return nil, err
 	}
@@ -149,7 +150,7 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 	if !b.r.sane(limit, b.f) {
 		return nil, fmt.Errorf("bounds: %w: activations or gradients may exceed %v", ErrNetwork, limit*b.f)
 	}
-	b.grid, b.replace = b.f*b.f, c.Adjacency == accountant.ReplaceOne
+	b.grid, b.half, b.replace = b.f*b.f, .5/(b.f*b.f), c.Adjacency == accountant.ReplaceOne
 	b.conditional = c.Mode != Ball
 	coordinates := n.parameters()
 	if c.Mode == Residual {
@@ -157,7 +158,8 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 		coordinates += in.size
 		b.residual = &residual{slope: make([]int64, len(n.w[0]))}
 	}
-	b.scales, b.centre = make([]float64, coordinates), make([]float64, coordinates)
+	b.scales, b.centre = make([]float64, coordinates), make([]int64, coordinates)
+	b.units = make([]unit, 0, (len(b.r.least)+1)*n.sizes[1]) // about one a block and unit
 	k := b.first
 	for f, field := range in.fields {
 		if field.cells > 0 {
@@ -170,17 +172,13 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 	for l := range n.w {
 		if l > 0 && l == 1 && len(n.w) == 2 && b.residual != nil {
 			b.output(k)
-			b.span(k, k+n.sizes[1])
 		} else if l > 0 {
 			b.outer(k, b.r.act[l], b.r.delta[l], -1)
 		}
 		if l > 0 {
 			k += len(n.w[l])
 		}
-		for j, delta := range b.r.delta[l] {
-			b.single(k+j, delta)
-		}
-		b.span(k, k+len(n.b[l]))
+		b.outer(k, []interval{{1, 1}}, b.r.delta[l], -1)
 		k += len(n.b[l])
 	}
 	if b.residual != nil {
@@ -192,20 +190,22 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 // outer records x_i·δ_j for every i and j, row-major from coordinate k on. With a residual and input ≥ 0 the middle of δ_j is first taken off,
 // x being that input of the first layer.
 func (b *builder) outer(k int, x, delta []interval, input int) {
-	b.span(k, k+len(x)*len(delta))
+	sum := 0.
+	from, h := k, len(delta)
 	for _, x := range x {
+		scales, centre := b.scales[k:k+h], b.centre[k:k+h]
 		for j, delta := range delta {
 			if input >= 0 {
 				b.shift(&delta, input, 1, j)
 			}
-			b.single(k, x.times(delta))
-			k++
+			d, t := b.halve(x.times(delta))
+			scales[j], centre[j] = d, t
+			sum += d
 		}
+		k += h
 	}
+	b.singles = append(b.singles, span{from, k, sum})
 }
-
-// span adds coordinates from..to-1 to the units of one coordinate.
-func (b *builder) span(from, to int) { b.singles = append(b.singles, span{from, to}) }
 
 // inflate covers the float64 roundings of everything that is computed from the intervals: sums of fewer than 2²⁶ terms, and
 // z·c by the caller.
@@ -214,8 +214,9 @@ const inflate = 1 + 0x1p-24
 func (b *builder) certificate(in *Input, c Config) *Certificate {
 	out := &Certificate{
 		mode: c.Mode, adjacency: c.Adjacency, unitRows: c.UnitRows, factor: c.Factor, sizes: b.n.sizes, fields: in.fields, slope: b.n.slope,
-		scales: b.scales, residual: b.residual, centre: make([]int64, len(b.centre)),
+		scales: b.scales, centre: b.centre, residual: b.residual,
 	}
+	b.factor = inflate * float64(c.UnitRows)
 	switch c.Mode {
 	case Thesis:
 		out.total, out.norm = b.thesis(), 1
@@ -227,12 +228,6 @@ func (b *builder) certificate(in *Input, c Config) *Certificate {
 	default:
 		out.total, out.norm = b.solve()
 	}
-	more := inflate * float64(c.UnitRows)
-	for k := range out.scales {
-		out.scales[k] *= more
-		out.centre[k] = int64(b.centre[k] / b.grid)
-	}
-	out.total *= more
 	out.largest = b.r.largest() / out.Grid()
 	if c.Adjacency == accountant.AddRemove || out.norm > 1 {
 		out.norm = 1
@@ -244,7 +239,7 @@ func (b *builder) certificate(in *Input, c Config) *Certificate {
 func (b *builder) thesis() float64 {
 	root, sum := math.Sqrt(float64(len(b.scales))), 0.
 	for k := range b.scales {
-		b.scales[k] *= 2 * root
+		b.scales[k] *= 2 * root * b.factor
 		sum += b.scales[k] * b.scales[k]
 	}
 	return math.Sqrt(sum)

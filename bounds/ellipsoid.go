@@ -16,16 +16,19 @@ import "math"
 // Under replace-one the same is done with q for the difference of two rows, and norm stays the q of one row.
 type ellipsoid struct {
 	grid    float64
+	half    float64 // 1/(2·grid)
 	replace bool
 	scales  []float64 // d_k, then c_k
-	centre  []float64 // μ_k, a multiple of grid
+	factor  float64   // by which the scales are multiplied in the end
+	centre  []int64   // μ_k in steps of grid
 	units   []unit
 	singles []span // ranges of coordinates that are units of their own, with weight 1, d = half-width, q = 1 (replace-one 4)
-	radius  float64
-	sizeOf  float64
 }
 
-type span struct{ from, to int }
+type span struct {
+	from, to int
+	sum      float64 // of their d
+}
 
 // unit is the coordinates first, first+stride, ... (count of them).
 type unit struct {
@@ -33,15 +36,15 @@ type unit struct {
 	e, q, norm           float64 // norm is q of one row, also under replace-one; norm ≤ q
 }
 
-// single records coordinate k, which lies in i, an interval with ends on the grid. The centre is on the grid and the half-width
-// at least one step of it, so that no scale is zero.
-func (e *ellipsoid) single(k int, i interval) {
-	t := e.grid * math.Floor((i.lo+i.hi)/(2*e.grid))
-	e.centre[k] = t
-	e.scales[k] = max(i.hi-t, t-i.lo, e.grid)
+// halve returns the half-width and the centre, in steps of the grid, of a coordinate that lies in i, an interval with ends on the grid. The
+// half-width is at least one step, so that no scale is zero, and counts that the centre is on the grid: it is rounded down, so the
+// upper end is the farther.
+func (e *ellipsoid) halve(i interval) (d float64, centre int64) {
+	t := math.Floor((i.lo + i.hi) * e.half)
+	return max(i.hi-t*e.grid, e.grid), int64(t)
 }
 
-// solve turns d into c. It reports S, the root of the total variance, and the greatest norm of one row.
+// solve turns d into c times factor. It reports S times factor, the root of the total variance, and the greatest norm of one row.
 func (e *ellipsoid) solve() (size, norm float64) {
 	q := 1.
 	if e.replace {
@@ -51,27 +54,23 @@ func (e *ellipsoid) solve() (size, norm float64) {
 		size += u.e * math.Sqrt(u.q)
 	}
 	for _, s := range e.singles {
-		sum := 0.
-		for _, d := range e.scales[s.from:s.to] {
-			sum += d
-		}
-		size += sum * math.Sqrt(q)
+		size += s.sum * math.Sqrt(q)
 	}
 	for _, u := range e.units {
-		g := math.Sqrt(math.Sqrt(u.q) * size / u.e)
+		g := e.factor * math.Sqrt(math.Sqrt(u.q)*size/u.e)
 		for r, k := 0, u.first; r < u.count; r, k = r+1, k+u.stride {
 			e.scales[k] *= g
 		}
 		norm += u.norm * u.e / (math.Sqrt(u.q) * size)
 	}
-	factor := math.Sqrt(q) * size
+	scale := math.Sqrt(q) * size
+	squared := e.factor * e.factor * scale
 	for _, s := range e.singles {
-		scales, sum := e.scales[s.from:s.to], 0.
+		scales := e.scales[s.from:s.to]
 		for k, d := range scales {
-			sum += d
-			scales[k] = math.Sqrt(d * factor)
+			scales[k] = math.Sqrt(d * squared)
 		}
-		norm += sum / factor
+		norm += s.sum / scale
 	}
-	return size, math.Sqrt(norm)
+	return e.factor * size, math.Sqrt(norm)
 }

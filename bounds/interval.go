@@ -8,10 +8,24 @@ type interval struct{ lo, hi float64 }
 // size is the greatest absolute value in i.
 func (i interval) size() float64 { return max(-i.lo, i.hi) }
 
-// times holds every product of a number of i and a number of o: the extremes are at the corners. Exact if the corners are.
+// times holds every product of a number of i and a number of o. The extremes are at the four corners; the sign of i leaves two for
+// each end. Exact if the corners are.
 func (i interval) times(o interval) interval {
-	a, b, c, d := i.lo*o.lo, i.lo*o.hi, i.hi*o.lo, i.hi*o.hi
-	return interval{min(a, b, c, d), max(a, b, c, d)}
+	switch {
+	case i.lo >= 0:
+		return interval{min(i.lo*o.lo, i.hi*o.lo), max(i.lo*o.hi, i.hi*o.hi)}
+	case i.hi <= 0:
+		return interval{min(i.lo*o.hi, i.hi*o.hi), max(i.lo*o.lo, i.hi*o.lo)}
+	}
+	return interval{min(i.lo*o.hi, i.hi*o.lo), max(i.lo*o.lo, i.hi*o.hi)}
+}
+
+// midRadius is an interval as mid ± rad, with the greatest absolute value. w·x for |w|·size ≤ 1 then has three roundings of at most one
+// unit each, and no branch on the sign of w.
+type midRadius struct{ mid, rad, size float64 }
+
+func (i interval) midRadius() midRadius {
+	return midRadius{(i.lo + i.hi) / 2, (i.hi - i.lo) / 2, i.size()}
 }
 
 // widen moves both ends out by at least by, which is not negative.
@@ -40,7 +54,7 @@ func gamma(n int, u float64) float64 {
 
 // slack bounds how far a sum of n products computed with unit roundoff u, and the end of its interval as computed here, lie from exact
 // arithmetic together, when the absolute values of the terms sum to at most size. Twice tiny = 2·2⁻¹²⁵ a term covers results that
-// underflow in float32; eight extra roundings cover what is added to and taken off an end later.
+// underflow in float32; sixteen extra roundings cover what is added to and taken off an end later.
 func slack(n int, u, size float64) float64 {
-	return (gamma(n+2, u)+gamma(n+8, unit64))*size*(1+0x1p-20) + float64(n)*tiny
+	return (gamma(n+2, u)+gamma(n+16, unit64))*size*(1+0x1p-20) + float64(n)*tiny
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 )
 
 // ErrNetwork is wrapped by every error about a network: a shape that does not fit, a weight that is not finite, bounds too large.
@@ -29,7 +31,14 @@ type network struct {
 	slope, u float64
 	sizes    []int       // inputs, units of each layer, the last 1
 	w, b     [][]float64 // of layer l = 0..len(sizes)-2
+	slab     *[]float64  // what w and b are cut from
 }
+
+// slabs are reused: a copy of the weights is made and dropped at every step of a training run.
+var slabs = sync.Pool{New: func() any { return new([]float64) }}
+
+// drop gives the copy of the weights back. The network must not be used after it.
+func (n *network) drop() { slabs.Put(n.slab) }
 
 // load checks n against the number of inputs and copies it into float64.
 func load[T Float](n Network[T], inputs int) (*network, error) {
@@ -43,12 +52,20 @@ func load[T Float](n Network[T], inputs int) (*network, error) {
 	if len(n.Layers) == 0 {
 		return nil, fmt.Errorf("bounds: %w: no layers", ErrNetwork)
 	}
+	total := 0
+	for _, layer := range n.Layers {
+		total += len(layer.Weights) + len(layer.Bias)
+	}
+	out.slab = slabs.Get().(*[]float64)
+	*out.slab = slices.Grow((*out.slab)[:0], total)[:total]
+	rest := *out.slab
 	for l, layer := range n.Layers {
 		in, units := out.sizes[l], len(layer.Bias)
 		if units == 0 || len(layer.Weights) != in*units {
 			return nil, fmt.Errorf("bounds: %w: layer %d has %d weights and %d biases for %d inputs", ErrNetwork, l+1, len(layer.Weights), units, in)
 		}
-		w, b := make([]float64, len(layer.Weights)), make([]float64, units)
+		w, b := rest[:in*units:in*units], rest[in*units:(in+1)*units:(in+1)*units]
+		rest = rest[(in+1)*units:]
 		if !convert(w, layer.Weights) || !convert(b, layer.Bias) {
 			return nil, fmt.Errorf("bounds: %w: layer %d has a weight that is not finite", ErrNetwork, l+1)
 		}
@@ -62,12 +79,14 @@ func load[T Float](n Network[T], inputs int) (*network, error) {
 
 // convert copies src to dst and reports whether all of it is finite.
 func convert[T Float](dst []float64, src []T) bool {
-	sum := 0.
 	for i, x := range src {
-		dst[i] = float64(x)
-		sum += math.Abs(dst[i]) * 0x1p-60 // NaN and Inf stay in a sum; no finite float32 or sane float64 overflows it
+		y := float64(x)
+		if !(math.Abs(y) <= math.MaxFloat64) {
+			return false
+		}
+		dst[i] = y
 	}
-	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
+	return true
 }
 
 // parameters is the number of weights and biases.

@@ -133,12 +133,12 @@ func affine(n *network, l int, x []interval) []interval {
 
 // addScaled adds w_j·x to each s_j, and the largest |w_j·x| to size_j.
 func addScaled(s []interval, size, w []float64, x interval) {
-	bound := x.size()
+	b := x.midRadius()
 	for j, w := range w {
-		a, b := w*x.lo, w*x.hi
-		s[j].lo += min(a, b)
-		s[j].hi += max(a, b)
-		size[j] += math.Abs(w) * bound
+		a := math.Abs(w)
+		s[j].lo += w*b.mid - a*b.rad
+		s[j].hi += w*b.mid + a*b.rad
+		size[j] += a * b.size
 	}
 }
 
@@ -172,21 +172,24 @@ func product(scale, down interval, u float64) interval {
 }
 
 // pullback gives ∇x = Wδ of the inputs of layer l from δ of its units.
-func pullback(n *network, l int, delta []interval) []interval {
+func pullback(n *network, l int, back []interval) []interval {
 	h := n.sizes[l+1]
+	delta := make([]midRadius, h)
+	for j, d := range back {
+		delta[j] = d.midRadius()
+	}
 	out := make([]interval, n.sizes[l])
 	for i := range out {
-		var sum interval
-		size := 0.
+		middle, reach, size := 0., 0., 0.
 		for j, w := range n.w[l][i*h:][:h] {
-			a, b := w*delta[j].lo, w*delta[j].hi
-			sum.lo += min(a, b)
-			sum.hi += max(a, b)
-			size += max(math.Abs(a), math.Abs(b))
+			d, a := delta[j], math.Abs(w)
+			middle += w * d.mid
+			reach += a * d.rad
+			size += a * d.size
 		}
-		out[i] = sum
+		out[i] = interval{middle - reach, middle + reach}
 		if l < len(n.w)-1 { // at the last layer δ = 1, and the product is exact
-			out[i] = sum.widen(slack(h, n.u, size))
+			out[i] = out[i].widen(slack(h, n.u, size))
 		}
 	}
 	return out

@@ -79,6 +79,7 @@ func (b *builder) output(k int) {
 			reach += b.r.act[0][f.offset].size()
 		}
 	}
+	out := span{from: k, to: k + h}
 	for j, s := range b.r.pre[0] {
 		rest := func(s float64) float64 { return max(s, b.n.slope*s) - kappa[j]*s }
 		i := interval{rest(s.lo), rest(s.lo)}
@@ -88,8 +89,11 @@ func (b *builder) output(k int) {
 		// One slack for the critic's s_j, two for the float64 roundings of this function: n+2 of them a term, at most.
 		err := b.f*(1+reach)/2 + slack(1, b.n.u, s.size()) + 3*b.r.slack[j]
 		shift := kappa[j] * offset[j]
-		b.single(k+j, interval{i.lo + shift, i.hi + shift}.widen(err).rounded(b.grid))
+		d, t := b.halve(interval{i.lo + shift, i.hi + shift}.widen(err).rounded(b.grid))
+		b.scales[k+j], b.centre[k+j] = d, t
+		out.sum += d
 	}
+	b.singles = append(b.singles, out)
 }
 
 // chord is the slope of φ between the ends of s.
@@ -113,8 +117,8 @@ func (b *builder) sums() {
 		}
 		if f.cells == 0 {
 			k := f.offset
-			b.single(k, b.r.act[0][k])
-			d := b.scales[k]
+			d, t := b.halve(b.r.act[0][k])
+			b.scales[k], b.centre[k] = d, t
 			u := unit{first: k, stride: 1, count: 1, e: d * math.Sqrt(variance), norm: 1}
 			b.add(u, 4, d)
 			continue
@@ -122,7 +126,7 @@ func (b *builder) sums() {
 		m := float64(f.cells)
 		t := b.down(1 / m)
 		for c := range f.cells {
-			b.scales[f.offset+c], b.centre[f.offset+c] = 1, t
+			b.scales[f.offset+c], b.centre[f.offset+c] = 1, b.steps(t)
 		}
 		b.add(unit{first: f.offset, stride: 1, count: f.cells, e: math.Sqrt(variance), norm: (1-t)*(1-t) + (m-1)*t*t}, 0, 1)
 	}
