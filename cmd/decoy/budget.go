@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/all"
+)
+
+// defaultDelta is δ where none is asked for.
+const defaultDelta = 1e-9
+
+// budgetFlags are the flags that say how much a run may cost and by which method.
+type budgetFlags struct {
+	epsilon, delta    float64
+	method, adjacency string
+}
+
+func (b *budgetFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Float64Var(&b.epsilon, "epsilon", 0, "privacy budget `E` of everything the run reads (required, > 0)")
+	f.Float64Var(&b.delta, "delta", defaultDelta, fmt.Sprintf("probability `D` in the guarantee, 0 to %v", accountant.MaxDelta))
+	f.StringVar(&b.method, "method", all.Default, "synthesis method `M`: "+strings.Join(all.Names(), ", "))
+	addAdjacency(cmd, &b.adjacency)
+	complete(cmd, "method", all.Names()...)
+}
+
+func addAdjacency(cmd *cobra.Command, adjacency *string) {
+	cmd.Flags().StringVar(adjacency, "adjacency", accountant.AddRemove.String(), "which tables are neighbours, `A`: add-remove or replace-one")
+	complete(cmd, "adjacency", accountant.AddRemove.String(), accountant.ReplaceOne.String())
+}
+
+// complete names the values of a flag for the shell.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// budget validates --epsilon and --delta.
+func (b *budgetFlags) budget(cmd *cobra.Command) (accountant.Budget, error) {
+	return budgetOf(cmd, b.epsilon, b.delta)
+}
+
+func budgetOf(cmd *cobra.Command, epsilon, delta float64) (accountant.Budget, error) {
+	asked := accountant.Budget{Epsilon: epsilon, Delta: delta}
+	if err := need(cmd, "epsilon"); err != nil {
+		return asked, err
+	}
+	if (accountant.Budget{Epsilon: epsilon}).Validate() != nil {
+		return asked, usagef("--epsilon %v must be positive and finite", epsilon)
+	}
+	if asked.Validate() != nil {
+		return asked, usagef("--delta %v must be from 0 to %v", delta, accountant.MaxDelta)
+	}
+	return asked, nil
+}
+
+func parseAdjacency(text string) (accountant.Adjacency, error) {
+	var a accountant.Adjacency
+	if a.UnmarshalText([]byte(text)) != nil {
+		return a, usagef("--adjacency %q must be add-remove or replace-one", text)
+	}
+	return a, nil
+}
+
+// request is a validated choice of budget, neighbours and method.
+type request struct {
+	budget    accountant.Budget
+	adjacency accountant.Adjacency
+	fitter    synth.Fitter
+}
+
+func (b *budgetFlags) request(cmd *cobra.Command) (request, error) {
+	var r request
+	var err error
+	if r.budget, err = b.budget(cmd); err != nil {
+		return r, err
+	}
+	if r.adjacency, err = parseAdjacency(b.adjacency); err != nil {
+		return r, err
+	}
+	if r.fitter, err = all.Fitter(b.method); err != nil {
+		return r, &usageError{fmt.Errorf("--method: %w", err)}
+	}
+	return r, nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+// Exit codes are an interface.
+const (
+	exitOK     = 0
+	exitError  = 1
+	exitUsage  = 2  // usage, or a bad config or schema
+	exitBudget = 10 // a limit would be exceeded
+	exitLocked = 11 // the ledger stayed locked
+	exitData   = 12 // the data break the schema
+)
+
+// exitMeaning says what the codes mean, for the help.
+var exitMeaning = map[int]string{
+	exitOK: "done", exitError: "an error", exitUsage: "wrong usage, or a bad config or schema",
+	exitBudget: "refused: the ledger's limit would be exceeded; no row was read",
+	exitLocked: "another process kept the ledger locked for 10 seconds",
+	exitData:   "the data break the schema",
+}
+
+// exitCode maps every error to its code. A file that is not what it claims to be is an error, whatever is wrong inside it.
+func exitCode(err error) int {
+	is := func(targets ...error) bool {
+		for _, t := range targets {
+			if errors.Is(err, t) {
+				return true
+			}
+		}
+		return false
+	}
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case is(release.ErrFormat, release.ErrClaim, accountant.ErrLedger):
+		return exitError
+	case is(privacy.ErrLocked):
+		return exitLocked
+	case is(accountant.ErrBudget):
+		return exitBudget
+	case is(schema.ErrSchema):
+		return exitData
+	case errors.As(err, &usage),
+		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, privacy.ErrLedgerMismatch, datasets.ErrUnknown, datasets.ErrNotEmbedded):
+		return exitUsage
+	}
+	return exitError
+}
+
+// usageError is a mistake on the command line, in the environment or in the config file.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// retold is an error with a text of its own, which keeps what it wraps for exitCode.
+type retold struct {
+	text string
+	err  error
+}
+
+func (e *retold) Error() string { return e.text }
+func (e *retold) Unwrap() error { return e.err }
+
+// printError writes each line of the error with the program's name before it, and for a usage error where to read on.
+func printError(w io.Writer, err error, command string) {
+	text := err.Error()
+	if errors.Is(err, context.Canceled) && text == context.Canceled.Error() {
+		text = "interrupted"
+	}
+	if usage := (*usageError)(nil); errors.As(err, &usage) {
+		text += fmt.Sprintf("; see '%s --help'", command)
+	}
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(w, "decoy: %s\n", strings.TrimRight(line, "\n"))
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/release"
+)
+
+func inspectCommand(t *terminal) *cobra.Command {
+	var asJSON bool
+	cmd := manual{
+		operands: "MODEL   model file\nLEDGER  ledger file",
+		session: `
+$ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
+$ decoy inspect icu.model
+$ decoy inspect --json icu.model
+`}.document(&cobra.Command{
+		Use:   "inspect MODEL|LEDGER [--json]",
+		Short: "show what a model or a ledger holds",
+		Long: `Show what a model file or a ledger holds: the guarantee, how it was made, the columns, the settings, the account. It believes the
+file; 'decoy verify MODEL' and 'decoy ledger verify FILE' check it.`,
+		Args: operands("MODEL or LEDGER"),
+		RunE: func(_ *cobra.Command, args []string) error { return inspect(t, args[0], asJSON) },
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// inspect tells a model, which is a zip archive, from a ledger, which is JSON.
+func inspect(t *terminal, path string, asJSON bool) error {
+	kind, err := sniff(path)
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case 'P':
+		m, err := release.Open(path)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(t, struct {
+				Kind string `json:"kind"`
+				release.Manifest
+			}{"model", m.Manifest})
+		}
+		return printModel(t, path, m)
+	case '{':
+		l, torn, err := openLedger(path)
+		if err != nil {
+			return err
+		}
+		return showLedger(t, path, l, torn, asJSON)
+	}
+	return fmt.Errorf("%s is neither a model nor a ledger", path)
+}
+
+// sniff is the first byte of a file, 0 if it is empty.
+func sniff(path string) (byte, error) {
+	if err := readable(path); err != nil {
+		return 0, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var b [1]byte
+	if _, err := io.ReadFull(f, b[:]); err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	return b[0], nil
+}
+
+func printModel(t *terminal, path string, m *release.Model) error {
+	w := t.table()
+	fmt.Fprintf(w, "model\t%s, format %d\n", path, m.Format)
+	fmt.Fprintf(w, "guarantee\t%v\n", m.Claim)
+	fmt.Fprintf(w, "made\t%s by %s, method %s\n", stamp(m.Created), m.Tool, m.Method)
+	fmt.Fprintf(w, "rows\t%.1f, a noisy count\n", m.Rows)
+	fmt.Fprintf(w, "schema\t%s, SHA-256 %s\n", sizeText(len(m.Schema().Columns), cells(m.Schema())), m.SchemaSHA256)
+	fmt.Fprintf(w, "parameters\t%s, %s\n", m.Parameters.Kind, bytesText(int64(m.Parameters.Bytes)))
+	for _, line := range m.Describe() {
+		fmt.Fprintf(w, "\t%s\n", line)
+	}
+	for i, name := range slices.Sorted(maps.Keys(m.Settings)) {
+		head := "settings"
+		if i > 0 {
+			head = ""
+		}
+		value, err := json.Marshal(m.Settings[name])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s: %s\n", head, name, value)
+	}
+	w.Flush()
+	fmt.Fprintln(t.stdout)
+	printColumns(t, m.Schema())
+	fmt.Fprintln(t.stdout)
+	printRuns(t, &accountant.Ledger{Entries: m.Ledger})
+	return nil
+}

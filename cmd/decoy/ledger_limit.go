@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+type ledgerLimit struct {
+	epsilon, delta          float64
+	rule, adjacency, schema string
+}
+
+func ledgerLimitCommand(t *terminal) *cobra.Command {
+	l := &ledgerLimit{}
+	cmd := manual{
+		operands: "FILE  ledger file; a new one is made if it is not there",
+		exits:    []int{exitLocked},
+		session: `
+$ decoy ledger limit patients.csv.ledger --epsilon 3 --delta 1e-6
+$ decoy ledger show patients.csv.ledger
+`}.document(&cobra.Command{
+		Use:   "limit FILE --epsilon E --delta D [flags]",
+		Short: "from here on, refuse runs that would spend more than this in all",
+		Long: `Set the limit of a ledger. From here on a run that would take the total above it is refused before it reads a row (exit status
+10). What is spent already counts. A later limit replaces this one.
+
+Rule basic adds up the epsilons and the deltas of the runs. Rule zcdp adds up their zero-concentrated costs, which allows more runs
+for the same limit, and needs delta > 0.
+
+A new ledger must know what it counts: one row, or with --schema the unit of that schema.`,
+		Args: operands("FILE"),
+	})
+	f := cmd.Flags()
+	f.Float64Var(&l.epsilon, "epsilon", 0, "limit `E` of all runs together (required, > 0)")
+	f.Float64Var(&l.delta, "delta", 0, "limit `D` of all runs together (required)")
+	f.StringVar(&l.rule, "rule", string(accountant.RuleBasic), "how runs add up, `R`: basic or zcdp")
+	f.StringVar(&l.schema, "schema", "", "schema `FILE` whose privacy unit a new ledger counts (default one row)")
+	addAdjacency(cmd, &l.adjacency)
+	complete(cmd, "rule", string(accountant.RuleBasic), string(accountant.RuleZCDP))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return l.run(cmd, t, args[0]) }
+	return cmd
+}
+
+func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
+	if err := need(cmd, "epsilon", "delta"); err != nil {
+		return err
+	}
+	limit, err := budgetOf(cmd, l.epsilon, l.delta)
+	if err != nil {
+		return err
+	}
+	rule := accountant.LimitRule(l.rule)
+	if rule != accountant.RuleBasic && rule != accountant.RuleZCDP {
+		return usagef("--rule %q must be basic or zcdp", l.rule)
+	}
+	if rule == accountant.RuleZCDP && limit.Delta == 0 {
+		return usagef("--rule zcdp needs --delta above 0")
+	}
+	nb, unit, err := l.units(cmd, path)
+	if err != nil {
+		return err
+	}
+	file := privacy.NewLedgerFile(path)
+	if err := file.SetLimit(cmd.Context(), nb, unit, limit, rule); err != nil {
+		return err
+	}
+	now, err := file.Read()
+	if err != nil {
+		return err
+	}
+	t.say("ledger: %s, spent %s", path, spentText(now))
+	return nil
+}
+
+// units is what the ledger counts: what it says itself, unless the flags say otherwise (which a ledger that is there then refuses).
+func (l *ledgerLimit) units(cmd *cobra.Command, path string) (privacy.Neighbours, string, error) {
+	adj, err := parseAdjacency(l.adjacency)
+	if err != nil {
+		return privacy.Neighbours{}, "", err
+	}
+	nb, unit := privacy.Neighbours{Adjacency: adj, MaxRowsPerUnit: 1}, ""
+	old, _, err := openLedger(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nb, "", err
+	}
+	if err == nil && len(old.Entries) > 0 {
+		first := old.Entries[0]
+		unit, nb.MaxRowsPerUnit = first.Unit, max(1, first.MaxRowsPerUnit)
+		if !cmd.Flags().Changed("adjacency") {
+			nb.Adjacency = first.Adjacency
+		}
+	}
+	if l.schema != "" {
+		s, err := schema.Load(l.schema)
+		if err != nil {
+			return nb, "", err
+		}
+		nb, unit = privacy.NeighboursOf(s, nb.Adjacency), s.Unit
+	}
+	return nb, unit, nil
+}

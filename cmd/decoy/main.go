@@ -1,0 +1,35 @@
+// Command decoy turns a private table into a synthetic one under differential privacy, and keeps the account of what it cost.
+//
+// The command line is an interface: verbs, flags and exit codes stay what they are. One file holds one verb. What all verbs share:
+// settings.go (flag, environment, file, default), exit.go (errors to exit codes), talk.go and progress.go (standard error), help.go.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the whole program. The first interrupt cancels the context, so that an open run is closed as cancelled; the second ends the
+// process where it stands.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	root := newRoot(&terminal{stdout: stdout, stderr: stderr})
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil {
+		printError(stderr, err, cmd.CommandPath())
+	}
+	return exitCode(err)
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// releaseMode are the permissions of what a run releases: synthetic tables and models are public.
+const releaseMode = 0o644
+
+// output is a synthetic table in the making: a file that appears when it is complete, or standard output.
+type output struct {
+	path   string
+	format table.Format
+	file   *atomicfile.File // nil for standard output
+	w      io.Writer
+}
+
+// openOutput creates the temporary file of --out, so that an output that cannot be written is known before anything is spent.
+func openOutput(path string, stdout io.Writer) (*output, error) {
+	o := &output{path: path, w: stdout}
+	var err error
+	if o.format, err = formatOf("--out", path); err != nil {
+		return nil, err
+	}
+	if path == standard {
+		return o, nil
+	}
+	if o.file, err = atomicfile.Create(path, releaseMode); err != nil {
+		return nil, fmt.Errorf("--out %w", err)
+	}
+	o.w = o.file
+	return o, nil
+}
+
+// abort leaves no trace of an output that was not completed.
+func (o *output) abort() {
+	if o.file != nil {
+		o.file.Abort()
+	}
+}
+
+// sample draws n rows of the model and completes the output.
+func (o *output) sample(ctx context.Context, m *release.Model, n int, seed uint64, report func(float64)) error {
+	buffer := bufio.NewWriterSize(o.w, 1<<20)
+	w, err := table.NewWriter(buffer, o.format, m.Schema(), release.ValueRand(seed))
+	if err != nil {
+		return err
+	}
+	written := 0
+	err = m.Sample(ctx, n, seed, func(t *table.Table) error {
+		written += t.Rows()
+		report(float64(written) / float64(n))
+		return w.Write(t)
+	})
+	if closed := w.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = buffer.Flush()
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return &retold{fmt.Sprintf("interrupted: %s is not written", o.name()), err}
+	case err != nil && o.file == nil:
+		return fmt.Errorf("writing %w", bare(o.name(), err))
+	case err != nil || o.file == nil:
+		return err
+	}
+	return o.file.Commit()
+}
+
+// name is the output as messages name it.
+func (o *output) name() string {
+	if o.path == standard {
+		return "standard output"
+	}
+	return o.path
+}
+
+// writeModel puts a model into a file that was created before.
+func writeModel(f *atomicfile.File, m *release.Model) error {
+	if err := m.Write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// openModel creates the temporary file of --model.
+func openModel(path string) (*atomicfile.File, error) {
+	if path == standard {
+		return nil, usagef("--model -: a model needs a file")
+	}
+	f, err := atomicfile.Create(path, releaseMode)
+	if err != nil {
+		return nil, fmt.Errorf("--model %w", err)
+	}
+	return f, nil
+}
+
+// spare keeps a fitted model, which has cost its budget, while a table is sampled from it: a run that dies on the way has lost nothing.
+type spare struct{ path string } // "" when it could not be written
+
+// keepSpare writes the model beside the output, under a name that is free.
+func keepSpare(m *release.Model, out, run string) spare {
+	base := out
+	if out == standard {
+		base = "decoy"
+	}
+	for _, path := range []string{base + ".model", base + "." + run + ".model"} {
+		if _, err := os.Lstat(path); err == nil {
+			continue
+		}
+		f, err := atomicfile.Create(path, releaseMode)
+		if err != nil {
+			return spare{}
+		}
+		if writeModel(f, m) != nil {
+			f.Abort()
+			return spare{}
+		}
+		return spare{path}
+	}
+	return spare{}
+}
+
+// drop removes the spare once the output is there.
+func (s spare) drop() {
+	if s.path != "" {
+		os.Remove(s.path)
+	}
+}
+
+// explain adds to an error of the output where the model is.
+func (s spare) explain(err error, out string) error {
+	if s.path == "" {
+		return fmt.Errorf("%w\nthe fitted model could not be kept either; its budget stays spent", err)
+	}
+	return fmt.Errorf("%w\nthe fitted model is kept in %s: 'decoy sample %s --out %s' costs nothing more", err, s.path, s.path, out)
+}

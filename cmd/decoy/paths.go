@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/decoy-dp/decoy/table"
+)
+
+// standard is the name of standard input and output.
+const standard = "-"
+
+// place is a file of a run and how the command line names it.
+type place struct{ name, path string }
+
+// distinct refuses a run in which a file that is written is also read, or written twice. It follows links; a path that is empty or
+// standard output is no file.
+func distinct(written, read []place) error {
+	for i, w := range written {
+		if w.path == "" || w.path == standard {
+			continue
+		}
+		for _, other := range append(written[i+1:len(written):len(written)], read...) {
+			if other.path != "" && sameFile(w.path, other.path) {
+				return usagef("%s and %s are the same file: %s", w.name, other.name, w.path)
+			}
+		}
+	}
+	return nil
+}
+
+// sameFile reports whether two paths lead to one file, or will when it is created.
+func sameFile(a, b string) bool {
+	ia, errA := statFile(a)
+	ib, errB := statFile(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(ia, ib)
+	}
+	return errA != nil && errB != nil && b != standard && resolve(a) == resolve(b)
+}
+
+// statFile is os.Stat, with standard for standard input.
+func statFile(path string) (fs.FileInfo, error) {
+	if path == standard {
+		return os.Stdin.Stat()
+	}
+	return os.Stat(path)
+}
+
+// resolve is the absolute path, links followed as far as the file exists.
+func resolve(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+// formatOf is the format of a table file; standard input and output are CSV.
+func formatOf(name, path string) (table.Format, error) {
+	if path == standard {
+		return table.CSV, nil
+	}
+	f, err := table.FormatOf(path)
+	if err != nil {
+		return 0, usagef("%s %s: the extension must be .csv or .parquet (or - for CSV on standard input and output)", name, path)
+	}
+	return f, nil
+}
+
+// readable refuses an input that is not a regular file or may not be opened, and reads nothing.
+func readable(path string) error {
+	if path == standard {
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory", path)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file; CSV from a pipe is read as - from standard input", path)
+	default:
+		var f *os.File
+		if f, err = os.Open(path); err == nil {
+			f.Close()
+		}
+	}
+	return bare(path, err)
+}
+
+// bare is an error of package os about path without the name of the system call.
+func bare(path string, err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return fmt.Errorf("%s: %w", path, e.Err)
+	}
+	return err
+}

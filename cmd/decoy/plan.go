@@ -1,0 +1,177 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+type plan struct {
+	budgetFlags
+	schema, dataset string
+	json            bool
+}
+
+func planCommand(t *terminal) *cobra.Command {
+	p := &plan{}
+	cmd := manual{session: `
+$ decoy plan --dataset icu-mortality --epsilon 1
+`}.document(&cobra.Command{
+		Use:   "plan --schema S|--dataset NAME --epsilon E [flags]",
+		Short: "say what a fit would measure, how noisy, at what cost, memory and time; reads no data",
+		Long: `Plan a fit from the public schema alone: every mechanism that it would run with its noise, the exact cost of their
+composition, and a forecast of memory and time. No data is read and nothing is spent.`,
+		Args: operands(),
+	})
+	p.budgetFlags.add(cmd)
+	addSchema(cmd, &p.schema, &p.dataset)
+	cmd.Flags().BoolVar(&p.json, "json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return p.run(cmd, t) }
+	return cmd
+}
+
+// planned is the plan as JSON.
+type planned struct {
+	Method         string                 `json:"method"`
+	Budget         accountant.Budget      `json:"budget"`
+	Adjacency      accountant.Adjacency   `json:"adjacency"`
+	Unit           string                 `json:"unit,omitempty"`
+	MaxRowsPerUnit int                    `json:"max_rows_per_unit,omitempty"`
+	Columns        int                    `json:"columns"`
+	Cells          float64                `json:"cells"`
+	Composition    accountant.Composition `json:"composition"`
+	Cost           cost                   `json:"cost"`
+	Forecast       synth.Forecast         `json:"forecast"`
+}
+
+// cost is a bound as JSON; the slack is left out where it is not known.
+type cost struct {
+	Epsilon float64  `json:"epsilon"`
+	Delta   float64  `json:"delta"`
+	Method  string   `json:"method"`
+	Slack   *float64 `json:"slack,omitempty"`
+}
+
+func costOf(b accountant.Bound) cost {
+	c := cost{Epsilon: b.Epsilon, Delta: b.Delta, Method: b.Method}
+	if b.Slack < b.Epsilon {
+		c.Slack = &b.Slack
+	}
+	return c
+}
+
+// String is the cost as a sentence.
+func (c cost) String() string {
+	text := fmt.Sprintf("epsilon %s at delta %s by %s", short(c.Epsilon), short(c.Delta), c.Method)
+	if c.Slack != nil {
+		text += fmt.Sprintf(" (the true value is at most %s less)", strconv.FormatFloat(*c.Slack, 'g', 2, 64))
+	}
+	return text
+}
+
+func (p *plan) run(cmd *cobra.Command, t *terminal) error {
+	r, err := p.request(cmd)
+	if err != nil {
+		return err
+	}
+	s, err := publicSchema(p.schema, p.dataset)
+	if err != nil {
+		return err
+	}
+	nb := privacy.NeighboursOf(s, r.adjacency)
+	fit, err := r.fitter.Plan(s, nb, r.budget)
+	if err != nil {
+		return err
+	}
+	bound, err := fit.Composition().Epsilon(r.budget.Delta, r.adjacency)
+	if err != nil {
+		return err
+	}
+	out := planned{
+		Method: r.fitter.Name(), Budget: r.budget, Adjacency: r.adjacency, Unit: s.Unit,
+		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Composition(), Cost: costOf(bound), Forecast: fit.Forecast(),
+	}
+	if s.Unit != "" {
+		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
+	}
+	if p.json {
+		return printJSON(t, out)
+	}
+	out.print(t, nb)
+	return nil
+}
+
+func (p planned) print(t *terminal, nb privacy.Neighbours) {
+	w := t.table()
+	fmt.Fprintf(w, "method\t%s\n", p.Method)
+	fmt.Fprintf(w, "budget\t%s\n", budgetText(p.Budget))
+	fmt.Fprintf(w, "neighbours\t%v\n", nb)
+	fmt.Fprintf(w, "schema\t%s\n", sizeText(p.Columns, p.Cells))
+	for i, n := range p.Forecast.Noise {
+		head := "measures"
+		if i > 0 {
+			head = ""
+		}
+		noise := fmt.Sprintf("noise of standard deviation %s rows in each cell", short(n.Sigma))
+		if n.Sigma == 0 {
+			noise = fmt.Sprintf("exponential mechanism of epsilon %s", short(n.Eps))
+		}
+		fmt.Fprintf(w, "%s\t%d × %s, %s\n", head, n.Count, n.What, noise)
+	}
+	fmt.Fprintf(w, "costs\t%v, all included\n", p.Cost)
+	fmt.Fprintf(w, "memory\t%s besides the rows\n", bytesText(p.Forecast.MemoryBytes))
+	fmt.Fprintf(w, "time\t%.2g s besides reading\n", p.Forecast.Seconds)
+	w.Flush()
+}
+
+// publicSchema is the schema of --schema or --dataset.
+func publicSchema(path, dataset string) (*schema.Schema, error) {
+	switch {
+	case path != "" && dataset != "":
+		return nil, usagef("--schema and --dataset: one of them")
+	case dataset != "":
+		d, err := datasets.Get(dataset)
+		if err != nil {
+			return nil, err
+		}
+		return d.Schema()
+	case path == "":
+		return nil, usagef("--schema or --dataset is required")
+	}
+	return schema.Load(path)
+}
+
+// cells is the number of different rows that a schema allows, at most the largest float64.
+func cells(s *schema.Schema) float64 {
+	n := 1.0
+	for _, size := range s.Sizes() {
+		n = min(n*float64(size), math.MaxFloat64)
+	}
+	return n
+}
+
+func sizeText(columns int, cells float64) string {
+	count := strconv.FormatFloat(cells, 'f', 0, 64)
+	if cells >= 1e6 {
+		count = strings.Replace(strconv.FormatFloat(cells, 'e', 1, 64), "e+", "e", 1)
+	}
+	return fmt.Sprintf("%s, %s cells", plural(columns, "column", "columns"), count)
+}
+
+// printJSON writes one indented value to standard output.
+func printJSON(t *terminal, v any) error {
+	enc := json.NewEncoder(t.stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

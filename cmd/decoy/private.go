@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// privateFlags are the flags of the verbs that read private rows.
+type privateFlags struct {
+	budgetFlags
+	schema, dataset, ledger string
+}
+
+func (p *privateFlags) add(cmd *cobra.Command) {
+	p.budgetFlags.add(cmd)
+	addSchema(cmd, &p.schema, &p.dataset)
+	cmd.Flags().StringVar(&p.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger; none for --dataset)")
+}
+
+func addSchema(cmd *cobra.Command, schema, dataset *string) {
+	cmd.Flags().StringVar(schema, "schema", "", "schema `FILE` (required without --dataset)")
+	cmd.Flags().StringVar(dataset, "dataset", "", "use the embedded example `NAME` (decoy datasets list) and its schema")
+	complete(cmd, "dataset", datasets.Names()...)
+}
+
+// job is a checked run on private rows; nothing of them has been read.
+type job struct {
+	request
+	t      *terminal
+	input  string // "" for a data set
+	rows   *privacy.Rows
+	ledger *privacy.LedgerFile // nil: the table is a public example, and no account is kept
+	shown  *progress
+}
+
+// job checks everything that can be checked without the rows.
+func (p *privateFlags) job(cmd *cobra.Command, t *terminal, args []string) (*job, error) {
+	r, err := p.request(cmd)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{request: r, t: t, shown: t.progress()}
+	switch {
+	case p.dataset != "" && len(args) > 0:
+		return nil, usagef("INPUT %s and --dataset %s: one table a run", args[0], p.dataset)
+	case p.dataset != "" && p.schema != "":
+		return nil, usagef("--schema and --dataset: an example has its own schema")
+	case p.dataset != "":
+		err = j.openDataset(p.dataset)
+	case len(args) == 0:
+		return nil, usagef("INPUT or --dataset is missing")
+	default:
+		j.input = args[0]
+		err = j.openFile(p.schema)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.ledger == "" && j.input == standard {
+		return nil, usagef("--ledger is required when INPUT is standard input: there is no file to keep the account beside")
+	}
+	if path := p.ledgerPath(j.input); path != "" {
+		j.ledger = privacy.NewLedgerFile(path)
+	}
+	return j, nil
+}
+
+// ledgerPath is --ledger, or the name beside the input. The account belongs to the data, not to a link that leads to them.
+func (p *privateFlags) ledgerPath(input string) string {
+	if p.ledger != "" || input == "" {
+		return p.ledger
+	}
+	if real, err := filepath.EvalSymlinks(input); err == nil && filepath.Base(real) != filepath.Base(input) {
+		return real + ".ledger"
+	}
+	return input + ".ledger"
+}
+
+func (j *job) openDataset(name string) error {
+	d, err := datasets.Get(name)
+	if err != nil {
+		return err
+	}
+	t, err := d.Table()
+	if errors.Is(err, datasets.ErrNotEmbedded) {
+		return fmt.Errorf("%w; get the file, and its schema by 'decoy datasets export %s --schema-out SCHEMA.yaml'", err, name)
+	}
+	if err != nil {
+		return err
+	}
+	j.rows = privacy.FromTable(t)
+	return nil
+}
+
+func (j *job) openFile(schemaPath string) error {
+	if schemaPath == "" {
+		return usagef("--schema is required: a schema says what is publicly known of the columns (kinds, categories, bounds). " +
+			"It must not come from the private rows: write it by hand, or, if the file or a sample of it is public, " +
+			"start from 'decoy schema draft --public FILE'")
+	}
+	if _, err := formatOf("INPUT", j.input); err != nil {
+		return err
+	}
+	if err := readable(j.input); err != nil {
+		return err
+	}
+	s, err := schema.Load(schemaPath)
+	if err != nil {
+		return err
+	}
+	j.rows = privacy.File(j.input, s, table.ReadOptions{Progress: j.shown.of("reading")})
+	return nil
+}
+
+// read lists the files that the run reads.
+func (p *privateFlags) read(cmd *cobra.Command, j *job) []place {
+	config, _ := cmd.Flags().GetString("config")
+	return []place{{"INPUT", j.input}, {"--schema", p.schema}, {"--config", config}}
+}
+
+// ledgerPlace is the ledger as a file that is written.
+func (j *job) ledgerPlace() place {
+	if j.ledger == nil {
+		return place{}
+	}
+	return place{"the ledger", j.ledger.Path()}
+}
+
+// fit reserves the budget, reads, and returns the verified model and the name of the run. It first tells of runs that did not finish.
+func (j *job) fit(ctx context.Context) (*release.Model, string, error) {
+	signal.Ignore(syscall.SIGPIPE) // whoever reads our output and leaves early must not take a paid model along
+	before := &accountant.Ledger{}
+	if j.ledger == nil {
+		j.t.say("the table is a public, simulated example: no ledger is kept (--ledger FILE keeps one)")
+	} else {
+		var err error
+		if before, err = j.ledger.Read(); err != nil {
+			return nil, "", err
+		}
+		tellUnfinished(j.t, before)
+	}
+	m, s, err := synth.Run(ctx, j.rows, j.fitter, synth.RunOptions{
+		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report,
+	})
+	j.shown.finish()
+	if err != nil {
+		return nil, "", j.explain(err, s, before)
+	}
+	if ignored := s.Report().Ignored; len(ignored) > 0 {
+		j.t.say("ignored: the schema does not name %s of the file", columnsText(ignored))
+	}
+	return m, s.Run(), nil
+}
+
+// explain adds to the error of a run what became of its budget. s is nil if no mechanism has run.
+func (j *job) explain(err error, s *privacy.Session, before *accountant.Ledger) error {
+	interrupted := errors.Is(err, context.Canceled)
+	switch {
+	case interrupted && s == nil:
+		return &retold{"interrupted before the first mechanism: nothing is spent", err}
+	case interrupted && j.ledger == nil:
+		return &retold{"interrupted", err}
+	case interrupted:
+		return &retold{fmt.Sprintf("interrupted: the run is closed as cancelled in %s and its budget stays spent", j.ledger.Path()), err}
+	case j.ledger == nil:
+	case s != nil:
+		j.t.say("the budget of this run stays spent")
+	default:
+		if after, readErr := j.ledger.Read(); readErr == nil && after.Spent() == before.Spent() {
+			j.t.say("nothing is spent: no mechanism has run")
+		}
+	}
+	return err
+}
+
+// tellSpent says what the model guarantees and what the ledger now holds.
+func (j *job) tellSpent(m *release.Model) {
+	j.t.say("guarantee: %v", m.Claim)
+	if j.ledger == nil {
+		return
+	}
+	l, err := j.ledger.Read()
+	if err != nil {
+		j.t.say("ledger: %v", err)
+		return
+	}
+	j.t.say("ledger: %s, spent %s", j.ledger.Path(), spentText(l))
+}
+
+// spentText is the total of a ledger and its limit.
+func spentText(l *accountant.Ledger) string {
+	text := budgetText(l.Spent())
+	limit, ok := l.Limit()
+	if !ok {
+		return text + " in all, no limit is set (decoy ledger limit)"
+	}
+	return fmt.Sprintf("%s of %s (rule %s)", text, budgetText(*limit.Budget), limit.Rule)
+}
+
+func budgetText(b accountant.Budget) string {
+	return fmt.Sprintf("epsilon %s, delta %s", short(b.Epsilon), short(b.Delta))
+}
+
+// columnsText lists column numbers.
+func columnsText(numbers []int) string {
+	if len(numbers) == 1 {
+		return fmt.Sprintf("column %d", numbers[0])
+	}
+	const most = 20
+	var out []string
+	for i, n := range numbers {
+		if i == most {
+			out = append(out, fmt.Sprintf("and %d more", len(numbers)-most))
+			break
+		}
+		out = append(out, fmt.Sprint(n))
+	}
+	return "columns " + strings.Join(out, ", ")
+}

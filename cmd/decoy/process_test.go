@@ -1,0 +1,435 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// workplace is a directory with a table and its schema, in which decoy runs as a process of its own.
+type workplace struct {
+	t   *testing.T
+	dir string
+}
+
+// newWorkplace has a table of columns uniform integers from 0 to values-1; 15 by 150 keeps a fit busy for seconds.
+func newWorkplace(t *testing.T, rows, columns, values int) workplace {
+	t.Helper()
+	w := workplace{t, t.TempDir()}
+	var s, d bytes.Buffer
+	fmt.Fprint(&s, "decoy: 1\ncolumns:\n")
+	u := rand.New(rand.NewPCG(1, 2))
+	for c := range columns {
+		fmt.Fprintf(&s, "  - {name: c%d, kind: integer, min: 0, max: %d, bins: %d}\n", c, values-1, values)
+		fmt.Fprintf(&d, "c%d,", c)
+	}
+	d.Truncate(d.Len() - 1)
+	d.WriteByte('\n')
+	for range rows {
+		for range columns {
+			fmt.Fprintf(&d, "%d,", u.IntN(values))
+		}
+		d.Truncate(d.Len() - 1)
+		d.WriteByte('\n')
+	}
+	w.write("s.yaml", s.String())
+	w.write("in.csv", d.String())
+	return w
+}
+
+func (w workplace) path(name string) string { return filepath.Join(w.dir, name) }
+
+func (w workplace) write(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(w.path(name), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// start runs decoy with the words of args.
+func (w workplace) start(args string, stdin io.Reader) (*exec.Cmd, *bytes.Buffer) {
+	w.t.Helper()
+	cmd := exec.Command("decoy", strings.Fields(args)...)
+	cmd.Dir, cmd.Stdin = w.dir, stdin
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	return cmd, &stderr
+}
+
+// run runs decoy to its end and returns the exit code and what it said.
+func (w workplace) run(args string) (int, string) {
+	w.t.Helper()
+	cmd, stderr := w.start(args, nil)
+	return ended(w.t, cmd), stderr.String()
+}
+
+// ended waits for the end of a process and returns its exit code, -1 if it was killed.
+func ended(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
+	err := cmd.Wait()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return 0
+}
+
+// ledger reads and verifies a ledger; one that is not there is empty.
+func (w workplace) ledger(name string) *accountant.Ledger {
+	w.t.Helper()
+	b, err := os.ReadFile(w.path(name))
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(b) == 0 {
+		return &accountant.Ledger{}
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	l, err := accountant.ParseLedger(bytes.NewReader(b))
+	if err != nil && !errors.Is(err, accountant.ErrTorn) {
+		w.t.Fatalf("the ledger cannot be read: %v", err)
+	}
+	if len(l.Entries) > 0 {
+		if err := l.Verify(); err != nil {
+			w.t.Fatalf("the ledger does not verify: %v", err)
+		}
+	}
+	return l
+}
+
+// await waits until the ledger has n entries of this kind.
+func (w workplace) await(name string, kind accountant.EntryKind, n int) {
+	w.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if b, _ := os.ReadFile(w.path(name)); bytes.Count(b, []byte(`"kind":"`+string(kind)+`"`)) >= n {
+			return
+		}
+	}
+	w.t.Fatalf("fewer than %d %s entries in the ledger after 20 seconds", n, kind)
+}
+
+func (w workplace) statuses(name string) []string {
+	var out []string
+	for _, r := range w.ledger(name).Runs() {
+		out = append(out, r.Status)
+	}
+	return out
+}
+
+// temporaries lists the temporary files in the directory.
+func (w workplace) temporaries() []string {
+	names, err := filepath.Glob(w.path(".*.tmp"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return names
+}
+
+// TestLimitReadsNothing gives a run that the limit refuses a pipe: afterwards every byte must still be in it.
+func TestLimitReadsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorkplace(t, 1, 2, 3)
+	if code, text := w.run("ledger limit my.ledger --epsilon 1 --delta 1e-6"); code != 0 {
+		t.Fatalf("ledger limit: exit code %d\n%s", code, text)
+	}
+	r, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = "c0,c1\n1,2\n"
+	io.WriteString(pipe, rows)
+	began := time.Now()
+	cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1.0000001 --ledger my.ledger --out out.csv", r) // the pipe stays open: a read would wait
+	if code := ended(t, cmd); code != exitBudget {
+		t.Errorf("exit code %d, want %d\n%s", code, exitBudget, stderr)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("refusing took %v", took)
+	}
+	pipe.Close()
+	if left, err := io.ReadAll(r); err != nil || string(left) != rows {
+		t.Errorf("%q is left of the input %q: the refused run has read it (%v)", left, rows, err)
+	}
+	if got := w.statuses("my.ledger"); len(got) != 0 {
+		t.Errorf("the refused run is in the ledger: %v", got)
+	}
+	if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
+		t.Errorf("the refused run left an output")
+	}
+}
+
+func TestHeldLock(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 10 seconds")
+	}
+	t.Parallel()
+	w := newWorkplace(t, 10, 2, 3)
+	w.write("in.csv.ledger", "")
+	lock := flock.New(w.path("in.csv.ledger"))
+	if err := lock.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	code, text := w.run("generate in.csv --schema s.yaml --epsilon 1 --out out.csv")
+	if code != exitLocked || !strings.Contains(text, "locked by another process for 10s") {
+		t.Errorf("exit code %d, want %d\n%s", code, exitLocked, text)
+	}
+	if took := time.Since(began); took < 10*time.Second || took > 20*time.Second {
+		t.Errorf("gave up after %v, want 10 seconds", took)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
+		t.Errorf("the run left an output")
+	}
+	if code, text := w.run("generate in.csv --schema s.yaml --epsilon 1 --out out.csv"); code != 0 {
+		t.Errorf("with the lock free: exit code %d\n%s", code, text)
+	}
+}
+
+// TestRunsAtOnce runs several processes on one ledger.
+func TestRunsAtOnce(t *testing.T) {
+	const runs = 4
+	for _, c := range []struct {
+		name      string
+		limit     string
+		succeed   int
+		spent     float64
+		otherCode int
+	}{
+		{"no limit: all are charged", "", runs, runs, 0},
+		{"a limit for one: exactly one runs", "--epsilon 1.5 --delta 1e-6", 1, 1, exitBudget},
+		{"a limit for two", "--epsilon 2 --delta 1e-6", 2, 2, exitBudget},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkplace(t, 200, 3, 4)
+			if c.limit != "" {
+				if code, text := w.run("ledger limit in.csv.ledger " + c.limit); code != 0 {
+					t.Fatal(text)
+				}
+			}
+			var wg sync.WaitGroup
+			codes := make([]int, runs)
+			for i := range runs {
+				cmd, _ := w.start(fmt.Sprintf("generate in.csv --schema s.yaml --epsilon 1 --out out%d.csv", i), nil)
+				wg.Go(func() { codes[i] = ended(t, cmd) })
+			}
+			wg.Wait()
+			succeeded := 0
+			for i, code := range codes {
+				_, err := os.Stat(w.path(fmt.Sprintf("out%d.csv", i)))
+				switch {
+				case code == 0 && err == nil:
+					succeeded++
+				case code == 0 || err == nil || code != c.otherCode:
+					t.Errorf("run %d: exit code %d, output there: %v", i, code, err == nil)
+				}
+			}
+			if succeeded != c.succeed {
+				t.Errorf("%d runs succeeded, want %d (exit codes %v)", succeeded, c.succeed, codes)
+			}
+			if spent := w.ledger("in.csv.ledger").Spent(); spent.Epsilon != c.spent {
+				t.Errorf("spent epsilon %v, want %v", spent.Epsilon, c.spent)
+			}
+		})
+	}
+}
+
+// TestInterrupt stops a run by SIGINT or SIGTERM, before and after its first mechanism.
+func TestInterrupt(t *testing.T) {
+	t.Run("while reading", func(t *testing.T) {
+		t.Parallel()
+		w := newWorkplace(t, 1, 2, 3)
+		r, pipe, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pipe.Close()
+		io.WriteString(pipe, "c0,c1\n1,2\n")
+		cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1 --ledger my.ledger --out out.csv", r)
+		w.await("my.ledger", accountant.EntryReserve, 1)
+		cmd.Process.Signal(syscall.SIGINT)
+		if code := ended(t, cmd); code != exitError {
+			t.Errorf("exit code %d, want %d", code, exitError)
+		}
+		if want := "decoy: interrupted before the first mechanism: nothing is spent\n"; !strings.HasSuffix(stderr.String(), want) {
+			t.Errorf("said %q, want %q at the end", stderr, want)
+		}
+		if got := w.statuses("my.ledger"); len(got) != 1 || got[0] != accountant.StatusVoid {
+			t.Errorf("runs %v, want one void", got)
+		}
+	})
+	t.Run("while fitting", func(t *testing.T) {
+		t.Parallel()
+		w := newWorkplace(t, 20_000, 15, 150)
+		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 --out out.csv", nil)
+		w.await("in.csv.ledger", accountant.EntryCharge, 1)
+		began := time.Now()
+		cmd.Process.Signal(syscall.SIGTERM)
+		if code := ended(t, cmd); code != exitError {
+			t.Errorf("exit code %d, want %d", code, exitError)
+		}
+		t.Logf("ended %v after the signal", time.Since(began))
+		if want := "decoy: interrupted: the run is closed as cancelled in in.csv.ledger and its budget stays spent\n"; !strings.HasSuffix(stderr.String(), want) {
+			t.Errorf("said %q, want %q at the end", stderr, want)
+		}
+		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusCancelled {
+			t.Errorf("runs %v, want one cancelled", got)
+		}
+		if spent := w.ledger("in.csv.ledger").Spent(); spent.Epsilon != 10 {
+			t.Errorf("spent epsilon %v, want 10", spent.Epsilon)
+		}
+		if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
+			t.Errorf("an output is left")
+		}
+	})
+	t.Run("while writing", func(t *testing.T) {
+		t.Parallel()
+		w := newWorkplace(t, 100, 3, 4)
+		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 1 --rows 100000000 --out out.csv", nil)
+		w.await("in.csv.ledger", accountant.EntryClose, 1)
+		cmd.Process.Signal(syscall.SIGINT)
+		if code := ended(t, cmd); code != exitError {
+			t.Errorf("exit code %d, want %d", code, exitError)
+		}
+		for _, want := range []string{"decoy: interrupted: out.csv is not written\n", "decoy: the fitted model is kept in out.csv.model"} {
+			if !strings.Contains(stderr.String(), want) {
+				t.Errorf("said %q, want %q", stderr, want)
+			}
+		}
+		if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
+			t.Errorf("an output is left")
+		}
+		if code, text := w.run("sample out.csv.model --rows 10 --out out.csv"); code != 0 {
+			t.Errorf("sampling the model that was kept: %s", text)
+		}
+	})
+}
+
+// TestNobodyListens closes the reader of standard error before a run talks to it: the table and the account must be as ever.
+func TestNobodyListens(t *testing.T) {
+	t.Parallel()
+	w := newWorkplace(t, 100, 3, 4)
+	r, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	cmd := exec.Command("decoy", strings.Fields("generate in.csv --schema s.yaml --epsilon 1 --out out.csv")...)
+	cmd.Dir, cmd.Stderr = w.dir, pipe
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pipe.Close()
+	if code := ended(t, cmd); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if _, err := os.Stat(w.path("out.csv")); err != nil {
+		t.Error("no output")
+	}
+	if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusDone {
+		t.Errorf("runs %v, want one done", got)
+	}
+}
+
+// TestKill ends runs by SIGKILL at random moments. After each, the ledger verifies and what is at the output's place is complete; at the
+// end, a run tells of every unfinished one, works, and has cleared the temporary files away.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	const kills, rows = 16, 3000
+	w := newWorkplace(t, 5000, 15, 50)
+	generate := fmt.Sprintf("generate in.csv --schema s.yaml --epsilon 1 --rows %d --out out.csv", rows)
+	took := time.Hour // of the faster of two whole runs
+	for range 2 {
+		began := time.Now()
+		if code, text := w.run(generate); code != 0 {
+			t.Fatalf("exit code %d\n%s", code, text)
+		}
+		took = min(took, time.Since(began))
+	}
+	reserved, unfinished := 2, 0
+	for i := range kills {
+		os.Remove(w.path("out.csv"))
+		cmd, _ := w.start(generate, nil)
+		wait := time.Duration(rand.Int64N(int64(took)))
+		switch i % 4 {
+		case 0: // as soon as the reservation is seen
+			w.await("in.csv.ledger", accountant.EntryReserve, reserved+1)
+		case 1: // some time after it
+			w.await("in.csv.ledger", accountant.EntryReserve, reserved+1)
+			time.Sleep(wait / 2)
+		default: // at any time
+			time.Sleep(wait)
+		}
+		cmd.Process.Kill()
+		code := ended(t, cmd)
+		l := w.ledger("in.csv.ledger")
+		runs := l.Runs()
+		last := runs[len(runs)-1].Status
+		switch now := len(runs); {
+		case now == reserved+1:
+			reserved++
+			if last == accountant.StatusUnfinished {
+				unfinished++
+			}
+		case now != reserved:
+			t.Fatalf("kill %d after %v: %d reservations, want %d or one more", i, wait, now, reserved)
+		case code == 0:
+			t.Fatalf("kill %d after %v: the run ended well without a reservation", i, wait)
+		}
+		if want := float64(reserved); l.Spent().Epsilon != want {
+			t.Errorf("kill %d after %v: spent epsilon %v, want %v", i, wait, l.Spent().Epsilon, want)
+		}
+		if b, err := os.ReadFile(w.path("out.csv")); err == nil {
+			if n := bytes.Count(b, []byte("\n")); n != rows+1 || last != accountant.StatusDone {
+				t.Errorf("kill %d after %v: an output of %d lines of a run that is %s", i, wait, n, last)
+			}
+		}
+	}
+	t.Logf("%d kills within %v: %d reserved, %d unfinished", kills, took, reserved-2, unfinished)
+	if unfinished == 0 {
+		t.Errorf("no kill hit a run between its reservation and its end: the moments are badly chosen")
+	}
+	code, text := w.run(generate)
+	if code != 0 {
+		t.Fatalf("the run after: exit code %d\n%s", code, text)
+	}
+	if got := strings.Count(text, "did not finish: it was killed; its budget stays spent"); got != unfinished {
+		t.Errorf("the run after tells of %d unfinished runs, want %d\n%s", got, unfinished, text)
+	}
+	if left := w.temporaries(); len(left) > 0 {
+		t.Errorf("temporary files left: %v", left)
+	}
+	if code, text := w.run("ledger verify in.csv.ledger"); code != 0 {
+		t.Errorf("ledger verify: exit code %d\n%s", code, text)
+	}
+	// A kill between the fit and the end of the output leaves the model, which has been paid for, beside the output.
+	models, _ := filepath.Glob(w.path("out.csv*.model"))
+	for _, m := range models {
+		if code, text := w.run("verify " + filepath.Base(m)); code != 0 {
+			t.Errorf("the model that a killed run left does not verify: %s", text)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// newRoot is the whole tree of verbs.
+func newRoot(t *terminal) *cobra.Command {
+	cobra.EnableCommandSorting = false // the verbs are listed in the order in which they are used
+	root := &cobra.Command{
+		Use: "decoy",
+		Long: `decoy turns a private table (CSV or Parquet) into a synthetic one under differential privacy, says exactly what it
+cost, and keeps the account in a ledger beside the data.
+
+The three commands to begin with:
+
+  decoy generate --dataset icu-mortality --epsilon 1 --out icu.csv         an embedded, simulated example
+  decoy plan --schema SCHEMA.yaml --epsilon 1                              my schema: how noisy, at what cost?
+  decoy generate INPUT.csv --schema SCHEMA.yaml --epsilon 1 --out OUT.csv  my table`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	group(root)
+	root.PersistentFlags().BoolVar(&t.quiet, "quiet", false, "no talk and no progress on standard error; errors are still printed")
+	root.PersistentFlags().String("config", "", "YAML `FILE` of flags")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return settle(cmd) }
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(cmd.OutOrStdout(), cmd) })
+
+	ledger := group(&cobra.Command{Use: "ledger", Short: "what was spent: show, verify, limit",
+		Long: "The ledger of a private file is FILE.ledger beside it: one JSON line for each limit, reservation, mechanism call and end\n" +
+			"of a run, chained by hashes. It holds no data. Keep it with the data: it is the memory of what was spent."})
+	ledger.AddCommand(ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
+	schema := group(&cobra.Command{Use: "schema", Short: "the public description of the columns: check, draft",
+		Long: "A schema says what is publicly known of a table: its columns, their kinds, categories, bounds and bins. It is public: it\n" +
+			"comes from a person or from a public sample, never from the private rows."})
+	schema.AddCommand(schemaCheckCommand(t), schemaDraftCommand(t))
+	datasets := group(&cobra.Command{Use: "datasets", Short: "example tables: list, export",
+		Long: "Three simulated intensive care cohorts are part of this program; a catalogue names public tables and has their schemas."})
+	datasets.AddCommand(datasetsListCommand(t), datasetsExportCommand(t))
+
+	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), planCommand(t), inspectCommand(t), verifyCommand(t),
+		schema, ledger, datasets, versionCommand(t))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Short = "help on a verb"
+		case "completion":
+			c.Short = "completion for a shell"
+		}
+	}
+	return root
+}
+
+// group makes a command that only has verbs below it: alone it prints its help, with an unknown verb it refuses.
+func group(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		cmd.SuggestionsMinimumDistance = 2
+		text := fmt.Sprintf("%s has no verb %q", cmd.CommandPath(), args[0])
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			text += fmt.Sprintf(", did you mean %q?", near[0])
+		}
+		return usagef("%s", text)
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	return cmd
+}
+
+// operands checks the number of operands: the names in want, the last of which is optional if it ends in "?".
+func operands(want ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > len(want) {
+			return usagef("unexpected operand %q", args[len(want)])
+		}
+		for _, name := range want[len(args):] {
+			if !strings.HasSuffix(name, "?") {
+				return usagef("%s is missing", name)
+			}
+		}
+		return nil
+	}
+}
+
+// flagError says what is wrong with a flag, in our own words where the library's are a programmer's.
+func flagError(_ *cobra.Command, err error) error {
+	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		return usagef("--%s: %q is not %s", f.Name, invalid.GetValue(), kindOf(f))
+	}
+	return &usageError{err}
+}
+
+// need is an error for a flag that must be given and was not.
+func need(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if !cmd.Flags().Changed(name) {
+			return usagef("--%s is required", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+type schemaDraft struct {
+	public, noHeader bool
+	comma            string
+}
+
+func schemaDraftCommand(t *terminal) *cobra.Command {
+	d := &schemaDraft{}
+	cmd := manual{
+		operands: "FILE  a public table, .csv or .parquet: published data, or rows made up to look like the private ones",
+		session: `
+$ decoy datasets export icu-mortality --out sample.csv
+$ decoy schema draft --public sample.csv > draft.yaml
+$ decoy schema check draft.yaml
+`}.document(&cobra.Command{
+		Use:   "draft --public FILE [flags]",
+		Short: "draft a schema from a public file",
+		Long: `Draft a schema from the rows of a public file and print it as YAML, to be read and corrected by a person.
+
+The draft shows what is in the rows: every category, the extremes of every number. Drafted from a private file it would tell,
+without any protection, that somebody has a rare value, and the guarantee of every later run would be void. So the file must be
+public, and --public says so; this flag can only be typed, not set in the environment or a config file.`,
+		Args: operands("FILE"),
+	})
+	f := cmd.Flags()
+	f.BoolVar(&d.public, "public", false, "the rows of FILE are public, and may be shown to anyone (required)")
+	f.BoolVar(&d.noHeader, "no-header", false, "the first line of a CSV file is a row")
+	f.StringVar(&d.comma, "comma", ",", "separator `C` of a CSV file")
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return d.run(t, args[0]) }
+	return cmd
+}
+
+func (d *schemaDraft) run(t *terminal, path string) error {
+	if !d.public {
+		return usagef("a draft shows every category and every extreme of the file without protection: --public says that the rows are " +
+			"public. The schema of a private file is written by hand, or drafted from a public sample")
+	}
+	if len(d.comma) != 1 {
+		return usagef("--comma %q must be one byte", d.comma)
+	}
+	if _, err := formatOf("FILE", path); err != nil {
+		return err
+	}
+	if err := readable(path); err != nil {
+		return err
+	}
+	// A notice about a leak is no talk: --quiet does not silence it.
+	fmt.Fprintf(t.stderr, "NOTICE: %s is read as PUBLIC. The draft below holds values from its rows, without any protection.\n"+
+		"NOTICE: if these rows are private, delete the draft: a guarantee that rests on it is void.\n", path)
+	var drafter *schema.Drafter
+	err := table.ScanText(path, !d.noHeader, d.comma[0], func(names, row []string) error {
+		if drafter == nil {
+			drafter = schema.NewDrafter(names)
+		}
+		drafter.Add(row)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if drafter == nil {
+		return fmt.Errorf("%s has no rows to draft from: %w", path, schema.ErrSchema)
+	}
+	s, err := drafter.Schema()
+	if err != nil {
+		return err
+	}
+	s.CSV.NoHeader, s.CSV.Comma = d.noHeader, d.comma[0]
+	yaml, err := s.YAML()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t.stdout, "# Drafted from rows that were declared public. Check every kind, bound, category and bin before use.\n%s", yaml)
+	return nil
+}

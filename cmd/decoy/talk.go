@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"text/tabwriter"
+	"time"
+)
+
+// terminal is where the program speaks: results go to stdout, talk and progress to stderr.
+type terminal struct {
+	stdout, stderr io.Writer
+	quiet          bool // no talk and no progress
+}
+
+// say is one line of talk.
+func (t *terminal) say(format string, args ...any) {
+	if !t.quiet {
+		fmt.Fprintf(t.stderr, format+"\n", args...)
+	}
+}
+
+// table lines up tab-separated cells on stdout; the caller flushes.
+func (t *terminal) table() *tabwriter.Writer {
+	return tabwriter.NewWriter(t.stdout, 0, 0, 2, ' ', 0)
+}
+
+// progress shows how far a long run is.
+func (t *terminal) progress() *progress {
+	p := &progress{w: t.stderr, now: time.Now}
+	p.start = p.now()
+	if t.quiet {
+		p.w = io.Discard
+	}
+	if f, ok := t.stderr.(*os.File); ok && !t.quiet {
+		info, err := f.Stat()
+		p.bar = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return p
+}
+
+// short is a number for people, to six digits.
+func short(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// bytesText is a size for people.
+func bytesText(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
+	case n < 10_000_000_000:
+		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.0f GB", float64(n)/1e9)
+}
+
+// plural is a number of things.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// stamp is a time in a ledger or a model.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

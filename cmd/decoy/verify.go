@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/release"
+)
+
+func verifyCommand(t *terminal) *cobra.Command {
+	return manual{
+		operands: "MODEL  model file",
+		session: `
+$ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
+$ decoy verify icu.model
+`}.document(&cobra.Command{
+		Use:   "verify MODEL",
+		Short: "recompute a model's guarantee from its own ledger, without the data",
+		Long: `Recompute the guarantee that a model file claims, from the ledger inside it: the chain of hashes, one run, closed as done, every
+mechanism call within what was reserved, and the cost of their composition within the claim. No private data is needed.
+
+It cannot tell whether the program that wrote the file ran the mechanisms that it logged.`,
+		Args: operands("MODEL"),
+		RunE: func(_ *cobra.Command, args []string) error { return verify(t, args[0]) },
+	})
+}
+
+func verify(t *terminal, path string) error {
+	m, err := release.Open(path)
+	if err != nil {
+		return err
+	}
+	v, err := m.Verify()
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	w := t.table()
+	fmt.Fprintf(w, "ok\tthe claim holds: %v\n", v.Claim)
+	fmt.Fprintf(w, "reserved\t%v\n", costOf(v.Reserved))
+	if v.Charges > 0 {
+		fmt.Fprintf(w, "charged\t%v, in %d mechanism calls\n", costOf(v.Charged), v.Charges)
+	}
+	fmt.Fprintf(w, "checked\tthe hash chain of %d ledger entries; one run, closed as %s; every charge in the reservation;\n", len(m.Ledger), m.Ledger[len(m.Ledger)-1].Status)
+	fmt.Fprintf(w, "\tunit, method, schema and parameters as the ledger and the manifest state them\n")
+	fmt.Fprintf(w, "not checked\tthat the program which wrote the file ran the mechanisms it logged\n")
+	return w.Flush()
+}
