@@ -120,12 +120,12 @@ func (w workplace) ledger(name string) *accountant.Ledger {
 // await waits until the ledger has n entries of this kind.
 func (w workplace) await(name string, kind accountant.EntryKind, n int) {
 	w.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		if b, _ := os.ReadFile(w.path(name)); bytes.Count(b, []byte(`"kind":"`+string(kind)+`"`)) >= n {
 			return
 		}
 	}
-	w.t.Fatalf("fewer than %d %s entries in the ledger after 20 seconds", n, kind)
+	w.t.Fatalf("fewer than %d %s entries in the ledger after a minute", n, kind)
 }
 
 func (w workplace) statuses(name string) []string {
@@ -163,7 +163,7 @@ func TestLimitReadsNothing(t *testing.T) {
 	if code := ended(t, cmd); code != exitBudget {
 		t.Errorf("exit code %d, want %d\n%s", code, exitBudget, stderr)
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("refusing took %v", took)
 	}
 	pipe.Close()
@@ -194,7 +194,7 @@ func TestHeldLock(t *testing.T) {
 	if code != exitLocked || !strings.Contains(text, "locked by another process for 10s") {
 		t.Errorf("exit code %d, want %d\n%s", code, exitLocked, text)
 	}
-	if took := time.Since(began); took < 10*time.Second || took > 20*time.Second {
+	if took := time.Since(began); took < 10*time.Second || took > 40*time.Second {
 		t.Errorf("gave up after %v, want 10 seconds", took)
 	}
 	if err := lock.Unlock(); err != nil {
