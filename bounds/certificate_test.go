@@ -1,0 +1,479 @@
+package bounds
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+var adjacencies = []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne}
+
+// every mode but Ball, which holds for clipped rows only: see ball_test.go.
+var modes = []Mode{Blocks, Thesis, Box, Residual}
+
+func certify(t testing.TB, c critic, config Config) *Certificate {
+	t.Helper()
+	cert, err := c.certify(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
+}
+
+// encoded is a batch's released vector without noise.
+func encoded(c critic, cert *Certificate, batch []row, o order) []int64 {
+	s := Sum{Gradient: make([]int64, cert.Parameters()), Inputs: make([]int64, cert.sizes[0])}
+	for _, x := range batch {
+		c.run(x, o).addTo(&s, cert, 1)
+	}
+	v := make([]int64, cert.Coordinates())
+	cert.EncodeTo(v, s)
+	return v
+}
+
+func distance(cert *Certificate, a, b []int64) float64 {
+	d := make([]int64, len(a))
+	for k := range d {
+		d[k] = a[k] - b[k]
+	}
+	return norm(cert, d)
+}
+
+// Neighbouring batches, made by adding, removing or replacing a unit of up to n rows, random or optimised to be far apart, are never more
+// than 1 apart, and one unit's part is never longer than Norm.
+func TestNeighboursStayWithinTheCertificate(t *testing.T) {
+	random, optimised := 60, 1
+	if *long {
+		random, optimised = 2000, 40
+	}
+	for seed, c := range critics(t) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			u := rand.New(rand.NewPCG(uint64(seed), 2))
+			for _, adjacency := range adjacencies {
+				for _, mode := range modes {
+					n := 1 + u.IntN(3)
+					cert := certify(t, c, Config{Mode: mode, Adjacency: adjacency, UnitRows: n})
+					check := func(unit, other []row, o order) {
+						t.Helper()
+						rest := []row{randomRow(u, c.in, c.factor), randomRow(u, c.in, c.factor)}
+						with := append(append([]row{}, rest...), unit...)
+						without := append(append([]row{}, other...), rest...)
+						if d := distance(cert, encoded(c, cert, with, o), encoded(c, cert, without, o)); d > 1 {
+							t.Fatalf("%v, %v, %d rows for %d of at most %d: neighbours are %v apart", mode, adjacency, len(unit), len(other), n, d)
+						}
+						if part := norm(cert, encoded(c, cert, unit, o)); part > cert.Norm() {
+							t.Fatalf("%v, %v: a unit of %d rows has norm %v, more than %v", mode, adjacency, len(unit), part, cert.Norm())
+						}
+					}
+					draw := func(size int) (unit []row) {
+						for range size {
+							unit = append(unit, randomRow(u, c.in, c.factor))
+						}
+						return unit
+					}
+					for i := range random {
+						var other []row
+						if adjacency == accountant.ReplaceOne {
+							other = draw(u.IntN(n + 1))
+						}
+						check(draw(u.IntN(n+1)), other, order(i)%orders)
+					}
+					if c.in.size == 200 && !*long {
+						continue // adult: TestHalvedScalesAreViolated has its ascent
+					}
+					for range optimised {
+						o := order(u.IntN(int(orders)))
+						x, _ := ascend(u, c.in, c.factor, func(x row) float64 { return norm(cert, encoded(c, cert, []row{x}, o)) })
+						unit, other := repeat(x, n), []row(nil)
+						if adjacency == accountant.ReplaceOne {
+							far := encoded(c, cert, []row{x}, o)
+							y, _ := ascend(u, c.in, c.factor, func(y row) float64 { return distance(cert, far, encoded(c, cert, []row{y}, o)) })
+							other = repeat(y, n)
+						}
+						check(unit, other, o)
+					}
+				}
+			}
+		})
+	}
+}
+
+func repeat(x row, n int) (out []row) {
+	for range n {
+		out = append(out, x)
+	}
+	return out
+}
+
+// The certificates are tight enough that half of one is false: an optimised row of the adult critic is longer than ½, so noise from
+// halved scales would break the promise and this test would see it.
+func TestHalvedScalesAreViolated(t *testing.T) {
+	n := randomNetwork[float32](oneHot(t, adult...), .2, 1, 64)
+	c := newCritic("", n, oneHot(t, adult...), 0x1p-16)
+	for _, adjacency := range adjacencies {
+		for _, mode := range []Mode{Blocks, Residual} {
+			cert := certify(t, c, Config{Mode: mode, Adjacency: adjacency})
+			u := rand.New(rand.NewPCG(1, 3))
+			x, sup := ascend(u, c.in, c.factor, func(x row) float64 { return norm(cert, encoded(c, cert, []row{x}, forwards)) })
+			if adjacency == accountant.ReplaceOne {
+				far := encoded(c, cert, []row{x}, forwards)
+				_, sup = ascend(u, c.in, c.factor, func(y row) float64 { return distance(cert, far, encoded(c, cert, []row{y}, forwards)) })
+			}
+			t.Logf("%v, %v: the farthest found is %.3f", mode, adjacency, sup)
+			if sup > 1 {
+				t.Errorf("%v, %v: %v is outside", mode, adjacency, sup)
+			}
+			if 2*sup <= 1 {
+				t.Errorf("%v, %v: farthest row %v: halved scales would go unnoticed", mode, adjacency, sup)
+			}
+		}
+	}
+}
+
+// With rows that can be listed, each unit of the ellipsoid gets at most the part that it was given, and the parts are attained.
+func TestUnitsAgainstBruteForce(t *testing.T) {
+	in := oneHot(t, 3, 4, 2, 1)
+	for _, mode := range []Mode{Blocks, Residual} {
+		n := randomNetwork[float64](in, .2, 12, 5)
+		c := newCritic("", n, in, 0x1p-20)
+		b := c.measure(Config{Mode: mode, Adjacency: accountant.AddRemove})
+		size, _ := func() (float64, float64) { b.factor = 1; return b.solve() }()
+		cert := certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove})
+		reached := make([]float64, len(b.units))
+		everyRow(in, func(x row) {
+			v := encoded(c, cert, []row{x}, forwards)
+			for k, u := range b.units {
+				part := 0.
+				for r, at := 0, u.first; r < u.count; r, at = r+1, at+u.stride {
+					y := float64(v[at]) * cert.Grid() / b.scales[at]
+					part += y * y
+				}
+				reached[k] = max(reached[k], part*math.Sqrt(u.q)*size/u.e) // q·a² = q·e/(√q·S)
+			}
+		})
+		for k, u := range b.units {
+			if reached[k] > u.q*(1+1e-9) {
+				t.Errorf("%v: unit %d reaches %v, more than its q = %v", mode, k, reached[k], u.q)
+			}
+			if fixed := u.count == 1 || u.e <= math.Sqrt(float64(u.count))*b.grid; !fixed && reached[k] < .99*u.q {
+				t.Errorf("%v: unit %d reaches %v only of its q = %v", mode, k, reached[k], u.q)
+			}
+		}
+	}
+}
+
+// Which cell of a block, which block or which hidden unit comes first does not matter.
+func TestPermutations(t *testing.T) {
+	sizes := []int{4, 7, 2}
+	n := randomNetwork[float64](oneHot(t, sizes...), .2, 13, 6)
+	u := rand.New(rand.NewPCG(4, 4))
+	inputs, units := make([]int, 0, 13), u.Perm(6)
+	order := u.Perm(len(sizes))
+	starts, permuted := []int{0, 4, 11}, []int{}
+	for _, k := range order {
+		permuted = append(permuted, sizes[k])
+		for _, r := range u.Perm(sizes[k]) {
+			inputs = append(inputs, starts[k]+r)
+		}
+	}
+	other := Network[float64]{Slope: n.Slope, Layers: []Layer[float64]{
+		{Weights: make([]float64, 13*6), Bias: make([]float64, 6)}, {Weights: make([]float64, 6), Bias: n.Layers[1].Bias}}}
+	for i, from := range inputs {
+		for j, unit := range units {
+			other.Layers[0].Weights[i*6+j] = n.Layers[0].Weights[from*6+unit]
+		}
+	}
+	for j, unit := range units {
+		other.Layers[0].Bias[j] = n.Layers[0].Bias[unit]
+		other.Layers[1].Weights[j] = n.Layers[1].Weights[unit]
+	}
+	for mode := Blocks; mode <= Ball; mode++ {
+		config := Config{Mode: mode, Adjacency: accountant.AddRemove}
+		if mode == Ball {
+			config.Radius = 1
+		}
+		a, err := Certify(n, oneHot(t, sizes...), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Certify(other, oneHot(t, permuted...), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		close := func(x, y float64) bool { return math.Abs(x-y) <= 1e-7*math.Abs(x)+1e-12 }
+		if !close(a.TotalStd(), b.TotalStd()) {
+			t.Errorf("%v: size %v, permuted %v", mode, a.TotalStd(), b.TotalStd())
+		}
+		first := a.Inputs()
+		for i, from := range inputs {
+			for j, unit := range units {
+				if x, y := a.scales[first+from*6+unit], b.scales[first+i*6+j]; !close(x, y) {
+					t.Fatalf("%v: scale %v of weight (%d, %d), permuted %v", mode, x, from, unit, y)
+				}
+			}
+		}
+	}
+}
+
+// On every network of every domain: the thesis's noise is never less than the box's, nor that less than the blocks'.
+func TestOrderOfModes(t *testing.T) {
+	for seed := range uint64(200) {
+		u := rand.New(rand.NewPCG(seed, 5))
+		var fields []Field
+		for range 1 + u.IntN(6) {
+			if u.IntN(4) == 0 {
+				lo := u.NormFloat64()
+				fields = append(fields, Scalar(lo, lo+.1+u.Float64()))
+			} else {
+				fields = append(fields, Block(1+u.IntN(9)))
+			}
+		}
+		in, err := NewInput(fields...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hidden []int
+		for range u.IntN(4) {
+			hidden = append(hidden, 1+u.IntN(12))
+		}
+		n := scaled(randomNetwork[float64](in, u.Float64()*float64(u.IntN(2)), seed, hidden...), math.Exp(u.NormFloat64()))
+		c := newCritic(fmt.Sprint(seed), n, in, 0x1p-16)
+		for _, adjacency := range adjacencies {
+			size := map[Mode]float64{}
+			for _, mode := range modes {
+				size[mode] = certify(t, c, Config{Mode: mode, Adjacency: adjacency}).TotalStd()
+			}
+			const slack = 1 + 1e-3 // scales of at least one grid step
+			if size[Thesis]*slack < size[Box]/2 || adjacency == accountant.AddRemove && size[Thesis]*slack < size[Box] || size[Box]*slack < size[Blocks] {
+				t.Errorf("seed %d, %v, %d hidden layers: thesis %v, box %v, blocks %v", seed, adjacency, len(hidden), size[Thesis], size[Box], size[Blocks])
+			}
+		}
+	}
+}
+
+// The figures that the design counts on: blocks at least 10 times below thesis on adult, the residual half of that again.
+func TestSizesOnAdult(t *testing.T) {
+	c := newCritic("", randomNetwork[float32](oneHot(t, adult...), .2, 1, 64), oneHot(t, adult...), 0x1p-16)
+	size := map[Mode]float64{}
+	for _, mode := range modes {
+		size[mode] = certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove}).TotalStd()
+		t.Logf("%-9v √(total variance) %8.1f", mode, size[mode])
+	}
+	if !(size[Thesis] > 10*size[Box] && size[Thesis] > 20*size[Blocks] && size[Blocks] > 1.8*size[Residual]) {
+		t.Errorf("sizes %v", size)
+	}
+}
+
+// The trace that TotalStd reports is the sum of the squared scales, or for Residual that of the decoded gradient's noise.
+func TestTotalStdIsTheNoise(t *testing.T) {
+	for _, c := range critics(t) {
+		for _, mode := range modes {
+			cert := certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove, UnitRows: 3})
+			variance := make([]float64, cert.Parameters())
+			released := make([]int64, cert.Coordinates())
+			zero, got := make([]float64, cert.Parameters()), make([]float64, cert.Parameters())
+			cert.DecodeTo(zero, nil, released, 0)
+			for k, scale := range cert.scales { // unit steps in one coordinate show the linear map
+				if mode != Residual {
+					variance[k] += scale * scale
+					continue
+				}
+				released[k] = 1 << 20
+				cert.DecodeTo(got, nil, released, 0)
+				released[k] = 0
+				for i := range got {
+					x := (got[i] - zero[i]) / (cert.Grid() * (1 << 20)) * scale
+					variance[i] += x * x
+				}
+				if k > 300 && cert.Coordinates() > 2000 {
+					break // adult: too many to do all; its other coordinates map one to one
+				}
+			}
+			if mode == Residual && cert.Coordinates() > 2000 {
+				for k := 302; k < len(cert.scales); k++ {
+					variance[k-cert.Inputs()] += cert.scales[k] * cert.scales[k]
+				}
+			}
+			total := 0.
+			for _, v := range variance {
+				total += v
+			}
+			// The floor of one step of the grid under ω only ever adds, and not more than the coarsest grid here shows.
+			if want := math.Sqrt(total); cert.TotalStd() < want*(1-1e-9) || cert.TotalStd() > want*(1+1e-3) {
+				t.Errorf("%s, %v: TotalStd %v, noise %v", c.name, mode, cert.TotalStd(), want)
+			}
+		}
+	}
+}
+
+func TestUnitRowsMultiply(t *testing.T) {
+	c := critics(t)[1]
+	for _, mode := range modes {
+		one := certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove})
+		five := certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove, UnitRows: 5})
+		a, b := one.Scales(), five.Scales()
+		for k := range a {
+			if math.Abs(b[k]-5*a[k]) > 1e-12*b[k] {
+				t.Fatalf("%v: scale %v for units of five rows, %v for one", mode, b[k], a[k])
+			}
+		}
+		if five.UnitRows() != 5 || one.UnitRows() != 1 || math.Abs(five.TotalStd()-5*one.TotalStd()) > 1e-9*five.TotalStd() {
+			t.Errorf("%v: sizes %v and %v", mode, five.TotalStd(), one.TotalStd())
+		}
+	}
+}
+
+func TestEvents(t *testing.T) {
+	c := critics(t)[0]
+	add := certify(t, c, Config{Adjacency: accountant.AddRemove})
+	replace := certify(t, c, Config{Adjacency: accountant.ReplaceOne})
+	if add.Norm() != 1 || !(replace.Norm() > .4 && replace.Norm() < .75) || add.Sensitivity() != 1 || replace.Sensitivity() != 1 {
+		t.Errorf("norms %v and %v", add.Norm(), replace.Norm())
+	}
+	for _, e := range []struct {
+		name      string
+		got, want accountant.Event
+	}{
+		{"full batch, add-remove", add.Event(1, 3), accountant.Gaussian{NoiseMultiplier: 3}},
+		{"full batch, replace-one", replace.Event(1, 3), accountant.Gaussian{NoiseMultiplier: 3}},
+		{"Poisson, add-remove", add.Event(.1, 3), accountant.SubsampledGaussian{Rate: .1, NoiseMultiplier: 3}},
+	} {
+		if diff := cmp.Diff(e.want, e.got); diff != "" {
+			t.Errorf("%s: %s", e.name, diff)
+		}
+	}
+	e := replace.Event(.1, 3).(accountant.SubsampledGaussian)
+	if z := e.NoiseMultiplier * replace.Norm(); z > 3 || z < 3*(1-1e-12) {
+		t.Errorf("multiplier %v for norm %v", e.NoiseMultiplier, replace.Norm())
+	}
+}
+
+func TestAccessors(t *testing.T) {
+	c := critics(t)[2]
+	cert := certify(t, c, Config{Mode: Residual, Adjacency: accountant.ReplaceOne})
+	if !cert.Fits(20, 12, 8, 1) || cert.Fits(20, 12, 1) || cert.Fits(20, 12, 8, 2) {
+		t.Errorf("sizes %v", cert.sizes)
+	}
+	if cert.Mode() != Residual || cert.Adjacency() != accountant.ReplaceOne || cert.Factor() != c.factor || cert.Grid() != c.factor*c.factor || cert.Inputs() != 20 {
+		t.Error("the configuration is not kept")
+	}
+	parameters := 20*12 + 12 + 12*8 + 8 + 8 + 1
+	if cert.Parameters() != parameters || cert.Coordinates() != parameters+20 {
+		t.Errorf("%d parameters, %d coordinates", cert.Parameters(), cert.Coordinates())
+	}
+	scales := cert.Scales()
+	scales[0] = 0
+	cert.Centre()[0] = 77
+	doubled := make([]float64, cert.Coordinates())
+	cert.ScalesTo(doubled, 2)
+	for k, s := range cert.Scales() {
+		if doubled[k] != 2*s || s <= 0 {
+			t.Fatalf("scale %v of coordinate %d, doubled %v", s, k, doubled[k])
+		}
+	}
+	if cert.centreAt(0) == 77 {
+		t.Error("Centre is not a copy")
+	}
+	for _, m := range append(modes, Ball) {
+		if m.String() == "no mode" {
+			t.Errorf("mode %d has no name", m)
+		}
+	}
+	if Mode(9).String() != "no mode" {
+		t.Error("mode 9 has a name")
+	}
+}
+
+// Certify neither changes the weights nor shares anything between calls: many at once agree with one alone.
+func TestConcurrentCallsAgree(t *testing.T) {
+	list := critics(t)
+	var alone []*Certificate
+	for _, c := range list {
+		alone = append(alone, certify(t, c, Config{Mode: Residual, Adjacency: accountant.AddRemove}))
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for i, c := range list {
+				cert, err := c.certify(Config{Mode: Residual, Adjacency: accountant.AddRemove})
+				if err != nil || !cmp.Equal(cert.scales, alone[i].scales) || !cmp.Equal(cert.centre, alone[i].centre) {
+					t.Errorf("%s: differs when others run", c.name)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestRefusals(t *testing.T) {
+	in := oneHot(t, 2, 2)
+	good := func() Network[float64] { return randomNetwork[float64](in, .2, 1, 3) }
+	config := Config{Adjacency: accountant.AddRemove}
+	for _, r := range []struct {
+		name     string
+		n        func(*Network[float64])
+		c        func(*Config)
+		sentinel error
+		says     string
+	}{
+		{"no layers", func(n *Network[float64]) { n.Layers = nil }, nil, ErrNetwork, "no layers"},
+		{"two outputs", func(n *Network[float64]) { n.Layers = n.Layers[:1] }, nil, ErrNetwork, "3 units"},
+		{"short weights", func(n *Network[float64]) { n.Layers[0].Weights = n.Layers[0].Weights[1:] }, nil, ErrNetwork, "layer 1"},
+		{"no units", func(n *Network[float64]) { n.Layers[1].Bias = nil }, nil, ErrNetwork, "layer 2"},
+		{"NaN weight", func(n *Network[float64]) { n.Layers[0].Weights[3] = math.NaN() }, nil, ErrNetwork, "not finite"},
+		{"infinite bias", func(n *Network[float64]) { n.Layers[1].Bias[0] = math.Inf(-1) }, nil, ErrNetwork, "not finite"},
+		{"overflow", func(n *Network[float64]) { n.Layers[0].Weights[0] = 1e300 }, nil, ErrNetwork, "may exceed"},
+		{"large activations", func(n *Network[float64]) { n.Layers[0].Bias[0] = 1025 }, nil, ErrNetwork, "may exceed 1024"},
+		{"large gradients", func(n *Network[float64]) { n.Layers[1].Weights[0] = -1025 }, nil, ErrNetwork, "may exceed 1024"},
+		{"negative slope", func(n *Network[float64]) { n.Slope = -.1 }, nil, ErrNetwork, "slope"},
+		{"slope above 1", func(n *Network[float64]) { n.Slope = 1.5 }, nil, ErrNetwork, "slope"},
+		{"slope NaN", func(n *Network[float64]) { n.Slope = math.NaN() }, nil, ErrNetwork, "slope"},
+		{"no adjacency", nil, func(c *Config) { c.Adjacency = 0 }, ErrConfig, "adjacency"},
+		{"unknown adjacency", nil, func(c *Config) { c.Adjacency = 3 }, ErrConfig, "adjacency"},
+		{"unknown mode", nil, func(c *Config) { c.Mode = 5 }, ErrConfig, "mode 5"},
+		{"negative rows", nil, func(c *Config) { c.UnitRows = -1 }, ErrConfig, "-1 rows"},
+		{"factor 3", nil, func(c *Config) { c.Factor = 3 }, ErrConfig, "factor 3"},
+		{"factor above 1", nil, func(c *Config) { c.Factor = 2 }, ErrConfig, "factor 2"},
+		{"factor too fine", nil, func(c *Config) { c.Factor = 0x1p-27 }, ErrConfig, "factor"},
+		{"factor NaN", nil, func(c *Config) { c.Factor = math.NaN() }, ErrConfig, "factor"},
+		{"ball without radius", nil, func(c *Config) { c.Mode = Ball }, ErrConfig, "radius 0"},
+		{"infinite radius", nil, func(c *Config) { c.Mode, c.Radius = Ball, math.Inf(1) }, ErrConfig, "radius"},
+		{"radius without ball", nil, func(c *Config) { c.Radius = 1 }, ErrConfig, "radius 1"},
+	} {
+		n, c := good(), config
+		if r.n != nil {
+			r.n(&n)
+		}
+		if r.c != nil {
+			r.c(&c)
+		}
+		cert, err := Certify(n, in, c)
+		if cert != nil || !errors.Is(err, r.sentinel) || !strings.HasPrefix(err.Error(), "bounds: ") || !strings.Contains(err.Error(), r.says) {
+			t.Errorf("%s: got %v, want %q", r.name, err, r.says)
+		}
+	}
+	if _, err := Certify(good(), in, config); err != nil {
+		t.Errorf("the network that the refusals start from: %v", err)
+	}
+	for name, fields := range map[string][]Field{
+		"no fields":       nil,
+		"empty block":     {Block(0)},
+		"negative block":  {Block(-1)},
+		"reversed scalar": {Scalar(1, 0)},
+		"NaN scalar":      {Scalar(math.NaN(), 1)},
+		"infinite scalar": {Scalar(0, math.Inf(1))},
+	} {
+		if in, err := NewInput(fields...); in != nil || err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
