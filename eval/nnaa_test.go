@@ -1,0 +1,299 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+func loadPoints(t testing.TB, name string) *Points {
+	t.Helper()
+	x, dim := loadNumbers(t, name, 0)
+	p, err := NewPoints(x, dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestNNAAAgreesWithBruteForce(t *testing.T) {
+	e := loadExpected(t)
+	for name, want := range map[string]map[string]Terms{"continuous": e.Continuous, "discrete": e.Discrete} {
+		got, err := NNAA(loadPoints(t, name+"_real.csv"), loadPoints(t, name+"_synthetic.csv"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for form, got := range map[string]Terms{"original": got.Original, "unbiased": got.Unbiased, "corrected": got.Corrected} {
+			want := want[form]
+			if !near(got.Real, want.Real, 1e-9) || !near(got.Synthetic, want.Synthetic, 1e-9) || !near(got.Mean, want.Mean, 1e-9) {
+				t.Errorf("%s %s: %+v, want %+v", name, form, got, want)
+			}
+		}
+	}
+}
+
+// definition computes the three forms by double loops that leave out each row in turn.
+func definition(real, synthetic *Points) (original, unbiased, corrected Terms) {
+	term := func(own, other *Points) (o, u, c float64) {
+		n := float64(own.n)
+		for i := range own.n {
+			within := math.Inf(1)
+			for j := range own.n {
+				if j != i {
+					within = min(within, own.space.between(own.row(i), own.row(j)))
+				}
+			}
+			nearestBut := func(left int) float64 {
+				d := math.Inf(1)
+				for j := range other.n {
+					if j != left {
+						d = min(d, own.space.between(own.row(i), other.row(j)))
+					}
+				}
+				return d
+			}
+			o += indicator(nearestBut(-1) > within) / n
+			for k := range other.n {
+				d := nearestBut(k)
+				u += indicator(d > within) / n / float64(other.n)
+				c += (indicator(d > within) + indicator(d >= within)) / 2 / n / float64(other.n)
+			}
+		}
+		return o, u, c
+	}
+	ro, ru, rc := term(real, synthetic)
+	so, su, sc := term(synthetic, real)
+	return terms(ro, so), terms(ru, su), terms(rc, sc)
+}
+
+func TestNNAADefinition(t *testing.T) {
+	u := rand.New(rand.NewPCG(1, 1))
+	schemas := map[string]*schema.Schema{
+		"categories": schemaOf(t, category("a", 3), optional(category("b", 4)), category("c", 2)),
+		"mixed":      schemaOf(t, category("a", 3), number("b", 7), optional(number("c", 5)), optional(category("d", 2))),
+		"numbers":    schemaOf(t, number("a", 9), number("b", 6), optional(number("c", 300))),
+		"many codes": schemaOf(t, category("a", 700), number("b", 500), category("c", 3)),
+		"log bins":   schemaOf(t, schema.Column{Name: "a", Kind: schema.Integer, Min: 0, Max: 100000, Bins: 32, Spacing: schema.Log}, category("b", 4)),
+	}
+	for name, s := range schemas {
+		for _, d := range []Distance{Euclidean, Gower} {
+			t.Run(fmt.Sprint(name, d), func(t *testing.T) {
+				for _, n := range []int{2, 3, 40} {
+					real, err := TablePoints(uniformTable(t, s, n, u), d)
+					if err != nil {
+						t.Fatal(err)
+					}
+					synthetic, err := TablePoints(uniformTable(t, s, n, u), d)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, err := NNAA(real, synthetic, 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					original, unbiased, corrected := definition(real, synthetic)
+					for _, pair := range [][2]Terms{{got.Original, original}, {got.Unbiased, unbiased}, {got.Corrected, corrected}} {
+						if !near(pair[0].Real, pair[1].Real, 1e-12) || !near(pair[0].Synthetic, pair[1].Synthetic, 1e-12) || !near(pair[0].Mean, pair[1].Mean, 1e-12) {
+							t.Fatalf("%d rows: %+v, want %+v", n, pair[0], pair[1])
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestNNAAOfOneDistribution: two samples of 1500 rows of one distribution. Under that null the accuracy is asymptotically
+// normal about ½ with at most the reported standard error, so that 5 of them are exceeded with probability 6e-7. Rows of
+// which a third comes from elsewhere are rejected.
+func TestNNAAOfOneDistribution(t *testing.T) {
+	const n = 1500
+	u := rand.New(rand.NewPCG(2, 2))
+	continuous := func(shifted float64) *Points {
+		x := make([]float64, 0, 5*n)
+		for range n {
+			shift := 3 * indicator(u.Float64() < shifted)
+			for range 5 {
+				x = append(x, u.NormFloat64()+shift)
+			}
+		}
+		p, err := NewPoints(x, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	s := schemaOf(t, category("a", 4), number("b", 20), optional(number("c", 20)))
+	sizes := s.Sizes()
+	discrete := func(shifted float64) *Points {
+		p, err := TablePoints(tableFrom(t, s, n, func(i, c int) int {
+			if float64(i) < shifted*n {
+				return sizes[c] - 1
+			}
+			return min(u.IntN(sizes[c]), u.IntN(sizes[c]))
+		}), Euclidean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for name, draw := range map[string]func(float64) *Points{"continuous": continuous, "discrete": discrete} {
+		got, err := NNAA(draw(0), draw(0), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got.Corrected.Mean-.5) > 5*got.StdErr || name == "continuous" && math.Abs(got.Unbiased.Mean-.5) > 5*got.StdErr {
+			t.Errorf("%s: %+v for two samples of one distribution", name, got)
+		}
+		if got.StdErr > .02 {
+			t.Errorf("%s: standard error %v", name, got.StdErr)
+		}
+		got, err = NNAA(draw(0), draw(1./3), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got.Corrected.Mean-.5) < 5*got.StdErr {
+			t.Errorf("%s: %+v though a third of the rows is shifted", name, got)
+		}
+	}
+}
+
+func TestPrivacyLossFlagsACopy(t *testing.T) {
+	u := rand.New(rand.NewPCG(3, 3))
+	s := schemaOf(t, category("a", 5), number("b", 32), number("c", 32), number("d", 32))
+	points := func(n int) *Points {
+		p, err := TablePoints(uniformTable(t, s, n, u), Euclidean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	train, holdout := points(800), points(700)
+	copied, err := PrivacyLoss(train, holdout, train, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if copied.Corrected < .3 || copied.Corrected < 5*copied.StdErr {
+		t.Errorf("privacy loss %v ± %v for a copy of the training table", copied.Corrected, copied.StdErr)
+	}
+	fresh, err := PrivacyLoss(train, holdout, points(900), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(fresh.Corrected) > 5*fresh.StdErr || fresh.Train.Rows != 700 || fresh.Holdout.Rows != 700 {
+		t.Errorf("privacy loss %v ± %v of %d and %d rows for new rows", fresh.Corrected, fresh.StdErr, fresh.Train.Rows, fresh.Holdout.Rows)
+	}
+	direct, err := NNAA(train.Sample(700, 1), points(700), 9)
+	if err != nil || direct.Rows != 700 {
+		t.Errorf("%d rows, %v", direct.Rows, err)
+	}
+}
+
+func TestPointErrors(t *testing.T) {
+	s := schemaOf(t, category("a", 2), number("b", 3))
+	one, _ := TablePoints(tableOf(t, s, []int{0, 0}), Euclidean)
+	two, _ := TablePoints(tableOf(t, s, []int{0, 0}, []int{1, 1}), Euclidean)
+	gower, _ := TablePoints(tableOf(t, s, []int{0, 0}, []int{1, 1}), Gower)
+	numbers, _ := NewPoints([]float64{0, 0, 1, 1}, 2)
+	other, _ := TablePoints(tableOf(t, schemaOf(t, category("a", 2), number("b", 4)), []int{0, 0}, []int{1, 1}), Euclidean)
+	for _, test := range []struct {
+		name string
+		call func() error
+		want error
+	}{
+		{"no numbers", func() error { _, err := NewPoints(nil, 1); return err }, ErrTables},
+		{"ragged", func() error { _, err := NewPoints([]float64{1, 2, 3}, 2); return err }, ErrTables},
+		{"no columns", func() error { _, err := NewPoints([]float64{1}, 0); return err }, ErrTables},
+		{"NaN", func() error { _, err := NewPoints([]float64{math.NaN()}, 1); return err }, ErrTables},
+		{"infinite", func() error { _, err := NewPoints([]float64{math.Inf(1)}, 1); return err }, ErrTables},
+		{"too large", func() error { _, err := NewPoints([]float64{1e200}, 1); return err }, ErrTables},
+		{"no rows", func() error { _, err := TablePoints(tableOf(t, s), Gower); return err }, ErrTables},
+		{"no such distance", func() error { _, err := TablePoints(tableOf(t, s, []int{0, 0}), 7); return err }, ErrTables},
+		{"unknown column", func() error { _, err := TablePoints(tableOf(t, s, []int{0, 0}), Gower, "z"); return err }, ErrColumn},
+		{"one row", func() error { _, err := NNAA(two, one, 0); return err }, ErrTables},
+		{"other distance", func() error { _, err := NNAA(two, gower, 0); return err }, ErrTables},
+		{"table and numbers", func() error { _, err := NNAA(two, numbers, 0); return err }, ErrTables},
+		{"other bins", func() error { _, err := NNAA(two, other, 0); return err }, ErrTables},
+		{"loss of one row", func() error { _, err := PrivacyLoss(two, one, two, 0); return err }, ErrTables},
+		{"nearest of another space", func() error { _, _, err := Nearest(two, gower); return err }, ErrTables},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if err := test.call(); !errors.Is(err, test.want) {
+				t.Errorf("error %v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func TestNearestDistances(t *testing.T) {
+	s := schemaOf(t, category("a", 3), optional(number("b", 10)))
+	rows := func(d Distance, rows ...[]int) *Points {
+		p, err := TablePoints(tableOf(t, s, rows...), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	query := [][]int{{0, 0}, {1, 10}, {2, 5}}
+	reference := [][]int{{0, 5}, {1, 10}, {2, 10}} // bins of one tenth; code 10 is missing
+	for _, test := range []struct {
+		distance      Distance
+		first, second []float64
+	}{
+		{Euclidean, []float64{.5, 0, 1}, []float64{math.Sqrt2, 1, 1}},
+		{Gower, []float64{.25, 0, .5}, []float64{1, .5, .5}},
+	} {
+		first, second, err := Nearest(rows(test.distance, query...), rows(test.distance, reference...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range first {
+			if !near(first[i], test.first[i], 1e-6) || !near(second[i], test.second[i], 1e-6) {
+				t.Errorf("distance %d, row %d: %v and %v, want %v and %v", test.distance, i, first[i], second[i], test.first[i], test.second[i])
+			}
+		}
+	}
+	if d := NearestWithin(rows(Euclidean, query[0])); !math.IsInf(d[0], 1) {
+		t.Errorf("a lone row has a neighbour at %v", d[0])
+	}
+}
+
+func ExampleNNAA() {
+	real, _ := NewPoints([]float64{0, 0, 1, 0, 0, 1, 1, 1}, 2)
+	copied, _ := NNAA(real, real, 0)
+	far, _ := NewPoints([]float64{9, 9, 9, 8, 8, 9, 8, 8}, 2)
+	apart, _ := NNAA(real, far, 0)
+	fmt.Println("a copy:", copied.Original.Mean, "other rows:", apart.Original.Mean)
+	// Output: a copy: 0 other rows: 1
+}
+
+// benchmarkPoints is n normal points of dim coordinates.
+func benchmarkPoints(b *testing.B, n, dim int, seed uint64) *Points {
+	u := rand.New(rand.NewPCG(seed, 0))
+	x := make([]float64, n*dim)
+	for i := range x {
+		x[i] = u.NormFloat64()
+	}
+	p, err := NewPoints(x, dim)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+func BenchmarkNNAA(b *testing.B) {
+	for _, shape := range [][2]int{{10000, 20}, {10000, 100}, {50000, 20}, {50000, 100}} {
+		b.Run(fmt.Sprintf("%dx%d", shape[0], shape[1]), func(b *testing.B) {
+			real, synthetic := benchmarkPoints(b, shape[0], shape[1], 1), benchmarkPoints(b, shape[0], shape[1], 2)
+			for b.Loop() {
+				if _, err := NNAA(real, synthetic, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Learner is a sort of classifier.
+type Learner uint8
+
+// The learners. The zero value is LogisticRegression.
+const (
+	LogisticRegression Learner = iota // [FitLogistic] with C = 1 on one-hot codes
+)
+
+// Task is a prediction that shows how useful a table is: which rows are positive,
+// from which columns, by which learner.
+type Task struct {
+	Label    string   // required: the column to predict
+	Positive uint16   // its code that counts as positive; all others, missing too, as negative
+	Drop     []string // columns that must not be used, such as those that give the answer away
+	Learner  Learner  // default LogisticRegression
+	Numeric  Numeric  // LogisticRegression: form of numeric columns, default OneHot
+	Seed     uint64   // of the learners that draw at random
+}
+
+// Prediction is how well a classifier trained on one table predicts the label of another.
+type Prediction struct {
+	AUROC            float64
+	AveragePrecision float64
+	Rate             float64   // of positives among the test rows: the average precision of scores that say nothing
+	Scores           []float64 // one a test row, higher = more likely positive
+	Labels           []bool    // of the test rows
+	Constant         bool      // the training table has one class only, so that every row scores the same and AUROC is ½
+}
+
+// TSTR trains on synthetic rows and tests on real ones: what a model is worth to
+// a user who never sees the real table. Compare with [TRTR] on the same task.
+//
+// Name TSTR. Alias train-synthetic-test-real, ML efficacy (SDMetrics), XGBoost
+// "syn_id" performance (synthcity). Range 0 to 1; goal: TRTR's value. Source:
+// Esteban, Hyland & Rätsch 2017, arXiv 1706.02633, section 4.
+//
+// The real rows should be a holdout that the synthesizer did not see. Errors
+// wrap [ErrTables], [ErrColumn], or [ErrOneClass] if all test rows have one class.
+func TSTR(synthetic, real *table.Table, task Task) (Prediction, error) {
+	return task.evaluate(synthetic, real)
+}
+
+// TRTR trains on real rows and tests on other real rows: the yardstick of [TSTR].
+//
+// Name TRTR. Alias train-real-test-real, "gt" performance (synthcity). Range 0 to
+// 1; goal: none, it is a property of the data.
+func TRTR(train, holdout *table.Table, task Task) (Prediction, error) {
+	return task.evaluate(train, holdout)
+}
+
+// evaluate trains on one table and tests on another.
+func (k Task) evaluate(train, test *table.Table) (Prediction, error) {
+	columns, err := compatible(train, test)
+	if err != nil {
+		return Prediction{}, err
+	}
+	label := train.Schema().Index(k.Label)
+	if label < 0 {
+		return Prediction{}, fmt.Errorf("eval: the schema has no label column %q: %w", k.Label, ErrColumn)
+	}
+	if int(k.Positive) >= columns[label].size {
+		return Prediction{}, fmt.Errorf("eval: label column %q has %d codes, the positive one is given as %d: %w", k.Label, columns[label].size, k.Positive, ErrColumn)
+	}
+	out := Prediction{Labels: positives(test, label, k.Positive)}
+	y := positives(train, label, k.Positive)
+	scores, err := k.train(train, y, test)
+	switch {
+	case errors.Is(err, ErrOneClass):
+		out.Constant = true
+		scores = make([]float64, test.Rows())
+	case err != nil:
+		return Prediction{}, err
+	}
+	out.Scores = scores
+	if out.AUROC, err = AUROC(out.Scores, out.Labels); err != nil {
+		return Prediction{}, err
+	}
+	if out.AveragePrecision, err = AveragePrecision(out.Scores, out.Labels); err != nil {
+		return Prediction{}, err
+	}
+	for _, l := range out.Labels {
+		if l {
+			out.Rate++
+		}
+	}
+	out.Rate /= float64(len(out.Labels))
+	return out, nil
+}
+
+// train fits the learner and scores the test rows.
+func (k Task) train(train *table.Table, y []bool, test *table.Table) ([]float64, error) {
+	x, err := NewMatrix(train, Features{Drop: append([]string{k.Label}, k.Drop...), Numeric: k.Numeric})
+	if err != nil {
+		return nil, err
+	}
+	other, err := x.Like(test)
+	if err != nil {
+		return nil, err
+	}
+	switch k.Learner {
+	case LogisticRegression:
+		model, err := FitLogistic(x, y, LogisticOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return model.Scores(other), nil
+	}
+	return nil, fmt.Errorf("eval: there is no learner %d: %w", k.Learner, ErrFit)
+}
+
+// positives reports which rows have the code in the column.
+func positives(t *table.Table, column int, code uint16) []bool {
+	out := make([]bool, t.Rows())
+	forEachCode(t.Column(column), func(i, c int) { out[i] = c == int(code) })
+	return out
+}
