@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 )
 
@@ -53,13 +56,13 @@ func (f *fit) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	defer model.Abort()
-	m, _, err := j.fit(cmd.Context())
+	m, run, err := j.fit(cmd.Context())
 	if err != nil {
 		return err
 	}
 	j.tellSpent(m)
-	if err := writeModel(model, m); err != nil {
-		return err
+	if err := writeModel(model, m); err != nil { // the budget is spent: keep the model where there is room
+		return keepSpare(m, filepath.Join(os.TempDir(), "decoy"), run).explain(err, "OUT")
 	}
 	t.say("wrote %s", f.model)
 	return nil

@@ -89,22 +89,25 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 func (g *generate) deliver(ctx context.Context, j *job, draw drawing, m *release.Model, run string, out *output, model *atomicfile.File) error {
 	var kept spare
 	var lost error
-	switch {
-	case model == nil:
+	if model != nil {
+		lost = writeModel(model, m)
+	}
+	if model == nil || lost != nil {
 		kept = keepSpare(m, g.out, run)
-	default:
-		if lost = writeModel(model, m); lost == nil {
-			kept.path = g.model
-			j.t.say("wrote %s", g.model)
-		}
+	} else {
+		kept.path = g.model
+		j.t.say("wrote %s", g.model)
 	}
-	if err := draw.to(ctx, j.t, j.shown, m, out); err != nil {
+	err := draw.to(ctx, j.t, j.shown, m, out)
+	switch {
+	case err != nil:
 		return kept.explain(err, g.out)
-	}
-	if model == nil {
+	case lost != nil:
+		return kept.explain(lost, "OUT")
+	case model == nil:
 		kept.drop()
 	}
-	return lost
+	return nil
 }
 
 // randomSeed is a public seed.

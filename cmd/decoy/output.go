@@ -139,7 +139,7 @@ func (s spare) drop() {
 	}
 }
 
-// explain adds to an error of the output where the model is.
+// explain adds to an error of an output where the model is, and how to get a table from it.
 func (s spare) explain(err error, out string) error {
 	if s.path == "" {
 		return fmt.Errorf("%w\nthe fitted model could not be kept either; its budget stays spent", err)
