@@ -41,6 +41,7 @@ var allowed = map[string][]string{
 	"internal/stattest":              {},
 	"internal/atomicfile":            {},
 	"internal/margerror":             {"schema", "table"},
+	"internal/cmd/timed":             {},
 	"internal/cmd/synthbench":        {"schema", "table", "accountant", "privacy", "synth", "synth/all", "internal/margerror"},
 	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "datasets", "internal/atomicfile"},
 }

@@ -27,7 +27,7 @@ const MaxPairCells = 1 << 23
 
 // Config are the settings of MST. The zero value is the default.
 type Config struct {
-	OneWayShare float64 // share of the budget (in ρ) for one-way marginals; default 0.3
+	OneWayShare float64 // share of the budget (in ρ) for one-way marginals; default 0.5
 	SelectShare float64 // share for choosing the tree; default 0.1; the rest measures the pairs
 	GroupSigmas float64 // codes with a noisy count below this many σ are merged before pairs are measured; default 3
 	Iterations  int     // of the estimation; 0 = the default of package marginal
@@ -39,7 +39,7 @@ type Fitter struct{ cfg Config }
 // New validates the settings.
 func New(c Config) (*Fitter, error) {
 	if c.OneWayShare == 0 {
-		c.OneWayShare = 0.3
+		c.OneWayShare = 0.5
 	}
 	if c.SelectShare == 0 {
 		c.SelectShare = 0.1
