@@ -17,6 +17,7 @@ func marginals(rho, scale float64) Composition {
 }
 
 func TestCalibrateMarginals(t *testing.T) {
+	t.Parallel()
 	for _, epsilon := range []float64{.1, 1, 10} {
 		b := Budget{epsilon, 1e-9}
 		rho, err := ZCDPRho(b)
@@ -55,6 +56,7 @@ func checkCalibrated(t *testing.T, b Budget, adj Adjacency, scale float64, at fu
 }
 
 func TestCalibrate(t *testing.T) {
+	t.Parallel()
 	many := mustEpsilon(t, Composition{{SubsampledGaussian{.05, 1}, 50}}, 1e-5, ReplaceOne)
 	for _, row := range []struct {
 		name   string

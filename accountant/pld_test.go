@@ -28,6 +28,7 @@ var reference = []struct {
 }
 
 func TestReferencePLD(t *testing.T) {
+	t.Parallel()
 	for _, row := range reference {
 		c := Composition{{SubsampledGaussian{row.q, row.z}, row.steps}}
 		for _, column := range []struct {
@@ -66,6 +67,7 @@ func TestReferenceDelta(t *testing.T) {
 
 // Against another library, whose pessimistic and optimistic estimates enclose the truth. The proven interval must meet theirs.
 func TestOracleCompositions(t *testing.T) {
+	t.Parallel()
 	for _, row := range readOracle(t).Compositions {
 		got := mustEpsilon(t, row.Composition, row.Delta, row.Adjacency)
 		if got.Epsilon < row.Lower*(1-1e-12) || got.Epsilon-got.Slack > row.Upper {
@@ -271,11 +273,12 @@ func TestWrongParametersAreSeen(t *testing.T) {
 
 // The cases in which a naive grid would take all memory: the bound stays valid and the bins bounded.
 func TestGuards(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name string
 		c    Composition
 	}{
-		{"tiny ε", Composition{{SubsampledGaussian{1e-4, 20}, 1_000_000}}},
+		{"tiny ε", Composition{{SubsampledGaussian{1e-3, 50}, 100_000}}},
 		{"tiny noise", Composition{{SubsampledGaussian{.5, .02}, 3}}},
 		{"huge lattice", Composition{{DiscreteGaussian{1e7, 1 << 20}, 5}}},
 		{"large pure events", Composition{{Exponential{1e4}, 3}, {Laplace{1e5}, 2}}},

@@ -61,7 +61,7 @@ func responseRDP(epsilon, alpha float64) float64 {
 }
 
 // maxOrderPoints bounds the memory of one quadrature. An order that would need more takes the bound without subsampling.
-const maxOrderPoints = 1 << 18
+const maxOrderPoints = 1 << 16
 
 // subsampledRDP returns the Rényi divergence of the Poisson-subsampled Gaussian, D_α(P‖Q) with q the rate and σ the noise multiplier:
 //

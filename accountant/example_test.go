@@ -1,0 +1,69 @@
+package accountant_test
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// The plan of a marginal mechanism: fifteen noisy counts, fourteen selections, fourteen more counts.
+func Example() {
+	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	plan := func(scale float64) accountant.Composition {
+		return accountant.Composition{
+			{Event: accountant.Gaussian{NoiseMultiplier: 40 * scale}, Count: 15},
+			{Event: accountant.Exponential{Epsilon: .05 / scale}, Count: 14},
+			{Event: accountant.Gaussian{NoiseMultiplier: 40 * scale}, Count: 14},
+		}
+	}
+	scale, err := accountant.Calibrate(budget, accountant.AddRemove, plan)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cost, _ := plan(scale).Epsilon(budget.Delta, accountant.AddRemove)
+	fmt.Printf("scale %.4f: epsilon %.6f by %s, proven to %.0e\n", scale, cost.Epsilon, cost.Method, cost.Slack)
+	// Output: scale 0.9017: epsilon 1.000000 by pld, proven to 2e-03
+}
+
+func ExampleComposition_Epsilon() {
+	steps := accountant.Composition{{Event: accountant.SubsampledGaussian{Rate: .1, NoiseMultiplier: 2}, Count: 200}}
+	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
+		b, _ := steps.Epsilon(1e-5, adj)
+		fmt.Printf("%v: %.3f\n", adj, b.Epsilon)
+	}
+	// Output:
+	// add-remove: 3.360
+	// replace-one: 6.536
+}
+
+func ExampleGaussianSigma() {
+	sigma, _ := accountant.GaussianSigma(accountant.Budget{Epsilon: 1, Delta: 1e-9}, 1)
+	fmt.Printf("%.6f\n", sigma)
+	// Output: 5.495266
+}
+
+func ExampleComposition_json() {
+	b, _ := json.Marshal(accountant.Composition{{Event: accountant.Laplace{Epsilon: .1}, Count: 2}})
+	fmt.Println(string(b))
+	// Output: [{"event":"laplace","epsilon":0.1,"count":2}]
+}
+
+// A ledger refuses what its limit does not hold.
+func ExampleLedger_Allows() {
+	var last accountant.Entry
+	l := &accountant.Ledger{}
+	for _, e := range []accountant.Entry{
+		{Kind: accountant.EntryOpen, Adjacency: accountant.AddRemove},
+		{Kind: accountant.EntryLimit, Budget: &accountant.Budget{Epsilon: 1, Delta: 1e-9}, Rule: accountant.RuleBasic},
+	} {
+		last = e.Seal(last)
+		l.Entries = append(l.Entries, last)
+	}
+	fmt.Println(l.Allows(accountant.Budget{Epsilon: 1, Delta: 1e-9}, nil))
+	fmt.Println(l.Allows(accountant.Budget{Epsilon: 1.5, Delta: 1e-9}, nil))
+	// Output:
+	// <nil>
+	// accountant: epsilon 0 and delta 0 are spent; 1.5 and 1e-09 more would exceed the ledger's limit of 1 and 1e-09: privacy budget exhausted
+}

@@ -1,0 +1,435 @@
+package accountant
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	noon   = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	small  = Composition{{Gaussian{10}, 3}, {Exponential{.05}, 2}}
+	budget = Budget{1.5, 1e-9}
+)
+
+func openLine() Entry {
+	return Entry{Time: noon, Kind: EntryOpen, Adjacency: AddRemove, Unit: "patient", MaxRowsPerUnit: 2}
+}
+
+func reserveLine(run string) Entry {
+	b := budget
+	return Entry{Time: noon, Kind: EntryReserve, Run: run, Adjacency: AddRemove, Unit: "patient", MaxRowsPerUnit: 2, Budget: &b, Composition: small,
+		Method: "mst", SchemaSHA256: strings.Repeat("ab", 32), Tool: "decoy", PID: 17, Host: "h"}
+}
+
+func chargeLine(run string, e Event, count int) Entry {
+	return Entry{Time: noon, Kind: EntryCharge, Run: run, Label: "one-way", Event: &Charge{e, count}}
+}
+
+func closeLine(run, status string) Entry {
+	return Entry{Time: noon, Kind: EntryClose, Run: run, Status: status}
+}
+
+func limitLine(b Budget, rule LimitRule) Entry {
+	return Entry{Time: noon, Kind: EntryLimit, Budget: &b, Rule: rule}
+}
+
+// good is a ledger with every kind of entry and nothing wrong.
+func good() []Entry {
+	return []Entry{
+		openLine(), limitLine(Budget{4.5, 3e-9}, RuleBasic),
+		reserveLine("a"), chargeLine("a", Gaussian{10}, 1), chargeLine("a", Exponential{.05}, 2), chargeLine("a", Gaussian{10}, 2), closeLine("a", StatusDone),
+		reserveLine("b"), reserveLine("c"), chargeLine("c", Gaussian{10}, 1), closeLine("b", StatusVoid), closeLine("c", StatusFailed),
+	}
+}
+
+// seal chains the entries.
+func seal(entries []Entry) *Ledger {
+	l, prev := &Ledger{}, Entry{}
+	for _, e := range entries {
+		prev = e.Seal(prev)
+		l.Entries = append(l.Entries, prev)
+	}
+	return l
+}
+
+// lines is the file of a ledger.
+func lines(t testing.TB, l *Ledger) string {
+	t.Helper()
+	var buf bytes.Buffer
+	for _, e := range l.Entries {
+		b, err := encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		buf.Write(append(b, '\n'))
+	}
+	return buf.String()
+}
+
+func TestLedgerRoundTrip(t *testing.T) {
+	l := seal(good())
+	text := lines(t, l)
+	back, err := ParseLedger(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := lines(t, back); got != text {
+		t.Errorf("got  %s\nwant %s", got, text)
+	}
+	if err := back.Verify(); err != nil {
+		t.Error(err)
+	}
+	empty, err := ParseLedger(strings.NewReader(""))
+	if err != nil || len(empty.Entries) != 0 {
+		t.Errorf("an empty file: %v, %v", empty, err)
+	}
+	if err := empty.Verify(); !errors.Is(err, ErrLedger) {
+		t.Errorf("an empty ledger: %v", err)
+	}
+}
+
+// The bytes of a line are an interface: other programs hash them too.
+func TestLedgerFormat(t *testing.T) {
+	l := seal([]Entry{openLine(), reserveLine("a")})
+	want := `{"seq":0,"time":"2026-05-04T12:00:00Z","kind":"open","adjacency":"add-remove","unit":"patient","max_rows_per_unit":2,"prev":"","hash":"` + l.Entries[0].Hash + `"}
+{"seq":1,"time":"2026-05-04T12:00:00Z","kind":"reserve","run":"a","adjacency":"add-remove","unit":"patient","max_rows_per_unit":2,"budget":{"epsilon":1.5,"delta":1e-9},` +
+		`"composition":[{"event":"gaussian","noise_multiplier":10,"count":3},{"event":"exponential","epsilon":0.05,"count":2}],"method":"mst","schema_sha256":"` + strings.Repeat("ab", 32) +
+		`","tool":"decoy","pid":17,"host":"h","prev":"` + l.Entries[0].Hash + `","hash":"` + l.Entries[1].Hash + `"}
+`
+	if got := lines(t, l); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	// SHA-256 of the first line without its hash, computed with sha256sum.
+	if want := "5970184100f9c30cc227e2456e0dfda8be5652e477061caaa4c3d975f28cd5d8"; l.Entries[0].Hash != want {
+		t.Errorf("hash %s, want %s", l.Entries[0].Hash, want)
+	}
+}
+
+// Each edit of a good ledger, sealed again by a forger who knows the format, must be found by Verify.
+func TestVerify(t *testing.T) {
+	edit := func(i int, change func(e *Entry)) func([]Entry) []Entry {
+		return func(es []Entry) []Entry {
+			change(&es[i])
+			return es
+		}
+	}
+	insert := func(i int, e Entry) func([]Entry) []Entry {
+		return func(es []Entry) []Entry {
+			return append(es[:i:i], append([]Entry{e}, es[i:]...)...)
+		}
+	}
+	less := Budget{.5, 1e-9}
+	for _, row := range []struct {
+		name, want string
+		change     func([]Entry) []Entry
+	}{
+		{"no opening entry", "one opening entry", func(es []Entry) []Entry { return es[1:] }},
+		{"second open", "one opening entry", insert(5, openLine())},
+		{"open without adjacency", "adjacency", edit(0, func(e *Entry) { e.Adjacency = 0 })},
+		{"run id unknown", "never reserved", insert(8, chargeLine("z", Gaussian{10}, 1))},
+		{"close of an unknown run", "never reserved", insert(8, closeLine("z", StatusDone))},
+		{"charge before its reservation", "never reserved", insert(2, chargeLine("a", Gaussian{10}, 1))},
+		{"charge of another event", "more of an event than it reserved", edit(3, func(e *Entry) { e.Event = &Charge{Gaussian{9}, 1} })},
+		{"charge of another kind", "more of an event than it reserved", edit(3, func(e *Entry) { e.Event = &Charge{Laplace{10}, 1} })},
+		{"charged more often than reserved", "more of an event than it reserved", edit(5, func(e *Entry) { e.Event = &Charge{Gaussian{10}, 3} })},
+		{"charged in the name of another run", "more of an event than it reserved", func(es []Entry) []Entry {
+			es[9].Event = &Charge{Gaussian{10}, 4}
+			return es
+		}},
+		{"charge without an event", "without an event", edit(3, func(e *Entry) { e.Event = nil })},
+		{"charge after close", "closed already", insert(7, chargeLine("a", Gaussian{10}, 1))},
+		{"closed twice", "closed already", insert(7, closeLine("a", StatusDone))},
+		{"unknown status", "unknown status", edit(6, func(e *Entry) { e.Status = "refunded" })},
+		{"void after a charge", "void after 5 charges", edit(6, func(e *Entry) { e.Status = StatusVoid })},
+		{"charge of a void run", "closed already", insert(11, chargeLine("b", Gaussian{10}, 1))},
+		{"reserved twice", "reserved twice", edit(7, func(e *Entry) { e.Run = "a" })},
+		{"run without a name", "empty", edit(7, func(e *Entry) { e.Run = "" })},
+		{"reservation without a budget", "without a budget", edit(2, func(e *Entry) { e.Budget = nil })},
+		{"reservation with δ = 0.1", "from 0 to", edit(2, func(e *Entry) { e.Budget = &Budget{1, .1} })},
+		{"claimed budget smaller than the cost", "costs epsilon", edit(2, func(e *Entry) { e.Budget = &less })},
+		{"composition larger than the budget", "costs epsilon", edit(2, func(e *Entry) { e.Composition = Composition{{Gaussian{10}, 300}, {Exponential{.05}, 2}} })},
+		{"cost not finite at its δ", "no finite epsilon", edit(2, func(e *Entry) { e.Budget = &Budget{1.5, 0} })},
+		{"other adjacency", "other privacy units", edit(2, func(e *Entry) { e.Adjacency = ReplaceOne })},
+		{"other unit", "other privacy units", edit(2, func(e *Entry) { e.Unit = "visit" })},
+		{"other rows per unit", "other privacy units", edit(2, func(e *Entry) { e.MaxRowsPerUnit = 1 })},
+		{"limit exceeded in ε", "would exceed", edit(1, func(e *Entry) { e.Budget = &Budget{4.4, 3e-9} })},
+		{"limit exceeded in δ", "would exceed", edit(1, func(e *Entry) { e.Budget = &Budget{4.5, 2.9e-9} })},
+		{"limit exceeded in ρ", "would bring rho", edit(1, func(e *Entry) { e.Budget, e.Rule = &Budget{.5, 1e-9}, RuleZCDP })},
+		{"limit lowered on the way", "would exceed", insert(8, limitLine(Budget{4.4, 3e-9}, RuleBasic))},
+		{"limit without a budget", "without a budget", edit(1, func(e *Entry) { e.Budget = nil })},
+		{"limit with a bad budget", "positive and finite", edit(1, func(e *Entry) { e.Budget = &Budget{0, 1e-9} })},
+		{"limit with an unknown rule", "unknown rule", edit(1, func(e *Entry) { e.Rule = "renyi" })},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			l := seal(row.change(good()))
+			err := l.Verify()
+			if !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("%v, want %q", err, row.want)
+			}
+		})
+	}
+	// What must pass: a limit that is raised, no limit, a limit without a rule, an open run.
+	for name, change := range map[string]func([]Entry) []Entry{
+		"limit raised":   insert(7, limitLine(Budget{9, 9e-9}, RuleBasic)),
+		"zcdp limit":     edit(1, func(e *Entry) { e.Rule = RuleZCDP }),
+		"default rule":   edit(1, func(e *Entry) { e.Rule = "" }),
+		"no limit":       func(es []Entry) []Entry { return append(es[:1:1], es[2:]...) },
+		"unfinished run": func(es []Entry) []Entry { return es[:10] },
+		"tight limit after the spending": func(es []Entry) []Entry {
+			return append(es, limitLine(Budget{.1, 1e-9}, RuleBasic))
+		},
+	} {
+		if err := seal(change(good())).Verify(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Every change of the file without sealing again breaks the chain, in ParseLedger and in Verify.
+func TestChain(t *testing.T) {
+	text := strings.SplitAfter(lines(t, seal(good())), "\n")
+	text = text[:len(text)-1]
+	for _, row := range []struct {
+		name string
+		line int
+		make func(ls []string) []string
+	}{
+		{"edited entry", 8, func(ls []string) []string { ls[7] = strings.Replace(ls[7], "1.5", "1.4", 1); return ls }},
+		{"edited hash", 3, func(ls []string) []string { ls[2] = strings.Replace(ls[2], `"hash":"`, `"hash":"0`, 1); return ls }},
+		{"removed line", 5, func(ls []string) []string { return append(ls[:4:4], ls[5:]...) }},
+		{"removed first line", 1, func(ls []string) []string { return ls[1:] }},
+		{"swapped lines", 4, func(ls []string) []string { ls[3], ls[4] = ls[4], ls[3]; return ls }},
+		{"repeated line", 5, func(ls []string) []string { return append(ls[:4:4], ls[3:]...) }},
+		{"unknown key", 1, func(ls []string) []string { ls[0] = strings.Replace(ls[0], `{`, `{"x":1,`, 1); return ls }},
+		{"repeated key", 1, func(ls []string) []string { ls[0] = strings.Replace(ls[0], `{`, `{"seq":0,`, 1); return ls }},
+		{"key in capitals", 1, func(ls []string) []string { ls[0] = strings.Replace(ls[0], `"seq"`, `"Seq"`, 1); return ls }},
+		{"a space", 2, func(ls []string) []string { ls[1] = strings.Replace(ls[1], `":`, `": `, 1); return ls }},
+		{"CRLF", 2, func(ls []string) []string { ls[1] = strings.Replace(ls[1], "\n", "\r\n", 1); return ls }},
+		{"empty line", 3, func(ls []string) []string { return append(ls[:2:2], append([]string{"\n"}, ls[2:]...)...) }},
+		{"two values on a line", 2, func(ls []string) []string { ls[1] = strings.Replace(ls[1], "\n", " {}\n", 1); return ls }},
+		{"unknown kind", 2, func(ls []string) []string { ls[1] = strings.Replace(ls[1], `"limit"`, `"gift"`, 1); return ls }},
+		{"unknown event", 3, func(ls []string) []string { ls[2] = strings.Replace(ls[2], `"gaussian"`, `"cauchy"`, 1); return ls }},
+		{"not JSON", 1, func(ls []string) []string { return []string{"hello\n"} }},
+		{"null", 1, func(ls []string) []string { return []string{"null\n"} }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, err := ParseLedger(strings.NewReader(strings.Join(row.make(append([]string(nil), text...)), "")))
+			if !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), fmt.Sprintf("line %d:", row.line)) {
+				t.Errorf("%v, want ErrLedger in line %d", err, row.line)
+			}
+		})
+	}
+	for name, change := range map[string]func(l *Ledger){
+		"edited":  func(l *Ledger) { l.Entries[3].Label = "other" },
+		"seq":     func(l *Ledger) { l.Entries[3].Seq++ },
+		"prev":    func(l *Ledger) { l.Entries[3].Prev = "" },
+		"hash":    func(l *Ledger) { l.Entries[3].Hash = strings.Repeat("0", 64) },
+		"removed": func(l *Ledger) { l.Entries = append(l.Entries[:3:3], l.Entries[4:]...) },
+		"event":   func(l *Ledger) { l.Entries[3].Event = &Charge{} },
+	} {
+		l := seal(good())
+		change(l)
+		if err := l.Verify(); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "entry 3:") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTornLine(t *testing.T) {
+	text := lines(t, seal(good()))
+	last := strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n") + 1
+	for cut := last + 1; cut < len(text); cut += 17 {
+		l, err := ParseLedger(strings.NewReader(text[:cut]))
+		if !errors.Is(err, ErrTorn) || errors.Is(err, ErrLedger) || l == nil || len(l.Entries) != len(good())-1 {
+			t.Fatalf("cut at %d: %v, %v", cut, l, err)
+		}
+		if err := l.Verify(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ParseLedger(strings.NewReader("half a li")); !errors.Is(err, ErrTorn) {
+		t.Error(err)
+	}
+	failing := errors.New("disk")
+	if _, err := ParseLedger(io.MultiReader(strings.NewReader(text[:100]), readerFunc(func([]byte) (int, error) { return 0, failing }))); !errors.Is(err, failing) {
+		t.Error(err)
+	}
+	endless := readerFunc(func(p []byte) (int, error) { return len(p), nil })
+	if _, err := ParseLedger(endless); !errors.Is(err, ErrLedger) {
+		t.Error(err)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// What Seal makes can be written and read back, whatever the text and the time zone.
+func TestSealNormalises(t *testing.T) {
+	e := openLine()
+	e.Time = time.Now().In(time.FixedZone("x", 3*3600))
+	e.Unit, e.Tool = "a\xffb", "<&>\u2028"
+	l := seal([]Entry{e})
+	back, err := ParseLedger(strings.NewReader(lines(t, l)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := back.Entries[0]; got.Unit != "a\uFFFDb" || got.Tool != "<&>\u2028" || !got.Time.Equal(e.Time) {
+		t.Errorf("%+v", got)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an invalid event was sealed")
+		}
+	}()
+	chargeLine("a", Gaussian{math.NaN()}, 1).Seal(Entry{})
+}
+
+func TestRuns(t *testing.T) {
+	l := seal(good())
+	runs := l.Runs()
+	if len(runs) != 3 {
+		t.Fatalf("%d runs", len(runs))
+	}
+	want := []struct {
+		run, status string
+		charged     int
+	}{{"a", StatusDone, 5}, {"b", StatusVoid, 0}, {"c", StatusFailed, 1}}
+	for i, w := range want {
+		r, n := runs[i], 0
+		for _, c := range r.Charged {
+			n += c.Count
+		}
+		if r.Run != w.run || r.Status != w.status || n != w.charged || r.Method != "mst" || r.Budget != budget || len(r.Reserved) != 2 || !r.Time.Equal(noon) {
+			t.Errorf("run %d: %+v", i, r)
+		}
+	}
+	if got := runs[0].Charged; len(got) != 2 || got[0] != small[0] || got[1] != small[1] {
+		t.Errorf("charges of one event are not joined: %v", got)
+	}
+	if got := seal(good()[:10]).Runs()[1].Status; got != StatusUnfinished {
+		t.Errorf("open run: %s", got)
+	}
+	if got := l.Spent(); got != (Budget{3, 2e-9}) {
+		t.Errorf("spent %v: two runs and a void one", got)
+	}
+	limit, ok := l.Limit()
+	if !ok || *limit.Budget != (Budget{4.5, 3e-9}) {
+		t.Errorf("limit %v, %v", limit, ok)
+	}
+	if _, ok := seal([]Entry{openLine()}).Limit(); ok {
+		t.Error("a limit out of nothing")
+	}
+	l = seal(append(good(), limitLine(Budget{7, 1e-8}, RuleBasic)))
+	if limit, _ := l.Limit(); limit.Budget.Epsilon != 7 {
+		t.Errorf("newest limit: %v", limit)
+	}
+}
+
+func TestAllows(t *testing.T) {
+	// spent returns a ledger with a limit and n runs at b.
+	spent := func(limit Budget, rule LimitRule, b Budget, n int) *Ledger {
+		es := []Entry{openLine(), limitLine(limit, rule)}
+		for i := range n {
+			e := reserveLine(fmt.Sprint(i))
+			e.Budget = &b
+			es = append(es, e)
+		}
+		return seal(es)
+	}
+	up := func(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+	for _, row := range []struct {
+		name string
+		l    *Ledger
+		b    Budget
+		want error
+	}{
+		{"no limit", seal([]Entry{openLine()}), Budget{1e6, 1e-3}, nil},
+		{"three tenths fit", spent(Budget{.3, 3e-9}, RuleBasic, Budget{.1, 1e-9}, 2), Budget{.1, 1e-9}, nil},
+		{"one ulp of ε too much", spent(Budget{.3, 3e-9}, RuleBasic, Budget{.1, 1e-9}, 2), Budget{up(.1), 1e-9}, ErrBudget},
+		{"one ulp of δ too much", spent(Budget{.3, 3e-9}, RuleBasic, Budget{.1, 1e-9}, 2), Budget{.1, up(1e-9)}, ErrBudget},
+		{"a fourth tenth", spent(Budget{.3, 3e-9}, RuleBasic, Budget{.1, 1e-9}, 3), Budget{1e-300, 0}, ErrBudget},
+		{"nothing spent", spent(Budget{1, 1e-9}, RuleBasic, budget, 0), Budget{1, 1e-9}, nil},
+		{"nothing spent, too much asked", spent(Budget{1, 1e-9}, RuleBasic, budget, 0), Budget{up(1), 1e-9}, ErrBudget},
+		{"invalid budget", spent(Budget{1, 1e-9}, RuleBasic, budget, 0), Budget{math.NaN(), 0}, ErrBudgetRange},
+		{"negative budget", spent(Budget{1, 1e-9}, RuleBasic, budget, 0), Budget{-1, 0}, ErrBudgetRange},
+	} {
+		if err := row.l.Allows(row.b, small); !errors.Is(err, row.want) {
+			t.Errorf("%s: %v, want %v", row.name, err, row.want)
+		}
+	}
+
+	// ρ of a limit of (1, 1e-9), filled to the last ulp.
+	limit := Budget{1, 1e-9}
+	rho, err := ZCDPRho(limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := func(rho float64) Composition { return Composition{{Exponential{math.Sqrt(8 * rho)}, 1}} }
+	used := seal([]Entry{openLine(), limitLine(limit, RuleZCDP), func() Entry {
+		e := reserveLine("a")
+		e.Composition = cost(rho / 2)
+		return e
+	}()})
+	for _, row := range []struct {
+		name string
+		c    Composition
+		want error
+	}{
+		{"half of ρ", cost(rho / 2 * (1 - 1e-12)), nil},
+		{"half of ρ and a little", cost(rho / 2 * (1 + 1e-12)), ErrBudget},
+		{"no ρ", Composition{{SubsampledGaussian{.1, 5}, 1}}, ErrNoRho},
+		{"no ρ is a refusal", Composition{{SubsampledGaussian{.1, 5}, 1}}, ErrBudget},
+	} {
+		if err := used.Allows(budget, row.c); !errors.Is(err, row.want) {
+			t.Errorf("%s: %v, want %v", row.name, err, row.want)
+		}
+	}
+	// A void run gives its part back, a failed one does not.
+	for status, want := range map[string]error{StatusVoid: nil, StatusFailed: ErrBudget, StatusCancelled: ErrBudget, StatusDone: ErrBudget} {
+		for _, rule := range []LimitRule{RuleBasic, RuleZCDP} {
+			l := seal([]Entry{openLine(), limitLine(Budget{1.5, 1e-9}, rule), reserveLine("a"), closeLine("a", status)})
+			c := small
+			if rule == RuleZCDP {
+				r, _ := ZCDPRho(Budget{1.5, 1e-9})
+				c = cost(r * (1 - 1e-9))
+			}
+			if err := l.Allows(budget, c); !errors.Is(err, want) {
+				t.Errorf("%s under %s: %v, want %v", status, rule, err, want)
+			}
+		}
+	}
+}
+
+// No input makes the parser panic; what it accepts is written back byte for byte, and Verify does not panic on it.
+func FuzzParseLedger(f *testing.F) {
+	text := lines(f, seal(good()))
+	f.Add([]byte(text))
+	f.Add([]byte(text[:len(text)-20]))
+	f.Add([]byte(strings.Replace(text, "gaussian", "laplace", 1)))
+	f.Add([]byte("{}\n"))
+	f.Add([]byte("null\n[]\n"))
+	f.Add([]byte(lines(f, seal([]Entry{openLine(), {Kind: EntryCharge, Run: "\"\u2028", Event: &Charge{Approx{0, .5}, 1 << 60}}}))))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, err := ParseLedger(bytes.NewReader(data))
+		if err != nil && !errors.Is(err, ErrLedger) && !errors.Is(err, ErrTorn) {
+			t.Fatalf("unexpected error %v", err)
+		}
+		if l == nil {
+			return
+		}
+		whole := data[:bytes.LastIndexByte(data, '\n')+1]
+		if got := lines(t, l); got != string(whole) {
+			t.Fatalf("got  %q\nwant %q", got, whole)
+		}
+		if l.Verify() == nil && len(l.Runs()) > 0 {
+			l.Spent()
+		}
+	})
+}
