@@ -40,9 +40,6 @@ func (m Mode) String() string {
 // DefaultFactor is the factor grid F when a Config has none.
 const DefaultFactor = 0x1p-16
 
-// limit is the largest factor, in steps of F: the product of two is exact in float64.
-const limit = 0x1p26
-
 // ErrConfig is wrapped by every error about a Config.
 var ErrConfig = errors.New("invalid certificate configuration")
 
@@ -147,8 +144,8 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 		in = in.boxed()
 	}
 	b := &builder{n: n, in: in, f: c.Factor, r: propagate(n, in, c.Factor)}
-	if !b.r.sane(limit, b.f) {
-		return nil, fmt.Errorf("bounds: %w: activations or gradients may exceed %v", ErrNetwork, limit*b.f)
+	if err := b.r.check(b.f); err != nil {
+		return nil, err
 	}
 	b.grid, b.half, b.replace = b.f*b.f, .5/(b.f*b.f), c.Adjacency == accountant.ReplaceOne
 	b.conditional = c.Mode != Ball

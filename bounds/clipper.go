@@ -6,6 +6,7 @@ import "math"
 type Clipper struct {
 	c       *Certificate
 	scalars []int // first coordinate of each scalar field's weights
+	ones    []int // of each block of one cell: a scalar that is always 1
 	// Of hidden unit j, the blocks' part of a row's squared norm is square·δ² − 2·cross·δ + constant: the scales of a block's cells are
 	// equal, so which one is active does not matter.
 	square, cross, constant []float64
@@ -21,6 +22,10 @@ func NewClipper(c *Certificate) *Clipper {
 	for _, f := range c.fields {
 		if f.cells == 0 {
 			out.scalars = append(out.scalars, f.offset*h)
+			continue
+		}
+		if f.cells == 1 {
+			out.ones = append(out.ones, f.offset*h)
 			continue
 		}
 		for j := range h {
@@ -59,6 +64,9 @@ func (k *Clipper) Weight(x, delta [][]float64) int64 {
 	for i, at := range k.scalars {
 		add(at, x[0][i], delta[0])
 	}
+	for _, at := range k.ones {
+		add(at, 1, delta[0])
+	}
 	at := k.c.sizes[0] * k.c.sizes[1]
 	for l := range layers {
 		k.c.length("delta of a layer", len(delta[l]), k.c.sizes[l+1])
@@ -72,7 +80,7 @@ func (k *Clipper) Weight(x, delta [][]float64) int64 {
 		add(at, 1, delta[l])
 		at += len(delta[l])
 	}
-	norm := math.Sqrt(sum + 0x1p-30*(positive+sum)) // more than the rounding of 2²⁰ terms
+	norm := math.Sqrt(sum + 0x1p-30*sum + 0x1p-40*positive) // more than the rounding of 2²⁰ terms, and of 2¹⁰ that cancel
 	limit := k.c.norm / float64(k.c.unitRows)
 	return int64(min(1, limit/norm) / weightStep)
 }

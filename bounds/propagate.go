@@ -1,6 +1,9 @@
 package bounds
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // ranges holds an interval for every number that the model of arithmetic lets a row produce, over all rows of the domain.
 // Hidden layers are numbered l = 0..H-1, and layer l has sizes[l+1] units.
@@ -12,7 +15,6 @@ type ranges struct {
 	delta [][]interval // delta[l]: δ of layer l rounded to F; the last is {1}
 	least [][]float64  // least[k][j]: smallest weight of block k into unit j of the first layer (nil for a scalar)
 	most  [][]float64  // most[k][j]: the largest
-	terms int          // terms in a sum of the first layer
 	slack []float64    // slack[j]: that of s_j of the first layer
 }
 
@@ -107,9 +109,9 @@ func (r *ranges) first(n *network, in *Input) []interval {
 		}
 		r.least[k], r.most[k] = least, most
 	}
-	r.terms, r.slack = len(in.fields)+1, size
+	r.slack = size
 	for j := range s {
-		r.slack[j] = slack(r.terms, n.u, size[j])
+		r.slack[j] = slack(len(in.fields)+1, n.u, size[j])
 		s[j] = s[j].widen(r.slack[j])
 	}
 	return s
@@ -213,18 +215,21 @@ func (r *ranges) decides(k, j int) bool {
 	return open && (s.lo+spread > 0 || s.hi-spread < 0)
 }
 
-// sane reports whether every interval is finite and every factor at most limit·f in absolute value.
-func (r *ranges) sane(limit, f float64) bool {
+// limit is the largest factor, in steps of F: the product of two is exact in float64.
+const limit = 0x1p26
+
+// check refuses intervals that are not finite, or of factors beyond the limit.
+func (r *ranges) check(f float64) error {
 	for _, layers := range [][][]interval{r.act, r.delta} {
 		for _, layer := range layers {
 			for _, x := range layer {
 				if !(x.size() <= limit*f) || !(x.lo <= x.hi) {
-					return false
+					return fmt.Errorf("bounds: %w: activations or gradients may exceed %v", ErrNetwork, limit*f)
 				}
 			}
 		}
 	}
-	return true
+	return nil
 }
 
 // largest bounds |g_k| of a row: the largest factor of each layer, or 1 for the bias, times its largest δ.

@@ -38,6 +38,7 @@ type critic struct {
 	factor  float64
 	certify func(Config) (*Certificate, error)
 	measure func(Config) *builder
+	bounds  func() (lo, hi []float64, err error)
 	run     func(x row, o order) pass
 }
 
@@ -59,6 +60,7 @@ func newCritic[T Float](name string, n Network[T], in *Input, f float64) critic 
 			}
 			return b
 		},
+		func() (lo, hi []float64, err error) { return GradientBounds(n, in, f) },
 		func(x row, o order) pass { return run(n, x.dense(in), f, o) },
 	}
 }
