@@ -48,6 +48,9 @@ type Replay struct {
 	pull, pull2  []float32 // gradient that all rows of a half share
 }
 
+// minSD is what smaller standard deviations are raised to: float32 means are not more exact.
+const minSD = 1e-6
+
 // NewReplay returns an empty memory for rows of the given encoder, and critics of units hidden units with slope in [0, 1].
 func NewReplay(e *Encoder, units int, slope float32) *Replay {
 	if units < 1 || !(slope >= 0 && slope <= 1) {
@@ -101,7 +104,7 @@ func (r *Replay) Add(s Snapshot) error {
 			if !(sd > 0) {
 				return fmt.Errorf("gan: snapshot %d holds a standard deviation of %v", len(r.snapshots)+1, sd)
 			}
-			if inverse[i] = 1 / sd; inverse[i] > 0 {
+			if inverse[i] = 1 / max(sd, minSD); inverse[i] > 0 {
 				m.count++
 			}
 		}

@@ -1,0 +1,178 @@
+package gan
+
+import (
+	"fmt"
+
+	g "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+)
+
+// graph is a Gorgonia graph that is built once, run often by one goroutine, and shares its parameters with a network of this package.
+type graph struct {
+	g       *g.ExprGraph
+	vm      g.VM
+	ones    *g.Node // a column of ones, one a row of the batch: turns biases into products, whose gradients Gorgonia gets right
+	layers  [][2]*g.Node
+	results []g.Value // gradients of W¹, b¹, W², ...
+}
+
+// newGraph puts the parameters of the layers into a new graph. The nodes share their memory.
+func newGraph(batch int, layers []affine) *graph {
+	b := &graph{g: g.NewGraph()}
+	one := kernels.New(batch, 1)
+	for i := range one.Data {
+		one.Data[i] = 1
+	}
+	b.ones = b.input("ones", one)
+	for l, layer := range layers {
+		bias := kernels.Dense(1, len(layer.b), layer.b)
+		b.layers = append(b.layers, [2]*g.Node{b.input(fmt.Sprint("W", l+1), layer.w), b.input(fmt.Sprint("b", l+1), bias)})
+	}
+	return b
+}
+
+// input is a node whose value is m, in m's own memory.
+func (b *graph) input(name string, m kernels.Matrix) *g.Node {
+	value := tensor.New(tensor.WithShape(m.Rows, m.Cols), tensor.WithBacking(m.Data))
+	return g.NewMatrix(b.g, tensor.Float32, g.WithShape(m.Rows, m.Cols), g.WithName(name), g.WithValue(value))
+}
+
+// affine is xW + b of layer l.
+func (b *graph) affine(x *g.Node, l int) *g.Node {
+	return g.Must(g.Add(g.Must(g.Mul(x, b.layers[l][0])), g.Must(g.Mul(b.ones, b.layers[l][1]))))
+}
+
+// compile derives the gradient of loss with respect to the parameters and makes the machine.
+func (b *graph) compile(loss *g.Node) {
+	var parameters g.Nodes
+	for _, l := range b.layers {
+		parameters = append(parameters, l[0], l[1])
+	}
+	gradients, err := g.Grad(loss, parameters...)
+	if err != nil {
+		panic("gan: " + err.Error()) // the graph is the same for everybody: a mistake here, not the caller's
+	}
+	b.results = make([]g.Value, len(gradients))
+	for i, node := range gradients {
+		g.Read(node, &b.results[i])
+	}
+	b.vm = g.NewTapeMachine(b.g)
+}
+
+// run computes everything and copies the gradients to dst.
+func (b *graph) run(dst []float32) error {
+	b.vm.Reset()
+	if err := b.vm.RunAll(); err != nil {
+		return fmt.Errorf("gan: %w", err)
+	}
+	for _, v := range b.results {
+		dst = dst[copy(dst, v.Data().([]float32)):]
+	}
+	return nil
+}
+
+// Close releases the machine.
+func (b *graph) Close() error { return b.vm.Close() }
+
+// GeneratorGraph is the [Generator] as a Gorgonia graph: the same network on the same parameters, with gradients by Gorgonia's automatic
+// differentiation. It runs what a [Pass] drew; the head must not be Hard. It is for one goroutine at a time.
+type GeneratorGraph struct {
+	graph
+	pass     *Pass
+	down     kernels.Matrix // weights of the rows in the loss
+	rows     g.Value
+	gradient []float32
+}
+
+// Graph builds the graph for the batches of p.
+func (p *Pass) Graph() *GeneratorGraph {
+	if p.head.Hard {
+		panic("gan: a graph of a straight-through head")
+	}
+	offsets := p.g.encoder.offsets
+	b := &GeneratorGraph{graph: *newGraph(p.z.Rows, p.g.layers[:]), pass: p, down: kernels.New(p.soft.Rows, p.soft.Cols), gradient: make([]float32, p.g.count())}
+	noise := b.input("noise", kernels.Dense(p.soft.Rows, p.soft.Cols, p.noise))
+	x1 := g.Must(g.Rectify(b.affine(b.input("z", p.z), 0)))
+	x2 := g.Must(g.Add(x1, g.Must(g.Rectify(b.affine(x1, 1)))))
+	logits := g.Must(g.Add(b.affine(x2, 2), noise))
+	powers := g.Must(g.Exp(g.Must(g.HadamardProd(logits, g.NewConstant(1/p.head.Temperature)))))
+	// Sums over blocks, back on every cell, are products with 0/1 matrices.
+	block := kernels.New(p.soft.Cols, len(offsets)-1)
+	for k := 1; k < len(offsets); k++ {
+		for c := offsets[k-1]; c < offsets[k]; c++ {
+			block.Row(c)[k-1] = 1
+		}
+	}
+	member := b.input("block", block)
+	sums := g.Must(g.Mul(g.Must(g.Mul(powers, member)), g.Must(g.Transpose(member))))
+	rows := g.Must(g.HadamardDiv(powers, sums))
+	g.Read(rows, &b.rows)
+	b.compile(g.Must(g.Sum(g.Must(g.HadamardProd(rows, b.input("down", b.down))))))
+	return b
+}
+
+// Gradient runs the graph on the latent and Gumbel noise of the pass's last Forward. Like [Pass.Backward] it takes the gradient of a loss with
+// respect to the rows (and leaves it as it is) and returns that with respect to the parameters; also the rows. Results are the graph's
+// own, valid until the next call. An error is Gorgonia's.
+func (b *GeneratorGraph) Gradient(down kernels.Matrix) (gradient []float32, rows kernels.Matrix, err error) {
+	if len(down.Data) != len(b.down.Data) {
+		panic(fmt.Sprintf("gan: the gradient of %d rows for a graph of %d", down.Rows, b.down.Rows))
+	}
+	copy(b.down.Data, down.Data)
+	if err := b.run(b.gradient); err != nil {
+		return nil, rows, err
+	}
+	return b.gradient, kernels.Dense(b.down.Rows, b.down.Cols, b.rows.Data().([]float32)), nil
+}
+
+// CriticGraph is the training step of a [Critic] at generated rows as a Gorgonia graph: the mean of D over one batch and weight times the
+// gradient penalty over another, with gradients, the second derivatives of the penalty among them, by automatic differentiation. (Which
+// Gorgonia gets right because the critic is piecewise linear.) It is for one goroutine at a time.
+type CriticGraph struct {
+	graph
+	rows, mixed kernels.Matrix
+	mean        g.Value
+	penalty     g.Value
+	gradient    []float32
+}
+
+// Graph builds the graph for batches of the given number of rows and a two-sided penalty, see [Tutor.AddPenalty].
+func (c *Critic) Graph(batch int, weight float32) *CriticGraph {
+	b := &CriticGraph{graph: *newGraph(batch, c.layers), rows: kernels.New(batch, c.sizes[0]), mixed: kernels.New(batch, c.sizes[0]), gradient: make([]float32, len(c.parameters))}
+	score := func(x *g.Node) *g.Node {
+		for l := range c.layers {
+			if x = b.affine(x, l); l < len(c.layers)-1 {
+				x = g.Must(g.LeakyRelu(x, float64(c.slope)))
+			}
+		}
+		return x
+	}
+	mean := g.Must(g.Mean(score(b.input("rows", b.rows))))
+	mixed := b.input("mixed", b.mixed)
+	down, err := g.Grad(g.Must(g.Sum(score(mixed))), mixed)
+	if err != nil {
+		panic("gan: " + err.Error())
+	}
+	norms := g.Must(g.Sqrt(g.Must(g.Sum(g.Must(g.Square(down[0])), 1))))
+	penalty := g.Must(g.Mean(g.Must(g.Square(g.Must(g.Sub(norms, g.NewConstant(float32(1))))))))
+	g.Read(mean, &b.mean)
+	g.Read(penalty, &b.penalty)
+	b.compile(g.Must(g.Add(mean, g.Must(g.Mul(penalty, g.NewConstant(weight))))))
+	return b
+}
+
+// Gradient runs the graph on rows and, for the penalty, mixed, and returns the gradient with respect to [Critic.Parameters], the mean of
+// D, and the penalty without its weight. The gradient is the graph's own, valid until the next call. An error is Gorgonia's.
+func (b *CriticGraph) Gradient(rows, mixed kernels.Matrix) (gradient []float32, mean, penalty float64, err error) {
+	if len(rows.Data) != len(b.rows.Data) || len(mixed.Data) != len(b.mixed.Data) {
+		panic(fmt.Sprintf("gan: batches of %d and %d rows for a graph of %d", rows.Rows, mixed.Rows, b.rows.Rows))
+	}
+	copy(b.rows.Data, rows.Data)
+	copy(b.mixed.Data, mixed.Data)
+	if err := b.run(b.gradient); err != nil {
+		return nil, 0, 0, err
+	}
+	return b.gradient, float64(b.mean.Data().(float32)), float64(b.penalty.Data().(float32)), nil
+}

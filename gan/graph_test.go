@@ -1,0 +1,180 @@
+package gan
+
+import (
+	"flag"
+	"math"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+)
+
+var long = flag.Bool("long", false, "run the graph tests for 10 000 steps")
+
+// near fails unless a and b agree to a relative error of tolerance in the Euclidean norm.
+func near(t *testing.T, name string, a, b []float32, tolerance float64) {
+	t.Helper()
+	difference, size := 0., 0.
+	for i := range a {
+		difference += math.Pow(float64(a[i]-b[i]), 2)
+		size += math.Pow(float64(b[i]), 2)
+	}
+	if !(math.Sqrt(difference/size) <= tolerance) {
+		t.Errorf("%s: relative difference %.3g, want at most %.3g", name, math.Sqrt(difference/size), tolerance)
+	}
+}
+
+// TestGeneratorGraph: Gorgonia and the hand-written pass agree on rows and gradients, also after the parameters moved.
+func TestGeneratorGraph(t *testing.T) {
+	u := testRand(3)
+	g, err := NewGenerator(testEncoder(t, testSizes...), GeneratorOptions{Latent: 9, Hidden: 16}, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := g.NewPass(32, Head{})
+	graph := p.Graph()
+	defer graph.Close()
+	for range 3 {
+		rows := p.Forward(u)
+		down := kernels.Dense(32, rows.Cols, normals(u, len(rows.Data), 1))
+		want, got, err := graph.Gradient(down)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "rows", rows.Data, got.Data, 1e-5)
+		near(t, "gradient", p.Backward(down), want, 1e-5)
+		for i := range g.parameters {
+			g.parameters[i] -= .01 * want[i]
+		}
+	}
+}
+
+// TestCriticGraph: the same for the critic's mean score and its penalty.
+func TestCriticGraph(t *testing.T) {
+	for name, hidden := range map[string][]int{"one layer": {8}, "three layers": {8, 12, 6}} {
+		u := testRand(4)
+		e := testEncoder(t, testSizes...)
+		c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range c.parameters {
+			c.parameters[i] += float32(.3 * u.NormFloat64()) // no zeros
+		}
+		const batch, weight = 16, 2.5
+		tutor, graph := c.NewTutor(batch), c.Graph(batch, weight)
+		for range 3 {
+			rows, mixed := kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1)), kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1))
+			want, wantMean, wantPenalty, err := graph.Gradient(rows, mixed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, mean := tutor.Gradient(rows)
+			penalty := tutor.AddPenalty(mixed, weight, false)
+			near(t, name, got, want, 1e-5)
+			if math.Abs(mean-wantMean) > 1e-4 || math.Abs(penalty-wantPenalty) > 1e-4*wantPenalty {
+				t.Errorf("%s: mean %v and penalty %v, Gorgonia %v and %v", name, mean, penalty, wantMean, wantPenalty)
+			}
+			for i := range c.parameters {
+				c.parameters[i] -= .01 * want[i]
+			}
+		}
+		graph.Close()
+	}
+}
+
+// TestMemory: a reused graph, and a hand-written training, hold as much memory after many steps as after a few.
+func TestMemory(t *testing.T) {
+	steps := 300
+	if *long {
+		steps = 10000
+	}
+	u := testRand(5)
+	e := testEncoder(t, testSizes...)
+	g, _ := NewGenerator(e, GeneratorOptions{Latent: 4, Hidden: 8}, u)
+	c, _ := NewCritic(e, CriticOptions{Hidden: []int{6}, Slope: .2}, u)
+	p := g.NewPass(8, Head{})
+	graph, critic := p.Graph(), c.Graph(8, 1)
+	defer graph.Close()
+	defer critic.Close()
+	r := NewReplay(e, 6, .2)
+	if err := r.Add(randomSnapshot(u, e.Cells(), 6, .2)); err != nil {
+		t.Fatal(err)
+	}
+	adam, down := kernels.NewAdam(len(g.parameters), .5, .9), kernels.New(8, e.Cells())
+	var early, late runtime.MemStats
+	for k := range steps {
+		rows := p.Forward(u)
+		r.GradientTo(down, rows, []int{0})
+		if _, _, err := graph.Gradient(down); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, _, err := critic.Gradient(rows, rows); err != nil {
+			t.Fatal(err)
+		}
+		adam.Update(g.parameters, p.Backward(down), 1e-3)
+		if k == 100 {
+			runtime.GC()
+			runtime.ReadMemStats(&early)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&late)
+	if late.HeapAlloc > early.HeapAlloc+256<<10 {
+		t.Errorf("%d bytes after 100 steps, %d after %d", early.HeapAlloc, late.HeapAlloc, steps)
+	}
+}
+
+// TestParallel: trainings in parallel give what they give alone. Run with -race it also shows that they share nothing.
+func TestParallel(t *testing.T) {
+	e := testEncoder(t, testSizes...)
+	train := func(seed uint64) []float32 {
+		u := testRand(seed)
+		g, _ := NewGenerator(e, GeneratorOptions{Latent: 4, Hidden: 8}, u)
+		c, _ := NewCritic(e, CriticOptions{Hidden: []int{6}, Slope: .2}, u)
+		p, tutor, r := g.NewPass(8, Head{Hard: seed%2 == 0}), c.NewTutor(8), NewReplay(e, 6, .2)
+		soft := g.NewPass(8, Head{})
+		graph := soft.Graph()
+		defer graph.Close()
+		adam, down := kernels.NewAdam(len(g.parameters), .5, .9), kernels.New(8, e.Cells())
+		adamC := kernels.NewAdam(len(c.parameters), .5, .9)
+		for k := range 20 {
+			if k%5 == 0 {
+				if err := r.Add(randomSnapshot(u, e.Cells(), 6, .2)); err != nil {
+					t.Error(err)
+				}
+			}
+			rows := p.Forward(u)
+			gradient, _ := tutor.Gradient(rows)
+			tutor.AddPenalty(rows, 1, true)
+			adamC.Update(c.parameters, gradient, .01)
+			r.GradientTo(down, rows, []int{u.IntN(r.Len()), u.IntN(r.Len())})
+			adam.Update(g.parameters, p.Backward(down), .01)
+			soft.Forward(u)
+			if gradient, _, err := graph.Gradient(down); err != nil {
+				t.Error(err)
+			} else {
+				adam.Update(g.parameters, gradient, .01)
+			}
+		}
+		return append(append([]float32(nil), g.parameters...), c.parameters...)
+	}
+	const n = 4
+	var alone, together [n][]float32
+	for k := range n {
+		alone[k] = train(uint64(k))
+	}
+	var group sync.WaitGroup
+	for k := range n {
+		group.Go(func() { together[k] = train(uint64(k)) })
+	}
+	group.Wait()
+	for k := range n {
+		for i, w := range alone[k] {
+			if w != together[k][i] {
+				t.Fatalf("training %d, parameter %d: %v alone, %v beside others", k, i, w, together[k][i])
+			}
+		}
+	}
+}
