@@ -83,6 +83,40 @@ func TestBoundedRangeOfOne(t *testing.T) {
 	}
 }
 
+// Ranges at both ends of what the grid accepts: nothing overflows, nothing falls below the closed form, blocks are cut in time.
+func TestBoundedRangeExtremes(t *testing.T) {
+	for _, epsilon := range []float64{minRange, 60, 150, maxRange} {
+		upper := rangeBlocks(epsilon, 1, fine)[0].above
+		for i := -20; i <= 20; i++ {
+			x := epsilon * float64(i) / 20.01
+			if got, want := profile(upper, x), oneRange(epsilon, x); !(got >= want*(1-1e-9)) || got > 1+1e-6 {
+				t.Errorf("ε %v: V_1(%v) ≤ %v, closed form %v", epsilon, x, got, want)
+			}
+		}
+	}
+	for _, row := range []struct {
+		epsilon float64
+		k       int
+		counts  []float64
+	}{{.1, 5, []float64{1}}, {.1, 64, []float64{1}}, {.1, 65, []float64{1, 1}}, {.1, 200, []float64{3, 1}}, {maxRange, 3, []float64{3}}, {100, 9, []float64{2, 1}}} {
+		blocks := rangeBlocks(row.epsilon, row.k, coarse)
+		if len(blocks) != len(row.counts) {
+			t.Errorf("%v: %d blocks", row, len(blocks))
+			continue
+		}
+		for i, b := range blocks {
+			if mass := profile(b.above, -1e9); b.count != row.counts[i] || !near(mass, 1, 1e-6) {
+				t.Errorf("%v: block %d has count %v and mass %v", row, i, b.count, mass)
+			}
+		}
+	}
+	// A range below minRange: the lower side is that of the event itself.
+	tiny := mustEpsilon(t, Composition{{Exponential{1e-7}, 1000}, {Gaussian{30}, 1}}, 1e-9, AddRemove)
+	if alone := GDPEpsilon(1./30, 1e-9); tiny.Epsilon-tiny.Slack > alone*(1+1e-4) {
+		t.Errorf("lower bound %v above the true %v", tiny.Epsilon-tiny.Slack, alone)
+	}
+}
+
 // The recursion against the adversary himself, on a fine grid of t, for two and three calls.
 func TestBoundedRangeAgainstAdversary(t *testing.T) {
 	for _, epsilon := range []float64{.1, 1.5} {

@@ -23,11 +23,11 @@ const (
 	add
 )
 
-// game says which side of V_k the bounded-range events are taken from.
-type game uint8
+// side says whether the bounded-range events are bounded from above, for the claim, or from below, for its slack.
+type side uint8
 
 const (
-	above game = iota
+	above side = iota
 	below
 )
 
@@ -72,7 +72,7 @@ type plan struct {
 	adj    Adjacency
 	tail   float64 // probability that one event may lose at each end
 	ranges map[Event][]rangeBlock
-	single bool // at most one block of bounded-range events
+	single bool // at most one block of bounded-range events, so that its lower side may be used: C_k V_j is above V_{k+j}
 }
 
 // rangeBlock is k bounded-range events, count times.
@@ -94,21 +94,32 @@ func (c Composition) newPlan(delta float64, adj Adjacency, acc accuracy) (*plan,
 				return nil, false
 			}
 		case Exponential:
+			if e.Epsilon > maxRange {
+				return nil, false
+			}
+			p.single = p.single && e.Epsilon >= minRange
 			p.ranges[e] = rangeBlocks(e.Epsilon, charge.Count, acc)
 			for _, b := range p.ranges[e] {
 				blocks += b.count
 			}
 		}
 	}
-	p.single = blocks <= 1
+	p.single = p.single && blocks <= 1
 	p.tail = math.Max(1e-300, 1e-10*delta/n)
 	return p, n < 1e12
 }
 
-// rangeBlocks splits k bounded-range events into blocks of at most maxBlock, with at most 600 of ε each so that e^loss does not overflow.
+const (
+	// maxRange is the largest ε of a bounded-range event on the grid: e^{(k+2)ε} must not overflow for one call or more.
+	maxRange = 200
+	// minRange is the smallest: a mechanism of a smaller range has this one too, and the rounding of p_t is an ulp of 1/ε.
+	minRange = 1e-6
+)
+
+// rangeBlocks splits k bounded-range events into blocks of at most maxBlock, with (size + 2)·ε at most 3·maxRange.
 func rangeBlocks(epsilon float64, k int, acc accuracy) []rangeBlock {
-	epsilon = math.Max(epsilon, 1e-6) // a mechanism of a smaller range has this one too; the rounding in p_t is an ulp of 1/ε
-	size := max(1, min(maxBlock, int(600/epsilon), k))
+	epsilon = math.Max(epsilon, minRange)
+	size := max(1, min(maxBlock, int(3*maxRange/epsilon)-2, k))
 	var blocks []rangeBlock
 	for _, b := range []struct{ k, count int }{{size, k / size}, {k % size, 1}} {
 		if b.k == 0 {
@@ -144,7 +155,7 @@ func (p *plan) steps() float64 {
 }
 
 // terms returns the dists on the grid h, or false if it is too fine for one of them.
-func (p *plan) terms(h float64, dir direction, side game) ([]dist, bool) {
+func (p *plan) terms(h float64, dir direction, from side) ([]dist, bool) {
 	var terms []dist
 	fits := true
 	keep := func(d dist, ok bool) {
@@ -188,13 +199,13 @@ func (p *plan) terms(h float64, dir direction, side game) ([]dist, bool) {
 		case Exponential:
 			for _, b := range p.ranges[e] {
 				switch {
-				case side == above:
+				case from == above:
 					keep(onGrid(b.above, h, b.count))
 				case p.single:
 					keep(onGrid(b.below, h, b.count))
 				}
 			}
-			if side == below && !p.single {
+			if from == below && !p.single {
 				keep(onGrid(rangeAtoms(e.Epsilon), h, count))
 			}
 		default:
@@ -215,7 +226,7 @@ func rangeAtoms(epsilon float64) []atom {
 }
 
 // curves composes the plan in every direction that matters, on a grid near h, or wider where that does not fit.
-func (p *plan) curves(h, lambda float64, side game) ([]curve, bool) {
+func (p *plan) curves(h, lambda float64, from side) ([]curve, bool) {
 	directions := []direction{remove}
 	if p.adj == AddRemove {
 		for _, charge := range p.rest {
@@ -227,7 +238,7 @@ func (p *plan) curves(h, lambda float64, side game) ([]curve, bool) {
 	for range 40 {
 		curves, factor := []curve{}, 1.0
 		for _, dir := range directions {
-			terms, ok := p.terms(h, dir, side)
+			terms, ok := p.terms(h, dir, from)
 			if !ok {
 				factor = 2
 				break

@@ -8,7 +8,8 @@ import (
 
 // Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every run's units those of the opening; every
 // reservation's composition within its budget; every charge within its reservation; nothing after a run is closed; no mechanism in a
-// void run; no limit exceeded when a run was reserved. Errors wrap ErrLedger and name the entry by its sequence number.
+// void run; no limit exceeded when a run was reserved. Errors wrap ErrLedger and name the entry by its sequence number. A chain shows that a line
+// was changed, removed or moved; it cannot show that whole lines are missing at the end, or that all of it was made up.
 func (l *Ledger) Verify() error {
 	if len(l.Entries) == 0 {
 		return fmt.Errorf("accountant: %w: it has no entries", ErrLedger)
