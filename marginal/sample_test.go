@@ -208,16 +208,20 @@ func TestSampleIsReproducible(t *testing.T) {
 	}
 }
 
-// pinnedModel has probabilities that need no mathematical function.
-func pinnedModel() []byte {
-	sizes := []int{3, 4, 5, 2}
-	tree, err := newJunctionTree(sizes, [][]int{{0, 1}, {1, 2}, {2, 3}}, maxCells)
+func pinnedTree() *junctionTree {
+	tree, err := newJunctionTree([]int{3, 4, 5, 2}, [][]int{{0, 1}, {1, 2}, {2, 3}}, maxCells)
 	if err != nil {
 		panic(err)
 	}
+	return tree
+}
+
+// pinnedModel has probabilities that need no mathematical function.
+func pinnedModel() []byte {
+	tree := pinnedTree()
 	var p [][]float64
 	for _, q := range tree.cliques {
-		v := make([]float64, int(cellsOf(sizes, q)))
+		v := make([]float64, int(cellsOf(tree.sizes, q)))
 		sum := 0.0
 		for i := range v {
 			v[i] = float64(1 + i*i%7)
