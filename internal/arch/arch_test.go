@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"noise":                          {},
 	"accountant":                     {},
 	"bounds":                         {"schema", "accountant"},
-	"privacy":                        {"schema", "table", "noise", "accountant"},
+	"privacy":                        {"schema", "table", "noise", "accountant", "bounds"},
 	"marginal":                       {"schema", "table"},
 	"gan":                            {"schema", "table", "internal/kernels"},
 	"release":                        {"schema", "table", "accountant", "marginal"},

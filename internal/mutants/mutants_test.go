@@ -41,6 +41,11 @@ var mutants = []mutant{
 	{"a used run may be void", "privacy/session.go", "status == accountant.StatusVoid && s.calls > 0", "false", "./privacy"},
 	{"host in the model's ledger", "privacy/session.go", "\ts.record(e)\n\tif s.file == nil {\n\t\treturn nil\n\t}\n\te.PID", "\te.Host = \"h\"\n\ts.record(e)\n\tif s.file == nil {\n\t\treturn nil\n\t}\n\te.PID", "./privacy"},
 	{"lock not taken", "privacy/ledgerfile.go", "lock.TryLockContext(wait, 20*time.Millisecond)", "true, wait.Err()", "./privacy"},
+	{"halved ellipsoid noise", "privacy/certified.go", "cert.ScalesTo(scales, p.NoiseMultiplier)", "cert.ScalesTo(scales, p.NoiseMultiplier/2)", "./privacy"},
+	{"CertifiedSum is not charged", "privacy/certified.go", "s.charge(l, s.nb.CertifiedSumEvent(p))", "error(nil)", "./privacy"},
+	{"samples more often than charged", "privacy/certified.go", "math.Ldexp(rate, 63)", "math.Ldexp(min(1, 1.3*rate), 63)", "./privacy"},
+	{"rows of a unit sampled apart", "privacy/certified.go", "drawn[units[i]] = take", "_ = take", "./privacy"},
+	{"certified for single rows", "privacy/certified.go", "UnitRows: int(s.nb.k())", "UnitRows: 1 + 0*int(s.nb.k())", "./privacy"},
 	{"rows print", "privacy/rows.go", "func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }", "", "./privacy"},
 }
 

@@ -1,0 +1,122 @@
+package privacy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Critic is a network whose gradient sum over private rows [Session.CertifiedSum] releases. Its one contract is the model of arithmetic of
+// package bounds: what AddSumTo adds for a row depends on that row and the weights that Network shows, and on nothing else.
+type Critic interface {
+	// Network shows the weights. Its inputs are the codes of the schema, one one-hot block a column.
+	Network() bounds.Network[float32]
+	// AddSumTo adds Σ ∇D(x) over the selected rows (nil: all) of the columns to gradient, in whole steps of factor², and to cells, unless it is nil,
+	// the number of selected rows with each cell active. It must keep nothing of what it sees.
+	AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes, rows []int)
+}
+
+// CertifiedPlan is how [Session.CertifiedSum] samples and what noise it adds.
+type CertifiedPlan struct {
+	Mode            bounds.Mode // not bounds.Ball, which needs clipping
+	Rate            float64     // each unit is in the batch with this probability, independently: 0 < q ≤ 1
+	NoiseMultiplier float64     // z > 0: coordinate k gets noise of standard deviation z·c_k
+}
+
+// Certified is a noisy gradient sum. It is public.
+type Certified struct {
+	Certificate *bounds.Certificate
+	Released    []int64 // the encoded sum with noise, in steps of Certificate.Grid(): see bounds.Certificate.DecodeTo
+}
+
+// CertifiedSumEvent is the event of [Session.CertifiedSum]: the certificate's ellipsoid has radius 1 under the session's own relation.
+func (nb Neighbours) CertifiedSumEvent(p CertifiedPlan) accountant.Event {
+	if p.Rate == 1 {
+		return accountant.Gaussian{NoiseMultiplier: p.NoiseMultiplier}
+	}
+	return accountant.SubsampledGaussian{Rate: p.Rate, NoiseMultiplier: p.NoiseMultiplier}
+}
+
+// CertifiedSum certifies the critic's gradient over the schema's domain, draws a Poisson sample of units (all of them at rate 1), sums
+// the gradient of the critic's score over it in exact integers, and adds ellipsoid noise: coordinate k gets round(N(0, (z·c_k)²)) on the
+// certificate's grid. No row is clipped (docs/claims/certifiedsum.md). The certificate is made here, from the weights that are about
+// to be used. Event: [Neighbours.CertifiedSumEvent].
+func (s *Session) CertifiedSum(l label, p CertifiedPlan, critic Critic) (Certified, error) {
+	fail := func(err error) (Certified, error) { return Certified{}, fmt.Errorf("privacy: %s: %w", l, err) }
+	if !(p.Rate > 0 && p.Rate <= 1) || !positive(p.NoiseMultiplier) {
+		return fail(fmt.Errorf("rate %v must be in (0, 1], noise multiplier %v positive and finite", p.Rate, p.NoiseMultiplier))
+	}
+	if p.Mode == bounds.Ball {
+		return fail(fmt.Errorf("mode %v holds for clipped rows only", p.Mode))
+	}
+	in, err := bounds.OneHot(s.schema.Sizes())
+	if err != nil {
+		return fail(err)
+	}
+	cert, err := bounds.Certify(critic.Network(), in, bounds.Config{Mode: p.Mode, Adjacency: s.nb.Adjacency, UnitRows: int(s.nb.k())})
+	if err != nil {
+		return fail(err)
+	}
+	scales := make([]float64, cert.Coordinates())
+	cert.ScalesTo(scales, p.NoiseMultiplier)
+	vector, err := noise.NewGaussianVector(scales, cert.Grid())
+	if err != nil {
+		return fail(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.charge(l, s.nb.CertifiedSumEvent(p)); err != nil {
+		return Certified{}, err
+	}
+	t := s.data()
+	rows, n := s.sample(t, p.Rate)
+	columns := make([]table.Codes, len(s.schema.Columns))
+	for i := range columns {
+		columns[i] = t.Column(i)
+	}
+	sum := bounds.Sum{Rows: int64(n), Gradient: make([]int64, cert.Parameters())}
+	if cert.Inputs() > 0 {
+		sum.Inputs = make([]int64, cert.Inputs())
+	}
+	critic.AddSumTo(sum.Gradient, sum.Inputs, cert.Factor(), columns, rows)
+	for i := range sum.Inputs {
+		sum.Inputs[i] *= int64(1 / cert.Factor()) // an active cell is the input 1, in steps of the factor
+	}
+	released := make([]int64, cert.Coordinates())
+	cert.EncodeTo(released, sum)
+	vector.AddTo(released, s.src)
+	return Certified{Certificate: cert, Released: released}, nil
+}
+
+// sample draws a Poisson sample of privacy units and returns its rows, nil for all of them, and how many they are.
+func (s *Session) sample(t *table.Table, rate float64) (rows []int, n int) {
+	if rate == 1 {
+		return nil, t.Rows()
+	}
+	// The exact rational of a float64 rate in (0, 1) may have a denominator beyond 64 bits: it is rounded down to a multiple of 2⁻⁶³, which
+	// includes units a little less often than the event says. A smaller rate costs less.
+	limit := uint64(math.Ldexp(rate, 63))
+	include := func() bool { return s.src.Uint64()>>1 < limit }
+	rows = []int{}
+	units := t.Units()
+	drawn := map[uint32]bool{}
+	for i := range t.Rows() {
+		take := false
+		if units == nil {
+			take = include()
+		} else if was, ok := drawn[units[i]]; ok {
+			take = was
+		} else {
+			take = include()
+			drawn[units[i]] = take
+		}
+		if take {
+			rows = append(rows, i)
+		}
+	}
+	return rows, len(rows)
+}
