@@ -52,8 +52,8 @@ func NewCritic(e *Encoder, o CriticOptions, u *rand.Rand) (*Critic, error) {
 
 // newCritic returns a critic with zero parameters.
 func newCritic(e *Encoder, hidden []int, slope float32) (*Critic, error) {
-	if !(slope >= 0 && slope <= 1) || len(hidden) == 0 || len(hidden) > 16 || e.Cells() > maxCells {
-		return nil, fmt.Errorf("gan: a critic of %d hidden layers (1 to 16), slope %v (0 to 1) and %d cells (at most %d)", len(hidden), slope, e.Cells(), maxCells)
+	if !(slope >= 0 && slope <= 1) || len(hidden) == 0 || len(hidden) > maxLayers || e.Cells() > maxCells {
+		return nil, fmt.Errorf("gan: a critic of %d hidden layers (1 to %d), slope %v (0 to 1) and %d cells (at most %d)", len(hidden), maxLayers, slope, e.Cells(), maxCells)
 	}
 	c := &Critic{encoder: e, slope: slope, sizes: []int{e.Cells()}}
 	total := 0
@@ -109,10 +109,9 @@ const chunk = 256
 
 // codePass holds the forward and backward values of a chunk of rows given by codes.
 type codePass struct {
-	cells    [][]int32 // of a row in the chunk, the active cell of each column
-	s, x     []kernels.Matrix
-	delta    []kernels.Matrix
-	quantity []int64 // scratch: rounded factors of a row
+	cells [][]int32 // of a row in the chunk, the active cell of each column
+	s, x  []kernels.Matrix
+	delta []kernels.Matrix
 }
 
 func (c *Critic) newCodePass() *codePass {

@@ -2,7 +2,6 @@ package gan
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/schema"
@@ -90,6 +89,3 @@ func (e *Encoder) check(x kernels.Matrix, columns int) {
 		panic(fmt.Sprintf("gan: %d columns, %d cells for an encoder of %d and %d", columns, x.Cols, e.Columns(), e.Cells()))
 	}
 }
-
-// equal reports whether e and o encode alike.
-func (e *Encoder) equal(o *Encoder) bool { return slices.Equal(e.offsets, o.offsets) }

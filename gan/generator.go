@@ -14,11 +14,12 @@ type GeneratorOptions struct {
 	Hidden int // units of either hidden layer, default 128
 }
 
-// Limits of a generator's sizes: what a file may ask to be allocated.
+// Limits of the networks' sizes.
 const (
 	maxLatent = 1 << 12
 	maxHidden = 1 << 12
 	maxCells  = 1 << 22
+	maxLayers = 16
 )
 
 // Generator is a residual network from latent noise to the cells of a row: with z ~ N(0, I),

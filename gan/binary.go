@@ -1,0 +1,162 @@
+package gan
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrFormat is wrapped by every error about bytes that are not an encoded network.
+var ErrFormat = errors.New("not an encoded network")
+
+// An encoded network is little-endian: four letters that say which, the version (uint32), the number of columns and the codes of each
+// (uint32), the shape (uint32s: latent and hidden units of a generator; slope as float32 bits, number of hidden layers and units of each
+// of a critic), and the parameters (float32) in the order of Parameters.
+const (
+	generatorTag = "dgen"
+	criticTag    = "dcri"
+	version      = 1
+	maxColumns   = 1 << 16
+)
+
+// MarshalBinary encodes the generator. The error is always nil.
+func (g *Generator) MarshalBinary() ([]byte, error) {
+	return encode(generatorTag, g.encoder, []int{g.latent, g.hidden}, g.parameters), nil
+}
+
+// MarshalBinary encodes the critic. The error is always nil.
+func (c *Critic) MarshalBinary() ([]byte, error) {
+	hidden := c.sizes[1 : len(c.sizes)-1]
+	shape := append([]int{int(math.Float32bits(c.slope)), len(hidden)}, hidden...)
+	return encode(criticTag, c.encoder, shape, c.parameters), nil
+}
+
+func encode(tag string, e *Encoder, shape []int, parameters []float32) []byte {
+	out := append([]byte(tag), make([]byte, 0, 4*(2+e.Columns()+len(shape)+len(parameters)))...)
+	put := func(x int) { out = binary.LittleEndian.AppendUint32(out, uint32(x)) }
+	put(version)
+	put(e.Columns())
+	for _, m := range e.Sizes() {
+		put(m)
+	}
+	for _, x := range shape {
+		put(x)
+	}
+	for _, w := range parameters {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(w))
+	}
+	return out
+}
+
+// decoder reads uint32s; after the end it reads zeros and remembers that.
+type decoder struct {
+	data  []byte
+	short bool
+}
+
+func (d *decoder) next() int {
+	if len(d.data) < 4 {
+		d.short, d.data = true, nil
+		return 0
+	}
+	x := binary.LittleEndian.Uint32(d.data)
+	d.data = d.data[4:]
+	return int(x)
+}
+
+// header reads tag, version and encoder.
+func (d *decoder) header(tag string) (*Encoder, error) {
+	if len(d.data) < 4 || string(d.data[:4]) != tag {
+		return nil, fmt.Errorf("gan: %w: it does not begin with %q", ErrFormat, tag)
+	}
+	d.data = d.data[4:]
+	if v := d.next(); v != version {
+		return nil, fmt.Errorf("gan: %w: version %d, this program reads %d", ErrFormat, v, version)
+	}
+	columns := d.next()
+	if columns > maxColumns || 4*columns > len(d.data) {
+		return nil, fmt.Errorf("gan: %w: %d columns in %d bytes", ErrFormat, columns, len(d.data))
+	}
+	sizes := make([]int, columns)
+	for k := range sizes {
+		sizes[k] = d.next()
+	}
+	e, err := NewEncoderOf(sizes)
+	if err != nil {
+		return nil, fmt.Errorf("gan: %w: %w", ErrFormat, err)
+	}
+	return e, nil
+}
+
+// ends reports whether what is left is n parameters: before they are allocated.
+func (d *decoder) ends(n int) error {
+	if d.short || len(d.data) != 4*n {
+		return fmt.Errorf("gan: %w: %d bytes for %d parameters", ErrFormat, len(d.data), n)
+	}
+	return nil
+}
+
+// parameters reads dst, all of it finite.
+func (d *decoder) parameters(dst []float32) error {
+	for i := range dst {
+		x := math.Float32frombits(uint32(d.next()))
+		if x-x != 0 {
+			return fmt.Errorf("gan: %w: parameter %d is not finite", ErrFormat, i)
+		}
+		dst[i] = x
+	}
+	return nil
+}
+
+// DecodeGenerator decodes what [Generator.MarshalBinary] wrote. Errors wrap [ErrFormat]; memory is bounded by the length of data.
+func DecodeGenerator(data []byte) (*Generator, error) {
+	d := &decoder{data: data}
+	e, err := d.header(generatorTag)
+	if err != nil {
+		return nil, err
+	}
+	latent, hidden := d.next(), d.next()
+	if latent > maxLatent || hidden > maxHidden || e.Cells() > maxCells {
+		return nil, fmt.Errorf("gan: %w: %d latent numbers, %d units, %d cells", ErrFormat, latent, hidden, e.Cells())
+	}
+	shape := Generator{encoder: e, latent: latent, hidden: hidden}
+	if err := d.ends(shape.count()); err != nil {
+		return nil, err
+	}
+	g, err := newGenerator(e, latent, hidden)
+	if err != nil {
+		return nil, fmt.Errorf("gan: %w: %w", ErrFormat, err)
+	}
+	return g, d.parameters(g.parameters)
+}
+
+// DecodeCritic decodes what [Critic.MarshalBinary] wrote. Errors wrap [ErrFormat]; memory is bounded by the length of data.
+func DecodeCritic(data []byte) (*Critic, error) {
+	d := &decoder{data: data}
+	e, err := d.header(criticTag)
+	if err != nil {
+		return nil, err
+	}
+	slope, layers := math.Float32frombits(uint32(d.next())), d.next()
+	if layers > maxLayers {
+		return nil, fmt.Errorf("gan: %w: %d hidden layers", ErrFormat, layers)
+	}
+	hidden, in, total := make([]int, layers), e.Cells(), 0
+	for l := range hidden {
+		hidden[l] = d.next()
+		if hidden[l] > maxHidden {
+			return nil, fmt.Errorf("gan: %w: a layer of %d units", ErrFormat, hidden[l])
+		}
+		total += (in + 1) * hidden[l]
+		in = hidden[l]
+	}
+	if err := d.ends(total + in + 1); err != nil {
+		return nil, err
+	}
+	c, err := newCritic(e, hidden, slope)
+	if err != nil {
+		return nil, fmt.Errorf("gan: %w: %w", ErrFormat, err)
+	}
+	return c, d.parameters(c.parameters)
+}

@@ -1,0 +1,220 @@
+package gan
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// randomColumns draws n rows of codes, the first column as wide codes.
+func randomColumns(u *rand.Rand, e *Encoder, n int) []table.Codes {
+	columns := make([]table.Codes, e.Columns())
+	for k, size := range e.Sizes() {
+		columns[k] = table.NewCodes(size, n)
+		if k == 0 {
+			columns[k] = table.Codes{U16: make([]uint16, n)}
+		}
+		for i := range n {
+			if c := u.IntN(size); k == 0 {
+				columns[k].U16[i] = uint16(c)
+			} else {
+				columns[k].U8[i] = uint8(c)
+			}
+		}
+	}
+	return columns
+}
+
+// dense gives the one-hot rows of the columns.
+func dense(e *Encoder, columns []table.Codes) kernels.Matrix {
+	codes := make([][]uint16, len(columns))
+	for k, c := range columns {
+		for i := range c.Len() {
+			codes[k] = append(codes[k], c.At(i))
+		}
+	}
+	x := kernels.New(columns[0].Len(), e.Cells())
+	e.OneHotTo(x, codes, 0)
+	return x
+}
+
+// TestCriticSums: gather and scatter-add over codes give what dense rows give, whichever way the rows are cut into sums.
+func TestCriticSums(t *testing.T) {
+	for name, hidden := range map[string][]int{"one layer": {8}, "two layers": {8, 5}} {
+		u := testRand(7)
+		e := testEncoder(t, testSizes...)
+		const n, factor = chunk + 45, 0x1p-20
+		c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns := randomColumns(u, e, n)
+		x := dense(e, columns)
+		want, mean := c.NewTutor(n).Gradient(x)
+		sums, cells := make([]int64, len(c.parameters)), make([]int64, e.Cells())
+		c.AddSumTo(sums, cells, factor, columns, nil)
+		got := make([]float32, len(sums))
+		for i, v := range sums {
+			got[i] = float32(float64(v) * factor * factor / n)
+		}
+		near(t, name, got, want, 1e-5)
+		scores := make([]float32, n)
+		c.ScoresTo(scores, columns, nil)
+		total := 0.
+		for _, s := range scores {
+			total += float64(s)
+		}
+		if math.Abs(total/n-mean) > 1e-5 {
+			t.Errorf("%s: mean score %v, want %v", name, total/n, mean)
+		}
+		for i, count := range cells {
+			var want float32
+			for r := range n {
+				want += x.Row(r)[i]
+			}
+			if float32(count) != want {
+				t.Errorf("%s: %d rows with cell %d, want %v", name, count, i, want)
+			}
+		}
+		// Exact: in any order, in any pieces.
+		again := make([]int64, len(sums))
+		for rows := u.Perm(n); len(rows) > 0; {
+			k := min(1+u.IntN(60), len(rows))
+			c.AddSumTo(again, nil, factor, columns, rows[:k])
+			rows = rows[k:]
+		}
+		for i, v := range sums {
+			if again[i] != v {
+				t.Fatalf("%s: coordinate %d sums to %d, in pieces to %d", name, i, v, again[i])
+			}
+		}
+	}
+}
+
+// TestPenaltyOneSided: rows with a small input gradient add nothing, and differences agree elsewhere.
+func TestPenaltyOneSided(t *testing.T) {
+	u := testRand(8)
+	e := testEncoder(t, testSizes...)
+	for name, scale := range map[string]float32{"steep": 3, "flat": .01} {
+		c, _ := NewCritic(e, CriticOptions{Hidden: []int{9, 7}, Slope: .2}, u)
+		for i := range c.parameters {
+			c.parameters[i] *= scale
+		}
+		tutor, rows := c.NewTutor(12), kernels.Dense(12, e.Cells(), normals(u, 12*e.Cells(), 1))
+		before, _ := tutor.Gradient(rows)
+		before = append([]float32(nil), before...)
+		penalty := tutor.AddPenalty(rows, 1, true)
+		after := append([]float32(nil), tutor.gradient...)
+		for i := range after {
+			after[i] -= before[i]
+		}
+		if name == "flat" {
+			if penalty != 0 {
+				t.Errorf("flat: penalty %v", penalty)
+			}
+			continue
+		}
+		differences(t, name, c.parameters, after, 1e-4, .02, func() float64 {
+			tutor.Gradient(rows)
+			return tutor.AddPenalty(rows, 1, true)
+		})
+	}
+}
+
+func TestInputGradient(t *testing.T) {
+	u := testRand(9)
+	e := testEncoder(t, testSizes...)
+	c, _ := NewCritic(e, CriticOptions{Hidden: []int{9, 7}, Slope: .2}, u)
+	tutor, rows, dst := c.NewTutor(6), kernels.Dense(6, e.Cells(), normals(u, 6*e.Cells(), 1)), kernels.New(6, e.Cells())
+	tutor.InputTo(dst, rows)
+	gradient := append([]float32(nil), dst.Data...)
+	differences(t, "input", rows.Data, gradient, 1e-3, .02, func() float64 { return tutor.InputTo(dst, rows) })
+}
+
+func TestLipschitzModes(t *testing.T) {
+	u := testRand(10)
+	e := testEncoder(t, testSizes...)
+	c, _ := NewCritic(e, CriticOptions{Hidden: []int{9}, Slope: .2}, u)
+	tutor := c.NewTutor(1)
+	tutor.LimitSpectral(1e9, 200)
+	first := tutor.LimitSpectral(.5, 1)
+	for l, norm := range tutor.LimitSpectral(.5, 50) {
+		if want := min(first[l], .5); math.Abs(norm-want) > 1e-3 {
+			t.Errorf("layer %d: spectral norm %v after limiting %v to .5", l, norm, first[l])
+		}
+	}
+	c.Clip(.01)
+	for l := range c.Layers() {
+		w, _ := c.Layer(l)
+		for _, x := range w {
+			if x > .01 || x < -.01 {
+				t.Fatalf("weight %v after clipping to .01", x)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	u := testRand(11)
+	e := testEncoder(t, 2, 3)
+	for name, f := range map[string]func() error{
+		"no columns":    func() error { _, err := NewEncoderOf(nil); return err },
+		"empty column":  func() error { _, err := NewEncoderOf([]int{0}); return err },
+		"large column":  func() error { _, err := NewEncoderOf([]int{1<<16 + 1}); return err },
+		"latent":        func() error { _, err := NewGenerator(e, GeneratorOptions{Latent: -1}, u); return err },
+		"hidden":        func() error { _, err := NewGenerator(e, GeneratorOptions{Hidden: maxHidden + 1}, u); return err },
+		"slope":         func() error { _, err := NewCritic(e, CriticOptions{Slope: 1.5}, u); return err },
+		"no layers":     func() error { _, err := NewCritic(e, CriticOptions{Hidden: []int{}}, u); return err },
+		"units":         func() error { _, err := NewCritic(e, CriticOptions{Hidden: []int{0}}, u); return err },
+		"snapshot NaN":  func() error { return addBroken(e, func(s *Snapshot) { s.MeanOut[0] = float32(math.NaN()) }) },
+		"deviation":     func() error { return addBroken(e, func(s *Snapshot) { s.SDOut[0] = 0 }) },
+		"nothing to do": func() error { return addBroken(e, unmeasure) },
+	} {
+		if f() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	c, _ := NewCritic(e, CriticOptions{}, u)
+	g, _ := NewGenerator(e, GeneratorOptions{}, u)
+	bad := []table.Codes{{U8: []uint8{2}}, {U8: []uint8{0}}}
+	for name, f := range map[string]func(){
+		"code":           func() { c.ScoresTo(make([]float32, 1), bad, nil) },
+		"one-hot code":   func() { e.OneHotTo(kernels.New(1, 5), [][]uint16{{2}, {0}}, 0) },
+		"factor":         func() { c.AddSumTo(make([]int64, len(c.parameters)), nil, .3, bad, nil) },
+		"columns":        func() { c.ScoresTo(nil, bad[:1], nil) },
+		"cells":          func() { e.LargestTo([][]uint16{{0}, {0}}, 0, kernels.New(1, 4)) },
+		"pass":           func() { g.NewPass(0, Head{}) },
+		"temperature":    func() { g.NewPass(1, Head{Temperature: -1}) },
+		"odd batch":      func() { NewReplay(e, 1, 0).GradientTo(kernels.New(3, 5), kernels.New(3, 5), []int{0}) },
+		"snapshot shape": func() { addBroken(e, func(s *Snapshot) { s.Bias = nil }) },
+		"snapshot slope": func() { addBroken(e, func(s *Snapshot) { s.Slope = .1 }) },
+		"tutor":          func() { c.NewTutor(2).Gradient(kernels.New(1, 5)) },
+		"hard graph":     func() { g.NewPass(2, Head{Hard: true}).Graph() },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func addBroken(e *Encoder, f func(*Snapshot)) error {
+	s := randomSnapshot(testRand(12), e.Cells(), 3, .2)
+	f(&s)
+	return NewReplay(e, 3, .2).Add(s)
+}
+
+func unmeasure(s *Snapshot) {
+	for _, part := range [][]float32{s.SDWeights, s.SDBias, s.SDOut} {
+		for i := range part {
+			part[i] = float32(math.Inf(1))
+		}
+	}
+}
