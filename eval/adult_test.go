@@ -112,3 +112,58 @@ func BenchmarkTRTRAdult(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkMetricsAdult times every metric of tables, the training rows standing in for synthetic ones where three are needed.
+func BenchmarkMetricsAdult(b *testing.B) {
+	train, test, _ := loadPublic(b, "adult", "capital-gain", "capital-loss", "fnlwgt")
+	euclidean, gower := pointsOf(b, Euclidean, train, test), pointsOf(b, Gower, train, test)
+	quasi := []string{"age", "sex", "race", "native-country"}
+	for _, m := range []struct {
+		name string
+		call func() error
+	}{
+		{"MarginalError2", func() error { _, err := MarginalError(train, test, 2); return err }},
+		{"MarginalError3", func() error { _, err := MarginalError(train, test, 3); return err }},
+		{"ColumnShapes", func() error { _, _, err := ColumnShapes(train, test); return err }},
+		{"ColumnPairTrends", func() error { _, _, err := ColumnPairTrends(train, test); return err }},
+		{"PMSE", func() error {
+			x, err := NewMatrix(train, Features{})
+			if err != nil {
+				return err
+			}
+			y, err := x.Like(test)
+			if err != nil {
+				return err
+			}
+			_, err = PMSE(x, y)
+			return err
+		}},
+		{"PrivacyLoss", func() error { _, err := PrivacyLoss(euclidean[0], euclidean[1], euclidean[0], 0); return err }},
+		{"PrivacyLossGower", func() error { _, err := PrivacyLoss(gower[0], gower[1], gower[0], 0); return err }},
+		{"Closest", func() error { _, err := Closest(euclidean[0], euclidean[1], euclidean[0], 0); return err }},
+		{"DCRBaselineProtection", func() error { _, err := DCRBaselineProtection(gower[0], gower[1], 0); return err }},
+		{"IdenticalMatchShare", func() error { _, err := IdenticalMatchShare(train, test); return err }},
+		{"LinkageRisk", func() error { _, err := LinkageRisk(train, test, quasi); return err }},
+	} {
+		b.Run(m.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := m.call(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func pointsOf(t testing.TB, d Distance, tables ...*table.Table) []*Points {
+	t.Helper()
+	var out []*Points
+	for _, tab := range tables {
+		p, err := TablePoints(tab, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
+}

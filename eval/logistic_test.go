@@ -231,8 +231,9 @@ func TestPMSEOfTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// k−1 = 8 free weights: N·PMSE/c(1−c)² is near a chi-square of 8 degrees; above 45 with probability 4e-7.
-	if got.Ratio > 45./8 || got.Ratio < .05 {
+	// k−1 = 8 free weights: N·PMSE/c(1−c) is near a chi-square of 8 degrees, and the ratio a quarter of it; the chi-square
+	// exceeds 45 with probability 4e-7.
+	if got.Ratio > 45./4 || got.Ratio < .05 {
 		t.Errorf("ratio %v for two samples of one distribution", got.Ratio)
 	}
 	copied, err := PMSE(real, real)
@@ -246,6 +247,30 @@ func TestPMSEOfTables(t *testing.T) {
 	narrow, _ := NewMatrix(tableOf(t, schemaOf(t, category("a", 4)), []int{0}), Features{})
 	if _, err := PMSE(real, narrow); !errors.Is(err, ErrTables) {
 		t.Errorf("error %v for other features, want %v", err, ErrTables)
+	}
+}
+
+// TestPMSEOfManyCategories takes the solver of wide matrices, on a column of more categories than the direct one has room for.
+func TestPMSEOfManyCategories(t *testing.T) {
+	u := rand.New(rand.NewPCG(9, 9))
+	s := schemaOf(t, category("a", 600), category("b", 3))
+	draw := func(most int) *table.Table {
+		return tableFrom(t, s, 4000, func(_, c int) int { return u.IntN([]int{most, 3}[c]) })
+	}
+	real, _ := NewMatrix(draw(600), Features{})
+	same, _ := real.Like(draw(600))
+	half, _ := real.Like(draw(300))
+	// A chi-square of 601 degrees is between 440 and 790 except with probability 1e-6, so the ratio, twice the chi-square
+	// over its degrees, is between 1.46 and 2.63.
+	got, err := PMSE(real, same)
+	if err != nil || got.Ratio < 1.46 || got.Ratio > 2.63 {
+		t.Errorf("ratio %v, %v for two samples of one distribution", got.Ratio, err)
+	}
+	// Categories of the real table only: their 2000 rows have propensity 0. Of the 20 rows in each other category about 13.3
+	// are synthetic: 2/3 with variance (2/9)/20.
+	got, err = PMSE(real, half)
+	if want := (2000*.25 + 6000*(1./36+2./9/20)) / 8000; err != nil || !near(got.PMSE, want, .005) {
+		t.Errorf("pMSE %v, %v, want about %v", got.PMSE, err, want)
 	}
 }
 

@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// PMSEResult is the propensity score mean squared error, beside what it would
-// be for synthetic rows from the distribution of the real ones.
+// PMSEResult is the propensity score mean squared error, beside what chance alone
+// would make of it.
 type PMSEResult struct {
 	PMSE     float64
-	Expected float64   // (k−1)·(1−c)²·c/N: k weights, the intercept included, that are not determined by others
-	Ratio    float64   // PMSE/Expected: 1 when nothing but chance tells the tables apart
+	Expected float64   // (k−1)·(1−c)²·c/N, for synthetic rows drawn from the distribution of the real rows at hand; k weights, the intercept included, that do not depend on others
+	Ratio    float64   // PMSE/Expected: about 1 for such rows, 1/(1−c), that is 2 at equal sizes, for a fresh sample of the population, more if the tables differ
 	Fit      *Logistic // real = negative, synthetic = positive
 }
 
@@ -19,7 +19,7 @@ type PMSEResult struct {
 // row i of all N rows is synthetic and c the share that is, it is (1/N)·Σ(p_i − c)².
 //
 // Name PMSE. Alias pMSE, propensity score (synthpop's utility.gen, SDNist). Range
-// 0 to c(1−c), at most .25; goal: 0, or a Ratio near 1. Source: Snoke, Raab,
+// 0 to c(1−c), at most .25; goal: 0, or a Ratio of 1 to 2. Source: Snoke, Raab,
 // Nowok, Dibben & Slavkovic 2018, JRSS A 181(3), section 3.1 and theorem 1.
 //
 // The matrices must have the same features: make the one of the synthetic table

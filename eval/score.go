@@ -31,10 +31,9 @@ func AUROC(scores []float64, labels []bool) (float64, error) {
 		return 0, err
 	}
 	var twice, below uint64 // twice the pairs won; negatives below the current score
-	r.ascending(func(_ float64, positive, negative int) bool {
+	r.ascending(func(_ float64, positive, negative int) {
 		twice += uint64(positive) * (2*below + uint64(negative))
 		below += uint64(negative)
-		return true
 	})
 	return float64(twice) / (2 * float64(len(r.positive)) * float64(len(r.negative))), nil
 }
@@ -53,11 +52,10 @@ func AveragePrecision(scores []float64, labels []bool) (float64, error) {
 		return 0, err
 	}
 	tp, fp, sum := 0, 0, 0.0
-	r.descending(func(_ float64, positive, negative int) bool {
+	r.descending(func(_ float64, positive, negative int) {
 		tp += positive
 		fp += negative
 		sum += float64(positive) * (float64(tp) / float64(tp+fp))
-		return true
 	})
 	return sum / float64(len(r.positive)), nil
 }
@@ -82,7 +80,7 @@ func ROC(scores []float64, labels []bool) ([]ROCPoint, error) {
 	}
 	corners := []corner{{threshold: math.Inf(1)}}
 	tp, fp := 0, 0
-	r.descending(func(score float64, positive, negative int) bool {
+	r.descending(func(score float64, positive, negative int) {
 		tp, fp = tp+positive, fp+negative
 		if k := len(corners) - 1; k > 0 {
 			a, b := corners[k-1], corners[k]
@@ -91,7 +89,6 @@ func ROC(scores []float64, labels []bool) ([]ROCPoint, error) {
 			}
 		}
 		corners = append(corners, corner{score, tp, fp})
-		return true
 	})
 	out := make([]ROCPoint, len(corners))
 	for i, c := range corners {
@@ -140,8 +137,8 @@ func rank(scores []float64, labels []bool) (ranking, error) {
 }
 
 // ascending calls f for every distinct score from the lowest up, with the rows
-// of each class that have it, until f returns false.
-func (r ranking) ascending(f func(score float64, positive, negative int) bool) {
+// of each class that have it.
+func (r ranking) ascending(f func(score float64, positive, negative int)) {
 	p, n := 0, 0
 	for p < len(r.positive) || n < len(r.negative) {
 		key := uint64(math.MaxUint64)
@@ -158,14 +155,12 @@ func (r ranking) ascending(f func(score float64, positive, negative int) bool) {
 		for n < len(r.negative) && r.negative[n] == key {
 			n++
 		}
-		if !f(scoreOf(key), p-p0, n-n0) {
-			return
-		}
+		f(scoreOf(key), p-p0, n-n0)
 	}
 }
 
 // descending is ascending from the highest score down.
-func (r ranking) descending(f func(score float64, positive, negative int) bool) {
+func (r ranking) descending(f func(score float64, positive, negative int)) {
 	p, n := len(r.positive), len(r.negative)
 	for p > 0 || n > 0 {
 		var key uint64
@@ -182,8 +177,6 @@ func (r ranking) descending(f func(score float64, positive, negative int) bool) 
 		for n > 0 && r.negative[n-1] == key {
 			n--
 		}
-		if !f(scoreOf(key), p0-p, n0-n) {
-			return
-		}
+		f(scoreOf(key), p0-p, n0-n)
 	}
 }

@@ -1,0 +1,195 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/decoy-dp/decoy/table"
+)
+
+// ErrInterval is wrapped by every error about a confidence interval that cannot
+// be computed as asked: a level outside (0, 1), no observations, impossible counts.
+var ErrInterval = errors.New("unsuitable interval")
+
+// Interval is an estimate with a confidence interval around it.
+type Interval struct{ Estimate, Low, High float64 }
+
+// Wilson is the score interval of a proportion: of all rates under which
+// successes of n independent trials are not rejected by the normal
+// approximation. With z the normal quantile of (1+level)/2 and p = successes/n
+// it is (p + z²/2n ± z·√(p(1−p)/n + z²/4n²))/(1 + z²/n), within [0, 1], and keeps
+// its level for rare classes where p ± z·√(p(1−p)/n) does not (Wilson 1927, JASA
+// 22; Brown, Cai & DasGupta 2001, Statistical Science 16). level is in (0, 1),
+// such as .95.
+func Wilson(successes, n int64, level float64) (Interval, error) {
+	if err := checkLevel(level); err != nil {
+		return Interval{}, err
+	}
+	if n < 1 || successes < 0 || successes > n {
+		return Interval{}, fmt.Errorf("eval: %d successes of %d trials: %w", successes, n, ErrInterval)
+	}
+	z := math.Sqrt2 * math.Erfinv(level)
+	total := float64(n)
+	p := float64(successes) / total
+	middle := p + z*z/(2*total)
+	half := z * math.Sqrt(p*(1-p)/total+z*z/(4*total*total))
+	scale := 1 + z*z/total
+	out := Interval{p, (middle - half) / scale, (middle + half) / scale}
+	if successes == 0 {
+		out.Low = 0 // rounding must not leave it out
+	}
+	if successes == n {
+		out.High = 1
+	}
+	return out, nil
+}
+
+func checkLevel(level float64) error {
+	if !(level > 0 && level < 1) {
+		return fmt.Errorf("eval: level %v is not between 0 and 1: %w", level, ErrInterval)
+	}
+	return nil
+}
+
+// RareClassRate is the share of rows with one code of a column, with its
+// [Wilson] interval.
+//
+// Name RareClassRate. Alias none among the usual tools; in papers, outcome or
+// prevalence rate. Range 0 to 1; goal: the rate of the training table
+// and of a holdout, whose intervals stand beside it. A rare class that vanished
+// is an interval that excludes theirs. Source: J. Pedersen, RPI 2022 (hdl
+// 20.500.13015/6261), chapter 3; interval as cited in [Wilson].
+func RareClassRate(t *table.Table, column string, code uint16, level float64) (Interval, error) {
+	columns, err := compatible(t)
+	if err != nil {
+		return Interval{}, err
+	}
+	at := t.Schema().Index(column)
+	if at < 0 || int(code) >= columns[at].size {
+		return Interval{}, fmt.Errorf("eval: the schema has no code %d of a column %q: %w", code, column, ErrColumn)
+	}
+	count := make([]int64, columns[at].size)
+	t.CountTo(count, []int{at})
+	return Wilson(count[code], int64(t.Rows()), level)
+}
+
+// BootstrapOptions says how a bootstrap draws. The zero value is usable.
+type BootstrapOptions struct {
+	Replicates int     // default 1000
+	Level      float64 // default .95
+	Seed       uint64  // public; the same seed gives the same interval
+}
+
+// Bootstrap is the percentile interval of a statistic of n observations. It
+// calls stat with the number of times that each observation occurs in a sample
+// of n drawn with replacement, and once with 1 for all for the estimate. stat
+// must be safe for concurrent use and must not keep its argument; samples for
+// which it returns NaN (a class that was not drawn, say) are left out, and it is
+// an error if more than a tenth are. Source: Efron & Tibshirani 1993, An
+// Introduction to the Bootstrap, section 13.3.
+func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (Interval, error) {
+	if o.Replicates == 0 {
+		o.Replicates = 1000
+	}
+	if o.Level == 0 {
+		o.Level = .95
+	}
+	if err := checkLevel(o.Level); err != nil {
+		return Interval{}, err
+	}
+	if n < 1 || o.Replicates < 20 {
+		return Interval{}, fmt.Errorf("eval: %d replicates (at least 20) of %d observations (at least 1): %w", o.Replicates, n, ErrInterval)
+	}
+	once := make([]uint32, n)
+	for i := range once {
+		once[i] = 1
+	}
+	out := Interval{Estimate: stat(once)}
+	values := make([]float64, o.Replicates)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), o.Replicates) {
+		wg.Go(func() {
+			times := make([]uint32, n)
+			for {
+				r := int(next.Add(1)) - 1
+				if r >= o.Replicates {
+					return
+				}
+				u := rand.New(rand.NewPCG(o.Seed, uint64(r))) // one stream a replicate: the result does not depend on the number of processors
+				clear(times)
+				for range n {
+					times[u.IntN(n)]++
+				}
+				values[r] = stat(times)
+			}
+		})
+	}
+	wg.Wait()
+	values = slices.DeleteFunc(values, func(v float64) bool { return v != v })
+	if len(values) < o.Replicates-o.Replicates/10 || out.Estimate != out.Estimate {
+		return Interval{}, fmt.Errorf("eval: the statistic is undefined for %d of %d samples: %w", o.Replicates-len(values), o.Replicates, ErrInterval)
+	}
+	slices.Sort(values)
+	out.Low, out.High = quantile(values, (1-o.Level)/2), quantile(values, (1+o.Level)/2)
+	return out, nil
+}
+
+// quantile interpolates linearly between the sorted values (definition 7 of
+// Hyndman & Fan 1996, NumPy's default).
+func quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	i := int(at)
+	if i >= len(sorted)-1 || sorted[i] == sorted[i+1] { // also keeps Inf − Inf out
+		return sorted[min(i, len(sorted)-1)]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// AUROCInterval is [AUROC] with a bootstrap interval over the test rows. Scores
+// are sorted once; a replicate is one pass over them.
+func AUROCInterval(scores []float64, labels []bool, o BootstrapOptions) (Interval, error) {
+	if _, err := rank(scores, labels); err != nil { // checks the input
+		return Interval{}, err
+	}
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch {
+		case scores[a] < scores[b]:
+			return -1
+		case scores[a] > scores[b]:
+			return 1
+		}
+		return a - b
+	})
+	return Bootstrap(len(scores), o, func(times []uint32) float64 {
+		var twice, below, total uint64
+		for i := 0; i < len(order); {
+			score := scores[order[i]]
+			var positive, negative uint64
+			for ; i < len(order) && scores[order[i]] == score; i++ {
+				if k := order[i]; labels[k] {
+					positive += uint64(times[k])
+				} else {
+					negative += uint64(times[k])
+				}
+			}
+			twice += positive * (2*below + negative)
+			below += negative
+			total += positive
+		}
+		if total == 0 || below == 0 {
+			return math.NaN()
+		}
+		return float64(twice) / (2 * float64(total) * float64(below))
+	})
+}

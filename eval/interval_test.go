@@ -1,0 +1,255 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+func TestWilson(t *testing.T) {
+	for _, test := range []struct {
+		successes, n int64
+		level        float64
+		want         Interval
+	}{
+		// The limits solve (p̂ − p)² = z²·p(1−p)/n.
+		{10, 100, .95, Interval{.1, .05522914, .17436566}}, // R: prop.test(10, 100, correct = FALSE)
+		{0, 20, .95, Interval{0, 0, .16112516}},
+		{20, 20, .95, Interval{1, .83887484, 1}},
+		{1, 1, .99, Interval{1, .13097754, 1}},
+	} {
+		got, err := Wilson(test.successes, test.n, test.level)
+		if err != nil || !near(got.Estimate, test.want.Estimate, 1e-12) || !near(got.Low, test.want.Low, 2e-6) || !near(got.High, test.want.High, 2e-6) {
+			t.Errorf("%d of %d: %+v, %v, want %+v", test.successes, test.n, got, err, test.want)
+		}
+		z := math.Sqrt2 * math.Erfinv(test.level)
+		for _, p := range []float64{got.Low, got.High} {
+			if p > 0 && p < 1 && !near((got.Estimate-p)*(got.Estimate-p), z*z*p*(1-p)/float64(test.n), 1e-12) {
+				t.Errorf("%d of %d: limit %v does not solve the score equation", test.successes, test.n, p)
+			}
+		}
+	}
+	for _, bad := range []struct {
+		successes, n int64
+		level        float64
+	}{{-1, 2, .9}, {3, 2, .9}, {0, 0, .9}, {1, 2, 0}, {1, 2, 1}, {1, 2, math.NaN()}} {
+		if _, err := Wilson(bad.successes, bad.n, bad.level); !errors.Is(err, ErrInterval) {
+			t.Errorf("%+v: error %v, want %v", bad, err, ErrInterval)
+		}
+	}
+}
+
+// TestWilsonCovers: at n = 400 and rate .006 the exact coverage of the interval, summed over all counts, is near the level,
+// while that of p ± z·√(p(1−p)/n) is not.
+func TestWilsonCovers(t *testing.T) {
+	const n, rate, level = 400, .006, .95
+	z := math.Sqrt2 * math.Erfinv(level)
+	probability := math.Pow(1-rate, n)
+	wilson, wald := 0.0, 0.0
+	for k := int64(0); k <= n; k++ {
+		i, err := Wilson(k, n, level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i.Low <= rate && rate <= i.High {
+			wilson += probability
+		}
+		p := float64(k) / n
+		if math.Abs(p-rate) <= z*math.Sqrt(p*(1-p)/n) {
+			wald += probability
+		}
+		probability *= float64(n-k) / float64(k+1) * rate / (1 - rate)
+	}
+	if math.Abs(wilson-level) > .02 || wald > .93 {
+		t.Errorf("coverage %v, of the plain interval %v, want %v", wilson, wald, level)
+	}
+}
+
+func TestRareClassRate(t *testing.T) {
+	s := schemaOf(t, category("outcome", 3))
+	tab := tableFrom(t, s, 100, func(i, _ int) int { return int(indicator(i < 10)) })
+	got, err := RareClassRate(tab, "outcome", 1, .95)
+	want, _ := Wilson(10, 100, .95)
+	if err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	for name, call := range map[string]func() error{
+		"no column": func() error { _, err := RareClassRate(tab, "z", 0, .95); return err },
+		"no code":   func() error { _, err := RareClassRate(tab, "outcome", 3, .95); return err },
+	} {
+		if err := call(); !errors.Is(err, ErrColumn) {
+			t.Errorf("%s: error %v, want %v", name, err, ErrColumn)
+		}
+	}
+	if _, err := RareClassRate(tab, "outcome", 0, 1.5); !errors.Is(err, ErrInterval) {
+		t.Errorf("error %v, want %v", err, ErrInterval)
+	}
+}
+
+// TestBootstrapOfAMean: the percentile interval of a mean is near mean ± 1.96 standard errors.
+func TestBootstrapOfAMean(t *testing.T) {
+	u := rand.New(rand.NewPCG(1, 1))
+	x := make([]float64, 500)
+	for i := range x {
+		x[i] = u.NormFloat64()
+	}
+	mean, standardError := moments(x)
+	stat := func(times []uint32) float64 {
+		sum, n := 0.0, 0.0
+		for i, k := range times {
+			sum += float64(k) * x[i]
+			n += float64(k)
+		}
+		return sum / n
+	}
+	got, err := Bootstrap(len(x), BootstrapOptions{Replicates: 4000, Seed: 3}, stat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A 2.5 % quantile of 4000 replicates has standard error √(.025·.975/4000)/φ(1.96) = .042 standard errors of the mean.
+	if !near(got.Estimate, mean, 1e-12) || math.Abs(got.Low-(mean-1.96*standardError)) > .25*standardError || math.Abs(got.High-(mean+1.96*standardError)) > .25*standardError {
+		t.Errorf("%+v, want about %v ± %v", got, mean, 1.96*standardError)
+	}
+	again, err := Bootstrap(len(x), BootstrapOptions{Replicates: 4000, Seed: 3}, stat)
+	if err != nil || again != got {
+		t.Errorf("%+v, %v with the same seed, want %+v", again, err, got)
+	}
+	other, err := Bootstrap(len(x), BootstrapOptions{Replicates: 4000, Seed: 4}, stat)
+	if err != nil || other == got {
+		t.Errorf("%+v, %v with another seed", other, err)
+	}
+	narrow, err := Bootstrap(len(x), BootstrapOptions{Level: .5, Seed: 3}, stat)
+	if err != nil || narrow.High-narrow.Low > .6*(got.High-got.Low) {
+		t.Errorf("%+v, %v at level .5", narrow, err)
+	}
+}
+
+func TestBootstrapErrors(t *testing.T) {
+	one := func([]uint32) float64 { return 1 }
+	for name, call := range map[string]func() error{
+		"no observations":    func() error { _, err := Bootstrap(0, BootstrapOptions{}, one); return err },
+		"too few replicates": func() error { _, err := Bootstrap(5, BootstrapOptions{Replicates: 2}, one); return err },
+		"level":              func() error { _, err := Bootstrap(5, BootstrapOptions{Level: 2}, one); return err },
+		"undefined": func() error {
+			_, err := Bootstrap(5, BootstrapOptions{}, func([]uint32) float64 { return math.NaN() })
+			return err
+		},
+		"often undefined": func() error {
+			_, err := AUROCInterval([]float64{1, 2, 3, 4}, []bool{true, false, false, false}, BootstrapOptions{})
+			return err
+		},
+	} {
+		if err := call(); !errors.Is(err, ErrInterval) {
+			t.Errorf("%s: error %v, want %v", name, err, ErrInterval)
+		}
+	}
+	if _, err := AUROCInterval([]float64{1}, []bool{true}, BootstrapOptions{}); !errors.Is(err, ErrOneClass) {
+		t.Errorf("error %v, want %v", err, ErrOneClass)
+	}
+}
+
+// TestAUROCInterval compares with an AUROC of the drawn rows, and with the standard error of Hanley & McNeil 1982.
+func TestAUROCInterval(t *testing.T) {
+	scores, labels := loadScores(t)
+	o := BootstrapOptions{Replicates: 400, Seed: 7}
+	got, err := AUROCInterval(scores, labels, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow, err := Bootstrap(len(scores), o, func(times []uint32) float64 {
+		var s []float64
+		var l []bool
+		for i, k := range times {
+			for range k {
+				s, l = append(s, scores[i]), append(l, labels[i])
+			}
+		}
+		a, err := AUROC(s, l)
+		if err != nil {
+			return math.NaN()
+		}
+		return a
+	})
+	if err != nil || got != slow {
+		t.Errorf("%+v, %v, want %+v", got, err, slow)
+	}
+	p := 0.0
+	for _, l := range labels {
+		p += indicator(l)
+	}
+	n, a := float64(len(labels))-p, got.Estimate
+	q1, q2 := a/(2-a), 2*a*a/(1+a)
+	se := math.Sqrt((a*(1-a) + (p-1)*(q1-a*a) + (n-1)*(q2-a*a)) / (p * n))
+	if width := got.High - got.Low; width < 2.5*se || width > 5.5*se {
+		t.Errorf("interval of width %v, standard error %v", width, se)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	inf := math.Inf(1)
+	for _, test := range []struct {
+		x    []float64
+		p    float64
+		want float64
+	}{
+		{[]float64{1, 2, 3, 4}, .5, 2.5}, {[]float64{1, 2, 3, 4}, 0, 1}, {[]float64{1, 2, 3, 4}, 1, 4},
+		{[]float64{7}, .3, 7}, {[]float64{1, inf, inf}, .75, inf}, {[]float64{inf}, .5, inf},
+	} {
+		if got := quantile(test.x, test.p); got != test.want {
+			t.Errorf("quantile %v of %v is %v, want %v", test.p, test.x, got, test.want)
+		}
+	}
+}
+
+func TestValidity(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "age", Kind: schema.Integer, Min: 18, Max: 90, OnInvalid: schema.Clamp},
+		{Name: "sex", Kind: schema.Categorical, Categories: []string{"f", "m", "other"}, Missing: []string{"NA"}, OnInvalid: schema.Other, Other: "other"},
+		{Name: "seen", Kind: schema.Date, Min: 0, Max: 20000},
+	}}
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	header := []string{"seen", "extra", "sex", "age"}
+	rows := [][]string{
+		{"2001-02-03", "x", "f", "18"},
+		{"2001-02-03", "", "NA", "90"},
+		{"2001-02-30", "x", "f", "18"}, // no such day
+		{"2001-02-03", "x", "F", "17"}, // no such category; below the bound, though the policy would clamp it
+		{"2001-02-03", "x", "m"},       // ragged
+	}
+	got, err := Validity(s, header, slices.Values(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Rows != 5 || got.Valid != .4 || !near(got.Cells, (.6+.6+.6)/3, 1e-15) {
+		t.Errorf("%+v", got)
+	}
+	for i, want := range []ColumnValidity{{"age", false, .6}, {"sex", false, .6}, {"seen", false, .6}} {
+		if got.Columns[i] != want {
+			t.Errorf("column %+v, want %+v", got.Columns[i], want)
+		}
+	}
+	absent, err := Validity(s, []string{"age", "sex"}, slices.Values([][]string{{"20", "f"}}))
+	if err != nil || absent.Valid != 0 || !absent.Columns[2].Absent || absent.Columns[0].Valid != 1 {
+		t.Errorf("%+v, %v without a column", absent, err)
+	}
+	if _, err := Validity(s, header, slices.Values([][]string(nil))); !errors.Is(err, ErrTables) {
+		t.Errorf("error %v for no rows, want %v", err, ErrTables)
+	}
+	broken := &schema.Schema{Columns: []schema.Column{{Name: "age", Kind: schema.Integer, Min: 2, Max: 1}}}
+	if _, err := Validity(broken, header, slices.Values(rows)); !errors.Is(err, schema.ErrInvalid) {
+		t.Errorf("error %v for a broken schema, want %v", err, schema.ErrInvalid)
+	}
+}
+
+func ExampleWilson() {
+	i, _ := Wilson(3, 100, .95)
+	fmt.Printf("%.3f, from %.3f to %.3f\n", i.Estimate, i.Low, i.High)
+	// Output: 0.030, from 0.010 to 0.085
+}

@@ -1,0 +1,170 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/table"
+)
+
+// CorrelationSimilarity is 1 − |ρ_real − ρ_synthetic|/2, with ρ Pearson's
+// correlation of two numeric columns over the rows where neither is missing;
+// numbers count as the middle of their bin.
+//
+// Name CorrelationSimilarity. Alias CorrelationSimilarity (SDMetrics). Range 0 to
+// 1; goal: 1. Source: SDMetrics documentation, CorrelationSimilarity.
+//
+// A column that is not numeric, or without spread in one of the tables, gives an
+// error that wraps [ErrColumn].
+func CorrelationSimilarity(real, synthetic *table.Table, first, second string) (float64, error) {
+	columns, at, err := namedPair(real, synthetic, first, second)
+	if err != nil {
+		return 0, err
+	}
+	for _, i := range at {
+		if !columns[i].numeric() {
+			return 0, fmt.Errorf("eval: CorrelationSimilarity of column %q, which is not numeric: %w", columns[i].name, ErrColumn)
+		}
+	}
+	a, okReal := correlation(real, columns, at)
+	b, okSynthetic := correlation(synthetic, columns, at)
+	if !okReal || !okSynthetic {
+		return 0, fmt.Errorf("eval: columns %q and %q have no correlation where one has no spread: %w", first, second, ErrColumn)
+	}
+	return 1 - math.Abs(a-b)/2, nil
+}
+
+// ContingencySimilarity is 1 less the total variation distance between the joint
+// distributions of two columns; missing is a category, and numbers count by
+// their public bins.
+//
+// Name ContingencySimilarity. Alias ContingencySimilarity (SDMetrics). Range 0 to
+// 1; goal: 1. Source: SDMetrics documentation, ContingencySimilarity.
+func ContingencySimilarity(real, synthetic *table.Table, first, second string) (float64, error) {
+	columns, at, err := namedPair(real, synthetic, first, second)
+	if err != nil {
+		return 0, err
+	}
+	return 1 - totalVariation(real, synthetic, at[:], columns), nil
+}
+
+// PairTrend is how well the relation of two columns is reproduced.
+type PairTrend struct {
+	First, Second string
+	Metric        string // "CorrelationSimilarity" where both are numeric, "ContingencySimilarity" otherwise
+	Score         float64
+}
+
+// ColumnPairTrends compares every pair of columns, in schema order, and returns
+// the mean score. Two numeric columns of which one has no spread in one of the
+// tables are compared by their contingency.
+//
+// Name ColumnPairTrends. Alias Column Pair Trends (SDMetrics quality report).
+// Range 0 to 1; goal: 1. Source: SDMetrics documentation, Quality Report.
+func ColumnPairTrends(real, synthetic *table.Table) (trends []PairTrend, mean float64, err error) {
+	columns, err := compatible(real, synthetic)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(columns) < 2 {
+		return nil, 0, fmt.Errorf("eval: a table of one column has no pairs: %w", ErrTables)
+	}
+	pairs, err := MarginalDistances(real, synthetic, 2)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, p := range pairs {
+		at := [2]int(p.Columns)
+		t := PairTrend{columns[at[0]].name, columns[at[1]].name, "ContingencySimilarity", 1 - p.TV}
+		if columns[at[0]].numeric() && columns[at[1]].numeric() {
+			a, okReal := correlation(real, columns, at)
+			b, okSynthetic := correlation(synthetic, columns, at)
+			if okReal && okSynthetic {
+				t.Metric, t.Score = "CorrelationSimilarity", 1-math.Abs(a-b)/2
+			}
+		}
+		trends = append(trends, t)
+		mean += t.Score / float64(len(pairs))
+	}
+	return trends, mean, nil
+}
+
+// Correlations returns Pearson's correlation of every pair of columns as a
+// square matrix in schema order, for heat maps: NaN where a column is not
+// numeric or has no spread, 1 on the rest of the diagonal.
+func Correlations(t *table.Table) ([][]float64, error) {
+	columns, err := compatible(t)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(columns))
+	for i := range out {
+		out[i] = make([]float64, len(columns))
+	}
+	for i := range out {
+		for j := i; j < len(out); j++ {
+			r := math.NaN()
+			if columns[i].numeric() && columns[j].numeric() {
+				if c, ok := correlation(t, columns, [2]int{i, j}); ok {
+					r = c
+				}
+			}
+			out[i][j], out[j][i] = r, r
+		}
+	}
+	return out, nil
+}
+
+func namedPair(real, synthetic *table.Table, first, second string) ([]column, [2]int, error) {
+	columns, a, err := named(real, synthetic, first)
+	if err != nil {
+		return nil, [2]int{}, err
+	}
+	_, b, err := named(real, synthetic, second)
+	if err != nil {
+		return nil, [2]int{}, err
+	}
+	if a == b {
+		return nil, [2]int{}, fmt.Errorf("eval: column %q paired with itself: %w", first, ErrColumn)
+	}
+	return columns, [2]int{a, b}, nil
+}
+
+// correlation returns Pearson's correlation of the middles of two numeric
+// columns, and false if it is undefined.
+func correlation(t *table.Table, columns []column, at [2]int) (float64, bool) {
+	a, b := columns[at[0]], columns[at[1]]
+	x, y := unitScale(a), unitScale(b)
+	codes := t.Column(at[1])
+	each := func(f func(u, v float64)) {
+		forEachCode(t.Column(at[0]), func(i, ca int) {
+			if cb := int(codes.At(i)); ca != a.missing && cb != b.missing {
+				f(x[ca], y[cb])
+			}
+		})
+	}
+	var n, mx, my, sxx, syy, sxy float64
+	each(func(u, v float64) { n++; mx += u; my += v })
+	mx, my = mx/n, my/n
+	each(func(u, v float64) {
+		sxx += (u - mx) * (u - mx)
+		syy += (v - my) * (v - my)
+		sxy += (u - mx) * (v - my)
+	})
+	const rounding = 1e-26 // mean square of the deviations of a constant from its computed mean, or less
+	if n < 2 || sxx <= rounding*n || syy <= rounding*n {
+		return 0, false
+	}
+	return max(-1, min(1, sxy/math.Sqrt(sxx*syy))), true
+}
+
+// unitScale moves the middles of bins to the range from −½ to ½.
+func unitScale(c column) []float64 {
+	out := make([]float64, len(c.mid))
+	if c.hi > c.lo {
+		for i, m := range c.mid {
+			out[i] = (m-c.lo)/(c.hi-c.lo) - .5
+		}
+	}
+	return out
+}

@@ -1,0 +1,68 @@
+package eval
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestEveryMetricIsDocumented ties the registry and the doc comments: each states name, alias, range, goal and source.
+func TestEveryMetricIsDocumented(t *testing.T) {
+	documented := map[string]string{} // name → doc comment
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`\bName ([A-Za-z]+)\.`)
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), e.Name(), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Doc == nil {
+				continue
+			}
+			text := strings.Join(strings.Fields(fn.Doc.Text()), " ")
+			for _, m := range name.FindAllStringSubmatch(text, -1) {
+				documented[m[1]] = text
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, m := range Metrics() {
+		if seen[m.Name] {
+			t.Errorf("%s is listed twice", m.Name)
+		}
+		seen[m.Name] = true
+		text, ok := documented[m.Name]
+		if !ok {
+			t.Errorf("no doc comment says \"Name %s.\"", m.Name)
+			continue
+		}
+		for _, want := range []string{"Alias ", "Range ", "goal:"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the comment of %s has no %q", m.Name, want)
+			}
+		}
+		if !strings.Contains(text, "Source") && m.Name != "TRTR" && m.Name != "AveragePrecision" {
+			t.Errorf("the comment of %s has no source", m.Name)
+		}
+		if m.Alias == "" || m.Range == "" || m.Goal == "" || !strings.HasSuffix(m.Meaning, ".") || strings.Count(m.Meaning, ". ") > 0 {
+			t.Errorf("%+v: a field is empty or the meaning is not one sentence", m)
+		}
+	}
+	for n := range documented {
+		if !seen[n] {
+			t.Errorf("%s is documented as a metric but not listed", n)
+		}
+	}
+}

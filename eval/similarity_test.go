@@ -1,0 +1,246 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// similaritySchema has a category, a number of ten bins and a number of four that may be missing.
+func similaritySchema(t testing.TB) *schema.Schema {
+	return schemaOf(t, category("colour", 3), number("age", 10), optional(number("weight", 4)))
+}
+
+func TestColumnMetrics(t *testing.T) {
+	s := similaritySchema(t)
+	real := tableOf(t, s, []int{0, 0, 0}, []int{0, 1, 1}, []int{1, 9, 4}, []int{2, 9, 4})
+	synthetic := tableOf(t, s, []int{0, 1, 0}, []int{0, 1, 0}, []int{0, 1, 0}, []int{1, 9, 4})
+	type metric func(real, synthetic *table.Table, name string) (float64, error)
+	for _, test := range []struct {
+		name, column string
+		metric       metric
+		want         float64
+		err          error
+	}{
+		{"TV of categories", "colour", TVComplement, 1 - (.25+0+.25)/2, nil},
+		{"TV of bins", "age", TVComplement, 1 - (.25+.5+.25)/2, nil},
+		{"TV leaves missing out", "weight", TVComplement, 1 - .5, nil},
+		{"KS of bins", "age", KSComplement, 1 - .25, nil},
+		{"KS leaves missing out", "weight", KSComplement, 1 - .5, nil},
+		{"KS of categories", "colour", KSComplement, 0, ErrColumn},
+		{"missing", "weight", MissingSimilarity, .75, nil},
+		{"never missing", "age", MissingSimilarity, 1, nil},
+		{"no column (KS)", "z", KSComplement, 0, ErrColumn},
+		{"no column (TV)", "z", TVComplement, 0, ErrColumn},
+		{"no column (missing)", "z", MissingSimilarity, 0, ErrColumn},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := test.metric(real, synthetic, test.column)
+			if !near(got, test.want, 1e-15) || !errors.Is(err, test.err) {
+				t.Errorf("%v, %v, want %v, %v", got, err, test.want, test.err)
+			}
+			if test.err == nil {
+				if got, err := test.metric(real, real, test.column); err != nil || got != 1 {
+					t.Errorf("a table against itself: %v, %v", got, err)
+				}
+			}
+		})
+	}
+	empty := tableOf(t, s, []int{0, 0, 4})
+	if _, err := TVComplement(real, empty, "weight"); !errors.Is(err, ErrColumn) {
+		t.Errorf("error %v for a column of missing cells, want %v", err, ErrColumn)
+	}
+	shapes, mean, err := ColumnShapes(real, synthetic)
+	if err != nil || len(shapes) != 3 || !near(mean, (.75+.75+.5)/3, 1e-15) {
+		t.Errorf("shapes %+v of mean %v, %v", shapes, mean, err)
+	}
+	if shapes[0].Metric != "TVComplement" || shapes[1].Metric != "KSComplement" || shapes[2].Missing != .75 {
+		t.Errorf("shapes %+v", shapes)
+	}
+	if shapes, _, err := ColumnShapes(real, empty); err != nil || shapes[2].Score != 0 {
+		t.Errorf("shapes %+v, %v against a column of missing cells", shapes, err)
+	}
+	if shapes, _, err := ColumnShapes(empty, empty); err != nil || shapes[2].Score != 1 {
+		t.Errorf("shapes %+v, %v of missing cells on both sides", shapes, err)
+	}
+}
+
+func TestPairMetrics(t *testing.T) {
+	s := similaritySchema(t)
+	up := tableOf(t, s, []int{0, 0, 0}, []int{1, 1, 1}, []int{2, 2, 2}, []int{0, 9, 4})
+	down := tableOf(t, s, []int{0, 0, 2}, []int{1, 1, 1}, []int{2, 2, 0}, []int{0, 9, 4})
+	flat := tableOf(t, s, []int{0, 3, 2}, []int{1, 3, 1})
+	for _, test := range []struct {
+		name            string
+		metric          func(real, synthetic *table.Table, first, second string) (float64, error)
+		real, synthetic *table.Table
+		first, second   string
+		want            float64
+		err             error
+	}{
+		{"same correlation, missing left out", CorrelationSimilarity, up, up, "age", "weight", 1, nil},
+		{"opposite correlation", CorrelationSimilarity, up, down, "weight", "age", 0, nil},
+		{"correlation of a category", CorrelationSimilarity, up, down, "colour", "age", 0, ErrColumn},
+		{"no spread", CorrelationSimilarity, up, flat, "age", "weight", 0, ErrColumn},
+		{"with itself", CorrelationSimilarity, up, up, "age", "age", 0, ErrColumn},
+		{"no first column", CorrelationSimilarity, up, up, "z", "age", 0, ErrColumn},
+		{"no second column", ContingencySimilarity, up, up, "age", "z", 0, ErrColumn},
+		{"contingency", ContingencySimilarity, up, down, "colour", "weight", .5, nil},
+		{"same contingency", ContingencySimilarity, up, down, "colour", "age", 1, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := test.metric(test.real, test.synthetic, test.first, test.second)
+			if !near(got, test.want, 1e-12) || !errors.Is(err, test.err) {
+				t.Errorf("%v, %v, want %v, %v", got, err, test.want, test.err)
+			}
+		})
+	}
+	trends, mean, err := ColumnPairTrends(up, down)
+	if err != nil || len(trends) != 3 || !near(mean, (1+.5+0)/3, 1e-12) {
+		t.Fatalf("trends %+v of mean %v, %v", trends, mean, err)
+	}
+	if trends[2].Metric != "CorrelationSimilarity" || trends[0].Metric != "ContingencySimilarity" || trends[1].Second != "weight" {
+		t.Errorf("trends %+v", trends)
+	}
+	if trends, _, err := ColumnPairTrends(up, flat); err != nil || trends[2].Metric != "ContingencySimilarity" {
+		t.Errorf("trends %+v, %v where a column has no spread", trends, err)
+	}
+	if _, _, err := ColumnPairTrends(tableOf(t, schemaOf(t, category("a", 2)), []int{0}), tableOf(t, schemaOf(t, category("a", 2)), []int{1})); !errors.Is(err, ErrTables) {
+		t.Errorf("error %v for one column, want %v", err, ErrTables)
+	}
+	r, err := Correlations(up)
+	if err != nil || !math.IsNaN(r[0][1]) || !near(r[1][2], 1, 1e-12) || !near(r[2][1], 1, 1e-12) || !near(r[1][1], 1, 1e-12) {
+		t.Errorf("correlations %v, %v", r, err)
+	}
+}
+
+// TestMarginalsByDefinition compares with shares counted in a map of rows, by counting in arrays and by groups.
+func TestMarginalsByDefinition(t *testing.T) {
+	u := rand.New(rand.NewPCG(1, 1))
+	s := schemaOf(t, category("a", 3), number("b", 4), optional(category("c", 2)), category("d", 300))
+	a, b := uniformTable(t, s, 150, u), uniformTable(t, s, 90, u)
+	for k := 1; k <= 4; k++ {
+		all, err := MarginalDistances(a, b, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []int{0, 4, 6, 4, 1}[k]; len(all) != want {
+			t.Fatalf("%d sets of %d columns, want %d", len(all), k, want)
+		}
+		sum := 0.0
+		for _, m := range all {
+			share := map[string]float64{}
+			for i := range a.Rows() {
+				share[codesOf(a, i, m.Columns)] += 1. / 150
+			}
+			for i := range b.Rows() {
+				share[codesOf(b, i, m.Columns)] -= 1. / 90
+			}
+			want := 0.0
+			for _, d := range share {
+				want += math.Abs(d) / 2
+			}
+			if !near(m.TV, want, 1e-12) || !near(sparseTotalVariation(a, b, m.Columns), want, 1e-12) {
+				t.Errorf("columns %v: %v and by groups %v, want %v", m.Columns, m.TV, sparseTotalVariation(a, b, m.Columns), want)
+			}
+			sum += want
+		}
+		if got, err := MarginalError(a, b, k); err != nil || !near(got, sum/float64(len(all)), 1e-12) {
+			t.Errorf("%d-way error %v, %v, want %v", k, got, err, sum/float64(len(all)))
+		}
+		if got, err := KMarginalScore(a, b, k); err != nil || !near(got, 1000*(1-sum/float64(len(all))), 1e-9) {
+			t.Errorf("%d-way score %v, %v", k, got, err)
+		}
+	}
+	wide := schemaOf(t, category("a", 3000), category("b", 3000), category("c", 2))
+	if got, err := MarginalError(tableOf(t, wide, []int{0, 2999, 0}, []int{1, 0, 1}), tableOf(t, wide, []int{0, 2999, 1}), 3); err != nil || got != 1 {
+		t.Errorf("error %v, %v of a marginal too wide to count in an array, want 1", got, err)
+	}
+	for _, k := range []int{0, -1, 5} {
+		if _, err := MarginalError(a, b, k); !errors.Is(err, ErrTables) {
+			t.Errorf("k = %d: error %v, want %v", k, err, ErrTables)
+		}
+		if _, err := KMarginalScore(a, b, k); !errors.Is(err, ErrTables) {
+			t.Errorf("k = %d: error %v, want %v", k, err, ErrTables)
+		}
+	}
+}
+
+func codesOf(t *table.Table, row int, cols []int) string {
+	text := ""
+	for _, c := range cols {
+		text += fmt.Sprint(t.Column(c).At(row), ",")
+	}
+	return text
+}
+
+// TestTablesThatDoNotCompare: every metric of two tables refuses tables of other columns and without rows.
+func TestTablesThatDoNotCompare(t *testing.T) {
+	s := similaritySchema(t)
+	one := tableOf(t, s, []int{0, 0, 0}, []int{1, 1, 1})
+	fewer := tableOf(t, schemaOf(t, category("colour", 3)), []int{0})
+	other := tableOf(t, schemaOf(t, category("colour", 3), number("age", 9), optional(number("weight", 4))), []int{0, 0, 0})
+	metrics := map[string]func(a, b *table.Table) error{
+		"KSComplement":          func(a, b *table.Table) error { _, err := KSComplement(a, b, "age"); return err },
+		"TVComplement":          func(a, b *table.Table) error { _, err := TVComplement(a, b, "age"); return err },
+		"MissingSimilarity":     func(a, b *table.Table) error { _, err := MissingSimilarity(a, b, "age"); return err },
+		"ColumnShapes":          func(a, b *table.Table) error { _, _, err := ColumnShapes(a, b); return err },
+		"CorrelationSimilarity": func(a, b *table.Table) error { _, err := CorrelationSimilarity(a, b, "age", "weight"); return err },
+		"ContingencySimilarity": func(a, b *table.Table) error { _, err := ContingencySimilarity(a, b, "age", "weight"); return err },
+		"ColumnPairTrends":      func(a, b *table.Table) error { _, _, err := ColumnPairTrends(a, b); return err },
+		"Correlations":          func(a, b *table.Table) error { _, err := Correlations(b); return err },
+		"MarginalDistances":     func(a, b *table.Table) error { _, err := MarginalDistances(a, b, 1); return err },
+		"MarginalError":         func(a, b *table.Table) error { _, err := MarginalError(a, b, 1); return err },
+		"KMarginalScore":        func(a, b *table.Table) error { _, err := KMarginalScore(a, b, 1); return err },
+		"IdenticalMatchShare":   func(a, b *table.Table) error { _, err := IdenticalMatchShare(a, b); return err },
+		"NewRowSynthesis":       func(a, b *table.Table) error { _, err := NewRowSynthesis(a, b); return err },
+		"UniqueExactMatches":    func(a, b *table.Table) error { _, err := UniqueExactMatches(a, b); return err },
+		"LinkageRisk":           func(a, b *table.Table) error { _, err := LinkageRisk(a, b, []string{"age"}); return err },
+		"KAnonymity":            func(a, b *table.Table) error { _, err := KAnonymity(b, []string{"age"}); return err },
+		"RareClassRate":         func(a, b *table.Table) error { _, err := RareClassRate(b, "colour", 0, .95); return err },
+	}
+	single := map[string]bool{"Correlations": true, "KAnonymity": true, "RareClassRate": true}
+	for name, metric := range metrics {
+		for what, b := range map[string]*table.Table{"no rows": one.Select(nil), "fewer columns": fewer, "other bins": other} {
+			if single[name] && what != "no rows" {
+				continue
+			}
+			if err := metric(one, b); !errors.Is(err, ErrTables) {
+				t.Errorf("%s, %s: error %v, want %v", name, what, err, ErrTables)
+			}
+		}
+		if err := metric(one, one); err != nil {
+			t.Errorf("%s of a table and itself: %v", name, err)
+		}
+	}
+}
+
+// TestSchemasMayDifferInPolicy: a synthetic file may be read with another unit, policy or missing token.
+func TestSchemasMayDifferInPolicy(t *testing.T) {
+	a := similaritySchema(t)
+	b := similaritySchema(t)
+	b.Columns[1].OnInvalid, b.Columns[2].Missing = schema.Clamp, []string{"NA"}
+	row := []int{0, 3, 4}
+	if got, err := MarginalError(tableOf(t, a, row), tableOf(t, b, row), 2); err != nil || got != 0 {
+		t.Errorf("error %v, %v, want 0", got, err)
+	}
+}
+
+func ExampleMarginalError() {
+	var t testing.T
+	s := schemaOf(&t, category("colour", 2), category("shape", 2))
+	real := tableOf(&t, s, []int{0, 0}, []int{1, 1})
+	synthetic := tableOf(&t, s, []int{0, 1}, []int{1, 0})
+	for k := 1; k <= 2; k++ {
+		e, _ := MarginalError(real, synthetic, k)
+		fmt.Printf("%d-way: %g\n", k, e)
+	}
+	// Output:
+	// 1-way: 0
+	// 2-way: 1
+}
