@@ -144,9 +144,19 @@ func BenchmarkPropagate10M(b *testing.B) {
 	for i := range theta {
 		theta[i] = u.NormFloat64()
 	}
+	b.ReportAllocs()
 	for b.Loop() {
 		p.run(mu, theta)
 	}
 	b.ReportMetric(float64(cells), "cells")
 	b.ReportMetric(float64(len(cliques)), "terms")
+}
+
+func BenchmarkPropagateTree(b *testing.B) {
+	sizes, ms := treeProblem()
+	e := estimatorFor(b, sizes, ms)
+	b.ReportAllocs()
+	for b.Loop() {
+		e.prop.run(e.mu, e.center)
+	}
 }

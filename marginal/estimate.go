@@ -144,7 +144,7 @@ func simplex(y []float64, n float64) []float64 {
 	return q
 }
 
-// value implements objective. The Hessian of n·log Z is n times the covariance
+// value is G, an objective. The Hessian of n·log Z is n times the covariance
 // of the cells' indicators; its diagonal is n·μ(1−μ).
 func (e *estimator) value(grad, diag, x []float64) float64 {
 	f := e.n * e.prop.run(e.mu, x)
@@ -177,7 +177,7 @@ func (e *estimator) run(ctx context.Context, iterations int, step func(done int)
 		copy(l.x, e.center)
 		e.guess(l.x, k)
 		share := (k + 1) * iterations / bregmanSteps
-		err := l.minimize(ctx, e, stopGain*e.n, stopWindow, func() bool {
+		err := l.minimize(ctx, e.value, stopGain*e.n, stopWindow, func() bool {
 			if done >= share {
 				return false
 			}

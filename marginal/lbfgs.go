@@ -7,12 +7,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// An objective is a smooth convex function of a vector.
-type objective interface {
-	// value writes the gradient at x and a diagonal approximation of the inverse
-	// Hessian, all entries > 0 or both 0 for a fixed coordinate, and returns the value.
-	value(grad, diag, x []float64) float64
-}
+// An objective is a smooth convex function of a vector. It writes the gradient
+// at x and a diagonal approximation of the inverse Hessian, entries > 0 or, with
+// the gradient's, 0 for a fixed coordinate, and returns the value.
+type objective func(grad, diag, x []float64) float64
 
 // lbfgs minimises a convex function: the limited-memory BFGS method
 // (Nocedal and Wright, Numerical Optimization, 2nd ed., algorithm 7.5) with
@@ -40,7 +38,7 @@ func newLBFGS(n int) *lbfgs {
 // step lowers it, when step returns false or when ctx is cancelled (the only error).
 func (l *lbfgs) minimize(ctx context.Context, o objective, tol float64, window int, step func() bool) error {
 	l.s, l.y, l.rho = l.s[:0], l.y[:0], l.rho[:0]
-	l.f = o.value(l.grad, l.diag, l.x)
+	l.f = o(l.grad, l.diag, l.x)
 	var past []float64 // values of the last iterations
 	for {
 		if err := ctx.Err(); err != nil {
@@ -78,7 +76,7 @@ func (l *lbfgs) iterate(o objective) bool {
 			return false
 		}
 		floats.AddScaledTo(l.x1, l.x, t, l.dir)
-		f = o.value(l.grad1, l.diag1, l.x1)
+		f = o(l.grad1, l.diag1, l.x1)
 		if f <= l.f+1e-4*t*slope {
 			break
 		}

@@ -1,0 +1,162 @@
+package marginal
+
+import (
+	"math"
+	"sync"
+)
+
+// A cliqueState is what belief propagation holds for a clique. Passes over its
+// table go block by block, so that everything that happens to a cell happens
+// while it is in cache, and large tables are divided among goroutines.
+type cliqueState struct {
+	nodes   []node
+	table   []float64 // log potential, then exponentials, then probabilities
+	sep     *plan     // to the separator with the parent
+	scale   []float64 // over the separator: sums, then ratios; one cell for the root
+	message []float64 // over the separator
+	shift   float64   // the largest log potential
+	spans   []span
+	top     []float64   // per span: the largest log potential
+	spare   [][]float64 // per span after the first: accumulators of the separator and of the small children, end to end
+	small   []int       // children of node 0 that every span sums into an accumulator of its own
+	large   []int       // the others, summed by one goroutine each: accumulators would cost too much memory
+}
+
+// A span is a range of blocks that one goroutine handles. How a clique is
+// divided depends on its size only, so results do not depend on the processors.
+type span struct{ from, to int }
+
+const (
+	twoSpans  = 1 << 16 // cells from which a clique is handled by two goroutines
+	fourSpans = 1 << 20
+)
+
+// divide plans the spans and allocates what they need.
+func (c *cliqueState) divide() {
+	root := &c.nodes[0]
+	blocks := root.cells / root.block
+	n := 1
+	if root.cells >= fourSpans {
+		n = 4
+	} else if root.cells >= twoSpans {
+		n = 2
+	}
+	n = min(n, blocks)
+	own := len(c.scale)
+	for _, ch := range root.children {
+		if n > 1 && c.nodes[ch].cells > root.cells/16 {
+			c.large = append(c.large, ch)
+		} else {
+			c.small = append(c.small, ch)
+			own += c.nodes[ch].cells
+		}
+	}
+	c.top = make([]float64, n)
+	for k := range n {
+		c.spans = append(c.spans, span{k * blocks / n, (k + 1) * blocks / n})
+		if k > 0 {
+			c.spare = append(c.spare, make([]float64, own))
+		}
+	}
+}
+
+// parallel runs f for every span h, each on a goroutine of its own.
+func (p *propagator) parallel(c *cliqueState, f func(p *propagator, c *cliqueState, h int)) {
+	if len(c.spans) == 1 {
+		f(p, c, 0)
+		return
+	}
+	var wg sync.WaitGroup
+	for h := range c.spans {
+		wg.Go(func() { f(p, c, h) })
+	}
+	wg.Wait()
+}
+
+// addSpares adds to v the spare accumulators that begin at at.
+func (c *cliqueState) addSpares(at int, v []float64) {
+	for _, s := range c.spare {
+		addTo(v, s[at:])
+	}
+}
+
+// block returns block k of the table and where it begins.
+func (c *cliqueState) block(k int) (b []float64, lo int) {
+	n := c.nodes[0].block
+	return c.table[k*n : (k+1)*n], k * n
+}
+
+// potential fills a span of the table with the log potential.
+func (p *propagator) potential(c *cliqueState, h int) {
+	root := &c.nodes[0]
+	top := math.Inf(-1)
+	for k := c.spans[h].from; k < c.spans[h].to; k++ {
+		b, lo := c.block(k)
+		clear(b)
+		for _, t := range root.terms {
+			addTo(b, p.theta[p.terms[t].off+lo:])
+		}
+		for _, ch := range root.children {
+			child := &c.nodes[ch]
+			child.plan.add(b, child.in, k)
+		}
+		top = max(top, largest(b))
+	}
+	c.top[h] = top
+}
+
+// exponentials replaces the log potentials of a span by their exponentials
+// relative to c.shift and sums them to the separator.
+func (p *propagator) exponentials(c *cliqueState, h int) {
+	sums := c.scale
+	if h > 0 {
+		sums = c.spare[h-1][:len(c.scale)]
+	}
+	clear(sums)
+	for k := c.spans[h].from; k < c.spans[h].to; k++ {
+		b, _ := c.block(k)
+		expShift(b, c.shift)
+		c.sep.sum(sums, b, k)
+	}
+}
+
+// share turns the exponentials of a span into probabilities and sums them to
+// the terms and small children.
+func (p *propagator) share(c *cliqueState, h int) {
+	root := &c.nodes[0]
+	if h > 0 {
+		clear(c.spare[h-1])
+	}
+	for k := c.spans[h].from; k < c.spans[h].to; k++ {
+		b, lo := c.block(k)
+		c.sep.mul(b, c.scale, k)
+		for _, t := range root.terms {
+			copy(p.mu[p.terms[t].off+lo:], b)
+		}
+		at := len(c.scale)
+		for _, ch := range c.small {
+			child := &c.nodes[ch]
+			sums := child.out
+			if h > 0 {
+				sums = c.spare[h-1][at : at+child.cells]
+			}
+			child.plan.sum(sums, b, k)
+			at += child.cells
+		}
+	}
+}
+
+// shareLarge sums the probabilities to the large children.
+func (c *cliqueState) shareLarge() {
+	if len(c.large) == 0 {
+		return
+	}
+	var wg sync.WaitGroup
+	for _, ch := range c.large {
+		child := &c.nodes[ch]
+		wg.Go(func() {
+			c.nodes[0].blocks(c.table, func(k int, b []float64) { child.plan.sum(child.out, b, k) })
+		})
+	}
+	wg.Wait()
+}
