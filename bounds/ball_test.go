@@ -63,36 +63,44 @@ func TestClippedRowsAreInTheEllipsoid(t *testing.T) {
 // keep all their weight: that is what its scales are for.
 func TestBallShrinksWithTheRadius(t *testing.T) {
 	for seed, c := range critics(t) {
-		u := rand.New(rand.NewPCG(uint64(seed), 7))
-		blocks := c.measure(Config{Mode: Ball, Radius: 1, Adjacency: accountant.AddRemove})
-		blocks.factor = 1
-		size, _ := blocks.solve() // of mode Blocks without intervals given a cell, which Ball does not use
-		last := math.Inf(1)
-		for _, radius := range []float64{1e5, 10, 3, 1, .3, .1} {
-			cert := certify(t, c, Config{Mode: Ball, Adjacency: accountant.AddRemove, Radius: radius})
-			if cert.TotalStd() > last*(1+1e-9) {
-				t.Errorf("%s: size %v at radius %v, %v at a larger one", c.name, cert.TotalStd(), radius, last)
+		for _, adjacency := range adjacencies {
+			u := rand.New(rand.NewPCG(uint64(seed), 7))
+			blocks := c.measure(Config{Mode: Ball, Radius: 1, Adjacency: adjacency})
+			blocks.factor = 1
+			factor := map[accountant.Adjacency]float64{accountant.AddRemove: 1, accountant.ReplaceOne: 2}[adjacency]
+			blocks.replace = false // a pair of clipped rows is bounded by twice the norm of one
+			for k := range blocks.units {
+				blocks.units[k].q = blocks.units[k].norm
 			}
-			last = cert.TotalStd()
-			clip := NewClipper(cert)
-			for i := range 20 {
-				x := randomRow(u, c.in, c.factor)
-				p := c.run(x, order(i)%orders)
-				euclid := 0.
-				for k, g := range p.gradient() {
-					d := g - cert.centreAt(k)
-					euclid += d * d
+			size, _ := blocks.solve() // of mode Blocks without intervals given a cell, which Ball does not use
+			size *= factor
+			last := math.Inf(1)
+			for _, radius := range []float64{1e5, 10, 3, 1, .3, .1} {
+				cert := certify(t, c, Config{Mode: Ball, Adjacency: adjacency, Radius: radius})
+				if cert.TotalStd() > last*(1+1e-9) {
+					t.Errorf("%s: size %v at radius %v, %v at a larger one", c.name, cert.TotalStd(), radius, last)
 				}
-				if w := weight(clip, c.in, x, p); math.Sqrt(euclid) <= radius && w < 255 {
-					t.Errorf("%s: a row at %v, within radius %v, has weight %d", c.name, math.Sqrt(euclid), radius, w)
+				last = cert.TotalStd()
+				clip := NewClipper(cert)
+				for i := range 20 {
+					x := randomRow(u, c.in, c.factor)
+					p := c.run(x, order(i)%orders)
+					euclid := 0.
+					for k, g := range p.gradient() {
+						d := g - cert.centreAt(k)
+						euclid += d * d
+					}
+					if w := weight(clip, c.in, x, p); math.Sqrt(euclid) <= radius && w < 255 {
+						t.Errorf("%s: a row at %v, within radius %v, has weight %d", c.name, math.Sqrt(euclid), radius, w)
+					}
+				}
+				if radius == 1e5 && math.Abs(cert.TotalStd()-size) > 1e-6*size {
+					t.Errorf("%s: without a radius to speak of the ball has size %v, blocks %v", c.name, cert.TotalStd(), size)
 				}
 			}
-			if radius == 1e5 && math.Abs(cert.TotalStd()-size) > 1e-6*size {
-				t.Errorf("%s: without a radius to speak of the ball has size %v, blocks %v", c.name, cert.TotalStd(), size)
+			if spherical := factor * .1 * math.Sqrt(float64(len(blocks.scales))); last > spherical*(1+1e-6) {
+				t.Errorf("%s: size %v at radius .1, more than spherical noise %v", c.name, last, spherical)
 			}
-		}
-		if spherical := .1 * math.Sqrt(float64(len(blocks.scales))); last > spherical*(1+1e-6) {
-			t.Errorf("%s: size %v at radius .1, more than spherical noise %v", c.name, last, spherical)
 		}
 	}
 }

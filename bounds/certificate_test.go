@@ -139,35 +139,97 @@ func TestHalvedScalesAreViolated(t *testing.T) {
 	}
 }
 
-// With rows that can be listed, each unit of the ellipsoid gets at most the part that it was given, and the parts are attained.
+// Over all rows that a small domain has, and all pairs of them under replace-one: a unit gets at most the part it was given, single
+// coordinates stay within their half-widths, and the parts are attained where both branches of a hidden unit are open.
 func TestUnitsAgainstBruteForce(t *testing.T) {
 	in := oneHot(t, 3, 4, 2, 1)
-	for _, mode := range []Mode{Blocks, Residual} {
-		n := randomNetwork[float64](in, .2, 12, 5)
-		c := newCritic("", n, in, 0x1p-20)
-		b := c.measure(Config{Mode: mode, Adjacency: accountant.AddRemove})
-		size, _ := func() (float64, float64) { b.factor = 1; return b.solve() }()
-		cert := certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove})
-		reached := make([]float64, len(b.units))
-		everyRow(in, func(x row) {
-			v := encoded(c, cert, []row{x}, forwards)
-			for k, u := range b.units {
-				part := 0.
-				for r, at := 0, u.first; r < u.count; r, at = r+1, at+u.stride {
-					y := float64(v[at]) * cert.Grid() / b.scales[at]
-					part += y * y
+	for name, n := range map[string]Network[float64]{
+		"open":         randomNetwork[float64](in, .2, 12, 5),
+		"decided":      biased(randomNetwork[float64](in, .2, 13, 12)),
+		"decided relu": biased(randomNetwork[float64](in, 0, 14, 12)),
+	} {
+		for _, factor := range []float64{0x1p-20, 0x1p-6} {
+			c := newCritic(name, n, in, factor)
+			for _, mode := range []Mode{Blocks, Residual} {
+				var rows [][]int64
+				for _, adjacency := range adjacencies {
+					config := Config{Mode: mode, Adjacency: adjacency}
+					cert := certify(t, c, config)
+					if adjacency == accountant.AddRemove {
+						everyRow(in, func(x row) { rows = append(rows, encoded(c, cert, []row{x}, forwards)) })
+					} else {
+						rows = differences(rows)
+					}
+					compareUnits(t, fmt.Sprintf("%s, %v, %v, factor %v", name, mode, adjacency, factor), c.measure(config), rows, name == "open" && factor < .01)
 				}
-				reached[k] = max(reached[k], part*math.Sqrt(u.q)*size/u.e) // q·a² = q·e/(√q·S)
-			}
-		})
-		for k, u := range b.units {
-			if reached[k] > u.q*(1+1e-9) {
-				t.Errorf("%v: unit %d reaches %v, more than its q = %v", mode, k, reached[k], u.q)
-			}
-			if fixed := u.count == 1 || u.e <= math.Sqrt(float64(u.count))*b.grid; !fixed && reached[k] < .99*u.q {
-				t.Errorf("%v: unit %d reaches %v only of its q = %v", mode, k, reached[k], u.q)
 			}
 		}
+	}
+}
+
+// differences is the difference of every two rows.
+func differences(rows [][]int64) (out [][]int64) {
+	for i, a := range rows {
+		for _, b := range rows[:i] {
+			d := make([]int64, len(a))
+			for k := range d {
+				d[k] = a[k] - b[k]
+			}
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// compareUnits compares a measured builder, its scales still d, with encoded vectors.
+func compareUnits(t *testing.T, name string, b *builder, vectors [][]int64, tight bool) {
+	t.Helper()
+	at := func(v []int64, k int) float64 { return float64(v[k]) * b.grid / b.scales[k] }
+	for i, u := range b.units {
+		reached, live := 0., false
+		for _, v := range vectors {
+			part := 0.
+			for r, k := 0, u.first; r < u.count; r, k = r+1, k+u.stride {
+				part += at(v, k) * at(v, k)
+				live = live || b.scales[k] > b.grid
+			}
+			reached = max(reached, part)
+		}
+		if reached > u.q*(1+1e-9) {
+			t.Errorf("%s: unit %d reaches %v, more than its q = %v", name, i, reached, u.q)
+		}
+		if tight && live && u.count > 1 && !b.replace && reached < .99*u.q {
+			t.Errorf("%s: unit %d reaches %v only of its q = %v", name, i, reached, u.q)
+		}
+	}
+	width := 1.
+	if b.replace {
+		width = 2
+	}
+	for _, s := range b.singles {
+		for k := s.from; k < s.to; k++ {
+			for _, v := range vectors {
+				if x := math.Abs(at(v, k)); x > width*(1+1e-9) {
+					t.Fatalf("%s: coordinate %d is %v half-widths", name, k, x)
+				}
+			}
+		}
+	}
+	// The parts q·a², a = d/c, sum to 1, less what roundings of the scales could cost.
+	before := append([]float64(nil), b.scales...)
+	b.factor = inflate
+	b.solve()
+	sum := 0.
+	for _, u := range b.units {
+		sum += u.q * math.Pow(before[u.first]/b.scales[u.first], 2)
+	}
+	for _, s := range b.singles {
+		for k := s.from; k < s.to; k++ {
+			sum += width * width * math.Pow(before[k]/b.scales[k], 2)
+		}
+	}
+	if sum > 1-1e-8 || sum < 1-1e-6 {
+		t.Errorf("%s: the parts sum to %v", name, sum)
 	}
 }
 

@@ -220,15 +220,6 @@ func norm(c *Certificate, v []int64) float64 {
 	return math.Sqrt(sum)
 }
 
-// rowNorm is ‖v/c‖₂ of one row.
-func rowNorm[T Float](c *Certificate, n Network[T], in *Input, x row, o order) float64 {
-	var s Sum
-	run(n, x.dense(in), c.factor, o).addTo(&s, c, 1)
-	v := make([]int64, c.Coordinates())
-	c.EncodeTo(v, s)
-	return norm(c, v)
-}
-
 // ascend improves a row by changing one field at a time to what makes goal largest, from a random row, until nothing helps. Scalars try
 // their ends and a random value.
 func ascend(u *rand.Rand, in *Input, f float64, goal func(row) float64) (row, float64) {

@@ -289,3 +289,84 @@ func TestGradientConvention(t *testing.T) {
 		t.Error("the printed formula never leaves the intervals: this test cannot tell the two apart")
 	}
 }
+
+// Each step of the propagation allows for its own roundings: from inputs known exactly (the intervals are points) the computed numbers
+// stay in the interval, in every order of summation. (That some differ from the exact ones shows that the test needs slack.)
+func TestEachStepAllowsForItsRoundings(t *testing.T) {
+	u := rand.New(rand.NewPCG(6, 1))
+	const in, out = 40, 30
+	outside := map[string]int{} // of the same intervals without slack
+	check := func(step string, i interval, exact, got float64) {
+		t.Helper()
+		if !(got >= i.lo && got <= i.hi) {
+			t.Errorf("%s: computed %v is not in [%v, %v]", step, got, i.lo, i.hi)
+		}
+		if got != exact {
+			outside[step]++
+		}
+	}
+	for range 50 {
+		first, second := Layer[float32]{Weights: make([]float32, 3*in), Bias: make([]float32, in)}, Layer[float32]{Weights: make([]float32, in*out), Bias: make([]float32, out)}
+		for _, w := range [][]float32{first.Weights, first.Bias, second.Weights, second.Bias} {
+			for i := range w {
+				w[i] = float32(u.NormFloat64())
+			}
+		}
+		n := Network[float32]{Slope: .3, Layers: []Layer[float32]{first, second, {Weights: make([]float32, out), Bias: []float32{0}}}}
+		net, err := load(n, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, back := make([]float32, in), make([]float32, out)
+		var points, backPoints []interval
+		for i := range x {
+			x[i] = float32(u.NormFloat64())
+			points = append(points, interval{float64(x[i]), float64(x[i])})
+		}
+		for j := range back {
+			back[j] = float32(u.NormFloat64())
+			backPoints = append(backPoints, interval{float64(back[j]), float64(back[j])})
+		}
+		s, down := affine(net, 1, points), pullback(net, 1, backPoints)
+		for o := range orders {
+			for j := range s {
+				check("affine", s[j], dot(forwards, widened(column(second, j)), widened(x), float64(second.Bias[j])), float64(dot(o, column(second, j), x, second.Bias[j])))
+			}
+			for i := range down {
+				row := second.Weights[i*out:][:out]
+				check("pullback", down[i], dot(forwards, widened(row), widened(back), 0), float64(dot(o, row, back, 0)))
+			}
+		}
+		for _, x := range x {
+			if x < 0 {
+				exact := float64(n.Slope) * float64(x)
+				check("activate", activate(interval{float64(x), float64(x)}, net), exact, float64(n.Slope*x))
+				check("product", product(interval{net.slope, net.slope}, interval{float64(x), float64(x)}, net.u), exact, float64(n.Slope*x))
+			}
+		}
+		ones := make([]Field, in)
+		for i := range ones {
+			ones[i] = Block(1)
+		}
+		domain, err := NewInput(ones...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		net.w, net.b, net.sizes = [][]float64{widened(second.Weights)}, [][]float64{widened(second.Bias)}, []int{in, out}
+		s = (&ranges{}).first(net, domain)
+		one := make([]float32, in)
+		for i := range one {
+			one[i] = 1
+		}
+		for o := range orders {
+			for j := range s {
+				check("first", s[j], dot(forwards, widened(column(second, j)), widened(one), float64(second.Bias[j])), float64(dot(o, column(second, j), one, second.Bias[j])))
+			}
+		}
+	}
+	for _, step := range []string{"affine", "pullback", "activate", "product", "first"} {
+		if outside[step] == 0 {
+			t.Errorf("%s: nothing was ever rounded: this test sees no slack", step)
+		}
+	}
+}
