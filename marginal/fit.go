@@ -11,7 +11,7 @@ import (
 
 // Options of Fit; the zero value is the default.
 type Options struct {
-	Iterations int                   // cap on the iterations; 0 = 1000, rarely reached
+	Iterations int                   // cap on the iterations; 0 = 2000, rarely reached; each of the three steps gets a third
 	Total      float64               // known number of rows, ≥ 1; 0 = estimate it from the measurements, by inverse variance
 	Shrink     float64               // strength of the pull towards independent columns, see Fit; 0 = 1; .001 is nearly least squares, and slow
 	Progress   func(done, total int) // optional; called with iterations, at most ten times a second, from Fit's goroutine
@@ -20,47 +20,55 @@ type Options struct {
 }
 
 const (
-	defaultIterations = 1000
+	defaultIterations = 2000
 	defaultMaxCells   = 100_000_000
 	maxColumns        = 10_000
 	maxCodes          = 1 << 16
 )
 
 // Fit estimates a model from measurements of columns of the given sizes (codes
-// per column, 1 to 65536).
+// per column, 1 to 65536; at most 10 000 columns).
 //
-// With y the measured counts, σ their standard deviations, n the number of
-// rows and p a distribution over all columns, it looks for the p that fits,
+// Symbols: y the measured counts, σ their standard deviations, n the number of
+// rows, p a distribution over all columns, M_m(p) its marginal over the columns
+// of measurement m. The usual estimate is the p of largest entropy among those
+// that minimise
 //
-//	Σ_m ‖(n·M_m(p) − y_m)/σ_m‖²  small,
+//	Σ_m ‖(n·M_m(p) − y_m)/σ_m‖².
 //
-// and is no further from independent columns than the data ask for: plain least
-// squares would fit the noise in every sparse table (on the adult table its
-// two-way error is up to a quarter larger, see TestAdult). It takes three steps
-// of the Bregman iteration
+// In sparse tables that fits the noise: on the adult table its two-way error is
+// up to a quarter larger than this one's (TestAdult). Fit stops short of it, by
+// three steps of a Bregman iteration in the log potentials θ of the measured
+// cells (p ∝ exp Σ_i θ_i):
 //
-//	p_k = argmin_p ½ Σ_i (n·p_i − y_i)²/(w_i·σ̂) + n·KL(p ‖ …)   dually
-//	θ_k = argmin_θ n·log Z(θ) − ⟨θ, y⟩ + ½ Σ_i w_i (θ_i − θ_{k−1,i})²
+//	θ_k = argmin_θ  n·log Z(θ) − ⟨θ, y⟩ + ½ Σ_i w_i (θ_i − θ_{k−1,i})²,
 //
-// over the log potentials θ of the measured cells i, where p ∝ exp Σ_i θ_i, from
-// θ_0 = independent columns with the measured one-way counts, and
-// w_i = 3·Shrink·σ_i·(σ_i/σ̄)^¼, σ̄ the geometric mean of σ. (Osher, Burger,
-// Goldfarb, Xu, Yin, An iterative regularization method, MMS 2005; each step is
-// an implicit Euler step of the mirror descent of McKenna, Sheldon and Miklau,
-// ICML 2019.) Each step has one solution, so the result does not depend on the
-// order of the measurements or the start.
+// from θ_0 = independent columns with the measured one-way counts, where
+// w_i = 3·Shrink·σ_i·(σ_i/σ̄)^¼ and σ̄ is the geometric mean of σ. Cells far above
+// the noise end up within a fraction of σ of their measurement; cells that the
+// noise drowns stay near what the other cells predict. (Osher, Burger, Goldfarb,
+// Xu, Yin, An iterative regularization method for total variation-based image
+// restoration, MMS 2005, with the Kullback-Leibler divergence. The steps are
+// implicit Euler steps of the mirror descent flow of McKenna, Sheldon and
+// Miklau, ICML 2019.) Every step has exactly one solution, so the result
+// depends neither on the order of the measurements nor on the start.
 //
-// A step is solved by L-BFGS until five iterations lower the dual objective by
-// less than 1e-5·n: that objective is n times a Kullback-Leibler divergence, so
-// what is left is about .002 in total variation over all columns jointly, far
-// below the noise.
+// A step is solved by L-BFGS until five iterations lower the objective, which
+// is n times a Kullback-Leibler divergence plus a constant, by less than
+// 1e-5·n: what is left is about .002 in total variation over all columns
+// jointly, far below the noise. On the adult table's 29 000 measured cells it
+// takes 70 to 370 passes of belief propagation. Mirror descent with line search
+// needs 10 times as long for the same two-way error at σ = 2, 5 times at 20,
+// and as long from 60 up when it is told where to stop, without which it goes on
+// to fit the noise; accelerated mirror descent lies between.
 //
-// Sets of columns measured several times are averaged by inverse variance.
-// The estimated number of rows is at least 1. Columns in no measurement are
-// uniform and independent. The result is the same on any number of processors.
+// Measurements of one set of columns are averaged by inverse variance. The
+// number of rows, if it is not given, is the average of all tables' sums by
+// inverse variance, and at least 1. Columns in no measurement are uniform and
+// independent. The result is the same on any number of processors.
 //
-// Errors: arguments out of range; a junction tree over MaxCells (ErrTooLarge);
-// ctx's error when it is cancelled, noticed within one iteration.
+// Errors: an argument out of range; a junction tree over MaxCells
+// (ErrTooLarge); ctx's error when it is cancelled, noticed within an iteration.
 func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model, error) {
 	if err := o.check(sizes, ms); err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func TestSampleSupport(t *testing.T) {
 // domain over at most 200 cells. A joint that is 30 % off in one cell is
 // rejected.
 func TestSampleIsUnbiased(t *testing.T) {
-	const n, repeats, z = 7, 40_000, 6.1
+	const n, repeats, z = 7, 20_000, 6.1
 	u := rand.New(rand.NewPCG(12, 1))
 	for _, d := range domains {
 		if newJoint(d.sizes).cells() > 200 {
