@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	maxOneHot = 512 // categories of a column with a coordinate of their own; pairs of others count as equal there, which only understates
-	maxCuts   = 128 // steps of a number's place under Gower's distance
+	maxOneHot = 512 // categories of a column with a coordinate of their own
+	rareShare = .03 // of all rows: the rarest categories, up to this share together, have one coordinate in common
+	maxSteps  = 8   // places of a number that are told apart by steps under Gower's distance; more, by cosines
+	cosines   = 4   // terms of the cosine series
 )
 
 // feature stores the coordinates that one column adds to the embedding.
 type feature struct {
 	width  int
-	slack  float64
 	fill   func(dst []float32, x float64)
 	column int
 }
 
 // embedding lays points out in vectors whose squared distance never exceeds
-// unit·between by more than slack (see [nearest.Metric]).
+// unit·between (see [nearest.Metric]).
 type embedding struct {
 	features []feature
 	width    int
-	slack    float64
 	unit     float64
 	integral bool
 }
@@ -45,16 +45,14 @@ func newEmbedding(a, b *Points) embedding {
 		switch {
 		case !c.numeric():
 			f = oneHot(c.size, math.Sqrt(e.unit/2), []*Points{a, b}, k)
-			e.integral = e.integral && c.size <= maxOneHot
 		case a.space.distance == Gower:
-			f = thermometer(c)
+			f = gowerNumber(c)
 		default:
 			f = single(c)
 		}
 		f.column = k
 		e.features = append(e.features, f)
 		e.width += f.width
-		e.slack += f.slack
 	}
 	return e
 }
@@ -87,37 +85,34 @@ func embedNumbers(a, b *Points) embedding {
 	return e
 }
 
-// oneHot gives each of the commonest categories a coordinate of its own.
+// oneHot gives each of the commonest categories a coordinate, and all others one
+// in common: two of those count as equal, which understates their distance.
 func oneHot(size int, height float64, sets []*Points, column int) feature {
-	at := make([]int, size) // coordinate of each category, or −1
-	for i := range at {
-		at[i] = i
+	count, total := make([]int, size), 0
+	for _, p := range sets {
+		for i := range p.n {
+			count[int(p.x[i*p.dim+column])]++
+		}
+		total += p.n
 	}
-	if size > maxOneHot {
-		count := make([]int, size)
-		for _, p := range sets {
-			for i := range p.n {
-				count[int(p.x[i*p.dim+column])]++
-			}
-		}
-		order := slices.Clone(at)
-		slices.SortStableFunc(order, func(a, b int) int { return count[b] - count[a] })
-		for rank, code := range order {
-			at[code] = rank
-			if rank >= maxOneHot {
-				at[code] = -1
-			}
-		}
+	order := allColumns(size)
+	slices.SortStableFunc(order, func(a, b int) int { return count[b] - count[a] })
+	at := make([]int, size) // coordinate of each category
+	width := 0
+	for rest := total; width < size && width < maxOneHot && float64(rest) > rareShare*float64(total); width++ {
+		at[order[width]] = width
+		rest -= count[order[width]]
 	}
-	return feature{width: min(size, maxOneHot), fill: func(dst []float32, x float64) {
-		if k := at[int(x)]; k >= 0 {
-			dst[k] = float32(height)
-		}
-	}}
+	for _, code := range order[width:] {
+		at[code] = width
+	}
+	if width < size {
+		width++
+	}
+	return feature{width: width, fill: func(dst []float32, x float64) { dst[at[int(x)]] = float32(height) }}
 }
 
-// single gives a number one coordinate from −½ to ½. Missing lies at the centre
-// and √¾ to the side: at most 1 from all of them.
+// single gives a number one coordinate, from −½ to ½.
 func single(c column) feature {
 	f := feature{width: 1, fill: func(dst []float32, x float64) { dst[0] = float32(x - .5) }}
 	if c.missing >= 0 {
@@ -127,34 +122,38 @@ func single(c column) feature {
 	return f
 }
 
-// thermometer gives a number a coordinate for every place t that numbers of the
-// column have, ±½√w on either side of it, w being the distance to the place
-// before: the squared distance of two numbers is then the distance of their
-// places. With too many places it has even steps, and overstates by at most one.
-func thermometer(c column) feature {
+// gowerNumber gives a number coordinates whose squared distance is that of the
+// places, or a little less.
+//
+// With few places t₁ < t₂ < … they are steps: ±½√(tₖ₊₁ − tₖ) on either side of
+// each gap. With many they are the first terms of the Fourier series
+//
+//	|a − b| = (4/π²)·Σ over odd k of (1 − cos kπ(a − b))/k²,  |a − b| ≤ 1
+//
+// in which no term is negative and each is the squared distance of the points
+// (√2/πk)·(cos kπa, sin kπa) and the same of b. Four terms leave out .03 on average.
+func gowerNumber(c column) feature {
 	cuts := places(c)[:len(c.mid)]
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
-	f := feature{}
-	if len(cuts) > maxCuts {
-		f.slack = 1. / maxCuts
-		cuts = cuts[:0]
-		for i := range maxCuts + 1 {
-			cuts = append(cuts, float64(i)/maxCuts)
-		}
-	}
-	f.width = len(cuts) - 1
-	half := make([]float32, f.width)
-	for k := range half {
-		half[k] = float32(math.Sqrt(cuts[k+1]-cuts[k]) / 2)
-	}
-	f.fill = func(dst []float32, x float64) {
-		for k, h := range half {
+	f := feature{width: len(cuts) - 1, fill: func(dst []float32, x float64) {
+		for k := range dst {
+			h := math.Sqrt(cuts[k+1]-cuts[k]) / 2
 			if x < cuts[k+1] {
 				h = -h
 			}
-			dst[k] = h
+			dst[k] = float32(h)
 		}
+	}}
+	if len(cuts)-1 > maxSteps {
+		f = feature{width: 2 * cosines, fill: func(dst []float32, x float64) {
+			for i := range cosines {
+				k := float64(2*i + 1)
+				sin, cos := math.Sincos(k * math.Pi * x)
+				dst[2*i] = float32(math.Sqrt2 / (math.Pi * k) * cos)
+				dst[2*i+1] = float32(math.Sqrt2 / (math.Pi * k) * sin)
+			}
+		}}
 	}
 	if c.missing >= 0 {
 		f.width++
@@ -163,8 +162,9 @@ func thermometer(c column) feature {
 	return f
 }
 
-// missingAside fills the last coordinate for a missing number and the others
-// otherwise.
+// missingAside fills the last coordinate for a missing number, √¾, and the others
+// otherwise: since no number lies farther than ½ from the origin of those, it is
+// at most 1 from all numbers.
 func missingAside(fill func(dst []float32, x float64)) func(dst []float32, x float64) {
 	return func(dst []float32, x float64) {
 		if x == missingPlace {
@@ -194,7 +194,6 @@ func (e embedding) metric(a, b *Points) nearest.Metric {
 	space, unit := a.space, e.unit
 	return nearest.Metric{
 		Distance: func(i, j int) float64 { return unit * space.between(a.row(i), b.row(j)) },
-		Slack:    e.slack,
 		Integral: e.integral,
 	}
 }

@@ -4,10 +4,10 @@
 //
 // The distance is the caller's and may be any function. What makes the search
 // fast is an embedding in float32 vectors whose squared Euclidean distance, which
-// a matrix product gives for 96 pairs at a time, never exceeds the distance by
-// more than a known slack. Rounding errors are bounded and counted too, so that
-// the product only ever proves that a pair is too far to matter; the few pairs
-// it cannot rule out are measured by the caller's function. The result is what a
+// a matrix product gives for 96 pairs at a time, never exceeds the distance.
+// Rounding errors are bounded and counted, so that the product only ever proves
+// that a pair is too far to matter; the few pairs that it cannot rule out are
+// measured by the caller's function. The result is what a
 // double loop over that function would give, bit by bit.
 package nearest
 
@@ -26,18 +26,16 @@ type Set struct {
 	X    []float32 // row-major, N·K finite numbers
 }
 
-// Metric is the exact distance of two sets (or within one) and what ties it to
-// their coordinates.
+// Metric is the exact distance of two sets (or within one).
 type Metric struct {
 	// Distance is the distance of point i of the first set and point j of the
-	// second. It must be at least 0, not NaN, and safe for concurrent use.
+	// second. It must be safe for concurrent use, not NaN, and at least
+	// ‖e(i) − e(j)‖², the coordinates being e rounded to float32. The closer
+	// it is to that, the fewer pairs are measured.
 	Distance func(i, j int) float64
-	// Slack bounds what the embedding may overstate: the coordinates are e(p)
-	// rounded to float32, with ‖e(i) − e(j)‖² ≤ Distance(i, j) + Slack.
-	Slack float64
-	// Integral says that all coordinates are integers, that squared norms stay below
-	// 2²⁰, and that Distance is exactly the squared distance. Pairs as far as
-	// the best ones so far are then ruled out without measuring them.
+	// Integral says that all coordinates are integers and that squared norms stay
+	// below 2²⁰. Nothing is rounded then, and pairs as far as the best ones so far
+	// are ruled out without measuring them.
 	Integral bool
 }
 
@@ -164,7 +162,7 @@ func (s *search) offer(st *state, p int, d float64) {
 	case *worst == 0:
 		st.threshold[p] = float32(math.Inf(1)) // no pair can be nearer
 	case !math.IsInf(*worst, 1):
-		st.threshold[p] = roundDown(-(*worst + s.metric.Slack) / 2)
+		st.threshold[p] = roundDown(-*worst / 2)
 	}
 }
 
