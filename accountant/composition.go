@@ -8,15 +8,18 @@ import (
 // Charge is Count calls of one event.
 type Charge struct {
 	Event Event
-	Count int // ≥ 1
+	Count int // 1 to 2⁴⁰
 }
+
+// maxCount keeps sums of counts from overflowing.
+const maxCount = 1 << 40
 
 func (c Charge) validate() error {
 	if err := validate(c.Event); err != nil {
 		return err
 	}
-	if c.Count < 1 {
-		return fmt.Errorf("accountant: %s: count %d must be at least 1: %w", eventName(c.Event), c.Count, ErrEvent)
+	if c.Count < 1 || c.Count > maxCount {
+		return fmt.Errorf("accountant: %s: count %d must be from 1 to %d: %w", eventName(c.Event), c.Count, maxCount, ErrEvent)
 	}
 	return nil
 }
@@ -76,8 +79,9 @@ func (c Composition) epsilon(delta float64, adj Adjacency, acc accuracy) (Bound,
 		return Bound{}, fmt.Errorf("accountant: delta %v must be from 0 to below 1: %w", delta, ErrBudgetRange)
 	}
 	if mu, ok := c.gdp(adj); ok && mu > 0 && delta > 0 {
-		epsilon := GDPEpsilon(mu, delta)
-		return Bound{Epsilon: epsilon, Delta: delta, Method: methodGDP, Slack: gdpSlack * epsilon}, nil
+		if epsilon := GDPEpsilon(mu, delta); !math.IsInf(epsilon, 1) {
+			return Bound{Epsilon: epsilon, Delta: delta, Method: methodGDP, Slack: gdpSlack * epsilon}, nil
+		}
 	}
 	best := Bound{Epsilon: math.Inf(1), Delta: delta, Method: methodBasic}
 	if sum, leak := c.basic(); leak <= delta {
@@ -184,18 +188,28 @@ func (c Composition) pldDelta(best Bound, alpha float64, adj Adjacency, acc accu
 
 // lowest returns an ε below which the composition is not (ε, delta)-DP in the worst case.
 func (p *plan) lowest(upper []curve, h, lambda, delta float64) float64 {
-	curves := upper
-	if len(p.ranges) > 0 {
-		var ok bool
-		if curves, ok = p.curves(h, lambda, below); !ok {
-			return 0
+	if len(p.ranges) == 0 {
+		return lowestOf(upper, delta)
+	}
+	lowest, tries := 0.0, shares
+	if _, ok := p.ranges[p.adapts]; ok && len(p.ranges) == 1 {
+		tries = shares[:1] // nothing keeps its t
+	}
+	for _, share := range tries {
+		if curves, ok := p.curves(h, lambda, share); ok {
+			lowest = math.Max(lowest, lowestOf(curves, delta))
 		}
 	}
-	lowest := 0.0
-	for _, c := range curves {
-		lowest = math.Max(lowest, c.lower(delta))
-	}
 	return lowest
+}
+
+// lowestOf returns the largest of the curves' lower ε at delta.
+func lowestOf(curves []curve, delta float64) float64 {
+	epsilon := 0.0
+	for _, c := range curves {
+		epsilon = math.Max(epsilon, c.lower(delta))
+	}
+	return epsilon
 }
 
 // better returns the bound with the smaller ε, the first if they are equal.

@@ -23,13 +23,14 @@ const (
 	add
 )
 
-// side says whether the bounded-range events are bounded from above, for the claim, or from below, for its slack.
-type side uint8
+// side says how bounded-range events are put on the grid. From above, for the claim, by V_k. From below, for its slack, by mechanisms that exist: one
+// group adapts, by the lower side of its V_k, and all others keep t at this share of their ε.
+type side float64
 
-const (
-	above side = iota
-	below
-)
+const above side = 0
+
+// shares are the sides tried from below: the best t is near ε/2 for many calls and near ε for few.
+var shares = []side{.57, .75, .95}
 
 // merged returns the composition with equal events joined, in the order of their first appearance, and all Gaussians as one of the same μ.
 func (c Composition) merged(adj Adjacency) (rest Composition, mu float64) {
@@ -72,7 +73,7 @@ type plan struct {
 	adj    Adjacency
 	tail   float64 // probability that one event may lose at each end
 	ranges map[Event][]rangeBlock
-	single bool // at most one block of bounded-range events, so that its lower side may be used: C_k V_j is above V_{k+j}
+	adapts Event // the group of bounded-range events that adapts, from below; one only, since C_k V_j is above V_{k+j}
 }
 
 // rangeBlock is k bounded-range events, count times.
@@ -83,9 +84,9 @@ type rangeBlock struct {
 
 // newPlan reports false for a composition that no grid can hold.
 func (c Composition) newPlan(delta float64, adj Adjacency, acc accuracy) (*plan, bool) {
-	p := &plan{adj: adj, ranges: map[Event][]rangeBlock{}, single: true}
+	p := &plan{adj: adj, ranges: map[Event][]rangeBlock{}}
 	p.rest, p.mu = c.merged(adj)
-	n, blocks := 1.0, 0.0
+	n, weight := 1.0, 0.0
 	for _, charge := range p.rest {
 		n += float64(charge.Count)
 		switch e := charge.Event.(type) {
@@ -97,14 +98,13 @@ func (c Composition) newPlan(delta float64, adj Adjacency, acc accuracy) (*plan,
 			if e.Epsilon > maxRange {
 				return nil, false
 			}
-			p.single = p.single && e.Epsilon >= minRange
-			p.ranges[e] = rangeBlocks(e.Epsilon, charge.Count, acc)
-			for _, b := range p.ranges[e] {
-				blocks += b.count
+			blocks := rangeBlocks(e.Epsilon, charge.Count, acc)
+			p.ranges[e] = blocks
+			if w := e.Epsilon * e.Epsilon * float64(charge.Count); len(blocks) == 1 && blocks[0].count == 1 && e.Epsilon >= minRange && w > weight {
+				p.adapts, weight = e, w
 			}
 		}
 	}
-	p.single = p.single && blocks <= 1
 	p.tail = math.Max(1e-300, 1e-10*delta/n)
 	return p, n < 1e12
 }
@@ -197,16 +197,15 @@ func (p *plan) terms(h float64, dir direction, from side) ([]dist, bool) {
 			d.inf = e.Delta
 			keep(d, ok)
 		case Exponential:
-			for _, b := range p.ranges[e] {
-				switch {
-				case from == above:
+			switch {
+			case from == above:
+				for _, b := range p.ranges[e] {
 					keep(onGrid(b.above, h, b.count))
-				case p.single:
-					keep(onGrid(b.below, h, b.count))
 				}
-			}
-			if from == below && !p.single {
-				keep(onGrid(rangeAtoms(e.Epsilon), h, count))
+			case p.adapts == e:
+				keep(onGrid(p.ranges[e][0].below, h, 1))
+			default:
+				keep(onGrid(rangeAtoms(e.Epsilon, float64(from)), h, count))
 			}
 		default:
 			return nil, false
@@ -218,9 +217,9 @@ func (p *plan) terms(h float64, dir direction, from side) ([]dist, bool) {
 	return terms, fits
 }
 
-// rangeAtoms are the losses of one bounded-range mechanism with a fixed t = .6ε: a composition that does happen, close to the worst.
-func rangeAtoms(epsilon float64) []atom {
-	t := 0.6 * epsilon
+// rangeAtoms are the losses of one bounded-range mechanism with a fixed t.
+func rangeAtoms(epsilon, share float64) []atom {
+	t := share * epsilon
 	p := math.Expm1(t-epsilon) / math.Expm1(-epsilon)
 	return []atom{{t, p}, {t - epsilon, 1 - p}}
 }

@@ -204,6 +204,27 @@ func TestApproxLeaks(t *testing.T) {
 	}
 }
 
+// Without a grid the leak still counts.
+func TestLeakBesideRDP(t *testing.T) {
+	c := Composition{{DiscreteGaussian{1e7, 1 << 20}, 5}, {Approx{0, 1e-6}, 1}}
+	if got := mustDelta(t, c, .1, AddRemove); got.Method != methodRDP || got.Delta < 1e-6 || got.Delta > 1.001e-6 {
+		t.Errorf("δ(.1) = %+v", got)
+	}
+	if _, err := c.Epsilon(.9e-6, AddRemove); !errors.Is(err, ErrUnbounded) {
+		t.Error(err)
+	}
+}
+
+// A sample of everyone is no sample: the closed form, with 2/z where a unit is replaced.
+func TestRateOne(t *testing.T) {
+	c := Composition{{SubsampledGaussian{1, 5}, 9}, {Gaussian{5}, 1}}
+	for adj, mu := range map[Adjacency]float64{AddRemove: math.Sqrt(10) / 5, ReplaceOne: math.Sqrt(37) / 5} {
+		if got := mustEpsilon(t, c, 1e-5, adj); got.Method != methodGDP || !near(got.Epsilon, GDPEpsilon(mu, 1e-5), 1e-12) {
+			t.Errorf("%v: %+v, want %v", adj, got, GDPEpsilon(mu, 1e-5))
+		}
+	}
+}
+
 // A table of one unit against none, with a fair share of the wrong directions: for add-remove both orders of the pair are needed.
 func TestBothDirections(t *testing.T) {
 	e := SubsampledGaussian{.3, .8}
@@ -313,7 +334,10 @@ func TestEpsilonErrors(t *testing.T) {
 		{"no adjacency", g, 1e-9, 0, ErrEvent},
 		{"no event", Composition{{nil, 1}}, 1e-9, AddRemove, ErrEvent},
 		{"count 0", Composition{{Gaussian{1}, 0}}, 1e-9, AddRemove, ErrEvent},
+		{"count too large", Composition{{Gaussian{1}, maxCount + 1}}, 1e-9, AddRemove, ErrEvent},
 		{"no noise", Composition{{Gaussian{0}, 1}}, 1e-9, AddRemove, ErrEvent},
+		{"noise lost to underflow", Composition{{Gaussian{1e-200}, 1}}, 1e-9, AddRemove, ErrUnbounded},
+		{"noise lost to underflow, mixed", Composition{{Gaussian{1e-200}, 1}, {DiscreteGaussian{1e-200, 1}, 1}}, 1e-9, AddRemove, ErrUnbounded},
 	} {
 		if _, err := row.c.Epsilon(row.delta, row.adj); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)

@@ -10,7 +10,7 @@ import (
 //
 //	Gaussian, DiscreteGaussian   α/(2z²)                       (Bun & Steinke 2016; Canonne, Kamath, Steinke 2020)
 //	Laplace, Approx{ε, 0}        of randomised response, ln((e^{αε} + e^{(1−α)ε})/(1 + e^ε))/(α − 1)
-//	Exponential                  min(αε²/8, ε)                 (Cesar & Rogers 2021; bounded range implies ε-DP)
+//	Exponential                  see rangeRDP, at most αε²/8
 //	SubsampledGaussian           see subsampledRDP
 func (c Composition) RDP(alpha float64, adj Adjacency) (float64, error) {
 	if err := c.validate(adj); err != nil {
@@ -41,7 +41,7 @@ func eventRDP(e Event, alpha float64, adj Adjacency) float64 {
 	case Laplace:
 		return responseRDP(e.Epsilon, alpha)
 	case Exponential:
-		return math.Min(alpha*e.Epsilon*e.Epsilon/8, e.Epsilon)
+		return rangeRDP(e.Epsilon, alpha)
 	case Approx:
 		if e.Delta == 0 {
 			return responseRDP(e.Epsilon, alpha)
@@ -58,6 +58,21 @@ func responseRDP(epsilon, alpha float64) float64 {
 		return quadratic
 	}
 	return r
+}
+
+// rangeRDP is the largest Rényi divergence of an ε-bounded-range mechanism. Of the pairs of boundedrange.go, with a = e^t, c = e^{−ε} and λ = α − 1,
+//
+//	E_P[e^{λL}] = a^λ·(A − aB),   A = (1 − c^{λ+1})/(1 − c),   B = (c − c^{λ+1})/(1 − c),
+//
+// largest at a = λA/((λ+1)B). For a small ε it tends to αε²/8, which is an upper bound always (Cesar & Rogers 2021, lemma 3.4,
+// https://arxiv.org/abs/2004.07223) and is free of cancellation.
+func rangeRDP(epsilon, alpha float64) float64 {
+	lambda := alpha - 1
+	logA := math.Log(math.Expm1(-(lambda+1)*epsilon) / math.Expm1(-epsilon))
+	logB := math.Log(math.Expm1(-lambda*epsilon)/math.Expm1(-epsilon)) - epsilon
+	logT := math.Log(lambda/(lambda+1)) + logA - logB
+	rdp := logT + (logA-math.Log(lambda+1))/lambda
+	return math.Min(alpha*epsilon*epsilon/8, math.Min(epsilon, rdp+32*ulp*(1+epsilon)*(1+1/lambda)))
 }
 
 // maxOrderPoints bounds the memory of one quadrature. An order that would need more takes the bound without subsampling.

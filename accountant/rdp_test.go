@@ -97,22 +97,24 @@ func TestEventRDP(t *testing.T) {
 	}{
 		{"gaussian", Gaussian{2}, 3, 3. / 8}, {"discrete gaussian", DiscreteGaussian{2, 7}, 3, 3. / 8},
 		{"laplace", Laplace{1.5}, 4, response(1.5, 4)}, {"laplace, fractional", Laplace{.3}, 1.25, response(.3, 1.25)}, {"approx", Approx{1.5, 0}, 4, response(1.5, 4)},
-		{"tiny laplace", Laplace{1e-5}, 2, 1e-10}, {"exponential", Exponential{.5}, 6, 6 * .25 / 8}, {"large exponential", Exponential{4}, 100, 4}, {"leak", Approx{1, 1e-9}, 2, math.Inf(1)},
+		{"tiny laplace", Laplace{1e-5}, 2, 1e-10}, {"tiny exponential", Exponential{1e-4}, 6, 6 * 1e-8 / 8}, {"leak", Approx{1, 1e-9}, 2, math.Inf(1)},
 	} {
 		if got := eventRDP(row.e, row.alpha, AddRemove); got != row.want && !near(got, row.want, 1e-9) {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 	}
-	// Of any bounded-range pair, brute force over t.
-	for _, epsilon := range []float64{.1, 1, 5} {
-		for _, alpha := range []float64{1.1, 2, 20} {
-			for i := 1; i < 100; i++ {
-				x := float64(i) / 100 * epsilon
+	// Of any bounded-range pair, brute force over t: attained, and never more than αε²/8 or ε.
+	for _, epsilon := range []float64{1e-3, .1, 1, 5, 30} {
+		for _, alpha := range []float64{1.1, 2, 20, 300} {
+			got, best := eventRDP(Exponential{epsilon}, alpha, AddRemove), 0.0
+			for i := 1; i < 4000; i++ {
+				x := float64(i) / 4000 * epsilon
 				p := math.Expm1(x-epsilon) / math.Expm1(-epsilon)
-				got := math.Log(p*math.Exp((alpha-1)*x)+(1-p)*math.Exp((alpha-1)*(x-epsilon))) / (alpha - 1)
-				if got > eventRDP(Exponential{epsilon}, alpha, AddRemove)*(1+1e-12) {
-					t.Fatalf("ε %v α %v t %v: %v exceeds the bound", epsilon, alpha, x, got)
-				}
+				// e^{(α−1)x} factored out, so that nothing overflows
+				best = math.Max(best, x+math.Log(p+(1-p)*math.Exp(-(alpha-1)*epsilon))/(alpha-1))
+			}
+			if got < best*(1-1e-12)-1e-13 || got > best*(1+1e-3)+1e-12 || got > math.Min(alpha*epsilon*epsilon/8, epsilon) {
+				t.Errorf("ε %v α %v: %v, brute force %v", epsilon, alpha, got, best)
 			}
 		}
 	}
