@@ -156,10 +156,7 @@ func (c *Critic) forward(p *codePass, n int) {
 		s := p.s[0].Row(i)
 		copy(s, first.b)
 		for _, cell := range p.cells[i] {
-			w := first.w.Data[int(cell)*units:][:len(s)]
-			for j := range s {
-				s[j] += w[j]
-			}
+			kernels.AddTo(s, first.w.Data[int(cell)*units:][:len(s)])
 		}
 	}
 	for l := range c.layers {
@@ -179,16 +176,7 @@ func (c *Critic) backward(p *codePass, n int) {
 	for l := last - 1; l >= 0; l-- {
 		d := p.delta[l].Head(n)
 		kernels.MulTo(d, 1, p.delta[l+1].Head(n), c.layers[l+1].w.T(), 0)
-		c.descend(d.Data, p.s[l].Head(n).Data)
-	}
-}
-
-// descend multiplies d by φ'(s).
-func (c *Critic) descend(d, s []float32) {
-	for i, s := range s {
-		if !(s > 0) {
-			d[i] *= c.slope
-		}
+		kernels.DescendTo(d.Data, p.s[l].Head(n).Data, c.slope)
 	}
 }
 
@@ -244,15 +232,10 @@ func (c *Critic) AddSumTo(dst, cells []int64, factor float64, columns []table.Co
 			for l := range c.layers {
 				units := c.sizes[l+1]
 				delta = roundTo(delta[:units], p.delta[l].Row(i), one)
+				sums := dst[at:]
 				if l == 0 {
-					for j := range delta {
-						delta[j] *= one // times a cell, which is 1
-					}
-					for _, cell := range p.cells[i] {
-						sum := dst[int(cell)*units:][:len(delta)]
-						for j, d := range delta {
-							sum[j] += d
-						}
+					for _, cell := range p.cells[i] { // x is 1
+						kernels.AddScaledTo(sums[int(cell)*units:][:units], int32(one), delta)
 						if cells != nil {
 							cells[cell]++
 						}
@@ -260,19 +243,11 @@ func (c *Critic) AddSumTo(dst, cells []int64, factor float64, columns []table.Co
 				} else {
 					x = roundTo(x[:c.sizes[l]], p.x[l-1].Row(i), one)
 					for k, x := range x {
-						sum := dst[at+k*units:][:len(delta)]
-						for j, d := range delta {
-							sum[j] += x * d
-						}
-					}
-					for j := range delta {
-						delta[j] *= one
+						kernels.AddScaledTo(sums[k*units:][:units], int32(x), delta)
 					}
 				}
 				at += c.sizes[l] * units
-				for j, d := range delta {
-					dst[at+j] += d
-				}
+				kernels.AddScaledTo(dst[at:][:units], int32(one), delta)
 				at += units
 			}
 		}

@@ -176,9 +176,7 @@ func (p *Pass) forward() kernels.Matrix {
 	kernels.LeakyReLUTo(p.x1.Data, p.s1.Data, 0)
 	l[1].to(p.s2, p.x1)
 	kernels.LeakyReLUTo(p.x2.Data, p.s2.Data, 0)
-	for i, x := range p.x1.Data {
-		p.x2.Data[i] += x
-	}
+	kernels.AddTo(p.x2.Data, p.x1.Data)
 	l[2].to(p.soft, p.x2)
 	kernels.SoftmaxTo(p.soft, p.noise, p.g.encoder.offsets, p.head.Temperature)
 	if p.head.Hard {
@@ -220,31 +218,19 @@ func (p *Pass) Backward(rows kernels.Matrix) []float32 {
 	kernels.SoftmaxBackTo(rows, p.soft, p.g.encoder.offsets, p.head.Temperature)
 	p.parts[2].collect(p.x2, rows)
 	kernels.MulTo(p.down, 1, rows, l[2].w.T(), 0) // ∇x²
-	maskTo(p.side.Data, p.down.Data, p.s2.Data)   // ∇s²
+	copy(p.side.Data, p.down.Data)
+	kernels.DescendTo(p.side.Data, p.s2.Data, 0) // ∇s²
 	p.parts[1].collect(p.x1, p.side)
 	kernels.MulTo(p.down, 1, p.side, l[1].w.T(), 1) // ∇x¹
-	maskTo(p.side.Data, p.down.Data, p.s1.Data)     // ∇s¹
-	p.parts[0].collect(p.z, p.side)
+	kernels.DescendTo(p.down.Data, p.s1.Data, 0)    // ∇s¹
+	p.parts[0].collect(p.z, p.down)
 	return p.gradient
 }
 
 // collect sets a to the gradients of W and b from those of s = xW + b.
 func (a affine) collect(x, s kernels.Matrix) {
 	kernels.MulTo(a.w, 1, x.T(), s, 0)
-	clear(a.b)
-	for i := range s.Rows {
-		for j, v := range s.Row(i) {
-			a.b[j] += v
-		}
-	}
-}
-
-// maskTo sets dst to down where s > 0, else to 0.
-func maskTo(dst, down, s []float32) {
-	kernels.SlopesTo(dst, s, 0)
-	for i, v := range down {
-		dst[i] *= v
-	}
+	columnSums(a.b, s)
 }
 
 // Sample draws n rows, column-major codes, with randomness from u alone. Every row is valid.

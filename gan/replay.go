@@ -262,8 +262,6 @@ func rows(m kernels.Matrix, first, n int) kernels.Matrix {
 func columnSums(dst []float32, m kernels.Matrix) {
 	clear(dst)
 	for i := range m.Rows {
-		for j, v := range m.Row(i) {
-			dst[j] += v
-		}
+		kernels.AddTo(dst, m.Row(i))
 	}
 }

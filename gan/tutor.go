@@ -60,7 +60,7 @@ func (t *Tutor) forward(rows kernels.Matrix) {
 	}
 	for l := last - 1; l >= 0; l-- {
 		kernels.MulTo(t.delta[l], 1, t.delta[l+1], t.c.layers[l+1].w.T(), 0)
-		t.c.descend(t.delta[l].Data, t.s[l].Data)
+		kernels.DescendTo(t.delta[l].Data, t.s[l].Data, t.c.slope)
 	}
 }
 
@@ -119,7 +119,7 @@ func (t *Tutor) AddPenalty(rows kernels.Matrix, weight float32, oneSided bool) f
 			break
 		}
 		kernels.MulTo(t.up[l], 1, from, t.c.layers[l].w, 0)
-		t.c.descend(t.up[l].Data, t.s[l].Data)
+		kernels.DescendTo(t.up[l].Data, t.s[l].Data, t.c.slope)
 		from = t.up[l]
 	}
 	return total / float64(t.batch)

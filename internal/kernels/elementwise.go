@@ -17,8 +17,8 @@ func same(name string, n int, others ...int) {
 // LeakyReLUTo sets dst to max(x, slope·x), 0 ≤ slope ≤ 1. dst may be src.
 func LeakyReLUTo(dst, src []float32, slope float32) {
 	same("LeakyReLU", len(dst), len(src))
-	n := 0
-	if n = len(src) &^ 7; cpu != plain && n > 0 {
+	n := len(src) &^ 7
+	if cpu != plain && n > 0 {
 		leakyAVX2(n, &dst[0], &src[0], slope)
 	} else {
 		n = 0
@@ -31,8 +31,8 @@ func LeakyReLUTo(dst, src []float32, slope float32) {
 // SlopesTo sets dst to the derivative of [LeakyReLUTo] at src: 1 where src > 0, else slope. dst may be src.
 func SlopesTo(dst, src []float32, slope float32) {
 	same("Slopes", len(dst), len(src))
-	n := 0
-	if n = len(src) &^ 7; cpu != plain && n > 0 {
+	n := len(src) &^ 7
+	if cpu != plain && n > 0 {
 		slopesAVX2(n, &dst[0], &src[0], slope)
 	} else {
 		n = 0
@@ -42,6 +42,22 @@ func SlopesTo(dst, src []float32, slope float32) {
 			dst[n+i] = 1
 		} else {
 			dst[n+i] = slope
+		}
+	}
+}
+
+// DescendTo multiplies dst by the derivative of [LeakyReLUTo] at s: by 1 where s > 0, else by slope.
+func DescendTo(dst, s []float32, slope float32) {
+	same("Descend", len(dst), len(s))
+	n := len(s) &^ 7
+	if cpu != plain && n > 0 {
+		descendAVX2(n, &dst[0], &s[0], slope)
+	} else {
+		n = 0
+	}
+	for i, x := range s[n:] {
+		if !(x > 0) {
+			dst[n+i] *= slope
 		}
 	}
 }
@@ -99,8 +115,7 @@ func exp(x float32) float32 {
 	return math.Float32frombits(math.Float32bits(y) + uint32(int32(n))<<23)
 }
 
-// NegLogTo sets dst to −ln src for positive, normal, finite numbers, with an error of at most 2·10⁻⁷·max(1, |ln src|)·1 absolute, and a relative
-// error of at most 3·10⁻⁷. Other arguments give garbage. dst may be src.
+// NegLogTo sets dst to −ln src for positive, normal, finite numbers, with a relative error of at most 3·10⁻⁷. Other arguments give garbage. dst may be src.
 func NegLogTo(dst, src []float32) {
 	same("NegLog", len(dst), len(src))
 	if cpu == plain {

@@ -230,3 +230,57 @@ loop:
 	JNZ  loop
 	VZEROUPPER
 	RET
+
+// func addScaledAVX2(n int, dst *int64, x int64, y *int64)
+TEXT ·addScaledAVX2(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), CX
+	MOVQ dst+8(FP), DI
+	MOVQ y+24(FP), SI
+	VPBROADCASTQ x+16(FP), Y0
+loop:
+	VPMULDQ (SI), Y0, Y1
+	VPADDQ (DI), Y1, Y1
+	VMOVDQU Y1, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JNZ  loop
+	VZEROUPPER
+	RET
+
+// func addAVX2(n int, dst, src *float32)
+TEXT ·addAVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), CX
+	MOVQ dst+8(FP), DI
+	MOVQ src+16(FP), SI
+loop:
+	VMOVUPS (SI), Y0
+	VADDPS (DI), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  loop
+	VZEROUPPER
+	RET
+
+// func descendAVX2(n int, dst, s *float32, slope float32)
+TEXT ·descendAVX2(SB), NOSPLIT, $0-28
+	MOVQ n+0(FP), CX
+	MOVQ dst+8(FP), DI
+	MOVQ s+16(FP), SI
+	VBROADCASTSS slope+24(FP), Y0
+	VXORPS Y3, Y3, Y3
+loop:
+	VMOVUPS (SI), Y1
+	VMOVUPS (DI), Y2
+	VCMPPS $0x1e, Y3, Y1, Y1 // s > 0
+	VMULPS Y0, Y2, Y4
+	VBLENDVPS Y1, Y2, Y4, Y2
+	VMOVUPS Y2, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  loop
+	VZEROUPPER
+	RET

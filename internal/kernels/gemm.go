@@ -139,9 +139,7 @@ func mulTiles(c Matrix, alpha float32, a, b Matrix) {
 			switch {
 			case i < whole && rs == 1: // columns far apart in memory fall on few cache lines
 				buf.a = grow(buf.a, mr*k)
-				for kk := range k {
-					copy(buf.a[kk*mr:][:mr], a.Data[i+(from+kk)*cs:])
-				}
+				gather(buf.a, a.Data[i+from*cs:], mr, k, cs)
 				at, cs = &buf.a[0], mr
 			case i < whole:
 				at = &a.Data[i*rs+from*cs]
@@ -185,7 +183,12 @@ func pack(dst []float32, b Matrix, from, k, nr int) {
 		}
 		if b.cs == 1 {
 			for kk := range k {
-				copy(panel[kk*nr:][:cols], b.Data[(from+kk)*b.rs+j:])
+				src := b.Data[(from+kk)*b.rs+j:]
+				if cols == nr && nr == 32 {
+					*(*[32]float32)(panel[kk*32:]) = *(*[32]float32)(src)
+				} else {
+					copy(panel[kk*nr:][:cols], src)
+				}
 			}
 			continue
 		}
@@ -195,6 +198,19 @@ func pack(dst []float32, b Matrix, from, k, nr int) {
 				panel[kk*nr+c] = column[kk*b.rs]
 			}
 		}
+	}
+}
+
+// gather copies k pieces of mr numbers, stride apart in src, side by side. Copies of known length are moves, not calls.
+func gather(dst, src []float32, mr, k, stride int) {
+	if mr == 12 {
+		for kk := range k {
+			*(*[12]float32)(dst[kk*12:]) = *(*[12]float32)(src[kk*stride:])
+		}
+		return
+	}
+	for kk := range k {
+		copy(dst[kk*mr:][:mr], src[kk*stride:])
 	}
 }
 

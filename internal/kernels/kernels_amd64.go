@@ -43,7 +43,7 @@ func tileAVX2(k int, a *float32, rs, cs int, b, c *float32, ldc int, alpha float
 //go:noescape
 func tileAVX512(k int, a *float32, rs, cs int, b, c *float32, ldc int, alpha float32, add int)
 
-// The kernels of elementwise_amd64.s; n is a positive multiple of 8.
+// The kernels of elementwise_amd64.s; n is a positive multiple of 8 (of 4 for int64).
 
 //go:noescape
 func leakyAVX2(n int, dst, src *float32, slope float32)
@@ -59,3 +59,12 @@ func negLogAVX2(n int, dst, src *float32)
 
 //go:noescape
 func adamAVX2(n int, w, m, v, gradient *float32, step *adamStep)
+
+//go:noescape
+func addScaledAVX2(n int, dst *int64, x int64, y *int64)
+
+//go:noescape
+func addAVX2(n int, dst, src *float32)
+
+//go:noescape
+func descendAVX2(n int, dst, s *float32, slope float32)

@@ -18,3 +18,6 @@ func slopesAVX2(n int, dst, src *float32, slope float32)         { tileSize() }
 func expAVX2(n int, dst, src *float32)                           { tileSize() }
 func negLogAVX2(n int, dst, src *float32)                        { tileSize() }
 func adamAVX2(n int, w, m, v, gradient *float32, step *adamStep) { tileSize() }
+func addScaledAVX2(n int, dst *int64, x int64, y *int64)         { tileSize() }
+func addAVX2(n int, dst, src *float32)                           { tileSize() }
+func descendAVX2(n int, dst, s *float32, slope float32)          { tileSize() }

@@ -371,3 +371,39 @@ func BenchmarkElementwise(b *testing.B) {
 		}
 	})
 }
+
+func TestSums(t *testing.T) {
+	u := rand.New(rand.NewPCG(15, 16))
+	for _, l := range levels() {
+		withLevel(l, func() {
+			for _, n := range []int{0, 1, 3, 4, 5, 8, 64, 67} {
+				y, dst := make([]int64, n), make([]int64, n)
+				for i := range y {
+					y[i], dst[i] = int64(int32(u.Uint64())), int64(u.Uint64())
+				}
+				for _, x := range []int32{0, 1, -3, math.MinInt32, math.MaxInt32} {
+					got := append([]int64(nil), dst...)
+					AddScaledTo(got, x, y)
+					for i := range y {
+						if want := dst[i] + int64(x)*y[i]; got[i] != want {
+							t.Fatalf("level %v: %d + %d·%d = %d", l, dst[i], x, y[i], got[i])
+						}
+					}
+				}
+				a, b := random(u, n), random(u, n)
+				sum, down := append([]float32(nil), a...), append([]float32(nil), a...)
+				AddTo(sum, b)
+				DescendTo(down, b, .2)
+				for i := range a {
+					want := a[i]
+					if !(b[i] > 0) {
+						want *= .2
+					}
+					if sum[i] != a[i]+b[i] || down[i] != want {
+						t.Fatalf("level %v: %v and %v give %v and %v", l, a[i], b[i], sum[i], down[i])
+					}
+				}
+			}
+		})
+	}
+}

@@ -140,6 +140,34 @@ func elementwise(w *strings.Builder) {
 	end()
 }
 
+// sums writes the kernels of sums.go: four int64, or eight float32, at a time.
+func sums(w *strings.Builder) {
+	p := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+	p("\n// func addScaledAVX2(n int, dst *int64, x int64, y *int64)")
+	p("TEXT ·addScaledAVX2(SB), NOSPLIT, $0-32")
+	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ y+24(FP), SI")
+	p("\tVPBROADCASTQ x+16(FP), Y0")
+	p("loop:")
+	p("\tVPMULDQ (SI), Y0, Y1\n\tVPADDQ (DI), Y1, Y1\n\tVMOVDQU Y1, (DI)")
+	p("\tADDQ $32, SI\n\tADDQ $32, DI\n\tSUBQ $4, CX\n\tJNZ  loop\n\tVZEROUPPER\n\tRET")
+
+	p("\n// func addAVX2(n int, dst, src *float32)")
+	p("TEXT ·addAVX2(SB), NOSPLIT, $0-24")
+	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ src+16(FP), SI")
+	p("loop:")
+	p("\tVMOVUPS (SI), Y0\n\tVADDPS (DI), Y0, Y0\n\tVMOVUPS Y0, (DI)")
+	p("\tADDQ $32, SI\n\tADDQ $32, DI\n\tSUBQ $8, CX\n\tJNZ  loop\n\tVZEROUPPER\n\tRET")
+
+	p("\n// func descendAVX2(n int, dst, s *float32, slope float32)")
+	p("TEXT ·descendAVX2(SB), NOSPLIT, $0-28")
+	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ s+16(FP), SI")
+	p("\tVBROADCASTSS slope+24(FP), Y0\n\tVXORPS Y3, Y3, Y3")
+	p("loop:")
+	p("\tVMOVUPS (SI), Y1\n\tVMOVUPS (DI), Y2\n\tVCMPPS $0x1e, Y3, Y1, Y1 // s > 0")
+	p("\tVMULPS Y0, Y2, Y4\n\tVBLENDVPS Y1, Y2, Y4, Y2\n\tVMOVUPS Y2, (DI)")
+	p("\tADDQ $32, SI\n\tADDQ $32, DI\n\tSUBQ $8, CX\n\tJNZ  loop\n\tVZEROUPPER\n\tRET")
+}
+
 // The constants of exp and log are those of the Cephes library (Moshier, expf.c and logf.c).
 const (
 	expMin = -87.3

@@ -32,6 +32,7 @@ func main() {
 	w.Reset()
 	w.WriteString(header)
 	elementwise(&w)
+	sums(&w)
 	if err := os.WriteFile("elementwise_amd64.s", []byte(w.String()), 0o666); err != nil {
 		log.Fatal(err)
 	}

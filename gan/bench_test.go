@@ -1,0 +1,105 @@
+package gan
+
+import (
+	"testing"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+)
+
+// adultSizes are 15 blocks, 215 cells: the adult table with numeric columns in 16 bins.
+var adultSizes = []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
+
+// BenchmarkGeneratorStep is one step of replay: 1024 rows, 4 snapshots of 64 units.
+func BenchmarkGeneratorStep(b *testing.B) {
+	u := testRand(13)
+	e := testEncoder(b, adultSizes...)
+	g, _ := NewGenerator(e, GeneratorOptions{}, u)
+	r := NewReplay(e, 64, .2)
+	for range 8 {
+		if err := r.Add(randomSnapshot(u, e.Cells(), 64, .2)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for name, hard := range map[string]bool{"relaxed": false, "hard": true} {
+		b.Run(name, func(b *testing.B) {
+			p, down, adam := g.NewPass(1024, Head{Hard: hard}), kernels.New(1024, e.Cells()), kernels.NewAdam(len(g.parameters), .5, .9)
+			for b.Loop() {
+				x := p.Forward(u)
+				r.GradientTo(down, x, []int{1, 3, 4, 7})
+				adam.Update(g.parameters, p.Backward(down), 1e-3)
+			}
+		})
+	}
+}
+
+// BenchmarkGeneratorGradient compares the hand-written pass and the Gorgonia graph: forward and backward of 1024 rows.
+func BenchmarkGeneratorGradient(b *testing.B) {
+	u := testRand(14)
+	e := testEncoder(b, adultSizes...)
+	g, _ := NewGenerator(e, GeneratorOptions{}, u)
+	p := g.NewPass(1024, Head{})
+	down := kernels.Dense(1024, e.Cells(), normals(u, 1024*e.Cells(), 1))
+	b.Run("hand", func(b *testing.B) {
+		d := kernels.New(1024, e.Cells())
+		for b.Loop() {
+			p.Forward(u)
+			copy(d.Data, down.Data)
+			p.Backward(d)
+		}
+	})
+	b.Run("gorgonia", func(b *testing.B) {
+		graph := p.Graph()
+		defer graph.Close()
+		for b.Loop() {
+			p.Forward(u)
+			if _, _, err := graph.Gradient(down); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkCriticStep is the generated half of a step of a critic 64→128→128→1 with gradient penalty, batch 128, and its exact sum over 128 rows.
+func BenchmarkCriticStep(b *testing.B) {
+	u := testRand(15)
+	e := testEncoder(b, 16, 16, 16, 16)
+	c, _ := NewCritic(e, CriticOptions{Hidden: []int{128, 128}, Slope: .2}, u)
+	const batch = 128
+	tutor, rows, mixed := c.NewTutor(batch), kernels.Dense(batch, 64, normals(u, batch*64, .3)), kernels.New(batch, 64)
+	columns := randomColumns(u, e, batch)
+	sums, adam := make([]int64, len(c.parameters)), kernels.NewAdam(len(c.parameters), .5, .9)
+	b.Run("generated", func(b *testing.B) {
+		for b.Loop() {
+			MixTo(mixed, rows, u)
+			gradient, _ := tutor.Gradient(rows)
+			tutor.AddPenalty(mixed, 10, true)
+			adam.Update(c.parameters, gradient, 1e-4)
+		}
+	})
+	b.Run("sum", func(b *testing.B) {
+		for b.Loop() {
+			c.AddSumTo(sums, nil, 0x1p-16, columns, nil)
+		}
+	})
+}
+
+// BenchmarkSum is one full batch of 10 000 rows of adult's shape through a critic of one hidden layer of 64 units.
+func BenchmarkSum(b *testing.B) {
+	u := testRand(16)
+	e := testEncoder(b, adultSizes...)
+	c, _ := NewCritic(e, CriticOptions{Slope: .2}, u)
+	columns := randomColumns(u, e, 10000)
+	sums, cells := make([]int64, len(c.parameters)), make([]int64, e.Cells())
+	for b.Loop() {
+		c.AddSumTo(sums, cells, 0x1p-16, columns, nil)
+	}
+}
+
+// BenchmarkSample draws 10 000 rows.
+func BenchmarkSample(b *testing.B) {
+	u := testRand(17)
+	g, _ := NewGenerator(testEncoder(b, adultSizes...), GeneratorOptions{}, u)
+	for b.Loop() {
+		g.Sample(10000, u)
+	}
+}
