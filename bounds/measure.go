@@ -1,0 +1,128 @@
+package bounds
+
+import (
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// builder holds what the modes share while a certificate is made.
+type builder struct {
+	ellipsoid
+	n           *network
+	in          *Input // boxed for Thesis and Box
+	r           *ranges
+	f           float64
+	first       int  // coordinate of the first weight
+	conditional bool // use intervals of δ given the active cell
+	residual    *residual
+	patches     []patch
+}
+
+// measure finds every unit's bound.
+func measure(n *network, in *Input, c Config) (*builder, error) {
+	if c.Mode == Thesis || c.Mode == Box {
+		in = in.boxed()
+	}
+	b := &builder{n: n, in: in, f: c.Factor, r: propagate(n, in, c.Factor)}
+	if err := b.r.check(b.f); err != nil {
+		return nil, err
+	}
+	b.grid, b.half, b.replace = b.f*b.f, .5/(b.f*b.f), c.Adjacency == accountant.ReplaceOne
+	b.conditional = c.Mode != Ball
+	coordinates := n.parameters()
+	if c.Mode == Residual {
+		b.first = in.size
+		coordinates += in.size
+		b.residual = &residual{slope: make([]int64, len(n.w[0]))}
+	}
+	b.scales, b.centre = make([]float64, coordinates), make([]int64, coordinates)
+	blocks := 0
+	for _, field := range in.fields {
+		blocks += min(field.cells, 1)
+	}
+	b.units = make([]unit, 0, blocks*n.sizes[1]+len(in.fields)) // one a block and hidden unit, and in mode Residual one a field
+	k := b.first
+	for f, field := range in.fields {
+		if field.cells > 0 {
+			b.block(f)
+		} else {
+			b.outer(k, b.r.act[0][field.offset:][:1], b.r.delta[0], field.offset)
+		}
+		k += field.width() * n.sizes[1]
+	}
+	for l := range n.w {
+		if l > 0 {
+			if b.residual != nil && len(n.w) == 2 {
+				b.output(k)
+			} else {
+				b.outer(k, b.r.act[l], b.r.delta[l], -1)
+			}
+			k += len(n.w[l])
+		}
+		b.outer(k, []interval{{1, 1}}, b.r.delta[l], -1)
+		k += len(n.b[l])
+	}
+	if b.residual != nil {
+		b.sums()
+	}
+	return b, nil
+}
+
+// outer records x_i·δ_j for every i and j, row-major from coordinate k on. With a residual and input ≥ 0 the middle of δ_j is first taken off,
+// x being that input of the first layer.
+func (b *builder) outer(k int, x, delta []interval, input int) {
+	sum := 0.
+	from, h := k, len(delta)
+	for _, x := range x {
+		scales, centre := b.scales[k:k+h], b.centre[k:k+h]
+		for j, delta := range delta {
+			if input >= 0 {
+				b.shift(&delta, input, 1, j)
+			}
+			d, t := b.halve(x.times(delta))
+			scales[j], centre[j] = d, t
+			sum += d
+		}
+		k += h
+	}
+	b.singles = append(b.singles, span{from, k, sum})
+}
+
+// inflate covers the float64 roundings of everything that is computed from the intervals: sums of fewer than 2²⁶ terms, and
+// z·c by the caller.
+const inflate = 1 + 0x1p-24
+
+func (b *builder) certificate(in *Input, c Config) *Certificate {
+	out := &Certificate{
+		mode: c.Mode, adjacency: c.Adjacency, unitRows: c.UnitRows, factor: c.Factor, sizes: b.n.sizes, fields: in.fields, slope: b.n.slope,
+		scales: b.scales, centre: b.centre, residual: b.residual,
+	}
+	b.factor = inflate * float64(c.UnitRows)
+	switch c.Mode {
+	case Thesis:
+		out.total, out.norm = b.thesis(), 1
+	case Ball:
+		out.total, out.norm = b.ball(c.Radius), 1
+		if b.replace {
+			out.norm = .5
+		}
+	default:
+		out.total, out.norm = b.solve()
+	}
+	out.largest = b.r.largest() / out.Grid()
+	if c.Adjacency == accountant.AddRemove || out.norm > 1 {
+		out.norm = 1
+	}
+	return out
+}
+
+// thesis sets the scales to √K times the widths. Every coordinate is a unit of its own: Thesis takes blocks apart.
+func (b *builder) thesis() float64 {
+	root, sum := math.Sqrt(float64(len(b.scales))), 0.
+	for k := range b.scales {
+		b.scales[k] *= 2 * root * b.factor
+		sum += b.scales[k] * b.scales[k]
+	}
+	return math.Sqrt(sum)
+}
