@@ -124,6 +124,22 @@ func TestWrapAroundIsBounded(t *testing.T) {
 	}
 }
 
+// On a wide grid the upper bound is visibly too large; the lower one must make up for it.
+func TestLowerOnAWideGrid(t *testing.T) {
+	const mu, steps = .1, 60
+	for _, h := range []float64{.4 * mu, mu} {
+		d, _ := discretize(gaussianPair{mu}, h, 1e-18, steps)
+		c, _, ok := compose([]dist{d}, h, 5)
+		if !ok {
+			t.Fatal("compose failed")
+		}
+		truth := GDPEpsilon(mu*math.Sqrt(steps), 1e-5)
+		if up, low := c.upper(1e-5), c.lower(1e-5); up < truth*(1+1e-3) || low > truth || low < truth/4 {
+			t.Errorf("h %v: ε in [%v, %v], truth %v", h, low, up, truth)
+		}
+	}
+}
+
 // The part of err that is for the rounding of the FFT covers the difference to a direct convolution, and is not absurdly larger.
 func TestRoundingIsBounded(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 10))
