@@ -65,7 +65,7 @@ func (q *problem) release(s settings, c *Critic, visible []bool, z, n float64, u
 	size := 0.
 	omega := make([]float64, cells)
 	for j := range h {
-		size += half[j] + outHalf[j]
+		size += s.Out * (half[j] + outHalf[j])
 		for k := range e.Columns() {
 			first, m := e.offsets[k], float64(e.offsets[k+1]-e.offsets[k])
 			if !visible[first*h+j] {
@@ -133,8 +133,8 @@ func (q *problem) release(s settings, c *Critic, visible []bool, z, n float64, u
 		for i := range cells {
 			rest -= predictOut[i*h+j] * meanX[i]
 		}
-		snap.MeanOut[j], snap.SDOut[j] = noisy(rest, math.Sqrt(size*outHalf[j]))
-		snap.MeanBias[j], snap.SDBias[j] = noisy(mean[cells*h+j], math.Sqrt(size*half[j]))
+		snap.MeanOut[j], snap.SDOut[j] = noisy(rest, math.Sqrt(size*outHalf[j]/s.Out))
+		snap.MeanBias[j], snap.SDBias[j] = noisy(mean[cells*h+j], math.Sqrt(size*half[j]/s.Out))
 		gradient[cells*h+j] = snap.MeanBias[j]
 		gradient[cells*h+h+j] = snap.MeanOut[j]
 		for i := range cells {

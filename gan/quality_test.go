@@ -30,13 +30,32 @@ var (
 	qualitySeeds  = flag.Int("seeds", 1, "runs of each")
 )
 
+// settings of one training. The defaults are those of the first sketch.
 type settings struct {
-	T, Gs, Post, Batch, Snap, H, Columns, Bins, Hidden, Train, Residual, Hard, Marginals, Polish int
-	Lr, Glr, Sigma, Slope, Temp, Ema, Boost, Decay, Norm                                         float64
+	T        int     // measurements, each of all rows
+	Gs       int     // generator steps after each
+	Post     int     // generator steps at the end
+	Batch    int     // rows of a generator step
+	Snap     int     // snapshots of a generator step
+	H        int     // hidden units of the critic
+	Columns  int     // that a hidden unit looks at; 0 = all
+	Bins     int     // of numeric columns; 0 = as they are
+	Hidden   int     // units of the generator
+	Train    int     // 1: the critic is trained; 0: a fresh random one each time
+	Residual int     // 1: certificate of what is left of the gradient after the marginals
+	Hard     int     // 1: straight-through
+	Lr, Glr  float64 // of critic and generator
+	Sigma    float64 // of one measurement at the privacy aimed at: z = √T·Sigma
+	Slope    float64 // of the critic's LeakyReLU
+	Temp     float64 // of the Gumbel softmax
+	Ema      float64 // decay of the average of the generator's weights; 0 = none
+	Boost    float64 // weight of the marginals when the noise is divided; 1 = least total variance
+	Out      float64 // weight of the output layer and the biases, likewise
+	Decay    float64 // factor of the learning rate over the last steps
 }
 
 func defaults() settings {
-	return settings{T: 24, Gs: 40, Post: 1200, Batch: 1024, Snap: 4, H: 64, Bins: 16, Hidden: 128, Train: 1, Lr: .01, Glr: 1e-3, Sigma: 3.730632, Slope: .2, Temp: .5, Boost: 1, Decay: 1}
+	return settings{T: 24, Gs: 40, Post: 1200, Batch: 1024, Snap: 4, H: 64, Bins: 16, Hidden: 128, Train: 1, Lr: .01, Glr: 1e-3, Sigma: 3.730632, Slope: .2, Temp: .5, Boost: 1, Out: 1, Decay: 1}
 }
 
 func (s *settings) set(text string) {
