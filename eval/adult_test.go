@@ -16,8 +16,9 @@ import (
 var tables = flag.String("tables", "", "folder with NAME.csv and NAME.domain.json of the public tables; the tests and benchmarks on them are skipped without it")
 
 // loadPublic reads a public table with the schema of its domain file and splits its rows at random into 60 % to train
-// on and 40 % to test on. Integers of more than 100 values, and reals, have 32 bins, those of logarithmic columns growing.
-func loadPublic(t testing.TB, name string, logarithmic ...string) (train, test *table.Table, task Task) {
+// on and 40 % to test on. Integers of more than 100 values, and reals, have 32 bins; logarithmic columns have the given
+// number of growing bins.
+func loadPublic(t testing.TB, name string, bins int, logarithmic ...string) (train, test *table.Table, task Task) {
 	t.Helper()
 	if *tables == "" {
 		t.Skip("no -tables folder")
@@ -53,7 +54,7 @@ func loadPublic(t testing.TB, name string, logarithmic ...string) (train, test *
 		}
 		for _, l := range logarithmic {
 			if l == c.Name {
-				out.Spacing, out.Bins = schema.Log, 32
+				out.Spacing, out.Bins = schema.Log, bins
 			}
 		}
 		if c.Name == d.Label {
@@ -77,45 +78,56 @@ func loadPublic(t testing.TB, name string, logarithmic ...string) (train, test *
 	return all.Select(order[:cut]), all.Select(order[cut:]), task
 }
 
-// TestAdult compares classifiers on the public table with what scikit-learn reached on it: .909 for logistic regression.
-// The standard error of such an AUROC is about .002.
+// TestAdult compares classifiers on the public table with what scikit-learn reached on its unbinned numbers, .909 by
+// logistic regression and .928 by gradient boosting, and with scikit-learn 1.9.1 on the codes of the very rows of this test:
+// .9144 by HistGradientBoostingClassifier and .9125 by RandomForestClassifier(min_samples_leaf=5) for 32 bins. The
+// standard error of such an AUROC is about .002.
 func TestAdult(t *testing.T) {
-	train, test, task := loadPublic(t, "adult", "capital-gain", "capital-loss", "fnlwgt")
 	for _, c := range []struct {
-		name    string
-		learner Learner
-		numeric Numeric
-		want    float64 // at least
+		name      string
+		bins      int
+		learner   Learner
+		numeric   Numeric
+		low, high float64
 	}{
-		{"logistic, one-hot", LogisticRegression, OneHot, .905},
-		{"logistic, standardised", LogisticRegression, Standardised, .900},
+		{"logistic, one-hot", 32, LogisticRegression, OneHot, .905, .920},
+		{"logistic, standardised", 32, LogisticRegression, Standardised, .900, .915},
+		{"forest", 32, RandomForest, OneHot, .905, .920},
+		{"boosting", 32, GradientBoosting, OneHot, .910, .919},
+		{"boosting, fine bins", 2000, GradientBoosting, OneHot, .920, .936},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			train, test, task := loadPublic(t, "adult", c.bins, "capital-gain", "capital-loss", "fnlwgt")
 			task.Learner, task.Numeric = c.learner, c.numeric
 			got, err := TRTR(train, test, task)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("AUROC %.4f, average precision %.4f at rate %.4f", got.AUROC, got.AveragePrecision, got.Rate)
-			if got.AUROC < c.want || got.AUROC > .95 {
-				t.Errorf("AUROC %v, want %v", got.AUROC, c.want)
+			if got.AUROC < c.low || got.AUROC > c.high {
+				t.Errorf("AUROC %v, want %v to %v", got.AUROC, c.low, c.high)
 			}
 		})
 	}
 }
 
 func BenchmarkTRTRAdult(b *testing.B) {
-	train, test, task := loadPublic(b, "adult", "capital-gain", "capital-loss", "fnlwgt")
-	for b.Loop() {
-		if _, err := TRTR(train, test, task); err != nil {
-			b.Fatal(err)
-		}
+	train, test, task := loadPublic(b, "adult", 32, "capital-gain", "capital-loss", "fnlwgt")
+	for name, learner := range map[string]Learner{"logistic": LogisticRegression, "forest": RandomForest, "boosting": GradientBoosting} {
+		b.Run(name, func(b *testing.B) {
+			task.Learner = learner
+			for b.Loop() {
+				if _, err := TRTR(train, test, task); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
 // BenchmarkMetricsAdult times every metric of tables, the training rows standing in for synthetic ones where three are needed.
 func BenchmarkMetricsAdult(b *testing.B) {
-	train, test, _ := loadPublic(b, "adult", "capital-gain", "capital-loss", "fnlwgt")
+	train, test, _ := loadPublic(b, "adult", 32, "capital-gain", "capital-loss", "fnlwgt")
 	euclidean, gower := pointsOf(b, Euclidean, train, test), pointsOf(b, Gower, train, test)
 	quasi := []string{"age", "sex", "race", "native-country"}
 	for _, m := range []struct {

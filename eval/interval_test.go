@@ -2,7 +2,6 @@ package eval
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -246,10 +245,4 @@ func TestValidity(t *testing.T) {
 	if _, err := Validity(broken, header, slices.Values(rows)); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("error %v for a broken schema, want %v", err, schema.ErrInvalid)
 	}
-}
-
-func ExampleWilson() {
-	i, _ := Wilson(3, 100, .95)
-	fmt.Printf("%.3f, from %.3f to %.3f\n", i.Estimate, i.Low, i.High)
-	// Output: 0.030, from 0.010 to 0.085
 }

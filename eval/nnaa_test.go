@@ -262,15 +262,6 @@ func TestNearestDistances(t *testing.T) {
 	}
 }
 
-func ExampleNNAA() {
-	real, _ := NewPoints([]float64{0, 0, 1, 0, 0, 1, 1, 1}, 2)
-	copied, _ := NNAA(real, real, 0)
-	far, _ := NewPoints([]float64{9, 9, 9, 8, 8, 9, 8, 8}, 2)
-	apart, _ := NNAA(real, far, 0)
-	fmt.Println("a copy:", copied.Original.Mean, "other rows:", apart.Original.Mean)
-	// Output: a copy: 0 other rows: 1
-}
-
 // benchmarkPoints is n normal points of dim coordinates.
 func benchmarkPoints(b *testing.B, n, dim int, seed uint64) *Points {
 	u := rand.New(rand.NewPCG(seed, 0))

@@ -178,25 +178,3 @@ func TestClosestErrors(t *testing.T) {
 		}
 	}
 }
-
-func ExampleClosest() {
-	var t testing.T
-	train, holdout := line(&t, 0, 10, 20, 30), line(&t, 5, 15, 25, 35)
-	copies, _ := Closest(train, holdout, train, 0)
-	fresh, _ := Closest(train, holdout, line(&t, 2.5, 7.5, 21, 26), 0)
-	fmt.Println("copies closer to the training table:", copies.CloserToTrain)
-	fmt.Println("new rows closer to the training table:", fresh.CloserToTrain)
-	// Output:
-	// copies closer to the training table: 1
-	// new rows closer to the training table: 0.5
-}
-
-func ExampleLinkageRisk() {
-	var t testing.T
-	s := schemaOf(&t, category("zip", 4), category("sex", 2), category("illness", 9))
-	real := tableOf(&t, s, []int{0, 0, 3}, []int{0, 0, 4}, []int{1, 1, 5}, []int{2, 1, 6})
-	synthetic := tableOf(&t, s, []int{1, 1, 2}, []int{0, 0, 8})
-	r, _ := LinkageRisk(real, synthetic, []string{"zip", "sex"})
-	fmt.Printf("found %.2f, linked right %.2f of at most %.2f\n", r.Found, r.Risk, r.Ceiling)
-	// Output: found 0.75, linked right 0.50 of at most 0.75
-}

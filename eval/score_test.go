@@ -200,15 +200,6 @@ func TestSortKeys(t *testing.T) {
 	}
 }
 
-func ExampleAUROC() {
-	scores := []float64{.1, .4, .35, .8}
-	labels := []bool{false, false, true, true}
-	auroc, _ := AUROC(scores, labels)
-	precision, _ := AveragePrecision(scores, labels)
-	fmt.Printf("AUROC %.2f, average precision %.2f\n", auroc, precision)
-	// Output: AUROC 0.75, average precision 0.83
-}
-
 func benchmarkScores(n int) ([]float64, []bool) {
 	u := rand.New(rand.NewPCG(5, 6))
 	scores, labels := make([]float64, n), make([]bool, n)

@@ -230,17 +230,3 @@ func TestSchemasMayDifferInPolicy(t *testing.T) {
 		t.Errorf("error %v, %v, want 0", got, err)
 	}
 }
-
-func ExampleMarginalError() {
-	var t testing.T
-	s := schemaOf(&t, category("colour", 2), category("shape", 2))
-	real := tableOf(&t, s, []int{0, 0}, []int{1, 1})
-	synthetic := tableOf(&t, s, []int{0, 1}, []int{1, 0})
-	for k := 1; k <= 2; k++ {
-		e, _ := MarginalError(real, synthetic, k)
-		fmt.Printf("%d-way: %g\n", k, e)
-	}
-	// Output:
-	// 1-way: 0
-	// 2-way: 1
-}

@@ -12,7 +12,9 @@ type Learner uint8
 
 // The learners. The zero value is LogisticRegression.
 const (
-	LogisticRegression Learner = iota // [FitLogistic] with C = 1 on one-hot codes
+	LogisticRegression Learner = iota // [FitLogistic] with C = 1
+	RandomForest                      // [FitForest] with its defaults
+	GradientBoosting                  // [FitBoosting] with its defaults
 )
 
 // Task is a prediction that shows how useful a table is: which rows are positive,
@@ -23,7 +25,7 @@ type Task struct {
 	Drop     []string // columns that must not be used, such as those that give the answer away
 	Learner  Learner  // default LogisticRegression
 	Numeric  Numeric  // LogisticRegression: form of numeric columns, default OneHot
-	Seed     uint64   // of the learners that draw at random
+	Seed     uint64   // RandomForest: what its trees draw from
 }
 
 // Prediction is how well a classifier trained on one table predicts the label of another.
@@ -98,21 +100,34 @@ func (k Task) evaluate(train, test *table.Table) (Prediction, error) {
 
 // train fits the learner and scores the test rows.
 func (k Task) train(train *table.Table, y []bool, test *table.Table) ([]float64, error) {
-	x, err := NewMatrix(train, Features{Drop: append([]string{k.Label}, k.Drop...), Numeric: k.Numeric})
-	if err != nil {
-		return nil, err
-	}
-	other, err := x.Like(test)
-	if err != nil {
-		return nil, err
-	}
+	drop := append([]string{k.Label}, k.Drop...)
 	switch k.Learner {
 	case LogisticRegression:
+		x, err := NewMatrix(train, Features{Drop: drop, Numeric: k.Numeric})
+		if err != nil {
+			return nil, err
+		}
 		model, err := FitLogistic(x, y, LogisticOptions{})
 		if err != nil {
 			return nil, err
 		}
+		other, err := x.Like(test)
+		if err != nil {
+			return nil, err
+		}
 		return model.Scores(other), nil
+	case RandomForest:
+		model, err := FitForest(train, y, ForestOptions{Drop: drop, Seed: k.Seed})
+		if err != nil {
+			return nil, err
+		}
+		return model.Scores(test)
+	case GradientBoosting:
+		model, err := FitBoosting(train, y, BoostingOptions{Drop: drop})
+		if err != nil {
+			return nil, err
+		}
+		return model.Scores(test)
 	}
 	return nil, fmt.Errorf("eval: there is no learner %d: %w", k.Learner, ErrFit)
 }

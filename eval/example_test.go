@@ -1,0 +1,186 @@
+package eval_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// patients is the public schema of the examples.
+func patients() *schema.Schema {
+	s, err := schema.Parse([]byte(`
+decoy: 1
+columns:
+  - {name: age, kind: integer, min: 20, max: 99, bins: 8}
+  - {name: weight, kind: real, min: 40, max: 140, bins: 100}
+  - {name: ward, kind: categorical, categories: [north, south]}
+  - {name: died, kind: categorical, categories: ["no", "yes"]}
+`))
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// draw makes n patients of whom the old die more often, as codes.
+func draw(s *schema.Schema, n int, seed uint64) *table.Table {
+	u := rand.New(rand.NewPCG(seed, 0))
+	age, weight, ward, died := table.NewCodes(8, n), table.NewCodes(100, n), table.NewCodes(2, n), table.NewCodes(2, n)
+	for i := range n {
+		decade := u.IntN(8)
+		age.Set(i, uint16(decade))
+		weight.Set(i, uint16(u.IntN(100)))
+		ward.Set(i, uint16(u.IntN(2)))
+		if u.IntN(12) < decade {
+			died.Set(i, 1)
+		}
+	}
+	t, err := table.FromColumns(s, []table.Codes{age, weight, ward, died}, nil)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// A synthetic table is compared with the table it was made from and with a
+// holdout. Here all three are drawn alike.
+func Example() {
+	s := patients()
+	train, holdout, synthetic := draw(s, 1000, 1), draw(s, 1000, 2), draw(s, 1000, 3)
+
+	marginals, _ := eval.MarginalError(train, synthetic, 1)
+	_, shapes, _ := eval.ColumnShapes(train, synthetic)
+	task := eval.Task{Label: "died", Positive: 1}
+	onSynthetic, _ := eval.TSTR(synthetic, holdout, task)
+	onReal, _ := eval.TRTR(train, holdout, task)
+	rate, _ := eval.RareClassRate(synthetic, "died", 1, .95)
+	fmt.Printf("one-way error %.3f, column shapes %.3f\n", marginals, shapes)
+	fmt.Printf("AUROC %.2f, trained on real rows %.2f\n", onSynthetic.AUROC, onReal.AUROC)
+	fmt.Printf("deaths %.3f (%.3f to %.3f)\n", rate.Estimate, rate.Low, rate.High)
+
+	var points [3]*eval.Points
+	for i, t := range []*table.Table{train, holdout, synthetic} {
+		points[i], _ = eval.TablePoints(t, eval.Gower)
+	}
+	loss, _ := eval.PrivacyLoss(points[0], points[1], points[2], 0)
+	copied, _ := eval.PrivacyLoss(points[0], points[1], points[0], 0)
+	fmt.Printf("privacy loss %.3f, of a copy %.3f\n", loss.Corrected, copied.Corrected)
+	// Output:
+	// one-way error 0.053, column shapes 0.977
+	// AUROC 0.75, trained on real rows 0.74
+	// deaths 0.277 (0.250 to 0.306)
+	// privacy loss -0.002, of a copy 0.322
+}
+
+func ExampleAUROC() {
+	scores := []float64{.1, .4, .35, .8}
+	labels := []bool{false, false, true, true}
+	auroc, _ := eval.AUROC(scores, labels)
+	precision, _ := eval.AveragePrecision(scores, labels)
+	fmt.Printf("AUROC %.2f, average precision %.2f\n", auroc, precision)
+	// Output: AUROC 0.75, average precision 0.83
+}
+
+func ExampleNNAA() {
+	real, _ := eval.NewPoints([]float64{0, 0, 1, 0, 0, 1, 1, 1}, 2)
+	copied, _ := eval.NNAA(real, real, 0)
+	far, _ := eval.NewPoints([]float64{9, 9, 9, 8, 8, 9, 8, 8}, 2)
+	apart, _ := eval.NNAA(real, far, 0)
+	fmt.Println("a copy:", copied.Original.Mean, "other rows:", apart.Original.Mean)
+	// Output: a copy: 0 other rows: 1
+}
+
+func ExampleClosest() {
+	train, _ := eval.NewPoints([]float64{0, 10, 20, 30}, 1)
+	holdout, _ := eval.NewPoints([]float64{5, 15, 25, 35}, 1)
+	synthetic, _ := eval.NewPoints([]float64{2.5, 7.5, 21, 26}, 1)
+	copies, _ := eval.Closest(train, holdout, train, 0)
+	fresh, _ := eval.Closest(train, holdout, synthetic, 0)
+	fmt.Println("copies closer to the training table:", copies.CloserToTrain)
+	fmt.Println("new rows closer to the training table:", fresh.CloserToTrain)
+	// Output:
+	// copies closer to the training table: 1
+	// new rows closer to the training table: 0.5
+}
+
+func ExampleLinkageRisk() {
+	s := patients()
+	real, synthetic := draw(s, 30, 4), draw(s, 10, 5)
+	k, _ := eval.KAnonymity(real, []string{"age", "ward"})
+	r, _ := eval.LinkageRisk(real, synthetic, []string{"age", "ward"})
+	fmt.Printf("smallest class %d, alone %.2f\n", k.K, k.Unique)
+	fmt.Printf("found %.2f, linked right %.2f of at most %.2f\n", r.Found, r.Risk, r.Ceiling)
+	// Output:
+	// smallest class 1, alone 0.13
+	// found 0.53, linked right 0.20 of at most 0.43
+}
+
+func ExampleMarginalDistances() {
+	s := patients()
+	all, _ := eval.MarginalDistances(draw(s, 1000, 1), draw(s, 1000, 2), 1)
+	for _, m := range all {
+		fmt.Printf("%v %.3f\n", m.Columns, m.TV)
+	}
+	// Output:
+	// [0] 0.035
+	// [1] 0.147
+	// [2] 0.025
+	// [3] 0.013
+}
+
+func ExamplePMSE() {
+	s := patients()
+	real, _ := eval.NewMatrix(draw(s, 1000, 1), eval.Features{Numeric: eval.Standardised})
+	synthetic, _ := real.Like(draw(s, 1000, 2))
+	r, _ := eval.PMSE(real, synthetic)
+	fmt.Printf("pMSE %.5f, by chance %.5f\n", r.PMSE, r.Expected)
+	// Output: pMSE 0.00037, by chance 0.00025
+}
+
+func ExampleWilson() {
+	i, _ := eval.Wilson(3, 100, .95)
+	fmt.Printf("%.3f, from %.3f to %.3f\n", i.Estimate, i.Low, i.High)
+	// Output: 0.030, from 0.010 to 0.085
+}
+
+func ExampleBootstrap() {
+	x := []float64{2, 3, 5, 7, 11, 13, 17, 19}
+	mean, _ := eval.Bootstrap(len(x), eval.BootstrapOptions{Seed: 1}, func(times []uint32) float64 {
+		sum := 0.0
+		for i, k := range times {
+			sum += float64(k) * x[i]
+		}
+		return sum / float64(len(x))
+	})
+	fmt.Printf("%.2f, from %.2f to %.2f\n", mean.Estimate, mean.Low, mean.High)
+	// Output: 9.62, from 5.75 to 13.75
+}
+
+func ExampleFitBoosting() {
+	s := patients()
+	train, test := draw(s, 2000, 1), draw(s, 1000, 2)
+	label := func(t *table.Table) []bool {
+		y := make([]bool, t.Rows())
+		for i := range y {
+			y[i] = t.Column(3).At(i) == 1
+		}
+		return y
+	}
+	model, _ := eval.FitBoosting(train, label(train), eval.BoostingOptions{Drop: []string{"died"}, Trees: 20})
+	scores, _ := model.Scores(test)
+	auroc, _ := eval.AUROC(scores, label(test))
+	fmt.Printf("AUROC %.2f\n", auroc)
+	// Output: AUROC 0.74
+}
+
+func ExampleMetrics() {
+	for _, m := range eval.Metrics()[:2] {
+		fmt.Printf("%s (%s), goal %s: %s\n", m.Name, m.Alias, m.Goal, m.Meaning)
+	}
+	// Output:
+	// Validity (DataValidity, BoundaryAdherence, CategoryAdherence (SDMetrics)), goal 1: Share of rows all of whose cells the public schema allows.
+	// KSComplement (KSComplement (SDMetrics)), goal 1: One minus the largest gap between the real and the synthetic cumulative distribution of a numeric column.
+}

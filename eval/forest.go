@@ -1,0 +1,140 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/decoy-dp/decoy/table"
+)
+
+// ForestOptions sets a random forest. The zero value is usable.
+type ForestOptions struct {
+	Drop    []string // columns not to use, the label among them
+	Trees   int      // default 100
+	MinRows int      // in a leaf, default 5
+	Columns int      // drawn for every split, default the root of their number
+	Seed    uint64   // public; the same seed gives the same forest on any number of processors
+}
+
+// Forest is a fitted random forest.
+type Forest struct {
+	binning *binning
+	trees   []tree
+}
+
+// FitForest trains a random forest (Breiman 2001, Machine Learning 45): every
+// tree sees as many rows as there are, drawn with replacement, and every split a
+// few columns; a row's score is the mean over trees of the share of positives in
+// its leaf. It splits codes: numbers by order, with missing on either side,
+// categories by any partition. Errors are those of [FitLogistic].
+func FitForest(t *table.Table, y []bool, o ForestOptions) (*Forest, error) {
+	b, rows, err := prepare(t, y, o.Drop)
+	if err != nil {
+		return nil, err
+	}
+	if o.Trees == 0 {
+		o.Trees = 100
+	}
+	if o.MinRows == 0 {
+		o.MinRows = 5
+	}
+	if o.Columns == 0 {
+		o.Columns = max(1, int(math.Round(math.Sqrt(float64(len(rows))))))
+	}
+	if o.Trees < 0 || o.MinRows < 0 || o.Columns < 0 {
+		return nil, fmt.Errorf("eval: a forest of %d trees, %d rows in a leaf, %d columns: none may be negative: %w", o.Trees, o.MinRows, o.Columns, ErrFit)
+	}
+	n := t.Rows()
+	gradient, weight := make([]float64, n), make([]float64, n)
+	for i, l := range y {
+		weight[i] = 1
+		if l {
+			gradient[i] = -1
+		}
+	}
+	f := &Forest{binning: b, trees: make([]tree, o.Trees)}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), o.Trees) {
+		wg.Go(func() {
+			g := &grower{binning: b, rows: rows, gradient: gradient, weight: weight,
+				options: treeOptions{leaves: math.MaxInt, minRows: float64(o.MinRows), columns: o.Columns, smooth: 1}}
+			drawn := make([]uint32, n)
+			for {
+				k := int(next.Add(1)) - 1
+				if k >= o.Trees {
+					return
+				}
+				g.u = rand.New(rand.NewPCG(o.Seed, uint64(k)))
+				for i := range drawn {
+					drawn[i] = uint32(g.u.IntN(n))
+				}
+				f.trees[k] = g.grow(drawn)
+			}
+		})
+	}
+	wg.Wait()
+	return f, nil
+}
+
+// Scores returns the mean share of positives over the trees for every row of a
+// table with the columns of the one trained on.
+func (f *Forest) Scores(t *table.Table) ([]float64, error) {
+	rows, err := f.binning.rows(t)
+	if err != nil {
+		return nil, err
+	}
+	out := sumTrees(f.trees, rows, t.Rows(), 0)
+	for i := range out {
+		out[i] /= float64(len(f.trees))
+	}
+	return out, nil
+}
+
+// sumTrees adds the values of all trees to start, for every row.
+func sumTrees(trees []tree, rows [][]uint8, n int, start float64) []float64 {
+	out := make([]float64, n)
+	workers := min(runtime.GOMAXPROCS(0), max(1, n/1000))
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			lo, hi := n*w/workers, n*(w+1)/workers
+			for i := lo; i < hi; i++ {
+				out[i] = start
+			}
+			for _, t := range trees {
+				for i := lo; i < hi; i++ {
+					out[i] += t.at(rows, i)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// prepare checks what all trees need and bins the rows.
+func prepare(t *table.Table, y []bool, drop []string) (*binning, [][]uint8, error) {
+	b, err := newBinning(t, drop)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(y) != t.Rows() {
+		return nil, nil, fmt.Errorf("eval: %d labels for %d rows: %w", len(y), t.Rows(), ErrFit)
+	}
+	positives := 0
+	for _, l := range y {
+		if l {
+			positives++
+		}
+	}
+	if positives == 0 || positives == len(y) {
+		return nil, nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(y), ErrOneClass)
+	}
+	rows, err := b.rows(t)
+	return b, rows, err
+}
