@@ -25,7 +25,7 @@ type Critic struct {
 	layers     []affine // views of parameters
 }
 
-// NewCritic returns a critic with random weights from u: N(0, 1/4·columns) in the first layer, N(0, 2/in) in hidden ones after it, and
+// NewCritic returns a critic with random weights from u: N(0, 1/(4·columns)) in the first layer, N(0, 2/in) in hidden ones after it, and
 // N(0, 1/in) in the last; biases 0.
 func NewCritic(e *Encoder, o CriticOptions, u *rand.Rand) (*Critic, error) {
 	hidden := o.Hidden

@@ -124,9 +124,17 @@ func TestReplayGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := g.NewPass(batch, Head{}).Forward(u)
 	dst := kernels.New(batch, e.Cells())
 	picks := []int{2, 0, 1}
+	hard := g.NewPass(batch, Head{Hard: true}).Forward(u)
+	if got, want := r.GradientTo(dst, hard, picks), r.slow(hard, picks); math.Abs(got-want) > 1e-5*math.Abs(want) {
+		t.Errorf("loss of hard rows %v, by the definition %v", got, want)
+	}
+	sparse := append([]float32(nil), dst.Data...)
+	hard.Data[0] += 1e-30 // no longer one-hot: dense products
+	r.GradientTo(dst, hard, picks)
+	near(t, "hard rows", sparse, dst.Data, 1e-5)
+	x := g.NewPass(batch, Head{}).Forward(u)
 	loss := r.GradientTo(dst, x, picks)
 	if want := r.slow(x, picks); math.Abs(loss-want) > 1e-5*math.Abs(want) {
 		t.Errorf("loss %v, by the definition %v", loss, want)

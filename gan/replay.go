@@ -41,6 +41,7 @@ type Replay struct {
 	snapshots    []memory
 	w, m, m2     kernels.Matrix // cells × picks·units
 	b            []float32
+	hot          [][]int32      // of each row of a hard batch, the cells that are 1
 	s, p         kernels.Matrix // batch × picks·units
 	sumP, sumX   []float32      // column sums of P and φ(s), of either half
 	sumP2, sumX2 []float32
@@ -130,10 +131,19 @@ func (r *Replay) GradientTo(dst, x kernels.Matrix, picks []int) float64 {
 		panic(fmt.Sprintf("gan: replay of %d snapshots on %d × %d cells into %d × %d", len(picks), x.Rows, x.Cols, dst.Rows, dst.Cols))
 	}
 	r.stack(picks, x.Rows)
+	hard := r.findHot(x)
 	for i := range r.s.Rows {
-		copy(r.s.Row(i), r.b)
+		s := r.s.Row(i)
+		copy(s, r.b)
+		if hard {
+			for _, cell := range r.hot[i] {
+				kernels.AddTo(s, r.w.Row(int(cell)))
+			}
+		}
 	}
-	kernels.MulTo(r.s, 1, x, r.w, 1)
+	if !hard {
+		kernels.MulTo(r.s, 1, x, r.w, 1)
+	}
 	kernels.SlopesTo(r.p.Data, r.s.Data, r.slope)
 	kernels.LeakyReLUTo(r.s.Data, r.s.Data, r.slope)
 	half := x.Rows / 2
@@ -143,7 +153,11 @@ func (r *Replay) GradientTo(dst, x kernels.Matrix, picks []int) float64 {
 	sumP, sumX := [2][]float32{r.sumP, r.sumP2}, [2][]float32{r.sumX, r.sumX2}
 	for side := range 2 {
 		part := rows(r.p, side*half, half)
-		kernels.MulTo(means[side], scale, rows(x, side*half, half).T(), part, 0)
+		if hard {
+			sumHot(means[side], scale, part, r.hot[side*half:])
+		} else {
+			kernels.MulTo(means[side], scale, rows(x, side*half, half).T(), part, 0)
+		}
 		columnSums(sumP[side], part)
 		columnSums(sumX[side], rows(r.s, side*half, half))
 		columnSums(xs[side], rows(x, side*half, half))
@@ -164,6 +178,39 @@ func (r *Replay) GradientTo(dst, x kernels.Matrix, picks []int) float64 {
 		kernels.MulTo(part, scale, rows(r.p, side*half, half), means[1-side].T(), 1)
 	}
 	return loss
+}
+
+// findHot lists the cells of each row that are 1 and reports whether all others are 0: products with such rows are sums of a few rows.
+func (r *Replay) findHot(x kernels.Matrix) bool {
+	if len(r.hot) < x.Rows {
+		r.hot = make([][]int32, x.Rows)
+	}
+	for i := range x.Rows {
+		hot := r.hot[i][:0]
+		for c, v := range x.Row(i) {
+			if v == 1 {
+				hot = append(hot, int32(c))
+			} else if v != 0 {
+				return false
+			}
+		}
+		r.hot[i] = hot
+	}
+	return true
+}
+
+// sumHot sets dst to scale·xᵀp, where hot lists the cells of x that are 1.
+func sumHot(dst kernels.Matrix, scale float32, p kernels.Matrix, hot [][]int32) {
+	clear(dst.Data)
+	for i := range p.Rows {
+		row := p.Row(i)
+		for _, cell := range hot[i] {
+			kernels.AddTo(dst.Row(int(cell)), row)
+		}
+	}
+	for i := range dst.Data {
+		dst.Data[i] *= scale
+	}
 }
 
 // stack lays the weights of the picks side by side and makes room.
