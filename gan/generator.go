@@ -192,13 +192,12 @@ func (p *Pass) harden() {
 	for i := range p.soft.Rows {
 		row, out := p.soft.Row(i), p.out.Row(i)
 		for k := 1; k < len(offsets); k++ {
-			best := offsets[k-1]
-			for c := best + 1; c < offsets[k]; c++ {
-				if row[c] > row[best] {
-					best = c
-				}
+			// The bits of positive floats are ordered as they are; below them the place, the first of equals largest: no branches.
+			top := uint64(0)
+			for c, v := range row[offsets[k-1]:offsets[k]] {
+				top = max(top, uint64(math.Float32bits(v))<<32|uint64(^uint32(c)))
 			}
-			out[best] = 1
+			out[offsets[k-1]+int(^uint32(top))] = 1
 		}
 	}
 }

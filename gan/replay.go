@@ -188,10 +188,11 @@ func (r *Replay) findHot(x kernels.Matrix) bool {
 	for i := range x.Rows {
 		hot := r.hot[i][:0]
 		for c, v := range x.Row(i) {
-			if v == 1 {
+			if bits := math.Float32bits(v); bits != 0 { // −0 counts as another number
+				if v != 1 {
+					return false
+				}
 				hot = append(hot, int32(c))
-			} else if v != 0 {
-				return false
 			}
 		}
 		r.hot[i] = hot
