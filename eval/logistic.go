@@ -37,8 +37,8 @@ const (
 // conjugate gradients for many, on one processor; the same input gives the same
 // weights.
 //
-// Without a penalty a feature that depends linearly on earlier ones gets the
-// weight 0, and weights that run away because the classes can be separated stop
+// Without a penalty, where features depend on each other linearly, the scores
+// are determined but not the weights, and weights that run away because the classes can be separated stop
 // when the fit no longer improves. Labels of one class give an error that wraps
 // [ErrOneClass]; a wrong C or number of labels one that wraps [ErrFit].
 func FitLogistic(x *Matrix, y []bool, o LogisticOptions) (*Logistic, error) {
@@ -53,7 +53,14 @@ type design interface {
 	TMulTo(dst, r []float64)
 	gramTo(dst, d []float64)
 	diagonalTo(dst, d []float64)
-	tables() int
+	pairCells() int
+}
+
+// narrow reports whether x is small enough for the direct solver, which gives
+// features that depend on earlier ones the weight 0.
+func narrow(x design) bool {
+	_, features := x.Dims()
+	return features <= directFeatures && x.pairCells() <= directCells
 }
 
 func fitLogistic(x design, y []bool, o LogisticOptions) (*Logistic, error) {
@@ -79,9 +86,9 @@ func fitLogistic(x design, y []bool, o LogisticOptions) (*Logistic, error) {
 	f := &logLoss{x: x, y: y, lambda: 1 / o.C, w: make([]float64, features+1),
 		margin: make([]float64, rows), residual: make([]float64, rows), curvature: make([]float64, rows)}
 	f.w[features] = math.Log(float64(positives) / float64(rows-positives))
-	solver := newtonDirect
-	if features > directFeatures || x.tables() > directCells {
-		solver = newtonConjugate
+	solver := newtonConjugate
+	if narrow(x) {
+		solver = newtonDirect
 	}
 	out := &Logistic{}
 	out.Iterations, out.Converged = minimise(f, solver)

@@ -100,7 +100,7 @@ func TestLogisticSolversAgree(t *testing.T) {
 // wide makes a matrix look too wide for the direct solver.
 type wide struct{ *Matrix }
 
-func (w wide) tables() int { return directCells + 1 }
+func (w wide) pairCells() int { return directCells + 1 }
 
 func TestLogisticSeparableClasses(t *testing.T) {
 	s := schemaOf(t, category("a", 2), category("b", 2))
@@ -263,7 +263,7 @@ func TestPMSEOfManyCategories(t *testing.T) {
 	// A chi-square of 601 degrees is between 440 and 790 except with probability 1e-6, so the ratio, twice the chi-square
 	// over its degrees, is between 1.46 and 2.63.
 	got, err := PMSE(real, same)
-	if err != nil || got.Ratio < 1.46 || got.Ratio > 2.63 {
+	if free := 599. + 2; err != nil || !near(got.Expected, free*.125/8000, 1e-12) || got.Ratio < 1.46 || got.Ratio > 2.63 {
 		t.Errorf("ratio %v, %v for two samples of one distribution", got.Ratio, err)
 	}
 	// Categories of the real table only: their 2000 rows have propensity 0. Of the 20 rows in each other category about 13.3

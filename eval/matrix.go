@@ -244,8 +244,8 @@ func (m *Matrix) number(i int) []float64 {
 	return m.numbers[i*m.width : (i+1)*m.width]
 }
 
-// tables returns the number of cells of the largest two-way table that gramTo needs.
-func (m *Matrix) tables() int {
+// pairCells returns the number of cells of the largest two-way table that gramTo needs.
+func (m *Matrix) pairCells() int {
 	first, second := 0, 0
 	for _, b := range m.blocks {
 		if b.column.size > first {

@@ -35,7 +35,8 @@ func PMSE(real, synthetic *Matrix) (PMSEResult, error) {
 	for i := n; i < n+m; i++ {
 		y[i] = true
 	}
-	fit, err := fitLogistic(stack{real, synthetic}, y, LogisticOptions{C: math.Inf(1)})
+	both := stack{real, synthetic}
+	fit, err := fitLogistic(both, y, LogisticOptions{C: math.Inf(1)})
 	if err != nil {
 		return PMSEResult{}, err
 	}
@@ -53,6 +54,14 @@ func PMSE(real, synthetic *Matrix) (PMSEResult, error) {
 	for _, w := range fit.Weights {
 		if w != 0 {
 			weights++
+		}
+	}
+	if !narrow(both) {
+		// The other solver spreads weights over features that depend on each other: at least one too many for each column.
+		for _, b := range real.blocks {
+			if b.value == nil {
+				weights--
+			}
 		}
 	}
 	if weights > 0 {
@@ -89,4 +98,4 @@ func (s stack) diagonalTo(dst, d []float64) {
 	s.bottom.diagonalTo(dst, d[s.top.rows:])
 }
 
-func (s stack) tables() int { return s.top.tables() }
+func (s stack) pairCells() int { return s.top.pairCells() }
