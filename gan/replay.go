@@ -16,6 +16,9 @@ import (
 //
 //	x_i    x_i·(P_j·w_j − M_ij),    P_j·w_j,    φ(s_j) − Σ_i L_ij·x_i.
 //
+// (From a bounds.Certificate: M and L are minus the parts of the inputs in its EncodeMeanTo, and a released mean is the released sum times Grid
+// over the public number of rows, plus Centre.)
+//
 // A standard deviation of +Inf marks what was not measured: a critic whose units look at some columns only has no more.
 type Snapshot struct {
 	Slope                          float32   // of φ, LeakyReLU

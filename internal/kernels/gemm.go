@@ -49,7 +49,7 @@ func (m Matrix) Head(rows int) Matrix {
 const depth = 256
 
 // MulTo sets c to alpha·a·b + beta·c. With beta = 0 what c held is not read. c must not be a transpose nor share memory with a or b.
-// Each element is Σ_k a_ik·b_kj over ascending k; see the package comment for rounding.
+// Each element is Σ_k a_ik·b_kj over ascending k, in sums of 256 terms that are then added; see the package comment for rounding.
 //
 // It panics if the shapes do not fit.
 func MulTo(c Matrix, alpha float32, a, b Matrix, beta float32) {
