@@ -74,9 +74,16 @@ func (p *Marginal) MarshalBinary() ([]byte, error) {
 
 // decodeParams reads parameters.bin.
 func decodeParams(kind string, raw []byte) (Params, error) {
-	if kind != KindMarginal {
-		return nil, fmt.Errorf("parameters of kind %q: %w", kind, ErrFormat)
+	switch kind {
+	case KindMarginal:
+		return decodeMarginal(raw)
+	case KindGenerator:
+		return decodeGenerator(raw)
 	}
+	return nil, fmt.Errorf("parameters of kind %q: %w", kind, ErrFormat)
+}
+
+func decodeMarginal(raw []byte) (Params, error) {
 	if len(raw) < 4 {
 		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
 	}

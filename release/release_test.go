@@ -4,14 +4,19 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -277,6 +282,51 @@ func TestClaimString(t *testing.T) {
 		if got := c.String(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
+	}
+}
+
+// TestGeneratorRoundTrip writes and reads a model of a generator, and damages its parameters.
+func TestGeneratorRoundTrip(t *testing.T) {
+	e, err := gan.NewEncoder(testSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	net, err := gan.NewGenerator(e, gan.GeneratorOptions{Latent: 4, Hidden: 8}, rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := testFitted(t, nil)
+	f.Params = &Generator{Net: net, Rows: 123}
+	m, err := New(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := encode(t, m)
+	back, err := Read(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Rows != 123 || back.Parameters.Kind != KindGenerator || len(back.Describe()) != 1 {
+		t.Errorf("read back %+v", back.Manifest)
+	}
+	a, b := m.params.Sample(50, ValueRand(1)), back.params.Sample(50, ValueRand(1))
+	for k := range a {
+		if !slices.Equal(a[k], b[k]) {
+			t.Errorf("column %d differs", k)
+		}
+	}
+	raw, err := f.Params.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cut := range []int{0, 4, 8, 20, len(raw) - 1} {
+		if _, err := decodeParams(KindGenerator, raw[:cut]); !errors.Is(err, ErrFormat) {
+			t.Errorf("cut at %d: %v", cut, err)
+		}
+	}
+	binary.LittleEndian.PutUint64(raw, math.Float64bits(math.NaN()))
+	if _, err := decodeParams(KindGenerator, raw); !errors.Is(err, ErrFormat) {
+		t.Errorf("NaN rows: %v", err)
 	}
 }
 

@@ -26,10 +26,11 @@ var allowed = map[string][]string{
 	"privacy":                        {"schema", "table", "noise", "accountant", "bounds"},
 	"marginal":                       {"schema", "table"},
 	"gan":                            {"schema", "table", "internal/kernels"},
-	"release":                        {"schema", "table", "accountant", "marginal"},
+	"release":                        {"schema", "table", "accountant", "marginal", "gan"},
 	"synth":                          {"schema", "accountant", "privacy", "release"},
 	"synth/mst":                      {"synth", "privacy", "release", "marginal", "accountant", "schema"},
-	"synth/all":                      {"synth", "synth/mst"},
+	"synth/wgan":                     {"synth", "privacy", "release", "gan", "bounds", "accountant", "schema", "internal/kernels"},
+	"synth/all":                      {"synth", "synth/mst", "synth/wgan"},
 	"synth/synthtest":                {"synth", "privacy", "release", "accountant", "schema", "table"},
 	"eval":                           {"schema", "table", "eval/internal/nearest"},
 	"eval/internal/nearest":          {},
@@ -42,6 +43,7 @@ var allowed = map[string][]string{
 	"internal/stattest":              {},
 	"internal/atomicfile":            {},
 	"internal/margerror":             {"schema", "table"},
+	"internal/cmd/ablation":          {"schema", "table", "accountant", "privacy", "synth", "synth/mst", "synth/wgan", "eval", "internal/margerror"},
 	"internal/cmd/timed":             {},
 	"internal/cmd/synthbench":        {"schema", "table", "accountant", "privacy", "synth", "synth/all", "internal/margerror"},
 	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "datasets", "internal/atomicfile"},
@@ -53,6 +55,7 @@ var readers = []string{
 	"privacy/rows.go",                 // the gate
 	"datasets/table.go",               // the embedded, simulated tables
 	"internal/cmd/synthbench/main.go", // compares public tables
+	"internal/cmd/ablation/main.go",   // compares public tables
 }
 
 type file struct {

@@ -29,7 +29,7 @@ const MaxPairCells = 1 << 23
 type Config struct {
 	OneWayShare float64 // share of the budget (in ρ) for one-way marginals; default 0.5
 	SelectShare float64 // share for choosing the tree; default 0.1; the rest measures the pairs
-	GroupSigmas float64 // codes with a noisy count below this many σ are merged before pairs are measured; default 3
+	GroupSigmas float64 // codes with a noisy count below this many σ are merged before pairs are measured; default 2
 	Iterations  int     // of the estimation; 0 = the default of package marginal
 }
 
@@ -45,7 +45,7 @@ func New(c Config) (*Fitter, error) {
 		c.SelectShare = 0.1
 	}
 	if c.GroupSigmas == 0 {
-		c.GroupSigmas = 3
+		c.GroupSigmas = 2
 	}
 	if !(c.OneWayShare > 0 && c.SelectShare > 0 && c.OneWayShare+c.SelectShare < 1) {
 		return nil, fmt.Errorf("mst: shares %v and %v must be positive and add up to less than 1: %w", c.OneWayShare, c.SelectShare, synth.ErrConfig)

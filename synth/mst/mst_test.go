@@ -16,7 +16,7 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	synthtest.Run(t, f)
+	synthtest.Run(t, f, f)
 }
 
 func TestConfig(t *testing.T) {

@@ -17,12 +17,12 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Run runs the suite on a method with settings that make it quick.
-func Run(t *testing.T, f synth.Fitter) {
+// Run runs the suite on a method: most of it with settings f that make it quick, the test of what it learns with settings good.
+func Run(t *testing.T, f, good synth.Fitter) {
 	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f) })
 	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f) })
 	t.Run("awkward tables", func(t *testing.T) { awkward(t, f) })
-	t.Run("learns a strong association", func(t *testing.T) { learns(t, f) })
+	t.Run("learns a strong association", func(t *testing.T) { learns(t, good) })
 	t.Run("model file", func(t *testing.T) { modelFile(t, f) })
 	t.Run("cancelled", func(t *testing.T) { cancelled(t, f) })
 	t.Run("exhausted session", func(t *testing.T) { exhausted(t, f) })

@@ -1,0 +1,85 @@
+package wgan
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/synthtest"
+)
+
+func TestConformance(t *testing.T) {
+	quick, err := New(Config{Steps: 3, GeneratorSteps: 4, PostSteps: 20, Batch: 64, Hidden: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := New(Config{Steps: 10, GeneratorSteps: 40, PostSteps: 800, Batch: 512, Hidden: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synthtest.Run(t, quick, good)
+}
+
+func TestConfig(t *testing.T) {
+	for name, c := range map[string]Config{
+		"negative steps": {Steps: -1}, "rate over 1": {Rate: 1.5}, "NaN rate": {Rate: math.NaN()}, "odd batch": {Batch: 33},
+		"unknown mode": {Mode: 9}, "shares": {TotalShare: .4, MarginalShare: .6}, "negative slope": {Slope: -1},
+	} {
+		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestFullBatchesAreGaussian: at rate 1 the whole plan is one Gaussian mechanism, composed in closed form, and uses the whole budget.
+func TestFullBatchesAreGaussian(t *testing.T) {
+	f, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, b := synthtest.Schema(6), accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	p, err := f.Plan(s, privacy.NeighboursOf(s, 0), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost, err := p.Composition().Epsilon(b.Delta, accountant.AddRemove)
+	if err != nil || cost.Method != "gdp" || cost.Epsilon > 1 || cost.Epsilon < 1-1e-6 {
+		t.Errorf("%+v, %v", cost, err)
+	}
+	// σ = 3.730632 for one release of sensitivity 1: 89 % of μ² over 24 releases.
+	if got, want := p.(*plan).z, 3.730632*math.Sqrt(24/.89); math.Abs(got/want-1) > 1e-5 {
+		t.Errorf("noise multiplier %v, want %v", got, want)
+	}
+}
+
+// TestAblations: the plain forms plan and fit too, and say what they leave out.
+func TestAblations(t *testing.T) {
+	tab := synthtest.Table(t, synthtest.Schema(4), 500)
+	for name, c := range map[string]Config{"cold start": {ColdStart: true}, "no replay": {NoReplay: true}, "blocks": {Mode: Blocks}, "box": {Mode: Box}, "thesis": {Mode: Thesis}} {
+		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch, c.Hidden = 3, 4, 10, 64, 8
+		f, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-6})
+		v, err := m.Verify()
+		if want := map[bool]int{true: 1 + 3, false: 1 + 4 + 3}[c.ColdStart]; err != nil || v.Charges != want {
+			t.Errorf("%s: %d charges, want %d, %v", name, v.Charges, want, err)
+		}
+	}
+}
+
+func TestPoissonBatches(t *testing.T) {
+	f, err := New(Config{Rate: .2, Steps: 6, GeneratorSteps: 5, PostSteps: 50, Batch: 64, Hidden: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := synthtest.Table(t, synthtest.Schema(4), 2000)
+	m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 2, Delta: 1e-6})
+	if v, err := m.Verify(); err != nil || v.Reserved.Method != "pld" {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
