@@ -2,12 +2,17 @@ package gan
 
 import (
 	"fmt"
+	"sync"
 
 	g "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
+
+// building is held while a graph is built: some of Gorgonia's constructors, Rectify among them, number groups of nodes with a global counter
+// that is not synchronised. Running graphs in parallel is safe.
+var building sync.Mutex
 
 // graph is a Gorgonia graph that is built once, run often by one goroutine, and shares its parameters with a network of this package.
 type graph struct {
@@ -91,6 +96,8 @@ func (p *Pass) Graph() *GeneratorGraph {
 	if p.head.Hard {
 		panic("gan: a graph of a straight-through head")
 	}
+	building.Lock()
+	defer building.Unlock()
 	offsets := p.g.encoder.offsets
 	b := &GeneratorGraph{graph: *newGraph(p.z.Rows, p.g.layers[:]), pass: p, down: kernels.New(p.soft.Rows, p.soft.Cols), gradient: make([]float32, p.g.count())}
 	noise := b.input("noise", kernels.Dense(p.soft.Rows, p.soft.Cols, p.noise))
@@ -140,6 +147,8 @@ type CriticGraph struct {
 
 // Graph builds the graph for batches of the given number of rows and a two-sided penalty, see [Tutor.AddPenalty].
 func (c *Critic) Graph(batch int, weight float32) *CriticGraph {
+	building.Lock()
+	defer building.Unlock()
 	b := &CriticGraph{graph: *newGraph(batch, c.layers), rows: kernels.New(batch, c.sizes[0]), mixed: kernels.New(batch, c.sizes[0]), gradient: make([]float32, len(c.parameters))}
 	score := func(x *g.Node) *g.Node {
 		for l := range c.layers {

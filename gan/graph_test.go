@@ -135,8 +135,9 @@ func TestParallel(t *testing.T) {
 		c, _ := NewCritic(e, CriticOptions{Hidden: []int{6}, Slope: .2}, u)
 		p, tutor, r := g.NewPass(8, Head{Hard: seed%2 == 0}), c.NewTutor(8), NewReplay(e, 6, .2)
 		soft := g.NewPass(8, Head{})
-		graph := soft.Graph()
+		graph, critic := soft.Graph(), c.Graph(8, 1)
 		defer graph.Close()
+		defer critic.Close()
 		adam, down := kernels.NewAdam(len(g.parameters), .5, .9), kernels.New(8, e.Cells())
 		adamC := kernels.NewAdam(len(c.parameters), .5, .9)
 		for k := range 20 {
@@ -151,6 +152,9 @@ func TestParallel(t *testing.T) {
 			adamC.Update(c.parameters, gradient, .01)
 			r.GradientTo(down, rows, []int{u.IntN(r.Len()), u.IntN(r.Len())})
 			adam.Update(g.parameters, p.Backward(down), .01)
+			if _, _, _, err := critic.Gradient(rows, rows); err != nil {
+				t.Error(err)
+			}
 			soft.Forward(u)
 			if gradient, _, err := graph.Gradient(down); err != nil {
 				t.Error(err)
