@@ -1,14 +1,14 @@
 // Package nearest finds, for every point of a set, the nearest points of
-// another set or of its own, exactly and by brute force at the speed of a matrix
-// product.
+// another set or of its own, exactly, at the speed of a matrix product or better.
 //
 // The distance is the caller's and may be any function. What makes the search
 // fast is an embedding in float32 vectors whose squared Euclidean distance, which
 // a matrix product gives for 96 pairs at a time, never exceeds the distance.
 // Rounding errors are bounded and counted, so that the product only ever proves
 // that a pair is too far to matter; the few pairs that it cannot rule out are
-// measured by the caller's function. The result is what a
-// double loop over that function would give, bit by bit.
+// measured by the caller's function. Where points are many and coordinates few,
+// a tree of the embedded points rules out more with less. Either way the result is
+// what a double loop over the caller's function would give, bit by bit.
 package nearest
 
 import (
@@ -23,7 +23,7 @@ import (
 // Set is N points as rows of K coordinates.
 type Set struct {
 	N, K int
-	X    []float32 // row-major, N·K finite numbers
+	X    []float32 // row-major, N·K numbers; the sum of the squares of a row is at most 2¹²⁰
 }
 
 // Metric is the exact distance of two sets (or within one).
@@ -50,12 +50,47 @@ func Cross(a, b Set, m Metric, both, second bool) (ab, ba Best) {
 	if a.K != b.K {
 		panic(fmt.Sprintf("nearest: sets of %d and of %d coordinates", a.K, b.K))
 	}
-	s := search{metric: m, second: second, both: both, rows: pack(a, m, rowsPerTile, 1), cols: pack(b, m, colsPerTile, 0)}
-	return s.run()
+	check(a)
+	check(b)
+	reverse := func(i, j int) float64 { return m.Distance(j, i) }
+	if t := pays(a, b, m.Distance, false, second, both); t != nil {
+		ab = t.all(a, m.Distance, false, second)
+		if both {
+			ba = newTree(a).all(b, reverse, false, second)
+		}
+		return ab, ba
+	}
+	return product(a, b, m, both, second)
 }
 
 // Self finds, for every point of a, the nearest other points of a.
 func Self(a Set, m Metric, second bool) Best {
+	check(a)
+	if t := pays(a, a, m.Distance, true, second, true); t != nil {
+		return t.all(a, m.Distance, true, second)
+	}
+	return productWithin(a, m, second)
+}
+
+func check(s Set) {
+	if len(s.X) != s.N*s.K {
+		panic(fmt.Sprintf("nearest: %d coordinates for %d points of %d", len(s.X), s.N, s.K))
+	}
+	for i := range s.N {
+		if !(squaredNorm(s.X[i*s.K:(i+1)*s.K]) <= 0x1p120) {
+			panic("nearest: a point is farther from the origin than 2⁶⁰")
+		}
+	}
+}
+
+// product is Cross by matrix products.
+func product(a, b Set, m Metric, both, second bool) (ab, ba Best) {
+	s := search{metric: m, second: second, both: both, rows: pack(a, m, rowsPerTile, 1), cols: pack(b, m, colsPerTile, 0)}
+	return s.run()
+}
+
+// productWithin is Self by matrix products.
+func productWithin(a Set, m Metric, second bool) Best {
 	s := search{metric: m, second: second, both: true, self: true, rows: pack(a, m, rowsPerTile, 1), cols: pack(a, m, colsPerTile, 0)}
 	out, _ := s.run()
 	return out
@@ -83,9 +118,6 @@ type panels struct {
 // would have to be measured. first is 1 for the set whose norm comes before the
 // constant, 0 for the other.
 func pack(s Set, m Metric, width, first int) panels {
-	if len(s.X) != s.N*s.K {
-		panic(fmt.Sprintf("nearest: %d coordinates for %d points of %d", len(s.X), s.N, s.K))
-	}
 	p := panels{n: s.N, depth: s.K + 2, width: width, order: rand.New(rand.NewPCG(uint64(s.N), 1)).Perm(s.N)}
 	count := (s.N + width - 1) / width
 	p.x = make([]float32, count*width*p.depth)

@@ -62,39 +62,45 @@ func points(n, k int, draw func() float64) [][]float64 {
 func TestAgainstDefinition(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))
 	walk := 0.0
-	draws := map[string]func() float64{
-		"normal":   u.NormFloat64,
-		"few":      func() float64 { return float64(u.IntN(2)) },
-		"tenths":   func() float64 { return float64(u.IntN(4)) / 10 },
-		"huge":     func() float64 { return 1e15 * u.NormFloat64() },
-		"tiny":     func() float64 { return 1e-25 * u.NormFloat64() },
-		"spread":   func() float64 { return math.Exp(20 * u.NormFloat64()) },
-		"far off":  func() float64 { return 1e4 + 1e-3*u.NormFloat64() },
-		"walk":     func() float64 { walk += u.Float64(); return walk },
-		"constant": func() float64 { return 3.3 },
+	draws := []struct {
+		name string
+		draw func() float64
+	}{
+		{"normal", u.NormFloat64},
+		{"few", func() float64 { return float64(u.IntN(2)) }},
+		{"tenths", func() float64 { return float64(u.IntN(4)) / 10 }},
+		{"huge", func() float64 { return 1e15 * u.NormFloat64() }},
+		{"tiny", func() float64 { return 1e-25 * u.NormFloat64() }},
+		{"spread", func() float64 { return math.Exp(max(-35, min(35, 20*u.NormFloat64()))) }},
+		{"far off", func() float64 { return 1e4 + 1e-3*u.NormFloat64() }},
+		{"walk", func() float64 { walk += u.Float64(); return walk }},
+		{"constant", func() float64 { return 3.3 }},
 	}
 	for _, form := range forms {
-		for name, draw := range draws {
+		for _, d := range draws {
 			for _, shape := range [][3]int{{1, 1, 1}, {2, 17, 3}, {6, 16, 1}, {7, 5, 2}, {100, 95, 8}, {150, 333, 40}} {
-				t.Run(fmt.Sprint(form.name, " ", name, shape), func(t *testing.T) {
+				t.Run(fmt.Sprint(form.name, " ", d.name, shape), func(t *testing.T) {
 					defer func(f func(int, []float32, []float32, *[rowsPerTile]float32, *[colsPerTile]float32, *[rowsPerTile]uint32) uint32) {
 						tile = f
 					}(tile)
 					tile = form.tile
-					a, b := points(shape[0], shape[2], draw), points(shape[1], shape[2], draw)
+					a, b := points(shape[0], shape[2], d.draw), points(shape[1], shape[2], d.draw)
 					copy(b[len(b)-1], a[len(a)-1])
 					sa, sb, metric := euclidean(a, b)
 					for _, second := range []bool{true, false} {
 						ab, ba := Cross(sa, sb, metric, true, second)
-						check(t, "first to second", ab, brute(len(a), len(b), metric.Distance, false), second)
-						check(t, "second to first", ba, brute(len(b), len(a), func(i, j int) float64 { return metric.Distance(j, i) }, false), second)
+						compare(t, "first to second", ab, brute(len(a), len(b), metric.Distance, false), second)
+						compare(t, "second to first", ba, brute(len(b), len(a), func(i, j int) float64 { return metric.Distance(j, i) }, false), second)
 						one, none := Cross(sa, sb, metric, false, second)
-						check(t, "one way", one, ab, second)
+						compare(t, "one way", one, ab, second)
 						if none.First != nil {
 							t.Error("the other way was not asked for")
 						}
 						_, _, within := euclidean(b, b)
-						check(t, "self", Self(sb, within, second), brute(len(b), len(b), within.Distance, true), second)
+						self := brute(len(b), len(b), within.Distance, true)
+						compare(t, "self", Self(sb, within, second), self, second)
+						compare(t, "tree", newTree(sb).all(sa, metric.Distance, false, second), ab, second)
+						compare(t, "self by tree", newTree(sb).all(sb, within.Distance, true, second), self, second)
 					}
 				})
 			}
@@ -107,7 +113,7 @@ var forms = []struct {
 	tile func(int, []float32, []float32, *[rowsPerTile]float32, *[colsPerTile]float32, *[rowsPerTile]uint32) uint32
 }{{"plain", tileGo}, {"fastest", tile}}
 
-func check(t *testing.T, what string, got, want Best, second bool) {
+func compare(t *testing.T, what string, got, want Best, second bool) {
 	t.Helper()
 	if !slices.Equal(got.First, want.First) {
 		t.Errorf("%s: nearest %v, want %v", what, got.First, want.First)
@@ -133,7 +139,7 @@ func TestIntegralMeasuresFew(t *testing.T) {
 		counts := make(chan int, len(a)*len(b)+1)
 		counted.Distance = func(i, j int) float64 { counts <- 1; return metric.Distance(i, j) }
 		got, _ := Cross(sa, sb, counted, false, true)
-		check(t, fmt.Sprint("integral ", integral), got, want, true)
+		compare(t, fmt.Sprint("integral ", integral), got, want, true)
 		measured[i] = len(counts)
 	}
 	if measured[1] >= measured[0] || measured[1] > 60*len(a) {
@@ -148,7 +154,46 @@ func TestLowerBound(t *testing.T) {
 	sa, sb, exact := euclidean(a, b)
 	metric := Metric{Distance: func(i, j int) float64 { return exact.Distance(i, j) + .5*float64((i+j)%2) }}
 	got, _ := Cross(sa, sb, metric, false, true)
-	check(t, "lower bound", got, brute(len(a), len(b), metric.Distance, false), true)
+	compare(t, "lower bound", got, brute(len(a), len(b), metric.Distance, false), true)
+}
+
+// TestTreeIsChosen: for many points of few coordinates, or on a line through many, and not for many coordinates. The
+// results of both searches are the same.
+func TestTreeIsChosen(t *testing.T) {
+	u := rand.New(rand.NewPCG(6, 6))
+	const n = smallest + 4000
+	x, coordinate := 0.0, 0
+	line := func() float64 { // twenty coordinates that are nearly the same
+		if coordinate++; coordinate%20 == 1 {
+			x = u.NormFloat64()
+		}
+		return x + .001*u.NormFloat64()
+	}
+	for _, test := range []struct {
+		name   string
+		k      int
+		draw   func() float64
+		expect bool
+	}{
+		{"plane", 2, u.NormFloat64, true},
+		{"line", 20, line, true},
+		{"many coordinates", 30, u.NormFloat64, false},
+		{"one place", 3, func() float64 { return 1 }, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a, b := points(n, test.k, test.draw), points(n, test.k, test.draw)
+			sa, sb, metric := euclidean(a, b)
+			if got := pays(sa, sb, metric.Distance, false, true, true) != nil; got != test.expect {
+				t.Errorf("tree %v, want %v", got, test.expect)
+			}
+			ab, ba := Cross(sa, sb, metric, true, true)
+			wantAB, wantBA := product(sa, sb, metric, true, true)
+			compare(t, "first to second", ab, wantAB, true)
+			compare(t, "second to first", ba, wantBA, true)
+			_, _, within := euclidean(a, a)
+			compare(t, "self", Self(sa, within, false), productWithin(sa, within, false), false)
+		})
+	}
 }
 
 func TestShapesPanic(t *testing.T) {
@@ -204,7 +249,7 @@ func TestTilesAgree(t *testing.T) {
 
 func BenchmarkCross(b *testing.B) {
 	u := rand.New(rand.NewPCG(5, 5))
-	for _, shape := range [][2]int{{10000, 8}, {10000, 20}, {10000, 100}} {
+	for _, shape := range [][2]int{{10000, 3}, {100000, 3}, {100000, 6}, {10000, 8}, {10000, 20}, {10000, 100}} {
 		x, y := points(shape[0], shape[1], u.NormFloat64), points(shape[0], shape[1], u.NormFloat64)
 		sx, sy, metric := euclidean(x, y)
 		b.Run(fmt.Sprint(shape), func(b *testing.B) {
