@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
@@ -45,6 +46,7 @@ type training struct {
 	mixed     kernels.Matrix
 	down      kernels.Matrix
 	adamG     *kernels.Adam
+	average   []float32 // moving average of the generator's parameters: what is released
 	adamC     *kernels.Adam
 	size      float64 // of the last certificate
 }
@@ -88,9 +90,10 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 			return fitted, err
 		}
 	}
-	if err := generate(c.PostSteps, "replaying measurements", .98); err != nil {
+	if err := generate(c.PostSteps, "replaying measurements", .9); err != nil {
 		return fitted, err
 	}
+	copy(t.generator.Parameters(), t.average)
 	fitted.Params = &release.Generator{Net: t.generator, Rows: t.rows}
 	fitted.Settings = map[string]any{
 		"certificate": c.Mode.String(), "steps": c.Steps, "rate": c.Rate, "noise_multiplier": p.z, "hidden": c.Hidden,
@@ -137,6 +140,7 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 		t.judge = t.critic.NewTutor(c.Batch)
 	}
 	t.adamG = kernels.NewAdam(len(t.generator.Parameters()), .5, .9)
+	t.average = slices.Clone(t.generator.Parameters())
 	t.adamC = kernels.NewAdam(len(t.critic.Parameters()), .5, .9)
 	return t, nil
 }
@@ -258,14 +262,23 @@ func (t *training) generatorStep(rate float64) {
 		for i := range t.down.Data {
 			t.down.Data[i] *= -1
 		}
-		t.adamG.Update(t.generator.Parameters(), t.pass.Backward(t.down), float32(rate))
-		return
+	} else {
+		t.replay.GradientTo(t.down, t.pass.Forward(t.u), t.picks())
 	}
+	t.adamG.Update(t.generator.Parameters(), t.pass.Backward(t.down), float32(rate))
+	for i, w := range t.generator.Parameters() {
+		t.average[i] += averageRate * (w - t.average[i])
+	}
+}
+
+// picks draws the measurements of a generator step.
+func (t *training) picks() []int {
 	picks := make([]int, min(t.cfg.Snapshots, t.replay.Len()))
 	for i := range picks {
 		picks[i] = t.u.IntN(t.replay.Len())
 	}
-	x := t.pass.Forward(t.u)
-	t.replay.GradientTo(t.down, x, picks)
-	t.adamG.Update(t.generator.Parameters(), t.pass.Backward(t.down), float32(rate))
+	return picks
 }
+
+// averageRate is the weight of the newest parameters in the moving average, which takes the noise of single steps off.
+const averageRate = .01

@@ -46,17 +46,17 @@ func (m Mode) String() string { return m.bounds().String() }
 // Config are the settings. The zero value is the default.
 type Config struct {
 	Mode           Mode    // of the certificate; default Residual
-	Steps          int     // critic steps, one release each; default 24
+	Steps          int     // critic steps, one release each; default 48
 	Rate           float64 // Poisson rate of a batch, in (0, 1]; default 1
 	TotalShare     float64 // share of the budget (in μ²) for the number of rows; default 0.01
 	MarginalShare  float64 // share for the one-way marginals that the generator starts from; default 0.1
-	Hidden         int     // units of the critic's hidden layer; default 64
-	Slope          float64 // of its LeakyReLU; default 0.2
+	Hidden         int     // units of the critic's hidden layer; default 128
+	Slope          float64 // of its LeakyReLU, in [0, 1]; default 0, ReLU
 	CriticRate     float64 // Adam's learning rate for the critic; default 0.01
 	Penalty        float64 // weight of the gradient penalty; default 1
-	GeneratorRate  float64 // Adam's learning rate for the generator, falling to a fiftieth over PostSteps; default 0.001
-	GeneratorSteps int     // generator steps after each release; default 40
-	PostSteps      int     // generator steps after the last one; default 1200
+	GeneratorRate  float64 // Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
+	GeneratorSteps int     // generator steps after each release; default 20
+	PostSteps      int     // generator steps after the last one; default 3000
 	Batch          int     // generated rows a generator step, even; default 1024
 	Snapshots      int     // measurements that a generator step looks at; default 4
 	ColdStart      bool    // buy no one-way marginals; start the generator at random
@@ -78,17 +78,16 @@ func New(c Config) (*Fitter, error) {
 			*x = d
 		}
 	}
-	defInt(&c.Steps, 24)
+	defInt(&c.Steps, 48)
 	def(&c.Rate, 1)
 	def(&c.TotalShare, .01)
 	def(&c.MarginalShare, .1)
-	defInt(&c.Hidden, 64)
-	def(&c.Slope, .2)
+	defInt(&c.Hidden, 128)
 	def(&c.CriticRate, .01)
 	def(&c.Penalty, 1)
 	def(&c.GeneratorRate, .001)
-	defInt(&c.GeneratorSteps, 40)
-	defInt(&c.PostSteps, 1200)
+	defInt(&c.GeneratorSteps, 20)
+	defInt(&c.PostSteps, 3000)
 	defInt(&c.Batch, 1024)
 	defInt(&c.Snapshots, 4)
 	for _, x := range []struct {
@@ -97,7 +96,7 @@ func New(c Config) (*Fitter, error) {
 		lo, hi float64
 	}{
 		{"steps", float64(c.Steps), 1, 1e5}, {"rate", c.Rate, 1e-6, 1}, {"total share", c.TotalShare, 1e-4, .5}, {"marginal share", c.MarginalShare, 1e-4, .8},
-		{"hidden units", float64(c.Hidden), 1, 4096}, {"slope", c.Slope, 1e-3, 1}, {"critic rate", c.CriticRate, 1e-8, 1}, {"penalty", c.Penalty, 1e-8, 1e4},
+		{"hidden units", float64(c.Hidden), 1, 4096}, {"slope", c.Slope, 0, 1}, {"critic rate", c.CriticRate, 1e-8, 1}, {"penalty", c.Penalty, 1e-8, 1e4},
 		{"generator rate", c.GeneratorRate, 1e-8, 1}, {"generator steps", float64(c.GeneratorSteps), 1, 1e6}, {"post steps", float64(c.PostSteps), 1, 1e7},
 		{"batch", float64(c.Batch), 2, 1 << 20}, {"snapshots", float64(c.Snapshots), 1, 1e5},
 	} {
