@@ -42,10 +42,9 @@ var allowed = map[string][]string{
 	"internal/kernels/asm":           {},
 	"internal/stattest":              {},
 	"internal/atomicfile":            {},
-	"internal/margerror":             {"schema", "table"},
-	"internal/cmd/ablation":          {"schema", "table", "accountant", "privacy", "synth", "synth/mst", "synth/wgan", "eval", "internal/margerror"},
+	"internal/cmd/ablation":          {"schema", "table", "accountant", "privacy", "synth", "synth/mst", "synth/wgan", "eval"},
 	"internal/cmd/timed":             {},
-	"internal/cmd/synthbench":        {"schema", "table", "accountant", "privacy", "synth", "synth/all", "internal/margerror"},
+	"internal/cmd/synthbench":        {"schema", "table", "accountant", "privacy", "synth", "synth/all", "eval"},
 	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "datasets", "internal/atomicfile"},
 }
 

@@ -20,7 +20,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/internal/margerror"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -153,7 +152,7 @@ func once(train, holdout *table.Table, task eval.Task, f synth.Fitter, b account
 	}
 	out[3] = time.Since(start).Seconds()
 	for i := range 2 {
-		if out[i], err = margerror.Mean(train, syn, i+1); err != nil {
+		if out[i], err = eval.MarginalError(train, syn, i+1); err != nil {
 			return out, err
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/margerror"
+	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -93,10 +93,10 @@ func once(real *table.Table, f synth.Fitter, b accountant.Budget) ([3]float64, e
 		return out, err
 	}
 	out[2] = time.Since(start).Seconds()
-	if out[0], err = margerror.Mean(real, syn, 2); err != nil {
+	if out[0], err = eval.MarginalError(real, syn, 2); err != nil {
 		return out, err
 	}
-	out[1], err = margerror.Mean(real, syn, 3)
+	out[1], err = eval.MarginalError(real, syn, 3)
 	return out, err
 }
 
