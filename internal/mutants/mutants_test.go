@@ -46,6 +46,10 @@ var mutants = []mutant{
 	{"samples more often than charged", "privacy/certified.go", "math.Ldexp(rate, 63)", "math.Ldexp(min(1, 1.3*rate), 63)", "./privacy"},
 	{"rows of a unit sampled apart", "privacy/certified.go", "drawn[units[i]] = take", "_ = take", "./privacy"},
 	{"certified for single rows", "privacy/certified.go", "UnitRows: int(s.nb.k())", "UnitRows: 1 + 0*int(s.nb.k())", "./privacy"},
+	{"halved Laplace scale", "noise/laplace.go", "shift: uint(-e)}", "shift: uint(-e) + 1}", "./noise"},
+	{"halved cost of a selection", "accountant/event.go", "return e.Epsilon * e.Epsilon / 8, true", "return e.Epsilon * e.Epsilon / 16, true", "./accountant"},
+	{"a ledger verifies with a charge repeated", "accountant/verify.go", "r.left[e.Event.Event] -= e.Event.Count\n", "\n", "./accountant"},
+	{"halved certificate", "bounds/measure.go", "b.factor = inflate * float64(c.UnitRows)", "b.factor = inflate * 0.5 * float64(c.UnitRows)", "./bounds"},
 	{"rows print", "privacy/rows.go", "func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }", "", "./privacy"},
 }
 
