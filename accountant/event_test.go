@@ -11,6 +11,7 @@ import (
 // every has one of each event, and every one that is added belongs here.
 var every = Composition{
 	{Gaussian{3.7}, 15}, {SubsampledGaussian{.01, 1.1}, 1000}, {DiscreteGaussian{2.5, 4}, 3}, {Laplace{.1}, 2}, {Exponential{.25}, 14}, {Approx{.5, 1e-9}, 1},
+	{Pool{.27}, 1},
 }
 
 func TestCompositionJSON(t *testing.T) {
@@ -21,7 +22,8 @@ func TestCompositionJSON(t *testing.T) {
 	const want = `[{"event":"gaussian","noise_multiplier":3.7,"count":15},` +
 		`{"event":"subsampled-gaussian","rate":0.01,"noise_multiplier":1.1,"count":1000},` +
 		`{"event":"discrete-gaussian","noise_multiplier":2.5,"sensitivity":4,"count":3},` +
-		`{"event":"laplace","epsilon":0.1,"count":2},{"event":"exponential","epsilon":0.25,"count":14},{"event":"approx","epsilon":0.5,"delta":1e-9,"count":1}]`
+		`{"event":"laplace","epsilon":0.1,"count":2},{"event":"exponential","epsilon":0.25,"count":14},{"event":"approx","epsilon":0.5,"delta":1e-9,"count":1},` +
+		`{"event":"pool","mu":0.27,"count":1}]`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)
 	}
@@ -47,6 +49,8 @@ func TestCompositionJSONIsStrict(t *testing.T) {
 	for name, text := range map[string]string{
 		"unknown event":         `[{"event":"cauchy","epsilon":1,"count":1}]`,
 		"no event":              `[{"epsilon":1,"count":1}]`,
+		"pool without mu":       `[{"event":"pool","epsilon":1,"count":1}]`,
+		"pool with more":        `[{"event":"pool","mu":1,"epsilon":1,"count":1}]`,
 		"unknown key":           `[{"event":"laplace","epsilon":1,"count":1,"sigma":2}]`,
 		"key of another event":  `[{"event":"laplace","epsilon":1,"noise_multiplier":2,"count":1}]`,
 		"missing parameter":     `[{"event":"subsampled-gaussian","noise_multiplier":2,"count":1}]`,
@@ -87,7 +91,7 @@ func TestInvalidEvents(t *testing.T) {
 	for _, e := range []Event{
 		nil, Gaussian{}, Gaussian{-1}, Gaussian{nan}, Gaussian{inf}, SubsampledGaussian{0, 1}, SubsampledGaussian{1.1, 1}, SubsampledGaussian{nan, 1}, SubsampledGaussian{.1, 0},
 		DiscreteGaussian{0, 1}, DiscreteGaussian{1, 0}, DiscreteGaussian{1, -1}, DiscreteGaussian{1, 1 << 54}, Laplace{}, Laplace{inf}, Exponential{}, Exponential{nan},
-		Approx{-1, 0}, Approx{inf, 0}, Approx{1, -1e-9}, Approx{1, 1}, Approx{nan, 0}, Approx{1, nan}, &Gaussian{1},
+		Approx{-1, 0}, Approx{inf, 0}, Approx{1, -1e-9}, Approx{1, 1}, Approx{nan, 0}, Approx{1, nan}, &Gaussian{1}, Pool{}, Pool{-1}, Pool{inf}, Pool{nan},
 	} {
 		c := Composition{{e, 1}}
 		if err := c.Validate(); !errors.Is(err, ErrEvent) || !strings.HasPrefix(err.Error(), "accountant: ") {

@@ -22,6 +22,8 @@ func eventName(e Event) string {
 		return "exponential"
 	case Approx:
 		return "approx"
+	case Pool:
+		return "pool"
 	}
 	return ""
 }
@@ -34,6 +36,7 @@ type chargeJSON struct {
 	Sensitivity     *int64   `json:"sensitivity,omitempty"`
 	Epsilon         *float64 `json:"epsilon,omitempty"`
 	Delta           *float64 `json:"delta,omitempty"`
+	Mu              *float64 `json:"mu,omitempty"`
 	Count           *int     `json:"count"`
 }
 
@@ -56,6 +59,8 @@ func (c Charge) MarshalJSON() ([]byte, error) {
 		j.Epsilon = &e.Epsilon
 	case Approx:
 		j.Epsilon, j.Delta = &e.Epsilon, &e.Delta
+	case Pool:
+		j.Mu = &e.Mu
 	}
 	return json.Marshal(j)
 }
@@ -65,14 +70,14 @@ func (c *Charge) UnmarshalJSON(data []byte) error {
 	var j chargeJSON
 	keys := map[string]any{
 		"event": &j.Event, "rate": &j.Rate, "noise_multiplier": &j.NoiseMultiplier, "sensitivity": &j.Sensitivity,
-		"epsilon": &j.Epsilon, "delta": &j.Delta, "count": &j.Count,
+		"epsilon": &j.Epsilon, "delta": &j.Delta, "mu": &j.Mu, "count": &j.Count,
 	}
 	if err := decodeObject(data, keys); err != nil {
 		return err
 	}
 	var e Event
 	complete, given := false, 0
-	for _, p := range []bool{j.Rate != nil, j.NoiseMultiplier != nil, j.Sensitivity != nil, j.Epsilon != nil, j.Delta != nil} {
+	for _, p := range []bool{j.Rate != nil, j.NoiseMultiplier != nil, j.Sensitivity != nil, j.Epsilon != nil, j.Delta != nil, j.Mu != nil} {
 		if p {
 			given++
 		}
@@ -101,6 +106,10 @@ func (c *Charge) UnmarshalJSON(data []byte) error {
 	case "approx":
 		if complete = given == 2 && j.Epsilon != nil && j.Delta != nil; complete {
 			e = Approx{*j.Epsilon, *j.Delta}
+		}
+	case "pool":
+		if complete = given == 1 && j.Mu != nil; complete {
+			e = Pool{*j.Mu}
 		}
 	default:
 		return fmt.Errorf("accountant: unknown event %s: %w", strconv.Quote(j.Event), ErrEvent)

@@ -32,13 +32,16 @@ const above side = 0
 // shares are the sides tried from below: the best t is near ε/2 for many calls and near ε for few.
 var shares = []side{.57, .75, .95}
 
-// merged returns the composition with equal events joined, in the order of their first appearance, and all Gaussians as one of the same μ.
+// merged returns the composition with equal events joined, in the order of their first appearance, and all Gaussians and pools as one Gaussian of the same μ.
 func (c Composition) merged(adj Adjacency) (rest Composition, mu float64) {
 	mu2, at := 0.0, map[Event]int{}
 	for _, charge := range c {
 		switch e := charge.Event.(type) {
 		case Gaussian:
 			mu2 += float64(charge.Count) / (e.NoiseMultiplier * e.NoiseMultiplier)
+			continue
+		case Pool:
+			mu2 += float64(charge.Count) * e.Mu * e.Mu
 			continue
 		case SubsampledGaussian:
 			if e.Rate == 1 { // every unit is in the sample

@@ -7,7 +7,8 @@ import (
 )
 
 // Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every run's units those of the opening; every
-// reservation's composition within its budget; every charge within its reservation; nothing after a run is closed; no mechanism in a
+// reservation's composition within its budget; every charge within its
+// reservation, its pool included; nothing after a run is closed; no mechanism in a
 // void run; no limit exceeded when a run was reserved. Errors wrap ErrLedger and name the entry by its sequence number. A chain shows that a line
 // was changed, removed or moved; it cannot show that whole lines are missing at the end, or that all of it was made up.
 func (l *Ledger) Verify() error {
@@ -34,7 +35,7 @@ type verifier struct {
 }
 
 type openRun struct {
-	left    map[Event]int
+	left    *Reservation
 	charged int
 	closed  bool
 }
@@ -93,15 +94,12 @@ func (v verifier) reserve(before []Entry, e Entry) error {
 	if err := (&Ledger{Entries: before}).Allows(*e.Budget, e.Composition); err != nil {
 		return err
 	}
-	run := &openRun{left: map[Event]int{}}
-	for _, c := range e.Composition {
-		run.left[c.Event] += c.Count
-	}
-	v.runs[e.Run] = run
+	v.runs[e.Run] = &openRun{left: NewReservation(e.Composition)}
 	return nil
 }
 
-// platformTolerance is how far, relatively, the ε of one composition may differ between machines: fused multiply-adds round differently.
+// platformTolerance is how far, relatively, the ε of one composition or the cost of a charge may differ between machines: fused multiply-adds
+// round differently.
 const platformTolerance = 1e-9
 
 func (v verifier) cost(e Entry) (float64, error) {
@@ -125,10 +123,9 @@ func (r *openRun) charge(e Entry) error {
 	if e.Event == nil || e.Event.Count < 1 {
 		return errors.New("a charge without an event")
 	}
-	if r.left[e.Event.Event] < e.Event.Count {
-		return fmt.Errorf("run %q charges more of an event than it reserved", e.Run)
+	if err := r.left.take(*e.Event, 1+platformTolerance); err != nil {
+		return fmt.Errorf("run %q charges more of an event than it reserved: %w", e.Run, err)
 	}
-	r.left[e.Event.Event] -= e.Event.Count
 	r.charged += e.Event.Count
 	return nil
 }

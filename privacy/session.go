@@ -47,7 +47,7 @@ type Session struct {
 
 	mu     sync.Mutex
 	src    *noise.Source
-	left   map[accountant.Event]int
+	left   *accountant.Reservation
 	log    accountant.Ledger
 	calls  int
 	closed bool
@@ -67,10 +67,7 @@ func Open(ctx context.Context, rows *Rows, o Options) (*Session, error) {
 	if err := fits(o.Plan, o.Budget, nb.Adjacency); err != nil {
 		return nil, err
 	}
-	s := &Session{schema: rows.schema, nb: nb, file: o.Ledger, run: newRun(), src: noise.NewSource(), left: map[accountant.Event]int{}}
-	for _, c := range o.Plan {
-		s.left[c.Event] += c.Count
-	}
+	s := &Session{schema: rows.schema, nb: nb, file: o.Ledger, run: newRun(), src: noise.NewSource(), left: accountant.NewReservation(o.Plan)}
 	if err := s.reserve(ctx, o); err != nil {
 		return nil, err
 	}
@@ -131,17 +128,25 @@ func (s *Session) record(e accountant.Entry) {
 	s.log.Entries = append(s.log.Entries, e.Seal(last))
 }
 
-// charge takes one event from the reservation and logs it; the caller holds s.mu and reads only after charge has returned nil.
+// PoolLeft is the μ² left in the reserved accountant.Pool: a mechanism whose [accountant.PoolCost] is at most that is granted. It follows from
+// the charges so far, which are public.
+func (s *Session) PoolLeft() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left.PoolLeft()
+}
+
+// charge takes one event from the reservation, by its name or from the pool, and logs it; the caller holds s.mu and reads only after charge has returned nil.
 func (s *Session) charge(l label, ev accountant.Event) error {
 	if s.closed {
 		return fmt.Errorf("privacy: %s: %w", l, ErrClosed)
 	}
-	if s.left[ev] < 1 {
+	charge := accountant.Charge{Event: ev, Count: 1}
+	if err := s.left.Take(charge); err != nil {
 		return fmt.Errorf("privacy: %s: the event %+v is %w", l, ev, ErrPlan)
 	}
-	s.left[ev]--
 	s.calls++
-	e := accountant.Entry{Time: now(), Kind: accountant.EntryCharge, Run: s.run, Label: string(l), Event: &accountant.Charge{Event: ev, Count: 1}}
+	e := accountant.Entry{Time: now(), Kind: accountant.EntryCharge, Run: s.run, Label: string(l), Event: &charge}
 	s.record(e)
 	if s.file == nil {
 		return nil

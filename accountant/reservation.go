@@ -1,0 +1,54 @@
+package accountant
+
+import "fmt"
+
+// Reservation is what is left of a composition while a run charges it. The gate takes every call from it before the call reads, and [Ledger.Verify]
+// takes every charge from it again. It is not safe for concurrent use.
+type Reservation struct {
+	left  map[Event]int
+	pool  float64 // Σ Mu² over the reserved pools, rounded down
+	spent float64 // Σ μ² of what was taken from the pool, rounded up
+}
+
+// NewReservation returns the composition with nothing taken. Pools add up: Mu² each.
+func NewReservation(c Composition) *Reservation {
+	r := &Reservation{left: map[Event]int{}}
+	for _, charge := range c {
+		if p, ok := charge.Event.(Pool); ok {
+			r.pool = (r.pool + float64(charge.Count)*float64(p.Mu*p.Mu)/roundUp) / roundUp
+			continue
+		}
+		r.left[charge.Event] += charge.Count
+	}
+	return r
+}
+
+// Take removes the charge from what is reserved under its own name or else from the pool, or changes nothing and returns an error
+// that wraps ErrBudget.
+func (r *Reservation) Take(c Charge) error {
+	return r.take(c, 1)
+}
+
+// take lets the pool be overdrawn by the factor tolerance.
+func (r *Reservation) take(c Charge, tolerance float64) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
+	if r.left[c.Event] >= c.Count {
+		r.left[c.Event] -= c.Count
+		return nil
+	}
+	if cost, ok := PoolCost(c.Event); ok && r.pool > 0 {
+		if after := (r.spent + float64(c.Count)*cost) * roundUp; after <= r.pool*tolerance {
+			r.spent = after
+			return nil
+		}
+	}
+	return fmt.Errorf("accountant: %s: more than is reserved: %w", eventName(c.Event), ErrBudget)
+}
+
+// PoolLeft returns the μ² that is left in the pool, rounded down by a relative 1e-12 of the whole: a call of that [PoolCost] is granted. It follows
+// from the charges and hence from public outputs.
+func (r *Reservation) PoolLeft() float64 {
+	return max(0, r.pool-r.spent-1e-12*r.pool)
+}

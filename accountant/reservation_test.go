@@ -1,0 +1,185 @@
+package accountant
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestReservationTakesNamedEventsFirst: what is reserved by name does not touch the pool; after that the pool pays, and only for what it may pay for.
+func TestReservationTakesNamedEventsFirst(t *testing.T) {
+	r := NewReservation(Composition{{Gaussian{4}, 2}, {Laplace{.1}, 1}, {Pool{.5}, 1}, {Gaussian{4}, 1}})
+	whole := r.PoolLeft()
+	if whole > .25 || whole < .25*(1-1e-11) {
+		t.Fatalf("a fresh pool has %v, want .25", whole)
+	}
+	for step, row := range []struct {
+		e     Event
+		count int
+		ok    bool
+		left  float64 // of the pool
+	}{
+		{Gaussian{4}, 2, true, .25},
+		{Gaussian{4}, 1, true, .25},
+		{Laplace{.1}, 1, true, .25},
+		{Laplace{.1}, 1, false, .25}, // a pool pays for no Laplace
+		{Gaussian{4}, 1, true, .1875},
+		{Gaussian{4}, 4, false, .1875}, // all or nothing
+		{Gaussian{4}, 2, true, .0625},
+		{Pool{.1}, 1, false, .0625}, // a pool is no mechanism
+		{Gaussian{3.9}, 1, false, .0625},
+		{Gaussian{5}, 1, true, .0225},
+		{Gaussian{0}, 1, false, .0225},
+		{Gaussian{50}, -1, false, .0225},
+		{Gaussian{50}, 0, false, .0225},
+		{DiscreteGaussian{1e6, 1}, 1, false, .0225},
+		{SubsampledGaussian{.01, 1e6}, 1, false, .0225},
+		{Approx{1e-9, 0}, 1, false, .0225},
+		{Exponential{.1}, 1, true, .0225 - .06266*.06266},
+	} {
+		err := r.Take(Charge{row.e, row.count})
+		if (err == nil) != row.ok {
+			t.Fatalf("step %d: %+v × %d: %v", step, row.e, row.count, err)
+		}
+		if err != nil && !errors.Is(err, ErrBudget) && !errors.Is(err, ErrEvent) {
+			t.Errorf("step %d: error %v", step, err)
+		}
+		if math.Abs(r.PoolLeft()-row.left) > 1e-6 {
+			t.Fatalf("step %d: the pool has %v, want %v", step, r.PoolLeft(), row.left)
+		}
+	}
+}
+
+func TestReservationWithoutAPool(t *testing.T) {
+	r := NewReservation(Composition{{Gaussian{4}, 1}})
+	if err := r.Take(Charge{Gaussian{1e12}, 1}); !errors.Is(err, ErrBudget) {
+		t.Errorf("an event that is not reserved: %v", err)
+	}
+	if r.PoolLeft() != 0 {
+		t.Errorf("pool %v", r.PoolLeft())
+	}
+	if err := r.Take(Charge{Gaussian{4}, 1}); err != nil {
+		t.Error(err)
+	}
+	if err := r.Take(Charge{Gaussian{4}, 1}); !errors.Is(err, ErrBudget) {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+// TestPoolsAddUp in μ².
+func TestPoolsAddUp(t *testing.T) {
+	r := NewReservation(Composition{{Pool{.3}, 2}, {Pool{.4}, 1}})
+	if got, want := r.PoolLeft(), .34; got > want || got < want*(1-1e-11) {
+		t.Errorf("pool of %v, want %v", got, want)
+	}
+}
+
+// TestPoolIsNeverOverdrawn draws random charges until nothing fits and adds up what was granted in exact arithmetic: never above Σ Mu², and all but a
+// relative 1e-9 can be spent.
+func TestPoolIsNeverOverdrawn(t *testing.T) {
+	u := rand.New(rand.NewPCG(3, 4))
+	square := func(x float64) *big.Rat { r := new(big.Rat).SetFloat64(x); return r.Mul(r, r) }
+	for range 200 {
+		mu := .05 + 3*u.Float64()
+		r := NewReservation(Composition{{Pool{mu}, 1}})
+		granted := new(big.Rat)
+		take := func(z float64, count int) bool {
+			err := r.Take(Charge{Gaussian{z}, count})
+			if err == nil {
+				one := new(big.Rat).Inv(square(z))
+				granted.Add(granted, one.Mul(one, new(big.Rat).SetInt64(int64(count))))
+			}
+			return err == nil
+		}
+		for range 60 {
+			take((1+9*u.Float64())/mu, 1+u.IntN(3))
+		}
+		if left := r.PoolLeft(); left > 0 && !take(math.Nextafter(1/math.Sqrt(left), math.Inf(1))*(1+1e-14), 1) {
+			t.Fatalf("PoolLeft says %v, which is refused", left)
+		}
+		if granted.Cmp(square(mu)) > 0 {
+			t.Fatalf("μ = %v: granted more than the pool", mu)
+		}
+		g, _ := granted.Float64()
+		if g < mu*mu*(1-1e-9) {
+			t.Errorf("μ = %v: only %v of %v could be spent", mu, g, mu*mu)
+		}
+	}
+}
+
+// TestPoolAtItsEdge: a charge of exactly Mu is refused or granted by less than a relative 1e-13, one of an ulp more never.
+func TestPoolAtItsEdge(t *testing.T) {
+	for _, mu := range []float64{.1, .25, 1, 3} {
+		if err := NewReservation(Composition{{Pool{mu}, 1}}).Take(Charge{Gaussian{math.Nextafter(1/mu, 0)}, 1}); err == nil {
+			t.Errorf("μ = %v: one ulp too much is granted", mu)
+		}
+		if err := NewReservation(Composition{{Pool{mu}, 1}}).Take(Charge{Gaussian{1 / mu * (1 + 1e-13)}, 1}); err != nil {
+			t.Errorf("μ = %v: all of it is refused: %v", mu, err)
+		}
+	}
+}
+
+// pooled is a ledger of one run on a pool of μ = .2: 16 charges of .05.
+func pooled() []Entry {
+	reserve := reserveLine("a")
+	reserve.Composition = Composition{{Pool{.2}, 1}, {Gaussian{10}, 1}}
+	return []Entry{openLine(), reserve, chargeLine("a", Gaussian{10}, 1), chargeLine("a", Gaussian{20.0000001}, 15),
+		chargeLine("a", Gaussian{20.0000001}, 1), closeLine("a", StatusDone)}
+}
+
+// TestVerifyPool: charges that fit the pool verify; each way of overdrawing it is found.
+func TestVerifyPool(t *testing.T) {
+	if err := seal(pooled()).Verify(); err != nil {
+		t.Fatal(err)
+	}
+	run := seal(pooled()).Runs()[0]
+	if len(run.Charged) != 2 || run.Charged[1].Event != (Gaussian{20.0000001}) || run.Charged[1].Count != 16 {
+		t.Errorf("the run charged %+v: the ledger must name the real events", run.Charged)
+	}
+	for name, change := range map[string]func(e []Entry){
+		"one more":              func(e []Entry) { e[4].Event.Count = 2 },
+		"less noise":            func(e []Entry) { e[4].Event.Event = Gaussian{19.99} },
+		"a Laplace":             func(e []Entry) { e[4].Event.Event = Laplace{1e-9} },
+		"a subsample":           func(e []Entry) { e[4].Event.Event = SubsampledGaussian{1e-9, 20} },
+		"the pool itself":       func(e []Entry) { e[4].Event.Event = Pool{.2} },
+		"a selection too large": func(e []Entry) { e[4].Event.Event = Exponential{.0799} },
+		"a smaller pool":        func(e []Entry) { e[1].Composition[0].Event = Pool{.1999} },
+		"no pool":               func(e []Entry) { e[1].Composition = e[1].Composition[1:] },
+	} {
+		e := pooled()
+		change(e)
+		if err := seal(e).Verify(); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "more of an event than it reserved") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	e := pooled()
+	e[4].Event.Event = Exponential{.0797} // μ = .04995
+	if err := seal(e).Verify(); err != nil {
+		t.Errorf("a selection that fits: %v", err)
+	}
+	e = pooled()
+	e[1].Composition[0].Event = Pool{3}
+	if err := seal(e).Verify(); err == nil || !strings.Contains(err.Error(), "costs epsilon") {
+		t.Errorf("a pool beyond the budget: %v", err)
+	}
+}
+
+// TestLimitCountsAPool as its ρ = Mu²/2.
+func TestLimitCountsAPool(t *testing.T) {
+	limit := Budget{1, 1e-9}
+	rho, err := ZCDPRho(limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := seal([]Entry{openLine(), limitLine(limit, RuleZCDP)})
+	fits, over := math.Sqrt(2*rho)*(1-1e-9), math.Sqrt(2*rho)*(1+1e-9)
+	if err := l.Allows(limit, Composition{{Pool{fits}, 1}}); err != nil {
+		t.Error(err)
+	}
+	if err := l.Allows(limit, Composition{{Pool{over}, 1}}); !errors.Is(err, ErrBudget) {
+		t.Errorf("a pool above the limit: %v", err)
+	}
+}

@@ -1,0 +1,208 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// pool is a plan of one pool.
+func pool(mu float64) accountant.Composition {
+	return accountant.Composition{{Event: accountant.Pool{Mu: mu}, Count: 1}}
+}
+
+// TestPoolIsDrained: calls of any noise are granted until the pool is empty; a call that does not fit reads nothing and leaves the pool as it was.
+func TestPoolIsDrained(t *testing.T) {
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), append(pool(.5), gaussian(7, 1)...))
+	reads := 0
+	data := s.data
+	s.data = func() *table.Table { reads++; return data() }
+	pair := Marginal{Cols: []int{0, 1}}
+	cand := []Candidate{{Marginal: pair, Estimate: make([]float64, 6)}}
+	where := table.Predicate{{Column: 0, Allow: []bool{true, false}}}
+	for i, step := range []struct {
+		name string
+		call func() error
+		ok   bool
+		left float64
+	}{
+		{"reserved by name", func() error { _, err := s.Counts("c", pair, 7); return err }, true, .25},
+		{"the same from the pool", func() error { _, err := s.Counts("c", pair, 7); return err }, true, .25 - 1./49},
+		{"another noise", func() error { _, err := s.Total("n", 4); return err }, true, .25 - 1./49 - 1./16},
+		{"a selection", func() error { _, err := s.Select("s", cand, .3); return err }, true, .25 - 1./49 - 1./16 - .0352},
+		{"a Laplace", func() error { _, err := s.Answer("q", where, 1e6); return err }, false, .13196},
+		{"too little noise", func() error { _, err := s.Counts("c", pair, 2.7); return err }, false, .13196},
+		{"a selection too strong", func() error { _, err := s.Select("s", cand, .6); return err }, false, .13196},
+		{"nearly all", func() error { _, err := s.Counts("c", pair, 2.76); return err }, true, .0007},
+		{"nothing is left", func() error { _, err := s.Counts("c", pair, 30); return err }, false, .0007},
+	} {
+		before := reads
+		err := step.call()
+		if (err == nil) != step.ok || err != nil && !errors.Is(err, ErrPlan) {
+			t.Fatalf("%d, %s: %v", i, step.name, err)
+		}
+		if (reads > before) != step.ok {
+			t.Errorf("%s: read = %v", step.name, reads > before)
+		}
+		if math.Abs(s.PoolLeft()-step.left) > 2e-4 {
+			t.Fatalf("%s: the pool has %v, want %v", step.name, s.PoolLeft(), step.left)
+		}
+	}
+	if err := s.Close(accountant.StatusDone); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Counts("c", pair, 1e9); !errors.Is(err, ErrClosed) {
+		t.Errorf("closed session: %v", err)
+	}
+	ledger := s.Ledger()
+	if err := ledger.Verify(); err != nil {
+		t.Error(err)
+	}
+	// The ledger names the events that ran, and their costs add up to what the pool lost.
+	spent := 0.0
+	for _, c := range ledger.Runs()[0].Charged {
+		cost, ok := accountant.PoolCost(c.Event)
+		if !ok {
+			t.Errorf("charged %+v", c)
+		}
+		spent += float64(c.Count) * cost
+	}
+	if got := spent - 1./49; math.Abs(got-(.25-s.PoolLeft())) > 1e-9 {
+		t.Errorf("charges of %v, the pool lost %v", got, .25-s.PoolLeft())
+	}
+}
+
+// TestSelectionIsChargedInFull: as many selections are granted as cost.μ² says and not one more.
+func TestSelectionIsChargedInFull(t *testing.T) {
+	cand := []Candidate{{Marginal: Marginal{Cols: []int{0}}, Estimate: make([]float64, 2)}}
+	const epsilon = .4
+	p := math.Exp(epsilon/2) / (1 + math.Exp(epsilon/2))
+	mu := 2 * math.Sqrt2 * math.Erfinv(2*p-1) // Φ(μ/2) = p
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), pool(mu*math.Sqrt(5.01)))
+	granted := 0
+	for range 40 {
+		if _, err := s.Select("s", cand, epsilon); err == nil {
+			granted++
+		}
+	}
+	if granted != 5 {
+		t.Errorf("%d selections were granted, want 5", granted)
+	}
+}
+
+// TestPoolUnderEachRelation: a unit of k rows drains a pool k² times as fast, replace-one twice as fast again.
+func TestPoolUnderEachRelation(t *testing.T) {
+	for _, nb := range relations {
+		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), pool(1))
+		s.nb = nb
+		if _, err := s.Counts("c", Marginal{Cols: []int{0}}, 100); err != nil {
+			t.Fatal(err)
+		}
+		want := math.Pow(float64(nb.MaxRowsPerUnit)/100, 2)
+		if nb.Adjacency == accountant.ReplaceOne {
+			want *= 2
+		}
+		if got := 1 - s.PoolLeft(); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v: the pool lost %v, want %v", nb, got, want)
+		}
+	}
+}
+
+// TestPoolInParallel: many calls at once do not overdraw it.
+func TestPoolInParallel(t *testing.T) {
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), pool(math.Sqrt(10.5)/5))
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	granted := 0
+	for range 64 {
+		wg.Go(func() {
+			if _, err := s.Counts("c", Marginal{Cols: []int{0}}, 5); err == nil {
+				mu.Lock()
+				granted++
+				mu.Unlock()
+			}
+			s.PoolLeft()
+		})
+	}
+	wg.Wait()
+	if granted != 10 {
+		t.Errorf("%d calls were granted, want 10", granted)
+	}
+}
+
+// TestPoolIsReservedBeforeReading: a pool one part in 1e9 too dear is refused without reading; the ledger on disk has the pool before, the real event after.
+func TestPoolIsReservedBeforeReading(t *testing.T) {
+	tab := testTable(t, testSchema("", 0), someRows(12), nil)
+	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	most, err := accountant.GDPMu(budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := 0
+	if _, err := Open(context.Background(), counted(tab, &reads), Options{Budget: budget, Plan: pool(most * (1 + 1e-9))}); !errors.Is(err, accountant.ErrBudget) || reads > 0 {
+		t.Errorf("error %v after %d reads", err, reads)
+	}
+	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	s, err := Open(context.Background(), counted(tab, &reads), Options{Budget: budget, Plan: pool(most * (1 - 1e-12)), Ledger: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Total("n", 2/most); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(accountant.StatusDone); err != nil {
+		t.Fatal(err)
+	}
+	l, err := file.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Verify(); err != nil {
+		t.Error(err)
+	}
+	run := l.Runs()[0]
+	if len(run.Charged) != 1 || run.Charged[0].Event != (accountant.Gaussian{NoiseMultiplier: 2 / most}) {
+		t.Errorf("charged %+v", run.Charged)
+	}
+	if _, ok := run.Reserved[0].Event.(accountant.Pool); !ok {
+		t.Errorf("reserved %+v", run.Reserved)
+	}
+}
+
+// TestPooledNoise. Null: what a pool pays for has the law of its own σ; 20 000 draws, false-alarm rate 1e-6, a scale 30 % off is rejected.
+func TestPooledNoise(t *testing.T) {
+	const n, sigma = 20000, 3.0
+	s := open(t, testTable(t, testSchema("", 0), someRows(600), nil), pool(math.Sqrt(n+1)/sigma))
+	draws := make([]int64, n)
+	for i := range draws {
+		x, err := s.Total("n", sigma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		draws[i] = x - 600
+	}
+	for scale, want := range map[float64]bool{1: true, .7: false, 1.3: false} {
+		if got := follows(draws, 11, func(x int64) float64 { return roundedNormal(x, scale*sigma) }); got != want {
+			t.Errorf("scale %v: accepted = %v", scale, got)
+		}
+	}
+	positive, used := int64(0), int64(0)
+	for _, d := range draws {
+		if d != 0 {
+			used++
+		}
+		if d > 0 {
+			positive++
+		}
+	}
+	if _, _, ok := stattest.Binomial(positive, used, .5); !ok {
+		t.Errorf("%d of %d draws are positive", positive, used)
+	}
+}
