@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"privacy":                        {"schema", "table", "noise", "accountant", "bounds"},
 	"marginal":                       {"schema", "table"},
 	"gan":                            {"schema", "table", "internal/kernels"},
+	"ranges":                         {},
 	"release":                        {"schema", "table", "accountant", "marginal", "gan"},
 	"synth":                          {"schema", "accountant", "privacy", "release"},
 	"synth/mst":                      {"synth", "privacy", "release", "marginal", "accountant", "schema"},

@@ -1,0 +1,406 @@
+package ranges
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// noisy measures counts on every level of a tree.
+func noisy(t *Tree, counts []float64, sigma []float64, draw func() float64) [][]float64 {
+	levels := make([][]float64, t.Height())
+	for l := range levels {
+		levels[l] = make([]float64, t.Nodes(l+1))
+		for leaf, g := range t.Groups(l + 1) {
+			levels[l][g] += counts[leaf]
+		}
+		if math.IsInf(sigma[l], 1) {
+			levels[l] = nil
+		}
+		for i := range levels[l] {
+			levels[l][i] += sigma[l] * draw()
+		}
+	}
+	return levels
+}
+
+// leastSquares solves the normal equations of the measurements for the leaves: estimate and covariance.
+func leastSquares(t *Tree, levels [][]float64, sigma []float64) (x *mat.VecDense, cov *mat.Dense) {
+	n := t.Leaves()
+	normal, right := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+	for l, y := range levels {
+		groups, w := t.Groups(l+1), 1/(sigma[l]*sigma[l])
+		for i := range n {
+			for j := i; j < n && y != nil; j++ {
+				if groups[i] == groups[j] {
+					normal.SetSym(i, j, normal.At(i, j)+w)
+				}
+			}
+			if y != nil {
+				right.SetVec(i, right.AtVec(i)+w*y[groups[i]])
+			}
+		}
+	}
+	cov = &mat.Dense{}
+	if err := cov.Inverse(normal); err != nil {
+		panic(err)
+	}
+	x = &mat.VecDense{}
+	x.MulVec(cov, right)
+	return x, cov
+}
+
+// TestInferIsLeastSquares compares the two passes, and the variance of every range, with the normal equations.
+func TestInferIsLeastSquares(t *testing.T) {
+	u := rand.New(rand.NewPCG(1, 2))
+	for _, shape := range [][2]int{{1, 2}, {2, 2}, {7, 2}, {16, 2}, {16, 4}, {17, 4}, {30, 3}, {10, 10}, {10, 40}, {29, 5}} {
+		tree, err := New(shape[0], shape[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for round := range 3 {
+			sigma := make([]float64, tree.Height())
+			for l := range sigma {
+				sigma[l] = .5 + 3*u.Float64()
+				if round == 2 && l < len(sigma)-1 && l%2 == 0 {
+					sigma[l] = math.Inf(1)
+				}
+			}
+			counts := make([]float64, tree.Leaves())
+			for i := range counts {
+				counts[i] = float64(u.IntN(20))
+			}
+			levels := noisy(tree, counts, sigma, u.NormFloat64)
+			got, err := tree.Infer(levels, sigma)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, cov := leastSquares(tree, levels, sigma)
+			for lo := range tree.Leaves() + 1 {
+				sum, variance := 0.0, 0.0
+				for hi := lo; hi <= tree.Leaves(); hi++ {
+					if hi > lo {
+						sum += want.AtVec(hi - 1)
+						variance += cov.At(hi-1, hi-1)
+						for j := lo; j < hi-1; j++ {
+							variance += 2 * cov.At(hi-1, j)
+						}
+					}
+					c, v := got.Range(lo, hi)
+					if math.Abs(c-sum) > 1e-9*(1+math.Abs(sum)) || math.Abs(v-variance) > 1e-9*(1+variance) {
+						t.Fatalf("%v leaves, fan-out %d, range %d to %d: %v ± %v, want %v ± %v", shape[0], shape[1], lo, hi, c, v, sum, variance)
+					}
+				}
+			}
+			consistent(t, got)
+			consistent(t, got.NonNegative())
+		}
+	}
+}
+
+// consistent asks that each parent is the sum of its children.
+func consistent(t *testing.T, c *Counts) {
+	t.Helper()
+	for level := range c.tree.Height() {
+		for i, parent := range c.values[level] {
+			if sum, _ := c.below(level, i); math.Abs(sum-parent) > 1e-9*(1+math.Abs(parent)) {
+				t.Fatalf("level %d node %d has %v, its children %v", level, i, parent, sum)
+			}
+		}
+	}
+}
+
+// TestNonNegative: nothing is below zero, exact counts stay as they are, and on sparse counts the error falls.
+func TestNonNegative(t *testing.T) {
+	u := rand.New(rand.NewPCG(3, 4))
+	tree, _ := New(200, 4)
+	counts := make([]float64, 200)
+	for range 10 {
+		counts[u.IntN(200)] = 100
+	}
+	sigma := Even(tree.Height(), 10)
+	before, after := 0.0, 0.0
+	for range 50 {
+		c, err := tree.Infer(noisy(tree, counts, sigma, u.NormFloat64), sigma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := c.NonNegative()
+		for i, x := range n.Leaves() {
+			if x < 0 {
+				t.Fatalf("leaf %d has %v", i, x)
+			}
+			before += math.Pow(c.Leaves()[i]-counts[i], 2)
+			after += math.Pow(x-counts[i], 2)
+		}
+		if math.Abs(n.Total()-c.Total()) > 1e-6 {
+			t.Errorf("the total moved from %v to %v", c.Total(), n.Total())
+		}
+	}
+	if after > before/2 {
+		t.Errorf("squared error %v, before %v", after, before)
+	}
+	exact, err := tree.Infer(noisy(tree, counts, sigma, func() float64 { return 0 }), sigma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range exact.NonNegative().Leaves() {
+		if math.Abs(x-counts[i]) > 1e-9 {
+			t.Fatalf("leaf %d: %v, want %v", i, x, counts[i])
+		}
+	}
+	negative, err := tree.Infer(noisy(tree, make([]float64, 200), sigma, func() float64 { return -1 }), sigma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := negative.NonNegative().Total(); got != 0 {
+		t.Errorf("a negative table has %v rows", got)
+	}
+}
+
+// TestProject compares with the optimality conditions: x' = max(0, x − λV) for one λ, and the sum.
+func TestProject(t *testing.T) {
+	u := rand.New(rand.NewPCG(5, 6))
+	for range 2000 {
+		n := 1 + u.IntN(6)
+		x, v := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], v[i] = 4*u.NormFloat64(), .1+u.Float64()
+		}
+		total := float64(u.IntN(3)) * u.Float64()
+		got := append([]float64(nil), x...)
+		project(got, v, total)
+		sum, lambda := 0.0, math.NaN()
+		for i, y := range got {
+			sum += y
+			if y > 0 {
+				lambda = (x[i] - y) / v[i]
+			}
+		}
+		if math.Abs(sum-total) > 1e-9 {
+			t.Fatalf("sum %v, want %v", sum, total)
+		}
+		for i, y := range got {
+			if y < 0 || total > 0 && math.Abs(y-max(0, x[i]-lambda*v[i])) > 1e-9 {
+				t.Fatalf("%v became %v", x, got)
+			}
+		}
+	}
+}
+
+// laplace draws from the Laplace distribution of scale 1, whose variance is 2.
+func laplace(u *rand.Rand) float64 { return u.ExpFloat64() - u.ExpFloat64() }
+
+// sumSquares is the squared error over all ranges of a tree measured with Laplace noise at ε = 1 in all: scale height.
+func sumSquares(u *rand.Rand, tree *Tree) float64 {
+	scale := float64(tree.Height())
+	sigma := Even(tree.Height(), scale) // of draw 1: only ratios matter to Infer
+	c, err := tree.Infer(noisy(tree, make([]float64, tree.Leaves()), sigma, func() float64 { return laplace(u) }), sigma)
+	if err != nil {
+		panic(err)
+	}
+	prefix := []float64{0}
+	for _, x := range c.Leaves() {
+		prefix = append(prefix, prefix[len(prefix)-1]+x)
+	}
+	// Σ over lo < hi of (P_hi − P_lo)² = m·ΣP² − (ΣP)² for m = n+1 prefixes.
+	sum, squares := 0.0, 0.0
+	for _, p := range prefix {
+		sum, squares = sum+p, squares+p*p
+	}
+	return float64(len(prefix))*squares - sum*sum
+}
+
+// TestErrorFalls: over all ranges of k cells at ε = 1 the squared error of flat counts grows as k³, that of the tree as k²(log k)³ at
+// most (Hay et al. 2010, section 4). Mean of 60 draws a size; the exponents are asked for within .35, 8 standard errors.
+func TestErrorFalls(t *testing.T) {
+	if got := growth(t, func(k int) int { return k }); math.Abs(got-3) > .35 {
+		t.Errorf("flat counts grow as k^%.2f, want k^3", got)
+	}
+	tree := growth(t, func(int) int { return 16 })
+	if logs := 2 + 3*math.Log(math.Log(4096)/math.Log(64))/math.Log(4096./64); tree > logs+.35 {
+		t.Errorf("the tree grows as k^%.2f, want at most k^%.2f", tree, logs)
+	}
+}
+
+// growth is the exponent of k between 64 and 4096 cells.
+func growth(t *testing.T, fanout func(k int) int) float64 {
+	u := rand.New(rand.NewPCG(7, 8))
+	at := func(k int) float64 {
+		tree, err := New(k, fanout(k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for range 60 {
+			sum += sumSquares(u, tree)
+		}
+		return sum
+	}
+	return math.Log(at(4096)/at(64)) / math.Log(4096./64)
+}
+
+// TestFanout: the chosen fan-out is the best of those compared, and beats flat counts where there are many leaves.
+func TestFanout(t *testing.T) {
+	cost := func(n, b int) float64 {
+		tree, err := New(n, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tree.MeanVariance(Even(tree.Height(), math.Sqrt(float64(tree.Height()))))
+	}
+	for _, n := range []int{1, 2, 5, 16, 17, 64, 256, 1024, 5000} {
+		b := Fanout(n)
+		for _, other := range []int{2, 3, 4, 8, 16, max(2, n)} {
+			if cost(n, b) > cost(n, other)*(1+1e-12) {
+				t.Errorf("%d leaves: fan-out %d costs %v, %d only %v", n, b, cost(n, b), other, cost(n, other))
+			}
+		}
+		if n >= 1024 && cost(n, b) > cost(n, n)/8 {
+			t.Errorf("%d leaves: the tree's variance %v, flat %v", n, cost(n, b), cost(n, n))
+		}
+	}
+}
+
+func TestQuantiles(t *testing.T) {
+	tree, _ := New(10, 3)
+	exact := func(counts ...float64) *Counts {
+		sigma := Even(tree.Height(), 1)
+		c, err := tree.Infer(noisy(tree, counts, sigma, func() float64 { return 0 }), sigma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.NonNegative()
+	}
+	c := exact(0, 10, 10, 0, 0, 20, 0, 40, 20, 0)
+	for _, tt := range []struct{ p, want float64 }{{-1, 1}, {0, 1}, {.05, 1.5}, {.1, 2}, {.2, 3}, {.3, 5.5}, {.6, 7.5}, {.9, 8.5}, {1, 9}, {2, 9}} {
+		if got := c.Quantile(tt.p); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("quantile %v: %v, want %v", tt.p, got, tt.want)
+		}
+	}
+	if !math.IsNaN(c.Quantile(math.NaN())) {
+		t.Error("the quantile of NaN is a number")
+	}
+	empty := exact(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	if got := empty.Quantile(.5); got != 5 {
+		t.Errorf("the median of nothing is %v", got)
+	}
+	for _, tt := range []struct {
+		c    *Counts
+		k    int
+		want []int
+	}{
+		{c, 1, []int{0}}, {c, 2, []int{0, 7}}, {empty, 5, []int{0, 2, 4, 6, 8}},
+		{exact(90, 1, 1, 1, 1, 1, 1, 1, 1, 2), 3, []int{0, 1, 6}}, // the spike is alone
+		{exact(1, 1, 1, 1, 1, 1, 1, 1, 1, 1), 10, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
+		{exact(0, 0, 0, 0, 0, 0, 0, 0, 0, 9), 4, nil},
+	} {
+		got := tt.c.Bins(tt.k)
+		if len(got) != tt.k || got[0] != 0 {
+			t.Fatalf("%d intervals: %v", tt.k, got)
+		}
+		for i := 1; i < len(got); i++ {
+			if got[i] <= got[i-1] || got[i] >= 10 {
+				t.Fatalf("%d intervals: %v", tt.k, got)
+			}
+		}
+		if tt.want != nil && fmt.Sprint(got) != fmt.Sprint(tt.want) {
+			t.Errorf("%d intervals: %v, want %v", tt.k, got, tt.want)
+		}
+	}
+}
+
+// TestBinsAreEven: on a smooth table no interval holds twice its share.
+func TestBinsAreEven(t *testing.T) {
+	tree, _ := New(1000, 0)
+	counts := make([]float64, 1000)
+	for i := range counts {
+		counts[i] = 1e4 * math.Exp(-float64(i)/100)
+	}
+	sigma := Even(tree.Height(), 1)
+	c, err := tree.Infer(noisy(tree, counts, sigma, func() float64 { return 0 }), sigma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := append(c.Bins(16), 1000)
+	for i := range 16 {
+		if got, _ := c.Range(starts[i], starts[i+1]); got > 1.3*c.Total()/16 || got < .7*c.Total()/16 {
+			t.Errorf("interval %d has %v of %v", i, got, c.Total())
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, shape := range [][2]int{{0, 2}, {MaxLeaves + 1, 2}, {4, 1}, {4, -1}, {4, MaxLeaves + 1}} {
+		if _, err := New(shape[0], shape[1]); !errors.Is(err, ErrShape) {
+			t.Errorf("%v: %v", shape, err)
+		}
+	}
+	tree, _ := New(4, 2)
+	ok := [][]float64{{1, 2}, {1, 2, 3, 4}}
+	for name, bad := range map[string]func() ([][]float64, []float64){
+		"levels":       func() ([][]float64, []float64) { return ok[:1], []float64{1, 1} },
+		"sigmas":       func() ([][]float64, []float64) { return ok, []float64{1} },
+		"no leaves":    func() ([][]float64, []float64) { return ok, []float64{1, math.Inf(1)} },
+		"zero sigma":   func() ([][]float64, []float64) { return ok, []float64{0, 1} },
+		"NaN sigma":    func() ([][]float64, []float64) { return ok, []float64{math.NaN(), 1} },
+		"short level":  func() ([][]float64, []float64) { return [][]float64{{1}, {1, 2, 3, 4}}, []float64{1, 1} },
+		"infinite":     func() ([][]float64, []float64) { return [][]float64{{1, math.Inf(1)}, {1, 2, 3, 4}}, []float64{1, 1} },
+		"not a number": func() ([][]float64, []float64) { return [][]float64{{1, 2}, {1, 2, 3, math.NaN()}}, []float64{1, 1} },
+	} {
+		levels, sigma := bad()
+		if _, err := tree.Infer(levels, sigma); !errors.Is(err, ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	c, err := tree.Infer(ok, []float64{1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]func(){
+		"range": func() { c.Range(3, 2) }, "below": func() { c.Range(-1, 2) }, "beyond": func() { c.Range(0, 5) },
+		"no bins": func() { c.Bins(0) }, "too many bins": func() { c.Bins(5) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+// Squared error of a range, tree against flat, at one total cost under Gaussian noise (σ = 1 for flat counts).
+func Example() {
+	for _, n := range []int{64, 1024, 16384} {
+		tree, _ := New(n, 0)
+		flat, _ := New(n, n)
+		h := tree.Height()
+		fmt.Printf("%5d leaves: fan-out %2d, %d levels, variance %5.1f; flat %6.1f\n", n, tree.Fanout(), h,
+			tree.MeanVariance(Even(h, math.Sqrt(float64(h)))), flat.MeanVariance([]float64{1}))
+	}
+	// Output:
+	//    64 leaves: fan-out  4, 3 levels, variance   8.2; flat   22.5
+	//  1024 leaves: fan-out  2, 10 levels, variance  20.3; flat  359.7
+	// 16384 leaves: fan-out  3, 9 levels, variance  36.8; flat 5756.6
+}
+
+func BenchmarkInfer(b *testing.B) {
+	tree, _ := New(MaxLeaves, 8)
+	sigma := Even(tree.Height(), 1)
+	u := rand.New(rand.NewPCG(9, 9))
+	levels := noisy(tree, make([]float64, MaxLeaves), sigma, u.NormFloat64)
+	for b.Loop() {
+		c, err := tree.Infer(levels, sigma)
+		if err != nil {
+			b.Fatal(err)
+		}
+		c.NonNegative()
+	}
+}
