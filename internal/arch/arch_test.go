@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"synth":                          {"schema", "accountant", "privacy", "release"},
 	"synth/mst":                      {"synth", "privacy", "release", "marginal", "accountant", "schema"},
 	"synth/wgan":                     {"synth", "privacy", "release", "gan", "bounds", "accountant", "schema", "internal/kernels"},
+	"configs":                        {"schema", "accountant", "synth", "synth/all"},
 	"synth/all":                      {"synth", "synth/mst", "synth/wgan"},
 	"synth/synthtest":                {"synth", "privacy", "release", "accountant", "schema", "table"},
 	"eval":                           {"schema", "table", "eval/internal/nearest"},
@@ -46,7 +47,7 @@ var allowed = map[string][]string{
 	"internal/cmd/ablation":          {"schema", "table", "accountant", "privacy", "synth", "synth/mst", "synth/wgan", "eval"},
 	"internal/cmd/timed":             {},
 	"internal/cmd/synthbench":        {"schema", "table", "accountant", "privacy", "synth", "synth/all", "eval"},
-	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "datasets", "internal/atomicfile"},
+	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "configs", "datasets", "internal/atomicfile"},
 }
 
 // readers lists the files outside table that may call table.Read and its kind: everything else cannot open a table file, and so

@@ -1,4 +1,4 @@
-// Package all lists the methods: one explicit table from name to fitter, nothing registers itself.
+// Package all lists the methods: one explicit table from name to constructor, nothing registers itself.
 package all
 
 import (
@@ -13,16 +13,69 @@ import (
 // Default is the method used when none is named: the one that measures best at the usual budgets (README).
 const Default = mst.Name
 
-// Names lists the methods.
-func Names() []string { return []string{mst.Name, wgan.Name} }
+// methods is the table. A new method is one line, and `go generate ./synth/all` for the texts of its settings.
+var methods = []method{
+	of(mst.Name, mst.New),
+	of(wgan.Name, wgan.New),
+}
 
-// Fitter is the method of that name with its default settings; "" is Default.
-func Fitter(name string) (synth.Fitter, error) {
-	switch name {
-	case "", mst.Name:
-		return mst.New(mst.Config{})
-	case wgan.Name:
-		return wgan.New(wgan.Config{})
+// method is one line of the table.
+type method struct {
+	name   string
+	config func() any // a pointer to a zero Config
+	build  func(decode func(config any) error) (synth.Fitter, error)
+}
+
+// of makes a method of its constructor; C is its Config, whose zero value is the default.
+func of[C any, F synth.Fitter](name string, construct func(C) (F, error)) method {
+	return method{
+		name:   name,
+		config: func() any { return new(C) },
+		build: func(decode func(config any) error) (synth.Fitter, error) {
+			var c C
+			if decode != nil {
+				if err := decode(&c); err != nil {
+					return nil, err
+				}
+			}
+			f, err := construct(c)
+			if err != nil {
+				return nil, err
+			}
+			return f, nil
+		},
 	}
-	return nil, fmt.Errorf("method %q is unknown; there is %s: %w", name, strings.Join(Names(), ", "), synth.ErrConfig)
+}
+
+// Names lists the methods.
+func Names() []string {
+	names := make([]string, len(methods))
+	for i, m := range methods {
+		names[i] = m.name
+	}
+	return names
+}
+
+// New is the method of that name; "" is [Default]. decode fills in its Config, to which it gets a pointer; nil leaves the defaults.
+func New(name string, decode func(config any) error) (synth.Fitter, error) {
+	m, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.build(decode)
+}
+
+// Fitter is the method of that name with its default settings.
+func Fitter(name string) (synth.Fitter, error) { return New(name, nil) }
+
+func find(name string) (method, error) {
+	if name == "" {
+		name = Default
+	}
+	for _, m := range methods {
+		if m.name == name {
+			return m, nil
+		}
+	}
+	return method{}, fmt.Errorf("method %q is unknown; there is %s: %w", name, strings.Join(Names(), ", "), synth.ErrConfig)
 }

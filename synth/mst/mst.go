@@ -27,10 +27,10 @@ const MaxPairCells = 1 << 23
 
 // Config are the settings of MST. The zero value is the default.
 type Config struct {
-	OneWayShare float64 // share of the budget (in ρ) for one-way marginals; default 0.5
-	SelectShare float64 // share for choosing the tree; default 0.1; the rest measures the pairs
-	GroupSigmas float64 // codes with a noisy count below this many σ are merged before pairs are measured; default 2
-	Iterations  int     // of the estimation; 0 = the default of package marginal
+	OneWayShare float64 `mapstructure:"one_way_share"` // share of the budget (in ρ) for one-way marginals; default 0.5
+	SelectShare float64 `mapstructure:"select_share"`  // share for choosing the tree; default 0.1; the rest measures the pairs
+	GroupSigmas float64 `mapstructure:"group_sigmas"`  // codes with a noisy count below this many σ are merged before pairs are measured; default 2
+	Iterations  int     `mapstructure:"iterations"`    // of the estimation; 0 = the default of package marginal
 }
 
 // Fitter is a configured MST.
@@ -61,6 +61,9 @@ func New(c Config) (*Fitter, error) {
 
 // Name is "mst".
 func (f *Fitter) Name() string { return Name }
+
+// Config are the settings, with the defaults filled in.
+func (f *Fitter) Config() Config { return f.cfg }
 
 // plan is the noise of a fit.
 type plan struct {

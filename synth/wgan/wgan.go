@@ -43,24 +43,35 @@ func (m Mode) bounds() bounds.Mode {
 // String is the mode's name.
 func (m Mode) String() string { return m.bounds().String() }
 
+// UnmarshalText reads a mode's name.
+func (m *Mode) UnmarshalText(text []byte) error {
+	for mode := Residual; mode <= Thesis; mode++ {
+		if mode.String() == string(text) {
+			*m = mode
+			return nil
+		}
+	}
+	return fmt.Errorf("wgan: the mode must be %v, %v, %v or %v: %w", Residual, Blocks, Box, Thesis, synth.ErrConfig)
+}
+
 // Config are the settings. The zero value is the default.
 type Config struct {
-	Mode           Mode    // of the certificate; default Residual
-	Steps          int     // critic steps, one release each; default 48
-	Rate           float64 // Poisson rate of a batch, in (0, 1]; default 1
-	TotalShare     float64 // share of the budget (in μ²) for the number of rows; default 0.01
-	MarginalShare  float64 // share for the one-way marginals that the generator starts from; default 0.1
-	Hidden         int     // units of the critic's hidden layer; default 128
-	Slope          float64 // of its LeakyReLU, in [0, 1]; default 0, ReLU
-	CriticRate     float64 // Adam's learning rate for the critic; default 0.01
-	Penalty        float64 // weight of the gradient penalty; default 1
-	GeneratorRate  float64 // Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
-	GeneratorSteps int     // generator steps after each release; default 20
-	PostSteps      int     // generator steps after the last one; default 3000
-	Batch          int     // generated rows a generator step, even; default 1024
-	Snapshots      int     // measurements that a generator step looks at; default 4
-	ColdStart      bool    // buy no one-way marginals; start the generator at random
-	NoReplay       bool    // train the generator on the last critic's score alone, as a plain WGAN does
+	Mode           Mode    `mapstructure:"mode"`            // of the certificate: residual, blocks, box or thesis; default residual
+	Steps          int     `mapstructure:"steps"`           // critic steps, one release each; default 48
+	Rate           float64 `mapstructure:"rate"`            // Poisson rate of a batch, in (0, 1]; default 1
+	TotalShare     float64 `mapstructure:"total_share"`     // share of the budget (in μ²) for the number of rows; default 0.01
+	MarginalShare  float64 `mapstructure:"marginal_share"`  // share for the one-way marginals that the generator starts from; default 0.1
+	Hidden         int     `mapstructure:"hidden"`          // units of the critic's hidden layer; default 128
+	Slope          float64 `mapstructure:"slope"`           // of its LeakyReLU, in [0, 1]; default 0, ReLU
+	CriticRate     float64 `mapstructure:"critic_rate"`     // Adam's learning rate for the critic; default 0.01
+	Penalty        float64 `mapstructure:"penalty"`         // weight of the gradient penalty; default 1
+	GeneratorRate  float64 `mapstructure:"generator_rate"`  // Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
+	GeneratorSteps int     `mapstructure:"generator_steps"` // generator steps after each release; default 20
+	PostSteps      int     `mapstructure:"post_steps"`      // generator steps after the last one; default 3000
+	Batch          int     `mapstructure:"batch"`           // generated rows a generator step, even; default 1024
+	Snapshots      int     `mapstructure:"snapshots"`       // measurements that a generator step looks at; default 4
+	ColdStart      bool    `mapstructure:"cold_start"`      // buy no one-way marginals; start the generator at random
+	NoReplay       bool    `mapstructure:"no_replay"`       // train the generator on the last critic's score alone, as a plain WGAN does
 }
 
 // Fitter is a configured method.
@@ -121,6 +132,9 @@ func New(c Config) (*Fitter, error) {
 
 // Name is "wgan".
 func (f *Fitter) Name() string { return Name }
+
+// Config are the settings, with the defaults filled in.
+func (f *Fitter) Config() Config { return f.cfg }
 
 // plan is the noise of a fit.
 type plan struct {

@@ -83,3 +83,16 @@ func TestPoissonBatches(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
+
+func TestModeText(t *testing.T) {
+	for _, want := range []Mode{Residual, Blocks, Box, Thesis} {
+		var got Mode = 77
+		if err := got.UnmarshalText([]byte(want.String())); err != nil || got != want {
+			t.Errorf("%v is read as %d, %v", want, got, err)
+		}
+	}
+	var m Mode
+	if err := m.UnmarshalText([]byte("Residual ")); !errors.Is(err, synth.ErrConfig) {
+		t.Errorf("an unknown mode: %v", err)
+	}
+}

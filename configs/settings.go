@@ -1,0 +1,157 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-viper/mapstructure/v2"
+
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/all"
+)
+
+// ErrConfig is wrapped by every error about a configuration.
+var ErrConfig = synth.ErrConfig
+
+// Given is one setting of a method that somebody gave.
+type Given struct {
+	Key   string
+	Value any    // of a file: as YAML has it; else text
+	From  string // where it stands, as an error should name it: "--set", "DECOY_SETTINGS_STEPS", "job.yaml, line 7"
+}
+
+// ParseSet splits key=value.
+func ParseSet(text, from string) (Given, error) {
+	key, value, ok := strings.Cut(text, "=")
+	key = strings.TrimSpace(key)
+	if !ok || key == "" {
+		return Given{}, fmt.Errorf("%s %q must be key=value: %w", from, text, ErrConfig)
+	}
+	return Given{Key: key, Value: strings.TrimSpace(value), From: from}, nil
+}
+
+// Decoder gives a method its settings, for [all.New]. Later settings win over earlier ones of the same key. It is strict: a key that the
+// method does not have is an error that names the nearest one it has, and a value must be of the key's type.
+func Decoder(method string, given []Given) func(config any) error {
+	return func(config any) error {
+		known := all.Keys(config)
+		var names []string
+		for _, k := range known {
+			names = append(names, k.Key)
+		}
+		var errs []error
+		for _, g := range given {
+			i := slices.Index(names, g.Key)
+			if i < 0 {
+				errs = append(errs, fmt.Errorf("%s: method %s has no setting %q%s: %w", g.From, method, g.Key, hint(g.Key, names), ErrConfig))
+				continue
+			}
+			if err := decodeOne(config, g); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %s: %s is not a %s%s: %w", g.From, g.Key, quote(g.Value), known[i].Type, reason(err), ErrConfig))
+			}
+		}
+		return errors.Join(errs...)
+	}
+}
+
+// Has says whether a method has a setting of that name.
+func Has(method, key string) bool {
+	settings, err := all.Settings(method)
+	return err == nil && slices.ContainsFunc(settings, func(s all.Setting) bool { return s.Key == key })
+}
+
+// decodeOne sets one field.
+func decodeOne(config any, g Given) error {
+	_, text := g.Value.(string)
+	if g.Value == nil {
+		return errors.New("no value")
+	}
+	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
+		Result: config, ErrorUnused: true, WeaklyTypedInput: text, // the command line and the environment have text only
+		DecodeHook: mapstructure.ComposeDecodeHookFunc(refuse, mapstructure.StringToTimeDurationHookFunc(), mapstructure.TextUnmarshallerHookFunc(),
+			mapstructure.StringToSliceHookFunc(",")),
+	})
+	if err != nil {
+		return err
+	}
+	return d.Decode(map[string]any{g.Key: g.Value})
+}
+
+// refuse keeps mapstructure from turning one kind of value quietly into another: an empty text into a zero, a fraction into an integer.
+func refuse(from, to reflect.Type, value any) (any, error) {
+	whole := to.Kind() >= reflect.Int && to.Kind() <= reflect.Uint64 && to != reflect.TypeFor[time.Duration]()
+	switch x := value.(type) {
+	case string:
+		if x == "" && (whole || to.Kind() == reflect.Float64 || to.Kind() == reflect.Bool) {
+			return nil, errors.New("no value")
+		}
+	case float64:
+		if whole && x != float64(int64(x)) {
+			return nil, errors.New("not whole")
+		}
+	}
+	return value, nil
+}
+
+// reason is what the setting's own type says against a text; what the decoder says is a programmer's.
+func reason(err error) string {
+	if at := (*mapstructure.DecodeError)(nil); errors.As(err, &at) && errors.Is(at.Unwrap(), ErrConfig) {
+		return " (" + strings.TrimSuffix(at.Unwrap().Error(), ": "+ErrConfig.Error()) + ")"
+	}
+	return ""
+}
+
+func quote(v any) string {
+	if s, ok := v.(string); ok {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprint(v)
+}
+
+// hint names the nearest of the names, or all of them where none is near.
+func hint(key string, names []string) string {
+	if near := Nearest(key, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	if len(names) == 0 {
+		return "; it has none"
+	}
+	return "; there is " + strings.Join(names, ", ")
+}
+
+// Nearest is the name with the fewest insertions, deletions and replacements (Levenshtein), "" where that is more than a third of the
+// longer of both.
+func Nearest(key string, names []string) string {
+	best, least := "", -1
+	for _, n := range names {
+		d := distance(key, n)
+		if 3*d <= max(len(key), len(n)) && (least < 0 || d < least) {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

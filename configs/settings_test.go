@@ -1,0 +1,111 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decoy-dp/decoy/synth/all"
+	"github.com/decoy-dp/decoy/synth/mst"
+	"github.com/decoy-dp/decoy/synth/wgan"
+)
+
+func TestDecoder(t *testing.T) {
+	type config struct {
+		Share  float64       `mapstructure:"share"`
+		Steps  int           `mapstructure:"steps"`
+		Cold   bool          `mapstructure:"cold"`
+		Mode   wgan.Mode     `mapstructure:"mode"`
+		Limit  time.Duration `mapstructure:"time_limit"`
+		Target string        `mapstructure:"target"`
+		Pairs  []string      `mapstructure:"pairs"`
+		Inner  string        // no tag: no setting
+	}
+	for _, c := range []struct {
+		name  string
+		given []Given
+		want  config
+		err   string
+	}{
+		{name: "nothing"},
+		{name: "text", given: []Given{{"share", "0.25", "x"}, {"steps", "7", "x"}, {"cold", "true", "x"}, {"mode", "box", "x"}, {"time_limit", "90s", "x"}, {"target", "died", "x"}, {"pairs", "a,b", "x"}},
+			want: config{Share: .25, Steps: 7, Cold: true, Mode: wgan.Box, Limit: 90 * time.Second, Target: "died", Pairs: []string{"a", "b"}}},
+		{name: "typed", given: []Given{{"share", 1, "x"}, {"steps", 7, "x"}, {"cold", true, "x"}, {"pairs", []any{"a", "b"}, "x"}, {"steps", 8, "y"}},
+			want: config{Share: 1, Steps: 8, Cold: true, Pairs: []string{"a", "b"}}},
+		{name: "whole number written as a real one", given: []Given{{"steps", 2.0, "x"}}, want: config{Steps: 2}},
+		{name: "unknown", given: []Given{{"stepps", "7", "job.yaml, line 3"}}, err: `job.yaml, line 3: method m has no setting "stepps"; did you mean "steps"?`},
+		{name: "unknown and nothing near", given: []Given{{"q", "7", "--set"}}, err: `there is share, steps, cold, mode, time_limit, target, pairs`},
+		{name: "case matters", given: []Given{{"Steps", "7", "--set"}}, err: `no setting "Steps"; did you mean "steps"?`},
+		{name: "untagged", given: []Given{{"inner", "7", "--set"}}, err: "no setting"},
+		{name: "not a number", given: []Given{{"share", "much", "--set"}}, err: `--set: share: "much" is not a number: `},
+		{name: "empty number", given: []Given{{"steps", "", "--set"}}, err: `steps: "" is not a whole number`},
+		{name: "fraction", given: []Given{{"steps", 1.5, "f"}}, err: `f: steps: 1.5 is not a whole number`},
+		{name: "fraction as text", given: []Given{{"steps", "1.5", "f"}}, err: `"1.5" is not a whole number`},
+		{name: "number for a truth", given: []Given{{"cold", 7, "f"}}, err: `f: cold: 7 is not a true or false`},
+		{name: "number for a text", given: []Given{{"target", 7, "f"}}, err: `f: target: 7 is not a text`},
+		{name: "unknown mode", given: []Given{{"mode", "cube", "--set"}}, err: `--set: mode: "cube" is not a text (wgan: the mode must be residual, blocks, box or thesis)`},
+		{name: "null", given: []Given{{"steps", nil, "f"}}, err: "f: steps: "},
+		{name: "two mistakes", given: []Given{{"steps", "a", "f"}, {"xyz", 1, "f"}}, err: "\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := config{}
+			err := Decoder("m", c.given)(&got)
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) || !errors.Is(err, ErrConfig) {
+					t.Errorf("error %v, want %q in it", err, c.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Pairs, c.want.Pairs) {
+				t.Errorf("pairs %q, want %q", got.Pairs, c.want.Pairs)
+			}
+			got.Pairs, c.want.Pairs = nil, nil
+			if fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestDecoderReachesTheMethod(t *testing.T) {
+	f, err := all.New("mst", Decoder("mst", []Given{{"group_sigmas", "3.5", "--set"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.(*mst.Fitter).Config().GroupSigmas; got != 3.5 {
+		t.Errorf("group_sigmas is %v", got)
+	}
+}
+
+func TestParseSet(t *testing.T) {
+	g, err := ParseSet(" steps = 7=8", "--set")
+	if want := (Given{"steps", "7=8", "--set"}); err != nil || g != want {
+		t.Errorf("got %+v, %v", g, err)
+	}
+	for _, bad := range []string{"", "steps", "=7"} {
+		if _, err := ParseSet(bad, "--set"); !errors.Is(err, ErrConfig) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestHas(t *testing.T) {
+	if !Has("wgan", "steps") || Has("mst", "steps") || Has("none", "steps") {
+		t.Error("wgan has steps, mst has not, and there is no method none")
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"steps", "hidden", "rate"}
+	for key, want := range map[string]string{"step": "steps", "hiden": "hidden", "rates": "rate", "x": "", "": ""} {
+		if got := Nearest(key, names); got != want {
+			t.Errorf("%q: %q, want %q", key, got, want)
+		}
+	}
+}
