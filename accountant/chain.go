@@ -105,7 +105,7 @@ func parseEntry(line []byte) (Entry, error) {
 		return e, errors.New("more than one value on the line")
 	}
 	switch e.Kind {
-	case EntryOpen, EntryLimit, EntryReserve, EntryCharge, EntryClose:
+	case EntryOpen, EntryLimit, EntryReserve, EntryCharge, EntryResume, EntryClose:
 	default:
 		return e, fmt.Errorf("unknown kind %q", e.Kind)
 	}

@@ -22,6 +22,7 @@ const (
 	EntryLimit   EntryKind = "limit"   // from here on the file has this limit
 	EntryReserve EntryKind = "reserve" // a run takes its whole budget
 	EntryCharge  EntryKind = "charge"  // a mechanism call of a run
+	EntryResume  EntryKind = "resume"  // another process goes on with a run whose own was killed; it spends nothing
 	EntryClose   EntryKind = "close"   // a run ended
 )
 

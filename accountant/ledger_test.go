@@ -142,6 +142,8 @@ func TestVerify(t *testing.T) {
 			es[9].Event = &Charge{Gaussian{10}, 4}
 			return es
 		}},
+		{"an unknown run continued", "never reserved", insert(8, Entry{Time: noon, Kind: EntryResume, Run: "z"})},
+		{"continued after its end", "closed already", insert(7, Entry{Time: noon, Kind: EntryResume, Run: "a"})},
 		{"charge without an event", "without an event", edit(3, func(e *Entry) { e.Event = nil })},
 		{"charge after close", "closed already", insert(7, chargeLine("a", Gaussian{10}, 1))},
 		{"closed twice", "closed already", insert(7, closeLine("a", StatusDone))},
@@ -179,6 +181,7 @@ func TestVerify(t *testing.T) {
 		"limit raised":   insert(7, limitLine(Budget{9, 9e-9}, RuleBasic)),
 		"zcdp limit":     edit(1, func(e *Entry) { e.Rule = RuleZCDP }),
 		"default rule":   edit(1, func(e *Entry) { e.Rule = "" }),
+		"continued run":  insert(5, Entry{Time: noon, Kind: EntryResume, Run: "a", Tool: "decoy", PID: 18, Host: "h"}),
 		"no limit":       func(es []Entry) []Entry { return append(es[:1:1], es[2:]...) },
 		"unfinished run": func(es []Entry) []Entry { return es[:10] },
 		"tight limit after the spending": func(es []Entry) []Entry {

@@ -47,6 +47,9 @@ func (r *Reservation) take(c Charge, tolerance float64) error {
 	return fmt.Errorf("accountant: %s: more than is reserved: %w", eventName(c.Event), ErrBudget)
 }
 
+// Left is how often the event is still reserved under its own name.
+func (r *Reservation) Left(event Event) int { return r.left[event] }
+
 // PoolLeft returns the μ² that is left in the pool, rounded down by a relative 1e-12 of the whole: a call of that [PoolCost] is granted. It follows
 // from the charges and hence from public outputs.
 func (r *Reservation) PoolLeft() float64 {

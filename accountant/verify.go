@@ -65,8 +65,11 @@ func (v verifier) step(before []Entry, e Entry) error {
 	if run.closed {
 		return fmt.Errorf("run %q is closed already", e.Run)
 	}
-	if e.Kind == EntryCharge {
+	switch e.Kind {
+	case EntryCharge:
 		return run.charge(e)
+	case EntryResume:
+		return nil
 	}
 	return run.close(e)
 }

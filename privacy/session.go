@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 
+	"github.com/gofrs/flock"
+
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/schema"
@@ -34,6 +36,7 @@ type Options struct {
 	Ledger    *LedgerFile            // nil keeps the ledger in memory only: the spend is then not enforced across runs
 	Method    string                 // name of the method, for the ledger
 	Tool      string                 // program and version, for the ledger
+	Resumable bool                   // [Resume] may continue the run if its process is killed: needs a Ledger; each charge is then synced to the disk
 }
 
 // Session is an open run on private rows. Its methods may be called from several goroutines.
@@ -44,6 +47,7 @@ type Session struct {
 	data   func() *table.Table // behind a function, so that printing a session shows no row
 	file   *LedgerFile
 	run    string
+	life   *flock.Flock // held while the run has no end; nil if it is not resumable
 
 	mu     sync.Mutex
 	src    *noise.Source
@@ -68,7 +72,17 @@ func Open(ctx context.Context, rows *Rows, o Options) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{schema: rows.schema, nb: nb, file: o.Ledger, run: newRun(), src: noise.NewSource(), left: accountant.NewReservation(o.Plan)}
+	if o.Resumable {
+		if o.Ledger == nil {
+			return nil, errors.New("privacy: a resumable run needs a ledger file")
+		}
+		var err error
+		if s.life, err = hold(o.Ledger.lifePath(s.run)); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.reserve(ctx, o); err != nil {
+		s.die()
 		return nil, err
 	}
 	t, report, err := rows.read(ctx, s.src)
@@ -151,7 +165,7 @@ func (s *Session) charge(l label, ev accountant.Event) error {
 	if s.file == nil {
 		return nil
 	}
-	return s.file.log(context.Background(), e, false)
+	return s.file.log(context.Background(), e, s.life != nil)
 }
 
 // Close ends the run with a status (accountant.StatusDone, ...). It gives nothing back. Closing twice does nothing.
@@ -171,7 +185,11 @@ func (s *Session) Close(status string) error {
 	if s.file == nil {
 		return nil
 	}
-	return s.file.log(context.Background(), e, true)
+	err := s.file.log(context.Background(), e, true)
+	if err == nil {
+		s.die()
+	}
+	return err
 }
 
 // Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It names no host and no process.
