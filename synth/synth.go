@@ -5,6 +5,8 @@ package synth
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
@@ -71,20 +73,51 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := privacy.Open(ctx, rows, privacy.Options{
-		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: f.Name(), Tool: o.Tool,
-	})
+	resumer, ok := plan.(Resumer)
+	if o.Checkpoint == "" || o.Ledger == nil {
+		resumer, ok = nil, false
+	}
+	if o.Resume && !ok {
+		return nil, nil, fmt.Errorf("synth: method %s keeps no checkpoint here: %w", f.Name(), ErrCheckpoint)
+	}
+	options := privacy.Options{
+		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: f.Name(), Tool: o.Tool, Resumable: ok,
+	}
+	s, state, err := begin(ctx, rows, options, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	fitted, err := plan.Fit(ctx, s, o.Progress)
+	var fitted Model
+	if ok {
+		save := func(state []byte) error { return Checkpoint{s.Run(), f.Name(), state}.write(o.Checkpoint) }
+		fitted, err = resumer.FitFrom(ctx, s, state, save, o.Progress)
+	} else {
+		fitted, err = plan.Fit(ctx, s, o.Progress)
+	}
 	if err := errors.Join(err, s.Close(status(err))); err != nil {
 		return nil, s, err
 	}
 	m, err := release.New(release.Fitted{
 		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: rows.Schema(), Ledger: s.Ledger(), Settings: fitted.Settings, Params: fitted.Params,
 	})
+	if ok && err == nil {
+		os.Remove(o.Checkpoint)
+	}
 	return m, s, err
+}
+
+// begin opens a session, or continues that of the checkpoint.
+func begin(ctx context.Context, rows *privacy.Rows, options privacy.Options, o RunOptions) (*privacy.Session, []byte, error) {
+	if !o.Resume {
+		s, err := privacy.Open(ctx, rows, options)
+		return s, nil, err
+	}
+	c, err := ReadCheckpoint(o.Checkpoint)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := privacy.Resume(ctx, rows, c.Run, options)
+	return s, c.State, err
 }
 
 // RunOptions of [Run].
@@ -94,6 +127,11 @@ type RunOptions struct {
 	Ledger    *privacy.LedgerFile  // nil: in memory only
 	Tool      string               // program and version
 	Progress  Progress             // may be nil
+
+	// Checkpoint is a file that a method which can be continued (see [Resumer]) keeps while it fits, if there is a ledger file too. It is removed when the
+	// model is there. "" keeps none.
+	Checkpoint string
+	Resume     bool // continue the run of the checkpoint (see privacy.Resume) in place of a new one
 }
 
 // status is how a session that ended with err is closed.

@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"gan":                            {"schema", "table", "internal/kernels"},
 	"ranges":                         {},
 	"release":                        {"schema", "table", "accountant", "marginal", "gan"},
-	"synth":                          {"schema", "accountant", "privacy", "release"},
+	"synth":                          {"schema", "accountant", "privacy", "release", "internal/atomicfile"},
 	"synth/mst":                      {"synth", "privacy", "release", "marginal", "accountant", "schema"},
 	"synth/wgan":                     {"synth", "privacy", "release", "gan", "bounds", "accountant", "schema", "internal/kernels"},
 	"configs":                        {"schema", "accountant", "synth", "synth/all"},
