@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/synth/all"
 )
 
 // defaultDelta is δ where none is asked for.
@@ -16,17 +14,17 @@ const defaultDelta = 1e-9
 
 // budgetFlags are the flags that say how much a run may cost and by which method.
 type budgetFlags struct {
-	epsilon, delta    float64
-	method, adjacency string
+	methodFlags
+	epsilon, delta float64
+	adjacency      string
 }
 
 func (b *budgetFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Float64Var(&b.epsilon, "epsilon", 0, "privacy budget `E` of everything the run reads (required, > 0)")
 	f.Float64Var(&b.delta, "delta", defaultDelta, fmt.Sprintf("probability `D` in the guarantee, 0 to %v", accountant.MaxDelta))
-	f.StringVar(&b.method, "method", all.Default, "synthesis method `M`: "+strings.Join(all.Names(), ", "))
 	addAdjacency(cmd, &b.adjacency)
-	complete(cmd, "method", all.Names()...)
+	b.methodFlags.add(cmd)
 }
 
 func addAdjacency(cmd *cobra.Command, adjacency *string) {
@@ -76,14 +74,12 @@ type request struct {
 func (b *budgetFlags) request(cmd *cobra.Command) (request, error) {
 	var r request
 	var err error
+	if r.fitter, err = b.fitter(cmd); err != nil {
+		return r, err
+	}
 	if r.budget, err = b.budget(cmd); err != nil {
 		return r, err
 	}
-	if r.adjacency, err = parseAdjacency(b.adjacency); err != nil {
-		return r, err
-	}
-	if r.fitter, err = all.Fitter(b.method); err != nil {
-		return r, &usageError{fmt.Errorf("--method: %w", err)}
-	}
-	return r, nil
+	r.adjacency, err = parseAdjacency(b.adjacency)
+	return r, err
 }

@@ -23,12 +23,13 @@ import (
 // privateFlags are the flags of the verbs that read private rows.
 type privateFlags struct {
 	budgetFlags
-	schema, dataset, ledger string
+	input, schema, dataset, ledger string
 }
 
 func (p *privateFlags) add(cmd *cobra.Command) {
 	p.budgetFlags.add(cmd)
 	addSchema(cmd, &p.schema, &p.dataset)
+	cmd.Flags().StringVar(&p.input, "input", "", "INPUT as a flag, for config files")
 	cmd.Flags().StringVar(&p.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger; none for --dataset)")
 }
 
@@ -55,6 +56,13 @@ func (p *privateFlags) job(cmd *cobra.Command, t *terminal, args []string) (*job
 		return nil, err
 	}
 	j := &job{request: r, t: t, shown: t.progress()}
+	switch {
+	case p.input == "":
+	case len(args) > 0 && rankOf(cmd, "input") == fromCommandLine:
+		return nil, usagef("INPUT %s and --input %s: one table a run", args[0], p.input)
+	case len(args) == 0:
+		args = []string{p.input}
+	}
 	switch {
 	case p.dataset != "" && len(args) > 0:
 		return nil, usagef("INPUT %s and --dataset %s: one table a run", args[0], p.dataset)

@@ -69,7 +69,12 @@ func TestConfigFile(t *testing.T) {
 		{"of another verb", "rows: 100\nepsilon: 1\n", ""},
 		{"quoted, dashed and typed values", "schema-out: 'a b.yaml'\nquiet: true\nseed: 18446744073709551615\n", ""},
 		{"empty", "", ""},
-		{"unknown key", "epsilonn: 1\n", `unknown key "epsilonn": there are adjacency, `},
+		{"unknown key", "epsilonn: 1\n", `line 1: unknown key "epsilonn": did you mean "epsilon"?`},
+		{"unknown key with nothing near", "q: 1\n", `unknown key "q": there are adjacency, `},
+		{"settings", "method: mst\nsettings:\n  iterations: 7\n", ""},
+		{"settings of no method", "settings: 7\n", "settings must hold"},
+		{"a map as a setting", "settings:\n  a: {b: 1}\n", `line 2: "settings.a.b" must be one value`},
+		{"--set as a key", "set: a=1\n", `unknown key "set"`},
 		{"unknown key with a dot", "epsilon.max: 1\n", "one value"},
 		{"map", "epsilon: {max: 1}\n", "one value"},
 		{"list", "epsilon: [1, 2]\n", "one value"},
@@ -123,7 +128,7 @@ func TestEveryFlag(t *testing.T) {
 	flags := 0
 	walk = func(c *cobra.Command) {
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Name == "help" || f.Name == "public" || c.Parent() != nil && c.Parent().Name() == "completion" {
+			if f.Name == "help" || f.Name == "public" || f.Name == "set" || c.Parent() != nil && c.Parent().Name() == "completion" {
 				return
 			}
 			flags++

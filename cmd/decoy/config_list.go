@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/synth/all"
+)
+
+func configSettingsCommand(t *terminal) *cobra.Command {
+	var method string
+	cmd := manual{session: `
+$ decoy config settings --method mst
+$ decoy plan --dataset icu-mortality --epsilon 1 --set group_sigmas=3
+`}.document(&cobra.Command{
+		Use:   "settings [--method M]",
+		Short: "list the settings of a method",
+		Long: `List the settings of a method with their defaults. On the command line a setting is --set KEY=VALUE, in the environment
+DECOY_SETTINGS_KEY, in a config file a line below 'settings:'.`,
+		Args: operands(),
+		RunE: func(*cobra.Command, []string) error {
+			settings, err := all.Settings(method)
+			if err != nil {
+				return &usageError{fmt.Errorf("--method: %w", err)}
+			}
+			w := t.table()
+			fmt.Fprintln(w, "KEY\tTYPE\tDEFAULT\tMEANING")
+			for _, s := range settings {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Key, s.Type, s.Default, s.Text)
+			}
+			return w.Flush()
+		},
+	})
+	cmd.Flags().StringVar(&method, "method", all.Default, "method `M`: "+strings.Join(all.Names(), ", "))
+	complete(cmd, "method", all.Names()...)
+	return cmd
+}
+
+func configPresetsCommand(t *terminal) *cobra.Command {
+	return manual{
+		operands: "NAME  preset to print, with its reasons",
+		session: `
+$ decoy config presets
+$ decoy config presets medical
+$ decoy plan --dataset icu-mortality --epsilon 1 --preset medical
+`}.document(&cobra.Command{
+		Use:   "presets [NAME]",
+		Short: "list the presets, or print one",
+		Long:  "List the embedded presets, defaults for a kind of table (--preset NAME), or print one with the reasons for what it sets.",
+		Args:  operands("NAME?"),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return configs.Presets(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				text, err := configs.PresetYAML(args[0])
+				if err == nil {
+					_, err = t.stdout.Write(text)
+				}
+				return err
+			}
+			w := t.table()
+			fmt.Fprintln(w, "NAME\tFOR")
+			for _, name := range configs.Presets() {
+				p, err := configs.PresetOf(name)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(w, "%s\t%s\n", name, p.About)
+			}
+			return w.Flush()
+		},
+	})
+}
+
+// configShow resolves the flags of generate, and the settings of the method, without a run.
+type configShow struct {
+	generate
+	json bool
+}
+
+func configShowCommand(t *terminal) *cobra.Command {
+	c := &configShow{}
+	cmd := manual{session: `
+$ decoy config show --epsilon 1 --preset medical --set group_sigmas=2.5
+`}.document(&cobra.Command{
+		Use:   "show [--config FILE] [flags of generate]",
+		Short: "print the resolved values and where each came from",
+		Long: `Print what 'decoy generate' with the same flags, environment and config file would use, and where each value came from:
+command line, environment, file, preset or default, in this order. Nothing is read but the config file.`,
+		Args: operands(),
+	})
+	c.privateFlags.add(cmd)
+	c.sampleFlags.add(cmd, "the noisy row count of the table")
+	cmd.Flags().StringVar(&c.model, "model", "", "also keep the fitted model in `FILE`")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.show(cmd, t) }
+	return cmd
+}
+
+// resolved is one value and its origin.
+type resolved struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	From  string `json:"from"`
+}
+
+// shownKeys are the keys of a job, in the order of a config file.
+var shownKeys = []string{"input", "dataset", "schema", "method", "preset", "epsilon", "delta", "adjacency", "ledger", "rows", "seed", "out", "model"}
+
+func (c *configShow) show(cmd *cobra.Command, t *terminal) error {
+	if _, err := c.fitter(cmd); err != nil {
+		return err
+	}
+	var out []resolved
+	for _, key := range shownKeys {
+		f := cmd.Flags().Lookup(key)
+		rank, place := origin(f)
+		if rank == fromDefault && (f.DefValue == "" || f.DefValue == "0") {
+			continue
+		}
+		out = append(out, resolved{key, f.Value.String(), place})
+	}
+	given, err := c.given(cmd)
+	if err != nil {
+		return err
+	}
+	settings, err := all.Settings(c.method)
+	if err != nil {
+		return err
+	}
+	for _, s := range settings {
+		r := resolved{"settings." + s.Key, s.Default, fromDefault}
+		for _, g := range slices.Backward(given) {
+			if g.Key == s.Key {
+				r.Value, r.From = fmt.Sprint(g.Value), g.From
+				break
+			}
+		}
+		out = append(out, r)
+	}
+	if c.json {
+		return printJSON(t, out)
+	}
+	w := t.table()
+	fmt.Fprintln(w, "KEY\tVALUE\tFROM")
+	for _, r := range out {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Key, r.Value, r.From)
+	}
+	return w.Flush()
+}
