@@ -1,0 +1,145 @@
+package marginal
+
+import "slices"
+
+// Expect returns the expected value of Σ_rows Π_c w_c(code of column c): with weights 0 and 1 it is the expected number of rows whose codes
+// are allowed in every weighted column. weights[c] has one entry a code of column c; columns without an entry weigh 1. Columns that are not
+// there or weights of another length panic.
+//
+// It is exact: messages of weighted sums go up the junction tree, over the part of it that connects the weighted columns, and a clique is
+// first summed down to the columns that matter. No table over all weighted columns is formed, so a conjunction may touch any number of them.
+// It is safe for concurrent use.
+func (m *Model) Expect(weights map[int][]float64) float64 {
+	t := m.tree
+	want := newColset(len(t.sizes))
+	for c, w := range weights {
+		if c < 0 || c >= len(t.sizes) || len(w) != t.sizes[c] {
+			panic("marginal: Expect: weights that do not fit the model's columns")
+		}
+		want.add(c)
+	}
+	if len(weights) == 0 {
+		return m.total
+	}
+	// One clique may hold all of them; else start from the lowest one that has all at or below it.
+	best := -1
+	for i := range t.cliques {
+		if want.within(m.holds[i]) && (best < 0 || len(m.p[i]) < len(m.p[best])) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		f := project(t.sizes, factor{t.cliques[best], m.p[best]}, shared(t.cliques[best], want))
+		weigh(t.sizes, f, weights, nil)
+		return m.total * sumOf(f.v)
+	}
+	top := 0
+	for next := true; next; {
+		next = false
+		for i := top + 1; i < len(t.cliques); i++ {
+			if t.parent[i] == top && want.within(m.below[i]) {
+				top, next = i, true
+				break
+			}
+		}
+	}
+	return m.total * sumOf(m.message(top, top, want, weights).v)
+}
+
+// message is, for each cell of the separator of clique i with its parent, the expected product of the weights at and below i that the
+// parent does not hold; at the top, terms that sum to the expected product.
+func (m *Model) message(i, top int, want colset, weights map[int][]float64) factor {
+	t := m.tree
+	need := want.clone()
+	need.intersect(m.holds[i])
+	var sep []int
+	if i != top {
+		sep = t.seps[i]
+		for _, c := range sep {
+			need.add(c)
+		}
+	}
+	type child struct {
+		sep []int
+		f   factor
+	}
+	var kids []child
+	for k := i + 1; k < len(t.cliques); k++ {
+		if t.parent[k] != i {
+			continue
+		}
+		rest := want.clone()
+		rest.intersect(m.below[k])
+		if rest.within(m.holds[i]) {
+			continue
+		}
+		kids = append(kids, child{t.seps[k], m.message(k, top, want, weights)})
+		for _, c := range t.seps[k] {
+			need.add(c)
+		}
+	}
+	f := project(t.sizes, factor{t.cliques[i], m.p[i]}, shared(t.cliques[i], need))
+	var plain factor
+	if i != top {
+		plain = project(t.sizes, f, sep)
+	}
+	weigh(t.sizes, f, weights, sep)
+	for _, k := range kids {
+		pl := newPlan(t.sizes, f.cols, k.sep)
+		nd := node{cells: len(f.v), block: blockOf(sizesOf(t.sizes, f.cols))}
+		nd.blocks(f.v, func(b int, block []float64) { pl.mul(block, k.f.v, b) })
+	}
+	if i == top {
+		return f
+	}
+	out := project(t.sizes, f, sep)
+	for s, x := range plain.v {
+		if x > 0 {
+			out.v[s] /= x
+		} else {
+			out.v[s] = 0
+		}
+	}
+	return out
+}
+
+// weigh multiplies a factor by the weights of its columns, except those in skip.
+func weigh(sizes []int, f factor, weights map[int][]float64, skip []int) {
+	inner := len(f.v)
+	for _, c := range f.cols {
+		n := sizes[c]
+		inner /= n
+		w := weights[c]
+		if w == nil || slices.Contains(skip, c) {
+			continue
+		}
+		for at := 0; at < len(f.v); {
+			for _, x := range w {
+				for j := range inner {
+					f.v[at+j] *= x
+				}
+				at += inner
+			}
+		}
+	}
+}
+
+// Shares returns, for a column whose codes are merged, the share of each code in its group, and nil for any other column.
+func (g *Grouping) Shares(col int) []float64 {
+	c := g.columns[col]
+	if c.group == nil {
+		return nil
+	}
+	out := make([]float64, c.codes)
+	for i := range out {
+		out[i] = 1
+	}
+	total := 0.0
+	for _, w := range c.weights {
+		total += float64(w)
+	}
+	for i, code := range c.rare {
+		out[code] = float64(c.weights[i]) / total
+	}
+	return out
+}

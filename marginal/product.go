@@ -1,0 +1,76 @@
+package marginal
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// FromTables returns the model of independent groups of columns: cliques are disjoint and cover every column, tables[i] holds non-negative
+// weights over cliques[i], row-major in the order of its columns, last fastest, with a positive finite sum that need not be 1. total is the
+// number of rows, at least 1.
+//
+// Errors: a column out of range, twice or left out; a table of another length, with a negative or infinite weight, or without any; more
+// cells than Options.MaxCells allows by default (ErrTooLarge).
+func FromTables(sizes []int, cliques [][]int, tables [][]float64, total float64) (*Model, error) {
+	if len(sizes) == 0 || len(sizes) > maxColumns || len(cliques) != len(tables) {
+		return nil, fmt.Errorf("marginal: %d columns, %d cliques, %d tables", len(sizes), len(cliques), len(tables))
+	}
+	if !(total >= 1 && total <= math.MaxFloat64) {
+		return nil, fmt.Errorf("marginal: total %v, want ≥ 1 and finite", total)
+	}
+	t := &junctionTree{sizes: slices.Clone(sizes)}
+	seen, cells := newColset(len(sizes)), 0.0
+	for _, clique := range cliques {
+		for _, c := range clique {
+			if c < 0 || c >= len(sizes) || seen.has(c) || sizes[c] < 1 || sizes[c] > maxCodes {
+				return nil, fmt.Errorf("marginal: column %d is out of range, in two cliques or has a size out of range", c)
+			}
+			seen.add(c)
+		}
+		cells += cellsOf(sizes, clique)
+	}
+	if n := seen.count(); n != len(sizes) {
+		return nil, fmt.Errorf("marginal: %d columns are in no clique", len(sizes)-n)
+	}
+	if cells > defaultMaxCells {
+		return nil, fmt.Errorf("marginal: cliques of %.4g cells, limit %d: %w", cells, defaultMaxCells, ErrTooLarge)
+	}
+	// The first clique is the root, all others hang below it by empty separators.
+	p := make([][]float64, len(cliques))
+	for i, clique := range cliques {
+		if len(clique) == 0 || float64(len(tables[i])) != cellsOf(sizes, clique) {
+			return nil, fmt.Errorf("marginal: a table of %d cells over columns %v", len(tables[i]), clique)
+		}
+		sum := 0.0
+		for _, x := range tables[i] {
+			if !(x >= 0) {
+				return nil, fmt.Errorf("marginal: a weight over columns %v is not ≥ 0", clique)
+			}
+			sum += x
+		}
+		if !(sum > 0 && sum <= math.MaxFloat64) {
+			return nil, fmt.Errorf("marginal: weights over columns %v sum to %v", clique, sum)
+		}
+		ranked := slices.Clone(clique)
+		rankOrder(sizes, ranked)
+		p[i] = make([]float64, len(tables[i]))
+		transpose(p[i], tables[i], sizes, clique, ranked)
+		for j := range p[i] {
+			p[i][j] /= sum
+		}
+		t.cliques = append(t.cliques, ranked)
+		t.parent = append(t.parent, min(i, 1)-1)
+		t.seps = append(t.seps, nil)
+	}
+	return newModel(t, p, total, defaultMaxCells), nil
+}
+
+// NoGroups returns the grouping that merges nothing.
+func NoGroups(sizes []int) *Grouping {
+	g := &Grouping{columns: make([]grouped, len(sizes))}
+	for i, n := range sizes {
+		g.columns[i].codes = n
+	}
+	return g
+}
