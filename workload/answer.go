@@ -1,0 +1,120 @@
+package workload
+
+import (
+	"fmt"
+
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Answers holds for each item its numbers of rows: one for a count; for a marginal one a cell, row-major in the order of its columns, the
+// last fastest.
+type Answers [][]float64
+
+// OnTable answers on the rows of a public table with the workload's columns. A marginal with more than MaxCells cells is refused
+// (ErrTooLarge).
+func (w *Workload) OnTable(t *table.Table) (Answers, error) {
+	out := make(Answers, len(w.items))
+	counts := t.CountExprs(w.counts)
+	for i, it := range w.items {
+		if it.IsCount() {
+			out[i] = []float64{float64(counts[0])}
+			counts = counts[1:]
+			continue
+		}
+		n, err := w.cells(i)
+		if err != nil {
+			return nil, err
+		}
+		cells := make([]int64, n)
+		t.CountTo(cells, it.Cols)
+		out[i] = make([]float64, n)
+		for k, c := range cells {
+			out[i][k] = float64(c)
+		}
+	}
+	return out, nil
+}
+
+// cells is the number of cells of a marginal that can be held.
+func (w *Workload) cells(i int) (int, error) {
+	n := w.Cells(i)
+	if n > MaxCells {
+		return 0, fmt.Errorf("workload: %w cells: %q has %d, the limit is %d", ErrTooLarge, w.items[i].Name, n, MaxCells)
+	}
+	return n, nil
+}
+
+// OnModel answers exactly on a graphical model over groups of codes: expected numbers of rows, without sampling. Counts touch the columns of
+// their condition only, and no table over all of them is formed.
+//
+// Errors: a model of other columns; a marginal that is too large, for MaxCells or for the model (marginal.ErrTooLarge); a condition that is
+// not a sum of at most 4096 products (ErrTooLarge).
+func (w *Workload) OnModel(m *marginal.Model, g *marginal.Grouping) (Answers, error) {
+	out := make(Answers, len(w.items))
+	for i := range w.items {
+		var err error
+		if out[i], err = w.itemOnModel(i, m, g); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (w *Workload) itemOnModel(i int, m *marginal.Model, g *marginal.Grouping) ([]float64, error) {
+	sizes := g.CodeSizes()
+	for _, c := range w.items[i].Columns() {
+		if c >= len(sizes) || sizes[c] != w.sizes[c] {
+			return nil, fmt.Errorf("workload: the model has other columns: %w", ErrInvalid)
+		}
+	}
+	it := w.items[i]
+	if it.IsCount() {
+		x, err := expected(it.Where, m, g)
+		if err != nil {
+			return nil, fmt.Errorf("workload: %q: %w", it.Name, err)
+		}
+		return []float64{x}, nil
+	}
+	n, err := w.cells(i)
+	if err != nil {
+		return nil, err
+	}
+	groups := g.Sizes()
+	cells := 1
+	for _, c := range it.Cols {
+		cells *= groups[c]
+	}
+	over := make([]float64, cells)
+	if err := m.MarginalTo(over, it.Cols); err != nil {
+		return nil, fmt.Errorf("workload: %q: %w", it.Name, err)
+	}
+	if cells == n {
+		return over, nil
+	}
+	return ungroup(over, it.Cols, g), nil
+}
+
+// ungroup spreads a table over groups of codes to one over codes.
+func ungroup(over []float64, cols []int, g *marginal.Grouping) []float64 {
+	groups, sizes := g.Sizes(), g.CodeSizes()
+	inner := 1
+	for k := len(cols) - 1; k >= 0; k-- {
+		c := cols[k]
+		if of, shares := g.Groups(c), g.Shares(c); of != nil {
+			next := make([]float64, len(over)/groups[c]*sizes[c])
+			for outer := range len(over) / (groups[c] * inner) {
+				for code := range sizes[c] {
+					from := over[(outer*groups[c]+int(of[code]))*inner:][:inner]
+					to := next[(outer*sizes[c]+code)*inner:][:inner]
+					for j, x := range from {
+						to[j] = x * shares[code]
+					}
+				}
+			}
+			over = next
+		}
+		inner *= sizes[c]
+	}
+	return over
+}

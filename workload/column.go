@@ -1,0 +1,163 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// column turns comparisons with texts into sets of codes.
+type column struct {
+	index int
+	codec *schema.Codec
+}
+
+func (c column) name() string { return c.codec.Column().Name }
+
+// binned reports whether the column's codes are bins of numbers.
+func (c column) binned() bool {
+	switch c.codec.Column().Kind {
+	case schema.Integer, schema.Real, schema.Date, schema.Timestamp:
+		return true
+	}
+	return false
+}
+
+// bins is the number of codes that are not "missing".
+func (c column) bins() int {
+	if _, ok := c.codec.MissingCode(); ok {
+		return c.codec.Size() - 1
+	}
+	return c.codec.Size()
+}
+
+func (c column) condition(allow func(code int) bool) table.Condition {
+	out := table.Condition{Column: c.index, Allow: make([]bool, c.codec.Size())}
+	for code := range c.bins() {
+		out.Allow[code] = allow(code)
+	}
+	return out
+}
+
+// missing is the condition that the value is missing.
+func (c column) missing() (table.Condition, error) {
+	code, ok := c.codec.MissingCode()
+	if !ok {
+		return table.Condition{}, fmt.Errorf("column %q has no missing values", c.name())
+	}
+	out := table.Condition{Column: c.index, Allow: make([]bool, c.codec.Size())}
+	out.Allow[code] = true
+	return out, nil
+}
+
+// equals is the condition that the value is one of the texts.
+func (c column) equals(texts []string) (table.Condition, error) {
+	out := c.condition(func(int) bool { return false })
+	for _, text := range texts {
+		code, err := c.codeOf(text)
+		if err != nil {
+			return out, err
+		}
+		out.Allow[code] = true
+	}
+	return out, nil
+}
+
+// codeOf is the code that stands for exactly this value.
+func (c column) codeOf(text string) (int, error) {
+	if !c.binned() {
+		if i := slices.Index(c.codec.Column().Categories, text); i >= 0 {
+			return i, nil
+		}
+		return 0, fmt.Errorf("%q is not a category of column %q", text, c.name())
+	}
+	v, err := c.value(text)
+	if err != nil {
+		return 0, err
+	}
+	for code := range c.bins() {
+		lo, hi := c.codec.Bin(uint16(code))
+		if lo == v && hi == v {
+			return code, nil
+		}
+		if lo <= v && v <= hi {
+			return 0, fmt.Errorf("column %q keeps %s in the bin %s with other values", c.name(), text, c.codec.Label(uint16(code)))
+		}
+	}
+	return 0, fmt.Errorf("column %q has no value %s", c.name(), text)
+}
+
+// compare is the condition value op text for an order comparison: <, <=, > or >=.
+func (c column) compare(op, text string) (table.Condition, error) {
+	var none table.Condition
+	if !c.binned() {
+		return none, fmt.Errorf("column %q is %v: its values have no order, use =, != or in", c.name(), c.codec.Column().Kind)
+	}
+	v, err := c.value(text)
+	if err != nil {
+		return none, err
+	}
+	upper := op == ">" || op == ">="
+	cut, below := c.threshold(op, v)
+	cond := c.condition(func(code int) bool {
+		lo, hi := c.codec.Bin(uint16(code))
+		if (lo >= cut) == below(code, hi) { // neither: both is impossible
+			err = c.cutError(op, text, code)
+		}
+		return (lo >= cut) == upper
+	})
+	return cond, err
+}
+
+// threshold says which bins lie above an order comparison (their lower end is at least cut) and which below it.
+func (c column) threshold(op string, v float64) (cut float64, below func(code int, hi float64) bool) {
+	last := c.bins() - 1
+	strict := op == ">" || op == "<=" // x > v and its complement x ≤ v
+	if c.codec.Column().Kind != schema.Real {
+		// Whole numbers: hi is in the bin.
+		cut = math.Ceil(v)
+		if strict {
+			cut = math.Floor(v) + 1
+		}
+		return cut, func(_ int, hi float64) bool { return hi < cut }
+	}
+	if strict {
+		// A bin holds its lower end, so x > v cuts the bin that v is in, even at its edge.
+		return math.Nextafter(v, math.Inf(1)), func(code int, hi float64) bool { return hi <= v }
+	}
+	return v, func(code int, hi float64) bool { return hi < v || hi == v && code < last }
+}
+
+func (c column) cutError(op, text string, code int) error {
+	return fmt.Errorf("%s %s %s cuts the bin %s: a bound must lie between two bins", c.name(), op, text, c.codec.Label(uint16(code)))
+}
+
+// value reads a number, date or time.
+func (c column) value(text string) (float64, error) {
+	col := c.codec.Column()
+	bad := fmt.Errorf("%q is not a value for column %q (%v)", text, c.name(), col.Kind)
+	switch col.Kind {
+	case schema.Date, schema.Timestamp:
+		layouts := []string{col.Format, time.DateOnly, time.RFC3339, time.DateTime}
+		for _, layout := range layouts {
+			if at, err := time.Parse(layout, text); layout != "" && err == nil {
+				if col.Kind == schema.Date {
+					return math.Floor(float64(at.Unix()) / 86400), nil
+				}
+				return float64(at.UnixMicro()), nil
+			}
+		}
+		return 0, bad
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || strings.ContainsAny(text, "xX_") {
+		return 0, bad
+	}
+	return v, nil
+}

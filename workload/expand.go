@@ -1,0 +1,240 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// maxTerms is the most products that a condition is turned into.
+const maxTerms = 4096
+
+// expected is the expected number of rows of a model that satisfy x.
+//
+// The condition becomes a sum of disjoint products of one set of codes a column by Shannon expansion: fix a column it touches; codes that
+// leave the same condition on the other columns go together; repeat. A conjunction is one product, a disjunction of d columns d.
+func expected(x table.Expr, m *marginal.Model, g *marginal.Grouping) (float64, error) {
+	e := expander{model: m, groups: g, sizes: g.CodeSizes(), fixed: map[int][]float64{}}
+	err := e.expand(simplify(x))
+	return e.sum, err
+}
+
+type expander struct {
+	model  *marginal.Model
+	groups *marginal.Grouping
+	sizes  []int
+	fixed  map[int][]float64 // weight of each group, per column fixed so far
+	terms  int
+	sum    float64
+}
+
+func (e *expander) expand(x table.Expr) error {
+	if constant, value := constantOf(x); constant {
+		if value {
+			if e.terms++; e.terms > maxTerms {
+				return fmt.Errorf("%w products: the condition is not a sum of %d or fewer", ErrTooLarge, maxTerms)
+			}
+			e.sum += e.model.Expect(e.fixed)
+		}
+		return nil
+	}
+	c := table.Columns(x, nil)[0]
+	// Codes by what they leave of x.
+	type class struct {
+		rest  table.Expr
+		codes []int
+	}
+	var classes []*class
+	bySignature, byRest := map[string]*class{}, map[string]*class{}
+	conditions := conditionsOn(x, c, nil)
+	for code := range e.sizes[c] {
+		sig := make([]byte, len(conditions))
+		for k, cond := range conditions {
+			if cond.Allow[code] {
+				sig[k] = 1
+			}
+		}
+		cl := bySignature[string(sig)]
+		if cl == nil {
+			rest := simplify(fix(x, c, code))
+			key := keyOf(rest)
+			if cl = byRest[key]; cl == nil {
+				cl = &class{rest: rest}
+				byRest[key] = cl
+				classes = append(classes, cl)
+			}
+			bySignature[string(sig)] = cl
+		}
+		cl.codes = append(cl.codes, code)
+	}
+	of, shares := e.groups.Groups(c), e.groups.Shares(c)
+	for _, cl := range classes {
+		weights := make([]float64, e.groups.Sizes()[c])
+		for _, code := range cl.codes {
+			if of == nil {
+				weights[code] = 1
+			} else {
+				weights[of[code]] += shares[code]
+			}
+		}
+		e.fixed[c] = weights
+		if err := e.expand(cl.rest); err != nil {
+			return err
+		}
+	}
+	delete(e.fixed, c)
+	return nil
+}
+
+// conditionsOn lists the conditions of x on column c.
+func conditionsOn(x table.Expr, c int, out []table.Condition) []table.Condition {
+	switch x := x.(type) {
+	case table.Condition:
+		if x.Column == c {
+			out = append(out, x)
+		}
+	case table.And:
+		for _, p := range x {
+			out = conditionsOn(p, c, out)
+		}
+	case table.Or:
+		for _, p := range x {
+			out = conditionsOn(p, c, out)
+		}
+	case table.Not:
+		out = conditionsOn(x.Of, c, out)
+	}
+	return out
+}
+
+var always, never table.Expr = table.And{}, table.Or{}
+
+func constantOf(x table.Expr) (constant, value bool) {
+	switch x := x.(type) {
+	case table.And:
+		return len(x) == 0, true
+	case table.Or:
+		return len(x) == 0, false
+	}
+	return false, false
+}
+
+// fix replaces the conditions on column c by what they say of a code.
+func fix(x table.Expr, c, code int) table.Expr {
+	parts := func(xs []table.Expr) []table.Expr {
+		out := make([]table.Expr, len(xs))
+		for i, p := range xs {
+			out[i] = fix(p, c, code)
+		}
+		return out
+	}
+	switch x := x.(type) {
+	case table.Condition:
+		switch {
+		case x.Column != c:
+			return x
+		case x.Allow[code]:
+			return always
+		}
+		return never
+	case table.And:
+		return table.And(parts(x))
+	case table.Or:
+		return table.Or(parts(x))
+	case table.Not:
+		return table.Not{Of: fix(x.Of, c, code)}
+	}
+	return x
+}
+
+// simplify removes constants: what is left is constant, or has none inside.
+func simplify(x table.Expr) table.Expr {
+	// neutral parts vanish, a part of the other value decides
+	list := func(parts []table.Expr, neutral bool) (kept []table.Expr, decided bool) {
+		for _, p := range parts {
+			p = simplify(p)
+			switch constant, value := constantOf(p); {
+			case !constant:
+				kept = append(kept, p)
+			case value != neutral:
+				return nil, true
+			}
+		}
+		return kept, false
+	}
+	switch x := x.(type) {
+	case table.Condition:
+		if !slices.Contains(x.Allow, true) {
+			return never
+		}
+		if !slices.Contains(x.Allow, false) {
+			return always
+		}
+	case table.And:
+		kept, decided := list(x, true)
+		switch {
+		case decided:
+			return never
+		case len(kept) == 1:
+			return kept[0]
+		}
+		return table.And(kept)
+	case table.Or:
+		kept, decided := list(x, false)
+		switch {
+		case decided:
+			return always
+		case len(kept) == 1:
+			return kept[0]
+		}
+		return table.Or(kept)
+	case table.Not:
+		of := simplify(x.Of)
+		if constant, value := constantOf(of); constant {
+			if value {
+				return never
+			}
+			return always
+		}
+		return table.Not{Of: of}
+	}
+	return x
+}
+
+// keyOf tells expressions apart by their text.
+func keyOf(x table.Expr) string {
+	var b strings.Builder
+	writeKey(&b, x)
+	return b.String()
+}
+
+func writeKey(b *strings.Builder, x table.Expr) {
+	list := func(sign string, parts []table.Expr) {
+		b.WriteString(sign + "(")
+		for _, p := range parts {
+			writeKey(b, p)
+		}
+		b.WriteString(")")
+	}
+	switch x := x.(type) {
+	case table.Condition:
+		fmt.Fprintf(b, "%d:", x.Column)
+		for _, ok := range x.Allow {
+			if ok {
+				b.WriteByte('1')
+			} else {
+				b.WriteByte('0')
+			}
+		}
+		b.WriteByte(';')
+	case table.And:
+		list("&", x)
+	case table.Or:
+		list("|", x)
+	case table.Not:
+		list("!", []table.Expr{x.Of})
+	}
+}

@@ -1,0 +1,180 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// ErrInvalid is wrapped by every error about a workload file or item.
+var ErrInvalid = errors.New("invalid workload")
+
+// ErrTooLarge is wrapped by errors that refuse a number of items, cells or terms; they say it.
+var ErrTooLarge = errors.New("too many")
+
+// MaxItems is the most items of a workload, MaxCells the most cells of one marginal that can be answered.
+const (
+	MaxItems = 1 << 18
+	MaxCells = 1 << 27
+)
+
+// Item is one thing to know: a marginal or a count.
+type Item struct {
+	Name   string     // for people; New fills it in when it is empty
+	Weight float64    // how much it matters: 0 < w ≤ 1024; 0 is read as 1
+	Cols   []int      // marginal: its columns, at least one, all different
+	Where  table.Expr // count: which rows; nil for a marginal
+}
+
+// IsCount reports whether the item is a single number.
+func (it Item) IsCount() bool { return it.Where != nil }
+
+// Columns are the columns that the item depends on, increasing.
+func (it Item) Columns() []int {
+	if it.IsCount() {
+		return table.Columns(it.Where, nil)
+	}
+	return slices.Sorted(slices.Values(it.Cols))
+}
+
+// Workload is a checked list of items over the columns of a schema. It is immutable.
+type Workload struct {
+	schema *schema.Schema
+	sizes  []int
+	codecs []*schema.Codec
+	items  []Item
+	counts *table.Exprs // of the items that are counts, in order
+}
+
+// New checks items against a schema. Errors wrap ErrInvalid and name the item, numbered from 0.
+func New(s *schema.Schema, items []Item) (*Workload, error) {
+	w := &Workload{schema: s, sizes: s.Sizes(), items: slices.Clone(items)}
+	if len(items) == 0 {
+		return nil, fmt.Errorf("workload: there is nothing in it: %w", ErrInvalid)
+	}
+	if len(items) > MaxItems {
+		return nil, fmt.Errorf("workload: %w items: %d, the limit is %d: %w", ErrTooLarge, len(items), MaxItems, ErrInvalid)
+	}
+	var err error
+	if w.codecs, err = s.Codecs(); err != nil {
+		return nil, err
+	}
+	var counts []table.Expr
+	for i := range w.items {
+		it := &w.items[i]
+		if it.Weight == 0 {
+			it.Weight = 1
+		}
+		if !(it.Weight > 0 && it.Weight <= 1024) {
+			return nil, fmt.Errorf("workload: item %d: weight %v must be in (0, 1024]: %w", i, it.Weight, ErrInvalid)
+		}
+		if it.IsCount() == (len(it.Cols) > 0) {
+			return nil, fmt.Errorf("workload: item %d must be a marginal of at least one column or a count: %w", i, ErrInvalid)
+		}
+		for k, c := range it.Cols {
+			if c < 0 || c >= len(w.sizes) || slices.Contains(it.Cols[:k], c) {
+				return nil, fmt.Errorf("workload: item %d: column %d is not in the schema or is named twice: %w", i, c, ErrInvalid)
+			}
+		}
+		if it.IsCount() {
+			counts = append(counts, it.Where)
+		}
+		if it.Name == "" {
+			it.Name = w.name(*it, i)
+		}
+	}
+	if w.counts, err = table.CompileExprs(w.sizes, counts); err != nil {
+		return nil, fmt.Errorf("workload: count %w: %w", err, ErrInvalid)
+	}
+	return w, nil
+}
+
+func (w *Workload) name(it Item, i int) string {
+	if it.IsCount() {
+		return fmt.Sprintf("count %d", i)
+	}
+	names := make([]string, len(it.Cols))
+	for k, c := range it.Cols {
+		names[k] = w.schema.Columns[c].Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// Marginals is every marginal of a degree over the columns of s, those with more than maxCells cells left out; 0 is MaxCells. A degree above
+// the number of columns is read as that number.
+func Marginals(s *schema.Schema, degree, maxCells int) []Item {
+	cols := make([]int, len(s.Columns))
+	for i := range cols {
+		cols[i] = i
+	}
+	if maxCells == 0 {
+		maxCells = MaxCells
+	}
+	return combinations(s.Sizes(), cols, min(degree, len(cols)), maxCells)
+}
+
+// maxSteps bounds the search for combinations that are small enough.
+const maxSteps = 1 << 22
+
+// combinations is every marginal of a degree over cols, up to MaxItems+1 of them; where a very long search would be needed, those found first.
+func combinations(sizes, cols []int, degree, maxCells int) []Item {
+	var out []Item
+	pick, steps := make([]int, 0, max(degree, 0)), 0
+	var choose func(from int, cells float64)
+	choose = func(from int, cells float64) {
+		if steps++; steps > maxSteps || cells > float64(maxCells) || len(out) > MaxItems {
+			return
+		}
+		if len(pick) == degree {
+			out = append(out, Item{Cols: slices.Clone(pick), Weight: 1})
+			return
+		}
+		for i := from; i <= len(cols)-(degree-len(pick)); i++ {
+			pick = append(pick, cols[i])
+			choose(i+1, cells*float64(sizes[cols[i]]))
+			pick = pick[:len(pick)-1]
+		}
+	}
+	if degree > 0 {
+		choose(0, 1)
+	}
+	return out
+}
+
+// Schema is the schema that the items are about.
+func (w *Workload) Schema() *schema.Schema { return w.schema }
+
+// Len is the number of items.
+func (w *Workload) Len() int { return len(w.items) }
+
+// Item is item i. Its slices must not be changed.
+func (w *Workload) Item(i int) Item { return w.items[i] }
+
+// Cells is the number of numbers in the answer of item i, saturating at MaxInt.
+func (w *Workload) Cells(i int) int {
+	cells := 1.0
+	for _, c := range w.items[i].Cols {
+		cells *= float64(w.sizes[c])
+	}
+	if cells > math.MaxInt64/2 {
+		return math.MaxInt
+	}
+	return int(cells)
+}
+
+// Label names cell k of item i: the codes' labels, joined by commas; "" for a count.
+func (w *Workload) Label(i, k int) string {
+	cols := w.items[i].Cols
+	labels := make([]string, len(cols))
+	for j := len(cols) - 1; j >= 0; j-- {
+		n := w.sizes[cols[j]]
+		labels[j] = w.codecs[cols[j]].Label(uint16(k % n))
+		k /= n
+	}
+	return strings.Join(labels, ", ")
+}

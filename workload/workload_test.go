@@ -1,0 +1,586 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+const people = `
+decoy: 1
+columns:
+  - {name: sex, kind: categorical, categories: [F, M]}
+  - {name: age, kind: integer, min: 0, max: 99, bins: 10, missing: ["?"]}
+  - {name: kids, kind: integer, min: 0, max: 5}
+  - {name: pay, kind: real, min: 0, max: 10, bins: 5}
+  - {name: born, kind: date, min: 2000-01-01, max: 2000-12-31, edges: [2000-01-01, 2000-03-01, 2000-07-01, 2000-12-31]}
+  - {name: is working, kind: boolean}
+`
+
+func peopleSchema(t testing.TB) *schema.Schema {
+	t.Helper()
+	s, err := schema.Parse([]byte(people))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// file is a workload file of these entries.
+func file(entries ...string) []byte {
+	return []byte("decoy_workload: 1\nqueries:\n  - " + strings.Join(entries, "\n  - ") + "\n")
+}
+
+// allowed is a condition as text: the codes that a single-column condition allows, 1 and 0.
+func allowed(t *testing.T, x table.Expr, c, size int) string {
+	var b strings.Builder
+	for code := range size {
+		if table.Holds(x, func(col int) uint16 {
+			if col != c {
+				t.Fatalf("touches column %d", col)
+			}
+			return uint16(code)
+		}) {
+			b.WriteByte('1')
+		} else {
+			b.WriteByte('0')
+		}
+	}
+	return b.String()
+}
+
+// TestComparisons: which codes a comparison allows; the last code of age is missing.
+func TestComparisons(t *testing.T) {
+	s := peopleSchema(t)
+	for _, tt := range []struct{ where, want string }{
+		{"sex = F", "10"},
+		{"sex != 'F'", "01"},
+		{"sex in (M, F)", "11"},
+		{"sex not in (M)", "10"},
+		{"age < 30", "11100000000"},
+		{"age <= 29", "11100000000"},
+		{"age <= 29.5", "11100000000"},
+		{"age >= 30", "00011111110"},
+		{"age > 29", "00011111110"},
+		{"age > 99", "00000000000"},
+		{"age > 1000", "00000000000"},
+		{"age >= -5", "11111111110"},
+		{"age <= 99", "11111111110"},
+		{"not age < 30", "00011111111"},
+		{"age is missing", "00000000001"},
+		{"age is not missing", "11111111110"},
+		{"age >= 30 and age < 50 or age is missing", "00011000001"},
+		{"kids = 3", "000100"},
+		{"kids in (0, 5)", "100001"},
+		{"kids > 2.5", "000111"},
+		{"kids >= 3.5", "000011"},
+		{"kids < 0", "000000"},
+		{"pay < 4", "11000"},
+		{"pay >= 4.0", "00111"},
+		{"pay > 10", "00000"},
+		{"pay <= 10", "11111"},
+		{"pay < 99", "11111"},
+		{"pay > -1", "11111"},
+		{"pay <= -1", "00000"},
+		{"born >= 2000-03-01", "011"},
+		{"born < 2000-07-01", "110"},
+		{"born <= 2000-06-30", "110"},
+		{"`is working` = true", "01"},
+		{`NOT ("is working" == true)`, "10"},
+		{"(((sex = F)))", "10"},
+	} {
+		w, err := Parse(file("where: |\n      "+tt.where), s)
+		if err != nil {
+			t.Errorf("%s: %v", tt.where, err)
+			continue
+		}
+		it := w.Item(0)
+		c := it.Columns()[0]
+		if got := allowed(t, it.Where, c, s.Sizes()[c]); got != tt.want {
+			t.Errorf("%s: codes %s, want %s", tt.where, got, tt.want)
+		}
+	}
+}
+
+// TestPrecedence: not before and before or.
+func TestPrecedence(t *testing.T) {
+	w, err := Parse(file("where: kids = 0 or not sex = F and kids = 1"), peopleSchema(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kids := range uint16(3) {
+		for sex := range uint16(2) {
+			got := table.Holds(w.Item(0).Where, func(c int) uint16 { return []uint16{sex, 0, kids}[c] })
+			if want := kids == 0 || sex != 0 && kids == 1; got != want {
+				t.Errorf("kids %d, sex %d: %v", kids, sex, got)
+			}
+		}
+	}
+}
+
+func TestParseEntries(t *testing.T) {
+	s := peopleSchema(t)
+	for _, tt := range []struct {
+		entry string
+		items int
+		first string
+	}{
+		{"{marginal: [kids, sex], weight: 2}", 1, "kids, sex"},
+		{"{marginal: [sex], name: who}", 1, "who"},
+		{"marginals: all pairs", 15, "sex, age"},
+		{"marginals: all triples", 20, "sex, age, kids"},
+		{"{marginals: 1, columns: [pay, age]}", 2, "pay"},
+		{"range: {column: age, from: 20, below: 40}", 1, "age >= 20 and age < 40"},
+		{"range: {column: age, to: 39}", 1, "age <= 39"},
+		{"ranges: kids", 20, "kids up to 0"},
+		{"prefix: age", 9, "age up to [0, 10)"},
+		{"prefix: sex", 1, "sex up to F"},
+		{"where: sex = F", 1, "sex = F"},
+	} {
+		w, err := Parse(file(tt.entry), s)
+		if err != nil {
+			t.Errorf("%s: %v", tt.entry, err)
+			continue
+		}
+		if w.Len() != tt.items || w.Item(0).Name != tt.first {
+			t.Errorf("%s: %d items, the first is %q", tt.entry, w.Len(), w.Item(0).Name)
+		}
+	}
+	w, err := Parse(file("range: {column: age, from: 20, below: 40}", "{ranges: kids, weight: 3}"), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := allowed(t, w.Item(0).Where, 1, 11); got != "00110000000" {
+		t.Errorf("range allows %s", got)
+	}
+	if w.Item(0).Weight != 1 || w.Item(5).Weight != 3 {
+		t.Errorf("weights %v and %v", w.Item(0).Weight, w.Item(5).Weight)
+	}
+}
+
+// TestParseErrors: each mistake is reported with its line and what is wrong.
+func TestParseErrors(t *testing.T) {
+	s := peopleSchema(t)
+	for _, tt := range []struct{ text, want string }{
+		{"", "line 1: the file is empty"},
+		{"[", "line 1: not YAML"},
+		{"a", "line 1: want keys"},
+		{"decoy_workload: 1", "line 1: the key queries"},
+		{"decoy_workload: 1\nqueries: []", "line 2: the key queries"},
+		{"decoy_workload: 2\nqueries: [{prefix: age}]", "line 1: the key decoy_workload must be 1"},
+		{"queries: [{prefix: age}]", "the key decoy_workload must be 1"},
+		{"decoy_workload: 1\nqueries: [{prefix: age}]\nmore: 1", `line 3: "more" is not a key`},
+		{"decoy_workload: 1\nqueries: [{prefix: age}]\n---\na: 1", "one YAML document"},
+		{"decoy_workload: 1\nqueries: [{prefix: &a age}, {prefix: *a}]", "line 2: anchors"},
+		{string(file("prefix: age", "prefix: wage")), `line 4: there is no column "wage"`},
+		{string(file("prefix: age\n    prefix: age")), "line 4: key prefix is there twice"},
+		{string(file("{prefix: age, ranges: age}")), "line 3: has both"},
+		{string(file("weight: 1")), "line 3: an entry needs one of"},
+		{string(file("{prefix: age, weight: 0}")), "weight must be"},
+		{string(file("{prefix: age, weight: x}")), "weight must be"},
+		{string(file("{prefix: age, name: x}")), "name must be a text, and the entry a single item"},
+		{string(file("{prefix: age, columns: [age]}")), "columns goes with marginals"},
+		{string(file("marginal: age")), "want a list of columns"},
+		{string(file("marginal: [age, age]")), "named twice"},
+		{string(file("marginal: [[age]]")), "want the name of a column"},
+		{string(file("marginals: some")), "marginals must be"},
+		{string(file("marginals: 0")), "marginals must be"},
+		{string(file("marginals: 7")), "need more than 6 columns"},
+		{string(file("range: age")), "want keys (column, from"},
+		{string(file("range: {column: age}")), "range needs"},
+		{string(file("range: {column: age, to: 9, below: 10}")), "range needs"},
+		{string(file("range: {column: age, from: 25}")), "age >= 25 cuts the bin [20, 30)"},
+		{string(file("range: {column: sex, from: F}")), "have no order"},
+		{string(file("where: [a]")), "where must be a text"},
+		{string(file("where: age < 25")), "line 3: where: character 5: age < 25 cuts the bin [20, 30)"},
+		{string(file("where: age = 25")), `keeps 25 in the bin [20, 30)`},
+		{string(file("where: age = 200")), "has no value 200"},
+		{string(file("where: age < old")), `"old" is not a value`},
+		{string(file("where: age < 0x10")), "is not a value"},
+		{string(file("where: pay > 4")), "pay > 4 cuts the bin [4, 6)"},
+		{string(file("where: pay <= 5")), "cuts the bin [4, 6)"},
+		{string(file("where: pay >= 10")), "cuts the bin [8, 10]"},
+		{string(file("where: born < yesterday")), "is not a value"},
+		{string(file("where: sex = X")), `"X" is not a category`},
+		{string(file("where: sex is missing")), "has no missing values"},
+		{string(file("where: wage = 1")), `character 1: there is no column "wage"`},
+		{string(file("where: sex")), "character 4: ends where a comparison"},
+		{string(file("where: sex = ")), "ends where a value should follow"},
+		{string(file("where: sex F")), "where a comparison such as"},
+		{string(file("where: sex = F sex = M")), `character 9: "sex" where and, or, or the end should be`},
+		{string(file("where: (sex = F")), "ends where ) should follow"},
+		{string(file("where: sex in F")), "where ( should be"},
+		{string(file("where: sex in (F M)")), "where , or ) should be"},
+		{string(file("where: sex is F")), "where missing should be"},
+		{string(file("where: sex not F")), "where in should be"},
+		{string(file("where: and = F")), "a keyword needs quotes"},
+		{string(file(`where: "sex ! F"`)), "! stands alone"},
+		{string(file("where: sex = 'F")), "is not closed"},
+		{string(file(`where: ""`)), "ends where a column should follow"},
+		{string(file("where: " + strings.Repeat("not ", 101) + "sex = F")), "nested more than"},
+	} {
+		_, err := Parse([]byte(tt.text), s)
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: error %v, want %q", tt.text, err, tt.want)
+		}
+	}
+	if _, err := Parse(make([]byte, maxFile+1), s); !errors.Is(err, ErrInvalid) {
+		t.Errorf("long file: %v", err)
+	}
+	_, err := Parse(file(strings.Repeat("prefix: x\n  - ", 40)+"prefix: y"), s)
+	if n := strings.Count(err.Error(), "\n"); n != maxProblems {
+		t.Errorf("%d lines of problems", n)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	s := peopleSchema(t)
+	for name, items := range map[string][]Item{
+		"empty":          nil,
+		"neither":        {{}},
+		"both":           {{Cols: []int{0}, Where: table.And{}}},
+		"column":         {{Cols: []int{6}}},
+		"column twice":   {{Cols: []int{1, 1}}},
+		"weight":         {{Cols: []int{1}, Weight: -1}},
+		"NaN":            {{Cols: []int{1}, Weight: math.NaN()}},
+		"condition":      {{Where: table.Condition{Column: 0, Allow: make([]bool, 3)}}},
+		"too many items": make([]Item, MaxItems+1),
+	} {
+		if _, err := New(s, items); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestMarginals(t *testing.T) {
+	s := peopleSchema(t) // 2, 11, 6, 5, 3, 2 codes
+	if got := len(Marginals(s, 2, 0)); got != 15 {
+		t.Errorf("%d pairs", got)
+	}
+	for _, it := range Marginals(s, 3, 60) {
+		n := 1
+		for _, c := range it.Cols {
+			n *= s.Sizes()[c]
+		}
+		if n > 60 {
+			t.Errorf("%v has %d cells", it.Cols, n)
+		}
+	}
+	if got := Marginals(s, 9, 0); len(got) != 1 || len(got[0].Cols) != 6 {
+		t.Errorf("degree 9: %v", got)
+	}
+	if got := Marginals(s, 0, 0); len(got) != 0 {
+		t.Errorf("degree 0: %v", got)
+	}
+}
+
+// mixed is a workload with every kind of item.
+func mixed(t testing.TB, s *schema.Schema) *Workload {
+	t.Helper()
+	w, err := Parse(file("marginal: [kids, sex]", "marginals: 1", "{marginals: 3, columns: [sex, pay, kids, born]}", "prefix: age", "ranges: pay",
+		"where: sex = F and kids > 2", "where: sex = F or kids > 2 or pay < 4 or born < 2000-03-01",
+		"where: not (age is missing or age < 50 and kids = 0) and `is working` = true and pay >= 2",
+		"where: (age < 20 or age >= 80) and (sex = M or kids = 0 and kids = 1)", "where: sex in (F, M)", "where: kids < 0"), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func randomTable(t testing.TB, s *schema.Schema, n int) *table.Table {
+	t.Helper()
+	u := rand.New(rand.NewPCG(5, 6))
+	var cols []table.Codes
+	for _, size := range s.Sizes() {
+		c := table.NewCodes(size, n)
+		for r := range n {
+			c.Set(r, uint16(min(u.IntN(size), u.IntN(size))))
+		}
+		cols = append(cols, c)
+	}
+	tab, err := table.FromColumns(s, cols, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func close(a, b Answers, tolerance float64) error {
+	for i := range a {
+		if len(a[i]) != len(b[i]) {
+			return fmt.Errorf("item %d: %d and %d numbers", i, len(a[i]), len(b[i]))
+		}
+		for k := range a[i] {
+			if !(math.Abs(a[i][k]-b[i][k]) <= tolerance) {
+				return fmt.Errorf("item %d, cell %d: %v and %v", i, k, a[i][k], b[i][k])
+			}
+		}
+	}
+	return nil
+}
+
+// TestThreeWaysToAnswer: rows, the dense table of all columns and a model that holds exactly that table agree.
+func TestThreeWaysToAnswer(t *testing.T) {
+	s := peopleSchema(t)
+	w := mixed(t, s)
+	tab := randomTable(t, s, 3000)
+	rows, err := w.OnTable(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []int{0, 1, 2, 3, 4, 5}
+	cells := 1
+	for _, n := range s.Sizes() {
+		cells *= n
+	}
+	counts, full := make([]int64, cells), make([]float64, cells)
+	tab.CountTo(counts, all)
+	for i, n := range counts {
+		full[i] = float64(n)
+	}
+	var items []Item
+	dense := make(Answers, w.Len())
+	for i := range w.Len() {
+		it := w.Item(i)
+		if !it.IsCount() {
+			it.Cols = slices.Sorted(slices.Values(it.Cols))
+		}
+		items = append(items, it)
+		dense[i] = make([]float64, w.Cells(i))
+	}
+	d, err := NewDense(s.Sizes(), all, items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // twice: buffers are used again
+		d.AnswersTo(dense, full)
+	}
+	ordered := slices.Clone(rows)
+	for i := range w.Len() {
+		if it := w.Item(i); !it.IsCount() && !slices.IsSorted(it.Cols) { // its columns are in another order
+			ordered[i], dense[i] = nil, nil
+		}
+	}
+	if err := close(ordered, dense, 1e-6); err != nil {
+		t.Errorf("rows and dense: %v", err)
+	}
+	m, err := marginal.FromTables(s.Sizes(), [][]int{all}, [][]float64{full}, 3000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := w.OnModel(m, marginal.NoGroups(s.Sizes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := close(rows, model, 1e-6); err != nil {
+		t.Errorf("rows and model: %v", err)
+	}
+}
+
+// TestOnGroupedModel compares answers of a model with merged codes with a large sample of its rows: null: each count is binomial; 100 000
+// rows, limit 5.5 standard deviations and a half row, a false-alarm rate below 1e-6 an answer.
+func TestOnGroupedModel(t *testing.T) {
+	s := peopleSchema(t)
+	w := mixed(t, s)
+	sizes := s.Sizes()
+	var oneWay, ms []marginal.Measurement
+	for c, n := range sizes {
+		m := marginal.Measurement{Cols: []int{c}, Sigma: 20, Counts: make([]float64, n)}
+		for i := range m.Counts {
+			m.Counts[i] = 1000 / float64(1+i*i*i)
+		}
+		oneWay = append(oneWay, m)
+	}
+	g, err := marginal.NewGrouping(sizes, oneWay, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range oneWay {
+		ms = append(ms, g.GroupMeasurement(m))
+	}
+	for _, cols := range [][]int{{0, 1}, {1, 2}, {2, 3}, {0, 4}} {
+		n := g.Sizes()[cols[0]] * g.Sizes()[cols[1]]
+		m := marginal.Measurement{Cols: cols, Sigma: 20, Counts: make([]float64, n)}
+		for i := range m.Counts {
+			m.Counts[i] = float64(1200 / (1 + i%5))
+		}
+		ms = append(ms, m)
+	}
+	model, err := marginal.Fit(context.Background(), g.Sizes(), ms, marginal.Options{Total: 100000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.OnModel(model, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := rand.New(rand.NewPCG(7, 8))
+	raw := model.Sample(100000, u)
+	g.Expand(raw, u)
+	var cols []table.Codes
+	for c, codes := range raw {
+		col := table.NewCodes(sizes[c], len(codes))
+		for r, code := range codes {
+			col.Set(r, code)
+		}
+		cols = append(cols, col)
+	}
+	tab, err := table.FromColumns(s, cols, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampled, err := w.OnTable(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		for k, x := range got[i] {
+			if d := math.Abs(x - sampled[i][k]); d > .5+5.5*math.Sqrt(x*(1-x/100000)+1) {
+				t.Errorf("%s, cell %d: expected %v, sampled %v", w.Item(i).Name, k, x, sampled[i][k])
+			}
+		}
+	}
+}
+
+// TestExpandRefuses: a condition of too many products is refused with the limit, not tried.
+func TestExpandRefuses(t *testing.T) {
+	s := &schema.Schema{}
+	var sizes []int
+	var cliques [][]int
+	var tables [][]float64
+	parts := table.And{}
+	for i := range 28 {
+		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprint(i), Kind: schema.Boolean})
+		sizes, cliques, tables = append(sizes, 2), append(cliques, []int{i}), append(tables, []float64{1, 1})
+		if i%2 == 1 {
+			yes := []bool{false, true}
+			parts = append(parts, table.Or{table.Condition{Column: i - 1, Allow: yes}, table.Condition{Column: i, Allow: yes}})
+		}
+	}
+	m, err := marginal.FromTables(sizes, cliques, tables, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{10, 14} {
+		w, err := New(s, []Item{{Where: parts[:n]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.OnModel(m, marginal.NoGroups(sizes))
+		switch {
+		case n == 14 && !errors.Is(err, ErrTooLarge):
+			t.Errorf("2^14 products: %v", err)
+		case n == 10 && (err != nil || math.Abs(got[0][0]-1000*math.Pow(.75, 10)) > 1e-9):
+			t.Errorf("2^10 products: %v, %v", got, err)
+		}
+	}
+}
+
+func TestDenseRefuses(t *testing.T) {
+	sizes := []int{2, 3, 4}
+	for name, it := range map[string]Item{
+		"column of a count":    {Where: table.Condition{Column: 2, Allow: make([]bool, 4)}},
+		"column of a marginal": {Cols: []int{2}},
+		"order":                {Cols: []int{1, 0}},
+	} {
+		if _, err := NewDense(sizes, []int{0, 1}, []Item{it}); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := NewDense([]int{60000, 60000}, []int{0, 1}, nil); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("too large: %v", err)
+	}
+}
+
+func TestLabels(t *testing.T) {
+	w := mixed(t, peopleSchema(t))
+	if got := w.Label(0, 7); got != "3, M" {
+		t.Errorf("cell 7 of kids, sex is %q", got)
+	}
+	if got := w.Cells(0); got != 12 {
+		t.Errorf("%d cells", got)
+	}
+}
+
+// FuzzParse: no panic, and what is accepted has items that fit the schema and answer without a panic.
+func FuzzParse(f *testing.F) {
+	for _, e := range []string{"marginals: all pairs", "prefix: age", "ranges: pay", "{marginal: [kids, sex], weight: 2, name: x}",
+		"range: {column: age, from: 20, below: 40}", "where: not (sex = F or age is missing) and kids in (1, '2') or born < 2000-03-01"} {
+		f.Add(file(e))
+	}
+	s := peopleSchema(f)
+	tab := randomTable(f, s, 50)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, err := Parse(data, s)
+		if err != nil {
+			if !errors.Is(err, ErrInvalid) {
+				t.Errorf("%v does not wrap ErrInvalid", err)
+			}
+			return
+		}
+		if w.Len() < 300 {
+			if _, err := w.OnTable(tab); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// FuzzCondition: no panic, and an accepted condition compiles.
+func FuzzCondition(f *testing.F) {
+	for _, c := range []string{"sex = F", "not (age < 30 or kids in (1, 2))", "`is working` is missing", "a != \"b\"\"c\"", "((("} {
+		f.Add(c)
+	}
+	s := peopleSchema(f)
+	codecs, err := s.Codecs()
+	if err != nil {
+		f.Fatal(err)
+	}
+	p := &fileParser{schema: s, codecs: codecs}
+	f.Fuzz(func(t *testing.T, text string) {
+		x, err := condition(text, p.column)
+		if err != nil {
+			return
+		}
+		if _, err := table.CompileExprs(s.Sizes(), []table.Expr{x}); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}
+
+func BenchmarkDense(b *testing.B) {
+	sizes, cols := []int{10, 10, 10, 10, 10, 10}, []int{0, 1, 2, 3, 4, 5}
+	u := rand.New(rand.NewPCG(1, 2))
+	var items []Item
+	for range 1000 {
+		var x table.And
+		for _, c := range u.Perm(6)[:1+u.IntN(3)] {
+			allow := make([]bool, 10)
+			for i := range allow {
+				allow[i] = u.IntN(2) == 0
+			}
+			x = append(x, table.Condition{Column: c, Allow: allow})
+		}
+		items = append(items, Item{Where: x})
+	}
+	d, err := NewDense(sizes, cols, items)
+	if err != nil {
+		b.Fatal(err)
+	}
+	weights, dst := make([]float64, d.Cells()), make(Answers, len(items))
+	for i := range dst {
+		dst[i] = make([]float64, 1)
+	}
+	for b.Loop() {
+		d.AnswersTo(dst, weights)
+	}
+}
