@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"marginal":                       {"schema", "table"},
 	"gan":                            {"schema", "table", "internal/kernels"},
 	"ranges":                         {},
+	"workload":                       {"schema", "table", "marginal"},
 	"release":                        {"schema", "table", "accountant", "marginal", "gan"},
 	"synth":                          {"schema", "accountant", "privacy", "release", "internal/atomicfile"},
 	"synth/mst":                      {"synth", "privacy", "release", "marginal", "accountant", "schema"},
