@@ -50,7 +50,7 @@ The three commands to begin with:
 	config.AddCommand(configShowCommand(t), configSettingsCommand(t), configPresetsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), planCommand(t), inspectCommand(t), verifyCommand(t),
-		schema, ledger, datasets, config, versionCommand(t))
+		evaluateCommand(t), schema, ledger, datasets, config, versionCommand(t))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -52,6 +52,14 @@ func rankOf(cmd *cobra.Command, name string) string {
 	return rank
 }
 
+// typedKey annotates a flag of one verb that must be typed, since its name means something else in other verbs.
+const typedKey = "typed"
+
+// typed reports whether a flag must be typed.
+func typed(f *pflag.Flag) bool {
+	return slices.Contains(onlyByHand, f.Name) || f.Annotations[typedKey] != nil
+}
+
 // settle gives every flag that the command line left alone its value from the environment or the config file, in this order; what is
 // in neither keeps its default. One config file may serve several verbs: a key that only other verbs know is left alone, one that no
 // verb knows is an error.
@@ -79,7 +87,7 @@ func settle(cmd *cobra.Command) error {
 			s.settle(file, from)
 			return
 		}
-		if err != nil || f.Changed || slices.Contains(onlyByHand, f.Name) {
+		if err != nil || f.Changed || typed(f) {
 			return
 		}
 		v.BindEnv(f.Name)
@@ -159,7 +167,7 @@ func settable(root *cobra.Command) []string {
 	walk = func(c *cobra.Command) {
 		for _, set := range []*pflag.FlagSet{c.LocalNonPersistentFlags(), c.PersistentFlags()} {
 			set.VisitAll(func(f *pflag.Flag) {
-				if !slices.Contains(onlyByHand, f.Name) {
+				if !typed(f) {
 					names = append(names, f.Name)
 				}
 			})

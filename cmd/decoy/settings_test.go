@@ -128,7 +128,7 @@ func TestEveryFlag(t *testing.T) {
 	flags := 0
 	walk = func(c *cobra.Command) {
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Name == "help" || f.Name == "public" || f.Name == "set" || c.Parent() != nil && c.Parent().Name() == "completion" {
+			if typed(f) || c.Parent() != nil && c.Parent().Name() == "completion" {
 				return
 			}
 			flags++

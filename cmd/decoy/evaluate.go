@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/eval/report"
+	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// unprotectedMode are the permissions of what is not private: only who made it may read it.
+const unprotectedMode = 0o600
+
+type evaluate struct {
+	train, holdout, synthetic, schema string
+	html, json                        string
+	drop, quasi                       string
+	options                           report.Options
+}
+
+func evaluateCommand(t *terminal) *cobra.Command {
+	e := &evaluate{}
+	cmd := manual{
+		exits: []int{exitData},
+		session: `
+$ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
+$ (head -1 icu.csv; sed 1d icu.csv | awk 'NR % 3 != 0') > train.csv
+$ (head -1 icu.csv; sed 1d icu.csv | awk 'NR % 3 == 0') > hold.csv
+$ decoy generate train.csv --schema icu.yaml --epsilon 3 --out s.csv
+$ decoy evaluate --train train.csv --holdout hold.csv --synthetic s.csv --schema icu.yaml --target mortality --report r.html
+wrote r.html, which is not private: keep it as safe as the real table
+`}.document(&cobra.Command{
+		Use:   "evaluate --train REAL --synthetic SYN --schema S [--holdout REAL] [--target COLUMN] [--report R.html] [--json R.json]",
+		Short: "compare a synthetic table with the real one; the result is not private",
+		Long: `Compare a synthetic table with the real one it was made from: does it look alike, is it useful, does it copy? The figures are
+computed from the real rows without any noise. They are NOT PRIVATE: keep the report as safe as the table, do not publish it, and do
+not choose the settings of a private run by it. Files are written with mode 0600.
+
+The holdout is real rows that the synthesizer did not see: set some aside before fitting. Without it the privacy loss, prediction
+and the yardsticks are left out. Without --report and --json a table goes to standard output.
+What each figure means: docs/evaluate.md.`,
+		Args: operands(),
+	})
+	f := cmd.Flags()
+	f.StringVar(&e.train, "train", "", "`REAL` rows that the synthetic ones were made from, .csv or .parquet (required)")
+	f.StringVar(&e.holdout, "holdout", "", "other `REAL` rows, which the synthesizer did not see")
+	f.StringVar(&e.synthetic, "synthetic", "", "synthetic table `SYN` (required)")
+	f.StringVar(&e.schema, "schema", "", "schema `FILE` of all of them (required)")
+	f.StringVar(&e.options.Target, "target", "", "`COLUMN` to predict")
+	f.StringVar(&e.options.Positive, "positive", "", "the `VALUE` of the target that counts as positive (default the rarest)")
+	f.StringVar(&e.drop, "drop", "", "`COLUMNS`, separated by commas, not to predict from, such as those that give the answer away")
+	f.StringVar(&e.quasi, "quasi", "", "quasi-identifiers: `COLUMNS`, separated by commas, that an outsider might know of a person")
+	f.Uint64Var(&e.options.Seed, "seed", 1, "public seed `K` of subsamples, forests and bootstraps")
+	f.StringVar(&e.html, "report", "", "page `R.html` to write")
+	f.StringVar(&e.json, "json", "", "the same figures for programs, `R.json`; - is standard output")
+	f.SetAnnotation("json", typedKey, []string{}) // a switch in other verbs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return e.run(cmd, t) }
+	return cmd
+}
+
+func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
+	if err := need(cmd, "train", "synthetic", "schema"); err != nil {
+		return err
+	}
+	s, err := e.check(cmd)
+	if err != nil {
+		return err
+	}
+	if e.options.Drop, err = list("--drop", e.drop); err != nil {
+		return err
+	}
+	if e.options.Quasi, err = list("--quasi", e.quasi); err != nil {
+		return err
+	}
+	var files []*unprotected
+	for _, f := range []struct{ name, path string }{{"--report", e.html}, {"--json", e.json}} {
+		if f.path == "" {
+			continue
+		}
+		u, err := openUnprotected(f.name, f.path, t.stdout)
+		if err != nil {
+			return err
+		}
+		defer u.abort()
+		files = append(files, u)
+	}
+	shown := t.progress()
+	in, err := e.read(cmd.Context(), t, shown, s)
+	if err != nil {
+		return err
+	}
+	e.options.Tool = tool()
+	e.options.Progress = shown.report
+	r, err := report.Compute(cmd.Context(), in, e.options)
+	shown.finish()
+	switch {
+	case errors.Is(err, eval.ErrColumn):
+		return &usageError{err}
+	case err != nil:
+		return err
+	case len(files) == 0:
+		return r.Text(t.stdout)
+	}
+	for _, u := range files {
+		if err := u.write(t, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check refuses what cannot work before anything is read.
+func (e *evaluate) check(cmd *cobra.Command) (*schema.Schema, error) {
+	config, _ := cmd.Flags().GetString("config")
+	tables := []place{{"--train", e.train}, {"--holdout", e.holdout}, {"--synthetic", e.synthetic}}
+	if err := distinct([]place{{"--report", e.html}, {"--json", e.json}}, append(tables, place{"--schema", e.schema}, place{"--config", config})); err != nil {
+		return nil, err
+	}
+	if e.holdout != "" && sameFile(e.holdout, e.train) {
+		return nil, usagef("--holdout and --train are the same file: a holdout is rows that the synthesizer did not see")
+	}
+	standards := 0
+	for _, p := range tables {
+		if p.path == "" {
+			continue
+		}
+		if _, err := formatOf(p.name, p.path); err != nil {
+			return nil, err
+		}
+		if err := readable(p.path); err != nil {
+			return nil, err
+		}
+		if p.path == standard {
+			standards++
+		}
+	}
+	if standards > 1 {
+		return nil, usagef("only one table can come from standard input")
+	}
+	return schema.Load(e.schema)
+}
+
+// list splits names at commas; one that has a comma itself is put in quotes, as in CSV.
+func list(flag, text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	names, err := csv.NewReader(strings.NewReader(text)).Read()
+	if err != nil {
+		return nil, usagef("%s %q is not a list of names separated by commas", flag, text)
+	}
+	return names, nil
+}
+
+// read reads the tables. Synthetic rows belong to no unit.
+func (e *evaluate) read(ctx context.Context, t *terminal, shown *progress, s *schema.Schema) (in report.Tables, err error) {
+	free := *s
+	free.Unit, free.MaxRowsPerUnit = "", 0
+	for _, x := range []struct {
+		name, path string
+		s          *schema.Schema
+		to         **table.Table
+		called     *string
+	}{
+		{"--synthetic", e.synthetic, &free, &in.Synthetic, &in.Names.Synthetic},
+		{"--train", e.train, s, &in.Train, &in.Names.Train},
+		{"--holdout", e.holdout, s, &in.Holdout, &in.Names.Holdout},
+	} {
+		if x.path == "" {
+			continue
+		}
+		var ignored table.Report
+		*x.to, ignored, err = table.Read(ctx, x.path, x.s, table.ReadOptions{Progress: shown.of("reading " + x.name[2:])})
+		if err != nil {
+			return in, fmt.Errorf("%s: %w", x.name, bare(x.path, err))
+		}
+		if len(ignored.Ignored) > 0 {
+			t.say("%s: ignored: the schema does not name %s of the file", x.name, columnsText(ignored.Ignored))
+		}
+		*x.called = filepath.Base(x.path)
+	}
+	if e.synthetic != standard { // which can be read once only
+		if v, err := validity(&free, e.synthetic); err == nil {
+			in.Validity = &v
+		}
+	}
+	return in, nil
+}
+
+var errEnough = errors.New("enough")
+
+// validity judges the text of a synthetic table by the schema.
+func validity(s *schema.Schema, path string) (eval.ValidityResult, error) {
+	var header []string
+	scan := func(fn func(names, row []string) error) error {
+		return table.ScanText(path, !s.CSV.NoHeader, s.CSV.Separator(), fn)
+	}
+	err := scan(func(names, _ []string) error { header = append(header, names...); return errEnough })
+	if err != nil && !errors.Is(err, errEnough) {
+		return eval.ValidityResult{}, err
+	}
+	if s.CSV.NoHeader {
+		header = nil
+		for _, c := range s.Columns {
+			header = append(header, c.Name)
+		}
+	}
+	var scanned error
+	v, err := eval.Validity(s, header, func(yield func([]string) bool) {
+		scanned = scan(func(_, row []string) error {
+			if !yield(row) {
+				return errEnough
+			}
+			return nil
+		})
+	})
+	if err == nil {
+		err = scanned
+	}
+	return v, err
+}
+
+// unprotected is a file that tells of real rows without noise.
+type unprotected struct {
+	name, path string
+	file       *atomicfile.File // nil for standard output
+	w          io.Writer
+}
+
+func openUnprotected(name, path string, stdout io.Writer) (*unprotected, error) {
+	if path == standard {
+		if name == "--report" {
+			return nil, usagef("--report -: a page needs a file")
+		}
+		return &unprotected{name: name, path: path, w: stdout}, nil
+	}
+	f, err := atomicfile.Create(path, unprotectedMode)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", name, err)
+	}
+	return &unprotected{name, path, f, f}, nil
+}
+
+func (u *unprotected) abort() {
+	if u.file != nil {
+		u.file.Abort()
+	}
+}
+
+func (u *unprotected) write(t *terminal, r *report.Report) error {
+	to := r.JSON
+	if u.name == "--report" {
+		to = r.HTML
+	}
+	if err := to(u.w); err != nil || u.file == nil {
+		return err
+	}
+	if err := u.file.Commit(); err != nil {
+		return err
+	}
+	t.say("wrote %s, which is not private: keep it as safe as the real table", u.path)
+	return nil
+}

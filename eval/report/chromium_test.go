@@ -1,0 +1,128 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// browser runs headless Chromium on a page and returns what it prints: the page as it stands, and the log with the console's messages.
+func browser(t *testing.T, page string, args ...string) (dom, log string) {
+	t.Helper()
+	var name string
+	for _, n := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(n); err == nil {
+			name = path
+			break
+		}
+	}
+	if name == "" {
+		t.Skip("no Chromium on this machine: the page was not looked at in a browser")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, append(args, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+		"--enable-logging=stderr", "--v=0", "--user-data-dir="+t.TempDir(), "file://"+page)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Run(); err != nil {
+		t.Skipf("Chromium is installed but does not run here (%v): the page was not looked at in a browser", err)
+	}
+	return out.String(), errs.String()
+}
+
+func writePage(t *testing.T, r *Report, extra string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	var b bytes.Buffer
+	if err := r.HTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(b.Bytes(), extra...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var console = regexp.MustCompile(`(?m)^.*CONSOLE.*$`)
+
+// TestPageInBrowser renders a report full of hostile names, in the light and in the dark.
+func TestPageInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: the page is not looked at in a browser")
+	}
+	r := hostileReport(t)
+	page := writePage(t, r, "")
+	dom, log := browser(t, page, "--dump-dom")
+	if found := console.FindAllString(log, -1); found != nil {
+		t.Errorf("the console says %q", found)
+	}
+	if strings.Contains(dom, "<script") || strings.Contains(dom, "<img") || !strings.Contains(dom, "<title>Synthetic data report</title>") {
+		t.Error("a hostile name became an element, or the title changed")
+	}
+	if n, m := strings.Count(dom, "<svg"), strings.Count(dom, "</svg>"); n < 15 || n != m {
+		t.Errorf("%d drawings begin and %d end", n, m)
+	}
+	for _, id := range []string{"columns", "associations", "prediction", "rare", "nearest", "distances", "metrics", "notes"} {
+		if !strings.Contains(dom, fmt.Sprintf("<section id=%q>", id)) {
+			t.Errorf("no section %s", id)
+		}
+	}
+	shades := map[string]uint32{}
+	for _, mode := range []string{"light", "dark"} {
+		shot := filepath.Join(t.TempDir(), "page.png")
+		args := []string{"--screenshot=" + shot, "--window-size=1200,900"}
+		if mode == "dark" {
+			args = append(args, "--blink-settings=preferredColorScheme=0")
+		}
+		browser(t, page, args...)
+		f, err := os.Open(shot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		colours := map[[3]uint32]bool{}
+		for y := range img.Bounds().Dy() {
+			for x := range img.Bounds().Dx() {
+				r, g, b, _ := img.At(x, y).RGBA()
+				colours[[3]uint32{r, g, b}] = true
+			}
+		}
+		if len(colours) < 50 {
+			t.Errorf("%s: the page has %d colours: it is blank", mode, len(colours))
+		}
+		_, shades[mode], _, _ = img.At(5, 600).RGBA()
+	}
+	if shades["light"] < 4*shades["dark"] {
+		t.Errorf("the margin is %v: no dark form", shades)
+	}
+}
+
+// TestBrowserSeesErrors shows that the test above can fail: a script that the policy forbids leaves a message.
+func TestBrowserSeesErrors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: the page is not looked at in a browser")
+	}
+	in, _ := full(t)
+	in.Holdout = nil
+	dom, log := browser(t, writePage(t, compute(t, in, Options{}), `<script>document.title="owned"</script>`), "--dump-dom")
+	if console.FindString(log) == "" {
+		t.Errorf("a forbidden script leaves no message: %s", log)
+	}
+	if strings.Contains(dom, "<title>owned") {
+		t.Error("the policy lets a script run")
+	}
+}

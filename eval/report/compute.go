@@ -1,0 +1,265 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+const needsHoldout = "needs a holdout: real rows that the synthesizer did not see"
+
+// work is a report in the making.
+type work struct {
+	Tables
+	Options
+	codecs   []*schema.Codec
+	target   int    // column, −1 without
+	positive uint16 // code
+	z        float64
+	values   map[string][]Value // by metric
+	leftOut  map[string]string
+	out      *Report
+}
+
+// Compute measures everything. Tables of other columns or without rows give an
+// error that wraps eval.ErrTables, a column that the schema does not have or a
+// target that cannot be one an error that wraps eval.ErrColumn, a level outside
+// (0, 1) one that wraps eval.ErrInterval. The same tables and options give the
+// same report.
+func Compute(ctx context.Context, in Tables, o Options) (*Report, error) {
+	w, err := start(in, o)
+	if err != nil {
+		return nil, err
+	}
+	stages := []struct {
+		name string
+		do   func() error
+	}{
+		{"columns", w.shapes},
+		{"pairs of columns", w.pairs},
+		{"associations", w.associate},
+		{"marginals", w.marginals},
+		{"propensity", w.propensity},
+		{"rare values", w.rare},
+		{"prediction", func() error { return w.predict(ctx) }},
+		{"nearest rows", w.nearest},
+		{"distances", w.closest},
+		{"matches", w.matches},
+	}
+	for i, s := range stages {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		w.Progress(s.name, float64(i)/float64(len(stages)))
+		if err := s.do(); err != nil {
+			return nil, err
+		}
+	}
+	w.finish()
+	w.Progress("summary", 1)
+	return w.out, nil
+}
+
+// start checks the input and fills in the defaults.
+func start(in Tables, o Options) (*work, error) {
+	if in.Train == nil || in.Synthetic == nil {
+		return nil, fmt.Errorf("report: a training table and a synthetic one are needed: %w", eval.ErrTables)
+	}
+	if o.Level == 0 {
+		o.Level = .95
+	}
+	if !(o.Level > 0 && o.Level < 1) {
+		return nil, fmt.Errorf("report: level %v is not between 0 and 1: %w", o.Level, eval.ErrInterval)
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	if o.Near <= 0 {
+		o.Near = 20_000
+	}
+	if o.Fit <= 0 {
+		o.Fit = 100_000
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, float64) {}
+	}
+	s := in.Train.Schema()
+	w := &work{Tables: in, Options: o, target: -1, z: math.Sqrt2 * math.Erfinv(o.Level), values: map[string][]Value{}, leftOut: map[string]string{}}
+	// A metric of one way that needs all tables checks them all.
+	for _, other := range []*table.Table{in.Synthetic, in.Holdout} {
+		if other == nil {
+			continue
+		}
+		if _, err := eval.MarginalError(in.Train, other, 1); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Concat(o.Drop, o.Quasi) {
+		if s.Index(name) < 0 {
+			return nil, fmt.Errorf("report: the schema has no column %q: %w", name, eval.ErrColumn)
+		}
+	}
+	var err error
+	if w.codecs, err = s.Codecs(); err != nil {
+		return nil, err
+	}
+	if err := w.aim(); err != nil {
+		return nil, err
+	}
+	w.out = &Report{
+		Format: format, NotPrivate: true, Warning: Warning, Tool: o.Tool, SchemaSHA256: s.Fingerprint(),
+		Settings: Settings{Seed: o.Seed, Level: o.Level, Target: o.Target, Positive: w.Positive, Drop: o.Drop, Quasi: o.Quasi, Near: o.Near, Fit: o.Fit},
+		Notes:    []string{},
+	}
+	w.out.Tables = append(w.out.Tables, TableInfo{"train", in.Names.Train, in.Train.Rows()})
+	if in.Holdout != nil {
+		w.out.Tables = append(w.out.Tables, TableInfo{"holdout", in.Names.Holdout, in.Holdout.Rows()})
+	} else {
+		w.note("There is no holdout. Figures that need real rows which the synthesizer did not see are left out: prediction, privacy loss, and every yardstick.")
+	}
+	w.out.Tables = append(w.out.Tables, TableInfo{"synthetic", in.Names.Synthetic, in.Synthetic.Rows()})
+	return w, nil
+}
+
+// most values of a target whose positive one need not be named.
+const mostClasses = 20
+
+// aim finds the target column and the code of its positive value.
+func (w *work) aim() error {
+	if w.Target == "" {
+		if w.Positive != "" {
+			return fmt.Errorf("report: a positive value without a target column: %w", eval.ErrColumn)
+		}
+		return nil
+	}
+	if w.target = w.Train.Schema().Index(w.Target); w.target < 0 {
+		return fmt.Errorf("report: the schema has no target column %q: %w", w.Target, eval.ErrColumn)
+	}
+	if len(w.codecs) < 2 {
+		return fmt.Errorf("report: there is no column to predict %q from: %w", w.Target, eval.ErrColumn)
+	}
+	codec := w.codecs[w.target]
+	if w.Positive != "" {
+		for code := range codec.Size() {
+			if codec.Label(uint16(code)) == w.Positive {
+				w.positive = uint16(code)
+				return nil
+			}
+		}
+		return fmt.Errorf("report: target column %q has no value %q in the schema: %w", w.Target, w.Positive, eval.ErrColumn)
+	}
+	if codec.Size() > mostClasses {
+		return fmt.Errorf("report: target column %q has %d values; the positive one must be named: %w", w.Target, codec.Size(), eval.ErrColumn)
+	}
+	missing, hasMissing := codec.MissingCode()
+	best := int64(-1)
+	for code, n := range count(w.Train, w.target) {
+		if n > 0 && (best < 0 || n < best) && !(hasMissing && code == int(missing)) {
+			best, w.positive = n, uint16(code)
+		}
+	}
+	w.Positive = codec.Label(w.positive)
+	return nil
+}
+
+func (w *work) add(metric string, v ...Value) { w.values[metric] = append(w.values[metric], v...) }
+
+func (w *work) skip(reason string, metrics ...string) {
+	for _, m := range metrics {
+		w.leftOut[m] = reason
+	}
+}
+
+func (w *work) note(text string, args ...any) {
+	w.out.Notes = append(w.out.Notes, fmt.Sprintf(text, args...))
+}
+
+// undefined leaves the metrics out if the tables do not allow them, and passes other errors on.
+func (w *work) undefined(err error, metrics ...string) error {
+	for _, target := range []error{eval.ErrTables, eval.ErrColumn, eval.ErrOneClass, eval.ErrInterval, eval.ErrFit} {
+		if errors.Is(err, target) {
+			w.skip("not defined for these tables: "+strings.TrimPrefix(err.Error(), "eval: "), metrics...)
+			return nil
+		}
+	}
+	return err
+}
+
+// finish lists the metrics in the order of package eval and writes the summary.
+func (w *work) finish() {
+	for _, m := range eval.Metrics() {
+		values := w.values[m.Name]
+		if values == nil {
+			values = []Value{}
+		}
+		entry := Metric{m.Name, m.Alias, m.Range, m.Goal, m.Meaning, values, ""}
+		if len(values) == 0 {
+			entry.LeftOut = w.leftOut[m.Name]
+		}
+		w.out.Metrics = append(w.out.Metrics, entry)
+	}
+	w.out.Summary = w.summary()
+}
+
+// first returns the first value of a metric.
+func (w *work) first(metric string) (Value, bool) {
+	if v := w.values[metric]; len(v) > 0 {
+		return v[0], true
+	}
+	return Value{}, false
+}
+
+// count is the marginal of one column.
+func count(t *table.Table, column int) []int64 {
+	out := make([]int64, t.Schema().Sizes()[column])
+	t.CountTo(out, []int{column})
+	return out
+}
+
+// share is a proportion of n rows with its Wilson interval.
+func (w *work) share(of string, p float64, n int) Value {
+	v := Value{Of: of, Value: Number(p)}
+	if i, err := eval.Wilson(int64(math.Round(p*float64(n))), int64(n), w.Level); err == nil {
+		v.Interval = &Interval{Number(i.Low), Number(i.High)}
+	}
+	return v
+}
+
+// around is a value with a normal interval within [low, high].
+func (w *work) around(of string, x, stderr, low, high float64) Value {
+	return Value{of, Number(x), &Interval{Number(max(low, x-w.z*stderr)), Number(min(high, x+w.z*stderr))}}
+}
+
+// real names the real tables that there are, the training table first. Where a holdout is of another size, the larger of the two is
+// there once more, cut to the size of the smaller: matches grow with the number of rows, and only equal sizes can be compared.
+func (w *work) real() (tables []*table.Table, names []string) {
+	tables, names = []*table.Table{w.Train}, []string{"training table"}
+	if w.Holdout == nil {
+		return tables, names
+	}
+	tables, names = append(tables, w.Holdout), append(names, "holdout")
+	switch n, m := w.Train.Rows(), w.Holdout.Rows(); {
+	case n > m:
+		tables, names = append(tables, cut(w.Train, m, w.source(50))), append(names, "training table, as many rows as the holdout")
+	case n < m:
+		tables, names = append(tables, cut(w.Holdout, n, w.source(50))), append(names, "holdout, as many rows as the training table")
+	}
+	return tables, names
+}
+
+// cut draws at most n rows of a table from the public seed.
+func cut(t *table.Table, n int, u *randSource) *table.Table {
+	if t.Rows() <= n {
+		return t
+	}
+	rows := u.Perm(t.Rows())[:n]
+	slices.Sort(rows)
+	return t.Select(rows)
+}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+const (
+	mostBins       = 40 // groups of a number that are drawn
+	mostCategories = 10 // categories that are drawn by themselves
+)
+
+// grouping joins the codes of a column into few enough groups to draw.
+type grouping struct {
+	group  []int // of every code
+	labels []string
+	edges  []string // of the groups of a number
+	rest   bool
+	miss   bool
+}
+
+// distribution describes column k in all tables.
+func (w *work) distribution(k int, s eval.ColumnShape) Column {
+	train := count(w.Train, k)
+	g := group(w.codecs[k], train)
+	c := Column{Name: s.Column, Kind: w.codecs[k].Column().Kind.String(), Metric: s.Metric, Score: Number(s.Score),
+		Labels: g.labels, Edges: g.edges, Missing: g.miss, Rest: g.rest}
+	c.Train, c.Synthetic = g.shares(train), g.shares(count(w.Synthetic, k))
+	if w.Holdout != nil {
+		c.Holdout = g.shares(count(w.Holdout, k))
+	}
+	return c
+}
+
+// group joins neighbouring bins, or the categories that are rare in the training table.
+func group(c *schema.Codec, train []int64) grouping {
+	g := grouping{group: make([]int, c.Size())}
+	codes := c.Size()
+	if missing, ok := c.MissingCode(); ok {
+		g.miss, codes = true, int(missing)
+	}
+	if numeric(c) {
+		groups := min(codes, mostBins)
+		for code := range codes {
+			at := code * groups / codes
+			g.group[code] = at
+			if at == len(g.edges) {
+				g.edges = append(g.edges, edge(c, code, false))
+			}
+		}
+		g.edges = append(g.edges, edge(c, codes-1, true))
+		for i := range groups {
+			g.labels = append(g.labels, g.edges[i]+" – "+g.edges[i+1])
+		}
+		if groups == codes {
+			for i := range groups {
+				g.labels[i] = c.Label(uint16(i))
+			}
+		}
+	} else {
+		order := make([]int, codes)
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return int(train[b] - train[a]) })
+		for rank, code := range order {
+			g.group[code] = min(rank, mostCategories)
+			if rank < mostCategories {
+				g.labels = append(g.labels, c.Label(uint16(code)))
+			}
+		}
+		if codes > mostCategories {
+			g.rest = true
+			g.labels = append(g.labels, fmt.Sprintf("%d others", codes-mostCategories))
+		}
+	}
+	if g.miss {
+		g.group[codes] = len(g.labels)
+		g.labels = append(g.labels, "missing")
+	}
+	return g
+}
+
+func (g grouping) shares(counts []int64) []Number {
+	out, total := make([]Number, len(g.labels)), int64(0)
+	for code, n := range counts {
+		out[g.group[code]] += Number(n)
+		total += n
+	}
+	for i := range out {
+		out[i] /= Number(total)
+	}
+	return out
+}
+
+func numeric(c *schema.Codec) bool {
+	k := c.Column().Kind
+	return k != schema.Categorical && k != schema.Boolean
+}
+
+// edge is the lower or the upper end of a bin, for people.
+func edge(c *schema.Codec, code int, upper bool) string {
+	x, hi := c.Bin(uint16(code))
+	if upper {
+		x = hi
+	}
+	switch c.Column().Kind {
+	case schema.Real:
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	default:
+		return string(c.AppendText(nil, schema.Value{Int: int64(x)}))
+	}
+}

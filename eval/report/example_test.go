@@ -1,0 +1,47 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/decoy-dp/decoy/eval/report"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// A copied table looks perfect, and is found out.
+func Example() {
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "age", Kind: schema.Integer, Min: 0, Max: 99},
+		{Name: "weight", Kind: schema.Integer, Min: 40, Max: 139},
+	}}
+	draw := func(n, step int) *table.Table { // n rows spread over the plane
+		age, weight := table.NewCodes(100, n), table.NewCodes(100, n)
+		for i := range n {
+			age.Set(i, uint16(i*step%97))
+			weight.Set(i, uint16(i*i*step%89))
+		}
+		t, err := table.FromColumns(s, []table.Codes{age, weight}, nil)
+		if err != nil {
+			panic(err)
+		}
+		return t
+	}
+	train, holdout := draw(150, 7), draw(150, 11)
+	r, err := report.Compute(context.Background(), report.Tables{Train: train, Holdout: holdout, Synthetic: train}, report.Options{})
+	if err != nil {
+		panic(err)
+	}
+	for _, f := range r.Summary {
+		fmt.Println(f.Question, f.Status)
+	}
+	var page bytes.Buffer
+	fmt.Println(r.NotPrivate, r.HTML(&page), page.Len() > 10_000)
+	// Output:
+	// Does it look like the real table? good
+	// Can a model be trained on it? unknown
+	// Did the rare outcome survive? unknown
+	// Are real rows copied? poor
+	// true <nil> true
+}

@@ -1,0 +1,168 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/table"
+)
+
+const (
+	mostRare   = 8   // rare values besides those of the target
+	mostTarget = 6   // values of the target that are shown
+	mostPoints = 200 // of an ROC curve that are kept
+)
+
+var learners = []struct {
+	name  string
+	which eval.Learner
+}{
+	{"logistic regression", eval.LogisticRegression},
+	{"random forest", eval.RandomForest},
+	{"gradient boosting", eval.GradientBoosting},
+}
+
+// predict trains every learner on synthetic and on real rows and tests both on the holdout.
+func (w *work) predict(ctx context.Context) error {
+	all := []string{"TSTR", "TRTR", "AUROC", "AveragePrecision"}
+	switch {
+	case w.target < 0:
+		w.skip("needs a target column to predict", all...)
+		w.note("No target column is given: prediction is left out.")
+		return nil
+	case w.Holdout == nil:
+		w.skip(needsHoldout, all...)
+		return nil
+	}
+	synthetic, train := cut(w.Synthetic, w.Fit, w.source(30)), cut(w.Train, w.Fit, w.source(31))
+	if max(w.Synthetic.Rows(), w.Train.Rows()) > w.Fit {
+		w.note("Classifiers are trained on at most %d rows of each table, drawn from seed %d.", w.Fit, w.Seed)
+	}
+	for i, l := range learners {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		w.Progress("prediction: "+l.name, .6+.1*float64(i)/float64(len(learners)))
+		task := eval.Task{Label: w.Target, Positive: w.positive, Drop: w.Drop, Learner: l.which, Seed: w.Seed}
+		p := Prediction{Learner: l.name, Rows: w.Holdout.Rows()}
+		tstr, err := eval.TSTR(synthetic, w.Holdout, task)
+		if err != nil {
+			return w.undefined(err, all...)
+		}
+		trtr, err := eval.TRTR(train, w.Holdout, task)
+		if err != nil {
+			return w.undefined(err, all...)
+		}
+		p.Rate = Number(tstr.Rate)
+		if p.Synthetic, err = w.curve(tstr, synthetic); err != nil {
+			return w.undefined(err, all...)
+		}
+		if p.Real, err = w.curve(trtr, train); err != nil {
+			return w.undefined(err, all...)
+		}
+		w.out.Predictions = append(w.out.Predictions, p)
+		w.add("TSTR", Value{l.name, p.Synthetic.AUROC, &p.Synthetic.Interval})
+		w.add("TRTR", Value{l.name, p.Real.AUROC, &p.Real.Interval})
+		for _, c := range []struct {
+			on    string
+			curve Curve
+		}{{"synthetic", p.Synthetic}, {"real", p.Real}} {
+			of := l.name + ", trained on " + c.on + " rows"
+			w.add("AUROC", Value{of, c.curve.AUROC, &c.curve.Interval})
+			w.add("AveragePrecision", Value{Of: of, Value: c.curve.AveragePrecision})
+		}
+	}
+	w.add("AveragePrecision", Value{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
+	return nil
+}
+
+// curve sums up the scores of a classifier.
+func (w *work) curve(p eval.Prediction, trained *table.Table) (Curve, error) {
+	o := eval.BootstrapOptions{Level: w.Level, Seed: w.Seed}
+	if len(p.Scores) > 30_000 {
+		o.Replicates = 200
+	}
+	i, err := eval.AUROCInterval(p.Scores, p.Labels, o)
+	if err != nil {
+		return Curve{}, err
+	}
+	points, err := eval.ROC(p.Scores, p.Labels)
+	if err != nil {
+		return Curve{}, err
+	}
+	c := Curve{AUROC: Number(p.AUROC), Interval: Interval{Number(i.Low), Number(i.High)}, AveragePrecision: Number(p.AveragePrecision), Rows: trained.Rows(), Constant: p.Constant}
+	step := max(1, float64(len(points)-1)/mostPoints)
+	for at := 0.; int(at) < len(points)-1; at += step {
+		c.Points = append(c.Points, [2]Number{Number(points[int(at)].FPR), Number(points[int(at)].TPR)})
+	}
+	c.Points = append(c.Points, [2]Number{1, 1})
+	return c, nil
+}
+
+// rare measures the rates of the target's values and of the rarest values of the other categories.
+func (w *work) rare() error {
+	if w.target < 0 {
+		w.skip("needs a target column", "RareClassRate")
+	}
+	type candidate struct {
+		column int
+		code   uint16
+		n      int64
+	}
+	var target, rest []candidate
+	for k, c := range w.codecs {
+		if k != w.target && numeric(c) {
+			continue
+		}
+		missing, hasMissing := c.MissingCode()
+		for code, n := range count(w.Train, k) {
+			switch at := (candidate{k, uint16(code), n}); {
+			case k == w.target && (n > 0 || at.code == w.positive):
+				target = append(target, at)
+			case k != w.target && n > 0 && !(hasMissing && at.code == missing):
+				rest = append(rest, at)
+			}
+		}
+	}
+	rarest := func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.column, b.column), cmp.Compare(a.code, b.code))
+	}
+	slices.SortFunc(target, func(a, b candidate) int { // the positive value leads
+		if a.code == w.positive || b.code == w.positive {
+			return map[bool]int{true: -1, false: 1}[a.code == w.positive]
+		}
+		return rarest(a, b)
+	})
+	slices.SortFunc(rest, rarest)
+	rest = rest[:min(len(rest), mostRare)]
+	for _, c := range append(target[:min(len(target), mostTarget)], rest...) {
+		name := w.codecs[c.column].Column().Name
+		v := RareValue{Column: name, Value: w.codecs[c.column].Label(c.code), Target: c.column == w.target}
+		for _, t := range []struct {
+			of  string
+			t   *table.Table
+			put func(Rate)
+		}{
+			{"synthetic rows", w.Synthetic, func(r Rate) { v.Synthetic = r }},
+			{"training table", w.Train, func(r Rate) { v.Train = r }},
+			{"holdout", w.Holdout, func(r Rate) { v.Holdout = &r }},
+		} {
+			if t.t == nil {
+				continue
+			}
+			i, err := eval.RareClassRate(t.t, name, c.code, w.Level)
+			if err != nil {
+				return err
+			}
+			t.put(Rate{Number(i.Estimate), Number(i.Low), Number(i.High)})
+			if c.column == w.target && c.code == w.positive {
+				w.add("RareClassRate", Value{fmt.Sprintf("%s = %s, %s", name, v.Value, t.of), Number(i.Estimate), &Interval{Number(i.Low), Number(i.High)}})
+			}
+		}
+		w.out.RareValues = append(w.out.RareValues, v)
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// format is the version of the JSON: its field names change with it only.
+const format = 1
+
+// Warning is what stands at the top of every report.
+const Warning = "Not private. These figures are computed from the real rows without any noise. Keep this report as safe as the real table: " +
+	"do not publish it, and do not use it to choose the settings of a private run."
+
+// Tables is what is compared. All must have the same columns.
+type Tables struct {
+	Train     *table.Table                               // required: the real rows that the synthetic ones were made from
+	Synthetic *table.Table                               // required
+	Holdout   *table.Table                               // optional: real rows that the synthesizer did not see; without it much is left out
+	Validity  *eval.ValidityResult                       // optional: of the synthetic rows as text, see eval.Validity
+	Names     struct{ Train, Holdout, Synthetic string } // optional: what to call them, such as the names of the files
+}
+
+// Options says what to measure and how. The zero value is usable.
+type Options struct {
+	Target   string   // column to predict; without it, prediction and rare classes are left out
+	Positive string   // its value that counts as positive, as the schema writes it; default: the rarest that the training rows have
+	Drop     []string // columns not to predict from, such as those that give the answer away
+	Quasi    []string // quasi-identifiers: columns that an outsider might know of a person
+	Seed     uint64   // public seed of subsamples, forests and bootstraps; default 1
+	Near     int      // most rows of a table in nearest-neighbour metrics, whose time is quadratic; default 20 000
+	Fit      int      // most rows that a classifier is trained on; default 100 000
+	Level    float64  // of the confidence intervals, in (0, 1); default .95
+	Tool     string   // optional: what writes the report
+
+	Progress func(stage string, fraction float64) // optional
+}
+
+// Number is a float64 that is null in JSON where it is not finite.
+type Number float64
+
+// MarshalJSON writes the shortest decimal that is the number, or null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	x := float64(n)
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(x)
+}
+
+// UnmarshalJSON reads null as NaN.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(n))
+}
+
+// String is the number to four significant digits.
+func (n Number) String() string {
+	if math.IsNaN(float64(n)) {
+		return "–"
+	}
+	return strconv.FormatFloat(float64(n), 'g', 4, 64)
+}
+
+// Report is what was found. Its JSON names are an interface.
+type Report struct {
+	Format       int           `json:"decoy_report"` // version of these names
+	NotPrivate   bool          `json:"not_private"`  // always true
+	Warning      string        `json:"warning"`
+	Tool         string        `json:"tool,omitempty"`
+	SchemaSHA256 string        `json:"schema_sha256"`
+	Tables       []TableInfo   `json:"tables"`
+	Settings     Settings      `json:"settings"`
+	Summary      []Finding     `json:"summary"`
+	Metrics      []Metric      `json:"metrics"`
+	Columns      []Column      `json:"columns"`
+	Associations *Associations `json:"associations,omitempty"`
+	Predictions  []Prediction  `json:"predictions,omitempty"`
+	Nearest      *Nearest      `json:"nearest,omitempty"`
+	RareValues   []RareValue   `json:"rare_values,omitempty"`
+	Notes        []string      `json:"notes"` // how it was measured: subsamples, seeds, what was left out and why
+}
+
+// TableInfo describes one of the tables.
+type TableInfo struct {
+	Role string `json:"role"` // train, holdout, synthetic
+	Name string `json:"name,omitempty"`
+	Rows int    `json:"rows"`
+}
+
+// Settings is what the figures depend on besides the tables.
+type Settings struct {
+	Seed     uint64   `json:"seed"`
+	Level    float64  `json:"level"`
+	Target   string   `json:"target,omitempty"`
+	Positive string   `json:"positive,omitempty"`
+	Drop     []string `json:"drop,omitempty"`
+	Quasi    []string `json:"quasi_identifiers,omitempty"`
+	Near     int      `json:"nearest_rows"`
+	Fit      int      `json:"fit_rows"`
+}
+
+// Status is a verdict.
+type Status string
+
+// The verdicts.
+const (
+	Good    Status = "good"
+	Mixed   Status = "mixed"
+	Poor    Status = "poor"
+	Unknown Status = "unknown" // cannot be told from these tables
+)
+
+// Finding is one answer of the summary.
+type Finding struct {
+	Question string `json:"question"`
+	Status   Status `json:"status"`
+	Answer   string `json:"answer"` // plain sentences
+	Rule     string `json:"rule"`   // how the status was decided
+}
+
+// Metric is one entry of eval.Metrics with its values, or with the reason why there are none.
+type Metric struct {
+	Name    string  `json:"name"`
+	Alias   string  `json:"alias"`
+	Range   string  `json:"range"`
+	Goal    string  `json:"goal"`
+	Meaning string  `json:"meaning"`
+	Values  []Value `json:"values"`
+	LeftOut string  `json:"left_out,omitempty"`
+}
+
+// Value is a metric of something.
+type Value struct {
+	Of       string    `json:"of"` // a column, two columns, the tables compared, a learner and what it was trained on
+	Value    Number    `json:"value"`
+	Interval *Interval `json:"interval,omitempty"`
+}
+
+// Interval is a confidence interval of the report's level.
+type Interval struct {
+	Low  Number `json:"low"`
+	High Number `json:"high"`
+}
+
+// Column is the distribution of a column in each table: shares of the rows.
+type Column struct {
+	Name      string   `json:"name"`
+	Kind      string   `json:"kind"`
+	Metric    string   `json:"metric"`          // KSComplement or TVComplement
+	Score     Number   `json:"score"`           // of the metric
+	Labels    []string `json:"labels"`          // of the groups; neighbouring bins of a number are joined, rare categories too
+	Edges     []string `json:"edges,omitempty"` // of the groups of a numeric column, one more than groups
+	Missing   bool     `json:"missing"`         // the last group is the missing cells
+	Rest      bool     `json:"rest"`            // the last group that is not missing is all other categories
+	Train     []Number `json:"train"`
+	Holdout   []Number `json:"holdout,omitempty"`
+	Synthetic []Number `json:"synthetic"`
+}
+
+// Associations says how strongly every two columns go together.
+type Associations struct {
+	Columns   []string   `json:"columns"`
+	Real      [][]Number `json:"real"` // Pearson's correlation (−1 to 1) of two numeric columns, else the corrected Cramér's V (0 to 1)
+	Synthetic [][]Number `json:"synthetic"`
+}
+
+// Prediction is one learner, trained on synthetic and on real rows.
+type Prediction struct {
+	Learner   string `json:"learner"`
+	Synthetic Curve  `json:"synthetic"` // TSTR
+	Real      Curve  `json:"real"`      // TRTR
+	Rate      Number `json:"rate"`      // of positives among the holdout rows
+	Rows      int    `json:"rows"`      // of the holdout
+}
+
+// Curve is an ROC curve with what sums it up.
+type Curve struct {
+	AUROC            Number      `json:"auroc"`
+	Interval         Interval    `json:"interval"`
+	AveragePrecision Number      `json:"average_precision"`
+	Rows             int         `json:"rows"`     // trained on
+	Constant         bool        `json:"constant"` // the rows to train on were all of one class
+	Points           [][2]Number `json:"points"`   // false and true positive rates
+}
+
+// Nearest is what the nearest-neighbour figures are drawn from. Holdout and Loss need a holdout.
+type Nearest struct {
+	Rows      int       `json:"rows"` // of each table in the accuracies
+	Train     Accuracy  `json:"train"`
+	Holdout   *Accuracy `json:"holdout,omitempty"`
+	Loss      *Loss     `json:"privacy_loss,omitempty"`
+	Yardstick *Accuracy `json:"yardstick,omitempty"` // of the holdout against the training table: two real tables
+	DCR       Histogram `json:"dcr"`
+}
+
+// Accuracy is the adversarial accuracy in its corrected form with its two terms.
+type Accuracy struct {
+	Real      Number `json:"real"`
+	Synthetic Number `json:"synthetic"`
+	Mean      Number `json:"mean"`
+	StdErr    Number `json:"std_err"`
+}
+
+// Loss is the privacy loss in its corrected form.
+type Loss struct {
+	Value  Number `json:"value"`
+	StdErr Number `json:"std_err"`
+}
+
+// Histogram is the shares of synthetic rows by their distance to the closest real row.
+type Histogram struct {
+	Edges   []Number `json:"edges"` // one more than shares
+	Train   []Number `json:"train"`
+	Holdout []Number `json:"holdout,omitempty"`
+}
+
+// RareValue is the rate of one value of a column in each table.
+type RareValue struct {
+	Column    string `json:"column"`
+	Value     string `json:"value"`
+	Target    bool   `json:"target"` // the column is the one to predict
+	Train     Rate   `json:"train"`
+	Holdout   *Rate  `json:"holdout,omitempty"`
+	Synthetic Rate   `json:"synthetic"`
+}
+
+// Rate is a share of rows with its Wilson interval.
+type Rate struct {
+	Rate Number `json:"rate"`
+	Low  Number `json:"low"`
+	High Number `json:"high"`
+}

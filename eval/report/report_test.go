@@ -1,0 +1,440 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// people is a table of seven columns, one of each sort, in which the outcome depends on age and dose. names replaces column names.
+func people(t testing.TB, n int, seed uint64, names map[string]string, wards []string) *table.Table {
+	t.Helper()
+	if wards == nil {
+		wards = []string{"north", "south", "west"}
+	}
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "age", Kind: schema.Integer, Min: 20, Max: 99},
+		{Name: "dose", Kind: schema.Real, Min: 0, Max: 5, Bins: 20, Missing: []string{""}},
+		{Name: "ward", Kind: schema.Categorical, Categories: wards},
+		{Name: "admitted", Kind: schema.Date, Min: 0, Max: 999, Bins: 50},
+		{Name: "code", Kind: schema.Categorical, Missing: []string{"?"}},
+		{Name: "smoker", Kind: schema.Boolean},
+		{Name: "died", Kind: schema.Categorical, Categories: []string{"no", "yes"}},
+	}}
+	for i := range 30 {
+		s.Columns[4].Categories = append(s.Columns[4].Categories, "c"+string(rune('A'+i)))
+	}
+	for i := range s.Columns {
+		if other, ok := names[s.Columns[i].Name]; ok {
+			s.Columns[i].Name = other
+		}
+	}
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	u := rand.New(rand.NewPCG(seed, 0))
+	cols := make([]table.Codes, len(s.Columns))
+	for i, size := range s.Sizes() {
+		cols[i] = table.NewCodes(size, n)
+	}
+	for i := range n {
+		age, dose := u.IntN(80), u.IntN(21)
+		cols[0].Set(i, uint16(age))
+		cols[1].Set(i, uint16(dose))
+		cols[2].Set(i, uint16(u.IntN(len(wards))))
+		cols[3].Set(i, uint16((age/2+u.IntN(20))%50))
+		cols[4].Set(i, uint16(u.IntN(31)))
+		cols[5].Set(i, uint16(u.IntN(2)))
+		if u.Float64() < .02+.006*float64(age)*float64(dose)/20 {
+			cols[6].Set(i, 1)
+		}
+	}
+	out, err := table.FromColumns(s, cols, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func full(t testing.TB) (Tables, Options) {
+	in := Tables{Train: people(t, 600, 1, nil, nil), Holdout: people(t, 400, 2, nil, nil), Synthetic: people(t, 500, 3, nil, nil),
+		Validity: &eval.ValidityResult{Rows: 500, Valid: 1, Cells: 1}}
+	return in, Options{Target: "died", Quasi: []string{"age", "ward"}, Drop: []string{"code"}}
+}
+
+func compute(t testing.TB, in Tables, o Options) *Report {
+	t.Helper()
+	r, err := Compute(context.Background(), in, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *Report) metric(t *testing.T, name string) Metric {
+	t.Helper()
+	for _, m := range r.Metrics {
+		if m.Name == name {
+			return m
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return Metric{}
+}
+
+func TestEveryMetricHasAValueOrAReason(t *testing.T) {
+	in, o := full(t)
+	alone := in
+	alone.Holdout, alone.Validity = nil, nil
+	one := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Categorical, Categories: []string{"a", "b"}}}}
+	codes := table.NewCodes(2, 50)
+	codes.Set(3, 1)
+	small, err := table.FromColumns(one, []table.Codes{codes}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name    string
+		in      Tables
+		o       Options
+		leftOut []string
+	}{
+		{"all", in, o, nil},
+		{"no holdout", alone, o, []string{"Validity", "AUROC", "AveragePrecision", "TSTR", "TRTR", "PrivacyLoss", "NNDR", "DCRShare", "DCROverfittingProtection"}},
+		{"no target, no quasi-identifiers", in, Options{}, []string{"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity", "LinkageRisk"}},
+		{"one column", Tables{Train: small, Holdout: small, Synthetic: small}, Options{}, []string{"Validity", "KSComplement", "CorrelationSimilarity", "ContingencySimilarity", "ColumnPairTrends",
+			"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity", "LinkageRisk"}},
+	}
+	for _, tt := range tests {
+		r := compute(t, tt.in, tt.o)
+		if len(r.Metrics) != len(eval.Metrics()) {
+			t.Errorf("%s: %d metrics, want %d", tt.name, len(r.Metrics), len(eval.Metrics()))
+		}
+		for _, m := range r.Metrics {
+			if out := slices.Contains(tt.leftOut, m.Name); out != (len(m.Values) == 0) || out != (m.LeftOut != "") {
+				if tt.name == "one column" && m.Name == "DCRBaselineProtection" {
+					continue // undefined where random rows equal real ones
+				}
+				t.Errorf("%s: %s has %d values, left out because %q", tt.name, m.Name, len(m.Values), m.LeftOut)
+			}
+		}
+		for _, f := range r.Summary {
+			if f.Status == "" || f.Answer == "" || f.Rule == "" || strings.Contains(f.Answer, "%!") {
+				t.Errorf("%s: %+v", tt.name, f)
+			}
+		}
+		var b bytes.Buffer
+		if err := r.HTML(&b); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if err := r.Text(&b); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+func TestValuesAreThoseOfEval(t *testing.T) {
+	in, o := full(t)
+	r := compute(t, in, o)
+	pairs, _ := eval.MarginalError(in.Train, in.Synthetic, 2)
+	tstr, _ := eval.TSTR(in.Synthetic, in.Holdout, eval.Task{Label: "died", Positive: 1, Drop: []string{"code"}})
+	a, _ := eval.TablePoints(in.Train, eval.Euclidean)
+	b, _ := eval.TablePoints(in.Holdout, eval.Euclidean)
+	c, _ := eval.TablePoints(in.Synthetic, eval.Euclidean)
+	loss, _ := eval.PrivacyLoss(a, b, c, 1)
+	for _, tt := range []struct {
+		metric string
+		at     int
+		want   float64
+	}{{"MarginalError", 1, pairs}, {"TSTR", 0, tstr.AUROC}, {"PrivacyLoss", 0, loss.Corrected}} {
+		if got := r.metric(t, tt.metric).Values[tt.at]; float64(got.Value) != tt.want {
+			t.Errorf("%s of %s is %v, want %v", tt.metric, got.Of, got.Value, tt.want)
+		}
+	}
+	if got := r.Settings.Positive; got != "yes" {
+		t.Errorf("the positive value is %q, want the rarer one", got)
+	}
+	for _, c := range r.Columns {
+		for _, shares := range [][]Number{c.Train, c.Holdout, c.Synthetic} {
+			sum := 0.
+			for _, v := range shares {
+				sum += float64(v)
+			}
+			if len(shares) != len(c.Labels) || math.Abs(sum-1) > 1e-9 {
+				t.Errorf("%s: %d shares for %d labels, sum %v", c.Name, len(shares), len(c.Labels), sum)
+			}
+		}
+	}
+}
+
+func TestCopiesAreFlagged(t *testing.T) {
+	in, o := full(t)
+	if got := compute(t, in, o).Summary[3]; got.Status != Good {
+		t.Errorf("an honest table: %+v", got)
+	}
+	in.Synthetic = in.Train
+	if got := compute(t, in, o).Summary[3]; got.Status != Poor {
+		t.Errorf("a copied table: %+v", got)
+	}
+}
+
+// TestVerdicts makes every verdict of the summary fire.
+func TestVerdicts(t *testing.T) {
+	in, o := full(t)
+	rows := make([]int, 300) // one row, many times: neither alike nor useful, and the rare value is lost
+	in.Synthetic = in.Synthetic.Select(rows)
+	r := compute(t, in, o)
+	for i, want := range []Status{Poor, Poor, Poor, Unknown} {
+		if i < 3 && r.Summary[i].Status != want {
+			t.Errorf("%s %s, want %s: %s", r.Summary[i].Question, r.Summary[i].Status, want, r.Summary[i].Answer)
+		}
+	}
+	if !r.Predictions[0].Synthetic.Constant {
+		t.Error("rows of one class are not said to be constant")
+	}
+	in.Holdout = nil
+	r = compute(t, in, Options{})
+	for i, want := range []Status{Poor, Unknown, Unknown, Unknown} {
+		if r.Summary[i].Status != want {
+			t.Errorf("without holdout and target: %s %s, want %s", r.Summary[i].Question, r.Summary[i].Status, want)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	in, o := full(t)
+	other := in
+	other.Synthetic = people(t, 10, 1, nil, []string{"x", "y"})
+	empty := in
+	empty.Holdout = in.Holdout.Select(nil)
+	single := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Boolean}}}
+	only, _ := table.FromColumns(single, []table.Codes{table.NewCodes(2, 9)}, nil)
+	for _, tt := range []struct {
+		name string
+		in   Tables
+		o    Options
+		want error
+	}{
+		{"no tables", Tables{}, o, eval.ErrTables},
+		{"other columns", other, o, eval.ErrTables},
+		{"no rows", empty, o, eval.ErrTables},
+		{"level", in, Options{Level: 2}, eval.ErrInterval},
+		{"unknown target", in, Options{Target: "height"}, eval.ErrColumn},
+		{"unknown positive", in, Options{Target: "died", Positive: "perhaps"}, eval.ErrColumn},
+		{"positive without target", in, Options{Positive: "yes"}, eval.ErrColumn},
+		{"too many classes", in, Options{Target: "age"}, eval.ErrColumn},
+		{"unknown column to drop", in, Options{Drop: []string{"height"}}, eval.ErrColumn},
+		{"unknown quasi-identifier", in, Options{Quasi: []string{"height"}}, eval.ErrColumn},
+		{"nothing to predict from", Tables{Train: only, Synthetic: only}, Options{Target: "x"}, eval.ErrColumn},
+	} {
+		if _, err := Compute(context.Background(), tt.in, tt.o); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Compute(ctx, in, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestSubsamplesAreSaid checks that a cut is made, and written down.
+func TestSubsamplesAreSaid(t *testing.T) {
+	in, o := full(t)
+	o.Near, o.Fit = 100, 100
+	r := compute(t, in, o)
+	notes := strings.Join(r.Notes, "\n")
+	for _, want := range []string{"NNAA", "trained on at most 100"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("notes do not say %q: %s", want, notes)
+		}
+	}
+	if r.Nearest.Rows != 100 || r.Predictions[0].Real.Rows != 100 {
+		t.Errorf("%d and %d rows, want 100", r.Nearest.Rows, r.Predictions[0].Real.Rows)
+	}
+}
+
+// TestJSON ties the names of the JSON, which are an interface.
+func TestJSON(t *testing.T) {
+	in, o := full(t)
+	var a, b bytes.Buffer
+	r := compute(t, in, o)
+	if err := r.JSON(&a); err != nil {
+		t.Fatal(err)
+	}
+	compute(t, in, o).JSON(&b)
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Error("the same tables and seed give another report")
+	}
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(a.Bytes(), &top); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for k := range top {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	want := strings.Fields("associations columns decoy_report metrics nearest not_private notes predictions rare_values schema_sha256 settings summary tables warning")
+	if !slices.Equal(names, want) || string(top["not_private"]) != "true" {
+		t.Errorf("top level: %v, want %v; not_private %s", names, want, top["not_private"])
+	}
+	var metrics []map[string]json.RawMessage
+	json.Unmarshal(top["metrics"], &metrics)
+	for _, key := range []string{"name", "alias", "range", "goal", "meaning", "values"} {
+		if _, ok := metrics[0][key]; !ok {
+			t.Errorf("a metric has no %q", key)
+		}
+	}
+	var back Report
+	d := json.NewDecoder(&a)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&back); err != nil {
+		t.Fatal(err)
+	}
+	back.JSON(&a)
+	a.Reset()
+	back.JSON(&a)
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Error("reading and writing changes the JSON")
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1)} {
+		if text, err := json.Marshal(Number(x)); err != nil || string(text) != "null" {
+			t.Errorf("%v: %s, %v", x, text, err)
+		}
+	}
+	var n Number
+	if err := json.Unmarshal([]byte("null"), &n); err != nil || !math.IsNaN(float64(n)) || n.String() != "–" {
+		t.Errorf("null is read as %v, %v", n, err)
+	}
+}
+
+// hostile are names that a page must show as text. Those after the first break out of an attribute, an element or the line.
+var hostile = map[string]string{
+	"age":  `<script>document.title="owned"</script>`,
+	"dose": `"><img src=x onerror=alert(1)>`,
+	"ward": "a\u202Egnp.exe",
+	"died": `{{.Warning}}</title></svg><b onclick="x()">`,
+}
+
+func hostileReport(t testing.TB) *Report {
+	wards := []string{"</text><script>alert(2)</script>", `' onload='alert(3)`, "javascript:alert(4)"}
+	in := Tables{Train: people(t, 300, 1, hostile, wards), Holdout: people(t, 300, 2, hostile, wards), Synthetic: people(t, 300, 3, hostile, wards)}
+	in.Names.Train = "<script>x</script>.csv"
+	return compute(t, in, Options{Target: hostile["died"], Quasi: []string{hostile["age"]}, Tool: "<u>"})
+}
+
+func TestHostileNamesStayText(t *testing.T) {
+	var b bytes.Buffer
+	if err := hostileReport(t).HTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, bad := range []string{"<script", "<img", "<b onclick", "\u202E", "<u>", `' onload='`, "<no value>"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page contains %q", bad)
+		}
+	}
+	if !strings.Contains(page, "&lt;script&gt;document") {
+		t.Error("the hostile name is not shown at all")
+	}
+	drawings := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1)
+	if len(drawings) < 15 {
+		t.Errorf("%d drawings", len(drawings))
+	}
+	for _, svg := range drawings {
+		d := xml.NewDecoder(strings.NewReader(svg))
+		for {
+			tok, err := d.Token()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatalf("not well formed: %v\n%.300s", err, svg)
+			}
+			if e, ok := tok.(xml.StartElement); ok {
+				for _, a := range e.Attr {
+					if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "href" {
+						t.Errorf("<%s %s>", e.Name.Local, a.Name.Local)
+					}
+				}
+			}
+		}
+	}
+	b.Reset()
+	if err := hostileReport(t).Text(&b); err != nil || strings.Contains(b.String(), "\u202E") {
+		t.Errorf("text: %v, or a character that turns the writing", err)
+	}
+}
+
+func TestPageNeedsNoNetwork(t *testing.T) {
+	var b bytes.Buffer
+	in, o := full(t)
+	if err := compute(t, in, o).HTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	if found := regexp.MustCompile(`(?i)https?:|url\(|@import|src=|<link|<script|NaN|%!`).FindAllString(b.String(), -1); found != nil {
+		t.Errorf("the page contains %q", found)
+	}
+	if !strings.Contains(b.String(), "default-src 'none'") {
+		t.Error("no content security policy")
+	}
+}
+
+func TestCramer(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		n    [][]float64
+		want float64
+	}{
+		{"independent", [][]float64{{10, 20}, {20, 40}}, 0},
+		{"identical", [][]float64{{30, 0}, {0, 30}}, 1},
+		// χ²/n = .36, less 1/99, over 2 − 1/99 − 1
+		{"by hand", [][]float64{{40, 10}, {10, 40}}, math.Sqrt((.36 - 1./99) / (1 - 1./99))},
+		{"one column only", [][]float64{{3, 0}, {5, 0}}, math.NaN()},
+	} {
+		if got := cramer(tt.n); math.Abs(got-tt.want) > 1e-12 || math.IsNaN(got) != math.IsNaN(tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestLevelsHoldEquallyManyRows(t *testing.T) {
+	c, err := schema.NewCodec(schema.Column{Name: "x", Kind: schema.Integer, Min: 0, Max: 79, Missing: []string{"?"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make([]int64, c.Size())
+	for i := range 80 {
+		counts[i] = 5
+	}
+	counts[80] = 7 // missing
+	group, size := levels(c, counts)
+	var rows []int64
+	for code, g := range group {
+		for g >= len(rows) {
+			rows = append(rows, 0)
+		}
+		rows[g] += counts[code]
+	}
+	if want := []int64{50, 50, 50, 50, 50, 50, 50, 50, 7}; size != 9 || !reflect.DeepEqual(rows, want) {
+		t.Errorf("%d groups of %v rows, want %v", size, rows, want)
+	}
+}
