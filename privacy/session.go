@@ -54,6 +54,7 @@ type Session struct {
 	left   *accountant.Reservation
 	log    accountant.Ledger
 	calls  int
+	split  bool // into shards
 	closed bool
 }
 
@@ -151,21 +152,30 @@ func (s *Session) PoolLeft() float64 {
 }
 
 // charge takes one event from the reservation, by its name or from the pool, and logs it; the caller holds s.mu and reads only after charge has returned nil.
-func (s *Session) charge(l label, ev accountant.Event) error {
+func (s *Session) charge(l label, ev accountant.Event) error { return s.chargeCalls(l, ev, 1) }
+
+// chargeCalls charges n ≥ 1 calls of one event in one line of the ledger, all of them or none.
+func (s *Session) chargeCalls(l label, ev accountant.Event, n int) error {
 	if s.closed {
 		return fmt.Errorf("privacy: %s: %w", l, ErrClosed)
 	}
-	charge := accountant.Charge{Event: ev, Count: 1}
+	charge := accountant.Charge{Event: ev, Count: n}
 	if err := s.left.Take(charge); err != nil {
-		return fmt.Errorf("privacy: %s: the event %+v is %w", l, ev, ErrPlan)
+		return fmt.Errorf("privacy: %s: the event %+v, called %d times, is %w", l, ev, n, ErrPlan)
 	}
-	s.calls++
+	s.calls += n
 	e := accountant.Entry{Time: now(), Kind: accountant.EntryCharge, Run: s.run, Label: string(l), Event: &charge}
 	s.record(e)
 	if s.file == nil {
 		return nil
 	}
 	return s.file.log(context.Background(), e, s.life != nil)
+}
+
+func (s *Session) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
 }
 
 // Close ends the run with a status (accountant.StatusDone, ...). It gives nothing back. Closing twice does nothing.

@@ -41,7 +41,7 @@ func (m *Model) Verify() (Verification, error) {
 			reserve = e
 		}
 		if e.Kind == accountant.EntryCharge {
-			v.Charges++
+			v.Charges += e.Event.Count
 		}
 	}
 	want := Claim{Epsilon: run.Budget.Epsilon, Delta: run.Budget.Delta, Adjacency: reserve.Adjacency, Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit}

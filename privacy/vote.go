@@ -1,0 +1,191 @@
+package privacy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// MaxClasses is the most classes of a ballot.
+const MaxClasses = 256
+
+// Aggregator says how votes leave the gate: [LNMax], [GNMax], [ConfidentGNMax] or [InteractiveGNMax]. Both the noise of a vote and its
+// events come from this value. Sources: Papernot et al. 2017 (arXiv 1610.05755) and 2018 (arXiv 1802.08908).
+type Aggregator interface {
+	aggregator() aggregator
+}
+
+// LNMax answers every question: each count plus discrete Laplace noise, P(x) ∝ exp(−|x|/Scale).
+type LNMax struct {
+	Scale float64 // > 0
+}
+
+// GNMax answers every question: each count plus round(N(0, Sigma²)).
+type GNMax struct {
+	Sigma float64 // > 0
+}
+
+// ConfidentGNMax answers as GNMax where the teachers agree: where max_j n_j + round(N(0, CheckSigma²)) ≥ Threshold.
+type ConfidentGNMax struct {
+	CheckSigma float64 // > 0
+	Threshold  float64 // finite, in votes
+	Sigma      float64 // > 0
+}
+
+// InteractiveGNMax answers as GNMax where the teachers differ from the student: where max_j (n_j − M·p_j) + round(N(0, CheckSigma²)) ≥
+// Threshold, M teachers, M·p_j rounded to a whole vote. Elsewhere a student sure of its class, p_j ≥ Confidence, is told that it is right.
+type InteractiveGNMax struct {
+	CheckSigma float64
+	Threshold  float64
+	Sigma      float64
+	Confidence float64   // in (0, 1]
+	Student    []float64 // probabilities p, one a question and class, row by row; public
+}
+
+// VoteEvents are the events of one question of a ballot of the given number of classes: of its answer, and of the check before
+// it, nil for an aggregator that answers every question.
+//
+// One unit is in one shard, so at most one teacher votes differently on neighbouring tables: its vote moves from one class to another.
+// The check's number moves by at most 1. The histogram of more than two classes moves by Δ₁ = 2, Δ₂ = √2. Of two classes one
+// count says all, and Δ = 1. This holds under add-remove, because a teacher without rows votes too, and under replace-one, because the
+// shard that is drawn for a unit does not depend on the unit's rows (docs/claims/split.md); and for units of any number of rows.
+func (nb Neighbours) VoteEvents(a Aggregator, classes int) (answer, check accountant.Event) {
+	g := a.aggregator()
+	one, two := 1.0, 1.0
+	if classes > 2 {
+		one, two = 2, math.Nextafter(math.Sqrt2, 2)
+	}
+	if g.laplace > 0 {
+		return accountant.Laplace{Epsilon: up(one, g.laplace)}, nil
+	}
+	answer = accountant.Gaussian{NoiseMultiplier: down(g.sigma, two)}
+	if g.checked {
+		check = accountant.Gaussian{NoiseMultiplier: g.check}
+	}
+	return answer, check
+}
+
+// VotePlan is the composition of asking the questions of a ballot and answering at most answers of them; without a check, all of them.
+func (nb Neighbours) VotePlan(a Aggregator, b Ballot, answers int) accountant.Composition {
+	answer, check := nb.VoteEvents(a, b.Classes)
+	if check == nil {
+		return accountant.Composition{{Event: answer, Count: b.Questions}}
+	}
+	return accountant.Composition{{Event: check, Count: b.Questions}, {Event: answer, Count: answers}}
+}
+
+// Ballot is the shape of a vote.
+type Ballot struct {
+	Questions int // ≥ 1
+	Classes   int // 2 to MaxClasses
+}
+
+// Tally is the outcome of a vote. It is public.
+type Tally struct {
+	Ballot
+	Counts   []int64 // noisy counts of each question and class, row by row; 0 for questions without an answer. They may be negative
+	Winner   []int   // the largest count, the first of equals; −1 without an answer
+	Answered []bool  // by the teachers
+	Agreed   []bool  // a student that was sure was told so: Winner is the student's own class
+}
+
+// Vote asks every teacher all questions of the ballot and releases noisy counts (docs/claims/vote.md). Each question is charged as
+// [Neighbours.VoteEvents] says before the teachers see any of them. With a check, the answers that passed it are charged before they are made;
+// when the reservation pays for fewer than passed, the first ones are answered and the rest are not.
+func (sh *Shards[Q]) Vote(l label, a Aggregator, b Ballot, shown Q) (Tally, error) {
+	g := a.aggregator()
+	noise, err := g.noise(b)
+	if err != nil {
+		return Tally{}, fmt.Errorf("privacy: %s: %w", l, err)
+	}
+	answer, check := sh.s.nb.VoteEvents(a, b.Classes)
+	first := answer
+	if check != nil {
+		first = check
+	}
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.s.mu.Lock()
+	err = sh.s.chargeCalls(l, first, b.Questions)
+	sh.s.mu.Unlock()
+	if err != nil {
+		return Tally{}, err
+	}
+	counts := sh.votes(b, shown)
+	sh.s.mu.Lock()
+	defer sh.s.mu.Unlock()
+	out := newTally(b)
+	for i := range out.Answered {
+		out.Answered[i] = check == nil || g.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, sh.s.src)
+	}
+	if check != nil {
+		if err := sh.s.chargeAnswers(l, answer, out.Answered); err != nil {
+			return Tally{}, err
+		}
+	}
+	for i, answered := range out.Answered {
+		if answered {
+			row := out.Counts[i*b.Classes:][:b.Classes]
+			copy(row, counts[i*b.Classes:])
+			noise.blur(row, sh.s.src)
+			out.Winner[i] = largest(row)
+		} else if j := g.sure(i, b.Classes); j >= 0 {
+			out.Winner[i], out.Agreed[i] = j, true
+		}
+	}
+	return out, nil
+}
+
+// votes counts the teachers' votes: one number a question and class. Sums of integers do not depend on who came first.
+func (sh *Shards[Q]) votes(b Ballot, shown Q) []int64 {
+	in := sh.inner()
+	parts := make([][]int64, sh.workers())
+	ballots := make([][]uint8, len(parts))
+	for w := range parts {
+		parts[w], ballots[w] = make([]int64, b.Questions*b.Classes), make([]uint8, b.Questions)
+	}
+	sh.each(func(w, i int) {
+		clear(ballots[w])
+		in.teachers[i].VotesTo(ballots[w], shown)
+		for q, class := range ballots[w] {
+			if int(class) >= b.Classes {
+				class = 0
+			}
+			parts[w][q*b.Classes+int(class)]++
+		}
+	})
+	for _, p := range parts[1:] {
+		for i, n := range p {
+			parts[0][i] += n
+		}
+	}
+	return parts[0]
+}
+
+// chargeAnswers charges the answers that a check allowed, and takes back from the last ones what the reservation does not pay for. The caller
+// holds s.mu.
+func (s *Session) chargeAnswers(l label, answer accountant.Event, allowed []bool) error {
+	n := 0
+	for _, ok := range allowed {
+		if ok {
+			n++
+		}
+	}
+	for ; n > 0; n-- {
+		if err := s.chargeCalls(l, answer, n); err == nil {
+			break
+		} else if !errors.Is(err, ErrPlan) {
+			return err
+		}
+	}
+	for i, ok := range allowed {
+		if ok && n == 0 {
+			allowed[i] = false
+		} else if ok {
+			n--
+		}
+	}
+	return nil
+}
