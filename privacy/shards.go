@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -42,6 +41,7 @@ type Shards[Q any] struct {
 type shards[Q any] struct {
 	rows     []*table.Table
 	teachers []Teacher[Q]
+	cost     diagnostic
 }
 
 // Split draws for each privacy unit, independently and uniformly from secret randomness, one of k shards, once for the whole session
@@ -66,7 +66,7 @@ func Split[Q any](s *Session, k int, build func(shard int) Teacher[Q]) (*Shards[
 	s.split = true
 	t := s.data()
 	in := &shards[Q]{rows: make([]*table.Table, k), teachers: teachers}
-	for i, rows := range partition(t, k, s.src) {
+	for i, rows := range partition(t, k, s.src.Uint64N) {
 		shard := t.Select(rows)
 		columns := make([]table.Codes, len(s.schema.Columns))
 		for c := range columns {
@@ -81,8 +81,8 @@ func Split[Q any](s *Session, k int, build func(shard int) Teacher[Q]) (*Shards[
 	return &Shards[Q]{s: s, count: k, inner: func() *shards[Q] { return in }}, nil
 }
 
-// partition is the rows of each shard, in increasing order: all rows of a unit are in the shard that was drawn for it.
-func partition(t *table.Table, k int, src *noise.Source) [][]int {
+// partition is the rows of each shard, in increasing order: all rows of a unit are in the shard that was drawn for it, once, from 0 to k−1.
+func partition(t *table.Table, k int, draw func(n uint64) uint64) [][]int {
 	out, units := make([][]int, k), t.Units()
 	for i := range out {
 		out[i] = []int{}
@@ -94,7 +94,7 @@ func partition(t *table.Table, k int, src *noise.Source) [][]int {
 			shard, drawn = of[units[row]]
 		}
 		if !drawn {
-			shard = int(src.Uint64N(uint64(k)))
+			shard = int(draw(uint64(k)))
 			if units != nil {
 				of[units[row]] = shard
 			}

@@ -120,7 +120,9 @@ func (sh *Shards[Q]) Vote(l label, a Aggregator, b Ballot, shown Q) (Tally, erro
 	for i := range out.Answered {
 		out.Answered[i] = check == nil || g.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, sh.s.src)
 	}
+	cost := &sh.inner().cost
 	if check != nil {
+		cost.addChecks(b.Questions, g.check)
 		if err := sh.s.chargeAnswers(l, answer, out.Answered); err != nil {
 			return Tally{}, err
 		}
@@ -129,6 +131,7 @@ func (sh *Shards[Q]) Vote(l label, a Aggregator, b Ballot, shown Q) (Tally, erro
 		if answered {
 			row := out.Counts[i*b.Classes:][:b.Classes]
 			copy(row, counts[i*b.Classes:])
+			cost.add(row, g)
 			noise.blur(row, sh.s.src)
 			out.Winner[i] = largest(row)
 		} else if j := g.sure(i, b.Classes); j >= 0 {
