@@ -140,8 +140,8 @@ func (c Column) bars() template.HTML {
 	return d.done()
 }
 
-// heat draws a square of associations; difference says that it is one less another.
-func heat(label string, names []string, m func(i, j int) float64) template.HTML {
+// heat draws a square of associations; a value of full is as dark as can be.
+func heat(label string, names []string, full float64, m func(i, j int) float64) template.HTML {
 	const width, left, up = 400., 92., 78.
 	n := len(names)
 	cell := (width - left - 34) / float64(n)
@@ -161,28 +161,28 @@ func heat(label string, names []string, m func(i, j int) float64) template.HTML 
 			kind, tip := "pos", fmt.Sprintf("%s × %s: %.2f", name, names[j], v)
 			switch {
 			case math.IsNaN(v):
-				kind, v, tip = "none", 1, name+" × "+names[j]+": not defined"
+				kind, v, tip = "none", full, name+" × "+names[j]+": not defined"
 			case v < 0:
 				kind = "neg"
 			}
-			d.shade(left+cell*float64(j), up+cell*float64(i), cell-min(.6, cell/10), cell-min(.6, cell/10), kind, min(1, math.Abs(v)), tip)
+			d.shade(left+cell*float64(j), up+cell*float64(i), cell-min(.6, cell/10), cell-min(.6, cell/10), kind, min(1, math.Abs(v)/full), tip)
 		}
 	}
 	return d.done()
 }
 
-// differenceScale makes differences of a quarter as dark as can be.
-const differenceScale = 4
+// fullDifference is the difference of two associations that is drawn in full colour.
+const fullDifference = .25
 
 func (a *Associations) charts() []labelled {
 	at := func(m [][]Number) func(i, j int) float64 {
 		return func(i, j int) float64 { return float64(m[i][j]) }
 	}
 	return []labelled{
-		{"Real (training table)", heat("associations in the training table", a.Columns, at(a.Real))},
-		{"Synthetic", heat("associations in the synthetic table", a.Columns, at(a.Synthetic))},
-		{"Difference, synthetic less real (full colour at ±0.25)", heat("difference of the associations", a.Columns, func(i, j int) float64 {
-			return differenceScale * float64(a.Synthetic[i][j]-a.Real[i][j])
+		{"Real (training table)", heat("associations in the training table", a.Columns, 1, at(a.Real))},
+		{"Synthetic", heat("associations in the synthetic table", a.Columns, 1, at(a.Synthetic))},
+		{"Synthetic less real", heat("difference of the associations", a.Columns, fullDifference, func(i, j int) float64 {
+			return float64(a.Synthetic[i][j]-a.Real[i][j])
 		})},
 	}
 }
@@ -242,7 +242,7 @@ func (n *Nearest) chart(z float64) template.HTML {
 			continue
 		}
 		for k, v := range []Number{g.a.Real, g.a.Synthetic} {
-			at := middle - 34 + 36*float64(k)
+			at := middle - 46 + 36*float64(k)
 			class, name := g.first, "real term"
 			if k == 1 {
 				class, name = g.other, "second term"
@@ -251,8 +251,8 @@ func (n *Nearest) chart(z float64) template.HTML {
 			d.text(at+16, y(v)-4, "tick", "middle", fixed(v), 8)
 		}
 		half := Number(z) * g.a.StdErr
-		d.line(middle, y(min(1, g.a.Mean+half)), middle, y(max(0, g.a.Mean-half)), "whisker")
-		d.dot(middle, y(g.a.Mean), 4, "mean", fmt.Sprintf("mean %.3f ± %.3f", float64(g.a.Mean), float64(half)))
+		d.line(middle+40, y(min(1, g.a.Mean+half)), middle+40, y(max(0, g.a.Mean-half)), "whisker")
+		d.dot(middle+40, y(g.a.Mean), 4, "mean", fmt.Sprintf("mean %.3f ± %.3f", float64(g.a.Mean), float64(half)))
 		d.text(middle, height-down+15, "label", "middle", g.name, 40)
 		d.text(middle, height-down+28, "tick", "middle", g.under, 40)
 	}
@@ -316,7 +316,7 @@ func (h Histogram) chart() template.HTML {
 	d.line(left, height-down, width-right, height-down, "axis")
 	for k := range 5 {
 		i := k * bins / 4
-		d.text(x(i), height-down+13, "tick", "middle", fmt.Sprintf("%.2g", float64(h.Edges[i])), 8)
+		d.text(x(i), height-down+13, "tick", []string{"start", "middle", "middle", "middle", "end"}[k], fmt.Sprintf("%.2g", float64(h.Edges[i])), 8)
 	}
 	d.text((left+width-right)/2, height-4, "tick", "middle", "distance to the closest real row (0 = equal, 1 = different in everything)", 90)
 	return d.done()

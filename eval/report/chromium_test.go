@@ -73,7 +73,7 @@ func TestPageInBrowser(t *testing.T) {
 		t.Errorf("%d drawings begin and %d end", n, m)
 	}
 	for _, id := range []string{"columns", "associations", "prediction", "rare", "nearest", "distances", "metrics", "notes"} {
-		if !strings.Contains(dom, fmt.Sprintf("<section id=%q>", id)) {
+		if !strings.Contains(dom, fmt.Sprintf(" id=%q>", id)) {
 			t.Errorf("no section %s", id)
 		}
 	}
