@@ -182,7 +182,7 @@ func (a *Associations) charts() []labelled {
 		{"Real (training table)", heat("associations in the training table", a.Columns, 1, at(a.Real))},
 		{"Synthetic", heat("associations in the synthetic table", a.Columns, 1, at(a.Synthetic))},
 		{"Synthetic less real", heat("difference of the associations", a.Columns, fullDifference, func(i, j int) float64 {
-			return float64(a.Synthetic[i][j]-a.Real[i][j])
+			return float64(a.Synthetic[i][j] - a.Real[i][j])
 		})},
 	}
 }
@@ -269,7 +269,7 @@ func (l *Loss) chart(z float64) template.HTML {
 		d.line(x(t), y-4, x(t), y+4, "axis")
 		d.text(x(t), y+17, "tick", "middle", t.String(), 6)
 	}
-	d.line(x(0), 8, x(0), y+8, "chance")
+	d.line(x(0), y-9, x(0), y+8, "chance")
 	half := Number(z) * l.StdErr
 	d.line(x(l.Value-half), y, x(l.Value+half), y, "whisker thick")
 	d.dot(x(l.Value), y, 5, "mean", fmt.Sprintf("%.3f ± %.3f", float64(l.Value), float64(half)))
