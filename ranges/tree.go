@@ -89,25 +89,18 @@ func (t *Tree) span(level, i int) (lo, hi int) {
 // Gaussian noise at one total cost, that is with σ² proportional to the height. It compares 2 to 16 and the flat tree.
 // (Qardaji, Yang, Li 2013, Understanding hierarchical methods for differentially private histograms, section 5, do so for Laplace noise.)
 func Fanout(leaves int) int {
-	best, least := max(2, leaves), math.Inf(1)
-	for b := 2; b <= 16 && b < leaves; b++ {
-		least, best = better(leaves, b, least, best)
-	}
-	if leaves > 16 {
-		least, best = better(leaves, leaves, least, best)
+	flat := max(2, leaves)
+	best, least := flat, math.Inf(1)
+	for _, b := range []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, flat} {
+		t, err := New(leaves, b)
+		if err != nil || b > flat {
+			continue
+		}
+		if v := t.MeanVariance(Even(t.Height(), math.Sqrt(float64(t.Height())))); v < least {
+			best, least = b, v
+		}
 	}
 	return best
-}
-
-func better(leaves, b int, least float64, best int) (float64, int) {
-	t, err := New(leaves, b)
-	if err != nil {
-		return least, best
-	}
-	if v := t.MeanVariance(Even(t.Height(), math.Sqrt(float64(t.Height())))); v < least {
-		return v, b
-	}
-	return least, best
 }
 
 // Even is sigma for each of the levels.
