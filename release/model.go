@@ -58,11 +58,12 @@ type Manifest struct {
 	Created      time.Time          `json:"created"`
 	Method       string             `json:"method"`
 	Claim        Claim              `json:"claim"`
-	Rows         float64            `json:"rows"`               // noisy number of rows of the private table, as the model estimates it
-	SchemaYAML   string             `json:"schema"`             // the public schema
-	SchemaSHA256 string             `json:"schema_sha256"`      // its fingerprint
-	Settings     map[string]any     `json:"settings,omitempty"` // of the method; public
-	Ledger       []accountant.Entry `json:"ledger"`             // this run's own entries, a chain of its own
+	Rows         float64            `json:"rows"`                      // noisy number of rows of the private table, as the model estimates it
+	SchemaYAML   string             `json:"schema"`                    // the public schema
+	SchemaSHA256 string             `json:"schema_sha256"`             // its fingerprint
+	DeclaredYAML string             `json:"declared_schema,omitempty"` // the schema of the ledger's reservation, if the run bought bins (bins: dp)
+	Settings     map[string]any     `json:"settings,omitempty"`        // of the method; public
+	Ledger       []accountant.Entry `json:"ledger"`                    // this run's own entries, a chain of its own
 	Parameters   Parameters         `json:"parameters"`
 }
 
@@ -78,7 +79,8 @@ type Fitted struct {
 	Method   string
 	Tool     string
 	Budget   accountant.Budget
-	Schema   *schema.Schema
+	Schema   *schema.Schema     // of the model's codes
+	Declared *schema.Schema     // of the private table, if the run bought the bins of Schema; nil: Schema
 	Ledger   *accountant.Ledger // of the closed session
 	Settings map[string]any     // public settings and choices of the method, for inspect
 	Params   Params
@@ -111,12 +113,18 @@ func New(f Fitted) (*Model, error) {
 	if math.IsNaN(rows) || math.IsInf(rows, 0) {
 		return nil, fmt.Errorf("release: the number of rows is not finite")
 	}
+	var declared []byte
+	if f.Declared != nil && f.Declared.Fingerprint() != f.Schema.Fingerprint() {
+		if declared, err = f.Declared.YAML(); err != nil {
+			return nil, err
+		}
+	}
 	m := &Model{
 		Manifest: Manifest{
 			Format: FormatVersion, Tool: f.Tool, Created: time.Now().UTC().Truncate(time.Second), Method: f.Method,
 			Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, Adjacency: reserve.Adjacency,
 				Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},
-			Rows: rows, SchemaYAML: string(yaml), SchemaSHA256: f.Schema.Fingerprint(), Settings: f.Settings, Ledger: f.Ledger.Entries,
+			Rows: rows, SchemaYAML: string(yaml), SchemaSHA256: f.Schema.Fingerprint(), DeclaredYAML: string(declared), Settings: f.Settings, Ledger: f.Ledger.Entries,
 			Parameters: Parameters{Kind: f.Params.Kind(), Bytes: len(raw), SHA256: digest(raw)},
 		},
 		schema: f.Schema, params: f.Params, raw: raw,

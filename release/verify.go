@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/schema"
 )
 
 // Verification is what [Model.Verify] recomputed.
@@ -54,7 +55,11 @@ func (m *Model) Verify() (Verification, error) {
 	if m.schema.Unit != reserve.Unit || m.schema.Unit != "" && max(1, m.schema.MaxRowsPerUnit) != reserve.MaxRowsPerUnit {
 		return fail("the schema's privacy unit is not the ledger's")
 	}
-	if fp := m.schema.Fingerprint(); m.SchemaSHA256 != fp || reserve.SchemaSHA256 != fp {
+	declared, err := m.declared()
+	if err != nil {
+		return fail("%v", err)
+	}
+	if m.SchemaSHA256 != m.schema.Fingerprint() || reserve.SchemaSHA256 != declared.Fingerprint() {
 		return fail("the schema's fingerprint differs")
 	}
 	if m.Method != run.Method {
@@ -63,7 +68,6 @@ func (m *Model) Verify() (Verification, error) {
 	if m.Parameters.SHA256 != digest(m.raw) || m.Parameters.Bytes != len(m.raw) {
 		return fail("the parameters are not those of the manifest")
 	}
-	var err error
 	if v.Reserved, err = run.Reserved.Epsilon(m.Claim.Delta, m.Claim.Adjacency); err != nil {
 		return fail("the reservation: %v", err)
 	}
@@ -76,4 +80,20 @@ func (m *Model) Verify() (Verification, error) {
 		}
 	}
 	return v, nil
+}
+
+// declared is the schema that the run was opened with: the model's own, or one that says of some columns that their bins are bought, and of
+// which the model's is a coarser form.
+func (m *Model) declared() (*schema.Schema, error) {
+	if m.DeclaredYAML == "" {
+		return m.schema, nil
+	}
+	d, err := schema.Parse([]byte(m.DeclaredYAML))
+	if err != nil {
+		return nil, fmt.Errorf("the declared schema: %w", err)
+	}
+	if _, err := d.Groups(m.schema); err != nil {
+		return nil, fmt.Errorf("the declared schema: %w", err)
+	}
+	return d, nil
 }

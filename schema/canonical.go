@@ -62,11 +62,7 @@ func writeColumn(b *bytes.Buffer, c *Column) {
 	case c.Kind.numeric():
 		line(keyMin, c.bound(c.Min))
 		line(keyMax, c.bound(c.Max))
-		if c.Spacing == Linear {
-			line(keyBins, strconv.Itoa(c.Bins))
-		} else {
-			line(keyBins, fmt.Sprintf("{count: %d, spacing: %s}", c.Bins, c.Spacing))
-		}
+		line(keyBins, c.binsText())
 	}
 	if c.Decimals > 0 {
 		line(keyDecimals, strconv.Itoa(c.Decimals))
@@ -80,6 +76,21 @@ func writeColumn(b *bytes.Buffer, c *Column) {
 	if c.OnInvalid == Other {
 		line(keyOther, scalar(c.Other))
 	}
+}
+
+// binsText writes the bins of a filled column without edges.
+func (c *Column) binsText() string {
+	spacing := ""
+	if c.Spacing != Linear {
+		spacing = fmt.Sprintf(", spacing: %s", c.Spacing)
+	}
+	switch {
+	case c.BuyBins > 0:
+		return fmt.Sprintf("{dp: %d, share: %s, grid: %d%s}", c.BuyBins, formatNumber(c.BuyShare), c.Bins, spacing)
+	case spacing != "":
+		return fmt.Sprintf("{count: %d%s}", c.Bins, spacing)
+	}
+	return strconv.Itoa(c.Bins)
 }
 
 func each[T any](list []T, write func(T) string) []string {

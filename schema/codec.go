@@ -59,6 +59,9 @@ func newCodec(c Column) (*Codec, *fault) {
 		if fault != nil {
 			return nil, fault
 		}
+		if c.BuyBins >= b.count() {
+			return nil, faultf(keyBuy, "dp: %d bins out of %d cells leave nothing to buy: the grid must be finer, or bins: %d will do", c.BuyBins, b.count(), b.count())
+		}
 		codec.bins = b
 	}
 	if len(c.Missing) > 0 {

@@ -29,6 +29,11 @@
 //	    kind: real
 //	    edges: [0, 0.5, 1, 2, 40] # instead of min, max and bins
 //	    decimals: 2               # digits written behind the point; default by the bin width
+//	  - name: pay
+//	    kind: real
+//	    min: 0
+//	    max: 1e6
+//	    bins: {dp: 16, share: 0.05, grid: 1024, spacing: log} # a fit buys 16 bins for .05 of its epsilon; see Column.BuyBins
 //	  - name: ward
 //	    kind: categorical
 //	    categories: [medical, surgical, elsewhere]

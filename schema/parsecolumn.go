@@ -65,6 +65,16 @@ func (f *file) column(i int, node *yaml.Node) Column {
 	text(keyOther, &c.Other)
 	whole(keyBins, &c.Bins)
 	whole(keyDecimals, &c.Decimals)
+	whole(keyBuy, &c.BuyBins)
+	read(keyShare, func(n *yaml.Node) error {
+		text, err := plainOf(n)
+		if x, ok := parseNumber([]byte(text)); ok {
+			c.BuyShare = x
+		} else if err == nil {
+			err = fmt.Errorf("must be a number, not %s", quote(text))
+		}
+		return err
+	})
 	f.texts(i, &c, keyCategories, &c.Categories)
 	f.texts(i, &c, keyMissing, &c.Missing)
 
@@ -88,7 +98,7 @@ func columnName(node *yaml.Node) string {
 	return ""
 }
 
-// bins takes apart bins: {count: 32, spacing: log}.
+// bins takes apart bins: {count: 32, spacing: log} and bins: {dp: 16, share: 0.05, grid: 1024, spacing: log}.
 func (f *file) bins(i int, c *Column) {
 	nodes := &f.columns[i]
 	n := nodes.fields[keyBins]
@@ -96,19 +106,23 @@ func (f *file) bins(i int, c *Column) {
 		return
 	}
 	before := len(f.ps.found)
-	values := f.entries(n, i, c.Name, "count", "spacing")
+	values := f.entries(n, i, c.Name, "count", "spacing", "dp", "share", "grid")
+	switch {
+	case values["dp"] != nil && values["count"] != nil:
+		f.ps.addAt(values["count"].Line, i, c.Name, "bins: dp and count are two ways to say how many; the cells to buy edges from are grid")
+	case values["dp"] == nil && values["grid"] != nil:
+		f.ps.addAt(values["grid"].Line, i, c.Name, "bins: grid needs dp")
+	}
 	if len(f.ps.found) > before {
 		nodes.broken.add(keyBins)
 	}
-	if count := values["count"]; count != nil {
-		nodes.fields[keyBins] = count
-	} else {
-		delete(nodes.fields, keyBins)
-		nodes.given &^= 1 << keyBins
-	}
-	if spacing := values["spacing"]; spacing != nil {
-		nodes.fields[keySpacing] = spacing
-		nodes.given.add(keySpacing)
+	delete(nodes.fields, keyBins)
+	nodes.given &^= 1 << keyBins
+	for text, k := range map[string]key{"count": keyBins, "grid": keyBins, "spacing": keySpacing, "dp": keyBuy, "share": keyShare} {
+		if v := values[text]; v != nil {
+			nodes.fields[k] = v
+			nodes.given.add(k)
+		}
 	}
 }
 

@@ -30,12 +30,14 @@ const (
 	keyOnInvalid
 	keyOther
 	keyDecimals
-	keyNone // the column or the schema as a whole
+	keyBuy   // in a file: bins.dp
+	keyShare // in a file: bins.share
+	keyNone  // the column or the schema as a whole
 )
 
 var keyNames = [...]string{
 	"decoy", "unit", "max_rows_per_unit", "csv", "columns",
-	"name", "kind", "categories", "min", "max", "bins", "spacing", "edges", "format", "missing", "on_invalid", "other", "decimals", "",
+	"name", "kind", "categories", "min", "max", "bins", "spacing", "edges", "format", "missing", "on_invalid", "other", "decimals", "dp", "share", "",
 }
 
 func (k key) String() string { return keyNames[k] }

@@ -44,6 +44,8 @@ type Column struct {
 	OnInvalid  Policy    // default Refuse
 	Other      string    // the category that takes disallowed cells when OnInvalid is Other
 	Decimals   int       // Real: digits written after the point; 0 = chosen from the bin width
+	BuyBins    int       // numeric: > 0 = that many bins, whose edges a fit buys among those of the Bins (default 1024) cells of a fine grid
+	BuyShare   float64   // of ε that the fit may spend on these edges: with BuyBins, 0 < share ≤ 0.5
 }
 
 // Index gives the position of the named column in s.Columns, or -1.
@@ -90,6 +92,7 @@ const (
 	spaceFormat     = "2006-01-02 15:04:05"       // read as timestampFormat is, and written as said
 	plainFormat     = "2006-01-02T15:04:05"       // likewise
 	defaultBins     = 32
+	defaultGrid     = 1024
 	singleValues    = 100   // an Integer with at most this many values has one bin a value
 	maxCodes        = 65536 // a code is a uint16
 )
@@ -113,6 +116,8 @@ func (c Column) filled() Column {
 	if c.Kind.numeric() {
 		if k := len(c.Edges); k > 0 {
 			c.Min, c.Max = c.Edges[0], c.Edges[k-1]
+		} else if c.Bins == 0 && c.BuyBins > 0 {
+			c.Bins = c.defaultGrid()
 		} else if c.Bins == 0 {
 			c.Bins = c.defaultBins()
 		}
@@ -128,16 +133,29 @@ func (c Column) defaultBins() int {
 	if c.Kind == Real {
 		return defaultBins
 	}
-	values := c.Max - c.Min + 1
-	if c.Kind == Timestamp {
-		if step, ok := momentStep(Timestamp, c.Format, int64(c.Min), int64(c.Max)); ok {
-			values = (c.Max-c.Min)/float64(step) + 1
-		}
-	}
+	values := c.wholeValues()
 	if c.Kind == Integer && values <= singleValues {
 		return max(int(values), 1)
 	}
 	return int(max(min(values, defaultBins), 1))
+}
+
+// defaultGrid is the number of cells among whose edges those of the bins are bought.
+func (c Column) defaultGrid() int {
+	if c.Kind == Real {
+		return defaultGrid
+	}
+	return int(max(min(c.wholeValues(), defaultGrid), 1))
+}
+
+// wholeValues is the number of values of a column of whole values.
+func (c Column) wholeValues() float64 {
+	if c.Kind == Timestamp {
+		if step, ok := momentStep(Timestamp, c.Format, int64(c.Min), int64(c.Max)); ok {
+			return (c.Max-c.Min)/float64(step) + 1
+		}
+	}
+	return c.Max - c.Min + 1
 }
 
 // size is the number of codes of a filled, valid column.

@@ -67,6 +67,8 @@ func givenFields(c *Column) keys {
 		{keyOnInvalid, true},
 		{keyOther, c.Other != ""},
 		{keyDecimals, c.Decimals != 0},
+		{keyBuy, c.BuyBins != 0},
+		{keyShare, c.BuyShare != 0},
 	} {
 		if f.given {
 			given.add(f.key)
@@ -98,6 +100,13 @@ func (ps *problems) schema(s *Schema, broken keys) {
 	if len(s.Columns) == 0 && !broken.has(keyColumns) {
 		ps.add(top(keyColumns), "", "a schema needs at least one column")
 	}
+	shares := 0.0
+	for i := range s.Columns {
+		shares += s.Columns[i].BuyShare
+	}
+	if shares > maxShare*(1+1e-9) {
+		ps.add(top(keyColumns), "", "the shares of bins: dp add up to %.3g, more than %v: too little of epsilon is left for the fit", shares, maxShare)
+	}
 	seen := make(map[string]int, len(s.Columns))
 	for i := range s.Columns {
 		name := s.Columns[i].Name
@@ -127,6 +136,8 @@ var appliesTo = map[key][]Kind{
 	keyFormat:     {Date, Timestamp},
 	keyOther:      {Categorical, Boolean},
 	keyDecimals:   {Real},
+	keyBuy:        {Integer, Real, Date, Timestamp},
+	keyShare:      {Integer, Real, Date, Timestamp},
 }
 
 // column checks column i and, where nothing is wrong, makes its codec. A broken
@@ -149,7 +160,7 @@ func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
 		add(keyKind, -1, "a column needs a kind (%s)", strings.Join(kindNames.texts, ", "))
 		return nil
 	}
-	for k := keyCategories; k <= keyDecimals; k++ {
+	for k := keyCategories; k <= keyShare; k++ {
 		if kinds := appliesTo[k]; kinds != nil && given.has(k) && !slices.Contains(kinds, c.Kind) {
 			add(k, -1, "%s does not apply to kind %s", k, c.Kind)
 			broken.add(k)
@@ -240,7 +251,7 @@ func (ps *problems) invalid(c *Column, given keys, add func(key, int, string, ..
 // numbers checks the bounds and bins of a numeric column.
 func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add func(key, int, string, ...any)) {
 	if given.has(keyEdges) {
-		if given.has(keyBins) || given.has(keySpacing) {
+		if given.has(keyBins) || given.has(keySpacing) || given.has(keyBuy) {
 			add(keyEdges, -1, "edges and bins cannot both be set")
 		}
 		if sound(keyEdges) {
@@ -276,6 +287,7 @@ func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add fun
 			add(keyBins, -1, "%d bins and a missing one are more than %d", c.Bins, maxCodes)
 		}
 	}
+	ps.bought(c, given, sound, add)
 	if sound(keyFormat) {
 		switch {
 		case c.Format == "":
@@ -290,6 +302,24 @@ func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add fun
 		add(keyDecimals, -1, "decimals must be from 1 to %d, not %d; leave it out to have it chosen", maxDecimals, c.Decimals)
 	}
 }
+
+// bought checks bins whose edges are bought.
+func (ps *problems) bought(c *Column, given keys, sound func(key) bool, add func(key, int, string, ...any)) {
+	if sound(keyBuy) && c.BuyBins < 2 {
+		add(keyBuy, -1, "dp must be at least 2, not %d", c.BuyBins)
+	}
+	switch {
+	case given.has(keyBuy) && !given.has(keyShare):
+		add(keyShare, -1, "bins: dp needs share: the part of epsilon that the edges may cost, such as share: 0.05")
+	case given.has(keyShare) && !given.has(keyBuy):
+		add(keyShare, -1, "share needs dp: the number of bins to buy")
+	case sound(keyShare) && !(c.BuyShare > 0 && c.BuyShare <= maxShare):
+		add(keyShare, -1, "share must be above 0 and at most %v, not %v", maxShare, c.BuyShare)
+	}
+}
+
+// maxShare is the most of ε that bought edges may cost: of one column, and of all.
+const maxShare = 0.5
 
 // edges checks explicit edges.
 func (ps *problems) edges(c *Column, sound func(key) bool, add func(key, int, string, ...any)) {

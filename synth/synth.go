@@ -69,7 +69,7 @@ type Noise struct {
 // Run opens a session for the plan, fits, and returns the verified model: the whole road from private rows to a release.
 func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*release.Model, *privacy.Session, error) {
 	nb := privacy.NeighboursOf(rows.Schema(), o.Adjacency)
-	plan, err := f.Plan(rows.Schema(), nb, o.Budget)
+	plan, err := WithBins(f, rows.Schema()).Plan(rows.Schema(), nb, o.Budget)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,7 +98,7 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 		return nil, s, err
 	}
 	m, err := release.New(release.Fitted{
-		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: rows.Schema(), Ledger: s.Ledger(), Settings: fitted.Settings, Params: fitted.Params,
+		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: s.Schema(), Declared: rows.Schema(), Ledger: s.Ledger(), Settings: fitted.Settings, Params: fitted.Params,
 	})
 	if ok && err == nil {
 		os.Remove(o.Checkpoint)

@@ -89,7 +89,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	nb := privacy.NeighboursOf(s, r.adjacency)
-	fit, err := r.fitter.Plan(s, nb, r.budget)
+	fit, err := synth.WithBins(r.fitter, s).Plan(s, nb, r.budget)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"ranges":                         {},
 	"workload":                       {"schema", "table", "marginal"},
 	"release":                        {"schema", "table", "accountant", "marginal", "gan"},
-	"synth":                          {"schema", "accountant", "privacy", "release", "internal/atomicfile"},
+	"synth":                          {"schema", "accountant", "privacy", "release", "ranges", "internal/atomicfile"},
 	"synth/mst":                      {"synth", "privacy", "release", "marginal", "accountant", "schema"},
 	"synth/wgan":                     {"synth", "privacy", "release", "gan", "bounds", "accountant", "schema", "internal/kernels"},
 	"configs":                        {"schema", "accountant", "synth", "synth/all"},

@@ -71,6 +71,9 @@ var mutants = []mutant{
 	{"halved cost of a selection", "accountant/event.go", "return e.Epsilon * e.Epsilon / 8, true", "return e.Epsilon * e.Epsilon / 16, true", "./accountant"},
 	{"a ledger verifies with a charge repeated", "accountant/reservation.go", "\t\tr.left[c.Event] -= c.Count\n", "", "./accountant"},
 	{"halved certificate", "bounds/measure.go", "b.factor = inflate * float64(c.UnitRows)", "b.factor = inflate * 0.5 * float64(c.UnitRows)", "./bounds"},
+	{"coarsening forgets the units", "privacy/coarsen.go", "table.FromColumns(to, cols, t.Units())", "table.FromColumns(to, cols, nil)", "./privacy"},
+	{"bins take twice their share", "synth/bins.go", "Epsilon: c.BuyShare * budget.Epsilon, Delta", "Epsilon: 2 * c.BuyShare * budget.Epsilon, Delta", "./synth"},
+	{"bins are not in the plan", "synth/bins.go", "return append(p.purchase(), p.Plan.Composition()...)\n", "return p.Plan.Composition()\n", "./synth"},
 	{"rows print", "privacy/rows.go", "func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }", "", "./privacy"},
 }
 

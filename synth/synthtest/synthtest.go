@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -21,6 +22,7 @@ import (
 func Run(t *testing.T, f, good synth.Fitter) {
 	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f) })
 	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f) })
+	t.Run("plan ignores edges", func(t *testing.T) { planIgnoresEdges(t, f) })
 	t.Run("awkward tables", func(t *testing.T) { awkward(t, f) })
 	t.Run("learns a strong association", func(t *testing.T) { learns(t, good) })
 	t.Run("model file", func(t *testing.T) { modelFile(t, f) })
@@ -103,6 +105,24 @@ func planRefuses(t *testing.T, f synth.Fitter) {
 		if _, err := f.Plan(Schema(3), relations[0], b); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("%+v: %v", b, err)
 		}
+	}
+}
+
+// planIgnoresEdges asks that what a plan costs depends on the sizes of the columns, not on where their bins are: synth.WithBins reserves
+// before the edges are bought.
+func planIgnoresEdges(t *testing.T, f synth.Fitter) {
+	var plans []accountant.Composition
+	for _, edges := range [][]float64{{0, 1, 2, 3, 4}, {0, .001, .01, 3.9, 4}} {
+		s := Schema(3)
+		s.Columns = append(s.Columns, schema.Column{Name: "x", Kind: schema.Real, Edges: edges})
+		p, err := f.Plan(s, relations[0], one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans = append(plans, p.Composition())
+	}
+	if !slices.Equal(plans[0], plans[1]) {
+		t.Errorf("even edges plan %v, others %v", plans[0], plans[1])
 	}
 }
 

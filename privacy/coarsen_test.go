@@ -1,0 +1,133 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// fineSchema has a column of 20 cells, of which 4 bins are bought, and a plain one of two codes.
+func fineSchema(unit string, k int) *schema.Schema {
+	return &schema.Schema{Unit: unit, MaxRowsPerUnit: k, Columns: []schema.Column{
+		{Name: "x", Kind: schema.Real, Max: 20, Bins: 20, BuyBins: 4, BuyShare: .1, Missing: []string{""}},
+		{Name: "y", Kind: schema.Categorical, Categories: []string{"a", "b"}},
+	}}
+}
+
+func fineTable(t testing.TB, s *schema.Schema, x, y []uint8, units []uint32) *table.Table {
+	t.Helper()
+	tab, err := table.FromColumns(s, []table.Codes{{U8: x}, {U8: y}}, units)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func TestCoarsen(t *testing.T) {
+	s := fineSchema("id", 2)
+	x, y, units := []uint8{0, 4, 5, 9, 10, 19, 20, 7}, []uint8{0, 1, 0, 1, 0, 1, 0, 1}, []uint32{0, 0, 1, 1, 2, 2, 3, 3}
+	session, err := Open(context.Background(), FromTable(fineTable(t, s, x, y, units)), Options{Budget: wide, Plan: accountant.Composition{
+		{Event: accountant.Gaussian{NoiseMultiplier: .25}, Count: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(session.Ledger().Entries)
+	coarse, err := s.Bought([][]int{{0, 5, 6, 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := session.Coarsen(coarse); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(session.Ledger().Entries); got != before {
+		t.Errorf("coarsening wrote %d ledger entries: it is no mechanism", got-before)
+	}
+	if got := session.Ledger().Entries[1].SchemaSHA256; got != s.Fingerprint() {
+		t.Error("the ledger lost the fingerprint of the declared schema")
+	}
+	if session.Schema() != coarse {
+		t.Error("the session has the old schema")
+	}
+	got := session.data()
+	if !slices.Equal(got.Column(0).U8, []uint8{0, 0, 1, 2, 3, 3, 4, 2}) || !slices.Equal(got.Column(1).U8, y) {
+		t.Errorf("codes %v, %v", got.Column(0), got.Column(1))
+	}
+	if !slices.Equal(got.Units(), units) {
+		t.Errorf("units %v, want %v: rows of a unit must stay together", got.Units(), units)
+	}
+	m, err := session.Counts("bins", Marginal{Cols: []int{0}}, .5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Counts) != 5 {
+		t.Errorf("%d cells after coarsening, want 4 bins and a missing one", len(m.Counts))
+	}
+	if err := session.Coarsen(s); !errors.Is(err, schema.ErrInvalid) {
+		t.Errorf("going back to the finer schema: %v", err)
+	}
+	if err := session.Close(accountant.StatusDone); err != nil {
+		t.Fatal(err)
+	}
+	if err := session.Coarsen(coarse); !errors.Is(err, ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+// TestCoarsenKeepsNeighbours: what coarsening makes of neighbouring tables is neighbouring under the same relation, for units of one and of
+// three rows and both adjacencies: one row, one row, and nothing of one unit depends on another.
+func TestCoarsenKeepsNeighbours(t *testing.T) {
+	u := rand.New(rand.NewPCG(11, 12))
+	s := fineSchema("", 0)
+	coarse, err := s.Bought([][]int{{0, 5, 6, 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := s.Groups(coarse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, nb := range relations {
+		attained := 0.0
+		for range 300 {
+			var ax, ay, bx, by []uint8
+			draw := func(n int, x, y *[]uint8) {
+				for range n {
+					*x, *y = append(*x, uint8(u.IntN(21))), append(*y, uint8(u.IntN(2)))
+				}
+			}
+			draw(u.IntN(20), &ax, &ay)
+			bx, by = slices.Clone(ax), slices.Clone(ay)
+			if nb.Adjacency == accountant.ReplaceOne {
+				draw(nb.MaxRowsPerUnit, &ax, &ay)
+			}
+			draw(nb.MaxRowsPerUnit, &bx, &by)
+			var counts [2][]int64
+			for i, rows := range [][2][]uint8{{ax, ay}, {bx, by}} {
+				tab, err := regroup(fineTable(t, s, rows[0], rows[1], nil), coarse, groups)
+				if err != nil {
+					t.Fatal(err)
+				}
+				counts[i] = make([]int64, 10)
+				tab.CountTo(counts[i], []int{0, 1})
+			}
+			square := 0.0
+			for i := range counts[0] {
+				square += math.Pow(float64(counts[0][i]-counts[1][i]), 2)
+			}
+			attained = max(attained, math.Sqrt(square))
+		}
+		if attained > nb.deltaTwo() {
+			t.Errorf("%v: the coarse counts moved by %v, the gate assumes %v", nb, attained, nb.deltaTwo())
+		}
+		if nb.MaxRowsPerUnit == 1 && attained < nb.deltaTwo()*(1-1e-9) {
+			t.Errorf("%v: the coarse counts moved by %v only: the test shows little", nb, attained)
+		}
+	}
+}

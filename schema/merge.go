@@ -1,0 +1,120 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Buys lists the columns whose bins are bought with budget (Column.BuyBins), by position.
+func (s *Schema) Buys() []int {
+	var out []int
+	for i := range s.Columns {
+		if s.Columns[i].BuyBins > 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Bought gives the schema with edges for the columns of [Schema.Buys], in their order: for each, the cells of the fine grid that are the first
+// of a bin. The first start is 0, and starts increase. The error wraps ErrInvalid.
+func (s *Schema) Bought(starts [][]int) (*Schema, error) {
+	buys := s.Buys()
+	if len(starts) != len(buys) {
+		return nil, fmt.Errorf("schema: %w: bins for %d of %d columns", ErrInvalid, len(starts), len(buys))
+	}
+	codecs, err := s.Codecs()
+	if err != nil {
+		return nil, err
+	}
+	out := s.filled()
+	for k, i := range buys {
+		c, codec := &out.Columns[i], codecs[i]
+		c.Edges = make([]float64, 0, len(starts[k])+1)
+		for j, at := range starts[k] {
+			if at < 0 || at >= codec.bins.count() || j == 0 && at != 0 || j > 0 && at <= starts[k][j-1] {
+				return nil, fmt.Errorf("schema: %w: column %s: bins must start at increasing cells, from 0", ErrInvalid, quote(c.Name))
+			}
+			c.Edges = append(c.Edges, codec.bins.lower[at])
+		}
+		c.Edges = append(c.Edges, c.Max)
+		c.Bins, c.Spacing, c.BuyBins, c.BuyShare = 0, Linear, 0, 0
+	}
+	return out, out.Validate()
+}
+
+// Grid gives the number of cells of the fine grid of a numeric column, the missing code not counted, and how many of them can be the first of
+// a bin: all but the last if that holds a single value, since the last of a list of edges belongs to the bin before it.
+func (c *Codec) Grid() (cells, starts int) {
+	if c.bins == nil {
+		return 0, 0
+	}
+	cells = c.bins.count()
+	starts = cells
+	if c.bins.lower[cells-1] == c.bins.max {
+		starts--
+	}
+	return cells, max(starts, 1)
+}
+
+// Groups says how a coarser schema sees the codes of s: for each column nil if the two columns are the same, else the code of to for each
+// code of s. The error, which wraps ErrInvalid, is for schemas that differ in anything but the edges of columns that s says are bought.
+func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
+	fine, err := s.Codecs()
+	if err != nil {
+		return nil, err
+	}
+	coarse, err := to.Codecs()
+	if err != nil {
+		return nil, err
+	}
+	differ := func(format string, args ...any) ([][]uint16, error) {
+		return nil, fmt.Errorf("schema: %w: not a coarser form of the other: "+format, append([]any{ErrInvalid}, args...)...)
+	}
+	a, b := s.filled(), to.filled()
+	if a.Unit != b.Unit || a.MaxRowsPerUnit != b.MaxRowsPerUnit || a.CSV != b.CSV || len(a.Columns) != len(b.Columns) {
+		return differ("unit, CSV form and the number of columns must agree")
+	}
+	out := make([][]uint16, len(fine))
+	for i := range fine {
+		from, into := a.Columns[i], b.Columns[i]
+		if from.BuyBins == 0 || into.BuyBins != 0 {
+			if !same(from, into) {
+				return differ("column %s", quote(from.Name))
+			}
+			continue
+		}
+		if len(into.Edges) != from.BuyBins+1 {
+			return differ("column %s has %d edges for %d bins", quote(from.Name), len(into.Edges), from.BuyBins)
+		}
+		edges := into.Edges
+		into.Edges, into.Bins, into.Spacing, into.BuyBins, into.BuyShare = nil, from.Bins, from.Spacing, from.BuyBins, from.BuyShare
+		if !same(from, into) {
+			return differ("column %s", quote(from.Name))
+		}
+		lower := fine[i].bins.lower
+		groups, next := make([]uint16, 0, fine[i].size), 0
+		for _, x := range lower {
+			if next < len(edges)-1 && x == edges[next] {
+				next++
+			}
+			groups = append(groups, uint16(max(next-1, 0)))
+		}
+		if next != len(edges)-1 {
+			return differ("column %s: an edge is not on the grid", quote(from.Name))
+		}
+		if fine[i].missing >= 0 {
+			groups = append(groups, uint16(coarse[i].missing))
+		}
+		out[i] = groups
+	}
+	return out, nil
+}
+
+// same reports whether two filled columns mean the same.
+func same(a, b Column) bool {
+	return a.Name == b.Name && a.Kind == b.Kind && slices.Equal(a.Categories, b.Categories) && a.Min == b.Min && a.Max == b.Max &&
+		a.Bins == b.Bins && a.Spacing == b.Spacing && slices.Equal(a.Edges, b.Edges) && a.Format == b.Format &&
+		slices.Equal(a.Missing, b.Missing) && a.OnInvalid == b.OnInvalid && a.Other == b.Other && a.Decimals == b.Decimals &&
+		a.BuyBins == b.BuyBins && a.BuyShare == b.BuyShare
+}

@@ -1,0 +1,183 @@
+package schema
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+const buying = `decoy: 1
+unit: id
+max_rows_per_unit: 2
+columns:
+  - {name: age, kind: integer, min: 0, max: 99, bins: {dp: 8, share: .05}, missing: [""]}
+  - {name: sex, kind: categorical, categories: [f, m]}
+  - {name: pay, kind: real, min: 0, max: 1000, bins: {dp: 16, share: .1, grid: 256, spacing: log}, decimals: 2}
+  - {name: day, kind: date, min: 2001-01-01, max: 2001-12-31, bins: {dp: 4, share: .01}}
+`
+
+func TestBoughtBins(t *testing.T) {
+	s, err := Parse([]byte(buying))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Sizes(); got[0] != 101 || got[2] != 256 || got[3] != 365 {
+		t.Errorf("sizes %v", got)
+	}
+	yaml, err := s.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse(yaml)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, yaml)
+	}
+	if again.Fingerprint() != s.Fingerprint() {
+		t.Error("the canonical form changes when it is read")
+	}
+	u := rand.New(rand.NewPCG(1, 1))
+	for range 20 {
+		var starts [][]int
+		for _, i := range s.Buys() {
+			codec, err := NewCodec(s.Columns[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, n := codec.Grid()
+			perm := u.Perm(n - 1)[:s.Columns[i].BuyBins-1]
+			at := make([]bool, n)
+			for _, p := range perm {
+				at[p+1] = true
+			}
+			list := []int{0}
+			for j, yes := range at {
+				if yes {
+					list = append(list, j)
+				}
+			}
+			starts = append(starts, list)
+		}
+		coarse, err := s.Bought(starts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, err := s.Groups(coarse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if groups[1] != nil {
+			t.Error("a column that is not bought is regrouped")
+		}
+		fine, _ := s.Codecs()
+		to, _ := coarse.Codecs()
+		for i, g := range groups {
+			for code, want := range g {
+				v := fine[i].Decode(uint16(code), u)
+				text := fine[i].AppendText(nil, v)
+				if got, err := to[i].EncodeText(text); err != nil || got != want {
+					t.Fatalf("column %d: %s has code %d, the groups say %d: %v", i, text, got, want, err)
+				}
+			}
+		}
+	}
+}
+
+// TestGridLeavesTheLastValue: a bin of the last single value cannot be written as edges, so it is not offered.
+func TestGridLeavesTheLastValue(t *testing.T) {
+	for _, tt := range []struct {
+		c             Column
+		cells, starts int
+	}{
+		{Column{Name: "a", Kind: Integer, Max: 99, BuyBins: 8, BuyShare: .1}, 100, 99},
+		{Column{Name: "a", Kind: Integer, Max: 9999, BuyBins: 8, BuyShare: .1}, 1024, 1024},
+		{Column{Name: "a", Kind: Real, Max: 1, BuyBins: 8, BuyShare: .1}, 1024, 1024},
+		{Column{Name: "a", Kind: Categorical, Categories: []string{"x"}}, 0, 0},
+	} {
+		codec, err := NewCodec(tt.c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cells, starts := codec.Grid(); cells != tt.cells || starts != tt.starts {
+			t.Errorf("%v: grid %d, %d, want %d, %d", tt.c, cells, starts, tt.cells, tt.starts)
+		}
+	}
+}
+
+func TestBoughtBinsAreChecked(t *testing.T) {
+	for name, bins := range map[string]string{
+		"no share":       "{dp: 8}",
+		"no dp":          "{share: .1}",
+		"share of 0":     "{dp: 8, share: 0}",
+		"share above":    "{dp: 8, share: .6}",
+		"share a text":   "{dp: 8, share: x}",
+		"one bin":        "{dp: 1, share: .1}",
+		"count too":      "{dp: 8, share: .1, count: 9}",
+		"grid alone":     "{grid: 100}",
+		"grid too fine":  "{dp: 8, share: .1, grid: 70000}",
+		"grid too small": "{dp: 8, share: .1, grid: 8}",
+		"grid of values": "{dp: 8, share: .1, grid: 200}",
+		"unknown":        "{dp: 8, shar: .1}",
+	} {
+		_, err := Parse([]byte("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: 0, max: 99, bins: " + bins + "}\n"))
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, column := range map[string]Column{
+		"categorical": {Name: "a", Kind: Categorical, Categories: []string{"x"}, BuyBins: 2, BuyShare: .1},
+		"with edges":  {Name: "a", Kind: Real, Edges: []float64{0, 1, 2}, BuyBins: 2, BuyShare: .1},
+		"NaN":         {Name: "a", Kind: Real, Max: 1, BuyBins: 2, BuyShare: math.NaN()},
+		"negative":    {Name: "a", Kind: Real, Max: 1, BuyBins: -2, BuyShare: .1},
+	} {
+		if _, err := NewCodec(column); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s := &Schema{}
+	for _, name := range []string{"a", "b", "c"} {
+		s.Columns = append(s.Columns, Column{Name: name, Kind: Real, Max: 1, BuyBins: 2, BuyShare: .2})
+	}
+	if err := s.Validate(); !errors.Is(err, ErrInvalid) {
+		t.Errorf("shares that add up to .6: %v", err)
+	}
+}
+
+func TestGroupsRefuse(t *testing.T) {
+	s, err := Parse([]byte(buying))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := [][]int{{0, 1, 2, 3, 4, 5, 6, 50}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 200}, {0, 90, 180, 270}}
+	for name, starts := range map[string][][]int{
+		"none":     nil,
+		"not 0":    {{1, 2, 3, 4, 5, 6, 7, 8}, good[1], good[2]},
+		"falling":  {{0, 2, 1, 4, 5, 6, 7, 8}, good[1], good[2]},
+		"too far":  {{0, 1, 2, 3, 4, 5, 6, 100}, good[1], good[2]},
+		"the last": {{0, 1, 2, 3, 4, 5, 6, 99}, good[1], good[2]},
+	} {
+		if _, err := s.Bought(starts); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, change := range map[string]func(*Schema){
+		"unit":      func(c *Schema) { c.MaxRowsPerUnit = 3 },
+		"name":      func(c *Schema) { c.Columns[0].Name = "b" },
+		"category":  func(c *Schema) { c.Columns[1].Categories = []string{"f", "x"} },
+		"off grid":  func(c *Schema) { c.Columns[2].Edges[1] += 1e-3 },
+		"bounds":    func(c *Schema) { c.Columns[0].Edges[8] = 120 },
+		"fewer":     func(c *Schema) { c.Columns[0].Edges = []float64{0, 99} },
+		"missing":   func(c *Schema) { c.Columns[0].Missing = nil },
+		"a column":  func(c *Schema) { c.Columns = c.Columns[:3] },
+		"not valid": func(c *Schema) { c.Columns[1].Kind = 0 },
+	} {
+		c, err := s.Bought(good)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(c)
+		if _, err := s.Groups(c); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

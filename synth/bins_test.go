@@ -1,0 +1,191 @@
+package synth_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/mst"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// payroll has n rows: pay is exponential with mean 1 % of its public range, so that all but the first of 16 even bins are empty.
+func payroll(t testing.TB, n int, share float64) *table.Table {
+	t.Helper()
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "pay", Kind: schema.Real, Max: 100, BuyBins: 16, BuyShare: share, Missing: []string{""}},
+		{Name: "sex", Kind: schema.Categorical, Categories: []string{"f", "m"}},
+		{Name: "age", Kind: schema.Integer, Max: 99, BuyBins: 8, BuyShare: share},
+	}}
+	codecs, err := s.Codecs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cols := make([]table.Codes, 3)
+	for i, size := range s.Sizes() {
+		cols[i] = table.NewCodes(size, n)
+	}
+	for r := range n {
+		code, err := codecs[0].EncodeFloat(math.Min(100, -math.Log((float64(r)+.5)/float64(n))))
+		if r%50 == 0 {
+			code, err = codecs[0].EncodeMissing()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		cols[0].Set(r, code)
+		cols[1].Set(r, uint16(r%2))
+		cols[2].Set(r, uint16(20+r*7%40))
+	}
+	tab, err := table.FromColumns(s, cols, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func fitter(t testing.TB) synth.Fitter {
+	f, err := mst.New(mst.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestBinsPlan: the whole is within the budget and uses nearly all of it, and the trees alone cost their shares.
+func TestBinsPlan(t *testing.T) {
+	s := payroll(t, 1, .05).Schema()
+	for _, nb := range []privacy.Neighbours{
+		{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}, {Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 3},
+	} {
+		b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+		p, err := synth.WithBins(fitter(t), s).Plan(s, nb, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost, err := p.Composition().Epsilon(b.Delta, nb.Adjacency)
+		if err != nil || cost.Epsilon > 1 || cost.Epsilon < .98 {
+			t.Errorf("%v: the plan costs %v: %v", nb, cost.Epsilon, err)
+		}
+		for i := range 2 {
+			tree, err := p.Composition()[i:i+1].Epsilon(b.Delta, nb.Adjacency)
+			if err != nil || math.Abs(tree.Epsilon-.05) > 1e-6 {
+				t.Errorf("%v: the bins of one column cost %v, want .05: %v", nb, tree.Epsilon, err)
+			}
+		}
+		named := 0
+		for _, n := range p.Forecast().Noise {
+			if strings.Contains(n.What, "bins of") && n.Sigma > 0 && n.Count > 1 {
+				named++
+			}
+		}
+		if named != 2 {
+			t.Errorf("the forecast names the noise of %d trees", named)
+		}
+		if _, err := synth.WithBins(fitter(t), s).Plan(s, nb, accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
+			t.Errorf("delta 0: %v", err)
+		}
+	}
+}
+
+func TestBinsPlainSchema(t *testing.T) {
+	f := fitter(t)
+	if synth.WithBins(f, &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Boolean}}}) != f {
+		t.Error("a schema without bought bins wraps the method")
+	}
+}
+
+// TestBinsAreQuantiles: on 20 000 rows at ε = 1, a fifth of it for these bins, no bin of pay holds more than 2.5 times its sixteenth. Even
+// bins would hold .998 of the rows in the first. The first cell of the grid alone holds 1.5 times a share; a range of the tree has a standard
+// deviation of √20.3/.037 = 122 rows (Example of package ranges; μ = .037 at ε = .2), so the bound is ten deviations away.
+func TestBinsAreQuantiles(t *testing.T) {
+	tab := payroll(t, 20000, .2)
+	m, s, err := synth.Run(context.Background(), privacy.FromTable(tab), fitter(t), synth.RunOptions{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := tab.Schema().Groups(m.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make([]float64, 17)
+	for r := range tab.Rows() {
+		counts[groups[0][tab.Column(0).At(r)]]++
+	}
+	for i, n := range counts[:16] {
+		if n > 20000/16*2.5 {
+			t.Errorf("bin %d of pay holds %v of 20000 rows", i, n)
+		}
+	}
+	if got := len(s.Ledger().Runs()); got != 1 {
+		t.Errorf("%d runs, want one: bins and fit are one reservation", got)
+	}
+	if m.DeclaredYAML == "" {
+		t.Fatal("the model does not carry the declared schema")
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	back, err := release.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := back.Verify(); err != nil || v.Reserved.Epsilon > 1 {
+		t.Errorf("%+v: %v", v, err)
+	}
+	for name, forge := range map[string]func(*release.Model){
+		"no declared schema": func(m *release.Model) { m.DeclaredYAML = "" },
+		"not a schema":       func(m *release.Model) { m.DeclaredYAML = "decoy: 1" },
+		"another share": func(m *release.Model) {
+			m.DeclaredYAML = strings.Replace(m.DeclaredYAML, "share: 0.2", "share: 0.1", 1)
+		},
+		"another grid":          func(m *release.Model) { m.DeclaredYAML = strings.Replace(m.DeclaredYAML, "1024", "1000", 1) },
+		"other declared column": func(m *release.Model) { m.DeclaredYAML = strings.Replace(m.DeclaredYAML, "sex", "six", 1) },
+	} {
+		forged, err := release.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge(forged)
+		if _, err := forged.Verify(); !errors.Is(err, release.ErrClaim) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// fickle plans more calls when the edges are not even.
+type fickle struct{ synth.Fitter }
+
+type ficklePlan struct {
+	synth.Plan
+	more accountant.Composition
+}
+
+func (f fickle) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan, error) {
+	p, err := f.Fitter.Plan(s, nb, b)
+	if e := s.Columns[0].Edges; err == nil && len(e) > 1 && e[1] < 5 {
+		return ficklePlan{p, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1e6}, Count: 1}}}, nil
+	}
+	return p, err
+}
+
+func (p ficklePlan) Composition() accountant.Composition {
+	return append(p.more, p.Plan.Composition()...)
+}
+
+func TestBinsRefuseFicklePlans(t *testing.T) {
+	_, _, err := synth.Run(context.Background(), privacy.FromTable(payroll(t, 5000, .2)), fickle{fitter(t)},
+		synth.RunOptions{Budget: accountant.Budget{Epsilon: 10, Delta: 1e-9}})
+	if err == nil || !strings.Contains(err.Error(), "cannot be used with bins: dp") {
+		t.Errorf("error %v", err)
+	}
+}
