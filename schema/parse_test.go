@@ -333,7 +333,7 @@ func TestDocumentedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]int{25, 4, 3, 2, 32}, s.Sizes()); diff != "" {
+	if diff := cmp.Diff([]int{25, 4, 1024, 3, 2, 32}, s.Sizes()); diff != "" {
 		t.Errorf("sizes (-want +got):\n%s", diff)
 	}
 }
