@@ -38,6 +38,7 @@ var allowed = map[string][]string{
 	"eval":                           {"schema", "table", "eval/internal/nearest"},
 	"eval/internal/nearest":          {},
 	"eval/report":                    {"schema", "table", "eval"},
+	"attack":                         {"schema", "table", "accountant", "privacy", "release", "synth", "eval"},
 	"datasets":                       {"schema", "table"},
 	"datasets/internal/cohort":       {},
 	"datasets/internal/cohort/write": {"datasets/internal/cohort"},

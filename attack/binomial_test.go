@@ -1,0 +1,136 @@
+package attack
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/decoy-dp/decoy/internal/stattest"
+)
+
+// TestClopperPearson: published intervals, and the definition: at the bound the tail is what was asked.
+func TestClopperPearson(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		s, n      int
+		tail      float64
+		low, high float64
+	}{
+		{"none of 10, 95 %", 0, 10, .025, 0, .308497},                            // 1 − .025^{1/10}
+		{"all of 10, 95 %", 10, 10, .025, .691503, 1},                            // .025^{1/10}
+		{"1 of 10, 95 %", 1, 10, .025, .002529, .445016},                         // Clopper & Pearson's chart; R binom.test(1, 10)
+		{"5 of 10, 95 %", 5, 10, .025, .187086, .812914},                         // R binom.test(5, 10)
+		{"81 of 263, 95 %", 81, 263, .025, .252706, .367626},                     // Newcombe 1998, Statistics in Medicine 17, table I
+		{"15 of 148, 95 %", 15, 148, .025, .0578, .1617},                         // Newcombe 1998
+		{"none of 20, 95 %", 0, 20, .025, 0, .1684},                              // Newcombe 1998
+		{"1 of 29, 95 %", 1, 29, .025, .0009, .1776},                             // Newcombe 1998
+		{"none of 400, 90 %", 0, 400, .025, 0, 1 - math.Exp(math.Log(.025)/400)}, // rule of the ceiling
+	} {
+		low, high := ClopperPearson(tt.s, tt.n, tt.tail)
+		if math.Abs(low-tt.low) > 6e-5 || math.Abs(high-tt.high) > 6e-5 {
+			t.Errorf("%s: [%.6f, %.6f], want [%.6f, %.6f]", tt.name, low, high, tt.low, tt.high)
+		}
+	}
+	for _, n := range []int{1, 7, 400, 10_000} {
+		for _, s := range []int{1, n / 2, n - 1} {
+			if s < 1 || s >= n {
+				continue
+			}
+			for _, tail := range []float64{1e-9, .025, .4} {
+				low, high := ClopperPearson(s, n, tail)
+				if got := atLeast(s, n, low); math.Abs(got/tail-1) > 1e-6 {
+					t.Errorf("%d of %d: P(X ≥ s) = %v at the lower bound, want %v", s, n, got, tail)
+				}
+				if got := atLeast(n-s, n, 1-high); math.Abs(got/tail-1) > 1e-3 {
+					t.Errorf("%d of %d: P(X ≤ s) = %v at the upper bound, want %v", s, n, got, tail)
+				}
+			}
+		}
+	}
+}
+
+// TestBinomial: the tail is the sum of the probabilities, and known values.
+func TestBinomial(t *testing.T) {
+	for _, n := range []int{1, 5, 60} {
+		for _, p := range []float64{.01, .5, .93} {
+			sum := 0.0
+			for k := n; k >= 0; k-- {
+				sum += binomial(k, n, p)
+				if got := atLeast(k, n, p); math.Abs(got-sum) > 1e-12 {
+					t.Errorf("P(X ≥ %d) of Binomial(%d, %v) is %v, the sum %v", k, n, p, got, sum)
+				}
+			}
+		}
+	}
+	if got := binomial(2, 4, .5); math.Abs(got-.375) > 1e-14 {
+		t.Errorf("P(X = 2) of 4 coins: %v", got)
+	}
+	if atLeast(5, 4, .9) != 0 {
+		t.Error("more successes than trials are possible")
+	}
+}
+
+// TestClopperPearsonCoverage: of intervals around a known rate no more than the stated share miss it. Null: a bound misses with probability
+// at most tail. 20 000 intervals a case; the count of misses is tested exactly, false alarms 1e-6. The same bounds at a
+// fifth of the tail would be missed too often to pass for it: the test has power.
+func TestClopperPearsonCoverage(t *testing.T) {
+	const intervals, tail = 20_000, .05
+	u := rand.New(rand.NewPCG(1, 2))
+	caught := false
+	for _, tt := range []struct {
+		n int
+		p float64
+	}{{20, .1}, {100, .5}, {300, .02}, {300, .9}} {
+		draw := func() (s int) {
+			for range tt.n {
+				if u.Float64() < tt.p {
+					s++
+				}
+			}
+			return s
+		}
+		missLow, missHigh := int64(0), int64(0)
+		for range intervals {
+			low, high := ClopperPearson(draw(), tt.n, tail)
+			if low > tt.p {
+				missLow++
+			}
+			if high < tt.p {
+				missHigh++
+			}
+		}
+		for _, miss := range []int64{missLow, missHigh} {
+			if _, _, ok := stattest.Binomial(miss, intervals, tail); !ok && float64(miss) > tail*intervals {
+				t.Errorf("n = %d, p = %v: %d of %d bounds miss", tt.n, tt.p, miss, intervals)
+			}
+			if _, _, ok := stattest.Binomial(miss, intervals, tail/5); !ok && float64(miss) > tail/5*intervals {
+				caught = true
+			}
+		}
+	}
+	if !caught {
+		t.Error("the test would not notice bounds at a fifth of the tail")
+	}
+}
+
+func TestClopperPearsonPanics(t *testing.T) {
+	for name, f := range map[string]func(){
+		"no trials":      func() { ClopperPearson(0, 0, .05) },
+		"too many":       func() { ClopperPearson(5, 4, .05) },
+		"negative":       func() { ClopperPearson(-1, 4, .05) },
+		"tail 0":         func() { ClopperPearson(1, 4, 0) },
+		"tail NaN":       func() { ClopperPearson(1, 4, math.NaN()) },
+		"guesses":        func() { Guesses{Canaries: 3, Made: 4}.PValue(1, 0) },
+		"right of none":  func() { Guesses{Canaries: 3, Made: 2, Right: 3}.PValue(1, 0) },
+		"scores, labels": func() { TPRAt([]float64{1}, nil, .1) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}

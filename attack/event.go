@@ -1,0 +1,77 @@
+package attack
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// few is the largest number of values of a score that is treated as discrete, as that of a selection is.
+const few = 16
+
+// thresholds picks two events "score > t" from the pilot: the one that promises the largest ε at δ and the one that promises the largest μ from
+// runs runs on each table, each rate being bounded at tail. The promise is read off a smoothed histogram of the pilot's scores on Out and of the
+// same moved by shift. A bad promise costs power; the bounds come from other runs.
+func (d direction) thresholds(runs int, tail, delta float64) [2]float64 {
+	n := float64(len(d.out))
+	mean, sd := 0.0, 0.0
+	for _, s := range d.out {
+		mean += s / n
+	}
+	for _, s := range d.out {
+		sd += (s - mean) * (s - mean) / (n - 1)
+	}
+	sd = math.Sqrt(sd)
+	width := .5 * sd // of the smoothing; wide, because what matters is the tail
+	candidates := d.steps()
+	if candidates != nil {
+		width = 0
+	} else {
+		const grid = 60
+		from, to := slices.Min(d.out)-sd, slices.Max(d.out)+d.shift+sd
+		for i := range grid + 1 {
+			candidates = append(candidates, from+(to-from)*float64(i)/grid)
+		}
+	}
+	above := func(t float64) float64 {
+		p := 0.0
+		for _, s := range d.out {
+			if width > 0 {
+				p += distuv.UnitNormal.Survival((t-s)/width) / n
+			} else if s > t {
+				p += 1 / n
+			}
+		}
+		return p
+	}
+	best, at := [2]float64{}, [2]float64{mean + d.shift/2, mean + d.shift/2}
+	for _, t := range candidates {
+		_, high := ClopperPearson(int(math.Round(above(t)*float64(runs))), runs, tail)
+		low, _ := ClopperPearson(int(math.Round(above(t-d.shift)*float64(runs))), runs, tail)
+		r := Rates{Out: high, In: low}
+		for k, promise := range [2]float64{r.Epsilon(delta), r.Mu()} {
+			if promise > best[k] {
+				best[k], at[k] = promise, t
+			}
+		}
+	}
+	return at
+}
+
+// steps are the thresholds between the values of a score that has only a few, nil for others.
+func (d direction) steps() (out []float64) {
+	distinct := func(x []float64) []float64 { return slices.Compact(slices.Sorted(slices.Values(x))) }
+	values := distinct(slices.Concat(d.out, d.strong))
+	if len(values) > few {
+		return nil
+	}
+	for _, v := range distinct(d.out) {
+		values = append(values, v+d.shift)
+	}
+	values = distinct(values)
+	for i := range len(values) - 1 {
+		out = append(out, values[i]/2+values[i+1]/2)
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// gateCall is one mechanism of the gate, as an audit calls it.
+type gateCall struct {
+	name string
+	// event is the mechanism's event at a noise scale; a larger scale is more private.
+	event func(nb privacy.Neighbours, scale float64) accountant.Event
+	// call runs it at that scale and returns what it released.
+	call func(g gateRun, s *privacy.Session) ([]float64, error)
+}
+
+// gateRun is what a call may use: public knowledge.
+type gateRun struct {
+	pair  *Pair
+	nb    privacy.Neighbours
+	scale float64
+	col   int // the column that is counted: the first with more than one code
+	sizes []int
+}
+
+var gateCalls = []gateCall{
+	{"total", func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.TotalEvent(scale) },
+		func(g gateRun, s *privacy.Session) ([]float64, error) {
+			n, err := s.Total("audit", g.scale)
+			return []float64{float64(n)}, err
+		}},
+	{"counts", func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.CountsEvent(scale) },
+		func(g gateRun, s *privacy.Session) ([]float64, error) {
+			m, err := s.Counts("audit", privacy.Marginal{Cols: []int{g.col}}, g.scale)
+			if err != nil {
+				return nil, err
+			}
+			return []float64{float64(m.Counts[g.pair.Target[g.col]]), float64(m.Counts[g.pair.Corner[g.col]])}, nil
+		}},
+	{"answer", func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.AnswerEvent(scale) },
+		func(g gateRun, s *privacy.Session) ([]float64, error) {
+			allow := make([]bool, g.sizes[g.col])
+			allow[g.pair.Target[g.col]] = true
+			n, err := s.Answer("audit", table.Predicate{{Column: g.col, Allow: allow}}, g.scale)
+			return []float64{float64(n)}, err
+		}},
+	{"select", func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.SelectEvent(1 / scale) },
+		func(g gateRun, s *privacy.Session) ([]float64, error) {
+			i, err := s.Select("audit", g.candidates(), 1/g.scale)
+			return []float64{float64(i)}, err
+		}},
+}
+
+// candidates are two estimates of one marginal of which a target row makes the one worse and the other better, as much as either can. The
+// first is right about Out; the second is wrong by so much that the first is chosen about once in eight times, where the odds
+// move by nearly e^ε.
+func (g gateRun) candidates() []privacy.Candidate {
+	counts := make([]int64, g.sizes[g.col])
+	g.pair.Out.CountTo(counts, []int{g.col})
+	right, wrong := make([]float64, len(counts)), make([]float64, len(counts))
+	for i, n := range counts {
+		right[i], wrong[i] = float64(n), float64(n)
+	}
+	k := float64(g.nb.MaxRowsPerUnit)
+	gap := math.Ceil(max(2, 4*g.scale) * k)
+	wrong[g.pair.Target[g.col]] += gap
+	if g.nb.Adjacency == accountant.ReplaceOne {
+		wrong[g.pair.Corner[g.col]] -= gap
+	}
+	m := privacy.Marginal{Cols: []int{g.col}}
+	return []privacy.Candidate{{Marginal: m, Estimate: right}, {Marginal: m, Estimate: wrong}}
+}
+
+// GateNames lists the mechanisms of the gate that [Gate] audits.
+func GateNames() []string {
+	names := make([]string, len(gateCalls))
+	for i, c := range gateCalls {
+		names[i] = c.name
+	}
+	return names
+}
+
+// Gate is one mechanism of package privacy by itself, with all of the budget: "total", "counts", "answer" or "select". Nothing stands between the auditor and what it
+// releases, and a run takes microseconds: this is the sharpest audit of noise, sensitivity and accounting. The two Gaussian ones
+// need δ > 0; for "answer" and "select" δ may be 0.
+func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape) (Mechanism, *Pair, error) {
+	fail := func(err error) (Mechanism, *Pair, error) {
+		return Mechanism{}, nil, fmt.Errorf("attack: %s: %w", name, err)
+	}
+	var g *gateCall
+	for i := range gateCalls {
+		if gateCalls[i].name == name {
+			g = &gateCalls[i]
+		}
+	}
+	if g == nil {
+		return fail(fmt.Errorf("the gate has no such mechanism; there is %s", strings.Join(GateNames(), ", ")))
+	}
+	if err := b.Validate(); err != nil {
+		return fail(err)
+	}
+	pair, err := Neighbours(s, adj, shape, 200)
+	if err != nil {
+		return fail(err)
+	}
+	nb := privacy.NeighboursOf(s, adj)
+	plan := func(scale float64) accountant.Composition {
+		return accountant.Composition{{Event: g.event(nb, scale), Count: 1}}
+	}
+	scale, err := accountant.Calibrate(b, nb.Adjacency, plan)
+	if err != nil {
+		return fail(err)
+	}
+	claim, err := ClaimOf(b, nb.Adjacency, plan(scale))
+	if err != nil {
+		return fail(err)
+	}
+	run := gateRun{pair: pair, nb: nb, scale: scale, sizes: s.Sizes()}
+	for run.sizes[run.col] == 1 {
+		run.col++
+	}
+	return Mechanism{Name: name, Claim: claim, Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
+		session, err := privacy.Open(ctx, privacy.FromTable(t), privacy.Options{Budget: b, Plan: plan(scale), Adjacency: nb.Adjacency, Method: name, Tool: "audit"})
+		if err != nil {
+			return nil, err
+		}
+		x, err := g.call(run, session)
+		return x, errors.Join(err, session.Close(accountant.StatusDone))
+	}}, pair, nil
+}

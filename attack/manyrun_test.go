@@ -1,0 +1,243 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth/synthtest"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// toy is a mechanism on the number of rows with a feature that says nothing beside it. noise draws from it with a standard deviation, or scale, of 1 for
+// the claim.
+func toy(claim Claim, seed uint64, noise func(u *rand.Rand) float64) Mechanism {
+	u := rand.New(rand.NewPCG(seed, seed)) // audits in these tests have one worker
+	return Mechanism{Name: "toy", Claim: claim, Run: func(_ context.Context, t *table.Table) ([]float64, error) {
+		return []float64{float64(t.Rows()) + noise(u), u.NormFloat64()}, nil
+	}}
+}
+
+func gaussianClaim(t *testing.T, mu float64) Claim {
+	t.Helper()
+	b := accountant.Budget{Epsilon: accountant.GDPEpsilon(mu, 1e-6), Delta: 1e-6}
+	c, err := ClaimOf(b, accountant.AddRemove, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func laplace(u *rand.Rand, scale float64) float64 {
+	x := scale * u.ExpFloat64()
+	if u.IntN(2) == 0 {
+		return -x
+	}
+	return x
+}
+
+func pairOf(t *testing.T, adj accountant.Adjacency, shape Shape) *Pair {
+	t.Helper()
+	p, err := Neighbours(synthtest.Schema(2), adj, shape, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestManyRunCoverage: the bounds of an audit exceed the truth no more often than stated, and with noise at half of what is claimed the audit
+// refutes the claim nearly always. Null: each audit is wrong with probability at most .1; 250 audits of each mechanism, false alarms 1e-6.
+func TestManyRunCoverage(t *testing.T) {
+	p := pairOf(t, accountant.AddRemove, Balanced)
+	pure := Claim{Budget: accountant.Budget{Epsilon: 1}, Adjacency: accountant.AddRemove}
+	o := Options{Runs: 200, Confidence: .9, Workers: 1}
+	for _, tt := range []struct {
+		name   string
+		claim  Claim
+		noise  func(u *rand.Rand) float64
+		halved bool
+	}{
+		{"Gaussian", gaussianClaim(t, 1), func(u *rand.Rand) float64 { return u.NormFloat64() }, false},
+		{"Laplace", pure, func(u *rand.Rand) float64 { return laplace(u, 1) }, false},
+		{"Gaussian, halved", gaussianClaim(t, 1), func(u *rand.Rand) float64 { return u.NormFloat64() / 2 }, true},
+		{"Laplace, halved", pure, func(u *rand.Rand) float64 { return laplace(u, .5) }, true},
+	} {
+		const audits = 250
+		refuted, wrong := int64(0), int64(0)
+		for i := range audits {
+			r, err := ManyRun(context.Background(), toy(tt.claim, uint64(i), tt.noise), p, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Refuted {
+				refuted++
+			}
+			if r.Epsilon > tt.claim.Budget.Epsilon || tt.claim.Mu > 0 && (r.Mu > tt.claim.Mu || r.Gaussian > tt.claim.Budget.Epsilon*(1+1e-9)) {
+				wrong++
+			}
+			if r.Epsilon > r.Ceiling+1e-9 {
+				t.Fatalf("%s: %v above the ceiling %v", tt.name, r.Epsilon, r.Ceiling)
+			}
+		}
+		t.Logf("%s: %d of %d refuted, %d bounds above the claim", tt.name, refuted, audits, wrong)
+		if tt.halved {
+			if refuted < audits*9/10 {
+				t.Errorf("%s: only %d of %d refuted", tt.name, refuted, audits)
+			}
+			continue
+		}
+		for _, n := range []int64{refuted, wrong} {
+			if _, _, ok := stattest.Binomial(n, audits, .1); !ok && n > audits/10 {
+				t.Errorf("%s: %d of %d audits accuse an honest mechanism", tt.name, n, audits)
+			}
+		}
+	}
+}
+
+// TestManyRunShowsACeiling: a mechanism that tells the tables apart for certain is bounded by what the runs can show, and no more.
+func TestManyRunShowsACeiling(t *testing.T) {
+	for _, shape := range Shapes() {
+		p := pairOf(t, accountant.AddRemove, shape)
+		r, err := ManyRun(context.Background(), toy(gaussianClaim(t, 1), 1, func(*rand.Rand) float64 { return 0 }), p, Options{Runs: 400, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := Ceiling(300, .05/4, 1e-6); math.Abs(r.Epsilon-want) > 1e-9 || r.Ceiling != r.Epsilon || !r.Refuted || r.AUROC != 1 || r.TPR != 1 {
+			t.Errorf("%s: %+v, want ε %v", shape, r, want)
+		}
+	}
+}
+
+// TestRareCodes: what depends on whether a code occurs at all shows on rare tables only.
+func TestRareCodes(t *testing.T) {
+	claim := gaussianClaim(t, 1)
+	leak := func(p *Pair) Mechanism {
+		return Mechanism{Name: "domain from the data", Claim: claim, Run: func(_ context.Context, tab *table.Table) ([]float64, error) {
+			counts := make([]int64, 2)
+			tab.CountTo(counts, []int{0})
+			return []float64{float64(min(1, counts[p.Target[0]]))}, nil
+		}}
+	}
+	for shape, want := range map[Shape]bool{Balanced: false, Rare: true} {
+		p := pairOf(t, accountant.AddRemove, shape)
+		r, err := ManyRun(context.Background(), leak(p), p, Options{Runs: 100})
+		if err != nil || r.Refuted != want {
+			t.Errorf("%s: %+v, %v", shape, r, err)
+		}
+	}
+}
+
+func TestNeighbours(t *testing.T) {
+	s := synthtest.Schema(3)
+	units := synthtest.Schema(3)
+	units.Unit, units.MaxRowsPerUnit = "id", 4
+	for _, tt := range []struct {
+		name            string
+		s               *schema.Schema
+		adj             accountant.Adjacency
+		shape           Shape
+		out, in, strong int // rows
+		target          int64
+	}{
+		{"rows", s, accountant.AddRemove, Balanced, 100, 101, 125, 50},
+		{"rows, replaced", s, accountant.ReplaceOne, Balanced, 100, 100, 100, 50},
+		{"rare", s, accountant.AddRemove, Rare, 100, 101, 125, 0},
+		{"rare, replaced", s, accountant.ReplaceOne, Rare, 100, 100, 100, 0},
+		{"units", units, accountant.AddRemove, Balanced, 100, 104, 124, 48},
+		{"units, replaced", units, accountant.ReplaceOne, Rare, 100, 100, 100, 0},
+	} {
+		p, err := Neighbours(tt.s, tt.adj, tt.shape, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Out.Rows() != tt.out || p.In.Rows() != tt.in || p.Strong.Rows() != tt.strong {
+			t.Errorf("%s: %d, %d, %d rows", tt.name, p.Out.Rows(), p.In.Rows(), p.Strong.Rows())
+		}
+		k := int64(max(1, tt.s.MaxRowsPerUnit))
+		count := func(tab *table.Table, row []uint16) int64 {
+			n := int64(0)
+			for r := range tab.Rows() {
+				same := true
+				for c, code := range row {
+					same = same && tab.Column(c).At(r) == code
+				}
+				if same {
+					n++
+				}
+			}
+			return n
+		}
+		if a, b, c := count(p.Out, p.Target), count(p.In, p.Target), count(p.Strong, p.Target); a != tt.target || b != a+k || c != a+k*int64(p.Strength) {
+			t.Errorf("%s: %d, %d, %d target rows", tt.name, a, b, c)
+		}
+		gone := int64(0)
+		if tt.adj == accountant.ReplaceOne {
+			gone = k
+		}
+		if a, b := count(p.Out, p.Corner), count(p.In, p.Corner); b != a-gone {
+			t.Errorf("%s: %d, %d corner rows", tt.name, a, b)
+		}
+		if tt.s.Unit != "" {
+			seen := map[uint32]int{}
+			for _, u := range p.In.Units() {
+				seen[u]++
+			}
+			for u, n := range seen {
+				if n != int(k) {
+					t.Errorf("%s: unit %d has %d rows", tt.name, u, n)
+				}
+			}
+		}
+	}
+	if _, err := Neighbours(s, accountant.AddRemove, "round", 100); err == nil {
+		t.Error("an unknown shape")
+	}
+	flat := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Categorical, Categories: []string{"x"}}}}
+	if _, err := Neighbours(flat, accountant.AddRemove, Balanced, 100); !errors.Is(err, schema.ErrInvalid) {
+		t.Errorf("one code only: %v", err)
+	}
+	if _, err := Neighbours(&schema.Schema{}, accountant.AddRemove, Balanced, 100); !errors.Is(err, schema.ErrInvalid) {
+		t.Errorf("no columns: %v", err)
+	}
+}
+
+func TestManyRunErrors(t *testing.T) {
+	p := pairOf(t, accountant.AddRemove, Balanced)
+	claim := gaussianClaim(t, 1)
+	good := toy(claim, 1, func(u *rand.Rand) float64 { return u.NormFloat64() })
+	for name, o := range map[string]Options{"runs": {Runs: 5}, "confidence": {Confidence: 1}, "NaN": {Confidence: math.NaN()}} {
+		if _, err := ManyRun(context.Background(), good, p, o); err == nil || !strings.HasPrefix(err.Error(), "attack: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	broken := errors.New("broken")
+	bad := Mechanism{Claim: claim, Run: func(context.Context, *table.Table) ([]float64, error) { return nil, broken }}
+	if _, err := ManyRun(context.Background(), bad, p, Options{}); !errors.Is(err, broken) {
+		t.Errorf("a mechanism that fails: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := ManyRun(ctx, good, p, Options{Workers: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestProgressReachesTheEnd(t *testing.T) {
+	last := 0
+	_, err := ManyRun(context.Background(), toy(gaussianClaim(t, 1), 1, func(u *rand.Rand) float64 { return u.NormFloat64() }), pairOf(t, accountant.AddRemove, Balanced),
+		Options{Runs: 50, Workers: 1, Progress: func(done, runs int) {
+			if done != last+1 || runs != 100 {
+				t.Errorf("%d of %d after %d", done, runs, last)
+			}
+			last = done
+		}})
+	if err != nil || last != 100 {
+		t.Errorf("ended at %d, %v", last, err)
+	}
+}

@@ -1,0 +1,208 @@
+package attack
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/stattest"
+)
+
+// TestCeiling: what N perfect runs show. Values of math: ln((1−p−δ)/p), p = 1−(α/4)^{1/N}; and (arXiv 2305.08846) 3.49 for 100 right
+// guesses, 5.81 for 1000.
+func TestCeiling(t *testing.T) {
+	if got := Ceiling(400, .1/4, 0); math.Abs(got-4.6815) > 5e-5 {
+		t.Errorf("400 runs a side at 90 %%: %v, want 4.6815", got)
+	}
+	for _, tt := range []struct {
+		n     int
+		alpha float64
+		delta float64
+	}{{400, .05, 1e-9}, {1000, .1, 1e-3}, {20, .01, .01}} {
+		p := 1 - math.Pow(tt.alpha/4, 1/float64(tt.n))
+		if got, want := Ceiling(tt.n, tt.alpha/4, tt.delta), math.Log((1-p-tt.delta)/p); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%+v: %v, want %v", tt, got, want)
+		}
+	}
+	for n, want := range map[int]float64{100: 3.49, 1000: 5.81} {
+		if got := CeilingOneRun(n, .05); math.Abs(got-want) > .005 {
+			t.Errorf("%d guesses: %v, want %v", n, got, want)
+		}
+		if got := (Guesses{Canaries: n, Made: n, Right: n}).Epsilon(0, .05); math.Abs(got-want) > .005 {
+			t.Errorf("%d right of %d: %v, want %v", n, n, got, want)
+		}
+	}
+}
+
+// TestRates: each number against its definition.
+func TestRates(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		r           Rates
+		delta       float64
+		epsilon, mu float64
+	}{
+		{"equal", Rates{.3, .3}, 0, 0, 0},
+		{"the wrong way round", Rates{.5, .2}, 0, 0, 0},
+		{"ratio", Rates{.1, .4}, 0, math.Log(4), quantile(.4) - quantile(.1)},
+		{"ratio less δ", Rates{.1, .4}, .1, math.Log(3), quantile(.4) - quantile(.1)},
+		{"complement", Rates{.6, .9}, 0, math.Log(4), quantile(.9) - quantile(.6)},
+		{"δ eats all", Rates{.1, .4}, .95, 0, quantile(.4) - quantile(.1)},
+		{"never and sometimes", Rates{0, .1}, 0, math.Inf(1), math.Inf(1)},
+		{"nothing shown", Rates{1, 0}, 0, 0, 0},
+	} {
+		if got := tt.r.Epsilon(tt.delta); math.Abs(got-tt.epsilon) > 1e-12 {
+			t.Errorf("%s: epsilon %v, want %v", tt.name, got, tt.epsilon)
+		}
+		if got := tt.r.Mu(); math.Abs(got-tt.mu) > 1e-9 {
+			t.Errorf("%s: mu %v, want %v", tt.name, got, tt.mu)
+		}
+	}
+	r := Rates{.1, .4}
+	if got := r.Accuracy(); math.Abs(got-.65) > 1e-12 {
+		t.Errorf("accuracy %v", got)
+	}
+	// The smallest δ at the refuted ε is the δ it was refuted at.
+	for _, delta := range []float64{0, 1e-9, .05} {
+		if got := r.Delta(r.Epsilon(delta)); math.Abs(got-delta) > 1e-12 {
+			t.Errorf("delta %v, want %v", got, delta)
+		}
+	}
+}
+
+// TestRatesOfAGaussian: exact rates of a Gaussian mechanism refute no ε, δ or μ that its account allows, and all that is a little less.
+func TestRatesOfAGaussian(t *testing.T) {
+	for _, mu := range []float64{.1, 1, 3} {
+		for _, x := range []float64{-1, 0, .5, 2} {
+			r := Rates{Out: 1 - cdf(x), In: 1 - cdf(x-mu)}
+			if got := r.Mu(); math.Abs(got-mu) > 1e-9 {
+				t.Errorf("μ = %v: %v", mu, got)
+			}
+			for _, eps := range []float64{0, .3, 2} {
+				if got, most := r.Delta(eps), accountant.GDPDelta(mu, eps); got > most+1e-9 {
+					t.Errorf("μ = %v, ε = %v: δ %v exceeds %v", mu, eps, got, most)
+				}
+			}
+		}
+		// The event that is best for ε = 0 reaches the account's δ.
+		r := Rates{Out: 1 - cdf(mu/2), In: cdf(mu / 2)}
+		if got, want := r.Delta(0), accountant.GDPDelta(mu, 0); math.Abs(got-want) > 1e-9 {
+			t.Errorf("μ = %v: δ(0) = %v, want %v", mu, got, want)
+		}
+	}
+}
+
+func cdf(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// TestClaimOf: the curve of an account falls, ends within the budget, is that of the Gaussian, and breaks where it is exceeded.
+func TestClaimOf(t *testing.T) {
+	b := accountant.Budget{Epsilon: 4, Delta: 1e-6}
+	sigma, err := accountant.GaussianSigma(b, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ClaimOf(b, accountant.AddRemove, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: sigma}, Count: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mu := 1 / sigma
+	if math.Abs(c.Mu/mu-1) > 1e-6 {
+		t.Errorf("μ %v, want %v", c.Mu, mu)
+	}
+	last := 1.0
+	for _, p := range c.Curve {
+		if want := accountant.GDPDelta(mu, p.Epsilon); p.Delta > last || math.Abs(p.Delta/want-1) > 1e-6 {
+			t.Errorf("%+v, want δ %v", p, want)
+		}
+		last = p.Delta
+	}
+	at := func(mu float64) Rates { return Rates{Out: 1 - cdf(mu/2), In: cdf(mu / 2)} }
+	if got := c.Broken(at(mu * .999)); got != nil {
+		t.Errorf("a mechanism as claimed breaks it: %+v", got)
+	}
+	if got := c.Broken(at(mu * 1.3)); got == nil || got.Epsilon != 0 || got.Shown <= got.Claimed {
+		t.Errorf("a third more μ: %+v", got)
+	}
+	if got := c.Broken(Rates{Out: .001, In: .9}); got == nil || got.Epsilon != 4 || got.Claimed != 1e-6 {
+		t.Errorf("beyond the budget: %+v", got)
+	}
+	if _, err := ClaimOf(accountant.Budget{}, accountant.AddRemove, nil); err == nil {
+		t.Error("a budget of nothing is claimed")
+	}
+}
+
+// TestOneRunPValue: against the theorem summed by hand, and at δ = 0 the binomial tail.
+func TestOneRunPValue(t *testing.T) {
+	g := Guesses{Canaries: 8, Made: 3, Right: 2}
+	q := math.E / (1 + math.E)
+	beta := 3*q*q*(1-q) + q*q*q
+	if got := g.PValue(1, 0); math.Abs(got-beta) > 1e-12 {
+		t.Errorf("%v, want %v", got, beta)
+	}
+	one, none := 3*q*(1-q)*(1-q), (1-q)*(1-q)*(1-q)
+	want := beta + 2*8*.01*max(one, (one+none)/2)
+	if got := g.PValue(1, .01); math.Abs(got-want) > 1e-12 {
+		t.Errorf("δ = .01: %v, want %v", got, want)
+	}
+	if got := (Guesses{Canaries: 8}).PValue(1, 0); got != 1 {
+		t.Errorf("no guess: %v", got)
+	}
+	if got := (Guesses{Canaries: 100, Made: 100, Right: 55}).Epsilon(0, .05); got != 0 {
+		t.Errorf("55 of 100 right shows %v", got)
+	}
+	// A δ takes something off.
+	g = Guesses{Canaries: 1000, Made: 600, Right: 600}
+	if a, b := g.Epsilon(0, .05), g.Epsilon(1e-5, .05); !(b < a && b > 4.5) {
+		t.Errorf("ε %v at δ = 0, %v at 1e-5", a, b)
+	}
+}
+
+// TestOneRunCoverage: on randomised response, for which the theorem is tight, the bound exceeds the true ε no more often than stated. Null:
+// probability at most tail; 20 000 audits, false alarms 1e-6; a bound computed at twice the tail is not noticed by chance.
+func TestOneRunCoverage(t *testing.T) {
+	const audits, tail, guesses = 20_000, .05, 200
+	u := rand.New(rand.NewPCG(3, 4))
+	bound := map[int]float64{}
+	for right := range guesses + 1 {
+		bound[right] = Guesses{Canaries: guesses, Made: guesses, Right: right}.Epsilon(0, tail)
+	}
+	caught := false
+	for _, eps := range []float64{.2, 1, 3} {
+		q := 1 / (1 + math.Exp(-eps))
+		wrong := int64(0)
+		for range audits {
+			right := 0
+			for range guesses {
+				if u.Float64() < q {
+					right++
+				}
+			}
+			if bound[right] > eps {
+				wrong++
+			}
+		}
+		if _, _, ok := stattest.Binomial(wrong, audits, tail); !ok && wrong > tail*audits {
+			t.Errorf("ε = %v: %d of %d bounds exceed it", eps, wrong, audits)
+		}
+		if _, _, ok := stattest.Binomial(wrong, audits, tail/3); !ok && float64(wrong) > tail/3*audits {
+			caught = true
+		}
+	}
+	if !caught {
+		t.Error("the test would not notice bounds at a third of the tail")
+	}
+}
+
+func TestTPRAt(t *testing.T) {
+	scores := []float64{1, 2, 3, 4, 2.5, 3.5, 9, 3}
+	labels := []bool{false, false, false, false, true, true, true, true}
+	for fpr, want := range map[float64]float64{0: .25, .25: .5, .5: 1, 1: 1} {
+		if got := TPRAt(scores, labels, fpr); got != want {
+			t.Errorf("at %v: %v, want %v", fpr, got, want)
+		}
+	}
+	if !math.IsNaN(TPRAt(scores[4:], labels[4:], .1)) {
+		t.Error("no negatives, and still a rate")
+	}
+}
