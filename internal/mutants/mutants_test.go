@@ -65,7 +65,7 @@ var mutants = []mutant{
 	{"vote is not charged", "privacy/vote.go", "err = sh.s.chargeCalls(l, first, b.Questions)", "err = error(nil); _ = first", "./privacy"},
 	{"vote is charged once", "privacy/vote.go", "err = sh.s.chargeCalls(l, first, b.Questions)", "err = sh.s.chargeCalls(l, first, 1)", "./privacy"},
 	{"answers are not charged", "privacy/vote.go", "if err := sh.s.chargeAnswers(l, answer, out.Answered); err != nil {", "if false {", "./privacy"},
-	{"histogram with the sensitivity of a count", "privacy/vote.go", "one, two = 2, math.Nextafter(math.Sqrt2, 2)", "one, two = 1, 1", "./privacy"},
+	{"histogram with the sensitivity of a count", "privacy/vote.go", "one, two = 2, math.Nextafter(math.Sqrt2, 2)", "one, two = 1, min(1, math.Sqrt2)", "./privacy"},
 	{"teachers are asked before the charge", "privacy/vote.go", "	sh.s.mu.Lock()\n	err = sh.s.chargeCalls(l, first, b.Questions)", "	sh.votes(b, shown)\n	sh.s.mu.Lock()\n	err = sh.s.chargeCalls(l, first, b.Questions)", "./privacy"},
 	{"halved Laplace scale", "noise/laplace.go", "shift: uint(-e)}", "shift: uint(-e) + 1}", "./noise"},
 	{"halved cost of a selection", "accountant/event.go", "return e.Epsilon * e.Epsilon / 8, true", "return e.Epsilon * e.Epsilon / 16, true", "./accountant"},

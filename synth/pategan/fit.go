@@ -1,0 +1,194 @@
+package pategan
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+// training is the state of a fit. Nothing in it has seen a private row: it holds releases and what was computed from them. Teachers are not in it.
+type training struct {
+	p         *plan
+	u         *rand.Rand
+	from      source
+	encoder   *gan.Encoder
+	offsets   []int
+	rows      float64 // noisy number of rows, at least 1
+	rowsError float64 // its relative standard deviation
+	teachers  int
+	oneWays   [][]int64
+	chosen    [][2]int
+	generator *gan.Generator
+	pass      *gan.Pass
+	down      kernels.Matrix
+	opinion   kernels.Matrix
+	adam      *kernels.Adam
+	average   []float32 // moving average of the generator's parameters: what is released
+	match     *matcher
+	student   *student
+	loss      float64 // mean squared error of measured cells in units of their noise
+	steps     int
+}
+
+// Fit runs the plan on an open session.
+func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
+	t := &training{p: p, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), from: &gate{p: p, s: s}}
+	return t.run(ctx, progress)
+}
+
+func (t *training) run(ctx context.Context, progress synth.Progress) (synth.Model, error) {
+	var fitted synth.Model
+	progress.Report("counting", 0)
+	if err := ctx.Err(); err != nil {
+		return fitted, err
+	}
+	if err := t.start(); err != nil {
+		return fitted, err
+	}
+	c := t.p.cfg
+	all := float64(c.WarmSteps + c.Rounds*c.GeneratorSteps + c.PostSteps)
+	generate := func(steps int, stage string, decay float64) error {
+		for k := range steps {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			t.step(float32(c.GeneratorRate * (1 - decay*float64(k)/float64(steps))))
+			if t.steps%16 == 0 {
+				progress.Report(stage, float64(t.steps)/all)
+			}
+		}
+		return nil
+	}
+	if !c.ColdStart {
+		if err := generate(c.WarmSteps, "warming up on marginals", 0); err != nil {
+			return fitted, err
+		}
+	}
+	if err := t.from.split(t.teachers, t.offsets); err != nil {
+		return fitted, err
+	}
+	for round := range c.Rounds {
+		if err := ctx.Err(); err != nil {
+			return fitted, err
+		}
+		if err := t.round(); err != nil {
+			return fitted, err
+		}
+		if err := generate(c.GeneratorSteps, fmt.Sprintf("vote %d of %d, %d teachers", round+1, c.Rounds, t.teachers), 0); err != nil {
+			return fitted, err
+		}
+	}
+	if err := generate(c.PostSteps, "replaying measurements", .9); err != nil {
+		return fitted, err
+	}
+	copy(t.generator.Parameters(), t.average)
+	fitted.Params = &release.Generator{Net: t.generator, Rows: t.rows}
+	fitted.Settings = t.settings()
+	return fitted, nil
+}
+
+// start buys the number of rows and the marginals, and makes the networks.
+func (t *training) start() (err error) {
+	p, c := t.p, t.p.cfg
+	if t.encoder, err = gan.NewEncoder(p.schema); err != nil {
+		return err
+	}
+	for k := range t.encoder.Columns() + 1 {
+		t.offsets = append(t.offsets, t.encoder.Offset(k))
+	}
+	n, err := t.from.total()
+	if err != nil {
+		return err
+	}
+	t.rows = max(1, float64(n))
+	t.rowsError = p.total / t.rows
+	t.teachers = int(min(max(math.Round(t.rows/float64(c.ShardRows)), 1), maxTeachers))
+	if t.generator, err = gan.NewGenerator(t.encoder, gan.GeneratorOptions{}, t.u); err != nil {
+		return err
+	}
+	t.match = newMatcher(t.offsets)
+	if !c.ColdStart {
+		if err := t.buy(); err != nil {
+			return err
+		}
+	}
+	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: true})
+	t.down, t.opinion = kernels.New(c.Batch, t.encoder.Cells()), kernels.New(c.Batch, t.encoder.Cells())
+	t.adam = kernels.NewAdam(len(t.generator.Parameters()), .5, .9)
+	t.average = slices.Clone(t.generator.Parameters())
+	t.student, err = newStudent(t.encoder, c.StudentHidden, c.Batch, t.u)
+	return err
+}
+
+// maxTeachers bounds memory and time; teachers beyond it would add little.
+const maxTeachers = 2000
+
+// round asks the teachers about fresh generated rows, and teaches the student.
+func (t *training) round() error {
+	c := t.p.cfg
+	rows := t.draw(max(4096, c.Questions) + c.Questions)
+	l := &lesson{seed: t.u.Uint64(), epochs: c.TeacherEpochs, rate: float32(c.TeacherRate), asked: rows.head(c.Questions), fakes: rows.tail(c.Questions)}
+	votes, err := t.from.vote(l)
+	if err != nil {
+		return err
+	}
+	t.student.keep(l.asked, votes, t.teachers)
+	t.student.learn(c.StudentSteps, .003, float32(t.p.votes)/float32(t.teachers), t.u)
+	return nil
+}
+
+// draw is n rows of the generator.
+func (t *training) draw(n int) cells {
+	codes := t.generator.Sample(n, t.u)
+	out := cells{columns: len(codes), at: make([]int32, n*len(codes))}
+	for k, column := range codes {
+		for i, code := range column {
+			out.at[i*out.columns+k] = int32(t.offsets[k]) + int32(code)
+		}
+	}
+	return out
+}
+
+// step moves the generator towards the measured marginals and the student's good opinion. It is post-processing.
+func (t *training) step(rate float32) {
+	x := t.pass.Forward(t.u)
+	clear(t.down.Data)
+	loss := t.match.gradientTo(t.down, x)
+	t.loss += .01 * (loss - t.loss)
+	if len(t.student.votes) > 0 {
+		t.student.judge.InputTo(t.opinion, x)
+		w := float32(t.p.cfg.StudentWeight)
+		for i, g := range t.opinion.Data {
+			t.down.Data[i] -= w * g
+		}
+	}
+	t.adam.Update(t.generator.Parameters(), t.pass.Backward(t.down), rate)
+	for i, w := range t.generator.Parameters() {
+		t.average[i] += averageRate * (w - t.average[i])
+	}
+	t.steps++
+}
+
+// averageRate is the weight of the newest parameters in the moving average, which takes the noise of single steps off.
+const averageRate = .01
+
+func (t *training) settings() map[string]any {
+	c, p := t.p.cfg, t.p
+	pairs := make([]any, len(t.chosen))
+	for i, e := range t.chosen {
+		pairs[i] = []any{p.schema.Columns[e[0]].Name, p.schema.Columns[e[1]].Name}
+	}
+	return map[string]any{
+		"target": p.schema.Columns[p.target].Name, "teachers": t.teachers, "rounds": c.Rounds, "questions": c.Questions, "vote_sigma": p.votes,
+		"total_sigma": p.total, "one_way_sigma": p.oneWay, "target_pair_sigma": p.withT, "pair_sigma": p.pair, "pair_epsilon": p.epsilon, "pairs": pairs,
+		"generator_steps": t.steps,
+	}
+}

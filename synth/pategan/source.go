@@ -1,0 +1,66 @@
+package pategan
+
+import (
+	"github.com/decoy-dp/decoy/privacy"
+)
+
+// source is all that a fit learns of the private rows: the releases of the gate. A fit is a function of what its source returned and of public
+// randomness; the tests replay a source to show it.
+type source interface {
+	total() (int64, error)
+	oneWay(column int) ([]int64, error)
+	choose(candidates []privacy.Candidate) (int, error)
+	pair(m privacy.Marginal, withTarget bool) ([]int64, error)
+	split(teachers int, offsets []int) error
+	vote(l *lesson) ([]int64, error) // noisy counts of votes for "real", one a question
+}
+
+// gate is the session as a source.
+type gate struct {
+	p      *plan
+	s      *privacy.Session
+	shards *privacy.Shards[*lesson]
+}
+
+func (g *gate) total() (int64, error) { return g.s.Total("number of rows", g.p.total) }
+
+func (g *gate) oneWay(column int) ([]int64, error) {
+	m, err := g.s.Counts("one-way marginal", privacy.Marginal{Cols: []int{column}}, g.p.oneWay)
+	return m.Counts, err
+}
+
+func (g *gate) choose(candidates []privacy.Candidate) (int, error) {
+	return g.s.Select("pair", candidates, g.p.epsilon)
+}
+
+func (g *gate) pair(m privacy.Marginal, withTarget bool) ([]int64, error) {
+	sigma := g.p.pair
+	if withTarget {
+		sigma = g.p.withT
+	}
+	n, err := g.s.Counts("pair marginal", m, sigma)
+	return n.Counts, err
+}
+
+func (g *gate) split(teachers int, offsets []int) (err error) {
+	hidden := g.p.cfg.TeacherHidden
+	g.shards, err = privacy.Split(g.s, teachers, func(shard int) privacy.Teacher[*lesson] { return newTeacher(shard, offsets, hidden) })
+	return err
+}
+
+// vote trains the teachers on the lesson and has them vote.
+func (g *gate) vote(l *lesson) ([]int64, error) {
+	if err := g.shards.Train(l); err != nil {
+		return nil, err
+	}
+	b := g.p.ballot()
+	tally, err := g.shards.Vote("teachers' votes", g.p.aggregator(), b, l)
+	if err != nil {
+		return nil, err
+	}
+	real := make([]int64, b.Questions)
+	for i := range real {
+		real[i] = tally.Counts[2*i+1]
+	}
+	return real, nil
+}
