@@ -7,6 +7,7 @@ import (
 
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/mst"
+	"github.com/decoy-dp/decoy/synth/pategan"
 	"github.com/decoy-dp/decoy/synth/wgan"
 )
 
@@ -17,6 +18,7 @@ const Default = mst.Name
 var methods = []method{
 	of(mst.Name, mst.New),
 	of(wgan.Name, wgan.New),
+	of(pategan.Name, pategan.New),
 }
 
 // method is one line of the table.

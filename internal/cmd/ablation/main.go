@@ -24,6 +24,7 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/mst"
+	"github.com/decoy-dp/decoy/synth/pategan"
 	"github.com/decoy-dp/decoy/synth/wgan"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -57,6 +58,17 @@ func variants() (names []string, fitters map[string]func() (synth.Fitter, error)
 				add(name, wgan.Config{Mode: mode, NoReplay: !replay, ColdStart: !warm})
 			}
 		}
+	}
+	for _, v := range []struct {
+		name string
+		c    pategan.Config
+	}{
+		{"pategan", pategan.Config{}},
+		{"pategan-novotes", pategan.Config{Rounds: 1, Questions: 1, TotalShare: .012, MarginalShare: .15, TargetShare: .5, PairShare: .325, StudentWeight: 1e-9}},
+		{"pategan-cold", pategan.Config{ColdStart: true}},
+	} {
+		names = append(names, v.name)
+		fitters[v.name] = func() (synth.Fitter, error) { return pategan.New(v.c) }
 	}
 	return names, fitters
 }
