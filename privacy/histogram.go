@@ -1,0 +1,73 @@
+package privacy
+
+import (
+	"fmt"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Cells is a public function from a row to one of Size disjoint cells, such as the bin of a public model's score together with the label.
+// Its one contract: the cell of a row depends on the codes of that row, and on nothing else.
+type Cells interface {
+	// Size is the number of cells, from 1 to MaxCells.
+	Size() int
+	// CellsTo stores in dst[i] the cell of the row whose code in column c of the schema is columns[c].At(i). It is called with blocks of the
+	// private rows, and must keep nothing of what it sees. A number that is no cell counts as the last cell.
+	CellsTo(dst []uint32, columns []table.Codes)
+}
+
+// cellBlock is how many rows CellsTo sees at a time.
+const cellBlock = 1 << 14
+
+// HistogramEvent is the event of [Session.Histogram] at standard deviation sigma a cell: Gaussian with Δ₂ of disjoint counts.
+func (nb Neighbours) HistogramEvent(sigma float64) accountant.Event { return nb.CountsEvent(sigma) }
+
+// Histogram returns the number of rows in every cell, each plus independent round(N(0, sigma²)): a rounded Gaussian mechanism, exactly
+// GDP with μ = Δ₂/σ (docs/claims/histogram.md). Event: [Neighbours.HistogramEvent].
+func (s *Session) Histogram(l label, cells Cells, sigma float64) ([]int64, error) {
+	g, err := noise.NewRoundedGaussian(sigma)
+	if err != nil {
+		return nil, err
+	}
+	size := cells.Size()
+	if size < 1 || size > MaxCells {
+		return nil, fmt.Errorf("privacy: %s: a histogram of %d cells, 1 to %d are possible", l, size, MaxCells)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.charge(l, s.nb.HistogramEvent(sigma)); err != nil {
+		return nil, err
+	}
+	counts := countCells(s.data(), cells, size)
+	g.AddTo(counts, s.src)
+	return counts, nil
+}
+
+// countCells counts the rows of a table by cell.
+func countCells(t *table.Table, cells Cells, size int) []int64 {
+	counts := make([]int64, size)
+	dst := make([]uint32, min(cellBlock, t.Rows()))
+	columns := make([]table.Codes, len(t.Schema().Columns))
+	for from := 0; from < t.Rows(); from += cellBlock {
+		to := min(from+cellBlock, t.Rows())
+		for c := range columns {
+			columns[c] = slice(t.Column(c), from, to)
+		}
+		block := dst[:to-from]
+		cells.CellsTo(block, columns)
+		for _, cell := range block {
+			counts[min(int64(cell), int64(size-1))]++
+		}
+	}
+	return counts
+}
+
+// slice is the codes of some rows; what is appended to it does not reach the others.
+func slice(c table.Codes, from, to int) table.Codes {
+	if c.U8 != nil {
+		return table.Codes{U8: c.U8[from:to:to]}
+	}
+	return table.Codes{U16: c.U16[from:to:to]}
+}
