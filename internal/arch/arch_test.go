@@ -40,6 +40,7 @@ var allowed = map[string][]string{
 	"eval/internal/nearest":          {},
 	"eval/report":                    {"schema", "table", "eval"},
 	"attack":                         {"schema", "table", "accountant", "privacy", "release", "synth", "eval"},
+	"eval/publish":                   {"schema", "table", "accountant", "privacy", "eval"},
 	"datasets":                       {"schema", "table"},
 	"datasets/internal/cohort":       {},
 	"datasets/internal/cohort/write": {"datasets/internal/cohort"},

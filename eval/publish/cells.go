@@ -1,0 +1,151 @@
+package publish
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// labelCells tells positive rows (1) from others (0).
+type labelCells struct {
+	column   int
+	positive uint16
+	text     string
+}
+
+func newLabel(synthetic *table.Table, o Options) (*labelCells, error) {
+	s := synthetic.Schema()
+	l := &labelCells{column: s.Index(o.Target)}
+	if l.column < 0 {
+		return nil, fmt.Errorf("publish: the schema has no target column %q: %w", o.Target, eval.ErrColumn)
+	}
+	codec, err := schema.NewCodec(s.Columns[l.column])
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int64, codec.Size())
+	synthetic.CountTo(counts, []int{l.column})
+	missing, hasMissing := codec.MissingCode()
+	found, best := false, int64(0)
+	for code, n := range counts {
+		at := uint16(code)
+		switch {
+		case o.Positive != "":
+			if codec.Label(at) == o.Positive {
+				l.positive, found = at, true
+			}
+		case n > 0 && (!found || n < best) && !(hasMissing && at == missing):
+			l.positive, best, found = at, n, true
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("publish: target column %q has no value %q: %w", o.Target, o.Positive, eval.ErrColumn)
+	}
+	l.text = codec.Label(l.positive)
+	return l, nil
+}
+
+// Size is 2.
+func (l *labelCells) Size() int { return 2 }
+
+// CellsTo marks positive rows by 1.
+func (l *labelCells) CellsTo(dst []uint32, columns []table.Codes) {
+	for i := range dst {
+		dst[i] = 0
+		if columns[l.column].At(i) == l.positive {
+			dst[i] = 1
+		}
+	}
+}
+
+// scoreCells puts a row by the bin of its score and by its label: cell 2·bin + 1 is the positive rows of a bin. The model and the edges of the bins come
+// from synthetic rows.
+type scoreCells struct {
+	schema *schema.Schema
+	label  *labelCells
+	edges  []float64 // increasing; a score is in the bin of the number of edges that it reaches
+	score  func(*table.Table) ([]float64, error)
+}
+
+const defaultBins = 12
+
+func newScores(synthetic *table.Table, o Options, l *labelCells) (*scoreCells, error) {
+	if o.Bins == 0 {
+		o.Bins = defaultBins
+	}
+	if o.Bins < 2 || o.Bins > 1000 {
+		return nil, fmt.Errorf("publish: %d bins of a score, 2 to 1000 are possible: %w", o.Bins, eval.ErrColumn)
+	}
+	free := *synthetic.Schema()
+	free.Unit, free.MaxRowsPerUnit = "", 0
+	c := &scoreCells{schema: &free, label: l}
+	y := make([]bool, synthetic.Rows())
+	for i := range y {
+		y[i] = synthetic.Column(l.column).At(i) == l.positive
+	}
+	drop := append([]string{o.Target}, o.Drop...)
+	var err error
+	switch o.Learner {
+	case eval.LogisticRegression:
+		x, err := eval.NewMatrix(synthetic, eval.Features{Drop: drop})
+		if err != nil {
+			return nil, err
+		}
+		model, err := eval.FitLogistic(x, y, eval.LogisticOptions{})
+		if err != nil {
+			return nil, err
+		}
+		c.score = func(t *table.Table) ([]float64, error) {
+			m, err := x.Like(t)
+			if err != nil {
+				return nil, err
+			}
+			return model.Scores(m), nil
+		}
+	case eval.RandomForest:
+		model, err := eval.FitForest(synthetic, y, eval.ForestOptions{Drop: drop, Seed: o.Seed})
+		if err != nil {
+			return nil, err
+		}
+		c.score = model.Scores
+	default:
+		model, err := eval.FitBoosting(synthetic, y, eval.BoostingOptions{Drop: drop})
+		if err != nil {
+			return nil, err
+		}
+		c.score = model.Scores
+	}
+	scores, err := c.score(synthetic)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(scores)
+	for k := 1; k < o.Bins; k++ {
+		c.edges = append(c.edges, scores[k*len(scores)/o.Bins])
+	}
+	c.edges = slices.Compact(c.edges)
+	return c, nil
+}
+
+// Size is two cells a bin.
+func (c *scoreCells) Size() int { return 2 * (len(c.edges) + 1) }
+
+// CellsTo scores every row by its own codes.
+func (c *scoreCells) CellsTo(dst []uint32, columns []table.Codes) {
+	c.label.CellsTo(dst, columns)
+	t, err := table.FromColumns(c.schema, columns, nil)
+	if err != nil {
+		return // codes of the same schema: it cannot happen; the rows count in the first bin
+	}
+	scores, err := c.score(t)
+	if err != nil {
+		return
+	}
+	for i, x := range scores {
+		dst[i] += 2 * uint32(sort.Search(len(c.edges), func(k int) bool { return c.edges[k] > x }))
+	}
+}

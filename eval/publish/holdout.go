@@ -1,0 +1,177 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// ErrExhausted is returned by a [Holdout] that has corrected as many answers as it may.
+var ErrExhausted = fmt.Errorf("the holdout has no corrections left: %w", accountant.ErrBudget)
+
+// HoldoutOptions says what a [Holdout] may cost and how close an answer must be. Budget and Corrections are required.
+type HoldoutOptions struct {
+	Budget      accountant.Budget    // required
+	Adjacency   accountant.Adjacency // default accountant.AddRemove
+	Corrections int                  // required: how many wrong answers are paid for, 1 to 10 000
+	Tolerance   float64              // an answer of the synthetic table that is off by more is corrected; in (0, 1), default .05
+	Ledger      *privacy.LedgerFile  // nil: in memory only
+	Tool        string
+}
+
+// Holdout is a private table that answers any number of questions about shares of rows, and spends on those only to which a synthetic table gives
+// a wrong answer: Thresholdout of Dwork, Feldman, Hardt, Pitassi, Reingold & Roth 2015 (Science 349; arXiv 1506.02629), with the
+// synthetic table as the training set. Questions may be chosen by the answers before. Its whole budget is reserved when it is opened. It
+// is for one goroutine.
+type Holdout struct {
+	s         *privacy.Session
+	synthetic *table.Table
+	o         HoldoutOptions
+	rows      float64 // noisy
+	epsilon   float64 // of a round
+	sigma     float64 // of a correction
+	left      int     // corrections
+	round     *privacy.Threshold
+}
+
+// Answer is what a [Holdout] says.
+type Answer struct {
+	Share     float64 // of the rows for which the question is true, 0 to 1
+	Corrected bool    // it comes from the private rows, with noise; else it is the synthetic table's, which is about right
+	StdErr    float64 // of the noise, if it was corrected
+}
+
+// OpenHoldout reserves the budget and reads the rows. Half of ε goes to the comparisons, the rest to the corrections and the number of rows.
+func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o HoldoutOptions) (*Holdout, error) {
+	if o.Tolerance == 0 {
+		o.Tolerance = .05
+	}
+	switch {
+	case o.Corrections < 1 || o.Corrections > 10_000:
+		return nil, fmt.Errorf("publish: %d corrections, 1 to 10000 are possible", o.Corrections)
+	case !(o.Tolerance > 0 && o.Tolerance < 1):
+		return nil, fmt.Errorf("publish: tolerance %v must be between 0 and 1", o.Tolerance)
+	case synthetic.Rows() == 0:
+		return nil, fmt.Errorf("publish: the synthetic table has no rows: %w", eval.ErrTables)
+	}
+	if err := o.Budget.Validate(); err != nil {
+		return nil, err
+	}
+	if err := sameColumns(rows.Schema(), synthetic.Schema()); err != nil {
+		return nil, err
+	}
+	nb := privacy.NeighboursOf(rows.Schema(), o.Adjacency)
+	h := &Holdout{synthetic: synthetic, o: o, left: o.Corrections, epsilon: o.Budget.Epsilon / 2 / float64(o.Corrections)}
+	unit := nb.HistogramEvent(1).(accountant.Gaussian).NoiseMultiplier
+	at := func(z float64) accountant.Composition {
+		h.sigma = z / unit
+		return accountant.Composition{
+			{Event: nb.ThresholdEvent(h.epsilon), Count: o.Corrections},
+			{Event: nb.HistogramEvent(h.sigma), Count: o.Corrections + 1}, // and the number of rows
+		}
+	}
+	z, err := accountant.Calibrate(o.Budget, nb.Adjacency, at)
+	if err != nil {
+		return nil, err
+	}
+	h.s, err = privacy.Open(ctx, rows, privacy.Options{Budget: o.Budget, Plan: at(z), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: "holdout", Tool: o.Tool})
+	if err != nil {
+		return nil, err
+	}
+	counts, err := h.s.Histogram("holdout: rows", everyRow{}, h.sigma)
+	if err != nil {
+		return nil, errors.Join(err, h.s.Close(accountant.StatusFailed))
+	}
+	h.rows = max(1, float64(counts[0]))
+	return h, nil
+}
+
+// Ask returns the share of the rows in the second of the question's two cells. The question must be a public function of a row, see
+// privacy.Cells. The error wraps ErrExhausted when a correction would be needed, or might be, and none is left.
+func (h *Holdout) Ask(question privacy.Cells) (Answer, error) {
+	if n := question.Size(); n != 2 {
+		return Answer{}, fmt.Errorf("publish: a question has two cells, not %d", n)
+	}
+	if h.left == 0 {
+		return Answer{}, fmt.Errorf("publish: %w", ErrExhausted)
+	}
+	if h.round == nil {
+		var err error
+		if h.round, err = h.s.AboveThreshold("holdout: comparison", h.o.Tolerance*h.rows, h.epsilon); err != nil {
+			return Answer{}, err
+		}
+	}
+	guess := shareOf(h.synthetic, question)
+	wrong, err := h.round.Ask(question, guess*h.rows)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !wrong {
+		return Answer{Share: guess}, nil
+	}
+	h.round = nil
+	h.left--
+	counts, err := h.s.Histogram("holdout: correction", question, h.sigma)
+	if err != nil {
+		return Answer{}, err
+	}
+	share := min(1, max(0, float64(counts[1])/h.rows))
+	return Answer{Share: share, Corrected: true, StdErr: h.sigma / h.rows * math.Sqrt(1+share*share)}, nil
+}
+
+// Left is how many corrections are left.
+func (h *Holdout) Left() int { return h.left }
+
+// Close ends the run and returns its ledger. What was not used is not given back.
+func (h *Holdout) Close() (*accountant.Ledger, error) {
+	err := h.s.Close(accountant.StatusDone)
+	return h.s.Ledger(), err
+}
+
+// everyRow has one cell.
+type everyRow struct{}
+
+func (everyRow) Size() int                                   { return 1 }
+func (everyRow) CellsTo(dst []uint32, columns []table.Codes) { clear(dst) }
+
+// Where is the question whether a row satisfies a predicate, every condition of which must fit the schema.
+type Where table.Predicate
+
+// Size is 2.
+func (Where) Size() int { return 2 }
+
+// CellsTo marks the rows that satisfy the predicate by 1.
+func (w Where) CellsTo(dst []uint32, columns []table.Codes) {
+	for i := range dst {
+		dst[i] = 1
+		for _, c := range w {
+			if !c.Allow[columns[c.Column].At(i)] {
+				dst[i] = 0
+				break
+			}
+		}
+	}
+}
+
+// shareOf is the share of the rows of a public table in the second cell.
+func shareOf(t *table.Table, question privacy.Cells) float64 {
+	columns := make([]table.Codes, len(t.Schema().Columns))
+	for c := range columns {
+		columns[c] = t.Column(c)
+	}
+	dst := make([]uint32, t.Rows())
+	question.CellsTo(dst, columns)
+	n := 0
+	for _, cell := range dst {
+		if cell > 0 {
+			n++
+		}
+	}
+	return float64(n) / float64(t.Rows())
+}

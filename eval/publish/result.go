@@ -1,0 +1,105 @@
+package publish
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+)
+
+var (
+	// ErrFormat is wrapped by the error about a file that is no published evaluation.
+	ErrFormat = errors.New("not a published evaluation")
+	// ErrClaim is wrapped by every error of [Result.Verify]: the file does not support its own claim.
+	ErrClaim = errors.New("the claim does not hold")
+)
+
+// format is the version of the JSON.
+const format = 1
+
+// Estimate is one number that was bought, with its standard error: of the noise and, for an AUROC, of the rows drawn.
+type Estimate struct {
+	Name    string  `json:"name"`
+	Of      string  `json:"of"`
+	Value   float64 `json:"value"`
+	StdErr  float64 `json:"std_err"`
+	LeftOut string  `json:"left_out,omitempty"` // why there is no value
+	Meaning string  `json:"meaning"`
+}
+
+// Result is a published evaluation: all of it may be given away.
+type Result struct {
+	Format         int                  `json:"decoy_published"`
+	Publishable    bool                 `json:"publishable"` // always true
+	Tool           string               `json:"tool,omitempty"`
+	Budget         accountant.Budget    `json:"budget"`
+	Adjacency      accountant.Adjacency `json:"adjacency"`
+	Unit           string               `json:"unit,omitempty"`
+	MaxRowsPerUnit int                  `json:"max_rows_per_unit,omitempty"`
+	SchemaSHA256   string               `json:"schema_sha256"`
+	SyntheticRows  int                  `json:"synthetic_rows"`
+	Target         string               `json:"target,omitempty"`
+	Positive       string               `json:"positive,omitempty"`
+	Estimates      []Estimate           `json:"estimates"`
+	Ledger         []accountant.Entry   `json:"ledger"`
+}
+
+func newResult(s *privacy.Session, r RunOptions, estimates []Estimate) *Result {
+	nb := s.Neighbours()
+	out := &Result{Format: format, Publishable: true, Tool: r.Tool, Budget: r.Budget, Adjacency: nb.Adjacency, Unit: s.Schema().Unit,
+		SchemaSHA256: s.Schema().Fingerprint(), Estimates: estimates, Ledger: s.Ledger().Entries}
+	if out.Unit != "" {
+		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
+	}
+	return out
+}
+
+// JSON writes the result.
+func (r *Result) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(r)
+}
+
+// Read reads what JSON wrote. It verifies nothing.
+func Read(r io.Reader) (*Result, error) {
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	out := &Result{}
+	if err := d.Decode(out); err != nil || out.Format != format || !out.Publishable {
+		return nil, fmt.Errorf("publish: %w", ErrFormat)
+	}
+	return out, nil
+}
+
+// Verify recomputes the guarantee from the ledger in the result, without data: the chain of hashes, one run, closed as done, every charge within what
+// was reserved, and the cost of all of it within the budget that the result states, for the neighbours that it states.
+func (r *Result) Verify() (accountant.Bound, error) {
+	l := &accountant.Ledger{Entries: r.Ledger}
+	if err := l.Verify(); err != nil {
+		return accountant.Bound{}, fmt.Errorf("publish: %w: %w", ErrClaim, err)
+	}
+	runs := l.Runs()
+	if len(runs) != 1 || runs[0].Status != accountant.StatusDone {
+		return accountant.Bound{}, fmt.Errorf("publish: the ledger is not that of one run that is done: %w", ErrClaim)
+	}
+	for _, e := range r.Ledger {
+		if e.Kind != accountant.EntryReserve {
+			continue
+		}
+		if e.Budget == nil || *e.Budget != r.Budget || e.Adjacency != r.Adjacency || e.Unit != r.Unit || e.MaxRowsPerUnit != r.MaxRowsPerUnit || e.SchemaSHA256 != r.SchemaSHA256 {
+			return accountant.Bound{}, fmt.Errorf("publish: the ledger is of another budget, other neighbours or another schema: %w", ErrClaim)
+		}
+	}
+	bound, err := runs[0].Reserved.Epsilon(r.Budget.Delta, r.Adjacency)
+	if err != nil {
+		return bound, fmt.Errorf("publish: %w: %w", ErrClaim, err)
+	}
+	if bound.Epsilon > r.Budget.Epsilon {
+		return bound, fmt.Errorf("publish: the run costs more than it claims: %w", ErrClaim)
+	}
+	return bound, nil
+}
