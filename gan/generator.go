@@ -120,6 +120,41 @@ func (g *Generator) SetMarginals(cells []float64, factor float32) {
 	}
 }
 
+// SetConditionals gives the generator the start that SetMarginals gives, conditional on a column's code: given y = k, which has probability prior[k],
+// cells have the probabilities given[k]. factor is that of SetMarginals.
+//
+// The first latent number z decides: y passes from k−1 to k where z passes the quantile t_k of the prior, which two hidden units make a step of,
+// φ(a(z−t_k)) − φ(a(z−t_k) − 1), and each step adds its difference of log probabilities to the logits. Nothing else reaches those units. It panics unless there are
+// two hidden units for each code but the first, and all shapes fit.
+func (g *Generator) SetConditionals(prior []float64, given [][]float64, factor float32) {
+	if len(given) != len(prior) || 2*(len(prior)-1) > g.hidden {
+		panic(fmt.Sprintf("gan: %d conditionals of %d codes, %d hidden units", len(given), len(prior), g.hidden))
+	}
+	g.SetMarginals(given[0], factor)
+	const steep = 8
+	first, second, last := g.layers[0], g.layers[1], g.layers[2]
+	below := 0.
+	for k := 1; k < len(prior); k++ {
+		below += prior[k-1]
+		t := math.Sqrt2 * math.Erfinv(2*min(max(below, 1e-6), 1-1e-6)-1)
+		for side, sign := range []float32{1, -1} {
+			j := 2*(k-1) + side
+			for i := range first.w.Rows {
+				first.w.Row(i)[j] = 0
+			}
+			first.w.Row(0)[j] = steep
+			first.b[j] = float32(-steep*t - float64(side))
+			for i := range second.w.Rows {
+				second.w.Row(i)[j] = 0
+			}
+			second.b[j] = 0
+			for c := range last.b {
+				last.w.Row(j)[c] = sign * float32(math.Log(max(given[k][c], 1e-4))-math.Log(max(given[k-1][c], 1e-4)))
+			}
+		}
+	}
+}
+
 // Head says how a pass turns logits into cells.
 type Head struct {
 	Temperature float32 // of the relaxed draw, > 0; 0 = default .5

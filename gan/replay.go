@@ -42,6 +42,7 @@ type Replay struct {
 	cells, units int
 	slope        float32
 	snapshots    []memory
+	tables       *tables        // nil for none
 	w, m, m2     kernels.Matrix // cells × picks·units
 	b            []float32
 	hot          [][]int32      // of each row of a hard batch, the cells that are 1
@@ -179,6 +180,9 @@ func (r *Replay) GradientTo(dst, x kernels.Matrix, picks []int) float64 {
 			copy(part.Row(i), pull)
 		}
 		kernels.MulTo(part, scale, rows(r.p, side*half, half), means[1-side].T(), 1)
+	}
+	if r.tables != nil {
+		loss += r.tables.addTo(dst, x)
 	}
 	return loss
 }
