@@ -56,7 +56,7 @@ func (f *fit) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	defer model.Abort()
-	m, run, err := j.fit(cmd.Context())
+	m, run, err := j.fit(cmd.Context(), f.model)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 		}
 		defer model.Abort()
 	}
-	m, run, err := j.fit(cmd.Context())
+	m, run, err := j.fit(cmd.Context(), g.out)
 	if err != nil {
 		return err
 	}

@@ -24,12 +24,14 @@ import (
 type privateFlags struct {
 	budgetFlags
 	input, schema, dataset, ledger string
+	resume                         bool
 }
 
 func (p *privateFlags) add(cmd *cobra.Command) {
 	p.budgetFlags.add(cmd)
 	addSchema(cmd, &p.schema, &p.dataset)
 	cmd.Flags().StringVar(&p.input, "input", "", "INPUT as a flag, for config files")
+	cmd.Flags().BoolVar(&p.resume, "resume", false, "continue a run that was killed, from its checkpoint beside the output")
 	cmd.Flags().StringVar(&p.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger; none for --dataset)")
 }
 
@@ -47,6 +49,7 @@ type job struct {
 	rows   *privacy.Rows
 	ledger *privacy.LedgerFile // nil: the table is a public example, and no account is kept
 	shown  *progress
+	resume bool
 }
 
 // job checks everything that can be checked without the rows.
@@ -55,7 +58,7 @@ func (p *privateFlags) job(cmd *cobra.Command, t *terminal, args []string) (*job
 	if err != nil {
 		return nil, err
 	}
-	j := &job{request: r, t: t, shown: t.progress()}
+	j := &job{request: r, t: t, shown: t.progress(), resume: p.resume}
 	switch {
 	case p.input == "":
 	case len(args) > 0 && rankOf(cmd, "input") == fromCommandLine:
@@ -149,8 +152,9 @@ func (j *job) ledgerPlace() place {
 	return place{"the ledger", j.ledger.Path()}
 }
 
-// fit reserves the budget, reads, and returns the verified model and the name of the run. It first tells of runs that did not finish.
-func (j *job) fit(ctx context.Context) (*release.Model, string, error) {
+// fit reserves the budget, reads, and returns the verified model and the name of the run. It first tells of runs that did not finish. The output at
+// path says where its checkpoint is.
+func (j *job) fit(ctx context.Context, path string) (*release.Model, string, error) {
 	signal.Ignore(syscall.SIGPIPE) // whoever reads our output and leaves early must not take a paid model along
 	before := &accountant.Ledger{}
 	if j.ledger == nil {
@@ -162,12 +166,17 @@ func (j *job) fit(ctx context.Context) (*release.Model, string, error) {
 		}
 		tellUnfinished(j.t, before)
 	}
+	checkpoint := checkpointOf(path)
+	if err := j.interrupted(checkpoint); err != nil {
+		return nil, "", err
+	}
 	m, s, err := synth.Run(ctx, j.rows, j.fitter, synth.RunOptions{
 		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report,
+		Checkpoint: checkpoint, Resume: j.resume,
 	})
 	j.shown.finish()
 	if err != nil {
-		return nil, "", j.explain(err, s, before)
+		return nil, "", resumeHint(j.explain(err, s, before))
 	}
 	if ignored := s.Report().Ignored; len(ignored) > 0 {
 		j.t.say("ignored: the schema does not name %s of the file", columnsText(ignored))

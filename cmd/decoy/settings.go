@@ -13,7 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 )
 
-// onlyByHand are the flags that neither the environment nor a config file can set: one that accepts a risk must be typed each time.
+// onlyByHand are the flags that neither the environment nor a config file can set: one that accepts a risk, or makes sense once, must be typed each time.
 var onlyByHand = []string{"help", "config", "public", "set"}
 
 // Where a flag's value comes from: the higher wins.

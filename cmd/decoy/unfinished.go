@@ -19,9 +19,13 @@ func tellUnfinished(t *terminal, l *accountant.Ledger) {
 // unfinished has one sentence for each reserved run without a close entry. A process can only be looked for on its own host.
 func unfinished(l *accountant.Ledger, host string, alive func(pid int) bool) []string {
 	closed := map[string]bool{}
+	last := map[string]accountant.Entry{} // the process that continues a run
 	for _, e := range l.Entries {
-		if e.Kind == accountant.EntryClose {
+		switch e.Kind {
+		case accountant.EntryClose:
 			closed[e.Run] = true
+		case accountant.EntryResume:
+			last[e.Run] = e
 		}
 	}
 	var out []string
@@ -30,6 +34,9 @@ func unfinished(l *accountant.Ledger, host string, alive func(pid int) bool) []s
 			continue
 		}
 		run := fmt.Sprintf("run %s (%s, epsilon %s, %s)", e.Run, e.Method, short(e.Budget.Epsilon), stamp(e.Time))
+		if r, ok := last[e.Run]; ok {
+			e.PID, e.Host = r.PID, r.Host
+		}
 		switch {
 		case e.Host != host || e.PID == 0:
 			run += fmt.Sprintf(" did not finish: it was killed or is still running on %s; its budget stays spent", e.Host)

@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"internal/kernels/asm":           {},
 	"internal/stattest":              {},
 	"internal/atomicfile":            {},
-	"internal/cmd/ablation":          {"schema", "table", "accountant", "privacy", "synth", "synth/mst", "synth/pategan", "synth/wgan", "eval"},
+	"internal/cmd/ablation":          {"schema", "table", "accountant", "privacy", "synth", "synth/all", "synth/mst", "synth/pategan", "synth/wgan", "bounds", "configs", "eval"},
 	"internal/cmd/timed":             {},
 	"internal/cmd/synthbench":        {"schema", "table", "accountant", "privacy", "synth", "synth/all", "eval"},
 	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "configs", "datasets", "internal/atomicfile", "eval", "eval/report"},

@@ -3,9 +3,9 @@ package wgan
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
@@ -30,7 +30,9 @@ func (c critic) Network() bounds.Network[float32] {
 
 // training is the state of a fit. Nothing in it has seen a private row: it holds releases and what was computed from them.
 type training struct {
-	cfg       Config
+	*plan
+	encoder   *gan.Encoder
+	input     *bounds.Input
 	u         *rand.Rand
 	rows      float64 // noisy number of rows, at least 1
 	rowsError float64 // its relative standard deviation
@@ -53,205 +55,138 @@ type training struct {
 
 // Fit runs the plan on an open session.
 func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
+	return p.run(ctx, &purse{s: s, state: &state{}}, progress)
+}
+
+// FitFrom runs the plan with checkpoints.
+func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, saved []byte, save func([]byte) error, progress synth.Progress) (synth.Model, error) {
+	st, err := decodeState(saved, p.given)
+	if err != nil {
+		return synth.Model{}, err
+	}
+	return p.run(ctx, &purse{s: s, state: st, save: save, resumable: true}, progress)
+}
+
+// run buys what the state does not hold yet and trains.
+func (p *plan) run(ctx context.Context, b *purse, progress synth.Progress) (synth.Model, error) {
 	var fitted synth.Model
 	progress.Report("counting", 0)
 	if err := ctx.Err(); err != nil {
 		return fitted, err
 	}
-	t, err := p.start(s)
+	t, err := p.start(b)
 	if err != nil {
 		return fitted, err
 	}
-	c := p.cfg
-	total := float64(c.Steps*c.GeneratorSteps + c.PostSteps)
-	done := 0
-	generate := func(steps int, stage string, decay float64) error {
-		for k := range steps {
+	c := t.cfg
+	total := c.Steps*c.GeneratorSteps + c.PostSteps
+	last := time.Now()
+	generate := func(until int, stage string, decay float64) error {
+		for from := b.state.Done; b.state.Done < until; b.state.Done++ {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			t.generatorStep(c.GeneratorRate * (1 - decay*float64(k)/float64(steps)))
-			if done++; done%16 == 0 {
-				progress.Report(stage, float64(done)/total)
+			k := b.state.Done
+			t.generatorStep(c.GeneratorRate * (1 - decay*float64(k-(until-c.PostSteps))/float64(max(1, c.PostSteps))))
+			if (k-from)%16 == 15 {
+				progress.Report(stage, float64(k+1)/float64(total))
+			}
+			if b.save != nil && k%64 == 63 && time.Since(last) > saveEvery {
+				if err := t.checkpoint(b); err != nil {
+					return err
+				}
+				last = time.Now()
 			}
 		}
 		return nil
 	}
-	for k := range c.Steps {
-		release, err := s.CertifiedSum("critic gradient", p.sum(), critic{t.critic})
+	for k := b.state.Step; k < c.Steps; k++ {
+		r, ok, err := b.sum(t, k)
 		if err != nil {
 			return fitted, err
 		}
-		if err := t.learn(release, p.z); err != nil {
+		if ok {
+			if err := t.learn(r); err != nil {
+				return fitted, err
+			}
+		}
+		b.state.Step = k + 1
+		if err := t.checkpoint(b); err != nil {
 			return fitted, err
 		}
-		stage := fmt.Sprintf("step %d of %d, noise multiplier %.3g, certificate %.3g", k+1, c.Steps, p.z, t.size)
-		if err := generate(c.GeneratorSteps, stage, 0); err != nil {
+		last = time.Now()
+		stage := fmt.Sprintf("step %d of %d, noise multiplier %.3g, certificate %.3g", k+1, c.Steps, t.z, t.size)
+		if err := generate((k+1)*c.GeneratorSteps, stage, 0); err != nil {
 			return fitted, err
 		}
 	}
-	if err := generate(c.PostSteps, "replaying measurements", .9); err != nil {
+	if err := generate(total, fmt.Sprintf("replaying %d measurements, noise multiplier %.3g", t.replay.Len(), t.z), .9); err != nil {
 		return fitted, err
 	}
 	copy(t.generator.Parameters(), t.average)
 	fitted.Params = &release.Generator{Net: t.generator, Rows: t.rows}
 	fitted.Settings = map[string]any{
-		"certificate": c.Mode.String(), "steps": c.Steps, "rate": c.Rate, "noise_multiplier": p.z, "hidden": c.Hidden,
-		"total_sigma": p.total, "one_way_sigma": p.oneWay, "generator_steps": c.Steps*c.GeneratorSteps + c.PostSteps,
+		"preset": c.Preset, "certificate": c.Mode.String(), "steps": c.Steps, "rate": c.Rate, "noise_multiplier": t.z, "hidden": c.Hidden, "generator_units": c.GeneratorUnits,
+		"total_sigma": t.total, "marginal_sigma": t.table, "generator_steps": total, "lost_releases": b.lost,
+	}
+	if c.Target != "" {
+		fitted.Settings["target"] = c.Target
 	}
 	return fitted, nil
 }
 
-// start buys the number of rows and the one-way marginals, and makes the networks.
-func (p *plan) start(s *privacy.Session) (*training, error) {
-	c := p.cfg
+// saveEvery is the time between checkpoints while nothing is bought.
+const saveEvery = 10 * time.Second
+
+// start buys the number of rows and the marginals, and makes the networks, or takes them from the state.
+func (p *plan) start(b *purse) (*training, error) {
 	e, err := gan.NewEncoder(p.schema)
 	if err != nil {
 		return nil, err
 	}
-	t := &training{cfg: c, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
-	n, err := s.Total("number of rows", p.total)
-	if err != nil {
+	t := &training{plan: p, encoder: e, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+	if t.input, err = bounds.OneHot(p.schema.Sizes()); err != nil {
 		return nil, err
 	}
-	t.rows = max(1, float64(n))
-	t.rowsError = p.total / t.rows
-	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{}, t.u); err != nil {
+	if err := b.rows(t); err != nil {
 		return nil, err
 	}
-	if !c.ColdStart {
-		start, err := p.marginals(s, t)
-		if err != nil {
-			return nil, err
-		}
-		t.generator.SetMarginals(start, .5)
+	if err := b.tables(t); err != nil {
+		return nil, err
 	}
-	if t.critic, err = gan.NewCritic(e, gan.CriticOptions{Hidden: []int{c.Hidden}, Slope: float32(c.Slope)}, t.u); err != nil {
+	c := t.cfg
+	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{Hidden: c.GeneratorUnits}, t.u); err != nil {
 		return nil, err
 	}
 	t.replay = gan.NewReplay(e, c.Hidden, float32(c.Slope))
+	if t.tables() > 0 {
+		if err := t.warm(b.state.Tables); err != nil {
+			return nil, err
+		}
+	}
+	if t.critic, err = t.newCritic(); err != nil {
+		return nil, err
+	}
 	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: true})
 	t.down = kernels.New(c.Batch, e.Cells())
 	const fakes = 4096
-	t.tutor = t.critic.NewTutor(fakes)
 	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})
 	t.mixed = kernels.New(fakes, e.Cells())
+	t.average = slices.Clone(t.generator.Parameters())
+	if err := t.restore(b.state); err != nil {
+		return nil, err
+	}
+	t.tutor = t.critic.NewTutor(fakes)
 	if c.NoReplay {
 		t.judge = t.critic.NewTutor(c.Batch)
 	}
 	t.adamG = kernels.NewAdam(len(t.generator.Parameters()), .5, .9)
-	t.average = slices.Clone(t.generator.Parameters())
 	t.adamC = kernels.NewAdam(len(t.critic.Parameters()), .5, .9)
 	return t, nil
 }
 
-// marginals buys the one-way marginals, keeps them as measurements of the inputs, and returns the probabilities of all cells.
-func (p *plan) marginals(s *privacy.Session, t *training) (start []float64, err error) {
-	for i := range p.schema.Columns {
-		m, err := s.Counts("one-way marginal", privacy.Marginal{Cols: []int{i}}, p.oneWay)
-		if err != nil {
-			return nil, err
-		}
-		probabilities := make([]float64, len(m.Counts))
-		sum := 0.0
-		for k, x := range m.Counts {
-			t.inputs = append(t.inputs, float32(float64(x)/t.rows))
-			t.inputSDs = append(t.inputSDs, t.deviation(p.oneWay/t.rows, float64(x)/t.rows, 0))
-			probabilities[k] = max(float64(x), 0)
-			sum += probabilities[k]
-		}
-		for k := range probabilities {
-			if sum > 0 {
-				probabilities[k] /= sum
-			} else {
-				probabilities[k] = 1 / float64(len(probabilities))
-			}
-		}
-		start = append(start, probabilities...)
-	}
-	return start, nil
-}
-
-// learn keeps a release as a measurement and takes the critic's step.
-func (t *training) learn(r privacy.Certified, z float64) error {
-	cert, batch := r.Certificate, t.cfg.Rate*t.rows
-	t.size = cert.TotalStd()
-	gradient := make([]float64, cert.Parameters())
-	var inputs []float64
-	if cert.Inputs() > 0 {
-		inputs = make([]float64, cert.Inputs())
-	}
-	cert.DecodeTo(gradient, inputs, r.Released, batch)
-	for k := range gradient {
-		gradient[k] /= batch
-	}
-	for k := range inputs {
-		inputs[k] /= batch
-	}
-	if err := t.replay.Add(t.snapshot(cert, gradient, inputs, z*1/batch)); err != nil {
-		return err
-	}
-	x := t.fake.Forward(t.u)
-	got, _ := t.tutor.Gradient(x)
-	gan.MixTo(t.mixed, x, t.u)
-	t.tutor.AddPenalty(t.mixed, float32(t.cfg.Penalty), true)
-	for k := range got {
-		got[k] -= float32(gradient[k])
-	}
-	t.adamC.Update(t.critic.Parameters(), got, float32(t.cfg.CriticRate))
-	return nil
-}
-
-// snapshot is a release as the replay takes it: means in units of the data, less what the inputs predict, and their standard deviations.
-func (t *training) snapshot(cert *bounds.Certificate, gradient, inputs []float64, zPerRow float64) gan.Snapshot {
-	w, b := t.critic.Layer(0)
-	out, _ := t.critic.Layer(1)
-	scales := cert.Scales()[cert.Inputs():]
-	sds := make([]float32, len(gradient))
-	means := make([]float32, len(gradient))
-	for k := range gradient {
-		sds[k] = t.deviation(scales[k]*zPerRow, gradient[k], cert.Factor())
-		means[k] = float32(gradient[k])
-	}
-	s := gan.Snapshot{Slope: t.critic.Slope(), Weights: w, Bias: b, Output: out, MeanInputs: t.inputs, SDInputs: t.inputSDs}
-	if cert.Inputs() > 0 {
-		weights, output := make([]float64, len(w)), make([]float64, len(w))
-		cert.PredictorTo(weights, output)
-		s.PredictWeights, s.PredictOut = narrow(weights), narrow(output)
-		h := len(b)
-		for i, x := range inputs {
-			for j := range h {
-				means[i*h+j] -= float32(weights[i*h+j] * x)
-				means[len(w)+h+j] -= float32(output[i*h+j] * x)
-			}
-		}
-		s.MeanInputs = narrow(inputs)
-		s.SDInputs = make([]float32, len(inputs))
-		for k, c := range cert.Scales()[:cert.Inputs()] {
-			s.SDInputs[k] = t.deviation(c*zPerRow, inputs[k], 0)
-		}
-	}
-	cut := func(x []float32) (weights, bias, output []float32) {
-		return x[:len(w)], x[len(w) : len(w)+len(b)], x[len(w)+len(b):][:len(out)]
-	}
-	s.MeanWeights, s.MeanBias, s.MeanOut = cut(means)
-	s.SDWeights, s.SDBias, s.SDOut = cut(sds)
-	return s
-}
-
-// deviation is the standard deviation of a mean: that of its noise, of the noisy number of rows it was divided by, and of the grid that the gate rounds
-// factors to and the generator does not. Without the last two a coordinate that hardly needs noise would drown all others.
-func (t *training) deviation(noise, mean, grid float64) float32 {
-	scale := mean * t.rowsError
-	return float32(math.Sqrt(noise*noise + scale*scale + grid*grid))
-}
-
-func narrow(x []float64) []float32 {
-	out := make([]float32, len(x))
-	for k, v := range x {
-		out[k] = float32(v)
-	}
-	return out
+func (t *training) newCritic() (*gan.Critic, error) {
+	return gan.NewCritic(t.encoder, gan.CriticOptions{Hidden: []int{t.cfg.Hidden}, Slope: float32(t.cfg.Slope)}, t.u)
 }
 
 // generatorStep moves the generator towards agreement with a random few of the measurements, or without replay towards a better
@@ -263,6 +198,9 @@ func (t *training) generatorStep(rate float64) {
 			t.down.Data[i] *= -1
 		}
 	} else {
+		if t.replay.Len() == 0 { // the first releases were lost
+			return
+		}
 		t.replay.GradientTo(t.down, t.pass.Forward(t.u), t.picks())
 	}
 	t.adamG.Update(t.generator.Parameters(), t.pass.Backward(t.down), float32(rate))

@@ -3,6 +3,9 @@
 //
 //	go run ./internal/cmd/ablation -table adult.csv -schema adult.yaml -label income -positive '>50K' [-epsilon 1] [-delta 1e-5] [-runs 3] [-variants wgan,mst]
 //
+// A variant is a name of the list, or a method with settings, as in -variants 'wgan steps=8 hidden=32,wgan preset=small'. A line is printed as soon as its runs
+// are done, so that the command may be cut short. With -variance it prints instead the size of the certificates of one run in each mode, step by step.
+//
 // 60 % of the rows, chosen with a fixed public seed, are fitted and the others held out. Each run draws fresh secret noise; a cell is the mean of the
 // runs and, in brackets, the smallest and the largest. Without -table it says so and does nothing.
 package main
@@ -19,10 +22,12 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/all"
 	"github.com/decoy-dp/decoy/synth/mst"
 	"github.com/decoy-dp/decoy/synth/pategan"
 	"github.com/decoy-dp/decoy/synth/wgan"
@@ -109,17 +114,13 @@ func run() error {
 		return err
 	}
 	fmt.Printf("%d rows fitted, %d held out; epsilon %v, delta %v, %d runs; real-trained AUROC %.4f\n", train.Rows(), holdout.Rows(), *epsilon, *delta, *runs, real.AUROC)
-	fmt.Printf("%-28s %-22s %-22s %-22s %s\n", "variant", "one-way error", "two-way error", "AUROC", "seconds")
+	fmt.Printf("%-44s %-22s %-22s %-22s %-22s %s\n", "variant", "one-way error", "two-way error", "AUROC", "positives, %", "seconds")
 	for _, name := range strings.Split(*only, ",") {
-		make, ok := fitters[name]
-		if !ok {
-			return fmt.Errorf("no variant %q; there are %s", name, strings.Join(names, ", "))
-		}
-		f, err := make()
+		f, err := fitterOf(name, fitters)
 		if err != nil {
 			return err
 		}
-		var cells [4][]float64
+		var cells [5][]float64
 		for range *runs {
 			r, err := once(train, holdout, task, f, accountant.Budget{Epsilon: *epsilon, Delta: *delta})
 			if err != nil {
@@ -129,9 +130,29 @@ func run() error {
 				cells[i] = append(cells[i], r[i])
 			}
 		}
-		fmt.Printf("%-28s %-22s %-22s %-22s %s\n", name, spread(cells[0], 4), spread(cells[1], 4), spread(cells[2], 4), spread(cells[3], 1))
+		fmt.Printf("%-44s %-22s %-22s %-22s %-22s %s\n", name, spread(cells[0], 4), spread(cells[1], 4), spread(cells[2], 4), spread(cells[4], 2), spread(cells[3], 1))
 	}
 	return nil
+}
+
+// fitterOf is a variant of the list, or a method with settings.
+func fitterOf(name string, fitters map[string]func() (synth.Fitter, error)) (synth.Fitter, error) {
+	if make, ok := fitters[name]; ok {
+		return make()
+	}
+	words := strings.Fields(name)
+	if len(words) == 0 {
+		return nil, fmt.Errorf("a variant without a name")
+	}
+	var given []configs.Given
+	for _, word := range words[1:] {
+		g, err := configs.ParseSet(word, "-variants")
+		if err != nil {
+			return nil, err
+		}
+		given = append(given, g)
+	}
+	return all.New(words[0], configs.Decoder(words[0], given))
 }
 
 // taskOf is the prediction task.
@@ -151,8 +172,8 @@ func taskOf(s *schema.Schema, label, positive, drop string) (eval.Task, error) {
 	return task, nil
 }
 
-// once fits and scores one time: one-way error, two-way error, AUROC, seconds. A synthetic table with one class only scores 0.5.
-func once(train, holdout *table.Table, task eval.Task, f synth.Fitter, b accountant.Budget) (out [4]float64, err error) {
+// once fits and scores one time: one-way error, two-way error, AUROC, seconds, per cent of positives. A synthetic table with one class only scores 0.5.
+func once(train, holdout *table.Table, task eval.Task, f synth.Fitter, b accountant.Budget) (out [5]float64, err error) {
 	start := time.Now()
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(train), f, synth.RunOptions{Budget: b, Tool: "ablation"})
 	if err != nil {
@@ -168,6 +189,9 @@ func once(train, holdout *table.Table, task eval.Task, f synth.Fitter, b account
 			return out, err
 		}
 	}
+	counts := make([]int64, syn.Schema().Sizes()[syn.Schema().Index(task.Label)])
+	syn.CountTo(counts, []int{syn.Schema().Index(task.Label)})
+	out[4] = 100 * float64(counts[task.Positive]) / float64(syn.Rows())
 	p, err := eval.TSTR(syn, holdout, task)
 	if errors.Is(err, eval.ErrOneClass) {
 		out[2] = .5

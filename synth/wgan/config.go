@@ -1,0 +1,151 @@
+package wgan
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/decoy-dp/decoy/synth"
+)
+
+// Config are the settings. Zero values are the defaults, which the preset sets.
+type Config struct {
+	Preset         string  `mapstructure:"preset"`          // auto, small (2 000 rows), medium (30 000) or large (300 000); default auto: by the noisy number of rows
+	Target         string  `mapstructure:"target"`          // column to predict, of at most 32 codes: its joint tables with every column are bought in place of one-way marginals
+	Mode           Mode    `mapstructure:"mode"`            // of the certificate: residual, blocks, box or thesis; default residual
+	Steps          int     `mapstructure:"steps"`           // critic steps, one release each; default by preset
+	Rate           float64 `mapstructure:"rate"`            // Poisson rate of a batch, in (0, 1]; default 1. Below 1 preset auto is medium
+	TotalShare     float64 `mapstructure:"total_share"`     // share of the budget (in μ²) for the number of rows; default 0.01
+	MarginalShare  float64 `mapstructure:"marginal_share"`  // share for the marginals that the generator starts from; default by preset, with a target larger
+	Hidden         int     `mapstructure:"hidden"`          // units of the critic's hidden layer; default by preset
+	Slope          float64 `mapstructure:"slope"`           // of its LeakyReLU, in [0, 1]; default 0, ReLU
+	FreshCritics   bool    `mapstructure:"fresh_critics"`   // measure with a new random critic at each step in place of one that is trained
+	CriticRate     float64 `mapstructure:"critic_rate"`     // Adam's learning rate for the critic; default 0.01
+	Lipschitz      string  `mapstructure:"lipschitz"`       // how the critic is held Lipschitz: penalty (at generated points), spectral, clip or none; default penalty
+	Penalty        float64 `mapstructure:"penalty"`         // weight of the gradient penalty; default 1
+	Limit          float64 `mapstructure:"limit"`           // of each layer's spectral norm (spectral) or of every weight (clip); default 1
+	SizePenalty    float64 `mapstructure:"size_penalty"`    // weight of the certificate's size in the critic's loss, which costs nothing; default 0
+	GeneratorUnits int     `mapstructure:"generator_units"` // units of the generator's hidden layers; default by preset
+	GeneratorRate  float64 `mapstructure:"generator_rate"`  // Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
+	GeneratorSteps int     `mapstructure:"generator_steps"` // generator steps after each release; default 20
+	PostSteps      int     `mapstructure:"post_steps"`      // generator steps after the last one; default by preset
+	Batch          int     `mapstructure:"batch"`           // generated rows a generator step, even; default 1024
+	Snapshots      int     `mapstructure:"snapshots"`       // measurements that a generator step looks at; default 4
+	TableWeight    float64 `mapstructure:"table_weight"`    // weight of the target's tables beside the critic's measurements in the generator's loss; default by preset
+	ColdStart      bool    `mapstructure:"cold_start"`      // buy no marginals; start the generator at random
+	NoReplay       bool    `mapstructure:"no_replay"`       // train the generator on the last critic's score alone, as a plain WGAN does
+}
+
+// Names of the presets.
+const (
+	Auto   = "auto"
+	Small  = "small"
+	Medium = "medium"
+	Large  = "large"
+)
+
+// Preset returns the settings of small, medium or large, the ones that depend on a table's size; "auto" and "" are the empty ones, which leave the choice to the
+// noisy number of rows. An error wraps synth.ErrConfig.
+func Preset(name string) (Config, error) {
+	switch name {
+	case "", Auto:
+		return Config{}, nil
+	case Small:
+		return Config{Preset: Small, Steps: 8, MarginalShare: .5, Hidden: 32, GeneratorUnits: 64, PostSteps: 1000, TableWeight: 8}, nil
+	case Medium:
+		return Config{Preset: Medium, Steps: 48, MarginalShare: .1, Hidden: 128, GeneratorUnits: 128, PostSteps: 3000, TableWeight: 1}, nil
+	case Large:
+		return Config{Preset: Large, Steps: 64, MarginalShare: .05, Hidden: 256, GeneratorUnits: 256, PostSteps: 5000, TableWeight: 1}, nil
+	}
+	return Config{}, fmt.Errorf("wgan: the preset must be %s, %s, %s or %s: %w", Auto, Small, Medium, Large, synth.ErrConfig)
+}
+
+// presetFor is the preset of a table of about that many rows.
+func presetFor(rows float64) string {
+	switch {
+	case rows < 8000:
+		return Small
+	case rows < 120000:
+		return Medium
+	}
+	return Large
+}
+
+// targetShare is the default share of the marginals of a target: each is two-way.
+var targetShare = map[string]float64{Small: .8, Medium: .2, Large: .1}
+
+// filled is c with the defaults of a preset where it has none.
+func (c Config) filled(preset string) Config {
+	p, _ := Preset(preset)
+	if c.Target != "" {
+		p.MarginalShare = targetShare[preset]
+	}
+	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit = 1, .01, .01, "penalty", 1, 1
+	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots = .001, 20, 1024, 4
+	from, to := reflect.ValueOf(p), reflect.ValueOf(&c).Elem()
+	for i := range to.NumField() {
+		if to.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	c.Preset = preset
+	if c.ColdStart {
+		c.MarginalShare = 0
+	}
+	return c
+}
+
+// New validates the settings. Errors wrap synth.ErrConfig.
+func New(c Config) (*Fitter, error) {
+	if _, err := Preset(c.Preset); err != nil {
+		return nil, err
+	}
+	f := &Fitter{given: c}
+	for _, name := range []string{Small, Large, Medium} {
+		if c.Preset == name || f.auto() {
+			f.cfg = c.filled(name)
+			if err := f.cfg.check(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if f.auto() {
+		f.cfg.Preset = Auto
+	}
+	return f, nil
+}
+
+// auto reports whether the noisy number of rows chooses the preset. Only at rate 1 can what is bought later be chosen later.
+func (f *Fitter) auto() bool { return f.given.Preset == "" || f.given.Preset == Auto }
+
+func (c Config) check() error {
+	for _, x := range []struct {
+		name   string
+		value  float64
+		lo, hi float64
+	}{
+		{"steps", float64(c.Steps), 1, 1e5}, {"rate", c.Rate, 1e-6, 1}, {"total share", c.TotalShare, 1e-4, .5}, {"marginal share", c.MarginalShare, 0, .9},
+		{"hidden units", float64(c.Hidden), 1, 4096}, {"slope", c.Slope, 0, 1}, {"critic rate", c.CriticRate, 1e-8, 1}, {"penalty", c.Penalty, 1e-8, 1e4},
+		{"limit", c.Limit, 1e-6, 1e6}, {"size penalty", c.SizePenalty, 0, 1e6}, {"generator units", float64(c.GeneratorUnits), 1, 4096},
+		{"generator rate", c.GeneratorRate, 1e-8, 1}, {"generator steps", float64(c.GeneratorSteps), 1, 1e6}, {"post steps", float64(c.PostSteps), 1, 1e7},
+		{"batch", float64(c.Batch), 2, 1 << 20}, {"snapshots", float64(c.Snapshots), 1, 1e5}, {"table weight", c.TableWeight, 1e-6, 1e6},
+	} {
+		if !(x.value >= x.lo && x.value <= x.hi) {
+			return fmt.Errorf("wgan: %s %v must be from %v to %v: %w", x.name, x.value, x.lo, x.hi, synth.ErrConfig)
+		}
+	}
+	switch {
+	case c.Batch%2 != 0:
+		return fmt.Errorf("wgan: batch %d must be even: %w", c.Batch, synth.ErrConfig)
+	case c.Mode > Thesis:
+		return fmt.Errorf("wgan: mode %d is unknown: %w", c.Mode, synth.ErrConfig)
+	case c.Lipschitz != "penalty" && c.Lipschitz != "spectral" && c.Lipschitz != "clip" && c.Lipschitz != "none":
+		return fmt.Errorf("wgan: lipschitz must be penalty, spectral, clip or none: %w", synth.ErrConfig)
+	case c.SizePenalty > 0 && c.Mode != Residual && c.Mode != Blocks:
+		return fmt.Errorf("wgan: a size penalty needs mode residual or blocks: %w", synth.ErrConfig)
+	case !c.ColdStart && c.MarginalShare < 1e-4:
+		return fmt.Errorf("wgan: marginal share %v must be from 0.0001 to 0.9: %w", c.MarginalShare, synth.ErrConfig)
+	case c.TotalShare+c.MarginalShare >= .95:
+		return fmt.Errorf("wgan: the shares leave less than 5 %% for the critic: %w", synth.ErrConfig)
+	}
+	return nil
+}

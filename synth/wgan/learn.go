@@ -1,0 +1,133 @@
+package wgan
+
+import (
+	"math"
+
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/privacy"
+)
+
+// keep adds a release to the measurements and returns the mean gradient that it says.
+func (t *training) keep(r privacy.Certified) ([]float64, error) {
+	cert, batch := r.Certificate, t.cfg.Rate*t.rows
+	t.size = cert.TotalStd()
+	gradient := make([]float64, cert.Parameters())
+	var inputs []float64
+	if cert.Inputs() > 0 {
+		inputs = make([]float64, cert.Inputs())
+	}
+	cert.DecodeTo(gradient, inputs, r.Released, batch)
+	for k := range gradient {
+		gradient[k] /= batch
+	}
+	for k := range inputs {
+		inputs[k] /= batch
+	}
+	return gradient, t.replay.Add(t.snapshot(cert, gradient, inputs, t.z/batch))
+}
+
+// learn keeps a release and takes the critic's step.
+func (t *training) learn(r privacy.Certified) error {
+	gradient, err := t.keep(r)
+	if err != nil {
+		return err
+	}
+	c := t.cfg
+	if c.FreshCritics {
+		fresh, err := t.newCritic()
+		if err != nil {
+			return err
+		}
+		copy(t.critic.Parameters(), fresh.Parameters())
+		return nil
+	}
+	x := t.fake.Forward(t.u)
+	got, _ := t.tutor.Gradient(x)
+	if c.Lipschitz == "penalty" {
+		gan.MixTo(t.mixed, x, t.u)
+		t.tutor.AddPenalty(t.mixed, float32(c.Penalty), true)
+	}
+	for k := range got {
+		got[k] -= float32(gradient[k])
+	}
+	if c.SizePenalty > 0 {
+		if err := t.addSize(got); err != nil {
+			return err
+		}
+	}
+	t.adamC.Update(t.critic.Parameters(), got, float32(c.CriticRate))
+	switch c.Lipschitz {
+	case "spectral":
+		t.tutor.LimitSpectral(c.Limit, 3)
+	case "clip":
+		t.critic.Clip(float32(c.Limit))
+	}
+	return nil
+}
+
+// addSize adds the gradient of the certificate's size, as a mean over the rows, to that of the critic's loss.
+func (t *training) addSize(gradient []float32) error {
+	shape := t.critic.Clone()
+	clear(shape.Parameters())
+	if _, err := bounds.SizeGradientTo(critic{shape}.Network(), critic{t.critic}.Network(), t.input, bounds.Config{Mode: t.cfg.Mode.bounds(), Adjacency: t.nb.Adjacency}); err != nil {
+		return err
+	}
+	weight := float32(t.cfg.SizePenalty * t.z / t.rows)
+	for k, g := range shape.Parameters() {
+		gradient[k] += weight * g
+	}
+	return nil
+}
+
+// snapshot is a release as the replay takes it: means in units of the data, less what the inputs predict, and their standard deviations.
+func (t *training) snapshot(cert *bounds.Certificate, gradient, inputs []float64, zPerRow float64) gan.Snapshot {
+	w, b := t.critic.Layer(0)
+	out, _ := t.critic.Layer(1)
+	scales := cert.Scales()[cert.Inputs():]
+	sds := make([]float32, len(gradient))
+	means := make([]float32, len(gradient))
+	for k := range gradient {
+		sds[k] = t.deviation(scales[k]*zPerRow, gradient[k], cert.Factor())
+		means[k] = float32(gradient[k])
+	}
+	s := gan.Snapshot{Slope: t.critic.Slope(), Weights: w, Bias: b, Output: out, MeanInputs: t.inputs, SDInputs: t.inputSDs}
+	if cert.Inputs() > 0 {
+		weights, output := make([]float64, len(w)), make([]float64, len(w))
+		cert.PredictorTo(weights, output)
+		s.PredictWeights, s.PredictOut = narrow(weights), narrow(output)
+		h := len(b)
+		for i, x := range inputs {
+			for j := range h {
+				means[i*h+j] -= float32(weights[i*h+j] * x)
+				means[len(w)+h+j] -= float32(output[i*h+j] * x)
+			}
+		}
+		s.MeanInputs = narrow(inputs)
+		s.SDInputs = make([]float32, len(inputs))
+		for k, c := range cert.Scales()[:cert.Inputs()] {
+			s.SDInputs[k] = t.deviation(c*zPerRow, inputs[k], 0)
+		}
+	}
+	cut := func(x []float32) (weights, bias, output []float32) {
+		return x[:len(w)], x[len(w) : len(w)+len(b)], x[len(w)+len(b):][:len(out)]
+	}
+	s.MeanWeights, s.MeanBias, s.MeanOut = cut(means)
+	s.SDWeights, s.SDBias, s.SDOut = cut(sds)
+	return s
+}
+
+// deviation is the standard deviation of a mean: that of its noise, of the noisy number of rows it was divided by, and of the grid that the gate rounds
+// factors to and the generator does not. Without the last two a coordinate that hardly needs noise would drown all others.
+func (t *training) deviation(noise, mean, grid float64) float32 {
+	scale := mean * t.rowsError
+	return float32(math.Sqrt(noise*noise + scale*scale + grid*grid))
+}
+
+func narrow(x []float64) []float32 {
+	out := make([]float32, len(x))
+	for k, v := range x {
+		out[k] = float32(v)
+	}
+	return out
+}

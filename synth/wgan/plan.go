@@ -1,0 +1,154 @@
+package wgan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+// plan is the noise of a fit.
+type plan struct {
+	given  Config
+	cfg    Config // with the defaults
+	auto   bool   // the preset is chosen once the number of rows is bought; what it buys is then paid from a pool
+	schema *schema.Schema
+	nb     privacy.Neighbours
+	target int     // column, −1 for none
+	scale  float64 // 1/μ of the whole
+	total  float64 // σ of the number of rows
+	table  float64 // σ of a cell of a marginal
+	z      float64 // noise multiplier of a gradient sum
+}
+
+// maxTarget is the largest number of codes of a target.
+const maxTarget = 32
+
+// Plan splits the budget in shares of μ² and scales all noise together until the exact composition meets it.
+func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan, error) {
+	if err := b.Validate(); err != nil {
+		return nil, err
+	}
+	if b.Delta == 0 {
+		return nil, fmt.Errorf("wgan: its noise is Gaussian and needs delta > 0: %w", accountant.ErrBudgetRange)
+	}
+	if cells := cellCount(s); cells*f.cfg.Hidden > 1<<24 {
+		return nil, fmt.Errorf("wgan: %d cells are too many for a critic of %d units; coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
+	}
+	p := &plan{given: f.given, cfg: f.cfg, auto: f.auto() && f.cfg.Rate == 1, schema: s, nb: nb, target: -1}
+	if name := f.cfg.Target; name != "" {
+		if p.target = s.Index(name); p.target < 0 {
+			return nil, fmt.Errorf("wgan: target: the schema has no column %q: %w", name, synth.ErrConfig)
+		}
+		if m := s.Sizes()[p.target]; m > maxTarget {
+			return nil, fmt.Errorf("wgan: target: column %q has %d codes, more than %d: %w", name, m, maxTarget, synth.ErrConfig)
+		}
+		if len(s.Columns) == 1 {
+			p.target = -1 // nothing to be predicted from
+		}
+	}
+	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition { return p.at(scale).Composition() })
+	if err != nil {
+		return nil, fmt.Errorf("wgan: %w", err)
+	}
+	return p.at(scale), nil
+}
+
+func cellCount(s *schema.Schema) (cells int) {
+	for _, n := range s.Sizes() {
+		cells += n
+	}
+	return cells
+}
+
+// at is the plan whose parts have the shares of μ² = 1/scale² (at rate 1; a lower rate costs less and is calibrated with the rest).
+func (p *plan) at(scale float64) *plan {
+	q := *p
+	one := float64(max(1, p.nb.MaxRowsPerUnit))
+	vector := one
+	if p.nb.Adjacency == accountant.ReplaceOne {
+		vector *= math.Sqrt2
+	}
+	q.scale = scale
+	q.total = one * scale / math.Sqrt(p.cfg.TotalShare)
+	if n := p.tables(); n > 0 {
+		q.table = vector * scale * math.Sqrt(float64(n)/p.cfg.MarginalShare)
+	}
+	q.z = scale * math.Sqrt(float64(p.cfg.Steps)/(1-p.cfg.TotalShare-p.cfg.MarginalShare))
+	return &q
+}
+
+// chosen is the plan with the preset for that many rows, paid from what the pool has.
+func (p *plan) chosen(rows float64) *plan {
+	if !p.auto {
+		return p
+	}
+	q := *p
+	q.cfg = p.given.filled(presetFor(rows))
+	return q.at(p.scale * (1 + 1e-9)) // the pool rounds against us
+}
+
+// tables is the number of marginals that are bought.
+func (p *plan) tables() int {
+	switch {
+	case p.cfg.ColdStart:
+		return 0
+	case p.target >= 0:
+		return len(p.schema.Columns) - 1
+	}
+	return len(p.schema.Columns)
+}
+
+// columns are those of marginal i.
+func (p *plan) columns(i int) []int {
+	if p.target < 0 {
+		return []int{i}
+	}
+	if i >= p.target {
+		i++
+	}
+	return []int{i, p.target}
+}
+
+func (p *plan) sum() privacy.CertifiedPlan {
+	return privacy.CertifiedPlan{Mode: p.cfg.Mode.bounds(), Rate: p.cfg.Rate, NoiseMultiplier: p.z}
+}
+
+// Composition is the number of rows, the marginals and the gradient sums; or, if the number of rows is to choose these, a pool for all of them.
+func (p *plan) Composition() accountant.Composition {
+	c := accountant.Composition{{Event: p.nb.TotalEvent(p.total), Count: 1}}
+	if p.auto {
+		return append(c, accountant.Charge{Event: accountant.Pool{Mu: math.Sqrt(1-p.cfg.TotalShare) / p.scale}, Count: 1})
+	}
+	c = append(c, accountant.Charge{Event: p.nb.CertifiedSumEvent(p.sum()), Count: p.cfg.Steps})
+	if n := p.tables(); n > 0 {
+		c = append(c, accountant.Charge{Event: p.nb.CountsEvent(p.table), Count: n})
+	}
+	return c
+}
+
+// Forecast counts the multiplications of the generator's steps, which dominate.
+func (p *plan) Forecast() synth.Forecast {
+	cells, c := float64(cellCount(p.schema)), p.cfg
+	steps := float64(c.Steps*c.GeneratorSteps + c.PostSteps)
+	perStep := float64(c.Batch) * cells * float64(3*c.GeneratorUnits+4*c.Hidden*min(c.Snapshots, c.Steps))
+	noise := []synth.Noise{
+		{What: "number of rows", Count: 1, Sigma: p.total},
+		{What: fmt.Sprintf("gradient sum, noise multiplier %.4g", p.z), Count: c.Steps},
+	}
+	if n := p.tables(); n > 0 {
+		what := "one-way marginal"
+		if p.target >= 0 {
+			what = "joint table with the target"
+		}
+		noise = append(noise, synth.Noise{What: what, Count: n, Sigma: p.table})
+	}
+	return synth.Forecast{
+		MemoryBytes: int64(4*float64(c.Batch)*(6*cells+float64(8*c.GeneratorUnits+4*c.Hidden*c.Snapshots)) + 4*9*cells*float64(c.Hidden*c.Steps)),
+		Seconds:     steps * perStep / 2e10,
+		Noise:       noise,
+	}
+}
