@@ -25,6 +25,12 @@ type Resumer interface {
 	FitFrom(ctx context.Context, s *privacy.Session, state []byte, save func(state []byte) error, p Progress) (Model, error)
 }
 
+// StateChecker is implemented by a [Resumer] that can say, before a run is continued, that a state is not of these settings. An error then leaves
+// the run as it is; one of FitFrom ends it.
+type StateChecker interface {
+	CheckState(state []byte) error
+}
+
 // ErrCheckpoint is wrapped by every error about a checkpoint that cannot be used.
 var ErrCheckpoint = errors.New("not a usable checkpoint")
 

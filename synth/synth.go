@@ -83,7 +83,7 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 	options := privacy.Options{
 		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: f.Name(), Tool: o.Tool, Resumable: ok,
 	}
-	s, state, err := begin(ctx, rows, options, o)
+	s, state, err := begin(ctx, rows, plan, options, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,7 +107,7 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 }
 
 // begin opens a session, or continues that of the checkpoint.
-func begin(ctx context.Context, rows *privacy.Rows, options privacy.Options, o RunOptions) (*privacy.Session, []byte, error) {
+func begin(ctx context.Context, rows *privacy.Rows, plan Plan, options privacy.Options, o RunOptions) (*privacy.Session, []byte, error) {
 	if !o.Resume {
 		s, err := privacy.Open(ctx, rows, options)
 		return s, nil, err
@@ -115,6 +115,11 @@ func begin(ctx context.Context, rows *privacy.Rows, options privacy.Options, o R
 	c, err := ReadCheckpoint(o.Checkpoint)
 	if err != nil {
 		return nil, nil, err
+	}
+	if checker, ok := plan.(StateChecker); ok {
+		if err := checker.CheckState(c.State); err != nil {
+			return nil, nil, err
+		}
 	}
 	s, err := privacy.Resume(ctx, rows, c.Run, options)
 	return s, c.State, err

@@ -67,6 +67,12 @@ func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, saved []byte, sa
 	return p.run(ctx, &purse{s: s, state: st, save: save, resumable: true}, progress)
 }
 
+// CheckState refuses the state of a run with other settings.
+func (p *plan) CheckState(saved []byte) error {
+	_, err := decodeState(saved, p.given)
+	return err
+}
+
 // run buys what the state does not hold yet and trains.
 func (p *plan) run(ctx context.Context, b *purse, progress synth.Progress) (synth.Model, error) {
 	var fitted synth.Model

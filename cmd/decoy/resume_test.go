@@ -1,0 +1,71 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// TestResume kills a fit with checkpoints between its first release and its end, and continues it until it is done. The budget is spent once.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	w := newWorkplace(t, 500, 3, 4)
+	settings := " --set preset=small --set steps=6 --set generator_steps=150 --set post_steps=300 --set hidden=16 --set batch=256"
+	generate := "generate in.csv --schema s.yaml --method wgan --epsilon 1 --out out.csv" + settings
+	cmd, stderr := w.start(generate, nil)
+	w.await("in.csv.ledger", accountant.EntryCharge, 5)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(w.path("out.csv.checkpoint")); err == nil {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("no checkpoint\n%s", stderr)
+		}
+	}
+	if code, text := w.run(generate + " --resume"); code != exitError || !strings.Contains(text, "still running") {
+		t.Errorf("continued beside its own process: exit code %d\n%s", code, text)
+	}
+	cmd.Process.Kill()
+	ended(t, cmd)
+	for name, c := range map[string]struct {
+		args, want string
+		code       int
+	}{
+		"a new run":      {generate, "continue it with --resume", exitUsage},
+		"other epsilon":  {strings.Replace(generate, "epsilon 1", "epsilon 2", 1) + " --resume", "is another one", exitError},
+		"other settings": {generate + " --set batch=128 --resume", "other settings", exitUsage},
+		"other output":   {strings.Replace(generate, "out.csv", "other.csv", 1) + " --resume", "holds no run", exitUsage},
+		"no output file": {strings.Replace(generate, "out.csv", "-", 1) + " --resume", "would have neither", exitUsage},
+	} {
+		if code, text := w.run(c.args); code != c.code || !strings.Contains(text, c.want) {
+			t.Errorf("%s: exit code %d, want %d\n%s", name, code, c.code, text)
+		}
+	}
+	for kills := range 3 {
+		cmd, _ := w.start(generate+" --resume", nil)
+		w.await("in.csv.ledger", accountant.EntryResume, kills+1)
+		time.Sleep(time.Duration(kills*30) * time.Millisecond)
+		cmd.Process.Kill()
+		ended(t, cmd)
+	}
+	code, text := w.run(generate + " --resume --model m.model")
+	if code != 0 || !strings.Contains(text, "continuing run") {
+		t.Fatalf("exit code %d\n%s", code, text)
+	}
+	l := w.ledger("in.csv.ledger")
+	runs := l.Runs()
+	if len(runs) != 1 || runs[0].Status != accountant.StatusDone || l.Spent().Epsilon != 1 {
+		t.Errorf("%+v", runs)
+	}
+	if code, text := w.run("verify m.model"); code != 0 {
+		t.Error(text)
+	}
+	if left, err := os.ReadDir(w.dir); err != nil || strings.Contains(fmt.Sprint(left), "checkpoint") || strings.Contains(fmt.Sprint(left), ".lock") {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
