@@ -15,7 +15,8 @@ import (
 
 // gateCall is one mechanism of the gate, as an audit calls it.
 type gateCall struct {
-	name string
+	name     string
+	gaussian bool // needs δ > 0
 	// event is the mechanism's event at a noise scale; a larger scale is more private.
 	event func(nb privacy.Neighbours, scale float64) accountant.Event
 	// call runs it at that scale and returns what it released.
@@ -32,12 +33,12 @@ type gateRun struct {
 }
 
 var gateCalls = []gateCall{
-	{"total", func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.TotalEvent(scale) },
+	{"total", true, func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.TotalEvent(scale) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			n, err := s.Total("audit", g.scale)
 			return []float64{float64(n)}, err
 		}},
-	{"counts", func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.CountsEvent(scale) },
+	{"counts", true, func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.CountsEvent(scale) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			m, err := s.Counts("audit", privacy.Marginal{Cols: []int{g.col}}, g.scale)
 			if err != nil {
@@ -45,14 +46,14 @@ var gateCalls = []gateCall{
 			}
 			return []float64{float64(m.Counts[g.pair.Target[g.col]]), float64(m.Counts[g.pair.Corner[g.col]])}, nil
 		}},
-	{"answer", func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.AnswerEvent(scale) },
+	{"answer", false, func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.AnswerEvent(scale) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			allow := make([]bool, g.sizes[g.col])
 			allow[g.pair.Target[g.col]] = true
 			n, err := s.Answer("audit", table.Predicate{{Column: g.col, Allow: allow}}, g.scale)
 			return []float64{float64(n)}, err
 		}},
-	{"select", func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.SelectEvent(1 / scale) },
+	{"select", false, func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.SelectEvent(1 / scale) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			i, err := s.Select("audit", g.candidates(), 1/g.scale)
 			return []float64{float64(i)}, err
@@ -106,6 +107,9 @@ func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.
 	}
 	if err := b.Validate(); err != nil {
 		return fail(err)
+	}
+	if g.gaussian && b.Delta == 0 {
+		return fail(fmt.Errorf("its noise is Gaussian and needs delta > 0: %w", accountant.ErrBudgetRange))
 	}
 	pair, err := Neighbours(s, adj, shape, 200)
 	if err != nil {

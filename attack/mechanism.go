@@ -29,7 +29,7 @@ type fitted func(ctx context.Context, t *table.Table) (release.Params, error)
 // fitter plans a method once, for all runs.
 func fitter(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget) (fitted, Claim, synth.Forecast, error) {
 	nb := privacy.NeighboursOf(s, adj)
-	plan, err := f.Plan(s, nb, b)
+	plan, err := synth.WithBins(f, s).Plan(s, nb, b)
 	if err != nil {
 		return nil, Claim{}, synth.Forecast{}, err
 	}

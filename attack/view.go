@@ -25,11 +25,13 @@ func view(params release.Params, target, corner []uint16) ([]float64, error) {
 // viewMarginal asks the graphical model. It sees groups of codes, and a rare code is seen with its group.
 func viewMarginal(p *release.Marginal, target, corner []uint16) ([]float64, error) {
 	sizes := p.Model.Sizes()
+	codes := p.Sizes()
 	group := func(row []uint16, col int) int {
+		code := within(row[col], codes[col])
 		if g := p.Grouping.Groups(col); g != nil {
-			return int(g[row[col]])
+			return int(g[code])
 		}
-		return int(row[col])
+		return int(code)
 	}
 	// cells counts the rows that have the codes of target, and those that have the codes of corner, in all of cols.
 	cells := func(cols []int) (atTarget, atCorner float64, err error) {
@@ -66,6 +68,7 @@ func viewMarginal(p *release.Marginal, target, corner []uint16) ([]float64, erro
 
 // viewSampled counts in sampled rows, scaled to the model's number of rows.
 func viewSampled(p release.Params, target, corner []uint16) []float64 {
+	codes := p.Sizes()
 	sample := p.Sample(sampledRows, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 	scale := p.Total() / sampledRows
 	out := make([]float64, 1+len(target)+3)
@@ -75,7 +78,7 @@ func viewSampled(p release.Params, target, corner []uint16) []float64 {
 		t, c := 0, 0
 		for col := range target {
 			switch sample[col][r] {
-			case target[col]:
+			case within(target[col], codes[col]):
 				t++
 				out[1+col] += scale
 			case corner[col]:
@@ -90,3 +93,6 @@ func viewSampled(p release.Params, target, corner []uint16) []float64 {
 	rest[0], rest[1], rest[2] = float64(corners)*scale, float64(pairs)*scale, float64(cornerPairs)*scale
 	return out
 }
+
+// within is a code of the schema in a model that has bought coarser bins: the last code stays the last one.
+func within(code uint16, size int) uint16 { return min(code, uint16(size-1)) }

@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 	"internal/cmd/ablation":          {"schema", "table", "accountant", "privacy", "synth", "synth/all", "synth/mst", "synth/pategan", "synth/wgan", "bounds", "configs", "eval"},
 	"internal/cmd/timed":             {},
 	"internal/cmd/synthbench":        {"schema", "table", "accountant", "privacy", "synth", "synth/all", "eval"},
-	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "configs", "datasets", "internal/atomicfile", "eval", "eval/report"},
+	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "configs", "datasets", "internal/atomicfile", "eval", "attack", "eval/report"},
 }
 
 // readers lists the files outside table that may call table.Read and its kind: everything else cannot open a table file, and so
