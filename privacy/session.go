@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/gofrs/flock"
@@ -20,6 +21,8 @@ import (
 var (
 	// ErrPlan is returned by a mechanism whose event is not, or no longer, in the session's reservation.
 	ErrPlan = fmt.Errorf("not in the session's plan: %w", accountant.ErrBudget)
+	// ErrRun is returned for a run whose name the ledger has already: whoever names runs cannot pay for one twice.
+	ErrRun = errors.New("the ledger has this run already")
 	// ErrClosed is returned by the mechanisms of a closed session.
 	ErrClosed = errors.New("the session is closed")
 )
@@ -36,6 +39,7 @@ type Options struct {
 	Ledger    *LedgerFile            // nil keeps the ledger in memory only: the spend is then not enforced across runs
 	Method    string                 // name of the method, for the ledger
 	Tool      string                 // program and version, for the ledger
+	Run       string                 // the run's name in the ledger, 16 hexadecimal digits; default random. A ledger takes a name once (ErrRun)
 	Resumable bool                   // [Resume] may continue the run if its process is killed: needs a Ledger; each charge is then synced to the disk
 }
 
@@ -72,7 +76,12 @@ func Open(ctx context.Context, rows *Rows, o Options) (*Session, error) {
 	if err := fits(o.Plan, o.Budget, nb.Adjacency); err != nil {
 		return nil, err
 	}
-	s := &Session{schema: rows.schema, nb: nb, file: o.Ledger, run: newRun(), src: noise.NewSource(), left: accountant.NewReservation(o.Plan)}
+	if o.Run == "" {
+		o.Run = newRun()
+	} else if !isRun(o.Run) {
+		return nil, errors.New("privacy: the name of a run must be 16 hexadecimal digits in lower case")
+	}
+	s := &Session{schema: rows.schema, nb: nb, file: o.Ledger, run: o.Run, src: noise.NewSource(), left: accountant.NewReservation(o.Plan)}
 	if o.Resumable {
 		if o.Ledger == nil {
 			return nil, errors.New("privacy: a resumable run needs a ledger file")
@@ -130,6 +139,9 @@ func (s *Session) reserve(ctx context.Context, o Options) error {
 	e.PID = os.Getpid() // stays in the file beside the data, never in a model
 	e.Host, _ = os.Hostname()
 	return s.file.update(ctx, s.nb, s.schema.Unit, func(l *accountant.Ledger) (accountant.Entry, error) {
+		if slices.ContainsFunc(l.Entries, func(old accountant.Entry) bool { return old.Run == s.run }) {
+			return e, fmt.Errorf("privacy: run %s: %w", s.run, ErrRun)
+		}
 		return e, l.Allows(o.Budget, o.Plan)
 	})
 }

@@ -81,7 +81,7 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 		return nil, nil, fmt.Errorf("synth: method %s keeps no checkpoint here: %w", f.Name(), ErrCheckpoint)
 	}
 	options := privacy.Options{
-		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: f.Name(), Tool: o.Tool, Resumable: ok,
+		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: f.Name(), Tool: o.Tool, Run: o.Run, Resumable: ok,
 	}
 	s, state, err := begin(ctx, rows, plan, options, o)
 	if err != nil {
@@ -132,6 +132,7 @@ type RunOptions struct {
 	Ledger    *privacy.LedgerFile  // nil: in memory only
 	Tool      string               // program and version
 	Progress  Progress             // may be nil
+	Run       string               // the run's name in the ledger (see privacy.Options); default random. A run that is continued has the checkpoint's
 
 	// Checkpoint is a file that a method which can be continued (see [Resumer]) keeps while it fits, if there is a ledger file too. It is removed when the
 	// model is there. "" keeps none.

@@ -42,6 +42,7 @@ var mutants = []mutant{
 	{"rows are read before the reservation", "privacy/session.go", "if err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}\n\tt, report, err := rows.read(ctx, s.src)", "t, report, err := rows.read(ctx, s.src)\n\tif err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}", "./privacy"},
 	{"plan not compared with the budget", "privacy/session.go", "if cost.Epsilon > b.Epsilon {", "if false {", "./privacy"},
 	{"limit not asked", "privacy/session.go", "return e, l.Allows(o.Budget, o.Plan)", "return e, nil", "./privacy"},
+	{"a run is paid twice", "privacy/session.go", "return old.Run == s.run })", "return false && old.Run == s.run })", "./privacy"},
 	{"a used run may be void", "privacy/session.go", "status == accountant.StatusVoid && s.calls > 0", "false", "./privacy"},
 	{"host in the model's ledger", "privacy/session.go", "\ts.record(e)\n\tif s.file == nil {\n\t\treturn nil\n\t}\n\te.PID", "\te.Host = \"h\"\n\ts.record(e)\n\tif s.file == nil {\n\t\treturn nil\n\t}\n\te.PID", "./privacy"},
 	{"lock not taken", "privacy/ledgerfile.go", "lock.TryLockContext(wait, 20*time.Millisecond)", "true, wait.Err()", "./privacy"},

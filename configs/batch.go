@@ -1,0 +1,287 @@
+package configs
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/viper"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// Batch is many jobs: the matrix tables × methods × epsilons × replicates, and single ones.
+type Batch struct {
+	Name          string    `mapstructure:"name"`           // part of every job's identity: another name is another release; required
+	Tables        []Table   `mapstructure:"tables"`         // of the matrix
+	Methods       []Method  `mapstructure:"methods"`        // default: the usual one
+	Epsilons      []float64 `mapstructure:"epsilons"`       // required with tables
+	Replicates    int       `mapstructure:"replicates"`     // default 1
+	Job           Job       `mapstructure:"job"`            // what all jobs have in common; in out, model and evaluate.holdout {table}, {method}, {epsilon}, {replicate}, {batch} are replaced
+	Jobs          []Job     `mapstructure:"jobs"`           // single jobs
+	Parallel      int       `mapstructure:"parallel"`       // jobs at a time; default the number of cores
+	Memory        string    `mapstructure:"memory"`         // limit of the forecasts of the jobs that run together, as 500MB or 4GB; default none
+	OnInterrupted string    `mapstructure:"on_interrupted"` // of a job whose budget is spent and whose run cannot be continued: stop (default) or rerun
+	Results       string    `mapstructure:"results"`        // table of results, .csv; an .html beside it; default the batch file with .results.csv
+}
+
+// Table is one private table of a batch.
+type Table struct {
+	Name    string `mapstructure:"name"`    // required: {table}
+	Input   string `mapstructure:"input"`   // or Dataset
+	Dataset string `mapstructure:"dataset"` // embedded example
+	Schema  string `mapstructure:"schema"`
+	Ledger  string `mapstructure:"ledger"` // default INPUT.ledger
+	Limit   *Limit `mapstructure:"limit"`  // of the ledger, set where it has none yet
+	Holdout string `mapstructure:"holdout"`
+}
+
+// Limit is the limit of a ledger.
+type Limit struct {
+	Epsilon float64 `mapstructure:"epsilon"`
+	Delta   float64 `mapstructure:"delta"`
+	Rule    string  `mapstructure:"rule"` // basic (default) or zcdp
+}
+
+// Method is one method of the matrix: a name, or a map.
+type Method struct {
+	Name     string         `mapstructure:"name"` // {method}; default the method's name
+	Method   string         `mapstructure:"method"`
+	Preset   string         `mapstructure:"preset"`
+	Settings map[string]any `mapstructure:"settings"`
+}
+
+// ReadBatch reads a batch file, strictly. All problems are reported together, with their lines.
+func ReadBatch(path string) (*Batch, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBatch(path, text)
+}
+
+// ParseBatch reads the text of a batch file; path names it in errors.
+func ParseBatch(path string, text []byte) (*Batch, error) {
+	v := viper.NewWithOptions(viper.KeyDelimiter("\x00")) // no dots: a setting may have one
+	v.SetConfigType("yaml")
+	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, err, ErrConfig)
+	}
+	lines := Lines(text)
+	var b Batch
+	var meta mapstructure.Metadata
+	err := v.Unmarshal(&b, func(c *mapstructure.DecoderConfig) {
+		c.Metadata, c.WeaklyTypedInput, c.DecodeHook = &meta, false, mapstructure.ComposeDecodeHookFunc(methodByName, refuse)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", path, strings.Join(strings.Fields(err.Error()), " "), ErrConfig)
+	}
+	slices.Sort(meta.Unused)
+	var problems []string
+	for _, unused := range meta.Unused {
+		key := dotted.Replace(strings.ToLower(unused))
+		last := key[strings.LastIndexByte(key, '.')+1:]
+		problems = append(problems, fmt.Sprintf("%s, line %d: unknown key %q%s", path, lines[key], last, hint(last, batchKeys())))
+	}
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("%s: %w", strings.Join(problems, "\n"), ErrConfig)
+	}
+	if err := b.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &b, nil
+}
+
+var dotted = strings.NewReplacer("[", ".", "]", "", "\x00", ".")
+
+// methodByName lets a method be its name alone.
+func methodByName(from, to reflect.Type, value any) (any, error) {
+	if to == reflect.TypeFor[Method]() && from.Kind() == reflect.String {
+		return map[string]any{"method": value}, nil
+	}
+	return value, nil
+}
+
+// batchKeys are the keys that a batch file may have somewhere.
+func batchKeys() []string {
+	keys := map[string]bool{}
+	for _, t := range []reflect.Type{reflect.TypeFor[Batch](), reflect.TypeFor[Table](), reflect.TypeFor[Method](), reflect.TypeFor[Job](),
+		reflect.TypeFor[Limit](), reflect.TypeFor[Evaluate]()} {
+		for i := range t.NumField() {
+			keys[t.Field(i).Tag.Get("mapstructure")] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(keys))
+}
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+func (b *Batch) check() error {
+	wrong := ""
+	switch {
+	case !nameForm.MatchString(b.Name):
+		wrong = fmt.Sprintf("name %q must be letters, digits, '.', '_', '-'; another name makes another release of the same tables", b.Name)
+	case len(b.Tables) == 0 && len(b.Jobs) == 0:
+		wrong = "there are no tables and no jobs"
+	case len(b.Tables) > 0 && len(b.Epsilons) == 0:
+		wrong = "epsilons is required"
+	case b.Replicates < 0:
+		wrong = fmt.Sprintf("replicates %d must not be negative", b.Replicates)
+	case b.Parallel < 0:
+		wrong = fmt.Sprintf("parallel %d must not be negative", b.Parallel)
+	case !slices.Contains([]string{"", "stop", "rerun"}, b.OnInterrupted):
+		wrong = fmt.Sprintf("on_interrupted %q must be stop or rerun", b.OnInterrupted)
+	}
+	if _, err := ParseBytes(b.Memory); err != nil && wrong == "" {
+		return err
+	}
+	for _, t := range b.Tables {
+		if l := t.Limit; l != nil && wrong == "" {
+			rule := accountant.LimitRule(cmp.Or(l.Rule, string(accountant.RuleBasic)))
+			if (accountant.Budget{Epsilon: l.Epsilon, Delta: l.Delta}).Validate() != nil || rule != accountant.RuleBasic && rule != accountant.RuleZCDP {
+				wrong = fmt.Sprintf("table %s: limit %+v must have epsilon > 0, delta from 0 to %v, rule basic or zcdp", t.Name, *l, accountant.MaxDelta)
+			}
+		}
+		if !nameForm.MatchString(t.Name) && wrong == "" {
+			wrong = fmt.Sprintf("table name %q must be letters, digits, '.', '_', '-'", t.Name)
+		}
+	}
+	if wrong != "" {
+		return fmt.Errorf("%s: %w", wrong, ErrConfig)
+	}
+	return nil
+}
+
+// Expand lists the jobs, resolved, in an order that stays the same: the matrix first (tables, methods, epsilons, replicates), then the
+// single ones. Names and outputs are unique.
+func (b *Batch) Expand() ([]Job, error) {
+	var out []Job
+	methods := b.Methods
+	if len(methods) == 0 {
+		methods = []Method{{}}
+	}
+	for _, t := range b.Tables {
+		for _, m := range methods {
+			for _, epsilon := range b.Epsilons {
+				for replicate := range max(1, b.Replicates) {
+					j, err := b.cell(t, m, epsilon, replicate+1)
+					if err != nil {
+						return nil, err
+					}
+					out = append(out, j)
+				}
+			}
+		}
+	}
+	for i, j := range b.Jobs {
+		if !nameForm.MatchString(j.Name) {
+			return nil, fmt.Errorf("jobs, number %d: name %q must be letters, digits, '.', '_', '-': %w", i+1, j.Name, ErrConfig)
+		}
+		j, err := j.under(b.Job).Resolved()
+		if err == nil {
+			err = j.fill(map[string]string{"batch": b.Name, "job": j.Name})
+		}
+		if err != nil {
+			return nil, fmt.Errorf("job %s: %w", j.Name, err)
+		}
+		out = append(out, j)
+	}
+	names, files := map[string]bool{}, map[string]string{}
+	for _, j := range out {
+		if names[j.Name] {
+			return nil, fmt.Errorf("two jobs are called %s: %w", j.Name, ErrConfig)
+		}
+		names[j.Name] = true
+		for _, path := range []string{j.Out, j.Model} {
+			if other, ok := files[path]; ok && path != "" {
+				return nil, fmt.Errorf("jobs %s and %s both write %s: %w", other, j.Name, path, ErrConfig)
+			}
+			files[path] = j.Name
+		}
+	}
+	return out, nil
+}
+
+// cell is one job of the matrix.
+func (b *Batch) cell(t Table, m Method, epsilon float64, replicate int) (Job, error) {
+	j := Job{Input: t.Input, Dataset: t.Dataset, Schema: t.Schema, Ledger: t.Ledger, Method: m.Method, Preset: m.Preset, Settings: m.Settings, Epsilon: epsilon}
+	j = j.under(b.Job)
+	if j.Evaluate != nil && t.Holdout != "" {
+		e := *j.Evaluate
+		e.Holdout = t.Holdout
+		j.Evaluate = &e
+	}
+	j, err := j.Resolved()
+	method, number := cmp.Or(m.Name, j.Method), strconv.FormatFloat(epsilon, 'g', -1, 64)
+	j.Name = fmt.Sprintf("%s-%s-%s-%d", t.Name, method, number, replicate)
+	if err == nil {
+		err = j.fill(map[string]string{"batch": b.Name, "job": j.Name, "table": t.Name, "method": method, "epsilon": number, "replicate": strconv.Itoa(replicate)})
+	}
+	if err != nil {
+		return j, fmt.Errorf("job %s: %w", j.Name, err)
+	}
+	return j, nil
+}
+
+// under is the job with what it does not say taken from a common one.
+func (j Job) under(common Job) Job {
+	own, base := reflect.ValueOf(&j).Elem(), reflect.ValueOf(common)
+	for i := range own.NumField() {
+		if own.Field(i).IsZero() {
+			own.Field(i).Set(base.Field(i))
+		}
+	}
+	if j.Dataset != "" {
+		j.Evaluate = nil // nothing is private, and there is no holdout
+	}
+	return j
+}
+
+var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+
+// fill replaces the placeholders.
+func (j *Job) fill(values map[string]string) error {
+	var err error
+	replace := func(text string) string {
+		return placeholder.ReplaceAllStringFunc(text, func(p string) string {
+			value, ok := values[p[1:len(p)-1]]
+			if !ok && err == nil {
+				err = fmt.Errorf("%s in %q is unknown; there is {%s}: %w", p, text, strings.Join(slices.Sorted(maps.Keys(values)), "}, {"), ErrConfig)
+			}
+			return value
+		})
+	}
+	j.Out, j.Model = replace(j.Out), replace(j.Model)
+	if j.Evaluate != nil {
+		e := *j.Evaluate
+		e.Holdout = replace(e.Holdout)
+		j.Evaluate = &e
+	}
+	return err
+}
+
+// ParseBytes reads a size such as 500MB or 4GB (powers of ten); "" is 0.
+func ParseBytes(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	for _, unit := range []struct {
+		suffix string
+		size   float64
+	}{{"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}} {
+		if number, ok := strings.CutSuffix(text, unit.suffix); ok {
+			if x, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && x > 0 && x*unit.size < 1e18 {
+				return int64(x * unit.size), nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("size %q must be a number with kB, MB, GB or TB: %w", text, ErrConfig)
+}

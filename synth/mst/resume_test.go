@@ -1,0 +1,97 @@
+package mst
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/synthtest"
+)
+
+// opened is a plan and a fresh session on the suite's table.
+func opened(t *testing.T) (*plan, *privacy.Session) {
+	t.Helper()
+	tab := synthtest.Table(t, synthtest.Schema(4), 500)
+	f, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := privacy.FromTable(tab)
+	nb := privacy.NeighboursOf(rows.Schema(), accountant.AddRemove)
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
+	p, err := f.Plan(rows.Schema(), nb, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := privacy.Open(context.Background(), rows, privacy.Options{Budget: b, Plan: p.Composition()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.(*plan), s
+}
+
+func charges(s *privacy.Session) (n int) {
+	for _, e := range s.Ledger().Entries {
+		if e.Kind == accountant.EntryCharge {
+			n++
+		}
+	}
+	return n
+}
+
+// TestContinues stops a fit after each of its releases and continues it: no release is bought twice, those that were kept are used, and one
+// that was lost is done without.
+func TestContinues(t *testing.T) {
+	p, s := opened(t)
+	const releases = 4 + 3 + 3
+	var states [][]byte
+	save := func(state []byte) error { states = append(states, slices.Clone(state)); return nil }
+	if _, err := p.FitFrom(context.Background(), s, nil, save, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(states) != releases || charges(s) != releases {
+		t.Fatalf("%d states and %d charges, want %d", len(states), charges(s), releases)
+	}
+	for k, state := range states {
+		p, s := opened(t)
+		if _, err := p.FitFrom(context.Background(), s, state, nil, nil); err != nil {
+			t.Fatalf("after %d releases: %v", k+1, err)
+		}
+		if got := charges(s); got != releases-k-1 {
+			t.Errorf("after %d releases: %d more, want %d", k+1, got, releases-k-1)
+		}
+	}
+	dead := errors.New("killed")
+	for k := 1; k < releases; k++ {
+		p, s := opened(t)
+		var kept []byte
+		n := 0
+		_, err := p.FitFrom(context.Background(), s, nil, func(state []byte) error {
+			if n++; n > k {
+				return dead // the release is paid, its result is lost
+			}
+			kept = slices.Clone(state)
+			return nil
+		}, nil)
+		if err != dead {
+			t.Fatalf("the error of save is lost: %v", err)
+		}
+		m, err := p.FitFrom(context.Background(), s, kept, nil, nil)
+		if err != nil {
+			t.Fatalf("release %d lost: %v", k+1, err)
+		}
+		if got := charges(s); got > releases {
+			t.Errorf("release %d lost: %d charges in all, the plan has %d", k+1, got, releases)
+		}
+		if m.Params == nil {
+			t.Errorf("release %d lost: no model", k+1)
+		}
+	}
+	if _, err := p.FitFrom(context.Background(), s, []byte("{"), nil, nil); !errors.Is(err, synth.ErrCheckpoint) {
+		t.Errorf("a damaged state: %v", err)
+	}
+}
