@@ -96,6 +96,11 @@ func (p *privateFlags) ledgerPath(input string) string {
 	if p.ledger != "" || input == "" {
 		return p.ledger
 	}
+	return ledgerBeside(input)
+}
+
+// ledgerBeside is the ledger of a private file.
+func ledgerBeside(input string) string {
 	if real, err := filepath.EvalSymlinks(input); err == nil && filepath.Base(real) != filepath.Base(input) {
 		return real + ".ledger"
 	}

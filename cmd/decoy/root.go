@@ -49,7 +49,8 @@ The three commands to begin with:
 			"over the environment, the environment over the file, the file over a preset."})
 	config.AddCommand(configShowCommand(t), configSettingsCommand(t), configPresetsCommand(t))
 
-	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), planCommand(t), inspectCommand(t), verifyCommand(t), auditCommand(t),
+	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t), planCommand(t), inspectCommand(t), verifyCommand(t),
+		auditCommand(t),
 		evaluateCommand(t), schema, ledger, datasets, config, versionCommand(t))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

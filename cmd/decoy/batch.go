@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/privacy"
+)
+
+type batch struct {
+	jobs, only                          int
+	memory, interrupted, results, state string
+	dryRun                              bool
+	t                                   *terminal
+	file                                *configs.Batch
+	work                                []*batchJob
+	tables                              map[string]configs.Table // by ledger
+	order                               []string                 // of the ledgers
+}
+
+func batchCommand(t *terminal) *cobra.Command {
+	b := &batch{t: t}
+	cmd := manual{
+		operands: "JOBS.yaml  batch file: tables × methods × epsilons × replicates, and single jobs (docs/batch.md)",
+		exits:    []int{exitBudget},
+		session: `
+$ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
+$ printf 'name: first\ntables: [{name: icu, input: icu.csv, schema: icu.yaml, limit: {epsilon: 4, delta: 1e-6}}]\nepsilons: [1, 2]\njob: {out: "out/{table}-{epsilon}.csv"}\n' > jobs.yaml
+$ decoy batch jobs.yaml --dry-run
+$ decoy batch jobs.yaml
+`}.document(&cobra.Command{
+		Use:   "batch JOBS.yaml [--dry-run] [--only K] [--jobs N] [flags]",
+		Short: "run many jobs under shared ledgers; killed and started again, it goes on",
+		Long: `Run the jobs of a batch file. Each reserves its budget in its table's ledger before it reads a row; a job that fails does not stop the
+others. Killed and started again, the batch goes on where it was: what is done stays, a fitted model is sampled again at no cost, a run of
+a method that keeps checkpoints is continued under its reservation. Nothing is paid twice: the ledger takes the run of a job only once.
+
+What remains is a job whose process died in the moment between its reservation and its first checkpoint. Its budget is spent and nothing
+came of it. By default it stays so, and the batch says so (on_interrupted: stop); 'rerun' spends the budget again, within the ledger's
+limit. A job that failed after its reservation is never run again.
+
+With --only K one job runs, number K from 0: the unit of work of a scheduler (DECOY_ONLY in the environment does the same).
+
+The results table holds times and, for jobs with 'evaluate', metrics computed from real rows: it is not private, and has mode 0600.`,
+		Args: operands("JOBS.yaml"),
+	})
+	f := cmd.Flags()
+	f.IntVar(&b.jobs, "jobs", 0, "jobs at a time, `N` (default 'parallel' of the file, else the number of cores)")
+	f.IntVar(&b.only, "only", -1, "run job number `K` alone, from 0")
+	f.StringVar(&b.memory, "memory", "", "limit `SIZE` of the memory forecast of the jobs that run together, such as 4GB (default 'memory' of the file, else none)")
+	f.StringVar(&b.interrupted, "on-interrupted", "", "what to do with a job whose budget is spent in vain, `stop` or rerun (default 'on_interrupted' of the file, else stop)")
+	f.StringVar(&b.results, "results", "", "table of results `R.csv`, and R.html beside it (default JOBS.results.csv)")
+	f.StringVar(&b.state, "state", "", "folder `DIR` of the journal (default JOBS.state)")
+	f.BoolVar(&b.dryRun, "dry-run", false, "print every plan and the total per ledger; read no data, write nothing")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) }
+	return cmd
+}
+
+func (b *batch) run(cmd *cobra.Command, path string) error {
+	memory, err := b.read(cmd, path)
+	if err != nil {
+		return err
+	}
+	if b.dryRun {
+		return b.showPlans(memory)
+	}
+	journal, err := openJournal(b.state)
+	if err != nil {
+		return err
+	}
+	if err := b.setLimits(cmd.Context()); err != nil {
+		return err
+	}
+	b.warnTotals(journal)
+	signal.Ignore(syscall.SIGPIPE)
+	records := b.runAll(cmd.Context(), &worker{journal: journal, rerun: b.interrupted == "rerun"}, memory)
+	if b.only < 0 {
+		if err := b.writeResults(journal, records); err != nil {
+			return err
+		}
+	}
+	return b.verdict(records)
+}
+
+// read reads the batch file and checks every job. It gives the memory limit, 0 for none.
+func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) {
+	if b.file, err = configs.ReadBatch(path); err != nil {
+		return 0, bare(path, err)
+	}
+	base := strings.TrimSuffix(path, filepath.Ext(path))
+	use := func(flag *string, file, otherwise string) {
+		if *flag == "" {
+			*flag = file
+		}
+		if *flag == "" {
+			*flag = otherwise
+		}
+	}
+	use(&b.memory, b.file.Memory, "")
+	use(&b.interrupted, b.file.OnInterrupted, "stop")
+	use(&b.results, b.file.Results, base+".results.csv")
+	use(&b.state, "", base+".state")
+	if b.jobs == 0 && !cmd.Flags().Changed("jobs") {
+		b.jobs = max(b.file.Parallel, 0)
+		if b.jobs == 0 {
+			b.jobs = runtime.GOMAXPROCS(0)
+		}
+	}
+	if b.jobs < 1 {
+		return 0, usagef("--jobs %d must be at least 1", b.jobs)
+	}
+	if b.interrupted != "stop" && b.interrupted != "rerun" {
+		return 0, usagef("--on-interrupted %q must be stop or rerun", b.interrupted)
+	}
+	if memory, err = configs.ParseBytes(b.memory); err != nil {
+		return 0, &usageError{fmt.Errorf("--memory: %w", err)}
+	}
+	if filepath.Ext(b.results) != ".csv" {
+		return 0, usagef("--results %s: the extension must be .csv", b.results)
+	}
+	jobs, err := b.file.Expand()
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	var problems []error
+	identities := map[string]string{}
+	for _, j := range jobs {
+		work, err := checkJob(b.file.Name, j)
+		if err == nil && identities[work.identity] != "" {
+			// Replicates differ by number only; so do single jobs that measure the same twice.
+			err = fmt.Errorf("measures the same as job %s: %w", identities[work.identity], configs.ErrConfig)
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("job %s: %w", j.Name, err))
+			continue
+		}
+		identities[work.identity] = j.Name
+		b.work = append(b.work, work)
+	}
+	if len(problems) > 0 {
+		return 0, errors.Join(problems...)
+	}
+	if cmd.Flags().Changed("only") {
+		if b.only < 0 || b.only >= len(b.work) {
+			return 0, usagef("--only %d: the batch has the jobs 0 to %d", b.only, len(b.work)-1)
+		}
+	}
+	b.sortTables()
+	return memory, nil
+}
+
+// sortTables finds the ledgers of the batch, and the table of each for its limit.
+func (b *batch) sortTables() {
+	b.tables = map[string]configs.Table{}
+	for _, w := range b.work {
+		if w.ledger != nil && !slices.Contains(b.order, w.ledger.Path()) {
+			b.order = append(b.order, w.ledger.Path())
+		}
+	}
+	for _, t := range b.file.Tables {
+		ledger := t.Ledger
+		if ledger == "" && b.file.Job.Ledger != "" {
+			ledger = b.file.Job.Ledger
+		}
+		if ledger == "" && t.Input != "" {
+			ledger = ledgerBeside(t.Input)
+		}
+		if old, ok := b.tables[ledger]; !ok || old.Limit == nil {
+			b.tables[ledger] = t
+		}
+	}
+}
+
+// selected are the jobs that this process carries out.
+func (b *batch) selected() []*batchJob {
+	if b.only >= 0 {
+		return b.work[b.only : b.only+1]
+	}
+	return b.work
+}
+
+// setLimits gives a ledger without a limit that of the batch file. One that has a limit keeps it: a batch file cannot loosen it.
+func (b *batch) setLimits(ctx context.Context) error {
+	for _, path := range b.order {
+		table, ok := b.tables[path]
+		if !ok || table.Limit == nil {
+			continue
+		}
+		file := privacy.NewLedgerFile(path)
+		l, err := file.Read()
+		if err != nil {
+			return err
+		}
+		want := accountant.Budget{Epsilon: table.Limit.Epsilon, Delta: table.Limit.Delta}
+		if old, limited := l.Limit(); limited {
+			if *old.Budget != want {
+				b.t.say("ledger: %s keeps its limit %s; 'decoy ledger limit' changes it", path, budgetText(*old.Budget))
+			}
+			continue
+		}
+		i := slices.IndexFunc(b.work, func(w *batchJob) bool { return w.ledger != nil && w.ledger.Path() == path })
+		w := b.work[i]
+		nb := privacy.NeighboursOf(w.schema, w.Neighbours())
+		if err := file.SetLimit(ctx, nb, w.schema.Unit, want, accountant.LimitRule(table.Limit.Rule)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runAll carries the jobs out, as many at a time as --jobs and --memory let it.
+func (b *batch) runAll(ctx context.Context, w *worker, memory int64) []record {
+	jobs := b.selected()
+	out := make([]record, len(jobs))
+	shown := newBatchProgress(b.t, len(jobs))
+	slots := semaphore.NewWeighted(int64(b.jobs))
+	room := semaphore.NewWeighted(max(memory, 1))
+	var group sync.WaitGroup
+	for i, job := range jobs {
+		need := job.memory()
+		if memory == 0 {
+			need = 0
+		} else if need > memory {
+			out[i] = record{Job: job.Name, Identity: job.identity, Status: jobFailed,
+				Error: fmt.Sprintf("its forecast of %s is above the memory limit of %s; nothing is spent", bytesText(need), bytesText(memory))}
+			shown.done(out[i])
+			continue
+		}
+		out[i] = record{Job: job.Name, Identity: job.identity, Status: jobCancelled, Error: "interrupted before it began: nothing is spent"}
+		if slots.Acquire(ctx, 1) != nil {
+			continue
+		}
+		if room.Acquire(ctx, need) != nil {
+			slots.Release(1)
+			continue
+		}
+		group.Go(func() {
+			defer slots.Release(1)
+			defer room.Release(need)
+			out[i] = w.do(ctx, job, shown.of(job.Name))
+			shown.done(out[i])
+		})
+	}
+	group.Wait()
+	shown.finish()
+	return out
+}
+
+// verdict is the end of the batch: an error if any job is not done.
+func (b *batch) verdict(records []record) error {
+	count := map[string]int{}
+	for _, r := range records {
+		count[r.Status]++
+	}
+	var parts []string
+	for _, status := range []string{jobDone, jobFailed, jobRefused, jobInterrupted, jobCancelled, jobElsewhere} {
+		if n := count[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, status))
+		}
+	}
+	text := fmt.Sprintf("%s: %s", plural(len(records), "job", "jobs"), strings.Join(parts, ", "))
+	switch {
+	case count[jobDone] == len(records):
+		b.t.say("%s", text)
+		return nil
+	case count[jobDone]+count[jobRefused] == len(records):
+		return &retold{text, accountant.ErrBudget}
+	case count[jobCancelled] > 0:
+		return &retold{text, context.Canceled}
+	}
+	return errors.New(text)
+}

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// errInterrupted is the end of a job whose budget is spent and whose run cannot be continued.
+var errInterrupted = errors.New("its budget is spent, its process died, and its run cannot be continued")
+
+// batchJob is a checked job: nothing private has been read.
+type batchJob struct {
+	configs.Job
+	schema   *schema.Schema
+	fitter   synth.Fitter
+	plan     synth.Plan
+	ledger   *privacy.LedgerFile // nil for an embedded example
+	identity string
+}
+
+// checkJob checks all that can be checked without the rows.
+func checkJob(batch string, j configs.Job) (*batchJob, error) {
+	b := &batchJob{Job: j}
+	var err error
+	if b.schema, err = publicSchema(j.Schema, j.Dataset); err != nil {
+		return nil, err
+	}
+	if b.fitter, err = j.Fitter(); err != nil {
+		return nil, err
+	}
+	if _, err := formatOf("out", j.Out); err != nil {
+		return nil, err
+	}
+	if j.Input != "" {
+		if _, err := formatOf("input", j.Input); err != nil {
+			return nil, err
+		}
+		b.ledger = privacy.NewLedgerFile(j.Ledger)
+		if j.Ledger == "" {
+			b.ledger = privacy.NewLedgerFile(ledgerBeside(j.Input))
+		}
+	}
+	if b.plan, err = b.fitter.Plan(b.schema, privacy.NeighboursOf(b.schema, j.Neighbours()), j.Budget()); err != nil {
+		return nil, err
+	}
+	b.identity = j.Identity(batch, b.schema.Fingerprint())
+	return b, nil
+}
+
+// memory is what the job is expected to need, its rows included: a code takes a byte or two, and a cell of a file no less.
+func (b *batchJob) memory() int64 {
+	size := b.plan.Forecast().MemoryBytes
+	if info, err := os.Stat(b.Input); err == nil && b.Input != "" {
+		size += info.Size()
+	}
+	return size
+}
+
+// sampling names what the output holds and where it goes: as long as it stays the same, an output that is there is done.
+func (b *batchJob) sampling() string {
+	return fmt.Sprintf("%d rows, seed %d, to %s %s", b.Rows, b.seed(), b.Out, b.Model)
+}
+
+// seed is the job's seed, or one from its identity.
+func (b *batchJob) seed() uint64 {
+	if b.Seed != 0 {
+		return b.Seed
+	}
+	id, _ := hex.DecodeString(b.identity[:16])
+	return binary.BigEndian.Uint64(id)
+}
+
+// worker carries out jobs.
+type worker struct {
+	journal journal
+	rerun   bool // spend the budget of an interrupted job again
+}
+
+// do carries a job out, from whatever an earlier process left, and returns its record. It never panics.
+func (w *worker) do(ctx context.Context, b *batchJob, report synth.Progress) (r record) {
+	start := time.Now()
+	unlock, err := w.journal.lock(ctx, b.identity)
+	if err != nil {
+		return record{Job: b.Name, Identity: b.identity, Status: statusOf(err), Error: err.Error()}
+	}
+	defer unlock()
+	r = w.journal.read(b.identity)
+	r.Job = b.Name
+	if r.Status == jobDone && r.Sampling == b.sampling() && isFile(b.Out) && (b.Evaluate == nil || isFile(w.journal.path(b.identity, ".metrics.json"))) {
+		return r
+	}
+	err = w.guarded(ctx, b, &r, report)
+	r.Status, r.Error, r.Sampling = statusOf(err), "", b.sampling()
+	if err != nil {
+		r.Error = err.Error()
+	}
+	r.Seconds, r.Ended = time.Since(start).Seconds(), time.Now().UTC().Truncate(time.Second)
+	if err := w.journal.write(r); err != nil && r.Error == "" {
+		r.Status, r.Error = jobFailed, err.Error()
+	}
+	return r
+}
+
+// guarded turns a panic of one job into its failure.
+func (w *worker) guarded(ctx context.Context, b *batchJob, r *record, report synth.Progress) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a defect of the program (%T); 'decoy generate' with the same job shows where", p) // its text may hold anything
+		}
+	}()
+	m, err := w.model(ctx, b, r, report)
+	if err != nil {
+		return err
+	}
+	if b.Model != "" {
+		if err := copyModel(b.Model, m); err != nil {
+			return err
+		}
+	}
+	if r.Rows, err = b.sample(ctx, m, report); err != nil {
+		return err
+	}
+	if b.Evaluate == nil {
+		return nil
+	}
+	report.Report("evaluating", .99)
+	return w.evaluate(ctx, b)
+}
+
+// model is the fitted model: of an earlier process if there is one, else of an earlier process's run that is continued, else of a new run.
+func (w *worker) model(ctx context.Context, b *batchJob, r *record, report synth.Progress) (*release.Model, error) {
+	path := w.journal.path(b.identity, ".model")
+	m, err := release.Open(path)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return m, err
+	}
+	o := synth.RunOptions{
+		Budget: b.Budget(), Adjacency: b.Neighbours(), Ledger: b.ledger, Tool: tool(), Progress: report,
+		Checkpoint: w.journal.path(b.identity, ".checkpoint"),
+	}
+	if r.Attempt, o.Resume, err = w.attempt(b); err != nil {
+		return nil, err
+	}
+	o.Run = configs.Run(b.identity, r.Attempt)
+	r.Run = o.Run
+	rows, err := b.rows(report)
+	if err != nil {
+		return nil, err
+	}
+	m, _, err = synth.Run(ctx, rows, b.fitter, o)
+	if o.Resume && (errors.Is(err, privacy.ErrResume) || errors.Is(err, synth.ErrCheckpoint)) {
+		if !w.rerun {
+			return nil, fmt.Errorf("run %s: %w (%v)", o.Run, errInterrupted, err)
+		}
+		r.Attempt, o.Resume = r.Attempt+1, false
+		o.Run = configs.Run(b.identity, r.Attempt)
+		r.Run = o.Run
+		m, _, err = synth.Run(ctx, rows, b.fitter, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, copyModel(path, m)
+}
+
+// attempt finds out from the ledger how far earlier processes have come: the number of the attempt to make now, and whether it continues
+// the run of that number. What is not in the ledger was not paid; what is, is never paid again under its name.
+func (w *worker) attempt(b *batchJob) (number int, resume bool, err error) {
+	if b.ledger == nil {
+		return 1, false, nil
+	}
+	l, err := b.ledger.Read()
+	if err != nil {
+		return 0, false, err
+	}
+	status := map[string]string{}
+	for _, run := range l.Runs() {
+		status[run.Run] = run.Status
+	}
+	for number = 1; ; number++ {
+		run := configs.Run(b.identity, number)
+		switch found, there := status[run]; {
+		case !there && isFile(b.ledger.Path()+"."+run+".lock"):
+			continue // a process died between making this and the reservation: the name is used up, nothing is spent
+		case !there:
+			return number, false, nil
+		case found == accountant.StatusVoid:
+			continue // nothing was spent
+		case found == accountant.StatusUnfinished && isFile(w.journal.path(b.identity, ".checkpoint")):
+			if c, err := synth.ReadCheckpoint(w.journal.path(b.identity, ".checkpoint")); err == nil && c.Run == run {
+				return number, true, nil
+			}
+		}
+		if status[run] == accountant.StatusFailed { // it would fail again, and spend again
+			return 0, false, fmt.Errorf("run %s has failed before, and its budget is spent: %w; change the job, or give the batch another name", run, errInterrupted)
+		}
+		if _, later := status[configs.Run(b.identity, number+1)]; !later && !w.rerun {
+			return 0, false, fmt.Errorf("run %s is %s in %s: %w; --on-interrupted rerun spends it again", run, status[run], b.ledger.Path(), errInterrupted)
+		}
+	}
+}
+
+// rows names the private table.
+func (b *batchJob) rows(report synth.Progress) (*privacy.Rows, error) {
+	if b.Dataset != "" {
+		d, err := datasets.Get(b.Dataset)
+		if err != nil {
+			return nil, err
+		}
+		t, err := d.Table()
+		if err != nil {
+			return nil, err
+		}
+		return privacy.FromTable(t), nil
+	}
+	if err := readable(b.Input); err != nil {
+		return nil, err
+	}
+	return privacy.File(b.Input, b.schema, table.ReadOptions{Progress: func(f float64) { report.Report("reading", f) }}), nil
+}
+
+// sample writes the output and returns its number of rows.
+func (b *batchJob) sample(ctx context.Context, m *release.Model, report synth.Progress) (int, error) {
+	if err := os.MkdirAll(filepath.Dir(b.Out), 0o777); err != nil {
+		return 0, bare(b.Out, err)
+	}
+	out, err := openOutput(b.Out, io.Discard)
+	if err != nil {
+		return 0, err
+	}
+	defer out.abort()
+	n := b.Rows
+	if n == 0 {
+		n = noisyRows(m)
+	}
+	return n, out.sample(ctx, m, n, b.seed(), func(f float64) { report.Report("writing rows", f) })
+}
+
+// evaluate compares the output with real rows in a process of its own, which has its own memory and permissions.
+func (w *worker) evaluate(ctx context.Context, b *batchJob) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := append([]string{"evaluate", "--quiet", "--train", b.Input, "--holdout", b.Evaluate.Holdout, "--synthetic", b.Out, "--schema", b.Schema,
+		"--json", w.journal.path(b.identity, ".metrics.json")}, b.Evaluate.Args...)
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Args[0] = "decoy"
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("decoy evaluate: %w: %s", err, text)
+	}
+	return nil
+}
+
+// copyModel writes a model to a path.
+func copyModel(path string, m *release.Model) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return bare(path, err)
+	}
+	f, err := atomicfile.Create(path, releaseMode)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	return writeModel(f, m)
+}
+
+// statusOf is the state of a job that ended with err.
+func statusOf(err error) string {
+	switch {
+	case err == nil:
+		return jobDone
+	case errors.Is(err, errElsewhere):
+		return jobElsewhere
+	case errors.Is(err, errInterrupted), errors.Is(err, privacy.ErrRun):
+		return jobInterrupted
+	case errors.Is(err, context.Canceled):
+		return jobCancelled
+	case errors.Is(err, accountant.ErrBudget):
+		return jobRefused
+	}
+	return jobFailed
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+// showPlans prints what a batch would do and cost.
+func (b *batch) showPlans(memory int64) error {
+	w := b.t.table()
+	fmt.Fprintln(w, "K\tJOB\tMETHOD\tEPSILON\tDELTA\tCALLS\tNOISE\tMEMORY\tSECONDS\tOUT")
+	for i, job := range b.work {
+		f := job.plan.Forecast()
+		noise := "-"
+		for _, n := range f.Noise {
+			if n.Sigma > 0 {
+				noise = fmt.Sprintf("%s rows (%s)", strconv.FormatFloat(n.Sigma, 'g', 3, 64), n.What)
+				break
+			}
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%.2g\t%s\n", i, job.Name, job.Method, short(job.Epsilon), short(job.Delta),
+			calls(job.plan.Composition()), noise, bytesText(job.memory()), f.Seconds, job.Out)
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT")
+	for _, path := range b.order {
+		total, n := b.total(path, nil)
+		l, err := privacy.NewLedgerFile(path).Read()
+		if err != nil {
+			return err
+		}
+		limit := "none"
+		if now, ok := l.Limit(); ok {
+			limit = budgetText(*now.Budget)
+		} else if t := b.tables[path]; t.Limit != nil {
+			limit = budgetText(accountant.Budget{Epsilon: t.Limit.Epsilon, Delta: t.Limit.Delta}) + " (to be set)"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", path, n, budgetText(total), budgetText(l.Spent()), limit)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	limits := fmt.Sprintf("%d at a time", b.jobs)
+	if memory > 0 {
+		limits += ", at most " + bytesText(memory) + " together"
+	}
+	b.t.say("%s, %s; nothing was read", plural(len(b.work), "job", "jobs"), limits)
+	return nil
+}
+
+// total is what the jobs of a ledger ask for, without those that skip says are paid.
+func (b *batch) total(path string, skip func(*batchJob) bool) (sum accountant.Budget, n int) {
+	for _, job := range b.work {
+		if job.ledger != nil && job.ledger.Path() == path && (skip == nil || !skip(job)) {
+			sum.Epsilon += job.Epsilon
+			sum.Delta += job.Delta
+			n++
+		}
+	}
+	return sum, n
+}
+
+// warnTotals says at once which ledger will refuse the last jobs.
+func (b *batch) warnTotals(j journal) {
+	for _, path := range b.order {
+		l, err := privacy.NewLedgerFile(path).Read()
+		if err != nil {
+			continue // each job will say so
+		}
+		limit, ok := l.Limit()
+		if !ok || limit.Rule != accountant.RuleBasic {
+			continue
+		}
+		need, n := b.total(path, func(job *batchJob) bool { return isFile(j.path(job.identity, ".model")) })
+		spent := l.Spent()
+		if left := limit.Budget.Epsilon - spent.Epsilon; n > 0 && (need.Epsilon > left*(1+1e-12) || need.Delta > (limit.Budget.Delta-spent.Delta)*(1+1e-12)) {
+			b.t.say("ledger: %s cannot pay for all: %s ask for %s, %s of %s is spent", path, plural(n, "job", "jobs"), budgetText(need), budgetText(spent), budgetText(*limit.Budget))
+		}
+	}
+}
+
+// batchProgress is the one display of all jobs.
+type batchProgress struct {
+	t       *terminal
+	shown   *progress
+	mu      sync.Mutex
+	of1     map[string]float64 // running jobs
+	ended   int
+	jobs    int
+	failing int
+}
+
+func newBatchProgress(t *terminal, jobs int) *batchProgress {
+	return &batchProgress{t: t, shown: t.progress(), of1: map[string]float64{}, jobs: jobs}
+}
+
+// of is the progress of one job.
+func (p *batchProgress) of(name string) synth.Progress {
+	return func(_ string, fraction float64) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.of1[name] = min(max(fraction, 0), 1)
+		sum := float64(p.ended)
+		for _, f := range p.of1 {
+			sum += f
+		}
+		stage := fmt.Sprintf("%d of %d jobs, %d running", p.ended, p.jobs, len(p.of1))
+		if p.failing > 0 {
+			stage += fmt.Sprintf(", %d not done", p.failing)
+		}
+		p.shown.report(stage, sum/float64(p.jobs))
+	}
+}
+
+// done tells the end of a job.
+func (p *batchProgress) done(r record) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.of1, r.Job)
+	p.ended++
+	p.shown.finish()
+	if r.Status == jobDone {
+		p.t.say("done: %s (%.1f s)", r.Job, r.Seconds)
+		return
+	}
+	p.failing++
+	p.t.say("%s: %s: %s", r.Status, r.Job, r.Error)
+}
+
+func (p *batchProgress) finish() { p.shown.finish() }
+
+// resultColumns begin the table of results; metrics follow.
+var resultColumns = []string{"job", "input", "method", "epsilon", "delta", "status", "rows", "seconds", "run", "out", "error"}
+
+// writeResults writes the table of results as CSV and as a page.
+func (b *batch) writeResults(j journal, records []record) error {
+	header := slices.Clone(resultColumns)
+	metrics := make([]map[string]string, len(records))
+	for i, r := range records {
+		metrics[i] = map[string]string{}
+		if b.work[i].Evaluate == nil || r.Status != jobDone {
+			continue
+		}
+		for _, m := range readMetrics(j.path(r.Identity, ".metrics.json")) {
+			metrics[i][m[0]] = m[1]
+			if !slices.Contains(header, m[0]) {
+				header = append(header, m[0])
+			}
+		}
+	}
+	rows := make([][]string, len(records))
+	for i, r := range records {
+		job := b.work[i]
+		input := job.Input
+		if input == "" {
+			input = job.Dataset
+		}
+		rows[i] = []string{r.Job, input, job.Method, short(job.Epsilon), short(job.Delta), r.Status, strconv.Itoa(r.Rows),
+			strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Run, job.Out, r.Error}
+		for _, name := range header[len(resultColumns):] {
+			rows[i] = append(rows[i], metrics[i][name])
+		}
+	}
+	err := writeUnprotected(b.results, func(w io.Writer) error {
+		c := csv.NewWriter(w)
+		c.Write(header)
+		c.WriteAll(rows)
+		return c.Error()
+	})
+	if err != nil {
+		return err
+	}
+	page := strings.TrimSuffix(b.results, ".csv") + ".html"
+	err = writeUnprotected(page, func(w io.Writer) error {
+		return resultsPage.Execute(w, struct {
+			Name   string
+			Header []string
+			Rows   [][]string
+		}{b.file.Name, header, rows})
+	})
+	if err == nil {
+		b.t.say("wrote %s and %s, which hold times and metrics of real rows: they are not private", b.results, page)
+	}
+	return err
+}
+
+// writeUnprotected writes a file that only who made it may read.
+func writeUnprotected(path string, to func(io.Writer) error) error {
+	f, err := atomicfile.Create(path, 0o600)
+	if err != nil {
+		return fmt.Errorf("--results %w", err)
+	}
+	defer f.Abort()
+	if err := to(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// readMetrics takes the metrics with one to three values from the report of decoy evaluate: name and value.
+func readMetrics(path string) [][2]string {
+	var report struct {
+		Metrics []struct {
+			Name   string `json:"name"`
+			Values []struct {
+				Of    string          `json:"of"`
+				Value json.RawMessage `json:"value"`
+			} `json:"values"`
+		} `json:"metrics"`
+	}
+	b, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(b, &report) != nil {
+		return nil
+	}
+	var out [][2]string
+	for _, m := range report.Metrics {
+		if len(m.Values) > 3 {
+			continue // one for each column: in the report
+		}
+		for _, v := range m.Values {
+			out = append(out, [2]string{strings.TrimSpace(m.Name + " " + v.Of), string(v.Value)})
+		}
+	}
+	return out
+}
+
+var resultsPage = template.Must(template.New("results").Parse(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>{{.Name}}</title>
+<style>
+body { font: 15px/1.4 system-ui, sans-serif; margin: 2rem; color: #222 }
+table { border-collapse: collapse } td, th { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: left; font-variant-numeric: tabular-nums }
+p { max-width: 60rem } .warn { background: #fff3cd; padding: .5rem .8rem }
+</style>
+<h1>Batch {{.Name}}</h1>
+<p class="warn">Not private: times and metrics are computed from real rows without protection. Keep this page as safe as the tables.</p>
+<table><tr>{{range .Header}}<th>{{.}}</th>{{end}}</tr>
+{{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
+{{end}}</table></html>
+`))

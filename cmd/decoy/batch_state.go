@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/decoy-dp/decoy/internal/atomicfile"
+)
+
+// The states of a job.
+const (
+	jobWaiting     = "waiting"     // not begun
+	jobDone        = "done"        // its output is there
+	jobFailed      = "failed"      // an error; the text says whether its budget is spent
+	jobRefused     = "refused"     // the ledger's limit would be exceeded; nothing was read
+	jobInterrupted = "interrupted" // its budget is spent, its process died, and its run cannot be continued
+	jobCancelled   = "cancelled"   // by the operator
+	jobElsewhere   = "elsewhere"   // another process is at it
+)
+
+// record is what the journal keeps of a job: one file, replaced as a whole. The ledger, not the journal, says what is spent.
+type record struct {
+	Job      string    `json:"job"`
+	Identity string    `json:"identity"`
+	Status   string    `json:"status"`
+	Run      string    `json:"run,omitempty"` // in the ledger
+	Attempt  int       `json:"attempt,omitempty"`
+	Sampling string    `json:"sampling,omitempty"` // what the output was sampled from and to
+	Rows     int       `json:"rows,omitempty"`     // of the output
+	Seconds  float64   `json:"seconds,omitempty"`
+	Ended    time.Time `json:"ended,omitzero"`
+	Error    string    `json:"error,omitempty"`
+}
+
+// journal is a folder with the state of each job of a batch, by identity.
+type journal struct{ dir string }
+
+func openJournal(dir string) (journal, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return journal{}, bare(dir, err)
+	}
+	return journal{dir}, nil
+}
+
+// path is a file of a job: .json the record, .model, .checkpoint, .metrics.json, .lock.
+func (j journal) path(identity, suffix string) string {
+	return filepath.Join(j.dir, identity[:16]+suffix)
+}
+
+// read gives the record of a job; one that is not there, or not readable after a crash of the disk, is waiting.
+func (j journal) read(identity string) record {
+	r := record{Identity: identity, Status: jobWaiting}
+	b, err := os.ReadFile(j.path(identity, ".json"))
+	if err != nil || json.Unmarshal(b, &r) != nil || r.Identity != identity {
+		return record{Identity: identity, Status: jobWaiting}
+	}
+	return r
+}
+
+func (j journal) write(r record) error {
+	f, err := atomicfile.Create(j.path(r.Identity, ".json"), 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	enc := json.NewEncoder(f)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// lock makes this process the only one at the job. The system takes the lock from a process that is gone.
+func (j journal) lock(ctx context.Context, identity string) (unlock func(), err error) {
+	l := flock.New(j.path(identity, ".lock"), flock.SetPermissions(0o600))
+	ok, err := l.TryLock()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("locking a job: %w", err)
+	case !ok:
+		return nil, errElsewhere
+	}
+	return func() { l.Unlock() }, ctx.Err()
+}
+
+var errElsewhere = errors.New("another process is at this job")
