@@ -79,6 +79,9 @@ func (j Job) Resolved() (Job, error) {
 	case j.Evaluate != nil && (j.Evaluate.Holdout == "" || j.Input == ""):
 		wrong = "evaluate needs an input and a holdout"
 	}
+	if _, err := json.Marshal(j.Settings); err != nil {
+		wrong = "settings must be finite numbers, texts, true or false, and lists of them"
+	}
 	if wrong != "" {
 		return j, fmt.Errorf("%s: %w", wrong, ErrConfig)
 	}
@@ -132,7 +135,7 @@ func (j Job) Identity(batch, schemaSHA256 string) string {
 		Job   Job
 	}{batch, j})
 	if err != nil {
-		panic("configs: " + err.Error()) // settings came from YAML: maps have text keys, numbers are finite
+		panic("configs: the job is not resolved")
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

@@ -109,7 +109,16 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 // begin opens a session, or continues that of the checkpoint.
 func begin(ctx context.Context, rows *privacy.Rows, plan Plan, options privacy.Options, o RunOptions) (*privacy.Session, []byte, error) {
 	if !o.Resume {
+		named := options.Resumable && o.Run != ""
+		if named { // a process that dies before its first release then leaves what is needed to continue
+			if err := (Checkpoint{Run: o.Run, Method: options.Method}).write(o.Checkpoint); err != nil {
+				return nil, nil, err
+			}
+		}
 		s, err := privacy.Open(ctx, rows, options)
+		if err != nil && named {
+			os.Remove(o.Checkpoint)
+		}
 		return s, nil, err
 	}
 	c, err := ReadCheckpoint(o.Checkpoint)
@@ -122,6 +131,9 @@ func begin(ctx context.Context, rows *privacy.Rows, plan Plan, options privacy.O
 		}
 	}
 	s, err := privacy.Resume(ctx, rows, c.Run, options)
+	if len(c.State) == 0 {
+		c.State = nil
+	}
 	return s, c.State, err
 }
 

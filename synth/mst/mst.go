@@ -134,7 +134,8 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 // FitFrom is Fit on what an earlier process has measured already.
 func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, state []byte, save func([]byte) error, progress synth.Progress) (synth.Model, error) {
 	var fitted synth.Model
-	tape, err := newTape(state, save)
+	left := s.Left(p.nb.CountsEvent(p.oneWay))
+	tape, err := newTape(state, 0 < left && left < p.columns, save)
 	if err != nil {
 		return fitted, err
 	}

@@ -17,9 +17,9 @@ type tape struct {
 	save     func(state []byte) error // nil records nothing
 }
 
-// newTape reads what an earlier process saved; nil is an empty tape.
-func newTape(state []byte, save func([]byte) error) (*tape, error) {
-	t := &tape{save: save, resumed: state != nil}
+// newTape reads what an earlier process saved; nil is an empty tape. begun tells that the session has charges already.
+func newTape(state []byte, begun bool, save func([]byte) error) (*tape, error) {
+	t := &tape{save: save, resumed: state != nil || begun}
 	if state != nil {
 		if err := json.Unmarshal(state, t); err != nil {
 			return nil, fmt.Errorf("mst: the state is damaged: %w", synth.ErrCheckpoint)

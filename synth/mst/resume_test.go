@@ -66,7 +66,7 @@ func TestContinues(t *testing.T) {
 		}
 	}
 	dead := errors.New("killed")
-	for k := 1; k < releases; k++ {
+	for k := range releases {
 		p, s := opened(t)
 		var kept []byte
 		n := 0

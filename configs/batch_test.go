@@ -1,0 +1,263 @@
+package configs
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const smallBatch = `
+name: b
+tables:
+  - {name: t, input: t.csv, schema: t.yaml}
+  - {name: u, dataset: icu-mortality}
+methods: [mst, {name: careful, method: mst, settings: {group_sigmas: 4}}]
+epsilons: [0.5, 2]
+replicates: 2
+job: {out: "{batch}/{table}/{method}-{epsilon}-{replicate}.csv", delta: 1e-7, preset: small, evaluate: {holdout: "{job}-hold.csv"}}
+jobs:
+  - {name: one, input: v.csv, schema: v.yaml, method: wgan, epsilon: 1, rows: 10, out: one.csv, settings: {steps: 3}}
+`
+
+func expand(t *testing.T, text string) ([]Job, error) {
+	t.Helper()
+	b, err := ParseBatch("b.yaml", []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return b.Expand()
+}
+
+func TestExpand(t *testing.T) {
+	jobs, err := expand(t, smallBatch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(jobs) != 17 {
+		t.Fatalf("%d jobs, want 17", len(jobs))
+	}
+	j := jobs[7]
+	if j.Name != "t-careful-2-2" || j.Out != "b/t/careful-2-2.csv" || j.Method != "mst" || j.Epsilon != 2 || j.Delta != 1e-7 || j.Adjacency != "add-remove" ||
+		j.Evaluate == nil || j.Evaluate.Holdout != "t-careful-2-2-hold.csv" {
+		t.Errorf("job 7 is %+v", j)
+	}
+	if _, err := j.Fitter(); err != nil {
+		t.Error(err)
+	}
+	if jobs[8].Dataset != "icu-mortality" || jobs[8].Evaluate != nil {
+		t.Errorf("job 8 is %+v", jobs[8])
+	}
+	last := jobs[16]
+	if last.Name != "one" || last.Method != "wgan" || last.Settings["steps"] != 3 || last.Delta != 1e-7 || last.Out != "one.csv" {
+		t.Errorf("the single job is %+v", last)
+	}
+	again, err := expand(t, smallBatch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for i := range jobs {
+		id := jobs[i].Identity("b", "schema")
+		if id != again[i].Identity("b", "schema") {
+			t.Errorf("job %d has two identities", i)
+		}
+		seen[id] = true
+	}
+	if len(seen) != len(jobs) {
+		t.Errorf("%d identities of %d jobs", len(seen), len(jobs))
+	}
+}
+
+// TestIdentity: what is measured decides, and nothing else.
+func TestIdentity(t *testing.T) {
+	base, err := Job{Name: "n", Input: "a.csv", Schema: "a.yaml", Epsilon: 1, Out: "x.csv"}.Resolved()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := base.Identity("b", "s")
+	for _, c := range []struct {
+		name string
+		edit func(*Job)
+		same bool
+	}{
+		{"out", func(j *Job) { j.Out = "y.csv" }, true},
+		{"model", func(j *Job) { j.Model = "m" }, true},
+		{"rows", func(j *Job) { j.Rows = 7 }, true},
+		{"seed", func(j *Job) { j.Seed = 7 }, true},
+		{"evaluate", func(j *Job) { j.Evaluate = &Evaluate{Holdout: "h"} }, true},
+		{"where the schema is", func(j *Job) { j.Schema = "other.yaml" }, true},
+		{"epsilon", func(j *Job) { j.Epsilon = 2 }, false},
+		{"delta", func(j *Job) { j.Delta = 1e-5 }, false},
+		{"input", func(j *Job) { j.Input = "b.csv" }, false},
+		{"method", func(j *Job) { j.Method = "wgan" }, false},
+		{"settings", func(j *Job) { j.Settings = map[string]any{"iterations": 7} }, false},
+		{"ledger", func(j *Job) { j.Ledger = "l" }, false},
+		{"adjacency", func(j *Job) { j.Adjacency = "replace-one" }, false},
+		{"name", func(j *Job) { j.Name = "m" }, false},
+	} {
+		j := base
+		c.edit(&j)
+		if got := j.Identity("b", "s") == id; got != c.same {
+			t.Errorf("another %s: the same identity %v, want %v", c.name, got, c.same)
+		}
+	}
+	if base.Identity("c", "s") == id || base.Identity("b", "t") == id {
+		t.Error("batch and schema are part of the identity")
+	}
+	form := regexp.MustCompile(`^[0-9a-f]{16}$`)
+	if a, b := Run(id, 1), Run(id, 2); a == b || !form.MatchString(a) || a != Run(id, 1) {
+		t.Errorf("runs %s and %s", a, b)
+	}
+}
+
+func TestBadBatches(t *testing.T) {
+	const table = "tables: [{name: t, input: t.csv, schema: t.yaml}]\nepsilons: [1]\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"not YAML", "{", "b.yaml: "},
+		{"empty", "", "name"},
+		{"unknown key", "name: b\nepsilon: [1]\n" + table, `b.yaml, line 2: unknown key "epsilon"`},
+		{"unknown key below", "name: b\n" + table + "job:\n  outt: x\n", `b.yaml, line 5: unknown key "outt"; did you mean "out"?`},
+		{"unknown key in a list", "name: b\ntables:\n  - {name: t,\n     imput: t.csv}\n", `b.yaml, line 4: unknown key "imput"; did you mean "input"?`},
+		{"wrong type", "name: b\nepsilons: [much]\n", "epsilons"},
+		{"fraction of replicates", "name: b\nreplicates: 1.5\n" + table, "not whole"},
+		{"no name", table, "name"},
+		{"name with a slash", "name: a/b\n" + table, "letters"},
+		{"table without a name", "name: b\ntables: [{input: t.csv}]\nepsilons: [1]\n", "table name"},
+		{"no jobs", "name: b\n", "no tables"},
+		{"no epsilons", "name: b\ntables: [{name: t, input: t.csv}]\n", "epsilons is required"},
+		{"policy", "name: b\non_interrupted: again\n" + table, "stop or rerun"},
+		{"memory", "name: b\nmemory: 4\n" + table, "memory"},
+		{"size", "name: b\nmemory: 4 apples\n" + table, "4 apples"},
+		{"limit", "name: b\ntables: [{name: t, input: t.csv, schema: s, limit: {epsilon: -1}}]\nepsilons: [1]\n", "limit"},
+		{"rule", "name: b\ntables: [{name: t, input: t.csv, schema: s, limit: {epsilon: 1, rule: more}}]\nepsilons: [1]\n", "limit"},
+		{"negative replicates", "name: b\nreplicates: -1\n" + table, "replicates"},
+		{"negative parallel", "name: b\nparallel: -1\n" + table, "parallel"},
+		{"no out", "name: b\n" + table, "job t-mst-1-1: out is required"},
+		{"placeholder", "name: b\njob: {out: '{tabel}.csv'}\n" + table, "{tabel} in"},
+		{"one output", "name: b\nreplicates: 2\njob: {out: '{table}.csv'}\n" + table, "both write t.csv"},
+		{"one name", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, out: a.csv}, {name: x, dataset: icu-mortality, epsilon: 1, out: b.csv}]\n", "two jobs are called x"},
+		{"job without a name", "name: b\njobs: [{dataset: icu-mortality, epsilon: 1, out: a.csv}]\n", "jobs, number 1: name"},
+		{"no table", "name: b\njobs: [{name: x, epsilon: 1, out: a.csv}]\n", "one of input and dataset"},
+		{"standard input", "name: b\njobs: [{name: x, input: '-', schema: s, epsilon: 1, out: a.csv}]\n", "standard input"},
+		{"no schema", "name: b\njobs: [{name: x, input: x.csv, epsilon: 1, out: a.csv}]\n", "schema is required"},
+		{"schema of a dataset", "name: b\njobs: [{name: x, dataset: icu-mortality, schema: s, epsilon: 1, out: a.csv}]\n", "its own schema"},
+		{"epsilon", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: -1, out: a.csv}]\n", "epsilon -1"},
+		{"delta", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, delta: 0.1, out: a.csv}]\n", "delta 0.1"},
+		{"adjacency", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, adjacency: near, out: a.csv}]\n", "adjacency"},
+		{"rows", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, rows: -1, out: a.csv}]\n", "rows -1"},
+		{"evaluate without a holdout", "name: b\njobs: [{name: x, input: a.csv, schema: s, epsilon: 1, out: a.csv, evaluate: {}}]\n", "holdout"},
+		{"setting that is no number", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, settings: {a: .nan}, out: a.csv}]\n", "settings"},
+		{"preset", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, preset: smal, out: a.csv}]\n", `did you mean "small"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := expand(t, c.text)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("error %v, want %q in it", err, c.want)
+			}
+			if !errors.Is(err, ErrConfig) {
+				t.Errorf("error %v does not wrap ErrConfig", err)
+			}
+		})
+	}
+}
+
+// TestExamples checks the examples as far as that can be done without a cluster: the batch file is good, and both scheduler files run each of its jobs
+// once, by flags that exist.
+func TestExamples(t *testing.T) {
+	b, err := ReadBatch(filepath.Join("examples", "jobs.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := b.Expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("examples", "kubernetes.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var k struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string
+		Metadata   struct{ Name string }
+		Spec       struct {
+			CompletionMode       string `yaml:"completionMode"`
+			Completions          int
+			Parallelism          int
+			BackoffLimitPerIndex int `yaml:"backoffLimitPerIndex"`
+			MaxFailedIndexes     int `yaml:"maxFailedIndexes"`
+			Template             struct {
+				Spec struct {
+					RestartPolicy string `yaml:"restartPolicy"`
+					Containers    []struct {
+						Name, Image, WorkingDir string `yaml:",omitempty"`
+						Command                 []string
+						Env                     []struct{ Name string }
+					}
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &k); err != nil {
+		t.Fatal(err)
+	}
+	if k.APIVersion != "batch/v1" || k.Kind != "Job" || k.Spec.CompletionMode != "Indexed" || k.Spec.Completions != len(jobs) || k.Spec.Template.Spec.RestartPolicy != "Never" {
+		t.Errorf("the Kubernetes job is %+v, want %d indexed completions", k, len(jobs))
+	}
+	c := k.Spec.Template.Spec.Containers
+	if len(c) != 1 || !slices.Equal(c[0].Command, []string{"decoy", "batch", "jobs.yaml"}) || len(c[0].Env) != 1 || c[0].Env[0].Name != "DECOY_ONLY" {
+		t.Errorf("the container is %+v", c)
+	}
+	script, err := os.ReadFile(filepath.Join("examples", "slurm.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	array := regexp.MustCompile(`(?m)^#SBATCH --array=0-(\d+)$`).FindSubmatch(script)
+	if array == nil || string(array[1]) != strconv.Itoa(len(jobs)-1) {
+		t.Errorf("the Slurm array is %s, want 0-%d", array, len(jobs)-1)
+	}
+	if !strings.HasPrefix(string(script), "#!/bin/sh\n") || !strings.Contains(string(script), "\ndecoy batch jobs.yaml --only \"$SLURM_ARRAY_TASK_ID\"\n") {
+		t.Error("the Slurm script does not run decoy batch --only")
+	}
+}
+
+func TestParseBytes(t *testing.T) {
+	for text, want := range map[string]int64{"": 0, "1kB": 1000, "1.5 MB": 1500000, "4GB": 4e9, "2TB": 2e12} {
+		if got, err := ParseBytes(text); got != want || err != nil {
+			t.Errorf("%q is %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, bad := range []string{"4", "GB", "-1GB", "NaNGB", "1e30GB", "4gb"} {
+		if _, err := ParseBytes(bad); !errors.Is(err, ErrConfig) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func FuzzParseBatch(f *testing.F) {
+	f.Add(smallBatch)
+	f.Add("name: b\ntables: [{name: t, input: t.csv, limit: {epsilon: 1}}]\nepsilons: [1]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		b, err := ParseBatch("b.yaml", []byte(text))
+		if err != nil || b.Replicates > 100 {
+			return
+		}
+		jobs, err := b.Expand()
+		if err != nil {
+			return
+		}
+		for _, j := range jobs {
+			if again, err := j.Resolved(); err != nil || again.Name != j.Name {
+				t.Errorf("a resolved job does not resolve: %v", err)
+			}
+			j.Identity(b.Name, "s")
+		}
+	})
+}
