@@ -13,7 +13,7 @@ import (
 type tape struct {
 	Releases [][]int64 `json:"releases"` // nil for one that was lost with its process
 	played   int
-	resumed  bool // releases may have been lost
+	resumed  bool                     // releases may have been lost
 	save     func(state []byte) error // nil records nothing
 }
 
