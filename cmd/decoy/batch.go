@@ -37,24 +37,26 @@ func batchCommand(t *terminal) *cobra.Command {
 		operands: "JOBS.yaml  batch file: tables × methods × epsilons × replicates, and single jobs (docs/batch.md)",
 		exits:    []int{exitBudget},
 		session: `
-$ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
-$ printf 'name: first\ntables: [{name: icu, input: icu.csv, schema: icu.yaml, limit: {epsilon: 4, delta: 1e-6}}]\nepsilons: [1, 2]\njob: {out: "out/{table}-{epsilon}.csv"}\n' > jobs.yaml
+$ printf 'name: first\njobs: [{name: a, dataset: icu-mortality, epsilon: 1, out: a.csv}]\n' > jobs.yaml
 $ decoy batch jobs.yaml --dry-run
 $ decoy batch jobs.yaml
 `}.document(&cobra.Command{
 		Use:   "batch JOBS.yaml [--dry-run] [--only K] [--jobs N] [flags]",
 		Short: "run many jobs under shared ledgers; killed and started again, it goes on",
-		Long: `Run the jobs of a batch file. Each reserves its budget in its table's ledger before it reads a row; a job that fails does not stop the
-others. Killed and started again, the batch goes on where it was: what is done stays, a fitted model is sampled again at no cost, a run of
-a method that keeps checkpoints is continued under its reservation. Nothing is paid twice: the ledger takes the run of a job only once.
+		Long: `Run the jobs of a batch file. Each reserves its budget in its table's ledger before it reads a row; a job that fails
+does not stop the others. Killed and started again, the batch goes on where it was: what is done stays, a fitted model
+is sampled again at no cost, a run of a method that keeps checkpoints is continued under its reservation. Nothing is
+paid twice: the ledger takes the run of a job only once.
 
-What remains is a job whose process died in the moment between its reservation and its first checkpoint. Its budget is spent and nothing
-came of it. By default it stays so, and the batch says so (on_interrupted: stop); 'rerun' spends the budget again, within the ledger's
-limit. A job that failed after its reservation is never run again.
+What remains is a job whose process died in the moment between its reservation and its first checkpoint. Its budget is
+spent and nothing came of it. By default it stays so, and the batch says so (on_interrupted: stop); 'rerun' spends the
+budget again, within the ledger's limit. A job that failed after its reservation is never run again.
 
-With --only K one job runs, number K from 0: the unit of work of a scheduler (DECOY_ONLY in the environment does the same).
+With --only K one job runs, number K from 0: the unit of work of a scheduler (DECOY_ONLY in the environment does the
+same).
 
-The results table holds times and, for jobs with 'evaluate', metrics computed from real rows: it is not private, and has mode 0600.`,
+The results table holds times and, for jobs with 'evaluate', metrics computed from real rows: it is not private, and
+has mode 0600.`,
 		Args: operands("JOBS.yaml"),
 	})
 	f := cmd.Flags()
