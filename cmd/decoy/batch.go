@@ -37,7 +37,8 @@ func batchCommand(t *terminal) *cobra.Command {
 		operands: "JOBS.yaml  batch file: tables × methods × epsilons × replicates, and single jobs (docs/batch.md)",
 		exits:    []int{exitBudget},
 		session: `
-$ printf 'name: first\njobs: [{name: a, dataset: icu-mortality, epsilon: 1, out: a.csv}]\n' > jobs.yaml
+$ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
+$ printf 'name: first\njobs: [{name: a, input: icu.csv, schema: icu.yaml, epsilon: 1, out: a.csv}]\n' > jobs.yaml
 $ decoy batch jobs.yaml --dry-run
 $ decoy batch jobs.yaml
 `}.document(&cobra.Command{
