@@ -38,10 +38,10 @@ type Table struct {
 	Name    string `mapstructure:"name"`    // required: {table}
 	Input   string `mapstructure:"input"`   // or Dataset
 	Dataset string `mapstructure:"dataset"` // embedded example
-	Schema  string `mapstructure:"schema"`
-	Ledger  string `mapstructure:"ledger"` // default INPUT.ledger
-	Limit   *Limit `mapstructure:"limit"`  // of the ledger, set where it has none yet
-	Holdout string `mapstructure:"holdout"`
+	Schema  string `mapstructure:"schema"`  // schema file; required with Input
+	Ledger  string `mapstructure:"ledger"`  // default INPUT.ledger
+	Limit   *Limit `mapstructure:"limit"`   // of the ledger, set where it has none yet
+	Holdout string `mapstructure:"holdout"` // real rows that were not fitted, for evaluate
 }
 
 // Limit is the limit of a ledger.

@@ -153,3 +153,30 @@ func (c *configShow) show(cmd *cobra.Command, t *terminal) error {
 	}
 	return w.Flush()
 }
+
+func configSchemaCommand(t *terminal) *cobra.Command {
+	var batch bool
+	cmd := manual{session: `
+$ decoy config schema > job.schema.json
+$ decoy config schema --batch > batch.schema.json
+`}.document(&cobra.Command{
+		Use:   "schema [--batch]",
+		Short: "print the JSON Schema of a config file, for editors",
+		Long: `Print the JSON Schema of a config file of decoy generate, or of a batch file. An editor that knows it completes keys and marks
+mistakes; with the YAML language server, put the line '# yaml-language-server: $schema=job.schema.json' at the top of the file.`,
+		Args: operands(),
+		RunE: func(*cobra.Command, []string) error {
+			make := configs.JobSchema
+			if batch {
+				make = configs.BatchSchema
+			}
+			text, err := make()
+			if err == nil {
+				_, err = t.stdout.Write(text)
+			}
+			return err
+		},
+	})
+	cmd.Flags().BoolVar(&batch, "batch", false, "of a batch file")
+	return cmd
+}

@@ -44,10 +44,10 @@ The three commands to begin with:
 		Long: "Three simulated intensive care cohorts are part of this program; a catalogue names public tables and has their schemas."})
 	datasets.AddCommand(datasetsListCommand(t), datasetsExportCommand(t))
 
-	config := group(&cobra.Command{Use: "config", Short: "config files: show, settings, presets",
+	config := group(&cobra.Command{Use: "config", Short: "config files: show, schema, settings, presets",
 		Long: "A config file is YAML: the flags of a verb as keys, and below 'settings:' the settings of the method. The command line wins\n" +
 			"over the environment, the environment over the file, the file over a preset."})
-	config.AddCommand(configShowCommand(t), configSettingsCommand(t), configPresetsCommand(t))
+	config.AddCommand(configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t), configPresetsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t), planCommand(t), inspectCommand(t), verifyCommand(t),
 		auditCommand(t),

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// block is a fenced block of a document.
+type block struct {
+	line     int
+	language string // sh: a script; console: commands after "$ ", with what they print; go: a program
+	skip     string // why it is not run: the text of a comment <!-- not run: ... --> on the line before
+	lines    []string
+}
+
+var notRun = regexp.MustCompile(`^\s*<!-- not run: (.+) -->$`)
+
+// blocks finds the fenced blocks of a Markdown text.
+func blocks(text string) (out []block) {
+	var open *block
+	before, indent := "", ""
+	for i, line := range strings.Split(text, "\n") {
+		trimmed := strings.TrimLeft(line, " ")
+		switch {
+		case open == nil && strings.HasPrefix(trimmed, "```"):
+			indent = line[:len(line)-len(trimmed)]
+			open = &block{line: i + 1, language: strings.TrimPrefix(trimmed, "```")}
+			if m := notRun.FindStringSubmatch(before); m != nil {
+				open.skip = m[1]
+			}
+		case open != nil && strings.HasPrefix(trimmed, "```"):
+			out, open = append(out, *open), nil
+		case open != nil:
+			open.lines = append(open.lines, strings.TrimPrefix(line, indent))
+		}
+		if trimmed != "" {
+			before = line
+		}
+	}
+	return out
+}
+
+// command is a line of a shell, and the lines that it is said to print.
+type command struct {
+	text  string
+	print []string
+}
+
+// commands are what a block runs: the whole script, or each line after "$ " with the lines until the next one.
+func (b block) commands() (out []command) {
+	if b.language == "sh" {
+		return []command{{text: strings.Join(b.lines, "\n")}}
+	}
+	for i := 0; i < len(b.lines); i++ {
+		text, ok := strings.CutPrefix(b.lines[i], "$ ")
+		if !ok {
+			if len(out) > 0 && b.lines[i] != "" {
+				out[len(out)-1].print = append(out[len(out)-1].print, b.lines[i])
+			}
+			continue
+		}
+		for strings.HasSuffix(text, "\\") && i+1 < len(b.lines) {
+			i++
+			text += "\n" + b.lines[i]
+		}
+		out = append(out, command{text: text})
+	}
+	return out
+}
+
+// looksRun says whether a block of no known language has lines that a reader would type.
+func looksRun(b block) bool {
+	for _, line := range b.lines {
+		for _, start := range []string{"$ ", "decoy ", "./decoy ", "go run ", "go test ", "go build ", "go install "} {
+			if strings.HasPrefix(strings.TrimSpace(line), start) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inTest is how a command is run here: the test has built the program already.
+var inTest = strings.NewReplacer("go run ./cmd/decoy ", "decoy ", "go build -o decoy ./cmd/decoy", "true", "go install ./cmd/decoy", "true", "./decoy ", "decoy ")
+
+var digits = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?`)
+
+// shape is a line without its numbers and its column widths, which change from run to run.
+func shape(line string) string {
+	return strings.Join(strings.Fields(digits.ReplaceAllString(line, "0")), " ")
+}
+
+// TestDocuments runs every command of README.md and docs/*.md, each document in a folder of its own from top to bottom. What is marked
+// <!-- not run: reason --> is counted.
+func TestDocuments(t *testing.T) {
+	paths, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	ran, skipped := make([]int, len(paths)+1), make([]int, len(paths)+1)
+	t.Run("all", func(t *testing.T) {
+		for i, path := range append(paths, "../../README.md") {
+			t.Run(filepath.Base(path), func(t *testing.T) {
+				t.Parallel()
+				ran[i], skipped[i] = runDocument(t, path)
+			})
+		}
+	})
+	all, not := 0, 0
+	for i := range ran {
+		all, not = all+ran[i], not+skipped[i]
+	}
+	t.Logf("%d commands were run, %d blocks are marked as not run", all, not)
+	if all < 20 {
+		t.Errorf("only %d commands: the search is broken", all)
+	}
+}
+
+func runDocument(t *testing.T, path string) (ran, skipped int) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, b := range blocks(string(text)) {
+		at := fmt.Sprintf("%s:%d", filepath.Base(path), b.line)
+		switch {
+		case b.skip != "":
+			skipped++
+		case b.language == "go":
+			runProgram(t, at, b)
+			ran++
+		case b.language == "sh" || b.language == "console":
+			for _, c := range b.commands() {
+				ran++
+				cmd := exec.Command("sh", "-eu", "-c", inTest.Replace(c.text))
+				cmd.Dir, cmd.Env = dir, append(os.Environ(), "COLUMNS=120")
+				output, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Fatalf("%s: %s\n%v\n%s", at, c.text, err, output)
+				}
+				missing(t, at, c, string(output))
+			}
+		case looksRun(b):
+			t.Errorf("%s: a block of commands must begin with ```sh or ```console, or be marked <!-- not run: reason -->", at)
+		}
+	}
+	return ran, skipped
+}
+
+// missing reports the lines that a command is said to print and does not, apart from numbers. A line "..." stands for any.
+func missing(t *testing.T, at string, c command, output string) {
+	t.Helper()
+	have := map[string]bool{}
+	for line := range strings.Lines(output) {
+		have[shape(line)] = true
+	}
+	for _, want := range c.print {
+		if s := shape(want); s != "..." && !have[s] {
+			t.Errorf("%s: %s does not print %q:\n%s", at, c.text, want, output)
+		}
+	}
+}
+
+// runProgram runs a Go program of a document as if it stood in this module.
+func runProgram(t *testing.T, at string, b block) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(strings.Join(b.lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := exec.Command("go", "run", file).CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", at, err, output)
+	}
+}
+
+// TestBlocks keeps the search honest.
+func TestBlocks(t *testing.T) {
+	text := "a\n```console\n$ decoy a \\\n  b\nline 1\n...\n$ c\n```\n<!-- not run: takes a cluster -->\n```sh\nx\n```\n  ```sh\n  y\n    z\n  ```\n```\ndecoy plan\n```\n"
+	got := blocks(text)
+	if len(got) != 4 {
+		t.Fatalf("%d blocks, want 4", len(got))
+	}
+	c := got[0].commands()
+	if len(c) != 2 || c[0].text != "decoy a \\\n  b" || len(c[0].print) != 2 || c[1].text != "c" {
+		t.Errorf("console: %+v", c)
+	}
+	if got[1].skip != "takes a cluster" || got[0].skip != "" || got[2].skip != "" {
+		t.Errorf("skipped: %+v", got)
+	}
+	if c := got[2].commands(); len(c) != 1 || c[0].text != "y\n  z" {
+		t.Errorf("an indented script: %q", c)
+	}
+	if !looksRun(got[3]) || got[3].language != "" {
+		t.Error("commands without a language are not noticed")
+	}
+	if shape("wrote a:  12 rows (seed 7)") != shape("wrote a: 7.5e-9 rows (seed 1)") || shape("a") == shape("b") {
+		t.Error("shape")
+	}
+}

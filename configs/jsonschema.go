@@ -1,0 +1,167 @@
+package configs
+
+import (
+	"embed"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/synth/all"
+)
+
+//go:embed job.go batch.go
+var sources embed.FS
+
+// object is a JSON object.
+type object = map[string]any
+
+// JobSchema is the JSON Schema (draft 2020-12) of a job as a config file of decoy generate.
+func JobSchema() ([]byte, error) {
+	s := structSchema(reflect.TypeFor[Job](), comments())
+	properties := s["properties"].(object)
+	delete(properties, "name") // of a batch
+	delete(properties, "evaluate")
+	return finish(s, "a job of decoy")
+}
+
+// BatchSchema is the JSON Schema of a batch file.
+func BatchSchema() ([]byte, error) {
+	s := structSchema(reflect.TypeFor[Batch](), comments())
+	s["required"] = []string{"name"}
+	s["properties"].(object)["on_interrupted"].(object)["enum"] = []string{"stop", "rerun"}
+	return finish(s, "a batch of decoy")
+}
+
+func finish(s object, title string) ([]byte, error) {
+	s["$schema"], s["title"] = "https://json-schema.org/draft/2020-12/schema", title
+	b, err := json.MarshalIndent(s, "", "  ")
+	return append(b, '\n'), err
+}
+
+// comments are the comments of the fields in the sources: Struct.Field.
+func comments() map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{"job.go", "batch.go"} {
+		text, err := sources.ReadFile(name)
+		if err != nil {
+			panic("configs: " + err.Error()) // embedded
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
+		if err != nil {
+			panic("configs: " + err.Error())
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if s, ok := spec.Type.(*ast.StructType); ok {
+				for _, field := range s.Fields.List {
+					for _, name := range field.Names {
+						out[spec.Name.Name+"."+name.Name] = strings.TrimSpace(field.Comment.Text())
+					}
+				}
+			}
+			return false
+		})
+	}
+	return out
+}
+
+// structSchema describes a struct by its tags; where it has a method and settings, the settings depend on the method.
+func structSchema(t reflect.Type, texts map[string]string) object {
+	properties := object{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		p := typeSchema(f.Type, texts)
+		if text := texts[t.Name()+"."+f.Name]; text != "" {
+			p["description"] = text
+		}
+		switch key := f.Tag.Get("mapstructure"); key {
+		case "preset":
+			p["enum"] = Presets()
+		case "method":
+			p["enum"] = all.Names()
+		case "adjacency":
+			p["enum"] = []string{accountant.AddRemove.String(), accountant.ReplaceOne.String()}
+		case "rule":
+			p["enum"] = []string{string(accountant.RuleBasic), string(accountant.RuleZCDP)}
+		case "epsilon":
+			p["exclusiveMinimum"] = 0
+		case "delta":
+			p["minimum"], p["maximum"] = 0, accountant.MaxDelta
+		}
+		properties[f.Tag.Get("mapstructure")] = p
+	}
+	s := object{"type": "object", "additionalProperties": false, "properties": properties}
+	if properties["settings"] == nil || properties["method"] == nil {
+		return s
+	}
+	var rules []any
+	for _, name := range all.Names() {
+		condition := object{"properties": object{"method": object{"const": name}}}
+		if name != all.Default {
+			condition["required"] = []string{"method"}
+		}
+		rules = append(rules, object{"if": condition, "then": object{"properties": object{"settings": settingsSchema(name)}}})
+	}
+	s["allOf"] = rules
+	return s
+}
+
+// settingsSchema describes the settings of a method.
+func settingsSchema(method string) object {
+	settings, err := all.Settings(method)
+	if err != nil {
+		panic("configs: " + err.Error()) // of all.Names
+	}
+	properties := object{}
+	for _, s := range settings {
+		p := object{"description": s.Text}
+		switch name, list := strings.CutPrefix(s.Type, "list of "); {
+		case list:
+			p["type"] = []string{"array", "string"}
+		case name == "number":
+			p["type"] = "number"
+		case name == "whole number":
+			p["type"] = "integer"
+		case name == "true or false":
+			p["type"] = "boolean"
+		case slices.Contains([]string{"text", "duration"}, name):
+			p["type"] = "string"
+		}
+		properties[s.Key] = p
+	}
+	return object{"type": "object", "additionalProperties": false, "properties": properties}
+}
+
+func typeSchema(t reflect.Type, texts map[string]string) object {
+	switch t.Kind() {
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Int:
+		return object{"type": "integer", "minimum": 0}
+	case reflect.Uint64:
+		return object{"type": "integer", "minimum": 0}
+	case reflect.Slice:
+		return object{"type": "array", "items": typeSchema(t.Elem(), texts)}
+	case reflect.Pointer:
+		return typeSchema(t.Elem(), texts)
+	case reflect.Map:
+		return object{"type": "object"}
+	case reflect.Struct:
+		s := structSchema(t, texts)
+		if t == reflect.TypeFor[Method]() {
+			return object{"oneOf": []any{object{"type": "string", "enum": all.Names()}, s}}
+		}
+		return s
+	}
+	panic("configs: no JSON Schema for " + t.String())
+}
