@@ -23,6 +23,8 @@ type Options struct {
 	Confidence float64              // of all bounds together, in (0, 1); default .95
 	Workers    int                  // runs at a time; default GOMAXPROCS
 	Progress   func(done, runs int) // may be nil; called from several goroutines
+
+	pilot float64 // share of the runs; default a quarter
 }
 
 func (o *Options) fill() error {
@@ -34,6 +36,9 @@ func (o *Options) fill() error {
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.pilot == 0 {
+		o.pilot = .25
 	}
 	if o.Runs < MinRuns {
 		return fmt.Errorf("attack: %d runs a side are too few: at least %d", o.Runs, MinRuns)
@@ -83,7 +88,7 @@ func ManyRun(ctx context.Context, m Mechanism, p *Pair, o Options) (Result, erro
 	if err := o.fill(); err != nil {
 		return r, err
 	}
-	r.Runs, r.Pilot, r.Confidence = o.Runs, max(o.Runs/4, 8), o.Confidence
+	r.Runs, r.Pilot, r.Confidence = o.Runs, max(int(o.pilot*float64(o.Runs)), 8), o.Confidence
 	pilot, err := o.run(ctx, m, 0, []batch{{p.Out, r.Pilot}, {p.Strong, r.Pilot}})
 	if err != nil {
 		return r, err

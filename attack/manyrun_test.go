@@ -52,7 +52,7 @@ func pairOf(t *testing.T, adj accountant.Adjacency, shape Shape) *Pair {
 }
 
 // TestManyRunCoverage: the bounds of an audit exceed the truth no more often than stated, and with noise at half of what is claimed the audit
-// refutes the claim nearly always. Null: each audit is wrong with probability at most .1; 250 audits of each mechanism, false alarms 1e-6.
+// refutes the claim nearly always. Null: each audit is wrong with probability at most .1; 120 audits of each mechanism, false alarms 1e-6.
 func TestManyRunCoverage(t *testing.T) {
 	p := pairOf(t, accountant.AddRemove, Balanced)
 	pure := Claim{Budget: accountant.Budget{Epsilon: 1}, Adjacency: accountant.AddRemove}
@@ -68,7 +68,7 @@ func TestManyRunCoverage(t *testing.T) {
 		{"Gaussian, halved", gaussianClaim(t, 1), func(u *rand.Rand) float64 { return u.NormFloat64() / 2 }, true},
 		{"Laplace, halved", pure, func(u *rand.Rand) float64 { return laplace(u, .5) }, true},
 	} {
-		const audits = 250
+		const audits = 120
 		refuted, wrong := int64(0), int64(0)
 		for i := range audits {
 			r, err := ManyRun(context.Background(), toy(tt.claim, uint64(i), tt.noise), p, o)
@@ -87,7 +87,7 @@ func TestManyRunCoverage(t *testing.T) {
 		}
 		t.Logf("%s: %d of %d refuted, %d bounds above the claim", tt.name, refuted, audits, wrong)
 		if tt.halved {
-			if refuted < audits*9/10 {
+			if refuted < audits*4/5 {
 				t.Errorf("%s: only %d of %d refuted", tt.name, refuted, audits)
 			}
 			continue

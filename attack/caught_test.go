@@ -1,0 +1,113 @@
+package attack
+
+import (
+	"context"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/synth/mst"
+	"github.com/decoy-dp/decoy/synth/synthtest"
+)
+
+// TestHalvedNoiseIsCaught audits mechanisms against the claim that was planned for them, which must stand, and against the claim of the same mechanism with
+// twice the noise, as a build that adds half the noise it accounts for would make, which must fall. An honest mechanism is accused with probability 1e-6 at
+// most. The broken one is audited at 95 %, with so many runs that the expected margin is three to six standard deviations.
+func TestHalvedNoiseIsCaught(t *testing.T) {
+	s := synthtest.Schema(1)
+	method, err := mst.New(mst.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := func(name string) func(accountant.Adjacency, accountant.Budget) (Mechanism, *Pair, error) {
+		return func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
+			return Gate(name, s, adj, b, Balanced)
+		}
+	}
+	wide := accountant.Budget{Epsilon: 8, Delta: 1e-9}
+	for _, tt := range []struct {
+		name    string
+		make    func(accountant.Adjacency, accountant.Budget) (Mechanism, *Pair, error)
+		adj     accountant.Adjacency
+		budget  accountant.Budget
+		claimed func(m Mechanism) (Claim, error) // of twice the noise
+		runs    int
+	}{
+		{"total", gate("total"), accountant.AddRemove, wide, twiceGaussian, 1000},
+		{"counts", gate("counts"), accountant.AddRemove, wide, twiceGaussian, 1000},
+		{"counts, replace-one", gate("counts"), accountant.ReplaceOne, wide, twiceGaussian, 1000},
+		{"answer", gate("answer"), accountant.AddRemove, accountant.Budget{Epsilon: 1}, halfEpsilon, 2000},
+		{"select", gate("select"), accountant.AddRemove, accountant.Budget{Epsilon: 2}, halfEpsilon, 3500},
+		{"select, replace-one", gate("select"), accountant.ReplaceOne, accountant.Budget{Epsilon: 2}, halfEpsilon, 3500},
+		{"mst", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
+			return Method(method, s, adj, b, Balanced, 0)
+		},
+			accountant.AddRemove, wide, twiceGaussian, 1000},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, p, err := tt.make(tt.adj, tt.budget)
+			if err != nil {
+				t.Fatal(err)
+			}
+			honest, err := ManyRun(context.Background(), m, p, Options{Runs: tt.runs, Confidence: 1 - 1e-6})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if honest.Refuted {
+				t.Errorf("an honest mechanism is accused: %+v", honest)
+			}
+			if m.Claim, err = tt.claimed(m); err != nil {
+				t.Fatal(err)
+			}
+			broken, err := ManyRun(context.Background(), m, p, Options{Runs: tt.runs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !broken.Refuted {
+				t.Errorf("halved noise is not noticed: %+v, claim %+v", broken, m.Claim)
+			}
+		})
+	}
+}
+
+// twiceGaussian is the claim of a Gaussian mechanism with twice the noise.
+func twiceGaussian(m Mechanism) (Claim, error) {
+	b := m.Claim.Budget
+	mu := m.Claim.Mu / 2
+	b.Epsilon = accountant.GDPEpsilon(mu, b.Delta)
+	return ClaimOf(b, m.Claim.Adjacency, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}})
+}
+
+// halfEpsilon is the claim of a pure mechanism with twice the noise.
+func halfEpsilon(m Mechanism) (Claim, error) {
+	return Claim{Budget: accountant.Budget{Epsilon: m.Claim.Budget.Epsilon / 2}, Adjacency: m.Claim.Adjacency}, nil
+}
+
+// TestUnits: with an id column the tables differ by a unit of several rows, which the gate's noise must cover: a claim made for single rows falls.
+func TestUnits(t *testing.T) {
+	s := synthtest.Schema(1)
+	s.Unit, s.MaxRowsPerUnit = "id", 4
+	m, p, err := Gate("counts", s, accountant.AddRemove, accountant.Budget{Epsilon: 2, Delta: 1e-6}, Balanced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ManyRun(context.Background(), m, p, Options{Runs: 1000, Confidence: 1 - 1e-6})
+	if err != nil || r.Refuted || r.AUROC < .55 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestGateErrors(t *testing.T) {
+	s := synthtest.Schema(1)
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
+	if _, _, err := Gate("votes", s, accountant.AddRemove, b, Balanced); err == nil {
+		t.Error("an unknown mechanism")
+	}
+	for name, b := range map[string]accountant.Budget{"no budget": {}, "pure Gaussian": {Epsilon: 1}} {
+		if _, _, err := Gate("counts", s, accountant.AddRemove, b, Balanced); err == nil {
+			t.Error(name)
+		}
+	}
+	if _, _, err := Gate("counts", s, accountant.AddRemove, b, "round"); err == nil {
+		t.Error("an unknown shape")
+	}
+}

@@ -1,0 +1,41 @@
+package attack_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/attack"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// A claim of ε = 1 is audited with 400 runs a side.
+func ExampleManyRun() {
+	s := &schema.Schema{Columns: []schema.Column{{Name: "ill", Kind: schema.Boolean}}}
+	m, pair, err := attack.Gate("answer", s, accountant.AddRemove, accountant.Budget{Epsilon: 1}, attack.Balanced)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := attack.ManyRun(context.Background(), m, pair, attack.Options{Runs: 400, Confidence: .999999})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d runs a side, %d of them a pilot; at most ε ≥ %.2f could be shown\n", r.Runs, r.Pilot, r.Ceiling)
+	fmt.Println("refuted:", r.Refuted)
+	// Output:
+	// 400 runs a side, 100 of them a pilot; at most ε ≥ 2.96 could be shown
+	// refuted: false
+}
+
+func ExampleCeiling() {
+	fmt.Printf("%.4f\n", attack.Ceiling(400, .1/4, 0))
+	// Output: 4.6815
+}
+
+func ExampleGuesses() {
+	g := attack.Guesses{Canaries: 1000, Made: 100, Right: 90}
+	fmt.Printf("ε ≥ %.2f at 95 %%\n", g.Epsilon(1e-9, .05))
+	// Output: ε ≥ 1.63 at 95 %
+}

@@ -1,0 +1,130 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// ShadowOptions of [Shadow], besides those of an audit.
+type ShadowOptions struct {
+	Options
+	Rows    int // of the table of a run, drawn from the reference without replacement; default half of the reference
+	Queries int // counting queries on the synthetic rows; default 48
+	Width   int // most columns of a query; default 3
+	Drawn   int // synthetic rows a run; default as many as Rows
+}
+
+// Shadow is a membership attack with shadow models: the attacker has a reference table and wants to know of one target row whether it was in. He fits the
+// method many times on samples of the reference, with and without the target, and learns from the synthetic rows alone to tell the two: his features are
+// counts of rows that equal the target in random sets of columns (Stadler, Oprisanu, Troncoso, "Synthetic data - anonymisation groundhog
+// day", USENIX Security 2022; with the query features of TAPAS, Houssiau et al. 2022, arXiv 2211.06550). His classifier is a linear discriminant.
+//
+// Half of the runs are for learning, the others for the result, which is that of [ManyRun]: a mixture of neighbouring tables is as hard to tell apart as
+// the worst pair of them, so the bounds hold. This is a realistic attacker; [ManyRun] on [Method] is the stronger one. The reference must be public or test
+// data, without an id column.
+func Shadow(ctx context.Context, f synth.Fitter, reference *table.Table, target []uint16, adj accountant.Adjacency, b accountant.Budget, o ShadowOptions) (Result, error) {
+	s := reference.Schema()
+	sizes := s.Sizes()
+	def := func(x *int, d int) {
+		if *x == 0 {
+			*x = d
+		}
+	}
+	def(&o.Rows, reference.Rows()/2)
+	def(&o.Queries, 48)
+	def(&o.Width, 3)
+	def(&o.Drawn, o.Rows)
+	o.pilot = .5
+	switch {
+	case s.Unit != "" || len(target) != len(sizes):
+		return Result{}, fmt.Errorf("attack: a target of %d codes in a table of %d columns; the table must have no id column", len(target), len(sizes))
+	case o.Rows < 1 || o.Rows > reference.Rows() || o.Queries < 1 || o.Width < 1 || o.Drawn < 1:
+		return Result{}, fmt.Errorf("attack: %d rows of %d, %d queries of up to %d columns, %d drawn rows: all must be positive, and no more rows than there are",
+			o.Rows, reference.Rows(), o.Queries, o.Width, o.Drawn)
+	case len(s.Buys()) > 0:
+		return Result{}, fmt.Errorf("attack: %w", errBins)
+	}
+	for i, code := range target {
+		if int(code) >= sizes[i] {
+			return Result{}, fmt.Errorf("attack: code %d of the target's column %d must be below %d", code, i, sizes[i])
+		}
+	}
+	run, claim, _, err := fitter(f, s, adj, b)
+	if err != nil {
+		return Result{}, err
+	}
+	queries := drawQueries(len(sizes), o.Queries, o.Width)
+	adj = privacy.NeighboursOf(s, adj).Adjacency
+	// The tables of the pair only say which side a run is on.
+	with := reference.Select(allRows(reference))
+	pair := &Pair{Name: "samples of the reference", Out: reference, In: with, Strong: with, Strength: 1}
+	return ManyRun(ctx, Mechanism{Name: f.Name(), Claim: claim, Run: func(ctx context.Context, side *table.Table) ([]float64, error) {
+		b := newBuilder(s, 1)
+		row := make([]uint16, len(sizes))
+		for i, r := range rand.Perm(reference.Rows())[:o.Rows] {
+			if rowTo(row, reference, r); i == 0 && side == with && adj == accountant.ReplaceOne {
+				copy(row, target)
+			}
+			b.add(row, 1)
+		}
+		if side == with && adj == accountant.AddRemove {
+			b.add(target, 1)
+		}
+		t, err := b.table()
+		if err != nil {
+			return nil, err
+		}
+		params, err := run(ctx, t)
+		if err != nil {
+			return nil, fmt.Errorf("attack: %s: %w", f.Name(), err)
+		}
+		return answers(params, target, queries, o.Drawn), nil
+	}}, pair, o.Options)
+}
+
+func allRows(t *table.Table) []int {
+	rows := make([]int, t.Rows())
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// drawQueries draws sets of columns: every column by itself first, then random ones.
+func drawQueries(columns, n, width int) [][]int {
+	var out [][]int
+	for i := range columns {
+		if len(out) < n {
+			out = append(out, []int{i})
+		}
+	}
+	for len(out) < n {
+		out = append(out, rand.Perm(columns)[:1+rand.IntN(min(width, columns))])
+	}
+	return out
+}
+
+// answers are the shares of n synthetic rows that equal the target in the columns of each query.
+func answers(p release.Params, target []uint16, queries [][]int, n int) []float64 {
+	sample := p.Sample(n, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+	out := make([]float64, len(queries))
+	for r := range n {
+	query:
+		for q, cols := range queries {
+			for _, c := range cols {
+				if sample[c][r] != target[c] {
+					continue query
+				}
+			}
+			out[q] += 1 / float64(n)
+		}
+	}
+	return out
+}
