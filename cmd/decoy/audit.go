@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,6 @@ import (
 	"github.com/decoy-dp/decoy/attack"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
@@ -24,8 +24,9 @@ var errRefuted = errors.New("the claim is refuted")
 type audit struct {
 	budgetFlags
 	schema, dataset string
-	tables          string
+	attack, tables  string
 	runs, rows      int
+	canaries        int
 	confidence      float64
 	json            string
 }
@@ -54,12 +55,15 @@ runs exceed refutes it too. Audit at a large epsilon (8 or more) to test code, s
 	f := cmd.Flags()
 	f.MarkHidden("method") // is the operand
 	f.IntVar(&a.runs, "runs", 400, fmt.Sprintf("runs `N` on each of two tables, at least %d", attack.MinRuns))
+	f.StringVar(&a.attack, "attack", manyRun, "attack `A`: "+strings.Join(attackNames, ", "))
 	f.StringVar(&a.tables, "tables", "all", "worst-case tables `T`: "+strings.Join(shapeNames(), ", ")+", or all, which are audited one after the other")
-	f.IntVar(&a.rows, "rows", 0, "rows `N` of these tables (default chosen from the planned noise)")
+	f.IntVar(&a.rows, "rows", 0, "rows `N` of the tables (default chosen from the planned noise; 500 for ltu and shadow)")
+	f.IntVar(&a.canaries, "canaries", 1000, "canaries `N` of a one-run audit, at least 20")
 	f.Float64Var(&a.confidence, "confidence", .95, "confidence `C` of all bounds together")
 	f.StringVar(&a.json, "json", "", "write the whole result to `FILE`, - for standard output")
 	f.SetAnnotation("json", typedKey, []string{}) // a switch in other verbs
 	f.SetAnnotation("rows", typedKey, []string{}) // of the synthetic table in other verbs
+	complete(cmd, "attack", attackNames...)
 	complete(cmd, "tables", append(shapeNames(), "all")...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd, t, args[0]) }
 	return cmd
@@ -75,13 +79,16 @@ func shapeNames() (names []string) {
 // audited is the result of all audits of a run of the verb, as JSON.
 type audited struct {
 	Method     string               `json:"method"`
+	Attack     string               `json:"attack"`
 	Budget     accountant.Budget    `json:"budget"`
 	Adjacency  accountant.Adjacency `json:"adjacency"`
 	Neighbours string               `json:"neighbours"`
 	Confidence float64              `json:"confidence"`
 	Epsilon    float64              `json:"epsilon_lower"`
 	Refuted    bool                 `json:"refuted"`
-	Audits     []attack.Result      `json:"audits"`
+	Audits     []attack.Result      `json:"audits,omitempty"`  // of many-run and shadow
+	OneRun     *attack.OneRunResult `json:"one_run,omitempty"` // of one-run
+	Rounds     *attack.Accuracy     `json:"rounds,omitempty"`  // of ltu
 }
 
 func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
@@ -97,7 +104,7 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 	if err != nil {
 		return err
 	}
-	mechanism, err := a.mechanism(cmd, method)
+	target, err := a.target(cmd, method)
 	if err != nil {
 		return err
 	}
@@ -105,7 +112,9 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 	if err != nil {
 		return err
 	}
-	out := audited{Method: method, Budget: budget, Adjacency: adjacency, Neighbours: privacy.NeighboursOf(s, adjacency).String(), Confidence: a.confidence}
+	if a.attack == ltuAttack {
+		adjacency = accountant.ReplaceOne // the only relation in which it makes sense
+	}
 	file, err := a.open()
 	if err != nil {
 		return err
@@ -114,25 +123,12 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 		defer file.Abort()
 	}
 	shown := t.progress()
-	for i, shape := range shapes {
-		m, pair, err := mechanism(s, adjacency, budget, shape)
-		if err != nil {
-			return err
-		}
-		r, err := attack.ManyRun(cmd.Context(), m, pair, attack.Options{
-			Runs: a.runs, Confidence: 1 - (1-a.confidence)/float64(len(shapes)),
-			Progress: func(done, runs int) {
-				shown.report("running "+method, (float64(i)+float64(done)/float64(runs))/float64(len(shapes)))
-			},
-		})
-		if err != nil {
-			return err
-		}
-		out.Audits = append(out.Audits, r)
-		out.Epsilon = max(out.Epsilon, r.Epsilon)
-		out.Refuted = out.Refuted || r.Refuted
-	}
+	out := audited{Method: method, Attack: a.attack, Budget: budget, Adjacency: adjacency, Neighbours: privacy.NeighboursOf(s, adjacency).String(), Confidence: a.confidence}
+	err = attacker{audit: a, ctx: cmd.Context(), target: target, schema: s, shapes: shapes, shown: shown}.run(&out)
 	shown.finish()
+	if err != nil {
+		return err
+	}
 	if err := a.write(t, out, file); err != nil {
 		return err
 	}
@@ -151,6 +147,10 @@ func (a *audit) check(cmd *cobra.Command) ([]attack.Shape, error) {
 		return nil, usagef("--confidence %v must be between 0 and 1", a.confidence)
 	case a.rows < 0 || a.rows > 1e7:
 		return nil, usagef("--rows %d must be from 1 to 10000000", a.rows)
+	case !slices.Contains(attackNames, a.attack):
+		return nil, usagef("--attack %q must be one of %s", a.attack, strings.Join(attackNames, ", "))
+	case a.canaries < 20 || a.canaries > 1e6:
+		return nil, usagef("--canaries %d must be from 20 to 1000000", a.canaries)
 	}
 	if a.tables == "all" {
 		return attack.Shapes(), nil
@@ -159,29 +159,6 @@ func (a *audit) check(cmd *cobra.Command) ([]attack.Shape, error) {
 		return nil, usagef("--tables %q must be %s or all", a.tables, strings.Join(shapeNames(), ", "))
 	}
 	return []attack.Shape{attack.Shape(a.tables)}, nil
-}
-
-// setup makes the mechanism to audit, and the tables to run it on.
-type setup func(*schema.Schema, accountant.Adjacency, accountant.Budget, attack.Shape) (attack.Mechanism, *attack.Pair, error)
-
-// mechanism finds what METHOD names.
-func (a *audit) mechanism(cmd *cobra.Command, method string) (setup, error) {
-	if slices.Contains(attack.GateNames(), method) {
-		return func(s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape attack.Shape) (attack.Mechanism, *attack.Pair, error) {
-			return attack.Gate(method, s, adj, b, shape)
-		}, nil
-	}
-	if !slices.Contains(all.Names(), method) {
-		return nil, usagef("METHOD %q is unknown; there is %s, and of the gate %s", method, strings.Join(all.Names(), ", "), strings.Join(attack.GateNames(), ", "))
-	}
-	a.method = method
-	f, err := a.fitter(cmd)
-	if err != nil {
-		return nil, err
-	}
-	return func(s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape attack.Shape) (attack.Mechanism, *attack.Pair, error) {
-		return attack.Method(f, s, adj, b, shape, a.rows)
-	}, nil
 }
 
 // open starts the file of --json; nil for none and for standard output.
@@ -229,12 +206,21 @@ func (out audited) print(t *terminal) {
 		if out.Budget.Delta > 0 {
 			fmt.Fprintf(w, "  if Gaussian\tepsilon ≥ %.3f, from μ ≥ %.3f\n", r.Gaussian, r.Mu)
 		}
-		fmt.Fprintf(w, "  attacker\tAUROC %.3f, %s right at 1 %% false alarms\n", r.AUROC, percent(r.TPR))
+		fmt.Fprintf(w, "  attacker\tAUROC %.3f, finds %s at 1 %% false alarms\n", r.AUROC, percent(r.TPR))
 		if r.Broken == nil {
 			fmt.Fprintf(w, "  account\tnothing exceeds it\n")
 		} else {
 			fmt.Fprintf(w, "  account\texceeded: at epsilon %s it promises delta ≤ %.4g, the runs show at least %.4g\n", short(r.Broken.Epsilon), r.Broken.Claimed, r.Broken.Shown)
 		}
+	}
+	if r := out.OneRun; r != nil {
+		fmt.Fprintf(w, "one run\t%d of %d guesses right, on %d canaries\n", r.Right, r.Guesses, r.Canaries)
+		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f; so many guesses can show at most %.3f\n", r.Epsilon, r.Ceiling)
+	}
+	if r := out.Rounds; r != nil {
+		fmt.Fprintf(w, "rounds\t%d of %d guesses right; the claim allows %s\n", r.Right, r.Rounds, percent(r.Limit))
+		fmt.Fprintf(w, "  privacy\t%.3f, from %.3f to %.3f (1: the attacker guesses, 0: he knows)\n", r.Privacy, r.PrivacyLow, r.PrivacyHigh)
+		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f\n", r.Epsilon)
 	}
 	w.Flush()
 }
@@ -251,4 +237,4 @@ func (out audited) verdict() error {
 }
 
 // percent is a share for people.
-func percent(share float64) string { return short(100*share) + " %" }
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 4, 64) + " %" }
