@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/decoy-dp/decoy/table"
 )
 
 // Dense answers items again and again on tables of weights over some columns, as an iterative method does. The items are fixed when it is
@@ -32,12 +30,9 @@ type denseNode struct {
 // denseItem is what an item takes from its marginal.
 type denseItem struct {
 	count bool
-	runs  []run // count: the cells that are added
+	runs  []Run // count: the cells that are added
 	cells int   // marginal: how many
 }
-
-// run is the cells from lo to hi-1.
-type run struct{ lo, hi int32 }
 
 // NewDense prepares items for tables over cols, whose numbers of codes are sizes[c]; the cells of a table are row-major in the order of
 // cols, the last fastest. Every item must touch only columns in cols, and its own columns in the order of cols if it is a marginal.
@@ -143,38 +138,11 @@ func (d *Dense) attach(n *denseNode, items []Item) {
 			d.out[i] = denseItem{cells: n.cells}
 			continue
 		}
-		d.out[i] = denseItem{count: true, cells: 1, runs: runsOf(items[i].Where, n.cols, n.sizes)}
+		d.out[i] = denseItem{count: true, cells: 1, runs: runs(items[i].Where, n.cols, n.sizes)}
 	}
 	for _, kid := range n.kids {
 		d.attach(kid, items)
 	}
-}
-
-// runsOf lists the cells of a table for which x holds.
-func runsOf(x table.Expr, cols, sizes []int) []run {
-	var out []run
-	codes := make([]uint16, len(cols))
-	at := func(c int) uint16 { return codes[slices.Index(cols, c)] }
-	cells := 1
-	for _, s := range sizes {
-		cells *= s
-	}
-	for i := range cells {
-		if table.Holds(x, at) {
-			if k := len(out) - 1; k >= 0 && int(out[k].hi) == i {
-				out[k].hi++
-			} else {
-				out = append(out, run{int32(i), int32(i + 1)})
-			}
-		}
-		for k := len(codes) - 1; k >= 0; k-- {
-			if codes[k]++; int(codes[k]) < sizes[k] {
-				break
-			}
-			codes[k] = 0
-		}
-	}
-	return out
 }
 
 // Cells is the number of cells of a table.
@@ -201,7 +169,7 @@ func (d *Dense) answer(dst Answers, n *denseNode, v []float64, depth int) {
 		}
 		sum := 0.0
 		for _, r := range it.runs {
-			for _, x := range v[r.lo:r.hi] {
+			for _, x := range v[r.Lo:r.Hi] {
 				sum += x
 			}
 		}

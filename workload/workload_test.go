@@ -485,6 +485,54 @@ func TestExpandRefuses(t *testing.T) {
 	}
 }
 
+// TestRuns compares the runs with the definition, on random conditions and orders of columns.
+func TestRuns(t *testing.T) {
+	u := rand.New(rand.NewPCG(11, 12))
+	sizes := []int{3, 4, 2, 5}
+	var draw func(depth int) table.Expr
+	draw = func(depth int) table.Expr {
+		switch k := u.IntN(5); {
+		case depth == 0 || k < 2:
+			c := u.IntN(4)
+			allow := make([]bool, sizes[c])
+			for i := range allow {
+				allow[i] = u.IntN(2) == 0
+			}
+			return table.Condition{Column: c, Allow: allow}
+		case k == 2:
+			return table.Not{Of: draw(depth - 1)}
+		case k == 3:
+			return table.And{draw(depth - 1), draw(depth - 1)}
+		}
+		return table.Or{draw(depth - 1), draw(depth - 1), draw(depth - 1)}
+	}
+	for range 300 {
+		x, cols := draw(4), u.Perm(4)
+		list := Runs(x, sizes, cols)
+		holds := make([]bool, 120)
+		last := int32(-1)
+		for _, r := range list {
+			if r.Lo <= last || r.Hi <= r.Lo {
+				t.Fatalf("runs %v", list)
+			}
+			for i := r.Lo; i < r.Hi; i++ {
+				holds[i] = true
+			}
+			last = r.Hi
+		}
+		for i := range holds {
+			codes, left := make([]uint16, 4), i
+			for k := 3; k >= 0; k-- {
+				codes[cols[k]] = uint16(left % sizes[cols[k]])
+				left /= sizes[cols[k]]
+			}
+			if want := table.Holds(x, func(c int) uint16 { return codes[c] }); want != holds[i] {
+				t.Fatalf("cell %d: %v", i, holds[i])
+			}
+		}
+	}
+}
+
 func TestDenseRefuses(t *testing.T) {
 	sizes := []int{2, 3, 4}
 	for name, it := range map[string]Item{

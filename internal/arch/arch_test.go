@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"release":                        {"schema", "table", "accountant", "marginal", "gan"},
 	"synth":                          {"schema", "accountant", "privacy", "release", "ranges", "internal/atomicfile"},
 	"synth/mst":                      {"synth", "privacy", "release", "marginal", "accountant", "schema"},
+	"synth/mwem":                     {"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload"},
 	"synth/wgan":                     {"synth", "privacy", "release", "gan", "bounds", "accountant", "schema", "internal/kernels"},
 	"configs":                        {"schema", "accountant", "synth", "synth/all"},
 	"synth/pategan":                  {"synth", "privacy", "release", "gan", "accountant", "schema", "table", "internal/kernels"},

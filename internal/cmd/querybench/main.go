@@ -1,0 +1,296 @@
+// Command querybench prints the figures of docs/queries.md: time and error of MWEM and SmallDB, and of answering a workload.
+//
+//	go run ./internal/cmd/querybench [-only mwem,forms,smalldb,answers] [-runs 3] [-epsilon 1]
+//
+// Everything runs on tables drawn here from a public seed; noise is secret and fresh in every run. Seconds are wall time and, after the slash,
+// processor time of the whole process.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/mwem"
+	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/workload"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "querybench:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	only := flag.String("only", "mwem,forms,answers", "parts to run")
+	runs := flag.Int("runs", 3, "runs of each")
+	epsilon := flag.Float64("epsilon", 1, "budget; delta is 1e-9")
+	flag.Parse()
+	parts := map[string]func(int, accountant.Budget) error{"mwem": histogram, "forms": forms, "answers": answers}
+	for _, name := range strings.Split(*only, ",") {
+		part := parts[name]
+		if part == nil {
+			return fmt.Errorf("there is no part %q", name)
+		}
+		if err := part(*runs, accountant.Budget{Epsilon: *epsilon, Delta: 1e-9}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// categorical is a schema of columns with these numbers of codes.
+func categorical(sizes ...int) *schema.Schema {
+	s := &schema.Schema{}
+	for i, n := range sizes {
+		c := schema.Column{Name: fmt.Sprintf("c%d", i), Kind: schema.Categorical}
+		for k := range n {
+			c.Categories = append(c.Categories, fmt.Sprintf("v%d", k))
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	return s
+}
+
+// rows draws n rows: the first column is skewed, every other copies the one before, scaled, in six of ten rows.
+func rows(s *schema.Schema, n int, u *rand.Rand) (*table.Table, error) {
+	sizes := s.Sizes()
+	cols := make([]table.Codes, len(sizes))
+	for i, size := range sizes {
+		cols[i] = table.NewCodes(size, n)
+	}
+	for r := range n {
+		for i, size := range sizes {
+			x := int(float64(size) * u.Float64() * u.Float64())
+			if i > 0 && u.IntN(10) < 6 {
+				x = int(cols[i-1].At(r)) * size / sizes[i-1]
+			}
+			cols[i].Set(r, uint16(x))
+		}
+	}
+	return table.FromColumns(s, cols, nil)
+}
+
+// counts draws conjunctions over one to three columns, each of a random interval or set of codes.
+func counts(sizes []int, n int, u *rand.Rand) []workload.Item {
+	items := make([]workload.Item, n)
+	for i := range items {
+		var x table.And
+		for _, c := range u.Perm(len(sizes))[:1+u.IntN(3)] {
+			allow := make([]bool, sizes[c])
+			from, to := u.IntN(sizes[c]), u.IntN(sizes[c])
+			for k := range allow {
+				allow[k] = k >= min(from, to) && k <= max(from, to)
+			}
+			if u.IntN(2) == 0 {
+				u.Shuffle(len(allow), func(i, j int) { allow[i], allow[j] = allow[j], allow[i] })
+			}
+			x = append(x, table.Condition{Column: c, Allow: allow})
+		}
+		items[i] = workload.Item{Name: fmt.Sprintf("query %d", i), Where: x}
+	}
+	return items
+}
+
+// clock measures wall and processor seconds.
+type clock struct {
+	wall time.Time
+	cpu  float64
+}
+
+func start() clock { return clock{time.Now(), processor()} }
+
+func processor() float64 {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return float64(r.Utime.Sec+r.Stime.Sec) + 1e-6*float64(r.Utime.Usec+r.Stime.Usec)
+}
+
+func (c clock) String() string {
+	return fmt.Sprintf("%.2f / %.2f s", time.Since(c.wall).Seconds(), processor()-c.cpu)
+}
+
+// errors is the mean and the largest error of a model's counts, as shares of the rows, and its mean error of marginals (total variation).
+func errors(w *workload.Workload, t *table.Table, m *release.Model) (mean, worst float64, err error) {
+	p, ok := m.Params().(*release.Marginal)
+	if !ok {
+		return 0, 0, fmt.Errorf("a model of kind %s", m.Parameters.Kind)
+	}
+	got, err := w.OnModel(p.Model, p.Grouping)
+	if err != nil {
+		return 0, 0, err
+	}
+	want, err := w.OnTable(t)
+	if err != nil {
+		return 0, 0, err
+	}
+	n := float64(t.Rows())
+	for i := range want {
+		e := 0.0
+		for k := range want[i] {
+			e += math.Abs(got[i][k]/p.Total()-want[i][k]/n) / 2
+		}
+		if w.Item(i).IsCount() {
+			e *= 2
+		}
+		mean += e / float64(len(want))
+		worst = max(worst, e)
+	}
+	return mean, worst, nil
+}
+
+// fit runs a method some times and prints its error and time.
+func fit(name string, f synth.Fitter, w *workload.Workload, t *table.Table, runs int, b accountant.Budget) error {
+	var means, worsts []float64
+	var last string
+	for range runs {
+		c := start()
+		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f, synth.RunOptions{Budget: b, Tool: "querybench"})
+		if err != nil {
+			return err
+		}
+		last = c.String()
+		mean, worst, err := errors(w, t, m)
+		if err != nil {
+			return err
+		}
+		means, worsts = append(means, mean), append(worsts, worst)
+	}
+	fmt.Printf("%-44s mean error %.4f, worst %.4f, %s\n", name, average(means), average(worsts), last)
+	return nil
+}
+
+func average(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// histogram is MWEM on 10⁶ cells, 1000 counts, 30 rounds.
+func histogram(runs int, b accountant.Budget) error {
+	u := rand.New(rand.NewPCG(1, 1))
+	for _, sizes := range [][]int{{10, 10, 10, 10, 10, 10}, slices.Repeat([]int{2}, 20), {100, 100, 100}} {
+		s := categorical(sizes...)
+		t, err := rows(s, 50000, u)
+		if err != nil {
+			return err
+		}
+		w, err := workload.New(s, counts(sizes, 1000, u))
+		if err != nil {
+			return err
+		}
+		fmt.Printf("histogram of %v, 50000 rows, 1000 counts, 30 rounds, epsilon %v\n", shape(sizes), b.Epsilon)
+		for _, c := range []mwem.Config{{Algorithm: mwem.Paper, Rounds: 30}, {Algorithm: mwem.Dense, Rounds: 30}} {
+			f, err := mwem.NewFor(c, w)
+			if err != nil {
+				return err
+			}
+			if err := fit("  mwem "+c.Algorithm, f, w, t, runs, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shape is, for example, "6 columns, 1e+06 cells".
+func shape(sizes []int) string {
+	cells := 1.0
+	for _, n := range sizes {
+		cells *= float64(n)
+	}
+	return fmt.Sprintf("%d columns, %.3g cells", len(sizes), cells)
+}
+
+// forms compares the forms of MWEM on all pairs of a wide table, and dense components on counts of it.
+func forms(runs int, b accountant.Budget) error {
+	u := rand.New(rand.NewPCG(2, 2))
+	sizes := []int{2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 2, 3, 4, 5}
+	s := categorical(sizes...)
+	t, err := rows(s, 50000, u)
+	if err != nil {
+		return err
+	}
+	pairs, err := workload.New(s, workload.Marginals(s, 2, 0))
+	if err != nil {
+		return err
+	}
+	single, err := workload.New(s, counts(sizes, 500, u))
+	if err != nil {
+		return err
+	}
+	for _, x := range []struct {
+		name string
+		w    *workload.Workload
+		c    mwem.Config
+	}{
+		{"  mwem graph, all pairs", pairs, mwem.Config{}},
+		{"  mwem dense components, all pairs", pairs, mwem.Config{Algorithm: mwem.Dense, MaxCells: 1000000}},
+		{"  mwem dense components, 500 counts", single, mwem.Config{MaxCells: 1000000}},
+	} {
+		if x.name == "  mwem graph, all pairs" {
+			fmt.Printf("table of %s, 50000 rows, epsilon %v\n", shape(sizes), b.Epsilon)
+		}
+		f, err := mwem.NewFor(x.c, x.w)
+		if err != nil {
+			return err
+		}
+		if err := fit(x.name, f, x.w, t, runs, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answers is the time to answer workloads on rows and on a model.
+func answers(runs int, b accountant.Budget) error {
+	u := rand.New(rand.NewPCG(3, 3))
+	sizes := []int{2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 2, 3, 4, 5}
+	s := categorical(sizes...)
+	t, err := rows(s, 1000000, u)
+	if err != nil {
+		return err
+	}
+	w, err := workload.New(s, counts(sizes, 1000, u))
+	if err != nil {
+		return err
+	}
+	c := start()
+	if _, err := w.OnTable(t); err != nil {
+		return err
+	}
+	fmt.Printf("1000 counts on 1000000 rows: %s\n", c)
+	f, err := mwem.New(mwem.Config{})
+	if err != nil {
+		return err
+	}
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f, synth.RunOptions{Budget: b, Tool: "querybench"})
+	if err != nil {
+		return err
+	}
+	p := m.Params().(*release.Marginal)
+	c = start()
+	if _, err := w.OnModel(p.Model, p.Grouping); err != nil {
+		return err
+	}
+	fmt.Printf("1000 counts on a model of %d cliques: %s\n", len(p.Model.Cliques()), c)
+	return nil
+}

@@ -1,0 +1,260 @@
+package mwem
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/synthtest"
+	"github.com/decoy-dp/decoy/workload"
+)
+
+func TestConformance(t *testing.T) {
+	for _, algorithm := range []string{Graph, Dense} {
+		t.Run(algorithm, func(t *testing.T) {
+			quick, err := New(Config{Algorithm: algorithm, Rounds: 4, MaxCells: 50000, Sweeps: 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			good, err := New(Config{Algorithm: algorithm})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synthtest.Run(t, quick, good)
+		})
+	}
+}
+
+func TestConfig(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none.yaml")
+	for name, c := range map[string]Config{
+		"algorithm":       {Algorithm: "best"},
+		"select share":    {SelectShare: -.1},
+		"shares over 1":   {SelectShare: .9, OneWayShare: .2},
+		"NaN share":       {TotalShare: math.NaN()},
+		"negative rounds": {Rounds: -1},
+		"negative sweeps": {Sweeps: -1},
+		"shrink":          {Shrink: math.Inf(1)},
+		"cells":           {MaxCells: -1},
+		"many cells":      {MaxCells: 1 << 30},
+		"no file":         {Workload: missing},
+	} {
+		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := NewFor(Config{Workload: missing}, nil); !errors.Is(err, synth.ErrConfig) {
+		t.Errorf("two workloads: %v", err)
+	}
+}
+
+const someWorkload = `
+decoy_workload: 1
+queries:
+  - prefix: column 3
+  - where: "` + "`column 0` = c0 and `column 1` != c1" + `"
+  - marginal: [column 2, column 0]
+`
+
+func TestWorkloadSources(t *testing.T) {
+	s, nb := synthtest.Schema(4), privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	path := filepath.Join(t.TempDir(), "w.yaml")
+	if err := os.WriteFile(path, []byte(someWorkload), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{someWorkload, path} {
+		f, err := New(Config{Workload: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := f.Plan(s, nb, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := p.(*plan)
+		if q.algorithm != Dense || len(q.items) != 6 || q.tables != 1 || q.counts != 5 || q.laplace {
+			t.Errorf("algorithm %s, %d items, %d tables, %d counts, laplace %v", q.algorithm, len(q.items), q.tables, q.counts, q.laplace)
+		}
+	}
+	other, err := workload.New(synthtest.Schema(3), workload.Marginals(synthtest.Schema(3), 2, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		cfg  Config
+		made *workload.Workload
+	}{
+		"unknown column":    {cfg: Config{Workload: "decoy_workload: 1\nqueries: [{prefix: age}]"}},
+		"graph with counts": {cfg: Config{Workload: someWorkload, Algorithm: Graph}},
+		"another schema":    {made: other},
+		"histogram":         {cfg: Config{Algorithm: Paper, MaxCells: 100}},
+		"nothing fits":      {cfg: Config{MaxCells: 1}},
+	} {
+		f, err := NewFor(c.cfg, c.made)
+		if c.made == nil {
+			f, err = New(c.cfg)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Plan(s, nb, b); !errors.Is(err, synth.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestNoiseOfCounts: the noise of smaller variance is taken, Laplace alone without delta, and marginals then refused.
+func TestNoiseOfCounts(t *testing.T) {
+	s, nb := synthtest.Schema(4), privacy.Neighbours{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 3}
+	counts := "decoy_workload: 1\nqueries: [{ranges: column 3}, {prefix: column 2}]"
+	for _, tt := range []struct {
+		rounds  int
+		b       accountant.Budget
+		laplace bool
+	}{
+		{1, accountant.Budget{Epsilon: 1, Delta: 1e-9}, true},
+		{60, accountant.Budget{Epsilon: 1, Delta: 1e-9}, false},
+		{60, accountant.Budget{Epsilon: 1}, true},
+	} {
+		f, err := New(Config{Workload: counts, Rounds: tt.rounds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := f.Plan(s, nb, tt.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.(*plan).laplace; got != tt.laplace {
+			t.Errorf("%d rounds, delta %v: Laplace is %v", tt.rounds, tt.b.Delta, got)
+		}
+		cost, err := p.Composition().Epsilon(tt.b.Delta, nb.Adjacency)
+		if err != nil || cost.Epsilon > 1 || cost.Epsilon < .95 {
+			t.Errorf("%d rounds: costs %v, %v", tt.rounds, cost.Epsilon, err)
+		}
+	}
+	f, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Plan(s, nb, accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
+		t.Errorf("marginals without delta: %v", err)
+	}
+}
+
+// TestBothHalvesAreCharged: T selections and T measurements besides the number of rows, and all of them in the ledger after a fit.
+func TestBothHalvesAreCharged(t *testing.T) {
+	f, err := New(Config{Workload: "decoy_workload: 1\nqueries: [{ranges: column 3}]", Algorithm: Paper, Rounds: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := synthtest.Table(t, synthtest.Schema(4), 400)
+	m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-9})
+	v, err := m.Verify()
+	if err != nil || v.Charges != 1+7+7 {
+		t.Errorf("%d charges, %v", v.Charges, err)
+	}
+	if v.Charged.Epsilon < .95 {
+		t.Errorf("only %v is charged", v.Charged.Epsilon)
+	}
+}
+
+// TestLearnsCounts: at a generous budget the counts of the workload come close, in every form that fits counts, and closer than one update a
+// round brings them.
+func TestLearnsCounts(t *testing.T) {
+	s := synthtest.Schema(5)
+	tab := synthtest.Table(t, s, 20000)
+	text := "decoy_workload: 1\nqueries: [{ranges: column 4}, {prefix: column 2}, {where: '`column 0` = c0 and (`column 1` = c0 or `column 3` in (c1, c2))'}," +
+		" {where: 'not (`column 1` = c1 and `column 4` = c2)', weight: 3}, {marginal: [column 3, column 1]}]"
+	w, err := workload.Parse([]byte(text), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := w.OnTable(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := map[string]float64{}
+	for name, c := range map[string]Config{
+		"paper": {Algorithm: Paper}, "dense": {}, "components": {MaxCells: 250},
+	} {
+		c.Workload = text
+		f, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 5, Delta: 1e-9})
+		p := m.Params().(*release.Marginal)
+		got, err := w.OnModel(p.Model, p.Grouping)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers := 0.0
+		for i := range want {
+			for k := range want[i] {
+				mean[name] += math.Abs(got[i][k]-want[i][k]) / 20000
+				numbers++
+			}
+		}
+		mean[name] /= numbers
+		if cliques := len(p.Model.Cliques()); (cliques == 1) != (name != "components") {
+			t.Errorf("%s: %d cliques", name, cliques)
+		}
+	}
+	if mean["dense"] > .004 || mean["components"] > .012 || mean["paper"] > .2 || mean["paper"] < 2*mean["dense"] {
+		t.Errorf("mean errors %v", mean)
+	}
+}
+
+// TestUnitNoise: a unit of k rows needs k times the noise of a row.
+func TestUnitNoise(t *testing.T) {
+	s, b := synthtest.Schema(5), accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	for _, c := range []Config{{}, {Algorithm: Dense}} {
+		f, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sigmas := func(nb privacy.Neighbours) (out []float64) {
+			p, err := f.Plan(s, nb, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range p.Forecast().Noise {
+				if n.Sigma > 0 {
+					out = append(out, n.Sigma)
+				}
+			}
+			return out
+		}
+		row := sigmas(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1})
+		for i, x := range sigmas(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 5}) {
+			if math.Abs(x/row[i]-5) > 1e-6 {
+				t.Errorf("five rows a unit: %v times the noise", x/row[i])
+			}
+		}
+	}
+}
+
+// TestSettingsSayWhatWasMeasured: columns and σ of every measurement, for standard errors.
+func TestSettingsSayWhatWasMeasured(t *testing.T) {
+	f, err := New(Config{Workload: someWorkload})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := synthtest.Fit(t, f, synthtest.Table(t, synthtest.Schema(4), 400), accountant.Budget{Epsilon: 1, Delta: 1e-9})
+	list, _ := m.Settings["measured"].([]any)
+	if len(list) != 6 {
+		t.Fatalf("%d measurements: %v", len(list), m.Settings)
+	}
+	if text := fmt.Sprint(list); !strings.Contains(text, "columns:[column 0 column 2]") || !strings.Contains(text, "query:") {
+		t.Errorf("measured %s", text)
+	}
+}
