@@ -7,6 +7,7 @@ import (
 
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/mst"
+	"github.com/decoy-dp/decoy/synth/mwem"
 	"github.com/decoy-dp/decoy/synth/pategan"
 	"github.com/decoy-dp/decoy/synth/wgan"
 )
@@ -17,6 +18,7 @@ const Default = mst.Name
 // methods is the table. A new method is one line, and `go generate ./synth/all` for the texts of its settings.
 var methods = []method{
 	of(mst.Name, mst.New),
+	of(mwem.Name, mwem.New),
 	of(wgan.Name, wgan.New),
 	of(pategan.Name, pategan.New),
 }

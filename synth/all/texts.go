@@ -10,6 +10,17 @@ var texts = map[string]map[string]string{
 		"one_way_share": "share of the budget (in ρ) for one-way marginals; default 0.5",
 		"select_share":  "share for choosing the tree; default 0.1; the rest measures the pairs",
 	},
+	"mwem": {
+		"algorithm":     "Algorithm is paper, dense or graph; default graph for a workload of marginals, else dense.",
+		"max_cells":     "MaxCells is the limit on the cells of the histogram, of all components, or of the junction tree; default 10,000,000.",
+		"one_way_share": "OneWayShare is the share (in ρ) for the one-way marginals of graph; default 0.2.",
+		"rounds":        "Rounds is the number of queries that are measured; default 30, with graph twice the columns, and never more than there are queries.",
+		"select_share":  "SelectShare is the share of the budget (in ρ) for picking queries; default 0.5 for paper, else 0.2.",
+		"shrink":        "Shrink is the strength of the pull towards the uniform distribution in dense, see Fit; default 1.",
+		"sweeps":        "Sweeps is the most times that dense goes over all measurements after a round; default 20.",
+		"total_share":   "TotalShare is the share (in ρ) for the number of rows; default 0.02. Graph has none: it spends OneWayShare first.",
+		"workload":      "Workload is a workload: the YAML text, or the path of a file of it. Default: all pairs of columns (all columns, if there is one).",
+	},
 	"wgan": {
 		"batch":           "generated rows a generator step, even; default 1024",
 		"cold_start":      "buy no marginals; start the generator at random",

@@ -28,7 +28,11 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			synthtest.Run(t, quick, good)
+			if algorithm == Graph { // the default
+				synthtest.Run(t, quick, good)
+			} else {
+				synthtest.RunFit(t, quick, good)
+			}
 		})
 	}
 }

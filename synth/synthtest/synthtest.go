@@ -20,14 +20,34 @@ import (
 
 // Run runs the suite on a method: most of it with settings f that make it quick, the test of what it learns with settings good.
 func Run(t *testing.T, f, good synth.Fitter) {
-	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f) })
-	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f) })
+	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f, 1, 2, 7, 20) })
+	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f, 3) })
 	t.Run("plan ignores edges", func(t *testing.T) { planIgnoresEdges(t, f) })
+	RunFit(t, f, good)
+}
+
+// RunFit is the part of the suite about fits, for further settings of a method that passes Run.
+func RunFit(t *testing.T, f, good synth.Fitter) {
 	t.Run("awkward tables", func(t *testing.T) { awkward(t, f) })
 	t.Run("learns a strong association", func(t *testing.T) { learns(t, good) })
-	t.Run("model file", func(t *testing.T) { modelFile(t, f) })
-	t.Run("cancelled", func(t *testing.T) { cancelled(t, f) })
-	t.Run("exhausted session", func(t *testing.T) { exhausted(t, f) })
+	t.Run("model file", func(t *testing.T) { modelFile(t, f, 4) })
+	t.Run("cancelled", func(t *testing.T) { cancelled(t, f, 6) })
+	t.Run("exhausted session", func(t *testing.T) { exhausted(t, f, 3) })
+}
+
+// RunTiny runs the suite on a method for tiny domains: it must serve tables of one and two columns, and refuse one of forty as a matter of
+// settings, before it reads a row.
+func RunTiny(t *testing.T, f synth.Fitter) {
+	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f, 1, 2) })
+	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f, 2) })
+	t.Run("refuses a large domain", func(t *testing.T) {
+		if _, err := f.Plan(Schema(40), relations[0], one); !errors.Is(err, synth.ErrConfig) {
+			t.Errorf("forty columns: %v", err)
+		}
+	})
+	t.Run("model file", func(t *testing.T) { modelFile(t, f, 2) })
+	t.Run("cancelled", func(t *testing.T) { cancelled(t, f, 2) })
+	t.Run("exhausted session", func(t *testing.T) { exhausted(t, f, 2) })
 }
 
 var relations = []privacy.Neighbours{
@@ -75,8 +95,8 @@ func Table(t testing.TB, s *schema.Schema, n int) *table.Table {
 	return tab
 }
 
-func planFits(t *testing.T, f synth.Fitter) {
-	for _, columns := range []int{1, 2, 7, 20} {
+func planFits(t *testing.T, f synth.Fitter, counts ...int) {
+	for _, columns := range counts {
 		s := Schema(columns)
 		for _, nb := range relations {
 			for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9}, {Epsilon: 1, Delta: 1e-6}, {Epsilon: 10, Delta: 1e-9}} {
@@ -99,10 +119,10 @@ func planFits(t *testing.T, f synth.Fitter) {
 	}
 }
 
-func planRefuses(t *testing.T, f synth.Fitter) {
+func planRefuses(t *testing.T, f synth.Fitter, columns int) {
 	for _, b := range []accountant.Budget{{Epsilon: 0, Delta: 1e-9}, {Epsilon: -1, Delta: 1e-9}, {Epsilon: math.NaN(), Delta: 1e-9},
 		{Epsilon: math.Inf(1), Delta: 1e-9}, {Epsilon: 1, Delta: -1}, {Epsilon: 1, Delta: .5}, {Epsilon: 1, Delta: math.NaN()}} {
-		if _, err := f.Plan(Schema(3), relations[0], b); !errors.Is(err, accountant.ErrBudgetRange) {
+		if _, err := f.Plan(Schema(columns), relations[0], b); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("%+v: %v", b, err)
 		}
 	}
@@ -197,8 +217,8 @@ func learns(t *testing.T, f synth.Fitter) {
 	}
 }
 
-func modelFile(t *testing.T, f synth.Fitter) {
-	m := Fit(t, f, Table(t, Schema(4), 300), one)
+func modelFile(t *testing.T, f synth.Fitter, columns int) {
+	m := Fit(t, f, Table(t, Schema(columns), 300), one)
 	var buf bytes.Buffer
 	if err := m.Write(&buf); err != nil {
 		t.Fatal(err)
@@ -229,10 +249,10 @@ func modelFile(t *testing.T, f synth.Fitter) {
 	}
 }
 
-func cancelled(t *testing.T, f synth.Fitter) {
+func cancelled(t *testing.T, f synth.Fitter, columns int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	progress := func(string, float64) { cancel() }
-	_, s, err := synth.Run(ctx, privacy.FromTable(Table(t, Schema(6), 300)), f, synth.RunOptions{Budget: one, Progress: progress})
+	_, s, err := synth.Run(ctx, privacy.FromTable(Table(t, Schema(columns), 300)), f, synth.RunOptions{Budget: one, Progress: progress})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want context.Canceled", err)
 	}
@@ -242,8 +262,8 @@ func cancelled(t *testing.T, f synth.Fitter) {
 }
 
 // exhausted fits twice on one session: the second fit must be refused, not served from a budget that is gone.
-func exhausted(t *testing.T, f synth.Fitter) {
-	tab := Table(t, Schema(3), 300)
+func exhausted(t *testing.T, f synth.Fitter, columns int) {
+	tab := Table(t, Schema(columns), 300)
 	nb := privacy.NeighboursOf(tab.Schema(), 0)
 	p, err := f.Plan(tab.Schema(), nb, one)
 	if err != nil {

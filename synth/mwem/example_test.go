@@ -1,0 +1,46 @@
+package mwem_test
+
+import (
+	"fmt"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth/mwem"
+)
+
+// A plan reads no rows: it says what a workload will cost and how noisy it will be.
+func Example() {
+	s, err := schema.Parse([]byte(`
+decoy: 1
+columns:
+  - {name: sex, kind: categorical, categories: [F, M]}
+  - {name: age, kind: integer, min: 0, max: 79, bins: 8}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f, err := mwem.New(mwem.Config{Rounds: 4, Workload: `
+decoy_workload: 1
+queries:
+  - ranges: age
+  - where: sex = F and age >= 40
+`})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, n := range p.Forecast().Noise {
+		fmt.Printf("%d × %s: σ %.1f, ε %.3f\n", n.Count, n.What, n.Sigma, n.Eps)
+	}
+	// Output:
+	// 1 × number of rows: σ 13.8, ε 0.000
+	// 4 × query selection: σ 0.000, ε 0.101
+	// 4 × count: σ 6.4, ε 0.000
+}
