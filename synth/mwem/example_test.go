@@ -40,7 +40,7 @@ queries:
 		fmt.Printf("%d × %s: σ %.1f, ε %.3f\n", n.Count, n.What, n.Sigma, n.Eps)
 	}
 	// Output:
-	// 1 × number of rows: σ 13.8, ε 0.000
-	// 4 × query selection: σ 0.000, ε 0.101
-	// 4 × count: σ 6.4, ε 0.000
+	// 1 × number of rows: σ 37.0, ε 0.000
+	// 4 × query selection: σ 0.0, ε 0.121
+	// 4 × count: σ 11.8, ε 0.000
 }
