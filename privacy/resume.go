@@ -134,9 +134,11 @@ func (f *LedgerFile) lifePath(run string) string { return f.path + "." + run + "
 // hold creates and locks the life file of a new run.
 func hold(path string) (*flock.Flock, error) {
 	life := flock.New(path, flock.SetFlag(os.O_RDWR|os.O_CREATE|os.O_EXCL), flock.SetPermissions(0o600))
-	ok, err := life.TryLock()
-	if err != nil || !ok {
-		return nil, fmt.Errorf("privacy: locking %s: %w", path, errors.Join(err, ErrLocked))
+	switch ok, err := life.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("privacy: locking %s: %w", path, err)
+	case !ok:
+		return nil, fmt.Errorf("privacy: locking %s: %w", path, ErrLocked)
 	}
 	return life, nil
 }

@@ -372,6 +372,7 @@ func TestKill(t *testing.T) {
 	reserved, unfinished := 2, 0
 	for i := range kills {
 		os.Remove(w.path("out.csv"))
+		os.Remove(w.path("out.csv.checkpoint")) // a new run is asked for: TestResume continues them
 		cmd, _ := w.start(generate, nil)
 		wait := time.Duration(rand.Int64N(int64(took)))
 		switch i % 4 {
@@ -412,6 +413,7 @@ func TestKill(t *testing.T) {
 	if unfinished == 0 {
 		t.Errorf("no kill hit a run between its reservation and its end: the moments are badly chosen")
 	}
+	os.Remove(w.path("out.csv.checkpoint"))
 	code, text := w.run(generate)
 	if code != 0 {
 		t.Fatalf("the run after: exit code %d\n%s", code, text)
