@@ -34,13 +34,33 @@ type training struct {
 	average   []float32 // moving average of the generator's parameters: what is released
 	match     *matcher
 	student   *student
+	trust     float32 // in the student, 0 to 1
 	loss      float64 // mean squared error of measured cells in units of their noise
 	steps     int
 }
 
 // Fit runs the plan on an open session.
 func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
-	t := &training{p: p, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), from: &gate{p: p, s: s}}
+	j, err := newJournal(&gate{p: p, s: s}, nil)
+	if err != nil {
+		return synth.Model{}, err
+	}
+	return p.fit(ctx, j, progress)
+}
+
+// FitFrom is Fit, with checkpoints.
+func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, state []byte, save func([]byte) error, progress synth.Progress) (synth.Model, error) {
+	g := &gate{p: p, s: s}
+	j, err := newJournal(g, state)
+	if err != nil {
+		return synth.Model{}, err
+	}
+	j.left, j.save = g.can, save
+	return p.fit(ctx, j, progress)
+}
+
+func (p *plan) fit(ctx context.Context, j *journal, progress synth.Progress) (synth.Model, error) {
+	t := &training{p: p, u: rand.New(rand.NewPCG(j.Seed[0], j.Seed[1])), from: j}
 	return t.run(ctx, progress)
 }
 
@@ -72,9 +92,7 @@ func (t *training) run(ctx context.Context, progress synth.Progress) (synth.Mode
 			return fitted, err
 		}
 	}
-	if err := t.from.split(t.teachers, t.offsets); err != nil {
-		return fitted, err
-	}
+	t.from.split(t.teachers, t.offsets)
 	for round := range c.Rounds {
 		if err := ctx.Err(); err != nil {
 			return fitted, err
@@ -104,13 +122,19 @@ func (t *training) start() (err error) {
 	for k := range t.encoder.Columns() + 1 {
 		t.offsets = append(t.offsets, t.encoder.Offset(k))
 	}
-	n, err := t.from.total()
+	n, lost, err := t.from.total()
 	if err != nil {
 		return err
 	}
-	t.rows = max(1, float64(n))
-	t.rowsError = p.total / t.rows
-	t.teachers = int(min(max(math.Round(t.rows/float64(c.ShardRows)), 1), maxTeachers))
+	t.rows, t.rowsError = max(1, float64(n)), p.total/max(1, float64(n))
+	if !c.ColdStart {
+		if err := t.measureColumns(lost); err != nil {
+			return err
+		}
+	} else if lost {
+		return fmt.Errorf("pategan: the number of rows is lost: %w", synth.ErrCheckpoint)
+	}
+	t.teachers = c.teachers(t.rows)
 	if t.generator, err = gan.NewGenerator(t.encoder, gan.GeneratorOptions{}, t.u); err != nil {
 		return err
 	}
@@ -131,18 +155,41 @@ func (t *training) start() (err error) {
 // maxTeachers bounds memory and time; teachers beyond it would add little.
 const maxTeachers = 2000
 
+// teachers is their number for a noisy number of rows.
+func (c Config) teachers(rows float64) int {
+	return int(min(max(math.Round(rows/float64(c.ShardRows)), 1), maxTeachers))
+}
+
+// lessonRows is how many generated rows teachers are shown a round; each looks at as many as its shard has, times its passes.
+const lessonRows = 2048
+
 // round asks the teachers about fresh generated rows, and teaches the student.
 func (t *training) round() error {
 	c := t.p.cfg
-	rows := t.draw(max(4096, c.Questions) + c.Questions)
+	rows := t.draw(c.Questions + lessonRows)
 	l := &lesson{seed: t.u.Uint64(), epochs: c.TeacherEpochs, rate: float32(c.TeacherRate), asked: rows.head(c.Questions), fakes: rows.tail(c.Questions)}
 	votes, err := t.from.vote(l)
-	if err != nil {
+	if err != nil || votes == nil {
 		return err
 	}
+	if len(votes) != l.asked.rows() || !t.valid(l.asked) {
+		return fmt.Errorf("pategan: %d votes on %d rows, or rows of another schema: %w", len(votes), l.asked.rows(), synth.ErrCheckpoint)
+	}
 	t.student.keep(l.asked, votes, t.teachers)
-	t.student.learn(c.StudentSteps, .003, float32(t.p.votes)/float32(t.teachers), t.u)
+	sd := t.p.votes / float64(t.teachers)
+	t.trust = t.student.trust(math.Hypot(sd, .5/math.Sqrt(float64(t.teachers))))
+	t.student.learn(c.StudentSteps, .003, float32(sd), t.u)
 	return nil
+}
+
+// valid reports whether the rows are rows of the schema.
+func (t *training) valid(c cells) bool {
+	for i, cell := range c.at {
+		if k := i % c.columns; int(cell) < t.offsets[k] || int(cell) >= t.offsets[k+1] {
+			return false
+		}
+	}
+	return len(c.at)%c.columns == 0
 }
 
 // draw is n rows of the generator.
@@ -163,9 +210,8 @@ func (t *training) step(rate float32) {
 	clear(t.down.Data)
 	loss := t.match.gradientTo(t.down, x)
 	t.loss += .01 * (loss - t.loss)
-	if len(t.student.votes) > 0 {
+	if w := float32(t.p.cfg.StudentWeight) * t.trust; w > 0 {
 		t.student.judge.InputTo(t.opinion, x)
-		w := float32(t.p.cfg.StudentWeight)
 		for i, g := range t.opinion.Data {
 			t.down.Data[i] -= w * g
 		}

@@ -4,25 +4,30 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 )
 
-// source is all that a fit learns of the private rows: the releases of the gate. A fit is a function of what its source returned and of public
-// randomness; the tests replay a source to show it.
+// source is all that a fit learns of the private rows: the releases of the gate. A fit is a function of what its source returned and of a public seed,
+// which is what makes it resumable, and what the tests replay. A release that a killed process lost comes back as nil, 0 or −1.
 type source interface {
-	total() (int64, error)
+	total() (n int64, lost bool, err error)
 	oneWay(column int) ([]int64, error)
 	choose(candidates []privacy.Candidate) (int, error)
 	pair(m privacy.Marginal, withTarget bool) ([]int64, error)
-	split(teachers int, offsets []int) error
-	vote(l *lesson) ([]int64, error) // noisy counts of votes for "real", one a question
+	split(teachers int, offsets []int)
+	vote(l *lesson) ([]int64, error) // noisy counts of votes for "real", one a question of l.asked, which it may replace
 }
 
 // gate is the session as a source.
 type gate struct {
-	p      *plan
-	s      *privacy.Session
-	shards *privacy.Shards[*lesson]
+	p        *plan
+	s        *privacy.Session
+	teachers int
+	offsets  []int
+	shards   *privacy.Shards[*lesson] // made for the first vote
 }
 
-func (g *gate) total() (int64, error) { return g.s.Total("number of rows", g.p.total) }
+func (g *gate) total() (int64, bool, error) {
+	n, err := g.s.Total("number of rows", g.p.total)
+	return n, false, err
+}
 
 func (g *gate) oneWay(column int) ([]int64, error) {
 	m, err := g.s.Counts("one-way marginal", privacy.Marginal{Cols: []int{column}}, g.p.oneWay)
@@ -42,14 +47,19 @@ func (g *gate) pair(m privacy.Marginal, withTarget bool) ([]int64, error) {
 	return n.Counts, err
 }
 
-func (g *gate) split(teachers int, offsets []int) (err error) {
-	hidden := g.p.cfg.TeacherHidden
-	g.shards, err = privacy.Split(g.s, teachers, func(shard int) privacy.Teacher[*lesson] { return newTeacher(shard, offsets, hidden) })
-	return err
-}
+func (g *gate) split(teachers int, offsets []int) { g.teachers, g.offsets = teachers, offsets }
 
 // vote trains the teachers on the lesson and has them vote.
 func (g *gate) vote(l *lesson) ([]int64, error) {
+	if g.shards == nil {
+		var err error
+		g.shards, err = privacy.Split(g.s, g.teachers, func(shard int) privacy.Teacher[*lesson] {
+			return newTeacher(shard, g.offsets, g.p.cfg.TeacherHidden)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	if err := g.shards.Train(l); err != nil {
 		return nil, err
 	}

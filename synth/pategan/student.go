@@ -1,6 +1,7 @@
 package pategan
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/gan"
@@ -16,6 +17,8 @@ type student struct {
 	rows   kernels.Matrix
 	asked  cells
 	votes  []float32 // noisy fraction of "real" less a half, one a question
+	agree  float64   // Σ vote·forecast over the votes that were forecast before the student learnt them, each less its mean in the round
+	square float64   // Σ forecast² over them, likewise
 }
 
 const studentBatch = 256
@@ -33,12 +36,55 @@ func newStudent(e *gan.Encoder, hidden, batch int, u *rand.Rand) (*student, erro
 	}, nil
 }
 
-// keep remembers the votes on the rows, of k teachers.
+// keep remembers the votes of k teachers on the rows, after it has compared them with what it thinks of the rows.
 func (s *student) keep(asked cells, votes []int64, teachers int) {
-	s.asked.at = append(s.asked.at, asked.at...)
-	for _, v := range votes {
-		s.votes = append(s.votes, float32(v)/float32(teachers)-.5)
+	forecast := s.think(asked)
+	y := make([]float32, len(votes))
+	for i, v := range votes {
+		y[i] = float32(v)/float32(teachers) - .5
 	}
+	// What all rows have in common, that teachers take few generated rows for real, is no help to a generator.
+	meanY, meanF := mean(y), mean(forecast)
+	for i, f := range forecast {
+		s.agree += float64((y[i] - meanY) * (f - meanF))
+		s.square += float64((f - meanF) * (f - meanF))
+	}
+	s.votes = append(s.votes, y...)
+	s.asked.at = append(s.asked.at, asked.at...)
+}
+
+func mean(x []float32) float32 {
+	sum := float32(0)
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float32(len(x))
+}
+
+// think is the student's score of each row.
+func (s *student) think(asked cells) []float32 {
+	out := make([]float32, 0, asked.rows()+studentBatch)
+	for first := 0; first < asked.rows(); first += studentBatch {
+		n := min(studentBatch, asked.rows()-first)
+		clear(s.rows.Data)
+		for i := range n {
+			for _, cell := range asked.row(first + i) {
+				s.rows.Row(i)[cell] = 1
+			}
+		}
+		out = append(out, make([]float32, studentBatch)...)
+		s.tutor.GradientOf(s.rows, func(i int, score float32) float32 { out[first+i] = score; return 0 })
+	}
+	return out[:asked.rows()]
+}
+
+// trust is how much of the student's opinion counts, 0 to 1: the regression coefficient of votes on its forecasts of them within a round, less two
+// standard errors, sd being the noise of a vote. A student that only learnt noise is not heard.
+func (s *student) trust(sd float64) float32 {
+	if s.square == 0 {
+		return 0
+	}
+	return float32(min(max((s.agree-2*sd*math.Sqrt(s.square))/s.square, 0), 1))
 }
 
 // learn takes steps down the squared error over all votes kept, with weights held small: votes are noisy, and what noise there is in a

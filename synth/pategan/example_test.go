@@ -1,0 +1,34 @@
+package pategan_test
+
+import (
+	"fmt"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth/pategan"
+)
+
+// A plan is made from the public schema alone: here eight votes on fifty generated rows each, after the marginals of two columns.
+func Example() {
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "sex", Kind: schema.Categorical, Categories: []string{"f", "m"}},
+		{Name: "died", Kind: schema.Boolean},
+	}}
+	f, err := pategan.New(pategan.Config{Target: "died", Rounds: 8, Questions: 50})
+	if err != nil {
+		panic(err)
+	}
+	plan, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1, Delta: 1e-9})
+	if err != nil {
+		panic(err)
+	}
+	for _, n := range plan.Forecast().Noise {
+		fmt.Printf("%d × %s, standard deviation %.0f\n", n.Count, n.What, n.Sigma)
+	}
+	// Output:
+	// 1 × number of rows, standard deviation 55
+	// 2 × one-way marginal, standard deviation 22
+	// 1 × pair with the target, standard deviation 9
+	// 400 × vote on a generated row, standard deviation 160
+}
