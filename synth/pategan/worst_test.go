@@ -17,7 +17,8 @@ var long = flag.Bool("long", false, "run the audit on the worst case: a minute")
 
 // TestAudit_WorstCase is the audit that gave 2.2 to 4.7 for six public implementations at ε = 1 (arXiv 2406.13985): D is four rows 000, D′ has the row 111 more;
 // 400 fits on each. What is looked at is more than they had: every release of the gate, and how often the generator draws 111. The lower bound on ε at 95 % must not
-// exceed 1. With the noise on everything a tenth of what is charged the same audit must refute the claim.
+// exceed 1. With noise for μ = 10 in place of what is
+// charged, μ = .27, the same audit must refute the claim.
 //
 //	go test ./synth/pategan -run TestAudit_WorstCase -args -long
 func TestAudit_WorstCase(t *testing.T) {
