@@ -46,7 +46,7 @@ func TestDecoder(t *testing.T) {
 		{name: "fraction as text", given: []Given{{"steps", "1.5", "f"}}, err: `"1.5" is not a whole number`},
 		{name: "number for a truth", given: []Given{{"cold", 7, "f"}}, err: `f: cold: 7 is not a true or false`},
 		{name: "number for a text", given: []Given{{"target", 7, "f"}}, err: `f: target: 7 is not a text`},
-		{name: "unknown mode", given: []Given{{"mode", "cube", "--set"}}, err: `--set: mode: "cube" is not a text (wgan: the mode must be residual, blocks, box or thesis)`},
+		{name: "unknown mode", given: []Given{{"mode", "cube", "--set"}}, err: `--set: mode: "cube" is not a text (wgan: the mode must be residual, blocks, box, thesis or ball)`},
 		{name: "null", given: []Given{{"steps", nil, "f"}}, err: "f: steps: "},
 		{name: "two mistakes", given: []Given{{"steps", "a", "f"}, {"xyz", 1, "f"}}, err: "\n"},
 	} {

@@ -11,7 +11,8 @@ import (
 type Config struct {
 	Preset         string  `mapstructure:"preset"`          // auto, small (2 000 rows), medium (30 000) or large (300 000); default auto: by the noisy number of rows
 	Target         string  `mapstructure:"target"`          // column to predict, of at most 32 codes: its joint tables with every column are bought in place of one-way marginals
-	Mode           Mode    `mapstructure:"mode"`            // of the certificate: residual, blocks, box or thesis; default residual
+	Mode           Mode    `mapstructure:"mode"`            // of the certificate: residual, blocks, box, thesis or ball (clipped rows); default residual
+	Radius         float64 `mapstructure:"radius"`          // of mode ball: the norm of a gradient for which its noise is made; default 1
 	Steps          int     `mapstructure:"steps"`           // critic steps, one release each; default by preset
 	Rate           float64 `mapstructure:"rate"`            // Poisson rate of a batch, in (0, 1]; default 1. Below 1 preset auto is medium
 	TotalShare     float64 `mapstructure:"total_share"`     // share of the budget (in μ²) for the number of rows; default 0.01
@@ -79,7 +80,7 @@ func (c Config) filled(preset string) Config {
 	if c.Target != "" {
 		p.MarginalShare = targetShare[preset]
 	}
-	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit = 1, .01, .01, "penalty", 1, 1
+	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit, p.Radius = 1, .01, .01, "penalty", 1, 1, 1
 	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots = .001, 20, 1024, 4
 	from, to := reflect.ValueOf(p), reflect.ValueOf(&c).Elem()
 	for i := range to.NumField() {
@@ -125,7 +126,7 @@ func (c Config) check() error {
 	}{
 		{"steps", float64(c.Steps), 1, 1e5}, {"rate", c.Rate, 1e-6, 1}, {"total share", c.TotalShare, 1e-4, .5}, {"marginal share", c.MarginalShare, 0, .9},
 		{"hidden units", float64(c.Hidden), 1, 4096}, {"slope", c.Slope, 0, 1}, {"critic rate", c.CriticRate, 1e-8, 1}, {"penalty", c.Penalty, 1e-8, 1e4},
-		{"limit", c.Limit, 1e-6, 1e6}, {"size penalty", c.SizePenalty, 0, 1e6}, {"generator units", float64(c.GeneratorUnits), 1, 4096},
+		{"limit", c.Limit, 1e-6, 1e6}, {"radius", c.Radius, 1e-6, 1e6}, {"size penalty", c.SizePenalty, 0, 1e6}, {"generator units", float64(c.GeneratorUnits), 1, 4096},
 		{"generator rate", c.GeneratorRate, 1e-8, 1}, {"generator steps", float64(c.GeneratorSteps), 1, 1e6}, {"post steps", float64(c.PostSteps), 1, 1e7},
 		{"batch", float64(c.Batch), 2, 1 << 20}, {"snapshots", float64(c.Snapshots), 1, 1e5}, {"table weight", c.TableWeight, 1e-6, 1e6},
 	} {
@@ -136,7 +137,7 @@ func (c Config) check() error {
 	switch {
 	case c.Batch%2 != 0:
 		return fmt.Errorf("wgan: batch %d must be even: %w", c.Batch, synth.ErrConfig)
-	case c.Mode > Thesis:
+	case c.Mode > Ball:
 		return fmt.Errorf("wgan: mode %d is unknown: %w", c.Mode, synth.ErrConfig)
 	case c.Lipschitz != "penalty" && c.Lipschitz != "spectral" && c.Lipschitz != "clip" && c.Lipschitz != "none":
 		return fmt.Errorf("wgan: lipschitz must be penalty, spectral, clip or none: %w", synth.ErrConfig)

@@ -70,7 +70,7 @@ func (t *training) learn(r privacy.Certified) error {
 func (t *training) addSize(gradient []float32) error {
 	shape := t.critic.Clone()
 	clear(shape.Parameters())
-	if _, err := bounds.SizeGradientTo(critic{shape}.Network(), critic{t.critic}.Network(), t.input, bounds.Config{Mode: t.cfg.Mode.bounds(), Adjacency: t.nb.Adjacency}); err != nil {
+	if _, err := bounds.SizeGradientTo(critic{shape}.Network(), critic{t.critic}.Network(), t.input, t.certificate()); err != nil {
 		return err
 	}
 	weight := float32(t.cfg.SizePenalty * t.z / t.rows)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -117,13 +118,35 @@ func (p *plan) sum() privacy.CertifiedPlan {
 	return privacy.CertifiedPlan{Mode: p.cfg.Mode.bounds(), Rate: p.cfg.Rate, NoiseMultiplier: p.z}
 }
 
+// clipped is the plan of a gradient sum in mode Ball.
+func (p *plan) clipped() privacy.ClippedPlan {
+	return privacy.ClippedPlan{Radius: p.cfg.Radius, Rate: p.cfg.Rate, NoiseMultiplier: p.z}
+}
+
+// sumEvent is the event of a gradient sum.
+func (p *plan) sumEvent() accountant.Event {
+	if p.cfg.Mode == Ball {
+		return p.nb.ClippedSumEvent(p.clipped())
+	}
+	return p.nb.CertifiedSumEvent(p.sum())
+}
+
+// certificate is how a gradient sum is certified, as the gate does it.
+func (p *plan) certificate() bounds.Config {
+	c := bounds.Config{Mode: p.cfg.Mode.bounds(), Adjacency: p.nb.Adjacency, UnitRows: max(1, p.nb.MaxRowsPerUnit)}
+	if p.cfg.Mode == Ball {
+		c.Radius = p.cfg.Radius
+	}
+	return c
+}
+
 // Composition is the number of rows, the marginals and the gradient sums; or, if the number of rows is to choose these, a pool for all of them.
 func (p *plan) Composition() accountant.Composition {
 	c := accountant.Composition{{Event: p.nb.TotalEvent(p.total), Count: 1}}
 	if p.auto {
 		return append(c, accountant.Charge{Event: accountant.Pool{Mu: math.Sqrt(1-p.cfg.TotalShare) / p.scale}, Count: 1})
 	}
-	c = append(c, accountant.Charge{Event: p.nb.CertifiedSumEvent(p.sum()), Count: p.cfg.Steps})
+	c = append(c, accountant.Charge{Event: p.sumEvent(), Count: p.cfg.Steps})
 	if n := p.tables(); n > 0 {
 		c = append(c, accountant.Charge{Event: p.nb.CountsEvent(p.table), Count: n})
 	}

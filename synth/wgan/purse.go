@@ -58,7 +58,7 @@ func (b *purse) tables(t *training) error {
 	p, st := t.plan, b.state
 	n := p.tables()
 	event := p.nb.CountsEvent(p.table)
-	sums, _ := accountant.PoolCost(p.nb.CertifiedSumEvent(p.sum()))
+	sums, _ := accountant.PoolCost(p.sumEvent())
 	for i := len(st.Tables); i < n; i++ {
 		var counts []int64
 		if b.missing(p, event, n-i-1, sums*float64(p.cfg.Steps)) {
@@ -103,11 +103,17 @@ func (b *purse) count(t *training) error {
 
 // sum buys gradient sum k, or reports that it was lost.
 func (b *purse) sum(t *training, k int) (privacy.Certified, bool, error) {
-	if b.missing(t.plan, t.nb.CertifiedSumEvent(t.plan.sum()), t.cfg.Steps-k-1, 0) {
+	if b.missing(t.plan, t.sumEvent(), t.cfg.Steps-k-1, 0) {
 		b.lost++
 		return privacy.Certified{}, false, nil
 	}
-	r, err := b.s.CertifiedSum("critic gradient", t.plan.sum(), critic{t.critic})
+	var r privacy.Certified
+	var err error
+	if t.cfg.Mode == Ball {
+		r, err = b.s.ClippedSum("clipped critic gradient", t.clipped(), critic{t.critic})
+	} else {
+		r, err = b.s.CertifiedSum("critic gradient", t.plan.sum(), critic{t.critic})
+	}
 	if err != nil {
 		return privacy.Certified{}, false, err
 	}

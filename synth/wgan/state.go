@@ -106,7 +106,7 @@ func (t *training) restore(st *state) error {
 		if err != nil || !t.fits(c) {
 			return bad("a critic")
 		}
-		cert, err := bounds.Certify(critic{c}.Network(), t.input, bounds.Config{Mode: t.cfg.Mode.bounds(), Adjacency: t.nb.Adjacency, UnitRows: max(1, t.nb.MaxRowsPerUnit)})
+		cert, err := bounds.Certify(critic{c}.Network(), t.input, t.certificate())
 		if err != nil || len(r.Sum) != 8*cert.Coordinates() {
 			return bad("a release")
 		}

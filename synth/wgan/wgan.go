@@ -29,11 +29,12 @@ const (
 	Blocks
 	Box
 	Thesis
+	Ball // with clipped rows: see privacy.Session.ClippedSum
 )
 
 // bounds is the mode as package bounds names it.
 func (m Mode) bounds() bounds.Mode {
-	return []bounds.Mode{bounds.Residual, bounds.Blocks, bounds.Box, bounds.Thesis}[m]
+	return []bounds.Mode{bounds.Residual, bounds.Blocks, bounds.Box, bounds.Thesis, bounds.Ball}[m]
 }
 
 // String is the mode's name.
@@ -41,13 +42,13 @@ func (m Mode) String() string { return m.bounds().String() }
 
 // UnmarshalText reads a mode's name.
 func (m *Mode) UnmarshalText(text []byte) error {
-	for mode := Residual; mode <= Thesis; mode++ {
+	for mode := Residual; mode <= Ball; mode++ {
 		if mode.String() == string(text) {
 			*m = mode
 			return nil
 		}
 	}
-	return fmt.Errorf("wgan: the mode must be %v, %v, %v or %v: %w", Residual, Blocks, Box, Thesis, synth.ErrConfig)
+	return fmt.Errorf("wgan: the mode must be %v, %v, %v, %v or %v: %w", Residual, Blocks, Box, Thesis, Ball, synth.ErrConfig)
 }
 
 // Fitter is a configured method.

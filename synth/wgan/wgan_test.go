@@ -58,7 +58,8 @@ func TestFullBatchesAreGaussian(t *testing.T) {
 // TestAblations: the plain forms plan and fit too, and say what they leave out.
 func TestAblations(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 500)
-	for name, c := range map[string]Config{"cold start": {ColdStart: true}, "no replay": {NoReplay: true}, "blocks": {Mode: Blocks}, "box": {Mode: Box}, "thesis": {Mode: Thesis}} {
+	for name, c := range map[string]Config{"cold start": {ColdStart: true}, "no replay": {NoReplay: true}, "blocks": {Mode: Blocks}, "box": {Mode: Box}, "thesis": {Mode: Thesis}, "ball": {Mode: Ball}, "spectral": {Lipschitz: "spectral"}, "clip": {Lipschitz: "clip", Limit: .1},
+		"size penalty": {SizePenalty: 1}, "fresh critics": {FreshCritics: true}, "target": {Target: "column 2"}} {
 		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch, c.Hidden = 3, 4, 10, 64, 8
 		f, err := New(c)
 		if err != nil {
@@ -66,7 +67,13 @@ func TestAblations(t *testing.T) {
 		}
 		m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-6})
 		v, err := m.Verify()
-		if want := map[bool]int{true: 1 + 3, false: 1 + 4 + 3}[c.ColdStart]; err != nil || v.Charges != want {
+		want := 1 + 4 + 3
+		if c.ColdStart {
+			want = 1 + 3
+		} else if c.Target != "" {
+			want = 1 + 3 + 3
+		}
+		if err != nil || v.Charges != want {
 			t.Errorf("%s: %d charges, want %d, %v", name, v.Charges, want, err)
 		}
 	}
@@ -85,7 +92,7 @@ func TestPoissonBatches(t *testing.T) {
 }
 
 func TestModeText(t *testing.T) {
-	for _, want := range []Mode{Residual, Blocks, Box, Thesis} {
+	for _, want := range []Mode{Residual, Blocks, Box, Thesis, Ball} {
 		var got Mode = 77
 		if err := got.UnmarshalText([]byte(want.String())); err != nil || got != want {
 			t.Errorf("%v is read as %d, %v", want, got, err)

@@ -1,0 +1,78 @@
+package gan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// AddClippedSumTo is [Critic.AddSumTo] with a weight for each row, a whole number that multiplies its gradient: dst is then in steps of factor² times
+// that of a weight. It returns the sum of the weights. weight gets the rounded factors of the row's gradient: x[0] is empty (every cell of a row is 1), x[l] the
+// activations of hidden layer l, and delta[l] ∇_{s} D of layer l+1; they are valid during the call.
+func (c *Critic) AddClippedSumTo(dst []int64, factor float64, weight func(x, delta [][]float64) int64, columns []table.Codes, rows []int) int64 {
+	total := c.selected(columns, rows)
+	if frac, _ := math.Frexp(factor); frac != .5 || factor < 0x1p-26 || factor > 1 {
+		panic(fmt.Sprintf("gan: factor %v is not a power of two in [2^-26, 1]", factor))
+	}
+	if len(dst) != len(c.parameters) {
+		panic(fmt.Sprintf("gan: a sum of %d numbers for %d parameters", len(dst), len(c.parameters)))
+	}
+	p := c.newCodePass()
+	one := int64(1 / factor)
+	layers := len(c.layers)
+	x, delta := make([][]int64, layers), make([][]int64, layers)
+	xs, deltas := make([][]float64, layers), make([][]float64, layers)
+	for l := range layers {
+		delta[l], deltas[l] = make([]int64, c.sizes[l+1]), make([]float64, c.sizes[l+1])
+		if l > 0 {
+			x[l], xs[l] = make([]int64, c.sizes[l]), make([]float64, c.sizes[l])
+		}
+	}
+	sum := int64(0)
+	for first := 0; first < total; first += chunk {
+		n := p.read(c.encoder, columns, rows, first, total)
+		c.forward(p, n)
+		c.backward(p, n)
+		for i := range n {
+			for l := range layers {
+				scaled(deltas[l], roundTo(delta[l], p.delta[l].Row(i), one), factor)
+				if l > 0 {
+					scaled(xs[l], roundTo(x[l], p.x[l-1].Row(i), one), factor)
+				}
+			}
+			w := weight(xs, deltas)
+			sum += w
+			if w == 0 {
+				continue
+			}
+			at := 0
+			for l, d := range delta {
+				for j := range d {
+					d[j] *= w
+				}
+				units := len(d)
+				if l == 0 {
+					for _, cell := range p.cells[i] {
+						kernels.AddScaledTo(dst[int(cell)*units:][:units], int32(one), d)
+					}
+				}
+				for k, x := range x[l] {
+					kernels.AddScaledTo(dst[at+k*units:][:units], int32(x), d)
+				}
+				at += c.sizes[l] * units
+				kernels.AddScaledTo(dst[at:][:units], int32(one), d)
+				at += units
+			}
+		}
+	}
+	return sum
+}
+
+// scaled sets dst to x·factor, a power of two.
+func scaled(dst []float64, x []int64, factor float64) {
+	for j, v := range x {
+		dst[j] = float64(v) * factor
+	}
+}

@@ -1,0 +1,66 @@
+package gan
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestClippedSumIsWeighted: with weights that are a function of the factors, the sum is that of single rows times their weights, for one and two
+// hidden layers, and the factors are those that the sum multiplies.
+func TestClippedSumIsWeighted(t *testing.T) {
+	u := testRand(31)
+	e := testEncoder(t, testSizes...)
+	const rows, factor = 300, 0x1p-12
+	columns := randomColumns(u, e, rows)
+	for _, hidden := range [][]int{{5}, {5, 3}} {
+		c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		weight := func(x, delta [][]float64) int64 {
+			if len(x) != len(hidden)+1 || len(x[0]) != 0 || len(x[1]) != 5 || delta[len(hidden)][0] != 1 {
+				t.Fatalf("factors of %d and %d layers", len(x), len(delta))
+			}
+			return int64(1000*(x[1][0]+1)) & 0xff
+		}
+		got, want := make([]int64, len(c.parameters)), make([]int64, len(c.parameters))
+		sum, total := c.AddClippedSumTo(got, factor, weight, columns, nil), int64(0)
+		for i := range rows {
+			var w int64
+			one := make([]int64, len(c.parameters))
+			c.AddClippedSumTo(one, factor, func(x, delta [][]float64) int64 { w = weight(x, delta); return w }, columns, []int{i})
+			plain := make([]int64, len(c.parameters))
+			c.AddSumTo(plain, nil, factor, columns, []int{i})
+			for k, v := range plain {
+				if one[k] != w*v {
+					t.Fatalf("row %d, parameter %d: %d, want %d times %d", i, k, one[k], w, v)
+				}
+				want[k] += one[k]
+			}
+			total += w
+		}
+		if sum != total || !slices.Equal(got, want) {
+			t.Errorf("%d layers: the sum is not that of its rows", len(hidden))
+		}
+	}
+}
+
+func TestClippedSumPanics(t *testing.T) {
+	e := testEncoder(t, testSizes...)
+	c, _ := NewCritic(e, CriticOptions{Hidden: []int{2}}, testRand(1))
+	columns := randomColumns(testRand(2), e, 3)
+	one := func(x, delta [][]float64) int64 { return 1 }
+	for name, call := range map[string]func(){
+		"factor": func() { c.AddClippedSumTo(make([]int64, len(c.parameters)), .3, one, columns, nil) },
+		"length": func() { c.AddClippedSumTo(make([]int64, 3), .5, one, columns, nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			call()
+		}()
+	}
+}

@@ -1,0 +1,76 @@
+package privacy
+
+import (
+	"fmt"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// ClippingCritic is a network whose clipped gradient sum [Session.ClippedSum] releases. Its contract is that of [Critic], with a weight for each row.
+type ClippingCritic interface {
+	// Network shows the weights. Its inputs are the codes of the schema, one one-hot block a column.
+	Network() bounds.Network[float32]
+	// AddClippedSumTo adds Σ w·∇D(x) over the selected rows (nil: all) of the columns to gradient, in whole steps of factor² times the step of a weight, and
+	// returns Σ w. w is what weight returns for the row's rounded factors (see bounds.Clipper.Weight; x[0] is empty). It must keep nothing of what it sees.
+	AddClippedSumTo(gradient []int64, factor float64, weight func(x, delta [][]float64) int64, columns []table.Codes, rows []int) int64
+}
+
+// ClippedPlan is how [Session.ClippedSum] clips, samples and what noise it adds.
+type ClippedPlan struct {
+	Radius          float64 // R > 0: the scales are those for rows whose centred gradient has Euclidean norm at most R
+	Rate            float64 // each unit is in the batch with this probability, independently: 0 < q ≤ 1
+	NoiseMultiplier float64 // z > 0: coordinate k gets noise of standard deviation z·c_k
+}
+
+// ClippedSumEvent is the event of [Session.ClippedSum]: clipped rows lie in the certificate's ellipsoid, of radius 1 under the session's own relation.
+func (nb Neighbours) ClippedSumEvent(p ClippedPlan) accountant.Event {
+	if p.Rate == 1 {
+		return accountant.Gaussian{NoiseMultiplier: p.NoiseMultiplier}
+	}
+	return accountant.SubsampledGaussian{Rate: p.Rate, NoiseMultiplier: p.NoiseMultiplier}
+}
+
+// ClippedSum is [Session.CertifiedSum] in mode bounds.Ball: each row's gradient is multiplied by the largest weight that brings it into the certificate's
+// ellipsoid (docs/claims/clippedsum.md), which lets the noise be smaller than what holds for every row of the domain. Rows that stick out count
+// for less, so the released sum is biased. Event: [Neighbours.ClippedSumEvent].
+func (s *Session) ClippedSum(l label, p ClippedPlan, critic ClippingCritic) (Certified, error) {
+	fail := func(err error) (Certified, error) { return Certified{}, fmt.Errorf("privacy: %s: %w", l, err) }
+	if !(p.Rate > 0 && p.Rate <= 1) || !positive(p.NoiseMultiplier) {
+		return fail(fmt.Errorf("rate %v must be in (0, 1], noise multiplier %v positive and finite", p.Rate, p.NoiseMultiplier))
+	}
+	in, err := bounds.OneHot(s.schema.Sizes())
+	if err != nil {
+		return fail(err)
+	}
+	config := bounds.Config{Mode: bounds.Ball, Adjacency: s.nb.Adjacency, UnitRows: int(s.nb.k()), Radius: p.Radius}
+	cert, err := bounds.Certify(critic.Network(), in, config)
+	if err != nil {
+		return fail(err)
+	}
+	scales := make([]float64, cert.Coordinates())
+	cert.ScalesTo(scales, p.NoiseMultiplier)
+	vector, err := noise.NewGaussianVector(scales, cert.Grid())
+	if err != nil {
+		return fail(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.charge(l, s.nb.ClippedSumEvent(p)); err != nil {
+		return Certified{}, err
+	}
+	t := s.data()
+	rows, _ := s.sample(t, p.Rate)
+	columns := make([]table.Codes, len(s.schema.Columns))
+	for i := range columns {
+		columns[i] = t.Column(i)
+	}
+	sum := bounds.Sum{Gradient: make([]int64, cert.Parameters())}
+	sum.Rows = critic.AddClippedSumTo(sum.Gradient, cert.Factor(), bounds.NewClipper(cert).Weight, columns, rows)
+	released := make([]int64, cert.Coordinates())
+	cert.EncodeTo(released, sum)
+	vector.AddTo(released, s.src)
+	return Certified{Certificate: cert, Released: released}, nil
+}

@@ -1,0 +1,85 @@
+package wgan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/synthtest"
+)
+
+// TestVarianceOrder: on every step of a run, with critics that are trained and random ones, thesis ≥ box ≥ blocks ≥ residual.
+func TestVarianceOrder(t *testing.T) {
+	s := synthtest.Schema(8)
+	nb := privacy.NeighboursOf(s, 0)
+	tab := synthtest.Table(t, s, 3000)
+	for name, c := range map[string]Config{"trained": {}, "fresh": {FreshCritics: true}, "trained, leaky": {Slope: .2, CriticRate: .05}} {
+		c.Preset, c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch, c.Hidden = Medium, 12, 10, 1, 128, 16
+		f, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := accountant.Budget{Epsilon: 2, Delta: 1e-6}
+		p, err := f.Plan(s, nb, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: b, Plan: p.Composition()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last []byte
+		if _, err := p.(synth.Resumer).FitFrom(context.Background(), session, nil, func(b []byte) error { last = bytes.Clone(b); return nil }, nil); err != nil {
+			t.Fatal(err)
+		}
+		sizes, err := StepSizes(last, s, nb)
+		if err != nil || len(sizes) != c.Steps {
+			t.Fatalf("%s: %d steps, %v", name, len(sizes), err)
+		}
+		for k, x := range sizes {
+			if !x.Ordered() || x.Residual <= 0 {
+				t.Errorf("%s, step %d: %+v", name, k+1, x)
+			}
+		}
+	}
+	if _, err := StepSizes([]byte("x"), s, nb); !errors.Is(err, synth.ErrCheckpoint) {
+		t.Errorf("not a checkpoint: %v", err)
+	}
+	if (Sizes{1, 2, 1, 1}).Ordered() || (Sizes{3, 1, 2, 1}).Ordered() || (Sizes{3, 2, 1, 2}).Ordered() {
+		t.Error("a wrong order is accepted")
+	}
+}
+
+// TestBlocksAreTenTimesBelowThesis on the shape of the adult table: 15 blocks, 215 cells, 64 hidden units.
+func TestBlocksAreTenTimesBelowThesis(t *testing.T) {
+	shape := []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
+	e, err := gan.NewEncoderOf(shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := bounds.OneHot(shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := rand.New(rand.NewPCG(1, 2))
+	for range 5 {
+		c, err := gan.NewCritic(e, gan.CriticOptions{Hidden: []int{64}, Slope: .2}, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := sizesOf(c, in, privacy.Neighbours{Adjacency: accountant.AddRemove})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !x.Ordered() || x.Thesis < 10*x.Blocks {
+			t.Errorf("%+v", x)
+		}
+	}
+}
