@@ -9,7 +9,7 @@ import (
 )
 
 // MaxDatabases is the most candidates of [Session.SelectDatabase]; it takes 8 bytes for each.
-const MaxDatabases = 1 << 24
+const MaxDatabases = 1 << 25
 
 // SelectDatabase picks one of n candidate databases, given by their answers to the queries, by the exponential mechanism with the score
 //

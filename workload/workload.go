@@ -42,6 +42,34 @@ func (it Item) Columns() []int {
 	return slices.Sorted(slices.Values(it.Cols))
 }
 
+// Counts is the item as counts: itself, or one for each cell of a marginal, of sizes[c] codes in column c. More than limit of them are an
+// error that wraps ErrTooLarge.
+func (it Item) Counts(sizes []int, limit int) ([]Item, error) {
+	if it.IsCount() {
+		return []Item{it}, nil
+	}
+	cells := 1.0
+	for _, c := range it.Cols {
+		cells *= float64(sizes[c])
+	}
+	if cells > float64(limit) {
+		return nil, fmt.Errorf("workload: %w counts: %q has %.4g cells", ErrTooLarge, it.Name, cells)
+	}
+	out := make([]Item, int(cells))
+	for i := range out {
+		var x table.And
+		for k, left := len(it.Cols)-1, i; k >= 0; k-- {
+			c := it.Cols[k]
+			allow := make([]bool, sizes[c])
+			allow[left%sizes[c]] = true
+			left /= sizes[c]
+			x = append(x, table.Condition{Column: c, Allow: allow})
+		}
+		out[i] = Item{Name: fmt.Sprintf("%s, cell %d", it.Name, i), Weight: it.Weight, Where: x}
+	}
+	return out, nil
+}
+
 // Workload is a checked list of items over the columns of a schema. It is immutable.
 type Workload struct {
 	schema *schema.Schema

@@ -549,6 +549,36 @@ func TestDenseRefuses(t *testing.T) {
 	}
 }
 
+func TestCellsAsCounts(t *testing.T) {
+	s := peopleSchema(t)
+	tab := randomTable(t, s, 500)
+	marginal, err := New(s, []Item{{Cols: []int{3, 0}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, err := marginal.Item(0).Counts(s.Sizes(), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := New(s, items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, _ := marginal.OnTable(tab)
+	counts, _ := w.OnTable(tab)
+	for i := range counts {
+		if counts[i][0] != cells[0][i] {
+			t.Errorf("cell %d: %v, the marginal has %v", i, counts[i][0], cells[0][i])
+		}
+	}
+	if _, err := marginal.Item(0).Counts(s.Sizes(), 9); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("10 cells, limit 9: %v", err)
+	}
+	if one, err := items[0].Counts(s.Sizes(), 0); err != nil || len(one) != 1 {
+		t.Errorf("a count as counts: %v, %v", one, err)
+	}
+}
+
 func TestLabels(t *testing.T) {
 	w := mixed(t, peopleSchema(t))
 	if got := w.Label(0, 7); got != "3, M" {

@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/synth/mst"
 	"github.com/decoy-dp/decoy/synth/mwem"
 	"github.com/decoy-dp/decoy/synth/pategan"
+	"github.com/decoy-dp/decoy/synth/smalldb"
 	"github.com/decoy-dp/decoy/synth/wgan"
 )
 
@@ -19,6 +20,7 @@ const Default = mst.Name
 var methods = []method{
 	of(mst.Name, mst.New),
 	of(mwem.Name, mwem.New),
+	of(smalldb.Name, smalldb.New),
 	of(wgan.Name, wgan.New),
 	of(pategan.Name, pategan.New),
 }

@@ -21,6 +21,13 @@ var texts = map[string]map[string]string{
 		"total_share":   "TotalShare is the share (in ρ) for the number of rows; default 0.02. Graph has none: it spends OneWayShare first.",
 		"workload":      "Workload is a workload: the YAML text, or the path of a file of it. Default: all pairs of columns (all columns, if there is one).",
 	},
+	"smalldb": {
+		"alpha":          "Alpha is the error, as a share of the rows, that some multiset of the chosen size is sure to meet; default 0.3.",
+		"max_candidates": "MaxCandidates is the most multisets that are enumerated; default and at most 33,554,432.",
+		"rows":           "Rows is the size m of the multisets; default the least that Alpha needs, see RowsFor.",
+		"total_share":    "TotalShare is the share of epsilon for the number of rows; default 0.1.",
+		"workload":       "Workload is a workload: the YAML text, or the path of a file of it. Marginals count as their cells. Default: all pairs of columns (the column, if there is one).",
+	},
 	"wgan": {
 		"batch":           "generated rows a generator step, even; default 1024",
 		"cold_start":      "buy no marginals; start the generator at random",

@@ -8,7 +8,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
 )
 
@@ -100,9 +99,9 @@ func (p *plan) choose() error {
 			light += it.Weight
 			p.items = append(p.items, it)
 		case p.algorithm == Paper:
-			cells, err := cellsAsCounts(it, sizes, workload.MaxItems-len(p.items))
+			cells, err := it.Counts(sizes, workload.MaxItems-len(p.items))
 			if err != nil {
-				return err
+				return fmt.Errorf("mwem: each cell is a query of the algorithm paper: %w: %w", err, synth.ErrConfig)
 			}
 			light += it.Weight
 			p.items = append(p.items, cells...)
@@ -130,27 +129,6 @@ func (p *plan) choose() error {
 	}
 	p.counts = rounds - p.tables
 	return nil
-}
-
-// cellsAsCounts is a marginal as the counts of its cells.
-func cellsAsCounts(it workload.Item, sizes []int, limit int) ([]workload.Item, error) {
-	cells := cellsOf(sizes, it.Cols)
-	if cells > float64(limit) {
-		return nil, fmt.Errorf("mwem: the workload has more than %d cells, each a query of the algorithm paper: %w", workload.MaxItems, synth.ErrConfig)
-	}
-	out := make([]workload.Item, int(cells))
-	for i := range out {
-		var x table.And
-		for k, left := len(it.Cols)-1, i; k >= 0; k-- {
-			c := it.Cols[k]
-			allow := make([]bool, sizes[c])
-			allow[left%sizes[c]] = true
-			left /= sizes[c]
-			x = append(x, table.Condition{Column: c, Allow: allow})
-		}
-		out[i] = workload.Item{Name: fmt.Sprintf("%s, cell %d", it.Name, i), Weight: it.Weight, Where: x}
-	}
-	return out, nil
 }
 
 // cellsOf is the number of cells of a table over cols.

@@ -24,6 +24,7 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/mwem"
+	"github.com/decoy-dp/decoy/synth/smalldb"
 	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -36,11 +37,11 @@ func main() {
 }
 
 func run() error {
-	only := flag.String("only", "mwem,forms,answers", "parts to run")
+	only := flag.String("only", "mwem,forms,answers,smalldb", "parts to run")
 	runs := flag.Int("runs", 3, "runs of each")
 	epsilon := flag.Float64("epsilon", 1, "budget; delta is 1e-9")
 	flag.Parse()
-	parts := map[string]func(int, accountant.Budget) error{"mwem": histogram, "forms": forms, "answers": answers}
+	parts := map[string]func(int, accountant.Budget) error{"mwem": histogram, "forms": forms, "answers": answers, "smalldb": small}
 	for _, name := range strings.Split(*only, ",") {
 		part := parts[name]
 		if part == nil {
@@ -293,4 +294,31 @@ func answers(runs int, b accountant.Budget) error {
 	}
 	fmt.Printf("1000 counts on a model of %d cliques: %s\n", len(p.Model.Cliques()), c)
 	return nil
+}
+
+// small is SmallDB on |X| = 16, |Q| = 20, alpha = .3: every multiset is scored.
+func small(runs int, b accountant.Budget) error {
+	u := rand.New(rand.NewPCG(4, 4))
+	s := categorical(2, 2, 2, 2)
+	t, err := rows(s, 1000, u)
+	if err != nil {
+		return err
+	}
+	text := "decoy_workload: 1\nqueries:\n"
+	for range 20 {
+		a, c := u.IntN(4), u.IntN(4)
+		text += fmt.Sprintf("  - where: c%d = v%d or c%d = v%d and not c%d = v0\n", a, u.IntN(2), c, u.IntN(2), u.IntN(4))
+	}
+	w, err := workload.Parse([]byte(text), s)
+	if err != nil {
+		return err
+	}
+	m := smalldb.RowsFor(20, .3)
+	fmt.Printf("smalldb, |X| = 16, |Q| = 20, alpha = .3: %v multisets of %d rows (the textbook's 34 rows: %v), 1000 rows, epsilon %v\n",
+		smalldb.Candidates(16, m), m, smalldb.Candidates(16, 34), b.Epsilon)
+	f, err := smalldb.New(smalldb.Config{Workload: text, Alpha: .3})
+	if err != nil {
+		return err
+	}
+	return fit("  smalldb", f, w, t, runs, b)
 }

@@ -1,0 +1,264 @@
+// Package smalldb is SmallDB (Blum, Ligett, Roth, "A learning theory approach to non-interactive database privacy", STOC 2008; Dwork, Roth, "The
+// algorithmic foundations of differential privacy", 2014, section 4.1): among all multisets of m rows of the domain, the exponential mechanism
+// picks one whose answers to the queries of a workload are close to those of the private table, in the worst query.
+//
+// It is exact: every multiset is scored, and the draw is the exponential mechanism's. So it is for tiny domains; C(|X|+m−1, m) multisets
+// beyond the limit are refused with their number. A Markov chain in place of the enumeration would not be differentially private.
+package smalldb
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"strings"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/workload"
+)
+
+// Name is the method's name.
+const Name = "smalldb"
+
+// The limits: cells of the domain, and queries.
+const (
+	maxDomain  = 1 << 12
+	maxQueries = 1 << 12
+)
+
+// Config are the settings of SmallDB. The zero value is the default.
+type Config struct {
+	// Workload is a workload: the YAML text, or the path of a file of it. Marginals count as their cells. Default: all pairs of columns (the column, if there is one).
+	Workload string `mapstructure:"workload"`
+	// Alpha is the error, as a share of the rows, that some multiset of the chosen size is sure to meet; default 0.3.
+	Alpha float64 `mapstructure:"alpha"`
+	// Rows is the size m of the multisets; default the least that Alpha needs, see RowsFor.
+	Rows int `mapstructure:"rows"`
+	// TotalShare is the share of epsilon for the number of rows; default 0.1.
+	TotalShare float64 `mapstructure:"total_share"`
+	// MaxCandidates is the most multisets that are enumerated; default and at most 33,554,432.
+	MaxCandidates int `mapstructure:"max_candidates"`
+}
+
+// Fitter is a configured SmallDB.
+type Fitter struct {
+	cfg  Config
+	file []byte // the workload; nil: all pairs
+}
+
+// New validates the settings and reads the workload file, if one is named.
+func New(c Config) (*Fitter, error) {
+	bad := func(format string, args ...any) (*Fitter, error) {
+		return nil, fmt.Errorf("smalldb: "+format+": %w", append(args, synth.ErrConfig)...)
+	}
+	if c.Alpha == 0 {
+		c.Alpha = .3
+	}
+	if c.TotalShare == 0 {
+		c.TotalShare = .1
+	}
+	if c.MaxCandidates == 0 {
+		c.MaxCandidates = privacy.MaxDatabases
+	}
+	switch {
+	case !(c.Alpha >= .01 && c.Alpha < 1):
+		return bad("alpha %v must be in [0.01, 1)", c.Alpha)
+	case !(c.TotalShare > 0 && c.TotalShare < 1):
+		return bad("total share %v must be in (0, 1)", c.TotalShare)
+	case c.Rows < 0 || c.Rows > 1<<20:
+		return bad("%d rows must be in [0, %d]", c.Rows, 1<<20)
+	case c.MaxCandidates < 1 || c.MaxCandidates > privacy.MaxDatabases:
+		return bad("%d candidates must be in [1, %d]", c.MaxCandidates, privacy.MaxDatabases)
+	}
+	f := &Fitter{cfg: c}
+	switch {
+	case c.Workload == "":
+	case strings.Contains(c.Workload, "decoy_workload"):
+		f.file = []byte(c.Workload)
+	default:
+		data, err := os.ReadFile(c.Workload)
+		if err != nil {
+			return bad("workload: %v", err)
+		}
+		f.file = data
+	}
+	return f, nil
+}
+
+// Name is "smalldb".
+func (f *Fitter) Name() string { return Name }
+
+// RowsFor is a size m such that for any table some multiset of m of its rows answers each of the given number of counting queries within a share
+// alpha of the rows.
+//
+// m rows drawn with replacement miss a query of fraction p by more than alpha with probability P(|Bin(m, p)/m − p| > alpha); if queries times the
+// largest of these over p is below 1, some draw misses none. The textbook bounds that with Hoeffding's inequality and takes
+// m = ⌈ln(queries)/alpha²⌉; the binomial tail itself is much smaller (20 queries, alpha 0.3: m = 34 and 12), and every row less divides the number of
+// multisets (on 16 cells: 1.6·10¹² and 1.7·10⁷). It concerns utility only: privacy holds for any m.
+func RowsFor(queries int, alpha float64) int {
+	textbook := max(1, int(math.Ceil(math.Log(float64(queries))/(alpha*alpha))))
+	for m := 1; m < min(textbook, 200); m++ {
+		if float64(queries)*worstTail(m, alpha) < 1 {
+			return m
+		}
+	}
+	return textbook
+}
+
+// worstTail is the supremum over p of P(|Bin(m, p)/m − p| > alpha): on a grid of p, and where an outcome k/m is about to come within alpha.
+func worstTail(m int, alpha float64) float64 {
+	logChoose := make([]float64, m+1)
+	whole, _ := math.Lgamma(float64(m + 1))
+	for k := range logChoose {
+		a, _ := math.Lgamma(float64(k + 1))
+		b, _ := math.Lgamma(float64(m - k + 1))
+		logChoose[k] = whole - a - b
+	}
+	worst := 0.0
+	at := func(p, beyond float64) {
+		tail := 0.0
+		for k := range logChoose {
+			if math.Abs(float64(k)/float64(m)-p) > beyond {
+				tail += math.Exp(logChoose[k] + float64(k)*math.Log(p) + float64(m-k)*math.Log(1-p))
+			}
+		}
+		worst = max(worst, tail)
+	}
+	const steps = 2000
+	for i := 1; i < steps; i++ {
+		at(float64(i)/steps, alpha)
+	}
+	for k := range m + 1 {
+		for _, p := range []float64{float64(k)/float64(m) - alpha, float64(k)/float64(m) + alpha} {
+			if p > 0 && p < 1 {
+				at(p, alpha-1e-9) // the limit from the side where the outcome misses
+			}
+		}
+	}
+	return worst
+}
+
+// Candidates is C(cells+m−1, m), the number of multisets of m rows.
+func Candidates(cells, m int) *big.Int {
+	return new(big.Int).Binomial(int64(cells)+int64(m)-1, int64(m))
+}
+
+// plan is a fit.
+type plan struct {
+	cfg        Config
+	nb         privacy.Neighbours
+	sizes      []int
+	names      []string
+	queries    []table.Expr
+	members    [][]float64 // per cell of the domain, row-major: 1 for each query that it satisfies, else 0
+	rows       int
+	candidates int
+	total      float64 // scale of the noise of the number of rows
+	epsilon    float64 // of the choice
+}
+
+// Plan counts the candidates, and refuses (synth.ErrConfig) if they are too many.
+func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan, error) {
+	if err := b.Validate(); err != nil {
+		return nil, err
+	}
+	p := &plan{cfg: f.cfg, nb: nb, sizes: s.Sizes()}
+	cells := 1.0
+	for _, n := range p.sizes {
+		cells *= float64(n)
+	}
+	if cells > maxDomain {
+		return nil, fmt.Errorf("smalldb: the domain has %.4g cells, the limit is %d: %w", cells, maxDomain, synth.ErrConfig)
+	}
+	if err := p.ask(f.file, s); err != nil {
+		return nil, err
+	}
+	p.rows = f.cfg.Rows
+	if p.rows == 0 {
+		p.rows = RowsFor(len(p.queries), f.cfg.Alpha)
+	}
+	all := Candidates(int(cells), p.rows)
+	if all.Cmp(big.NewInt(int64(f.cfg.MaxCandidates))) > 0 {
+		return nil, fmt.Errorf("smalldb: there are %v multisets of %d rows of a domain of %.0f cells, the limit is %d: %w", all, p.rows, cells, f.cfg.MaxCandidates, synth.ErrConfig)
+	}
+	p.candidates = int(all.Int64())
+	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition { return p.at(scale).Composition() })
+	if err != nil {
+		return nil, fmt.Errorf("smalldb: %w", err)
+	}
+	return p.at(scale), nil
+}
+
+// ask reads the workload and evaluates it on every cell of the domain.
+func (p *plan) ask(file []byte, s *schema.Schema) error {
+	items := workload.Marginals(s, min(2, len(s.Columns)), 0)
+	if file != nil {
+		w, err := workload.Parse(file, s)
+		if err != nil {
+			return fmt.Errorf("smalldb: %w: %w", err, synth.ErrConfig)
+		}
+		items = nil
+		for i := range w.Len() {
+			items = append(items, w.Item(i))
+		}
+	}
+	for _, it := range items {
+		counts, err := it.Counts(p.sizes, maxQueries-len(p.queries))
+		if err != nil || len(p.queries)+len(counts) > maxQueries {
+			return fmt.Errorf("smalldb: the workload has more than %d queries, each cell of a marginal being one: %w", maxQueries, synth.ErrConfig)
+		}
+		for _, c := range counts {
+			p.queries, p.names = append(p.queries, c.Where), append(p.names, c.Name)
+		}
+	}
+	codes := make([]uint16, len(p.sizes))
+	for more := true; more; {
+		row := make([]float64, len(p.queries))
+		for q, x := range p.queries {
+			if table.Holds(x, func(c int) uint16 { return codes[c] }) {
+				row[q] = 1
+			}
+		}
+		p.members = append(p.members, row)
+		more = false
+		for k := len(codes) - 1; k >= 0 && !more; k-- {
+			if codes[k]++; int(codes[k]) < p.sizes[k] {
+				more = true
+			} else {
+				codes[k] = 0
+			}
+		}
+	}
+	return nil
+}
+
+// at divides 1/scale between the number of rows and the choice.
+func (p *plan) at(scale float64) *plan {
+	q := *p
+	k := float64(max(1, p.nb.MaxRowsPerUnit))
+	q.total = k * scale / p.cfg.TotalShare
+	q.epsilon = (1 - p.cfg.TotalShare) / scale
+	return &q
+}
+
+// Composition is the number of rows and the choice.
+func (p *plan) Composition() accountant.Composition {
+	return accountant.Composition{
+		{Event: p.nb.AnswerQueryEvent(p.total), Count: 1},
+		{Event: p.nb.SelectDatabaseEvent(p.epsilon), Count: 1},
+	}
+}
+
+// Forecast counts a score of 8 bytes a candidate, and 2 ns a candidate and query.
+func (p *plan) Forecast() synth.Forecast {
+	return synth.Forecast{
+		MemoryBytes: 8 * int64(p.candidates),
+		Seconds:     float64(p.candidates) * (2e-9*float64(len(p.queries)) + 1e-7),
+		Noise: []synth.Noise{{What: "number of rows", Count: 1, Sigma: math.Sqrt2 * p.total},
+			{What: fmt.Sprintf("choice among %d multisets of %d rows", p.candidates, p.rows), Count: 1, Eps: p.epsilon}},
+	}
+}
