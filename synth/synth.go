@@ -35,6 +35,20 @@ type Plan interface {
 	Fit(ctx context.Context, s *privacy.Session, p Progress) (Model, error)
 }
 
+// RowsForecaster is implemented by plans whose needs grow with the number of rows.
+type RowsForecaster interface {
+	// ForecastRows is the forecast for a table of that many rows, a number that is public or assumed.
+	ForecastRows(rows int) Forecast
+}
+
+// ForecastFor is the plan's forecast for a table of that many rows, besides the rows themselves.
+func ForecastFor(p Plan, rows int) Forecast {
+	if sized, ok := p.(RowsForecaster); ok {
+		return sized.ForecastRows(rows)
+	}
+	return p.Forecast()
+}
+
 // Model is what a method releases: the parameters and the public choices behind them.
 type Model struct {
 	Params   release.Params

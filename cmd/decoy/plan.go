@@ -19,22 +19,29 @@ import (
 type plan struct {
 	budgetFlags
 	schema, dataset string
-	json            bool
+	rows            int
+	json, all       bool
 }
 
 func planCommand(t *terminal) *cobra.Command {
 	p := &plan{}
 	cmd := manual{session: `
-$ decoy plan --dataset icu-mortality --epsilon 1
+$ decoy plan --dataset icu-mortality --epsilon 1 --rows 2085
+$ decoy plan --dataset icu-mortality --epsilon 1 --compare
 `}.document(&cobra.Command{
 		Use:   "plan --schema S|--dataset NAME --epsilon E [flags]",
 		Short: "say what a fit would measure, how noisy, at what cost, memory and time; reads no data",
 		Long: `Plan a fit from the public schema alone: every mechanism that it would run with its noise, the exact cost of their
-composition, and a forecast of memory and time. No data is read and nothing is spent.`,
+composition at several deltas, the smallest category that stands out of the noise, the columns to coarsen, and a forecast of memory
+and time. No data is read and nothing is spent.
+
+The number of rows is private in general. Give it by --rows if it is public, or as a guess.`,
 		Args: operands(),
 	})
 	p.budgetFlags.add(cmd)
 	addSchema(cmd, &p.schema, &p.dataset)
+	cmd.Flags().IntVar(&p.rows, "rows", 0, fmt.Sprintf("public or guessed number of rows `N` (default %d)", assumedRows))
+	cmd.Flags().BoolVar(&p.all, "compare", false, "plan with every method, at its defaults")
 	cmd.Flags().BoolVar(&p.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return p.run(cmd, t) }
 	return cmd
@@ -51,7 +58,11 @@ type planned struct {
 	Cells          float64                `json:"cells"`
 	Composition    accountant.Composition `json:"composition"`
 	Cost           cost                   `json:"cost"`
+	Curve          []point                `json:"curve"`
+	Usable         float64                `json:"smallest_usable_count,omitempty"` // rows
+	Coarsen        []coarse               `json:"coarsen,omitempty"`
 	Forecast       synth.Forecast         `json:"forecast"`
+	Needs          needs                  `json:"needs"`
 }
 
 // cost is a bound as JSON; the slack is left out where it is not known.
@@ -80,6 +91,12 @@ func (c cost) String() string {
 }
 
 func (p *plan) run(cmd *cobra.Command, t *terminal) error {
+	if cmd.Flags().Changed("rows") && p.rows < 1 {
+		return usagef("--rows %d must be at least 1", p.rows)
+	}
+	if p.all {
+		return p.compare(cmd, t)
+	}
 	r, err := p.request(cmd)
 	if err != nil {
 		return err
@@ -99,8 +116,14 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	}
 	out := planned{
 		Method: r.fitter.Name(), Budget: r.budget, Adjacency: r.adjacency, Unit: s.Unit,
-		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Composition(), Cost: costOf(bound), Forecast: fit.Forecast(),
+		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Composition(), Cost: costOf(bound), Needs: needsOf(fit, s, p.rows),
 	}
+	out.Forecast = synth.ForecastFor(fit, out.Needs.Rows)
+	if out.Curve, err = curve(fit.Composition(), r.adjacency); err != nil {
+		return err
+	}
+	sigma := oneWaySigma(out.Forecast)
+	out.Usable, out.Coarsen = usableSigmas*sigma, coarsen(s, sigma, out.Needs.Rows)
 	if s.Unit != "" {
 		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
 	}
@@ -129,8 +152,7 @@ func (p planned) print(t *terminal, nb privacy.Neighbours) {
 		fmt.Fprintf(w, "%s\t%d × %s, %s\n", head, n.Count, n.What, noise)
 	}
 	fmt.Fprintf(w, "costs\t%v, all included\n", p.Cost)
-	fmt.Fprintf(w, "memory\t%s besides the rows\n", bytesText(p.Forecast.MemoryBytes))
-	fmt.Fprintf(w, "time\t%.2g s besides reading\n", p.Forecast.Seconds)
+	p.printNeeds(w)
 	w.Flush()
 }
 

@@ -1,0 +1,73 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/decoy-dp/decoy/datasets"
+)
+
+// TestForecasts compares what decoy plan says with what decoy generate takes, on three tables: processor seconds and resident memory, each within a
+// factor of two. With -long it does so for wgan too, which takes minutes.
+//
+//	go test ./cmd/decoy -run TestForecasts -v -args -tables DIR
+func TestForecasts(t *testing.T) {
+	if *tables == "" {
+		t.Skip("-args -tables DIR names the folder with the public tables")
+	}
+	methods := []string{"mst"}
+	if *long {
+		methods = append(methods, "wgan")
+	}
+	for _, method := range methods {
+		for _, name := range []string{"adult", "bank", "support2"} {
+			w := workplace{t, t.TempDir()}
+			d, err := datasets.Get(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(filepath.Join(*tables, name+".csv"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.write("in.csv", string(text))
+			w.write("s.yaml", string(d.SchemaYAML()))
+			cmd := exec.Command("decoy", "plan", "--schema", "s.yaml", "--epsilon", "1", "--rows", strconv.Itoa(d.Rows), "--method", method, "--json")
+			cmd.Dir = w.dir
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var plan struct{ Needs needs }
+			if err := json.NewDecoder(bytes.NewReader(out)).Decode(&plan); err != nil {
+				t.Fatal(err)
+			}
+			n := plan.Needs
+			run, stderr := w.start("generate in.csv --quiet --schema s.yaml --epsilon 1 --out out.csv --method "+method, nil)
+			if code := ended(t, run); code != 0 {
+				t.Fatal(stderr)
+			}
+			usage := run.ProcessState.SysUsage().(*syscall.Rusage)
+			seconds := (run.ProcessState.UserTime() + run.ProcessState.SystemTime()).Seconds()
+			bytes := float64(usage.Maxrss)
+			if runtime.GOOS == "linux" {
+				bytes *= 1024
+			}
+			s, m := n.Seconds/seconds, float64(n.MemoryBytes)/bytes
+			t.Logf("%s %s: %.2f s forecast, %.2f s taken (ratio %.2f); %s forecast, %s taken (ratio %.2f)", name, method, n.Seconds, seconds, s,
+				bytesText(n.MemoryBytes), bytesText(int64(bytes)), m)
+			if s < .5 || s > 2 || m < .5 || m > 2 {
+				t.Errorf("%s %s: a forecast is off by more than a factor of two", name, method)
+			}
+		}
+	}
+}

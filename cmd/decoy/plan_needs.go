@@ -1,0 +1,198 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/all"
+)
+
+// assumedRows is the number of rows that a plan assumes when nobody says it. The true one is private, unless it is public anyway.
+const assumedRows = 10_000
+
+// needs is what a whole decoy generate is expected to need.
+type needs struct {
+	Rows        int     `json:"rows"`
+	Assumed     bool    `json:"rows_assumed,omitempty"`
+	MemoryBytes int64   `json:"memory_bytes"` // resident, of the process
+	Seconds     float64 `json:"seconds"`      // on one ordinary core
+}
+
+// The constants were measured on adult, bank and support2 (TestForecasts): the program itself and its buffers; what the collector leaves
+// lying about; reading a cell from CSV, drawing and writing one.
+const (
+	baseBytes    = 40 << 20
+	slack        = 2
+	baseSeconds  = 0.02
+	perCellRead  = 40e-9
+	perCellWrite = 80e-9
+)
+
+// needsOf adds reading, sampling and the program itself to the forecast of a plan.
+func needsOf(p synth.Plan, s *schema.Schema, rows int) needs {
+	n := needs{Rows: rows, Assumed: rows == 0}
+	if n.Assumed {
+		n.Rows = assumedRows
+	}
+	f := synth.ForecastFor(p, n.Rows)
+	cells := float64(n.Rows) * float64(len(s.Columns))
+	n.MemoryBytes = baseBytes + slack*(int64(cells)+f.MemoryBytes)
+	n.Seconds = baseSeconds + f.Seconds + cells*(perCellRead+perCellWrite)
+	return n
+}
+
+func (n needs) rowsText() string {
+	if n.Assumed {
+		return fmt.Sprintf("%d rows, assumed (--rows)", n.Rows)
+	}
+	return plural(n.Rows, "row", "rows")
+}
+
+// point is one point of the curve of guarantees that a composition gives at once.
+type point struct {
+	Delta   float64 `json:"delta"`
+	Epsilon float64 `json:"epsilon"`
+}
+
+// curve is ε at some δ: all of them hold together.
+func curve(c accountant.Composition, adj accountant.Adjacency) ([]point, error) {
+	var out []point
+	for _, delta := range []float64{1e-12, 1e-9, 1e-7, 1e-5} {
+		b, err := c.Epsilon(delta, adj)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, point{delta, b.Epsilon})
+	}
+	return out, nil
+}
+
+// usableSigmas is how far a count must be above zero, in standard deviations of its noise, to be taken for more than noise: an empty
+// category passes in one of 740 cases.
+const usableSigmas = 3
+
+// oneWaySigma is the noise of the counts of a column's codes, 0 where the method does not measure them.
+func oneWaySigma(f synth.Forecast) float64 {
+	for _, n := range f.Noise {
+		if strings.Contains(n.What, "one-way") {
+			return n.Sigma
+		}
+	}
+	return 0
+}
+
+// coarse is a column with more codes than the noise lets stand out.
+type coarse struct {
+	Column string `json:"column"`
+	Codes  int    `json:"codes"`
+	Usable int    `json:"usable"` // if the rows were spread evenly
+}
+
+// coarsen lists the columns in which an even share of the rows is less than the smallest usable count.
+func coarsen(s *schema.Schema, sigma float64, rows int) []coarse {
+	var out []coarse
+	if sigma == 0 {
+		return out
+	}
+	usable := max(2, int(float64(rows)/(usableSigmas*sigma)))
+	for i, size := range s.Sizes() {
+		if size > usable {
+			out = append(out, coarse{s.Columns[i].Name, size, usable})
+		}
+	}
+	return out
+}
+
+// printNeeds is the second half of a plan: what it means for a table of so many rows.
+func (p planned) printNeeds(w io.Writer) {
+	var points []string
+	for _, c := range p.Curve {
+		points = append(points, fmt.Sprintf("%s at %s", short3(c.Epsilon), short(c.Delta)))
+	}
+	fmt.Fprintf(w, "also\tepsilon %s\n", strings.Join(points, ", "))
+	if p.Usable > 0 {
+		fmt.Fprintf(w, "visible\ta category of %.0f rows or more: %d standard deviations of the noise of a column's counts\n", p.Usable, usableSigmas)
+	}
+	for i, c := range p.Coarsen {
+		head := "coarsen"
+		if i > 0 {
+			head = ""
+		}
+		fmt.Fprintf(w, "%s\t%q has %d codes; with %s some %d stand out of the noise\n", head, c.Column, c.Codes, plural(p.Needs.Rows, "row", "rows"), c.Usable)
+	}
+	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", bytesText(p.Needs.MemoryBytes), p.Needs.rowsText(), bytesText(p.Forecast.MemoryBytes))
+	fmt.Fprintf(w, "time\t%.2g s on one core, %.2g s of it for the fit\n", p.Needs.Seconds, p.Forecast.Seconds)
+}
+
+func short3(x float64) string { return fmt.Sprintf("%.3g", x) }
+
+// compare plans with every method, at its defaults.
+func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
+	for _, name := range []string{"method", "set", "preset", "target", "workload", "time-limit"} {
+		if cmd.Flags().Changed(name) {
+			return usagef("--compare takes every method with its defaults: leave --%s out", name)
+		}
+	}
+	r, err := p.request(cmd)
+	if err != nil {
+		return err
+	}
+	s, err := publicSchema(p.schema, p.dataset)
+	if err != nil {
+		return err
+	}
+	type line struct {
+		Method string  `json:"method"`
+		Calls  int     `json:"calls,omitempty"`
+		Sigma  float64 `json:"one_way_sigma,omitempty"`
+		Needs  needs   `json:"needs,omitzero"`
+		Error  string  `json:"error,omitempty"`
+	}
+	var lines []line
+	for _, name := range all.Names() {
+		l := line{Method: name, Needs: needs{Rows: p.rows}}
+		f, err := all.Fitter(name)
+		if err != nil {
+			return err
+		}
+		fit, err := f.Plan(s, privacy.NeighboursOf(s, r.adjacency), r.budget)
+		switch {
+		case errors.Is(err, synth.ErrConfig), errors.Is(err, accountant.ErrBudgetRange):
+			l.Error = err.Error()
+		case err != nil:
+			return err
+		default:
+			l.Calls, l.Needs = calls(fit.Composition()), needsOf(fit, s, p.rows)
+			l.Sigma = oneWaySigma(fit.Forecast())
+		}
+		lines = append(lines, l)
+	}
+	if p.json {
+		return printJSON(t, lines)
+	}
+	w := t.table()
+	fmt.Fprintln(w, "METHOD\tCALLS\tNOISE OF A COLUMN'S COUNTS\tVISIBLE FROM\tMEMORY\tSECONDS")
+	for _, l := range lines {
+		switch {
+		case l.Error != "":
+			fmt.Fprintf(w, "%s\t-\t%s\n", l.Method, l.Error)
+		case l.Sigma == 0:
+			fmt.Fprintf(w, "%s\t%d\t-\t-\t%s\t%.2g\n", l.Method, l.Calls, bytesText(l.Needs.MemoryBytes), l.Needs.Seconds)
+		default:
+			fmt.Fprintf(w, "%s\t%d\t%s rows\t%.0f rows\t%s\t%.2g\n", l.Method, l.Calls, short3(l.Sigma), usableSigmas*l.Sigma, bytesText(l.Needs.MemoryBytes), l.Needs.Seconds)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	t.say("for %s; nothing was read; which method is best for what: README", lines[0].Needs.rowsText())
+	return nil
+}
