@@ -43,7 +43,7 @@ func TestClaimPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mechanism := regexp.MustCompile(`(?m)^func \((?:s \*Session|sh \*Shards\[Q\])\) ([A-Z][A-Za-z]*)\(l label,`)
+	mechanism := regexp.MustCompile(`(?m)^func \((?:s \*(?:Text)?Session|sh \*Shards\[Q\])\) ([A-Z][A-Za-z]*)\(l label,`)
 	found := 0
 	for _, file := range src {
 		text, err := os.ReadFile(file)

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -18,6 +19,9 @@ func (s *Session) Coarsen(to *schema.Schema) error {
 	defer s.mu.Unlock()
 	if s.closed {
 		return fmt.Errorf("privacy: coarsen: %w", ErrClosed)
+	}
+	if s.split {
+		return errors.New("privacy: coarsen: the session is split into shards already")
 	}
 	groups, err := s.schema.Groups(to)
 	if err != nil {

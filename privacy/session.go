@@ -126,7 +126,7 @@ func (s *Session) reserve(ctx context.Context, o Options) error {
 	budget := o.Budget
 	e := accountant.Entry{
 		Time: now(), Kind: accountant.EntryReserve, Run: s.run, Adjacency: s.nb.Adjacency, Unit: s.schema.Unit,
-		Budget: &budget, Composition: o.Plan, Method: o.Method, SchemaSHA256: s.schema.Fingerprint(), Tool: o.Tool,
+		Budget: &budget, Composition: o.Plan, Method: o.Method, SchemaSHA256: s.fingerprint(), Tool: o.Tool,
 	}
 	if s.schema.Unit != "" {
 		e.MaxRowsPerUnit = s.nb.MaxRowsPerUnit
@@ -144,6 +144,14 @@ func (s *Session) reserve(ctx context.Context, o Options) error {
 		}
 		return e, l.Allows(o.Budget, o.Plan)
 	})
+}
+
+// fingerprint is that of the schema; "" on texts, which have none.
+func (s *Session) fingerprint() string {
+	if len(s.schema.Columns) == 0 {
+		return ""
+	}
+	return s.schema.Fingerprint()
 }
 
 // record appends to the ledger in memory, the one a model carries.

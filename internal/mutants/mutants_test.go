@@ -105,6 +105,16 @@ var mutants = []mutant{
 	{"SelectDatabase at twice ε", "privacy/selectdatabase.go", "down(epsilon, 2*s.nb.k()", "down(epsilon, s.nb.k()", "./privacy"},
 	{"SelectDatabase sums errors", "privacy/selectdatabase.go", "worst = max(worst, d, -d)", "worst += max(d, -d)", "./privacy"},
 	{"queries are read before the charge", "privacy/queries.go", "return &Queries{s: s, set: set}, nil", "q := &Queries{s: s, set: set}; q.read(); return q, nil", "./privacy"},
+	{"halved noise of Discover", "privacy/discover.go", "rows + g.Sample(s.s.src)", "rows + g.Sample(s.s.src)/2", "./privacy"},
+	{"Discover's threshold is one lower", "privacy/discover.go", "return int64(hi)", "return int64(hi) - 1", "./privacy"},
+	{"Discover's threshold for single rows", "privacy/discover.go", "k*releaseProbability(threshold-1, d.Sigma) > d.Delta", "releaseProbability(threshold-1, d.Sigma) > d.Delta", "./privacy"},
+	{"Discover in the order of appearance", "privacy/discover.go", "strings.Compare(a.Text, b.Text)", "0 * strings.Compare(a.Text, b.Text)", "./privacy"},
+	{"Discover tells of texts of no row", "privacy/discover.go", "if rows == 0 || len", "if len", "./privacy"},
+	{"Discover's delta is not charged", "privacy/discover.go", "range s.s.nb.DiscoverEvents(d) {", "range s.s.nb.DiscoverEvents(d)[:1] {", "./privacy"},
+	{"Kinds are not charged", "privacy/describe.go", "s.s.charge(l, s.s.nb.CountsEvent(sigma))", "error(nil)", "./privacy"},
+	{"no noise in Kinds", "privacy/describe.go", "\tg.AddTo(counts, s.s.src)\n", "\t_ = g\n", "./privacy"},
+	{"units of texts are not bounded", "privacy/text.go", "data.bound(t.k, s.src)\n", "", "./privacy"},
+	{"texts are read before the reservation", "privacy/text.go", "if err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}\n\tdata, err := t.load(ctx)", "data, err := t.load(ctx)\n\tif err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}", "./privacy"},
 	{"rows print", "privacy/rows.go", "func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }", "", "./privacy"},
 }
 

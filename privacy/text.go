@@ -1,0 +1,223 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// TextOptions say what is publicly known of a table that has no schema yet.
+type TextOptions struct {
+	Names          []string   // required: the names of the file's columns, in its order (see table.Header); public
+	CSV            schema.CSV // of a CSV file
+	Unit           string     // name of the id column; "" = every row is its own privacy unit
+	MaxRowsPerUnit int        // ≥ 1 with Unit
+}
+
+// Text is a private table of texts that no schema describes yet. Like [Rows] it holds its data behind a function, and nothing is read
+// before a session is opened on it.
+type Text struct {
+	names []string // without the unit
+	unit  string
+	k     int
+	load  func(context.Context) (*texts, error)
+}
+
+// texts is a table of texts: a dictionary a column.
+type texts struct {
+	rows  int
+	cols  []textColumn
+	units []uint32 // nil without a unit
+}
+
+// textColumn holds the texts of a column once, and for every row its text.
+type textColumn struct {
+	of    []string
+	cells []uint32
+}
+
+// TextFile names a private file (.csv or .parquet) whose columns nobody has described. The error is for names or a unit that cannot be.
+func TextFile(path string, o TextOptions) (*Text, error) {
+	t := &Text{unit: o.Unit, k: max(1, o.MaxRowsPerUnit)}
+	unitAt := -1
+	for i, name := range o.Names {
+		switch {
+		case name == "":
+			return nil, fmt.Errorf("privacy: column %d has no name: %w", i+1, schema.ErrInvalid)
+		case slices.Contains(o.Names[:i], name):
+			return nil, fmt.Errorf("privacy: two columns have the name %q: %w", name, schema.ErrInvalid)
+		case o.Unit != "" && name == o.Unit:
+			unitAt = i
+		default:
+			t.names = append(t.names, name)
+		}
+	}
+	switch {
+	case o.Unit != "" && unitAt < 0:
+		return nil, fmt.Errorf("privacy: there is no column %q to be the unit: %w", o.Unit, schema.ErrInvalid)
+	case o.Unit != "" && o.MaxRowsPerUnit < 1, o.Unit == "" && o.MaxRowsPerUnit > 1, o.MaxRowsPerUnit < 0:
+		return nil, fmt.Errorf("privacy: max_rows_per_unit is %d for unit %q: both or none: %w", o.MaxRowsPerUnit, o.Unit, schema.ErrInvalid)
+	case len(t.names) == 0:
+		return nil, fmt.Errorf("privacy: there is no column: %w", schema.ErrInvalid)
+	}
+	columns, csv := len(o.Names), o.CSV
+	t.load = func(ctx context.Context) (*texts, error) { return scanTexts(ctx, path, csv, columns, unitAt) }
+	return t, nil
+}
+
+// scanTexts reads the file.
+func scanTexts(ctx context.Context, path string, csv schema.CSV, columns, unitAt int) (*texts, error) {
+	all := make([]textColumn, columns)
+	index := make([]map[string]uint32, columns)
+	for i := range index {
+		index[i] = map[string]uint32{}
+	}
+	rows := 0
+	err := table.ScanText(path, !csv.NoHeader, csv.Separator(), func(names, row []string) error {
+		if rows%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if len(row) != columns {
+			return fmt.Errorf("privacy: the file has %d columns, not %d: %w", len(row), columns, schema.ErrSchema)
+		}
+		rows++
+		for i, cell := range row {
+			n, ok := index[i][cell]
+			if !ok {
+				n = uint32(len(all[i].of))
+				index[i][cell] = n
+				all[i].of = append(all[i].of, cell)
+			}
+			all[i].cells = append(all[i].cells, n)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := &texts{rows: rows}
+	for i, c := range all {
+		if i == unitAt {
+			t.units = c.cells
+		} else {
+			t.cols = append(t.cols, c)
+		}
+	}
+	return t, nil
+}
+
+// bound keeps a random k rows of each unit.
+func (t *texts) bound(k int, src *noise.Source) {
+	if t.units == nil {
+		return
+	}
+	keep := boundUnits(t.units, k, src)
+	for i, c := range t.cols {
+		cells := make([]uint32, len(keep))
+		for j, row := range keep {
+			cells[j] = c.cells[row]
+		}
+		t.cols[i].cells = cells
+	}
+	t.rows, t.units = len(keep), nil
+}
+
+// counts is the number of rows of each text of a column, in the order of its dictionary; a text of no row has 0.
+func (c textColumn) counts() []int64 {
+	out := make([]int64, len(c.of))
+	for _, n := range c.cells {
+		out[n]++
+	}
+	return out
+}
+
+// String says nothing about the rows.
+func (t *Text) String() string { return "privacy.Text(private)" }
+
+// GoString says nothing about the rows.
+func (t *Text) GoString() string { return t.String() }
+
+// Format says nothing about the rows, whatever the verb.
+func (t *Text) Format(f fmt.State, _ rune) { fmt.Fprint(f, t.String()) }
+
+// MarshalText refuses.
+func (t *Text) MarshalText() ([]byte, error) { return nil, errPrivate }
+
+// TextSession is an open run on a private table of texts. Its mechanisms tell what it takes to write a schema: of each column what its
+// cells look like, how large its values are, which texts are frequent.
+type TextSession struct {
+	s     *Session
+	names []string
+	texts func() *texts
+}
+
+// OpenText is [Open] for a table of texts: plan and budget are checked, the whole plan is reserved in the ledger, and only then are the rows read.
+func OpenText(ctx context.Context, t *Text, o Options) (*TextSession, error) {
+	if err := o.Budget.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Resumable {
+		return nil, errors.New("privacy: a session on texts cannot be resumed")
+	}
+	nb := Neighbours{Adjacency: o.Adjacency, MaxRowsPerUnit: t.k}
+	if nb.Adjacency == 0 {
+		nb.Adjacency = accountant.AddRemove
+	}
+	if err := fits(o.Plan, o.Budget, nb.Adjacency); err != nil {
+		return nil, err
+	}
+	s := &Session{
+		schema: &schema.Schema{Unit: t.unit, MaxRowsPerUnit: t.k}, // no columns: its ledger names no schema
+		nb:     nb, file: o.Ledger, run: newRun(), src: noise.NewSource(), left: accountant.NewReservation(o.Plan),
+	}
+	if err := s.reserve(ctx, o); err != nil {
+		return nil, err
+	}
+	data, err := t.load(ctx)
+	if err == nil && data.rows == 0 {
+		err = fmt.Errorf("privacy: %w", ErrEmpty)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close(accountant.StatusVoid))
+	}
+	data.bound(t.k, s.src)
+	return &TextSession{s: s, names: t.names, texts: func() *texts { return data }}, nil
+}
+
+// Names are the public names of the columns, the unit left out.
+func (s *TextSession) Names() []string { return slices.Clone(s.names) }
+
+// Neighbours is the session's neighbouring relation.
+func (s *TextSession) Neighbours() Neighbours { return s.s.nb }
+
+// Run is the run's name in the ledger.
+func (s *TextSession) Run() string { return s.s.run }
+
+// Ledger is a copy of this run's own ledger, as [Session.Ledger].
+func (s *TextSession) Ledger() *accountant.Ledger { return s.s.Ledger() }
+
+// Close ends the run with a status, as [Session.Close].
+func (s *TextSession) Close(status string) error {
+	s.texts = nil
+	return s.s.Close(status)
+}
+
+// Format says nothing about the rows or the secret randomness, whatever the verb.
+func (s *TextSession) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "privacy.TextSession(%s)", s.s.run) }
+
+// MarshalText refuses.
+func (s *TextSession) MarshalText() ([]byte, error) { return nil, errPrivate }
+
+// column checks the number of a column.
+func (s *TextSession) column(l label, column int) error {
+	if column < 0 || column >= len(s.names) {
+		return fmt.Errorf("privacy: %s: there is no column %d", l, column)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package schema
+
+import (
+	"bytes"
+	"math"
+	"strings"
+)
+
+// Class is what a cell of a column of unknown kind looks like. Every cell has exactly one class, which depends on its text alone.
+type Class uint8
+
+// The classes. Those of the eight missing tokens come first; a number is whole, or has so many digits behind its point.
+const (
+	ClassWhole     = Class(8) + iota // a whole number below 2^53 in size, without leading zeros or a plus sign
+	ClassDecimals1                   // a number with one digit behind the point
+	ClassDecimals2
+	ClassDecimals3
+	ClassDecimals4
+	ClassDecimals5
+	ClassDecimals6
+	ClassReal      // a number with more digits, with an exponent, or with a value of 2^53 and more
+	ClassBoolean   // true or false, in any case
+	ClassDate      // 2006-01-02
+	ClassTimestamp // RFC 3339, or 2006-01-02 15:04:05, or with a T
+	ClassText      // anything else
+	Classes        // their number
+)
+
+// MissingToken is the text of a class that means missing: "" and the like.
+func (c Class) MissingToken() (string, bool) {
+	if int(c) < len(draftTokens) {
+		return draftTokens[c], true
+	}
+	return "", false
+}
+
+// Classify gives the class of a cell. It allocates nothing but for numbers longer than 32 bytes.
+func Classify(cell []byte) Class {
+	for i, token := range draftTokens {
+		if string(cell) == token {
+			return Class(i)
+		}
+	}
+	if c, ok := classifyNumber(cell); ok {
+		return c
+	}
+	if bytes.EqualFold(cell, []byte("true")) || bytes.EqualFold(cell, []byte("false")) {
+		return ClassBoolean
+	}
+	if v, ok := parseMoment(Date, dateFormat, cell); ok && badValue(Date, float64(v)) == "" {
+		return ClassDate
+	}
+	if v, ok := parseMoment(Timestamp, timestampFormat, cell); ok && badValue(Timestamp, float64(v)) == "" {
+		return ClassTimestamp
+	}
+	return ClassText
+}
+
+// classifyNumber is Classify for what [Drafter] takes for a number.
+func classifyNumber(cell []byte) (Class, bool) {
+	x, ok := parseNumber(cell)
+	digits := bytes.TrimPrefix(cell, []byte("-"))
+	switch {
+	case !ok || math.Abs(x) > maxReal,
+		digits[0] == '+',
+		len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9': // postal codes, telephone numbers
+		return 0, false
+	case bytes.ContainsAny(cell, "eE"):
+		return ClassReal, true
+	}
+	_, behind, _ := strings.Cut(string(digits), ".")
+	switch n := len(strings.TrimRight(behind, "0")); {
+	case n == 0 && math.Abs(x) <= maxWhole:
+		return ClassWhole, true
+	case n >= 1 && n <= 6:
+		return ClassDecimals1 + Class(n-1), true
+	}
+	return ClassReal, true
+}

@@ -1,0 +1,108 @@
+package schema
+
+import (
+	"math"
+	"strconv"
+	"testing"
+)
+
+func TestClassify(t *testing.T) {
+	if int(ClassWhole) != len(draftTokens) {
+		t.Fatalf("there are %d missing tokens, the classes begin at %d", len(draftTokens), ClassWhole)
+	}
+	for cell, want := range map[string]Class{
+		"": 0, "?": 1, "NA": 2, ".": 7,
+		"0": ClassWhole, "-17": ClassWhole, "4.0": ClassWhole, "9007199254740991": ClassWhole, "9007199254740993": ClassReal,
+		"0.5": ClassDecimals1, "1.25": ClassDecimals2, "1.50": ClassDecimals1, "-.123456": ClassDecimals6, "1.1234567": ClassReal,
+		"1e3": ClassReal, "1e400": ClassText, "007": ClassText, "+5": ClassText, "1,5": ClassText, "0x10": ClassText, "Inf": ClassText,
+		"true": ClassBoolean, "FALSE": ClassBoolean, "t": ClassText,
+		"2024-02-29": ClassDate, "2023-02-29": ClassText, "2024-02-29T01:02:03Z": ClassTimestamp, "2024-02-29 01:02:03": ClassTimestamp,
+		" 1": ClassText, "\xff": ClassText, "-": ClassText,
+	} {
+		if got := Classify([]byte(cell)); got != want {
+			t.Errorf("%q has class %d, want %d", cell, got, want)
+		}
+	}
+	if token, ok := Class(2).MissingToken(); !ok || token != "NA" {
+		t.Error("class 2 is not NA")
+	}
+	if _, ok := ClassWhole.MissingToken(); ok {
+		t.Error("a number is missing")
+	}
+}
+
+// FuzzClassify: every cell has one class and, where it is a value of a kind, one magnitude whose bounds hold it.
+func FuzzClassify(f *testing.F) {
+	for _, cell := range []string{"", "17", "-0", "1e-300", "-4.5", "1e18", "1e300", "0001-01-01", "9999-12-31", "1999-12-31 23:59:59", "2000-01-01T00:00:00+14:00"} {
+		f.Add([]byte(cell))
+	}
+	f.Fuzz(func(t *testing.T, cell []byte) {
+		if Classify(cell) >= Classes {
+			t.Fatal("no class")
+		}
+		for _, k := range []Kind{Categorical, Integer, Real, Boolean, Date, Timestamp} {
+			at, ok := k.Magnitude(cell)
+			if !ok {
+				continue
+			}
+			if at < 0 || at >= k.Magnitudes() {
+				t.Fatalf("%v: cell %d of %d", k, at, k.Magnitudes())
+			}
+			if k != Real || at == 0 || at == k.Magnitudes()-1 {
+				continue
+			}
+			x, _ := parseNumber(cell)
+			if lo, hi := k.MagnitudeBounds(at); x < lo || x > hi {
+				t.Fatalf("%v is not in [%v, %v]", x, lo, hi)
+			}
+		}
+	})
+}
+
+// TestMagnitudes: cells are in the order of their values, without gaps, and hold what falls into them.
+func TestMagnitudes(t *testing.T) {
+	last := math.Inf(-1)
+	for cell := range Real.Magnitudes() {
+		lo, hi := Real.MagnitudeBounds(cell)
+		if cell > 0 && lo != last {
+			t.Fatalf("cell %d starts at %v, the one before ends at %v", cell, lo, last)
+		}
+		last = hi
+		for _, x := range []float64{lo, (lo + hi) / 2} {
+			if x == lo && x < 0 || x == 0 && lo != hi {
+				continue // the closed end of a negative cell is its upper one
+			}
+			if got, ok := Real.Magnitude([]byte(strconv.FormatFloat(x, 'g', -1, 64))); !ok || got != cell {
+				t.Fatalf("%v is in cell %d, want %d", x, got, cell)
+			}
+		}
+	}
+	for x := -15; x <= 15; x++ {
+		cell, _ := Integer.Magnitude([]byte(strconv.Itoa(x)))
+		if lo, hi := Integer.MagnitudeBounds(cell); lo != float64(x) || hi != float64(x) {
+			t.Errorf("%d has the cell [%v, %v]", x, lo, hi)
+		}
+	}
+	for text, want := range map[string][2]string{"1999-12-31": {"1999-01-01", "1999-12-31"}, "0900-01-01": {"1800-01-01", "1800-12-31"}, "5000-01-01": {"2199-01-01", "2199-12-31"}} {
+		cell, _ := Date.Magnitude([]byte(text))
+		lo, hi := Date.MagnitudeBounds(cell)
+		c := Column{Kind: Date}
+		if c.show(lo) != want[0] || c.show(hi) != want[1] {
+			t.Errorf("%s is in %s to %s, want %v", text, c.show(lo), c.show(hi), want)
+		}
+	}
+	a, _ := Timestamp.Magnitude([]byte("1999-12-31T23:59:59.999Z"))
+	b, _ := Timestamp.Magnitude([]byte("2000-01-01T00:00:00Z"))
+	if b != a+1 {
+		t.Errorf("the year 2000 begins in cell %d after %d", b, a)
+	}
+	if Categorical.Magnitudes() != 0 {
+		t.Error("categories have magnitudes")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic beyond the cells")
+		}
+	}()
+	Real.MagnitudeBounds(Real.Magnitudes())
+}

@@ -1,0 +1,32 @@
+package table
+
+import (
+	"context"
+)
+
+// Header gives the column names of the CSV or Parquet file at path: the first line of a CSV file, the names of the columns in the schema of a Parquet file.
+// It looks at no row. comma is for CSV only. Not for the standard input, which can be read once only.
+func Header(path string, comma byte) ([]string, error) {
+	format, err := FormatOf(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkComma(comma); err != nil {
+		return nil, err
+	}
+	f, _, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if format == CSV {
+		split := &splitter{r: f, block: blockSize, probe: newTokenizer(comma, ReadOptions{}.withDefaults().MaxCell)}
+		_, names, err := openCSV(split, true)
+		return names, err
+	}
+	p, err := openParquet(context.Background(), f)
+	if err != nil {
+		return nil, err
+	}
+	return p.names(), nil
+}
