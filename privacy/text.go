@@ -137,6 +137,20 @@ func (c textColumn) counts() []int64 {
 	return out
 }
 
+// Names are the public names of the columns, the unit left out.
+func (t *Text) Names() []string { return slices.Clone(t.names) }
+
+// Unit is the name of the id column, "" if there is none, and the most rows of a unit that count.
+func (t *Text) Unit() (name string, maxRows int) { return t.unit, t.k }
+
+// Neighbours is the relation of a session on the table. The zero adjacency is read as add/remove.
+func (t *Text) Neighbours(adj accountant.Adjacency) Neighbours {
+	if adj == 0 {
+		adj = accountant.AddRemove
+	}
+	return Neighbours{Adjacency: adj, MaxRowsPerUnit: t.k}
+}
+
 // String says nothing about the rows.
 func (t *Text) String() string { return "privacy.Text(private)" }
 
@@ -165,10 +179,7 @@ func OpenText(ctx context.Context, t *Text, o Options) (*TextSession, error) {
 	if o.Resumable {
 		return nil, errors.New("privacy: a session on texts cannot be resumed")
 	}
-	nb := Neighbours{Adjacency: o.Adjacency, MaxRowsPerUnit: t.k}
-	if nb.Adjacency == 0 {
-		nb.Adjacency = accountant.AddRemove
-	}
+	nb := t.Neighbours(o.Adjacency)
 	if err := fits(o.Plan, o.Budget, nb.Adjacency); err != nil {
 		return nil, err
 	}

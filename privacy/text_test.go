@@ -273,6 +273,25 @@ func TestDiscoverOrder(t *testing.T) {
 	}
 }
 
+// TestDiscoverNeedsARow: a text all of whose rows were left out when units were bounded is as unknown as one that never was there.
+func TestDiscoverNeedsARow(t *testing.T) {
+	d := Discovery{Sigma: 6, Delta: .4}
+	tab := textTable(nil, nil, 1, nil)
+	tab.load = func(context.Context) (*texts, error) {
+		return &texts{rows: 1, cols: []textColumn{{of: []string{"ghost", "a"}, cells: []uint32{1}}}}, nil
+	}
+	s := openDiscovery(t, tab, accountant.AddRemove, d, 200)
+	for range 200 {
+		found, err := s.Discover("d", 0, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(found, func(f Found) bool { return f.Text == "ghost" }) {
+			t.Fatal("a text without rows was released")
+		}
+	}
+}
+
 // TestTextChargeBeforeReading: what is not in the plan, or not valid, reads nothing and charges nothing; what is, is in the ledger.
 func TestTextChargeBeforeReading(t *testing.T) {
 	reads := 0
@@ -291,6 +310,15 @@ func TestTextChargeBeforeReading(t *testing.T) {
 		t.Fatalf("one ulp too little: %v, %d reads", err, reads)
 	}
 	o.Budget.Epsilon = cost.Epsilon
+	full := NewLedgerFile(filepath.Join(t.TempDir(), "full"))
+	if err := full.SetLimit(context.Background(), nb, "", accountant.Budget{Epsilon: 1e-3, Delta: 1e-3}, ""); err != nil {
+		t.Fatal(err)
+	}
+	o.Ledger = full
+	if _, err := OpenText(context.Background(), tab, o); !errors.Is(err, accountant.ErrBudget) || reads != 0 {
+		t.Fatalf("beyond the ledger's limit: %v, %d reads", err, reads)
+	}
+	o.Ledger = file
 	s, err := OpenText(context.Background(), tab, o)
 	if err != nil || reads != 1 {
 		t.Fatal(err, reads)

@@ -77,6 +77,9 @@ func (p *privateFlags) job(cmd *cobra.Command, t *terminal, args []string) (*job
 		return nil, usagef("INPUT or --dataset is missing")
 	default:
 		j.input = args[0]
+		if p.schema == "" {
+			return nil, noSchema(cmd.Name(), args[0], r.budget)
+		}
 		err = j.openFile(p.schema)
 	}
 	if err != nil {
@@ -124,11 +127,6 @@ func (j *job) openDataset(name string) error {
 }
 
 func (j *job) openFile(schemaPath string) error {
-	if schemaPath == "" {
-		return usagef("--schema is required: a schema says what is publicly known of the columns (kinds, categories, bounds). " +
-			"It must not come from the private rows: write it by hand, or, if the file or a sample of it is public, " +
-			"start from 'decoy schema draft --public FILE'")
-	}
 	if _, err := formatOf("INPUT", j.input); err != nil {
 		return err
 	}
@@ -181,7 +179,7 @@ func (j *job) fit(ctx context.Context, path string) (*release.Model, string, err
 	})
 	j.shown.finish()
 	if err != nil {
-		return nil, "", resumeHint(j.explain(err, s, before))
+		return nil, "", resumeHint(j.explain(err, s != nil, before))
 	}
 	if ignored := s.Report().Ignored; len(ignored) > 0 {
 		j.t.say("ignored: the schema does not name %s of the file", columnsText(ignored))
@@ -189,18 +187,18 @@ func (j *job) fit(ctx context.Context, path string) (*release.Model, string, err
 	return m, s.Run(), nil
 }
 
-// explain adds to the error of a run what became of its budget. s is nil if no mechanism has run.
-func (j *job) explain(err error, s *privacy.Session, before *accountant.Ledger) error {
+// explain adds to the error of a run what became of its budget. A run that did not start has no session.
+func (j *job) explain(err error, started bool, before *accountant.Ledger) error {
 	interrupted := errors.Is(err, context.Canceled)
 	switch {
-	case interrupted && s == nil:
+	case interrupted && !started:
 		return &retold{"interrupted before the first mechanism: nothing is spent", err}
 	case interrupted && j.ledger == nil:
 		return &retold{"interrupted", err}
 	case interrupted:
 		return &retold{fmt.Sprintf("interrupted: the run is closed as cancelled in %s and its budget stays spent", j.ledger.Path()), err}
 	case j.ledger == nil:
-	case s != nil:
+	case started:
 		j.t.say("the budget of this run stays spent")
 	default:
 		if after, readErr := j.ledger.Read(); readErr == nil && after.Spent() == before.Spent() {

@@ -32,7 +32,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "bytes": writeBytes, "truncate": truncateFile, "categories": categories, "rows": countRows,
+			"exits": exits, "bytes": writeBytes, "truncate": truncateFile, "categories": categories, "rows": countRows, "visits": visits,
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
@@ -109,6 +109,24 @@ func categories(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), s.Bytes(), 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), d.Bytes(), 0o600))
+}
+
+// visits [--no-header] FILE N writes N visits, two for each id, with an age and a ward.
+func visits(ts *testscript.TestScript, neg bool, args []string) {
+	header := "id,age,ward\n"
+	if len(args) > 0 && args[0] == "--no-header" {
+		header, args = "", args[1:]
+	}
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: visits [--no-header] FILE N")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	d := bytes.NewBufferString(header)
+	for i := range n {
+		fmt.Fprintf(d, "p%d,%d,%s\n", i/2, 20+i*7%60, []string{"icu", "medical", "surgical"}[i%3])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), d.Bytes(), 0o600))
 }
 
 // rows FILE PATTERN checks that a CSV file has rows, and that each matches the pattern.

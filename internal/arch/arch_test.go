@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"marginal":                       {"schema", "table"},
 	"gan":                            {"schema", "table", "internal/kernels"},
 	"ranges":                         {},
+	"infer":                          {"schema", "accountant", "privacy"},
 	"workload":                       {"schema", "table", "marginal"},
 	"release":                        {"schema", "table", "accountant", "marginal", "gan"},
 	"synth":                          {"schema", "accountant", "privacy", "release", "ranges", "internal/atomicfile"},
@@ -55,7 +56,7 @@ var allowed = map[string][]string{
 	"internal/cmd/querybench":        {"schema", "table", "accountant", "privacy", "release", "synth", "synth/mwem", "synth/smalldb", "workload"},
 	"internal/cmd/timed":             {},
 	"internal/cmd/synthbench":        {"schema", "table", "accountant", "privacy", "synth", "synth/all", "eval"},
-	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "configs", "datasets", "internal/atomicfile", "eval", "attack", "eval/report"},
+	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "configs", "infer", "datasets", "internal/atomicfile", "eval", "attack", "eval/report"},
 }
 
 // readers lists the files outside table that may call table.Read and its kind: everything else cannot open a table file, and so

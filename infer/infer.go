@@ -1,0 +1,165 @@
+// Package infer buys a schema: it writes one for a private table that nobody has described, from noisy counts alone, within a budget.
+//
+// For each column it asks the gate what the cells look like (privacy.TextSession.Kinds), decides on a kind by the rule of this package, and
+// asks for the magnitudes of a column of numbers, dates or timestamps, or for the frequent texts of another. Kinds, bounds, categories and
+// missing tokens follow from these counts and from nothing else. The names of the columns are public. All is one reservation.
+package infer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// Method is the name of such a run in the ledger.
+const Method = "schema infer"
+
+// ErrNothing is returned when no column could be described: the budget was too small for the table, and stays spent.
+var ErrNothing = errors.New("no column stands out of the noise")
+
+// kindShare is the part of ρ for the first question; the second, whose cells are finer, has the rest.
+const kindShare = 0.2
+
+// deltaShare is the part of δ for texts that only one unit has; noise has the rest.
+const deltaShare = 0.5
+
+// Options of [Run].
+type Options struct {
+	Budget        accountant.Budget // required, δ > 0
+	Adjacency     accountant.Adjacency
+	Ledger        *privacy.LedgerFile // nil: in memory only
+	Tool          string
+	CSV           schema.CSV    // of the file, for the schema
+	MaxCategories int           // most categories of a column, the most frequent ones; 0 = 1000
+	Progress      func(float64) // may be nil; told nothing of the data
+}
+
+// Noise is what the answers have in common.
+type Noise struct {
+	Kinds  float64           // σ of the classes of a column, in rows
+	Values privacy.Discovery // σ of magnitudes and texts, in rows; δ of the texts of a column
+}
+
+// Plan gives the noise for a table of so many columns, and the composition that is reserved for it.
+func Plan(columns int, nb privacy.Neighbours, b accountant.Budget) (Noise, accountant.Composition, error) {
+	if err := b.Validate(); err != nil {
+		return Noise{}, nil, err
+	}
+	if b.Delta == 0 {
+		return Noise{}, nil, fmt.Errorf("infer: categories can only be found with delta > 0: %w", accountant.ErrBudgetRange)
+	}
+	if columns < 1 {
+		return Noise{}, nil, fmt.Errorf("infer: there is no column: %w", schema.ErrInvalid)
+	}
+	d := float64(columns)
+	unit := 1 / nb.CountsEvent(1).(accountant.Gaussian).NoiseMultiplier // Δ₂
+	at := func(scale float64) Noise {
+		return Noise{
+			Kinds:  unit * scale * math.Sqrt(d/(2*kindShare)),
+			Values: privacy.Discovery{Sigma: unit * scale * math.Sqrt(d/(2*(1-kindShare))), Delta: b.Delta * deltaShare / d},
+		}
+	}
+	composition := func(n Noise) accountant.Composition {
+		c := accountant.Composition{{Event: nb.CountsEvent(n.Kinds), Count: columns}}
+		for _, e := range nb.DiscoverEvents(n.Values) {
+			c = append(c, accountant.Charge{Event: e.Event, Count: columns})
+		}
+		return c
+	}
+	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition { return composition(at(scale)) })
+	if err != nil {
+		return Noise{}, nil, fmt.Errorf("infer: %w", err)
+	}
+	return at(scale), composition(at(scale)), nil
+}
+
+// Run opens a session on the table, asks, and writes the schema. The session is closed. Errors before the reservation have spent nothing; the
+// session is nil then.
+func Run(ctx context.Context, t *privacy.Text, o Options) (*Result, *privacy.TextSession, error) {
+	names := t.Names()
+	nb := t.Neighbours(o.Adjacency)
+	noise, plan, err := Plan(len(names), nb, o.Budget)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := privacy.OpenText(ctx, t, privacy.Options{
+		Budget: o.Budget, Plan: plan, Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: Method, Tool: o.Tool,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &Result{Budget: o.Budget, Noise: noise, Neighbours: nb, threshold: nb.DiscoverThreshold(noise.Values)}
+	r.unit, r.maxRows = t.Unit()
+	r.csv = o.CSV
+	err = r.ask(ctx, s, names, o)
+	status := accountant.StatusDone
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		status = accountant.StatusCancelled
+	case err != nil:
+		status = accountant.StatusFailed
+	}
+	if err := errors.Join(err, s.Close(status)); err != nil {
+		return nil, s, err
+	}
+	return r, s, r.check()
+}
+
+// ask runs the mechanisms, two a column at most.
+func (r *Result) ask(ctx context.Context, s *privacy.TextSession, names []string, o Options) error {
+	classes := make([][]int64, len(names))
+	rows := 0.0
+	for i := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		if classes[i], err = s.Kinds("classes of a column", i, r.Noise.Kinds); err != nil {
+			return err
+		}
+		for _, n := range classes[i] {
+			rows += float64(n) / float64(len(names))
+		}
+	}
+	r.Rows = math.Max(0, rows)
+	limit := o.MaxCategories
+	if limit <= 0 {
+		limit = 1000
+	}
+	for i, name := range names {
+		if o.Progress != nil {
+			o.Progress(float64(i) / float64(len(names)))
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		v := verdict(classes[i], r.Rows, r.Noise.Kinds)
+		c := Column{Name: name}
+		switch {
+		case v.kind == 0:
+			c.Note = v.note
+		case v.kind == schema.Boolean:
+			c.Found = &schema.Column{Name: name, Kind: schema.Boolean, Missing: v.missing, OnInvalid: schema.Clamp}
+			c.Note = v.note
+		case v.kind == schema.Categorical:
+			found, err := s.Discover("frequent texts of a column", i, r.Noise.Values)
+			if err != nil {
+				return err
+			}
+			c.Found, c.Note = categories(name, found, v, limit, r.threshold)
+		default:
+			counts, err := s.Magnitudes("magnitudes of a column", i, v.kind, r.Noise.Values.Sigma)
+			if err != nil {
+				return err
+			}
+			c.Found, c.Note = bounds(name, counts, v, r.Noise.Values.Sigma)
+		}
+		r.Columns = append(r.Columns, c)
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package infer
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// Result is a bought schema. All of it is public.
+type Result struct {
+	Budget     accountant.Budget
+	Neighbours privacy.Neighbours
+	Noise      Noise
+	Rows       float64  // noisy number of rows
+	Columns    []Column // in the order of the file
+
+	unit      string
+	maxRows   int
+	csv       schema.CSV
+	threshold int64
+}
+
+// Column is what was found out about one column of the file.
+type Column struct {
+	Name  string
+	Found *schema.Column // nil: nothing that could be used
+	Note  string         // the noisy counts behind it, for people
+}
+
+// Schema is the schema of the columns that could be described.
+func (r *Result) Schema() *schema.Schema {
+	s := &schema.Schema{Unit: r.unit, CSV: r.csv}
+	if r.unit != "" {
+		s.MaxRowsPerUnit = r.maxRows
+	}
+	for _, c := range r.Columns {
+		switch {
+		case c.Found != nil:
+			s.Columns = append(s.Columns, *c.Found)
+		case r.csv.NoHeader: // columns go by position: one that is left out must stay as a place
+			s.Columns = append(s.Columns, schema.Column{Name: c.Name, Kind: schema.Categorical, Categories: []string{"(other)"}, OnInvalid: schema.Other, Other: "(other)"})
+		}
+	}
+	return s
+}
+
+// check refuses a result without columns, and one that is no schema.
+func (r *Result) check() error {
+	s := r.Schema()
+	if !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Found != nil }) {
+		return fmt.Errorf("infer: about %.0f rows, noise ±%.0f: %w", r.Rows, r.Noise.Kinds, ErrNothing)
+	}
+	if err := s.Validate(); err != nil {
+		return fmt.Errorf("infer: %w", err)
+	}
+	return nil
+}
+
+// YAML is the schema file, with what was bought, at what noise, as comments.
+func (r *Result) YAML() ([]byte, error) {
+	text, err := r.Schema().YAML()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Bought with epsilon %v, delta %v (%v) by schema infer: every kind, bound and category below\n", r.Budget.Epsilon, r.Budget.Delta, r.Neighbours)
+	fmt.Fprintf(&b, "# follows from noisy counts, so it may be shown to anyone, corrected by hand, and used for any number of runs.\n")
+	fmt.Fprintf(&b, "# About %.0f rows. Noise (standard deviation, rows): %.3g of a class of cells, %.3g of a magnitude or a text.\n", r.Rows, r.Noise.Kinds, r.Noise.Values.Sigma)
+	next := 0
+	skip := func() {
+		for next < len(r.Columns) && r.Columns[next].Found == nil && !r.csv.NoHeader {
+			fmt.Fprintf(&b, "  # %s\n  #   %s\n", comment(r.Columns[next].Name), r.Columns[next].Note)
+			next++
+		}
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "  - name: ") {
+			skip()
+			fmt.Fprintf(&b, "  # %s\n", r.Columns[next].Note)
+			next++
+		}
+		b.WriteString(line)
+	}
+	skip()
+	return b.Bytes(), nil
+}
+
+// comment makes one line of a name.
+func comment(name string) string {
+	return fmt.Sprintf("%q", name)
+}
