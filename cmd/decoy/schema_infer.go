@@ -20,7 +20,7 @@ type schemaInfer struct {
 	epsilon, delta         float64
 	adjacency, ledger, out string
 	public, noHeader       bool
-	columns                []string
+	names                  string // of the columns, with commas between
 	comma, unit            string
 	maxRows, maxCategories int
 }
@@ -57,7 +57,7 @@ to them. A column of which nothing stands out of the noise is left out, and a co
 	f.StringVar(&s.out, "out", "", "schema file `S` to write (required; - is standard output)")
 	f.BoolVar(&s.public, "header-is-public", false, "the names of the columns may be shown to anyone")
 	f.BoolVar(&s.noHeader, "no-header", false, "the first line of a CSV file is a row")
-	f.StringSliceVar(&s.columns, "columns", nil, "with --no-header: the names `A,B,C` of the columns, in order")
+	f.StringVar(&s.names, "columns", "", "with --no-header: the names `A,B,C` of the columns, in order")
 	f.StringVar(&s.comma, "comma", ",", "separator `C` of a CSV file")
 	f.StringVar(&s.unit, "unit", "", "id column `NAME`: all rows with one id are one privacy unit")
 	f.IntVar(&s.maxRows, "max-rows-per-unit", 0, "with --unit: how many rows `K` of a unit are used")
@@ -94,11 +94,11 @@ func (s *schemaInfer) check(cmd *cobra.Command, t *terminal, input string) (*che
 		return nil, usagef("--unit and --max-rows-per-unit go together: every noise grows with the rows that one unit may have")
 	case s.maxCategories < 1 || s.maxCategories > 60000:
 		return nil, usagef("--max-categories %d must be from 1 to 60000", s.maxCategories)
-	case s.noHeader && len(s.columns) == 0:
+	case s.noHeader && s.names == "":
 		return nil, usagef("--no-header needs the names of the columns: --columns a,b,c")
-	case !s.noHeader && len(s.columns) > 0:
+	case !s.noHeader && s.names != "":
 		return nil, usagef("--columns names the columns of a file without a header: it needs --no-header")
-	case s.noHeader && s.unit != "" && s.columns[0] != s.unit:
+	case s.noHeader && s.unit != "" && strings.Split(s.names, ",")[0] != s.unit:
 		return nil, usagef("--no-header: columns go by position, and the unit has to be the first of them")
 	case !s.noHeader && !s.public:
 		return nil, usagef("the names of the columns become part of the schema: --header-is-public says that the first line of %s holds them and "+
@@ -116,7 +116,7 @@ func (s *schemaInfer) check(cmd *cobra.Command, t *terminal, input string) (*che
 	if err := readable(input); err != nil {
 		return nil, err
 	}
-	names := s.columns
+	names := strings.Split(s.names, ",")
 	if !s.noHeader {
 		if names, err = table.Header(input, s.comma[0]); err != nil {
 			return nil, err
