@@ -68,7 +68,7 @@ func checkJob(batch string, j configs.Job) (*batchJob, error) {
 
 // memory is what the job is expected to need, its rows included: a code takes a byte or two, and a cell of a file no less.
 func (b *batchJob) memory() int64 {
-	size := b.plan.Forecast().MemoryBytes
+	size := slack * b.plan.Forecast().MemoryBytes
 	if info, err := os.Stat(b.Input); err == nil && b.Input != "" {
 		size += info.Size()
 	}

@@ -23,7 +23,7 @@ func (b *batch) showPlans(memory int64) error {
 	w := b.t.table()
 	fmt.Fprintln(w, "K\tJOB\tMETHOD\tEPSILON\tDELTA\tCALLS\tNOISE\tMEMORY\tSECONDS\tOUT")
 	for i, job := range b.work {
-		f := job.plan.Forecast()
+		f := synth.ForecastFor(job.plan, assumedRows)
 		noise := "-"
 		for _, n := range f.Noise {
 			if n.Sigma > 0 {

@@ -170,8 +170,8 @@ func (p *plan) Forecast() synth.Forecast {
 		noise = append(noise, synth.Noise{What: what, Count: n, Sigma: p.table})
 	}
 	return synth.Forecast{
-		MemoryBytes: int64(4*float64(c.Batch)*(6*cells+float64(8*c.GeneratorUnits+4*c.Hidden*c.Snapshots)) + 4*9*cells*float64(c.Hidden*c.Steps)),
-		Seconds:     steps * perStep / 2e10,
+		MemoryBytes: int64(4*float64(c.Batch)*(6*cells+float64(8*c.GeneratorUnits+4*c.Hidden*c.Snapshots)) + 4*21*cells*float64(c.Hidden*c.Steps)),
+		Seconds:     steps * perStep / 2.7e10,
 		Noise:       noise,
 	}
 }

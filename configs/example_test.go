@@ -1,0 +1,43 @@
+package configs_test
+
+import (
+	"fmt"
+
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/synth/all"
+)
+
+// A batch file becomes jobs; each has an identity that decides what it may spend.
+func ExampleParseBatch() {
+	b, err := configs.ParseBatch("jobs.yaml", []byte(`
+name: autumn
+tables:
+  - {name: adult, input: adult.csv, schema: adult.yaml}
+epsilons: [0.5, 1]
+job: {out: "{table}-{epsilon}.csv"}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	jobs, err := b.Expand()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, j := range jobs {
+		fmt.Println(j.Name, j.Method, j.Budget(), j.Out)
+	}
+	// Output:
+	// adult-mst-0.5-1 mst {0.5 1e-09} adult-0.5.csv
+	// adult-mst-1-1 mst {1 1e-09} adult-1.csv
+}
+
+// A mistake in a setting names its place and the nearest setting that exists.
+func ExampleDecoder() {
+	given := []configs.Given{{Key: "group_sigma", Value: 3, From: "job.yaml, line 7"}}
+	_, err := all.New("mst", configs.Decoder("mst", given))
+	fmt.Println(err)
+	// Output:
+	// job.yaml, line 7: method mst has no setting "group_sigma"; did you mean "group_sigmas"?: invalid configuration
+}
