@@ -4,7 +4,8 @@
 //	go run ./internal/cmd/ablation -table adult.csv -schema adult.yaml -label income -positive '>50K' [-epsilon 1] [-delta 1e-5] [-runs 3] [-variants wgan,mst]
 //
 // A variant is a name of the list, or a method with settings, as in -variants 'wgan steps=8 hidden=32,wgan preset=small'. A line is printed as soon as its runs
-// are done, so that the command may be cut short. With -variance it prints instead the size of the certificates of one run in each mode, step by step.
+// are done, so that the command may be cut short. With -variance 'wgan post_steps=1' it prints instead the
+// size of the certificates of one run in each mode, step by step.
 //
 // 60 % of the rows, chosen with a fixed public seed, are fitted and the others held out. Each run draws fresh secret noise; a cell is the mean of the
 // runs and, in brackets, the smallest and the largest. Without -table it says so and does nothing.
@@ -88,6 +89,7 @@ func run() error {
 	delta := flag.Float64("delta", 1e-5, "delta")
 	runs := flag.Int("runs", 3, "runs a variant")
 	names, fitters := variants()
+	variance := flag.String("variance", "", "a variant: print the size of its certificates in each mode, step by step, and nothing else")
 	only := flag.String("variants", strings.Join(names, ","), "variants to run")
 	flag.Parse()
 	if *path == "" {
@@ -109,6 +111,13 @@ func run() error {
 	order := rand.New(rand.NewPCG(1, 0)).Perm(all.Rows())
 	cut := all.Rows() * 6 / 10
 	train, holdout := all.Select(order[:cut]), all.Select(order[cut:])
+	if *variance != "" {
+		f, err := fitterOf(*variance, fitters)
+		if err != nil {
+			return err
+		}
+		return printVariance(train, f, accountant.Budget{Epsilon: *epsilon, Delta: *delta})
+	}
 	real, err := eval.TRTR(train, holdout, task)
 	if err != nil {
 		return err

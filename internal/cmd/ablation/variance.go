@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/wgan"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// printVariance runs the method once, with as few generator steps as train a critic, and prints √(total variance) of each step's noise, at noise multiplier 1,
+// as each mode would have it. It is an error if a step is out of order.
+func printVariance(train *table.Table, f synth.Fitter, b accountant.Budget) error {
+	nb := privacy.NeighboursOf(train.Schema(), accountant.AddRemove)
+	p, err := f.Plan(train.Schema(), nb, b)
+	if err != nil {
+		return err
+	}
+	fit, ok := p.(synth.Resumer)
+	if !ok || f.Name() != wgan.Name {
+		return fmt.Errorf("-variance is of method %s", wgan.Name)
+	}
+	s, err := privacy.Open(context.Background(), privacy.FromTable(train), privacy.Options{Budget: b, Plan: p.Composition(), Method: f.Name()})
+	if err != nil {
+		return err
+	}
+	var last []byte
+	save := func(state []byte) error { last = bytes.Clone(state); return nil }
+	if _, err := fit.FitFrom(context.Background(), s, nil, save, nil); err != nil {
+		return err
+	}
+	sizes, err := wgan.StepSizes(last, train.Schema(), nb)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-6s %10s %10s %10s %10s %16s\n", "step", "thesis", "box", "blocks", "residual", "thesis/blocks")
+	for k, x := range sizes {
+		fmt.Printf("%-6d %10.1f %10.1f %10.1f %10.1f %16.1f\n", k+1, x.Thesis, x.Box, x.Blocks, x.Residual, x.Thesis/x.Blocks)
+		if !x.Ordered() {
+			return fmt.Errorf("step %d is out of order", k+1)
+		}
+	}
+	return s.Close(accountant.StatusDone)
+}
