@@ -139,7 +139,7 @@ func BenchmarkPropagate10M(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := newPropagator(tree, distinctRanked(sizes, cliques))
+	p := newPropagator(tree, full(distinctRanked(sizes, cliques)))
 	theta, mu := make([]float64, p.dim), make([]float64, p.dim)
 	for i := range theta {
 		theta[i] = u.NormFloat64()

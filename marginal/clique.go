@@ -94,7 +94,7 @@ func (p *propagator) potential(c *cliqueState, h int) {
 		b, lo := c.block(k)
 		clear(b)
 		for _, t := range root.terms {
-			addTo(b, p.theta[p.terms[t].off+lo:])
+			p.terms[t].addTo(b, p.theta, lo)
 		}
 		for _, ch := range root.children {
 			child := &c.nodes[ch]
@@ -131,7 +131,9 @@ func (p *propagator) share(c *cliqueState, h int) {
 		b, lo := c.block(k)
 		c.sep.mul(b, c.scale, k)
 		for _, t := range root.terms {
-			copy(p.mu[p.terms[t].off+lo:], b)
+			if p.terms[t].coarse == nil {
+				copy(p.mu[p.terms[t].off+lo:], b)
+			}
 		}
 		at := len(c.scale)
 		for _, ch := range c.small {

@@ -29,37 +29,41 @@ type estimator struct {
 	y      []float64
 	weight []float64 // 0 = fixed
 	center []float64
-	mu     []float64 // marginals of the last value
-	start  *path     // optional guesses
+	mu     []float64    // marginals of the last value
+	tables []resolution // of the terms
+	start  *path        // optional guesses
 	path   *path
 }
 
 // A path keeps the log potentials after each Bregman step, as a guess for the
 // next fit: guesses need no precision.
 type path struct {
-	cols  [][]int // of the terms, rank order
-	theta [bregmanSteps][][]float32
+	tables []resolution // of the terms
+	theta  [bregmanSteps][][]float32
 }
 
 // newEstimator plans for the targets ts; n is the number of rows.
 func newEstimator(sizes []int, ts []target, n, shrink float64, limit int) (*estimator, error) {
 	cols := make([][]int, 0, len(ts)+len(sizes))
+	tables := make([]resolution, 0, cap(cols))
 	for _, t := range ts {
 		cols = append(cols, t.cols)
+		tables = append(tables, resolution{t.cols, t.groups})
 	}
 	oneWay := make([]int, len(sizes))
 	for c := range sizes {
-		oneWay[c] = slices.IndexFunc(cols, func(q []int) bool { return len(q) == 1 && q[0] == c })
+		oneWay[c] = slices.IndexFunc(tables, func(r resolution) bool { return len(r.cols) == 1 && r.cols[0] == c && r.groups == nil })
 		if oneWay[c] < 0 {
 			oneWay[c] = len(cols)
 			cols = append(cols, []int{c})
+			tables = append(tables, resolution{cols: []int{c}})
 		}
 	}
 	tree, err := newJunctionTree(sizes, cols, limit)
 	if err != nil {
 		return nil, err
 	}
-	e := &estimator{prop: newPropagator(tree, cols), n: n}
+	e := &estimator{prop: newPropagator(tree, tables), n: n, tables: tables}
 	v := func() []float64 { return make([]float64, e.prop.dim) }
 	e.y, e.weight, e.center, e.mu = v(), v(), v(), v()
 	logs, cells := 0.0, 0
@@ -93,15 +97,16 @@ func startCounts(sizes []int, ts []target, c int, n float64) []float64 {
 	k := sizes[c]
 	y, precision := make([]float64, k), make([]float64, k)
 	for _, t := range ts {
-		if !slices.Contains(t.cols, c) {
+		at := slices.Index(t.cols, c)
+		if at < 0 || t.groups != nil && t.groups[at] != nil {
 			continue
 		}
 		variance := make([]float64, len(t.sigma))
 		for i, s := range t.sigma {
 			variance[i] = s * s
 		}
-		sum := project(sizes, factor{t.cols, t.y}, []int{c})
-		noise := project(sizes, factor{t.cols, variance}, []int{c})
+		sum := project(t.sizes, factor{t.cols, t.y}, []int{c})
+		noise := project(t.sizes, factor{t.cols, variance}, []int{c})
 		for i := range y {
 			y[i] += sum.v[i] / noise.v[i]
 			precision[i] += 1 / noise.v[i]
@@ -169,10 +174,7 @@ func (e *estimator) value(grad, diag, x []float64) float64 {
 func (e *estimator) run(ctx context.Context, iterations int, step func(done int)) error {
 	l := newLBFGS(e.prop.dim)
 	done := 0
-	e.path = &path{}
-	for _, tm := range e.prop.terms {
-		e.path.cols = append(e.path.cols, tm.cols)
-	}
+	e.path = &path{tables: e.tables}
 	for k := range bregmanSteps {
 		copy(l.x, e.center)
 		e.guess(l.x, k)
@@ -206,9 +208,9 @@ func (e *estimator) guess(x []float64, k int) {
 	if e.start == nil {
 		return
 	}
-	for j, cols := range e.start.cols {
-		for _, tm := range e.prop.terms {
-			if !slices.Equal(tm.cols, cols) || e.weight[tm.off] == 0 {
+	for j, table := range e.start.tables {
+		for i, tm := range e.prop.terms {
+			if !table.equal(e.tables[i]) || e.weight[tm.off] == 0 {
 				continue
 			}
 			for i, t := range e.start.theta[k][j] {

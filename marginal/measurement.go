@@ -14,6 +14,49 @@ type Measurement struct {
 	Counts []float64 // noisy counts, row-major over Cols as listed, last fastest
 	Sigma  float64   // standard deviation of the noise of every cell; > 0 unless Sigmas is set
 	Sigmas []float64 // optional: the standard deviation of each cell, > 0, in place of Sigma
+	// Groups, if set, has one entry for each of Cols: nil, or the group of each code, groups numbered from 0 without gaps. Counts are then over
+	// groups: a table at a lower resolution, which may stand beside others over the same columns at full resolution.
+	Groups [][]uint16
+}
+
+// sizes returns the codes or groups of each column, as far as the measurement counts it; other columns are as in codes.
+func (m *Measurement) sizes(codes []int) []int {
+	if m.Groups == nil {
+		return codes
+	}
+	out := slices.Clone(codes)
+	for i, c := range m.Cols {
+		if i < len(m.Groups) && m.Groups[i] != nil {
+			out[c] = int(slices.Max(m.Groups[i])) + 1
+		}
+	}
+	return out
+}
+
+// checkGroups returns an error if the groups do not fit columns of these sizes.
+func (m *Measurement) checkGroups(sizes []int) error {
+	if m.Groups == nil {
+		return nil
+	}
+	if len(m.Groups) != len(m.Cols) {
+		return fmt.Errorf("groups of %d columns for %d columns", len(m.Groups), len(m.Cols))
+	}
+	for i, g := range m.Groups {
+		if g == nil {
+			continue
+		}
+		if len(g) != sizes[m.Cols[i]] {
+			return fmt.Errorf("groups of %d codes for the %d of column %d", len(g), sizes[m.Cols[i]], m.Cols[i])
+		}
+		seen := make([]bool, slices.Max(g)+1)
+		for _, x := range g {
+			seen[x] = true
+		}
+		if slices.Contains(seen, false) {
+			return fmt.Errorf("the group numbers of column %d have gaps", m.Cols[i])
+		}
+	}
+	return nil
 }
 
 // sigma returns the standard deviation of cell i.
@@ -38,7 +81,6 @@ func (m *Measurement) variance() float64 {
 
 // check returns an error if the measurement does not fit columns of these sizes.
 func (m *Measurement) check(sizes []int) error {
-	cells := 1.0
 	for i, c := range m.Cols {
 		if c < 0 || c >= len(sizes) {
 			return fmt.Errorf("column %d is not in 0..%d", c, len(sizes)-1)
@@ -46,8 +88,11 @@ func (m *Measurement) check(sizes []int) error {
 		if slices.Contains(m.Cols[:i], c) {
 			return fmt.Errorf("column %d is listed twice", c)
 		}
-		cells *= float64(sizes[c])
 	}
+	if err := m.checkGroups(sizes); err != nil {
+		return err
+	}
+	cells := cellsOf(m.sizes(sizes), m.Cols)
 	if float64(len(m.Counts)) != cells {
 		return fmt.Errorf("%d counts for %.0f cells", len(m.Counts), cells)
 	}
@@ -84,9 +129,11 @@ func total(ms []Measurement) float64 {
 // A target is what is measured over one set of columns: all its measurements,
 // averaged by inverse variance, which changes the squared error by a constant only.
 type target struct {
-	cols  []int     // rank order
-	y     []float64 // counts
-	sigma []float64
+	cols   []int      // rank order
+	groups [][]uint16 // nil, or per column nil or the group of each code
+	sizes  []int      // of every column at this resolution
+	y      []float64  // counts
+	sigma  []float64
 }
 
 // targets merges the measurements by their sets of columns, in an order that
@@ -97,19 +144,20 @@ func targets(sizes []int, ms []Measurement) []target {
 		m := &ms[i]
 		cols := slices.Clone(m.Cols)
 		rankOrder(sizes, cols)
+		groups, all := m.ranked(cols), m.sizes(sizes)
 		n := len(m.Counts)
 		y, weight := make([]float64, n), make([]float64, n)
-		transpose(y, m.Counts, sizes, m.Cols, cols)
+		transpose(y, m.Counts, all, m.Cols, cols)
 		if m.Sigmas == nil {
 			for k := range weight {
 				weight[k] = m.Sigma
 			}
 		} else {
-			transpose(weight, m.Sigmas, sizes, m.Cols, cols)
+			transpose(weight, m.Sigmas, all, m.Cols, cols)
 		}
-		k := slices.IndexFunc(ts, func(t target) bool { return slices.Equal(t.cols, cols) })
+		k := slices.IndexFunc(ts, func(t target) bool { return slices.Equal(t.cols, cols) && sameGroups(t.groups, groups) })
 		if k < 0 {
-			ts = append(ts, target{cols, y, weight})
+			ts = append(ts, target{cols, groups, all, y, weight})
 			continue
 		}
 		t := &ts[k]
@@ -119,6 +167,32 @@ func targets(sizes []int, ms []Measurement) []target {
 			t.sigma[j] = 1 / math.Sqrt(a+b)
 		}
 	}
-	slices.SortFunc(ts, func(a, b target) int { return slices.Compare(a.cols, b.cols) })
+	slices.SortStableFunc(ts, func(a, b target) int {
+		if c := slices.Compare(a.cols, b.cols); c != 0 {
+			return c
+		}
+		return compareGroups(a.groups, b.groups)
+	})
 	return ts
+}
+
+// ranked returns the groups in the order of cols, a permutation of m.Cols; nil if no column has any.
+func (m *Measurement) ranked(cols []int) [][]uint16 {
+	var out [][]uint16
+	for i, g := range m.Groups {
+		if g != nil {
+			if out == nil {
+				out = make([][]uint16, len(cols))
+			}
+			out[slices.Index(cols, m.Cols[i])] = g
+		}
+	}
+	return out
+}
+
+func sameGroups(a, b [][]uint16) bool { return compareGroups(a, b) == 0 }
+
+// compareGroups orders groups of the same columns.
+func compareGroups(a, b [][]uint16) int {
+	return slices.CompareFunc(a, b, slices.Compare[[]uint16])
 }

@@ -120,7 +120,7 @@ func TestSpans(t *testing.T) {
 			t.Fatal(err)
 		}
 		terms := [][]int{all[1:], all[:d-2], {0, d - 1}, {5, d - 1}, {7}}
-		many, one := newPropagator(tree, terms), newPropagator(tree, terms)
+		many, one := newPropagator(tree, full(terms)), newPropagator(tree, full(terms))
 		c := &one.cliques[0]
 		c.spans = []span{{0, c.nodes[0].cells / c.nodes[0].block}}
 		c.spare, c.large, c.small = nil, nil, c.nodes[0].children

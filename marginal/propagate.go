@@ -12,6 +12,8 @@ type term struct {
 	off    int   // its cells are [off, off+cells) of the parameter vector
 	cells  int
 	clique int // clique it is assigned to: the smallest that holds it
+	// A term over groups of codes: its cell of each cell over the codes. nil: the same.
+	coarse []int32
 }
 
 // A propagator computes, for log potentials θ over the terms, the marginals of
@@ -36,7 +38,7 @@ type propagator struct {
 
 // newPropagator plans and allocates. Every term must be inside a clique of the
 // tree.
-func newPropagator(t *junctionTree, cols [][]int) *propagator {
+func newPropagator(t *junctionTree, tables []resolution) *propagator {
 	p := &propagator{tree: t, cliques: make([]cliqueState, len(t.cliques))}
 	sets := make([]colset, len(t.cliques))
 	for i, q := range t.cliques {
@@ -45,7 +47,8 @@ func newPropagator(t *junctionTree, cols [][]int) *propagator {
 			sets[i].add(c)
 		}
 	}
-	for _, cs := range cols {
+	for _, r := range tables {
+		cs := r.cols
 		s := newColset(len(t.sizes))
 		for _, c := range cs {
 			s.add(c)
@@ -56,8 +59,8 @@ func newPropagator(t *junctionTree, cols [][]int) *propagator {
 				best = i
 			}
 		}
-		n := int(cellsOf(t.sizes, cs))
-		p.terms = append(p.terms, term{cols: cs, off: p.dim, cells: n, clique: best})
+		coarse, n := r.cells(t.sizes)
+		p.terms = append(p.terms, term{cols: cs, off: p.dim, cells: n, clique: best, coarse: coarse})
 		p.dim += n
 	}
 	for i := range p.cliques {
@@ -103,7 +106,7 @@ func (p *propagator) prepare(i int) {
 	c.table = make([]float64, c.nodes[0].cells)
 	for k := 1; k < len(c.nodes); k++ {
 		nd := &c.nodes[k]
-		if !nd.plain() {
+		if !p.plain(nd) {
 			nd.in = make([]float64, nd.cells)
 			nd.out = nd.in
 		}
@@ -117,8 +120,8 @@ func (p *propagator) prepare(i int) {
 
 // plain reports whether the node is one measured table and nothing else: it
 // then works on the caller's vectors.
-func (nd *node) plain() bool {
-	return len(nd.terms) == 1 && len(nd.kids) == 0 && len(nd.children) == 0
+func (p *propagator) plain(nd *node) bool {
+	return len(nd.terms) == 1 && len(nd.kids) == 0 && len(nd.children) == 0 && p.terms[nd.terms[0]].coarse == nil
 }
 
 // run calibrates: mu receives the marginals of the terms for log potentials
@@ -141,7 +144,7 @@ func (p *propagator) collect(i int) {
 	c := &p.cliques[i]
 	for k := len(c.nodes) - 1; k > 0; k-- {
 		nd := &c.nodes[k]
-		if nd.plain() {
+		if p.plain(nd) {
 			tm := &p.terms[nd.terms[0]]
 			nd.in = p.theta[tm.off : tm.off+tm.cells]
 			continue
@@ -187,7 +190,7 @@ func (p *propagator) collect(i int) {
 // gather adds to v, the table of node nd, what hangs on it.
 func (p *propagator) gather(c *cliqueState, nd *node, v []float64) {
 	for _, t := range nd.terms {
-		addTo(v, p.theta[p.terms[t].off:])
+		p.terms[t].addTo(v, p.theta, 0)
 	}
 	for _, kid := range nd.kids {
 		addTo(v, p.cliques[kid].message)
@@ -207,7 +210,7 @@ func (p *propagator) distribute(i int) {
 	} // else the parent has written the separator's marginal over the sums
 	for k := 1; k < len(c.nodes); k++ {
 		nd := &c.nodes[k]
-		if nd.plain() {
+		if p.plain(nd) {
 			tm := &p.terms[nd.terms[0]]
 			nd.out = p.mu[tm.off : tm.off+tm.cells]
 		}
@@ -219,6 +222,11 @@ func (p *propagator) distribute(i int) {
 		c.addSpares(at, c.nodes[ch].out)
 		at += c.nodes[ch].cells
 	}
+	for _, t := range c.nodes[0].terms {
+		if p.terms[t].coarse != nil {
+			p.terms[t].sumTo(p.mu, c.table)
+		}
+	}
 	c.shareLarge()
 	for k := 1; k < len(c.nodes); k++ {
 		nd := &c.nodes[k]
@@ -226,9 +234,9 @@ func (p *propagator) distribute(i int) {
 			child := &c.nodes[ch]
 			nd.blocks(nd.out, func(k int, b []float64) { child.plan.sum(child.out, b, k) })
 		}
-		if !nd.plain() {
+		if !p.plain(nd) {
 			for _, t := range nd.terms {
-				copy(p.mu[p.terms[t].off:], nd.out)
+				p.terms[t].sumTo(p.mu, nd.out)
 			}
 		}
 		p.pass(c, nd, nd.out)
