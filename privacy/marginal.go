@@ -3,23 +3,23 @@ package privacy
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/table"
 )
 
 // counter counts a validated marginal.
 type counter struct {
-	cols   []int
-	sizes  []int   // codes a column
-	cells  int     // cells before merging
-	cell   []int32 // merged cell of each cell; nil without groups
-	merged int     // cells after merging
+	cols    []int
+	merged  int       // cells, after merging
+	offsets [][]int32 // what each code of a column adds to the number of the merged cell, row-major; nil without groups
 }
 
 // counter validates m against the schema, without reading a row.
 func (s *Session) counter(m Marginal) (counter, error) {
 	all := s.schema.Sizes()
-	c := counter{cols: m.Cols, cells: 1, merged: 1}
+	c := counter{cols: m.Cols, merged: 1}
+	cells := 1
 	if m.Groups != nil && len(m.Groups) != len(m.Cols) {
 		return c, fmt.Errorf("the marginal has groups for %d of %d columns", len(m.Groups), len(m.Cols))
 	}
@@ -30,11 +30,10 @@ func (s *Session) counter(m Marginal) (counter, error) {
 			return c, fmt.Errorf("column %d is not in the schema or is named twice", col)
 		}
 		seen[col] = true
-		if c.cells > MaxCells/all[col] {
+		if cells > MaxCells/all[col] {
 			return c, fmt.Errorf("the marginal over columns %v has more than %d cells", m.Cols, MaxCells)
 		}
-		c.sizes = append(c.sizes, all[col])
-		c.cells *= all[col]
+		cells *= all[col]
 		groups[i] = all[col]
 		if m.Groups != nil && m.Groups[i] != nil {
 			n, err := groupCount(m.Groups[i], all[col])
@@ -45,8 +44,21 @@ func (s *Session) counter(m Marginal) (counter, error) {
 		}
 		c.merged *= groups[i]
 	}
-	if c.merged < c.cells {
-		c.cell = mergedCells(m.Groups, c.sizes, groups, c.cells)
+	if !slices.ContainsFunc(m.Groups, func(g []uint16) bool { return g != nil }) {
+		return c, nil
+	}
+	c.offsets = make([][]int32, len(m.Cols))
+	stride := int32(1)
+	for i := len(m.Cols) - 1; i >= 0; i-- {
+		c.offsets[i] = make([]int32, all[m.Cols[i]])
+		for code := range c.offsets[i] {
+			g := int32(code)
+			if m.Groups[i] != nil {
+				g = int32(m.Groups[i][code])
+			}
+			c.offsets[i][code] = g * stride
+		}
+		stride *= int32(groups[i])
 	}
 	return c, nil
 }
@@ -75,37 +87,37 @@ func groupCount(of []uint16, size int) (int, error) {
 	return n, nil
 }
 
-// mergedCells maps each cell over the codes to its cell over the groups, both row-major.
-func mergedCells(of [][]uint16, sizes, groups []int, cells int) []int32 {
-	out := make([]int32, 1, cells)
-	for i, size := range sizes {
-		next := make([]int32, 0, len(out)*size)
-		for _, prefix := range out {
-			for code := range size {
-				g := int32(code)
-				if of[i] != nil {
-					g = int32(of[i][code])
-				}
-				next = append(next, prefix*int32(groups[i])+g)
-			}
-		}
-		out = next
-	}
-	return out
-}
-
 // count reads the rows.
 func (c counter) count(t *table.Table) []int64 {
-	counts := make([]int64, c.cells)
-	t.CountTo(counts, c.cols)
-	if c.cell == nil {
+	counts := make([]int64, c.merged)
+	if c.offsets == nil {
+		t.CountTo(counts, c.cols)
 		return counts
 	}
-	merged := make([]int64, c.merged)
-	for i, n := range counts {
-		merged[c.cell[i]] += n
+	var cell [4096]int32
+	for lo := 0; lo < t.Rows(); lo += len(cell) {
+		n := min(len(cell), t.Rows()-lo)
+		clear(cell[:n])
+		for i, col := range c.cols {
+			codes := t.Column(col)
+			if codes.U8 != nil {
+				addOffsets(cell[:n], c.offsets[i], codes.U8[lo:])
+			} else {
+				addOffsets(cell[:n], c.offsets[i], codes.U16[lo:])
+			}
+		}
+		for _, k := range cell[:n] {
+			counts[k]++
+		}
 	}
-	return merged
+	return counts
+}
+
+func addOffsets[C uint8 | uint16](cell, offset []int32, codes []C) {
+	codes = codes[:len(cell)]
+	for r, code := range codes {
+		cell[r] += offset[code]
+	}
 }
 
 // positive reports whether x is a usable parameter.
