@@ -143,7 +143,7 @@ func halved(sizes []int, cols [][]int) []resolution {
 			groups[j] = g
 		}
 		if slices.ContainsFunc(groups, func(g []uint16) bool { return g != nil }) {
-			out = append(out, resolution{c, groups})
+			out = append(out, resolution{cols: c, groups: groups})
 		}
 	}
 	return out

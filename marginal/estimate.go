@@ -43,12 +43,12 @@ type path struct {
 }
 
 // newEstimator plans for the targets ts; n is the number of rows.
-func newEstimator(sizes []int, ts []target, n, shrink float64, limit int) (*estimator, error) {
+func newEstimator(sizes []int, ts []target, zeros []Zeros, n, shrink float64, limit int) (*estimator, error) {
 	cols := make([][]int, 0, len(ts)+len(sizes))
 	tables := make([]resolution, 0, cap(cols))
 	for _, t := range ts {
 		cols = append(cols, t.cols)
-		tables = append(tables, resolution{t.cols, t.groups})
+		tables = append(tables, resolution{cols: t.cols, groups: t.groups})
 	}
 	oneWay := make([]int, len(sizes))
 	for c := range sizes {
@@ -58,6 +58,13 @@ func newEstimator(sizes []int, ts []target, n, shrink float64, limit int) (*esti
 			cols = append(cols, []int{c})
 			tables = append(tables, resolution{cols: []int{c}})
 		}
+	}
+	first := len(tables)
+	for _, z := range zeros {
+		ranked := slices.Clone(z.Cols)
+		rankOrder(sizes, ranked)
+		cols = append(cols, ranked)
+		tables = append(tables, resolution{cols: ranked, zeros: true})
 	}
 	tree, err := newJunctionTree(sizes, cols, limit)
 	if err != nil {
@@ -80,6 +87,15 @@ func newEstimator(sizes []int, ts []target, n, shrink float64, limit int) (*esti
 		for k, s := range t.sigma {
 			e.weight[off+k] = bregmanSteps * shrink * s * math.Pow(s/mean, sigmaPower-1)
 		}
+	}
+	for i, z := range zeros {
+		off, v := e.prop.terms[first+i].off, make([]float64, len(z.Impossible))
+		for k, impossible := range z.Impossible {
+			if impossible {
+				v[k] = impossibleLog
+			}
+		}
+		transpose(e.center[off:off+len(v)], v, sizes, z.Cols, cols[first+i])
 	}
 	for c, k := range oneWay {
 		off := e.prop.terms[k].off

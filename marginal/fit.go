@@ -16,6 +16,7 @@ type Options struct {
 	Shrink     float64               // strength of the pull towards independent columns, see Fit; 0 = 1; .001 is nearly least squares, and slow
 	Progress   func(done, total int) // optional; called with iterations, at most ten times a second, from Fit's goroutine
 	MaxCells   int                   // limit on the cells of the junction tree, and of an answer; 0 = 1e8, at most 2³¹-1
+	Zeros      []Zeros               // cells that no row can be in, whatever was measured
 	Warm       *Model                // optional: a model of the same columns that Fit made; saves time, does not move the result by more than the tolerance
 }
 
@@ -77,7 +78,7 @@ func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model,
 	if n == 0 {
 		n = total(ms)
 	}
-	e, err := newEstimator(sizes, targets(sizes, ms), n, o.Shrink, o.MaxCells)
+	e, err := newEstimator(sizes, targets(sizes, ms), o.Zeros, n, o.Shrink, o.MaxCells)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +113,11 @@ func (o *Options) check(sizes []int, ms []Measurement) error {
 	for i := range ms {
 		if err := ms[i].check(sizes); err != nil {
 			return fmt.Errorf("marginal: measurement %d: %w", i, err)
+		}
+	}
+	for i, z := range o.Zeros {
+		if err := z.check(sizes); err != nil {
+			return fmt.Errorf("marginal: zeros %d: %w", i, err)
 		}
 	}
 	if o.Total != 0 && !(o.Total >= 1 && o.Total <= math.MaxFloat64) {

@@ -34,7 +34,7 @@ func NewGrouping(sizes []int, oneWay []Measurement, k float64) (*Grouping, error
 	g := &Grouping{columns: make([]grouped, len(sizes))}
 	done := make([]bool, len(sizes))
 	for _, m := range oneWay {
-		if len(m.Cols) != 1 || m.Cols[0] < 0 || m.Cols[0] >= len(sizes) || done[m.Cols[0]] {
+		if len(m.Cols) != 1 || m.Groups != nil || m.Cols[0] < 0 || m.Cols[0] >= len(sizes) || done[m.Cols[0]] {
 			return nil, fmt.Errorf("marginal: grouping needs one measurement of each column, got one over %v", m.Cols)
 		}
 		col := m.Cols[0]

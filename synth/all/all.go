@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/aim"
 	"github.com/decoy-dp/decoy/synth/mst"
 	"github.com/decoy-dp/decoy/synth/mwem"
 	"github.com/decoy-dp/decoy/synth/pategan"
@@ -19,6 +20,7 @@ const Default = mst.Name
 // methods is the table. A new method is one line, and `go generate ./synth/all` for the texts of its settings.
 var methods = []method{
 	of(mst.Name, mst.New),
+	of(aim.Name, aim.New),
 	of(mwem.Name, mwem.New),
 	of(smalldb.Name, smalldb.New),
 	of(wgan.Name, wgan.New),

@@ -10,6 +10,18 @@ var texts = map[string]map[string]string{
 		"one_way_share": "share of the budget (in ρ) for one-way marginals; default 0.5",
 		"select_share":  "share for choosing the tree; default 0.1; the rest measures the pairs",
 	},
+	"aim": {
+		"constraints":   "rules that hold for every row: \"if age < 18 then marital = never\", \"start <= end\"",
+		"memory_mb":     "memory of the fit besides the rows, in MB; default 80",
+		"one_way_share": "share for one-way marginals; default 0.05 to 0.6, by how noisy they are",
+		"published":     "the rounds and the accounting of the paper, to compare with",
+		"select_share":  "share of a round for its choice; default 0.1",
+		"sets":          "columns joined by *, with an optional weight: age*sex*income=2",
+		"target":        "column to predict: its marginals weigh more and have a budget of their own",
+		"target_share":  "share of the budget for the pairs of the target; default 0.1 with a target",
+		"time_limit":    "time after which nothing more is chosen; default none",
+		"workload":      "marginals that should be right: pairs, triples, or sets, which Sets lists; default pairs",
+	},
 	"mwem": {
 		"algorithm":     "Algorithm is paper, dense or graph; default graph for a workload of marginals, else dense.",
 		"max_cells":     "MaxCells is the limit on the cells of the histogram, of all components, or of the junction tree; default 10,000,000.",

@@ -1,0 +1,245 @@
+package aim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/synthtest"
+	"github.com/decoy-dp/decoy/table"
+)
+
+var one = accountant.Budget{Epsilon: 1, Delta: 1e-9}
+
+func fitter(t testing.TB, c Config) *Fitter {
+	t.Helper()
+	f, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestConformance(t *testing.T) {
+	synthtest.Run(t, fitter(t, Config{MemoryMB: 1}), fitter(t, Config{}))
+}
+
+func TestConformancePublished(t *testing.T) {
+	f := fitter(t, Config{Published: true, MemoryMB: 1})
+	s := synthtest.Schema(7)
+	m := synthtest.Fit(t, f, synthtest.Table(t, s, 500), one)
+	v, err := m.Verify()
+	if err != nil || v.Charged.Epsilon > 1 || v.Charged.Epsilon < .8 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for name, c := range map[string]Config{
+		"unknown workload":        {Workload: "quads"},
+		"sets without a list":     {Workload: "sets"},
+		"a list without sets":     {Workload: "pairs", Sets: []string{"a*b"}},
+		"share without a target":  {TargetShare: .1},
+		"negative share":          {OneWayShare: -.1},
+		"shares over 1":           {Target: "x", TargetShare: .6, OneWayShare: .5},
+		"NaN share":               {SelectShare: math.NaN()},
+		"share of choosing 1":     {SelectShare: 1},
+		"negative memory":         {MemoryMB: -1},
+		"too much memory":         {MemoryMB: 1 << 21},
+		"negative time":           {TimeLimit: -time.Second},
+		"NaN share of the target": {Target: "x", TargetShare: math.NaN()},
+	} {
+		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s := synthtest.Schema(3)
+	for name, c := range map[string]Config{
+		"target":               {Target: "none"},
+		"column of a set":      {Sets: []string{"column 0*none"}},
+		"column twice":         {Sets: []string{"column 0*column 0"}},
+		"weight":               {Sets: []string{"column 0*column 1=x"}},
+		"negative weight":      {Sets: []string{"column 0=-1"}},
+		"rule without then":    {Constraints: []string{"if column 0=c0"}},
+		"rule of nothing":      {Constraints: []string{"column 0"}},
+		"category of a rule":   {Constraints: []string{"if column 0=zz then column 1=c0"}},
+		"order of categories":  {Constraints: []string{"column 0 <= column 1"}},
+		"unknown column":       {Constraints: []string{"column 0 < nothing"}},
+		"rules out everything": {Constraints: []string{"if column 0!=c7 then column 1=c0"}},
+	} {
+		if _, err := fitter(t, c).Plan(s, privacy.NeighboursOf(s, 0), one); !errors.Is(err, synth.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := fitter(t, Config{Sets: []string{"a*b"}, Target: "x"}).Config(); got.Workload != "sets" || got.TargetShare != .1 || got.MemoryMB != 80 {
+		t.Errorf("defaults %+v", got)
+	}
+	if _, err := fitter(t, Config{}).Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
+		t.Errorf("delta 0: %v", err)
+	}
+}
+
+func TestClosure(t *testing.T) {
+	c := closure([]ColumnSet{{[]int{0, 1}, 1}, {[]int{1, 2}, 3}}, 2)
+	got := map[string]float64{}
+	for _, x := range c {
+		got[fmt.Sprint(x.cols)] = x.weight
+	}
+	// With the target 2 the second set counts double: column weights are 1, 7 and 6.
+	want := map[string]float64{"[0]": 1. / 13, "[1]": 7. / 13, "[2]": 6. / 13, "[0 1]": 8. / 13, "[1 2]": 1}
+	if len(got) != len(want) {
+		t.Fatalf("%v", got)
+	}
+	for k, w := range want {
+		if math.Abs(got[k]-w) > 1e-12 {
+			t.Errorf("weight of %s: %v, want %v", k, got[k], w)
+		}
+	}
+}
+
+func TestRuns(t *testing.T) {
+	for _, tt := range []struct {
+		mass []float64
+		n    int
+		want []uint16
+	}{
+		{[]float64{1, 1, 1, 1}, 2, []uint16{0, 0, 1, 1}},
+		{[]float64{0, 10, 0, 0}, 2, nil}, // no gaps and at most two runs
+		{[]float64{0, 0, 0}, 2, nil},
+		{[]float64{9, 1, 1, 1, 9}, 3, []uint16{0, 1, 1, 1, 2}},
+	} {
+		got := runs(tt.mass, tt.n)
+		for i := range got {
+			if i > 0 && got[i] != got[i-1] && got[i] != got[i-1]+1 || got[0] != 0 || int(got[i]) >= tt.n {
+				t.Errorf("%v in %d: %v", tt.mass, tt.n, got)
+			}
+		}
+		if tt.want != nil && !slices.Equal(got, tt.want) {
+			t.Errorf("%v in %d: %v, want %v", tt.mass, tt.n, got, tt.want)
+		}
+	}
+}
+
+// TestTimeLimit: the clock stops the choice; what is left is spent on what was chosen, and the claim holds.
+func TestTimeLimit(t *testing.T) {
+	f := fitter(t, Config{TimeLimit: time.Nanosecond})
+	m := synthtest.Fit(t, f, synthtest.Table(t, synthtest.Schema(8), 2000), one)
+	v, err := m.Verify()
+	if err != nil || v.Charged.Epsilon > 1 || v.Charged.Epsilon < .95 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if n := len(m.Settings["marginals"].([]any)); n != 2 {
+		t.Errorf("%d marginals after the time was up, want the one chosen, twice", n)
+	}
+}
+
+// TestMemoryLimit: thirty columns of 2 to 6 codes at 1 MB: the tree stays within it and the fit ends.
+func TestMemoryLimit(t *testing.T) {
+	s := synthtest.Schema(30)
+	m := synthtest.Fit(t, fitter(t, Config{MemoryMB: 1}), synthtest.Table(t, s, 3000), accountant.Budget{Epsilon: 20, Delta: 1e-9})
+	if m.Parameters.Bytes > 8*1_000_000/bytesPerCell+100_000 {
+		t.Errorf("the model has %d bytes", m.Parameters.Bytes)
+	}
+}
+
+// TestConstraintsHoldInEveryRow: impossible rows are never sampled, though the table has them.
+func TestConstraintsHoldInEveryRow(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "age", Kind: schema.Integer, Min: 0, Max: 39},
+		{Name: "marital", Kind: schema.Categorical, Categories: []string{"never", "married", "widowed"}},
+		{Name: "from", Kind: schema.Integer, Min: 0, Max: 9},
+		{Name: "to", Kind: schema.Integer, Min: 0, Max: 9, Missing: []string{"?"}},
+	}}
+	const n = 4000
+	cols := make([]table.Codes, 4)
+	for i, size := range s.Sizes() {
+		cols[i].U8 = make([]uint8, n)
+		for r := range n {
+			cols[i].U8[r] = uint8((r*(7+i) + r/11) % size)
+		}
+	}
+	tab, err := table.FromColumns(s, cols, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := fitter(t, Config{Constraints: []string{"if age < 18 then marital = never", "from <= to", "if age >= 30 and marital = never then from > 4"}})
+	syn := synthtest.Sample(t, synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 5, Delta: 1e-9}), 20000, 3)
+	young, missing := 0, 0
+	for r := range syn.Rows() {
+		age, marital, from, to := syn.Column(0).At(r), syn.Column(1).At(r), syn.Column(2).At(r), syn.Column(3).At(r)
+		if age < 18 {
+			young++
+		}
+		if to == 10 {
+			missing++
+		}
+		if age < 18 && marital != 0 || to < 10 && from > to || age >= 30 && marital == 0 && from <= 4 {
+			t.Fatalf("row %d: age %d, marital %d, from %d, to %d", r, age, marital, from, to)
+		}
+	}
+	if young < 2000 || missing < 500 {
+		t.Errorf("%d young rows, %d missing: too few to show anything", young, missing)
+	}
+}
+
+func TestContradictionIsReported(t *testing.T) {
+	s := synthtest.Schema(3)
+	f := fitter(t, Config{Constraints: []string{"if column 0 = c0 then column 1 = c0", "if column 0 = c0 then column 1 = c1", "if column 0 = c1 then column 2 = c0",
+		"if column 0 = c1 then column 2 = c1"}})
+	tab := synthtest.Table(t, s, 500)
+	_, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f, synth.RunOptions{Budget: one})
+	if !errors.Is(err, synth.ErrConfig) || !strings.Contains(err.Error(), "contradicts") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestTargetKeepsARareClass: 5 000 rows of which 2 % are positive, ε = 1: the rate is within a fifth on average over three runs.
+func TestTargetKeepsARareClass(t *testing.T) {
+	s := synthtest.Schema(6)
+	base := synthtest.Table(t, s, 5000)
+	cols := make([]table.Codes, 6)
+	for i := range cols {
+		cols[i] = base.Column(i)
+	}
+	rare := make([]uint8, 5000)
+	for r := range rare {
+		if r%50 == 0 {
+			rare[r] = 1
+		}
+	}
+	cols[5] = table.Codes{U8: rare} // column 5 has two codes
+	tab, err := table.FromColumns(s, cols, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, rate := fitter(t, Config{Target: "column 5"}), 0.0
+	for seed := range uint64(3) {
+		counts := make([]int64, 2)
+		synthtest.Sample(t, synthtest.Fit(t, f, tab, one), 5000, seed).CountTo(counts, []int{5})
+		rate += float64(counts[1]) / 5000 / 3
+	}
+	if math.Abs(rate-.02) > .004 {
+		t.Errorf("rate %v, want .02", rate)
+	}
+}
+
+func TestSettingsNameTheMarginals(t *testing.T) {
+	m := synthtest.Fit(t, fitter(t, Config{}), synthtest.Table(t, synthtest.Schema(4), 3000), one)
+	chosen, ok := m.Settings["marginals"].([]any)
+	if !ok || len(chosen) == 0 {
+		t.Fatalf("settings %v", m.Settings)
+	}
+	if _, err := m.Verify(); err != nil || m.Parameters.Kind != release.KindMarginal {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,154 @@
+package aim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+// Name is the method's name.
+const Name = "aim"
+
+// Config are the settings of AIM. The zero value is the default.
+type Config struct {
+	Workload    string        `mapstructure:"workload"`      // marginals that should be right: pairs, triples, or sets, which Sets lists; default pairs
+	Sets        []string      `mapstructure:"sets"`          // columns joined by *, with an optional weight: age*sex*income=2
+	Target      string        `mapstructure:"target"`        // column to predict: its marginals weigh more and have a budget of their own
+	TargetShare float64       `mapstructure:"target_share"`  // share of the budget for the pairs of the target; default 0.1 with a target
+	OneWayShare float64       `mapstructure:"one_way_share"` // share for one-way marginals; default 0.05 to 0.6, by how noisy they are
+	SelectShare float64       `mapstructure:"select_share"`  // share of a round for its choice; default 0.1
+	MemoryMB    int           `mapstructure:"memory_mb"`     // memory of the fit besides the rows, in MB; default 80
+	TimeLimit   time.Duration `mapstructure:"time_limit"`    // time after which nothing more is chosen; default none
+	Constraints []string      `mapstructure:"constraints"`   // rules that hold for every row: "if age < 18 then marital = never", "start <= end"
+	Published   bool          `mapstructure:"published"`     // the rounds and the accounting of the paper, to compare with
+}
+
+// ColumnSet is one set of columns whose marginal should be right.
+type ColumnSet struct {
+	Cols   []int
+	Weight float64 // > 0
+}
+
+// Fitter is a configured AIM.
+type Fitter struct{ cfg Config }
+
+// New validates the settings, as far as they can be without a schema.
+func New(c Config) (*Fitter, error) {
+	bad := func(format string, args ...any) (*Fitter, error) {
+		return nil, fmt.Errorf("aim: "+format+": %w", append(args, synth.ErrConfig)...)
+	}
+	if c.Workload == "" {
+		c.Workload = "pairs"
+		if len(c.Sets) > 0 {
+			c.Workload = "sets"
+		}
+	}
+	if !slices.Contains([]string{"pairs", "triples", "sets"}, c.Workload) {
+		return bad("workload %q must be pairs, triples or sets", c.Workload)
+	}
+	if (c.Workload == "sets") != (len(c.Sets) > 0) {
+		return bad("workload sets and the setting sets go together")
+	}
+	if c.Target == "" && c.TargetShare != 0 {
+		return bad("target_share %v without a target", c.TargetShare)
+	}
+	if c.Target != "" && c.TargetShare == 0 {
+		c.TargetShare = 0.1
+	}
+	if c.SelectShare == 0 {
+		c.SelectShare = 0.1
+	}
+	if c.MemoryMB == 0 {
+		c.MemoryMB = 80
+	}
+	if !(c.TargetShare >= 0 && c.OneWayShare >= 0 && c.TargetShare+max(c.OneWayShare, 0.05) < 1) {
+		return bad("target_share %v and one_way_share %v must not be negative and add up to less than 1", c.TargetShare, c.OneWayShare)
+	}
+	if !(c.SelectShare > 0 && c.SelectShare < 1) {
+		return bad("select_share %v must be in (0, 1)", c.SelectShare)
+	}
+	if c.MemoryMB < 1 || c.MemoryMB > 1<<20 {
+		return bad("memory_mb %d must be from 1 to %d", c.MemoryMB, 1<<20)
+	}
+	if c.TimeLimit < 0 {
+		return bad("time_limit %v must not be negative", c.TimeLimit)
+	}
+	return &Fitter{cfg: c}, nil
+}
+
+// Name is "aim".
+func (f *Fitter) Name() string { return Name }
+
+// Config is the settings with the defaults filled in.
+func (f *Fitter) Config() Config { return f.cfg }
+
+// columnSets resolves the workload.
+func (c Config) columnSets(s *schema.Schema) ([]ColumnSet, error) {
+	var out []ColumnSet
+	d := len(s.Columns)
+	switch c.Workload {
+	case "pairs":
+		for i := range d {
+			for j := i + 1; j < d; j++ {
+				out = append(out, ColumnSet{[]int{i, j}, 1})
+			}
+		}
+	case "triples":
+		for i := range d {
+			for j := i + 1; j < d; j++ {
+				for k := j + 1; k < d; k++ {
+					out = append(out, ColumnSet{[]int{i, j, k}, 1})
+				}
+			}
+		}
+		if d == 2 {
+			out = append(out, ColumnSet{[]int{0, 1}, 1})
+		}
+	}
+	for _, text := range c.Sets {
+		set, err := parseSet(s, text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, set)
+	}
+	return out, nil
+}
+
+// maxSetColumns bounds the columns of one set: its closure has 2^n marginals.
+const maxSetColumns = 6
+
+func parseSet(s *schema.Schema, text string) (ColumnSet, error) {
+	fail := func(what string) (ColumnSet, error) {
+		return ColumnSet{}, fmt.Errorf("aim: set %q: %s: %w", text, what, synth.ErrConfig)
+	}
+	set := ColumnSet{Weight: 1}
+	names, weight, weighted := strings.Cut(text, "=")
+	if weighted {
+		w, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)
+		if err != nil || !(w > 0 && w <= 1e6) {
+			return fail("the weight must be a number in (0, 1e6]")
+		}
+		set.Weight = w
+	}
+	for _, name := range strings.Split(names, "*") {
+		k := s.Index(strings.TrimSpace(name))
+		if k < 0 {
+			return fail("the schema has no column " + strconv.Quote(strings.TrimSpace(name)))
+		}
+		if slices.Contains(set.Cols, k) {
+			return fail("a column is named twice")
+		}
+		set.Cols = append(set.Cols, k)
+	}
+	if len(set.Cols) > maxSetColumns {
+		return fail(fmt.Sprintf("more than %d columns", maxSetColumns))
+	}
+	slices.Sort(set.Cols)
+	return set, nil
+}
