@@ -38,15 +38,15 @@ $ decoy generate patients.csv --schema patients.yaml --epsilon 1 --out synthetic
 		Use:   "infer INPUT --epsilon E --header-is-public --out S [flags]",
 		Short: "buy a schema of a private table with budget",
 		Long: `Write a schema for a private table that nobody has described, from noisy counts alone: what the cells of each column look like
-(numbers, dates, texts, missing), how large its numbers are, and which of its texts are frequent. Nothing else of the rows is used, so
-the schema may be shown to anyone. The cost is entered in the ledger beside the data, and adds to that of every later run.
+(numbers, dates, texts, missing), how large its numbers are, and which of its texts are frequent. Nothing else of the rows is
+used, so the schema may be shown to anyone. The cost is entered in the ledger beside the data, and adds to that of every later run.
 
 The names of the columns, that is the first line of a CSV file, are taken as public and are part of the schema: --header-is-public
 says so, and can only be typed, not set in the environment or a config file. In a file without a header that line would be a private
 row: give --no-header and the names, as --columns a,b,c.
 
-A text is listed as a category if it is in many more rows than the noise; rarer ones become "(other)". Values beyond the bounds are moved
-to them. A column of which nothing stands out of the noise is left out, and a comment in the schema says so.`,
+A text is listed as a category if it is in many more rows than the noise; rarer ones become "(other)". Values beyond the bounds are
+moved to them. A column of which nothing stands out of the noise is left out, and a comment in the schema says so.`,
 		Args: operands("INPUT"),
 	})
 	f := cmd.Flags()

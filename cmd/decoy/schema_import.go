@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/schema/exchange"
+)
+
+type schemaImport struct{ from, table, out string }
+
+func schemaImportCommand(t *terminal) *cobra.Command {
+	s := &schemaImport{}
+	cmd := manual{
+		operands: "FILE  description of a table by another tool",
+		session: `
+$ echo '{"age": 100, "sex": 2}' > domain.json
+$ decoy schema import --from mbi domain.json --out people.yaml
+$ decoy schema check people.yaml
+`}.document(&cobra.Command{
+		Use:   "import --from FORM FILE [--out S]",
+		Short: "make a schema of another tool's description",
+		Long: `Make a schema of the description of a table in the form of another tool: mbi (domain JSON, a size for each column), dpsynth (domain
+YAML) or sdv (metadata JSON). What that form does not say is left open in the schema, with a comment: it is never guessed.`,
+		Args: operands("FILE"),
+	})
+	f := cmd.Flags()
+	f.StringVar(&s.from, "from", "", "`FORM` of the file: "+strings.Join(exchange.Formats(), ", ")+" (required)")
+	f.StringVar(&s.table, "table", "", "`NAME` of the table, for SDV metadata of several")
+	f.StringVar(&s.out, "out", standard, "schema file `S`; - is standard output")
+	complete(cmd, "from", exchange.Formats()...)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd, t, args[0]) }
+	return cmd
+}
+
+func (s *schemaImport) run(cmd *cobra.Command, t *terminal, path string) error {
+	if err := need(cmd, "from"); err != nil {
+		return err
+	}
+	if err := distinct([]place{{"--out", s.out}}, []place{{"FILE", path}}); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return bare(path, err)
+	}
+	d, err := exchange.Import(s.from, data, s.table)
+	if err != nil {
+		return err
+	}
+	yaml, err := d.YAML()
+	if err != nil {
+		return err
+	}
+	for _, c := range d.Columns {
+		if c.Open != "" {
+			t.say("to fill in: column %q, %s", c.Name, c.Open)
+		}
+	}
+	return writeText(t, s.out, yaml)
+}
+
+// writeText writes a small public file, or standard output.
+func writeText(t *terminal, path string, text []byte) error {
+	if path == standard {
+		_, err := t.stdout.Write(text)
+		return err
+	}
+	f, err := atomicfile.Create(path, releaseMode)
+	if err != nil {
+		return fmt.Errorf("--out %w", err)
+	}
+	defer f.Abort()
+	if _, err := io.WriteString(f, string(text)); err != nil {
+		return err
+	}
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	t.say("wrote %s", path)
+	return nil
+}
+
+type schemaExport struct {
+	jsonSchema bool
+	out        string
+}
+
+func schemaExportCommand(t *terminal) *cobra.Command {
+	s := &schemaExport{}
+	cmd := manual{
+		operands: "SCHEMA  schema file (YAML)",
+		session: `
+$ decoy datasets export icu-mortality --schema-out icu.yaml
+$ decoy schema export --json-schema icu.yaml --out icu.schema.json
+`}.document(&cobra.Command{
+		Use:   "export --json-schema SCHEMA [--out FILE]",
+		Short: "write a schema in another form",
+		Long: `Write a schema in a form that other programs read: --json-schema, a JSON Schema (draft 2020-12) of one row, as an object with a
+property for each column.`,
+		Args: operands("SCHEMA"),
+	})
+	f := cmd.Flags()
+	f.BoolVar(&s.jsonSchema, "json-schema", false, "a JSON Schema of one row (required: there is no other form yet)")
+	f.StringVar(&s.out, "out", standard, "`FILE` to write; - is standard output")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if !s.jsonSchema {
+			return usagef("--json-schema is required: it is the one form that there is")
+		}
+		if err := distinct([]place{{"--out", s.out}}, []place{{"SCHEMA", args[0]}}); err != nil {
+			return err
+		}
+		in, err := schema.Load(args[0])
+		if err != nil {
+			return err
+		}
+		text, err := exchange.JSONSchema(in)
+		if err != nil {
+			return err
+		}
+		return writeText(t, s.out, text)
+	}
+	return cmd
+}

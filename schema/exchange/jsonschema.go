@@ -1,0 +1,101 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// JSONSchema writes a valid schema as a JSON Schema (draft 2020-12) of one row: an object with a property for each column, in the order of the
+// schema, and nothing else. Numbers have their bounds, categories and the texts of a boolean are an enum (true and false where the texts are those
+// words), dates and timestamps are texts, and a column that may be missing may be null. The unit is not part of it. The error is that of
+// schema.Validate.
+func JSONSchema(s *schema.Schema) ([]byte, error) {
+	codecs, err := s.Codecs()
+	if err != nil {
+		return nil, err
+	}
+	properties, required := &bytes.Buffer{}, []string{}
+	for i, codec := range codecs {
+		c := codec.Column()
+		name, err := json.Marshal(c.Name)
+		if err != nil {
+			return nil, fmt.Errorf("exchange: %w", err)
+		}
+		body, err := json.Marshal(propertyOf(c))
+		if err != nil {
+			return nil, fmt.Errorf("exchange: %w", err)
+		}
+		if i > 0 {
+			properties.WriteByte(',')
+		}
+		fmt.Fprintf(properties, "%s:%s", name, body)
+		required = append(required, c.Name)
+	}
+	out, err := json.MarshalIndent(struct {
+		Schema     string          `json:"$schema"`
+		Comment    string          `json:"$comment"`
+		Type       string          `json:"type"`
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required"`
+		Additional bool            `json:"additionalProperties"`
+	}{
+		"https://json-schema.org/draft/2020-12/schema", "one row of a table with the decoy schema of SHA-256 " + s.Fingerprint(), "object",
+		json.RawMessage("{" + properties.String() + "}"), required, false,
+	}, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("exchange: %w", err)
+	}
+	return append(out, '\n'), nil
+}
+
+// property is a column as a JSON Schema.
+type property struct {
+	Type    any      `json:"type,omitempty"` // a name, or a list of them
+	Enum    []any    `json:"enum,omitempty"`
+	Format  string   `json:"format,omitempty"`
+	Minimum *float64 `json:"minimum,omitempty"`
+	Maximum *float64 `json:"maximum,omitempty"`
+	Comment string   `json:"$comment,omitempty"`
+}
+
+func propertyOf(c schema.Column) property {
+	var p property
+	kind := ""
+	switch c.Kind {
+	case schema.Integer, schema.Real:
+		kind = map[schema.Kind]string{schema.Integer: "integer", schema.Real: "number"}[c.Kind]
+		p.Minimum, p.Maximum = &c.Min, &c.Max
+	case schema.Boolean:
+		if c.Categories[0] == "false" && c.Categories[1] == "true" {
+			kind = "boolean"
+			break
+		}
+		fallthrough
+	case schema.Categorical:
+		for _, text := range c.Categories {
+			p.Enum = append(p.Enum, text)
+		}
+		if len(c.Missing) > 0 {
+			p.Enum = append(p.Enum, nil)
+		}
+		return p
+	case schema.Date:
+		kind, p.Format, p.Comment = "string", "date", "Go layout "+c.Format
+		if c.Format != "2006-01-02" {
+			p.Format = ""
+		}
+	case schema.Timestamp:
+		kind, p.Format, p.Comment = "string", "date-time", "Go layout "+c.Format
+		if c.Format != "2006-01-02T15:04:05Z07:00" {
+			p.Format = ""
+		}
+	}
+	p.Type = kind
+	if len(c.Missing) > 0 {
+		p.Type = []string{kind, "null"}
+	}
+	return p
+}
