@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
@@ -26,12 +27,15 @@ type evaluate struct {
 	html, json                        string
 	drop, quasi                       string
 	options                           report.Options
+
+	epsilon, delta    float64 // a published evaluation
+	adjacency, ledger string
 }
 
 func evaluateCommand(t *terminal) *cobra.Command {
 	e := &evaluate{}
 	cmd := manual{
-		exits: []int{exitData},
+		exits: []int{exitBudget, exitLocked, exitData},
 		session: `
 $ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
 $ (head -1 icu.csv; sed 1d icu.csv | awk 'NR % 3 != 0') > train.csv
@@ -39,6 +43,8 @@ $ (head -1 icu.csv; sed 1d icu.csv | awk 'NR % 3 == 0') > hold.csv
 $ decoy generate train.csv --schema icu.yaml --epsilon 3 --out s.csv
 $ decoy evaluate --train train.csv --holdout hold.csv --synthetic s.csv --schema icu.yaml --target mortality --report r.html
 wrote r.html, which is not private: keep it as safe as the real table
+$ decoy evaluate --holdout hold.csv --synthetic s.csv --schema icu.yaml --target mortality --epsilon 1
+guarantee: (ε = 1, δ = 1e-09)-differential privacy under adding or removing one row
 `}.document(&cobra.Command{
 		Use:   "evaluate --train REAL --synthetic SYN --schema S [--holdout REAL] [--target COLUMN] [--report R.html] [--json R.json]",
 		Short: "compare a synthetic table with the real one; the result is not private",
@@ -48,7 +54,11 @@ not choose the settings of a private run by it. Files are written with mode 0600
 
 The holdout is real rows that the synthesizer did not see: set some aside before fitting. Without it the privacy loss, prediction
 and the yardsticks are left out. Without --report and --json a table goes to standard output.
-What each figure means: docs/evaluate.md.`,
+What each figure means: docs/evaluate.md.
+
+With --epsilon a few figures are bought through the privacy gate from one private table, the holdout or the training table, and may
+be published: noisy marginal errors, the rate of the positive class, the AUROC of a model trained on the synthetic rows. The
+budget is charged in that table's ledger; 'decoy verify R.json' recomputes the guarantee.`,
 		Args: operands(),
 	})
 	f := cmd.Flags()
@@ -64,7 +74,17 @@ What each figure means: docs/evaluate.md.`,
 	f.StringVar(&e.html, "report", "", "page `R.html` to write")
 	f.StringVar(&e.json, "json", "", "the same figures for programs, `R.json`; - is standard output")
 	f.SetAnnotation("json", typedKey, []string{}) // a switch in other verbs
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return e.run(cmd, t) }
+	f.Float64Var(&e.epsilon, "epsilon", 0, "publish: privacy budget `E` of what is asked of the private table; must be typed each time")
+	f.SetAnnotation("epsilon", typedKey, []string{}) // a config file for generate must not spend here
+	f.Float64Var(&e.delta, "delta", defaultDelta, fmt.Sprintf("with --epsilon, probability `D` in the guarantee, 0 to %v", accountant.MaxDelta))
+	f.StringVar(&e.ledger, "ledger", "", "with --epsilon, ledger `FILE` (default beside the private table)")
+	addAdjacency(cmd, &e.adjacency)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("epsilon") {
+			return e.publish(cmd, t)
+		}
+		return e.run(cmd, t)
+	}
 	return cmd
 }
 
@@ -162,39 +182,50 @@ func list(flag, text string) ([]string, error) {
 	return names, nil
 }
 
-// read reads the tables. Synthetic rows belong to no unit.
+// read reads the tables.
 func (e *evaluate) read(ctx context.Context, t *terminal, shown *progress, s *schema.Schema) (in report.Tables, err error) {
-	free := *s
-	free.Unit, free.MaxRowsPerUnit = "", 0
-	for _, x := range []struct {
-		name, path string
-		s          *schema.Schema
-		to         **table.Table
-		called     *string
-	}{
-		{"--synthetic", e.synthetic, &free, &in.Synthetic, &in.Names.Synthetic},
-		{"--train", e.train, s, &in.Train, &in.Names.Train},
-		{"--holdout", e.holdout, s, &in.Holdout, &in.Names.Holdout},
-	} {
-		if x.path == "" {
-			continue
+	if in.Synthetic, err = e.readSynthetic(ctx, t, shown, s); err != nil {
+		return in, err
+	}
+	if in.Train, err = readTable(ctx, t, shown, "--train", e.train, s); err != nil {
+		return in, err
+	}
+	in.Names.Train, in.Names.Synthetic = filepath.Base(e.train), filepath.Base(e.synthetic)
+	if e.holdout != "" {
+		in.Names.Holdout = filepath.Base(e.holdout)
+		if in.Holdout, err = readTable(ctx, t, shown, "--holdout", e.holdout, s); err != nil {
+			return in, err
 		}
-		var ignored table.Report
-		*x.to, ignored, err = table.Read(ctx, x.path, x.s, table.ReadOptions{Progress: shown.of("reading " + x.name[2:])})
-		if err != nil {
-			return in, fmt.Errorf("%s: %w", x.name, bare(x.path, err))
-		}
-		if len(ignored.Ignored) > 0 {
-			t.say("%s: ignored: the schema does not name %s of the file", x.name, columnsText(ignored.Ignored))
-		}
-		*x.called = filepath.Base(x.path)
 	}
 	if e.synthetic != standard { // which can be read once only
-		if v, err := validity(&free, e.synthetic); err == nil {
+		if v, err := validity(free(s), e.synthetic); err == nil {
 			in.Validity = &v
 		}
 	}
 	return in, nil
+}
+
+// readTable reads a table without protection.
+func readTable(ctx context.Context, t *terminal, shown *progress, name, path string, s *schema.Schema) (*table.Table, error) {
+	out, ignored, err := table.Read(ctx, path, s, table.ReadOptions{Progress: shown.of("reading " + name[2:])})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, bare(path, err))
+	}
+	if len(ignored.Ignored) > 0 {
+		t.say("%s: ignored: the schema does not name %s of the file", name, columnsText(ignored.Ignored))
+	}
+	return out, nil
+}
+
+func (e *evaluate) readSynthetic(ctx context.Context, t *terminal, shown *progress, s *schema.Schema) (*table.Table, error) {
+	return readTable(ctx, t, shown, "--synthetic", e.synthetic, free(s))
+}
+
+// free is the schema of synthetic rows, which belong to no unit.
+func free(s *schema.Schema) *schema.Schema {
+	out := *s
+	out.Unit, out.MaxRowsPerUnit = "", 0
+	return &out
 }
 
 var errEnough = errors.New("enough")

@@ -1,16 +1,18 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/eval/publish"
 	"github.com/decoy-dp/decoy/release"
 )
 
 func verifyCommand(t *terminal) *cobra.Command {
 	return manual{
-		operands: "MODEL  model file",
+		operands: "MODEL  model file, or a published evaluation (decoy evaluate --epsilon E --json)",
 		session: `
 $ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
 $ decoy verify icu.model
@@ -28,6 +30,11 @@ It cannot tell whether the program that wrote the file ran the mechanisms that i
 
 func verify(t *terminal, path string) error {
 	m, err := release.Open(path)
+	if errors.Is(err, release.ErrFormat) {
+		if other := verifyPublished(t, path); !errors.Is(other, publish.ErrFormat) {
+			return other
+		}
+	}
 	if err != nil {
 		return err
 	}
