@@ -113,7 +113,7 @@ func (c Column) histogram() template.HTML {
 
 // bars draws categories.
 func (c Column) bars() template.HTML {
-	const width, left, right, thick, gap = 340., 108., 44., 4.5, 6.
+	const width, left, right, thick, gap = 340., 112., 44., 4.5, 6.
 	all := c.series()
 	row := thick*float64(len(all)) + gap
 	height := row*float64(len(c.Labels)) + 4
@@ -126,7 +126,7 @@ func (c Column) bars() template.HTML {
 		if c.Missing && i == len(c.Labels)-1 || c.Rest && strings.HasSuffix(label, " others") {
 			class = "label soft"
 		}
-		d.text(left-5, y+row/2, class, "end", label, 18)
+		d.text(left-5, y+row/2, class, "end", label, 17)
 		for k, s := range all {
 			d.rect(left, y+thick*float64(k), (width-left-right)*float64(s.shares[i])/top, thick-.5, "bar "+s.class, "")
 		}
@@ -324,7 +324,7 @@ func (h Histogram) chart() template.HTML {
 
 // chart draws the rates of a value in the tables, each with its interval, from 0 up.
 func (r RareValue) chart() template.HTML {
-	const width, left, right, row = 460., 72., 132., 16.
+	const width, left, right, row = 460., 64., 146., 16.
 	rates := []struct {
 		name, class string
 		rate        *Rate
