@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -43,7 +42,11 @@ func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape Shape, rows in
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	nb := privacy.NeighboursOf(s, adj)
+	// The relation is read off the schema and the adjacency here, not asked of package privacy: an auditor does not take the audited's word.
+	k := 1
+	if s.Unit != "" {
+		k = max(1, s.MaxRowsPerUnit)
+	}
 	sizes := s.Sizes()
 	p := &Pair{Name: string(shape), Corner: make([]uint16, len(sizes)), Target: make([]uint16, len(sizes))}
 	same := true
@@ -54,7 +57,7 @@ func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape Shape, rows in
 	if same {
 		return nil, fmt.Errorf("attack: all columns of the schema have one code only: there is nothing to tell apart: %w", schema.ErrInvalid)
 	}
-	units := max(8, rows/nb.MaxRowsPerUnit)
+	units := max(8, rows/k)
 	p.Strength = max(2, units/4)
 	targets := 0
 	switch shape {
@@ -66,10 +69,10 @@ func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape Shape, rows in
 	}
 	build := func(more int) (*table.Table, error) {
 		corners := units - targets
-		if nb.Adjacency == accountant.ReplaceOne {
+		if adj == accountant.ReplaceOne {
 			corners -= more
 		}
-		b := newBuilder(s, nb.MaxRowsPerUnit)
+		b := newBuilder(s, k)
 		b.add(p.Corner, corners)
 		b.add(p.Target, targets+more)
 		return b.table()
