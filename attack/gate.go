@@ -58,6 +58,20 @@ var gateCalls = []gateCall{
 			i, err := s.Select("audit", g.candidates(), 1/g.scale)
 			return []float64{float64(i)}, err
 		}},
+	{"certified-sum", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
+		return nb.CertifiedSumEvent(certifiedPlan(scale))
+	},
+		func(g gateRun, s *privacy.Session) ([]float64, error) {
+			c, err := s.CertifiedSum("audit", certifiedPlan(g.scale), linearCritic(g.sizes))
+			if err != nil {
+				return nil, err
+			}
+			return g.cells(c.Released), nil
+		}},
+	{"vote", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
+		answer, _ := nb.VoteEvents(privacy.GNMax{Sigma: scale}, voteBallot.Classes)
+		return answer
+	}, gateRun.vote},
 }
 
 // candidates are two estimates of one marginal of which a target row makes the one worse and the other better, as much as either can. The
@@ -89,9 +103,9 @@ func GateNames() []string {
 	return names
 }
 
-// Gate is one mechanism of package privacy by itself, with all of the budget: "total", "counts", "answer" or "select". Nothing stands between the auditor and what it
-// releases, and a run takes microseconds: this is the sharpest audit of noise, sensitivity and accounting. The two Gaussian ones
-// need δ > 0; for "answer" and "select" δ may be 0.
+// Gate is one mechanism of package privacy by itself, with all of the budget: see [GateNames]. Nothing stands between the auditor and what it
+// releases, and a run takes microseconds: this is the sharpest audit of noise, sensitivity and accounting. The Gaussian ones
+// need δ > 0; for "answer" and "select" δ may be 0. "vote" shows something on rare tables only.
 func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape) (Mechanism, *Pair, error) {
 	fail := func(err error) (Mechanism, *Pair, error) {
 		return Mechanism{}, nil, fmt.Errorf("attack: %s: %w", name, err)

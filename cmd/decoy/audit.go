@@ -233,7 +233,19 @@ func (out audited) verdict() error {
 	if out.Epsilon > out.Budget.Epsilon {
 		return fmt.Errorf("%w: %s spends epsilon %.3f at least, more than the %s it claims, at %s confidence", errRefuted, out.Method, out.Epsilon, short(out.Budget.Epsilon), percent(out.Confidence))
 	}
-	return fmt.Errorf("%w: %s exceeds what its account promises, at %s confidence", errRefuted, out.Method, percent(out.Confidence))
+	worst := out.worst()
+	return fmt.Errorf("%w: %s exceeds its account, which at epsilon %s promises delta ≤ %.4g where the runs show %.4g at least, at %s confidence", errRefuted, out.Method,
+		short(worst.Epsilon), worst.Claimed, worst.Shown, percent(out.Confidence))
+}
+
+// worst is the point of the account that is exceeded most.
+func (out audited) worst() (worst attack.Break) {
+	for _, r := range out.Audits {
+		if b := r.Broken; b != nil && b.Shown-b.Claimed > worst.Shown-worst.Claimed {
+			worst = *b
+		}
+	}
+	return worst
 }
 
 // percent is a share for people.

@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"eval":                           {"schema", "table", "eval/internal/nearest"},
 	"eval/internal/nearest":          {},
 	"eval/report":                    {"schema", "table", "eval"},
-	"attack":                         {"schema", "table", "accountant", "privacy", "release", "synth", "eval"},
+	"attack":                         {"bounds", "schema", "table", "accountant", "privacy", "release", "synth", "eval"},
 	"eval/publish":                   {"schema", "table", "accountant", "privacy", "eval"},
 	"datasets":                       {"schema", "table"},
 	"datasets/internal/cohort":       {},

@@ -1,0 +1,119 @@
+package attack
+
+import (
+	"math"
+
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// certifiedPlan audits a full batch: with all rows in, noise is all that hides one.
+func certifiedPlan(z float64) privacy.CertifiedPlan {
+	return privacy.CertifiedPlan{Mode: bounds.Blocks, Rate: 1, NoiseMultiplier: z}
+}
+
+// linearCritic scores a row by the sum of one weight a cell. The gradient of a weight is then the number of rows in its cell, which is
+// the most that rows can move it.
+type linearCritic []int
+
+func (c linearCritic) cells() (n int) {
+	for _, size := range c {
+		n += size
+	}
+	return n
+}
+
+// Network has weights of 0: the gradient of a linear critic does not depend on them.
+func (c linearCritic) Network() bounds.Network[float32] {
+	return bounds.Network[float32]{Layers: []bounds.Layer[float32]{{Weights: make([]float32, c.cells()), Bias: make([]float32, 1)}}}
+}
+
+// AddSumTo counts.
+func (c linearCritic) AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes, rows []int) {
+	one := int64(math.Round(1 / factor))
+	add := func(row int) {
+		at := 0
+		for i, size := range c {
+			cell := at + int(columns[i].At(row))
+			gradient[cell] += one * one
+			if cells != nil {
+				cells[cell]++
+			}
+			at += size
+		}
+		gradient[at] += one * one
+	}
+	if rows == nil {
+		for row := range columns[0].Len() {
+			add(row)
+		}
+	}
+	for _, row := range rows {
+		add(row)
+	}
+}
+
+// cells are the released numbers of the target's cells, of the corner's, and of the bias.
+func (g gateRun) cells(released []int64) []float64 {
+	var out []float64
+	at := 0
+	for i, size := range g.sizes {
+		out = append(out, float64(released[at+int(g.pair.Target[i])]), float64(released[at+int(g.pair.Corner[i])]))
+		at += size
+	}
+	return append(out, float64(released[at]))
+}
+
+// The audit of votes: more shards than rows meet by chance, teachers that are trained again and again, and one question.
+const (
+	voteShards    = 100
+	voteTrainings = 6
+)
+
+var voteBallot = privacy.Ballot{Questions: 1, Classes: 3}
+
+// spotter votes for class 1 once it has seen a target row, else for class 0. If each row stays with one teacher, one row moves one vote, however often
+// the teachers are trained.
+type spotter struct {
+	target []uint16
+	seen   bool
+}
+
+// Train looks for the target.
+func (s *spotter) Train(shard *table.Table, _ int) {
+	row := make([]uint16, len(s.target))
+	for r := range shard.Rows() {
+		rowTo(row, shard, r)
+		same := true
+		for c, code := range row {
+			same = same && code == s.target[c]
+		}
+		s.seen = s.seen || same
+	}
+}
+
+// VotesTo answers the one question.
+func (s *spotter) VotesTo(votes []uint8, _ int) {
+	if s.seen {
+		votes[0] = 1
+	}
+}
+
+// vote splits, trains and asks.
+func (g gateRun) vote(s *privacy.Session) ([]float64, error) {
+	shards, err := privacy.Split(s, voteShards, func(int) privacy.Teacher[int] { return &spotter{target: g.pair.Target} })
+	if err != nil {
+		return nil, err
+	}
+	for i := range voteTrainings {
+		if err := shards.Train(i); err != nil {
+			return nil, err
+		}
+	}
+	t, err := shards.Vote("audit", privacy.GNMax{Sigma: g.scale}, voteBallot, 0)
+	if err != nil {
+		return nil, err
+	}
+	return []float64{float64(t.Counts[0]), float64(t.Counts[1])}, nil
+}

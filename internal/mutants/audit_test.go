@@ -1,0 +1,140 @@
+package mutants
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// auditSchema is what the audits of these tests know.
+const auditSchema = `decoy: 1
+columns:
+  - {name: ward, kind: categorical, categories: [a, b, c]}
+  - {name: ill, kind: boolean}
+  - {name: sex, kind: boolean}
+  - {name: age, kind: categorical, categories: [young, old]}
+`
+
+// edit replaces a text that occurs exactly once in a file.
+type edit struct{ file, old, new string }
+
+// audited are programs with a broken mechanism, and the audit that must refute their claim. At 99.9 % confidence an honest program is refuted by one of these audits
+// in a thousand; the program as it is must pass each audit too.
+var audited = []struct {
+	name  string
+	edits []edit
+	audit string // after "decoy audit --confidence 0.999 --schema s.yaml"
+}{
+	{"halved noise in Counts", []edit{{"privacy/counts.go", "g.AddTo(counts, s.src)\n", "h, _ := noise.NewRoundedGaussian(sigma / 2); h.AddTo(counts, s.src); _ = g\n"}},
+		"mst --epsilon 8 --tables balanced --runs 250"},
+	{"halved noise in Total", []edit{{"privacy/counts.go", "+ g.Sample(s.src), nil", "+ g.Sample(s.src)/2, nil"}}, "total --epsilon 8 --tables balanced --runs 1000"},
+	{"halved noise in Answer", []edit{{"privacy/counts.go", "+ lap.Sample(s.src), nil", "+ lap.Sample(s.src)/2, nil"}}, "answer --epsilon 1 --delta 0 --tables balanced --runs 4000"},
+	{"halved noise in CertifiedSum", []edit{{"privacy/certified.go", "cert.ScalesTo(scales, p.NoiseMultiplier)", "cert.ScalesTo(scales, p.NoiseMultiplier/2)"}},
+		"certified-sum --epsilon 8 --tables balanced --runs 1000"},
+	{"halved sensitivity in Counts", []edit{{"privacy/neighbours.go", "down(sigma, nb.deltaTwo())", "down(sigma, nb.deltaTwo()/2)"}}, "counts --epsilon 8 --tables balanced --runs 1000"},
+	{"halved sensitivity in Select", []edit{{"privacy/neighbours.go", "return 2 * nb.k()", "return nb.k()"}},
+		"select --epsilon 2 --delta 0 --adjacency replace-one --tables balanced --runs 4000"},
+	{"steps after the first are not charged", []edit{
+		{"accountant/reservation.go", "r.left[c.Event] -= c.Count\n", ""},
+		{"synth/mst/mst.go", "{{Event: p.nb.CountsEvent(p.oneWay), Count: p.columns}}", "{{Event: p.nb.CountsEvent(p.oneWay), Count: 1}}"},
+		{"synth/mst/mst.go", "{Event: p.nb.SelectEvent(p.epsilon), Count: p.columns - 1}", "{Event: p.nb.SelectEvent(p.epsilon), Count: 1}"},
+		{"synth/mst/mst.go", "{Event: p.nb.CountsEvent(p.pair), Count: p.columns - 1}", "{Event: p.nb.CountsEvent(p.pair), Count: 1}"},
+	}, "mst --epsilon 8 --tables balanced --runs 250"},
+	{"reshuffled shards", []edit{{"privacy/shards.go", "sh.each(func(_, i int) { in.teachers[i].Train(in.rows[i], shown) })",
+		"from := int(sh.s.src.Uint64N(uint64(sh.count)))\n\tsh.each(func(_, i int) { in.teachers[i].Train(in.rows[(i+from)%sh.count], shown) })"}},
+		"vote --epsilon 8 --tables rare --runs 400"},
+}
+
+// TestAuditCatchesMutants builds the program with a broken mechanism and audits it.
+//
+//	go test ./internal/mutants -run TestAuditCatchesMutants -args -long
+func TestAuditCatchesMutants(t *testing.T) {
+	if !*long {
+		t.Skip("skipped: runs with -args -long")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	schema := filepath.Join(dir, "s.yaml")
+	if err := os.WriteFile(schema, []byte(auditSchema), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	honest := build(t, root, dir, nil)
+	seen := map[string]bool{}
+	for _, m := range audited {
+		t.Run(m.name, func(t *testing.T) {
+			if !seen[m.audit] {
+				seen[m.audit] = true
+				if out, code := audit(t, honest, schema, m.audit); code != 0 {
+					t.Errorf("the program as it is, exit code %d:\n%s", code, out)
+				}
+			}
+			out, code := audit(t, build(t, root, t.TempDir(), m.edits), schema, m.audit)
+			if code != 1 || !strings.Contains(out, "the claim is refuted") {
+				t.Errorf("exit code %d, the audit did not notice:\n%s", code, out)
+			}
+		})
+	}
+}
+
+// build makes the program with some edits, in dir.
+func build(t *testing.T, root, dir string, edits []edit) string {
+	t.Helper()
+	changed := map[string]string{}
+	for _, e := range edits {
+		path := filepath.Join(root, filepath.FromSlash(e.file))
+		copied, ok := changed[path]
+		if !ok {
+			copied = filepath.Join(dir, strings.ReplaceAll(e.file, "/", "_"))
+			changed[path] = copied
+			src, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(copied, src, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		src, err := os.ReadFile(copied)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(src), e.old); n != 1 {
+			t.Fatalf("the text to change occurs %d times in %s", n, e.file)
+		}
+		if err := os.WriteFile(copied, []byte(strings.Replace(string(src), e.old, e.new, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": changed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "decoy")
+	if err := os.WriteFile(list, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "build", "-overlay", list, "-o", program, "./cmd/decoy")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("the mutant does not compile, so it shows nothing:\n%s", out)
+	}
+	return program
+}
+
+// audit runs decoy audit and returns what it says and its exit code.
+func audit(t *testing.T, program, schema, args string) (string, int) {
+	t.Helper()
+	cmd := exec.Command(program, append([]string{"--quiet", "audit", "--confidence", "0.999", "--schema", schema}, strings.Fields(args)...)...)
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
