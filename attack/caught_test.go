@@ -23,6 +23,7 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 			return Gate(name, s, adj, b, Balanced)
 		}
 	}
+	vote := func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) { return Gate("vote", s, adj, b, Rare) }
 	wide := accountant.Budget{Epsilon: 8, Delta: 1e-9}
 	for _, tt := range []struct {
 		name    string
@@ -38,6 +39,9 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 		{"answer", gate("answer"), accountant.AddRemove, accountant.Budget{Epsilon: 1}, halfEpsilon, 2000},
 		{"select", gate("select"), accountant.AddRemove, accountant.Budget{Epsilon: 2}, halfEpsilon, 3500},
 		{"select, replace-one", gate("select"), accountant.ReplaceOne, accountant.Budget{Epsilon: 2}, halfEpsilon, 3500},
+		{"certified-sum", gate("certified-sum"), accountant.AddRemove, wide, twiceGaussian, 1000},
+		{"certified-sum, replace-one", gate("certified-sum"), accountant.ReplaceOne, wide, twiceGaussian, 1000},
+		{"vote", vote, accountant.AddRemove, wide, twiceGaussian, 700},
 		{"mst", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
 			return Method(method, s, adj, b, Balanced, 0)
 		},
