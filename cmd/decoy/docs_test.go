@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -177,6 +178,78 @@ func runProgram(t *testing.T, at string, b block) {
 	if output, err := exec.Command("go", "run", file).CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", at, err, output)
 	}
+}
+
+var inline = regexp.MustCompile("(?s)`(decoy [a-z][^`]*)`")
+
+// TestInlineCommands checks the commands that stand in the text of the documents: the verb and the flags exist. They are not run.
+func TestInlineCommands(t *testing.T) {
+	paths, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, path := range append(paths, "../../README.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prose := regexp.MustCompile("(?ms)^ *```.*?^ *```").ReplaceAllString(string(text), "")
+		for _, m := range inline.FindAllStringSubmatch(prose, -1) {
+			n++
+			if err := parses(strings.Fields(m[1])[1:]); err != nil {
+				t.Errorf("%s: `%s`: %v", filepath.Base(path), m[1], err)
+			}
+		}
+	}
+	t.Logf("%d commands in the text", n)
+	if n < 10 {
+		t.Error("the search is broken")
+	}
+	for _, bad := range []string{"palm", "plan --epsilom 1", "schema chekc", "plan --epsilon much"} {
+		if parses(strings.Fields(bad)) == nil {
+			t.Errorf("decoy %s passes", bad)
+		}
+	}
+}
+
+// parses checks a command line without running it. A word in capitals or with a brace stands for something.
+func parses(words []string) error {
+	for i, w := range words {
+		if w == ">" || w == "|" {
+			words = words[:i]
+			break
+		}
+	}
+	root := newRoot(&terminal{stdout: io.Discard, stderr: io.Discard})
+	cmd, rest, err := root.Find(words)
+	if err != nil {
+		return err
+	}
+	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		return fmt.Errorf("%s has no verb %q", cmd.CommandPath(), rest[0])
+	}
+	var typed []string
+	for i, w := range rest {
+		switch {
+		case strings.HasPrefix(w, "[") || strings.HasSuffix(w, "]") || w == "...":
+			continue
+		case i > 0 && strings.HasPrefix(rest[i-1], "--") && strings.ToUpper(w) == w && strings.ToLower(w) != w && !strings.Contains(rest[i-1], "="):
+			if f := cmd.Flags().Lookup(strings.TrimPrefix(rest[i-1], "--")); f != nil && f.Value.Type() != "string" {
+				w = "1" // a number that the reader chooses
+				if f.Value.Type() == "key=value" {
+					w = "a=1"
+				}
+			}
+		}
+		typed = append(typed, w)
+	}
+	if n := len(typed); n > 0 && strings.HasPrefix(typed[n-1], "--") {
+		if f := cmd.Flags().Lookup(strings.TrimPrefix(typed[n-1], "--")); f != nil && f.Value.Type() != "bool" {
+			typed = typed[:n-1] // the flag is named without a value
+		}
+	}
+	return cmd.ParseFlags(typed)
 }
 
 // TestBlocks keeps the search honest.
