@@ -29,6 +29,6 @@ func Example() {
 	// Output:
 	// 1 × number of rows, standard deviation 55
 	// 2 × one-way marginal, standard deviation 22
-	// 1 × pair with the target, standard deviation 9
-	// 400 × vote on a generated row, standard deviation 160
+	// 1 × pair with the target, standard deviation 8
+	// 400 × vote on a generated row, standard deviation 181
 }

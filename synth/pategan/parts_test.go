@@ -43,7 +43,7 @@ func TestTarget(t *testing.T) {
 	s := synthtest.Schema(5)
 	for name, want := range map[string]int{"": 4, "column 1": 1} {
 		p := planned(t, Config{Target: name}, s, budget)
-		if p.target != want || len(p.star) != 4 || len(p.others) != 6 || p.pairs != 3 {
+		if p.target != want || len(p.star) != 4 || len(p.others) != 6 || p.pairs != 4 {
 			t.Errorf("%q: target %d, %d pairs with it, %d of %d others", name, p.target, len(p.star), p.pairs, len(p.others))
 		}
 		for _, e := range p.star {

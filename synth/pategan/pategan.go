@@ -28,9 +28,9 @@ type Config struct {
 	Target         string  `mapstructure:"target"`          // column whose pairs with all others are measured; default the last column of the schema
 	TotalShare     float64 `mapstructure:"total_share"`     // share of the budget (in μ²) for the number of rows; default 0.01
 	MarginalShare  float64 `mapstructure:"marginal_share"`  // share for the one-way marginals; default 0.12
-	TargetShare    float64 `mapstructure:"target_share"`    // share for the pairs with the target; default 0.4
-	PairShare      float64 `mapstructure:"pair_share"`      // share for choosing and measuring other pairs, a tenth of it for the choice; default 0.27
-	Pairs          int     `mapstructure:"pairs"`           // other pairs that are measured; default half the number of columns
+	TargetShare    float64 `mapstructure:"target_share"`    // share for the pairs with the target; default 0.5
+	PairShare      float64 `mapstructure:"pair_share"`      // share for choosing and measuring other pairs, a tenth of it for the choice; default 0.22
+	Pairs          int     `mapstructure:"pairs"`           // other pairs that are measured; default half to twice the number of columns, by the budget
 	GroupSigmas    float64 `mapstructure:"group_sigmas"`    // codes are merged in pairs until their noisy count is this many σ; default 4
 	Rounds         int     `mapstructure:"rounds"`          // votes; default 10
 	Questions      int     `mapstructure:"questions"`       // generated rows a vote; default 200
@@ -60,8 +60,8 @@ func New(c Config) (*Fitter, error) {
 		def    float64
 		lo, hi float64
 	}{
-		{&c.TotalShare, "total share", .01, 1e-4, .5}, {&c.MarginalShare, "marginal share", .12, 1e-4, .9}, {&c.TargetShare, "target share", .4, 1e-4, .9},
-		{&c.PairShare, "pair share", .27, 1e-4, .9}, {&c.GroupSigmas, "group sigmas", 4, 1e-3, 1e3}, {&c.TeacherRate, "teacher rate", .1, 1e-6, 10},
+		{&c.TotalShare, "total share", .01, 1e-4, .5}, {&c.MarginalShare, "marginal share", .12, 1e-4, .9}, {&c.TargetShare, "target share", .5, 1e-4, .9},
+		{&c.PairShare, "pair share", .22, 1e-4, .9}, {&c.GroupSigmas, "group sigmas", 4, 1e-3, 1e3}, {&c.TeacherRate, "teacher rate", .1, 1e-6, 10},
 		{&c.StudentWeight, "student weight", 1, 1e-9, 1e9}, {&c.GeneratorRate, "generator rate", .002, 1e-8, 1},
 	} {
 		if *x.value == 0 {
@@ -141,7 +141,11 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 		return nil, fmt.Errorf("pategan: %d cells are too many for its networks; coarsen the bins or categories: %w", cells, synth.ErrConfig)
 	}
 	if !f.cfg.ColdStart {
-		p.choosePairs(s.Sizes())
+		mu, err := accountant.GDPMu(b)
+		if err != nil {
+			return nil, fmt.Errorf("pategan: %w", err)
+		}
+		p.choosePairs(s.Sizes(), mu)
 	}
 	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition { return p.at(scale).Composition() })
 	if err != nil {
@@ -150,8 +154,9 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	return p.at(scale), nil
 }
 
-// choosePairs lists the pairs that may be measured, by public knowledge only.
-func (p *plan) choosePairs(sizes []int) {
+// choosePairs lists the pairs that may be measured, by public knowledge only, and how many others than the target's are: with a budget of mu, 2·mu times the
+// number of columns, from half as many to twice as many.
+func (p *plan) choosePairs(sizes []int, mu float64) {
 	for i := range sizes {
 		for j := i + 1; j < len(sizes); j++ {
 			switch {
@@ -164,7 +169,7 @@ func (p *plan) choosePairs(sizes []int) {
 		}
 	}
 	if p.pairs = p.cfg.Pairs; p.pairs == 0 {
-		p.pairs = (len(sizes) + 1) / 2
+		p.pairs = int(math.Round(float64(len(sizes)) * min(max(2*mu, .5), 2)))
 	}
 	p.pairs = min(p.pairs, len(p.others))
 }

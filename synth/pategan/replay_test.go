@@ -14,7 +14,7 @@ import (
 )
 
 // small are settings of a fit of a few hundredths of a second.
-var small = Config{Rounds: 4, Questions: 30, WarmSteps: 10, GeneratorSteps: 5, PostSteps: 20, Batch: 64, StudentHidden: 8, StudentSteps: 10, ShardRows: 10}
+var small = Config{Pairs: 2, Rounds: 4, Questions: 30, WarmSteps: 10, GeneratorSteps: 5, PostSteps: 20, Batch: 64, StudentHidden: 8, StudentSteps: 10, ShardRows: 10}
 
 var budget = accountant.Budget{Epsilon: 2, Delta: 1e-6}
 

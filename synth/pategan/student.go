@@ -78,13 +78,13 @@ func (s *student) think(asked cells) []float32 {
 	return out[:asked.rows()]
 }
 
-// trust is how much of the student's opinion counts, 0 to 1: the regression coefficient of votes on its forecasts of them within a round, less two
+// trust is how much of the student's opinion counts, 0 to 1: the regression coefficient of votes on its forecasts of them within a round, less three
 // standard errors, sd being the noise of a vote. A student that only learnt noise is not heard.
 func (s *student) trust(sd float64) float32 {
 	if s.square == 0 {
 		return 0
 	}
-	return float32(min(max((s.agree-2*sd*math.Sqrt(s.square))/s.square, 0), 1))
+	return float32(min(max((s.agree-3*sd*math.Sqrt(s.square))/s.square, 0), 1))
 }
 
 // learn takes steps down the squared error over all votes kept, with weights held small: votes are noisy, and what noise there is in a

@@ -92,7 +92,7 @@ func released(j *journal, tr *training) []float64 {
 		case oneWayAnswer:
 			out[1] += float64(a.Counts[1])
 		case targetAnswer, pairAnswer:
-			out[2] += float64(a.Counts[3])
+			out[2] += float64(a.Counts[len(a.Counts)-1]) // the codes of a rare column may be merged
 		case voteAnswer:
 			for q, n := range a.Counts {
 				ones := 0

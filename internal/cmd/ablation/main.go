@@ -70,7 +70,7 @@ func variants() (names []string, fitters map[string]func() (synth.Fitter, error)
 		c    pategan.Config
 	}{
 		{"pategan", pategan.Config{}},
-		{"pategan-novotes", pategan.Config{Rounds: 1, Questions: 1, TotalShare: .012, MarginalShare: .15, TargetShare: .5, PairShare: .325, StudentWeight: 1e-9}},
+		{"pategan-novotes", pategan.Config{Rounds: 1, Questions: 1, TotalShare: .012, MarginalShare: .14, TargetShare: .588, PairShare: .259, StudentWeight: 1e-9}},
 		{"pategan-cold", pategan.Config{ColdStart: true}},
 	} {
 		names = append(names, v.name)
