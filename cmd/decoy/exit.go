@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/workload"
 )
 
 // Exit codes are an interface.
@@ -56,7 +57,8 @@ func exitCode(err error) int {
 	case is(schema.ErrSchema):
 		return exitData
 	case errors.As(err, &usage),
-		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, privacy.ErrLedgerMismatch, datasets.ErrUnknown, datasets.ErrNotEmbedded):
+		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, privacy.ErrLedgerMismatch, datasets.ErrUnknown, datasets.ErrNotEmbedded,
+			workload.ErrInvalid):
 		return exitUsage
 	}
 	return exitError

@@ -44,12 +44,17 @@ The three commands to begin with:
 		Long: "Three simulated intensive care cohorts are part of this program; a catalogue names public tables and has their schemas."})
 	datasets.AddCommand(datasetsListCommand(t), datasetsExportCommand(t))
 
+	queries := group(&cobra.Command{Use: "queries", Short: "numbers straight from a model: answer",
+		Long: "A model answers queries without sampling rows: tables of columns, ranges, cumulative counts, and counts of rows that satisfy a\n" +
+			"condition (docs/queries.md). It costs no budget."})
+	queries.AddCommand(queriesAnswerCommand(t))
+
 	config := group(&cobra.Command{Use: "config", Short: "config files: show, schema, settings, presets",
 		Long: "A config file is YAML: the flags of a verb as keys, and below 'settings:' the settings of the method. The command line wins\n" +
 			"over the environment, the environment over the file, the file over a preset."})
 	config.AddCommand(configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t), configPresetsCommand(t))
 
-	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t), planCommand(t), inspectCommand(t), verifyCommand(t),
+	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t), planCommand(t), inspectCommand(t), queries, verifyCommand(t),
 		auditCommand(t),
 		evaluateCommand(t), schema, ledger, datasets, config, versionCommand(t))
 	root.InitDefaultHelpCmd()

@@ -58,7 +58,7 @@ var allowed = map[string][]string{
 	"internal/cmd/querybench":        {"schema", "table", "accountant", "privacy", "release", "synth", "synth/mwem", "synth/smalldb", "workload"},
 	"internal/cmd/timed":             {},
 	"internal/cmd/synthbench":        {"schema", "table", "accountant", "privacy", "synth", "synth/all", "eval"},
-	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "configs", "infer", "schema/exchange", "datasets", "internal/atomicfile", "eval", "attack", "eval/report", "eval/publish"},
+	"cmd/decoy":                      {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "configs", "infer", "schema/exchange", "datasets", "internal/atomicfile", "eval", "attack", "eval/report", "eval/publish", "workload"},
 }
 
 // readers lists the files outside table that may call table.Read and its kind: everything else cannot open a table file, and so

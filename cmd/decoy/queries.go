@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/workload"
+)
+
+// defaultDraws is how many rows are sampled to answer on a model that cannot be asked directly.
+const defaultDraws = 200_000
+
+type queriesAnswer struct {
+	where     []string
+	json, csv bool
+	rows      int
+	seed      uint64
+}
+
+func queriesAnswerCommand(t *terminal) *cobra.Command {
+	q := &queriesAnswer{}
+	cmd := manual{
+		operands: "MODEL     model file of decoy fit or decoy generate --model\nWORKLOAD  workload file (YAML, docs/queries.md); not needed with --where",
+		session: `
+$ decoy fit --dataset icu-mortality --epsilon 1 --model icu.model
+$ decoy queries answer icu.model --where "mortality = 1 and age_band in (75-84, 85-89)" --where "sofa >= 8"
+$ printf 'decoy_workload: 1\nqueries:\n  - marginal: [sex, mortality]\n  - prefix: gcs\n' > w.yaml
+$ decoy queries answer icu.model w.yaml --csv
+`}.document(&cobra.Command{
+		Use:   "answer MODEL [WORKLOAD] [--where CONDITION]... [--json|--csv]",
+		Short: "answer a workload of queries from a model, with standard errors",
+		Long: `Answer queries from a model: numbers of rows, as the private table would have them but for the noise. It costs no budget. A
+graphical model (kind marginal) is asked directly and exactly; another kind is sampled, as is any with --rows, and the answer is
+scaled to the model's noisy number of rows.
+
+The standard error says what it covers:
+  noise     the noise of the one measurement in the model file that answers the query most precisely by itself. The model
+            combines all its measurements, so its answer is usually closer; what combining them bends is not covered.
+  sampling  the finite number of sampled rows only, not the noise of the model.
+  none      no measurement holds these columns together: the answer rests on what the model assumes, and its error is unknown.
+A random sample's error as an image of a population is in none of them.`,
+		Args: operands("MODEL", "WORKLOAD?"),
+	})
+	f := cmd.Flags()
+	f.StringArrayVar(&q.where, "where", nil, "also count the rows that satisfy `CONDITION`, such as \"age >= 30 and not (sex = F)\"; may be repeated")
+	f.BoolVar(&q.json, "json", false, "print JSON")
+	f.BoolVar(&q.csv, "csv", false, "print CSV")
+	f.IntVar(&q.rows, "rows", 0, fmt.Sprintf("answer by sampling `N` rows (default for a model that cannot be asked directly: %d)", defaultDraws))
+	f.Uint64Var(&q.seed, "seed", 0, "public seed `K` of the sampling (default random)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return q.run(cmd, t, args) }
+	return cmd
+}
+
+func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) error {
+	switch {
+	case q.json && q.csv:
+		return usagef("--json and --csv are two formats")
+	case cmd.Flags().Changed("rows") && q.rows < 1:
+		return usagef("--rows %d must be at least 1", q.rows)
+	case len(args) == 1 && len(q.where) == 0:
+		return usagef("WORKLOAD or --where is missing")
+	}
+	m, err := release.Open(args[0])
+	if err != nil {
+		return err
+	}
+	w, err := q.workload(m, args[1:])
+	if err != nil {
+		return err
+	}
+	if !cmd.Flags().Changed("seed") {
+		q.seed = randomSeed()
+	}
+	t.say("guarantee: %v", m.Claim)
+	p, direct := m.Params().(*release.Marginal)
+	var answers workload.Answers
+	var errs []deviations
+	if direct && q.rows == 0 {
+		if answers, err = w.OnModel(p.Model, p.Grouping); err == nil {
+			errs = noiseErrors(m, w)
+		}
+	} else {
+		answers, errs, err = q.sampled(cmd.Context(), t, m, w)
+	}
+	if err != nil {
+		if errors.Is(err, workload.ErrTooLarge) || direct && q.rows == 0 {
+			return fmt.Errorf("%w; --rows N answers by sampling", err)
+		}
+		return err
+	}
+	return q.print(t, w, answers, errs)
+}
+
+// workload is the file's items and those of --where.
+func (q *queriesAnswer) workload(m *release.Model, paths []string) (*workload.Workload, error) {
+	var items []workload.Item
+	for _, path := range paths {
+		w, err := workload.Load(path, m.Schema())
+		if err != nil {
+			return nil, err
+		}
+		for i := range w.Len() {
+			items = append(items, w.Item(i))
+		}
+	}
+	counts, err := workload.Conditions(m.Schema(), q.where...)
+	if err != nil {
+		return nil, err
+	}
+	return workload.New(m.Schema(), append(items, counts...))
+}
+
+// sampled answers on rows drawn from the model, scaled to its number of rows.
+func (q *queriesAnswer) sampled(ctx context.Context, t *terminal, m *release.Model, w *workload.Workload) (workload.Answers, []deviations, error) {
+	n := q.rows
+	if n == 0 {
+		n = defaultDraws
+	}
+	shown := t.progress()
+	report := shown.of("sampling rows")
+	var sum workload.Answers
+	drawn := 0
+	err := m.Sample(ctx, n, q.seed, func(rows *table.Table) error {
+		part, err := w.OnTable(rows)
+		if err != nil {
+			return err
+		}
+		if sum == nil {
+			sum = part
+		} else {
+			for i := range part {
+				for k, x := range part[i] {
+					sum[i][k] += x
+				}
+			}
+		}
+		drawn += rows.Rows()
+		report(float64(drawn) / float64(n))
+		return nil
+	})
+	shown.finish()
+	if err != nil {
+		return nil, nil, err
+	}
+	t.say("sampled %d rows (seed %d)", n, q.seed)
+	errs := make([]deviations, len(sum))
+	for i := range sum {
+		errs[i] = deviations{covers: "sampling", each: make([]float64, len(sum[i]))}
+		for k, x := range sum[i] {
+			share := x / float64(n)
+			sum[i][k] = share * m.Rows
+			errs[i].each[k] = m.Rows * math.Sqrt(share*(1-share)/float64(n))
+		}
+	}
+	return sum, errs, nil
+}
+
+// answered is one answer as JSON.
+type answered struct {
+	Query         string   `json:"query"`
+	Cell          string   `json:"cell,omitempty"`
+	Answer        float64  `json:"answer"`
+	StandardError *float64 `json:"standard_error"` // null: unknown
+	Covers        string   `json:"covers"`
+}
+
+func (q *queriesAnswer) print(t *terminal, w *workload.Workload, answers workload.Answers, errs []deviations) error {
+	var list []answered
+	for i, a := range answers {
+		for k, x := range a {
+			one := answered{Query: w.Item(i).Name, Cell: w.Label(i, k), Answer: rounded(x), Covers: errs[i].covers}
+			if e, ok := errs[i].at(k); ok {
+				e = rounded(e)
+				one.StandardError = &e
+			}
+			list = append(list, one)
+		}
+	}
+	deviation := func(a answered, unknown string) string {
+		if a.StandardError == nil {
+			return unknown
+		}
+		return strconv.FormatFloat(*a.StandardError, 'f', -1, 64)
+	}
+	switch {
+	case q.json:
+		return printJSON(t, list)
+	case q.csv:
+		out := csv.NewWriter(t.stdout)
+		out.Write([]string{"query", "cell", "answer", "standard_error", "covers"})
+		for _, a := range list {
+			out.Write([]string{a.Query, a.Cell, strconv.FormatFloat(a.Answer, 'f', -1, 64), deviation(a, ""), a.Covers})
+		}
+		out.Flush()
+		return out.Error()
+	}
+	out := t.table()
+	fmt.Fprintln(out, "QUERY\tCELL\tANSWER\tSTANDARD ERROR\tCOVERS")
+	for _, a := range list {
+		fmt.Fprintf(out, "%s\t%s\t%.1f\t%s\t%s\n", a.Query, a.Cell, a.Answer, deviation(a, "unknown"), a.Covers)
+	}
+	return out.Flush()
+}
+
+// rounded is x to a hundredth of a row, far below any noise.
+func rounded(x float64) float64 { return math.Round(100*x) / 100 }
