@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -77,7 +76,7 @@ func writeText(t *terminal, path string, text []byte) error {
 		return fmt.Errorf("--out %w", err)
 	}
 	defer f.Abort()
-	if _, err := io.WriteString(f, string(text)); err != nil {
+	if _, err := f.Write(text); err != nil {
 		return err
 	}
 	if err := f.Commit(); err != nil {
