@@ -1,27 +1,32 @@
-// Command synthbench prints the marginal error of a method on public tables, the numbers of the README.
+// Command synthbench prints the marginal error of a method on public tables, and what a prediction trained on its rows is worth: the numbers of the
+// README and of docs/aim.md.
 //
-//	go run ./internal/cmd/synthbench -discrete DIR [-tables adult,nltcs] [-method mst] [-epsilon .1,1,10] [-runs 3]
+//	go run ./internal/cmd/synthbench -discrete DIR [-tables adult,nltcs] [-method aim] [-set key=value]... [-epsilon .1,1,10] [-runs 3]
+//	go run ./internal/cmd/synthbench -discrete DIR -tables adult -label 'income>50K' -method aim -set 'target=income>50K'
+//	go run ./internal/cmd/synthbench -discrete DIR -tables mammography -holdout .4 -method aim -set target=outlier -epsilon 1
 //
-// DIR holds NAME.csv of integer codes and NAME-domain.json (column name → number of codes), the form the marginal literature uses.
-// Each run draws fresh secret noise; error is the mean total variation distance of all two-way and three-way marginals
-// between as many synthetic rows as real ones and the real rows. Without DIR it says so and does nothing.
+// DIR holds NAME.csv of integer codes and NAME-domain.json (column name → number of codes), the form the marginal literature uses, or NAME.csv of
+// values and NAME.domain.json with kinds, bounds, categories and a label. Each run draws fresh secret noise; error is the mean total variation distance
+// of all two-way and three-way marginals between as many synthetic rows as fitted ones and the fitted rows. With a label, AUROC is that of a logistic
+// regression trained on the synthetic rows and tested on the real ones or, with -holdout, on real rows that were not fitted; the rate is the share of
+// the positive class, as a multiple of its share of the fitted rows. A cell is a mean and, behind it, the smallest and the largest value. CPU is that of
+// the process, in seconds a run. Without -discrete it says so and does nothing.
 package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
 	"github.com/decoy-dp/decoy/table"
@@ -41,22 +46,26 @@ func run() error {
 	epsilons := flag.String("epsilon", ".1,1,10", "budgets")
 	delta := flag.Float64("delta", 1e-9, "delta")
 	runs := flag.Int("runs", 3, "runs a budget")
+	label := flag.String("label", "", "column to predict in tables that name none; its code 1 is the positive one")
+	holdout := flag.Float64("holdout", 0, "share of the rows to keep for the test of the prediction")
+	var given []configs.Given
+	flag.Func("set", "`KEY=VALUE` of the method; may be repeated", func(text string) error {
+		g, err := configs.ParseSet(text, "-set")
+		given = append(given, g)
+		return err
+	})
 	flag.Parse()
 	if *dir == "" {
 		fmt.Println("synthbench: skipped, -discrete names no folder of tables")
 		return nil
 	}
-	fitter, err := all.Fitter(*method)
+	fitter, err := all.New(*method, configs.Decoder(*method, given))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-8s %-6s %7s  %-22s %-22s %s\n", "table", "method", "epsilon", "two-way error", "three-way error", "seconds to fit and sample")
+	fmt.Printf("%-14s %-6s %7s  %-22s %-22s %-22s %-19s %-19s %s\n", "table", "method", "epsilon", "two-way error", "three-way error", "AUROC", "rate", "seconds", "CPU")
 	for _, name := range strings.Split(*names, ",") {
-		s, err := discreteSchema(filepath.Join(*dir, name+"-domain.json"))
-		if err != nil {
-			return err
-		}
-		real, _, err := table.Read(context.Background(), filepath.Join(*dir, name+".csv"), s, table.ReadOptions{})
+		src, err := open(*dir, name, *label, *holdout)
 		if err != nil {
 			return err
 		}
@@ -65,39 +74,64 @@ func run() error {
 			if err != nil {
 				return fmt.Errorf("-epsilon: %q is not a number", e)
 			}
-			var two, three, seconds []float64
+			var cells [6][]float64
 			for range *runs {
-				r, err := once(real, fitter, accountant.Budget{Epsilon: epsilon, Delta: *delta})
+				r, err := once(src, fitter, accountant.Budget{Epsilon: epsilon, Delta: *delta})
 				if err != nil {
 					return err
 				}
-				two, three, seconds = append(two, r[0]), append(three, r[1]), append(seconds, r[2])
+				for i, x := range r {
+					cells[i] = append(cells[i], x)
+				}
 			}
-			fmt.Printf("%-8s %-6s %7v  %-22s %-22s %s\n", name, *method, epsilon, spread(two, "%.4f"), spread(three, "%.4f"), spread(seconds, "%.2f"))
+			auroc, rate := "-", "-"
+			if src.task.Label != "" {
+				auroc, rate = spread(cells[2], "%.4f"), spread(cells[3], "%.2f")
+			}
+			fmt.Printf("%-14s %-6s %7v  %-22s %-22s %-22s %-19s %-19s %s\n", name, *method, epsilon, spread(cells[0], "%.4f"), spread(cells[1], "%.4f"), auroc, rate,
+				spread(cells[4], "%.2f"), spread(cells[5], "%.2f"))
 		}
 	}
 	return nil
 }
 
-// once fits and samples one time: two-way error, three-way error, seconds.
-func once(real *table.Table, f synth.Fitter, b accountant.Budget) ([3]float64, error) {
-	var out [3]float64
-	start := time.Now()
-	m, _, err := synth.Run(context.Background(), privacy.FromTable(real), f, synth.RunOptions{Budget: b, Tool: "synthbench"})
+// once fits and samples one time: two-way error, three-way error, AUROC, rate, seconds, seconds of CPU.
+func once(src source, f synth.Fitter, b accountant.Budget) (out [6]float64, err error) {
+	start, used := time.Now(), cpu()
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(src.train), f, synth.RunOptions{Budget: b, Tool: "synthbench"})
 	if err != nil {
 		return out, err
 	}
 	var syn *table.Table
-	err = m.Sample(context.Background(), real.Rows(), uint64(start.UnixNano()), func(t *table.Table) error { syn = t; return nil })
+	err = m.Sample(context.Background(), src.train.Rows(), uint64(start.UnixNano()), func(t *table.Table) error { syn = t; return nil })
 	if err != nil {
 		return out, err
 	}
-	out[2] = time.Since(start).Seconds()
-	if out[0], err = eval.MarginalError(real, syn, 2); err != nil {
-		return out, err
+	out[4], out[5] = time.Since(start).Seconds(), cpu()-used
+	for i := range 2 {
+		if out[i], err = eval.MarginalError(src.train, syn, i+2); err != nil {
+			return out, err
+		}
 	}
-	out[1], err = eval.MarginalError(real, syn, 3)
+	if src.task.Label == "" {
+		return out, nil
+	}
+	out[3] = rate(syn, src.task) / rate(src.train, src.task)
+	p, err := eval.TSTR(syn, src.test, src.task)
+	if errors.Is(err, eval.ErrOneClass) { // nothing can be learnt from one class
+		out[2] = .5
+		return out, nil
+	}
+	out[2] = p.AUROC
 	return out, err
+}
+
+// rate is the share of the positive class.
+func rate(t *table.Table, task eval.Task) float64 {
+	k := t.Schema().Index(task.Label)
+	counts := make([]int64, t.Schema().Sizes()[k])
+	t.CountTo(counts, []int{k})
+	return float64(counts[task.Positive]) / float64(t.Rows())
 }
 
 // spread is the mean of the values and, behind it, the smallest and the largest.
@@ -107,34 +141,4 @@ func spread(x []float64, format string) string {
 		lo, hi, sum = min(lo, v), max(hi, v), sum+v
 	}
 	return fmt.Sprintf(format+" ("+format+"–"+format+")", sum/float64(len(x)), lo, hi)
-}
-
-// discreteSchema makes a schema from a domain file; the order of columns is that of the file.
-func discreteSchema(path string) (*schema.Schema, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	dec := json.NewDecoder(f)
-	if _, err := dec.Token(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	s := &schema.Schema{}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		var size int
-		if err := dec.Decode(&size); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		c := schema.Column{Name: fmt.Sprint(name), Kind: schema.Categorical}
-		for i := range size {
-			c.Categories = append(c.Categories, strconv.Itoa(i))
-		}
-		s.Columns = append(s.Columns, c)
-	}
-	return s, s.Validate()
 }
