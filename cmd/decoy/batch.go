@@ -87,9 +87,10 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if err := b.setLimits(cmd.Context()); err != nil {
 		return err
 	}
-	b.warnTotals(journal)
+	w := &worker{journal: journal, rerun: b.interrupted == "rerun"}
+	b.warnTotals(w)
 	signal.Ignore(syscall.SIGPIPE)
-	records := b.runAll(cmd.Context(), &worker{journal: journal, rerun: b.interrupted == "rerun"}, memory)
+	records := b.runAll(cmd.Context(), w, memory)
 	if b.only < 0 {
 		if err := b.writeResults(journal, records); err != nil {
 			return err
@@ -156,6 +157,9 @@ func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) 
 	if len(problems) > 0 {
 		return 0, errors.Join(problems...)
 	}
+	if err := b.distinctFiles(path); err != nil {
+		return 0, err
+	}
 	if cmd.Flags().Changed("only") {
 		if b.only < 0 || b.only >= len(b.work) {
 			return 0, usagef("--only %d: the batch has the jobs 0 to %d", b.only, len(b.work)-1)
@@ -163,6 +167,31 @@ func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) 
 	}
 	b.sortTables()
 	return memory, nil
+}
+
+// distinctFiles refuses a batch that would write over a file that it reads, be it another job's. It goes by names, with links followed: a batch has too
+// many files to compare them in pairs.
+func (b *batch) distinctFiles(path string) error {
+	reads := map[string]place{resolve(path): {"the batch file", path}}
+	writes := []place{{"--results", b.results}}
+	for _, job := range b.work {
+		w, r := job.files()
+		writes = append(writes, w...)
+		for _, p := range r {
+			if p.path != "" {
+				reads[resolve(p.path)] = p
+			}
+		}
+	}
+	for _, w := range writes {
+		if w.path == "" {
+			continue
+		}
+		if r, ok := reads[resolve(w.path)]; ok {
+			return usagef("%s and %s are the same file: %s", w.name, r.name, w.path)
+		}
+	}
+	return nil
 }
 
 // sortTables finds the ledgers of the batch, and the table of each for its limit.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -59,7 +60,7 @@ func checkJob(batch string, j configs.Job) (*batchJob, error) {
 			b.ledger = privacy.NewLedgerFile(ledgerBeside(j.Input))
 		}
 	}
-	if b.plan, err = b.fitter.Plan(b.schema, privacy.NeighboursOf(b.schema, j.Neighbours()), j.Budget()); err != nil {
+	if b.plan, err = synth.WithBins(b.fitter, b.schema).Plan(b.schema, privacy.NeighboursOf(b.schema, j.Neighbours()), j.Budget()); err != nil {
 		return nil, err
 	}
 	b.identity = j.Identity(batch, b.schema.Fingerprint())
@@ -73,6 +74,20 @@ func (b *batchJob) memory() int64 {
 		size += info.Size()
 	}
 	return size
+}
+
+// files are the files that the job writes and those that it reads.
+func (b *batchJob) files() (written, read []place) {
+	of := func(key, path string) place { return place{b.Name + "'s " + key, path} }
+	written = []place{of("out", b.Out), of("model", b.Model)}
+	read = []place{of("input", b.Input), of("schema", b.Schema)}
+	if b.ledger != nil {
+		read = append(read, of("ledger", b.ledger.Path())) // written too, by all jobs of its table
+	}
+	if b.Evaluate != nil {
+		read = append(read, of("holdout", b.Evaluate.Holdout))
+	}
+	return written, read
 }
 
 // sampling names what the output holds and where it goes: as long as it stays the same, an output that is there is done.
@@ -127,6 +142,11 @@ func (w *worker) guarded(ctx context.Context, b *batchJob, r *record, report syn
 			err = fmt.Errorf("a defect of the program (%T); 'decoy generate' with the same job shows where", p) // its text may hold anything
 		}
 	}()
+	if b.Evaluate != nil { // before anything is spent
+		if err := readable(b.Evaluate.Holdout); err != nil {
+			return err
+		}
+	}
 	m, err := w.model(ctx, b, r, report)
 	if err != nil {
 		return err
@@ -219,6 +239,15 @@ func (w *worker) attempt(b *batchJob) (number int, resume bool, err error) {
 	}
 }
 
+// pays says whether the job would spend anything now.
+func (w *worker) pays(b *batchJob) bool {
+	if isFile(w.journal.path(b.identity, ".model")) {
+		return false
+	}
+	_, resume, err := w.attempt(b)
+	return err == nil && !resume
+}
+
 // rows names the private table.
 func (b *batchJob) rows(report synth.Progress) (*privacy.Rows, error) {
 	if b.Dataset != "" {
@@ -267,7 +296,7 @@ func (w *worker) evaluate(ctx context.Context, b *batchJob) error {
 	cmd.Args[0] = "decoy"
 	text, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("decoy evaluate: %w: %s", err, text)
+		return fmt.Errorf("decoy evaluate: %w: %s", err, strings.TrimSpace(string(text)))
 	}
 	return nil
 }

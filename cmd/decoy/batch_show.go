@@ -37,7 +37,7 @@ func (b *batch) showPlans(memory int64) error {
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT")
 	for _, path := range b.order {
-		total, n := b.total(path, nil)
+		total, n := b.total(b.work, path, func(*batchJob) bool { return true })
 		l, err := privacy.NewLedgerFile(path).Read()
 		if err != nil {
 			return err
@@ -61,10 +61,10 @@ func (b *batch) showPlans(memory int64) error {
 	return nil
 }
 
-// total is what the jobs of a ledger ask for, without those that skip says are paid.
-func (b *batch) total(path string, skip func(*batchJob) bool) (sum accountant.Budget, n int) {
-	for _, job := range b.work {
-		if job.ledger != nil && job.ledger.Path() == path && (skip == nil || !skip(job)) {
+// total is what the jobs of a ledger ask for, of all that pass only.
+func (b *batch) total(jobs []*batchJob, path string, only func(*batchJob) bool) (sum accountant.Budget, n int) {
+	for _, job := range jobs {
+		if job.ledger != nil && job.ledger.Path() == path && only(job) {
 			sum.Epsilon += job.Epsilon
 			sum.Delta += job.Delta
 			n++
@@ -74,7 +74,7 @@ func (b *batch) total(path string, skip func(*batchJob) bool) (sum accountant.Bu
 }
 
 // warnTotals says at once which ledger will refuse the last jobs.
-func (b *batch) warnTotals(j journal) {
+func (b *batch) warnTotals(w *worker) {
 	for _, path := range b.order {
 		l, err := privacy.NewLedgerFile(path).Read()
 		if err != nil {
@@ -84,7 +84,7 @@ func (b *batch) warnTotals(j journal) {
 		if !ok || limit.Rule != accountant.RuleBasic {
 			continue
 		}
-		need, n := b.total(path, func(job *batchJob) bool { return isFile(j.path(job.identity, ".model")) })
+		need, n := b.total(b.selected(), path, w.pays)
 		spent := l.Spent()
 		if left := limit.Budget.Epsilon - spent.Epsilon; n > 0 && (need.Epsilon > left*(1+1e-12) || need.Delta > (limit.Budget.Delta-spent.Delta)*(1+1e-12)) {
 			b.t.say("ledger: %s cannot pay for all: %s ask for %s, %s of %s is spent", path, plural(n, "job", "jobs"), budgetText(need), budgetText(spent), budgetText(*limit.Budget))

@@ -126,6 +126,9 @@ func TestBatchIsKilledAnywhere(t *testing.T) {
 		t.Fatalf("not through after %d kills: exit code %d\n%s", kills, code, talk)
 	}
 	t.Logf("%d kills", kills)
+	if strings.Contains(talk, "cannot pay") {
+		t.Errorf("jobs that are paid are asked to pay again:\n%s", talk)
+	}
 	if got := w.ledger("in.csv.ledger").Spent(); got.Epsilon != 3 {
 		t.Errorf("spent %v, want epsilon 3", got)
 	}

@@ -163,7 +163,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		if err != nil {
 			return err
 		}
-		fit, err := f.Plan(s, privacy.NeighboursOf(s, r.adjacency), r.budget)
+		fit, err := synth.WithBins(f, s).Plan(s, privacy.NeighboursOf(s, r.adjacency), r.budget)
 		switch {
 		case errors.Is(err, synth.ErrConfig), errors.Is(err, accountant.ErrBudgetRange):
 			l.Error = err.Error()
@@ -183,7 +183,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 	for _, l := range lines {
 		switch {
 		case l.Error != "":
-			fmt.Fprintf(w, "%s\t-\t%s\n", l.Method, l.Error)
+			fmt.Fprintf(w, "%s\t-\t-\t-\t-\t-\n", l.Method)
 		case l.Sigma == 0:
 			fmt.Fprintf(w, "%s\t%d\t-\t-\t%s\t%.2g\n", l.Method, l.Calls, bytesText(l.Needs.MemoryBytes), l.Needs.Seconds)
 		default:
@@ -192,6 +192,11 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 	}
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	for _, l := range lines {
+		if l.Error != "" {
+			t.say("%s", l.Error)
+		}
 	}
 	t.say("for %s; nothing was read; which method is best for what: README", lines[0].Needs.rowsText())
 	return nil
