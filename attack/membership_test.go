@@ -143,6 +143,27 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+// TestDistanceOf: a method is not accused at its budget (false alarms 1e-6), and copies where next to nothing is hidden.
+func TestDistanceOf(t *testing.T) {
+	tab := randomTable(t, longSchema(), 200)
+	for _, eps := range []float64{1, 20000} {
+		r, err := DistanceOf(context.Background(), mstOf(t), tab, accountant.Budget{Epsilon: eps, Delta: 1e-12}, 1-1e-6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Refuted || r.Accuracy.Rounds != 100 || eps > 10 && r.AUROC < .75 {
+			t.Errorf("ε = %v: %+v", eps, r)
+		}
+	}
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
+	if _, err := DistanceOf(context.Background(), mstOf(t), randomTable(t, longSchema(), 1), b, 0); err == nil {
+		t.Error("one row")
+	}
+	if _, err := DistanceOf(context.Background(), mstOf(t), tab, accountant.Budget{}, 0); err == nil {
+		t.Error("no budget")
+	}
+}
+
 // TestShadow: the attack works where nothing is hidden, and accuses nobody where all is (false alarms 1e-6).
 func TestShadow(t *testing.T) {
 	s := wideSchema(1)

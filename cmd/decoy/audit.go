@@ -57,7 +57,7 @@ runs exceed refutes it too. Audit at a large epsilon (8 or more) to test code, s
 	f.IntVar(&a.runs, "runs", 400, fmt.Sprintf("runs `N` on each of two tables, at least %d", attack.MinRuns))
 	f.StringVar(&a.attack, "attack", manyRun, "attack `A`: "+strings.Join(attackNames, ", "))
 	f.StringVar(&a.tables, "tables", "all", "worst-case tables `T`: "+strings.Join(shapeNames(), ", ")+", or all, which are audited one after the other")
-	f.IntVar(&a.rows, "rows", 0, "rows `N` of the tables (default chosen from the planned noise; 500 for ltu and shadow)")
+	f.IntVar(&a.rows, "rows", 0, "rows `N` of the tables (default chosen from the planned noise; 500 for ltu, shadow and each half of distance)")
 	f.IntVar(&a.canaries, "canaries", 1000, "canaries `N` of a one-run audit, at least 20")
 	f.Float64Var(&a.confidence, "confidence", .95, "confidence `C` of all bounds together")
 	f.StringVar(&a.json, "json", "", "write the whole result to `FILE`, - for standard output")
@@ -78,17 +78,18 @@ func shapeNames() (names []string) {
 
 // audited is the result of all audits of a run of the verb, as JSON.
 type audited struct {
-	Method     string               `json:"method"`
-	Attack     string               `json:"attack"`
-	Budget     accountant.Budget    `json:"budget"`
-	Adjacency  accountant.Adjacency `json:"adjacency"`
-	Neighbours string               `json:"neighbours"`
-	Confidence float64              `json:"confidence"`
-	Epsilon    float64              `json:"epsilon_lower"`
-	Refuted    bool                 `json:"refuted"`
-	Audits     []attack.Result      `json:"audits,omitempty"`  // of many-run and shadow
-	OneRun     *attack.OneRunResult `json:"one_run,omitempty"` // of one-run
-	Rounds     *attack.Accuracy     `json:"rounds,omitempty"`  // of ltu
+	Method     string                 `json:"method"`
+	Attack     string                 `json:"attack"`
+	Budget     accountant.Budget      `json:"budget"`
+	Adjacency  accountant.Adjacency   `json:"adjacency"`
+	Neighbours string                 `json:"neighbours"`
+	Confidence float64                `json:"confidence"`
+	Epsilon    float64                `json:"epsilon_lower"`
+	Refuted    bool                   `json:"refuted"`
+	Audits     []attack.Result        `json:"audits,omitempty"`   // of many-run and shadow
+	OneRun     *attack.OneRunResult   `json:"one_run,omitempty"`  // of one-run
+	Rounds     *attack.Accuracy       `json:"rounds,omitempty"`   // of ltu
+	Distance   *attack.DistanceResult `json:"distance,omitempty"` // of distance
 }
 
 func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
@@ -112,7 +113,7 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 	if err != nil {
 		return err
 	}
-	if a.attack == ltuAttack {
+	if a.attack == ltuAttack || a.attack == distanceAttack {
 		adjacency = accountant.ReplaceOne // the only relation in which it makes sense
 	}
 	file, err := a.open()
@@ -220,6 +221,11 @@ func (out audited) print(t *terminal) {
 	if r := out.Rounds; r != nil {
 		fmt.Fprintf(w, "rounds\t%d of %d guesses right; the claim allows %s\n", r.Right, r.Rounds, percent(r.Limit))
 		fmt.Fprintf(w, "  privacy\t%.3f, from %.3f to %.3f (1: the attacker guesses, 0: he knows)\n", r.Privacy, r.PrivacyLow, r.PrivacyHigh)
+		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f\n", r.Epsilon)
+	}
+	if r := out.Distance; r != nil {
+		fmt.Fprintf(w, "distance\t%d of %d pairs right: the nearer row was in\n", r.Accuracy.Right, r.Accuracy.Rounds)
+		fmt.Fprintf(w, "  attacker\tAUROC %.3f, finds %s at 1 %% false alarms\n", r.AUROC, percent(r.TPR))
 		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f\n", r.Epsilon)
 	}
 	w.Flush()

@@ -15,13 +15,14 @@ import (
 
 // The attacks of --attack.
 const (
-	manyRun      = "many-run"
-	oneRun       = "one-run"
-	ltuAttack    = "ltu"
-	shadowAttack = "shadow"
+	manyRun        = "many-run"
+	oneRun         = "one-run"
+	ltuAttack      = "ltu"
+	shadowAttack   = "shadow"
+	distanceAttack = "distance"
 )
 
-var attackNames = []string{manyRun, oneRun, ltuAttack, shadowAttack}
+var attackNames = []string{manyRun, oneRun, ltuAttack, shadowAttack, distanceAttack}
 
 // auditTarget is what METHOD names: a method, or a mechanism of the gate.
 type auditTarget struct {
@@ -54,7 +55,7 @@ type attacker struct {
 	shown  *progress
 }
 
-// defaultRows are the rows of the random tables of ltu and shadow.
+// defaultRows are the rows of the random tables of ltu, shadow and distance.
 const defaultRows = 500
 
 func (a attacker) run(out *audited) error {
@@ -74,6 +75,14 @@ func (a attacker) run(out *audited) error {
 		}
 		r, err := attack.LTU(a.ctx, a.target.fitter, t, out.Budget, attack.LTUOptions{Rounds: a.runs, Confidence: a.confidence, Progress: a.progress(0, 1)})
 		out.Rounds, out.Epsilon, out.Refuted = &r, r.Epsilon, r.Refuted
+		return err
+	case distanceAttack:
+		t, err := attack.RandomTable(a.schema, 2*rows)
+		if err != nil {
+			return err
+		}
+		r, err := attack.DistanceOf(a.ctx, a.target.fitter, t, out.Budget, a.confidence)
+		out.Distance, out.Epsilon, out.Refuted = &r, r.Epsilon, r.Refuted
 		return err
 	case shadowAttack:
 		return a.shadow(out, rows)
