@@ -14,8 +14,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// TestReferenceCosts: the plans of published runs cost what their papers' data-independent closed form says, ρ + 2√(ρ·ln(1/δ)), from the events that
-// the gate charges; the exact composition costs less.
+// TestReferenceCosts: votes of the shapes of published runs, by the call that training makes, leave charges in the ledger that cost what their papers' data-independent
+// closed form says, ρ + 2√(ρ·ln(1/δ)), to 1e-3; the exact composition costs less. So many questions pass the check that the plan decides how many are answered.
 func TestReferenceCosts(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
@@ -27,24 +27,32 @@ func TestReferenceCosts(t *testing.T) {
 		{"MNIST", 640, 286, 150, 40, 1e-5, 3.174}, {"SVHN", 8500, 3098, 200, 40, 1e-6, 12.667},
 		{"Adult", 1500, 524, 200, 40, 1e-5, 4.339}, {"Glyph", 12000, 10762, 500, 100, 1e-8, 10.104},
 	} {
-		a := ConfidentGNMax{CheckSigma: tt.sigma1, Sigma: tt.sigma2, Threshold: 200}
-		plan := addRemove.VotePlan(a, Ballot{Questions: tt.queries, Classes: 10}, tt.answers)
-		rho, err := plan.Rho()
+		a, b := ConfidentGNMax{CheckSigma: tt.sigma1, Sigma: tt.sigma2, Threshold: -1e5}, Ballot{Questions: tt.queries, Classes: 10}
+		s := open(t, testTable(t, testSchema("", 0), someRows(50), nil), addRemove.VotePlan(a, b, tt.answers))
+		sh, _ := toys(t, s, 5, 10)
+		if _, err := sh.Vote("v", a, b, 0); err != nil {
+			t.Fatal(err)
+		}
+		charged := s.Ledger().Runs()[0].Charged
+		if calls(charged) != tt.queries+tt.answers {
+			t.Errorf("%s: charged %v", tt.name, charged)
+		}
+		rho, err := charged.Rho()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := rho + 2*math.Sqrt(rho*math.Log(1/tt.delta)); math.Abs(got-tt.want) > 1e-3 {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
-		exact, err := plan.Epsilon(tt.delta, accountant.AddRemove)
+		exact, err := charged.Epsilon(tt.delta, accountant.AddRemove)
 		if err != nil || exact.Method != "gdp" || exact.Epsilon >= tt.want || exact.Epsilon < .8*tt.want {
 			t.Errorf("%s: exact cost %+v, %v; the closed form says %v", tt.name, exact, err, tt.want)
 		}
 	}
 }
 
-// TestAudit_MomentsOfLaplaceVotes: k queries of LNMax compose to no less than the exact cost of randomised response and no more than basic and
-// moments bounds with the right factor 2λ(λ+1); an exponent of 2λl + 1 would come out below it.
+// TestAudit_MomentsOfLaplaceVotes: k queries of LNMax compose to no more than basic composition and the moments bound with the factor 2λ²l(l+1), and to no less than
+// half of it. With exp(2λl+1) for exp(2λ(l+1)) as the moment of a query, l ≤ 100, they would come out at over one and a half times basic composition.
 func TestAudit_MomentsOfLaplaceVotes(t *testing.T) {
 	const queries, lambda, delta = 100, .01, 1e-5
 	plan := addRemove.VotePlan(LNMax{Scale: 1 / lambda}, Ballot{Questions: queries, Classes: 10}, 0)
@@ -58,6 +66,13 @@ func TestAudit_MomentsOfLaplaceVotes(t *testing.T) {
 	}
 	if got.Epsilon > moments || got.Epsilon > 2*lambda*queries || got.Epsilon < .5*moments {
 		t.Errorf("100 queries at 2λ = .02 cost %+v; moments %v, basic 2", got, moments)
+	}
+	wrong := math.Inf(1)
+	for l := 1.0; l <= 100; l++ {
+		wrong = min(wrong, (queries*(2*lambda*l+1)-math.Log(delta))/l)
+	}
+	if wrong < 1.5*2*lambda*queries || got.Epsilon > .6*wrong {
+		t.Errorf("with the wrong exponent %v, exact %v", wrong, got.Epsilon)
 	}
 	mixed, err := append(plan, addRemove.VotePlan(GNMax{Sigma: 50}, Ballot{Questions: 50, Classes: 3}, 0)...).Epsilon(delta, accountant.AddRemove)
 	if err != nil || mixed.Method != "pld" || mixed.Epsilon <= got.Epsilon {

@@ -67,9 +67,9 @@ func toys(t testing.TB, s *Session, k, classes int) (*Shards[int], []*toyTeacher
 	return sh, kept
 }
 
-// TestSplitIsAPartition: every row is in one shard, all rows of a unit in the same, teachers see their shard and no numbers of units,
+// TestAudit_NoPartition: every row is in one shard, all rows of a unit in the same, teachers see their shard and no numbers of units,
 // and the shards are the same at every training.
-func TestSplitIsAPartition(t *testing.T) {
+func TestAudit_NoPartition(t *testing.T) {
 	units := make([]uint32, 1200)
 	for i := range units {
 		units[i] = uint32(i * 7 % 400)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
@@ -36,9 +37,52 @@ func TestAudit_DomainFromTheSchema(t *testing.T) {
 	}
 }
 
-// TestAudit_ThePrivateRowsStayAway: of the method's files only the teacher's sees tables, and only the source's and its journal's and buyers see the gate. So
+// TestAudit_StudentOnRealRows: student and generator are a function of the answers and of the seed: a fit whose answers are all in its journal, with no session, no teacher
+// and no table to ask, ends with the same ones, bit for bit.
+func TestAudit_StudentOnRealRows(t *testing.T) {
+	p, session := opened(t, small, synthtest.Table(t, synthtest.Schema(4), 300), budget)
+	first := &journal{from: &gate{p: p, s: session}}
+	want := fitted(t, p, first)
+	got := fitted(t, p, &journal{from: nowhere{}, journalState: first.journalState})
+	if !slices.Equal(got.student.critic.Parameters(), want.student.critic.Parameters()) {
+		t.Error("another student")
+	}
+	if !slices.Equal(got.generator.Parameters(), want.generator.Parameters()) {
+		t.Error("another generator")
+	}
+}
+
+// nowhere is a source that has no table: whoever asks it for an answer panics.
+type nowhere struct{ source }
+
+func (nowhere) split(int, []int) {}
+
+// TestAudit_MinimumAndMaximumFromTheData: bins, and the numbers drawn in them, are the schema's, though all rows are in one bin, and the model is told no other.
+func TestAudit_MinimumAndMaximumFromTheData(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Real, Min: -40, Max: 40, Bins: 8}, {Name: "y", Kind: schema.Categorical, Categories: []string{"a", "b"}}}}
+	codes := []table.Codes{{U8: slices.Repeat([]uint8{3}, 60)}, {U8: slices.Repeat([]uint8{1}, 60)}}
+	tab, err := table.FromColumns(s, codes, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := New(Config{ColdStart: true, Rounds: 1, Questions: 5, WarmSteps: 1, GeneratorSteps: 1, PostSteps: 1, Batch: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := synthtest.Sample(t, synthtest.Fit(t, f, tab, budget), 400, 1)
+	if out.Schema().Fingerprint() != s.Fingerprint() {
+		t.Error("the model has a schema of its own")
+	}
+	counts := make([]int64, 8)
+	out.CountTo(counts, []int{0})
+	if counts[0] == 0 || counts[7] == 0 {
+		t.Errorf("a generator that hardly learnt draws codes %v: bins were dropped", counts)
+	}
+}
+
+// TestAudit_PenaltyOnRealRows: of the method's files only the teacher's sees tables, and only the source's and its journal's and buyers see the gate. So
 // the student, the generator, the penalty that there is not, and their losses have no way to a row.
-func TestAudit_ThePrivateRowsStayAway(t *testing.T) {
+func TestAudit_PenaltyOnRealRows(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) < 8 {
 		t.Fatal(files, err)
@@ -116,9 +160,9 @@ func TestAudit_ComposesOverRounds(t *testing.T) {
 	}
 }
 
-// TestAudit_DeltaCounts: δ is the number that was given, not its exponent, and a smaller one means more noise: the votes alone, as one Gaussian, have the exact
+// TestAudit_NoiseFollowsDelta: δ is the number that was given, not its exponent, and a smaller one means more noise: the votes alone, as one Gaussian, have the exact
 // σ of Balle and Wang.
-func TestAudit_DeltaCounts(t *testing.T) {
+func TestAudit_NoiseFollowsDelta(t *testing.T) {
 	s := synthtest.Schema(4)
 	cold := small
 	cold.ColdStart, cold.TotalShare = true, .01
