@@ -2,6 +2,7 @@ package bounds
 
 import (
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 )
@@ -72,21 +73,46 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 // outer records x_i·δ_j for every i and j, row-major from coordinate k on. With a residual and input ≥ 0 the middle of δ_j is first taken off,
 // x being that input of the first layer.
 func (b *builder) outer(k int, x, delta []interval, input int) {
-	sum := 0.
 	from, h := k, len(delta)
-	for _, x := range x {
-		scales, centre := b.scales[k:k+h], b.centre[k:k+h]
-		for j, delta := range delta {
-			if input >= 0 {
-				b.shift(&delta, input, 1, j)
-			}
-			d, t := b.halve(x.times(delta))
-			scales[j], centre[j] = d, t
-			sum += d
+	if input >= 0 {
+		delta = slices.Clone(delta)
+		for j := range delta {
+			b.shift(&delta[j], input, 1, j)
 		}
+	}
+	sum, rows, columns := 0., b.inSteps(x), b.inSteps(delta)
+	for i := range x {
+		sum += b.products(b.scales[k:k+h], b.centre[k:k+h], rows.lo[i], rows.hi[i], columns)
 		k += h
 	}
 	b.singles = append(b.singles, span{from, k, sum})
+}
+
+// products sets the half-widths and centres of x·δ_j for every j, as [ellipsoid.halve] does, and returns the sum of the half-widths. It is the loop over all weights of
+// deep layers, so it runs on integers: in steps of F the ends are whole numbers of at most 2²⁶, and their products, in steps of the grid, of at most 2⁵².
+func (b *builder) products(scales []float64, centre []int64, first, last int64, delta steps) (sum float64) {
+	scales, centre, lo, hi := scales[:len(delta.lo)], centre[:len(delta.lo)], delta.lo, delta.hi[:len(delta.lo)]
+	for j, lo := range lo {
+		hi := hi[j]
+		p, q, r, s := first*lo, first*hi, last*lo, last*hi
+		least, most := min(p, q, r, s), max(p, q, r, s)
+		d := float64(max(most-least+1, 2)>>1) * b.grid
+		scales[j], centre[j] = d, (least+most)>>1
+		sum += d
+	}
+	return sum
+}
+
+// steps are intervals whose ends are whole numbers of steps of F.
+type steps struct{ lo, hi []int64 }
+
+func (b *builder) inSteps(x []interval) steps {
+	all := make([]int64, 2*len(x))
+	out := steps{all[:len(x)], all[len(x):]}
+	for i, x := range x {
+		out.lo[i], out.hi[i] = int64(x.lo/b.f), int64(x.hi/b.f)
+	}
+	return out
 }
 
 // inflate covers the float64 roundings of everything that is computed from the intervals: sums of fewer than 2²⁶ terms, and

@@ -181,17 +181,32 @@ func pullback(n *network, l int, back []interval) []interval {
 		delta[j] = d.midRadius()
 	}
 	out := make([]interval, n.sizes[l])
-	for i := range out {
-		middle, reach, size := 0., 0., 0.
-		for j, w := range n.w[l][i*h:][:h] {
-			d, a := delta[j], math.Abs(w)
-			middle += w * d.mid
-			reach += a * d.rad
-			size += a * d.size
-		}
+	end := func(i int, middle, reach, size float64) {
 		out[i] = interval{middle - reach, middle + reach}
 		if l < len(n.w)-1 { // at the last layer δ = 1, and the product is exact
 			out[i] = out[i].widen(slack(h, n.u, size))
+		}
+	}
+	for i := 0; i < len(out); i += 2 { // two rows at a time: each is a chain of additions
+		v := n.w[l][i*h:][:h]
+		w := v
+		if i+1 < len(out) {
+			w = n.w[l][(i+1)*h:][:h]
+		}
+		var middle, reach, size, middle2, reach2, size2 float64
+		for j, v := range v[:len(delta)] {
+			d, w := delta[j], w[j]
+			a, b := math.Abs(v), math.Abs(w)
+			middle += v * d.mid
+			reach += a * d.rad
+			size += a * d.size
+			middle2 += w * d.mid
+			reach2 += b * d.rad
+			size2 += b * d.size
+		}
+		end(i, middle, reach, size)
+		if i+1 < len(out) {
+			end(i+1, middle2, reach2, size2)
 		}
 	}
 	return out
