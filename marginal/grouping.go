@@ -19,7 +19,7 @@ type grouped struct {
 	codes   int
 	group   []uint16 // code → group; groups of one code come first, in the order of the codes, the merged group is the last
 	rare    []uint16 // codes of the merged group
-	weights []uint32 // of the rare codes, up to maxWeight each, at least one positive
+	weights []uint32 // of the rare codes, 1 to maxWeight each; 0 for a code that Given ruled out, but not for all
 }
 
 const maxWeight = 1 << 20
@@ -207,10 +207,7 @@ func (g *Grouping) Expand(samples [][]uint16, u *rand.Rand) {
 				samples[i][r] = code[of]
 				continue
 			}
-			k, exact := slices.BinarySearch(sums, below(u, total))
-			if exact {
-				k++ // sums[k] is the first value that belongs to the next code
-			}
+			k, _ := slices.BinarySearch(sums, below(u, total)+1) // the first sum above the draw; a code of weight 0 never has it
 			samples[i][r] = c.rare[k]
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/decoy-dp/decoy/marginal"
 )
@@ -22,10 +23,12 @@ type Params interface {
 // KindMarginal is the kind of [Marginal].
 const KindMarginal = "marginal"
 
-// Marginal are the parameters of the marginal methods: a graphical model over groups of codes, and what the groups stand for.
+// Marginal are the parameters of the marginal methods: a graphical model over groups of codes, what the groups stand for, and the noisy marginals
+// behind it.
 type Marginal struct {
 	Model    *marginal.Model
 	Grouping *marginal.Grouping
+	Measured []Measured // for who wants the noise itself; the model does not need them
 }
 
 // Kind is KindMarginal.
@@ -55,10 +58,19 @@ func (p *Marginal) Describe() []string {
 		}
 		cells += n
 	}
-	return []string{fmt.Sprintf("graphical model of %d cliques, %d cells", len(cliques), cells)}
+	lines := []string{fmt.Sprintf("graphical model of %d cliques, %d cells", len(cliques), cells)}
+	if len(p.Measured) > 0 {
+		cells = 0
+		for _, m := range p.Measured {
+			cells += len(m.Counts)
+		}
+		lines = append(lines, fmt.Sprintf("%d noisy marginals, %d cells", len(p.Measured), cells))
+	}
+	return lines
 }
 
-// MarshalBinary is the length of the grouping (uint32, little-endian), the grouping and the model.
+// MarshalBinary is the length of the grouping (uint32, little-endian), the grouping, the length of the model (uint64), the model, and the noisy
+// marginals.
 func (p *Marginal) MarshalBinary() ([]byte, error) {
 	g, err := p.Grouping.MarshalBinary()
 	if err != nil {
@@ -69,7 +81,8 @@ func (p *Marginal) MarshalBinary() ([]byte, error) {
 		return nil, err
 	}
 	out := binary.LittleEndian.AppendUint32(nil, uint32(len(g)))
-	return append(append(out, g...), m...), nil
+	out = binary.LittleEndian.AppendUint64(append(out, g...), uint64(len(m)))
+	return appendMeasured(append(out, m...), p.Measured), nil
 }
 
 // decodeParams reads parameters.bin.
@@ -88,24 +101,25 @@ func decodeMarginal(raw []byte) (Params, error) {
 		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
 	}
 	n, rest := uint64(binary.LittleEndian.Uint32(raw)), raw[4:]
-	if n > uint64(len(rest)) {
+	if n+8 > uint64(len(rest)) {
+		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
+	}
+	size, model := binary.LittleEndian.Uint64(rest[n:]), rest[n+8:]
+	if size > uint64(len(model)) {
 		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
 	}
 	p := &Marginal{Model: &marginal.Model{}, Grouping: &marginal.Grouping{}}
 	if err := p.Grouping.UnmarshalBinary(rest[:n]); err != nil {
 		return nil, fmt.Errorf("the grouping: %w: %w", err, ErrFormat)
 	}
-	if err := p.Model.UnmarshalBinary(rest[n:]); err != nil {
+	if err := p.Model.UnmarshalBinary(model[:size]); err != nil {
 		return nil, fmt.Errorf("the graphical model: %w: %w", err, ErrFormat)
 	}
-	groups, model := p.Grouping.Sizes(), p.Model.Sizes()
-	if len(groups) != len(model) {
+	if !slices.Equal(p.Grouping.Sizes(), p.Model.Sizes()) {
 		return nil, fmt.Errorf("grouping and model disagree: %w", ErrFormat)
 	}
-	for i := range groups {
-		if groups[i] != model[i] {
-			return nil, fmt.Errorf("grouping and model disagree: %w", ErrFormat)
-		}
-	}
-	return p, nil
+	r := measuredReader{data: model[size:], sizes: p.Grouping.CodeSizes()}
+	var err error
+	p.Measured, err = r.list()
+	return p, err
 }

@@ -14,6 +14,11 @@ const blockRows = 1 << 20
 // Sample draws n ≥ 1 synthetic rows and hands them to emit in blocks. It is post-processing: it costs no budget, however often it
 // is called. The same model, n and seed give the same rows, byte for byte, on every platform.
 func (m *Model) Sample(ctx context.Context, n int, seed uint64, emit func(*table.Table) error) error {
+	return m.sample(ctx, n, seed, func(n int, u *rand.Rand) ([][]uint16, error) { return m.params.Sample(n, u), nil }, emit)
+}
+
+// sample draws by blocks.
+func (m *Model) sample(ctx context.Context, n int, seed uint64, draw func(n int, u *rand.Rand) ([][]uint16, error), emit func(*table.Table) error) error {
 	if n < 1 {
 		return fmt.Errorf("release: rows must be at least 1, got %d", n)
 	}
@@ -24,7 +29,10 @@ func (m *Model) Sample(ctx context.Context, n int, seed uint64, emit func(*table
 			return err
 		}
 		k := min(blockRows, n-done)
-		codes := m.params.Sample(k, u)
+		codes, err := draw(k, u)
+		if err != nil {
+			return err
+		}
 		cols := make([]table.Codes, len(codes))
 		for i, c := range codes {
 			cols[i] = narrow(c, sizes[i])

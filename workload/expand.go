@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,22 +14,33 @@ import (
 const maxTerms = 4096
 
 // expected is the expected number of rows of a model that satisfy x.
-//
-// The condition becomes a sum of disjoint products of one set of codes a column by Shannon expansion: fix a column it touches; codes that
-// leave the same condition on the other columns go together; repeat. A conjunction is one product, a disjunction of d columns d.
 func expected(x table.Expr, m *marginal.Model, g *marginal.Grouping) (float64, error) {
-	e := expander{model: m, groups: g, sizes: g.CodeSizes(), fixed: map[int][]float64{}}
-	err := e.expand(simplify(x))
-	return e.sum, err
+	sum := 0.0
+	err := Products(x, g.CodeSizes(), func(allow map[int][]bool) {
+		weights := make(map[int][]float64, len(allow))
+		for c, codes := range allow {
+			weights[c] = g.Weights(c, codes)
+		}
+		sum += m.Expect(weights)
+	})
+	return sum, err
+}
+
+// Products writes a condition as disjoint products and calls do with each: the codes that it allows, one entry a code, of each column that it
+// restricts; do may keep the map. sizes are the codes of each column.
+//
+// It is Shannon expansion: fix a column that the condition touches; codes that leave the same condition on the other columns go together;
+// repeat. A conjunction is one product, a disjunction of d columns d. More than 4096 products are refused (ErrTooLarge).
+func Products(x table.Expr, sizes []int, do func(allow map[int][]bool)) error {
+	e := expander{sizes: sizes, fixed: map[int][]bool{}, do: do}
+	return e.expand(simplify(x))
 }
 
 type expander struct {
-	model  *marginal.Model
-	groups *marginal.Grouping
-	sizes  []int
-	fixed  map[int][]float64 // weight of each group, per column fixed so far
-	terms  int
-	sum    float64
+	sizes []int
+	fixed map[int][]bool // codes, per column fixed so far
+	terms int
+	do    func(allow map[int][]bool)
 }
 
 func (e *expander) expand(x table.Expr) error {
@@ -37,7 +49,7 @@ func (e *expander) expand(x table.Expr) error {
 			if e.terms++; e.terms > maxTerms {
 				return fmt.Errorf("%w products: the condition is not a sum of %d or fewer", ErrTooLarge, maxTerms)
 			}
-			e.sum += e.model.Expect(e.fixed)
+			e.do(maps.Clone(e.fixed))
 		}
 		return nil
 	}
@@ -45,7 +57,7 @@ func (e *expander) expand(x table.Expr) error {
 	// Codes by what they leave of x.
 	type class struct {
 		rest  table.Expr
-		codes []int
+		codes []bool
 	}
 	var classes []*class
 	bySignature, byRest := map[string]*class{}, map[string]*class{}
@@ -62,25 +74,16 @@ func (e *expander) expand(x table.Expr) error {
 			rest := simplify(fix(x, c, code))
 			key := keyOf(rest)
 			if cl = byRest[key]; cl == nil {
-				cl = &class{rest: rest}
+				cl = &class{rest, make([]bool, e.sizes[c])}
 				byRest[key] = cl
 				classes = append(classes, cl)
 			}
 			bySignature[string(sig)] = cl
 		}
-		cl.codes = append(cl.codes, code)
+		cl.codes[code] = true
 	}
-	of, shares := e.groups.Groups(c), e.groups.Shares(c)
 	for _, cl := range classes {
-		weights := make([]float64, e.groups.Sizes()[c])
-		for _, code := range cl.codes {
-			if of == nil {
-				weights[code] = 1
-			} else {
-				weights[of[code]] += shares[code]
-			}
-		}
-		e.fixed[c] = weights
+		e.fixed[c] = cl.codes
 		if err := e.expand(cl.rest); err != nil {
 			return err
 		}

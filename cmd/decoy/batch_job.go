@@ -279,9 +279,9 @@ func (b *batchJob) sample(ctx context.Context, m *release.Model, report synth.Pr
 	defer out.abort()
 	n := b.Rows
 	if n == 0 {
-		n = noisyRows(m)
+		n = wholeRows(m.Rows)
 	}
-	return n, out.sample(ctx, m, n, b.seed(), func(f float64) { report.Report("writing rows", f) })
+	return n, out.sample(ctx, m, m.Schema(), n, b.seed(), func(f float64) { report.Report("writing rows", f) })
 }
 
 // evaluate compares the output with real rows in a process of its own, which has its own memory and permissions.

@@ -58,7 +58,7 @@ func exitCode(err error) int {
 		return exitData
 	case errors.As(err, &usage),
 		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, privacy.ErrLedgerMismatch, datasets.ErrUnknown, datasets.ErrNotEmbedded,
-			workload.ErrInvalid):
+			workload.ErrInvalid, release.ErrImpossible, release.ErrNotExact):
 		return exitUsage
 	}
 	return exitError

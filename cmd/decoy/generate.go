@@ -98,7 +98,7 @@ func (g *generate) deliver(ctx context.Context, j *job, draw drawing, m *release
 		kept.path = g.model
 		j.t.say("wrote %s", g.model)
 	}
-	err := draw.to(ctx, j.t, j.shown, m, out)
+	err := draw.to(ctx, j.t, j.shown, m, nil, out)
 	switch {
 	case err != nil:
 		return kept.explain(err, g.out)
@@ -117,7 +117,5 @@ func randomSeed() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// noisyRows is the model's row count as a number of rows to draw.
-func noisyRows(m *release.Model) int {
-	return int(math.Round(min(max(m.Rows, 1), math.MaxInt32)))
-}
+// wholeRows is an expected number of rows as a number of rows to draw.
+func wholeRows(rows float64) int { return int(math.Round(min(max(rows, 1), math.MaxInt32))) }

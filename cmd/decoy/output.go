@@ -10,6 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -48,10 +49,15 @@ func (o *output) abort() {
 	}
 }
 
-// sample draws n rows of the model and completes the output.
-func (o *output) sample(ctx context.Context, m *release.Model, n int, seed uint64, report func(float64)) error {
+// sampler draws rows: a model, or a model under a condition.
+type sampler interface {
+	Sample(ctx context.Context, n int, seed uint64, emit func(*table.Table) error) error
+}
+
+// sample draws n rows with the columns of s and completes the output.
+func (o *output) sample(ctx context.Context, m sampler, s *schema.Schema, n int, seed uint64, report func(float64)) error {
 	buffer := bufio.NewWriterSize(o.w, 1<<20)
-	w, err := table.NewWriter(buffer, o.format, m.Schema(), release.ValueRand(seed))
+	w, err := table.NewWriter(buffer, o.format, s, release.ValueRand(seed))
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,9 @@ type measurement struct {
 	query string // "" for a marginal, of which every cell has noise of deviation sigma
 }
 
-// measurements reads the settings: those of mst, and the list that other methods leave under "measured". The settings are the file's own words,
-// so nothing in them is taken on trust but numbers and names of columns.
+// measurements are the noisy marginals of the file, apart from those over runs of codes, which answer nothing by themselves, and the list that other
+// methods leave in the settings under "measured". The settings are the file's own words, so nothing in them is taken on trust but numbers and
+// names of columns.
 func measurements(m *release.Model) []measurement {
 	var out []measurement
 	add := func(columns any, sigma any, query string) {
@@ -54,14 +55,18 @@ func measurements(m *release.Model) []measurement {
 		}
 		out = append(out, one)
 	}
-	if sigma, ok := m.Settings["one_way_sigma"]; ok {
-		for _, c := range m.Schema().Columns {
-			add([]any{c.Name}, sigma, "")
+	if p, ok := m.Params().(*release.Marginal); ok {
+		for _, one := range p.Measured {
+			coarse := false
+			for i, c := range one.Cols {
+				if one.Groups != nil && one.Groups[i] != nil && !slices.Equal(one.Groups[i], p.Grouping.Groups(c)) {
+					coarse = true
+				}
+			}
+			if !coarse {
+				out = append(out, measurement{cols: one.Cols, sigma: one.Sigma})
+			}
 		}
-	}
-	tree, _ := m.Settings["tree"].([]any)
-	for _, edge := range tree {
-		add(edge, m.Settings["pair_sigma"], "")
 	}
 	list, _ := m.Settings["measured"].([]any)
 	for _, x := range list {

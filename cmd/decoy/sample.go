@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/workload"
 )
 
 // sampleFlags are the flags of the verbs that draw rows from a model.
@@ -39,12 +41,17 @@ func (s *sampleFlags) drawing(cmd *cobra.Command) (drawing, error) {
 	return d, nil
 }
 
-// to draws into the output.
-func (d drawing) to(ctx context.Context, t *terminal, p *progress, m *release.Model, out *output) error {
-	if d.rows == 0 {
-		d.rows = noisyRows(m)
+// to draws into the output; given is nil without a condition.
+func (d drawing) to(ctx context.Context, t *terminal, p *progress, m *release.Model, given *release.Given, out *output) error {
+	var from sampler = m
+	rows := m.Rows
+	if given != nil {
+		from, rows = given, given.Rows()
 	}
-	err := out.sample(ctx, m, d.rows, d.seed, p.of("writing rows"))
+	if d.rows == 0 {
+		d.rows = wholeRows(rows)
+	}
+	err := out.sample(ctx, from, m.Schema(), d.rows, d.seed, p.of("writing rows"))
 	p.finish()
 	if err != nil {
 		return err
@@ -55,6 +62,7 @@ func (d drawing) to(ctx context.Context, t *terminal, p *progress, m *release.Mo
 
 func sampleCommand(t *terminal) *cobra.Command {
 	var s sampleFlags
+	var where, uncertainty string
 	cmd := manual{
 		operands: "MODEL  model file of decoy fit or decoy generate --model",
 		session: `
@@ -62,6 +70,7 @@ $ decoy fit --dataset icu-mortality --epsilon 1 --model icu.model
 $ decoy sample icu.model --rows 500 --seed 7 --out synthetic.csv
 guarantee: (ε = 1, δ = 1e-09)-differential privacy under adding or removing one row
 wrote synthetic.csv: 500 rows, 12 columns (seed 7)
+$ decoy sample icu.model --where "mortality = 1 and sofa >= 8" --rows 100 --out severe.csv --uncertainty noise.json
 `}.document(&cobra.Command{
 		Use:   "sample MODEL [--rows N] [--seed K] --out OUT",
 		Short: "draw synthetic rows from a model; costs nothing, needs no private data",
@@ -69,7 +78,9 @@ wrote synthetic.csv: 500 rows, 12 columns (seed 7)
 was fitted. 'decoy verify MODEL' checks the guarantee that the file claims.`,
 		Args: operands("MODEL"),
 	})
-	s.add(cmd, "the noisy row count in the model")
+	s.add(cmd, "the noisy row count in the model, or its share under --where")
+	cmd.Flags().StringVar(&where, "where", "", "draw only rows that satisfy `CONDITION`, such as \"age >= 30 and not (sex = F)\": exactly, from the model")
+	cmd.Flags().StringVar(&uncertainty, "uncertainty", "", "also write the noisy marginals behind the model, with the σ of their noise, to `U.json`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := need(cmd, "out"); err != nil {
 			return err
@@ -82,7 +93,13 @@ was fitted. 'decoy verify MODEL' checks the guarantee that the file claims.`,
 		if err != nil {
 			return err
 		}
-		if err := distinct([]place{{"--out", s.out}}, []place{{"MODEL", args[0]}}); err != nil {
+		var given *release.Given
+		if cmd.Flags().Changed("where") {
+			if given, err = givenOf(m, where); err != nil {
+				return err
+			}
+		}
+		if err := distinct([]place{{"--out", s.out}, {"--uncertainty", uncertainty}}, []place{{"MODEL", args[0]}}); err != nil {
 			return err
 		}
 		out, err := openOutput(s.out, t.stdout)
@@ -91,7 +108,28 @@ was fitted. 'decoy verify MODEL' checks the guarantee that the file claims.`,
 		}
 		defer out.abort()
 		t.say("guarantee: %v", m.Claim)
-		return draw.to(cmd.Context(), t, t.progress(), m, out)
+		if given != nil {
+			t.say("condition: %.1f of %.1f rows in the model (%.2g %%)", given.Rows(), m.Rows, 100*given.Rows()/m.Rows)
+		}
+		if uncertainty != "" {
+			if err := writeUncertainty(t, uncertainty, m); err != nil {
+				return err
+			}
+		}
+		return draw.to(cmd.Context(), t, t.progress(), m, given, out)
 	}
 	return cmd
+}
+
+// givenOf is the model under a condition.
+func givenOf(m *release.Model, where string) (*release.Given, error) {
+	items, err := workload.Conditions(m.Schema(), where)
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("--where %w", err)}
+	}
+	g, err := m.Given(items[0].Where)
+	if err != nil {
+		return nil, fmt.Errorf("--where %w", err)
+	}
+	return g, nil
 }

@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"ranges":                         {},
 	"infer":                          {"schema", "accountant", "privacy"},
 	"workload":                       {"schema", "table", "marginal"},
-	"release":                        {"schema", "table", "accountant", "marginal", "gan"},
+	"release":                        {"schema", "table", "accountant", "marginal", "gan", "workload"},
 	"synth":                          {"schema", "accountant", "privacy", "release", "ranges", "internal/atomicfile"},
 	"synth/mst":                      {"synth", "privacy", "release", "marginal", "accountant", "schema"},
 	"synth/aim":                      {"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload"},

@@ -39,6 +39,7 @@ type fit struct {
 	model       *marginal.Model
 	zeros       []marginal.Zeros
 	chosen      []any // for the settings of the model
+	released    []release.Measured
 }
 
 // Fit measures the columns, then chooses and measures until the budget or the time is gone, and estimates.
@@ -74,7 +75,7 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 	if err := f.keepsRules(); err != nil {
 		return synth.Model{}, err
 	}
-	return synth.Model{Params: &release.Marginal{Model: f.model, Grouping: f.groups}, Settings: f.settings()}, nil
+	return synth.Model{Params: &release.Marginal{Model: f.model, Grouping: f.groups, Measured: f.released}, Settings: f.settings()}, nil
 }
 
 // columns measures every column, part first and part when the row count is known, and the pairs of the target; then it decides which codes to merge
@@ -179,6 +180,7 @@ func (f *fit) measureColumns(share float64) ([]marginal.Measurement, error) {
 		if err != nil {
 			return nil, err
 		}
+		f.keep(m)
 		f.used += mu2
 		out = append(out, measurement(m))
 	}
@@ -217,6 +219,11 @@ func measurement(n privacy.Noisy) marginal.Measurement {
 	return m
 }
 
+// keep notes a released marginal for the model file.
+func (f *fit) keep(n privacy.Noisy) {
+	f.released = append(f.released, release.Measured{Cols: n.Cols, Groups: n.Groups, Counts: n.Counts, Sigma: n.Sigma})
+}
+
 // marginalOf is the table that the gate counts: codes merged by the grouping and then into runs.
 func (f *fit) marginalOf(cols []int, runs [][]uint16) privacy.Marginal {
 	m := privacy.Marginal{Cols: cols, Groups: make([][]uint16, len(cols))}
@@ -246,6 +253,7 @@ func (f *fit) measure(cols []int, level int, mu2 float64) (sigma float64, err er
 	if err != nil {
 		return 0, err
 	}
+	f.keep(n)
 	f.used += mu2
 	m := measurement(n)
 	m.Groups = runs

@@ -142,6 +142,7 @@ func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, state []byte, sa
 	progress.Report("measuring columns", 0)
 	sizes := s.Schema().Sizes()
 	measured := make([]*marginal.Measurement, p.columns)
+	var kept []release.Measured
 	for i := range p.columns {
 		counts, err := tape.next(s.Left(p.nb.CountsEvent(p.oneWay)), func() ([]int64, error) {
 			m, err := s.Counts("one-way marginal", privacy.Marginal{Cols: []int{i}}, p.oneWay)
@@ -151,6 +152,9 @@ func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, state []byte, sa
 			return fitted, err
 		}
 		measured[i] = counted([]int{i}, sizes, counts, p.oneWay)
+		if measured[i] != nil {
+			kept = append(kept, release.Measured{Cols: []int{i}, Counts: counts, Sigma: p.oneWay})
+		}
 	}
 	oneWay, err := fillLost(measured, sizes)
 	if err != nil {
@@ -179,6 +183,8 @@ func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, state []byte, sa
 		}
 		if m := counted([]int{e[0], e[1]}, groups.Sizes(), counts, p.pair); m != nil {
 			ms = append(ms, *m)
+			pair := grouped(groups, e)
+			kept = append(kept, release.Measured{Cols: pair.Cols, Groups: pair.Groups, Counts: counts, Sigma: p.pair})
 		}
 	}
 	model, err := marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{Iterations: p.cfg.Iterations, Progress: func(done, total int) {
@@ -187,7 +193,7 @@ func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, state []byte, sa
 	if err != nil {
 		return fitted, err
 	}
-	fitted.Params = &release.Marginal{Model: model, Grouping: groups}
+	fitted.Params = &release.Marginal{Model: model, Grouping: groups, Measured: kept}
 	fitted.Settings = p.settings(edges)
 	return fitted, nil
 }

@@ -1,0 +1,129 @@
+package marginal
+
+import (
+	"errors"
+	"slices"
+)
+
+// ErrImpossible is wrapped by an error about a condition that holds for no row of a model.
+var ErrImpossible = errors.New("no row of the model satisfies the condition")
+
+// tiny is a probability below which a condition counts as impossible: ratios of smaller numbers are not to be trusted.
+const tiny = 1e-280
+
+// Given returns the distribution of the rows given a condition on each weighted column: p(x)·Π_c w_c(x_c), normalised. Weights of 0 and 1 allow
+// codes; a weight between them is the probability of keeping a row with the code. weights[c] has one entry, from 0 to 1, a code of column c;
+// columns that are not there or weights of another length panic. The total of the new model is the expected number of rows that are kept (see
+// Expect); it may be below 1.
+//
+// It is exact: the weights of a column go into the one clique where the column first occurs from the root, ratios of weighted to unweighted
+// sums go up the junction tree, and the tables are normalised on the way down. It takes about as long as one iteration of Fit, and as much
+// memory as the model. If nothing is kept, the error is ErrImpossible.
+func (m *Model) Given(weights map[int][]float64) (*Model, error) {
+	t := m.tree
+	for c, w := range weights {
+		if c < 0 || c >= len(t.sizes) || len(w) != t.sizes[c] {
+			panic("marginal: Given: weights that do not fit the model's columns")
+		}
+	}
+	k := len(t.cliques)
+	p, kept, plain := make([][]float64, k), make([][]float64, k), make([][]float64, k) // kept and plain: over the separators
+	seps := make([]*plan, k)
+	each := func(i int, v []float64, pl *plan, f func(pl *plan, block []float64, b int)) {
+		nd := node{cells: len(v), block: blockOf(sizesOf(t.sizes, t.cliques[i]))}
+		nd.blocks(v, func(b int, block []float64) { f(pl, block, b) })
+	}
+	toSep := func(i int) []float64 {
+		out := make([]float64, int(cellsOf(t.sizes, t.seps[i])))
+		each(i, p[i], seps[i], func(pl *plan, block []float64, b int) { pl.sum(out, block, b) })
+		return out
+	}
+	multiply := func(i int, pl *plan, by []float64) {
+		each(i, p[i], pl, func(pl *plan, block []float64, b int) { pl.mul(block, by, b) })
+	}
+	for i := range k {
+		p[i] = slices.Clone(m.p[i])
+		seps[i] = newPlan(t.sizes, t.cliques[i], t.seps[i])
+	}
+	for i := k - 1; i >= 0; i-- { // children, which come later, have sent their ratios
+		if i > 0 {
+			plain[i] = project(t.sizes, factor{t.cliques[i], m.p[i]}, t.seps[i]).v
+		}
+		weigh(t.sizes, factor{t.cliques[i], p[i]}, weights, t.seps[i])
+		if i > 0 {
+			kept[i] = toSep(i)
+			multiply(t.parent[i], newPlan(t.sizes, t.cliques[t.parent[i]], t.seps[i]), ratio(kept[i], plain[i]))
+		}
+	}
+	share := 1.0
+	if k > 0 {
+		share = sumOf(p[0])
+	}
+	if !(share > tiny) {
+		return nil, ErrImpossible
+	}
+	for i := range k {
+		if i == 0 {
+			for j := range p[0] {
+				p[0][j] /= share
+			}
+			continue
+		}
+		up := project(t.sizes, factor{t.cliques[t.parent[i]], p[t.parent[i]]}, t.seps[i]).v
+		multiply(i, seps[i], ratio(up, kept[i]))
+	}
+	return newModel(t, p, m.total*share, m.limit), nil
+}
+
+// ratio is a/b, and 0 where b is next to nothing.
+func ratio(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i, x := range a {
+		if b[i] > tiny {
+			out[i] = x / b[i]
+		}
+	}
+	return out
+}
+
+// Weights returns, for each group of a column, the share of it that falls to allowed codes: what Given wants. allow has one entry a code.
+func (g *Grouping) Weights(col int, allow []bool) []float64 {
+	c := g.columns[col]
+	if len(allow) != c.codes {
+		panic("marginal: Weights: a list that does not fit the column's codes")
+	}
+	out := make([]float64, c.groups())
+	shares := g.Shares(col)
+	for code, ok := range allow {
+		switch {
+		case !ok:
+		case c.group == nil:
+			out[code] = 1
+		default:
+			out[c.group[code]] += shares[code]
+		}
+	}
+	for i, x := range out {
+		out[i] = min(x, 1)
+	}
+	return out
+}
+
+// Given returns the grouping of rows whose codes are allowed, to go with Model.Given: Expand then makes allowed codes only. allow has one entry
+// a code for each listed column.
+func (g *Grouping) Given(allow map[int][]bool) *Grouping {
+	out := &Grouping{columns: slices.Clone(g.columns)}
+	for col, codes := range allow {
+		c := &out.columns[col]
+		if c.group == nil || !slices.ContainsFunc(c.rare, func(code uint16) bool { return codes[code] }) {
+			continue // no row gets into a group without an allowed code
+		}
+		c.weights = slices.Clone(c.weights)
+		for i, code := range c.rare {
+			if !codes[code] {
+				c.weights[i] = 0
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/workload"
+)
+
+var (
+	// ErrNotExact is wrapped by the refusal of a condition on a model that can only be sampled.
+	ErrNotExact = errors.New("only a graphical model (kind marginal) takes a condition; sample it and drop rows instead")
+	// ErrImpossible is wrapped by the refusal of a condition that holds for no row of the model.
+	ErrImpossible = marginal.ErrImpossible
+)
+
+// Given is a model under a condition on its rows.
+type Given struct {
+	model    *Model
+	where    table.Expr
+	products []given
+	rows     float64
+}
+
+// given is one of the disjoint products of a condition.
+type given struct {
+	allow map[int][]bool
+	rows  float64   // expected
+	ready *Marginal // the distribution of its rows; nil until needed
+}
+
+// Given returns the model of the rows for which where holds, exactly: rows are not drawn and thrown away, so that a rare condition costs no more
+// than a frequent one. It is post-processing and costs no budget.
+//
+// Errors: a model of another kind (ErrNotExact); a condition for no row of the model (ErrImpossible), or one that is not a sum of at most 4096
+// products (workload.ErrTooLarge).
+func (m *Model) Given(where table.Expr) (*Given, error) {
+	p, ok := m.params.(*Marginal)
+	if !ok {
+		return nil, fmt.Errorf("release: a condition on a model of kind %s: %w", m.params.Kind(), ErrNotExact)
+	}
+	g := &Given{model: m, where: where}
+	err := workload.Products(where, p.Sizes(), func(allow map[int][]bool) {
+		rows := p.Model.Expect(p.weights(allow))
+		g.products = append(g.products, given{allow: allow, rows: rows})
+		g.rows += rows
+	})
+	if err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	if !(g.rows > 1e-9) { // far below what any noise leaves certain
+		return nil, fmt.Errorf("release: %w", ErrImpossible)
+	}
+	return g, nil
+}
+
+func (p *Marginal) weights(allow map[int][]bool) map[int][]float64 {
+	out := make(map[int][]float64, len(allow))
+	for c, codes := range allow {
+		out[c] = p.Grouping.Weights(c, codes)
+	}
+	return out
+}
+
+// Rows is the expected number of rows of the private table that satisfy the condition, as the model has it; above 0.
+func (g *Given) Rows() float64 { return g.rows }
+
+// Sample draws n ≥ 1 rows that satisfy the condition, as [Model.Sample] does. The products of the condition get their expected numbers of rows,
+// rounded up or down without bias, in random order.
+func (g *Given) Sample(ctx context.Context, n int, seed uint64, emit func(*table.Table) error) error {
+	return g.model.sample(ctx, n, seed, g.draw, emit)
+}
+
+func (g *Given) draw(n int, u *rand.Rand) ([][]uint16, error) {
+	p := g.model.params.(*Marginal)
+	var out [][]uint16
+	v, sum, done := u.Float64(), 0.0, 0
+	for i := range g.products {
+		q := &g.products[i]
+		sum += q.rows
+		upto := min(int(float64(sum/g.rows*float64(n))+v), n)
+		if i == len(g.products)-1 {
+			upto = n
+		}
+		if upto == done {
+			continue
+		}
+		ready := q.ready
+		if ready == nil {
+			m, err := p.Model.Given(p.weights(q.allow))
+			if err != nil {
+				return nil, fmt.Errorf("release: %w", err)
+			}
+			ready = &Marginal{Model: m, Grouping: p.Grouping.Given(q.allow)}
+			if len(g.products) <= keptModels {
+				q.ready = ready
+			}
+		}
+		rows := ready.Sample(upto-done, u)
+		if out == nil {
+			out = rows
+		} else {
+			for c := range out {
+				out[c] = append(out[c], rows[c]...)
+			}
+		}
+		done = upto
+	}
+	if len(g.products) > 1 {
+		for i := n - 1; i > 0; i-- { // 64 random bits for fewer than 2²¹ places: next to no bias, and the same on every platform
+			j, _ := bits.Mul64(u.Uint64(), uint64(i)+1)
+			for _, c := range out {
+				c[i], c[j] = c[j], c[i]
+			}
+		}
+	}
+	for r := range n { // the tables of a damaged file may contradict each other
+		if !table.Holds(g.where, func(c int) uint16 { return out[c][r] }) {
+			return nil, fmt.Errorf("release: the model contradicts itself about the condition: %w", ErrFormat)
+		}
+	}
+	return out, nil
+}
+
+// keptModels is how many products are kept ready from block to block.
+const keptModels = 4

@@ -1,0 +1,154 @@
+package release
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Measured is a noisy marginal as the fit released it: true counts plus independent noise of a known standard deviation in every cell.
+type Measured struct {
+	Cols   []int      // columns of the schema
+	Groups [][]uint16 // nil, or one entry a column: nil, or the group of each code, groups numbered from 0 without gaps
+	Counts []int64    // row-major, last column fastest; may be negative
+	Sigma  float64    // rows
+}
+
+// Sizes is the number of groups, or of codes, of each column of the measurement; sizes are those of the schema.
+func (m Measured) Sizes(sizes []int) []int {
+	out := make([]int, len(m.Cols))
+	for i, c := range m.Cols {
+		out[i] = sizes[c]
+		if m.Groups != nil && m.Groups[i] != nil {
+			out[i] = int(slices.Max(m.Groups[i])) + 1
+		}
+	}
+	return out
+}
+
+// appendMeasured encodes, little-endian: the number of marginals, and of each its number of columns, for each column its number and 0 or the
+// number of codes that have groups (uint32 each), the groups (uint16 each); σ (float64), the number of cells (uint32), the counts (varints).
+func appendMeasured(b []byte, ms []Measured) []byte {
+	le := binary.LittleEndian
+	b = le.AppendUint32(b, uint32(len(ms)))
+	for _, m := range ms {
+		b = le.AppendUint32(b, uint32(len(m.Cols)))
+		for i, c := range m.Cols {
+			var groups []uint16
+			if m.Groups != nil {
+				groups = m.Groups[i]
+			}
+			b = le.AppendUint32(b, uint32(c))
+			b = le.AppendUint32(b, uint32(len(groups)))
+			for _, g := range groups {
+				b = le.AppendUint16(b, g)
+			}
+		}
+		b = le.AppendUint64(b, math.Float64bits(m.Sigma))
+		b = le.AppendUint32(b, uint32(len(m.Counts)))
+		for _, x := range m.Counts {
+			b = binary.AppendVarint(b, x)
+		}
+	}
+	return b
+}
+
+// measuredReader decodes until the first mistake.
+type measuredReader struct {
+	data  []byte
+	sizes []int // of the schema
+	bad   bool
+}
+
+func (r *measuredReader) take(n int) []byte {
+	if r.bad || n < 0 || n > len(r.data) {
+		r.bad = true
+		return make([]byte, 8)
+	}
+	b := r.data[:n]
+	r.data = r.data[n:]
+	return b
+}
+
+func (r *measuredReader) number() int { return int(binary.LittleEndian.Uint32(r.take(4))) }
+
+// list decodes what appendMeasured wrote. It takes no more memory than a small multiple of the data.
+func (r *measuredReader) list() ([]Measured, error) {
+	n := r.number()
+	var out []Measured
+	for range n {
+		m := r.one()
+		if r.bad {
+			break
+		}
+		out = append(out, m)
+	}
+	if r.bad || len(r.data) > 0 {
+		return nil, fmt.Errorf("the noisy marginals are damaged: %w", ErrFormat)
+	}
+	return out, nil
+}
+
+func (r *measuredReader) one() (m Measured) {
+	d := r.number()
+	if d > len(r.sizes) {
+		r.bad = true
+	}
+	for i := 0; i < d && !r.bad; i++ {
+		c := r.number()
+		n := r.number()
+		if r.bad || c >= len(r.sizes) || slices.Contains(m.Cols, c) || n != 0 && n != r.sizes[c] || 2*n > len(r.data) {
+			r.bad = true
+			return m
+		}
+		m.Cols = append(m.Cols, c)
+		m.Groups = append(m.Groups, r.groups(n))
+	}
+	m.Sigma = math.Float64frombits(binary.LittleEndian.Uint64(r.take(8)))
+	cells := r.number()
+	if r.bad || !(m.Sigma > 0 && m.Sigma <= math.MaxFloat64) || cells > len(r.data) {
+		r.bad = true
+		return m
+	}
+	want := 1
+	for _, n := range m.Sizes(r.sizes) {
+		if want *= n; want > cells {
+			break
+		}
+	}
+	if want != cells {
+		r.bad = true
+		return m
+	}
+	m.Counts = make([]int64, cells)
+	for i := range m.Counts {
+		x, n := binary.Varint(r.data)
+		if n <= 0 {
+			r.bad = true
+			return m
+		}
+		m.Counts[i], r.data = x, r.data[n:]
+	}
+	return m
+}
+
+// groups decodes the groups of n codes; they must be numbered without gaps.
+func (r *measuredReader) groups(n int) []uint16 {
+	if n == 0 {
+		return nil
+	}
+	out, seen := make([]uint16, n), make([]bool, n)
+	for i := range out {
+		out[i] = binary.LittleEndian.Uint16(r.take(2))
+		if int(out[i]) >= n {
+			r.bad = true
+			return nil
+		}
+		seen[out[i]] = true
+	}
+	if slices.Contains(seen[:int(slices.Max(out))+1], false) {
+		r.bad = true
+	}
+	return out
+}
