@@ -15,7 +15,7 @@ import (
 type ForestOptions struct {
 	Drop    []string // columns not to use, the label among them
 	Trees   int      // default 100
-	MinRows int      // in a leaf, default 5
+	MinRows int      // different rows in a leaf, default 5
 	Columns int      // drawn for every split, default the root of their number
 	Seed    uint64   // public; the same seed gives the same forest on any number of processors
 }
@@ -49,29 +49,34 @@ func FitForest(t *table.Table, y []bool, o ForestOptions) (*Forest, error) {
 		return nil, fmt.Errorf("eval: a forest of %d trees, %d rows in a leaf, %d columns: none may be negative: %w", o.Trees, o.MinRows, o.Columns, ErrFit)
 	}
 	n := t.Rows()
-	gradient, weight := make([]float64, n), make([]float64, n)
-	for i, l := range y {
-		weight[i] = 1
-		if l {
-			gradient[i] = -1
-		}
-	}
 	f := &Forest{binning: b, trees: make([]tree, o.Trees)}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), o.Trees) {
 		wg.Go(func() {
+			gradient, weight := make([]float64, n), make([]float64, n)
 			g := &grower{binning: b, rows: rows, gradient: gradient, weight: weight,
-				options: treeOptions{leaves: math.MaxInt, minRows: float64(o.MinRows), columns: o.Columns, smooth: 1}}
-			drawn := make([]uint32, n)
+				options: treeOptions{leaves: math.MaxInt, minRows: float64(o.MinRows), columns: o.Columns, smooth: 1, middle: true}}
+			drawn := make([]uint32, 0, n)
 			for {
 				k := int(next.Add(1)) - 1
 				if k >= o.Trees {
 					return
 				}
 				g.u = rand.New(rand.NewPCG(o.Seed, uint64(k)))
-				for i := range drawn {
-					drawn[i] = uint32(g.u.IntN(n))
+				clear(weight)
+				for range n {
+					weight[g.u.IntN(n)]++
+				}
+				drawn = drawn[:0]
+				for i, times := range weight {
+					gradient[i] = 0
+					if y[i] {
+						gradient[i] = -times
+					}
+					if times > 0 {
+						drawn = append(drawn, uint32(i))
+					}
 				}
 				f.trees[k] = g.grow(drawn)
 			}

@@ -55,6 +55,7 @@ type treeOptions struct {
 	penalty float64 // λ of the leaf values
 	columns int     // drawn at random for every split; 0 = all
 	smooth  float64 // pulls the order of rare categories together
+	middle  bool    // values that no row of a node has go with the nearer side of a number's split, instead of all with the upper one
 }
 
 // grower grows trees that minimise Σ gradient·value + ½·weight·value² over the
@@ -221,7 +222,7 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 			}
 			if gain := score(side) + score(other) - base; gain > l.gain+1e-9 {
 				l.gain, l.column, l.left = gain, column, binSet{}
-				g.mark(&l.left, c, cells, present[:k+1], side.rows > other.rows)
+				g.mark(&l.left, c, cells, present, k+1, side.rows > other.rows)
 				if c.missing >= 0 && missing.rows > 0 {
 					l.left[c.missing/64] &^= 1 << (c.missing % 64)
 					if withMissing {
@@ -234,17 +235,21 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 	return false
 }
 
-// mark puts the bins of a prefix into left. Bins that no row of the node has go
+// mark puts the first k of the present bins into left. Bins that no row of the node has go
 // with their neighbours of a number, and with the larger side of a category or if missing.
-func (g *grower) mark(left *binSet, c binColumn, cells []cell, prefix []int, leftIsLarger bool) {
-	for _, bin := range prefix {
+func (g *grower) mark(left *binSet, c binColumn, cells []cell, present []int, k int, leftIsLarger bool) {
+	for _, bin := range present[:k] {
 		left.add(bin)
+	}
+	upTo := present[k-1]
+	if g.options.middle && c.ordered && k < len(present) {
+		upTo = (upTo + present[k]) / 2
 	}
 	for bin := range cells {
 		switch {
 		case cells[bin].rows > 0:
 		case c.ordered && bin != c.missing:
-			if bin < prefix[len(prefix)-1] {
+			if bin <= upTo {
 				left.add(bin)
 			}
 		case leftIsLarger:

@@ -155,9 +155,9 @@ func (q *queriesAnswer) sampled(ctx context.Context, t *terminal, m *release.Mod
 	for i := range sum {
 		errs[i] = deviations{covers: "sampling", each: make([]float64, len(sum[i]))}
 		for k, x := range sum[i] {
-			share := x / float64(n)
-			sum[i][k] = share * m.Rows
-			errs[i].each[k] = m.Rows * math.Sqrt(share*(1-share)/float64(n))
+			sum[i][k] = x / float64(n) * m.Rows
+			share := (x + 2) / float64(n+4) // Agresti & Coull 1998: a cell that no row was drawn in has an error too
+			errs[i].each[k] = m.Rows * math.Sqrt(share*(1-share)/float64(n+4))
 		}
 	}
 	return sum, errs, nil
