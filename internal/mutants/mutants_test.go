@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -23,99 +24,99 @@ type mutant struct {
 }
 
 var mutants = []mutant{
-	{"halved Gaussian noise in Counts", "privacy/counts.go", "g.AddTo(counts, s.src)\n", "g2, _ := noise.NewRoundedGaussian(sigma / 2); g2.AddTo(counts, s.src); _ = g\n", "./privacy"},
-	{"no noise in Total", "privacy/counts.go", "int64(s.data().Rows()) + g.Sample(s.src)", "int64(s.data().Rows()) + 0*g.Sample(s.src)", "./privacy"},
-	{"noise of Answer drawn once less", "privacy/counts.go", "s.data().CountWhere(p) + lap.Sample(s.src)", "s.data().CountWhere(p) + lap.Sample(s.src)/2", "./privacy"},
-	{"Counts is not charged", "privacy/counts.go", "s.charge(l, s.nb.CountsEvent(sigma))", "error(nil)", "./privacy"},
-	{"Select is not charged", "privacy/select.go", "s.charge(l, s.nb.SelectEvent(epsilon))", "error(nil)", "./privacy"},
-	{"the reservation is never used up", "accountant/reservation.go", "\t\tr.left[c.Event] -= c.Count\n", "", "./privacy"},
-	{"the pool is never used up", "accountant/reservation.go", "\t\t\tr.spent = after\n", "", "./privacy"},
-	{"a verified pool is never used up", "accountant/reservation.go", "\t\t\tr.spent = after\n", "", "./accountant"},
-	{"a selection takes half its μ from the pool", "accountant/pool.go", "mu := rangeMu(e.Epsilon)", "mu := rangeMu(e.Epsilon) / 2", "./privacy"},
-	{"a pool pays for Laplace noise", "accountant/pool.go", "case Exponential:\n\t\tmu", "case Laplace:\n\t\tmu", "./privacy"},
-	{"halved replace-one Δ₁", "privacy/neighbours.go", "return 2 * nb.k()", "return nb.k()", "./privacy"},
-	{"replace-one Δ₂ without √2", "privacy/neighbours.go", "math.Nextafter(math.Sqrt2*nb.k(), math.Inf(1))", "nb.k()", "./privacy"},
-	{"rows per unit forgotten", "privacy/neighbours.go", "nb.MaxRowsPerUnit = s.MaxRowsPerUnit", "nb.MaxRowsPerUnit = 1", "./privacy"},
-	{"contribution not bounded", "privacy/rows.go", "seen[u] < k", "seen[u] < k+1", "./privacy"},
-	{"the first rows of a unit are kept", "privacy/rows.go", "src.Shuffle(len(order)", "src.Shuffle(0", "./privacy"},
-	{"selection at twice ε", "privacy/select.go", "down(epsilon, 2*delta)", "down(epsilon, delta)", "./privacy"},
+	{"halved Gaussian noise in Counts", "privacy/counts.go", "g.AddTo(counts, s.src)\n", "g2, _ := noise.NewRoundedGaussian(sigma / 2); g2.AddTo(counts, s.src); _ = g\n", "./privacy TestNoiseOfTheMechanisms"},
+	{"no noise in Total", "privacy/counts.go", "int64(s.data().Rows()) + g.Sample(s.src)", "int64(s.data().Rows()) + 0*g.Sample(s.src)", "./privacy TestNoiseOfTheMechanisms"},
+	{"noise of Answer drawn once less", "privacy/counts.go", "s.data().CountWhere(p) + lap.Sample(s.src)", "s.data().CountWhere(p) + lap.Sample(s.src)/2", "./privacy TestNoiseOfTheMechanisms"},
+	{"Counts is not charged", "privacy/counts.go", "s.charge(l, s.nb.CountsEvent(sigma))", "error(nil)", "./privacy TestPoolIsDrained"},
+	{"Select is not charged", "privacy/select.go", "s.charge(l, s.nb.SelectEvent(epsilon))", "error(nil)", "./privacy TestPoolIsDrained"},
+	{"the reservation is never used up", "accountant/reservation.go", "\t\tr.left[c.Event] -= c.Count\n", "", "./privacy TestCertifiedSumRefuses"},
+	{"the pool is never used up", "accountant/reservation.go", "\t\t\tr.spent = after\n", "", "./privacy TestPoolIsDrained"},
+	{"a verified pool is never used up", "accountant/reservation.go", "\t\t\tr.spent = after\n", "", "./accountant TestReservationTakesNamedEventsFirst"},
+	{"a selection takes half its μ from the pool", "accountant/pool.go", "mu := rangeMu(e.Epsilon)", "mu := rangeMu(e.Epsilon) / 2", "./privacy TestPoolIsDrained"},
+	{"a pool pays for Laplace noise", "accountant/pool.go", "case Exponential:\n\t\tmu", "case Laplace:\n\t\tmu", "./privacy TestPoolIsDrained"},
+	{"halved replace-one Δ₁", "privacy/neighbours.go", "return 2 * nb.k()", "return nb.k()", "./privacy TestSelectFollowsTheExponentialMechanism"},
+	{"replace-one Δ₂ without √2", "privacy/neighbours.go", "math.Nextafter(math.Sqrt2*nb.k(), math.Inf(1))", "nb.k()", "./privacy TestCoarsenKeepsNeighbours"},
+	{"rows per unit forgotten", "privacy/neighbours.go", "nb.MaxRowsPerUnit = s.MaxRowsPerUnit", "nb.MaxRowsPerUnit = 1", "./privacy TestCertifiedSumKnowsItsRelation"},
+	{"contribution not bounded", "privacy/rows.go", "seen[u] < k", "seen[u] < k+1", "./privacy TestHistogramOfUnits"},
+	{"the first rows of a unit are kept", "privacy/rows.go", "src.Shuffle(len(order)", "src.Shuffle(0", "./privacy TestBoundUnitsIsUniform"},
+	{"selection at twice ε", "privacy/select.go", "down(epsilon, 2*delta)", "down(epsilon, delta)", "./privacy TestSelectFollowsTheExponentialMechanism"},
 	{"rows are read before the reservation", "privacy/session.go", "if err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}\n\tt, report, err := rows.read(ctx, s.src)", "t, report, err := rows.read(ctx, s.src)\n\tif err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}", "./privacy"},
-	{"plan not compared with the budget", "privacy/session.go", "if cost.Epsilon > b.Epsilon {", "if false {", "./privacy"},
-	{"limit not asked", "privacy/session.go", "return e, l.Allows(o.Budget, o.Plan)", "return e, nil", "./privacy"},
-	{"a run is paid twice", "privacy/session.go", "return old.Run == s.run })", "return false && old.Run == s.run })", "./privacy"},
-	{"a used run may be void", "privacy/session.go", "status == accountant.StatusVoid && s.calls > 0", "false", "./privacy"},
-	{"host in the model's ledger", "privacy/session.go", "\ts.record(e)\n\tif s.file == nil {\n\t\treturn nil\n\t}\n\te.PID", "\te.Host = \"h\"\n\ts.record(e)\n\tif s.file == nil {\n\t\treturn nil\n\t}\n\te.PID", "./privacy"},
-	{"lock not taken", "privacy/ledgerfile.go", "lock.TryLockContext(wait, 20*time.Millisecond)", "true, wait.Err()", "./privacy"},
-	{"halved ellipsoid noise", "privacy/certified.go", "cert.ScalesTo(scales, p.NoiseMultiplier)", "cert.ScalesTo(scales, p.NoiseMultiplier/2)", "./privacy"},
-	{"CertifiedSum is not charged", "privacy/certified.go", "s.charge(l, s.nb.CertifiedSumEvent(p))", "error(nil)", "./privacy"},
-	{"samples more often than charged", "privacy/certified.go", "math.Ldexp(rate, 63)", "math.Ldexp(min(1, 1.3*rate), 63)", "./privacy"},
-	{"rows of a unit sampled apart", "privacy/certified.go", "drawn[units[i]] = take", "_ = take", "./privacy"},
-	{"certified for single rows", "privacy/certified.go", "UnitRows: int(s.nb.k())", "UnitRows: 1 + 0*int(s.nb.k())", "./privacy"},
-	{"a continued run has its whole plan again", "privacy/resume.go", "if err := s.left.Take(*e.Event); err != nil {", "if err := error(nil); err != nil {", "./privacy"},
+	{"plan not compared with the budget", "privacy/session.go", "if cost.Epsilon > b.Epsilon {", "if false {", "./privacy TestPoolIsReservedBeforeReading"},
+	{"limit not asked", "privacy/session.go", "return e, l.Allows(o.Budget, o.Plan)", "return e, nil", "./privacy TestLimitAcrossRuns"},
+	{"a run is paid twice", "privacy/session.go", "return old.Run == s.run })", "return false && old.Run == s.run })", "./privacy TestRunIsPaidOnce"},
+	{"a used run may be void", "privacy/session.go", "status == accountant.StatusVoid && s.calls > 0", "false", "./privacy TestUnreadableRowsVoidTheRun"},
+	{"host in the model's ledger", "privacy/session.go", "\ts.record(e)\n\tif s.file == nil {\n\t\treturn nil\n\t}\n\te.PID", "\te.Host = \"h\"\n\ts.record(e)\n\tif s.file == nil {\n\t\treturn nil\n\t}\n\te.PID", "./privacy TestModelLedgerNamesNoMachine"},
+	{"lock not taken", "privacy/ledgerfile.go", "lock.TryLockContext(wait, 20*time.Millisecond)", "true, wait.Err()", "./privacy TestLimitAcrossRuns"},
+	{"halved ellipsoid noise", "privacy/certified.go", "cert.ScalesTo(scales, p.NoiseMultiplier)", "cert.ScalesTo(scales, p.NoiseMultiplier/2)", "./privacy TestCertifiedSumNoise"},
+	{"CertifiedSum is not charged", "privacy/certified.go", "s.charge(l, s.nb.CertifiedSumEvent(p))", "error(nil)", "./privacy TestCertifiedSumRefuses"},
+	{"samples more often than charged", "privacy/certified.go", "math.Ldexp(rate, 63)", "math.Ldexp(min(1, 1.3*rate), 63)", "./privacy TestPoissonSample"},
+	{"rows of a unit sampled apart", "privacy/certified.go", "drawn[units[i]] = take", "_ = take", "./privacy TestPoissonSample"},
+	{"certified for single rows", "privacy/certified.go", "UnitRows: int(s.nb.k())", "UnitRows: 1 + 0*int(s.nb.k())", "./privacy TestCertifiedSumKnowsItsRelation"},
+	{"a continued run has its whole plan again", "privacy/resume.go", "if err := s.left.Take(*e.Event); err != nil {", "if err := error(nil); err != nil {", "./privacy TestResume"},
 	{"a run is continued beside its own process", "privacy/resume.go", "case !ok:", "case !ok && false:", "./privacy"},
-	{"an ended run is continued", "privacy/resume.go", "return fmt.Errorf(\"it is %s: %w\", e.Status, ErrResume)", "", "./privacy"},
-	{"a run is continued with another plan", "privacy/resume.go", "!slices.Equal(e.Composition, o.Plan)", "!slices.Equal(e.Composition, e.Composition)", "./privacy"},
-	{"shards drawn anew for each row of a unit", "privacy/shards.go", "of[units[row]] = shard\n", "_ = shard\n", "./privacy"},
-	{"one shard for all", "privacy/shards.go", "int(draw(uint64(k)))", "0*int(draw(uint64(k)))", "./privacy"},
-	{"a split by position", "privacy/shards.go", "int(draw(uint64(k)))", "row%k", "./privacy"},
-	{"every teacher sees all rows", "privacy/shards.go", "shard := t.Select(rows)", "shard := t; _ = rows", "./privacy"},
-	{"shards reshuffled", "privacy/shards.go", "if s.split {", "if false {", "./privacy"},
-	{"halved noise on votes", "privacy/aggregate.go", "n.count, err = noise.NewRoundedGaussian(g.sigma); err", "n.count, err = noise.NewRoundedGaussian(g.sigma / 2); err", "./privacy"},
-	{"inverse noise on votes", "privacy/aggregate.go", "noise.NewDiscreteLaplace(g.laplace)", "noise.NewDiscreteLaplace(1 / g.laplace)", "./privacy"},
-	{"check without noise", "privacy/aggregate.go", "top+n.check.Sample(src)", "top+0*n.check.Sample(src)", "./privacy"},
-	{"vote is not charged", "privacy/vote.go", "err = sh.s.chargeCalls(l, first, b.Questions)", "err = error(nil); _ = first", "./privacy"},
-	{"vote is charged once", "privacy/vote.go", "err = sh.s.chargeCalls(l, first, b.Questions)", "err = sh.s.chargeCalls(l, first, 1)", "./privacy"},
-	{"answers are not charged", "privacy/vote.go", "if err := sh.s.chargeAnswers(l, answer, out.Answered); err != nil {", "if false {", "./privacy"},
-	{"histogram with the sensitivity of a count", "privacy/vote.go", "one, two = 2, math.Nextafter(math.Sqrt2, 2)", "one, two = 1, min(1, math.Sqrt2)", "./privacy"},
-	{"teachers are asked before the charge", "privacy/vote.go", "	sh.s.mu.Lock()\n	err = sh.s.chargeCalls(l, first, b.Questions)", "	sh.votes(b, shown)\n	sh.s.mu.Lock()\n	err = sh.s.chargeCalls(l, first, b.Questions)", "./privacy"},
-	{"halved noise in Histogram", "privacy/histogram.go", "g.AddTo(counts, s.src)\n", "g2, _ := noise.NewRoundedGaussian(sigma / 2); g2.AddTo(counts, s.src); _ = g\n", "./privacy"},
-	{"Histogram is not charged", "privacy/histogram.go", "s.charge(l, s.nb.HistogramEvent(sigma))", "error(nil)", "./privacy"},
-	{"a row out of range counts nowhere", "privacy/histogram.go", "counts[min(int64(cell), int64(size-1))]++", "if int(cell) < size { counts[cell]++ }", "./privacy"},
-	{"a block counted twice", "privacy/histogram.go", "from += cellBlock {", "from += cellBlock / 2 {", "./privacy"},
-	{"halved noise in Distance", "privacy/distance.go", "math.Ldexp(sigma, estimateBits)", "math.Ldexp(sigma, estimateBits-1)", "./privacy"},
-	{"Distance is not charged", "privacy/distance.go", "s.charge(l, s.nb.DistanceEvent(len(candidates), sigma))", "error(nil)", "./privacy"},
-	{"Distance has the sensitivity of one marginal", "privacy/distance.go", "float64(marginals)*nb.deltaOne()", "nb.deltaOne()+0*float64(marginals)", "./privacy"},
-	{"a round is not charged", "privacy/threshold.go", "s.charge(l, s.nb.ThresholdEvent(epsilon))", "error(nil)", "./privacy"},
-	{"a round goes on after a yes", "privacy/threshold.go", "case t.spent:", "case false:", "./privacy"},
-	{"a threshold without noise", "privacy/threshold.go", "secret := level + once.Sample(s.src)", "secret := level + 0*once.Sample(s.src)", "./privacy"},
-	{"a fresh threshold for each question", "privacy/threshold.go", "secret: func() int64 { return secret }", "secret: func() int64 { return level + once.Sample(s.src) + 0*secret }", "./privacy"},
-	{"halved noise on questions", "privacy/threshold.go", "noise.NewDiscreteLaplace(up(4*delta, epsilon))", "noise.NewDiscreteLaplace(up(2*delta, epsilon))", "./privacy"},
-	{"rounds assume single rows", "privacy/threshold.go", "delta := s.nb.k() * (1 << estimateBits)", "delta := float64(1 << estimateBits)", "./privacy"},
-	{"halved noise of clipped sums", "privacy/clipped.go", "cert.ScalesTo(scales, p.NoiseMultiplier)", "cert.ScalesTo(scales, p.NoiseMultiplier/2)", "./privacy"},
-	{"ClippedSum is not charged", "privacy/clipped.go", "s.charge(l, s.nb.ClippedSumEvent(p))", "error(nil)", "./privacy"},
-	{"clipped for single rows", "privacy/clipped.go", "UnitRows: int(s.nb.k())", "UnitRows: 1 + 0*int(s.nb.k())", "./privacy"},
-	{"rows are clipped at twice the norm", "bounds/clipper.go", "int64(min(1, limit/norm) / weightStep)", "int64(min(1, 2*limit/norm) / weightStep)", "./bounds"},
-	{"halved Laplace scale", "noise/laplace.go", "shift: uint(-e)}", "shift: uint(-e) + 1}", "./noise"},
-	{"halved cost of a selection", "accountant/event.go", "return e.Epsilon * e.Epsilon / 8, true", "return e.Epsilon * e.Epsilon / 16, true", "./accountant"},
-	{"a ledger verifies with a charge repeated", "accountant/reservation.go", "\t\tr.left[c.Event] -= c.Count\n", "", "./accountant"},
-	{"halved certificate", "bounds/measure.go", "b.factor = inflate * float64(c.UnitRows)", "b.factor = inflate * 0.5 * float64(c.UnitRows)", "./bounds"},
-	{"coarsening forgets the units", "privacy/coarsen.go", "table.FromColumns(to, cols, t.Units())", "table.FromColumns(to, cols, nil)", "./privacy"},
-	{"bins take twice their share", "synth/bins.go", "Epsilon: c.BuyShare * budget.Epsilon, Delta", "Epsilon: 2 * c.BuyShare * budget.Epsilon, Delta", "./synth"},
-	{"bins are not in the plan", "synth/bins.go", "return append(p.purchase(), p.Plan.Composition()...)\n", "return p.Plan.Composition()\n", "./synth"},
-	{"halved Laplace noise in AnswerQuery", "privacy/answerquery.go", "lap.Sample(s.src), nil", "lap.Sample(s.src)/2, nil", "./privacy"},
-	{"AnswerQuery is not charged", "privacy/answerquery.go", "s.charge(l, s.nb.AnswerQueryEvent(scale))", "error(nil)", "./privacy"},
-	{"AnswerQuery forgets rows per unit", "privacy/answerquery.go", "up(nb.k(), scale)", "up(1, scale)", "./privacy"},
-	{"halved Gaussian noise in CountQuery", "privacy/countquery.go", "g.Sample(s.src), nil", "g.Sample(s.src)/2, nil", "./privacy"},
-	{"CountQuery is not charged", "privacy/countquery.go", "s.charge(l, s.nb.CountQueryEvent(sigma))", "error(nil)", "./privacy"},
-	{"CountQuery forgets rows per unit", "privacy/countquery.go", "down(sigma, nb.k())", "sigma", "./privacy"},
-	{"SelectQuery is not charged", "privacy/selectquery.go", "s.charge(l, s.nb.SelectQueryEvent(epsilon))", "error(nil)", "./privacy"},
-	{"SelectQuery at twice ε", "privacy/selectquery.go", "down(epsilon, 2*delta)", "down(epsilon, delta)", "./privacy"},
-	{"SelectQuery forgets weights", "privacy/selectquery.go", "heaviest = max(heaviest, g.weight)", "heaviest = min(max(heaviest, g.weight), 1<<weightBits)", "./privacy"},
-	{"SelectDatabase is not charged", "privacy/selectdatabase.go", "s.charge(l, s.nb.SelectDatabaseEvent(epsilon))", "error(nil)", "./privacy"},
-	{"SelectDatabase at twice ε", "privacy/selectdatabase.go", "down(epsilon, 2*s.nb.k()", "down(epsilon, s.nb.k()", "./privacy"},
-	{"SelectDatabase sums errors", "privacy/selectdatabase.go", "worst = max(worst, d, -d)", "worst += max(d, -d)", "./privacy"},
-	{"queries are read before the charge", "privacy/queries.go", "return &Queries{s: s, set: set}, nil", "q := &Queries{s: s, set: set}; q.read(); return q, nil", "./privacy"},
-	{"halved noise of Discover", "privacy/discover.go", "rows + g.Sample(s.s.src)", "rows + g.Sample(s.s.src)/2", "./privacy"},
-	{"Discover's threshold is one lower", "privacy/discover.go", "return int64(hi)", "return int64(hi) - 1", "./privacy"},
-	{"Discover's threshold for single rows", "privacy/discover.go", "k*releaseProbability(threshold-1, d.Sigma) > d.Delta", "releaseProbability(threshold-1, d.Sigma) > d.Delta", "./privacy"},
-	{"Discover in the order of appearance", "privacy/discover.go", "strings.Compare(a.Text, b.Text)", "0 * strings.Compare(a.Text, b.Text)", "./privacy"},
-	{"Discover tells of texts of no row", "privacy/discover.go", "if rows == 0 || len", "if len", "./privacy"},
-	{"Discover's delta is not charged", "privacy/discover.go", "range s.s.nb.DiscoverEvents(d) {", "range s.s.nb.DiscoverEvents(d)[:1] {", "./privacy"},
-	{"Kinds are not charged", "privacy/describe.go", "s.s.charge(l, s.s.nb.CountsEvent(sigma))", "error(nil)", "./privacy"},
-	{"no noise in Kinds", "privacy/describe.go", "\tg.AddTo(counts, s.s.src)\n", "\t_ = g\n", "./privacy"},
-	{"units of texts are not bounded", "privacy/text.go", "data.bound(t.k, s.src)\n", "", "./privacy"},
-	{"texts are read before the reservation", "privacy/text.go", "if err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}\n\tdata, err := t.load(ctx)", "data, err := t.load(ctx)\n\tif err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}", "./privacy"},
-	{"rows print", "privacy/rows.go", "func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }", "", "./privacy"},
+	{"an ended run is continued", "privacy/resume.go", "return fmt.Errorf(\"it is %s: %w\", e.Status, ErrResume)", "", "./privacy TestResumeRefuses"},
+	{"a run is continued with another plan", "privacy/resume.go", "!slices.Equal(e.Composition, o.Plan)", "!slices.Equal(e.Composition, e.Composition)", "./privacy TestResumeRefuses"},
+	{"shards drawn anew for each row of a unit", "privacy/shards.go", "of[units[row]] = shard\n", "_ = shard\n", "./privacy TestSplitIsAPartition"},
+	{"one shard for all", "privacy/shards.go", "int(draw(uint64(k)))", "0*int(draw(uint64(k)))", "./privacy TestSplitIsUniform"},
+	{"a split by position", "privacy/shards.go", "int(draw(uint64(k)))", "row%k", "./privacy TestSplitIsUniform"},
+	{"every teacher sees all rows", "privacy/shards.go", "shard := t.Select(rows)", "shard := t; _ = rows", "./privacy TestSplitIsAPartition"},
+	{"shards reshuffled", "privacy/shards.go", "if s.split {", "if false {", "./privacy TestAudit_ReshuffledShards"},
+	{"halved noise on votes", "privacy/aggregate.go", "n.count, err = noise.NewRoundedGaussian(g.sigma); err", "n.count, err = noise.NewRoundedGaussian(g.sigma / 2); err", "./privacy TestAudit_NoiseOnVotes"},
+	{"inverse noise on votes", "privacy/aggregate.go", "noise.NewDiscreteLaplace(g.laplace)", "noise.NewDiscreteLaplace(1 / g.laplace)", "./privacy TestAudit_NoiseOnVotes"},
+	{"check without noise", "privacy/aggregate.go", "top+n.check.Sample(src)", "top+0*n.check.Sample(src)", "./privacy TestVoteCheckNoise"},
+	{"vote is not charged", "privacy/vote.go", "err = sh.s.chargeCalls(l, first, b.Questions)", "err = error(nil); _ = first", "./privacy TestSplitRefuses"},
+	{"vote is charged once", "privacy/vote.go", "err = sh.s.chargeCalls(l, first, b.Questions)", "err = sh.s.chargeCalls(l, first, 1)", "./privacy TestAudit_EveryQueryIsCharged"},
+	{"answers are not charged", "privacy/vote.go", "if err := sh.s.chargeAnswers(l, answer, out.Answered); err != nil {", "if false {", "./privacy TestAudit_EveryQueryIsCharged"},
+	{"histogram with the sensitivity of a count", "privacy/vote.go", "one, two = 2, math.Nextafter(math.Sqrt2, 2)", "one, two = 1, min(1, math.Sqrt2)", "./privacy TestReferenceCosts"},
+	{"teachers are asked before the charge", "privacy/vote.go", "	sh.s.mu.Lock()\n	err = sh.s.chargeCalls(l, first, b.Questions)", "	sh.votes(b, shown)\n	sh.s.mu.Lock()\n	err = sh.s.chargeCalls(l, first, b.Questions)", "./privacy TestAudit_BudgetIsCheckedBeforeTheVote"},
+	{"halved noise in Histogram", "privacy/histogram.go", "g.AddTo(counts, s.src)\n", "g2, _ := noise.NewRoundedGaussian(sigma / 2); g2.AddTo(counts, s.src); _ = g\n", "./privacy TestHistogramNoise"},
+	{"Histogram is not charged", "privacy/histogram.go", "s.charge(l, s.nb.HistogramEvent(sigma))", "error(nil)", "./privacy TestHistogramIsChargedBeforeReading"},
+	{"a row out of range counts nowhere", "privacy/histogram.go", "counts[min(int64(cell), int64(size-1))]++", "if int(cell) < size { counts[cell]++ }", "./privacy TestHistogramCounts"},
+	{"a block counted twice", "privacy/histogram.go", "from += cellBlock {", "from += cellBlock / 2 {", "./privacy TestHistogramCounts"},
+	{"halved noise in Distance", "privacy/distance.go", "math.Ldexp(sigma, estimateBits)", "math.Ldexp(sigma, estimateBits-1)", "./privacy TestDistanceNoise"},
+	{"Distance is not charged", "privacy/distance.go", "s.charge(l, s.nb.DistanceEvent(len(candidates), sigma))", "error(nil)", "./privacy TestDistanceIsChargedBeforeReading"},
+	{"Distance has the sensitivity of one marginal", "privacy/distance.go", "float64(marginals)*nb.deltaOne()", "nb.deltaOne()+0*float64(marginals)", "./privacy TestDistanceSensitivity"},
+	{"a round is not charged", "privacy/threshold.go", "s.charge(l, s.nb.ThresholdEvent(epsilon))", "error(nil)", "./privacy TestThresholdIsChargedOnce"},
+	{"a round goes on after a yes", "privacy/threshold.go", "case t.spent:", "case false:", "./privacy TestThresholdIsChargedOnce"},
+	{"a threshold without noise", "privacy/threshold.go", "secret := level + once.Sample(s.src)", "secret := level + 0*once.Sample(s.src)", "./privacy TestKilledProcesses"},
+	{"a fresh threshold for each question", "privacy/threshold.go", "secret: func() int64 { return secret }", "secret: func() int64 { return level + once.Sample(s.src) + 0*secret }", "./privacy TestThresholdIsDrawnOnce"},
+	{"halved noise on questions", "privacy/threshold.go", "noise.NewDiscreteLaplace(up(4*delta, epsilon))", "noise.NewDiscreteLaplace(up(2*delta, epsilon))", "./privacy TestThresholdFollowsItsLaw"},
+	{"rounds assume single rows", "privacy/threshold.go", "delta := s.nb.k() * (1 << estimateBits)", "delta := float64(1 << estimateBits)", "./privacy TestThresholdFollowsItsLaw"},
+	{"halved noise of clipped sums", "privacy/clipped.go", "cert.ScalesTo(scales, p.NoiseMultiplier)", "cert.ScalesTo(scales, p.NoiseMultiplier/2)", "./privacy TestClippedSumNoise"},
+	{"ClippedSum is not charged", "privacy/clipped.go", "s.charge(l, s.nb.ClippedSumEvent(p))", "error(nil)", "./privacy TestClippedSumRefuses"},
+	{"clipped for single rows", "privacy/clipped.go", "UnitRows: int(s.nb.k())", "UnitRows: 1 + 0*int(s.nb.k())", "./privacy TestClippedSumRefuses"},
+	{"rows are clipped at twice the norm", "bounds/clipper.go", "int64(min(1, limit/norm) / weightStep)", "int64(min(1, 2*limit/norm) / weightStep)", "./bounds TestClippedRowsAreInTheEllipsoid"},
+	{"halved Laplace scale", "noise/laplace.go", "shift: uint(-e)}", "shift: uint(-e) + 1}", "./noise TestQuotient"},
+	{"halved cost of a selection", "accountant/event.go", "return e.Epsilon * e.Epsilon / 8, true", "return e.Epsilon * e.Epsilon / 16, true", "./accountant TestAllows"},
+	{"a ledger verifies with a charge repeated", "accountant/reservation.go", "\t\tr.left[c.Event] -= c.Count\n", "", "./accountant TestVerify"},
+	{"halved certificate", "bounds/measure.go", "b.factor = inflate * float64(c.UnitRows)", "b.factor = inflate * 0.5 * float64(c.UnitRows)", "./bounds TestBallShrinksWithTheRadius"},
+	{"coarsening forgets the units", "privacy/coarsen.go", "table.FromColumns(to, cols, t.Units())", "table.FromColumns(to, cols, nil)", "./privacy TestCoarsen"},
+	{"bins take twice their share", "synth/bins.go", "Epsilon: c.BuyShare * budget.Epsilon, Delta", "Epsilon: 2 * c.BuyShare * budget.Epsilon, Delta", "./synth TestBinsPlan"},
+	{"bins are not in the plan", "synth/bins.go", "return append(p.purchase(), p.Plan.Composition()...)\n", "return p.Plan.Composition()\n", "./synth TestBinsPlan"},
+	{"halved Laplace noise in AnswerQuery", "privacy/answerquery.go", "lap.Sample(s.src), nil", "lap.Sample(s.src)/2, nil", "./privacy TestNoiseOfQueries"},
+	{"AnswerQuery is not charged", "privacy/answerquery.go", "s.charge(l, s.nb.AnswerQueryEvent(scale))", "error(nil)", "./privacy TestQueriesAreChargedBeforeReading"},
+	{"AnswerQuery forgets rows per unit", "privacy/answerquery.go", "up(nb.k(), scale)", "up(1, scale)", "./privacy TestQueryEvents"},
+	{"halved Gaussian noise in CountQuery", "privacy/countquery.go", "g.Sample(s.src), nil", "g.Sample(s.src)/2, nil", "./privacy TestNoiseOfQueries"},
+	{"CountQuery is not charged", "privacy/countquery.go", "s.charge(l, s.nb.CountQueryEvent(sigma))", "error(nil)", "./privacy TestQueriesAreChargedBeforeReading"},
+	{"CountQuery forgets rows per unit", "privacy/countquery.go", "down(sigma, nb.k())", "sigma", "./privacy TestQueryEvents"},
+	{"SelectQuery is not charged", "privacy/selectquery.go", "s.charge(l, s.nb.SelectQueryEvent(epsilon))", "error(nil)", "./privacy TestQueriesAreChargedBeforeReading"},
+	{"SelectQuery at twice ε", "privacy/selectquery.go", "down(epsilon, 2*delta)", "down(epsilon, delta)", "./privacy TestQuerySelectionLaw"},
+	{"SelectQuery forgets weights", "privacy/selectquery.go", "heaviest = max(heaviest, g.weight)", "heaviest = min(max(heaviest, g.weight), 1<<weightBits)", "./privacy TestQuerySelectionLaw"},
+	{"SelectDatabase is not charged", "privacy/selectdatabase.go", "s.charge(l, s.nb.SelectDatabaseEvent(epsilon))", "error(nil)", "./privacy TestQueriesAreChargedBeforeReading"},
+	{"SelectDatabase at twice ε", "privacy/selectdatabase.go", "down(epsilon, 2*s.nb.k()", "down(epsilon, s.nb.k()", "./privacy TestQuerySelectionLaw"},
+	{"SelectDatabase sums errors", "privacy/selectdatabase.go", "worst = max(worst, d, -d)", "worst += max(d, -d)", "./privacy TestQuerySelectionLaw"},
+	{"queries are read before the charge", "privacy/queries.go", "return &Queries{s: s, set: set}, nil", "q := &Queries{s: s, set: set}; q.read(); return q, nil", "./privacy TestQuerySensitivity"},
+	{"halved noise of Discover", "privacy/discover.go", "rows + g.Sample(s.s.src)", "rows + g.Sample(s.s.src)/2", "./privacy TestTextNoise"},
+	{"Discover's threshold is one lower", "privacy/discover.go", "return int64(hi)", "return int64(hi) - 1", "./privacy TestDiscoverThreshold"},
+	{"Discover's threshold for single rows", "privacy/discover.go", "k*releaseProbability(threshold-1, d.Sigma) > d.Delta", "releaseProbability(threshold-1, d.Sigma) > d.Delta", "./privacy TestDiscoverThreshold"},
+	{"Discover in the order of appearance", "privacy/discover.go", "strings.Compare(a.Text, b.Text)", "0 * strings.Compare(a.Text, b.Text)", "./privacy TestDiscoverOrder"},
+	{"Discover tells of texts of no row", "privacy/discover.go", "if rows == 0 || len", "if len", "./privacy TestDiscoverNeedsARow"},
+	{"Discover's delta is not charged", "privacy/discover.go", "range s.s.nb.DiscoverEvents(d) {", "range s.s.nb.DiscoverEvents(d)[:1] {", "./privacy TestDiscoverIsChargedInFull"},
+	{"Kinds are not charged", "privacy/describe.go", "s.s.charge(l, s.s.nb.CountsEvent(sigma))", "error(nil)", "./privacy TestTextChargeBeforeReading"},
+	{"no noise in Kinds", "privacy/describe.go", "\tg.AddTo(counts, s.s.src)\n", "\t_ = g\n", "./privacy TestTextNoise"},
+	{"units of texts are not bounded", "privacy/text.go", "data.bound(t.k, s.src)\n", "", "./privacy TestTextUnitsAreBounded"},
+	{"texts are read before the reservation", "privacy/text.go", "if err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}\n\tdata, err := t.load(ctx)", "data, err := t.load(ctx)\n\tif err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}", "./privacy TestTextChargeBeforeReading"},
+	{"rows print", "privacy/rows.go", "func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }", "", "./privacy TestNothingPrintsARow"},
 }
 
 func TestMutantsAreCaught(t *testing.T) {
@@ -128,6 +129,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	}
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
 			path := filepath.Join(root, filepath.FromSlash(m.file))
 			src, err := os.ReadFile(path)
 			if err != nil {
@@ -149,19 +151,25 @@ func TestMutantsAreCaught(t *testing.T) {
 			if err := os.WriteFile(list, overlay, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			build := exec.Command("go", "build", "-overlay", list, "./"+filepath.Dir(m.file))
-			build.Dir = root
-			if out, err := build.CombinedOutput(); err != nil {
-				t.Fatalf("the mutant does not compile, so it shows nothing:\n%s", out)
+			pkg, name, named := strings.Cut(m.tests, " ")
+			args := []string{"test", "-overlay", list, "-vet=off", "-failfast", "-timeout=300s", "-ldflags=-s -w", pkg}
+			if named {
+				args = append(args, "-run", "^"+name+"$")
 			}
-			test := exec.Command("go", "test", "-overlay", list, "-vet=off", "-failfast", "-timeout=120s", m.tests)
+			test := exec.Command("go", args...)
 			test.Dir = root
 			out, err := test.CombinedOutput()
 			if err == nil {
 				t.Errorf("no test noticed:\n%s", out)
 			} else if !strings.Contains(string(out), "--- FAIL") && !strings.Contains(string(out), "panic:") {
-				t.Errorf("the tests did not run:\n%s", out)
+				t.Errorf("the mutant does not compile or the tests did not run, so it shows nothing:\n%s", out)
+			}
+			if !named {
+				t.Logf("noticed by %s", noticed.FindSubmatch(out))
 			}
 		})
 	}
 }
+
+// noticed finds the first test that failed.
+var noticed = regexp.MustCompile(`--- FAIL: (Test\w+)`)
