@@ -15,12 +15,12 @@ import (
 	"testing"
 )
 
-var long = flag.Bool("long", false, "run the mutants: two to four minutes")
+var long = flag.Bool("long", false, "run the mutants: about ten minutes")
 
 // mutant is one edit. The old text must occur exactly once in the file, so that a mutant cannot go stale unnoticed.
 type mutant struct {
 	name, file, old, new string
-	tests                string // packages whose tests must notice
+	tests                string // package and test that must notice; with a package alone, a run with -v says which test does
 }
 
 var mutants = []mutant{
@@ -40,7 +40,7 @@ var mutants = []mutant{
 	{"contribution not bounded", "privacy/rows.go", "seen[u] < k", "seen[u] < k+1", "./privacy TestHistogramOfUnits"},
 	{"the first rows of a unit are kept", "privacy/rows.go", "src.Shuffle(len(order)", "src.Shuffle(0", "./privacy TestBoundUnitsIsUniform"},
 	{"selection at twice ε", "privacy/select.go", "down(epsilon, 2*delta)", "down(epsilon, delta)", "./privacy TestSelectFollowsTheExponentialMechanism"},
-	{"rows are read before the reservation", "privacy/session.go", "if err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}\n\tt, report, err := rows.read(ctx, s.src)", "t, report, err := rows.read(ctx, s.src)\n\tif err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}", "./privacy"},
+	{"rows are read before the reservation", "privacy/session.go", "if err := s.reserve(ctx, o); err != nil {\n\t\ts.die()\n\t\treturn nil, err\n\t}\n\tt, report, err := rows.read(ctx, s.src)", "t, report, err := rows.read(ctx, s.src)\n\tif err := s.reserve(ctx, o); err != nil {\n\t\treturn nil, err\n\t}", "./privacy TestLimitAcrossRuns"},
 	{"plan not compared with the budget", "privacy/session.go", "if cost.Epsilon > b.Epsilon {", "if false {", "./privacy TestPoolIsReservedBeforeReading"},
 	{"limit not asked", "privacy/session.go", "return e, l.Allows(o.Budget, o.Plan)", "return e, nil", "./privacy TestLimitAcrossRuns"},
 	{"a run is paid twice", "privacy/session.go", "return old.Run == s.run })", "return false && old.Run == s.run })", "./privacy TestRunIsPaidOnce"},
@@ -53,7 +53,7 @@ var mutants = []mutant{
 	{"rows of a unit sampled apart", "privacy/certified.go", "drawn[units[i]] = take", "_ = take", "./privacy TestPoissonSample"},
 	{"certified for single rows", "privacy/certified.go", "UnitRows: int(s.nb.k())", "UnitRows: 1 + 0*int(s.nb.k())", "./privacy TestCertifiedSumKnowsItsRelation"},
 	{"a continued run has its whole plan again", "privacy/resume.go", "if err := s.left.Take(*e.Event); err != nil {", "if err := error(nil); err != nil {", "./privacy TestResume"},
-	{"a run is continued beside its own process", "privacy/resume.go", "case !ok:", "case !ok && false:", "./privacy"},
+	{"a run is continued beside its own process", "privacy/resume.go", "case !ok:\n\t\treturn nil, fmt.Errorf(\"its", "case !ok && false:\n\t\treturn nil, fmt.Errorf(\"its", "./privacy TestResumeRefuses"},
 	{"an ended run is continued", "privacy/resume.go", "return fmt.Errorf(\"it is %s: %w\", e.Status, ErrResume)", "", "./privacy TestResumeRefuses"},
 	{"a run is continued with another plan", "privacy/resume.go", "!slices.Equal(e.Composition, o.Plan)", "!slices.Equal(e.Composition, e.Composition)", "./privacy TestResumeRefuses"},
 	{"shards drawn anew for each row of a unit", "privacy/shards.go", "of[units[row]] = shard\n", "_ = shard\n", "./privacy TestSplitIsAPartition"},
@@ -119,6 +119,33 @@ var mutants = []mutant{
 	{"rows print", "privacy/rows.go", "func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }", "", "./privacy TestNothingPrintsARow"},
 }
 
+// TestMutantsAreFresh checks that every edit still fits the source, without running any.
+func TestMutantsAreFresh(t *testing.T) {
+	for _, m := range mutants {
+		fits(t, m.name, m.file, m.old)
+		if strings.Count(m.tests, " ") != 1 {
+			t.Errorf("%s: %q is not a package and a test", m.name, m.tests)
+		}
+	}
+	for _, m := range audited {
+		for _, e := range m.edits {
+			fits(t, m.name, e.file, e.old)
+		}
+	}
+}
+
+// fits reports a text that does not occur exactly once in a file.
+func fits(t *testing.T, name, file, old string) {
+	t.Helper()
+	src, err := os.ReadFile(filepath.Join("../..", filepath.FromSlash(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(src), old); n != 1 {
+		t.Errorf("%s: the text to change occurs %d times in %s", name, n, file)
+	}
+}
+
 func TestMutantsAreCaught(t *testing.T) {
 	if !*long {
 		t.Skip("skipped: runs with -args -long")
@@ -135,9 +162,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := strings.Count(string(src), m.old); n != 1 {
-				t.Fatalf("the text to change occurs %d times in %s", n, m.file)
-			}
+			fits(t, m.name, m.file, m.old)
 			dir := t.TempDir()
 			changed := filepath.Join(dir, "mutant.go")
 			if err := os.WriteFile(changed, []byte(strings.Replace(string(src), m.old, m.new, 1)), 0o600); err != nil {
