@@ -81,7 +81,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := fitter(t, Config{Sets: []string{"a*b"}, Target: "x"}).Config(); got.Workload != "sets" || got.TargetShare != .1 || got.MemoryMB != 80 {
+	if got := fitter(t, Config{Sets: []string{"a*b"}, Target: "x"}).Config(); got.Workload != "sets" || got.TargetShare != .2 || got.MemoryMB != 80 {
 		t.Errorf("defaults %+v", got)
 	}
 	if _, err := fitter(t, Config{}).Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {

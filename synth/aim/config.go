@@ -19,7 +19,7 @@ type Config struct {
 	Workload    string        `mapstructure:"workload"`      // marginals that should be right: pairs, triples, or sets, which Sets lists; default pairs
 	Sets        []string      `mapstructure:"sets"`          // columns joined by *, with an optional weight: age*sex*income=2
 	Target      string        `mapstructure:"target"`        // column to predict: its marginals weigh more and have a budget of their own
-	TargetShare float64       `mapstructure:"target_share"`  // share of the budget for the pairs of the target; default 0.1 with a target
+	TargetShare float64       `mapstructure:"target_share"`  // share of the budget for the pairs of the target; default 0.2 with a target
 	OneWayShare float64       `mapstructure:"one_way_share"` // share for one-way marginals; default 0.05 to 0.6, by how noisy they are
 	SelectShare float64       `mapstructure:"select_share"`  // share of a round for its choice; default 0.1
 	MemoryMB    int           `mapstructure:"memory_mb"`     // memory of the fit besides the rows, in MB; default 80
@@ -58,7 +58,7 @@ func New(c Config) (*Fitter, error) {
 		return bad("target_share %v without a target", c.TargetShare)
 	}
 	if c.Target != "" && c.TargetShare == 0 {
-		c.TargetShare = 0.1
+		c.TargetShare = 0.2
 	}
 	if c.SelectShare == 0 {
 		c.SelectShare = 0.1

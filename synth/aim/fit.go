@@ -24,6 +24,7 @@ const groupSigmas = 2
 type fit struct {
 	*plan
 	session *privacy.Session
+	tape    *tape
 	ctx     context.Context
 	start   time.Time
 
@@ -44,7 +45,11 @@ type fit struct {
 
 // Fit measures the columns, then chooses and measures until the budget or the time is gone, and estimates.
 func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
-	f := &fit{plan: p, session: s, ctx: ctx, start: time.Now(), total: p.mu * p.mu * (1 - 1e-9), sizes: s.Schema().Sizes()}
+	return p.fit(ctx, s, &tape{}, progress)
+}
+
+func (p *plan) fit(ctx context.Context, s *privacy.Session, t *tape, progress synth.Progress) (synth.Model, error) {
+	f := &fit{plan: p, session: s, tape: t, ctx: ctx, start: time.Now(), total: p.mu * p.mu * (1 - 1e-9), sizes: s.Schema().Sizes()}
 	if p.cfg.Published {
 		f.total = 2 * p.rho
 	}
@@ -61,11 +66,14 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 		if last, err = f.round(); err != nil {
 			return synth.Model{}, err
 		}
-		if !last && p.cfg.TimeLimit > 0 && time.Since(f.start) > p.cfg.TimeLimit {
-			if err := f.again(); err != nil {
-				return synth.Model{}, err
-			}
-			break
+		if last || p.cfg.TimeLimit == 0 {
+			continue
+		}
+		if last, err = f.late(func() bool { return time.Since(f.start) > p.cfg.TimeLimit }); err == nil && last {
+			err = f.again()
+		}
+		if err != nil {
+			return synth.Model{}, err
 		}
 	}
 	progress.Report("fitting the model", 0)
@@ -149,7 +157,7 @@ func (f *fit) columns() error {
 		if i == t || !f.fits(pair, 1) {
 			continue
 		}
-		if _, err := f.measure(pair, f.coarsest(pair), f.cfg.TargetShare*f.total/float64(d-1)); err != nil {
+		if err := f.measure(pair, f.coarsest(pair), f.cfg.TargetShare*f.total/float64(d-1)); err != nil {
 			return err
 		}
 	}
@@ -175,8 +183,12 @@ func (f *fit) ruled(col int) bool {
 func (f *fit) measureColumns(share float64) ([]marginal.Measurement, error) {
 	var out []marginal.Measurement
 	for i := range f.sizes {
+		if err := f.settle(); err != nil {
+			return nil, err
+		}
 		mu2 := share * f.total / float64(len(f.sizes))
-		m, err := f.session.Counts("one-way marginal", privacy.Marginal{Cols: []int{i}}, f.sigma(mu2))
+		column, sigma := privacy.Marginal{Cols: []int{i}}, f.sigma(mu2)
+		m, err := f.counts(func() (privacy.Noisy, error) { return f.session.Counts("one-way marginal", column, sigma) }, column, sigma)
 		if err != nil {
 			return nil, err
 		}
@@ -245,13 +257,20 @@ func (f *fit) marginalOf(cols []int, runs [][]uint16) privacy.Marginal {
 	return m
 }
 
-// measure spends mu2 on a table and returns its noise in rows.
-func (f *fit) measure(cols []int, level int, mu2 float64) (sigma float64, err error) {
+// measure spends mu2 on a table, less if there is less left.
+func (f *fit) measure(cols []int, level int, mu2 float64) error {
+	if err := f.settle(); err != nil {
+		return err
+	}
+	if mu2 = math.Min(mu2, f.total-f.used); mu2 < 1e-6*f.total {
+		return nil
+	}
 	runs, _ := f.fine.of(cols, level, f.groupSizes)
-	sigma = f.sigma(mu2)
-	n, err := f.session.Counts("marginal", f.marginalOf(cols, runs), sigma)
+	sigma := f.sigma(mu2)
+	table := f.marginalOf(cols, runs)
+	n, err := f.counts(func() (privacy.Noisy, error) { return f.session.Counts("marginal", table, sigma) }, table, sigma)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	f.keep(n)
 	f.used += mu2
@@ -264,7 +283,7 @@ func (f *fit) measure(cols []int, level int, mu2 float64) (sigma float64, err er
 		names[i] = f.schema.Columns[c].Name
 	}
 	f.chosen = append(f.chosen, names)
-	return sigma, nil
+	return nil
 }
 
 // fits says whether the tree with the columns joined stays within the share of the memory.
@@ -275,6 +294,9 @@ func (f *fit) fits(cols []int, share float64) bool {
 
 // again spends what is left on the tables that were chosen, once more and evenly: no choice, no new clique.
 func (f *fit) again() error {
+	if err := f.settle(); err != nil {
+		return err
+	}
 	left, n := f.total-f.used, len(f.chosen)
 	if n == 0 || left < 1e-3*f.total {
 		return nil
@@ -287,7 +309,7 @@ func (f *fit) again() error {
 				level = l
 			}
 		}
-		if _, err := f.measure(m.Cols, level, left/float64(n)*(1-1e-9)); err != nil {
+		if err := f.measure(m.Cols, level, left/float64(n)*(1-1e-9)); err != nil {
 			return err
 		}
 	}
