@@ -3,6 +3,7 @@ package pategan
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
@@ -42,7 +43,6 @@ func (t *training) measureColumns(lost bool) error {
 // buy measures the pairs with the target and the pairs that these explain worst, and starts the generator at the columns.
 func (t *training) buy() error {
 	p := t.p
-	var start []float64
 	fractions := make([][]float64, len(p.schema.Columns)) // of the codes of each column, not negative, sum 1
 	for i, counts := range t.oneWays {
 		if counts == nil {
@@ -51,9 +51,7 @@ func (t *training) buy() error {
 			t.match.add(newMeasured([]int{i}, nil, []int{len(counts)}, counts, p.oneWay, t.rows, t.rowsError))
 			fractions[i] = distribution(counts)
 		}
-		start = append(start, fractions[i]...)
 	}
-	t.generator.SetMarginals(start, .5)
 	given := make([][][]float64, len(p.schema.Columns)) // of column, target code, group of the column: joint fraction
 	groups := make([][]uint16, len(p.schema.Columns))
 	for _, e := range p.star {
@@ -75,7 +73,45 @@ func (t *training) buy() error {
 		}
 		given[e[side]], groups[e[side]] = split(counts, sizes, side), m.Groups[side]
 	}
+	t.begin(fractions, given, groups)
 	return t.choose(fractions, given, groups)
+}
+
+// keepWeights is what is left of the random weights of the generator's last layer at its start.
+const keepWeights = .5
+
+// mostSteps is how many codes of the target the generator starts conditional on: each but the first takes two of its hidden units.
+const mostSteps = 32
+
+// begin starts the generator at the measured columns, independent given the target.
+func (t *training) begin(fractions [][]float64, given [][][]float64, groups [][]uint16) {
+	prior := fractions[t.p.target]
+	if len(t.p.star) == 0 || len(prior) > mostSteps {
+		t.generator.SetMarginals(slices.Concat(fractions...), keepWeights)
+		return
+	}
+	cells := make([][]float64, len(prior))
+	for col := range fractions {
+		joint := t.joint(col, fractions, given, groups)
+		for y, p := range joint {
+			sum := 0.0
+			for code := range p {
+				if col == t.p.target && code != y {
+					p[code] = 0
+				}
+				sum += p[code]
+			}
+			for code := range p {
+				if sum > 0 {
+					p[code] /= sum
+				} else {
+					p[code] = fractions[col][code]
+				}
+			}
+			cells[y] = append(cells[y], p...)
+		}
+	}
+	t.generator.SetConditionals(prior, cells, keepWeights)
 }
 
 // choose buys the pairs whose counts differ most from what the pairs with the target predict, if columns were independent given it.

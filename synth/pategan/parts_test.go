@@ -196,6 +196,46 @@ func TestStudentIsHeardWhenItKnows(t *testing.T) {
 	}
 }
 
+// TestStartsAtTheTables: before its first step the generator draws columns given the target's code as the pairs with it say; with too many codes of
+// the target, independently of it.
+func TestStartsAtTheTables(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		codes int // of the target
+		given bool
+	}{{"two codes", 2, true}, {"many codes", mostSteps + 1, false}} {
+		e, err := gan.NewEncoderOf([]int{4, tt.codes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := &training{u: rand.New(rand.NewPCG(1, 9)), encoder: e, p: &plan{target: 1, star: [][2]int{{0, 1}}}}
+		if tr.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{}, tr.u); err != nil {
+			t.Fatal(err)
+		}
+		target := make([]float64, tt.codes)
+		target[0], target[1] = .9, .1
+		// Given target code 0 the column is 0 or 1, given code 1 it is 3.
+		joint := make([][]float64, tt.codes)
+		for y := range joint {
+			joint[y] = make([]float64, 4)
+		}
+		joint[0][0], joint[0][1], joint[1][3] = .45, .45, .1
+		tr.begin([][]float64{{.45, .45, 0, .1}, target}, [][][]float64{joint, nil}, [][]uint16{{0, 1, 2, 3}, nil})
+		codes := tr.generator.Sample(4000, tr.u)
+		ones, both := 0, 0
+		for i, y := range codes[1] {
+			if y == 1 {
+				if ones++; codes[0][i] == 3 {
+					both++
+				}
+			}
+		}
+		if ones < 100 || ones > 900 || tt.given != (both > ones*6/10) {
+			t.Errorf("%s: %d of %d rows of target code 1 have code 3, of 4000", tt.name, both, ones)
+		}
+	}
+}
+
 // TestForecastGrows: more rounds need more memory and more time.
 func TestForecastGrows(t *testing.T) {
 	s := synthtest.Schema(6)

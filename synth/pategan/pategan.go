@@ -1,7 +1,7 @@
 // Package pategan is PATE-GAN with every vote charged: teachers on disjoint shards of the private rows tell real rows from generated ones, a student sees
 // generated rows and noisy votes only, and a generator is trained to agree with the student and with marginals bought from the same budget.
 //
-// The loop: the generator starts from one-way marginals and from pairs of columns, those with the target first of all. Then, round by round, the
+// The loop: the generator starts at the one-way marginals and the pairs with the target, as a mixture over its codes, and learns from other pairs too. Then, round by round, the
 // teachers, who stay inside the gate and keep their weights, learn to tell their shard from the newest generated rows; all of them vote on some hundred
 // generated rows; the student learns from every vote so far; the generator takes steps towards more votes and the measured marginals. Votes are
 // answered with their noisy counts, which are kept and used again: that is post-processing.
@@ -42,9 +42,9 @@ type Config struct {
 	StudentSteps   int     `mapstructure:"student_steps"`   // steps of the student a round; default 200
 	StudentWeight  float64 `mapstructure:"student_weight"`  // weight of the student's opinion beside the measured marginals; default 1
 	GeneratorRate  float64 `mapstructure:"generator_rate"`  // Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.002
-	WarmSteps      int     `mapstructure:"warm_steps"`      // generator steps before the first vote; default 1000
+	WarmSteps      int     `mapstructure:"warm_steps"`      // generator steps before the first vote; default 300
 	GeneratorSteps int     `mapstructure:"generator_steps"` // generator steps after each vote; default 50
-	PostSteps      int     `mapstructure:"post_steps"`      // generator steps after the last one; default 1500
+	PostSteps      int     `mapstructure:"post_steps"`      // generator steps after the last one; default 1200
 	Batch          int     `mapstructure:"batch"`           // generated rows a generator step, even; default 1024
 	ColdStart      bool    `mapstructure:"cold_start"`      // buy no marginals; start the generator at random, as the paper does
 }
@@ -78,8 +78,8 @@ func New(c Config) (*Fitter, error) {
 	}{
 		{&c.Pairs, "pairs", 0, 0, 1 << 16}, {&c.Rounds, "rounds", 10, 1, 1e5}, {&c.Questions, "questions", 200, 1, 1 << 20}, {&c.ShardRows, "shard rows", 40, 1, 1 << 30},
 		{&c.TeacherHidden, "teacher hidden units", 4, 1, 1024}, {&c.TeacherEpochs, "teacher epochs", 3, 1, 1e5}, {&c.StudentHidden, "student hidden units", 32, 1, 4096},
-		{&c.StudentSteps, "student steps", 200, 1, 1e6}, {&c.WarmSteps, "warm steps", 1000, 1, 1e7}, {&c.GeneratorSteps, "generator steps", 50, 1, 1e6},
-		{&c.PostSteps, "post steps", 1500, 1, 1e7}, {&c.Batch, "batch", 1024, 2, 1 << 20},
+		{&c.StudentSteps, "student steps", 200, 1, 1e6}, {&c.WarmSteps, "warm steps", 300, 1, 1e7}, {&c.GeneratorSteps, "generator steps", 50, 1, 1e6},
+		{&c.PostSteps, "post steps", 1200, 1, 1e7}, {&c.Batch, "batch", 1024, 2, 1 << 20},
 	} {
 		if *x.value == 0 {
 			*x.value = x.def
