@@ -12,7 +12,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // ErrResume is wrapped by every refusal of [Resume] to continue a run.
@@ -57,12 +56,10 @@ func Resume(ctx context.Context, rows *Rows, run string, o Options) (*Session, e
 		s.life.Unlock()
 		return nil, err
 	}
-	t, report, err := rows.read(ctx, s.src)
-	if err != nil {
+	if err := rows.read(ctx, s); err != nil {
 		s.life.Unlock()
 		return nil, err
 	}
-	s.data, s.report = func() *table.Table { return t }, report
 	return s, nil
 }
 

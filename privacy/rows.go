@@ -52,25 +52,28 @@ func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }
 
 var errPrivate = errors.New("privacy: private rows cannot be encoded")
 
-// read loads the rows and bounds each unit's contribution.
-func (r *Rows) read(ctx context.Context, src *noise.Source) (*table.Table, table.Report, error) {
+// read loads the rows into the session and bounds each unit's contribution. How many rows the units had before is kept for
+// [Session.UnitSizes].
+func (r *Rows) read(ctx context.Context, s *Session) error {
 	t, report, err := r.load(ctx)
 	if err != nil {
-		return nil, report, err
+		return err
 	}
 	if t.Rows() == 0 {
-		return nil, report, fmt.Errorf("privacy: %w", ErrEmpty)
+		return fmt.Errorf("privacy: %w", ErrEmpty)
 	}
 	if r.schema.Unit != "" {
 		units := t.Units()
 		if units == nil {
-			return nil, report, fmt.Errorf("privacy: the table has no unit column: %w", schema.ErrSchema)
+			return fmt.Errorf("privacy: the table has no unit column: %w", schema.ErrSchema)
 		}
-		if keep := boundUnits(units, NeighboursOf(r.schema, 0).MaxRowsPerUnit, src); len(keep) < len(units) {
+		s.units = func() []uint32 { return units }
+		if keep := boundUnits(units, s.nb.MaxRowsPerUnit, s.src); len(keep) < len(units) {
 			t = t.Select(keep)
 		}
 	}
-	return t, report, nil
+	s.data, s.report = func() *table.Table { return t }, report
+	return nil
 }
 
 // boundUnits returns, in increasing order, the rows to keep: a uniformly random subset of k rows for each unit with more than k,

@@ -49,6 +49,7 @@ type Session struct {
 	nb     Neighbours
 	report table.Report
 	data   func() *table.Table // behind a function, so that printing a session shows no row
+	units  func() []uint32     // of each row of the file, before bounding; nil without an id column
 	file   *LedgerFile
 	run    string
 	life   *flock.Flock // held while the run has no end; nil if it is not resumable
@@ -95,11 +96,9 @@ func Open(ctx context.Context, rows *Rows, o Options) (*Session, error) {
 		s.die()
 		return nil, err
 	}
-	t, report, err := rows.read(ctx, s.src)
-	if err != nil {
+	if err := rows.read(ctx, s); err != nil {
 		return nil, errors.Join(err, s.Close(accountant.StatusVoid))
 	}
-	s.data, s.report = func() *table.Table { return t }, report
 	return s, nil
 }
 
@@ -209,7 +208,7 @@ func (s *Session) Close(status string) error {
 		return fmt.Errorf("privacy: a run that called %d mechanisms cannot be void", s.calls)
 	}
 	s.closed = true
-	s.data = nil
+	s.data, s.units = nil, nil
 	e := accountant.Entry{Time: now(), Kind: accountant.EntryClose, Run: s.run, Status: status}
 	s.record(e)
 	if s.file == nil {

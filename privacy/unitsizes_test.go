@@ -1,0 +1,154 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+func TestUnitSizesByHand(t *testing.T) {
+	units := []uint32{9, 1, 1, 2, 2, 2, 2, 9, 9, 9, 9, 3, 4} // 3 and 4 have one row, 1 two, 2 four, 9 five
+	for _, c := range []struct{ upTo, want []int }{
+		{[]int{1}, []int{2, 3}},
+		{[]int{1, 2, 4}, []int{2, 1, 1, 1}},
+		{[]int{3, 5, 100}, []int{3, 2, 0, 0}},
+		{[]int{4}, []int{4, 1}},
+	} {
+		want := make([]int64, len(c.want))
+		for i, n := range c.want {
+			want[i] = int64(n)
+		}
+		if got := countSizes(units, c.upTo); !slices.Equal(got, want) {
+			t.Errorf("up to %v: %v, want %v", c.upTo, got, want)
+		}
+	}
+}
+
+// TestUnitSizesSensitivity compares how far the counts move between neighbours with Δ₂ of the event, under both adjacencies: a unit of any
+// number of rows, more than MaxRowsPerUnit too, comes or goes, or is replaced by one of another number.
+func TestUnitSizesSensitivity(t *testing.T) {
+	u := rand.New(rand.NewPCG(5, 6))
+	upTo := []int{1, 2, 4, 8}
+	unit := func(id uint32) (rows []uint32) {
+		for range 1 + u.IntN(12) {
+			rows = append(rows, id)
+		}
+		return rows
+	}
+	for _, nb := range relations {
+		far := 0.
+		for range 2000 {
+			var shared []uint32
+			for id := range uint32(u.IntN(6)) {
+				shared = append(shared, unit(id+1)...)
+			}
+			a, b := slices.Clone(shared), append(slices.Clone(shared), unit(77)...)
+			if nb.Adjacency == accountant.ReplaceOne {
+				a = append(a, unit(78)...)
+			}
+			u.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
+			ca, cb := countSizes(a, upTo), countSizes(b, upTo)
+			sum := 0.
+			for i := range ca {
+				sum += float64((ca[i] - cb[i]) * (ca[i] - cb[i]))
+			}
+			far = max(far, math.Sqrt(sum))
+		}
+		delta := 10 / nb.UnitSizesEvent(10).(accountant.Gaussian).NoiseMultiplier
+		if far > delta*(1+1e-12) || far < delta*(1-1e-12) {
+			t.Errorf("%v: the counts move by up to %v, the event says %v", nb, far, delta)
+		}
+	}
+}
+
+// sized is a table of 4 units with 1, 2, 3 and 30 rows, of which a session uses 3 each.
+func sized(t *testing.T) *Rows {
+	var units []uint32
+	for id, n := range []int{1, 2, 3, 30} {
+		for range n {
+			units = append(units, uint32(id))
+		}
+	}
+	return FromTable(testTable(t, testSchema("patient", 3), someRows(len(units)), units))
+}
+
+// TestUnitSizesNoise. Null: released − true value is round(N(0, σ²)), independent between ranges; the true values are those before bounding;
+// 20 000 draws, false-alarm rate 1e-6 each. A scale 30 % off must be rejected.
+func TestUnitSizesNoise(t *testing.T) {
+	const n, sigma = 20000, 4.0
+	upTo, truth := []int{1, 3, 10}, []int64{1, 2, 0, 1}
+	s, err := Open(context.Background(), sized(t), Options{Budget: wide, Plan: gaussian(sigma, n)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	draws := make([]int64, n)
+	for k := range draws {
+		got, err := s.UnitSizes("u", upTo, sigma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		draws[k] = got[k%4] - truth[k%4]
+	}
+	law := func(scale float64) func(int64) float64 {
+		return func(x int64) float64 { return roundedNormal(x, scale) }
+	}
+	if !follows(draws, 14, law(sigma)) {
+		t.Error("the noise does not follow its law")
+	}
+	for _, wrong := range []float64{.7, 1.3} {
+		if follows(draws, 14, law(wrong*sigma)) {
+			t.Errorf("%v times the noise is accepted", wrong)
+		}
+	}
+}
+
+// TestUnitSizesIsChargedBeforeReading: what is not in the plan, or makes no sense, reads nothing and costs nothing.
+func TestUnitSizesIsChargedBeforeReading(t *testing.T) {
+	s, err := Open(context.Background(), sized(t), Options{Budget: wide, Plan: gaussian(5, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := 0
+	units := s.units
+	s.units = func() []uint32 { reads++; return units() }
+	for name, call := range map[string]func() error{
+		"sigma 0":      func() error { _, err := s.UnitSizes("u", []int{1}, 0); return err },
+		"sigma NaN":    func() error { _, err := s.UnitSizes("u", []int{1}, math.NaN()); return err },
+		"no ranges":    func() error { _, err := s.UnitSizes("u", nil, 5); return err },
+		"many ranges":  func() error { _, err := s.UnitSizes("u", make([]int, MaxUnitSizes+1), 5); return err },
+		"from 0":       func() error { _, err := s.UnitSizes("u", []int{0, 1}, 5); return err },
+		"falling":      func() error { _, err := s.UnitSizes("u", []int{1, 3, 3}, 5); return err },
+		"other sigma":  func() error { _, err := s.UnitSizes("u", []int{1}, 4); return err },
+		"for one of k": func() error { _, err := s.UnitSizes("u", []int{1}, 15); return err },
+	} {
+		if err := call(); err == nil || reads > 0 {
+			t.Errorf("%s: error %v, %d reads", name, err, reads)
+		}
+	}
+	if _, err := s.UnitSizes("u", []int{1}, 5); err != nil || reads != 1 {
+		t.Errorf("the planned call: %v, %d reads", err, reads)
+	}
+	if _, err := s.UnitSizes("u", []int{1}, 5); !errors.Is(err, ErrPlan) || reads != 1 {
+		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
+	}
+	s.Close(accountant.StatusDone)
+	if _, err := s.UnitSizes("u", []int{1}, 5); !errors.Is(err, ErrClosed) {
+		t.Errorf("a closed session: %v", err)
+	}
+	if s.units != nil {
+		t.Error("a closed session still has the ids")
+	}
+	if run := s.Ledger().Runs()[0]; calls(run.Charged) != 1 {
+		t.Errorf("%d charges in the ledger, want 1", calls(run.Charged))
+	}
+	rows := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
+	if _, err := rows.UnitSizes("u", []int{1}, 5); !errors.Is(err, schema.ErrInvalid) {
+		t.Errorf("without an id column: %v", err)
+	}
+}
