@@ -159,7 +159,6 @@ func TestVerify(t *testing.T) {
 		{"cost not finite at its δ", "no finite epsilon", edit(2, func(e *Entry) { e.Budget = &Budget{1.5, 0} })},
 		{"other adjacency", "other privacy units", edit(2, func(e *Entry) { e.Adjacency = ReplaceOne })},
 		{"other unit", "other privacy units", edit(2, func(e *Entry) { e.Unit = "visit" })},
-		{"other rows per unit", "other privacy units", edit(2, func(e *Entry) { e.MaxRowsPerUnit = 1 })},
 		{"limit exceeded in ε", "would exceed", edit(1, func(e *Entry) { e.Budget = &Budget{4.4, 3e-9} })},
 		{"limit exceeded in δ", "would exceed", edit(1, func(e *Entry) { e.Budget = &Budget{4.5, 2.9e-9} })},
 		{"limit exceeded in ρ", "would bring rho", edit(1, func(e *Entry) { e.Budget, e.Rule = &Budget{.5, 1e-9}, RuleZCDP })},

@@ -84,7 +84,8 @@ func (v verifier) reserve(before []Entry, e Entry) error {
 	if err := e.Budget.Validate(); err != nil {
 		return err
 	}
-	if open := before[0]; e.Adjacency != open.Adjacency || e.Unit != open.Unit || e.MaxRowsPerUnit != open.MaxRowsPerUnit {
+	// MaxRowsPerUnit may differ: neighbours differ in all rows of a unit, whatever number of them a run uses.
+	if open := before[0]; e.Adjacency != open.Adjacency || e.Unit != open.Unit {
 		return errors.New("the run counts other privacy units than its ledger")
 	}
 	cost, err := v.cost(e)

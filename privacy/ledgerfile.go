@@ -228,10 +228,11 @@ func openEntry(nb Neighbours, unit string) accountant.Entry {
 	return e
 }
 
-// sameUnits refuses to add up costs of different neighbouring relations.
+// sameUnits refuses to add up costs of different neighbouring relations. How many rows of a unit a run uses is not part of the relation:
+// neighbours differ in all rows of one unit (docs/claims/session.md).
 func sameUnits(open accountant.Entry, nb Neighbours, unit string) error {
 	want := openEntry(nb, unit)
-	if open.Adjacency != want.Adjacency || open.Unit != want.Unit || open.MaxRowsPerUnit != want.MaxRowsPerUnit {
+	if open.Adjacency != want.Adjacency || open.Unit != want.Unit {
 		return fmt.Errorf("privacy: the ledger counts %s, this run %s; their costs do not add up: %w",
 			describe(open), describe(want), ErrLedgerMismatch)
 	}
@@ -242,7 +243,7 @@ func describe(e accountant.Entry) string {
 	if e.Unit == "" {
 		return fmt.Sprintf("%v neighbours of one row", e.Adjacency)
 	}
-	return fmt.Sprintf("%v neighbours of one %q with at most %d rows", e.Adjacency, e.Unit, e.MaxRowsPerUnit)
+	return fmt.Sprintf("%v neighbours of one %q", e.Adjacency, e.Unit)
 }
 
 // syncDir makes a new file's name durable; filesystems that cannot are not an error.

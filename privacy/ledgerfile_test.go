@@ -240,6 +240,42 @@ func TestLongEntries(t *testing.T) {
 	}
 }
 
+// TestRowsPerUnitMayChange: runs that use different numbers of rows of a unit share a ledger, its limit holds over both, and it verifies.
+func TestRowsPerUnitMayChange(t *testing.T) {
+	ctx, f := context.Background(), NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	nb := Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 2}
+	if err := f.SetLimit(ctx, nb, "patient", accountant.Budget{Epsilon: 2, Delta: 1e-6}, accountant.RuleBasic); err != nil {
+		t.Fatal(err)
+	}
+	for run, k := range []int{3, 5, 1} {
+		tab := testTable(t, testSchema("patient", k), someRows(12), make([]uint32, 12))
+		s, err := Open(ctx, FromTable(tab), Options{Budget: one, Plan: gaussian(20, 1), Ledger: f})
+		if run == 2 {
+			if !errors.Is(err, accountant.ErrBudget) {
+				t.Errorf("a third run at a limit of two: %v", err)
+			}
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Total("n", 20*float64(k)); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(accountant.StatusDone); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := f.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Verify(); err != nil || l.Spent().Epsilon != 2 {
+		t.Errorf("spent %v: %v", l.Spent(), err)
+	}
+}
+
 func TestLedgerRefusals(t *testing.T) {
 	ctx := context.Background()
 	tab := testTable(t, testSchema("patient", 3), someRows(12), make([]uint32, 12))

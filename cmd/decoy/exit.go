@@ -90,7 +90,10 @@ func printError(w io.Writer, err error, command string) {
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
 		text += fmt.Sprintf("; see '%s --help'", command)
 	}
+	if errors.Is(err, privacy.ErrLedgerMismatch) {
+		text += "\na ledger counts one kind of unit for good: keep to the schema that it was begun with ('decoy ledger limit FILE --schema S' begins one), or use another --ledger"
+	}
 	for line := range strings.Lines(text) {
-		fmt.Fprintf(w, "decoy: %s\n", strings.TrimRight(line, "\n"))
+		fmt.Fprintln(w, strings.TrimRight("decoy: "+line, " \n"))
 	}
 }

@@ -35,7 +35,7 @@ func countsText(l *accountant.Ledger) string {
 	if open.Unit == "" {
 		return fmt.Sprintf("%v neighbours of one row", open.Adjacency)
 	}
-	return fmt.Sprintf("%v neighbours of one %q, with at most %d rows", open.Adjacency, open.Unit, open.MaxRowsPerUnit)
+	return fmt.Sprintf("%v neighbours of one %q", open.Adjacency, open.Unit)
 }
 
 // printRuns is the table of a ledger's runs.

@@ -37,15 +37,14 @@ $ decoy ledger show icu.ledger
 
 // shownLedger is a ledger as JSON.
 type shownLedger struct {
-	Kind           string               `json:"kind"` // "ledger"
-	Adjacency      accountant.Adjacency `json:"adjacency,omitzero"`
-	Unit           string               `json:"unit,omitempty"`
-	MaxRowsPerUnit int                  `json:"max_rows_per_unit,omitempty"`
-	Runs           []shownRun           `json:"runs"`
-	Spent          accountant.Budget    `json:"spent"`
-	Limit          *shownLimit          `json:"limit,omitempty"`
-	Unfinished     []string             `json:"unfinished,omitempty"`
-	Torn           bool                 `json:"torn,omitempty"`
+	Kind       string               `json:"kind"` // "ledger"
+	Adjacency  accountant.Adjacency `json:"adjacency,omitzero"`
+	Unit       string               `json:"unit,omitempty"`
+	Runs       []shownRun           `json:"runs"`
+	Spent      accountant.Budget    `json:"spent"`
+	Limit      *shownLimit          `json:"limit,omitempty"`
+	Unfinished []string             `json:"unfinished,omitempty"`
+	Torn       bool                 `json:"torn,omitempty"`
 }
 
 type shownRun struct {
@@ -71,7 +70,7 @@ func showLedger(t *terminal, path string, l *accountant.Ledger, torn, asJSON boo
 		out := shownLedger{Kind: "ledger", Runs: []shownRun{}, Spent: l.Spent(), Unfinished: open, Torn: torn}
 		if len(l.Entries) > 0 {
 			first := l.Entries[0]
-			out.Adjacency, out.Unit, out.MaxRowsPerUnit = first.Adjacency, first.Unit, first.MaxRowsPerUnit
+			out.Adjacency, out.Unit = first.Adjacency, first.Unit
 		}
 		for _, r := range l.Runs() {
 			out.Runs = append(out.Runs, shownRun{r.Run, r.Time, r.Method, r.Budget, r.Reserved, r.Charged, r.Status})

@@ -19,7 +19,7 @@ import (
 type plan struct {
 	budgetFlags
 	schema, dataset string
-	rows            int
+	rows, releases  int
 	json, all       bool
 }
 
@@ -41,6 +41,7 @@ The number of rows is private in general. Give it by --rows if it is public, or 
 	p.budgetFlags.add(cmd)
 	addSchema(cmd, &p.schema, &p.dataset)
 	cmd.Flags().IntVar(&p.rows, "rows", 0, fmt.Sprintf("public or guessed number of rows `N` (default %d)", assumedRows))
+	cmd.Flags().IntVar(&p.releases, "releases", 1, "say what `N` such runs on one table cost together, such as 12 monthly ones")
 	cmd.Flags().BoolVar(&p.all, "compare", false, "plan with every method, at its defaults")
 	cmd.Flags().BoolVar(&p.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return p.run(cmd, t) }
@@ -59,6 +60,7 @@ type planned struct {
 	Composition    accountant.Composition `json:"composition"`
 	Cost           cost                   `json:"cost"`
 	Curve          []point                `json:"curve"`
+	Releases       *releases              `json:"releases,omitempty"`
 	Usable         float64                `json:"smallest_usable_count,omitempty"` // rows
 	Coarsen        []coarse               `json:"coarsen,omitempty"`
 	Forecast       synth.Forecast         `json:"forecast"`
@@ -94,6 +96,9 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	if cmd.Flags().Changed("rows") && p.rows < 1 {
 		return usagef("--rows %d must be at least 1", p.rows)
 	}
+	if p.releases < 1 || p.releases > maxReleases {
+		return usagef("--releases %d must be from 1 to %d", p.releases, maxReleases)
+	}
 	if p.all {
 		return p.compare(cmd, t)
 	}
@@ -121,6 +126,11 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	out.Forecast = synth.ForecastFor(fit, out.Needs.Rows)
 	if out.Curve, err = curve(fit.Composition(), r.adjacency); err != nil {
 		return err
+	}
+	if p.releases > 1 {
+		if out.Releases, err = together(fit.Composition(), p.releases, r); err != nil {
+			return err
+		}
 	}
 	sigma := oneWaySigma(out.Forecast)
 	out.Usable, out.Coarsen = usableSigmas*sigma, coarsen(s, sigma, out.Needs.Rows)

@@ -118,6 +118,9 @@ func (p planned) printNeeds(w io.Writer) {
 		points = append(points, fmt.Sprintf("%s at %s", short3(c.Epsilon), short(c.Delta)))
 	}
 	fmt.Fprintf(w, "also\tepsilon %s\n", strings.Join(points, ", "))
+	if r := p.Releases; r != nil {
+		fmt.Fprintf(w, "%d releases\ttogether epsilon %s at delta %s; %s\n", r.Number, short3(r.Epsilon), short(r.Delta), r.limits())
+	}
 	if p.Usable > 0 {
 		fmt.Fprintf(w, "visible\ta category of %.0f rows or more: %d standard deviations of the noise of a column's counts\n", p.Usable, usableSigmas)
 	}
@@ -136,7 +139,7 @@ func short3(x float64) string { return fmt.Sprintf("%.3g", x) }
 
 // compare plans with every method, at its defaults.
 func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
-	for _, name := range []string{"method", "set", "preset", "target", "workload", "time-limit"} {
+	for _, name := range []string{"releases", "method", "set", "preset", "target", "workload", "time-limit"} {
 		if cmd.Flags().Changed(name) {
 			return usagef("--compare takes every method with its defaults: leave --%s out", name)
 		}

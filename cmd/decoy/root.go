@@ -36,10 +36,10 @@ The three commands to begin with:
 		Long: "The ledger of a private file is FILE.ledger beside it: one JSON line for each limit, reservation, mechanism call and end\n" +
 			"of a run, chained by hashes. It holds no data. Keep it with the data: it is the memory of what was spent."})
 	ledger.AddCommand(ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
-	schema := group(&cobra.Command{Use: "schema", Short: "the public description of the columns: check, draft, infer, import, export",
+	schema := group(&cobra.Command{Use: "schema", Short: "the public description of the columns: check, draft, infer, units, import, export",
 		Long: "A schema says what is publicly known of a table: its columns, their kinds, categories, bounds and bins. It is public: it\n" +
 			"comes from a person, from a public sample, or from the private rows at a price in budget (infer); never from them for free."})
-	schema.AddCommand(schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t), schemaImportCommand(t), schemaExportCommand(t))
+	schema.AddCommand(schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t), schemaUnitsCommand(t), schemaImportCommand(t), schemaExportCommand(t))
 	datasets := group(&cobra.Command{Use: "datasets", Short: "example tables: list, export",
 		Long: "Three simulated intensive care cohorts are part of this program; a catalogue names public tables and has their schemas."})
 	datasets.AddCommand(datasetsListCommand(t), datasetsExportCommand(t))

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+type schemaUnits struct {
+	epsilon, delta            float64
+	adjacency, ledger, schema string
+	json                      bool
+}
+
+func schemaUnitsCommand(t *terminal) *cobra.Command {
+	u := &schemaUnits{}
+	cmd := manual{
+		operands: "INPUT  private table, .csv or .parquet",
+		exits:    []int{exitBudget, exitLocked, exitData},
+		session: `
+$ printf 'patient,ward\n1,a\n1,b\n2,a\n3,b\n' > visits.csv
+$ printf 'decoy: 1\nunit: patient\nmax_rows_per_unit: 2\ncolumns: [{name: ward, kind: categorical, categories: [a, b]}]\n' > visits.yaml
+$ decoy schema units visits.csv --schema visits.yaml --epsilon 0.1
+`}.document(&cobra.Command{
+		Use:   "units INPUT --schema S --epsilon E [flags]",
+		Short: "buy a report on how many rows the units have, and what max_rows_per_unit leaves out",
+		Long: `Count how many privacy units (patients, customers) have how many rows, with noise, and say what max_rows_per_unit of the schema does
+to them: how many units are used whole, how many are bounded, and how many of their rows are left out at least.
+
+The noise does not depend on max_rows_per_unit, so the report may be bought once, for little, to choose it. The cost is entered in the ledger, and
+adds to that of every other run. The report itself may be shown to anyone.`,
+		Args: operands("INPUT"),
+	})
+	f := cmd.Flags()
+	f.Float64Var(&u.epsilon, "epsilon", 0, "privacy budget `E` of the report (required, > 0)")
+	f.Float64Var(&u.delta, "delta", defaultDelta, fmt.Sprintf("probability `D` in the guarantee, above 0 and up to %v", accountant.MaxDelta))
+	addAdjacency(cmd, &u.adjacency)
+	f.StringVar(&u.schema, "schema", "", "schema `FILE` with unit and max_rows_per_unit (required)")
+	f.StringVar(&u.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger)")
+	f.BoolVar(&u.json, "json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return u.run(cmd, t, args[0]) }
+	return cmd
+}
+
+func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
+	budget, err := budgetOf(cmd, u.epsilon, u.delta)
+	if err != nil {
+		return err
+	}
+	adjacency, err := parseAdjacency(u.adjacency)
+	if err != nil {
+		return err
+	}
+	if err := need(cmd, "schema"); err != nil {
+		return err
+	}
+	s, err := schema.Load(u.schema)
+	switch {
+	case err != nil:
+		return err
+	case s.Unit == "":
+		return usagef("--schema %s names no unit: every row is a unit of its own, and nothing is bounded", u.schema)
+	case budget.Delta == 0:
+		return usagef("--delta 0: the noise is Gaussian, which needs delta > 0")
+	case input == standard:
+		return usagef("INPUT must be a file")
+	}
+	if _, err := formatOf("INPUT", input); err != nil {
+		return err
+	}
+	if err := readable(input); err != nil {
+		return err
+	}
+	path := (&privateFlags{ledger: u.ledger}).ledgerPath(input)
+	if err := distinct([]place{{"the ledger", path}}, []place{{"INPUT", input}, {"--schema", u.schema}}); err != nil {
+		return err
+	}
+	shown := t.progress()
+	j := &job{t: t, ledger: privacy.NewLedgerFile(path), request: request{adjacency: adjacency, budget: budget}}
+	before, err := j.ledger.Read()
+	if err != nil {
+		return err
+	}
+	tellUnfinished(t, before)
+	r, session, err := infer.Units(cmd.Context(), privacy.File(input, s, table.ReadOptions{Progress: shown.of("reading")}),
+		infer.Options{Budget: budget, Adjacency: adjacency, Ledger: j.ledger, Tool: tool()})
+	shown.finish()
+	if err != nil {
+		return j.explain(err, session != nil, before)
+	}
+	after, err := j.ledger.Read()
+	if err != nil {
+		return err
+	}
+	t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q", budget.Epsilon, budget.Delta, r.Adjacency, r.Unit)
+	t.say("ledger: %s, spent %s", path, spentText(after))
+	if u.json {
+		return printJSON(t, shownUnits{r.Unit, r.MaxRowsPerUnit, budget, r.Adjacency, r.Sigma, r.UpTo, r.Counts, r.Whole, r.Bounded, r.LeftOut})
+	}
+	printUnits(t, r)
+	return nil
+}
+
+// shownUnits is the report as JSON.
+type shownUnits struct {
+	Unit           string               `json:"unit"`
+	MaxRowsPerUnit int                  `json:"max_rows_per_unit"`
+	Budget         accountant.Budget    `json:"budget"`
+	Adjacency      accountant.Adjacency `json:"adjacency"`
+	Sigma          float64              `json:"sigma"`
+	UpTo           []int                `json:"up_to"`
+	Counts         []int64              `json:"counts"`
+	Whole          float64              `json:"whole"`
+	Bounded        float64              `json:"bounded"`
+	LeftOut        float64              `json:"rows_left_out_at_least"`
+}
+
+// printUnits is the report for people. A count that does not stand out of the noise is a dash; behind the last that does, one line stands for the rest.
+func printUnits(t *terminal, r *infer.UnitSizes) {
+	visible := func(n int64) bool { return float64(n) >= 3*r.Sigma }
+	last := slices.Index(r.UpTo, r.MaxRowsPerUnit)
+	for i, n := range r.Counts {
+		if visible(n) {
+			last = max(last, i)
+		}
+	}
+	w := t.table()
+	fmt.Fprintf(w, "ROWS\tUNITS (±%.0f)\tUSED\n", r.Sigma)
+	from := 1
+	for i, n := range r.Counts {
+		rows, used, count := fmt.Sprint(from), "all", "-"
+		switch {
+		case i > last || i == len(r.UpTo):
+			rows = fmt.Sprintf("%d or more", from)
+		case r.UpTo[i] > from:
+			rows = fmt.Sprintf("%d to %d", from, r.UpTo[i])
+		}
+		if from > r.MaxRowsPerUnit {
+			used = fmt.Sprintf("%d of them", r.MaxRowsPerUnit)
+		}
+		if visible(n) {
+			count = fmt.Sprint(n)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", rows, count, used)
+		if i > last || i == len(r.UpTo) {
+			break
+		}
+		from = r.UpTo[i] + 1
+	}
+	w.Flush()
+	all := math.Max(1, r.Whole+r.Bounded)
+	fmt.Fprintf(t.stdout, "\nused whole: about %.0f units (%.0f %%)\nbounded: about %.0f units (%.0f %%), of whose rows at least about %.0f are left out\n",
+		r.Whole, 100*r.Whole/all, r.Bounded, 100*r.Bounded/all, r.LeftOut)
+}

@@ -1,0 +1,101 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// UnitsMethod is the name of a run of [Units] in the ledger.
+const UnitsMethod = "schema units"
+
+// UnitSizes is a bought report on the units of a table: how many have how many rows, and what max_rows_per_unit leaves of them. All of it is
+// public.
+type UnitSizes struct {
+	Unit           string                 // id column
+	MaxRowsPerUnit int                    // of the schema
+	Budget         accountant.Budget      // what it cost
+	Adjacency      accountant.Adjacency   // of that guarantee
+	Sigma          float64                // noise of each count of units
+	UpTo           []int                  // upper ends of the ranges of rows: the powers of two up to 1024, and MaxRowsPerUnit
+	Counts         []int64                // noisy number of units in each range, the last with more rows than all of UpTo; may be negative
+	Whole          float64                // noisy number of units all of whose rows are used
+	Bounded        float64                // noisy number of units some of whose rows are left out
+	LeftOut        float64                // rows that are left out, at least: of the ranges that stand out of the noise only
+	Composition    accountant.Composition // what was charged
+}
+
+// standsOut is how many standard deviations a count must be above zero to be taken for more than noise.
+const standsOut = 3
+
+// Units buys the report. rows are of a schema with an id column, else the error wraps schema.ErrInvalid. Of the options, Budget (δ > 0),
+// Adjacency, Ledger and Tool are used. Errors before the reservation have spent nothing; the session is nil then.
+func Units(ctx context.Context, rows *privacy.Rows, o Options) (*UnitSizes, *privacy.Session, error) {
+	s := rows.Schema()
+	if s.Unit == "" {
+		return nil, nil, fmt.Errorf("infer: the schema names no unit: every row is one, and nothing is bounded: %w", schema.ErrInvalid)
+	}
+	if o.Budget.Delta == 0 {
+		return nil, nil, fmt.Errorf("infer: the noise is Gaussian, which needs delta > 0: %w", accountant.ErrBudgetRange)
+	}
+	nb := privacy.NeighboursOf(s, o.Adjacency)
+	plan := func(sigma float64) accountant.Composition {
+		return accountant.Composition{{Event: nb.UnitSizesEvent(sigma), Count: 1}}
+	}
+	sigma, err := accountant.Calibrate(o.Budget, nb.Adjacency, plan)
+	if err != nil {
+		return nil, nil, fmt.Errorf("infer: %w", err)
+	}
+	session, err := privacy.Open(ctx, rows, privacy.Options{
+		Budget: o.Budget, Plan: plan(sigma), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: UnitsMethod, Tool: o.Tool,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &UnitSizes{Unit: s.Unit, MaxRowsPerUnit: nb.MaxRowsPerUnit, Budget: o.Budget, Adjacency: nb.Adjacency, Sigma: sigma, Composition: plan(sigma)}
+	r.UpTo = ranges(nb.MaxRowsPerUnit)
+	status := accountant.StatusDone
+	if r.Counts, err = session.UnitSizes("rows per unit", r.UpTo, sigma); err != nil {
+		status = accountant.StatusFailed
+	}
+	if err := errors.Join(err, session.Close(status)); err != nil {
+		return nil, session, err
+	}
+	r.bound()
+	return r, session, nil
+}
+
+// ranges are the powers of two up to 1024, and k.
+func ranges(k int) []int {
+	out := []int{k}
+	for n := 1; n <= 1024; n *= 2 {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// bound follows what the bound does from the counts.
+func (r *UnitSizes) bound() {
+	from := 1 // fewest rows of a unit in the range
+	for i, n := range r.Counts {
+		if from <= r.MaxRowsPerUnit {
+			r.Whole += float64(n)
+		} else {
+			r.Bounded += float64(n)
+			if float64(n) > standsOut*r.Sigma {
+				r.LeftOut += float64(n) * float64(from-r.MaxRowsPerUnit)
+			}
+		}
+		if i < len(r.UpTo) {
+			from = r.UpTo[i] + 1
+		}
+	}
+	r.Whole, r.Bounded = math.Max(0, r.Whole), math.Max(0, r.Bounded)
+}

@@ -1,0 +1,113 @@
+package infer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// visits has 3000 units with one row, 1000 with three, 500 with ten.
+func visits(t testing.TB, unit string, k int) *privacy.Rows {
+	t.Helper()
+	s := &schema.Schema{Unit: unit, MaxRowsPerUnit: k, Columns: []schema.Column{{Name: "died", Kind: schema.Boolean}}}
+	var units []uint32
+	for id := range uint32(4500) {
+		rows := 1
+		switch {
+		case id >= 4000:
+			rows = 10
+		case id >= 3000:
+			rows = 3
+		}
+		for range rows {
+			units = append(units, id)
+		}
+	}
+	col := table.NewCodes(2, len(units))
+	if unit == "" {
+		units = nil
+	}
+	tab, err := table.FromColumns(s, []table.Codes{col}, units)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return privacy.FromTable(tab)
+}
+
+// TestUnits: at ε = 1 the noise is 6 units; each figure is compared within six standard deviations of what it sums.
+func TestUnits(t *testing.T) {
+	ledger := privacy.NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	o := infer.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}, Ledger: ledger}
+	r, s, err := infer.Units(context.Background(), visits(t, "patient", 3), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(r.UpTo) != "[1 2 3 4 8 16 32 64 128 256 512 1024]" || len(r.Counts) != 13 || r.Sigma < 4 || r.Sigma > 8 {
+		t.Fatalf("%+v", r)
+	}
+	for name, c := range map[string]struct{ got, want, sums float64 }{
+		"one row":   {float64(r.Counts[0]), 3000, 1},
+		"two":       {float64(r.Counts[1]), 0, 1},
+		"three":     {float64(r.Counts[2]), 1000, 1},
+		"9 to 16":   {float64(r.Counts[5]), 500, 1},
+		"whole":     {r.Whole, 4000, 3},
+		"bounded":   {r.Bounded, 500, 10},
+		"left out ": {r.LeftOut / 6, 500, 1}, // at least nine rows each, of which three are used
+	} {
+		if math.Abs(c.got-c.want) > 6*r.Sigma*math.Sqrt(c.sums) {
+			t.Errorf("%s: %v, want %v", name, c.got, c.want)
+		}
+	}
+	l, err := ledger.Read()
+	if err != nil || l.Spent().Epsilon != 1 || l.Runs()[0].Status != accountant.StatusDone || l.Runs()[0].Method != infer.UnitsMethod {
+		t.Errorf("the ledger says %+v, %v", l.Runs(), err)
+	}
+	if cost, err := s.Ledger().Runs()[0].Charged.Epsilon(1e-9, accountant.AddRemove); err != nil || cost.Epsilon > 1 || cost.Epsilon < .99 {
+		t.Errorf("charged %v, %v", cost, err)
+	}
+}
+
+// TestUnitsDoNotCostMore: the noise is the same whatever the bound is.
+func TestUnitsDoNotCostMore(t *testing.T) {
+	o := infer.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}
+	a, _, err := infer.Units(context.Background(), visits(t, "patient", 1), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _, err := infer.Units(context.Background(), visits(t, "patient", 100), o)
+	if err != nil || a.Sigma != b.Sigma {
+		t.Errorf("noise %v and %v, %v", a.Sigma, b.Sigma, err)
+	}
+	if b.Bounded > 12*b.Sigma || b.LeftOut != 0 {
+		t.Errorf("with a bound of 100: %v units bounded, %v rows left out", b.Bounded, b.LeftOut)
+	}
+}
+
+func TestUnitsRefuses(t *testing.T) {
+	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	if _, _, err := infer.Units(context.Background(), visits(t, "", 0), infer.Options{Budget: budget}); !errors.Is(err, schema.ErrInvalid) {
+		t.Errorf("no unit: %v", err)
+	}
+	for _, b := range []accountant.Budget{{Epsilon: 1}, {Epsilon: -1, Delta: 1e-9}} {
+		if _, _, err := infer.Units(context.Background(), visits(t, "patient", 3), infer.Options{Budget: b}); !errors.Is(err, accountant.ErrBudgetRange) {
+			t.Errorf("budget %v: %v", b, err)
+		}
+	}
+	ledger := privacy.NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 3}
+	if err := ledger.SetLimit(context.Background(), nb, "patient", accountant.Budget{Epsilon: .5, Delta: 1e-6}, accountant.RuleBasic); err != nil {
+		t.Fatal(err)
+	}
+	if _, s, err := infer.Units(context.Background(), visits(t, "patient", 3), infer.Options{Budget: budget, Ledger: ledger}); !errors.Is(err, accountant.ErrBudget) || s != nil {
+		t.Errorf("beyond the limit: %v", err)
+	}
+}
