@@ -27,16 +27,17 @@ func schemaUnitsCommand(t *terminal) *cobra.Command {
 		exits:    []int{exitBudget, exitLocked, exitData},
 		session: `
 $ printf 'patient,ward\n1,a\n1,b\n2,a\n3,b\n' > visits.csv
-$ printf 'decoy: 1\nunit: patient\nmax_rows_per_unit: 2\ncolumns: [{name: ward, kind: categorical, categories: [a, b]}]\n' > visits.yaml
+$ printf 'decoy: 1\nunit: patient\nmax_rows_per_unit: 2\n' > visits.yaml
+$ printf 'columns: [{name: ward, kind: categorical, categories: [a, b]}]\n' >> visits.yaml
 $ decoy schema units visits.csv --schema visits.yaml --epsilon 0.1
 `}.document(&cobra.Command{
 		Use:   "units INPUT --schema S --epsilon E [flags]",
 		Short: "buy a report on how many rows the units have, and what max_rows_per_unit leaves out",
-		Long: `Count how many privacy units (patients, customers) have how many rows, with noise, and say what max_rows_per_unit of the schema does
-to them: how many units are used whole, how many are bounded, and how many of their rows are left out at least.
+		Long: `Count how many privacy units (patients, customers) have how many rows, with noise, and say what max_rows_per_unit of the schema
+does to them: how many units are used whole, how many are bounded, and how many of their rows are left out at least.
 
-The noise does not depend on max_rows_per_unit, so the report may be bought once, for little, to choose it. The cost is entered in the ledger, and
-adds to that of every other run. The report itself may be shown to anyone.`,
+The noise does not depend on max_rows_per_unit, so the report may be bought once, for little, to choose it. The cost is entered in
+the ledger, and adds to that of every other run. The report itself may be shown to anyone.`,
 		Args: operands("INPUT"),
 	})
 	f := cmd.Flags()
