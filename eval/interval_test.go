@@ -152,30 +152,43 @@ func TestBootstrapErrors(t *testing.T) {
 	}
 }
 
-// TestAUROCInterval compares with an AUROC of the drawn rows, and with the standard error of Hanley & McNeil 1982.
-func TestAUROCInterval(t *testing.T) {
+// TestScoreIntervals compares with the metric of the drawn rows, and the width of the AUROC's with the standard error of Hanley & McNeil 1982.
+func TestScoreIntervals(t *testing.T) {
 	scores, labels := loadScores(t)
 	o := BootstrapOptions{Replicates: 400, Seed: 7}
+	for _, m := range []struct {
+		name     string
+		metric   func([]float64, []bool) (float64, error)
+		interval func([]float64, []bool, BootstrapOptions) (Interval, error)
+	}{{"AUROC", AUROC, AUROCInterval}, {"average precision", AveragePrecision, AveragePrecisionInterval}} {
+		got, err := m.interval(scores, labels, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow, err := Bootstrap(len(scores), o, func(times []uint32) float64 {
+			var s []float64
+			var l []bool
+			for i, k := range times {
+				for range k {
+					s, l = append(s, scores[i]), append(l, labels[i])
+				}
+			}
+			a, err := m.metric(s, l)
+			if err != nil {
+				return math.NaN()
+			}
+			return a
+		})
+		if err != nil || !near(got.Estimate, slow.Estimate, 1e-12) || !near(got.Low, slow.Low, 1e-12) || !near(got.High, slow.High, 1e-12) || !(got.Low < got.Estimate && got.Estimate < got.High) {
+			t.Errorf("%s: %+v, %v, want %+v", m.name, got, err, slow)
+		}
+		if _, err := m.interval([]float64{1}, []bool{true}, BootstrapOptions{}); !errors.Is(err, ErrOneClass) {
+			t.Errorf("%s: error %v, want %v", m.name, err, ErrOneClass)
+		}
+	}
 	got, err := AUROCInterval(scores, labels, o)
 	if err != nil {
 		t.Fatal(err)
-	}
-	slow, err := Bootstrap(len(scores), o, func(times []uint32) float64 {
-		var s []float64
-		var l []bool
-		for i, k := range times {
-			for range k {
-				s, l = append(s, scores[i]), append(l, labels[i])
-			}
-		}
-		a, err := AUROC(s, l)
-		if err != nil {
-			return math.NaN()
-		}
-		return a
-	})
-	if err != nil || got != slow {
-		t.Errorf("%+v, %v, want %+v", got, err, slow)
 	}
 	p := 0.0
 	for _, l := range labels {

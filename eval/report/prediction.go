@@ -72,7 +72,7 @@ func (w *work) predict(ctx context.Context) error {
 		}{{"synthetic", p.Synthetic}, {"real", p.Real}} {
 			of := l.name + ", trained on " + c.on + " rows"
 			w.add("AUROC", Value{of, c.curve.AUROC, &c.curve.Interval})
-			w.add("AveragePrecision", Value{Of: of, Value: c.curve.AveragePrecision})
+			w.add("AveragePrecision", Value{of, c.curve.AveragePrecision, &c.curve.PrecisionInterval})
 		}
 	}
 	w.add("AveragePrecision", Value{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
@@ -89,11 +89,16 @@ func (w *work) curve(p eval.Prediction, trained *table.Table) (Curve, error) {
 	if err != nil {
 		return Curve{}, err
 	}
+	precision, err := eval.AveragePrecisionInterval(p.Scores, p.Labels, o)
+	if err != nil {
+		return Curve{}, err
+	}
 	points, err := eval.ROC(p.Scores, p.Labels)
 	if err != nil {
 		return Curve{}, err
 	}
-	c := Curve{AUROC: Number(p.AUROC), Interval: Interval{Number(i.Low), Number(i.High)}, AveragePrecision: Number(p.AveragePrecision), Rows: trained.Rows(), Constant: p.Constant}
+	c := Curve{AUROC: Number(p.AUROC), Interval: Interval{Number(i.Low), Number(i.High)}, AveragePrecision: Number(p.AveragePrecision),
+		PrecisionInterval: Interval{Number(precision.Low), Number(precision.High)}, Rows: trained.Rows(), Constant: p.Constant}
 	step := max(1, float64(len(points)-1)/mostPoints)
 	for at := 0.; int(at) < len(points)-1; at += step {
 		c.Points = append(c.Points, [2]Number{Number(points[int(at)].FPR), Number(points[int(at)].TPR)})

@@ -183,12 +183,13 @@ type Prediction struct {
 
 // Curve is an ROC curve with what sums it up.
 type Curve struct {
-	AUROC            Number      `json:"auroc"`
-	Interval         Interval    `json:"interval"`
-	AveragePrecision Number      `json:"average_precision"`
-	Rows             int         `json:"rows"`     // trained on
-	Constant         bool        `json:"constant"` // the rows to train on were all of one class
-	Points           [][2]Number `json:"points"`   // false and true positive rates
+	AUROC             Number      `json:"auroc"`
+	Interval          Interval    `json:"interval"`
+	AveragePrecision  Number      `json:"average_precision"`
+	PrecisionInterval Interval    `json:"average_precision_interval"`
+	Rows              int         `json:"rows"`     // trained on
+	Constant          bool        `json:"constant"` // the rows to train on were all of one class
+	Points            [][2]Number `json:"points"`   // false and true positive rates
 }
 
 // Nearest is what the nearest-neighbour figures are drawn from. Holdout and Loss need a holdout.
