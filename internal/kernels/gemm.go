@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 )
 
@@ -72,11 +73,40 @@ func MulTo(c Matrix, alpha float32, a, b Matrix, beta float32) {
 	if a.Cols == 0 || alpha == 0 {
 		return
 	}
+	parts := min(runtime.GOMAXPROCS(0), c.Rows*c.Cols*a.Cols/share)
+	if parts < 2 {
+		mul(c, alpha, a, b)
+		return
+	}
+	var all sync.WaitGroup
+	rows := (c.Rows/parts/wholeRows + 1) * wholeRows
+	for from := 0; from < c.Rows; from += rows {
+		n := min(rows, c.Rows-from)
+		all.Go(func() { mul(c.rows(from, n), alpha, a.rows(from, n), b) })
+	}
+	all.Wait()
+}
+
+// A product is split by rows among as many goroutines as there are processors, each with at least share multiplications; wholeRows is a multiple of the tiles'
+// rows. Elements do not depend on the split.
+const (
+	share     = 1 << 22
+	wholeRows = 12
+)
+
+// mul adds alpha·a·b to c.
+func mul(c Matrix, alpha float32, a, b Matrix) {
 	if cpu == plain {
 		mulPlain(c, alpha, a, b)
 	} else {
 		mulTiles(c, alpha, a, b)
 	}
+}
+
+// rows views n rows of m, or of the transpose that it is, from the given one.
+func (m Matrix) rows(from, n int) Matrix {
+	m.Rows, m.Data = n, m.Data[from*m.rs:]
+	return m
 }
 
 // mulPlain adds alpha·a·b to c. The inner loops run along rows of c, so that every row is treated alike.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -405,5 +407,29 @@ func TestSums(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSplit: a large product has the same bits on any number of processors.
+func TestSplit(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	u := rand.New(rand.NewPCG(7, 8))
+	for _, transposed := range []bool{false, true} {
+		a, b := matrix(u, 403, 151, transposed), matrix(u, 151, 257, transposed)
+		for _, l := range levels() {
+			withLevel(l, func() {
+				var want []float32
+				for _, n := range []int{1, 2, 3, 8} {
+					runtime.GOMAXPROCS(n)
+					c := New(403, 257)
+					MulTo(c, .5, a, b, 0)
+					if want == nil {
+						want = c.Data
+					} else if !slices.Equal(c.Data, want) {
+						t.Errorf("%v, transposed %v: %d processors give another product", l, transposed, n)
+					}
+				}
+			})
+		}
 	}
 }
