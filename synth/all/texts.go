@@ -48,6 +48,7 @@ var texts = map[string]map[string]string{
 		"generator_rate":  "Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001",
 		"generator_steps": "generator steps after each release; default 20",
 		"generator_units": "units of the generator's hidden layers; default by preset",
+		"head":            "how the generator's cells are drawn in training: straight_through (rows of 0 and 1, the gradient of the relaxed draw) or gumbel (relaxed); default straight_through",
 		"hidden":          "units of the critic's hidden layer; default by preset",
 		"limit":           "of each layer's spectral norm (spectral) or of every weight (clip); default 1",
 		"lipschitz":       "how the critic is held Lipschitz: penalty (at generated points), spectral, clip or none; default penalty",
@@ -65,6 +66,7 @@ var texts = map[string]map[string]string{
 		"steps":           "critic steps, one release each; default by preset",
 		"table_weight":    "weight of the target's tables beside the critic's measurements in the generator's loss; default by preset",
 		"target":          "column to predict, of at most 32 codes: its joint tables with every column are bought in place of one-way marginals",
+		"temperature":     "of the relaxed draw; default 0.5",
 		"total_share":     "share of the budget (in μ²) for the number of rows; default 0.01",
 	},
 	"pategan": {

@@ -29,6 +29,8 @@ type Config struct {
 	GeneratorRate  float64 `mapstructure:"generator_rate"`  // Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
 	GeneratorSteps int     `mapstructure:"generator_steps"` // generator steps after each release; default 20
 	PostSteps      int     `mapstructure:"post_steps"`      // generator steps after the last one; default by preset
+	Head           string  `mapstructure:"head"`            // how the generator's cells are drawn in training: straight_through (rows of 0 and 1, the gradient of the relaxed draw) or gumbel (relaxed); default straight_through
+	Temperature    float64 `mapstructure:"temperature"`     // of the relaxed draw; default 0.5
 	Batch          int     `mapstructure:"batch"`           // generated rows a generator step, even; default 1024
 	Snapshots      int     `mapstructure:"snapshots"`       // measurements that a generator step looks at; default 4
 	TableWeight    float64 `mapstructure:"table_weight"`    // weight of the target's tables beside the critic's measurements in the generator's loss; default by preset
@@ -60,6 +62,12 @@ func Preset(name string) (Config, error) {
 	return Config{}, fmt.Errorf("wgan: the preset must be %s, %s, %s or %s: %w", Auto, Small, Medium, Large, synth.ErrConfig)
 }
 
+// Heads of the generator.
+const (
+	straightThrough = "straight_through"
+	gumbel          = "gumbel"
+)
+
 // presetFor is the preset of a table of about that many rows.
 func presetFor(rows float64) string {
 	switch {
@@ -81,7 +89,7 @@ func (c Config) filled(preset string) Config {
 		p.MarginalShare = targetShare[preset]
 	}
 	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit, p.Radius = 1, .01, .01, "penalty", 1, 1, 1
-	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots = .001, 20, 1024, 4
+	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots, p.Head, p.Temperature = .001, 20, 1024, 4, straightThrough, .5
 	from, to := reflect.ValueOf(p), reflect.ValueOf(&c).Elem()
 	for i := range to.NumField() {
 		if to.Field(i).IsZero() {
@@ -129,6 +137,7 @@ func (c Config) check() error {
 		{"limit", c.Limit, 1e-6, 1e6}, {"radius", c.Radius, 1e-6, 1e6}, {"size penalty", c.SizePenalty, 0, 1e6}, {"generator units", float64(c.GeneratorUnits), 1, 4096},
 		{"generator rate", c.GeneratorRate, 1e-8, 1}, {"generator steps", float64(c.GeneratorSteps), 1, 1e6}, {"post steps", float64(c.PostSteps), 1, 1e7},
 		{"batch", float64(c.Batch), 2, 1 << 20}, {"snapshots", float64(c.Snapshots), 1, 1e5}, {"table weight", c.TableWeight, 1e-6, 1e6},
+		{"temperature", c.Temperature, .01, 100},
 	} {
 		if !(x.value >= x.lo && x.value <= x.hi) {
 			return fmt.Errorf("wgan: %s %v must be from %v to %v: %w", x.name, x.value, x.lo, x.hi, synth.ErrConfig)
@@ -141,6 +150,8 @@ func (c Config) check() error {
 		return fmt.Errorf("wgan: mode %d is unknown: %w", c.Mode, synth.ErrConfig)
 	case c.Lipschitz != "penalty" && c.Lipschitz != "spectral" && c.Lipschitz != "clip" && c.Lipschitz != "none":
 		return fmt.Errorf("wgan: lipschitz must be penalty, spectral, clip or none: %w", synth.ErrConfig)
+	case c.Head != straightThrough && c.Head != gumbel:
+		return fmt.Errorf("wgan: head must be %s or %s: %w", straightThrough, gumbel, synth.ErrConfig)
 	case c.SizePenalty > 0 && c.Mode != Residual && c.Mode != Blocks:
 		return fmt.Errorf("wgan: a size penalty needs mode residual or blocks: %w", synth.ErrConfig)
 	case !c.ColdStart && c.MarginalShare < 1e-4:

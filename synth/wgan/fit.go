@@ -173,7 +173,7 @@ func (p *plan) start(b *purse) (*training, error) {
 	if t.critic, err = t.newCritic(); err != nil {
 		return nil, err
 	}
-	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: true})
+	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: c.Head == straightThrough, Temperature: float32(c.Temperature)})
 	t.down = kernels.New(c.Batch, e.Cells())
 	const fakes = 4096
 	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})

@@ -27,6 +27,7 @@ func TestConfig(t *testing.T) {
 	for name, c := range map[string]Config{
 		"negative steps": {Steps: -1}, "rate over 1": {Rate: 1.5}, "NaN rate": {Rate: math.NaN()}, "odd batch": {Batch: 33},
 		"unknown mode": {Mode: 9}, "shares": {TotalShare: .4, MarginalShare: .6}, "negative slope": {Slope: -1},
+		"unknown head": {Head: "softmax"}, "temperature": {Temperature: 1e-3},
 	} {
 		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
@@ -59,7 +60,7 @@ func TestFullBatchesAreGaussian(t *testing.T) {
 func TestAblations(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 500)
 	for name, c := range map[string]Config{"cold start": {ColdStart: true}, "no replay": {NoReplay: true}, "blocks": {Mode: Blocks}, "box": {Mode: Box}, "thesis": {Mode: Thesis}, "ball": {Mode: Ball}, "spectral": {Lipschitz: "spectral"}, "clip": {Lipschitz: "clip", Limit: .1},
-		"size penalty": {SizePenalty: 1}, "fresh critics": {FreshCritics: true}, "target": {Target: "column 2"}} {
+		"size penalty": {SizePenalty: 1}, "fresh critics": {FreshCritics: true}, "target": {Target: "column 2"}, "relaxed": {Head: gumbel, Temperature: 1}} {
 		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch, c.Hidden = 3, 4, 10, 64, 8
 		f, err := New(c)
 		if err != nil {
