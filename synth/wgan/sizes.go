@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/gob"
 	"fmt"
+	"math"
 
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/privacy"
@@ -12,8 +14,10 @@ import (
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// Sizes is √(total variance) of the gradient sum's noise at noise multiplier 1, for one critic in each mode that clips nothing.
-type Sizes struct{ Thesis, Box, Blocks, Residual float64 }
+// Sizes is √(total variance) of the gradient sum's noise at noise multiplier 1, for one critic in each mode that clips nothing; and beside them, Interpolates,
+// of the noise that a gradient penalty at points between private and generated rows would need on top, by its norm bound ([bounds.PenaltyNorms]): the
+// reason why the penalty is taken between generated rows.
+type Sizes struct{ Thesis, Box, Blocks, Residual, Interpolates float64 }
 
 // StepSizes returns the sizes for each critic that was measured in a run, from its checkpoint: what each mode would have cost at every step. The critics
 // are public: they were computed from releases. Errors wrap synth.ErrCheckpoint, or are those of bounds.Certify.
@@ -50,7 +54,21 @@ func sizesOf(c *gan.Critic, in *bounds.Input, nb privacy.Neighbours) (Sizes, err
 		}
 		size[i] = cert.TotalStd()
 	}
-	return Sizes{size[0], size[1], size[2], size[3]}, nil
+	norms, err := bounds.PenaltyNorms(critic{c}.Network(), math.Inf(1))
+	if err != nil {
+		return Sizes{}, err
+	}
+	// The part of layer l, of n_l weights, has norm B_l: Gaussian noise of standard deviations in the ratio of √(B_l/√n_l) has the least total variance,
+	// (Σ √n_l·B_l)², as for the units of an ellipsoid. A unit of k rows adds k such parts.
+	penalty := 0.
+	for l, b := range norms {
+		w, _ := c.Layer(l)
+		penalty += math.Sqrt(float64(len(w))) * b * float64(max(1, nb.MaxRowsPerUnit))
+	}
+	if nb.Adjacency == accountant.ReplaceOne {
+		penalty *= 2
+	}
+	return Sizes{size[0], size[1], size[2], size[3], penalty}, nil
 }
 
 // Ordered reports whether each mode needs no more noise than the one before it.

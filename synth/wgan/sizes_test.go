@@ -52,7 +52,7 @@ func TestVarianceOrder(t *testing.T) {
 	if _, err := StepSizes([]byte("x"), s, nb); !errors.Is(err, synth.ErrCheckpoint) {
 		t.Errorf("not a checkpoint: %v", err)
 	}
-	if (Sizes{1, 2, 1, 1}).Ordered() || (Sizes{3, 1, 2, 1}).Ordered() || (Sizes{3, 2, 1, 2}).Ordered() {
+	if (Sizes{1, 2, 1, 1, 0}).Ordered() || (Sizes{3, 1, 2, 1, 0}).Ordered() || (Sizes{3, 2, 1, 2, 0}).Ordered() {
 		t.Error("a wrong order is accepted")
 	}
 }
@@ -80,6 +80,9 @@ func TestBlocksAreTenTimesBelowThesis(t *testing.T) {
 		}
 		if !x.Ordered() || x.Thesis < 10*x.Blocks {
 			t.Errorf("%+v", x)
+		}
+		if x.Interpolates < 3*x.Residual {
+			t.Errorf("a penalty at private rows would cost little: %+v", x)
 		}
 	}
 }
