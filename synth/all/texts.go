@@ -78,7 +78,7 @@ var texts = map[string]map[string]string{
 		"marginal_share":  "share for the one-way marginals; default 0.12",
 		"pair_share":      "share for choosing and measuring other pairs, a tenth of it for the choice; default 0.22",
 		"pairs":           "other pairs that are measured; default half to twice the number of columns, by the budget",
-		"post_steps":      "generator steps after the last one; default 1500",
+		"post_steps":      "generator steps after the last one; default 1200",
 		"questions":       "generated rows a vote; default 200",
 		"rounds":          "votes; default 10",
 		"shard_rows":      "rows a teacher should have: the number of teachers is the noisy number of rows over it; default 40",
@@ -91,6 +91,6 @@ var texts = map[string]map[string]string{
 		"teacher_hidden":  "hidden units of a teacher beside its linear part; default 4",
 		"teacher_rate":    "Adagrad's learning rate of teachers; default 0.1",
 		"total_share":     "share of the budget (in μ²) for the number of rows; default 0.01",
-		"warm_steps":      "generator steps before the first vote; default 1000",
+		"warm_steps":      "generator steps before the first vote; default 300",
 	},
 }
