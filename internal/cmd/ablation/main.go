@@ -79,7 +79,7 @@ func variants(change func(wgan.Config) wgan.Config) (names []string, fitters map
 		c    pategan.Config
 	}{
 		{"pategan", pategan.Config{}},
-		{"pategan-novotes", pategan.Config{Rounds: 1, Questions: 1, TotalShare: .012, MarginalShare: .14, TargetShare: .588, PairShare: .259, StudentWeight: 1e-9}},
+		{"pategan-novotes", pategan.Config{Rounds: 1, Questions: 1, TotalShare: .012, MarginalShare: .14, TargetShare: .588, PairShare: .249, StudentWeight: 1e-9}},
 		{"pategan-cold", pategan.Config{ColdStart: true}},
 	} {
 		names = append(names, v.name)
