@@ -47,7 +47,8 @@ below how much of epsilon it spends. It reads no data and spends no budget: the 
 
 A bound above the claim refutes it at the stated confidence, and the exit status is 1. A bound below it proves nothing: it cannot
 exceed what so many runs can show. The account behind the claim promises more than one epsilon: a point of its whole curve that the
-runs exceed refutes it too. Audit at a large epsilon (8 or more) to test code, since the same code then shows the most.`,
+runs exceed refutes it too. Audit at a large epsilon (8 or more) to test code, since the same code then shows the most.
+docs/audit.md explains every line of the result.`,
 		Args: operands("METHOD"),
 	})
 	a.budgetFlags.add(cmd)
