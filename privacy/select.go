@@ -43,9 +43,15 @@ func (s *Session) Select(l label, candidates []Candidate, epsilon float64) (int,
 	if err := s.charge(l, s.nb.SelectEvent(epsilon)); err != nil {
 		return 0, err
 	}
-	scores := make([]int64, len(grid))
+	if s.recount == nil {
+		s.recount = newRecount(s.data)
+	}
+	marginals, counters, scores := make([]Marginal, len(grid)), make([]counter, len(grid)), make([]int64, len(grid))
 	for i, g := range grid {
-		scores[i] = g.score(g.counter.count(s.data()))
+		marginals[i], counters[i] = candidates[i].Marginal, g.counter
+	}
+	for i, counts := range s.recount(marginals, counters) {
+		scores[i] = grid[i].score(counts)
 	}
 	return noise.Select(s.src, scores, s.lambda(grid, epsilon))
 }

@@ -54,13 +54,14 @@ type Session struct {
 	run    string
 	life   *flock.Flock // held while the run has no end; nil if it is not resumable
 
-	mu     sync.Mutex
-	src    *noise.Source
-	left   *accountant.Reservation
-	log    accountant.Ledger
-	calls  int
-	split  bool // into shards
-	closed bool
+	mu      sync.Mutex
+	src     *noise.Source
+	left    *accountant.Reservation
+	log     accountant.Ledger
+	calls   int
+	split   bool                                  // into shards
+	recount func([]Marginal, []counter) [][]int64 // nil before the first selection
+	closed  bool
 }
 
 // Open checks the plan against the budget and the ledger's limit, reserves the whole plan in the ledger, and only then reads the
@@ -208,7 +209,7 @@ func (s *Session) Close(status string) error {
 		return fmt.Errorf("privacy: a run that called %d mechanisms cannot be void", s.calls)
 	}
 	s.closed = true
-	s.data, s.units = nil, nil
+	s.data, s.units, s.recount = nil, nil, nil
 	e := accountant.Entry{Time: now(), Kind: accountant.EntryClose, Run: s.run, Status: status}
 	s.record(e)
 	if s.file == nil {

@@ -146,7 +146,7 @@ func TestTimeLimit(t *testing.T) {
 // TestMemoryLimit: thirty columns of 2 to 6 codes at 1 MB: the tree stays within it and the fit ends.
 func TestMemoryLimit(t *testing.T) {
 	s := synthtest.Schema(30)
-	m := synthtest.Fit(t, fitter(t, Config{MemoryMB: 1}), synthtest.Table(t, s, 3000), accountant.Budget{Epsilon: 20, Delta: 1e-9})
+	m := synthtest.Fit(t, fitter(t, Config{MemoryMB: 1}), synthtest.Table(t, s, 1000), accountant.Budget{Epsilon: 20, Delta: 1e-9})
 	if m.Parameters.Bytes > 8*1_000_000/bytesPerCell+100_000 {
 		t.Errorf("the model has %d bytes", m.Parameters.Bytes)
 	}

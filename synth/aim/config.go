@@ -21,7 +21,7 @@ type Config struct {
 	Target      string        `mapstructure:"target"`        // column to predict: its marginals weigh more and have a budget of their own
 	TargetShare float64       `mapstructure:"target_share"`  // share of the budget for the pairs of the target; default 0.2 with a target
 	OneWayShare float64       `mapstructure:"one_way_share"` // share for one-way marginals; default 0.05 to 0.6, by how noisy they are
-	SelectShare float64       `mapstructure:"select_share"`  // share of a round for its choice; default 0.1
+	SelectShare float64       `mapstructure:"select_share"`  // share of a round for its choice; default 0.1, with columns of fewer than 8 codes on average 0.2
 	MemoryMB    int           `mapstructure:"memory_mb"`     // memory of the fit besides the rows, in MB; default 80
 	TimeLimit   time.Duration `mapstructure:"time_limit"`    // time after which nothing more is chosen; default none
 	Constraints []string      `mapstructure:"constraints"`   // rules that hold for every row: "if age < 18 then marital = never", "start <= end"
@@ -60,17 +60,14 @@ func New(c Config) (*Fitter, error) {
 	if c.Target != "" && c.TargetShare == 0 {
 		c.TargetShare = 0.2
 	}
-	if c.SelectShare == 0 {
-		c.SelectShare = 0.1
-	}
 	if c.MemoryMB == 0 {
 		c.MemoryMB = 80
 	}
 	if !(c.TargetShare >= 0 && c.OneWayShare >= 0 && c.TargetShare+max(c.OneWayShare, 0.05) < 1) {
 		return bad("target_share %v and one_way_share %v must not be negative and add up to less than 1", c.TargetShare, c.OneWayShare)
 	}
-	if !(c.SelectShare > 0 && c.SelectShare < 1) {
-		return bad("select_share %v must be in (0, 1)", c.SelectShare)
+	if !(c.SelectShare >= 0 && c.SelectShare < 1) {
+		return bad("select_share %v must be in (0, 1), or 0 for the default", c.SelectShare)
 	}
 	if c.MemoryMB < 1 || c.MemoryMB > 1<<20 {
 		return bad("memory_mb %d must be from 1 to %d", c.MemoryMB, 1<<20)

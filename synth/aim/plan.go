@@ -43,6 +43,12 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	if f.cfg.Target != "" && s.Index(f.cfg.Target) < 0 {
 		return nil, fmt.Errorf("aim: target: the schema has no column %q: %w", f.cfg.Target, synth.ErrConfig)
 	}
+	if p.cfg.SelectShare == 0 {
+		p.cfg.SelectShare = 0.1
+		if !p.cfg.Published && p.codes() < 8 { // small tables need little noise to be told, and there are many to choose from
+			p.cfg.SelectShare = 0.2
+		}
+	}
 	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition {
 		return accountant.Composition{{Event: accountant.Pool{Mu: 1 / scale}, Count: 1}}
 	})
@@ -75,18 +81,23 @@ func (p *plan) oneWay(rows float64) float64 {
 	if p.cfg.OneWayShare > 0 {
 		return p.cfg.OneWayShare
 	}
-	codes := 0.0
-	for _, n := range p.schema.Sizes() {
-		codes += float64(n)
-	}
-	d := float64(len(p.schema.Columns))
-	noise := math.Sqrt(2/math.Pi) * p.sigma(p.mu*p.mu/d) * codes / d / math.Max(rows, 1)
+	codes := p.codes()
+	noise := math.Sqrt(2/math.Pi) * p.sigma(p.mu*p.mu/float64(len(p.schema.Columns))) * codes / math.Max(rows, 1)
 	noise /= 0.15
-	share := 0.38 * math.Sqrt(math.Min(1, codes/d/32)) * math.Pow(noise, 0.1)
+	share := 0.38 * math.Pow(math.Min(1, codes/32), 0.7) * math.Pow(noise, 0.1)
 	if noise > 1 {
 		share *= math.Pow(noise, 0.2)
 	}
 	return math.Min(math.Max(share, firstShare), 0.6-0.5*p.cfg.TargetShare)
+}
+
+// codes is how many codes a column has on average.
+func (p *plan) codes() float64 {
+	sum := 0.0
+	for _, n := range p.schema.Sizes() {
+		sum += float64(n)
+	}
+	return sum / float64(len(p.schema.Columns))
 }
 
 // firstShare is what the first look at the columns costs, from which the row count is known.

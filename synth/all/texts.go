@@ -15,7 +15,7 @@ var texts = map[string]map[string]string{
 		"memory_mb":     "memory of the fit besides the rows, in MB; default 80",
 		"one_way_share": "share for one-way marginals; default 0.05 to 0.6, by how noisy they are",
 		"published":     "the rounds and the accounting of the paper, to compare with",
-		"select_share":  "share of a round for its choice; default 0.1",
+		"select_share":  "share of a round for its choice; default 0.1, with columns of fewer than 8 codes on average 0.2",
 		"sets":          "columns joined by *, with an optional weight: age*sex*income=2",
 		"target":        "column to predict: its marginals weigh more and have a budget of their own",
 		"target_share":  "share of the budget for the pairs of the target; default 0.2 with a target",
