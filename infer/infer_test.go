@@ -296,6 +296,13 @@ func TestBounds(t *testing.T) {
 	if _, err := schema.NewCodec(*c); err != nil || c.Min != -3 {
 		t.Errorf("huge: %+v: %v", c, err)
 	}
+	for text, want := range map[string][2]float64{"0": {0, 1}, "1": {0, 2}, "-4": {-5, -3}} { // a flag whose other value is rare
+		counts = make([]int64, schema.Integer.Magnitudes())
+		counts[at(schema.Integer, text)] = 5000
+		if c, _ = bounds("flag", counts, judged{kind: schema.Integer, missing: []string{""}}, 10); c.Min != want[0] || c.Max != want[1] {
+			t.Errorf("only %s: from %v to %v, want %v", text, c.Min, c.Max, want)
+		}
+	}
 	if c, note := bounds("x", make([]int64, schema.Real.Magnitudes()), judged{kind: schema.Real}, 10); c != nil || !strings.Contains(note, "left out") {
 		t.Errorf("nothing: %+v, %s", c, note)
 	}

@@ -164,8 +164,15 @@ func bounds(name string, counts []int64, v judged, sigma float64) (*schema.Colum
 	if c.Min > c.Max { // whole numbers between which there is none
 		c.Min, c.Max = c.Max, c.Min
 	}
-	if c.Min == c.Max && v.kind == schema.Real {
+	switch {
+	case c.Min != c.Max:
+	case v.kind == schema.Real:
 		c.Min, c.Max = c.Min-1, c.Max+1
+	case v.kind == schema.Integer: // a flag whose other value is rare: its neighbours are free, and a column of one value says nothing
+		c.Max++
+		if c.Min != 0 {
+			c.Min--
+		}
 	}
 	if c.Min >= 0 && skewed(c, counts[first:last+1], first) {
 		c.Bins, c.Spacing = 32, schema.Log

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -139,34 +140,45 @@ func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) 
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	var problems []error
-	identities := map[string]string{}
-	for _, j := range jobs {
-		work, err := checkJob(b.file.Name, j)
-		if err == nil && identities[work.identity] != "" {
-			// Replicates differ by number only; so do single jobs that measure the same twice.
-			err = fmt.Errorf("measures the same as job %s: %w", identities[work.identity], configs.ErrConfig)
-		}
-		if err != nil {
-			problems = append(problems, fmt.Errorf("job %s: %w", j.Name, err))
-			continue
-		}
-		identities[work.identity] = j.Name
-		b.work = append(b.work, work)
+	if cmd.Flags().Changed("only") && (b.only < 0 || b.only >= len(jobs)) {
+		return 0, usagef("--only %d: the batch has the jobs 0 to %d", b.only, len(jobs)-1)
 	}
-	if len(problems) > 0 {
-		return 0, errors.Join(problems...)
+	if err := b.check(jobs); err != nil {
+		return 0, err
 	}
 	if err := b.distinctFiles(path); err != nil {
 		return 0, err
 	}
-	if cmd.Flags().Changed("only") {
-		if b.only < 0 || b.only >= len(b.work) {
-			return 0, usagef("--only %d: the batch has the jobs 0 to %d", b.only, len(b.work)-1)
-		}
-	}
 	b.sortTables()
 	return memory, nil
+}
+
+// check checks the jobs, several at a time. A plan takes a while, so that of a job which this process does not run is not made.
+func (b *batch) check(jobs []configs.Job) error {
+	b.work = make([]*batchJob, len(jobs))
+	problems := make([]error, len(jobs))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, j := range jobs {
+		group.Go(func() error {
+			b.work[i], problems[i] = checkJob(b.file.Name, j, b.dryRun || b.only < 0 || b.only == i)
+			return nil
+		})
+	}
+	group.Wait()
+	identities := map[string]string{}
+	for i, work := range b.work {
+		if problems[i] == nil && identities[work.identity] != "" {
+			// Replicates differ by number only; so do single jobs that measure the same twice.
+			problems[i] = fmt.Errorf("measures the same as job %s: %w", identities[work.identity], configs.ErrConfig)
+		}
+		if problems[i] != nil {
+			problems[i] = fmt.Errorf("job %s: %w", jobs[i].Name, problems[i])
+			continue
+		}
+		identities[work.identity] = work.Name
+	}
+	return errors.Join(problems...)
 }
 
 // distinctFiles refuses a batch that would write over a file that it reads, be it another job's. It goes by names, with links followed: a batch has too

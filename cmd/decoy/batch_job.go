@@ -33,13 +33,13 @@ type batchJob struct {
 	configs.Job
 	schema   *schema.Schema
 	fitter   synth.Fitter
-	plan     synth.Plan
+	plan     synth.Plan          // nil if this process does not run the job
 	ledger   *privacy.LedgerFile // nil for an embedded example
 	identity string
 }
 
-// checkJob checks all that can be checked without the rows.
-func checkJob(batch string, j configs.Job) (*batchJob, error) {
+// checkJob checks all that can be checked without the rows; with plan, that the method can do it.
+func checkJob(batch string, j configs.Job, plan bool) (*batchJob, error) {
 	b := &batchJob{Job: j}
 	var err error
 	if b.schema, err = publicSchema(j.Schema, j.Dataset); err != nil {
@@ -60,11 +60,11 @@ func checkJob(batch string, j configs.Job) (*batchJob, error) {
 			b.ledger = privacy.NewLedgerFile(ledgerBeside(j.Input))
 		}
 	}
-	if b.plan, err = synth.WithBins(b.fitter, b.schema).Plan(b.schema, privacy.NeighboursOf(b.schema, j.Neighbours()), j.Budget()); err != nil {
-		return nil, err
-	}
 	b.identity = j.Identity(batch, b.schema.Fingerprint())
-	return b, nil
+	if plan {
+		b.plan, err = synth.WithBins(b.fitter, b.schema).Plan(b.schema, privacy.NeighboursOf(b.schema, j.Neighbours()), j.Budget())
+	}
+	return b, err
 }
 
 // memory is what the job is expected to need, its rows included: a code takes a byte or two, and a cell of a file no less.
@@ -121,6 +121,7 @@ func (w *worker) do(ctx context.Context, b *batchJob, report synth.Progress) (r 
 	r = w.journal.read(b.identity)
 	r.Job = b.Name
 	if r.Status == jobDone && r.Sampling == b.sampling() && isFile(b.Out) && (b.Evaluate == nil || isFile(w.journal.path(b.identity, ".metrics.json"))) {
+		r.earlier = true
 		return r
 	}
 	err = w.guarded(ctx, b, &r, report)

@@ -101,6 +101,7 @@ type batchProgress struct {
 	ended   int
 	jobs    int
 	failing int
+	earlier int // done by an earlier process
 }
 
 func newBatchProgress(t *terminal, jobs int) *batchProgress {
@@ -131,6 +132,10 @@ func (p *batchProgress) done(r record) {
 	defer p.mu.Unlock()
 	delete(p.of1, r.Job)
 	p.ended++
+	if r.earlier {
+		p.earlier++
+		return
+	}
 	p.shown.finish()
 	if r.Status == jobDone {
 		p.t.say("done: %s (%.1f s)", r.Job, r.Seconds)
@@ -140,7 +145,12 @@ func (p *batchProgress) done(r record) {
 	p.t.say("%s: %s: %s", r.Status, r.Job, r.Error)
 }
 
-func (p *batchProgress) finish() { p.shown.finish() }
+func (p *batchProgress) finish() {
+	p.shown.finish()
+	if p.earlier > 0 {
+		p.t.say("done before: %s", plural(p.earlier, "job", "jobs"))
+	}
+}
 
 // resultColumns begin the table of results; metrics follow.
 var resultColumns = []string{"job", "input", "method", "epsilon", "delta", "status", "rows", "seconds", "run", "out", "error"}

@@ -37,6 +37,8 @@ type record struct {
 	Seconds  float64   `json:"seconds,omitempty"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Error    string    `json:"error,omitempty"`
+
+	earlier bool // done by an earlier process
 }
 
 // journal is a folder with the state of each job of a batch, by identity.

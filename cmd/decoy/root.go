@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/decoy-dp/decoy/configs"
 )
 
 // newRoot is the whole tree of verbs.
@@ -103,10 +105,17 @@ func operands(want ...string) cobra.PositionalArgs {
 }
 
 // flagError says what is wrong with a flag, in our own words where the library's are a programmer's.
-func flagError(_ *cobra.Command, err error) error {
+func flagError(cmd *cobra.Command, err error) error {
 	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
 		f := invalid.GetFlag()
 		return usagef("--%s: %q is not %s", f.Name, invalid.GetValue(), kindOf(f))
+	}
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := configs.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			return usagef("%w; did you mean --%s?", err, near)
+		}
 	}
 	return &usageError{err}
 }
