@@ -212,15 +212,32 @@ func (t *training) step(rate float32) {
 	t.loss += .01 * (loss - t.loss)
 	if w := float32(t.p.cfg.StudentWeight) * t.trust; w > 0 {
 		t.student.judge.InputTo(t.opinion, x)
-		for i, g := range t.opinion.Data {
-			t.down.Data[i] -= w * g
-		}
+		pull(t.down.Data, t.opinion.Data, w)
 	}
 	t.adam.Update(t.generator.Parameters(), t.pass.Backward(t.down), rate)
 	for i, w := range t.generator.Parameters() {
 		t.average[i] += averageRate * (w - t.average[i])
 	}
 	t.steps++
+}
+
+// pull takes the opinion's gradient off the measurements', made as long as it and then w times: their units are the noise of measurements and parts of the teachers, and
+// have nothing to do with each other. Without measurements the opinion is left as long as it is.
+func pull(down, opinion []float32, w float32) {
+	if d, o := square(down), square(opinion); d > 0 && o > 0 {
+		w *= float32(math.Sqrt(d / o))
+	}
+	for i, g := range opinion {
+		down[i] -= w * g
+	}
+}
+
+// square is the sum of squares.
+func square(x []float32) (sum float64) {
+	for _, v := range x {
+		sum += float64(v * v)
+	}
+	return sum
 }
 
 // averageRate is the weight of the newest parameters in the moving average, which takes the noise of single steps off.

@@ -236,6 +236,23 @@ func TestStartsAtTheTables(t *testing.T) {
 	}
 }
 
+// TestPull: the opinion counts w times as long as the measurements' gradient, whatever its own unit is, and by itself where nothing was measured.
+func TestPull(t *testing.T) {
+	for _, tt := range []struct {
+		name                string
+		down, opinion, want []float32
+	}{
+		{"same length", []float32{3, 4}, []float32{0, 5}, []float32{3, 1.5}},
+		{"another unit", []float32{3, 4}, []float32{0, 5000}, []float32{3, 1.5}},
+		{"no measurements", []float32{0, 0}, []float32{2, 0}, []float32{-1, 0}},
+		{"no opinion", []float32{3, 4}, []float32{0, 0}, []float32{3, 4}},
+	} {
+		if pull(tt.down, tt.opinion, .5); !slices.Equal(tt.down, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, tt.down, tt.want)
+		}
+	}
+}
+
 // TestForecastGrows: more rounds need more memory and more time.
 func TestForecastGrows(t *testing.T) {
 	s := synthtest.Schema(6)

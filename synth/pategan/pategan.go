@@ -40,7 +40,7 @@ type Config struct {
 	TeacherRate    float64 `mapstructure:"teacher_rate"`    // Adagrad's learning rate of teachers; default 0.1
 	StudentHidden  int     `mapstructure:"student_hidden"`  // hidden units of the student; default 32
 	StudentSteps   int     `mapstructure:"student_steps"`   // steps of the student a round; default 200
-	StudentWeight  float64 `mapstructure:"student_weight"`  // weight of the student's opinion beside the measured marginals; default 1
+	StudentWeight  float64 `mapstructure:"student_weight"`  // length of the pull of a student that is fully trusted, beside that of the measured marginals; default 0.3
 	GeneratorRate  float64 `mapstructure:"generator_rate"`  // Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.002
 	WarmSteps      int     `mapstructure:"warm_steps"`      // generator steps before the first vote; default 300
 	GeneratorSteps int     `mapstructure:"generator_steps"` // generator steps after each vote; default 50
@@ -62,7 +62,7 @@ func New(c Config) (*Fitter, error) {
 	}{
 		{&c.TotalShare, "total share", .01, 1e-4, .5}, {&c.MarginalShare, "marginal share", .12, 1e-4, .9}, {&c.TargetShare, "target share", .5, 1e-4, .9},
 		{&c.PairShare, "pair share", .22, 1e-4, .9}, {&c.GroupSigmas, "group sigmas", 4, 1e-3, 1e3}, {&c.TeacherRate, "teacher rate", .1, 1e-6, 10},
-		{&c.StudentWeight, "student weight", 1, 1e-9, 1e9}, {&c.GeneratorRate, "generator rate", .002, 1e-8, 1},
+		{&c.StudentWeight, "student weight", .3, 1e-9, 1e9}, {&c.GeneratorRate, "generator rate", .002, 1e-8, 1},
 	} {
 		if *x.value == 0 {
 			*x.value = x.def
