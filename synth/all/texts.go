@@ -84,7 +84,7 @@ var texts = map[string]map[string]string{
 		"shard_rows":      "rows a teacher should have: the number of teachers is the noisy number of rows over it; default 40",
 		"student_hidden":  "hidden units of the student; default 32",
 		"student_steps":   "steps of the student a round; default 200",
-		"student_weight":  "weight of the student's opinion beside the measured marginals; default 1",
+		"student_weight":  "length of the pull of a student that is fully trusted, beside that of the measured marginals; default 0.3",
 		"target":          "column whose pairs with all others are measured; default the last column of the schema",
 		"target_share":    "share for the pairs with the target; default 0.5",
 		"teacher_epochs":  "passes over its shard a round; default 3",
