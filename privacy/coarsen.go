@@ -31,7 +31,7 @@ func (s *Session) Coarsen(to *schema.Schema) error {
 	if err != nil {
 		return err
 	}
-	s.schema, s.data = to, func() *table.Table { return t }
+	s.schema, s.data, s.recount = to, func() *table.Table { return t }, nil
 	return nil
 }
 

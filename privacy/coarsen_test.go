@@ -38,6 +38,7 @@ func TestCoarsen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	session.recount = newRecount(session.data) // as a selection before would leave it
 	before := len(session.Ledger().Entries)
 	coarse, err := s.Bought([][]int{{0, 5, 6, 10}})
 	if err != nil {
@@ -51,6 +52,9 @@ func TestCoarsen(t *testing.T) {
 	}
 	if got := session.Ledger().Entries[1].SchemaSHA256; got != s.Fingerprint() {
 		t.Error("the ledger lost the fingerprint of the declared schema")
+	}
+	if session.recount != nil {
+		t.Error("counts of the old codes are remembered")
 	}
 	if session.Schema() != coarse {
 		t.Error("the session has the old schema")

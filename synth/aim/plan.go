@@ -45,7 +45,7 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	}
 	if p.cfg.SelectShare == 0 {
 		p.cfg.SelectShare = 0.1
-		if !p.cfg.Published && p.codes() < 8 { // small tables need little noise to be told, and there are many to choose from
+		if !p.cfg.Published && p.codes() < shortColumns {
 			p.cfg.SelectShare = 0.2
 		}
 	}
@@ -91,6 +91,10 @@ func (p *plan) oneWay(rows float64) float64 {
 	return math.Min(math.Max(share, firstShare), 0.6-0.5*p.cfg.TargetShare)
 }
 
+// shortColumns is the average number of codes below which columns are short: their tables have few cells, stand out of more noise, and are better measured
+// in more rounds with more spent on the choice. Chosen on a table of 16 binary columns.
+const shortColumns = 8
+
 // codes is how many codes a column has on average.
 func (p *plan) codes() float64 {
 	sum := 0.0
@@ -108,6 +112,9 @@ func (p *plan) rounds() float64 {
 	d := float64(len(p.schema.Columns))
 	if p.cfg.Published {
 		return 16 * d
+	}
+	if p.codes() < shortColumns {
+		return math.Min(8*d, 128)
 	}
 	return math.Min(4*d, 100)
 }
