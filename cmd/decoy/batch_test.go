@@ -59,7 +59,7 @@ func TestBatchOfEightTables(t *testing.T) {
 		t.Fatalf("%d tables, want 8", n)
 	}
 	fmt.Fprint(&jobs, "methods: [mst, {name: careful, method: mst, settings: {group_sigmas: 4}}, {name: shares, method: mst, settings: {one_way_share: 0.3}}]\n"+
-		"epsilons: [1]\njob: {out: \"out/{table}-{method}.csv\"}\nparallel: 2\n")
+		"epsilons: [1]\njob: {out: \"out/{table}-{method}.csv\"}\nparallel: 2\nmemory: 1GB\n")
 	w.write("jobs.yaml", jobs.String())
 	start := time.Now()
 	for kill, after := range []int{5, 13} { // outputs
@@ -88,9 +88,17 @@ func TestBatchOfEightTables(t *testing.T) {
 	}
 	paths, _ := filepath.Glob(w.path("*.ledger"))
 	for _, path := range paths {
-		if spent := w.ledger(filepath.Base(path)).Spent(); spent.Epsilon != 3 {
-			t.Errorf("%s: spent %v, want epsilon 3: three jobs of epsilon 1", filepath.Base(path), spent)
+		l := w.ledger(filepath.Base(path))
+		if spent, runs := l.Spent(), len(l.Runs()); spent.Epsilon != 3 || runs != 3 {
+			t.Errorf("%s: spent %v in %d runs, want epsilon 3 in three: nothing twice", filepath.Base(path), spent, runs)
 		}
+	}
+	results, err := os.ReadFile(w.path("jobs.results.csv"))
+	if n := bytes.Count(results, []byte(",done,")); err != nil || n != 24 {
+		t.Errorf("the table of results has %d jobs that are done, want 24 (%v)", n, err)
+	}
+	if strings.Contains(talk, "cannot pay") {
+		t.Error("jobs that are paid are asked to pay again")
 	}
 	if len(paths) != 8 {
 		t.Errorf("%d ledgers, want 8", len(paths))
