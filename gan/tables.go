@@ -26,19 +26,25 @@ type tables struct {
 // SetTables adds the tables to what the replay compares: [Replay.GradientTo] then minimises L + Weight·L', L' the mean over what the tables
 // measured of the same product of residuals. It panics if a shape does not fit, and returns an error for a number that is not finite,
 // a standard deviation that is not positive, and tables that measure nothing.
-func (r *Replay) SetTables(e *Encoder, t Tables) error {
-	if t.Target < 0 || t.Target >= e.Columns() || e.Cells() != r.cells {
-		panic(fmt.Sprintf("gan: tables of column %d in a replay of %d cells", t.Target, r.cells))
+func (r *Replay) SetTables(e *Encoder, t Tables) (err error) {
+	r.tables, err = newTables(e, r.cells, t)
+	return err
+}
+
+// newTables checks the tables for a replay of rows of the given number of cells.
+func newTables(e *Encoder, cells int, t Tables) (*tables, error) {
+	if t.Target < 0 || t.Target >= e.Columns() || e.Cells() != cells {
+		panic(fmt.Sprintf("gan: tables of column %d in a replay of %d cells", t.Target, cells))
 	}
 	out := &tables{Tables: t, first: e.offsets[t.Target], codes: e.offsets[t.Target+1] - e.offsets[t.Target]}
-	if n := r.cells * out.codes; len(t.Means) != n || len(t.SDs) != n || !(t.Weight > 0) {
+	if n := cells * out.codes; len(t.Means) != n || len(t.SDs) != n || !(t.Weight > 0) {
 		panic(fmt.Sprintf("gan: tables of %d and %d numbers, not %d, with weight %v", len(t.Means), len(t.SDs), n, t.Weight))
 	}
 	out.precision = make([]float32, len(t.SDs))
 	count := float32(0)
 	for i, sd := range t.SDs {
 		if !(sd > 0) || t.Means[i]-t.Means[i] != 0 {
-			return fmt.Errorf("gan: tables hold a mean of %v with standard deviation %v", t.Means[i], sd)
+			return nil, fmt.Errorf("gan: tables hold a mean of %v with standard deviation %v", t.Means[i], sd)
 		}
 		inverse := 1 / max(sd, minSD)
 		if out.precision[i] = inverse * inverse; inverse > 0 {
@@ -46,13 +52,12 @@ func (r *Replay) SetTables(e *Encoder, t Tables) error {
 		}
 	}
 	if count == 0 {
-		return fmt.Errorf("gan: tables that measure nothing")
+		return nil, fmt.Errorf("gan: tables that measure nothing")
 	}
 	for i := range out.precision {
 		out.precision[i] /= count
 	}
-	r.tables = out
-	return nil
+	return out, nil
 }
 
 // addTo adds the gradient of Weight·L' with respect to the rows to dst, and returns Weight·L'.
