@@ -126,6 +126,9 @@ func settingsSchema(method string) object {
 		switch name, list := strings.CutPrefix(s.Type, "list of "); {
 		case list:
 			p["type"] = []string{"array", "string"}
+			if strings.Contains(name, "number") {
+				p["type"] = []string{"array", "number", "string"} // one alone is a list of one
+			}
 		case name == "number":
 			p["type"] = "number"
 		case name == "whole number":

@@ -72,13 +72,21 @@ func decodeOne(config any, g Given) error {
 	}
 	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
 		Result: config, ErrorUnused: true, WeaklyTypedInput: text, // the command line and the environment have text only
-		DecodeHook: mapstructure.ComposeDecodeHookFunc(refuse, mapstructure.StringToTimeDurationHookFunc(), mapstructure.TextUnmarshallerHookFunc(),
-			mapstructure.StringToSliceHookFunc(",")),
+		DecodeHook: mapstructure.ComposeDecodeHookFunc(refuse, alone, mapstructure.StringToTimeDurationHookFunc(), mapstructure.TextUnmarshallerHookFunc(),
+			mapstructure.StringToWeakSliceHookFunc(",")),
 	})
 	if err != nil {
 		return err
 	}
 	return d.Decode(map[string]any{g.Key: g.Value})
+}
+
+// alone makes one number a list of one: what may be a list is most often one.
+func alone(from, to reflect.Type, value any) (any, error) {
+	if to.Kind() == reflect.Slice && from.Kind() >= reflect.Int && from.Kind() <= reflect.Float64 {
+		return []any{value}, nil
+	}
+	return value, nil
 }
 
 // refuse keeps mapstructure from turning one kind of value quietly into another: an empty text into a zero, a fraction into an integer.

@@ -22,6 +22,7 @@ func TestDecoder(t *testing.T) {
 		Limit  time.Duration `mapstructure:"time_limit"`
 		Target string        `mapstructure:"target"`
 		Pairs  []string      `mapstructure:"pairs"`
+		Units  []int         `mapstructure:"units"`
 		Inner  string        // no tag: no setting
 	}
 	for _, c := range []struct {
@@ -35,9 +36,15 @@ func TestDecoder(t *testing.T) {
 			want: config{Share: .25, Steps: 7, Cold: true, Mode: wgan.Box, Limit: 90 * time.Second, Target: "died", Pairs: []string{"a", "b"}}},
 		{name: "typed", given: []Given{{"share", 1, "x"}, {"steps", 7, "x"}, {"cold", true, "x"}, {"pairs", []any{"a", "b"}, "x"}, {"steps", 8, "y"}},
 			want: config{Share: 1, Steps: 8, Cold: true, Pairs: []string{"a", "b"}}},
+		{name: "numbers as text", given: []Given{{"units", "64,128", "x"}}, want: config{Units: []int{64, 128}}},
+		{name: "one number as text", given: []Given{{"units", "64", "x"}}, want: config{Units: []int{64}}},
+		{name: "numbers", given: []Given{{"units", []any{64, 128}, "x"}}, want: config{Units: []int{64, 128}}},
+		{name: "one number", given: []Given{{"units", 64, "x"}}, want: config{Units: []int{64}}},
+		{name: "fraction in a list", given: []Given{{"units", []any{64, 1.5}, "f"}}, err: "f: units: [64 1.5] is not a list of whole number"},
+		{name: "number for a list of texts", given: []Given{{"pairs", 7, "f"}}, err: "f: pairs: 7 is not a list of text"},
 		{name: "whole number written as a real one", given: []Given{{"steps", 2.0, "x"}}, want: config{Steps: 2}},
 		{name: "unknown", given: []Given{{"stepps", "7", "job.yaml, line 3"}}, err: `job.yaml, line 3: method m has no setting "stepps"; did you mean "steps"?`},
-		{name: "unknown and nothing near", given: []Given{{"q", "7", "--set"}}, err: `there is share, steps, cold, mode, time_limit, target, pairs`},
+		{name: "unknown and nothing near", given: []Given{{"q", "7", "--set"}}, err: `there is share, steps, cold, mode, time_limit, target, pairs, units`},
 		{name: "case matters", given: []Given{{"Steps", "7", "--set"}}, err: `no setting "Steps"; did you mean "steps"?`},
 		{name: "untagged", given: []Given{{"inner", "7", "--set"}}, err: "no setting"},
 		{name: "not a number", given: []Given{{"share", "much", "--set"}}, err: `--set: share: "much" is not a number: `},

@@ -17,8 +17,8 @@ type Config struct {
 	Rate           float64 `mapstructure:"rate"`            // Poisson rate of a batch, in (0, 1]; default 1. Below 1 preset auto is medium
 	TotalShare     float64 `mapstructure:"total_share"`     // share of the budget (in μ²) for the number of rows; default 0.01
 	MarginalShare  float64 `mapstructure:"marginal_share"`  // share for the marginals that the generator starts from; default by preset, with a target larger
-	Hidden         int     `mapstructure:"hidden"`          // units of the critic's hidden layer; default by preset
-	Slope          float64 `mapstructure:"slope"`           // of its LeakyReLU, in [0, 1]; default 0, ReLU
+	Hidden         []int   `mapstructure:"hidden"`          // units of each of the critic's hidden layers, of at most 16, as in 64,128; default one, by preset
+	Slope          float64 `mapstructure:"slope"`           // of the critic's LeakyReLU, in [0, 1]; default 0, ReLU
 	FreshCritics   bool    `mapstructure:"fresh_critics"`   // measure with a new random critic at each step in place of one that is trained
 	CriticRate     float64 `mapstructure:"critic_rate"`     // Adam's learning rate for the critic; default 0.01
 	Lipschitz      string  `mapstructure:"lipschitz"`       // how the critic is held Lipschitz: penalty (at generated points), spectral, clip or none; default penalty
@@ -53,11 +53,11 @@ func Preset(name string) (Config, error) {
 	case "", Auto:
 		return Config{}, nil
 	case Small:
-		return Config{Preset: Small, Steps: 8, MarginalShare: .5, Hidden: 32, GeneratorUnits: 64, PostSteps: 1000, TableWeight: 8}, nil
+		return Config{Preset: Small, Steps: 8, MarginalShare: .5, Hidden: []int{32}, GeneratorUnits: 64, PostSteps: 1000, TableWeight: 8}, nil
 	case Medium:
-		return Config{Preset: Medium, Steps: 48, MarginalShare: .1, Hidden: 128, GeneratorUnits: 128, PostSteps: 3000, TableWeight: 1}, nil
+		return Config{Preset: Medium, Steps: 48, MarginalShare: .1, Hidden: []int{128}, GeneratorUnits: 128, PostSteps: 3000, TableWeight: 1}, nil
 	case Large:
-		return Config{Preset: Large, Steps: 64, MarginalShare: .05, Hidden: 256, GeneratorUnits: 256, PostSteps: 5000, TableWeight: 1}, nil
+		return Config{Preset: Large, Steps: 64, MarginalShare: .05, Hidden: []int{256}, GeneratorUnits: 256, PostSteps: 5000, TableWeight: 1}, nil
 	}
 	return Config{}, fmt.Errorf("wgan: the preset must be %s, %s, %s or %s: %w", Auto, Small, Medium, Large, synth.ErrConfig)
 }
@@ -133,7 +133,7 @@ func (c Config) check() error {
 		lo, hi float64
 	}{
 		{"steps", float64(c.Steps), 1, 1e5}, {"rate", c.Rate, 1e-6, 1}, {"total share", c.TotalShare, 1e-4, .5}, {"marginal share", c.MarginalShare, 0, .9},
-		{"hidden units", float64(c.Hidden), 1, 4096}, {"slope", c.Slope, 0, 1}, {"critic rate", c.CriticRate, 1e-8, 1}, {"penalty", c.Penalty, 1e-8, 1e4},
+		{"hidden layers", float64(len(c.Hidden)), 1, 16}, {"slope", c.Slope, 0, 1}, {"critic rate", c.CriticRate, 1e-8, 1}, {"penalty", c.Penalty, 1e-8, 1e4},
 		{"limit", c.Limit, 1e-6, 1e6}, {"radius", c.Radius, 1e-6, 1e6}, {"size penalty", c.SizePenalty, 0, 1e6}, {"generator units", float64(c.GeneratorUnits), 1, 4096},
 		{"generator rate", c.GeneratorRate, 1e-8, 1}, {"generator steps", float64(c.GeneratorSteps), 1, 1e6}, {"post steps", float64(c.PostSteps), 1, 1e7},
 		{"batch", float64(c.Batch), 2, 1 << 20}, {"snapshots", float64(c.Snapshots), 1, 1e5}, {"table weight", c.TableWeight, 1e-6, 1e6},
@@ -141,6 +141,11 @@ func (c Config) check() error {
 	} {
 		if !(x.value >= x.lo && x.value <= x.hi) {
 			return fmt.Errorf("wgan: %s %v must be from %v to %v: %w", x.name, x.value, x.lo, x.hi, synth.ErrConfig)
+		}
+	}
+	for _, units := range c.Hidden {
+		if units < 1 || units > 4096 {
+			return fmt.Errorf("wgan: a hidden layer of %d units, not 1 to 4096: %w", units, synth.ErrConfig)
 		}
 	}
 	switch {
@@ -154,6 +159,8 @@ func (c Config) check() error {
 		return fmt.Errorf("wgan: head must be %s or %s: %w", straightThrough, gumbel, synth.ErrConfig)
 	case c.SizePenalty > 0 && c.Mode != Residual && c.Mode != Blocks:
 		return fmt.Errorf("wgan: a size penalty needs mode residual or blocks: %w", synth.ErrConfig)
+	case c.SizePenalty > 0 && len(c.Hidden) > 1:
+		return fmt.Errorf("wgan: a size penalty needs one hidden layer: %w", synth.ErrConfig)
 	case !c.ColdStart && c.MarginalShare < 1e-4:
 		return fmt.Errorf("wgan: marginal share %v must be from 0.0001 to 0.9: %w", c.MarginalShare, synth.ErrConfig)
 	case c.TotalShare+c.MarginalShare >= .95:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -15,14 +16,14 @@ import (
 func TestPresets(t *testing.T) {
 	for _, name := range []string{Small, Medium, Large} {
 		c, err := Preset(name)
-		if err != nil || c.Preset != name || c.Steps == 0 || c.Hidden == 0 {
+		if err != nil || c.Preset != name || c.Steps == 0 || c.Hidden == nil {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 		f, err := New(c)
 		if err != nil || f.Config().Steps != c.Steps || f.auto() {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
-		if f, err = New(Config{Preset: name, Steps: 5}); err != nil || f.Config().Steps != 5 || f.Config().Hidden != c.Hidden {
+		if f, err = New(Config{Preset: name, Steps: 5}); err != nil || f.Config().Steps != 5 || !slices.Equal(f.Config().Hidden, c.Hidden) {
 			t.Errorf("%s with 5 steps: %+v, %v", name, f, err)
 		}
 	}

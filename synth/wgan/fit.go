@@ -40,7 +40,7 @@ type training struct {
 	inputSDs  []float32
 	generator *gan.Generator
 	critic    *gan.Critic
-	replay    *gan.Replay
+	replay    replay
 	pass      *gan.Pass
 	tutor     *gan.Tutor
 	fake      *gan.Pass
@@ -51,6 +51,13 @@ type training struct {
 	average   []float32 // moving average of the generator's parameters: what is released
 	adamC     *kernels.Adam
 	size      float64 // of the last certificate
+}
+
+// replay is a [gan.Replay] or, for critics with several hidden layers, a [gan.DeepReplay].
+type replay interface {
+	Len() int
+	SetTables(*gan.Encoder, gan.Tables) error
+	GradientTo(dst, x kernels.Matrix, picks []int) float64
 }
 
 // Fit runs the plan on an open session.
@@ -164,14 +171,18 @@ func (p *plan) start(b *purse) (*training, error) {
 	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{Hidden: c.GeneratorUnits}, t.u); err != nil {
 		return nil, err
 	}
-	t.replay = gan.NewReplay(e, c.Hidden, float32(c.Slope))
+	if t.critic, err = t.newCritic(); err != nil {
+		return nil, err
+	}
+	if len(c.Hidden) == 1 {
+		t.replay = gan.NewReplay(e, c.Hidden[0], float32(c.Slope))
+	} else {
+		t.replay = gan.NewDeepReplay(t.critic)
+	}
 	if t.tables() > 0 {
 		if err := t.warm(b.state.Tables); err != nil {
 			return nil, err
 		}
-	}
-	if t.critic, err = t.newCritic(); err != nil {
-		return nil, err
 	}
 	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: c.Head == straightThrough, Temperature: float32(c.Temperature)})
 	t.down = kernels.New(c.Batch, e.Cells())
@@ -192,7 +203,7 @@ func (p *plan) start(b *purse) (*training, error) {
 }
 
 func (t *training) newCritic() (*gan.Critic, error) {
-	return gan.NewCritic(t.encoder, gan.CriticOptions{Hidden: []int{t.cfg.Hidden}, Slope: float32(t.cfg.Slope)}, t.u)
+	return gan.NewCritic(t.encoder, gan.CriticOptions{Hidden: t.cfg.Hidden, Slope: float32(t.cfg.Slope)}, t.u)
 }
 
 // generatorStep moves the generator towards agreement with a random few of the measurements, or without replay towards a better

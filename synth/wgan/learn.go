@@ -24,7 +24,7 @@ func (t *training) keep(r privacy.Certified) ([]float64, error) {
 	for k := range inputs {
 		inputs[k] /= batch
 	}
-	return gradient, t.replay.Add(t.snapshot(cert, gradient, inputs, t.z/batch))
+	return gradient, t.remember(cert, gradient, inputs, t.z/batch)
 }
 
 // learn keeps a release and takes the critic's step.
@@ -80,10 +80,10 @@ func (t *training) addSize(gradient []float32) error {
 	return nil
 }
 
-// snapshot is a release as the replay takes it: means in units of the data, less what the inputs predict, and their standard deviations.
-func (t *training) snapshot(cert *bounds.Certificate, gradient, inputs []float64, zPerRow float64) gan.Snapshot {
+// remember adds a release to the replay: means in units of the data, less what the inputs predict, and their standard deviations. Mode residual predicts from
+// the inputs what the first layer's weights tell, and with one hidden layer also what the last's do.
+func (t *training) remember(cert *bounds.Certificate, gradient, inputs []float64, zPerRow float64) error {
 	w, b := t.critic.Layer(0)
-	out, _ := t.critic.Layer(1)
 	scales := cert.Scales()[cert.Inputs():]
 	sds := make([]float32, len(gradient))
 	means := make([]float32, len(gradient))
@@ -91,11 +91,12 @@ func (t *training) snapshot(cert *bounds.Certificate, gradient, inputs []float64
 		sds[k] = t.deviation(scales[k]*zPerRow, gradient[k], cert.Factor())
 		means[k] = float32(gradient[k])
 	}
-	s := gan.Snapshot{Slope: t.critic.Slope(), Weights: w, Bias: b, Output: out, MeanInputs: t.inputs, SDInputs: t.inputSDs}
+	meanInputs, sdInputs := t.inputs, t.inputSDs
+	var predict, predictOut []float32
 	if cert.Inputs() > 0 {
 		weights, output := make([]float64, len(w)), make([]float64, len(w))
 		cert.PredictorTo(weights, output)
-		s.PredictWeights, s.PredictOut = narrow(weights), narrow(output)
+		predict, predictOut = narrow(weights), narrow(output)
 		h := len(b)
 		for i, x := range inputs {
 			for j := range h {
@@ -103,18 +104,24 @@ func (t *training) snapshot(cert *bounds.Certificate, gradient, inputs []float64
 				means[len(w)+h+j] -= float32(output[i*h+j] * x)
 			}
 		}
-		s.MeanInputs = narrow(inputs)
-		s.SDInputs = make([]float32, len(inputs))
+		meanInputs = narrow(inputs)
+		sdInputs = make([]float32, len(inputs))
 		for k, c := range cert.Scales()[:cert.Inputs()] {
-			s.SDInputs[k] = t.deviation(c*zPerRow, inputs[k], 0)
+			sdInputs[k] = t.deviation(c*zPerRow, inputs[k], 0)
 		}
 	}
+	deep, ok := t.replay.(*gan.DeepReplay)
+	if ok {
+		return deep.Add(gan.DeepSnapshot{Critic: t.critic, Means: means, SDs: sds, Predict: predict, MeanInputs: meanInputs, SDInputs: sdInputs})
+	}
+	out, _ := t.critic.Layer(1)
+	s := gan.Snapshot{Slope: t.critic.Slope(), Weights: w, Bias: b, Output: out, PredictWeights: predict, PredictOut: predictOut, MeanInputs: meanInputs, SDInputs: sdInputs}
 	cut := func(x []float32) (weights, bias, output []float32) {
 		return x[:len(w)], x[len(w) : len(w)+len(b)], x[len(w)+len(b):][:len(out)]
 	}
 	s.MeanWeights, s.MeanBias, s.MeanOut = cut(means)
 	s.SDWeights, s.SDBias, s.SDOut = cut(sds)
-	return s
+	return t.replay.(*gan.Replay).Add(s)
 }
 
 // deviation is the standard deviation of a mean: that of its noise, of the noisy number of rows it was divided by, and of the grid that the gate rounds

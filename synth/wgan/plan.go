@@ -36,7 +36,7 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	if b.Delta == 0 {
 		return nil, fmt.Errorf("wgan: its noise is Gaussian and needs delta > 0: %w", accountant.ErrBudgetRange)
 	}
-	if cells := cellCount(s); cells*f.cfg.Hidden > 1<<24 {
+	if cells := cellCount(s); weights(cells, f.cfg.Hidden) > 1<<24 {
 		return nil, fmt.Errorf("wgan: %d cells are too many for a critic of %d units; coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
 	}
 	p := &plan{given: f.given, cfg: f.cfg, auto: f.auto() && f.cfg.Rate == 1, schema: s, nb: nb, target: -1}
@@ -63,6 +63,15 @@ func cellCount(s *schema.Schema) (cells int) {
 		cells += n
 	}
 	return cells
+}
+
+// weights is the number of weights of a critic's hidden layers.
+func weights(cells int, hidden []int) (n int) {
+	for _, units := range hidden {
+		n += cells * units
+		cells = units
+	}
+	return n
 }
 
 // at is the plan whose parts have the shares of μ² = 1/scale² (at rate 1; a lower rate costs less and is calibrated with the rest).
@@ -157,7 +166,8 @@ func (p *plan) Composition() accountant.Composition {
 func (p *plan) Forecast() synth.Forecast {
 	cells, c := float64(cellCount(p.schema)), p.cfg
 	steps := float64(c.Steps*c.GeneratorSteps + c.PostSteps)
-	perStep := float64(c.Batch) * cells * float64(3*c.GeneratorUnits+4*c.Hidden*min(c.Snapshots, c.Steps))
+	critic := float64(weights(cellCount(p.schema), c.Hidden))
+	perStep := float64(c.Batch) * (3*cells*float64(c.GeneratorUnits) + 4*critic*float64(min(c.Snapshots, c.Steps)))
 	noise := []synth.Noise{
 		{What: "number of rows", Count: 1, Sigma: p.total},
 		{What: fmt.Sprintf("gradient sum, noise multiplier %.4g", p.z), Count: c.Steps},
@@ -170,7 +180,7 @@ func (p *plan) Forecast() synth.Forecast {
 		noise = append(noise, synth.Noise{What: what, Count: n, Sigma: p.table})
 	}
 	return synth.Forecast{
-		MemoryBytes: int64(4*float64(c.Batch)*(6*cells+float64(8*c.GeneratorUnits+4*c.Hidden*c.Snapshots)) + 4*21*cells*float64(c.Hidden*c.Steps)),
+		MemoryBytes: int64(4*float64(c.Batch)*(6*cells+float64(8*c.GeneratorUnits+4*c.Hidden[0]*c.Snapshots)) + 4*21*critic*float64(c.Steps)),
 		Seconds:     steps * perStep / 2.7e10,
 		Noise:       noise,
 	}

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
 // resumable are settings of a run of a second, with a release in every tenth of it.
-var resumable = Config{Steps: 6, GeneratorSteps: 20, PostSteps: 60, Batch: 64, Hidden: 8, GeneratorUnits: 16, Target: "column 1"}
+var resumable = Config{Steps: 6, GeneratorSteps: 20, PostSteps: 60, Batch: 64, Hidden: []int{8}, GeneratorUnits: 16, Target: "column 1"}
 
 var resumeBudget = accountant.Budget{Epsilon: 2, Delta: 1e-6}
 
@@ -171,8 +172,9 @@ func interrupt(t *testing.T, dir string, c Config, n int) (written int) {
 // TestLostRelease: whichever release dies between its charge and its checkpoint, the fit goes on without it, and charges nothing twice.
 func TestLostRelease(t *testing.T) {
 	for name, c := range map[string]Config{
-		"pool": {Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: 8, GeneratorUnits: 16, Target: "column 1"}, "named": {Preset: Small, Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: 8, GeneratorUnits: 16},
-		"Poisson": {Rate: .5, Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: 8, GeneratorUnits: 16},
+		"pool": {Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8}, GeneratorUnits: 16, Target: "column 1"}, "named": {Preset: Small, Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8}, GeneratorUnits: 16},
+		"deep":    {Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8, 6}, GeneratorUnits: 16},
+		"Poisson": {Rate: .5, Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8}, GeneratorUnits: 16},
 	} {
 		tables := 3 // with a target
 		if c.Target == "" {
@@ -263,4 +265,26 @@ func FuzzState(f *testing.F) {
 		}
 		p.(*plan).start(&purse{s: session, state: st, save: func([]byte) error { return nil }, resumable: true})
 	})
+}
+
+// TestFits: a critic of another shape in a checkpoint is not taken.
+func TestFits(t *testing.T) {
+	e, err := gan.NewEncoderOf([]int{3, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := &training{plan: &plan{cfg: Config{Hidden: []int{4, 3}}}, encoder: e}
+	for _, c := range []struct {
+		hidden []int
+		slope  float32
+		want   bool
+	}{{[]int{4, 3}, 0, true}, {[]int{4}, 0, false}, {[]int{4, 3, 3}, 0, false}, {[]int{4, 2}, 0, false}, {[]int{3, 3}, 0, false}, {[]int{4, 3}, .2, false}} {
+		critic, err := gan.NewCritic(e, gan.CriticOptions{Hidden: c.hidden, Slope: c.slope}, rand.New(rand.NewPCG(1, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := train.fits(critic); got != c.want {
+			t.Errorf("%v, slope %v: %v", c.hidden, c.slope, got)
+		}
+	}
 }

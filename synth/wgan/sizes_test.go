@@ -20,8 +20,11 @@ func TestVarianceOrder(t *testing.T) {
 	s := synthtest.Schema(8)
 	nb := privacy.NeighboursOf(s, 0)
 	tab := synthtest.Table(t, s, 3000)
-	for name, c := range map[string]Config{"trained": {}, "fresh": {FreshCritics: true}, "trained, leaky": {Slope: .2, CriticRate: .05}} {
-		c.Preset, c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch, c.Hidden = Medium, 12, 10, 1, 128, 16
+	for name, c := range map[string]Config{"trained": {}, "fresh": {FreshCritics: true}, "trained, leaky": {Slope: .2, CriticRate: .05}, "two layers": {Hidden: []int{16, 16}}} {
+		c.Preset, c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = Medium, 12, 10, 1, 128
+		if c.Hidden == nil {
+			c.Hidden = []int{16}
+		}
 		f, err := New(c)
 		if err != nil {
 			t.Fatal(err)

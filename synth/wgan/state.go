@@ -145,9 +145,13 @@ func (t *training) restore(st *state) error {
 
 // fits reports whether a decoded critic has the shape of the plan's.
 func (t *training) fits(c *gan.Critic) bool {
-	if c.Layers() != 2 || c.Encoder().Cells() != t.encoder.Cells() || c.Slope() != float32(t.cfg.Slope) {
+	if c.Layers() != len(t.cfg.Hidden)+1 || c.Encoder().Cells() != t.encoder.Cells() || c.Slope() != float32(t.cfg.Slope) {
 		return false
 	}
-	_, bias := c.Layer(0)
-	return len(bias) == t.cfg.Hidden
+	for l, units := range t.cfg.Hidden {
+		if _, bias := c.Layer(l); len(bias) != units {
+			return false
+		}
+	}
+	return true
 }

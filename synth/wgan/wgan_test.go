@@ -13,11 +13,11 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	quick, err := New(Config{Steps: 3, GeneratorSteps: 4, PostSteps: 20, Batch: 64, Hidden: 8})
+	quick, err := New(Config{Steps: 3, GeneratorSteps: 4, PostSteps: 20, Batch: 64, Hidden: []int{8}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := New(Config{Steps: 10, GeneratorSteps: 30, PostSteps: 1000, Batch: 512, Hidden: 32})
+	good, err := New(Config{Steps: 10, GeneratorSteps: 30, PostSteps: 1000, Batch: 512, Hidden: []int{32}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,6 +29,7 @@ func TestConfig(t *testing.T) {
 		"negative steps": {Steps: -1}, "rate over 1": {Rate: 1.5}, "NaN rate": {Rate: math.NaN()}, "odd batch": {Batch: 33},
 		"unknown mode": {Mode: 9}, "shares": {TotalShare: .4, MarginalShare: .6}, "negative slope": {Slope: -1},
 		"unknown head": {Head: "softmax"}, "temperature": {Temperature: 1e-3},
+		"no layers": {Hidden: []int{}}, "a layer of 0": {Hidden: []int{8, 0}}, "a wide layer": {Hidden: []int{8, 5000}}, "17 layers": {Hidden: make([]int, 17)}, "size penalty of two layers": {Hidden: []int{8, 8}, SizePenalty: 1},
 	} {
 		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
@@ -61,8 +62,14 @@ func TestFullBatchesAreGaussian(t *testing.T) {
 func TestAblations(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 500)
 	for name, c := range map[string]Config{"cold start": {ColdStart: true}, "no replay": {NoReplay: true}, "blocks": {Mode: Blocks}, "box": {Mode: Box}, "thesis": {Mode: Thesis}, "ball": {Mode: Ball}, "spectral": {Lipschitz: "spectral"}, "clip": {Lipschitz: "clip", Limit: .1},
-		"size penalty": {SizePenalty: 1}, "fresh critics": {FreshCritics: true}, "target": {Target: "column 2"}, "relaxed": {Head: gumbel, Temperature: 1}} {
-		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch, c.Hidden = 3, 4, 10, 64, 8
+		"size penalty": {SizePenalty: 1}, "fresh critics": {FreshCritics: true}, "target": {Target: "column 2"}, "relaxed": {Head: gumbel, Temperature: 1},
+		"two layers": {Hidden: []int{8, 6}}, "two layers, target": {Hidden: []int{8, 6}, Target: "column 2"}, "three layers, blocks": {Hidden: []int{8, 6, 4}, Mode: Blocks, Slope: .2},
+		"two layers, ball": {Hidden: []int{8, 6}, Mode: Ball}, "two layers, cold, spectral": {Hidden: []int{8, 6}, ColdStart: true, Lipschitz: "spectral"}, "two layers, no replay": {Hidden: []int{8, 6}, NoReplay: true},
+		"two layers, Poisson": {Hidden: []int{8, 6}, Rate: .5}} {
+		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = 3, 4, 10, 64
+		if c.Hidden == nil {
+			c.Hidden = []int{8}
+		}
 		f, err := New(c)
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +89,7 @@ func TestAblations(t *testing.T) {
 }
 
 func TestPoissonBatches(t *testing.T) {
-	f, err := New(Config{Rate: .2, Steps: 6, GeneratorSteps: 5, PostSteps: 50, Batch: 64, Hidden: 16})
+	f, err := New(Config{Rate: .2, Steps: 6, GeneratorSteps: 5, PostSteps: 50, Batch: 64, Hidden: []int{16}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +102,7 @@ func TestPoissonBatches(t *testing.T) {
 
 // TestParallelFits: fits in parallel, of one fitter on one table, each give a model. Run with -race it shows that they share nothing that is written.
 func TestParallelFits(t *testing.T) {
-	f, err := New(Config{Steps: 3, GeneratorSteps: 4, PostSteps: 10, Batch: 64, Hidden: 8})
+	f, err := New(Config{Steps: 3, GeneratorSteps: 4, PostSteps: 10, Batch: 64, Hidden: []int{8}})
 	if err != nil {
 		t.Fatal(err)
 	}

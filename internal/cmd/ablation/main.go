@@ -6,7 +6,7 @@
 // Without -variants it runs mst, wgan and, of wgan, noise mode × replay × warm start, and the forms of pategan. -quick takes a fifth of the time: one run a variant, with a
 // quarter of the generator's steps on batches of half the size; it is for the order of the lines, not for their last digit.
 //
-// A variant is a name of the list, or a method with settings, as in -variants 'wgan steps=8 hidden=32,wgan preset=small'. A line is printed as soon as its runs
+// A variant is a name of the list, or a method with settings, as in -variants 'wgan steps=8 hidden=32,64,wgan preset=small'. A line is printed as soon as its runs
 // are done, so that the command may be cut short. With -variance 'wgan post_steps=1' it prints instead the
 // size of the certificates of one run in each mode, step by step.
 //
@@ -22,6 +22,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,6 +89,19 @@ func variants(change func(wgan.Config) wgan.Config) (names []string, fitters map
 	return names, fitters
 }
 
+// split cuts a list of variants at its commas, but not within a list of numbers, as in "wgan hidden=64,128,mst".
+func split(list string) (names []string) {
+	for _, name := range strings.Split(list, ",") {
+		first, _, _ := strings.Cut(name, " ")
+		if _, err := strconv.Atoi(first); err == nil && len(names) > 0 {
+			names[len(names)-1] += "," + name
+			continue
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
 func run() error {
 	path := flag.String("table", "", "public table, .csv or .parquet")
 	schemaPath := flag.String("schema", "", "its schema")
@@ -107,7 +121,7 @@ func run() error {
 	}
 	names, fitters := variants(change)
 	if *only != "" {
-		names = strings.Split(*only, ",")
+		names = split(*only)
 	}
 	if *path == "" {
 		fmt.Println("ablation: skipped, -table names no table")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/synth/wgan"
@@ -13,6 +14,15 @@ func TestVariants(t *testing.T) {
 		t.Errorf("%d names for %d variants", len(names), len(fitters))
 	}
 	for _, name := range names {
+		if _, err := fitterOf(name, fitters); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	got := split("wgan hidden=8,16 steps=2,mst,wgan hidden=8,16,mst")
+	if want := []string{"wgan hidden=8,16 steps=2", "mst", "wgan hidden=8,16", "mst"}; !slices.Equal(got, want) {
+		t.Errorf("variants %q, want %q", got, want)
+	}
+	for _, name := range got {
 		if _, err := fitterOf(name, fitters); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
