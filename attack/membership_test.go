@@ -167,18 +167,25 @@ func TestDistanceOf(t *testing.T) {
 // TestShadow: the attack works where nothing is hidden, and accuses nobody where all is (false alarms 1e-6).
 func TestShadow(t *testing.T) {
 	s := wideSchema(1)
-	reference := randomTable(t, s, 80)
-	target := []uint16{49}
+	others := newBuilder(s, 1)
+	for i := range 80 {
+		others.add([]uint16{uint16(i % 49)}, 1)
+	}
+	reference, err := others.table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := []uint16{49} // nobody else's
 	for _, eps := range []float64{.1, 2000} {
 		r, err := Shadow(context.Background(), mstOf(t), reference, target, accountant.AddRemove, accountant.Budget{Epsilon: eps, Delta: 1e-6},
-			ShadowOptions{Options: Options{Runs: 120, Confidence: 1 - 1e-6}, Drawn: 2000})
+			ShadowOptions{Options: Options{Runs: 400, Confidence: 1 - 1e-6}, Drawn: 2000})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.Refuted {
 			t.Errorf("ε = %v: %+v", eps, r)
 		}
-		if eps > 10 && r.AUROC < .7 {
+		if eps > 10 && r.AUROC < .6 { // .76 with standard deviation .023
 			t.Errorf("AUROC %v where nothing is hidden", r.AUROC)
 		}
 	}

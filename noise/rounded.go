@@ -24,6 +24,7 @@ import (
 type RoundedGaussian struct {
 	m     uint64 // σ = m·2^−shift, 2^52 ≤ m < 2^53
 	shift uint   // in [4, 62]
+	cells *cells
 }
 
 // NewRoundedGaussian returns the distribution with the given σ, in [[MinScale], [MaxScale]]. The error, for any other σ and
@@ -33,7 +34,7 @@ func NewRoundedGaussian(sigma float64) (*RoundedGaussian, error) {
 		return nil, err
 	}
 	m, e := split(sigma)
-	return &RoundedGaussian{m: m, shift: uint(-e)}, nil
+	return &RoundedGaussian{m: m, shift: uint(-e), cells: theCells()}, nil
 }
 
 // Sample draws one value.
@@ -47,95 +48,86 @@ func (d *RoundedGaussian) AddTo(dst []int64, src *Source) {
 	}
 }
 
-// sample is Karney's Algorithm N, which makes |N|/σ = k + x from an integer k and a uniform x in (0, 1) of which only the
-// digits that matter are ever drawn, followed by the rounding of σ(k + x).
+// sample makes |N|/σ = (n + x)/64 from a cell n, as cells.go chooses it, and a uniform x in (0, 1) that is kept with probability
+// exp(−x(2n+x)/2¹³): the product of the two is ∝ exp(−(n+x)²/2¹³). It is Karney's Algorithm N on cells of 1/64 in the place of 1, and as there only
+// the digits of x that matter are ever drawn. σ(n + x)/64 is then rounded.
 func (d *RoundedGaussian) sample(b *stream) int64 {
 	if d.m == 0 {
 		panic("noise: a RoundedGaussian is made by NewRoundedGaussian") // else a zero value would add no noise
 	}
 	for {
-		k := b.halfNormalInt()
-		x := digits{first: b.word()}
-		if !b.keepFraction(k, &x) {
+		n, negative, ok := b.cell(d.cells)
+		if !ok {
 			continue
 		}
-		r := d.round(b, k, &x)
-		if b.bit() {
+		x := digits{first: b.word()}
+		if !b.keepFraction(n, &x) {
+			continue
+		}
+		r := d.round(b, n, &x)
+		if negative {
 			return -r
 		}
 		return r
 	}
 }
 
-// halfNormalInt returns k ≥ 0 with probability ∝ exp(−k²/2). Steps N1 and N2: a geometric k with P(k) ∝ exp(−k/2) is kept
-// with probability exp(−k(k−1)/2).
-func (b *stream) halfNormalInt() uint64 {
-	for {
-		k := uint64(0)
-		for b.expMinusHalf() {
-			k++
-		}
-		tries := uint64(0)
-		if k > 1 {
-			tries = k * (k - 1)
-		}
-		for ; tries > 0 && b.expMinusHalf(); tries-- {
-		}
-		if tries == 0 {
-			return k
-		}
-	}
-}
-
-// keepFraction returns true with probability exp(−x(2k+x)/2). Step N4: k+1 independent events of probability exp(−γ),
-// γ = x(2k+x)/(2k+2) < 1.
-func (b *stream) keepFraction(k uint64, x *digits) bool {
-	low := gammaWord(k, x.first)
-	for range k + 1 {
-		if !b.expMinusFraction(low, 2, func(u uint64) bool { return x.above(b, k, u) }) {
+// keepFraction returns true with probability exp(−x(2n+x)/2¹³), as parts(n) independent events of probability exp(−γ),
+// γ = x(2n+x)/(2¹³·parts(n)) < 1.
+func (b *stream) keepFraction(n uint64, x *digits) bool {
+	low := gammaWord(n, x.first)
+	for range parts(n) {
+		if !b.expMinusFraction(low, 2, func(u uint64) bool { return x.above(b, n, u) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// gammaWord returns a low with low ≤ 2^64·γ ≤ low + 2 for γ = x(2k+x)/(2k+2) and every x in [X, X+1]/2^64; k < 2^62.
+// parts is 1 for any cell below 64 standard deviations.
+func parts(n uint64) uint64 { return 1 + n>>(gammaBits-1) }
+
+// gammaWord returns a low with low ≤ 2^64·γ ≤ low + 2 for γ = x(2n+x)/(2¹³·parts(n)) and every x in [X, X+1]/2^64; n < 2^62.
 //
-// It is ⌊2^64·γ⌋ at x = X/2^64, where 2^64·γ = (2kX + X²/2^64)/(2k+2): taking ⌊X²/2^64⌋ first does not change the floor of
-// the quotient, as ⌊(a+s)/n⌋ = ⌊(a+⌊s⌋)/n⌋ for integers a, n. From X to X+1 it grows by at most 1, as dγ/dx = (2k+2x)/(2k+2) ≤ 1.
-func gammaWord(k, X uint64) (low uint64) {
-	hi, lo := bits.Mul64(X, 2*k)
+// It is ⌊2^64·γ⌋ at x = X/2^64, where 2^64·γ = (2nX + X²/2^64)/(2¹³·parts): taking ⌊X²/2^64⌋ first does not change the floor of
+// the quotient, as ⌊(a+s)/c⌋ = ⌊(a+⌊s⌋)/c⌋ for integers a, c. From X to X+1 it grows by at most 1, as dγ/dx = (2n+2x)/(2¹³·parts) ≤ 1.
+func gammaWord(n, X uint64) (low uint64) {
+	hi, lo := bits.Mul64(X, 2*n)
 	square, _ := bits.Mul64(X, X)
 	lo, carry := bits.Add64(lo, square, 0)
-	low, _ = bits.Div64(hi+carry, lo, 2*k+2) // hi+carry ≤ 2k, so the quotient fits
+	hi += carry // ≤ 2n
+	if n < 1<<(gammaBits-1) {
+		return hi<<(64-gammaBits) | lo>>gammaBits
+	}
+	low, _ = bits.Div64(hi, lo, parts(n)<<gammaBits) // 2n is less than the divisor, so the quotient fits
 	return low
 }
 
-// round returns the integer nearest to σ(k + x), modulo 2^64.
+// round returns the integer nearest to σ(n + x)/64, modulo 2^64.
 //
-// With X = ⌊x·2^64⌋ the product lies in [P, P+m]·2^−(64+shift), P = m(k·2^64 + X). If ⌊· + ½⌋ is the same for P and P+m, it
-// is the answer; if not, which happens with probability about σ·2^−64, more digits of x decide. For k < 2^10, P + m is
-// below 2^127 and the half, 2^(63+shift), a power of two of the upper word.
-func (d *RoundedGaussian) round(b *stream, k uint64, x *digits) int64 {
-	if k < 1<<10 {
+// With X = ⌊x·2^64⌋ the product lies in [P, P+m]·2^−(64+s), P = m(n·2^64 + X), s = shift + 6. If ⌊· + ½⌋ is the same for P and P+m, it
+// is the answer; if not, which happens with probability about σ·2^−70, more digits of x decide. For n < 2^9 and s < 63, P + m is
+// below 2^127 and the half, 2^(63+s), a power of two of the upper word.
+func (d *RoundedGaussian) round(b *stream, n uint64, x *digits) int64 {
+	if s := d.shift + cellBits; n < 1<<9 && s < 63 {
 		hi, lo := bits.Mul64(d.m, x.first)
-		hi += d.m*k + 1<<(d.shift-1)
+		hi += d.m*n + 1<<(s-1)
 		_, carry := bits.Add64(lo, d.m, 0)
-		if r := hi >> d.shift; r == (hi+carry)>>d.shift {
+		if r := hi >> s; r == (hi+carry)>>s {
 			return int64(r)
 		}
 	}
-	return d.roundSlowly(b, k, x)
+	return d.roundSlowly(b, n, x)
 }
 
-// roundSlowly is round for any k, with as many digits of x as it takes.
-func (d *RoundedGaussian) roundSlowly(b *stream, k uint64, x *digits) int64 {
+// roundSlowly is round for any n and σ, with as many digits of x as it takes.
+func (d *RoundedGaussian) roundSlowly(b *stream, n uint64, x *digits) int64 {
 	m := new(big.Int).SetUint64(d.m)
 	for {
-		n := x.bits()
-		shift := n + d.shift
-		p := new(big.Int).SetUint64(k)
-		p.Add(p.Lsh(p, n), x.int())
+		known := x.bits()
+		shift := known + d.shift + cellBits
+		p := new(big.Int).SetUint64(n)
+		p.Add(p.Lsh(p, known), x.int())
 		p.Mul(p, m)
 		p.Add(p, new(big.Int).Lsh(big.NewInt(1), shift-1))
 		r := new(big.Int).Rsh(p, shift)
@@ -167,9 +159,9 @@ func (x *digits) int() *big.Int {
 	return v
 }
 
-// above reports U < γ for a uniform U with first 64 binary digits u and γ = x(2k+x)/(2k+2), drawing digits of both until the
+// above reports U < γ for a uniform U with first 64 binary digits u and γ = x(2n+x)/(2¹³·parts(n)), drawing digits of both until the
 // comparison is the same for every continuation of them.
-func (x *digits) above(b *stream, k, u uint64) bool {
+func (x *digits) above(b *stream, n, u uint64) bool {
 	y := digits{first: u}
 	one := big.NewInt(1)
 	for {
@@ -179,16 +171,15 @@ func (x *digits) above(b *stream, k, u uint64) bool {
 		for x.bits() < y.bits() {
 			x.extend(b)
 		}
-		n := x.bits()
-		// All in units of 2^−2n/(2k+2): U is in [left(Y), left(Y+1)), γ in [right(X), right(X+1)].
-		twoK := new(big.Int).Lsh(new(big.Int).SetUint64(k), n+1)
+		// All in units of 2^−2known/(2¹³·parts): U is in [left(Y), left(Y+1)), γ in [right(X), right(X+1)].
+		known := x.bits()
+		twoN := new(big.Int).Lsh(new(big.Int).SetUint64(n), known+1)
 		left := func(v *big.Int) *big.Int {
-			w := new(big.Int).SetUint64(k)
-			w.Lsh(w.Add(w, one), n+1)
+			w := new(big.Int).Lsh(new(big.Int).SetUint64(parts(n)), known+gammaBits)
 			return w.Mul(w, v)
 		}
 		right := func(v *big.Int) *big.Int {
-			w := new(big.Int).Add(twoK, v)
+			w := new(big.Int).Add(twoN, v)
 			return w.Mul(w, v)
 		}
 		xInt, yInt := x.int(), y.int()
