@@ -22,41 +22,54 @@ import (
 //
 // It is immutable and safe for concurrent use, each goroutine with its own Source. The zero value panics when drawn from.
 type RoundedGaussian struct {
-	m     uint64 // σ = m·2^−shift, 2^52 ≤ m < 2^53
-	shift uint   // in [4, 62]
+	scale
 	cells *cells
+}
+
+// scale is σ = m·2^−shift, 2^52 ≤ m < 2^53, shift in [4, 62].
+type scale struct {
+	m     uint64
+	shift uint
 }
 
 // NewRoundedGaussian returns the distribution with the given σ, in [[MinScale], [MaxScale]]. The error, for any other σ and
 // NaN, wraps [ErrParameter].
 func NewRoundedGaussian(sigma float64) (*RoundedGaussian, error) {
-	if err := checkScale("sigma", sigma); err != nil {
+	s, err := newScale(sigma)
+	if err != nil {
 		return nil, err
 	}
+	return &RoundedGaussian{s, theCells()}, nil
+}
+
+func newScale(sigma float64) (scale, error) {
+	if err := checkScale("sigma", sigma); err != nil {
+		return scale{}, err
+	}
 	m, e := split(sigma)
-	return &RoundedGaussian{m: m, shift: uint(-e), cells: theCells()}, nil
+	return scale{m, uint(-e)}, nil
 }
 
 // Sample draws one value.
-func (d *RoundedGaussian) Sample(src *Source) int64 { return d.sample(src.stream()) }
+func (d *RoundedGaussian) Sample(src *Source) int64 { return d.sample(src.stream(), d.cells) }
 
 // AddTo adds an independent draw to each element of dst.
 func (d *RoundedGaussian) AddTo(dst []int64, src *Source) {
 	b := src.stream()
 	for i := range dst {
-		dst[i] += d.sample(b)
+		dst[i] += d.sample(b, d.cells)
 	}
 }
 
 // sample makes |N|/σ = (n + x)/64 from a cell n, as cells.go chooses it, and a uniform x in (0, 1) that is kept with probability
 // exp(−x(2n+x)/2¹³): the product of the two is ∝ exp(−(n+x)²/2¹³). It is Karney's Algorithm N on cells of 1/64 in the place of 1, and as there only
 // the digits of x that matter are ever drawn. σ(n + x)/64 is then rounded.
-func (d *RoundedGaussian) sample(b *stream) int64 {
+func (d scale) sample(b *stream, t *cells) int64 {
 	if d.m == 0 {
 		panic("noise: a RoundedGaussian is made by NewRoundedGaussian") // else a zero value would add no noise
 	}
 	for {
-		n, negative, ok := b.cell(d.cells)
+		n, negative, ok := b.cell(t)
 		if !ok {
 			continue
 		}
@@ -108,7 +121,7 @@ func gammaWord(n, X uint64) (low uint64) {
 // With X = ⌊x·2^64⌋ the product lies in [P, P+m]·2^−(64+s), P = m(n·2^64 + X), s = shift + 6. If ⌊· + ½⌋ is the same for P and P+m, it
 // is the answer; if not, which happens with probability about σ·2^−70, more digits of x decide. For n < 2^9 and s < 63, P + m is
 // below 2^127 and the half, 2^(63+s), a power of two of the upper word.
-func (d *RoundedGaussian) round(b *stream, n uint64, x *digits) int64 {
+func (d scale) round(b *stream, n uint64, x *digits) int64 {
 	if s := d.shift + cellBits; n < 1<<9 && s < 63 {
 		hi, lo := bits.Mul64(d.m, x.first)
 		hi += d.m*n + 1<<(s-1)
@@ -121,7 +134,7 @@ func (d *RoundedGaussian) round(b *stream, n uint64, x *digits) int64 {
 }
 
 // roundSlowly is round for any n and σ, with as many digits of x as it takes.
-func (d *RoundedGaussian) roundSlowly(b *stream, n uint64, x *digits) int64 {
+func (d scale) roundSlowly(b *stream, n uint64, x *digits) int64 {
 	m := new(big.Int).SetUint64(d.m)
 	for {
 		known := x.bits()

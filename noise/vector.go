@@ -25,7 +25,8 @@ import (
 //
 // It is immutable and safe for concurrent use, each goroutine with its own Source.
 type GaussianVector struct {
-	coordinates []RoundedGaussian
+	coordinates []scale
+	cells       *cells
 }
 
 // NewGaussianVector returns the noise with the given standard deviations, one a coordinate, in units of the data, on a grid
@@ -35,14 +36,14 @@ func NewGaussianVector(scales []float64, grid float64) (*GaussianVector, error) 
 	if f, _ := math.Frexp(grid); f != .5 { // also 0, negative, NaN and Inf
 		return nil, fmt.Errorf("noise: %w: grid %v is not a power of two", ErrParameter, grid)
 	}
-	v := &GaussianVector{make([]RoundedGaussian, len(scales))}
-	for k, scale := range scales {
+	v := &GaussianVector{make([]scale, len(scales)), theCells()}
+	for k, sigma := range scales {
 		// A quotient in the range is exact: it is far from where float64 loses digits.
-		c, err := NewRoundedGaussian(scale / grid)
+		c, err := newScale(sigma / grid)
 		if err != nil {
-			return nil, fmt.Errorf("noise: coordinate %d: %w: scale %v on grid %v is not in [2^-10, 2^48] steps", k, ErrParameter, scale, grid)
+			return nil, fmt.Errorf("noise: coordinate %d: %w: scale %v on grid %v is not in [2^-10, 2^48] steps", k, ErrParameter, sigma, grid)
 		}
-		v.coordinates[k] = *c
+		v.coordinates[k] = c
 	}
 	return v, nil
 }
@@ -54,6 +55,6 @@ func (v *GaussianVector) AddTo(dst []int64, src *Source) {
 	}
 	b := src.stream()
 	for k := range dst {
-		dst[k] += v.coordinates[k].sample(b)
+		dst[k] += v.coordinates[k].sample(b, v.cells)
 	}
 }
