@@ -11,13 +11,14 @@ import (
 var ErrFormat = errors.New("not an encoded network")
 
 // An encoded network is little-endian: four letters that say which, the version (uint32), the number of columns and the codes of each
-// (uint32), the shape (uint32s: latent and hidden units of a generator; slope as float32 bits, number of hidden layers and units of each
+// (uint32, with the highest bit set for a scaled one), the shape (uint32s: latent and hidden units of a generator; slope as float32 bits, number of hidden layers and units of each
 // of a critic), and the parameters (float32) in the order of Parameters.
 const (
 	generatorTag = "dgen"
 	criticTag    = "dcri"
 	version      = 1
 	maxColumns   = 1 << 16
+	scaledBit    = 1 << 31 // of a column's number of codes
 )
 
 // MarshalBinary encodes the generator. The error is always nil.
@@ -37,7 +38,10 @@ func encode(tag string, e *Encoder, shape []int, parameters []float32) []byte {
 	put := func(x int) { out = binary.LittleEndian.AppendUint32(out, uint32(x)) }
 	put(version)
 	put(e.Columns())
-	for _, m := range e.Sizes() {
+	for k, m := range e.Sizes() {
+		if e.isScaled(k) {
+			m |= scaledBit
+		}
 		put(m)
 	}
 	for _, x := range shape {
@@ -78,11 +82,16 @@ func (d *decoder) header(tag string) (*Encoder, error) {
 	if columns > maxColumns || 4*columns > len(d.data) {
 		return nil, fmt.Errorf("gan: %w: %d columns in %d bytes", ErrFormat, columns, len(d.data))
 	}
-	sizes := make([]int, columns)
+	sizes, scaled, some := make([]int, columns), make([]bool, columns), false
 	for k := range sizes {
-		sizes[k] = d.next()
+		m := d.next()
+		sizes[k], scaled[k] = m&^scaledBit, m&scaledBit != 0
+		some = some || scaled[k]
 	}
 	e, err := NewEncoderOf(sizes)
+	if err == nil && some {
+		e, err = e.Scaled(scaled)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("gan: %w: %w", ErrFormat, err)
 	}
@@ -142,7 +151,7 @@ func DecodeCritic(data []byte) (*Critic, error) {
 	if layers > maxLayers {
 		return nil, fmt.Errorf("gan: %w: %d hidden layers", ErrFormat, layers)
 	}
-	hidden, in, total := make([]int, layers), e.Cells(), 0
+	hidden, in, total := make([]int, layers), e.Inputs(), 0
 	for l := range hidden {
 		hidden[l] = d.next()
 		if hidden[l] > maxHidden {

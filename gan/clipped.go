@@ -13,6 +13,9 @@ import (
 // activations of hidden layer l, and delta[l] ∇_{s} D of layer l+1; they are valid during the call.
 func (c *Critic) AddClippedSumTo(dst []int64, factor float64, weight func(x, delta [][]float64) int64, columns []table.Codes, rows []int) int64 {
 	total := c.selected(columns, rows)
+	if c.encoder.scaled != nil {
+		panic("gan: rows with scaled columns cannot be clipped")
+	}
 	if frac, _ := math.Frexp(factor); frac != .5 || factor < 0x1p-26 || factor > 1 {
 		panic(fmt.Sprintf("gan: factor %v is not a power of two in [2^-26, 1]", factor))
 	}

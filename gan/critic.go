@@ -20,7 +20,7 @@ type CriticOptions struct {
 type Critic struct {
 	encoder    *Encoder
 	slope      float32
-	sizes      []int // cells, units of every layer, the last 1
+	sizes      []int // inputs, units of every layer, the last 1
 	parameters []float32
 	layers     []affine // views of parameters
 }
@@ -55,7 +55,7 @@ func newCritic(e *Encoder, hidden []int, slope float32) (*Critic, error) {
 	if !(slope >= 0 && slope <= 1) || len(hidden) == 0 || len(hidden) > maxLayers || e.Cells() > maxCells {
 		return nil, fmt.Errorf("gan: a critic of %d hidden layers (1 to %d), slope %v (0 to 1) and %d cells (at most %d)", len(hidden), maxLayers, slope, e.Cells(), maxCells)
 	}
-	c := &Critic{encoder: e, slope: slope, sizes: []int{e.Cells()}}
+	c := &Critic{encoder: e, slope: slope, sizes: []int{e.Inputs()}}
 	total := 0
 	for _, h := range append(append([]int(nil), hidden...), 1) {
 		if h < 1 || h > maxHidden {
@@ -109,15 +109,22 @@ const chunk = 256
 
 // codePass holds the forward and backward values of a chunk of rows given by codes.
 type codePass struct {
-	cells [][]int32 // of a row in the chunk, the active cell of each column
-	s, x  []kernels.Matrix
-	delta []kernels.Matrix
+	cells  [][]int32   // of a row in the chunk, the active cell of each column as a critic's input, or its number
+	values [][]float32 // of a row, the inputs of scaled columns; nil if there are none
+	s, x   []kernels.Matrix
+	delta  []kernels.Matrix
 }
 
 func (c *Critic) newCodePass() *codePass {
 	p := &codePass{cells: make([][]int32, chunk)}
 	for i := range p.cells {
 		p.cells[i] = make([]int32, c.encoder.Columns())
+	}
+	if c.encoder.scaled != nil {
+		p.values = make([][]float32, chunk)
+		for i := range p.values {
+			p.values[i] = make([]float32, c.encoder.Columns())
+		}
 	}
 	for _, units := range c.sizes[1:] {
 		p.s = append(p.s, kernels.New(chunk, units))
@@ -132,7 +139,7 @@ func (c *Critic) newCodePass() *codePass {
 func (p *codePass) read(e *Encoder, columns []table.Codes, rows []int, first, total int) int {
 	n := min(chunk, total-first)
 	for k, column := range columns {
-		offset, size := e.offsets[k], e.offsets[k+1]-e.offsets[k]
+		offset, size := e.inputs[k], e.offsets[k+1]-e.offsets[k]
 		for i := range n {
 			at := first + i
 			if rows != nil {
@@ -141,6 +148,10 @@ func (p *codePass) read(e *Encoder, columns []table.Codes, rows []int, first, to
 			code := int(column.At(at))
 			if code >= size {
 				panic(fmt.Sprintf("gan: a code outside column %d of %d codes", k, size))
+			}
+			if e.isScaled(k) {
+				p.cells[i][k], p.values[i][k] = int32(offset), e.Value(k, code)
+				continue
 			}
 			p.cells[i][k] = int32(offset + code)
 		}
@@ -155,8 +166,16 @@ func (c *Critic) forward(p *codePass, n int) {
 	for i := range n {
 		s := p.s[0].Row(i)
 		copy(s, first.b)
-		for _, cell := range p.cells[i] {
-			kernels.AddTo(s, first.w.Data[int(cell)*units:][:len(s)])
+		for k, cell := range p.cells[i] {
+			row := first.w.Data[int(cell)*units:][:len(s)]
+			if c.encoder.isScaled(k) {
+				v := p.values[i][k]
+				for j, w := range row {
+					s[j] += v * w
+				}
+				continue
+			}
+			kernels.AddTo(s, row)
 		}
 	}
 	for l := range c.layers {
@@ -206,19 +225,23 @@ func (c *Critic) ScoresTo(dst []float32, columns []table.Codes, rows []int) {
 }
 
 // AddSumTo adds to dst the gradient Σ_rows ∇_θ D(x) over the selected rows (nil: all), in whole steps of factor², in the order of
-// [Critic.Parameters]. If cells is not nil it adds to it the number of rows with each cell active.
+// [Critic.Parameters]. If inputs is not nil it adds to it the sum of the rows' inputs: the number of rows with each cell active, and
+// of a scaled column its sum in steps of factor.
 //
 // The sum is exact and does not depend on the order of rows: as package bounds asks, every factor of the gradient, the activations
 // x^l and ∇_{s^l} D of hidden layers, is computed in float32 from its row alone and rounded to a whole multiple of factor before they are
 // multiplied, and the products are summed as integers (which may wrap around). factor is a power of two in [2⁻²⁶, 1], and no factor
-// of the gradient may exceed 2²⁶·factor. It panics on a code that its column does not have.
-func (c *Critic) AddSumTo(dst, cells []int64, factor float64, columns []table.Codes, rows []int) {
+// of the gradient may exceed 2²⁶·factor; with scaled columns it is at most 2⁻¹⁶. It panics on a code that its column does not have.
+func (c *Critic) AddSumTo(dst, inputs []int64, factor float64, columns []table.Codes, rows []int) {
 	total := c.selected(columns, rows)
 	if frac, _ := math.Frexp(factor); frac != .5 || factor < 0x1p-26 || factor > 1 {
 		panic(fmt.Sprintf("gan: factor %v is not a power of two in [2^-26, 1]", factor))
 	}
-	if len(dst) != len(c.parameters) || cells != nil && len(cells) != c.sizes[0] {
-		panic(fmt.Sprintf("gan: sums of %d and %d numbers for %d parameters and %d cells", len(dst), len(cells), len(c.parameters), c.sizes[0]))
+	if c.encoder.scaled != nil && factor > valueStep {
+		panic(fmt.Sprintf("gan: factor %v is larger than the step of scaled inputs", factor))
+	}
+	if len(dst) != len(c.parameters) || inputs != nil && len(inputs) != c.sizes[0] {
+		panic(fmt.Sprintf("gan: sums of %d and %d numbers for %d parameters and %d inputs", len(dst), len(inputs), len(c.parameters), c.sizes[0]))
 	}
 	p := c.newCodePass()
 	one := int64(1 / factor)
@@ -234,10 +257,15 @@ func (c *Critic) AddSumTo(dst, cells []int64, factor float64, columns []table.Co
 				delta = roundTo(delta[:units], p.delta[l].Row(i), one)
 				sums := dst[at:]
 				if l == 0 {
-					for _, cell := range p.cells[i] { // x is 1
-						kernels.AddScaledTo(sums[int(cell)*units:][:units], int32(one), delta)
-						if cells != nil {
-							cells[cell]++
+					for k, cell := range p.cells[i] {
+						x, in := one, int64(1)
+						if c.encoder.isScaled(k) {
+							x = int64(p.values[i][k] * float32(one)) // exact
+							in = x
+						}
+						kernels.AddScaledTo(sums[int(cell)*units:][:units], int32(x), delta)
+						if inputs != nil {
+							inputs[cell] += in
 						}
 					}
 				} else {

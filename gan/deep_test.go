@@ -22,7 +22,7 @@ func deepSnapshot(t *testing.T, e *Encoder, seed uint64, predicts bool, hidden .
 	}
 	s.SDs[1] = float32(math.Inf(1))
 	if predicts {
-		s.Predict, s.MeanInputs, s.SDInputs = normals(u, e.Cells()*hidden[0], .5), normals(u, e.Cells(), .3), make([]float32, e.Cells())
+		s.Predict, s.MeanInputs, s.SDInputs = normals(u, e.Inputs()*hidden[0], .5), normals(u, e.Inputs(), .3), make([]float32, e.Inputs())
 		fill(s.SDInputs, .7)
 	}
 	return s

@@ -12,7 +12,9 @@ const maxSize = 1 << 16
 
 // Encoder maps the codes of a row to one-hot cells: code c of column k is cell Offset(k)+c. It is immutable.
 type Encoder struct {
-	offsets []int // one more than columns
+	offsets []int  // one more than columns
+	scaled  []bool // of each column; nil for none
+	inputs  []int  // first input of each column, one more than columns; offsets unless a column is scaled
 }
 
 // NewEncoder returns the encoder of the columns of s, which must be valid.
@@ -30,6 +32,7 @@ func NewEncoderOf(sizes []int) (*Encoder, error) {
 		}
 		e.offsets[k+1] = e.offsets[k] + m
 	}
+	e.inputs = e.offsets
 	return e, nil
 }
 

@@ -61,7 +61,7 @@ func NewReplay(e *Encoder, units int, slope float32) *Replay {
 	if units < 1 || !(slope >= 0 && slope <= 1) {
 		panic(fmt.Sprintf("gan: replay of %d units with slope %v", units, slope))
 	}
-	return &Replay{cells: e.Cells(), units: units, slope: slope}
+	return &Replay{cells: e.Inputs(), units: units, slope: slope}
 }
 
 // Len is the number of snapshots.

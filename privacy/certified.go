@@ -7,16 +7,18 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
 // Critic is a network whose gradient sum over private rows [Session.CertifiedSum] releases. Its one contract is the model of arithmetic of
 // package bounds: what AddSumTo adds for a row depends on that row and the weights that Network shows, and on nothing else.
 type Critic interface {
-	// Network shows the weights. Its inputs are the codes of the schema, one one-hot block a column.
+	// Network shows the weights. Its inputs are the codes of the schema: one one-hot block a column, or one number in [0, 1] for a column that the plan scales.
 	Network() bounds.Network[float32]
 	// AddSumTo adds Σ ∇D(x) over the selected rows (nil: all) of the columns to gradient, in whole steps of factor², and to cells, unless it is nil,
-	// the number of selected rows with each cell active. It must keep nothing of what it sees.
+	// the number of selected rows with each cell active, and of a scaled column the sum of its numbers, which are whole multiples of factor, in steps of factor. It must
+	// keep nothing of what it sees.
 	AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes, rows []int)
 }
 
@@ -25,6 +27,41 @@ type CertifiedPlan struct {
 	Mode            bounds.Mode // not bounds.Ball, which needs clipping
 	Rate            float64     // each unit is in the batch with this probability, independently: 0 < q ≤ 1
 	NoiseMultiplier float64     // z > 0: coordinate k gets noise of standard deviation z·c_k
+	Scaled          []bool      // of each column, whether it enters the critic as one number in [0, 1]; nil for none
+}
+
+// domain is the public domain of the critic's input.
+func (p CertifiedPlan) domain(s *schema.Schema) (*bounds.Input, error) {
+	if p.Scaled != nil && len(p.Scaled) != len(s.Columns) {
+		return nil, fmt.Errorf("%d columns scaled or not, of %d", len(p.Scaled), len(s.Columns))
+	}
+	var fields []bounds.Field
+	for k, m := range s.Sizes() {
+		if p.Scaled != nil && p.Scaled[k] {
+			fields = append(fields, bounds.Scalar(0, 1))
+		} else {
+			fields = append(fields, bounds.Block(m))
+		}
+	}
+	return bounds.NewInput(fields...)
+}
+
+// inSteps turns the sums of inputs that a critic adds into steps of the factor, of which an active cell is 1/factor.
+func (p CertifiedPlan) inSteps(inputs []int64, s *schema.Schema, factor float64) {
+	if inputs == nil {
+		return
+	}
+	at := 0
+	for k, m := range s.Sizes() {
+		if p.Scaled != nil && p.Scaled[k] {
+			at++
+			continue
+		}
+		for range m {
+			inputs[at] *= int64(1 / factor)
+			at++
+		}
+	}
 }
 
 // Certified is a noisy gradient sum. It is public.
@@ -53,7 +90,7 @@ func (s *Session) CertifiedSum(l label, p CertifiedPlan, critic Critic) (Certifi
 	if p.Mode == bounds.Ball {
 		return fail(fmt.Errorf("mode %v holds for clipped rows only", p.Mode))
 	}
-	in, err := bounds.OneHot(s.schema.Sizes())
+	in, err := p.domain(s.schema)
 	if err != nil {
 		return fail(err)
 	}
@@ -83,9 +120,7 @@ func (s *Session) CertifiedSum(l label, p CertifiedPlan, critic Critic) (Certifi
 		sum.Inputs = make([]int64, cert.Inputs())
 	}
 	critic.AddSumTo(sum.Gradient, sum.Inputs, cert.Factor(), columns, rows)
-	for i := range sum.Inputs {
-		sum.Inputs[i] *= int64(1 / cert.Factor()) // an active cell is the input 1, in steps of the factor
-	}
+	p.inSteps(sum.Inputs, s.schema, cert.Factor())
 	released := make([]int64, cert.Coordinates())
 	cert.EncodeTo(released, sum)
 	vector.AddTo(released, s.src)

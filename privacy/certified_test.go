@@ -10,18 +10,27 @@ import (
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
 // toyCritic has one hidden layer of LeakyReLU units and follows the model of arithmetic of package bounds to the letter.
 type toyCritic struct {
-	sizes  []int // codes of each column
+	sizes  []int  // codes of each column
+	scaled []bool // columns that enter as code/(codes−1), on the factor grid
 	hidden int
 	net    bounds.Network[float32]
 	calls  int
 }
 
+// scaledThird scales the last of the test schema's columns.
+var scaledThird = []bool{false, false, true}
+
 func newToyCritic(sizes []int, hidden int) *toyCritic {
+	return newScaledToy(sizes, make([]bool, len(sizes)), hidden)
+}
+
+func newScaledToy(sizes []int, scaled []bool, hidden int) *toyCritic {
 	u := rand.New(rand.NewPCG(5, 6))
 	draw := func(n int) []float32 {
 		out := make([]float32, n)
@@ -31,10 +40,13 @@ func newToyCritic(sizes []int, hidden int) *toyCritic {
 		return out
 	}
 	cells := 0
-	for _, n := range sizes {
+	for k, n := range sizes {
+		if scaled[k] {
+			n = 1
+		}
 		cells += n
 	}
-	return &toyCritic{sizes: sizes, hidden: hidden, net: bounds.Network[float32]{Slope: .2, Layers: []bounds.Layer[float32]{
+	return &toyCritic{sizes: sizes, scaled: scaled, hidden: hidden, net: bounds.Network[float32]{Slope: .2, Layers: []bounds.Layer[float32]{
 		{Weights: draw(cells * hidden), Bias: draw(hidden)}, {Weights: draw(hidden), Bias: draw(1)},
 	}}}
 }
@@ -58,25 +70,36 @@ func (c *toyCritic) add(gradient, cells []int64, factor float64, columns []table
 	inputs := len(w1.Weights) / h
 	steps := func(x float32) int64 { return int64(math.RoundToEven(float64(x) / factor)) }
 	one := int64(1 / factor)
+	// at is the input that column k of the row moves, how far in steps of factor, and the column's number of inputs.
+	at := func(k, offset int) (input int, x int64, width int) {
+		code := int(columns[k].At(row))
+		if c.scaled[k] {
+			return offset, int64(math.Round(float64(one) * float64(code) / float64(c.sizes[k]-1))), 1
+		}
+		return offset + code, one, c.sizes[k]
+	}
 	for j := range h {
 		s := w1.Bias[j]
 		offset := 0
-		for k, n := range c.sizes {
-			s += w1.Weights[(offset+int(columns[k].At(row)))*h+j]
-			offset += n
+		for k := range c.sizes {
+			input, x, width := at(k, offset)
+			s += float32(float64(x)*factor) * w1.Weights[input*h+j]
+			offset += width
 		}
 		x, d := s, w2.Weights[j]
 		if s <= 0 {
 			x, d = s*c.net.Slope, d*c.net.Slope
 		}
 		offset = 0
-		for k, n := range c.sizes {
-			cell := offset + int(columns[k].At(row))
-			gradient[cell*h+j] += one * steps(d)
-			if cells != nil && j == 0 {
-				cells[cell]++
+		for k := range c.sizes {
+			input, x, width := at(k, offset)
+			gradient[input*h+j] += x * steps(d)
+			if cells != nil && j == 0 && c.scaled[k] {
+				cells[input] += x
+			} else if cells != nil && j == 0 {
+				cells[input]++
 			}
-			offset += n
+			offset += width
 		}
 		gradient[inputs*h+j] += one * steps(d)
 		gradient[inputs*h+h+j] += steps(x) * one
@@ -94,9 +117,19 @@ func certifiedPlan(mode bounds.Mode, rate, z float64, n int) (CertifiedPlan, acc
 func TestCertifiedSumNoise(t *testing.T) {
 	const n, z = 60, 1.5
 	tab := testTable(t, testSchema("", 0), someRows(500), nil)
+	for _, scaled := range [][]bool{nil, scaledThird} {
+		certifiedNoise(t, tab, scaled, n, z)
+	}
+}
+
+func certifiedNoise(t *testing.T, tab *table.Table, scaled []bool, n int, z float64) {
 	critic := newToyCritic(tab.Schema().Sizes(), 6)
+	if scaled != nil {
+		critic = newScaledToy(critic.sizes, scaled, 6)
+	}
 	for _, mode := range []bounds.Mode{bounds.Blocks, bounds.Box, bounds.Thesis, bounds.Residual} {
 		p, composition := certifiedPlan(mode, 1, z, n)
+		p.Scaled = scaled
 		s := open(t, tab, composition)
 		var draws []float64
 		for range n {
@@ -134,8 +167,18 @@ func encoded(c *bounds.Certificate, critic *toyCritic, tab *table.Table) []int64
 		sum.Inputs = make([]int64, c.Inputs())
 	}
 	critic.AddSumTo(sum.Gradient, sum.Inputs, c.Factor(), cols, nil)
-	for i := range sum.Inputs {
-		sum.Inputs[i] *= int64(1 / c.Factor())
+	inputs := 0
+	for k, n := range critic.sizes {
+		if critic.scaled[k] { // is in steps of the factor already
+			inputs++
+			continue
+		}
+		for range n {
+			if sum.Inputs != nil {
+				sum.Inputs[inputs] *= int64(1 / c.Factor())
+			}
+			inputs++
+		}
 	}
 	out := make([]int64, c.Coordinates())
 	c.EncodeTo(out, sum)
@@ -147,8 +190,14 @@ func encoded(c *bounds.Certificate, critic *toyCritic, tab *table.Table) []int64
 func TestCertifiedSumSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(7, 8))
 	sch := testSchema("", 0)
-	critic := newToyCritic(sch.Sizes(), 6)
-	in, err := bounds.OneHot(sch.Sizes())
+	for _, scaled := range [][]bool{make([]bool, 3), scaledThird} {
+		certifiedSensitivity(t, u, sch, scaled)
+	}
+}
+
+func certifiedSensitivity(t *testing.T, u *rand.Rand, sch *schema.Schema, scaled []bool) {
+	critic := newScaledToy(sch.Sizes(), scaled, 6)
+	in, err := CertifiedPlan{Scaled: scaled}.domain(sch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,6 +290,14 @@ func TestCertifiedSumRefuses(t *testing.T) {
 		},
 		"rate NaN": func() error {
 			_, err := s.CertifiedSum("g", CertifiedPlan{Rate: math.NaN(), NoiseMultiplier: 2}, critic)
+			return err
+		},
+		"scaled or not, of other columns": func() error {
+			_, err := s.CertifiedSum("g", CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Scaled: []bool{true}}, critic)
+			return err
+		},
+		"scaled, but the critic is not": func() error {
+			_, err := s.CertifiedSum("g", CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Scaled: scaledThird}, critic)
 			return err
 		},
 		"no noise": func() error { _, err := s.CertifiedSum("g", CertifiedPlan{Rate: 1}, critic); return err },

@@ -1,0 +1,196 @@
+package gan
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// scaledEncoder scales columns 1 and 3 of testSizes.
+func scaledEncoder(t testing.TB) *Encoder {
+	t.Helper()
+	e, err := testEncoder(t, 3, 2, 5, 4, 1).Scaled([]bool{false, true, false, true, false})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestScaledEncoder(t *testing.T) {
+	e := scaledEncoder(t)
+	if e.Inputs() != 11 || e.Cells() != 15 {
+		t.Errorf("%d inputs, %d cells", e.Inputs(), e.Cells())
+	}
+	for code, want := range []float64{0, 1. / 3, 2. / 3, 1} {
+		if got := float64(e.Value(3, code)); math.Abs(got-want) > valueStep/2 || math.Mod(got, valueStep) != 0 {
+			t.Errorf("code %d is %v", code, got)
+		}
+	}
+	if _, err := testEncoder(t, 3, 1).Scaled([]bool{false, true}); err == nil {
+		t.Error("a column of one code is scaled")
+	}
+	// FoldTo and UnfoldTo are transposes: ⟨y, Fx⟩ = ⟨Fᵀy, x⟩.
+	u := testRand(41)
+	x, y := kernels.Dense(4, 15, normals(u, 60, 1)), kernels.Dense(4, 11, normals(u, 44, 1))
+	fx, fy := kernels.New(4, 11), kernels.New(4, 15)
+	e.FoldTo(fx, x)
+	e.UnfoldTo(fy, y)
+	a, b := 0., 0.
+	for i, v := range fx.Data {
+		a += float64(v) * float64(y.Data[i])
+	}
+	for i, v := range fy.Data {
+		b += float64(v) * float64(x.Data[i])
+	}
+	if math.Abs(a-b) > 1e-5 {
+		t.Errorf("products %v and %v", a, b)
+	}
+	mean, variance := make([]float64, 15), make([]float64, 15)
+	for i := range mean {
+		mean[i], variance[i] = float64(x.Row(0)[i]), 2
+	}
+	variance[3] = math.Inf(1) // code 0 of column 1, which counts for nothing
+	means, variances := e.FoldMean(mean, variance)
+	for i, m := range means {
+		if math.Abs(m-float64(fx.Row(0)[i])) > 1e-5 {
+			t.Errorf("mean of input %d is %v, want %v", i, m, fx.Row(0)[i])
+		}
+	}
+	if variances[0] != 2 || variances[3] != 2 || math.Abs(variances[9]-2*(14./9)) > 1e-3 {
+		t.Errorf("variances %v", variances)
+	}
+}
+
+// TestScaledSum compares the exact sum with the gradient at dense rows, and what split batches add up to.
+func TestScaledSum(t *testing.T) {
+	e, u := scaledEncoder(t), testRand(42)
+	c, err := NewCritic(e, CriticOptions{Hidden: []int{6, 4}, Slope: .2}, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n, factor = 300, 0x1p-16
+	codes, columns := make([][]uint16, 5), make([]table.Codes, 5)
+	for k, m := range e.Sizes() {
+		codes[k], columns[k].U8 = make([]uint16, n), make([]uint8, n)
+		for i := range n {
+			codes[k][i] = uint16(u.IntN(m))
+			columns[k].U8[i] = uint8(codes[k][i])
+		}
+	}
+	x, in := kernels.New(n, e.Cells()), kernels.New(n, e.Inputs())
+	e.OneHotTo(x, codes, 0)
+	e.FoldTo(in, x)
+	want, mean := c.NewTutor(n).Gradient(in)
+	sum, inputs := make([]int64, len(c.Parameters())), make([]int64, e.Inputs())
+	c.AddSumTo(sum, inputs, factor, columns, nil)
+	for k, s := range sum {
+		if got := float64(s) * factor * factor / n; math.Abs(got-float64(want[k])) > 1e-4 {
+			t.Errorf("coordinate %d: %v, want %v", k, got, want[k])
+		}
+	}
+	for i, s := range inputs {
+		exact, step := 0., 1.
+		if i == 3 || i == 9 {
+			step = factor
+		}
+		for row := range n {
+			exact += float64(in.Row(row)[i])
+		}
+		if got := float64(s) * step; got != exact {
+			t.Errorf("input %d sums to %v, want %v", i, got, exact)
+		}
+	}
+	scores, score := make([]float32, n), 0.
+	c.ScoresTo(scores, columns, nil)
+	for _, s := range scores {
+		score += float64(s) / n
+	}
+	if math.Abs(score-mean) > 1e-4 {
+		t.Errorf("mean score %v, of dense rows %v", score, mean)
+	}
+	var even, odd []int
+	for i := range n {
+		if i%2 == 0 {
+			even = append(even, i)
+		} else {
+			odd = append(odd, i)
+		}
+	}
+	parts, partInputs := make([]int64, len(sum)), make([]int64, len(inputs))
+	c.AddSumTo(parts, partInputs, factor, columns, odd)
+	c.AddSumTo(parts, partInputs, factor, columns, even)
+	for k := range sum {
+		if parts[k] != sum[k] {
+			t.Fatalf("coordinate %d: split batches sum to %d, whole to %d", k, parts[k], sum[k])
+		}
+	}
+	for name, f := range map[string]func(){
+		"coarse factor": func() { c.AddSumTo(sum, nil, 0x1p-8, columns, nil) },
+		"clipping":      func() { c.AddClippedSumTo(sum, factor, nil, columns, nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+// TestScaledCriticIsEncoded: a critic on scaled columns is written and read again.
+func TestScaledCriticIsEncoded(t *testing.T) {
+	c, err := NewCritic(scaledEncoder(t), CriticOptions{Hidden: []int{3}}, testRand(43))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := c.MarshalBinary()
+	got, err := DecodeCritic(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := got.MarshalBinary(); !bytes.Equal(again, data) || got.Encoder().Inputs() != 11 {
+		t.Errorf("%d inputs; other bytes", got.Encoder().Inputs())
+	}
+	for n := range data {
+		if _, err := DecodeCritic(data[:n]); err == nil {
+			t.Fatalf("cut at %d: accepted", n)
+		}
+	}
+}
+
+// TestFoldedReplayGradient compares with the definition on folded rows, and its differences with respect to cells.
+func TestFoldedReplayGradient(t *testing.T) {
+	e, u := scaledEncoder(t), testRand(44)
+	const batch = 8
+	r := NewFoldedReplay(deepSnapshot(t, e, 1, false, 6).Critic)
+	for k := range uint64(2) {
+		if err := r.Add(deepSnapshot(t, e, 2+k, k > 0, 6)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := e.Cells() * 2
+	tables := Tables{Target: 1, Means: normals(u, n, .2), SDs: make([]float32, n), Weight: .5}
+	fill(tables.SDs, .7)
+	if err := r.SetTables(e, tables); err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 5}, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, dst, picks, scratch := g.NewPass(batch, Head{}).Forward(u), kernels.New(batch, e.Cells()), []int{1, 0}, kernels.New(batch, e.Cells())
+	slow := func() float64 {
+		in := kernels.New(batch, e.Inputs())
+		e.FoldTo(in, x)
+		return r.slow(in, picks) + r.tables.addTo(scratch, x)
+	}
+	if got, want := r.GradientTo(dst, x, picks), slow(); math.Abs(got-want) > 1e-5*math.Abs(want) {
+		t.Errorf("loss %v, by the definition %v", got, want)
+	}
+	differences(t, "folded replay", x.Data, append([]float32(nil), dst.Data...), 1e-3, .01, slow)
+}
