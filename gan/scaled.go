@@ -31,6 +31,9 @@ func (e *Encoder) Scaled(scaled []bool) (*Encoder, error) {
 // Inputs is the number of inputs of a critic: Cells, but one for each scaled column.
 func (e *Encoder) Inputs() int { return e.inputs[len(e.inputs)-1] }
 
+// ScaledColumns says of each column whether critics see it as one number; nil if they see none so.
+func (e *Encoder) ScaledColumns() []bool { return append([]bool(nil), e.scaled...) }
+
 // isScaled reports whether critics see column k as one number.
 func (e *Encoder) isScaled(k int) bool { return e.scaled != nil && e.scaled[k] }
 
@@ -95,32 +98,39 @@ func (e *Encoder) checkFold(inputs, cells kernels.Matrix) {
 	}
 }
 
-// FoldedReplay is a [DeepReplay] on the rows of an encoder with scaled columns: its snapshots are of critics, and see the inputs; its tables see the cells.
+// Compared is a [Replay] or a [DeepReplay].
+type Compared interface {
+	Len() int
+	GradientTo(dst, x kernels.Matrix, picks []int) float64
+}
+
+// FoldedReplay is a replay on the rows of an encoder with scaled columns: its snapshots are of critics, and see the inputs; its tables see the cells. It is for one
+// goroutine at a time.
 type FoldedReplay struct {
-	*DeepReplay
-	encoder *Encoder
-	tables  *tables
-	x, d    kernels.Matrix
+	Compared // without tables
+	encoder  *Encoder
+	tables   *tables
+	x, d     kernels.Matrix
 }
 
-// NewFoldedReplay returns an empty memory for critics of the shape, slope and encoder of c.
-func NewFoldedReplay(c *Critic) *FoldedReplay {
-	return &FoldedReplay{DeepReplay: NewDeepReplay(c), encoder: c.encoder}
+// NewFoldedReplay shows rows of e to r.
+func NewFoldedReplay(e *Encoder, r Compared) *FoldedReplay {
+	return &FoldedReplay{Compared: r, encoder: e}
 }
 
-// SetTables is [DeepReplay.SetTables].
+// SetTables is [Replay.SetTables].
 func (r *FoldedReplay) SetTables(e *Encoder, t Tables) (err error) {
 	r.tables, err = newTables(e, r.encoder.Cells(), t)
 	return err
 }
 
-// GradientTo is [DeepReplay.GradientTo] for rows of cells.
+// GradientTo is [Replay.GradientTo] for rows of cells.
 func (r *FoldedReplay) GradientTo(dst, x kernels.Matrix, picks []int) float64 {
 	if r.x.Rows != x.Rows {
 		r.x, r.d = kernels.New(x.Rows, r.encoder.Inputs()), kernels.New(x.Rows, r.encoder.Inputs())
 	}
 	r.encoder.FoldTo(r.x, x)
-	loss := r.DeepReplay.GradientTo(r.d, r.x, picks)
+	loss := r.Compared.GradientTo(r.d, r.x, picks)
 	r.encoder.UnfoldTo(dst, r.d)
 	if r.tables != nil {
 		loss += r.tables.addTo(dst, x)

@@ -167,9 +167,10 @@ func TestScaledCriticIsEncoded(t *testing.T) {
 func TestFoldedReplayGradient(t *testing.T) {
 	e, u := scaledEncoder(t), testRand(44)
 	const batch = 8
-	r := NewFoldedReplay(deepSnapshot(t, e, 1, false, 6).Critic)
+	deep := NewDeepReplay(deepSnapshot(t, e, 1, false, 6).Critic)
+	r := NewFoldedReplay(e, deep)
 	for k := range uint64(2) {
-		if err := r.Add(deepSnapshot(t, e, 2+k, k > 0, 6)); err != nil {
+		if err := deep.Add(deepSnapshot(t, e, 2+k, k > 0, 6)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -187,7 +188,7 @@ func TestFoldedReplayGradient(t *testing.T) {
 	slow := func() float64 {
 		in := kernels.New(batch, e.Inputs())
 		e.FoldTo(in, x)
-		return r.slow(in, picks) + r.tables.addTo(scratch, x)
+		return deep.slow(in, picks) + r.tables.addTo(scratch, x)
 	}
 	if got, want := r.GradientTo(dst, x, picks), slow(); math.Abs(got-want) > 1e-5*math.Abs(want) {
 		t.Errorf("loss %v, by the definition %v", got, want)

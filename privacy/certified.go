@@ -30,8 +30,8 @@ type CertifiedPlan struct {
 	Scaled          []bool      // of each column, whether it enters the critic as one number in [0, 1]; nil for none
 }
 
-// domain is the public domain of the critic's input.
-func (p CertifiedPlan) domain(s *schema.Schema) (*bounds.Input, error) {
+// Domain is the public domain of the critic's input. It returns an error unless Scaled is nil or has one element a column.
+func (p CertifiedPlan) Domain(s *schema.Schema) (*bounds.Input, error) {
 	if p.Scaled != nil && len(p.Scaled) != len(s.Columns) {
 		return nil, fmt.Errorf("%d columns scaled or not, of %d", len(p.Scaled), len(s.Columns))
 	}
@@ -90,7 +90,7 @@ func (s *Session) CertifiedSum(l label, p CertifiedPlan, critic Critic) (Certifi
 	if p.Mode == bounds.Ball {
 		return fail(fmt.Errorf("mode %v holds for clipped rows only", p.Mode))
 	}
-	in, err := p.domain(s.schema)
+	in, err := p.Domain(s.schema)
 	if err != nil {
 		return fail(err)
 	}

@@ -197,7 +197,7 @@ func TestCertifiedSumSensitivity(t *testing.T) {
 
 func certifiedSensitivity(t *testing.T, u *rand.Rand, sch *schema.Schema, scaled []bool) {
 	critic := newScaledToy(sch.Sizes(), scaled, 6)
-	in, err := CertifiedPlan{Scaled: scaled}.domain(sch)
+	in, err := CertifiedPlan{Scaled: scaled}.Domain(sch)
 	if err != nil {
 		t.Fatal(err)
 	}

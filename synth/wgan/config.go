@@ -19,6 +19,7 @@ type Config struct {
 	MarginalShare  float64 `mapstructure:"marginal_share"`  // share for the marginals that the generator starts from; default by preset, with a target larger
 	Hidden         []int   `mapstructure:"hidden"`          // units of each of the critic's hidden layers, of at most 16, as in 64,128; default one, by preset
 	Slope          float64 `mapstructure:"slope"`           // of the critic's LeakyReLU, in [0, 1]; default 0, ReLU
+	Encoder        string  `mapstructure:"encoder"`         // how the critic sees numeric columns without missing cells: one_hot (a cell a bin) or scaled (one number in [0, 1]); default one_hot
 	FreshCritics   bool    `mapstructure:"fresh_critics"`   // measure with a new random critic at each step in place of one that is trained
 	CriticRate     float64 `mapstructure:"critic_rate"`     // Adam's learning rate for the critic; default 0.01
 	Lipschitz      string  `mapstructure:"lipschitz"`       // how the critic is held Lipschitz: penalty (at generated points), spectral, clip or none; default penalty
@@ -62,6 +63,12 @@ func Preset(name string) (Config, error) {
 	return Config{}, fmt.Errorf("wgan: the preset must be %s, %s, %s or %s: %w", Auto, Small, Medium, Large, synth.ErrConfig)
 }
 
+// Encoders of numeric columns.
+const (
+	oneHot = "one_hot"
+	scaled = "scaled"
+)
+
 // Heads of the generator.
 const (
 	straightThrough = "straight_through"
@@ -89,7 +96,7 @@ func (c Config) filled(preset string) Config {
 		p.MarginalShare = targetShare[preset]
 	}
 	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit, p.Radius = 1, .01, .01, "penalty", 1, 1, 1
-	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots, p.Head, p.Temperature = .001, 20, 1024, 4, straightThrough, .5
+	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots, p.Head, p.Temperature, p.Encoder = .001, 20, 1024, 4, straightThrough, .5, oneHot
 	from, to := reflect.ValueOf(p), reflect.ValueOf(&c).Elem()
 	for i := range to.NumField() {
 		if to.Field(i).IsZero() {
@@ -157,6 +164,10 @@ func (c Config) check() error {
 		return fmt.Errorf("wgan: lipschitz must be penalty, spectral, clip or none: %w", synth.ErrConfig)
 	case c.Head != straightThrough && c.Head != gumbel:
 		return fmt.Errorf("wgan: head must be %s or %s: %w", straightThrough, gumbel, synth.ErrConfig)
+	case c.Encoder != oneHot && c.Encoder != scaled:
+		return fmt.Errorf("wgan: encoder must be %s or %s: %w", oneHot, scaled, synth.ErrConfig)
+	case c.Encoder == scaled && c.Mode == Ball:
+		return fmt.Errorf("wgan: encoder %s cannot be used with mode ball: %w", scaled, synth.ErrConfig)
 	case c.SizePenalty > 0 && c.Mode != Residual && c.Mode != Blocks:
 		return fmt.Errorf("wgan: a size penalty needs mode residual or blocks: %w", synth.ErrConfig)
 	case c.SizePenalty > 0 && len(c.Hidden) > 1:

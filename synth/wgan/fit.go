@@ -41,19 +41,22 @@ type training struct {
 	generator *gan.Generator
 	critic    *gan.Critic
 	replay    replay
+	flat      *gan.Replay     // behind replay: one hidden layer
+	deep      *gan.DeepReplay // behind replay: several
 	pass      *gan.Pass
 	tutor     *gan.Tutor
 	fake      *gan.Pass
 	judge     *gan.Tutor // without replay: the critic's score of the generator's batch
 	mixed     kernels.Matrix
 	down      kernels.Matrix
+	folded    kernels.Matrix // generated rows as the critic sees them, with scaled columns
 	adamG     *kernels.Adam
 	average   []float32 // moving average of the generator's parameters: what is released
 	adamC     *kernels.Adam
 	size      float64 // of the last certificate
 }
 
-// replay is a [gan.Replay] or, for critics with several hidden layers, a [gan.DeepReplay].
+// replay is a [gan.Replay] or, for critics with several hidden layers, a [gan.DeepReplay]; with scaled columns in a [gan.FoldedReplay].
 type replay interface {
 	Len() int
 	SetTables(*gan.Encoder, gan.Tables) error
@@ -157,8 +160,14 @@ func (p *plan) start(b *purse) (*training, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &training{plan: p, encoder: e, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
-	if t.input, err = bounds.OneHot(p.schema.Sizes()); err != nil {
+	t := &training{plan: p, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+	t.encoder = e
+	if p.scaled != nil {
+		if t.encoder, err = e.Scaled(p.scaled); err != nil {
+			return nil, err
+		}
+	}
+	if t.input, err = p.sum().Domain(p.schema); err != nil {
 		return nil, err
 	}
 	if err := b.rows(t); err != nil {
@@ -174,11 +183,7 @@ func (p *plan) start(b *purse) (*training, error) {
 	if t.critic, err = t.newCritic(); err != nil {
 		return nil, err
 	}
-	if len(c.Hidden) == 1 {
-		t.replay = gan.NewReplay(e, c.Hidden[0], float32(c.Slope))
-	} else {
-		t.replay = gan.NewDeepReplay(t.critic)
-	}
+	t.newReplay()
 	if t.tables() > 0 {
 		if err := t.warm(b.state.Tables); err != nil {
 			return nil, err
@@ -188,7 +193,7 @@ func (p *plan) start(b *purse) (*training, error) {
 	t.down = kernels.New(c.Batch, e.Cells())
 	const fakes = 4096
 	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})
-	t.mixed = kernels.New(fakes, e.Cells())
+	t.mixed = kernels.New(fakes, t.encoder.Inputs())
 	t.average = slices.Clone(t.generator.Parameters())
 	if err := t.restore(b.state); err != nil {
 		return nil, err
@@ -210,7 +215,7 @@ func (t *training) newCritic() (*gan.Critic, error) {
 // score of the critic, at the given learning rate. It is post-processing.
 func (t *training) generatorStep(rate float64) {
 	if t.cfg.NoReplay {
-		t.judge.InputTo(t.down, t.pass.Forward(t.u))
+		t.judgeTo(t.down, t.pass.Forward(t.u))
 		for i := range t.down.Data {
 			t.down.Data[i] *= -1
 		}

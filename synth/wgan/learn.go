@@ -42,7 +42,7 @@ func (t *training) learn(r privacy.Certified) error {
 		copy(t.critic.Parameters(), fresh.Parameters())
 		return nil
 	}
-	x := t.fake.Forward(t.u)
+	x := t.seen(&t.folded, t.fake.Forward(t.u))
 	got, _ := t.tutor.Gradient(x)
 	if c.Lipschitz == "penalty" {
 		gan.MixTo(t.mixed, x, t.u)
@@ -110,9 +110,8 @@ func (t *training) remember(cert *bounds.Certificate, gradient, inputs []float64
 			sdInputs[k] = t.deviation(c*zPerRow, inputs[k], 0)
 		}
 	}
-	deep, ok := t.replay.(*gan.DeepReplay)
-	if ok {
-		return deep.Add(gan.DeepSnapshot{Critic: t.critic, Means: means, SDs: sds, Predict: predict, MeanInputs: meanInputs, SDInputs: sdInputs})
+	if t.deep != nil {
+		return t.deep.Add(gan.DeepSnapshot{Critic: t.critic, Means: means, SDs: sds, Predict: predict, MeanInputs: meanInputs, SDInputs: sdInputs})
 	}
 	out, _ := t.critic.Layer(1)
 	s := gan.Snapshot{Slope: t.critic.Slope(), Weights: w, Bias: b, Output: out, PredictWeights: predict, PredictOut: predictOut, MeanInputs: meanInputs, SDInputs: sdInputs}
@@ -121,7 +120,7 @@ func (t *training) remember(cert *bounds.Certificate, gradient, inputs []float64
 	}
 	s.MeanWeights, s.MeanBias, s.MeanOut = cut(means)
 	s.SDWeights, s.SDBias, s.SDOut = cut(sds)
-	return t.replay.(*gan.Replay).Add(s)
+	return t.flat.Add(s)
 }
 
 // deviation is the standard deviation of a mean: that of its noise, of the noisy number of rows it was divided by, and of the grid that the gate rounds

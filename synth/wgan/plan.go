@@ -23,6 +23,7 @@ type plan struct {
 	total  float64 // σ of the number of rows
 	table  float64 // σ of a cell of a marginal
 	z      float64 // noise multiplier of a gradient sum
+	scaled []bool  // of each column, whether the critic sees it as one number; nil if none is
 }
 
 // maxTarget is the largest number of codes of a target.
@@ -39,7 +40,7 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	if cells := cellCount(s); weights(cells, f.cfg.Hidden) > 1<<24 {
 		return nil, fmt.Errorf("wgan: %d cells are too many for a critic of %d units; coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
 	}
-	p := &plan{given: f.given, cfg: f.cfg, auto: f.auto() && f.cfg.Rate == 1, schema: s, nb: nb, target: -1}
+	p := &plan{given: f.given, cfg: f.cfg, auto: f.auto() && f.cfg.Rate == 1, schema: s, nb: nb, target: -1, scaled: scaledColumns(s, f.cfg)}
 	if name := f.cfg.Target; name != "" {
 		if p.target = s.Index(name); p.target < 0 {
 			return nil, fmt.Errorf("wgan: target: the schema has no column %q: %w", name, synth.ErrConfig)
@@ -124,7 +125,7 @@ func (p *plan) columns(i int) []int {
 }
 
 func (p *plan) sum() privacy.CertifiedPlan {
-	return privacy.CertifiedPlan{Mode: p.cfg.Mode.bounds(), Rate: p.cfg.Rate, NoiseMultiplier: p.z}
+	return privacy.CertifiedPlan{Mode: p.cfg.Mode.bounds(), Rate: p.cfg.Rate, NoiseMultiplier: p.z, Scaled: p.scaled}
 }
 
 // clipped is the plan of a gradient sum in mode Ball.

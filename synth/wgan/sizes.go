@@ -26,15 +26,15 @@ func StepSizes(checkpoint []byte, s *schema.Schema, nb privacy.Neighbours) ([]Si
 	if err := gob.NewDecoder(bytes.NewReader(checkpoint)).Decode(&st); err != nil {
 		return nil, fmt.Errorf("wgan: it does not decode: %w", synth.ErrCheckpoint)
 	}
-	in, err := bounds.OneHot(s.Sizes())
-	if err != nil {
-		return nil, err
-	}
 	var out []Sizes
 	for _, r := range st.Releases {
 		c, err := gan.DecodeCritic(r.Critic)
 		if err != nil {
 			return nil, fmt.Errorf("wgan: %w: %w", err, synth.ErrCheckpoint)
+		}
+		in, err := privacy.CertifiedPlan{Scaled: c.Encoder().ScaledColumns()}.Domain(s)
+		if err != nil {
+			return nil, err
 		}
 		sizes, err := sizesOf(c, in, nb)
 		if err != nil {

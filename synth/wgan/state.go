@@ -6,6 +6,7 @@ import (
 	"encoding/gob"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
@@ -145,7 +146,7 @@ func (t *training) restore(st *state) error {
 
 // fits reports whether a decoded critic has the shape of the plan's.
 func (t *training) fits(c *gan.Critic) bool {
-	if c.Layers() != len(t.cfg.Hidden)+1 || c.Encoder().Cells() != t.encoder.Cells() || c.Slope() != float32(t.cfg.Slope) {
+	if c.Layers() != len(t.cfg.Hidden)+1 || c.Encoder().Cells() != t.encoder.Cells() || !slices.Equal(c.Encoder().ScaledColumns(), t.encoder.ScaledColumns()) || c.Slope() != float32(t.cfg.Slope) {
 		return false
 	}
 	for l, units := range t.cfg.Hidden {

@@ -33,6 +33,7 @@ func (t *training) warm(tables [][]int64) error {
 	}
 	normalise(prior)
 	t.measureInputs(joint)
+	t.foldInputs()
 	given := make([][]float64, codes)
 	for y := range given {
 		for k, m := range t.schema.Sizes() {

@@ -29,7 +29,7 @@ func TestConfig(t *testing.T) {
 		"negative steps": {Steps: -1}, "rate over 1": {Rate: 1.5}, "NaN rate": {Rate: math.NaN()}, "odd batch": {Batch: 33},
 		"unknown mode": {Mode: 9}, "shares": {TotalShare: .4, MarginalShare: .6}, "negative slope": {Slope: -1},
 		"unknown head": {Head: "softmax"}, "temperature": {Temperature: 1e-3},
-		"no layers": {Hidden: []int{}}, "a layer of 0": {Hidden: []int{8, 0}}, "a wide layer": {Hidden: []int{8, 5000}}, "17 layers": {Hidden: make([]int, 17)}, "size penalty of two layers": {Hidden: []int{8, 8}, SizePenalty: 1},
+		"no layers": {Hidden: []int{}}, "a layer of 0": {Hidden: []int{8, 0}}, "a wide layer": {Hidden: []int{8, 5000}}, "unknown encoder": {Encoder: "binary"}, "scaled rows are not clipped": {Encoder: "scaled", Mode: Ball}, "17 layers": {Hidden: make([]int, 17)}, "size penalty of two layers": {Hidden: []int{8, 8}, SizePenalty: 1},
 	} {
 		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
