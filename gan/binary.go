@@ -11,14 +11,14 @@ import (
 var ErrFormat = errors.New("not an encoded network")
 
 // An encoded network is little-endian: four letters that say which, the version (uint32), the number of columns and the codes of each
-// (uint32, with the highest bit set for a scaled one), the shape (uint32s: latent and hidden units of a generator; slope as float32 bits, number of hidden layers and units of each
+// (uint32, with bit 30 set for a scaled one), the shape (uint32s: latent and hidden units of a generator; slope as float32 bits, number of hidden layers and units of each
 // of a critic), and the parameters (float32) in the order of Parameters.
 const (
 	generatorTag = "dgen"
 	criticTag    = "dcri"
 	version      = 1
 	maxColumns   = 1 << 16
-	scaledBit    = 1 << 31 // of a column's number of codes
+	scaledBit    = 1 << 30 // of a column's number of codes
 )
 
 // MarshalBinary encodes the generator. The error is always nil.

@@ -49,47 +49,53 @@ func (e *Encoder) Value(k, code int) float32 {
 // FoldTo sets dst, rows × Inputs, to what a critic sees of x, rows × Cells, relaxed or hard.
 func (e *Encoder) FoldTo(dst, x kernels.Matrix) {
 	e.checkFold(dst, x)
-	e.fold(func(from, to int, v float32) {
-		for i := range x.Rows {
-			dst.Row(i)[to] += v * x.Row(i)[from]
+	input, value := e.folding()
+	clear(dst.Data)
+	for i := range x.Rows {
+		to := dst.Row(i)
+		for cell, v := range x.Row(i) {
+			to[input[cell]] += value[cell] * v
 		}
-	}, dst)
+	}
 }
 
 // UnfoldTo is the transpose of FoldTo: from the gradient of a loss with respect to the inputs, d, it sets dst to that with respect to the cells.
 func (e *Encoder) UnfoldTo(dst, d kernels.Matrix) {
 	e.checkFold(d, dst)
-	e.fold(func(to, from int, v float32) {
-		for i := range d.Rows {
-			dst.Row(i)[to] += v * d.Row(i)[from]
+	input, value := e.folding()
+	for i := range d.Rows {
+		from, to := d.Row(i), dst.Row(i)
+		for cell := range to {
+			to[cell] = value[cell] * from[input[cell]]
 		}
-	}, dst)
+	}
 }
 
-// FoldMean is FoldTo for the mean of a row, and variances for independent errors of it; both are rows of Cells.
+// FoldMean is FoldTo for the mean of a row, and for the variances of independent errors of it; both are rows of Cells.
 func (e *Encoder) FoldMean(mean, variance []float64) (means, variances []float64) {
 	means, variances = make([]float64, e.Inputs()), make([]float64, e.Inputs())
-	e.fold(func(cell, input int, v float32) {
+	input, value := e.folding()
+	for cell, v := range value {
 		if v != 0 { // an error of +Inf at 0 is none
-			means[input] += float64(v) * mean[cell]
-			variances[input] += float64(v) * float64(v) * variance[cell]
+			means[input[cell]] += float64(v) * mean[cell]
+			variances[input[cell]] += float64(v) * float64(v) * variance[cell]
 		}
-	}, kernels.Matrix{})
+	}
 	return means, variances
 }
 
-// fold clears dst and calls add for every cell with its input and what the input is where the cell is 1.
-func (e *Encoder) fold(add func(cell, input int, v float32), dst kernels.Matrix) {
-	clear(dst.Data)
+// folding gives for every cell its input, and what the input is where the cell is 1.
+func (e *Encoder) folding() (input []int, value []float32) {
 	for k := range e.Columns() {
 		for c := range e.offsets[k+1] - e.offsets[k] {
 			if e.isScaled(k) {
-				add(e.offsets[k]+c, e.inputs[k], e.Value(k, c))
+				input, value = append(input, e.inputs[k]), append(value, e.Value(k, c))
 			} else {
-				add(e.offsets[k]+c, e.inputs[k]+c, 1)
+				input, value = append(input, e.inputs[k]+c), append(value, 1)
 			}
 		}
 	}
+	return input, value
 }
 
 func (e *Encoder) checkFold(inputs, cells kernels.Matrix) {
