@@ -89,3 +89,48 @@ func TestBlocksAreTenTimesBelowThesis(t *testing.T) {
 		}
 	}
 }
+
+// TestDepth prints what further hidden layers cost on the shape of the adult table, for random critics, and what it saves that the critic sees six columns of 16 bins as one
+// number each; the modes stay in order.
+func TestDepth(t *testing.T) {
+	shape := []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
+	one, fields, some := make([]bool, len(shape)), []bounds.Field(nil), []bounds.Field(nil)
+	for k, m := range shape {
+		fields, some = append(fields, bounds.Block(m)), append(some, bounds.Block(m))
+		if one[k] = m == 16 && k != 3; one[k] {
+			some[k] = bounds.Scalar(0, 1)
+		}
+	}
+	e, err := gan.NewEncoderOf(shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folded, err := e.Scaled(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		encoder *gan.Encoder
+		fields  []bounds.Field
+	}{{"one-hot", e, fields}, {"scaled", folded, some}} {
+		in, err := bounds.NewInput(c.fields...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, hidden := range [][]int{{64}, {64, 64}, {64, 128}, {64, 64, 64}} {
+			critic, err := gan.NewCritic(c.encoder, gan.CriticOptions{Hidden: hidden}, rand.New(rand.NewPCG(1, 2)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := sizesOf(critic, in, privacy.Neighbours{Adjacency: accountant.AddRemove})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s, %v: thesis %.3g, box %.3g, blocks %.3g, residual %.3g", c.name, hidden, x.Thesis, x.Box, x.Blocks, x.Residual)
+			if !x.Ordered() {
+				t.Errorf("%s, %v: %+v", c.name, hidden, x)
+			}
+		}
+	}
+}
