@@ -23,7 +23,9 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 			return Gate(name, s, adj, b, Balanced)
 		}
 	}
-	vote := func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) { return Gate("vote", s, adj, b, Rare) }
+	vote := func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
+		return Gate("vote", s, adj, b, Rare)
+	}
 	wide := accountant.Budget{Epsilon: 8, Delta: 1e-9}
 	for _, tt := range []struct {
 		name    string
