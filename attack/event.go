@@ -66,10 +66,6 @@ func (d direction) steps() (out []float64) {
 	if len(values) > few {
 		return nil
 	}
-	for _, v := range distinct(d.out) {
-		values = append(values, v+d.shift)
-	}
-	values = distinct(values)
 	for i := range len(values) - 1 {
 		out = append(out, values[i]/2+values[i+1]/2)
 	}

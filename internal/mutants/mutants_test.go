@@ -85,7 +85,7 @@ var mutants = []mutant{
 	{"Distance has the sensitivity of one marginal", "privacy/distance.go", "float64(marginals)*nb.deltaOne()", "nb.deltaOne()+0*float64(marginals)", "./privacy TestDistanceSensitivity"},
 	{"a round is not charged", "privacy/threshold.go", "s.charge(l, s.nb.ThresholdEvent(epsilon))", "error(nil)", "./privacy TestThresholdIsChargedOnce"},
 	{"a round goes on after a yes", "privacy/threshold.go", "case t.spent:", "case false:", "./privacy TestThresholdIsChargedOnce"},
-	{"a threshold without noise", "privacy/threshold.go", "secret := level + once.Sample(s.src)", "secret := level + 0*once.Sample(s.src)", "./privacy TestKilledProcesses"},
+	{"a threshold without noise", "privacy/threshold.go", "secret := level + once.Sample(s.src)", "secret := level + 0*once.Sample(s.src)", "./privacy TestThresholdFollowsItsLaw"},
 	{"a fresh threshold for each question", "privacy/threshold.go", "secret: func() int64 { return secret }", "secret: func() int64 { return level + once.Sample(s.src) + 0*secret }", "./privacy TestThresholdIsDrawnOnce"},
 	{"halved noise on questions", "privacy/threshold.go", "noise.NewDiscreteLaplace(up(4*delta, epsilon))", "noise.NewDiscreteLaplace(up(2*delta, epsilon))", "./privacy TestThresholdFollowsItsLaw"},
 	{"rounds assume single rows", "privacy/threshold.go", "delta := s.nb.k() * (1 << estimateBits)", "delta := float64(1 << estimateBits)", "./privacy TestThresholdFollowsItsLaw"},
