@@ -348,6 +348,7 @@ func child(t *testing.T, path string, o Options) {
 	for err == nil && s.Left(s.nb.TotalEvent(5)) > 0 {
 		if _, err = s.Total("total", 5); err == nil {
 			fmt.Println("result")
+			time.Sleep(3 * time.Millisecond) // so that whoever kills is not always late
 		}
 	}
 	if err == nil {
