@@ -203,7 +203,7 @@ func TestContradictionIsReported(t *testing.T) {
 	}
 }
 
-// TestTargetKeepsARareClass: 5 000 rows of which 2 % are positive, ε = 1: the mean rate of three runs stays near, false alarms 1e-8.
+// TestTargetKeepsARareClass: 5 000 rows of which 2 % are positive, ε = 1: the mean rate of 24 runs is within .0055, false alarms 1e-7.
 func TestTargetKeepsARareClass(t *testing.T) {
 	s := synthtest.Schema(6)
 	base := synthtest.Table(t, s, 5000)
@@ -223,12 +223,12 @@ func TestTargetKeepsARareClass(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, rate := fitter(t, Config{Target: "column 5"}), 0.0
-	for seed := range uint64(3) {
+	for seed := range uint64(24) {
 		counts := make([]int64, 2)
 		synthtest.Sample(t, synthtest.Fit(t, f, tab, one), 5000, seed).CountTo(counts, []int{5})
-		rate += float64(counts[1]) / 5000 / 3
+		rate += float64(counts[1]) / 5000 / 24
 	}
-	if math.Abs(rate-.02) > .011 { // .0222 with standard deviation .0016
+	if math.Abs(rate-.02) > .0055 { // .0222 with standard deviation .0006
 		t.Errorf("rate %v, want .02", rate)
 	}
 }
