@@ -52,25 +52,38 @@ func (c *Critic) AddClippedSumTo(dst []int64, factor float64, weight func(x, del
 			}
 			at := 0
 			for l, d := range delta {
+				wide := false // beyond what kernels.AddScaledTo multiplies
 				for j := range d {
 					d[j] *= w
+					wide = wide || d[j] != int64(int32(d[j]))
+				}
+				add := kernels.AddScaledTo
+				if wide {
+					add = addWideTo
 				}
 				units := len(d)
 				if l == 0 {
 					for _, cell := range p.cells[i] {
-						kernels.AddScaledTo(dst[int(cell)*units:][:units], int32(one), d)
+						add(dst[int(cell)*units:][:units], int32(one), d)
 					}
 				}
 				for k, x := range x[l] {
-					kernels.AddScaledTo(dst[at+k*units:][:units], int32(x), d)
+					add(dst[at+k*units:][:units], int32(x), d)
 				}
 				at += c.sizes[l] * units
-				kernels.AddScaledTo(dst[at:][:units], int32(one), d)
+				add(dst[at:][:units], int32(one), d)
 				at += units
 			}
 		}
 	}
 	return sum
+}
+
+// addWideTo is kernels.AddScaledTo for y of any size; products wrap around.
+func addWideTo(dst []int64, x int32, y []int64) {
+	for j, y := range y {
+		dst[j] += int64(x) * y
+	}
 }
 
 // scaled sets dst to x·factor, a power of two.

@@ -45,6 +45,40 @@ func TestClippedSumIsWeighted(t *testing.T) {
 	}
 }
 
+// TestClippedSumOfLargeFactors: a factor near 2²⁶ steps times a weight of 256 is more than 32 bits, and is multiplied exactly all the same.
+func TestClippedSumOfLargeFactors(t *testing.T) {
+	e := testEncoder(t, testSizes...)
+	const factor = 0x1p-16
+	columns := randomColumns(testRand(32), e, 40)
+	c, err := NewCritic(e, CriticOptions{Hidden: []int{8, 8}, Slope: .2}, testRand(33))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range c.Layers() {
+		w, _ := c.Layer(l)
+		for i := range w {
+			w[i] *= 30
+		}
+	}
+	plain, got := make([]int64, len(c.parameters)), make([]int64, len(c.parameters))
+	c.AddSumTo(plain, nil, factor, columns, nil)
+	largest := 0.
+	c.AddClippedSumTo(got, factor, func(_, delta [][]float64) int64 {
+		for _, d := range delta[0] {
+			largest = max(largest, d, -d)
+		}
+		return 256
+	}, columns, nil)
+	if largest <= 0x1p31/256*factor || largest > 0x1p26*factor {
+		t.Fatalf("the test's factors reach %v", largest)
+	}
+	for k, v := range plain {
+		if got[k] != 256*v {
+			t.Fatalf("parameter %d: %d, want 256 times %d", k, got[k], v)
+		}
+	}
+}
+
 func TestClippedSumPanics(t *testing.T) {
 	e := testEncoder(t, testSizes...)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{2}}, testRand(1))
