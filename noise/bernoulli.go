@@ -61,13 +61,18 @@ func (b *stream) expMinusRatio(num, den uint64) bool {
 // expMinusFraction returns true with probability exp(−γ) for a γ in [0, 1) that is known to lie in
 // [low, low+width]/2^64. Where the first 64 digits u of a uniform U do not decide U < γ, it asks below(u).
 func (b *stream) expMinusFraction(low, width uint64, below func(u uint64) bool) bool {
+	return b.expMinusFrom(b.word(), low, width, below)
+}
+
+// expMinusFrom is expMinusFraction with the first 64 digits u of the first U drawn already.
+func (b *stream) expMinusFrom(u, low, width uint64, below func(u uint64) bool) bool {
 	k := uint64(1)
-	for b.oneIn(k) {
-		// U is in [u, u+1)/2^64: below γ if u+1 ≤ low, not below if u ≥ low+width.
-		if u := b.word(); u >= low && (u-low >= width || !below(u)) {
+	// U is in [u, u+1)/2^64: below γ if u+1 ≤ low, not below if u ≥ low+width.
+	for u < low || u-low < width && below(u) {
+		if k++; !b.oneIn(k) {
 			break
 		}
-		k++
+		u = b.word()
 	}
 	return k%2 == 1
 }

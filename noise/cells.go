@@ -6,83 +6,102 @@ import (
 	"sync"
 )
 
-// This file chooses the cell n ≥ 0 of |N|·64 = n + x, N standard normal, for [RoundedGaussian]: P(n) ∝ exp(−n²/2¹³).
+// This file chooses the cell n ≥ 0 of |N|·64 = n + x, N standard normal, for [RoundedGaussian]: P(n) ∝ p(n) = exp(−n²/2¹³).
 //
-// It is rejection under stairs. Sixteen cells make a strip, and in strip i = ⌊n/16⌋ the law is at most exp(−i²/32) ≤ 2^−stairs(i), the law
-// at the strip's first cell. A strip is proposed with probability ∝ 2^−stairs(i), a cell of it uniformly, and cell n is kept with probability
+// A table has 2¹² slots. Cell n < 240 owns h(n) = ⌈49·p(n)⌉ of them, and the r = 13 that are left stand for the tail, the cells from 240 on. A uniform slot
+// proposes its owner; cell n is kept with probability
 //
-//	p(n) = 2^stairs(i)·exp(−n²/2¹³) ≤ 1.
+//	keep(n) = 49·p(n)/h(n) ≤ 1,
 //
-// The proposal takes a byte, 32/256 standing for a probability of 1 before normalisation: 32·2^−stairs(i) values for each strip i < 12. The
-// stairs of the strips from 12 on are different numbers above 5, so one value (2⁻⁵) stands for all of them: a geometric j ≥ 1, P(j) = 2^−j, gives the strip
-// whose stairs are 5 + j, if there is one. Other values propose nothing. In all .63 of the proposals are kept, for one random word each.
+// so that it is proposed and kept with probability h(n)/2¹²·keep(n) = 49·p(n)/2¹². Over all n that is .9656, and one random word serves a proposal.
+//
+// The tail takes p(n) under stairs. Sixteen cells make a strip, and in strip i = ⌊n/16⌋ p(n) is at most exp(−i²/32) ≤ 2^−stairs(i). The stairs of the strips of
+// the tail are different numbers above 9, so a geometric j ≥ 1, P(j) = 2^−j, gives the strip whose stairs are 9 + j, if there is one: strip i with probability
+// 2^(9−stairs(i)). A cell of it is taken uniformly, so cell n is proposed with probability r/2¹²·2^(5−stairs(i)), and kept with
+//
+//	keep(n) = 49·2^stairs(i)·p(n)/(32·r) ≤ 49/416,
+//
+// the product being 49·p(n)/2¹² here too, for every n.
 
 const (
-	cellBits   = 6       // cells of width 2⁻⁶ standard deviations
-	gammaBits  = 13      // 1 + 2·cellBits: exp(−n²/2¹³)
-	tailStrip  = 12      // from here on one byte stands for all strips
-	tailStairs = 5       // less than the stairs of these strips
-	tableCells = 32 * 16 // cells below 8 standard deviations; beyond, which is once in 10¹⁵ draws, p(n) is computed
-	tableBits  = 51      // digits of p(n) in the table: what a word has left after byte, cell and sign
+	cellBits   = 6  // cells of width 2⁻⁶ standard deviations
+	gammaBits  = 13 // 1 + 2·cellBits: exp(−n²/2¹³)
+	slotBits   = 12
+	height     = 49 // the largest for which the table leaves slots for the tail
+	tailStrip  = 15
+	tailCells  = 16 * tailStrip // the cells below are in the table of slots
+	tailStairs = 9              // less than the stairs of the strips of the tail
+	tableCells = 512            // 8 standard deviations; beyond, which is once in 10¹⁵ draws, keep(n) is computed
+
+	// A word is, from its lowest bit on: slot, sign, first digits of the U that is compared with γ in keepFraction, first digits of the U compared with keep(n).
+	gammaDigits = 25
+	keepDigits  = 64 - slotBits - 1 - gammaDigits
 )
 
 // stairs is a whole number of at most i²/(32·ln 2), about its floor: 2^stairs(i) ≤ exp(i²/32). For i < 2^18.
 func stairs(i uint64) uint64 { return i * i * 193_635_250 >> 32 } // 2^32/(32·ln 2) = 193 635 250.99...
 
-// cells is the table of the proposal and of the first digits of p.
+// cells is the table of the proposal and of the first digits of keep.
 type cells struct {
-	strips [256]uint8
-	keep   [tableCells]uint64 // ⌊2^tableBits·p(n)⌋
+	slots  [1 << slotBits]uint8 // owner, tailCells for the tail
+	owned  [tailCells + 1]int64 // slots of each cell; the last are those of the tail
+	digits [tableCells]uint32   // ⌊2^keepDigits·keep(n)⌋
 }
-
-const (
-	stripTail = 254 // entries of strips that are no strip
-	stripNone = 255
-)
 
 var theCells = sync.OnceValue(func() *cells {
 	t := new(cells)
+	left := int64(len(t.slots))
+	for n := range t.owned[:tailCells] {
+		t.owned[n] = certain(func(guard uint) (low, high *big.Int) {
+			low, high = lawBetween(uint64(n), 0, guard)
+			low.Mul(low, big.NewInt(height))
+			high.Mul(high, big.NewInt(height))
+			return shiftUp(low, guard), shiftUp(high, guard)
+		})
+		left -= t.owned[n]
+	}
+	t.owned[tailCells] = left
 	k := 0
-	for i := range uint64(tailStrip) {
-		for range 32 >> stairs(i) {
-			t.strips[k] = uint8(i)
+	for n, slots := range t.owned {
+		for range slots {
+			t.slots[k] = uint8(n)
 			k++
 		}
 	}
-	t.strips[k] = stripTail
-	for k++; k < len(t.strips); k++ {
-		t.strips[k] = stripNone
-	}
 	for n := range uint64(tableCells) {
-		low, high := new(big.Int), big.NewInt(1)
-		for guard := uint(64); low.Cmp(high) != 0; guard *= 2 { // until all digits are certain
-			low, high = keepBetween(n, tableBits+guard)
-			low.Rsh(low, guard)
-			high.Rsh(high, guard)
-		}
-		t.keep[n] = low.Uint64()
+		t.digits[n] = uint32(certain(func(guard uint) (low, high *big.Int) {
+			low, high = t.keepBetween(n, keepDigits+guard)
+			return low.Rsh(low, guard), high.Rsh(high, guard)
+		}))
 	}
 	return t
 })
 
-// cell proposes a cell and a sign. ok is false if there is nothing to propose or it was not kept.
-func (b *stream) cell(t *cells) (n uint64, negative, ok bool) {
-	w := b.word()
-	i := uint64(t.strips[w&0xff])
-	if i >= stripTail {
-		if i == stripNone {
-			return 0, false, false
-		}
-		if i, ok = b.tail(); !ok {
-			return 0, false, false
+// certain returns the number on which both bounds agree, computed with as many guard digits as it takes.
+func certain(between func(guard uint) (low, high *big.Int)) int64 {
+	for guard := uint(64); ; guard *= 2 {
+		if low, high := between(guard); low.Cmp(high) == 0 {
+			return low.Int64()
 		}
 	}
-	n, negative = i<<4|w>>8&15, w>>12&1 == 1
-	y := w >> (64 - tableBits)
-	if n < tableCells && y != t.keep[n] {
-		return n, negative, y < t.keep[n]
+}
+
+// cell proposes a cell by the word w. ok is false if there is nothing to propose or it was not kept. The sign and the digits for keepFraction that are in w
+// have no part in it.
+func (b *stream) cell(t *cells, w uint64) (n uint64, ok bool) {
+	n = uint64(t.slots[w%(1<<slotBits)])
+	if n == tailCells {
+		i, ok := b.tail()
+		if !ok {
+			return 0, false
+		}
+		n = i<<4 | b.word()>>60
 	}
-	return n, negative, b.belowKeep(y, n)
+	y := w >> (64 - keepDigits)
+	if n < tableCells && y != uint64(t.digits[n]) {
+		return n, y < uint64(t.digits[n])
+	}
+	return n, b.belowKeep(t, y, n)
 }
 
 // tail returns strip i ≥ tailStrip with probability 2^(tailStairs − stairs(i)), and false with the probability that is left.
@@ -98,11 +117,11 @@ func (b *stream) tail() (i uint64, ok bool) {
 	return i, stairs(i) == s
 }
 
-// belowKeep reports U < p(n) for a uniform U with first tableBits digits y, drawing digits of U until they decide.
-func (b *stream) belowKeep(y, n uint64) bool {
-	digits, u := uint(tableBits), new(big.Int).SetUint64(y)
+// belowKeep reports U < keep(n) for a uniform U with first keepDigits digits y, drawing digits of U until they decide.
+func (b *stream) belowKeep(t *cells, y, n uint64) bool {
+	digits, u := uint(keepDigits), new(big.Int).SetUint64(y)
 	for {
-		low, high := keepBetween(n, digits)
+		low, high := t.keepBetween(n, digits)
 		if u.Cmp(high) >= 0 {
 			return false
 		}
@@ -115,21 +134,33 @@ func (b *stream) belowKeep(y, n uint64) bool {
 	}
 }
 
-// keepBetween returns whole numbers low ≤ 2^digits·p(n) ≤ high, at most a few apart.
+// keepBetween returns whole numbers low ≤ 2^digits·keep(n) ≤ high, at most a few apart.
+func (t *cells) keepBetween(n uint64, digits uint) (low, high *big.Int) {
+	up, slots := uint64(0), t.owned[min(n, tailCells)]
+	if n >= tailCells {
+		up, slots = stairs(n>>4), slots<<(tailStairs-4)
+	}
+	const guard = 6 // 2⁶ > height: bounds a step apart stay a step apart
+	low, high = lawBetween(n, up, digits+guard)
+	share := func(x *big.Int) *big.Int { return x.Mul(x, big.NewInt(height)) }
+	d := new(big.Int).Lsh(big.NewInt(slots), guard)
+	return low.Quo(share(low), d), high.Quo(share(high).Add(high, d).Sub(high, big.NewInt(1)), d)
+}
+
+// lawBetween returns whole numbers low ≤ 2^(digits+up)·p(n) ≤ high, at most a few apart.
 //
 // With q = n²/2¹³ it computes exp(−q/2^r) for an r with q/2^r ≤ ½ by its alternating series, whose partial sums lie on both sides of it, and
 // squares r times; all in fixed point, low ends rounded down and high ends up.
-func keepBetween(n uint64, digits uint) (low, high *big.Int) {
-	up := uint(stairs(n >> 4))
+func lawBetween(n, up uint64, digits uint) (low, high *big.Int) {
 	square := new(big.Int).Mul(new(big.Int).SetUint64(n), new(big.Int).SetUint64(n))
 	r := uint(max(0, square.BitLen()-(gammaBits-1)))
-	point := digits + up + 2*r + 16 // binary digits after the point: squaring at most doubles an error, and 2^up multiplies it
+	point := digits + uint(up) + 2*r + 16 // binary digits after the point: squaring at most doubles an error, and 2^up multiplies it
 	low, high = expMinus(square, gammaBits+r, point)
 	for range r {
 		low.Rsh(low.Mul(low, low), point)
 		shiftUp(high.Mul(high, high), point)
 	}
-	shift := point - digits - up
+	shift := point - digits - uint(up)
 	return low.Rsh(low, shift), shiftUp(high, shift)
 }
 

@@ -69,32 +69,43 @@ func (d scale) sample(b *stream, t *cells) int64 {
 		panic("noise: a RoundedGaussian is made by NewRoundedGaussian") // else a zero value would add no noise
 	}
 	for {
-		n, negative, ok := b.cell(t)
-		if !ok {
-			continue
+		if r, ok := d.propose(b, t, b.word()); ok {
+			return r
 		}
-		x := digits{first: b.word()}
-		if !b.keepFraction(n, &x) {
-			continue
-		}
-		r := d.round(b, n, &x)
-		if negative {
-			return -r
-		}
-		return r
 	}
 }
 
-// keepFraction returns true with probability exp(−x(2n+x)/2¹³), as parts(n) independent events of probability exp(−γ),
-// γ = x(2n+x)/(2¹³·parts(n)) < 1.
-func (b *stream) keepFraction(n uint64, x *digits) bool {
-	low := gammaWord(n, x.first)
-	for range parts(n) {
-		if !b.expMinusFraction(low, 2, func(u uint64) bool { return x.above(b, n, u) }) {
-			return false
+// propose makes a draw of the word w, which cells.go takes apart, and words for x and for whatever w leaves open, or nothing if it was not kept.
+//
+// u/2^gammaDigits ≤ U for the U that keepFraction compares first with γ ≤ (2n+1)/2¹³. So if u shows that U ≥ (2n+1)/2¹³, which it does 79 times of 80, x is kept
+// whatever its digits are. There is a second comparison in cells from 2¹² on only, where (2n+1)/2¹³ > 1.
+func (d scale) propose(b *stream, t *cells, w uint64) (r int64, ok bool) {
+	n, ok := b.cell(t, w)
+	if !ok {
+		return 0, false
+	}
+	x := digits{first: b.word()}
+	if u := w >> (slotBits + 1) % (1 << gammaDigits); u < (2*n+1)<<(gammaDigits-gammaBits) {
+		if !b.keepFraction(n, &x, u<<(64-gammaDigits)|b.word()>>gammaDigits) {
+			return 0, false
 		}
 	}
-	return true
+	negative := int64(w<<(63-slotBits)) >> 63 // 0 or −1, without a branch: nobody can predict it
+	return d.round(b, n, &x) ^ negative - negative, true
+}
+
+// keepFraction returns true with probability exp(−x(2n+x)/2¹³), as parts(n) independent events of probability exp(−γ),
+// γ = x(2n+x)/(2¹³·parts(n)) < 1. u is the first 64 digits of the first U that is compared with γ.
+func (b *stream) keepFraction(n uint64, x *digits, u uint64) bool {
+	low := gammaWord(n, x.first)
+	for p := parts(n); ; u = b.word() {
+		if !b.expMinusFrom(u, low, 2, func(u uint64) bool { return x.above(b, n, u) }) {
+			return false
+		}
+		if p--; p == 0 {
+			return true
+		}
+	}
 }
 
 // parts is 1 for any cell below 64 standard deviations.
