@@ -41,6 +41,21 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
+// BenchmarkVector measures a vector of 24,961 scales, made and drawn from; ns/op is for all of them.
+func BenchmarkVector(b *testing.B) {
+	src, dst, scales := NewSource(), make([]int64, 24_961), make([]float64, 24_961)
+	for k := range scales {
+		scales[k] = 1 + float64(k)/1000
+	}
+	for b.Loop() {
+		v, err := NewGaussianVector(scales, 0x1p-20)
+		if err != nil {
+			b.Fatal(err)
+		}
+		v.AddTo(dst, src)
+	}
+}
+
 // BenchmarkSelect measures one choice of 1000 candidates, about 100 of them likely.
 func BenchmarkSelect(b *testing.B) {
 	src := NewSource()

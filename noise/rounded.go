@@ -35,19 +35,24 @@ type scale struct {
 // NewRoundedGaussian returns the distribution with the given σ, in [[MinScale], [MaxScale]]. The error, for any other σ and
 // NaN, wraps [ErrParameter].
 func NewRoundedGaussian(sigma float64) (*RoundedGaussian, error) {
-	s, err := newScale(sigma)
-	if err != nil {
-		return nil, err
+	s, ok := newScale(sigma, 0)
+	if !ok {
+		return nil, checkScale("sigma", sigma)
 	}
 	return &RoundedGaussian{s, theCells()}, nil
 }
 
-func newScale(sigma float64) (scale, error) {
-	if err := checkScale("sigma", sigma); err != nil {
-		return scale{}, err
+// newScale returns sigma/2^g, exactly, or false if that is not in [MinScale, MaxScale]; g in [−1074, 1023].
+func newScale(sigma float64, g int) (s scale, ok bool) {
+	if sigma < 0x1p-1022 { // a subnormal becomes a normal number; zero and negative numbers stay what they are
+		sigma *= 0x1p64
+		g += 64
 	}
-	m, e := split(sigma)
-	return scale{m, uint(-e)}, nil
+	b := math.Float64bits(sigma)
+	e := int(b >> 52) // sigma = m·2^(e−1075); e is 0 for zero, 2047 for Inf and NaN, more with a sign
+	s = scale{b&(1<<52-1) | 1<<52, uint(1075 + g - e)}
+	// 2^52 ≤ m < 2^53: MinScale is m = 2^52 and shift = 62, MaxScale m = 2^52 and shift = 4.
+	return s, uint(e-1) < 2046 && (s.shift-5 <= 62-5 || s.shift == 4 && s.m == 1<<52)
 }
 
 // Sample draws one value.

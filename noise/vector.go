@@ -33,14 +33,14 @@ type GaussianVector struct {
 // that is a power of two (any exponent a float64 has). Each scales[k]/grid must be in [[MinScale], [MaxScale]]; so zero,
 // a coordinate without noise, is refused. An empty scales gives the noise of no coordinates. The scales are copied. Every error wraps [ErrParameter].
 func NewGaussianVector(scales []float64, grid float64) (*GaussianVector, error) {
-	if f, _ := math.Frexp(grid); f != .5 { // also 0, negative, NaN and Inf
+	f, g := math.Frexp(grid)
+	if f != .5 { // also 0, negative, NaN and Inf
 		return nil, fmt.Errorf("noise: %w: grid %v is not a power of two", ErrParameter, grid)
 	}
 	v := &GaussianVector{make([]scale, len(scales)), theCells()}
 	for k, sigma := range scales {
-		// A quotient in the range is exact: it is far from where float64 loses digits.
-		c, err := newScale(sigma / grid)
-		if err != nil {
+		c, ok := newScale(sigma, g-1)
+		if !ok {
 			return nil, fmt.Errorf("noise: coordinate %d: %w: scale %v on grid %v is not in [2^-10, 2^48] steps", k, ErrParameter, sigma, grid)
 		}
 		v.coordinates[k] = c

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
@@ -109,5 +110,45 @@ func TestGaussianVectorErrors(t *testing.T) {
 		if (err == nil) != c.ok || (err != nil && (!errors.Is(err, ErrParameter) || v != nil)) {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+}
+
+// TestNewScale: against exact rationals, at all grids near the scale, for numbers of every kind: the scale is sigma/2^g, and what is not in the range is refused.
+func TestNewScale(t *testing.T) {
+	sigmas := []float64{0, math.Copysign(0, -1), 5e-324, -5e-324, 0x1p-1074 * 12345, math.Nextafter(0x1p-1022, 0), 0x1p-1022, math.Nextafter(0x1p-1022, 1), 1, -1, math.Pi,
+		math.Nextafter(1, 0), math.Nextafter(1, 2), math.MaxFloat64, -math.MaxFloat64, 0x1p1023, math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(math.NaN(), -1)}
+	b := testSource(t).state()
+	for range 100 {
+		sigmas = append(sigmas, math.Float64frombits(b.word()))
+	}
+	accepted := 0
+	for _, sigma := range sigmas {
+		exact := new(big.Rat).SetFloat64(sigma) // nil for Inf and NaN
+		for g := -1074; g <= 1023; g++ {
+			if _, e := math.Frexp(sigma); (e-g < -14 || e-g > 53) && g%97 != 0 {
+				continue
+			}
+			s, ok := newScale(sigma, g)
+			want := false
+			if exact != nil {
+				q := new(big.Rat).Mul(exact, rat(1, -g))
+				want = inside(q, MinScale, MaxScale)
+				if ok && rat(s.m, -int(s.shift)).Cmp(q) != 0 {
+					t.Fatalf("%g on 2^%d: scale %d·2^−%d", sigma, g, s.m, s.shift)
+				}
+			}
+			if ok != want {
+				t.Fatalf("%g on 2^%d: accepted %v, want %v", sigma, g, ok, want)
+			}
+			if ok {
+				accepted++
+				if s.m < 1<<52 || s.m >= 1<<53 || s.shift < 4 || s.shift > 62 {
+					t.Fatalf("%g on 2^%d: %d and %d", sigma, g, s.m, s.shift)
+				}
+			}
+		}
+	}
+	if accepted < 1000 {
+		t.Errorf("%d accepted", accepted)
 	}
 }

@@ -100,6 +100,7 @@ var mutants = []mutant{
 	{"half of the noise has no sign", "noise/rounded.go", "int64(w<<(63-slotBits)) >> 63", "int64(w<<(63-slotBits)&w) >> 63", "./noise TestLaw"},
 	{"a strip of cells proposed too rarely", "noise/cells.go", "i * i * 193_635_250 >> 32", "i * i * 193_635_252 >> 32", "./noise TestStairs"},
 	{"Gaussian rounded to the other cell", "noise/rounded.go", "1<<(s-1)", "1<<(s-2)", "./noise TestRound"},
+	{"doubled coordinates of a vector's noise", "noise/rounded.go", "uint(1075 + g - e)", "uint(1074 + g - e)", "./noise TestNewScale"},
 	{"halved Laplace scale", "noise/laplace.go", "shift: uint(-e)}", "shift: uint(-e) + 1}", "./noise TestQuotient"},
 	{"halved cost of a selection", "accountant/event.go", "return e.Epsilon * e.Epsilon / 8, true", "return e.Epsilon * e.Epsilon / 16, true", "./accountant TestAllows"},
 	{"a ledger verifies with a charge repeated", "accountant/reservation.go", "\t\tr.left[c.Event] -= c.Count\n", "", "./accountant TestVerify"},
