@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/table"
@@ -22,7 +23,8 @@ type Critic struct {
 	slope      float32
 	sizes      []int // inputs, units of every layer, the last 1
 	parameters []float32
-	layers     []affine // views of parameters
+	layers     []affine   // views of parameters
+	passes     *sync.Pool // of codePass, cleared; the critic's clones use it too
 }
 
 // NewCritic returns a critic with random weights from u: N(0, 1/(4·columns)) in the first layer, N(0, 2/in) in hidden ones after it, and
@@ -66,6 +68,7 @@ func newCritic(e *Encoder, hidden []int, slope float32) (*Critic, error) {
 	}
 	c.parameters = make([]float32, total)
 	c.layers = c.views(c.parameters)
+	c.passes = &sync.Pool{New: func() any { return c.newCodePass() }}
 	return c, nil
 }
 
@@ -102,61 +105,6 @@ func (c *Critic) Clone() *Critic {
 	d.parameters = append([]float32(nil), c.parameters...)
 	d.layers = d.views(d.parameters)
 	return &d
-}
-
-// chunk is how many rows of codes are treated at a time.
-const chunk = 256
-
-// codePass holds the forward and backward values of a chunk of rows given by codes.
-type codePass struct {
-	cells  [][]int32   // of a row in the chunk, the active cell of each column as a critic's input, or its number
-	values [][]float32 // of a row, the inputs of scaled columns; nil if there are none
-	s, x   []kernels.Matrix
-	delta  []kernels.Matrix
-}
-
-func (c *Critic) newCodePass() *codePass {
-	p := &codePass{cells: make([][]int32, chunk)}
-	for i := range p.cells {
-		p.cells[i] = make([]int32, c.encoder.Columns())
-	}
-	if c.encoder.scaled != nil {
-		p.values = make([][]float32, chunk)
-		for i := range p.values {
-			p.values[i] = make([]float32, c.encoder.Columns())
-		}
-	}
-	for _, units := range c.sizes[1:] {
-		p.s = append(p.s, kernels.New(chunk, units))
-		p.x = append(p.x, kernels.New(chunk, units))
-		p.delta = append(p.delta, kernels.New(chunk, units))
-	}
-	return p
-}
-
-// read fills in the active cells of rows first, first+1, ... of the selection and returns their number. It panics on a code that its
-// column does not have.
-func (p *codePass) read(e *Encoder, columns []table.Codes, rows []int, first, total int) int {
-	n := min(chunk, total-first)
-	for k, column := range columns {
-		offset, size := e.inputs[k], e.offsets[k+1]-e.offsets[k]
-		for i := range n {
-			at := first + i
-			if rows != nil {
-				at = rows[at]
-			}
-			code := int(column.At(at))
-			if code >= size {
-				panic(fmt.Sprintf("gan: a code outside column %d of %d codes", k, size))
-			}
-			if e.isScaled(k) {
-				p.cells[i][k], p.values[i][k] = int32(offset), e.Value(k, code)
-				continue
-			}
-			p.cells[i][k] = int32(offset + code)
-		}
-	}
-	return n
 }
 
 // forward runs the first n rows of the chunk. The first layer gathers one row of weights a column; each sum runs over the columns in order.
@@ -216,12 +164,14 @@ func (c *Critic) ScoresTo(dst []float32, columns []table.Codes, rows []int) {
 	if len(dst) != total {
 		panic(fmt.Sprintf("gan: %d scores of %d rows", len(dst), total))
 	}
-	p := c.newCodePass()
+	p := c.passes.Get().(*codePass)
 	for first := 0; first < total; first += chunk {
 		n := p.read(c.encoder, columns, rows, first, total)
 		c.forward(p, n)
 		copy(dst[first:first+n], p.s[len(c.layers)-1].Data)
 	}
+	p.clear(min(total, chunk))
+	c.passes.Put(p)
 }
 
 // AddSumTo adds to dst the gradient Σ_rows ∇_θ D(x) over the selected rows (nil: all), in whole steps of factor², in the order of
@@ -243,53 +193,53 @@ func (c *Critic) AddSumTo(dst, inputs []int64, factor float64, columns []table.C
 	if len(dst) != len(c.parameters) || inputs != nil && len(inputs) != c.sizes[0] {
 		panic(fmt.Sprintf("gan: sums of %d and %d numbers for %d parameters and %d inputs", len(dst), len(inputs), len(c.parameters), c.sizes[0]))
 	}
-	p := c.newCodePass()
+	p := c.passes.Get().(*codePass)
 	one := int64(1 / factor)
-	x, delta := make([]int64, 0, maxOf(c.sizes[1:])), make([]int64, 0, maxOf(c.sizes[1:]))
 	for first := 0; first < total; first += chunk {
 		n := p.read(c.encoder, columns, rows, first, total)
 		c.forward(p, n)
 		c.backward(p, n)
-		for i := range n {
-			at := 0
-			for l := range c.layers {
-				units := c.sizes[l+1]
-				delta = roundTo(delta[:units], p.delta[l].Row(i), one)
-				sums := dst[at:]
-				if l == 0 {
-					for k, cell := range p.cells[i] {
-						x, in := one, int64(1)
-						if c.encoder.isScaled(k) {
-							x = int64(p.values[i][k] * float32(one)) // exact
-							in = x
-						}
-						kernels.AddScaledTo(sums[int(cell)*units:][:units], int32(x), delta)
-						if inputs != nil {
-							inputs[cell] += in
-						}
-					}
-				} else {
-					x = roundTo(x[:c.sizes[l]], p.x[l-1].Row(i), one)
-					for k, x := range x {
-						kernels.AddScaledTo(sums[k*units:][:units], int32(x), delta)
-					}
+		at := 0
+		for l := range c.layers {
+			in, units := c.sizes[l], c.sizes[l+1]
+			delta := roundTo(p.delta64[:n*units], p.delta[l].Head(n).Data, one)
+			if l == 0 {
+				for i := range n {
+					c.addInputs(dst, inputs, p, i, delta[i*units:][:units], one)
 				}
-				at += c.sizes[l] * units
-				kernels.AddScaledTo(dst[at:][:units], int32(one), delta)
-				at += units
+			} else {
+				x := roundTo(p.x64[:n*in], p.x[l-1].Head(n).Data, one)
+				kernels.AddOuterTo(dst[at:][:in*units], n, x, delta)
 			}
+			at += in * units
+			for i := range n {
+				kernels.AddScaledTo(dst[at:][:units], int32(one), delta[i*units:][:units])
+			}
+			at += units
+		}
+	}
+	p.clear(min(total, chunk))
+	c.passes.Put(p)
+}
+
+// addInputs adds to the sums the first layer's weights of row i, of which delta is ∇_{s^1} D, and its inputs.
+func (c *Critic) addInputs(dst, inputs []int64, p *codePass, i int, delta []int64, one int64) {
+	for k, cell := range p.cells[i] {
+		x, in := one, int64(1)
+		if c.encoder.isScaled(k) {
+			x = int64(p.values[i][k] * float32(one)) // exact
+			in = x
+		}
+		kernels.AddScaledTo(dst[int(cell)*len(delta):][:len(delta)], int32(x), delta)
+		if inputs != nil {
+			inputs[cell] += in
 		}
 	}
 }
 
 // roundTo sets dst to x·one, rounded to the nearest integer, ties to even; one is a power of two.
 func roundTo(dst []int64, x []float32, one int64) []int64 {
-	// Adding 1.5·2⁵² leaves a float64 below 2⁵¹ rounded to an integer in its low bits.
-	const shift = 0x1.8p52
-	scale := float64(one)
-	for j, v := range x {
-		dst[j] = int64(math.Float64bits(float64(v)*scale+shift)) - 0x4338000000000000
-	}
+	kernels.RoundTo(dst, x, float64(one))
 	return dst
 }
 

@@ -63,6 +63,17 @@ func adamAVX2(n int, w, m, v, gradient *float32, step *adamStep)
 //go:noescape
 func addScaledAVX2(n int, dst *int64, x int64, y *int64)
 
+// n rows of 4 numbers of x and 8 (AVX-512: 32) of y; strides in bytes.
+
+//go:noescape
+func outerAVX2(n int, dst *int64, ldd int, x *int64, ldx int, y *int64, ldy int)
+
+//go:noescape
+func outerAVX512(n int, dst *int64, ldd int, x *int64, ldx int, y *int64, ldy int)
+
+//go:noescape
+func roundAVX2(n int, dst *int64, src *float32, factor, magic float64)
+
 //go:noescape
 func addAVX2(n int, dst, src *float32)
 

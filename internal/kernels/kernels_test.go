@@ -410,6 +410,87 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// TestOuter compares with the definition, for shapes around those of the tiles and of their blocks of rows, and numbers at the ends of int32.
+func TestOuter(t *testing.T) {
+	u := rand.New(rand.NewPCG(17, 18))
+	ends := []int64{math.MinInt32, math.MaxInt32, -1, 0, 1}
+	numbers := func(n int) []int64 {
+		out := make([]int64, n)
+		for i := range out {
+			if out[i] = int64(int32(u.Uint64())); u.IntN(4) == 0 {
+				out[i] = ends[u.IntN(len(ends))]
+			}
+		}
+		return out
+	}
+	shapes := [][3]int{{0, 3, 5}, {1, 1, 1}, {300, 5, 1}, {2, 0, 3}, {2, 3, 0}, {1, 4, 8}, {5, 4, 7}, {3, 3, 32}, {2, 4, 31}, {7, 8, 33}, {6, 5, 72}, {129, 9, 47}, {260, 12, 40}, {128, 128, 128}}
+	for _, l := range levels() {
+		withLevel(l, func() {
+			for _, shape := range shapes {
+				n, in, units := shape[0], shape[1], shape[2]
+				x, y, got := numbers(n*in), numbers(n*units), make([]int64, in*units)
+				for i := range got {
+					got[i] = int64(u.Uint64())
+				}
+				want := append([]int64(nil), got...)
+				for i := range n {
+					for k := range in {
+						for j := range units {
+							want[k*units+j] += x[i*in+k] * y[i*units+j]
+						}
+					}
+				}
+				AddOuterTo(got, n, x, y)
+				for i := range want {
+					if got[i] != want[i] {
+						t.Fatalf("level %v, %d rows of %d × %d: number %d is %d, want %d", l, n, in, units, i, got[i], want[i])
+					}
+				}
+			}
+		})
+	}
+	for name, f := range map[string]func(){
+		"no rows of some":  func() { AddOuterTo(nil, 0, []int64{1}, nil) },
+		"negative":         func() { AddOuterTo(nil, -1, nil, nil) },
+		"x":                func() { AddOuterTo(make([]int64, 6), 2, make([]int64, 5), make([]int64, 6)) },
+		"y":                func() { AddOuterTo(make([]int64, 6), 2, make([]int64, 4), make([]int64, 7)) },
+		"dst":              func() { AddOuterTo(make([]int64, 7), 2, make([]int64, 4), make([]int64, 6)) },
+		"rounded in fewer": func() { RoundTo(make([]int64, 2), make([]float32, 3), 1) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func TestRound(t *testing.T) {
+	u := rand.New(rand.NewPCG(19, 20))
+	for _, l := range levels() {
+		withLevel(l, func() {
+			for _, factor := range []float64{1, 2, 0x1p16, 0x1p26} {
+				x := []float32{0, -0., .5, 1.5, 2.5, -.5, -1.5, 1e-40, -1e-40, math.SmallestNonzeroFloat32, 0x1p24, -0x1p24, 0x1.fffffep23}
+				for range 100 {
+					x = append(x, float32(u.NormFloat64()*math.Exp(10*u.NormFloat64()/3)))
+				}
+				for _, n := range []int{0, 1, 3, 4, 5, len(x)} {
+					got := make([]int64, n)
+					RoundTo(got, x[:n], factor)
+					for i, v := range got {
+						if want := int64(math.RoundToEven(float64(x[i]) * factor)); v != want {
+							t.Fatalf("level %v: %v·%v rounded to %d, want %d", l, x[i], factor, v, want)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
 // TestSplit: a large product has the same bits on any number of processors.
 func TestSplit(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

@@ -1,5 +1,10 @@
 package kernels
 
+import (
+	"fmt"
+	"math"
+)
+
 // AddScaledTo adds x·y to dst, exactly but for wrapping around. x and every element of y lie in [−2³¹, 2³¹).
 func AddScaledTo(dst []int64, x int32, y []int64) {
 	same("AddScaled", len(dst), len(y))
@@ -11,6 +16,74 @@ func AddScaledTo(dst []int64, x int32, y []int64) {
 	}
 	for i, y := range y[n:] {
 		dst[n+i] += int64(x) * y
+	}
+}
+
+// AddOuterTo adds to dst, in × units row-major, the sum of the outer products x_i ⊗ y_i of n rows, exactly but for wrapping around: x is n × in and y n × units,
+// row-major, of numbers in [−2³¹, 2³¹).
+func AddOuterTo(dst []int64, n int, x, y []int64) {
+	if n <= 0 {
+		if n < 0 || len(x) > 0 || len(y) > 0 {
+			panic(fmt.Sprintf("kernels: outer products of %d rows of %d and %d numbers in all", n, len(x), len(y)))
+		}
+		return
+	}
+	in, units := len(x)/n, len(y)/n
+	if len(x) != n*in || len(y) != n*units || len(dst) != in*units {
+		panic(fmt.Sprintf("kernels: %d rows of %d and %d numbers in all, into %d", n, len(x), len(y), len(dst)))
+	}
+	if units == 1 {
+		for i, y := range y {
+			AddScaledTo(dst, int32(y), x[i*in:][:in])
+		}
+		return
+	}
+	// Whole tiles first; what is left are columns from wide on and rows from tall on.
+	tall, wide := 0, 0
+	if cpu != plain {
+		tall, wide = in&^3, units&^7
+	}
+	for from := 0; from < n && tall > 0; from += outerRows { // so many rows stay in the cache
+		x, y, m := x[from*in:], y[from*units:], min(outerRows, n-from)
+		for j, step := 0, 0; j < wide; j += step {
+			kernel := outerAVX2
+			step = 8
+			if cpu == avx512 && wide-j >= 32 {
+				kernel, step = outerAVX512, 32
+			}
+			for k := 0; k < tall; k += 4 {
+				kernel(m, &dst[k*units+j], 8*units, &x[k], 8*in, &y[j], 8*units)
+			}
+		}
+	}
+	for i := range n {
+		x, y := x[i*in:][:in], y[i*units:][:units]
+		for k := 0; k < tall && wide < units; k++ {
+			for j := wide; j < units; j++ {
+				dst[k*units+j] += x[k] * y[j]
+			}
+		}
+		for k := tall; k < in; k++ {
+			AddScaledTo(dst[k*units:][:units], int32(x[k]), y)
+		}
+	}
+}
+
+const outerRows = 128
+
+// RoundTo sets dst to factor·x, rounded to the nearest integers, ties to even. factor is a power of two, and no product reaches 2⁵¹.
+func RoundTo(dst []int64, x []float32, factor float64) {
+	same("Round", len(dst), len(x))
+	// 1.5·2⁵² leaves in a float64 below 2⁵¹ no digits after the point, and the integer in its low bits.
+	const magic = 0x1.8p52
+	n := len(x) &^ 3
+	if cpu != plain && n > 0 {
+		roundAVX2(n, &dst[0], &x[0], factor, magic)
+	} else {
+		n = 0
+	}
+	for i, v := range x[n:] {
+		dst[n+i] = int64(math.Float64bits(float64(float64(v)*factor)+magic) - math.Float64bits(magic))
 	}
 }
 

@@ -151,6 +151,14 @@ func sums(w *strings.Builder) {
 	p("\tVPMULDQ (SI), Y0, Y1\n\tVPADDQ (DI), Y1, Y1\n\tVMOVDQU Y1, (DI)")
 	p("\tADDQ $32, SI\n\tADDQ $32, DI\n\tSUBQ $4, CX\n\tJNZ  loop\n\tVZEROUPPER\n\tRET")
 
+	p("\n// func roundAVX2(n int, dst *int64, src *float32, factor, magic float64)")
+	p("TEXT ·roundAVX2(SB), NOSPLIT, $0-40")
+	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ src+16(FP), SI")
+	p("\tVBROADCASTSD factor+24(FP), Y0\n\tVBROADCASTSD magic+32(FP), Y1")
+	p("loop:")
+	p("\tVCVTPS2PD (SI), Y2\n\tVMULPD Y0, Y2, Y2\n\tVADDPD Y1, Y2, Y2\n\tVPSUBQ Y1, Y2, Y2\n\tVMOVDQU Y2, (DI)")
+	p("\tADDQ $16, SI\n\tADDQ $32, DI\n\tSUBQ $4, CX\n\tJNZ  loop\n\tVZEROUPPER\n\tRET")
+
 	p("\n// func addAVX2(n int, dst, src *float32)")
 	p("TEXT ·addAVX2(SB), NOSPLIT, $0-24")
 	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ src+16(FP), SI")

@@ -33,6 +33,8 @@ func main() {
 	w.WriteString(header)
 	elementwise(&w)
 	sums(&w)
+	outer{name: "outerAVX2", vec: "Y", lanes: 4, cols: 2, regs: 16}.write(&w)
+	outer{name: "outerAVX512", vec: "Z", lanes: 8, cols: 4, regs: 32}.write(&w)
 	if err := os.WriteFile("elementwise_amd64.s", []byte(w.String()), 0o666); err != nil {
 		log.Fatal(err)
 	}

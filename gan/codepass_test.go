@@ -1,0 +1,112 @@
+package gan
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/decoy-dp/decoy/table"
+)
+
+// naiveSum is AddSumTo by its definition: the rounded factors of each row alone, multiplied one by one.
+func naiveSum(c *Critic, factor float64, columns []table.Codes, rows []int) []int64 {
+	dst, one := make([]int64, len(c.parameters)), int64(1/factor)
+	p := c.newCodePass()
+	for _, row := range rows {
+		p.read(c.encoder, columns, []int{row}, 0, 1)
+		c.forward(p, 1)
+		c.backward(p, 1)
+		at := 0
+		for l := range c.layers {
+			in, units := c.sizes[l], c.sizes[l+1]
+			delta, x := roundTo(make([]int64, units), p.delta[l].Row(0), one), make([]int64, in)
+			if l > 0 {
+				roundTo(x, p.x[l-1].Row(0), one)
+			} else {
+				for k, cell := range p.cells[0] {
+					if x[cell] = one; c.encoder.isScaled(k) {
+						x[cell] = int64(p.values[0][k] * float32(one))
+					}
+				}
+			}
+			for k := range in {
+				for j := range units {
+					dst[at+k*units+j] += x[k] * delta[j]
+				}
+			}
+			at += in * units
+			for j := range units {
+				dst[at+j] += one * delta[j]
+			}
+			at += units
+		}
+	}
+	return dst
+}
+
+// TestSumIsExact: every shape of layers and number of rows gives the sum of the definition, to the last digit, from a pass that others have used before, in
+// several goroutines at a time.
+func TestSumIsExact(t *testing.T) {
+	u := testRand(30)
+	encoders := []*Encoder{testEncoder(t, testSizes...), scaledEncoder(t)}
+	for k, hidden := range [][]int{{1}, {3}, {8}, {33, 12}, {40, 5, 17}} {
+		e := encoders[k%2]
+		c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const total, factor = 300, 0x1p-20
+		columns := randomColumns(u, e, total)
+		var all sync.WaitGroup
+		for _, n := range []int{300, 256, 131, 2, 1, 0, 300} {
+			rows := u.Perm(total)[:n]
+			all.Go(func() {
+				got, want := make([]int64, len(c.parameters)), naiveSum(c, factor, columns, rows)
+				c.Clone().AddSumTo(got, nil, factor, columns, rows)
+				c.ScoresTo(make([]float32, n), columns, rows)
+				for i := range got {
+					if got[i] != want[i] {
+						t.Errorf("hidden %v, %d rows: number %d is %d, want %d", hidden, n, i, got[i], want[i])
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// TestPassIsWiped: nothing of the rows is left in a pass that goes back to the others.
+func TestPassIsWiped(t *testing.T) {
+	u := testRand(31)
+	e := scaledEncoder(t)
+	c, _ := NewCritic(e, CriticOptions{Hidden: []int{9, 7}, Slope: .2}, u)
+	columns := randomColumns(u, e, chunk)
+	p := c.newCodePass()
+	for _, n := range []int{chunk, 5, 0} {
+		p.read(e, columns, nil, 0, n)
+		c.forward(p, n)
+		c.backward(p, n)
+		for _, v := range [][]int64{p.x64[:n*9], p.delta64[:n*9]} {
+			for i := range v {
+				v[i] = 1
+			}
+		}
+		p.clear(n)
+		for i := range chunk {
+			left := fmt.Sprint(p.cells[i], p.values[i])
+			for l := range p.s {
+				left += fmt.Sprint(p.s[l].Row(i), p.x[l].Row(i), p.delta[l].Row(i))
+			}
+			left += fmt.Sprint(p.x64[i*9:][:9], p.delta64[i*9:][:9])
+			if strings.Trim(left, "0[] ") != "" {
+				t.Fatalf("%d rows: of row %d there is left %s", n, i, left)
+			}
+		}
+	}
+	got := c.passes.Get().(*codePass)
+	if len(got.x64) != chunk*9 || len(got.cells) != chunk {
+		t.Error("a pass of another shape")
+	}
+}
