@@ -149,6 +149,7 @@ func TestBadBatches(t *testing.T) {
 		{"no schema", "name: b\njobs: [{name: x, input: x.csv, epsilon: 1, out: a.csv}]\n", "schema is required"},
 		{"schema of a dataset", "name: b\njobs: [{name: x, dataset: icu-mortality, schema: s, epsilon: 1, out: a.csv}]\n", "its own schema"},
 		{"epsilon", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: -1, out: a.csv}]\n", "epsilon -1"},
+		{"epsilon beyond use", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1e9, out: a.csv}]\n", "epsilon 1e+09 must be above 0 and at most 10000"},
 		{"delta", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, delta: 0.1, out: a.csv}]\n", "delta 0.1"},
 		{"adjacency", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, adjacency: near, out: a.csv}]\n", "adjacency"},
 		{"rows", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, rows: -1, out: a.csv}]\n", "rows -1"},

@@ -17,6 +17,10 @@ import (
 // DefaultDelta is δ where none is asked for.
 const DefaultDelta = 1e-9
 
+// MaxEpsilon is the largest ε of a run. Beyond it the promise is empty, and somewhere beyond it the noise is smaller than the samplers draw: the run
+// would fail after its budget is spent.
+const MaxEpsilon = 10000
+
 // Job is one run, from a private table to a synthetic one. As YAML it is also a config file of decoy generate, which has its keys as
 // flags. Paths are relative to the current folder.
 type Job struct {
@@ -68,8 +72,8 @@ func (j Job) Resolved() (Job, error) {
 		wrong = "a dataset has its own schema"
 	case j.Out == "":
 		wrong = "out is required"
-	case (accountant.Budget{Epsilon: j.Epsilon}).Validate() != nil:
-		wrong = fmt.Sprintf("epsilon %v must be positive and finite", j.Epsilon)
+	case !(j.Epsilon > 0 && j.Epsilon <= MaxEpsilon):
+		wrong = fmt.Sprintf("epsilon %v must be above 0 and at most %d", j.Epsilon, MaxEpsilon)
 	case (accountant.Budget{Epsilon: j.Epsilon, Delta: j.Delta}).Validate() != nil:
 		wrong = fmt.Sprintf("delta %v must be from 0 to %v", j.Delta, accountant.MaxDelta)
 	case adjacency.UnmarshalText([]byte(j.Adjacency)) != nil:

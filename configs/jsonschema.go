@@ -93,6 +93,9 @@ func structSchema(t reflect.Type, texts map[string]string) object {
 			p["enum"] = []string{string(accountant.RuleBasic), string(accountant.RuleZCDP)}
 		case "epsilon":
 			p["exclusiveMinimum"] = 0
+			if t == reflect.TypeFor[Job]() {
+				p["maximum"] = MaxEpsilon
+			}
 		case "delta":
 			p["minimum"], p["maximum"] = 0, accountant.MaxDelta
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -47,8 +48,8 @@ func budgetOf(cmd *cobra.Command, epsilon, delta float64) (accountant.Budget, er
 	if err := need(cmd, "epsilon"); err != nil {
 		return asked, err
 	}
-	if (accountant.Budget{Epsilon: epsilon}).Validate() != nil {
-		return asked, usagef("--epsilon %v must be positive and finite", epsilon)
+	if !(epsilon > 0 && epsilon <= configs.MaxEpsilon) {
+		return asked, usagef("--epsilon %v must be above 0 and at most %d", epsilon, configs.MaxEpsilon)
 	}
 	if asked.Validate() != nil {
 		return asked, usagef("--delta %v must be from 0 to %v", delta, accountant.MaxDelta)
