@@ -170,12 +170,12 @@ func TestReadCSVErrors(t *testing.T) {
 		{"lone quote at the end", "a,b,c\nx,1,\"", nil, `table: line 2, column 3 ("c"): a quoted cell opens here and never closes`},
 		{"carriage return inside a cell", "a,b,c\nSEC\rRET,1,0\n", nil, `table: line 2, column 1 ("a"): a carriage return that no line feed follows`},
 		{"carriage returns for line ends", "a,b,c\rSECRET,1,0\r", nil, `table: line 1, column 3: a carriage return that no line feed follows`},
-		{"NUL", "a,b,c\nSEC\x00RET,1,0\n", nil, `table: line 2, column 1 ("a"): a NUL byte`},
-		{"NUL in a quoted cell of no column", "a,b,c,k\nx,1,0,\"SEC\x00RET\"\n", nil, `table: line 2, column 4: a NUL byte`},
-		{"NUL in the header", "a,b,c\x00\nx,1,0\n", nil, `table: line 1, column 3: a NUL byte`},
+		{"NUL", "a,b,c\nSEC\x00RET,1,0\n", nil, `table: line 2, column 1 ("a"): a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
+		{"NUL in a quoted cell of no column", "a,b,c,k\nx,1,0,\"SEC\x00RET\"\n", nil, `table: line 2, column 4: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
+		{"NUL in the header", "a,b,c\x00\nx,1,0\n", nil, `table: line 1, column 3: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
 		{"not UTF-8", "a,b,c\nSEC\xffRET,1,0\n", nil, `table: line 2, column 1 ("a"): not valid UTF-8`},
 		{"not UTF-8 in a quoted cell", "a,b,c\n\"\xc3\",1,0\n", nil, `table: line 2, column 1 ("a"): not valid UTF-8`},
-		{"UTF-16", "\xff\xfea\x00,\x00b\x00\n\x00", nil, `table: line 1, column 1: a NUL byte`},
+		{"UTF-16", "\xff\xfea\x00,\x00b\x00\n\x00", nil, `table: line 1, column 1: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
 		{"long cell", "a,b,c\n" + long + ",1,0\n", nil, `table: line 2, column 1 ("a"): a cell of more than 32 bytes`},
 		{"long cell at the end", "a,b,c\nx,1," + long, nil, `table: line 2, column 3 ("c"): a cell of more than 32 bytes`},
 		{"long quoted cell", "a,b,c\nx,1,\"" + long + "\"\n", nil, `table: line 2, column 3 ("c"): a quoted cell of more than 32 bytes (or its closing quote is missing)`},
@@ -186,7 +186,7 @@ func TestReadCSVErrors(t *testing.T) {
 		{"absent columns", "b,SECRET\n1,x\n", nil, `table: the file has no column "a", "c"`},
 		{"absent unit", "a,b,c\nx,1,0\n", []func(*schema.Schema){unit}, `table: the file has no column "id", which holds the privacy unit`},
 		{"empty unit", "a,b,c,id\nx,1,0,p\nx,1,0,\n", []func(*schema.Schema){unit}, `table: line 3, column 4 ("id"): the privacy unit is empty`},
-		{"no header after all", "SECRET,1,0\nSECRET,1,0\n", nil, "table: the file has none of the schema's columns (is its first line a header?)"},
+		{"no header after all", "SECRET,1,0\nSECRET,1,0\n", nil, "table: the file has none of the schema's columns (in a CSV file: is its first line a header, and its separator the schema's csv: {comma: ...}?)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

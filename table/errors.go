@@ -18,14 +18,14 @@ const (
 	errAfterQuote  dataError = "a closing quote that neither a separator nor the end of the line follows (quotes inside a quoted cell are doubled)"
 	errOpenQuote   dataError = "a quoted cell opens here and never closes"
 	errBareReturn  dataError = "a carriage return that no line feed follows"
-	errNUL         dataError = "a NUL byte"
+	errNUL         dataError = "a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)"
 	errUTF8        dataError = "not valid UTF-8"
 	errBlankLine   dataError = "a blank line before the end of the file"
 	errFewCells    dataError = "fewer cells than columns"
 	errManyCells   dataError = "more cells than columns"
 	errEmptyUnit   dataError = "the privacy unit is empty"
 	errEmptyFile   dataError = "the file is empty"
-	errNoneOfThese dataError = "the file has none of the schema's columns (is its first line a header?)"
+	errNoneOfThese dataError = "the file has none of the schema's columns (in a CSV file: is its first line a header, and its separator the schema's csv: {comma: ...}?)"
 	errTooMany     dataError = "more than 65536 columns"
 )
 

@@ -62,7 +62,7 @@ func TestRead(t *testing.T) {
 		"dir.csv":      "is a directory",
 		"pipe.csv":     "is not a regular file; to read CSV from a pipe, use - for the standard input",
 		"none.csv":     "no such file or directory",
-		"text.parquet": "the Parquet file is damaged",
+		"text.parquet": "the file is not Parquet, or is damaged",
 		"a.tsv":        "the file name must end in .csv or .parquet",
 	} {
 		_, _, err := Read(context.Background(), in(name), abc(), ReadOptions{})
