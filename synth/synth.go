@@ -102,11 +102,19 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 		return nil, nil, err
 	}
 	var fitted Model
+	kept := ok && (o.Resume || o.Run != "") // there is a checkpoint of this run
 	if ok {
-		save := func(state []byte) error { return Checkpoint{s.Run(), f.Name(), state}.write(o.Checkpoint) }
+		save := func(state []byte) error {
+			err := Checkpoint{s.Run(), f.Name(), state}.write(o.Checkpoint)
+			kept = kept || err == nil
+			return err
+		}
 		fitted, err = resumer.FitFrom(ctx, s, state, save, o.Progress)
 	} else {
 		fitted, err = plan.Fit(ctx, s, o.Progress)
+	}
+	if kept && status(err) == accountant.StatusCancelled {
+		return nil, s, err // as if killed: the run has no end in the ledger, and can be continued once this process is gone
 	}
 	if err := errors.Join(err, s.Close(status(err))); err != nil {
 		return nil, s, err
@@ -161,7 +169,7 @@ type RunOptions struct {
 	Run       string               // the run's name in the ledger (see privacy.Options); default random. A run that is continued has the checkpoint's
 
 	// Checkpoint is a file that a method which can be continued (see [Resumer]) keeps while it fits, if there is a ledger file too. It is removed when the
-	// model is there. "" keeps none.
+	// model is there. "" keeps none. With a checkpoint, a cancelled run is not closed in the ledger: the next process can continue it.
 	Checkpoint string
 	Resume     bool // continue the run of the checkpoint (see privacy.Resume) in place of a new one
 }

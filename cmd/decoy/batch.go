@@ -323,7 +323,7 @@ func (b *batch) verdict(records []record) error {
 	case count[jobDone]+count[jobRefused] == len(records):
 		return &retold{text, accountant.ErrBudget}
 	case count[jobCancelled] > 0:
-		return &retold{text, context.Canceled}
+		return &retold{text + "; the same command goes on", context.Canceled}
 	}
 	return errors.New(text)
 }

@@ -51,7 +51,7 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	case errors.Is(err, eval.ErrColumn):
 		return &usageError{err}
 	case err != nil:
-		return j.explain(err, s != nil, before)
+		return j.explain(err, s != nil, before, "")
 	}
 	if ignored := s.Report().Ignored; len(ignored) > 0 {
 		t.say("ignored: the schema does not name %s of the file", columnsText(ignored))

@@ -16,7 +16,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program. The first interrupt cancels the context, so that an open run is closed as cancelled; the second ends the
+// run is the whole program. The first interrupt cancels the context, so that an open run is kept in its checkpoint or closed as cancelled; the second ends the
 // process where it stands.
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

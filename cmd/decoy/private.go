@@ -31,7 +31,7 @@ func (p *privateFlags) add(cmd *cobra.Command) {
 	p.budgetFlags.add(cmd)
 	addSchema(cmd, &p.schema, &p.dataset)
 	cmd.Flags().StringVar(&p.input, "input", "", "INPUT as a flag, for config files")
-	cmd.Flags().BoolVar(&p.resume, "resume", false, "continue a run that was killed, from its checkpoint beside the output")
+	cmd.Flags().BoolVar(&p.resume, "resume", false, "continue a run that was killed or interrupted, from its checkpoint beside the output")
 	cmd.Flags().StringVar(&p.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger; none for --dataset)")
 }
 
@@ -179,7 +179,7 @@ func (j *job) fit(ctx context.Context, path string) (*release.Model, string, err
 	})
 	j.shown.finish()
 	if err != nil {
-		return nil, "", resumeHint(j.explain(err, s != nil, before))
+		return nil, "", resumeHint(j.explain(err, s != nil, before, checkpoint))
 	}
 	if ignored := s.Report().Ignored; len(ignored) > 0 {
 		j.t.say("ignored: the schema does not name %s of the file", columnsText(ignored))
@@ -187,8 +187,8 @@ func (j *job) fit(ctx context.Context, path string) (*release.Model, string, err
 	return m, s.Run(), nil
 }
 
-// explain adds to the error of a run what became of its budget. A run that did not start has no session.
-func (j *job) explain(err error, started bool, before *accountant.Ledger) error {
+// explain adds to the error of a run what became of its budget, and how to go on. A run that did not start has no session; "" is no checkpoint.
+func (j *job) explain(err error, started bool, before *accountant.Ledger, checkpoint string) error {
 	interrupted := errors.Is(err, context.Canceled)
 	switch {
 	case interrupted && !started:
@@ -196,7 +196,10 @@ func (j *job) explain(err error, started bool, before *accountant.Ledger) error 
 	case interrupted && j.ledger == nil:
 		return &retold{"interrupted", err}
 	case interrupted:
-		return &retold{fmt.Sprintf("interrupted: the run is closed as cancelled in %s and its budget stays spent", j.ledger.Path()), err}
+		if _, kept, readErr := synth.Interrupted(checkpoint, j.ledger); kept && readErr == nil {
+			return &retold{fmt.Sprintf("interrupted: the budget stays spent in %s; the same command with --resume continues the run", j.ledger.Path()), err}
+		}
+		return &retold{fmt.Sprintf("interrupted: the run is closed as cancelled in %s and its budget stays spent; a new run costs its own", j.ledger.Path()), err}
 	case j.ledger == nil:
 	case started:
 		j.t.say("the budget of this run stays spent")

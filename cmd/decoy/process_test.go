@@ -285,24 +285,46 @@ func TestInterrupt(t *testing.T) {
 		t.Parallel()
 		w := newWorkplace(t, 20_000, 15, 150)
 		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 --out out.csv", nil)
-		w.await("in.csv.ledger", accountant.EntryCharge, 1)
+		w.await("in.csv.ledger", accountant.EntryCharge, 2) // the first has its checkpoint
 		began := time.Now()
 		cmd.Process.Signal(syscall.SIGTERM)
 		if code := ended(t, cmd); code != exitError {
 			t.Errorf("exit code %d, want %d", code, exitError)
 		}
 		t.Logf("ended %v after the signal", time.Since(began))
-		if want := "decoy: interrupted: the run is closed as cancelled in in.csv.ledger and its budget stays spent\n"; !strings.HasSuffix(stderr.String(), want) {
+		if want := "decoy: interrupted: the budget stays spent in in.csv.ledger; the same command with --resume continues the run\n"; !strings.HasSuffix(stderr.String(), want) {
 			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
-		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusCancelled {
-			t.Errorf("runs %v, want one cancelled", got)
+		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusUnfinished {
+			t.Errorf("runs %v, want one unfinished", got)
 		}
 		if spent := w.ledger("in.csv.ledger").Spent(); spent.Epsilon != 10 {
 			t.Errorf("spent epsilon %v, want 10", spent.Epsilon)
 		}
 		if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
 			t.Errorf("an output is left")
+		}
+		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 --out out.csv --resume"); code != 0 {
+			t.Errorf("continuing: exit code %d\n%s", code, text)
+		}
+		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusDone || w.ledger("in.csv.ledger").Spent().Epsilon != 10 {
+			t.Errorf("runs %v after the continuation, want one done, and epsilon 10", got)
+		}
+	})
+	t.Run("without a checkpoint", func(t *testing.T) {
+		t.Parallel()
+		w := newWorkplace(t, 20_000, 15, 150)
+		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 --out -", nil)
+		w.await("in.csv.ledger", accountant.EntryCharge, 1)
+		cmd.Process.Signal(syscall.SIGTERM)
+		if code := ended(t, cmd); code != exitError {
+			t.Errorf("exit code %d, want %d", code, exitError)
+		}
+		if want := "in.csv.ledger and its budget stays spent; a new run costs its own\n"; !strings.HasSuffix(stderr.String(), want) {
+			t.Errorf("said %q, want %q at the end", stderr, want)
+		}
+		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusCancelled {
+			t.Errorf("runs %v, want one cancelled", got)
 		}
 	})
 	t.Run("while writing", func(t *testing.T) {

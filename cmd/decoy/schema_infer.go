@@ -186,7 +186,7 @@ func (s *schemaInfer) buy(ctx context.Context, t *terminal, c *checked) (*infer.
 		return nil, fmt.Errorf("%w; a schema can be written by hand (docs/schema.md)", err)
 	}
 	if err != nil {
-		return nil, j.explain(err, session != nil, before)
+		return nil, j.explain(err, session != nil, before, "")
 	}
 	t.say("guarantee: the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon, r.Budget.Delta, r.Neighbours)
 	var left []string

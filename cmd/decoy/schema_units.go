@@ -95,7 +95,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 		infer.Options{Budget: budget, Adjacency: adjacency, Ledger: j.ledger, Tool: tool()})
 	shown.finish()
 	if err != nil {
-		return j.explain(err, session != nil, before)
+		return j.explain(err, session != nil, before, "")
 	}
 	after, err := j.ledger.Read()
 	if err != nil {
