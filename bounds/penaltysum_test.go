@@ -1,0 +1,292 @@
+package bounds
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// penaltyFactorsAt are the factors t and δ of the penalty's gradient at a point, rounded to the grid: written for the eye.
+func penaltyFactorsAt(n Network[float64], x []float64) (t, delta [][]float64) {
+	const exactly = 0x1p-40
+	p := run(n, x, exactly, forwards)
+	first := n.Layers[0]
+	h := len(first.Bias)
+	y := make([]float64, len(x)) // ∇_x D = W¹δ¹
+	for i := range y {
+		for j, d := range p.delta[0] {
+			y[i] += first.Weights[i*h+j] * d
+		}
+	}
+	norm := math.Sqrt(squares(y))
+	for i := range y {
+		y[i] *= 2 * (norm - 1) / norm
+	}
+	for l, layer := range n.Layers {
+		t, delta = append(t, nearest(y, PenaltyFactor, forwards)), append(delta, nearest(p.delta[l], PenaltyFactor, forwards))
+		if l == len(n.Layers)-1 {
+			break
+		}
+		next := make([]float64, len(layer.Bias))
+		for j := range next {
+			next[j] = dot(forwards, column(layer, j), y, 0)
+			if p.pre[l][j] < 0 {
+				next[j] *= n.Slope
+			}
+		}
+		y = next
+	}
+	return t, delta
+}
+
+// addPenalty adds the contribution with its weight to a sum, in whole steps of the grid.
+func addPenalty(sum []int64, t, delta [][]float64, weight int64) {
+	k := 0
+	for l := range t {
+		for _, x := range t[l] {
+			for _, d := range delta[l] {
+				sum[k] += weight * exact(x/PenaltyFactor) * exact(d/PenaltyFactor)
+				k++
+			}
+		}
+	}
+}
+
+// penaltyNorm is ‖v/c‖₂ of a sum.
+func penaltyNorm(p *Penalty, v []int64) float64 {
+	scales := make([]float64, p.Coordinates())
+	p.ScalesTo(scales, 1)
+	sum := 0.
+	for k := range v {
+		x := float64(v[k]) * p.Grid() / scales[k]
+		sum += x * x
+	}
+	return math.Sqrt(sum)
+}
+
+// somePoint is a point between a row and another: cells sum to 1 in each block, or, at an end, are one-hot.
+func somePoint(u *rand.Rand, in *Input) []float64 {
+	a, b, e := randomRow(u, in, 1).dense(in), randomRow(u, in, 1).dense(in), u.Float64()
+	if u.IntN(4) == 0 {
+		e = 1
+	}
+	for i := range a {
+		a[i] = e*a[i] + (1-e)*b[i]
+	}
+	return a
+}
+
+func certifyPenalty(t *testing.T, n Network[float64], c PenaltyConfig) *Penalty {
+	t.Helper()
+	p, err := CertifyPenalty(n, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPenaltyRowsAreInTheEllipsoid: the weighted contribution of a row has at most the norm that neighbours are promised, and the weight is the largest that does
+// so; with a reach of 1 no row is clipped, as the bound holds for all of them.
+func TestPenaltyRowsAreInTheEllipsoid(t *testing.T) {
+	in := oneHot(t, 3, 2, 5)
+	u := rand.New(rand.NewPCG(8, 1))
+	clipped := 0
+	for seed, hidden := range [][]int{{}, {6}, {5, 4}, {3, 4, 2}} {
+		for _, scale := range []float64{.3, 1, 3} {
+			n := scaled(randomNetwork[float64](in, .2, uint64(seed), hidden...), scale)
+			for _, c := range []PenaltyConfig{{Reach: 1}, {Reach: .02}, {Reach: .02, UnitRows: 3}, {Reach: 1, UnitRows: 2}} {
+				for _, adjacency := range adjacencies {
+					c.Adjacency = adjacency
+					p := certifyPenalty(t, n, c)
+					limit := 1 / float64(max(1, c.UnitRows))
+					if adjacency == accountant.ReplaceOne {
+						limit /= 2
+					}
+					for range 30 {
+						x, delta := penaltyFactorsAt(n, somePoint(u, in))
+						length := func(w int64) float64 {
+							v := make([]int64, p.Coordinates())
+							addPenalty(v, x, delta, w)
+							return penaltyNorm(p, v)
+						}
+						w := p.Weight(x, delta)
+						switch {
+						case w < 0 || w > 256 || length(w) > limit:
+							t.Fatalf("%v, %+v: weight %d has norm %v, limit %v", hidden, c, w, length(w), limit)
+						case w < 256 && length(w+1) <= limit*(1-1e-5):
+							t.Fatalf("%v, %+v: weight %d is too small", hidden, c, w)
+						case c.Reach == 1 && w < 255: // 255: the bound is attained and the grid rounds up
+							t.Fatalf("%v, %+v: weight %d of a row within the norm bound", hidden, c, w)
+						case w < 255:
+							clipped++
+						}
+					}
+				}
+			}
+		}
+	}
+	if clipped == 0 {
+		t.Error("no row was clipped: the test tests nothing")
+	}
+}
+
+// TestPenaltyNeighbours: sums of neighbouring batches are at most 1 apart in the norm of the scales, under each adjacency and for units of several rows, also after an
+// ascent that looks for the worst points; and they come so near that halved scales or a limit for one row only would be noticed.
+func TestPenaltyNeighbours(t *testing.T) {
+	in := oneHot(t, 3, 2)
+	u := rand.New(rand.NewPCG(8, 2))
+	for _, adjacency := range adjacencies {
+		for _, rows := range []int{1, 3} {
+			worst := 0.
+			for seed := range uint64(4) {
+				n := scaled(randomNetwork[float64](in, .2, seed, 4), 3)
+				p := certifyPenalty(t, n, PenaltyConfig{Adjacency: adjacency, UnitRows: rows, Reach: .01})
+				batch := func(points [][]float64) []int64 {
+					v := make([]int64, p.Coordinates())
+					for _, x := range points {
+						f, delta := penaltyFactorsAt(n, x)
+						addPenalty(v, f, delta, p.Weight(f, delta))
+					}
+					return v
+				}
+				apart := func(unit, other [][]float64) float64 {
+					a, b := batch(unit), batch(other)
+					for k := range a {
+						a[k] -= b[k]
+					}
+					return penaltyNorm(p, a)
+				}
+				for range 30 {
+					var unit, other [][]float64
+					for range rows {
+						unit = append(unit, somePoint(u, in))
+						if adjacency == accountant.ReplaceOne {
+							other = append(other, somePoint(u, in))
+						}
+					}
+					best := apart(unit, other)
+					for range 60 {
+						k := u.IntN(rows)
+						kept := unit[k]
+						unit[k] = somePoint(u, in)
+						if d := apart(unit, other); d > best {
+							best = d
+						} else {
+							unit[k] = kept
+						}
+					}
+					worst = max(worst, best)
+				}
+			}
+			if worst > 1 || worst < .55 {
+				t.Errorf("%v, %d rows a unit: neighbours are up to %v apart, certified 1", adjacency, rows, worst)
+			}
+		}
+	}
+}
+
+// TestPenaltyScalesAreBest: the total variance is what TotalStd says, and no other scale of one layer, with the rest made up for it, has less.
+func TestPenaltyScalesAreBest(t *testing.T) {
+	in := oneHot(t, 4, 3)
+	n := randomNetwork[float64](in, .2, 5, 6, 3)
+	norms, err := PenaltyNorms(n, math.Inf(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, reach := range []float64{1, .1} {
+		p := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: reach})
+		variance := func(scales []float64) (sum float64) {
+			worst := 0. // Σ (ρB/c)² of a row that attains every bound
+			for l, c := range scales {
+				worst += reach * reach * norms[l] * norms[l] / (c * c)
+			}
+			for l, c := range scales {
+				sum += float64(len(n.Layers[l].Weights)) * c * c * worst
+			}
+			return sum
+		}
+		least := variance(p.scales)
+		if math.Abs(math.Sqrt(least)/p.TotalStd()-1) > 1e-9 {
+			t.Errorf("reach %v: total standard deviation %v, want %v", reach, p.TotalStd(), math.Sqrt(least))
+		}
+		for l := range p.scales {
+			for _, by := range []float64{.9, 1.1} {
+				other := append([]float64(nil), p.scales...)
+				other[l] *= by
+				if variance(other) <= least {
+					t.Errorf("reach %v: scale %d times %v has less variance", reach, l, by)
+				}
+			}
+		}
+	}
+}
+
+func TestPenaltyDecode(t *testing.T) {
+	n := randomNetwork[float64](oneHot(t, 3), .2, 1, 2)
+	p := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: 1})
+	released := make([]int64, p.Coordinates()) // W¹ is 3 × 2, W² 2 × 1
+	for k := range released {
+		released[k] = int64(k+1) << 32
+	}
+	got := make([]float64, 3*2+2+2+1)
+	got[6], got[10] = 5, 5
+	p.DecodeTo(got, released)
+	for k, want := range []float64{1, 2, 3, 4, 5, 6, 0, 0, 7, 8, 0} {
+		if got[k] != want {
+			t.Errorf("parameter %d: %v, want %v", k, got[k], want)
+		}
+	}
+	if p.Grid() != 0x1p-32 || p.Factor() != 0x1p-12 {
+		t.Errorf("grid %v, factor %v", p.Grid(), p.Factor())
+	}
+}
+
+func TestCertifyPenaltyRefuses(t *testing.T) {
+	n := randomNetwork[float64](oneHot(t, 3), .2, 1, 2)
+	good := PenaltyConfig{Adjacency: accountant.ReplaceOne, Reach: .5, UnitRows: 2}
+	for name, change := range map[string]func(*PenaltyConfig){
+		"no adjacency": func(c *PenaltyConfig) { c.Adjacency = 9 }, "no reach": func(c *PenaltyConfig) { c.Reach = 0 }, "NaN": func(c *PenaltyConfig) { c.Reach = math.NaN() },
+		"beyond the bound": func(c *PenaltyConfig) { c.Reach = 1.01 }, "rows": func(c *PenaltyConfig) { c.UnitRows = -1 },
+	} {
+		c := good
+		change(&c)
+		if _, err := CertifyPenalty(n, c); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := CertifyPenalty(Network[float64]{}, good); !errors.Is(err, ErrNetwork) {
+		t.Errorf("no layers: %v", err)
+	}
+	// One factor beyond the range of exact products, though the product of both is small.
+	tiny, huge := randomNetwork[float64](oneHot(t, 3), .2, 1, 2), float64(limit)*PenaltyFactor*1e4
+	for i := range tiny.Layers[0].Weights {
+		tiny.Layers[0].Weights[i] /= huge * 1e4
+	}
+	for i := range tiny.Layers[1].Weights {
+		tiny.Layers[1].Weights[i] *= huge
+	}
+	if _, err := CertifyPenalty(tiny, good); !errors.Is(err, ErrNetwork) {
+		t.Errorf("a huge factor: %v", err)
+	}
+	p := certifyPenalty(t, n, good)
+	for name, call := range map[string]func(){
+		"scales": func() { p.ScalesTo(make([]float64, 3), 1) }, "released": func() { p.DecodeTo(make([]float64, 11), make([]int64, 2)) },
+		"gradient": func() { p.DecodeTo(make([]float64, 8), make([]int64, 8)) }, "t": func() { p.Weight(nil, make([][]float64, 2)) },
+		"units": func() { p.Weight([][]float64{{1, 1, 1}, {1, 1}}, [][]float64{{1}, {1}}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			call()
+		}()
+	}
+	if w := p.Weight([][]float64{{math.Inf(1), 1, 1}, {1, 1}}, [][]float64{{1, 1}, {1}}); w != 0 {
+		t.Errorf("an infinite factor has weight %d", w)
+	}
+}
