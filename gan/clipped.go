@@ -52,15 +52,7 @@ func (c *Critic) AddClippedSumTo(dst []int64, factor float64, weight func(x, del
 			}
 			at := 0
 			for l, d := range delta {
-				wide := false // beyond what kernels.AddScaledTo multiplies
-				for j := range d {
-					d[j] *= w
-					wide = wide || d[j] != int64(int32(d[j]))
-				}
-				add := kernels.AddScaledTo
-				if wide {
-					add = addWideTo
-				}
+				add := multiply(d, w)
 				units := len(d)
 				if l == 0 {
 					for _, cell := range p.cells[i] {
@@ -77,6 +69,17 @@ func (c *Critic) AddClippedSumTo(dst []int64, factor float64, weight func(x, del
 		}
 	}
 	return sum
+}
+
+// multiply multiplies d by a row's weight and returns what adds multiples of it to a sum.
+func multiply(d []int64, w int64) func(dst []int64, x int32, y []int64) {
+	add := kernels.AddScaledTo
+	for j := range d {
+		if d[j] *= w; d[j] != int64(int32(d[j])) {
+			add = addWideTo
+		}
+	}
+	return add
 }
 
 // addWideTo is kernels.AddScaledTo for y of any size; products wrap around.

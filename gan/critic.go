@@ -109,6 +109,12 @@ func (c *Critic) Clone() *Critic {
 
 // forward runs the first n rows of the chunk. The first layer gathers one row of weights a column; each sum runs over the columns in order.
 func (c *Critic) forward(p *codePass, n int) {
+	c.forwardFirst(p, n)
+	c.forwardRest(p, n)
+}
+
+// forwardFirst sets s of the first layer.
+func (c *Critic) forwardFirst(p *codePass, n int) {
 	first := c.layers[0]
 	units := first.w.Cols
 	for i := range n {
@@ -126,6 +132,10 @@ func (c *Critic) forward(p *codePass, n int) {
 			kernels.AddTo(s, row)
 		}
 	}
+}
+
+// forwardRest goes on from s of the first layer.
+func (c *Critic) forwardRest(p *codePass, n int) {
 	for l := range c.layers {
 		if l > 0 {
 			c.layers[l].to(p.s[l].Head(n), p.x[l-1].Head(n))

@@ -1,0 +1,163 @@
+package gan
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// penaltyCase is a critic with rows, generated rows and a word for each row.
+type penaltyCase struct {
+	c         *Critic
+	columns   []table.Codes
+	generated kernels.Matrix
+	words     []uint64
+}
+
+func newPenaltyCase(t *testing.T, rows int, scaled []bool, hidden ...int) penaltyCase {
+	u := testRand(41)
+	plain := testEncoder(t, testSizes...)
+	e := plain
+	if scaled != nil {
+		var err error
+		if e, err = plain.Scaled(scaled); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, layer := range c.layers {
+		for i := range layer.w.Data {
+			layer.w.Data[i] *= 2 // norms on both sides of 1
+		}
+		copy(layer.b, normals(u, len(layer.b), .3))
+	}
+	p := penaltyCase{c: c, columns: randomColumns(u, plain, rows), generated: kernels.New(7, c.sizes[0])}
+	for i := range p.generated.Data {
+		p.generated.Data[i] = float32(u.Float64())
+	}
+	for range rows {
+		p.words = append(p.words, u.Uint64())
+	}
+	return p
+}
+
+// sum calls AddPenaltySumTo on some rows with their words.
+func (p penaltyCase) sum(factor float64, weight func(t, delta [][]float64) int64, rows []int) []int64 {
+	out := make([]int64, p.c.Weights())
+	next := 0
+	draw := func() uint64 {
+		next++
+		if rows == nil {
+			return p.words[next-1]
+		}
+		return p.words[rows[next-1]]
+	}
+	p.c.AddPenaltySumTo(out, factor, p.generated, draw, weight, p.columns, rows)
+	return out
+}
+
+func fullWeight(_, _ [][]float64) int64 { return 1 }
+
+// TestPenaltySumIsThePenalty: at the same points the sum is the gradient of the two-sided penalty that a tutor takes of dense rows (which is compared with
+// finite differences and with Gorgonia elsewhere), up to the rounding to the grid.
+func TestPenaltySumIsThePenalty(t *testing.T) {
+	const rows, factor = chunk + 45, 0x1p-20
+	for name, p := range map[string]penaltyCase{
+		"one layer":  newPenaltyCase(t, rows, nil, 8),
+		"two layers": newPenaltyCase(t, rows, nil, 8, 5),
+		"scaled":     newPenaltyCase(t, rows, []bool{false, true, false, false, true}, 8),
+	} {
+		e := p.c.encoder
+		mixed := kernels.New(rows, p.c.sizes[0])
+		for i, word := range p.words {
+			partner, rest := bits.Mul64(word, uint64(p.generated.Rows))
+			alpha := float32(rest>>40) * 0x1p-24
+			row := mixed.Row(i)
+			for k, column := range p.columns {
+				if e.isScaled(k) {
+					row[e.inputs[k]] = e.Value(k, int(column.At(i)))
+				} else {
+					row[e.inputs[k]+int(column.At(i))] = 1
+				}
+			}
+			for j, g := range p.generated.Row(int(partner)) {
+				row[j] = alpha*row[j] + (1-alpha)*g
+			}
+		}
+		tutor := p.c.NewTutor(rows)
+		want, _ := tutor.Gradient(mixed)
+		clear(want)
+		tutor.AddPenalty(mixed, 1, false)
+		got := p.sum(factor, fullWeight, nil)
+		for l, part := range p.c.views(want) {
+			for k, w := range part.w.Data {
+				g := float64(got[k]) * factor * factor / rows
+				if math.Abs(g-float64(w)) > 1e-5*(1+math.Abs(float64(w))) {
+					t.Fatalf("%s, layer %d, weight %d: %v, want %v", name, l+1, k, g, w)
+				}
+			}
+			got = got[len(part.w.Data):]
+		}
+	}
+}
+
+// TestPenaltySumIsWeighted: with weights that are a function of the factors the sum is exactly that of single rows with the same words, wherever a row stands; the
+// factors are those that the sum multiplies.
+func TestPenaltySumIsWeighted(t *testing.T) {
+	const factor = 0x1p-12
+	p := newPenaltyCase(t, chunk+60, nil, 5, 3)
+	weight := func(t, delta [][]float64) int64 { return int64(1000*math.Abs(t[0][0]+delta[0][0])) & 0xff }
+	want := make([]int64, p.c.Weights())
+	for i := range p.words {
+		var product []int64
+		one := p.sum(factor, func(x, delta [][]float64) int64 {
+			w := weight(x, delta)
+			for l := range x {
+				for _, a := range x[l] {
+					for _, b := range delta[l] {
+						product = append(product, int64(a/factor)*int64(b/factor)*w)
+					}
+				}
+			}
+			return w
+		}, []int{i})
+		if !slices.Equal(one, product) {
+			t.Fatalf("row %d: the sum is not the product of its factors", i)
+		}
+		for k, v := range one {
+			want[k] += v
+		}
+	}
+	if !slices.Equal(p.sum(factor, weight, nil), want) {
+		t.Error("the sum is not that of its rows")
+	}
+}
+
+func TestPenaltySumPanics(t *testing.T) {
+	p := newPenaltyCase(t, 3, nil, 2)
+	draw := func() uint64 { return 0 }
+	dst := make([]int64, p.c.Weights())
+	for name, call := range map[string]func(){
+		"factor":    func() { p.c.AddPenaltySumTo(dst, .3, p.generated, draw, fullWeight, p.columns, nil) },
+		"length":    func() { p.c.AddPenaltySumTo(dst[1:], .5, p.generated, draw, fullWeight, p.columns, nil) },
+		"nobody":    func() { p.c.AddPenaltySumTo(dst, .5, p.generated.Head(0), draw, fullWeight, p.columns, nil) },
+		"too wide":  func() { p.c.AddPenaltySumTo(dst, .5, kernels.New(2, 99), draw, fullWeight, p.columns, nil) },
+		"too short": func() { p.c.AddPenaltySumTo(dst, .5, p.generated, draw, fullWeight, p.columns[1:], nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			call()
+		}()
+	}
+}
