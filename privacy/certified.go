@@ -2,11 +2,9 @@ package privacy
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -28,6 +26,7 @@ type CertifiedPlan struct {
 	Rate            float64     // each unit is in the batch with this probability, independently: 0 < q ≤ 1
 	NoiseMultiplier float64     // z > 0: coordinate k gets noise of standard deviation z·c_k
 	Scaled          []bool      // of each column, whether it enters the critic as one number in [0, 1]; nil for none
+	Penalty         PenaltyPlan // what else is released of the same batch, for the same event
 }
 
 // Domain is the public domain of the critic's input. It returns an error unless Scaled is nil or has one element a column.
@@ -68,6 +67,7 @@ func (p CertifiedPlan) inSteps(inputs []int64, s *schema.Schema, factor float64)
 type Certified struct {
 	Certificate *bounds.Certificate
 	Released    []int64 // the encoded sum with noise, in steps of Certificate.Grid(): see bounds.Certificate.DecodeTo
+	Penalty     Penalized
 }
 
 // CertifiedSumEvent is the event of [Session.CertifiedSum]: the certificate's ellipsoid has radius 1 under the session's own relation.
@@ -87,6 +87,9 @@ func (s *Session) CertifiedSum(l label, p CertifiedPlan, critic Critic) (Certifi
 	if !(p.Rate > 0 && p.Rate <= 1) || !positive(p.NoiseMultiplier) {
 		return fail(fmt.Errorf("rate %v must be in (0, 1], noise multiplier %v positive and finite", p.Rate, p.NoiseMultiplier))
 	}
+	if err := p.Penalty.check(); err != nil {
+		return fail(err)
+	}
 	if p.Mode == bounds.Ball {
 		return fail(fmt.Errorf("mode %v holds for clipped rows only", p.Mode))
 	}
@@ -98,60 +101,22 @@ func (s *Session) CertifiedSum(l label, p CertifiedPlan, critic Critic) (Certifi
 	if err != nil {
 		return fail(err)
 	}
-	scales := make([]float64, cert.Coordinates())
-	cert.ScalesTo(scales, p.NoiseMultiplier)
-	vector, err := noise.NewGaussianVector(scales, cert.Grid())
-	if err != nil {
-		return fail(err)
+	gradient := ellipsoidSum{scales: make([]float64, cert.Coordinates()), grid: cert.Grid()}
+	cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))
+	gradient.of = func(columns []table.Codes, rows []int, n int) []int64 {
+		sum := bounds.Sum{Rows: int64(n), Gradient: make([]int64, cert.Parameters())}
+		if cert.Inputs() > 0 {
+			sum.Inputs = make([]int64, cert.Inputs())
+		}
+		critic.AddSumTo(sum.Gradient, sum.Inputs, cert.Factor(), columns, rows)
+		p.inSteps(sum.Inputs, s.schema, cert.Factor())
+		encoded := make([]int64, cert.Coordinates())
+		cert.EncodeTo(encoded, sum)
+		return encoded
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.charge(l, s.nb.CertifiedSumEvent(p)); err != nil {
+	released, penalty, err := s.gradientSum(l, s.nb.CertifiedSumEvent(p), p.Rate, gradient, p.Penalty, p.NoiseMultiplier, critic)
+	if err != nil {
 		return Certified{}, err
 	}
-	t := s.data()
-	rows, n := s.sample(t, p.Rate)
-	columns := make([]table.Codes, len(s.schema.Columns))
-	for i := range columns {
-		columns[i] = t.Column(i)
-	}
-	sum := bounds.Sum{Rows: int64(n), Gradient: make([]int64, cert.Parameters())}
-	if cert.Inputs() > 0 {
-		sum.Inputs = make([]int64, cert.Inputs())
-	}
-	critic.AddSumTo(sum.Gradient, sum.Inputs, cert.Factor(), columns, rows)
-	p.inSteps(sum.Inputs, s.schema, cert.Factor())
-	released := make([]int64, cert.Coordinates())
-	cert.EncodeTo(released, sum)
-	vector.AddTo(released, s.src)
-	return Certified{Certificate: cert, Released: released}, nil
-}
-
-// sample draws a Poisson sample of privacy units and returns its rows, nil for all of them, and how many they are.
-func (s *Session) sample(t *table.Table, rate float64) (rows []int, n int) {
-	if rate == 1 {
-		return nil, t.Rows()
-	}
-	// The exact rational of a float64 rate in (0, 1) may have a denominator beyond 64 bits: it is rounded down to a multiple of 2⁻⁶³, which
-	// includes units a little less often than the event says. A smaller rate costs less.
-	limit := uint64(math.Ldexp(rate, 63))
-	include := func() bool { return s.src.Uint64()>>1 < limit }
-	rows = []int{}
-	units := t.Units()
-	drawn := map[uint32]bool{}
-	for i := range t.Rows() {
-		take := false
-		if units == nil {
-			take = include()
-		} else if was, ok := drawn[units[i]]; ok {
-			take = was
-		} else {
-			take = include()
-			drawn[units[i]] = take
-		}
-		if take {
-			rows = append(rows, i)
-		}
-	}
-	return rows, len(rows)
+	return Certified{cert, released, penalty}, nil
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -23,6 +22,7 @@ type ClippedPlan struct {
 	Radius          float64 // R > 0: the scales are those for rows whose centred gradient has Euclidean norm at most R
 	Rate            float64 // each unit is in the batch with this probability, independently: 0 < q ≤ 1
 	NoiseMultiplier float64 // z > 0: coordinate k gets noise of standard deviation z·c_k
+	Penalty         PenaltyPlan
 }
 
 // ClippedSumEvent is the event of [Session.ClippedSum]: clipped rows lie in the certificate's ellipsoid, of radius 1 under the session's own relation.
@@ -41,6 +41,9 @@ func (s *Session) ClippedSum(l label, p ClippedPlan, critic ClippingCritic) (Cer
 	if !(p.Rate > 0 && p.Rate <= 1) || !positive(p.NoiseMultiplier) {
 		return fail(fmt.Errorf("rate %v must be in (0, 1], noise multiplier %v positive and finite", p.Rate, p.NoiseMultiplier))
 	}
+	if err := p.Penalty.check(); err != nil {
+		return fail(err)
+	}
 	in, err := bounds.OneHot(s.schema.Sizes())
 	if err != nil {
 		return fail(err)
@@ -50,27 +53,18 @@ func (s *Session) ClippedSum(l label, p ClippedPlan, critic ClippingCritic) (Cer
 	if err != nil {
 		return fail(err)
 	}
-	scales := make([]float64, cert.Coordinates())
-	cert.ScalesTo(scales, p.NoiseMultiplier)
-	vector, err := noise.NewGaussianVector(scales, cert.Grid())
-	if err != nil {
-		return fail(err)
+	gradient := ellipsoidSum{scales: make([]float64, cert.Coordinates()), grid: cert.Grid()}
+	cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))
+	gradient.of = func(columns []table.Codes, rows []int, _ int) []int64 {
+		sum := bounds.Sum{Gradient: make([]int64, cert.Parameters())}
+		sum.Rows = critic.AddClippedSumTo(sum.Gradient, cert.Factor(), bounds.NewClipper(cert).Weight, columns, rows)
+		encoded := make([]int64, cert.Coordinates())
+		cert.EncodeTo(encoded, sum)
+		return encoded
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.charge(l, s.nb.ClippedSumEvent(p)); err != nil {
+	released, penalty, err := s.gradientSum(l, s.nb.ClippedSumEvent(p), p.Rate, gradient, p.Penalty, p.NoiseMultiplier, critic)
+	if err != nil {
 		return Certified{}, err
 	}
-	t := s.data()
-	rows, _ := s.sample(t, p.Rate)
-	columns := make([]table.Codes, len(s.schema.Columns))
-	for i := range columns {
-		columns[i] = t.Column(i)
-	}
-	sum := bounds.Sum{Gradient: make([]int64, cert.Parameters())}
-	sum.Rows = critic.AddClippedSumTo(sum.Gradient, cert.Factor(), bounds.NewClipper(cert).Weight, columns, rows)
-	released := make([]int64, cert.Coordinates())
-	cert.EncodeTo(released, sum)
-	vector.AddTo(released, s.src)
-	return Certified{Certificate: cert, Released: released}, nil
+	return Certified{cert, released, penalty}, nil
 }

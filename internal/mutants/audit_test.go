@@ -37,7 +37,7 @@ var audited = []struct {
 		"counts --epsilon 8 --tables balanced --runs 1000"},
 	{"halved noise in Total", []edit{{"privacy/counts.go", "+ g.Sample(s.src), nil", "+ g.Sample(s.src)/2, nil"}}, "total --epsilon 8 --tables balanced --runs 1000"},
 	{"halved noise in Answer", []edit{{"privacy/counts.go", "+ lap.Sample(s.src), nil", "+ lap.Sample(s.src)/2, nil"}}, "answer --epsilon 1 --delta 0 --tables balanced --runs 4000"},
-	{"halved noise in CertifiedSum", []edit{{"privacy/certified.go", "cert.ScalesTo(scales, p.NoiseMultiplier)", "cert.ScalesTo(scales, p.NoiseMultiplier/2)"}},
+	{"halved noise in CertifiedSum", []edit{{"privacy/certified.go", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)"}},
 		"certified-sum --epsilon 8 --tables balanced --runs 1000"},
 	{"halved sensitivity in Counts", []edit{{"privacy/neighbours.go", "down(sigma, nb.deltaTwo())", "down(sigma, nb.deltaTwo()/2)"}}, "counts --epsilon 8 --tables balanced --runs 1000"},
 	{"halved sensitivity in Select", []edit{{"privacy/neighbours.go", "return 2 * nb.k()", "return nb.k()"}},
