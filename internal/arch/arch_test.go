@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"synth/aim":                      {"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload"},
 	"synth/smalldb":                  {"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload"},
 	"synth/mwem":                     {"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload"},
-	"synth/wgan":                     {"synth", "privacy", "release", "gan", "bounds", "accountant", "schema", "internal/kernels"},
+	"synth/wgan":                     {"synth", "privacy", "release", "gan", "bounds", "accountant", "schema", "table", "internal/kernels"},
 	"configs":                        {"schema", "accountant", "synth", "synth/all"},
 	"synth/pategan":                  {"synth", "privacy", "release", "gan", "accountant", "schema", "table", "internal/kernels"},
 	"synth/all":                      {"synth", "synth/aim", "synth/mst", "synth/mwem", "synth/smalldb", "synth/pategan", "synth/wgan"},

@@ -68,7 +68,7 @@ func BenchmarkCertifiedStep(b *testing.B) {
 	tutor, mixed, adam := c.NewTutor(batch), kernels.New(batch, e.Cells()), kernels.NewAdam(len(c.Parameters()), .5, .9)
 	gradient := make([]float64, len(c.Parameters()))
 	const never = time.Duration(math.MaxInt64)
-	step, certificate, update, watched := never, never, never, &watch{critic: critic{c}, sum: never}
+	step, certificate, update, watched := never, never, never, &watch{critic: critic{Critic: c}, sum: never}
 	for b.Loop() {
 		start := time.Now()
 		r, err := session.CertifiedSum("critic gradient", plan, watched)
@@ -86,7 +86,7 @@ func BenchmarkCertifiedStep(b *testing.B) {
 		adam.Update(c.Parameters(), got, 1e-7)
 		step, update = min(step, time.Since(start)), min(update, time.Since(released))
 		start = time.Now()
-		if _, err := bounds.Certify(critic{c}.Network(), in, bounds.Config{Adjacency: accountant.AddRemove}); err != nil {
+		if _, err := bounds.Certify(critic{Critic: c}.Network(), in, bounds.Config{Adjacency: accountant.AddRemove}); err != nil {
 			b.Fatal(err)
 		}
 		certificate = min(certificate, time.Since(start))

@@ -22,8 +22,10 @@ type Config struct {
 	Encoder        string  `mapstructure:"encoder"`         // how the critic sees numeric columns without missing cells: one_hot (a cell a bin) or scaled (one number in [0, 1]); default one_hot
 	FreshCritics   bool    `mapstructure:"fresh_critics"`   // measure with a new random critic at each step in place of one that is trained
 	CriticRate     float64 `mapstructure:"critic_rate"`     // Adam's learning rate for the critic; default 0.01
-	Lipschitz      string  `mapstructure:"lipschitz"`       // how the critic is held Lipschitz: penalty (at generated points), spectral, clip or none; default penalty
+	Lipschitz      string  `mapstructure:"lipschitz"`       // how the critic is held Lipschitz: penalty (at generated points, free), interpolates (between private and generated rows, paid), spectral, clip or none; default penalty
 	Penalty        float64 `mapstructure:"penalty"`         // weight of the gradient penalty; default 1
+	PenaltyShare   float64 `mapstructure:"penalty_share"`   // share of each gradient sum's budget that pays for the penalty at interpolates; default 0.2
+	PenaltyReach   float64 `mapstructure:"penalty_reach"`   // norm to which a row's part of the penalty at interpolates is clipped, as a share of its norm bound; 1 clips none; default 0.1
 	Limit          float64 `mapstructure:"limit"`           // of each layer's spectral norm (spectral) or of every weight (clip); default 1
 	SizePenalty    float64 `mapstructure:"size_penalty"`    // weight of the certificate's size in the critic's loss, which costs nothing; default 0
 	GeneratorUnits int     `mapstructure:"generator_units"` // units of the generator's hidden layers; default by preset
@@ -69,6 +71,9 @@ const (
 	scaled = "scaled"
 )
 
+// interpolates is the one way to hold the critic Lipschitz that looks at private rows.
+const interpolates = "interpolates"
+
 // Heads of the generator.
 const (
 	straightThrough = "straight_through"
@@ -95,7 +100,7 @@ func (c Config) filled(preset string) Config {
 	if c.Target != "" {
 		p.MarginalShare = targetShare[preset]
 	}
-	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit, p.Radius = 1, .01, .01, "penalty", 1, 1, 1
+	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit, p.Radius, p.PenaltyShare, p.PenaltyReach = 1, .01, .01, "penalty", 1, 1, 1, .2, .1
 	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots, p.Head, p.Temperature, p.Encoder = .001, 20, 1024, 4, straightThrough, .5, oneHot
 	from, to := reflect.ValueOf(p), reflect.ValueOf(&c).Elem()
 	for i := range to.NumField() {
@@ -144,7 +149,7 @@ func (c Config) check() error {
 		{"limit", c.Limit, 1e-6, 1e6}, {"radius", c.Radius, 1e-6, 1e6}, {"size penalty", c.SizePenalty, 0, 1e6}, {"generator units", float64(c.GeneratorUnits), 1, 4096},
 		{"generator rate", c.GeneratorRate, 1e-8, 1}, {"generator steps", float64(c.GeneratorSteps), 1, 1e6}, {"post steps", float64(c.PostSteps), 1, 1e7},
 		{"batch", float64(c.Batch), 2, 1 << 20}, {"snapshots", float64(c.Snapshots), 1, 1e5}, {"table weight", c.TableWeight, 1e-6, 1e6},
-		{"temperature", c.Temperature, .01, 100},
+		{"penalty share", c.PenaltyShare, 1e-3, .9}, {"penalty reach", c.PenaltyReach, 1e-6, 1}, {"temperature", c.Temperature, .01, 100},
 	} {
 		if !(x.value >= x.lo && x.value <= x.hi) {
 			return fmt.Errorf("wgan: %s %v must be from %v to %v: %w", x.name, x.value, x.lo, x.hi, synth.ErrConfig)
@@ -160,8 +165,10 @@ func (c Config) check() error {
 		return fmt.Errorf("wgan: batch %d must be even: %w", c.Batch, synth.ErrConfig)
 	case c.Mode > Ball:
 		return fmt.Errorf("wgan: mode %d is unknown: %w", c.Mode, synth.ErrConfig)
-	case c.Lipschitz != "penalty" && c.Lipschitz != "spectral" && c.Lipschitz != "clip" && c.Lipschitz != "none":
-		return fmt.Errorf("wgan: lipschitz must be penalty, spectral, clip or none: %w", synth.ErrConfig)
+	case c.Lipschitz != "penalty" && c.Lipschitz != interpolates && c.Lipschitz != "spectral" && c.Lipschitz != "clip" && c.Lipschitz != "none":
+		return fmt.Errorf("wgan: lipschitz must be penalty, interpolates, spectral, clip or none: %w", synth.ErrConfig)
+	case c.Lipschitz == interpolates && c.FreshCritics:
+		return fmt.Errorf("wgan: a penalty at interpolates is lost on fresh critics, which are not trained: %w", synth.ErrConfig)
 	case c.Head != straightThrough && c.Head != gumbel:
 		return fmt.Errorf("wgan: head must be %s or %s: %w", straightThrough, gumbel, synth.ErrConfig)
 	case c.Encoder != oneHot && c.Encoder != scaled:

@@ -13,10 +13,19 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // critic shows a gan.Critic to the gate.
-type critic struct{ *gan.Critic }
+type critic struct {
+	*gan.Critic
+	generated kernels.Matrix // rows that the penalty at interpolates is taken towards
+}
+
+// AddPenaltySumTo is that of package gan, with the critic's generated rows.
+func (c critic) AddPenaltySumTo(gradient []int64, factor float64, draw func() uint64, weight func(t, delta [][]float64) int64, columns []table.Codes, rows []int) {
+	c.Critic.AddPenaltySumTo(gradient, factor, c.generated, draw, weight, columns, rows)
+}
 
 // Network shows the weights.
 func (c critic) Network() bounds.Network[float32] {
@@ -147,6 +156,9 @@ func (p *plan) run(ctx context.Context, b *purse, progress synth.Progress) (synt
 	}
 	if c.Target != "" {
 		fitted.Settings["target"] = c.Target
+	}
+	if c.Lipschitz == interpolates {
+		fitted.Settings["penalty_share"], fitted.Settings["penalty_reach"] = c.PenaltyShare, c.PenaltyReach
 	}
 	return fitted, nil
 }

@@ -24,7 +24,7 @@ func (t *training) keep(r privacy.Certified) ([]float64, error) {
 	for k := range inputs {
 		inputs[k] /= batch
 	}
-	return gradient, t.remember(cert, gradient, inputs, t.z/batch)
+	return gradient, t.remember(cert, gradient, inputs, t.penalty().GradientMultiplier(t.z)/batch)
 }
 
 // learn keeps a release and takes the critic's step.
@@ -44,9 +44,16 @@ func (t *training) learn(r privacy.Certified) error {
 	}
 	x := t.seen(&t.folded, t.fake.Forward(t.u))
 	got, _ := t.tutor.Gradient(x)
-	if c.Lipschitz == "penalty" {
+	switch c.Lipschitz {
+	case "penalty":
 		gan.MixTo(t.mixed, x, t.u)
 		t.tutor.AddPenalty(t.mixed, float32(c.Penalty), true)
+	case interpolates:
+		penalty := make([]float64, len(got))
+		r.Penalty.Certificate.DecodeTo(penalty, r.Penalty.Released)
+		for k := range got {
+			got[k] += float32(c.Penalty / (c.Rate * t.rows) * penalty[k])
+		}
 	}
 	for k := range got {
 		got[k] -= float32(gradient[k])
@@ -70,10 +77,10 @@ func (t *training) learn(r privacy.Certified) error {
 func (t *training) addSize(gradient []float32) error {
 	shape := t.critic.Clone()
 	clear(shape.Parameters())
-	if _, err := bounds.SizeGradientTo(critic{shape}.Network(), critic{t.critic}.Network(), t.input, t.certificate()); err != nil {
+	if _, err := bounds.SizeGradientTo(critic{Critic: shape}.Network(), critic{Critic: t.critic}.Network(), t.input, t.certificate()); err != nil {
 		return err
 	}
-	weight := float32(t.cfg.SizePenalty * t.z / t.rows)
+	weight := float32(t.cfg.SizePenalty * t.penalty().GradientMultiplier(t.z) / t.rows)
 	for k, g := range shape.Parameters() {
 		gradient[k] += weight * g
 	}

@@ -125,12 +125,20 @@ func (p *plan) columns(i int) []int {
 }
 
 func (p *plan) sum() privacy.CertifiedPlan {
-	return privacy.CertifiedPlan{Mode: p.cfg.Mode.bounds(), Rate: p.cfg.Rate, NoiseMultiplier: p.z, Scaled: p.scaled}
+	return privacy.CertifiedPlan{Mode: p.cfg.Mode.bounds(), Rate: p.cfg.Rate, NoiseMultiplier: p.z, Scaled: p.scaled, Penalty: p.penalty()}
 }
 
 // clipped is the plan of a gradient sum in mode Ball.
 func (p *plan) clipped() privacy.ClippedPlan {
-	return privacy.ClippedPlan{Radius: p.cfg.Radius, Rate: p.cfg.Rate, NoiseMultiplier: p.z}
+	return privacy.ClippedPlan{Radius: p.cfg.Radius, Rate: p.cfg.Rate, NoiseMultiplier: p.z, Penalty: p.penalty()}
+}
+
+// penalty is what the gradient penalty at interpolates takes of each gradient sum's event.
+func (p *plan) penalty() privacy.PenaltyPlan {
+	if p.cfg.Lipschitz != interpolates {
+		return privacy.PenaltyPlan{}
+	}
+	return privacy.PenaltyPlan{Share: p.cfg.PenaltyShare, Reach: p.cfg.PenaltyReach}
 }
 
 // sumEvent is the event of a gradient sum.
@@ -171,7 +179,10 @@ func (p *plan) Forecast() synth.Forecast {
 	perStep := float64(c.Batch) * (3*cells*float64(c.GeneratorUnits) + 4*critic*float64(min(c.Snapshots, c.Steps)))
 	noise := []synth.Noise{
 		{What: "number of rows", Count: 1, Sigma: p.total},
-		{What: fmt.Sprintf("gradient sum, noise multiplier %.4g", p.z), Count: c.Steps},
+		{What: fmt.Sprintf("gradient sum, noise multiplier %.4g", p.penalty().GradientMultiplier(p.z)), Count: c.Steps},
+	}
+	if c.Lipschitz == interpolates {
+		noise = append(noise, synth.Noise{What: fmt.Sprintf("penalty's gradient, noise multiplier %.4g", p.penalty().Multiplier(p.z)), Count: c.Steps})
 	}
 	if n := p.tables(); n > 0 {
 		what := "one-way marginal"

@@ -107,12 +107,16 @@ func (b *purse) sum(t *training, k int) (privacy.Certified, bool, error) {
 		b.lost++
 		return privacy.Certified{}, false, nil
 	}
+	shown := critic{Critic: t.critic}
+	if t.cfg.Lipschitz == interpolates {
+		shown.generated = t.seen(&t.folded, t.fake.Forward(t.u))
+	}
 	var r privacy.Certified
 	var err error
 	if t.cfg.Mode == Ball {
-		r, err = b.s.ClippedSum("clipped critic gradient", t.clipped(), critic{t.critic})
+		r, err = b.s.ClippedSum("clipped critic gradient", t.clipped(), shown)
 	} else {
-		r, err = b.s.CertifiedSum("critic gradient", t.plan.sum(), critic{t.critic})
+		r, err = b.s.CertifiedSum("critic gradient", t.plan.sum(), shown)
 	}
 	if err != nil {
 		return privacy.Certified{}, false, err

@@ -173,8 +173,9 @@ func interrupt(t *testing.T, dir string, c Config, n int) (written int) {
 func TestLostRelease(t *testing.T) {
 	for name, c := range map[string]Config{
 		"pool": {Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8}, GeneratorUnits: 16, Target: "column 1"}, "named": {Preset: Small, Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8}, GeneratorUnits: 16},
-		"deep":    {Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8, 6}, GeneratorUnits: 16},
-		"Poisson": {Rate: .5, Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8}, GeneratorUnits: 16},
+		"deep":         {Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8, 6}, GeneratorUnits: 16},
+		"interpolates": {Lipschitz: interpolates, Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8}, GeneratorUnits: 16},
+		"Poisson":      {Rate: .5, Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8}, GeneratorUnits: 16},
 	} {
 		tables := 3 // with a target
 		if c.Target == "" {

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"fmt"
-	"math"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/privacy"
@@ -15,8 +13,8 @@ import (
 )
 
 // Sizes is √(total variance) of the gradient sum's noise at noise multiplier 1, for one critic in each mode that clips nothing; and beside them, Interpolates,
-// of the noise that a gradient penalty at points between private and generated rows would need on top, by its norm bound ([bounds.PenaltyNorms]): the
-// reason why the penalty is taken between generated rows.
+// of the noise that a gradient penalty at points between private and generated rows needs, by its norm bound ([bounds.CertifyPenalty] with a reach of 1): the
+// reason why the penalty is taken between generated rows by default.
 type Sizes struct{ Thesis, Box, Blocks, Residual, Interpolates float64 }
 
 // StepSizes returns the sizes for each critic that was measured in a run, from its checkpoint: what each mode would have cost at every step. The critics
@@ -48,27 +46,17 @@ func StepSizes(checkpoint []byte, s *schema.Schema, nb privacy.Neighbours) ([]Si
 func sizesOf(c *gan.Critic, in *bounds.Input, nb privacy.Neighbours) (Sizes, error) {
 	var size [4]float64
 	for i, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Blocks, bounds.Residual} {
-		cert, err := bounds.Certify(critic{c}.Network(), in, bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit)})
+		cert, err := bounds.Certify(critic{Critic: c}.Network(), in, bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit)})
 		if err != nil {
 			return Sizes{}, err
 		}
 		size[i] = cert.TotalStd()
 	}
-	norms, err := bounds.PenaltyNorms(critic{c}.Network(), math.Inf(1))
+	penalty, err := bounds.CertifyPenalty(critic{Critic: c}.Network(), bounds.PenaltyConfig{Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit), Reach: 1})
 	if err != nil {
 		return Sizes{}, err
 	}
-	// The part of layer l, of n_l weights, has norm B_l: Gaussian noise of standard deviations in the ratio of √(B_l/√n_l) has the least total variance,
-	// (Σ √n_l·B_l)², as for the units of an ellipsoid. A unit of k rows adds k such parts.
-	penalty := 0.
-	for l, b := range norms {
-		w, _ := c.Layer(l)
-		penalty += math.Sqrt(float64(len(w))) * b * float64(max(1, nb.MaxRowsPerUnit))
-	}
-	if nb.Adjacency == accountant.ReplaceOne {
-		penalty *= 2
-	}
-	return Sizes{size[0], size[1], size[2], size[3], penalty}, nil
+	return Sizes{size[0], size[1], size[2], size[3], penalty.TotalStd()}, nil
 }
 
 // Ordered reports whether each mode needs no more noise than the one before it.

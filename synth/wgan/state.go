@@ -107,7 +107,7 @@ func (t *training) restore(st *state) error {
 		if err != nil || !t.fits(c) {
 			return bad("a critic")
 		}
-		cert, err := bounds.Certify(critic{c}.Network(), t.input, t.certificate())
+		cert, err := bounds.Certify(critic{Critic: c}.Network(), t.input, t.certificate())
 		if err != nil || len(r.Sum) != 8*cert.Coordinates() {
 			return bad("a release")
 		}

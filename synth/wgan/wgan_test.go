@@ -1,12 +1,17 @@
 package wgan
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -29,7 +34,7 @@ func TestConfig(t *testing.T) {
 		"negative steps": {Steps: -1}, "rate over 1": {Rate: 1.5}, "NaN rate": {Rate: math.NaN()}, "odd batch": {Batch: 33},
 		"unknown mode": {Mode: 9}, "shares": {TotalShare: .4, MarginalShare: .6}, "negative slope": {Slope: -1},
 		"unknown head": {Head: "softmax"}, "temperature": {Temperature: 1e-3},
-		"no layers": {Hidden: []int{}}, "a layer of 0": {Hidden: []int{8, 0}}, "a wide layer": {Hidden: []int{8, 5000}}, "unknown encoder": {Encoder: "binary"}, "scaled rows are not clipped": {Encoder: "scaled", Mode: Ball}, "17 layers": {Hidden: make([]int, 17)}, "size penalty of two layers": {Hidden: []int{8, 8}, SizePenalty: 1},
+		"no layers": {Hidden: []int{}}, "a layer of 0": {Hidden: []int{8, 0}}, "a wide layer": {Hidden: []int{8, 5000}}, "unknown encoder": {Encoder: "binary"}, "scaled rows are not clipped": {Encoder: "scaled", Mode: Ball}, "penalty reach": {PenaltyReach: 2}, "penalty share": {PenaltyShare: .95}, "penalty of fresh critics": {Lipschitz: interpolates, FreshCritics: true}, "17 layers": {Hidden: make([]int, 17)}, "size penalty of two layers": {Hidden: []int{8, 8}, SizePenalty: 1},
 	} {
 		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
@@ -58,6 +63,85 @@ func TestFullBatchesAreGaussian(t *testing.T) {
 	}
 }
 
+// TestInterpolatesArePaid: the penalty at interpolates is paid from each gradient sum's event, whose number and cost stay the same, and its noise is announced.
+func TestInterpolatesArePaid(t *testing.T) {
+	s, b := synthtest.Schema(6), accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	plans := map[string]*plan{}
+	for _, lipschitz := range []string{"penalty", interpolates} {
+		f, err := New(Config{Preset: Medium, Lipschitz: lipschitz, PenaltyShare: .36})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := f.Plan(s, privacy.NeighboursOf(s, 0), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans[lipschitz] = p.(*plan)
+	}
+	free, paid := plans["penalty"], plans[interpolates]
+	if !reflect.DeepEqual(free.Composition(), paid.Composition()) || free.penalty().Share != 0 || paid.penalty().Share != .36 {
+		t.Errorf("%+v\n%+v", free.Composition(), paid.Composition())
+	}
+	if got := paid.penalty().GradientMultiplier(paid.z) / free.z; math.Abs(got-1/.8) > 1e-9 {
+		t.Errorf("the gradient's noise grows by %v, want 1/√(1 − .36)", got)
+	}
+	if free, paid := free.Forecast().Noise, paid.Forecast().Noise; len(paid) != len(free)+1 {
+		t.Errorf("announced noise: %+v, and with the penalty %+v", free, paid)
+	}
+}
+
+// TestInterpolatesHoldTheCritic: with little noise a critic that is trained with the penalty at interpolates has gradients of norm about 1 between the rows, and one
+// without any Lipschitz condition has larger ones.
+func TestInterpolatesHoldTheCritic(t *testing.T) {
+	tab := numbersTable(t, numbers(), 600)
+	norm := func(lipschitz string) float64 {
+		f, err := New(Config{Preset: Small, Lipschitz: lipschitz, Penalty: 10, Steps: 60, GeneratorSteps: 1, PostSteps: 1, Batch: 64, Hidden: []int{16}, CriticRate: .05, ColdStart: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := accountant.Budget{Epsilon: 1e4, Delta: 1e-6}
+		p, err := f.Plan(tab.Schema(), privacy.NeighboursOf(tab.Schema(), 0), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: b, Plan: p.Composition()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var st *state
+		save := func(data []byte) (err error) { st, err = decodeState(data, p.(*plan).given); return err }
+		if _, err := p.(synth.Resumer).FitFrom(context.Background(), session, nil, save, nil); err != nil {
+			t.Fatal(err)
+		}
+		c, err := gan.DecodeCritic(st.Critic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const rows = 256
+		u := rand.New(rand.NewPCG(1, 1))
+		x := kernels.New(rows, c.Encoder().Inputs())
+		for i := range x.Data {
+			x.Data[i] = float32(u.Float64()) / 3
+		}
+		down := kernels.New(rows, c.Encoder().Inputs())
+		c.NewTutor(rows).InputTo(down, x)
+		sum := 0.
+		for i := range rows {
+			square := 0.
+			for _, v := range down.Row(i) {
+				square += float64(v) * float64(v)
+			}
+			sum += math.Sqrt(square) // of the mean of D: a row's own is rows times that
+		}
+		return sum
+	}
+	held, free := norm(interpolates), norm("none")
+	t.Logf("mean gradient norms: %.2f with the penalty, %.2f without", held, free)
+	if held > 1.5 || free < 2*held {
+		t.Errorf("mean gradient norms: %.2f with the penalty, %.2f without", held, free)
+	}
+}
+
 // TestAblations: the plain forms plan and fit too, and say what they leave out.
 func TestAblations(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 500)
@@ -65,7 +149,8 @@ func TestAblations(t *testing.T) {
 		"size penalty": {SizePenalty: 1}, "fresh critics": {FreshCritics: true}, "target": {Target: "column 2"}, "relaxed": {Head: gumbel, Temperature: 1},
 		"two layers": {Hidden: []int{8, 6}}, "two layers, target": {Hidden: []int{8, 6}, Target: "column 2"}, "three layers, blocks": {Hidden: []int{8, 6, 4}, Mode: Blocks, Slope: .2},
 		"two layers, ball": {Hidden: []int{8, 6}, Mode: Ball}, "two layers, cold, spectral": {Hidden: []int{8, 6}, ColdStart: true, Lipschitz: "spectral"}, "two layers, no replay": {Hidden: []int{8, 6}, NoReplay: true},
-		"two layers, Poisson": {Hidden: []int{8, 6}, Rate: .5}} {
+		"interpolates": {Lipschitz: interpolates}, "two layers, interpolates": {Hidden: []int{8, 6}, Lipschitz: interpolates, PenaltyReach: 1}, "ball, interpolates": {Mode: Ball, Lipschitz: interpolates, NoReplay: true},
+		"Poisson, interpolates": {Rate: .5, Lipschitz: interpolates, PenaltyShare: .5}, "two layers, Poisson": {Hidden: []int{8, 6}, Rate: .5}} {
 		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = 3, 4, 10, 64
 		if c.Hidden == nil {
 			c.Hidden = []int{8}

@@ -3,7 +3,7 @@
 //
 //	go run ./internal/cmd/ablation -table adult.csv -schema adult.yaml -label income -positive '>50K' [-epsilon 1] [-delta 1e-5] [-runs 3] [-variants wgan,mst]
 //
-// Without -variants it runs mst, wgan and, of wgan, noise mode × replay × warm start, and the forms of pategan. -quick takes a fifth of the time: one run a variant, with a
+// Without -variants it runs mst, wgan and, of wgan, noise mode × replay × warm start and the penalty at interpolates, and the forms of pategan. -quick takes a fifth of the time: one run a variant, with a
 // quarter of the generator's steps on batches of half the size; it is for the order of the lines, not for their last digit.
 //
 // A variant is a name of the list, or a method with settings, as in -variants 'wgan steps=8 hidden=32,64,wgan preset=small'. A line is printed as soon as its runs
@@ -75,6 +75,7 @@ func variants(change func(wgan.Config) wgan.Config) (names []string, fitters map
 			}
 		}
 	}
+	add("wgan-interpolates", wgan.Config{Lipschitz: "interpolates"})
 	for _, v := range []struct {
 		name string
 		c    pategan.Config
