@@ -84,8 +84,8 @@ func TestBlocksAreTenTimesBelowThesis(t *testing.T) {
 		if !x.Ordered() || x.Thesis < 10*x.Blocks {
 			t.Errorf("%+v", x)
 		}
-		if x.Interpolates < 3*x.Residual {
-			t.Errorf("a penalty at private rows would cost little: %+v", x)
+		if x.Interpolates < x.Residual || x.Interpolates > 5*x.Residual {
+			t.Errorf("a penalty at private rows does not cost one to five times the gradient: %+v", x)
 		}
 	}
 }
