@@ -1,5 +1,5 @@
 // Package kernels holds the float32 arithmetic that decides the speed of the GANs: matrix products, activations, exp and log,
-// softmax over blocks of columns, and the Adam update.
+// softmax over blocks of columns, and the Adam update; and the exact sums of products of integers that gradients are released as.
 //
 // On amd64 the products use AVX-512 or AVX2 with fused multiply-add when the processor has them, chosen at start; everywhere else, and
 // where it has not, plain Go. Both vector kernels round alike, bit for bit; plain Go differs in the last places. In each of them an element of

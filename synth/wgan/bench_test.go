@@ -18,8 +18,8 @@ import (
 
 // BenchmarkCertifiedStep is one step of a critic 64→128→128→1: the gate's certificate, exact sum over about 128 rows and noise, and the critic's own update with
 // a gradient penalty at 128 generated points. The least times of all iterations are not moved by what else the machine does: of the whole step; of the certificate; and of
-// the critic's work, which is the exact sum, the update and the certificate, all but the noise, the 24 961 exact draws of which take the most of a step.
-// percent is the certificate's share of the step.
+// the critic's work, which is the exact sum, the update and the certificate, all but the 24 961 exact draws of
+// noise and what scales, encodes and decodes their vector. percent is the certificate's share of the step.
 func BenchmarkCertifiedStep(b *testing.B) {
 	const batch, rows = 128, 1024
 	s := &schema.Schema{}
