@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-viper/mapstructure/v2"
 
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
 )
@@ -122,44 +123,11 @@ func quote(v any) string {
 
 // hint names the nearest of the names, or all of them where none is near.
 func hint(key string, names []string) string {
-	if near := Nearest(key, names); near != "" {
+	if near := spelling.Nearest(key, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	if len(names) == 0 {
 		return "; it has none"
 	}
 	return "; there is " + strings.Join(names, ", ")
-}
-
-// Nearest is the name with the fewest insertions, deletions and replacements (Levenshtein), "" where that is more than a third of the
-// longer of both.
-func Nearest(key string, names []string) string {
-	best, least := "", -1
-	for _, n := range names {
-		d := distance(key, n)
-		if 3*d <= max(len(key), len(n)) && (least < 0 || d < least) {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -107,12 +107,3 @@ func TestHas(t *testing.T) {
 		t.Error("wgan has steps, mst has not, and there is no method none")
 	}
 }
-
-func TestNearest(t *testing.T) {
-	names := []string{"steps", "hidden", "rate"}
-	for key, want := range map[string]string{"step": "steps", "hiden": "hidden", "rates": "rate", "x": "", "": ""} {
-		if got := Nearest(key, names); got != want {
-			t.Errorf("%q: %q, want %q", key, got, want)
-		}
-	}
-}

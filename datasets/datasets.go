@@ -61,6 +61,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -113,7 +114,7 @@ func Get(name string) (Dataset, error) {
 		}
 	}
 	names := Names()
-	if near := closest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		return Dataset{}, fmt.Errorf("datasets: %w %q: did you mean %q? there are %s", ErrUnknown, name, near, strings.Join(names, ", "))
 	}
 	return Dataset{}, fmt.Errorf("datasets: %w %q: there are %s", ErrUnknown, name, strings.Join(names, ", "))
@@ -152,37 +153,4 @@ func (d Dataset) file(dir, extension string) []byte {
 		panic("datasets: " + d.Name + " did not come from Get")
 	}
 	return b
-}
-
-// closest gives the name at the smallest edit distance, if that is at most a third of the longer one's length.
-func closest(name string, names []string) string {
-	best, least := "", -1
-	for _, n := range names {
-		d := distance(name, n)
-		if 3*d <= max(len(name), len(n)) && (least < 0 || d < least) {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
-// distance is Levenshtein's: the fewest insertions, deletions and replacements of a byte that turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

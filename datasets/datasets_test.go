@@ -74,17 +74,6 @@ func TestUnknownName(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"adult", "adult", 0}, {"ab", "ba", 2}} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 func TestGetGivesACopy(t *testing.T) {
 	d, _ := get(t, "support2")
 	d.DropForPrediction[0] = "changed"

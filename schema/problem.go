@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 // key is a key of a schema file, or the field of the same name.
@@ -137,30 +139,9 @@ func nearest(text string, candidates []string) string {
 		return ""
 	}
 	for _, c := range candidates {
-		if d := editDistance(text, c); d < least && 2*d <= len(c) {
+		if d := spelling.Distance(text, c); d < least && 2*d <= len(c) {
 			best, least = c, d
 		}
 	}
 	return best
-}
-
-// editDistance is the Levenshtein distance of two short texts, in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

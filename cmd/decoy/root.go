@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 // newRoot is the whole tree of verbs.
@@ -113,7 +113,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := configs.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		if near := spelling.Nearest(unknown.GetSpecifiedName(), names); near != "" {
 			return usagef("%w; did you mean --%s?", err, near)
 		}
 	}

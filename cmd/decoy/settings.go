@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/viper"
 
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 // onlyByHand are the flags that neither the environment nor a config file can set: one that accepts a risk, or makes sense once, must be typed each time.
@@ -143,7 +144,7 @@ func readConfig(v *viper.Viper, path string, known []string) (map[string]int, er
 		switch {
 		case !slices.Contains(known, top):
 			near := "there are " + strings.Join(known, ", ")
-			if n := configs.Nearest(top, known); n != "" {
+			if n := spelling.Nearest(top, known); n != "" {
 				near = fmt.Sprintf("did you mean %q?", n)
 			}
 			return nil, usagef("--config %s, line %d: unknown key %q: %s", path, lines[top], top, near)

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
@@ -17,25 +16,8 @@ import (
 // opened is a plan and a fresh session on the suite's table.
 func opened(t *testing.T, c Config) (*plan, *privacy.Session) {
 	t.Helper()
-	rows := privacy.FromTable(synthtest.Table(t, synthtest.Schema(4), 500))
-	p, err := fitter(t, c).Plan(rows.Schema(), privacy.NeighboursOf(rows.Schema(), accountant.AddRemove), one)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := privacy.Open(context.Background(), rows, privacy.Options{Budget: one, Plan: p.Composition()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, s := synthtest.Open(t, fitter(t, c), synthtest.Table(t, synthtest.Schema(4), 500), one)
 	return p.(*plan), s
-}
-
-func charges(s *privacy.Session) (n int) {
-	for _, e := range s.Ledger().Entries {
-		if e.Kind == accountant.EntryCharge {
-			n++
-		}
-	}
-	return n
 }
 
 // TestContinues stops a fit after each of its releases, with the release kept and with the release lost, and continues it on the same session: no
@@ -65,23 +47,23 @@ func TestContinues(t *testing.T) {
 				if err != dead {
 					t.Fatalf("%s: the error of save is lost: %v", name, err)
 				}
-				before := charges(s)
+				before := synthtest.Charges(s)
 				var last []byte
 				m, err := p.FitFrom(context.Background(), s, kept, func(state []byte) error { last = slices.Clone(state); return nil }, nil)
 				if err != nil {
 					t.Fatalf("%s: release %d, lost %v: %v", name, k+1, lose, err)
 				}
-				if charges(s) == before && k == 0 || s.PoolLeft() < 0 {
-					t.Errorf("%s: release %d, lost %v: %d charges before, %d after, left %v", name, k+1, lose, before, charges(s), s.PoolLeft())
+				if synthtest.Charges(s) == before && k == 0 || s.PoolLeft() < 0 {
+					t.Errorf("%s: release %d, lost %v: %d charges before, %d after, left %v", name, k+1, lose, before, synthtest.Charges(s), s.PoolLeft())
 				}
 				if last == nil {
 					continue // nothing was left to buy
 				}
 				// The whole tape again: the same model, bought from nobody.
-				bought := charges(s)
+				bought := synthtest.Charges(s)
 				again, err := p.FitFrom(context.Background(), s, last, nil, nil)
-				if err != nil || charges(s) != bought {
-					t.Fatalf("%s: release %d, lost %v: playing all back: %v, %d charges", name, k+1, lose, err, charges(s)-bought)
+				if err != nil || synthtest.Charges(s) != bought {
+					t.Fatalf("%s: release %d, lost %v: playing all back: %v, %d charges", name, k+1, lose, err, synthtest.Charges(s)-bought)
 				}
 				a, _ := m.Params.(*release.Marginal).MarshalBinary()
 				b, _ := again.Params.(*release.Marginal).MarshalBinary()
@@ -105,8 +87,8 @@ func TestStateIsChecked(t *testing.T) {
 		if _, err := p.FitFrom(context.Background(), s, []byte(state), nil, nil); !errors.Is(err, synth.ErrCheckpoint) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if charges(s) != 0 {
-			t.Errorf("%s: %d charges", name, charges(s))
+		if synthtest.Charges(s) != 0 {
+			t.Errorf("%s: %d charges", name, synthtest.Charges(s))
 		}
 	}
 }

@@ -15,32 +15,12 @@ import (
 // opened is a plan and a fresh session on the suite's table.
 func opened(t *testing.T) (*plan, *privacy.Session) {
 	t.Helper()
-	tab := synthtest.Table(t, synthtest.Schema(4), 500)
 	f, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := privacy.FromTable(tab)
-	nb := privacy.NeighboursOf(rows.Schema(), accountant.AddRemove)
-	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
-	p, err := f.Plan(rows.Schema(), nb, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := privacy.Open(context.Background(), rows, privacy.Options{Budget: b, Plan: p.Composition()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, s := synthtest.Open(t, f, synthtest.Table(t, synthtest.Schema(4), 500), accountant.Budget{Epsilon: 1, Delta: 1e-6})
 	return p.(*plan), s
-}
-
-func charges(s *privacy.Session) (n int) {
-	for _, e := range s.Ledger().Entries {
-		if e.Kind == accountant.EntryCharge {
-			n++
-		}
-	}
-	return n
 }
 
 // TestContinues stops a fit after each of its releases and continues it: no release is bought twice, those that were kept are used, and one
@@ -53,15 +33,15 @@ func TestContinues(t *testing.T) {
 	if _, err := p.FitFrom(context.Background(), s, nil, save, nil); err != nil {
 		t.Fatal(err)
 	}
-	if len(states) != releases || charges(s) != releases {
-		t.Fatalf("%d states and %d charges, want %d", len(states), charges(s), releases)
+	if len(states) != releases || synthtest.Charges(s) != releases {
+		t.Fatalf("%d states and %d charges, want %d", len(states), synthtest.Charges(s), releases)
 	}
 	for k, state := range states {
 		p, s := opened(t)
 		if _, err := p.FitFrom(context.Background(), s, state, nil, nil); err != nil {
 			t.Fatalf("after %d releases: %v", k+1, err)
 		}
-		if got := charges(s); got != releases-k-1 {
+		if got := synthtest.Charges(s); got != releases-k-1 {
 			t.Errorf("after %d releases: %d more, want %d", k+1, got, releases-k-1)
 		}
 	}
@@ -84,7 +64,7 @@ func TestContinues(t *testing.T) {
 		if err != nil {
 			t.Fatalf("release %d lost: %v", k+1, err)
 		}
-		if got := charges(s); got > releases {
+		if got := synthtest.Charges(s); got > releases {
 			t.Errorf("release %d lost: %d charges in all, the plan has %d", k+1, got, releases)
 		}
 		if m.Params == nil {

@@ -19,8 +19,6 @@ package mwem
 
 import (
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
@@ -110,19 +108,11 @@ func New(c Config) (*Fitter, error) {
 	if c.MaxCells < 1 || c.MaxCells > 100_000_000 {
 		return bad("%d cells must be in [1, 100000000]", c.MaxCells)
 	}
-	f := &Fitter{cfg: c}
-	switch {
-	case c.Workload == "":
-	case strings.Contains(c.Workload, "decoy_workload"):
-		f.file = []byte(c.Workload)
-	default:
-		data, err := os.ReadFile(c.Workload)
-		if err != nil {
-			return bad("workload: %v", err)
-		}
-		f.file = data
+	file, err := workload.Source(c.Workload)
+	if err != nil {
+		return bad("workload: %v", err)
 	}
-	return f, nil
+	return &Fitter{cfg: c, file: file}, nil
 }
 
 // NewFor is New for a workload at hand; c.Workload must be empty. Its schema must be that of the plan.

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"os"
-	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
@@ -74,19 +72,11 @@ func New(c Config) (*Fitter, error) {
 	case c.MaxCandidates < 1 || c.MaxCandidates > privacy.MaxDatabases:
 		return bad("%d candidates must be in [1, %d]", c.MaxCandidates, privacy.MaxDatabases)
 	}
-	f := &Fitter{cfg: c}
-	switch {
-	case c.Workload == "":
-	case strings.Contains(c.Workload, "decoy_workload"):
-		f.file = []byte(c.Workload)
-	default:
-		data, err := os.ReadFile(c.Workload)
-		if err != nil {
-			return bad("workload: %v", err)
-		}
-		f.file = data
+	file, err := workload.Source(c.Workload)
+	if err != nil {
+		return bad("workload: %v", err)
 	}
-	return f, nil
+	return &Fitter{cfg: c, file: file}, nil
 }
 
 // Name is "smalldb".
