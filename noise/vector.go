@@ -25,7 +25,7 @@ import (
 //
 // It is immutable and safe for concurrent use, each goroutine with its own Source.
 type GaussianVector struct {
-	coordinates []scale
+	coordinates []uint64 // a scale each: m in 53 bits, shift above
 	cells       *cells
 }
 
@@ -37,13 +37,13 @@ func NewGaussianVector(scales []float64, grid float64) (*GaussianVector, error) 
 	if f != .5 { // also 0, negative, NaN and Inf
 		return nil, fmt.Errorf("noise: %w: grid %v is not a power of two", ErrParameter, grid)
 	}
-	v := &GaussianVector{make([]scale, len(scales)), theCells()}
+	v := &GaussianVector{make([]uint64, len(scales)), theCells()}
 	for k, sigma := range scales {
 		c, ok := newScale(sigma, g-1)
 		if !ok {
 			return nil, fmt.Errorf("noise: coordinate %d: %w: scale %v on grid %v is not in [2^-10, 2^48] steps", k, ErrParameter, sigma, grid)
 		}
-		v.coordinates[k] = c
+		v.coordinates[k] = c.m | uint64(c.shift)<<53
 	}
 	return v, nil
 }
@@ -55,6 +55,7 @@ func (v *GaussianVector) AddTo(dst []int64, src *Source) {
 	}
 	b := src.stream()
 	for k := range dst {
-		dst[k] += v.coordinates[k].sample(b, v.cells)
+		c := v.coordinates[k]
+		dst[k] += scale{c & (1<<53 - 1), uint(c >> 53)}.sample(b, v.cells)
 	}
 }
