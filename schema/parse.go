@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,9 @@ const version = 1
 
 // Load reads the schema file at path, as Parse does.
 func Load(path string) (*Schema, error) {
+	if ext := strings.ToLower(filepath.Ext(path)); ext == ".csv" || ext == ".parquet" {
+		return nil, &problem{text: fmt.Sprintf("%s is called as a table is; a schema is a YAML file", path)}
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
@@ -47,7 +51,11 @@ func Parse(data []byte) (*Schema, error) {
 	f := &file{root: root, top: map[key]*yaml.Node{}}
 	f.ps.line = f.line
 	if root.Kind != yaml.MappingNode {
-		return nil, &problem{line: root.Line, text: "a schema has keys and values, such as decoy: 1; this is " + kindOf(root)}
+		what := "text" // which may be a private table that was named by mistake: none of it is shown
+		if root.Kind == yaml.SequenceNode {
+			what = kindOf(root)
+		}
+		return nil, &problem{line: root.Line, text: "a schema has keys and values, such as decoy: 1; this is " + what}
 	}
 	if p := refused(root); p != nil {
 		return nil, p

@@ -286,6 +286,9 @@ func TestParseManyCategories(t *testing.T) {
 }
 
 func TestLoadMissingFile(t *testing.T) {
+	if _, err := Load("testdata/private.csv"); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a table for a schema: %v", err)
+	}
 	if _, err := Load("testdata/nothing.yaml"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
