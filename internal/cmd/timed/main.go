@@ -1,6 +1,7 @@
 //go:build unix
 
-// Command timed runs a command several times and prints the median of its wall time and the largest of its peak memory.
+// Command timed runs a command several times and prints the medians of its wall time and of its processor time (of all cores together), and the
+// largest of its peak memory.
 //
 //	go run ./internal/cmd/timed [-runs 5] COMMAND ARGUMENTS...
 package main
@@ -23,7 +24,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	var seconds []float64
+	var seconds, processor []float64
 	var peak int64
 	for range *runs {
 		cmd := exec.Command(flag.Arg(0), flag.Args()[1:]...)
@@ -33,6 +34,7 @@ func main() {
 			os.Exit(1)
 		}
 		seconds = append(seconds, time.Since(start).Seconds())
+		processor = append(processor, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
 		if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 			peak = max(peak, int64(use.Maxrss))
 		}
@@ -41,5 +43,7 @@ func main() {
 		peak *= 1024 // kilobytes there, bytes elsewhere
 	}
 	slices.Sort(seconds)
-	fmt.Printf("median %.2f s of %d runs (%.2f–%.2f), peak memory %d MB\n", seconds[len(seconds)/2], *runs, seconds[0], seconds[len(seconds)-1], peak/1_000_000)
+	slices.Sort(processor)
+	fmt.Printf("median %.2f s of %d runs (%.2f–%.2f), processor time %.2f s, peak memory %d MB\n",
+		seconds[*runs/2], *runs, seconds[0], seconds[*runs-1], processor[*runs/2], peak/1_000_000)
 }
