@@ -121,6 +121,11 @@ func (s *schemaInfer) check(cmd *cobra.Command, t *terminal, input string) (*che
 		if names, err = table.Header(input, s.comma[0]); err != nil {
 			return nil, err
 		}
+		if len(names) == 1 && format == table.CSV && !cmd.Flags().Changed("comma") {
+			if i := strings.IndexAny(names[0], ";\t|"); i >= 0 { // it would buy one column of texts that no two rows share
+				return nil, usagef("the header of %s is one name with %q in it: if that is the separator, give it as --comma, else give --comma ,", input, names[0][i])
+			}
+		}
 	}
 	csv := schema.CSV{NoHeader: s.noHeader, Comma: s.comma[0]}
 	text, err := privacy.TextFile(input, privacy.TextOptions{Names: names, CSV: csv, Unit: s.unit, MaxRowsPerUnit: s.maxRows})
