@@ -63,14 +63,14 @@ func (e *ellipsoid) solve() (size, norm float64) {
 		}
 		norm += u.norm * u.e / (math.Sqrt(u.q) * size)
 	}
-	scale := math.Sqrt(q) * size
-	squared := e.factor * e.factor * scale
+	// The root of d/S, a number from 2⁻⁸⁰ to 1, is taken in float32, which is twice as fast: both roundings are below 2⁻²³ together.
+	inverse, root := 1/size, (1+0x1p-22)*e.factor*size*math.Sqrt(math.Sqrt(q))
 	for _, s := range e.singles {
 		scales := e.scales[s.from:s.to]
 		for k, d := range scales {
-			scales[k] = math.Sqrt(d * squared)
+			scales[k] = root * float64(float32(math.Sqrt(float64(float32(d*inverse)))))
 		}
-		norm += s.sum / scale
+		norm += s.sum / (math.Sqrt(q) * size)
 	}
 	return e.factor * size, math.Sqrt(norm)
 }

@@ -91,12 +91,23 @@ func (b *builder) outer(k int, x, delta []interval, input int) {
 // products sets the half-widths and centres of x·δ_j for every j, as [ellipsoid.halve] does, and returns the sum of the half-widths. It is the loop over all weights of
 // deep layers, so it runs on integers: in steps of F the ends are whole numbers of at most 2²⁶, and their products, in steps of the grid, of at most 2⁵².
 func (b *builder) products(scales []float64, centre []int64, first, last int64, delta steps) (sum float64) {
+	grid := b.grid
 	scales, centre, lo, hi := scales[:len(delta.lo)], centre[:len(delta.lo)], delta.lo, delta.hi[:len(delta.lo)]
+	if first < 0 && last > 0 { // the usual case with LeakyReLU: of the corners two may be the least, and the other two the greatest
+		for j, lo := range lo {
+			hi := hi[j]
+			least, most := min(first*hi, last*lo), max(first*lo, last*hi)
+			d := float64(max(most-least+1, 2)>>1) * grid
+			scales[j], centre[j] = d, (least+most)>>1
+			sum += d
+		}
+		return sum
+	}
 	for j, lo := range lo {
 		hi := hi[j]
 		p, q, r, s := first*lo, first*hi, last*lo, last*hi
 		least, most := min(p, q, r, s), max(p, q, r, s)
-		d := float64(max(most-least+1, 2)>>1) * b.grid
+		d := float64(max(most-least+1, 2)>>1) * grid
 		scales[j], centre[j] = d, (least+most)>>1
 		sum += d
 	}

@@ -3,7 +3,6 @@ package bounds
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 )
@@ -79,14 +78,21 @@ func load[T Float](n Network[T], inputs int) (*network, error) {
 
 // convert copies src to dst and reports whether all of it is finite.
 func convert[T Float](dst []float64, src []T) bool {
-	for i, x := range src {
-		y := float64(x)
-		if !(math.Abs(y) <= math.MaxFloat64) {
-			return false
-		}
-		dst[i] = y
+	dst = dst[:len(src)]
+	var bad [4]T // x·0 is NaN for what is not finite; in four chains, as one would wait for each addition
+	for ; len(src) >= 4; src, dst = src[4:], dst[4:] {
+		a, b, c, d := src[0], src[1], src[2], src[3]
+		bad[0] += a * 0
+		bad[1] += b * 0
+		bad[2] += c * 0
+		bad[3] += d * 0
+		dst[0], dst[1], dst[2], dst[3] = float64(a), float64(b), float64(c), float64(d)
 	}
-	return true
+	for i, x := range src {
+		dst[i] = float64(x)
+		bad[0] += x * 0
+	}
+	return bad[0]+bad[1]+bad[2]+bad[3] == 0
 }
 
 // parameters is the number of weights and biases.

@@ -120,15 +120,28 @@ func (r *ranges) first(n *network, in *Input) []interval {
 // affine gives s = Wᵀx + b of layer l ≥ 1.
 func affine(n *network, l int, x []interval) []interval {
 	h := n.sizes[l+1]
-	s, size := make([]interval, h), make([]float64, h)
+	s, rest := make([]interval, h), make([]float64, 3*h)
+	middle, reach, size := rest[:h:h], rest[h:2*h:2*h], rest[2*h:]
 	for j, b := range n.b[l] {
-		s[j], size[j] = interval{b, b}, math.Abs(b)
+		middle[j], size[j] = b, math.Abs(b)
 	}
-	for i, x := range x {
-		addScaled(s, size, n.w[l][i*h:][:h], x)
+	for i := 0; i < len(x); i += 2 { // two rows at a time: each loads and stores the sums
+		first, a := n.w[l][i*h:][:h], x[i].midRadius()
+		second, b := first, midRadius{}
+		if i+1 < len(x) {
+			second, b = n.w[l][(i+1)*h:][:h], x[i+1].midRadius()
+		}
+		middle, reach, size, second := middle[:len(first)], reach[:len(first)], size[:len(first)], second[:len(first)]
+		for j, v := range first {
+			w := second[j]
+			middle[j] += v*a.mid + w*b.mid
+			v, w = math.Abs(v), math.Abs(w)
+			reach[j] += v*a.rad + w*b.rad
+			size[j] += v*a.size + w*b.size
+		}
 	}
 	for j := range s {
-		s[j] = s[j].widen(slack(len(x)+1, n.u, size[j]))
+		s[j] = interval{middle[j] - reach[j], middle[j] + reach[j]}.widen(slack(len(x)+1, n.u, size[j]))
 	}
 	return s
 }
