@@ -90,38 +90,51 @@ func (b *builder) outer(k int, x, delta []interval, input int) {
 
 // products sets the half-widths and centres of x·δ_j for every j, as [ellipsoid.halve] does, and returns the sum of the half-widths. It is the loop over all weights of
 // deep layers, so it runs on integers: in steps of F the ends are whole numbers of at most 2²⁶, and their products, in steps of the grid, of at most 2⁵².
-func (b *builder) products(scales []float64, centre []int64, first, last int64, delta steps) (sum float64) {
+func (b *builder) products(scales []float64, centre []int64, first, last int64, delta steps) float64 {
 	grid := b.grid
-	scales, centre, lo, hi := scales[:len(delta.lo)], centre[:len(delta.lo)], delta.lo, delta.hi[:len(delta.lo)]
-	if first < 0 && last > 0 { // the usual case with LeakyReLU: of the corners two may be the least, and the other two the greatest
-		for j, lo := range lo {
-			hi := hi[j]
-			least, most := min(first*hi, last*lo), max(first*lo, last*hi)
+	scales, centre, hi, far := scales[:len(delta.lo)], centre[:len(delta.lo)], delta.hi[:len(delta.lo)], delta.far
+	sum, other := 0., 0. // in turn, as one would wait for each addition
+	if first <= 0 && last >= 0 && far != nil {
+		for j, far := range far[:len(delta.lo)] {
+			p, q := first*far, last*far
+			least, most := min(p, q), max(p, q)
 			d := float64(max(most-least+1, 2)>>1) * grid
 			scales[j], centre[j] = d, (least+most)>>1
-			sum += d
+			sum, other = other+d, sum
 		}
-		return sum
+		return sum + other
 	}
-	for j, lo := range lo {
+	for j, lo := range delta.lo {
 		hi := hi[j]
 		p, q, r, s := first*lo, first*hi, last*lo, last*hi
 		least, most := min(p, q, r, s), max(p, q, r, s)
 		d := float64(max(most-least+1, 2)>>1) * grid
 		scales[j], centre[j] = d, (least+most)>>1
-		sum += d
+		sum, other = other+d, sum
 	}
-	return sum
+	return sum + other
 }
 
 // steps are intervals whose ends are whole numbers of steps of F.
-type steps struct{ lo, hi []int64 }
+type steps struct {
+	lo, hi []int64
+	far    []int64 // if no interval has 0 inside, as δ of the last hidden layer, the ends that are farther from it; else nil
+}
 
 func (b *builder) inSteps(x []interval) steps {
-	all := make([]int64, 2*len(x))
-	out := steps{all[:len(x)], all[len(x):]}
+	all := make([]int64, 3*len(x))
+	out := steps{all[:len(x)], all[len(x) : 2*len(x)], all[2*len(x):]}
+	inside := false
 	for i, x := range x {
-		out.lo[i], out.hi[i] = int64(x.lo/b.f), int64(x.hi/b.f)
+		lo, hi := int64(x.lo/b.f), int64(x.hi/b.f)
+		out.lo[i], out.hi[i], out.far[i] = lo, hi, hi
+		if hi <= 0 {
+			out.far[i] = lo
+		}
+		inside = inside || lo < 0 && hi > 0
+	}
+	if inside {
+		out.far = nil
 	}
 	return out
 }
