@@ -90,25 +90,27 @@ func (b *builder) outer(k int, x, delta []interval, input int) {
 
 // products sets the half-widths and centres of x·δ_j for every j, as [ellipsoid.halve] does, and returns the sum of the half-widths. It is the loop over all weights of
 // deep layers, so it runs on integers: in steps of F the ends are whole numbers of at most 2²⁶, and their products, in steps of the grid, of at most 2⁵².
+//
+// If x may be 0 and no δ_j may change its sign, as in the last hidden layer, the products lie between f·first and f·last, f the end of δ_j farther from 0. With w =
+// last − first the half-width ⌈w|f|/2⌉ is then at most |f|·(w+1)/2, as |f| ≥ 1, and that is used.
 func (b *builder) products(scales []float64, centre []int64, first, last int64, delta steps) float64 {
-	grid := b.grid
-	scales, centre, hi, far := scales[:len(delta.lo)], centre[:len(delta.lo)], delta.hi[:len(delta.lo)], delta.far
+	scales, centre = scales[:len(delta.lo)], centre[:len(delta.lo)]
 	sum, other := 0., 0. // in turn, as one would wait for each addition
-	if first <= 0 && last >= 0 && far != nil {
-		for j, far := range far[:len(delta.lo)] {
-			p, q := first*far, last*far
-			least, most := min(p, q), max(p, q)
-			d := float64(max(most-least+1, 2)>>1) * grid
-			scales[j], centre[j] = d, (least+most)>>1
+	if delta.far != nil && first <= 0 && last >= 0 {
+		d, middle := float64(max(last-first+1, 2))/2*b.grid, first+last
+		for j, f := range delta.far[:len(delta.lo)] {
+			d := d * float64(max(f, -f))
+			scales[j], centre[j] = d, middle*f>>1
 			sum, other = other+d, sum
 		}
 		return sum + other
 	}
+	hi := delta.hi[:len(delta.lo)]
 	for j, lo := range delta.lo {
 		hi := hi[j]
 		p, q, r, s := first*lo, first*hi, last*lo, last*hi
 		least, most := min(p, q, r, s), max(p, q, r, s)
-		d := float64(max(most-least+1, 2)>>1) * grid
+		d := float64(max(most-least+1, 2)>>1) * b.grid
 		scales[j], centre[j] = d, (least+most)>>1
 		sum, other = other+d, sum
 	}
@@ -118,7 +120,7 @@ func (b *builder) products(scales []float64, centre []int64, first, last int64, 
 // steps are intervals whose ends are whole numbers of steps of F.
 type steps struct {
 	lo, hi []int64
-	far    []int64 // if no interval has 0 inside, as δ of the last hidden layer, the ends that are farther from it; else nil
+	far    []int64 // if each interval lies on one side of 0, the ends that are farther from it; else nil
 }
 
 func (b *builder) inSteps(x []interval) steps {
@@ -131,7 +133,7 @@ func (b *builder) inSteps(x []interval) steps {
 		if hi <= 0 {
 			out.far[i] = lo
 		}
-		inside = inside || lo < 0 && hi > 0
+		inside = inside || lo < 0 && hi > 0 || out.far[i] == 0
 	}
 	if inside {
 		out.far = nil
