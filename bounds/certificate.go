@@ -90,7 +90,6 @@ func Certify[T Float](n Network[T], in *Input, c Config) (*Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer net.drop()
 	if c, err = c.checked(); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ func GradientBounds[T Float](n Network[T], in *Input, factor float64) (lo, hi []
 	if err != nil {
 		return nil, nil, err
 	}
-	defer net.drop()
 	r := propagate(net, in, c.Factor)
 	if err := r.check(c.Factor); err != nil {
 		return nil, nil, err
@@ -32,7 +31,7 @@ func GradientBounds[T Float](n Network[T], in *Input, factor float64) (lo, hi []
 				case field.cells == 1:
 				default:
 					if r.decides(k, j) {
-						delta = r.given(net, c.Factor, k, j, net.w[0][at+j])
+						delta = r.given(net, c.Factor, k, j, net.w[0].at(at+j))
 					}
 					delta = interval{min(delta.lo, 0), max(delta.hi, 0)}
 				}

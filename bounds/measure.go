@@ -35,7 +35,7 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 	if c.Mode == Residual {
 		b.first = in.size
 		coordinates += in.size
-		b.residual = &residual{slope: make([]int64, len(n.w[0]))}
+		b.residual = &residual{slope: make([]int64, n.w[0].len())}
 	}
 	b.scales, b.centre = make([]float64, coordinates), make([]int64, coordinates)
 	blocks := 0
@@ -59,7 +59,7 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 			} else {
 				b.outer(k, b.r.act[l], b.r.delta[l], -1)
 			}
-			k += len(n.w[l])
+			k += n.w[l].len()
 		}
 		b.outer(k, []interval{{1, 1}}, b.r.delta[l], -1)
 		k += len(n.b[l])

@@ -3,8 +3,6 @@ package bounds
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 )
 
 // ErrNetwork is wrapped by every error about a network: a shape that does not fit, a weight that is not finite, bounds too large.
@@ -25,21 +23,40 @@ type Network[T Float] struct {
 	Layers []Layer[T] // one or more; the last has one unit
 }
 
-// network is a Network in float64, checked.
+// network is a Network that was checked, of either type. It shares the weights.
 type network struct {
 	slope, u float64
-	sizes    []int       // inputs, units of each layer, the last 1
-	w, b     [][]float64 // of layer l = 0..len(sizes)-2
-	slab     *[]float64  // what w and b are cut from
+	sizes    []int     // inputs, units of each layer, the last 1
+	w        []weights // of layer l = 0..len(sizes)-2
+	b        [][]float64
 }
 
-// slabs are reused: a copy of the weights is made and dropped at every step of a training run.
-var slabs = sync.Pool{New: func() any { return new([]float64) }}
+// weights are those of a layer, row-major, as they are: a copy in float64 would take as long as all else that is done with them.
+type weights struct {
+	single []float32 // one of the two is nil
+	double []float64
+}
 
-// drop gives the copy of the weights back. The network must not be used after it.
-func (n *network) drop() { slabs.Put(n.slab) }
+func (w weights) len() int { return len(w.single) + len(w.double) }
 
-// load checks n against the number of inputs and copies it into float64.
+// at is element i.
+func (w weights) at(i int) float64 {
+	if w.single != nil {
+		return float64(w.single[i])
+	}
+	return w.double[i]
+}
+
+// copied is all of them.
+func (w weights) copied() []float64 {
+	out := make([]float64, w.len())
+	for i := range out {
+		out[i] = w.at(i)
+	}
+	return out
+}
+
+// load checks n against the number of inputs.
 func load[T Float](n Network[T], inputs int) (*network, error) {
 	out := &network{slope: float64(n.Slope), u: unit64, sizes: []int{inputs}}
 	if _, single := any(n.Slope).(float32); single {
@@ -51,22 +68,24 @@ func load[T Float](n Network[T], inputs int) (*network, error) {
 	if len(n.Layers) == 0 {
 		return nil, fmt.Errorf("bounds: %w: no layers", ErrNetwork)
 	}
-	total := 0
-	for _, layer := range n.Layers {
-		total += len(layer.Weights) + len(layer.Bias)
-	}
-	out.slab = slabs.Get().(*[]float64)
-	*out.slab = slices.Grow((*out.slab)[:0], total)[:total]
-	rest := *out.slab
 	for l, layer := range n.Layers {
 		in, units := out.sizes[l], len(layer.Bias)
 		if units == 0 || len(layer.Weights) != in*units {
 			return nil, fmt.Errorf("bounds: %w: layer %d has %d weights and %d biases for %d inputs", ErrNetwork, l+1, len(layer.Weights), units, in)
 		}
-		w, b := rest[:in*units:in*units], rest[in*units:(in+1)*units:(in+1)*units]
-		rest = rest[(in+1)*units:]
-		if !convert(w, layer.Weights) || !convert(b, layer.Bias) {
+		if !finite(layer.Weights) || !finite(layer.Bias) {
 			return nil, fmt.Errorf("bounds: %w: layer %d has a weight that is not finite", ErrNetwork, l+1)
+		}
+		var w weights
+		switch x := any(layer.Weights).(type) {
+		case []float32:
+			w.single = x
+		case []float64:
+			w.double = x
+		}
+		b := make([]float64, units)
+		for j, x := range layer.Bias {
+			b[j] = float64(x)
 		}
 		out.w, out.b, out.sizes = append(out.w, w), append(out.b, b), append(out.sizes, units)
 	}
@@ -76,30 +95,26 @@ func load[T Float](n Network[T], inputs int) (*network, error) {
 	return out, nil
 }
 
-// convert copies src to dst and reports whether all of it is finite.
-func convert[T Float](dst []float64, src []T) bool {
-	dst = dst[:len(src)]
-	var bad [4]T // x·0 is NaN for what is not finite; in four chains, as one would wait for each addition
-	for ; len(src) >= 4; src, dst = src[4:], dst[4:] {
-		a, b, c, d := src[0], src[1], src[2], src[3]
-		bad[0] += a * 0
-		bad[1] += b * 0
-		bad[2] += c * 0
-		bad[3] += d * 0
-		dst[0], dst[1], dst[2], dst[3] = float64(a), float64(b), float64(c), float64(d)
+// finite reports whether all of x is: x·0 is NaN for what is not. In four chains, as one would wait for each addition.
+func finite[T Float](x []T) bool {
+	var a, b, c, d T
+	for ; len(x) >= 4; x = x[4:] {
+		a += x[0] * 0
+		b += x[1] * 0
+		c += x[2] * 0
+		d += x[3] * 0
 	}
-	for i, x := range src {
-		dst[i] = float64(x)
-		bad[0] += x * 0
+	for _, x := range x {
+		a += x * 0
 	}
-	return bad[0]+bad[1]+bad[2]+bad[3] == 0
+	return a+b+(c+d) == 0
 }
 
 // parameters is the number of weights and biases.
 func (n *network) parameters() int {
 	total := 0
 	for l := range n.w {
-		total += len(n.w[l]) + len(n.b[l])
+		total += n.w[l].len() + len(n.b[l])
 	}
 	return total
 }

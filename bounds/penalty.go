@@ -20,7 +20,6 @@ func PenaltyNorms[T Float](n Network[T], gradient float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer net.drop()
 	t, delta := net.penaltyFactors(gradient)
 	for l := range t {
 		t[l] *= delta[l]
@@ -41,7 +40,7 @@ func (n *network) penaltyFactors(gradient float64) (t, delta []float64) {
 	norms := make([]float64, len(n.w))
 	product := 1.
 	for l, w := range n.w {
-		norms[l] = spectralNorm(w, n.sizes[l], n.sizes[l+1])
+		norms[l] = spectralNorm(w.copied(), n.sizes[l], n.sizes[l+1])
 		product *= norms[l]
 	}
 	t, delta = make([]float64, len(norms)), make([]float64, len(norms))

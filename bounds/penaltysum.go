@@ -53,13 +53,12 @@ func CertifyPenalty[T Float](n Network[T], c PenaltyConfig) (*Penalty, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer net.drop()
 	t, delta := net.penaltyFactors(math.Inf(1))
 	out := &Penalty{sizes: net.sizes, scales: make([]float64, len(t)), limit: 1 / float64(max(c.UnitRows, 1))}
 	if c.Adjacency == accountant.ReplaceOne {
 		out.limit /= 2
 	}
-	weights := func(l int) float64 { return math.Sqrt(float64(len(net.w[l]))) }
+	weights := func(l int) float64 { return math.Sqrt(float64(net.w[l].len())) }
 	for l := range t {
 		if !(max(t[l], delta[l]) <= limit*PenaltyFactor) {
 			return nil, fmt.Errorf("bounds: %w: factors of the penalty's gradient may exceed %v", ErrNetwork, limit*PenaltyFactor)

@@ -81,7 +81,14 @@ func inputs(in *Input, f float64) []interval {
 
 // first gives s of the first layer and keeps what conditional intervals need.
 func (r *ranges) first(n *network, in *Input) []interval {
-	w, h := n.w[0], n.sizes[1]
+	if w := n.w[0]; w.single != nil {
+		return firstOf(r, n, w.single, in)
+	}
+	return firstOf(r, n, n.w[0].double, in)
+}
+
+func firstOf[T Float](r *ranges, n *network, w []T, in *Input) []interval {
+	h := n.sizes[1]
 	s, size := make([]interval, h), make([]float64, h)
 	for j, b := range n.b[0] {
 		s[j], size[j] = interval{b, b}, math.Abs(b)
@@ -94,11 +101,13 @@ func (r *ranges) first(n *network, in *Input) []interval {
 			continue
 		}
 		least, most := make([]float64, h), make([]float64, h)
-		copy(least, row)
-		copy(most, row)
+		for j, w := range row {
+			least[j], most[j] = float64(w), float64(w)
+		}
 		for c := 1; c < field.cells; c++ {
 			row := w[(field.offset+c)*h:][:h]
 			for j, w := range row {
+				w := float64(w)
 				least[j], most[j] = min(least[j], w), max(most[j], w)
 			}
 		}
@@ -119,6 +128,13 @@ func (r *ranges) first(n *network, in *Input) []interval {
 
 // affine gives s = Wᵀx + b of layer l ≥ 1.
 func affine(n *network, l int, x []interval) []interval {
+	if w := n.w[l]; w.single != nil {
+		return affineOf(n, l, w.single, x)
+	}
+	return affineOf(n, l, n.w[l].double, x)
+}
+
+func affineOf[T Float](n *network, l int, weights []T, x []interval) []interval {
 	h := n.sizes[l+1]
 	s, rest := make([]interval, h), make([]float64, 3*h)
 	middle, reach, size := rest[:h:h], rest[h:2*h:2*h], rest[2*h:]
@@ -126,14 +142,14 @@ func affine(n *network, l int, x []interval) []interval {
 		middle[j], size[j] = b, math.Abs(b)
 	}
 	for i := 0; i < len(x); i += 2 { // two rows at a time: each loads and stores the sums
-		first, a := n.w[l][i*h:][:h], x[i].midRadius()
+		first, a := weights[i*h:][:h], x[i].midRadius()
 		second, b := first, midRadius{}
 		if i+1 < len(x) {
-			second, b = n.w[l][(i+1)*h:][:h], x[i+1].midRadius()
+			second, b = weights[(i+1)*h:][:h], x[i+1].midRadius()
 		}
 		middle, reach, size, second := middle[:len(first)], reach[:len(first)], size[:len(first)], second[:len(first)]
 		for j, v := range first {
-			w := second[j]
+			v, w := float64(v), float64(second[j])
 			middle[j] += v*a.mid + w*b.mid
 			v, w = math.Abs(v), math.Abs(w)
 			reach[j] += v*a.rad + w*b.rad
@@ -147,9 +163,10 @@ func affine(n *network, l int, x []interval) []interval {
 }
 
 // addScaled adds w_j·x to each s_j, and the largest |w_j·x| to size_j.
-func addScaled(s []interval, size, w []float64, x interval) {
+func addScaled[T Float](s []interval, size []float64, w []T, x interval) {
 	b := x.midRadius()
 	for j, w := range w {
+		w := float64(w)
 		a := math.Abs(w)
 		s[j].lo += w*b.mid - a*b.rad
 		s[j].hi += w*b.mid + a*b.rad
@@ -188,6 +205,13 @@ func product(scale, down interval, u float64) interval {
 
 // pullback gives ∇x = Wδ of the inputs of layer l from δ of its units.
 func pullback(n *network, l int, back []interval) []interval {
+	if w := n.w[l]; w.single != nil {
+		return pullbackOf(n, l, w.single, back)
+	}
+	return pullbackOf(n, l, n.w[l].double, back)
+}
+
+func pullbackOf[T Float](n *network, l int, weights []T, back []interval) []interval {
 	h := n.sizes[l+1]
 	delta := make([]midRadius, h)
 	for j, d := range back {
@@ -201,14 +225,14 @@ func pullback(n *network, l int, back []interval) []interval {
 		}
 	}
 	for i := 0; i < len(out); i += 2 { // two rows at a time: each is a chain of additions
-		v := n.w[l][i*h:][:h]
+		v := weights[i*h:][:h]
 		w := v
 		if i+1 < len(out) {
-			w = n.w[l][(i+1)*h:][:h]
+			w = weights[(i+1)*h:][:h]
 		}
 		var middle, reach, size, middle2, reach2, size2 float64
 		for j, v := range v[:len(delta)] {
-			d, w := delta[j], w[j]
+			d, v, w := delta[j], float64(v), float64(w[j])
 			a, b := math.Abs(v), math.Abs(w)
 			middle += v * d.mid
 			reach += a * d.rad

@@ -135,7 +135,7 @@ func inside(b *builder, x row, p pass) error {
 			continue
 		}
 		for j, d := range p.delta[0] {
-			w := b.n.w[0][(field.offset+int(x[k]))*b.n.sizes[1]+j]
+			w := b.n.w[0].at((field.offset+int(x[k]))*b.n.sizes[1] + j)
 			if i := b.r.given(b.n, b.f, k, j, w); !(d >= i.lo && d <= i.hi) {
 				return fmt.Errorf("δ of unit %d given cell %v of field %d: %v is not in [%v, %v]", j, x[k], k, d, i.lo, i.hi)
 			}
@@ -352,7 +352,7 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		net.w, net.b, net.sizes = [][]float64{widened(second.Weights)}, [][]float64{widened(second.Bias)}, []int{in, out}
+		net.w, net.b, net.sizes = []weights{{double: widened(second.Weights)}}, [][]float64{widened(second.Bias)}, []int{in, out}
 		s = (&ranges{}).first(net, domain)
 		one := make([]float32, in)
 		for i := range one {

@@ -60,14 +60,14 @@ func (b *builder) output(k int) {
 	for _, f := range b.in.fields {
 		mean := make([]float64, h)
 		for c := range f.cells {
-			for j, w := range b.n.w[0][(f.offset+c)*h:][:h] {
-				mean[j] += w / float64(f.cells)
+			for j := range mean {
+				mean[j] += b.n.w[0].at((f.offset+c)*h+j) / float64(f.cells)
 			}
 		}
 		for c := range f.width() {
 			p := b.residual.linear[(f.offset+c)*h:][:h]
-			for j, w := range b.n.w[0][(f.offset+c)*h:][:h] {
-				p[j] = int64(math.Round(kappa[j] * (w - mean[j]) / b.f))
+			for j := range p {
+				p[j] = int64(math.Round(kappa[j] * (b.n.w[0].at((f.offset+c)*h+j) - mean[j]) / b.f))
 			}
 		}
 		for j := range offset {

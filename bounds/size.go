@@ -23,7 +23,6 @@ func SizeGradientTo[T Float](gradient, n Network[T], in *Input, c Config) (size 
 	if err != nil {
 		return 0, err
 	}
-	defer net.drop()
 	for l, layer := range n.Layers {
 		if len(gradient.Layers) != 2 || len(gradient.Layers[l].Weights) != len(layer.Weights) || len(gradient.Layers[l].Bias) != len(layer.Bias) {
 			return 0, fmt.Errorf("bounds: %w: the gradient's shape is not the network's", ErrConfig)
@@ -36,7 +35,7 @@ func SizeGradientTo[T Float](gradient, n Network[T], in *Input, c Config) (size 
 	if err != nil {
 		return 0, err
 	}
-	s := slope{b: b, h: net.sizes[1], root: 1, w: make([]float64, len(net.w[0])), bias: make([]float64, net.sizes[1]), out: make([]float64, net.sizes[1])}
+	s := slope{b: b, h: net.sizes[1], root: 1, w: make([]float64, net.w[0].len()), bias: make([]float64, net.sizes[1]), out: make([]float64, net.sizes[1])}
 	if b.replace {
 		s.root = 2
 	}
@@ -88,7 +87,7 @@ func (s *slope) proportional() {
 
 // perWeight is x/w_j, or 0, which is a subgradient of |w_j| too, where w_j is lost in the grid.
 func (s *slope) perWeight(j int, x float64) float64 {
-	w := s.b.n.w[1][j]
+	w := s.b.n.w[1].at(j)
 	if math.Abs(w) < 2*s.b.f {
 		return 0
 	}
@@ -122,7 +121,7 @@ func (s *slope) bounds(j int, lo, hi float64) {
 	for k, f := range b.in.fields {
 		at := func(c int) int { return (f.offset+c)*s.h + j }
 		if f.cells == 0 {
-			x, w := b.r.act[0][f.offset], b.n.w[0][at(0)]
+			x, w := b.r.act[0][f.offset], b.n.w[0].at(at(0))
 			if w < 0 {
 				x = interval{x.hi, x.lo}
 			}
@@ -131,11 +130,11 @@ func (s *slope) bounds(j int, lo, hi float64) {
 		}
 		least, most := false, false
 		for c := range f.cells {
-			if w := b.n.w[0][at(c)]; w == b.r.least[k][j] && !least {
+			if w := b.n.w[0].at(at(c)); w == b.r.least[k][j] && !least {
 				s.w[at(c)] += lo
 				least = true
 			}
-			if w := b.n.w[0][at(c)]; w == b.r.most[k][j] && !most {
+			if w := b.n.w[0].at(at(c)); w == b.r.most[k][j] && !most {
 				s.w[at(c)] += hi
 				most = true
 			}
