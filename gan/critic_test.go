@@ -192,7 +192,6 @@ func TestRefusals(t *testing.T) {
 		"snapshot shape": func() { addBroken(e, func(s *Snapshot) { s.Bias = nil }) },
 		"snapshot slope": func() { addBroken(e, func(s *Snapshot) { s.Slope = .1 }) },
 		"tutor":          func() { c.NewTutor(2).Gradient(kernels.New(1, 5)) },
-		"hard graph":     func() { g.NewPass(2, Head{Hard: true}).Graph() },
 	} {
 		func() {
 			defer func() {

@@ -82,7 +82,8 @@ func (b *graph) run(dst []float32) error {
 func (b *graph) Close() error { return b.vm.Close() }
 
 // GeneratorGraph is the [Generator] as a Gorgonia graph: the same network on the same parameters, with gradients by Gorgonia's automatic
-// differentiation. It runs what a [Pass] drew; the head must not be Hard. It is for one goroutine at a time.
+// differentiation. It runs what a [Pass] drew. Its rows are the relaxed ones, also if the pass's head is Hard: straight-through, the gradient is theirs. It is for one
+// goroutine at a time.
 type GeneratorGraph struct {
 	graph
 	pass     *Pass
@@ -93,9 +94,6 @@ type GeneratorGraph struct {
 
 // Graph builds the graph for the batches of p.
 func (p *Pass) Graph() *GeneratorGraph {
-	if p.head.Hard {
-		panic("gan: a graph of a straight-through head")
-	}
 	building.Lock()
 	defer building.Unlock()
 	offsets := p.g.encoder.offsets
@@ -142,11 +140,15 @@ type CriticGraph struct {
 	rows, mixed kernels.Matrix
 	mean        g.Value
 	penalty     g.Value
+	penalised   bool
 	gradient    []float32
 }
 
-// Graph builds the graph for batches of the given number of rows and a two-sided penalty, see [Tutor.AddPenalty].
-func (c *Critic) Graph(batch int, weight float32) *CriticGraph {
+// tinySquare keeps the root of a squared norm from having no derivative, at points where the critic does not change.
+const tinySquare = 1e-20
+
+// Graph builds the graph for batches of the given number of rows and the penalty of [Tutor.AddPenalty]; a weight of 0 leaves it out.
+func (c *Critic) Graph(batch int, weight float32, oneSided bool) *CriticGraph {
 	building.Lock()
 	defer building.Unlock()
 	b := &CriticGraph{graph: *newGraph(batch, c.layers), rows: kernels.New(batch, c.sizes[0]), mixed: kernels.New(batch, c.sizes[0]), gradient: make([]float32, len(c.parameters))}
@@ -159,23 +161,32 @@ func (c *Critic) Graph(batch int, weight float32) *CriticGraph {
 		return x
 	}
 	mean := g.Must(g.Mean(score(b.input("rows", b.rows))))
+	g.Read(mean, &b.mean)
+	if weight == 0 {
+		b.compile(mean)
+		return b
+	}
+	b.penalised = true
 	mixed := b.input("mixed", b.mixed)
 	down, err := g.Grad(g.Must(g.Sum(score(mixed))), mixed)
 	if err != nil {
 		panic("gan: " + err.Error())
 	}
-	norms := g.Must(g.Sqrt(g.Must(g.Sum(g.Must(g.Square(down[0])), 1))))
-	penalty := g.Must(g.Mean(g.Must(g.Square(g.Must(g.Sub(norms, g.NewConstant(float32(1))))))))
-	g.Read(mean, &b.mean)
+	norms := g.Must(g.Sqrt(g.Must(g.Add(g.Must(g.Sum(g.Must(g.Square(down[0])), 1)), g.NewConstant(float32(tinySquare))))))
+	excess := g.Must(g.Sub(norms, g.NewConstant(float32(1))))
+	if oneSided {
+		excess = g.Must(g.Rectify(excess))
+	}
+	penalty := g.Must(g.Mean(g.Must(g.Square(excess))))
 	g.Read(penalty, &b.penalty)
 	b.compile(g.Must(g.Add(mean, g.Must(g.Mul(penalty, g.NewConstant(weight))))))
 	return b
 }
 
-// Gradient runs the graph on rows and, for the penalty, mixed, and returns the gradient with respect to [Critic.Parameters], the mean of
+// Gradient runs the graph on rows and, for the penalty, mixed (not read if there is none), and returns the gradient with respect to [Critic.Parameters], the mean of
 // D, and the penalty without its weight. The gradient is the graph's own, valid until the next call. An error is Gorgonia's.
 func (b *CriticGraph) Gradient(rows, mixed kernels.Matrix) (gradient []float32, mean, penalty float64, err error) {
-	if len(rows.Data) != len(b.rows.Data) || len(mixed.Data) != len(b.mixed.Data) {
+	if len(rows.Data) != len(b.rows.Data) || b.penalised && len(mixed.Data) != len(b.mixed.Data) {
 		panic(fmt.Sprintf("gan: batches of %d and %d rows for a graph of %d", rows.Rows, mixed.Rows, b.rows.Rows))
 	}
 	copy(b.rows.Data, rows.Data)
@@ -183,5 +194,8 @@ func (b *CriticGraph) Gradient(rows, mixed kernels.Matrix) (gradient []float32, 
 	if err := b.run(b.gradient); err != nil {
 		return nil, 0, 0, err
 	}
-	return b.gradient, float64(b.mean.Data().(float32)), float64(b.penalty.Data().(float32)), nil
+	if b.penalised {
+		penalty = float64(b.penalty.Data().(float32))
+	}
+	return b.gradient, float64(b.mean.Data().(float32)), penalty, nil
 }

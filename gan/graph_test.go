@@ -25,14 +25,20 @@ func near(t *testing.T, name string, a, b []float32, tolerance float64) {
 	}
 }
 
-// TestGeneratorGraph: Gorgonia and the hand-written pass agree on rows and gradients, also after the parameters moved.
+// TestGeneratorGraph: Gorgonia and the hand-written pass agree on rows and gradients, also after the parameters moved, and with either head.
 func TestGeneratorGraph(t *testing.T) {
+	for _, hard := range []bool{false, true} {
+		generatorGraph(t, hard)
+	}
+}
+
+func generatorGraph(t *testing.T, hard bool) {
 	u := testRand(3)
 	g, err := NewGenerator(testEncoder(t, testSizes...), GeneratorOptions{Latent: 9, Hidden: 16}, u)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := g.NewPass(32, Head{})
+	p := g.NewPass(32, Head{Hard: hard})
 	graph := p.Graph()
 	defer graph.Close()
 	for range 3 {
@@ -42,7 +48,7 @@ func TestGeneratorGraph(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "rows", rows.Data, got.Data, 1e-5)
+		near(t, "rows", p.soft.Data, got.Data, 1e-5)
 		near(t, "gradient", p.Backward(down), want, 1e-5)
 		for i := range g.parameters {
 			g.parameters[i] -= .01 * want[i]
@@ -50,34 +56,71 @@ func TestGeneratorGraph(t *testing.T) {
 	}
 }
 
-// TestCriticGraph: the same for the critic's mean score and its penalty.
+// TestCriticGraph: the same for the critic's mean score and its penalty, of two sides, one or none.
 func TestCriticGraph(t *testing.T) {
-	for name, hidden := range map[string][]int{"one layer": {8}, "three layers": {8, 12, 6}} {
-		u := testRand(4)
-		e := testEncoder(t, testSizes...)
-		c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
+	for name, c := range map[string]struct {
+		hidden   []int
+		weight   float32
+		oneSided bool
+	}{"one layer": {[]int{8}, 2.5, false}, "three layers": {[]int{8, 12, 6}, 2.5, false}, "one side": {[]int{8, 6}, 2.5, true}, "no penalty": {[]int{8, 6}, 0, false}} {
+		criticGraph(t, name, c.hidden, c.weight, c.oneSided)
+	}
+}
+
+func criticGraph(t *testing.T, name string, hidden []int, weight float32, oneSided bool) {
+	u := testRand(4)
+	e := testEncoder(t, testSizes...)
+	c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.parameters {
+		c.parameters[i] += float32(.3 * u.NormFloat64()) // no zeros
+	}
+	const batch = 16
+	tutor, graph := c.NewTutor(batch), c.Graph(batch, weight, oneSided)
+	for range 3 {
+		rows, mixed := kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1)), kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1))
+		want, wantMean, wantPenalty, err := graph.Gradient(rows, mixed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range c.parameters {
-			c.parameters[i] += float32(.3 * u.NormFloat64()) // no zeros
+		got, mean := tutor.Gradient(rows)
+		penalty := 0.
+		if weight > 0 {
+			penalty = tutor.AddPenalty(mixed, weight, oneSided)
 		}
-		const batch, weight = 16, 2.5
-		tutor, graph := c.NewTutor(batch), c.Graph(batch, weight)
-		for range 3 {
-			rows, mixed := kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1)), kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1))
-			want, wantMean, wantPenalty, err := graph.Gradient(rows, mixed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, mean := tutor.Gradient(rows)
-			penalty := tutor.AddPenalty(mixed, weight, false)
-			near(t, name, got, want, 1e-5)
-			if math.Abs(mean-wantMean) > 1e-4 || math.Abs(penalty-wantPenalty) > 1e-4*wantPenalty {
-				t.Errorf("%s: mean %v and penalty %v, Gorgonia %v and %v", name, mean, penalty, wantMean, wantPenalty)
-			}
-			for i := range c.parameters {
-				c.parameters[i] -= .01 * want[i]
+		near(t, name, got, want, 1e-5)
+		if math.Abs(mean-wantMean) > 1e-4 || math.Abs(penalty-wantPenalty) > 1e-4*wantPenalty {
+			t.Errorf("%s: mean %v and penalty %v, Gorgonia %v and %v", name, mean, penalty, wantMean, wantPenalty)
+		}
+		for i := range c.parameters {
+			c.parameters[i] -= .01 * want[i]
+		}
+	}
+	graph.Close()
+}
+
+// TestCriticGraphAtRest: where the critic does not change with its row the penalty's gradient is finite, and nothing.
+func TestCriticGraphAtRest(t *testing.T) {
+	e := testEncoder(t, testSizes...)
+	c, err := NewCritic(e, CriticOptions{Hidden: []int{4}}, testRand(6))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range c.layers[0].b {
+		c.layers[0].b[j] = -100 // no unit is active
+	}
+	x := kernels.New(4, e.Cells())
+	for _, oneSided := range []bool{false, true} {
+		graph := c.Graph(4, 1, oneSided)
+		got, _, _, err := graph.Gradient(x, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range got[:len(got)-1] { // the last bias moves the mean score
+			if v != 0 {
+				t.Fatalf("one-sided %v, parameter %d: %v", oneSided, k, v)
 			}
 		}
 		graph.Close()
@@ -95,7 +138,7 @@ func TestMemory(t *testing.T) {
 	g, _ := NewGenerator(e, GeneratorOptions{Latent: 4, Hidden: 8}, u)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{6}, Slope: .2}, u)
 	p := g.NewPass(8, Head{})
-	graph, critic := p.Graph(), c.Graph(8, 1)
+	graph, critic := p.Graph(), c.Graph(8, 1, false)
 	defer graph.Close()
 	defer critic.Close()
 	r := NewReplay(e, 6, .2)
@@ -135,7 +178,7 @@ func TestParallel(t *testing.T) {
 		c, _ := NewCritic(e, CriticOptions{Hidden: []int{6}, Slope: .2}, u)
 		p, tutor, r := g.NewPass(8, Head{Hard: seed%2 == 0}), c.NewTutor(8), NewReplay(e, 6, .2)
 		soft := g.NewPass(8, Head{})
-		graph, critic := soft.Graph(), c.Graph(8, 1)
+		graph, critic := soft.Graph(), c.Graph(8, 1, false)
 		defer graph.Close()
 		defer critic.Close()
 		adam, down := kernels.NewAdam(len(g.parameters), .5, .9), kernels.New(8, e.Cells())

@@ -45,6 +45,7 @@ var texts = map[string]map[string]string{
 		"cold_start":      "buy no marginals; start the generator at random",
 		"critic_rate":     "Adam's learning rate for the critic; default 0.01",
 		"encoder":         "how the critic sees numeric columns without missing cells: one_hot (a cell a bin) or scaled (one number in [0, 1]); default one_hot",
+		"engine":          "of gradients at generated rows: kernels (hand-written) or gorgonia (automatic differentiation of Gorgonia graphs, several times slower); default kernels",
 		"fresh_critics":   "measure with a new random critic at each step in place of one that is trained",
 		"generator_rate":  "Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001",
 		"generator_steps": "generator steps after each release; default 20",

@@ -20,6 +20,7 @@ type Config struct {
 	Hidden         []int   `mapstructure:"hidden"`          // units of each of the critic's hidden layers, of at most 16, as in 64,128; default one, by preset
 	Slope          float64 `mapstructure:"slope"`           // of the critic's LeakyReLU, in [0, 1]; default 0, ReLU
 	Encoder        string  `mapstructure:"encoder"`         // how the critic sees numeric columns without missing cells: one_hot (a cell a bin) or scaled (one number in [0, 1]); default one_hot
+	Engine         string  `mapstructure:"engine"`          // of gradients at generated rows: kernels (hand-written) or gorgonia (automatic differentiation of Gorgonia graphs, several times slower); default kernels
 	FreshCritics   bool    `mapstructure:"fresh_critics"`   // measure with a new random critic at each step in place of one that is trained
 	CriticRate     float64 `mapstructure:"critic_rate"`     // Adam's learning rate for the critic; default 0.01
 	Lipschitz      string  `mapstructure:"lipschitz"`       // how the critic is held Lipschitz: penalty (at generated points, free), interpolates (between private and generated rows, paid), spectral, clip or none; default penalty
@@ -71,6 +72,12 @@ const (
 	scaled = "scaled"
 )
 
+// Engines, which compute the gradients of the generator, and of the critic at generated rows.
+const (
+	handWritten = "kernels"
+	gorgonia    = "gorgonia"
+)
+
 // interpolates is the one way to hold the critic Lipschitz that looks at private rows.
 const interpolates = "interpolates"
 
@@ -101,7 +108,7 @@ func (c Config) filled(preset string) Config {
 		p.MarginalShare = targetShare[preset]
 	}
 	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit, p.Radius, p.PenaltyShare, p.PenaltyReach = 1, .01, .01, "penalty", 1, 1, 1, .2, .1
-	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots, p.Head, p.Temperature, p.Encoder = .001, 20, 1024, 4, straightThrough, .5, oneHot
+	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots, p.Head, p.Temperature, p.Encoder, p.Engine = .001, 20, 1024, 4, straightThrough, .5, oneHot, handWritten
 	from, to := reflect.ValueOf(p), reflect.ValueOf(&c).Elem()
 	for i := range to.NumField() {
 		if to.Field(i).IsZero() {
@@ -173,6 +180,8 @@ func (c Config) check() error {
 		return fmt.Errorf("wgan: head must be %s or %s: %w", straightThrough, gumbel, synth.ErrConfig)
 	case c.Encoder != oneHot && c.Encoder != scaled:
 		return fmt.Errorf("wgan: encoder must be %s or %s: %w", oneHot, scaled, synth.ErrConfig)
+	case c.Engine != handWritten && c.Engine != gorgonia:
+		return fmt.Errorf("wgan: engine must be %s or %s: %w", handWritten, gorgonia, synth.ErrConfig)
 	case c.Encoder == scaled && c.Mode == Ball:
 		return fmt.Errorf("wgan: encoder %s cannot be used with mode ball: %w", scaled, synth.ErrConfig)
 	case c.SizePenalty > 0 && c.Mode != Residual && c.Mode != Blocks:

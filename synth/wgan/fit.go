@@ -63,6 +63,9 @@ type training struct {
 	average   []float32 // moving average of the generator's parameters: what is released
 	adamC     *kernels.Adam
 	size      float64 // of the last certificate
+	// Of engine gorgonia; else nil.
+	generatorGraph *gan.GeneratorGraph
+	criticGraph    *gan.CriticGraph
 }
 
 // replay is a [gan.Replay] or, for critics with several hidden layers, a [gan.DeepReplay]; with scaled columns in a [gan.FoldedReplay].
@@ -103,6 +106,7 @@ func (p *plan) run(ctx context.Context, b *purse, progress synth.Progress) (synt
 	if err != nil {
 		return fitted, err
 	}
+	defer t.close()
 	c := t.cfg
 	total := c.Steps*c.GeneratorSteps + c.PostSteps
 	last := time.Now()
@@ -112,7 +116,9 @@ func (p *plan) run(ctx context.Context, b *purse, progress synth.Progress) (synt
 				return err
 			}
 			k := b.state.Done
-			t.generatorStep(c.GeneratorRate * (1 - decay*float64(k-(until-c.PostSteps))/float64(max(1, c.PostSteps))))
+			if err := t.generatorStep(c.GeneratorRate * (1 - decay*float64(k-(until-c.PostSteps))/float64(max(1, c.PostSteps)))); err != nil {
+				return err
+			}
 			if (k-from)%16 == 15 {
 				progress.Report(stage, float64(k+1)/float64(total))
 			}
@@ -152,7 +158,7 @@ func (p *plan) run(ctx context.Context, b *purse, progress synth.Progress) (synt
 	fitted.Params = &release.Generator{Net: t.generator, Rows: t.rows}
 	fitted.Settings = map[string]any{
 		"preset": c.Preset, "certificate": c.Mode.String(), "steps": c.Steps, "rate": c.Rate, "noise_multiplier": t.z, "hidden": c.Hidden, "generator_units": c.GeneratorUnits,
-		"total_sigma": t.total, "marginal_sigma": t.table, "generator_steps": total, "lost_releases": b.lost,
+		"engine": c.Engine, "total_sigma": t.total, "marginal_sigma": t.table, "generator_steps": total, "lost_releases": b.lost,
 	}
 	if c.Target != "" {
 		fitted.Settings["target"] = c.Target
@@ -162,6 +168,9 @@ func (p *plan) run(ctx context.Context, b *purse, progress synth.Progress) (synt
 	}
 	return fitted, nil
 }
+
+// fakes is how many generated rows a step of the critic looks at.
+const fakes = 4096
 
 // saveEvery is the time between checkpoints while nothing is bought.
 const saveEvery = 10 * time.Second
@@ -203,7 +212,6 @@ func (p *plan) start(b *purse) (*training, error) {
 	}
 	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: c.Head == straightThrough, Temperature: float32(c.Temperature)})
 	t.down = kernels.New(c.Batch, e.Cells())
-	const fakes = 4096
 	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})
 	t.mixed = kernels.New(fakes, t.encoder.Inputs())
 	t.average = slices.Clone(t.generator.Parameters())
@@ -213,6 +221,9 @@ func (p *plan) start(b *purse) (*training, error) {
 	t.tutor = t.critic.NewTutor(fakes)
 	if c.NoReplay {
 		t.judge = t.critic.NewTutor(c.Batch)
+	}
+	if c.Engine == gorgonia {
+		t.graphs()
 	}
 	t.adamG = kernels.NewAdam(len(t.generator.Parameters()), .5, .9)
 	t.adamC = kernels.NewAdam(len(t.critic.Parameters()), .5, .9)
@@ -225,7 +236,7 @@ func (t *training) newCritic() (*gan.Critic, error) {
 
 // generatorStep moves the generator towards agreement with a random few of the measurements, or without replay towards a better
 // score of the critic, at the given learning rate. It is post-processing.
-func (t *training) generatorStep(rate float64) {
+func (t *training) generatorStep(rate float64) error {
 	if t.cfg.NoReplay {
 		t.judgeTo(t.down, t.pass.Forward(t.u))
 		for i := range t.down.Data {
@@ -233,14 +244,19 @@ func (t *training) generatorStep(rate float64) {
 		}
 	} else {
 		if t.replay.Len() == 0 { // the first releases were lost
-			return
+			return nil
 		}
 		t.replay.GradientTo(t.down, t.pass.Forward(t.u), t.picks())
 	}
-	t.adamG.Update(t.generator.Parameters(), t.pass.Backward(t.down), float32(rate))
+	gradient, err := t.generatorGradient()
+	if err != nil {
+		return err
+	}
+	t.adamG.Update(t.generator.Parameters(), gradient, float32(rate))
 	for i, w := range t.generator.Parameters() {
 		t.average[i] += averageRate * (w - t.average[i])
 	}
+	return nil
 }
 
 // picks draws the measurements of a generator step.

@@ -43,12 +43,11 @@ func (t *training) learn(r privacy.Certified) error {
 		return nil
 	}
 	x := t.seen(&t.folded, t.fake.Forward(t.u))
-	got, _ := t.tutor.Gradient(x)
-	switch c.Lipschitz {
-	case "penalty":
-		gan.MixTo(t.mixed, x, t.u)
-		t.tutor.AddPenalty(t.mixed, float32(c.Penalty), true)
-	case interpolates:
+	got, err := t.criticGradient(x)
+	if err != nil {
+		return err
+	}
+	if c.Lipschitz == interpolates {
 		penalty := make([]float64, len(got))
 		r.Penalty.Certificate.DecodeTo(penalty, r.Penalty.Released)
 		for k := range got {

@@ -177,6 +177,10 @@ func (p *plan) Forecast() synth.Forecast {
 	steps := float64(c.Steps*c.GeneratorSteps + c.PostSteps)
 	critic := float64(weights(cellCount(p.schema), c.Hidden))
 	perStep := float64(c.Batch) * (3*cells*float64(c.GeneratorUnits) + 4*critic*float64(min(c.Snapshots, c.Steps)))
+	speed := 2.7e10
+	if c.Engine == gorgonia {
+		speed /= 4
+	}
 	noise := []synth.Noise{
 		{What: "number of rows", Count: 1, Sigma: p.total},
 		{What: fmt.Sprintf("gradient sum, noise multiplier %.4g", p.penalty().GradientMultiplier(p.z)), Count: c.Steps},
@@ -193,7 +197,7 @@ func (p *plan) Forecast() synth.Forecast {
 	}
 	return synth.Forecast{
 		MemoryBytes: int64(4*float64(c.Batch)*(6*cells+float64(8*c.GeneratorUnits+4*c.Hidden[0]*c.Snapshots)) + 4*21*critic*float64(c.Steps)),
-		Seconds:     steps * perStep / 2.7e10,
+		Seconds:     steps * perStep / speed,
 		Noise:       noise,
 	}
 }

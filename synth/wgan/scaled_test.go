@@ -64,7 +64,7 @@ func TestScaledFits(t *testing.T) {
 	s := numbers()
 	tab := numbersTable(t, s, 400)
 	for name, c := range map[string]Config{"residual": {}, "blocks": {Mode: Blocks}, "box": {Mode: Box}, "thesis": {Mode: Thesis}, "no replay": {NoReplay: true}, "cold": {ColdStart: true}, "target": {Target: "c"},
-		"numeric target": {Target: "b"}, "two layers": {Hidden: []int{6, 4}, Lipschitz: "spectral"}, "Poisson": {Rate: .5, FreshCritics: true}, "size penalty": {SizePenalty: 1}, "interpolates": {Lipschitz: interpolates}} {
+		"numeric target": {Target: "b"}, "two layers": {Hidden: []int{6, 4}, Lipschitz: "spectral"}, "Poisson": {Rate: .5, FreshCritics: true}, "size penalty": {SizePenalty: 1}, "interpolates": {Lipschitz: interpolates}, "gorgonia": {Engine: gorgonia}} {
 		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch, c.Encoder = 3, 4, 10, 64, scaled
 		if c.Hidden == nil {
 			c.Hidden = []int{6}

@@ -33,7 +33,7 @@ func TestConfig(t *testing.T) {
 	for name, c := range map[string]Config{
 		"negative steps": {Steps: -1}, "rate over 1": {Rate: 1.5}, "NaN rate": {Rate: math.NaN()}, "odd batch": {Batch: 33},
 		"unknown mode": {Mode: 9}, "shares": {TotalShare: .4, MarginalShare: .6}, "negative slope": {Slope: -1},
-		"unknown head": {Head: "softmax"}, "temperature": {Temperature: 1e-3},
+		"unknown engine": {Engine: "torch"}, "unknown head": {Head: "softmax"}, "temperature": {Temperature: 1e-3},
 		"no layers": {Hidden: []int{}}, "a layer of 0": {Hidden: []int{8, 0}}, "a wide layer": {Hidden: []int{8, 5000}}, "unknown encoder": {Encoder: "binary"}, "scaled rows are not clipped": {Encoder: "scaled", Mode: Ball}, "penalty reach": {PenaltyReach: 2}, "penalty share": {PenaltyShare: .95}, "penalty of fresh critics": {Lipschitz: interpolates, FreshCritics: true}, "17 layers": {Hidden: make([]int, 17)}, "size penalty of two layers": {Hidden: []int{8, 8}, SizePenalty: 1},
 	} {
 		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
@@ -150,7 +150,8 @@ func TestAblations(t *testing.T) {
 		"two layers": {Hidden: []int{8, 6}}, "two layers, target": {Hidden: []int{8, 6}, Target: "column 2"}, "three layers, blocks": {Hidden: []int{8, 6, 4}, Mode: Blocks, Slope: .2},
 		"two layers, ball": {Hidden: []int{8, 6}, Mode: Ball}, "two layers, cold, spectral": {Hidden: []int{8, 6}, ColdStart: true, Lipschitz: "spectral"}, "two layers, no replay": {Hidden: []int{8, 6}, NoReplay: true},
 		"interpolates": {Lipschitz: interpolates}, "two layers, interpolates": {Hidden: []int{8, 6}, Lipschitz: interpolates, PenaltyReach: 1}, "ball, interpolates": {Mode: Ball, Lipschitz: interpolates, NoReplay: true},
-		"Poisson, interpolates": {Rate: .5, Lipschitz: interpolates, PenaltyShare: .5}, "two layers, Poisson": {Hidden: []int{8, 6}, Rate: .5}} {
+		"Poisson, interpolates": {Rate: .5, Lipschitz: interpolates, PenaltyShare: .5}, "gorgonia": {Engine: gorgonia}, "gorgonia, relaxed, target": {Engine: gorgonia, Head: gumbel, Target: "column 1"}, "gorgonia, two layers, no replay, interpolates": {Engine: gorgonia, Hidden: []int{8, 6}, NoReplay: true, Lipschitz: interpolates},
+		"two layers, Poisson": {Hidden: []int{8, 6}, Rate: .5}} {
 		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = 3, 4, 10, 64
 		if c.Hidden == nil {
 			c.Hidden = []int{8}

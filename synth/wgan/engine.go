@@ -1,0 +1,54 @@
+package wgan
+
+import (
+	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/internal/kernels"
+)
+
+// penaltyWeight is that of the free penalty at generated points.
+func (c Config) penaltyWeight() float32 {
+	if c.Lipschitz != "penalty" {
+		return 0
+	}
+	return float32(c.Penalty)
+}
+
+// graphs builds the Gorgonia graphs of the training, which share the parameters of its networks.
+func (t *training) graphs() {
+	t.generatorGraph = t.pass.Graph()
+	t.criticGraph = t.critic.Graph(fakes, t.cfg.penaltyWeight(), true)
+}
+
+// close releases what Gorgonia holds.
+func (t *training) close() {
+	if t.generatorGraph != nil {
+		t.generatorGraph.Close()
+		t.criticGraph.Close()
+	}
+}
+
+// criticGradient is the gradient of the critic's loss at the generated rows x, and with the free penalty between them. It is the engine's own memory.
+func (t *training) criticGradient(x kernels.Matrix) ([]float32, error) {
+	weight := t.cfg.penaltyWeight()
+	if weight > 0 {
+		gan.MixTo(t.mixed, x, t.u)
+	}
+	if t.criticGraph != nil {
+		gradient, _, _, err := t.criticGraph.Gradient(x, t.mixed)
+		return gradient, err
+	}
+	gradient, _ := t.tutor.Gradient(x)
+	if weight > 0 {
+		t.tutor.AddPenalty(t.mixed, weight, true)
+	}
+	return gradient, nil
+}
+
+// generatorGradient is the gradient with respect to the generator's parameters, from that with respect to the rows of its last batch. It is the engine's own memory.
+func (t *training) generatorGradient() ([]float32, error) {
+	if t.generatorGraph != nil {
+		gradient, _, err := t.generatorGraph.Gradient(t.down)
+		return gradient, err
+	}
+	return t.pass.Backward(t.down), nil
+}
