@@ -52,7 +52,10 @@ func (c *Critic) AddClippedSumTo(dst []int64, factor float64, weight func(x, del
 			}
 			at := 0
 			for l, d := range delta {
-				add := multiply(d, w)
+				add := kernels.AddScaledTo
+				if multiply(d, w) {
+					add = addWideTo
+				}
 				units := len(d)
 				if l == 0 {
 					for _, cell := range p.cells[i] {
@@ -71,15 +74,13 @@ func (c *Critic) AddClippedSumTo(dst []int64, factor float64, weight func(x, del
 	return sum
 }
 
-// multiply multiplies d by a row's weight and returns what adds multiples of it to a sum.
-func multiply(d []int64, w int64) func(dst []int64, x int32, y []int64) {
-	add := kernels.AddScaledTo
+// multiply multiplies d by a row's weight and reports whether an element is then wider than the kernels multiply.
+func multiply(d []int64, w int64) (wide bool) {
 	for j := range d {
-		if d[j] *= w; d[j] != int64(int32(d[j])) {
-			add = addWideTo
-		}
+		d[j] *= w
+		wide = wide || d[j] != int64(int32(d[j]))
 	}
-	return add
+	return wide
 }
 
 // addWideTo is kernels.AddScaledTo for y of any size; products wrap around.
@@ -89,9 +90,9 @@ func addWideTo(dst []int64, x int32, y []int64) {
 	}
 }
 
-// scaled sets dst to x·factor, a power of two.
+// scaled sets dst to the first of x, times factor, a power of two.
 func scaled(dst []float64, x []int64, factor float64) {
-	for j, v := range x {
-		dst[j] = float64(v) * factor
+	for j := range dst {
+		dst[j] = float64(x[j]) * factor
 	}
 }

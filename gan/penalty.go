@@ -27,36 +27,44 @@ func (c *Critic) AddPenaltySumTo(dst []int64, factor float64, generated kernels.
 	p := c.newPenaltyPass(generated)
 	one := int64(1 / factor)
 	layers := len(c.layers)
-	t, delta := make([][]int64, layers), make([][]int64, layers)
+	t, delta := make([][]int64, layers), make([][]int64, layers) // of all rows of a chunk
 	ts, deltas := make([][]float64, layers), make([][]float64, layers)
 	for l := range layers {
-		t[l], ts[l] = make([]int64, c.sizes[l]), make([]float64, c.sizes[l])
-		delta[l], deltas[l] = make([]int64, c.sizes[l+1]), make([]float64, c.sizes[l+1])
+		t[l], ts[l] = make([]int64, chunk*c.sizes[l]), make([]float64, c.sizes[l])
+		delta[l], deltas[l] = make([]int64, chunk*c.sizes[l+1]), make([]float64, c.sizes[l+1])
 	}
+	wide := make([]bool, layers) // beyond what kernels.AddOuterTo multiplies
 	for first := 0; first < total; first += chunk {
 		n := p.read(c.encoder, columns, rows, first, total)
 		p.between(n, draw)
 		p.factors(n)
+		for l := range layers {
+			roundTo(t[l][:n*c.sizes[l]], p.t[l].Head(n).Data, one)
+			roundTo(delta[l][:n*c.sizes[l+1]], p.delta[l].Head(n).Data, one)
+			wide[l] = false
+		}
 		for i := range n {
 			for l := range layers {
-				scaled(ts[l], roundTo(t[l], p.t[l].Row(i), one), factor)
-				scaled(deltas[l], roundTo(delta[l], p.delta[l].Row(i), one), factor)
+				scaled(ts[l], t[l][i*c.sizes[l]:], factor)
+				scaled(deltas[l], delta[l][i*c.sizes[l+1]:], factor)
 			}
 			w := weight(ts, deltas)
-			if w == 0 {
-				continue
+			for l := range layers {
+				wide[l] = multiply(delta[l][i*c.sizes[l+1]:][:c.sizes[l+1]], w) || wide[l]
 			}
-			at := 0
-			for l, d := range delta {
-				add := multiply(d, w)
-				units := len(d)
-				for k, x := range t[l] {
-					if x != 0 {
-						add(dst[at+k*units:][:units], int32(x), d)
-					}
+		}
+		at := 0
+		for l := range layers {
+			in, units := c.sizes[l], c.sizes[l+1]
+			sum, t, delta := dst[at:at+in*units], t[l][:n*in], delta[l][:n*units]
+			if wide[l] {
+				for k := range n * in {
+					addWideTo(sum[k%in*units:][:units], int32(t[k]), delta[k/in*units:][:units])
 				}
-				at += c.sizes[l] * units
+			} else {
+				kernels.AddOuterTo(sum, n, t, delta)
 			}
+			at += in * units
 		}
 	}
 }

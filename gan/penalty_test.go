@@ -140,6 +140,32 @@ func TestPenaltySumIsWeighted(t *testing.T) {
 	}
 }
 
+// TestPenaltySumOfLargeFactors: a factor times a weight of 256 that is more than 32 bits is multiplied exactly all the same.
+func TestPenaltySumOfLargeFactors(t *testing.T) {
+	const factor = 0x1p-16
+	p := newPenaltyCase(t, 40, nil, 8, 8)
+	for _, layer := range p.c.layers[1:] {
+		for i := range layer.w.Data {
+			layer.w.Data[i] *= 30
+		}
+	}
+	largest := 0.
+	got := p.sum(factor, func(_, delta [][]float64) int64 {
+		for _, d := range delta[0] {
+			largest = max(largest, d, -d)
+		}
+		return 256
+	}, nil)
+	if largest <= 0x1p31/256*factor || largest > 0x1p26*factor {
+		t.Fatalf("the test's factors reach %v", largest)
+	}
+	for k, v := range p.sum(factor, fullWeight, nil) {
+		if got[k] != 256*v {
+			t.Fatalf("weight %d: %d, want 256 times %d", k, got[k], v)
+		}
+	}
+}
+
 func TestPenaltySumPanics(t *testing.T) {
 	p := newPenaltyCase(t, 3, nil, 2)
 	draw := func() uint64 { return 0 }
