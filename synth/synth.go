@@ -72,12 +72,13 @@ type Forecast struct {
 	Noise       []Noise `json:"noise"`
 }
 
-// Noise is the noise of one kind of measurement.
+// Noise is the noise of one kind of measurement: one of the last three is not 0.
 type Noise struct {
-	What  string  `json:"what"`
-	Count int     `json:"count"`
-	Sigma float64 `json:"sigma,omitempty"`   // rows
-	Eps   float64 `json:"epsilon,omitempty"` // of a selection
+	What       string  `json:"what"`
+	Count      int     `json:"count"`
+	Sigma      float64 `json:"sigma,omitempty"`            // rows
+	Multiplier float64 `json:"noise_multiplier,omitempty"` // times what one unit may add, which is known only at each step
+	Eps        float64 `json:"epsilon,omitempty"`          // of a selection
 }
 
 // Run opens a session for the plan, fits, and returns the verified model: the whole road from private rows to a release.

@@ -156,7 +156,10 @@ func (p planned) print(t *terminal, nb privacy.Neighbours) {
 			head = ""
 		}
 		noise := fmt.Sprintf("noise of standard deviation %s rows in each cell", short(n.Sigma))
-		if n.Sigma == 0 {
+		switch {
+		case n.Multiplier > 0:
+			noise = fmt.Sprintf("noise of %s times what one unit may add", short(n.Multiplier))
+		case n.Sigma == 0:
 			noise = fmt.Sprintf("exponential mechanism of epsilon %s", short(n.Eps))
 		}
 		fmt.Fprintf(w, "%s\t%d × %s, %s\n", head, n.Count, n.What, noise)

@@ -183,10 +183,10 @@ func (p *plan) Forecast() synth.Forecast {
 	}
 	noise := []synth.Noise{
 		{What: "number of rows", Count: 1, Sigma: p.total},
-		{What: fmt.Sprintf("gradient sum, noise multiplier %.4g", p.penalty().GradientMultiplier(p.z)), Count: c.Steps},
+		{What: "gradient sum", Count: c.Steps, Multiplier: p.penalty().GradientMultiplier(p.z)},
 	}
 	if c.Lipschitz == interpolates {
-		noise = append(noise, synth.Noise{What: fmt.Sprintf("penalty's gradient, noise multiplier %.4g", p.penalty().Multiplier(p.z)), Count: c.Steps})
+		noise = append(noise, synth.Noise{What: "sum of the penalty's gradient", Count: c.Steps, Multiplier: p.penalty().Multiplier(p.z)})
 	}
 	if n := p.tables(); n > 0 {
 		what := "one-way marginal"
