@@ -40,6 +40,9 @@ func (m Mode) String() string {
 // DefaultFactor is the factor grid F when a Config has none.
 const DefaultFactor = 0x1p-16
 
+// mostSteps is the largest standard deviation of noise, in steps of its grid, for which a grid is made.
+const mostSteps = 0x1p47
+
 // ErrConfig is wrapped by every error about a Config.
 var ErrConfig = errors.New("invalid certificate configuration")
 
@@ -48,8 +51,11 @@ type Config struct {
 	Mode      Mode
 	Adjacency accountant.Adjacency // required
 	UnitRows  int                  // most rows of one privacy unit; 0 means 1
-	Factor    float64              // F, a power of two in [2⁻²⁶, 1]; 0 means DefaultFactor. noise.GaussianVector takes scales of at most 2⁴⁸ steps F².
+	Factor    float64              // F, a power of two in [2⁻²⁶, 1]; 0 means DefaultFactor, or what NoiseMultiplier needs
 	Radius    float64              // Ball only, required there: R > 0
+	// Z ≥ 0: without a Factor the grid is made coarser than DefaultFactor's if noise of Z times the scales would have standard deviations of more than 2⁴⁷ steps,
+	// which noise.GaussianVector does not draw. Not with scalar fields, whose values are multiples of DefaultFactor.
+	NoiseMultiplier float64
 }
 
 // Certificate is an ellipsoid for the contributions of a row to a released vector, whose coordinates are, in order, the sum of the
@@ -90,14 +96,29 @@ func Certify[T Float](n Network[T], in *Input, c Config) (*Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
+	coarser := c.Factor == 0 && !in.scalars()
 	if c, err = c.checked(); err != nil {
 		return nil, err
 	}
-	b, err := measure(net, in, c)
-	if err != nil {
-		return nil, err
+	for ; ; c.Factor *= 4 {
+		b, err := measure(net, in, c)
+		if err != nil {
+			return nil, err
+		}
+		out := b.certificate(in, c)
+		if !coarser || c.Factor == 1 || out.drawn(c.NoiseMultiplier) {
+			return out, nil
+		}
 	}
-	return b.certificate(in, c), nil
+}
+
+// drawn reports whether the grid is coarse enough for noise of z times the scales. All scales but those of inputs are at most total.
+func (c *Certificate) drawn(z float64) bool {
+	limit := mostSteps * c.Grid()
+	if z*c.total <= limit && (c.residual == nil || z*slices.Max(c.scales[:c.Inputs()]) <= limit) {
+		return true
+	}
+	return z*slices.Max(c.scales) <= limit
 }
 
 // checked fills in the defaults.
@@ -117,6 +138,9 @@ func (c Config) checked() (Config, error) {
 	}
 	if f, _ := math.Frexp(c.Factor); f != .5 || c.Factor < 0x1p-26 || c.Factor > 1 {
 		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1]", ErrConfig, c.Factor)
+	}
+	if !(c.NoiseMultiplier >= 0 && c.NoiseMultiplier <= math.MaxFloat64) {
+		return c, fmt.Errorf("bounds: %w: noise multiplier %v", ErrConfig, c.NoiseMultiplier)
 	}
 	if c.Mode == Ball && !(c.Radius > 0 && c.Radius <= math.MaxFloat32) || c.Mode != Ball && c.Radius != 0 {
 		return c, fmt.Errorf("bounds: %w: radius %v; mode ball needs one above 0, other modes none", ErrConfig, c.Radius)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -416,6 +417,38 @@ func TestEvents(t *testing.T) {
 	e := replace.Event(.1, 3).(accountant.SubsampledGaussian)
 	if z := e.NoiseMultiplier * replace.Norm(); z > 3 || z < 3*(1-1e-12) {
 		t.Errorf("multiplier %v for norm %v", e.NoiseMultiplier, replace.Norm())
+	}
+}
+
+// TestGridFollowsTheNoise: whatever the noise multiplier, its noise can be drawn, on the finest grid of those that are tried; not with scalar fields, and not if a factor is given.
+func TestGridFollowsTheNoise(t *testing.T) {
+	const most = 0x1p47
+	for _, c := range critics(t) {
+		for _, mode := range append([]Mode{Ball}, modes...) {
+			for z := 1.; z <= 1e11; z *= 100 {
+				config := Config{Mode: mode, Adjacency: accountant.AddRemove, NoiseMultiplier: z}
+				if mode == Ball {
+					config.Radius = .5
+				}
+				cert, err := c.certifyWith(config)
+				if err != nil {
+					t.Fatalf("%s, %v, z = %v: %v", c.name, mode, z, err)
+				}
+				largest, f := z*slices.Max(cert.Scales()), cert.Factor()
+				switch {
+				case c.in.scalars() && f != DefaultFactor:
+					t.Errorf("%s, %v, z = %v: factor %v with scalars", c.name, mode, z, f)
+				case !c.in.scalars() && largest > most*cert.Grid():
+					t.Errorf("%s, %v, z = %v: %v steps of noise", c.name, mode, z, largest/cert.Grid())
+				case f > DefaultFactor && largest <= most*cert.Grid()/16/1.5: // scales change a little with the grid
+					t.Errorf("%s, %v, z = %v: factor %v is coarser than needed", c.name, mode, z, f)
+				}
+				config.Factor = 0x1p-20
+				if cert, err = c.certifyWith(config); err == nil && cert.Factor() != config.Factor {
+					t.Errorf("%s, %v, z = %v: factor %v, given %v", c.name, mode, z, cert.Factor(), config.Factor)
+				}
+			}
+		}
 	}
 }
 

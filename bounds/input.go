@@ -3,6 +3,7 @@ package bounds
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Field is one part of the critic's input, from the public schema: a one-hot block or a number.
@@ -60,6 +61,11 @@ func OneHot(sizes []int) (*Input, error) {
 
 // Size is the number of inputs: a block counts its cells, a scalar one.
 func (in *Input) Size() int { return in.size }
+
+// scalars reports whether a field is a number.
+func (in *Input) scalars() bool {
+	return slices.ContainsFunc(in.fields, func(f Field) bool { return f.cells == 0 })
+}
 
 // boxed is the domain with every cell a number of its own in [0, 1]: what one knows who does not know about blocks. It holds in.
 func (in *Input) boxed() *Input {

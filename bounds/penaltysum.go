@@ -3,11 +3,12 @@ package bounds
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// PenaltyFactor is the factor grid F of a [Penalty]: coarser than [DefaultFactor], as its scales are larger.
+// PenaltyFactor is the finest factor grid F of a [Penalty]: coarser than [DefaultFactor], as its scales are larger.
 const PenaltyFactor = 0x1p-12
 
 // PenaltyConfig says what to certify of a gradient penalty.
@@ -15,6 +16,8 @@ type PenaltyConfig struct {
 	Adjacency accountant.Adjacency // required
 	UnitRows  int                  // most rows of one privacy unit; 0 means 1
 	Reach     float64              // of the norm bound, in (0, 1]: rows beyond are clipped. 1 clips none, but for rounding
+	// Z ≥ 0: the grid is made coarser than PenaltyFactor's if noise of Z times the scales would have standard deviations of more than 2⁴⁷ steps.
+	NoiseMultiplier float64
 }
 
 // Penalty is an ellipsoid for the contributions of a row to the gradient, with respect to the weights W¹, W², ..., of the gradient penalty at a point that touches the
@@ -35,6 +38,7 @@ type PenaltyConfig struct {
 // Only [CertifyPenalty] makes one; it is immutable.
 type Penalty struct {
 	sizes  []int
+	factor float64
 	scales []float64 // of each layer's weights
 	limit  float64   // of a row's norm ‖v/c‖₂
 	total  float64
@@ -46,15 +50,15 @@ func CertifyPenalty[T Float](n Network[T], c PenaltyConfig) (*Penalty, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
 		return nil, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", ErrConfig)
 	}
-	if c.UnitRows < 0 || !(c.Reach > 0 && c.Reach <= 1) {
-		return nil, fmt.Errorf("bounds: %w: %d rows a unit, reach %v of (0, 1]", ErrConfig, c.UnitRows, c.Reach)
+	if c.UnitRows < 0 || !(c.Reach > 0 && c.Reach <= 1) || !(c.NoiseMultiplier >= 0 && c.NoiseMultiplier <= math.MaxFloat64) {
+		return nil, fmt.Errorf("bounds: %w: %d rows a unit, reach %v of (0, 1], noise multiplier %v", ErrConfig, c.UnitRows, c.Reach, c.NoiseMultiplier)
 	}
 	net, err := load(n, inputsOf(n))
 	if err != nil {
 		return nil, err
 	}
 	t, delta := net.penaltyFactors(math.Inf(1))
-	out := &Penalty{sizes: net.sizes, scales: make([]float64, len(t)), limit: 1 / float64(max(c.UnitRows, 1))}
+	out := &Penalty{sizes: net.sizes, factor: PenaltyFactor, scales: make([]float64, len(t)), limit: 1 / float64(max(c.UnitRows, 1))}
 	if c.Adjacency == accountant.ReplaceOne {
 		out.limit /= 2
 	}
@@ -71,6 +75,9 @@ func CertifyPenalty[T Float](n Network[T], c PenaltyConfig) (*Penalty, error) {
 		out.scales[l] = reach * math.Sqrt(b*out.total/weights(l))
 	}
 	out.total *= reach
+	for largest := slices.Max(out.scales); out.factor < 1 && c.NoiseMultiplier*largest > mostSteps*out.Grid(); {
+		out.factor *= 4
+	}
 	return out, nil
 }
 
@@ -83,10 +90,10 @@ func (p *Penalty) Coordinates() (n int) {
 }
 
 // Factor is F: implementations round t and δ to multiples of it before they multiply them.
-func (p *Penalty) Factor() float64 { return PenaltyFactor }
+func (p *Penalty) Factor() float64 { return p.factor }
 
 // Grid is the step of the released vector: F² times the step of a weight, 2⁻⁸.
-func (p *Penalty) Grid() float64 { return PenaltyFactor * PenaltyFactor * weightStep }
+func (p *Penalty) Grid() float64 { return p.factor * p.factor * weightStep }
 
 // TotalStd is the root of the total variance of the noise, per unit of z.
 func (p *Penalty) TotalStd() float64 { return p.total }

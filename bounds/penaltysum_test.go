@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -244,12 +245,25 @@ func TestPenaltyDecode(t *testing.T) {
 	}
 }
 
+// TestPenaltyGridFollowsTheNoise: whatever the noise multiplier, its noise can be drawn, and the scales stay as they are.
+func TestPenaltyGridFollowsTheNoise(t *testing.T) {
+	n := randomNetwork[float64](oneHot(t, 16, 9, 16), .2, 1, 32, 16)
+	for z := 1.; z <= 1e9; z *= 10 {
+		p := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: 1, NoiseMultiplier: z})
+		fine := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: 1})
+		largest := z * slices.Max(p.scales)
+		if !slices.Equal(p.scales, fine.scales) || largest > 0x1p47*p.Grid() || p.Factor() > PenaltyFactor && largest <= 0x1p47*p.Grid()/16 {
+			t.Errorf("z = %v: factor %v, %v steps of noise", z, p.Factor(), largest/p.Grid())
+		}
+	}
+}
+
 func TestCertifyPenaltyRefuses(t *testing.T) {
 	n := randomNetwork[float64](oneHot(t, 3), .2, 1, 2)
 	good := PenaltyConfig{Adjacency: accountant.ReplaceOne, Reach: .5, UnitRows: 2}
 	for name, change := range map[string]func(*PenaltyConfig){
 		"no adjacency": func(c *PenaltyConfig) { c.Adjacency = 9 }, "no reach": func(c *PenaltyConfig) { c.Reach = 0 }, "NaN": func(c *PenaltyConfig) { c.Reach = math.NaN() },
-		"beyond the bound": func(c *PenaltyConfig) { c.Reach = 1.01 }, "rows": func(c *PenaltyConfig) { c.UnitRows = -1 },
+		"beyond the bound": func(c *PenaltyConfig) { c.Reach = 1.01 }, "rows": func(c *PenaltyConfig) { c.UnitRows = -1 }, "noise": func(c *PenaltyConfig) { c.NoiseMultiplier = math.NaN() },
 	} {
 		c := good
 		change(&c)

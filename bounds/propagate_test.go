@@ -37,14 +37,17 @@ type critic struct {
 	in      *Input
 	factor  float64
 	certify func(Config) (*Certificate, error)
-	measure func(Config) *builder
-	bounds  func() (lo, hi []float64, err error)
-	run     func(x row, o order) pass
+	// certifyWith is certify with the factor of the Config.
+	certifyWith func(Config) (*Certificate, error)
+	measure     func(Config) *builder
+	bounds      func() (lo, hi []float64, err error)
+	run         func(x row, o order) pass
 }
 
 func newCritic[T Float](name string, n Network[T], in *Input, f float64) critic {
 	return critic{name, in, f,
 		func(c Config) (*Certificate, error) { c.Factor = f; return Certify(n, in, c) },
+		func(c Config) (*Certificate, error) { return Certify(n, in, c) },
 		func(c Config) *builder {
 			c.Factor = f
 			net, err := load(n, in.size)

@@ -97,7 +97,7 @@ func (s *Session) CertifiedSum(l label, p CertifiedPlan, critic Critic) (Certifi
 	if err != nil {
 		return fail(err)
 	}
-	cert, err := bounds.Certify(critic.Network(), in, bounds.Config{Mode: p.Mode, Adjacency: s.nb.Adjacency, UnitRows: int(s.nb.k())})
+	cert, err := bounds.Certify(critic.Network(), in, bounds.Config{Mode: p.Mode, Adjacency: s.nb.Adjacency, UnitRows: int(s.nb.k()), NoiseMultiplier: p.Penalty.GradientMultiplier(p.NoiseMultiplier)})
 	if err != nil {
 		return fail(err)
 	}

@@ -48,7 +48,7 @@ func (s *Session) ClippedSum(l label, p ClippedPlan, critic ClippingCritic) (Cer
 	if err != nil {
 		return fail(err)
 	}
-	config := bounds.Config{Mode: bounds.Ball, Adjacency: s.nb.Adjacency, UnitRows: int(s.nb.k()), Radius: p.Radius}
+	config := bounds.Config{Mode: bounds.Ball, Adjacency: s.nb.Adjacency, UnitRows: int(s.nb.k()), Radius: p.Radius, NoiseMultiplier: p.Penalty.GradientMultiplier(p.NoiseMultiplier)}
 	cert, err := bounds.Certify(critic.Network(), in, config)
 	if err != nil {
 		return fail(err)

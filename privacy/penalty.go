@@ -65,7 +65,7 @@ func (s *Session) penaltySum(p PenaltyPlan, z float64, critic networked) (ellips
 	if !ok {
 		return ellipsoidSum{}, nil, fmt.Errorf("a penalty of a critic that has none")
 	}
-	cert, err := bounds.CertifyPenalty(critic.Network(), bounds.PenaltyConfig{Adjacency: s.nb.Adjacency, UnitRows: int(s.nb.k()), Reach: p.Reach})
+	cert, err := bounds.CertifyPenalty(critic.Network(), bounds.PenaltyConfig{Adjacency: s.nb.Adjacency, UnitRows: int(s.nb.k()), Reach: p.Reach, NoiseMultiplier: p.Multiplier(z)})
 	if err != nil {
 		return ellipsoidSum{}, nil, err
 	}

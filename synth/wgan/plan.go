@@ -56,8 +56,15 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	if err != nil {
 		return nil, fmt.Errorf("wgan: %w", err)
 	}
-	return p.at(scale), nil
+	p = p.at(scale)
+	if p.scaled != nil && p.z > mostScaled {
+		return nil, fmt.Errorf("wgan: with encoder %s the noise multiplier %.4g of %v is more than the %d it can have; encoder %s has no limit: %w", scaled, p.z, b, mostScaled, oneHot, synth.ErrConfig)
+	}
+	return p, nil
 }
+
+// mostScaled is the largest noise multiplier with scaled columns: their grid cannot be made coarser to follow the noise (bounds.Config), of which a certificate may need some ten times as much.
+const mostScaled = 1 << 11
 
 func cellCount(s *schema.Schema) (cells int) {
 	for _, n := range s.Sizes() {
@@ -151,7 +158,7 @@ func (p *plan) sumEvent() accountant.Event {
 
 // certificate is how a gradient sum is certified, as the gate does it.
 func (p *plan) certificate() bounds.Config {
-	c := bounds.Config{Mode: p.cfg.Mode.bounds(), Adjacency: p.nb.Adjacency, UnitRows: max(1, p.nb.MaxRowsPerUnit)}
+	c := bounds.Config{Mode: p.cfg.Mode.bounds(), Adjacency: p.nb.Adjacency, UnitRows: max(1, p.nb.MaxRowsPerUnit), NoiseMultiplier: p.penalty().GradientMultiplier(p.z)}
 	if p.cfg.Mode == Ball {
 		c.Radius = p.cfg.Radius
 	}

@@ -59,7 +59,6 @@ func sizesOf(c *gan.Critic, in *bounds.Input, nb privacy.Neighbours) (Sizes, err
 	return Sizes{size[0], size[1], size[2], size[3], penalty.TotalStd()}, nil
 }
 
-// Ordered reports whether each mode needs no more noise than the one before it.
-func (s Sizes) Ordered() bool {
-	return s.Thesis >= s.Box && s.Box >= s.Blocks && s.Blocks >= s.Residual
-}
+// Ordered reports whether thesis needs at least the noise of box and box that of blocks, as they must. Residual has less than blocks where the sum of the inputs predicts
+// much of the gradient, as on tables of many columns; nothing promises it.
+func (s Sizes) Ordered() bool { return s.Thesis >= s.Box && s.Box >= s.Blocks }

@@ -15,7 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
-// TestVarianceOrder: on every step of a run, with critics that are trained and random ones, thesis ≥ box ≥ blocks ≥ residual.
+// TestVarianceOrder: on every step of a run, with critics that are trained and random ones, thesis ≥ box ≥ blocks.
 func TestVarianceOrder(t *testing.T) {
 	s := synthtest.Schema(8)
 	nb := privacy.NeighboursOf(s, 0)
@@ -55,7 +55,7 @@ func TestVarianceOrder(t *testing.T) {
 	if _, err := StepSizes([]byte("x"), s, nb); !errors.Is(err, synth.ErrCheckpoint) {
 		t.Errorf("not a checkpoint: %v", err)
 	}
-	if (Sizes{1, 2, 1, 1, 0}).Ordered() || (Sizes{3, 1, 2, 1, 0}).Ordered() || (Sizes{3, 2, 1, 2, 0}).Ordered() {
+	if (Sizes{1, 2, 1, 1, 0}).Ordered() || (Sizes{3, 1, 2, 1, 0}).Ordered() {
 		t.Error("a wrong order is accepted")
 	}
 }
@@ -81,7 +81,7 @@ func TestBlocksAreTenTimesBelowThesis(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !x.Ordered() || x.Thesis < 10*x.Blocks {
+		if !x.Ordered() || x.Thesis < 10*x.Blocks || x.Residual > x.Blocks {
 			t.Errorf("%+v", x)
 		}
 		if x.Interpolates < x.Residual || x.Interpolates > 5*x.Residual {
