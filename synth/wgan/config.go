@@ -31,8 +31,8 @@ type Config struct {
 	SizePenalty    float64 `mapstructure:"size_penalty"`    // weight of the certificate's size in the critic's loss, which costs nothing; default 0
 	GeneratorUnits int     `mapstructure:"generator_units"` // units of the generator's hidden layers; default by preset
 	GeneratorRate  float64 `mapstructure:"generator_rate"`  // Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
-	GeneratorSteps int     `mapstructure:"generator_steps"` // generator steps after each release; default 20
-	PostSteps      int     `mapstructure:"post_steps"`      // generator steps after the last one; default by preset
+	GeneratorSteps int     `mapstructure:"generator_steps"` // generator steps after each release; default 20, without replay 1
+	PostSteps      int     `mapstructure:"post_steps"`      // generator steps after the last one; default by preset, without replay 1
 	Head           string  `mapstructure:"head"`            // how the generator's cells are drawn in training: straight_through (rows of 0 and 1, the gradient of the relaxed draw) or gumbel (relaxed); default straight_through
 	Temperature    float64 `mapstructure:"temperature"`     // of the relaxed draw; default 0.5
 	Batch          int     `mapstructure:"batch"`           // generated rows a generator step, even; default 1024
@@ -109,6 +109,9 @@ func (c Config) filled(preset string) Config {
 	}
 	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit, p.Radius, p.PenaltyShare, p.PenaltyReach = 1, .01, .01, "penalty", 1, 1, 1, .2, .1
 	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots, p.Head, p.Temperature, p.Encoder, p.Engine = .001, 20, 1024, 4, straightThrough, .5, oneHot, handWritten
+	if c.NoReplay { // the score of one critic is not to be believed for long
+		p.GeneratorSteps, p.PostSteps = 1, 1
+	}
 	from, to := reflect.ValueOf(p), reflect.ValueOf(&c).Elem()
 	for i := range to.NumField() {
 		if to.Field(i).IsZero() {

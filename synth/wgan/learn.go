@@ -2,6 +2,7 @@ package wgan
 
 import (
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
@@ -92,39 +93,31 @@ func (t *training) remember(cert *bounds.Certificate, gradient, inputs []float64
 	w, b := t.critic.Layer(0)
 	scales := cert.Scales()[cert.Inputs():]
 	sds := make([]float32, len(gradient))
-	means := make([]float32, len(gradient))
 	for k := range gradient {
 		sds[k] = t.deviation(scales[k]*zPerRow, gradient[k], cert.Factor())
-		means[k] = float32(gradient[k])
 	}
-	meanInputs, sdInputs := t.inputs, t.inputSDs
-	var predict, predictOut []float32
+	means := slices.Clone(gradient)
+	meanInputs, sdInputs := t.inputs, slices.Clone(t.inputSDs)
+	var p predictor
 	if cert.Inputs() > 0 {
-		weights, output := make([]float64, len(w)), make([]float64, len(w))
-		cert.PredictorTo(weights, output)
-		predict, predictOut = narrow(weights), narrow(output)
-		h := len(b)
-		for i, x := range inputs {
-			for j := range h {
-				means[i*h+j] -= float32(weights[i*h+j] * x)
-				means[len(w)+h+j] -= float32(output[i*h+j] * x)
-			}
-		}
-		meanInputs = narrow(inputs)
-		sdInputs = make([]float32, len(inputs))
+		p = predictor{make([]float64, len(w)), make([]float64, len(w))}
+		cert.PredictorTo(p.weights, p.output)
+		p.takeOff(means, inputs)
+		meanInputs, sdInputs = narrow(inputs), make([]float32, len(inputs))
 		for k, c := range cert.Scales()[:cert.Inputs()] {
 			sdInputs[k] = t.deviation(c*zPerRow, inputs[k], 0)
 		}
 	}
+	t.asSeen(sds, sdInputs, p)
 	if t.deep != nil {
-		return t.deep.Add(gan.DeepSnapshot{Critic: t.critic, Means: means, SDs: sds, Predict: predict, MeanInputs: meanInputs, SDInputs: sdInputs})
+		return t.deep.Add(gan.DeepSnapshot{Critic: t.critic, Means: narrow(means), SDs: sds, Predict: narrow(p.weights), MeanInputs: meanInputs, SDInputs: sdInputs})
 	}
 	out, _ := t.critic.Layer(1)
-	s := gan.Snapshot{Slope: t.critic.Slope(), Weights: w, Bias: b, Output: out, PredictWeights: predict, PredictOut: predictOut, MeanInputs: meanInputs, SDInputs: sdInputs}
+	s := gan.Snapshot{Slope: t.critic.Slope(), Weights: w, Bias: b, Output: out, PredictWeights: narrow(p.weights), PredictOut: narrow(p.output), MeanInputs: meanInputs, SDInputs: sdInputs}
 	cut := func(x []float32) (weights, bias, output []float32) {
 		return x[:len(w)], x[len(w) : len(w)+len(b)], x[len(w)+len(b):][:len(out)]
 	}
-	s.MeanWeights, s.MeanBias, s.MeanOut = cut(means)
+	s.MeanWeights, s.MeanBias, s.MeanOut = cut(narrow(means))
 	s.SDWeights, s.SDBias, s.SDOut = cut(sds)
 	return t.flat.Add(s)
 }
@@ -137,6 +130,9 @@ func (t *training) deviation(noise, mean, grid float64) float32 {
 }
 
 func narrow(x []float64) []float32 {
+	if x == nil {
+		return nil
+	}
 	out := make([]float32, len(x))
 	for k, v := range x {
 		out[k] = float32(v)

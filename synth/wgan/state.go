@@ -102,6 +102,13 @@ func (t *training) restore(st *state) error {
 	if len(st.Releases) > t.cfg.Steps || len(st.Tables) > t.tables() {
 		return bad("the number of releases")
 	}
+	if st.Critic != nil { // the generator first: what the replay makes of a release depends on it
+		g, err := gan.DecodeGenerator(st.Generator)
+		if err != nil || len(g.Parameters()) != len(t.average) || len(st.Average) != 4*len(t.average) {
+			return bad("the generator")
+		}
+		copy(t.generator.Parameters(), g.Parameters())
+	}
 	for _, r := range st.Releases {
 		c, err := gan.DecodeCritic(r.Critic)
 		if err != nil || !t.fits(c) {
@@ -128,11 +135,6 @@ func (t *training) restore(st *state) error {
 		return bad("the critic")
 	}
 	t.critic = c
-	g, err := gan.DecodeGenerator(st.Generator)
-	if err != nil || len(g.Parameters()) != len(t.average) || len(st.Average) != 4*len(t.average) {
-		return bad("the generator")
-	}
-	copy(t.generator.Parameters(), g.Parameters())
 	if _, err := binary.Decode(st.Average, binary.LittleEndian, t.average); err != nil {
 		return bad("the average")
 	}

@@ -145,7 +145,7 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 // TestAblations: the plain forms plan and fit too, and say what they leave out.
 func TestAblations(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 500)
-	for name, c := range map[string]Config{"cold start": {ColdStart: true}, "no replay": {NoReplay: true}, "blocks": {Mode: Blocks}, "box": {Mode: Box}, "thesis": {Mode: Thesis}, "ball": {Mode: Ball}, "spectral": {Lipschitz: "spectral"}, "clip": {Lipschitz: "clip", Limit: .1},
+	for name, c := range map[string]Config{"cold start": {ColdStart: true}, "no replay": {NoReplay: true}, "blocks": {Mode: Blocks}, "blocks, cold": {Mode: Blocks, ColdStart: true}, "box": {Mode: Box}, "thesis": {Mode: Thesis}, "ball": {Mode: Ball}, "spectral": {Lipschitz: "spectral"}, "clip": {Lipschitz: "clip", Limit: .1},
 		"size penalty": {SizePenalty: 1}, "fresh critics": {FreshCritics: true}, "target": {Target: "column 2"}, "relaxed": {Head: gumbel, Temperature: 1},
 		"two layers": {Hidden: []int{8, 6}}, "two layers, target": {Hidden: []int{8, 6}, Target: "column 2"}, "three layers, blocks": {Hidden: []int{8, 6, 4}, Mode: Blocks, Slope: .2},
 		"two layers, ball": {Hidden: []int{8, 6}, Mode: Ball}, "two layers, cold, spectral": {Hidden: []int{8, 6}, ColdStart: true, Lipschitz: "spectral"}, "two layers, no replay": {Hidden: []int{8, 6}, NoReplay: true},
@@ -170,6 +170,34 @@ func TestAblations(t *testing.T) {
 		}
 		if err != nil || v.Charges != want {
 			t.Errorf("%s: %d charges, want %d, %v", name, v.Charges, want, err)
+		}
+	}
+}
+
+// TestTinyBudgets: a budget that buys nothing but noise is spent without an error in each form of the critic; where that cannot be, it is refused before it is reserved.
+func TestTinyBudgets(t *testing.T) {
+	tab := synthtest.Table(t, synthtest.Schema(4), 300)
+	for _, epsilon := range []float64{1e-2, 1e-5} {
+		for name, c := range map[string]Config{"residual": {}, "blocks, two layers": {Mode: Blocks, Hidden: []int{8, 6}}, "ball": {Mode: Ball}, "interpolates": {Lipschitz: interpolates, PenaltyReach: 1}} {
+			c.Preset, c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = Medium, 6, 1, 10, 64
+			if c.Hidden == nil {
+				c.Hidden = []int{8}
+			}
+			f, err := New(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: epsilon, Delta: 1e-9})
+			if _, err := m.Verify(); err != nil {
+				t.Errorf("%s at epsilon %v: %v", name, epsilon, err)
+			}
+		}
+		f, err := New(Config{Preset: Medium, Encoder: scaled})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Plan(numbers(), privacy.NeighboursOf(numbers(), 0), accountant.Budget{Epsilon: epsilon, Delta: 1e-9}); !errors.Is(err, synth.ErrConfig) {
+			t.Errorf("scaled at epsilon %v: %v", epsilon, err)
 		}
 	}
 }
