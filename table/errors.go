@@ -19,6 +19,7 @@ const (
 	errOpenQuote   dataError = "a quoted cell opens here and never closes"
 	errBareReturn  dataError = "a carriage return that no line feed follows"
 	errNUL         dataError = "a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)"
+	errNULInside   dataError = "a NUL byte" // in a Parquet file
 	errUTF8        dataError = "not valid UTF-8"
 	errBlankLine   dataError = "a blank line before the end of the file"
 	errFewCells    dataError = "fewer cells than columns"

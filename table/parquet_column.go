@@ -291,7 +291,10 @@ func (l *leaf) checkText(v *vector, i int, maxCell int) error {
 	}
 	for _, b := range v.texts[i] {
 		if b == 0 || b >= utf8.RuneSelf {
-			return checkText(v.texts[i])
+			if err := checkText(v.texts[i]); err != errNUL {
+				return err
+			}
+			return errNULInside
 		}
 	}
 	return nil

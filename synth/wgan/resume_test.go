@@ -171,6 +171,9 @@ func interrupt(t *testing.T, dir string, c Config, n int) (written int) {
 
 // TestLostRelease: whichever release dies between its charge and its checkpoint, the fit goes on without it, and charges nothing twice.
 func TestLostRelease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and slow under the race detector")
+	}
 	for name, c := range map[string]Config{
 		"pool": {Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8}, GeneratorUnits: 16, Target: "column 1"}, "named": {Preset: Small, Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8}, GeneratorUnits: 16},
 		"deep":         {Steps: 4, GeneratorSteps: 4, PostSteps: 8, Batch: 64, Hidden: []int{8, 6}, GeneratorUnits: 16},

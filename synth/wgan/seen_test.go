@@ -14,6 +14,9 @@ import (
 // TestAsSeen: what is added to a standard deviation is that of a mean over half a batch of generated rows, as many batches show it; what is known badly stays as
 // it is, and what is not measured stays so.
 func TestAsSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and slow under the race detector")
+	}
 	for name, c := range map[string]Config{"residual": {}, "blocks": {Mode: Blocks}, "two layers": {Hidden: []int{8, 6}, Slope: .2}, "scaled": {Encoder: scaled}} {
 		c.Preset, c.Batch, c.Steps = Small, 64, 2
 		f, err := New(c)

@@ -93,6 +93,9 @@ func TestInterpolatesArePaid(t *testing.T) {
 // TestInterpolatesHoldTheCritic: with little noise a critic that is trained with the penalty at interpolates has gradients of norm about 1 between the rows, and one
 // without any Lipschitz condition has larger ones.
 func TestInterpolatesHoldTheCritic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and slow under the race detector")
+	}
 	tab := numbersTable(t, numbers(), 600)
 	norm := func(lipschitz string) float64 {
 		f, err := New(Config{Preset: Small, Lipschitz: lipschitz, Penalty: 10, Steps: 60, GeneratorSteps: 1, PostSteps: 1, Batch: 64, Hidden: []int{16}, CriticRate: .05, ColdStart: true})
@@ -176,6 +179,9 @@ func TestAblations(t *testing.T) {
 
 // TestTinyBudgets: a budget that buys nothing but noise is spent without an error in each form of the critic; where that cannot be, it is refused before it is reserved.
 func TestTinyBudgets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and slow under the race detector")
+	}
 	tab := synthtest.Table(t, synthtest.Schema(4), 300)
 	for _, epsilon := range []float64{1e-2, 1e-5} {
 		for name, c := range map[string]Config{"residual": {}, "blocks, two layers": {Mode: Blocks, Hidden: []int{8, 6}}, "ball": {Mode: Ball}, "interpolates": {Lipschitz: interpolates, PenaltyReach: 1}} {
