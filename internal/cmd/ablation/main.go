@@ -48,7 +48,10 @@ func main() {
 
 // quick makes wgan take about a fifth of its time.
 func quick(c wgan.Config) wgan.Config {
-	c.GeneratorSteps, c.PostSteps, c.Batch = 6, 750, 512
+	c.Batch = 512
+	if !c.NoReplay { // which has few steps anyway
+		c.GeneratorSteps, c.PostSteps = 6, 750
+	}
 	return c
 }
 
