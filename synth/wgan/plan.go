@@ -58,7 +58,7 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	}
 	p = p.at(scale)
 	if p.scaled != nil && p.z > mostScaled {
-		return nil, fmt.Errorf("wgan: with encoder %s the noise multiplier %.4g of %v is more than the %d it can have; encoder %s has no limit: %w", scaled, p.z, b, mostScaled, oneHot, synth.ErrConfig)
+		return nil, fmt.Errorf("wgan: with encoder %s epsilon %v at delta %v needs a noise multiplier of %.4g, more than the %d it can have; encoder %s has no limit: %w", scaled, b.Epsilon, b.Delta, p.z, mostScaled, oneHot, synth.ErrConfig)
 	}
 	return p, nil
 }
