@@ -1,4 +1,4 @@
-// Package spelling finds the name that a mistyped one may have meant.
+// Package spelling finds the name that a mistyped one may have meant, and makes foreign text visible.
 package spelling
 
 // Nearest is the name at the smallest [Distance] of text, the first of several, or "" where that is more than a third of the longer of both.
