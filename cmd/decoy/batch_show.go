@@ -14,6 +14,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -31,8 +32,8 @@ func (b *batch) showPlans(memory int64) error {
 				break
 			}
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%.2g\t%s\n", i, job.Name, job.Method, short(job.Epsilon), short(job.Delta),
-			calls(job.plan.Composition()), noise, bytesText(job.memory()), f.Seconds, job.Out)
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%.2g\t%s\n", i, spelling.Visible(job.Name), spelling.Visible(job.Method), short(job.Epsilon), short(job.Delta),
+			calls(job.plan.Composition()), noise, bytesText(job.memory()), f.Seconds, spelling.Visible(job.Out))
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT")
@@ -48,7 +49,7 @@ func (b *batch) showPlans(memory int64) error {
 		} else if t := b.tables[path]; t.Limit != nil {
 			limit = budgetText(accountant.Budget{Epsilon: t.Limit.Epsilon, Delta: t.Limit.Delta}) + " (to be set)"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", path, n, budgetText(total), budgetText(l.Spent()), limit)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", spelling.Visible(path), n, budgetText(total), budgetText(l.Spent()), limit)
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -94,6 +95,6 @@ func printError(w io.Writer, err error, command string) {
 		text += "\na ledger counts one kind of unit for good: keep to the schema that it was begun with ('decoy ledger limit FILE --schema S' begins one), or use another --ledger"
 	}
 	for line := range strings.Lines(text) {
-		fmt.Fprintln(w, strings.TrimRight("decoy: "+line, " \n"))
+		fmt.Fprintln(w, strings.TrimRight("decoy: "+spelling.Visible(strings.TrimRight(line, "\n")), " "))
 	}
 }

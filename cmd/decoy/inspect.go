@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 )
 
@@ -83,12 +84,12 @@ func sniff(path string) (byte, error) {
 
 func printModel(t *terminal, path string, m *release.Model) error {
 	w := t.table()
-	fmt.Fprintf(w, "model\t%s, format %d\n", path, m.Format)
+	fmt.Fprintf(w, "model\t%s, format %d\n", spelling.Visible(path), m.Format)
 	fmt.Fprintf(w, "guarantee\t%v\n", m.Claim)
-	fmt.Fprintf(w, "made\t%s by %s, method %s\n", stamp(m.Created), m.Tool, m.Method)
+	fmt.Fprintf(w, "made\t%s by %s, method %s\n", stamp(m.Created), spelling.Visible(m.Tool), spelling.Visible(m.Method))
 	fmt.Fprintf(w, "rows\t%.1f, a noisy count\n", m.Rows)
-	fmt.Fprintf(w, "schema\t%s, SHA-256 %s\n", sizeText(len(m.Schema().Columns), cells(m.Schema())), m.SchemaSHA256)
-	fmt.Fprintf(w, "parameters\t%s, %s\n", m.Parameters.Kind, bytesText(int64(m.Parameters.Bytes)))
+	fmt.Fprintf(w, "schema\t%s, SHA-256 %s\n", sizeText(len(m.Schema().Columns), cells(m.Schema())), spelling.Visible(m.SchemaSHA256))
+	fmt.Fprintf(w, "parameters\t%s, %s\n", spelling.Visible(m.Parameters.Kind), bytesText(int64(m.Parameters.Bytes)))
 	for _, line := range m.Describe() {
 		fmt.Fprintf(w, "\t%s\n", line)
 	}
@@ -101,7 +102,7 @@ func printModel(t *terminal, path string, m *release.Model) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s: %s\n", head, name, value)
+		fmt.Fprintf(w, "%s\t%s: %s\n", head, spelling.Visible(name), spelling.Visible(string(value)))
 	}
 	w.Flush()
 	fmt.Fprintln(t.stdout)

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 // openLedger reads and checks the chain of a ledger file, which must be there. torn tells of a last line that an append cut short
@@ -48,7 +49,8 @@ func printRuns(t *terminal, l *accountant.Ledger) {
 	w := t.table()
 	fmt.Fprintln(w, "RUN\tTIME\tMETHOD\tEPSILON\tDELTA\tCALLS\tSTATUS")
 	for _, r := range runs {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", r.Run, stamp(r.Time), r.Method, short(r.Budget.Epsilon), short(r.Budget.Delta), calls(r.Charged), r.Status)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", spelling.Visible(r.Run), stamp(r.Time), spelling.Visible(r.Method),
+			short(r.Budget.Epsilon), short(r.Budget.Delta), calls(r.Charged), spelling.Visible(r.Status))
 	}
 	w.Flush()
 }

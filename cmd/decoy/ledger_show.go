@@ -9,6 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 func ledgerShowCommand(t *terminal) *cobra.Command {
@@ -81,11 +82,11 @@ func showLedger(t *terminal, path string, l *accountant.Ledger, torn, asJSON boo
 		return printJSON(t, out)
 	}
 	w := t.table()
-	fmt.Fprintf(w, "ledger\t%s\n", path)
+	fmt.Fprintf(w, "ledger\t%s\n", spelling.Visible(path))
 	fmt.Fprintf(w, "counts\t%s\n", countsText(l))
 	fmt.Fprintf(w, "spent\t%s\n", budgetText(l.Spent()))
 	if limited {
-		fmt.Fprintf(w, "limit\t%s (rule %s)\n", budgetText(*limit.Budget), limit.Rule)
+		fmt.Fprintf(w, "limit\t%s (rule %s)\n", budgetText(*limit.Budget), spelling.Visible(string(limit.Rule)))
 	} else {
 		fmt.Fprintf(w, "limit\tnone\n")
 	}
@@ -93,7 +94,7 @@ func showLedger(t *terminal, path string, l *accountant.Ledger, torn, asJSON boo
 	fmt.Fprintln(t.stdout)
 	printRuns(t, l)
 	for _, text := range open {
-		fmt.Fprintln(t.stdout, text)
+		fmt.Fprintln(t.stdout, spelling.Visible(text))
 	}
 	if torn {
 		fmt.Fprintln(t.stdout, "the last line was cut short by a crash; its run never started, and the next append removes it")

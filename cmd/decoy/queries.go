@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
@@ -205,7 +206,7 @@ func (q *queriesAnswer) print(t *terminal, w *workload.Workload, answers workloa
 	out := t.table()
 	fmt.Fprintln(out, "QUERY\tCELL\tANSWER\tSTANDARD ERROR\tCOVERS")
 	for _, a := range list {
-		fmt.Fprintf(out, "%s\t%s\t%.1f\t%s\t%s\n", a.Query, a.Cell, a.Answer, deviation(a, "unknown"), a.Covers)
+		fmt.Fprintf(out, "%s\t%s\t%.1f\t%s\t%s\n", spelling.Visible(a.Query), spelling.Visible(a.Cell), a.Answer, deviation(a, "unknown"), a.Covers)
 	}
 	return out.Flush()
 }

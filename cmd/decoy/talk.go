@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"text/tabwriter"
 	"time"
+
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 // terminal is where the program speaks: results go to stdout, talk and progress to stderr.
@@ -15,10 +17,10 @@ type terminal struct {
 	quiet          bool // no talk and no progress
 }
 
-// say is one line of talk.
+// say is one line of talk. What came from a file cannot make two of it, nor move the cursor.
 func (t *terminal) say(format string, args ...any) {
 	if !t.quiet {
-		fmt.Fprintf(t.stderr, format+"\n", args...)
+		fmt.Fprintln(t.stderr, spelling.Visible(fmt.Sprintf(format, args...)))
 	}
 }
 

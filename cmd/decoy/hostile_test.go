@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/release"
+)
+
+// decoy runs a command line in this process.
+func decoy(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = run(args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// fitted is a model of a public example, in a file.
+func fitted(t *testing.T) (path string, m *release.Model) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "m.decoy")
+	args := []string{"fit", "--quiet", "--dataset", "icu-readmission", "--epsilon", "1", "--model", path}
+	if code, _, text := decoy(args...); code != exitOK {
+		t.Fatalf("exit code %d\n%s", code, text)
+	}
+	m, err := release.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, m
+}
+
+// rewrite replaces a model file.
+func rewrite(t *testing.T, path string, m *release.Model) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestForeignTextIsVisible: a model, a ledger and a batch file that somebody else wrote cannot move
+// the cursor, forge a line or turn the direction of what is printed of them.
+func TestForeignTextIsVisible(t *testing.T) {
+	const hostile = "x\x1b[2J\r\nok\tforged\u009b1m\u202e\u2028"
+	path, m := fitted(t)
+	dir := filepath.Dir(path)
+
+	reserve := accountant.Entry{Kind: accountant.EntryReserve, Run: hostile, Method: hostile, Host: hostile,
+		Unit: hostile, Tool: hostile, Label: hostile, Budget: &accountant.Budget{Epsilon: 1}}
+	reserve.Adjacency = m.Claim.Adjacency
+	open := accountant.Entry{Kind: accountant.EntryOpen, Adjacency: m.Claim.Adjacency, Unit: hostile}.
+		Seal(accountant.Entry{})
+	var ledger bytes.Buffer
+	enc := json.NewEncoder(&ledger)
+	enc.SetEscapeHTML(false)
+	limit := accountant.Entry{Kind: accountant.EntryLimit, Rule: hostile, Budget: reserve.Budget}.Seal(open)
+	for _, e := range []accountant.Entry{open, limit, reserve.Seal(limit)} {
+		if err := enc.Encode(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	hostileLedger := write("h.ledger", ledger.String())
+	quoted, _ := json.Marshal(hostile)
+	q := string(quoted)
+	batch := write("jobs.yaml", "name: b\njobs:\n  - {name: a, dataset: icu-readmission, epsilon: 1, out: "+
+		strings.Replace(q, `"`, `"a.csv/`, 1)[:len(q)+5]+`.csv"}`+"\n")
+	badBatch := write("bad.yaml", "name: "+q+"\n")
+	badKey := write("key.yaml", "name: b\n"+q+": 1\n")
+
+	m.Tool, m.Method, m.SchemaSHA256, m.Claim.Unit = hostile, hostile, hostile, hostile
+	m.Settings = map[string]any{hostile: hostile}
+	rewrite(t, path, m)
+	for _, args := range [][]string{
+		{"inspect", path}, {"inspect", "--json", path}, {"verify", path},
+		{"inspect", hostileLedger}, {"ledger", "show", hostileLedger}, {"ledger", "show", "--json", hostileLedger},
+		{"ledger", "verify", hostileLedger},
+		{"batch", "--dry-run", batch}, {"batch", "--dry-run", badBatch}, {"batch", "--dry-run", badKey},
+		{"sample", path, "--out", filepath.Join(dir, "out.csv")},
+		{"sample", path + hostile, "--out", filepath.Join(dir, "out.csv")},
+	} {
+		_, stdout, stderr := decoy(args...)
+		said := false
+		for line := range strings.Lines(stdout + stderr) {
+			said = true
+			if i := strings.IndexFunc(strings.TrimSuffix(line, "\n"), obeyed); i >= 0 {
+				t.Errorf("%q prints %q", args[:2], line[i:])
+			}
+			if strings.HasPrefix(line, "ok") {
+				t.Errorf("%q prints a forged line %q", args[:2], line)
+			}
+		}
+		if !said {
+			t.Errorf("%q says nothing", args[:2])
+		}
+	}
+}
+
+// obeyed reports whether a terminal obeys the character.
+func obeyed(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+}
