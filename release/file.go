@@ -45,13 +45,19 @@ func (m *Model) Write(w io.Writer) error {
 
 // Open reads a model file. It checks the format and the parameters' checksum; [Model.Verify] checks the claim.
 func Open(path string) (*Model, error) {
+	info, err := os.Stat(path) // before the opening of a pipe waits for a writer
+	if err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("release: %s: not a regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("release: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
+	if info, err = f.Stat(); err != nil {
 		return nil, fmt.Errorf("release: %w", err)
 	}
 	m, err := Read(f, info.Size())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,8 +150,7 @@ func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) 
 	if err := b.distinctFiles(path); err != nil {
 		return 0, err
 	}
-	b.sortTables()
-	return memory, nil
+	return memory, b.sortTables()
 }
 
 // check checks the jobs, several at a time. A plan takes a while, so that of a job which this process does not run is not made.
@@ -207,7 +207,7 @@ func (b *batch) distinctFiles(path string) error {
 }
 
 // sortTables finds the ledgers of the batch, and the table of each for its limit.
-func (b *batch) sortTables() {
+func (b *batch) sortTables() error {
 	b.tables = map[string]configs.Table{}
 	for _, w := range b.work {
 		if w.ledger != nil && !slices.Contains(b.order, w.ledger.Path()) {
@@ -215,17 +215,15 @@ func (b *batch) sortTables() {
 		}
 	}
 	for _, t := range b.file.Tables {
-		ledger := t.Ledger
-		if ledger == "" && b.file.Job.Ledger != "" {
-			ledger = b.file.Job.Ledger
-		}
-		if ledger == "" && t.Input != "" {
-			ledger = ledgerBeside(t.Input)
+		ledger, err := ledgerOf(cmp.Or(t.Ledger, b.file.Job.Ledger), t.Input)
+		if err != nil {
+			return err
 		}
 		if old, ok := b.tables[ledger]; !ok || old.Limit == nil {
 			b.tables[ledger] = t
 		}
 	}
+	return nil
 }
 
 // selected are the jobs that this process carries out.

@@ -55,10 +55,11 @@ func checkJob(batch string, j configs.Job, plan bool) (*batchJob, error) {
 		if _, err := formatOf("input", j.Input); err != nil {
 			return nil, err
 		}
-		b.ledger = privacy.NewLedgerFile(j.Ledger)
-		if j.Ledger == "" {
-			b.ledger = privacy.NewLedgerFile(ledgerBeside(j.Input))
+		path, err := ledgerOf(j.Ledger, j.Input)
+		if err != nil {
+			return nil, err
 		}
+		b.ledger = privacy.NewLedgerFile(path)
 	}
 	b.identity = j.Identity(batch, b.schema.Fingerprint())
 	if plan {

@@ -113,7 +113,11 @@ func (e *evaluate) publishJob(cmd *cobra.Command, t *terminal) (*job, error) {
 	if input == standard && e.synthetic == standard {
 		return nil, usagef("only one table can come from standard input")
 	}
-	j.ledger = privacy.NewLedgerFile((&privateFlags{ledger: e.ledger}).ledgerPath(input))
+	path, err := ledgerOf(e.ledger, input)
+	if err != nil {
+		return nil, err
+	}
+	j.ledger = privacy.NewLedgerFile(path)
 	config, _ := cmd.Flags().GetString("config")
 	read := []place{{name, input}, {"--synthetic", e.synthetic}, {"--schema", e.schema}, {"--config", config}}
 	if err := distinct([]place{{"--json", e.json}, j.ledgerPlace()}, read); err != nil {

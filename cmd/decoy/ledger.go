@@ -12,6 +12,9 @@ import (
 // openLedger reads and checks the chain of a ledger file, which must be there. torn tells of a last line that an append cut short
 // left behind; it is not part of the ledger.
 func openLedger(path string) (l *accountant.Ledger, torn bool, err error) {
+	if err := readable(path); err != nil {
+		return nil, false, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, false, bare(path, err)

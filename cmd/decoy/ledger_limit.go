@@ -62,6 +62,12 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	if rule == accountant.RuleZCDP && limit.Delta == 0 {
 		return usagef("--rule zcdp needs --delta above 0")
 	}
+	if err := limitable(path); err != nil {
+		return err
+	}
+	if path, err = ledgerAt(path); err != nil {
+		return err
+	}
 	nb, unit, err := l.units(cmd, path)
 	if err != nil {
 		return err

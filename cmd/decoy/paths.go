@@ -50,19 +50,31 @@ func statFile(path string) (fs.FileInfo, error) {
 	return os.Stat(path)
 }
 
-// resolve is the absolute path, links followed as far as the file exists.
+// resolve is the absolute path, links followed as far as the file exists. They are followed before
+// a ".." is taken away, as the system does: the folder above a link to a folder is that of the folder.
 func resolve(path string) string {
-	path, err := filepath.Abs(path)
+	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return path
+		dir, name := filepath.Split(path)
+		if dir == "" {
+			dir = "."
+		}
+		if dir, err = filepath.EvalSymlinks(dir); err != nil {
+			dir = filepath.Dir(path)
+		}
+		real = filepath.Join(dir, name)
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
+	if filepath.IsAbs(real) {
 		return real
 	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
+	here, err := os.Getwd()
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here)
 	}
-	return path
+	if err != nil {
+		return real
+	}
+	return filepath.Join(here, real)
 }
 
 // formatOf is the format of a table file; standard input and output are CSV.

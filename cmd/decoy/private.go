@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -88,26 +87,14 @@ func (p *privateFlags) job(cmd *cobra.Command, t *terminal, args []string) (*job
 	if p.ledger == "" && j.input == standard {
 		return nil, usagef("--ledger is required when INPUT is standard input: there is no file to keep the account beside")
 	}
-	if path := p.ledgerPath(j.input); path != "" {
+	path, err := ledgerOf(p.ledger, j.input)
+	if err != nil {
+		return nil, err
+	}
+	if path != "" {
 		j.ledger = privacy.NewLedgerFile(path)
 	}
 	return j, nil
-}
-
-// ledgerPath is --ledger, or the name beside the input. The account belongs to the data, not to a link that leads to them.
-func (p *privateFlags) ledgerPath(input string) string {
-	if p.ledger != "" || input == "" {
-		return p.ledger
-	}
-	return ledgerBeside(input)
-}
-
-// ledgerBeside is the ledger of a private file.
-func ledgerBeside(input string) string {
-	if real, err := filepath.EvalSymlinks(input); err == nil && filepath.Base(real) != filepath.Base(input) {
-		return real + ".ledger"
-	}
-	return input + ".ledger"
 }
 
 func (j *job) openDataset(name string) error {

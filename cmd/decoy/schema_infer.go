@@ -132,8 +132,12 @@ func (s *schemaInfer) check(cmd *cobra.Command, t *terminal, input string) (*che
 	if err != nil {
 		return nil, err
 	}
+	path, err := ledgerOf(s.ledger, input)
+	if err != nil {
+		return nil, err
+	}
 	shown := t.progress()
-	c := &checked{text: text, ledger: (&privateFlags{ledger: s.ledger}).ledgerPath(input)}
+	c := &checked{text: text, ledger: path}
 	c.options = infer.Options{
 		Budget: budget, Adjacency: adjacency, Ledger: privacy.NewLedgerFile(c.ledger), Tool: tool(), CSV: csv, MaxCategories: s.maxCategories,
 		Progress: func(done float64) { shown.report("measuring columns", done) },

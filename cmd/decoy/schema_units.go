@@ -80,7 +80,10 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 	if err := readable(input); err != nil {
 		return err
 	}
-	path := (&privateFlags{ledger: u.ledger}).ledgerPath(input)
+	path, err := ledgerOf(u.ledger, input)
+	if err != nil {
+		return err
+	}
 	if err := distinct([]place{{"the ledger", path}}, []place{{"INPUT", input}, {"--schema", u.schema}}); err != nil {
 		return err
 	}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ledgerOf is the ledger of a run on input: the one that --ledger names, else the one beside the
+// input. "" is none: there is no input, and none is named.
+func ledgerOf(named, input string) (string, error) {
+	switch {
+	case named != "":
+		return ledgerAt(named)
+	case input == "":
+		return "", nil
+	}
+	return ledgerBeside(input)
+}
+
+// ledgerBeside is the ledger of a private file. The account belongs to the data, not to a name of
+// theirs: all links, in the name and in the folders, are followed, and a file with two names of
+// equal rank has no ledger until one is named.
+func ledgerBeside(input string) (string, error) {
+	if info, err := os.Stat(input); err == nil && hardLinks(info) > 1 {
+		return "", usagef("%s has %d names (hard links), and a ledger beside one of them would not be found from the others; "+
+			"name one ledger for all of them with --ledger, in every run", input, hardLinks(info))
+	}
+	path, err := ledgerAt(resolve(input) + ".ledger")
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Lstat(input + ".ledger"); err == nil && !sameFile(input+".ledger", path) {
+		return "", usagef("%s leads to %s, and each has a ledger beside it: what was spent on the table is in both; "+
+			"name the one that counts with --ledger, or move %s.ledger away", input, resolve(input), input)
+	}
+	return path, nil
+}
+
+// ledgerAt is a ledger by the one name that all paths to it give, so that the files beside it are
+// beside the real one: within the current folder a relative path, else an absolute one. It refuses
+// what is there and cannot be a ledger, before anything waits for a pipe to be opened.
+func ledgerAt(path string) (string, error) {
+	real := resolve(path)
+	switch info, err := os.Lstat(real); {
+	case err != nil:
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "", fmt.Errorf("the ledger %s is a symbolic link that leads nowhere", path)
+	case info.IsDir():
+		return "", fmt.Errorf("the ledger %s is a directory", path)
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("the ledger %s is not a regular file", path)
+	}
+	if rel, err := filepath.Rel(resolve("."), real); err == nil && filepath.IsLocal(rel) {
+		return rel, nil
+	}
+	return real, nil
+}
+
+// limitable refuses a ledger beside a link to a table: runs would not look there, and the limit
+// would hold nobody back.
+func limitable(path string) error {
+	table, ok := strings.CutSuffix(path, ".ledger")
+	if !ok {
+		return nil
+	}
+	if _, err := os.Stat(table); err != nil {
+		return nil
+	}
+	if beside := resolve(table) + ".ledger"; beside != resolve(path) {
+		return usagef("%s leads to %s, whose ledger is %s: that is the one to limit", table, resolve(table), beside)
+	}
+	return nil
+}
