@@ -65,7 +65,7 @@ has mode 0600.`,
 	f := cmd.Flags()
 	f.IntVar(&b.jobs, "jobs", 0, "jobs at a time, `N` (default 'parallel' of the file, else the number of cores)")
 	f.IntVar(&b.only, "only", -1, "run job number `K` alone, from 0")
-	f.StringVar(&b.memory, "memory", "", "limit `SIZE` of the memory forecast of the jobs that run together, such as 4GB (default 'memory' of the file, else none)")
+	f.StringVar(&b.memory, "memory", "", "limit `SIZE` of the memory forecast of the jobs that run together, such as 4GB; for the rows that a job says, else for "+fmt.Sprint(assumedRows)+" (default 'memory' of the file, else none)")
 	f.StringVar(&b.interrupted, "on-interrupted", "", "what to do with a job whose budget is spent in vain, `stop` or rerun (default 'on_interrupted' of the file, else stop)")
 	f.StringVar(&b.results, "results", "", "table of results `R.csv`, and R.html beside it (default JOBS.results.csv)")
 	f.StringVar(&b.state, "state", "", "folder `DIR` of the journal (default JOBS.state)")
@@ -272,12 +272,14 @@ func (b *batch) runAll(ctx context.Context, w *worker, memory int64) []record {
 	room := semaphore.NewWeighted(max(memory, 1))
 	var group sync.WaitGroup
 	for i, job := range jobs {
-		need := job.memory()
+		forecast := job.needs()
+		need := forecast.MemoryBytes
 		if memory == 0 {
 			need = 0
 		} else if need > memory {
 			out[i] = record{Job: job.Name, Identity: job.identity, Status: jobFailed,
-				Error: fmt.Sprintf("its forecast of %s is above the memory limit of %s; nothing is spent", bytesText(need), bytesText(memory))}
+				Error: fmt.Sprintf("its forecast of %s for %s is above the memory limit of %s; nothing is spent",
+					bytesText(need), forecast.rowsText("rows:"), bytesText(memory))}
 			shown.done(out[i])
 			continue
 		}

@@ -68,13 +68,12 @@ func checkJob(batch string, j configs.Job, plan bool) (*batchJob, error) {
 	return b, err
 }
 
-// memory is what the job is expected to need, its rows included: a code takes a byte or two, and a cell of a file no less.
-func (b *batchJob) memory() int64 {
-	size := slack * b.plan.Forecast().MemoryBytes
-	if info, err := os.Stat(b.Input); err == nil && b.Input != "" {
-		size += info.Size()
-	}
-	return size
+// needs is what the job is expected to need, from what is public: the plan, and the rows that the
+// job says. The size of a private file is private, and neither shown nor asked.
+func (b *batchJob) needs() needs {
+	n := needsOf(b.plan, b.schema, b.Rows)
+	n.MemoryBytes -= baseBytes // of the process, which the jobs share
+	return n
 }
 
 // files are the files that the job writes and those that it reads.

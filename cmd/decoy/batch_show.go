@@ -22,18 +22,23 @@ import (
 // showPlans prints what a batch would do and cost.
 func (b *batch) showPlans(memory int64) error {
 	w := b.t.table()
-	fmt.Fprintln(w, "K\tJOB\tMETHOD\tEPSILON\tDELTA\tCALLS\tNOISE\tMEMORY\tSECONDS\tOUT")
+	fmt.Fprintln(w, "K\tJOB\tMETHOD\tEPSILON\tDELTA\tCALLS\tNOISE\tROWS\tMEMORY\tSECONDS\tOUT")
 	for i, job := range b.work {
-		f := synth.ForecastFor(job.plan, assumedRows)
+		n := job.needs()
+		f := synth.ForecastFor(job.plan, n.Rows)
+		rows := fmt.Sprint(n.Rows)
+		if n.Assumed {
+			rows += " assumed"
+		}
 		noise := "-"
-		for _, n := range f.Noise {
-			if n.Sigma > 0 {
-				noise = fmt.Sprintf("%s rows (%s)", strconv.FormatFloat(n.Sigma, 'g', 3, 64), n.What)
+		for _, x := range f.Noise {
+			if x.Sigma > 0 {
+				noise = fmt.Sprintf("%s rows (%s)", strconv.FormatFloat(x.Sigma, 'g', 3, 64), x.What)
 				break
 			}
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%.2g\t%s\n", i, spelling.Visible(job.Name), spelling.Visible(job.Method), short(job.Epsilon), short(job.Delta),
-			calls(job.plan.Composition()), noise, bytesText(job.memory()), f.Seconds, spelling.Visible(job.Out))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%.2g\t%s\n", i, spelling.Visible(job.Name), spelling.Visible(job.Method), short(job.Epsilon), short(job.Delta),
+			calls(job.plan.Composition()), noise, rows, bytesText(n.MemoryBytes), n.Seconds, spelling.Visible(job.Out))
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT")
@@ -58,7 +63,7 @@ func (b *batch) showPlans(memory int64) error {
 	if memory > 0 {
 		limits += ", at most " + bytesText(memory) + " together"
 	}
-	b.t.say("%s, %s; nothing was read", plural(len(b.work), "job", "jobs"), limits)
+	b.t.say("%s, %s; nothing was read; the forecasts go by the rows that a job says ('rows:'), not by any file", plural(len(b.work), "job", "jobs"), limits)
 	return nil
 }
 
@@ -138,8 +143,8 @@ func (p *batchProgress) done(r record) {
 		return
 	}
 	p.shown.finish()
-	if r.Status == jobDone {
-		p.t.say("done: %s (%.1f s)", r.Job, r.Seconds)
+	if r.Status == jobDone { // without its seconds, which depend on the rows: they are in the results, which are not private
+		p.t.say("done: %s", r.Job)
 		return
 	}
 	p.failing++

@@ -49,9 +49,10 @@ func needsOf(p synth.Plan, s *schema.Schema, rows int) needs {
 	return n
 }
 
-func (n needs) rowsText() string {
+// rowsText is the number of rows, and the name of what sets it where nobody did.
+func (n needs) rowsText(setting string) string {
 	if n.Assumed {
-		return fmt.Sprintf("%d rows, assumed (--rows)", n.Rows)
+		return fmt.Sprintf("%d rows, assumed (%s)", n.Rows, setting)
 	}
 	return plural(n.Rows, "row", "rows")
 }
@@ -131,7 +132,7 @@ func (p planned) printNeeds(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s\t%q has %d codes; with %s some %d stand out of the noise\n", head, c.Column, c.Codes, plural(p.Needs.Rows, "row", "rows"), c.Usable)
 	}
-	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", bytesText(p.Needs.MemoryBytes), p.Needs.rowsText(), bytesText(p.Forecast.MemoryBytes))
+	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", bytesText(p.Needs.MemoryBytes), p.Needs.rowsText("--rows"), bytesText(p.Forecast.MemoryBytes))
 	fmt.Fprintf(w, "time\t%.2g s on one core, %.2g s of it for the fit\n", p.Needs.Seconds, p.Forecast.Seconds)
 }
 
@@ -201,6 +202,6 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 			t.say("%s", l.Error)
 		}
 	}
-	t.say("for %s; nothing was read; which method is best for what: README", lines[0].Needs.rowsText())
+	t.say("for %s; nothing was read; which method is best for what: README", lines[0].Needs.rowsText("--rows"))
 	return nil
 }
