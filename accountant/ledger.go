@@ -39,7 +39,7 @@ const (
 	StatusDone       = "done"
 	StatusFailed     = "failed"
 	StatusCancelled  = "cancelled"
-	StatusVoid       = "void"       // closed before its first mechanism, because its rows could not be read: nothing was spent
+	StatusVoid       = "void"       // closed before its first mechanism, because its rows could not be read
 	StatusUnfinished = "unfinished" // no close line yet; the run is going on or was killed
 )
 
@@ -54,6 +54,7 @@ type Entry struct {
 	MaxRowsPerUnit int         `json:"max_rows_per_unit,omitzero"`
 	Budget         *Budget     `json:"budget,omitzero"`
 	Rule           LimitRule   `json:"rule,omitzero"`
+	Strict         bool        `json:"strict,omitzero"` // of a limit: void runs that are reserved under it stay charged
 	Composition    Composition `json:"composition,omitzero"`
 	Method         string      `json:"method,omitzero"`
 	SchemaSHA256   string      `json:"schema_sha256,omitzero"`
@@ -81,4 +82,10 @@ type RunSummary struct {
 	Reserved Composition
 	Charged  Composition
 	Status   string
+	Strict   bool // reserved under a strict limit
 }
+
+// Counts reports whether the run counts as spent: all do but void ones, and void ones that were
+// reserved under a strict limit do. That is decided by the limit in force when the run was reserved;
+// no later limit gives back what a void run cost, or makes it cost what it did not.
+func (r RunSummary) Counts() bool { return r.Status != StatusVoid || r.Strict }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -405,6 +406,55 @@ func TestAllows(t *testing.T) {
 			if err := l.Allows(budget, c); !errors.Is(err, want) {
 				t.Errorf("%s under %s: %v, want %v", status, rule, err, want)
 			}
+		}
+	}
+}
+
+// TestStrictLimit: a void run counts if and only if the limit that was in force at its reservation is
+// strict; a limit before or after changes nothing about it.
+func TestStrictLimit(t *testing.T) {
+	wide := Budget{10, 1e-6}
+	strict := limitLine(wide, RuleBasic)
+	strict.Strict = true
+	loose := limitLine(wide, RuleBasic)
+	void := func(run string) []Entry { return []Entry{reserveLine(run), closeLine(run, StatusVoid)} }
+	for _, row := range []struct {
+		name    string
+		entries [][]Entry
+		want    float64 // spent; a run is 1.5
+	}{
+		{"no limit", [][]Entry{void("a")}, 0},
+		{"a loose one", [][]Entry{{loose}, void("a")}, 0},
+		{"a strict one", [][]Entry{{strict}, void("a"), void("b")}, 3},
+		{"not for the runs before", [][]Entry{void("a"), {strict}, void("b")}, 1.5},
+		{"reserved before, closed after", [][]Entry{void("a")[:1], {strict}, void("a")[1:]}, 0},
+		{"nothing comes back", [][]Entry{{strict}, void("a"), {loose}, void("b")}, 1.5},
+		{"reserved under it, closed after", [][]Entry{{strict}, void("a")[:1], {loose}, void("a")[1:]}, 1.5},
+	} {
+		l := seal(append([]Entry{openLine()}, slices.Concat(row.entries...)...))
+		if err := l.Verify(); err != nil {
+			t.Errorf("%s: %v", row.name, err)
+		}
+		if got := l.Spent().Epsilon; got != row.want {
+			t.Errorf("%s: spent %v, want %v", row.name, got, row.want)
+		}
+	}
+	tight := limitLine(Budget{2, 1e-6}, RuleBasic)
+	tight.Strict = true
+	for _, rule := range []LimitRule{RuleBasic, RuleZCDP} {
+		tight.Rule = rule
+		full := seal(append([]Entry{openLine(), tight}, void("a")...))
+		c := small
+		if rule == RuleZCDP {
+			rho, _ := ZCDPRho(*tight.Budget)
+			c = Composition{{Exponential{math.Sqrt(8 * rho)}, 1}}
+		}
+		if err := full.Allows(budget, c); !errors.Is(err, ErrBudget) {
+			t.Errorf("%s: a void run frees a strict limit: %v", rule, err)
+		}
+		over := seal(append(slices.Concat([]Entry{openLine(), tight}, void("a")), reserveLine("b")))
+		if rule == RuleBasic && over.Verify() == nil {
+			t.Error("Verify lets a run through that the strict limit refuses")
 		}
 	}
 }

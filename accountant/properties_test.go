@@ -123,6 +123,7 @@ type model struct {
 	left  map[string]int // charges left, by run
 	open  map[string]bool
 	used  map[string]bool
+	sure  map[string]bool // reserved under a strict limit
 	spent map[string]float64
 	limit float64
 }
@@ -133,15 +134,18 @@ func TestVerifyAgainstModel(t *testing.T) {
 	event := Gaussian{10}
 	refused := 0
 	for trial := range 400 {
-		m := model{left: map[string]int{}, open: map[string]bool{}, used: map[string]bool{}, spent: map[string]float64{}, limit: math.Inf(1)}
-		es, legal := []Entry{openLine()}, true
+		m := model{left: map[string]int{}, open: map[string]bool{}, used: map[string]bool{}, sure: map[string]bool{}, spent: map[string]float64{}, limit: math.Inf(1)}
+		es, legal, strict := []Entry{openLine()}, true, false
 		for range 14 {
 			run := fmt.Sprint(u.IntN(4))
 			_, known := m.left[run]
 			switch u.IntN(8) {
 			case 0:
 				m.limit = 2 + float64(u.IntN(8))
-				es = append(es, limitLine(Budget{m.limit, 1e-4}, RuleBasic))
+				e := limitLine(Budget{m.limit, 1e-4}, RuleBasic)
+				strict = u.IntN(2) == 0
+				e.Strict = strict
+				es = append(es, e)
 			case 1, 2, 3:
 				sum := 2.0
 				for _, s := range m.spent {
@@ -155,7 +159,7 @@ func TestVerifyAgainstModel(t *testing.T) {
 				e := reserveLine(run)
 				e.Budget, e.Composition = &Budget{2, 1e-9}, Composition{{event, 2}, {event, 1}}
 				es = append(es, e)
-				m.left[run], m.open[run], m.spent[run] = 3, true, 2
+				m.left[run], m.open[run], m.spent[run], m.sure[run] = 3, true, 2, strict
 			case 4, 5, 6:
 				n := 1 + u.IntN(2)
 				if ok := m.open[run] && m.left[run] >= n; !ok && u.IntN(20) > 0 {
@@ -175,7 +179,7 @@ func TestVerifyAgainstModel(t *testing.T) {
 				}
 				es = append(es, closeLine(run, status))
 				m.open[run] = false
-				if status == StatusVoid {
+				if status == StatusVoid && !m.sure[run] {
 					m.spent[run] = 0
 				}
 			}

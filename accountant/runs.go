@@ -11,10 +11,15 @@ import (
 func (l *Ledger) Runs() []RunSummary {
 	var runs []RunSummary
 	at := map[string]int{}
+	strict := false
 	for _, e := range l.Entries {
 		switch e.Kind {
+		case EntryLimit:
+			if e.Budget != nil {
+				strict = e.Strict
+			}
 		case EntryReserve:
-			r := RunSummary{Run: e.Run, Method: e.Method, Time: e.Time, Reserved: e.Composition, Status: StatusUnfinished}
+			r := RunSummary{Run: e.Run, Method: e.Method, Time: e.Time, Reserved: e.Composition, Status: StatusUnfinished, Strict: strict}
 			if e.Budget != nil {
 				r.Budget = *e.Budget
 			}
@@ -44,7 +49,7 @@ func (c Composition) add(x Charge) Composition {
 	return append(c, x)
 }
 
-// Spent returns the basic composition of all reservations: Σε and Σδ. Void runs are left out.
+// Spent returns the basic composition of all reservations that count ([RunSummary.Counts]): Σε and Σδ.
 func (l *Ledger) Spent() Budget {
 	epsilon, delta := l.spent()
 	var sum Budget
@@ -57,7 +62,7 @@ func (l *Ledger) Spent() Budget {
 func (l *Ledger) spent() (epsilon, delta *big.Rat) {
 	epsilon, delta = new(big.Rat), new(big.Rat)
 	for _, r := range l.Runs() {
-		if r.Status != StatusVoid {
+		if r.Counts() {
 			epsilon.Add(epsilon, decimal(r.Budget.Epsilon))
 			delta.Add(delta, decimal(r.Budget.Delta))
 		}
@@ -84,7 +89,7 @@ func (l *Ledger) Limit() (Entry, bool) {
 }
 
 // Allows returns ErrBudget if a reservation of c with budget b would exceed the limit. Under RuleBasic the sums of ε and of δ over
-// all reservations must stay within the limit; under RuleZCDP the sum of ρ must stay within the ρ of the limit (an event without ρ is
+// all reservations that count must stay within the limit; under RuleZCDP the sum of ρ must stay within the ρ of the limit (an event without ρ is
 // refused). Both are privacy filters: they hold although later runs are chosen after seeing earlier releases (Rogers, Roth, Ullman,
 // Vadhan 2016; Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023). Without a limit every valid budget is allowed.
 func (l *Ledger) Allows(b Budget, c Composition) error {
@@ -113,7 +118,7 @@ func (l *Ledger) allowsRho(limit Entry, c Composition) error {
 	total := 0.0
 	compositions := []Composition{c}
 	for _, r := range l.Runs() {
-		if r.Status != StatusVoid {
+		if r.Counts() {
 			compositions = append(compositions, r.Reserved)
 		}
 	}

@@ -48,7 +48,8 @@ type Table struct {
 type Limit struct {
 	Epsilon float64 `mapstructure:"epsilon"`
 	Delta   float64 `mapstructure:"delta"`
-	Rule    string  `mapstructure:"rule"` // basic (default) or zcdp
+	Rule    string  `mapstructure:"rule"`   // basic (default) or zcdp
+	Strict  bool    `mapstructure:"strict"` // runs that break off before their first mechanism stay charged
 }
 
 // Method is one method of the matrix: a name, or a map.

@@ -150,6 +150,8 @@ func typeSchema(t reflect.Type, texts map[string]string) object {
 	switch t.Kind() {
 	case reflect.String:
 		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
 	case reflect.Float64:
 		return object{"type": "number"}
 	case reflect.Int:

@@ -104,7 +104,7 @@ func TestUnitsRefuses(t *testing.T) {
 	}
 	ledger := privacy.NewLedgerFile(filepath.Join(t.TempDir(), "l"))
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 3}
-	if err := ledger.SetLimit(context.Background(), nb, "patient", accountant.Budget{Epsilon: .5, Delta: 1e-6}, accountant.RuleBasic); err != nil {
+	if err := ledger.SetLimit(context.Background(), nb, "patient", privacy.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, s, err := infer.Units(context.Background(), visits(t, "patient", 3), infer.Options{Budget: budget, Ledger: ledger}); !errors.Is(err, accountant.ErrBudget) || s != nil {

@@ -73,17 +73,24 @@ func parse(b []byte) (*accountant.Ledger, error) {
 	return l, nil
 }
 
+// Limit is what the runs of a ledger may spend together.
+type Limit struct {
+	Budget accountant.Budget
+	Rule   accountant.LimitRule // "" is RuleBasic
+	Strict bool                 // runs that break off before their first mechanism (void) stay charged
+}
+
 // SetLimit appends a limit: from here on a run whose reservation would exceed it is refused. A limit below what is spent already is
 // allowed (it refuses every further run).
-func (f *LedgerFile) SetLimit(ctx context.Context, nb Neighbours, unit string, b accountant.Budget, rule accountant.LimitRule) error {
-	if err := b.Validate(); err != nil {
+func (f *LedgerFile) SetLimit(ctx context.Context, nb Neighbours, unit string, limit Limit) error {
+	if err := limit.Budget.Validate(); err != nil {
 		return err
 	}
-	if rule == "" {
-		rule = accountant.RuleBasic
+	if limit.Rule == "" {
+		limit.Rule = accountant.RuleBasic
 	}
 	return f.update(ctx, nb, unit, func(*accountant.Ledger) (accountant.Entry, error) {
-		return accountant.Entry{Time: now(), Kind: accountant.EntryLimit, Budget: &b, Rule: rule}, nil
+		return accountant.Entry{Time: now(), Kind: accountant.EntryLimit, Budget: &limit.Budget, Rule: limit.Rule, Strict: limit.Strict}, nil
 	})
 }
 

@@ -37,7 +37,7 @@ func TestLimitAcrossRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := gaussian(sigma, 1)
-	if err := file.SetLimit(context.Background(), rowUnits, "", accountant.Budget{Epsilon: 2, Delta: 1e-8}, ""); err != nil {
+	if err := file.SetLimit(context.Background(), rowUnits, "", Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
 		t.Fatal(err)
 	}
 	reads := 0
@@ -56,7 +56,7 @@ func TestLimitAcrossRuns(t *testing.T) {
 	if size(t, file) != before {
 		t.Error("a refused run changed the ledger")
 	}
-	if err := file.SetLimit(context.Background(), rowUnits, "", accountant.Budget{Epsilon: 3, Delta: 1e-8}, ""); err != nil {
+	if err := file.SetLimit(context.Background(), rowUnits, "", Limit{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-8}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := reserveOn(t, file, one, plan, &reads); err != nil {
@@ -88,7 +88,7 @@ func size(t *testing.T, f *LedgerFile) int64 {
 func TestConcurrentRunsNeverOverspend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l")
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	if err := NewLedgerFile(path).SetLimit(context.Background(), rowUnits, "", accountant.Budget{Epsilon: 5, Delta: 1e-6}, ""); err != nil {
+	if err := NewLedgerFile(path).SetLimit(context.Background(), rowUnits, "", Limit{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
@@ -136,7 +136,7 @@ func TestLockTimeout(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := file.SetLimit(ctx, rowUnits, "", wide, ""); !errors.Is(err, context.Canceled) {
+	if err := file.SetLimit(ctx, rowUnits, "", Limit{Budget: wide}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if err := lock.Unlock(); err != nil {
@@ -245,7 +245,7 @@ func TestRowsPerUnitMayChange(t *testing.T) {
 	ctx, f := context.Background(), NewLedgerFile(filepath.Join(t.TempDir(), "l"))
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	nb := Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 2}
-	if err := f.SetLimit(ctx, nb, "patient", accountant.Budget{Epsilon: 2, Delta: 1e-6}, accountant.RuleBasic); err != nil {
+	if err := f.SetLimit(ctx, nb, "patient", Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	for run, k := range []int{3, 5, 1} {
@@ -307,7 +307,7 @@ func TestLedgerRefusals(t *testing.T) {
 	if err := reserveOn(t, edited, wide, gaussian(5, 1), &reads); !errors.Is(err, accountant.ErrLedger) || reads > 0 {
 		t.Errorf("an edited ledger: %v after %d reads", err, reads)
 	}
-	if err := f.SetLimit(ctx, rowUnits, "", accountant.Budget{Epsilon: -1}, ""); !errors.Is(err, accountant.ErrBudgetRange) {
+	if err := f.SetLimit(ctx, rowUnits, "", Limit{Budget: accountant.Budget{Epsilon: -1}}); !errors.Is(err, accountant.ErrBudgetRange) {
 		t.Errorf("a negative limit: %v", err)
 	}
 	missing := NewLedgerFile(filepath.Join(t.TempDir(), "no", "such", "folder", "l"))

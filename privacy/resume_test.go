@@ -207,7 +207,7 @@ func TestResumableNeedsALedger(t *testing.T) {
 // TestRefusedRunLeavesNoLock: a reservation that the limit refuses leaves no lock file.
 func TestRefusedRunLeavesNoLock(t *testing.T) {
 	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
-	if err := file.SetLimit(context.Background(), rowUnits, "", accountant.Budget{Epsilon: 1, Delta: 1e-9}, ""); err != nil {
+	if err := file.SetLimit(context.Background(), rowUnits, "", Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
 		t.Fatal(err)
 	}
 	o := five

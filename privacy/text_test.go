@@ -311,7 +311,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	}
 	o.Budget.Epsilon = cost.Epsilon
 	full := NewLedgerFile(filepath.Join(t.TempDir(), "full"))
-	if err := full.SetLimit(context.Background(), nb, "", accountant.Budget{Epsilon: 1e-3, Delta: 1e-3}, ""); err != nil {
+	if err := full.SetLimit(context.Background(), nb, "", Limit{Budget: accountant.Budget{Epsilon: 1e-3, Delta: 1e-3}}); err != nil {
 		t.Fatal(err)
 	}
 	o.Ledger = full

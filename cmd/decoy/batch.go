@@ -246,17 +246,18 @@ func (b *batch) setLimits(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		want := accountant.Budget{Epsilon: table.Limit.Epsilon, Delta: table.Limit.Delta}
+		limit := privacy.Limit{Budget: accountant.Budget{Epsilon: table.Limit.Epsilon, Delta: table.Limit.Delta},
+			Rule: accountant.LimitRule(table.Limit.Rule), Strict: table.Limit.Strict}
 		if old, limited := l.Limit(); limited {
-			if *old.Budget != want {
-				b.t.say("ledger: %s keeps its limit %s; 'decoy ledger limit' changes it", path, budgetText(*old.Budget))
+			if *old.Budget != limit.Budget || old.Strict != limit.Strict {
+				b.t.say("ledger: %s keeps its limit %s; 'decoy ledger limit' changes it", path, limitText(old))
 			}
 			continue
 		}
 		i := slices.IndexFunc(b.work, func(w *batchJob) bool { return w.ledger != nil && w.ledger.Path() == path })
 		w := b.work[i]
 		nb := privacy.NeighboursOf(w.schema, w.Neighbours())
-		if err := file.SetLimit(ctx, nb, w.schema.Unit, want, accountant.LimitRule(table.Limit.Rule)); err != nil {
+		if err := file.SetLimit(ctx, nb, w.schema.Unit, limit); err != nil {
 			return err
 		}
 	}

@@ -213,9 +213,9 @@ func (w *worker) attempt(b *batchJob) (number int, resume bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	status := map[string]string{}
+	status, charged := map[string]string{}, map[string]bool{}
 	for _, run := range l.Runs() {
-		status[run.Run] = run.Status
+		status[run.Run], charged[run.Run] = run.Status, run.Counts()
 	}
 	for number = 1; ; number++ {
 		run := configs.Run(b.identity, number)
@@ -224,7 +224,7 @@ func (w *worker) attempt(b *batchJob) (number int, resume bool, err error) {
 			continue // a process died between making this and the reservation: the name is used up, nothing is spent
 		case !there:
 			return number, false, nil
-		case found == accountant.StatusVoid:
+		case found == accountant.StatusVoid && !charged[run]:
 			continue // nothing was spent
 		case found == accountant.StatusUnfinished && isFile(w.journal.path(b.identity, ".checkpoint")):
 			if c, err := synth.ReadCheckpoint(w.journal.path(b.identity, ".checkpoint")); err == nil && c.Run == run {

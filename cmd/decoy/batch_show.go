@@ -50,7 +50,7 @@ func (b *batch) showPlans(memory int64) error {
 		}
 		limit := "none"
 		if now, ok := l.Limit(); ok {
-			limit = budgetText(*now.Budget)
+			limit = limitText(now)
 		} else if t := b.tables[path]; t.Limit != nil {
 			limit = budgetText(accountant.Budget{Epsilon: t.Limit.Epsilon, Delta: t.Limit.Delta}) + " (to be set)"
 		}

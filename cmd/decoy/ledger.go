@@ -42,6 +42,41 @@ func countsText(l *accountant.Ledger) string {
 	return fmt.Sprintf("%v neighbours of one %q", open.Adjacency, open.Unit)
 }
 
+// limitText is a limit and how it counts.
+func limitText(limit accountant.Entry) string {
+	text := fmt.Sprintf("%s (rule %s", budgetText(*limit.Budget), limit.Rule)
+	if limit.Strict {
+		text += ", strict"
+	}
+	return text + ")"
+}
+
+// voidText says how many runs broke off before their first mechanism, and what became of their budgets.
+func voidText(l *accountant.Ledger) string {
+	void, charged := voids(l)
+	switch {
+	case charged == void:
+		return fmt.Sprintf("%s, charged: the limit was strict when they were reserved", plural(void, "run", "runs"))
+	case charged == 0:
+		return fmt.Sprintf("%s broke off before the first mechanism and cost nothing; each told whoever ran it an error "+
+			"about the rows (decoy ledger limit --strict charges them)", plural(void, "run", "runs"))
+	}
+	return fmt.Sprintf("%s, %d of them charged: those that were reserved under a strict limit", plural(void, "run", "runs"), charged)
+}
+
+// voids counts the runs that broke off before their first mechanism, and those of them that stay charged.
+func voids(l *accountant.Ledger) (all, charged int) {
+	for _, r := range l.Runs() {
+		if r.Status == accountant.StatusVoid {
+			all++
+			if r.Counts() {
+				charged++
+			}
+		}
+	}
+	return all, charged
+}
+
 // printRuns is the table of a ledger's runs.
 func printRuns(t *terminal, l *accountant.Ledger) {
 	runs := l.Runs()

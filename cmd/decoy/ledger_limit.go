@@ -14,6 +14,7 @@ import (
 type ledgerLimit struct {
 	epsilon, delta          float64
 	rule, adjacency, schema string
+	strict                  bool
 }
 
 func ledgerLimitCommand(t *terminal) *cobra.Command {
@@ -33,6 +34,11 @@ $ decoy ledger show patients.csv.ledger
 Rule basic adds up the epsilons and the deltas of the runs. Rule zcdp adds up their zero-concentrated costs, which allows more runs
 for the same limit, and needs delta > 0.
 
+A run whose rows cannot be read is closed as void, and costs nothing: its error message is for somebody who may see the rows. Where
+the person at the keyboard may not, such messages answer questions for free. With --strict a run that is reserved from here on
+stays charged although it is void; those before are not. A later limit stays strict unless --strict=false is typed, and gives
+nothing back. 'decoy ledger show' lists all of them.
+
 A new ledger must know what it counts: one row, or with --schema the unit of that schema.`,
 		Args: operands("FILE"),
 	})
@@ -40,6 +46,8 @@ A new ledger must know what it counts: one row, or with --schema the unit of tha
 	f.Float64Var(&l.epsilon, "epsilon", 0, "limit `E` of all runs together (required, > 0)")
 	f.Float64Var(&l.delta, "delta", 0, "limit `D` of all runs together (required)")
 	f.StringVar(&l.rule, "rule", string(accountant.RuleBasic), "how runs add up, `R`: basic or zcdp")
+	f.BoolVar(&l.strict, "strict", false, "also count runs from here on that break off before their first mechanism, because the rows do not fit the schema")
+	f.SetAnnotation("strict", typedKey, []string{}) // --strict=false gives a protection up
 	f.StringVar(&l.schema, "schema", "", "schema `FILE` whose privacy unit a new ledger counts (default one row)")
 	addAdjacency(cmd, &l.adjacency)
 	complete(cmd, "rule", string(accountant.RuleBasic), string(accountant.RuleZCDP))
@@ -73,7 +81,15 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 		return err
 	}
 	file := privacy.NewLedgerFile(path)
-	if err := file.SetLimit(cmd.Context(), nb, unit, limit, rule); err != nil {
+	if !cmd.Flags().Changed("strict") {
+		old, err := file.Read()
+		if err != nil {
+			return err
+		}
+		limit, _ := old.Limit()
+		l.strict = limit.Strict
+	}
+	if err := file.SetLimit(cmd.Context(), nb, unit, privacy.Limit{Budget: limit, Rule: rule, Strict: l.strict}); err != nil {
 		return err
 	}
 	now, err := file.Read()

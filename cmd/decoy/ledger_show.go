@@ -44,6 +44,8 @@ type shownLedger struct {
 	Runs       []shownRun           `json:"runs"`
 	Spent      accountant.Budget    `json:"spent"`
 	Limit      *shownLimit          `json:"limit,omitempty"`
+	Void       int                  `json:"void,omitempty"`         // runs that broke off before their first mechanism
+	Charged    int                  `json:"void_charged,omitempty"` // those of them that count in spent
 	Unfinished []string             `json:"unfinished,omitempty"`
 	Torn       bool                 `json:"torn,omitempty"`
 }
@@ -60,7 +62,8 @@ type shownRun struct {
 
 type shownLimit struct {
 	accountant.Budget
-	Rule accountant.LimitRule `json:"rule"`
+	Rule   accountant.LimitRule `json:"rule"`
+	Strict bool                 `json:"strict,omitempty"`
 }
 
 func showLedger(t *terminal, path string, l *accountant.Ledger, torn, asJSON bool) error {
@@ -73,11 +76,12 @@ func showLedger(t *terminal, path string, l *accountant.Ledger, torn, asJSON boo
 			first := l.Entries[0]
 			out.Adjacency, out.Unit = first.Adjacency, first.Unit
 		}
+		out.Void, out.Charged = voids(l)
 		for _, r := range l.Runs() {
 			out.Runs = append(out.Runs, shownRun{r.Run, r.Time, r.Method, r.Budget, r.Reserved, r.Charged, r.Status})
 		}
 		if limited {
-			out.Limit = &shownLimit{*limit.Budget, limit.Rule}
+			out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.Strict}
 		}
 		return printJSON(t, out)
 	}
@@ -86,9 +90,12 @@ func showLedger(t *terminal, path string, l *accountant.Ledger, torn, asJSON boo
 	fmt.Fprintf(w, "counts\t%s\n", countsText(l))
 	fmt.Fprintf(w, "spent\t%s\n", budgetText(l.Spent()))
 	if limited {
-		fmt.Fprintf(w, "limit\t%s (rule %s)\n", budgetText(*limit.Budget), spelling.Visible(string(limit.Rule)))
+		fmt.Fprintf(w, "limit\t%s\n", spelling.Visible(limitText(limit)))
 	} else {
 		fmt.Fprintf(w, "limit\tnone\n")
+	}
+	if void, _ := voids(l); void > 0 {
+		fmt.Fprintf(w, "void\t%s\n", voidText(l))
 	}
 	w.Flush()
 	fmt.Fprintln(t.stdout)

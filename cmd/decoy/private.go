@@ -178,6 +178,8 @@ func (j *job) fit(ctx context.Context, path string) (*release.Model, string, err
 func (j *job) explain(err error, started bool, before *accountant.Ledger, checkpoint string) error {
 	interrupted := errors.Is(err, context.Canceled)
 	switch {
+	case interrupted && !started && j.voidCharged(before):
+		return &retold{fmt.Sprintf("interrupted before the first mechanism; the limit of %s is strict, and the budget stays spent", j.ledger.Path()), err}
 	case interrupted && !started:
 		return &retold{"interrupted before the first mechanism: nothing is spent", err}
 	case interrupted && j.ledger == nil:
@@ -190,12 +192,28 @@ func (j *job) explain(err error, started bool, before *accountant.Ledger, checkp
 	case j.ledger == nil:
 	case started:
 		j.t.say("the budget of this run stays spent")
+	case j.voidCharged(before):
+		j.t.say("the budget of this run stays spent, though no mechanism has run: the limit of %s is strict", j.ledger.Path())
 	default:
 		if after, readErr := j.ledger.Read(); readErr == nil && after.Spent() == before.Spent() {
 			j.t.say("nothing is spent: no mechanism has run")
 		}
 	}
 	return err
+}
+
+// voidCharged reports whether a run without a session has been charged all the same, since before.
+func (j *job) voidCharged(before *accountant.Ledger) bool {
+	if j.ledger == nil {
+		return false
+	}
+	after, err := j.ledger.Read()
+	if err != nil {
+		return false
+	}
+	_, was := voids(before)
+	_, is := voids(after)
+	return is > was
 }
 
 // tellSpent says what the model guarantees and what the ledger now holds.
@@ -219,7 +237,7 @@ func spentText(l *accountant.Ledger) string {
 	if !ok {
 		return text + " in all, no limit is set (decoy ledger limit)"
 	}
-	return fmt.Sprintf("%s of %s (rule %s)", text, budgetText(*limit.Budget), limit.Rule)
+	return fmt.Sprintf("%s of %s", text, limitText(limit))
 }
 
 func budgetText(b accountant.Budget) string {
