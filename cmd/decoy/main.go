@@ -16,10 +16,14 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program. The first interrupt cancels the context, so that an open run is kept in its checkpoint or closed as cancelled; the second ends the
+// run is the whole program. The first interrupt (SIGINT, SIGTERM, or SIGHUP of a closed terminal) cancels the context, so that an open run is kept in its checkpoint or closed as cancelled; the second ends the
 // process where it stands.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	interrupts := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup, which is asked for to outlive the terminal
+		interrupts = append(interrupts, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), interrupts...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 

@@ -65,7 +65,12 @@ func (w workplace) write(name, text string) {
 // start runs decoy with the words of args.
 func (w workplace) start(args string, stdin io.Reader) (*exec.Cmd, *bytes.Buffer) {
 	w.t.Helper()
-	cmd := exec.Command("decoy", strings.Fields(args)...)
+	return w.startCommand(exec.Command("decoy", strings.Fields(args)...), stdin)
+}
+
+// startCommand starts a command in the workplace.
+func (w workplace) startCommand(cmd *exec.Cmd, stdin io.Reader) (*exec.Cmd, *bytes.Buffer) {
+	w.t.Helper()
 	cmd.Dir, cmd.Stdin = w.dir, stdin
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -257,6 +262,38 @@ func TestRunsAtOnce(t *testing.T) {
 	}
 }
 
+// TestHangup: the end of the terminal is an interrupt, unless it is ignored, as under nohup.
+func TestHangup(t *testing.T) {
+	for name, c := range map[string]struct{ before, want string }{
+		"terminal": {"", accountant.StatusVoid},
+		"nohup":    {"trap '' HUP; ", accountant.StatusDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkplace(t, 1, 2, 3)
+			r, pipe, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(pipe, "c0,c1\n1,2\n")
+			cmd, stderr := w.startCommand(exec.Command("sh", "-c",
+				c.before+"exec decoy generate - --schema s.yaml --epsilon 1 --ledger my.ledger --out out.csv"), r)
+			w.await("my.ledger", accountant.EntryReserve, 1)
+			cmd.Process.Signal(syscall.SIGHUP)
+			if name == "nohup" {
+				time.Sleep(100 * time.Millisecond) // in which the signal would have come
+				pipe.Close()
+			} else {
+				defer pipe.Close()
+			}
+			code := ended(t, cmd)
+			if got := w.statuses("my.ledger"); len(got) != 1 || got[0] != c.want || (code == 0) != (name == "nohup") {
+				t.Errorf("exit code %d, runs %v, want one %s\n%s", code, got, c.want, stderr)
+			}
+		})
+	}
+}
+
 // TestInterrupt stops a run by SIGINT or SIGTERM, before and after its first mechanism.
 func TestInterrupt(t *testing.T) {
 	t.Run("while reading", func(t *testing.T) {
@@ -385,6 +422,7 @@ func TestKill(t *testing.T) {
 	generate := fmt.Sprintf("generate in.csv --schema s.yaml --epsilon 1 --rows %d --out out.csv", rows)
 	took := time.Hour // of the faster of two whole runs
 	for range 2 {
+		os.Remove(w.path("out.csv"))
 		began := time.Now()
 		if code, text := w.run(generate); code != 0 {
 			t.Fatalf("exit code %d\n%s", code, text)
@@ -436,6 +474,7 @@ func TestKill(t *testing.T) {
 		t.Errorf("no kill hit a run between its reservation and its end: the moments are badly chosen")
 	}
 	os.Remove(w.path("out.csv.checkpoint"))
+	os.Remove(w.path("out.csv"))
 	code, text := w.run(generate)
 	if code != 0 {
 		t.Fatalf("the run after: exit code %d\n%s", code, text)
