@@ -64,6 +64,7 @@ docs/audit.md explains every line of the result.`,
 	f.StringVar(&a.json, "json", "", "write the whole result to `FILE`, - for standard output")
 	f.SetAnnotation("json", typedKey, []string{}) // a switch in other verbs
 	f.SetAnnotation("rows", typedKey, []string{}) // of the synthetic table in other verbs
+	addForce(cmd, t)
 	complete(cmd, "attack", attackNames...)
 	complete(cmd, "tables", append(shapeNames(), "all")...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd, t, args[0]) }
@@ -117,7 +118,7 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 	if a.attack == ltuAttack || a.attack == distanceAttack {
 		adjacency = accountant.ReplaceOne // the only relation in which it makes sense
 	}
-	file, err := a.open()
+	file, err := a.open(t)
 	if err != nil {
 		return err
 	}
@@ -164,15 +165,11 @@ func (a *audit) check(cmd *cobra.Command) ([]attack.Shape, error) {
 }
 
 // open starts the file of --json; nil for none and for standard output.
-func (a *audit) open() (*atomicfile.File, error) {
+func (a *audit) open(t *terminal) (*atomicfile.File, error) {
 	if a.json == "" || a.json == standard {
 		return nil, nil
 	}
-	f, err := atomicfile.Create(a.json, releaseMode)
-	if err != nil {
-		return nil, fmt.Errorf("--json %w", err)
-	}
-	return f, nil
+	return t.create("--json", a.json, releaseMode)
 }
 
 func (a *audit) write(t *terminal, out audited, file *atomicfile.File) error {

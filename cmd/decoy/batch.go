@@ -69,6 +69,7 @@ has mode 0600.`,
 	f.StringVar(&b.interrupted, "on-interrupted", "", "what to do with a job whose budget is spent in vain, `stop` or rerun (default 'on_interrupted' of the file, else stop)")
 	f.StringVar(&b.results, "results", "", "table of results `R.csv`, and R.html beside it (default JOBS.results.csv)")
 	f.StringVar(&b.state, "state", "", "folder `DIR` of the journal (default JOBS.state)")
+	addForce(cmd, t)
 	f.BoolVar(&b.dryRun, "dry-run", false, "print every plan and the total per ledger; read no data, write nothing")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) }
 	return cmd
@@ -86,10 +87,15 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if b.only < 0 {
+		if err := journal.claimResults(b.results, b.t.force); err != nil {
+			return err
+		}
+	}
 	if err := b.setLimits(cmd.Context()); err != nil {
 		return err
 	}
-	w := &worker{journal: journal, rerun: b.interrupted == "rerun"}
+	w := &worker{journal: journal, rerun: b.interrupted == "rerun", force: b.t.force}
 	b.warnTotals(w)
 	signal.Ignore(syscall.SIGPIPE)
 	records := b.runAll(cmd.Context(), w, memory)

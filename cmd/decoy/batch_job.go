@@ -108,6 +108,7 @@ func (b *batchJob) seed() uint64 {
 type worker struct {
 	journal journal
 	rerun   bool // spend the budget of an interrupted job again
+	force   bool // replace outputs that are not of the batch
 }
 
 // do carries a job out, from whatever an earlier process left, and returns its record. It never panics.
@@ -122,6 +123,10 @@ func (w *worker) do(ctx context.Context, b *batchJob, report synth.Progress) (r 
 	r.Job = b.Name
 	if r.Status == jobDone && r.Sampling == b.sampling() && isFile(b.Out) && (b.Evaluate == nil || isFile(w.journal.path(b.identity, ".metrics.json"))) {
 		r.earlier = true
+		return r
+	}
+	if err := w.journal.claim(b, &r, w.force); err != nil {
+		r.Status, r.Error = jobFailed, err.Error()
 		return r
 	}
 	err = w.guarded(ctx, b, &r, report)
@@ -273,7 +278,7 @@ func (b *batchJob) sample(ctx context.Context, m *release.Model, report synth.Pr
 	if err := os.MkdirAll(filepath.Dir(b.Out), 0o777); err != nil {
 		return 0, bare(b.Out, err)
 	}
-	out, err := openOutput(b.Out, io.Discard)
+	out, err := openOutput(&terminal{stdout: io.Discard, force: true}, b.Out)
 	if err != nil {
 		return 0, err
 	}
@@ -292,7 +297,7 @@ func (w *worker) evaluate(ctx context.Context, b *batchJob) error {
 		return err
 	}
 	args := append([]string{"evaluate", "--quiet", "--train", b.Input, "--holdout", b.Evaluate.Holdout, "--synthetic", b.Out, "--schema", b.Schema,
-		"--json", w.journal.path(b.identity, ".metrics.json")}, b.Evaluate.Args...)
+		"--json", w.journal.path(b.identity, ".metrics.json"), "--force"}, b.Evaluate.Args...)
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Args[0] = "decoy"
 	text, err := cmd.CombinedOutput()

@@ -199,7 +199,7 @@ func (b *batch) writeResults(j journal, records []record) error {
 	if err != nil {
 		return err
 	}
-	page := strings.TrimSuffix(b.results, ".csv") + ".html"
+	page := resultsPageOf(b.results)
 	err = writeUnprotected(page, func(w io.Writer) error {
 		return resultsPage.Execute(w, struct {
 			Name   string
@@ -212,6 +212,9 @@ func (b *batch) writeResults(j journal, records []record) error {
 	}
 	return err
 }
+
+// resultsPageOf is the page beside a table of results.
+func resultsPageOf(path string) string { return strings.TrimSuffix(path, ".csv") + ".html" }
 
 // writeUnprotected writes a file that only who made it may read.
 func writeUnprotected(path string, to func(io.Writer) error) error {

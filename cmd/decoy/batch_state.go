@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -33,6 +34,7 @@ type record struct {
 	Run      string    `json:"run,omitempty"` // in the ledger
 	Attempt  int       `json:"attempt,omitempty"`
 	Sampling string    `json:"sampling,omitempty"` // what the output was sampled from and to
+	Outputs  []string  `json:"outputs,omitempty"`  // the files that the job has made or was about to make: it may replace them
 	Rows     int       `json:"rows,omitempty"`     // of the output
 	Seconds  float64   `json:"seconds,omitempty"`
 	Ended    time.Time `json:"ended,omitzero"`
@@ -78,6 +80,44 @@ func (j journal) write(r record) error {
 		return err
 	}
 	return f.Commit()
+}
+
+// claim makes the outputs of a job its own, before anything is spent on them: from here on it may
+// replace them, in whatever moment its process dies. It refuses files of others, unless force.
+func (j journal) claim(b *batchJob, r *record, force bool) error {
+	written, _ := b.files()
+	for _, w := range written {
+		if w.path == "" {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(w.path), 0o777); err != nil {
+			return bare(w.path, err)
+		}
+		own := slices.Contains(r.Outputs, w.path)
+		if err := (&terminal{force: force || own}).try(w.name, w.path); err != nil {
+			return err
+		}
+		if !own {
+			r.Outputs = append(r.Outputs, w.path)
+		}
+	}
+	return j.write(*r)
+}
+
+// claimResults does the same for the table of results and its page.
+func (j journal) claimResults(path string, force bool) error {
+	note := filepath.Join(j.dir, "results")
+	text, err := os.ReadFile(note)
+	own := err == nil && string(text) == path
+	for _, p := range []string{path, resultsPageOf(path)} {
+		if err := (&terminal{force: force || own}).try("--results", p); err != nil {
+			return err
+		}
+	}
+	if own {
+		return nil
+	}
+	return os.WriteFile(note, []byte(path), 0o600)
 }
 
 // lock makes this process the only one at the job. The system takes the lock from a process that is gone.

@@ -94,7 +94,7 @@ $ decoy config show --epsilon 1 --preset medical --set group_sigmas=2.5
 command line, environment, file, preset or default, in this order. Nothing is read but the config file.`,
 		Args: operands(),
 	})
-	c.privateFlags.add(cmd)
+	c.privateFlags.add(cmd, t)
 	c.sampleFlags.add(cmd, "the noisy row count of the table")
 	cmd.Flags().StringVar(&c.model, "model", "", "also keep the fitted model in `FILE`")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/datasets"
-	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -30,6 +29,7 @@ $ decoy datasets export icu-mortality --out icu.parquet
 		},
 	})
 	cmd.Flags().StringVar(&e.out, "out", "", "table `OUT`: .csv, .parquet, or - for CSV on standard output")
+	addForce(cmd, t)
 	cmd.Flags().StringVar(&e.schemaOut, "schema-out", "", "schema file `S` (YAML)")
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return e.run(t, args[0]) }
 	return cmd
@@ -45,6 +45,11 @@ func (e *datasetsExport) run(t *terminal, name string) error {
 	d, err := datasets.Get(name)
 	if err != nil {
 		return err
+	}
+	if e.schemaOut != "" && e.schemaOut != standard { // before the table is written
+		if err := t.try("--schema-out", e.schemaOut); err != nil {
+			return err
+		}
 	}
 	if e.out != "" {
 		if !d.Embedded {
@@ -82,9 +87,9 @@ func (e *datasetsExport) write(t *terminal, flag, path string, to func(io.Writer
 	if path == standard {
 		return to(t.stdout)
 	}
-	f, err := atomicfile.Create(path, releaseMode)
+	f, err := t.create(flag, path, releaseMode)
 	if err != nil {
-		return fmt.Errorf("%s %w", flag, err)
+		return err
 	}
 	defer f.Abort()
 	if err := to(f); err != nil {

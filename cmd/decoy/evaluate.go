@@ -79,6 +79,7 @@ budget is charged in that table's ledger; 'decoy verify R.json' recomputes the g
 	f.Float64Var(&e.delta, "delta", defaultDelta, fmt.Sprintf("with --epsilon, probability `D` in the guarantee, 0 to %v", accountant.MaxDelta))
 	f.StringVar(&e.ledger, "ledger", "", "with --epsilon, ledger `FILE` (default beside the private table)")
 	addAdjacency(cmd, &e.adjacency)
+	addForce(cmd, t)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("epsilon") {
 			return e.publish(cmd, t)
@@ -107,7 +108,7 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 		if f.path == "" {
 			continue
 		}
-		u, err := openUnprotected(f.name, f.path, t.stdout)
+		u, err := openUnprotected(t, f.name, f.path)
 		if err != nil {
 			return err
 		}
@@ -268,16 +269,16 @@ type unprotected struct {
 	w          io.Writer
 }
 
-func openUnprotected(name, path string, stdout io.Writer) (*unprotected, error) {
+func openUnprotected(t *terminal, name, path string) (*unprotected, error) {
 	if path == standard {
 		if name == "--report" {
 			return nil, usagef("--report -: a page needs a file")
 		}
-		return &unprotected{name: name, path: path, w: stdout}, nil
+		return &unprotected{name: name, path: path, w: t.stdout}, nil
 	}
-	f, err := atomicfile.Create(path, unprotectedMode)
+	f, err := t.create(name, path, unprotectedMode)
 	if err != nil {
-		return nil, fmt.Errorf("%s %w", name, err)
+		return nil, err
 	}
 	return &unprotected{name, path, f, f}, nil
 }

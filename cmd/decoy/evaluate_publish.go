@@ -28,8 +28,8 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	}
 	var file *atomicfile.File
 	if e.json != "" && e.json != standard {
-		if file, err = atomicfile.Create(e.json, releaseMode); err != nil {
-			return fmt.Errorf("--json %w", err)
+		if file, err = t.create("--json", e.json, releaseMode); err != nil {
+			return err
 		}
 		defer file.Abort()
 	}

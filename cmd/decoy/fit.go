@@ -34,7 +34,7 @@ it holds no private row, and carries the guarantee and the account that proves i
 The whole budget is reserved in the ledger before a row is read, and stays spent whatever happens then.`,
 		Args: operands("INPUT?"),
 	})
-	f.privateFlags.add(cmd)
+	f.privateFlags.add(cmd, t)
 	cmd.Flags().StringVar(&f.model, "model", "", "model `FILE` to write (required)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd, t, args) }
 	return cmd
@@ -51,7 +51,7 @@ func (f *fit) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := distinct([]place{{"--model", f.model}, j.ledgerPlace()}, f.read(cmd, j)); err != nil {
 		return err
 	}
-	model, err := openModel(f.model)
+	model, err := openModel(t, f.model)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ tables may be sampled from it at no further cost.`,
 		Args: operands("INPUT?"),
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return g.run(cmd, t, args) }
-	g.privateFlags.add(cmd)
+	g.privateFlags.add(cmd, t)
 	g.sampleFlags.add(cmd, "the noisy row count of the table")
 	cmd.Flags().StringVar(&g.model, "model", "", "also keep the fitted model in `FILE`")
 	return cmd
@@ -64,14 +64,14 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := distinct(written, g.read(cmd, j)); err != nil {
 		return err
 	}
-	out, err := openOutput(g.out, t.stdout)
+	out, err := openOutput(t, g.out)
 	if err != nil {
 		return err
 	}
 	defer out.abort()
 	var model *atomicfile.File
 	if g.model != "" {
-		if model, err = openModel(g.model); err != nil {
+		if model, err = openModel(t, g.model); err != nil {
 			return err
 		}
 		defer model.Abort()

@@ -60,7 +60,7 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, text)
 	}
 	for i, name := range names {
-		code, _, text := decoy("generate", name, "--schema", "s.yaml", "--epsilon", "1", "--out", "out.csv", "--rows", "5")
+		code, _, text := decoy("generate", name, "--schema", "s.yaml", "--epsilon", "1", "--out", "out.csv", "--rows", "5", "--force")
 		if want := map[bool]int{true: exitOK, false: exitBudget}[i == 0]; code != want {
 			t.Errorf("%s: exit code %d, want %d\n%s", name, code, want, text)
 		}

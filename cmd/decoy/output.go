@@ -26,8 +26,8 @@ type output struct {
 }
 
 // openOutput creates the temporary file of --out, so that an output that cannot be written is known before anything is spent.
-func openOutput(path string, stdout io.Writer) (*output, error) {
-	o := &output{path: path, w: stdout}
+func openOutput(t *terminal, path string) (*output, error) {
+	o := &output{path: path, w: t.stdout}
 	var err error
 	if o.format, err = formatOf("--out", path); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func openOutput(path string, stdout io.Writer) (*output, error) {
 	if path == standard {
 		return o, nil
 	}
-	if o.file, err = atomicfile.Create(path, releaseMode); err != nil {
-		return nil, fmt.Errorf("--out %w", err)
+	if o.file, err = t.create("--out", path, releaseMode); err != nil {
+		return nil, err
 	}
 	o.w = o.file
 	return o, nil
@@ -101,15 +101,11 @@ func writeModel(f *atomicfile.File, m *release.Model) error {
 }
 
 // openModel creates the temporary file of --model.
-func openModel(path string) (*atomicfile.File, error) {
+func openModel(t *terminal, path string) (*atomicfile.File, error) {
 	if path == standard {
 		return nil, usagef("--model -: a model needs a file")
 	}
-	f, err := atomicfile.Create(path, releaseMode)
-	if err != nil {
-		return nil, fmt.Errorf("--model %w", err)
-	}
-	return f, nil
+	return t.create("--model", path, releaseMode)
 }
 
 // spare keeps a fitted model, which has cost its budget, while a table is sampled from it: a run that dies on the way has lost nothing.

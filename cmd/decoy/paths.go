@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -75,6 +78,37 @@ func resolve(path string) string {
 		return real
 	}
 	return filepath.Join(here, real)
+}
+
+// create starts an output of the verb, named by a flag. It takes the place of nothing unless --force says
+// so, and even then only of a regular file.
+func (t *terminal) create(flag, path string, perm fs.FileMode) (*atomicfile.File, error) {
+	start := atomicfile.CreateNew
+	if t.force {
+		start = atomicfile.Create
+	}
+	f, err := start(path, perm)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, usagef("%s %s: there is a file already; --force replaces it", flag, path)
+	case err != nil:
+		return nil, fmt.Errorf("%s %w", flag, err)
+	}
+	return f, nil
+}
+
+// try finds out whether create would, and leaves nothing.
+func (t *terminal) try(flag, path string) error {
+	f, err := t.create(flag, path, 0o600)
+	if err == nil {
+		f.Abort()
+	}
+	return err
+}
+
+// addForce is the flag of the verbs that write files.
+func addForce(cmd *cobra.Command, t *terminal) {
+	cmd.Flags().BoolVar(&t.force, "force", false, "replace outputs that are there; a link, a pipe, a device or a folder is refused all the same")
 }
 
 // formatOf is the format of a table file; standard input and output are CSV.

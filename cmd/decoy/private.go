@@ -26,7 +26,8 @@ type privateFlags struct {
 	resume                         bool
 }
 
-func (p *privateFlags) add(cmd *cobra.Command) {
+func (p *privateFlags) add(cmd *cobra.Command, t *terminal) {
+	addForce(cmd, t)
 	p.budgetFlags.add(cmd)
 	addSchema(cmd, &p.schema, &p.dataset)
 	cmd.Flags().StringVar(&p.input, "input", "", "INPUT as a flag, for config files")
@@ -57,6 +58,7 @@ func (p *privateFlags) job(cmd *cobra.Command, t *terminal, args []string) (*job
 	if err != nil {
 		return nil, err
 	}
+	t.force = t.force || p.resume // what is there is of the run that is continued
 	j := &job{request: r, t: t, shown: t.progress(), resume: p.resume}
 	switch {
 	case p.input == "":

@@ -78,6 +78,7 @@ $ decoy sample icu.model --where "mortality = 1 and sofa >= 8" --rows 100 --out 
 was fitted. 'decoy verify MODEL' checks the guarantee that the file claims.`,
 		Args: operands("MODEL"),
 	})
+	addForce(cmd, t)
 	s.add(cmd, "the noisy row count in the model, or its share under --where")
 	cmd.Flags().StringVar(&where, "where", "", "draw only rows that satisfy `CONDITION`, such as \"age >= 30 and not (sex = F)\": exactly, from the model")
 	cmd.Flags().StringVar(&uncertainty, "uncertainty", "", "also write the noisy marginals behind the model, with the σ of their noise, to `U.json`")
@@ -102,7 +103,7 @@ was fitted. 'decoy verify MODEL' checks the guarantee that the file claims.`,
 		if err := distinct([]place{{"--out", s.out}, {"--uncertainty", uncertainty}}, []place{{"MODEL", args[0]}}); err != nil {
 			return err
 		}
-		out, err := openOutput(s.out, t.stdout)
+		out, err := openOutput(t, s.out)
 		if err != nil {
 			return err
 		}

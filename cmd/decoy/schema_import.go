@@ -1,13 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/schema/exchange"
 )
@@ -33,6 +31,7 @@ YAML) or sdv (metadata JSON). What that form does not say is left open in the sc
 	f.StringVar(&s.from, "from", "", "`FORM` of the file: "+strings.Join(exchange.Formats(), ", ")+" (required)")
 	f.StringVar(&s.table, "table", "", "`NAME` of the table, for SDV metadata of several")
 	f.StringVar(&s.out, "out", standard, "schema file `S`; - is standard output")
+	addForce(cmd, t)
 	complete(cmd, "from", exchange.Formats()...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd, t, args[0]) }
 	return cmd
@@ -71,9 +70,9 @@ func writeText(t *terminal, path string, text []byte) error {
 		_, err := t.stdout.Write(text)
 		return err
 	}
-	f, err := atomicfile.Create(path, releaseMode)
+	f, err := t.create("--out", path, releaseMode)
 	if err != nil {
-		return fmt.Errorf("--out %w", err)
+		return err
 	}
 	defer f.Abort()
 	if _, err := f.Write(text); err != nil {
@@ -108,6 +107,7 @@ property for each column.`,
 	f := cmd.Flags()
 	f.BoolVar(&s.jsonSchema, "json-schema", false, "a JSON Schema of one row (required: there is no other form yet)")
 	f.StringVar(&s.out, "out", standard, "`FILE` to write; - is standard output")
+	addForce(cmd, t)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if !s.jsonSchema {
 			return usagef("--json-schema is required: it is the one form that there is")

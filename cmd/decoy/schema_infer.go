@@ -55,6 +55,7 @@ moved to them. A column of which nothing stands out of the noise is left out, an
 	addAdjacency(cmd, &s.adjacency)
 	f.StringVar(&s.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger)")
 	f.StringVar(&s.out, "out", "", "schema file `S` to write (required; - is standard output)")
+	addForce(cmd, t)
 	f.BoolVar(&s.public, "header-is-public", false, "the names of the columns may be shown to anyone")
 	f.BoolVar(&s.noHeader, "no-header", false, "the first line of a CSV file is a row")
 	f.StringVar(&s.names, "columns", "", "with --no-header: the names `A,B,C` of the columns, in order")
@@ -152,8 +153,8 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	}
 	var file *atomicfile.File
 	if s.out != standard {
-		if file, err = atomicfile.Create(s.out, releaseMode); err != nil {
-			return fmt.Errorf("--out %w", err)
+		if file, err = t.create("--out", s.out, releaseMode); err != nil {
+			return err
 		}
 		defer file.Abort()
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // onlyByHand are the flags that neither the environment nor a config file can set: one that accepts a risk, or makes sense once, must be typed each time.
-var onlyByHand = []string{"help", "config", "public", "header-is-public", "set", "resume"}
+var onlyByHand = []string{"help", "config", "public", "header-is-public", "set", "resume", "force"}
 
 // Where a flag's value comes from: the higher wins.
 const (

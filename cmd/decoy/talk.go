@@ -15,6 +15,7 @@ import (
 type terminal struct {
 	stdout, stderr io.Writer
 	quiet          bool // no talk and no progress
+	force          bool // outputs may take the place of files that are there
 }
 
 // say is one line of talk. What came from a file cannot make two of it, nor move the cursor.

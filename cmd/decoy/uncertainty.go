@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/workload"
@@ -61,9 +60,9 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 		}
 		u.Marginals = append(u.Marginals, n)
 	}
-	f, err := atomicfile.Create(path, releaseMode)
+	f, err := t.create("--uncertainty", path, releaseMode)
 	if err != nil {
-		return fmt.Errorf("--uncertainty %w", err)
+		return err
 	}
 	defer f.Abort()
 	enc := json.NewEncoder(f)

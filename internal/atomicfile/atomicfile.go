@@ -17,31 +17,53 @@ import (
 // File is a file in the making: write to it, then Commit or Abort. It is not for concurrent use.
 type File struct {
 	f      *os.File // nil once committed or aborted
-	target string   // as the caller named it, for messages
-	final  string   // with symbolic links followed
+	target string
+	fresh  bool // there must be nothing at target
 }
 
-// Create starts a file that will replace target, with the given permissions (before umask). A symbolic link is followed. Anything at
-// target that is neither a regular file nor a link to one is refused: renaming over a device or a pipe would remove it. A process must
-// not have two files for one target at a time.
+// Create starts a file that will replace target, if there is one. A new file gets the given permissions (before umask); one that
+// is replaced keeps its own, less those of others where perm has none for others. Anything at target but a regular file is refused: a
+// symbolic link says that the place is elsewhere, and renaming over a device or a pipe would remove it. A process must not have two
+// files for one target at a time.
 func Create(target string, perm fs.FileMode) (*File, error) {
-	final := target
-	if info, err := os.Lstat(target); err == nil {
-		if info.Mode()&fs.ModeSymlink != 0 {
-			if final, err = filepath.EvalSymlinks(target); err != nil {
-				return nil, fmt.Errorf("%s: a symbolic link that leads nowhere", target)
-			}
-		}
-		if info, err = os.Stat(final); err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s: not a regular file", target)
-		}
+	return create(target, perm, false)
+}
+
+// CreateNew is Create for a target at which there is nothing. If there is something, now or at Commit,
+// that is an error that wraps fs.ErrExist.
+func CreateNew(target string, perm fs.FileMode) (*File, error) {
+	return create(target, perm, true)
+}
+
+func create(target string, perm fs.FileMode, fresh bool) (*File, error) {
+	old, err := os.Lstat(target)
+	there := err == nil
+	switch {
+	case !there:
+	case old.Mode()&fs.ModeSymlink != 0:
+		return nil, fmt.Errorf("%s: a symbolic link", target)
+	case !old.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a regular file", target)
+	case fresh:
+		return nil, fmt.Errorf("%s: %w", target, fs.ErrExist)
 	}
-	sweep(final)
-	f, err := os.OpenFile(temporary(final, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	sweep(target)
+	f, err := os.OpenFile(temporary(target, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot create a file there: %w", target, cause(err))
 	}
-	return &File{f: f, target: target, final: final}, nil
+	out := &File{f: f, target: target, fresh: fresh}
+	if there {
+		mode := old.Mode().Perm()
+		if perm&0o077 == 0 {
+			mode &^= 0o077
+		}
+		if err := f.Chmod(mode); err != nil {
+			out.Abort()
+			return nil, fmt.Errorf("%s: cannot create a file there: %w", target, cause(err))
+		}
+	}
+	return out, nil
 }
 
 // Write writes to the temporary file. Its errors name the target.
@@ -65,14 +87,17 @@ func (f *File) Commit() error {
 	if closed := file.Close(); err == nil {
 		err = closed
 	}
+	if _, there := os.Lstat(f.target); err == nil && f.fresh && there == nil {
+		err = fs.ErrExist // another process was quicker
+	}
 	if err == nil {
-		err = os.Rename(file.Name(), f.final)
+		err = os.Rename(file.Name(), f.target)
 	}
 	if err != nil {
 		os.Remove(file.Name())
 		return fmt.Errorf("writing %s: %w", f.target, cause(err))
 	}
-	if dir, err := os.Open(filepath.Dir(f.final)); err == nil { // makes the name durable; a file system that cannot is no error
+	if dir, err := os.Open(filepath.Dir(f.target)); err == nil { // makes the name durable; a file system that cannot is no error
 		dir.Sync()
 		dir.Close()
 	}

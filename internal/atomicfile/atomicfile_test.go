@@ -1,7 +1,9 @@
 package atomicfile
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -141,10 +143,16 @@ func TestCreateRefuses(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nowhere"), link); err != nil {
 		t.Skip("no symbolic links here")
 	}
+	whole := filepath.Join(dir, "whole")
+	write(t, filepath.Join(dir, "file"), "old")
+	if err := os.Symlink("file", whole); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ name, target, want string }{
 		{"directory", dir, "not a regular file"},
 		{"no such directory", filepath.Join(dir, "none", "out.csv"), "no such"},
-		{"dangling link", link, "leads nowhere"},
+		{"dangling link", link, "a symbolic link"},
+		{"link", whole, "a symbolic link"},
 		{"device", os.DevNull, "not a regular file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -163,26 +171,55 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-func TestLinkIsFollowed(t *testing.T) {
-	dir, other := t.TempDir(), t.TempDir()
-	link, real := filepath.Join(dir, "out.csv"), filepath.Join(other, "real.csv")
-	write(t, real, "old")
-	if err := os.Symlink(real, link); err != nil {
-		t.Skip("no symbolic links here")
+// TestModeIsKept: a file that is replaced keeps its permissions, and what is secret stays so.
+func TestModeIsKept(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such permissions")
 	}
-	f, err := Create(link, 0o644)
+	for _, c := range []struct{ old, perm, want os.FileMode }{
+		{0o600, 0o644, 0o600}, {0o666, 0o644, 0o666}, {0o640, 0o644, 0o640}, {0o644, 0o600, 0o600}, {0o400, 0o600, 0o400},
+	} {
+		target := filepath.Join(t.TempDir(), "out.csv")
+		write(t, target, "old")
+		if err := os.Chmod(target, c.old); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Create(target, c.perm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(target); err != nil || info.Mode() != c.want {
+			t.Errorf("%v written with %v is %v, want %v (%v)", c.old, c.perm, info.Mode(), c.want, err)
+		}
+	}
+}
+
+func TestCreateNew(t *testing.T) {
+	dir := t.TempDir()
+	target := filepath.Join(dir, "out.csv")
+	f, err := CreateNew(target, 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprint(f, "new")
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
+	write(t, target, "of another process")
+	if err := f.Commit(); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Commit over a file that came in between: %v", err)
 	}
-	if got := content(t, real); got != "new" {
-		t.Errorf("the link's target holds %q, want new", got)
+	if _, err := CreateNew(target, 0o644); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("CreateNew over a file: %v", err)
 	}
-	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Error("the link was replaced")
+	if content(t, target) != "of another process" || names(t, dir) != "out.csv" {
+		t.Errorf("the file holds %q, the directory %s", content(t, target), names(t, dir))
+	}
+	os.Remove(target)
+	if f, err = CreateNew(target, 0o644); err == nil {
+		err = f.Commit()
+	}
+	if err != nil || content(t, target) != "" {
+		t.Errorf("CreateNew where nothing is: %v", err)
 	}
 }
 
