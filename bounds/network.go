@@ -3,6 +3,7 @@ package bounds
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrNetwork is wrapped by every error about a network: a shape that does not fit, a weight that is not finite, bounds too large.
@@ -56,6 +57,12 @@ func (w weights) copied() []float64 {
 	return out
 }
 
+// Sums of more terms than widest, in float32, have no useful error bound; certificates allow in float64 for the rounding of sums over mostParameters terms.
+const (
+	widest         = 1 << 22
+	mostParameters = 1 << 26
+)
+
 // load checks n against the number of inputs.
 func load[T Float](n Network[T], inputs int) (*network, error) {
 	out := &network{slope: float64(n.Slope), u: unit64, sizes: []int{inputs}}
@@ -91,6 +98,9 @@ func load[T Float](n Network[T], inputs int) (*network, error) {
 	}
 	if last := out.sizes[len(n.Layers)]; last != 1 {
 		return nil, fmt.Errorf("bounds: %w: the last layer has %d units, a critic has 1", ErrNetwork, last)
+	}
+	if width, all := slices.Max(out.sizes), out.parameters(); width > widest || all > mostParameters {
+		return nil, fmt.Errorf("bounds: %w: a layer of %d numbers (at most %d) or %d parameters (at most %d)", ErrNetwork, width, widest, all, mostParameters)
 	}
 	return out, nil
 }

@@ -1,5 +1,10 @@
 package bounds
 
+import (
+	"math"
+	"slices"
+)
+
 // PenaltyNorms bounds what one evaluation of the gradient penalty at a point that touches a private row may add to the gradient of
 // each layer's weights: element l is
 //
@@ -33,6 +38,49 @@ func inputsOf[T Float](n Network[T]) int {
 		return 0
 	}
 	return len(n.Layers[0].Weights) / len(n.Layers[0].Bias)
+}
+
+// penaltySums is the largest Σ|terms| of any sum that a critic computes for the penalty at a point with inputs in [−1, 1]: for s, for δ, for ∇_x D, which is the
+// first δ with one more layer, and for t, which begins with at most twice that or 2.
+func (n *network) penaltySums() (largest float64) {
+	last := len(n.w) - 1
+	forward := func(x []float64, bias bool) {
+		for l, w := range n.w {
+			h := n.sizes[l+1]
+			next := make([]float64, h)
+			for i, x := range x {
+				for j := range next {
+					next[j] += x * math.Abs(w.at(i*h+j))
+				}
+			}
+			for j, b := range n.b[l] {
+				if bias {
+					next[j] += math.Abs(b)
+				}
+			}
+			x, largest = next, max(largest, slices.Max(next))
+		}
+	}
+	ones := make([]float64, n.sizes[0])
+	for i := range ones {
+		ones[i] = 1
+	}
+	forward(ones, true)
+	delta := []float64{1}
+	for l := last; l >= 0; l-- {
+		next := make([]float64, n.sizes[l])
+		for i := range next {
+			for j, d := range delta {
+				next[i] += math.Abs(n.w[l].at(i*len(delta)+j)) * d
+			}
+		}
+		delta, largest = next, max(largest, slices.Max(next))
+	}
+	for i := range delta {
+		delta[i] = 2 * max(delta[i], 1)
+	}
+	forward(delta, false)
+	return largest
 }
 
 // penaltyFactors bounds, for each layer, 2(‖∇_x D‖ − 1)·‖A‖₂ and ‖b‖.

@@ -45,7 +45,8 @@ type Penalty struct {
 }
 
 // CertifyPenalty computes the ellipsoid of a network, whose first layer says how many inputs it has. Errors wrap [ErrConfig], or [ErrNetwork] for a network that
-// Certify would refuse by its shape or weights, and for one with a bound of t or δ beyond 2²⁶·F.
+// Certify would refuse by its shape or weights, for one with a bound of t or δ beyond 2²⁶·F, and for one of which a sum might overflow at a point whose inputs
+// lie in [−1, 1] (see the package comment).
 func CertifyPenalty[T Float](n Network[T], c PenaltyConfig) (*Penalty, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
 		return nil, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", ErrConfig)
@@ -55,6 +56,9 @@ func CertifyPenalty[T Float](n Network[T], c PenaltyConfig) (*Penalty, error) {
 	}
 	net, err := load(n, inputsOf(n))
 	if err != nil {
+		return nil, err
+	}
+	if err := checkSum(net.penaltySums()); err != nil {
 		return nil, err
 	}
 	t, delta := net.penaltyFactors(math.Inf(1))
@@ -111,7 +115,8 @@ func (p *Penalty) ScalesTo(dst []float64, z float64) {
 }
 
 // Weight returns the weight of a row, in steps of 2⁻⁸ from 0 to 256, by which its contribution is to be multiplied. t[l] and delta[l] hold the row's
-// rounded factors of layer l+1: an element for each of its inputs and units. It panics if their lengths do not fit.
+// rounded factors of layer l+1: an element for each of its inputs and units. A row with a factor beyond 2³¹·F, which sums of int32 products would not hold, or that
+// is not a number has weight 0. It panics if their lengths do not fit.
 func (p *Penalty) Weight(t, delta [][]float64) int64 {
 	p.length("t", len(t), len(p.scales))
 	p.length("delta", len(delta), len(p.scales))
@@ -119,7 +124,7 @@ func (p *Penalty) Weight(t, delta [][]float64) int64 {
 	for l, c := range p.scales {
 		p.length("t of a layer", len(t[l]), p.sizes[l])
 		p.length("delta of a layer", len(delta[l]), p.sizes[l+1])
-		sum += squares(t[l]) / c * (squares(delta[l]) / c)
+		sum += p.squares(t[l]) / c * (p.squares(delta[l]) / c)
 	}
 	norm := math.Sqrt(sum) * (1 + 0x1p-20) // more than the rounding of sums of 2²⁶ terms
 	if !(norm <= math.MaxFloat64) {
@@ -128,9 +133,15 @@ func (p *Penalty) Weight(t, delta [][]float64) int64 {
 	return int64(min(1, p.limit/norm) / weightStep)
 }
 
-func squares(x []float64) (sum float64) {
+// squares is +Inf if an element is beyond 2³¹·F or not a number.
+func (p *Penalty) squares(x []float64) (sum float64) {
+	most := 0.
 	for _, v := range x {
 		sum += v * v
+		most = max(most, math.Abs(v))
+	}
+	if !(most < 0x1p31*p.factor) {
+		return math.Inf(1)
 	}
 	return sum
 }

@@ -22,7 +22,11 @@ func penaltyFactorsAt(n Network[float64], x []float64) (t, delta [][]float64) {
 			y[i] += first.Weights[i*h+j] * d
 		}
 	}
-	norm := math.Sqrt(squares(y))
+	square := 0.
+	for _, v := range y {
+		square += v * v
+	}
+	norm := math.Sqrt(square)
 	for i := range y {
 		y[i] *= 2 * (norm - 1) / norm
 	}
@@ -302,5 +306,11 @@ func TestCertifyPenaltyRefuses(t *testing.T) {
 	}
 	if w := p.Weight([][]float64{{math.Inf(1), 1, 1}, {1, 1}}, [][]float64{{1, 1}, {1}}); w != 0 {
 		t.Errorf("an infinite factor has weight %d", w)
+	}
+	// A factor that the sums' int32 would not hold, however small its product in the ellipsoid: beside a δ of 0 too.
+	for _, x := range []float64{math.NaN(), math.Inf(-1), -0x1p31 * p.Factor()} {
+		if w := p.Weight([][]float64{{x, 0, 0}, {0, 0}}, [][]float64{{0, 0}, {1}}); w != 0 {
+			t.Errorf("a factor of %v has weight %d", x, w)
+		}
 	}
 }

@@ -16,6 +16,7 @@ type ranges struct {
 	least [][]float64  // least[k][j]: smallest weight of block k into unit j of the first layer (nil for a scalar)
 	most  [][]float64  // most[k][j]: the largest
 	slack []float64    // slack[j]: that of s_j of the first layer
+	sum   float64      // largest Σ|terms| of any sum that the critic computes, forward or backward
 }
 
 // propagate runs the network on intervals, forward and backward. f is the factor grid.
@@ -35,7 +36,7 @@ func propagate(n *network, in *Input, f float64) *ranges {
 		if l == 0 {
 			s = r.first(n, in)
 		} else {
-			s = affine(n, l, x)
+			s = r.affine(n, l, x)
 		}
 		scale, rounded := make([]interval, len(s)), make([]interval, len(s))
 		x = make([]interval, len(s))
@@ -48,11 +49,13 @@ func propagate(n *network, in *Input, f float64) *ranges {
 	}
 	if hidden == 0 {
 		r.first(n, in)
+	} else {
+		r.affine(n, hidden, x) // the score, for its sum only
 	}
 	back := []interval{{1, 1}}
 	r.delta[hidden] = back
 	for l := hidden - 1; l >= 0; l-- {
-		down := pullback(n, l+1, back)
+		down := r.pullback(n, l+1, back)
 		back = make([]interval, len(down))
 		r.delta[l] = make([]interval, len(down))
 		for j := range down {
@@ -120,6 +123,7 @@ func firstOf[T Float](r *ranges, n *network, w []T, in *Input) []interval {
 	}
 	r.slack = size
 	for j := range s {
+		r.sum = max(r.sum, size[j])
 		r.slack[j] = slack(len(in.fields)+1, n.u, size[j])
 		s[j] = s[j].widen(r.slack[j])
 	}
@@ -127,14 +131,14 @@ func firstOf[T Float](r *ranges, n *network, w []T, in *Input) []interval {
 }
 
 // affine gives s = Wᵀx + b of layer l ≥ 1.
-func affine(n *network, l int, x []interval) []interval {
+func (r *ranges) affine(n *network, l int, x []interval) []interval {
 	if w := n.w[l]; w.single != nil {
-		return affineOf(n, l, w.single, x)
+		return affineOf(r, n, l, w.single, x)
 	}
-	return affineOf(n, l, n.w[l].double, x)
+	return affineOf(r, n, l, n.w[l].double, x)
 }
 
-func affineOf[T Float](n *network, l int, weights []T, x []interval) []interval {
+func affineOf[T Float](r *ranges, n *network, l int, weights []T, x []interval) []interval {
 	h := n.sizes[l+1]
 	s, rest := make([]interval, h), make([]float64, 3*h)
 	middle, reach, size := rest[:h:h], rest[h:2*h:2*h], rest[2*h:]
@@ -157,6 +161,7 @@ func affineOf[T Float](n *network, l int, weights []T, x []interval) []interval 
 		}
 	}
 	for j := range s {
+		r.sum = max(r.sum, size[j])
 		s[j] = interval{middle[j] - reach[j], middle[j] + reach[j]}.widen(slack(len(x)+1, n.u, size[j]))
 	}
 	return s
@@ -204,14 +209,14 @@ func product(scale, down interval, u float64) interval {
 }
 
 // pullback gives ∇x = Wδ of the inputs of layer l from δ of its units.
-func pullback(n *network, l int, back []interval) []interval {
+func (r *ranges) pullback(n *network, l int, back []interval) []interval {
 	if w := n.w[l]; w.single != nil {
-		return pullbackOf(n, l, w.single, back)
+		return pullbackOf(r, n, l, w.single, back)
 	}
-	return pullbackOf(n, l, n.w[l].double, back)
+	return pullbackOf(r, n, l, n.w[l].double, back)
 }
 
-func pullbackOf[T Float](n *network, l int, weights []T, back []interval) []interval {
+func pullbackOf[T Float](r *ranges, n *network, l int, weights []T, back []interval) []interval {
 	h := n.sizes[l+1]
 	delta := make([]midRadius, h)
 	for j, d := range back {
@@ -219,6 +224,7 @@ func pullbackOf[T Float](n *network, l int, weights []T, back []interval) []inte
 	}
 	out := make([]interval, n.sizes[l])
 	end := func(i int, middle, reach, size float64) {
+		r.sum = max(r.sum, size)
 		out[i] = interval{middle - reach, middle + reach}
 		if l < len(n.w)-1 { // at the last layer δ = 1, and the product is exact
 			out[i] = out[i].widen(slack(h, n.u, size))
@@ -270,8 +276,16 @@ func (r *ranges) decides(k, j int) bool {
 // limit is the largest factor, in steps of F: the product of two is exact in float64.
 const limit = 0x1p26
 
-// check refuses intervals that are not finite, or of factors beyond the limit.
+// largestSum is the most that the absolute values of the terms of a sum may add up to. Σ|terms| bounds every partial sum too, in whatever order, and a sum
+// of 2²² terms in float32 is less than half larger for its rounding: so nothing overflows, up to 2²⁷ times this. Beyond, what a kernel computes may be infinite or
+// no number while the exact value lies in its interval.
+const largestSum = 0x1p100
+
+// check refuses sums that might overflow, intervals that are not finite, and factors beyond the limit.
 func (r *ranges) check(f float64) error {
+	if err := checkSum(r.sum); err != nil {
+		return err
+	}
 	for _, layers := range [][][]interval{r.act, r.delta} {
 		for _, layer := range layers {
 			for _, x := range layer {
@@ -298,4 +312,12 @@ func (r *ranges) largest() float64 {
 		out = max(out, x*d)
 	}
 	return out
+}
+
+// checkSum refuses a sum of absolute values beyond largestSum.
+func checkSum(sum float64) error {
+	if !(sum <= largestSum) {
+		return fmt.Errorf("bounds: %w: the terms of a sum may add up to more than 2^100 and overflow", ErrNetwork)
+	}
+	return nil
 }

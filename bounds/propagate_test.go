@@ -330,7 +330,8 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 			back[j] = float32(u.NormFloat64())
 			backPoints = append(backPoints, interval{float64(back[j]), float64(back[j])})
 		}
-		s, down := affine(net, 1, points), pullback(net, 1, backPoints)
+		r := &ranges{}
+		s, down := r.affine(net, 1, points), r.pullback(net, 1, backPoints)
 		for o := range orders {
 			for j := range s {
 				check("affine", s[j], dot(forwards, widened(column(second, j)), widened(x), float64(second.Bias[j])), float64(dot(o, column(second, j), x, second.Bias[j])))

@@ -14,7 +14,7 @@ func same(name string, n int, others ...int) {
 	}
 }
 
-// LeakyReLUTo sets dst to max(x, slope·x), 0 ≤ slope ≤ 1. dst may be src.
+// LeakyReLUTo sets dst to max(x, slope·x), 0 ≤ slope ≤ 1, and to x where slope·x is not a number. dst may be src.
 func LeakyReLUTo(dst, src []float32, slope float32) {
 	same("LeakyReLU", len(dst), len(src))
 	n := len(src) &^ 7
@@ -24,7 +24,10 @@ func LeakyReLUTo(dst, src []float32, slope float32) {
 		n = 0
 	}
 	for i, x := range src[n:] {
-		dst[n+i] = max(slope*x, x)
+		if y := slope * x; y > x { // as VMAXPS does, NaN and all: the last rows of a batch end up here
+			x = y
+		}
+		dst[n+i] = x
 	}
 }
 

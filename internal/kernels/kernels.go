@@ -4,7 +4,7 @@
 // On amd64 the products use AVX-512 or AVX2 with fused multiply-add when the processor has them, chosen at start; everywhere else, and
 // where it has not, plain Go. Both vector kernels round alike, bit for bit; plain Go differs in the last places. In each of them an element of
 // a product depends on its row of A, its column of B and the sizes alone, not on the other rows: a row of a batch has the same image
-// whatever the batch is.
+// whatever the batch is, infinities and NaN included (TestSumsAreSumsOfRows).
 //
 // All functions may be called from several goroutines at once. Shapes that do not fit panic. NaN and Inf travel as in IEEE arithmetic,
 // except that [ExpTo] and [NegLogTo] state their domains.

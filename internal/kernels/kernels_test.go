@@ -146,6 +146,34 @@ func TestElementwise(t *testing.T) {
 	}
 }
 
+// TestElementsAlone: what an element becomes does not depend on whether a vector or the rest of a slice holds it, infinities, NaN and signed zeros included.
+func TestElementsAlone(t *testing.T) {
+	inf, zero := float32(math.Inf(1)), float32(0)
+	edges := []float32{inf, -inf, inf - inf, zero, -zero, -1e-45, 3e38, -3e38}
+	for _, l := range levels() {
+		withLevel(l, func() {
+			for _, slope := range []float32{0, .2, 1} {
+				for name, f := range map[string]func(dst, src []float32){
+					"leaky":   func(dst, src []float32) { LeakyReLUTo(dst, src, slope) },
+					"slopes":  func(dst, src []float32) { SlopesTo(dst, src, slope) },
+					"descend": func(dst, src []float32) { copy(dst, edges[3:]); DescendTo(dst, src, slope) },
+					"add":     func(dst, src []float32) { AddTo(dst, src) },
+				} {
+					for _, x := range edges {
+						src, all, one := make([]float32, 17), make([]float32, 17), make([]float32, 1)
+						src[0] = x
+						f(all, src)
+						f(one, []float32{x})
+						if got, want := all[0], one[0]; math.Float32bits(got) != math.Float32bits(want) && (got == got || want == want) {
+							t.Errorf("level %v: %s of %v with slope %v is %v in a vector, %v alone", l, name, x, slope, got, want)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
 func TestExpLog(t *testing.T) {
 	const n = 1 << 16
 	u := rand.New(rand.NewPCG(7, 8))

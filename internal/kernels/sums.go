@@ -60,7 +60,7 @@ func AddOuterTo(dst []int64, n int, x, y []int64) {
 		x, y := x[i*in:][:in], y[i*units:][:units]
 		for k := 0; k < tall && wide < units; k++ {
 			for j := wide; j < units; j++ {
-				dst[k*units+j] += x[k] * y[j]
+				dst[k*units+j] += int64(int32(x[k])) * y[j] // as VPMULDQ does, whatever x is
 			}
 		}
 		for k := tall; k < in; k++ {

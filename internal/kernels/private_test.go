@@ -1,0 +1,251 @@
+package kernels_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// The tests of this file hold the sums over private rows of package gan to the model of arithmetic of package bounds, with every vector unit.
+
+// sums is a critic on rows of codes, and what its three sums over private rows need besides.
+type sums struct {
+	name      string
+	c         *gan.Critic
+	in        *bounds.Input
+	columns   []table.Codes
+	generated kernels.Matrix
+	words     []uint64 // of each row, for the penalty
+}
+
+const sumRows = 280 // more than a chunk, and no multiple of a tile
+
+// edge makes some hidden units so negative that they never fire, with biases of .95·2^100 and terms of random signs beside them, and lets huge weights lead away from
+// them unless a slope lets something through.
+func edge(c *gan.Critic, u *rand.Rand) {
+	for l := range c.Layers() - 1 {
+		w, b := c.Layer(l)
+		next, _ := c.Layer(l + 1)
+		columns := c.Encoder().Columns()
+		if l > 0 {
+			columns = len(w) / len(b) * 64 // roughly the inputs, times the size of activations
+		}
+		for j := range b {
+			if j%3 != 0 {
+				continue
+			}
+			b[j] = -.95 * 0x1p100
+			for i := range len(w) / len(b) {
+				w[i*len(b)+j] = float32((2*u.Float64() - 1) * .04 * 0x1p100 / float64(columns))
+			}
+			units := len(next) / len(b)
+			for k := j * units; k < (j+1)*units && c.Slope() == 0; k++ {
+				next[k] = float32((2*u.Float64() - 1) * .9 * 0x1p100 / float64(units*units)) // times δ of the next layer
+			}
+		}
+	}
+}
+
+func newSums(t *testing.T, seed uint64, scaled bool, slope float32, change func(*gan.Critic, *rand.Rand), hidden ...int) sums {
+	t.Helper()
+	u := rand.New(rand.NewPCG(seed, 3))
+	sizes, flags := []int{3, 2, 17, 4, 9}, []bool{false, true, true, false, false}
+	e, err := gan.NewEncoderOf(sizes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields []bounds.Field
+	for k, m := range sizes {
+		if scaled && flags[k] {
+			fields = append(fields, bounds.Scalar(0, 1))
+		} else {
+			fields = append(fields, bounds.Block(m))
+		}
+	}
+	if scaled {
+		if e, err = e.Scaled(flags); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := sums{generated: kernels.New(7, e.Inputs())}
+	if s.in, err = bounds.NewInput(fields...); err != nil {
+		t.Fatal(err)
+	}
+	if s.c, err = gan.NewCritic(e, gan.CriticOptions{Hidden: hidden, Slope: slope}, u); err != nil {
+		t.Fatal(err)
+	}
+	for l := range s.c.Layers() {
+		_, bias := s.c.Layer(l)
+		for j := range bias {
+			bias[j] = float32(u.NormFloat64() / 3)
+		}
+	}
+	change(s.c, u)
+	for _, m := range sizes {
+		codes := table.Codes{U16: make([]uint16, sumRows)}
+		for i := range codes.U16 {
+			codes.U16[i] = uint16(u.IntN(m))
+		}
+		s.columns = append(s.columns, codes)
+	}
+	for i := range s.generated.Data {
+		s.generated.Data[i] = float32(u.Float64())
+	}
+	for range sumRows {
+		s.words = append(s.words, u.Uint64())
+	}
+	return s
+}
+
+func (s sums) network() bounds.Network[float32] {
+	n := bounds.Network[float32]{Slope: s.c.Slope()}
+	for l := range s.c.Layers() {
+		w, b := s.c.Layer(l)
+		n.Layers = append(n.Layers, bounds.Layer[float32]{Weights: w, Bias: b})
+	}
+	return n
+}
+
+// of returns, one after the other, everything that the three sums add for the rows. weigh is nil for a network without certificates.
+func (s sums) of(factor float64, weigh func(x, delta [][]float64) int64, penalty *bounds.Penalty, rows []int) []int64 {
+	n, inputs, weights := len(s.c.Parameters()), s.c.Encoder().Inputs(), s.c.Weights()
+	out := make([]int64, 2*n+inputs+weights+1)
+	s.c.AddSumTo(out[:n], out[n:n+inputs], factor, s.columns, rows)
+	rest := out[n+inputs:]
+	if s.c.Encoder().ScaledColumns() == nil {
+		if weigh == nil {
+			weigh = func(x, delta [][]float64) int64 { return 3 }
+		}
+		rest[0] = s.c.AddClippedSumTo(rest[1:][:n], factor, weigh, s.columns, rows)
+	}
+	at, size, weight := 0, bounds.PenaltyFactor, func(t, delta [][]float64) int64 { return 3 }
+	if penalty != nil {
+		size, weight = penalty.Factor(), penalty.Weight
+	}
+	draw := func() uint64 { at++; return s.words[rows[at-1]] }
+	s.c.AddPenaltySumTo(rest[1+n:], size, s.generated, draw, weight, s.columns, rows)
+	return out
+}
+
+func someSums(t *testing.T) (out []sums) {
+	add := func(name string, s sums) { s.name = name; out = append(out, s) }
+	plain := func(*gan.Critic, *rand.Rand) {}
+	for _, scaled := range []bool{false, true} {
+		for _, hidden := range [][]int{{1}, {8}, {33}, {13, 7}, {40, 5, 17}} {
+			add(fmt.Sprint("random ", hidden, scaled), newSums(t, 1, scaled, .2, plain, hidden...))
+			add(fmt.Sprint("at the limit ", hidden, scaled), newSums(t, 2, scaled, 0, edge, hidden...))
+		}
+	}
+	// A slope that brings 2^99 down to a factor of some size.
+	add("at the limit, small slope", newSums(t, 3, false, 0x1p-92, edge, 33))
+	return out
+}
+
+// TestNumbersAtTheLimitStayInTheirIntervals: with weights whose sums come close to the limit of package bounds every row's gradient, on every vector unit, is in the
+// intervals that the certificates are made of; with biases a tenth larger nothing is certified.
+func TestNumbersAtTheLimitStayInTheirIntervals(t *testing.T) {
+	const factor = 0x1p-16
+	for _, s := range someSums(t) {
+		lo, hi, err := bounds.GradientBounds(s.network(), s.in, factor)
+		if err != nil {
+			t.Errorf("%s: %v", s.name, err)
+			continue
+		}
+		kernels.EachLevel(func(level string) {
+			for i := range sumRows {
+				g := make([]int64, len(lo))
+				s.c.AddSumTo(g, nil, factor, s.columns, []int{i})
+				for k, g := range g {
+					if x := float64(g) * factor * factor; !(lo[k] <= x && x <= hi[k]) {
+						t.Fatalf("%s, %s, row %d: gradient %d is %v, not in [%v, %v]", s.name, level, i, k, x, lo[k], hi[k])
+					}
+				}
+			}
+		})
+		if s.name[:2] != "at" {
+			continue
+		}
+		for _, x := range []float32{1.1, 0x1p20} {
+			beyond := s.network()
+			for l, layer := range beyond.Layers {
+				beyond.Layers[l].Bias = slices.Clone(layer.Bias)
+				for j, b := range layer.Bias {
+					beyond.Layers[l].Bias[j] = b * x
+				}
+			}
+			if _, err := bounds.Certify(beyond, s.in, bounds.Config{Adjacency: accountant.AddRemove}); err == nil {
+				t.Errorf("%s: accepted with biases %v times as large", s.name, x)
+			}
+		}
+	}
+}
+
+// TestSumsAreSumsOfRows: what a row adds to each of the three sums does not depend on the rest of the batch or on its place in it. Over a batch, permuted and cut in
+// every way, they are to the last digit what the rows give alone: for networks at the limit, and for ones beyond that compute infinities and NaNs.
+func TestSumsAreSumsOfRows(t *testing.T) {
+	const factor = 0x1p-16
+	all := someSums(t)
+	for _, slope := range []float32{0, .2} {
+		for seed, hidden := range [][]int{{5}, {33}, {13, 7}} {
+			s := newSums(t, uint64(seed), false, slope, func(c *gan.Critic, u *rand.Rand) {
+				for i, w := range c.Parameters() {
+					if u.IntN(3) > 0 {
+						c.Parameters()[i] = float32(math.Copysign(3e38, float64(w)))
+					}
+				}
+			}, hidden...)
+			s.name = fmt.Sprint("overflow ", hidden, slope)
+			all = append(all, s)
+		}
+	}
+	u := rand.New(rand.NewPCG(5, 5))
+	for _, s := range all {
+		var weigh func(x, delta [][]float64) int64
+		var penalty *bounds.Penalty
+		if s.name[:2] != "ov" {
+			cert, err := bounds.Certify(s.network(), s.in, bounds.Config{Adjacency: accountant.AddRemove, Mode: bounds.Ball, Radius: .5, Factor: factor})
+			if err != nil {
+				t.Fatalf("%s: %v", s.name, err)
+			}
+			weigh = bounds.NewClipper(cert).Weight
+			if s.name[:2] == "ra" {
+				if penalty, err = bounds.CertifyPenalty(s.network(), bounds.PenaltyConfig{Adjacency: accountant.AddRemove, Reach: .1}); err != nil {
+					t.Fatalf("%s: %v", s.name, err)
+				}
+			}
+		}
+		kernels.EachLevel(func(level string) {
+			want := s.of(factor, weigh, penalty, []int{0})
+			for i := 1; i < sumRows; i++ {
+				add(want, s.of(factor, weigh, penalty, []int{i}))
+			}
+			for _, cuts := range [][]int{{sumRows}, {256, 24}, {1, 12, 6, 7, 254}, {131, 149}, {3, 277}} {
+				order := u.Perm(sumRows)
+				got := make([]int64, len(want))
+				for _, n := range cuts {
+					add(got, s.of(factor, weigh, penalty, order[:n]))
+					order = order[n:]
+				}
+				for k := range want {
+					if got[k] != want[k] {
+						t.Fatalf("%s, %s, cut into %v: number %d is %d, of single rows %d", s.name, level, cuts, k, got[k], want[k])
+					}
+				}
+			}
+		})
+	}
+}
+
+func add(dst, src []int64) {
+	for k, x := range src {
+		dst[k] += x
+	}
+}
