@@ -1,0 +1,58 @@
+package bounds
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestClipperCountsAllItsTerms: of a row's squared norm 1 + n/2⁵³, n = 2²⁴ the products of two layers of 4096 units, float64 loses every term but the first, more than
+// 2⁻³⁰ of the norm. The weight must not be what the computed norm alone allows.
+func TestClipperCountsAllItsTerms(t *testing.T) {
+	const units = 1 << 12
+	c := &Certificate{mode: Ball, unitRows: 1, factor: 1, sizes: []int{1, units, units, 1}, fields: []Field{Block(1)}}
+	terms := 2*units + units*units + 2*units + 1
+	c.scales, c.centre = slices.Repeat([]float64{0x1p500}, terms), make([]int64, terms)
+	c.scales[0] = 1
+	inner := c.scales[2*units:][:units*units]
+	for k := range inner {
+		inner[k] = math.Nextafter(0x1p26*math.Sqrt2, math.Inf(1)) // squares just below half of the last digit of 1
+	}
+	ones := slices.Repeat([]float64{1}, units)
+	first := make([]float64, units)
+	first[0] = 1
+	square := 1 + units*units/(inner[0]*inner[0])
+	if square < 1+0x1.ffp-30 {
+		t.Fatalf("the terms are too small: %v", square)
+	}
+	c.norm = 1 + 0x1p-31 + 0x1p-34 // less than the root of square, and more than that of 1 + 2⁻³⁰
+	w := NewClipper(c).Weight([][]float64{nil, ones, make([]float64, units)}, [][]float64{first, ones, {1}})
+	if length := float64(w) * weightStep * math.Sqrt(square); length > c.norm || w < 255 {
+		t.Errorf("weight %d brings the row to norm %v, limit %v", w, length, c.norm)
+	}
+	if w := NewClipper(c).Weight([][]float64{nil, ones, make([]float64, units)}, [][]float64{first, ones, {math.NaN()}}); w != 0 {
+		t.Errorf("a row that is not a number has weight %d", w)
+	}
+}
+
+// TestTooLargeNetworksAreRefused: beyond the numbers of terms that margins are derived for.
+func TestTooLargeNetworksAreRefused(t *testing.T) {
+	const units = 1 << 11
+	square := Layer[float32]{Weights: make([]float32, units*units), Bias: make([]float32, units)}
+	last := Layer[float32]{Weights: make([]float32, units), Bias: make([]float32, 1)}
+	deep := Network[float32]{Layers: append(slices.Repeat([]Layer[float32]{square}, 16), last)}
+	wide := Network[float32]{Layers: []Layer[float32]{{Weights: make([]float32, widest+1), Bias: make([]float32, 1)}}}
+	for name, c := range map[string]struct {
+		n      Network[float32]
+		inputs int
+		fits   bool
+	}{
+		"parameters": {deep, units, false}, "inputs": {wide, widest + 1, false},
+		"fewer parameters": {Network[float32]{Layers: deep.Layers[1:]}, units, true},
+		"fewer inputs":     {Network[float32]{Layers: []Layer[float32]{{Weights: wide.Layers[0].Weights[1:], Bias: make([]float32, 1)}}}, widest, true},
+	} {
+		if _, err := load(c.n, c.inputs); err == nil != c.fits {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
