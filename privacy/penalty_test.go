@@ -238,6 +238,27 @@ func TestPenaltyWordsAreFresh(t *testing.T) {
 	}
 }
 
+// TestPenaltyWordsAreNotTheNoise: the words that a critic is handed come from no source of the session, here one that has none, and differ from sum to sum.
+func TestPenaltyWordsAreNotTheNoise(t *testing.T) {
+	tab := testTable(t, testSchema("", 0), someRows(30), nil)
+	critic := &penalised{toyCritic: newToyCritic(tab.Schema().Sizes(), 4)}
+	s := &Session{nb: Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}}
+	sum, _, err := s.penaltySum(PenaltyPlan{Share: .2, Reach: 1}, 2, critic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := []table.Codes{tab.Column(0), tab.Column(1), tab.Column(2)}
+	sum.of(columns, nil, 30)
+	sum.of(columns, nil, 30)
+	seen := map[uint64]bool{}
+	for _, w := range critic.words {
+		seen[w] = true
+	}
+	if len(seen) != 60 {
+		t.Errorf("%d different words for 60 rows", len(seen))
+	}
+}
+
 func TestPenaltySumRefuses(t *testing.T) {
 	tab := testTable(t, testSchema("u", 3), someRows(20), make([]uint32, 20))
 	critic := &penalised{toyCritic: newToyCritic(tab.Schema().Sizes(), 4)}
