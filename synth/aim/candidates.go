@@ -15,6 +15,7 @@ type candidate struct {
 	weight float64  // 0 < w ≤ 1
 	age    int      // rounds since the estimates were made
 	tables []detail // from full detail down; nil until first needed
+	known  int      // most of them that were counted in the rows
 }
 
 // detail is a candidate at one resolution.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/marginal"
@@ -26,7 +25,7 @@ type fit struct {
 	session *privacy.Session
 	tape    *tape
 	ctx     context.Context
-	start   time.Time
+	work    float64 // cells touched so far, as sizes of tables and noisy counts tell: see plan.work
 
 	total, used float64 // μ², of the pool or, in the published form, 2ρ
 	step        float64 // what a round spends; 0 before the first
@@ -43,13 +42,13 @@ type fit struct {
 	released    []release.Measured
 }
 
-// Fit measures the columns, then chooses and measures until the budget or the time is gone, and estimates.
+// Fit measures the columns, then chooses and measures until the budget or the work that it may take is gone, and estimates.
 func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
 	return p.fit(ctx, s, &tape{}, progress)
 }
 
 func (p *plan) fit(ctx context.Context, s *privacy.Session, t *tape, progress synth.Progress) (synth.Model, error) {
-	f := &fit{plan: p, session: s, tape: t, ctx: ctx, start: time.Now(), total: p.mu * p.mu * (1 - 1e-9), sizes: s.Schema().Sizes()}
+	f := &fit{plan: p, session: s, tape: t, ctx: ctx, total: p.mu * p.mu * (1 - 1e-9), sizes: s.Schema().Sizes()}
 	if p.cfg.Published {
 		f.total = 2 * p.rho
 	}
@@ -66,14 +65,11 @@ func (p *plan) fit(ctx context.Context, s *privacy.Session, t *tape, progress sy
 		if last, err = f.round(); err != nil {
 			return synth.Model{}, err
 		}
-		if last || p.cfg.TimeLimit == 0 {
-			continue
-		}
-		if last, err = f.late(func() bool { return time.Since(f.start) > p.cfg.TimeLimit }); err == nil && last {
-			err = f.again()
-		}
-		if err != nil {
-			return synth.Model{}, err
+		if !last && f.work > p.work() {
+			last = true
+			if err := f.again(); err != nil {
+				return synth.Model{}, err
+			}
 		}
 	}
 	progress.Report("fitting the model", 0)
@@ -320,8 +316,13 @@ func sameRuns(a, b [][]uint16) bool {
 	return slices.EqualFunc(a, b, func(x, y []uint16) bool { return slices.Equal(x, y) })
 }
 
-// estimate fits the model; 0 iterations: until it has converged.
+// estimate fits the model; 0 iterations: until it has converged. Iterations count as work whether they are needed or not.
 func (f *fit) estimate(iterations int) error {
+	cells, err := marginal.TreeCells(f.groupSizes, f.tables)
+	if err != nil {
+		return err
+	}
+	f.work += float64(cells * iterations)
 	m, err := marginal.Fit(f.ctx, f.groupSizes, f.ms, marginal.Options{Iterations: iterations, Warm: f.model, Zeros: f.zeros})
 	if err == nil {
 		f.model = m

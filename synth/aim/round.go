@@ -109,7 +109,7 @@ type offer struct {
 // to date, on all processors.
 func (f *fit) offers(sigma, share float64) []offer {
 	most := f.model.Total()
-	use := make([]bool, len(f.candidates))
+	use, fresh := make([]bool, len(f.candidates)), make([]bool, len(f.candidates))
 	each(len(f.candidates), func(i int) {
 		c := &f.candidates[i]
 		runs := 0
@@ -125,18 +125,29 @@ func (f *fit) offers(sigma, share float64) []offer {
 			if f.refresh(c) != nil {
 				return // an answer that would need too much memory
 			}
+			fresh[i] = true
 		}
 		use[i] = true
 	})
+	f.work += candidateWork * float64(len(f.candidates))
 	var out []offer
-	for i, c := range f.candidates {
+	for i := range f.candidates {
 		if !use[i] {
 			continue
 		}
+		c, offered := &f.candidates[i], 0
 		for _, t := range c.tables {
 			if l1*sigma*float64(len(t.estimate)) < most || f.cfg.Published {
 				out = append(out, offer{c.cols, c.weight, t.level, t.estimate})
+				offered++
 			}
+			if fresh[i] {
+				f.work += float64(len(t.estimate))
+			}
+		}
+		if offered > c.known { // the gate counts a table of a run once
+			f.work += float64(offered-c.known) * most / countRate
+			c.known = offered
 		}
 	}
 	return out

@@ -1,0 +1,63 @@
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// clocks are what tells the time or the state of the machine. How long a step takes depends on private rows, so a decision by a clock is a release without noise.
+var clocks = map[string][]string{
+	"time":    {"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"},
+	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
+	"runtime": {"ReadMemStats", "NumGoroutine", "GC"},
+	"debug":   {"ReadGCStats", "SetMemoryLimit", "SetGCPercent"},
+}
+
+// deciders are the packages that decide what is measured, released and charged next.
+var deciders = []string{"synth", "infer", "gan", "marginal", "bounds", "ranges", "noise", "workload", "release", "internal/kernels", "accountant"}
+
+// clocked are the files among them that may look at a clock, with the reason.
+var clocked = map[string]string{
+	"marginal/fit.go":   "how often progress is told of an estimation from released counts",
+	"synth/wgan/fit.go": "how often a checkpoint is written while nothing is bought",
+	"release/model.go":  "the time of a model's making",
+}
+
+func clockReads(files []file) (broken []string) {
+	for _, f := range files {
+		decides := slices.ContainsFunc(deciders, func(p string) bool { return f.pkg == p || strings.HasPrefix(f.pkg, p+"/") })
+		if !decides || clocked[f.path] != "" {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if from, ok := sel.X.(*ast.Ident); ok && slices.Contains(clocks[from.Name], sel.Sel.Name) {
+				broken = append(broken, fmt.Sprintf("%s: %s.%s", f.path, from.Name, sel.Sel.Name))
+			}
+			return true
+		})
+	}
+	return broken
+}
+
+// TestNoClockDecides: no package that decides what a run measures, releases or is charged for can see how long it takes.
+func TestNoClockDecides(t *testing.T) {
+	for _, b := range clockReads(sources(t)) {
+		t.Error(b)
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), "", `package aim; import "time"; var start = time.Now; var late = time.Since(start()) > 5*time.Second`, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := clockReads([]file{{path: "synth/aim/x.go", pkg: "synth/aim", ast: f}}); len(got) != 2 {
+		t.Errorf("a method with a clock: %v", got)
+	}
+}
