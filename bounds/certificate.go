@@ -90,8 +90,9 @@ type Certificate struct {
 }
 
 // Certify computes the certificate of a network over an input domain. It costs O(weights). Errors wrap [ErrConfig], or
-// [ErrNetwork] for a shape that does not fit or is too large, weights that are not finite, activations or gradients that may exceed 2²⁶·F, and sums
-// that may overflow (see the package comment).
+// [ErrNetwork] for a shape that does not fit or is too large, weights that are not finite,
+// activations or gradients that may exceed 2²⁶·F, and sums that may overflow (see the package
+// comment).
 func Certify[T Float](n Network[T], in *Input, c Config) (*Certificate, error) {
 	net, err := load(n, in.size)
 	if err != nil {

@@ -6,8 +6,8 @@ import "math"
 type Clipper struct {
 	c       *Certificate
 	gamma   float64 // of all roundings on the way to a row's squared norm
-	scalars []int // first coordinate of each scalar field's weights
-	ones    []int // of each block of one cell: a scalar that is always 1
+	scalars []int   // first coordinate of each scalar field's weights
+	ones    []int   // of each block of one cell: a scalar that is always 1
 	// Of hidden unit j, the blocks' part of a row's squared norm is square·δ² − 2·cross·δ + constant: the scales of a block's cells are
 	// equal, so which one is active does not matter.
 	square, cross, constant []float64
@@ -19,8 +19,12 @@ func NewClipper(c *Certificate) *Clipper {
 		panic("bounds: a clipper for mode " + c.mode.String())
 	}
 	h := c.sizes[1]
-	// A coordinate or a block's cell is one term of a sum or of a sum of sums; each has fewer than sixteen roundings of its own.
-	out := &Clipper{c: c, gamma: gamma(len(c.scales)+16, unit64), square: make([]float64, h), cross: make([]float64, h), constant: make([]float64, h)}
+	// A coordinate or a block's cell is one term of a sum or of a sum of sums; each has fewer than
+	// sixteen roundings of its own.
+	out := &Clipper{
+		c: c, gamma: gamma(len(c.scales)+16, unit64),
+		square: make([]float64, h), cross: make([]float64, h), constant: make([]float64, h),
+	}
 	for _, f := range c.fields {
 		if f.cells == 0 {
 			out.scalars = append(out.scalars, f.offset*h)
@@ -47,9 +51,10 @@ func NewClipper(c *Certificate) *Clipper {
 // the rounded δ of layer l+1, the last {1}; they panic if their lengths do not fit. For hidden layers beyond the first it costs a
 // multiplication for every weight. A row whose norm is not finite has weight 0.
 //
-// Let S be the squared norm, P the part of it that is computed with cancellation, p − 2·cross·δ for each hidden unit, without the
-// cancellation (p), and Ŝ, P̂ what is computed. As 2·cross·δ ≤ p, the absolute values of all terms add up to at most S + 2P, so
-// |Ŝ − S| ≤ γ(S + 2P) and P ≤ P̂/(1−γ), and with γ < 2⁻²⁶ then S ≤ (1 + 2γ)·Ŝ + 4γ·P̂. γ's terms include the roundings of this line.
+// Let S be the squared norm, P the part of it that is computed with cancellation, p − 2·cross·δ for
+// each hidden unit, without the cancellation (p), and Ŝ, P̂ what is computed. As 2·cross·δ ≤ p, the
+// absolute values of all terms add up to at most S + 2P, so |Ŝ − S| ≤ γ(S + 2P) and P ≤ P̂/(1−γ),
+// and with γ < 2⁻²⁶ then S ≤ (1 + 2γ)·Ŝ + 4γ·P̂. γ's terms include the roundings of this line.
 func (k *Clipper) Weight(x, delta [][]float64) int64 {
 	layers := len(k.c.sizes) - 1
 	k.c.length("x", len(x), layers)

@@ -6,11 +6,14 @@ import (
 	"testing"
 )
 
-// TestClipperCountsAllItsTerms: of a row's squared norm 1 + n/2⁵³, n = 2²⁴ the products of two layers of 4096 units, float64 loses every term but the first, more than
-// 2⁻³⁰ of the norm. The weight must not be what the computed norm alone allows.
+// TestClipperCountsAllItsTerms: of a row's squared norm 1 + n/2⁵³, n = 2²⁴ the products of two
+// layers of 4096 units, float64 loses every term but the first, more than 2⁻³⁰ of the norm. The
+// weight must not be what the computed norm alone allows.
 func TestClipperCountsAllItsTerms(t *testing.T) {
 	const units = 1 << 12
-	c := &Certificate{mode: Ball, unitRows: 1, factor: 1, sizes: []int{1, units, units, 1}, fields: []Field{Block(1)}}
+	c := &Certificate{
+		mode: Ball, unitRows: 1, factor: 1, sizes: []int{1, units, units, 1}, fields: []Field{Block(1)},
+	}
 	terms := 2*units + units*units + 2*units + 1
 	c.scales, c.centre = slices.Repeat([]float64{0x1p500}, terms), make([]int64, terms)
 	c.scales[0] = 1
@@ -26,11 +29,12 @@ func TestClipperCountsAllItsTerms(t *testing.T) {
 		t.Fatalf("the terms are too small: %v", square)
 	}
 	c.norm = 1 + 0x1p-31 + 0x1p-34 // less than the root of square, and more than that of 1 + 2⁻³⁰
-	w := NewClipper(c).Weight([][]float64{nil, ones, make([]float64, units)}, [][]float64{first, ones, {1}})
+	x := [][]float64{nil, ones, make([]float64, units)}
+	w := NewClipper(c).Weight(x, [][]float64{first, ones, {1}})
 	if length := float64(w) * weightStep * math.Sqrt(square); length > c.norm || w < 255 {
 		t.Errorf("weight %d brings the row to norm %v, limit %v", w, length, c.norm)
 	}
-	if w := NewClipper(c).Weight([][]float64{nil, ones, make([]float64, units)}, [][]float64{first, ones, {math.NaN()}}); w != 0 {
+	if w := NewClipper(c).Weight(x, [][]float64{first, ones, {math.NaN()}}); w != 0 {
 		t.Errorf("a row that is not a number has weight %d", w)
 	}
 }
@@ -41,15 +45,18 @@ func TestTooLargeNetworksAreRefused(t *testing.T) {
 	square := Layer[float32]{Weights: make([]float32, units*units), Bias: make([]float32, units)}
 	last := Layer[float32]{Weights: make([]float32, units), Bias: make([]float32, 1)}
 	deep := Network[float32]{Layers: append(slices.Repeat([]Layer[float32]{square}, 16), last)}
-	wide := Network[float32]{Layers: []Layer[float32]{{Weights: make([]float32, widest+1), Bias: make([]float32, 1)}}}
+	one := func(inputs int) Network[float32] {
+		layer := Layer[float32]{Weights: make([]float32, inputs), Bias: make([]float32, 1)}
+		return Network[float32]{Layers: []Layer[float32]{layer}}
+	}
 	for name, c := range map[string]struct {
 		n      Network[float32]
 		inputs int
 		fits   bool
 	}{
-		"parameters": {deep, units, false}, "inputs": {wide, widest + 1, false},
+		"parameters": {deep, units, false}, "inputs": {one(widest + 1), widest + 1, false},
 		"fewer parameters": {Network[float32]{Layers: deep.Layers[1:]}, units, true},
-		"fewer inputs":     {Network[float32]{Layers: []Layer[float32]{{Weights: wide.Layers[0].Weights[1:], Bias: make([]float32, 1)}}}, widest, true},
+		"fewer inputs":     {one(widest), widest, true},
 	} {
 		if _, err := load(c.n, c.inputs); err == nil != c.fits {
 			t.Errorf("%s: %v", name, err)

@@ -29,11 +29,13 @@
 //  4. The batch is summed exactly: every contribution is a whole multiple of F². Integers, or float64 as long as no partial sum
 //     exceeds 2⁵³·F². Integer sums that wrap around are safe too: the release is then a function of the exact noisy sum.
 //
-// Nothing overflows: a network is refused unless, for every sum that the model names (each s_j, the score's too, and each element of
-// W^l δ^l), the bounds of the terms' absolute values add up to at most 2^100. That bounds every partial sum as well, in whatever order,
-// to less than 2^101, and MaxFloat32 is nearly 2^128. Without it the interval of an activation could be [0, 0] where the machine has an
-// infinity or no number. Weights that are not finite, layers of more than 2²² inputs or units and networks of more than 2²⁶ parameters
-// are refused too: γ_n and the margins below are for no more.
+// Nothing overflows: a network is refused unless, for every sum that the model names (each s_j, the
+// score's too, and each element of W^l δ^l), the bounds of the terms' absolute values add up to at
+// most 2^100. That bounds every partial sum as well, in whatever order, to less than 2^101, and
+// MaxFloat32 is nearly 2^128. Without it the interval of an activation could be [0, 0] where the
+// machine has an infinity or no number. Weights that are not finite, layers of more than 2²² inputs
+// or units and networks of more than 2²⁶ parameters are refused too: γ_n and this package's margins
+// are for no more.
 //
 // A batch summed in floating point with rounding has no certificate here, on purpose: removing one row moves the rounding errors of all the
 // others, in the worst case by 2γ_n·Σ|g|, more than a whole row for 48 000 rows in float32.

@@ -57,7 +57,8 @@ func (w weights) copied() []float64 {
 	return out
 }
 
-// Sums of more terms than widest, in float32, have no useful error bound; certificates allow in float64 for the rounding of sums over mostParameters terms.
+// Sums of more terms than widest, in float32, have no useful error bound; certificates allow in
+// float64 for the rounding of sums over mostParameters terms.
 const (
 	widest         = 1 << 22
 	mostParameters = 1 << 26
@@ -100,7 +101,8 @@ func load[T Float](n Network[T], inputs int) (*network, error) {
 		return nil, fmt.Errorf("bounds: %w: the last layer has %d units, a critic has 1", ErrNetwork, last)
 	}
 	if width, all := slices.Max(out.sizes), out.parameters(); width > widest || all > mostParameters {
-		return nil, fmt.Errorf("bounds: %w: a layer of %d numbers (at most %d) or %d parameters (at most %d)", ErrNetwork, width, widest, all, mostParameters)
+		return nil, fmt.Errorf("bounds: %w: a layer of %d numbers (at most %d) or %d parameters (at most %d)",
+			ErrNetwork, width, widest, all, mostParameters)
 	}
 	return out, nil
 }

@@ -40,8 +40,9 @@ func inputsOf[T Float](n Network[T]) int {
 	return len(n.Layers[0].Weights) / len(n.Layers[0].Bias)
 }
 
-// penaltySums is the largest Σ|terms| of any sum that a critic computes for the penalty at a point with inputs in [−1, 1]: for s, for δ, for ∇_x D, which is the
-// first δ with one more layer, and for t, which begins with at most twice that or 2.
+// penaltySums is the largest Σ|terms| of any sum that a critic computes for the penalty at a point
+// with inputs in [−1, 1]: for s, for δ, for ∇_x D, which is the first δ with one more layer, and
+// for t, which begins with at most twice that or 2.
 func (n *network) penaltySums() (largest float64) {
 	last := len(n.w) - 1
 	forward := func(x []float64, bias bool) {

@@ -45,8 +45,9 @@ type Penalty struct {
 }
 
 // CertifyPenalty computes the ellipsoid of a network, whose first layer says how many inputs it has. Errors wrap [ErrConfig], or [ErrNetwork] for a network that
-// Certify would refuse by its shape or weights, for one with a bound of t or δ beyond 2²⁶·F, and for one of which a sum might overflow at a point whose inputs
-// lie in [−1, 1] (see the package comment).
+// Certify would refuse by its shape or weights, for one with a bound of t or δ beyond 2²⁶·F, and
+// for one of which a sum might overflow at a point whose inputs lie in [−1, 1] (see the package
+// comment).
 func CertifyPenalty[T Float](n Network[T], c PenaltyConfig) (*Penalty, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
 		return nil, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", ErrConfig)
@@ -115,8 +116,9 @@ func (p *Penalty) ScalesTo(dst []float64, z float64) {
 }
 
 // Weight returns the weight of a row, in steps of 2⁻⁸ from 0 to 256, by which its contribution is to be multiplied. t[l] and delta[l] hold the row's
-// rounded factors of layer l+1: an element for each of its inputs and units. A row with a factor beyond 2³¹·F, which sums of int32 products would not hold, or that
-// is not a number has weight 0. It panics if their lengths do not fit.
+// rounded factors of layer l+1: an element for each of its inputs and units. A row with a factor
+// beyond 2³¹·F, which sums of int32 products would not hold, or that is not a number has weight 0.
+// It panics if their lengths do not fit.
 func (p *Penalty) Weight(t, delta [][]float64) int64 {
 	p.length("t", len(t), len(p.scales))
 	p.length("delta", len(delta), len(p.scales))

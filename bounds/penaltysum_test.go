@@ -307,7 +307,8 @@ func TestCertifyPenaltyRefuses(t *testing.T) {
 	if w := p.Weight([][]float64{{math.Inf(1), 1, 1}, {1, 1}}, [][]float64{{1, 1}, {1}}); w != 0 {
 		t.Errorf("an infinite factor has weight %d", w)
 	}
-	// A factor that the sums' int32 would not hold, however small its product in the ellipsoid: beside a δ of 0 too.
+	// A factor that the sums' int32 would not hold, however small its product in the ellipsoid:
+	// beside a δ of 0 too.
 	for _, x := range []float64{math.NaN(), math.Inf(-1), -0x1p31 * p.Factor()} {
 		if w := p.Weight([][]float64{{x, 0, 0}, {0, 0}}, [][]float64{{0, 0}, {1}}); w != 0 {
 			t.Errorf("a factor of %v has weight %d", x, w)

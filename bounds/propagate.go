@@ -276,12 +276,14 @@ func (r *ranges) decides(k, j int) bool {
 // limit is the largest factor, in steps of F: the product of two is exact in float64.
 const limit = 0x1p26
 
-// largestSum is the most that the absolute values of the terms of a sum may add up to. Σ|terms| bounds every partial sum too, in whatever order, and a sum
-// of 2²² terms in float32 is less than half larger for its rounding: so nothing overflows, up to 2²⁷ times this. Beyond, what a kernel computes may be infinite or
-// no number while the exact value lies in its interval.
+// largestSum is the most that the absolute values of the terms of a sum may add up to. Σ|terms|
+// bounds every partial sum too, in whatever order, and a sum of 2²² terms in float32 is less than
+// half larger for its rounding: so nothing overflows, up to 2²⁷ times this. Beyond, what a kernel
+// computes may be infinite or no number while the exact value lies in its interval.
 const largestSum = 0x1p100
 
-// check refuses sums that might overflow, intervals that are not finite, and factors beyond the limit.
+// check refuses sums that might overflow, intervals that are not finite, and factors beyond the
+// limit.
 func (r *ranges) check(f float64) error {
 	if err := checkSum(r.sum); err != nil {
 		return err

@@ -169,7 +169,9 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestParallel: trainings in parallel give what they give alone, to the last bit, with graphs that are built anew: a continued run depends on it. Run with -race it also shows that they share nothing.
+// TestParallel: trainings in parallel give what they give alone, to the last bit, with graphs that
+// are built anew: a continued run depends on it. Run with -race it also shows that they share
+// nothing.
 func TestParallel(t *testing.T) {
 	e := testEncoder(t, testSizes...)
 	train := func(seed uint64) []float32 {

@@ -8,9 +8,10 @@ import (
 	"github.com/decoy-dp/decoy/bounds"
 )
 
-// TestOverflowingNetworksAreRefused: a ReLU network with weights of −3·10³⁸ has activations in [0, 0] in exact arithmetic and ones that are infinite or no numbers in
-// float32, where a row's gradient may be anything. All three certificates refuse it, and weights that are not finite, before a row is read; and just below the limit
-// that bounds states they do not.
+// TestOverflowingNetworksAreRefused: a ReLU network with weights of −3·10³⁸ has activations in [0,
+// 0] in exact arithmetic and ones that are infinite or no numbers in float32, where a row's
+// gradient may be anything. All three certificates refuse it, and weights that are not finite,
+// before a row is read; and just below the limit that bounds states they do not.
 func TestOverflowingNetworksAreRefused(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(20), nil)
 	network := func(weight float32) *penalised {
@@ -38,15 +39,18 @@ func TestOverflowingNetworksAreRefused(t *testing.T) {
 	for name, release := range releases {
 		for _, weight := range []float32{-3e38, 3e38, -0x1p100, nan, float32(math.Inf(-1))} {
 			critic := network(weight)
-			if err := release(open(t, tab, composition), critic); !errors.Is(err, bounds.ErrNetwork) || critic.calls > 0 {
-				t.Errorf("%s, weights of %v: error %v, the critic saw rows %d times", name, weight, err, critic.calls)
+			err := release(open(t, tab, composition), critic)
+			if !errors.Is(err, bounds.ErrNetwork) || critic.calls > 0 {
+				t.Errorf("%s, weights of %v: error %v, the critic saw rows %d times",
+					name, weight, err, critic.calls)
 			}
 		}
 		if err := release(open(t, tab, composition), network(-0x1p98)); err != nil {
 			t.Errorf("%s below the limit: %v", name, err)
 		}
 	}
-	// The penalty's own certificate: with a first layer of 0 all its factors are small, and its first sums are the bias.
+	// The penalty's own certificate: with a first layer of 0 all its factors are small, and its
+	// first sums are the bias.
 	plan, _ := certifiedPlan(bounds.Blocks, 1, 2, 1)
 	plan.Penalty = PenaltyPlan{Share: .2, Reach: .5}
 	for bias, refused := range map[float32]bool{-3e38: true, -0x1p101: true, nan: true, -0x1p99: false} {
@@ -57,8 +61,10 @@ func TestOverflowingNetworksAreRefused(t *testing.T) {
 		if errors.Is(err, bounds.ErrNetwork) != refused || err != nil != refused {
 			t.Errorf("the penalty with a bias of %v: %v", bias, err)
 		}
-		if _, err := s.CertifiedSum("g", plan, critic); err != nil != refused || refused && critic.calls > 0 {
-			t.Errorf("a sum with a penalty with a bias of %v: %v, the critic saw rows %d times", bias, err, critic.calls)
+		_, err = s.CertifiedSum("g", plan, critic)
+		if err != nil != refused || refused && critic.calls > 0 {
+			t.Errorf("a sum with a penalty with a bias of %v: %v, the critic saw rows %d times",
+				bias, err, critic.calls)
 		}
 	}
 }

@@ -44,8 +44,10 @@ func (p PenaltyPlan) check() error {
 // PenaltyCritic is a [Critic] or [ClippingCritic] whose gradient penalty is taken between private and generated rows, which are its own.
 type PenaltyCritic interface {
 	// AddPenaltySumTo adds Σ w·∇_W (‖∇_x D(x̂)‖₂ − 1)² over the selected rows (nil: all) of the columns to gradient, which holds the weights W¹, W², ..., in whole
-	// steps of factor² times the step of w. x̂ lies between the row and a generated one, as one word of draw, independent of all else, says; draw gives no
-	// word that noise is made of. w is what weight returns for the row's rounded factors (bounds.Penalty.Weight). It must keep nothing of what it sees and draws.
+	// steps of factor² times the step of w. x̂ lies between the row and a generated one, as one
+	// word of draw, independent of all else, says; draw gives no word that noise is made of. w is
+	// what weight returns for the row's rounded factors (bounds.Penalty.Weight). It must keep
+	// nothing of what it sees and draws.
 	AddPenaltySumTo(gradient []int64, factor float64, draw func() uint64, weight func(t, delta [][]float64) int64, columns []table.Codes, rows []int)
 }
 
@@ -60,8 +62,9 @@ type networked interface {
 	Network() bounds.Network[float32]
 }
 
-// penaltySum certifies the penalty for the weights that the critic shows. The words that choose the points come from a secret generator made for this one sum, as the
-// critic is foreign code: with the session's own it could keep draw and see noise to come.
+// penaltySum certifies the penalty for the weights that the critic shows. The words that choose the
+// points come from a secret generator made for this one sum, as the critic is foreign code: with
+// the session's own it could keep draw and see noise to come.
 func (s *Session) penaltySum(p PenaltyPlan, z float64, critic networked) (ellipsoidSum, *bounds.Penalty, error) {
 	penalised, ok := critic.(PenaltyCritic)
 	if !ok {

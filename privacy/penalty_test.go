@@ -238,7 +238,8 @@ func TestPenaltyWordsAreFresh(t *testing.T) {
 	}
 }
 
-// TestPenaltyWordsAreNotTheNoise: the words that a critic is handed come from no source of the session, here one that has none, and differ from sum to sum.
+// TestPenaltyWordsAreNotTheNoise: the words that a critic is handed come from no source of the
+// session, here one that has none, and differ from sum to sum.
 func TestPenaltyWordsAreNotTheNoise(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(30), nil)
 	critic := &penalised{toyCritic: newToyCritic(tab.Schema().Sizes(), 4)}

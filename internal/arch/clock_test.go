@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// clocks are what tells the time or the state of the machine. How long a step takes depends on private rows, so a decision by a clock is a release without noise.
+// clocks are what tells the time or the state of the machine. How long a step takes depends on
+// private rows, so a decision by a clock is a release without noise.
 var clocks = map[string][]string{
 	"time":    {"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"},
 	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
@@ -19,7 +20,10 @@ var clocks = map[string][]string{
 }
 
 // deciders are the packages that decide what is measured, released and charged next.
-var deciders = []string{"synth", "infer", "gan", "marginal", "bounds", "ranges", "noise", "workload", "release", "internal/kernels", "accountant"}
+var deciders = []string{
+	"synth", "infer", "gan", "marginal", "bounds", "ranges", "noise", "workload", "release",
+	"internal/kernels", "accountant",
+}
 
 // clocked are the files among them that may look at a clock, with the reason.
 var clocked = map[string]string{
@@ -30,7 +34,9 @@ var clocked = map[string]string{
 
 func clockReads(files []file) (broken []string) {
 	for _, f := range files {
-		decides := slices.ContainsFunc(deciders, func(p string) bool { return f.pkg == p || strings.HasPrefix(f.pkg, p+"/") })
+		decides := slices.ContainsFunc(deciders, func(p string) bool {
+			return f.pkg == p || strings.HasPrefix(f.pkg, p+"/")
+		})
 		if !decides || clocked[f.path] != "" {
 			continue
 		}
@@ -48,12 +54,14 @@ func clockReads(files []file) (broken []string) {
 	return broken
 }
 
-// TestNoClockDecides: no package that decides what a run measures, releases or is charged for can see how long it takes.
+// TestNoClockDecides: no package that decides what a run measures, releases or is charged for can
+// see how long it takes.
 func TestNoClockDecides(t *testing.T) {
 	for _, b := range clockReads(sources(t)) {
 		t.Error(b)
 	}
-	f, err := parser.ParseFile(token.NewFileSet(), "", `package aim; import "time"; var start = time.Now; var late = time.Since(start()) > 5*time.Second`, 0)
+	const late = `package aim; import "time"; var start = time.Now; var late = time.Since(start()) > 5`
+	f, err := parser.ParseFile(token.NewFileSet(), "", late, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ func same(name string, n int, others ...int) {
 	}
 }
 
-// LeakyReLUTo sets dst to max(x, slope·x), 0 ≤ slope ≤ 1, and to x where slope·x is not a number. dst may be src.
+// LeakyReLUTo sets dst to max(x, slope·x), 0 ≤ slope ≤ 1, and to x where slope·x is not a number.
+// dst may be src.
 func LeakyReLUTo(dst, src []float32, slope float32) {
 	same("LeakyReLU", len(dst), len(src))
 	n := len(src) &^ 7

@@ -146,7 +146,8 @@ func TestElementwise(t *testing.T) {
 	}
 }
 
-// TestElementsAlone: what an element becomes does not depend on whether a vector or the rest of a slice holds it, infinities, NaN and signed zeros included.
+// TestElementsAlone: what an element becomes does not depend on whether a vector or the rest of a
+// slice holds it, infinities, NaN and signed zeros included.
 func TestElementsAlone(t *testing.T) {
 	inf, zero := float32(math.Inf(1)), float32(0)
 	edges := []float32{inf, -inf, inf - inf, zero, -zero, -1e-45, 3e38, -3e38}
@@ -164,8 +165,11 @@ func TestElementsAlone(t *testing.T) {
 						src[0] = x
 						f(all, src)
 						f(one, []float32{x})
-						if got, want := all[0], one[0]; math.Float32bits(got) != math.Float32bits(want) && (got == got || want == want) {
-							t.Errorf("level %v: %s of %v with slope %v is %v in a vector, %v alone", l, name, x, slope, got, want)
+						got, want := all[0], one[0]
+						differ := math.Float32bits(got) != math.Float32bits(want)
+						if differ && (got == got || want == want) { // or both are NaN
+							t.Errorf("level %v: %s of %v with slope %v is %v in a vector, %v alone",
+								l, name, x, slope, got, want)
 						}
 					}
 				}

@@ -15,7 +15,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// The tests of this file hold the sums over private rows of package gan to the model of arithmetic of package bounds, with every vector unit.
+// The tests of this file hold the sums over private rows of package gan to the model of arithmetic
+// of package bounds, with every vector unit.
 
 // sums is a critic on rows of codes, and what its three sums over private rows need besides.
 type sums struct {
@@ -30,8 +31,9 @@ type sums struct {
 
 const sumRows = 280 // more than a chunk, and no multiple of a tile
 
-// edge makes some hidden units so negative that they never fire, with biases of .95·2^100 and terms of random signs beside them, and lets huge weights lead away from
-// them unless a slope lets something through.
+// edge makes some hidden units so negative that they never fire, with biases of .95·2^100 and terms
+// of random signs beside them, and lets huge weights lead away from them unless a slope lets
+// something through.
 func edge(c *gan.Critic, u *rand.Rand) {
 	for l := range c.Layers() - 1 {
 		w, b := c.Layer(l)
@@ -50,13 +52,15 @@ func edge(c *gan.Critic, u *rand.Rand) {
 			}
 			units := len(next) / len(b)
 			for k := j * units; k < (j+1)*units && c.Slope() == 0; k++ {
-				next[k] = float32((2*u.Float64() - 1) * .9 * 0x1p100 / float64(units*units)) // times δ of the next layer
+				// The next layer's δ multiply it.
+				next[k] = float32((2*u.Float64() - 1) * .9 * 0x1p100 / float64(units*units))
 			}
 		}
 	}
 }
 
-func newSums(t *testing.T, seed uint64, scaled bool, slope float32, change func(*gan.Critic, *rand.Rand), hidden ...int) sums {
+func newSums(t *testing.T, seed uint64, scaled bool, slope float32,
+	change func(*gan.Critic, *rand.Rand), hidden ...int) sums {
 	t.Helper()
 	u := rand.New(rand.NewPCG(seed, 3))
 	sizes, flags := []int{3, 2, 17, 4, 9}, []bool{false, true, true, false, false}
@@ -116,8 +120,10 @@ func (s sums) network() bounds.Network[float32] {
 	return n
 }
 
-// of returns, one after the other, everything that the three sums add for the rows. weigh is nil for a network without certificates.
-func (s sums) of(factor float64, weigh func(x, delta [][]float64) int64, penalty *bounds.Penalty, rows []int) []int64 {
+// of returns, one after the other, everything that the three sums add for the rows. weigh is nil
+// for a network without certificates.
+func (s sums) of(factor float64, weigh func(x, delta [][]float64) int64, penalty *bounds.Penalty,
+	rows []int) []int64 {
 	n, inputs, weights := len(s.c.Parameters()), s.c.Encoder().Inputs(), s.c.Weights()
 	out := make([]int64, 2*n+inputs+weights+1)
 	s.c.AddSumTo(out[:n], out[n:n+inputs], factor, s.columns, rows)
@@ -157,8 +163,9 @@ func someSums(t *testing.T) (out []sums) {
 	return out
 }
 
-// TestNumbersAtTheLimitStayInTheirIntervals: with weights whose sums come close to the limit of package bounds every row's gradient, on every vector unit, is in the
-// intervals that the certificates are made of; with biases a tenth larger nothing is certified.
+// TestNumbersAtTheLimitStayInTheirIntervals: with weights whose sums come close to the limit of
+// package bounds every row's gradient, on every vector unit, is in the intervals that the
+// certificates are made of; with biases a tenth larger nothing is certified.
 func TestNumbersAtTheLimitStayInTheirIntervals(t *testing.T) {
 	const factor = 0x1p-16
 	for _, s := range someSums(t) {
@@ -173,7 +180,8 @@ func TestNumbersAtTheLimitStayInTheirIntervals(t *testing.T) {
 				s.c.AddSumTo(g, nil, factor, s.columns, []int{i})
 				for k, g := range g {
 					if x := float64(g) * factor * factor; !(lo[k] <= x && x <= hi[k]) {
-						t.Fatalf("%s, %s, row %d: gradient %d is %v, not in [%v, %v]", s.name, level, i, k, x, lo[k], hi[k])
+						t.Fatalf("%s, %s, row %d: gradient %d is %v, not in [%v, %v]",
+							s.name, level, i, k, x, lo[k], hi[k])
 					}
 				}
 			}
@@ -189,15 +197,18 @@ func TestNumbersAtTheLimitStayInTheirIntervals(t *testing.T) {
 					beyond.Layers[l].Bias[j] = b * x
 				}
 			}
-			if _, err := bounds.Certify(beyond, s.in, bounds.Config{Adjacency: accountant.AddRemove}); err == nil {
+			_, err := bounds.Certify(beyond, s.in, bounds.Config{Adjacency: accountant.AddRemove})
+			if err == nil {
 				t.Errorf("%s: accepted with biases %v times as large", s.name, x)
 			}
 		}
 	}
 }
 
-// TestSumsAreSumsOfRows: what a row adds to each of the three sums does not depend on the rest of the batch or on its place in it. Over a batch, permuted and cut in
-// every way, they are to the last digit what the rows give alone: for networks at the limit, and for ones beyond that compute infinities and NaNs.
+// TestSumsAreSumsOfRows: what a row adds to each of the three sums does not depend on the rest of
+// the batch or on its place in it. Over a batch, permuted and cut in every way, they are to the
+// last digit what the rows give alone: for networks at the limit, and for ones beyond that compute
+// infinities and NaNs.
 func TestSumsAreSumsOfRows(t *testing.T) {
 	const factor = 0x1p-16
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
@@ -223,13 +234,17 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 		var weigh func(x, delta [][]float64) int64
 		var penalty *bounds.Penalty
 		if s.name[:2] != "ov" {
-			cert, err := bounds.Certify(s.network(), s.in, bounds.Config{Adjacency: accountant.AddRemove, Mode: bounds.Ball, Radius: .5, Factor: factor})
+			ball := bounds.Config{
+				Adjacency: accountant.AddRemove, Mode: bounds.Ball, Radius: .5, Factor: factor,
+			}
+			cert, err := bounds.Certify(s.network(), s.in, ball)
 			if err != nil {
 				t.Fatalf("%s: %v", s.name, err)
 			}
 			weigh = bounds.NewClipper(cert).Weight
 			if s.name[:2] == "ra" {
-				if penalty, err = bounds.CertifyPenalty(s.network(), bounds.PenaltyConfig{Adjacency: accountant.AddRemove, Reach: .1}); err != nil {
+				c := bounds.PenaltyConfig{Adjacency: accountant.AddRemove, Reach: .1}
+				if penalty, err = bounds.CertifyPenalty(s.network(), c); err != nil {
 					t.Fatalf("%s: %v", s.name, err)
 				}
 			}
@@ -248,7 +263,8 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 				}
 				for k := range want {
 					if got[k] != want[k] {
-						t.Fatalf("%s, %s, cut into %v: number %d is %d, of single rows %d", s.name, level, cuts, k, got[k], want[k])
+						t.Fatalf("%s, %s, cut into %v: number %d is %d, of single rows %d",
+							s.name, level, cuts, k, got[k], want[k])
 					}
 				}
 			}

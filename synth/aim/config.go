@@ -23,7 +23,7 @@ type Config struct {
 	OneWayShare float64       `mapstructure:"one_way_share"` // share for one-way marginals; default 0.05 to 0.6, by how noisy they are
 	SelectShare float64       `mapstructure:"select_share"`  // share of a round for its choice; default 0.1, with columns of fewer than 8 codes on average 0.2
 	MemoryMB    int           `mapstructure:"memory_mb"`     // memory of the fit besides the rows, in MB; default 80
-	TimeLimit   time.Duration `mapstructure:"time_limit"`    // work after which nothing more is chosen, as the time that it takes one ordinary core; default none
+	TimeLimit   time.Duration `mapstructure:"time_limit"`    // most work of choosing, in the time of one ordinary core; default none
 	Constraints []string      `mapstructure:"constraints"`   // rules that hold for every row: "if age < 18 then marital = never", "start <= end"
 	Published   bool          `mapstructure:"published"`     // the rounds and the accounting of the paper, to compare with
 }

@@ -42,7 +42,8 @@ type fit struct {
 	released    []release.Measured
 }
 
-// Fit measures the columns, then chooses and measures until the budget or the work that it may take is gone, and estimates.
+// Fit measures the columns, then chooses and measures until the budget or the work that it may take
+// is gone, and estimates.
 func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
 	return p.fit(ctx, s, &tape{}, progress)
 }
@@ -316,7 +317,8 @@ func sameRuns(a, b [][]uint16) bool {
 	return slices.EqualFunc(a, b, func(x, y []uint16) bool { return slices.Equal(x, y) })
 }
 
-// estimate fits the model; 0 iterations: until it has converged. Iterations count as work whether they are needed or not.
+// estimate fits the model; 0 iterations: until it has converged. Iterations count as work whether
+// they are needed or not.
 func (f *fit) estimate(iterations int) error {
 	cells, err := marginal.TreeCells(f.groupSizes, f.tables)
 	if err != nil {

@@ -74,18 +74,21 @@ func (p *plan) sigma(mu2 float64) float64 {
 // cells is the most cells that the junction tree may have at the end.
 func (p *plan) cells() float64 { return float64(p.cfg.MemoryMB) * 1e6 / bytesPerCell }
 
-// workRate is how many cells of work count as one second of TimeLimit: what one ordinary core does. It is a constant, so that when a fit stops
-// follows from settings and releases, and no clock is read.
+// workRate is how many cells of work count as one second of TimeLimit: what one ordinary core does.
+// It is a constant, so that when a fit stops follows from settings and releases, and no clock is
+// read.
 const workRate = 1 / 16e-9
 
-// Measured on adult, salary and nltcs: how many rows are counted in the time of a cell of work, and the work of looking at a candidate in a round.
+// Measured on adult, salary and nltcs: how many rows are counted in the time of a cell of work, and
+// the work of looking at a candidate in a round.
 const (
 	countRate     = 8
 	candidateWork = 4000
 )
 
-// work is the limit, in cells: those of the model in each iteration of the estimation, those of answers that it gives, candidateWork for each candidate of a
-// round, and one for each countRate rows of a table that is counted for the first time, the noisy number of rows.
+// work is the limit, in cells: those of the model in each iteration of the estimation, those of
+// answers that it gives, candidateWork for each candidate of a round, and one for each countRate
+// rows of a table that is counted for the first time, the noisy number of rows.
 func (p *plan) work() float64 {
 	if p.cfg.TimeLimit == 0 {
 		return math.Inf(1)
@@ -157,7 +160,8 @@ func (p *plan) Forecast() synth.Forecast {
 		cells = math.Min(cells*float64(n), p.cells())
 	}
 	f.MemoryBytes = int64(bytesPerCell * cells)
-	// Measured, in processor time: 16 ns a cell and iteration (workRate), 15 iterations in each of some 40 rounds over a tree half as large, 200 at the end.
+	// Measured, in processor time: 16 ns a cell and iteration (workRate), 15 iterations in each of
+	// some 40 rounds over a tree half as large, 200 at the end.
 	f.Seconds = cells / workRate * (0.5*40*iterations + 200)
 	if p.cfg.TimeLimit > 0 {
 		f.Seconds = math.Min(f.Seconds, p.cfg.TimeLimit.Seconds()+cells/workRate*200)

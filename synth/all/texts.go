@@ -19,7 +19,7 @@ var texts = map[string]map[string]string{
 		"sets":          "columns joined by *, with an optional weight: age*sex*income=2",
 		"target":        "column to predict: its marginals weigh more and have a budget of their own",
 		"target_share":  "share of the budget for the pairs of the target; default 0.2 with a target",
-		"time_limit":    "work after which nothing more is chosen, as the time that it takes one ordinary core; default none",
+		"time_limit":    "most work of choosing, in the time of one ordinary core; default none",
 		"workload":      "marginals that should be right: pairs, triples, or sets, which Sets lists; default pairs",
 	},
 	"mwem": {
