@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
 )
 
 // TestClipperCountsAllItsTerms: of a row's squared norm 1 + n/2⁵³, n = 2²⁴ the products of two
@@ -36,6 +38,42 @@ func TestClipperCountsAllItsTerms(t *testing.T) {
 	}
 	if w := NewClipper(c).Weight(x, [][]float64{first, ones, {math.NaN()}}); w != 0 {
 		t.Errorf("a row that is not a number has weight %d", w)
+	}
+}
+
+// TestEachSumIsBounded: each kind of sum is bounded by itself, also where no other is large:
+// of the first layer, of a deeper one, of the score, and backward of the last layer and of another.
+func TestEachSumIsBounded(t *testing.T) {
+	in := oneHot(t, 2)
+	// Units that never fire, so that factors stay small whatever leads to them and away.
+	network := func() Network[float32] {
+		layer := func(in, out int, bias float32) Layer[float32] {
+			l := Layer[float32]{Weights: make([]float32, in*out), Bias: make([]float32, out)}
+			for j := range l.Bias {
+				l.Bias[j] = bias
+			}
+			return l
+		}
+		return Network[float32]{Layers: []Layer[float32]{layer(2, 2, -1), layer(2, 2, -1), layer(2, 1, 0)}}
+	}
+	for name, set := range map[string]func(n Network[float32], x float32){
+		"first layer":        func(n Network[float32], x float32) { n.Layers[0].Bias[1] = -x },
+		"cells":              func(n Network[float32], x float32) { n.Layers[0].Weights[0], n.Layers[0].Weights[2] = -x, -x },
+		"second layer":       func(n Network[float32], x float32) { n.Layers[1].Bias[0] = -x },
+		"score":              func(n Network[float32], x float32) { n.Layers[2].Bias[0] = x },
+		"backward, the last": func(n Network[float32], x float32) { n.Layers[2].Weights[1] = x },
+		"backward": func(n Network[float32], x float32) { // δ² = 1, and the unit before is off
+			n.Layers[1].Bias[0], n.Layers[2].Weights[0], n.Layers[1].Weights[2] = 1, 1, x
+		},
+	} {
+		for x, refused := range map[float32]bool{0x1p99: false, 0x1p101: true} {
+			n := network()
+			set(n, x)
+			_, err := Certify(n, in, Config{Adjacency: accountant.AddRemove})
+			if err != nil != refused {
+				t.Errorf("%s, %v: %v", name, x, err)
+			}
+		}
 	}
 }
 
