@@ -20,7 +20,7 @@ const maxLine = 64 << 20
 // It panics if e cannot be encoded (an invalid event or adjacency), which a caller that validated its plan cannot see.
 func (e Entry) Seal(prev Entry) Entry {
 	e.Time = e.Time.Round(0).UTC()
-	for _, text := range []*string{&e.Run, &e.Unit, &e.Method, &e.SchemaSHA256, &e.Tool, &e.Host, &e.Label, &e.Status, (*string)(&e.Kind), (*string)(&e.Rule)} {
+	for _, text := range []*string{&e.Run, &e.Unit, &e.Method, &e.SchemaSHA256, &e.Tool, &e.Host, &e.Label, &e.Journal, &e.Status, (*string)(&e.Kind), (*string)(&e.Rule)} {
 		*text = strings.ToValidUTF8(*text, "\uFFFD")
 	}
 	e.Seq, e.Prev = 0, prev.Hash

@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -63,9 +64,24 @@ type Entry struct {
 	Host           string      `json:"host,omitzero"`
 	Label          string      `json:"label,omitzero"`
 	Event          *Charge     `json:"charge,omitzero"`
+	Journal        string      `json:"journal,omitzero"` // of a charge: hash of the record that holds the answer
 	Status         string      `json:"status,omitzero"`
 	Prev           string      `json:"prev"`
 	Hash           string      `json:"hash,omitzero"`
+}
+
+// Clone returns a copy that shares no memory with e.
+func (e Entry) Clone() Entry {
+	if e.Budget != nil {
+		b := *e.Budget
+		e.Budget = &b
+	}
+	if e.Event != nil {
+		c := *e.Event
+		e.Event = &c
+	}
+	e.Composition = slices.Clone(e.Composition)
+	return e
 }
 
 // Ledger is the entries of one file, in order.

@@ -1,32 +1,74 @@
 package accountant
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 )
 
-// Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every run's units those of the opening; every
-// reservation's composition within its budget; every charge within its
-// reservation, its pool included; nothing after a run is closed; no mechanism in a
-// void run; no limit exceeded when a run was reserved. Errors wrap ErrLedger and name the entry by its sequence number. A chain shows that a line
-// was changed, removed or moved; it cannot show that whole lines are missing at the end, or that all of it was made up.
+// Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every
+// run's units those of the opening; every reservation's composition within its budget; every
+// charge within its reservation, its pool included; nothing after a run is closed; no mechanism
+// in a void run; no limit exceeded when a run was reserved. Errors wrap ErrLedger and name the
+// entry by its sequence number. A chain shows that a line was changed, removed or moved; it cannot
+// show that whole lines are missing at the end, or that all of it was made up.
 func (l *Ledger) Verify() error {
 	if len(l.Entries) == 0 {
 		return fmt.Errorf("accountant: %w: it has no entries", ErrLedger)
 	}
-	v := verifier{runs: map[string]*openRun{}, costs: map[string]float64{}}
-	for i, e := range l.Entries {
-		err := l.link(i)
-		if err == nil {
-			err = v.step(l.Entries[:i], e)
-		}
-		if err != nil {
-			return fmt.Errorf("accountant: entry %d: %w: %w", i, ErrLedger, err)
+	c := NewChecker()
+	for _, e := range l.Entries {
+		if err := c.Add(e); err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+// Checker is [Ledger.Verify] one entry at a time: who appends to a ledger holds to the same rules
+// as who verifies it.
+type Checker struct {
+	ledger Ledger
+	verifier
+}
+
+// NewChecker returns a checker of a ledger without entries.
+func NewChecker() *Checker {
+	return &Checker{verifier: verifier{runs: map[string]*openRun{}, costs: map[string]float64{}}}
+}
+
+// Add checks that e, sealed, may follow the entries added before. After an error, which wraps
+// ErrLedger, the checker is of no further use.
+func (c *Checker) Add(e Entry) error {
+	c.ledger.Entries = append(c.ledger.Entries, e)
+	i := len(c.ledger.Entries) - 1
+	err := c.ledger.link(i)
+	if err == nil {
+		err = c.step(c.ledger.Entries[:i:i], e)
+	}
+	if err != nil {
+		return fmt.Errorf("accountant: entry %d: %w: %w", i, ErrLedger, err)
+	}
+	return nil
+}
+
+// AddLines parses lines as [ParseLedger] does and adds each. Every line must end in a newline.
+func (c *Checker) AddLines(b []byte) error {
+	for line := range bytes.Lines(b) {
+		e, err := parseEntry(line)
+		if err != nil {
+			return fmt.Errorf("accountant: ledger line %d: %w: %w", len(c.ledger.Entries)+1, ErrLedger, err)
+		}
+		if err := c.Add(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Ledger is what was added so far; not to be changed.
+func (c *Checker) Ledger() *Ledger { return &c.ledger }
 
 // verifier is what Verify knows of the runs so far.
 type verifier struct {

@@ -35,12 +35,12 @@ type gateRun struct {
 var gateCalls = []gateCall{
 	{"total", true, func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.TotalEvent(scale) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
-			n, err := s.Total("audit", g.scale)
+			n, err := s.Total(g.scale)
 			return []float64{float64(n)}, err
 		}},
 	{"counts", true, func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.CountsEvent(scale) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
-			m, err := s.Counts("audit", privacy.Marginal{Cols: []int{g.col}}, g.scale)
+			m, err := s.Counts(privacy.Marginal{Cols: []int{g.col}}, g.scale)
 			if err != nil {
 				return nil, err
 			}
@@ -50,19 +50,19 @@ var gateCalls = []gateCall{
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			allow := make([]bool, g.sizes[g.col])
 			allow[g.pair.Target[g.col]] = true
-			n, err := s.Answer("audit", table.Predicate{{Column: g.col, Allow: allow}}, g.scale)
+			n, err := s.Answer(table.Predicate{{Column: g.col, Allow: allow}}, g.scale)
 			return []float64{float64(n)}, err
 		}},
 	{"select", false, func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.SelectEvent(1 / scale) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
-			i, err := s.Select("audit", g.candidates(), 1/g.scale)
+			i, err := s.Select(g.candidates(), 1/g.scale)
 			return []float64{float64(i)}, err
 		}},
 	{"certified-sum", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
 		return nb.CertifiedSumEvent(certifiedPlan(scale))
 	},
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
-			c, err := s.CertifiedSum("audit", certifiedPlan(g.scale), linearCritic(g.sizes))
+			c, err := s.CertifiedSum(certifiedPlan(g.scale), linearCritic(g.sizes))
 			if err != nil {
 				return nil, err
 			}

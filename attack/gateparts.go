@@ -111,7 +111,7 @@ func (g gateRun) vote(s *privacy.Session) ([]float64, error) {
 			return nil, err
 		}
 	}
-	t, err := shards.Vote("audit", privacy.GNMax{Sigma: g.scale}, voteBallot, 0)
+	t, err := shards.Vote(privacy.GNMax{Sigma: g.scale}, voteBallot, 0)
 	if err != nil {
 		return nil, err
 	}

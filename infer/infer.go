@@ -34,9 +34,12 @@ type Options struct {
 	Adjacency     accountant.Adjacency
 	Ledger        *privacy.LedgerFile // nil: in memory only
 	Tool          string
-	CSV           schema.CSV    // of the file, for the schema
-	MaxCategories int           // most categories of a column, the most frequent ones; 0 = 1000
-	Progress      func(float64) // may be nil; told nothing of the data
+	Journal       string              // see privacy.Options; "" keeps none
+	Resume        bool                // continue the run of the journal
+	CSV           schema.CSV          // of the file, for the schema
+	MaxCategories int                 // most categories of a column, the most frequent ones; 0 = 1000
+	Progress      func(float64)       // may be nil; told nothing of the data
+	Deliver       func(*Result) error // of [Run]: makes the result durable; the run is closed after it. May be nil
 }
 
 // Noise is what the answers have in common.
@@ -89,6 +92,7 @@ func Run(ctx context.Context, t *privacy.Text, o Options) (*Result, *privacy.Tex
 	}
 	s, err := privacy.OpenText(ctx, t, privacy.Options{
 		Budget: o.Budget, Plan: plan, Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: Method, Tool: o.Tool,
+		Journal: o.Journal, Resume: o.Resume, Program: o.Tool,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -96,18 +100,17 @@ func Run(ctx context.Context, t *privacy.Text, o Options) (*Result, *privacy.Tex
 	r := &Result{Budget: o.Budget, Noise: noise, Neighbours: nb, threshold: nb.DiscoverThreshold(noise.Values)}
 	r.unit, r.maxRows = t.Unit()
 	r.csv = o.CSV
-	err = r.ask(ctx, s, names, o)
-	status := accountant.StatusDone
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		status = accountant.StatusCancelled
-	case err != nil:
-		status = accountant.StatusFailed
-	}
-	if err := errors.Join(err, s.Close(status)); err != nil {
+	var unusable error // a result all the same
+	err = s.Finish(r.ask(ctx, s, names, o), func() error {
+		if unusable = r.check(); unusable != nil || o.Deliver == nil {
+			return nil
+		}
+		return o.Deliver(r)
+	})
+	if err != nil {
 		return nil, s, err
 	}
-	return r, s, r.check()
+	return r, s, unusable
 }
 
 // ask runs the mechanisms, two a column at most.
@@ -119,7 +122,7 @@ func (r *Result) ask(ctx context.Context, s *privacy.TextSession, names []string
 			return err
 		}
 		var err error
-		if classes[i], err = s.Kinds("classes of a column", i, r.Noise.Kinds); err != nil {
+		if classes[i], err = s.Kinds(i, r.Noise.Kinds); err != nil {
 			return err
 		}
 		for _, n := range classes[i] {
@@ -147,13 +150,13 @@ func (r *Result) ask(ctx context.Context, s *privacy.TextSession, names []string
 			c.Found = &schema.Column{Name: name, Kind: schema.Boolean, Missing: v.missing, OnInvalid: schema.Clamp}
 			c.Note = v.note
 		case v.kind == schema.Categorical:
-			found, err := s.Discover("frequent texts of a column", i, r.Noise.Values)
+			found, err := s.Discover(i, r.Noise.Values)
 			if err != nil {
 				return err
 			}
 			c.Found, c.Note = categories(name, found, v, limit, r.threshold)
 		default:
-			counts, err := s.Magnitudes("magnitudes of a column", i, v.kind, r.Noise.Values.Sigma)
+			counts, err := s.Magnitudes(i, v.kind, r.Noise.Values.Sigma)
 			if err != nil {
 				return err
 			}

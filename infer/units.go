@@ -2,7 +2,6 @@ package infer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -35,8 +34,8 @@ type UnitSizes struct {
 const standsOut = 3
 
 // Units buys the report. rows are of a schema with an id column, else the error wraps schema.ErrInvalid. Of the options, Budget (δ > 0),
-// Adjacency, Ledger and Tool are used. Errors before the reservation have spent nothing; the session is nil then.
-func Units(ctx context.Context, rows *privacy.Rows, o Options) (*UnitSizes, *privacy.Session, error) {
+// Adjacency, Ledger, Tool, Journal and Resume are used; deliver, which may be nil, is their Deliver. Errors before the reservation have spent nothing; the session is nil then.
+func Units(ctx context.Context, rows *privacy.Rows, o Options, deliver func(*UnitSizes) error) (*UnitSizes, *privacy.Session, error) {
 	s := rows.Schema()
 	if s.Unit == "" {
 		return nil, nil, fmt.Errorf("infer: the schema names no unit: every row is one, and nothing is bounded: %w", schema.ErrInvalid)
@@ -54,20 +53,25 @@ func Units(ctx context.Context, rows *privacy.Rows, o Options) (*UnitSizes, *pri
 	}
 	session, err := privacy.Open(ctx, rows, privacy.Options{
 		Budget: o.Budget, Plan: plan(sigma), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: UnitsMethod, Tool: o.Tool,
+		Journal: o.Journal, Resume: o.Resume, Program: o.Tool,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	r := &UnitSizes{Unit: s.Unit, MaxRowsPerUnit: nb.MaxRowsPerUnit, Budget: o.Budget, Adjacency: nb.Adjacency, Sigma: sigma, Composition: plan(sigma)}
 	r.UpTo = ranges(nb.MaxRowsPerUnit)
-	status := accountant.StatusDone
-	if r.Counts, err = session.UnitSizes("rows per unit", r.UpTo, sigma); err != nil {
-		status = accountant.StatusFailed
+	if r.Counts, err = session.UnitSizes(r.UpTo, sigma); err == nil {
+		r.bound()
 	}
-	if err := errors.Join(err, session.Close(status)); err != nil {
+	err = session.Finish(err, func() error {
+		if deliver == nil {
+			return nil
+		}
+		return deliver(r)
+	})
+	if err != nil {
 		return nil, session, err
 	}
-	r.bound()
 	return r, session, nil
 }
 

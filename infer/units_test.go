@@ -47,7 +47,7 @@ func visits(t testing.TB, unit string, k int) *privacy.Rows {
 func TestUnits(t *testing.T) {
 	ledger := privacy.NewLedgerFile(filepath.Join(t.TempDir(), "l"))
 	o := infer.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}, Ledger: ledger}
-	r, s, err := infer.Units(context.Background(), visits(t, "patient", 3), o)
+	r, s, err := infer.Units(context.Background(), visits(t, "patient", 3), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,11 +79,11 @@ func TestUnits(t *testing.T) {
 // TestUnitsDoNotCostMore: the noise is the same whatever the bound is.
 func TestUnitsDoNotCostMore(t *testing.T) {
 	o := infer.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}
-	a, _, err := infer.Units(context.Background(), visits(t, "patient", 1), o)
+	a, _, err := infer.Units(context.Background(), visits(t, "patient", 1), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _, err := infer.Units(context.Background(), visits(t, "patient", 100), o)
+	b, _, err := infer.Units(context.Background(), visits(t, "patient", 100), o, nil)
 	if err != nil || a.Sigma != b.Sigma {
 		t.Errorf("noise %v and %v, %v", a.Sigma, b.Sigma, err)
 	}
@@ -94,11 +94,11 @@ func TestUnitsDoNotCostMore(t *testing.T) {
 
 func TestUnitsRefuses(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	if _, _, err := infer.Units(context.Background(), visits(t, "", 0), infer.Options{Budget: budget}); !errors.Is(err, schema.ErrInvalid) {
+	if _, _, err := infer.Units(context.Background(), visits(t, "", 0), infer.Options{Budget: budget}, nil); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("no unit: %v", err)
 	}
 	for _, b := range []accountant.Budget{{Epsilon: 1}, {Epsilon: -1, Delta: 1e-9}} {
-		if _, _, err := infer.Units(context.Background(), visits(t, "patient", 3), infer.Options{Budget: b}); !errors.Is(err, accountant.ErrBudgetRange) {
+		if _, _, err := infer.Units(context.Background(), visits(t, "patient", 3), infer.Options{Budget: b}, nil); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("budget %v: %v", b, err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestUnitsRefuses(t *testing.T) {
 	if err := ledger.SetLimit(context.Background(), nb, "patient", privacy.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, s, err := infer.Units(context.Background(), visits(t, "patient", 3), infer.Options{Budget: budget, Ledger: ledger}); !errors.Is(err, accountant.ErrBudget) || s != nil {
+	if _, s, err := infer.Units(context.Background(), visits(t, "patient", 3), infer.Options{Budget: budget, Ledger: ledger}, nil); !errors.Is(err, accountant.ErrBudget) || s != nil {
 		t.Errorf("beyond the limit: %v", err)
 	}
 }

@@ -1,8 +1,10 @@
 package privacy
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/noise"
 )
@@ -15,15 +17,24 @@ type aggregator struct {
 	checked               bool
 }
 
-func (a LNMax) aggregator() aggregator { return aggregator{laplace: a.Scale} }
-func (a GNMax) aggregator() aggregator { return aggregator{sigma: a.Sigma} }
+func (LNMax) aggregates()            {}
+func (GNMax) aggregates()            {}
+func (ConfidentGNMax) aggregates()   {}
+func (InteractiveGNMax) aggregates() {}
 
-func (a ConfidentGNMax) aggregator() aggregator {
-	return aggregator{sigma: a.Sigma, check: a.CheckSigma, threshold: a.Threshold, confidence: 2, checked: true}
-}
-
-func (a InteractiveGNMax) aggregator() aggregator {
-	return aggregator{sigma: a.Sigma, check: a.CheckSigma, threshold: a.Threshold, confidence: a.Confidence, student: a.Student, checked: true}
+// sealed reads an aggregator, once. A type of another package can embed an Aggregator and so be one; it is none of the four.
+func sealed(a Aggregator) (aggregator, error) {
+	switch a := a.(type) {
+	case LNMax:
+		return aggregator{laplace: a.Scale}, nil
+	case GNMax:
+		return aggregator{sigma: a.Sigma}, nil
+	case ConfidentGNMax:
+		return aggregator{sigma: a.Sigma, check: a.CheckSigma, threshold: a.Threshold, confidence: 2, checked: true}, nil
+	case InteractiveGNMax:
+		return aggregator{sigma: a.Sigma, check: a.CheckSigma, threshold: a.Threshold, confidence: a.Confidence, student: slices.Clone(a.Student), checked: true}, nil
+	}
+	return aggregator{}, errors.New("an aggregator that is none of this package's")
 }
 
 // voteNoise is the noise of a ballot.
@@ -93,9 +104,9 @@ func (g aggregator) sure(question, classes int) int {
 	return -1
 }
 
-// blur adds noise to the counts of a question. Of two classes only the second is noised and the other is what is left of all votes: the sum
+// addNoise adds noise to the counts of a question. Of two classes only the second is noised and the other is what is left of all votes: the sum
 // of the counts is the public number of teachers.
-func (n voteNoise) blur(counts []int64, src *noise.Source) {
+func (n voteNoise) addNoise(counts []int64, src *noise.Source) {
 	if len(counts) == 2 {
 		x := n.count.Sample(src)
 		counts[0], counts[1] = counts[0]-x, counts[1]+x

@@ -82,8 +82,8 @@ func (nb Neighbours) CertifiedSumEvent(p CertifiedPlan) accountant.Event {
 // the gradient of the critic's score over it in exact integers, and adds ellipsoid noise: coordinate k gets round(N(0, (z·c_k)²)) on the
 // certificate's grid. No row is clipped (docs/claims/certifiedsum.md). The certificate is made here, from the weights that are about
 // to be used. Event: [Neighbours.CertifiedSumEvent].
-func (s *Session) CertifiedSum(l label, p CertifiedPlan, critic Critic) (Certified, error) {
-	fail := func(err error) (Certified, error) { return Certified{}, fmt.Errorf("privacy: %s: %w", l, err) }
+func (s *session) CertifiedSum(p CertifiedPlan, critic Critic) (Certified, error) {
+	fail := func(err error) (Certified, error) { return Certified{}, fmt.Errorf("privacy: a gradient sum: %w", err) }
 	if !(p.Rate > 0 && p.Rate <= 1) || !positive(p.NoiseMultiplier) {
 		return fail(fmt.Errorf("rate %v must be in (0, 1], noise multiplier %v positive and finite", p.Rate, p.NoiseMultiplier))
 	}
@@ -114,7 +114,7 @@ func (s *Session) CertifiedSum(l label, p CertifiedPlan, critic Critic) (Certifi
 		cert.EncodeTo(encoded, sum)
 		return encoded
 	}
-	released, penalty, err := s.gradientSum(l, s.nb.CertifiedSumEvent(p), p.Rate, gradient, p.Penalty, p.NoiseMultiplier, critic)
+	released, penalty, err := s.gradientSum(s.nb.CertifiedSumEvent(p), p.Rate, gradient, p.Penalty, p.NoiseMultiplier, critic)
 	if err != nil {
 		return Certified{}, err
 	}

@@ -133,7 +133,7 @@ func certifiedNoise(t *testing.T, tab *table.Table, scaled []bool, n int, z floa
 		s := open(t, tab, composition)
 		var draws []float64
 		for range n {
-			got, err := s.CertifiedSum("gradient", p, critic)
+			got, err := s.CertifiedSum(p, critic)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +237,7 @@ func TestPoissonSample(t *testing.T) {
 	withUnits := testTable(t, testSchema("u", 2), someRows(1000), units)
 	single := testTable(t, testSchema("", 0), someRows(500), nil)
 	for name, tab := range map[string]*table.Table{"rows": single, "units of two rows": withUnits} {
-		s := &Session{src: noise.NewSource()}
+		s := &session{src: noise.NewSource()}
 		for _, q := range []float64{.01, .3, .9} {
 			var included int64
 			for range 400 {
@@ -281,37 +281,37 @@ func TestCertifiedSumRefuses(t *testing.T) {
 	s := open(t, tab, composition)
 	for name, call := range map[string]func() error{
 		"rate 0": func() error {
-			_, err := s.CertifiedSum("g", CertifiedPlan{Rate: 0, NoiseMultiplier: 2}, critic)
+			_, err := s.CertifiedSum(CertifiedPlan{Rate: 0, NoiseMultiplier: 2}, critic)
 			return err
 		},
 		"rate over 1": func() error {
-			_, err := s.CertifiedSum("g", CertifiedPlan{Rate: 1.1, NoiseMultiplier: 2}, critic)
+			_, err := s.CertifiedSum(CertifiedPlan{Rate: 1.1, NoiseMultiplier: 2}, critic)
 			return err
 		},
 		"rate NaN": func() error {
-			_, err := s.CertifiedSum("g", CertifiedPlan{Rate: math.NaN(), NoiseMultiplier: 2}, critic)
+			_, err := s.CertifiedSum(CertifiedPlan{Rate: math.NaN(), NoiseMultiplier: 2}, critic)
 			return err
 		},
 		"scaled or not, of other columns": func() error {
-			_, err := s.CertifiedSum("g", CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Scaled: []bool{true}}, critic)
+			_, err := s.CertifiedSum(CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Scaled: []bool{true}}, critic)
 			return err
 		},
 		"scaled, but the critic is not": func() error {
-			_, err := s.CertifiedSum("g", CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Scaled: scaledThird}, critic)
+			_, err := s.CertifiedSum(CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Scaled: scaledThird}, critic)
 			return err
 		},
-		"no noise": func() error { _, err := s.CertifiedSum("g", CertifiedPlan{Rate: 1}, critic); return err },
+		"no noise": func() error { _, err := s.CertifiedSum(CertifiedPlan{Rate: 1}, critic); return err },
 		"ball": func() error {
-			_, err := s.CertifiedSum("g", CertifiedPlan{Mode: bounds.Ball, Rate: 1, NoiseMultiplier: 2}, critic)
+			_, err := s.CertifiedSum(CertifiedPlan{Mode: bounds.Ball, Rate: 1, NoiseMultiplier: 2}, critic)
 			return err
 		},
-		"other columns": func() error { _, err := s.CertifiedSum("g", good, other); return err },
+		"other columns": func() error { _, err := s.CertifiedSum(good, other); return err },
 		"less noise": func() error {
-			_, err := s.CertifiedSum("g", CertifiedPlan{Rate: 1, NoiseMultiplier: 1}, critic)
+			_, err := s.CertifiedSum(CertifiedPlan{Rate: 1, NoiseMultiplier: 1}, critic)
 			return err
 		},
 		"other rate": func() error {
-			_, err := s.CertifiedSum("g", CertifiedPlan{Rate: .5, NoiseMultiplier: 2}, critic)
+			_, err := s.CertifiedSum(CertifiedPlan{Rate: .5, NoiseMultiplier: 2}, critic)
 			return err
 		},
 	} {
@@ -319,10 +319,10 @@ func TestCertifiedSumRefuses(t *testing.T) {
 			t.Errorf("%s: error %v, the critic saw rows %d times", name, err, critic.calls)
 		}
 	}
-	if _, err := s.CertifiedSum("g", good, critic); err != nil || critic.calls != 1 {
+	if _, err := s.CertifiedSum(good, critic); err != nil || critic.calls != 1 {
 		t.Errorf("the budget is gone: %v", err)
 	}
-	if _, err := s.CertifiedSum("g", good, critic); err == nil || critic.calls != 1 {
+	if _, err := s.CertifiedSum(good, critic); err == nil || critic.calls != 1 {
 		t.Errorf("a second release was granted: %v", err)
 	}
 }
@@ -336,7 +336,7 @@ func TestCertifiedSumKnowsItsRelation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.CertifiedSum("g", p, newToyCritic(tab.Schema().Sizes(), 4))
+		got, err := s.CertifiedSum(p, newToyCritic(tab.Schema().Sizes(), 4))
 		if err != nil {
 			t.Fatal(err)
 		}

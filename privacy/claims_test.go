@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,7 +44,7 @@ func TestClaimPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mechanism := regexp.MustCompile(`(?m)^func \((?:s \*(?:Text)?Session|sh \*Shards\[Q\])\) ([A-Z][A-Za-z]*)\(l label,`)
+	mechanism := regexp.MustCompile(`(?m)^func \((?:s \*(?:text)?[sS]ession|sh \*shardSet\[Q\])\) ([A-Z][A-Za-z]*)\(`)
 	found := 0
 	for _, file := range src {
 		text, err := os.ReadFile(file)
@@ -51,16 +52,23 @@ func TestClaimPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range mechanism.FindAllStringSubmatch(string(text), -1) {
+			if slices.Contains(noMechanism, m[1]) {
+				continue
+			}
 			found++
 			if page := strings.ToLower(m[1]); !have[page] {
 				t.Errorf("the mechanism %s has no page docs/claims/%s.md", m[1], page)
 			}
 		}
 	}
-	if found < 4 {
+	if found < 18 {
 		t.Errorf("found %d mechanisms: the pattern is broken", found)
 	}
 }
+
+// noMechanism lists the methods of sessions and shards that release nothing that rows decide.
+var noMechanism = []string{"PoolLeft", "Queries", "Coarsen", "SaveDataDependent", "Close", "Finish", "Leave", "Ledger", "Released", "Seed", "Schema", "Neighbours", "Report", "Run",
+	"Format", "MarshalText", "Names", "Train", "Count"}
 
 // allTests is the names of all tests of the module.
 func allTests(t *testing.T) map[string]bool {

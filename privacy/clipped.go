@@ -36,8 +36,8 @@ func (nb Neighbours) ClippedSumEvent(p ClippedPlan) accountant.Event {
 // ClippedSum is [Session.CertifiedSum] in mode bounds.Ball: each row's gradient is multiplied by the largest weight that brings it into the certificate's
 // ellipsoid (docs/claims/clippedsum.md), which lets the noise be smaller than what holds for every row of the domain. Rows that stick out count
 // for less, so the released sum is biased. Event: [Neighbours.ClippedSumEvent].
-func (s *Session) ClippedSum(l label, p ClippedPlan, critic ClippingCritic) (Certified, error) {
-	fail := func(err error) (Certified, error) { return Certified{}, fmt.Errorf("privacy: %s: %w", l, err) }
+func (s *session) ClippedSum(p ClippedPlan, critic ClippingCritic) (Certified, error) {
+	fail := func(err error) (Certified, error) { return Certified{}, fmt.Errorf("privacy: a gradient sum: %w", err) }
 	if !(p.Rate > 0 && p.Rate <= 1) || !positive(p.NoiseMultiplier) {
 		return fail(fmt.Errorf("rate %v must be in (0, 1], noise multiplier %v positive and finite", p.Rate, p.NoiseMultiplier))
 	}
@@ -62,7 +62,7 @@ func (s *Session) ClippedSum(l label, p ClippedPlan, critic ClippingCritic) (Cer
 		cert.EncodeTo(encoded, sum)
 		return encoded
 	}
-	released, penalty, err := s.gradientSum(l, s.nb.ClippedSumEvent(p), p.Rate, gradient, p.Penalty, p.NoiseMultiplier, critic)
+	released, penalty, err := s.gradientSum(s.nb.ClippedSumEvent(p), p.Rate, gradient, p.Penalty, p.NoiseMultiplier, critic)
 	if err != nil {
 		return Certified{}, err
 	}

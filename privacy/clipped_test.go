@@ -65,7 +65,7 @@ func TestClippedSumNoise(t *testing.T) {
 		s := open(t, tab, composition)
 		var draws []float64
 		for range n {
-			got, err := s.ClippedSum("gradient", p, critic)
+			got, err := s.ClippedSum(p, critic)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,21 +141,21 @@ func TestClippedSumRefuses(t *testing.T) {
 		} {
 			p := good
 			change(&p)
-			if _, err := s.ClippedSum("g", p, critic); err == nil || critic.calls > before {
+			if _, err := s.ClippedSum(p, critic); err == nil || critic.calls > before {
 				t.Errorf("%s: error %v, the critic saw rows", name, err)
 			}
 		}
-		if _, err := s.ClippedSum("g", good, newToyCritic([]int{2, 2}, 4)); err == nil {
+		if _, err := s.ClippedSum(good, newToyCritic([]int{2, 2}, 4)); err == nil {
 			t.Error("a critic of other columns")
 		}
-		got, err := s.ClippedSum("g", good, critic)
+		got, err := s.ClippedSum(good, critic)
 		if err != nil || critic.calls != before+1 {
 			t.Fatal(err)
 		}
 		if c := got.Certificate; c.UnitRows() != 3 || c.Adjacency() != adj {
 			t.Errorf("%v: certified for %v and %d rows a unit", adj, c.Adjacency(), c.UnitRows())
 		}
-		if _, err := s.ClippedSum("g", good, critic); err == nil || critic.calls != before+1 {
+		if _, err := s.ClippedSum(good, critic); err == nil || critic.calls != before+1 {
 			t.Errorf("a second release was granted: %v", err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // noised knowledge (docs/claims/bins.md). The ledger keeps the fingerprint of the schema that the session was opened with.
 //
 // It must not run at the same time as a mechanism of the session.
-func (s *Session) Coarsen(to *schema.Schema) error {
+func (s *session) Coarsen(to *schema.Schema) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -23,6 +23,7 @@ func (s *Session) Coarsen(to *schema.Schema) error {
 	if s.split {
 		return errors.New("privacy: coarsen: the session is split into shards already")
 	}
+	to = to.Clone()
 	groups, err := s.schema.Groups(to)
 	if err != nil {
 		return fmt.Errorf("privacy: coarsen: %w", err)

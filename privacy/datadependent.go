@@ -66,7 +66,7 @@ func (d *diagnostic) epsilon(delta float64) float64 {
 // SaveDataDependent writes the data-dependent cost of the votes at delta, 0 < δ < 1, to a new file of mode 0600 whose name must end in .private.json
 // (docs/claims/datadependent.md). The number is private: it depends on the votes without noise. So there is no other way to get at it, and only a
 // closed session gives it, which can train and vote no more.
-func (sh *Shards[Q]) SaveDataDependent(path string, delta float64) error {
+func (sh *shardSet[Q]) SaveDataDependent(path string, delta float64) error {
 	if !(delta > 0 && delta < 1) {
 		return fmt.Errorf("privacy: delta %v must be in (0, 1)", delta)
 	}
@@ -78,6 +78,9 @@ func (sh *Shards[Q]) SaveDataDependent(path string, delta float64) error {
 	}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
+	if sh.inner().repeated {
+		return fmt.Errorf("privacy: the run was continued, and the exact votes of before are gone: %w", ErrNotPrivate)
+	}
 	d := &sh.inner().cost
 	text, err := json.MarshalIndent(map[string]any{
 		"not_private": true, "delta": delta, "data_dependent_epsilon": d.epsilon(delta), "answers": d.questions,

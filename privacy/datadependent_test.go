@@ -30,7 +30,7 @@ func TestReferenceCosts(t *testing.T) {
 		a, b := ConfidentGNMax{CheckSigma: tt.sigma1, Sigma: tt.sigma2, Threshold: -1e5}, Ballot{Questions: tt.queries, Classes: 10}
 		s := open(t, testTable(t, testSchema("", 0), someRows(50), nil), addRemove.VotePlan(a, b, tt.answers))
 		sh, _ := toys(t, s, 5, 10)
-		if _, err := sh.Vote("v", a, b, 0); err != nil {
+		if _, err := sh.Vote(a, b, 0); err != nil {
 			t.Fatal(err)
 		}
 		charged := s.Ledger().Runs()[0].Charged
@@ -86,7 +86,7 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(90), nil), addRemove.VotePlan(a, b, 0))
 	sh, _ := toys(t, s, 60, 3)
 	path := filepath.Join(t.TempDir(), "cost.private.json")
-	if _, err := sh.Vote("v", a, b, 0); err != nil {
+	if _, err := sh.Vote(a, b, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := sh.SaveDataDependent(path, 1e-5); !errors.Is(err, ErrNotPrivate) {
@@ -143,13 +143,13 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 
 // TestDataDependentCost: agreeing teachers cost less than the data-independent bound, divided ones as much.
 func TestDataDependentCost(t *testing.T) {
-	g := GNMax{Sigma: 40}.aggregator()
+	g := aggregator{sigma: 40}
 	var agree, divided, two, laplace, checks diagnostic
 	for range 100 {
 		agree.add([]int64{0, 250, 0}, g)
 		divided.add([]int64{84, 83, 83}, g)
 		two.add([]int64{125, 125}, g)
-		laplace.add([]int64{3, 4}, LNMax{Scale: 20}.aggregator())
+		laplace.add([]int64{3, 4}, aggregator{laplace: 20})
 	}
 	checks.addChecks(100, 40)
 	// ρ = 100/1600 of the votes with three classes, half of it with two and for checks: the conversion at the best order is near ρ + 2√(ρ ln(1/δ)).

@@ -10,37 +10,35 @@ import (
 // Kinds returns the number of rows whose cell in a column has each class of package schema (schema.Classify), plus independent
 // round(N(0, sigma²)): the cells of a public partition of all texts, so a marginal like any other (docs/claims/kinds.md).
 // Event: [Neighbours.CountsEvent].
-func (s *TextSession) Kinds(l label, column int, sigma float64) ([]int64, error) {
-	return s.partition(l, column, sigma, int(schema.Classes), func(text []byte) (int, bool) { return int(schema.Classify(text)), true })
+func (s *textSession) Kinds(column int, sigma float64) ([]int64, error) {
+	return s.partition("classes", column, sigma, int(schema.Classes), func(text []byte) (int, bool) { return int(schema.Classify(text)), true })
 }
 
 // Magnitudes returns the number of rows whose cell in a column is a value of a numeric kind and falls into each of the public cells of
 // schema.Kind.Magnitude, plus independent round(N(0, sigma²)). Other cells are not counted (docs/claims/magnitudes.md). Event:
 // [Neighbours.CountsEvent].
-func (s *TextSession) Magnitudes(l label, column int, kind schema.Kind, sigma float64) ([]int64, error) {
+func (s *textSession) Magnitudes(column int, kind schema.Kind, sigma float64) ([]int64, error) {
 	if kind.Magnitudes() == 0 {
-		return nil, fmt.Errorf("privacy: %s: kind %v has no magnitudes", l, kind)
+		return nil, fmt.Errorf("privacy: kind %v has no magnitudes", kind)
 	}
-	return s.partition(l, column, sigma, kind.Magnitudes(), kind.Magnitude)
+	return s.partition(fmt.Sprintf("magnitudes of kind %v", kind), column, sigma, kind.Magnitudes(), kind.Magnitude)
 }
 
 // partition counts the rows of a column in n disjoint cells, given by a public rule.
-func (s *TextSession) partition(l label, column int, sigma float64, n int, cell func(text []byte) (int, bool)) ([]int64, error) {
+func (s *textSession) partition(what string, column int, sigma float64, n int, cell func(text []byte) (int, bool)) ([]int64, error) {
 	g, err := noise.NewRoundedGaussian(sigma)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.column(l, column); err != nil {
+	if err := s.column(column); err != nil {
 		return nil, err
 	}
-	s.s.mu.Lock()
-	defer s.s.mu.Unlock()
-	if err := s.s.charge(l, s.s.nb.CountsEvent(sigma)); err != nil {
-		return nil, err
-	}
-	counts := s.texts().cols[column].cellCounts(n, cell)
-	g.AddTo(counts, s.s.src)
-	return counts, nil
+	c := call{fmt.Sprintf("%s of column %d", what, column+1), ask(what).ints(int64(column)).floats(sigma), once(s.s.nb.CountsEvent(sigma)), nil}
+	return s.s.releaseInts(c, n, func() ([]int64, error) {
+		counts := s.texts().cols[column].cellCounts(n, cell)
+		g.AddTo(counts, s.s.src)
+		return counts, nil
+	})
 }
 
 // cellCounts is the number of rows in each of n cells.

@@ -1,10 +1,11 @@
 package privacy
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
@@ -28,37 +29,52 @@ type Discovery struct {
 // Discover returns the texts of a column whose number of rows plus round(N(0, sigma²)) is at least the threshold of
 // [Neighbours.DiscoverThreshold], with these noisy numbers, in the order of their bytes (docs/claims/discover.md). Texts that do not
 // occur are never drawn for: that is what δ pays for. Events: [Neighbours.DiscoverEvents], both.
-func (s *TextSession) Discover(l label, column int, d Discovery) ([]Found, error) {
+func (s *textSession) Discover(column int, d Discovery) ([]Found, error) {
 	g, err := noise.NewRoundedGaussian(d.Sigma)
 	if err != nil {
 		return nil, err
 	}
 	if !(d.Delta >= 1e-100 && d.Delta < .5) {
-		return nil, fmt.Errorf("privacy: %s: delta %v must be from 1e-100 to below 1/2", l, d.Delta)
+		return nil, fmt.Errorf("privacy: delta %v must be from 1e-100 to below 1/2", d.Delta)
 	}
-	if err := s.column(l, column); err != nil {
+	if err := s.column(column); err != nil {
 		return nil, err
 	}
 	threshold := s.s.nb.DiscoverThreshold(d)
-	s.s.mu.Lock()
-	defer s.s.mu.Unlock()
-	for _, c := range s.s.nb.DiscoverEvents(d) {
-		if err := s.s.charge(l, c.Event); err != nil {
-			return nil, err
-		}
+	question := ask("discover").ints(int64(column)).floats(d.Sigma, d.Delta)
+	answer, err := s.s.release(call{fmt.Sprintf("frequent texts of column %d", column+1), question, s.s.nb.DiscoverEvents(d),
+		func(func(accountant.Charge) error) ([]byte, error) {
+			var out []found
+			c := s.texts().cols[column]
+			for i, rows := range c.counts() {
+				if rows == 0 || len(c.of[i]) > MaxDiscovered {
+					continue
+				}
+				if noisy := rows + g.Sample(s.s.src); noisy >= threshold {
+					out = append(out, found{[]byte(c.of[i]), noisy})
+				}
+			}
+			slices.SortFunc(out, func(a, b found) int { return bytes.Compare(a.Text, b.Text) })
+			return json.Marshal(out)
+		}})
+	if err != nil {
+		return nil, err
+	}
+	var kept []found
+	if err := json.Unmarshal(answer, &kept); err != nil {
+		return nil, fmt.Errorf("privacy: frequent texts of column %d: %w", column+1, ErrResume)
 	}
 	var out []Found
-	c := s.texts().cols[column]
-	for i, rows := range c.counts() {
-		if rows == 0 || len(c.of[i]) > MaxDiscovered {
-			continue
-		}
-		if noisy := rows + g.Sample(s.s.src); noisy >= threshold {
-			out = append(out, Found{Text: strings.Clone(c.of[i]), Rows: noisy})
-		}
+	for _, f := range kept {
+		out = append(out, Found{string(f.Text), f.Rows})
 	}
-	slices.SortFunc(out, func(a, b Found) int { return strings.Compare(a.Text, b.Text) })
 	return out, nil
+}
+
+// found is a [Found] whose text, which need not be UTF-8, survives the journal.
+type found struct {
+	Text []byte
+	Rows int64
 }
 
 // DiscoverEvents is the events of [TextSession.Discover]: Gaussian noise on disjoint counts, and δ for the texts that only one unit has.

@@ -21,8 +21,8 @@ func (nb Neighbours) DistanceEvent(marginals int, sigma float64) accountant.Even
 //
 // exactly GDP with μ = Δ/σ, Δ = (number of candidates)·Δ₁ (docs/claims/distance.md). How good estimates are is thus known far more precisely
 // than the marginals themselves. Candidates must have neither weight nor penalty. Event: [Neighbours.DistanceEvent].
-func (s *Session) Distance(l label, candidates []Candidate, sigma float64) (float64, error) {
-	fail := func(err error) (float64, error) { return 0, fmt.Errorf("privacy: %s: %w", l, err) }
+func (s *session) Distance(candidates []Candidate, sigma float64) (float64, error) {
+	fail := func(err error) (float64, error) { return 0, fmt.Errorf("privacy: a distance: %w", err) }
 	if len(candidates) > maxDistances {
 		return fail(fmt.Errorf("%d candidates, at most %d are possible", len(candidates), maxDistances))
 	}
@@ -39,16 +39,18 @@ func (s *Session) Distance(l label, candidates []Candidate, sigma float64) (floa
 	if err != nil {
 		return fail(err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.charge(l, s.nb.DistanceEvent(len(candidates), sigma)); err != nil {
-		return 0, err
+	question := ask("distance").floats(sigma)
+	for _, c := range candidates {
+		question.marginals(c.Marginal).floats(c.Estimate...)
 	}
-	sum := g.Sample(s.src)
-	for _, c := range grid {
-		sum += c.distance(c.counter.count(s.data()))
-	}
-	return math.Ldexp(float64(sum), -estimateBits), nil
+	sum, err := s.releaseInt(call{"distance", question, once(s.nb.DistanceEvent(len(candidates), sigma)), nil}, func() (int64, error) {
+		sum := g.Sample(s.src)
+		for _, c := range grid {
+			sum += c.distance(c.counter.count(s.data()))
+		}
+		return sum, nil
+	})
+	return math.Ldexp(float64(sum), -estimateBits), err
 }
 
 // maxDistances is how many marginals one sum may have: far below where it could overflow.

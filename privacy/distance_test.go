@@ -11,7 +11,7 @@ import (
 )
 
 func TestDistanceByHand(t *testing.T) {
-	s := &Session{schema: testSchema("", 0), nb: relations[0]}
+	s := &session{schema: testSchema("", 0), nb: relations[0]}
 	grid, err := s.onGrid([]Candidate{{Marginal: Marginal{Cols: []int{0}}, Estimate: []float64{2.5, 7}}})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestDistanceByHand(t *testing.T) {
 func TestDistanceSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 10))
 	for _, nb := range relations {
-		s := &Session{schema: testSchema("", 0), nb: nb}
+		s := &session{schema: testSchema("", 0), nb: nb}
 		// Two marginals with the same extremes: a unit in one cell that was over the estimate everywhere moves both by all it has.
 		grid, err := s.onGrid([]Candidate{
 			{Marginal: Marginal{Cols: []int{0, 1}}, Estimate: make([]float64, 6)},
@@ -76,7 +76,7 @@ func TestDistanceNoise(t *testing.T) {
 	}
 	draws := make([]int64, n)
 	for k := range draws {
-		got, err := s.Distance("d", candidates, sigma)
+		got, err := s.Distance(candidates, sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,21 +104,21 @@ func TestDistanceIsChargedBeforeReading(t *testing.T) {
 		return []Candidate{{Marginal: Marginal{Cols: []int{0}}, Estimate: []float64{1, 2}, Weight: weight, Penalty: penalty}}
 	}
 	for name, call := range map[string]func() error{
-		"weight":         func() error { _, err := s.Distance("d", one(2, 0), 5); return err },
-		"penalty":        func() error { _, err := s.Distance("d", one(1, 3), 5); return err },
-		"sigma":          func() error { _, err := s.Distance("d", one(1, 0), math.Inf(1)); return err },
-		"more marginals": func() error { _, err := s.Distance("d", append(one(1, 0), one(1, 0)...), 5); return err },
-		"too many":       func() error { _, err := s.Distance("d", make([]Candidate, maxDistances+1), 5); return err },
+		"weight":         func() error { _, err := s.Distance(one(2, 0), 5); return err },
+		"penalty":        func() error { _, err := s.Distance(one(1, 3), 5); return err },
+		"sigma":          func() error { _, err := s.Distance(one(1, 0), math.Inf(1)); return err },
+		"more marginals": func() error { _, err := s.Distance(append(one(1, 0), one(1, 0)...), 5); return err },
+		"too many":       func() error { _, err := s.Distance(make([]Candidate, maxDistances+1), 5); return err },
 	} {
 		if err := call(); err == nil || reads > 0 {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
 		}
 	}
-	if _, err := s.Distance("d", one(0, 0), 5); err != nil || reads == 0 {
+	if _, err := s.Distance(one(0, 0), 5); err != nil || reads == 0 {
 		t.Errorf("the planned call: %v, %d reads", err, reads)
 	}
 	reads = 0
-	if _, err := s.Distance("d", one(1, 0), 5); !errors.Is(err, ErrPlan) || reads > 0 {
+	if _, err := s.Distance(one(1, 0), 5); !errors.Is(err, ErrPlan) || reads > 0 {
 		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
 	}
 }

@@ -29,9 +29,9 @@ type noisedSum struct {
 
 // gradientSum charges the event, draws a batch and releases the gradient's sum over it and, with a penalty, the penalty's. Together the two are one vector and one
 // Gaussian mechanism of the multiplier.
-func (s *Session) gradientSum(l label, event accountant.Event, rate float64, gradient ellipsoidSum, p PenaltyPlan, multiplier float64, critic networked) (released []int64, out Penalized, err error) {
+func (s *session) gradientSum(event accountant.Event, rate float64, gradient ellipsoidSum, p PenaltyPlan, multiplier float64, critic networked) (released []int64, out Penalized, err error) {
 	fail := func(err error) ([]int64, Penalized, error) {
-		return nil, Penalized{}, fmt.Errorf("privacy: %s: %w", l, err)
+		return nil, Penalized{}, fmt.Errorf("privacy: a gradient sum: %w", err)
 	}
 	noised, err := gradient.noised()
 	if err != nil {
@@ -48,31 +48,38 @@ func (s *Session) gradientSum(l label, event accountant.Event, rate float64, gra
 		}
 		sums = append(sums, noised)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.charge(l, event); err != nil {
+	question, length := ask("gradient sum").floats(rate), 0
+	for _, sum := range sums { // what a number means depends on the weights, and scales follow from these
+		question.floats(sum.grid).floats(sum.scales...)
+		length += len(sum.scales)
+	}
+	answer, err := s.releaseInts(call{"gradient sum", question, once(event), nil}, length, func() ([]int64, error) {
+		t := s.data()
+		rows, n := s.sample(t, rate)
+		columns := make([]table.Codes, len(s.schema.Columns))
+		for i := range columns {
+			columns[i] = t.Column(i)
+		}
+		var answer []int64
+		for _, sum := range sums {
+			noisy := sum.of(columns, rows, n)
+			sum.vector.AddTo(noisy, s.src)
+			answer = append(answer, noisy...)
+		}
+		return answer, nil
+	})
+	if err != nil {
 		return nil, Penalized{}, err
 	}
-	t := s.data()
-	rows, n := s.sample(t, rate)
-	columns := make([]table.Codes, len(s.schema.Columns))
-	for i := range columns {
-		columns[i] = t.Column(i)
+	n := len(gradient.scales)
+	if len(sums) > 1 {
+		out.Released = answer[n:]
 	}
-	for i, sum := range sums {
-		noisy := sum.of(columns, rows, n)
-		sum.vector.AddTo(noisy, s.src)
-		if i == 0 {
-			released = noisy
-		} else {
-			out.Released = noisy
-		}
-	}
-	return released, out, nil
+	return answer[:n:n], out, nil
 }
 
 // sample draws a Poisson sample of privacy units and returns its rows, nil for all of them, and how many they are.
-func (s *Session) sample(t *table.Table, rate float64) (rows []int, n int) {
+func (s *session) sample(t *table.Table, rate float64) (rows []int, n int) {
 	if rate == 1 {
 		return nil, t.Rows()
 	}

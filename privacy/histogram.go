@@ -26,23 +26,21 @@ func (nb Neighbours) HistogramEvent(sigma float64) accountant.Event { return nb.
 
 // Histogram returns the number of rows in every cell, each plus independent round(N(0, sigma²)): a rounded Gaussian mechanism, exactly
 // GDP with μ = Δ₂/σ (docs/claims/histogram.md). Event: [Neighbours.HistogramEvent].
-func (s *Session) Histogram(l label, cells Cells, sigma float64) ([]int64, error) {
+func (s *session) Histogram(cells Cells, sigma float64) ([]int64, error) {
 	g, err := noise.NewRoundedGaussian(sigma)
 	if err != nil {
 		return nil, err
 	}
 	size := cells.Size()
 	if size < 1 || size > MaxCells {
-		return nil, fmt.Errorf("privacy: %s: a histogram of %d cells, 1 to %d are possible", l, size, MaxCells)
+		return nil, fmt.Errorf("privacy: a histogram of %d cells, 1 to %d are possible", size, MaxCells)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.charge(l, s.nb.HistogramEvent(sigma)); err != nil {
-		return nil, err
-	}
-	counts := countCells(s.data(), cells, size)
-	g.AddTo(counts, s.src)
-	return counts, nil
+	question := ask("histogram").ints(int64(size)).floats(sigma)
+	return s.releaseInts(call{"histogram", question, once(s.nb.HistogramEvent(sigma)), nil}, size, func() ([]int64, error) {
+		counts := countCells(s.data(), cells, size)
+		g.AddTo(counts, s.src)
+		return counts, nil
+	})
 }
 
 // countCells counts the rows of a table by cell.

@@ -1,9 +1,9 @@
 package privacy
 
 import (
-	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -34,6 +35,11 @@ const LockTimeout = 10 * time.Second
 type LedgerFile struct {
 	path    string
 	timeout time.Duration
+
+	mu           sync.Mutex
+	check        *accountant.Checker // of the file's first checkedBytes; nil: none
+	checkedBytes int
+	checkedSum   [sha256.Size]byte
 }
 
 // NewLedgerFile names a ledger file; it does not touch the disk.
@@ -89,72 +95,101 @@ func (f *LedgerFile) SetLimit(ctx context.Context, nb Neighbours, unit string, l
 	if limit.Rule == "" {
 		limit.Rule = accountant.RuleBasic
 	}
-	return f.update(ctx, nb, unit, func(*accountant.Ledger) (accountant.Entry, error) {
-		return accountant.Entry{Time: now(), Kind: accountant.EntryLimit, Budget: &limit.Budget, Rule: limit.Rule, Strict: limit.Strict}, nil
+	return f.append(ctx, nb, unit, true, func(*accountant.Ledger) ([]accountant.Entry, error) {
+		return []accountant.Entry{{Time: today(), Kind: accountant.EntryLimit, Budget: &limit.Budget, Rule: limit.Rule, Strict: limit.Strict}}, nil
 	})
 }
 
-func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
-
-// update reads and verifies the ledger under the lock, asks next for one entry, and appends it with an fsync. In a new ledger the
-// opening entry goes first. An error of next leaves the file as it was.
-func (f *LedgerFile) update(ctx context.Context, nb Neighbours, unit string, next func(*accountant.Ledger) (accountant.Entry, error)) error {
+// append reads the ledger under the lock, holds it to the rules of [accountant.Ledger.Verify], asks next for entries, and appends them if
+// they keep to these rules too; with sync they are on the disk when it returns. In a new ledger the opening entry goes first. An error of
+// next leaves the file as it was.
+func (f *LedgerFile) append(ctx context.Context, nb Neighbours, unit string, sync bool, next func(*accountant.Ledger) ([]accountant.Entry, error)) error {
 	return f.locked(ctx, func(file *os.File) error {
-		b, err := io.ReadAll(file)
+		b, err := readLedger(file)
 		if err != nil {
-			return fmt.Errorf("privacy: reading the ledger: %w", err)
+			return err
 		}
-		l, err := parse(b)
+		whole := b[:wholeLines(b)] // a torn line's append never returned
+		check, err := f.checked(whole)
+		f.check = nil // until all that it is about to see is in the file
 		if err != nil {
 			return fmt.Errorf("privacy: ledger %s: %w", f.path, err)
 		}
 		var fresh []accountant.Entry
-		if len(l.Entries) == 0 {
-			open := openEntry(nb, unit).Seal(accountant.Entry{})
-			l.Entries, fresh = append(l.Entries, open), append(fresh, open)
+		if l := check.Ledger(); len(l.Entries) == 0 {
+			fresh = append(fresh, openEntry(nb, unit, today()))
 		} else if err := sameUnits(l.Entries[0], nb, unit); err != nil {
 			return err
 		}
-		e, err := next(l)
+		asked, err := next(check.Ledger())
 		if err != nil {
 			return err
 		}
-		fresh = append(fresh, e.Seal(l.Entries[len(l.Entries)-1]))
-		if err := file.Truncate(wholeLines(b)); err != nil { // drops a torn line, whose append never returned
-			return fmt.Errorf("privacy: mending the ledger: %w", err)
+		var lines []byte
+		for _, e := range append(fresh, asked...) {
+			var last accountant.Entry
+			if n := len(check.Ledger().Entries); n > 0 {
+				last = check.Ledger().Entries[n-1]
+			}
+			e = e.Seal(last)
+			if err := check.Add(e); err != nil {
+				return fmt.Errorf("privacy: ledger %s: %w", f.path, err)
+			}
+			if lines, err = appendLine(lines, e); err != nil {
+				return err
+			}
 		}
-		if err := write(file, fresh); err != nil {
-			return err
+		if len(whole) < len(b) {
+			if err := file.Truncate(int64(len(whole))); err != nil {
+				return fmt.Errorf("privacy: mending the ledger: %w", err)
+			}
 		}
-		if err := file.Sync(); err != nil {
-			return fmt.Errorf("privacy: syncing the ledger: %w", err)
-		}
-		return syncDir(filepath.Dir(f.path))
-	})
-}
-
-// log appends an entry of a run that is already reserved: it chains to the last line without reading the rest, and leaves
-// the fsync to the entry that closes the run.
-func (f *LedgerFile) log(ctx context.Context, e accountant.Entry, sync bool) error {
-	return f.locked(ctx, func(file *os.File) error {
-		last, err := lastEntry(file)
-		if err != nil {
-			return fmt.Errorf("privacy: ledger %s: %w", f.path, err)
-		}
-		if err := write(file, []accountant.Entry{e.Seal(last)}); err != nil {
-			return err
+		if _, err := file.Write(lines); err != nil {
+			return fmt.Errorf("privacy: writing the ledger: %w", err)
 		}
 		if sync {
 			if err := file.Sync(); err != nil {
 				return fmt.Errorf("privacy: syncing the ledger: %w", err)
 			}
+			if err := syncDir(filepath.Dir(f.path)); err != nil {
+				return err
+			}
 		}
+		f.check, f.checkedBytes, f.checkedSum = check, len(whole)+len(lines), sha256.Sum256(append(whole, lines...))
 		return nil
 	})
 }
 
+// checked is the checker of a file's content. Content that begins with what was checked before, byte for byte, is checked from there on:
+// a run appends often, and the cost of old reservations is dear to compute.
+func (f *LedgerFile) checked(b []byte) (*accountant.Checker, error) {
+	if n := f.checkedBytes; f.check != nil && len(b) >= n && sha256.Sum256(b[:n]) == f.checkedSum {
+		return f.check, f.check.AddLines(b[n:])
+	}
+	check := accountant.NewChecker()
+	return check, check.AddLines(b)
+}
+
+// maxLedger bounds what is read of a ledger, in bytes: some hundred thousand runs.
+const maxLedger = 1 << 30
+
+func readLedger(file *os.File) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(file, maxLedger+1))
+	if err != nil {
+		return nil, fmt.Errorf("privacy: reading the ledger: %w", err)
+	}
+	if len(b) > maxLedger {
+		return nil, fmt.Errorf("privacy: the ledger has more than %d bytes: %w", maxLedger, accountant.ErrLedger)
+	}
+	return b, nil
+}
+
+func today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
+
 // locked runs do with the exclusive lock held, on the file opened for appending and positioned at its start.
 func (f *LedgerFile) locked(ctx context.Context, do func(*os.File) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	lock := flock.New(f.path, flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(0o600))
 	wait, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
@@ -178,57 +213,22 @@ func (f *LedgerFile) locked(ctx context.Context, do func(*os.File) error) error 
 	return do(file)
 }
 
-// write appends the entries in one write.
-func write(file *os.File, entries []accountant.Entry) error {
+// appendLine appends the canonical JSON of an entry and a newline.
+func appendLine(b []byte, e accountant.Entry) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	for _, e := range entries {
-		if err := enc.Encode(e); err != nil {
-			return fmt.Errorf("privacy: encoding a ledger entry: %w", err)
-		}
+	if err := enc.Encode(e); err != nil {
+		return nil, fmt.Errorf("privacy: encoding a ledger entry: %w", err)
 	}
-	if _, err := file.Write(buf.Bytes()); err != nil {
-		return fmt.Errorf("privacy: writing the ledger: %w", err)
-	}
-	return nil
-}
-
-// lastEntry is the last whole line; a torn line after it is cut off.
-func lastEntry(file *os.File) (accountant.Entry, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return accountant.Entry{}, err
-	}
-	for span := int64(1 << 14); ; span *= 8 {
-		from := max(0, info.Size()-span)
-		tail := make([]byte, info.Size()-from)
-		if _, err := file.ReadAt(tail, from); err != nil && err != io.EOF {
-			return accountant.Entry{}, err
-		}
-		whole := wholeLines(tail)
-		if whole < int64(len(tail)) {
-			if err := file.Truncate(from + whole); err != nil {
-				return accountant.Entry{}, err
-			}
-		}
-		start := int64(bytes.LastIndexByte(tail[:max(0, whole-1)], '\n') + 1)
-		if start == 0 && from > 0 {
-			continue // the last line is longer than the span
-		}
-		var e accountant.Entry
-		if err := json.NewDecoder(bufio.NewReader(bytes.NewReader(tail[start:whole]))).Decode(&e); err != nil {
-			return accountant.Entry{}, fmt.Errorf("its last line cannot be read: %w", accountant.ErrLedger)
-		}
-		return e, nil
-	}
+	return append(b, buf.Bytes()...), nil
 }
 
 // wholeLines is the length of b up to and including its last newline.
 func wholeLines(b []byte) int64 { return int64(bytes.LastIndexByte(b, '\n') + 1) }
 
-func openEntry(nb Neighbours, unit string) accountant.Entry {
-	e := accountant.Entry{Time: now(), Kind: accountant.EntryOpen, Adjacency: nb.Adjacency, Unit: unit}
+func openEntry(nb Neighbours, unit string, day time.Time) accountant.Entry {
+	e := accountant.Entry{Time: day, Kind: accountant.EntryOpen, Adjacency: nb.Adjacency, Unit: unit}
 	if unit != "" {
 		e.MaxRowsPerUnit = nb.MaxRowsPerUnit
 	}
@@ -238,7 +238,7 @@ func openEntry(nb Neighbours, unit string) accountant.Entry {
 // sameUnits refuses to add up costs of different neighbouring relations. How many rows of a unit a run uses is not part of the relation:
 // neighbours differ in all rows of one unit (docs/claims/session.md).
 func sameUnits(open accountant.Entry, nb Neighbours, unit string) error {
-	want := openEntry(nb, unit)
+	want := openEntry(nb, unit, time.Time{})
 	if open.Adjacency != want.Adjacency || open.Unit != want.Unit {
 		return fmt.Errorf("privacy: the ledger counts %s, this run %s; their costs do not add up: %w",
 			describe(open), describe(want), ErrLedgerMismatch)

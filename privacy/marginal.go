@@ -16,7 +16,7 @@ type counter struct {
 }
 
 // counter validates m against the schema, without reading a row.
-func (s *Session) counter(m Marginal) (counter, error) {
+func (s *session) counter(m Marginal) (counter, error) {
 	all := s.schema.Sizes()
 	c := counter{cols: m.Cols, merged: 1}
 	cells := 1

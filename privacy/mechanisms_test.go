@@ -66,16 +66,16 @@ func TestNoiseOfTheMechanisms(t *testing.T) {
 		draw func(k int) (int64, error)
 		law  func(scale float64) func(int64) float64
 	}{
-		{"Total", func(int) (int64, error) { x, err := s.Total("n", sigma); return x - 600, err }, normal},
+		{"Total", func(int) (int64, error) { x, err := s.Total(sigma); return x - 600, err }, normal},
 		{"Counts", func(k int) (int64, error) {
-			m, err := s.Counts("c", pair, sigma)
+			m, err := s.Counts(pair, sigma)
 			return m.Counts[k%8] - truePair[k%8], err
 		}, normal},
 		{"Counts of groups", func(k int) (int64, error) {
-			m, err := s.Counts("c", grouped, sigma)
+			m, err := s.Counts(grouped, sigma)
 			return m.Counts[k%4] - trueGrouped[k%4], err
 		}, normal},
-		{"Answer", func(int) (int64, error) { x, err := s.Answer("q", where, sigma); return x - trueWhere, err }, double},
+		{"Answer", func(int) (int64, error) { x, err := s.Answer(where, sigma); return x - trueWhere, err }, double},
 	}
 	for _, tt := range tests {
 		draws := make([]int64, n)
@@ -106,7 +106,7 @@ func TestCellsHaveIndependentNoise(t *testing.T) {
 	tab.CountTo(truth, []int{0})
 	agree, used := int64(0), int64(0)
 	for range n {
-		m, err := s.Counts("c", Marginal{Cols: []int{0}}, 50)
+		m, err := s.Counts(Marginal{Cols: []int{0}}, 50)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestSelectFollowsTheExponentialMechanism(t *testing.T) {
 		}
 		counts := make([]int64, len(candidates))
 		for range n {
-			i, err := s.Select("pick", candidates, epsilon)
+			i, err := s.Select(candidates, epsilon)
 			if err != nil {
 				t.Fatal(err)
 			}

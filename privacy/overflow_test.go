@@ -26,12 +26,12 @@ func TestOverflowingNetworksAreRefused(t *testing.T) {
 	releases := map[string]func(s *Session, critic *penalised) error{
 		"certified": func(s *Session, critic *penalised) error {
 			plan, _ := certifiedPlan(bounds.Blocks, 1, 2, 1)
-			_, err := s.CertifiedSum("g", plan, critic)
+			_, err := s.CertifiedSum(plan, critic)
 			return err
 		},
 		"clipped": func(s *Session, critic *penalised) error {
 			plan, _ := clippedPlan(1, 1, 2, 1)
-			_, err := s.ClippedSum("g", plan, critic)
+			_, err := s.ClippedSum(plan, critic)
 			return err
 		},
 	}
@@ -61,7 +61,7 @@ func TestOverflowingNetworksAreRefused(t *testing.T) {
 		if errors.Is(err, bounds.ErrNetwork) != refused || err != nil != refused {
 			t.Errorf("the penalty with a bias of %v: %v", bias, err)
 		}
-		_, err = s.CertifiedSum("g", plan, critic)
+		_, err = s.CertifiedSum(plan, critic)
 		if err != nil != refused || refused && critic.calls > 0 {
 			t.Errorf("a sum with a penalty with a bias of %v: %v, the critic saw rows %d times",
 				bias, err, critic.calls)

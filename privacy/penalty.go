@@ -65,7 +65,7 @@ type networked interface {
 // penaltySum certifies the penalty for the weights that the critic shows. The words that choose the
 // points come from a secret generator made for this one sum, as the critic is foreign code: with
 // the session's own it could keep draw and see noise to come.
-func (s *Session) penaltySum(p PenaltyPlan, z float64, critic networked) (ellipsoidSum, *bounds.Penalty, error) {
+func (s *session) penaltySum(p PenaltyPlan, z float64, critic networked) (ellipsoidSum, *bounds.Penalty, error) {
 	penalised, ok := critic.(PenaltyCritic)
 	if !ok {
 		return ellipsoidSum{}, nil, fmt.Errorf("a penalty of a critic that has none")

@@ -139,10 +139,10 @@ func TestPenaltySumNoise(t *testing.T) {
 			var err error
 			var truth []int64
 			if mode == bounds.Ball {
-				if got, err = s.ClippedSum("gradient", clipped, critic); err == nil {
+				if got, err = s.ClippedSum(clipped, critic); err == nil {
 					truth = clippedSum(got.Certificate, critic.toyCritic, tab)
 				}
-			} else if got, err = s.CertifiedSum("gradient", certified, critic); err == nil {
+			} else if got, err = s.CertifiedSum(certified, critic); err == nil {
 				truth = encoded(got.Certificate, critic.toyCritic, tab)
 			}
 			if err != nil {
@@ -193,7 +193,7 @@ func TestPenaltySumSensitivity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &Session{nb: nb}
+		s := &session{nb: nb}
 		sum, penalty, err := s.penaltySum(plan, 1, critic)
 		if err != nil {
 			t.Fatal(err)
@@ -225,7 +225,7 @@ func TestPenaltyWordsAreFresh(t *testing.T) {
 	p.Penalty = PenaltyPlan{Share: .2, Reach: 1}
 	s := open(t, tab, composition)
 	for range 3 {
-		if _, err := s.CertifiedSum("g", p, critic); err != nil {
+		if _, err := s.CertifiedSum(p, critic); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -243,7 +243,7 @@ func TestPenaltyWordsAreFresh(t *testing.T) {
 func TestPenaltyWordsAreNotTheNoise(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(30), nil)
 	critic := &penalised{toyCritic: newToyCritic(tab.Schema().Sizes(), 4)}
-	s := &Session{nb: Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}}
+	s := &session{nb: Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}}
 	sum, _, err := s.penaltySum(PenaltyPlan{Share: .2, Reach: 1}, 2, critic)
 	if err != nil {
 		t.Fatal(err)
@@ -277,18 +277,18 @@ func TestPenaltySumRefuses(t *testing.T) {
 		} {
 			p := good
 			p.Penalty = penalty
-			if _, err := s.CertifiedSum("g", p, critic); err == nil || critic.calls > before {
+			if _, err := s.CertifiedSum(p, critic); err == nil || critic.calls > before {
 				t.Errorf("%s: error %v, the critic saw rows", name, err)
 			}
 			c := ClippedPlan{Radius: 1, Rate: 1, NoiseMultiplier: 2, Penalty: penalty}
-			if _, err := s.ClippedSum("g", c, critic); err == nil || critic.calls > before {
+			if _, err := s.ClippedSum(c, critic); err == nil || critic.calls > before {
 				t.Errorf("clipped, %s: error %v, the critic saw rows", name, err)
 			}
 		}
-		if _, err := s.CertifiedSum("g", good, critic.toyCritic); err == nil || critic.calls > before {
+		if _, err := s.CertifiedSum(good, critic.toyCritic); err == nil || critic.calls > before {
 			t.Errorf("a critic without a penalty: %v", err)
 		}
-		got, err := s.CertifiedSum("g", good, critic)
+		got, err := s.CertifiedSum(good, critic)
 		if err != nil || critic.calls != before+2 {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestPenaltySumRefuses(t *testing.T) {
 		if err != nil || got.Penalty.Certificate.TotalStd() != want.TotalStd() {
 			t.Errorf("%v: certified for another relation: %v", adj, err)
 		}
-		if _, err := s.CertifiedSum("g", good, critic); err == nil || critic.calls != before+2 {
+		if _, err := s.CertifiedSum(good, critic); err == nil || critic.calls != before+2 {
 			t.Errorf("a second release was granted: %v", err)
 		}
 	}

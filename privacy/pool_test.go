@@ -33,15 +33,15 @@ func TestPoolIsDrained(t *testing.T) {
 		ok   bool
 		left float64
 	}{
-		{"reserved by name", func() error { _, err := s.Counts("c", pair, 7); return err }, true, .25},
-		{"the same from the pool", func() error { _, err := s.Counts("c", pair, 7); return err }, true, .25 - 1./49},
-		{"another noise", func() error { _, err := s.Total("n", 4); return err }, true, .25 - 1./49 - 1./16},
-		{"a selection", func() error { _, err := s.Select("s", cand, .3); return err }, true, .25 - 1./49 - 1./16 - .0352},
-		{"a Laplace", func() error { _, err := s.Answer("q", where, 1e6); return err }, false, .13196},
-		{"too little noise", func() error { _, err := s.Counts("c", pair, 2.7); return err }, false, .13196},
-		{"a selection too strong", func() error { _, err := s.Select("s", cand, .6); return err }, false, .13196},
-		{"nearly all", func() error { _, err := s.Counts("c", pair, 2.76); return err }, true, .0007},
-		{"nothing is left", func() error { _, err := s.Counts("c", pair, 30); return err }, false, .0007},
+		{"reserved by name", func() error { _, err := s.Counts(pair, 7); return err }, true, .25},
+		{"the same from the pool", func() error { _, err := s.Counts(pair, 7); return err }, true, .25 - 1./49},
+		{"another noise", func() error { _, err := s.Total(4); return err }, true, .25 - 1./49 - 1./16},
+		{"a selection", func() error { _, err := s.Select(cand, .3); return err }, true, .25 - 1./49 - 1./16 - .0352},
+		{"a Laplace", func() error { _, err := s.Answer(where, 1e6); return err }, false, .13196},
+		{"too little noise", func() error { _, err := s.Counts(pair, 2.7); return err }, false, .13196},
+		{"a selection too strong", func() error { _, err := s.Select(cand, .6); return err }, false, .13196},
+		{"nearly all", func() error { _, err := s.Counts(pair, 2.76); return err }, true, .0007},
+		{"nothing is left", func() error { _, err := s.Counts(pair, 30); return err }, false, .0007},
 	} {
 		before := reads
 		err := step.call()
@@ -58,7 +58,7 @@ func TestPoolIsDrained(t *testing.T) {
 	if err := s.Close(accountant.StatusDone); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Counts("c", pair, 1e9); !errors.Is(err, ErrClosed) {
+	if _, err := s.Counts(pair, 1e9); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed session: %v", err)
 	}
 	ledger := s.Ledger()
@@ -88,7 +88,7 @@ func TestSelectionIsChargedInFull(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), pool(mu*math.Sqrt(5.01)))
 	granted := 0
 	for range 40 {
-		if _, err := s.Select("s", cand, epsilon); err == nil {
+		if _, err := s.Select(cand, epsilon); err == nil {
 			granted++
 		}
 	}
@@ -102,7 +102,7 @@ func TestPoolUnderEachRelation(t *testing.T) {
 	for _, nb := range relations {
 		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), pool(1))
 		s.nb = nb
-		if _, err := s.Counts("c", Marginal{Cols: []int{0}}, 100); err != nil {
+		if _, err := s.Counts(Marginal{Cols: []int{0}}, 100); err != nil {
 			t.Fatal(err)
 		}
 		want := math.Pow(float64(nb.MaxRowsPerUnit)/100, 2)
@@ -123,7 +123,7 @@ func TestPoolInParallel(t *testing.T) {
 	granted := 0
 	for range 64 {
 		wg.Go(func() {
-			if _, err := s.Counts("c", Marginal{Cols: []int{0}}, 5); err == nil {
+			if _, err := s.Counts(Marginal{Cols: []int{0}}, 5); err == nil {
 				mu.Lock()
 				granted++
 				mu.Unlock()
@@ -154,7 +154,7 @@ func TestPoolIsReservedBeforeReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Total("n", 2/most); err != nil {
+	if _, err := s.Total(2 / most); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(accountant.StatusDone); err != nil {
@@ -182,7 +182,7 @@ func TestPooledNoise(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(600), nil), pool(math.Sqrt(n+1)/sigma))
 	draws := make([]int64, n)
 	for i := range draws {
-		x, err := s.Total("n", sigma)
+		x, err := s.Total(sigma)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,18 +9,23 @@ import (
 // Queries is a list of counting queries prepared for a session: how many rows satisfy each expression. Their true counts are read once, by
 // the first mechanism that has been charged, and stay inside the gate; what a mechanism releases of them is charged each time.
 type Queries struct {
-	s      *Session
+	s      *session
+	names  []string // what each query is, for the journal
 	set    *table.Exprs
 	counts func() []int64 // true counts, behind a function so that printing shows none; nil until a mechanism has paid
 }
 
 // Queries prepares counting queries. It reads nothing and costs nothing. The error is that of table.CompileExprs.
-func (s *Session) Queries(xs []table.Expr) (*Queries, error) {
+func (s *session) Queries(xs []table.Expr) (*Queries, error) {
 	set, err := table.CompileExprs(s.schema.Sizes(), xs)
 	if err != nil {
 		return nil, fmt.Errorf("privacy: %w", err)
 	}
-	return &Queries{s: s, set: set}, nil
+	q := &Queries{s: s, set: set}
+	for _, x := range xs {
+		q.names = append(q.names, fmt.Sprintf("%#v", x))
+	}
+	return q, nil
 }
 
 // Len is the number of queries.
@@ -33,7 +38,7 @@ func (q *Queries) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "privacy.Queries(
 func (q *Queries) MarshalText() ([]byte, error) { return nil, errPrivate }
 
 // of is an error unless the queries are the session's.
-func (q *Queries) of(s *Session) error {
+func (q *Queries) of(s *session) error {
 	if q == nil || q.s != s {
 		return fmt.Errorf("the queries were prepared for another session")
 	}
@@ -41,7 +46,7 @@ func (q *Queries) of(s *Session) error {
 }
 
 // has is an error unless the queries are the session's and i is one of them.
-func (q *Queries) has(s *Session, i int) error {
+func (q *Queries) has(s *session, i int) error {
 	if err := q.of(s); err != nil {
 		return err
 	}

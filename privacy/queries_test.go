@@ -76,8 +76,8 @@ func TestNoiseOfQueries(t *testing.T) {
 		draw func(i int) (int64, error)
 		law  func(x int64, scale float64) float64
 	}{
-		{"CountQuery", func(i int) (int64, error) { return s.CountQuery("q", q, i, sigma) }, roundedNormal},
-		{"AnswerQuery", func(i int) (int64, error) { return s.AnswerQuery("q", q, i, sigma) }, laplace},
+		{"CountQuery", func(i int) (int64, error) { return s.CountQuery(q, i, sigma) }, roundedNormal},
+		{"AnswerQuery", func(i int) (int64, error) { return s.AnswerQuery(q, i, sigma) }, laplace},
 	} {
 		draws := make([]int64, n)
 		for k := range draws {
@@ -141,8 +141,8 @@ func TestQuerySelectionLaw(t *testing.T) {
 			u     []float64
 			delta float64
 		}{
-			{"SelectQuery", func() (int, error) { return s.SelectQuery("pick", q, candidates, epsilon) }, errorOf, 2 * nb.k()},
-			{"SelectDatabase", func() (int, error) { return s.SelectDatabase("pick", q, 5, vectors(databases...), epsilon) }, worst, nb.k()},
+			{"SelectQuery", func() (int, error) { return s.SelectQuery(q, candidates, epsilon) }, errorOf, 2 * nb.k()},
+			{"SelectDatabase", func() (int, error) { return s.SelectDatabase(q, 5, vectors(databases...), epsilon) }, worst, nb.k()},
 		} {
 			counts := make([]int64, 5)
 			for range n {
@@ -167,9 +167,9 @@ func TestQuerySelectionLaw(t *testing.T) {
 func TestQuerySensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 9))
 	for _, nb := range relations {
-		s := &Session{schema: testSchema("", 0), nb: nb}
+		s := &Session{&session{schema: testSchema("", 0), nb: nb}}
 		q := prepared(t, s)
-		grid, err := q.onGrid(s, []QueryCandidate{{Query: 0, Estimate: -3, Weight: 3}, {Query: 2, Estimate: 4.7}, {Query: 3, Estimate: 100}, {Query: 4, Weight: .01}})
+		grid, err := q.onGrid(s.session, []QueryCandidate{{Query: 0, Estimate: -3, Weight: 3}, {Query: 2, Estimate: 4.7}, {Query: 3, Estimate: 100}, {Query: 4, Weight: .01}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,16 +241,16 @@ func TestQueriesAreChargedBeforeReading(t *testing.T) {
 	q := prepared(t, s)
 	pick := []QueryCandidate{{Query: 1}}
 	mechanisms := map[string]func() error{
-		"CountQuery":     func() error { _, err := s.CountQuery("q", q, 0, 5); return err },
-		"AnswerQuery":    func() error { _, err := s.AnswerQuery("q", q, 0, 2); return err },
-		"SelectQuery":    func() error { _, err := s.SelectQuery("q", q, pick, 1); return err },
-		"SelectDatabase": func() error { _, err := s.SelectDatabase("q", q, 1, vectors(make([]float64, 5)), 2); return err },
+		"CountQuery":     func() error { _, err := s.CountQuery(q, 0, 5); return err },
+		"AnswerQuery":    func() error { _, err := s.AnswerQuery(q, 0, 2); return err },
+		"SelectQuery":    func() error { _, err := s.SelectQuery(q, pick, 1); return err },
+		"SelectDatabase": func() error { _, err := s.SelectDatabase(q, 1, vectors(make([]float64, 5)), 2); return err },
 	}
 	refused := []error{
-		func() error { _, err := s.CountQuery("q", q, 0, 4.9); return err }(),
-		func() error { _, err := s.AnswerQuery("q", q, 0, 1.9); return err }(),
-		func() error { _, err := s.SelectQuery("q", q, pick, .9); return err }(),
-		func() error { _, err := s.SelectDatabase("q", q, 1, vectors(make([]float64, 5)), .9); return err }(),
+		func() error { _, err := s.CountQuery(q, 0, 4.9); return err }(),
+		func() error { _, err := s.AnswerQuery(q, 0, 1.9); return err }(),
+		func() error { _, err := s.SelectQuery(q, pick, .9); return err }(),
+		func() error { _, err := s.SelectDatabase(q, 1, vectors(make([]float64, 5)), .9); return err }(),
 	}
 	for i, err := range refused {
 		if !errors.Is(err, ErrPlan) {
@@ -297,22 +297,22 @@ func TestInvalidQueriesCostNothing(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"column":           func() error { _, err := s.Queries([]table.Expr{table.Condition{Column: 3}}); return err },
 		"nil expression":   func() error { _, err := s.Queries([]table.Expr{nil}); return err },
-		"sigma":            func() error { _, err := s.CountQuery("q", q, 0, math.NaN()); return err },
-		"scale":            func() error { _, err := s.AnswerQuery("q", q, 0, 0); return err },
-		"query 5":          func() error { _, err := s.CountQuery("q", q, 5, 5); return err },
-		"query -1":         func() error { _, err := s.AnswerQuery("q", q, -1, 5); return err },
-		"another session":  func() error { _, err := s.CountQuery("q", other, 0, 5); return err },
-		"no queries":       func() error { _, err := s.CountQuery("q", nil, 0, 5); return err },
-		"no candidates":    func() error { _, err := s.SelectQuery("q", q, nil, 1); return err },
-		"epsilon":          func() error { _, err := s.SelectQuery("q", q, []QueryCandidate{{}}, math.Inf(1)); return err },
-		"candidate 9":      func() error { _, err := s.SelectQuery("q", q, []QueryCandidate{{Query: 9}}, 1); return err },
-		"estimate":         func() error { _, err := s.SelectQuery("q", q, []QueryCandidate{{Estimate: math.NaN()}}, 1); return err },
-		"weight":           func() error { _, err := s.SelectQuery("q", q, []QueryCandidate{{Weight: 1025}}, 1); return err },
-		"database epsilon": func() error { _, err := s.SelectDatabase("q", q, 1, one, 0); return err },
-		"no databases":     func() error { _, err := s.SelectDatabase("q", q, 0, one, 1); return err },
-		"many databases":   func() error { _, err := s.SelectDatabase("q", q, MaxDatabases+1, one, 1); return err },
-		"no answers":       func() error { _, err := s.SelectDatabase("q", empty, 1, one, 1); return err },
-		"foreign answers":  func() error { _, err := s.SelectDatabase("q", other, 1, one, 1); return err },
+		"sigma":            func() error { _, err := s.CountQuery(q, 0, math.NaN()); return err },
+		"scale":            func() error { _, err := s.AnswerQuery(q, 0, 0); return err },
+		"query 5":          func() error { _, err := s.CountQuery(q, 5, 5); return err },
+		"query -1":         func() error { _, err := s.AnswerQuery(q, -1, 5); return err },
+		"another session":  func() error { _, err := s.CountQuery(other, 0, 5); return err },
+		"no queries":       func() error { _, err := s.CountQuery(nil, 0, 5); return err },
+		"no candidates":    func() error { _, err := s.SelectQuery(q, nil, 1); return err },
+		"epsilon":          func() error { _, err := s.SelectQuery(q, []QueryCandidate{{}}, math.Inf(1)); return err },
+		"candidate 9":      func() error { _, err := s.SelectQuery(q, []QueryCandidate{{Query: 9}}, 1); return err },
+		"estimate":         func() error { _, err := s.SelectQuery(q, []QueryCandidate{{Estimate: math.NaN()}}, 1); return err },
+		"weight":           func() error { _, err := s.SelectQuery(q, []QueryCandidate{{Weight: 1025}}, 1); return err },
+		"database epsilon": func() error { _, err := s.SelectDatabase(q, 1, one, 0); return err },
+		"no databases":     func() error { _, err := s.SelectDatabase(q, 0, one, 1); return err },
+		"many databases":   func() error { _, err := s.SelectDatabase(q, MaxDatabases+1, one, 1); return err },
+		"no answers":       func() error { _, err := s.SelectDatabase(empty, 1, one, 1); return err },
+		"foreign answers":  func() error { _, err := s.SelectDatabase(other, 1, one, 1); return err },
 	} {
 		if err := call(); err == nil || errors.Is(err, accountant.ErrBudget) {
 			t.Errorf("%s: error %v, want one about the argument", name, err)
@@ -364,7 +364,7 @@ func TestQueriesPrintNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.CountQuery("q", q, 0, 5); err != nil {
+	if _, err := s.CountQuery(q, 0, 5); err != nil {
 		t.Fatal(err)
 	}
 	if q.read()[0] != 4321 {

@@ -21,22 +21,24 @@ type Rows struct {
 	load   func(context.Context) (*table.Table, table.Report, error)
 }
 
-// File names a private file (.csv or .parquet, "-" for CSV on standard input), to be read by [Open].
-func File(path string, s *schema.Schema, o table.ReadOptions) *Rows {
+// File names a private file (.csv or .parquet, "-" for CSV on standard input), to be read by [Open]. Nothing is called while it is read:
+// how often would tell how long the file is.
+func File(path string, s *schema.Schema) *Rows {
+	s = s.Clone()
 	return &Rows{schema: s, load: func(ctx context.Context) (*table.Table, table.Report, error) {
-		return table.Read(ctx, path, s, o)
+		return table.Read(ctx, path, s, table.ReadOptions{})
 	}}
 }
 
 // FromTable treats a table as private from here on.
 func FromTable(t *table.Table) *Rows {
-	return &Rows{schema: t.Schema(), load: func(context.Context) (*table.Table, table.Report, error) {
+	return &Rows{schema: t.Schema().Clone(), load: func(context.Context) (*table.Table, table.Report, error) {
 		return t, table.Report{}, nil
 	}}
 }
 
-// Schema is the public schema of the rows.
-func (r *Rows) Schema() *schema.Schema { return r.schema }
+// Schema is a copy of the public schema of the rows.
+func (r *Rows) Schema() *schema.Schema { return r.schema.Clone() }
 
 // String says nothing about the rows.
 func (r *Rows) String() string { return "privacy.Rows(private)" }
@@ -54,8 +56,10 @@ var errPrivate = errors.New("privacy: private rows cannot be encoded")
 
 // read loads the rows into the session and bounds each unit's contribution. How many rows the units had before is kept for
 // [Session.UnitSizes].
-func (r *Rows) read(ctx context.Context, s *Session) error {
-	t, report, err := r.load(ctx)
+func (r *Rows) read(ctx context.Context, s *session) error {
+	quiet, stop := deaf(ctx)
+	defer stop()
+	t, report, err := r.load(quiet)
 	if err != nil {
 		return err
 	}
@@ -74,6 +78,16 @@ func (r *Rows) read(ctx context.Context, s *Session) error {
 	}
 	s.data, s.report = func() *table.Table { return t }, report
 	return nil
+}
+
+// deaf is a context that ends with ctx and that nobody can count the looks at.
+func deaf(ctx context.Context) (quiet context.Context, stop func()) {
+	quiet, cancel := context.WithCancelCause(context.Background())
+	release := context.AfterFunc(ctx, func() { cancel(ctx.Err()) })
+	return quiet, func() {
+		release()
+		cancel(nil)
+	}
 }
 
 // boundUnits returns, in increasing order, the rows to keep: a uniformly random subset of k rows for each unit with more than k,

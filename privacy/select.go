@@ -30,34 +30,45 @@ const (
 // the worst-approximated marginal being the most likely: P(t) ∝ exp(ε·u(t)/(2Δ)), Δ = max_t w_t · Δ₁ with Δ₁ of
 // [Neighbours] (docs/claims/select.md). It returns the candidate's index; scores never leave the gate. Event:
 // [Neighbours.SelectEvent].
-func (s *Session) Select(l label, candidates []Candidate, epsilon float64) (int, error) {
+func (s *session) Select(candidates []Candidate, epsilon float64) (int, error) {
 	if !positive(epsilon) {
-		return 0, fmt.Errorf("privacy: %s: epsilon %v must be positive and finite", l, epsilon)
+		return 0, fmt.Errorf("privacy: a choice: epsilon %v must be positive and finite", epsilon)
 	}
 	grid, err := s.onGrid(candidates)
 	if err != nil {
-		return 0, fmt.Errorf("privacy: %s: %w", l, err)
+		return 0, fmt.Errorf("privacy: a choice: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.charge(l, s.nb.SelectEvent(epsilon)); err != nil {
-		return 0, err
-	}
-	if s.recount == nil {
-		s.recount = newRecount(s.data)
-	}
-	marginals, counters, scores := make([]Marginal, len(grid)), make([]counter, len(grid)), make([]int64, len(grid))
+	marginals, counters := make([]Marginal, len(grid)), make([]counter, len(grid))
 	for i, g := range grid {
-		marginals[i], counters[i] = candidates[i].Marginal, g.counter
+		marginals[i], counters[i] = candidates[i].Marginal.clone(), g.counter
 	}
-	for i, counts := range s.recount(marginals, counters) {
-		scores[i] = grid[i].score(counts)
+	question := ask("select").marginals(marginals...).floats(epsilon)
+	return s.releaseIndex(call{"choice of a marginal", question, once(s.nb.SelectEvent(epsilon)), nil}, len(grid), func() (int, error) {
+		if s.recount == nil {
+			s.recount = newRecount(s.data)
+		}
+		scores := make([]int64, len(grid))
+		for i, counts := range s.recount(marginals, counters) {
+			scores[i] = grid[i].score(counts)
+		}
+		return noise.Select(s.src, scores, s.lambda(grid, epsilon))
+	})
+}
+
+// releaseIndex is release for one of n.
+func (s *session) releaseIndex(c call, n int, draw func() (int, error)) (int, error) {
+	i, err := s.releaseInt(c, func() (int64, error) {
+		i, err := draw()
+		return int64(i), err
+	})
+	if err == nil && (i < 0 || i >= int64(n)) {
+		return 0, fmt.Errorf("privacy: %s: number %d of %d: %w", c.what, i, n, ErrResume)
 	}
-	return noise.Select(s.src, scores, s.lambda(grid, epsilon))
+	return int(i), err
 }
 
 // lambda is ε/(2Δ) in units of the scores' grid, rounded down.
-func (s *Session) lambda(grid []gridded, epsilon float64) float64 {
+func (s *session) lambda(grid []gridded, epsilon float64) float64 {
 	var heaviest int64
 	for _, g := range grid {
 		heaviest = max(heaviest, g.weight)
@@ -91,7 +102,7 @@ func (g gridded) score(counts []int64) int64 {
 }
 
 // onGrid validates the candidates and rounds them, without reading a row.
-func (s *Session) onGrid(candidates []Candidate) ([]gridded, error) {
+func (s *session) onGrid(candidates []Candidate) ([]gridded, error) {
 	if len(candidates) == 0 {
 		return nil, fmt.Errorf("there is nothing to select from")
 	}

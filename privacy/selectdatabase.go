@@ -22,26 +22,27 @@ const MaxDatabases = 1 << 25
 // candidates yields exactly n slices of one answer a query, in rows: finite, |y| < 2^40. A slice may be used again for the next candidate.
 // They are public: the error about a bad one depends on them alone, but comes after the charge. They must not call the session, which is
 // locked.
-func (s *Session) SelectDatabase(l label, q *Queries, n int, candidates iter.Seq[[]float64], epsilon float64) (int, error) {
+func (s *session) SelectDatabase(q *Queries, n int, candidates iter.Seq[[]float64], epsilon float64) (int, error) {
 	if !positive(epsilon) {
-		return 0, fmt.Errorf("privacy: %s: epsilon %v must be positive and finite", l, epsilon)
+		return 0, fmt.Errorf("privacy: a choice: epsilon %v must be positive and finite", epsilon)
 	}
 	if err := q.of(s); err != nil {
-		return 0, fmt.Errorf("privacy: %s: %w", l, err)
+		return 0, fmt.Errorf("privacy: a choice: %w", err)
 	}
 	if n < 1 || n > MaxDatabases || q.Len() == 0 {
-		return 0, fmt.Errorf("privacy: %s: %d candidates for %d queries: want 1 to %d candidates and a query", l, n, q.Len(), MaxDatabases)
+		return 0, fmt.Errorf("privacy: %d candidates for %d queries: want 1 to %d candidates and a query", n, q.Len(), MaxDatabases)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.charge(l, s.nb.SelectDatabaseEvent(epsilon)); err != nil {
-		return 0, err
+	question := ask("select database").ints(int64(n)).floats(epsilon)
+	for _, name := range q.names {
+		question.text(name)
 	}
-	scores, err := databaseScores(q.read(), n, candidates)
-	if err != nil {
-		return 0, fmt.Errorf("privacy: %s: %w", l, err)
-	}
-	return noise.Select(s.src, scores, s.databaseLambda(epsilon))
+	return s.releaseIndex(call{"choice of a database", question, once(s.nb.SelectDatabaseEvent(epsilon)), nil}, n, func() (int, error) {
+		scores, err := databaseScores(q.read(), n, candidates)
+		if err != nil {
+			return 0, err
+		}
+		return noise.Select(s.src, scores, s.databaseLambda(epsilon))
+	})
 }
 
 // SelectDatabaseEvent is the event of [Session.SelectDatabase] with parameter epsilon, an ε-bounded-range exponential mechanism.
@@ -50,7 +51,7 @@ func (nb Neighbours) SelectDatabaseEvent(epsilon float64) accountant.Event {
 }
 
 // databaseLambda is ε/(2Δ) in units of the scores' grid, 2^-estimateBits rows, rounded down.
-func (s *Session) databaseLambda(epsilon float64) float64 {
+func (s *session) databaseLambda(epsilon float64) float64 {
 	return down(epsilon, 2*s.nb.k()*(1<<estimateBits))
 }
 

@@ -22,25 +22,26 @@ type QueryCandidate struct {
 // the worst-approximated query being the most likely: P(t) ∝ exp(ε·u(t)/(2Δ)), Δ = max_t w_t·k, since a unit of k rows moves one count
 // by at most k under both relations (docs/claims/selectquery.md). It returns the candidate's index; scores never leave the gate. Event:
 // [Neighbours.SelectQueryEvent].
-func (s *Session) SelectQuery(l label, q *Queries, candidates []QueryCandidate, epsilon float64) (int, error) {
+func (s *session) SelectQuery(q *Queries, candidates []QueryCandidate, epsilon float64) (int, error) {
 	if !positive(epsilon) {
-		return 0, fmt.Errorf("privacy: %s: epsilon %v must be positive and finite", l, epsilon)
+		return 0, fmt.Errorf("privacy: a choice: epsilon %v must be positive and finite", epsilon)
 	}
 	grid, err := q.onGrid(s, candidates)
 	if err != nil {
-		return 0, fmt.Errorf("privacy: %s: %w", l, err)
+		return 0, fmt.Errorf("privacy: a choice: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.charge(l, s.nb.SelectQueryEvent(epsilon)); err != nil {
-		return 0, err
+	question := ask("select query").floats(epsilon)
+	for _, g := range grid {
+		question.text(q.names[g.query])
 	}
-	counts := q.read()
-	scores := make([]int64, len(grid))
-	for i, g := range grid {
-		scores[i] = g.score(counts[g.query])
-	}
-	return noise.Select(s.src, scores, s.queryLambda(grid, epsilon))
+	return s.releaseIndex(call{"choice of a query", question, once(s.nb.SelectQueryEvent(epsilon)), nil}, len(grid), func() (int, error) {
+		counts := q.read()
+		scores := make([]int64, len(grid))
+		for i, g := range grid {
+			scores[i] = g.score(counts[g.query])
+		}
+		return noise.Select(s.src, scores, s.queryLambda(grid, epsilon))
+	})
 }
 
 // SelectQueryEvent is the event of [Session.SelectQuery] with parameter epsilon, an ε-bounded-range exponential mechanism.
@@ -49,7 +50,7 @@ func (nb Neighbours) SelectQueryEvent(epsilon float64) accountant.Event {
 }
 
 // queryLambda is ε/(2Δ) in units of the scores' grid, rounded down.
-func (s *Session) queryLambda(grid []griddedQuery, epsilon float64) float64 {
+func (s *session) queryLambda(grid []griddedQuery, epsilon float64) float64 {
 	var heaviest int64
 	for _, g := range grid {
 		heaviest = max(heaviest, g.weight)
@@ -75,7 +76,7 @@ func (g griddedQuery) score(count int64) int64 {
 }
 
 // onGrid validates the candidates and rounds them, without reading a row.
-func (q *Queries) onGrid(s *Session, candidates []QueryCandidate) ([]griddedQuery, error) {
+func (q *Queries) onGrid(s *session, candidates []QueryCandidate) ([]griddedQuery, error) {
 	if len(candidates) == 0 {
 		return nil, fmt.Errorf("there is nothing to select from")
 	}

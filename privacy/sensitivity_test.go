@@ -43,7 +43,7 @@ func TestSensitivity(t *testing.T) {
 	}
 	where := table.Predicate{{Column: 1, Allow: []bool{true, false, false}}}
 	for _, nb := range relations {
-		s := &Session{schema: testSchema("", 0), nb: nb}
+		s := &session{schema: testSchema("", 0), nb: nb}
 		var counters []counter
 		var candidates []Candidate
 		for _, m := range marginals {
@@ -112,7 +112,7 @@ func TestSensitivity(t *testing.T) {
 
 // TestScoreSaturates: huge counts stay in range and in order, and a saturated score moves no more than an exact one.
 func TestScoreSaturates(t *testing.T) {
-	s := &Session{schema: testSchema("", 0), nb: relations[0]}
+	s := &session{schema: testSchema("", 0), nb: relations[0]}
 	grid, err := s.onGrid([]Candidate{
 		{Marginal: Marginal{Cols: []int{0}}, Estimate: []float64{0, 0}, Weight: 1024},
 		{Marginal: Marginal{Cols: []int{0}}, Estimate: []float64{-1e12, 1e12}, Weight: 1024, Penalty: 2e8},
@@ -141,7 +141,7 @@ func TestScoreSaturates(t *testing.T) {
 
 // TestScoreByHand pins the score's value.
 func TestScoreByHand(t *testing.T) {
-	s := &Session{schema: testSchema("", 0), nb: relations[0]}
+	s := &session{schema: testSchema("", 0), nb: relations[0]}
 	grid, err := s.onGrid([]Candidate{{Marginal: Marginal{Cols: []int{0}}, Estimate: []float64{2.5, 7}, Weight: 2, Penalty: 1}})
 	if err != nil {
 		t.Fatal(err)

@@ -3,14 +3,15 @@ package privacy
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"sync"
-
-	"github.com/gofrs/flock"
+	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
@@ -27,10 +28,6 @@ var (
 	ErrClosed = errors.New("the session is closed")
 )
 
-// label names a mechanism call in the ledger. The type is unexported so that only a constant in the source text can be one:
-// a string variable, which might hold something private, does not compile.
-type label string
-
 // Options of [Open].
 type Options struct {
 	Budget    accountant.Budget      // required
@@ -40,11 +37,21 @@ type Options struct {
 	Method    string                 // name of the method, for the ledger
 	Tool      string                 // program and version, for the ledger
 	Run       string                 // the run's name in the ledger, 16 hexadecimal digits; default random. A ledger takes a name once (ErrRun)
-	Resumable bool                   // [Resume] may continue the run if its process is killed: needs a Ledger; each charge is then synced to the disk
+	Day       time.Time              // of the reservation, cut to the day; default today
+
+	// Journal is a file that keeps every answer until the run has ended, so that a run whose process
+	// dies goes on with Resume; it needs a Ledger. "" keeps none. What it may hold: [Unfinished].
+	Journal string
+	Resume  bool   // continue the run of the Journal: same schema, budget, plan, relation, method and Program
+	Program string // version and kind of machine: another one might compute other numbers from the same answers
 }
 
-// Session is an open run on private rows. Its methods may be called from several goroutines.
-type Session struct {
+// Session is an open run on private rows. Its methods may be called from several goroutines; a run
+// that is to be resumed must call them in an order that its answers alone decide. A copy of a Session
+// is the same session.
+type Session struct{ *session }
+
+type session struct {
 	schema *schema.Schema
 	nb     Neighbours
 	report table.Report
@@ -52,55 +59,202 @@ type Session struct {
 	units  func() []uint32     // of each row of the file, before bounding; nil without an id column
 	file   *LedgerFile
 	run    string
-	life   *flock.Flock // held while the run has no end; nil if it is not resumable
 
 	mu      sync.Mutex
 	src     *noise.Source
 	left    *accountant.Reservation
-	log     accountant.Ledger
+	log     accountant.Ledger  // what a model carries
+	lines   []accountant.Entry // of this run, in the ledger's file
+	journal *journal           // nil: none
+	earlier []record           // answers that an earlier process was given, to be asked for again
 	calls   int
 	split   bool                                  // into shards
 	recount func([]Marginal, []counter) [][]int64 // nil before the first selection
+	dead    error                                 // of a call that drew and did not return
+	resumed bool
 	closed  bool
 }
 
 // Open checks the plan against the budget and the ledger's limit, reserves the whole plan in the ledger, and only then reads the
 // rows. An error before the reservation (accountant.ErrBudget, ErrLocked, ErrLedgerMismatch) has read nothing and spent nothing.
 // If the rows cannot be read, the run is closed as void: no mechanism has run on it.
+//
+// With Options.Resume it continues the run of the journal instead: mechanisms return what the journal holds, as long as they are
+// asked the same questions in the same order, and draw from there on. The rows are read anew; with an id column the choice of
+// MaxRowsPerUnit rows of a unit is drawn anew too, which is no further cost (docs/claims/session.md). Refusals wrap [ErrResume],
+// spend nothing and leave the run as it is; so does a table that cannot be read.
+//
+// Without Resume, a journal that holds an unfinished run is refused ([ErrUnfinished]): it would be paid for twice.
 func Open(ctx context.Context, rows *Rows, o Options) (*Session, error) {
-	if err := o.Budget.Validate(); err != nil {
-		return nil, err
-	}
 	if err := rows.schema.Validate(); err != nil {
 		return nil, err
 	}
-	nb := NeighboursOf(rows.schema, o.Adjacency)
-	if err := fits(o.Plan, o.Budget, nb.Adjacency); err != nil {
+	s := &session{schema: rows.schema, nb: NeighboursOf(rows.schema, o.Adjacency)}
+	if err := s.begin(ctx, o); err != nil {
 		return nil, err
+	}
+	if err := rows.read(ctx, s); err != nil {
+		return nil, s.unread(err)
+	}
+	return &Session{s}, nil
+}
+
+// begin pays: it reserves, or takes an earlier process's reservation over.
+func (s *session) begin(ctx context.Context, o Options) error {
+	o.Plan = slices.Clone(o.Plan)
+	if err := o.Budget.Validate(); err != nil {
+		return err
+	}
+	if err := fits(o.Plan, o.Budget, s.nb.Adjacency); err != nil {
+		return err
 	}
 	if o.Run == "" {
 		o.Run = newRun()
 	} else if !isRun(o.Run) {
-		return nil, errors.New("privacy: the name of a run must be 16 hexadecimal digits in lower case")
+		return errors.New("privacy: the name of a run must be 16 hexadecimal digits in lower case")
 	}
-	s := &Session{schema: rows.schema, nb: nb, file: o.Ledger, run: o.Run, src: noise.NewSource(), left: accountant.NewReservation(o.Plan)}
-	if o.Resumable {
-		if o.Ledger == nil {
-			return nil, errors.New("privacy: a resumable run needs a ledger file")
+	if o.Day.IsZero() {
+		o.Day = time.Now()
+	}
+	o.Day = o.Day.UTC().Truncate(24 * time.Hour)
+	s.file, s.run, s.src, s.left = o.Ledger, o.Run, noise.NewSource(), accountant.NewReservation(o.Plan)
+	if o.Journal == "" {
+		if o.Resume {
+			return fmt.Errorf("privacy: there is no journal: %w", ErrResume)
 		}
-		var err error
-		if s.life, err = hold(o.Ledger.lifePath(s.run)); err != nil {
-			return nil, err
-		}
+		return s.reserve(ctx, o)
+	}
+	if o.Ledger == nil {
+		return errors.New("privacy: a journal needs a ledger file")
+	}
+	var err error
+	if s.journal, err = lockJournal(o.Journal); err != nil {
+		return err
+	}
+	if o.Resume {
+		err = s.resume(ctx, o)
+	} else {
+		err = s.startJournal(ctx, o)
+	}
+	if err != nil {
+		s.journal.leave()
+	}
+	return err
+}
+
+// startJournal begins a journal and reserves. A run that was begun in the same file and has ended, or was never reserved, gives way.
+func (s *session) startJournal(ctx context.Context, o Options) error {
+	h, _, _, err := s.journal.read()
+	if err != nil {
+		return err
+	}
+	l, err := s.file.Read()
+	if err != nil {
+		return err
+	}
+	if h.Run != "" && statusOf(l, h.Run) == accountant.StatusUnfinished {
+		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, h.Run, ErrUnfinished)
+	}
+	if err := s.journal.start(header{journalVersion, s.run, o.Program, o.Day}); err != nil {
+		return err
 	}
 	if err := s.reserve(ctx, o); err != nil {
-		s.die()
-		return nil, err
+		s.journal.remove()
+		return err
 	}
-	if err := rows.read(ctx, s); err != nil {
-		return nil, errors.Join(err, s.Close(accountant.StatusVoid))
+	return nil
+}
+
+// resume takes over the run of the journal, whose process is gone: it would still hold the lock.
+func (s *session) resume(ctx context.Context, o Options) error {
+	h, records, whole, err := s.journal.read()
+	if err != nil {
+		return err
 	}
-	return s, nil
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("privacy: run %s: "+format+": %w", append(append([]any{h.Run}, args...), ErrResume)...)
+	}
+	if h.Run == "" {
+		return fmt.Errorf("privacy: the journal %s holds no run: %w", s.journal.path, ErrResume)
+	}
+	if h.Program != o.Program {
+		return refuse("it was begun by %q, this is %q", h.Program, o.Program)
+	}
+	s.run, o.Run, o.Day = h.Run, h.Run, h.Day
+	reserve := s.reservation(o)
+	err = s.file.append(ctx, s.nb, s.schema.Unit, true, func(l *accountant.Ledger) ([]accountant.Entry, error) {
+		s.lines = nil
+		for _, e := range l.Entries {
+			if e.Run != s.run {
+				continue
+			}
+			if e.Kind == accountant.EntryClose {
+				return nil, refuse("it is %s", e.Status)
+			}
+			s.lines = append(s.lines, e.Clone())
+		}
+		if len(s.lines) == 0 {
+			return nil, refuse("it is not in the ledger")
+		}
+		if what := differs(s.lines[0], reserve); what != "" {
+			return nil, refuse("its %s is another one", what)
+		}
+		missing, err := s.behind(records)
+		if err != nil {
+			return nil, refuse("%v", err)
+		}
+		e := accountant.Entry{Kind: accountant.EntryResume, Run: s.run, Tool: o.Tool}
+		e.PID, e.Host = process()
+		missing = append(missing, e)
+		return missing, nil
+	})
+	if err != nil {
+		return err
+	}
+	reserve.Tool = s.lines[0].Tool
+	s.note(openEntry(s.nb, s.schema.Unit, o.Day))
+	s.note(reserve)
+	s.earlier, s.resumed = records, true
+	return s.journal.write(nil, whole)
+}
+
+// behind returns the lines that the ledger lacks for the records of the journal: those of answers whose process died before it
+// logged them. A journal that is older than the ledger would have answers drawn again that were given already.
+func (s *session) behind(records []record) ([]accountant.Entry, error) {
+	var logged []accountant.Entry
+	for _, e := range s.lines {
+		if e.Kind == accountant.EntryCharge {
+			logged = append(logged, e)
+		}
+	}
+	var missing []accountant.Entry
+	for i := range records {
+		for _, e := range s.chargeEntries(&records[i], "") {
+			if len(logged) == 0 {
+				e.Label = "logged after an interruption"
+				missing = append(missing, e)
+				continue
+			}
+			if logged[0].Journal != e.Journal || *logged[0].Event != *e.Event {
+				return nil, errors.New("its journal is not that of the ledger")
+			}
+			logged = logged[1:]
+		}
+	}
+	if len(logged) > 0 {
+		return nil, errors.New("its journal is older than the ledger, which knows of later answers")
+	}
+	s.lines = append(s.lines, missing...)
+	return missing, nil
+}
+
+// unread ends a run whose rows could not be read: void if it is new, as it was if it is an earlier one.
+func (s *session) unread(err error) error {
+	if s.resumed {
+		s.journal.leave()
+		return err
+	}
+	return errors.Join(err, s.Close(accountant.StatusVoid))
 }
 
 // fits is an error unless the composition of the plan is within the budget.
@@ -121,85 +275,160 @@ func newRun() string {
 	return hex.EncodeToString(id[:])
 }
 
-// reserve makes the one append that spends the budget.
-func (s *Session) reserve(ctx context.Context, o Options) error {
+// reservation is the entry that spends the budget, as a model carries it.
+func (s *session) reservation(o Options) accountant.Entry {
 	budget := o.Budget
 	e := accountant.Entry{
-		Time: now(), Kind: accountant.EntryReserve, Run: s.run, Adjacency: s.nb.Adjacency, Unit: s.schema.Unit,
-		Budget: &budget, Composition: o.Plan, Method: o.Method, SchemaSHA256: s.fingerprint(), Tool: o.Tool,
+		Time: o.Day, Kind: accountant.EntryReserve, Run: o.Run, Adjacency: s.nb.Adjacency, Unit: s.schema.Unit,
+		Budget: &budget, Composition: slices.Clone(o.Plan), Method: o.Method, SchemaSHA256: s.fingerprint(), Tool: o.Tool,
 	}
 	if s.schema.Unit != "" {
 		e.MaxRowsPerUnit = s.nb.MaxRowsPerUnit
 	}
-	s.record(openEntry(s.nb, s.schema.Unit))
-	s.record(e)
+	return e
+}
+
+// differs says in what a reservation is not the one that a run would make.
+func differs(e, want accountant.Entry) string {
+	switch {
+	case e.Kind != accountant.EntryReserve:
+		return "first entry"
+	case e.SchemaSHA256 != want.SchemaSHA256:
+		return "schema"
+	case e.Budget == nil || *e.Budget != *want.Budget:
+		return "budget"
+	case !slices.Equal(e.Composition, want.Composition):
+		return "plan"
+	case e.Adjacency != want.Adjacency || e.Unit != want.Unit || e.MaxRowsPerUnit != want.MaxRowsPerUnit:
+		return "neighbouring relation"
+	case e.Method != want.Method:
+		return "method"
+	}
+	return ""
+}
+
+// reserve makes the one append that spends the budget.
+func (s *session) reserve(ctx context.Context, o Options) error {
+	e := s.reservation(o)
+	s.note(openEntry(s.nb, s.schema.Unit, o.Day))
+	s.note(e)
 	if s.file == nil {
 		return nil
 	}
-	e.PID = os.Getpid() // stays in the file beside the data, never in a model
-	e.Host, _ = os.Hostname()
-	return s.file.update(ctx, s.nb, s.schema.Unit, func(l *accountant.Ledger) (accountant.Entry, error) {
-		if slices.ContainsFunc(l.Entries, func(old accountant.Entry) bool { return old.Run == s.run }) {
-			return e, fmt.Errorf("privacy: run %s: %w", s.run, ErrRun)
+	e = e.Clone()
+	e.PID, e.Host = process() // stay in the file beside the data, never in a model
+	s.lines = []accountant.Entry{e}
+	return s.file.append(ctx, s.nb, s.schema.Unit, true, func(l *accountant.Ledger) ([]accountant.Entry, error) {
+		if statusOf(l, s.run) != "" {
+			return nil, fmt.Errorf("privacy: run %s: %w", s.run, ErrRun)
 		}
-		return e, l.Allows(o.Budget, o.Plan)
+		return s.lines, l.Allows(o.Budget, o.Plan)
 	})
 }
 
+func process() (pid int, host string) {
+	host, _ = os.Hostname()
+	return os.Getpid(), host
+}
+
 // fingerprint is that of the schema; "" on texts, which have none.
-func (s *Session) fingerprint() string {
+func (s *session) fingerprint() string {
 	if len(s.schema.Columns) == 0 {
 		return ""
 	}
 	return s.schema.Fingerprint()
 }
 
-// record appends to the ledger in memory, the one a model carries.
-func (s *Session) record(e accountant.Entry) {
+// note appends to the ledger in memory, the one a model carries. It has the day of the reservation and no other time, no process,
+// and nothing of the journal.
+func (s *session) note(e accountant.Entry) {
 	var last accountant.Entry
 	if n := len(s.log.Entries); n > 0 {
 		last = s.log.Entries[n-1]
 	}
+	e = e.Clone()
+	e.Journal = ""
 	s.log.Entries = append(s.log.Entries, e.Seal(last))
 }
 
 // PoolLeft is the μ² left in the reserved accountant.Pool: a mechanism whose [accountant.PoolCost] is at most that is granted. It follows from
 // the charges so far, which are public.
-func (s *Session) PoolLeft() float64 {
+func (s *session) PoolLeft() float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left.PoolLeft()
 }
 
-// charge takes one event from the reservation, by its name or from the pool, and logs it; the caller holds s.mu and reads only after charge has returned nil.
-func (s *Session) charge(l label, ev accountant.Event) error { return s.chargeCalls(l, ev, 1) }
-
-// chargeCalls charges n ≥ 1 calls of one event in one line of the ledger, all of them or none.
-func (s *Session) chargeCalls(l label, ev accountant.Event, n int) error {
-	if s.closed {
-		return fmt.Errorf("privacy: %s: %w", l, ErrClosed)
+// keep makes an answer durable and logs its charges. After an error the session must not return the answer, nor draw another.
+func (s *session) keep(r *record, what string) error {
+	if s.journal != nil {
+		if err := s.journal.add(r); err != nil {
+			return err
+		}
 	}
-	charge := accountant.Charge{Event: ev, Count: n}
-	if err := s.left.Take(charge); err != nil {
-		return fmt.Errorf("privacy: %s: the event %+v, called %d times, is %w", l, ev, n, ErrPlan)
+	entries := s.chargeEntries(r, what)
+	for _, e := range entries {
+		s.note(e)
 	}
-	s.calls += n
-	e := accountant.Entry{Time: now(), Kind: accountant.EntryCharge, Run: s.run, Label: string(l), Event: &charge}
-	s.record(e)
-	if s.file == nil {
-		return nil
-	}
-	return s.file.log(context.Background(), e, s.life != nil)
+	return s.append(entries, false)
 }
 
-func (s *Session) isClosed() bool {
+// chargeEntries is the lines of the ledger for an answer.
+func (s *session) chargeEntries(r *record, what string) []accountant.Entry {
+	var out []accountant.Entry
+	for _, ch := range r.Charges {
+		out = append(out, accountant.Entry{Kind: accountant.EntryCharge, Run: s.run, Label: what, Event: &ch, Journal: r.Hash})
+	}
+	return out
+}
+
+// errReplaced is the end of a run whose ledger was exchanged under it.
+var errReplaced = fmt.Errorf("the ledger was replaced or cut back during the run, whose entries were written again: %w", accountant.ErrLedger)
+
+// append adds lines of this run to the ledger's file, in which it must find its earlier ones. If they are gone it writes them again: what is
+// spent stays spent. That ends the run.
+func (s *session) append(entries []accountant.Entry, sync bool) error {
+	if s.file == nil || len(entries) == 0 {
+		return nil
+	}
+	replaced := false
+	err := s.file.append(context.Background(), s.nb, s.schema.Unit, sync, func(l *accountant.Ledger) ([]accountant.Entry, error) {
+		var there int
+		for _, e := range l.Entries {
+			if e.Run == s.run && e.Kind != accountant.EntryResume {
+				there++
+			}
+		}
+		var known []accountant.Entry
+		for _, e := range s.lines {
+			if e.Kind != accountant.EntryResume {
+				known = append(known, e)
+			}
+		}
+		if replaced = there < len(known); replaced {
+			return append(known[there:len(known):len(known)], entries...), nil
+		}
+		return entries, nil
+	})
+	if err != nil {
+		return err
+	}
+	s.lines = append(s.lines, entries...)
+	if replaced {
+		return fmt.Errorf("privacy: ledger %s: %w", s.file.path, errReplaced)
+	}
+	return nil
+}
+
+func (s *session) isClosed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.closed
 }
 
-// Close ends the run with a status (accountant.StatusDone, ...). It gives nothing back. Closing twice does nothing.
-func (s *Session) Close(status string) error {
+// Close ends the run with a status (accountant.StatusDone, ...), and removes its journal. It gives nothing back. Closing twice does nothing.
+// Close a run as done when its output is durable: until then its journal can bring it back.
+func (s *session) Close(status string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -208,41 +437,109 @@ func (s *Session) Close(status string) error {
 	if status == accountant.StatusVoid && s.calls > 0 {
 		return fmt.Errorf("privacy: a run that called %d mechanisms cannot be void", s.calls)
 	}
-	s.closed = true
-	s.data, s.units, s.recount = nil, nil, nil
-	e := accountant.Entry{Time: now(), Kind: accountant.EntryClose, Run: s.run, Status: status}
-	s.record(e)
-	if s.file == nil {
-		return nil
+	if s.journal != nil && (s.dead != nil || len(s.earlier) > 0) {
+		return fmt.Errorf("privacy: run %s has not come to its end: %w", s.run, errors.Join(s.dead, ErrUnfinished))
 	}
-	err := s.file.log(context.Background(), e, true)
-	if err == nil {
-		s.die()
+	s.forget()
+	e := accountant.Entry{Kind: accountant.EntryClose, Run: s.run, Status: status}
+	s.note(e)
+	err := s.append([]accountant.Entry{e}, true)
+	if err != nil {
+		s.journal.leave()
+		return err
 	}
-	return err
+	s.journal.remove()
+	return nil
 }
 
-// Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It names no host and no process.
-func (s *Session) Ledger() *accountant.Ledger {
+// Finish ends the session of a fit that returned err. Without an error it has the result delivered, nil: nowhere, and then closes the run as
+// done: deliver must make the output durable. A run with a journal that does not get that far, for whatever reason, is left to be continued;
+// one without is closed as what it is, and its budget stays spent.
+func (s *session) Finish(err error, deliver func() error) error {
+	status := accountant.StatusDone
+	if err == nil && deliver != nil {
+		err = deliver()
+	} else if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		status = accountant.StatusCancelled
+	} else if err != nil {
+		status = accountant.StatusFailed
+	}
+	if err != nil && s.journal != nil {
+		return errors.Join(err, s.Leave())
+	}
+	return errors.Join(err, s.Close(status))
+}
+
+// Leave ends the session and not its run: the journal stays, and Options.Resume continues it. Without a journal it is
+// Close(accountant.StatusCancelled).
+func (s *session) Leave() error {
+	if s.journal == nil {
+		return s.Close(accountant.StatusCancelled)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &accountant.Ledger{Entries: append([]accountant.Entry(nil), s.log.Entries...)}
+	if !s.closed {
+		s.forget()
+		s.journal.leave()
+	}
+	return nil
 }
 
-// Schema is the public schema of the rows.
-func (s *Session) Schema() *schema.Schema { return s.schema }
+// forget lets go of all that is private.
+func (s *session) forget() {
+	s.closed = true
+	s.data, s.units, s.recount, s.earlier = nil, nil, nil, nil
+}
+
+// Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It names no host and no process, and no time
+// but the day of the reservation.
+func (s *session) Ledger() *accountant.Ledger {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.copyLog()
+}
+
+func (s *session) copyLog() *accountant.Ledger {
+	l := &accountant.Ledger{}
+	for _, e := range s.log.Entries {
+		l.Entries = append(l.Entries, e.Clone())
+	}
+	return l
+}
+
+// Released is the ledger that goes with what the run releases: that of [Session.Ledger] with the run closed as done. The run itself is
+// closed when the release is durable.
+func (s *session) Released() *accountant.Ledger {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.copyLog()
+	if !s.closed {
+		e := accountant.Entry{Kind: accountant.EntryClose, Run: s.run, Status: accountant.StatusDone}
+		l.Entries = append(l.Entries, e.Seal(l.Entries[len(l.Entries)-1]))
+	}
+	return l
+}
+
+// Seed is public randomness of the run, the same when it is continued: a hash of its name.
+func (s *session) Seed() (a, b uint64) {
+	sum := sha256.Sum256([]byte("decoy public seed " + s.run))
+	return binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:16])
+}
+
+// Schema is a copy of the public schema of the rows.
+func (s *session) Schema() *schema.Schema { return s.schema.Clone() }
 
 // Neighbours is the session's neighbouring relation.
-func (s *Session) Neighbours() Neighbours { return s.nb }
+func (s *session) Neighbours() Neighbours { return s.nb }
 
 // Report is what reading the file ignored; it depends on the file's header only.
-func (s *Session) Report() table.Report { return s.report }
+func (s *session) Report() table.Report { return s.report }
 
 // Run is the run's name in the ledger.
-func (s *Session) Run() string { return s.run }
+func (s *session) Run() string { return s.run }
 
 // Format says nothing about the rows or the secret randomness, whatever the verb.
-func (s *Session) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "privacy.Session(%s)", s.run) }
+func (s *session) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "privacy.Session(%s)", s.run) }
 
 // MarshalText refuses.
-func (s *Session) MarshalText() ([]byte, error) { return nil, errPrivate }
+func (s *session) MarshalText() ([]byte, error) { return nil, errPrivate }

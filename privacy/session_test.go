@@ -85,15 +85,15 @@ func TestChargeBeforeReading(t *testing.T) {
 		call func() error
 		want error
 	}{
-		{"first", func() error { _, err := s.Total("n", 5); return err }, nil},
-		{"other sigma", func() error { _, err := s.Counts("c", pair, 4.9); return err }, ErrPlan},
-		{"second", func() error { _, err := s.Counts("c", pair, 5); return err }, nil},
-		{"third", func() error { _, err := s.Counts("c", pair, 5); return err }, ErrPlan},
-		{"select with another epsilon", func() error { _, err := s.Select("s", cand, 2); return err }, ErrPlan},
-		{"select", func() error { _, err := s.Select("s", cand, 1); return err }, nil},
-		{"select again", func() error { _, err := s.Select("s", cand, 1); return err }, ErrPlan},
-		{"answer", func() error { _, err := s.Answer("q", where, 2); return err }, nil},
-		{"answer again", func() error { _, err := s.Answer("q", where, 2); return err }, ErrPlan},
+		{"first", func() error { _, err := s.Total(5); return err }, nil},
+		{"other sigma", func() error { _, err := s.Counts(pair, 4.9); return err }, ErrPlan},
+		{"second", func() error { _, err := s.Counts(pair, 5); return err }, nil},
+		{"third", func() error { _, err := s.Counts(pair, 5); return err }, ErrPlan},
+		{"select with another epsilon", func() error { _, err := s.Select(cand, 2); return err }, ErrPlan},
+		{"select", func() error { _, err := s.Select(cand, 1); return err }, nil},
+		{"select again", func() error { _, err := s.Select(cand, 1); return err }, ErrPlan},
+		{"answer", func() error { _, err := s.Answer(where, 2); return err }, nil},
+		{"answer again", func() error { _, err := s.Answer(where, 2); return err }, ErrPlan},
 	}
 	for _, step := range steps {
 		before := reads
@@ -111,7 +111,7 @@ func TestChargeBeforeReading(t *testing.T) {
 	if err := s.Close(accountant.StatusDone); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Total("n", 5); !errors.Is(err, ErrClosed) {
+	if _, err := s.Total(5); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed session: %v", err)
 	}
 	if err := s.Ledger().Verify(); err != nil {
@@ -148,19 +148,17 @@ func TestChargedBeforeTheAnswer(t *testing.T) {
 	}
 	data := s.data
 	s.data = func() *table.Table {
-		l, err := file.Read()
-		if err != nil {
-			t.Error(err)
-		} else {
-			atRead = calls(l.Runs()[0].Charged)
-		}
+		atRead = s.calls
 		return data()
 	}
-	if _, err := s.Total("rows", 5); err != nil {
+	if _, err := s.Total(5); err != nil {
 		t.Fatal(err)
 	}
 	if atRead != 1 {
-		t.Errorf("when the rows were counted the ledger had %d charges, want 1", atRead)
+		t.Errorf("when the rows were counted %d calls were charged, want 1", atRead)
+	}
+	if l, err := file.Read(); err != nil || calls(l.Runs()[0].Charged) != 1 {
+		t.Errorf("when the answer was there the ledger had charges %v, %v", l, err)
 	}
 }
 
@@ -173,43 +171,43 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 		return []Candidate{{Marginal: m, Estimate: est, Weight: w, Penalty: p}}
 	}
 	for name, call := range map[string]func() error{
-		"sigma 0":      func() error { _, err := s.Total("n", 0); return err },
-		"sigma NaN":    func() error { _, err := s.Counts("n", pair, math.NaN()); return err },
-		"column 3":     func() error { _, err := s.Counts("n", Marginal{Cols: []int{3}}, 5); return err },
-		"column -1":    func() error { _, err := s.Counts("n", Marginal{Cols: []int{-1}}, 5); return err },
-		"column twice": func() error { _, err := s.Counts("n", Marginal{Cols: []int{1, 1}}, 5); return err },
+		"sigma 0":      func() error { _, err := s.Total(0); return err },
+		"sigma NaN":    func() error { _, err := s.Counts(pair, math.NaN()); return err },
+		"column 3":     func() error { _, err := s.Counts(Marginal{Cols: []int{3}}, 5); return err },
+		"column -1":    func() error { _, err := s.Counts(Marginal{Cols: []int{-1}}, 5); return err },
+		"column twice": func() error { _, err := s.Counts(Marginal{Cols: []int{1, 1}}, 5); return err },
 		"groups short": func() error {
-			_, err := s.Counts("n", Marginal{Cols: []int{0, 1}, Groups: [][]uint16{nil}}, 5)
+			_, err := s.Counts(Marginal{Cols: []int{0, 1}, Groups: [][]uint16{nil}}, 5)
 			return err
 		},
 		"group codes": func() error {
-			_, err := s.Counts("n", Marginal{Cols: []int{0}, Groups: [][]uint16{{0}}}, 5)
+			_, err := s.Counts(Marginal{Cols: []int{0}, Groups: [][]uint16{{0}}}, 5)
 			return err
 		},
 		"group too large": func() error {
-			_, err := s.Counts("n", Marginal{Cols: []int{0}, Groups: [][]uint16{{0, 2}}}, 5)
+			_, err := s.Counts(Marginal{Cols: []int{0}, Groups: [][]uint16{{0, 2}}}, 5)
 			return err
 		},
 		"group gap": func() error {
-			_, err := s.Counts("n", Marginal{Cols: []int{1}, Groups: [][]uint16{{0, 2, 2}}}, 5)
+			_, err := s.Counts(Marginal{Cols: []int{1}, Groups: [][]uint16{{0, 2, 2}}}, 5)
 			return err
 		},
-		"no candidates":    func() error { _, err := s.Select("n", nil, 1); return err },
-		"epsilon 0":        func() error { _, err := s.Select("n", with(pair, six, 1, 0), 0); return err },
-		"epsilon infinite": func() error { _, err := s.Select("n", with(pair, six, 1, 0), math.Inf(1)); return err },
-		"estimate short":   func() error { _, err := s.Select("n", with(pair, six[:5], 1, 0), 1); return err },
+		"no candidates":    func() error { _, err := s.Select(nil, 1); return err },
+		"epsilon 0":        func() error { _, err := s.Select(with(pair, six, 1, 0), 0); return err },
+		"epsilon infinite": func() error { _, err := s.Select(with(pair, six, 1, 0), math.Inf(1)); return err },
+		"estimate short":   func() error { _, err := s.Select(with(pair, six[:5], 1, 0), 1); return err },
 		"estimate NaN": func() error {
-			_, err := s.Select("n", with(pair, []float64{0, 0, 0, 0, 0, math.NaN()}, 1, 0), 1)
+			_, err := s.Select(with(pair, []float64{0, 0, 0, 0, 0, math.NaN()}, 1, 0), 1)
 			return err
 		},
-		"estimate huge":    func() error { _, err := s.Select("n", with(pair, []float64{0, 0, 0, 0, 0, 1e13}, 1, 0), 1); return err },
-		"weight negative":  func() error { _, err := s.Select("n", with(pair, six, -1, 0), 1); return err },
-		"weight 1025":      func() error { _, err := s.Select("n", with(pair, six, 1025, 0), 1); return err },
-		"penalty NaN":      func() error { _, err := s.Select("n", with(pair, six, 1, math.NaN()), 1); return err },
-		"scale 0":          func() error { _, err := s.Answer("n", nil, 0); return err },
-		"predicate column": func() error { _, err := s.Answer("n", table.Predicate{{Column: 9}}, 1); return err },
+		"estimate huge":    func() error { _, err := s.Select(with(pair, []float64{0, 0, 0, 0, 0, 1e13}, 1, 0), 1); return err },
+		"weight negative":  func() error { _, err := s.Select(with(pair, six, -1, 0), 1); return err },
+		"weight 1025":      func() error { _, err := s.Select(with(pair, six, 1025, 0), 1); return err },
+		"penalty NaN":      func() error { _, err := s.Select(with(pair, six, 1, math.NaN()), 1); return err },
+		"scale 0":          func() error { _, err := s.Answer(nil, 0); return err },
+		"predicate column": func() error { _, err := s.Answer(table.Predicate{{Column: 9}}, 1); return err },
 		"predicate size": func() error {
-			_, err := s.Answer("n", table.Predicate{{Column: 0, Allow: []bool{true}}}, 1)
+			_, err := s.Answer(table.Predicate{{Column: 0, Allow: []bool{true}}}, 1)
 			return err
 		},
 	} {
@@ -217,7 +215,7 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 			t.Errorf("%s: error %v, want one about the argument", name, err)
 		}
 	}
-	if _, err := s.Total("n", 5); err != nil {
+	if _, err := s.Total(5); err != nil {
 		t.Errorf("the budget is gone: %v", err)
 	}
 }
@@ -252,7 +250,7 @@ func TestUnreadableRowsVoidTheRun(t *testing.T) {
 		t.Error(err)
 	}
 	session := open(t, testTable(t, s, someRows(3), nil), gaussian(5, 1))
-	if _, err := session.Total("n", 5); err != nil {
+	if _, err := session.Total(5); err != nil {
 		t.Fatal(err)
 	}
 	if err := session.Close(accountant.StatusVoid); err == nil {
@@ -268,7 +266,7 @@ func TestParallelCallsDoNotOverspend(t *testing.T) {
 	granted := 0
 	for range 64 {
 		wg.Go(func() {
-			if _, err := s.Counts("c", Marginal{Cols: []int{0}}, 5); err == nil {
+			if _, err := s.Counts(Marginal{Cols: []int{0}}, 5); err == nil {
 				mu.Lock()
 				granted++
 				mu.Unlock()

@@ -30,8 +30,12 @@ type Teacher[Q any] interface {
 
 // Shards is a private table split into disjoint shards, and a teacher for each. Nothing leaves it but noisy votes, through
 // [Shards.Vote]. Calls are served one at a time.
-type Shards[Q any] struct {
-	s     *Session
+//
+// A copy is the same shards.
+type Shards[Q any] struct{ *shardSet[Q] }
+
+type shardSet[Q any] struct {
+	s     *session
 	count int
 	mu    sync.Mutex
 	inner func() *shards[Q] // behind a function, so that printing shows no row and no weight
@@ -42,6 +46,7 @@ type shards[Q any] struct {
 	rows     []*table.Table
 	teachers []Teacher[Q]
 	cost     diagnostic
+	repeated bool // some votes were those of an earlier process: the cost does not hold theirs
 }
 
 // Split draws for each privacy unit, independently and uniformly from secret randomness, one of k shards, once for the whole session
@@ -53,7 +58,7 @@ func Split[Q any](s *Session, k int, build func(shard int) Teacher[Q]) (*Shards[
 	}
 	teachers := make([]Teacher[Q], k)
 	for i := range teachers {
-		teachers[i] = build(i)
+		teachers[i] = build(i) // sees no row
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +83,7 @@ func Split[Q any](s *Session, k int, build func(shard int) Teacher[Q]) (*Shards[
 			return nil, fmt.Errorf("privacy: split: %w", errPrivate)
 		}
 	}
-	return &Shards[Q]{s: s, count: k, inner: func() *shards[Q] { return in }}, nil
+	return &Shards[Q]{&shardSet[Q]{s: s.session, count: k, inner: func() *shards[Q] { return in }}}, nil
 }
 
 // partition is the rows of each shard, in increasing order: all rows of a unit are in the shard that was drawn for it, once, from 0 to k−1.
@@ -105,19 +110,25 @@ func partition(t *table.Table, k int, draw func(n uint64) uint64) [][]int {
 }
 
 // Train lets every teacher learn from its shard and from what is shown. It tells the caller nothing but that the session is closed.
-func (sh *Shards[Q]) Train(shown Q) error {
+func (sh *shardSet[Q]) Train(shown Q) error {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	if sh.s.isClosed() {
 		return fmt.Errorf("privacy: train: %w", ErrClosed)
 	}
 	in := sh.inner()
-	sh.each(func(_, i int) { in.teachers[i].Train(in.rows[i], shown) })
+	if err := sh.each(func(_, i int) { in.teachers[i].Train(in.rows[i], shown) }); err != nil {
+		sh.s.mu.Lock()
+		defer sh.s.mu.Unlock()
+		sh.s.dead = err
+		return fmt.Errorf("privacy: train: %w", err)
+	}
 	return nil
 }
 
-// each calls f once for each shard, from several goroutines, numbered from 0 to below workers().
-func (sh *Shards[Q]) each(f func(worker, shard int)) {
+// each calls f, which runs teachers, once for each shard, from several goroutines, numbered from 0 to below workers().
+func (sh *shardSet[Q]) each(f func(worker, shard int)) error {
+	var failed atomic.Bool
 	var next atomic.Int64
 	var wait sync.WaitGroup
 	for w := range sh.workers() {
@@ -127,20 +138,30 @@ func (sh *Shards[Q]) each(f func(worker, shard int)) {
 				if i >= sh.count {
 					return
 				}
-				f(w, i)
+				err := guarded(func() error {
+					f(w, i)
+					return nil
+				})
+				if err != nil {
+					failed.Store(true)
+				}
 			}
 		})
 	}
 	wait.Wait()
+	if failed.Load() {
+		return ErrForeign
+	}
+	return nil
 }
 
-func (sh *Shards[Q]) workers() int { return min(runtime.GOMAXPROCS(0), sh.count) }
+func (sh *shardSet[Q]) workers() int { return min(runtime.GOMAXPROCS(0), sh.count) }
 
 // Count is the number of shards.
-func (sh *Shards[Q]) Count() int { return sh.count }
+func (sh *shardSet[Q]) Count() int { return sh.count }
 
 // Format says nothing about rows or teachers, whatever the verb.
-func (sh *Shards[Q]) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "privacy.Shards(%d)", sh.count) }
+func (sh *shardSet[Q]) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "privacy.Shards(%d)", sh.count) }
 
 // MarshalText refuses.
-func (sh *Shards[Q]) MarshalText() ([]byte, error) { return nil, errPrivate }
+func (sh *shardSet[Q]) MarshalText() ([]byte, error) { return nil, errPrivate }

@@ -206,7 +206,7 @@ func TestSplitRefuses(t *testing.T) {
 	if err := sh.Train(0); !errors.Is(err, ErrClosed) {
 		t.Errorf("training on a closed session: %v", err)
 	}
-	if _, err := sh.Vote("v", GNMax{Sigma: 5}, Ballot{Questions: 1, Classes: 2}, 0); !errors.Is(err, ErrClosed) {
+	if _, err := sh.Vote(GNMax{Sigma: 5}, Ballot{Questions: 1, Classes: 2}, 0); !errors.Is(err, ErrClosed) {
 		t.Errorf("a vote on a closed session: %v", err)
 	}
 	if _, err := Split(s, 3, build); !errors.Is(err, ErrClosed) {

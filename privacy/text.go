@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -165,70 +164,79 @@ func (t *Text) MarshalText() ([]byte, error) { return nil, errPrivate }
 
 // TextSession is an open run on a private table of texts. Its mechanisms tell what it takes to write a schema: of each column what its
 // cells look like, how large its values are, which texts are frequent.
-type TextSession struct {
-	s     *Session
+type TextSession struct{ *textSession }
+
+type textSession struct {
+	s     *session
 	names []string
 	texts func() *texts
 }
 
 // OpenText is [Open] for a table of texts: plan and budget are checked, the whole plan is reserved in the ledger, and only then are the rows read.
 func OpenText(ctx context.Context, t *Text, o Options) (*TextSession, error) {
-	if err := o.Budget.Validate(); err != nil {
-		return nil, err
-	}
-	if o.Resumable {
-		return nil, errors.New("privacy: a session on texts cannot be resumed")
-	}
-	nb := t.Neighbours(o.Adjacency)
-	if err := fits(o.Plan, o.Budget, nb.Adjacency); err != nil {
-		return nil, err
-	}
-	s := &Session{
+	s := &session{
 		schema: &schema.Schema{Unit: t.unit, MaxRowsPerUnit: t.k}, // no columns: its ledger names no schema
-		nb:     nb, file: o.Ledger, run: newRun(), src: noise.NewSource(), left: accountant.NewReservation(o.Plan),
+		nb:     t.Neighbours(o.Adjacency),
 	}
-	if err := s.reserve(ctx, o); err != nil {
+	if err := s.begin(ctx, o); err != nil {
 		return nil, err
 	}
-	data, err := t.load(ctx)
+	quiet, stop := deaf(ctx)
+	defer stop()
+	data, err := t.load(quiet)
 	if err == nil && data.rows == 0 {
 		err = fmt.Errorf("privacy: %w", ErrEmpty)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.Close(accountant.StatusVoid))
+		return nil, s.unread(err)
 	}
 	data.bound(t.k, s.src)
-	return &TextSession{s: s, names: t.names, texts: func() *texts { return data }}, nil
+	return &TextSession{&textSession{s, t.names, func() *texts { return data }}}, nil
 }
 
 // Names are the public names of the columns, the unit left out.
-func (s *TextSession) Names() []string { return slices.Clone(s.names) }
+func (s *textSession) Names() []string { return slices.Clone(s.names) }
 
 // Neighbours is the session's neighbouring relation.
-func (s *TextSession) Neighbours() Neighbours { return s.s.nb }
+func (s *textSession) Neighbours() Neighbours { return s.s.nb }
 
 // Run is the run's name in the ledger.
-func (s *TextSession) Run() string { return s.s.run }
+func (s *textSession) Run() string { return s.s.run }
 
 // Ledger is a copy of this run's own ledger, as [Session.Ledger].
-func (s *TextSession) Ledger() *accountant.Ledger { return s.s.Ledger() }
+func (s *textSession) Ledger() *accountant.Ledger { return s.s.Ledger() }
 
-// Close ends the run with a status, as [Session.Close].
-func (s *TextSession) Close(status string) error {
-	s.texts = nil
-	return s.s.Close(status)
+// Released is [Session.Released].
+func (s *textSession) Released() *accountant.Ledger { return s.s.Released() }
+
+// Close is [Session.Close].
+func (s *textSession) Close(status string) error { return s.end(s.s.Close(status)) }
+
+// Finish is [Session.Finish].
+func (s *textSession) Finish(err error, deliver func() error) error {
+	return s.end(s.s.Finish(err, deliver))
+}
+
+// end lets go of the texts of a closed session.
+func (s *textSession) end(err error) error {
+	s.s.mu.Lock()
+	defer s.s.mu.Unlock()
+	if s.s.closed {
+		s.texts = nil
+	}
+	return err
 }
 
 // Format says nothing about the rows or the secret randomness, whatever the verb.
-func (s *TextSession) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "privacy.TextSession(%s)", s.s.run) }
+func (s *textSession) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "privacy.TextSession(%s)", s.s.run) }
 
 // MarshalText refuses.
-func (s *TextSession) MarshalText() ([]byte, error) { return nil, errPrivate }
+func (s *textSession) MarshalText() ([]byte, error) { return nil, errPrivate }
 
 // column checks the number of a column.
-func (s *TextSession) column(l label, column int) error {
+func (s *textSession) column(column int) error {
 	if column < 0 || column >= len(s.names) {
-		return fmt.Errorf("privacy: %s: there is no column %d", l, column)
+		return fmt.Errorf("privacy: there is no column %d", column)
 	}
 	return nil
 }

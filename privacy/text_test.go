@@ -151,7 +151,7 @@ func TestDiscoverReleasesLittleOfOneUnit(t *testing.T) {
 			s := openDiscovery(t, textTable(cells, make([]uint32, len(cells)), nb.MaxRowsPerUnit, nil), nb.Adjacency, d, n)
 			released := int64(0)
 			for range n {
-				found, err := s.Discover("d", 0, d)
+				found, err := s.Discover(0, d)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -173,7 +173,7 @@ func TestDiscoverReleasesLittleOfOneUnit(t *testing.T) {
 // openDiscovery opens a session for n calls of Discover.
 func openDiscovery(t testing.TB, tab *Text, adj accountant.Adjacency, d Discovery, n int) *TextSession {
 	t.Helper()
-	s := &Session{schema: &schema.Schema{Unit: tab.unit, MaxRowsPerUnit: tab.k}, nb: Neighbours{adj, tab.k}}
+	s := &session{schema: &schema.Schema{Unit: tab.unit, MaxRowsPerUnit: tab.k}, nb: Neighbours{adj, tab.k}}
 	var plan accountant.Composition
 	for _, c := range s.nb.DiscoverEvents(d) {
 		plan = append(plan, accountant.Charge{Event: c.Event, Count: n})
@@ -193,7 +193,7 @@ func TestTextNoise(t *testing.T) {
 	at, _ := schema.Integer.Magnitude([]byte("17"))
 	for name, draw := range map[string]func(i int) (int64, error){
 		"Kinds": func(i int) (int64, error) {
-			m, err := s.Kinds("k", 0, sigma)
+			m, err := s.Kinds(0, sigma)
 			if i%2 == 0 {
 				return m[schema.ClassText], err
 			}
@@ -203,11 +203,11 @@ func TestTextNoise(t *testing.T) {
 			if i > n/20 { // 1300 cells each: all of them are draws, too
 				return 0, nil
 			}
-			m, err := s.Magnitudes("m", 0, schema.Integer, sigma)
+			m, err := s.Magnitudes(0, schema.Integer, sigma)
 			return m[at] - 300, err
 		},
 		"Discover": func(int) (int64, error) {
-			f, err := s.Discover("d", 0, d)
+			f, err := s.Discover(0, d)
 			if err == nil && (len(f) != 1 || f[0].Text != "17") {
 				err = fmt.Errorf("found %v", f)
 			}
@@ -259,7 +259,7 @@ func TestDiscoverOrder(t *testing.T) {
 			cells = append(cells, slices.Repeat([]string{text}, n)...)
 		}
 		cells = append(cells, slices.Repeat([]string{strings.Repeat("x", MaxDiscovered+1)}, 100)...)
-		found, err := openDiscovery(t, textTable(cells, nil, 1, nil), accountant.AddRemove, d, 1).Discover("d", 0, d)
+		found, err := openDiscovery(t, textTable(cells, nil, 1, nil), accountant.AddRemove, d, 1).Discover(0, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func TestDiscoverNeedsARow(t *testing.T) {
 	}
 	s := openDiscovery(t, tab, accountant.AddRemove, d, 200)
 	for range 200 {
-		found, err := s.Discover("d", 0, d)
+		found, err := s.Discover(0, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,15 +324,15 @@ func TestTextChargeBeforeReading(t *testing.T) {
 		t.Fatal(err, reads)
 	}
 	for name, call := range map[string]func() error{
-		"other sigma":  func() error { _, err := s.Kinds("k", 0, 5.1); return err },
-		"other delta":  func() error { _, err := s.Discover("k", 0, Discovery{5.1, 1e-9}); return err },
-		"no column":    func() error { _, err := s.Kinds("k", 1, 9); return err },
-		"column −1":    func() error { _, err := s.Discover("k", -1, d); return err },
-		"no magnitude": func() error { _, err := s.Magnitudes("k", 0, schema.Categorical, 9); return err },
-		"sigma NaN":    func() error { _, err := s.Kinds("k", 0, math.NaN()); return err },
-		"sigma 0":      func() error { _, err := s.Discover("k", 0, Discovery{0, 1e-9}); return err },
-		"delta 1/2":    func() error { _, err := s.Discover("k", 0, Discovery{5, .5}); return err },
-		"delta 0":      func() error { _, err := s.Discover("k", 0, Discovery{5, 0}); return err },
+		"other sigma":  func() error { _, err := s.Kinds(0, 5.1); return err },
+		"other delta":  func() error { _, err := s.Discover(0, Discovery{5.1, 1e-9}); return err },
+		"no column":    func() error { _, err := s.Kinds(1, 9); return err },
+		"column −1":    func() error { _, err := s.Discover(-1, d); return err },
+		"no magnitude": func() error { _, err := s.Magnitudes(0, schema.Categorical, 9); return err },
+		"sigma NaN":    func() error { _, err := s.Kinds(0, math.NaN()); return err },
+		"sigma 0":      func() error { _, err := s.Discover(0, Discovery{0, 1e-9}); return err },
+		"delta 1/2":    func() error { _, err := s.Discover(0, Discovery{5, .5}); return err },
+		"delta 0":      func() error { _, err := s.Discover(0, Discovery{5, 0}); return err },
 	} {
 		if call() == nil {
 			t.Errorf("%s: no error", name)
@@ -341,13 +341,13 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	if got := len(s.Ledger().Entries); got != 2 {
 		t.Errorf("refused calls left %d ledger entries, want 2", got)
 	}
-	if _, err := s.Kinds("k", 0, 9); err != nil {
+	if _, err := s.Kinds(0, 9); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Magnitudes("m", 0, schema.Integer, 9); err != nil {
+	if _, err := s.Magnitudes(0, schema.Integer, 9); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Kinds("k", 0, 9); !errors.Is(err, ErrPlan) {
+	if _, err := s.Kinds(0, 9); !errors.Is(err, ErrPlan) {
 		t.Errorf("a third call of two: %v", err)
 	}
 	if err := s.Close(accountant.StatusDone); err != nil {
@@ -360,7 +360,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	if err := l.Verify(); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Kinds("k", 0, 9); !errors.Is(err, ErrClosed) {
+	if _, err := s.Kinds(0, 9); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }
@@ -371,12 +371,12 @@ func TestDiscoverIsChargedInFull(t *testing.T) {
 	events := Neighbours{Adjacency: accountant.AddRemove}.DiscoverEvents(d)
 	for i := range events {
 		s := openText(t, textTable([]string{"a"}, nil, 1, nil), 0, events[i:i+1])
-		if _, err := s.Discover("d", 0, d); !errors.Is(err, ErrPlan) {
+		if _, err := s.Discover(0, d); !errors.Is(err, ErrPlan) {
 			t.Errorf("with %v alone: %v", events[i], err)
 		}
 	}
 	s := openText(t, textTable([]string{"a"}, nil, 1, nil), 0, events)
-	if _, err := s.Discover("d", 0, d); err != nil {
+	if _, err := s.Discover(0, d); err != nil {
 		t.Error(err)
 	}
 	if runs := s.Ledger().Runs(); len(runs[0].Charged) != 2 {

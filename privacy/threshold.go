@@ -12,11 +12,12 @@ import (
 var ErrSpent = errors.New("the threshold has been exceeded once; a new one must be bought")
 
 // Threshold tells of guesses, one after the other, whether they are off by more than a secret, noisy threshold, until one is. It is made by
-// [Session.AboveThreshold].
-type Threshold struct {
-	s      *Session
-	l      label
-	secret func() int64           // the noisy threshold, behind a function so that printing shows nothing
+// [Session.AboveThreshold]. A copy is the same round.
+type Threshold struct{ *threshold }
+
+type threshold struct {
+	s      *session
+	secret func() int64           // the noisy threshold, behind a function so that printing shows nothing; nil in a round that was interrupted
 	each   *noise.DiscreteLaplace // for every question
 	spent  bool
 }
@@ -32,21 +33,23 @@ func (nb Neighbours) ThresholdEvent(epsilon float64) accountant.Event {
 //
 //	above if |count − guess| + Lap(4k/ε) ≥ threshold + Lap(2k/ε),
 //
-// the second drawn once a round. threshold is finite, 0 or more and below 2²⁸ rows. Event: [Neighbours.ThresholdEvent].
-func (s *Session) AboveThreshold(l label, threshold, epsilon float64) (*Threshold, error) {
-	fail := func(err error) (*Threshold, error) { return nil, fmt.Errorf("privacy: %s: %w", l, err) }
+// the second drawn once a round. The threshold, level, is finite, 0 or more and below 2²⁸ rows. Event: [Neighbours.ThresholdEvent].
+//
+// The threshold dies with its process: a run that is continued is given the answers of before, and then [ErrSpent].
+func (s *session) AboveThreshold(level, epsilon float64) (*Threshold, error) {
+	fail := func(err error) (*Threshold, error) { return nil, fmt.Errorf("privacy: a threshold: %w", err) }
 	if !positive(epsilon) {
 		return fail(fmt.Errorf("epsilon %v must be positive and finite", epsilon))
 	}
-	if !(threshold >= 0) {
-		return fail(fmt.Errorf("threshold %v must be 0 or more", threshold))
+	if !(level >= 0) {
+		return fail(fmt.Errorf("threshold %v must be 0 or more", level))
 	}
-	level, err := fixed(threshold, 1<<28)
+	rows, err := fixed(level, 1<<28)
 	if err != nil {
 		return fail(fmt.Errorf("threshold %w", err))
 	}
 	delta := s.nb.k() * (1 << estimateBits) // of a single count under both relations, in steps of the grid
-	once, err := noise.NewDiscreteLaplace(up(2*delta, epsilon))
+	round, err := noise.NewDiscreteLaplace(up(2*delta, epsilon))
 	if err != nil {
 		return fail(err)
 	}
@@ -54,20 +57,24 @@ func (s *Session) AboveThreshold(l label, threshold, epsilon float64) (*Threshol
 	if err != nil {
 		return fail(err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.charge(l, s.nb.ThresholdEvent(epsilon)); err != nil {
+	t := &threshold{s: s, each: each}
+	question := ask("threshold").ints(rows).floats(epsilon)
+	_, err = s.releaseInts(call{"questions about a threshold", question, once(s.nb.ThresholdEvent(epsilon)), nil}, 0, func() ([]int64, error) {
+		secret := rows + round.Sample(s.src)
+		t.secret = func() int64 { return secret }
+		return nil, nil // nothing of it leaves
+	})
+	if err != nil {
 		return nil, err
 	}
-	secret := level + once.Sample(s.src)
-	return &Threshold{s: s, l: l, secret: func() int64 { return secret }, each: each}, nil
+	return &Threshold{t}, nil
 }
 
 // Ask reports whether the number of rows in the last of two cells is off the guess by more than the threshold. After the first true, Ask returns
 // [ErrSpent]. Questions may be asked by several goroutines.
-func (t *Threshold) Ask(question Cells, guess float64) (above bool, err error) {
-	fail := func(err error) (bool, error) { return false, fmt.Errorf("privacy: %s: %w", t.l, err) }
-	if n := question.Size(); n != 2 {
+func (t *threshold) Ask(asked Cells, guess float64) (above bool, err error) {
+	fail := func(err error) (bool, error) { return false, fmt.Errorf("privacy: a threshold: %w", err) }
+	if n := asked.Size(); n != 2 {
 		return fail(fmt.Errorf("a question has two cells, not %d", n))
 	}
 	expected, err := fixed(guess, 1<<40)
@@ -75,23 +82,39 @@ func (t *Threshold) Ask(question Cells, guess float64) (above bool, err error) {
 		return fail(fmt.Errorf("guess %w", err))
 	}
 	t.s.mu.Lock()
-	defer t.s.mu.Unlock()
+	closed, over := t.s.closed, t.spent || t.secret == nil && len(t.s.earlier) == 0
+	t.s.mu.Unlock()
 	switch {
-	case t.s.closed:
+	case closed:
 		return fail(ErrClosed)
-	case t.spent:
+	case over:
 		return fail(ErrSpent)
 	}
-	off := countCells(t.s.data(), question, 2)[1]<<estimateBits - expected
-	if off < 0 {
-		off = -off
+	question := ask("above threshold").ints(expected)
+	answer, err := t.s.releaseInt(call{"a question about a threshold", question, nil, nil}, func() (int64, error) {
+		if t.spent || t.secret == nil {
+			return 0, ErrSpent
+		}
+		off := countCells(t.s.data(), asked, 2)[1]<<estimateBits - expected
+		if off < 0 {
+			off = -off
+		}
+		if t.spent = off+t.each.Sample(t.s.src) >= t.secret(); t.spent {
+			return 1, nil
+		}
+		return 0, nil
+	})
+	if err != nil {
+		return false, err
 	}
-	t.spent = off+t.each.Sample(t.s.src) >= t.secret()
-	return t.spent, nil
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	t.spent = t.spent || answer == 1
+	return answer == 1, nil
 }
 
 // Format says nothing about the rows or the secret threshold, whatever the verb.
-func (t *Threshold) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "privacy.Threshold(%s)", t.l) }
+func (t *threshold) Format(f fmt.State, _ rune) { fmt.Fprint(f, "privacy.Threshold") }
 
 // MarshalText refuses.
-func (t *Threshold) MarshalText() ([]byte, error) { return nil, errPrivate }
+func (t *threshold) MarshalText() ([]byte, error) { return nil, errPrivate }

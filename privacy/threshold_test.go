@@ -45,7 +45,7 @@ func TestThresholdFollowsItsLaw(t *testing.T) {
 		s.nb = tt.nb
 		var above int64
 		for range n {
-			r, err := s.AboveThreshold("t", tt.threshold, epsilon)
+			r, err := s.AboveThreshold(tt.threshold, epsilon)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestThresholdIsDrawnOnce(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, n))
 	var both int64
 	for range n {
-		r, err := s.AboveThreshold("t", 0, 1)
+		r, err := s.AboveThreshold(0, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestThresholdRatio(t *testing.T) {
 		s := open(t, testTable(t, testSchema("", 0), someRows(rows), nil), rounds(epsilon, n))
 		hits := 0.
 		for range n {
-			r, err := s.AboveThreshold("t", 1, epsilon)
+			r, err := s.AboveThreshold(1, epsilon)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,20 +173,20 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 	data := s.data
 	s.data = func() *table.Table { reads++; return data() }
 	for name, call := range map[string]func() error{
-		"epsilon 0":           func() error { _, err := s.AboveThreshold("t", 1, 0); return err },
-		"epsilon NaN":         func() error { _, err := s.AboveThreshold("t", 1, math.NaN()); return err },
-		"epsilon tiny":        func() error { _, err := s.AboveThreshold("t", 1, 1e-300); return err },
-		"epsilon huge":        func() error { _, err := s.AboveThreshold("t", 1, 1e300); return err },
-		"threshold negative":  func() error { _, err := s.AboveThreshold("t", -1, 1); return err },
-		"threshold NaN":       func() error { _, err := s.AboveThreshold("t", math.NaN(), 1); return err },
-		"threshold huge":      func() error { _, err := s.AboveThreshold("t", 1e9, 1); return err },
-		"epsilon not planned": func() error { _, err := s.AboveThreshold("t", 1, .9); return err },
+		"epsilon 0":           func() error { _, err := s.AboveThreshold(1, 0); return err },
+		"epsilon NaN":         func() error { _, err := s.AboveThreshold(1, math.NaN()); return err },
+		"epsilon tiny":        func() error { _, err := s.AboveThreshold(1, 1e-300); return err },
+		"epsilon huge":        func() error { _, err := s.AboveThreshold(1, 1e300); return err },
+		"threshold negative":  func() error { _, err := s.AboveThreshold(-1, 1); return err },
+		"threshold NaN":       func() error { _, err := s.AboveThreshold(math.NaN(), 1); return err },
+		"threshold huge":      func() error { _, err := s.AboveThreshold(1e9, 1); return err },
+		"epsilon not planned": func() error { _, err := s.AboveThreshold(1, .9); return err },
 	} {
 		if err := call(); err == nil {
 			t.Errorf("%s is accepted", name)
 		}
 	}
-	r, err := s.AboveThreshold("t", 1000, 1)
+	r, err := s.AboveThreshold(1000, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,10 +217,10 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 	if _, err := r.Ask(bit(), 30); !errors.Is(err, ErrSpent) || reads != before {
 		t.Errorf("after a yes: %v, %d reads", err, reads-before)
 	}
-	if r, err = s.AboveThreshold("t", 1000, 1); err != nil {
+	if r, err = s.AboveThreshold(1000, 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.AboveThreshold("t", 1000, 1); !errors.Is(err, ErrPlan) {
+	if _, err := s.AboveThreshold(1000, 1); !errors.Is(err, ErrPlan) {
 		t.Errorf("a round beyond the plan: %v", err)
 	}
 	s.Close(accountant.StatusDone)
@@ -234,12 +234,12 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 
 func TestThresholdPrintsNothing(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, 1))
-	r, err := s.AboveThreshold("t", 5, 1)
+	r, err := s.AboveThreshold(5, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x"} {
-		if got := fmt.Sprintf(verb, r); got != "privacy.Threshold(t)" {
+		if got := fmt.Sprintf(verb, r); got != "privacy.Threshold" {
 			t.Errorf("%s prints %s", verb, got)
 		}
 	}

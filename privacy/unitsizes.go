@@ -3,6 +3,7 @@ package privacy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -27,32 +28,31 @@ func (nb Neighbours) UnitSizesEvent(sigma float64) accountant.Event {
 // with more than upTo[i−1] (0 for i = 0) and at most upTo[i] rows, the last of len(upTo)+1 entries those with more; each plus independent
 // round(N(0, sigma²)), exactly GDP with μ = Δ₂/σ (docs/claims/unitsizes.md). upTo increases from 1 or more, and has 1 to [MaxUnitSizes] entries. A schema
 // without an id column is an error that wraps schema.ErrInvalid. Event: [Neighbours.UnitSizesEvent].
-func (s *Session) UnitSizes(l label, upTo []int, sigma float64) ([]int64, error) {
+func (s *session) UnitSizes(upTo []int, sigma float64) ([]int64, error) {
 	g, err := noise.NewRoundedGaussian(sigma)
 	if err != nil {
 		return nil, err
 	}
 	if s.schema.Unit == "" {
-		return nil, fmt.Errorf("privacy: %s: the schema names no unit, so each is one row: %w", l, schema.ErrInvalid)
+		return nil, fmt.Errorf("privacy: the schema names no unit, so each is one row: %w", schema.ErrInvalid)
 	}
 	if len(upTo) < 1 || len(upTo) > MaxUnitSizes {
-		return nil, fmt.Errorf("privacy: %s: %d ranges of rows per unit, 1 to %d are possible", l, len(upTo), MaxUnitSizes)
+		return nil, fmt.Errorf("privacy: %d ranges of rows per unit, 1 to %d are possible", len(upTo), MaxUnitSizes)
 	}
-	last := 0
+	upTo = slices.Clone(upTo)
+	last, question := 0, ask("unit sizes").floats(sigma)
 	for _, n := range upTo {
 		if n <= last {
-			return nil, fmt.Errorf("privacy: %s: the ranges of rows per unit must increase from 1 or more", l)
+			return nil, fmt.Errorf("privacy: the ranges of rows per unit must increase from 1 or more")
 		}
 		last = n
+		question.ints(int64(n))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.charge(l, s.nb.UnitSizesEvent(sigma)); err != nil {
-		return nil, err
-	}
-	counts := countSizes(s.units(), upTo)
-	g.AddTo(counts, s.src)
-	return counts, nil
+	return s.releaseInts(call{"rows per unit", question, once(s.nb.UnitSizesEvent(sigma)), nil}, len(upTo)+1, func() ([]int64, error) {
+		counts := countSizes(s.units(), upTo)
+		g.AddTo(counts, s.src)
+		return counts, nil
+	})
 }
 
 // countSizes counts the units by their number of rows.

@@ -89,7 +89,7 @@ func TestUnitSizesNoise(t *testing.T) {
 	}
 	draws := make([]int64, n)
 	for k := range draws {
-		got, err := s.UnitSizes("u", upTo, sigma)
+		got, err := s.UnitSizes(upTo, sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,27 +118,27 @@ func TestUnitSizesIsChargedBeforeReading(t *testing.T) {
 	units := s.units
 	s.units = func() []uint32 { reads++; return units() }
 	for name, call := range map[string]func() error{
-		"sigma 0":      func() error { _, err := s.UnitSizes("u", []int{1}, 0); return err },
-		"sigma NaN":    func() error { _, err := s.UnitSizes("u", []int{1}, math.NaN()); return err },
-		"no ranges":    func() error { _, err := s.UnitSizes("u", nil, 5); return err },
-		"many ranges":  func() error { _, err := s.UnitSizes("u", make([]int, MaxUnitSizes+1), 5); return err },
-		"from 0":       func() error { _, err := s.UnitSizes("u", []int{0, 1}, 5); return err },
-		"falling":      func() error { _, err := s.UnitSizes("u", []int{1, 3, 3}, 5); return err },
-		"other sigma":  func() error { _, err := s.UnitSizes("u", []int{1}, 4); return err },
-		"for one of k": func() error { _, err := s.UnitSizes("u", []int{1}, 15); return err },
+		"sigma 0":      func() error { _, err := s.UnitSizes([]int{1}, 0); return err },
+		"sigma NaN":    func() error { _, err := s.UnitSizes([]int{1}, math.NaN()); return err },
+		"no ranges":    func() error { _, err := s.UnitSizes(nil, 5); return err },
+		"many ranges":  func() error { _, err := s.UnitSizes(make([]int, MaxUnitSizes+1), 5); return err },
+		"from 0":       func() error { _, err := s.UnitSizes([]int{0, 1}, 5); return err },
+		"falling":      func() error { _, err := s.UnitSizes([]int{1, 3, 3}, 5); return err },
+		"other sigma":  func() error { _, err := s.UnitSizes([]int{1}, 4); return err },
+		"for one of k": func() error { _, err := s.UnitSizes([]int{1}, 15); return err },
 	} {
 		if err := call(); err == nil || reads > 0 {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
 		}
 	}
-	if _, err := s.UnitSizes("u", []int{1}, 5); err != nil || reads != 1 {
+	if _, err := s.UnitSizes([]int{1}, 5); err != nil || reads != 1 {
 		t.Errorf("the planned call: %v, %d reads", err, reads)
 	}
-	if _, err := s.UnitSizes("u", []int{1}, 5); !errors.Is(err, ErrPlan) || reads != 1 {
+	if _, err := s.UnitSizes([]int{1}, 5); !errors.Is(err, ErrPlan) || reads != 1 {
 		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
 	}
 	s.Close(accountant.StatusDone)
-	if _, err := s.UnitSizes("u", []int{1}, 5); !errors.Is(err, ErrClosed) {
+	if _, err := s.UnitSizes([]int{1}, 5); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed session: %v", err)
 	}
 	if s.units != nil {
@@ -148,7 +148,7 @@ func TestUnitSizesIsChargedBeforeReading(t *testing.T) {
 		t.Errorf("%d charges in the ledger, want 1", calls(run.Charged))
 	}
 	rows := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
-	if _, err := rows.UnitSizes("u", []int{1}, 5); !errors.Is(err, schema.ErrInvalid) {
+	if _, err := rows.UnitSizes([]int{1}, 5); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("without an id column: %v", err)
 	}
 }

@@ -14,7 +14,7 @@ const MaxClasses = 256
 // Aggregator says how votes leave the gate: [LNMax], [GNMax], [ConfidentGNMax] or [InteractiveGNMax]. Both the noise of a vote and its
 // events come from this value. Sources: Papernot et al. 2017 (arXiv 1610.05755) and 2018 (arXiv 1802.08908).
 type Aggregator interface {
-	aggregator() aggregator
+	aggregates()
 }
 
 // LNMax answers every question: each count plus discrete Laplace noise, P(x) ∝ exp(−|x|/Scale).
@@ -52,7 +52,14 @@ type InteractiveGNMax struct {
 // count says all, and Δ = 1. This holds under add-remove, because a teacher without rows votes too, and under replace-one, because the
 // shard that is drawn for a unit does not depend on the unit's rows (docs/claims/split.md); and for units of any number of rows.
 func (nb Neighbours) VoteEvents(a Aggregator, classes int) (answer, check accountant.Event) {
-	g := a.aggregator()
+	g, err := sealed(a)
+	if err != nil {
+		return accountant.Gaussian{}, nil // which no plan can hold
+	}
+	return g.events(classes)
+}
+
+func (g aggregator) events(classes int) (answer, check accountant.Event) {
 	one, two := 1.0, 1.0
 	if classes > 2 {
 		one, two = 2, math.Nextafter(math.Sqrt2, 2)
@@ -94,62 +101,93 @@ type Tally struct {
 // Vote asks every teacher all questions of the ballot and releases noisy counts (docs/claims/vote.md). Each question is charged as
 // [Neighbours.VoteEvents] says before the teachers see any of them. With a check, the answers that passed it are charged before they are made;
 // when the reservation pays for fewer than passed, the first ones are answered and the rest are not.
-func (sh *Shards[Q]) Vote(l label, a Aggregator, b Ballot, shown Q) (Tally, error) {
-	g := a.aggregator()
+func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
+	fail := func(err error) (Tally, error) { return Tally{}, fmt.Errorf("privacy: a vote: %w", err) }
+	g, err := sealed(a)
+	if err != nil {
+		return fail(err)
+	}
 	noise, err := g.noise(b)
 	if err != nil {
-		return Tally{}, fmt.Errorf("privacy: %s: %w", l, err)
+		return fail(err)
 	}
-	answer, check := sh.s.nb.VoteEvents(a, b.Classes)
+	answer, check := g.events(b.Classes)
 	first := answer
 	if check != nil {
 		first = check
 	}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.s.mu.Lock()
-	err = sh.s.chargeCalls(l, first, b.Questions)
-	sh.s.mu.Unlock()
+	question := ask("vote").ints(int64(sh.count), int64(b.Questions), int64(b.Classes)).floats(g.laplace, g.sigma, g.check, g.threshold, g.confidence).floats(g.student...)
+	cost := accountant.Composition{{Event: first, Count: b.Questions}}
+	drawn := false
+	kept, err := sh.s.release(call{"teachers' votes", question, cost, func(more func(accountant.Charge) error) ([]byte, error) {
+		drawn = true
+		counts, err := sh.votes(b, shown)
+		if err != nil {
+			return nil, err
+		}
+		answered := make([]bool, b.Questions)
+		for i := range answered {
+			answered[i] = check == nil || g.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, sh.s.src)
+		}
+		diagnostic := &sh.inner().cost
+		if check != nil {
+			diagnostic.addChecks(b.Questions, g.check)
+			if err := payAnswers(more, answer, answered); err != nil {
+				return nil, err
+			}
+		}
+		released := make([]int64, 0, b.Questions*(1+b.Classes))
+		for i, ok := range answered {
+			row := make([]int64, b.Classes)
+			said := int64(0)
+			if ok {
+				said = 1
+				copy(row, counts[i*b.Classes:])
+				diagnostic.add(row, g)
+				noise.addNoise(row, sh.s.src)
+			}
+			released = append(append(released, said), row...)
+		}
+		return bytesOf(released...), nil
+	}})
 	if err != nil {
 		return Tally{}, err
 	}
-	counts := sh.votes(b, shown)
-	sh.s.mu.Lock()
-	defer sh.s.mu.Unlock()
+	if len(kept) != 8*b.Questions*(1+b.Classes) {
+		return fail(fmt.Errorf("an answer of %d bytes: %w", len(kept), ErrResume))
+	}
+	if !drawn {
+		sh.inner().repeated = true
+	}
+	return g.tally(b, intsOf(kept)), nil
+}
+
+// tally makes the outcome of what was released: for each question whether it was answered, and its noisy counts.
+func (g aggregator) tally(b Ballot, released []int64) Tally {
 	out := newTally(b)
 	for i := range out.Answered {
-		out.Answered[i] = check == nil || g.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, sh.s.src)
-	}
-	cost := &sh.inner().cost
-	if check != nil {
-		cost.addChecks(b.Questions, g.check)
-		if err := sh.s.chargeAnswers(l, answer, out.Answered); err != nil {
-			return Tally{}, err
-		}
-	}
-	for i, answered := range out.Answered {
-		if answered {
-			row := out.Counts[i*b.Classes:][:b.Classes]
-			copy(row, counts[i*b.Classes:])
-			cost.add(row, g)
-			noise.blur(row, sh.s.src)
-			out.Winner[i] = largest(row)
+		one := released[i*(1+b.Classes):][:1+b.Classes]
+		if out.Answered[i] = one[0] == 1; out.Answered[i] {
+			out.Winner[i] = largest(one[1:])
+			copy(out.Counts[i*b.Classes:], one[1:])
 		} else if j := g.sure(i, b.Classes); j >= 0 {
 			out.Winner[i], out.Agreed[i] = j, true
 		}
 	}
-	return out, nil
+	return out
 }
 
 // votes counts the teachers' votes: one number a question and class. Sums of integers do not depend on who came first.
-func (sh *Shards[Q]) votes(b Ballot, shown Q) []int64 {
+func (sh *shardSet[Q]) votes(b Ballot, shown Q) ([]int64, error) {
 	in := sh.inner()
 	parts := make([][]int64, sh.workers())
 	ballots := make([][]uint8, len(parts))
 	for w := range parts {
 		parts[w], ballots[w] = make([]int64, b.Questions*b.Classes), make([]uint8, b.Questions)
 	}
-	sh.each(func(w, i int) {
+	err := sh.each(func(w, i int) {
 		clear(ballots[w])
 		in.teachers[i].VotesTo(ballots[w], shown)
 		for q, class := range ballots[w] {
@@ -159,17 +197,19 @@ func (sh *Shards[Q]) votes(b Ballot, shown Q) []int64 {
 			parts[w][q*b.Classes+int(class)]++
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range parts[1:] {
 		for i, n := range p {
 			parts[0][i] += n
 		}
 	}
-	return parts[0]
+	return parts[0], nil
 }
 
-// chargeAnswers charges the answers that a check allowed, and takes back from the last ones what the reservation does not pay for. The caller
-// holds s.mu.
-func (s *Session) chargeAnswers(l label, answer accountant.Event, allowed []bool) error {
+// payAnswers charges the answers that a check allowed, and takes back from the last ones what the reservation does not pay for.
+func payAnswers(pay func(accountant.Charge) error, answer accountant.Event, allowed []bool) error {
 	n := 0
 	for _, ok := range allowed {
 		if ok {
@@ -177,7 +217,7 @@ func (s *Session) chargeAnswers(l label, answer accountant.Event, allowed []bool
 		}
 	}
 	for ; n > 0; n-- {
-		if err := s.chargeCalls(l, answer, n); err == nil {
+		if err := pay(accountant.Charge{Event: answer, Count: n}); err == nil {
 			break
 		} else if !errors.Is(err, ErrPlan) {
 			return err

@@ -55,7 +55,16 @@ func split(tab *table.Table, k, classes int, seed uint64) *Shards[int] {
 		in.rows, in.teachers = append(in.rows, tab.Select(rows)), append(in.teachers, teacher)
 		teacher.Train(tab.Select(rows), 0)
 	}
-	return &Shards[int]{count: k, inner: func() *shards[int] { return in }}
+	return &Shards[int]{&shardSet[int]{count: k, inner: func() *shards[int] { return in }}}
+}
+
+func votesOf(t testing.TB, sh *Shards[int], b Ballot, shown int) []int64 {
+	t.Helper()
+	votes, err := sh.votes(b, shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return votes
 }
 
 // TestVoteSensitivity draws neighbours under every relation, splits both with the same draws of their units, and compares how far counts and checks
@@ -84,8 +93,8 @@ func TestVoteSensitivity(t *testing.T) {
 				ra, rb := pairOf(u, nb)
 				shared := len(rb) - nb.MaxRowsPerUnit
 				k := 1 + u.IntN(6)
-				va := split(withUnits(ra, shared), k, classes, uint64(trial)).votes(b, 0)
-				vb := split(withUnits(rb, shared), k, classes, uint64(trial)).votes(b, 0)
+				va := votesOf(t, split(withUnits(ra, shared), k, classes, uint64(trial)), b, 0)
+				vb := votesOf(t, split(withUnits(rb, shared), k, classes, uint64(trial)), b, 0)
 				student := make([]float64, classes)
 				for j := range student {
 					student[j] = u.Float64()
@@ -135,8 +144,8 @@ func TestAudit_NoiseOnVotes(t *testing.T) {
 		b := Ballot{Questions: n, Classes: tt.classes}
 		s := open(t, tab, addRemove.VotePlan(tt.a, b, n))
 		sh, _ := toys(t, s, 40, tt.classes)
-		truth := sh.votes(b, 0)
-		got, err := sh.Vote("v", tt.a, b, 0)
+		truth := votesOf(t, sh, b, 0)
+		got, err := sh.Vote(tt.a, b, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,12 +184,12 @@ func TestVoteCheckNoise(t *testing.T) {
 	} {
 		s := open(t, tab, addRemove.VotePlan(a, b, n))
 		sh, _ := toys(t, s, k, 3)
-		truth := sh.votes(b, 0)
+		truth := votesOf(t, sh, b, 0)
 		top, threshold := int64(0), 25.0
 		if name == "interactive" {
 			top, threshold = -8, 17 // round(30/4)
 		}
-		got, err := sh.Vote("v", a, b, 0)
+		got, err := sh.Vote(a, b, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +225,7 @@ func TestAudit_EveryQueryIsCharged(t *testing.T) {
 	} {
 		s := open(t, tab, addRemove.VotePlan(a, b, b.Questions))
 		sh, _ := toys(t, s, 20, 2)
-		got, err := sh.Vote("v", a, b, 0)
+		got, err := sh.Vote(a, b, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,24 +259,24 @@ func TestAudit_BudgetIsCheckedBeforeTheVote(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(100), nil), addRemove.VotePlan(a, Ballot{Questions: 10, Classes: 2}, 0))
 	asked, charged := 0, -1
 	sh, err := Split(s, 1, func(int) Teacher[int] {
-		return &toyTeacher{classes: 2, asked: &asked, onVote: func() { charged = calls(s.Ledger().Runs()[0].Charged) }}
+		return &toyTeacher{classes: 2, asked: &asked, onVote: func() { charged = s.calls }}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sh.Vote("v", a, Ballot{Questions: 11, Classes: 2}, 0); !errors.Is(err, accountant.ErrBudget) || asked > 0 {
+	if _, err := sh.Vote(a, Ballot{Questions: 11, Classes: 2}, 0); !errors.Is(err, accountant.ErrBudget) || asked > 0 {
 		t.Errorf("eleven questions of a plan for ten: %v, teachers asked %d times", err, asked)
 	}
-	if _, err := sh.Vote("v", GNMax{Sigma: 3}, Ballot{Questions: 1, Classes: 2}, 0); !errors.Is(err, accountant.ErrBudget) || asked > 0 {
+	if _, err := sh.Vote(GNMax{Sigma: 3}, Ballot{Questions: 1, Classes: 2}, 0); !errors.Is(err, accountant.ErrBudget) || asked > 0 {
 		t.Errorf("less noise than planned: %v", err)
 	}
 	if n := len(s.Ledger().Runs()[0].Charged); n > 0 {
 		t.Errorf("%d charges before the first vote", n)
 	}
-	if _, err := sh.Vote("v", a, Ballot{Questions: 10, Classes: 2}, 0); err != nil || asked != 1 || charged != 10 {
+	if _, err := sh.Vote(a, Ballot{Questions: 10, Classes: 2}, 0); err != nil || asked != 1 || charged != 10 {
 		t.Errorf("ten questions: %v, teachers asked %d times, at which %d were charged", err, asked, charged)
 	}
-	if _, err := sh.Vote("v", a, Ballot{Questions: 1, Classes: 2}, 0); !errors.Is(err, ErrPlan) || asked != 1 {
+	if _, err := sh.Vote(a, Ballot{Questions: 1, Classes: 2}, 0); !errors.Is(err, ErrPlan) || asked != 1 {
 		t.Errorf("an eleventh question: %v", err)
 	}
 }
@@ -277,7 +286,7 @@ func TestAudit_StopsAtThePlan(t *testing.T) {
 	a, b := ConfidentGNMax{CheckSigma: 9, Sigma: 4, Threshold: -1000}, Ballot{Questions: 20, Classes: 3}
 	s := open(t, testTable(t, testSchema("", 0), someRows(100), nil), addRemove.VotePlan(a, b, 7))
 	sh, _ := toys(t, s, 10, 3)
-	got, err := sh.Vote("v", a, b, 0)
+	got, err := sh.Vote(a, b, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,11 +317,11 @@ func TestVoteRefuses(t *testing.T) {
 		"student short": {InteractiveGNMax{Sigma: 4, CheckSigma: 4, Confidence: .9, Student: []float64{1, 0}}, b},
 		"student NaN":   {InteractiveGNMax{Sigma: 4, CheckSigma: 4, Confidence: .9, Student: []float64{nan, 0, 1, 0}}, b},
 	} {
-		if _, err := sh.Vote("v", call.a, call.b, 0); err == nil || errors.Is(err, accountant.ErrBudget) {
+		if _, err := sh.Vote(call.a, call.b, 0); err == nil || errors.Is(err, accountant.ErrBudget) {
 			t.Errorf("%s: error %v, want one about the argument", name, err)
 		}
 	}
-	if _, err := sh.Vote("v", a, b, 0); err != nil {
+	if _, err := sh.Vote(a, b, 0); err != nil {
 		t.Errorf("the budget is gone: %v", err)
 	}
 }
@@ -329,7 +338,7 @@ func TestStrangeVotesCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := sh.votes(Ballot{Questions: 3, Classes: 3}, 0); !slices.Equal(got, []int64{9, 0, 0, 0, 9, 0, 9, 0, 0}) {
+	if got := votesOf(t, sh, Ballot{Questions: 3, Classes: 3}, 0); !slices.Equal(got, []int64{9, 0, 0, 0, 9, 0, 9, 0, 0}) {
 		t.Errorf("votes %v", got)
 	}
 }
@@ -338,9 +347,9 @@ func TestStrangeVotesCount(t *testing.T) {
 func TestVotesDoNotDependOnTheOrder(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(200), nil)
 	b := Ballot{Questions: 5, Classes: 4}
-	want := split(tab, 11, 4, 3).votes(b, 0)
+	want := votesOf(t, split(tab, 11, 4, 3), b, 0)
 	for range 5 {
-		if got := split(tab, 11, 4, 3).votes(b, 0); !slices.Equal(got, want) {
+		if got := votesOf(t, split(tab, 11, 4, 3), b, 0); !slices.Equal(got, want) {
 			t.Fatalf("votes %v, then %v", want, got)
 		}
 	}

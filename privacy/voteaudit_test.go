@@ -44,7 +44,7 @@ func TestAudit_NoiseScaleInverted(t *testing.T) {
 		if got := answer.(accountant.Laplace).Epsilon; math.Abs(got/gamma-1) > 1e-15 {
 			t.Errorf("gamma %v: the event has epsilon %v", gamma, got)
 		}
-		got, err := lonely(t, addRemove.VotePlan(a, b, 0), 40, 10).Vote("v", a, b, 0)
+		got, err := lonely(t, addRemove.VotePlan(a, b, 0), 40, 10).Vote(a, b, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestAudit_NoiseOnLabels(t *testing.T) {
 	const n, sigma = 20000, 20.0
 	a, b := GNMax{Sigma: sigma}, Ballot{Questions: n, Classes: 2}
 	for _, dissenters := range []int{0, 90, 98} {
-		got, err := lonely(t, addRemove.VotePlan(a, b, 0), 200, dissenters).Vote("v", a, b, 0)
+		got, err := lonely(t, addRemove.VotePlan(a, b, 0), 200, dissenters).Vote(a, b, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func (m *Model) Write(w io.Writer) error {
 		name string
 		body []byte
 	}{{manifestName, append(manifest, '\n')}, {parametersName, m.raw}} {
-		f, err := z.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate, Modified: m.Created})
+		f, err := z.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate})
 		if err != nil {
 			return fmt.Errorf("release: %w", err)
 		}

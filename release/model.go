@@ -54,8 +54,8 @@ func (c Claim) String() string {
 // Manifest is the readable part of a model file.
 type Manifest struct {
 	Format       int                `json:"format"`
-	Tool         string             `json:"tool"` // program and version that fitted the model
-	Created      time.Time          `json:"created"`
+	Tool         string             `json:"tool"`    // program and version that fitted the model
+	Created      time.Time          `json:"created"` // the day of the reservation, and no other clock
 	Method       string             `json:"method"`
 	Claim        Claim              `json:"claim"`
 	Rows         float64            `json:"rows"`                      // noisy number of rows of the private table, as the model estimates it
@@ -121,7 +121,7 @@ func New(f Fitted) (*Model, error) {
 	}
 	m := &Model{
 		Manifest: Manifest{
-			Format: FormatVersion, Tool: f.Tool, Created: time.Now().UTC().Truncate(time.Second), Method: f.Method,
+			Format: FormatVersion, Tool: f.Tool, Created: reserve.Time, Method: f.Method,
 			Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, Adjacency: reserve.Adjacency,
 				Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},
 			Rows: rows, SchemaYAML: string(yaml), SchemaSHA256: f.Schema.Fingerprint(), DeclaredYAML: string(declared), Settings: f.Settings, Ledger: f.Ledger.Entries,

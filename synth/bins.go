@@ -218,7 +218,7 @@ func (t binTree) buy(s *privacy.Session) ([]int, error) {
 		if missing {
 			groups[codes-1] = last + 1
 		}
-		m, err := s.Counts("level of a tree of counts", privacy.Marginal{Cols: []int{t.column}, Groups: [][]uint16{groups}}, t.sigma)
+		m, err := s.Counts(privacy.Marginal{Cols: []int{t.column}, Groups: [][]uint16{groups}}, t.sigma)
 		if err != nil {
 			return nil, err
 		}

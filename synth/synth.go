@@ -5,10 +5,11 @@ package synth
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
+	"runtime"
+	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -31,7 +32,8 @@ type Plan interface {
 	Composition() accountant.Composition
 	// Forecast says what the fit will need.
 	Forecast() Forecast
-	// Fit runs the plan on an open session, which the caller closes (see [Run]).
+	// Fit runs the plan on an open session, which the caller closes (see [Run]). It must be a function of what the session returns and of its
+	// Seed, on one machine: a run that was killed is continued by another Fit, which is given the same answers.
 	Fit(ctx context.Context, s *privacy.Session, p Progress) (Model, error)
 }
 
@@ -82,82 +84,43 @@ type Noise struct {
 }
 
 // Run opens a session for the plan, fits, and returns the verified model: the whole road from private rows to a release.
+//
+// With a journal, a run that is not done is left to be continued, whatever ended it: an interrupt, an error, a full disk. It is done, and
+// closed in the ledger, when RunOptions.Deliver has made its output durable.
 func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*release.Model, *privacy.Session, error) {
-	nb := privacy.NeighboursOf(rows.Schema(), o.Adjacency)
-	plan, err := WithBins(f, rows.Schema()).Plan(rows.Schema(), nb, o.Budget)
+	declared := rows.Schema()
+	nb := privacy.NeighboursOf(declared, o.Adjacency)
+	plan, err := WithBins(f, declared).Plan(declared, nb, o.Budget)
 	if err != nil {
 		return nil, nil, err
 	}
-	resumer, ok := plan.(Resumer)
-	if o.Checkpoint == "" || o.Ledger == nil {
-		resumer, ok = nil, false
-	}
-	if o.Resume && !ok {
-		return nil, nil, fmt.Errorf("synth: method %s keeps no checkpoint here: %w", f.Name(), ErrCheckpoint)
-	}
-	options := privacy.Options{
-		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: f.Name(), Tool: o.Tool, Run: o.Run, Resumable: ok,
-	}
-	s, state, err := begin(ctx, rows, plan, options, o)
+	o.Progress.Report("reading", 0)
+	s, err := privacy.Open(ctx, rows, privacy.Options{
+		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: f.Name(), Tool: o.Tool, Run: o.Run, Day: o.Day,
+		Journal: o.Journal, Resume: o.Resume, Program: o.Tool + ", " + runtime.GOARCH + " with " + kernels.Vectorised(),
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	var fitted Model
-	kept := ok && (o.Resume || o.Run != "") // there is a checkpoint of this run
-	if ok {
-		save := func(state []byte) error {
-			err := Checkpoint{s.Run(), f.Name(), state}.write(o.Checkpoint)
-			kept = kept || err == nil
-			return err
-		}
-		fitted, err = resumer.FitFrom(ctx, s, state, save, o.Progress)
-	} else {
-		fitted, err = plan.Fit(ctx, s, o.Progress)
+	m, err := fit(ctx, s, plan, f, declared, o)
+	var deliver func() error
+	if o.Deliver != nil {
+		deliver = func() error { return o.Deliver(m) }
 	}
-	if kept && status(err) == accountant.StatusCancelled {
-		return nil, s, err // as if killed: the run has no end in the ledger, and can be continued once this process is gone
-	}
-	if err := errors.Join(err, s.Close(status(err))); err != nil {
+	if err := s.Finish(err, deliver); err != nil {
 		return nil, s, err
 	}
-	m, err := release.New(release.Fitted{
-		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: s.Schema(), Declared: rows.Schema(), Ledger: s.Ledger(), Settings: fitted.Settings, Params: fitted.Params,
-	})
-	if ok && err == nil {
-		os.Remove(o.Checkpoint)
-	}
-	return m, s, err
+	return m, s, nil
 }
 
-// begin opens a session, or continues that of the checkpoint.
-func begin(ctx context.Context, rows *privacy.Rows, plan Plan, options privacy.Options, o RunOptions) (*privacy.Session, []byte, error) {
-	if !o.Resume {
-		named := options.Resumable && o.Run != ""
-		if named { // a process that dies before its first release then leaves what is needed to continue
-			if err := (Checkpoint{Run: o.Run, Method: options.Method}).write(o.Checkpoint); err != nil {
-				return nil, nil, err
-			}
-		}
-		s, err := privacy.Open(ctx, rows, options)
-		if err != nil && named {
-			os.Remove(o.Checkpoint)
-		}
-		return s, nil, err
-	}
-	c, err := ReadCheckpoint(o.Checkpoint)
+func fit(ctx context.Context, s *privacy.Session, plan Plan, f Fitter, declared *schema.Schema, o RunOptions) (*release.Model, error) {
+	fitted, err := plan.Fit(ctx, s, o.Progress)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if checker, ok := plan.(StateChecker); ok {
-		if err := checker.CheckState(c.State); err != nil {
-			return nil, nil, err
-		}
-	}
-	s, err := privacy.Resume(ctx, rows, c.Run, options)
-	if len(c.State) == 0 {
-		c.State = nil
-	}
-	return s, c.State, err
+	return release.New(release.Fitted{
+		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: s.Schema(), Declared: declared, Ledger: s.Released(), Settings: fitted.Settings, Params: fitted.Params,
+	})
 }
 
 // RunOptions of [Run].
@@ -167,21 +130,11 @@ type RunOptions struct {
 	Ledger    *privacy.LedgerFile  // nil: in memory only
 	Tool      string               // program and version
 	Progress  Progress             // may be nil
-	Run       string               // the run's name in the ledger (see privacy.Options); default random. A run that is continued has the checkpoint's
+	Run       string               // the run's name in the ledger (see privacy.Options); default random. A run that is continued has its own
+	Day       time.Time            // of the reservation (see privacy.Options); default today
+	Journal   string               // keeps the run until it is done, so that another process can continue it (see privacy.Options); "" keeps none
+	Resume    bool                 // continue the run of the journal in place of a new one
 
-	// Checkpoint is a file that a method which can be continued (see [Resumer]) keeps while it fits, if there is a ledger file too. It is removed when the
-	// model is there. "" keeps none. With a checkpoint, a cancelled run is not closed in the ledger: the next process can continue it.
-	Checkpoint string
-	Resume     bool // continue the run of the checkpoint (see privacy.Resume) in place of a new one
-}
-
-// status is how a session that ended with err is closed.
-func status(err error) string {
-	switch {
-	case err == nil:
-		return accountant.StatusDone
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return accountant.StatusCancelled
-	}
-	return accountant.StatusFailed
+	// Deliver makes what the run is for durable: the run is closed after it. nil: nothing, the caller keeps the model.
+	Deliver func(*release.Model) error
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -48,10 +49,10 @@ $ decoy batch jobs.yaml
 		Short: "run many jobs under shared ledgers; killed and started again, it goes on",
 		Long: `Run the jobs of a batch file. Each reserves its budget in its table's ledger before it reads a row; a job that fails
 does not stop the others. Killed and started again, the batch goes on where it was: what is done stays, a fitted model
-is sampled again at no cost, a run of a method that keeps checkpoints is continued under its reservation. Nothing is
+is sampled again at no cost, a run that did not come to its end is continued under its reservation. Nothing is
 paid twice: the ledger takes the run of a job only once.
 
-What remains is a job whose process died in the moment between its reservation and its first checkpoint. Its budget is
+What remains is a job whose journal is lost, or of another version of decoy. Its budget is
 spent and nothing came of it. By default it stays so, and the batch says so (on_interrupted: stop); 'rerun' spends the
 budget again, within the ledger's limit. A job that failed after its reservation is never run again.
 
@@ -95,7 +96,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if err := b.setLimits(cmd.Context()); err != nil {
 		return err
 	}
-	w := &worker{journal: journal, rerun: b.interrupted == "rerun", force: b.t.force}
+	w := &worker{journal: journal, rerun: b.interrupted == "rerun", force: b.t.force, day: time.Now()}
 	b.warnTotals(w)
 	signal.Ignore(syscall.SIGPIPE)
 	records := b.runAll(cmd.Context(), w, memory)

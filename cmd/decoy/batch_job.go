@@ -22,7 +22,6 @@ import (
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // errInterrupted is the end of a job whose budget is spent and whose run cannot be continued.
@@ -107,8 +106,9 @@ func (b *batchJob) seed() uint64 {
 // worker carries out jobs.
 type worker struct {
 	journal journal
-	rerun   bool // spend the budget of an interrupted job again
-	force   bool // replace outputs that are not of the batch
+	day     time.Time // the batch was begun: what a job's ledger says must not tell how long the jobs before it took
+	rerun   bool      // spend the budget of an interrupted job again
+	force   bool      // replace outputs that are not of the batch
 }
 
 // do carries a job out, from whatever an earlier process left, and returns its record. It never panics.
@@ -175,37 +175,40 @@ func (w *worker) guarded(ctx context.Context, b *batchJob, r *record, report syn
 // model is the fitted model: of an earlier process if there is one, else of an earlier process's run that is continued, else of a new run.
 func (w *worker) model(ctx context.Context, b *batchJob, r *record, report synth.Progress) (*release.Model, error) {
 	path := w.journal.path(b.identity, ".model")
-	m, err := release.Open(path)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return m, err
-	}
 	o := synth.RunOptions{
-		Budget: b.Budget(), Adjacency: b.Neighbours(), Ledger: b.ledger, Tool: tool(), Progress: report,
-		Checkpoint: w.journal.path(b.identity, ".checkpoint"),
+		Budget: b.Budget(), Adjacency: b.Neighbours(), Ledger: b.ledger, Tool: tool(), Progress: report, Day: w.day,
+		Deliver: func(m *release.Model) error { return copyModel(path, m) },
 	}
+	if b.ledger != nil {
+		o.Journal = w.journal.path(b.identity, ".journal")
+	}
+	var err error
 	if r.Attempt, o.Resume, err = w.attempt(b); err != nil {
 		return nil, err
 	}
+	if !o.Resume { // a run that is not done is brought to its end even if its model is there
+		if m, err := release.Open(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return m, err
+		}
+	}
 	o.Run = configs.Run(b.identity, r.Attempt)
 	r.Run = o.Run
-	rows, err := b.rows(report)
+	rows, err := b.rows()
 	if err != nil {
 		return nil, err
 	}
-	m, _, err = synth.Run(ctx, rows, b.fitter, o)
-	if o.Resume && (errors.Is(err, privacy.ErrResume) || errors.Is(err, synth.ErrCheckpoint)) {
+	m, _, err := synth.Run(ctx, rows, b.fitter, o)
+	if o.Resume && errors.Is(err, privacy.ErrResume) {
 		if !w.rerun {
 			return nil, fmt.Errorf("run %s: %w (%v)", o.Run, errInterrupted, err)
 		}
 		r.Attempt, o.Resume = r.Attempt+1, false
 		o.Run = configs.Run(b.identity, r.Attempt)
 		r.Run = o.Run
+		os.Remove(o.Journal)
 		m, _, err = synth.Run(ctx, rows, b.fitter, o)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return m, copyModel(path, m)
+	return m, err
 }
 
 // attempt finds out from the ledger how far earlier processes have come: the number of the attempt to make now, and whether it continues
@@ -222,19 +225,21 @@ func (w *worker) attempt(b *batchJob) (number int, resume bool, err error) {
 	for _, run := range l.Runs() {
 		status[run.Run], charged[run.Run] = run.Status, run.Counts()
 	}
+	unfinished, _, err := privacy.Unfinished(w.journal.path(b.identity, ".journal"), b.ledger)
+	if err != nil && !errors.Is(err, privacy.ErrResume) {
+		return 0, false, err
+	}
 	for number = 1; ; number++ {
 		run := configs.Run(b.identity, number)
 		switch found, there := status[run]; {
-		case !there && isFile(b.ledger.Path()+"."+run+".lock"):
-			continue // a process died between making this and the reservation: the name is used up, nothing is spent
 		case !there:
 			return number, false, nil
 		case found == accountant.StatusVoid && !charged[run]:
 			continue // nothing was spent
-		case found == accountant.StatusUnfinished && isFile(w.journal.path(b.identity, ".checkpoint")):
-			if c, err := synth.ReadCheckpoint(w.journal.path(b.identity, ".checkpoint")); err == nil && c.Run == run {
-				return number, true, nil
-			}
+		case found == accountant.StatusUnfinished && unfinished == run:
+			return number, true, nil
+		case found == accountant.StatusDone && isFile(w.journal.path(b.identity, ".model")):
+			return number, false, nil
 		}
 		if status[run] == accountant.StatusFailed { // it would fail again, and spend again
 			return 0, false, fmt.Errorf("run %s has failed before, and its budget is spent: %w; change the job, or give the batch another name", run, errInterrupted)
@@ -255,7 +260,7 @@ func (w *worker) pays(b *batchJob) bool {
 }
 
 // rows names the private table.
-func (b *batchJob) rows(report synth.Progress) (*privacy.Rows, error) {
+func (b *batchJob) rows() (*privacy.Rows, error) {
 	if b.Dataset != "" {
 		d, err := datasets.Get(b.Dataset)
 		if err != nil {
@@ -270,7 +275,7 @@ func (b *batchJob) rows(report synth.Progress) (*privacy.Rows, error) {
 	if err := readable(b.Input); err != nil {
 		return nil, err
 	}
-	return privacy.File(b.Input, b.schema, table.ReadOptions{Progress: func(f float64) { report.Report("reading", f) }}), nil
+	return privacy.File(b.Input, b.schema), nil
 }
 
 // sample writes the output and returns its number of rows.

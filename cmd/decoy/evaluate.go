@@ -29,6 +29,7 @@ type evaluate struct {
 	options                           report.Options
 
 	epsilon, delta    float64 // a published evaluation
+	resume            bool
 	adjacency, ledger string
 }
 
@@ -77,6 +78,7 @@ budget is charged in that table's ledger; 'decoy verify R.json' recomputes the g
 	f.Float64Var(&e.epsilon, "epsilon", 0, "publish: privacy budget `E` of what is asked of the private table; must be typed each time")
 	f.SetAnnotation("epsilon", typedKey, []string{}) // a config file for generate must not spend here
 	f.Float64Var(&e.delta, "delta", defaultDelta, fmt.Sprintf("with --epsilon, probability `D` in the guarantee, 0 to %v", accountant.MaxDelta))
+	addResume(cmd, &e.resume)
 	f.StringVar(&e.ledger, "ledger", "", "with --epsilon, ledger `FILE` (default beside the private table)")
 	addAdjacency(cmd, &e.adjacency)
 	addForce(cmd, t)

@@ -2,13 +2,12 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -37,44 +36,42 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	signal.Ignore(syscall.SIGPIPE) // what is paid for must be written
-	before, err := j.ledger.Read()
+	before, journal, err := j.begin("evaluate", cmp.Or(e.json, standard))
 	if err != nil {
 		return err
 	}
-	tellUnfinished(t, before)
 	o := publish.Options{Target: e.options.Target, Positive: e.options.Positive, Drop: e.options.Drop, Seed: e.options.Seed}
-	r, s, err := publish.Run(cmd.Context(), j.rows, synthetic, o, publish.RunOptions{
-		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report})
+	_, s, err := publish.Run(cmd.Context(), j.rows, synthetic, o, publish.RunOptions{
+		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report, Journal: journal, Resume: j.resume,
+		Deliver: func(r *publish.Result) error {
+			j.shown.finish()
+			t.say("guarantee: %v", claimOf(r))
+			j.tellLedger()
+			switch {
+			case file != nil:
+				if err := r.JSON(file); err != nil {
+					return err
+				}
+				return file.Commit()
+			case e.json == standard:
+				return r.JSON(t.stdout)
+			}
+			return printEstimates(t, r)
+		}})
 	j.shown.finish()
 	switch {
 	case errors.Is(err, eval.ErrColumn):
 		return &usageError{err}
 	case err != nil:
-		return j.explain(err, s != nil, before, "")
+		return j.explain(err, s != nil, before, journal)
 	}
 	if ignored := s.Report().Ignored; len(ignored) > 0 {
 		t.say("ignored: the schema does not name %s of the file", columnsText(ignored))
 	}
-	t.say("guarantee: %v", claimOf(r))
-	if l, err := j.ledger.Read(); err == nil {
-		t.say("ledger: %s, spent %s", j.ledger.Path(), spentText(l))
-	}
-	switch {
-	case file != nil:
-		if err = r.JSON(file); err == nil {
-			err = file.Commit()
-		}
-		if err != nil { // the budget is spent: what it bought must not be lost
-			printEstimates(t, r)
-			return err
-		}
+	if file != nil {
 		t.say("wrote %s, which may be published", e.json)
-		return nil
-	case e.json == standard:
-		return r.JSON(t.stdout)
 	}
-	return printEstimates(t, r)
+	return nil
 }
 
 // publishJob checks everything that can be checked without rows.
@@ -102,7 +99,7 @@ func (e *evaluate) publishJob(cmd *cobra.Command, t *terminal) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{t: t, shown: t.progress(), input: input}
+	j := &job{t: t, shown: t.progress(), input: input, resume: e.resume}
 	j.budget, j.adjacency = budget, adjacency
 	if err := j.openFile(e.schema); err != nil {
 		return nil, err

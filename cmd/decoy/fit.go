@@ -1,10 +1,9 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
-
 	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/release"
 )
 
 type fit struct {
@@ -56,14 +55,11 @@ func (f *fit) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	defer model.Abort()
-	m, run, err := j.fit(cmd.Context(), f.model)
-	if err != nil {
-		return err
-	}
-	j.tellSpent(m)
-	if err := writeModel(model, m); err != nil { // the budget is spent: keep the model where there is room
-		return keepSpare(m, filepath.Join(os.TempDir(), "decoy"), run).explain(err, "OUT")
-	}
-	t.say("wrote %s", f.model)
-	return nil
+	return j.fit(cmd.Context(), "fit", f.model, func(m *release.Model) error {
+		if err := writeModel(model, m); err != nil {
+			return err
+		}
+		t.say("wrote %s", f.model)
+		return nil
+	})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"math"
@@ -76,38 +75,15 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 		}
 		defer model.Abort()
 	}
-	m, run, err := j.fit(cmd.Context(), g.out)
-	if err != nil {
-		return err
-	}
-	j.tellSpent(m)
-	return g.deliver(cmd.Context(), j, draw, m, run, out, model)
-}
-
-// deliver writes the model, then the table. From here on the budget is spent: an error must not lose the model. model is nil if only the
-// table was asked for.
-func (g *generate) deliver(ctx context.Context, j *job, draw drawing, m *release.Model, run string, out *output, model *atomicfile.File) error {
-	var kept spare
-	var lost error
-	if model != nil {
-		lost = writeModel(model, m)
-	}
-	if model == nil || lost != nil {
-		kept = keepSpare(m, g.out, run)
-	} else {
-		kept.path = g.model
-		j.t.say("wrote %s", g.model)
-	}
-	err := draw.to(ctx, j.t, j.shown, m, nil, out)
-	switch {
-	case err != nil:
-		return kept.explain(err, g.out)
-	case lost != nil:
-		return kept.explain(lost, "OUT")
-	case model == nil:
-		kept.drop()
-	}
-	return nil
+	return j.fit(cmd.Context(), "generate", g.out, func(m *release.Model) error {
+		if model != nil {
+			if err := writeModel(model, m); err != nil {
+				return err
+			}
+			t.say("wrote %s", g.model)
+		}
+		return draw.to(cmd.Context(), t, j.shown, m, nil, out)
+	})
 }
 
 // randomSeed is a public seed.

@@ -16,7 +16,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program. The first interrupt (SIGINT, SIGTERM, or SIGHUP of a closed terminal) cancels the context, so that an open run is kept in its checkpoint or closed as cancelled; the second ends the
+// run is the whole program. The first interrupt (SIGINT, SIGTERM, or SIGHUP of a closed terminal) cancels the context, so that an open run is left to be continued; the second ends the
 // process where it stands.
 func run(args []string, stdout, stderr io.Writer) int {
 	interrupts := []os.Signal{os.Interrupt, syscall.SIGTERM}

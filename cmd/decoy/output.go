@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/release"
@@ -106,45 +105,4 @@ func openModel(t *terminal, path string) (*atomicfile.File, error) {
 		return nil, usagef("--model -: a model needs a file")
 	}
 	return t.create("--model", path, releaseMode)
-}
-
-// spare keeps a fitted model, which has cost its budget, while a table is sampled from it: a run that dies on the way has lost nothing.
-type spare struct{ path string } // "" when it could not be written
-
-// keepSpare writes the model beside the output, under a name that is free.
-func keepSpare(m *release.Model, out, run string) spare {
-	base := out
-	if out == standard {
-		base = "decoy"
-	}
-	for _, path := range []string{base + ".model", base + "." + run + ".model"} {
-		if _, err := os.Lstat(path); err == nil {
-			continue
-		}
-		f, err := atomicfile.Create(path, releaseMode)
-		if err != nil {
-			return spare{}
-		}
-		if writeModel(f, m) != nil {
-			f.Abort()
-			return spare{}
-		}
-		return spare{path}
-	}
-	return spare{}
-}
-
-// drop removes the spare once the output is there.
-func (s spare) drop() {
-	if s.path != "" {
-		os.Remove(s.path)
-	}
-}
-
-// explain adds to an error of an output where the model is, and how to get a table from it.
-func (s spare) explain(err error, out string) error {
-	if s.path == "" {
-		return fmt.Errorf("%w\nthe fitted model could not be kept either; its budget stays spent", err)
-	}
-	return fmt.Errorf("%w\nthe fitted model is kept in %s: 'decoy sample %s --out %s' costs nothing more", err, s.path, s.path, out)
 }

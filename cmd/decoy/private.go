@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // privateFlags are the flags of the verbs that read private rows.
@@ -31,7 +28,7 @@ func (p *privateFlags) add(cmd *cobra.Command, t *terminal) {
 	p.budgetFlags.add(cmd)
 	addSchema(cmd, &p.schema, &p.dataset)
 	cmd.Flags().StringVar(&p.input, "input", "", "INPUT as a flag, for config files")
-	cmd.Flags().BoolVar(&p.resume, "resume", false, "continue a run that was killed or interrupted, from its checkpoint beside the output")
+	addResume(cmd, &p.resume)
 	cmd.Flags().StringVar(&p.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger; none for --dataset)")
 }
 
@@ -126,7 +123,7 @@ func (j *job) openFile(schemaPath string) error {
 	if err != nil {
 		return err
 	}
-	j.rows = privacy.File(j.input, s, table.ReadOptions{Progress: j.shown.of("reading")})
+	j.rows = privacy.File(j.input, s)
 	return nil
 }
 
@@ -144,64 +141,29 @@ func (j *job) ledgerPlace() place {
 	return place{"the ledger", j.ledger.Path()}
 }
 
-// fit reserves the budget, reads, and returns the verified model and the name of the run. It first tells of runs that did not finish. The output at
-// path says where its checkpoint is.
-func (j *job) fit(ctx context.Context, path string) (*release.Model, string, error) {
-	signal.Ignore(syscall.SIGPIPE) // whoever reads our output and leaves early must not take a paid model along
-	before := &accountant.Ledger{}
-	if j.ledger == nil {
-		j.t.say("the table is a public, simulated example: no ledger is kept (--ledger FILE keeps one)")
-	} else {
-		var err error
-		if before, err = j.ledger.Read(); err != nil {
-			return nil, "", err
-		}
-		tellUnfinished(j.t, before)
+// fit reserves the budget, reads, fits, and has the verified model delivered: when that has made its output durable the run is done.
+func (j *job) fit(ctx context.Context, verb, out string, deliver func(*release.Model) error) error {
+	before, journal, err := j.begin(verb, out)
+	if err != nil {
+		return err
 	}
-	checkpoint := checkpointOf(path)
-	if err := j.interrupted(checkpoint); err != nil {
-		return nil, "", err
-	}
-	m, s, err := synth.Run(ctx, j.rows, j.fitter, synth.RunOptions{
+	_, s, err := synth.Run(ctx, j.rows, j.fitter, synth.RunOptions{
 		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report,
-		Checkpoint: checkpoint, Resume: j.resume,
+		Journal: journal, Resume: j.resume,
+		Deliver: func(m *release.Model) error {
+			j.shown.finish()
+			j.tellSpent(m)
+			return deliver(m)
+		},
 	})
 	j.shown.finish()
 	if err != nil {
-		return nil, "", resumeHint(j.explain(err, s != nil, before, checkpoint))
+		return j.explain(err, s != nil, before, journal)
 	}
 	if ignored := s.Report().Ignored; len(ignored) > 0 {
 		j.t.say("ignored: the schema does not name %s of the file", columnsText(ignored))
 	}
-	return m, s.Run(), nil
-}
-
-// explain adds to the error of a run what became of its budget, and how to go on. A run that did not start has no session; "" is no checkpoint.
-func (j *job) explain(err error, started bool, before *accountant.Ledger, checkpoint string) error {
-	interrupted := errors.Is(err, context.Canceled)
-	switch {
-	case interrupted && !started && j.voidCharged(before):
-		return &retold{fmt.Sprintf("interrupted before the first mechanism; the limit of %s is strict, and the budget stays spent", j.ledger.Path()), err}
-	case interrupted && !started:
-		return &retold{"interrupted before the first mechanism: nothing is spent", err}
-	case interrupted && j.ledger == nil:
-		return &retold{"interrupted", err}
-	case interrupted:
-		if _, kept, readErr := synth.Interrupted(checkpoint, j.ledger); kept && readErr == nil {
-			return &retold{fmt.Sprintf("interrupted: the budget stays spent in %s; the same command with --resume continues the run", j.ledger.Path()), err}
-		}
-		return &retold{fmt.Sprintf("interrupted: the run is closed as cancelled in %s and its budget stays spent; a new run costs its own", j.ledger.Path()), err}
-	case j.ledger == nil:
-	case started:
-		j.t.say("the budget of this run stays spent")
-	case j.voidCharged(before):
-		j.t.say("the budget of this run stays spent, though no mechanism has run: the limit of %s is strict", j.ledger.Path())
-	default:
-		if after, readErr := j.ledger.Read(); readErr == nil && after.Spent() == before.Spent() {
-			j.t.say("nothing is spent: no mechanism has run")
-		}
-	}
-	return err
+	return nil
 }
 
 // voidCharged reports whether a run without a session has been charged all the same, since before.
@@ -221,6 +183,11 @@ func (j *job) voidCharged(before *accountant.Ledger) bool {
 // tellSpent says what the model guarantees and what the ledger now holds.
 func (j *job) tellSpent(m *release.Model) {
 	j.t.say("guarantee: %v", m.Claim)
+	j.tellLedger()
+}
+
+// tellLedger says what is spent, if there is an account.
+func (j *job) tellLedger() {
 	if j.ledger == nil {
 		return
 	}

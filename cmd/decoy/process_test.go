@@ -141,6 +141,17 @@ func (w workplace) statuses(name string) []string {
 	return out
 }
 
+// forget removes the journals of a ledger's unfinished runs, which gives them up.
+func (w workplace) forget(ledger string) {
+	journals, err := filepath.Glob(w.path(ledger + ".*.journal"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, path := range journals {
+		os.Remove(path)
+	}
+}
+
 // temporaries lists the temporary files in the directory.
 func (w workplace) temporaries() []string {
 	names, err := filepath.Glob(w.path(".*.tmp"))
@@ -322,14 +333,14 @@ func TestInterrupt(t *testing.T) {
 		t.Parallel()
 		w := newWorkplace(t, 20_000, 15, 150)
 		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 --out out.csv", nil)
-		w.await("in.csv.ledger", accountant.EntryCharge, 2) // the first has its checkpoint
+		w.await("in.csv.ledger", accountant.EntryCharge, 2)
 		began := time.Now()
 		cmd.Process.Signal(syscall.SIGTERM)
 		if code := ended(t, cmd); code != exitError {
 			t.Errorf("exit code %d, want %d", code, exitError)
 		}
 		t.Logf("ended %v after the signal", time.Since(began))
-		if want := "decoy: interrupted: the budget stays spent in in.csv.ledger; the same command with --resume continues the run\n"; !strings.HasSuffix(stderr.String(), want) {
+		if want := "decoy: interrupted: the budget stays spent in in.csv.ledger; the same command with --resume goes on, at no further cost\n"; !strings.HasSuffix(stderr.String(), want) {
 			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
 		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusUnfinished {
@@ -348,7 +359,7 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("runs %v after the continuation, want one done, and epsilon 10", got)
 		}
 	})
-	t.Run("without a checkpoint", func(t *testing.T) {
+	t.Run("to standard output", func(t *testing.T) {
 		t.Parallel()
 		w := newWorkplace(t, 20_000, 15, 150)
 		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 --out -", nil)
@@ -357,32 +368,38 @@ func TestInterrupt(t *testing.T) {
 		if code := ended(t, cmd); code != exitError {
 			t.Errorf("exit code %d, want %d", code, exitError)
 		}
-		if want := "in.csv.ledger and its budget stays spent; a new run costs its own\n"; !strings.HasSuffix(stderr.String(), want) {
+		if want := "the same command with --resume goes on, at no further cost\n"; !strings.HasSuffix(stderr.String(), want) {
 			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
-		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusCancelled {
-			t.Errorf("runs %v, want one cancelled", got)
+		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 --out - --resume"); code != 0 {
+			t.Errorf("continuing: exit code %d\n%s", code, text)
+		}
+		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusDone {
+			t.Errorf("runs %v, want one done", got)
 		}
 	})
 	t.Run("while writing", func(t *testing.T) {
 		t.Parallel()
 		w := newWorkplace(t, 100, 3, 4)
 		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 1 --rows 100000000 --out out.csv", nil)
-		w.await("in.csv.ledger", accountant.EntryClose, 1)
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(stderr.String(), "guarantee") && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
 		cmd.Process.Signal(syscall.SIGINT)
 		if code := ended(t, cmd); code != exitError {
 			t.Errorf("exit code %d, want %d", code, exitError)
 		}
-		for _, want := range []string{"decoy: interrupted: out.csv is not written\n", "decoy: the fitted model is kept in out.csv.model"} {
-			if !strings.Contains(stderr.String(), want) {
-				t.Errorf("said %q, want %q", stderr, want)
-			}
+		if want := "the same command with --resume goes on, at no further cost\n"; !strings.HasSuffix(stderr.String(), want) {
+			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
 		if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
 			t.Errorf("an output is left")
 		}
-		if code, text := w.run("sample out.csv.model --rows 10 --out out.csv"); code != 0 {
-			t.Errorf("sampling the model that was kept: %s", text)
+		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 1 --rows 10 --out out.csv --resume"); code != 0 {
+			t.Errorf("continuing: %s", text)
+		}
+		if l := w.ledger("in.csv.ledger"); l.Spent().Epsilon != 1 || l.Runs()[0].Status != accountant.StatusDone {
+			t.Errorf("runs %+v", l.Runs())
 		}
 	})
 }
@@ -432,7 +449,7 @@ func TestKill(t *testing.T) {
 	reserved, unfinished := 2, 0
 	for i := range kills {
 		os.Remove(w.path("out.csv"))
-		os.Remove(w.path("out.csv.checkpoint")) // a new run is asked for: TestResume continues them
+		w.forget("in.csv.ledger") // a new run is asked for: TestResume continues them
 		cmd, _ := w.start(generate, nil)
 		wait := time.Duration(rand.Int64N(int64(took)))
 		switch i % 4 {
@@ -473,7 +490,7 @@ func TestKill(t *testing.T) {
 	if unfinished == 0 {
 		t.Errorf("no kill hit a run between its reservation and its end: the moments are badly chosen")
 	}
-	os.Remove(w.path("out.csv.checkpoint"))
+	w.forget("in.csv.ledger")
 	os.Remove(w.path("out.csv"))
 	code, text := w.run(generate)
 	if code != 0 {

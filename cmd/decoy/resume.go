@@ -1,48 +1,112 @@
 package main
 
 import (
+	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os/signal"
+	"syscall"
 
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/synth"
 )
 
-// checkpointOf is the checkpoint of a run whose result goes to path, "" where it cannot have one: standard output has no place beside it.
-func checkpointOf(path string) string {
-	if path == standard || path == "" {
+// journalOf is the journal of a run of a verb that pays from the ledger and whose result goes to
+// out. It lies beside the ledger and hence beside the data: as long as it is there it is as secret
+// as these.
+func journalOf(ledger *privacy.LedgerFile, verb, out string) string {
+	if ledger == nil {
 		return ""
 	}
-	return path + ".checkpoint"
+	if out != standard {
+		out = resolve(out)
+	}
+	sum := sha256.Sum256([]byte(verb + " " + out))
+	return fmt.Sprintf("%s.%x.journal", ledger.Path(), sum[:6])
 }
 
-// interrupted finds out whether the run's output was begun before, by a run that was killed. Without --resume that is an error: starting anew would pay twice.
-func (j *job) interrupted(checkpoint string) error {
-	if checkpoint == "" || j.ledger == nil {
+// interrupted finds out whether the run was begun before and did not come to its end. Without
+// --resume that is an error: starting anew would pay twice.
+func (j *job) interrupted(journal string) error {
+	if journal == "" {
 		if j.resume {
-			return usagef("--resume: a run is continued from the file OUT.checkpoint and its ledger; this one would have neither")
+			return usagef("--resume: a run is continued from its ledger and the journal beside it; this one has neither")
 		}
 		return nil
 	}
-	c, found, err := synth.Interrupted(checkpoint, j.ledger)
+	run, found, err := privacy.Unfinished(journal, j.ledger)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w; remove %s to start a new run, which costs its own budget", err, checkpoint)
+		return fmt.Errorf("%w; remove %s to start a new run, which costs its own budget", err, journal)
 	case j.resume && !found:
-		return usagef("--resume: %s holds no run of %s that was interrupted", checkpoint, j.ledger.Path())
+		return usagef("--resume: there is no unfinished run with this output in %s", j.ledger.Path())
 	case !j.resume && found:
-		return usagef("run %s (%s) was interrupted, and its budget is spent: continue it with --resume, or remove %s to start a new run, which costs its own budget",
-			c.Run, c.Method, checkpoint)
+		return usagef("run %s with this output is unfinished, and its budget is spent: continue it with --resume, "+
+			"or remove %s to start a new run, which costs its own budget", run, journal)
 	case found:
-		j.t.say("continuing run %s", c.Run)
+		j.t.say("continuing run %s", run)
 	}
 	return nil
 }
 
-// resumeHint says what to do with a run that cannot be continued as it was asked.
-func resumeHint(err error) error {
-	if errors.Is(err, privacy.ErrResume) {
-		return fmt.Errorf("%w (a run is continued with the input, schema, settings, epsilon and delta that it was started with)", err)
+// addResume adds --resume, of every verb that pays.
+func addResume(cmd *cobra.Command, resume *bool) {
+	cmd.Flags().BoolVar(resume, "resume", false, "continue a run that did not come to its end, at no further cost")
+}
+
+// begin tells of runs that did not finish, and finds out whether this one is one of them. It returns
+// the ledger as it is, and the journal of the run.
+func (j *job) begin(verb, out string) (before *accountant.Ledger, journal string, err error) {
+	signal.Ignore(syscall.SIGPIPE) // whoever reads our output and leaves early must not take what is paid for along
+	if j.ledger == nil {
+		j.t.say("the table is a public, simulated example: no ledger is kept (--ledger FILE keeps one)")
+		return &accountant.Ledger{}, "", j.interrupted("")
+	}
+	if before, err = j.ledger.Read(); err != nil {
+		return nil, "", err
+	}
+	tellUnfinished(j.t, before)
+	journal = journalOf(j.ledger, verb, out)
+	return before, journal, j.interrupted(journal)
+}
+
+// explain adds to the error of a run what became of its budget, and how to go on. started says that
+// it has a session.
+func (j *job) explain(err error, started bool, before *accountant.Ledger, journal string) error {
+	interrupted := errors.Is(err, context.Canceled)
+	resumable := false
+	if journal != "" {
+		_, resumable, _ = privacy.Unfinished(journal, j.ledger)
+	}
+	switch {
+	case errors.Is(err, privacy.ErrResume):
+		return fmt.Errorf("%w (a run is continued by the program, with the input, schema, settings, epsilon and delta that it was begun with; "+
+			"remove %s to start a new run, which costs its own budget)", err, journal)
+	case interrupted && !started && j.voidCharged(before):
+		return &retold{fmt.Sprintf("interrupted before the first mechanism; the limit of %s is strict, and the budget stays spent", j.ledger.Path()), err}
+	case interrupted && !started && !resumable:
+		return &retold{"interrupted before the first mechanism: nothing is spent", err}
+	case interrupted && j.ledger == nil:
+		return &retold{"interrupted", err}
+	case interrupted && resumable:
+		return &retold{fmt.Sprintf("interrupted: the budget stays spent in %s; the same command with --resume goes on, at no further cost", j.ledger.Path()), err}
+	case interrupted:
+		return &retold{fmt.Sprintf("interrupted: the run is closed as cancelled in %s and its budget stays spent; a new run costs its own", j.ledger.Path()), err}
+	case j.ledger == nil:
+	case resumable:
+		j.t.say("the budget of this run stays spent; the same command with --resume goes on, at no further cost "+
+			"(to give the run up, remove %s)", journal)
+	case started:
+		j.t.say("the budget of this run stays spent")
+	case j.voidCharged(before):
+		j.t.say("the budget of this run stays spent, though no mechanism has run: the limit of %s is strict", j.ledger.Path())
+	default:
+		if after, readErr := j.ledger.Read(); readErr == nil && after.Spent() == before.Spent() {
+			j.t.say("nothing is spent: no mechanism has run")
+		}
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,6 +19,7 @@ type schemaInfer struct {
 	epsilon, delta         float64
 	adjacency, ledger, out string
 	public, noHeader       bool
+	resume                 bool
 	names                  string // of the columns, with commas between
 	comma, unit            string
 	maxRows, maxCategories int
@@ -63,6 +63,7 @@ moved to them. A column of which nothing stands out of the noise is left out, an
 	f.StringVar(&s.unit, "unit", "", "id column `NAME`: all rows with one id are one privacy unit")
 	f.IntVar(&s.maxRows, "max-rows-per-unit", 0, "with --unit: how many rows `K` of a unit are used")
 	f.IntVar(&s.maxCategories, "max-categories", 1000, "most categories `N` of a column, the most frequent ones")
+	addResume(cmd, &s.resume)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd, t, args[0]) }
 	return cmd
 }
@@ -158,47 +159,43 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 		}
 		defer file.Abort()
 	}
-	r, err := s.buy(cmd.Context(), t, c)
+	j := &job{t: t, ledger: c.options.Ledger, resume: s.resume}
+	before, journal, err := j.begin("schema infer", s.out)
 	if err != nil {
 		return err
 	}
-	yaml, err := r.YAML()
-	if err != nil {
-		return err
+	c.options.Journal, c.options.Resume = journal, s.resume
+	c.options.Deliver = func(r *infer.Result) error {
+		tellBought(j, r)
+		yaml, err := r.YAML()
+		if err != nil {
+			return err
+		}
+		if file == nil {
+			_, err := t.stdout.Write(yaml)
+			return err
+		}
+		if _, err = file.Write(yaml); err != nil {
+			return err
+		}
+		return file.Commit()
 	}
-	if file == nil {
-		_, err := t.stdout.Write(yaml)
-		return err
+	r, session, err := infer.Run(cmd.Context(), c.text, c.options)
+	switch {
+	case errors.Is(err, infer.ErrNothing):
+		t.say("the budget of this run stays spent")
+		return fmt.Errorf("%w; a schema can be written by hand (docs/schema.md)", err)
+	case err != nil:
+		return j.explain(err, session != nil, before, journal)
+	case file != nil:
+		t.say("wrote %s: %s. Read it, then: decoy generate %s --schema %s --epsilon E --out OUT.csv", s.out, sizeText(len(r.Schema().Columns), cells(r.Schema())), input, s.out)
 	}
-	_, err = file.Write(yaml)
-	if err == nil {
-		err = file.Commit()
-	}
-	if err != nil { // it is paid for: do not lose it
-		fmt.Fprintf(t.stdout, "%s", yaml)
-		return fmt.Errorf("%w\nthe schema is on standard output instead", err)
-	}
-	t.say("wrote %s: %s. Read it, then: decoy generate %s --schema %s --epsilon E --out OUT.csv", s.out, sizeText(len(r.Schema().Columns), cells(r.Schema())), input, s.out)
 	return nil
 }
 
-// buy runs the mechanisms and says what they cost.
-func (s *schemaInfer) buy(ctx context.Context, t *terminal, c *checked) (*infer.Result, error) {
-	before, err := c.options.Ledger.Read()
-	if err != nil {
-		return nil, err
-	}
-	tellUnfinished(t, before)
-	r, session, err := infer.Run(ctx, c.text, c.options)
-	j := &job{t: t, ledger: c.options.Ledger}
-	if errors.Is(err, infer.ErrNothing) {
-		t.say("the budget of this run stays spent")
-		return nil, fmt.Errorf("%w; a schema can be written by hand (docs/schema.md)", err)
-	}
-	if err != nil {
-		return nil, j.explain(err, session != nil, before, "")
-	}
-	t.say("guarantee: the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon, r.Budget.Delta, r.Neighbours)
+// tellBought says what a schema guarantees, and what is not in it.
+func tellBought(j *job, r *infer.Result) {
+	j.t.say("guarantee: the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon, r.Budget.Delta, r.Neighbours)
 	var left []string
 	for _, column := range r.Columns {
 		if column.Found == nil {
@@ -206,12 +203,7 @@ func (s *schemaInfer) buy(ctx context.Context, t *terminal, c *checked) (*infer.
 		}
 	}
 	if len(left) > 0 {
-		t.say("left out: %s (see the comments in the schema)", strings.Join(left, ", "))
+		j.t.say("left out: %s (see the comments in the schema)", strings.Join(left, ", "))
 	}
-	l, err := c.options.Ledger.Read()
-	if err != nil {
-		return nil, err
-	}
-	t.say("ledger: %s, spent %s", c.ledger, spentText(l))
-	return r, nil
+	j.tellLedger()
 }

@@ -11,13 +11,12 @@ import (
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 type schemaUnits struct {
 	epsilon, delta            float64
 	adjacency, ledger, schema string
-	json                      bool
+	json, resume              bool
 }
 
 func schemaUnitsCommand(t *terminal) *cobra.Command {
@@ -47,6 +46,7 @@ the ledger, and adds to that of every other run. The report itself may be shown 
 	f.StringVar(&u.schema, "schema", "", "schema `FILE` with unit and max_rows_per_unit (required)")
 	f.StringVar(&u.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger)")
 	f.BoolVar(&u.json, "json", false, "print JSON")
+	addResume(cmd, &u.resume)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return u.run(cmd, t, args[0]) }
 	return cmd
 }
@@ -87,29 +87,23 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 	if err := distinct([]place{{"the ledger", path}}, []place{{"INPUT", input}, {"--schema", u.schema}}); err != nil {
 		return err
 	}
-	shown := t.progress()
-	j := &job{t: t, ledger: privacy.NewLedgerFile(path), request: request{adjacency: adjacency, budget: budget}}
-	before, err := j.ledger.Read()
+	j := &job{t: t, ledger: privacy.NewLedgerFile(path), request: request{adjacency: adjacency, budget: budget}, resume: u.resume}
+	before, journal, err := j.begin("schema units", standard)
 	if err != nil {
 		return err
 	}
-	tellUnfinished(t, before)
-	r, session, err := infer.Units(cmd.Context(), privacy.File(input, s, table.ReadOptions{Progress: shown.of("reading")}),
-		infer.Options{Budget: budget, Adjacency: adjacency, Ledger: j.ledger, Tool: tool()})
-	shown.finish()
+	o := infer.Options{Budget: budget, Adjacency: adjacency, Ledger: j.ledger, Tool: tool(), Journal: journal, Resume: u.resume}
+	_, session, err := infer.Units(cmd.Context(), privacy.File(input, s), o, func(r *infer.UnitSizes) error {
+		t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q", budget.Epsilon, budget.Delta, r.Adjacency, r.Unit)
+		j.tellLedger()
+		if u.json {
+			return printJSON(t, shownUnits{r.Unit, r.MaxRowsPerUnit, budget, r.Adjacency, r.Sigma, r.UpTo, r.Counts, r.Whole, r.Bounded, r.LeftOut})
+		}
+		return printUnits(t, r)
+	})
 	if err != nil {
-		return j.explain(err, session != nil, before, "")
+		return j.explain(err, session != nil, before, journal)
 	}
-	after, err := j.ledger.Read()
-	if err != nil {
-		return err
-	}
-	t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q", budget.Epsilon, budget.Delta, r.Adjacency, r.Unit)
-	t.say("ledger: %s, spent %s", path, spentText(after))
-	if u.json {
-		return printJSON(t, shownUnits{r.Unit, r.MaxRowsPerUnit, budget, r.Adjacency, r.Sigma, r.UpTo, r.Counts, r.Whole, r.Bounded, r.LeftOut})
-	}
-	printUnits(t, r)
 	return nil
 }
 
@@ -128,7 +122,7 @@ type shownUnits struct {
 }
 
 // printUnits is the report for people. A count that does not stand out of the noise is a dash; behind the last that does, one line stands for the rest.
-func printUnits(t *terminal, r *infer.UnitSizes) {
+func printUnits(t *terminal, r *infer.UnitSizes) error {
 	visible := func(n int64) bool { return float64(n) >= 3*r.Sigma }
 	last := slices.Index(r.UpTo, r.MaxRowsPerUnit)
 	for i, n := range r.Counts {
@@ -161,6 +155,7 @@ func printUnits(t *terminal, r *infer.UnitSizes) {
 	}
 	w.Flush()
 	all := math.Max(1, r.Whole+r.Bounded)
-	fmt.Fprintf(t.stdout, "\nused whole: about %.0f units (%.0f %%)\nbounded: about %.0f units (%.0f %%), of whose rows at least about %.0f are left out\n",
+	_, err := fmt.Fprintf(t.stdout, "\nused whole: about %.0f units (%.0f %%)\nbounded: about %.0f units (%.0f %%), of whose rows at least about %.0f are left out\n",
 		r.Whole, 100*r.Whole/all, r.Bounded, 100*r.Bounded/all, r.LeftOut)
+	return err
 }

@@ -84,7 +84,7 @@ func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table
 	if err != nil {
 		return nil, err
 	}
-	counts, err := h.s.Histogram("holdout: rows", everyRow{}, h.sigma)
+	counts, err := h.s.Histogram(everyRow{}, h.sigma)
 	if err != nil {
 		return nil, errors.Join(err, h.s.Close(accountant.StatusFailed))
 	}
@@ -103,7 +103,7 @@ func (h *Holdout) Ask(question privacy.Cells) (Answer, error) {
 	}
 	if h.round == nil {
 		var err error
-		if h.round, err = h.s.AboveThreshold("holdout: comparison", h.o.Tolerance*h.rows, h.epsilon); err != nil {
+		if h.round, err = h.s.AboveThreshold(h.o.Tolerance*h.rows, h.epsilon); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -117,7 +117,7 @@ func (h *Holdout) Ask(question privacy.Cells) (Answer, error) {
 	}
 	h.round = nil
 	h.left--
-	counts, err := h.s.Histogram("holdout: correction", question, h.sigma)
+	counts, err := h.s.Histogram(question, h.sigma)
 	if err != nil {
 		return Answer{}, err
 	}

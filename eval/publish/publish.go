@@ -32,7 +32,10 @@ type RunOptions struct {
 	Adjacency accountant.Adjacency // default accountant.AddRemove
 	Ledger    *privacy.LedgerFile  // nil: in memory only
 	Tool      string               // program and version
+	Journal   string               // see privacy.Options; "" keeps none
+	Resume    bool                 // continue the run of the journal
 	Progress  func(stage string, fraction float64)
+	Deliver   func(*Result) error // makes the result durable: the run is closed after it. May be nil
 }
 
 // Shares of the budget, as μ², that each question gets: the more cells the answer is made of, the more.
@@ -160,7 +163,8 @@ func Run(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o Opti
 		return nil, nil, err
 	}
 	s, err := privacy.Open(ctx, rows, privacy.Options{
-		Budget: r.Budget, Plan: p.composition, Adjacency: nb.Adjacency, Ledger: r.Ledger, Method: Method, Tool: r.Tool})
+		Budget: r.Budget, Plan: p.composition, Adjacency: nb.Adjacency, Ledger: r.Ledger, Method: Method, Tool: r.Tool,
+		Journal: r.Journal, Resume: r.Resume, Program: r.Tool})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,22 +172,25 @@ func Run(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o Opti
 		r.Progress = func(string, float64) {}
 	}
 	estimates, err := p.ask(ctx, s, synthetic, r.Progress)
-	status := accountant.StatusDone
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		status = accountant.StatusCancelled
-	} else if err != nil {
-		status = accountant.StatusFailed
+	var out *Result
+	if err == nil {
+		out = newResult(s, r, estimates)
+		out.SyntheticRows, out.Target = synthetic.Rows(), o.Target
+		if p.label != nil {
+			out.Positive = p.label.text
+		}
+		_, err = out.Verify()
 	}
-	if err := errors.Join(err, s.Close(status)); err != nil {
+	err = s.Finish(err, func() error {
+		if r.Deliver == nil {
+			return nil
+		}
+		return r.Deliver(out)
+	})
+	if err != nil {
 		return nil, s, err
 	}
-	out := newResult(s, r, estimates)
-	out.SyntheticRows, out.Target = synthetic.Rows(), o.Target
-	if p.label != nil {
-		out.Positive = p.label.text
-	}
-	_, err = out.Verify()
-	return out, s, err
+	return out, s, nil
 }
 
 // sameColumns checks that two schemas give codes the same meaning: units and missing tokens may differ.
@@ -217,13 +224,13 @@ func (p *plan) ask(ctx context.Context, s *privacy.Session, synthetic *table.Tab
 	var n, positive float64
 	progress("asking", 0)
 	if p.label != nil {
-		counts, err := s.Histogram("evaluate: label", p.label, p.rows)
+		counts, err := s.Histogram(p.label, p.rows)
 		if err != nil {
 			return nil, err
 		}
 		n, positive = max(1, float64(counts[0]+counts[1])), float64(counts[1])
 	} else {
-		total, err := s.Total("evaluate: rows", p.rows)
+		total, err := s.Total(p.rows)
 		if err != nil {
 			return nil, err
 		}
@@ -238,13 +245,13 @@ func (p *plan) ask(ctx context.Context, s *privacy.Session, synthetic *table.Tab
 		return nil, err
 	}
 	progress("asking", .25)
-	one, err := s.Distance("evaluate: one-way marginals", candidates(synthetic, p.singles, n), p.one)
+	one, err := s.Distance(candidates(synthetic, p.singles, n), p.one)
 	if err != nil {
 		return nil, err
 	}
 	out = append(out, marginalError("one column", one, p.one, len(p.singles), n, spread))
 	if len(p.pairs) > 0 {
-		two, err := s.Distance("evaluate: two-way marginals", candidates(synthetic, p.pairs, n), p.two)
+		two, err := s.Distance(candidates(synthetic, p.pairs, n), p.two)
 		if err != nil {
 			return nil, err
 		}
@@ -261,7 +268,7 @@ func (p *plan) ask(ctx context.Context, s *privacy.Session, synthetic *table.Tab
 	if p.scores == nil {
 		return append(out, Estimate{Name: "AUROC", Of: "model trained on synthetic rows", LeftOut: p.noScores, Meaning: meaning("AUROC")}), nil
 	}
-	counts, err := s.Histogram("evaluate: scores and labels", p.scores, p.score)
+	counts, err := s.Histogram(p.scores, p.score)
 	if err != nil {
 		return nil, err
 	}

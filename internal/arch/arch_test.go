@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"infer":                          {"schema", "accountant", "privacy"},
 	"workload":                       {"schema", "table", "marginal"},
 	"release":                        {"schema", "table", "accountant", "marginal", "gan", "workload"},
-	"synth":                          {"schema", "accountant", "privacy", "release", "ranges", "internal/atomicfile"},
+	"synth":                          {"schema", "accountant", "privacy", "release", "ranges", "internal/kernels"},
 	"synth/mst":                      {"synth", "privacy", "release", "marginal", "accountant", "schema"},
 	"synth/aim":                      {"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload"},
 	"synth/smalldb":                  {"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload"},

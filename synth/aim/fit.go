@@ -23,7 +23,6 @@ const groupSigmas = 2
 type fit struct {
 	*plan
 	session *privacy.Session
-	tape    *tape
 	ctx     context.Context
 	work    float64 // cells touched so far, as sizes of tables and noisy counts tell: see plan.work
 
@@ -45,11 +44,7 @@ type fit struct {
 // Fit measures the columns, then chooses and measures until the budget or the work that it may take
 // is gone, and estimates.
 func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
-	return p.fit(ctx, s, &tape{}, progress)
-}
-
-func (p *plan) fit(ctx context.Context, s *privacy.Session, t *tape, progress synth.Progress) (synth.Model, error) {
-	f := &fit{plan: p, session: s, tape: t, ctx: ctx, total: p.mu * p.mu * (1 - 1e-9), sizes: s.Schema().Sizes()}
+	f := &fit{plan: p, session: s, ctx: ctx, total: p.mu * p.mu * (1 - 1e-9), sizes: s.Schema().Sizes()}
 	if p.cfg.Published {
 		f.total = 2 * p.rho
 	}
@@ -180,12 +175,8 @@ func (f *fit) ruled(col int) bool {
 func (f *fit) measureColumns(share float64) ([]marginal.Measurement, error) {
 	var out []marginal.Measurement
 	for i := range f.sizes {
-		if err := f.settle(); err != nil {
-			return nil, err
-		}
 		mu2 := share * f.total / float64(len(f.sizes))
-		column, sigma := privacy.Marginal{Cols: []int{i}}, f.sigma(mu2)
-		m, err := f.counts(func() (privacy.Noisy, error) { return f.session.Counts("one-way marginal", column, sigma) }, column, sigma)
+		m, err := f.session.Counts(privacy.Marginal{Cols: []int{i}}, f.sigma(mu2))
 		if err != nil {
 			return nil, err
 		}
@@ -256,16 +247,11 @@ func (f *fit) marginalOf(cols []int, runs [][]uint16) privacy.Marginal {
 
 // measure spends mu2 on a table, less if there is less left.
 func (f *fit) measure(cols []int, level int, mu2 float64) error {
-	if err := f.settle(); err != nil {
-		return err
-	}
 	if mu2 = math.Min(mu2, f.total-f.used); mu2 < 1e-6*f.total {
 		return nil
 	}
 	runs, _ := f.fine.of(cols, level, f.groupSizes)
-	sigma := f.sigma(mu2)
-	table := f.marginalOf(cols, runs)
-	n, err := f.counts(func() (privacy.Noisy, error) { return f.session.Counts("marginal", table, sigma) }, table, sigma)
+	n, err := f.session.Counts(f.marginalOf(cols, runs), f.sigma(mu2))
 	if err != nil {
 		return err
 	}
@@ -291,9 +277,6 @@ func (f *fit) fits(cols []int, share float64) bool {
 
 // again spends what is left on the tables that were chosen, once more and evenly: no choice, no new clique.
 func (f *fit) again() error {
-	if err := f.settle(); err != nil {
-		return err
-	}
 	left, n := f.total-f.used, len(f.chosen)
 	if n == 0 || left < 1e-3*f.total {
 		return nil

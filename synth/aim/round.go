@@ -20,9 +20,6 @@ func (f *fit) round() (last bool, err error) {
 	if err := f.ctx.Err(); err != nil {
 		return true, err
 	}
-	if err := f.settle(); err != nil {
-		return true, err
-	}
 	if f.step == 0 {
 		f.step = (f.total - f.used) / f.rounds()
 		if f.cfg.Published {
@@ -50,7 +47,7 @@ func (f *fit) round() (last bool, err error) {
 		runs, cells := f.fine.of(o.cols, o.level, f.groupSizes)
 		list[i] = privacy.Candidate{Marginal: f.marginalOf(o.cols, runs), Estimate: o.estimate, Weight: o.weight, Penalty: l1 * sigma * cells}
 	}
-	k, err := f.choice(len(list), func() (int, error) { return f.session.Select("marginal of a round", list, f.exponential(forChoice)) })
+	k, err := f.session.Select(list, f.exponential(forChoice))
 	if err != nil {
 		return true, err
 	}

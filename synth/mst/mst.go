@@ -128,37 +128,18 @@ func (p *plan) Composition() accountant.Composition {
 
 // Fit measures, selects, measures and estimates.
 func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
-	return p.FitFrom(ctx, s, nil, nil, progress)
-}
-
-// FitFrom is Fit on what an earlier process has measured already.
-func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, state []byte, save func([]byte) error, progress synth.Progress) (synth.Model, error) {
 	var fitted synth.Model
-	left := s.Left(p.nb.CountsEvent(p.oneWay))
-	tape, err := newTape(state, 0 < left && left < p.columns, save)
-	if err != nil {
-		return fitted, err
-	}
 	progress.Report("measuring columns", 0)
 	sizes := s.Schema().Sizes()
-	measured := make([]*marginal.Measurement, p.columns)
+	var oneWay []marginal.Measurement
 	var kept []release.Measured
 	for i := range p.columns {
-		counts, err := tape.next(s.Left(p.nb.CountsEvent(p.oneWay)), func() ([]int64, error) {
-			m, err := s.Counts("one-way marginal", privacy.Marginal{Cols: []int{i}}, p.oneWay)
-			return m.Counts, err
-		})
+		m, err := s.Counts(privacy.Marginal{Cols: []int{i}}, p.oneWay)
 		if err != nil {
 			return fitted, err
 		}
-		measured[i] = counted([]int{i}, sizes, counts, p.oneWay)
-		if measured[i] != nil {
-			kept = append(kept, release.Measured{Cols: []int{i}, Counts: counts, Sigma: p.oneWay})
-		}
-	}
-	oneWay, err := fillLost(measured, sizes)
-	if err != nil {
-		return fitted, err
+		oneWay = append(oneWay, measurement(m))
+		kept = append(kept, release.Measured{Cols: m.Cols, Counts: m.Counts, Sigma: m.Sigma})
 	}
 	groups, err := marginal.NewGrouping(sizes, oneWay, p.cfg.GroupSigmas)
 	if err != nil {
@@ -168,24 +149,18 @@ func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, state []byte, sa
 	for _, m := range oneWay {
 		ms = append(ms, groups.GroupMeasurement(m))
 	}
-	edges, err := p.tree(ctx, s, tape, groups, ms, progress)
+	edges, err := p.tree(ctx, s, groups, ms, progress)
 	if err != nil {
 		return fitted, err
 	}
 	for i, e := range edges {
 		progress.Report("measuring pairs", float64(i)/float64(len(edges)))
-		counts, err := tape.next(s.Left(p.nb.CountsEvent(p.pair)), func() ([]int64, error) {
-			m, err := s.Counts("pair marginal", grouped(groups, e), p.pair)
-			return m.Counts, err
-		})
+		m, err := s.Counts(grouped(groups, e), p.pair)
 		if err != nil {
 			return fitted, err
 		}
-		if m := counted([]int{e[0], e[1]}, groups.Sizes(), counts, p.pair); m != nil {
-			ms = append(ms, *m)
-			pair := grouped(groups, e)
-			kept = append(kept, release.Measured{Cols: pair.Cols, Groups: pair.Groups, Counts: counts, Sigma: p.pair})
-		}
+		ms = append(ms, measurement(m))
+		kept = append(kept, release.Measured{Cols: m.Cols, Groups: m.Groups, Counts: m.Counts, Sigma: m.Sigma})
 	}
 	model, err := marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{Iterations: p.cfg.Iterations, Progress: func(done, total int) {
 		progress.Report("fitting the model", float64(done)/float64(total))
@@ -198,9 +173,18 @@ func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, state []byte, sa
 	return fitted, nil
 }
 
+// measurement is a noisy marginal as package marginal takes it.
+func measurement(n privacy.Noisy) marginal.Measurement {
+	m := marginal.Measurement{Cols: n.Cols, Sigma: n.Sigma, Counts: make([]float64, len(n.Counts))}
+	for i, c := range n.Counts {
+		m.Counts[i] = float64(c)
+	}
+	return m
+}
+
 // tree selects a spanning forest of pairs, one edge at a time, each by the exponential mechanism on how badly the independent model
 // explains the pair.
-func (p *plan) tree(ctx context.Context, s *privacy.Session, tape *tape, groups *marginal.Grouping, oneWay []marginal.Measurement, progress synth.Progress) ([][2]int, error) {
+func (p *plan) tree(ctx context.Context, s *privacy.Session, groups *marginal.Grouping, oneWay []marginal.Measurement, progress synth.Progress) ([][2]int, error) {
 	independent, err := marginal.Fit(ctx, groups.Sizes(), oneWay, marginal.Options{})
 	if err != nil {
 		return nil, err
@@ -240,17 +224,10 @@ func (p *plan) tree(ctx context.Context, s *privacy.Session, tape *tape, groups 
 		if kept == 0 {
 			break // what is left can only be joined by pairs with too many cells
 		}
-		pick, err := tape.next(s.Left(p.nb.SelectEvent(p.epsilon)), func() ([]int64, error) {
-			best, err := s.Select("tree edge", candidates, p.epsilon)
-			return []int64{int64(best)}, err
-		})
+		best, err := s.Select(candidates, p.epsilon)
 		if err != nil {
 			return nil, err
 		}
-		if len(pick) != 1 || pick[0] < 0 || pick[0] >= int64(kept) {
-			break // the choice was lost with an earlier process
-		}
-		best := pick[0]
 		edges = append(edges, pairs[best])
 		tree.join(pairs[best][0], pairs[best][1])
 	}

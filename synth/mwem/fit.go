@@ -66,9 +66,9 @@ func (r *run) prepare() error {
 	r.progress.Report("counting the rows", 0)
 	var n int64
 	if r.laplace {
-		n, err = r.s.AnswerQuery("number of rows", r.queries, len(xs), r.total)
+		n, err = r.s.AnswerQuery(r.queries, len(xs), r.total)
 	} else {
-		n, err = r.s.Total("number of rows", r.total)
+		n, err = r.s.Total(r.total)
 	}
 	r.n = max(1, float64(n))
 	return err
@@ -99,7 +99,7 @@ func (r *run) pickCount(may func(i int) bool, probability func(i int) float64) (
 	if len(items) == 0 {
 		return 0, errNothing
 	}
-	best, err := r.s.SelectQuery("worst query", r.queries, candidates, r.epsilon)
+	best, err := r.s.SelectQuery(r.queries, candidates, r.epsilon)
 	if err != nil {
 		return 0, err
 	}
@@ -110,9 +110,9 @@ func (r *run) pickCount(may func(i int) bool, probability func(i int) float64) (
 func (r *run) measureCount(i int) (y, sigma float64, err error) {
 	var n int64
 	if r.laplace {
-		n, err = r.s.AnswerQuery("query", r.queries, r.query[i], r.count)
+		n, err = r.s.AnswerQuery(r.queries, r.query[i], r.count)
 	} else {
-		n, err = r.s.CountQuery("query", r.queries, r.query[i], r.count)
+		n, err = r.s.CountQuery(r.queries, r.query[i], r.count)
 	}
 	r.note(i, r.deviation(r.count))
 	return float64(n), r.deviation(r.count), err
@@ -210,11 +210,11 @@ func (r *run) denseTable(f *factored) (item int, y []float64, err error) {
 	if len(items) == 0 {
 		return 0, nil, errNothing
 	}
-	best, err := r.s.Select("worst marginal", candidates, r.epsilon)
+	best, err := r.s.Select(candidates, r.epsilon)
 	if err != nil {
 		return 0, nil, err
 	}
-	m, err := r.s.Counts("marginal", candidates[best].Marginal, r.sigma)
+	m, err := r.s.Counts(candidates[best].Marginal, r.sigma)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -11,7 +11,7 @@ func (r *run) graph() (*marginal.Model, *marginal.Grouping, error) {
 	r.progress.Report("measuring columns", 0)
 	oneWay := make([]marginal.Measurement, r.columns)
 	for c := range oneWay {
-		m, err := r.s.Counts("one-way marginal", privacy.Marginal{Cols: []int{c}}, r.oneWay)
+		m, err := r.s.Counts(privacy.Marginal{Cols: []int{c}}, r.oneWay)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -53,11 +53,11 @@ func (r *run) graph() (*marginal.Model, *marginal.Grouping, error) {
 		if len(items) == 0 {
 			break
 		}
-		best, err := r.s.Select("worst marginal", candidates, r.epsilon)
+		best, err := r.s.Select(candidates, r.epsilon)
 		if err != nil {
 			return nil, nil, err
 		}
-		m, err := r.s.Counts("marginal", candidates[best].Marginal, r.sigma)
+		m, err := r.s.Counts(candidates[best].Marginal, r.sigma)
 		if err != nil {
 			return nil, nil, err
 		}

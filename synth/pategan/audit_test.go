@@ -37,13 +37,13 @@ func TestAudit_DomainFromTheSchema(t *testing.T) {
 	}
 }
 
-// TestAudit_StudentOnRealRows: student and generator are a function of the answers and of the seed: a fit whose answers are all in its journal, with no session, no teacher
+// TestAudit_StudentOnRealRows: student and generator are a function of the answers and of the seed: a fit that is given them again, with no session, no teacher
 // and no table to ask, ends with the same ones, bit for bit.
 func TestAudit_StudentOnRealRows(t *testing.T) {
 	p, session := opened(t, small, synthtest.Table(t, synthtest.Schema(4), 300), budget)
-	first := &journal{from: &gate{p: p, s: session}}
+	first := &recorder{from: &gate{p: p, s: session}}
 	want := fitted(t, p, first)
-	got := fitted(t, p, &journal{from: nowhere{}, journalState: first.journalState})
+	got := fitted(t, p, &recorder{Answers: first.Answers})
 	if !slices.Equal(got.student.critic.Parameters(), want.student.critic.Parameters()) {
 		t.Error("another student")
 	}
@@ -51,11 +51,6 @@ func TestAudit_StudentOnRealRows(t *testing.T) {
 		t.Error("another generator")
 	}
 }
-
-// nowhere is a source that has no table: whoever asks it for an answer panics.
-type nowhere struct{ source }
-
-func (nowhere) split(int, []int) {}
 
 // TestAudit_MinimumAndMaximumFromTheData: bins, and the numbers drawn in them, are the schema's, though all rows are in one bin, and the model is told no other.
 func TestAudit_MinimumAndMaximumFromTheData(t *testing.T) {
@@ -80,7 +75,7 @@ func TestAudit_MinimumAndMaximumFromTheData(t *testing.T) {
 	}
 }
 
-// TestAudit_PenaltyOnRealRows: of the method's files only the teacher's sees tables, and only the source's and its journal's and buyers see the gate. So
+// TestAudit_PenaltyOnRealRows: of the method's files only the teacher's sees tables, and only the source's and the buyers see the gate. So
 // the student, the generator, the penalty that there is not, and their losses have no way to a row.
 func TestAudit_PenaltyOnRealRows(t *testing.T) {
 	files, err := filepath.Glob("*.go")

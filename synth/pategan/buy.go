@@ -1,42 +1,21 @@
 package pategan
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/synth"
 )
 
-// measureColumns buys the one-way marginals. If the number of rows was lost, the mean of their sums takes its place.
-func (t *training) measureColumns(lost bool) error {
-	sizes := t.encoder.Sizes()
-	sums, have, cells := 0.0, 0.0, 0.0
-	for i, size := range sizes {
+// measureColumns buys the one-way marginals.
+func (t *training) measureColumns() error {
+	for i := range t.encoder.Sizes() {
 		counts, err := t.from.oneWay(i)
 		if err != nil {
 			return err
 		}
-		if counts != nil && len(counts) != size {
-			return fmt.Errorf("pategan: column %d has %d counts for %d codes: %w", i, len(counts), size, synth.ErrCheckpoint)
-		}
 		t.oneWays = append(t.oneWays, counts)
-		for _, c := range counts {
-			sums, cells = sums+float64(c), cells+1
-		}
-		if counts != nil {
-			have++
-		}
 	}
-	if !lost {
-		return nil
-	}
-	if have == 0 {
-		return fmt.Errorf("pategan: the number of rows is lost: %w", synth.ErrCheckpoint)
-	}
-	t.rows = max(1, sums/have)
-	t.rowsError = t.p.oneWay * math.Sqrt(cells) / have / t.rows
 	return nil
 }
 
@@ -45,12 +24,8 @@ func (t *training) buy() error {
 	p := t.p
 	fractions := make([][]float64, len(p.schema.Columns)) // of the codes of each column, not negative, sum 1
 	for i, counts := range t.oneWays {
-		if counts == nil {
-			fractions[i] = distribution(make([]int64, t.encoder.Sizes()[i]))
-		} else {
-			t.match.add(newMeasured([]int{i}, nil, []int{len(counts)}, counts, p.oneWay, t.rows, t.rowsError))
-			fractions[i] = distribution(counts)
-		}
+		t.match.add(newMeasured([]int{i}, nil, []int{len(counts)}, counts, p.oneWay, t.rows, t.rowsError))
+		fractions[i] = distribution(counts)
 	}
 	given := make([][][]float64, len(p.schema.Columns)) // of column, target code, group of the column: joint fraction
 	groups := make([][]uint16, len(p.schema.Columns))
@@ -58,12 +33,6 @@ func (t *training) buy() error {
 		m, sizes := t.grouped(e, p.withT)
 		counts, err := t.from.pair(m, true)
 		if err != nil {
-			return err
-		}
-		if counts == nil {
-			continue
-		}
-		if err := t.fits(counts, sizes); err != nil {
 			return err
 		}
 		t.match.add(newMeasured(m.Cols, m.Groups, sizes, counts, p.withT, t.rows, t.rowsError))
@@ -144,24 +113,16 @@ func (t *training) choose(fractions [][]float64, given [][][]float64, groups [][
 	others := append([][2]int(nil), p.others...)
 	for range p.pairs {
 		best, err := t.from.choose(candidates)
-		if err != nil || best < 0 {
+		if err != nil {
 			return err
-		}
-		if best >= len(candidates) {
-			return fmt.Errorf("pategan: pair %d of %d: %w", best, len(candidates), synth.ErrCheckpoint)
 		}
 		c := candidates[best]
 		counts, err := t.from.pair(c.Marginal, false)
 		if err != nil {
 			return err
 		}
-		if counts != nil {
-			if err := t.fits(counts, sizes[best]); err != nil {
-				return err
-			}
-			t.match.add(newMeasured(c.Cols, c.Groups, sizes[best], counts, p.pair, t.rows, t.rowsError))
-			t.chosen = append(t.chosen, others[best])
-		}
+		t.match.add(newMeasured(c.Cols, c.Groups, sizes[best], counts, p.pair, t.rows, t.rowsError))
+		t.chosen = append(t.chosen, others[best])
 		candidates = append(candidates[:best:best], candidates[best+1:]...)
 		sizes = append(sizes[:best:best], sizes[best+1:]...)
 		others = append(others[:best:best], others[best+1:]...)
@@ -175,24 +136,13 @@ func (t *training) grouped(e [2]int, sigma float64) (m privacy.Marginal, sizes [
 	for _, col := range e {
 		threshold := t.p.cfg.GroupSigmas * sigma
 		noisy := t.oneWays[col]
-		if noisy == nil {
-			noisy = make([]int64, t.encoder.Sizes()[col])
-		}
-		if col == t.p.target || t.oneWays[col] == nil {
+		if col == t.p.target {
 			threshold = 0
 		}
 		of, n := groupsOf(t.p.schema.Columns[col], noisy, threshold)
 		m.Groups, sizes = append(m.Groups, of), append(sizes, n)
 	}
 	return m, sizes
-}
-
-// fits is an error for counts of another pair, which only a state that is not of this plan can hold.
-func (t *training) fits(counts []int64, sizes []int) error {
-	if len(counts) != sizes[0]*sizes[1] {
-		return fmt.Errorf("pategan: %d counts for %d × %d groups: %w", len(counts), sizes[0], sizes[1], synth.ErrCheckpoint)
-	}
-	return nil
 }
 
 // split turns the counts of a pair into fractions by the code of the other side: [other][this side].

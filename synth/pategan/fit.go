@@ -41,26 +41,7 @@ type training struct {
 
 // Fit runs the plan on an open session.
 func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
-	j, err := newJournal(&gate{p: p, s: s}, nil)
-	if err != nil {
-		return synth.Model{}, err
-	}
-	return p.fit(ctx, j, progress)
-}
-
-// FitFrom is Fit, with checkpoints.
-func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, state []byte, save func([]byte) error, progress synth.Progress) (synth.Model, error) {
-	g := &gate{p: p, s: s}
-	j, err := newJournal(g, state)
-	if err != nil {
-		return synth.Model{}, err
-	}
-	j.left, j.save = g.can, save
-	return p.fit(ctx, j, progress)
-}
-
-func (p *plan) fit(ctx context.Context, j *journal, progress synth.Progress) (synth.Model, error) {
-	t := &training{p: p, u: rand.New(rand.NewPCG(j.Seed[0], j.Seed[1])), from: j}
+	t := &training{p: p, u: rand.New(rand.NewPCG(s.Seed())), from: &gate{p: p, s: s}}
 	return t.run(ctx, progress)
 }
 
@@ -122,17 +103,15 @@ func (t *training) start() (err error) {
 	for k := range t.encoder.Columns() + 1 {
 		t.offsets = append(t.offsets, t.encoder.Offset(k))
 	}
-	n, lost, err := t.from.total()
+	n, err := t.from.total()
 	if err != nil {
 		return err
 	}
 	t.rows, t.rowsError = max(1, float64(n)), p.total/max(1, float64(n))
 	if !c.ColdStart {
-		if err := t.measureColumns(lost); err != nil {
+		if err := t.measureColumns(); err != nil {
 			return err
 		}
-	} else if lost {
-		return fmt.Errorf("pategan: the number of rows is lost: %w", synth.ErrCheckpoint)
 	}
 	t.teachers = c.teachers(t.rows)
 	if t.generator, err = gan.NewGenerator(t.encoder, gan.GeneratorOptions{}, t.u); err != nil {
@@ -169,27 +148,14 @@ func (t *training) round() error {
 	rows := t.draw(c.Questions + lessonRows)
 	l := &lesson{seed: t.u.Uint64(), epochs: c.TeacherEpochs, rate: float32(c.TeacherRate), asked: rows.head(c.Questions), fakes: rows.tail(c.Questions)}
 	votes, err := t.from.vote(l)
-	if err != nil || votes == nil {
+	if err != nil {
 		return err
-	}
-	if len(votes) != l.asked.rows() || !t.valid(l.asked) {
-		return fmt.Errorf("pategan: %d votes on %d rows, or rows of another schema: %w", len(votes), l.asked.rows(), synth.ErrCheckpoint)
 	}
 	t.student.keep(l.asked, votes, t.teachers)
 	sd := t.p.votes / float64(t.teachers)
 	t.trust = t.student.trust(math.Hypot(sd, .5/math.Sqrt(float64(t.teachers))))
 	t.student.learn(c.StudentSteps, .003, float32(sd), t.u)
 	return nil
-}
-
-// valid reports whether the rows are rows of the schema.
-func (t *training) valid(c cells) bool {
-	for i, cell := range c.at {
-		if k := i % c.columns; int(cell) < t.offsets[k] || int(cell) >= t.offsets[k+1] {
-			return false
-		}
-	}
-	return len(c.at)%c.columns == 0
 }
 
 // draw is n rows of the generator.

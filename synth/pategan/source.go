@@ -4,15 +4,15 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 )
 
-// source is all that a fit learns of the private rows: the releases of the gate. A fit is a function of what its source returned and of a public seed,
-// which is what makes it resumable, and what the tests replay. A release that a killed process lost comes back as nil, 0 or −1.
+// source is all that a fit learns of the private rows: the releases of the gate. A fit is a function of what its source returned and of a public
+// seed; the tests replay it.
 type source interface {
-	total() (n int64, lost bool, err error)
+	total() (int64, error)
 	oneWay(column int) ([]int64, error)
 	choose(candidates []privacy.Candidate) (int, error)
 	pair(m privacy.Marginal, withTarget bool) ([]int64, error)
 	split(teachers int, offsets []int)
-	vote(l *lesson) ([]int64, error) // noisy counts of votes for "real", one a question of l.asked, which it may replace
+	vote(l *lesson) ([]int64, error) // noisy counts of votes for "real", one a question of l.asked
 }
 
 // gate is the session as a source.
@@ -24,18 +24,15 @@ type gate struct {
 	shards   *privacy.Shards[*lesson] // made for the first vote
 }
 
-func (g *gate) total() (int64, bool, error) {
-	n, err := g.s.Total("number of rows", g.p.total)
-	return n, false, err
-}
+func (g *gate) total() (int64, error) { return g.s.Total(g.p.total) }
 
 func (g *gate) oneWay(column int) ([]int64, error) {
-	m, err := g.s.Counts("one-way marginal", privacy.Marginal{Cols: []int{column}}, g.p.oneWay)
+	m, err := g.s.Counts(privacy.Marginal{Cols: []int{column}}, g.p.oneWay)
 	return m.Counts, err
 }
 
 func (g *gate) choose(candidates []privacy.Candidate) (int, error) {
-	return g.s.Select("pair", candidates, g.p.epsilon)
+	return g.s.Select(candidates, g.p.epsilon)
 }
 
 func (g *gate) pair(m privacy.Marginal, withTarget bool) ([]int64, error) {
@@ -43,7 +40,7 @@ func (g *gate) pair(m privacy.Marginal, withTarget bool) ([]int64, error) {
 	if withTarget {
 		sigma = g.p.withT
 	}
-	n, err := g.s.Counts("pair marginal", m, sigma)
+	n, err := g.s.Counts(m, sigma)
 	return n.Counts, err
 }
 
@@ -64,7 +61,7 @@ func (g *gate) vote(l *lesson) ([]int64, error) {
 		return nil, err
 	}
 	b := g.p.ballot()
-	tally, err := g.shards.Vote("teachers' votes", g.p.aggregator(), b, l)
+	tally, err := g.shards.Vote(g.p.aggregator(), b, l)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func TestAudit_WorstCase(t *testing.T) {
 				if err != nil {
 					return nil, err
 				}
-				j := &journal{from: &gate{p: tt.plan, s: session}}
+				j := &recorder{from: &gate{p: tt.plan, s: session}}
 				tr := &training{p: tt.plan, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), from: j}
 				if _, err := tr.run(ctx, nil); err != nil {
 					return nil, err
@@ -83,17 +83,17 @@ func TestAudit_WorstCase(t *testing.T) {
 }
 
 // released is what an auditor sees of a fit: counts of ones, votes on rows by their number of ones, and draws of 111.
-func released(j *journal, tr *training) []float64 {
+func released(j *recorder, tr *training) []float64 {
 	out := []float64{0, 0, 0, 0, 0, 0, 0}
 	for _, a := range j.Answers {
 		switch a.Kind {
-		case totalAnswer:
+		case "total":
 			out[0] += float64(a.Counts[0])
-		case oneWayAnswer:
+		case "one-way":
 			out[1] += float64(a.Counts[1])
-		case targetAnswer, pairAnswer:
+		case "pair":
 			out[2] += float64(a.Counts[len(a.Counts)-1]) // the codes of a rare column may be merged
-		case voteAnswer:
+		case "vote":
 			for q, n := range a.Counts {
 				ones := 0
 				for k := range 3 {

@@ -24,7 +24,7 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 	if err := ctx.Err(); err != nil {
 		return fitted, err
 	}
-	count, err := s.AnswerQuery("number of rows", queries, len(p.queries), p.total)
+	count, err := s.AnswerQuery(queries, len(p.queries), p.total)
 	if err != nil {
 		return fitted, err
 	}
@@ -70,7 +70,7 @@ func (p *plan) choose(ctx context.Context, s *privacy.Session, queries *privacy.
 			}
 		}
 	}
-	best, err := s.SelectDatabase("multiset", queries, p.candidates, answers, p.epsilon)
+	best, err := s.SelectDatabase(queries, p.candidates, answers, p.epsilon)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

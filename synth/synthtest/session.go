@@ -1,11 +1,15 @@
 package synthtest
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -33,4 +37,89 @@ func Charges(s *privacy.Session) (n int) {
 		}
 	}
 	return n
+}
+
+// errKept stands for whatever keeps an output from becoming durable.
+var errKept = errors.New("the output could not be kept")
+
+// resumes interrupts runs with a journal at a few places and continues them. No answer is bought
+// twice, and the run costs its plan once. Continued once more on another table, a run whose answers
+// are all there makes the same model, byte for byte: what is released is a function of the answers
+// and of public things, and of the rows through nothing else.
+func resumes(t *testing.T, f synth.Fitter, columns int) {
+	tab := Table(t, Schema(columns), 300)
+	other := Table(t, Schema(columns), 211)
+	ctx := context.Background()
+	reports := 0
+	whole, _, err := synth.Run(ctx, privacy.FromTable(tab), f, synth.RunOptions{Budget: one, Progress: func(string, float64) { reports++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int{2, max(2, reports/2), reports} { // the first is before the reservation
+		dir := t.TempDir()
+		ledger := privacy.NewLedgerFile(filepath.Join(dir, "ledger"))
+		model := func(m *bytes.Buffer) func(*release.Model) error {
+			return func(r *release.Model) error { return errors.Join(errKept, r.Write(m)) }
+		}
+		run := func(tab *table.Table, o synth.RunOptions) error {
+			o.Budget, o.Ledger, o.Journal, o.Tool = one, ledger, filepath.Join(dir, "journal"), "synthtest"
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			n := 0
+			o.Progress = func(string, float64) {
+				if n++; n == at && !o.Resume {
+					cancel()
+				}
+			}
+			_, _, err := synth.Run(ctx, privacy.FromTable(tab), f, o)
+			return err
+		}
+		if err := run(tab, synth.RunOptions{}); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatalf("interrupted at report %d of %d: %v", at, reports, err)
+		} else if err == nil { // the last report may come too late to interrupt anything
+			continue
+		}
+		var first, again bytes.Buffer
+		if err := run(tab, synth.RunOptions{Resume: true, Deliver: model(&first)}); !errors.Is(err, errKept) {
+			t.Fatalf("continued from report %d of %d: %v", at, reports, err)
+		}
+		before, err := ledger.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run(tab, synth.RunOptions{Deliver: model(&again)}); !errors.Is(err, privacy.ErrUnfinished) || again.Len() > 0 {
+			t.Errorf("a second run in its place: %v", err)
+		}
+		if err := run(other, synth.RunOptions{Resume: true, Deliver: model(&again)}); !errors.Is(err, errKept) {
+			t.Fatalf("continued on another table: %v", err)
+		}
+		if !bytes.Equal(first.Bytes(), again.Bytes()) {
+			t.Errorf("interrupted at report %d: the same answers make another model on another table", at)
+		}
+		after, err := ledger.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := func(l *accountant.Ledger) (n int) {
+			for _, c := range l.Runs()[0].Charged {
+				n += c.Count
+			}
+			return n
+		}
+		if count(before) != count(after) || after.Spent() != one {
+			t.Errorf("%d calls, then %d; spent %+v", count(before), count(after), after.Spent())
+		}
+		if err := run(tab, synth.RunOptions{Resume: true}); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := ledger.Read(); err != nil || l.Verify() != nil || l.Runs()[0].Status != accountant.StatusDone {
+			t.Errorf("the ledger of a run that was continued: %v", err)
+		}
+		if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 1 {
+			t.Errorf("it left %v", files)
+		}
+	}
+	if _, err := whole.Verify(); err != nil {
+		t.Error(err)
+	}
 }

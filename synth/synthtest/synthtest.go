@@ -32,6 +32,7 @@ func RunFit(t *testing.T, f, good synth.Fitter) {
 	t.Run("learns a strong association", func(t *testing.T) { learns(t, good) })
 	t.Run("model file", func(t *testing.T) { modelFile(t, f, 4) })
 	t.Run("cancelled", func(t *testing.T) { cancelled(t, f, 6) })
+	t.Run("resumes", func(t *testing.T) { resumes(t, f, 4) })
 	t.Run("exhausted session", func(t *testing.T) { exhausted(t, f, 3) })
 }
 
@@ -47,6 +48,7 @@ func RunTiny(t *testing.T, f synth.Fitter) {
 	})
 	t.Run("model file", func(t *testing.T) { modelFile(t, f, 2) })
 	t.Run("cancelled", func(t *testing.T) { cancelled(t, f, 2) })
+	t.Run("resumes", func(t *testing.T) { resumes(t, f, 2) })
 	t.Run("exhausted session", func(t *testing.T) { exhausted(t, f, 2) })
 }
 

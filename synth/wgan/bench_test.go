@@ -71,7 +71,7 @@ func BenchmarkCertifiedStep(b *testing.B) {
 	step, certificate, update, watched := never, never, never, &watch{critic: critic{Critic: c}, sum: never}
 	for b.Loop() {
 		start := time.Now()
-		r, err := session.CertifiedSum("critic gradient", plan, watched)
+		r, err := session.CertifiedSum(plan, watched)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func TestEnginesAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		train, err := p.(*plan).start(&purse{s: session, state: &state{}})
+		train, err := p.(*plan).start(session)
 		if err != nil {
 			t.Fatal(err)
 		}

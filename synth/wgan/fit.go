@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
@@ -77,88 +76,56 @@ type replay interface {
 
 // Fit runs the plan on an open session.
 func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
-	return p.run(ctx, &purse{s: s, state: &state{}}, progress)
-}
-
-// FitFrom runs the plan with checkpoints.
-func (p *plan) FitFrom(ctx context.Context, s *privacy.Session, saved []byte, save func([]byte) error, progress synth.Progress) (synth.Model, error) {
-	st, err := decodeState(saved, p.given)
-	if err != nil {
-		return synth.Model{}, err
-	}
-	return p.run(ctx, &purse{s: s, state: st, save: save, resumable: true}, progress)
-}
-
-// CheckState refuses the state of a run with other settings.
-func (p *plan) CheckState(saved []byte) error {
-	_, err := decodeState(saved, p.given)
-	return err
-}
-
-// run buys what the state does not hold yet and trains.
-func (p *plan) run(ctx context.Context, b *purse, progress synth.Progress) (synth.Model, error) {
 	var fitted synth.Model
 	progress.Report("counting", 0)
 	if err := ctx.Err(); err != nil {
 		return fitted, err
 	}
-	t, err := p.start(b)
+	t, err := p.start(s)
 	if err != nil {
 		return fitted, err
 	}
 	defer t.close()
 	c := t.cfg
-	total := c.Steps*c.GeneratorSteps + c.PostSteps
-	last := time.Now()
-	generate := func(until int, stage string, decay float64) error {
-		for from := b.state.Done; b.state.Done < until; b.state.Done++ {
+	total, done := c.Steps*c.GeneratorSteps+c.PostSteps, 0
+	generate := func(steps int, stage string, decay float64) error {
+		for k := range steps {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			k := b.state.Done
-			if err := t.generatorStep(c.GeneratorRate * (1 - decay*float64(k-(until-c.PostSteps))/float64(max(1, c.PostSteps)))); err != nil {
+			if err := t.generatorStep(c.GeneratorRate * (1 - decay*float64(k)/float64(max(1, c.PostSteps)))); err != nil {
 				return err
 			}
-			if (k-from)%16 == 15 {
-				progress.Report(stage, float64(k+1)/float64(total))
-			}
-			if b.save != nil && k%64 == 63 && time.Since(last) > saveEvery {
-				if err := t.checkpoint(b); err != nil {
-					return err
-				}
-				last = time.Now()
+			if done++; k%16 == 15 {
+				progress.Report(stage, float64(done)/float64(total))
 			}
 		}
 		return nil
 	}
-	for k := b.state.Step; k < c.Steps; k++ {
-		r, ok, err := b.sum(t, k)
+	for k := range c.Steps {
+		if p.observe != nil {
+			p.observe(t.critic)
+		}
+		r, err := t.measure(s)
 		if err != nil {
 			return fitted, err
 		}
-		if ok {
-			if err := t.learn(r); err != nil {
-				return fitted, err
-			}
-		}
-		b.state.Step = k + 1
-		if err := t.checkpoint(b); err != nil {
+		if err := t.learn(r); err != nil {
 			return fitted, err
 		}
-		last = time.Now()
 		stage := fmt.Sprintf("step %d of %d, noise multiplier %.3g, certificate %.3g", k+1, c.Steps, t.z, t.size)
-		if err := generate((k+1)*c.GeneratorSteps, stage, 0); err != nil {
+		if err := generate(c.GeneratorSteps, stage, 0); err != nil {
 			return fitted, err
 		}
 	}
-	if err := generate(total, fmt.Sprintf("replaying %d measurements, noise multiplier %.3g", t.replay.Len(), t.z), .9); err != nil {
+	if err := generate(c.PostSteps, fmt.Sprintf("replaying %d measurements, noise multiplier %.3g", t.replay.Len(), t.z), .9); err != nil {
 		return fitted, err
 	}
 	copy(t.generator.Parameters(), t.average)
 	fitted.Params = &release.Generator{Net: t.generator, Rows: t.rows}
 	fitted.Settings = map[string]any{
 		"preset": c.Preset, "certificate": c.Mode.String(), "steps": c.Steps, "rate": c.Rate, "noise_multiplier": t.z, "hidden": c.Hidden, "generator_units": c.GeneratorUnits,
-		"engine": c.Engine, "total_sigma": t.total, "marginal_sigma": t.table, "generator_steps": total, "lost_releases": b.lost,
+		"engine": c.Engine, "total_sigma": t.total, "marginal_sigma": t.table, "generator_steps": total,
 	}
 	if c.Target != "" {
 		fitted.Settings["target"] = c.Target
@@ -172,16 +139,13 @@ func (p *plan) run(ctx context.Context, b *purse, progress synth.Progress) (synt
 // fakes is how many generated rows a step of the critic looks at.
 const fakes = 4096
 
-// saveEvery is the time between checkpoints while nothing is bought.
-const saveEvery = 10 * time.Second
-
-// start buys the number of rows and the marginals, and makes the networks, or takes them from the state.
-func (p *plan) start(b *purse) (*training, error) {
+// start buys the number of rows, by which the preset is chosen, and the marginals, and makes the networks.
+func (p *plan) start(s *privacy.Session) (*training, error) {
 	e, err := gan.NewEncoder(p.schema)
 	if err != nil {
 		return nil, err
 	}
-	t := &training{plan: p, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+	t := &training{plan: p, u: rand.New(rand.NewPCG(s.Seed()))}
 	t.encoder = e
 	if p.scaled != nil {
 		if t.encoder, err = e.Scaled(p.scaled); err != nil {
@@ -191,11 +155,20 @@ func (p *plan) start(b *purse) (*training, error) {
 	if t.input, err = p.sum().Domain(p.schema); err != nil {
 		return nil, err
 	}
-	if err := b.rows(t); err != nil {
+	n, err := s.Total(p.total)
+	if err != nil {
 		return nil, err
 	}
-	if err := b.tables(t); err != nil {
-		return nil, err
+	t.plan = p.chosen(float64(n))
+	t.rows = max(1, float64(n))
+	t.rowsError = t.total / t.rows
+	var tables [][]int64
+	for i := range t.plan.tables() {
+		m, err := s.Counts(privacy.Marginal{Cols: t.plan.columns(i)}, t.table)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, m.Counts)
 	}
 	c := t.cfg
 	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{Hidden: c.GeneratorUnits}, t.u); err != nil {
@@ -205,8 +178,8 @@ func (p *plan) start(b *purse) (*training, error) {
 		return nil, err
 	}
 	t.newReplay()
-	if t.tables() > 0 {
-		if err := t.warm(b.state.Tables); err != nil {
+	if len(tables) > 0 {
+		if err := t.warm(tables); err != nil {
 			return nil, err
 		}
 	}
@@ -215,9 +188,6 @@ func (p *plan) start(b *purse) (*training, error) {
 	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})
 	t.mixed = kernels.New(fakes, t.encoder.Inputs())
 	t.average = slices.Clone(t.generator.Parameters())
-	if err := t.restore(b.state); err != nil {
-		return nil, err
-	}
 	t.tutor = t.critic.NewTutor(fakes)
 	if c.NoReplay {
 		t.judge = t.critic.NewTutor(c.Batch)
@@ -228,6 +198,18 @@ func (p *plan) start(b *purse) (*training, error) {
 	t.adamG = kernels.NewAdam(len(t.generator.Parameters()), .5, .9)
 	t.adamC = kernels.NewAdam(len(t.critic.Parameters()), .5, .9)
 	return t, nil
+}
+
+// measure buys a gradient sum.
+func (t *training) measure(s *privacy.Session) (privacy.Certified, error) {
+	shown := critic{Critic: t.critic}
+	if t.cfg.Lipschitz == interpolates {
+		shown.generated = t.seen(&t.folded, t.fake.Forward(t.u))
+	}
+	if t.cfg.Mode == Ball {
+		return s.ClippedSum(t.clipped(), shown)
+	}
+	return s.CertifiedSum(t.plan.sum(), shown)
 }
 
 func (t *training) newCritic() (*gan.Critic, error) {
@@ -243,9 +225,6 @@ func (t *training) generatorStep(rate float64) error {
 			t.down.Data[i] *= -1
 		}
 	} else {
-		if t.replay.Len() == 0 { // the first releases were lost
-			return nil
-		}
 		t.replay.GradientTo(t.down, t.pass.Forward(t.u), t.picks())
 	}
 	gradient, err := t.generatorGradient()

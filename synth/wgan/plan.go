@@ -6,6 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -24,6 +25,8 @@ type plan struct {
 	table  float64 // σ of a cell of a marginal
 	z      float64 // noise multiplier of a gradient sum
 	scaled []bool  // of each column, whether the critic sees it as one number; nil if none is
+
+	observe func(*gan.Critic) // called with each critic before it is measured; nil for none
 }
 
 // maxTarget is the largest number of codes of a target.

@@ -32,7 +32,7 @@ func TestAsSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		train, err := p.(*plan).start(&purse{s: session, state: &state{}})
+		train, err := p.(*plan).start(session)
 		if err != nil {
 			t.Fatal(err)
 		}

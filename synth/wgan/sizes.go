@@ -1,14 +1,13 @@
 package wgan
 
 import (
-	"bytes"
-	"encoding/gob"
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -17,30 +16,28 @@ import (
 // reason why the penalty is taken between generated rows by default.
 type Sizes struct{ Thesis, Box, Blocks, Residual, Interpolates float64 }
 
-// StepSizes returns the sizes for each critic that was measured in a run, from its checkpoint: what each mode would have cost at every step. The critics
-// are public: they were computed from releases. Errors wrap synth.ErrCheckpoint, or are those of bounds.Certify.
-func StepSizes(checkpoint []byte, s *schema.Schema, nb privacy.Neighbours) ([]Sizes, error) {
-	var st state
-	if err := gob.NewDecoder(bytes.NewReader(checkpoint)).Decode(&st); err != nil {
-		return nil, fmt.Errorf("wgan: it does not decode: %w", synth.ErrCheckpoint)
+// StepSizes fits a plan of this package and returns the sizes for each critic that it measured: what each mode would have cost at every step. The
+// critics are public: they were computed from releases.
+func StepSizes(ctx context.Context, fitting synth.Plan, s *privacy.Session) ([]Sizes, error) {
+	p, ok := fitting.(*plan)
+	if !ok {
+		return nil, fmt.Errorf("wgan: the plan is of another method: %w", synth.ErrConfig)
 	}
+	watched := *p
 	var out []Sizes
-	for _, r := range st.Releases {
-		c, err := gan.DecodeCritic(r.Critic)
-		if err != nil {
-			return nil, fmt.Errorf("wgan: %w: %w", err, synth.ErrCheckpoint)
+	var failed error
+	watched.observe = func(c *gan.Critic) {
+		in, err := privacy.CertifiedPlan{Scaled: c.Encoder().ScaledColumns()}.Domain(p.schema)
+		if err == nil {
+			var sizes Sizes
+			if sizes, err = sizesOf(c, in, p.nb); err == nil {
+				out = append(out, sizes)
+			}
 		}
-		in, err := privacy.CertifiedPlan{Scaled: c.Encoder().ScaledColumns()}.Domain(s)
-		if err != nil {
-			return nil, err
-		}
-		sizes, err := sizesOf(c, in, nb)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, sizes)
+		failed = errors.Join(failed, err)
 	}
-	return out, nil
+	_, err := watched.Fit(ctx, s, nil)
+	return out, errors.Join(err, failed)
 }
 
 func sizesOf(c *gan.Critic, in *bounds.Input, nb privacy.Neighbours) (Sizes, error) {

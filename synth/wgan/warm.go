@@ -11,16 +11,13 @@ const keepWeights = .5
 
 // warm starts the generator from the marginals, and makes measurements of them: of the inputs, and with a target of its joint tables.
 func (t *training) warm(tables [][]int64) error {
-	joint := make([][][]float64, len(t.schema.Columns)) // of each column, by its code and the target's; nil if lost
+	joint := make([][][]float64, len(t.schema.Columns)) // of each column, by its code and the target's; nil for the target
 	codes := 1
 	if t.target >= 0 {
 		codes = t.schema.Sizes()[t.target]
 	}
 	prior := make([]float64, codes)
 	for i, counts := range tables {
-		if counts == nil {
-			continue
-		}
 		k := t.columns(i)[0]
 		for at := 0; at < len(counts); at += codes {
 			row := make([]float64, codes)
@@ -97,7 +94,7 @@ func (t *training) measureTables(joint [][][]float64, codes int) error {
 	return t.replay.SetTables(t.encoder, out)
 }
 
-// conditional is the distribution of a column of m codes given that the target has code y: from its noisy joint table, uniform if that was lost, and certain
+// conditional is the distribution of a column of m codes given that the target has code y: from its noisy joint table, and certain
 // for the target itself.
 func conditional(joint [][]float64, y, m int, target bool) []float64 {
 	p := make([]float64, m)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -20,20 +19,11 @@ func printVariance(train *table.Table, f synth.Fitter, b accountant.Budget) erro
 	if err != nil {
 		return err
 	}
-	fit, ok := p.(synth.Resumer)
-	if !ok || f.Name() != wgan.Name {
-		return fmt.Errorf("-variance is of method %s", wgan.Name)
-	}
 	s, err := privacy.Open(context.Background(), privacy.FromTable(train), privacy.Options{Budget: b, Plan: p.Composition(), Method: f.Name()})
 	if err != nil {
 		return err
 	}
-	var last []byte
-	save := func(state []byte) error { last = bytes.Clone(state); return nil }
-	if _, err := fit.FitFrom(context.Background(), s, nil, save, nil); err != nil {
-		return err
-	}
-	sizes, err := wgan.StepSizes(last, train.Schema(), nb)
+	sizes, err := wgan.StepSizes(context.Background(), p, s)
 	if err != nil {
 		return err
 	}

@@ -8,15 +8,14 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 func main() {
-	rows := privacy.File("t.csv", &schema.Schema{}, table.ReadOptions{})
+	rows := privacy.File("t.csv", &schema.Schema{})
 	s, err := privacy.Open(context.Background(), rows, privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}})
 	if err != nil {
 		return
 	}
-	n, err := s.Total("rows", 10)
+	n, err := s.Total(10)
 	fmt.Println(n, err)
 }

@@ -11,6 +11,6 @@ import (
 )
 
 func main() {
-	rows := privacy.File("t.csv", &schema.Schema{}, table.ReadOptions{})
+	rows := privacy.File("t.csv", &schema.Schema{})
 	fmt.Println(rows.load(context.Background()))
 }

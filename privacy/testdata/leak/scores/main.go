@@ -4,7 +4,7 @@ package main
 import "github.com/decoy-dp/decoy/privacy"
 
 func peek(s *privacy.Session, c []privacy.Candidate) {
-	best, scores, err := s.Select("pick", c, 1)
+	best, scores, err := s.Select(c, 1)
 	_, _, _ = best, scores, err
 }
 

@@ -1,0 +1,589 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// journaled is a folder with a ledger and the options of a run with a journal: four totals and two
+// choices on twelve rows.
+type journaled struct {
+	t   testing.TB
+	dir string
+}
+
+func (j journaled) options(resume bool) Options {
+	plan := append(gaussian(5, 4), accountant.Charge{Event: accountant.Exponential{Epsilon: 1}, Count: 2})
+	return Options{Budget: wide, Plan: plan, Method: "test", Tool: "tool", Program: "p",
+		Ledger: NewLedgerFile(filepath.Join(j.dir, "l")), Journal: filepath.Join(j.dir, "j"), Resume: resume}
+}
+
+func (j journaled) open(o Options) (*Session, error) {
+	return Open(context.Background(), FromTable(testTable(j.t, testSchema("", 0), someRows(12), nil)), o)
+}
+
+func (j journaled) must(o Options) *Session {
+	j.t.Helper()
+	s, err := j.open(o)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return s
+}
+
+// steps are the run's questions in order.
+func steps(s *Session) []func() (int64, error) {
+	total := func() (int64, error) { return s.Total(5) }
+	choice := func() (int64, error) {
+		var c []Candidate
+		for col, size := range s.Schema().Sizes() {
+			c = append(c, Candidate{Marginal: Marginal{Cols: []int{col}}, Estimate: make([]float64, size)})
+		}
+		i, err := s.Select(c, 1)
+		return int64(i), err
+	}
+	return []func() (int64, error){total, choice, total, total, choice, total}
+}
+
+// answers asks the first n questions.
+func (j journaled) answers(s *Session, n int) []int64 {
+	j.t.Helper()
+	var out []int64
+	for i, step := range steps(s)[:n] {
+		x, err := step()
+		if err != nil {
+			j.t.Fatalf("step %d: %v", i, err)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// die drops the session as a killed process does: its locks go, its files stay.
+func die(s *Session) { s.journal.lock.Unlock() }
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func write(t testing.TB, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestResumeAtEveryByte stops a run at every byte that its journal may end in, with the ledger as it
+// was before the line and as it was after it. What was answered is answered again and not drawn,
+// the rest is drawn; in the end the ledger has exactly the plan, spent once.
+func TestResumeAtEveryByte(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	s := j.must(j.options(false))
+	var journals, ledgers [][]byte
+	keep := func() {
+		journals, ledgers = append(journals, read(t, s.journal.path)), append(ledgers, read(t, s.file.path))
+	}
+	keep()
+	var want []int64
+	for _, step := range steps(s) {
+		x, err := step()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, x)
+		keep()
+	}
+	die(s)
+	tried := 0
+	for i := range want {
+		for cut := len(journals[i]); cut <= len(journals[i+1]); cut++ {
+			if cut > len(journals[i])+40 && cut < len(journals[i+1])-5 && cut%37 != 0 {
+				continue
+			}
+			tried++
+			k := journaled{t, t.TempDir()}
+			write(t, filepath.Join(k.dir, "j"), journals[i+1][:cut])
+			write(t, filepath.Join(k.dir, "l"), ledgers[i])
+			s := k.must(k.options(true))
+			got := k.answers(s, len(want))
+			told := i
+			if cut == len(journals[i+1]) {
+				told++
+			}
+			if !slices.Equal(got[:told], want[:told]) {
+				t.Fatalf("cut at %d: answers %v, were %v", cut, got[:told], want[:told])
+			}
+			if err := s.Close(accountant.StatusDone); err != nil {
+				t.Fatal(err)
+			}
+			for name, l := range map[string]*accountant.Ledger{"model": s.Ledger(), "file": must(s.file.Read())} {
+				if err := l.Verify(); err != nil {
+					t.Fatalf("cut at %d: %s: %v", cut, name, err)
+				}
+				r := l.Runs()
+				if len(r) != 1 || calls(r[0].Charged) != 6 || l.Spent() != wide || r[0].Status != accountant.StatusDone {
+					t.Fatalf("cut at %d: %s: %+v", cut, name, r)
+				}
+			}
+			if files, _ := filepath.Glob(filepath.Join(k.dir, "*")); len(files) != 1 {
+				t.Fatalf("an ended run left %v", files)
+			}
+		}
+		// The answer was logged, and the journal is an old copy: nothing may be drawn again.
+		k := journaled{t, t.TempDir()}
+		write(t, filepath.Join(k.dir, "j"), journals[i])
+		write(t, filepath.Join(k.dir, "l"), ledgers[i+1])
+		if _, err := k.open(k.options(true)); !errors.Is(err, ErrResume) || !strings.Contains(err.Error(), "older") {
+			t.Errorf("a journal older than the ledger: %v", err)
+		}
+	}
+	if tried < 200 {
+		t.Errorf("tried %d places only", tried)
+	}
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// TestUnfinishedIsNotPaidTwice: a new run in the place of an unfinished one is refused and spends
+// nothing; once that has ended, or was never reserved, the journal gives way.
+func TestUnfinishedIsNotPaidTwice(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	s := j.must(j.options(false))
+	j.answers(s, 2)
+	if _, err := j.open(j.options(false)); !errors.Is(err, ErrLocked) {
+		t.Errorf("while its process is alive: %v", err)
+	}
+	if _, err := j.open(j.options(true)); !errors.Is(err, ErrLocked) {
+		t.Errorf("continued while its process is alive: %v", err)
+	}
+	die(s)
+	before := read(t, s.file.path)
+	if _, err := j.open(j.options(false)); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("a second run: %v", err)
+	}
+	if run, ok, err := Unfinished(s.journal.path, s.file); run != s.Run() || !ok || err != nil {
+		t.Errorf("Unfinished: %q, %v, %v", run, ok, err)
+	}
+	if string(read(t, s.file.path)) != string(before) {
+		t.Error("the ledger has changed")
+	}
+	s = j.must(j.options(true))
+	j.answers(s, 6)
+	old := read(t, s.journal.path)
+	if err := s.Close(accountant.StatusDone); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(s.journal.path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the journal of an ended run: %v", err)
+	}
+	write(t, s.journal.path, old)
+	if _, err := j.open(j.options(true)); !errors.Is(err, ErrResume) {
+		t.Errorf("an old copy of the journal of an ended run: %v", err)
+	}
+	other := `{"journal":1,"run":"0123456789abcdef","program":"p","day":"2026-01-01T00:00:00Z"}` + "\n" // never reserved
+	for name, text := range map[string]string{"ended": string(old), "never reserved": other, "empty": "", "half a header": other[:20]} {
+		write(t, s.journal.path, []byte(text))
+		if n := j.must(j.options(false)); n.Close(accountant.StatusDone) != nil {
+			t.Errorf("%s: not closed", name)
+		}
+	}
+}
+
+// TestResumeRefuses: all that makes another run of it, each without a trace in the ledger.
+func TestResumeRefuses(t *testing.T) {
+	for name, change := range map[string]func(j journaled, o *Options) *schema.Schema{
+		"program":    func(_ journaled, o *Options) *schema.Schema { o.Program = "q"; return nil },
+		"budget":     func(_ journaled, o *Options) *schema.Schema { o.Budget.Delta /= 2; return nil },
+		"plan":       func(_ journaled, o *Options) *schema.Schema { o.Plan = gaussian(5, 4); return nil },
+		"method":     func(_ journaled, o *Options) *schema.Schema { o.Method = "other"; return nil },
+		"relation":   func(_ journaled, o *Options) *schema.Schema { o.Adjacency = accountant.ReplaceOne; return nil },
+		"no journal": func(_ journaled, o *Options) *schema.Schema { o.Journal += "x"; return nil },
+		"none named": func(_ journaled, o *Options) *schema.Schema { o.Journal = ""; return nil },
+		"ledger": func(j journaled, o *Options) *schema.Schema {
+			o.Ledger = NewLedgerFile(filepath.Join(j.dir, "m"))
+			return nil
+		},
+		"schema": func(journaled, *Options) *schema.Schema {
+			s := testSchema("", 0)
+			s.Columns[0].Name = "z"
+			return s
+		},
+		"damaged": func(j journaled, o *Options) *schema.Schema {
+			b := read(j.t, o.Journal)
+			at := strings.Index(string(b), `"answer"`)
+			b[at+12] ^= 1
+			write(j.t, o.Journal, b)
+			return nil
+		},
+		"a folder": func(j journaled, o *Options) *schema.Schema { o.Journal = j.dir; return nil },
+	} {
+		j := journaled{t, t.TempDir()}
+		s := j.must(j.options(false))
+		j.answers(s, 3)
+		die(s)
+		before := read(t, s.file.path)
+		o := j.options(true)
+		sch := change(j, &o)
+		if sch == nil {
+			sch = testSchema("", 0)
+		}
+		reads := 0
+		rows := counted(testTable(t, sch, someRows(12), nil), &reads)
+		_, err := Open(context.Background(), rows, o)
+		if err == nil || name != "a folder" && name != "relation" && !errors.Is(err, ErrResume) || reads > 0 {
+			t.Errorf("%s: %v, read %d times", name, err, reads)
+		}
+		if string(read(t, s.file.path)) != string(before) {
+			t.Errorf("%s: the ledger has changed", name)
+		}
+	}
+}
+
+// TestResumeOtherQuestion: a fit that asks something else than the one before it gets no answer, and
+// the session is of no further use.
+func TestResumeOtherQuestion(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	s := j.must(j.options(false))
+	j.answers(s, 3)
+	die(s)
+	s = j.must(j.options(true))
+	if _, err := s.Counts(Marginal{Cols: []int{0}}, 5); !errors.Is(err, ErrResume) {
+		t.Errorf("another question: %v", err)
+	}
+	if _, err := s.Total(5); !errors.Is(err, ErrResume) {
+		t.Errorf("the right one, too late: %v", err)
+	}
+	if err := s.Close(accountant.StatusDone); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("closed: %v", err)
+	}
+	if err := s.Leave(); err != nil {
+		t.Fatal(err)
+	}
+	j.answers(j.must(j.options(true)), 6)
+}
+
+// TestRecordsAreAsLongAsTheirQuestion: on a nearly full disk the length of a line must not select
+// draws.
+func TestRecordsAreAsLongAsTheirQuestion(t *testing.T) {
+	length := 0
+	for range 40 {
+		j := journaled{t, t.TempDir()}
+		s := j.must(j.options(false))
+		if _, err := s.Total(5); err != nil {
+			t.Fatal(err)
+		}
+		n := len(read(t, s.journal.path))
+		if length != 0 && n != length {
+			t.Fatalf("a journal of %d bytes, and one of %d", n, length)
+		}
+		length = n
+	}
+}
+
+// TestThresholdDiesWithItsProcess: a round of questions is given the answers of before, and is over.
+func TestThresholdDiesWithItsProcess(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Budget: wide, Plan: rounds(1, 2), Ledger: NewLedgerFile(filepath.Join(dir, "l")), Journal: filepath.Join(dir, "j"), Method: "t"}
+	rows := FromTable(testTable(t, testSchema("", 0), someRows(60), nil))
+	s := must(Open(context.Background(), rows, o))
+	r := must(s.AboveThreshold(1e6, 1))
+	for range 3 {
+		if above, err := r.Ask(bit(), 30); above || err != nil {
+			t.Fatal(above, err)
+		}
+	}
+	die(s)
+	o.Resume = true
+	s = must(Open(context.Background(), rows, o))
+	r = must(s.AboveThreshold(1e6, 1))
+	for range 3 {
+		if above, err := r.Ask(bit(), 30); above || err != nil {
+			t.Fatal(above, err)
+		}
+	}
+	if _, err := r.Ask(bit(), 30); !errors.Is(err, ErrSpent) {
+		t.Errorf("a question that was not asked before: %v", err)
+	}
+	r = must(s.AboveThreshold(1e6, 1))
+	if _, err := r.Ask(bit(), 30); err != nil {
+		t.Errorf("a round of its own: %v", err)
+	}
+}
+
+// badCells hands the rows to code that does not come back.
+type badCells struct{ do func() }
+
+func (badCells) Size() int                               { return 2 }
+func (b badCells) CellsTo(dst []uint32, _ []table.Codes) { b.do() }
+
+// TestForeignCodeTellsNothing: code that panics, or ends its goroutine, under the gate ends the
+// session with the same few words whatever it had seen.
+func TestForeignCodeTellsNothing(t *testing.T) {
+	texts := map[string]bool{}
+	for _, do := range []func(){func() { panic("code 17") }, func() { panic(errors.New("other")) }, runtime.Goexit} {
+		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 2))
+		_, err := s.Histogram(badCells{do}, 5)
+		if !errors.Is(err, ErrForeign) {
+			t.Fatal(err)
+		}
+		texts[err.Error()] = true
+		if _, err := s.Total(5); !errors.Is(err, ErrForeign) {
+			t.Errorf("the session goes on: %v", err)
+		}
+	}
+	if len(texts) != 1 {
+		t.Errorf("texts %v", texts)
+	}
+}
+
+// TestCopiedSessionIsTheSame: five measurements of a plan for one, on five copies, are one.
+func TestCopiedSessionIsTheSame(t *testing.T) {
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
+	granted := 0
+	for range 5 {
+		c := *s
+		if _, err := c.Total(5); err == nil {
+			granted++
+		} else if !errors.Is(err, ErrPlan) {
+			t.Error(err)
+		}
+	}
+	if granted != 1 {
+		t.Errorf("%d of 5 copies were answered", granted)
+	}
+	c := *s
+	if err := c.Close(accountant.StatusVoid); err == nil {
+		t.Error("a copy of a session that measured is void")
+	}
+	s = open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, 1))
+	r := must(s.AboveThreshold(0, 1))
+	said := 0
+	for range 5 {
+		c := *r
+		if above, _ := c.Ask(bit(), 1e9); above {
+			said++
+		}
+	}
+	if said != 1 {
+		t.Errorf("a round said above %d times", said)
+	}
+}
+
+// TestNothingIsShared: what the gate hands out, and what it was given, can be changed without an
+// effect on it.
+func TestNothingIsShared(t *testing.T) {
+	sch := testSchema("u", 1)
+	tab := testTable(t, sch, someRows(12), []uint32{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+	rows := FromTable(tab)
+	rows.Schema().Unit, rows.Schema().MaxRowsPerUnit = "", 12
+	sch.MaxRowsPerUnit = 12
+	o := Options{Budget: wide, Plan: gaussian(5, 2), Method: "test"}
+	s := must(Open(context.Background(), rows, o))
+	if got := s.data().Rows(); got != 1 || s.Neighbours().MaxRowsPerUnit != 1 {
+		t.Errorf("%d rows of the unit are in, %v", got, s.Neighbours())
+	}
+	o.Plan[0].Count = 100
+	s.Schema().Columns[0].Categories[0] = "changed"
+	l := s.Ledger()
+	l.Entries[1].Budget.Epsilon, l.Entries[1].Composition[0].Count = 1e-9, 100
+	if got := s.Ledger().Entries[1]; got.Budget.Epsilon != wide.Epsilon || got.Composition[0].Count != 2 || s.Ledger().Verify() != nil {
+		t.Errorf("the ledger has changed: %+v", got)
+	}
+	if s.Schema().Columns[0].Categories[0] == "changed" {
+		t.Error("the schema has changed")
+	}
+	for i, want := range []error{nil, nil, ErrPlan} {
+		if _, err := s.Total(5); !errors.Is(err, want) {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
+}
+
+// aggregatorOf is an aggregator of another package: embedding forges the interface.
+type aggregatorOf struct{ Aggregator }
+
+func TestForgedAggregatorIsRefused(t *testing.T) {
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), addRemove.VotePlan(GNMax{Sigma: 4}, Ballot{Questions: 3, Classes: 2}, 0))
+	sh, _ := toys(t, s, 2, 2)
+	if _, err := sh.Vote(aggregatorOf{GNMax{Sigma: 4}}, Ballot{Questions: 3, Classes: 2}, 0); err == nil {
+		t.Error("a vote by an aggregator of another package")
+	}
+	if event, _ := addRemove.VoteEvents(aggregatorOf{GNMax{Sigma: 4}}, 2); event != (accountant.Gaussian{}) {
+		t.Errorf("its event is %v", event)
+	}
+}
+
+// TestReleasedLedgerHasNoClock: neither how long reading took, nor when anything but the reservation
+// was, nor how often a run was continued.
+func TestReleasedLedgerHasNoClock(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	s := j.must(j.options(false))
+	j.answers(s, 3)
+	die(s)
+	s = j.must(j.options(true))
+	j.answers(s, 6)
+	for _, e := range s.Released().Entries {
+		switch e.Kind {
+		case accountant.EntryOpen, accountant.EntryReserve:
+			if h, m, sec := e.Time.Clock(); h != 0 || m != 0 || sec != 0 || e.Time.IsZero() {
+				t.Errorf("%s at %v, want a day", e.Kind, e.Time)
+			}
+		case accountant.EntryCharge, accountant.EntryClose:
+			if !e.Time.IsZero() || e.Journal != "" || e.PID != 0 || e.Host != "" {
+				t.Errorf("%+v", e)
+			}
+		default:
+			t.Errorf("a released ledger has an entry of kind %s", e.Kind)
+		}
+	}
+}
+
+// TestReplacedLedgerEndsTheRun: an older ledger put in place during a run, or one that was cut,
+// ends it with an error, and has its spend again.
+func TestReplacedLedgerEndsTheRun(t *testing.T) {
+	for name, change := range map[string]func(path string, before []byte){
+		"cut to nothing": func(path string, _ []byte) { os.Truncate(path, 0) },
+		"removed":        func(path string, _ []byte) { os.Remove(path) },
+		"an older one":   func(path string, before []byte) { os.WriteFile(path, before, 0o600) },
+	} {
+		file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+		o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
+		rows := FromTable(testTable(t, testSchema("", 0), someRows(12), nil))
+		first := must(Open(context.Background(), rows, o))
+		if err := first.Close(accountant.StatusDone); err != nil {
+			t.Fatal(err)
+		}
+		before := read(t, file.path)
+		s := must(Open(context.Background(), rows, o))
+		must(s.Total(5))
+		change(file.path, before)
+		if _, err := s.Total(5); !errors.Is(err, accountant.ErrLedger) {
+			t.Errorf("%s: %v", name, err)
+		}
+		l := must(file.Read())
+		if err := l.Verify(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := statusOf(l, s.Run()); got != accountant.StatusUnfinished || l.Spent().Epsilon < wide.Epsilon {
+			t.Errorf("%s: the run is %q, spent %v", name, got, l.Spent())
+		}
+	}
+}
+
+// TestRunsHoldLedgersToTheRules: a run accepts no ledger that Verify refuses, however well it is
+// sealed: neither to reserve, nor to charge, nor to close.
+func TestRunsHoldLedgersToTheRules(t *testing.T) {
+	forge := func(t *testing.T, path string, change func([]accountant.Entry) []accountant.Entry) {
+		l := must(NewLedgerFile(path).Read())
+		var last accountant.Entry
+		var b []byte
+		for _, e := range change(l.Entries) {
+			e = e.Seal(last)
+			b, last = must(appendLine(b, e)), e
+		}
+		write(t, path, b)
+	}
+	for name, change := range map[string]func([]accountant.Entry) []accountant.Entry{
+		"a reservation is gone": func(es []accountant.Entry) []accountant.Entry { return slices.Delete(es, 1, 2) },
+		"void after a charge": func(es []accountant.Entry) []accountant.Entry {
+			es[3].Status = accountant.StatusVoid
+			return es
+		},
+		"epsilon −5":       func(es []accountant.Entry) []accountant.Entry { es[1].Budget.Epsilon = -5; return es },
+		"a cheaper budget": func(es []accountant.Entry) []accountant.Entry { es[1].Budget.Epsilon = .001; return es },
+	} {
+		file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+		o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
+		reads := 0
+		rows := counted(testTable(t, testSchema("", 0), someRows(12), nil), &reads)
+		first := must(Open(context.Background(), rows, o))
+		must(first.Total(5))
+		if err := first.Close(accountant.StatusDone); err != nil {
+			t.Fatal(err)
+		}
+		good := read(t, file.path)
+		s := must(Open(context.Background(), rows, o))
+		reads = 0
+		write(t, file.path, good)
+		forge(t, file.path, change)
+		if must(file.Read()).Verify() == nil {
+			t.Fatalf("%s: verify accepts it", name)
+		}
+		if _, err := Open(context.Background(), rows, o); !errors.Is(err, accountant.ErrLedger) || reads > 0 {
+			t.Errorf("%s: a new run: %v, read %d times", name, err, reads)
+		}
+		if _, err := s.Total(5); !errors.Is(err, accountant.ErrLedger) {
+			t.Errorf("%s: a charge: %v", name, err)
+		}
+		if err := s.Close(accountant.StatusDone); !errors.Is(err, accountant.ErrLedger) {
+			t.Errorf("%s: a close: %v", name, err)
+		}
+		if err := file.SetLimit(context.Background(), addRemove, "", Limit{Budget: wide}); !errors.Is(err, accountant.ErrLedger) {
+			t.Errorf("%s: a limit: %v", name, err)
+		}
+	}
+}
+
+// TestNobodyCountsTheReading: neither a caller's context nor its callbacks are called while a file
+// is read: how often would tell its length.
+func TestNobodyCountsTheReading(t *testing.T) {
+	dir := t.TempDir()
+	polls := map[int]int{}
+	for _, n := range []int{10, 200000} {
+		path := filepath.Join(dir, fmt.Sprint(n, ".csv"))
+		write(t, path, []byte("a,b,c\n"+strings.Repeat("a0,b1,c2\n", n)))
+		c := &pollCounter{Context: context.Background()}
+		s := must(Open(c, File(path, testSchema("", 0)), Options{Budget: wide, Plan: gaussian(5, 1)}))
+		polls[n] = c.asked
+		s.Close(accountant.StatusDone)
+	}
+	if polls[10] != polls[200000] {
+		t.Errorf("the context was asked %d times for ten rows, %d times for 200 000", polls[10], polls[200000])
+	}
+}
+
+type pollCounter struct {
+	context.Context
+	asked int
+}
+
+func (c *pollCounter) Err() error { c.asked++; return nil }
+func (c *pollCounter) Done() <-chan struct{} {
+	c.asked++
+	return nil
+}
+
+// TestContinuedRunHasNoMore: what an earlier process was given is of the plan.
+func TestContinuedRunHasNoMore(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	s := j.must(j.options(false))
+	j.answers(s, 6)
+	die(s)
+	s = j.must(j.options(true))
+	j.answers(s, 6)
+	if _, err := s.Total(5); !errors.Is(err, ErrPlan) {
+		t.Errorf("a fifth call of four: %v", err)
+	}
+}
