@@ -24,6 +24,9 @@ func (s *Schema) YAML() ([]byte, error) {
 	if s.Unit != "" {
 		fmt.Fprintf(&b, "unit: %s\nmax_rows_per_unit: %d\n", scalar(s.Unit), s.MaxRowsPerUnit)
 	}
+	if s.Lenient { // else nothing: fingerprints are older than this key
+		b.WriteString("lenient: true\n")
+	}
 	if s.CSV != (CSV{Comma: ','}) {
 		fmt.Fprintf(&b, "csv: {header: %t, comma: %s}\n", !s.CSV.NoHeader, scalar(string(rune(s.CSV.Comma))))
 	}

@@ -19,6 +19,7 @@ type Codec struct {
 	other   int               // the code that takes disallowed cells; -1: none
 	words   map[string]uint16 // categories or boolean texts, and missing tokens
 	aliases bool              // a boolean that takes yes, no, 1, 0 and so on
+	lenient bool              // every cell has a code
 	bins    *bins             // numeric kinds
 	absent  []float64         // missing tokens of a numeric kind that are values, such as -9
 }

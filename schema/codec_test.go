@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -499,4 +500,91 @@ func BenchmarkEncodeText(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/cell")
 		})
 	}
+}
+
+// lenientCodec is the codec of a column of a lenient schema.
+func lenientCodec(t testing.TB, c Column) *Codec {
+	t.Helper()
+	codecs, err := (&Schema{Lenient: true, Columns: []Column{column(c)}}).Codecs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return codecs[0]
+}
+
+// TestLenient: what a strict schema refuses has a code, all else the same one.
+func TestLenient(t *testing.T) {
+	for _, tt := range []struct {
+		name               string
+		column             Column
+		cell               string
+		code, rest, unread uint16 // of the cell, of a number that is none, of a row that cannot be read
+	}{
+		{"missing", optional(age), "91", 74, 74, 74},
+		{"fraction", optional(age), "17.5", 74, 74, 74},
+		{"bounds", age, "91", 73, 0, 0},
+		{"rounded", age, "17.5", 1, 0, 0},
+		{"clamped", clamp(optional(age)), "91", 73, 74, 74},
+		{"real", dose, "-7", 0, 0, 0},
+		{"category", sex, "x", 0, 0, 0},
+		{"optional category", optional(sex), "x", 3, 3, 3},
+		{"other", other(sex, "male"), "x", 1, 1, 1},
+		{"optional other", other(optional(sex), "male"), "x", 1, 1, 3},
+		{"boolean", alive, "x", 0, 0, 0},
+		{"day", day, "3000-01-01", 9, 0, 0},
+	} {
+		c := lenientCodec(t, tt.column)
+		got, err := c.EncodeText([]byte(tt.cell))
+		code(tt.code).check(t, tt.name, got, err)
+		got, err = c.EncodeText([]byte("\xff no number"))
+		code(tt.rest).check(t, tt.name+": no value", got, err)
+		if got := c.Unreadable(); got != tt.unread {
+			t.Errorf("%s: unreadable is %d, not %d", tt.name, got, tt.unread)
+		}
+	}
+}
+
+// TestLenientNeverFails: no value of any type is an error, and what a strict
+// schema takes keeps its code. Which columns a file has is not in its rows.
+func TestLenientNeverFails(t *testing.T) {
+	columns := []Column{age, dose, sex, alive, died, day, moment}
+	for _, c := range columns {
+		columns = append(columns, optional(c))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		c := columns[rapid.IntRange(0, len(columns)-1).Draw(t, "column")]
+		c.Name = "x"
+		codecs, err := (&Schema{Lenient: true, Columns: []Column{c}}).Codecs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		strict, err := NewCodec(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 12), rapid.Map(rapid.Int(), func(i int) []byte {
+			return strconv.AppendInt(nil, int64(i), 10)
+		})).Draw(t, "text")
+		whole, number := rapid.Int64().Draw(t, "int"), rapid.Float64().Draw(t, "float")
+		for name, encode := range map[string]func(*Codec) (uint16, error){
+			"text":    func(c *Codec) (uint16, error) { return c.EncodeText(text) },
+			"int":     func(c *Codec) (uint16, error) { return c.EncodeInt(whole) },
+			"float":   func(c *Codec) (uint16, error) { return c.EncodeFloat(number) },
+			"NaN":     func(c *Codec) (uint16, error) { return c.EncodeFloat(math.NaN()) },
+			"bool":    func(c *Codec) (uint16, error) { return c.EncodeBool(whole > 0) },
+			"days":    func(c *Codec) (uint16, error) { return c.EncodeDays(int32(whole)) },
+			"micros":  func(c *Codec) (uint16, error) { return c.EncodeMicros(whole) },
+			"missing": (*Codec).EncodeMissing,
+		} {
+			want, wantErr := encode(strict)
+			got, err := encode(codecs[0])
+			if err != nil || int(got) >= strict.Size() || wantErr == nil && got != want {
+				t.Errorf("%s: %d, %v; strictly %d, %v", name, got, err, want, wantErr)
+			}
+		}
+		want, wantErr := strict.Absent()
+		if got, err := codecs[0].Absent(); got != want || err != wantErr {
+			t.Errorf("an absent column: %v, strictly %v", err, wantErr)
+		}
+	})
 }

@@ -34,6 +34,10 @@ var (
 //     or, if the column declares no missing tokens, is refused;
 //   - Other: the declared category.
 //
+// Under a lenient schema ([Schema.Lenient]) no cell is refused: one that would be
+// becomes missing or, if the column declares no missing tokens, a number goes to
+// the nearest bin and any other cell takes the code of Unreadable.
+//
 // Numbers are decimal, with an optional sign, point and exponent (17, -4.0, +5,
 // .5, 1e3) and no spaces; integers are those whose value is whole, so 4.0 and
 // 1e3 are. Inf and NaN are not numbers. A boolean with the default texts also
@@ -117,7 +121,7 @@ func (c *Codec) encodeNumber(x float64) (uint16, error) {
 		}
 	}
 	switch {
-	case c.column.OnInvalid == Clamp:
+	case c.column.OnInvalid == Clamp, c.lenient && c.missing < 0:
 		if b.whole {
 			x = math.Round(x)
 		}
@@ -130,6 +134,35 @@ func (c *Codec) encodeNumber(x float64) (uint16, error) {
 
 // disallowed applies the policy to a cell that has no nearest bin.
 func (c *Codec) disallowed(err error) (uint16, error) {
+	code, err := c.byPolicy(err)
+	if err != nil && c.lenient {
+		return c.Unreadable(), nil
+	}
+	return code, err
+}
+
+// mistyped is disallowed for a value whose type does not fit the kind, which
+// no policy takes.
+func (c *Codec) mistyped() (uint16, error) {
+	if c.lenient {
+		return c.Unreadable(), nil
+	}
+	return 0, errType
+}
+
+// Unreadable gives the code, under a lenient schema, of a cell in a row that
+// cannot be read: the missing code if there is one, else the category that
+// takes disallowed cells, else 0. It depends on the column alone.
+func (c *Codec) Unreadable() uint16 {
+	if c.missing >= 0 {
+		return uint16(c.missing)
+	}
+	return uint16(max(c.other, 0))
+}
+
+// byPolicy gives the code that the column's policy has for a cell without a
+// nearest bin, else err.
+func (c *Codec) byPolicy(err error) (uint16, error) {
 	switch {
 	case c.column.OnInvalid == Clamp && c.missing >= 0:
 		return uint16(c.missing), nil
@@ -172,7 +205,7 @@ func (c *Codec) EncodeInt(v int64) (uint16, error) {
 		var text [20]byte
 		return c.EncodeText(strconv.AppendInt(text[:0], v, 10))
 	}
-	return 0, errType
+	return c.mistyped()
 }
 
 // EncodeFloat gives the code of a number. NaN is taken as missing. A categorical
@@ -194,7 +227,7 @@ func (c *Codec) EncodeFloat(v float64) (uint16, error) {
 		var text [32]byte
 		return c.EncodeText(strconv.AppendFloat(text[:0], v, 'f', -1, 64))
 	}
-	return 0, errType
+	return c.mistyped()
 }
 
 // EncodeBool gives the code of a boolean. A categorical column takes the texts
@@ -209,7 +242,7 @@ func (c *Codec) EncodeBool(v bool) (uint16, error) {
 	case Categorical:
 		return c.EncodeText(strconv.AppendBool(make([]byte, 0, 5), v))
 	}
-	return 0, errType
+	return c.mistyped()
 }
 
 // EncodeDays gives the code of a day, counted from 1970-01-01. A timestamp
@@ -221,7 +254,7 @@ func (c *Codec) EncodeDays(v int32) (uint16, error) {
 	case Timestamp:
 		return c.encodeNumber(float64(v) * microsPerDay)
 	}
-	return 0, errType
+	return c.mistyped()
 }
 
 // EncodeMicros gives the code of an instant, in microseconds from 1970-01-01
@@ -233,7 +266,7 @@ func (c *Codec) EncodeMicros(v int64) (uint16, error) {
 	case Timestamp:
 		return c.encodeNumber(float64(v))
 	}
-	return 0, errType
+	return c.mistyped()
 }
 
 // EncodeMissing gives the code of a null. If the column declares no missing
@@ -247,5 +280,6 @@ func (c *Codec) EncodeMissing() (uint16, error) {
 
 // Absent gives the code of every row when the file lacks the column: an error
 // (Refuse), the missing code if there is one, else an error (Clamp), or the
-// category for others (Other).
-func (c *Codec) Absent() (uint16, error) { return c.disallowed(errAbsent) }
+// category for others (Other). A lenient schema changes nothing here: which
+// columns a file has is not in its rows.
+func (c *Codec) Absent() (uint16, error) { return c.byPolicy(errAbsent) }

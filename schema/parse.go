@@ -159,7 +159,7 @@ func refused(n *yaml.Node) *problem {
 // schema reads the whole file.
 func (f *file) schema() *Schema {
 	s := &Schema{}
-	values := f.entries(f.root, -1, "", "decoy", "unit", "max_rows_per_unit", "csv", "columns")
+	values := f.entries(f.root, -1, "", "decoy", "unit", "max_rows_per_unit", "lenient", "csv", "columns")
 	for k := keyVersion; k <= keyColumns; k++ {
 		if n := values[k.String()]; n != nil {
 			f.top[k] = n
@@ -195,6 +195,7 @@ func (f *file) schema() *Schema {
 		}
 		return err
 	})
+	read(keyLenient, func(n *yaml.Node) (err error) { s.Lenient, err = boolOf(n); return err })
 	read(keyCSV, func(n *yaml.Node) error { f.csv(n, &s.CSV); return nil })
 	read(keyColumns, func(n *yaml.Node) error {
 		if n.Kind != yaml.SequenceNode {
@@ -212,12 +213,11 @@ func (f *file) schema() *Schema {
 func (f *file) csv(n *yaml.Node, c *CSV) {
 	values := f.entries(n, -1, "", "header", "comma")
 	if n := values["header"]; n != nil {
-		switch text, err := textOf(n); {
-		case err == nil && text == "false":
-			c.NoHeader = true
-		case err != nil || text != "true":
-			f.ps.addAt(n.Line, -1, "", "header must be true or false")
+		header, err := boolOf(n)
+		if err != nil {
+			f.ps.addAt(n.Line, -1, "", "header %s", err)
 		}
+		c.NoHeader = !header && err == nil
 	}
 	if n := values["comma"]; n != nil {
 		if text, err := textOf(n); err != nil || len(text) != 1 {
@@ -261,6 +261,15 @@ func textOf(n *yaml.Node) (string, error) {
 		return "", errors.New("has no value; the empty text is written \"\"")
 	}
 	return n.Value, nil
+}
+
+// boolOf gives the value of true or false.
+func boolOf(n *yaml.Node) (bool, error) {
+	text, err := textOf(n)
+	if err != nil || text != "true" && text != "false" {
+		return false, errors.New("must be true or false")
+	}
+	return text == "true", nil
 }
 
 // wholeOf gives the value of a whole number.

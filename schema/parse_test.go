@@ -208,6 +208,41 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+// The key lenient is part of the form and the fingerprint, but only where it is
+// set: those of older schemas stay.
+func TestLenientKey(t *testing.T) {
+	parse := func(key string) *Schema {
+		s, err := Parse([]byte("decoy: 1\n" + key + "columns: [{name: x, kind: boolean}]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	strict, off, on := parse(""), parse("lenient: false\n"), parse("lenient: true\n")
+	if strict.Lenient || off.Lenient || !on.Lenient {
+		t.Errorf("lenient: %t, %t, %t", strict.Lenient, off.Lenient, on.Lenient)
+	}
+	if strict.Fingerprint() != off.Fingerprint() || strict.Fingerprint() == on.Fingerprint() {
+		t.Error("fingerprints are not those of the meaning")
+	}
+	text, err := on.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := Parse(text); err != nil || !back.Lenient {
+		t.Errorf("%s is read as another schema: %v", text, err)
+	}
+	if _, err := strict.Groups(on); !errors.Is(err, ErrInvalid) {
+		t.Errorf("groups of a lenient and a strict schema: %v", err)
+	}
+	for _, bad := range []string{"yes", "1", "[]", "\"\""} {
+		_, err := Parse([]byte("decoy: 1\nlenient: " + bad + "\ncolumns: [{name: x, kind: boolean}]"))
+		if want := "schema: line 2: lenient: must be true or false"; err == nil || err.Error() != want {
+			t.Errorf("lenient: %s: got %v, want %s", bad, err, want)
+		}
+	}
+}
+
 func TestFingerprintOfInvalidPanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {

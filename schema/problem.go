@@ -17,6 +17,7 @@ const (
 	keyVersion key = iota
 	keyUnit
 	keyMaxRows
+	keyLenient
 	keyCSV
 	keyColumns
 	keyName
@@ -38,7 +39,7 @@ const (
 )
 
 var keyNames = [...]string{
-	"decoy", "unit", "max_rows_per_unit", "csv", "columns",
+	"decoy", "unit", "max_rows_per_unit", "lenient", "csv", "columns",
 	"name", "kind", "categories", "min", "max", "bins", "spacing", "edges", "format", "missing", "on_invalid", "other", "decimals", "dp", "share", "",
 }
 

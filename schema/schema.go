@@ -12,6 +12,7 @@ var ErrInvalid = errors.New("invalid schema")
 type Schema struct {
 	Unit           string   // name of the id column, which is not one of Columns; "" = every row is its own privacy unit
 	MaxRowsPerUnit int      // ≥ 1 when Unit is set, else 0 or 1
+	Lenient        bool     // no row of a table is an error: see the package comment
 	CSV            CSV      // how CSV files of this table are written
 	Columns        []Column // at least one
 }

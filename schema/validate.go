@@ -27,7 +27,10 @@ func (s *Schema) Codecs() ([]*Codec, error) {
 	ps.schema(s, 0)
 	codecs := make([]*Codec, len(s.Columns))
 	for i := range s.Columns {
-		codecs[i] = ps.column(i, &s.Columns[i], givenFields(&s.Columns[i]), 0)
+		if c := ps.column(i, &s.Columns[i], givenFields(&s.Columns[i]), 0); c != nil {
+			c.lenient = s.Lenient
+			codecs[i] = c
+		}
 	}
 	if err := ps.err(); err != nil {
 		return nil, err
