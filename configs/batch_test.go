@@ -101,6 +101,7 @@ func TestIdentity(t *testing.T) {
 		{"ledger", func(j *Job) { j.Ledger = "l" }, false},
 		{"adjacency", func(j *Job) { j.Adjacency = "replace-one" }, false},
 		{"name", func(j *Job) { j.Name = "m" }, false},
+		{"rule for bad rows", func(j *Job) { j.Strict = true }, false},
 	} {
 		j := base
 		c.edit(&j)

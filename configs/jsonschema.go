@@ -25,6 +25,7 @@ func JobSchema() ([]byte, error) {
 	s := structSchema(reflect.TypeFor[Job](), comments())
 	properties := s["properties"].(object)
 	delete(properties, "name") // of a batch
+	delete(properties, "strict")
 	delete(properties, "evaluate")
 	return finish(s, "a job of decoy")
 }
@@ -148,6 +149,8 @@ func settingsSchema(method string) object {
 
 func typeSchema(t reflect.Type, texts map[string]string) object {
 	switch t.Kind() {
+	case reflect.Bool:
+		return object{"type": "boolean"}
 	case reflect.String:
 		return object{"type": "string"}
 	case reflect.Bool:

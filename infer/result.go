@@ -32,9 +32,10 @@ type Column struct {
 	Note  string         // the noisy counts behind it, for people
 }
 
-// Schema is the schema of the columns that could be described.
+// Schema is the schema of the columns that could be described. It is lenient: it
+// reads the table as it was read to buy it, without an error about a row.
 func (r *Result) Schema() *schema.Schema {
-	s := &schema.Schema{Unit: r.unit, CSV: r.csv}
+	s := &schema.Schema{Unit: r.unit, Lenient: true, CSV: r.csv}
 	if r.unit != "" {
 		s.MaxRowsPerUnit = r.maxRows
 	}

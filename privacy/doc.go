@@ -22,6 +22,7 @@
 // whoever can read the process, the private file or the ledger beside it.
 //
 // Errors about the data (a cell that the schema does not allow) go to the operator, who holds the file. They name a line and a
-// column and never hold a cell; still, that an error came at all depends on the data. A schema whose columns are all
-// "on_invalid: clamp" or "other" has no such errors.
+// column and never hold a cell; still, that an error came at all depends on the data, whatever the columns say of cells that
+// are not allowed. Under a lenient schema ([schema.Schema].Lenient) there are none: no content of the rows, other than through
+// noise, changes the error of a run or what it returns. A table without rows is a table.
 package privacy

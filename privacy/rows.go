@@ -11,9 +11,6 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// ErrEmpty is returned for a private table without rows.
-var ErrEmpty = fmt.Errorf("the table has no rows: %w", schema.ErrSchema)
-
 // Rows is a private table that only the gate can read. It holds its data behind a function, so that no way of printing or encoding
 // it, alone or inside another value, shows a row. Nothing is read before a [Session] is opened on it.
 type Rows struct {
@@ -62,9 +59,6 @@ func (r *Rows) read(ctx context.Context, s *session) error {
 	t, report, err := r.load(quiet)
 	if err != nil {
 		return err
-	}
-	if t.Rows() == 0 {
-		return fmt.Errorf("privacy: %w", ErrEmpty)
 	}
 	if r.schema.Unit != "" {
 		units := t.Units()

@@ -70,7 +70,7 @@ func TextFile(path string, o TextOptions) (*Text, error) {
 	return t, nil
 }
 
-// scanTexts reads the file.
+// scanTexts reads the file by the rule of lenient schemas: no row of it is an error.
 func scanTexts(ctx context.Context, path string, csv schema.CSV, columns, unitAt int) (*texts, error) {
 	all := make([]textColumn, columns)
 	index := make([]map[string]uint32, columns)
@@ -78,12 +78,13 @@ func scanTexts(ctx context.Context, path string, csv schema.CSV, columns, unitAt
 		index[i] = map[string]uint32{}
 	}
 	rows := 0
-	err := table.ScanText(path, !csv.NoHeader, csv.Separator(), func(names, row []string) error {
+	scan := table.ScanOptions{CSV: csv, Lenient: true, Columns: columns}
+	err := table.ScanText(path, scan, func(_, row []string) error {
 		if rows%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if len(row) != columns {
-			return fmt.Errorf("privacy: the file has %d columns, not %d: %w", len(row), columns, schema.ErrSchema)
+		if unitAt >= 0 && row[unitAt] == "" {
+			return nil // it is nobody's, as for [File] under a lenient schema
 		}
 		rows++
 		for i, cell := range row {
@@ -184,9 +185,6 @@ func OpenText(ctx context.Context, t *Text, o Options) (*TextSession, error) {
 	quiet, stop := deaf(ctx)
 	defer stop()
 	data, err := t.load(quiet)
-	if err == nil && data.rows == 0 {
-		err = fmt.Errorf("privacy: %w", ErrEmpty)
-	}
 	if err != nil {
 		return nil, s.unread(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // textTable is a table of one column; units may be nil. reads counts how often it is read.
@@ -425,8 +426,8 @@ func TestTextFile(t *testing.T) {
 		}
 	}
 	for name, path := range map[string]string{
-		"ragged": write("ragged.csv", "a,b\nsecret\n"), "header": write("header.csv", "a,b\n"), "three": write("three.csv", "a,b,c\n1,2,secret\n"),
-		"quote": write("quote.csv", "a,b\n1,sec\"ret\n"), "none": filepath.Join(dir, "none.csv"),
+		"three": write("three.csv", "a,b,c\n1,2,secret\n"), "three, no rows": write("three0.csv", "a,b,c\n"),
+		"quote": write("quote.csv", "a,\"b\n1,secret\"\n"), "none": filepath.Join(dir, "none.csv"),
 	} {
 		tab, err := TextFile(path, TextOptions{Names: []string{"a", "b"}})
 		if err != nil {
@@ -439,6 +440,38 @@ func TestTextFile(t *testing.T) {
 		}
 		if l, err := ledger.Read(); err != nil || l.Runs()[0].Status != accountant.StatusVoid {
 			t.Errorf("%s: the run is not void: %v", name, err)
+		}
+	}
+}
+
+// TestTextRowsAreNoErrors: a table of texts is read as one of a lenient schema is, so that no row ends the run, and a row that names no unit is
+// nobody's: units whose id is blank were one unit once, which made of many persons one.
+func TestTextRowsAreNoErrors(t *testing.T) {
+	for name, tt := range map[string]struct {
+		in   string
+		rows int
+	}{
+		"no rows":  {"id,a\n", 0},
+		"blank id": {"id,a\n,x\n1,x\n\"\",y\n,z\n2,z\n", 2},
+		"bad rows": {"id,a\n1\n1,x,x\n\xff,x\n\x00,x\n\n2,\"x\n3,\x00\n4,y\n", 3},
+	} {
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if err := os.WriteFile(path, []byte(tt.in), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := TextOptions{Names: []string{"id", "a"}, Unit: "id", MaxRowsPerUnit: 1}
+		tab, err := TextFile(path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := openText(t, tab, 0, gaussian(9, 1))
+		if got := s.texts().rows; got != tt.rows {
+			t.Errorf("%s: %d rows are read, not %d", name, got, tt.rows)
+		}
+		as := &schema.Schema{Lenient: true, Unit: "id", MaxRowsPerUnit: 1, Columns: []schema.Column{{Name: "a", Kind: schema.Boolean}}}
+		fitted, _, err := table.Read(context.Background(), path, as, table.ReadOptions{})
+		if err != nil || fitted.Rows() != tt.rows {
+			t.Errorf("%s: a fit reads other rows: %v", name, err)
 		}
 	}
 }

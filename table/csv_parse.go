@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -17,27 +18,51 @@ type csvPart struct {
 // csvParser turns chunks into codes. It is not for concurrent use.
 type csvParser struct {
 	*layout
-	z     *tokenizer
-	units units
-	lanes []lane
+	z       *tokenizer
+	lines   lenientLines // instead of z under a lenient schema
+	hasUnit bool
+	units   units
+	id      []byte // of the line at hand, under a lenient schema
+	lanes   []lane
 }
 
 // lane is where the cells of one file column go.
 type lane struct {
-	codec *schema.Codec // nil unless the cells become codes
-	unit  bool
-	u8    []uint8
-	u16   []uint16
+	codec  *schema.Codec // nil unless the cells become codes
+	unread uint16        // code of a cell that cannot be read, under a lenient schema
+	unit   bool
+	u8     []uint8
+	u16    []uint16
+}
+
+// set stores the code of a row; without codes there is nothing to store.
+func (l *lane) set(row int, code uint16) {
+	switch {
+	case l.u8 != nil:
+		l.u8[row] = uint8(code)
+	case l.u16 != nil:
+		l.u16[row] = code
+	}
 }
 
 func newCSVParser(l *layout, o ReadOptions) *csvParser {
-	return &csvParser{layout: l, z: newTokenizer(l.schema.CSV.Separator(), o.MaxCell)}
+	comma := l.schema.CSV.Separator()
+	p := &csvParser{
+		layout: l, z: newTokenizer(comma, o.MaxCell), hasUnit: slices.Contains(l.target, toUnit),
+		lines: lenientLines{
+			comma: comma, columns: len(l.target), maxCell: o.MaxCell, headed: !l.schema.CSV.NoHeader,
+		},
+	}
+	return p
 }
 
 // parse encodes a chunk. Of several mistakes in it, it reports the first; a
 // record with the wrong number of cells is reported as such, whatever is in
 // them.
 func (p *csvParser) parse(c chunk) csvPart {
+	if p.schema.Lenient {
+		return p.parseLenient(c)
+	}
 	out := csvPart{bytes: len(c.buf)}
 	p.open(&out, min(c.lines, len(c.buf)/len(p.target))+1)
 	z := p.z
@@ -54,11 +79,21 @@ func (p *csvParser) parse(c chunk) csvPart {
 			out.err = place{unit: "line", number: out.blank}.wrap(errBlankLine)
 			return out
 		}
-		if out.err = p.record(&out, line); out.err != nil {
+		start := z.pos
+		if out.err = p.record(&out, line); out.err == nil && z.pos-start > maxRecord(z.maxCell)+1 {
+			out.err = place{unit: "line", number: line}.wrap(errLongRecord(z.maxCell))
+		}
+		if out.err != nil {
 			return out
 		}
 		out.rows++
 	}
+	p.close(&out)
+	return out
+}
+
+// close cuts out to its rows and takes the units.
+func (p *csvParser) close(out *csvPart) {
 	for i, col := range out.cols {
 		if p.has[i] {
 			out.cols[i] = col.slice(0, out.rows)
@@ -68,7 +103,6 @@ func (p *csvParser) parse(c chunk) csvPart {
 		out.units = out.units[:out.rows]
 		out.ids = p.units.take()
 	}
-	return out
 }
 
 // open makes room for rows rows in out and points the lanes at it.
@@ -84,7 +118,7 @@ func (p *csvParser) open(out *csvPart, rows int) {
 			out.units = make([]uint32, rows)
 		default:
 			out.cols[t] = NewCodes(p.sizes[t], rows)
-			l.codec = p.codecs[t]
+			l.codec, l.unread = p.codecs[t], p.codecs[t].Unreadable()
 			l.u8, l.u16 = out.cols[t].U8, out.cols[t].U16
 		}
 		p.lanes = append(p.lanes, l)
@@ -101,6 +135,9 @@ func (p *csvParser) record(out *csvPart, line int) error {
 	)
 	for col := 0; ; col++ {
 		cell, last, err := p.z.next()
+		if err == errShort { // the splitter gave up on a record that has no end
+			return place{unit: "line", number: line}.wrap(errLongRecord(p.z.maxCell))
+		}
 		if err != nil {
 			if err == errOpenQuote {
 				line = p.z.line
@@ -117,11 +154,7 @@ func (p *csvParser) record(out *csvPart, line int) error {
 			if err != nil && bad == nil {
 				bad, badCol = err, col
 			}
-			if l.u8 != nil {
-				l.u8[row] = uint8(code)
-			} else {
-				l.u16[row] = code
-			}
+			l.set(row, code)
 		case l.unit:
 			if len(cell) == 0 && bad == nil {
 				bad, badCol = errEmptyUnit, col
@@ -142,16 +175,28 @@ func (p *csvParser) record(out *csvPart, line int) error {
 }
 
 // header reads the first record of a file as column names and returns c
-// without it.
-func header(z *tokenizer, c chunk) (names []string, rest chunk, err error) {
-	z.reset(c.buf, c.final, c.line)
-	if z.blank() {
+// without it. In a lenient file that is the first line: no row has a say in it.
+func header(z *tokenizer, c chunk, lenient bool) (names []string, rest chunk, err error) {
+	head := c
+	if lenient {
+		head.buf, head.final = c.buf[:1+bytes.IndexByte(c.buf, '\n')], true
+		if len(head.buf) == 0 {
+			head.buf = c.buf
+		}
+	}
+	z.reset(head.buf, head.final, head.line)
+	if !c.skipped && z.blank() {
 		return nil, chunk{}, place{unit: "line", number: 1}.wrap(errBlankLine)
 	}
 	for last := false; !last; {
 		var cell []byte
-		if cell, last, err = z.next(); err != nil {
-			return nil, chunk{}, place{unit: "line", number: z.line, column: len(names) + 1}.wrap(err)
+		cell, last, err = z.next()
+		if c.skipped || err == errShort || z.pos > maxRecord(z.maxCell)+1 {
+			return nil, chunk{}, place{unit: "line", number: 1}.wrap(errLongRecord(z.maxCell))
+		}
+		if err != nil {
+			at := place{unit: "line", number: z.line, column: len(names) + 1}
+			return nil, chunk{}, at.wrap(err)
 		}
 		if len(names) == maxColumns {
 			return nil, chunk{}, place{unit: "line", number: 1}.wrap(errTooMany)

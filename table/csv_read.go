@@ -20,8 +20,16 @@ import (
 // position: the unit column first, if the schema has one, then the columns in
 // the order of the schema, and nothing else.
 //
+// Under a lenient schema (s.Lenient) every physical line is a row of its own: a
+// quoted cell ends on its line, and no row is an error. See lenientLines for the
+// rule. A line that cannot be read has the code of [schema.Codec.Unreadable] in
+// every column; one that names no unit, or cannot be read where there are
+// units, is left out. Errors are about reading and the header only.
+//
 // Memory holds the codes, the ids of the units while they are being numbered,
-// and a few blocks of a megabyte of text. Of several mistakes in the file, the
+// and for every worker a block of a megabyte of text or a record and its like,
+// which is at most 32 times o.MaxCell. A record has at most 65,536 cells and
+// 16 times o.MaxCell bytes. Time is linear in the length of the file. Of several mistakes in the file, the
 // error is about the first, whatever the number of workers. After an error a
 // Read of r may still be going on.
 func ReadCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions) (*Table, Report, error) {
@@ -40,7 +48,9 @@ func readCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o R
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	split := &splitter{r: contextReader{ctx, r}, block: block, probe: newTokenizer(s.CSV.Separator(), o.MaxCell)}
+	split := &splitter{
+		r: contextReader{ctx, r}, block: block, lenient: s.Lenient, probe: newTokenizer(s.CSV.Separator(), o.MaxCell),
+	}
 	first, names, err := openCSV(split, !s.CSV.NoHeader)
 	if err != nil {
 		return nil, Report{}, err
@@ -61,17 +71,21 @@ func readCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o R
 
 // openCSV returns the first chunk of a file and its header.
 func openCSV(split *splitter, withHeader bool) (first chunk, names []string, err error) {
-	err = split.skipMark()
+	if withHeader || !split.lenient { // there the mark is that of a line
+		err = split.skipMark()
+	}
 	if err == nil {
 		first, err = split.next(nil)
 	}
 	switch {
+	case err == io.EOF && !withHeader:
+		return chunk{final: true}, nil, nil // no rows
 	case err == io.EOF:
 		return chunk{}, nil, fmt.Errorf("table: %w", errEmptyFile)
 	case err != nil:
 		return chunk{}, nil, readingError(err)
 	case withHeader:
-		names, first, err = header(split.probe, first)
+		names, first, err = header(split.probe, first, split.lenient)
 	}
 	return first, names, err
 }

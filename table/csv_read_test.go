@@ -147,7 +147,6 @@ func TestReadCSVErrors(t *testing.T) {
 	}{
 		{"empty file", "", nil, "table: the file is empty"},
 		{"byte-order mark only", "\ufeff", nil, "table: the file is empty"},
-		{"empty file without a header", "", []func(*schema.Schema){noHeader}, "table: the file is empty"},
 		{"blank first line", "\na,b,c\n", nil, "table: line 1: a blank line before the end of the file"},
 		{"blank line", "a,b,c\nx,1,0\n\r\n\nx,1,0\n", nil, "table: line 3: a blank line before the end of the file"},
 		{"blank line before a bad one", "a,b,c\nx,1,0\n\nSECRET,1,0\n", nil, "table: line 3: a blank line before the end of the file"},

@@ -10,12 +10,17 @@ const (
 	maxColumns = 1 << 16 // cells of one record
 )
 
+// maxRecord is the most bytes of a record, its line end not counted, for cells
+// of at most maxCell. No reader holds more than twice of it at a time.
+func maxRecord(maxCell int) int { return 16 * maxCell }
+
 // chunk is a piece of a CSV file that starts with a record.
 type chunk struct {
-	buf   []byte
-	line  int  // physical line of the first byte, from 1
-	lines int  // line feeds in buf
-	final bool // buf ends where the file ends; otherwise it ends where a record does, unless its CSV is malformed
+	buf     []byte
+	line    int  // physical line of the first byte, from 1
+	lines   int  // line feeds in buf
+	final   bool // buf ends where the file ends; otherwise it ends where a record does, unless its CSV is malformed
+	skipped bool // it is one line of a lenient file that is longer than maxRecord; buf is empty
 }
 
 // splitter cuts a stream into chunks at ends of records.
@@ -24,12 +29,14 @@ type chunk struct {
 // of quotes before it is even, so a cut needs a count of quotes and no parse.
 // In a malformed file the first chunk with a mistake still starts with a
 // record, since all before it is well formed: who parses the chunks in order
-// finds the mistake where it is.
+// finds the mistake where it is. In a lenient file every line feed ends a
+// record.
 type splitter struct {
-	r     io.Reader
-	block int        // bytes of a usual chunk
-	probe *tokenizer // looks into records that are longer than a block
-	cells int        // most cells of a record; 0 = maxColumns
+	r       io.Reader
+	block   int        // bytes of a usual chunk
+	lenient bool       // every line is a record
+	probe   *tokenizer // looks into records that are longer than a block
+	cells   int        // most cells of a record; 0 = maxColumns
 
 	carry []byte // what was read after the last cut
 	line  int    // physical line of carry, from 0
@@ -40,7 +47,7 @@ type splitter struct {
 func (s *splitter) skipMark() error {
 	s.carry = make([]byte, 3)
 	n, err := io.ReadFull(s.r, s.carry)
-	s.carry = bytes.TrimPrefix(s.carry[:n], []byte("\xef\xbb\xbf"))
+	s.carry = bytes.TrimPrefix(s.carry[:n], []byte(mark))
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return nil
 	}
@@ -58,7 +65,10 @@ func (s *splitter) next(buf []byte) (chunk, error) {
 	}
 	buf = buf[:cap(buf)]
 	n := copy(buf, s.carry)
-	for {
+	if end := s.end(buf[:n]); end > 0 { // of lines behind a long one
+		return s.cut(buf[:n], end, false), nil
+	}
+	for n <= maxRecord(s.probe.maxCell) { // else the record that was carried over is too long
 		m, err := io.ReadFull(s.r, buf[n:])
 		n += m
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -71,14 +81,49 @@ func (s *splitter) next(buf []byte) (chunk, error) {
 		if err != nil {
 			return chunk{}, err
 		}
-		if end := lastRecordEnd(buf); end > 0 {
+		if end := s.end(buf); end > 0 {
 			return s.cut(buf, end, false), nil
 		}
-		if s.hopeless(buf) {
-			s.ended = true
-			return s.cut(buf, len(buf), false), nil
+		if !s.lenient && s.hopeless(buf) {
+			break
 		}
-		buf = append(buf, make([]byte, len(buf))...)
+		if n <= maxRecord(s.probe.maxCell) {
+			buf = append(buf, make([]byte, len(buf))...)
+		}
+	}
+	if s.lenient {
+		return s.skipLine(buf)
+	}
+	s.ended = true
+	return s.cut(buf, n, false), nil
+}
+
+// end returns the length of the longest prefix of buf that ends with a record,
+// 0 if there is none.
+func (s *splitter) end(buf []byte) int {
+	if s.lenient {
+		return 1 + bytes.LastIndexByte(buf, '\n')
+	}
+	return lastRecordEnd(buf)
+}
+
+// skipLine goes past the line that fills buf and does not end in it.
+func (s *splitter) skipLine(buf []byte) (chunk, error) {
+	s.line++
+	skipped := chunk{line: s.line, skipped: true}
+	for {
+		n, err := io.ReadFull(s.r, buf)
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			s.carry = append(s.carry[:0], buf[i+1:n]...)
+			return skipped, nil
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			s.ended = true
+			return skipped, nil
+		}
+		if err != nil {
+			return chunk{}, err
+		}
 	}
 }
 

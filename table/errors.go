@@ -35,6 +35,11 @@ func errLongCell(limit int) error {
 	return dataError(fmt.Sprintf("a cell of more than %d bytes", limit))
 }
 
+// errLongRecord is about a record of more than maxRecord bytes.
+func errLongRecord(maxCell int) error {
+	return dataError(fmt.Sprintf("a record of more than %d bytes", maxRecord(maxCell)))
+}
+
 // errLongQuoted is errLongCell for a cell that may just lack its closing quote.
 func errLongQuoted(limit int) error {
 	return dataError(fmt.Sprintf("a quoted cell of more than %d bytes (or its closing quote is missing)", limit))

@@ -5,7 +5,7 @@ import (
 )
 
 // Header gives the column names of the CSV or Parquet file at path: the first line of a CSV file, the names of the columns in the schema of a Parquet file.
-// It looks at no row. comma is for CSV only. Not for the standard input, which can be read once only.
+// It looks at no row: the names of a CSV file are those of its first line alone. comma is for CSV only. Not for the standard input, which can be read once only.
 func Header(path string, comma byte) ([]string, error) {
 	format, err := FormatOf(path)
 	if err != nil {
@@ -20,7 +20,9 @@ func Header(path string, comma byte) ([]string, error) {
 	}
 	defer f.Close()
 	if format == CSV {
-		split := &splitter{r: f, block: blockSize, probe: newTokenizer(comma, ReadOptions{}.withDefaults().MaxCell)}
+		split := &splitter{
+			r: f, block: blockSize, lenient: true, probe: newTokenizer(comma, ReadOptions{}.withDefaults().MaxCell),
+		}
 		_, names, err := openCSV(split, true)
 		return names, err
 	}

@@ -40,7 +40,7 @@ func TestParquetTypes(t *testing.T) {
 	for _, path := range files {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			i := 0
-			err := ScanText(path, true, ',', func(names, row []string) error {
+			err := ScanText(path, ScanOptions{}, func(names, row []string) error {
 				i++
 				for j, name := range names {
 					if name != want[0][j] {
@@ -63,7 +63,7 @@ func TestParquetTypes(t *testing.T) {
 func TestParquetLongPages(t *testing.T) {
 	for _, path := range []string{"testdata/long-dictionary.parquet", "testdata/long-delta.parquet"} {
 		i := 0
-		err := ScanText(path, true, ',', func(_, row []string) error {
+		err := ScanText(path, ScanOptions{}, func(_, row []string) error {
 			mixed, sparse, flag := 3, "", ""
 			if i < 2500 {
 				mixed = i * i % 7
@@ -264,7 +264,7 @@ func TestReadParquetNested(t *testing.T) {
 		}
 	}
 	want := "table: column 1: a nested Parquet column, which is not supported"
-	if err := ScanText(path, true, ',', nil); err == nil || err.Error() != want {
+	if err := ScanText(path, ScanOptions{}, nil); err == nil || err.Error() != want {
 		t.Errorf("ScanText: got %v, want %s", err, want)
 	}
 }

@@ -72,7 +72,7 @@ func TestRead(t *testing.T) {
 		if errors.Is(err, schema.ErrSchema) {
 			t.Errorf("%s: %v is not about the content", name, err)
 		}
-		if scan := ScanText(in(name), true, ',', nil); scan == nil || scan.Error() != err.Error() {
+		if scan := ScanText(in(name), ScanOptions{}, nil); scan == nil || scan.Error() != err.Error() {
 			t.Errorf("%s: ScanText says %v, Read %v", name, scan, err)
 		}
 	}

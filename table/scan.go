@@ -5,7 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/decoy-dp/decoy/schema"
 )
+
+// ScanOptions say how [ScanText] reads.
+type ScanOptions struct {
+	CSV     schema.CSV // of a CSV file
+	Lenient bool       // no row is an error: see ReadCSV; a cell that cannot be read is empty
+	Columns int        // required with Lenient: the columns of the file; one with others is refused, rows or none
+}
 
 // ScanText calls fn with the text of every row of the CSV or Parquet file at
 // path, in order, and stops at the first error; "-" is CSV on the standard
@@ -13,14 +22,14 @@ import (
 // the column names; without a header they are column_1, column_2 and so on.
 // row has one cell a name and is valid until fn returns. The values of Parquet
 // columns are written as the writers of this package would, nulls as empty
-// cells; header and comma are for CSV only.
-func ScanText(path string, header bool, comma byte, fn func(names, row []string) error) error {
+// cells.
+func ScanText(path string, o ScanOptions, fn func(names, row []string) error) error {
 	format, err := FormatOf(path)
 	if err != nil {
 		return err
 	}
 	if path == "-" {
-		return scanCSV(os.Stdin, header, comma, fn)
+		return scanCSV(os.Stdin, o, fn)
 	}
 	f, _, err := open(path)
 	if err != nil {
@@ -28,30 +37,54 @@ func ScanText(path string, header bool, comma byte, fn func(names, row []string)
 	}
 	defer f.Close()
 	if format == CSV {
-		return scanCSV(f, header, comma, fn)
+		return scanCSV(f, o, fn)
 	}
 	p, err := openParquet(context.Background(), f)
 	if err != nil {
 		return err
 	}
-	return p.scan(fn)
+	return p.scan(o, fn)
+}
+
+// checkColumns refuses a file of n columns where others are expected.
+func (o ScanOptions) checkColumns(n int) error {
+	if o.Lenient && n != o.Columns {
+		return fmt.Errorf("table: the file has %d columns, not %d: %w", n, o.Columns, schema.ErrSchema)
+	}
+	return nil
 }
 
 // scanCSV is ScanText for CSV.
-func scanCSV(r io.Reader, withHeader bool, comma byte, fn func(names, row []string) error) error {
+func scanCSV(r io.Reader, o ScanOptions, fn func(names, row []string) error) error {
+	return scanCSVOf(r, o, ReadOptions{}.withDefaults().MaxCell, fn)
+}
+
+// scanCSVOf is scanCSV for cells of at most maxCell bytes.
+func scanCSVOf(r io.Reader, o ScanOptions, maxCell int, fn func(names, row []string) error) error {
+	comma := o.CSV.Separator()
 	if err := checkComma(comma); err != nil {
 		return err
 	}
-	maxCell := ReadOptions{}.withDefaults().MaxCell
-	split := &splitter{r: r, block: blockSize, probe: newTokenizer(comma, maxCell)}
-	c, names, err := openCSV(split, withHeader)
+	split := &splitter{r: r, block: blockSize, lenient: o.Lenient, probe: newTokenizer(comma, maxCell)}
+	c, names, err := openCSV(split, !o.CSV.NoHeader)
 	if err != nil {
 		return err
 	}
 	s := textScan{z: newTokenizer(comma, maxCell), names: names, fn: fn}
+	scan := s.chunk
+	if o.Lenient {
+		if o.CSV.NoHeader {
+			s.number(o.Columns)
+		}
+		if err := o.checkColumns(len(s.names)); err != nil {
+			return err
+		}
+		s.lines = lenientLines{comma: comma, columns: len(s.names), maxCell: maxCell, headed: !o.CSV.NoHeader}
+		scan = s.lenientChunk
+	}
 	for err == nil {
 		split.cells = len(s.names)
-		if err = s.chunk(c); err != nil {
+		if err = scan(c); err != nil {
 			return err
 		}
 		c, err = split.next(c.buf)
@@ -65,10 +98,44 @@ func scanCSV(r io.Reader, withHeader bool, comma byte, fn func(names, row []stri
 // textScan passes on the rows of a CSV file.
 type textScan struct {
 	z     *tokenizer
-	names []string // nil before the first row of a file without a header
+	lines lenientLines // instead of z in a lenient file
+	names []string     // nil before the first row of a file without a header
 	row   []string
 	fn    func(names, row []string) error
 	blank int // the line of the first of the blank lines just seen
+}
+
+// number gives n columns names.
+func (s *textScan) number(n int) {
+	for i := range n {
+		s.names = append(s.names, fmt.Sprintf("column_%d", i+1))
+	}
+}
+
+// lenientChunk is chunk for a lenient file.
+func (s *textScan) lenientChunk(c chunk) (err error) {
+	s.lines.each(c, func(line []byte) {
+		if err == nil {
+			s.lenientRow(line)
+			err = s.fn(s.names, s.row)
+		}
+	})
+	return err
+}
+
+// lenientRow takes apart a line, nil if it is too long.
+func (s *textScan) lenientRow(line []byte) {
+	s.row = s.row[:0]
+	for last := line == nil; !last && len(s.row) <= len(s.names); {
+		var cell []byte
+		if cell, line, last = s.lines.next(line); len(cell) > s.lines.maxCell || !isText(cell) {
+			cell = nil
+		}
+		s.row = append(s.row, string(cell))
+	}
+	if len(s.row) != len(s.names) {
+		s.row = append(s.row[:0], make([]string, len(s.names))...)
+	}
 }
 
 func (s *textScan) chunk(c chunk) error {
@@ -96,6 +163,9 @@ func (s *textScan) record(at place) error {
 	s.row = s.row[:0]
 	for last := false; !last; {
 		cell, end, err := s.z.next()
+		if err == errShort {
+			return at.wrap(errLongRecord(s.z.maxCell))
+		}
 		if err != nil {
 			if err == errOpenQuote {
 				at.number = s.z.line
@@ -109,9 +179,7 @@ func (s *textScan) record(at place) error {
 		s.row, last = append(s.row, string(cell)), end
 	}
 	if s.names == nil {
-		for i := range s.row {
-			s.names = append(s.names, fmt.Sprintf("column_%d", i+1))
-		}
+		s.number(len(s.row))
 	}
 	if len(s.row) < len(s.names) {
 		return at.wrap(errFewCells)
@@ -121,9 +189,12 @@ func (s *textScan) record(at place) error {
 
 // scan is ScanText for Parquet. It holds a row group at a time, and every text
 // of a column in it once.
-func (p *parquetFile) scan(fn func(names, row []string) error) error {
+func (p *parquetFile) scan(o ScanOptions, fn func(names, row []string) error) error {
 	if len(p.fields) == 0 {
 		return fmt.Errorf("table: %w", errEmptyFile)
+	}
+	if err := o.checkColumns(len(p.fields)); err != nil {
+		return err
 	}
 	for i, f := range p.fields {
 		if f.err != nil {
@@ -132,7 +203,7 @@ func (p *parquetFile) scan(fn func(names, row []string) error) error {
 	}
 	names, row := p.names(), make([]string, len(p.fields))
 	for g := range p.groups() {
-		texts, cells, rows, err := p.texts(g)
+		texts, cells, rows, err := p.texts(g, o.Lenient)
 		if err != nil {
 			return err
 		}
@@ -150,9 +221,10 @@ func (p *parquetFile) scan(fn func(names, row []string) error) error {
 
 // texts reads a row group: for every column its texts, and for every row of it
 // the position of its text among them.
-func (p *parquetFile) texts(group int) (texts [][]string, cells [][]uint32, rows int, err error) {
+func (p *parquetFile) texts(group int, lenient bool) (texts [][]string, cells [][]uint32, rows int, err error) {
 	var n int64
 	err = catch(func() error { n = p.reader.RowGroup(group).NumRows(); return nil })
+	maxCell := ReadOptions{}.withDefaults().MaxCell
 	texts, cells = make([][]string, len(p.fields)), make([][]uint32, len(p.fields))
 	for i, f := range p.fields {
 		var (
@@ -163,7 +235,11 @@ func (p *parquetFile) texts(group int) (texts [][]string, cells [][]uint32, rows
 			err = p.readColumn(p.ctx, group, n, f.leaf, consumer{
 				cell: func(v *vector, j int) (uint32, error) {
 					scratch = f.leaf.appendText(scratch[:0], v, j)
-					return u.of(scratch), checkText(scratch)
+					err := checkText(scratch)
+					if lenient && (err != nil || len(scratch) > maxCell) {
+						return u.of(nil), nil
+					}
+					return u.of(scratch), err
 				},
 				null: func() (uint32, error) { return u.of(nil), nil },
 				put:  func(c []uint32) { cells[i] = append(cells[i], c...) },

@@ -19,7 +19,7 @@ func scanned(t *testing.T, in string, header bool, comma byte) (string, error) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	err := ScanText(path, header, comma, func(names, row []string) error {
+	err := ScanText(path, ScanOptions{CSV: schema.CSV{NoHeader: !header, Comma: comma}}, func(names, row []string) error {
 		if b.Len() == 0 {
 			fmt.Fprintf(&b, "%s;", strings.Join(names, "|"))
 		}
@@ -82,7 +82,7 @@ func TestScanTextStops(t *testing.T) {
 	}
 	for _, path := range []string{path, "testdata/types-groups.parquet"} {
 		calls := 0
-		err := ScanText(path, true, ',', func([]string, []string) error { calls++; return errEnough })
+		err := ScanText(path, ScanOptions{}, func([]string, []string) error { calls++; return errEnough })
 		if err != errEnough || calls != 1 {
 			t.Errorf("%s: %d calls, %v", path, calls, err)
 		}

@@ -175,7 +175,7 @@ func TestWriterDrawsInOneOrder(t *testing.T) {
 	texts := make([]string, len(paths))
 	for i, path := range paths {
 		var b strings.Builder
-		err := ScanText(path, true, ',', func(_, row []string) error {
+		err := ScanText(path, ScanOptions{}, func(_, row []string) error {
 			fmt.Fprintln(&b, strings.ReplaceAll(strings.Join(row, "|"), "?", ""))
 			return nil
 		})

@@ -60,7 +60,10 @@ func checkJob(batch string, j configs.Job, plan bool) (*batchJob, error) {
 		}
 		b.ledger = privacy.NewLedgerFile(path)
 	}
-	b.identity = j.Identity(batch, b.schema.Fingerprint())
+	b.identity = j.Identity(batch, b.schema.Fingerprint()) // of the file: jobs keep theirs from before they were lenient
+	if j.Input != "" && !j.Strict {
+		b.schema.Lenient = true // nobody watches: what a job ends with, and when, must not tell of rows
+	}
 	if plan {
 		b.plan, err = synth.WithBins(b.fitter, b.schema).Plan(b.schema, privacy.NeighboursOf(b.schema, j.Neighbours()), j.Budget())
 	}
@@ -301,11 +304,19 @@ func (w *worker) evaluate(ctx context.Context, b *batchJob) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"evaluate", "--quiet", "--train", b.Input, "--holdout", b.Evaluate.Holdout, "--synthetic", b.Out, "--schema", b.Schema,
+	schemaFile := w.journal.path(b.identity, ".schema.yaml") // as the job read the table, lenient or not
+	text, err := b.schema.YAML()
+	if err == nil {
+		err = os.WriteFile(schemaFile, text, releaseMode)
+	}
+	if err != nil {
+		return err
+	}
+	args := append([]string{"evaluate", "--quiet", "--train", b.Input, "--holdout", b.Evaluate.Holdout, "--synthetic", b.Out, "--schema", schemaFile,
 		"--json", w.journal.path(b.identity, ".metrics.json"), "--force"}, b.Evaluate.Args...)
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Args[0] = "decoy"
-	text, err := cmd.CombinedOutput()
+	text, err = cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("decoy evaluate: %w: %s", err, strings.TrimSpace(string(text)))
 	}

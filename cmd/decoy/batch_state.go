@@ -53,7 +53,7 @@ func openJournal(dir string) (journal, error) {
 	return journal{dir}, nil
 }
 
-// path is a file of a job: .json the record, .model, .journal, .metrics.json, .lock.
+// path is a file of a job: .json the record, .model, .journal, .schema.yaml, .metrics.json, .lock.
 func (j journal) path(identity, suffix string) string {
 	return filepath.Join(j.dir, identity[:16]+suffix)
 }

@@ -224,10 +224,10 @@ func (e *evaluate) readSynthetic(ctx context.Context, t *terminal, shown *progre
 	return readTable(ctx, t, shown, "--synthetic", e.synthetic, free(s))
 }
 
-// free is the schema of synthetic rows, which belong to no unit.
+// free is the schema of synthetic rows, which belong to no unit and have nothing to hide in an error.
 func free(s *schema.Schema) *schema.Schema {
 	out := *s
-	out.Unit, out.MaxRowsPerUnit = "", 0
+	out.Unit, out.MaxRowsPerUnit, out.Lenient = "", 0, false
 	return &out
 }
 
@@ -237,7 +237,7 @@ var errEnough = errors.New("enough")
 func validity(s *schema.Schema, path string) (eval.ValidityResult, error) {
 	var header []string
 	scan := func(fn func(names, row []string) error) error {
-		return table.ScanText(path, !s.CSV.NoHeader, s.CSV.Separator(), fn)
+		return table.ScanText(path, table.ScanOptions{CSV: s.CSV}, fn)
 	}
 	err := scan(func(names, _ []string) error { header = append(header, names...); return errEnough })
 	if err != nil && !errors.Is(err, errEnough) {

@@ -29,7 +29,8 @@ $ decoy schema check icu.yaml
 				return err
 			}
 			fmt.Fprintf(t.stdout, "ok: %s\n", sizeText(len(s.Columns), cells(s)))
-			fmt.Fprintf(t.stdout, "privacy unit: %s\n\n", unitText(s))
+			fmt.Fprintf(t.stdout, "privacy unit: %s\n", unitText(s))
+			fmt.Fprintf(t.stdout, "rows that break the schema: %s\n\n", lenientText(s))
 			printColumns(t, s)
 			for _, text := range advice(s) {
 				t.say("advice: %s", text)
@@ -45,6 +46,14 @@ func unitText(s *schema.Schema) string {
 		return "one row"
 	}
 	return fmt.Sprintf("all rows of one %q, of which at most %d are used", s.Unit, max(1, s.MaxRowsPerUnit))
+}
+
+// lenientText says whether the rows of a table can end a run.
+func lenientText(s *schema.Schema) string {
+	if s.Lenient {
+		return "become missing or clamped; no content of a table ends a run with an error (lenient: true)"
+	}
+	return "end a run with an error, which is for the operator who holds the file (lenient: true changes that)"
 }
 
 // printColumns is the table of a schema's columns. The schema is valid.

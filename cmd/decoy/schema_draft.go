@@ -58,7 +58,8 @@ func (d *schemaDraft) run(t *terminal, path string) error {
 	fmt.Fprintf(t.stderr, "NOTICE: %s is read as PUBLIC. The draft below holds values from its rows, without any protection.\n"+
 		"NOTICE: if these rows are private, delete the draft: a guarantee that rests on it is void.\n", path)
 	var drafter *schema.Drafter
-	err := table.ScanText(path, !d.noHeader, d.comma[0], func(names, row []string) error {
+	csv := schema.CSV{NoHeader: d.noHeader, Comma: d.comma[0]}
+	err := table.ScanText(path, table.ScanOptions{CSV: csv}, func(names, row []string) error {
 		if drafter == nil {
 			drafter = schema.NewDrafter(names)
 		}
@@ -75,7 +76,7 @@ func (d *schemaDraft) run(t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	s.CSV.NoHeader, s.CSV.Comma = d.noHeader, d.comma[0]
+	s.CSV = csv
 	yaml, err := s.YAML()
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ func Run(t *testing.T, f, good synth.Fitter) {
 // RunFit is the part of the suite about fits, for further settings of a method that passes Run.
 func RunFit(t *testing.T, f, good synth.Fitter) {
 	t.Run("awkward tables", func(t *testing.T) { awkward(t, f) })
+	t.Run("no rows", func(t *testing.T) { noRows(t, f, 4) })
 	t.Run("learns a strong association", func(t *testing.T) { learns(t, good) })
 	t.Run("model file", func(t *testing.T) { modelFile(t, f, 4) })
 	t.Run("cancelled", func(t *testing.T) { cancelled(t, f, 6) })
@@ -46,6 +47,7 @@ func RunTiny(t *testing.T, f synth.Fitter) {
 			t.Errorf("forty columns: %v", err)
 		}
 	})
+	t.Run("no rows", func(t *testing.T) { noRows(t, f, 2) })
 	t.Run("model file", func(t *testing.T) { modelFile(t, f, 2) })
 	t.Run("cancelled", func(t *testing.T) { cancelled(t, f, 2) })
 	t.Run("resumes", func(t *testing.T) { resumes(t, f, 2) })
@@ -200,6 +202,32 @@ func awkward(t *testing.T, f synth.Fitter) {
 		t.Fatal(err)
 	}
 	Sample(t, Fit(t, f, tab, one), 10, 1)
+}
+
+// noRows asks that an empty table makes a table of noise as any other does, of rows and of units: that a table has a row is private too.
+func noRows(t *testing.T, f synth.Fitter, columns int) {
+	for _, unit := range []string{"", "id"} {
+		s := Schema(columns)
+		var units []uint32
+		if unit != "" {
+			s.Unit, s.MaxRowsPerUnit, units = unit, 3, []uint32{}
+		}
+		cols := make([]table.Codes, columns)
+		for i, size := range s.Sizes() {
+			cols[i] = table.NewCodes(size, 0)
+		}
+		tab, err := table.FromColumns(s, cols, units)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := Fit(t, f, tab, one)
+		if got := Sample(t, m, 20, 1); got.Rows() != 20 {
+			t.Errorf("unit %q: sampled %d rows", unit, got.Rows())
+		}
+		if v, err := m.Verify(); err != nil || v.Charged.Epsilon == 0 {
+			t.Errorf("unit %q: %+v, %v", unit, v, err)
+		}
+	}
 }
 
 // learns asks that a copied column is still a copy, mostly, at a generous budget: 20 000 rows, ε = 5.
