@@ -18,12 +18,13 @@ type csvPart struct {
 // csvParser turns chunks into codes. It is not for concurrent use.
 type csvParser struct {
 	*layout
-	z       *tokenizer
-	lines   lenientLines // instead of z under a lenient schema
-	hasUnit bool
-	units   units
-	id      []byte // of the line at hand, under a lenient schema
-	lanes   []lane
+	z         *tokenizer
+	lines     lenientLines // instead of z under a lenient schema
+	hasUnit   bool
+	blankCell bool // a blank line is an empty cell of the one column
+	units     units
+	id        []byte // of the line at hand, under a lenient schema
+	lanes     []lane
 }
 
 // lane is where the cells of one file column go.
@@ -53,6 +54,10 @@ func newCSVParser(l *layout, o ReadOptions) *csvParser {
 			comma: comma, columns: len(l.target), maxCell: o.MaxCell, headed: !l.schema.CSV.NoHeader,
 		},
 	}
+	if len(l.target) == 1 && l.target[0] >= 0 {
+		_, err := l.codecs[l.target[0]].EncodeText(nil)
+		p.blankCell = err == nil
+	}
 	return p
 }
 
@@ -69,7 +74,7 @@ func (p *csvParser) parse(c chunk) csvPart {
 	z.reset(c.buf, c.final, c.line)
 	for z.more() {
 		line := z.line
-		if z.blank() {
+		if !p.blankCell && z.blank() {
 			if out.blank == 0 {
 				out.blank = line
 			}

@@ -20,6 +20,9 @@ import (
 // position: the unit column first, if the schema has one, then the columns in
 // the order of the schema, and nothing else.
 //
+// Where the file has one column, which may be empty, a blank line is an empty
+// cell of it.
+//
 // Under a lenient schema (s.Lenient) every physical line is a row of its own: a
 // quoted cell ends on its line, and no row is an error. See lenientLines for the
 // rule. A line that cannot be read has the code of [schema.Codec.Unreadable] in

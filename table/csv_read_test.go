@@ -121,14 +121,25 @@ func TestReadCSV(t *testing.T) {
 	}
 }
 
+// In a file of one column a blank line is an empty cell where that is allowed,
+// as R and others write it, and not a line to be passed over or refused.
 func TestReadCSVOneColumn(t *testing.T) {
 	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{{Name: "a", Kind: schema.Categorical, Categories: []string{"x"}, Missing: []string{""}}}}
-	tab, _, err := ReadCSV(context.Background(), strings.NewReader("a\nx\n\"\"\nx\n\n"), -1, s, ReadOptions{})
+	tab, _, err := ReadCSV(context.Background(), strings.NewReader("a\nx\n\"\"\nx\n\r\n\nx\n\n"), -1, s, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := text(t, tab), "x;(missing);x;"; got != want {
+	if got, want := text(t, tab), "x;(missing);x;(missing);(missing);x;(missing);"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	s.Columns[0].Missing = nil // then it is a blank line
+	tab, _, err = ReadCSV(context.Background(), strings.NewReader("a\nx\n\n"), -1, s, ReadOptions{})
+	if err != nil || text(t, tab) != "x;" {
+		t.Errorf("a blank line at the end: %v", err)
+	}
+	_, _, err = ReadCSV(context.Background(), strings.NewReader("a\n\nx\n"), -1, s, ReadOptions{})
+	if !errors.Is(err, errBlankLine) {
+		t.Errorf("a blank line: %v", err)
 	}
 }
 

@@ -142,7 +142,7 @@ func (s *textScan) chunk(c chunk) error {
 	s.z.reset(c.buf, c.final, c.line)
 	for s.z.more() {
 		at := place{unit: "line", number: s.z.line}
-		if s.z.blank() {
+		if len(s.names) != 1 && s.z.blank() {
 			if s.blank == 0 {
 				s.blank = at.number
 			}
