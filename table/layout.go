@@ -123,6 +123,32 @@ type part struct {
 	ids   []string // the units of these rows, in order of appearance
 }
 
+// dropNobody leaves out the rows that are of no unit.
+func (p *part) dropNobody() {
+	keep := 0
+	for row, u := range p.units {
+		if u == nobody {
+			continue
+		}
+		p.units[keep] = u
+		for _, c := range p.cols {
+			if c.Len() > 0 {
+				c.Set(keep, c.At(row))
+			}
+		}
+		keep++
+	}
+	if p.units == nil {
+		return
+	}
+	for i, c := range p.cols {
+		if c.Len() > 0 {
+			p.cols[i] = c.slice(0, keep)
+		}
+	}
+	p.units, p.rows = p.units[:keep], keep
+}
+
 // assembly puts the parts of a table together.
 type assembly struct {
 	*layout

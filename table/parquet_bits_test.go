@@ -236,29 +236,3 @@ func TestUUID(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
-
-func TestAnnounced(t *testing.T) {
-	for name, tt := range map[string]struct {
-		header string
-		want   int64
-	}{
-		"sizes":        {"\x15\x00\x15\x04\x15\x80\x02", 128},
-		"other field":  {"\x15\x00\x25\x04\x15\x80\x02", 0},
-		"ends early":   {"\x15\x00\x15\x04", 0},
-		"nothing":      {"", 0},
-		"open varint":  {"\x15\x00\x15\x04\x15\x80", 0},
-		"negative":     {"\x15\x00\x15\x04\x15\x01", -1},
-		"largest size": {"\x15\x00\x15\x04\x15\xfe\xff\xff\xff\x0f", math.MaxInt32},
-	} {
-		if got := announced([]byte(tt.header)); got != tt.want {
-			t.Errorf("%s: got %d, want %d", name, got, tt.want)
-		}
-	}
-	s := &section{r: nil, buf: []byte("\x15\x00\x15\x04\x15\x80\x02 the page")}
-	if _, err := s.Peek(5); err != nil {
-		t.Errorf("five bytes of a header: %v", err)
-	}
-	if _, err := s.Peek(7); err != errDamaged {
-		t.Errorf("a page of 128 bytes in 8: %v", err)
-	}
-}

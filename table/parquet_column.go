@@ -2,10 +2,10 @@ package table
 
 import (
 	"context"
+	"math"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/parquet"
-	"github.com/apache/arrow/go/v15/parquet/file"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -31,15 +31,16 @@ func (b *badCell) Error() string { return b.err.Error() }
 
 // columnReader decodes one column of one row group.
 //
-// Pages, and what is around them, are Arrow's. The values inside the pages are
+// The footer is Arrow's. Pages and the values inside of them are
 // decoded here: Arrow's decoders drop errors, can go round for ever on a page
 // that ends early, and believe counts that make them ask for more memory than
 // there is, which ends the process.
 type columnReader struct {
 	*leaf
 	consumer
-	rows int64 // of the row group
-	seen int64 // of them
+	rows    int64 // of the row group
+	seen    int64 // of them
+	allowed *allowance
 
 	dictionary *dictionary
 	levels     *hybrid     // of the page; nil if it has no nulls
@@ -60,28 +61,25 @@ type dictionary struct {
 }
 
 // read consumes all rows. The error is a *badCell, errDamaged or that of ctx.
-func (r *columnReader) read(ctx context.Context, pages file.PageReader) error {
-	for pages.Next() {
+func (r *columnReader) read(ctx context.Context, pages *pageReader) error {
+	r.allowed = &pages.r.allowance
+	for r.seen < r.rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var err error
-		switch p := pages.Page().(type) {
-		case *file.DictionaryPage:
-			err = r.openDictionary(parquet.Encoding(p.Encoding()), p.Data(), int(p.NumValues()))
-		case *file.DataPageV1:
+		p, err := pages.next()
+		switch {
+		case err != nil:
+		case p.kind == pageDictionary:
+			err = r.openDictionary(p.encoding, p.data, p.values)
+		case p.kind == pageV1:
 			err = r.openV1(p)
-		case *file.DataPageV2:
-			err = r.openV2(p)
 		default:
-			err = errDamaged
+			err = r.openV2(p)
 		}
 		if err != nil {
 			return err
 		}
-	}
-	if pages.Err() != nil || r.seen != r.rows {
-		return errDamaged
 	}
 	return nil
 }
@@ -91,7 +89,7 @@ func (r *columnReader) openDictionary(encoding parquet.Encoding, data []byte, n 
 		return errDamaged
 	}
 	// Every entry takes a byte at least: this bounds what a wrong count can do.
-	if r.physical == parquet.Types.Boolean || n > len(data) {
+	if r.physical == parquet.Types.Boolean || n > min(len(data), maxEntries) {
 		return errDamaged
 	}
 	values, err := newValueReader(r.leaf, parquet.Encodings.Plain, data, n)
@@ -105,11 +103,11 @@ func (r *columnReader) openDictionary(encoding parquet.Encoding, data []byte, n 
 
 // openV1 consumes a page of the first version: levels behind their length,
 // then values.
-func (r *columnReader) openV1(p *file.DataPageV1) error {
-	data := p.Data()
+func (r *columnReader) openV1(p page) error {
+	data := p.data
 	r.levels = nil
 	if r.nullable {
-		if p.DefinitionLevelEncoding() != parquet.Encodings.RLE {
+		if p.levelCoded != parquet.Encodings.RLE {
 			return errDamaged
 		}
 		levels, err := prefixed(data)
@@ -121,24 +119,19 @@ func (r *columnReader) openV1(p *file.DataPageV1) error {
 		}
 		data = data[4+len(levels):]
 	}
-	return r.page(parquet.Encoding(p.Encoding()), data, int(p.NumValues()))
+	return r.page(p.encoding, data, p.values)
 }
 
 // openV2 consumes a page of the second version, whose header has the lengths.
-func (r *columnReader) openV2(p *file.DataPageV2) error {
-	data := p.Data()
-	repeats, levels := int(p.RepetitionLevelByteLen()), int(p.DefinitionLevelByteLen())
-	if repeats < 0 || levels < 0 || repeats+levels > len(data) {
-		return errDamaged
-	}
+func (r *columnReader) openV2(p page) error {
 	r.levels = nil
 	if r.nullable {
 		var err error
-		if r.levels, err = newHybrid(data[repeats:repeats+levels], 1); err != nil {
+		if r.levels, err = newHybrid(p.levels, 1); err != nil {
 			return err
 		}
 	}
-	return r.page(parquet.Encoding(p.Encoding()), data[repeats+levels:], int(p.NumValues()))
+	return r.page(p.encoding, p.data, p.values)
 }
 
 // page consumes the n rows of a page whose values are in data.
@@ -191,6 +184,9 @@ func (r *columnReader) rowsOf(n int) error {
 		err = r.indices.read(r.index[:count])
 	} else {
 		err = r.values(&r.batch, count)
+		if err == nil {
+			err = r.allowed.take(len(r.batch.arena))
+		}
 	}
 	if err != nil {
 		return err
@@ -204,7 +200,7 @@ func (r *columnReader) rowsOf(n int) error {
 			value++
 		}
 		switch {
-		case err == errDamaged:
+		case err == errDamaged, err == errTooMuch:
 			return err
 		case err != nil:
 			return &badCell{r.seen + int64(row), err}
@@ -234,13 +230,15 @@ func (r *columnReader) cellOf(value int) (uint32, error) {
 }
 
 // codesConsumer turns values into codes, which go to out.
-func codesConsumer(l *leaf, c *schema.Codec, out *Codes, maxCell int) consumer {
+func codesConsumer(l *leaf, c *schema.Codec, out *Codes, lenient bool, maxCell int) consumer {
 	scratch := make([]byte, 0, 64)
 	narrow := c.Size() <= 256
 	return consumer{
 		cell: func(v *vector, i int) (uint32, error) {
-			if err := l.checkText(v, i, maxCell); err != nil {
+			if err := l.checkText(v, i, maxCell); err != nil && !lenient {
 				return 0, err
+			} else if lenient && len(v.texts) > 0 && len(v.texts[i]) > maxCell {
+				return uint32(c.Unreadable()), nil
 			}
 			code, err := l.encode(c, v, i, scratch)
 			return uint32(code), err
@@ -261,22 +259,42 @@ func codesConsumer(l *leaf, c *schema.Codec, out *Codes, maxCell int) consumer {
 	}
 }
 
-// unitsConsumer numbers values by their texts; the numbers go to out.
-func unitsConsumer(l *leaf, u *units, out *[]uint32, maxCell int) consumer {
+// nobody is the number of no unit.
+const nobody = math.MaxUint32
+
+// unitsConsumer numbers values by their texts; the numbers go to out. In a
+// lenient file what is no id is nobody's.
+func (p *parquetFile) unitsConsumer(l *leaf, u *units, out *[]uint32, lenient bool, maxCell int) consumer {
 	var scratch []byte
+	refuse := func(err error) (uint32, error) {
+		if lenient {
+			err = nil
+		}
+		return nobody, err
+	}
 	return consumer{
 		cell: func(v *vector, i int) (uint32, error) {
 			if err := l.checkText(v, i, maxCell); err != nil {
-				return 0, err
+				return refuse(err)
 			}
 			if scratch = l.appendText(scratch[:0], v, i); len(scratch) == 0 {
-				return 0, errEmptyUnit
+				return refuse(errEmptyUnit)
 			}
-			return u.of(scratch), nil
+			return p.number(u, scratch)
 		},
-		null: func() (uint32, error) { return 0, errEmptyUnit },
+		null: func() (uint32, error) { return refuse(errEmptyUnit) },
 		put:  func(cells []uint32) { *out = append(*out, cells...) },
 	}
+}
+
+// number is u.of within the allowance of the file.
+func (p *parquetFile) number(u *units, text []byte) (uint32, error) {
+	before, cost := len(u.ids), lookupCost
+	n := u.of(text)
+	if len(u.ids) > before {
+		cost = unitCost + len(text)
+	}
+	return n, p.take(cost)
 }
 
 // checkText applies to a text what CSV demands of a cell.

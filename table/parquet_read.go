@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	pqschema "github.com/apache/arrow/go/v15/parquet/schema"
@@ -27,7 +26,15 @@ import (
 // is about the first in the order of the rows; rows are counted from 1.
 //
 // A damaged file is an error, whatever the library makes of it. Memory holds
-// the codes, and for every worker a page and its dictionary.
+// the codes, the ids of the units and, for every worker, a page and its
+// dictionary. Before room is made for them, the footer, the pages, the cells and
+// the units are held to limits that are stated with maxFooter; they also bound
+// the time.
+//
+// Under a lenient schema (s.Lenient) no value is an error: one that the column
+// does not allow, of a wrong type, not UTF-8 or of more than o.MaxCell bytes has
+// a code, as in ReadCSV, and a row that names no unit is left out. Errors are
+// about reading, damage, limits and the columns of the file only.
 func ReadParquet(ctx context.Context, r parquet.ReaderAtSeeker, s *schema.Schema, o ReadOptions) (*Table, Report, error) {
 	o = o.withDefaults()
 	l, err := newLayout(s)
@@ -40,6 +47,9 @@ func ReadParquet(ctx context.Context, r parquet.ReaderAtSeeker, s *schema.Schema
 	}
 	var report Report
 	if report.Ignored, err = l.bindNames(p.names()); err != nil {
+		return nil, Report{}, err
+	}
+	if err := p.checkCells(len(l.sizes) + 1); err != nil {
 		return nil, Report{}, err
 	}
 	for i, f := range p.fields {
@@ -64,6 +74,7 @@ func ReadParquet(ctx context.Context, r parquet.ReaderAtSeeker, s *schema.Schema
 // parquetFile is an open Parquet file.
 type parquetFile struct {
 	*source
+	rows   int64 // by the footer
 	reader *file.Reader
 	fields []parquetField
 }
@@ -82,9 +93,15 @@ func openParquet(ctx context.Context, r parquet.ReaderAtSeeker) (*parquetFile, e
 		return nil, readingError(err)
 	}
 	p := &parquetFile{source: src}
+	footer, err := footerOf(src)
+	if err == nil {
+		p.rows, err = checkFooter(footer)
+	}
+	if err != nil {
+		return nil, p.failure(fmt.Errorf("table: %w", err))
+	}
 	err = catch(func() error {
-		props := parquet.NewReaderProperties(pageMemory{memory.DefaultAllocator})
-		if p.reader, err = file.NewParquetReader(src, file.WithReadProps(props)); err != nil {
+		if p.reader, err = file.NewParquetReader(src); err != nil {
 			return errDamaged
 		}
 		return p.readFields()
@@ -129,6 +146,15 @@ func countLeaves(n pqschema.Node) int {
 	return leaves
 }
 
+// checkCells refuses a file of more cells, columns a row, than its length lets
+// expect: a run of equal values takes a few bytes, whatever its length.
+func (p *parquetFile) checkCells(columns int) error {
+	if p.rows > atLeast(maxCells, p.size)/int64(columns) {
+		return fmt.Errorf("table: %w", errTooMuch)
+	}
+	return nil
+}
+
 func (p *parquetFile) names() []string {
 	var names []string
 	for _, f := range p.fields {
@@ -163,9 +189,9 @@ func (p *parquetFile) readGroup(ctx context.Context, group, rows int, l *layout,
 			for i := range work {
 				var c consumer
 				if t := l.target[i]; t == toUnit {
-					c = unitsConsumer(p.fields[i].leaf, &names, &out.units, o.MaxCell)
+					c = p.unitsConsumer(p.fields[i].leaf, &names, &out.units, l.schema.Lenient, o.MaxCell)
 				} else {
-					c = codesConsumer(p.fields[i].leaf, l.codecs[t], &out.cols[t], o.MaxCell)
+					c = codesConsumer(p.fields[i].leaf, l.codecs[t], &out.cols[t], l.schema.Lenient, o.MaxCell)
 				}
 				errs[i] = p.readColumn(ctx, group, n, p.fields[i].leaf, c)
 			}
@@ -177,6 +203,9 @@ func (p *parquetFile) readGroup(ctx context.Context, group, rows int, l *layout,
 	}
 	out.rows = int(n)
 	out.ids = names.take()
+	if l.schema.Lenient {
+		out.dropNobody()
+	}
 	return out, nil
 }
 
@@ -208,6 +237,7 @@ func (p *parquetFile) readColumn(ctx context.Context, group int, n int64, l *lea
 		if err != nil {
 			return err
 		}
+		defer pages.close()
 		r := columnReader{leaf: l, consumer: c, rows: n}
 		return r.read(ctx, pages)
 	})
@@ -215,7 +245,7 @@ func (p *parquetFile) readColumn(ctx context.Context, group int, n int64, l *lea
 
 // pages returns the pages of a column of a row group of n rows, after a check
 // of what its metadata say.
-func (p *parquetFile) pages(group int, n int64, l *leaf) (file.PageReader, error) {
+func (p *parquetFile) pages(group int, n int64, l *leaf) (*pageReader, error) {
 	chunk, err := p.reader.RowGroup(group).MetaData().ColumnChunk(l.index)
 	if err != nil || chunk.CryptoMetadata() != nil || chunk.FilePath() != "" || chunk.NumValues() != n || chunk.Type() != l.physical {
 		return nil, errDamaged
@@ -227,12 +257,7 @@ func (p *parquetFile) pages(group int, n int64, l *leaf) (file.PageReader, error
 	if start < 0 || length < 0 || start > p.size || length > p.size-start {
 		return nil, errDamaged
 	}
-	stream := &section{r: p.source, off: start, end: start + length}
-	pages, err := file.NewPageReader(stream, n, chunk.Compression(), pageMemory{memory.DefaultAllocator}, nil)
-	if err != nil {
-		return nil, errDamaged
-	}
-	return pages, nil
+	return newPageReader(p.source, start, start+length, chunk.Compression())
 }
 
 // catch calls f and turns a panic into errDamaged: Arrow panics on what it

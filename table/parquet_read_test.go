@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -324,33 +323,5 @@ func TestReadParquetOfAFailingFile(t *testing.T) {
 		if _, _, err := ReadParquet(context.Background(), r, oneColumn("full", schema.Integer, 0, 9), ReadOptions{Workers: 1}); !errors.Is(err, errDisk) {
 			t.Errorf("after %d reads: got %v, want the error of the disk", n, err)
 		}
-	}
-}
-
-func TestSection(t *testing.T) {
-	data := []byte("0123456789")
-	s := &section{r: bytes.NewReader(data), off: 1, end: 9}
-	if got, err := s.Peek(3); string(got) != "123" || err != nil {
-		t.Errorf("Peek(3) = %q, %v", got, err)
-	}
-	if n, err := s.Discard(2); n != 2 || err != nil {
-		t.Errorf("Discard(2) = %d, %v", n, err)
-	}
-	if got, err := s.Peek(100); string(got) != "345678" || err != io.EOF {
-		t.Errorf("Peek(100) = %q, %v", got, err)
-	}
-	buf := make([]byte, 4)
-	if n, err := s.Read(buf); string(buf[:n]) != "3456" || err != nil {
-		t.Errorf("Read = %q, %v", buf[:n], err)
-	}
-	if n, err := s.Discard(9); n != 2 || err != io.EOF {
-		t.Errorf("Discard(9) = %d, %v", n, err)
-	}
-	if n, err := s.Read(buf); n != 0 || err != io.EOF {
-		t.Errorf("Read at the end = %d, %v", n, err)
-	}
-	s = &section{r: bytes.NewReader(data), off: 4, end: 20}
-	if got, err := io.ReadAll(s); string(got) != "456789" || err != nil {
-		t.Errorf("a section beyond the file: %q, %v", got, err)
 	}
 }

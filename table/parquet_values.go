@@ -249,10 +249,13 @@ func deltaTexts(l *leaf, data []byte, limit int) (valueReader, error) {
 				return errDamaged
 			}
 			start := len(v.arena)
+			if int64(start)+prefixes[i]+int64(len(suffix)) > maxBatch {
+				return errTooMuch
+			}
 			v.arena = append(v.arena, last[:prefixes[i]]...)
 			v.arena = append(v.arena, suffix...)
 			text := v.arena[start:len(v.arena):len(v.arena)]
-			if l.width > 0 && len(text) != l.width || len(v.arena) > maxPage {
+			if l.width > 0 && len(text) != l.width {
 				return errDamaged
 			}
 			v.texts = append(v.texts, text)

@@ -196,6 +196,9 @@ func (p *parquetFile) scan(o ScanOptions, fn func(names, row []string) error) er
 	if err := o.checkColumns(len(p.fields)); err != nil {
 		return err
 	}
+	if err := p.checkCells(len(p.fields)); err != nil {
+		return err
+	}
 	for i, f := range p.fields {
 		if f.err != nil {
 			return fmt.Errorf("table: column %d: %w", i+1, f.err)
@@ -208,8 +211,13 @@ func (p *parquetFile) scan(o ScanOptions, fn func(names, row []string) error) er
 			return err
 		}
 		for r := range rows {
+			size := 0
 			for i := range row {
 				row[i] = texts[i][cells[i][r]]
+				size += len(row[i])
+			}
+			if err := p.take(size); err != nil {
+				return fmt.Errorf("table: %w", err)
 			}
 			if err := fn(names, row); err != nil {
 				return err
@@ -237,9 +245,12 @@ func (p *parquetFile) texts(group int, lenient bool) (texts [][]string, cells []
 					scratch = f.leaf.appendText(scratch[:0], v, j)
 					err := checkText(scratch)
 					if lenient && (err != nil || len(scratch) > maxCell) {
-						return u.of(nil), nil
+						return p.number(&u, nil)
 					}
-					return u.of(scratch), err
+					if err != nil {
+						return 0, err
+					}
+					return p.number(&u, scratch)
 				},
 				null: func() (uint32, error) { return u.of(nil), nil },
 				put:  func(c []uint32) { cells[i] = append(cells[i], c...) },

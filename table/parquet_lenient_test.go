@@ -1,0 +1,112 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// plainFile is a Parquet file of one column of texts.
+func plainFile(cells []string) []byte {
+	var page []byte
+	for _, cell := range cells {
+		page = append(binary.LittleEndian.AppendUint32(page, uint32(len(cell))), cell...)
+	}
+	n := int64(len(cells))
+	return hostile(chunkSpec{6, 0, n, dataPage(0, n, int64(len(page)), page)})
+}
+
+// TestLenientParquetNeighbours: a bad text changes no other row, in a column of
+// codes or of units.
+func TestLenientParquetNeighbours(t *testing.T) {
+	codes := oneColumn("a", schema.Integer, 0, 9)
+	codes.Lenient, codes.Columns[0].Missing = true, nil
+	units := oneColumn("b", schema.Boolean, 0, 0)
+	units.Lenient, units.Columns[0].OnInvalid = true, schema.Clamp
+	units.Unit, units.MaxRowsPerUnit = "a", 1
+	cells := []string{"1", "9", "1", "3"}
+	bad := []string{"", "\x00", "x\x00", "\xff", "a\xc3", "text", "10", "-1", "1.5", "NaN", strings.Repeat("1", 33), strings.Repeat("é", 20)}
+	for name, s := range map[string]*schema.Schema{"codes": codes, "units": units} {
+		read := func(cells []string) *Table {
+			tab, _, err := ReadParquet(context.Background(), bytes.NewReader(plainFile(cells)), s, ReadOptions{MaxCell: 32})
+			if err != nil {
+				t.Fatalf("%s, %q: %v", name, cells, err)
+			}
+			return tab
+		}
+		good := read(cells)
+		for _, cell := range bad {
+			for _, at := range []int{0, 2, len(cells)} {
+				with := read(slices.Insert(slices.Clone(cells), at, cell))
+				if err := checkNeighbour(good, with, at, 1); err != nil {
+					t.Errorf("%s, %q at %d: %v", name, cell, at, err)
+				}
+				id := isText([]byte(cell)) && cell != "" && len(cell) <= 32
+				if want := good.Rows() + 1; s.Unit != "" && !id {
+					if with.Rows() != good.Rows() {
+						t.Errorf("%s: %q is a unit", name, cell)
+					}
+				} else if with.Rows() != want {
+					t.Errorf("%s: %q: %d rows, want %d", name, cell, with.Rows(), want)
+				}
+			}
+		}
+	}
+}
+
+// TestLenientParquetTypes: no value of any type, null or not, is an error in a
+// column of any kind, or as a unit.
+func TestLenientParquetTypes(t *testing.T) {
+	refused := 0
+	for name, data := range testFiles(t) {
+		p, err := openParquet(context.Background(), bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range p.fields {
+			if f.err != nil {
+				continue
+			}
+			for kind := schema.Categorical; kind <= schema.Timestamp; kind++ {
+				s := oneColumn(f.name, kind, 0, 1)
+				s.Lenient, s.Columns[0].Missing = true, nil
+				switch kind {
+				case schema.Categorical:
+					s.Columns[0].Categories = []string{"no such text"}
+					fallthrough
+				case schema.Boolean:
+					s.Columns[0].Max = 0
+				case schema.Timestamp:
+					s.Columns[0].Max = 1e6
+				}
+				tab, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{})
+				if err != nil || tab.Rows() != int(p.rows) {
+					t.Errorf("%s, %s as %v: %v", name, f.name, kind, err)
+				}
+				s.Lenient = false
+				if _, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{}); errors.Is(err, schema.ErrSchema) {
+					refused++
+				}
+			}
+			s := oneColumn("none", schema.Boolean, 0, 0)
+			s.Lenient, s.Columns[0].OnInvalid = true, schema.Clamp
+			s.Unit, s.MaxRowsPerUnit = f.name, 1
+			if _, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{}); err != nil {
+				t.Errorf("%s, %s as the unit: %v", name, f.name, err)
+			}
+			err := p.scan(ScanOptions{Lenient: true, Columns: len(p.fields)}, func([]string, []string) error { return nil })
+			if err != nil && !errors.Is(err, errNested) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if refused < 100 {
+		t.Errorf("a strict schema refuses %d: too few for a test", refused)
+	}
+}
