@@ -153,8 +153,6 @@ func typeSchema(t reflect.Type, texts map[string]string) object {
 		return object{"type": "boolean"}
 	case reflect.String:
 		return object{"type": "string"}
-	case reflect.Bool:
-		return object{"type": "boolean"}
 	case reflect.Float64:
 		return object{"type": "number"}
 	case reflect.Int:

@@ -74,7 +74,7 @@ func (p *problem) Error() string {
 	if p.column != "" {
 		b.WriteString(p.column + ": ")
 	}
-	b.WriteString(p.text)
+	b.WriteString(spelling.Visible(p.text)) // YAML errors quote the file as it is
 	return b.String()
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/schema/exchange"
 )
@@ -58,7 +59,7 @@ func (s *schemaImport) run(cmd *cobra.Command, t *terminal, path string) error {
 	}
 	for _, c := range d.Columns {
 		if c.Open != "" {
-			t.say("to fill in: column %q, %s", c.Name, c.Open)
+			t.say("to fill in: column %q, %s", c.Name, spelling.Visible(c.Open))
 		}
 	}
 	return writeText(t, s.out, yaml)

@@ -19,7 +19,7 @@ const module = "github.com/decoy-dp/decoy"
 // table is the map of the project, and the reviewer of a privacy claim relies on it.
 var allowed = map[string][]string{
 	"schema":                         {"internal/spelling"},
-	"schema/exchange":                {"schema"},
+	"schema/exchange":                {"internal/spelling", "schema"},
 	"table":                          {"schema"},
 	"noise":                          {},
 	"accountant":                     {},

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -64,7 +65,7 @@ func Import(format string, data []byte, table string) (*Draft, error) {
 }
 
 func invalid(format string, args ...any) error {
-	return fmt.Errorf("exchange: %w: "+format, append([]any{schema.ErrInvalid}, args...)...)
+	return fmt.Errorf("exchange: %w: %s", schema.ErrInvalid, spelling.Visible(fmt.Sprintf(format, args...)))
 }
 
 // Complete reports whether nothing is open.
@@ -107,7 +108,7 @@ func (d *Draft) check() error {
 func (d *Draft) YAML() ([]byte, error) {
 	var b bytes.Buffer
 	for _, note := range d.Notes {
-		fmt.Fprintf(&b, "# %s\n", oneLine(note))
+		fmt.Fprintf(&b, "# %s\n", spelling.Visible(note))
 	}
 	fmt.Fprintf(&b, "decoy: 1\n")
 	if d.Unit != "" {
@@ -138,7 +139,7 @@ func (d *Draft) YAML() ([]byte, error) {
 
 // openKeys is the lines of a column that is not complete.
 func (c Column) openKeys() string {
-	out := fmt.Sprintf("    # fill in: %s\n", oneLine(c.Open))
+	out := fmt.Sprintf("    # fill in: %s\n", spelling.Visible(c.Open))
 	if c.Kind == 0 {
 		return out + "    kind:\n"
 	}
@@ -159,16 +160,6 @@ func quoted(text string) string {
 		return `""`
 	}
 	return string(b)
-}
-
-// oneLine keeps a text of a file from leaving its comment.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffd {
-			return ' '
-		}
-		return r
-	}, text)
 }
 
 // between is the part of text after the first from and before the first to.
