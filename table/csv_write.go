@@ -3,6 +3,9 @@ package table
 import (
 	"bytes"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -16,15 +19,16 @@ type csvWriter struct {
 	comma byte
 	buf   []byte
 	fixed [][][]byte // per column and code the whole cell, where it does not depend on chance
+	safe  bool       // no cell is a formula
 	err   error      // of the stream, which ends the file
 }
 
-func newCSVWriter(w io.Writer, d decoder) (*csvWriter, error) {
+func newCSVWriter(w io.Writer, d decoder, safe bool) (*csvWriter, error) {
 	comma := d.schema.CSV.Separator()
 	if err := checkComma(comma); err != nil {
 		return nil, err
 	}
-	c := &csvWriter{decoder: d, w: w, comma: comma, fixed: make([][][]byte, len(d.codecs))}
+	c := &csvWriter{decoder: d, w: w, comma: comma, fixed: make([][][]byte, len(d.codecs)), safe: safe}
 	for i, codec := range d.codecs {
 		c.fixed[i] = make([][]byte, codec.Size())
 		missing, has := codec.MissingCode()
@@ -96,8 +100,12 @@ func (c *csvWriter) flush() {
 // quote puts quotes around the cell buf[start:] if it needs them, and doubles
 // those inside. A lone empty cell needs them to be told from a blank line; a
 // space at an end, or what could be a byte-order mark, is quoted for the sake
-// of other readers.
+// of other readers. In a file for spreadsheets an apostrophe goes before a
+// formula.
 func (c *csvWriter) quote(buf []byte, start int) []byte {
+	if c.safe && mayBeFormula(buf[start:]) && Formula(string(buf[start:])) {
+		buf = slices.Insert(buf, start, '\'')
+	}
 	cell := buf[start:]
 	if !c.needsQuotes(cell) {
 		return buf
@@ -119,4 +127,23 @@ func (c *csvWriter) needsQuotes(cell []byte) bool {
 	}
 	first, last := cell[0], cell[len(cell)-1]
 	return first == ' ' || first == '\t' || last == ' ' || last == '\t' || first == 0xef
+}
+
+// Formula reports whether a spreadsheet may take the text of a cell for a formula
+// and run it: whether it starts with =, +, -, @, a tab or a line end, and is not
+// a number (https://owasp.org/www-community/attacks/CSV_Injection).
+func Formula(text string) bool {
+	if !mayBeFormula([]byte(text)) {
+		return false
+	}
+	if strings.Trim(text, "0123456789.eE+-") != "" { // ParseFloat takes more than decimals
+		return true
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err != nil
+}
+
+// mayBeFormula reports whether a cell starts as a formula does.
+func mayBeFormula(cell []byte) bool {
+	return len(cell) > 0 && strings.IndexByte("=+-@\t\r\n", cell[0]) >= 0
 }

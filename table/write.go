@@ -29,23 +29,42 @@ type Writer interface {
 // Parquet has dictionary-coded strings, 64-bit integers, doubles, booleans,
 // dates and timestamps in microseconds UTC, with nulls for missing cells.
 func NewWriter(w io.Writer, f Format, s *schema.Schema, u *rand.Rand) (Writer, error) {
-	codecs, err := s.Codecs()
+	d, err := newDecoder(s, u)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range s.Columns {
-		if u == nil && c.Kind != schema.Categorical && c.Kind != schema.Boolean {
-			return nil, fmt.Errorf("table: writing the %s column %q needs a source of random numbers", c.Kind, c.Name)
-		}
-	}
-	d := decoder{schema: s, codecs: codecs, u: u}
 	switch f {
 	case CSV:
-		return newCSVWriter(w, d)
+		return newCSVWriter(w, d, false)
 	case Parquet:
 		return newParquetWriter(w, d)
 	}
 	return nil, errors.New("table: unknown file format")
+}
+
+// NewSpreadsheetWriter is NewWriter of a CSV file for a spreadsheet: an apostrophe
+// goes before each cell, and each name, that is a [Formula]. Such cells are then
+// not those of the schema.
+func NewSpreadsheetWriter(w io.Writer, s *schema.Schema, u *rand.Rand) (Writer, error) {
+	d, err := newDecoder(s, u)
+	if err != nil {
+		return nil, err
+	}
+	return newCSVWriter(w, d, true)
+}
+
+// newDecoder draws values with u.
+func newDecoder(s *schema.Schema, u *rand.Rand) (decoder, error) {
+	codecs, err := s.Codecs()
+	if err != nil {
+		return decoder{}, err
+	}
+	for _, c := range s.Columns {
+		if u == nil && c.Kind != schema.Categorical && c.Kind != schema.Boolean {
+			return decoder{}, fmt.Errorf("table: writing the %s column %q needs a source of random numbers", c.Kind, c.Name)
+		}
+	}
+	return decoder{schema: s, codecs: codecs, u: u}, nil
 }
 
 // decoder draws the values of tables.

@@ -263,6 +263,41 @@ func TestCSVQuoting(t *testing.T) {
 	}
 }
 
+// TestSpreadsheetSafe: texts that a spreadsheet would run have an apostrophe
+// before them, names and missing tokens too; numbers are as they were.
+func TestSpreadsheetSafe(t *testing.T) {
+	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{
+		{Name: "=name", Kind: schema.Categorical, Categories: []string{"=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "\r", "-1", "+5.5e3", "-", "a=b", "-1e999", "-0x1", ""}},
+		{Name: "n", Kind: schema.Integer, Min: -3, Max: -3, Missing: []string{"-9=missing"}},
+	}}
+	rows := len(s.Columns[0].Categories)
+	cols := []Codes{NewCodes(rows, rows), NewCodes(2, rows)}
+	for i := range rows {
+		cols[0].Set(i, uint16(i))
+		cols[1].Set(i, uint16(i%2))
+	}
+	tab, err := FromColumns(s, cols, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "'=name,n\n'=1+1,-3\n'+cmd,'-9=missing\n'-x,-3\n'@SUM(A1),'-9=missing\n'\tx,-3\n\"'\r\",'-9=missing\n-1,-3\n" +
+		"+5.5e3,'-9=missing\n'-,-3\na=b,'-9=missing\n'-1e999,-3\n'-0x1,'-9=missing\n,-3\n"
+	var b bytes.Buffer
+	w, err := NewSpreadsheetWriter(&b, s, rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(tab), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != want {
+		t.Errorf("got  %q\nwant %q", b.String(), want)
+	}
+	if plain := string(write(t, CSV, 1, s, tab)); strings.Contains(plain, "'") {
+		t.Errorf("not asked for: %q", plain)
+	}
+}
+
 // full takes n bytes and then no more.
 type full struct {
 	n   int

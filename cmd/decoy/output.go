@@ -22,6 +22,7 @@ type output struct {
 	format table.Format
 	file   *atomicfile.File // nil for standard output
 	w      io.Writer
+	safe   bool // no cell of a CSV file is a formula
 }
 
 // openOutput creates the temporary file of --out, so that an output that cannot be written is known before anything is spent.
@@ -57,6 +58,9 @@ type sampler interface {
 func (o *output) sample(ctx context.Context, m sampler, s *schema.Schema, n int, seed uint64, report func(float64)) error {
 	buffer := bufio.NewWriterSize(o.w, 1<<20)
 	w, err := table.NewWriter(buffer, o.format, s, release.ValueRand(seed))
+	if o.safe {
+		w, err = table.NewSpreadsheetWriter(buffer, s, release.ValueRand(seed))
+	}
 	if err != nil {
 		return err
 	}

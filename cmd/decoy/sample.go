@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
 )
 
@@ -15,12 +16,14 @@ type sampleFlags struct {
 	rows int
 	seed uint64
 	out  string
+	safe bool
 }
 
 func (s *sampleFlags) add(cmd *cobra.Command, defaultRows string) {
 	f := cmd.Flags()
 	f.IntVar(&s.rows, "rows", 0, "number of synthetic rows `N`, at least 1 (default "+defaultRows+")")
 	f.Uint64Var(&s.seed, "seed", 0, "public seed `K` of the sampling; the same model, rows and seed give the same bytes (default random)")
+	f.BoolVar(&s.safe, "spreadsheet-safe", false, "in a CSV output: an apostrophe before texts that a spreadsheet would run as formulas")
 	f.StringVar(&s.out, "out", "", "synthetic table `OUT`: .csv, .parquet, or - for CSV on standard output (required)")
 }
 
@@ -28,10 +31,14 @@ func (s *sampleFlags) add(cmd *cobra.Command, defaultRows string) {
 type drawing struct {
 	rows int // 0: the model's noisy row count
 	seed uint64
+	safe bool // no cell of a CSV file is a formula
 }
 
 func (s *sampleFlags) drawing(cmd *cobra.Command) (drawing, error) {
-	d := drawing{rows: s.rows, seed: s.seed}
+	d := drawing{rows: s.rows, seed: s.seed, safe: s.safe}
+	if format, err := formatOf("--out", s.out); s.safe && err == nil && format != table.CSV {
+		return d, usagef("--spreadsheet-safe is for CSV, which %s is not", s.out)
+	}
 	if cmd.Flags().Changed("rows") && s.rows < 1 {
 		return d, usagef("--rows %d must be at least 1", s.rows)
 	}
@@ -51,6 +58,7 @@ func (d drawing) to(ctx context.Context, t *terminal, p *progress, m *release.Mo
 	if d.rows == 0 {
 		d.rows = wholeRows(rows)
 	}
+	out.safe = d.safe
 	err := out.sample(ctx, from, m.Schema(), d.rows, d.seed, p.of("writing rows"))
 	p.finish()
 	if err != nil {

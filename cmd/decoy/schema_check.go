@@ -5,7 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // manyCodes is where a column gets so fine that at usual budgets most of its cells are below the noise: at ε = 1 and 15 columns, σ of a
@@ -70,7 +72,7 @@ func printColumns(t *terminal, s *schema.Schema) {
 			missing = "yes"
 			last--
 		}
-		fmt.Fprintf(w, "%s\t%v\t%d\t%s\t%s\t%s\n", column.Name, column.Kind, c.Size(), missing, clip(c.Label(0)), clip(c.Label(uint16(last))))
+		fmt.Fprintf(w, "%s\t%v\t%d\t%s\t%s\t%s\n", spelling.Printable(column.Name), column.Kind, c.Size(), missing, clip(c.Label(0)), clip(c.Label(uint16(last))))
 	}
 	w.Flush()
 }
@@ -78,6 +80,7 @@ func printColumns(t *terminal, s *schema.Schema) {
 // clip shortens a label for the table.
 func clip(label string) string {
 	const most = 32
+	label = spelling.Printable(label)
 	if r := []rune(label); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}
@@ -87,6 +90,19 @@ func clip(label string) string {
 // advice names what is allowed but makes a poor synthetic table.
 func advice(s *schema.Schema) []string {
 	var out []string
+	for _, c := range s.Columns {
+		texts := append([]string{c.Name}, c.Categories...)
+		if len(c.Missing) > 0 {
+			texts = append(texts, c.Missing[0])
+		}
+		for _, text := range texts {
+			if table.Formula(text) {
+				out = append(out, fmt.Sprintf("column %q: a spreadsheet would run %q as a formula; "+
+					"--spreadsheet-safe of generate and sample writes it as a text", c.Name, text))
+				break
+			}
+		}
+	}
 	for i, size := range s.Sizes() {
 		name := s.Columns[i].Name
 		switch {
