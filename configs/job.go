@@ -28,7 +28,7 @@ type Job struct {
 	Input     string         `mapstructure:"input" json:"input,omitempty"`         // private table, .csv or .parquet; or Dataset
 	Dataset   string         `mapstructure:"dataset" json:"dataset,omitempty"`     // embedded example, with its own schema
 	Schema    string         `mapstructure:"schema" json:"schema,omitempty"`       // schema file; required with Input
-	Strict    bool           `mapstructure:"strict" json:"strict,omitempty"`       // in a batch: a row that breaks the schema fails the job; default: tables are read as under lenient: true in their schema
+	Strict    bool           `mapstructure:"strict" json:"strict,omitempty"`       // in a batch: a row that breaks the schema fails the job; default: tables are read leniently
 	Method    string         `mapstructure:"method" json:"method,omitempty"`       // default: that of the preset, else the usual one
 	Preset    string         `mapstructure:"preset" json:"preset,omitempty"`       // defaults for a kind of table
 	Settings  map[string]any `mapstructure:"settings" json:"settings,omitempty"`   // of the method

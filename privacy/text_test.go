@@ -444,8 +444,9 @@ func TestTextFile(t *testing.T) {
 	}
 }
 
-// TestTextRowsAreNoErrors: a table of texts is read as one of a lenient schema is, so that no row ends the run, and a row that names no unit is
-// nobody's: units whose id is blank were one unit once, which made of many persons one.
+// TestTextRowsAreNoErrors: a table of texts is read as one of a lenient schema is, so that no row
+// ends the run, and a row that names no unit is nobody's: rows with a blank id were one unit once,
+// which made one person of many.
 func TestTextRowsAreNoErrors(t *testing.T) {
 	for name, tt := range map[string]struct {
 		in   string

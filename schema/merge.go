@@ -72,7 +72,8 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 		return nil, fmt.Errorf("schema: %w: not a coarser form of the other: "+format, append([]any{ErrInvalid}, args...)...)
 	}
 	a, b := s.filled(), to.filled()
-	if a.Unit != b.Unit || a.MaxRowsPerUnit != b.MaxRowsPerUnit || a.Lenient != b.Lenient || a.CSV != b.CSV || len(a.Columns) != len(b.Columns) {
+	if a.Unit != b.Unit || a.MaxRowsPerUnit != b.MaxRowsPerUnit || a.Lenient != b.Lenient ||
+		a.CSV != b.CSV || len(a.Columns) != len(b.Columns) {
 		return differ("unit, lenient, CSV form and the number of columns must agree")
 	}
 	out := make([][]uint16, len(fine))

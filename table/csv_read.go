@@ -32,8 +32,8 @@ import (
 // Memory holds the codes, the ids of the units while they are being numbered,
 // and for every worker a block of a megabyte of text or a record and its like,
 // which is at most 32 times o.MaxCell. A record has at most 65,536 cells and
-// 16 times o.MaxCell bytes. Time is linear in the length of the file. Of several mistakes in the file, the
-// error is about the first, whatever the number of workers. After an error a
+// 16 times o.MaxCell bytes. Time is linear in the length of the file. Of
+// several mistakes in the file, the error is about the first, whatever the number of workers. After an error a
 // Read of r may still be going on.
 func ReadCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions) (*Table, Report, error) {
 	return readCSV(ctx, r, size, s, o, blockSize)

@@ -5,7 +5,8 @@ import (
 )
 
 // Header gives the column names of the CSV or Parquet file at path: the first line of a CSV file, the names of the columns in the schema of a Parquet file.
-// It looks at no row: the names of a CSV file are those of its first line alone. comma is for CSV only. Not for the standard input, which can be read once only.
+// It looks at no row: the names of a CSV file are those of its first line alone.
+// comma is for CSV only. Not for the standard input, which can be read once only.
 func Header(path string, comma byte) ([]string, error) {
 	format, err := FormatOf(path)
 	if err != nil {

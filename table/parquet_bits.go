@@ -114,7 +114,8 @@ func deltas(data []byte, limit int) (values []int64, rest []byte, err error) {
 	r := varints{data: data}
 	block, minis, count := r.unsigned(), r.unsigned(), r.unsigned()
 	first := r.signed()
-	if r.err != nil || count > min(uint64(limit), maxDeltas) || minis == 0 || block == 0 || block > 1<<20 || block%minis != 0 || block/minis%8 != 0 {
+	if r.err != nil || count > min(uint64(limit), maxDeltas) || minis == 0 || block == 0 ||
+		block > 1<<20 || block%minis != 0 || block/minis%8 != 0 {
 		return nil, nil, errDamaged
 	}
 	if count == 0 {

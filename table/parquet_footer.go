@@ -33,9 +33,10 @@ const (
 )
 
 var (
-	errLargeFooter = errors.New("a Parquet footer of more than 64 MiB, or of more columns and row groups than 524288 together")
-	errLargePage   = fmt.Errorf("a Parquet page of more than %d MiB: write the file with smaller pages", maxPage>>20)
-	errTooMuch     = errors.New("a Parquet file that holds far more than its length lets expect: over 1 GiB, " +
+	errLargeFooter = errors.New("a Parquet footer of more than 64 MiB, " +
+		"or of more than 524288 columns times row groups")
+	errLargePage = fmt.Errorf("a Parquet page of more than %d MiB: write the file with smaller pages", maxPage>>20)
+	errTooMuch   = errors.New("a Parquet file that holds far more than its length lets expect: over 1 GiB, " +
 		"or 128 million cells, and 1024 more for each of its bytes")
 )
 
@@ -90,7 +91,7 @@ func checkFooter(footer []byte) (rows int64, err error) {
 		switch {
 		case id == 2 && kind == thriftList:
 			leaves = t.schemaTree()
-		case id == 4 && kind == thriftList && leaves >= 0: // whoever writes the fields in another order is up to something
+		case id == 4 && kind == thriftList && leaves >= 0: // no writer has another order
 			t.list(thriftStruct, func() {
 				if groups++; groups*max(leaves, 1) > maxChunks {
 					err = errLargeFooter

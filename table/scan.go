@@ -13,7 +13,7 @@ import (
 type ScanOptions struct {
 	CSV     schema.CSV // of a CSV file
 	Lenient bool       // no row is an error: see ReadCSV; a cell that cannot be read is empty
-	Columns int        // required with Lenient: the columns of the file; one with others is refused, rows or none
+	Columns int        // required with Lenient: how many the file has, or it is refused
 }
 
 // ScanText calls fn with the text of every row of the CSV or Parquet file at

@@ -60,9 +60,10 @@ func checkJob(batch string, j configs.Job, plan bool) (*batchJob, error) {
 		}
 		b.ledger = privacy.NewLedgerFile(path)
 	}
-	b.identity = j.Identity(batch, b.schema.Fingerprint()) // of the file: jobs keep theirs from before they were lenient
+	// The identity is that of the file: jobs keep theirs from before they were lenient.
+	b.identity = j.Identity(batch, b.schema.Fingerprint())
 	if j.Input != "" && !j.Strict {
-		b.schema.Lenient = true // nobody watches: what a job ends with, and when, must not tell of rows
+		b.schema.Lenient = true // how a job ends must not tell of rows: others see it
 	}
 	if plan {
 		b.plan, err = synth.WithBins(b.fitter, b.schema).Plan(b.schema, privacy.NeighboursOf(b.schema, j.Neighbours()), j.Budget())
@@ -304,7 +305,8 @@ func (w *worker) evaluate(ctx context.Context, b *batchJob) error {
 	if err != nil {
 		return err
 	}
-	schemaFile := w.journal.path(b.identity, ".schema.yaml") // as the job read the table, lenient or not
+	// The schema as the job read the table, lenient or not.
+	schemaFile := w.journal.path(b.identity, ".schema.yaml")
 	text, err := b.schema.YAML()
 	if err == nil {
 		err = os.WriteFile(schemaFile, text, releaseMode)
@@ -312,8 +314,8 @@ func (w *worker) evaluate(ctx context.Context, b *batchJob) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"evaluate", "--quiet", "--train", b.Input, "--holdout", b.Evaluate.Holdout, "--synthetic", b.Out, "--schema", schemaFile,
-		"--json", w.journal.path(b.identity, ".metrics.json"), "--force"}, b.Evaluate.Args...)
+	args := append([]string{"evaluate", "--quiet", "--train", b.Input, "--holdout", b.Evaluate.Holdout,
+		"--synthetic", b.Out, "--schema", schemaFile, "--json", w.journal.path(b.identity, ".metrics.json"), "--force"}, b.Evaluate.Args...)
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Args[0] = "decoy"
 	text, err = cmd.CombinedOutput()

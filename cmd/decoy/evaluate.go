@@ -224,7 +224,8 @@ func (e *evaluate) readSynthetic(ctx context.Context, t *terminal, shown *progre
 	return readTable(ctx, t, shown, "--synthetic", e.synthetic, free(s))
 }
 
-// free is the schema of synthetic rows, which belong to no unit and have nothing to hide in an error.
+// free is the schema of synthetic rows, which belong to no unit, and about which an error hides
+// nothing.
 func free(s *schema.Schema) *schema.Schema {
 	out := *s
 	out.Unit, out.MaxRowsPerUnit, out.Lenient = "", 0, false

@@ -23,7 +23,8 @@ func (s *sampleFlags) add(cmd *cobra.Command, defaultRows string) {
 	f := cmd.Flags()
 	f.IntVar(&s.rows, "rows", 0, "number of synthetic rows `N`, at least 1 (default "+defaultRows+")")
 	f.Uint64Var(&s.seed, "seed", 0, "public seed `K` of the sampling; the same model, rows and seed give the same bytes (default random)")
-	f.BoolVar(&s.safe, "spreadsheet-safe", false, "in a CSV output: an apostrophe before texts that a spreadsheet would run as formulas")
+	f.BoolVar(&s.safe, "spreadsheet-safe", false,
+		"in a CSV output: an apostrophe before texts that a spreadsheet would run as formulas")
 	f.StringVar(&s.out, "out", "", "synthetic table `OUT`: .csv, .parquet, or - for CSV on standard output (required)")
 }
 

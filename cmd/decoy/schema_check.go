@@ -53,9 +53,11 @@ func unitText(s *schema.Schema) string {
 // lenientText says whether the rows of a table can end a run.
 func lenientText(s *schema.Schema) string {
 	if s.Lenient {
-		return "become missing or clamped; no content of a table ends a run with an error (lenient: true)"
+		return "become missing or clamped; no content of a table ends a run with an error " +
+			"(lenient: true)"
 	}
-	return "end a run with an error, which is for the operator who holds the file (lenient: true changes that)"
+	return "end a run with an error, which is for the operator who holds the file " +
+		"(lenient: true changes that)"
 }
 
 // printColumns is the table of a schema's columns. The schema is valid.
@@ -72,7 +74,8 @@ func printColumns(t *terminal, s *schema.Schema) {
 			missing = "yes"
 			last--
 		}
-		fmt.Fprintf(w, "%s\t%v\t%d\t%s\t%s\t%s\n", spelling.Printable(column.Name), column.Kind, c.Size(), missing, clip(c.Label(0)), clip(c.Label(uint16(last))))
+		fmt.Fprintf(w, "%s\t%v\t%d\t%s\t%s\t%s\n", spelling.Visible(column.Name), column.Kind,
+			c.Size(), missing, clip(c.Label(0)), clip(c.Label(uint16(last))))
 	}
 	w.Flush()
 }
@@ -80,7 +83,7 @@ func printColumns(t *terminal, s *schema.Schema) {
 // clip shortens a label for the table.
 func clip(label string) string {
 	const most = 32
-	label = spelling.Printable(label)
+	label = spelling.Visible(label)
 	if r := []rune(label); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}

@@ -204,7 +204,8 @@ func awkward(t *testing.T, f synth.Fitter) {
 	Sample(t, Fit(t, f, tab, one), 10, 1)
 }
 
-// noRows asks that an empty table makes a table of noise as any other does, of rows and of units: that a table has a row is private too.
+// noRows asks that an empty table makes a table of noise as any other does, of rows and of
+// units: that a table has a row is private too.
 func noRows(t *testing.T, f synth.Fitter, columns int) {
 	for _, unit := range []string{"", "id"} {
 		s := Schema(columns)
