@@ -140,11 +140,11 @@ func (p *csvParser) record(out *csvPart, line int) error {
 	)
 	for col := 0; ; col++ {
 		cell, last, err := p.z.next()
-		if err == errShort { // the splitter gave up on a record that has no end
-			return place{unit: "line", number: line}.wrap(errLongRecord(p.z.maxCell))
-		}
 		if err != nil {
-			if err == errOpenQuote {
+			switch err {
+			case errShort: // the splitter gave up on a record that has no end
+				return place{unit: "line", number: line}.wrap(errLongRecord(p.z.maxCell))
+			case errOpenQuote:
 				line = p.z.line
 			}
 			return place{"line", line, col + 1, p.name(col)}.wrap(err)
@@ -159,7 +159,11 @@ func (p *csvParser) record(out *csvPart, line int) error {
 			if err != nil && bad == nil {
 				bad, badCol = err, col
 			}
-			l.set(row, code)
+			if l.u8 != nil {
+				l.u8[row] = uint8(code)
+			} else {
+				l.u16[row] = code
+			}
 		case l.unit:
 			if len(cell) == 0 && bad == nil {
 				bad, badCol = errEmptyUnit, col
