@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/disk"
 )
 
 // ErrNotPrivate is returned for a use of the data-dependent cost that might let it out.
@@ -89,10 +90,10 @@ func (sh *shardSet[Q]) SaveDataDependent(path string, delta float64) error {
 	if err != nil {
 		return fmt.Errorf("privacy: %w", err)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := disk.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("privacy: %w", err)
 	}
-	_, err = f.Write(append(text, '\n'))
+	_, err = disk.Write(f, append(text, '\n'))
 	return errors.Join(err, f.Close())
 }

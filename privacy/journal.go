@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/disk"
 )
 
 var (
@@ -157,7 +158,10 @@ func (j *journal) start(h header) error {
 	if err := j.write(append(b, '\n'), 0); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(j.path))
+	if err := disk.SyncDir(filepath.Dir(j.path)); err != nil {
+		return fmt.Errorf("privacy: syncing the journal's folder: %w", err)
+	}
+	return nil
 }
 
 // add appends a record: from here on it is never drawn again.
@@ -175,20 +179,20 @@ func (j *journal) add(r *record) error {
 
 // write appends b, after cutting the file to size unless that is negative, and syncs it.
 func (j *journal) write(b []byte, size int64) error {
-	f, err := os.OpenFile(j.path, os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := disk.OpenFile(j.path, os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("privacy: opening the journal: %w", err)
 	}
 	defer f.Close()
 	if size >= 0 {
-		if err := f.Truncate(size); err != nil {
+		if err := disk.Truncate(f, size); err != nil {
 			return fmt.Errorf("privacy: cutting the journal: %w", err)
 		}
 	}
-	if _, err := f.Write(b); err != nil {
+	if _, err := disk.Write(f, b); err != nil {
 		return fmt.Errorf("privacy: writing the journal: %w", err)
 	}
-	if err := f.Sync(); err != nil {
+	if err := disk.Sync(f); err != nil {
 		return fmt.Errorf("privacy: syncing the journal: %w", err)
 	}
 	return nil
@@ -204,14 +208,15 @@ func (j *journal) leave() {
 // remove ends the journal. It is locked until it is gone.
 func (j *journal) remove() {
 	if j != nil {
-		os.Remove(j.path)
+		disk.Remove(j.path)
 		j.lock.Unlock()
 	}
 }
 
 // Unfinished reports the run that a journal holds, if the ledger has its reservation and not its end.
 // It waits for nobody: a run whose process is still at it is unfinished too. A journal that is not
-// there holds none; one that is damaged is an error that wraps [ErrResume].
+// there holds none; one that is damaged is an error that wraps [ErrResume]. The journal of a run that
+// has ended, whose process died before it removed the file, is removed.
 func Unfinished(path string, ledger *LedgerFile) (run string, ok bool, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
@@ -224,7 +229,24 @@ func Unfinished(path string, ledger *LedgerFile) (run string, ok bool, err error
 	if err != nil {
 		return "", false, err
 	}
-	return h.Run, statusOf(l, h.Run) == accountant.StatusUnfinished, nil
+	status := statusOf(l, h.Run)
+	if status != "" && status != accountant.StatusUnfinished {
+		removeEnded(path, h.Run)
+	}
+	return h.Run, status == accountant.StatusUnfinished, nil
+}
+
+// removeEnded removes the journal of a run that has ended, unless another run has the file by now.
+func removeEnded(path, run string) {
+	j, err := lockJournal(path)
+	if err != nil {
+		return // whoever has it removes it
+	}
+	if h, _, _, err := j.read(); err == nil && (h.Run == run || h.Run == "") {
+		j.remove()
+	} else {
+		j.leave()
+	}
 }
 
 // statusOf is the status of a run in a ledger, "" if it is not there.

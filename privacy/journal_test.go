@@ -587,3 +587,28 @@ func TestContinuedRunHasNoMore(t *testing.T) {
 		t.Errorf("a fifth call of four: %v", err)
 	}
 }
+
+// TestJournalOfAnEndedRunIsRemoved has a process die between the end in the ledger and the removal.
+func TestJournalOfAnEndedRunIsRemoved(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	s := j.must(j.options(false))
+	j.answers(s, 6)
+	left := read(t, s.journal.path)
+	if err := s.Close(accountant.StatusDone); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s.journal.path, left)
+	if run, ok, err := Unfinished(s.journal.path, s.file); run != s.Run() || ok || err != nil {
+		t.Errorf("Unfinished: %q, %v, %v", run, ok, err)
+	}
+	if _, err := os.Stat(s.journal.path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the journal is still there: %v", err)
+	}
+	next := j.must(j.options(false)) // a run that is not in the ledger yet keeps its journal
+	if _, ok, err := Unfinished(next.journal.path, next.file); !ok || err != nil {
+		t.Errorf("Unfinished of a live run: %v, %v", ok, err)
+	}
+	if _, err := os.Stat(next.journal.path); err != nil {
+		t.Errorf("the journal of a live run: %v", err)
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/disk"
 )
 
 var (
@@ -140,19 +141,19 @@ func (f *LedgerFile) append(ctx context.Context, nb Neighbours, unit string, syn
 			}
 		}
 		if len(whole) < len(b) {
-			if err := file.Truncate(int64(len(whole))); err != nil {
+			if err := disk.Truncate(file, int64(len(whole))); err != nil {
 				return fmt.Errorf("privacy: mending the ledger: %w", err)
 			}
 		}
-		if _, err := file.Write(lines); err != nil {
+		if _, err := disk.Write(file, lines); err != nil {
 			return fmt.Errorf("privacy: writing the ledger: %w", err)
 		}
 		if sync {
-			if err := file.Sync(); err != nil {
+			if err := disk.Sync(file); err != nil {
 				return fmt.Errorf("privacy: syncing the ledger: %w", err)
 			}
-			if err := syncDir(filepath.Dir(f.path)); err != nil {
-				return err
+			if err := disk.SyncDir(filepath.Dir(f.path)); err != nil {
+				return fmt.Errorf("privacy: syncing the ledger's folder: %w", err)
 			}
 		}
 		f.check, f.checkedBytes, f.checkedSum = check, len(whole)+len(lines), sha256.Sum256(append(whole, lines...))
@@ -205,7 +206,7 @@ func (f *LedgerFile) locked(ctx context.Context, do func(*os.File) error) error 
 		return fmt.Errorf("privacy: ledger %s: %w", f.path, ErrLocked)
 	}
 	defer lock.Unlock()
-	file, err := os.OpenFile(f.path, os.O_RDWR|os.O_APPEND, 0o600)
+	file, err := disk.OpenFile(f.path, os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("privacy: opening the ledger: %w", err)
 	}
@@ -251,15 +252,4 @@ func describe(e accountant.Entry) string {
 		return fmt.Sprintf("%v neighbours of one row", e.Adjacency)
 	}
 	return fmt.Sprintf("%v neighbours of one %q", e.Adjacency, e.Unit)
-}
-
-// syncDir makes a new file's name durable; filesystems that cannot are not an error.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	_ = d.Sync()
-	return nil
 }

@@ -159,7 +159,10 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 		return err
 	}
 	if err := s.reserve(ctx, o); err != nil {
-		s.journal.remove()
+		// A line that was written and could not be synced is a reservation: it can be continued.
+		if l, failed := s.file.Read(); failed == nil && statusOf(l, s.run) == "" {
+			s.journal.remove()
+		}
 		return err
 	}
 	return nil

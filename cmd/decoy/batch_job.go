@@ -18,6 +18,7 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/disk"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -209,7 +210,7 @@ func (w *worker) model(ctx context.Context, b *batchJob, r *record, report synth
 		r.Attempt, o.Resume = r.Attempt+1, false
 		o.Run = configs.Run(b.identity, r.Attempt)
 		r.Run = o.Run
-		os.Remove(o.Journal)
+		disk.Remove(o.Journal)
 		m, _, err = synth.Run(ctx, rows, b.fitter, o)
 	}
 	return m, err
@@ -284,7 +285,7 @@ func (b *batchJob) rows() (*privacy.Rows, error) {
 
 // sample writes the output and returns its number of rows.
 func (b *batchJob) sample(ctx context.Context, m *release.Model, report synth.Progress) (int, error) {
-	if err := os.MkdirAll(filepath.Dir(b.Out), 0o777); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(b.Out), 0o777); err != nil {
 		return 0, bare(b.Out, err)
 	}
 	out, err := openOutput(&terminal{stdout: io.Discard, force: true}, b.Out)
@@ -309,7 +310,7 @@ func (w *worker) evaluate(ctx context.Context, b *batchJob) error {
 	schemaFile := w.journal.path(b.identity, ".schema.yaml")
 	text, err := b.schema.YAML()
 	if err == nil {
-		err = os.WriteFile(schemaFile, text, releaseMode)
+		err = atomicfile.WriteFile(schemaFile, text, releaseMode)
 	}
 	if err != nil {
 		return err
@@ -327,7 +328,7 @@ func (w *worker) evaluate(ctx context.Context, b *batchJob) error {
 
 // copyModel writes a model to a path.
 func copyModel(path string, m *release.Model) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return bare(path, err)
 	}
 	f, err := atomicfile.Create(path, releaseMode)

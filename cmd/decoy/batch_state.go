@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/disk"
 )
 
 // The states of a job.
@@ -47,7 +48,7 @@ type record struct {
 type journal struct{ dir string }
 
 func openJournal(dir string) (journal, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return journal{}, bare(dir, err)
 	}
 	return journal{dir}, nil
@@ -90,7 +91,7 @@ func (j journal) claim(b *batchJob, r *record, force bool) error {
 		if w.path == "" {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(w.path), 0o777); err != nil {
+		if err := disk.MkdirAll(filepath.Dir(w.path), 0o777); err != nil {
 			return bare(w.path, err)
 		}
 		own := slices.Contains(r.Outputs, w.path)
@@ -117,7 +118,7 @@ func (j journal) claimResults(path string, force bool) error {
 	if own {
 		return nil
 	}
-	return os.WriteFile(note, []byte(path), 0o600)
+	return atomicfile.WriteFile(note, []byte(path), 0o600)
 }
 
 // lock makes this process the only one at the job. The system takes the lock from a process that is gone.

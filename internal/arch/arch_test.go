@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	"noise":                          {},
 	"accountant":                     {},
 	"bounds":                         {"schema", "accountant"},
-	"privacy":                        {"schema", "table", "noise", "accountant", "bounds"},
+	"privacy":                        {"schema", "table", "noise", "accountant", "bounds", "internal/disk"},
 	"marginal":                       {"schema", "table"},
 	"gan":                            {"schema", "table", "internal/kernels"},
 	"ranges":                         {},
@@ -54,12 +54,13 @@ var allowed = map[string][]string{
 	"internal/kernels/asm":           {},
 	"internal/spelling":              {},
 	"internal/stattest":              {},
-	"internal/atomicfile":            {},
+	"internal/atomicfile":            {"internal/disk"},
+	"internal/disk":                  {},
 	"internal/cmd/ablation":          {"schema", "table", "accountant", "privacy", "synth", "synth/all", "synth/mst", "synth/pategan", "synth/wgan", "bounds", "configs", "eval"},
 	"internal/cmd/querybench":        {"schema", "table", "accountant", "privacy", "release", "synth", "synth/mwem", "synth/smalldb", "workload"},
 	"internal/cmd/timed":             {},
 	"internal/cmd/synthbench":        {"schema", "table", "accountant", "privacy", "synth", "synth/all", "configs", "eval"},
-	"cmd/decoy":                      {"internal/spelling", "schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "configs", "infer", "schema/exchange", "datasets", "internal/atomicfile", "eval", "attack", "eval/report", "eval/publish", "workload"},
+	"cmd/decoy":                      {"internal/spelling", "schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "configs", "infer", "schema/exchange", "datasets", "internal/atomicfile", "internal/disk", "eval", "attack", "eval/report", "eval/publish", "workload"},
 }
 
 // readers lists the files outside table that may call table.Read and its kind: everything else cannot open a table file, and so
@@ -70,6 +71,14 @@ var readers = []string{
 	"internal/cmd/synthbench/tables.go", // compares public tables
 	"internal/cmd/ablation/main.go",     // compares public tables
 	"cmd/decoy/evaluate.go",             // compares tables without protection, and says so
+}
+
+// tools lists the packages that are not in the program, which write files as they like.
+var tools = []string{"datasets/internal/cohort/write", "internal/kernels/asm", "internal/cmd/ablation", "internal/cmd/querybench", "internal/cmd/timed", "internal/cmd/synthbench"}
+
+// changers are the functions of package os that change a folder or what a file holds.
+var changers = []string{
+	"Create", "CreateTemp", "OpenFile", "WriteFile", "CopyFS", "Rename", "Remove", "RemoveAll", "Mkdir", "MkdirAll", "MkdirTemp", "Truncate", "Link", "Symlink",
 }
 
 type file struct {
@@ -163,6 +172,40 @@ func fileReads(files []file) (broken []string) {
 	return broken
 }
 
+// fileWrites is every change of a file or folder around package internal/disk, where internal/kill stops the program.
+func fileWrites(files []file) (broken []string) {
+	for _, f := range files {
+		if f.pkg == "internal/disk" || slices.Contains(tools, f.pkg) {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			if path, _ := strconv.Unquote(spec.Path.Value); path == "os" && spec.Name != nil {
+				broken = append(broken, fmt.Sprintf("%s imports os under another name", f.path))
+			}
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "os" && slices.Contains(changers, n.Sel.Name) {
+					broken = append(broken, fmt.Sprintf("%s uses os.%s; package internal/disk has it", f.path, n.Sel.Name))
+				}
+			case *ast.CallExpr:
+				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sync" && len(n.Args) == 0 {
+					broken = append(broken, fmt.Sprintf("%s syncs a file; package internal/disk has it", f.path))
+				}
+			}
+			return true
+		})
+	}
+	return broken
+}
+
+func TestOnlyDiskWritesFiles(t *testing.T) {
+	for _, b := range fileWrites(sources(t)) {
+		t.Error(b)
+	}
+}
+
 func TestImports(t *testing.T) {
 	for _, b := range imports(sources(t)) {
 		t.Error(b)
@@ -191,21 +234,30 @@ func TestTableHasNoGhosts(t *testing.T) {
 			t.Errorf("%s is a reader but not in the tree", f)
 		}
 	}
+	for _, pkg := range tools {
+		if !packages[pkg] {
+			t.Errorf("%s is a tool but not in the tree", pkg)
+		}
+	}
 }
 
 // TestRulesCanFail runs the rules on sources that break them, and on one that keeps them.
 func TestRulesCanFail(t *testing.T) {
 	tests := []struct {
-		name, path, src string
-		imports, reads  int
+		name, path, src        string
+		imports, reads, writes int
 	}{
-		{"good", "release/x.go", `package release; import "github.com/decoy-dp/decoy/table"; var _ table.ReadOptions`, 0, 0},
-		{"post-processing sees the gate", "marginal/x.go", `package marginal; import _ "github.com/decoy-dp/decoy/privacy"`, 1, 0},
-		{"unknown package", "sidedoor/x.go", `package sidedoor`, 1, 0},
-		{"unsafe", "privacy/x.go", `package privacy; import _ "unsafe"`, 1, 0},
-		{"reflection in the core", "noise/x.go", `package noise; import _ "reflect"`, 1, 0},
-		{"reads a file", "synth/mst/x.go", `package mst; import "os"; var _ = table.ReadCSV`, 0, 1},
-		{"reads under another name", "release/x.go", `package release; import t "github.com/decoy-dp/decoy/table"; var _ = t.Read`, 0, 1},
+		{"good", "release/x.go", `package release; import "github.com/decoy-dp/decoy/table"; var _ table.ReadOptions`, 0, 0, 0},
+		{"post-processing sees the gate", "marginal/x.go", `package marginal; import _ "github.com/decoy-dp/decoy/privacy"`, 1, 0, 0},
+		{"unknown package", "sidedoor/x.go", `package sidedoor`, 1, 0, 0},
+		{"unsafe", "privacy/x.go", `package privacy; import _ "unsafe"`, 1, 0, 0},
+		{"reflection in the core", "noise/x.go", `package noise; import _ "reflect"`, 1, 0, 0},
+		{"reads a file", "synth/mst/x.go", `package mst; import "os"; var _ = table.ReadCSV`, 0, 1, 0},
+		{"reads under another name", "release/x.go", `package release; import t "github.com/decoy-dp/decoy/table"; var _ = t.Read`, 0, 1, 0},
+		{"renames a file", "release/x.go", `package release; import "os"; var _ = os.Rename("a", "b")`, 0, 0, 1},
+		{"under another name", "release/x.go", `package release; import f "os"; var _ = f.Rename("a", "b")`, 0, 0, 1},
+		{"syncs a file", "privacy/x.go", `package privacy; import "os"; func f(g *os.File) { g.Sync() }`, 0, 0, 1},
+		{"the layer itself", "internal/disk/x.go", `package disk; import "os"; var _ = os.Remove("a")`, 0, 0, 0},
 	}
 	for _, tt := range tests {
 		f, err := parser.ParseFile(token.NewFileSet(), tt.path, tt.src, parser.SkipObjectResolution)
@@ -218,6 +270,9 @@ func TestRulesCanFail(t *testing.T) {
 		}
 		if got := fileReads(files); len(got) != tt.reads {
 			t.Errorf("%s: read violations %q, want %d", tt.name, got, tt.reads)
+		}
+		if got := fileWrites(files); len(got) != tt.writes {
+			t.Errorf("%s: write violations %q, want %d", tt.name, got, tt.writes)
 		}
 	}
 }

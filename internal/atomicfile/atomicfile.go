@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/decoy-dp/decoy/internal/disk"
 )
 
 // File is a file in the making: write to it, then Commit or Abort. It is not for concurrent use.
@@ -48,7 +50,7 @@ func create(target string, perm fs.FileMode, fresh bool) (*File, error) {
 		return nil, fmt.Errorf("%s: %w", target, fs.ErrExist)
 	}
 	sweep(target)
-	f, err := os.OpenFile(temporary(target, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	f, err := disk.OpenFile(temporary(target, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot create a file there: %w", target, cause(err))
 	}
@@ -68,22 +70,22 @@ func create(target string, perm fs.FileMode, fresh bool) (*File, error) {
 
 // Write writes to the temporary file. Its errors name the target.
 func (f *File) Write(p []byte) (int, error) {
-	n, err := f.f.Write(p)
+	n, err := disk.Write(f.f, p)
 	if err != nil {
 		err = fmt.Errorf("writing %s: %w", f.target, cause(err))
 	}
 	return n, err
 }
 
-// Commit makes the content durable and gives it the target's name. After an error the temporary file is gone and the target is as it
-// was before.
+// Commit makes the content durable and gives it the target's name, durably too. After an error the temporary file is gone, and the target
+// is as it was before or, if only its folder could not be synced, complete.
 func (f *File) Commit() error {
 	file := f.f
 	if file == nil {
 		return fmt.Errorf("writing %s: already closed", f.target)
 	}
 	f.f = nil
-	err := file.Sync()
+	err := disk.Sync(file)
 	if closed := file.Close(); err == nil {
 		err = closed
 	}
@@ -91,24 +93,36 @@ func (f *File) Commit() error {
 		err = fs.ErrExist // another process was quicker
 	}
 	if err == nil {
-		err = os.Rename(file.Name(), f.target)
+		err = disk.Rename(file.Name(), f.target)
 	}
 	if err != nil {
-		os.Remove(file.Name())
+		disk.Remove(file.Name())
 		return fmt.Errorf("writing %s: %w", f.target, cause(err))
 	}
-	if dir, err := os.Open(filepath.Dir(f.target)); err == nil { // makes the name durable; a file system that cannot is no error
-		dir.Sync()
-		dir.Close()
+	if err := disk.SyncDir(filepath.Dir(f.target)); err != nil {
+		return fmt.Errorf("writing %s: it is complete, but its name may not survive a crash: %w", f.target, cause(err))
 	}
 	return nil
+}
+
+// WriteFile makes a file of the content: Create, Write and Commit in one.
+func WriteFile(target string, content []byte, perm fs.FileMode) error {
+	f, err := Create(target, perm)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(content); err != nil {
+		return err
+	}
+	return f.Commit()
 }
 
 // Abort removes the temporary file. After Commit it does nothing, so that it can be deferred.
 func (f *File) Abort() {
 	if f.f != nil {
 		f.f.Close()
-		os.Remove(f.f.Name())
+		disk.Remove(f.f.Name())
 		f.f = nil
 	}
 }
@@ -137,7 +151,7 @@ func sweep(target string) {
 			continue
 		}
 		if filepath.Join(dir, name) == temporary(target, os.Getpid()) || !Alive(pid) {
-			os.Remove(filepath.Join(dir, name))
+			disk.Remove(filepath.Join(dir, name))
 		}
 	}
 }

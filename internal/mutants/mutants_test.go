@@ -24,6 +24,11 @@ type mutant struct {
 }
 
 var mutants = []mutant{
+	{"a reservation is not synced", "privacy/ledgerfile.go", "\t\t\tif err := disk.Sync(file); err != nil {\n\t\t\t\treturn fmt.Errorf(\"privacy: syncing the ledger: %w\", err)\n\t\t\t}\n\t\t\tif err := disk.SyncDir", "\t\t\tif err := disk.SyncDir", "./internal/kill TestOrder"},
+	{"a reservation that failed halfway gives its journal up", "privacy/session.go", "failed == nil && statusOf(l, s.run) == \"\"", "failed == nil && statusOf(l, \"\") == \"\"", "./internal/kill TestEveryPoint"},
+	{"temporary files of the dead stay", "internal/atomicfile/atomicfile.go", "\tsweep(target)\n", "\t_ = sweep\n", "./internal/kill TestEveryPoint"},
+	{"a file gets its name before its content is synced", "internal/atomicfile/atomicfile.go", "err := disk.Sync(file)", "err := error(nil)", "./internal/kill TestOrder"},
+	{"the folder of a new file is not synced", "internal/atomicfile/atomicfile.go", "disk.SyncDir(filepath.Dir(f.target))", "error(nil)", "./internal/kill TestOrder"},
 	{"halved Gaussian noise in Counts", "privacy/counts.go", "g.AddTo(counts, s.src)\n", "g2, _ := noise.NewRoundedGaussian(sigma / 2); g2.AddTo(counts, s.src); _ = g\n", "./privacy TestNoiseOfTheMechanisms"},
 	{"no noise in Total", "privacy/counts.go", "int64(s.data().Rows()) + g.Sample(s.src)", "int64(s.data().Rows()) + 0*g.Sample(s.src)", "./privacy TestNoiseOfTheMechanisms"},
 	{"noise of Answer drawn once less", "privacy/counts.go", "s.data().CountWhere(p) + lap.Sample(s.src)", "s.data().CountWhere(p) + lap.Sample(s.src)/2", "./privacy TestNoiseOfTheMechanisms"},
@@ -229,12 +234,17 @@ func TestMutantsAreCaught(t *testing.T) {
 				t.Fatal(err)
 			}
 			pkg, name, named := strings.Cut(m.tests, " ")
-			args := []string{"test", "-overlay", list, "-vet=off", "-failfast", "-timeout=300s", "-ldflags=-s -w", pkg}
+			args := []string{"test", "-count=1", "-vet=off", "-failfast", "-timeout=300s", "-ldflags=-s -w", pkg}
+			if pkg == "./internal/kill" {
+				args = append(args, "-tags=faults")
+			}
 			if named {
 				args = append(args, "-run", "^"+name+"$")
 			}
 			test := exec.Command("go", args...)
 			test.Dir = root
+			flags := os.Getenv("GOFLAGS") + " -overlay=" + list // of the programs that the test builds too
+			test.Env = append(os.Environ(), "GOFLAGS="+flags)
 			out, err := test.CombinedOutput()
 			if err == nil {
 				t.Errorf("no test noticed:\n%s", out)
