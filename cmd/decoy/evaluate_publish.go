@@ -25,6 +25,9 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
+	if err := j.begin("evaluate", cmp.Or(e.json, standard)); err != nil {
+		return err
+	}
 	var file *atomicfile.File
 	if e.json != "" && e.json != standard {
 		if file, err = t.create("--json", e.json, releaseMode); err != nil {
@@ -36,13 +39,9 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	before, journal, err := j.begin("evaluate", cmp.Or(e.json, standard))
-	if err != nil {
-		return err
-	}
 	o := publish.Options{Target: e.options.Target, Positive: e.options.Positive, Drop: e.options.Drop, Seed: e.options.Seed}
 	_, s, err := publish.Run(cmd.Context(), j.rows, synthetic, o, publish.RunOptions{
-		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report, Journal: journal, Resume: j.resume,
+		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report, Journal: j.journal, Resume: j.resume,
 		Deliver: func(r *publish.Result) error {
 			j.shown.finish()
 			t.say("guarantee: %v", claimOf(r))
@@ -63,7 +62,7 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	case errors.Is(err, eval.ErrColumn):
 		return &usageError{err}
 	case err != nil:
-		return j.explain(err, s != nil, before, journal)
+		return j.explain(err, s != nil)
 	}
 	if ignored := s.Report().Ignored; len(ignored) > 0 {
 		t.say("ignored: the schema does not name %s of the file", columnsText(ignored))

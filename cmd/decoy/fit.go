@@ -50,12 +50,15 @@ func (f *fit) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := distinct([]place{{"--model", f.model}, j.ledgerPlace()}, f.read(cmd, j)); err != nil {
 		return err
 	}
+	if err := j.begin("fit", f.model); err != nil {
+		return err
+	}
 	model, err := openModel(t, f.model)
 	if err != nil {
 		return err
 	}
 	defer model.Abort()
-	return j.fit(cmd.Context(), "fit", f.model, func(m *release.Model) error {
+	return j.fit(cmd.Context(), func(m *release.Model) error {
 		if err := writeModel(model, m); err != nil {
 			return err
 		}

@@ -63,6 +63,9 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := distinct(written, g.read(cmd, j)); err != nil {
 		return err
 	}
+	if err := j.begin("generate", g.out); err != nil {
+		return err
+	}
 	out, err := openOutput(t, g.out)
 	if err != nil {
 		return err
@@ -75,7 +78,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 		}
 		defer model.Abort()
 	}
-	return j.fit(cmd.Context(), "generate", g.out, func(m *release.Model) error {
+	return j.fit(cmd.Context(), func(m *release.Model) error {
 		if model != nil {
 			if err := writeModel(model, m); err != nil {
 				return err

@@ -47,6 +47,10 @@ type job struct {
 	ledger *privacy.LedgerFile // nil: the table is a public example, and no account is kept
 	shown  *progress
 	resume bool
+
+	// Of begin.
+	before  *accountant.Ledger
+	journal string // "" for none
 }
 
 // job checks everything that can be checked without the rows.
@@ -55,7 +59,6 @@ func (p *privateFlags) job(cmd *cobra.Command, t *terminal, args []string) (*job
 	if err != nil {
 		return nil, err
 	}
-	t.force = t.force || p.resume // what is there is of the run that is continued
 	j := &job{request: r, t: t, shown: t.progress(), resume: p.resume}
 	switch {
 	case p.input == "":
@@ -142,14 +145,10 @@ func (j *job) ledgerPlace() place {
 }
 
 // fit reserves the budget, reads, fits, and has the verified model delivered: when that has made its output durable the run is done.
-func (j *job) fit(ctx context.Context, verb, out string, deliver func(*release.Model) error) error {
-	before, journal, err := j.begin(verb, out)
-	if err != nil {
-		return err
-	}
+func (j *job) fit(ctx context.Context, deliver func(*release.Model) error) error {
 	_, s, err := synth.Run(ctx, j.rows, j.fitter, synth.RunOptions{
 		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report,
-		Journal: journal, Resume: j.resume,
+		Journal: j.journal, Resume: j.resume,
 		Deliver: func(m *release.Model) error {
 			j.shown.finish()
 			j.tellSpent(m)
@@ -158,7 +157,7 @@ func (j *job) fit(ctx context.Context, verb, out string, deliver func(*release.M
 	})
 	j.shown.finish()
 	if err != nil {
-		return j.explain(err, s != nil, before, journal)
+		return j.explain(err, s != nil)
 	}
 	if ignored := s.Report().Ignored; len(ignored) > 0 {
 		j.t.say("ignored: the schema does not name %s of the file", columnsText(ignored))

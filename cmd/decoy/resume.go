@@ -30,7 +30,8 @@ func journalOf(ledger *privacy.LedgerFile, verb, out string) string {
 
 // interrupted finds out whether the run was begun before and did not come to its end. Without
 // --resume that is an error: starting anew would pay twice.
-func (j *job) interrupted(journal string) error {
+func (j *job) interrupted() error {
+	journal := j.journal
 	if journal == "" {
 		if j.resume {
 			return usagef("--resume: a run is continued from its ledger and the journal beside it; this one has neither")
@@ -57,25 +58,29 @@ func addResume(cmd *cobra.Command, resume *bool) {
 	cmd.Flags().BoolVar(resume, "resume", false, "continue a run that did not come to its end, at no further cost")
 }
 
-// begin tells of runs that did not finish, and finds out whether this one is one of them. It returns
-// the ledger as it is, and the journal of the run.
-func (j *job) begin(verb, out string) (before *accountant.Ledger, journal string, err error) {
+// begin tells of runs that did not finish, and finds out whether this one is one of them. It comes
+// before the outputs are created: a file that is there may be that of an unfinished run.
+func (j *job) begin(verb, out string) error {
 	signal.Ignore(syscall.SIGPIPE) // whoever reads our output and leaves early must not take what is paid for along
+	j.before = &accountant.Ledger{}
 	if j.ledger == nil {
 		j.t.say("the table is a public, simulated example: no ledger is kept (--ledger FILE keeps one)")
-		return &accountant.Ledger{}, "", j.interrupted("")
+	} else {
+		var err error
+		if j.before, err = j.ledger.Read(); err != nil {
+			return err
+		}
+		tellUnfinished(j.t, j.before)
+		j.journal = journalOf(j.ledger, verb, out)
 	}
-	if before, err = j.ledger.Read(); err != nil {
-		return nil, "", err
-	}
-	tellUnfinished(j.t, before)
-	journal = journalOf(j.ledger, verb, out)
-	return before, journal, j.interrupted(journal)
+	j.t.force = j.t.force || j.resume // what is there is of the run that is continued
+	return j.interrupted()
 }
 
 // explain adds to the error of a run what became of its budget, and how to go on. started says that
 // it has a session.
-func (j *job) explain(err error, started bool, before *accountant.Ledger, journal string) error {
+func (j *job) explain(err error, started bool) error {
+	before, journal := j.before, j.journal
 	interrupted := errors.Is(err, context.Canceled)
 	resumable := false
 	if journal != "" {

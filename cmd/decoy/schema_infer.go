@@ -152,6 +152,10 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	if err != nil {
 		return err
 	}
+	j := &job{t: t, ledger: c.options.Ledger, resume: s.resume}
+	if err := j.begin("schema infer", s.out); err != nil {
+		return err
+	}
 	var file *atomicfile.File
 	if s.out != standard {
 		if file, err = t.create("--out", s.out, releaseMode); err != nil {
@@ -159,12 +163,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 		}
 		defer file.Abort()
 	}
-	j := &job{t: t, ledger: c.options.Ledger, resume: s.resume}
-	before, journal, err := j.begin("schema infer", s.out)
-	if err != nil {
-		return err
-	}
-	c.options.Journal, c.options.Resume = journal, s.resume
+	c.options.Journal, c.options.Resume = j.journal, s.resume
 	c.options.Deliver = func(r *infer.Result) error {
 		tellBought(j, r)
 		yaml, err := r.YAML()
@@ -186,7 +185,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 		t.say("the budget of this run stays spent")
 		return fmt.Errorf("%w; a schema can be written by hand (docs/schema.md)", err)
 	case err != nil:
-		return j.explain(err, session != nil, before, journal)
+		return j.explain(err, session != nil)
 	case file != nil:
 		t.say("wrote %s: %s. Read it, then: decoy generate %s --schema %s --epsilon E --out OUT.csv", s.out, sizeText(len(r.Schema().Columns), cells(r.Schema())), input, s.out)
 	}

@@ -88,11 +88,10 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 		return err
 	}
 	j := &job{t: t, ledger: privacy.NewLedgerFile(path), request: request{adjacency: adjacency, budget: budget}, resume: u.resume}
-	before, journal, err := j.begin("schema units", standard)
-	if err != nil {
+	if err := j.begin("schema units", standard); err != nil {
 		return err
 	}
-	o := infer.Options{Budget: budget, Adjacency: adjacency, Ledger: j.ledger, Tool: tool(), Journal: journal, Resume: u.resume}
+	o := infer.Options{Budget: budget, Adjacency: adjacency, Ledger: j.ledger, Tool: tool(), Journal: j.journal, Resume: u.resume}
 	_, session, err := infer.Units(cmd.Context(), privacy.File(input, s), o, func(r *infer.UnitSizes) error {
 		t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q", budget.Epsilon, budget.Delta, r.Adjacency, r.Unit)
 		j.tellLedger()
@@ -102,7 +101,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 		return printUnits(t, r)
 	})
 	if err != nil {
-		return j.explain(err, session != nil, before, journal)
+		return j.explain(err, session != nil)
 	}
 	return nil
 }

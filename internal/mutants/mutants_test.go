@@ -24,7 +24,7 @@ type mutant struct {
 }
 
 var mutants = []mutant{
-	{"a reservation is not synced", "privacy/ledgerfile.go", "\t\t\tif err := disk.Sync(file); err != nil {\n\t\t\t\treturn fmt.Errorf(\"privacy: syncing the ledger: %w\", err)\n\t\t\t}\n\t\t\tif err := disk.SyncDir", "\t\t\tif err := disk.SyncDir", "./internal/kill TestOrder"},
+	{"a reservation is not synced", "privacy/ledgerfile.go", "disk.Sync(file); err", "error(nil); err", "./internal/kill TestOrder"},
 	{"a reservation that failed halfway gives its journal up", "privacy/session.go", "failed == nil && statusOf(l, s.run) == \"\"", "failed == nil && statusOf(l, \"\") == \"\"", "./internal/kill TestEveryPoint"},
 	{"temporary files of the dead stay", "internal/atomicfile/atomicfile.go", "\tsweep(target)\n", "\t_ = sweep\n", "./internal/kill TestEveryPoint"},
 	{"a file gets its name before its content is synced", "internal/atomicfile/atomicfile.go", "err := disk.Sync(file)", "err := error(nil)", "./internal/kill TestOrder"},
