@@ -16,6 +16,14 @@ import (
 // maxFile is the longest schema file that is read, in bytes.
 const maxFile = 16 << 20
 
+// The bounds of what a schema may say, so that a small file cannot ask for much memory or time: the
+// values in the file, counted as its commas and lines; columns; and the codes of all columns together.
+const (
+	maxItems   = 1 << 20
+	maxColumns = 10_000
+	maxCells   = 1 << 22
+)
+
 // version is the version of the file format, the value of the key "decoy".
 const version = 1
 
@@ -44,6 +52,9 @@ func Parse(data []byte) (*Schema, error) {
 	if len(data) > maxFile {
 		return nil, &problem{text: fmt.Sprintf("the file is longer than %d MiB", maxFile>>20)}
 	}
+	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxItems {
+		return nil, &problem{text: fmt.Sprintf("the file has %d commas and lines; %d are the most", n, maxItems)}
+	}
 	root, err := readDocument(data)
 	if err != nil {
 		return nil, err
@@ -60,15 +71,34 @@ func Parse(data []byte) (*Schema, error) {
 	if p := refused(root); p != nil {
 		return nil, p
 	}
+	if n := columnsOf(root); n > maxColumns {
+		return nil, &problem{text: fmt.Sprintf("%d columns; %d are the most", n, maxColumns)}
+	}
 	s := f.schema()
 	f.ps.schema(s, f.broken)
+	codes := 0
 	for i := range s.Columns {
-		f.ps.column(i, &s.Columns[i], f.columns[i].given, f.columns[i].broken)
+		if c := f.ps.column(i, &s.Columns[i], f.columns[i].given, f.columns[i].broken); c != nil {
+			codes += c.Size()
+		}
+		if codes > maxCells {
+			return nil, &problem{text: fmt.Sprintf("the columns have more than %d codes together", maxCells)}
+		}
 	}
 	if err := f.ps.err(); err != nil {
 		return nil, err
 	}
 	return s.filled(), nil
+}
+
+// columnsOf is the number of columns of a document, before they are read.
+func columnsOf(root *yaml.Node) int {
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == keyColumns.String() {
+			return len(root.Content[i+1].Content)
+		}
+	}
+	return 0
 }
 
 // readDocument parses the one YAML document of data.
