@@ -12,8 +12,12 @@ import (
 	"strings"
 )
 
-// maxLine bounds one line of a ledger, in bytes.
-const maxLine = 64 << 20
+// The bounds of a ledger, in bytes. A line is below 1 kB, unless its run reserves many different
+// events; a run has some fifty to a few hundred. Parsed, a ledger takes a small multiple of its size.
+const (
+	maxLine  = 1 << 20
+	maxBytes = 256 << 20
+)
 
 // Seal returns e with Seq, Prev and Hash filled in to follow prev; the zero Entry as prev starts a ledger. Hash is the hex
 // SHA-256 of the entry's JSON without its hash. The time becomes UTC and text becomes valid UTF-8, so that what is written is what is read back.
@@ -54,12 +58,19 @@ func encode(e Entry) ([]byte, error) {
 }
 
 // ParseLedger reads JSON lines strictly and checks the chain: each line must be, byte for byte, the canonical JSON of its entry, which leaves no room for
-// an unknown, repeated or reordered key. Errors wrap ErrLedger and name the line. If only the last line is torn, cut short before its newline, the entries before it are returned together with ErrTorn.
-func ParseLedger(r io.Reader) (*Ledger, error) {
+// an unknown, repeated or reordered key. Errors wrap ErrLedger and name the line; a line of more than 1 MiB and a ledger of more than 256 MiB
+// are errors too. If only the last line is torn, cut short before its newline, the entries before it are returned together with ErrTorn.
+func ParseLedger(r io.Reader) (*Ledger, error) { return parseLedger(r, maxBytes) }
+
+func parseLedger(r io.Reader, most int) (*Ledger, error) {
 	l := &Ledger{}
 	in := bufio.NewReader(r)
+	size := 0
 	for number := 1; ; number++ {
 		line, err := readLine(in)
+		if size += len(line); size > most {
+			return nil, fmt.Errorf("accountant: the ledger is longer than %d bytes: %w", most, ErrLedger)
+		}
 		switch {
 		case err == io.EOF && len(line) == 0:
 			return l, nil
@@ -96,6 +107,9 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 
 func parseEntry(line []byte) (Entry, error) {
 	var e Entry
+	if len(line) > maxLine {
+		return e, fmt.Errorf("longer than %d bytes", maxLine)
+	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&e); err != nil {

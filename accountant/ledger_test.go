@@ -2,10 +2,12 @@ package accountant
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -456,6 +458,63 @@ func TestStrictLimit(t *testing.T) {
 		if rule == RuleBasic && over.Verify() == nil {
 			t.Error("Verify lets a run through that the strict limit refuses")
 		}
+	}
+}
+
+// endless is a reader of one letter.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = 'x'
+	}
+	return len(b), nil
+}
+
+// TestLedgerBounds: a ledger without end, and a line without end, take little memory; so does a list of
+// entries inside another file, and no composition keeps a verifier busy for hours.
+func TestLedgerBounds(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := ParseLedger(endless{}); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "longer than 1048576 bytes") {
+		t.Errorf("a line without end: %v", err)
+	}
+	text := lines(t, seal(good()))
+	if _, err := parseLedger(strings.NewReader(text), len(text)); err != nil {
+		t.Error(err)
+	}
+	if _, err := parseLedger(strings.NewReader(text), len(text)-1); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "the ledger is longer") {
+		t.Errorf("one byte too long: %v", err)
+	}
+	var es Entries
+	many := "[" + strings.Repeat("{},", MaxEntries) + "{}]"
+	if err := json.Unmarshal([]byte(many), &es); !errors.Is(err, ErrLedger) {
+		t.Errorf("%d entries: %v", MaxEntries+1, err)
+	}
+	runtime.ReadMemStats(&after)
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 300 {
+		t.Errorf("%d MiB", used)
+	}
+	for _, c := range []struct {
+		text string
+		want int
+		err  error
+	}{{"null", 0, nil}, {"[]", 0, nil}, {`[{"seq":1}]`, 1, nil}, {`[{"sequel":1}]`, 0, ErrLedger}, {`{}`, 0, ErrLedger}} {
+		if err := json.Unmarshal([]byte(c.text), &es); !errors.Is(err, c.err) || err == nil && len(es) != c.want {
+			t.Errorf("%s: %d entries, %v", c.text, len(es), err)
+		}
+	}
+	wide := reserveLine("a")
+	wide.Composition = nil
+	for i := range maxDistinct + 1 {
+		wide.Composition = append(wide.Composition, Charge{SubsampledGaussian{.01 + 1e-6*float64(i), 50}, 1})
+	}
+	began := time.Now()
+	if err := seal([]Entry{openLine(), wide}).Verify(); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "129 different events") {
+		t.Errorf("a reservation of %d events: %v", len(wide.Composition), err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("that took %v", took)
 	}
 }
 

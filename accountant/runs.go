@@ -3,65 +3,87 @@ package accountant
 import (
 	"fmt"
 	"math/big"
-	"slices"
 	"strconv"
 )
 
-// Runs returns one summary for each reservation, in order.
-func (l *Ledger) Runs() []RunSummary {
-	var runs []RunSummary
-	at := map[string]int{}
-	strict := false
-	for _, e := range l.Entries {
-		switch e.Kind {
-		case EntryLimit:
-			if e.Budget != nil {
-				strict = e.Strict
-			}
-		case EntryReserve:
-			r := RunSummary{Run: e.Run, Method: e.Method, Time: e.Time, Reserved: e.Composition, Status: StatusUnfinished, Strict: strict}
-			if e.Budget != nil {
-				r.Budget = *e.Budget
-			}
-			at[e.Run] = len(runs)
-			runs = append(runs, r)
-		case EntryCharge:
-			if i, ok := at[e.Run]; ok && e.Event != nil {
-				runs[i].Charged = runs[i].Charged.add(*e.Event)
-			}
-		case EntryClose:
-			if i, ok := at[e.Run]; ok {
-				runs[i].Status = e.Status
-			}
-		}
-	}
-	return runs
+// history is what the entries so far say: their runs, and the newest limit.
+type history struct {
+	runs    []RunSummary
+	at      map[string]int   // where a run is in runs
+	charges map[runEvent]int // where an event is in its run's Charged
+	limit   Entry
+	limited bool
 }
 
-// add returns c with one more charge, merged with those of the same event.
-func (c Composition) add(x Charge) Composition {
-	for i := range c {
-		if c[i].Event == x.Event {
-			c[i].Count += x.Count
-			return c
+// runEvent is an event of a run, by the run's place.
+type runEvent struct {
+	run   int
+	event Event
+}
+
+func newHistory() *history {
+	return &history{at: map[string]int{}, charges: map[runEvent]int{}}
+}
+
+func (l *Ledger) history() *history {
+	h := newHistory()
+	for _, e := range l.Entries {
+		h.add(e)
+	}
+	return h
+}
+
+// add takes the next entry in.
+func (h *history) add(e Entry) {
+	i, known := h.at[e.Run]
+	switch e.Kind {
+	case EntryLimit:
+		if e.Budget != nil {
+			h.limit, h.limited = e, true
+		}
+	case EntryReserve:
+		r := RunSummary{Run: e.Run, Method: e.Method, Time: e.Time, Reserved: e.Composition, Status: StatusUnfinished, Strict: h.limit.Strict}
+		if e.Budget != nil {
+			r.Budget = *e.Budget
+		}
+		h.at[e.Run] = len(h.runs)
+		h.runs = append(h.runs, r)
+	case EntryCharge:
+		if !known || e.Event == nil {
+			return
+		}
+		r, key := &h.runs[i], runEvent{i, e.Event.Event}
+		if k, ok := h.charges[key]; ok {
+			r.Charged[k].Count += e.Event.Count
+			return
+		}
+		h.charges[key] = len(r.Charged)
+		r.Charged = append(r.Charged, *e.Event)
+	case EntryClose:
+		if known {
+			h.runs[i].Status = e.Status
 		}
 	}
-	return append(c, x)
 }
+
+// Runs returns one summary for each reservation, in order.
+func (l *Ledger) Runs() []RunSummary { return l.history().runs }
 
 // Spent returns the basic composition of all reservations that count ([RunSummary.Counts]): Σε and Σδ.
-func (l *Ledger) Spent() Budget {
-	epsilon, delta := l.spent()
+func (l *Ledger) Spent() Budget { return l.history().total() }
+
+func (h *history) total() Budget {
+	epsilon, delta := h.spent()
 	var sum Budget
 	sum.Epsilon, _ = epsilon.Float64()
 	sum.Delta, _ = delta.Float64()
 	return sum
 }
 
-// spent is Spent in exact decimals: three runs at 0.1 fit a limit of 0.3, and one ulp more does not.
-func (l *Ledger) spent() (epsilon, delta *big.Rat) {
+// spent is the total in exact decimals: three runs at 0.1 fit a limit of 0.3, and one ulp more does not.
+func (h *history) spent() (epsilon, delta *big.Rat) {
 	epsilon, delta = new(big.Rat), new(big.Rat)
-	for _, r := range l.Runs() {
+	for _, r := range h.runs {
 		if r.Counts() {
 			epsilon.Add(epsilon, decimal(r.Budget.Epsilon))
 			delta.Add(delta, decimal(r.Budget.Delta))
@@ -80,44 +102,42 @@ func decimal(x float64) *big.Rat {
 
 // Limit returns the newest limit.
 func (l *Ledger) Limit() (Entry, bool) {
-	for _, e := range slices.Backward(l.Entries) {
-		if e.Kind == EntryLimit && e.Budget != nil {
-			return e, true
-		}
-	}
-	return Entry{}, false
+	h := l.history()
+	return h.limit, h.limited
 }
 
 // Allows returns ErrBudget if a reservation of c with budget b would exceed the limit. Under RuleBasic the sums of ε and of δ over
 // all reservations that count must stay within the limit; under RuleZCDP the sum of ρ must stay within the ρ of the limit (an event without ρ is
 // refused). Both are privacy filters: they hold although later runs are chosen after seeing earlier releases (Rogers, Roth, Ullman,
 // Vadhan 2016; Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023). Without a limit every valid budget is allowed.
-func (l *Ledger) Allows(b Budget, c Composition) error {
+func (l *Ledger) Allows(b Budget, c Composition) error { return l.history().allows(b, c) }
+
+func (h *history) allows(b Budget, c Composition) error {
 	if err := b.Validate(); err != nil {
 		return err
 	}
-	limit, ok := l.Limit()
-	if !ok {
+	if !h.limited {
 		return nil
 	}
+	limit := h.limit
 	if limit.Rule == RuleZCDP {
-		return l.allowsRho(limit, c)
+		return h.allowsRho(c)
 	}
-	epsilon, delta := l.spent()
+	epsilon, delta := h.spent()
 	epsilon.Add(epsilon, decimal(b.Epsilon))
 	delta.Add(delta, decimal(b.Delta))
 	if epsilon.Cmp(decimal(limit.Budget.Epsilon)) > 0 || delta.Cmp(decimal(limit.Budget.Delta)) > 0 {
-		spent := l.Spent()
+		spent := h.total()
 		return fmt.Errorf("accountant: epsilon %v and delta %v are spent; %v and %v more would exceed the ledger's limit of %v and %v: %w",
 			spent.Epsilon, spent.Delta, b.Epsilon, b.Delta, limit.Budget.Epsilon, limit.Budget.Delta, ErrBudget)
 	}
 	return nil
 }
 
-func (l *Ledger) allowsRho(limit Entry, c Composition) error {
+func (h *history) allowsRho(c Composition) error {
 	total := 0.0
 	compositions := []Composition{c}
-	for _, r := range l.Runs() {
+	for _, r := range h.runs {
 		if r.Counts() {
 			compositions = append(compositions, r.Reserved)
 		}
@@ -129,13 +149,13 @@ func (l *Ledger) allowsRho(limit Entry, c Composition) error {
 		}
 		total += rho
 	}
-	most, err := ZCDPRho(*limit.Budget)
+	most, err := ZCDPRho(*h.limit.Budget)
 	if err != nil {
 		return err
 	}
 	if total > most {
 		return fmt.Errorf("accountant: this run would bring rho to %v, the ledger's limit is %v (epsilon %v, delta %v): %w",
-			total, most, limit.Budget.Epsilon, limit.Budget.Delta, ErrBudget)
+			total, most, h.limit.Budget.Epsilon, h.limit.Budget.Delta, ErrBudget)
 	}
 	return nil
 }

@@ -8,11 +8,12 @@ import (
 )
 
 // Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every
-// run's units those of the opening; every reservation's composition within its budget; every
-// charge within its reservation, its pool included; nothing after a run is closed; no mechanism
-// in a void run; no limit exceeded when a run was reserved. Errors wrap ErrLedger and name the
-// entry by its sequence number. A chain shows that a line was changed, removed or moved; it cannot
-// show that whole lines are missing at the end, or that all of it was made up.
+// run's units those of the opening; every reservation's composition within its budget, and of at
+// most 128 different events; every charge within its reservation, its pool included; nothing after
+// a run is closed; no mechanism in a void run; no limit exceeded when a run was reserved. Errors
+// wrap ErrLedger and name the entry by its sequence number. A chain shows that a line was changed,
+// removed or moved; it cannot show that whole lines are missing at the end, or that all of it was
+// made up.
 func (l *Ledger) Verify() error {
 	if len(l.Entries) == 0 {
 		return fmt.Errorf("accountant: %w: it has no entries", ErrLedger)
@@ -35,7 +36,7 @@ type Checker struct {
 
 // NewChecker returns a checker of a ledger without entries.
 func NewChecker() *Checker {
-	return &Checker{verifier: verifier{runs: map[string]*openRun{}, costs: map[string]float64{}}}
+	return &Checker{verifier: verifier{runs: map[string]*openRun{}, costs: map[string]float64{}, past: newHistory()}}
 }
 
 // Add checks that e, sealed, may follow the entries added before. After an error, which wraps
@@ -50,6 +51,7 @@ func (c *Checker) Add(e Entry) error {
 	if err != nil {
 		return fmt.Errorf("accountant: entry %d: %w: %w", i, ErrLedger, err)
 	}
+	c.past.add(e)
 	return nil
 }
 
@@ -73,6 +75,7 @@ func (c *Checker) Ledger() *Ledger { return &c.ledger }
 // verifier is what Verify knows of the runs so far.
 type verifier struct {
 	runs  map[string]*openRun
+	past  *history
 	costs map[string]float64 // ε of the compositions seen, which repeat
 }
 
@@ -130,6 +133,9 @@ func (v verifier) reserve(before []Entry, e Entry) error {
 	if open := before[0]; e.Adjacency != open.Adjacency || e.Unit != open.Unit {
 		return errors.New("the run counts other privacy units than its ledger")
 	}
+	if len(e.Composition) > maxDistinct {
+		return fmt.Errorf("a reservation of %d different events; %d are the most", len(e.Composition), maxDistinct)
+	}
 	cost, err := v.cost(e)
 	if err != nil {
 		return err
@@ -137,12 +143,16 @@ func (v verifier) reserve(before []Entry, e Entry) error {
 	if cost > e.Budget.Epsilon*(1+platformTolerance) {
 		return fmt.Errorf("the composition costs epsilon %v at delta %v, the budget says %v", cost, e.Budget.Delta, e.Budget.Epsilon)
 	}
-	if err := (&Ledger{Entries: before}).Allows(*e.Budget, e.Composition); err != nil {
+	if err := v.past.allows(*e.Budget, e.Composition); err != nil {
 		return err
 	}
 	v.runs[e.Run] = &openRun{left: NewReservation(e.Composition)}
 	return nil
 }
+
+// maxDistinct bounds the events of a reservation, and so the time that their composition takes: some
+// milliseconds each, two tenths of a second for a subsampled one.
+const maxDistinct = 128
 
 // platformTolerance is how far, relatively, the ε of one composition or the cost of a charge may differ between machines: fused multiply-adds
 // round differently.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"reflect"
@@ -24,7 +25,7 @@ type Batch struct {
 	Tables        []Table   `mapstructure:"tables"`         // of the matrix
 	Methods       []Method  `mapstructure:"methods"`        // default: the usual one
 	Epsilons      []float64 `mapstructure:"epsilons"`       // required with tables
-	Replicates    int       `mapstructure:"replicates"`     // default 1
+	Replicates    int       `mapstructure:"replicates"`     // default 1; all jobs together are at most MaxJobs
 	Job           Job       `mapstructure:"job"`            // what all jobs have in common; in out, model and evaluate.holdout {table}, {method}, {epsilon}, {replicate}, {batch} are replaced
 	Jobs          []Job     `mapstructure:"jobs"`           // single jobs
 	Parallel      int       `mapstructure:"parallel"`       // jobs at a time; default the number of cores
@@ -32,6 +33,13 @@ type Batch struct {
 	OnInterrupted string    `mapstructure:"on_interrupted"` // of a job whose budget is spent and whose run cannot be continued: stop (default) or rerun
 	Results       string    `mapstructure:"results"`        // table of results, .csv; an .html beside it; default the batch file with .results.csv
 }
+
+// The bounds of a batch, enforced before its jobs take memory.
+const (
+	MaxJobs  = 10_000  // the matrix and the single ones
+	maxBatch = 4 << 20 // bytes of the file
+	maxItems = 200_000 // values in the file, counted as its commas and lines
+)
 
 // Table is one private table of a batch.
 type Table struct {
@@ -62,7 +70,12 @@ type Method struct {
 
 // ReadBatch reads a batch file, strictly. All problems are reported together, with their lines.
 func ReadBatch(path string) (*Batch, error) {
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxBatch+1))
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +84,12 @@ func ReadBatch(path string) (*Batch, error) {
 
 // ParseBatch reads the text of a batch file; path names it in errors.
 func ParseBatch(path string, text []byte) (*Batch, error) {
+	if len(text) > maxBatch {
+		return nil, fmt.Errorf("%s: a batch file is at most %d MiB: %w", path, maxBatch>>20, ErrConfig)
+	}
+	if n := bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("\n")); n > maxItems {
+		return nil, fmt.Errorf("%s: %d commas and lines, %d are the most: %w", path, n, maxItems, ErrConfig)
+	}
 	v := viper.NewWithOptions(viper.KeyDelimiter("\x00")) // no dots: a setting may have one
 	v.SetConfigType("yaml")
 	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
@@ -136,6 +155,8 @@ func (b *Batch) check() error {
 		wrong = "epsilons is required"
 	case b.Replicates < 0:
 		wrong = fmt.Sprintf("replicates %d must not be negative", b.Replicates)
+	case b.size() > MaxJobs:
+		wrong = fmt.Sprintf("%.4g jobs, tables × methods × epsilons × replicates and single ones: %d are the most of one file", b.size(), MaxJobs)
 	case b.Parallel < 0:
 		wrong = fmt.Sprintf("parallel %d must not be negative", b.Parallel)
 	case !slices.Contains([]string{"", "stop", "rerun"}, b.OnInterrupted):
@@ -159,6 +180,12 @@ func (b *Batch) check() error {
 		return fmt.Errorf("%s: %w", wrong, ErrConfig)
 	}
 	return nil
+}
+
+// size is the number of jobs.
+func (b *Batch) size() float64 {
+	matrix := float64(len(b.Tables)) * float64(max(1, len(b.Methods))) * float64(len(b.Epsilons)) * float64(max(1, b.Replicates))
+	return matrix + float64(len(b.Jobs))
 }
 
 // Expand lists the jobs, resolved, in an order that stays the same: the matrix first (tables, methods, epsilons, replicates), then the

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -79,8 +80,8 @@ func (j Job) Resolved() (Job, error) {
 		wrong = fmt.Sprintf("delta %v must be from 0 to %v", j.Delta, accountant.MaxDelta)
 	case adjacency.UnmarshalText([]byte(j.Adjacency)) != nil:
 		wrong = fmt.Sprintf("adjacency %q must be add-remove or replace-one", j.Adjacency)
-	case j.Rows < 0:
-		wrong = fmt.Sprintf("rows %d must not be negative", j.Rows)
+	case j.Rows < 0 || j.Rows > math.MaxInt32:
+		wrong = fmt.Sprintf("rows %d must be from 0 to %d", j.Rows, math.MaxInt32)
 	case j.Evaluate != nil && (j.Evaluate.Holdout == "" || j.Input == ""):
 		wrong = "evaluate needs an input and a holdout"
 	}

@@ -215,6 +215,9 @@ func (g *Grouping) Expand(samples [][]uint16, u *rand.Rand) {
 
 const groupingVersion = 1
 
+// maxGrouped bounds the codes of all columns of a grouping that is decoded, two bytes each.
+const maxGrouped = 1 << 24
+
 // MarshalBinary encodes the grouping, little-endian: version (uint32), columns (uint32), and for each column its codes and the number
 // of merged ones (uint32 each), then the merged codes (uint16) and their weights (uint32).
 func (g *Grouping) MarshalBinary() ([]byte, error) {
@@ -244,8 +247,16 @@ func (g *Grouping) UnmarshalBinary(data []byte) error {
 	if r.bad || n > len(data)/8 {
 		return fmt.Errorf("marginal: grouping cut short: %w", ErrModel)
 	}
+	if n > maxColumns {
+		return fmt.Errorf("marginal: a grouping of %d columns, %d are the most: %w", n, maxColumns, ErrModel)
+	}
 	columns := make([]grouped, n)
+	codes := 0
 	for i := range columns {
+		// A column of 65,536 codes with two merged ones is 20 bytes here, and 128 kB in memory.
+		if codes += r.codes(); codes > maxGrouped {
+			return fmt.Errorf("marginal: a grouping of more than %d codes: %w", maxGrouped, ErrModel)
+		}
 		c, ok := r.column()
 		if !ok {
 			return fmt.Errorf("marginal: column %d of the grouping is damaged: %w", i, ErrModel)
@@ -276,6 +287,14 @@ func (r *groupReader) take(n int) []byte {
 }
 
 func (r *groupReader) uint32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
+
+// codes is the number of codes of the column that comes next, which is not taken.
+func (r *groupReader) codes() int {
+	if len(r.data) < 4 {
+		return 0
+	}
+	return int(binary.LittleEndian.Uint32(r.data))
+}
 
 func (r *groupReader) column() (grouped, bool) {
 	codes, rare := r.uint32(), r.uint32()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -14,8 +15,19 @@ import (
 const (
 	manifestName   = "manifest.json"
 	parametersName = "parameters.bin"
-	maxManifest    = 256 << 20
-	maxParameters  = 1 << 30
+)
+
+// The bounds of a model file, each enforced before what it bounds takes memory. Besides them, the
+// schema has those of [schema.Parse], the ledger has at most [accountant.MaxEntries] entries, and the
+// parameters are decoded into a small multiple of their bytes.
+const (
+	maxManifest   = 64 << 20 // bytes; that of a wide table is below 1 MB
+	maxSettings   = 4 << 20  // bytes of JSON
+	maxParameters = 1 << 30  // bytes; a graphical model has 8 a cell
+	// Entries are stored as they are. In older files they are compressed, by a factor of at most some
+	// twenty; what is above this allowance is a bomb.
+	maxFactor = 32
+	allowance = 1 << 20
 )
 
 // Write writes the model file.
@@ -29,7 +41,7 @@ func (m *Model) Write(w io.Writer) error {
 		name string
 		body []byte
 	}{{manifestName, append(manifest, '\n')}, {parametersName, m.raw}} {
-		f, err := z.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate})
+		f, err := z.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Store})
 		if err != nil {
 			return fmt.Errorf("release: %w", err)
 		}
@@ -67,7 +79,9 @@ func Open(path string) (*Model, error) {
 	return m, nil
 }
 
-// Read reads a model file of size bytes. Hostile input is an error that wraps ErrFormat.
+// Read reads a model file of size bytes. Hostile input is an error that wraps ErrFormat. Whatever the
+// file holds, it takes at most 300 MB and a small multiple of size: a manifest is at most 64 MiB and
+// parameters 1 GiB, and neither may be compressed more than 32 times.
 func Read(r io.ReaderAt, size int64) (*Model, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
@@ -76,11 +90,11 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	if len(z.File) != 2 {
 		return nil, fmt.Errorf("%w: %d entries, want %s and %s", ErrFormat, len(z.File), manifestName, parametersName)
 	}
-	manifest, err := entry(z, manifestName, maxManifest)
+	manifest, err := entry(z, size, manifestName, maxManifest)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := entry(z, parametersName, maxParameters)
+	raw, err := entry(z, size, parametersName, maxParameters)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +116,9 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	if m.params, err = decodeParams(m.Parameters.Kind, raw); err != nil {
 		return nil, err
 	}
+	if m.Rows != m.params.Total() || !validRows(m.Rows) {
+		return nil, fmt.Errorf("%w: %v rows, and %v in its parameters", ErrFormat, m.Rows, m.params.Total())
+	}
 	sizes, have := m.schema.Sizes(), m.params.Sizes()
 	if len(sizes) != len(have) {
 		return nil, fmt.Errorf("%w: schema and parameters disagree", ErrFormat)
@@ -114,19 +131,31 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	return m, nil
 }
 
-// entry reads one entry, refusing more than limit bytes.
-func entry(z *zip.Reader, name string, limit int64) ([]byte, error) {
-	f, err := z.Open(name)
-	if err != nil {
+// entry reads one entry of a file of size bytes, refusing more than limit bytes and more than its
+// compressed form can be expected to hold.
+func entry(z *zip.Reader, size int64, name string, limit uint64) ([]byte, error) {
+	i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == name })
+	if i < 0 {
 		return nil, fmt.Errorf("%w: no %s", ErrFormat, name)
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	h := z.File[i].FileHeader
+	switch {
+	case h.UncompressedSize64 > limit:
+		return nil, fmt.Errorf("%w: %s is larger than %d bytes", ErrFormat, name, limit)
+	case h.UncompressedSize64 > allowance && (h.UncompressedSize64-allowance)/maxFactor > min(h.CompressedSize64, uint64(size)):
+		return nil, fmt.Errorf("%w: %s is compressed more than %d times", ErrFormat, name, maxFactor)
+	}
+	f, err := z.File[i].Open()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s is damaged", ErrFormat, name)
 	}
-	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("%w: %s is larger than %d bytes", ErrFormat, name, limit)
+	defer f.Close()
+	b := make([]byte, h.UncompressedSize64)
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, fmt.Errorf("%w: %s is damaged", ErrFormat, name)
+	}
+	if n, err := f.Read(make([]byte, 1)); n > 0 || err != io.EOF { // the end checks the sum
+		return nil, fmt.Errorf("%w: %s is damaged", ErrFormat, name)
 	}
 	return b, nil
 }

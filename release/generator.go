@@ -50,7 +50,7 @@ func decodeGenerator(raw []byte) (Params, error) {
 		return nil, fmt.Errorf("the parameters are cut short: %w", ErrFormat)
 	}
 	p := &Generator{Rows: math.Float64frombits(binary.LittleEndian.Uint64(raw))}
-	if !(p.Rows >= 0 && p.Rows < 1e15) {
+	if !validRows(p.Rows) {
 		return nil, fmt.Errorf("the number of rows is out of range: %w", ErrFormat)
 	}
 	var err error

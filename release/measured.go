@@ -58,6 +58,8 @@ func appendMeasured(b []byte, ms []Measured) []byte {
 type measuredReader struct {
 	data  []byte
 	sizes []int // of the schema
+	seen  []int // of each column, the last marginal that has it, from 1
+	count int   // of marginals
 	bad   bool
 }
 
@@ -95,13 +97,18 @@ func (r *measuredReader) one() (m Measured) {
 	if d > len(r.sizes) {
 		r.bad = true
 	}
+	if r.seen == nil {
+		r.seen = make([]int, len(r.sizes))
+	}
+	r.count++
 	for i := 0; i < d && !r.bad; i++ {
 		c := r.number()
 		n := r.number()
-		if r.bad || c >= len(r.sizes) || slices.Contains(m.Cols, c) || n != 0 && n != r.sizes[c] || 2*n > len(r.data) {
+		if r.bad || c >= len(r.sizes) || r.seen[c] == r.count || n != 0 && n != r.sizes[c] || 2*n > len(r.data) {
 			r.bad = true
 			return m
 		}
+		r.seen[c] = r.count
 		m.Cols = append(m.Cols, c)
 		m.Groups = append(m.Groups, r.groups(n))
 	}

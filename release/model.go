@@ -7,9 +7,9 @@ package release
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"crypto/sha256"
@@ -62,9 +62,20 @@ type Manifest struct {
 	SchemaYAML   string             `json:"schema"`                    // the public schema
 	SchemaSHA256 string             `json:"schema_sha256"`             // its fingerprint
 	DeclaredYAML string             `json:"declared_schema,omitempty"` // the schema of the ledger's reservation, if the run bought bins (bins: dp)
-	Settings     map[string]any     `json:"settings,omitempty"`        // of the method; public
-	Ledger       []accountant.Entry `json:"ledger"`                    // this run's own entries, a chain of its own
+	Settings     Settings           `json:"settings,omitempty"`        // of the method; public
+	Ledger       accountant.Entries `json:"ledger"`                    // this run's own entries, a chain of its own
 	Parameters   Parameters         `json:"parameters"`
+}
+
+// Settings are those of a method, as JSON at most 4 MiB.
+type Settings map[string]any
+
+// UnmarshalJSON reads the object; a value takes up to ten times the memory of its text.
+func (s *Settings) UnmarshalJSON(data []byte) error {
+	if len(data) > maxSettings {
+		return fmt.Errorf("settings of more than %d MiB", maxSettings>>20)
+	}
+	return json.Unmarshal(data, (*map[string]any)(s))
 }
 
 // Parameters describes parameters.bin.
@@ -110,8 +121,8 @@ func New(f Fitted) (*Model, error) {
 	}
 	reserve := f.Ledger.Entries[1]
 	rows := f.Params.Total()
-	if math.IsNaN(rows) || math.IsInf(rows, 0) {
-		return nil, fmt.Errorf("release: the number of rows is not finite")
+	if !validRows(rows) {
+		return nil, fmt.Errorf("release: the number of rows is not from 0 to %g", float64(maxRows))
 	}
 	var declared []byte
 	if f.Declared != nil && f.Declared.Fingerprint() != f.Schema.Fingerprint() {
@@ -134,6 +145,12 @@ func New(f Fitted) (*Model, error) {
 	}
 	return m, nil
 }
+
+// maxRows is above every number of rows of a model. It is a noisy one, of which no method releases a
+// negative value.
+const maxRows = 1e15
+
+func validRows(rows float64) bool { return rows >= 0 && rows < maxRows }
 
 // Schema is the model's public schema.
 func (m *Model) Schema() *schema.Schema { return m.schema }

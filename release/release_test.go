@@ -173,7 +173,7 @@ func rezip(t *testing.T, file []byte, name string, edit func([]byte) []byte) []b
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for _, f := range in.File {
-		body, err := entry(in, f.Name, 1<<30)
+		body, err := entry(in, int64(len(file)), f.Name, 1<<30)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 type Verification struct {
 	Claim    Claim
 	Reserved accountant.Bound // cost of everything the run reserved, at the claim's δ
-	Charged  accountant.Bound // cost of what it charged, at the claim's δ; at most Reserved
+	Charged  accountant.Bound // bound on the cost of what it charged, at the claim's δ
 	Charges  int              // mechanism calls
 }
 
@@ -25,10 +25,13 @@ func (m *Model) Verify() (Verification, error) {
 		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
 	}
 	l := &accountant.Ledger{Entries: m.Ledger}
+	runs := l.Runs()
+	if len(runs) > 1 { // before the cost of each is computed
+		return fail("the ledger has %d runs, want 1", len(runs))
+	}
 	if err := l.Verify(); err != nil {
 		return fail("the ledger: %v", err)
 	}
-	runs := l.Runs()
 	if len(runs) != 1 {
 		return fail("the ledger has %d runs, want 1", len(runs))
 	}
@@ -75,12 +78,19 @@ func (m *Model) Verify() (Verification, error) {
 		return fail("the reservation costs epsilon %v", v.Reserved.Epsilon)
 	}
 	if v.Charges > 0 {
+		v.Charged = v.Reserved // which is a bound too
+	}
+	if v.Charges > 0 && len(run.Charged) <= maxCharged {
 		if v.Charged, err = run.Charged.Epsilon(m.Claim.Delta, m.Claim.Adjacency); err != nil {
 			return fail("the charges: %v", err)
 		}
 	}
 	return v, nil
 }
+
+// maxCharged bounds the different events of which the cost of a run's charges is composed. The time for it
+// grows with their square: some seconds at this number.
+const maxCharged = 200
 
 // declared is the schema that the run was opened with: the model's own, or one that says of some columns that their bins are bought, and of
 // which the model's is a coarser form.

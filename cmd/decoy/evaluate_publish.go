@@ -151,6 +151,9 @@ func printEstimates(t *terminal, r *publish.Result) error {
 	return w.Flush()
 }
 
+// maxPublished bounds a published evaluation, in bytes: some kilobytes, and most of it is its ledger.
+const maxPublished = 16 << 20
+
 // verifyPublished verifies a published evaluation; ErrFormat of package publish says that the file is none.
 func verifyPublished(t *terminal, path string) error {
 	f, err := os.Open(path)
@@ -158,7 +161,7 @@ func verifyPublished(t *terminal, path string) error {
 		return bare(path, err)
 	}
 	defer f.Close()
-	r, err := publish.Read(io.LimitReader(bufio.NewReader(f), 1<<28))
+	r, err := publish.Read(io.LimitReader(bufio.NewReader(f), maxPublished))
 	if err != nil {
 		return err
 	}

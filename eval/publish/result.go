@@ -44,7 +44,7 @@ type Result struct {
 	Target         string               `json:"target,omitempty"`
 	Positive       string               `json:"positive,omitempty"`
 	Estimates      []Estimate           `json:"estimates"`
-	Ledger         []accountant.Entry   `json:"ledger"`
+	Ledger         accountant.Entries   `json:"ledger"`
 }
 
 func newResult(s *privacy.Session, r RunOptions, estimates []Estimate) *Result {

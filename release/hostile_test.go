@@ -1,0 +1,222 @@
+package release
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// bomb is a model file whose entries are compressed, as a writer that means harm would make it.
+func bomb(t *testing.T, manifest, parameters []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, part := range []struct {
+		name string
+		body []byte
+	}{{manifestName, manifest}, {parametersName, parameters}} {
+		e, err := w.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate})
+		if err == nil {
+			_, err = e.Write(part.body)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// liar is a model file whose directory promises n bytes of parameters, and packed bytes of them in the
+// file, where there are a few.
+func liar(t *testing.T, n, packed uint64) []byte {
+	t.Helper()
+	var out, body bytes.Buffer
+	c, _ := flate.NewWriter(&body, flate.BestCompression)
+	c.Write(make([]byte, 1000))
+	c.Close()
+	w := zip.NewWriter(&out)
+	e, err := w.Create(manifestName)
+	if err == nil {
+		_, err = e.Write([]byte("{}"))
+	}
+	if err == nil {
+		e, err = w.CreateRaw(&zip.FileHeader{Name: parametersName, Method: zip.Deflate, UncompressedSize64: n, CompressedSize64: packed})
+	}
+	if err == nil {
+		_, err = e.Write(body.Bytes())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	return out.Bytes()
+}
+
+// TestHostileModels: a model file of whatever content is refused, or read, within a bound of memory and
+// time that its own size sets.
+func TestHostileModels(t *testing.T) {
+	good := testModel(t)
+	manifest := func(settings, ledger string) []byte {
+		return fmt.Appendf(nil, `{"format":1,"settings":%s,"ledger":[%s]}`, settings, ledger)
+	}
+	entries := func(n int) string { return strings.TrimSuffix(strings.Repeat("{},", n), ",") }
+	// A grouping of 50,000 columns, each of 65,536 codes of which two are merged, in 20 bytes.
+	le := binary.LittleEndian
+	var groups []byte
+	groups = le.AppendUint32(groups, 1)
+	groups = le.AppendUint32(groups, 50_000)
+	for range 50_000 {
+		for _, x := range []uint32{1 << 16, 2, 1 << 16, 1, 1} { // codes, merged, the two as uint16, weights
+			groups = le.AppendUint32(groups, x)
+		}
+	}
+	marginal := append(le.AppendUint32(nil, uint32(len(groups))), groups...)
+	marginal = le.AppendUint64(marginal, 0)
+	// A generator of 4 million cells and one unit, and one that says so without the weights.
+	var network []byte
+	network = le.AppendUint64(network, math.Float64bits(10))
+	network = append(network, "dgen"...)
+	for _, x := range []uint32{1, 64} {
+		network = le.AppendUint32(network, x)
+	}
+	for range 64 {
+		network = le.AppendUint32(network, 1<<16)
+	}
+	network = le.AppendUint32(le.AppendUint32(network, 4096), 4096)
+
+	stored := func(kind string, raw []byte) []byte {
+		m := *good
+		m.raw, m.Parameters = raw, Parameters{Kind: kind, Bytes: len(raw), SHA256: digest(raw)}
+		return encode(t, &m)
+	}
+	for _, c := range []struct {
+		name string
+		file []byte
+		want string
+	}{
+		{"40 million entries", bomb(t, manifest("{}", entries(40_000_000)), nil), "larger than"},
+		{"as many as fit", bomb(t, manifest("{}", entries(16_000_000)), nil), "compressed more than"},
+		{"a ledger of small entries", encodeParts(t, manifest("{}", entries(5_000_000)), nil), "more than 100000 entries"},
+		{"settings", encodeParts(t, manifest("["+strings.Repeat("0,", 5<<20)+"0]", ""), nil), "settings of more than"},
+		{"zeros", bomb(t, manifest("{}", ""), make([]byte, 1<<26)), "compressed more than"},
+		{"a directory that lies", liar(t, 1<<30, 1<<29), "compressed more than"},
+		{"a directory that lies a little", liar(t, 1<<20, 1<<19), "damaged"},
+		{"a grouping", stored(KindMarginal, marginal), "grouping of 50000 columns"},
+		{"a grouping of fewer columns", stored(KindMarginal, fewer(marginal)), "more than 16777216 codes"},
+		{"a generator", stored(KindGenerator, network), "parameters"},
+	} {
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		began := time.Now()
+		_, err := Read(bytes.NewReader(c.file), int64(len(c.file)))
+		took := time.Since(began)
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+		used := int64(after.TotalAlloc - before.TotalAlloc)
+		t.Logf("%s: %d bytes of file, %d kB allocated, %v", c.name, len(c.file), used>>10, took)
+		if used > 8*int64(len(c.file))+200<<20 || took > 10*time.Second {
+			t.Errorf("%s: %d bytes of file took %d MiB and %v", c.name, len(c.file), used>>20, took)
+		}
+	}
+}
+
+// encodeParts is a model file whose parts are stored.
+func encodeParts(t *testing.T, manifest, parameters []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for name, body := range map[string][]byte{manifestName: manifest, parametersName: parameters} {
+		e, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err == nil {
+			_, err = e.Write(body)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	return out.Bytes()
+}
+
+// fewer says that a grouping has 10,000 columns.
+func fewer(marginal []byte) []byte {
+	b := slices.Clone(marginal)
+	binary.LittleEndian.PutUint32(b[8:], 10_000)
+	return b
+}
+
+// TestRowsAreThoseOfTheParameters: the number of rows in the manifest, which decides how many are drawn
+// by default, is the one that was released.
+func TestRowsAreThoseOfTheParameters(t *testing.T) {
+	for _, rows := range []float64{-5, 1e15, math.MaxFloat64, 0, 101} {
+		m := testModel(t)
+		m.Rows = rows
+		file := encode(t, m)
+		if _, err := Read(bytes.NewReader(file), int64(len(file))); !errors.Is(err, ErrFormat) {
+			t.Errorf("%v rows in the manifest: %v, want ErrFormat", rows, err)
+		}
+	}
+	for _, rows := range []float64{-5, 1e15, math.Inf(1), math.NaN()} {
+		f := testFitted(t, nil)
+		f.Params = total{f.Params.(*Marginal), rows}
+		if _, err := New(f); err == nil {
+			t.Errorf("a model of %v rows was made", rows)
+		}
+	}
+}
+
+// total are parameters that say another number of rows.
+type total struct {
+	*Marginal
+	rows float64
+}
+
+func (p total) Total() float64 { return p.rows }
+
+// TestCompressedModelsAreRead: an earlier version compressed the entries.
+func TestCompressedModelsAreRead(t *testing.T) {
+	file := rezip(t, encode(t, testModel(t)), "", func(b []byte) []byte { return b })
+	m, err := Read(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Verify(); err != nil || len(m.Ledger) != 4 {
+		t.Errorf("%d entries, %v", len(m.Ledger), err)
+	}
+}
+
+// TestOneRun: a ledger of many runs is refused before their costs are computed.
+func TestOneRun(t *testing.T) {
+	m := testModel(t)
+	var l []accountant.Entry
+	last := accountant.Entry{}
+	for i, e := range []accountant.Entry{m.Ledger[0], m.Ledger[1], m.Ledger[1]} {
+		if i == 2 {
+			e.Run = "r2"
+			e.Composition = nil // which Verify of the ledger would complain of
+		}
+		last = e.Seal(last)
+		l = append(l, last)
+	}
+	m.Ledger = l
+	if _, err := m.Verify(); !errors.Is(err, ErrClaim) || !strings.Contains(err.Error(), "2 runs, want 1") {
+		t.Errorf("error %v, want 2 runs", err)
+	}
+}
