@@ -20,6 +20,13 @@ func decoy(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // fitted is a model of a public example, in a file.
 func fitted(t *testing.T) (path string, m *release.Model) {
 	t.Helper()

@@ -10,13 +10,6 @@ import (
 	"testing"
 )
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestLedgerBelongsToTheData goes to one table by every kind of name. All of them lead to one ledger,
 // whose limit of epsilon 1 lets one run through.
 func TestLedgerBelongsToTheData(t *testing.T) {
