@@ -83,7 +83,7 @@ func TestBatchUnderAStrictLimit(t *testing.T) {
 	check(t, os.WriteFile("t.csv", []byte("a\n70\n"), 0o600))
 	check(t, os.WriteFile("s.yaml", []byte("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: 0, max: 9}\n"), 0o600))
 	check(t, os.WriteFile("jobs.yaml", []byte("name: b\ntables: [{name: t, input: t.csv, schema: s.yaml, "+
-		"limit: {epsilon: 9, delta: 1e-6, strict: true}}]\nepsilons: [1]\njob: {out: o.csv}\n"), 0o600))
+		"limit: {epsilon: 9, delta: 1e-6, strict: true}}]\nepsilons: [1]\njob: {out: o.csv, strict: true}\n"), 0o600))
 	for i, c := range []struct{ flags, spent string }{{"", "epsilon 1,"}, {"", "epsilon 1,"}, {"--on-interrupted rerun", "epsilon 2,"}} {
 		code, _, text := decoy(append([]string{"batch", "jobs.yaml"}, strings.Fields(c.flags)...)...)
 		_, out, _ := decoy("ledger", "show", "t.csv.ledger")

@@ -68,5 +68,5 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// stamp is a time in a ledger or a model.
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// stamp is the day of a reservation.
+func stamp(t time.Time) string { return t.UTC().Format(time.DateOnly) }

@@ -23,9 +23,9 @@ func TestUnfinished(t *testing.T) {
 	}}
 	got := unfinished(l, "here", func(pid int) bool { return pid == 2 })
 	want := []string{
-		"run bb (mst, epsilon 1, 2026-11-21T10:00:00Z) is still running as process 2; its budget is spent already",
-		"run cc (mst, epsilon 1, 2026-11-21T10:00:00Z) did not finish: it was killed; its budget stays spent",
-		"run dd (mst, epsilon 1, 2026-11-21T10:00:00Z) did not finish: it was killed or is still running on there; its budget stays spent",
+		"run bb (mst, epsilon 1, 2026-11-21) is still running as process 2; its budget is spent already",
+		"run cc (mst, epsilon 1, 2026-11-21) did not finish: it was killed; its budget stays spent",
+		"run dd (mst, epsilon 1, 2026-11-21) did not finish: it was killed or is still running on there; its budget stays spent",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -2,6 +2,7 @@ package pategan
 
 import (
 	"context"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"math"
@@ -202,7 +203,7 @@ func TestAudit_StoppingIsFixed(t *testing.T) {
 		text := ""
 		for _, e := range s.Ledger().Entries {
 			if e.Kind == accountant.EntryCharge {
-				text += e.Label + " " + strconv.Itoa(e.Event.Count) + "\n"
+				text += fmt.Sprintf("%+v\n", *e.Event) // which marginals they were of is released
 			}
 		}
 		charges = append(charges, text)
