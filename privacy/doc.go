@@ -4,7 +4,8 @@
 //
 // A [Session] is opened on private [Rows] with a budget (ε, δ) and a plan, the multiset of mechanisms it may run. Opening it
 // reserves the whole plan in the ledger (one atomic, fsynced append) before the first byte of the private file is read.
-// Each mechanism then charges its event against that reservation, reads, adds exact noise and returns the noisy result.
+// Each mechanism then charges its event against that reservation, reads, adds exact noise, keeps the noisy answer in the run's
+// journal, if it has one, and returns it. A run that was killed goes on from its journal: what was returned is never drawn again.
 // What a session returned in total is (ε, δ)-differentially private for the neighbouring relation it was opened with.
 //
 // # Neighbouring tables
@@ -19,7 +20,8 @@
 // Covered: an honest programmer who makes mistakes, and a reader with unlimited time of everything that is released
 // (model file, synthetic table, the model's ledger, the printed claim).
 // Not covered: timing and memory side channels; a programmer who uses unsafe, reflection or a debugger to reach the rows;
-// whoever can read the process, the private file or the ledger beside it.
+// whoever can read the process, the private file, the ledger beside it or the journal of an unfinished run, which is as secret
+// as the file.
 //
 // Errors about the data (a cell that the schema does not allow) go to the operator, who holds the file. They name a line and a
 // column and never hold a cell; still, that an error came at all depends on the data, whatever the columns say of cells that

@@ -358,6 +358,29 @@ func TestForeignCodeTellsNothing(t *testing.T) {
 	}
 }
 
+// TestForeignTeachersTellNothing: neither what a teacher panics with, nor which one did, gets out.
+func TestForeignTeachersTellNothing(t *testing.T) {
+	b := Ballot{Questions: 2, Classes: 2}
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), addRemove.VotePlan(GNMax{Sigma: 4}, b, 0))
+	sh := must(Split(s, 3, func(int) Teacher[int] { return panicking{} }))
+	if _, err := sh.Vote(GNMax{Sigma: 4}, b, 0); !errors.Is(err, ErrForeign) || strings.Contains(err.Error(), "17") {
+		t.Errorf("a vote: %v", err)
+	}
+	s = open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
+	sh = must(Split(s, 3, func(int) Teacher[int] { return panicking{} }))
+	if err := sh.Train(0); !errors.Is(err, ErrForeign) || strings.Contains(err.Error(), "17") {
+		t.Errorf("training: %v", err)
+	}
+	if _, err := s.Total(5); !errors.Is(err, ErrForeign) {
+		t.Errorf("the session goes on: %v", err)
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Train(*table.Table, int) { panic("code 17") }
+func (panicking) VotesTo([]uint8, int)    { panic("code 17") }
+
 // TestCopiedSessionIsTheSame: five measurements of a plan for one, on five copies, are one.
 func TestCopiedSessionIsTheSame(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
