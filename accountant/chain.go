@@ -113,7 +113,8 @@ func parseEntry(line []byte) (Entry, error) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&e); err != nil {
-		return e, err
+		// Why would quote the line, and a private table that is taken for a ledger has rows there.
+		return e, errors.New("it is not an entry of a ledger")
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return e, errors.New("more than one value on the line")

@@ -36,6 +36,7 @@ type Options struct {
 	Tool          string
 	Journal       string              // see privacy.Options; "" keeps none
 	Resume        bool                // continue the run of the journal
+	Outputs       []string            // what the run is for (see privacy.Options)
 	CSV           schema.CSV          // of the file, for the schema
 	MaxCategories int                 // most categories of a column, the most frequent ones; 0 = 1000
 	Progress      func(float64)       // may be nil; told nothing of the data
@@ -92,7 +93,7 @@ func Run(ctx context.Context, t *privacy.Text, o Options) (*Result, *privacy.Tex
 	}
 	s, err := privacy.OpenText(ctx, t, privacy.Options{
 		Budget: o.Budget, Plan: plan, Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: Method, Tool: o.Tool,
-		Journal: o.Journal, Resume: o.Resume, Program: o.Tool,
+		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -53,7 +53,7 @@ func Units(ctx context.Context, rows *privacy.Rows, o Options, deliver func(*Uni
 	}
 	session, err := privacy.Open(ctx, rows, privacy.Options{
 		Budget: o.Budget, Plan: plan(sigma), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: UnitsMethod, Tool: o.Tool,
-		Journal: o.Journal, Resume: o.Resume, Program: o.Tool,
+		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool,
 	})
 	if err != nil {
 		return nil, nil, err

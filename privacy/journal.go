@@ -36,6 +36,8 @@ type journal struct {
 	path string
 	lock *flock.Flock
 	head string // hash of the last line
+
+	delivering bool // it says so
 }
 
 // header is the first line of a journal.
@@ -43,7 +45,8 @@ type header struct {
 	Journal int       `json:"journal"` // version of the format
 	Run     string    `json:"run"`
 	Program string    `json:"program"`
-	Day     time.Time `json:"day"` // of the reservation
+	Day     time.Time `json:"day"`               // of the reservation
+	Outputs []string  `json:"outputs,omitempty"` // that the run is for
 }
 
 // record is an answer and what it cost.
@@ -55,6 +58,9 @@ type record struct {
 }
 
 const journalVersion = 1
+
+// deliverMark is the question of the record that comes before the outputs: it has no answer.
+const deliverMark = "deliver"
 
 // maxJournal bounds what is read of a journal, in bytes.
 const maxJournal = 4 << 30
@@ -143,7 +149,12 @@ func (j *journal) read() (h header, rs []record, whole int64, err error) {
 			}
 			break // torn
 		}
-		rs, j.head, whole, rest = append(rs, r), r.Hash, whole+int64(len(line)+1), after
+		if r.Query == deliverMark {
+			j.delivering = true
+		} else {
+			rs = append(rs, r)
+		}
+		j.head, whole, rest = r.Hash, whole+int64(len(line)+1), after
 	}
 	return h, rs, whole, nil
 }
@@ -213,27 +224,59 @@ func (j *journal) remove() {
 	}
 }
 
-// Unfinished reports the run that a journal holds, if the ledger has its reservation and not its end.
-// It waits for nobody: a run whose process is still at it is unfinished too. A journal that is not
-// there holds none; one that is damaged is an error that wraps [ErrResume]. The journal of a run that
-// has ended, whose process died before it removed the file, is removed.
-func Unfinished(path string, ledger *LedgerFile) (run string, ok bool, err error) {
+// Left is what a journal holds of a run that has not come to its end.
+type Left struct {
+	Run        string   // "" if there is none
+	Running    bool     // its process is still at it
+	Outputs    []string // that it was begun for (Options.Outputs)
+	Delivering bool     // it was about to make them durable: some may be there
+}
+
+// Unfinished reports the run that a journal holds, if the ledger has its reservation and not its
+// end. A journal that is not there holds none; one that is damaged is an error that wraps
+// [ErrResume], and one whose answers the ledger knows nothing of is [ErrUnfinished]. The journal of a
+// run that has ended, whose process died before it removed the file, is removed.
+func Unfinished(path string, ledger *LedgerFile) (Left, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return "", false, nil
+		return Left{}, nil
 	}
-	h, _, _, err := (&journal{path: path}).read()
+	j := &journal{path: path}
+	h, records, _, err := j.read()
 	if err != nil || h.Run == "" {
-		return "", false, err
+		return Left{}, err
 	}
 	l, err := ledger.Read()
 	if err != nil {
-		return "", false, err
+		return Left{}, err
 	}
-	status := statusOf(l, h.Run)
-	if status != "" && status != accountant.StatusUnfinished {
-		removeEnded(path, h.Run)
+	switch statusOf(l, h.Run) {
+	case accountant.StatusUnfinished:
+		return Left{h.Run, locked(path), h.Outputs, j.delivering}, nil
+	case "":
+		return Left{}, unknown(path, h, records)
 	}
-	return h.Run, status == accountant.StatusUnfinished, nil
+	removeEnded(path, h.Run)
+	return Left{}, nil
+}
+
+// unknown is an error if a journal holds answers of a run that the ledger does not have: they were
+// paid for in another one. Without answers the process died before it reserved.
+func unknown(path string, h header, records []record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	return fmt.Errorf("privacy: the journal %s holds answers of run %s, which its ledger does not know: put the right ledger back, "+
+		"or remove the journal to give the run up: %w", path, h.Run, ErrUnfinished)
+}
+
+// locked reports whether a process has the journal.
+func locked(path string) bool {
+	lock := flock.New(path, flock.SetFlag(os.O_RDWR))
+	free, err := lock.TryLock()
+	if free {
+		lock.Unlock()
+	}
+	return err == nil && !free
 }
 
 // removeEnded removes the journal of a run that has ended, unless another run has the file by now.

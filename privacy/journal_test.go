@@ -183,8 +183,8 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	if _, err := j.open(j.options(false)); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("a second run: %v", err)
 	}
-	if run, ok, err := Unfinished(s.journal.path, s.file); run != s.Run() || !ok || err != nil {
-		t.Errorf("Unfinished: %q, %v, %v", run, ok, err)
+	if left, err := Unfinished(s.journal.path, s.file); left.Run != s.Run() || left.Running || err != nil {
+		t.Errorf("Unfinished: %+v, %v", left, err)
 	}
 	if string(read(t, s.file.path)) != string(before) {
 		t.Error("the ledger has changed")
@@ -621,17 +621,67 @@ func TestJournalOfAnEndedRunIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s.journal.path, left)
-	if run, ok, err := Unfinished(s.journal.path, s.file); run != s.Run() || ok || err != nil {
-		t.Errorf("Unfinished: %q, %v, %v", run, ok, err)
+	if left, err := Unfinished(s.journal.path, s.file); left.Run != "" || err != nil {
+		t.Errorf("Unfinished: %+v, %v", left, err)
 	}
 	if _, err := os.Stat(s.journal.path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the journal is still there: %v", err)
 	}
 	next := j.must(j.options(false)) // a run that is not in the ledger yet keeps its journal
-	if _, ok, err := Unfinished(next.journal.path, next.file); !ok || err != nil {
-		t.Errorf("Unfinished of a live run: %v, %v", ok, err)
+	if left, err := Unfinished(next.journal.path, next.file); left.Run != next.Run() || !left.Running || err != nil {
+		t.Errorf("Unfinished of a live run: %+v, %v", left, err)
 	}
 	if _, err := os.Stat(next.journal.path); err != nil {
 		t.Errorf("the journal of a live run: %v", err)
+	}
+}
+
+// TestJournalKeepsItsRun: a run is continued for all outputs that it was begun for, says whether it
+// was about to write them, and is not given up because its ledger is not there for a moment.
+func TestJournalKeepsItsRun(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	o := j.options(false)
+	o.Outputs = []string{"a.csv", "a.model"}
+	s := j.must(o)
+	j.answers(s, 2)
+	die(s)
+	if left := must(Unfinished(o.Journal, o.Ledger)); left.Delivering || !slices.Equal(left.Outputs, o.Outputs) {
+		t.Errorf("%+v", left)
+	}
+	o.Resume, o.Outputs = true, []string{"a.csv"}
+	if _, err := j.open(o); !errors.Is(err, ErrResume) || !strings.Contains(err.Error(), "a.model") {
+		t.Errorf("continued without an output: %v", err)
+	}
+	o.Outputs = []string{"a.model", "b", "a.csv"}
+	s = j.must(o)
+	j.answers(s, 6)
+	kept := errors.New("the disk is full")
+	if err := s.Finish(nil, func() error { return kept }); !errors.Is(err, kept) {
+		t.Fatal(err)
+	}
+	if left := must(Unfinished(o.Journal, o.Ledger)); !left.Delivering {
+		t.Errorf("%+v", left)
+	}
+	if err := os.Rename(o.Ledger.Path(), o.Ledger.Path()+".gone"); err != nil {
+		t.Fatal(err)
+	}
+	for _, resume := range []bool{true, false} {
+		o.Resume = resume
+		if _, err := j.open(o); err == nil {
+			t.Errorf("resume %v: a run without its ledger", resume)
+		}
+	}
+	if _, err := Unfinished(o.Journal, o.Ledger); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("Unfinished without the ledger: %v", err)
+	}
+	os.Remove(o.Ledger.Path())
+	if err := os.Rename(o.Ledger.Path()+".gone", o.Ledger.Path()); err != nil {
+		t.Fatal(err)
+	}
+	o.Resume = true
+	s = j.must(o)
+	j.answers(s, 6)
+	if err := s.Finish(nil, nil); err != nil {
+		t.Error(err)
 	}
 }

@@ -42,8 +42,9 @@ type Options struct {
 	// Journal is a file that keeps every answer until the run has ended, so that a run whose process
 	// dies goes on with Resume; it needs a Ledger. "" keeps none. What it may hold: [Unfinished].
 	Journal string
-	Resume  bool   // continue the run of the Journal: same schema, budget, plan, relation, method and Program
-	Program string // version and kind of machine: another one might compute other numbers from the same answers
+	Resume  bool     // continue the run of the Journal: same schema, budget, plan, relation, method and Program
+	Outputs []string // names of what the run is for: a run is continued for all that it was begun for
+	Program string   // version and kind of machine: another one might compute other numbers from the same answers
 }
 
 // Session is an open run on private rows. Its methods may be called from several goroutines; a run
@@ -144,7 +145,7 @@ func (s *session) begin(ctx context.Context, o Options) error {
 
 // startJournal begins a journal and reserves. A run that was begun in the same file and has ended, or was never reserved, gives way.
 func (s *session) startJournal(ctx context.Context, o Options) error {
-	h, _, _, err := s.journal.read()
+	h, records, _, err := s.journal.read()
 	if err != nil {
 		return err
 	}
@@ -152,10 +153,16 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if h.Run != "" && statusOf(l, h.Run) == accountant.StatusUnfinished {
+	switch {
+	case h.Run == "":
+	case statusOf(l, h.Run) == accountant.StatusUnfinished:
 		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, h.Run, ErrUnfinished)
+	case statusOf(l, h.Run) == "":
+		if err := unknown(s.journal.path, h, records); err != nil {
+			return err
+		}
 	}
-	if err := s.journal.start(header{journalVersion, s.run, o.Program, o.Day}); err != nil {
+	if err := s.journal.start(header{journalVersion, s.run, o.Program, o.Day, o.Outputs}); err != nil {
 		return err
 	}
 	if err := s.reserve(ctx, o); err != nil {
@@ -183,6 +190,11 @@ func (s *session) resume(ctx context.Context, o Options) error {
 	if h.Program != o.Program {
 		return refuse("it was begun by %q, this is %q", h.Program, o.Program)
 	}
+	for _, out := range h.Outputs {
+		if !slices.Contains(o.Outputs, out) {
+			return refuse("it was begun to write %s too, which would be lost", out)
+		}
+	}
 	s.run, o.Run, o.Day = h.Run, h.Run, h.Day
 	reserve := s.reservation(o)
 	err = s.file.append(ctx, s.nb, s.schema.Unit, true, func(l *accountant.Ledger) ([]accountant.Entry, error) {
@@ -200,7 +212,7 @@ func (s *session) resume(ctx context.Context, o Options) error {
 			return nil, refuse("it is not in the ledger")
 		}
 		if what := differs(s.lines[0], reserve); what != "" {
-			return nil, refuse("its %s is another one", what)
+			return nil, refuse("%s", what)
 		}
 		missing, err := s.behind(records)
 		if err != nil {
@@ -294,18 +306,18 @@ func (s *session) reservation(o Options) accountant.Entry {
 // differs says in what a reservation is not the one that a run would make.
 func differs(e, want accountant.Entry) string {
 	switch {
-	case e.Kind != accountant.EntryReserve:
-		return "first entry"
-	case e.SchemaSHA256 != want.SchemaSHA256:
-		return "schema"
-	case e.Budget == nil || *e.Budget != *want.Budget:
-		return "budget"
-	case !slices.Equal(e.Composition, want.Composition):
-		return "plan"
-	case e.Adjacency != want.Adjacency || e.Unit != want.Unit || e.MaxRowsPerUnit != want.MaxRowsPerUnit:
-		return "neighbouring relation"
+	case e.Kind != accountant.EntryReserve || e.Budget == nil:
+		return "its first entry is no reservation"
 	case e.Method != want.Method:
-		return "method"
+		return fmt.Sprintf("its method is %s, this one's %s", e.Method, want.Method)
+	case *e.Budget != *want.Budget:
+		return fmt.Sprintf("its budget is epsilon %v, delta %v, this one's %v, %v", e.Budget.Epsilon, e.Budget.Delta, want.Budget.Epsilon, want.Budget.Delta)
+	case e.SchemaSHA256 != want.SchemaSHA256:
+		return "its schema is another one"
+	case e.Adjacency != want.Adjacency || e.Unit != want.Unit || e.MaxRowsPerUnit != want.MaxRowsPerUnit:
+		return "its neighbouring relation is another one"
+	case !slices.Equal(e.Composition, want.Composition):
+		return "its plan is another one: other settings"
 	}
 	return ""
 }
@@ -461,7 +473,12 @@ func (s *session) Close(status string) error {
 func (s *session) Finish(err error, deliver func() error) error {
 	status := accountant.StatusDone
 	if err == nil && deliver != nil {
-		err = deliver()
+		if s.journal != nil {
+			err = s.journal.add(&record{Query: deliverMark})
+		}
+		if err == nil {
+			err = deliver()
+		}
 	} else if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		status = accountant.StatusCancelled
 	} else if err != nil {

@@ -97,7 +97,7 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 	o.Progress.Report("reading", 0)
 	s, err := privacy.Open(ctx, rows, privacy.Options{
 		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: f.Name(), Tool: o.Tool, Run: o.Run, Day: o.Day,
-		Journal: o.Journal, Resume: o.Resume, Program: o.Tool + ", " + runtime.GOARCH + " with " + kernels.Vectorised(),
+		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool + ", " + runtime.GOARCH + " with " + kernels.Vectorised(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -133,6 +133,7 @@ type RunOptions struct {
 	Run       string               // the run's name in the ledger (see privacy.Options); default random. A run that is continued has its own
 	Day       time.Time            // of the reservation (see privacy.Options); default today
 	Journal   string               // keeps the run until it is done, so that another process can continue it (see privacy.Options); "" keeps none
+	Outputs   []string             // what the run is for (see privacy.Options)
 	Resume    bool                 // continue the run of the journal in place of a new one
 
 	// Deliver makes what the run is for durable: the run is closed after it. nil: nothing, the caller keeps the model.

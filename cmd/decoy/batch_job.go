@@ -26,7 +26,7 @@ import (
 )
 
 // errInterrupted is the end of a job whose budget is spent and whose run cannot be continued.
-var errInterrupted = errors.New("its budget is spent, its process died, and its run cannot be continued")
+var errInterrupted = errors.New("its budget is spent, and its run cannot be continued")
 
 // batchJob is a checked job: nothing private has been read.
 type batchJob struct {
@@ -230,7 +230,7 @@ func (w *worker) attempt(b *batchJob) (number int, resume bool, err error) {
 	for _, run := range l.Runs() {
 		status[run.Run], charged[run.Run] = run.Status, run.Counts()
 	}
-	unfinished, _, err := privacy.Unfinished(w.journal.path(b.identity, ".journal"), b.ledger)
+	unfinished, err := privacy.Unfinished(w.journal.path(b.identity, ".journal"), b.ledger)
 	if err != nil && !errors.Is(err, privacy.ErrResume) {
 		return 0, false, err
 	}
@@ -241,7 +241,7 @@ func (w *worker) attempt(b *batchJob) (number int, resume bool, err error) {
 			return number, false, nil
 		case found == accountant.StatusVoid && !charged[run]:
 			continue // nothing was spent
-		case found == accountant.StatusUnfinished && unfinished == run:
+		case found == accountant.StatusUnfinished && unfinished.Run == run:
 			return number, true, nil
 		case found == accountant.StatusDone && isFile(w.journal.path(b.identity, ".model")):
 			return number, false, nil

@@ -41,7 +41,7 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	}
 	o := publish.Options{Target: e.options.Target, Positive: e.options.Positive, Drop: e.options.Drop, Seed: e.options.Seed}
 	_, s, err := publish.Run(cmd.Context(), j.rows, synthetic, o, publish.RunOptions{
-		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report, Journal: j.journal, Resume: j.resume,
+		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report, Journal: j.journal, Resume: j.resume, Outputs: j.outputs,
 		Deliver: func(r *publish.Result) error {
 			j.shown.finish()
 			t.say("guarantee: %v", claimOf(r))

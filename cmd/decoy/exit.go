@@ -92,7 +92,7 @@ func printError(w io.Writer, err error, command string) {
 		text += fmt.Sprintf("; see '%s --help'", command)
 	}
 	if errors.Is(err, privacy.ErrLedgerMismatch) {
-		text += "\na ledger counts one kind of unit for good: keep to the schema that it was begun with ('decoy ledger limit FILE --schema S' begins one), or use another --ledger"
+		text += "\na ledger counts one kind of unit for good: keep to the schema that it was begun with ('decoy ledger limit FILE --schema S' begins one)"
 	}
 	for line := range strings.Lines(text) {
 		fmt.Fprintln(w, strings.TrimRight("decoy: "+spelling.Visible(strings.TrimRight(line, "\n")), " "))

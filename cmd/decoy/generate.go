@@ -63,7 +63,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err := distinct(written, g.read(cmd, j)); err != nil {
 		return err
 	}
-	if err := j.begin("generate", g.out); err != nil {
+	if err := j.begin("generate", g.out, g.model); err != nil {
 		return err
 	}
 	out, err := openOutput(t, g.out)

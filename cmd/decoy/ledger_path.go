@@ -34,7 +34,7 @@ func ledgerBeside(input string) (string, error) {
 	}
 	if _, err := os.Lstat(input + ".ledger"); err == nil && !sameFile(input+".ledger", path) {
 		return "", usagef("%s leads to %s, and each has a ledger beside it: what was spent on the table is in both; "+
-			"name the one that counts with --ledger, or move %s.ledger away", input, resolve(input), input)
+			"ask whoever keeps the account which of them counts, and name that one with --ledger", input, resolve(input))
 	}
 	return path, nil
 }

@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
@@ -67,8 +65,7 @@ type shownLimit struct {
 }
 
 func showLedger(t *terminal, path string, l *accountant.Ledger, torn, asJSON bool) error {
-	host, _ := os.Hostname()
-	open := unfinished(l, host, atomicfile.Alive)
+	open := unfinished(l, atWork(path))
 	limit, limited := l.Limit()
 	if asJSON {
 		out := shownLedger{Kind: "ledger", Runs: []shownRun{}, Spent: l.Spent(), Unfinished: open, Torn: torn}

@@ -50,7 +50,8 @@ type job struct {
 
 	// Of begin.
 	before  *accountant.Ledger
-	journal string // "" for none
+	journal string   // "" for none
+	outputs []string // of the run
 }
 
 // job checks everything that can be checked without the rows.
@@ -148,7 +149,7 @@ func (j *job) ledgerPlace() place {
 func (j *job) fit(ctx context.Context, deliver func(*release.Model) error) error {
 	_, s, err := synth.Run(ctx, j.rows, j.fitter, synth.RunOptions{
 		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report,
-		Journal: j.journal, Resume: j.resume,
+		Journal: j.journal, Resume: j.resume, Outputs: j.outputs,
 		Deliver: func(m *release.Model) error {
 			j.shown.finish()
 			j.tellSpent(m)

@@ -31,25 +31,27 @@ func journalOf(ledger *privacy.LedgerFile, verb, out string) string {
 // interrupted finds out whether the run was begun before and did not come to its end. Without
 // --resume that is an error: starting anew would pay twice.
 func (j *job) interrupted() error {
-	journal := j.journal
-	if journal == "" {
+	if j.journal == "" {
 		if j.resume {
 			return usagef("--resume: a run is continued from its ledger and the journal beside it; this one has neither")
 		}
 		return nil
 	}
-	run, found, err := privacy.Unfinished(journal, j.ledger)
+	left, err := privacy.Unfinished(j.journal, j.ledger)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w; remove %s to start a new run, which costs its own budget", err, journal)
-	case j.resume && !found:
+		return err
+	case left.Running:
+		return &retold{fmt.Sprintf("run %s is still at work on this output: wait for it to end; nothing further is spent", left.Run), privacy.ErrLocked}
+	case j.resume && left.Run == "":
 		return usagef("--resume: there is no unfinished run with this output in %s", j.ledger.Path())
-	case !j.resume && found:
-		return usagef("run %s with this output is unfinished, and its budget is spent: continue it with --resume, "+
-			"or remove %s to start a new run, which costs its own budget", run, journal)
-	case found:
-		j.t.say("continuing run %s", run)
+	case !j.resume && left.Run != "":
+		return usagef("run %s with this output is unfinished, and its budget is spent: the same command with --resume finishes it, at no further cost; "+
+			"to give it up, and pay for a new run, remove %s", left.Run, j.journal)
+	case left.Run != "":
+		j.t.say("continuing run %s", left.Run)
 	}
+	j.t.force = j.t.force || left.Delivering // what is there is of the run that is continued
 	return nil
 }
 
@@ -60,7 +62,7 @@ func addResume(cmd *cobra.Command, resume *bool) {
 
 // begin tells of runs that did not finish, and finds out whether this one is one of them. It comes
 // before the outputs are created: a file that is there may be that of an unfinished run.
-func (j *job) begin(verb, out string) error {
+func (j *job) begin(verb, out string, others ...string) error {
 	signal.Ignore(syscall.SIGPIPE) // whoever reads our output and leaves early must not take what is paid for along
 	j.before = &accountant.Ledger{}
 	if j.ledger == nil {
@@ -70,10 +72,21 @@ func (j *job) begin(verb, out string) error {
 		if j.before, err = j.ledger.Read(); err != nil {
 			return err
 		}
-		tellUnfinished(j.t, j.before)
+		for _, text := range unfinished(j.before, atWork(j.ledger.Path())) {
+			j.t.say("%s", text)
+		}
 		j.journal = journalOf(j.ledger, verb, out)
+		j.tellOther()
+		for _, path := range append([]string{out}, others...) {
+			switch path {
+			case "":
+			case standard:
+				j.outputs = append(j.outputs, "standard output")
+			default:
+				j.outputs = append(j.outputs, resolve(path))
+			}
+		}
 	}
-	j.t.force = j.t.force || j.resume // what is there is of the run that is continued
 	return j.interrupted()
 }
 
@@ -84,12 +97,13 @@ func (j *job) explain(err error, started bool) error {
 	interrupted := errors.Is(err, context.Canceled)
 	resumable := false
 	if journal != "" {
-		_, resumable, _ = privacy.Unfinished(journal, j.ledger)
+		left, _ := privacy.Unfinished(journal, j.ledger)
+		resumable = left.Run != ""
 	}
 	switch {
 	case errors.Is(err, privacy.ErrResume):
-		return fmt.Errorf("%w (a run is continued by the program, with the input, schema, settings, epsilon and delta that it was begun with; "+
-			"remove %s to start a new run, which costs its own budget)", err, journal)
+		return fmt.Errorf("%w\nnothing further is spent, and the run is as it was: a run is continued by the program, and with the input, schema, settings, "+
+			"epsilon, delta and outputs, that it was begun with", err)
 	case interrupted && !started && j.voidCharged(before):
 		return &retold{fmt.Sprintf("interrupted before the first mechanism; the limit of %s is strict, and the budget stays spent", j.ledger.Path()), err}
 	case interrupted && !started && !resumable:
@@ -114,4 +128,18 @@ func (j *job) explain(err error, started bool) error {
 		}
 	}
 	return err
+}
+
+// tellOther tells of an account beside the table that this run is not entered in.
+func (j *job) tellOther() {
+	if j.input == "" || j.input == standard {
+		return
+	}
+	beside := resolve(j.input) + ".ledger"
+	if sameFile(beside, j.ledger.Path()) {
+		return
+	}
+	if l, err := privacy.NewLedgerFile(beside).Read(); err == nil && len(l.Entries) > 0 {
+		j.t.say("warning: %s, beside the table, has an account of its own, spent %s: this run is not counted there", beside, spentText(l))
+	}
 }

@@ -152,7 +152,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	if err != nil {
 		return err
 	}
-	j := &job{t: t, ledger: c.options.Ledger, resume: s.resume}
+	j := &job{t: t, input: input, ledger: c.options.Ledger, resume: s.resume}
 	if err := j.begin("schema infer", s.out); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 		}
 		defer file.Abort()
 	}
-	c.options.Journal, c.options.Resume = j.journal, s.resume
+	c.options.Journal, c.options.Resume, c.options.Outputs = j.journal, s.resume, j.outputs
 	c.options.Deliver = func(r *infer.Result) error {
 		tellBought(j, r)
 		yaml, err := r.YAML()

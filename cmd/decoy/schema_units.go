@@ -87,11 +87,11 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 	if err := distinct([]place{{"the ledger", path}}, []place{{"INPUT", input}, {"--schema", u.schema}}); err != nil {
 		return err
 	}
-	j := &job{t: t, ledger: privacy.NewLedgerFile(path), request: request{adjacency: adjacency, budget: budget}, resume: u.resume}
+	j := &job{t: t, input: input, ledger: privacy.NewLedgerFile(path), request: request{adjacency: adjacency, budget: budget}, resume: u.resume}
 	if err := j.begin("schema units", standard); err != nil {
 		return err
 	}
-	o := infer.Options{Budget: budget, Adjacency: adjacency, Ledger: j.ledger, Tool: tool(), Journal: j.journal, Resume: u.resume}
+	o := infer.Options{Budget: budget, Adjacency: adjacency, Ledger: j.ledger, Tool: tool(), Journal: j.journal, Resume: u.resume, Outputs: j.outputs}
 	_, session, err := infer.Units(cmd.Context(), privacy.File(input, s), o, func(r *infer.UnitSizes) error {
 		t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q", budget.Epsilon, budget.Delta, r.Adjacency, r.Unit)
 		j.tellLedger()

@@ -2,50 +2,38 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"path/filepath"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/privacy"
 )
 
-// tellUnfinished says of every run of the ledger that has no end what is known of it.
-func tellUnfinished(t *terminal, l *accountant.Ledger) {
-	host, _ := os.Hostname()
-	for _, text := range unfinished(l, host, atomicfile.Alive) {
-		t.say("%s", text)
+// atWork is the runs of a ledger whose processes are at work, as far as their journals are beside it.
+func atWork(path string) map[string]bool {
+	running := map[string]bool{}
+	journals, _ := filepath.Glob(path + ".*.journal")
+	for _, journal := range journals {
+		if left, err := privacy.Unfinished(journal, privacy.NewLedgerFile(path)); err == nil && left.Running {
+			running[left.Run] = true
+		}
 	}
+	return running
 }
 
-// unfinished has one sentence for each reserved run without a close entry. A process can only be looked for on its own host.
-func unfinished(l *accountant.Ledger, host string, alive func(pid int) bool) []string {
-	closed := map[string]bool{}
-	last := map[string]accountant.Entry{} // the process that continues a run
-	for _, e := range l.Entries {
-		switch e.Kind {
-		case accountant.EntryClose:
-			closed[e.Run] = true
-		case accountant.EntryResume:
-			last[e.Run] = e
-		}
-	}
+// unfinished has one sentence for each reserved run without a close entry.
+func unfinished(l *accountant.Ledger, running map[string]bool) []string {
 	var out []string
-	for _, e := range l.Entries {
-		if e.Kind != accountant.EntryReserve || closed[e.Run] {
+	for _, r := range l.Runs() {
+		if r.Status != accountant.StatusUnfinished {
 			continue
 		}
-		run := fmt.Sprintf("run %s (%s, epsilon %s, %s)", e.Run, e.Method, short(e.Budget.Epsilon), stamp(e.Time))
-		if r, ok := last[e.Run]; ok {
-			e.PID, e.Host = r.PID, r.Host
+		run := fmt.Sprintf("run %s (%s, epsilon %s, %s)", r.Run, r.Method, short(r.Budget.Epsilon), stamp(r.Time))
+		if running[r.Run] {
+			out = append(out, run+" is still at work; its budget is spent already")
+		} else {
+			out = append(out, run+" stopped before its end, and its budget stays spent: the command that began it "+
+				"finishes it with --resume, at no further cost")
 		}
-		switch {
-		case e.Host != host || e.PID == 0:
-			run += fmt.Sprintf(" did not finish: it was killed or is still running on %s; its budget stays spent", e.Host)
-		case alive(e.PID):
-			run += fmt.Sprintf(" is still running as process %d; its budget is spent already", e.PID)
-		default:
-			run += " did not finish: it was killed; its budget stays spent"
-		}
-		out = append(out, run)
 	}
 	return out
 }

@@ -10,22 +10,21 @@ import (
 
 func TestUnfinished(t *testing.T) {
 	when := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	reserve := func(run, host string, pid int) accountant.Entry {
-		return accountant.Entry{Kind: accountant.EntryReserve, Run: run, Method: "mst", Time: when, Budget: &accountant.Budget{Epsilon: 1, Delta: 1e-9}, Host: host, PID: pid}
+	reserve := func(run string) accountant.Entry {
+		return accountant.Entry{Kind: accountant.EntryReserve, Run: run, Method: "mst", Time: when, Budget: &accountant.Budget{Epsilon: 1, Delta: 1e-9}}
 	}
 	l := &accountant.Ledger{Entries: []accountant.Entry{
 		{Kind: accountant.EntryOpen},
-		reserve("aa", "here", 1), {Kind: accountant.EntryClose, Run: "aa", Status: accountant.StatusDone},
-		reserve("bb", "here", 2), {Kind: accountant.EntryCharge, Run: "bb"},
-		reserve("cc", "here", 3),
-		reserve("dd", "there", 2),
-		reserve("ee", "here", 2), {Kind: accountant.EntryClose, Run: "ee", Status: accountant.StatusVoid},
+		reserve("aa"), {Kind: accountant.EntryClose, Run: "aa", Status: accountant.StatusDone},
+		reserve("bb"), {Kind: accountant.EntryCharge, Run: "bb"},
+		reserve("cc"),
+		reserve("ee"), {Kind: accountant.EntryClose, Run: "ee", Status: accountant.StatusVoid},
 	}}
-	got := unfinished(l, "here", func(pid int) bool { return pid == 2 })
+	got := unfinished(l, map[string]bool{"bb": true})
 	want := []string{
-		"run bb (mst, epsilon 1, 2026-11-21) is still running as process 2; its budget is spent already",
-		"run cc (mst, epsilon 1, 2026-11-21) did not finish: it was killed; its budget stays spent",
-		"run dd (mst, epsilon 1, 2026-11-21) did not finish: it was killed or is still running on there; its budget stays spent",
+		"run bb (mst, epsilon 1, 2026-11-21) is still at work; its budget is spent already",
+		"run cc (mst, epsilon 1, 2026-11-21) stopped before its end, and its budget stays spent: the command that began it " +
+			"finishes it with --resume, at no further cost",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -33,6 +33,7 @@ type RunOptions struct {
 	Ledger    *privacy.LedgerFile  // nil: in memory only
 	Tool      string               // program and version
 	Journal   string               // see privacy.Options; "" keeps none
+	Outputs   []string             // what the run is for (see privacy.Options)
 	Resume    bool                 // continue the run of the journal
 	Progress  func(stage string, fraction float64)
 	Deliver   func(*Result) error // makes the result durable: the run is closed after it. May be nil
@@ -164,7 +165,7 @@ func Run(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o Opti
 	}
 	s, err := privacy.Open(ctx, rows, privacy.Options{
 		Budget: r.Budget, Plan: p.composition, Adjacency: nb.Adjacency, Ledger: r.Ledger, Method: Method, Tool: r.Tool,
-		Journal: r.Journal, Resume: r.Resume, Program: r.Tool})
+		Journal: r.Journal, Resume: r.Resume, Outputs: r.Outputs, Program: r.Tool})
 	if err != nil {
 		return nil, nil, err
 	}
