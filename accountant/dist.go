@@ -39,6 +39,7 @@ type pair interface {
 func discretize(pr pair, h, tail, count float64) (dist, bool) {
 	x, mu := pr.reach(tail)
 	first, last := math.Floor(pr.loss(-x)/h), math.Ceil(pr.loss(x)/h)
+	last = math.Max(last, first+1) // losses that are all 0 need a cell too
 	if !(last-first < maxBins) || math.Abs(first) > 1<<50 || math.Abs(last) > 1<<50 {
 		return dist{}, false
 	}
@@ -57,7 +58,12 @@ func discretize(pr pair, h, tail, count float64) (dist, bool) {
 		a = b
 	}
 	d.mass[0] += tail // the losses below the grid are rounded up
-	return d, true
+	// A distribution that lacks mass is no upper bound, and would make all that it is composed with look cheap.
+	total := 0.0
+	for _, p := range d.mass {
+		total += p
+	}
+	return d, total > 1-1e-9
 }
 
 // put splits the mass p of cell i, where qe is q·e^b.

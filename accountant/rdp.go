@@ -104,10 +104,11 @@ func subsampledRDP(e SubsampledGaussian, alpha float64, adj Adjacency) float64 {
 	if adj == ReplaceOne {
 		lo = -14 - alpha*mu // Q^{1−α} is large on this side too when q is near 1
 	}
-	n := int((hi-lo)/step) + 1
-	if n > maxOrderPoints {
+	points := (hi - lo) / step
+	if !(points < maxOrderPoints) {
 		return subsampledRDP(SubsampledGaussian{1, e.NoiseMultiplier}, alpha, adj)
 	}
+	n := int(points) + 1
 	// ln Q(x) without the constant, and r = ln(P(x)/Q(x)), at x = σy.
 	at := func(y float64) (logQ, r float64) {
 		logQ = -y * y / 2

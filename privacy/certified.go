@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
@@ -90,6 +91,7 @@ func (s *session) CertifiedSum(p CertifiedPlan, critic Critic) (Certified, error
 	if err := p.Penalty.check(); err != nil {
 		return fail(err)
 	}
+	p.Scaled = slices.Clone(p.Scaled)
 	if p.Mode == bounds.Ball {
 		return fail(fmt.Errorf("mode %v holds for clipped rows only", p.Mode))
 	}

@@ -58,7 +58,7 @@ func (s *session) gradientSum(event accountant.Event, rate float64, gradient ell
 		rows, n := s.sample(t, rate)
 		columns := make([]table.Codes, len(s.schema.Columns))
 		for i := range columns {
-			columns[i] = t.Column(i)
+			columns[i] = slice(t.Column(i), 0, t.Rows()) // a copy: the critic is foreign code
 		}
 		var answer []int64
 		for _, sum := range sums {

@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
@@ -9,7 +10,8 @@ import (
 )
 
 // Cells is a public function from a row to one of Size disjoint cells, such as the bin of a public model's score together with the label.
-// Its one contract: the cell of a row depends on the codes of that row, and on nothing else.
+// Its one contract: the cell of a row depends on the codes of that row, and on nothing else. A row on which it panics counts as the
+// last cell: that it did would be an answer without noise.
 type Cells interface {
 	// Size is the number of cells, from 1 to MaxCells.
 	Size() int
@@ -54,7 +56,17 @@ func countCells(t *table.Table, cells Cells, size int) []int64 {
 			columns[c] = slice(t.Column(c), from, to)
 		}
 		block := dst[:to-from]
-		cells.CellsTo(block, columns)
+		if !cellsTo(block, cells, columns) { // row by row, so that no row decides on the cell of another
+			one := make([]table.Codes, len(columns))
+			for i := range block {
+				for c := range one {
+					one[c] = slice(t.Column(c), from+i, from+i+1)
+				}
+				if !cellsTo(block[i:i+1], cells, one) {
+					block[i] = uint32(size - 1)
+				}
+			}
+		}
 		for _, cell := range block {
 			counts[min(int64(cell), int64(size-1))]++
 		}
@@ -62,10 +74,15 @@ func countCells(t *table.Table, cells Cells, size int) []int64 {
 	return counts
 }
 
-// slice is the codes of some rows; what is appended to it does not reach the others.
+// cellsTo calls foreign code, and reports whether it came back.
+func cellsTo(dst []uint32, cells Cells, columns []table.Codes) bool {
+	return guarded(func() error {
+		cells.CellsTo(dst, columns)
+		return nil
+	}) == nil
+}
+
+// slice is a copy of the codes of some rows: foreign code that writes in it changes no row.
 func slice(c table.Codes, from, to int) table.Codes {
-	if c.U8 != nil {
-		return table.Codes{U8: c.U8[from:to:to]}
-	}
-	return table.Codes{U16: c.U16[from:to:to]}
+	return table.Codes{U8: slices.Clone(c.U8[min(from, len(c.U8)):min(to, len(c.U8))]), U16: slices.Clone(c.U16[min(from, len(c.U16)):min(to, len(c.U16))])}
 }

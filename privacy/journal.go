@@ -127,6 +127,9 @@ func (j *journal) read() (h header, rs []record, whole int64, err error) {
 	}
 	line, rest, found := bytes.Cut(b, []byte("\n"))
 	if !found {
+		if start := []byte(`{"journal":`); !bytes.HasPrefix(start, b) && !bytes.HasPrefix(b, start) {
+			return header{}, nil, 0, fmt.Errorf("privacy: %s is not a journal: %w", j.path, ErrResume)
+		}
 		return header{}, nil, 0, nil
 	}
 	if json.Unmarshal(line, &h) != nil || h.Journal != journalVersion || !isRun(h.Run) {

@@ -332,54 +332,95 @@ func TestThresholdDiesWithItsProcess(t *testing.T) {
 	}
 }
 
-// badCells hands the rows to code that does not come back.
+// badCells puts rows into the first of two cells, and does not come back from those with code 1 in
+// the first column.
 type badCells struct{ do func() }
 
-func (badCells) Size() int                               { return 2 }
-func (b badCells) CellsTo(dst []uint32, _ []table.Codes) { b.do() }
-
-// TestForeignCodeTellsNothing: code that panics, or ends its goroutine, under the gate ends the
-// session with the same few words whatever it had seen.
-func TestForeignCodeTellsNothing(t *testing.T) {
-	texts := map[string]bool{}
-	for _, do := range []func(){func() { panic("code 17") }, func() { panic(errors.New("other")) }, runtime.Goexit} {
-		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 2))
-		_, err := s.Histogram(badCells{do}, 5)
-		if !errors.Is(err, ErrForeign) {
-			t.Fatal(err)
-		}
-		texts[err.Error()] = true
-		if _, err := s.Total(5); !errors.Is(err, ErrForeign) {
-			t.Errorf("the session goes on: %v", err)
+func (badCells) Size() int { return 2 }
+func (b badCells) CellsTo(dst []uint32, columns []table.Codes) {
+	for i := range dst {
+		if dst[i] = 0; columns[0].At(i) == 1 {
+			b.do()
 		}
 	}
-	if len(texts) != 1 {
-		t.Errorf("texts %v", texts)
+	clear(columns[0].U8) // what it writes changes no row
+}
+
+// TestForeignCodeTellsNothing: that code panics on a row, or ends its goroutine, is not an answer:
+// the row is in the last cell, and no other row is.
+func TestForeignCodeTellsNothing(t *testing.T) {
+	for _, do := range []func(){func() { panic("code 17") }, func() { panic(errors.New("other")) }, runtime.Goexit} {
+		s := open(t, testTable(t, testSchema("", 0), someRows(1000), nil), append(gaussian(.01, 2), gaussian(5, 1)...))
+		for range 2 {
+			got, err := s.Histogram(badCells{do}, .01)
+			if err != nil || got[0] != 500 || got[1] != 500 {
+				t.Errorf("cells %v, %v", got, err)
+			}
+		}
+		if _, err := s.Total(5); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
-// TestForeignTeachersTellNothing: neither what a teacher panics with, nor which one did, gets out.
+// TestForeignTeachersTellNothing: a teacher that panics votes for class 0, and so says no more than
+// any teacher does.
 func TestForeignTeachersTellNothing(t *testing.T) {
 	b := Ballot{Questions: 2, Classes: 2}
-	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), addRemove.VotePlan(GNMax{Sigma: 4}, b, 0))
-	sh := must(Split(s, 3, func(int) Teacher[int] { return panicking{} }))
-	if _, err := sh.Vote(GNMax{Sigma: 4}, b, 0); !errors.Is(err, ErrForeign) || strings.Contains(err.Error(), "17") {
-		t.Errorf("a vote: %v", err)
-	}
-	s = open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
-	sh = must(Split(s, 3, func(int) Teacher[int] { return panicking{} }))
-	if err := sh.Train(0); !errors.Is(err, ErrForeign) || strings.Contains(err.Error(), "17") {
-		t.Errorf("training: %v", err)
-	}
-	if _, err := s.Total(5); !errors.Is(err, ErrForeign) {
-		t.Errorf("the session goes on: %v", err)
+	for name, teacher := range map[string]Teacher[int]{"in training": panicking{train: true}, "in voting": panicking{}} {
+		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), addRemove.VotePlan(GNMax{Sigma: .01}, b, 0))
+		sh := must(Split(s, 3, func(int) Teacher[int] { return teacher }))
+		if err := sh.Train(0); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got, err := sh.Vote(GNMax{Sigma: .01}, b, 0)
+		if err != nil || !slices.Equal(got.Counts, []int64{3, 0, 3, 0}) {
+			t.Errorf("%s: %v, %v", name, got.Counts, err)
+		}
 	}
 }
 
-type panicking struct{}
+type panicking struct{ train bool }
 
-func (panicking) Train(*table.Table, int) { panic("code 17") }
-func (panicking) VotesTo([]uint8, int)    { panic("code 17") }
+func (p panicking) Train(*table.Table, int) {
+	if p.train {
+		panic("code 17")
+	}
+}
+
+func (p panicking) VotesTo(votes []uint8, _ int) {
+	votes[0] = 1
+	panic("code 17")
+}
+
+// TestOnlyTheGateVoids: a run whose rows were read is never void, whatever it called.
+func TestOnlyTheGateVoids(t *testing.T) {
+	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	s := must(Open(context.Background(), FromTable(testTable(t, testSchema("", 0), someRows(12), nil)), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file}))
+	if err := s.Close(accountant.StatusVoid); err == nil {
+		t.Error("a run that has read its rows is void")
+	}
+	if err := s.Close(accountant.StatusFailed); err != nil || must(file.Read()).Spent() != wide {
+		t.Errorf("%v, spent %v", err, must(file.Read()).Spent())
+	}
+}
+
+// TestOtherFilesAreNoJournals: a file that is something else is neither read nor written nor removed.
+func TestOtherFilesAreNoJournals(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	for _, text := range []string{"precious", "precious\nlines\n", "{\"a\": 1}\n"} {
+		o := j.options(false)
+		write(t, o.Journal, []byte(text))
+		if _, err := j.open(o); err == nil || string(read(t, o.Journal)) != text {
+			t.Errorf("%q: %v, the file is %q", text, err, read(t, o.Journal))
+		}
+	}
+	o := j.options(false)
+	o.Journal = o.Ledger.Path()
+	if _, err := j.open(o); err == nil {
+		t.Error("the ledger is a journal")
+	}
+}
 
 // TestCopiedSessionIsTheSame: five measurements of a plan for one, on five copies, are one.
 func TestCopiedSessionIsTheSame(t *testing.T) {

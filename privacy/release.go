@@ -11,9 +11,10 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// ErrForeign is returned when code that the caller handed to a mechanism did not come back: it
+// ErrForeign is returned when a critic that the caller handed to a gradient sum did not come back: it
 // panicked or ended its goroutine. The session is of no further use; of what the code had seen
-// nothing is said.
+// nothing is said. That a critic comes back on every row is part of its contract: where it does not,
+// the error tells of a row.
 var ErrForeign = errors.New("the code that was handed to it did not come back")
 
 // call is one use of a mechanism: the one way from rows to a number that leaves.

@@ -40,7 +40,7 @@ func (s *session) Select(candidates []Candidate, epsilon float64) (int, error) {
 	}
 	marginals, counters := make([]Marginal, len(grid)), make([]counter, len(grid))
 	for i, g := range grid {
-		marginals[i], counters[i] = candidates[i].Marginal.clone(), g.counter
+		marginals[i], counters[i] = g.marginal, g.counter
 	}
 	question := ask("select").marginals(marginals...).floats(epsilon)
 	return s.releaseIndex(call{"choice of a marginal", question, once(s.nb.SelectEvent(epsilon)), nil}, len(grid), func() (int, error) {
@@ -79,6 +79,7 @@ func (s *session) lambda(grid []gridded, epsilon float64) float64 {
 
 // gridded is a candidate on the integer grid.
 type gridded struct {
+	marginal Marginal
 	counter  counter
 	estimate []int64 // in 2^-estimateBits rows
 	weight   int64   // in 2^-weightBits, ≥ 1
@@ -108,6 +109,7 @@ func (s *session) onGrid(candidates []Candidate) ([]gridded, error) {
 	}
 	out := make([]gridded, len(candidates))
 	for i, c := range candidates {
+		c.Marginal = c.Marginal.clone() // the caller's may change until the rows are read
 		cnt, err := s.counter(c.Marginal)
 		if err != nil {
 			return nil, fmt.Errorf("candidate %d: %w", i, err)
@@ -122,7 +124,7 @@ func (s *session) onGrid(candidates []Candidate) ([]gridded, error) {
 		if !(w > 0 && w <= 1024) {
 			return nil, fmt.Errorf("candidate %d: weight %v must be in (0, 1024]", i, c.Weight)
 		}
-		g := gridded{counter: cnt, estimate: make([]int64, cnt.merged), weight: max(1, int64(math.Round(w*(1<<weightBits))))}
+		g := gridded{marginal: c.Marginal, counter: cnt, estimate: make([]int64, cnt.merged), weight: max(1, int64(math.Round(w*(1<<weightBits))))}
 		if g.penalty, err = fixed(c.Penalty, 1<<28); err != nil {
 			return nil, fmt.Errorf("candidate %d: penalty %w", i, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -118,6 +119,9 @@ func (s *session) begin(ctx context.Context, o Options) error {
 		o.Day = time.Now()
 	}
 	o.Day = o.Day.UTC().Truncate(24 * time.Hour)
+	if o.Journal != "" && o.Ledger != nil && filepath.Clean(o.Journal) == filepath.Clean(o.Ledger.path) {
+		return errors.New("privacy: the journal is the ledger")
+	}
 	s.file, s.run, s.src, s.left = o.Ledger, o.Run, noise.NewSource(), accountant.NewReservation(o.Plan)
 	if o.Journal == "" {
 		if o.Resume {
@@ -269,7 +273,7 @@ func (s *session) unread(err error) error {
 		s.journal.leave()
 		return err
 	}
-	return errors.Join(err, s.Close(accountant.StatusVoid))
+	return errors.Join(err, s.end(accountant.StatusVoid))
 }
 
 // fits is an error unless the composition of the plan is within the budget.
@@ -444,13 +448,17 @@ func (s *session) isClosed() bool {
 // Close ends the run with a status (accountant.StatusDone, ...), and removes its journal. It gives nothing back. Closing twice does nothing.
 // Close a run as done when its output is durable: until then its journal can bring it back.
 func (s *session) Close(status string) error {
+	if status == accountant.StatusVoid {
+		return fmt.Errorf("privacy: run %s has read its rows, and cannot be void", s.run)
+	}
+	return s.end(status)
+}
+
+func (s *session) end(status string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil
-	}
-	if status == accountant.StatusVoid && s.calls > 0 {
-		return fmt.Errorf("privacy: a run that called %d mechanisms cannot be void", s.calls)
 	}
 	if s.journal != nil && (s.dead != nil || len(s.earlier) > 0) {
 		return fmt.Errorf("privacy: run %s has not come to its end: %w", s.run, errors.Join(s.dead, ErrUnfinished))

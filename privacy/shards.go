@@ -109,7 +109,8 @@ func partition(t *table.Table, k int, draw func(n uint64) uint64) [][]int {
 	return out
 }
 
-// Train lets every teacher learn from its shard and from what is shown. It tells the caller nothing but that the session is closed.
+// Train lets every teacher learn from its shard and from what is shown. It tells the caller nothing but that the session is closed: a
+// teacher that panics votes for class 0 from then on.
 func (sh *shardSet[Q]) Train(shown Q) error {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -117,18 +118,22 @@ func (sh *shardSet[Q]) Train(shown Q) error {
 		return fmt.Errorf("privacy: train: %w", ErrClosed)
 	}
 	in := sh.inner()
-	if err := sh.each(func(_, i int) { in.teachers[i].Train(in.rows[i], shown) }); err != nil {
-		sh.s.mu.Lock()
-		defer sh.s.mu.Unlock()
-		sh.s.dead = err
-		return fmt.Errorf("privacy: train: %w", err)
-	}
+	sh.each(func(_, i int) {
+		if guarded(func() error { in.teachers[i].Train(in.rows[i], shown); return nil }) != nil {
+			in.teachers[i] = absent[Q]{} // that it failed would be an answer without noise: it votes for class 0 from now on
+		}
+	})
 	return nil
 }
 
-// each calls f, which runs teachers, once for each shard, from several goroutines, numbered from 0 to below workers().
-func (sh *shardSet[Q]) each(f func(worker, shard int)) error {
-	var failed atomic.Bool
+// absent takes the place of a teacher that did not come back from its training.
+type absent[Q any] struct{}
+
+func (absent[Q]) Train(*table.Table, Q)      {}
+func (absent[Q]) VotesTo(votes []uint8, _ Q) { clear(votes) }
+
+// each calls f once for each shard, from several goroutines, numbered from 0 to below workers().
+func (sh *shardSet[Q]) each(f func(worker, shard int)) {
 	var next atomic.Int64
 	var wait sync.WaitGroup
 	for w := range sh.workers() {
@@ -138,21 +143,11 @@ func (sh *shardSet[Q]) each(f func(worker, shard int)) error {
 				if i >= sh.count {
 					return
 				}
-				err := guarded(func() error {
-					f(w, i)
-					return nil
-				})
-				if err != nil {
-					failed.Store(true)
-				}
+				f(w, i)
 			}
 		})
 	}
 	wait.Wait()
-	if failed.Load() {
-		return ErrForeign
-	}
-	return nil
 }
 
 func (sh *shardSet[Q]) workers() int { return min(runtime.GOMAXPROCS(0), sh.count) }

@@ -123,10 +123,7 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 	drawn := false
 	kept, err := sh.s.release(call{"teachers' votes", question, cost, func(more func(accountant.Charge) error) ([]byte, error) {
 		drawn = true
-		counts, err := sh.votes(b, shown)
-		if err != nil {
-			return nil, err
-		}
+		counts := sh.votes(b, shown)
 		answered := make([]bool, b.Questions)
 		for i := range answered {
 			answered[i] = check == nil || g.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, sh.s.src)
@@ -180,16 +177,18 @@ func (g aggregator) tally(b Ballot, released []int64) Tally {
 }
 
 // votes counts the teachers' votes: one number a question and class. Sums of integers do not depend on who came first.
-func (sh *shardSet[Q]) votes(b Ballot, shown Q) ([]int64, error) {
+func (sh *shardSet[Q]) votes(b Ballot, shown Q) []int64 {
 	in := sh.inner()
 	parts := make([][]int64, sh.workers())
 	ballots := make([][]uint8, len(parts))
 	for w := range parts {
 		parts[w], ballots[w] = make([]int64, b.Questions*b.Classes), make([]uint8, b.Questions)
 	}
-	err := sh.each(func(w, i int) {
+	sh.each(func(w, i int) {
 		clear(ballots[w])
-		in.teachers[i].VotesTo(ballots[w], shown)
+		if guarded(func() error { in.teachers[i].VotesTo(ballots[w], shown); return nil }) != nil {
+			clear(ballots[w])
+		}
 		for q, class := range ballots[w] {
 			if int(class) >= b.Classes {
 				class = 0
@@ -197,15 +196,12 @@ func (sh *shardSet[Q]) votes(b Ballot, shown Q) ([]int64, error) {
 			parts[w][q*b.Classes+int(class)]++
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
 	for _, p := range parts[1:] {
 		for i, n := range p {
 			parts[0][i] += n
 		}
 	}
-	return parts[0], nil
+	return parts[0]
 }
 
 // payAnswers charges the answers that a check allowed, and takes back from the last ones what the reservation does not pay for.

@@ -31,8 +31,8 @@ func TestResume(t *testing.T) {
 		args, want string
 		code       int
 	}{
-		"a new run":      {generate, "continue it with --resume", exitUsage},
-		"other epsilon":  {strings.Replace(generate, "epsilon 1", "epsilon 2", 1) + " --resume", "is another one", exitError},
+		"a new run":      {generate, "the same command with --resume finishes it", exitUsage},
+		"other epsilon":  {strings.Replace(generate, "epsilon 1", "epsilon 2", 1) + " --resume", "its budget is epsilon 1", exitError},
 		"other settings": {generate + " --set hidden=8 --resume", "something else", exitError},
 		"other output":   {strings.Replace(generate, "out.csv", "other.csv", 1) + " --resume", "no unfinished run", exitUsage},
 		"no output file": {strings.Replace(generate, "out.csv", "-", 1) + " --resume", "no unfinished run", exitUsage},

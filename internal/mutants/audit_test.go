@@ -48,8 +48,8 @@ var audited = []struct {
 		{"synth/mst/mst.go", "{Event: p.nb.SelectEvent(p.epsilon), Count: p.columns - 1}", "{Event: p.nb.SelectEvent(p.epsilon), Count: 1}"},
 		{"synth/mst/mst.go", "{Event: p.nb.CountsEvent(p.pair), Count: p.columns - 1}", "{Event: p.nb.CountsEvent(p.pair), Count: 1}"},
 	}, "mst --epsilon 8 --tables balanced --runs 250"},
-	{"reshuffled shards", []edit{{"privacy/shards.go", "sh.each(func(_, i int) { in.teachers[i].Train(in.rows[i], shown) })",
-		"from := int(sh.s.src.Uint64N(uint64(sh.count)))\n\tsh.each(func(_, i int) { in.teachers[i].Train(in.rows[(i+from)%sh.count], shown) })"}},
+	{"reshuffled shards", []edit{{"privacy/shards.go", "in.teachers[i].Train(in.rows[i], shown); return nil",
+		"in.teachers[i].Train(in.rows[sh.s.src.Uint64N(uint64(sh.count))], shown); return nil"}},
 		"vote --epsilon 8 --tables rare --runs 400"},
 }
 
