@@ -69,7 +69,7 @@ func (s *session) release(c call) ([]byte, error) {
 		return err
 	})
 	if err == nil {
-		r.Answer = recorded(r.Query, r.Answer)
+		r.Answer = recorded(s.run, r.Query, r.Answer)
 		err = s.keep(&r, c.what)
 	}
 	if err != nil {

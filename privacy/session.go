@@ -291,7 +291,7 @@ func fits(plan accountant.Composition, b accountant.Budget, adj accountant.Adjac
 func newRun() string {
 	var id [8]byte
 	rand.Read(id[:])
-	return hex.EncodeToString(id[:])
+	return hex.EncodeToString(recorded("", "name of a run", id[:]))
 }
 
 // reservation is the entry that spends the budget, as a model carries it.
@@ -347,7 +347,7 @@ func (s *session) reserve(ctx context.Context, o Options) error {
 
 func process() (pid int, host string) {
 	host, _ = os.Hostname()
-	return os.Getpid(), host
+	return int(intsOf(recorded("", "process", bytesOf(int64(os.Getpid()))))[0]), host
 }
 
 // fingerprint is that of the schema; "" on texts, which have none.

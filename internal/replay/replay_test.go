@@ -1,0 +1,333 @@
+//go:build seam
+
+// Package replay asks whether anything but the noisy answers of the gate tells of rows. It runs the
+// program on a table x, which records the answers, and on a neighbour x′, which is given the same
+// answers in place of its own (privacy/seam.go). Whatever leaves must then be the same byte for
+// byte: each file that is there at the end with its size and mode, the ledger, standard output,
+// standard error, the exit code; and the same must have been asked. Nothing is masked.
+//
+//	go test -tags seam ./internal/replay
+//
+// -v says what was compared.
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// binary is the program under test.
+var binary string
+
+// TestMain builds decoy with the tag. It looks at every source file, so that go test knows what its
+// result depends on and keeps none of an older program.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "replay")
+	if err == nil {
+		err = filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+			if err == nil && (filepath.Ext(path) == ".go" || filepath.Ext(path) == ".s") {
+				_, err = os.Stat(path)
+			}
+			return err
+		})
+	}
+	binary = filepath.Join(dir, "decoy")
+	if err == nil {
+		err = build(binary, "-tags", "seam")
+	}
+	code := 1
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		code = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// build makes a program of decoy.
+func build(path string, args ...string) error {
+	args = append([]string{"build", "-ldflags=-s -w", "-o", path}, append(args, "../../cmd/decoy")...)
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %v\n%s", err, out)
+	}
+	return nil
+}
+
+// TestOrdinaryBuildHasNoSeam looks for the name of the environment variable in the program.
+func TestOrdinaryBuildHasNoSeam(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decoy")
+	if err := build(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []struct {
+		path string
+		want bool
+	}{{path, false}, {binary, true}} {
+		b, err := os.ReadFile(p.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := bytes.Contains(b, []byte("DECOY_REPLAY")); got != p.want {
+			t.Errorf("DECOY_REPLAY is in the program: %v, want %v", got, p.want)
+		}
+	}
+}
+
+// story is a row of commands in one folder, in which the private table lies as in.csv.
+type story struct {
+	name     string
+	commands []string
+	worlds   []string // those it is told in
+}
+
+// ended is how a command ended.
+type ended struct {
+	code           int
+	stdout, stderr string
+}
+
+// left is a file that is there at the end.
+type left struct {
+	mode fs.FileMode
+	text string
+}
+
+// outcome is all that leaves: of each command how it ended and what it asked, and all files.
+type outcome struct {
+	commands []ended
+	asked    []string
+	files    map[string]left
+}
+
+// counts is what a test compared.
+type counts struct {
+	sync.Mutex
+	pairs, commands, answers, files int
+	bytes                           int
+	failed                          int // commands that ended with an error, the same for both tables
+}
+
+func (c *counts) String() string {
+	return fmt.Sprintf("%d pairs of a story: %d commands (%d of them refused), %d answers, %d files, %d bytes",
+		c.pairs, c.commands, c.failed, c.answers, c.files, c.bytes)
+}
+
+// compare tells each story in its worlds, once on x and once on each of its neighbours.
+func compare(t *testing.T, stories []story) {
+	var total counts
+	t.Cleanup(func() {
+		t.Log(&total)
+		if total.pairs == 0 || total.answers == 0 {
+			t.Error("nothing was compared")
+		}
+	})
+	for _, s := range stories {
+		for _, w := range worlds() {
+			if !slices.Contains(s.worlds, w.name) {
+				continue
+			}
+			t.Run(s.name+"/"+w.name, func(t *testing.T) {
+				t.Parallel()
+				p := place{t: t, world: w, story: s, dir: t.TempDir()}
+				for p.today = ""; p.today != today(); { // the ledger has the day
+					p.today = today()
+					p.problems = nil
+					x := p.tell(w.table, 0)
+					for _, n := range w.neighbours {
+						p.same(n.name, x, p.tell(n.table, n.slow), &total)
+					}
+				}
+				for _, text := range p.problems {
+					t.Error(text)
+				}
+			})
+		}
+	}
+}
+
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
+
+// place is where a story is told, always in the folder of the same name.
+type place struct {
+	t *testing.T
+	world
+	story
+	dir      string
+	told     int // times
+	today    string
+	problems []string
+}
+
+// tell runs the commands, which record the answers the first time and play them back from then on.
+func (p *place) tell(table string, slow time.Duration) outcome {
+	p.t.Helper()
+	dir := filepath.Join(p.dir, "w")
+	p.must(os.Mkdir(dir, 0o700))
+	files := p.files()
+	files["in.csv"] = table
+	for name, text := range files {
+		p.must(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	var out outcome
+	for i, args := range p.commands {
+		tape := filepath.Join(p.dir, fmt.Sprint("tape", i))
+		out.commands = append(out.commands, p.run(dir, tape, args, slow))
+		if p.told > 0 {
+			tape += ".played"
+		}
+		asked, err := os.ReadFile(tape)
+		if !errors.Is(err, fs.ErrNotExist) {
+			p.must(err)
+		}
+		if p.told > 0 && err == nil {
+			p.must(os.Remove(tape))
+		}
+		out.asked = append(out.asked, string(asked))
+	}
+	p.told++
+	out.files = p.remains(dir, files)
+	p.must(os.RemoveAll(dir))
+	return out
+}
+
+// run is one command; what is slow comes late through standard input.
+func (p *place) run(dir, tape, args string, slow time.Duration) ended {
+	cmd := exec.Command(binary, strings.Fields(args)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "DECOY_REPLAY="+tape)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if slices.Contains(strings.Fields(args), "-") {
+		table, err := os.Open(filepath.Join(dir, "in.csv"))
+		p.must(err)
+		defer table.Close()
+		cmd.Stdin = &late{r: table, by: slow}
+	}
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		p.t.Fatal(err)
+	}
+	return ended{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// late is a reader whose first bytes take a while.
+type late struct {
+	r  io.Reader
+	by time.Duration
+}
+
+func (l *late) Read(b []byte) (int, error) {
+	time.Sleep(l.by)
+	l.by = 0
+	return l.r.Read(b)
+}
+
+// remains is what is there at the end, without what was there before and is the same.
+func (p *place) remains(dir string, before map[string]string) map[string]left {
+	out := map[string]left{}
+	p.must(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		l := left{mode: info.Mode()}
+		if info.Mode().IsRegular() {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if old, ok := before[name]; ok && old == string(b) {
+				return nil
+			}
+			l.text = string(b)
+		}
+		out[name] = l
+		return nil
+	}))
+	return out
+}
+
+// same compares what left x and what left a neighbour.
+func (p *place) same(neighbour string, x, y outcome, total *counts) {
+	wrong := func(format string, args ...any) {
+		p.problems = append(p.problems, neighbour+": "+fmt.Sprintf(format, args...))
+	}
+	n := counts{}
+	for i, args := range p.commands {
+		a, b := x.commands[i], y.commands[i]
+		if a.code != 0 {
+			n.failed++
+		}
+		if a.code != b.code {
+			wrong("%s: exit code %d and %d", args, a.code, b.code)
+		}
+		for _, c := range []struct{ what, a, b string }{
+			{"standard output", a.stdout, b.stdout},
+			{"standard error", a.stderr, b.stderr},
+			{"what was asked", x.asked[i], y.asked[i]},
+		} {
+			if c.a != c.b {
+				wrong("%s: %s: %s", args, c.what, difference(c.a, c.b))
+			}
+			n.bytes += len(c.a)
+		}
+		n.answers += strings.Count(x.asked[i], "\n")
+	}
+	for name, a := range x.files {
+		b, ok := y.files[name]
+		switch {
+		case !ok:
+			wrong("%s is there for x only", name)
+		case a.mode != b.mode:
+			wrong("%s: mode %v and %v", name, a.mode, b.mode)
+		case a.text != b.text:
+			wrong("%s: %d and %d bytes: %s", name, len(a.text), len(b.text), difference(a.text, b.text))
+		}
+		n.bytes += len(a.text)
+	}
+	for name := range y.files {
+		if _, ok := x.files[name]; !ok {
+			wrong("%s is there for x′ only", name)
+		}
+	}
+	total.Lock()
+	defer total.Unlock()
+	total.pairs++
+	total.commands += len(p.commands)
+	total.failed += n.failed
+	total.answers += n.answers
+	total.files += len(x.files)
+	total.bytes += n.bytes
+}
+
+// difference is where two texts part, with what is around.
+func difference(a, b string) string {
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	around := func(s string) string { return s[max(0, at-60):min(len(s), at+60)] }
+	return fmt.Sprintf("byte %d: %q and %q", at, around(a), around(b))
+}
+
+func (p *place) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}

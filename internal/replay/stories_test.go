@@ -1,0 +1,107 @@
+//go:build seam
+
+package replay
+
+import (
+	"fmt"
+	"testing"
+)
+
+var everywhere = []string{"strict", "lenient", "units", "nobody", "no unit"}
+
+const (
+	wganSmall = "--set preset=small --set steps=2 --set post_steps=2 --set hidden=4 " +
+		"--set generator_steps=1 --set generator_units=4 --set batch=16"
+	pateganSmall = "--set rounds=2 --set questions=4 --set warm_steps=2 --set generator_steps=1 " +
+		"--set post_steps=2 --set student_steps=2 --set batch=16 --set student_hidden=4 --set pairs=1"
+)
+
+// TestMethods fits with each method, makes tables, and asks everything of the models.
+func TestMethods(t *testing.T) {
+	var stories []story
+	for _, m := range []struct{ name, schema, settings string }{
+		{"mst", "in", ""},
+		{"aim", "in", ""},
+		{"wgan", "in", wganSmall},
+		{"pategan", "in", pateganSmall},
+		{"mwem", "in", "--set rounds=2"},
+		{"smalldb", "small", ""},
+	} {
+		flags := fmt.Sprintf("in.csv --schema %s.yaml --epsilon 1 --method %s %s", m.schema, m.name,
+			m.settings)
+		stories = append(stories, story{m.name, []string{
+			"generate " + flags + " --seed 7 --out out.csv --model m.decoy",
+			"inspect --json m.decoy",
+			"verify m.decoy",
+			"queries answer m.decoy --json --seed 3 --where sex=f",
+			"ledger show --json in.csv.ledger",
+			"ledger verify in.csv.ledger",
+		}, everywhere})
+	}
+	compare(t, stories)
+}
+
+// TestVerbs runs the verbs that release or tell something, in the ways they can be asked to.
+func TestVerbs(t *testing.T) {
+	infer := "schema infer in.csv --header-is-public "
+	compare(t, []story{
+		{"fit", []string{
+			"fit in.csv --schema in.yaml --epsilon 1 --model m.decoy",
+			"sample m.decoy --out out.parquet --seed 4",
+			"inspect m.decoy",
+			"inspect in.csv.ledger",
+			"fit in.csv --schema in.yaml --epsilon 1 --model m.decoy",
+			"fit in.csv --schema in.yaml --epsilon 1 --model m.decoy --force",
+			"ledger limit in.csv.ledger --epsilon 2.5 --delta 1e-6 --strict",
+			"fit in.csv --schema in.yaml --epsilon 1 --model n.decoy",
+			"ledger show in.csv.ledger",
+		}, everywhere},
+		{"generate", []string{
+			"generate in.csv --schema bins.yaml --epsilon 1 --seed 7 --out out.parquet",
+			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --out - --adjacency replace-one " +
+				"--ledger other.ledger",
+			"plan --schema in.yaml --epsilon 1",
+		}, everywhere},
+		{"standard input", []string{
+			"fit - --schema in.yaml --epsilon 1 --ledger my.ledger --model m.decoy",
+			"generate - --schema in.yaml --epsilon 1 --ledger my.ledger --method aim " +
+				"--set time_limit=1 --seed 7 --out out.csv",
+		}, everywhere},
+		{"schema infer", []string{
+			infer + "--epsilon 2 --out s.yaml",
+			"schema check s.yaml",
+			infer + "--epsilon 0.01 --out - ",
+			"ledger show --json in.csv.ledger",
+		}, []string{"strict", "nobody"}},
+		{"schema infer --unit", []string{
+			infer + "--epsilon 2 --out s.yaml --unit id --max-rows-per-unit 1",
+			"schema check s.yaml",
+			"ledger show --json in.csv.ledger",
+		}, []string{"units", "no unit"}},
+		{"schema units", []string{
+			"schema units in.csv --schema in.yaml --epsilon 1",
+			"schema units in.csv --schema in.yaml --epsilon 1 --json",
+		}, []string{"units", "no unit"}},
+		{"evaluate", []string{
+			"evaluate --train in.csv --synthetic syn.csv --schema in.yaml --epsilon 1 --target died",
+			"evaluate --holdout in.csv --synthetic syn.csv --schema in.yaml --epsilon 1 --target died " +
+				"--json e.json",
+			"verify e.json",
+			"ledger show in.csv.ledger",
+		}, everywhere},
+	})
+}
+
+// TestBatch runs jobs under one ledger, the last of which exceeds its limit, and again; and two at a
+// time, one of which may take longer.
+func TestBatch(t *testing.T) {
+	compare(t, []story{
+		{"batch", []string{
+			"batch jobs.yaml --jobs 1 --dry-run",
+			"batch jobs.yaml --jobs 1",
+			"batch jobs.yaml --jobs 1",
+			"ledger show in.csv.ledger",
+		}, everywhere},
+		{"two at a time", []string{"batch two.yaml --jobs 2"}, everywhere},
+	})
+}

@@ -1,0 +1,127 @@
+//go:build seam
+
+package replay
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// world is a kind of table: x, its neighbours, and how the schema has it read.
+type world struct {
+	name       string
+	schema     string // what is before the columns
+	table      string
+	neighbours []neighbour
+}
+
+type neighbour struct {
+	name, table string
+	slow        time.Duration // of standard input
+}
+
+const columns = `columns:
+  - {name: age, kind: integer, min: 0, max: 99, bins: 5}
+  - {name: sex, kind: categorical, categories: [f, m]}
+  - {name: died, kind: boolean}
+`
+
+// rows are n rows of people with an id, an age, a sex, a death, and a note of which nobody says
+// anything.
+func rows(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("p%d,%d,%c,%d,hello", i, i*37%100, "fm"[i*i/3%2], (i*i/7+i)%2)
+	}
+	return out
+}
+
+// file is a table of rows, without the ids if there is no unit.
+func file(unit bool, rows ...string) string {
+	var b strings.Builder
+	for _, row := range append([]string{"id,age,sex,died,note"}, rows...) {
+		if !unit {
+			_, row, _ = strings.Cut(row, ",")
+		}
+		b.WriteString(row + "\n")
+	}
+	return b.String()
+}
+
+// with has further rows in the middle.
+func with(rows []string, more ...string) []string {
+	half := len(rows) / 2
+	return append(append(rows[:half:half], more...), rows[half:]...)
+}
+
+func worlds() []world {
+	const (
+		one  = "q,40,m,1,new"
+		cell = "q,forty,m,1,new"
+		bare = `q,"4`
+	)
+	x := rows(200)
+	long := "q,4" + strings.Repeat("0", 2<<20) + ",m,1,new"
+	noted := "q,40,m,1," + strings.Repeat("long", 1<<19)
+	visits := make([]string, 100_000) // of one unit
+	for i := range visits {
+		visits[i] = fmt.Sprintf("q,%d,m,1,new", i%100)
+	}
+	bad := func(unit bool) []neighbour {
+		return []neighbour{
+			{name: "one row more", table: file(unit, with(x, one)...)},
+			{name: "one row more, after a while", table: file(unit, with(x, one)...), slow: late1},
+			{name: "one unparsable cell", table: file(unit, with(x, cell)...)},
+			{name: "one very long cell", table: file(unit, with(x, long)...)},
+			{name: "one very long cell of no column", table: file(unit, with(x, noted)...)},
+			{name: "one row that breaks off", table: file(unit, append(x[:len(x):len(x)], bare)...)},
+		}
+	}
+	strict, lenient, units := "decoy: 1\n", "decoy: 1\nlenient: true\n",
+		"decoy: 1\nlenient: true\nunit: id\nmax_rows_per_unit: 1\n"
+	return []world{
+		{"strict", strict, file(false, x...), bad(false)[:2]},
+		{"lenient", lenient, file(false, x...), bad(false)},
+		{"units", units, file(true, x...), append(bad(true),
+			neighbour{name: "one unit of 100,000 rows more", table: file(true, with(x, visits...)...)},
+			neighbour{name: "one row more of no unit", table: file(true, with(x, ",40,m,1,new")...)})},
+		{"nobody", strict, file(false), []neighbour{{name: "one row", table: file(false, one)}}},
+		{"no unit", units, file(true), []neighbour{{name: "one row", table: file(true, one)}}},
+	}
+}
+
+// late1 is more than the time after which progress is shown on a terminal.
+const late1 = 2500 * time.Millisecond
+
+// files are what is there before the first command, but in.csv.
+func (w world) files() map[string]string {
+	syn := "age,sex,died\n"
+	for i := range 100 {
+		syn += fmt.Sprintf("%d,%c,%d\n", i, "fm"[i%2], i/7%2)
+	}
+	small := "columns: [{name: sex, kind: categorical, categories: [f, m]}, {name: died, kind: boolean}]\n"
+	return map[string]string{
+		"in.yaml":    w.schema + columns,
+		"small.yaml": w.schema + small,
+		"bins.yaml":  w.schema + strings.Replace(columns, "bins: 5", "bins: dp", 1),
+		"syn.csv":    syn,
+		"jobs.yaml": `name: replayed
+tables: [{name: t, input: in.csv, schema: in.yaml, limit: {epsilon: 3, delta: 1e-6}}]
+methods: [mst]
+epsilons: [0.5]
+replicates: 2
+job: {rows: 40, out: "out/{table}-{method}-{replicate}.csv"}
+jobs:
+  - {name: last, input: in.csv, schema: in.yaml, method: mwem, settings: {rounds: 1}, epsilon: 1,
+     out: last.csv, model: last.decoy}
+  - {name: poor, input: in.csv, schema: in.yaml, method: mst, epsilon: 2.5, out: poor.csv}
+`,
+		"two.yaml": `name: two
+jobs:
+  - {name: a, input: in.csv, schema: in.yaml, method: mst, epsilon: 1, rows: 40, out: a.csv}
+  - {name: b, input: syn.csv, schema: syn.yaml, method: mst, epsilon: 1, rows: 40, out: b.csv}
+`,
+		"syn.yaml": "decoy: 1\n" + columns,
+	}
+}
