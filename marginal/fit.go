@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 )
 
 // Options of Fit; the zero value is the default.
@@ -14,7 +13,7 @@ type Options struct {
 	Iterations int                   // cap on the iterations; 0 = 2000, rarely reached; each of the three steps gets a third
 	Total      float64               // known number of rows, ≥ 1; 0 = estimate it from the measurements, by inverse variance
 	Shrink     float64               // strength of the pull towards independent columns, see Fit; 0 = 1; .001 is nearly least squares, and slow
-	Progress   func(done, total int) // optional; called with iterations, at most ten times a second, from Fit's goroutine
+	Progress   func(done, total int) // optional; called at each hundredth of the iterations, from Fit's goroutine
 	MaxCells   int                   // limit on the cells of the junction tree, and of an answer; 0 = 1e8, at most 2³¹-1
 	Zeros      []Zeros               // cells that no row can be in, whatever was measured
 	Warm       *Model                // optional: a model of the same columns that Fit made; saves time, does not move the result by more than the tolerance
@@ -85,10 +84,8 @@ func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model,
 	if o.Warm != nil {
 		e.start = o.Warm.path
 	}
-	last := time.Now()
 	err = e.run(ctx, o.Iterations, func(done int) {
-		if o.Progress != nil && time.Since(last) >= 100*time.Millisecond {
-			last = time.Now()
+		if o.Progress != nil && done%max(1, o.Iterations/100) == 0 {
 			o.Progress(done, o.Iterations)
 		}
 	})

@@ -94,6 +94,9 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 	if err != nil {
 		return nil, nil, err
 	}
+	if o.Forecast != nil {
+		o.Forecast(plan.Forecast())
+	}
 	o.Progress.Report("reading", 0)
 	s, err := privacy.Open(ctx, rows, privacy.Options{
 		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: f.Name(), Tool: o.Tool, Run: o.Run, Day: o.Day,
@@ -135,6 +138,9 @@ type RunOptions struct {
 	Journal   string               // keeps the run until it is done, so that another process can continue it (see privacy.Options); "" keeps none
 	Outputs   []string             // what the run is for (see privacy.Options)
 	Resume    bool                 // continue the run of the journal in place of a new one
+
+	// Forecast is told what the plan expects to need, before anything is reserved. May be nil.
+	Forecast func(Forecast)
 
 	// Deliver makes what the run is for durable: the run is closed after it. nil: nothing, the caller keeps the model.
 	Deliver func(*release.Model) error

@@ -59,7 +59,7 @@ budget again, within the ledger's limit. A job that failed after its reservation
 With --only K one job runs, number K from 0: the unit of work of a scheduler (DECOY_ONLY in the environment does the
 same).
 
-The results table holds times and, for jobs with 'evaluate', metrics computed from real rows: it is not private, and
+The results table holds errors and, for jobs with 'evaluate', metrics computed from real rows: it is not private, and
 has mode 0600.`,
 		Args: operands("JOBS.yaml"),
 	})
@@ -288,7 +288,7 @@ func (b *batch) runAll(ctx context.Context, w *worker, memory int64) []record {
 			out[i] = record{Job: job.Name, Identity: job.identity, Status: jobFailed,
 				Error: fmt.Sprintf("its forecast of %s for %s is above the memory limit of %s; nothing is spent",
 					bytesText(need), forecast.rowsText("rows:"), bytesText(memory))}
-			shown.done(out[i])
+			shown.done(i, out[i])
 			continue
 		}
 		out[i] = record{Job: job.Name, Identity: job.identity, Status: jobCancelled, Error: "interrupted before it began: nothing is spent"}
@@ -303,7 +303,7 @@ func (b *batch) runAll(ctx context.Context, w *worker, memory int64) []record {
 			defer slots.Release(1)
 			defer room.Release(need)
 			out[i] = w.do(ctx, job, shown.of(job.Name))
-			shown.done(out[i])
+			shown.done(i, out[i])
 		})
 	}
 	group.Wait()

@@ -118,7 +118,6 @@ type worker struct {
 
 // do carries a job out, from whatever an earlier process left, and returns its record. It never panics.
 func (w *worker) do(ctx context.Context, b *batchJob, report synth.Progress) (r record) {
-	start := time.Now()
 	unlock, err := w.journal.lock(ctx, b.identity)
 	if err != nil {
 		return record{Job: b.Name, Identity: b.identity, Status: statusOf(err), Error: err.Error()}
@@ -139,7 +138,6 @@ func (w *worker) do(ctx context.Context, b *batchJob, report synth.Progress) (r 
 	if err != nil {
 		r.Error = err.Error()
 	}
-	r.Seconds, r.Ended = time.Since(start).Seconds(), time.Now().UTC().Truncate(time.Second)
 	if err := w.journal.write(r); err != nil && r.Error == "" {
 		r.Status, r.Error = jobFailed, err.Error()
 	}

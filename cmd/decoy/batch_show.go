@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -107,11 +108,16 @@ type batchProgress struct {
 	ended   int
 	jobs    int
 	failing int
-	earlier int // done by an earlier process
+	earlier int            // done by an earlier process
+	ends    map[int]record // that are not told yet, by number of the job
+	told    int            // jobs
 }
 
 func newBatchProgress(t *terminal, jobs int) *batchProgress {
-	return &batchProgress{t: t, shown: t.progress(), of1: map[string]float64{}, jobs: jobs}
+	// On a terminal there is a bar; else the ends of the jobs are lines enough.
+	p := &batchProgress{t: t, shown: t.privateProgress(), jobs: jobs}
+	p.of1, p.ends = map[string]float64{}, map[int]record{}
+	return p
 }
 
 // of is the progress of one job.
@@ -132,34 +138,53 @@ func (p *batchProgress) of(name string) synth.Progress {
 	}
 }
 
-// done tells the end of a job.
-func (p *batchProgress) done(r record) {
+// done is the end of job number i. The ends are told in the order of the jobs: which of two ends
+// first depends on their rows.
+func (p *batchProgress) done(i int, r record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.of1, r.Job)
 	p.ended++
-	if r.earlier {
+	if !r.earlier && r.Status != jobDone {
+		p.failing++
+	}
+	p.ends[i] = r
+	for ; ; p.told++ {
+		next, ended := p.ends[p.told]
+		if !ended {
+			return
+		}
+		p.tell(next)
+		delete(p.ends, p.told)
+	}
+}
+
+func (p *batchProgress) tell(r record) {
+	switch {
+	case r.earlier:
 		p.earlier++
 		return
-	}
-	p.shown.finish()
-	if r.Status == jobDone { // without its seconds, which depend on the rows: they are in the results, which are not private
+	case r.Status == jobDone:
+		p.shown.finish()
 		p.t.say("done: %s", r.Job)
-		return
+	default:
+		p.shown.finish()
+		p.t.say("%s: %s: %s", r.Status, r.Job, r.Error)
 	}
-	p.failing++
-	p.t.say("%s: %s: %s", r.Status, r.Job, r.Error)
 }
 
 func (p *batchProgress) finish() {
 	p.shown.finish()
+	for _, i := range slices.Sorted(maps.Keys(p.ends)) { // behind one that never began
+		p.tell(p.ends[i])
+	}
 	if p.earlier > 0 {
 		p.t.say("done before: %s", plural(p.earlier, "job", "jobs"))
 	}
 }
 
 // resultColumns begin the table of results; metrics follow.
-var resultColumns = []string{"job", "input", "method", "epsilon", "delta", "status", "rows", "seconds", "run", "out", "error"}
+var resultColumns = []string{"job", "input", "method", "epsilon", "delta", "status", "rows", "run", "out", "error"}
 
 // writeResults writes the table of results as CSV and as a page.
 func (b *batch) writeResults(j journal, records []record) error {
@@ -185,7 +210,7 @@ func (b *batch) writeResults(j journal, records []record) error {
 			input = job.Dataset
 		}
 		rows[i] = []string{r.Job, input, job.Method, short(job.Epsilon), short(job.Delta), r.Status, strconv.Itoa(r.Rows),
-			strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Run, job.Out, r.Error}
+			r.Run, job.Out, r.Error}
 		for _, name := range header[len(resultColumns):] {
 			rows[i] = append(rows[i], metrics[i][name])
 		}
@@ -208,7 +233,7 @@ func (b *batch) writeResults(j journal, records []record) error {
 		}{b.file.Name, header, rows})
 	})
 	if err == nil {
-		b.t.say("wrote %s and %s, which hold times and metrics of real rows: they are not private", b.results, page)
+		b.t.say("wrote %s and %s, which hold errors and metrics of real rows: they are not private", b.results, page)
 	}
 	return err
 }
@@ -264,7 +289,7 @@ table { border-collapse: collapse } td, th { padding: .25rem .6rem; border-botto
 p { max-width: 60rem } .warn { background: #fff3cd; padding: .5rem .8rem }
 </style>
 <h1>Batch {{.Name}}</h1>
-<p class="warn">Not private: times and metrics are computed from real rows without protection. Keep this page as safe as the tables.</p>
+<p class="warn">Not private: errors and metrics are computed from real rows without protection. Keep this page as safe as the tables.</p>
 <table><tr>{{range .Header}}<th>{{.}}</th>{{end}}</tr>
 {{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
 {{end}}</table></html>

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/gofrs/flock"
 
@@ -28,18 +27,17 @@ const (
 )
 
 // record is what the journal keeps of a job: one file, replaced as a whole. The ledger, not the journal, says what is spent.
+// It has no time: how long a job took depends on its rows.
 type record struct {
-	Job      string    `json:"job"`
-	Identity string    `json:"identity"`
-	Status   string    `json:"status"`
-	Run      string    `json:"run,omitempty"` // in the ledger
-	Attempt  int       `json:"attempt,omitempty"`
-	Sampling string    `json:"sampling,omitempty"` // what the output was sampled from and to
-	Outputs  []string  `json:"outputs,omitempty"`  // the files that the job has made or was about to make: it may replace them
-	Rows     int       `json:"rows,omitempty"`     // of the output
-	Seconds  float64   `json:"seconds,omitempty"`
-	Ended    time.Time `json:"ended,omitzero"`
-	Error    string    `json:"error,omitempty"`
+	Job      string   `json:"job"`
+	Identity string   `json:"identity"`
+	Status   string   `json:"status"`
+	Run      string   `json:"run,omitempty"` // in the ledger
+	Attempt  int      `json:"attempt,omitempty"`
+	Sampling string   `json:"sampling,omitempty"` // what the output was sampled from and to
+	Outputs  []string `json:"outputs,omitempty"`  // the files that the job has made or was about to make: it may replace them
+	Rows     int      `json:"rows,omitempty"`     // of the output
+	Error    string   `json:"error,omitempty"`
 
 	earlier bool // done by an earlier process
 }

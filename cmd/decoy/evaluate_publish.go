@@ -98,7 +98,7 @@ func (e *evaluate) publishJob(cmd *cobra.Command, t *terminal) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{t: t, shown: t.progress(), input: input, resume: e.resume}
+	j := &job{t: t, shown: t.privateProgress(), input: input, resume: e.resume}
 	j.budget, j.adjacency = budget, adjacency
 	if err := j.openFile(e.schema); err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func (p *privateFlags) job(cmd *cobra.Command, t *terminal, args []string) (*job
 	if err != nil {
 		return nil, err
 	}
-	j := &job{request: r, t: t, shown: t.progress(), resume: p.resume}
+	j := &job{request: r, t: t, shown: t.privateProgress(), resume: p.resume}
 	switch {
 	case p.input == "":
 	case len(args) > 0 && rankOf(cmd, "input") == fromCommandLine:
@@ -148,7 +148,8 @@ func (j *job) ledgerPlace() place {
 // fit reserves the budget, reads, fits, and has the verified model delivered: when that has made its output durable the run is done.
 func (j *job) fit(ctx context.Context, deliver func(*release.Model) error) error {
 	_, s, err := synth.Run(ctx, j.rows, j.fitter, synth.RunOptions{
-		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report,
+		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(),
+		Progress: j.shown.report, Forecast: j.shown.expect,
 		Journal: j.journal, Resume: j.resume, Outputs: j.outputs,
 		Deliver: func(m *release.Model) error {
 			j.shown.finish()

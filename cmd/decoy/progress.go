@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"github.com/decoy-dp/decoy/synth"
 )
 
 const (
@@ -16,15 +18,22 @@ const (
 
 // progress shows the stage of a run in percent: as a bar on a terminal, else as plain lines. It shows no count, which might be private.
 // It may be used by several goroutines.
+//
+// How long something takes on private rows depends on them, and plain lines are kept by others. So
+// the lines of a private run follow no clock: there is one at each new stage and at each quarter of
+// it, if the run is expected to take long, else none.
 type progress struct {
-	w   io.Writer
-	bar bool
-	now func() time.Time
+	w       io.Writer
+	bar     bool
+	private bool
+	long    bool // a private run is expected to take more than quietStart
+	now     func() time.Time
 
 	mu    sync.Mutex
 	start time.Time
 	last  time.Time // of the last line
 	stage string
+	steps int                      // quarters of the stage that have a line
 	shown *progressbar.ProgressBar // nil before the first report after quietStart
 }
 
@@ -32,11 +41,15 @@ type progress struct {
 func (p *progress) report(stage string, fraction float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	percent := int(100 * min(max(fraction, 0), 1))
+	if p.private && !p.bar {
+		p.step(stage, percent/25)
+		return
+	}
 	now := p.now()
 	if now.Sub(p.start) < quietStart {
 		return
 	}
-	percent := int(100 * min(max(fraction, 0), 1))
 	if !p.bar {
 		if now.Sub(p.last) >= lineEvery {
 			p.last = now
@@ -53,6 +66,22 @@ func (p *progress) report(stage string, fraction float64) {
 		p.shown.Describe(fmt.Sprintf("%-20s", stage))
 	}
 	p.shown.Set(percent)
+}
+
+// step prints a line of a private run that is expected to take long.
+func (p *progress) step(stage string, quarter int) {
+	if !p.long || stage == p.stage && quarter <= p.steps {
+		return
+	}
+	p.stage, p.steps = stage, quarter
+	fmt.Fprintf(p.w, "%s: %d %%\n", stage, 25*quarter)
+}
+
+// expect is told what a private run is expected to take, by what is public.
+func (p *progress) expect(f synth.Forecast) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.long = f.Seconds > quietStart.Seconds()
 }
 
 // finish takes the bar off the terminal, before other text is printed.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/decoy-dp/decoy/synth"
 )
 
 // clock is a time that stands still unless told.
@@ -50,6 +52,35 @@ func TestProgressLines(t *testing.T) {
 	for _, line := range lines {
 		if !regexp.MustCompile(`^reading: \d+ %$`).MatchString(line) {
 			t.Errorf("line %q, want a stage and a percentage only", line)
+		}
+	}
+}
+
+// TestPrivateProgressHasNoClock: whatever the time, a private run prints the same lines, and none
+// if it is expected to be short.
+func TestPrivateProgressHasNoClock(t *testing.T) {
+	lines := func(seconds float64, pace time.Duration) string {
+		var w bytes.Buffer
+		p, c := startProgress(&w, false)
+		p.private = true
+		p.expect(synth.Forecast{Seconds: seconds})
+		for _, stage := range []string{"reading", "training"} {
+			for i := range 10 {
+				c.advance(pace)
+				p.report(stage, float64(i)/10)
+			}
+		}
+		p.finish()
+		return w.String()
+	}
+	const want = "reading: 0 %\nreading: 25 %\nreading: 50 %\nreading: 75 %\n" +
+		"training: 0 %\ntraining: 25 %\ntraining: 50 %\ntraining: 75 %\n"
+	for _, pace := range []time.Duration{0, time.Millisecond, time.Hour} {
+		if got := lines(20, pace); got != want {
+			t.Errorf("a report in %v: printed %q, want %q", pace, got, want)
+		}
+		if got := lines(.1, pace); got != "" {
+			t.Errorf("a short run with a report in %v printed %q", pace, got)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (s *schemaInfer) check(cmd *cobra.Command, t *terminal, input string) (*che
 	if err != nil {
 		return nil, err
 	}
-	shown := t.progress()
+	shown := t.privateProgress()
 	c := &checked{text: text, ledger: path}
 	c.options = infer.Options{
 		Budget: budget, Adjacency: adjacency, Ledger: privacy.NewLedgerFile(c.ledger), Tool: tool(), CSV: csv, MaxCategories: s.maxCategories,

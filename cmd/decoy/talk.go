@@ -44,6 +44,13 @@ func (t *terminal) progress() *progress {
 	return p
 }
 
+// privateProgress is that of a run on private rows.
+func (t *terminal) privateProgress() *progress {
+	p := t.progress()
+	p.private = true
+	return p
+}
+
 // short is a number for people, to six digits.
 func short(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
