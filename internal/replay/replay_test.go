@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // binary is the program under test.
@@ -85,12 +89,20 @@ func TestOrdinaryBuildHasNoSeam(t *testing.T) {
 	}
 }
 
-// story is a row of commands in one folder, in which the private table lies as in.csv.
+// story is a row of commands in one folder, in which the private table lies as in.csv. One that
+// begins with "? " must be refused, or come to nothing, and all others must not.
 type story struct {
 	name     string
 	commands []string
 	worlds   []string // those it is told in
 }
+
+// listens says that a command reads the table from standard input.
+func (s story) listens() bool {
+	return slices.ContainsFunc(s.commands, listens)
+}
+
+func listens(args string) bool { return strings.Contains(args, " - ") }
 
 // ended is how a command ended.
 type ended struct {
@@ -145,7 +157,11 @@ func compare(t *testing.T, stories []story) {
 					p.today = today()
 					p.problems = nil
 					x := p.tell(w.table, 0)
+					p.expected(x)
 					for _, n := range w.neighbours {
+						if n.slow > 0 && !s.listens() {
+							continue
+						}
 						p.same(n.name, x, p.tell(n.table, n.slow), &total)
 					}
 				}
@@ -171,12 +187,15 @@ type place struct {
 }
 
 // tell runs the commands, which record the answers the first time and play them back from then on.
-func (p *place) tell(table string, slow time.Duration) outcome {
+func (p *place) tell(text string, slow time.Duration) outcome {
 	p.t.Helper()
 	dir := filepath.Join(p.dir, "w")
 	p.must(os.Mkdir(dir, 0o700))
 	files := p.files()
-	files["in.csv"] = table
+	files["in.csv"] = text
+	if strings.Contains(fmt.Sprint(p.commands), "in.parquet") {
+		files["in.parquet"] = p.parquet(files["in.yaml"], text)
+	}
 	for name, text := range files {
 		p.must(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
@@ -213,15 +232,15 @@ func sorted(asked string) string {
 
 // run is one command; what is slow comes late through standard input.
 func (p *place) run(dir, tape, args string, slow time.Duration) ended {
-	cmd := exec.Command(binary, strings.Fields(args)...)
+	cmd := exec.Command(binary, strings.Fields(strings.TrimPrefix(args, "? "))...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "DECOY_REPLAY="+tape)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if slices.Contains(strings.Fields(args), "-") {
-		table, err := os.Open(filepath.Join(dir, "in.csv"))
+	if listens(args) {
+		in, err := os.Open(filepath.Join(dir, "in.csv"))
 		p.must(err)
-		defer table.Close()
-		cmd.Stdin = &late{r: table, by: slow}
+		defer in.Close()
+		cmd.Stdin = &late{r: in, by: slow}
 	}
 	err := cmd.Run()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -240,6 +259,20 @@ func (l *late) Read(b []byte) (int, error) {
 	time.Sleep(l.by)
 	l.by = 0
 	return l.r.Read(b)
+}
+
+// parquet is a table as a Parquet file.
+func (p *place) parquet(description, text string) string {
+	s, err := schema.Parse([]byte(description))
+	p.must(err)
+	rows, _, err := table.ReadCSV(p.t.Context(), strings.NewReader(text), -1, s, table.ReadOptions{})
+	p.must(err)
+	var b bytes.Buffer
+	w, err := table.NewWriter(&b, table.Parquet, s, rand.New(rand.NewPCG(1, 2)))
+	p.must(err)
+	p.must(w.Write(rows))
+	p.must(w.Close())
+	return b.String()
 }
 
 // remains is what is there at the end, without what was there before and is the same.
@@ -269,6 +302,16 @@ func (p *place) remains(dir string, before map[string]string) map[string]left {
 		return nil
 	}))
 	return out
+}
+
+// expected looks for commands that did not do what the story is about.
+func (p *place) expected(x outcome) {
+	for i, args := range p.commands {
+		c := x.commands[i]
+		if refused := strings.HasPrefix(args, "? "); (c.code != 0) != refused {
+			p.problems = append(p.problems, fmt.Sprintf("%s: exit code %d\n%s", args, c.code, c.stderr))
+		}
+	}
 }
 
 // same compares what left x and what left a neighbour.

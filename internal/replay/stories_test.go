@@ -16,7 +16,7 @@ const (
 		"--set post_steps=2 --set student_steps=2 --set batch=16 --set student_hidden=4 --set pairs=1"
 )
 
-// TestMethods fits with each method, makes tables, and asks everything of the models.
+// TestMethods fits with each method and makes tables.
 func TestMethods(t *testing.T) {
 	var stories []story
 	for _, m := range []struct{ name, schema, settings string }{
@@ -31,11 +31,6 @@ func TestMethods(t *testing.T) {
 			m.settings)
 		stories = append(stories, story{m.name, []string{
 			"generate " + flags + " --seed 7 --out out.csv --model m.decoy",
-			"inspect --json m.decoy",
-			"verify m.decoy",
-			"queries answer m.decoy --json --seed 3 --where sex=f",
-			"ledger show --json in.csv.ledger",
-			"ledger verify in.csv.ledger",
 		}, everywhere})
 	}
 	compare(t, stories)
@@ -43,41 +38,50 @@ func TestMethods(t *testing.T) {
 
 // TestVerbs runs the verbs that release or tell something, in the ways they can be asked to.
 func TestVerbs(t *testing.T) {
-	infer := "schema infer in.csv --header-is-public "
+	const infer = "schema infer in.csv --header-is-public "
 	compare(t, []story{
 		{"fit", []string{
 			"fit in.csv --schema in.yaml --epsilon 1 --model m.decoy",
 			"sample m.decoy --out out.parquet --seed 4",
 			"inspect m.decoy",
+			"inspect --json m.decoy",
+			"verify m.decoy",
+			"queries answer m.decoy --json --where sex=f",
+			"queries answer m.decoy --rows 100 --seed 3 --where sex=f",
 			"inspect in.csv.ledger",
-			"fit in.csv --schema in.yaml --epsilon 1 --model m.decoy",
+			"ledger verify in.csv.ledger",
+			"? fit in.csv --schema in.yaml --epsilon 1 --model m.decoy",
 			"fit in.csv --schema in.yaml --epsilon 1 --model m.decoy --force",
 			"ledger limit in.csv.ledger --epsilon 2.5 --delta 1e-6 --strict",
-			"fit in.csv --schema in.yaml --epsilon 1 --model n.decoy",
+			"? fit in.csv --schema in.yaml --epsilon 1 --model n.decoy",
 			"ledger show in.csv.ledger",
+			"ledger show --json in.csv.ledger",
 		}, everywhere},
 		{"generate", []string{
 			"generate in.csv --schema bins.yaml --epsilon 1 --seed 7 --out out.parquet",
-			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --out - --adjacency replace-one " +
-				"--ledger other.ledger",
-			"plan --schema in.yaml --epsilon 1",
+			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --adjacency replace-one " +
+				"--ledger other.ledger --out -",
 		}, everywhere},
+		{"Parquet", []string{
+			"generate in.parquet --schema in.yaml --epsilon 1 --seed 7 --out out.csv",
+			"schema infer in.parquet --header-is-public --epsilon 50 --out s.yaml",
+		}, []string{"strict"}},
 		{"standard input", []string{
 			"fit - --schema in.yaml --epsilon 1 --ledger my.ledger --model m.decoy",
 			"generate - --schema in.yaml --epsilon 1 --ledger my.ledger --method aim " +
-				"--set time_limit=1 --seed 7 --out out.csv",
+				"--set time_limit=1s --seed 7 --out out.csv",
 		}, everywhere},
 		{"schema infer", []string{
-			infer + "--epsilon 2 --out s.yaml",
+			infer + "--epsilon 50 --out s.yaml",
 			"schema check s.yaml",
-			infer + "--epsilon 0.01 --out - ",
-			"ledger show --json in.csv.ledger",
-		}, []string{"strict", "nobody"}},
+			"? " + infer + "--epsilon 0.01 --out -",
+		}, []string{"strict"}},
+		{"schema infer of nothing", []string{"? " + infer + "--epsilon 2 --out s.yaml"},
+			[]string{"nobody", "no unit"}},
 		{"schema infer --unit", []string{
-			infer + "--epsilon 2 --out s.yaml --unit id --max-rows-per-unit 1",
+			infer + "--epsilon 50 --out s.yaml --unit id --max-rows-per-unit 1",
 			"schema check s.yaml",
-			"ledger show --json in.csv.ledger",
-		}, []string{"units", "no unit"}},
+		}, []string{"units"}},
 		{"schema units", []string{
 			"schema units in.csv --schema in.yaml --epsilon 1",
 			"schema units in.csv --schema in.yaml --epsilon 1 --json",
@@ -87,7 +91,6 @@ func TestVerbs(t *testing.T) {
 			"evaluate --holdout in.csv --synthetic syn.csv --schema in.yaml --epsilon 1 --target died " +
 				"--json e.json",
 			"verify e.json",
-			"ledger show in.csv.ledger",
 		}, everywhere},
 	})
 }
@@ -98,10 +101,10 @@ func TestBatch(t *testing.T) {
 	compare(t, []story{
 		{"batch", []string{
 			"batch jobs.yaml --jobs 1 --dry-run",
-			"batch jobs.yaml --jobs 1",
-			"batch jobs.yaml --jobs 1",
+			"? batch jobs.yaml --jobs 1",
 			"ledger show in.csv.ledger",
+			"? batch jobs.yaml --jobs 1",
 		}, everywhere},
-		{"two at a time", []string{"batch two.yaml --jobs 2"}, everywhere},
+		{"two at a time", []string{"batch two.yaml --jobs 2"}, []string{"units"}},
 	})
 }

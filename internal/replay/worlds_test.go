@@ -104,7 +104,7 @@ func (w world) files() map[string]string {
 	return map[string]string{
 		"in.yaml":    w.schema + columns,
 		"small.yaml": w.schema + small,
-		"bins.yaml":  w.schema + strings.Replace(columns, "bins: 5", "bins: dp", 1),
+		"bins.yaml":  w.schema + strings.Replace(columns, "bins: 5", "bins: {dp: 4, share: 0.1}", 1),
 		"syn.csv":    syn,
 		"jobs.yaml": `name: replayed
 tables: [{name: t, input: in.csv, schema: in.yaml, limit: {epsilon: 3, delta: 1e-6}}]
