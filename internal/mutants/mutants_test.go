@@ -174,8 +174,33 @@ var mutants = []mutant{
 	{"no noise in Kinds", "privacy/describe.go", "\tg.AddTo(counts, s.s.src)\n", "\t_ = g\n", "./privacy TestTextNoise"},
 	{"units of texts are not bounded", "privacy/text.go", "data.bound(t.k, s.src)\n", "", "./privacy TestTextUnitsAreBounded"},
 	{"texts are read before the reservation", "privacy/text.go", "if err := s.begin(ctx, o); err != nil {", "t.load(ctx)\n\tif err := s.begin(ctx, o); err != nil {", "./privacy TestTextChargeBeforeReading"},
+	{"a timestamp in the model", "release/model.go", "Created: reserve.Time,", "Created: time.Now(),",
+		"./internal/replay TestVerbs/fit/strict"},
+	{"the reservation has a clock", "privacy/session.go", "o.Day.UTC().Truncate(24 * time.Hour)", "o.Day.UTC()",
+		"./internal/replay TestVerbs/evaluate/strict"},
+	{"a size in the manifest", "release/file.go", "\tmanifest, err := json.MarshalIndent(",
+		"\tif f, err := os.Stat(\"in.csv\"); err == nil {\n\t\tm.Tool += fmt.Sprint(f.Size())\n\t}\n\tmanifest, err := json.MarshalIndent(",
+		"./internal/replay TestMethods/wgan/strict"},
+	{"the size of the table in the talk", "cmd/decoy/talk.go", "\tif !t.quiet {\n\t\tfmt",
+		"\tif f, err := os.Stat(\"in.csv\"); err == nil {\n\t\tformat += fmt.Sprint(\" \", f.Size())\n\t}\n\tif !t.quiet {\n\t\tfmt",
+		"./internal/replay TestVerbs/schema_units/units"},
+	{"a count of rows in the talk", "privacy/rows.go", "\ts.data, s.report = ",
+		"\treport.Ignored = append(report.Ignored, t.Rows())\n\ts.data, s.report = ", "./internal/replay TestVerbs/fit/lenient"},
+	{"a count of rows in the ledger", "privacy/session.go", "Label: what, Event", "Label: fmt.Sprint(what, s.data().Rows()), Event",
+		"./internal/replay TestMethods/mst/units"},
+	{"a question that rows decide", "privacy/counts.go", "ask(\"total\").floats(sigma)", "ask(\"total\").ints(int64(s.data().Rows()))",
+		"./internal/replay TestMethods/wgan/strict"},
+	{"an empty table is refused", "privacy/rows.go", "\tif r.schema.Unit != \"\" {", "\tif t.Rows() == 0 {\n\t\treturn errPrivate\n\t}\n\tif r.schema.Unit != \"\" {",
+		"./internal/replay TestVerbs/fit/nobody"},
+	{"lines of progress by the clock", "cmd/decoy/progress.go", "if p.private && !p.bar {", "if p.long && !p.bar {",
+		"./internal/replay TestVerbs/standard_input/strict"},
+	{"the time in the state of a batch", "cmd/decoy/batch_job.go", "statusOf(err), \"\", b.sampling()\n", "statusOf(err), \"\", b.sampling()+time.Now().String()\n",
+		"./internal/replay TestBatch/batch/strict"},
 	{"rows print", "privacy/rows.go", "func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }", "", "./privacy TestNothingPrintsARow"},
 }
+
+// tags are those of packages whose tests need one.
+var tags = map[string]string{"./internal/kill": "faults", "./internal/replay": "seam"}
 
 // TestMutantsAreFresh checks that every edit still fits the source, without running any.
 func TestMutantsAreFresh(t *testing.T) {
@@ -236,8 +261,8 @@ func TestMutantsAreCaught(t *testing.T) {
 			}
 			pkg, name, named := strings.Cut(m.tests, " ")
 			args := []string{"test", "-count=1", "-vet=off", "-failfast", "-timeout=300s", "-ldflags=-s -w", pkg}
-			if pkg == "./internal/kill" {
-				args = append(args, "-tags=faults")
+			if tag := tags[pkg]; tag != "" {
+				args = append(args, "-tags="+tag)
 			}
 			if named {
 				args = append(args, "-run", "^"+name+"$")

@@ -141,8 +141,8 @@ func compare(t *testing.T, stories []story) {
 	var total counts
 	t.Cleanup(func() {
 		t.Log(&total)
-		if total.pairs == 0 || total.answers == 0 {
-			t.Error("nothing was compared")
+		if total.pairs > 0 && total.answers == 0 {
+			t.Error("no answer was played back")
 		}
 	})
 	for _, s := range stories {
