@@ -158,10 +158,7 @@ func certifiedNoise(t *testing.T, tab *table.Table, scaled []bool, n int, z floa
 
 // encoded is the encoded gradient sum of a table, without noise.
 func encoded(c *bounds.Certificate, critic *toyCritic, tab *table.Table) []int64 {
-	cols := make([]table.Codes, 3)
-	for i := range cols {
-		cols[i] = tab.Column(i)
-	}
+	cols := columnsOf(tab)
 	sum := bounds.Sum{Rows: int64(tab.Rows()), Gradient: make([]int64, c.Parameters())}
 	if c.Inputs() > 0 {
 		sum.Inputs = make([]int64, c.Inputs())

@@ -1,4 +1,4 @@
-package privacy_test
+package privacy
 
 import (
 	"io/fs"
@@ -40,30 +40,36 @@ func TestClaimPages(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range mechanisms(t) {
+		if page := strings.ToLower(name); !have[page] {
+			t.Errorf("the mechanism %s has no page docs/claims/%s.md", name, page)
+		}
+	}
+}
+
+// mechanisms is the names of the methods by which something that rows decide leaves the gate.
+func mechanisms(t *testing.T) (names []string) {
+	t.Helper()
 	src, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	mechanism := regexp.MustCompile(`(?m)^func \((?:s \*(?:text)?[sS]ession|sh \*shardSet\[Q\])\) ([A-Z][A-Za-z]*)\(`)
-	found := 0
+	method := regexp.MustCompile(`(?m)^func \((?:s \*(?:text)?[sS]ession|sh \*shardSet\[Q\])\) ([A-Z][A-Za-z]*)\(`)
 	for _, file := range src {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range mechanism.FindAllStringSubmatch(string(text), -1) {
-			if slices.Contains(noMechanism, m[1]) {
-				continue
-			}
-			found++
-			if page := strings.ToLower(m[1]); !have[page] {
-				t.Errorf("the mechanism %s has no page docs/claims/%s.md", m[1], page)
+		for _, m := range method.FindAllStringSubmatch(string(text), -1) {
+			if !slices.Contains(noMechanism, m[1]) {
+				names = append(names, m[1])
 			}
 		}
 	}
-	if found < 18 {
-		t.Errorf("found %d mechanisms: the pattern is broken", found)
+	if len(names) < 18 {
+		t.Errorf("found %d mechanisms: the pattern is broken", len(names))
 	}
+	return names
 }
 
 // noMechanism lists the methods of sessions and shards that release nothing that rows decide.

@@ -41,7 +41,7 @@ func (c *toyCritic) AddClippedSumTo(gradient []int64, factor float64, weight fun
 
 // clippedSum is the encoded sum of clipped rows of a table, without noise.
 func clippedSum(c *bounds.Certificate, critic *toyCritic, tab *table.Table) []int64 {
-	cols := []table.Codes{tab.Column(0), tab.Column(1), tab.Column(2)}
+	cols := columnsOf(tab)
 	sum := bounds.Sum{Gradient: make([]int64, c.Parameters())}
 	sum.Rows = critic.AddClippedSumTo(sum.Gradient, c.Factor(), bounds.NewClipper(c).Weight, cols, nil)
 	out := make([]int64, c.Coordinates())

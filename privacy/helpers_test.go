@@ -39,6 +39,13 @@ func testTable(t testing.TB, s *schema.Schema, rows [][3]uint8, units []uint32) 
 	return tab
 }
 
+func columnsOf(tab *table.Table) (cols []table.Codes) {
+	for i := range tab.Schema().Columns {
+		cols = append(cols, tab.Column(i))
+	}
+	return cols
+}
+
 // someRows is n rows whose codes are spread over the cells.
 func someRows(n int) [][3]uint8 {
 	rows := make([][3]uint8, n)

@@ -98,7 +98,7 @@ func (c *penalised) penaltyFactors(factor, alpha float64, columns []table.Codes,
 func penaltySumOf(cert *bounds.Penalty, c *penalised, tab *table.Table, seed uint64) []int64 {
 	u := rand.New(rand.NewPCG(seed, 1))
 	out := make([]int64, cert.Coordinates())
-	c.AddPenaltySumTo(out, cert.Factor(), u.Uint64, cert.Weight, []table.Codes{tab.Column(0), tab.Column(1), tab.Column(2)}, nil)
+	c.AddPenaltySumTo(out, cert.Factor(), u.Uint64, cert.Weight, columnsOf(tab), nil)
 	return out
 }
 
