@@ -13,6 +13,8 @@ type history struct {
 	charges map[runEvent]int // where an event is in its run's Charged
 	limit   Entry
 	limited bool
+
+	epsilon, delta big.Rat // of the runs that count
 }
 
 // runEvent is an event of a run, by the run's place.
@@ -48,6 +50,8 @@ func (h *history) add(e Entry) {
 		}
 		h.at[e.Run] = len(h.runs)
 		h.runs = append(h.runs, r)
+		h.epsilon.Add(&h.epsilon, decimal(r.Budget.Epsilon))
+		h.delta.Add(&h.delta, decimal(r.Budget.Delta))
 	case EntryCharge:
 		if !known || e.Event == nil {
 			return
@@ -60,8 +64,20 @@ func (h *history) add(e Entry) {
 		h.charges[key] = len(r.Charged)
 		r.Charged = append(r.Charged, *e.Event)
 	case EntryClose:
-		if known {
-			h.runs[i].Status = e.Status
+		if !known {
+			return
+		}
+		counted := h.runs[i].Counts()
+		h.runs[i].Status = e.Status
+		if now := h.runs[i].Counts(); counted != now {
+			sign := func(x float64) *big.Rat {
+				if now {
+					return decimal(x)
+				}
+				return new(big.Rat).Neg(decimal(x))
+			}
+			h.epsilon.Add(&h.epsilon, sign(h.runs[i].Budget.Epsilon))
+			h.delta.Add(&h.delta, sign(h.runs[i].Budget.Delta))
 		}
 	}
 }
@@ -82,14 +98,7 @@ func (h *history) total() Budget {
 
 // spent is the total in exact decimals: three runs at 0.1 fit a limit of 0.3, and one ulp more does not.
 func (h *history) spent() (epsilon, delta *big.Rat) {
-	epsilon, delta = new(big.Rat), new(big.Rat)
-	for _, r := range h.runs {
-		if r.Counts() {
-			epsilon.Add(epsilon, decimal(r.Budget.Epsilon))
-			delta.Add(delta, decimal(r.Budget.Delta))
-		}
-	}
-	return epsilon, delta
+	return new(big.Rat).Set(&h.epsilon), new(big.Rat).Set(&h.delta)
 }
 
 // decimal is the number that the shortest decimal form of x, its form in JSON, says. NaN and the infinities, which Validate refuses, count as 0.

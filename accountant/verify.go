@@ -136,6 +136,15 @@ func (v verifier) reserve(before []Entry, e Entry) error {
 	if len(e.Composition) > maxDistinct {
 		return fmt.Errorf("a reservation of %d different events; %d are the most", len(e.Composition), maxDistinct)
 	}
+	subsampled := 0
+	for _, c := range e.Composition {
+		if _, ok := c.Event.(SubsampledGaussian); ok {
+			subsampled++
+		}
+	}
+	if subsampled > maxSubsampled {
+		return fmt.Errorf("a reservation of %d different subsampled events; %d are the most", subsampled, maxSubsampled)
+	}
 	cost, err := v.cost(e)
 	if err != nil {
 		return err
@@ -150,9 +159,12 @@ func (v verifier) reserve(before []Entry, e Entry) error {
 	return nil
 }
 
-// maxDistinct bounds the events of a reservation, and so the time that their composition takes: some
-// milliseconds each, two tenths of a second for a subsampled one.
-const maxDistinct = 128
+// These bound the events of a reservation, and so the time that their composition takes: some
+// milliseconds each, tenths of a second for a subsampled one.
+const (
+	maxDistinct   = 128
+	maxSubsampled = 8
+)
 
 // platformTolerance is how far, relatively, the ε of one composition or the cost of a charge may differ between machines: fused multiply-adds
 // round differently.

@@ -36,8 +36,6 @@ type journal struct {
 	path string
 	lock *flock.Flock
 	head string // hash of the last line
-
-	delivering bool // it says so
 }
 
 // header is the first line of a journal.
@@ -59,11 +57,8 @@ type record struct {
 
 const journalVersion = 1
 
-// deliverMark is the question of the record that comes before the outputs: it has no answer.
-const deliverMark = "deliver"
-
 // maxJournal bounds what is read of a journal, in bytes.
-const maxJournal = 4 << 30
+const maxJournal = 1 << 30
 
 // seal returns the line of r behind a line with hash prev, and sets its own.
 func (r *record) seal(prev string) ([]byte, error) {
@@ -98,11 +93,8 @@ func lockJournal(path string) (*journal, error) {
 			return nil, fmt.Errorf("privacy: %s: another process is at this run: %w", path, ErrLocked)
 		}
 		// The process that had it may have removed it between our opening and our locking it.
-		mine, err := lock.Stat()
-		if err == nil {
-			if there, err := os.Stat(path); err == nil && os.SameFile(mine, there) {
-				return &journal{path: path, lock: lock}, nil
-			}
+		if j := (&journal{path: path, lock: lock}); j.mine() {
+			return j, nil
 		}
 		lock.Unlock()
 	}
@@ -111,9 +103,12 @@ func lockJournal(path string) (*journal, error) {
 // read returns the header and the whole records. A last line that is cut short, or does not verify,
 // was never returned to anybody. empty says that not even a header is whole.
 func (j *journal) read() (h header, rs []record, whole int64, err error) {
-	info, err := os.Stat(j.path)
+	info, err := os.Lstat(j.path)
 	if err != nil {
 		return h, nil, 0, fmt.Errorf("privacy: reading the journal: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return h, nil, 0, fmt.Errorf("privacy: the journal %s is not a regular file: %w", j.path, ErrResume)
 	}
 	if info.Size() > maxJournal {
 		return h, nil, 0, fmt.Errorf("privacy: the journal %s has more than %d bytes: %w", j.path, int64(maxJournal), ErrResume)
@@ -152,12 +147,7 @@ func (j *journal) read() (h header, rs []record, whole int64, err error) {
 			}
 			break // torn
 		}
-		if r.Query == deliverMark {
-			j.delivering = true
-		} else {
-			rs = append(rs, r)
-		}
-		j.head, whole, rest = r.Hash, whole+int64(len(line)+1), after
+		rs, j.head, whole, rest = append(rs, r), r.Hash, whole+int64(len(line)+1), after
 	}
 	return h, rs, whole, nil
 }
@@ -193,6 +183,9 @@ func (j *journal) add(r *record) error {
 
 // write appends b, after cutting the file to size unless that is negative, and syncs it.
 func (j *journal) write(b []byte, size int64) error {
+	if !j.mine() {
+		return fmt.Errorf("privacy: the journal %s was removed or replaced while the run was at work", j.path)
+	}
 	f, err := disk.OpenFile(j.path, os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("privacy: opening the journal: %w", err)
@@ -222,17 +215,29 @@ func (j *journal) leave() {
 // remove ends the journal. It is locked until it is gone.
 func (j *journal) remove() {
 	if j != nil {
-		disk.Remove(j.path)
+		if j.mine() {
+			disk.Remove(j.path)
+		}
 		j.lock.Unlock()
 	}
 }
 
+// mine reports whether the file at the path is the one that is locked: somebody may have removed it,
+// and another run have made its own.
+func (j *journal) mine() bool {
+	locked, err := j.lock.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(j.path)
+	return err == nil && os.SameFile(locked, there)
+}
+
 // Left is what a journal holds of a run that has not come to its end.
 type Left struct {
-	Run        string   // "" if there is none
-	Running    bool     // its process is still at it
-	Outputs    []string // that it was begun for (Options.Outputs)
-	Delivering bool     // it was about to make them durable: some may be there
+	Run     string   // "" if there is none
+	Running bool     // its process is still at it
+	Outputs []string // that it was begun for (Options.Outputs)
 }
 
 // Unfinished reports the run that a journal holds, if the ledger has its reservation and not its
@@ -254,7 +259,7 @@ func Unfinished(path string, ledger *LedgerFile) (Left, error) {
 	}
 	switch statusOf(l, h.Run) {
 	case accountant.StatusUnfinished:
-		return Left{h.Run, locked(path), h.Outputs, j.delivering}, nil
+		return Left{h.Run, locked(path), h.Outputs}, nil
 	case "":
 		return Left{}, unknown(path, h, records)
 	}

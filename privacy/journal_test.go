@@ -677,8 +677,8 @@ func TestJournalOfAnEndedRunIsRemoved(t *testing.T) {
 	}
 }
 
-// TestJournalKeepsItsRun: a run is continued for all outputs that it was begun for, says whether it
-// was about to write them, and is not given up because its ledger is not there for a moment.
+// TestJournalKeepsItsRun: a run is continued for all outputs that it was begun for, and is not given
+// up because its ledger is not there for a moment.
 func TestJournalKeepsItsRun(t *testing.T) {
 	j := journaled{t, t.TempDir()}
 	o := j.options(false)
@@ -686,7 +686,7 @@ func TestJournalKeepsItsRun(t *testing.T) {
 	s := j.must(o)
 	j.answers(s, 2)
 	die(s)
-	if left := must(Unfinished(o.Journal, o.Ledger)); left.Delivering || !slices.Equal(left.Outputs, o.Outputs) {
+	if left := must(Unfinished(o.Journal, o.Ledger)); !slices.Equal(left.Outputs, o.Outputs) {
 		t.Errorf("%+v", left)
 	}
 	o.Resume, o.Outputs = true, []string{"a.csv"}
@@ -699,9 +699,6 @@ func TestJournalKeepsItsRun(t *testing.T) {
 	kept := errors.New("the disk is full")
 	if err := s.Finish(nil, func() error { return kept }); !errors.Is(err, kept) {
 		t.Fatal(err)
-	}
-	if left := must(Unfinished(o.Journal, o.Ledger)); !left.Delivering {
-		t.Errorf("%+v", left)
 	}
 	if err := os.Rename(o.Ledger.Path(), o.Ledger.Path()+".gone"); err != nil {
 		t.Fatal(err)
@@ -725,4 +722,23 @@ func TestJournalKeepsItsRun(t *testing.T) {
 	if err := s.Finish(nil, nil); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestJournalOfAnother: a run whose journal was removed, and in whose place another has made its own,
+// writes nothing into that one and does not remove it.
+func TestJournalOfAnother(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	s := j.must(j.options(false))
+	j.answers(s, 1)
+	if err := os.Remove(s.journal.path); err != nil {
+		t.Fatal(err)
+	}
+	other := j.must(j.options(false))
+	if _, err := s.Total(5); err == nil {
+		t.Error("an answer that no journal keeps")
+	}
+	s.Leave()
+	j.answers(other, 3)
+	die(other)
+	j.answers(j.must(j.options(true)), 6)
 }

@@ -54,12 +54,17 @@ func (f *LedgerFile) Path() string { return f.path }
 // Read returns the entries on disk, verified as a chain. A missing file is an empty ledger. A torn last line (an append cut short,
 // whose run therefore never started) is left out.
 func (f *LedgerFile) Read() (*accountant.Ledger, error) {
-	b, err := os.ReadFile(f.path)
+	file, err := os.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &accountant.Ledger{}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("privacy: reading the ledger: %w", err)
+	}
+	defer file.Close()
+	b, err := readLedger(file)
+	if err != nil {
+		return nil, err
 	}
 	l, err := parse(b)
 	if err != nil {
@@ -85,6 +90,9 @@ type Limit struct {
 	Budget accountant.Budget
 	Rule   accountant.LimitRule // "" is RuleBasic
 	Strict bool                 // runs that break off before their first mechanism (void) stay charged
+
+	KeepStrict bool // Strict too if the limit before is
+	IfNone     bool // a limit that is there stays
 }
 
 // SetLimit appends a limit: from here on a run whose reservation would exceed it is refused. A limit below what is spent already is
@@ -96,8 +104,13 @@ func (f *LedgerFile) SetLimit(ctx context.Context, nb Neighbours, unit string, l
 	if limit.Rule == "" {
 		limit.Rule = accountant.RuleBasic
 	}
-	return f.append(ctx, nb, unit, true, func(*accountant.Ledger) ([]accountant.Entry, error) {
-		return []accountant.Entry{{Time: today(), Kind: accountant.EntryLimit, Budget: &limit.Budget, Rule: limit.Rule, Strict: limit.Strict}}, nil
+	return f.append(ctx, nb, unit, true, func(l *accountant.Ledger) ([]accountant.Entry, error) {
+		old, limited := l.Limit()
+		if limited && limit.IfNone {
+			return nil, nil
+		}
+		strict := limit.Strict || limit.KeepStrict && limited && old.Strict
+		return []accountant.Entry{{Time: today(), Kind: accountant.EntryLimit, Budget: &limit.Budget, Rule: limit.Rule, Strict: strict}}, nil
 	})
 }
 
@@ -172,7 +185,7 @@ func (f *LedgerFile) checked(b []byte) (*accountant.Checker, error) {
 }
 
 // maxLedger bounds what is read of a ledger, in bytes: some hundred thousand runs.
-const maxLedger = 1 << 30
+const maxLedger = 256 << 20
 
 func readLedger(file *os.File) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(file, maxLedger+1))

@@ -481,12 +481,7 @@ func (s *session) end(status string) error {
 func (s *session) Finish(err error, deliver func() error) error {
 	status := accountant.StatusDone
 	if err == nil && deliver != nil {
-		if s.journal != nil {
-			err = s.journal.add(&record{Query: deliverMark})
-		}
-		if err == nil {
-			err = deliver()
-		}
+		err = deliver()
 	} else if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		status = accountant.StatusCancelled
 	} else if err != nil {

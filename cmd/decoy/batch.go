@@ -254,7 +254,7 @@ func (b *batch) setLimits(ctx context.Context) error {
 			return err
 		}
 		limit := privacy.Limit{Budget: accountant.Budget{Epsilon: table.Limit.Epsilon, Delta: table.Limit.Delta},
-			Rule: accountant.LimitRule(table.Limit.Rule), Strict: table.Limit.Strict}
+			Rule: accountant.LimitRule(table.Limit.Rule), Strict: table.Limit.Strict, IfNone: true}
 		if old, limited := l.Limit(); limited {
 			if *old.Budget != limit.Budget || old.Strict != limit.Strict {
 				b.t.say("ledger: %s keeps its limit %s; 'decoy ledger limit' changes it", path, limitText(old))

@@ -60,7 +60,7 @@ func (j journal) path(identity, suffix string) string {
 // read gives the record of a job; one that is not there, or not readable after a crash of the disk, is waiting.
 func (j journal) read(identity string) record {
 	r := record{Identity: identity, Status: jobWaiting}
-	b, err := os.ReadFile(j.path(identity, ".json"))
+	b, err := readBounded(j.path(identity, ".json"), 1<<20)
 	if err != nil || json.Unmarshal(b, &r) != nil || r.Identity != identity {
 		return record{Identity: identity, Status: jobWaiting}
 	}

@@ -81,15 +81,7 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 		return err
 	}
 	file := privacy.NewLedgerFile(path)
-	if !cmd.Flags().Changed("strict") {
-		old, err := file.Read()
-		if err != nil {
-			return err
-		}
-		limit, _ := old.Limit()
-		l.strict = limit.Strict
-	}
-	if err := file.SetLimit(cmd.Context(), nb, unit, privacy.Limit{Budget: limit, Rule: rule, Strict: l.strict}); err != nil {
+	if err := file.SetLimit(cmd.Context(), nb, unit, privacy.Limit{Budget: limit, Rule: rule, Strict: l.strict, KeepStrict: !cmd.Flags().Changed("strict")}); err != nil {
 		return err
 	}
 	now, err := file.Read()

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -150,4 +151,21 @@ func bare(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, e.Err)
 	}
 	return err
+}
+
+// readBounded is the content of a file of at most so many bytes. A pipe is read once.
+func readBounded(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, bare(path, err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, bare(path, err)
+	}
+	if int64(len(b)) > most {
+		return nil, fmt.Errorf("%s has more than %d bytes", path, most)
+	}
+	return b, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -21,11 +22,21 @@ func journalOf(ledger *privacy.LedgerFile, verb, out string) string {
 	if ledger == nil {
 		return ""
 	}
-	if out != standard {
-		out = resolve(out)
-	}
-	sum := sha256.Sum256([]byte(verb + " " + out))
+	sum := sha256.Sum256([]byte(verb + " " + outputOf(ledger, out)))
 	return fmt.Sprintf("%s.%x.journal", ledger.Path(), sum[:6])
+}
+
+// outputOf names an output as seen from the folder of the ledger: a folder that holds both may be moved
+// between a run and its continuation.
+func outputOf(ledger *privacy.LedgerFile, path string) string {
+	if path == standard {
+		return "standard output"
+	}
+	path = resolve(path)
+	if rel, err := filepath.Rel(filepath.Dir(resolve(ledger.Path())), path); err == nil {
+		return rel
+	}
+	return path
 }
 
 // interrupted finds out whether the run was begun before and did not come to its end. Without
@@ -51,7 +62,6 @@ func (j *job) interrupted() error {
 	case left.Run != "":
 		j.t.say("continuing run %s", left.Run)
 	}
-	j.t.force = j.t.force || left.Delivering // what is there is of the run that is continued
 	return nil
 }
 
@@ -78,12 +88,8 @@ func (j *job) begin(verb, out string, others ...string) error {
 		j.journal = journalOf(j.ledger, verb, out)
 		j.tellOther()
 		for _, path := range append([]string{out}, others...) {
-			switch path {
-			case "":
-			case standard:
-				j.outputs = append(j.outputs, "standard output")
-			default:
-				j.outputs = append(j.outputs, resolve(path))
+			if path != "" {
+				j.outputs = append(j.outputs, outputOf(j.ledger, path))
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,7 +44,7 @@ func (s *schemaImport) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err := distinct([]place{{"--out", s.out}}, []place{{"FILE", path}}); err != nil {
 		return err
 	}
-	data, err := os.ReadFile(path)
+	data, err := readBounded(path, 64<<20)
 	if err != nil {
 		return bare(path, err)
 	}

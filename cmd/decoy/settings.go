@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -118,14 +119,13 @@ const settingsKey = "settings"
 
 // readConfig reads a YAML file of flags and gives the lines of its keys.
 func readConfig(v *viper.Viper, path string, known []string) (map[string]int, error) {
-	v.SetConfigFile(path)
-	v.SetConfigType("yaml")
-	if err := v.ReadInConfig(); err != nil {
-		return nil, usagef("--config %s: %w", path, err)
-	}
-	text, err := os.ReadFile(path)
+	text, err := readBounded(path, 1<<20)
 	if err != nil {
-		return nil, usagef("--config %w", bare(path, err))
+		return nil, usagef("--config %w", err)
+	}
+	v.SetConfigType("yaml")
+	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
+		return nil, usagef("--config %s: %w", path, err)
 	}
 	lines := configs.Lines(text)
 	keys := v.AllKeys() // of the file: nothing else is bound yet

