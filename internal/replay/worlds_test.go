@@ -71,7 +71,7 @@ func worlds() []world {
 	bad := func(unit bool) []neighbour {
 		return []neighbour{
 			{name: "one row more", table: file(unit, with(x, one)...)},
-			{name: "one row more, after a while", table: file(unit, with(x, one)...), slow: late1},
+			{name: "one row more, after a while", table: file(unit, with(x, one)...), slow: aWhile},
 			{name: "one unparsable cell", table: file(unit, with(x, cell)...)},
 			{name: "one very long cell", table: file(unit, with(x, long)...)},
 			{name: "one very long cell of no column", table: file(unit, with(x, noted)...)},
@@ -83,7 +83,7 @@ func worlds() []world {
 	return []world{
 		{"strict", strict, file(false, x...), bad(false)[:2]},
 		{"lenient", lenient, file(false, x...), bad(false)},
-		{"units", units, file(true, x...), append(bad(true),
+		{"units", units, file(true, x...), append(bad(true)[:3],
 			neighbour{name: "one unit of 100,000 rows more", table: file(true, with(x, visits...)...)},
 			neighbour{name: "one row more of no unit", table: file(true, with(x, ",40,m,1,new")...)})},
 		{"nobody", strict, file(false), []neighbour{{name: "one row", table: file(false, one)}}},
@@ -91,8 +91,8 @@ func worlds() []world {
 	}
 }
 
-// late1 is more than the time after which progress is shown on a terminal.
-const late1 = 2500 * time.Millisecond
+// aWhile is longer than a run may take before a terminal shows its progress.
+const aWhile = 2500 * time.Millisecond
 
 // files are what is there before the first command, but in.csv.
 func (w world) files() map[string]string {
