@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,12 +69,17 @@ func (p *progress) report(stage string, fraction float64) {
 	p.shown.Set(percent)
 }
 
-// step prints a line of a private run that is expected to take long.
+// step prints a line of a private run that is expected to take long. Stages that differ in a number
+// only, such as the steps of a training, are one.
 func (p *progress) step(stage string, quarter int) {
-	if !p.long || stage == p.stage && quarter <= p.steps {
+	kind := stage
+	if i := strings.IndexAny(stage, "0123456789"); i >= 0 {
+		kind = stage[:i]
+	}
+	if !p.long || kind == p.stage && quarter <= p.steps {
 		return
 	}
-	p.stage, p.steps = stage, quarter
+	p.stage, p.steps = kind, quarter
 	fmt.Fprintf(p.w, "%s: %d %%\n", stage, 25*quarter)
 }
 

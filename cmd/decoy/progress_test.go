@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -64,17 +65,19 @@ func TestPrivateProgressHasNoClock(t *testing.T) {
 		p, c := startProgress(&w, false)
 		p.private = true
 		p.expect(synth.Forecast{Seconds: seconds})
-		for _, stage := range []string{"reading", "training"} {
-			for i := range 10 {
-				c.advance(pace)
-				p.report(stage, float64(i)/10)
-			}
+		for i := range 10 {
+			c.advance(pace)
+			p.report("reading", float64(i)/10)
+		}
+		for i := range 10 {
+			c.advance(pace)
+			p.report(fmt.Sprintf("step %d of 10", i+1), float64(i)/10)
 		}
 		p.finish()
 		return w.String()
 	}
 	const want = "reading: 0 %\nreading: 25 %\nreading: 50 %\nreading: 75 %\n" +
-		"training: 0 %\ntraining: 25 %\ntraining: 50 %\ntraining: 75 %\n"
+		"step 1 of 10: 0 %\nstep 4 of 10: 25 %\nstep 6 of 10: 50 %\nstep 9 of 10: 75 %\n"
 	for _, pace := range []time.Duration{0, time.Millisecond, time.Hour} {
 		if got := lines(20, pace); got != want {
 			t.Errorf("a report in %v: printed %q, want %q", pace, got, want)
