@@ -16,7 +16,7 @@ func TestClaimPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have := map[string]bool{}
+	have := map[string]string{}
 	tests := allTests(t)
 	named := regexp.MustCompile("`(Test[A-Za-z_]+)`")
 	for _, page := range pages {
@@ -24,7 +24,7 @@ func TestClaimPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		have[strings.TrimSuffix(filepath.Base(page), ".md")] = true
+		have[strings.TrimSuffix(filepath.Base(page), ".md")] = string(text)
 		for _, part := range []string{"**Mechanism.**", "**Claim.**", "**Proof.**", "**The compiler checks.**", "**The caller must ensure.**", "**Tests.**"} {
 			if !strings.Contains(string(text), part) {
 				t.Errorf("%s has no %s", page, part)
@@ -41,8 +41,9 @@ func TestClaimPages(t *testing.T) {
 		}
 	}
 	for _, name := range mechanisms(t) {
-		if page := strings.ToLower(name); !have[page] {
-			t.Errorf("the mechanism %s has no page docs/claims/%s.md", name, page)
+		// TestClaimCode of internal/arch compares the page's functions with their sources.
+		if page := strings.ToLower(name); !strings.Contains(have[page], "."+name+"` |") {
+			t.Errorf("the mechanism %s has no page docs/claims/%s.md that names it", name, page)
 		}
 	}
 }
