@@ -163,6 +163,25 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
+// TestVerifyDerivesTheCost: the model's cost is derived a second time, and a claim or a figure of the
+// accountant that the derivation excludes is refused.
+func TestVerifyDerivesTheCost(t *testing.T) {
+	v, err := testModel(t).Verify()
+	if err != nil || !(v.Derived.Lower > 0 && v.Derived.Upper >= v.Derived.Lower) || !v.agrees() {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	for name, change := range map[string]func(v *Verification){
+		"a claim below the derived cost":       func(v *Verification) { v.Claim.Epsilon = v.Derived.Lower * (1 - 1e-6) },
+		"an accountant above the derived cost": func(v *Verification) { v.Reserved.Epsilon = v.Derived.Upper + v.Reserved.Slack + 1e-6 },
+	} {
+		other := v
+		change(&other)
+		if other.agrees() {
+			t.Errorf("%s is not refused", name)
+		}
+	}
+}
+
 // rezip replaces one entry of a model file.
 func rezip(t *testing.T, file []byte, name string, edit func([]byte) []byte) []byte {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/derive"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -13,10 +14,17 @@ type Verification struct {
 	Reserved accountant.Bound // cost of everything the run reserved, at the claim's δ
 	Charged  accountant.Bound // bound on the cost of what it charged, at the claim's δ
 	Charges  int              // mechanism calls
+	Derived  derive.Range     // of the reservation, by arithmetic that is not the accountant's
+}
+
+// agrees reports whether the derived range allows the claim, and what the accountant says of the
+// reservation, which is proven to be no more than its slack above the truth.
+func (v Verification) agrees() bool {
+	return v.Derived.Lower <= v.Claim.Epsilon && v.Derived.Upper >= v.Reserved.Epsilon-v.Reserved.Slack
 }
 
 // Verify recomputes the claim from the model's own ledger, without the data: the chain of hashes, one run, closed as done; every charge
-// in the reservation; the composition of the reservation within the claim; unit, schema and parameters as the ledger and the manifest say.
+// in the reservation; the composition of the reservation within the claim, by the accountant and by package derive; unit, schema and parameters as the ledger and the manifest say.
 // What it cannot check is that the binary which wrote the file ran the mechanisms it logged: that is what the audit and the source
 // are for. Errors wrap [ErrClaim].
 func (m *Model) Verify() (Verification, error) {
@@ -76,6 +84,11 @@ func (m *Model) Verify() (Verification, error) {
 	}
 	if v.Reserved.Epsilon > m.Claim.Epsilon {
 		return fail("the reservation costs epsilon %v", v.Reserved.Epsilon)
+	}
+	v.Derived = derive.Epsilon(run.Reserved, m.Claim.Delta, m.Claim.Adjacency)
+	if !v.agrees() {
+		return fail("the reservation costs epsilon %v by the accountant, %v to %v by another derivation",
+			v.Reserved.Epsilon, v.Derived.Lower, v.Derived.Upper)
 	}
 	if v.Charges > 0 {
 		v.Charged = v.Reserved // which is a bound too

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -23,10 +24,23 @@ $ decoy verify icu.model
 		Long: `Recompute the guarantee that a model file claims, from the ledger inside it: the chain of hashes, one run, closed as done, every
 mechanism call within what was reserved, and the cost of their composition within the claim. No private data is needed.
 
+The cost is computed twice: by the accountant that planned it ("reserved"), and from closed forms that share no arithmetic with the
+accountant ("derived": no less than the first number, no more than the second). A claim below the first is refused, and so is an
+accountant's figure that cannot be. Selections and batches have no exact closed form, so the two numbers are apart there.
+
 It cannot tell whether the program that wrote the file ran the mechanisms that it logged.`,
 		Args: operands("MODEL"),
 		RunE: func(_ *cobra.Command, args []string) error { return verify(t, args[0]) },
 	})
+}
+
+// derived is the range of ε in a line.
+func derived(lower, upper float64) string {
+	text := "epsilon at least " + short(lower)
+	if !math.IsInf(upper, 1) {
+		text += ", at most " + short(upper)
+	}
+	return text + ", by closed forms apart from the accountant"
 }
 
 func verify(t *terminal, path string) error {
@@ -49,6 +63,7 @@ func verify(t *terminal, path string) error {
 	if v.Charges > 0 {
 		fmt.Fprintf(w, "charged\t%v, in %d mechanism calls\n", costOf(v.Charged), v.Charges)
 	}
+	fmt.Fprintf(w, "derived\t%s\n", derived(v.Derived.Lower, v.Derived.Upper))
 	fmt.Fprintf(w, "checked\tthe hash chain of %d ledger entries; one run, closed as %s; every charge in the reservation;\n", len(m.Ledger), spelling.Visible(m.Ledger[len(m.Ledger)-1].Status))
 	fmt.Fprintf(w, "\tunit, method, schema and parameters as the ledger and the manifest state them\n")
 	fmt.Fprintf(w, "not checked\tthat the program which wrote the file ran the mechanisms it logged\n")
