@@ -32,7 +32,7 @@ type Range struct {
 //	Gaussian, Pool       G           G: μ² adds up (Dong, Roth, Su 2022, corollary 2)
 //	Laplace              R_ε         R_ε, the largest of all ε-DP mechanisms
 //	Exponential          R_(ε/2)     G with Φ(−μ/2) = 1/(1 + e^(ε/2)) (docs/claims/pool.md)
-//	SubsampledGaussian   nothing     G of the whole table: a smaller rate costs less
+//	SubsampledGaussian   nothing     G of the whole table, which is exact at rate 1: less costs less
 //	Approx               R_ε         R_ε, and its δ apart
 //	DiscreteGaussian     nothing     no bound
 //
@@ -62,6 +62,9 @@ func Epsilon(c accountant.Composition, delta float64, adj accountant.Adjacency) 
 			mu := inverse(e.NoiseMultiplier)
 			if adj == accountant.ReplaceOne { // may move the sum by two bounds
 				mu = product(mu, number(2))
+			}
+			if e.Rate == 1 {
+				below.gaussian(mu, n)
 			}
 			above.gaussian(mu, n)
 		case accountant.Approx:

@@ -55,6 +55,7 @@ func TestAgainstTheAccountant(t *testing.T) {
 		{"selections", comp{{Event: accountant.Exponential{Epsilon: .2}, Count: 12}, {Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 25}}, 1e-9, false},
 		{"many", comp{{Event: accountant.Laplace{Epsilon: .01}, Count: 1000}}, 1e-9, false},
 		{"batches", comp{{Event: accountant.SubsampledGaussian{Rate: .1, NoiseMultiplier: 2}, Count: 20}}, 1e-6, false},
+		{"full batches", comp{{Event: accountant.SubsampledGaussian{Rate: 1, NoiseMultiplier: 9}, Count: 20}}, 1e-6, true},
 		{"approximate", comp{{Event: accountant.Approx{Epsilon: .1, Delta: 1e-9}, Count: 3}, {Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 2}}, 1e-7, false},
 		{"discrete", comp{{Event: accountant.DiscreteGaussian{NoiseMultiplier: 3, Sensitivity: 1}, Count: 1}, {Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 2}}, 1e-7, false},
 	} {
