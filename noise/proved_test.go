@@ -606,7 +606,8 @@ func TestDiscreteGaussianIsTheProvedOne(t *testing.T) {
 			l := enumerate(19, func(w *walk) int64 { return coded{w}.gaussian(exact, d.t) })
 			l.play(t, d.sample)
 			l.compare(t, "CKS Algorithm 3", exact, exactGaussian)
-			enumerate(17, func(w *walk) int64 { return proved{w}.gaussian(exact.Num(), exact.Denom()) }).
+			num, den := exact.Num(), exact.Denom()
+			enumerate(17, func(w *walk) int64 { return proved{w}.gaussian(num, den) }).
 				compare(t, "DiscreteGaussianSample", exact, exactGaussian)
 		})
 	}
@@ -637,7 +638,8 @@ func TestKeepFractionExactly(t *testing.T) {
 			gamma.Mul(gamma, rat(parts, -64))
 			keep, _ := expOf(gamma).Rat(nil)
 			lo, hi := l.between(1)
-			if slack := rat(8, -64); lo.Sub(lo, slack).Cmp(keep) > 0 || hi.Add(hi, slack).Cmp(keep) < 0 {
+			slack := rat(8, -64)
+			if lo.Sub(lo, slack).Cmp(keep) > 0 || hi.Add(hi, slack).Cmp(keep) < 0 {
 				t.Errorf("cell %d, x %d/2^64: kept with %s, not in [%s, %s]", n, x,
 					keep.FloatString(12), lo.FloatString(12), hi.FloatString(12))
 			}
@@ -714,7 +716,8 @@ func TestAboveThresholdNoise(t *testing.T) {
 		}
 		return most
 	}
-	honest, threshold, each := worst(2*delta, 4*delta), worst(delta, 4*delta), worst(2*delta, 2*delta)
+	honest := worst(2*delta, 4*delta)
+	threshold, each := worst(delta, 4*delta), worst(2*delta, 2*delta)
 	if honest > 1 {
 		t.Errorf("ε is %v, not 1", honest)
 	}

@@ -16,8 +16,8 @@ import (
 )
 
 // TestSmallTables takes every table of up to four rows over two columns of two codes, and every
-// neighbour of it, and compares how far what a mechanism adds noise to moves with the sensitivity in
-// the event that is charged for it. It must never be exceeded, and be attained by some pair.
+// neighbour of it, and compares how far what a mechanism adds noise to moves with the sensitivity
+// in the event that is charged for it. It must never be exceeded, and be attained by some pair.
 //
 // The mechanisms are called as anybody calls them, with noise so small that it is 0 but with a
 // probability below exp(−1000): what they release is what they add noise to. Selections release no
@@ -37,8 +37,8 @@ type small struct {
 	table *table.Table
 }
 
-// value is what noise is added to. Entry i is for the i-th way in which secret coins may have fallen
-// that do not depend on the rows: between neighbours, entries are compared one by one.
+// value is what noise is added to. Entry i is for the i-th way in which secret coins may have
+// fallen that do not depend on the rows: between neighbours, entries are compared one by one.
 type value [][]float64
 
 // smallRow is a mechanism with its arguments.
@@ -70,7 +70,8 @@ func l2(x []float64) (sum float64) {
 func rangeOf(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
 
 // gaussianClaim is Δ of a Gaussian event: its multiplier is σ/Δ.
-func gaussianClaim(sigma float64, event func(nb Neighbours) accountant.Event) func(Neighbours) float64 {
+func gaussianClaim(sigma float64,
+	event func(nb Neighbours) accountant.Event) func(Neighbours) float64 {
 	return func(nb Neighbours) float64 { return sigma / event(nb).(accountant.Gaussian).NoiseMultiplier }
 }
 
@@ -79,7 +80,8 @@ func laplaceClaim(event func(nb Neighbours) accountant.Event) func(Neighbours) f
 	return func(nb Neighbours) float64 { return tiny * event(nb).(accountant.Laplace).Epsilon }
 }
 
-// exponentialClaim is that the logarithms of the odds of two outcomes move by at most ε of the event.
+// exponentialClaim is that the logarithms of the odds of two outcomes move by at most ε of the
+// event.
 func exponentialClaim(event accountant.Event) func(Neighbours) float64 {
 	return func(Neighbours) float64 { return event.(accountant.Exponential).Epsilon }
 }
@@ -171,14 +173,17 @@ func smallVotes(classes int, of func(s *small, sh *Shards[int]) []float64) func(
 		for way := range uint64(1 << 4) {
 			o := s.open()
 			in, unit := &shards[int]{}, 0
-			for i, rows := range partition(o.data(), 2, func(uint64) uint64 { unit++; return way >> (unit - 1) & 1 }) {
+			for i, rows := range partition(o.data(), 2,
+				func(uint64) uint64 { unit++; return way >> (unit - 1) & 1 }) {
 				vote := 0
 				for _, row := range rows {
 					vote += 1 + i + int(o.data().Column(0).At(row)+2*o.data().Column(1).At(row))
 				}
-				in.rows, in.teachers = append(in.rows, nil), append(in.teachers, smallTeacher(vote%classes))
+				in.rows, in.teachers = append(in.rows, nil), append(in.teachers,
+					smallTeacher(vote%classes))
 			}
-			sh := &Shards[int]{&shardSet[int]{s: o.session, count: 2, inner: func() *shards[int] { return in }}}
+			sh := &Shards[int]{&shardSet[int]{s: o.session, count: 2,
+				inner: func() *shards[int] { return in }}}
 			out = append(out, of(s, sh))
 		}
 		return out
@@ -210,7 +215,8 @@ func smallCounts(a Aggregator, classes int) func(s *small, sh *Shards[int]) []fl
 }
 
 // smallCheck is the number that a check adds noise to: the largest threshold that is passed.
-func smallCheck(at func(threshold float64) Aggregator, classes int) func(s *small, sh *Shards[int]) []float64 {
+func smallCheck(at func(threshold float64) Aggregator, classes int) func(s *small,
+	sh *Shards[int]) []float64 {
 	return func(s *small, sh *Shards[int]) []float64 {
 		for threshold := 2.; ; threshold-- {
 			a := at(threshold)
@@ -256,7 +262,8 @@ func smallRows() []smallRow {
 	}
 	interactive := func(threshold float64) Aggregator {
 		return InteractiveGNMax{
-			CheckSigma: tiny, Threshold: threshold, Sigma: tiny, Confidence: .9, Student: []float64{.75, 0, .25},
+			CheckSigma: tiny, Threshold: threshold, Sigma: tiny, Confidence: .9,
+			Student: []float64{.75, 0, .25},
 		}
 	}
 	estimates := []Candidate{
@@ -267,7 +274,8 @@ func smallRows() []smallRow {
 		{Marginal: smallFirst, Estimate: []float64{.5, 1.25}, Weight: .3, Penalty: 1},
 	}
 	guesses := []QueryCandidate{
-		{Query: 0, Estimate: 9}, {Query: 0, Estimate: -9}, {Query: 1, Estimate: 1.5, Weight: .4}, {Query: 2, Estimate: 2},
+		{Query: 0, Estimate: 9}, {Query: 0, Estimate: -9}, {Query: 1, Estimate: 1.5, Weight: .4},
+		{Query: 2, Estimate: 2},
 	}
 	names := []string{"", "17", "x", "-2.5"}
 	classes := func(adj Neighbours) accountant.Event { return adj.CountsEvent(tiny) }
@@ -275,8 +283,10 @@ func smallRows() []smallRow {
 	discovery := Discovery{Sigma: tiny, Delta: 1e-9}
 	const epsilon = 1.
 	rows := []smallRow{
-		{"Total", "", func(s *small) value { return single[int64](s)(s.open(s.nb.TotalEvent(tiny)).Total(tiny)) },
-			gaussianClaim(tiny, func(nb Neighbours) accountant.Event { return nb.TotalEvent(tiny) }), l2,
+		{"Total", "",
+			func(s *small) value { return single[int64](s)(s.open(s.nb.TotalEvent(tiny)).Total(tiny)) },
+			gaussianClaim(tiny,
+				func(nb Neighbours) accountant.Event { return nb.TotalEvent(tiny) }), l2,
 			// Replacing a unit of one row by one of two is all there is.
 			func(nb Neighbours) float64 {
 				if nb.Adjacency == accountant.ReplaceOne {
@@ -286,17 +296,20 @@ func smallRows() []smallRow {
 			}},
 		{"Answer", "", func(s *small) value {
 			return single[int64](s)(s.open(s.nb.AnswerEvent(tiny)).Answer(smallWhere, tiny))
-		}, laplaceClaim(func(nb Neighbours) accountant.Event { return nb.AnswerEvent(tiny) }), l1, nil},
+		}, laplaceClaim(func(nb Neighbours) accountant.Event { return nb.AnswerEvent(tiny) }), l1,
+			nil},
 		{"Histogram", "", func(s *small) value {
 			return one[int64](s)(s.open(s.nb.HistogramEvent(tiny)).Histogram(smallCells{4}, tiny))
-		}, gaussianClaim(tiny, func(nb Neighbours) accountant.Event { return nb.HistogramEvent(tiny) }), l2, nil},
+		}, gaussianClaim(tiny,
+			func(nb Neighbours) accountant.Event { return nb.HistogramEvent(tiny) }), l2, nil},
 		{"UnitSizes", "", func(s *small) value {
 			o := s.open(s.nb.UnitSizesEvent(tiny))
 			if s.table.Units() == nil {
 				return value{make([]float64, 3)}
 			}
 			return one[int64](s)(o.UnitSizes([]int{1, 2}, tiny))
-		}, gaussianClaim(tiny, func(nb Neighbours) accountant.Event { return nb.UnitSizesEvent(tiny) }), l2,
+		}, gaussianClaim(tiny,
+			func(nb Neighbours) accountant.Event { return nb.UnitSizesEvent(tiny) }), l2,
 			func(nb Neighbours) float64 { // units of one size are replaced by units of that size
 				if nb.Adjacency == accountant.ReplaceOne && nb.MaxRowsPerUnit == 1 {
 					return 0
@@ -306,7 +319,9 @@ func smallRows() []smallRow {
 		{"Distance", "", func(s *small) value {
 			o := s.open(s.nb.DistanceEvent(2, distance))
 			return single[float64](s)(o.Distance([]Candidate{estimates[3], estimates[3]}, distance))
-		}, gaussianClaim(distance, func(nb Neighbours) accountant.Event { return nb.DistanceEvent(2, distance) }), l2, nil},
+		}, gaussianClaim(distance, func(nb Neighbours) accountant.Event {
+			return nb.DistanceEvent(2, distance)
+		}), l2, nil},
 		{"Select", "", func(s *small) value {
 			o := s.open()
 			grid, err := o.onGrid(estimates)
@@ -335,7 +350,8 @@ func smallRows() []smallRow {
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			scores, err := databaseScores(q.read(), 3, slices.Values([][]float64{{9}, {-9}, {1.25}}))
+			scores, err := databaseScores(q.read(), 3, slices.Values([][]float64{{9}, {-9},
+				{1.25}}))
 			out := one[int64](s)(scores, err)
 			for i := range out[0] {
 				out[0][i] *= o.databaseLambda(epsilon)
@@ -350,9 +366,11 @@ func smallRows() []smallRow {
 			return one[int64](s)(s.texts(names, classes(s.nb)).Magnitudes(0, schema.Real, tiny))
 		}, gaussianClaim(tiny, classes), l2, nil},
 		{"Discover", "", func(s *small) value { return smallDiscovery(s, names, discovery) },
-			gaussianClaim(tiny, func(nb Neighbours) accountant.Event { return nb.DiscoverEvents(discovery)[0].Event }), l2, nil},
+			gaussianClaim(tiny,
+				func(nb Neighbours) accountant.Event { return nb.DiscoverEvents(discovery)[0].Event }), l2, nil},
 		{"CertifiedSum", "", func(s *small) value {
-			critic, p := newToyCritic(smallSizes, 2), CertifiedPlan{Mode: bounds.Box, Rate: 1, NoiseMultiplier: 1}
+			critic, p := newToyCritic(smallSizes, 2), CertifiedPlan{Mode: bounds.Box, Rate: 1,
+				NoiseMultiplier: 1}
 			got, err := s.open(s.nb.CertifiedSumEvent(p)).CertifiedSum(p, critic)
 			if err != nil {
 				s.t.Fatal(err)
@@ -360,7 +378,8 @@ func smallRows() []smallRow {
 			return gradient(encoded(got.Certificate, critic, s.table), got.Certificate)
 		}, func(Neighbours) float64 { return 1 }, l2, func(Neighbours) float64 { return .3 }},
 		{"ClippedSum", "", func(s *small) value {
-			critic, p := newToyCritic(smallSizes, 2), ClippedPlan{Radius: .1, Rate: 1, NoiseMultiplier: 1}
+			critic, p := newToyCritic(smallSizes, 2), ClippedPlan{Radius: .1, Rate: 1,
+				NoiseMultiplier: 1}
 			got, err := s.open(s.nb.ClippedSumEvent(p)).ClippedSum(p, critic)
 			if err != nil {
 				s.t.Fatal(err)
@@ -369,7 +388,8 @@ func smallRows() []smallRow {
 		}, func(Neighbours) float64 { return 1 }, l2, func(Neighbours) float64 { return .3 }},
 		{"ClippedSum", "with a penalty", func(s *small) value {
 			critic := &penalised{toyCritic: newToyCritic(smallSizes, 2), atRest: true}
-			p := ClippedPlan{Radius: .1, Rate: 1, NoiseMultiplier: 1, Penalty: PenaltyPlan{Share: .5, Reach: .1}}
+			p := ClippedPlan{Radius: .1, Rate: 1, NoiseMultiplier: 1,
+				Penalty: PenaltyPlan{Share: .5, Reach: .1}}
 			got, err := s.open(s.nb.ClippedSumEvent(p)).ClippedSum(p, critic)
 			if err != nil {
 				s.t.Fatal(err)
@@ -378,31 +398,42 @@ func smallRows() []smallRow {
 			return gradient(penaltySumOf(cert, critic, s.table, 1), cert)
 		}, func(Neighbours) float64 { return 1 }, l2, func(Neighbours) float64 { return .3 }},
 	}
-	for _, m := range []Marginal{smallBoth, {Cols: []int{0, 1}, Groups: [][]uint16{{0, 0}, nil}}, smallFirst} {
+	for _, m := range []Marginal{smallBoth, {Cols: []int{0, 1}, Groups: [][]uint16{{0, 0}, nil}},
+		smallFirst} {
 		rows = append(rows, smallRow{"Counts", fmt.Sprint(m), func(s *small) value {
 			got, err := s.open(s.nb.CountsEvent(tiny)).Counts(m, tiny)
 			return one[int64](s)(got.Counts, err)
-		}, gaussianClaim(tiny, func(nb Neighbours) accountant.Event { return nb.CountsEvent(tiny) }), l2, nil})
+		}, gaussianClaim(tiny,
+			func(nb Neighbours) accountant.Event { return nb.CountsEvent(tiny) }), l2, nil})
 	}
 	for i := range smallQueries[:2] {
 		rows = append(rows, smallRow{"AnswerQuery", fmt.Sprint(i), func(s *small) value {
 			o := s.open(s.nb.AnswerQueryEvent(tiny))
 			q, _ := o.Queries(smallQueries)
 			return single[int64](s)(o.AnswerQuery(q, i, tiny))
-		}, laplaceClaim(func(nb Neighbours) accountant.Event { return nb.AnswerQueryEvent(tiny) }), l1, nil},
+		}, laplaceClaim(func(nb Neighbours) accountant.Event { return nb.AnswerQueryEvent(tiny) }),
+			l1, nil},
 			smallRow{"CountQuery", fmt.Sprint(i), func(s *small) value {
 				o := s.open(s.nb.CountQueryEvent(tiny))
 				q, _ := o.Queries(smallQueries)
 				return single[int64](s)(o.CountQuery(q, i, tiny))
-			}, gaussianClaim(tiny, func(nb Neighbours) accountant.Event { return nb.CountQueryEvent(tiny) }), l2, nil})
+			}, gaussianClaim(tiny,
+				func(nb Neighbours) accountant.Event { return nb.CountQueryEvent(tiny) }), l2, nil})
 	}
 	for _, n := range []int{2, 3} {
-		rows = append(rows, smallRow{"Vote", fmt.Sprintf("LNMax of %d", n), smallVotes(n, smallCounts(LNMax{tiny}, n)),
-			laplaceClaim(func(nb Neighbours) accountant.Event { e, _ := nb.VoteEvents(LNMax{tiny}, n); return e }), l1, nil},
-			smallRow{"Vote", fmt.Sprintf("GNMax of %d", n), smallVotes(n, smallCounts(GNMax{tiny}, n)), voteClaim(GNMax{tiny}, n, false), l2, nil},
-			smallRow{"Vote", fmt.Sprintf("check of %d", n), smallVotes(n, smallCheck(confident, n)), voteClaim(confident(0), n, true), l2, nil})
+		rows = append(rows, smallRow{"Vote", fmt.Sprintf("LNMax of %d", n), smallVotes(n,
+			smallCounts(LNMax{tiny}, n)),
+			laplaceClaim(func(nb Neighbours) accountant.Event {
+				e, _ := nb.VoteEvents(LNMax{tiny}, n)
+				return e
+			}), l1, nil},
+			smallRow{"Vote", fmt.Sprintf("GNMax of %d", n), smallVotes(n, smallCounts(GNMax{tiny},
+				n)), voteClaim(GNMax{tiny}, n, false), l2, nil},
+			smallRow{"Vote", fmt.Sprintf("check of %d", n), smallVotes(n, smallCheck(confident, n)),
+				voteClaim(confident(0), n, true), l2, nil})
 	}
-	return append(rows, smallRow{"Vote", "check with a student", smallVotes(3, smallCheck(interactive, 3)), voteClaim(interactive(0), 3, true), l2, nil})
+	return append(rows, smallRow{"Vote", "check with a student", smallVotes(3,
+		smallCheck(interactive, 3)), voteClaim(interactive(0), 3, true), l2, nil})
 }
 
 // smallThreshold is the number of a question that AboveThreshold adds noise to: how far a count is
@@ -425,13 +456,15 @@ func smallThreshold(s *small) value {
 
 // smallThresholdClaim is Δ in rows: the noise of a question has scale 4Δ/ε.
 func smallThresholdClaim(nb Neighbours) float64 {
-	o := &session{nb: nb, src: noise.NewSource(), left: accountant.NewReservation(once(nb.ThresholdEvent(1)))}
+	o := &session{nb: nb, src: noise.NewSource(),
+		left: accountant.NewReservation(once(nb.ThresholdEvent(1)))}
 	th, err := o.AboveThreshold(0, 1)
 	if err != nil {
 		panic(err)
 	}
 	each := reflect.ValueOf(th.each).Elem()
-	scale := math.Ldexp(float64(each.FieldByName("t").Uint()), -int(each.FieldByName("shift").Uint()))
+	scale := math.Ldexp(float64(each.FieldByName("t").Uint()),
+		-int(each.FieldByName("shift").Uint()))
 	return scale / 4 / (1 << estimateBits)
 }
 
@@ -568,41 +601,44 @@ func TestSmallTables(t *testing.T) {
 			if row.mechanism == "UnitSizes" && !r.id {
 				continue // refused
 			}
-			t.Run(fmt.Sprintf("%v id %v %s %s", r.Neighbours, r.id, row.mechanism, row.with), func(t *testing.T) {
-				known := map[string]value{}
-				of := func(units smallTable) value {
-					key := fmt.Sprint(units)
-					if known[key] == nil {
-						known[key] = row.of(smallOf(t, units, r.Neighbours, r.id))
+			t.Run(fmt.Sprintf("%v id %v %s %s", r.Neighbours, r.id, row.mechanism, row.with),
+				func(t *testing.T) {
+					known := map[string]value{}
+					of := func(units smallTable) value {
+						key := fmt.Sprint(units)
+						if known[key] == nil {
+							known[key] = row.of(smallOf(t, units, r.Neighbours, r.id))
+						}
+						return known[key]
 					}
-					return known[key]
-				}
-				claim, far, pairs := row.claim(r.Neighbours), 0., 0
-				var at [2]smallTable
-				neighbours(r.Neighbours, func(a, b smallTable) {
-					va, vb := of(a), of(b)
-					for way := range va {
-						change := slices.Clone(va[way])
-						for i, x := range vb[way] {
-							change[i] -= x
+					claim, far, pairs := row.claim(r.Neighbours), 0., 0
+					var at [2]smallTable
+					neighbours(r.Neighbours, func(a, b smallTable) {
+						va, vb := of(a), of(b)
+						for way := range va {
+							change := slices.Clone(va[way])
+							for i, x := range vb[way] {
+								change[i] -= x
+							}
+							if d := row.norm(change); d > far {
+								far, at = d, [2]smallTable{a, b}
+							}
+							pairs++
 						}
-						if d := row.norm(change); d > far {
-							far, at = d, [2]smallTable{a, b}
-						}
-						pairs++
+					})
+					if far > claim*(1+1e-12) {
+						t.Errorf("between %v and %v it moves by %v, the event claims %v", at[0], at[1],
+							far, claim)
+					}
+					most := 1.
+					if row.most != nil {
+						most = row.most(r.Neighbours)
+					}
+					if far < most*claim*(1-1e-12) {
+						t.Errorf("in %d pairs it moves by at most %v, the event claims %v", pairs, far,
+							claim)
 					}
 				})
-				if far > claim*(1+1e-12) {
-					t.Errorf("between %v and %v it moves by %v, the event claims %v", at[0], at[1], far, claim)
-				}
-				most := 1.
-				if row.most != nil {
-					most = row.most(r.Neighbours)
-				}
-				if far < most*claim*(1-1e-12) {
-					t.Errorf("in %d pairs it moves by at most %v, the event claims %v", pairs, far, claim)
-				}
-			})
 		}
 	}
 }

@@ -32,7 +32,7 @@ type Range struct {
 //	Gaussian, Pool       G           G: μ² adds up (Dong, Roth, Su 2022, corollary 2)
 //	Laplace              R_ε         R_ε, the largest of all ε-DP mechanisms
 //	Exponential          R_(ε/2)     G with Φ(−μ/2) = 1/(1 + e^(ε/2)) (docs/claims/pool.md)
-//	SubsampledGaussian   nothing     G of the whole table, which is exact at rate 1: less costs less
+//	SubsampledGaussian   nothing     G of the whole table: exact at rate 1, less costs less
 //	Approx               R_ε         R_ε, and its δ apart
 //	DiscreteGaussian     nothing     no bound
 //
@@ -53,7 +53,7 @@ func Epsilon(c accountant.Composition, delta float64, adj accountant.Adjacency) 
 			above.gaussian(number(e.Mu), n)
 		case accountant.Laplace:
 			below.response(number(e.Epsilon), n)
-			above.gaussian(responseMu(number(e.Epsilon)), n-above.response(number(e.Epsilon), n))
+			above.responses(number(e.Epsilon), n)
 		case accountant.Exponential:
 			half := product(number(.5), number(e.Epsilon))
 			below.response(half, n)
@@ -71,7 +71,7 @@ func Epsilon(c accountant.Composition, delta float64, adj accountant.Adjacency) 
 			left.Sub(left, product(number(e.Delta), number(float64(n))))
 			if e.Epsilon > 0 {
 				below.response(number(e.Epsilon), n)
-				above.gaussian(responseMu(number(e.Epsilon)), n-above.response(number(e.Epsilon), n))
+				above.responses(number(e.Epsilon), n)
 			}
 		default:
 			known = false
@@ -135,6 +135,11 @@ func (p *pair) response(epsilon *big.Float, n int) int {
 	}
 	p.losses = out
 	return n
+}
+
+// responses adds n times R, those that there is no room for as G.
+func (p *pair) responses(epsilon *big.Float, n int) {
+	p.gaussian(responseMu(epsilon), n-p.response(epsilon, n))
 }
 
 // epsilon is the smallest ε with a profile of at most delta, to a few units of 10^−10; NaN if μ is

@@ -45,19 +45,29 @@ func TestAgainstTheAccountant(t *testing.T) {
 		delta float64
 		tight bool
 	}{
-		{"Gaussian", comp{{Event: accountant.Gaussian{NoiseMultiplier: 1.7}, Count: 3}}, 1e-9, true},
-		{"little noise", comp{{Event: accountant.Gaussian{NoiseMultiplier: .06}, Count: 1}}, 1e-9, true},
-		{"much noise", comp{{Event: accountant.Gaussian{NoiseMultiplier: 1000}, Count: 7}}, 1e-5, true},
-		{"pool", comp{{Event: accountant.Pool{Mu: .8}, Count: 1}, {Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 2}}, 1e-9, true},
+		{"Gaussian", comp{{Event: accountant.Gaussian{NoiseMultiplier: 1.7}, Count: 3}}, 1e-9,
+			true},
+		{"little noise", comp{{Event: accountant.Gaussian{NoiseMultiplier: .06}, Count: 1}}, 1e-9,
+			true},
+		{"much noise", comp{{Event: accountant.Gaussian{NoiseMultiplier: 1000}, Count: 7}}, 1e-5,
+			true},
+		{"pool", comp{{Event: accountant.Pool{Mu: .8}, Count: 1},
+			{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 2}}, 1e-9, true},
 		{"Laplace", comp{{Event: accountant.Laplace{Epsilon: .3}, Count: 5}}, 1e-6, true},
 		{"pure", comp{{Event: accountant.Laplace{Epsilon: .3}, Count: 5}}, 0, true},
-		{"both", comp{{Event: accountant.Laplace{Epsilon: .3}, Count: 2}, {Event: accountant.Gaussian{NoiseMultiplier: 4}, Count: 9}}, 1e-7, true},
-		{"selections", comp{{Event: accountant.Exponential{Epsilon: .2}, Count: 12}, {Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 25}}, 1e-9, false},
+		{"both", comp{{Event: accountant.Laplace{Epsilon: .3}, Count: 2},
+			{Event: accountant.Gaussian{NoiseMultiplier: 4}, Count: 9}}, 1e-7, true},
+		{"selections", comp{{Event: accountant.Exponential{Epsilon: .2}, Count: 12},
+			{Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 25}}, 1e-9, false},
 		{"many", comp{{Event: accountant.Laplace{Epsilon: .01}, Count: 1000}}, 1e-9, false},
-		{"batches", comp{{Event: accountant.SubsampledGaussian{Rate: .1, NoiseMultiplier: 2}, Count: 20}}, 1e-6, false},
-		{"full batches", comp{{Event: accountant.SubsampledGaussian{Rate: 1, NoiseMultiplier: 9}, Count: 20}}, 1e-6, true},
-		{"approximate", comp{{Event: accountant.Approx{Epsilon: .1, Delta: 1e-9}, Count: 3}, {Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 2}}, 1e-7, false},
-		{"discrete", comp{{Event: accountant.DiscreteGaussian{NoiseMultiplier: 3, Sensitivity: 1}, Count: 1}, {Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 2}}, 1e-7, false},
+		{"batches", comp{{Event: accountant.SubsampledGaussian{Rate: .1, NoiseMultiplier: 2},
+			Count: 20}}, 1e-6, false},
+		{"full batches", comp{{Event: accountant.SubsampledGaussian{Rate: 1, NoiseMultiplier: 9},
+			Count: 20}}, 1e-6, true},
+		{"approximate", comp{{Event: accountant.Approx{Epsilon: .1, Delta: 1e-9}, Count: 3},
+			{Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 2}}, 1e-7, false},
+		{"discrete", comp{{Event: accountant.DiscreteGaussian{NoiseMultiplier: 3, Sensitivity: 1},
+			Count: 1}, {Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 2}}, 1e-7, false},
 	} {
 		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 			want, err := c.of.Epsilon(c.delta, adj)
@@ -69,7 +79,8 @@ func TestAgainstTheAccountant(t *testing.T) {
 				t.Errorf("%s, %v: %v, the accountant has %+v", c.name, adj, got, want)
 			}
 			if c.tight && (got.Upper-got.Lower > 1e-8*got.Upper || got.Upper < want.Epsilon-want.Slack-1e-8) {
-				t.Errorf("%s, %v: from %v to %v, the accountant has %+v", c.name, adj, got.Lower, got.Upper, want)
+				t.Errorf("%s, %v: from %v to %v, the accountant has %+v", c.name, adj, got.Lower,
+					got.Upper, want)
 			}
 		}
 	}
@@ -78,18 +89,23 @@ func TestAgainstTheAccountant(t *testing.T) {
 // TestNoBound: where there is none, or none is known, the range says so.
 func TestNoBound(t *testing.T) {
 	gaussian := accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1}, Count: 1}}
-	if got := Epsilon(gaussian, 0, accountant.AddRemove); !math.IsInf(got.Lower, 1) || !math.IsInf(got.Upper, 1) {
+	if got := Epsilon(gaussian, 0, accountant.AddRemove); !math.IsInf(got.Lower, 1) ||
+		!math.IsInf(got.Upper, 1) {
 		t.Errorf("a Gaussian at δ = 0: %v", got)
 	}
 	huge := accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1e-3}, Count: 1}}
-	if got := Epsilon(huge, 1e-9, accountant.AddRemove); got.Lower != 0 || !math.IsInf(got.Upper, 1) {
+	if got := Epsilon(huge, 1e-9, accountant.AddRemove); got.Lower != 0 ||
+		!math.IsInf(got.Upper, 1) {
 		t.Errorf("too large a μ: %v", got)
 	}
 	for _, e := range []accountant.Event{
-		accountant.Laplace{Epsilon: 1e300}, accountant.Exponential{Epsilon: 1e300}, accountant.Exponential{Epsilon: 900},
-		accountant.Pool{Mu: 1e200}, accountant.SubsampledGaussian{Rate: 1e-9, NoiseMultiplier: 1e-300},
+		accountant.Laplace{Epsilon: 1e300}, accountant.Exponential{Epsilon: 1e300},
+		accountant.Exponential{Epsilon: 900},
+		accountant.Pool{Mu: 1e200}, accountant.SubsampledGaussian{Rate: 1e-9,
+			NoiseMultiplier: 1e-300},
 	} {
-		got := Epsilon(accountant.Composition{{Event: e, Count: 1 << 40}}, 1e-9, accountant.ReplaceOne)
+		got := Epsilon(accountant.Composition{{Event: e, Count: 1 << 40}}, 1e-9,
+			accountant.ReplaceOne)
 		if !math.IsInf(got.Upper, 1) {
 			t.Errorf("%+v: %v", e, got)
 		}

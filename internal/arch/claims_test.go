@@ -56,7 +56,7 @@ func TestClaimCode(t *testing.T) {
 			case now == "":
 				t.Errorf("%s names %s, which does not exist", name, l[1])
 			case now != l[2] && !*write:
-				t.Errorf("%s is about another %s: read both again, then write the hashes", name, l[1])
+				t.Errorf("%s is about another %s: read both, then write the hashes", name, l[1])
 			}
 		}
 		if !*write {
