@@ -59,7 +59,7 @@ budget again, within the ledger's limit. A job that failed after its reservation
 With --only K one job runs, number K from 0: the unit of work of a scheduler (DECOY_ONLY in the environment does the
 same).
 
-The results table holds errors and, for jobs with 'evaluate', metrics computed from real rows: it is not private, and
+The results table holds errors and, for jobs with 'evaluate', metrics computed from real rows: it is confidential, and
 has mode 0600.`,
 		Args: operands("JOBS.yaml"),
 	})

@@ -233,7 +233,7 @@ func (b *batch) writeResults(j journal, records []record) error {
 		}{b.file.Name, header, rows})
 	})
 	if err == nil {
-		b.t.say("wrote %s and %s, which hold errors and metrics of real rows: they are not private", b.results, page)
+		b.t.say("wrote %s and %s, which hold errors and metrics of real rows: keep them as safe as the tables", b.results, page)
 	}
 	return err
 }

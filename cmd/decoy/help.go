@@ -50,8 +50,8 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 		fmt.Fprintf(w, "\nFlags:\n%s", flags.FlagUsagesWrapped(100))
 	}
 	fmt.Fprintf(w, "\nFlags of every verb:\n%s", cmd.Root().PersistentFlags().FlagUsagesWrapped(100))
-	fmt.Fprint(w, "  Every flag is also an environment variable (--epsilon is DECOY_EPSILON) and a key of the --config file\n"+
-		"  (epsilon: 1). The command line wins over the environment, the environment over the file.\n")
+	fmt.Fprint(w, "  Flags are also environment variables (--epsilon is DECOY_EPSILON) and keys of the --config file\n"+
+		"  (epsilon: 1), but for those that have to be typed each time, such as --force and --resume. The command line wins over the environment, the environment over the file.\n")
 	if exits := cmd.Annotations[exitsKey]; exits != "" {
 		fmt.Fprintf(w, "\nExit status:\n%s", exits)
 	}

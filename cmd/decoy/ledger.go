@@ -56,7 +56,7 @@ func voidText(l *accountant.Ledger) string {
 	void, charged := voids(l)
 	switch {
 	case charged == void:
-		return fmt.Sprintf("%s, charged: the limit was strict when they were reserved", plural(void, "run", "runs"))
+		return fmt.Sprintf("%s, charged: the limit in force at the reservation was strict", plural(void, "run", "runs"))
 	case charged == 0:
 		return fmt.Sprintf("%s broke off before the first mechanism and cost nothing; each told whoever ran it an error "+
 			"about the rows (decoy ledger limit --strict charges them)", plural(void, "run", "runs"))
