@@ -55,14 +55,16 @@ func countCells(t *table.Table, cells Cells, size int) []int64 {
 		for c := range columns {
 			columns[c] = slice(t.Column(c), from, to)
 		}
-		block := dst[:to-from]
+		block := dst[: to-from : to-from]
+		clear(block)                         // of the rows before
 		if !cellsTo(block, cells, columns) { // row by row, so that no row decides on the cell of another
 			one := make([]table.Codes, len(columns))
 			for i := range block {
 				for c := range one {
 					one[c] = slice(t.Column(c), from+i, from+i+1)
 				}
-				if !cellsTo(block[i:i+1], cells, one) {
+				block[i] = 0
+				if !cellsTo(block[i:i+1:i+1], cells, one) {
 					block[i] = uint32(size - 1)
 				}
 			}

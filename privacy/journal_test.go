@@ -742,3 +742,78 @@ func TestJournalOfAnother(t *testing.T) {
 	die(other)
 	j.answers(j.must(j.options(true)), 6)
 }
+
+// TestReplacedByALimitedLedger: a ledger under whose limit the run would not fit is put in place during
+// the run. What is spent is written all the same, and the file no longer verifies.
+func TestReplacedByALimitedLedger(t *testing.T) {
+	dir := t.TempDir()
+	file := NewLedgerFile(filepath.Join(dir, "l"))
+	o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
+	rows := FromTable(testTable(t, testSchema("", 0), someRows(12), nil))
+	s := must(Open(context.Background(), rows, o))
+	must(s.Total(5))
+	other := NewLedgerFile(filepath.Join(dir, "other"))
+	if err := other.SetLimit(context.Background(), addRemove, "", Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
+		t.Fatal(err)
+	}
+	write(t, file.path, read(t, other.path))
+	if _, err := s.Total(5); !errors.Is(err, errReplaced) {
+		t.Errorf("%v", err)
+	}
+	l := must(file.Read())
+	if statusOf(l, s.Run()) != accountant.StatusUnfinished || l.Spent() != wide || l.Verify() == nil {
+		t.Errorf("spent %+v, %v", l.Spent(), l.Verify())
+	}
+}
+
+// TestNamesThatAreNotUTF8: a run is continued whatever its outputs are called.
+func TestNamesThatAreNotUTF8(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	o := j.options(false)
+	o.Outputs, o.Program = []string{"m\xff.model"}, "p\xfe"
+	s := j.must(o)
+	j.answers(s, 2)
+	die(s)
+	o.Resume = true
+	j.answers(j.must(o), 6)
+}
+
+// staleCells writes the cells of some rows only, and leaves the others as it finds them.
+type staleCells struct{}
+
+func (staleCells) Size() int { return 4 }
+func (staleCells) CellsTo(dst []uint32, columns []table.Codes) {
+	for i := range dst {
+		if columns[0].At(i) != 0 {
+			dst[i] = 3
+		}
+	}
+}
+
+// TestNoBlockSeesAnother: one row more in one cell moves one count, in a table of several blocks too.
+func TestNoBlockSeesAnother(t *testing.T) {
+	rows := make([][3]uint8, 5*cellBlock)
+	rows[0][0] = 1
+	s := open(t, testTable(t, testSchema("", 0), rows, nil), gaussian(.01, 1))
+	got := must(s.Histogram(staleCells{}, .01))
+	if !slices.Equal(got, []int64{int64(len(rows)) - 1, 0, 0, 1}) {
+		t.Errorf("counts %v", got)
+	}
+}
+
+// renaming is a teacher that writes what it has seen into its shard's schema.
+type renaming struct{}
+
+func (renaming) Train(shard *table.Table, _ int) {
+	shard.Schema().Columns[0].Categories[0] = fmt.Sprint("rows ", shard.Rows())
+}
+func (renaming) VotesTo([]uint8, int) {}
+
+// TestTeachersShareNoSchema: a shard's schema is its own.
+func TestTeachersShareNoSchema(t *testing.T) {
+	s := open(t, testTable(t, testSchema("", 0), someRows(100), nil), gaussian(5, 1))
+	sh := must(Split(s, 2, func(int) Teacher[int] { return renaming{} }))
+	if err := sh.Train(0); err != nil || s.Schema().Columns[0].Categories[0] != "a0" {
+		t.Errorf("%v, %q", err, s.Schema().Columns[0].Categories[0])
+	}
+}

@@ -116,7 +116,7 @@ func (f *LedgerFile) SetLimit(ctx context.Context, nb Neighbours, unit string, l
 
 // append reads the ledger under the lock, holds it to the rules of [accountant.Ledger.Verify], asks next for entries, and appends them if
 // they keep to these rules too; with sync they are on the disk when it returns. In a new ledger the opening entry goes first. An error of
-// next leaves the file as it was.
+// next leaves the file as it was, but for errReplaced.
 func (f *LedgerFile) append(ctx context.Context, nb Neighbours, unit string, sync bool, next func(*accountant.Ledger) ([]accountant.Entry, error)) error {
 	return f.locked(ctx, func(file *os.File) error {
 		b, err := readLedger(file)
@@ -136,7 +136,8 @@ func (f *LedgerFile) append(ctx context.Context, nb Neighbours, unit string, syn
 			return err
 		}
 		asked, err := next(check.Ledger())
-		if err != nil {
+		replaced := errors.Is(err, errReplaced) // what is spent is written whatever the rules say of the file
+		if err != nil && !replaced {
 			return err
 		}
 		var lines []byte
@@ -146,7 +147,7 @@ func (f *LedgerFile) append(ctx context.Context, nb Neighbours, unit string, syn
 				last = check.Ledger().Entries[n-1]
 			}
 			e = e.Seal(last)
-			if err := check.Add(e); err != nil {
+			if err := check.Add(e); err != nil && !replaced {
 				return fmt.Errorf("privacy: ledger %s: %w", f.path, err)
 			}
 			if lines, err = appendLine(lines, e); err != nil {
@@ -168,6 +169,9 @@ func (f *LedgerFile) append(ctx context.Context, nb Neighbours, unit string, syn
 			if err := disk.SyncDir(filepath.Dir(f.path)); err != nil {
 				return fmt.Errorf("privacy: syncing the ledger's folder: %w", err)
 			}
+		}
+		if replaced {
+			return fmt.Errorf("privacy: ledger %s: %w", f.path, errReplaced)
 		}
 		f.check, f.checkedBytes, f.checkedSum = check, len(whole)+len(lines), sha256.Sum256(append(whole, lines...))
 		return nil

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -166,7 +167,7 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	if err := s.journal.start(header{journalVersion, s.run, o.Program, o.Day, o.Outputs}); err != nil {
+	if err := s.journal.start(header{journalVersion, s.run, strings.ToValidUTF8(o.Program, "\uFFFD"), o.Day, validUTF8(o.Outputs)}); err != nil {
 		return err
 	}
 	if err := s.reserve(ctx, o); err != nil {
@@ -177,6 +178,15 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 		return err
 	}
 	return nil
+}
+
+// validUTF8 is the texts as JSON keeps them.
+func validUTF8(texts []string) []string {
+	var out []string
+	for _, text := range texts {
+		out = append(out, strings.ToValidUTF8(text, "\uFFFD"))
+	}
+	return out
 }
 
 // resume takes over the run of the journal, whose process is gone: it would still hold the lock.
@@ -191,11 +201,11 @@ func (s *session) resume(ctx context.Context, o Options) error {
 	if h.Run == "" {
 		return fmt.Errorf("privacy: the journal %s holds no run: %w", s.journal.path, ErrResume)
 	}
-	if h.Program != o.Program {
-		return refuse("it was begun by %q, this is %q", h.Program, o.Program)
+	if program := strings.ToValidUTF8(o.Program, "\uFFFD"); h.Program != program {
+		return refuse("it was begun by %q, this is %q", h.Program, program)
 	}
-	for _, out := range h.Outputs {
-		if !slices.Contains(o.Outputs, out) {
+	for _, out := range h.Outputs { // in the header a name is UTF-8
+		if !slices.ContainsFunc(o.Outputs, func(name string) bool { return strings.ToValidUTF8(name, "\uFFFD") == out }) {
 			return refuse("it was begun to write %s too, which would be lost", out)
 		}
 	}
@@ -410,7 +420,6 @@ func (s *session) append(entries []accountant.Entry, sync bool) error {
 	if s.file == nil || len(entries) == 0 {
 		return nil
 	}
-	replaced := false
 	err := s.file.append(context.Background(), s.nb, s.schema.Unit, sync, func(l *accountant.Ledger) ([]accountant.Entry, error) {
 		var there int
 		for _, e := range l.Entries {
@@ -424,19 +433,15 @@ func (s *session) append(entries []accountant.Entry, sync bool) error {
 				known = append(known, e)
 			}
 		}
-		if replaced = there < len(known); replaced {
-			return append(known[there:len(known):len(known)], entries...), nil
+		if there < len(known) {
+			return append(known[there:len(known):len(known)], entries...), errReplaced
 		}
 		return entries, nil
 	})
-	if err != nil {
-		return err
+	if err == nil || errors.Is(err, errReplaced) {
+		s.lines = append(s.lines, entries...)
 	}
-	s.lines = append(s.lines, entries...)
-	if replaced {
-		return fmt.Errorf("privacy: ledger %s: %w", s.file.path, errReplaced)
-	}
-	return nil
+	return err
 }
 
 func (s *session) isClosed() bool {

@@ -79,7 +79,7 @@ func Split[Q any](s *Session, k int, build func(shard int) Teacher[Q]) (*Shards[
 		}
 		// Made anew without the numbers of the units, which tell how many units of other shards came before.
 		var err error
-		if in.rows[i], err = table.FromColumns(s.schema, columns, nil); err != nil {
+		if in.rows[i], err = table.FromColumns(s.schema.Clone(), columns, nil); err != nil {
 			return nil, fmt.Errorf("privacy: split: %w", errPrivate)
 		}
 	}

@@ -107,6 +107,8 @@ func (j *job) explain(err error, started bool) error {
 		resumable = left.Run != ""
 	}
 	switch {
+	case errors.Is(err, privacy.ErrLocked) && !started:
+		return err // of another process's run nothing is to be said
 	case errors.Is(err, privacy.ErrResume):
 		return fmt.Errorf("%w\nnothing further is spent, and the run is as it was: a run is continued by the program, and with the input, schema, settings, "+
 			"epsilon, delta and outputs, that it was begun with", err)
