@@ -80,7 +80,7 @@ var mutants = []mutant{
 	{"foreign panics get out", "privacy/release.go", "defer func() { _ = recover() }()", "", "./privacy TestForeignCodeTellsNothing"},
 	{"an old journal is taken", "privacy/session.go", "if len(logged) > 0 {", "if false {", "./privacy TestResumeAtEveryByte"},
 	{"an unfinished run is paid again", "privacy/session.go", "case statusOf(l, h.Run) == accountant.StatusUnfinished:", "case false:", "./privacy TestUnfinishedIsNotPaidTwice"},
-	{"a journal is another program's", "privacy/session.go", "if h.Program != o.Program {", "if false {", "./privacy TestResumeRefuses"},
+	{"a journal is another program's", "privacy/session.go", "h.Program != program {", "false {", "./privacy TestResumeRefuses"},
 	{"a ledger that was replaced goes on", "privacy/session.go", "if there < len(known) {", "if false {", "./privacy TestReplacedLedgerEndsTheRun"},
 	{"runs hold ledgers to no rules", "accountant/verify.go", "err = c.step(c.ledger.Entries[:i:i], e)", "_ = c.step(c.ledger.Entries[:i:i], e)", "./privacy TestRunsHoldLedgersToTheRules"},
 	{"the schema of private rows is shared", "privacy/rows.go", "return &Rows{schema: t.Schema().Clone(), load", "return &Rows{schema: t.Schema(), load", "./privacy TestNothingIsShared"},
