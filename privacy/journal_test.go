@@ -620,11 +620,14 @@ func TestNobodyCountsTheReading(t *testing.T) {
 		write(t, path, []byte("a,b,c\n"+strings.Repeat("a0,b1,c2\n", n)))
 		c := &pollCounter{Context: context.Background()}
 		s := must(Open(c, File(path, testSchema("", 0)), Options{Budget: wide, Plan: gaussian(5, 1)}))
-		polls[n] = c.asked
 		s.Close(accountant.StatusDone)
+		texts := must(TextFile(path, TextOptions{Names: []string{"a", "b", "c"}}))
+		text := must(OpenText(c, texts, Options{Budget: wide, Plan: gaussian(5, 1)}))
+		text.Close(accountant.StatusDone)
+		polls[n] = c.asked
 	}
 	if polls[10] != polls[200000] {
-		t.Errorf("the context was asked %d times for ten rows, %d times for 200 000", polls[10], polls[200000])
+		t.Errorf("the context was asked %d times for ten rows, %d times for 200,000", polls[10], polls[200000])
 	}
 }
 

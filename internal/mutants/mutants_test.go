@@ -84,7 +84,7 @@ var mutants = []mutant{
 	{"a ledger that was replaced goes on", "privacy/session.go", "if there < len(known) {", "if false {", "./privacy TestReplacedLedgerEndsTheRun"},
 	{"runs hold ledgers to no rules", "accountant/verify.go", "err = c.step(c.ledger.Entries[:i:i], e)", "_ = c.step(c.ledger.Entries[:i:i], e)", "./privacy TestRunsHoldLedgersToTheRules"},
 	{"the schema of private rows is shared", "privacy/rows.go", "return &Rows{schema: t.Schema().Clone(), load", "return &Rows{schema: t.Schema(), load", "./privacy TestNothingIsShared"},
-	{"a caller's context is polled", "privacy/rows.go", "r.load(quiet)", "func() (*table.Table, table.Report, error) { _ = quiet; return r.load(ctx) }()", "./privacy TestNobodyCountsTheReading"},
+	{"a caller's context is polled", "privacy/text.go", "t.load(quiet)", "t.load(func() context.Context { _ = quiet; return ctx }())", "./privacy TestNobodyCountsTheReading"},
 	{"lock not taken", "privacy/ledgerfile.go", "lock.TryLockContext(wait, 20*time.Millisecond)", "true, wait.Err()", "./privacy TestLimitAcrossRuns"},
 	{"halved ellipsoid noise", "privacy/certified.go", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)", "./privacy TestCertifiedSumNoise"},
 	{"scaled input certified for half its reach", "privacy/certified.go", "bounds.Scalar(0, 1)", "bounds.Scalar(0, .5)", "./privacy TestCertifiedSumSensitivity"},
