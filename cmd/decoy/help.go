@@ -51,7 +51,8 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 	}
 	fmt.Fprintf(w, "\nFlags of every verb:\n%s", cmd.Root().PersistentFlags().FlagUsagesWrapped(100))
 	fmt.Fprint(w, "  Flags are also environment variables (--epsilon is DECOY_EPSILON) and keys of the --config file\n"+
-		"  (epsilon: 1), but for those that have to be typed each time, such as --force and --resume. The command line wins over the environment, the environment over the file.\n")
+		"  (epsilon: 1), but for those that have to be typed each time, such as --force and --resume.\n"+
+		"  The command line wins over the environment, the environment over the file.\n")
 	if exits := cmd.Annotations[exitsKey]; exits != "" {
 		fmt.Fprintf(w, "\nExit status:\n%s", exits)
 	}
