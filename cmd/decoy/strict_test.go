@@ -44,7 +44,7 @@ func TestStrictLimitChargesVoidRuns(t *testing.T) {
 			_, out, _ := say("ledger show t.csv.ledger")
 			spent, kind := "spent   epsilon 0,", "8 runs broke off before the first mechanism and cost nothing"
 			if c.flags != "" {
-				spent, kind = "spent   epsilon 2,", "4 runs, charged: the limit was strict"
+				spent, kind = "spent   epsilon 2,", "4 runs, charged: the limit in force"
 			}
 			if !strings.Contains(out, spent) || !strings.Contains(out, kind) || strings.Count(out, " void\n") != c.asked {
 				t.Errorf("%s", out)
