@@ -13,7 +13,9 @@ import (
 // clocks are what tells the time or the state of the machine. How long a step takes depends on
 // private rows, so a decision by a clock is a release without noise.
 var clocks = map[string][]string{
-	"time":    {"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"},
+	"time": {
+		"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep",
+	},
 	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
 	"runtime": {"ReadMemStats", "NumGoroutine", "GC"},
 	"debug":   {"ReadGCStats", "SetMemoryLimit", "SetGCPercent"},

@@ -14,7 +14,8 @@ var (
 	fuzzLine   = regexp.MustCompile(`(?m)^(\./\S+) (Fuzz\w+) [1-9][0-9]*$`)
 )
 
-// TestEveryFuzzTargetRuns compares the fuzz targets of the tree with the list in .ci/run, both ways.
+// TestEveryFuzzTargetRuns compares the fuzz targets of the tree with the list in .ci/run, both
+// ways.
 func TestEveryFuzzTargetRuns(t *testing.T) {
 	const root = "../.."
 	have := map[string]bool{}

@@ -1,9 +1,10 @@
 // Package stattest holds the statistical tests that the tests of other packages share.
 //
-// Every function returns (statistic, threshold, ok), ok meaning statistic ≤ threshold. Under the null ok is false with
-// probability at most [FalseAlarm], so a caller states the null and the sample size, fails when ok is false, and also
-// shows that a wrong null (a scale 30 % off) gives ok false. A test that fails is never retried: at this rate a failure
-// is a bug. Nothing here is for data: wrong shapes, NaN and samples too small to decide anything panic.
+// Every function returns (statistic, threshold, ok), ok meaning statistic ≤ threshold. Under the
+// null ok is false with probability at most [FalseAlarm], so a caller states the null and the
+// sample size, fails when ok is false, and also shows that a wrong null (a scale 30 % off) gives ok
+// false. A test that fails is never retried: at this rate a failure is a bug. Nothing here is for
+// data: wrong shapes, NaN and samples too small to decide anything panic.
 package stattest
 
 import (
@@ -18,22 +19,27 @@ import (
 // FalseAlarm is the largest probability with which a test rejects a true null.
 const FalseAlarm = 1e-6
 
-// nominal is the level of the chi-square quantile behind [ChiSquare] and [TwoSample]. The statistic is discrete and
-// its limit law is not exact; with cells of [MinExpected] the true rate was computed exactly for two cells of every
-// shape (see the tests) and stays within a factor of 5 of the nominal one, hence below FalseAlarm.
+// nominal is the level of the chi-square quantile behind [ChiSquare] and [TwoSample]. The statistic
+// is discrete and its limit law is not exact; with cells of [MinExpected] the true rate was
+// computed exactly for two cells of every shape (see the tests) and stays within a factor of 5 of
+// the nominal one, hence below FalseAlarm.
 const nominal = FalseAlarm / 5
 
-// MinExpected is the expected count below which [ChiSquare] and [TwoSample] pool a cell with the next one.
+// MinExpected is the expected count below which [ChiSquare] and [TwoSample] pool a cell with the
+// next one.
 const MinExpected = 25
 
-// ChiSquare tests the null that counts[i] observations fell into cell i with probability p[i], independently.
+// ChiSquare tests the null that counts[i] observations fell into cell i with probability p[i],
+// independently.
 //
-// The statistic is the likelihood-ratio chi-square G = 2·Σ counts·ln(counts/expected), not Pearson's sum: far out in the
-// tail, where the threshold lies, a skewed cell makes Pearson's sum reject a true null several times too often, while the
-// likelihood ratio keeps its rate. Neighbouring cells are pooled, left to right, until each expects [MinExpected]; order
-// cells so that neighbours belong together. A count in a cell of probability zero gives +Inf.
+// The statistic is the likelihood-ratio chi-square G = 2·Σ counts·ln(counts/expected), not
+// Pearson's sum: far out in the tail, where the threshold lies, a skewed cell makes Pearson's sum
+// reject a true null several times too often, while the likelihood ratio keeps its rate.
+// Neighbouring cells are pooled, left to right, until each expects [MinExpected]; order cells so
+// that neighbours belong together. A count in a cell of probability zero gives +Inf.
 //
-// It panics if the lengths differ, p is not a distribution (sum within 1e-9 of 1), or fewer than two cells remain.
+// It panics if the lengths differ, p is not a distribution (sum within 1e-9 of 1), or fewer than
+// two cells remain.
 func ChiSquare(counts []int64, p []float64) (statistic, threshold float64, ok bool) {
 	if len(counts) != len(p) {
 		panic(fmt.Sprintf("stattest: %d counts for %d probabilities", len(counts), len(p)))
@@ -59,8 +65,9 @@ func ChiSquare(counts []int64, p []float64) (statistic, threshold float64, ok bo
 	return statistic, threshold, statistic <= threshold
 }
 
-// TwoSample tests the null that the observations counted in a and those counted in b fall into the cells with the same,
-// unknown, probabilities. Statistic, pooling and panics are those of [ChiSquare].
+// TwoSample tests the null that the observations counted in a and those counted in b fall into the
+// cells with the same, unknown, probabilities. Statistic, pooling and panics are those of
+// [ChiSquare].
 func TwoSample(a, b []int64) (statistic, threshold float64, ok bool) {
 	if len(a) != len(b) {
 		panic(fmt.Sprintf("stattest: %d cells against %d", len(a), len(b)))
@@ -76,13 +83,17 @@ func TwoSample(a, b []int64) (statistic, threshold float64, ok bool) {
 	return statistic, threshold, statistic <= threshold
 }
 
-// KolmogorovSmirnov tests the null that the sample is independent draws from the distribution function cdf.
+// KolmogorovSmirnov tests the null that the sample is independent draws from the distribution
+// function cdf.
 //
-// The statistic is the largest distance between cdf and the empirical distribution function. The threshold √(ln(2/α)/2n)
-// is the Dvoretzky–Kiefer–Wolfowitz inequality with Massart's constant (Massart 1990, Annals of Probability 18, Corollary
-// 1): it holds at every n. The cdf must be continuous: with jumps a true null is rejected.
-// It panics on an empty sample and on NaN. The sample is not changed.
-func KolmogorovSmirnov(sample []float64, cdf func(float64) float64) (statistic, threshold float64, ok bool) {
+// The statistic is the largest distance between cdf and the empirical distribution function. The
+// threshold √(ln(2/α)/2n) is the Dvoretzky–Kiefer–Wolfowitz inequality with Massart's constant
+// (Massart 1990, Annals of Probability 18, Corollary 1): it holds at every n. The cdf must be
+// continuous: with jumps a true null is rejected. It panics on an empty sample and on NaN. The
+// sample is not changed.
+func KolmogorovSmirnov(
+	sample []float64, cdf func(float64) float64,
+) (statistic, threshold float64, ok bool) {
 	if len(sample) == 0 {
 		panic("stattest: no observations")
 	}
@@ -100,8 +111,9 @@ func KolmogorovSmirnov(sample []float64, cdf func(float64) float64) (statistic, 
 
 // Binomial tests the null that each of n independent trials succeeds with probability p.
 //
-// The statistic is −log₁₀ of twice the smaller exact binomial tail, the threshold −log₁₀ [FalseAlarm] = 6. The test is
-// exact, so it cannot reject what is too small to be evidence. It panics unless 0 ≤ successes ≤ n, n > 0, 0 ≤ p ≤ 1.
+// The statistic is −log₁₀ of twice the smaller exact binomial tail, the threshold −log₁₀
+// [FalseAlarm] = 6. The test is exact, so it cannot reject what is too small to be evidence. It
+// panics unless 0 ≤ successes ≤ n, n > 0, 0 ≤ p ≤ 1.
 func Binomial(successes, n int64, p float64) (statistic, threshold float64, ok bool) {
 	if n <= 0 || successes < 0 || successes > n || !(p >= 0 && p <= 1) {
 		panic(fmt.Sprintf("stattest: %d successes of %d trials at probability %v", successes, n, p))
@@ -119,7 +131,8 @@ func atLeast(s, n int64, p float64) float64 {
 	return mathext.RegIncBeta(float64(s), float64(n-s)+1, p)
 }
 
-// quantile returns the value that a chi-square variable with df degrees of freedom exceeds with probability nominal.
+// quantile returns the value that a chi-square variable with df degrees of freedom exceeds with
+// probability nominal.
 func quantile(df int) float64 {
 	if df < 1 {
 		panic("stattest: fewer than two cells reach the smallest expected count")
@@ -137,8 +150,8 @@ func deviance(observed, expected float64) float64 {
 
 type cell struct{ from, to int } // the half-open range of pooled cells
 
-// pool groups n neighbouring cells, left to right, so that each group's expected count reaches MinExpected. What is left
-// at the right end joins the last group.
+// pool groups n neighbouring cells, left to right, so that each group's expected count reaches
+// MinExpected. What is left at the right end joins the last group.
 func pool(n int, expected func(i int) float64) []cell {
 	var cells []cell
 	from, sum := 0, 0.0

@@ -29,7 +29,10 @@ func TestBinomialTailsAgainstDirectSum(t *testing.T) {
 	for _, c := range []struct {
 		s, n int64
 		p    float64
-	}{{0, 10, .3}, {10, 10, .3}, {3, 10, .3}, {60, 100, .5}, {900, 1_000_000, .001}, {1150, 1_000_000, .001}, {503_000, 1_000_000, .5}} {
+	}{
+		{0, 10, .3}, {10, 10, .3}, {3, 10, .3}, {60, 100, .5},
+		{900, 1_000_000, .001}, {1150, 1_000_000, .001}, {503_000, 1_000_000, .5},
+	} {
 		var lower, upper float64
 		for k := int64(0); k <= c.n; k++ {
 			mass := math.Exp(logBinomial(k, c.n, c.p))
@@ -59,8 +62,8 @@ func TestBinomialCertainties(t *testing.T) {
 	}
 }
 
-// TestChiSquareFalseAlarm computes, exactly, the rate at which a true null with two cells is rejected: the sum of the
-// binomial probabilities of all rejected outcomes.
+// TestChiSquareFalseAlarm computes, exactly, the rate at which a true null with two cells is
+// rejected: the sum of the binomial probabilities of all rejected outcomes.
 func TestChiSquareFalseAlarm(t *testing.T) {
 	worst := 0.0
 	for _, n := range []int64{50, 51, 73, 100, 250, 1000, 10_000, 100_000} {
@@ -88,7 +91,8 @@ func TestChiSquareFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestTwoSampleFalseAlarm is the same for two samples over two cells: the sum over all pairs of outcomes.
+// TestTwoSampleFalseAlarm is the same for two samples over two cells: the sum over all pairs of
+// outcomes.
 func TestTwoSampleFalseAlarm(t *testing.T) {
 	worst := 0.0
 	for _, c := range []struct {
@@ -116,9 +120,10 @@ func TestTwoSampleFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestChiSquareManyCells checks the law of the statistic where its rate can be counted. Null: 40 cells, each expecting
-// MinExpected, statistic chi-square with 39 degrees of freedom; 20,000 tables; the number above the 1e-3 quantile is
-// binomial (rate up to 2e-3 allowed, since at 25 a cell the limit law is not exact).
+// TestChiSquareManyCells checks the law of the statistic where its rate can be counted. Null: 40
+// cells, each expecting MinExpected, statistic chi-square with 39 degrees of freedom; 20,000
+// tables; the number above the 1e-3 quantile is binomial (rate up to 2e-3 allowed, since at 25 a
+// cell the limit law is not exact).
 func TestChiSquareManyCells(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 2))
 	const cells, tables = 40, 20_000
@@ -152,7 +157,8 @@ func TestChiSquareManyCells(t *testing.T) {
 
 func TestQuantileIsOnTheTail(t *testing.T) {
 	for _, df := range []int{1, 2, 10, 100, 1000} {
-		if got := (distuv.ChiSquared{K: float64(df)}).Survival(quantile(df)); math.Abs(got/nominal-1) > 1e-3 {
+		got := (distuv.ChiSquared{K: float64(df)}).Survival(quantile(df))
+		if math.Abs(got/nominal-1) > 1e-3 {
 			t.Errorf("df %d: tail %g, want %g", df, got, nominal)
 		}
 	}
@@ -203,7 +209,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestRejectsWrongScale: null, 10,000 normal draws of scale 1; the same draws against scale 1.3 and 1/1.3.
+// TestRejectsWrongScale: null, 10,000 normal draws of scale 1; the same draws against scale 1.3 and
+// 1/1.3.
 func TestRejectsWrongScale(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	const n = 10_000
@@ -242,7 +249,8 @@ func TestRejectsWrongScale(t *testing.T) {
 
 func TestTwoSampleStatistic(t *testing.T) {
 	// By hand: margins 100 and 200 over cells 120 and 180 expect 40, 60 and 80, 120.
-	want := 2 * (50*math.Log(50./40) + 50*math.Log(50./60) + 70*math.Log(70./80) + 130*math.Log(130./120))
+	want := 2 * (50*math.Log(50./40) + 50*math.Log(50./60) +
+		70*math.Log(70./80) + 130*math.Log(130./120))
 	if got, _, ok := TwoSample([]int64{50, 50}, []int64{70, 130}); math.Abs(got-want) > 1e-9 || !ok {
 		t.Errorf("statistic %v, want %v", got, want)
 	}
@@ -252,7 +260,8 @@ func TestKolmogorovSmirnovStatistic(t *testing.T) {
 	uniform := func(x float64) float64 { return x }
 	sample := []float64{.9, .2, .3} // steps at .2, .3, .9: the largest gap is 2/3 just after .3
 	got, threshold, ok := KolmogorovSmirnov(sample, uniform)
-	if math.Abs(got-(2./3-.3)) > 1e-12 || math.Abs(threshold-math.Sqrt(math.Log(2e6)/6)) > 1e-12 || !ok {
+	if math.Abs(got-(2./3-.3)) > 1e-12 ||
+		math.Abs(threshold-math.Sqrt(math.Log(2e6)/6)) > 1e-12 || !ok {
 		t.Errorf("statistic %v, threshold %v", got, threshold)
 	}
 	if sample[0] != .9 {
@@ -277,11 +286,13 @@ func TestPanics(t *testing.T) {
 		"two-sample too few":   func() { TwoSample([]int64{100, 100}, []int64{1, 1}) },
 		"no sample":            func() { KolmogorovSmirnov(nil, identity) },
 		"NaN sample":           func() { KolmogorovSmirnov([]float64{math.NaN()}, identity) },
-		"NaN cdf":              func() { KolmogorovSmirnov([]float64{1}, func(float64) float64 { return math.NaN() }) },
-		"too many successes":   func() { Binomial(2, 1, .5) },
-		"negative successes":   func() { Binomial(-1, 1, .5) },
-		"no trials":            func() { Binomial(0, 0, .5) },
-		"binomial NaN":         func() { Binomial(0, 1, math.NaN()) },
+		"NaN cdf": func() {
+			KolmogorovSmirnov([]float64{1}, func(float64) float64 { return math.NaN() })
+		},
+		"too many successes": func() { Binomial(2, 1, .5) },
+		"negative successes": func() { Binomial(-1, 1, .5) },
+		"no trials":          func() { Binomial(0, 0, .5) },
+		"binomial NaN":       func() { Binomial(0, 1, math.NaN()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
