@@ -21,17 +21,24 @@ import (
 
 // Batch is many jobs: the matrix tables × methods × epsilons × replicates, and single ones.
 type Batch struct {
-	Name          string    `mapstructure:"name"`           // part of every job's identity: another name is another release; required
-	Tables        []Table   `mapstructure:"tables"`         // of the matrix
-	Methods       []Method  `mapstructure:"methods"`        // default: the usual one
-	Epsilons      []float64 `mapstructure:"epsilons"`       // required with tables
-	Replicates    int       `mapstructure:"replicates"`     // default 1; all jobs together are at most MaxJobs
-	Job           Job       `mapstructure:"job"`            // what all jobs have in common; in out, model and evaluate.holdout {table}, {method}, {epsilon}, {replicate}, {batch} are replaced
-	Jobs          []Job     `mapstructure:"jobs"`           // single jobs
-	Parallel      int       `mapstructure:"parallel"`       // jobs at a time; default the number of cores
-	Memory        string    `mapstructure:"memory"`         // limit of the forecasts of the jobs that run together, as 500MB or 4GB; default none
-	OnInterrupted string    `mapstructure:"on_interrupted"` // of a job whose budget is spent and whose run cannot be continued: stop (default) or rerun
-	Results       string    `mapstructure:"results"`        // table of results, .csv; an .html beside it; default the batch file with .results.csv
+	// part of every job's identity: another name is another release; required
+	Name     string    `mapstructure:"name"`
+	Tables   []Table   `mapstructure:"tables"`   // of the matrix
+	Methods  []Method  `mapstructure:"methods"`  // default: the usual one
+	Epsilons []float64 `mapstructure:"epsilons"` // required with tables
+	// default 1; all jobs together are at most MaxJobs
+	Replicates int `mapstructure:"replicates"`
+	// what all jobs have in common; in out, model and evaluate.holdout {table}, {method}, {epsilon},
+	// {replicate}, {batch} are replaced
+	Job      Job   `mapstructure:"job"`
+	Jobs     []Job `mapstructure:"jobs"`     // single jobs
+	Parallel int   `mapstructure:"parallel"` // jobs at a time; default the number of cores
+	// limit of the forecasts of the jobs that run together, as 500MB or 4GB; default none
+	Memory string `mapstructure:"memory"`
+	// of a job whose budget is spent and whose run cannot be continued: stop (default) or rerun
+	OnInterrupted string `mapstructure:"on_interrupted"`
+	// table of results, .csv; an .html beside it; default the batch file with .results.csv
+	Results string `mapstructure:"results"`
 }
 
 // The bounds of a batch, enforced before its jobs take memory.
@@ -56,8 +63,9 @@ type Table struct {
 type Limit struct {
 	Epsilon float64 `mapstructure:"epsilon"`
 	Delta   float64 `mapstructure:"delta"`
-	Rule    string  `mapstructure:"rule"`   // basic (default) or zcdp
-	Strict  bool    `mapstructure:"strict"` // runs that break off before their first mechanism stay charged
+	Rule    string  `mapstructure:"rule"` // basic (default) or zcdp
+	// runs that break off before their first mechanism stay charged
+	Strict bool `mapstructure:"strict"`
 }
 
 // Method is one method of the matrix: a name, or a map.
@@ -88,7 +96,8 @@ func ParseBatch(path string, text []byte) (*Batch, error) {
 		return nil, fmt.Errorf("%s: a batch file is at most %d MiB: %w", path, maxBatch>>20, ErrConfig)
 	}
 	if n := bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("\n")); n > maxItems {
-		return nil, fmt.Errorf("%s: %d commas and lines, %d are the most: %w", path, n, maxItems, ErrConfig)
+		return nil, fmt.Errorf("%s: %d commas and lines, %d are the most: %w", path, n, maxItems,
+			ErrConfig)
 	}
 	v := viper.NewWithOptions(viper.KeyDelimiter("\x00")) // no dots: a setting may have one
 	v.SetConfigType("yaml")
@@ -99,17 +108,20 @@ func ParseBatch(path string, text []byte) (*Batch, error) {
 	var b Batch
 	var meta mapstructure.Metadata
 	err := v.Unmarshal(&b, func(c *mapstructure.DecoderConfig) {
-		c.Metadata, c.WeaklyTypedInput, c.DecodeHook = &meta, false, mapstructure.ComposeDecodeHookFunc(methodByName, refuse)
+		c.Metadata, c.WeaklyTypedInput, c.DecodeHook = &meta, false,
+			mapstructure.ComposeDecodeHookFunc(methodByName, refuse)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", path, strings.Join(strings.Fields(err.Error()), " "), ErrConfig)
+		return nil, fmt.Errorf("%s: %s: %w", path, strings.Join(strings.Fields(err.Error()), " "),
+			ErrConfig)
 	}
 	slices.Sort(meta.Unused)
 	var problems []string
 	for _, unused := range meta.Unused {
 		key := dotted.Replace(strings.ToLower(unused))
 		last := key[strings.LastIndexByte(key, '.')+1:]
-		problems = append(problems, fmt.Sprintf("%s, line %d: unknown key %q%s", path, lines[key], last, hint(last, batchKeys())))
+		problems = append(problems, fmt.Sprintf("%s, line %d: unknown key %q%s", path, lines[key], last,
+			hint(last, batchKeys())))
 	}
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("%s: %w", strings.Join(problems, "\n"), ErrConfig)
@@ -133,7 +145,8 @@ func methodByName(from, to reflect.Type, value any) (any, error) {
 // batchKeys are the keys that a batch file may have somewhere.
 func batchKeys() []string {
 	keys := map[string]bool{}
-	for _, t := range []reflect.Type{reflect.TypeFor[Batch](), reflect.TypeFor[Table](), reflect.TypeFor[Method](), reflect.TypeFor[Job](),
+	for _, t := range []reflect.Type{reflect.TypeFor[Batch](), reflect.TypeFor[Table](),
+		reflect.TypeFor[Method](), reflect.TypeFor[Job](),
 		reflect.TypeFor[Limit](), reflect.TypeFor[Evaluate]()} {
 		for i := range t.NumField() {
 			keys[t.Field(i).Tag.Get("mapstructure")] = true
@@ -148,7 +161,8 @@ func (b *Batch) check() error {
 	wrong := ""
 	switch {
 	case !nameForm.MatchString(b.Name):
-		wrong = fmt.Sprintf("name %q must be letters, digits, '.', '_', '-'; another name makes another release of the same tables", b.Name)
+		wrong = fmt.Sprintf("name %q must be letters, digits, '.', '_', '-'; another name makes "+
+			"another release of the same tables", b.Name)
 	case len(b.Tables) == 0 && len(b.Jobs) == 0:
 		wrong = "there are no tables and no jobs"
 	case len(b.Tables) > 0 && len(b.Epsilons) == 0:
@@ -156,7 +170,8 @@ func (b *Batch) check() error {
 	case b.Replicates < 0:
 		wrong = fmt.Sprintf("replicates %d must not be negative", b.Replicates)
 	case b.size() > MaxJobs:
-		wrong = fmt.Sprintf("%.4g jobs, tables × methods × epsilons × replicates and single ones: %d are the most of one file", b.size(), MaxJobs)
+		wrong = fmt.Sprintf("%.4g jobs, tables × methods × epsilons × replicates and single ones: %d "+
+			"are the most of one file", b.size(), MaxJobs)
 	case b.Parallel < 0:
 		wrong = fmt.Sprintf("parallel %d must not be negative", b.Parallel)
 	case !slices.Contains([]string{"", "stop", "rerun"}, b.OnInterrupted):
@@ -168,8 +183,10 @@ func (b *Batch) check() error {
 	for _, t := range b.Tables {
 		if l := t.Limit; l != nil && wrong == "" {
 			rule := accountant.LimitRule(cmp.Or(l.Rule, string(accountant.RuleBasic)))
-			if (accountant.Budget{Epsilon: l.Epsilon, Delta: l.Delta}).Validate() != nil || rule != accountant.RuleBasic && rule != accountant.RuleZCDP {
-				wrong = fmt.Sprintf("table %s: limit %+v must have epsilon > 0, delta from 0 to %v, rule basic or zcdp", t.Name, *l, accountant.MaxDelta)
+			if (accountant.Budget{Epsilon: l.Epsilon, Delta: l.Delta}).Validate() != nil ||
+				rule != accountant.RuleBasic && rule != accountant.RuleZCDP {
+				wrong = fmt.Sprintf("table %s: limit %+v must have epsilon > 0, delta from 0 to %v, rule "+
+					"basic or zcdp", t.Name, *l, accountant.MaxDelta)
 			}
 		}
 		if !nameForm.MatchString(t.Name) && wrong == "" {
@@ -184,12 +201,13 @@ func (b *Batch) check() error {
 
 // size is the number of jobs.
 func (b *Batch) size() float64 {
-	matrix := float64(len(b.Tables)) * float64(max(1, len(b.Methods))) * float64(len(b.Epsilons)) * float64(max(1, b.Replicates))
+	matrix := float64(len(b.Tables)) * float64(max(1,
+		len(b.Methods))) * float64(len(b.Epsilons)) * float64(max(1, b.Replicates))
 	return matrix + float64(len(b.Jobs))
 }
 
-// Expand lists the jobs, resolved, in an order that stays the same: the matrix first (tables, methods, epsilons, replicates), then the
-// single ones. Names and outputs are unique.
+// Expand lists the jobs, resolved, in an order that stays the same: the matrix first (tables,
+// methods, epsilons, replicates), then the single ones. Names and outputs are unique.
 func (b *Batch) Expand() ([]Job, error) {
 	var out []Job
 	methods := b.Methods
@@ -211,7 +229,8 @@ func (b *Batch) Expand() ([]Job, error) {
 	}
 	for i, j := range b.Jobs {
 		if !nameForm.MatchString(j.Name) {
-			return nil, fmt.Errorf("jobs, number %d: name %q must be letters, digits, '.', '_', '-': %w", i+1, j.Name, ErrConfig)
+			return nil, fmt.Errorf("jobs, number %d: name %q must be letters, digits, '.', '_', '-': %w",
+				i+1, j.Name, ErrConfig)
 		}
 		j, err := j.under(b.Job).Resolved()
 		if err == nil {
@@ -240,7 +259,8 @@ func (b *Batch) Expand() ([]Job, error) {
 
 // cell is one job of the matrix.
 func (b *Batch) cell(t Table, m Method, epsilon float64, replicate int) (Job, error) {
-	j := Job{Input: t.Input, Dataset: t.Dataset, Schema: t.Schema, Ledger: t.Ledger, Method: m.Method, Preset: m.Preset, Settings: m.Settings, Epsilon: epsilon}
+	j := Job{Input: t.Input, Dataset: t.Dataset, Schema: t.Schema, Ledger: t.Ledger, Method: m.Method,
+		Preset: m.Preset, Settings: m.Settings, Epsilon: epsilon}
 	j = j.under(b.Job)
 	if j.Evaluate != nil && t.Holdout != "" {
 		e := *j.Evaluate
@@ -251,7 +271,8 @@ func (b *Batch) cell(t Table, m Method, epsilon float64, replicate int) (Job, er
 	method, number := cmp.Or(m.Name, j.Method), strconv.FormatFloat(epsilon, 'g', -1, 64)
 	j.Name = fmt.Sprintf("%s-%s-%s-%d", t.Name, method, number, replicate)
 	if err == nil {
-		err = j.fill(map[string]string{"batch": b.Name, "job": j.Name, "table": t.Name, "method": method, "epsilon": number, "replicate": strconv.Itoa(replicate)})
+		err = j.fill(map[string]string{"batch": b.Name, "job": j.Name, "table": t.Name, "method": method,
+			"epsilon": number, "replicate": strconv.Itoa(replicate)})
 	}
 	if err != nil {
 		return j, fmt.Errorf("job %s: %w", j.Name, err)
@@ -282,7 +303,8 @@ func (j *Job) fill(values map[string]string) error {
 		return placeholder.ReplaceAllStringFunc(text, func(p string) string {
 			value, ok := values[p[1:len(p)-1]]
 			if !ok && err == nil {
-				err = fmt.Errorf("%s in %q is unknown; there is {%s}: %w", p, text, strings.Join(slices.Sorted(maps.Keys(values)), "}, {"), ErrConfig)
+				err = fmt.Errorf("%s in %q is unknown; there is {%s}: %w", p, text,
+					strings.Join(slices.Sorted(maps.Keys(values)), "}, {"), ErrConfig)
 			}
 			return value
 		})
@@ -306,7 +328,8 @@ func ParseBytes(text string) (int64, error) {
 		size   float64
 	}{{"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}} {
 		if number, ok := strings.CutSuffix(text, unit.suffix); ok {
-			if x, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && x > 0 && x*unit.size < 1e18 {
+			if x, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && x > 0 &&
+				x*unit.size < 1e18 {
 				return int64(x * unit.size), nil
 			}
 		}

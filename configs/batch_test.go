@@ -44,7 +44,8 @@ func TestExpand(t *testing.T) {
 		t.Fatalf("%d jobs, want 17", len(jobs))
 	}
 	j := jobs[7]
-	if j.Name != "t-careful-2-2" || j.Out != "b/t/careful-2-2.csv" || j.Method != "mst" || j.Epsilon != 2 || j.Delta != 1e-7 || j.Adjacency != "add-remove" ||
+	if j.Name != "t-careful-2-2" || j.Out != "b/t/careful-2-2.csv" || j.Method != "mst" ||
+		j.Epsilon != 2 || j.Delta != 1e-7 || j.Adjacency != "add-remove" ||
 		j.Evaluate == nil || j.Evaluate.Holdout != "t-careful-2-2-hold.csv" {
 		t.Errorf("job 7 is %+v", j)
 	}
@@ -55,7 +56,8 @@ func TestExpand(t *testing.T) {
 		t.Errorf("job 8 is %+v", jobs[8])
 	}
 	last := jobs[16]
-	if last.Name != "one" || last.Method != "wgan" || last.Settings["steps"] != 3 || last.Delta != 1e-7 || last.Out != "one.csv" {
+	if last.Name != "one" || last.Method != "wgan" || last.Settings["steps"] != 3 ||
+		last.Delta != 1e-7 || last.Out != "one.csv" {
 		t.Errorf("the single job is %+v", last)
 	}
 	again, err := expand(t, smallBatch)
@@ -124,8 +126,10 @@ func TestBadBatches(t *testing.T) {
 		{"not YAML", "{", "b.yaml: "},
 		{"empty", "", "name"},
 		{"unknown key", "name: b\nepsilon: [1]\n" + table, `b.yaml, line 2: unknown key "epsilon"`},
-		{"unknown key below", "name: b\n" + table + "job:\n  outt: x\n", `b.yaml, line 5: unknown key "outt"; did you mean "out"?`},
-		{"unknown key in a list", "name: b\ntables:\n  - {name: t,\n     imput: t.csv}\n", `b.yaml, line 4: unknown key "imput"; did you mean "input"?`},
+		{"unknown key below", "name: b\n" + table + "job:\n  outt: x\n",
+			`b.yaml, line 5: unknown key "outt"; did you mean "out"?`},
+		{"unknown key in a list", "name: b\ntables:\n  - {name: t,\n     imput: t.csv}\n",
+			`b.yaml, line 4: unknown key "imput"; did you mean "input"?`},
 		{"wrong type", "name: b\nepsilons: [much]\n", "epsilons"},
 		{"fraction of replicates", "name: b\nreplicates: 1.5\n" + table, "not whole"},
 		{"no name", table, "name"},
@@ -136,32 +140,50 @@ func TestBadBatches(t *testing.T) {
 		{"policy", "name: b\non_interrupted: again\n" + table, "stop or rerun"},
 		{"memory", "name: b\nmemory: 4\n" + table, "memory"},
 		{"size", "name: b\nmemory: 4 apples\n" + table, "4 apples"},
-		{"limit", "name: b\ntables: [{name: t, input: t.csv, schema: s, limit: {epsilon: -1}}]\nepsilons: [1]\n", "limit"},
-		{"rule", "name: b\ntables: [{name: t, input: t.csv, schema: s, limit: {epsilon: 1, rule: more}}]\nepsilons: [1]\n", "limit"},
+		{"limit", "name: b\ntables: [{name: t, input: t.csv, schema: s, limit: {epsilon: " +
+			"-1}}]\nepsilons: [1]\n", "limit"},
+		{"rule", "name: b\ntables: [{name: t, input: t.csv, schema: s, limit: {epsilon: 1, rule: " +
+			"more}}]\nepsilons: [1]\n", "limit"},
 		{"negative replicates", "name: b\nreplicates: -1\n" + table, "replicates"},
 		{"too many replicates", "name: b\nreplicates: 2000000000\n" + table, "2e+09 jobs"},
-		{"a matrix that is too large", "name: b\nreplicates: 4000000000000000000\n" + table, "4e+18 jobs"},
+		{"a matrix that is too large", "name: b\nreplicates: 4000000000000000000\n" + table,
+			"4e+18 jobs"},
 		{"too large a file", "name: b\n" + table + strings.Repeat("#", 5<<20), "at most 4 MiB"},
-		{"too many values", "name: b\nepsilons: [" + strings.Repeat("1,", 1<<20) + "1]\n", "commas and lines"},
-		{"more rows than can be drawn", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, rows: 1000000000000000, out: a.csv}]\n", "rows 1000000000000000 must be"},
+		{"too many values", "name: b\nepsilons: [" + strings.Repeat("1,", 1<<20) + "1]\n",
+			"commas and lines"},
+		{"more rows than can be drawn", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, " +
+			"rows: 1000000000000000, out: a.csv}]\n", "rows 1000000000000000 must be"},
 		{"negative parallel", "name: b\nparallel: -1\n" + table, "parallel"},
 		{"no out", "name: b\n" + table, "job t-mst-1-1: out is required"},
 		{"placeholder", "name: b\njob: {out: '{tabel}.csv'}\n" + table, "{tabel} in"},
 		{"one output", "name: b\nreplicates: 2\njob: {out: '{table}.csv'}\n" + table, "both write t.csv"},
-		{"one name", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, out: a.csv}, {name: x, dataset: icu-mortality, epsilon: 1, out: b.csv}]\n", "two jobs are called x"},
-		{"job without a name", "name: b\njobs: [{dataset: icu-mortality, epsilon: 1, out: a.csv}]\n", "jobs, number 1: name"},
+		{"one name", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, out: a.csv}, " +
+			"{name: x, dataset: icu-mortality, epsilon: 1, out: b.csv}]\n", "two jobs are called x"},
+		{"job without a name", "name: b\njobs: [{dataset: icu-mortality, epsilon: 1, out: a.csv}]\n",
+			"jobs, number 1: name"},
 		{"no table", "name: b\njobs: [{name: x, epsilon: 1, out: a.csv}]\n", "one of input and dataset"},
-		{"standard input", "name: b\njobs: [{name: x, input: '-', schema: s, epsilon: 1, out: a.csv}]\n", "standard input"},
-		{"no schema", "name: b\njobs: [{name: x, input: x.csv, epsilon: 1, out: a.csv}]\n", "schema is required"},
-		{"schema of a dataset", "name: b\njobs: [{name: x, dataset: icu-mortality, schema: s, epsilon: 1, out: a.csv}]\n", "its own schema"},
-		{"epsilon", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: -1, out: a.csv}]\n", "epsilon -1"},
-		{"epsilon beyond use", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1e9, out: a.csv}]\n", "epsilon 1e+09 must be above 0 and at most 10000"},
-		{"delta", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, delta: 0.1, out: a.csv}]\n", "delta 0.1"},
-		{"adjacency", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, adjacency: near, out: a.csv}]\n", "adjacency"},
-		{"rows", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, rows: -1, out: a.csv}]\n", "rows -1"},
-		{"evaluate without a holdout", "name: b\njobs: [{name: x, input: a.csv, schema: s, epsilon: 1, out: a.csv, evaluate: {}}]\n", "holdout"},
-		{"setting that is no number", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, settings: {a: .nan}, out: a.csv}]\n", "settings"},
-		{"preset", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, preset: smal, out: a.csv}]\n", `did you mean "small"`},
+		{"standard input", "name: b\njobs: [{name: x, input: '-', schema: s, epsilon: 1, out: a.csv}]\n",
+			"standard input"},
+		{"no schema", "name: b\njobs: [{name: x, input: x.csv, epsilon: 1, out: a.csv}]\n",
+			"schema is required"},
+		{"schema of a dataset", "name: b\njobs: [{name: x, dataset: icu-mortality, schema: s, epsilon: " +
+			"1, out: a.csv}]\n", "its own schema"},
+		{"epsilon", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: -1, out: a.csv}]\n",
+			"epsilon -1"},
+		{"epsilon beyond use", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1e9, out: " +
+			"a.csv}]\n", "epsilon 1e+09 must be above 0 and at most 10000"},
+		{"delta", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, delta: 0.1, out: " +
+			"a.csv}]\n", "delta 0.1"},
+		{"adjacency", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, adjacency: near, " +
+			"out: a.csv}]\n", "adjacency"},
+		{"rows", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, rows: -1, out: a.csv}]\n",
+			"rows -1"},
+		{"evaluate without a holdout", "name: b\njobs: [{name: x, input: a.csv, schema: s, epsilon: 1, " +
+			"out: a.csv, evaluate: {}}]\n", "holdout"},
+		{"setting that is no number", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, " +
+			"settings: {a: .nan}, out: a.csv}]\n", "settings"},
+		{"preset", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, preset: smal, out: " +
+			"a.csv}]\n", `did you mean "small"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := expand(t, c.text)
@@ -175,8 +197,8 @@ func TestBadBatches(t *testing.T) {
 	}
 }
 
-// TestExamples checks the examples as far as that can be done without a cluster: the batch file is good, and both scheduler files run each of its jobs
-// once, by flags that exist.
+// TestExamples checks the examples as far as that can be done without a cluster: the batch file is
+// good, and both scheduler files run each of its jobs once, by flags that exist.
 func TestExamples(t *testing.T) {
 	b, err := ReadBatch(filepath.Join("examples", "jobs.yaml"))
 	if err != nil {
@@ -215,11 +237,13 @@ func TestExamples(t *testing.T) {
 	if err := yaml.Unmarshal(text, &k); err != nil {
 		t.Fatal(err)
 	}
-	if k.APIVersion != "batch/v1" || k.Kind != "Job" || k.Spec.CompletionMode != "Indexed" || k.Spec.Completions != len(jobs) || k.Spec.Template.Spec.RestartPolicy != "Never" {
+	if k.APIVersion != "batch/v1" || k.Kind != "Job" || k.Spec.CompletionMode != "Indexed" ||
+		k.Spec.Completions != len(jobs) || k.Spec.Template.Spec.RestartPolicy != "Never" {
 		t.Errorf("the Kubernetes job is %+v, want %d indexed completions", k, len(jobs))
 	}
 	c := k.Spec.Template.Spec.Containers
-	if len(c) != 1 || !slices.Equal(c[0].Command, []string{"decoy", "batch", "jobs.yaml"}) || len(c[0].Env) != 1 || c[0].Env[0].Name != "DECOY_ONLY" {
+	if len(c) != 1 || !slices.Equal(c[0].Command, []string{"decoy", "batch", "jobs.yaml"}) ||
+		len(c[0].Env) != 1 || c[0].Env[0].Name != "DECOY_ONLY" {
 		t.Errorf("the container is %+v", c)
 	}
 	script, err := os.ReadFile(filepath.Join("examples", "slurm.sh"))
@@ -230,13 +254,15 @@ func TestExamples(t *testing.T) {
 	if array == nil || string(array[1]) != strconv.Itoa(len(jobs)-1) {
 		t.Errorf("the Slurm array is %s, want 0-%d", array, len(jobs)-1)
 	}
-	if !strings.HasPrefix(string(script), "#!/bin/sh\n") || !strings.Contains(string(script), "\ndecoy batch jobs.yaml --only \"$SLURM_ARRAY_TASK_ID\"\n") {
+	if !strings.HasPrefix(string(script), "#!/bin/sh\n") ||
+		!strings.Contains(string(script), "\ndecoy batch jobs.yaml --only \"$SLURM_ARRAY_TASK_ID\"\n") {
 		t.Error("the Slurm script does not run decoy batch --only")
 	}
 }
 
 func TestParseBytes(t *testing.T) {
-	for text, want := range map[string]int64{"": 0, "1kB": 1000, "1.5 MB": 1500000, "4GB": 4e9, "2TB": 2e12} {
+	for text, want := range map[string]int64{"": 0, "1kB": 1000, "1.5 MB": 1500000, "4GB": 4e9,
+		"2TB": 2e12} {
 		if got, err := ParseBytes(text); got != want || err != nil {
 			t.Errorf("%q is %d, %v, want %d", text, got, err, want)
 		}

@@ -18,39 +18,56 @@ import (
 // DefaultDelta is δ where none is asked for.
 const DefaultDelta = 1e-9
 
-// MaxEpsilon is the largest ε of a run. Beyond it the promise is empty, and somewhere beyond it the noise is smaller than the samplers draw: the run
-// would fail after its budget is spent.
+// MaxEpsilon is the largest ε of a run. Beyond it the promise is empty, and somewhere beyond it the
+// noise is smaller than the samplers draw: the run would fail after its budget is spent.
 const MaxEpsilon = 10000
 
-// Job is one run, from a private table to a synthetic one. As YAML it is also a config file of decoy generate, which has its keys as
-// flags. Paths are relative to the current folder.
+// Job is one run, from a private table to a synthetic one. As YAML it is also a config file of
+// decoy generate, which has its keys as flags. Paths are relative to the current folder.
 type Job struct {
-	Name      string         `mapstructure:"name" json:"name,omitempty"`           // in a batch: unique; default from table, method, epsilon and replicate
-	Input     string         `mapstructure:"input" json:"input,omitempty"`         // private table, .csv or .parquet; or Dataset
-	Dataset   string         `mapstructure:"dataset" json:"dataset,omitempty"`     // embedded example, with its own schema
-	Schema    string         `mapstructure:"schema" json:"schema,omitempty"`       // schema file; required with Input
-	Strict    bool           `mapstructure:"strict" json:"strict,omitempty"`       // in a batch: a row that breaks the schema fails the job; default: tables are read leniently
-	Method    string         `mapstructure:"method" json:"method,omitempty"`       // default: that of the preset, else the usual one
-	Preset    string         `mapstructure:"preset" json:"preset,omitempty"`       // defaults for a kind of table
-	Settings  map[string]any `mapstructure:"settings" json:"settings,omitempty"`   // of the method
-	Epsilon   float64        `mapstructure:"epsilon" json:"epsilon,omitempty"`     // budget; required, > 0
-	Delta     float64        `mapstructure:"delta" json:"delta,omitempty"`         // default that of the preset, else 1e-9
-	Adjacency string         `mapstructure:"adjacency" json:"adjacency,omitempty"` // add-remove (default) or replace-one
-	Ledger    string         `mapstructure:"ledger" json:"ledger,omitempty"`       // default INPUT.ledger
-	Rows      int            `mapstructure:"rows" json:"rows,omitempty"`           // synthetic rows; default the noisy row count
-	Seed      uint64         `mapstructure:"seed" json:"seed,omitempty"`           // public seed of the sampling; in a batch 0 means one from the job's identity
-	Out       string         `mapstructure:"out" json:"out,omitempty"`             // synthetic table, .csv or .parquet; required
-	Model     string         `mapstructure:"model" json:"model,omitempty"`         // also keep the model here
-	Evaluate  *Evaluate      `mapstructure:"evaluate" json:"evaluate,omitempty"`   // compare with real rows afterwards: not private
+	// in a batch: unique; default from table, method, epsilon and replicate
+	Name string `mapstructure:"name" json:"name,omitempty"`
+	// private table, .csv or .parquet; or Dataset
+	Input string `mapstructure:"input" json:"input,omitempty"`
+	// embedded example, with its own schema
+	Dataset string `mapstructure:"dataset" json:"dataset,omitempty"`
+	// schema file; required with Input
+	Schema string `mapstructure:"schema" json:"schema,omitempty"`
+	// in a batch: a row that breaks the schema fails the job; default: tables are read leniently
+	Strict bool `mapstructure:"strict" json:"strict,omitempty"`
+	// default: that of the preset, else the usual one
+	Method string `mapstructure:"method" json:"method,omitempty"`
+	// defaults for a kind of table
+	Preset   string         `mapstructure:"preset" json:"preset,omitempty"`
+	Settings map[string]any `mapstructure:"settings" json:"settings,omitempty"` // of the method
+	// budget; required, > 0
+	Epsilon float64 `mapstructure:"epsilon" json:"epsilon,omitempty"`
+	// default that of the preset, else 1e-9
+	Delta float64 `mapstructure:"delta" json:"delta,omitempty"`
+	// add-remove (default) or replace-one
+	Adjacency string `mapstructure:"adjacency" json:"adjacency,omitempty"`
+	Ledger    string `mapstructure:"ledger" json:"ledger,omitempty"` // default INPUT.ledger
+	// synthetic rows; default the noisy row count
+	Rows int `mapstructure:"rows" json:"rows,omitempty"`
+	// public seed of the sampling; in a batch 0 means one from the job's identity
+	Seed uint64 `mapstructure:"seed" json:"seed,omitempty"`
+	// synthetic table, .csv or .parquet; required
+	Out   string `mapstructure:"out" json:"out,omitempty"`
+	Model string `mapstructure:"model" json:"model,omitempty"` // also keep the model here
+	// compare with real rows afterwards: not private
+	Evaluate *Evaluate `mapstructure:"evaluate" json:"evaluate,omitempty"`
 }
 
-// Evaluate asks for metrics that compare the synthetic table with real rows. They are computed without any protection.
+// Evaluate asks for metrics that compare the synthetic table with real rows. They are computed
+// without any protection.
 type Evaluate struct {
-	Holdout string   `mapstructure:"holdout" json:"holdout,omitempty"` // real rows that were not fitted; required
-	Args    []string `mapstructure:"args" json:"args,omitempty"`       // further flags of decoy evaluate
+	// real rows that were not fitted; required
+	Holdout string   `mapstructure:"holdout" json:"holdout,omitempty"`
+	Args    []string `mapstructure:"args" json:"args,omitempty"` // further flags of decoy evaluate
 }
 
-// Resolved is the job with the defaults of its preset and of decoy filled in, checked as far as its own text goes.
+// Resolved is the job with the defaults of its preset and of decoy filled in, checked as far as its
+// own text goes.
 func (j Job) Resolved() (Job, error) {
 	if j.Preset != "" {
 		p, err := PresetOf(j.Preset)
@@ -95,7 +112,9 @@ func (j Job) Resolved() (Job, error) {
 }
 
 // Budget is what the job may spend.
-func (j Job) Budget() accountant.Budget { return accountant.Budget{Epsilon: j.Epsilon, Delta: j.Delta} }
+func (j Job) Budget() accountant.Budget {
+	return accountant.Budget{Epsilon: j.Epsilon, Delta: j.Delta}
+}
 
 // Neighbours is the job's adjacency; the job is resolved.
 func (j Job) Neighbours() (a accountant.Adjacency) {
@@ -131,9 +150,10 @@ func (j Job) given() ([]Given, error) {
 	return append(given, own...), nil
 }
 
-// Identity names what the job spends: 64 hexadecimal digits of everything that decides what is measured in which table under which
-// account. Where and how often the model is sampled is not part of it, so that a job whose output moves is not paid twice. schemaSHA256 is the
-// fingerprint of the schema's text. The job is resolved.
+// Identity names what the job spends: 64 hexadecimal digits of everything that decides what is
+// measured in which table under which account. Where and how often the model is sampled is not part
+// of it, so that a job whose output moves is not paid twice. schemaSHA256 is the fingerprint of the
+// schema's text. The job is resolved.
 func (j Job) Identity(batch, schemaSHA256 string) string {
 	j.Rows, j.Seed, j.Out, j.Model, j.Evaluate, j.Schema = 0, 0, "", "", nil, schemaSHA256
 	text, err := json.Marshal(struct {
@@ -147,7 +167,8 @@ func (j Job) Identity(batch, schemaSHA256 string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Run names an attempt at the job in a ledger: the same attempt has the same name on every machine, and a ledger takes a name once.
+// Run names an attempt at the job in a ledger: the same attempt has the same name on every machine,
+// and a ledger takes a name once.
 func Run(identity string, attempt int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s attempt %d", identity, attempt))
 	return hex.EncodeToString(sum[:8])

@@ -64,7 +64,8 @@ func comments() map[string]string {
 			if s, ok := spec.Type.(*ast.StructType); ok {
 				for _, field := range s.Fields.List {
 					for _, name := range field.Names {
-						out[spec.Name.Name+"."+name.Name] = strings.TrimSpace(field.Comment.Text())
+						text := strings.Fields(field.Doc.Text() + " " + field.Comment.Text())
+						out[spec.Name.Name+"."+name.Name] = strings.Join(text, " ")
 					}
 				}
 			}
@@ -74,7 +75,8 @@ func comments() map[string]string {
 	return out
 }
 
-// structSchema describes a struct by its tags; where it has a method and settings, the settings depend on the method.
+// structSchema describes a struct by its tags; where it has a method and settings, the settings
+// depend on the method.
 func structSchema(t reflect.Type, texts map[string]string) object {
 	properties := object{}
 	for i := range t.NumField() {
@@ -112,7 +114,8 @@ func structSchema(t reflect.Type, texts map[string]string) object {
 		if name != all.Default {
 			condition["required"] = []string{"method"}
 		}
-		rules = append(rules, object{"if": condition, "then": object{"properties": object{"settings": settingsSchema(name)}}})
+		rules = append(rules, object{"if": condition,
+			"then": object{"properties": object{"settings": settingsSchema(name)}}})
 	}
 	s["allOf"] = rules
 	return s

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestSchemas: every property says what it is, unknown keys are refused at every level, and settings depend on the method.
+// TestSchemas: every property says what it is, unknown keys are refused at every level, and
+// settings depend on the method.
 func TestSchemas(t *testing.T) {
 	for name, make := range map[string]func() ([]byte, error){"job": JobSchema, "batch": BatchSchema} {
 		text, err := make()
@@ -29,7 +30,9 @@ func TestSchemas(t *testing.T) {
 						t.Errorf("%s%s takes unknown keys", name, path)
 					}
 					for key, p := range properties {
-						if p.(map[string]any)["description"] == nil && path != "/tables" && key != "epsilon" && key != "delta" && key != "method" && key != "preset" && key != "settings" && key != "schema" {
+						if p.(map[string]any)["description"] == nil && path != "/tables" && key != "epsilon" &&
+							key != "delta" && key != "method" && key != "preset" && key != "settings" &&
+							key != "schema" {
 							t.Errorf("%s%s/%s has no description", name, path, key)
 						}
 					}
@@ -80,7 +83,8 @@ func TestSchemas(t *testing.T) {
 	}) bool {
 		return r.If.Properties.Method.Const == "mst"
 	})
-	if i < 0 || s.AllOf[i].Then.Properties.Settings.Properties["group_sigmas"] == nil || s.Properties["evaluate"] != nil || s.Properties["input"] == nil {
+	if i < 0 || s.AllOf[i].Then.Properties.Settings.Properties["group_sigmas"] == nil ||
+		s.Properties["evaluate"] != nil || s.Properties["input"] == nil {
 		t.Errorf("the schema of a job is\n%s", text)
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Lines gives the line of each key of a YAML document, which Viper does not know: nested keys joined by dots, in lower case as Viper has
-// them, items of a list by their number from 0. A document that is no YAML has none.
+// Lines gives the line of each key of a YAML document, which Viper does not know: nested keys
+// joined by dots, in lower case as Viper has them, items of a list by their number from 0. A
+// document that is no YAML has none.
 func Lines(document []byte) map[string]int {
 	lines := map[string]int{}
 	var root yaml.Node

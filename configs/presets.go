@@ -32,7 +32,9 @@ func Presets() []string {
 	for i, e := range entries {
 		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
 	}
-	slices.SortFunc(names, func(a, b string) int { return slices.Index(presetOrder, a) - slices.Index(presetOrder, b) })
+	slices.SortFunc(names, func(a, b string) int {
+		return slices.Index(presetOrder, a) - slices.Index(presetOrder, b)
+	})
 	return names
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
-// TestPresets: each one is read, explains itself, and is accepted by every method that it speaks of.
+// TestPresets: each one is read, explains itself, and is accepted by every method that it speaks
+// of.
 func TestPresets(t *testing.T) {
 	if got := Presets(); !slices.Equal(got, presetOrder) {
 		t.Fatalf("presets %v, want %v", got, presetOrder)

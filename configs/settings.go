@@ -21,8 +21,9 @@ var ErrConfig = synth.ErrConfig
 // Given is one setting of a method that somebody gave.
 type Given struct {
 	Key   string
-	Value any    // of a file: as YAML has it; else text
-	From  string // where it stands, as an error should name it: "--set", "DECOY_SETTINGS_STEPS", "job.yaml, line 7"
+	Value any // of a file: as YAML has it; else text
+	// where it stands, as an error should name it: "--set", "DECOY_SETTINGS_STEPS", "job.yaml, line 7"
+	From string
 }
 
 // ParseSet splits key=value.
@@ -35,8 +36,9 @@ func ParseSet(text, from string) (Given, error) {
 	return Given{Key: key, Value: strings.TrimSpace(value), From: from}, nil
 }
 
-// Decoder gives a method its settings, for [all.New]. Later settings win over earlier ones of the same key. It is strict: a key that the
-// method does not have is an error that names the nearest one it has, and a value must be of the key's type.
+// Decoder gives a method its settings, for [all.New]. Later settings win over earlier ones of the
+// same key. It is strict: a key that the method does not have is an error that names the nearest
+// one it has, and a value must be of the key's type.
 func Decoder(method string, given []Given) func(config any) error {
 	return func(config any) error {
 		known := all.Keys(config)
@@ -48,11 +50,13 @@ func Decoder(method string, given []Given) func(config any) error {
 		for _, g := range given {
 			i := slices.Index(names, g.Key)
 			if i < 0 {
-				errs = append(errs, fmt.Errorf("%s: method %s has no setting %q%s: %w", g.From, method, g.Key, hint(g.Key, names), ErrConfig))
+				errs = append(errs, fmt.Errorf("%s: method %s has no setting %q%s: %w", g.From, method, g.Key,
+					hint(g.Key, names), ErrConfig))
 				continue
 			}
 			if err := decodeOne(config, g); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %s: %s is not a %s%s: %w", g.From, g.Key, quote(g.Value), known[i].Type, reason(err), ErrConfig))
+				errs = append(errs, fmt.Errorf("%s: %s: %s is not a %s%s: %w", g.From, g.Key, quote(g.Value),
+					known[i].Type, reason(err), ErrConfig))
 			}
 		}
 		return errors.Join(errs...)
@@ -62,7 +66,8 @@ func Decoder(method string, given []Given) func(config any) error {
 // Has says whether a method has a setting of that name.
 func Has(method, key string) bool {
 	settings, err := all.Settings(method)
-	return err == nil && slices.ContainsFunc(settings, func(s all.Setting) bool { return s.Key == key })
+	return err == nil && slices.ContainsFunc(settings,
+		func(s all.Setting) bool { return s.Key == key })
 }
 
 // decodeOne sets one field.
@@ -72,8 +77,10 @@ func decodeOne(config any, g Given) error {
 		return errors.New("no value")
 	}
 	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
-		Result: config, ErrorUnused: true, WeaklyTypedInput: text, // the command line and the environment have text only
-		DecodeHook: mapstructure.ComposeDecodeHookFunc(refuse, alone, mapstructure.StringToTimeDurationHookFunc(), mapstructure.TextUnmarshallerHookFunc(),
+		// the command line and the environment have text only
+		Result: config, ErrorUnused: true, WeaklyTypedInput: text,
+		DecodeHook: mapstructure.ComposeDecodeHookFunc(refuse, alone,
+			mapstructure.StringToTimeDurationHookFunc(), mapstructure.TextUnmarshallerHookFunc(),
 			mapstructure.StringToWeakSliceHookFunc(",")),
 	})
 	if err != nil {
@@ -90,9 +97,11 @@ func alone(from, to reflect.Type, value any) (any, error) {
 	return value, nil
 }
 
-// refuse keeps mapstructure from turning one kind of value quietly into another: an empty text into a zero, a fraction into an integer.
+// refuse keeps mapstructure from turning one kind of value quietly into another: an empty text into
+// a zero, a fraction into an integer.
 func refuse(from, to reflect.Type, value any) (any, error) {
-	whole := to.Kind() >= reflect.Int && to.Kind() <= reflect.Uint64 && to != reflect.TypeFor[time.Duration]()
+	whole := to.Kind() >= reflect.Int && to.Kind() <= reflect.Uint64 &&
+		to != reflect.TypeFor[time.Duration]()
 	switch x := value.(type) {
 	case string:
 		if x == "" && (whole || to.Kind() == reflect.Float64 || to.Kind() == reflect.Bool) {
@@ -106,9 +115,11 @@ func refuse(from, to reflect.Type, value any) (any, error) {
 	return value, nil
 }
 
-// reason is what the setting's own type says against a text; what the decoder says is a programmer's.
+// reason is what the setting's own type says against a text; what the decoder says is a
+// programmer's.
 func reason(err error) string {
-	if at := (*mapstructure.DecodeError)(nil); errors.As(err, &at) && errors.Is(at.Unwrap(), ErrConfig) {
+	if at := (*mapstructure.DecodeError)(nil); errors.As(err, &at) &&
+		errors.Is(at.Unwrap(), ErrConfig) {
 		return " (" + strings.TrimSuffix(at.Unwrap().Error(), ": "+ErrConfig.Error()) + ")"
 	}
 	return ""

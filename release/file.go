@@ -18,8 +18,8 @@ const (
 )
 
 // The bounds of a model file, each enforced before what it bounds takes memory. Besides them, the
-// schema has those of [schema.Parse], the ledger has at most [accountant.MaxEntries] entries, and the
-// parameters are decoded into a small multiple of their bytes.
+// schema has those of [schema.Parse], the ledger has at most [accountant.MaxEntries] entries, and
+// the parameters are decoded into a small multiple of their bytes.
 const (
 	maxManifest   = 64 << 20 // bytes; that of a wide table is below 1 MB
 	maxSettings   = 4 << 20  // bytes of JSON
@@ -55,7 +55,8 @@ func (m *Model) Write(w io.Writer) error {
 	return nil
 }
 
-// Open reads a model file. It checks the format and the parameters' checksum; [Model.Verify] checks the claim.
+// Open reads a model file. It checks the format and the parameters' checksum; [Model.Verify] checks
+// the claim.
 func Open(path string) (*Model, error) {
 	info, err := os.Stat(path) // before the opening of a pipe waits for a writer
 	if err != nil {
@@ -79,16 +80,17 @@ func Open(path string) (*Model, error) {
 	return m, nil
 }
 
-// Read reads a model file of size bytes. Hostile input is an error that wraps ErrFormat. Whatever the
-// file holds, it takes at most 300 MB and a small multiple of size: a manifest is at most 64 MiB and
-// parameters 1 GiB, and neither may be compressed more than 32 times.
+// Read reads a model file of size bytes. Hostile input is an error that wraps ErrFormat. Whatever
+// the file holds, it takes at most 300 MB and a small multiple of size: a manifest is at most 64
+// MiB and parameters 1 GiB, and neither may be compressed more than 32 times.
 func Read(r io.ReaderAt, size int64) (*Model, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("%w: no zip archive", ErrFormat)
 	}
 	if len(z.File) != 2 {
-		return nil, fmt.Errorf("%w: %d entries, want %s and %s", ErrFormat, len(z.File), manifestName, parametersName)
+		return nil, fmt.Errorf("%w: %d entries, want %s and %s", ErrFormat, len(z.File), manifestName,
+			parametersName)
 	}
 	manifest, err := entry(z, size, manifestName, maxManifest)
 	if err != nil {
@@ -117,7 +119,8 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 		return nil, err
 	}
 	if m.Rows != m.params.Total() || !validRows(m.Rows) {
-		return nil, fmt.Errorf("%w: %v rows, and %v in its parameters", ErrFormat, m.Rows, m.params.Total())
+		return nil, fmt.Errorf("%w: %v rows, and %v in its parameters", ErrFormat, m.Rows,
+			m.params.Total())
 	}
 	sizes, have := m.schema.Sizes(), m.params.Sizes()
 	if len(sizes) != len(have) {
@@ -142,7 +145,8 @@ func entry(z *zip.Reader, size int64, name string, limit uint64) ([]byte, error)
 	switch {
 	case h.UncompressedSize64 > limit:
 		return nil, fmt.Errorf("%w: %s is larger than %d bytes", ErrFormat, name, limit)
-	case h.UncompressedSize64 > allowance && (h.UncompressedSize64-allowance)/maxFactor > min(h.CompressedSize64, uint64(size)):
+	case h.UncompressedSize64 > allowance &&
+		(h.UncompressedSize64-allowance)/maxFactor > min(h.CompressedSize64, uint64(size)):
 		return nil, fmt.Errorf("%w: %s is compressed more than %d times", ErrFormat, name, maxFactor)
 	}
 	f, err := z.File[i].Open()

@@ -27,13 +27,14 @@ func (p *Generator) Total() float64 { return p.Rows }
 // Sizes is the number of codes of each column.
 func (p *Generator) Sizes() []int { return p.Net.Encoder().Sizes() }
 
-// Sample draws n rows. The network computes in float32 with the processor's vector units: a seed gives the same rows on processors of
-// one kind.
+// Sample draws n rows. The network computes in float32 with the processor's vector units: a seed
+// gives the same rows on processors of one kind.
 func (p *Generator) Sample(n int, u *rand.Rand) [][]uint16 { return p.Net.Sample(n, u) }
 
 // Describe names the size of the network.
 func (p *Generator) Describe() []string {
-	return []string{fmt.Sprintf("generator network of %d weights for %d cells", len(p.Net.Parameters()), p.Net.Encoder().Cells())}
+	return []string{fmt.Sprintf("generator network of %d weights for %d cells",
+		len(p.Net.Parameters()), p.Net.Encoder().Cells())}
 }
 
 // MarshalBinary is the number of rows (float64, little-endian) and the network.

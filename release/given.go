@@ -14,7 +14,8 @@ import (
 
 var (
 	// ErrNotExact is wrapped by the refusal of a condition on a model that can only be sampled.
-	ErrNotExact = errors.New("only a graphical model (kind marginal) takes a condition; sample it and drop rows instead")
+	ErrNotExact = errors.New("only a graphical model (kind marginal) takes a condition; sample it " +
+		"and drop rows instead")
 	// ErrImpossible is wrapped by the refusal of a condition that holds for no row of the model.
 	ErrImpossible = marginal.ErrImpossible
 )
@@ -34,15 +35,17 @@ type given struct {
 	ready *Marginal // the distribution of its rows; nil until needed
 }
 
-// Given returns the model of the rows for which where holds, exactly: rows are not drawn and thrown away, so that a rare condition costs no more
-// than a frequent one. It is post-processing and costs no budget.
+// Given returns the model of the rows for which where holds, exactly: rows are not drawn and thrown
+// away, so that a rare condition costs no more than a frequent one. It is post-processing and costs
+// no budget.
 //
-// Errors: a model of another kind (ErrNotExact); a condition for no row of the model (ErrImpossible), or one that is not a sum of at most 4096
-// products (workload.ErrTooLarge).
+// Errors: a model of another kind (ErrNotExact); a condition for no row of the model
+// (ErrImpossible), or one that is not a sum of at most 4096 products (workload.ErrTooLarge).
 func (m *Model) Given(where table.Expr) (*Given, error) {
 	p, ok := m.params.(*Marginal)
 	if !ok {
-		return nil, fmt.Errorf("release: a condition on a model of kind %s: %w", m.params.Kind(), ErrNotExact)
+		return nil, fmt.Errorf("release: a condition on a model of kind %s: %w", m.params.Kind(),
+			ErrNotExact)
 	}
 	g := &Given{model: m, where: where}
 	err := workload.Products(where, p.Sizes(), func(allow map[int][]bool) {
@@ -67,12 +70,14 @@ func (p *Marginal) weights(allow map[int][]bool) map[int][]float64 {
 	return out
 }
 
-// Rows is the expected number of rows of the private table that satisfy the condition, as the model has it; above 0.
+// Rows is the expected number of rows of the private table that satisfy the condition, as the model
+// has it; above 0.
 func (g *Given) Rows() float64 { return g.rows }
 
-// Sample draws n ≥ 1 rows that satisfy the condition, as [Model.Sample] does. The products of the condition get their expected numbers of rows,
-// rounded up or down without bias, in random order.
-func (g *Given) Sample(ctx context.Context, n int, seed uint64, emit func(*table.Table) error) error {
+// Sample draws n ≥ 1 rows that satisfy the condition, as [Model.Sample] does. The products of the
+// condition get their expected numbers of rows, rounded up or down without bias, in random order.
+func (g *Given) Sample(ctx context.Context, n int, seed uint64,
+	emit func(*table.Table) error) error {
 	return g.model.sample(ctx, n, seed, g.draw, emit)
 }
 
@@ -112,7 +117,8 @@ func (g *Given) draw(n int, u *rand.Rand) ([][]uint16, error) {
 		done = upto
 	}
 	if len(g.products) > 1 {
-		for i := n - 1; i > 0; i-- { // 64 random bits for fewer than 2²¹ places: next to no bias, and the same on every platform
+		// 64 random bits for fewer than 2²¹ places: next to no bias, and the same on every platform
+		for i := n - 1; i > 0; i-- {
 			j, _ := bits.Mul64(u.Uint64(), uint64(i)+1)
 			for _, c := range out {
 				c[i], c[j] = c[j], c[i]
@@ -121,7 +127,8 @@ func (g *Given) draw(n int, u *rand.Rand) ([][]uint16, error) {
 	}
 	for r := range n { // the tables of a damaged file may contradict each other
 		if !table.Holds(g.where, func(c int) uint16 { return out[c][r] }) {
-			return nil, fmt.Errorf("release: the model contradicts itself about the condition: %w", ErrFormat)
+			return nil, fmt.Errorf("release: the model contradicts itself about the condition: %w",
+				ErrFormat)
 		}
 	}
 	return out, nil

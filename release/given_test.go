@@ -33,8 +33,9 @@ func draw(t *testing.T, s interface {
 	return out
 }
 
-// TestGiven: rows under a condition have the model's distribution given the condition. The condition is a disjunction, so two products are mixed.
-// Null: each cell that satisfies it has its share; the rows are closer to the model than independent draws, so that z = 5 of a binomial has a
+// TestGiven: rows under a condition have the model's distribution given the condition. The
+// condition is a disjunction, so two products are mixed. Null: each cell that satisfies it has its
+// share; the rows are closer to the model than independent draws, so that z = 5 of a binomial has a
 // false-alarm rate below 6e-7 a cell.
 func TestGiven(t *testing.T) {
 	m := testModel(t)
@@ -58,7 +59,9 @@ func TestGiven(t *testing.T) {
 	}
 	total := 0.0
 	for i := range cells {
-		if !table.Holds(where, func(c int) uint16 { return uint16([]int{i / sizes[1], i % sizes[1]}[c]) }) {
+		if !table.Holds(where, func(c int) uint16 {
+			return uint16([]int{i / sizes[1], i % sizes[1]}[c])
+		}) {
 			cells[i] = 0
 		}
 		total += cells[i]
@@ -106,7 +109,8 @@ func TestMeasured(t *testing.T) {
 	groups[0] = 1
 	p.Measured = []Measured{
 		{Cols: []int{1}, Counts: make([]int64, sizes[1]), Sigma: 6},
-		{Cols: []int{1, 0}, Groups: [][]uint16{nil, groups}, Counts: make([]int64, sizes[1]*2), Sigma: .5},
+		{Cols: []int{1, 0}, Groups: [][]uint16{nil, groups}, Counts: make([]int64, sizes[1]*2),
+			Sigma: .5},
 	}
 	p.Measured[0].Counts[0] = -1 << 40
 	m, err := New(f)
@@ -119,7 +123,8 @@ func TestMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := back.params.(*Marginal).Measured
-	if len(got) != 2 || got[0].Counts[0] != -1<<40 || got[0].Sigma != 6 || !slices.Equal(got[1].Cols, []int{1, 0}) || !slices.Equal(got[1].Groups[1], groups) ||
+	if len(got) != 2 || got[0].Counts[0] != -1<<40 || got[0].Sigma != 6 ||
+		!slices.Equal(got[1].Cols, []int{1, 0}) || !slices.Equal(got[1].Groups[1], groups) ||
 		!slices.Equal(got[1].Sizes(sizes), []int{sizes[1], 2}) {
 		t.Errorf("read back %+v", got)
 	}
@@ -135,7 +140,8 @@ func TestMeasured(t *testing.T) {
 		for range 1 + u.IntN(3) {
 			bad[u.IntN(len(bad))] = byte(u.IntN(256))
 		}
-		if _, err := (&measuredReader{data: bad, sizes: sizes}).list(); err != nil && !errors.Is(err, ErrFormat) {
+		if _, err := (&measuredReader{data: bad, sizes: sizes}).list(); err != nil &&
+			!errors.Is(err, ErrFormat) {
 			t.Fatalf("%v", err)
 		}
 	}

@@ -40,8 +40,8 @@ func bomb(t *testing.T, manifest, parameters []byte) []byte {
 	return out.Bytes()
 }
 
-// liar is a model file whose directory promises n bytes of parameters, and packed bytes of them in the
-// file, where there are a few.
+// liar is a model file whose directory promises n bytes of parameters, and packed bytes of them in
+// the file, where there are a few.
 func liar(t *testing.T, n, packed uint64) []byte {
 	t.Helper()
 	var out, body bytes.Buffer
@@ -54,7 +54,8 @@ func liar(t *testing.T, n, packed uint64) []byte {
 		_, err = e.Write([]byte("{}"))
 	}
 	if err == nil {
-		e, err = w.CreateRaw(&zip.FileHeader{Name: parametersName, Method: zip.Deflate, UncompressedSize64: n, CompressedSize64: packed})
+		e, err = w.CreateRaw(&zip.FileHeader{Name: parametersName, Method: zip.Deflate,
+			UncompressedSize64: n, CompressedSize64: packed})
 	}
 	if err == nil {
 		_, err = e.Write(body.Bytes())
@@ -66,8 +67,8 @@ func liar(t *testing.T, n, packed uint64) []byte {
 	return out.Bytes()
 }
 
-// TestHostileModels: a model file of whatever content is refused, or read, within a bound of memory and
-// time that its own size sets.
+// TestHostileModels: a model file of whatever content is refused, or read, within a bound of memory
+// and time that its own size sets.
 func TestHostileModels(t *testing.T) {
 	good := testModel(t)
 	manifest := func(settings, ledger string) []byte {
@@ -80,7 +81,8 @@ func TestHostileModels(t *testing.T) {
 	groups = le.AppendUint32(groups, 1)
 	groups = le.AppendUint32(groups, 50_000)
 	for range 50_000 {
-		for _, x := range []uint32{1 << 16, 2, 1 << 16, 1, 1} { // codes, merged, the two as uint16, weights
+		// codes, merged, the two as uint16, weights
+		for _, x := range []uint32{1 << 16, 2, 1 << 16, 1, 1} {
 			groups = le.AppendUint32(groups, x)
 		}
 	}
@@ -110,13 +112,16 @@ func TestHostileModels(t *testing.T) {
 	}{
 		{"40 million entries", bomb(t, manifest("{}", entries(40_000_000)), nil), "larger than"},
 		{"as many as fit", bomb(t, manifest("{}", entries(16_000_000)), nil), "compressed more than"},
-		{"a ledger of small entries", encodeParts(t, manifest("{}", entries(5_000_000)), nil), "more than 100000 entries"},
-		{"settings", encodeParts(t, manifest("["+strings.Repeat("0,", 5<<20)+"0]", ""), nil), "settings of more than"},
+		{"a ledger of small entries", encodeParts(t, manifest("{}", entries(5_000_000)), nil),
+			"more than 100000 entries"},
+		{"settings", encodeParts(t, manifest("["+strings.Repeat("0,", 5<<20)+"0]", ""), nil),
+			"settings of more than"},
 		{"zeros", bomb(t, manifest("{}", ""), make([]byte, 1<<26)), "compressed more than"},
 		{"a directory that lies", liar(t, 1<<30, 1<<29), "compressed more than"},
 		{"a directory that lies a little", liar(t, 1<<20, 1<<19), "damaged"},
 		{"a grouping", stored(KindMarginal, marginal), "grouping of 50000 columns"},
-		{"a grouping of fewer columns", stored(KindMarginal, fewer(marginal)), "more than 16777216 codes"},
+		{"a grouping of fewer columns", stored(KindMarginal, fewer(marginal)),
+			"more than 16777216 codes"},
 		{"a generator", stored(KindGenerator, network), "parameters"},
 	} {
 		runtime.GC()
@@ -162,8 +167,8 @@ func fewer(marginal []byte) []byte {
 	return b
 }
 
-// TestRowsAreThoseOfTheParameters: the number of rows in the manifest, which decides how many are drawn
-// by default, is the one that was released.
+// TestRowsAreThoseOfTheParameters: the number of rows in the manifest, which decides how many are
+// drawn by default, is the one that was released.
 func TestRowsAreThoseOfTheParameters(t *testing.T) {
 	for _, rows := range []float64{-5, 1e15, math.MaxFloat64, 0, 101} {
 		m := testModel(t)
@@ -216,7 +221,8 @@ func TestOneRun(t *testing.T) {
 		l = append(l, last)
 	}
 	m.Ledger = l
-	if _, err := m.Verify(); !errors.Is(err, ErrClaim) || !strings.Contains(err.Error(), "2 runs, want 1") {
+	if _, err := m.Verify(); !errors.Is(err, ErrClaim) ||
+		!strings.Contains(err.Error(), "2 runs, want 1") {
 		t.Errorf("error %v, want 2 runs", err)
 	}
 }

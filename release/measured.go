@@ -7,15 +7,18 @@ import (
 	"slices"
 )
 
-// Measured is a noisy marginal as the fit released it: true counts plus independent noise of a known standard deviation in every cell.
+// Measured is a noisy marginal as the fit released it: true counts plus independent noise of a
+// known standard deviation in every cell.
 type Measured struct {
-	Cols   []int      // columns of the schema
-	Groups [][]uint16 // nil, or one entry a column: nil, or the group of each code, groups numbered from 0 without gaps
-	Counts []int64    // row-major, last column fastest; may be negative
-	Sigma  float64    // rows
+	Cols []int // columns of the schema
+	// nil, or one entry a column: nil, or the group of each code, groups numbered from 0 without gaps
+	Groups [][]uint16
+	Counts []int64 // row-major, last column fastest; may be negative
+	Sigma  float64 // rows
 }
 
-// Sizes is the number of groups, or of codes, of each column of the measurement; sizes are those of the schema.
+// Sizes is the number of groups, or of codes, of each column of the measurement; sizes are those of
+// the schema.
 func (m Measured) Sizes(sizes []int) []int {
 	out := make([]int, len(m.Cols))
 	for i, c := range m.Cols {
@@ -27,8 +30,9 @@ func (m Measured) Sizes(sizes []int) []int {
 	return out
 }
 
-// appendMeasured encodes, little-endian: the number of marginals, and of each its number of columns, for each column its number and 0 or the
-// number of codes that have groups (uint32 each), the groups (uint16 each); σ (float64), the number of cells (uint32), the counts (varints).
+// appendMeasured encodes, little-endian: the number of marginals, and of each its number of
+// columns, for each column its number and 0 or the number of codes that have groups (uint32 each),
+// the groups (uint16 each); σ (float64), the number of cells (uint32), the counts (varints).
 func appendMeasured(b []byte, ms []Measured) []byte {
 	le := binary.LittleEndian
 	b = le.AppendUint32(b, uint32(len(ms)))
@@ -75,7 +79,8 @@ func (r *measuredReader) take(n int) []byte {
 
 func (r *measuredReader) number() int { return int(binary.LittleEndian.Uint32(r.take(4))) }
 
-// list decodes what appendMeasured wrote. It takes no more memory than a small multiple of the data.
+// list decodes what appendMeasured wrote. It takes no more memory than a small multiple of the
+// data.
 func (r *measuredReader) list() ([]Measured, error) {
 	n := r.number()
 	var out []Measured
@@ -104,7 +109,8 @@ func (r *measuredReader) one() (m Measured) {
 	for i := 0; i < d && !r.bad; i++ {
 		c := r.number()
 		n := r.number()
-		if r.bad || c >= len(r.sizes) || r.seen[c] == r.count || n != 0 && n != r.sizes[c] || 2*n > len(r.data) {
+		if r.bad || c >= len(r.sizes) || r.seen[c] == r.count || n != 0 && n != r.sizes[c] ||
+			2*n > len(r.data) {
 			r.bad = true
 			return m
 		}

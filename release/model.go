@@ -1,8 +1,10 @@
-// Package release is what leaves after a fit: one model file that holds a manifest (public schema, privacy claim, ledger of the run,
-// versions) and the parameters that the mechanisms released. A model file holds no private row, needs none to be sampled or verified,
-// and nothing in it is executed.
+// Package release is what leaves after a fit: one model file that holds a manifest (public schema,
+// privacy claim, ledger of the run, versions) and the parameters that the mechanisms released. A
+// model file holds no private row, needs none to be sampled or verified, and nothing in it is
+// executed.
 //
-// The file is a zip archive of two entries, manifest.json and parameters.bin, which any zip tool can take apart.
+// The file is a zip archive of two entries, manifest.json and parameters.bin, which any zip tool
+// can take apart.
 package release
 
 import (
@@ -28,8 +30,8 @@ var (
 // FormatVersion is the version of the manifest that this package writes.
 const FormatVersion = 1
 
-// Claim is the privacy guarantee of a model and of everything sampled from it: (Epsilon, Delta)-differential privacy for the
-// neighbouring relation of one unit.
+// Claim is the privacy guarantee of a model and of everything sampled from it: (Epsilon,
+// Delta)-differential privacy for the neighbouring relation of one unit.
 type Claim struct {
 	Epsilon        float64              `json:"epsilon"`
 	Delta          float64              `json:"delta"`
@@ -48,23 +50,27 @@ func (c Claim) String() string {
 	if c.Adjacency == accountant.ReplaceOne {
 		verb = "replacing"
 	}
-	return fmt.Sprintf("(ε = %v, δ = %v)-differential privacy under %s %s", c.Epsilon, c.Delta, verb, unit)
+	return fmt.Sprintf("(ε = %v, δ = %v)-differential privacy under %s %s", c.Epsilon, c.Delta, verb,
+		unit)
 }
 
 // Manifest is the readable part of a model file.
 type Manifest struct {
-	Format       int                `json:"format"`
-	Tool         string             `json:"tool"`    // program and version that fitted the model
-	Created      time.Time          `json:"created"` // the day of the reservation, and no other clock
-	Method       string             `json:"method"`
-	Claim        Claim              `json:"claim"`
-	Rows         float64            `json:"rows"`                      // noisy number of rows of the private table, as the model estimates it
-	SchemaYAML   string             `json:"schema"`                    // the public schema
-	SchemaSHA256 string             `json:"schema_sha256"`             // its fingerprint
-	DeclaredYAML string             `json:"declared_schema,omitempty"` // the schema of the ledger's reservation, if the run bought bins (bins: dp)
-	Settings     Settings           `json:"settings,omitempty"`        // of the method; public
-	Ledger       accountant.Entries `json:"ledger"`                    // this run's own entries, a chain of its own
-	Parameters   Parameters         `json:"parameters"`
+	Format  int       `json:"format"`
+	Tool    string    `json:"tool"`    // program and version that fitted the model
+	Created time.Time `json:"created"` // the day of the reservation, and no other clock
+	Method  string    `json:"method"`
+	Claim   Claim     `json:"claim"`
+	// noisy number of rows of the private table, as the model estimates it
+	Rows         float64 `json:"rows"`
+	SchemaYAML   string  `json:"schema"`        // the public schema
+	SchemaSHA256 string  `json:"schema_sha256"` // its fingerprint
+	// the schema of the ledger's reservation, if the run bought bins (bins: dp)
+	DeclaredYAML string   `json:"declared_schema,omitempty"`
+	Settings     Settings `json:"settings,omitempty"` // of the method; public
+	// this run's own entries, a chain of its own
+	Ledger     accountant.Entries `json:"ledger"`
+	Parameters Parameters         `json:"parameters"`
 }
 
 // Settings are those of a method, as JSON at most 4 MiB.
@@ -87,11 +93,12 @@ type Parameters struct {
 
 // Fitted is what a method hands over for release.
 type Fitted struct {
-	Method   string
-	Tool     string
-	Budget   accountant.Budget
-	Schema   *schema.Schema     // of the model's codes
-	Declared *schema.Schema     // of the private table, if the run bought the bins of Schema; nil: Schema
+	Method string
+	Tool   string
+	Budget accountant.Budget
+	Schema *schema.Schema // of the model's codes
+	// of the private table, if the run bought the bins of Schema; nil: Schema
+	Declared *schema.Schema
 	Ledger   *accountant.Ledger // of the closed session
 	Settings map[string]any     // public settings and choices of the method, for inspect
 	Params   Params
@@ -105,8 +112,8 @@ type Model struct {
 	raw    []byte // parameters.bin
 }
 
-// New makes a model from what a method released. The ledger must be that of one closed run; the claim is checked with
-// [Model.Verify] before the model is returned.
+// New makes a model from what a method released. The ledger must be that of one closed run; the
+// claim is checked with [Model.Verify] before the model is returned.
 func New(f Fitted) (*Model, error) {
 	yaml, err := f.Schema.YAML()
 	if err != nil {
@@ -135,7 +142,8 @@ func New(f Fitted) (*Model, error) {
 			Format: FormatVersion, Tool: f.Tool, Created: reserve.Time, Method: f.Method,
 			Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, Adjacency: reserve.Adjacency,
 				Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},
-			Rows: rows, SchemaYAML: string(yaml), SchemaSHA256: f.Schema.Fingerprint(), DeclaredYAML: string(declared), Settings: f.Settings, Ledger: f.Ledger.Entries,
+			Rows: rows, SchemaYAML: string(yaml), SchemaSHA256: f.Schema.Fingerprint(),
+			DeclaredYAML: string(declared), Settings: f.Settings, Ledger: f.Ledger.Entries,
 			Parameters: Parameters{Kind: f.Params.Kind(), Bytes: len(raw), SHA256: digest(raw)},
 		},
 		schema: f.Schema, params: f.Params, raw: raw,
@@ -146,8 +154,8 @@ func New(f Fitted) (*Model, error) {
 	return m, nil
 }
 
-// maxRows is above every number of rows of a model. It is a noisy one, of which no method releases a
-// negative value.
+// maxRows is above every number of rows of a model. It is a noisy one, of which no method releases
+// a negative value.
 const maxRows = 1e15
 
 func validRows(rows float64) bool { return rows >= 0 && rows < maxRows }

@@ -13,18 +13,19 @@ import (
 // Params are released parameters that can be sampled.
 type Params interface {
 	encoding.BinaryMarshaler
-	Kind() string                          // "marginal"
-	Total() float64                        // noisy number of rows
-	Sample(n int, u *rand.Rand) [][]uint16 // n rows of the schema's codes, column-major; the same for the same state of u
-	Sizes() []int                          // codes of each column
-	Describe() []string                    // a few lines for inspect
+	Kind() string   // "marginal"
+	Total() float64 // noisy number of rows
+	// n rows of the schema's codes, column-major; the same for the same state of u
+	Sample(n int, u *rand.Rand) [][]uint16
+	Sizes() []int       // codes of each column
+	Describe() []string // a few lines for inspect
 }
 
 // KindMarginal is the kind of [Marginal].
 const KindMarginal = "marginal"
 
-// Marginal are the parameters of the marginal methods: a graphical model over groups of codes, what the groups stand for, and the noisy marginals
-// behind it.
+// Marginal are the parameters of the marginal methods: a graphical model over groups of codes, what
+// the groups stand for, and the noisy marginals behind it.
 type Marginal struct {
 	Model    *marginal.Model
 	Grouping *marginal.Grouping
@@ -69,8 +70,8 @@ func (p *Marginal) Describe() []string {
 	return lines
 }
 
-// MarshalBinary is the length of the grouping (uint32, little-endian), the grouping, the length of the model (uint64), the model, and the noisy
-// marginals.
+// MarshalBinary is the length of the grouping (uint32, little-endian), the grouping, the length of
+// the model (uint64), the model, and the noisy marginals.
 func (p *Marginal) MarshalBinary() ([]byte, error) {
 	g, err := p.Grouping.MarshalBinary()
 	if err != nil {

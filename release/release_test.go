@@ -31,7 +31,8 @@ func testSchema() *schema.Schema {
 
 var sigma = accountant.Gaussian{NoiseMultiplier: 6}
 
-// testFitted is what an honest run of one Gaussian on testSchema hands over; change edits the entries before they are sealed.
+// testFitted is what an honest run of one Gaussian on testSchema hands over; change edits the
+// entries before they are sealed.
 func testFitted(t testing.TB, change func(e []accountant.Entry)) Fitted {
 	t.Helper()
 	s := testSchema()
@@ -39,9 +40,11 @@ func testFitted(t testing.TB, change func(e []accountant.Entry)) Fitted {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	entries := []accountant.Entry{
 		{Time: at, Kind: accountant.EntryOpen, Adjacency: accountant.AddRemove},
-		{Time: at, Kind: accountant.EntryReserve, Run: "r1", Adjacency: accountant.AddRemove, Budget: &budget, Method: "test", SchemaSHA256: s.Fingerprint(),
+		{Time: at, Kind: accountant.EntryReserve, Run: "r1", Adjacency: accountant.AddRemove,
+			Budget: &budget, Method: "test", SchemaSHA256: s.Fingerprint(),
 			Composition: accountant.Composition{{Event: sigma, Count: 1}}},
-		{Time: at, Kind: accountant.EntryCharge, Run: "r1", Label: "counts", Event: &accountant.Charge{Event: sigma, Count: 1}},
+		{Time: at, Kind: accountant.EntryCharge, Run: "r1", Label: "counts",
+			Event: &accountant.Charge{Event: sigma, Count: 1}},
 		{Time: at, Kind: accountant.EntryClose, Run: "r1", Status: accountant.StatusDone},
 	}
 	if change != nil {
@@ -75,7 +78,8 @@ func testFitted(t testing.TB, change func(e []accountant.Entry)) Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Fitted{Method: "test", Tool: "t 1", Budget: budget, Schema: s, Ledger: l, Settings: map[string]any{"sigma": 6.0}, Params: &Marginal{Model: model, Grouping: g}}
+	return Fitted{Method: "test", Tool: "t 1", Budget: budget, Schema: s, Ledger: l,
+		Settings: map[string]any{"sigma": 6.0}, Params: &Marginal{Model: model, Grouping: g}}
 }
 
 func testModel(t testing.TB) *Model {
@@ -106,11 +110,13 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Claim != m.Claim || back.Rows != m.Rows || back.SchemaYAML != m.SchemaYAML || back.Schema().Fingerprint() != m.SchemaSHA256 {
+	if back.Claim != m.Claim || back.Rows != m.Rows || back.SchemaYAML != m.SchemaYAML ||
+		back.Schema().Fingerprint() != m.SchemaSHA256 {
 		t.Errorf("read back %+v", back.Manifest)
 	}
 	v, err := back.Verify()
-	if err != nil || v.Charges != 1 || v.Reserved.Epsilon > 1 || v.Charged.Epsilon != v.Reserved.Epsilon {
+	if err != nil || v.Charges != 1 || v.Reserved.Epsilon > 1 ||
+		v.Charged.Epsilon != v.Reserved.Epsilon {
 		t.Errorf("verification %+v, %v", v, err)
 	}
 	if text := strings.Join(back.Describe(), "\n"); !strings.Contains(text, "cells") {
@@ -121,19 +127,25 @@ func TestRoundTrip(t *testing.T) {
 // TestVerifyRefuses tampers with each thing that Verify promises to check.
 func TestVerifyRefuses(t *testing.T) {
 	ledger := map[string]func(e []accountant.Entry){
-		"budget too small for the plan": func(e []accountant.Entry) { e[1].Budget = &accountant.Budget{Epsilon: .5, Delta: 1e-9} },
+		"budget too small for the plan": func(e []accountant.Entry) {
+			e[1].Budget = &accountant.Budget{Epsilon: .5, Delta: 1e-9}
+		},
 		"charge that is not reserved": func(e []accountant.Entry) {
 			e[2].Event = &accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1}
 		},
-		"charged twice":          func(e []accountant.Entry) { e[2].Event = &accountant.Charge{Event: sigma, Count: 2} },
+		"charged twice": func(e []accountant.Entry) {
+			e[2].Event = &accountant.Charge{Event: sigma, Count: 2}
+		},
 		"run not closed as done": func(e []accountant.Entry) { e[3].Status = accountant.StatusFailed },
 		"other unit": func(e []accountant.Entry) {
 			e[0].Unit, e[1].Unit = "p", "p"
 			e[0].MaxRowsPerUnit, e[1].MaxRowsPerUnit = 2, 2
 		},
-		"other adjacency in the reservation": func(e []accountant.Entry) { e[1].Adjacency = accountant.ReplaceOne },
-		"other method":                       func(e []accountant.Entry) { e[1].Method = "x" },
-		"other schema":                       func(e []accountant.Entry) { e[1].SchemaSHA256 = strings.Repeat("0", 64) },
+		"other adjacency in the reservation": func(e []accountant.Entry) {
+			e[1].Adjacency = accountant.ReplaceOne
+		},
+		"other method": func(e []accountant.Entry) { e[1].Method = "x" },
+		"other schema": func(e []accountant.Entry) { e[1].SchemaSHA256 = strings.Repeat("0", 64) },
 	}
 	for name, change := range ledger {
 		if _, err := New(testFitted(t, change)); !errors.Is(err, ErrClaim) {
@@ -163,16 +175,20 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
-// TestVerifyDerivesTheCost: the model's cost is derived a second time, and a claim or a figure of the
-// accountant that the derivation excludes is refused.
+// TestVerifyDerivesTheCost: the model's cost is derived a second time, and a claim or a figure of
+// the accountant that the derivation excludes is refused.
 func TestVerifyDerivesTheCost(t *testing.T) {
 	v, err := testModel(t).Verify()
 	if err != nil || !(v.Derived.Lower > 0 && v.Derived.Upper >= v.Derived.Lower) || !v.agrees() {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	for name, change := range map[string]func(v *Verification){
-		"a claim below the derived cost":       func(v *Verification) { v.Claim.Epsilon = v.Derived.Lower * (1 - 1e-6) },
-		"an accountant above the derived cost": func(v *Verification) { v.Reserved.Epsilon = v.Derived.Upper + v.Reserved.Slack + 1e-6 },
+		"a claim below the derived cost": func(v *Verification) {
+			v.Claim.Epsilon = v.Derived.Lower * (1 - 1e-6)
+		},
+		"an accountant above the derived cost": func(v *Verification) {
+			v.Reserved.Epsilon = v.Derived.Upper + v.Reserved.Slack + 1e-6
+		},
 	} {
 		other := v
 		change(&other)
@@ -228,19 +244,22 @@ func TestReadRefuses(t *testing.T) {
 	}
 	none := func([]byte) []byte { return nil }
 	for name, file := range map[string][]byte{
-		"empty":                nil,
-		"text":                 []byte("a,b\n1,2\n"),
-		"cut short":            good[:len(good)/2],
-		"no manifest":          rezip(t, good, manifestName, none),
-		"no parameters":        rezip(t, good, parametersName, none),
-		"unknown key":          rezip(t, good, manifestName, swap(`"method"`, `"methode"`)),
-		"later format":         rezip(t, good, manifestName, swap(`"format": 1`, `"format": 2`)),
-		"unknown kind":         rezip(t, good, manifestName, swap(`"kind": "marginal"`, `"kind": "magic"`)),
+		"empty":         nil,
+		"text":          []byte("a,b\n1,2\n"),
+		"cut short":     good[:len(good)/2],
+		"no manifest":   rezip(t, good, manifestName, none),
+		"no parameters": rezip(t, good, parametersName, none),
+		"unknown key":   rezip(t, good, manifestName, swap(`"method"`, `"methode"`)),
+		"later format":  rezip(t, good, manifestName, swap(`"format": 1`, `"format": 2`)),
+		"unknown kind": rezip(t, good, manifestName,
+			swap(`"kind": "marginal"`, `"kind": "magic"`)),
 		"unknown event":        rezip(t, good, manifestName, swap(`"gaussian"`, `"gaussianish"`)),
 		"schema broken":        rezip(t, good, manifestName, swap(`kind: integer`, `kind: imaginary`)),
 		"schema of other size": rezip(t, good, manifestName, swap(`max: 9`, `max: 8`)),
-		"parameters changed":   rezip(t, good, parametersName, func(b []byte) []byte { b[len(b)/2]++; return b }),
-		"parameters longer":    rezip(t, good, parametersName, func(b []byte) []byte { return append(b, 0) }),
+		"parameters changed": rezip(t, good, parametersName,
+			func(b []byte) []byte { b[len(b)/2]++; return b }),
+		"parameters longer": rezip(t, good, parametersName,
+			func(b []byte) []byte { return append(b, 0) }),
 	} {
 		if _, err := Read(bytes.NewReader(file), int64(len(file))); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v, want ErrFormat", name, err)
@@ -251,7 +270,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestSampleIsReproducible: the bytes that a seed gives are part of the interface; they change only with the format version.
+// TestSampleIsReproducible: the bytes that a seed gives are part of the interface; they change only
+// with the format version.
 func TestSampleIsReproducible(t *testing.T) {
 	m := testModel(t)
 	draw := func(n int, seed uint64) string {
@@ -283,19 +303,23 @@ func TestSampleIsReproducible(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := m.Sample(ctx, 10, 1, func(*table.Table) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := m.Sample(ctx, 10, 1, func(*table.Table) error { return nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	full := errors.New("disk full")
-	if err := m.Sample(context.Background(), 10, 1, func(*table.Table) error { return full }); !errors.Is(err, full) {
+	if err := m.Sample(context.Background(), 10, 1,
+		func(*table.Table) error { return full }); !errors.Is(err, full) {
 		t.Errorf("an error of the writer became %v", err)
 	}
 }
 
 func TestClaimString(t *testing.T) {
 	for want, c := range map[string]Claim{
-		"(ε = 1, δ = 1e-09)-differential privacy under adding or removing one row": {Epsilon: 1, Delta: 1e-9, Adjacency: accountant.AddRemove},
-		"(ε = 2, δ = 1e-06)-differential privacy under replacing all rows of one \"patient\", of which at most 4 are used": {
+		"(ε = 1, δ = 1e-09)-differential privacy under adding or removing one row": {Epsilon: 1,
+			Delta: 1e-9, Adjacency: accountant.AddRemove},
+		"(ε = 2, δ = 1e-06)-differential privacy under replacing all rows of one \"patient\", of which " +
+			"at most 4 are used": {
 			Epsilon: 2, Delta: 1e-6, Adjacency: accountant.ReplaceOne, Unit: "patient", MaxRowsPerUnit: 4},
 	} {
 		if got := c.String(); got != want {
@@ -310,7 +334,8 @@ func TestGeneratorRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	net, err := gan.NewGenerator(e, gan.GeneratorOptions{Latent: 4, Hidden: 8}, rand.New(rand.NewPCG(1, 2)))
+	net, err := gan.NewGenerator(e, gan.GeneratorOptions{Latent: 4, Hidden: 8},
+		rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}

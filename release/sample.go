@@ -8,17 +8,24 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// blockRows is how many rows are drawn at a time: it bounds memory, and is part of what a seed reproduces.
+// blockRows is how many rows are drawn at a time: it bounds memory, and is part of what a seed
+// reproduces.
 const blockRows = 1 << 20
 
-// Sample draws n ≥ 1 synthetic rows and hands them to emit in blocks. It is post-processing: it costs no budget, however often it
-// is called. The same model, n and seed give the same rows, byte for byte, on every platform.
-func (m *Model) Sample(ctx context.Context, n int, seed uint64, emit func(*table.Table) error) error {
-	return m.sample(ctx, n, seed, func(n int, u *rand.Rand) ([][]uint16, error) { return m.params.Sample(n, u), nil }, emit)
+// Sample draws n ≥ 1 synthetic rows and hands them to emit in blocks. It is post-processing: it
+// costs no budget, however often it is called. The same model, n and seed give the same rows, byte
+// for byte, on every platform.
+func (m *Model) Sample(ctx context.Context, n int, seed uint64,
+	emit func(*table.Table) error) error {
+	return m.sample(ctx, n, seed, func(n int, u *rand.Rand) ([][]uint16,
+		error) {
+		return m.params.Sample(n, u), nil
+	}, emit)
 }
 
 // sample draws by blocks.
-func (m *Model) sample(ctx context.Context, n int, seed uint64, draw func(n int, u *rand.Rand) ([][]uint16, error), emit func(*table.Table) error) error {
+func (m *Model) sample(ctx context.Context, n int, seed uint64,
+	draw func(n int, u *rand.Rand) ([][]uint16, error), emit func(*table.Table) error) error {
 	if n < 1 {
 		return fmt.Errorf("release: rows must be at least 1, got %d", n)
 	}
@@ -55,7 +62,8 @@ const (
 	valueStream = 0x76616c7565 // "value"
 )
 
-// ValueRand is the public generator that draws values inside bins for a seed, to be given to table.NewWriter.
+// ValueRand is the public generator that draws values inside bins for a seed, to be given to
+// table.NewWriter.
 func ValueRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, valueStream)) }
 
 // narrow stores codes in the width that table uses for a column of this size.

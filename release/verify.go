@@ -23,10 +23,11 @@ func (v Verification) agrees() bool {
 	return v.Derived.Lower <= v.Claim.Epsilon && v.Derived.Upper >= v.Reserved.Epsilon-v.Reserved.Slack
 }
 
-// Verify recomputes the claim from the model's own ledger, without the data: the chain of hashes, one run, closed as done; every charge
-// in the reservation; the composition of the reservation within the claim, by the accountant and by package derive; unit, schema and parameters as the ledger and the manifest say.
-// What it cannot check is that the binary which wrote the file ran the mechanisms it logged: that is what the audit and the source
-// are for. Errors wrap [ErrClaim].
+// Verify recomputes the claim from the model's own ledger, without the data: the chain of hashes,
+// one run, closed as done; every charge in the reservation; the composition of the reservation
+// within the claim, by the accountant and by package derive; unit, schema and parameters as the
+// ledger and the manifest say. What it cannot check is that the binary which wrote the file ran the
+// mechanisms it logged: that is what the audit and the source are for. Errors wrap [ErrClaim].
 func (m *Model) Verify() (Verification, error) {
 	v := Verification{Claim: m.Claim}
 	fail := func(format string, args ...any) (Verification, error) {
@@ -56,14 +57,17 @@ func (m *Model) Verify() (Verification, error) {
 			v.Charges += e.Event.Count
 		}
 	}
-	want := Claim{Epsilon: run.Budget.Epsilon, Delta: run.Budget.Delta, Adjacency: reserve.Adjacency, Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit}
+	want := Claim{Epsilon: run.Budget.Epsilon, Delta: run.Budget.Delta, Adjacency: reserve.Adjacency,
+		Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit}
 	if m.Claim != want {
 		return fail("the manifest claims %v, the ledger %v", m.Claim, want)
 	}
-	if open := m.Ledger[0]; open.Adjacency != reserve.Adjacency || open.Unit != reserve.Unit || open.MaxRowsPerUnit != reserve.MaxRowsPerUnit {
+	if open := m.Ledger[0]; open.Adjacency != reserve.Adjacency || open.Unit != reserve.Unit ||
+		open.MaxRowsPerUnit != reserve.MaxRowsPerUnit {
 		return fail("the reservation counts other units than its ledger")
 	}
-	if m.schema.Unit != reserve.Unit || m.schema.Unit != "" && max(1, m.schema.MaxRowsPerUnit) != reserve.MaxRowsPerUnit {
+	if m.schema.Unit != reserve.Unit || m.schema.Unit != "" &&
+		max(1, m.schema.MaxRowsPerUnit) != reserve.MaxRowsPerUnit {
 		return fail("the schema's privacy unit is not the ledger's")
 	}
 	declared, err := m.declared()
@@ -101,12 +105,12 @@ func (m *Model) Verify() (Verification, error) {
 	return v, nil
 }
 
-// maxCharged bounds the different events of which the cost of a run's charges is composed. The time for it
-// grows with their square: some seconds at this number.
+// maxCharged bounds the different events of which the cost of a run's charges is composed. The time
+// for it grows with their square: some seconds at this number.
 const maxCharged = 200
 
-// declared is the schema that the run was opened with: the model's own, or one that says of some columns that their bins are bought, and of
-// which the model's is a coarser form.
+// declared is the schema that the run was opened with: the model's own, or one that says of some
+// columns that their bins are bought, and of which the model's is a coarser form.
 func (m *Model) declared() (*schema.Schema, error) {
 	if m.DeclaredYAML == "" {
 		return m.schema, nil

@@ -35,7 +35,8 @@ func auditCommand(t *terminal) *cobra.Command {
 	a := &audit{}
 	cmd := manual{
 		operands: "METHOD  synthesis method (" + strings.Join(all.Names(), ", ") + "),\n" +
-			"        or one mechanism of the gate by itself (" + strings.Join(attack.GateNames(), ", ") + ")",
+			"        or one mechanism of the gate by itself (" + strings.Join(attack.GateNames(), ", ") +
+			")",
 		session: `
 $ decoy audit counts --dataset icu-severity --epsilon 4 --runs 1000
 $ decoy audit mst --dataset icu-severity --epsilon 8 --runs 20 --tables balanced --json audit.json
@@ -55,10 +56,13 @@ docs/audit.md explains every line of the result.`,
 	addSchema(cmd, &a.schema, &a.dataset)
 	f := cmd.Flags()
 	f.MarkHidden("method") // is the operand
-	f.IntVar(&a.runs, "runs", 400, fmt.Sprintf("runs `N` on each of two tables, at least %d", attack.MinRuns))
+	f.IntVar(&a.runs, "runs", 400, fmt.Sprintf("runs `N` on each of two tables, at least %d",
+		attack.MinRuns))
 	f.StringVar(&a.attack, "attack", manyRun, "attack `A`: "+strings.Join(attackNames, ", "))
-	f.StringVar(&a.tables, "tables", "all", "worst-case tables `T`: "+strings.Join(shapeNames(), ", ")+", or all, which are audited one after the other")
-	f.IntVar(&a.rows, "rows", 0, "rows `N` of the tables (default chosen from the planned noise; 500 for ltu, shadow and each half of distance)")
+	f.StringVar(&a.tables, "tables", "all", "worst-case tables `T`: "+strings.Join(shapeNames(), ", ")+
+		", or all, which are audited one after the other")
+	f.IntVar(&a.rows, "rows", 0, "rows `N` of the tables (default chosen from the planned noise; "+
+		"500 for ltu, shadow and each half of distance)")
 	f.IntVar(&a.canaries, "canaries", 1000, "canaries `N` of a one-run audit, at least 20")
 	f.Float64Var(&a.confidence, "confidence", .95, "confidence `C` of all bounds together")
 	f.StringVar(&a.json, "json", "", "write the whole result to `FILE`, - for standard output")
@@ -126,8 +130,10 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 		defer file.Abort()
 	}
 	shown := t.progress()
-	out := audited{Method: method, Attack: a.attack, Budget: budget, Adjacency: adjacency, Neighbours: privacy.NeighboursOf(s, adjacency).String(), Confidence: a.confidence}
-	err = attacker{audit: a, ctx: cmd.Context(), target: target, schema: s, shapes: shapes, shown: shown}.run(&out)
+	out := audited{Method: method, Attack: a.attack, Budget: budget, Adjacency: adjacency,
+		Neighbours: privacy.NeighboursOf(s, adjacency).String(), Confidence: a.confidence}
+	err = attacker{audit: a, ctx: cmd.Context(), target: target, schema: s, shapes: shapes,
+		shown: shown}.run(&out)
 	shown.finish()
 	if err != nil {
 		return err
@@ -200,8 +206,10 @@ func (out audited) print(t *terminal) {
 	fmt.Fprintf(w, "neighbours\t%s\n", out.Neighbours)
 	fmt.Fprintf(w, "confidence\t%s of all that follows together\n", percent(out.Confidence))
 	for _, r := range out.Audits {
-		fmt.Fprintf(w, "tables\t%s: %d runs a side, %d of them to find out what to count\n", r.Tables, r.Runs, r.Pilot)
-		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f; so many runs can show at most %.3f\n", r.Epsilon, r.Ceiling)
+		fmt.Fprintf(w, "tables\t%s: %d runs a side, %d of them to find out what to count\n", r.Tables,
+			r.Runs, r.Pilot)
+		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f; so many runs can show at most %.3f\n", r.Epsilon,
+			r.Ceiling)
 		if out.Budget.Delta > 0 {
 			fmt.Fprintf(w, "  if Gaussian\tepsilon ≥ %.3f, from μ ≥ %.3f\n", r.Gaussian, r.Mu)
 		}
@@ -209,20 +217,26 @@ func (out audited) print(t *terminal) {
 		if r.Broken == nil {
 			fmt.Fprintf(w, "  account\tnothing exceeds it\n")
 		} else {
-			fmt.Fprintf(w, "  account\texceeded: at epsilon %s it promises delta ≤ %.4g, the runs show at least %.4g\n", short(r.Broken.Epsilon), r.Broken.Claimed, r.Broken.Shown)
+			fmt.Fprintf(w, "  account\texceeded: at epsilon %s it promises delta ≤ %.4g, the runs show at "+
+				"least %.4g\n", short(r.Broken.Epsilon), r.Broken.Claimed, r.Broken.Shown)
 		}
 	}
 	if r := out.OneRun; r != nil {
-		fmt.Fprintf(w, "one run\t%d of %d guesses right, on %d canaries\n", r.Right, r.Guesses, r.Canaries)
-		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f; so many guesses can show at most %.3f\n", r.Epsilon, r.Ceiling)
+		fmt.Fprintf(w, "one run\t%d of %d guesses right, on %d canaries\n", r.Right, r.Guesses,
+			r.Canaries)
+		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f; so many guesses can show at most %.3f\n",
+			r.Epsilon, r.Ceiling)
 	}
 	if r := out.Rounds; r != nil {
-		fmt.Fprintf(w, "rounds\t%d of %d guesses right; the claim allows %s\n", r.Right, r.Rounds, percent(r.Limit))
-		fmt.Fprintf(w, "  privacy\t%.3f, from %.3f to %.3f (1: the attacker guesses, 0: he knows)\n", r.Privacy, r.PrivacyLow, r.PrivacyHigh)
+		fmt.Fprintf(w, "rounds\t%d of %d guesses right; the claim allows %s\n", r.Right, r.Rounds,
+			percent(r.Limit))
+		fmt.Fprintf(w, "  privacy\t%.3f, from %.3f to %.3f (1: the attacker guesses, 0: he knows)\n",
+			r.Privacy, r.PrivacyLow, r.PrivacyHigh)
 		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f\n", r.Epsilon)
 	}
 	if r := out.Distance; r != nil {
-		fmt.Fprintf(w, "distance\t%d of %d pairs right: the nearer row was in\n", r.Accuracy.Right, r.Accuracy.Rounds)
+		fmt.Fprintf(w, "distance\t%d of %d pairs right: the nearer row was in\n", r.Accuracy.Right,
+			r.Accuracy.Rounds)
 		fmt.Fprintf(w, "  attacker\tAUROC %.3f, finds %s at 1 %% false alarms\n", r.AUROC, percent(r.TPR))
 		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f\n", r.Epsilon)
 	}
@@ -235,10 +249,13 @@ func (out audited) verdict() error {
 		return nil
 	}
 	if out.Epsilon > out.Budget.Epsilon {
-		return fmt.Errorf("%w: %s spends epsilon %.3f at least, more than the %s it claims, at %s confidence", errRefuted, out.Method, out.Epsilon, short(out.Budget.Epsilon), percent(out.Confidence))
+		return fmt.Errorf("%w: %s spends epsilon %.3f at least, more than the %s it claims, at %s "+
+			"confidence", errRefuted, out.Method, out.Epsilon, short(out.Budget.Epsilon),
+			percent(out.Confidence))
 	}
 	worst := out.worst()
-	return fmt.Errorf("%w: %s exceeds its account, which at epsilon %s promises delta ≤ %.4g where the runs show %.4g at least, at %s confidence", errRefuted, out.Method,
+	return fmt.Errorf("%w: %s exceeds its account, which at epsilon %s promises delta ≤ %.4g where "+
+		"the runs show %.4g at least, at %s confidence", errRefuted, out.Method,
 		short(worst.Epsilon), worst.Claimed, worst.Shown, percent(out.Confidence))
 }
 

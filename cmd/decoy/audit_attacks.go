@@ -33,12 +33,14 @@ type auditTarget struct {
 func (a *audit) target(cmd *cobra.Command, method string) (auditTarget, error) {
 	if slices.Contains(attack.GateNames(), method) {
 		if a.attack != manyRun {
-			return auditTarget{}, usagef("--attack %s is for methods; %s is a mechanism of the gate", a.attack, method)
+			return auditTarget{}, usagef("--attack %s is for methods; %s is a mechanism of the gate",
+				a.attack, method)
 		}
 		return auditTarget{gate: method}, nil
 	}
 	if !slices.Contains(all.Names(), method) {
-		return auditTarget{}, usagef("METHOD %q is unknown; there is %s, and of the gate %s", method, strings.Join(all.Names(), ", "), strings.Join(attack.GateNames(), ", "))
+		return auditTarget{}, usagef("METHOD %q is unknown; there is %s, and of the gate %s", method,
+			strings.Join(all.Names(), ", "), strings.Join(attack.GateNames(), ", "))
 	}
 	a.method = method
 	f, err := a.fitter(cmd)
@@ -65,7 +67,8 @@ func (a attacker) run(out *audited) error {
 	}
 	switch a.attack {
 	case oneRun:
-		r, err := attack.OneRun(a.ctx, a.target.fitter, a.schema, out.Adjacency, out.Budget, attack.OneRunOptions{Canaries: a.canaries, Confidence: a.confidence})
+		r, err := attack.OneRun(a.ctx, a.target.fitter, a.schema, out.Adjacency, out.Budget,
+			attack.OneRunOptions{Canaries: a.canaries, Confidence: a.confidence})
 		out.OneRun, out.Epsilon, out.Refuted = &r, r.Epsilon, r.Refuted
 		return err
 	case ltuAttack:
@@ -73,7 +76,8 @@ func (a attacker) run(out *audited) error {
 		if err != nil {
 			return err
 		}
-		r, err := attack.LTU(a.ctx, a.target.fitter, t, out.Budget, attack.LTUOptions{Rounds: a.runs, Confidence: a.confidence, Progress: a.progress(0, 1)})
+		r, err := attack.LTU(a.ctx, a.target.fitter, t, out.Budget,
+			attack.LTUOptions{Rounds: a.runs, Confidence: a.confidence, Progress: a.progress(0, 1)})
 		out.Rounds, out.Epsilon, out.Refuted = &r, r.Epsilon, r.Refuted
 		return err
 	case distanceAttack:
@@ -93,7 +97,8 @@ func (a attacker) run(out *audited) error {
 			return err
 		}
 		r, err := attack.ManyRun(a.ctx, m, pair, attack.Options{
-			Runs: a.runs, Confidence: 1 - (1-a.confidence)/float64(len(a.shapes)), Progress: a.progress(i, len(a.shapes)),
+			Runs: a.runs, Confidence: 1 - (1-a.confidence)/float64(len(a.shapes)),
+			Progress: a.progress(i, len(a.shapes)),
 		})
 		if err != nil {
 			return err
@@ -104,7 +109,8 @@ func (a attacker) run(out *audited) error {
 }
 
 // mechanism makes what is audited, and the tables to run it on.
-func (a attacker) mechanism(out *audited, shape attack.Shape) (attack.Mechanism, *attack.Pair, error) {
+func (a attacker) mechanism(out *audited,
+	shape attack.Shape) (attack.Mechanism, *attack.Pair, error) {
 	if a.target.fitter == nil {
 		return attack.Gate(a.target.gate, a.schema, out.Adjacency, out.Budget, shape)
 	}
@@ -121,9 +127,11 @@ func (a attacker) shadow(out *audited, rows int) error {
 	for i, n := range a.schema.Sizes() {
 		target[i] = uint16(n - 1)
 	}
-	r, err := attack.Shadow(a.ctx, a.target.fitter, reference, target, out.Adjacency, out.Budget, attack.ShadowOptions{
-		Options: attack.Options{Runs: a.runs, Confidence: a.confidence, Progress: a.progress(0, 1)}, Rows: rows,
-	})
+	r, err := attack.Shadow(a.ctx, a.target.fitter, reference, target, out.Adjacency, out.Budget,
+		attack.ShadowOptions{
+			Options: attack.Options{Runs: a.runs, Confidence: a.confidence, Progress: a.progress(0, 1)},
+			Rows:    rows,
+		})
 	if err != nil {
 		return err
 	}

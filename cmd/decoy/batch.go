@@ -37,8 +37,9 @@ type batch struct {
 func batchCommand(t *terminal) *cobra.Command {
 	b := &batch{t: t}
 	cmd := manual{
-		operands: "JOBS.yaml  batch file: tables × methods × epsilons × replicates, and single jobs (docs/batch.md)",
-		exits:    []int{exitBudget},
+		operands: "JOBS.yaml  batch file: tables × methods × epsilons × replicates, and single jobs " +
+			"(docs/batch.md)",
+		exits: []int{exitBudget},
 		session: `
 $ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
 $ printf 'name: first\njobs: [{name: a, input: icu.csv, schema: icu.yaml, epsilon: 1, out: a.csv}]\n' > jobs.yaml
@@ -64,14 +65,20 @@ has mode 0600.`,
 		Args: operands("JOBS.yaml"),
 	})
 	f := cmd.Flags()
-	f.IntVar(&b.jobs, "jobs", 0, "jobs at a time, `N` (default 'parallel' of the file, else the number of cores)")
+	f.IntVar(&b.jobs, "jobs", 0, "jobs at a time, `N` (default 'parallel' of the file, else the "+
+		"number of cores)")
 	f.IntVar(&b.only, "only", -1, "run job number `K` alone, from 0")
-	f.StringVar(&b.memory, "memory", "", "limit `SIZE` of the memory forecast of the jobs that run together, such as 4GB; for the rows that a job says, else for "+fmt.Sprint(assumedRows)+" (default 'memory' of the file, else none)")
-	f.StringVar(&b.interrupted, "on-interrupted", "", "what to do with a job whose budget is spent in vain, `stop` or rerun (default 'on_interrupted' of the file, else stop)")
-	f.StringVar(&b.results, "results", "", "table of results `R.csv`, and R.html beside it (default JOBS.results.csv)")
+	f.StringVar(&b.memory, "memory", "", "limit `SIZE` of the memory forecast of the jobs that run "+
+		"together, such as 4GB; for the rows that a job says, else for "+fmt.Sprint(assumedRows)+
+		" (default 'memory' of the file, else none)")
+	f.StringVar(&b.interrupted, "on-interrupted", "", "what to do with a job whose budget is spent "+
+		"in vain, `stop` or rerun (default 'on_interrupted' of the file, else stop)")
+	f.StringVar(&b.results, "results", "", "table of results `R.csv`, and R.html beside it (default "+
+		"JOBS.results.csv)")
 	f.StringVar(&b.state, "state", "", "folder `DIR` of the journal (default JOBS.state)")
 	addForce(cmd, t)
-	f.BoolVar(&b.dryRun, "dry-run", false, "print every plan and the total per ledger; read no data, write nothing")
+	f.BoolVar(&b.dryRun, "dry-run", false, "print every plan and the total per ledger; read no "+
+		"data, write nothing")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) }
 	return cmd
 }
@@ -160,7 +167,8 @@ func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) 
 	return memory, b.sortTables()
 }
 
-// check checks the jobs, several at a time. A plan takes a while, so that of a job which this process does not run is not made.
+// check checks the jobs, several at a time. A plan takes a while, so that of a job which this
+// process does not run is not made.
 func (b *batch) check(jobs []configs.Job) error {
 	b.work = make([]*batchJob, len(jobs))
 	problems := make([]error, len(jobs))
@@ -177,7 +185,8 @@ func (b *batch) check(jobs []configs.Job) error {
 	for i, work := range b.work {
 		if problems[i] == nil && identities[work.identity] != "" {
 			// Replicates differ by number only; so do single jobs that measure the same twice.
-			problems[i] = fmt.Errorf("measures the same as job %s: %w", identities[work.identity], configs.ErrConfig)
+			problems[i] = fmt.Errorf("measures the same as job %s: %w", identities[work.identity],
+				configs.ErrConfig)
 		}
 		if problems[i] != nil {
 			problems[i] = fmt.Errorf("job %s: %w", jobs[i].Name, problems[i])
@@ -188,8 +197,8 @@ func (b *batch) check(jobs []configs.Job) error {
 	return errors.Join(problems...)
 }
 
-// distinctFiles refuses a batch that would write over a file that it reads, be it another job's. It goes by names, with links followed: a batch has too
-// many files to compare them in pairs.
+// distinctFiles refuses a batch that would write over a file that it reads, be it another job's. It
+// goes by names, with links followed: a batch has too many files to compare them in pairs.
 func (b *batch) distinctFiles(path string) error {
 	reads := map[string]place{resolve(path): {"the batch file", path}}
 	writes := []place{{"--results", b.results}}
@@ -241,7 +250,8 @@ func (b *batch) selected() []*batchJob {
 	return b.work
 }
 
-// setLimits gives a ledger without a limit that of the batch file. One that has a limit keeps it: a batch file cannot loosen it.
+// setLimits gives a ledger without a limit that of the batch file. One that has a limit keeps it: a
+// batch file cannot loosen it.
 func (b *batch) setLimits(ctx context.Context) error {
 	for _, path := range b.order {
 		table, ok := b.tables[path]
@@ -253,7 +263,8 @@ func (b *batch) setLimits(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		limit := privacy.Limit{Budget: accountant.Budget{Epsilon: table.Limit.Epsilon, Delta: table.Limit.Delta},
+		limit := privacy.Limit{Budget: accountant.Budget{Epsilon: table.Limit.Epsilon,
+			Delta: table.Limit.Delta},
 			Rule: accountant.LimitRule(table.Limit.Rule), Strict: table.Limit.Strict, IfNone: true}
 		if old, limited := l.Limit(); limited {
 			if *old.Budget != limit.Budget || old.Strict != limit.Strict {
@@ -261,7 +272,10 @@ func (b *batch) setLimits(ctx context.Context) error {
 			}
 			continue
 		}
-		i := slices.IndexFunc(b.work, func(w *batchJob) bool { return w.ledger != nil && w.ledger.Path() == path })
+		i := slices.IndexFunc(b.work, func(w *batchJob) bool {
+			return w.ledger != nil &&
+				w.ledger.Path() == path
+		})
 		w := b.work[i]
 		nb := privacy.NeighboursOf(w.schema, w.Neighbours())
 		if err := file.SetLimit(ctx, nb, w.schema.Unit, limit); err != nil {
@@ -291,7 +305,8 @@ func (b *batch) runAll(ctx context.Context, w *worker, memory int64) []record {
 			shown.done(i, out[i])
 			continue
 		}
-		out[i] = record{Job: job.Name, Identity: job.identity, Status: jobCancelled, Error: "interrupted before it began: nothing is spent"}
+		out[i] = record{Job: job.Name, Identity: job.identity, Status: jobCancelled,
+			Error: "interrupted before it began: nothing is spent"}
 		if slots.Acquire(ctx, 1) != nil {
 			continue
 		}
@@ -318,7 +333,8 @@ func (b *batch) verdict(records []record) error {
 		count[r.Status]++
 	}
 	var parts []string
-	for _, status := range []string{jobDone, jobFailed, jobRefused, jobInterrupted, jobCancelled, jobElsewhere} {
+	for _, status := range []string{jobDone, jobFailed, jobRefused, jobInterrupted, jobCancelled,
+		jobElsewhere} {
 		if n := count[status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}

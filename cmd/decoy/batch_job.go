@@ -67,7 +67,8 @@ func checkJob(batch string, j configs.Job, plan bool) (*batchJob, error) {
 		b.schema.Lenient = true // how a job ends must not tell of rows: others see it
 	}
 	if plan {
-		b.plan, err = synth.WithBins(b.fitter, b.schema).Plan(b.schema, privacy.NeighboursOf(b.schema, j.Neighbours()), j.Budget())
+		b.plan, err = synth.WithBins(b.fitter, b.schema).Plan(b.schema,
+			privacy.NeighboursOf(b.schema, j.Neighbours()), j.Budget())
 	}
 	return b, err
 }
@@ -94,7 +95,8 @@ func (b *batchJob) files() (written, read []place) {
 	return written, read
 }
 
-// sampling names what the output holds and where it goes: as long as it stays the same, an output that is there is done.
+// sampling names what the output holds and where it goes: as long as it stays the same, an output
+// that is there is done.
 func (b *batchJob) sampling() string {
 	return fmt.Sprintf("%d rows, seed %d, to %s %s", b.Rows, b.seed(), b.Out, b.Model)
 }
@@ -111,12 +113,14 @@ func (b *batchJob) seed() uint64 {
 // worker carries out jobs.
 type worker struct {
 	journal journal
-	day     time.Time // the batch was begun: what a job's ledger says must not tell how long the jobs before it took
-	rerun   bool      // spend the budget of an interrupted job again
-	force   bool      // replace outputs that are not of the batch
+	// the batch was begun: what a job's ledger says must not tell how long the jobs before it took
+	day   time.Time
+	rerun bool // spend the budget of an interrupted job again
+	force bool // replace outputs that are not of the batch
 }
 
-// do carries a job out, from whatever an earlier process left, and returns its record. It never panics.
+// do carries a job out, from whatever an earlier process left, and returns its record. It never
+// panics.
 func (w *worker) do(ctx context.Context, b *batchJob, report synth.Progress) (r record) {
 	unlock, err := w.journal.lock(ctx, b.identity)
 	if err != nil {
@@ -125,7 +129,8 @@ func (w *worker) do(ctx context.Context, b *batchJob, report synth.Progress) (r 
 	defer unlock()
 	r = w.journal.read(b.identity)
 	r.Job = b.Name
-	if r.Status == jobDone && r.Sampling == b.sampling() && isFile(b.Out) && (b.Evaluate == nil || isFile(w.journal.path(b.identity, ".metrics.json"))) {
+	if r.Status == jobDone && r.Sampling == b.sampling() && isFile(b.Out) &&
+		(b.Evaluate == nil || isFile(w.journal.path(b.identity, ".metrics.json"))) {
 		r.earlier = true
 		return r
 	}
@@ -145,10 +150,13 @@ func (w *worker) do(ctx context.Context, b *batchJob, report synth.Progress) (r 
 }
 
 // guarded turns a panic of one job into its failure.
-func (w *worker) guarded(ctx context.Context, b *batchJob, r *record, report synth.Progress) (err error) {
+func (w *worker) guarded(ctx context.Context, b *batchJob, r *record,
+	report synth.Progress) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("a defect of the program (%T); 'decoy generate' with the same job shows where", p) // its text may hold anything
+			// its text may hold anything
+			err = fmt.Errorf("a defect of the program (%T); 'decoy generate' with the same job shows where",
+				p)
 		}
 	}()
 	if b.Evaluate != nil { // before anything is spent
@@ -175,11 +183,14 @@ func (w *worker) guarded(ctx context.Context, b *batchJob, r *record, report syn
 	return w.evaluate(ctx, b)
 }
 
-// model is the fitted model: of an earlier process if there is one, else of an earlier process's run that is continued, else of a new run.
-func (w *worker) model(ctx context.Context, b *batchJob, r *record, report synth.Progress) (*release.Model, error) {
+// model is the fitted model: of an earlier process if there is one, else of an earlier process's
+// run that is continued, else of a new run.
+func (w *worker) model(ctx context.Context, b *batchJob, r *record,
+	report synth.Progress) (*release.Model, error) {
 	path := w.journal.path(b.identity, ".model")
 	o := synth.RunOptions{
-		Budget: b.Budget(), Adjacency: b.Neighbours(), Ledger: b.ledger, Tool: tool(), Progress: report, Day: w.day,
+		Budget: b.Budget(), Adjacency: b.Neighbours(), Ledger: b.ledger, Tool: tool(), Progress: report,
+		Day:     w.day,
 		Deliver: func(m *release.Model) error { return copyModel(path, m) },
 	}
 	if b.ledger != nil {
@@ -214,8 +225,9 @@ func (w *worker) model(ctx context.Context, b *batchJob, r *record, report synth
 	return m, err
 }
 
-// attempt finds out from the ledger how far earlier processes have come: the number of the attempt to make now, and whether it continues
-// the run of that number. What is not in the ledger was not paid; what is, is never paid again under its name.
+// attempt finds out from the ledger how far earlier processes have come: the number of the attempt
+// to make now, and whether it continues the run of that number. What is not in the ledger was not
+// paid; what is, is never paid again under its name.
 func (w *worker) attempt(b *batchJob) (number int, resume bool, err error) {
 	if b.ledger == nil {
 		return 1, false, nil
@@ -245,10 +257,12 @@ func (w *worker) attempt(b *batchJob) (number int, resume bool, err error) {
 			return number, false, nil
 		}
 		if status[run] == accountant.StatusFailed { // it would fail again, and spend again
-			return 0, false, fmt.Errorf("run %s has failed before, and its budget is spent: %w; change the job, or give the batch another name", run, errInterrupted)
+			return 0, false, fmt.Errorf("run %s has failed before, and its budget is spent: %w; change "+
+				"the job, or give the batch another name", run, errInterrupted)
 		}
 		if _, later := status[configs.Run(b.identity, number+1)]; !later && !w.rerun {
-			return 0, false, fmt.Errorf("run %s is %s in %s: %w; --on-interrupted rerun spends it again", run, status[run], b.ledger.Path(), errInterrupted)
+			return 0, false, fmt.Errorf("run %s is %s in %s: %w; --on-interrupted rerun spends it again",
+				run, status[run], b.ledger.Path(), errInterrupted)
 		}
 	}
 }
@@ -282,7 +296,8 @@ func (b *batchJob) rows() (*privacy.Rows, error) {
 }
 
 // sample writes the output and returns its number of rows.
-func (b *batchJob) sample(ctx context.Context, m *release.Model, report synth.Progress) (int, error) {
+func (b *batchJob) sample(ctx context.Context, m *release.Model,
+	report synth.Progress) (int, error) {
 	if err := disk.MkdirAll(filepath.Dir(b.Out), 0o777); err != nil {
 		return 0, bare(b.Out, err)
 	}
@@ -295,10 +310,12 @@ func (b *batchJob) sample(ctx context.Context, m *release.Model, report synth.Pr
 	if n == 0 {
 		n = wholeRows(m.Rows)
 	}
-	return n, out.sample(ctx, m, m.Schema(), n, b.seed(), func(f float64) { report.Report("writing rows", f) })
+	return n, out.sample(ctx, m, m.Schema(), n, b.seed(),
+		func(f float64) { report.Report("writing rows", f) })
 }
 
-// evaluate compares the output with real rows in a process of its own, which has its own memory and permissions.
+// evaluate compares the output with real rows in a process of its own, which has its own memory and
+// permissions.
 func (w *worker) evaluate(ctx context.Context, b *batchJob) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -314,7 +331,8 @@ func (w *worker) evaluate(ctx context.Context, b *batchJob) error {
 		return err
 	}
 	args := append([]string{"evaluate", "--quiet", "--train", b.Input, "--holdout", b.Evaluate.Holdout,
-		"--synthetic", b.Out, "--schema", schemaFile, "--json", w.journal.path(b.identity, ".metrics.json"), "--force"}, b.Evaluate.Args...)
+		"--synthetic", b.Out, "--schema", schemaFile, "--json",
+		w.journal.path(b.identity, ".metrics.json"), "--force"}, b.Evaluate.Args...)
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Args[0] = "decoy"
 	text, err = cmd.CombinedOutput()

@@ -38,8 +38,10 @@ func (b *batch) showPlans(memory int64) error {
 				break
 			}
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%.2g\t%s\n", i, spelling.Visible(job.Name), spelling.Visible(job.Method), short(job.Epsilon), short(job.Delta),
-			calls(job.plan.Composition()), noise, rows, bytesText(n.MemoryBytes), n.Seconds, spelling.Visible(job.Out))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%.2g\t%s\n", i, spelling.Visible(job.Name),
+			spelling.Visible(job.Method), short(job.Epsilon), short(job.Delta),
+			calls(job.plan.Composition()), noise, rows, bytesText(n.MemoryBytes), n.Seconds,
+			spelling.Visible(job.Out))
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT")
@@ -53,9 +55,11 @@ func (b *batch) showPlans(memory int64) error {
 		if now, ok := l.Limit(); ok {
 			limit = limitText(now)
 		} else if t := b.tables[path]; t.Limit != nil {
-			limit = budgetText(accountant.Budget{Epsilon: t.Limit.Epsilon, Delta: t.Limit.Delta}) + " (to be set)"
+			limit = budgetText(accountant.Budget{Epsilon: t.Limit.Epsilon, Delta: t.Limit.Delta}) +
+				" (to be set)"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", spelling.Visible(path), n, budgetText(total), budgetText(l.Spent()), limit)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", spelling.Visible(path), n, budgetText(total),
+			budgetText(l.Spent()), limit)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -64,12 +68,14 @@ func (b *batch) showPlans(memory int64) error {
 	if memory > 0 {
 		limits += ", at most " + bytesText(memory) + " together"
 	}
-	b.t.say("%s, %s; nothing was read; the forecasts go by the rows that a job says ('rows:'), not by any file", plural(len(b.work), "job", "jobs"), limits)
+	b.t.say("%s, %s; nothing was read; the forecasts go by the rows that a job says ('rows:'), not "+
+		"by any file", plural(len(b.work), "job", "jobs"), limits)
 	return nil
 }
 
 // total is what the jobs of a ledger ask for, of all that pass only.
-func (b *batch) total(jobs []*batchJob, path string, only func(*batchJob) bool) (sum accountant.Budget, n int) {
+func (b *batch) total(jobs []*batchJob, path string,
+	only func(*batchJob) bool) (sum accountant.Budget, n int) {
 	for _, job := range jobs {
 		if job.ledger != nil && job.ledger.Path() == path && only(job) {
 			sum.Epsilon += job.Epsilon
@@ -93,8 +99,10 @@ func (b *batch) warnTotals(w *worker) {
 		}
 		need, n := b.total(b.selected(), path, w.pays)
 		spent := l.Spent()
-		if left := limit.Budget.Epsilon - spent.Epsilon; n > 0 && (need.Epsilon > left*(1+1e-12) || need.Delta > (limit.Budget.Delta-spent.Delta)*(1+1e-12)) {
-			b.t.say("ledger: %s cannot pay for all: %s ask for %s, %s of %s is spent", path, plural(n, "job", "jobs"), budgetText(need), budgetText(spent), budgetText(*limit.Budget))
+		if left := limit.Budget.Epsilon - spent.Epsilon; n > 0 &&
+			(need.Epsilon > left*(1+1e-12) || need.Delta > (limit.Budget.Delta-spent.Delta)*(1+1e-12)) {
+			b.t.say("ledger: %s cannot pay for all: %s ask for %s, %s of %s is spent", path,
+				plural(n, "job", "jobs"), budgetText(need), budgetText(spent), budgetText(*limit.Budget))
 		}
 	}
 }
@@ -184,7 +192,8 @@ func (p *batchProgress) finish() {
 }
 
 // resultColumns begin the table of results; metrics follow.
-var resultColumns = []string{"job", "input", "method", "epsilon", "delta", "status", "rows", "run", "out", "error"}
+var resultColumns = []string{"job", "input", "method", "epsilon", "delta", "status", "rows", "run",
+	"out", "error"}
 
 // writeResults writes the table of results as CSV and as a page.
 func (b *batch) writeResults(j journal, records []record) error {
@@ -209,7 +218,8 @@ func (b *batch) writeResults(j journal, records []record) error {
 		if input == "" {
 			input = job.Dataset
 		}
-		rows[i] = []string{r.Job, input, job.Method, short(job.Epsilon), short(job.Delta), r.Status, strconv.Itoa(r.Rows),
+		rows[i] = []string{r.Job, input, job.Method, short(job.Epsilon), short(job.Delta), r.Status,
+			strconv.Itoa(r.Rows),
 			r.Run, job.Out, r.Error}
 		for _, name := range header[len(resultColumns):] {
 			rows[i] = append(rows[i], metrics[i][name])
@@ -254,7 +264,8 @@ func writeUnprotected(path string, to func(io.Writer) error) error {
 	return f.Commit()
 }
 
-// readMetrics takes the metrics with one to three values from the report of decoy evaluate: name and value.
+// readMetrics takes the metrics with one to three values from the report of decoy evaluate: name
+// and value.
 func readMetrics(path string) [][2]string {
 	var report struct {
 		Metrics []struct {

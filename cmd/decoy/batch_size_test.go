@@ -16,11 +16,14 @@ func TestBatchDoesNotTellTheSize(t *testing.T) {
 	var dry string
 	for i, rows := range []int{2, 1_000_000} {
 		t.Chdir(t.TempDir())
-		check(t, os.WriteFile("s.yaml", []byte("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: 0, max: 3}\n"), 0o600))
+		check(t, os.WriteFile("s.yaml", []byte("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: "+
+			"0, max: 3}\n"), 0o600))
 		check(t, os.WriteFile("jobs.yaml", []byte(jobs), 0o600))
 		check(t, os.WriteFile("t.csv", []byte("a\n"+strings.Repeat("1\n", rows)), 0o600))
-		for _, args := range []string{"--dry-run", "--dry-run --memory 1MB", "--memory 0.5kB", "--memory 15kB", "--memory 1MB"} {
-			code, stdout, stderr := decoy(append([]string{"batch", "jobs.yaml", "--jobs", "1"}, strings.Fields(args)...)...)
+		for _, args := range []string{"--dry-run", "--dry-run --memory 1MB", "--memory 0.5kB",
+			"--memory 15kB", "--memory 1MB"} {
+			code, stdout, stderr := decoy(append([]string{"batch", "jobs.yaml", "--jobs", "1"},
+				strings.Fields(args)...)...)
 			said[i] = append(said[i], stdout+stderr)
 			if (code == 0) != !strings.Contains(stderr, "above the memory limit") {
 				t.Errorf("%s: exit code %d\n%s", args, code, stderr)
@@ -36,7 +39,8 @@ func TestBatchDoesNotTellTheSize(t *testing.T) {
 		}
 	}
 	refused := strings.Join(said[0], "")
-	for _, want := range []string{"300 rows is above", "10000 rows, assumed (rows:) is above", "done: declared", "done: assumed"} {
+	for _, want := range []string{"300 rows is above", "10000 rows, assumed (rows:) is above",
+		"done: declared", "done: assumed"} {
 		if !strings.Contains(refused, want) {
 			t.Errorf("no line says %q:\n%s", want, refused)
 		}

@@ -17,27 +17,29 @@ import (
 
 // The states of a job.
 const (
-	jobWaiting     = "waiting"     // not begun
-	jobDone        = "done"        // its output is there
-	jobFailed      = "failed"      // an error; the text says whether its budget is spent
-	jobRefused     = "refused"     // the ledger's limit would be exceeded; nothing was read
-	jobInterrupted = "interrupted" // its budget is spent, its process died, and its run cannot be continued
-	jobCancelled   = "cancelled"   // by the operator
-	jobElsewhere   = "elsewhere"   // another process is at it
+	jobWaiting = "waiting" // not begun
+	jobDone    = "done"    // its output is there
+	jobFailed  = "failed"  // an error; the text says whether its budget is spent
+	jobRefused = "refused" // the ledger's limit would be exceeded; nothing was read
+	// its budget is spent, its process died, and its run cannot be continued
+	jobInterrupted = "interrupted"
+	jobCancelled   = "cancelled" // by the operator
+	jobElsewhere   = "elsewhere" // another process is at it
 )
 
-// record is what the journal keeps of a job: one file, replaced as a whole. The ledger, not the journal, says what is spent.
-// It has no time: how long a job took depends on its rows.
+// record is what the journal keeps of a job: one file, replaced as a whole. The ledger, not the
+// journal, says what is spent. It has no time: how long a job took depends on its rows.
 type record struct {
-	Job      string   `json:"job"`
-	Identity string   `json:"identity"`
-	Status   string   `json:"status"`
-	Run      string   `json:"run,omitempty"` // in the ledger
-	Attempt  int      `json:"attempt,omitempty"`
-	Sampling string   `json:"sampling,omitempty"` // what the output was sampled from and to
-	Outputs  []string `json:"outputs,omitempty"`  // the files that the job has made or was about to make: it may replace them
-	Rows     int      `json:"rows,omitempty"`     // of the output
-	Error    string   `json:"error,omitempty"`
+	Job      string `json:"job"`
+	Identity string `json:"identity"`
+	Status   string `json:"status"`
+	Run      string `json:"run,omitempty"` // in the ledger
+	Attempt  int    `json:"attempt,omitempty"`
+	Sampling string `json:"sampling,omitempty"` // what the output was sampled from and to
+	// the files that the job has made or was about to make: it may replace them
+	Outputs []string `json:"outputs,omitempty"`
+	Rows    int      `json:"rows,omitempty"` // of the output
+	Error   string   `json:"error,omitempty"`
 
 	earlier bool // done by an earlier process
 }
@@ -57,7 +59,8 @@ func (j journal) path(identity, suffix string) string {
 	return filepath.Join(j.dir, identity[:16]+suffix)
 }
 
-// read gives the record of a job; one that is not there, or not readable after a crash of the disk, is waiting.
+// read gives the record of a job; one that is not there, or not readable after a crash of the disk,
+// is waiting.
 func (j journal) read(identity string) record {
 	r := record{Identity: identity, Status: jobWaiting}
 	b, err := readBounded(j.path(identity, ".json"), 1<<20)
@@ -119,7 +122,8 @@ func (j journal) claimResults(path string, force bool) error {
 	return atomicfile.WriteFile(note, []byte(path), 0o600)
 }
 
-// lock makes this process the only one at the job. The system takes the lock from a process that is gone.
+// lock makes this process the only one at the job. The system takes the lock from a process that is
+// gone.
 func (j journal) lock(ctx context.Context, identity string) (unlock func(), err error) {
 	l := flock.New(j.path(identity, ".lock"), flock.SetPermissions(0o600))
 	ok, err := l.TryLock()

@@ -21,15 +21,18 @@ import (
 )
 
 var (
-	tables = flag.String("tables", "", "folder with adult.csv, bank.csv and the other public tables of the catalogue")
-	long   = flag.Bool("long", false, "run the long form of some tests")
+	tables = flag.String("tables", "", "folder with adult.csv, bank.csv and the other public tables "+
+		"of the catalogue")
+	long = flag.Bool("long", false, "run the long form of some tests")
 )
 
-// TestBatchOfEightTables runs 24 jobs on the eight tables of the catalogue, killed twice on the way:
+// TestBatchOfEightTables runs 24 jobs on the eight tables of the catalogue, killed twice on the
+// way:
 //
 //	go test ./cmd/decoy -run TestBatchOfEightTables -v -args -tables DIR
 //
-// Nobody touches anything in between. In the end every output is there, and every ledger holds exactly what its jobs asked for.
+// Nobody touches anything in between. In the end every output is there, and every ledger holds
+// exactly what its jobs asked for.
 func TestBatchOfEightTables(t *testing.T) {
 	if *tables == "" {
 		t.Skip("-args -tables DIR names the folder with the public tables")
@@ -52,13 +55,15 @@ func TestBatchOfEightTables(t *testing.T) {
 		}
 		w.write(name+".csv", string(text))
 		w.write(name+".yaml", string(d.SchemaYAML()))
-		fmt.Fprintf(&jobs, "  - {name: %s, input: %s.csv, schema: %s.yaml, limit: {epsilon: 3.5, delta: 1e-6}}\n", name, name, name)
+		fmt.Fprintf(&jobs, "  - {name: %s, input: %s.csv, schema: %s.yaml, limit: {epsilon: 3.5, "+
+			"delta: 1e-6}}\n", name, name, name)
 		n++
 	}
 	if n != 8 {
 		t.Fatalf("%d tables, want 8", n)
 	}
-	fmt.Fprint(&jobs, "methods: [mst, {name: careful, method: mst, settings: {group_sigmas: 4}}, {name: shares, method: mst, settings: {one_way_share: 0.3}}]\n"+
+	fmt.Fprint(&jobs, "methods: [mst, {name: careful, method: mst, settings: {group_sigmas: 4}}, "+
+		"{name: shares, method: mst, settings: {one_way_share: 0.3}}]\n"+
 		"epsilons: [1]\njob: {out: \"out/{table}-{method}.csv\"}\nparallel: 2\nmemory: 1GB\n")
 	w.write("jobs.yaml", jobs.String())
 	start := time.Now()
@@ -90,7 +95,8 @@ func TestBatchOfEightTables(t *testing.T) {
 	for _, path := range paths {
 		l := w.ledger(filepath.Base(path))
 		if spent, runs := l.Spent(), len(l.Runs()); spent.Epsilon != 3 || runs != 3 {
-			t.Errorf("%s: spent %v in %d runs, want epsilon 3 in three: nothing twice", filepath.Base(path), spent, runs)
+			t.Errorf("%s: spent %v in %d runs, want epsilon 3 in three: nothing twice", filepath.Base(path),
+				spent, runs)
 		}
 	}
 	results, err := os.ReadFile(w.path("jobs.results.csv"))
@@ -105,17 +111,19 @@ func TestBatchOfEightTables(t *testing.T) {
 	}
 }
 
-// TestBatchIsKilledAnywhere kills a batch of jobs on one table at random moments until it comes through: every output is there, and the ledger holds
-// what the jobs asked for, to the last digit.
+// TestBatchIsKilledAnywhere kills a batch of jobs on one table at random moments until it comes
+// through: every output is there, and the ledger holds what the jobs asked for, to the last digit.
 func TestBatchIsKilledAnywhere(t *testing.T) {
 	w := newWorkplace(t, 3000, 6, 8)
-	w.write("jobs.yaml", "name: b\ntables: [{name: t, input: in.csv, schema: s.yaml, limit: {epsilon: 3, delta: 1e-6}}]\nepsilons: [0.5]\nreplicates: 6\n"+
+	w.write("jobs.yaml", "name: b\ntables: [{name: t, input: in.csv, schema: s.yaml, limit: "+
+		"{epsilon: 3, delta: 1e-6}}]\nepsilons: [0.5]\nreplicates: 6\n"+
 		"job: {out: \"out/{replicate}.csv\"}\nparallel: 2\n")
 	u := rand.New(rand.NewPCG(3, 4))
 	kills, code, talk := 0, -1, ""
 	for range 40 {
 		cmd, stderr := w.start("batch jobs.yaml", nil)
-		timer := time.AfterFunc(time.Duration(40+u.IntN(160))*time.Millisecond, func() { cmd.Process.Signal(syscall.SIGKILL) })
+		timer := time.AfterFunc(time.Duration(40+u.IntN(160))*time.Millisecond,
+			func() { cmd.Process.Signal(syscall.SIGKILL) })
 		if kills >= 8 {
 			timer.Stop()
 		}
@@ -147,8 +155,9 @@ func TestBatchIsKilledAnywhere(t *testing.T) {
 	}
 }
 
-// TestNobodyOverspends has eight processes run batches against one ledger as fast as they can, killing one now and then: the limit holds after each
-// entry, in the short form for three seconds, with -args -long for twenty.
+// TestNobodyOverspends has eight processes run batches against one ledger as fast as they can,
+// killing one now and then: the limit holds after each entry, in the short form for three seconds,
+// with -args -long for twenty.
 func TestNobodyOverspends(t *testing.T) {
 	w := newWorkplace(t, 200, 3, 4)
 	const limit = 10
@@ -167,11 +176,14 @@ func TestNobodyOverspends(t *testing.T) {
 			u := rand.New(rand.NewPCG(5, uint64(worker)))
 			for i := 0; time.Now().Before(until); i++ {
 				name := fmt.Sprintf("w%d-%d", worker, i)
-				w.write(name+".yaml", fmt.Sprintf("name: %s\ntables: [{name: t, input: in.csv, schema: s.yaml, limit: {epsilon: 1000, delta: 1e-3}}]\n"+
-					"epsilons: [0.5, 0.3]\njob: {out: \"%s-{epsilon}.csv\"}\nparallel: 2\non_interrupted: rerun\n", name, name))
+				w.write(name+".yaml", fmt.Sprintf("name: %s\ntables: [{name: t, input: in.csv, schema: "+
+					"s.yaml, limit: {epsilon: 1000, delta: 1e-3}}]\n"+
+					"epsilons: [0.5, 0.3]\njob: {out: \"%s-{epsilon}.csv\"}\nparallel: 2\non_interrupted: rerun\n",
+					name, name))
 				cmd, _ := w.start("batch "+name+".yaml", nil)
 				if u.IntN(4) == 0 {
-					time.AfterFunc(time.Duration(u.IntN(200))*time.Millisecond, func() { cmd.Process.Signal(syscall.SIGKILL) })
+					time.AfterFunc(time.Duration(u.IntN(200))*time.Millisecond,
+						func() { cmd.Process.Signal(syscall.SIGKILL) })
 				}
 				code := ended(t, cmd)
 				mu.Lock()
@@ -197,7 +209,8 @@ func TestNobodyOverspends(t *testing.T) {
 			names[e.Run] = true
 		}
 	}
-	t.Logf("%d batches of 8 processes, %d refused, spent %v in %d runs", runs, refused, l.Spent(), len(names))
+	t.Logf("%d batches of 8 processes, %d refused, spent %v in %d runs", runs, refused, l.Spent(),
+		len(names))
 	if *long && refused == 0 {
 		t.Error("no batch met the limit: the test tests nothing")
 	}
@@ -206,7 +219,8 @@ func TestNobodyOverspends(t *testing.T) {
 // TestResultsAreNotPrivate: the results table is for its owner, and its CSV has a row a job.
 func TestResultsAreNotPrivate(t *testing.T) {
 	w := newWorkplace(t, 200, 3, 4)
-	w.write("jobs.yaml", "name: b\ntables: [{name: t, input: in.csv, schema: s.yaml}]\nepsilons: [1, 2]\njob: {out: \"{epsilon}.csv\"}\n")
+	w.write("jobs.yaml", "name: b\ntables: [{name: t, input: in.csv, schema: s.yaml}]\nepsilons: "+
+		"[1, 2]\njob: {out: \"{epsilon}.csv\"}\n")
 	if code, talk := w.run("batch jobs.yaml"); code != 0 {
 		t.Fatal(talk)
 	}

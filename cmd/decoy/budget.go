@@ -22,20 +22,24 @@ type budgetFlags struct {
 
 func (b *budgetFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Float64Var(&b.epsilon, "epsilon", 0, "privacy budget `E` of everything the run reads (required, > 0)")
-	f.Float64Var(&b.delta, "delta", defaultDelta, fmt.Sprintf("probability `D` in the guarantee, 0 to %v", accountant.MaxDelta))
+	f.Float64Var(&b.epsilon, "epsilon", 0, "privacy budget `E` of everything the run reads "+
+		"(required, > 0)")
+	f.Float64Var(&b.delta, "delta", defaultDelta,
+		fmt.Sprintf("probability `D` in the guarantee, 0 to %v", accountant.MaxDelta))
 	addAdjacency(cmd, &b.adjacency)
 	b.methodFlags.add(cmd)
 }
 
 func addAdjacency(cmd *cobra.Command, adjacency *string) {
-	cmd.Flags().StringVar(adjacency, "adjacency", accountant.AddRemove.String(), "which tables are neighbours, `A`: add-remove or replace-one")
+	cmd.Flags().StringVar(adjacency, "adjacency", accountant.AddRemove.String(),
+		"which tables are neighbours, `A`: add-remove or replace-one")
 	complete(cmd, "adjacency", accountant.AddRemove.String(), accountant.ReplaceOne.String())
 }
 
 // complete names the values of a flag for the shell.
 func complete(cmd *cobra.Command, flag string, values ...string) {
-	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values,
+		cobra.ShellCompDirectiveNoFileComp))
 }
 
 // budget validates --epsilon and --delta.

@@ -35,7 +35,8 @@ DECOY_SETTINGS_KEY, in a config file a line below 'settings:'.`,
 			return w.Flush()
 		},
 	})
-	cmd.Flags().StringVar(&method, "method", all.Default, "method `M`: "+strings.Join(all.Names(), ", "))
+	cmd.Flags().StringVar(&method, "method", all.Default, "method `M`: "+
+		strings.Join(all.Names(), ", "))
 	complete(cmd, "method", all.Names()...)
 	return cmd
 }
@@ -50,8 +51,9 @@ $ decoy plan --dataset icu-mortality --epsilon 1 --preset medical
 `}.document(&cobra.Command{
 		Use:   "presets [NAME]",
 		Short: "list the presets, or print one",
-		Long:  "List the embedded presets, defaults for a kind of table (--preset NAME), or print one with the reasons for what it sets.",
-		Args:  operands("NAME?"),
+		Long: "List the embedded presets, defaults for a kind of table (--preset NAME), or print one " +
+			"with the reasons for what it sets.",
+		Args: operands("NAME?"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return configs.Presets(), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -110,7 +112,8 @@ type resolved struct {
 }
 
 // shownKeys are the keys of a job, in the order of a config file.
-var shownKeys = []string{"input", "dataset", "schema", "method", "preset", "epsilon", "delta", "adjacency", "ledger", "rows", "seed", "out", "model"}
+var shownKeys = []string{"input", "dataset", "schema", "method", "preset", "epsilon", "delta",
+	"adjacency", "ledger", "rows", "seed", "out", "model"}
 
 func (c *configShow) show(cmd *cobra.Command, t *terminal) error {
 	if _, err := c.fitter(cmd); err != nil {

@@ -22,13 +22,15 @@ $ decoy datasets export icu-mortality --out icu.parquet
 `}.document(&cobra.Command{
 		Use:   "export NAME [--out OUT] [--schema-out S]",
 		Short: "write an embedded example or a schema to a file",
-		Long:  "Write the rows of an embedded example (--out), the schema of any known table (--schema-out), or both.",
-		Args:  operands("NAME"),
+		Long: "Write the rows of an embedded example (--out), the schema of any known table " +
+			"(--schema-out), or both.",
+		Args: operands("NAME"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return datasets.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 	})
-	cmd.Flags().StringVar(&e.out, "out", "", "table `OUT`: .csv, .parquet, or - for CSV on standard output")
+	cmd.Flags().StringVar(&e.out, "out", "",
+		"table `OUT`: .csv, .parquet, or - for CSV on standard output")
 	addForce(cmd, t)
 	cmd.Flags().StringVar(&e.schemaOut, "schema-out", "", "schema file `S` (YAML)")
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return e.run(t, args[0]) }
@@ -53,7 +55,8 @@ func (e *datasetsExport) run(t *terminal, name string) error {
 	}
 	if e.out != "" {
 		if !d.Embedded {
-			return fmt.Errorf("%s is %w: the rows come from %s (--schema-out alone writes its schema)", name, datasets.ErrNotEmbedded, d.Origin)
+			return fmt.Errorf("%s is %w: the rows come from %s (--schema-out alone writes its schema)", name,
+				datasets.ErrNotEmbedded, d.Origin)
 		}
 		if err := e.rows(t, d); err != nil {
 			return err

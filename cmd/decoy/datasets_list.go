@@ -33,7 +33,8 @@ not part of the program. Of all of them it has the schema.`,
 				if !d.Embedded {
 					where = d.Origin
 				}
-				fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%.2f %%\t%s\n", d.Name, d.Rows, len(s.Columns), d.Label, 100*d.Rate, where)
+				fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%.2f %%\t%s\n", d.Name, d.Rows, len(s.Columns), d.Label,
+					100*d.Rate, where)
 			}
 			return w.Flush()
 		},

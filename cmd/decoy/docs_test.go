@@ -15,8 +15,9 @@ import (
 type block struct {
 	line     int
 	language string // sh: a script; console: commands after "$ ", with what they print; go: a program
-	skip     string // why it is not run: the text of a comment <!-- not run: ... --> on the line before
-	lines    []string
+	// why it is not run: the text of a comment <!-- not run: ... --> on the line before
+	skip  string
+	lines []string
 }
 
 var notRun = regexp.MustCompile(`^\s*<!-- not run: (.+) -->$`)
@@ -52,7 +53,8 @@ type command struct {
 	print []string
 }
 
-// commands are what a block runs: the whole script, or each line after "$ " with the lines until the next one.
+// commands are what a block runs: the whole script, or each line after "$ " with the lines until
+// the next one.
 func (b block) commands() (out []command) {
 	if b.language == "sh" {
 		return []command{{text: strings.Join(b.lines, "\n")}}
@@ -77,7 +79,8 @@ func (b block) commands() (out []command) {
 // looksRun says whether a block of no known language has lines that a reader would type.
 func looksRun(b block) bool {
 	for _, line := range b.lines {
-		for _, start := range []string{"$ ", "decoy ", "./decoy ", "go run ", "go test ", "go build ", "go install "} {
+		for _, start := range []string{"$ ", "decoy ", "./decoy ", "go run ", "go test ", "go build ",
+			"go install "} {
 			if strings.HasPrefix(strings.TrimSpace(line), start) {
 				return true
 			}
@@ -87,7 +90,8 @@ func looksRun(b block) bool {
 }
 
 // inTest is how a command is run here: the test has built the program already.
-var inTest = strings.NewReplacer("go run ./cmd/decoy ", "decoy ", "go build -o decoy ./cmd/decoy", "true", "go install ./cmd/decoy", "true", "./decoy ", "decoy ")
+var inTest = strings.NewReplacer("go run ./cmd/decoy ", "decoy ", "go build -o decoy ./cmd/decoy",
+	"true", "go install ./cmd/decoy", "true", "./decoy ", "decoy ")
 
 var digits = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?`)
 
@@ -96,8 +100,8 @@ func shape(line string) string {
 	return strings.Join(strings.Fields(digits.ReplaceAllString(line, "0")), " ")
 }
 
-// TestDocuments runs every command of README.md and docs/*.md, each document in a folder of its own from top to bottom. What is marked
-// <!-- not run: reason --> is counted.
+// TestDocuments runs every command of README.md and docs/*.md, each document in a folder of its own
+// from top to bottom. What is marked <!-- not run: reason --> is counted.
 func TestDocuments(t *testing.T) {
 	paths, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(paths) == 0 {
@@ -148,13 +152,15 @@ func runDocument(t *testing.T, path string) (ran, skipped int) {
 				missing(t, at, c, string(output))
 			}
 		case looksRun(b):
-			t.Errorf("%s: a block of commands must begin with ```sh or ```console, or be marked <!-- not run: reason -->", at)
+			t.Errorf("%s: a block of commands must begin with ```sh or ```console, or be marked <!-- not "+
+				"run: reason -->", at)
 		}
 	}
 	return ran, skipped
 }
 
-// missing reports the lines that a command is said to print and does not, apart from numbers. A line "..." stands for any.
+// missing reports the lines that a command is said to print and does not, apart from numbers. A
+// line "..." stands for any.
 func missing(t *testing.T, at string, c command, output string) {
 	t.Helper()
 	have := map[string]bool{}
@@ -182,7 +188,8 @@ func runProgram(t *testing.T, at string, b block) {
 
 var inline = regexp.MustCompile("(?s)`(decoy [a-z][^`]*)`")
 
-// TestInlineCommands checks the commands that stand in the text of the documents: the verb and the flags exist. They are not run.
+// TestInlineCommands checks the commands that stand in the text of the documents: the verb and the
+// flags exist. They are not run.
 func TestInlineCommands(t *testing.T) {
 	paths, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -213,7 +220,8 @@ func TestInlineCommands(t *testing.T) {
 	}
 }
 
-// parses checks a command line without running it. A word in capitals or with a brace stands for something.
+// parses checks a command line without running it. A word in capitals or with a brace stands for
+// something.
 func parses(words []string) error {
 	for i, w := range words {
 		if w == ">" || w == "|" {
@@ -234,8 +242,10 @@ func parses(words []string) error {
 		switch {
 		case strings.HasPrefix(w, "[") || strings.HasSuffix(w, "]") || w == "...":
 			continue
-		case i > 0 && strings.HasPrefix(rest[i-1], "--") && strings.ToUpper(w) == w && strings.ToLower(w) != w && !strings.Contains(rest[i-1], "="):
-			if f := cmd.Flags().Lookup(strings.TrimPrefix(rest[i-1], "--")); f != nil && f.Value.Type() != "string" {
+		case i > 0 && strings.HasPrefix(rest[i-1], "--") && strings.ToUpper(w) == w &&
+			strings.ToLower(w) != w && !strings.Contains(rest[i-1], "="):
+			if f := cmd.Flags().Lookup(strings.TrimPrefix(rest[i-1], "--")); f != nil &&
+				f.Value.Type() != "string" {
 				w = "1" // a number that the reader chooses
 				if f.Value.Type() == "key=value" {
 					w = "a=1"
@@ -245,7 +255,8 @@ func parses(words []string) error {
 		typed = append(typed, w)
 	}
 	if n := len(typed); n > 0 && strings.HasPrefix(typed[n-1], "--") {
-		if f := cmd.Flags().Lookup(strings.TrimPrefix(typed[n-1], "--")); f != nil && f.Value.Type() != "bool" {
+		if f := cmd.Flags().Lookup(strings.TrimPrefix(typed[n-1], "--")); f != nil &&
+			f.Value.Type() != "bool" {
 			typed = typed[:n-1] // the flag is named without a value
 		}
 	}
@@ -254,7 +265,8 @@ func parses(words []string) error {
 
 // TestBlocks keeps the search honest.
 func TestBlocks(t *testing.T) {
-	text := "a\n```console\n$ decoy a \\\n  b\nline 1\n...\n$ c\n```\n<!-- not run: takes a cluster -->\n```sh\nx\n```\n  ```sh\n  y\n    z\n  ```\n```\ndecoy plan\n```\n"
+	text := "a\n```console\n$ decoy a \\\n  b\nline 1\n...\n$ c\n```\n<!-- not run: takes a cluster " +
+		"-->\n```sh\nx\n```\n  ```sh\n  y\n    z\n  ```\n```\ndecoy plan\n```\n"
 	got := blocks(text)
 	if len(got) != 4 {
 		t.Fatalf("%d blocks, want 4", len(got))
@@ -272,7 +284,8 @@ func TestBlocks(t *testing.T) {
 	if !looksRun(got[3]) || got[3].language != "" {
 		t.Error("commands without a language are not noticed")
 	}
-	if shape("wrote a:  12 rows (seed 7)") != shape("wrote a: 7.5e-9 rows (seed 1)") || shape("a") == shape("b") {
+	if shape("wrote a:  12 rows (seed 7)") != shape("wrote a: 7.5e-9 rows (seed 1)") ||
+		shape("a") == shape("b") {
 		t.Error("shape")
 	}
 }

@@ -47,7 +47,8 @@ wrote r.html, which is not private: keep it as safe as the real table
 $ decoy evaluate --holdout hold.csv --synthetic s.csv --schema icu.yaml --target mortality --epsilon 1
 guarantee: (ε = 1, δ = 1e-09)-differential privacy under adding or removing one row
 `}.document(&cobra.Command{
-		Use:   "evaluate --train REAL --synthetic SYN --schema S [--holdout REAL] [--target COLUMN] [--report R.html] [--json R.json]",
+		Use: "evaluate --train REAL --synthetic SYN --schema S [--holdout REAL] [--target COLUMN] " +
+			"[--report R.html] [--json R.json]",
 		Short: "compare a synthetic table with the real one; the result is not private",
 		Long: `Compare a synthetic table with the real one it was made from: does it look alike, is it useful, does it copy? The figures are
 computed from the real rows without any noise. They are NOT PRIVATE: keep the report as safe as the table, do not publish it, and do
@@ -63,21 +64,27 @@ budget is charged in that table's ledger; 'decoy verify R.json' recomputes the g
 		Args: operands(),
 	})
 	f := cmd.Flags()
-	f.StringVar(&e.train, "train", "", "`REAL` rows that the synthetic ones were made from, .csv or .parquet (required)")
+	f.StringVar(&e.train, "train", "", "`REAL` rows that the synthetic ones were made from, .csv or "+
+		".parquet (required)")
 	f.StringVar(&e.holdout, "holdout", "", "other `REAL` rows, which the synthesizer did not see")
 	f.StringVar(&e.synthetic, "synthetic", "", "synthetic table `SYN` (required)")
 	f.StringVar(&e.schema, "schema", "", "schema `FILE` of all of them (required)")
 	f.StringVar(&e.options.Target, "target", "", "`COLUMN` to predict")
-	f.StringVar(&e.options.Positive, "positive", "", "the `VALUE` of the target that counts as positive (default the rarest)")
-	f.StringVar(&e.drop, "drop", "", "`COLUMNS`, separated by commas, not to predict from, such as those that give the answer away")
-	f.StringVar(&e.quasi, "quasi", "", "quasi-identifiers: `COLUMNS`, separated by commas, that an outsider might know of a person")
+	f.StringVar(&e.options.Positive, "positive", "", "the `VALUE` of the target that counts as "+
+		"positive (default the rarest)")
+	f.StringVar(&e.drop, "drop", "", "`COLUMNS`, separated by commas, not to predict from, such as "+
+		"those that give the answer away")
+	f.StringVar(&e.quasi, "quasi", "", "quasi-identifiers: `COLUMNS`, separated by commas, that an "+
+		"outsider might know of a person")
 	f.Uint64Var(&e.options.Seed, "seed", 1, "public seed `K` of subsamples, forests and bootstraps")
 	f.StringVar(&e.html, "report", "", "page `R.html` to write")
 	f.StringVar(&e.json, "json", "", "the same figures for programs, `R.json`; - is standard output")
 	f.SetAnnotation("json", typedKey, []string{}) // a switch in other verbs
-	f.Float64Var(&e.epsilon, "epsilon", 0, "publish: privacy budget `E` of what is asked of the private table; must be typed each time")
+	f.Float64Var(&e.epsilon, "epsilon", 0, "publish: privacy budget `E` of what is asked of the "+
+		"private table; must be typed each time")
 	f.SetAnnotation("epsilon", typedKey, []string{}) // a config file for generate must not spend here
-	f.Float64Var(&e.delta, "delta", defaultDelta, fmt.Sprintf("with --epsilon, probability `D` in the guarantee, 0 to %v", accountant.MaxDelta))
+	f.Float64Var(&e.delta, "delta", defaultDelta, fmt.Sprintf("with --epsilon, probability `D` in "+
+		"the guarantee, 0 to %v", accountant.MaxDelta))
 	addResume(cmd, &e.resume)
 	f.StringVar(&e.ledger, "ledger", "", "with --epsilon, ledger `FILE` (default beside the private table)")
 	addAdjacency(cmd, &e.adjacency)
@@ -146,11 +153,13 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 func (e *evaluate) check(cmd *cobra.Command) (*schema.Schema, error) {
 	config, _ := cmd.Flags().GetString("config")
 	tables := []place{{"--train", e.train}, {"--holdout", e.holdout}, {"--synthetic", e.synthetic}}
-	if err := distinct([]place{{"--report", e.html}, {"--json", e.json}}, append(tables, place{"--schema", e.schema}, place{"--config", config})); err != nil {
+	if err := distinct([]place{{"--report", e.html}, {"--json", e.json}},
+		append(tables, place{"--schema", e.schema}, place{"--config", config})); err != nil {
 		return nil, err
 	}
 	if e.holdout != "" && sameFile(e.holdout, e.train) {
-		return nil, usagef("--holdout and --train are the same file: a holdout is rows that the synthesizer did not see")
+		return nil, usagef("--holdout and --train are the same file: a holdout is rows that the " +
+			"synthesizer did not see")
 	}
 	standards := 0
 	for _, p := range tables {
@@ -186,7 +195,8 @@ func list(flag, text string) ([]string, error) {
 }
 
 // read reads the tables.
-func (e *evaluate) read(ctx context.Context, t *terminal, shown *progress, s *schema.Schema) (in report.Tables, err error) {
+func (e *evaluate) read(ctx context.Context, t *terminal, shown *progress,
+	s *schema.Schema) (in report.Tables, err error) {
 	if in.Synthetic, err = e.readSynthetic(ctx, t, shown, s); err != nil {
 		return in, err
 	}
@@ -209,8 +219,10 @@ func (e *evaluate) read(ctx context.Context, t *terminal, shown *progress, s *sc
 }
 
 // readTable reads a table without protection.
-func readTable(ctx context.Context, t *terminal, shown *progress, name, path string, s *schema.Schema) (*table.Table, error) {
-	out, ignored, err := table.Read(ctx, path, s, table.ReadOptions{Progress: shown.of("reading " + name[2:])})
+func readTable(ctx context.Context, t *terminal, shown *progress, name, path string,
+	s *schema.Schema) (*table.Table, error) {
+	out, ignored, err := table.Read(ctx, path, s,
+		table.ReadOptions{Progress: shown.of("reading " + name[2:])})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, bare(path, err))
 	}
@@ -220,7 +232,8 @@ func readTable(ctx context.Context, t *terminal, shown *progress, name, path str
 	return out, nil
 }
 
-func (e *evaluate) readSynthetic(ctx context.Context, t *terminal, shown *progress, s *schema.Schema) (*table.Table, error) {
+func (e *evaluate) readSynthetic(ctx context.Context, t *terminal, shown *progress,
+	s *schema.Schema) (*table.Table, error) {
 	return readTable(ctx, t, shown, "--synthetic", e.synthetic, free(s))
 }
 

@@ -39,9 +39,11 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	o := publish.Options{Target: e.options.Target, Positive: e.options.Positive, Drop: e.options.Drop, Seed: e.options.Seed}
+	o := publish.Options{Target: e.options.Target, Positive: e.options.Positive, Drop: e.options.Drop,
+		Seed: e.options.Seed}
 	_, s, err := publish.Run(cmd.Context(), j.rows, synthetic, o, publish.RunOptions{
-		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(), Progress: j.shown.report, Journal: j.journal, Resume: j.resume, Outputs: j.outputs,
+		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(),
+		Progress: j.shown.report, Journal: j.journal, Resume: j.resume, Outputs: j.outputs,
 		Deliver: func(r *publish.Result) error {
 			j.shown.finish()
 			t.say("guarantee: %v", claimOf(r))
@@ -78,14 +80,16 @@ func (e *evaluate) publishJob(cmd *cobra.Command, t *terminal) (*job, error) {
 	name, input := "--holdout", e.holdout
 	switch {
 	case e.train != "" && e.holdout != "":
-		return nil, usagef("with --epsilon one private table is asked: --holdout (better: rows that the synthesizer did not see) or --train, not both")
+		return nil, usagef("with --epsilon one private table is asked: --holdout (better: rows that " +
+			"the synthesizer did not see) or --train, not both")
 	case e.holdout == "" && e.train == "":
 		return nil, usagef("--holdout or --train is required")
 	case e.holdout == "":
 		name, input = "--train", e.train
 	}
 	if e.html != "" || e.quasi != "" {
-		return nil, usagef("--report and --quasi are not private; with --epsilon there are numbers only (--json)")
+		return nil, usagef("--report and --quasi are not private; with --epsilon there are numbers " +
+			"only (--json)")
 	}
 	if err := need(cmd, "synthetic", "schema"); err != nil {
 		return nil, err
@@ -104,7 +108,8 @@ func (e *evaluate) publishJob(cmd *cobra.Command, t *terminal) (*job, error) {
 		return nil, err
 	}
 	if e.ledger == "" && input == standard {
-		return nil, usagef("--ledger is required when %s is standard input: there is no file to keep the account beside", name)
+		return nil, usagef("--ledger is required when %s is standard input: there is no file to keep "+
+			"the account beside", name)
 	}
 	if input == standard && e.synthetic == standard {
 		return nil, usagef("only one table can come from standard input")
@@ -115,7 +120,8 @@ func (e *evaluate) publishJob(cmd *cobra.Command, t *terminal) (*job, error) {
 	}
 	j.ledger = privacy.NewLedgerFile(path)
 	config, _ := cmd.Flags().GetString("config")
-	read := []place{{name, input}, {"--synthetic", e.synthetic}, {"--schema", e.schema}, {"--config", config}}
+	read := []place{{name, input}, {"--synthetic", e.synthetic}, {"--schema", e.schema},
+		{"--config", config}}
 	if err := distinct([]place{{"--json", e.json}, j.ledgerPlace()}, read); err != nil {
 		return nil, err
 	}
@@ -129,7 +135,8 @@ func (e *evaluate) publishJob(cmd *cobra.Command, t *terminal) (*job, error) {
 }
 
 func claimOf(r *publish.Result) release.Claim {
-	return release.Claim{Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta, Adjacency: r.Adjacency, Unit: r.Unit, MaxRowsPerUnit: r.MaxRowsPerUnit}
+	return release.Claim{Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta, Adjacency: r.Adjacency,
+		Unit: r.Unit, MaxRowsPerUnit: r.MaxRowsPerUnit}
 }
 
 // printEstimates writes what was bought to standard output.
@@ -146,15 +153,18 @@ func printEstimates(t *terminal, r *publish.Result) error {
 		if e.Name == "RareClassRate" || e.Name == "AUROC" {
 			of = fmt.Sprintf("%s = %s, %s", r.Target, r.Positive, e.Of)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.2g\t%s\n", e.Name, short(e.Value), e.StdErr, strings.ToValidUTF8(of, "?"))
+		fmt.Fprintf(w, "%s\t%s\t%.2g\t%s\n", e.Name, short(e.Value), e.StdErr,
+			strings.ToValidUTF8(of, "?"))
 	}
 	return w.Flush()
 }
 
-// maxPublished bounds a published evaluation, in bytes: some kilobytes, and most of it is its ledger.
+// maxPublished bounds a published evaluation, in bytes: some kilobytes, and most of it is its
+// ledger.
 const maxPublished = 16 << 20
 
-// verifyPublished verifies a published evaluation; ErrFormat of package publish says that the file is none.
+// verifyPublished verifies a published evaluation; ErrFormat of package publish says that the file
+// is none.
 func verifyPublished(t *terminal, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -171,7 +181,8 @@ func verifyPublished(t *terminal, path string) error {
 	}
 	w := t.table()
 	fmt.Fprintf(w, "ok\tthe claim holds: %v\n", claimOf(r))
-	fmt.Fprintf(w, "reserved\tepsilon %s at delta %s by %s\n", short(bound.Epsilon), short(r.Budget.Delta), bound.Method)
+	fmt.Fprintf(w, "reserved\tepsilon %s at delta %s by %s\n", short(bound.Epsilon),
+		short(r.Budget.Delta), bound.Method)
 	charges := 0
 	for _, entry := range r.Ledger {
 		if entry.Kind == accountant.EntryCharge {

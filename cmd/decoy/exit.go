@@ -35,7 +35,8 @@ var exitMeaning = map[int]string{
 	exitData:   "the data break the schema",
 }
 
-// exitCode maps every error to its code. A file that is not what it claims to be is an error, whatever is wrong inside it.
+// exitCode maps every error to its code. A file that is not what it claims to be is an error,
+// whatever is wrong inside it.
 func exitCode(err error) int {
 	is := func(targets ...error) bool {
 		for _, t := range targets {
@@ -58,7 +59,8 @@ func exitCode(err error) int {
 	case is(schema.ErrSchema):
 		return exitData
 	case errors.As(err, &usage),
-		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, privacy.ErrLedgerMismatch, datasets.ErrUnknown, datasets.ErrNotEmbedded,
+		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, privacy.ErrLedgerMismatch,
+			datasets.ErrUnknown, datasets.ErrNotEmbedded,
 			workload.ErrInvalid, release.ErrImpossible, release.ErrNotExact):
 		return exitUsage
 	}
@@ -82,7 +84,8 @@ type retold struct {
 func (e *retold) Error() string { return e.text }
 func (e *retold) Unwrap() error { return e.err }
 
-// printError writes each line of the error with the program's name before it, and for a usage error where to read on.
+// printError writes each line of the error with the program's name before it, and for a usage error
+// where to read on.
 func printError(w io.Writer, err error, command string) {
 	text := err.Error()
 	if errors.Is(err, context.Canceled) && text == context.Canceled.Error() {
@@ -92,7 +95,8 @@ func printError(w io.Writer, err error, command string) {
 		text += fmt.Sprintf("; see '%s --help'", command)
 	}
 	if errors.Is(err, privacy.ErrLedgerMismatch) {
-		text += "\na ledger counts one kind of unit for good: keep to the schema that it was begun with ('decoy ledger limit FILE --schema S' begins one)"
+		text += "\na ledger counts one kind of unit for good: keep to the schema that it was begun " +
+			"with ('decoy ledger limit FILE --schema S' begins one)"
 	}
 	for line := range strings.Lines(text) {
 		fmt.Fprintln(w, strings.TrimRight("decoy: "+spelling.Visible(strings.TrimRight(line, "\n")), " "))

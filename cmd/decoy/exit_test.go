@@ -37,10 +37,12 @@ func TestExitCode(t *testing.T) {
 		{"not in the plan", wrap(privacy.ErrPlan), 10},
 		{"lock", wrap(privacy.ErrLocked), 11},
 		{"data", wrap(schema.ErrSchema), 12},
-		{"data, and the void run could not be closed", errors.Join(wrap(schema.ErrSchema), errors.New("no space")), 12},
+		{"data, and the void run could not be closed",
+			errors.Join(wrap(schema.ErrSchema), errors.New("no space")), 12},
 		{"model file with a bad schema", fmt.Errorf("%w: %w", release.ErrFormat, schema.ErrInvalid), 1},
 		{"false claim", wrap(release.ErrClaim), 1},
-		{"ledger that broke its limit", fmt.Errorf("%w: %w", accountant.ErrLedger, accountant.ErrBudget), 1},
+		{"ledger that broke its limit", fmt.Errorf("%w: %w", accountant.ErrLedger, accountant.ErrBudget),
+			1},
 		{"usage about a method", &usageError{fmt.Errorf("--method: %w", synth.ErrConfig)}, 2},
 		{"retold", &retold{"interrupted", context.Canceled}, 1},
 	} {
@@ -57,8 +59,10 @@ func TestPrintError(t *testing.T) {
 		want string
 	}{
 		{"plain", errors.New("no"), "decoy: no\n"},
-		{"usage", usagef("--rows 0 must be at least 1"), "decoy: --rows 0 must be at least 1; see 'decoy x --help'\n"},
-		{"several lines", errors.Join(errors.New("line 1: a"), errors.New("line 2: b")), "decoy: line 1: a\ndecoy: line 2: b\n"},
+		{"usage", usagef("--rows 0 must be at least 1"), "decoy: --rows 0 must be at least 1; see " +
+			"'decoy x --help'\n"},
+		{"several lines", errors.Join(errors.New("line 1: a"), errors.New("line 2: b")),
+			"decoy: line 1: a\ndecoy: line 2: b\n"},
 		{"interrupted", context.Canceled, "decoy: interrupted\n"},
 	} {
 		var b strings.Builder

@@ -14,8 +14,9 @@ type fit struct {
 func fitCommand(t *terminal) *cobra.Command {
 	f := &fit{}
 	cmd := manual{
-		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input (then --ledger is required)",
-		exits:    []int{exitBudget, exitLocked, exitData},
+		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input (then --ledger " +
+			"is required)",
+		exits: []int{exitBudget, exitLocked, exitData},
 		session: `
 $ decoy datasets export icu-severity --out patients.csv --schema-out patients.yaml
 $ decoy fit patients.csv --schema patients.yaml --epsilon 1 --model patients.model

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOutputsAreNotReplaced goes through every output of every verb: a file that is there stays as it is
-// without --force; with it, its mode stays; what is no regular file stays in any case.
+// TestOutputsAreNotReplaced goes through every output of every verb: a file that is there stays as
+// it is without --force; with it, its mode stays; what is no regular file stays in any case.
 func TestOutputsAreNotReplaced(t *testing.T) {
 	t.Chdir(t.TempDir())
 	say := func(args string) (int, string) {
@@ -45,8 +45,10 @@ func TestOutputsAreNotReplaced(t *testing.T) {
 		{"datasets export icu-readmission --schema-out OUT", "o.yaml", false},
 		{"evaluate --train t.csv --synthetic s.csv --schema t.yaml --json OUT", "o.json", false},
 		{"evaluate --train t.csv --synthetic s.csv --schema t.yaml --report OUT", "o.html", false},
-		{"evaluate --train t.csv --synthetic s.csv --schema t.yaml --epsilon 1 --json OUT", "o.json", true},
-		{"audit counts --dataset icu-severity --epsilon 4 --runs 100 --tables balanced --json OUT", "o.json", false},
+		{"evaluate --train t.csv --synthetic s.csv --schema t.yaml --epsilon 1 --json OUT", "o.json",
+			true},
+		{"audit counts --dataset icu-severity --epsilon 4 --runs 100 --tables balanced --json OUT",
+			"o.json", false},
 	} {
 		args := strings.ReplaceAll(c.args, "OUT", c.out)
 		ledger := func() string {
@@ -56,7 +58,8 @@ func TestOutputsAreNotReplaced(t *testing.T) {
 		check(t, os.WriteFile(c.out, []byte("mine"), 0o600))
 		spent = ledger()
 		code, text := say(args)
-		if b, _ := os.ReadFile(c.out); code != exitUsage || !strings.Contains(text, "--force replaces it") || string(b) != "mine" {
+		if b, _ := os.ReadFile(c.out); code != exitUsage ||
+			!strings.Contains(text, "--force replaces it") || string(b) != "mine" {
 			t.Errorf("%s: exit code %d, the file holds %.20q\n%s", args, code, b, text)
 		}
 		for kind, make := range map[string]func() error{
@@ -82,7 +85,8 @@ func TestOutputsAreNotReplaced(t *testing.T) {
 		check(t, os.WriteFile(c.out, []byte("mine"), 0o600))
 		code, text = say(args + " --force")
 		b, _ := os.ReadFile(c.out)
-		if info, err := os.Stat(c.out); err != nil || code != 0 || string(b) == "mine" || info.Mode() != 0o600 {
+		if info, err := os.Stat(c.out); err != nil || code != 0 || string(b) == "mine" ||
+			info.Mode() != 0o600 {
 			t.Errorf("%s --force: exit code %d, %v\n%s", args, code, info.Mode(), text)
 		}
 		if c.dear && ledger() == spent {
@@ -103,7 +107,8 @@ func TestOutputsAreNotReplaced(t *testing.T) {
 func TestBatchReplacesItsOwn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	job := func(rows string) {
-		check(t, os.WriteFile("jobs.yaml", []byte("name: b\njobs: [{name: a, dataset: icu-readmission, epsilon: 1, rows: "+rows+
+		check(t, os.WriteFile("jobs.yaml", []byte("name: b\njobs: [{name: a, dataset: icu-readmission, "+
+			"epsilon: 1, rows: "+rows+
 			", out: a.csv, model: a.decoy}]\n"), 0o600))
 	}
 	say := func(args string, want int) string {
@@ -117,7 +122,8 @@ func TestBatchReplacesItsOwn(t *testing.T) {
 	job("10")
 	for _, name := range []string{"jobs.results.csv", "jobs.results.html", "a.csv", "a.decoy"} {
 		check(t, os.WriteFile(name, []byte("mine"), 0o600))
-		if text := say("", map[bool]int{true: exitError, false: exitUsage}[name[0] == 'a']); !strings.Contains(text, name+": there is a file already") {
+		if text := say("", map[bool]int{true: exitError,
+			false: exitUsage}[name[0] == 'a']); !strings.Contains(text, name+": there is a file already") {
 			t.Errorf("%s: %s", name, text)
 		}
 		if b, err := os.ReadFile(name); err != nil || string(b) != "mine" {

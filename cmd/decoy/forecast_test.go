@@ -20,10 +20,12 @@ import (
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
-var methods = flag.String("methods", all.Default, "methods of TestForecasts, with commas between; all is every method")
+var methods = flag.String("methods", all.Default, "methods of TestForecasts, with commas "+
+	"between; all is every method")
 
-// TestForecasts compares what decoy plan says with what decoy generate takes, on three tables: processor seconds and resident memory, each within a
-// factor of two. A method that cannot plan a table, such as smalldb, is named and left out. All methods take half an hour.
+// TestForecasts compares what decoy plan says with what decoy generate takes, on three tables:
+// processor seconds and resident memory, each within a factor of two. A method that cannot plan a
+// table, such as smalldb, is named and left out. All methods take half an hour.
 //
 //	go test ./cmd/decoy -run TestForecasts -v -timeout 1h -args -tables DIR -methods all
 func TestForecasts(t *testing.T) {
@@ -47,7 +49,8 @@ func TestForecasts(t *testing.T) {
 			}
 			w.write("in.csv", string(text))
 			w.write("s.yaml", string(d.SchemaYAML()))
-			cmd := exec.Command("decoy", "plan", "--schema", "s.yaml", "--epsilon", "1", "--rows", strconv.Itoa(d.Rows), "--method", method, "--json")
+			cmd := exec.Command("decoy", "plan", "--schema", "s.yaml", "--epsilon", "1", "--rows",
+				strconv.Itoa(d.Rows), "--method", method, "--json")
 			cmd.Dir = w.dir
 			out, err := cmd.Output()
 			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == exitUsage {
@@ -62,7 +65,8 @@ func TestForecasts(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := plan.Needs
-			run, stderr := w.start("generate in.csv --quiet --schema s.yaml --epsilon 1 --out out.csv --method "+method, nil)
+			run, stderr := w.start("generate in.csv --quiet --schema s.yaml --epsilon 1 --out out.csv "+
+				"--method "+method, nil)
 			if code := ended(t, run); code != 0 {
 				t.Fatal(stderr)
 			}
@@ -73,7 +77,8 @@ func TestForecasts(t *testing.T) {
 				bytes *= 1024
 			}
 			s, m := n.Seconds/seconds, float64(n.MemoryBytes)/bytes
-			t.Logf("%s %s: %.2f s forecast, %.2f s taken (ratio %.2f); %s forecast, %s taken (ratio %.2f)", name, method, n.Seconds, seconds, s,
+			t.Logf("%s %s: %.2f s forecast, %.2f s taken (ratio %.2f); %s forecast, %s taken (ratio %.2f)",
+				name, method, n.Seconds, seconds, s,
 				bytesText(n.MemoryBytes), bytesText(int64(bytes)), m)
 			if s < .5 || s > 2 || m < .5 || m > 2 {
 				t.Errorf("%s %s: a forecast is off by more than a factor of two", name, method)

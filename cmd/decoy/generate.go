@@ -20,8 +20,9 @@ type generate struct {
 func generateCommand(t *terminal) *cobra.Command {
 	g := &generate{}
 	cmd := manual{
-		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input (then --ledger is required)",
-		exits:    []int{exitBudget, exitLocked, exitData},
+		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input (then --ledger " +
+			"is required)",
+		exits: []int{exitBudget, exitLocked, exitData},
 		session: `
 $ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml
 $ decoy ledger limit patients.csv.ledger --epsilon 2 --delta 1e-6

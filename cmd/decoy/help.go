@@ -12,7 +12,8 @@ import (
 type manual struct {
 	operands string // "NAME  what it is" lines
 	exits    []int  // exit codes besides 0, 1 and 2
-	session  string // one worked session: the lines after "$ " run as they are, in order, in an empty directory
+	// one worked session: the lines after "$ " run as they are, in order, in an empty directory
+	session string
 }
 
 const (
@@ -50,7 +51,8 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 		fmt.Fprintf(w, "\nFlags:\n%s", flags.FlagUsagesWrapped(100))
 	}
 	fmt.Fprintf(w, "\nFlags of every verb:\n%s", cmd.Root().PersistentFlags().FlagUsagesWrapped(100))
-	fmt.Fprint(w, "  Flags are also environment variables (--epsilon is DECOY_EPSILON) and keys of the --config file\n"+
+	fmt.Fprint(w, "  Flags are also environment variables (--epsilon is DECOY_EPSILON) and keys of "+
+		"the --config file\n"+
 		"  (epsilon: 1), but for those that have to be typed each time, such as --force and --resume.\n"+
 		"  The command line wins over the environment, the environment over the file.\n")
 	if exits := cmd.Annotations[exitsKey]; exits != "" {

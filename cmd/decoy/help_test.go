@@ -33,12 +33,14 @@ func TestHelpIsComplete(t *testing.T) {
 		n++
 		var b bytes.Buffer
 		printHelp(&b, c)
-		for _, want := range []string{"Usage:\n  " + c.Parent().CommandPath() + " " + c.Name(), "Exit status:\n  0   done", "Example:\n  $ ", "DECOY_EPSILON"} {
+		for _, want := range []string{"Usage:\n  " + c.Parent().CommandPath() + " " + c.Name(),
+			"Exit status:\n  0   done", "Example:\n  $ ", "DECOY_EPSILON"} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("help of %s lacks %q", c.CommandPath(), want)
 			}
 		}
-		for _, word := range strings.FieldsFunc(c.Use, func(r rune) bool { return !('A' <= r && r <= 'Z') }) {
+		for _, word := range strings.FieldsFunc(c.Use,
+			func(r rune) bool { return !('A' <= r && r <= 'Z') }) {
 			operand := c.Args(c, nil) != nil && strings.Contains(c.Use, c.Name()+" "+word)
 			if operand && !strings.Contains(c.Annotations[operandsKey], word) {
 				t.Errorf("help of %s does not say what %s is", c.CommandPath(), word)

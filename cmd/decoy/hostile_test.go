@@ -31,7 +31,8 @@ func check(t *testing.T, err error) {
 func fitted(t *testing.T) (path string, m *release.Model) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "m.decoy")
-	args := []string{"fit", "--quiet", "--dataset", "icu-readmission", "--epsilon", "1", "--model", path}
+	args := []string{"fit", "--quiet", "--dataset", "icu-readmission", "--epsilon", "1", "--model",
+		path}
 	if code, _, text := decoy(args...); code != exitOK {
 		t.Fatalf("exit code %d\n%s", code, text)
 	}
@@ -61,7 +62,8 @@ func TestForeignTextIsVisible(t *testing.T) {
 	path, m := fitted(t)
 	dir := filepath.Dir(path)
 
-	reserve := accountant.Entry{Kind: accountant.EntryReserve, Run: hostile, Method: hostile, Host: hostile,
+	reserve := accountant.Entry{Kind: accountant.EntryReserve, Run: hostile, Method: hostile,
+		Host: hostile,
 		Unit: hostile, Tool: hostile, Label: hostile, Budget: &accountant.Budget{Epsilon: 1}}
 	reserve.Adjacency = m.Claim.Adjacency
 	open := accountant.Entry{Kind: accountant.EntryOpen, Adjacency: m.Claim.Adjacency, Unit: hostile}.
@@ -69,7 +71,8 @@ func TestForeignTextIsVisible(t *testing.T) {
 	var ledger bytes.Buffer
 	enc := json.NewEncoder(&ledger)
 	enc.SetEscapeHTML(false)
-	limit := accountant.Entry{Kind: accountant.EntryLimit, Rule: hostile, Budget: reserve.Budget}.Seal(open)
+	limit := accountant.Entry{Kind: accountant.EntryLimit, Rule: hostile,
+		Budget: reserve.Budget}.Seal(open)
 	for _, e := range []accountant.Entry{open, limit, reserve.Seal(limit)} {
 		if err := enc.Encode(e); err != nil {
 			t.Fatal(err)
@@ -85,7 +88,8 @@ func TestForeignTextIsVisible(t *testing.T) {
 	hostileLedger := write("h.ledger", ledger.String())
 	quoted, _ := json.Marshal(hostile)
 	q := string(quoted)
-	batch := write("jobs.yaml", "name: b\njobs:\n  - {name: a, dataset: icu-readmission, epsilon: 1, out: "+
+	batch := write("jobs.yaml", "name: b\njobs:\n  - {name: a, dataset: icu-readmission, epsilon: "+
+		"1, out: "+
 		strings.Replace(q, `"`, `"a.csv/`, 1)[:len(q)+5]+`.csv"}`+"\n")
 	badBatch := write("bad.yaml", "name: "+q+"\n")
 	badKey := write("key.yaml", "name: b\n"+q+": 1\n")
@@ -95,7 +99,8 @@ func TestForeignTextIsVisible(t *testing.T) {
 	rewrite(t, path, m)
 	for _, args := range [][]string{
 		{"inspect", path}, {"inspect", "--json", path}, {"verify", path},
-		{"inspect", hostileLedger}, {"ledger", "show", hostileLedger}, {"ledger", "show", "--json", hostileLedger},
+		{"inspect", hostileLedger}, {"ledger", "show", hostileLedger},
+		{"ledger", "show", "--json", hostileLedger},
 		{"ledger", "verify", hostileLedger},
 		{"batch", "--dry-run", batch}, {"batch", "--dry-run", badBatch}, {"batch", "--dry-run", badKey},
 		{"sample", path, "--out", filepath.Join(dir, "out.csv")},

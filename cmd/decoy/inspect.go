@@ -86,10 +86,13 @@ func printModel(t *terminal, path string, m *release.Model) error {
 	w := t.table()
 	fmt.Fprintf(w, "model\t%s, format %d\n", spelling.Visible(path), m.Format)
 	fmt.Fprintf(w, "guarantee\t%v\n", m.Claim)
-	fmt.Fprintf(w, "made\t%s by %s, method %s\n", stamp(m.Created), spelling.Visible(m.Tool), spelling.Visible(m.Method))
+	fmt.Fprintf(w, "made\t%s by %s, method %s\n", stamp(m.Created), spelling.Visible(m.Tool),
+		spelling.Visible(m.Method))
 	fmt.Fprintf(w, "rows\t%.1f, a noisy count\n", m.Rows)
-	fmt.Fprintf(w, "schema\t%s, SHA-256 %s\n", sizeText(len(m.Schema().Columns), cells(m.Schema())), spelling.Visible(m.SchemaSHA256))
-	fmt.Fprintf(w, "parameters\t%s, %s\n", spelling.Visible(m.Parameters.Kind), bytesText(int64(m.Parameters.Bytes)))
+	fmt.Fprintf(w, "schema\t%s, SHA-256 %s\n", sizeText(len(m.Schema().Columns), cells(m.Schema())),
+		spelling.Visible(m.SchemaSHA256))
+	fmt.Fprintf(w, "parameters\t%s, %s\n", spelling.Visible(m.Parameters.Kind),
+		bytesText(int64(m.Parameters.Bytes)))
 	for _, line := range m.Describe() {
 		fmt.Fprintf(w, "\t%s\n", line)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
-// openLedger reads and checks the chain of a ledger file, which must be there. torn tells of a last line that an append cut short
-// left behind; it is not part of the ledger.
+// openLedger reads and checks the chain of a ledger file, which must be there. torn tells of a last
+// line that an append cut short left behind; it is not part of the ledger.
 func openLedger(path string) (l *accountant.Ledger, torn bool, err error) {
 	if err := readable(path); err != nil {
 		return nil, false, err
@@ -51,20 +51,25 @@ func limitText(limit accountant.Entry) string {
 	return text + ")"
 }
 
-// voidText says how many runs broke off before their first mechanism, and what became of their budgets.
+// voidText says how many runs broke off before their first mechanism, and what became of their
+// budgets.
 func voidText(l *accountant.Ledger) string {
 	void, charged := voids(l)
 	switch {
 	case charged == void:
-		return fmt.Sprintf("%s, charged: the limit in force at the reservation was strict", plural(void, "run", "runs"))
+		return fmt.Sprintf("%s, charged: the limit in force at the reservation was strict",
+			plural(void, "run", "runs"))
 	case charged == 0:
-		return fmt.Sprintf("%s broke off before the first mechanism and cost nothing; each told whoever ran it an error "+
+		return fmt.Sprintf("%s broke off before the first mechanism and cost nothing; each told "+
+			"whoever ran it an error "+
 			"about the rows (decoy ledger limit --strict charges them)", plural(void, "run", "runs"))
 	}
-	return fmt.Sprintf("%s, %d of them charged: those that were reserved under a strict limit", plural(void, "run", "runs"), charged)
+	return fmt.Sprintf("%s, %d of them charged: those that were reserved under a strict limit",
+		plural(void, "run", "runs"), charged)
 }
 
-// voids counts the runs that broke off before their first mechanism, and those of them that stay charged.
+// voids counts the runs that broke off before their first mechanism, and those of them that stay
+// charged.
 func voids(l *accountant.Ledger) (all, charged int) {
 	for _, r := range l.Runs() {
 		if r.Status == accountant.StatusVoid {
@@ -87,7 +92,8 @@ func printRuns(t *terminal, l *accountant.Ledger) {
 	w := t.table()
 	fmt.Fprintln(w, "RUN\tTIME\tMETHOD\tEPSILON\tDELTA\tCALLS\tSTATUS")
 	for _, r := range runs {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", spelling.Visible(r.Run), stamp(r.Time), spelling.Visible(r.Method),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", spelling.Visible(r.Run), stamp(r.Time),
+			spelling.Visible(r.Method),
 			short(r.Budget.Epsilon), short(r.Budget.Delta), calls(r.Charged), spelling.Visible(r.Status))
 	}
 	w.Flush()

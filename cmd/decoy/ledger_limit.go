@@ -46,9 +46,11 @@ A new ledger must know what it counts: one row, or with --schema the unit of tha
 	f.Float64Var(&l.epsilon, "epsilon", 0, "limit `E` of all runs together (required, > 0)")
 	f.Float64Var(&l.delta, "delta", 0, "limit `D` of all runs together (required)")
 	f.StringVar(&l.rule, "rule", string(accountant.RuleBasic), "how runs add up, `R`: basic or zcdp")
-	f.BoolVar(&l.strict, "strict", false, "also count runs from here on that break off before their first mechanism, because the rows do not fit the schema")
+	f.BoolVar(&l.strict, "strict", false, "also count runs from here on that break off before their "+
+		"first mechanism, because the rows do not fit the schema")
 	f.SetAnnotation("strict", typedKey, []string{}) // --strict=false gives a protection up
-	f.StringVar(&l.schema, "schema", "", "schema `FILE` whose privacy unit a new ledger counts (default one row)")
+	f.StringVar(&l.schema, "schema", "", "schema `FILE` whose privacy unit a new ledger counts "+
+		"(default one row)")
 	addAdjacency(cmd, &l.adjacency)
 	complete(cmd, "rule", string(accountant.RuleBasic), string(accountant.RuleZCDP))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return l.run(cmd, t, args[0]) }
@@ -81,7 +83,9 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 		return err
 	}
 	file := privacy.NewLedgerFile(path)
-	if err := file.SetLimit(cmd.Context(), nb, unit, privacy.Limit{Budget: limit, Rule: rule, Strict: l.strict, KeepStrict: !cmd.Flags().Changed("strict")}); err != nil {
+	if err := file.SetLimit(cmd.Context(), nb, unit,
+		privacy.Limit{Budget: limit, Rule: rule, Strict: l.strict,
+			KeepStrict: !cmd.Flags().Changed("strict")}); err != nil {
 		return err
 	}
 	now, err := file.Read()
@@ -92,7 +96,8 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	return nil
 }
 
-// units is what the ledger counts: what it says itself, unless the flags say otherwise (which a ledger that is there then refuses).
+// units is what the ledger counts: what it says itself, unless the flags say otherwise (which a
+// ledger that is there then refuses).
 func (l *ledgerLimit) units(cmd *cobra.Command, path string) (privacy.Neighbours, string, error) {
 	adj, err := parseAdjacency(l.adjacency)
 	if err != nil {

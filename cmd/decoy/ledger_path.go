@@ -25,7 +25,8 @@ func ledgerOf(named, input string) (string, error) {
 // equal rank has no ledger until one is named.
 func ledgerBeside(input string) (string, error) {
 	if info, err := os.Stat(input); err == nil && hardLinks(info) > 1 {
-		return "", usagef("%s has %d names (hard links), and a ledger beside one of them would not be found from the others; "+
+		return "", usagef("%s has %d names (hard links), and a ledger beside one of them would not be "+
+			"found from the others; "+
 			"name one ledger for all of them with --ledger, in every run", input, hardLinks(info))
 	}
 	path, err := ledgerAt(resolve(input) + ".ledger")
@@ -33,8 +34,10 @@ func ledgerBeside(input string) (string, error) {
 		return "", err
 	}
 	if _, err := os.Lstat(input + ".ledger"); err == nil && !sameFile(input+".ledger", path) {
-		return "", usagef("%s leads to %s, and each has a ledger beside it: what was spent on the table is in both; "+
-			"ask whoever keeps the account which of them counts, and name that one with --ledger", input, resolve(input))
+		return "", usagef("%s leads to %s, and each has a ledger beside it: what was spent on the "+
+			"table is in both; "+
+			"ask whoever keeps the account which of them counts, and name that one with --ledger", input,
+			resolve(input))
 	}
 	return path, nil
 }
@@ -70,7 +73,8 @@ func limitable(path string) error {
 		return nil
 	}
 	if beside := resolve(table) + ".ledger"; beside != resolve(path) {
-		return usagef("%s leads to %s, whose ledger is %s: that is the one to limit", table, resolve(table), beside)
+		return usagef("%s leads to %s, whose ledger is %s: that is the one to limit", table,
+			resolve(table), beside)
 	}
 	return nil
 }

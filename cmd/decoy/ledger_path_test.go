@@ -10,15 +10,16 @@ import (
 	"testing"
 )
 
-// TestLedgerBelongsToTheData goes to one table by every kind of name. All of them lead to one ledger,
-// whose limit of epsilon 1 lets one run through.
+// TestLedgerBelongsToTheData goes to one table by every kind of name. All of them lead to one
+// ledger, whose limit of epsilon 1 lets one run through.
 func TestLedgerBelongsToTheData(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for _, d := range []string{"data", "deep/er", "work"} {
 		check(t, os.MkdirAll(d, 0o700))
 	}
-	check(t, os.WriteFile("s.yaml", []byte("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: 0, max: 3}\n"), 0o600))
+	check(t, os.WriteFile("s.yaml", []byte("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: "+
+		"0, max: 3}\n"), 0o600))
 	check(t, os.WriteFile("data/t.csv", []byte("a\n1\n2\n"), 0o600))
 	data := filepath.Join(dir, "data")
 	for link, to := range map[string]string{
@@ -35,8 +36,10 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 	}
 	want := filepath.Join("data", "t.csv.ledger")
 	names := []string{
-		"data/t.csv", "work/t.csv", "work/u.csv", "work/chain.csv", "work/again.csv", "folder/t.csv", "deep/er/up/t.csv",
-		"./work/../data/t.csv", "data/../work/t.csv", filepath.Join(dir, "data/t.csv"), filepath.Join(dir, "folder/t.csv"),
+		"data/t.csv", "work/t.csv", "work/u.csv", "work/chain.csv", "work/again.csv", "folder/t.csv",
+		"deep/er/up/t.csv",
+		"./work/../data/t.csv", "data/../work/t.csv", filepath.Join(dir, "data/t.csv"),
+		filepath.Join(dir, "folder/t.csv"),
 		"work/up/../../data/t.csv", // of deep/er, not of work
 	}
 	for _, name := range names {
@@ -45,15 +48,18 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 		}
 	}
 
-	if code, _, text := decoy("ledger", "limit", "work/t.csv.ledger", "--epsilon", "1", "--delta", "1e-6"); code != exitUsage ||
+	if code, _, text := decoy("ledger", "limit", "work/t.csv.ledger", "--epsilon", "1", "--delta",
+		"1e-6"); code != exitUsage ||
 		!strings.Contains(text, "that is the one to limit") {
 		t.Errorf("a limit beside a link: exit code %d\n%s", code, text)
 	}
-	if code, _, text := decoy("ledger", "limit", "data/t.csv.ledger", "--epsilon", "1", "--delta", "1e-6"); code != 0 {
+	if code, _, text := decoy("ledger", "limit", "data/t.csv.ledger", "--epsilon", "1", "--delta",
+		"1e-6"); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, text)
 	}
 	for i, name := range names {
-		code, _, text := decoy("generate", name, "--schema", "s.yaml", "--epsilon", "1", "--out", "out.csv", "--rows", "5", "--force")
+		code, _, text := decoy("generate", name, "--schema", "s.yaml", "--epsilon", "1", "--out",
+			"out.csv", "--rows", "5", "--force")
 		if want := map[bool]int{true: exitOK, false: exitBudget}[i == 0]; code != want {
 			t.Errorf("%s: exit code %d, want %d\n%s", name, code, want, text)
 		}
@@ -62,38 +68,45 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 	if got, err := ledgerOf("work/own.ledger", "x.csv"); got != want || err != nil {
 		t.Errorf("a link to the ledger is %q (%v), want %s", got, err, want)
 	}
-	check(t, os.WriteFile("jobs.yaml", []byte("name: b\ntables: [{name: t, input: work/t.csv, schema: s.yaml}]\nepsilons: [1]\n"+
+	check(t, os.WriteFile("jobs.yaml", []byte("name: b\ntables: [{name: t, input: work/t.csv, "+
+		"schema: s.yaml}]\nepsilons: [1]\n"+
 		"job: {out: b.csv}\n"), 0o600))
-	if code, _, text := decoy("batch", "jobs.yaml"); code != exitBudget || !strings.Contains(text, "refused: t-mst-1-1") {
+	if code, _, text := decoy("batch", "jobs.yaml"); code != exitBudget ||
+		!strings.Contains(text, "refused: t-mst-1-1") {
 		t.Errorf("a batch on a link: exit code %d\n%s", code, text)
 	}
 
 	// A ledger that an earlier version left beside a link is not passed over in silence.
 	check(t, os.WriteFile("work/u.csv.ledger", nil, 0o600))
-	if _, err := ledgerOf("", "work/u.csv"); err == nil || !strings.Contains(err.Error(), "each has a ledger beside it") {
+	if _, err := ledgerOf("", "work/u.csv"); err == nil ||
+		!strings.Contains(err.Error(), "each has a ledger beside it") {
 		t.Errorf("two ledgers: %v", err)
 	}
 	// Hard links are equals: no rule can tell which of them has the ledger.
 	check(t, os.Link("data/t.csv", "work/hard.csv"))
 	for _, name := range []string{"work/hard.csv", "data/t.csv", "work/t.csv"} {
-		code, _, text := decoy("generate", name, "--schema", "s.yaml", "--epsilon", "1", "--out", "out.csv")
-		if code != exitUsage || !strings.Contains(text, "2 names (hard links)") || !strings.Contains(text, "--ledger") {
+		code, _, text := decoy("generate", name, "--schema", "s.yaml", "--epsilon", "1", "--out",
+			"out.csv")
+		if code != exitUsage || !strings.Contains(text, "2 names (hard links)") ||
+			!strings.Contains(text, "--ledger") {
 			t.Errorf("%s: exit code %d\n%s", name, code, text)
 		}
 		if got, err := ledgerOf("data/t.csv.ledger", name); got != want || err != nil {
 			t.Errorf("%s with a named ledger: %q, %v", name, got, err)
 		}
 	}
-	if code, _, text := decoy("batch", "jobs.yaml", "--dry-run"); code != exitUsage || !strings.Contains(text, "hard links") {
+	if code, _, text := decoy("batch", "jobs.yaml", "--dry-run"); code != exitUsage ||
+		!strings.Contains(text, "hard links") {
 		t.Errorf("a batch on a hard link: exit code %d\n%s", code, text)
 	}
 }
 
-// TestLedgerOfAnotherKind: what cannot be a ledger is refused at once; opening a pipe would wait for
-// somebody who writes.
+// TestLedgerOfAnotherKind: what cannot be a ledger is refused at once; opening a pipe would wait
+// for somebody who writes.
 func TestLedgerOfAnotherKind(t *testing.T) {
 	t.Chdir(t.TempDir())
-	check(t, os.WriteFile("s.yaml", []byte("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: 0, max: 3}\n"), 0o600))
+	check(t, os.WriteFile("s.yaml", []byte("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: "+
+		"0, max: 3}\n"), 0o600))
 	check(t, os.WriteFile("t.csv", []byte("a\n1\n"), 0o600))
 	check(t, syscall.Mkfifo("pipe", 0o600))
 	check(t, os.Mkdir("dir", 0o700))
@@ -110,11 +123,13 @@ func TestLedgerOfAnotherKind(t *testing.T) {
 			"evaluate --train t.csv --synthetic t.csv --schema s.yaml --epsilon 1 --ledger " + name,
 			"ledger limit --epsilon 1 --delta 0 " + name,
 		} {
-			if code, _, text := decoy(strings.Fields(args)...); code != exitError || !strings.Contains(text, want) {
+			if code, _, text := decoy(strings.Fields(args)...); code != exitError ||
+				!strings.Contains(text, want) {
 				t.Errorf("%s: exit code %d\n%s", args, code, text)
 			}
 		}
-		for _, args := range []string{"ledger show " + name, "ledger verify " + name, "inspect " + name, "verify " + name} {
+		for _, args := range []string{"ledger show " + name, "ledger verify " + name, "inspect " + name,
+			"verify " + name} {
 			if code, _, text := decoy(strings.Fields(args)...); code != exitError {
 				t.Errorf("%s: exit code %d\n%s", args, code, text)
 			}

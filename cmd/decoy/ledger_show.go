@@ -20,8 +20,9 @@ $ decoy ledger show icu.ledger
 `}.document(&cobra.Command{
 		Use:   "show FILE [--json]",
 		Short: "show the runs, what is spent and the limit",
-		Long:  "Show the runs of a ledger, what they spent in all, the limit, and the runs that did not finish.",
-		Args:  operands("FILE"),
+		Long: "Show the runs of a ledger, what they spent in all, the limit, and the runs that did " +
+			"not finish.",
+		Args: operands("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, torn, err := openLedger(args[0])
 			if err != nil {
@@ -36,16 +37,17 @@ $ decoy ledger show icu.ledger
 
 // shownLedger is a ledger as JSON.
 type shownLedger struct {
-	Kind       string               `json:"kind"` // "ledger"
-	Adjacency  accountant.Adjacency `json:"adjacency,omitzero"`
-	Unit       string               `json:"unit,omitempty"`
-	Runs       []shownRun           `json:"runs"`
-	Spent      accountant.Budget    `json:"spent"`
-	Limit      *shownLimit          `json:"limit,omitempty"`
-	Void       int                  `json:"void,omitempty"`         // runs that broke off before their first mechanism
-	Charged    int                  `json:"void_charged,omitempty"` // those of them that count in spent
-	Unfinished []string             `json:"unfinished,omitempty"`
-	Torn       bool                 `json:"torn,omitempty"`
+	Kind      string               `json:"kind"` // "ledger"
+	Adjacency accountant.Adjacency `json:"adjacency,omitzero"`
+	Unit      string               `json:"unit,omitempty"`
+	Runs      []shownRun           `json:"runs"`
+	Spent     accountant.Budget    `json:"spent"`
+	Limit     *shownLimit          `json:"limit,omitempty"`
+	// runs that broke off before their first mechanism
+	Void       int      `json:"void,omitempty"`
+	Charged    int      `json:"void_charged,omitempty"` // those of them that count in spent
+	Unfinished []string `json:"unfinished,omitempty"`
+	Torn       bool     `json:"torn,omitempty"`
 }
 
 type shownRun struct {
@@ -68,14 +70,16 @@ func showLedger(t *terminal, path string, l *accountant.Ledger, torn, asJSON boo
 	open := unfinished(l, atWork(path))
 	limit, limited := l.Limit()
 	if asJSON {
-		out := shownLedger{Kind: "ledger", Runs: []shownRun{}, Spent: l.Spent(), Unfinished: open, Torn: torn}
+		out := shownLedger{Kind: "ledger", Runs: []shownRun{}, Spent: l.Spent(), Unfinished: open,
+			Torn: torn}
 		if len(l.Entries) > 0 {
 			first := l.Entries[0]
 			out.Adjacency, out.Unit = first.Adjacency, first.Unit
 		}
 		out.Void, out.Charged = voids(l)
 		for _, r := range l.Runs() {
-			out.Runs = append(out.Runs, shownRun{r.Run, r.Time, r.Method, r.Budget, r.Reserved, r.Charged, r.Status})
+			out.Runs = append(out.Runs, shownRun{r.Run, r.Time, r.Method, r.Budget, r.Reserved, r.Charged,
+				r.Status})
 		}
 		if limited {
 			out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.Strict}
@@ -101,7 +105,8 @@ func showLedger(t *terminal, path string, l *accountant.Ledger, torn, asJSON boo
 		fmt.Fprintln(t.stdout, spelling.Visible(text))
 	}
 	if torn {
-		fmt.Fprintln(t.stdout, "the last line was cut short by a crash; its run never started, and the next append removes it")
+		fmt.Fprintln(t.stdout, "the last line was cut short by a crash; its run never started, and the "+
+			"next append removes it")
 	}
 	return nil
 }

@@ -26,9 +26,11 @@ within its budget; and no limit exceeded when a run was let in. Exit status 1 wh
 			if err := l.Verify(); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			fmt.Fprintf(t.stdout, "ok: %s, %s, spent %s\n", plural(len(l.Entries), "entry", "entries"), plural(len(l.Runs()), "run", "runs"), spentText(l))
+			fmt.Fprintf(t.stdout, "ok: %s, %s, spent %s\n", plural(len(l.Entries), "entry", "entries"),
+				plural(len(l.Runs()), "run", "runs"), spentText(l))
 			if torn {
-				fmt.Fprintln(t.stdout, "the last line was cut short by a crash; its run never started, and the next append removes it")
+				fmt.Fprintln(t.stdout, "the last line was cut short by a crash; its run never started, and "+
+					"the next append removes it")
 			}
 			return nil
 		},

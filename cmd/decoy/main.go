@@ -1,7 +1,9 @@
-// Command decoy turns a private table into a synthetic one under differential privacy, and keeps the account of what it cost.
+// Command decoy turns a private table into a synthetic one under differential privacy, and keeps
+// the account of what it cost.
 //
-// The command line is an interface: verbs, flags and exit codes stay what they are. One file holds one verb. What all verbs share:
-// settings.go (flag, environment, file, default), exit.go (errors to exit codes), talk.go and progress.go (standard error), help.go.
+// The command line is an interface: verbs, flags and exit codes stay what they are. One file holds
+// one verb. What all verbs share: settings.go (flag, environment, file, default), exit.go (errors
+// to exit codes), talk.go and progress.go (standard error), help.go.
 package main
 
 import (
@@ -16,8 +18,9 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program. The first interrupt (SIGINT, SIGTERM, or SIGHUP of a closed terminal) cancels the context, so that an open run is left to be continued; the second ends the
-// process where it stands.
+// run is the whole program. The first interrupt (SIGINT, SIGTERM, or SIGHUP of a closed terminal)
+// cancels the context, so that an open run is left to be continued; the second ends the process
+// where it stands.
 func run(args []string, stdout, stderr io.Writer) int {
 	interrupts := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup, which is asked for to outlive the terminal

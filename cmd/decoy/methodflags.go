@@ -73,9 +73,12 @@ var sugar = map[string]string{
 
 func (m *methodFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&m.method, "method", all.Default, "synthesis method `M`: "+strings.Join(all.Names(), ", "))
-	f.Var(&m.settings, "set", "a setting of the method, `KEY=VALUE`, any number of times (decoy config settings)")
-	f.StringVar(&m.preset, "preset", "", "defaults for a kind of table, `P`: "+strings.Join(configs.Presets(), ", "))
+	f.StringVar(&m.method, "method", all.Default, "synthesis method `M`: "+
+		strings.Join(all.Names(), ", "))
+	f.Var(&m.settings, "set", "a setting of the method, `KEY=VALUE`, any number of times (decoy "+
+		"config settings)")
+	f.StringVar(&m.preset, "preset", "", "defaults for a kind of table, `P`: "+
+		strings.Join(configs.Presets(), ", "))
 	for name, text := range sugar {
 		f.String(name, "", text+" (of the methods that have this setting)")
 	}
@@ -89,11 +92,13 @@ func settingKey(flag string) string { return strings.ReplaceAll(flag, "-", "_") 
 // given are all settings that were given, those that win last.
 func (m *methodFlags) given(cmd *cobra.Command) ([]configs.Given, error) {
 	var preset []configs.Given
-	byRank := map[string][]configs.Given{fromFile: m.settings.file, fromEnvironment: m.settings.env, fromCommandLine: m.settings.typed}
+	byRank := map[string][]configs.Given{fromFile: m.settings.file, fromEnvironment: m.settings.env,
+		fromCommandLine: m.settings.typed}
 	take := func(name string, f *pflag.Flag) error {
 		key := settingKey(name)
 		if !configs.Has(m.method, key) {
-			return usagef("--%s: method %s has no setting %q (decoy config settings --method %s)", name, m.method, key, m.method)
+			return usagef("--%s: method %s has no setting %q (decoy config settings --method %s)", name,
+				m.method, key, m.method)
 		}
 		rank, from := origin(f)
 		if slices.ContainsFunc(byRank[rank], func(g configs.Given) bool { return g.Key == key }) {
@@ -122,7 +127,8 @@ func (m *methodFlags) given(cmd *cobra.Command) ([]configs.Given, error) {
 			}
 		}
 	}
-	return slices.Concat(preset, byRank[fromFile], byRank[fromEnvironment], byRank[fromCommandLine]), nil
+	return slices.Concat(preset, byRank[fromFile], byRank[fromEnvironment], byRank[fromCommandLine]),
+		nil
 }
 
 // fitter is the method with its settings.

@@ -27,7 +27,8 @@ func noSchema(verb, input string, b accountant.Budget) error {
 		delta = fmt.Sprintf(" --delta %v", b.Delta)
 	}
 	then := func(epsilon float64) string {
-		return fmt.Sprintf("decoy %s %s --schema %s --epsilon %s%s %s", verb, in, yaml, short(epsilon), delta, out)
+		return fmt.Sprintf("decoy %s %s --schema %s --epsilon %s%s %s", verb, in, yaml, short(epsilon),
+			delta, out)
 	}
 	return usagef(`--schema is required: a schema says what is publicly known of the columns (kinds, categories, bounds). Three ways to get one:
 
@@ -42,14 +43,16 @@ func noSchema(verb, input string, b accountant.Budget) error {
     %s
 
 decoy schema check %s shows what it says`,
-		in, short(b.Epsilon*inferShare), delta, yaml, then(b.Epsilon*(1-inferShare)), yaml, then(b.Epsilon), yaml, then(b.Epsilon), yaml)
+		in, short(b.Epsilon*inferShare), delta, yaml, then(b.Epsilon*(1-inferShare)), yaml,
+		then(b.Epsilon), yaml, then(b.Epsilon), yaml)
 }
 
 // shellWord quotes a text for a shell where it needs that.
 func shellWord(text string) string {
 	plain := text != ""
 	for _, r := range text {
-		plain = plain && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("./_-+,@%", r))
+		plain = plain && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("./_-+,@%", r))
 	}
 	if plain && !strings.HasPrefix(text, "-") {
 		return text

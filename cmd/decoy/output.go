@@ -16,7 +16,8 @@ import (
 // releaseMode are the permissions of what a run releases: synthetic tables and models are public.
 const releaseMode = 0o644
 
-// output is a synthetic table in the making: a file that appears when it is complete, or standard output.
+// output is a synthetic table in the making: a file that appears when it is complete, or standard
+// output.
 type output struct {
 	path   string
 	format table.Format
@@ -25,7 +26,8 @@ type output struct {
 	safe   bool // no cell of a CSV file is a formula
 }
 
-// openOutput creates the temporary file of --out, so that an output that cannot be written is known before anything is spent.
+// openOutput creates the temporary file of --out, so that an output that cannot be written is known
+// before anything is spent.
 func openOutput(t *terminal, path string) (*output, error) {
 	o := &output{path: path, w: t.stdout}
 	var err error
@@ -55,7 +57,8 @@ type sampler interface {
 }
 
 // sample draws n rows with the columns of s and completes the output.
-func (o *output) sample(ctx context.Context, m sampler, s *schema.Schema, n int, seed uint64, report func(float64)) error {
+func (o *output) sample(ctx context.Context, m sampler, s *schema.Schema, n int, seed uint64,
+	report func(float64)) error {
 	buffer := bufio.NewWriterSize(o.w, 1<<20)
 	w, err := table.NewWriter(buffer, o.format, s, release.ValueRand(seed))
 	if o.safe {

@@ -18,8 +18,9 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// writeParquet writes the cells of an embedded table, value for value: numbers as int64 and float64, all else as text, missing cells as
-// nulls. The rows do not go through codes, which would round them to bins.
+// writeParquet writes the cells of an embedded table, value for value: numbers as int64 and
+// float64, all else as text, missing cells as nulls. The rows do not go through codes, which would
+// round them to bins.
 func writeParquet(w io.Writer, d datasets.Dataset) error {
 	s, err := d.Schema()
 	if err != nil {
@@ -41,13 +42,15 @@ func writeParquet(w io.Writer, d datasets.Dataset) error {
 			if slices.Contains(s.Columns[i].Missing, cell) {
 				b.Field(i).AppendNull()
 			} else if err := b.Field(i).AppendValueFromString(cell); err != nil {
-				return fmt.Errorf("%s: column %q holds a cell that is no %v", d.Name, s.Columns[i].Name, s.Columns[i].Kind)
+				return fmt.Errorf("%s: column %q holds a cell that is no %v", d.Name, s.Columns[i].Name,
+					s.Columns[i].Kind)
 			}
 		}
 	}
 	record := b.NewRecord()
 	defer record.Release()
-	f, err := pqarrow.NewFileWriter(layout, w, parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy)),
+	f, err := pqarrow.NewFileWriter(layout, w,
+		parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy)),
 		pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 	if err != nil {
 		return err

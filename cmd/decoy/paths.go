@@ -20,8 +20,8 @@ const standard = "-"
 // place is a file of a run and how the command line names it.
 type place struct{ name, path string }
 
-// distinct refuses a run in which a file that is written is also read, or written twice. It follows links; a path that is empty or
-// standard output is no file.
+// distinct refuses a run in which a file that is written is also read, or written twice. It follows
+// links; a path that is empty or standard output is no file.
 func distinct(written, read []place) error {
 	for i, w := range written {
 		if w.path == "" || w.path == standard {
@@ -55,7 +55,8 @@ func statFile(path string) (fs.FileInfo, error) {
 }
 
 // resolve is the absolute path, links followed as far as the file exists. They are followed before
-// a ".." is taken away, as the system does: the folder above a link to a folder is that of the folder.
+// a ".." is taken away, as the system does: the folder above a link to a folder is that of the
+// folder.
 func resolve(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -81,8 +82,8 @@ func resolve(path string) string {
 	return filepath.Join(here, real)
 }
 
-// create starts an output of the verb, named by a flag. It takes the place of nothing unless --force says
-// so, and even then only of a regular file.
+// create starts an output of the verb, named by a flag. It takes the place of nothing unless
+// --force says so, and even then only of a regular file.
 func (t *terminal) create(flag, path string, perm fs.FileMode) (*atomicfile.File, error) {
 	start := atomicfile.CreateNew
 	if t.force {
@@ -109,7 +110,8 @@ func (t *terminal) try(flag, path string) error {
 
 // addForce is the flag of the verbs that write files.
 func addForce(cmd *cobra.Command, t *terminal) {
-	cmd.Flags().BoolVar(&t.force, "force", false, "replace outputs that are there; a link, a pipe, a device or a folder is refused all the same")
+	cmd.Flags().BoolVar(&t.force, "force", false, "replace outputs that are there; a link, a pipe, "+
+		"a device or a folder is refused all the same")
 }
 
 // formatOf is the format of a table file; standard input and output are CSV.
@@ -119,7 +121,8 @@ func formatOf(name, path string) (table.Format, error) {
 	}
 	f, err := table.FormatOf(path)
 	if err != nil {
-		return 0, usagef("%s %s: the extension must be .csv or .parquet (or - for CSV on standard input and output)", name, path)
+		return 0, usagef("%s %s: the extension must be .csv or .parquet (or - for CSV on standard "+
+			"input and output)", name, path)
 	}
 	return f, nil
 }
@@ -135,7 +138,8 @@ func readable(path string) error {
 	case info.IsDir():
 		return fmt.Errorf("%s is a directory", path)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is not a regular file; CSV from a pipe is read as - from standard input", path)
+		return fmt.Errorf("%s is not a regular file; CSV from a pipe is read as - from standard input",
+			path)
 	default:
 		var f *os.File
 		if f, err = os.Open(path); err == nil {

@@ -17,7 +17,8 @@ func TestDistinct(t *testing.T) {
 	if err := os.Mkdir(at("sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if os.Link(at("in.csv"), at("hard.csv")) != nil || os.Symlink(at("in.csv"), at("soft.csv")) != nil || os.Symlink(dir, at("sub", "up")) != nil {
+	if os.Link(at("in.csv"), at("hard.csv")) != nil ||
+		os.Symlink(at("in.csv"), at("soft.csv")) != nil || os.Symlink(dir, at("sub", "up")) != nil {
 		t.Skip("no links here")
 	}
 	for _, c := range []struct {
@@ -36,7 +37,8 @@ func TestDistinct(t *testing.T) {
 		{"standard output twice", []string{"-", "-"}, []string{"-"}, false},
 		{"a file called as standard input", []string{at("-")}, []string{"-"}, false},
 		{"unset", []string{"", ""}, []string{""}, false},
-		{"second output is an input", []string{at("new.csv"), at("other.csv")}, []string{at("in.csv"), at("other.csv")}, true},
+		{"second output is an input", []string{at("new.csv"), at("other.csv")},
+			[]string{at("in.csv"), at("other.csv")}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			places := func(paths []string) (out []place) {

@@ -43,8 +43,10 @@ The number of rows is private in general. Give it by --rows if it is public, or 
 	})
 	p.budgetFlags.add(cmd)
 	addSchema(cmd, &p.schema, &p.dataset)
-	cmd.Flags().IntVar(&p.rows, "rows", 0, fmt.Sprintf("public or guessed number of rows `N` (default %d)", assumedRows))
-	cmd.Flags().IntVar(&p.releases, "releases", 1, "say what `N` such runs on one table cost together, such as 12 monthly ones")
+	cmd.Flags().IntVar(&p.rows, "rows", 0, fmt.Sprintf("public or guessed number of rows `N` "+
+		"(default %d)", assumedRows))
+	cmd.Flags().IntVar(&p.releases, "releases", 1, "say what `N` such runs on one table cost "+
+		"together, such as 12 monthly ones")
 	cmd.Flags().BoolVar(&p.all, "compare", false, "plan with every method, at its defaults")
 	cmd.Flags().BoolVar(&p.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return p.run(cmd, t) }
@@ -90,7 +92,8 @@ func costOf(b accountant.Bound) cost {
 func (c cost) String() string {
 	text := fmt.Sprintf("epsilon %s at delta %s by %s", short(c.Epsilon), short(c.Delta), c.Method)
 	if c.Slack != nil {
-		text += fmt.Sprintf(" (the true value is at most %s less)", strconv.FormatFloat(*c.Slack, 'g', 2, 64))
+		text += fmt.Sprintf(" (the true value is at most %s less)",
+			strconv.FormatFloat(*c.Slack, 'g', 2, 64))
 	}
 	return text
 }
@@ -124,7 +127,8 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	}
 	out := planned{
 		Method: r.fitter.Name(), Budget: r.budget, Adjacency: r.adjacency, Unit: s.Unit,
-		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Composition(), Cost: costOf(bound), Needs: needsOf(fit, s, p.rows),
+		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Composition(), Cost: costOf(bound),
+		Needs: needsOf(fit, s, p.rows),
 	}
 	out.Forecast = synth.ForecastFor(fit, out.Needs.Rows)
 	if out.Curve, err = curve(fit.Composition(), r.adjacency); err != nil {

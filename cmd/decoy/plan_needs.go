@@ -15,7 +15,8 @@ import (
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
-// assumedRows is the number of rows that a plan assumes when nobody says it. The true one is private, unless it is public anyway.
+// assumedRows is the number of rows that a plan assumes when nobody says it. The true one is
+// private, unless it is public anyway.
 const assumedRows = 10_000
 
 // needs is what a whole decoy generate is expected to need.
@@ -26,8 +27,9 @@ type needs struct {
 	Seconds     float64 `json:"seconds"`      // on one ordinary core
 }
 
-// The constants were measured on adult, bank and support2 (TestForecasts): the program itself and its buffers; what the collector leaves
-// lying about; reading a cell from CSV, drawing and writing one.
+// The constants were measured on adult, bank and support2 (TestForecasts): the program itself and
+// its buffers; what the collector leaves lying about; reading a cell from CSV, drawing and writing
+// one.
 const (
 	baseBytes    = 40 << 20
 	slack        = 2
@@ -76,11 +78,12 @@ func curve(c accountant.Composition, adj accountant.Adjacency) ([]point, error) 
 	return out, nil
 }
 
-// usableSigmas is how far a count must be above zero, in standard deviations of its noise, to be taken for more than noise: an empty
-// category passes in one of 740 cases.
+// usableSigmas is how far a count must be above zero, in standard deviations of its noise, to be
+// taken for more than noise: an empty category passes in one of 740 cases.
 const usableSigmas = 3
 
-// oneWaySigma is the noise of the counts of a column's codes, 0 where the method does not measure them.
+// oneWaySigma is the noise of the counts of a column's codes, 0 where the method does not measure
+// them.
 func oneWaySigma(f synth.Forecast) float64 {
 	for _, n := range f.Noise {
 		if strings.Contains(n.What, "one-way") {
@@ -97,7 +100,8 @@ type coarse struct {
 	Usable int    `json:"usable"` // if the rows were spread evenly
 }
 
-// coarsen lists the columns in which an even share of the rows is less than the smallest usable count.
+// coarsen lists the columns in which an even share of the rows is less than the smallest usable
+// count.
 func coarsen(s *schema.Schema, sigma float64, rows int) []coarse {
 	var out []coarse
 	if sigma == 0 {
@@ -120,27 +124,33 @@ func (p planned) printNeeds(w io.Writer) {
 	}
 	fmt.Fprintf(w, "also\tepsilon %s\n", strings.Join(points, ", "))
 	if r := p.Releases; r != nil {
-		fmt.Fprintf(w, "%d releases\ttogether epsilon %s at delta %s; %s\n", r.Number, short3(r.Epsilon), short(r.Delta), r.limits())
+		fmt.Fprintf(w, "%d releases\ttogether epsilon %s at delta %s; %s\n", r.Number, short3(r.Epsilon),
+			short(r.Delta), r.limits())
 	}
 	if p.Usable > 0 {
-		fmt.Fprintf(w, "visible\ta category of %.0f rows or more: %d standard deviations of the noise of a column's counts\n", p.Usable, usableSigmas)
+		fmt.Fprintf(w, "visible\ta category of %.0f rows or more: %d standard deviations of the noise "+
+			"of a column's counts\n", p.Usable, usableSigmas)
 	}
 	for i, c := range p.Coarsen {
 		head := "coarsen"
 		if i > 0 {
 			head = ""
 		}
-		fmt.Fprintf(w, "%s\t%q has %d codes; with %s some %d stand out of the noise\n", head, c.Column, c.Codes, plural(p.Needs.Rows, "row", "rows"), c.Usable)
+		fmt.Fprintf(w, "%s\t%q has %d codes; with %s some %d stand out of the noise\n", head, c.Column,
+			c.Codes, plural(p.Needs.Rows, "row", "rows"), c.Usable)
 	}
-	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", bytesText(p.Needs.MemoryBytes), p.Needs.rowsText("--rows"), bytesText(p.Forecast.MemoryBytes))
-	fmt.Fprintf(w, "time\t%.2g s on one core, %.2g s of it for the fit\n", p.Needs.Seconds, p.Forecast.Seconds)
+	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", bytesText(p.Needs.MemoryBytes),
+		p.Needs.rowsText("--rows"), bytesText(p.Forecast.MemoryBytes))
+	fmt.Fprintf(w, "time\t%.2g s on one core, %.2g s of it for the fit\n", p.Needs.Seconds,
+		p.Forecast.Seconds)
 }
 
 func short3(x float64) string { return fmt.Sprintf("%.3g", x) }
 
 // compare plans with every method, at its defaults.
 func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
-	for _, name := range []string{"releases", "method", "set", "preset", "target", "workload", "time-limit"} {
+	for _, name := range []string{"releases", "method", "set", "preset", "target", "workload",
+		"time-limit"} {
 		if cmd.Flags().Changed(name) {
 			return usagef("--compare takes every method with its defaults: leave --%s out", name)
 		}
@@ -189,9 +199,11 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		case l.Error != "":
 			fmt.Fprintf(w, "%s\t-\t-\t-\t-\t-\n", l.Method)
 		case l.Sigma == 0:
-			fmt.Fprintf(w, "%s\t%d\t-\t-\t%s\t%.2g\n", l.Method, l.Calls, bytesText(l.Needs.MemoryBytes), l.Needs.Seconds)
+			fmt.Fprintf(w, "%s\t%d\t-\t-\t%s\t%.2g\n", l.Method, l.Calls, bytesText(l.Needs.MemoryBytes),
+				l.Needs.Seconds)
 		default:
-			fmt.Fprintf(w, "%s\t%d\t%s rows\t%.0f rows\t%s\t%.2g\n", l.Method, l.Calls, short3(l.Sigma), usableSigmas*l.Sigma, bytesText(l.Needs.MemoryBytes), l.Needs.Seconds)
+			fmt.Fprintf(w, "%s\t%d\t%s rows\t%.0f rows\t%s\t%.2g\n", l.Method, l.Calls, short3(l.Sigma),
+				usableSigmas*l.Sigma, bytesText(l.Needs.MemoryBytes), l.Needs.Seconds)
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -202,6 +214,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 			t.say("%s", l.Error)
 		}
 	}
-	t.say("for %s; nothing was read; which method is best for what: README", lines[0].Needs.rowsText("--rows"))
+	t.say("for %s; nothing was read; which method is best for what: README",
+		lines[0].Needs.rowsText("--rows"))
 	return nil
 }

@@ -11,13 +11,16 @@ import (
 // maxReleases is the most releases that a plan adds up.
 const maxReleases = 10_000
 
-// releases is what several runs of one plan on one table cost together, each perhaps chosen after the ones before.
+// releases is what several runs of one plan on one table cost together, each perhaps chosen after
+// the ones before.
 type releases struct {
-	Number  int                `json:"number"`
-	Epsilon float64            `json:"epsilon"` // of the composition of all, at Delta
-	Delta   float64            `json:"delta"`
-	Basic   accountant.Budget  `json:"limit_basic"`          // the smallest limit of a ledger that lets all of them run
-	ZCDP    *accountant.Budget `json:"limit_zcdp,omitempty"` // the same with rule zcdp; nil if the method has no zero-concentrated cost
+	Number  int     `json:"number"`
+	Epsilon float64 `json:"epsilon"` // of the composition of all, at Delta
+	Delta   float64 `json:"delta"`
+	// the smallest limit of a ledger that lets all of them run
+	Basic accountant.Budget `json:"limit_basic"`
+	// the same with rule zcdp; nil if the method has no zero-concentrated cost
+	ZCDP *accountant.Budget `json:"limit_zcdp,omitempty"`
 }
 
 // together adds up n runs of a plan.
@@ -26,23 +29,28 @@ func together(c accountant.Composition, n int, r request) (*releases, error) {
 	for i := range all {
 		all[i].Count *= n
 	}
-	out := &releases{Number: n, Delta: r.budget.Delta, Basic: accountant.Budget{Epsilon: float64(n) * r.budget.Epsilon, Delta: float64(n) * r.budget.Delta}}
+	out := &releases{Number: n, Delta: r.budget.Delta,
+		Basic: accountant.Budget{Epsilon: float64(n) * r.budget.Epsilon,
+			Delta: float64(n) * r.budget.Delta}}
 	bound, err := all.Epsilon(r.budget.Delta, r.adjacency)
 	if err != nil {
 		return nil, err
 	}
 	out.Epsilon = bound.Epsilon
 	if rho, err := all.Rho(); err == nil && r.budget.Delta > 0 {
-		out.ZCDP = &accountant.Budget{Epsilon: accountant.ZCDPEpsilon(rho, r.budget.Delta), Delta: r.budget.Delta}
+		out.ZCDP = &accountant.Budget{Epsilon: accountant.ZCDPEpsilon(rho, r.budget.Delta),
+			Delta: r.budget.Delta}
 	}
 	return out, nil
 }
 
 // limits says which limits of a ledger let all releases run.
 func (r releases) limits() string {
-	text := fmt.Sprintf("a ledger lets them run from epsilon %s, delta %s", up3(r.Basic.Epsilon), up3(r.Basic.Delta))
+	text := fmt.Sprintf("a ledger lets them run from epsilon %s, delta %s", up3(r.Basic.Epsilon),
+		up3(r.Basic.Delta))
 	if r.ZCDP != nil {
-		text += fmt.Sprintf(", or with --rule zcdp from epsilon %s, delta %s", up3(r.ZCDP.Epsilon), up3(r.ZCDP.Delta))
+		text += fmt.Sprintf(", or with --rule zcdp from epsilon %s, delta %s", up3(r.ZCDP.Epsilon),
+			up3(r.ZCDP.Delta))
 	}
 	return text
 }

@@ -29,12 +29,14 @@ func (p *privateFlags) add(cmd *cobra.Command, t *terminal) {
 	addSchema(cmd, &p.schema, &p.dataset)
 	cmd.Flags().StringVar(&p.input, "input", "", "INPUT as a flag, for config files")
 	addResume(cmd, &p.resume)
-	cmd.Flags().StringVar(&p.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger; none for --dataset)")
+	cmd.Flags().StringVar(&p.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger; none for "+
+		"--dataset)")
 }
 
 func addSchema(cmd *cobra.Command, schema, dataset *string) {
 	cmd.Flags().StringVar(schema, "schema", "", "schema `FILE` (required without --dataset)")
-	cmd.Flags().StringVar(dataset, "dataset", "", "use the embedded example `NAME` (decoy datasets list) and its schema")
+	cmd.Flags().StringVar(dataset, "dataset", "", "use the embedded example `NAME` (decoy datasets "+
+		"list) and its schema")
 	complete(cmd, "dataset", datasets.Names()...)
 }
 
@@ -88,7 +90,8 @@ func (p *privateFlags) job(cmd *cobra.Command, t *terminal, args []string) (*job
 		return nil, err
 	}
 	if p.ledger == "" && j.input == standard {
-		return nil, usagef("--ledger is required when INPUT is standard input: there is no file to keep the account beside")
+		return nil, usagef("--ledger is required when INPUT is standard input: there is no file to " +
+			"keep the account beside")
 	}
 	path, err := ledgerOf(p.ledger, j.input)
 	if err != nil {
@@ -107,7 +110,8 @@ func (j *job) openDataset(name string) error {
 	}
 	t, err := d.Table()
 	if errors.Is(err, datasets.ErrNotEmbedded) {
-		return fmt.Errorf("%w; get the file, and its schema by 'decoy datasets export %s --schema-out SCHEMA.yaml'", err, name)
+		return fmt.Errorf("%w; get the file, and its schema by 'decoy datasets export %s --schema-out "+
+			"SCHEMA.yaml'", err, name)
 	}
 	if err != nil {
 		return err
@@ -145,7 +149,8 @@ func (j *job) ledgerPlace() place {
 	return place{"the ledger", j.ledger.Path()}
 }
 
-// fit reserves the budget, reads, fits, and has the verified model delivered: when that has made its output durable the run is done.
+// fit reserves the budget, reads, fits, and has the verified model delivered: when that has made
+// its output durable the run is done.
 func (j *job) fit(ctx context.Context, deliver func(*release.Model) error) error {
 	_, s, err := synth.Run(ctx, j.rows, j.fitter, synth.RunOptions{
 		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(),

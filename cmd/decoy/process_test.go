@@ -22,13 +22,15 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// workplace is a directory with a table and its schema, in which decoy runs as a process of its own.
+// workplace is a directory with a table and its schema, in which decoy runs as a process of its
+// own.
 type workplace struct {
 	t   *testing.T
 	dir string
 }
 
-// newWorkplace has a table of columns uniform integers from 0 to values-1; 15 by 150 keeps a fit busy for seconds.
+// newWorkplace has a table of columns uniform integers from 0 to values-1; 15 by 150 keeps a fit
+// busy for seconds.
 func newWorkplace(t *testing.T, rows, columns, values int) workplace {
 	t.Helper()
 	w := workplace{t, t.TempDir()}
@@ -36,7 +38,8 @@ func newWorkplace(t *testing.T, rows, columns, values int) workplace {
 	fmt.Fprint(&s, "decoy: 1\ncolumns:\n")
 	u := rand.New(rand.NewPCG(1, 2))
 	for c := range columns {
-		fmt.Fprintf(&s, "  - {name: c%d, kind: integer, min: 0, max: %d, bins: %d}\n", c, values-1, values)
+		fmt.Fprintf(&s, "  - {name: c%d, kind: integer, min: 0, max: %d, bins: %d}\n", c, values-1,
+			values)
 		fmt.Fprintf(&d, "c%d,", c)
 	}
 	d.Truncate(d.Len() - 1)
@@ -125,7 +128,8 @@ func (w workplace) ledger(name string) *accountant.Ledger {
 // await waits until the ledger has n entries of this kind.
 func (w workplace) await(name string, kind accountant.EntryKind, n int) {
 	w.t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(
+		2 * time.Millisecond) {
 		if b, _ := os.ReadFile(w.path(name)); bytes.Count(b, []byte(`"kind":"`+string(kind)+`"`)) >= n {
 			return
 		}
@@ -161,7 +165,8 @@ func (w workplace) temporaries() []string {
 	return names
 }
 
-// TestLimitReadsNothing gives a run that the limit refuses a pipe: afterwards every byte must still be in it.
+// TestLimitReadsNothing gives a run that the limit refuses a pipe: afterwards every byte must still
+// be in it.
 func TestLimitReadsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorkplace(t, 1, 2, 3)
@@ -175,7 +180,8 @@ func TestLimitReadsNothing(t *testing.T) {
 	const rows = "c0,c1\n1,2\n"
 	io.WriteString(pipe, rows)
 	began := time.Now()
-	cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1.0000001 --ledger my.ledger --out out.csv", r) // the pipe stays open: a read would wait
+	// the pipe stays open: a read would wait
+	cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1.0000001 --ledger my.ledger --out out.csv", r)
 	if code := ended(t, cmd); code != exitBudget {
 		t.Errorf("exit code %d, want %d\n%s", code, exitBudget, stderr)
 	}
@@ -249,7 +255,8 @@ func TestRunsAtOnce(t *testing.T) {
 			var wg sync.WaitGroup
 			codes := make([]int, runs)
 			for i := range runs {
-				cmd, _ := w.start(fmt.Sprintf("generate in.csv --schema s.yaml --epsilon 1 --out out%d.csv", i), nil)
+				cmd, _ := w.start(fmt.Sprintf("generate in.csv --schema s.yaml --epsilon 1 --out out%d.csv", i),
+					nil)
 				wg.Go(func() { codes[i] = ended(t, cmd) })
 			}
 			wg.Wait()
@@ -288,7 +295,8 @@ func TestHangup(t *testing.T) {
 			}
 			io.WriteString(pipe, "c0,c1\n1,2\n")
 			cmd, stderr := w.startCommand(exec.Command("sh", "-c",
-				c.before+"exec decoy generate - --schema s.yaml --epsilon 1 --ledger my.ledger --out out.csv"), r)
+				c.before+"exec decoy generate - --schema s.yaml --epsilon 1 --ledger my.ledger --out out.csv"),
+				r)
 			w.await("my.ledger", accountant.EntryReserve, 1)
 			cmd.Process.Signal(syscall.SIGHUP)
 			if name == "nohup" {
@@ -298,7 +306,8 @@ func TestHangup(t *testing.T) {
 				defer pipe.Close()
 			}
 			code := ended(t, cmd)
-			if got := w.statuses("my.ledger"); len(got) != 1 || got[0] != c.want || (code == 0) != (name == "nohup") {
+			if got := w.statuses("my.ledger"); len(got) != 1 || got[0] != c.want ||
+				(code == 0) != (name == "nohup") {
 				t.Errorf("exit code %d, runs %v, want one %s\n%s", code, got, c.want, stderr)
 			}
 		})
@@ -316,7 +325,8 @@ func TestInterrupt(t *testing.T) {
 		}
 		defer pipe.Close()
 		io.WriteString(pipe, "c0,c1\n1,2\n")
-		cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1 --ledger my.ledger --out out.csv", r)
+		cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1 --ledger my.ledger --out out.csv",
+			r)
 		w.await("my.ledger", accountant.EntryReserve, 1)
 		cmd.Process.Signal(syscall.SIGINT)
 		if code := ended(t, cmd); code != exitError {
@@ -340,7 +350,8 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("exit code %d, want %d", code, exitError)
 		}
 		t.Logf("ended %v after the signal", time.Since(began))
-		if want := "decoy: interrupted: the budget stays spent in in.csv.ledger; the same command with --resume goes on, at no further cost\n"; !strings.HasSuffix(stderr.String(), want) {
+		if want := "decoy: interrupted: the budget stays spent in in.csv.ledger; the same command with " +
+			"--resume goes on, at no further cost\n"; !strings.HasSuffix(stderr.String(), want) {
 			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
 		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusUnfinished {
@@ -355,7 +366,8 @@ func TestInterrupt(t *testing.T) {
 		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 --out out.csv --resume"); code != 0 {
 			t.Errorf("continuing: exit code %d\n%s", code, text)
 		}
-		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusDone || w.ledger("in.csv.ledger").Spent().Epsilon != 10 {
+		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusDone ||
+			w.ledger("in.csv.ledger").Spent().Epsilon != 10 {
 			t.Errorf("runs %v after the continuation, want one done, and epsilon 10", got)
 		}
 	})
@@ -368,7 +380,8 @@ func TestInterrupt(t *testing.T) {
 		if code := ended(t, cmd); code != exitError {
 			t.Errorf("exit code %d, want %d", code, exitError)
 		}
-		if want := "the same command with --resume goes on, at no further cost\n"; !strings.HasSuffix(stderr.String(), want) {
+		if want := "the same command with --resume goes on, at no further cost\n"; !strings.HasSuffix(
+			stderr.String(), want) {
 			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
 		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 --out - --resume"); code != 0 {
@@ -382,29 +395,34 @@ func TestInterrupt(t *testing.T) {
 		t.Parallel()
 		w := newWorkplace(t, 100, 3, 4)
 		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 1 --rows 100000000 --out out.csv", nil)
-		for deadline := time.Now().Add(time.Minute); !strings.Contains(stderr.String(), "guarantee") && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(stderr.String(), "guarantee") &&
+			time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
 		cmd.Process.Signal(syscall.SIGINT)
 		if code := ended(t, cmd); code != exitError {
 			t.Errorf("exit code %d, want %d", code, exitError)
 		}
-		if want := "the same command with --resume goes on, at no further cost\n"; !strings.HasSuffix(stderr.String(), want) {
+		if want := "the same command with --resume goes on, at no further cost\n"; !strings.HasSuffix(
+			stderr.String(), want) {
 			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
 		if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
 			t.Errorf("an output is left")
 		}
-		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 1 --rows 10 --out out.csv --resume"); code != 0 {
+		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 1 --rows 10 --out out.csv " +
+			"--resume"); code != 0 {
 			t.Errorf("continuing: %s", text)
 		}
-		if l := w.ledger("in.csv.ledger"); l.Spent().Epsilon != 1 || l.Runs()[0].Status != accountant.StatusDone {
+		if l := w.ledger("in.csv.ledger"); l.Spent().Epsilon != 1 ||
+			l.Runs()[0].Status != accountant.StatusDone {
 			t.Errorf("runs %+v", l.Runs())
 		}
 	})
 }
 
-// TestNobodyListens closes the reader of standard error before a run talks to it: the table and the account must be as ever.
+// TestNobodyListens closes the reader of standard error before a run talks to it: the table and the
+// account must be as ever.
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	w := newWorkplace(t, 100, 3, 4)
@@ -413,7 +431,8 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Close()
-	cmd := exec.Command("decoy", strings.Fields("generate in.csv --schema s.yaml --epsilon 1 --out out.csv")...)
+	cmd := exec.Command("decoy", strings.Fields(
+		"generate in.csv --schema s.yaml --epsilon 1 --out out.csv")...)
 	cmd.Dir, cmd.Stderr = w.dir, pipe
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -430,13 +449,15 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestKill ends runs by SIGKILL at random moments. After each, the ledger verifies and what is at the output's place is complete; at the
-// end, a run tells of every unfinished one, works, and has cleared the temporary files away.
+// TestKill ends runs by SIGKILL at random moments. After each, the ledger verifies and what is at
+// the output's place is complete; at the end, a run tells of every unfinished one, works, and has
+// cleared the temporary files away.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	const kills, rows = 16, 3000
 	w := newWorkplace(t, 5000, 15, 50)
-	generate := fmt.Sprintf("generate in.csv --schema s.yaml --epsilon 1 --rows %d --out out.csv", rows)
+	generate := fmt.Sprintf("generate in.csv --schema s.yaml --epsilon 1 --rows %d --out out.csv",
+		rows)
 	took := time.Hour // of the faster of two whole runs
 	for range 2 {
 		os.Remove(w.path("out.csv"))

@@ -17,8 +17,8 @@ const (
 	lineEvery  = time.Second     // at most one plain line in this time
 )
 
-// progress shows the stage of a run in percent: as a bar on a terminal, else as plain lines. It shows no count, which might be private.
-// It may be used by several goroutines.
+// progress shows the stage of a run in percent: as a bar on a terminal, else as plain lines. It
+// shows no count, which might be private. It may be used by several goroutines.
 //
 // How long something takes on private rows depends on them, and plain lines are kept by others. So
 // the lines of a private run follow no clock: there is one at each new stage and at each quarter of
@@ -59,8 +59,10 @@ func (p *progress) report(stage string, fraction float64) {
 		return
 	}
 	if p.shown == nil {
-		p.shown = progressbar.NewOptions(100, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(30),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(true), progressbar.OptionThrottle(100*time.Millisecond))
+		p.shown = progressbar.NewOptions(100, progressbar.OptionSetWriter(p.w),
+			progressbar.OptionSetWidth(30),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(true),
+			progressbar.OptionThrottle(100*time.Millisecond))
 	}
 	if stage != p.stage {
 		p.stage = stage

@@ -107,7 +107,8 @@ func TestEndsAreToldInOrder(t *testing.T) {
 			t.Errorf("jobs that end in the order %v: printed %q, want %q", order, got, want)
 		}
 		if i := order[len(order)-1]; p.told != 4 || p.ended != 4 || p.failing != 1 {
-			t.Errorf("behind job %d: %d told, %d ended, %d failing; want 4, 4, 1", i, p.told, p.ended, p.failing)
+			t.Errorf("behind job %d: %d told, %d ended, %d failing; want 4, 4, 1", i, p.told, p.ended,
+				p.failing)
 		}
 	}
 	var w bytes.Buffer

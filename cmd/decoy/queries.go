@@ -29,7 +29,8 @@ type queriesAnswer struct {
 func queriesAnswerCommand(t *terminal) *cobra.Command {
 	q := &queriesAnswer{}
 	cmd := manual{
-		operands: "MODEL     model file of decoy fit or decoy generate --model\nWORKLOAD  workload file (YAML, docs/queries.md); not needed with --where",
+		operands: "MODEL     model file of decoy fit or decoy generate --model\nWORKLOAD  workload " +
+			"file (YAML, docs/queries.md); not needed with --where",
 		session: `
 $ decoy fit --dataset icu-mortality --epsilon 1 --model icu.model
 $ decoy queries answer icu.model --where "mortality = 1 and age_band in (75-84, 85-89)" --where "sofa >= 8"
@@ -51,10 +52,12 @@ A random sample's error as an image of a population is in none of them.`,
 		Args: operands("MODEL", "WORKLOAD?"),
 	})
 	f := cmd.Flags()
-	f.StringArrayVar(&q.where, "where", nil, "also count the rows that satisfy `CONDITION`, such as \"age >= 30 and not (sex = F)\"; may be repeated")
+	f.StringArrayVar(&q.where, "where", nil, "also count the rows that satisfy `CONDITION`, such as "+
+		"\"age >= 30 and not (sex = F)\"; may be repeated")
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	f.BoolVar(&q.csv, "csv", false, "print CSV")
-	f.IntVar(&q.rows, "rows", 0, fmt.Sprintf("answer by sampling `N` rows (default for a model that cannot be asked directly: %d)", defaultDraws))
+	f.IntVar(&q.rows, "rows", 0, fmt.Sprintf("answer by sampling `N` rows (default for a model that "+
+		"cannot be asked directly: %d)", defaultDraws))
 	f.Uint64Var(&q.seed, "seed", 0, "public seed `K` of the sampling (default random)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return q.run(cmd, t, args) }
 	return cmd
@@ -120,7 +123,8 @@ func (q *queriesAnswer) workload(m *release.Model, paths []string) (*workload.Wo
 }
 
 // sampled answers on rows drawn from the model, scaled to its number of rows.
-func (q *queriesAnswer) sampled(ctx context.Context, t *terminal, m *release.Model, w *workload.Workload) (workload.Answers, []deviations, error) {
+func (q *queriesAnswer) sampled(ctx context.Context, t *terminal, m *release.Model,
+	w *workload.Workload) (workload.Answers, []deviations, error) {
 	n := q.rows
 	if n == 0 {
 		n = defaultDraws
@@ -157,7 +161,8 @@ func (q *queriesAnswer) sampled(ctx context.Context, t *terminal, m *release.Mod
 		errs[i] = deviations{covers: "sampling", each: make([]float64, len(sum[i]))}
 		for k, x := range sum[i] {
 			sum[i][k] = x / float64(n) * m.Rows
-			share := (x + 2) / float64(n+4) // Agresti & Coull 1998: a cell that no row was drawn in has an error too
+			// Agresti & Coull 1998: a cell that no row was drawn in has an error too
+			share := (x + 2) / float64(n+4)
 			errs[i].each[k] = m.Rows * math.Sqrt(share*(1-share)/float64(n+4))
 		}
 	}
@@ -173,11 +178,13 @@ type answered struct {
 	Covers        string   `json:"covers"`
 }
 
-func (q *queriesAnswer) print(t *terminal, w *workload.Workload, answers workload.Answers, errs []deviations) error {
+func (q *queriesAnswer) print(t *terminal, w *workload.Workload, answers workload.Answers,
+	errs []deviations) error {
 	var list []answered
 	for i, a := range answers {
 		for k, x := range a {
-			one := answered{Query: w.Item(i).Name, Cell: w.Label(i, k), Answer: rounded(x), Covers: errs[i].covers}
+			one := answered{Query: w.Item(i).Name, Cell: w.Label(i, k), Answer: rounded(x),
+				Covers: errs[i].covers}
 			if e, ok := errs[i].at(k); ok {
 				e = rounded(e)
 				one.StandardError = &e
@@ -198,7 +205,8 @@ func (q *queriesAnswer) print(t *terminal, w *workload.Workload, answers workloa
 		out := csv.NewWriter(t.stdout)
 		out.Write([]string{"query", "cell", "answer", "standard_error", "covers"})
 		for _, a := range list {
-			out.Write([]string{a.Query, a.Cell, strconv.FormatFloat(a.Answer, 'f', -1, 64), deviation(a, ""), a.Covers})
+			out.Write([]string{a.Query, a.Cell, strconv.FormatFloat(a.Answer, 'f', -1, 64), deviation(a, ""),
+				a.Covers})
 		}
 		out.Flush()
 		return out.Error()
@@ -206,7 +214,8 @@ func (q *queriesAnswer) print(t *terminal, w *workload.Workload, answers workloa
 	out := t.table()
 	fmt.Fprintln(out, "QUERY\tCELL\tANSWER\tSTANDARD ERROR\tCOVERS")
 	for _, a := range list {
-		fmt.Fprintf(out, "%s\t%s\t%.1f\t%s\t%s\n", spelling.Visible(a.Query), spelling.Visible(a.Cell), a.Answer, deviation(a, "unknown"), a.Covers)
+		fmt.Fprintf(out, "%s\t%s\t%.1f\t%s\t%s\n", spelling.Visible(a.Query), spelling.Visible(a.Cell),
+			a.Answer, deviation(a, "unknown"), a.Covers)
 	}
 	return out.Flush()
 }

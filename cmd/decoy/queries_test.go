@@ -48,7 +48,8 @@ func refit(t *testing.T, method string, tab *table.Table, epsilon float64) *rele
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f, synth.RunOptions{Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}, Tool: "test"})
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
+		synth.RunOptions{Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}, Tool: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +87,10 @@ func (c *coverage) add(got, want workload.Answers, errs []deviations) {
 	}
 }
 
-// TestIntervalsCover: an answer ± 2 standard errors holds the table's own number in 95 % of all numbers or more, and ± 1 does not. The model combines
-// measurements, so intervals are wide. Thirteen rounds of this test saw shares of .979 to .992, with a deviation of .003 for each method, and of .81 to .86: the bounds
-// are ten deviations away.
+// TestIntervalsCover: an answer ± 2 standard errors holds the table's own number in 95 % of all
+// numbers or more, and ± 1 does not. The model combines measurements, so intervals are wide.
+// Thirteen rounds of this test saw shares of .979 to .992, with a deviation of .003 for each
+// method, and of .81 to .86: the bounds are ten deviations away.
 func TestIntervalsCover(t *testing.T) {
 	tab, w := asked(t)
 	truth, err := w.OnTable(tab)
@@ -107,15 +109,17 @@ func TestIntervalsCover(t *testing.T) {
 			c.add(got, truth, noiseErrors(m, w))
 		}
 		covered, halved, ratio := c.covered/c.numbers, c.halved/c.numbers, math.Sqrt(c.square/c.numbers)
-		t.Logf("%s: %.4f of %v numbers covered, at half the standard error %.4f; root mean square %.2f standard errors", method, covered, c.numbers, halved, ratio)
+		t.Logf("%s: %.4f of %v numbers covered, at half the standard error %.4f; root mean square %.2f "+
+			"standard errors", method, covered, c.numbers, halved, ratio)
 		if c.numbers < 1000 || covered < .95 || halved > .95 || ratio > 1 || ratio < .4 {
 			t.Errorf("%s: %+v", method, c)
 		}
 	}
 }
 
-// TestSamplingErrors: sampled answers scatter around those of the model as their standard errors say, empty cells included. A graphical model is sampled
-// with less scatter than independent rows have, so intervals are wide.
+// TestSamplingErrors: sampled answers scatter around those of the model as their standard errors
+// say, empty cells included. A graphical model is sampled with less scatter than independent rows
+// have, so intervals are wide.
 func TestSamplingErrors(t *testing.T) {
 	tab, w := asked(t)
 	m := refit(t, "mst", tab, 1)
@@ -125,7 +129,8 @@ func TestSamplingErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := &queriesAnswer{rows: 2000, seed: 7}
-	got, errs, err := q.sampled(context.Background(), &terminal{stdout: io.Discard, stderr: io.Discard}, m, w)
+	got, errs, err := q.sampled(context.Background(),
+		&terminal{stdout: io.Discard, stderr: io.Discard}, m, w)
 	if err != nil {
 		t.Fatal(err)
 	}

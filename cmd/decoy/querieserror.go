@@ -33,9 +33,10 @@ type measurement struct {
 	query string // "" for a marginal, of which every cell has noise of deviation sigma
 }
 
-// measurements are the noisy marginals of the file, apart from those over runs of codes, which answer nothing by themselves, and the list that other
-// methods leave in the settings under "measured". The settings are the file's own words, so nothing in them is taken on trust but numbers and
-// names of columns.
+// measurements are the noisy marginals of the file, apart from those over runs of codes, which
+// answer nothing by themselves, and the list that other methods leave in the settings under
+// "measured". The settings are the file's own words, so nothing in them is taken on trust but
+// numbers and names of columns.
 func measurements(m *release.Model) []measurement {
 	var out []measurement
 	add := func(columns any, sigma any, query string) {
@@ -59,7 +60,8 @@ func measurements(m *release.Model) []measurement {
 		for _, one := range p.Measured {
 			coarse := false
 			for i, c := range one.Cols {
-				if one.Groups != nil && one.Groups[i] != nil && !slices.Equal(one.Groups[i], p.Grouping.Groups(c)) {
+				if one.Groups != nil && one.Groups[i] != nil &&
+					!slices.Equal(one.Groups[i], p.Grouping.Groups(c)) {
 					coarse = true
 				}
 			}
@@ -78,8 +80,9 @@ func measurements(m *release.Model) []measurement {
 	return out
 }
 
-// noiseErrors is for each item the standard error of the measurement that answers it most precisely by itself: cells of one marginal have
-// independent noise, so a sum of c cells has σ·√c. Codes that were merged before the measurement share their noise, which then is less.
+// noiseErrors is for each item the standard error of the measurement that answers it most precisely
+// by itself: cells of one marginal have independent noise, so a sum of c cells has σ·√c. Codes that
+// were merged before the measurement share their noise, which then is less.
 func noiseErrors(m *release.Model, w *workload.Workload) []deviations {
 	known := measurements(m)
 	sizes := w.Schema().Sizes()

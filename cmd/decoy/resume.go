@@ -26,8 +26,8 @@ func journalOf(ledger *privacy.LedgerFile, verb, out string) string {
 	return fmt.Sprintf("%s.%x.journal", ledger.Path(), sum[:6])
 }
 
-// outputOf names an output as seen from the folder of the ledger: a folder that holds both may be moved
-// between a run and its continuation.
+// outputOf names an output as seen from the folder of the ledger: a folder that holds both may be
+// moved between a run and its continuation.
 func outputOf(ledger *privacy.LedgerFile, path string) string {
 	if path == standard {
 		return "standard output"
@@ -44,7 +44,8 @@ func outputOf(ledger *privacy.LedgerFile, path string) string {
 func (j *job) interrupted() error {
 	if j.journal == "" {
 		if j.resume {
-			return usagef("--resume: a run is continued from its ledger and the journal beside it; this one has neither")
+			return usagef("--resume: a run is continued from its ledger and the journal beside it; this " +
+				"one has neither")
 		}
 		return nil
 	}
@@ -53,11 +54,13 @@ func (j *job) interrupted() error {
 	case err != nil:
 		return err
 	case left.Running:
-		return &retold{fmt.Sprintf("run %s is still at work on this output: wait for it to end; nothing further is spent", left.Run), privacy.ErrLocked}
+		return &retold{fmt.Sprintf("run %s is still at work on this output: wait for it to end; "+
+			"nothing further is spent", left.Run), privacy.ErrLocked}
 	case j.resume && left.Run == "":
 		return usagef("--resume: there is no unfinished run with this output in %s", j.ledger.Path())
 	case !j.resume && left.Run != "":
-		return usagef("run %s with this output is unfinished, and its budget is spent: the same command with --resume finishes it, at no further cost; "+
+		return usagef("run %s with this output is unfinished, and its budget is spent: the same "+
+			"command with --resume finishes it, at no further cost; "+
 			"to give it up, and pay for a new run, remove %s", left.Run, j.journal)
 	case left.Run != "":
 		j.t.say("continuing run %s", left.Run)
@@ -67,13 +70,15 @@ func (j *job) interrupted() error {
 
 // addResume adds --resume, of every verb that pays.
 func addResume(cmd *cobra.Command, resume *bool) {
-	cmd.Flags().BoolVar(resume, "resume", false, "continue a run that did not come to its end, at no further cost")
+	cmd.Flags().BoolVar(resume, "resume", false, "continue a run that did not come to its end, at "+
+		"no further cost")
 }
 
 // begin tells of runs that did not finish, and finds out whether this one is one of them. It comes
 // before the outputs are created: a file that is there may be that of an unfinished run.
 func (j *job) begin(verb, out string, others ...string) error {
-	signal.Ignore(syscall.SIGPIPE) // whoever reads our output and leaves early must not take what is paid for along
+	// whoever reads our output and leaves early must not take what is paid for along
+	signal.Ignore(syscall.SIGPIPE)
 	j.before = &accountant.Ledger{}
 	if j.ledger == nil {
 		j.t.say("the table is a public, simulated example: no ledger is kept (--ledger FILE keeps one)")
@@ -110,21 +115,26 @@ func (j *job) explain(err error, started bool) error {
 	case errors.Is(err, privacy.ErrLocked) && !started:
 		return err // of another process's run nothing is to be said
 	case errors.Is(err, privacy.ErrResume):
-		return fmt.Errorf("%w\nnothing further is spent, and the run is as it was: a run is continued by the program, and with the input, schema, settings, "+
+		return fmt.Errorf("%w\nnothing further is spent, and the run is as it was: a run is continued "+
+			"by the program, and with the input, schema, settings, "+
 			"epsilon, delta and outputs, that it was begun with", err)
 	case interrupted && !started && j.voidCharged(before):
-		return &retold{fmt.Sprintf("interrupted before the first mechanism; the limit of %s is strict, and the budget stays spent", j.ledger.Path()), err}
+		return &retold{fmt.Sprintf("interrupted before the first mechanism; the limit of %s is strict, "+
+			"and the budget stays spent", j.ledger.Path()), err}
 	case interrupted && !started && !resumable:
 		return &retold{"interrupted before the first mechanism: nothing is spent", err}
 	case interrupted && j.ledger == nil:
 		return &retold{"interrupted", err}
 	case interrupted && resumable:
-		return &retold{fmt.Sprintf("interrupted: the budget stays spent in %s; the same command with --resume goes on, at no further cost", j.ledger.Path()), err}
+		return &retold{fmt.Sprintf("interrupted: the budget stays spent in %s; the same command with "+
+			"--resume goes on, at no further cost", j.ledger.Path()), err}
 	case interrupted:
-		return &retold{fmt.Sprintf("interrupted: the run is closed as cancelled in %s and its budget stays spent; a new run costs its own", j.ledger.Path()), err}
+		return &retold{fmt.Sprintf("interrupted: the run is closed as cancelled in %s and its budget "+
+			"stays spent; a new run costs its own", j.ledger.Path()), err}
 	case j.ledger == nil:
 	case resumable:
-		j.t.say("the budget of this run stays spent; the same command with --resume goes on, at no further cost "+
+		j.t.say("the budget of this run stays spent; the same command with --resume goes on, at no "+
+			"further cost "+
 			"(to give the run up, remove %s)", journal)
 	case started:
 		j.t.say("the budget of this run stays spent")
@@ -148,6 +158,7 @@ func (j *job) tellOther() {
 		return
 	}
 	if l, err := privacy.NewLedgerFile(beside).Read(); err == nil && len(l.Entries) > 0 {
-		j.t.say("warning: %s, beside the table, has an account of its own, spent %s: this run is not counted there", beside, spentText(l))
+		j.t.say("warning: %s, beside the table, has an account of its own, spent %s: this run is not "+
+			"counted there", beside, spentText(l))
 	}
 }

@@ -12,11 +12,13 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// TestResume kills a fit between its first release and its end, and continues it until it is done. The budget is spent once.
+// TestResume kills a fit between its first release and its end, and continues it until it is done.
+// The budget is spent once.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	w := newWorkplace(t, 500, 3, 4)
-	settings := " --set preset=small --set steps=6 --set generator_steps=150 --set post_steps=300 --set hidden=16 --set batch=256"
+	settings := " --set preset=small --set steps=6 --set generator_steps=150 --set post_steps=300 " +
+		"--set hidden=16 --set batch=256"
 	generate := "generate in.csv --schema s.yaml --method wgan --epsilon 1 --out out.csv" + settings
 	cmd, _ := w.start(generate, nil)
 	w.await("in.csv.ledger", accountant.EntryCharge, 5)
@@ -31,11 +33,14 @@ func TestResume(t *testing.T) {
 		args, want string
 		code       int
 	}{
-		"a new run":      {generate, "the same command with --resume finishes it", exitUsage},
-		"other epsilon":  {strings.Replace(generate, "epsilon 1", "epsilon 2", 1) + " --resume", "its budget is epsilon 1", exitError},
+		"a new run": {generate, "the same command with --resume finishes it", exitUsage},
+		"other epsilon": {strings.Replace(generate, "epsilon 1", "epsilon 2", 1) + " --resume",
+			"its budget is epsilon 1", exitError},
 		"other settings": {generate + " --set hidden=8 --resume", "something else", exitError},
-		"other output":   {strings.Replace(generate, "out.csv", "other.csv", 1) + " --resume", "no unfinished run", exitUsage},
-		"no output file": {strings.Replace(generate, "out.csv", "-", 1) + " --resume", "no unfinished run", exitUsage},
+		"other output": {strings.Replace(generate, "out.csv", "other.csv", 1) + " --resume",
+			"no unfinished run", exitUsage},
+		"no output file": {strings.Replace(generate, "out.csv", "-", 1) + " --resume",
+			"no unfinished run", exitUsage},
 	} {
 		if code, text := w.run(c.args); code != c.code || !strings.Contains(text, c.want) {
 			t.Errorf("%s: exit code %d, want %d\n%s", name, code, c.code, text)

@@ -28,35 +28,48 @@ The three commands to begin with:
 		SilenceUsage:  true,
 	}
 	group(root)
-	root.PersistentFlags().BoolVar(&t.quiet, "quiet", false, "no talk and no progress on standard error; errors are still printed")
+	root.PersistentFlags().BoolVar(&t.quiet, "quiet", false, "no talk and no progress on standard "+
+		"error; errors are still printed")
 	root.PersistentFlags().String("config", "", "YAML `FILE` of flags")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return settle(cmd) }
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(cmd.OutOrStdout(), cmd) })
 
 	ledger := group(&cobra.Command{Use: "ledger", Short: "what was spent: show, verify, limit",
-		Long: "The ledger of a private file is FILE.ledger beside it: one JSON line for each limit, reservation, mechanism call and end\n" +
-			"of a run, chained by hashes. It holds no data. Keep it with the data: it is the memory of what was spent."})
+		Long: "The ledger of a private file is FILE.ledger beside it: one JSON line for each limit, " +
+			"reservation, mechanism call and end\n" +
+			"of a run, chained by hashes. It holds no data. Keep it with the data: it is the memory of " +
+			"what was spent."})
 	ledger.AddCommand(ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
-	schema := group(&cobra.Command{Use: "schema", Short: "the public description of the columns: check, draft, infer, units, import, export",
-		Long: "A schema says what is publicly known of a table: its columns, their kinds, categories, bounds and bins. It is public: it\n" +
-			"comes from a person, from a public sample, or from the private rows at a price in budget (infer); never from them for free."})
-	schema.AddCommand(schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t), schemaUnitsCommand(t), schemaImportCommand(t), schemaExportCommand(t))
+	schema := group(&cobra.Command{Use: "schema",
+		Short: "the public description of the columns: check, draft, infer, units, import, export",
+		Long: "A schema says what is publicly known of a table: its columns, their kinds, categories, " +
+			"bounds and bins. It is public: it\n" +
+			"comes from a person, from a public sample, or from the private rows at a price in budget " +
+			"(infer); never from them for free."})
+	schema.AddCommand(schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
+		schemaUnitsCommand(t), schemaImportCommand(t), schemaExportCommand(t))
 	datasets := group(&cobra.Command{Use: "datasets", Short: "example tables: list, export",
-		Long: "Three simulated intensive care cohorts are part of this program; a catalogue names public tables and has their schemas."})
+		Long: "Three simulated intensive care cohorts are part of this program; a catalogue names " +
+			"public tables and has their schemas."})
 	datasets.AddCommand(datasetsListCommand(t), datasetsExportCommand(t))
 
 	queries := group(&cobra.Command{Use: "queries", Short: "numbers straight from a model: answer",
-		Long: "A model answers queries without sampling rows: tables of columns, ranges, cumulative counts, and counts of rows that satisfy a\n" +
+		Long: "A model answers queries without sampling rows: tables of columns, ranges, cumulative " +
+			"counts, and counts of rows that satisfy a\n" +
 			"condition (docs/queries.md). It costs no budget."})
 	queries.AddCommand(queriesAnswerCommand(t))
 
-	config := group(&cobra.Command{Use: "config", Short: "config files: show, schema, settings, presets",
-		Long: "A config file is YAML: the flags of a verb as keys, and below 'settings:' the settings of the method. The command line wins\n" +
+	config := group(&cobra.Command{Use: "config",
+		Short: "config files: show, schema, settings, presets",
+		Long: "A config file is YAML: the flags of a verb as keys, and below 'settings:' the settings " +
+			"of the method. The command line wins\n" +
 			"over the environment, the environment over the file, the file over a preset."})
-	config.AddCommand(configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t), configPresetsCommand(t))
+	config.AddCommand(configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t),
+		configPresetsCommand(t))
 
-	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t), planCommand(t), inspectCommand(t), queries, verifyCommand(t),
+	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
+		planCommand(t), inspectCommand(t), queries, verifyCommand(t),
 		auditCommand(t),
 		evaluateCommand(t), schema, ledger, datasets, config, versionCommand(t))
 	root.InitDefaultHelpCmd()
@@ -72,7 +85,8 @@ The three commands to begin with:
 	return root
 }
 
-// group makes a command that only has verbs below it: alone it prints its help, with an unknown verb it refuses.
+// group makes a command that only has verbs below it: alone it prints its help, with an unknown
+// verb it refuses.
 func group(cmd *cobra.Command) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -89,7 +103,8 @@ func group(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// operands checks the number of operands: the names in want, the last of which is optional if it ends in "?".
+// operands checks the number of operands: the names in want, the last of which is optional if it
+// ends in "?".
 func operands(want ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > len(want) {
@@ -104,7 +119,8 @@ func operands(want ...string) cobra.PositionalArgs {
 	}
 }
 
-// flagError says what is wrong with a flag, in our own words where the library's are a programmer's.
+// flagError says what is wrong with a flag, in our own words where the library's are a
+// programmer's.
 func flagError(cmd *cobra.Command, err error) error {
 	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
 		f := invalid.GetFlag()

@@ -22,10 +22,12 @@ type sampleFlags struct {
 func (s *sampleFlags) add(cmd *cobra.Command, defaultRows string) {
 	f := cmd.Flags()
 	f.IntVar(&s.rows, "rows", 0, "number of synthetic rows `N`, at least 1 (default "+defaultRows+")")
-	f.Uint64Var(&s.seed, "seed", 0, "public seed `K` of the sampling; the same model, rows and seed give the same bytes (default random)")
+	f.Uint64Var(&s.seed, "seed", 0, "public seed `K` of the sampling; the same model, rows and seed "+
+		"give the same bytes (default random)")
 	f.BoolVar(&s.safe, "spreadsheet-safe", false,
 		"in a CSV output: an apostrophe before texts that a spreadsheet would run as formulas")
-	f.StringVar(&s.out, "out", "", "synthetic table `OUT`: .csv, .parquet, or - for CSV on standard output (required)")
+	f.StringVar(&s.out, "out", "", "synthetic table `OUT`: .csv, .parquet, or - for CSV on standard "+
+		"output (required)")
 }
 
 // drawing is how many rows to draw and from which seed.
@@ -50,7 +52,8 @@ func (s *sampleFlags) drawing(cmd *cobra.Command) (drawing, error) {
 }
 
 // to draws into the output; given is nil without a condition.
-func (d drawing) to(ctx context.Context, t *terminal, p *progress, m *release.Model, given *release.Given, out *output) error {
+func (d drawing) to(ctx context.Context, t *terminal, p *progress, m *release.Model,
+	given *release.Given, out *output) error {
 	var from sampler = m
 	rows := m.Rows
 	if given != nil {
@@ -65,7 +68,8 @@ func (d drawing) to(ctx context.Context, t *terminal, p *progress, m *release.Mo
 	if err != nil {
 		return err
 	}
-	t.say("wrote %s: %d rows, %d columns (seed %d)", out.name(), d.rows, len(m.Schema().Columns), d.seed)
+	t.say("wrote %s: %d rows, %d columns (seed %d)", out.name(), d.rows, len(m.Schema().Columns),
+		d.seed)
 	return nil
 }
 
@@ -89,8 +93,10 @@ was fitted. 'decoy verify MODEL' checks the guarantee that the file claims.`,
 	})
 	addForce(cmd, t)
 	s.add(cmd, "the noisy row count in the model, or its share under --where")
-	cmd.Flags().StringVar(&where, "where", "", "draw only rows that satisfy `CONDITION`, such as \"age >= 30 and not (sex = F)\": exactly, from the model")
-	cmd.Flags().StringVar(&uncertainty, "uncertainty", "", "also write the noisy marginals behind the model, with the σ of their noise, to `U.json`")
+	cmd.Flags().StringVar(&where, "where", "", "draw only rows that satisfy `CONDITION`, such as "+
+		"\"age >= 30 and not (sex = F)\": exactly, from the model")
+	cmd.Flags().StringVar(&uncertainty, "uncertainty", "", "also write the noisy marginals behind "+
+		"the model, with the σ of their noise, to `U.json`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := need(cmd, "out"); err != nil {
 			return err
@@ -109,7 +115,8 @@ was fitted. 'decoy verify MODEL' checks the guarantee that the file claims.`,
 				return err
 			}
 		}
-		if err := distinct([]place{{"--out", s.out}, {"--uncertainty", uncertainty}}, []place{{"MODEL", args[0]}}); err != nil {
+		if err := distinct([]place{{"--out", s.out}, {"--uncertainty", uncertainty}},
+			[]place{{"MODEL", args[0]}}); err != nil {
 			return err
 		}
 		out, err := openOutput(t, s.out)
@@ -119,7 +126,8 @@ was fitted. 'decoy verify MODEL' checks the guarantee that the file claims.`,
 		defer out.abort()
 		t.say("guarantee: %v", m.Claim)
 		if given != nil {
-			t.say("condition: %.1f of %.1f rows in the model (%.2g %%)", given.Rows(), m.Rows, 100*given.Rows()/m.Rows)
+			t.say("condition: %.1f of %.1f rows in the model (%.2g %%)", given.Rows(), m.Rows,
+				100*given.Rows()/m.Rows)
 		}
 		if uncertainty != "" {
 			if err := writeUncertainty(t, uncertainty, m); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// manyCodes is where a column gets so fine that at usual budgets most of its cells are below the noise: at ε = 1 and 15 columns, σ of a
-// one-way marginal is some 20 rows (decoy plan).
+// manyCodes is where a column gets so fine that at usual budgets most of its cells are below the
+// noise: at ε = 1 and 15 columns, σ of a one-way marginal is some 20 rows (decoy plan).
 const manyCodes = 1000
 
 func schemaCheckCommand(t *terminal) *cobra.Command {
@@ -23,8 +23,9 @@ $ decoy schema check icu.yaml
 `}.document(&cobra.Command{
 		Use:   "check SCHEMA",
 		Short: "check a schema and show its columns",
-		Long:  "Check a schema file: list every problem with its line, or show the columns as decoy understands them, with advice.",
-		Args:  operands("SCHEMA"),
+		Long: "Check a schema file: list every problem with its line, or show the columns as decoy " +
+			"understands them, with advice.",
+		Args: operands("SCHEMA"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := schema.Load(args[0])
 			if err != nil {
@@ -47,7 +48,8 @@ func unitText(s *schema.Schema) string {
 	if s.Unit == "" {
 		return "one row"
 	}
-	return fmt.Sprintf("all rows of one %q, of which at most %d are used", s.Unit, max(1, s.MaxRowsPerUnit))
+	return fmt.Sprintf("all rows of one %q, of which at most %d are used", s.Unit,
+		max(1, s.MaxRowsPerUnit))
 }
 
 // lenientText says whether the rows of a table can end a run.
@@ -111,9 +113,11 @@ func advice(s *schema.Schema) []string {
 		switch {
 		case size > manyCodes:
 			out = append(out, fmt.Sprintf("column %q has %d codes: at usual budgets most of them drown in noise; "+
-				"fewer bins, or rare categories joined into one (on_invalid: other), keep more of the rest", name, size))
+				"fewer bins, or rare categories joined into one (on_invalid: other), keep more of the rest",
+				name, size))
 		case size == 1:
-			out = append(out, fmt.Sprintf("column %q has one code only: it says nothing, and measuring it still costs", name))
+			out = append(out, fmt.Sprintf("column %q has one code only: it says nothing, and measuring it "+
+				"still costs", name))
 		}
 	}
 	return out

@@ -17,7 +17,8 @@ type schemaDraft struct {
 func schemaDraftCommand(t *terminal) *cobra.Command {
 	d := &schemaDraft{}
 	cmd := manual{
-		operands: "FILE  a public table, .csv or .parquet: published data, or rows made up to look like the private ones",
+		operands: "FILE  a public table, .csv or .parquet: published data, or rows made up to look " +
+			"like the private ones",
 		session: `
 $ decoy datasets export icu-mortality --out sample.csv
 $ decoy schema draft --public sample.csv > draft.yaml
@@ -33,7 +34,8 @@ public, and --public says so; this flag can only be typed, not set in the enviro
 		Args: operands("FILE"),
 	})
 	f := cmd.Flags()
-	f.BoolVar(&d.public, "public", false, "the rows of FILE are public, and may be shown to anyone (required)")
+	f.BoolVar(&d.public, "public", false, "the rows of FILE are public, and may be shown to anyone "+
+		"(required)")
 	f.BoolVar(&d.noHeader, "no-header", false, "the first line of a CSV file is a row")
 	f.StringVar(&d.comma, "comma", ",", "separator `C` of a CSV file")
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return d.run(t, args[0]) }
@@ -42,7 +44,8 @@ public, and --public says so; this flag can only be typed, not set in the enviro
 
 func (d *schemaDraft) run(t *terminal, path string) error {
 	if !d.public {
-		return usagef("a draft shows every category and every extreme of the file without protection: --public says that the rows are " +
+		return usagef("a draft shows every category and every extreme of the file without protection: " +
+			"--public says that the rows are " +
 			"public. The schema of a private file is written by hand, or drafted from a public sample")
 	}
 	if len(d.comma) != 1 {
@@ -55,8 +58,10 @@ func (d *schemaDraft) run(t *terminal, path string) error {
 		return err
 	}
 	// A notice about a leak is no talk: --quiet does not silence it.
-	fmt.Fprintf(t.stderr, "NOTICE: %s is read as PUBLIC. The draft below holds values from its rows, without any protection.\n"+
-		"NOTICE: if these rows are private, delete the draft: a guarantee that rests on it is void.\n", path)
+	fmt.Fprintf(t.stderr, "NOTICE: %s is read as PUBLIC. The draft below holds values from its "+
+		"rows, without any protection.\n"+
+		"NOTICE: if these rows are private, delete the draft: a guarantee that rests on it is void.\n",
+		path)
 	var drafter *schema.Drafter
 	csv := schema.CSV{NoHeader: d.noHeader, Comma: d.comma[0]}
 	err := table.ScanText(path, table.ScanOptions{CSV: csv}, func(names, row []string) error {
@@ -81,6 +86,7 @@ func (d *schemaDraft) run(t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(t.stdout, "# Drafted from rows that were declared public. Check every kind, bound, category and bin before use.\n%s", yaml)
+	fmt.Fprintf(t.stdout, "# Drafted from rows that were declared public. Check every kind, bound, "+
+		"category and bin before use.\n%s", yaml)
 	return nil
 }

@@ -28,7 +28,8 @@ YAML) or sdv (metadata JSON). What that form does not say is left open in the sc
 		Args: operands("FILE"),
 	})
 	f := cmd.Flags()
-	f.StringVar(&s.from, "from", "", "`FORM` of the file: "+strings.Join(exchange.Formats(), ", ")+" (required)")
+	f.StringVar(&s.from, "from", "", "`FORM` of the file: "+strings.Join(exchange.Formats(), ", ")+
+		" (required)")
 	f.StringVar(&s.table, "table", "", "`NAME` of the table, for SDV metadata of several")
 	f.StringVar(&s.out, "out", standard, "schema file `S`; - is standard output")
 	addForce(cmd, t)
@@ -105,7 +106,8 @@ property for each column.`,
 		Args: operands("SCHEMA"),
 	})
 	f := cmd.Flags()
-	f.BoolVar(&s.jsonSchema, "json-schema", false, "a JSON Schema of one row (required: there is no other form yet)")
+	f.BoolVar(&s.jsonSchema, "json-schema", false, "a JSON Schema of one row (required: there is no "+
+		"other form yet)")
 	f.StringVar(&s.out, "out", standard, "`FILE` to write; - is standard output")
 	addForce(cmd, t)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {

@@ -51,7 +51,8 @@ moved to them. A column of which nothing stands out of the noise is left out, an
 	})
 	f := cmd.Flags()
 	f.Float64Var(&s.epsilon, "epsilon", 0, "privacy budget `E` of the schema (required, > 0)")
-	f.Float64Var(&s.delta, "delta", defaultDelta, fmt.Sprintf("probability `D` in the guarantee, above 0 and up to %v", accountant.MaxDelta))
+	f.Float64Var(&s.delta, "delta", defaultDelta, fmt.Sprintf("probability `D` in the guarantee, "+
+		"above 0 and up to %v", accountant.MaxDelta))
 	addAdjacency(cmd, &s.adjacency)
 	f.StringVar(&s.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger)")
 	f.StringVar(&s.out, "out", "", "schema file `S` to write (required; - is standard output)")
@@ -62,7 +63,8 @@ moved to them. A column of which nothing stands out of the noise is left out, an
 	f.StringVar(&s.comma, "comma", ",", "separator `C` of a CSV file")
 	f.StringVar(&s.unit, "unit", "", "id column `NAME`: all rows with one id are one privacy unit")
 	f.IntVar(&s.maxRows, "max-rows-per-unit", 0, "with --unit: how many rows `K` of a unit are used")
-	f.IntVar(&s.maxCategories, "max-categories", 1000, "most categories `N` of a column, the most frequent ones")
+	f.IntVar(&s.maxCategories, "max-categories", 1000, "most categories `N` of a column, the most "+
+		"frequent ones")
 	addResume(cmd, &s.resume)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd, t, args[0]) }
 	return cmd
@@ -93,7 +95,8 @@ func (s *schemaInfer) check(cmd *cobra.Command, t *terminal, input string) (*che
 	case len(s.comma) != 1:
 		return nil, usagef("--comma %q must be one byte", s.comma)
 	case s.unit == "" && s.maxRows != 0, s.unit != "" && s.maxRows < 1:
-		return nil, usagef("--unit and --max-rows-per-unit go together: every noise grows with the rows that one unit may have")
+		return nil, usagef("--unit and --max-rows-per-unit go together: every noise grows with the " +
+			"rows that one unit may have")
 	case s.maxCategories < 1 || s.maxCategories > 60000:
 		return nil, usagef("--max-categories %d must be from 1 to 60000", s.maxCategories)
 	case s.noHeader && s.names == "":
@@ -103,7 +106,8 @@ func (s *schemaInfer) check(cmd *cobra.Command, t *terminal, input string) (*che
 	case s.noHeader && s.unit != "" && strings.Split(s.names, ",")[0] != s.unit:
 		return nil, usagef("--no-header: columns go by position, and the unit has to be the first of them")
 	case !s.noHeader && !s.public:
-		return nil, usagef("the names of the columns become part of the schema: --header-is-public says that the first line of %s holds them and "+
+		return nil, usagef("the names of the columns become part of the schema: --header-is-public "+
+			"says that the first line of %s holds them and "+
 			"may be shown to anyone. If that line is a row, give --no-header --columns a,b,c", input)
 	case input == standard:
 		return nil, usagef("INPUT is standard input: the file is read twice, so it must be one")
@@ -124,13 +128,16 @@ func (s *schemaInfer) check(cmd *cobra.Command, t *terminal, input string) (*che
 			return nil, err
 		}
 		if len(names) == 1 && format == table.CSV && !cmd.Flags().Changed("comma") {
-			if i := strings.IndexAny(names[0], ";\t|"); i >= 0 { // it would buy one column of texts that no two rows share
-				return nil, usagef("the header of %s is one name with %q in it: if that is the separator, give it as --comma, else give --comma ,", input, names[0][i])
+			// it would buy one column of texts that no two rows share
+			if i := strings.IndexAny(names[0], ";\t|"); i >= 0 {
+				return nil, usagef("the header of %s is one name with %q in it: if that is the separator, "+
+					"give it as --comma, else give --comma ,", input, names[0][i])
 			}
 		}
 	}
 	csv := schema.CSV{NoHeader: s.noHeader, Comma: s.comma[0]}
-	text, err := privacy.TextFile(input, privacy.TextOptions{Names: names, CSV: csv, Unit: s.unit, MaxRowsPerUnit: s.maxRows})
+	text, err := privacy.TextFile(input, privacy.TextOptions{Names: names, CSV: csv, Unit: s.unit,
+		MaxRowsPerUnit: s.maxRows})
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +148,8 @@ func (s *schemaInfer) check(cmd *cobra.Command, t *terminal, input string) (*che
 	shown := t.privateProgress()
 	c := &checked{text: text, ledger: path}
 	c.options = infer.Options{
-		Budget: budget, Adjacency: adjacency, Ledger: privacy.NewLedgerFile(c.ledger), Tool: tool(), CSV: csv, MaxCategories: s.maxCategories,
+		Budget: budget, Adjacency: adjacency, Ledger: privacy.NewLedgerFile(c.ledger), Tool: tool(),
+		CSV: csv, MaxCategories: s.maxCategories,
 		Progress: func(done float64) { shown.report("measuring columns", done) },
 	}
 	return c, distinct([]place{{"--out", s.out}, {"the ledger", c.ledger}}, []place{{"INPUT", input}})
@@ -187,14 +195,16 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	case err != nil:
 		return j.explain(err, session != nil)
 	case file != nil:
-		t.say("wrote %s: %s. Read it, then: decoy generate %s --schema %s --epsilon E --out OUT.csv", s.out, sizeText(len(r.Schema().Columns), cells(r.Schema())), input, s.out)
+		t.say("wrote %s: %s. Read it, then: decoy generate %s --schema %s --epsilon E --out OUT.csv",
+			s.out, sizeText(len(r.Schema().Columns), cells(r.Schema())), input, s.out)
 	}
 	return nil
 }
 
 // tellBought says what a schema guarantees, and what is not in it.
 func tellBought(j *job, r *infer.Result) {
-	j.t.say("guarantee: the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon, r.Budget.Delta, r.Neighbours)
+	j.t.say("guarantee: the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon,
+		r.Budget.Delta, r.Neighbours)
 	var left []string
 	for _, column := range r.Columns {
 		if column.Found == nil {

@@ -41,7 +41,8 @@ the ledger, and adds to that of every other run. The report itself may be shown 
 	})
 	f := cmd.Flags()
 	f.Float64Var(&u.epsilon, "epsilon", 0, "privacy budget `E` of the report (required, > 0)")
-	f.Float64Var(&u.delta, "delta", defaultDelta, fmt.Sprintf("probability `D` in the guarantee, above 0 and up to %v", accountant.MaxDelta))
+	f.Float64Var(&u.delta, "delta", defaultDelta, fmt.Sprintf("probability `D` in the guarantee, "+
+		"above 0 and up to %v", accountant.MaxDelta))
 	addAdjacency(cmd, &u.adjacency)
 	f.StringVar(&u.schema, "schema", "", "schema `FILE` with unit and max_rows_per_unit (required)")
 	f.StringVar(&u.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger)")
@@ -68,7 +69,8 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 	case err != nil:
 		return err
 	case s.Unit == "":
-		return usagef("--schema %s names no unit: every row is a unit of its own, and nothing is bounded", u.schema)
+		return usagef("--schema %s names no unit: every row is a unit of its own, and nothing is bounded",
+			u.schema)
 	case budget.Delta == 0:
 		return usagef("--delta 0: the noise is Gaussian, which needs delta > 0")
 	case input == standard:
@@ -84,22 +86,27 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 	if err != nil {
 		return err
 	}
-	if err := distinct([]place{{"the ledger", path}}, []place{{"INPUT", input}, {"--schema", u.schema}}); err != nil {
+	if err := distinct([]place{{"the ledger", path}},
+		[]place{{"INPUT", input}, {"--schema", u.schema}}); err != nil {
 		return err
 	}
-	j := &job{t: t, input: input, ledger: privacy.NewLedgerFile(path), request: request{adjacency: adjacency, budget: budget}, resume: u.resume}
+	j := &job{t: t, input: input, ledger: privacy.NewLedgerFile(path),
+		request: request{adjacency: adjacency, budget: budget}, resume: u.resume}
 	if err := j.begin("schema units", standard); err != nil {
 		return err
 	}
-	o := infer.Options{Budget: budget, Adjacency: adjacency, Ledger: j.ledger, Tool: tool(), Journal: j.journal, Resume: u.resume, Outputs: j.outputs}
-	_, session, err := infer.Units(cmd.Context(), privacy.File(input, s), o, func(r *infer.UnitSizes) error {
-		t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q", budget.Epsilon, budget.Delta, r.Adjacency, r.Unit)
-		j.tellLedger()
-		if u.json {
-			return printJSON(t, shownUnits{r.Unit, r.MaxRowsPerUnit, budget, r.Adjacency, r.Sigma, r.UpTo, r.Counts, r.Whole, r.Bounded, r.LeftOut})
-		}
-		return printUnits(t, r)
-	})
+	o := infer.Options{Budget: budget, Adjacency: adjacency, Ledger: j.ledger, Tool: tool(),
+		Journal: j.journal, Resume: u.resume, Outputs: j.outputs}
+	_, session, err := infer.Units(cmd.Context(), privacy.File(input, s), o,
+		func(r *infer.UnitSizes) error {
+			t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q", budget.Epsilon, budget.Delta, r.Adjacency, r.Unit)
+			j.tellLedger()
+			if u.json {
+				return printJSON(t, shownUnits{r.Unit, r.MaxRowsPerUnit, budget, r.Adjacency, r.Sigma, r.UpTo,
+					r.Counts, r.Whole, r.Bounded, r.LeftOut})
+			}
+			return printUnits(t, r)
+		})
 	if err != nil {
 		return j.explain(err, session != nil)
 	}
@@ -120,7 +127,8 @@ type shownUnits struct {
 	LeftOut        float64              `json:"rows_left_out_at_least"`
 }
 
-// printUnits is the report for people. A count that does not stand out of the noise is a dash; behind the last that does, one line stands for the rest.
+// printUnits is the report for people. A count that does not stand out of the noise is a dash;
+// behind the last that does, one line stands for the rest.
 func printUnits(t *terminal, r *infer.UnitSizes) error {
 	visible := func(n int64) bool { return float64(n) >= 3*r.Sigma }
 	last := slices.Index(r.UpTo, r.MaxRowsPerUnit)
@@ -154,7 +162,8 @@ func printUnits(t *terminal, r *infer.UnitSizes) error {
 	}
 	w.Flush()
 	all := math.Max(1, r.Whole+r.Bounded)
-	_, err := fmt.Fprintf(t.stdout, "\nused whole: about %.0f units (%.0f %%)\nbounded: about %.0f units (%.0f %%), of whose rows at least about %.0f are left out\n",
+	_, err := fmt.Fprintf(t.stdout, "\nused whole: about %.0f units (%.0f %%)\nbounded: about %.0f "+
+		"units (%.0f %%), of whose rows at least about %.0f are left out\n",
 		r.Whole, 100*r.Whole/all, r.Bounded, 100*r.Bounded/all, r.LeftOut)
 	return err
 }

@@ -32,7 +32,8 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "bytes": writeBytes, "truncate": truncateFile, "categories": categories, "rows": countRows, "visits": visits,
+			"exits": exits, "bytes": writeBytes, "truncate": truncateFile, "categories": categories,
+			"rows": countRows, "visits": visits,
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
@@ -99,7 +100,8 @@ func categories(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.Atoi(args[2])
 	ts.Check(err)
 	var s, d bytes.Buffer
-	fmt.Fprint(&s, "decoy: 1\ncolumns:\n  - name: sex\n    kind: categorical\n    categories: [f, m]\n  - name: code\n    kind: categorical\n    categories:\n")
+	fmt.Fprint(&s, "decoy: 1\ncolumns:\n  - name: sex\n    kind: categorical\n    categories: [f, "+
+		"m]\n  - name: code\n    kind: categorical\n    categories:\n")
 	fmt.Fprint(&d, "sex,code\n")
 	for i := range n {
 		fmt.Fprintf(&s, "      - c%05d\n", i)

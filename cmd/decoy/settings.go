@@ -15,7 +15,8 @@ import (
 	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
-// onlyByHand are the flags that neither the environment nor a config file can set: one that accepts a risk, or makes sense once, must be typed each time.
+// onlyByHand are the flags that neither the environment nor a config file can set: one that accepts
+// a risk, or makes sense once, must be typed each time.
 var onlyByHand = []string{"help", "config", "public", "header-is-public", "set", "resume", "force"}
 
 // Where a flag's value comes from: the higher wins.
@@ -54,7 +55,8 @@ func rankOf(cmd *cobra.Command, name string) string {
 	return rank
 }
 
-// typedKey annotates a flag of one verb that must be typed, since its name means something else in other verbs.
+// typedKey annotates a flag of one verb that must be typed, since its name means something else in
+// other verbs.
 const typedKey = "typed"
 
 // typed reports whether a flag must be typed.
@@ -62,9 +64,10 @@ func typed(f *pflag.Flag) bool {
 	return slices.Contains(onlyByHand, f.Name) || f.Annotations[typedKey] != nil
 }
 
-// settle gives every flag that the command line left alone its value from the environment or the config file, in this order; what is
-// in neither keeps its default. One config file may serve several verbs: a key that only other verbs know is left alone, one that no
-// verb knows is an error.
+// settle gives every flag that the command line left alone its value from the environment or the
+// config file, in this order; what is in neither keeps its default. One config file may serve
+// several verbs: a key that only other verbs know is left alone, one that no verb knows is an
+// error.
 func settle(cmd *cobra.Command) error {
 	v := viper.New()
 	v.SetEnvPrefix("decoy")
@@ -134,7 +137,8 @@ func readConfig(v *viper.Viper, path string, known []string) (map[string]int, er
 		top, rest, nested := strings.Cut(key, ".")
 		if top == settingsKey {
 			if !nested {
-				return nil, usagef("--config %s, line %d: settings must hold lines of key: value", path, lines[key])
+				return nil, usagef("--config %s, line %d: settings must hold lines of key: value", path,
+					lines[key])
 			}
 			if strings.Contains(rest, ".") {
 				return nil, usagef("--config %s, line %d: %q must be one value", path, lines[key], key)

@@ -67,7 +67,8 @@ func TestPrecedence(t *testing.T) {
 func TestConfigFile(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"of another verb", "rows: 100\nepsilon: 1\n", ""},
-		{"quoted, dashed and typed values", "schema-out: 'a b.yaml'\nquiet: true\nseed: 18446744073709551615\n", ""},
+		{"quoted, dashed and typed values", "schema-out: 'a b.yaml'\nquiet: true\nseed: " +
+			"18446744073709551615\n", ""},
 		{"empty", "", ""},
 		{"unknown key", "epsilonn: 1\n", `line 1: unknown key "epsilonn": did you mean "epsilon"?`},
 		{"unknown key with nothing near", "q: 1\n", `unknown key "q": there are adjacency, `},
@@ -97,7 +98,8 @@ func TestConfigFile(t *testing.T) {
 			}
 		})
 	}
-	if _, err := settled(t, "--config", filepath.Join(t.TempDir(), "none.yaml")); exitCode(err) != exitUsage {
+	if _, err := settled(t, "--config", filepath.Join(t.TempDir(),
+		"none.yaml")); exitCode(err) != exitUsage {
 		t.Errorf("a config file that is not there: error %v", err)
 	}
 }
@@ -121,7 +123,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestEveryFlag checks that each flag of each verb can be set in the environment, but for those that must be typed.
+// TestEveryFlag checks that each flag of each verb can be set in the environment, but for those
+// that must be typed.
 func TestEveryFlag(t *testing.T) {
 	root := newRoot(&terminal{stdout: io.Discard, stderr: io.Discard})
 	var walk func(c *cobra.Command)
@@ -132,7 +135,8 @@ func TestEveryFlag(t *testing.T) {
 				return
 			}
 			flags++
-			value := map[string]string{"float64": "7", "int": "7", "uint64": "7", "bool": "true"}[f.Value.Type()]
+			value := map[string]string{"float64": "7", "int": "7", "uint64": "7",
+				"bool": "true"}[f.Value.Type()]
 			if value == "" {
 				value = "text"
 			}

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestStrictLimitChargesVoidRuns asks a column for its maximum, by runs whose schema allows a little more
-// each time and which end before the first mechanism. Under a strict limit they are refused once they
-// have used up the budget; all of them are to be seen in the ledger.
+// TestStrictLimitChargesVoidRuns asks a column for its maximum, by runs whose schema allows a
+// little more each time and which end before the first mechanism. Under a strict limit they are
+// refused once they have used up the budget; all of them are to be seen in the ledger.
 func TestStrictLimitChargesVoidRuns(t *testing.T) {
 	for _, c := range []struct {
 		flags string
@@ -19,13 +19,18 @@ func TestStrictLimitChargesVoidRuns(t *testing.T) {
 		t.Run(c.flags, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			check(t, os.WriteFile("t.csv", []byte("a\n70\n13\n"), 0o600))
-			say := func(args string) (code int, stdout, stderr string) { return decoy(strings.Fields(args)...) }
-			if code, _, text := say("ledger limit t.csv.ledger --epsilon 2 --delta 1e-6" + c.flags); code != 0 {
+			say := func(args string) (code int, stdout,
+				stderr string) {
+				return decoy(strings.Fields(args)...)
+			}
+			if code, _, text := say("ledger limit t.csv.ledger --epsilon 2 --delta 1e-6" +
+				c.flags); code != 0 {
 				t.Fatal(text)
 			}
 			asked := 0
 			for i := range 8 {
-				schema := fmt.Sprintf("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: 0, max: %d}\n", 20+5*i)
+				schema := fmt.Sprintf("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: 0, max: %d}\n",
+					20+5*i)
 				check(t, os.WriteFile("s.yaml", []byte(schema), 0o600))
 				code, _, text := say(fmt.Sprintf("fit t.csv --schema s.yaml --epsilon 0.5 --model %d.decoy", i))
 				switch {
@@ -46,7 +51,8 @@ func TestStrictLimitChargesVoidRuns(t *testing.T) {
 			if c.flags != "" {
 				spent, kind = "spent   epsilon 2,", "4 runs, charged: the limit in force"
 			}
-			if !strings.Contains(out, spent) || !strings.Contains(out, kind) || strings.Count(out, " void\n") != c.asked {
+			if !strings.Contains(out, spent) || !strings.Contains(out, kind) ||
+				strings.Count(out, " void\n") != c.asked {
 				t.Errorf("%s", out)
 			}
 			var shown struct {
@@ -64,7 +70,8 @@ func TestStrictLimitChargesVoidRuns(t *testing.T) {
 			// A new limit gives nothing back, and stays strict until that is given up by hand.
 			say("ledger limit t.csv.ledger --epsilon 3 --delta 1e-6")
 			_, out, _ = say("ledger show t.csv.ledger")
-			if got := strings.Contains(out, ", strict)"); got != (c.flags != "") || !strings.Contains(out, spent) {
+			if got := strings.Contains(out, ", strict)"); got != (c.flags != "") ||
+				!strings.Contains(out, spent) {
 				t.Errorf("after a second limit:\n%s", out)
 			}
 			say("ledger limit t.csv.ledger --epsilon 3 --delta 1e-6 --strict=false")
@@ -76,18 +83,22 @@ func TestStrictLimitChargesVoidRuns(t *testing.T) {
 	}
 }
 
-// TestBatchUnderAStrictLimit: a job whose rows do not fit the schema is paid for once, however often the
-// batch is started, until somebody says that it shall be paid for again.
+// TestBatchUnderAStrictLimit: a job whose rows do not fit the schema is paid for once, however
+// often the batch is started, until somebody says that it shall be paid for again.
 func TestBatchUnderAStrictLimit(t *testing.T) {
 	t.Chdir(t.TempDir())
 	check(t, os.WriteFile("t.csv", []byte("a\n70\n"), 0o600))
-	check(t, os.WriteFile("s.yaml", []byte("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: 0, max: 9}\n"), 0o600))
-	check(t, os.WriteFile("jobs.yaml", []byte("name: b\ntables: [{name: t, input: t.csv, schema: s.yaml, "+
+	check(t, os.WriteFile("s.yaml", []byte("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: "+
+		"0, max: 9}\n"), 0o600))
+	check(t, os.WriteFile("jobs.yaml", []byte("name: b\ntables: [{name: t, input: t.csv, schema: "+
+		"s.yaml, "+
 		"limit: {epsilon: 9, delta: 1e-6, strict: true}}]\nepsilons: [1]\njob: {out: o.csv, strict: true}\n"), 0o600))
-	for i, c := range []struct{ flags, spent string }{{"", "epsilon 1,"}, {"", "epsilon 1,"}, {"--on-interrupted rerun", "epsilon 2,"}} {
+	for i, c := range []struct{ flags, spent string }{{"", "epsilon 1,"}, {"", "epsilon 1,"},
+		{"--on-interrupted rerun", "epsilon 2,"}} {
 		code, _, text := decoy(append([]string{"batch", "jobs.yaml"}, strings.Fields(c.flags)...)...)
 		_, out, _ := decoy("ledger", "show", "t.csv.ledger")
-		if code != exitError || !strings.Contains(out, "spent   "+c.spent) || !strings.Contains(out, ", strict)") {
+		if code != exitError || !strings.Contains(out, "spent   "+c.spent) ||
+			!strings.Contains(out, ", strict)") {
 			t.Errorf("start %d: exit code %d\n%s%s", i, code, text, out)
 		}
 	}

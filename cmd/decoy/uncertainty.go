@@ -11,8 +11,8 @@ import (
 	"github.com/decoy-dp/decoy/workload"
 )
 
-// belowSigmas is how many standard deviations above zero a noisy count must be for its cell not to be below the noise: the noise alone goes higher
-// in 2.3 % of the empty cells.
+// belowSigmas is how many standard deviations above zero a noisy count must be for its cell not to
+// be below the noise: the noise alone goes higher in 2.3 % of the empty cells.
 const belowSigmas = 2
 
 // uncertainty is the file of --uncertainty.
@@ -41,7 +41,8 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 		return usagef("--uncertainty: the model keeps no noisy marginals; models of mst and aim do")
 	}
 	u := uncertainty{Version: 1, Guarantee: m.Claim.String(), Rows: rounded(m.Rows),
-		Below: fmt.Sprintf("the noisy count is less than %d sigma: noise alone may have made it", belowSigmas)}
+		Below: fmt.Sprintf("the noisy count is less than %d sigma: noise alone may have made it",
+			belowSigmas)}
 	codecs, err := m.Schema().Codecs()
 	if err != nil {
 		return err
@@ -73,7 +74,8 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 	if err := f.Commit(); err != nil {
 		return err
 	}
-	t.say("wrote %s: %d noisy marginals, %d of %d cells below the noise", path, len(u.Marginals), below, cells)
+	t.say("wrote %s: %d noisy marginals, %d of %d cells below the noise", path, len(u.Marginals),
+		below, cells)
 	return nil
 }
 
@@ -89,7 +91,8 @@ func merged(list []release.Measured) []*averaged {
 	var out []*averaged
 	for _, m := range list {
 		i := slices.IndexFunc(out, func(a *averaged) bool {
-			return slices.Equal(a.Cols, m.Cols) && slices.EqualFunc(a.groups(), averaged{Measured: m}.groups(), slices.Equal)
+			return slices.Equal(a.Cols, m.Cols) &&
+				slices.EqualFunc(a.groups(), averaged{Measured: m}.groups(), slices.Equal)
 		})
 		if i < 0 {
 			a := &averaged{Measured: m, sigma: m.Sigma, noisy: make([]float64, len(m.Counts))}
@@ -118,9 +121,11 @@ func (a averaged) groups() [][]uint16 {
 }
 
 // describe puts labels to the table and the model's cells beside it.
-func (a averaged) describe(s *schema.Schema, codecs []*schema.Codec, p *release.Marginal) (noisyMarginal, error) {
+func (a averaged) describe(s *schema.Schema, codecs []*schema.Codec,
+	p *release.Marginal) (noisyMarginal, error) {
 	sizes, groups := a.Sizes(s.Sizes()), a.groups()
-	n := noisyMarginal{Sigma: rounded(a.sigma), Noisy: make([]float64, len(a.noisy)), Below: make([]bool, len(a.noisy))}
+	n := noisyMarginal{Sigma: rounded(a.sigma), Noisy: make([]float64, len(a.noisy)),
+		Below: make([]bool, len(a.noisy))}
 	for i, c := range a.Cols {
 		n.Columns = append(n.Columns, s.Columns[c].Name)
 		labels := make([][]string, sizes[i])

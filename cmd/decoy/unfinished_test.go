@@ -11,7 +11,8 @@ import (
 func TestUnfinished(t *testing.T) {
 	when := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	reserve := func(run string) accountant.Entry {
-		return accountant.Entry{Kind: accountant.EntryReserve, Run: run, Method: "mst", Time: when, Budget: &accountant.Budget{Epsilon: 1, Delta: 1e-9}}
+		return accountant.Entry{Kind: accountant.EntryReserve, Run: run, Method: "mst", Time: when,
+			Budget: &accountant.Budget{Epsilon: 1, Delta: 1e-9}}
 	}
 	l := &accountant.Ledger{Entries: []accountant.Entry{
 		{Kind: accountant.EntryOpen},
@@ -23,7 +24,8 @@ func TestUnfinished(t *testing.T) {
 	got := unfinished(l, map[string]bool{"bb": true})
 	want := []string{
 		"run bb (mst, epsilon 1, 2026-11-21) is still at work; its budget is spent already",
-		"run cc (mst, epsilon 1, 2026-11-21) stopped before its end, and its budget stays spent: the command that began it " +
+		"run cc (mst, epsilon 1, 2026-11-21) stopped before its end, and its budget stays spent: the " +
+			"command that began it " +
 			"finishes it with --resume, at no further cost",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

@@ -64,7 +64,8 @@ func verify(t *terminal, path string) error {
 		fmt.Fprintf(w, "charged\t%v, in %d mechanism calls\n", costOf(v.Charged), v.Charges)
 	}
 	fmt.Fprintf(w, "derived\t%s\n", derived(v.Derived.Lower, v.Derived.Upper))
-	fmt.Fprintf(w, "checked\tthe hash chain of %d ledger entries; one run, closed as %s; every charge in the reservation;\n", len(m.Ledger), spelling.Visible(m.Ledger[len(m.Ledger)-1].Status))
+	fmt.Fprintf(w, "checked\tthe hash chain of %d ledger entries; one run, closed as %s; every "+
+		"charge in the reservation;\n", len(m.Ledger), spelling.Visible(m.Ledger[len(m.Ledger)-1].Status))
 	fmt.Fprintf(w, "\tunit, method, schema and parameters as the ledger and the manifest state them\n")
 	fmt.Fprintf(w, "not checked\tthat the program which wrote the file ran the mechanisms it logged\n")
 	return w.Flush()

@@ -11,7 +11,8 @@ import (
 // tool is the program and its version, as ledgers and models record it.
 func tool() string {
 	version := "devel"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" &&
+		info.Main.Version != "(devel)" {
 		version = info.Main.Version
 	}
 	return "decoy " + version

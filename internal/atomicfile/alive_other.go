@@ -4,7 +4,8 @@ package atomicfile
 
 import "os"
 
-// Alive reports whether a process with this number runs on this machine. Where that cannot be told it says yes.
+// Alive reports whether a process with this number runs on this machine. Where that cannot be told
+// it says yes.
 func Alive(pid int) bool {
 	if pid <= 0 {
 		return false

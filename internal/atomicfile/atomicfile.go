@@ -1,7 +1,10 @@
-// Package atomicfile writes a file that is either complete or not there: a temporary file in the same directory, synced, then renamed.
+// Package atomicfile writes a file that is either complete or not there: a temporary file in the
+// same directory, synced, then renamed.
 //
-// The temporary file of NAME is .NAME.decoy-PID.tmp. One that a killed process left behind is removed when NAME is written again,
-// and so are those of NAME.model and the like. It is not meant for a directory that several machines write to at once: they would not know each other's processes.
+// The temporary file of NAME is .NAME.decoy-PID.tmp. One that a killed process left behind is
+// removed when NAME is written again, and so are those of NAME.model and the like. It is not meant
+// for a directory that several machines write to at once: they would not know each other's
+// processes.
 package atomicfile
 
 import (
@@ -23,16 +26,17 @@ type File struct {
 	fresh  bool // there must be nothing at target
 }
 
-// Create starts a file that will replace target, if there is one. A new file gets the given permissions (before umask); one that
-// is replaced keeps its own, less those of others where perm has none for others. Anything at target but a regular file is refused: a
-// symbolic link says that the place is elsewhere, and renaming over a device or a pipe would remove it. A process must not have two
-// files for one target at a time.
+// Create starts a file that will replace target, if there is one. A new file gets the given
+// permissions (before umask); one that is replaced keeps its own, less those of others where perm
+// has none for others. Anything at target but a regular file is refused: a symbolic link says that
+// the place is elsewhere, and renaming over a device or a pipe would remove it. A process must not
+// have two files for one target at a time.
 func Create(target string, perm fs.FileMode) (*File, error) {
 	return create(target, perm, false)
 }
 
-// CreateNew is Create for a target at which there is nothing. If there is something, now or at Commit,
-// that is an error that wraps fs.ErrExist.
+// CreateNew is Create for a target at which there is nothing. If there is something, now or at
+// Commit, that is an error that wraps fs.ErrExist.
 func CreateNew(target string, perm fs.FileMode) (*File, error) {
 	return create(target, perm, true)
 }
@@ -77,8 +81,9 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Commit makes the content durable and gives it the target's name, durably too. After an error the temporary file is gone, and the target
-// is as it was before or, if only its folder could not be synced, complete.
+// Commit makes the content durable and gives it the target's name, durably too. After an error the
+// temporary file is gone, and the target is as it was before or, if only its folder could not be
+// synced, complete.
 func (f *File) Commit() error {
 	file := f.f
 	if file == nil {
@@ -100,7 +105,8 @@ func (f *File) Commit() error {
 		return fmt.Errorf("writing %s: %w", f.target, cause(err))
 	}
 	if err := disk.SyncDir(filepath.Dir(f.target)); err != nil {
-		return fmt.Errorf("writing %s: it is complete, but its name may not survive a crash: %w", f.target, cause(err))
+		return fmt.Errorf("writing %s: it is complete, but its name may not survive a crash: %w",
+			f.target, cause(err))
 	}
 	return nil
 }
@@ -128,11 +134,12 @@ func (f *File) Abort() {
 }
 
 func temporary(target string, pid int) string {
-	return filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.decoy-%d.tmp", filepath.Base(target), pid))
+	return filepath.Join(filepath.Dir(target),
+		fmt.Sprintf(".%s.decoy-%d.tmp", filepath.Base(target), pid))
 }
 
-// sweep removes the temporary files of target, and of targets whose names begin with target and a dot, whose process is gone. One of
-// target with our own number is from a predecessor that had it.
+// sweep removes the temporary files of target, and of targets whose names begin with target and a
+// dot, whose process is gone. One of target with our own number is from a predecessor that had it.
 func sweep(target string) {
 	dir, prefix := filepath.Dir(target), "."+filepath.Base(target)+"."
 	entries, err := os.ReadDir(dir)

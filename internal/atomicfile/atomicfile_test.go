@@ -65,7 +65,8 @@ func TestCommitReplaces(t *testing.T) {
 	if got := content(t, target); got != "old" {
 		t.Errorf("before Commit the target holds %q, want old", got)
 	}
-	if got, want := names(t, dir), fmt.Sprintf(".out.csv.decoy-%d.tmp out.csv", os.Getpid()); got != want {
+	if got, want := names(t, dir), fmt.Sprintf(".out.csv.decoy-%d.tmp out.csv",
+		os.Getpid()); got != want {
 		t.Errorf("directory: %s, want %s", got, want)
 	}
 	if err := f.Commit(); err != nil {
@@ -164,7 +165,8 @@ func TestCreateRefuses(t *testing.T) {
 				f.Abort()
 				t.Fatal("accepted")
 			}
-			if !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.target) || strings.Contains(err.Error(), ".tmp") {
+			if !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.target) ||
+				strings.Contains(err.Error(), ".tmp") {
 				t.Errorf("error %q, want %q and the target's name in it, not the temporary's", err, c.want)
 			}
 		})
@@ -177,7 +179,8 @@ func TestModeIsKept(t *testing.T) {
 		t.Skip("there are no such permissions")
 	}
 	for _, c := range []struct{ old, perm, want os.FileMode }{
-		{0o600, 0o644, 0o600}, {0o666, 0o644, 0o666}, {0o640, 0o644, 0o640}, {0o644, 0o600, 0o600}, {0o400, 0o600, 0o400},
+		{0o600, 0o644, 0o600}, {0o666, 0o644, 0o666}, {0o640, 0o644, 0o640}, {0o644, 0o600, 0o600},
+		{0o400, 0o600, 0o400},
 	} {
 		target := filepath.Join(t.TempDir(), "out.csv")
 		write(t, target, "old")
@@ -233,7 +236,8 @@ func TestErrorsNameTheTarget(t *testing.T) {
 	f.f.Close() // as a device that fails
 	_, werr := f.Write([]byte("x"))
 	for _, err := range []error{werr, f.Commit()} {
-		if err == nil || !strings.Contains(err.Error(), "writing "+target) || strings.Contains(err.Error(), ".tmp") {
+		if err == nil || !strings.Contains(err.Error(), "writing "+target) ||
+			strings.Contains(err.Error(), ".tmp") {
 			t.Errorf("error %v, want it to name %s only", err, target)
 		}
 	}
@@ -247,7 +251,8 @@ func TestAlive(t *testing.T) {
 		name string
 		pid  int
 		want bool
-	}{{"own", os.Getpid(), true}, {"parent", os.Getppid(), true}, {"ended", deadPID(t), false}, {"zero", 0, false}, {"negative", -1, false}} {
+	}{{"own", os.Getpid(), true}, {"parent", os.Getppid(), true}, {"ended", deadPID(t), false},
+		{"zero", 0, false}, {"negative", -1, false}} {
 		if got := Alive(c.pid); got != c.want {
 			t.Errorf("%s: Alive(%d) = %v, want %v", c.name, c.pid, got, c.want)
 		}

@@ -132,7 +132,8 @@ type counts struct {
 }
 
 func (c *counts) String() string {
-	return fmt.Sprintf("%d pairs of a story: %d commands (%d of them refused), %d answers, %d files, %d bytes",
+	return fmt.Sprintf("%d pairs of a story: %d commands (%d of them refused), %d answers, %d "+
+		"files, %d bytes",
 		c.pairs, c.commands, c.failed, c.answers, c.files, c.bytes)
 }
 

@@ -95,8 +95,8 @@ func TestVerbs(t *testing.T) {
 	})
 }
 
-// TestBatch runs jobs under one ledger, the last of which exceeds its limit, and again; and two at a
-// time, one of which may take longer.
+// TestBatch runs jobs under one ledger, the last of which exceeds its limit, and again; and two at
+// a time, one of which may take longer.
 func TestBatch(t *testing.T) {
 	compare(t, []story{
 		{"batch", []string{

@@ -100,7 +100,8 @@ func (w world) files() map[string]string {
 	for i := range 100 {
 		syn += fmt.Sprintf("%d,%c,%d\n", i, "fm"[i%2], i/7%2)
 	}
-	small := "columns: [{name: sex, kind: categorical, categories: [f, m]}, {name: died, kind: boolean}]\n"
+	small := "columns: [{name: sex, kind: categorical, categories: [f, m]}, {name: died, kind: " +
+		"boolean}]\n"
 	return map[string]string{
 		"in.yaml":    w.schema + columns,
 		"small.yaml": w.schema + small,

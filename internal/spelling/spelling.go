@@ -1,7 +1,9 @@
-// Package spelling finds the name that a mistyped one may have meant, and makes foreign text visible.
+// Package spelling finds the name that a mistyped one may have meant, and makes foreign text
+// visible.
 package spelling
 
-// Nearest is the name at the smallest [Distance] of text, the first of several, or "" where that is more than a third of the longer of both.
+// Nearest is the name at the smallest [Distance] of text, the first of several, or "" where that is
+// more than a third of the longer of both.
 func Nearest(text string, names []string) string {
 	best, least := "", -1
 	for _, n := range names {
@@ -13,7 +15,8 @@ func Nearest(text string, names []string) string {
 	return best
 }
 
-// Distance is Levenshtein's: the fewest insertions, deletions and replacements of a byte that turn a into b. It takes len(a)·len(b) steps.
+// Distance is Levenshtein's: the fewest insertions, deletions and replacements of a byte that turn
+// a into b. It takes len(a)·len(b) steps.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -11,8 +11,8 @@ import (
 // Visible is text that a terminal shows as it is: control characters (newlines and tabs too), line
 // and paragraph separators, bidirectional controls and bytes that are not UTF-8 become the escapes
 // of Go, such as \n, \x1b and \u202e. All else, letters of every script included, stays. It is for
-// text that somebody else wrote, which could otherwise move the cursor, hide what follows or forge a
-// line of output.
+// text that somebody else wrote, which could otherwise move the cursor, hide what follows or forge
+// a line of output.
 func Visible(text string) string {
 	if utf8.ValidString(text) && strings.IndexFunc(text, hidden) < 0 {
 		return text
