@@ -5,20 +5,21 @@ import (
 	"slices"
 )
 
-// weightStep is the step of a clipped row's weight: coarse enough that weighted contributions stay exact, and fine enough that
-// rounding a weight down costs at most 1/256 of a row.
+// weightStep is the step of a clipped row's weight: coarse enough that weighted contributions stay
+// exact, and fine enough that rounding a weight down costs at most 1/256 of a row.
 const weightStep = 0x1p-8
 
-// ball sets the scales for the units' bounds together with a Euclidean bound R of the whole, and reports the root of the total
-// variance.
+// ball sets the scales for the units' bounds together with a Euclidean bound R of the whole, and
+// reports the root of the total variance.
 //
-// Let unit u have m_u coordinates with norm at most v_u in all and y_u of a row's squared norm, y_u ≤ v_u², Σy_u ≤ R². With
-// c_u² = t·min(v_u/√m_u, κ) on its coordinates
+// Let unit u have m_u coordinates with norm at most v_u in all and y_u of a row's squared norm, y_u
+// ≤ v_u², Σy_u ≤ R². With c_u² = t·min(v_u/√m_u, κ) on its coordinates
 //
 //	Σ_u y_u/c_u² = (1/t)·(Σ_u y_u/κ + Σ_{v_u/√m_u < κ} y_u·(√m_u/v_u − 1/κ)) ≤ (1/t)·(R²/κ + Σ_{v_u/√m_u < κ} (√m_u·v_u − v_u²/κ)) = 1
 //
-// for t the last bracket. κ is the breakpoint v_u/√m_u with the least total variance t·Σ m_u·min(v_u/√m_u, κ); κ beyond all
-// of them, with no R, is mode Blocks. Whatever κ, clipping in the norm ‖v/c‖ makes the certificate true.
+// for t the last bracket. κ is the breakpoint v_u/√m_u with the least total variance t·Σ
+// m_u·min(v_u/√m_u, κ); κ beyond all of them, with no R, is mode Blocks. Whatever κ, clipping in
+// the norm ‖v/c‖ makes the certificate true.
 func (b *builder) ball(radius float64) float64 {
 	type part struct{ width, m, v float64 }
 	var parts []part
@@ -41,7 +42,8 @@ func (b *builder) ball(radius float64) float64 {
 		}
 		return 0
 	})
-	var above, linear, square float64 // above: coordinates at or beyond κ; sums of √m·v and v² below it
+	// above: coordinates at or beyond κ; sums of √m·v and v² below it
+	var above, linear, square float64
 	for _, p := range parts {
 		above += p.m
 		linear += math.Sqrt(p.m) * p.v

@@ -13,18 +13,23 @@ import (
 type Mode uint8
 
 const (
-	// Blocks, the default, uses that one cell of a one-hot block is active: see the proof in block.go.
+	// Blocks, the default, uses that one cell of a one-hot block is active: see the proof in
+	// block.go.
 	Blocks Mode = iota
-	// Thesis is the non-spherical noise of Pedersen's thesis (RPI 2022, hdl 20.500.13015/6261): scales √K·(b_k − a_k) for K parameters in
-	// [a_k, b_k], one-hot cells taken as independent numbers in [0, 1]. As published it is up to twice what add/remove needs.
+	// Thesis is the non-spherical noise of Pedersen's thesis (RPI 2022, hdl 20.500.13015/6261):
+	// scales √K·(b_k − a_k) for K parameters in [a_k, b_k], one-hot cells taken as independent
+	// numbers in [0, 1]. As published it is up to twice what add/remove needs.
 	Thesis
-	// Box is the best noise for a box, c_k² = w_k·Σw for half-widths w_k (arXiv 2302.03511), of the same intervals.
+	// Box is the best noise for a box, c_k² = w_k·Σw for half-widths w_k (arXiv 2302.03511), of the
+	// same intervals.
 	Box
-	// Residual is Blocks for what is left of the gradient after a public linear predictor from the sum of the inputs, which is
-	// released with it: see residual.go. It has the least noise. Released vectors have Inputs extra coordinates.
+	// Residual is Blocks for what is left of the gradient after a public linear predictor from the
+	// sum of the inputs, which is released with it: see residual.go. It has the least noise.
+	// Released vectors have Inputs extra coordinates.
 	Residual
-	// Ball is Blocks with the largest scales cut down to what a row whose centred gradient has Euclidean norm at most Config.Radius needs. It holds
-	// for rows that were clipped in its norm: see [Clipper].
+	// Ball is Blocks with the largest scales cut down to what a row whose centred gradient has
+	// Euclidean norm at most Config.Radius needs. It holds for rows that were clipped in its norm:
+	// see [Clipper].
 	Ball
 )
 
@@ -40,7 +45,8 @@ func (m Mode) String() string {
 // DefaultFactor is the factor grid F when a Config has none.
 const DefaultFactor = 0x1p-16
 
-// mostSteps is the largest standard deviation of noise, in steps of its grid, for which a grid is made.
+// mostSteps is the largest standard deviation of noise, in steps of its grid, for which a grid is
+// made.
 const mostSteps = 0x1p47
 
 // ErrConfig is wrapped by every error about a Config.
@@ -51,25 +57,30 @@ type Config struct {
 	Mode      Mode
 	Adjacency accountant.Adjacency // required
 	UnitRows  int                  // most rows of one privacy unit; 0 means 1
-	Factor    float64              // F, a power of two in [2⁻²⁶, 1]; 0 means DefaultFactor, or what NoiseMultiplier needs
-	Radius    float64              // Ball only, required there: R > 0
-	// Z ≥ 0: without a Factor the grid is made coarser than DefaultFactor's if noise of Z times the scales would have standard deviations of more than 2⁴⁷ steps,
-	// which noise.GaussianVector does not draw. Not with scalar fields, whose values are multiples of DefaultFactor.
+	// F, a power of two in [2⁻²⁶, 1]; 0 means DefaultFactor, or what NoiseMultiplier needs
+	Factor float64
+	Radius float64 // Ball only, required there: R > 0
+	// Z ≥ 0: without a Factor the grid is made coarser than DefaultFactor's if noise of Z times the
+	// scales would have standard deviations of more than 2⁴⁷ steps, which noise.GaussianVector does
+	// not draw. Not with scalar fields, whose values are multiples of DefaultFactor.
 	NoiseMultiplier float64
 }
 
-// Certificate is an ellipsoid for the contributions of a row to a released vector, whose coordinates are, in order, the sum of the
-// inputs (mode Residual only) and the gradients of W¹ (row-major, inputs × units), b¹, W², b², ...
+// Certificate is an ellipsoid for the contributions of a row to a released vector, whose
+// coordinates are, in order, the sum of the inputs (mode Residual only) and the gradients of W¹
+// (row-major, inputs × units), b¹, W², b², ...
 //
-// Let v(x) be a row's part of the released vector after [Certificate.EncodeTo] (less the centre, and in mode Residual less what is
-// predicted). For every row x of the domain, every rounding that the package comment allows, and the scales c:
+// Let v(x) be a row's part of the released vector after [Certificate.EncodeTo] (less the centre,
+// and in mode Residual less what is predicted). For every row x of the domain, every rounding that
+// the package comment allows, and the scales c:
 //
 //	add/remove:   Σ_k (v_k(x)/c_k)² ≤ 1/n²,
 //	replace-one:  Σ_k ((v_k(x) − v_k(x'))/c_k)² ≤ 1/n²   for any two rows, and Σ_k (v_k(x)/c_k)² ≤ 1/n²,
 //
-// n = Config.UnitRows. So neighbouring batches, which differ in a unit of up to n rows, have encoded sums at most 1 apart in the norm
-// ‖v/c‖₂ (of a replaced unit with i rows for one with j ≤ i, j differences of two and i − j single rows). Noise with standard deviation
-// z·c_k on coordinate k has noise multiplier z: see [Certificate.Event]. In mode Ball this holds for clipped rows only.
+// n = Config.UnitRows. So neighbouring batches, which differ in a unit of up to n rows, have
+// encoded sums at most 1 apart in the norm ‖v/c‖₂ (of a replaced unit with i rows for one with j ≤
+// i, j differences of two and i − j single rows). Noise with standard deviation z·c_k on coordinate
+// k has noise multiplier z: see [Certificate.Event]. In mode Ball this holds for clipped rows only.
 //
 // Only [Certify] makes one; it is immutable.
 type Certificate struct {
@@ -89,10 +100,10 @@ type Certificate struct {
 	residual *residual
 }
 
-// Certify computes the certificate of a network over an input domain. It costs O(weights). Errors wrap [ErrConfig], or
-// [ErrNetwork] for a shape that does not fit or is too large, weights that are not finite,
-// activations or gradients that may exceed 2²⁶·F, and sums that may overflow (see the package
-// comment).
+// Certify computes the certificate of a network over an input domain. It costs O(weights). Errors
+// wrap [ErrConfig], or [ErrNetwork] for a shape that does not fit or is too large, weights that are
+// not finite, activations or gradients that may exceed 2²⁶·F, and sums that may overflow (see the
+// package comment).
 func Certify[T Float](n Network[T], in *Input, c Config) (*Certificate, error) {
 	net, err := load(n, in.size)
 	if err != nil {
@@ -114,7 +125,8 @@ func Certify[T Float](n Network[T], in *Input, c Config) (*Certificate, error) {
 	}
 }
 
-// drawn reports whether the grid is coarse enough for noise of z times the scales. All scales but those of inputs are at most total.
+// drawn reports whether the grid is coarse enough for noise of z times the scales. All scales but
+// those of inputs are at most total.
 func (c *Certificate) drawn(z float64) bool {
 	limit := mostSteps * c.Grid()
 	if z*c.total <= limit && (c.residual == nil || z*slices.Max(c.scales[:c.Inputs()]) <= limit) {
@@ -139,13 +151,16 @@ func (c Config) checked() (Config, error) {
 		c.Factor = DefaultFactor
 	}
 	if f, _ := math.Frexp(c.Factor); f != .5 || c.Factor < 0x1p-26 || c.Factor > 1 {
-		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1]", ErrConfig, c.Factor)
+		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1]", ErrConfig,
+			c.Factor)
 	}
 	if !(c.NoiseMultiplier >= 0 && c.NoiseMultiplier <= math.MaxFloat64) {
 		return c, fmt.Errorf("bounds: %w: noise multiplier %v", ErrConfig, c.NoiseMultiplier)
 	}
-	if c.Mode == Ball && !(c.Radius > 0 && c.Radius <= math.MaxFloat32) || c.Mode != Ball && c.Radius != 0 {
-		return c, fmt.Errorf("bounds: %w: radius %v; mode ball needs one above 0, other modes none", ErrConfig, c.Radius)
+	if c.Mode == Ball && !(c.Radius > 0 && c.Radius <= math.MaxFloat32) || c.Mode != Ball &&
+		c.Radius != 0 {
+		return c, fmt.Errorf("bounds: %w: radius %v; mode ball needs one above 0, other modes none",
+			ErrConfig, c.Radius)
 	}
 	return c, nil
 }
@@ -165,7 +180,8 @@ func (c *Certificate) Factor() float64 { return c.factor }
 // Coordinates is the length of the released vector.
 func (c *Certificate) Coordinates() int { return len(c.scales) }
 
-// Inputs is the number of leading coordinates that hold the sum of the inputs: 0 unless the mode is Residual.
+// Inputs is the number of leading coordinates that hold the sum of the inputs: 0 unless the mode is
+// Residual.
 func (c *Certificate) Inputs() int {
 	if c.residual == nil {
 		return 0
@@ -176,8 +192,8 @@ func (c *Certificate) Inputs() int {
 // Parameters is the number of weights and biases of the network.
 func (c *Certificate) Parameters() int { return len(c.scales) - c.Inputs() }
 
-// ScalesTo sets dst to z·c, the standard deviations of the noise for noise multiplier z > 0. It panics unless dst has one element
-// a coordinate.
+// ScalesTo sets dst to z·c, the standard deviations of the noise for noise multiplier z > 0. It
+// panics unless dst has one element a coordinate.
 func (c *Certificate) ScalesTo(dst []float64, z float64) {
 	c.length("scales", len(dst), len(c.scales))
 	for k, scale := range c.scales {
@@ -197,18 +213,22 @@ func (c *Certificate) Centre() []float64 {
 	return out
 }
 
-// TotalStd is the root of the total variance of the noise on the decoded gradient, per unit of z. In mode Residual it counts the noise that the
-// inputs' sum brings to the gradient, and not that on the sum itself.
+// TotalStd is the root of the total variance of the noise on the decoded gradient, per unit of z.
+// In mode Residual it counts the noise that the inputs' sum brings to the gradient, and not that on
+// the sum itself.
 func (c *Certificate) TotalStd() float64 { return c.total }
 
-// Sensitivity is the greatest distance ‖(v − v')/c‖₂ of the encoded sums of neighbouring batches: 1.
+// Sensitivity is the greatest distance ‖(v − v')/c‖₂ of the encoded sums of neighbouring batches:
+// 1.
 func (c *Certificate) Sensitivity() float64 { return 1 }
 
-// Norm bounds ‖v/c‖₂ of all that one privacy unit adds to the encoded sum: 1 under add/remove, at most 1 under replace-one.
+// Norm bounds ‖v/c‖₂ of all that one privacy unit adds to the encoded sum: 1 under add/remove, at
+// most 1 under replace-one.
 func (c *Certificate) Norm() float64 { return c.norm }
 
-// Event is what one release of the encoded sum over a Poisson sample at the given rate costs, with noise z·c. At rate 1 that is the Gaussian
-// mechanism; below, the subsampled one, whose multiplier counts one unit's [Certificate.Norm].
+// Event is what one release of the encoded sum over a Poisson sample at the given rate costs, with
+// noise z·c. At rate 1 that is the Gaussian mechanism; below, the subsampled one, whose multiplier
+// counts one unit's [Certificate.Norm].
 func (c *Certificate) Event(rate, z float64) accountant.Event {
 	if rate == 1 {
 		return accountant.Gaussian{NoiseMultiplier: z}
@@ -219,7 +239,8 @@ func (c *Certificate) Event(rate, z float64) accountant.Event {
 	return accountant.SubsampledGaussian{Rate: rate, NoiseMultiplier: z}
 }
 
-// Fits reports whether the certificate is of a network with these sizes: inputs, then the units of each layer, the last 1.
+// Fits reports whether the certificate is of a network with these sizes: inputs, then the units of
+// each layer, the last 1.
 func (c *Certificate) Fits(sizes ...int) bool { return slices.Equal(c.sizes, sizes) }
 
 // length panics unless a slice has the length it must have.

@@ -48,15 +48,17 @@ func distance(cert *Certificate, a, b []int64) float64 {
 	return norm(cert, d)
 }
 
-// Neighbouring batches, made by adding, removing or replacing a unit of up to n rows, random or optimised to be far apart, are never more
-// than 1 apart, and one unit's part is never longer than Norm.
+// Neighbouring batches, made by adding, removing or replacing a unit of up to n rows, random or
+// optimised to be far apart, are never more than 1 apart, and one unit's part is never longer than
+// Norm.
 func TestNeighboursStayWithinTheCertificate(t *testing.T) {
 	for seed, c := range critics(t) {
 		random, optimised := 60, 1
 		if *long {
 			random, optimised = 2000, 40
 		}
-		if c.in.size == 200 { // adult takes 50 times as long as the others; TestHalvedScalesAreViolated has its ascent
+		// adult takes 50 times as long as the others; TestHalvedScalesAreViolated has its ascent
+		if c.in.size == 200 {
 			random, optimised = random/4, optimised/20
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -71,11 +73,15 @@ func TestNeighboursStayWithinTheCertificate(t *testing.T) {
 						rest := []row{randomRow(u, c.in, c.factor), randomRow(u, c.in, c.factor)}
 						with := append(append([]row{}, rest...), unit...)
 						without := append(append([]row{}, other...), rest...)
-						if d := distance(cert, encoded(c, cert, with, o), encoded(c, cert, without, o)); d > 1 {
-							t.Fatalf("%v, %v, %d rows for %d of at most %d: neighbours are %v apart", mode, adjacency, len(unit), len(other), n, d)
+						if d := distance(cert, encoded(c, cert, with, o),
+							encoded(c, cert, without, o)); d > 1 {
+							t.Fatalf(
+								"%v, %v, %d rows for %d of at most %d: neighbours are %v apart",
+								mode, adjacency, len(unit), len(other), n, d)
 						}
 						if part := norm(cert, encoded(c, cert, unit, o)); part > cert.Norm() {
-							t.Fatalf("%v, %v: a unit of %d rows has norm %v, more than %v", mode, adjacency, len(unit), part, cert.Norm())
+							t.Fatalf("%v, %v: a unit of %d rows has norm %v, more than %v", mode,
+								adjacency, len(unit), part, cert.Norm())
 						}
 					}
 					draw := func(size int) (unit []row) {
@@ -93,11 +99,18 @@ func TestNeighboursStayWithinTheCertificate(t *testing.T) {
 					}
 					for range optimised {
 						o := order(u.IntN(int(orders)))
-						x, _ := ascend(u, c.in, c.factor, func(x row) float64 { return norm(cert, encoded(c, cert, []row{x}, o)) })
+						x, _ := ascend(u, c.in, c.factor, func(x row) float64 {
+							return norm(cert,
+								encoded(c, cert, []row{x}, o))
+						})
 						unit, other := repeat(x, n), []row(nil)
 						if adjacency == accountant.ReplaceOne {
 							far := encoded(c, cert, []row{x}, o)
-							y, _ := ascend(u, c.in, c.factor, func(y row) float64 { return distance(cert, far, encoded(c, cert, []row{y}, o)) })
+							y, _ := ascend(u, c.in, c.factor,
+								func(y row) float64 {
+									return distance(cert, far,
+										encoded(c, cert, []row{y}, o))
+								})
 							other = repeat(y, n)
 						}
 						check(unit, other, o)
@@ -115,8 +128,8 @@ func repeat(x row, n int) (out []row) {
 	return out
 }
 
-// The certificates are tight enough that half of one is false: an optimised row of the adult critic is longer than ½, so noise from
-// halved scales would break the promise and this test would see it.
+// The certificates are tight enough that half of one is false: an optimised row of the adult critic
+// is longer than ½, so noise from halved scales would break the promise and this test would see it.
 func TestHalvedScalesAreViolated(t *testing.T) {
 	n := randomNetwork[float32](oneHot(t, adult...), .2, 1, 64)
 	c := newCritic("", n, oneHot(t, adult...), 0x1p-16)
@@ -124,24 +137,32 @@ func TestHalvedScalesAreViolated(t *testing.T) {
 		for _, mode := range []Mode{Blocks, Residual} {
 			cert := certify(t, c, Config{Mode: mode, Adjacency: adjacency})
 			u := rand.New(rand.NewPCG(1, 3))
-			x, sup := ascend(u, c.in, c.factor, func(x row) float64 { return norm(cert, encoded(c, cert, []row{x}, forwards)) })
+			x, sup := ascend(u, c.in, c.factor, func(x row) float64 {
+				return norm(cert,
+					encoded(c, cert, []row{x}, forwards))
+			})
 			if adjacency == accountant.ReplaceOne {
 				far := encoded(c, cert, []row{x}, forwards)
-				_, sup = ascend(u, c.in, c.factor, func(y row) float64 { return distance(cert, far, encoded(c, cert, []row{y}, forwards)) })
+				_, sup = ascend(u, c.in, c.factor, func(y row) float64 {
+					return distance(cert, far,
+						encoded(c, cert, []row{y}, forwards))
+				})
 			}
 			t.Logf("%v, %v: the farthest found is %.3f", mode, adjacency, sup)
 			if sup > 1 {
 				t.Errorf("%v, %v: %v is outside", mode, adjacency, sup)
 			}
 			if 2*sup <= 1 {
-				t.Errorf("%v, %v: farthest row %v: halved scales would go unnoticed", mode, adjacency, sup)
+				t.Errorf("%v, %v: farthest row %v: halved scales would go unnoticed", mode,
+					adjacency, sup)
 			}
 		}
 	}
 }
 
-// Over all rows that a small domain has, and all pairs of them under replace-one: a unit gets at most the part it was given, single
-// coordinates stay within their half-widths, and the parts are attained where both branches of a hidden unit are open.
+// Over all rows that a small domain has, and all pairs of them under replace-one: a unit gets at
+// most the part it was given, single coordinates stay within their half-widths, and the parts are
+// attained where both branches of a hidden unit are open.
 func TestUnitsAgainstBruteForce(t *testing.T) {
 	in := oneHot(t, 3, 4, 2, 1)
 	for name, n := range map[string]Network[float64]{
@@ -157,11 +178,15 @@ func TestUnitsAgainstBruteForce(t *testing.T) {
 					config := Config{Mode: mode, Adjacency: adjacency}
 					cert := certify(t, c, config)
 					if adjacency == accountant.AddRemove {
-						everyRow(in, func(x row) { rows = append(rows, encoded(c, cert, []row{x}, forwards)) })
+						everyRow(in, func(x row) {
+							rows = append(rows,
+								encoded(c, cert, []row{x}, forwards))
+						})
 					} else {
 						rows = differences(rows)
 					}
-					compareUnits(t, fmt.Sprintf("%s, %v, %v, factor %v", name, mode, adjacency, factor), c.measure(config), rows, name == "open" && factor < .01)
+					compareUnits(t, fmt.Sprintf("%s, %v, %v, factor %v", name, mode, adjacency,
+						factor), c.measure(config), rows, name == "open" && factor < .01)
 				}
 			}
 		}
@@ -249,7 +274,8 @@ func TestPermutations(t *testing.T) {
 		}
 	}
 	other := Network[float64]{Slope: n.Slope, Layers: []Layer[float64]{
-		{Weights: make([]float64, 13*6), Bias: make([]float64, 6)}, {Weights: make([]float64, 6), Bias: n.Layers[1].Bias}}}
+		{Weights: make([]float64, 13*6), Bias: make([]float64, 6)},
+		{Weights: make([]float64, 6), Bias: n.Layers[1].Bias}}}
 	for i, from := range inputs {
 		for j, unit := range units {
 			other.Layers[0].Weights[i*6+j] = n.Layers[0].Weights[from*6+unit]
@@ -287,7 +313,8 @@ func TestPermutations(t *testing.T) {
 	}
 }
 
-// On every network of every domain: the thesis's noise is never less than the box's, nor that less than the blocks'.
+// On every network of every domain: the thesis's noise is never less than the box's, nor that less
+// than the blocks'.
 func TestOrderOfModes(t *testing.T) {
 	for seed := range uint64(200) {
 		u := rand.New(rand.NewPCG(seed, 5))
@@ -308,7 +335,8 @@ func TestOrderOfModes(t *testing.T) {
 		for range u.IntN(4) {
 			hidden = append(hidden, 1+u.IntN(12))
 		}
-		n := scaled(randomNetwork[float64](in, u.Float64()*float64(u.IntN(2)), seed, hidden...), math.Exp(u.NormFloat64()))
+		n := scaled(randomNetwork[float64](in, u.Float64()*float64(u.IntN(2)), seed, hidden...),
+			math.Exp(u.NormFloat64()))
 		c := newCritic(fmt.Sprint(seed), n, in, 0x1p-16)
 		for _, adjacency := range adjacencies {
 			size := map[Mode]float64{}
@@ -316,27 +344,33 @@ func TestOrderOfModes(t *testing.T) {
 				size[mode] = certify(t, c, Config{Mode: mode, Adjacency: adjacency}).TotalStd()
 			}
 			const slack = 1 + 1e-3 // scales of at least one grid step
-			if size[Thesis]*slack < size[Box]/2 || adjacency == accountant.AddRemove && size[Thesis]*slack < size[Box] || size[Box]*slack < size[Blocks] {
-				t.Errorf("seed %d, %v, %d hidden layers: thesis %v, box %v, blocks %v", seed, adjacency, len(hidden), size[Thesis], size[Box], size[Blocks])
+			if size[Thesis]*slack < size[Box]/2 || adjacency == accountant.AddRemove &&
+				size[Thesis]*slack < size[Box] || size[Box]*slack < size[Blocks] {
+				t.Errorf("seed %d, %v, %d hidden layers: thesis %v, box %v, blocks %v", seed,
+					adjacency, len(hidden), size[Thesis], size[Box], size[Blocks])
 			}
 		}
 	}
 }
 
-// The figures that the design counts on: blocks at least 10 times below thesis on adult, the residual half of that again.
+// The figures that the design counts on: blocks at least 10 times below thesis on adult, the
+// residual half of that again.
 func TestSizesOnAdult(t *testing.T) {
-	c := newCritic("", randomNetwork[float32](oneHot(t, adult...), .2, 1, 64), oneHot(t, adult...), 0x1p-16)
+	c := newCritic("", randomNetwork[float32](oneHot(t, adult...), .2, 1, 64), oneHot(t, adult...),
+		0x1p-16)
 	size := map[Mode]float64{}
 	for _, mode := range modes {
 		size[mode] = certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove}).TotalStd()
 		t.Logf("%-9v √(total variance) %8.1f", mode, size[mode])
 	}
-	if !(size[Thesis] > 10*size[Box] && size[Thesis] > 20*size[Blocks] && size[Blocks] > 1.8*size[Residual]) {
+	if !(size[Thesis] > 10*size[Box] && size[Thesis] > 20*size[Blocks] &&
+		size[Blocks] > 1.8*size[Residual]) {
 		t.Errorf("sizes %v", size)
 	}
 }
 
-// The trace that TotalStd reports is the sum of the squared scales, or for Residual that of the decoded gradient's noise.
+// The trace that TotalStd reports is the sum of the squared scales, or for Residual that of the
+// decoded gradient's noise.
 func TestTotalStdIsTheNoise(t *testing.T) {
 	for _, c := range critics(t) {
 		for _, mode := range modes {
@@ -370,8 +404,10 @@ func TestTotalStdIsTheNoise(t *testing.T) {
 			for _, v := range variance {
 				total += v
 			}
-			// The floor of one step of the grid under ω only ever adds, and not more than the coarsest grid here shows. Roots in float32 make the noise more by 2⁻²².
-			if want := math.Sqrt(total); cert.TotalStd() < want*(1-1e-6) || cert.TotalStd() > want*(1+1e-3) {
+			// The floor of one step of the grid under ω only ever adds, and not more than the
+			// coarsest grid here shows. Roots in float32 make the noise more by 2⁻²².
+			if want := math.Sqrt(total); cert.TotalStd() < want*(1-1e-6) ||
+				cert.TotalStd() > want*(1+1e-3) {
 				t.Errorf("%s, %v: TotalStd %v, noise %v", c.name, mode, cert.TotalStd(), want)
 			}
 		}
@@ -389,7 +425,8 @@ func TestUnitRowsMultiply(t *testing.T) {
 				t.Fatalf("%v: scale %v for units of five rows, %v for one", mode, b[k], a[k])
 			}
 		}
-		if five.UnitRows() != 5 || one.UnitRows() != 1 || math.Abs(five.TotalStd()-5*one.TotalStd()) > 1e-9*five.TotalStd() {
+		if five.UnitRows() != 5 || one.UnitRows() != 1 ||
+			math.Abs(five.TotalStd()-5*one.TotalStd()) > 1e-9*five.TotalStd() {
 			t.Errorf("%v: sizes %v and %v", mode, five.TotalStd(), one.TotalStd())
 		}
 	}
@@ -399,7 +436,8 @@ func TestEvents(t *testing.T) {
 	c := critics(t)[0]
 	add := certify(t, c, Config{Adjacency: accountant.AddRemove})
 	replace := certify(t, c, Config{Adjacency: accountant.ReplaceOne})
-	if add.Norm() != 1 || !(replace.Norm() > .4 && replace.Norm() < .75) || add.Sensitivity() != 1 || replace.Sensitivity() != 1 {
+	if add.Norm() != 1 || !(replace.Norm() > .4 && replace.Norm() < .75) ||
+		add.Sensitivity() != 1 || replace.Sensitivity() != 1 {
 		t.Errorf("norms %v and %v", add.Norm(), replace.Norm())
 	}
 	for _, e := range []struct {
@@ -408,7 +446,8 @@ func TestEvents(t *testing.T) {
 	}{
 		{"full batch, add-remove", add.Event(1, 3), accountant.Gaussian{NoiseMultiplier: 3}},
 		{"full batch, replace-one", replace.Event(1, 3), accountant.Gaussian{NoiseMultiplier: 3}},
-		{"Poisson, add-remove", add.Event(.1, 3), accountant.SubsampledGaussian{Rate: .1, NoiseMultiplier: 3}},
+		{"Poisson, add-remove", add.Event(.1, 3), accountant.SubsampledGaussian{Rate: .1,
+			NoiseMultiplier: 3}},
 	} {
 		if diff := cmp.Diff(e.want, e.got); diff != "" {
 			t.Errorf("%s: %s", e.name, diff)
@@ -420,7 +459,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestGridFollowsTheNoise: whatever the noise multiplier, its noise can be drawn, on the finest grid of those that are tried; not with scalar fields, and not if a factor is given.
+// TestGridFollowsTheNoise: whatever the noise multiplier, its noise can be drawn, on the finest
+// grid of those that are tried; not with scalar fields, and not if a factor is given.
 func TestGridFollowsTheNoise(t *testing.T) {
 	const most = 0x1p47
 	for _, c := range critics(t) {
@@ -439,13 +479,16 @@ func TestGridFollowsTheNoise(t *testing.T) {
 				case c.in.scalars() && f != DefaultFactor:
 					t.Errorf("%s, %v, z = %v: factor %v with scalars", c.name, mode, z, f)
 				case !c.in.scalars() && largest > most*cert.Grid():
-					t.Errorf("%s, %v, z = %v: %v steps of noise", c.name, mode, z, largest/cert.Grid())
-				case f > DefaultFactor && largest <= most*cert.Grid()/16/1.5: // scales change a little with the grid
+					t.Errorf("%s, %v, z = %v: %v steps of noise", c.name, mode, z,
+						largest/cert.Grid())
+				// scales change a little with the grid
+				case f > DefaultFactor && largest <= most*cert.Grid()/16/1.5:
 					t.Errorf("%s, %v, z = %v: factor %v is coarser than needed", c.name, mode, z, f)
 				}
 				config.Factor = 0x1p-20
 				if cert, err = c.certifyWith(config); err == nil && cert.Factor() != config.Factor {
-					t.Errorf("%s, %v, z = %v: factor %v, given %v", c.name, mode, z, cert.Factor(), config.Factor)
+					t.Errorf("%s, %v, z = %v: factor %v, given %v", c.name, mode, z, cert.Factor(),
+						config.Factor)
 				}
 			}
 		}
@@ -458,7 +501,8 @@ func TestAccessors(t *testing.T) {
 	if !cert.Fits(20, 12, 8, 1) || cert.Fits(20, 12, 1) || cert.Fits(20, 12, 8, 2) {
 		t.Errorf("sizes %v", cert.sizes)
 	}
-	if cert.Mode() != Residual || cert.Adjacency() != accountant.ReplaceOne || cert.Factor() != c.factor || cert.Grid() != c.factor*c.factor || cert.Inputs() != 20 {
+	if cert.Mode() != Residual || cert.Adjacency() != accountant.ReplaceOne ||
+		cert.Factor() != c.factor || cert.Grid() != c.factor*c.factor || cert.Inputs() != 20 {
 		t.Error("the configuration is not kept")
 	}
 	parameters := 20*12 + 12 + 12*8 + 8 + 8 + 1
@@ -488,19 +532,22 @@ func TestAccessors(t *testing.T) {
 	}
 }
 
-// Certify neither changes the weights nor shares anything between calls: many at once agree with one alone.
+// Certify neither changes the weights nor shares anything between calls: many at once agree with
+// one alone.
 func TestConcurrentCallsAgree(t *testing.T) {
 	list := critics(t)
 	var alone []*Certificate
 	for _, c := range list {
-		alone = append(alone, certify(t, c, Config{Mode: Residual, Adjacency: accountant.AddRemove}))
+		alone = append(alone, certify(t, c, Config{Mode: Residual,
+			Adjacency: accountant.AddRemove}))
 	}
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
 			for i, c := range list {
 				cert, err := c.certify(Config{Mode: Residual, Adjacency: accountant.AddRemove})
-				if err != nil || !cmp.Equal(cert.scales, alone[i].scales) || !cmp.Equal(cert.centre, alone[i].centre) {
+				if err != nil || !cmp.Equal(cert.scales, alone[i].scales) ||
+					!cmp.Equal(cert.centre, alone[i].centre) {
 					t.Errorf("%s: differs when others run", c.name)
 				}
 			}
@@ -521,14 +568,25 @@ func TestRefusals(t *testing.T) {
 		says     string
 	}{
 		{"no layers", func(n *Network[float64]) { n.Layers = nil }, nil, ErrNetwork, "no layers"},
-		{"two outputs", func(n *Network[float64]) { n.Layers = n.Layers[:1] }, nil, ErrNetwork, "3 units"},
-		{"short weights", func(n *Network[float64]) { n.Layers[0].Weights = n.Layers[0].Weights[1:] }, nil, ErrNetwork, "layer 1"},
-		{"no units", func(n *Network[float64]) { n.Layers[1].Bias = nil }, nil, ErrNetwork, "layer 2"},
-		{"NaN weight", func(n *Network[float64]) { n.Layers[0].Weights[3] = math.NaN() }, nil, ErrNetwork, "not finite"},
-		{"infinite bias", func(n *Network[float64]) { n.Layers[1].Bias[0] = math.Inf(-1) }, nil, ErrNetwork, "not finite"},
-		{"overflow", func(n *Network[float64]) { n.Layers[0].Weights[0] = 1e300 }, nil, ErrNetwork, "overflow"},
-		{"large activations", func(n *Network[float64]) { n.Layers[0].Bias[0] = 1025 }, nil, ErrNetwork, "may exceed 1024"},
-		{"large gradients", func(n *Network[float64]) { n.Layers[1].Weights[0] = -1025 }, nil, ErrNetwork, "may exceed 1024"},
+		{"two outputs", func(n *Network[float64]) { n.Layers = n.Layers[:1] }, nil, ErrNetwork,
+			"3 units"},
+		{"short weights", func(
+			n *Network[float64]) {
+			n.Layers[0].Weights = n.Layers[0].Weights[1:]
+		}, nil, ErrNetwork,
+			"layer 1"},
+		{"no units", func(n *Network[float64]) { n.Layers[1].Bias = nil }, nil, ErrNetwork,
+			"layer 2"},
+		{"NaN weight", func(n *Network[float64]) { n.Layers[0].Weights[3] = math.NaN() }, nil,
+			ErrNetwork, "not finite"},
+		{"infinite bias", func(n *Network[float64]) { n.Layers[1].Bias[0] = math.Inf(-1) }, nil,
+			ErrNetwork, "not finite"},
+		{"overflow", func(n *Network[float64]) { n.Layers[0].Weights[0] = 1e300 }, nil, ErrNetwork,
+			"overflow"},
+		{"large activations", func(n *Network[float64]) { n.Layers[0].Bias[0] = 1025 }, nil,
+			ErrNetwork, "may exceed 1024"},
+		{"large gradients", func(n *Network[float64]) { n.Layers[1].Weights[0] = -1025 }, nil,
+			ErrNetwork, "may exceed 1024"},
 		{"negative slope", func(n *Network[float64]) { n.Slope = -.1 }, nil, ErrNetwork, "slope"},
 		{"slope above 1", func(n *Network[float64]) { n.Slope = 1.5 }, nil, ErrNetwork, "slope"},
 		{"slope NaN", func(n *Network[float64]) { n.Slope = math.NaN() }, nil, ErrNetwork, "slope"},
@@ -541,7 +599,8 @@ func TestRefusals(t *testing.T) {
 		{"factor too fine", nil, func(c *Config) { c.Factor = 0x1p-27 }, ErrConfig, "factor"},
 		{"factor NaN", nil, func(c *Config) { c.Factor = math.NaN() }, ErrConfig, "factor"},
 		{"ball without radius", nil, func(c *Config) { c.Mode = Ball }, ErrConfig, "radius 0"},
-		{"infinite radius", nil, func(c *Config) { c.Mode, c.Radius = Ball, math.Inf(1) }, ErrConfig, "radius"},
+		{"infinite radius", nil, func(c *Config) { c.Mode, c.Radius = Ball, math.Inf(1) },
+			ErrConfig, "radius"},
 		{"radius without ball", nil, func(c *Config) { c.Radius = 1 }, ErrConfig, "radius 1"},
 	} {
 		n, c := good(), config
@@ -552,7 +611,8 @@ func TestRefusals(t *testing.T) {
 			r.c(&c)
 		}
 		cert, err := Certify(n, in, c)
-		if cert != nil || !errors.Is(err, r.sentinel) || !strings.HasPrefix(err.Error(), "bounds: ") || !strings.Contains(err.Error(), r.says) {
+		if cert != nil || !errors.Is(err, r.sentinel) || !strings.HasPrefix(err.Error(),
+			"bounds: ") || !strings.Contains(err.Error(), r.says) {
 			t.Errorf("%s: got %v, want %q", r.name, err, r.says)
 		}
 	}

@@ -2,18 +2,20 @@ package bounds
 
 import "math"
 
-// Clipper gives rows the weights that bring them into a [Ball] certificate's ellipsoid. It is immutable.
+// Clipper gives rows the weights that bring them into a [Ball] certificate's ellipsoid. It is
+// immutable.
 type Clipper struct {
 	c       *Certificate
 	gamma   float64 // of all roundings on the way to a row's squared norm
 	scalars []int   // first coordinate of each scalar field's weights
 	ones    []int   // of each block of one cell: a scalar that is always 1
-	// Of hidden unit j, the blocks' part of a row's squared norm is square·δ² − 2·cross·δ + constant: the scales of a block's cells are
-	// equal, so which one is active does not matter.
+	// Of hidden unit j, the blocks' part of a row's squared norm is square·δ² − 2·cross·δ +
+	// constant: the scales of a block's cells are equal, so which one is active does not matter.
 	square, cross, constant []float64
 }
 
-// NewClipper returns the clipper of a certificate in mode Ball. It panics for other modes, whose certificates need no clipping.
+// NewClipper returns the clipper of a certificate in mode Ball. It panics for other modes, whose
+// certificates need no clipping.
 func NewClipper(c *Certificate) *Clipper {
 	if c.mode != Ball {
 		panic("bounds: a clipper for mode " + c.mode.String())
@@ -45,11 +47,13 @@ func NewClipper(c *Certificate) *Clipper {
 	return out
 }
 
-// Weight returns the weight of a row, in steps of 2⁻⁸ from 0 to 256, by which all its contributions are to be multiplied: the
-// largest that brings its centred gradient to the norm that the certificate promises, 1 if it is there already.
-// x[0] holds the values of the scalar fields in order (nothing for blocks), x[l] the rounded activations of hidden layer l ≥ 1, and delta[l]
-// the rounded δ of layer l+1, the last {1}; they panic if their lengths do not fit. For hidden layers beyond the first it costs a
-// multiplication for every weight. A row whose norm is not finite has weight 0.
+// Weight returns the weight of a row, in steps of 2⁻⁸ from 0 to 256, by which all its contributions
+// are to be multiplied: the largest that brings its centred gradient to the norm that the
+// certificate promises, 1 if it is there already. x[0] holds the values of the scalar fields in
+// order (nothing for blocks), x[l] the rounded activations of hidden layer l ≥ 1, and delta[l] the
+// rounded δ of layer l+1, the last {1}; they panic if their lengths do not fit. For hidden layers
+// beyond the first it costs a multiplication for every weight. A row whose norm is not finite has
+// weight 0.
 //
 // Let S be the squared norm, P the part of it that is computed with cancellation, p − 2·cross·δ for
 // each hidden unit, without the cancellation (p), and Ŝ, P̂ what is computed. As 2·cross·δ ≤ p, the

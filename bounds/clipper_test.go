@@ -14,14 +14,16 @@ import (
 func TestClipperCountsAllItsTerms(t *testing.T) {
 	const units = 1 << 12
 	c := &Certificate{
-		mode: Ball, unitRows: 1, factor: 1, sizes: []int{1, units, units, 1}, fields: []Field{Block(1)},
+		mode: Ball, unitRows: 1, factor: 1, sizes: []int{1, units, units, 1},
+		fields: []Field{Block(1)},
 	}
 	terms := 2*units + units*units + 2*units + 1
 	c.scales, c.centre = slices.Repeat([]float64{0x1p500}, terms), make([]int64, terms)
 	c.scales[0] = 1
 	inner := c.scales[2*units:][:units*units]
 	for k := range inner {
-		inner[k] = math.Nextafter(0x1p26*math.Sqrt2, math.Inf(1)) // squares just below half of the last digit of 1
+		// squares just below half of the last digit of 1
+		inner[k] = math.Nextafter(0x1p26*math.Sqrt2, math.Inf(1))
 	}
 	ones := slices.Repeat([]float64{1}, units)
 	first := make([]float64, units)
@@ -54,11 +56,15 @@ func TestEachSumIsBounded(t *testing.T) {
 			}
 			return l
 		}
-		return Network[float32]{Layers: []Layer[float32]{layer(2, 2, -1), layer(2, 2, -1), layer(2, 1, 0)}}
+		return Network[float32]{Layers: []Layer[float32]{layer(2, 2, -1), layer(2, 2, -1),
+			layer(2, 1, 0)}}
 	}
 	for name, set := range map[string]func(n Network[float32], x float32){
-		"first layer":        func(n Network[float32], x float32) { n.Layers[0].Bias[1] = -x },
-		"cells":              func(n Network[float32], x float32) { n.Layers[0].Weights[0], n.Layers[0].Weights[2] = -x, -x },
+		"first layer": func(n Network[float32], x float32) { n.Layers[0].Bias[1] = -x },
+		"cells": func(n Network[float32], x float32) {
+			n.Layers[0].Weights[0],
+				n.Layers[0].Weights[2] = -x, -x
+		},
 		"second layer":       func(n Network[float32], x float32) { n.Layers[1].Bias[0] = -x },
 		"score":              func(n Network[float32], x float32) { n.Layers[2].Bias[0] = x },
 		"backward, the last": func(n Network[float32], x float32) { n.Layers[2].Weights[1] = x },

@@ -19,12 +19,14 @@ func Example() {
 		{Weights: []float32{1, -.5}, Bias: []float32{0}},
 	}}
 	for _, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Blocks, bounds.Residual} {
-		c, err := bounds.Certify(critic, in, bounds.Config{Mode: mode, Adjacency: accountant.AddRemove})
+		c, err := bounds.Certify(critic, in, bounds.Config{Mode: mode,
+			Adjacency: accountant.AddRemove})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%-8v %2d coordinates, √(total variance) = %.1f·z\n", mode, c.Coordinates(), c.TotalStd())
+		fmt.Printf("%-8v %2d coordinates, √(total variance) = %.1f·z\n", mode, c.Coordinates(),
+			c.TotalStd())
 	}
 	c, _ := bounds.Certify(critic, in, bounds.Config{Adjacency: accountant.ReplaceOne})
 	fmt.Println(c.Event(1, 3.5))

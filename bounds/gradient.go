@@ -2,12 +2,15 @@ package bounds
 
 import "github.com/decoy-dp/decoy/accountant"
 
-// GradientBounds returns an interval for each coordinate of a row's gradient, in the order W¹, b¹, W², b², ... (weights row-major), over
-// all rows of the domain and all roundings of the package comment, with one-hot blocks taken as such. They are tight to rounding for one hidden layer, where
-// every coordinate's ends are attained as far as those of δ and x are. factor is F, 0 for [DefaultFactor]. Errors are those of [Certify].
+// GradientBounds returns an interval for each coordinate of a row's gradient, in the order W¹, b¹,
+// W², b², ... (weights row-major), over all rows of the domain and all roundings of the package
+// comment, with one-hot blocks taken as such. They are tight to rounding for one hidden layer,
+// where every coordinate's ends are attained as far as those of δ and x are. factor is F, 0 for
+// [DefaultFactor]. Errors are those of [Certify].
 //
 // Certificates do not need it: it is for looking at a network, one coordinate at a time.
-func GradientBounds[T Float](n Network[T], in *Input, factor float64) (lo, hi []float64, err error) {
+func GradientBounds[T Float](n Network[T], in *Input, factor float64) (lo, hi []float64,
+	err error) {
 	c, err := Config{Adjacency: accountant.AddRemove, Factor: factor}.checked()
 	if err != nil {
 		return nil, nil, err

@@ -7,12 +7,13 @@ import (
 	"testing"
 )
 
-// No coordinate of a row's gradient leaves its interval, and over all rows of a domain of blocks the intervals of the first layer, of
-// one hidden layer, are what the gradients span.
+// No coordinate of a row's gradient leaves its interval, and over all rows of a domain of blocks
+// the intervals of the first layer, of one hidden layer, are what the gradients span.
 func TestGradientBounds(t *testing.T) {
 	for seed, sizes := range [][]int{{3, 4, 2}, {2, 2, 1, 5}} {
 		in := oneHot(t, sizes...)
-		for _, n := range []Network[float64]{randomNetwork[float64](in, .2, uint64(seed), 6), biased(randomNetwork[float64](in, 0, uint64(seed), 6))} {
+		for _, n := range []Network[float64]{randomNetwork[float64](in, .2, uint64(seed), 6),
+			biased(randomNetwork[float64](in, 0, uint64(seed), 6))} {
 			c := newCritic("", n, in, 0x1p-20)
 			lo, hi, err := GradientBounds(n, in, c.factor)
 			if err != nil {
@@ -32,7 +33,8 @@ func TestGradientBounds(t *testing.T) {
 					t.Errorf("coordinate %d spans %v, out of [%v, %v]", k, span[k], lo[k], hi[k])
 				}
 				if loose := span[k].lo - lo[k] + hi[k] - span[k].hi; loose > 2*c.factor {
-					t.Errorf("coordinate %d spans %v, bounds [%v, %v] are looser", k, span[k], lo[k], hi[k])
+					t.Errorf("coordinate %d spans %v, bounds [%v, %v] are looser", k, span[k],
+						lo[k], hi[k])
 				}
 			}
 		}

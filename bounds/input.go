@@ -28,17 +28,20 @@ type Input struct {
 	size   int
 }
 
-// NewInput returns the domain of the given fields in order. It returns an error if there are none, for a block without cells and for
-// a scalar whose bounds are not finite or out of order.
+// NewInput returns the domain of the given fields in order. It returns an error if there are none,
+// for a block without cells and for a scalar whose bounds are not finite or out of order.
 func NewInput(fields ...Field) (*Input, error) {
 	in := &Input{fields: append([]Field(nil), fields...)}
 	for k := range in.fields {
 		f := &in.fields[k]
 		if f.cells < 0 || f.cells == 0 && f.box == (interval{}) {
-			return nil, fmt.Errorf("bounds: field %d is a block of no cells, or a scalar that can only be 0", k)
+			return nil, fmt.Errorf(
+				"bounds: field %d is a block of no cells, or a scalar that can only be 0", k)
 		}
 		if !(f.box.lo <= f.box.hi) || math.IsInf(f.box.lo, 0) || math.IsInf(f.box.hi, 0) {
-			return nil, fmt.Errorf("bounds: field %d has bounds [%v, %v], not finite or out of order", k, f.box.lo, f.box.hi)
+			return nil, fmt.Errorf(
+				"bounds: field %d has bounds [%v, %v], not finite or out of order", k, f.box.lo,
+				f.box.hi)
 		}
 		f.offset = in.size
 		in.size += f.width()
@@ -49,8 +52,8 @@ func NewInput(fields ...Field) (*Input, error) {
 	return in, nil
 }
 
-// OneHot returns the domain of one block a column, with the given sizes (those of schema.Schema.Sizes). It returns an error where
-// NewInput does.
+// OneHot returns the domain of one block a column, with the given sizes (those of
+// schema.Schema.Sizes). It returns an error where NewInput does.
 func OneHot(sizes []int) (*Input, error) {
 	fields := make([]Field, len(sizes))
 	for k, m := range sizes {
@@ -67,7 +70,8 @@ func (in *Input) scalars() bool {
 	return slices.ContainsFunc(in.fields, func(f Field) bool { return f.cells == 0 })
 }
 
-// boxed is the domain with every cell a number of its own in [0, 1]: what one knows who does not know about blocks. It holds in.
+// boxed is the domain with every cell a number of its own in [0, 1]: what one knows who does not
+// know about blocks. It holds in.
 func (in *Input) boxed() *Input {
 	out := &Input{size: in.size}
 	for _, f := range in.fields {

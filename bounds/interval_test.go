@@ -8,14 +8,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the tie rule, a rounded number stays between the rounded ends of its interval, which move out by half a step at most.
+// Whatever the tie rule, a rounded number stays between the rounded ends of its interval, which
+// move out by half a step at most.
 func TestRoundedIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := math.Ldexp(1, rapid.IntRange(-26, 0).Draw(t, "f"))
 		number := rapid.Custom(func(t *rapid.T) float64 {
 			half := float64(rapid.IntRange(-1<<26, 1<<26).Draw(t, "halves")) / 2 * f
 			for range rapid.IntRange(0, 3).Draw(t, "ulps") {
-				half = math.Nextafter(half, math.Inf(rapid.SampledFrom([]int{-1, 1}).Draw(t, "way")))
+				half = math.Nextafter(half, math.Inf(rapid.SampledFrom([]int{-1, 1}).Draw(t,
+					"way")))
 			}
 			return half
 		})
@@ -23,7 +25,8 @@ func TestRoundedIsMonotone(t *testing.T) {
 		i := interval{min(a, b), max(a, b)}
 		r := i.rounded(f)
 		for _, x := range []float64{i.lo, i.hi, (i.lo + i.hi) / 2} {
-			for name, tie := range map[string]float64{"up": tieUp(x / f), "down": -tieUp(-x / f), "even": math.RoundToEven(x / f), "away": math.Round(x / f)} {
+			for name, tie := range map[string]float64{"up": tieUp(x / f), "down": -tieUp(-x / f),
+				"even": math.RoundToEven(x / f), "away": math.Round(x / f)} {
 				if y := tie * f; y < r.lo || y > r.hi {
 					t.Fatalf("%v rounds ties %s to %v, out of %v", x, name, y, r)
 				}
@@ -38,7 +41,8 @@ func TestRoundedIsMonotone(t *testing.T) {
 // tieUp is ⌊x + ½⌋ in exact arithmetic.
 func tieUp(x float64) float64 {
 	floor := math.Floor(x)
-	if new(big.Rat).Sub(new(big.Rat).SetFloat64(x), new(big.Rat).SetFloat64(floor)).Cmp(big.NewRat(1, 2)) >= 0 {
+	if new(big.Rat).Sub(new(big.Rat).SetFloat64(x),
+		new(big.Rat).SetFloat64(floor)).Cmp(big.NewRat(1, 2)) >= 0 {
 		return floor + 1
 	}
 	return floor
@@ -64,11 +68,13 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// Slack must be at least what Higham's bound gives for the critic's sum, and grow with every argument.
+// Slack must be at least what Higham's bound gives for the critic's sum, and grow with every
+// argument.
 func TestSlack(t *testing.T) {
 	for _, u := range []float64{0x1p-24, unit64} {
 		for _, n := range []int{1, 16, 250, 5000} {
-			if got, floor := slack(n, u, 3), 3*float64(n+1)*u; got <= floor || got > 40*floor+1e-30 {
+			if got, floor := slack(n, u, 3), 3*float64(n+1)*u; got <= floor ||
+				got > 40*floor+1e-30 {
 				t.Errorf("slack(%d, %g, 3) = %g, want above %g and of its order", n, u, got, floor)
 			}
 		}

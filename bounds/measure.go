@@ -42,7 +42,8 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 	for _, field := range in.fields {
 		blocks += min(field.cells, 1)
 	}
-	b.units = make([]unit, 0, blocks*n.sizes[1]+len(in.fields)) // one a block and hidden unit, and in mode Residual one a field
+	// one a block and hidden unit, and in mode Residual one a field
+	b.units = make([]unit, 0, blocks*n.sizes[1]+len(in.fields))
 	k := b.first
 	for f, field := range in.fields {
 		if field.cells > 0 {
@@ -70,8 +71,8 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 	return b, nil
 }
 
-// outer records x_i·δ_j for every i and j, row-major from coordinate k on. With a residual and input ≥ 0 the middle of δ_j is first taken off,
-// x being that input of the first layer.
+// outer records x_i·δ_j for every i and j, row-major from coordinate k on. With a residual and
+// input ≥ 0 the middle of δ_j is first taken off, x being that input of the first layer.
 func (b *builder) outer(k int, x, delta []interval, input int) {
 	from, h := k, len(delta)
 	if input >= 0 {
@@ -88,12 +89,16 @@ func (b *builder) outer(k int, x, delta []interval, input int) {
 	b.singles = append(b.singles, span{from, k, sum})
 }
 
-// products sets the half-widths and centres of x·δ_j for every j, as [ellipsoid.halve] does, and returns the sum of the half-widths. It is the loop over all weights of
-// deep layers, so it runs on integers: in steps of F the ends are whole numbers of at most 2²⁶, and their products, in steps of the grid, of at most 2⁵².
+// products sets the half-widths and centres of x·δ_j for every j, as [ellipsoid.halve] does, and
+// returns the sum of the half-widths. It is the loop over all weights of deep layers, so it runs on
+// integers: in steps of F the ends are whole numbers of at most 2²⁶, and their products, in steps
+// of the grid, of at most 2⁵².
 //
-// If x may be 0 and no δ_j may change its sign, as in the last hidden layer, the products lie between f·first and f·last, f the end of δ_j farther from 0. With w =
-// last − first the half-width ⌈w|f|/2⌉ is then at most |f|·(w+1)/2, as |f| ≥ 1, and that is used.
-func (b *builder) products(scales []float64, centre []int64, first, last int64, delta steps) float64 {
+// If x may be 0 and no δ_j may change its sign, as in the last hidden layer, the products lie
+// between f·first and f·last, f the end of δ_j farther from 0. With w = last − first the half-width
+// ⌈w|f|/2⌉ is then at most |f|·(w+1)/2, as |f| ≥ 1, and that is used.
+func (b *builder) products(scales []float64, centre []int64, first, last int64,
+	delta steps) float64 {
 	scales, centre = scales[:len(delta.lo)], centre[:len(delta.lo)]
 	sum, other := 0., 0. // in turn, as one would wait for each addition
 	if delta.far != nil && first <= 0 && last >= 0 {
@@ -120,7 +125,8 @@ func (b *builder) products(scales []float64, centre []int64, first, last int64, 
 // steps are intervals whose ends are whole numbers of steps of F.
 type steps struct {
 	lo, hi []int64
-	far    []int64 // if each interval lies on one side of 0, the ends that are farther from it; else nil
+	// if each interval lies on one side of 0, the ends that are farther from it; else nil
+	far []int64
 }
 
 func (b *builder) inSteps(x []interval) steps {
@@ -141,13 +147,14 @@ func (b *builder) inSteps(x []interval) steps {
 	return out
 }
 
-// inflate covers the float64 roundings of everything that is computed from the intervals: sums of fewer than 2²⁶ terms, and
-// z·c by the caller.
+// inflate covers the float64 roundings of everything that is computed from the intervals: sums of
+// fewer than 2²⁶ terms, and z·c by the caller.
 const inflate = 1 + 0x1p-24
 
 func (b *builder) certificate(in *Input, c Config) *Certificate {
 	out := &Certificate{
-		mode: c.Mode, adjacency: c.Adjacency, unitRows: c.UnitRows, factor: c.Factor, sizes: b.n.sizes, fields: in.fields, slope: b.n.slope,
+		mode: c.Mode, adjacency: c.Adjacency, unitRows: c.UnitRows, factor: c.Factor,
+		sizes: b.n.sizes, fields: in.fields, slope: b.n.slope,
 		scales: b.scales, centre: b.centre, residual: b.residual,
 	}
 	b.factor = inflate * float64(c.UnitRows)
@@ -169,7 +176,8 @@ func (b *builder) certificate(in *Input, c Config) *Certificate {
 	return out
 }
 
-// thesis sets the scales to √K times the widths. Every coordinate is a unit of its own: Thesis takes blocks apart.
+// thesis sets the scales to √K times the widths. Every coordinate is a unit of its own: Thesis
+// takes blocks apart.
 func (b *builder) thesis() float64 {
 	root, sum := math.Sqrt(float64(len(b.scales))), 0.
 	for k := range b.scales {

@@ -89,7 +89,8 @@ type pass struct {
 	down  [][]float64 // ∇x of hidden layer l before φ'
 }
 
-// run is the critic as the package comment demands it, written for the eye: an independent second implementation.
+// run is the critic as the package comment demands it, written for the eye: an independent second
+// implementation.
 func run[T Float](n Network[T], input []float64, f float64, o order) pass {
 	var p pass
 	x := make([]T, len(input))
@@ -220,8 +221,8 @@ func norm(c *Certificate, v []int64) float64 {
 	return math.Sqrt(sum)
 }
 
-// ascend improves a row by changing one field at a time to what makes goal largest, from a random row, until nothing helps. Scalars try
-// their ends and a random value.
+// ascend improves a row by changing one field at a time to what makes goal largest, from a random
+// row, until nothing helps. Scalars try their ends and a random value.
 func ascend(u *rand.Rand, in *Input, f float64, goal func(row) float64) (row, float64) {
 	x := randomRow(u, in, f)
 	best := goal(x)

@@ -6,10 +6,12 @@ import (
 	"slices"
 )
 
-// ErrNetwork is wrapped by every error about a network: a shape that does not fit, a weight that is not finite, bounds too large.
+// ErrNetwork is wrapped by every error about a network: a shape that does not fit, a weight that is
+// not finite, bounds too large.
 var ErrNetwork = errors.New("invalid network")
 
-// Float is the type that the critic computes in. It sets the unit roundoff that a certificate allows for.
+// Float is the type that the critic computes in. It sets the unit roundoff that a certificate
+// allows for.
 type Float interface{ float32 | float64 }
 
 // Layer is one affine map s = Wᵀx + b. The slices stay the caller's and are only read.
@@ -32,7 +34,8 @@ type network struct {
 	b        [][]float64
 }
 
-// weights are those of a layer, row-major, as they are: a copy in float64 would take as long as all else that is done with them.
+// weights are those of a layer, row-major, as they are: a copy in float64 would take as long as all
+// else that is done with them.
 type weights struct {
 	single []float32 // one of the two is nil
 	double []float64
@@ -79,10 +82,13 @@ func load[T Float](n Network[T], inputs int) (*network, error) {
 	for l, layer := range n.Layers {
 		in, units := out.sizes[l], len(layer.Bias)
 		if units == 0 || len(layer.Weights) != in*units {
-			return nil, fmt.Errorf("bounds: %w: layer %d has %d weights and %d biases for %d inputs", ErrNetwork, l+1, len(layer.Weights), units, in)
+			return nil, fmt.Errorf(
+				"bounds: %w: layer %d has %d weights and %d biases for %d inputs", ErrNetwork, l+1,
+				len(layer.Weights), units, in)
 		}
 		if !finite(layer.Weights) || !finite(layer.Bias) {
-			return nil, fmt.Errorf("bounds: %w: layer %d has a weight that is not finite", ErrNetwork, l+1)
+			return nil, fmt.Errorf("bounds: %w: layer %d has a weight that is not finite",
+				ErrNetwork, l+1)
 		}
 		var w weights
 		switch x := any(layer.Weights).(type) {
@@ -98,16 +104,20 @@ func load[T Float](n Network[T], inputs int) (*network, error) {
 		out.w, out.b, out.sizes = append(out.w, w), append(out.b, b), append(out.sizes, units)
 	}
 	if last := out.sizes[len(n.Layers)]; last != 1 {
-		return nil, fmt.Errorf("bounds: %w: the last layer has %d units, a critic has 1", ErrNetwork, last)
+		return nil, fmt.Errorf("bounds: %w: the last layer has %d units, a critic has 1",
+			ErrNetwork, last)
 	}
-	if width, all := slices.Max(out.sizes), out.parameters(); width > widest || all > mostParameters {
-		return nil, fmt.Errorf("bounds: %w: a layer of %d numbers (at most %d) or %d parameters (at most %d)",
+	if width, all := slices.Max(out.sizes), out.parameters(); width > widest ||
+		all > mostParameters {
+		return nil, fmt.Errorf(
+			"bounds: %w: a layer of %d numbers (at most %d) or %d parameters (at most %d)",
 			ErrNetwork, width, widest, all, mostParameters)
 	}
 	return out, nil
 }
 
-// finite reports whether all of x is: x·0 is NaN for what is not. In four chains, as one would wait for each addition.
+// finite reports whether all of x is: x·0 is NaN for what is not. In four chains, as one would wait
+// for each addition.
 func finite[T Float](x []T) bool {
 	var a, b, c, d T
 	for ; len(x) >= 4; x = x[4:] {

@@ -8,7 +8,8 @@ import (
 // adult is the block sizes of the adult table as the prototype binned it: 15 blocks, 200 cells.
 var adult = []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 42, 2}
 
-// randomNetwork is a critic with normal weights of standard deviation ½/√fields in the first layer and 1/√in after, and small biases.
+// randomNetwork is a critic with normal weights of standard deviation ½/√fields in the first layer
+// and 1/√in after, and small biases.
 func randomNetwork[T Float](in *Input, slope T, seed uint64, hidden ...int) Network[T] {
 	u := rand.New(rand.NewPCG(seed, 0))
 	n := Network[T]{Slope: slope}

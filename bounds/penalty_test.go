@@ -32,8 +32,8 @@ func inputGradient(n Network[float64], x []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// The gradient of the penalty by finite differences never exceeds its bound, comes within a factor of it for a linear critic, and is
-// 0 for biases.
+// The gradient of the penalty by finite differences never exceeds its bound, comes within a factor
+// of it for a linear critic, and is 0 for biases.
 func TestPenaltyNormsAgainstFiniteDifferences(t *testing.T) {
 	in := oneHot(t, 3, 2)
 	u := rand.New(rand.NewPCG(5, 5))
@@ -45,7 +45,8 @@ func TestPenaltyNormsAgainstFiniteDifferences(t *testing.T) {
 				x[i] = u.NormFloat64()
 			}
 			penalty := func() float64 { d := inputGradient(n, x) - 1; return d * d }
-			for name, gradient := range map[string]float64{"known": inputGradient(n, x), "unknown": math.Inf(1)} {
+			for name, gradient := range map[string]float64{"known": inputGradient(n, x),
+				"unknown": math.Inf(1)} {
 				bounds, err := PenaltyNorms(n, gradient)
 				if err != nil {
 					t.Fatal(err)
@@ -62,7 +63,8 @@ func TestPenaltyNormsAgainstFiniteDifferences(t *testing.T) {
 						}
 					}
 					if norm = math.Sqrt(norm); norm > bounds[l]*(1+1e-6) {
-						t.Errorf("%v, scale %v, ‖∇D‖ %s, layer %d: ‖∇penalty‖ = %v exceeds %v", hidden, scale, name, l+1, norm, bounds[l])
+						t.Errorf("%v, scale %v, ‖∇D‖ %s, layer %d: ‖∇penalty‖ = %v exceeds %v",
+							hidden, scale, name, l+1, norm, bounds[l])
 					}
 					if len(hidden) == 0 && scale == 4 && norm < .9*bounds[l] {
 						t.Errorf("linear critic: ‖∇penalty‖ = %v, bound %v", norm, bounds[l])
@@ -86,7 +88,8 @@ func difference(x *float64, f func() float64) float64 {
 }
 
 func TestPenaltyNormsByHand(t *testing.T) {
-	n := Network[float32]{Layers: []Layer[float32]{{[]float32{3, 4}, []float32{0}}, {[]float32{2}, []float32{1}}}}
+	n := Network[float32]{Layers: []Layer[float32]{{[]float32{3, 4}, []float32{0}},
+		{[]float32{2}, []float32{1}}}}
 	for _, c := range []struct {
 		gradient float64
 		want     []float64

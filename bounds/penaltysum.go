@@ -8,32 +8,40 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// PenaltyFactor is the finest factor grid F of a [Penalty]: coarser than [DefaultFactor], as its scales are larger.
+// PenaltyFactor is the finest factor grid F of a [Penalty]: coarser than [DefaultFactor], as its
+// scales are larger.
 const PenaltyFactor = 0x1p-12
 
 // PenaltyConfig says what to certify of a gradient penalty.
 type PenaltyConfig struct {
 	Adjacency accountant.Adjacency // required
 	UnitRows  int                  // most rows of one privacy unit; 0 means 1
-	Reach     float64              // of the norm bound, in (0, 1]: rows beyond are clipped. 1 clips none, but for rounding
-	// Z ≥ 0: the grid is made coarser than PenaltyFactor's if noise of Z times the scales would have standard deviations of more than 2⁴⁷ steps.
+	// of the norm bound, in (0, 1]: rows beyond are clipped. 1 clips none, but for rounding
+	Reach float64
+	// Z ≥ 0: the grid is made coarser than PenaltyFactor's if noise of Z times the scales would
+	// have standard deviations of more than 2⁴⁷ steps.
 	NoiseMultiplier float64
 }
 
-// Penalty is an ellipsoid for the contributions of a row to the gradient, with respect to the weights W¹, W², ..., of the gradient penalty at a point that touches the
-// row. The contribution is a product for each layer,
+// Penalty is an ellipsoid for the contributions of a row to the gradient, with respect to the
+// weights W¹, W², ..., of the gradient penalty at a point that touches the row. The contribution is
+// a product for each layer,
 //
 //	∇_{W^l} (‖∇_x D‖₂ − 1)² = t^{l−1}·(δ^l)ᵀ,   t⁰ = 2(‖∇_x D‖₂ − 1)·∇_x D/‖∇_x D‖₂,   t^l = φ'(s^l) ⊙ (W^l)ᵀt^{l−1},
 //
-// of norm at most B_l ([PenaltyNorms]). With n_l weights in layer l, ρ the reach and S = Σ_l √n_l·B_l the scales
+// of norm at most B_l ([PenaltyNorms]). With n_l weights in layer l, ρ the reach and S = Σ_l
+// √n_l·B_l the scales
 //
 //	c_l² = ρ²·B_l·S/√n_l    (all weights of a layer alike)
 //
-// give Σ_l (ρB_l)²/c_l² = 1 and of all scales that do so the least total variance, Σ_l n_l·c_l² = ρ²S², by the inequality of Cauchy and Schwarz.
+// give Σ_l (ρB_l)²/c_l² = 1 and of all scales that do so the least total variance, Σ_l n_l·c_l² =
+// ρ²S², by the inequality of Cauchy and Schwarz.
 //
-// What a row contributes are the factors t and δ, rounded to multiples of F and multiplied exactly, times the weight that [Penalty.Weight] gives for these very
-// factors: the norm in the ellipsoid is then at most 1/n for n = UnitRows, half of that under replace-one, whatever arithmetic the factors were computed in, so that
-// neighbouring batches have sums at most 1 apart in the norm ‖v/c‖₂. The bound decides how large the scales are, never whether this holds.
+// What a row contributes are the factors t and δ, rounded to multiples of F and multiplied exactly,
+// times the weight that [Penalty.Weight] gives for these very factors: the norm in the ellipsoid is
+// then at most 1/n for n = UnitRows, half of that under replace-one, whatever arithmetic the
+// factors were computed in, so that neighbouring batches have sums at most 1 apart in the norm
+// ‖v/c‖₂. The bound decides how large the scales are, never whether this holds.
 //
 // Only [CertifyPenalty] makes one; it is immutable.
 type Penalty struct {
@@ -44,16 +52,19 @@ type Penalty struct {
 	total  float64
 }
 
-// CertifyPenalty computes the ellipsoid of a network, whose first layer says how many inputs it has. Errors wrap [ErrConfig], or [ErrNetwork] for a network that
-// Certify would refuse by its shape or weights, for one with a bound of t or δ beyond 2²⁶·F, and
-// for one of which a sum might overflow at a point whose inputs lie in [−1, 1] (see the package
-// comment).
+// CertifyPenalty computes the ellipsoid of a network, whose first layer says how many inputs it
+// has. Errors wrap [ErrConfig], or [ErrNetwork] for a network that Certify would refuse by its
+// shape or weights, for one with a bound of t or δ beyond 2²⁶·F, and for one of which a sum might
+// overflow at a point whose inputs lie in [−1, 1] (see the package comment).
 func CertifyPenalty[T Float](n Network[T], c PenaltyConfig) (*Penalty, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
 		return nil, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", ErrConfig)
 	}
-	if c.UnitRows < 0 || !(c.Reach > 0 && c.Reach <= 1) || !(c.NoiseMultiplier >= 0 && c.NoiseMultiplier <= math.MaxFloat64) {
-		return nil, fmt.Errorf("bounds: %w: %d rows a unit, reach %v of (0, 1], noise multiplier %v", ErrConfig, c.UnitRows, c.Reach, c.NoiseMultiplier)
+	if c.UnitRows < 0 || !(c.Reach > 0 && c.Reach <= 1) || !(c.NoiseMultiplier >= 0 &&
+		c.NoiseMultiplier <= math.MaxFloat64) {
+		return nil, fmt.Errorf(
+			"bounds: %w: %d rows a unit, reach %v of (0, 1], noise multiplier %v", ErrConfig,
+			c.UnitRows, c.Reach, c.NoiseMultiplier)
 	}
 	net, err := load(n, inputsOf(n))
 	if err != nil {
@@ -63,14 +74,16 @@ func CertifyPenalty[T Float](n Network[T], c PenaltyConfig) (*Penalty, error) {
 		return nil, err
 	}
 	t, delta := net.penaltyFactors(math.Inf(1))
-	out := &Penalty{sizes: net.sizes, factor: PenaltyFactor, scales: make([]float64, len(t)), limit: 1 / float64(max(c.UnitRows, 1))}
+	out := &Penalty{sizes: net.sizes, factor: PenaltyFactor, scales: make([]float64, len(t)),
+		limit: 1 / float64(max(c.UnitRows, 1))}
 	if c.Adjacency == accountant.ReplaceOne {
 		out.limit /= 2
 	}
 	weights := func(l int) float64 { return math.Sqrt(float64(net.w[l].len())) }
 	for l := range t {
 		if !(max(t[l], delta[l]) <= limit*PenaltyFactor) {
-			return nil, fmt.Errorf("bounds: %w: factors of the penalty's gradient may exceed %v", ErrNetwork, limit*PenaltyFactor)
+			return nil, fmt.Errorf("bounds: %w: factors of the penalty's gradient may exceed %v",
+				ErrNetwork, limit*PenaltyFactor)
 		}
 		t[l] = max(t[l]*delta[l], PenaltyFactor) // B_l; no scale is 0
 		out.total += weights(l) * t[l]
@@ -80,7 +93,8 @@ func CertifyPenalty[T Float](n Network[T], c PenaltyConfig) (*Penalty, error) {
 		out.scales[l] = reach * math.Sqrt(b*out.total/weights(l))
 	}
 	out.total *= reach
-	for largest := slices.Max(out.scales); out.factor < 1 && c.NoiseMultiplier*largest > mostSteps*out.Grid(); {
+	for largest := slices.Max(out.scales); out.factor < 1 &&
+		c.NoiseMultiplier*largest > mostSteps*out.Grid(); {
 		out.factor *= 4
 	}
 	return out, nil
@@ -103,7 +117,8 @@ func (p *Penalty) Grid() float64 { return p.factor * p.factor * weightStep }
 // TotalStd is the root of the total variance of the noise, per unit of z.
 func (p *Penalty) TotalStd() float64 { return p.total }
 
-// ScalesTo sets dst to z·c, the standard deviations of the noise for noise multiplier z > 0. It panics unless dst has one element a coordinate.
+// ScalesTo sets dst to z·c, the standard deviations of the noise for noise multiplier z > 0. It
+// panics unless dst has one element a coordinate.
 func (p *Penalty) ScalesTo(dst []float64, z float64) {
 	p.length("scales", len(dst), p.Coordinates())
 	for l, c := range p.scales {
@@ -115,10 +130,10 @@ func (p *Penalty) ScalesTo(dst []float64, z float64) {
 	}
 }
 
-// Weight returns the weight of a row, in steps of 2⁻⁸ from 0 to 256, by which its contribution is to be multiplied. t[l] and delta[l] hold the row's
-// rounded factors of layer l+1: an element for each of its inputs and units. A row with a factor
-// beyond 2³¹·F, which sums of int32 products would not hold, or that is not a number has weight 0.
-// It panics if their lengths do not fit.
+// Weight returns the weight of a row, in steps of 2⁻⁸ from 0 to 256, by which its contribution is
+// to be multiplied. t[l] and delta[l] hold the row's rounded factors of layer l+1: an element for
+// each of its inputs and units. A row with a factor beyond 2³¹·F, which sums of int32 products
+// would not hold, or that is not a number has weight 0. It panics if their lengths do not fit.
 func (p *Penalty) Weight(t, delta [][]float64) int64 {
 	p.length("t", len(t), len(p.scales))
 	p.length("delta", len(delta), len(p.scales))
@@ -148,8 +163,8 @@ func (p *Penalty) squares(x []float64) (sum float64) {
 	return sum
 }
 
-// DecodeTo sets gradient, in the order W¹, b¹, W², b², ..., to what a released vector, in steps of Grid, says of the sum; biases get 0. It panics on lengths that do
-// not fit.
+// DecodeTo sets gradient, in the order W¹, b¹, W², b², ..., to what a released vector, in steps of
+// Grid, says of the sum; biases get 0. It panics on lengths that do not fit.
 func (p *Penalty) DecodeTo(gradient []float64, released []int64) {
 	p.length("released", len(released), p.Coordinates())
 	parameters := 0

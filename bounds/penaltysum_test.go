@@ -10,7 +10,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// penaltyFactorsAt are the factors t and δ of the penalty's gradient at a point, rounded to the grid: written for the eye.
+// penaltyFactorsAt are the factors t and δ of the penalty's gradient at a point, rounded to the
+// grid: written for the eye.
 func penaltyFactorsAt(n Network[float64], x []float64) (t, delta [][]float64) {
 	const exactly = 0x1p-40
 	p := run(n, x, exactly, forwards)
@@ -31,7 +32,8 @@ func penaltyFactorsAt(n Network[float64], x []float64) (t, delta [][]float64) {
 		y[i] *= 2 * (norm - 1) / norm
 	}
 	for l, layer := range n.Layers {
-		t, delta = append(t, nearest(y, PenaltyFactor, forwards)), append(delta, nearest(p.delta[l], PenaltyFactor, forwards))
+		t, delta = append(t, nearest(y, PenaltyFactor, forwards)),
+			append(delta, nearest(p.delta[l], PenaltyFactor, forwards))
 		if l == len(n.Layers)-1 {
 			break
 		}
@@ -72,7 +74,8 @@ func penaltyNorm(p *Penalty, v []int64) float64 {
 	return math.Sqrt(sum)
 }
 
-// somePoint is a point between a row and another: cells sum to 1 in each block, or, at an end, are one-hot.
+// somePoint is a point between a row and another: cells sum to 1 in each block, or, at an end, are
+// one-hot.
 func somePoint(u *rand.Rand, in *Input) []float64 {
 	a, b, e := randomRow(u, in, 1).dense(in), randomRow(u, in, 1).dense(in), u.Float64()
 	if u.IntN(4) == 0 {
@@ -93,8 +96,9 @@ func certifyPenalty(t *testing.T, n Network[float64], c PenaltyConfig) *Penalty 
 	return p
 }
 
-// TestPenaltyRowsAreInTheEllipsoid: the weighted contribution of a row has at most the norm that neighbours are promised, and the weight is the largest that does
-// so; with a reach of 1 no row is clipped, as the bound holds for all of them.
+// TestPenaltyRowsAreInTheEllipsoid: the weighted contribution of a row has at most the norm that
+// neighbours are promised, and the weight is the largest that does so; with a reach of 1 no row is
+// clipped, as the bound holds for all of them.
 func TestPenaltyRowsAreInTheEllipsoid(t *testing.T) {
 	in := oneHot(t, 3, 2, 5)
 	u := rand.New(rand.NewPCG(8, 1))
@@ -102,7 +106,8 @@ func TestPenaltyRowsAreInTheEllipsoid(t *testing.T) {
 	for seed, hidden := range [][]int{{}, {6}, {5, 4}, {3, 4, 2}} {
 		for _, scale := range []float64{.3, 1, 3} {
 			n := scaled(randomNetwork[float64](in, .2, uint64(seed), hidden...), scale)
-			for _, c := range []PenaltyConfig{{Reach: 1}, {Reach: .02}, {Reach: .02, UnitRows: 3}, {Reach: 1, UnitRows: 2}} {
+			for _, c := range []PenaltyConfig{{Reach: 1}, {Reach: .02}, {Reach: .02, UnitRows: 3},
+				{Reach: 1, UnitRows: 2}} {
 				for _, adjacency := range adjacencies {
 					c.Adjacency = adjacency
 					p := certifyPenalty(t, n, c)
@@ -120,11 +125,14 @@ func TestPenaltyRowsAreInTheEllipsoid(t *testing.T) {
 						w := p.Weight(x, delta)
 						switch {
 						case w < 0 || w > 256 || length(w) > limit:
-							t.Fatalf("%v, %+v: weight %d has norm %v, limit %v", hidden, c, w, length(w), limit)
+							t.Fatalf("%v, %+v: weight %d has norm %v, limit %v", hidden, c, w,
+								length(w), limit)
 						case w < 256 && length(w+1) <= limit*(1-1e-5):
 							t.Fatalf("%v, %+v: weight %d is too small", hidden, c, w)
-						case c.Reach == 1 && w < 255: // 255: the bound is attained and the grid rounds up
-							t.Fatalf("%v, %+v: weight %d of a row within the norm bound", hidden, c, w)
+						// 255: the bound is attained and the grid rounds up
+						case c.Reach == 1 && w < 255:
+							t.Fatalf("%v, %+v: weight %d of a row within the norm bound", hidden, c,
+								w)
 						case w < 255:
 							clipped++
 						}
@@ -138,8 +146,10 @@ func TestPenaltyRowsAreInTheEllipsoid(t *testing.T) {
 	}
 }
 
-// TestPenaltyNeighbours: sums of neighbouring batches are at most 1 apart in the norm of the scales, under each adjacency and for units of several rows, also after an
-// ascent that looks for the worst points; and they come so near that halved scales or a limit for one row only would be noticed.
+// TestPenaltyNeighbours: sums of neighbouring batches are at most 1 apart in the norm of the
+// scales, under each adjacency and for units of several rows, also after an ascent that looks for
+// the worst points; and they come so near that halved scales or a limit for one row only would be
+// noticed.
 func TestPenaltyNeighbours(t *testing.T) {
 	in := oneHot(t, 3, 2)
 	u := rand.New(rand.NewPCG(8, 2))
@@ -148,7 +158,8 @@ func TestPenaltyNeighbours(t *testing.T) {
 			worst := 0.
 			for seed := range uint64(4) {
 				n := scaled(randomNetwork[float64](in, .2, seed, 4), 3)
-				p := certifyPenalty(t, n, PenaltyConfig{Adjacency: adjacency, UnitRows: rows, Reach: .01})
+				p := certifyPenalty(t, n, PenaltyConfig{Adjacency: adjacency, UnitRows: rows,
+					Reach: .01})
 				batch := func(points [][]float64) []int64 {
 					v := make([]int64, p.Coordinates())
 					for _, x := range points {
@@ -187,13 +198,15 @@ func TestPenaltyNeighbours(t *testing.T) {
 				}
 			}
 			if worst > 1 || worst < .55 {
-				t.Errorf("%v, %d rows a unit: neighbours are up to %v apart, certified 1", adjacency, rows, worst)
+				t.Errorf("%v, %d rows a unit: neighbours are up to %v apart, certified 1",
+					adjacency, rows, worst)
 			}
 		}
 	}
 }
 
-// TestPenaltyScalesAreBest: the total variance is what TotalStd says, and no other scale of one layer, with the rest made up for it, has less.
+// TestPenaltyScalesAreBest: the total variance is what TotalStd says, and no other scale of one
+// layer, with the rest made up for it, has less.
 func TestPenaltyScalesAreBest(t *testing.T) {
 	in := oneHot(t, 4, 3)
 	n := randomNetwork[float64](in, .2, 5, 6, 3)
@@ -215,7 +228,8 @@ func TestPenaltyScalesAreBest(t *testing.T) {
 		}
 		least := variance(p.scales)
 		if math.Abs(math.Sqrt(least)/p.TotalStd()-1) > 1e-9 {
-			t.Errorf("reach %v: total standard deviation %v, want %v", reach, p.TotalStd(), math.Sqrt(least))
+			t.Errorf("reach %v: total standard deviation %v, want %v", reach, p.TotalStd(),
+				math.Sqrt(least))
 		}
 		for l := range p.scales {
 			for _, by := range []float64{.9, 1.1} {
@@ -249,14 +263,17 @@ func TestPenaltyDecode(t *testing.T) {
 	}
 }
 
-// TestPenaltyGridFollowsTheNoise: whatever the noise multiplier, its noise can be drawn, and the scales stay as they are.
+// TestPenaltyGridFollowsTheNoise: whatever the noise multiplier, its noise can be drawn, and the
+// scales stay as they are.
 func TestPenaltyGridFollowsTheNoise(t *testing.T) {
 	n := randomNetwork[float64](oneHot(t, 16, 9, 16), .2, 1, 32, 16)
 	for z := 1.; z <= 1e9; z *= 10 {
-		p := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: 1, NoiseMultiplier: z})
+		p := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: 1,
+			NoiseMultiplier: z})
 		fine := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: 1})
 		largest := z * slices.Max(p.scales)
-		if !slices.Equal(p.scales, fine.scales) || largest > 0x1p47*p.Grid() || p.Factor() > PenaltyFactor && largest <= 0x1p47*p.Grid()/16 {
+		if !slices.Equal(p.scales, fine.scales) || largest > 0x1p47*p.Grid() ||
+			p.Factor() > PenaltyFactor && largest <= 0x1p47*p.Grid()/16 {
 			t.Errorf("z = %v: factor %v, %v steps of noise", z, p.Factor(), largest/p.Grid())
 		}
 	}
@@ -266,8 +283,12 @@ func TestCertifyPenaltyRefuses(t *testing.T) {
 	n := randomNetwork[float64](oneHot(t, 3), .2, 1, 2)
 	good := PenaltyConfig{Adjacency: accountant.ReplaceOne, Reach: .5, UnitRows: 2}
 	for name, change := range map[string]func(*PenaltyConfig){
-		"no adjacency": func(c *PenaltyConfig) { c.Adjacency = 9 }, "no reach": func(c *PenaltyConfig) { c.Reach = 0 }, "NaN": func(c *PenaltyConfig) { c.Reach = math.NaN() },
-		"beyond the bound": func(c *PenaltyConfig) { c.Reach = 1.01 }, "rows": func(c *PenaltyConfig) { c.UnitRows = -1 }, "noise": func(c *PenaltyConfig) { c.NoiseMultiplier = math.NaN() },
+		"no adjacency":     func(c *PenaltyConfig) { c.Adjacency = 9 },
+		"no reach":         func(c *PenaltyConfig) { c.Reach = 0 },
+		"NaN":              func(c *PenaltyConfig) { c.Reach = math.NaN() },
+		"beyond the bound": func(c *PenaltyConfig) { c.Reach = 1.01 },
+		"rows":             func(c *PenaltyConfig) { c.UnitRows = -1 },
+		"noise":            func(c *PenaltyConfig) { c.NoiseMultiplier = math.NaN() },
 	} {
 		c := good
 		change(&c)
@@ -291,9 +312,11 @@ func TestCertifyPenaltyRefuses(t *testing.T) {
 	}
 	p := certifyPenalty(t, n, good)
 	for name, call := range map[string]func(){
-		"scales": func() { p.ScalesTo(make([]float64, 3), 1) }, "released": func() { p.DecodeTo(make([]float64, 11), make([]int64, 2)) },
-		"gradient": func() { p.DecodeTo(make([]float64, 8), make([]int64, 8)) }, "t": func() { p.Weight(nil, make([][]float64, 2)) },
-		"units": func() { p.Weight([][]float64{{1, 1, 1}, {1, 1}}, [][]float64{{1}, {1}}) },
+		"scales":   func() { p.ScalesTo(make([]float64, 3), 1) },
+		"released": func() { p.DecodeTo(make([]float64, 11), make([]int64, 2)) },
+		"gradient": func() { p.DecodeTo(make([]float64, 8), make([]int64, 8)) },
+		"t":        func() { p.Weight(nil, make([][]float64, 2)) },
+		"units":    func() { p.Weight([][]float64{{1, 1, 1}, {1, 1}}, [][]float64{{1}, {1}}) },
 	} {
 		func() {
 			defer func() {

@@ -8,7 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// TestPredictorIsWhatEncodeTakesOff encodes random means by hand with PredictorTo and compares with EncodeMeanTo.
+// TestPredictorIsWhatEncodeTakesOff encodes random means by hand with PredictorTo and compares with
+// EncodeMeanTo.
 func TestPredictorIsWhatEncodeTakesOff(t *testing.T) {
 	u := rand.New(rand.NewPCG(11, 12))
 	in, err := OneHot([]int{2, 3})
@@ -23,7 +24,8 @@ func TestPredictorIsWhatEncodeTakesOff(t *testing.T) {
 		}
 		return x
 	}
-	net := Network[float64]{Slope: .2, Layers: []Layer[float64]{{draw(inputs * h), draw(h)}, {draw(h), draw(1)}}}
+	net := Network[float64]{Slope: .2, Layers: []Layer[float64]{{draw(inputs * h), draw(h)},
+		{draw(h), draw(1)}}}
 	for _, mode := range []Mode{Blocks, Residual} {
 		c, err := Certify(net, in, Config{Mode: mode, Adjacency: accountant.AddRemove})
 		if err != nil {

@@ -5,28 +5,33 @@ import (
 	"math"
 )
 
-// ranges holds an interval for every number that the model of arithmetic lets a row produce, over all rows of the domain.
-// Hidden layers are numbered l = 0..H-1, and layer l has sizes[l+1] units.
+// ranges holds an interval for every number that the model of arithmetic lets a row produce, over
+// all rows of the domain. Hidden layers are numbered l = 0..H-1, and layer l has sizes[l+1] units.
 type ranges struct {
 	pre   [][]interval // pre[l]: s of hidden layer l, as computed
 	scale [][]interval // scale[l]: φ'(s) of hidden layer l
-	act   [][]interval // act[0]: the inputs; act[l+1]: x of hidden layer l rounded to F. The factor x̂ of layer l is act[l].
+	// act[0]: the inputs; act[l+1]: x of hidden layer l rounded to F. The factor x̂ of layer l is
+	// act[l].
+	act   [][]interval
 	down  []interval   // ∇x of hidden layer 0, as computed, before φ' (nil without a hidden layer)
 	delta [][]interval // delta[l]: δ of layer l rounded to F; the last is {1}
-	least [][]float64  // least[k][j]: smallest weight of block k into unit j of the first layer (nil for a scalar)
-	most  [][]float64  // most[k][j]: the largest
-	slack []float64    // slack[j]: that of s_j of the first layer
-	sum   float64      // largest Σ|terms| of any sum that the critic computes, forward or backward
+	// least[k][j]: smallest weight of block k into unit j of the first layer (nil for a scalar)
+	least [][]float64
+	most  [][]float64 // most[k][j]: the largest
+	slack []float64   // slack[j]: that of s_j of the first layer
+	sum   float64     // largest Σ|terms| of any sum that the critic computes, forward or backward
 }
 
 // propagate runs the network on intervals, forward and backward. f is the factor grid.
 //
-// Forward: lower(s_j) = b_j + Σ_i min over x_i of W_ij·x_i over independent inputs, and over the first layer's fields, whose choices
-// are independent: for a block the minimum over its cells, so the first layer is exact. φ is monotone. φ' is {1} where lower(s) > 0, {α} where
-// upper(s) < 0, else [α, 1]; the strict signs make it hold for either choice of φ'(0).
+// Forward: lower(s_j) = b_j + Σ_i min over x_i of W_ij·x_i over independent inputs, and over the
+// first layer's fields, whose choices are independent: for a block the minimum over its cells, so
+// the first layer is exact. φ is monotone. φ' is {1} where lower(s) > 0, {α} where upper(s) < 0,
+// else [α, 1]; the strict signs make it hold for either choice of φ'(0).
 //
-// Backward: δ = φ'·∇x by corners, ∇x = Wδ by signs. Each end is moved out by the rounding that the model allows, so that by
-// induction over the layers what is computed from numbers in the intervals stays in the next.
+// Backward: δ = φ'·∇x by corners, ∇x = Wδ by signs. Each end is moved out by the rounding that the
+// model allows, so that by induction over the layers what is computed from numbers in the intervals
+// stays in the next.
 func propagate(n *network, in *Input, f float64) *ranges {
 	hidden := len(n.w) - 1
 	r := &ranges{act: [][]interval{inputs(in, f)}, delta: make([][]interval, hidden+1)}
@@ -151,7 +156,8 @@ func affineOf[T Float](r *ranges, n *network, l int, weights []T, x []interval) 
 		if i+1 < len(x) {
 			second, b = weights[(i+1)*h:][:h], x[i+1].midRadius()
 		}
-		middle, reach, size, second := middle[:len(first)], reach[:len(first)], size[:len(first)], second[:len(first)]
+		middle, reach, size, second := middle[:len(first)], reach[:len(first)], size[:len(first)],
+			second[:len(first)]
 		for j, v := range first {
 			v, w := float64(v), float64(second[j])
 			middle[j] += v*a.mid + w*b.mid
@@ -162,7 +168,8 @@ func affineOf[T Float](r *ranges, n *network, l int, weights []T, x []interval) 
 	}
 	for j := range s {
 		r.sum = max(r.sum, size[j])
-		s[j] = interval{middle[j] - reach[j], middle[j] + reach[j]}.widen(slack(len(x)+1, n.u, size[j]))
+		s[j] = interval{middle[j] - reach[j], middle[j] + reach[j]}.widen(slack(len(x)+1, n.u,
+			size[j]))
 	}
 	return s
 }
@@ -255,15 +262,17 @@ func pullbackOf[T Float](r *ranges, n *network, l int, weights []T, back []inter
 	return out
 }
 
-// given is the interval of δ̂_j of the first layer when cell c of field k, a block, is the active one. Only s_j is conditioned on it:
-// its block adds W_cj instead of anything from least to most. The slack of s_j covers the roundings here.
+// given is the interval of δ̂_j of the first layer when cell c of field k, a block, is the active
+// one. Only s_j is conditioned on it: its block adds W_cj instead of anything from least to most.
+// The slack of s_j covers the roundings here.
 func (r *ranges) given(n *network, f float64, k, j int, w float64) interval {
 	s := r.pre[0][j]
 	s = interval{s.lo - r.least[k][j] + w, s.hi - r.most[k][j] + w}
 	return product(slopes(s, n.slope), r.down[j], n.u).rounded(f)
 }
 
-// decides reports whether a cell of block k fixes the branch of unit j of the first layer that the whole domain leaves open.
+// decides reports whether a cell of block k fixes the branch of unit j of the first layer that the
+// whole domain leaves open.
 func (r *ranges) decides(k, j int) bool {
 	if r.pre == nil {
 		return false
@@ -292,7 +301,8 @@ func (r *ranges) check(f float64) error {
 		for _, layer := range layers {
 			for _, x := range layer {
 				if !(x.size() <= limit*f) || !(x.lo <= x.hi) {
-					return fmt.Errorf("bounds: %w: activations or gradients may exceed %v", ErrNetwork, limit*f)
+					return fmt.Errorf("bounds: %w: activations or gradients may exceed %v",
+						ErrNetwork, limit*f)
 				}
 			}
 		}
@@ -300,7 +310,8 @@ func (r *ranges) check(f float64) error {
 	return nil
 }
 
-// largest bounds |g_k| of a row: the largest factor of each layer, or 1 for the bias, times its largest δ.
+// largest bounds |g_k| of a row: the largest factor of each layer, or 1 for the bias, times its
+// largest δ.
 func (r *ranges) largest() float64 {
 	out := 0.
 	for l, delta := range r.delta {
@@ -319,7 +330,8 @@ func (r *ranges) largest() float64 {
 // checkSum refuses a sum of absolute values beyond largestSum.
 func checkSum(sum float64) error {
 	if !(sum <= largestSum) {
-		return fmt.Errorf("bounds: %w: the terms of a sum may add up to more than 2^100 and overflow", ErrNetwork)
+		return fmt.Errorf(
+			"bounds: %w: the terms of a sum may add up to more than 2^100 and overflow", ErrNetwork)
 	}
 	return nil
 }

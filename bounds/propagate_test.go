@@ -10,12 +10,14 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-var long = flag.Bool("long", false, "10⁶ random and 10⁴ optimised rows against every interval: some minutes")
+var long = flag.Bool(
+	"long", false, "10⁶ random and 10⁴ optimised rows against every interval: some minutes")
 
 // mixed is a domain with scalars between blocks, one cell blocks and two.
 func mixed(t testing.TB) *Input {
 	t.Helper()
-	in, err := NewInput(Block(5), Scalar(-1, 2), Block(1), Block(2), Scalar(0, 1), Block(9), Scalar(.3, .4))
+	in, err := NewInput(Block(5), Scalar(-1, 2), Block(1), Block(2), Scalar(0, 1), Block(9),
+		Scalar(.3, .4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,15 +74,21 @@ func newCritic[T Float](name string, n Network[T], in *Input, f float64) critic 
 func critics(t testing.TB) []critic {
 	m := mixed(t)
 	return []critic{
-		newCritic("adult float32", randomNetwork[float32](oneHot(t, adult...), .2, 1, 64), oneHot(t, adult...), 0x1p-16),
+		newCritic("adult float32", randomNetwork[float32](oneHot(t, adult...), .2, 1, 64),
+			oneHot(t, adult...), 0x1p-16),
 		newCritic("mixed relu float64", randomNetwork[float64](m, 0, 2, 16), m, 0x1p-20),
-		newCritic("mixed float32, two hidden layers", randomNetwork[float32](m, .2, 3, 12, 8), m, 0x1p-14),
+		newCritic("mixed float32, two hidden layers", randomNetwork[float32](m, .2, 3, 12, 8), m,
+			0x1p-14),
 		newCritic("coarse grid", randomNetwork[float64](m, .1, 4, 8), m, .25),
-		newCritic("three hidden layers", randomNetwork[float32](oneHot(t, 3, 4, 2), .01, 5, 6, 5, 4), oneHot(t, 3, 4, 2), 0x1p-16),
+		newCritic("three hidden layers", randomNetwork[float32](oneHot(t, 3, 4, 2), .01, 5, 6, 5,
+			4), oneHot(t, 3, 4, 2), 0x1p-16),
 		newCritic("no hidden layer", randomNetwork[float64](m, .2, 6), m, 0x1p-16),
-		newCritic("one hidden unit in each layer", randomNetwork[float32](m, .5, 7, 1, 1), m, 0x1p-16),
-		newCritic("large weights", scaled(randomNetwork[float32](oneHot(t, 4, 4, 2), .2, 8, 8), 40), oneHot(t, 4, 4, 2), 0x1p-16),
-		newCritic("decided units", biased(randomNetwork[float64](oneHot(t, 4, 4, 2), .2, 9, 12)), oneHot(t, 4, 4, 2), 0x1p-16),
+		newCritic("one hidden unit in each layer", randomNetwork[float32](m, .5, 7, 1, 1), m,
+			0x1p-16),
+		newCritic("large weights", scaled(randomNetwork[float32](oneHot(t, 4, 4, 2), .2, 8, 8), 40),
+			oneHot(t, 4, 4, 2), 0x1p-16),
+		newCritic("decided units", biased(randomNetwork[float64](oneHot(t, 4, 4, 2), .2, 9, 12)),
+			oneHot(t, 4, 4, 2), 0x1p-16),
 		newCritic("all weights zero", scaled(randomNetwork[float32](m, .2, 10, 5), 0), m, 0x1p-16),
 	}
 }
@@ -115,7 +123,8 @@ func inside(b *builder, x row, p pass) error {
 		for l := range want {
 			for j, i := range want[l] {
 				if v := got[l][j]; !(v >= i.lo && v <= i.hi) {
-					return fmt.Errorf("%s of layer %d, unit %d: %v is not in [%v, %v]", what, l, j, v, i.lo, i.hi)
+					return fmt.Errorf("%s of layer %d, unit %d: %v is not in [%v, %v]", what, l, j,
+						v, i.lo, i.hi)
 				}
 			}
 		}
@@ -140,15 +149,16 @@ func inside(b *builder, x row, p pass) error {
 		for j, d := range p.delta[0] {
 			w := b.n.w[0].at((field.offset+int(x[k]))*b.n.sizes[1] + j)
 			if i := b.r.given(b.n, b.f, k, j, w); !(d >= i.lo && d <= i.hi) {
-				return fmt.Errorf("δ of unit %d given cell %v of field %d: %v is not in [%v, %v]", j, x[k], k, d, i.lo, i.hi)
+				return fmt.Errorf("δ of unit %d given cell %v of field %d: %v is not in [%v, %v]",
+					j, x[k], k, d, i.lo, i.hi)
 			}
 		}
 	}
 	return nil
 }
 
-// No row's computed numbers leave their intervals: not random ones, and not those found by ascent towards the ends of one
-// pre-activation or δ (every one in turn) of any layer.
+// No row's computed numbers leave their intervals: not random ones, and not those found by ascent
+// towards the ends of one pre-activation or δ (every one in turn) of any layer.
 func TestNumbersStayInTheirIntervals(t *testing.T) {
 	random, optimised := 2000, 30
 	if *long {
@@ -191,8 +201,8 @@ func goal(u *rand.Rand, c critic, o order) func(row) float64 {
 	}
 }
 
-// Over all rows of a small domain the first layer's intervals are attained, and so are those of δ with one hidden layer: nothing is
-// lost but roundings.
+// Over all rows of a small domain the first layer's intervals are attained, and so are those of δ
+// with one hidden layer: nothing is lost but roundings.
 func TestOneHiddenLayerIsExact(t *testing.T) {
 	in := oneHot(t, 3, 4, 2)
 	for seed := range uint64(20) {
@@ -214,8 +224,10 @@ func TestOneHiddenLayerIsExact(t *testing.T) {
 		}
 		compare := func(what string, got, want []interval) {
 			for j := range got {
-				if math.Abs(got[j].lo-want[j].lo) > 1e-13 || math.Abs(got[j].hi-want[j].hi) > 1e-13 {
-					t.Errorf("seed %d: %s of unit %d: [%v, %v], brute force [%v, %v]", seed, what, j, got[j].lo, got[j].hi, want[j].lo, want[j].hi)
+				if math.Abs(got[j].lo-want[j].lo) > 1e-13 ||
+					math.Abs(got[j].hi-want[j].hi) > 1e-13 {
+					t.Errorf("seed %d: %s of unit %d: [%v, %v], brute force [%v, %v]", seed, what,
+						j, got[j].lo, got[j].hi, want[j].lo, want[j].hi)
 				}
 			}
 		}
@@ -242,8 +254,8 @@ func everyRow(in *Input, visit func(row)) {
 	walk(0)
 }
 
-// The intervals are of the activation x^{l−1} times δ^l, as finite differences of D say, and not of ∇x^{l−1} times δ^l, as printed in the
-// thesis: the printed product leaves the interval.
+// The intervals are of the activation x^{l−1} times δ^l, as finite differences of D say, and not of
+// ∇x^{l−1} times δ^l, as printed in the thesis: the printed product leaves the interval.
 func TestGradientConvention(t *testing.T) {
 	in := mixed(t)
 	n := randomNetwork[float64](in, .2, 11, 5, 4)
@@ -271,7 +283,8 @@ func TestGradientConvention(t *testing.T) {
 						t.Fatalf("layer %d: gradient %v, finite difference %v", l+1, g[k], want)
 					}
 					if mu := float64(b.centre[k]) * b.grid; math.Abs(want-mu) > b.scales[k]+1e-6 {
-						t.Fatalf("layer %d: derivative %v is not within %v of %v", l+1, want, b.scales[k], mu)
+						t.Fatalf("layer %d: derivative %v is not within %v of %v", l+1, want,
+							b.scales[k], mu)
 					}
 					k++
 				}
@@ -280,7 +293,8 @@ func TestGradientConvention(t *testing.T) {
 				at := k - len(layer.Weights) - len(layer.Bias)
 				for i, d := range p.down[0] {
 					for j, delta := range p.delta[1] {
-						if q := at + i*4 + j; math.Abs(d*delta-float64(b.centre[q])*b.grid) > b.scales[q] {
+						if q := at + i*4 + j; math.Abs(
+							d*delta-float64(b.centre[q])*b.grid) > b.scales[q] {
 							printed++
 						}
 					}
@@ -293,8 +307,9 @@ func TestGradientConvention(t *testing.T) {
 	}
 }
 
-// Each step of the propagation allows for its own roundings: from inputs known exactly (the intervals are points) the computed numbers
-// stay in the interval, in every order of summation. (That some differ from the exact ones shows that the test needs slack.)
+// Each step of the propagation allows for its own roundings: from inputs known exactly (the
+// intervals are points) the computed numbers stay in the interval, in every order of summation.
+// (That some differ from the exact ones shows that the test needs slack.)
 func TestEachStepAllowsForItsRoundings(t *testing.T) {
 	u := rand.New(rand.NewPCG(6, 1))
 	const in, out = 40, 30
@@ -309,13 +324,15 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 		}
 	}
 	for range 50 {
-		first, second := Layer[float32]{Weights: make([]float32, 3*in), Bias: make([]float32, in)}, Layer[float32]{Weights: make([]float32, in*out), Bias: make([]float32, out)}
+		first, second := Layer[float32]{Weights: make([]float32, 3*in), Bias: make([]float32, in)},
+			Layer[float32]{Weights: make([]float32, in*out), Bias: make([]float32, out)}
 		for _, w := range [][]float32{first.Weights, first.Bias, second.Weights, second.Bias} {
 			for i := range w {
 				w[i] = float32(u.NormFloat64())
 			}
 		}
-		n := Network[float32]{Slope: .3, Layers: []Layer[float32]{first, second, {Weights: make([]float32, out), Bias: []float32{0}}}}
+		n := Network[float32]{Slope: .3, Layers: []Layer[float32]{first, second,
+			{Weights: make([]float32, out), Bias: []float32{0}}}}
 		net, err := load(n, 3)
 		if err != nil {
 			t.Fatal(err)
@@ -334,18 +351,22 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 		s, down := r.affine(net, 1, points), r.pullback(net, 1, backPoints)
 		for o := range orders {
 			for j := range s {
-				check("affine", s[j], dot(forwards, widened(column(second, j)), widened(x), float64(second.Bias[j])), float64(dot(o, column(second, j), x, second.Bias[j])))
+				check("affine", s[j], dot(forwards, widened(column(second, j)), widened(x),
+					float64(second.Bias[j])), float64(dot(o, column(second, j), x, second.Bias[j])))
 			}
 			for i := range down {
 				row := second.Weights[i*out:][:out]
-				check("pullback", down[i], dot(forwards, widened(row), widened(back), 0), float64(dot(o, row, back, 0)))
+				check("pullback", down[i], dot(forwards, widened(row), widened(back), 0),
+					float64(dot(o, row, back, 0)))
 			}
 		}
 		for _, x := range x {
 			if x < 0 {
 				exact := float64(n.Slope) * float64(x)
-				check("activate", activate(interval{float64(x), float64(x)}, net), exact, float64(n.Slope*x))
-				check("product", product(interval{net.slope, net.slope}, interval{float64(x), float64(x)}, net.u), exact, float64(n.Slope*x))
+				check("activate", activate(interval{float64(x), float64(x)}, net), exact,
+					float64(n.Slope*x))
+				check("product", product(interval{net.slope, net.slope},
+					interval{float64(x), float64(x)}, net.u), exact, float64(n.Slope*x))
 			}
 		}
 		ones := make([]Field, in)
@@ -356,7 +377,8 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		net.w, net.b, net.sizes = []weights{{double: widened(second.Weights)}}, [][]float64{widened(second.Bias)}, []int{in, out}
+		net.w, net.b, net.sizes = []weights{{double: widened(second.Weights)}},
+			[][]float64{widened(second.Bias)}, []int{in, out}
 		s = (&ranges{}).first(net, domain)
 		one := make([]float32, in)
 		for i := range one {
@@ -364,7 +386,9 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 		}
 		for o := range orders {
 			for j := range s {
-				check("first", s[j], dot(forwards, widened(column(second, j)), widened(one), float64(second.Bias[j])), float64(dot(o, column(second, j), one, second.Bias[j])))
+				check("first", s[j], dot(forwards, widened(column(second, j)), widened(one),
+					float64(second.Bias[j])), float64(dot(o, column(second, j), one,
+					second.Bias[j])))
 			}
 		}
 	}

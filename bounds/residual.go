@@ -2,8 +2,8 @@ package bounds
 
 import "math"
 
-// residual is what mode [Residual] takes off a row's gradient before noise is added, because the sum of the inputs, released once
-// with noise of its own, already tells it.
+// residual is what mode [Residual] takes off a row's gradient before noise is added, because the
+// sum of the inputs, released once with noise of its own, already tells it.
 //
 // # The predictor
 //
@@ -11,25 +11,33 @@ import "math"
 //
 //	∇W¹_ij = x_i·δ_j = M_j·x_i + x_i·(δ_j − M_j).
 //
-// The first part is linear in x: summed over the batch it needs the sum of x only, d numbers in place of d·h. The second is a
-// unit like the others with half-width (hi−lo)/2 in place of max(|lo|, |hi|): for one hidden layer of LeakyReLU(.2) .4·|w_j| in place
-// of |w_j|, and nothing at all for a hidden unit that is always on or always off. In the same way, with one hidden layer, for s_j ∈ [lo, hi]
+// The first part is linear in x: summed over the batch it needs the sum of x only, d numbers in
+// place of d·h. The second is a unit like the others with half-width (hi−lo)/2 in place of
+// max(|lo|, |hi|): for one hidden layer of LeakyReLU(.2) .4·|w_j| in place of |w_j|, and nothing at
+// all for a hidden unit that is always on or always off. In the same way, with one hidden layer,
+// for s_j ∈ [lo, hi]
 //
 //	∇W²_j = φ(s_j) = κ_j·s_j + (φ(s_j) − κ_j·s_j),   κ_j = (φ(hi) − φ(lo))/(hi − lo),
 //
-// and s_j is linear in x. φ − κs is convex and equal at both ends, least at the kink, so its range is (1−α)·hi·|lo|/(hi+|lo|) wide.
+// and s_j is linear in x. φ − κs is convex and equal at both ends, least at the kink, so its range
+// is (1−α)·hi·|lo|/(hi+|lo|) wide.
 //
-// So the released vector is (Σx, Σ residuals), an invertible integer-linear function of (Σx, Σg): see [Certificate.EncodeTo]. The
-// ellipsoid of the released vector is computed as for any other, with weights: noise on x_i reaches the gradient with variance
-// ω_i = Σ_j M_ij² + Σ_j κ_j²·W_ij² (W centred in its block, as Σ_r x_r is the number of rows), and S² is the total variance of the gradient.
+// So the released vector is (Σx, Σ residuals), an invertible integer-linear function of (Σx, Σg):
+// see [Certificate.EncodeTo]. The ellipsoid of the released vector is computed as for any other,
+// with weights: noise on x_i reaches the gradient with variance ω_i = Σ_j M_ij² + Σ_j κ_j²·W_ij² (W
+// centred in its block, as Σ_r x_r is the number of rows), and S² is the total variance of the
+// gradient.
 //
-// Why this is allowed: M, κ and W depend on the weights alone, so the map is public; the proof is that of [ellipsoid] for another vector.
+// Why this is allowed: M, κ and W depend on the weights alone, so the map is public; the proof is
+// that of [ellipsoid] for another vector.
 type residual struct {
-	slope  []int64 // M, inputs × units, in steps of F
-	linear []int64 // κ_j·W_ij, inputs × units, in steps of F; nil unless there is exactly one hidden layer
+	slope []int64 // M, inputs × units, in steps of F
+	// κ_j·W_ij, inputs × units, in steps of F; nil unless there is exactly one hidden layer
+	linear []int64
 }
 
-// shift takes the middle of an interval of δ_j off it, for count cells from input i on. Without a residual it does nothing.
+// shift takes the middle of an interval of δ_j off it, for count cells from input i on. Without a
+// residual it does nothing.
 func (b *builder) shift(delta *interval, i, count, j int) {
 	if b.residual == nil {
 		return
@@ -43,11 +51,13 @@ func (b *builder) shift(delta *interval, i, count, j int) {
 	}
 }
 
-// output records the residuals of the output layer's weights, from coordinate k on, and the predictor of s_j. One hidden layer.
+// output records the residuals of the output layer's weights, from coordinate k on, and the
+// predictor of s_j. One hidden layer.
 //
-// What is released of a row is v_j = x̂_j − Σ_i P_ij·x_i with P = κ_j·(W_ij − mean of the block) rounded to F. With s the exact sum
-// s = b_j + Σ W_ij x_i, Σ P_ij·x_i is κ_j·(s − b_j − Σ means) up to ½F·|x_i| for each term that is not zero. The computed
-// s is within the slack of the exact one, and x̂ within ½F of φ of it, which has a rounding of its own.
+// What is released of a row is v_j = x̂_j − Σ_i P_ij·x_i with P = κ_j·(W_ij − mean of the block)
+// rounded to F. With s the exact sum s = b_j + Σ W_ij x_i, Σ P_ij·x_i is κ_j·(s − b_j − Σ means) up
+// to ½F·|x_i| for each term that is not zero. The computed s is within the slack of the exact one,
+// and x̂ within ½F of φ of it, which has a rounding of its own.
 func (b *builder) output(k int) {
 	h := b.n.sizes[1]
 	b.residual.linear = make([]int64, b.in.size*h)
@@ -86,7 +96,8 @@ func (b *builder) output(k int) {
 		for _, at := range []float64{s.hi, max(s.lo, min(s.hi, 0))} {
 			i = interval{min(i.lo, rest(at)), max(i.hi, rest(at))}
 		}
-		// One slack for the critic's s_j, two for the float64 roundings of this function: n+2 of them a term, at most.
+		// One slack for the critic's s_j, two for the float64 roundings of this function: n+2 of
+		// them a term, at most.
 		err := b.f*(1+reach)/2 + slack(1, b.n.u, s.size()) + 3*b.r.slack[j]
 		shift := kappa[j] * offset[j]
 		d, t := b.halve(interval{i.lo + shift, i.hi + shift}.widen(err).rounded(b.grid))
@@ -107,8 +118,8 @@ func chord(s interval, slope float64) float64 {
 	return (s.hi - slope*s.lo) / (s.hi - s.lo)
 }
 
-// sums records the units of the released sum of inputs, coordinates 0..inputs-1, after all predictors are known. A block's is a simplex
-// of side 1: c equal for its cells, centre 1/m.
+// sums records the units of the released sum of inputs, coordinates 0..inputs-1, after all
+// predictors are known. A block's is a simplex of side 1: c equal for its cells, centre 1/m.
 func (b *builder) sums() {
 	for _, f := range b.in.fields {
 		variance := 0.
@@ -128,11 +139,13 @@ func (b *builder) sums() {
 		for c := range f.cells {
 			b.scales[f.offset+c], b.centre[f.offset+c] = 1, b.steps(t)
 		}
-		b.add(unit{first: f.offset, stride: 1, count: f.cells, e: math.Sqrt(variance), norm: (1-t)*(1-t) + (m-1)*t*t}, 0, 1)
+		b.add(unit{first: f.offset, stride: 1, count: f.cells, e: math.Sqrt(variance),
+			norm: (1-t)*(1-t) + (m-1)*t*t}, 0, 1)
 	}
 }
 
-// weight is ω_i, the variance that unit noise on the sum of input i brings to the gradient, and a step of the grid for an input that predicts nothing.
+// weight is ω_i, the variance that unit noise on the sum of input i brings to the gradient, and a
+// step of the grid for an input that predicts nothing.
 func (b *builder) weight(i int) float64 {
 	h, sum := b.n.sizes[1], 0.
 	for _, p := range b.residual.slope[i*h:][:h] {

@@ -7,8 +7,9 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// The residual of a hidden unit that is always on is nothing but roundings, of the predictor's entries and of x̂, and those are
-// allowed for and not much more: here all entries are nearly half a step off in the same direction.
+// The residual of a hidden unit that is always on is nothing but roundings, of the predictor's
+// entries and of x̂, and those are allowed for and not much more: here all entries are nearly half
+// a step off in the same direction.
 func TestRoundingsOfThePredictor(t *testing.T) {
 	const blocks, f = 15, 0x1p-8
 	sizes := make([]int, blocks)
@@ -18,7 +19,8 @@ func TestRoundingsOfThePredictor(t *testing.T) {
 		weights = append(weights, (10+.49)*f, -(10+.49)*f)
 	}
 	in := oneHot(t, sizes...)
-	n := Network[float64]{Slope: .2, Layers: []Layer[float64]{{weights, []float64{2}}, {[]float64{1}, []float64{0}}}}
+	n := Network[float64]{Slope: .2, Layers: []Layer[float64]{{weights, []float64{2}},
+		{[]float64{1}, []float64{0}}}}
 	c := newCritic("", n, in, f)
 	config := Config{Mode: Residual, Adjacency: accountant.AddRemove}
 	b, cert := c.measure(config), certify(t, c, config)
@@ -39,7 +41,8 @@ func repeatCell(c float64, n int) row {
 	return x
 }
 
-// Hidden units whose branch the whole domain decides cost no noise but that of the inputs' sum: their gradient is linear in the inputs.
+// Hidden units whose branch the whole domain decides cost no noise but that of the inputs' sum:
+// their gradient is linear in the inputs.
 func TestDecidedUnitsAreFree(t *testing.T) {
 	in := oneHot(t, 4, 3)
 	n := randomNetwork[float64](in, .2, 3, 6)
@@ -65,7 +68,8 @@ func TestDecidedUnitsAreFree(t *testing.T) {
 	}
 }
 
-// With weights known from the predictor the released vector of the zero batch is zero, and rows enter it one by one.
+// With weights known from the predictor the released vector of the zero batch is zero, and rows
+// enter it one by one.
 func TestEncodeIsAdditive(t *testing.T) {
 	for _, c := range critics(t) {
 		cert := certify(t, c, Config{Mode: Residual, Adjacency: accountant.AddRemove})
@@ -79,7 +83,8 @@ func TestEncodeIsAdditive(t *testing.T) {
 				t.Fatalf("%s: coordinate %d: %d and %d", c.name, k, a[k], b[k])
 			}
 		}
-		cert.EncodeTo(a, Sum{Inputs: make([]int64, cert.sizes[0]), Gradient: make([]int64, cert.Parameters())})
+		cert.EncodeTo(a, Sum{Inputs: make([]int64, cert.sizes[0]),
+			Gradient: make([]int64, cert.Parameters())})
 		for k := range a {
 			if a[k] != 0 {
 				t.Fatalf("%s: coordinate %d of no rows is %d", c.name, k, a[k])

@@ -5,26 +5,32 @@ import (
 	"math"
 )
 
-// SizeGradientTo sets gradient, a network of the same shape as n, to the derivative with respect to n's weights and biases of the size
-// S of its certificate (TotalStd for units of one row), and returns S. S depends on public weights only, so a penalty on it in the
-// critic's loss costs no privacy and buys smaller noise. For networks with one hidden layer, modes Blocks and Residual.
+// SizeGradientTo sets gradient, a network of the same shape as n, to the derivative with respect to
+// n's weights and biases of the size S of its certificate (TotalStd for units of one row), and
+// returns S. S depends on public weights only, so a penalty on it in the critic's loss costs no
+// privacy and buys smaller noise. For networks with one hidden layer, modes Blocks and Residual.
 //
-// It is the derivative of S before rounding to the grid, where that exists; S has kinks where a bound of a pre-activation is 0 and where two
-// cells tie for the least or largest weight, and one side's derivative is used there. All units' sizes but those of W² are
-// proportional to |w_j|, w = W², as δ_j = φ'(s_j)·w_j and the bounds of φ' are constant between kinks. The rest follows from the half-widths of φ(s_j) (of
-// its residual in mode Residual) and the weights ω by the chain rule.
+// It is the derivative of S before rounding to the grid, where that exists; S has kinks where a
+// bound of a pre-activation is 0 and where two cells tie for the least or largest weight, and one
+// side's derivative is used there. All units' sizes but those of W² are proportional to |w_j|, w =
+// W², as δ_j = φ'(s_j)·w_j and the bounds of φ' are constant between kinks. The rest follows from
+// the half-widths of φ(s_j) (of its residual in mode Residual) and the weights ω by the chain rule.
 //
-// Errors are those of [Certify], and [ErrConfig] for another mode, shape or for lengths that do not fit.
-func SizeGradientTo[T Float](gradient, n Network[T], in *Input, c Config) (size float64, err error) {
+// Errors are those of [Certify], and [ErrConfig] for another mode, shape or for lengths that do not
+// fit.
+func SizeGradientTo[T Float](gradient, n Network[T], in *Input, c Config) (size float64,
+	err error) {
 	if c.Mode != Blocks && c.Mode != Residual || len(n.Layers) != 2 {
-		return 0, fmt.Errorf("bounds: %w: the size has a gradient in modes blocks and residual with one hidden layer", ErrConfig)
+		return 0, fmt.Errorf(
+			"bounds: %w: the size has a gradient in modes blocks and residual with one hidden layer", ErrConfig)
 	}
 	net, err := load(n, in.size)
 	if err != nil {
 		return 0, err
 	}
 	for l, layer := range n.Layers {
-		if len(gradient.Layers) != 2 || len(gradient.Layers[l].Weights) != len(layer.Weights) || len(gradient.Layers[l].Bias) != len(layer.Bias) {
+		if len(gradient.Layers) != 2 || len(gradient.Layers[l].Weights) != len(layer.Weights) ||
+			len(gradient.Layers[l].Bias) != len(layer.Bias) {
 			return 0, fmt.Errorf("bounds: %w: the gradient's shape is not the network's", ErrConfig)
 		}
 	}
@@ -35,7 +41,8 @@ func SizeGradientTo[T Float](gradient, n Network[T], in *Input, c Config) (size 
 	if err != nil {
 		return 0, err
 	}
-	s := slope{b: b, h: net.sizes[1], root: 1, w: make([]float64, net.w[0].len()), bias: make([]float64, net.sizes[1]), out: make([]float64, net.sizes[1])}
+	s := slope{b: b, h: net.sizes[1], root: 1, w: make([]float64, net.w[0].len()),
+		bias: make([]float64, net.sizes[1]), out: make([]float64, net.sizes[1])}
 	if b.replace {
 		s.root = 2
 	}
@@ -64,7 +71,8 @@ type slope struct {
 	w, bias, out []float64 // ∂S/∂W¹, ∂S/∂b¹, ∂S/∂W²
 }
 
-// proportional adds, for each hidden unit j, what is proportional to |w_j|: the units of the first layer's weights and biases.
+// proportional adds, for each hidden unit j, what is proportional to |w_j|: the units of the first
+// layer's weights and biases.
 func (s *slope) proportional() {
 	b, units := s.b, s.b.units
 	for _, f := range b.in.fields {
@@ -111,10 +119,12 @@ func (s *slope) halfWidth(i interval) (lo, hi float64) {
 	}
 	// half·(1−α)·hi·|lo|/(hi+|lo|)
 	width := i.hi - i.lo
-	return -half * (1 - alpha) * i.hi * i.hi / (width * width), half * (1 - alpha) * i.lo * i.lo / (width * width)
+	return -half * (1 - alpha) * i.hi * i.hi / (width * width),
+		half * (1 - alpha) * i.lo * i.lo / (width * width)
 }
 
-// bounds adds the derivative with respect to W¹ and b¹, given those with respect to the bounds of s_j.
+// bounds adds the derivative with respect to W¹ and b¹, given those with respect to the bounds of
+// s_j.
 func (s *slope) bounds(j int, lo, hi float64) {
 	b := s.b
 	s.bias[j] += lo + hi
@@ -142,8 +152,9 @@ func (s *slope) bounds(j int, lo, hi float64) {
 	}
 }
 
-// sums adds the derivative of the units of the inputs' sum, e_f·√q with e_f² = Σ_i (Σ_j M_ij² + Σ_j P_ij²) (times d² for a scalar),
-// P_ij = κ_j·(W_ij − mean). Deviations from a mean: ∂/∂W_ij = ∂/∂P_ij·κ_j, as the P of a block sum to 0.
+// sums adds the derivative of the units of the inputs' sum, e_f·√q with e_f² = Σ_i (Σ_j M_ij² + Σ_j
+// P_ij²) (times d² for a scalar), P_ij = κ_j·(W_ij − mean). Deviations from a mean: ∂/∂W_ij =
+// ∂/∂P_ij·κ_j, as the P of a block sum to 0.
 func (s *slope) sums() {
 	b := s.b
 	units := b.units[len(b.units)-len(b.in.fields):]

@@ -8,7 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// The gradient of the size is its finite difference, away from kinks, for undecided, decided and refined units, scalars and blocks.
+// The gradient of the size is its finite difference, away from kinks, for undecided, decided and
+// refined units, scalars and blocks.
 func TestSizeGradientAgainstFiniteDifferences(t *testing.T) {
 	in := mixed(t)
 	for _, c := range []struct {
@@ -39,19 +40,24 @@ func TestSizeGradientAgainstFiniteDifferences(t *testing.T) {
 				}
 				wrong, all := 0, 0
 				for l := range c.n.Layers {
-					for _, part := range [][2][]float64{{c.n.Layers[l].Weights, gradient.Layers[l].Weights}, {c.n.Layers[l].Bias, gradient.Layers[l].Bias}} {
+					for _, part := range [][2][]float64{{c.n.Layers[l].Weights,
+						gradient.Layers[l].Weights}, {c.n.Layers[l].Bias,
+						gradient.Layers[l].Bias}} {
 						for i := range part[0] {
 							all++
 							want := wideDifference(&part[0][i], size)
 							if math.Abs(part[1][i]-want) > .01*math.Abs(want)+.02 {
 								wrong++
-								t.Logf("%s, %v, %v: layer %d, %d: derivative %v, finite difference %v", c.name, adjacency, mode, l+1, i, part[1][i], want)
+								t.Logf(
+									"%s, %v, %v: layer %d, %d: derivative %v, finite difference %v",
+									c.name, adjacency, mode, l+1, i, part[1][i], want)
 							}
 						}
 					}
 				}
 				if wrong > 0 {
-					t.Errorf("%s, %v, %v: %d of %d derivatives differ", c.name, adjacency, mode, wrong, all)
+					t.Errorf("%s, %v, %v: %d of %d derivatives differ", c.name, adjacency, mode,
+						wrong, all)
 				}
 			}
 		}
@@ -106,26 +112,34 @@ func TestSizeGradientRefusals(t *testing.T) {
 			return err
 		},
 		"mode box": func() error {
-			_, err := SizeGradientTo(one, one, in, Config{Mode: Box, Adjacency: accountant.AddRemove})
+			_, err := SizeGradientTo(one, one, in, Config{Mode: Box,
+				Adjacency: accountant.AddRemove})
 			return err
 		},
 		"other shape": func() error {
-			_, err := SizeGradientTo(randomNetwork[float64](in, .2, 1, 5), one, in, Config{Adjacency: accountant.AddRemove})
+			_, err := SizeGradientTo(randomNetwork[float64](in, .2, 1, 5), one, in,
+				Config{Adjacency: accountant.AddRemove})
 			return err
 		},
-		"no adjacency": func() error { _, err := SizeGradientTo(one, one, in, Config{}); return err },
+		"no adjacency": func() error {
+			_, err := SizeGradientTo(one, one, in,
+				Config{})
+			return err
+		},
 	} {
 		if err := call(); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	huge := scaled(randomNetwork[float64](in, .2, 1, 4), 1e6)
-	if _, err := SizeGradientTo(one, huge, in, Config{Adjacency: accountant.AddRemove}); !errors.Is(err, ErrNetwork) {
+	if _, err := SizeGradientTo(one, huge, in,
+		Config{Adjacency: accountant.AddRemove}); !errors.Is(err, ErrNetwork) {
 		t.Errorf("large weights: %v", err)
 	}
 	short := randomNetwork[float64](in, .2, 1, 4)
 	short.Layers[0].Weights = short.Layers[0].Weights[1:]
-	if _, err := SizeGradientTo(one, short, in, Config{Adjacency: accountant.AddRemove}); !errors.Is(err, ErrNetwork) {
+	if _, err := SizeGradientTo(one, short, in,
+		Config{Adjacency: accountant.AddRemove}); !errors.Is(err, ErrNetwork) {
 		t.Errorf("short weights: %v", err)
 	}
 }

@@ -9,13 +9,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestSpectralNormAgainstSVD: never below the largest singular value, within the factor n^{1/32} (and rounding) above it, and never above the Frobenius norm, for
-// matrices of all shapes, ranks and sizes.
+// TestSpectralNormAgainstSVD: never below the largest singular value, within the factor n^{1/32}
+// (and rounding) above it, and never above the Frobenius norm, for matrices of all shapes, ranks
+// and sizes.
 func TestSpectralNormAgainstSVD(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 9))
-	for _, shape := range [][2]int{{1, 1}, {1, 7}, {9, 1}, {2, 2}, {5, 8}, {40, 13}, {13, 40}, {64, 64}, {120, 33}} {
+	for _, shape := range [][2]int{{1, 1}, {1, 7}, {9, 1}, {2, 2}, {5, 8}, {40, 13}, {13, 40},
+		{64, 64}, {120, 33}} {
 		rows, cols := shape[0], shape[1]
-		for _, kind := range []string{"normal", "rank one", "orthogonal", "one large", "nearly equal"} {
+		for _, kind := range []string{"normal", "rank one", "orthogonal", "one large",
+			"nearly equal"} {
 			for _, scale := range []float64{1, 1e-18, 1e18} {
 				w := make([]float64, rows*cols)
 				right := make([]float64, cols)
@@ -45,14 +48,16 @@ func TestSpectralNormAgainstSVD(t *testing.T) {
 					}
 				}
 				var svd mat.SVD
-				if !svd.Factorize(mat.NewDense(rows, cols, append([]float64(nil), w...)), mat.SVDNone) {
+				if !svd.Factorize(mat.NewDense(rows, cols, append([]float64(nil), w...)),
+					mat.SVDNone) {
 					t.Fatal("no singular values")
 				}
 				want := svd.Values(nil)[0]
 				got := spectralNorm(w, rows, cols)
 				most := want * math.Pow(float64(min(rows, cols)), 1./32) * (1 + 1e-6)
 				if got < want*(1-1e-14) || got > most || got > frobenius(w) {
-					t.Errorf("%d × %d, %s, scale %v: %v, singular value %v, at most %v", rows, cols, kind, scale, got, want, most)
+					t.Errorf("%d × %d, %s, scale %v: %v, singular value %v, at most %v", rows, cols,
+						kind, scale, got, want, most)
 				}
 			}
 		}
@@ -77,12 +82,14 @@ func TestSpectralNormOfLargeMatrices(t *testing.T) {
 	}
 }
 
-// TestSpectralNormsNeedLessNoise: with a random critic of 215 cells in 15 blocks, the shape of the adult table, and 128 units, the penalty's noise by spectral norms is less than
-// a tenth of what the thesis's Frobenius norms would need.
+// TestSpectralNormsNeedLessNoise: with a random critic of 215 cells in 15 blocks, the shape of the
+// adult table, and 128 units, the penalty's noise by spectral norms is less than a tenth of what
+// the thesis's Frobenius norms would need.
 func TestSpectralNormsNeedLessNoise(t *testing.T) {
 	in := oneHot(t, 16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2)
 	n := randomNetwork[float64](in, .2, 1, 128)
-	for l, sd := range []float64{.5 / math.Sqrt(15), 1 / math.Sqrt(128)} { // as gan.NewCritic draws them
+	// as gan.NewCritic draws them
+	for l, sd := range []float64{.5 / math.Sqrt(15), 1 / math.Sqrt(128)} {
 		u := rand.New(rand.NewPCG(1, uint64(l)))
 		for i := range n.Layers[l].Weights {
 			n.Layers[l].Weights[i] = sd * u.NormFloat64()

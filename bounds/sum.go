@@ -2,11 +2,14 @@ package bounds
 
 import "math"
 
-// Sum is the exact sum over a batch of what rows contribute, in integers. [Certificate.WeightStep] is 1 except in mode Ball, where it is
-// 2⁻⁸ and a row counts with its weight: every contribution of it is multiplied by that, in all three parts.
+// Sum is the exact sum over a batch of what rows contribute, in integers. [Certificate.WeightStep]
+// is 1 except in mode Ball, where it is 2⁻⁸ and a row counts with its weight: every contribution of
+// it is multiplied by that, in all three parts.
 type Sum struct {
-	Rows     int64   // number of rows, in steps of WeightStep
-	Inputs   []int64 // Σx, in steps of F·WeightStep (an active cell is 1/F of them); may be nil unless the mode is Residual
+	Rows int64 // number of rows, in steps of WeightStep
+	// Σx, in steps of F·WeightStep (an active cell is 1/F of them); may be nil unless the mode is
+	// Residual
+	Inputs   []int64
 	Gradient []int64 // Σg in the order W¹, b¹, W², ..., in steps of Grid
 }
 
@@ -21,9 +24,10 @@ func (c *Certificate) WeightStep() float64 {
 	return 1
 }
 
-// EncodeTo sets dst to the vector to release, in steps of Grid: the sum less rows times the centre and, in mode Residual, less
-// what the sum of the inputs predicts. Coordinate k then needs noise of standard deviation z·c_k and the result may leave.
-// It is linear over the integers, modulo 2⁶⁴. It panics on lengths that do not fit the network; dst may not overlap s.
+// EncodeTo sets dst to the vector to release, in steps of Grid: the sum less rows times the centre
+// and, in mode Residual, less what the sum of the inputs predicts. Coordinate k then needs noise of
+// standard deviation z·c_k and the result may leave. It is linear over the integers, modulo 2⁶⁴. It
+// panics on lengths that do not fit the network; dst may not overlap s.
 func (c *Certificate) EncodeTo(dst []int64, s Sum) {
 	c.length("dst", len(dst), len(c.scales))
 	c.length("gradient", len(s.Gradient), c.Parameters())
@@ -42,9 +46,10 @@ func (c *Certificate) EncodeTo(dst []int64, s Sum) {
 	}
 }
 
-// DecodeTo turns a released (encoded and noised) vector, in steps of Grid, into the estimate of the batch's gradient sum, and of its sum of
-// inputs if inputs is not nil (mode Residual only), in units of the data. rows is the public number of rows whose centres are put
-// back: the rate times the public row count. It panics on lengths that do not fit.
+// DecodeTo turns a released (encoded and noised) vector, in steps of Grid, into the estimate of the
+// batch's gradient sum, and of its sum of inputs if inputs is not nil (mode Residual only), in
+// units of the data. rows is the public number of rows whose centres are put back: the rate times
+// the public row count. It panics on lengths that do not fit.
 func (c *Certificate) DecodeTo(gradient, inputs []float64, released []int64, rows float64) {
 	c.length("released", len(released), len(c.scales))
 	c.length("gradient", len(gradient), c.Parameters())
@@ -69,7 +74,8 @@ func (c *Certificate) DecodeTo(gradient, inputs []float64, released []int64, row
 	predict(gradient, inputs, c.residual.slope, c.residual.linear, c.sizes[1], c.factor)
 }
 
-// predict adds to the gradients of W¹ and, with linear, W² what the inputs predict of them, times scale.
+// predict adds to the gradients of W¹ and, with linear, W² what the inputs predict of them, times
+// scale.
 func predict[T int64 | float64](gradient, inputs []T, slope, linear []int64, h int, scale T) {
 	output := gradient[len(inputs)*h+h:]
 	for i, x := range inputs {
@@ -87,8 +93,9 @@ func predict[T int64 | float64](gradient, inputs []T, slope, linear []int64, h i
 	}
 }
 
-// EncodeMeanTo is EncodeTo for means in units of the data, in float64: dst_k is the expectation over rows of coordinate k of a row's encoded
-// vector, to be compared with released·Grid divided by the public number of rows. inputs may be nil unless the mode is Residual.
+// EncodeMeanTo is EncodeTo for means in units of the data, in float64: dst_k is the expectation
+// over rows of coordinate k of a row's encoded vector, to be compared with released·Grid divided by
+// the public number of rows. inputs may be nil unless the mode is Residual.
 func (c *Certificate) EncodeMeanTo(dst, inputs, gradient []float64) {
 	c.length("dst", len(dst), len(c.scales))
 	c.length("gradient", len(gradient), c.Parameters())
@@ -104,8 +111,9 @@ func (c *Certificate) EncodeMeanTo(dst, inputs, gradient []float64) {
 	}
 }
 
-// PullMeanTo is the transpose of EncodeMeanTo: from the derivatives of a loss with respect to the encoded means it sets those with
-// respect to the mean inputs (only in mode Residual; nil otherwise) and the mean gradient.
+// PullMeanTo is the transpose of EncodeMeanTo: from the derivatives of a loss with respect to the
+// encoded means it sets those with respect to the mean inputs (only in mode Residual; nil
+// otherwise) and the mean gradient.
 func (c *Certificate) PullMeanTo(inputs, gradient, encoded []float64) {
 	c.length("encoded", len(encoded), len(c.scales))
 	c.length("gradient", len(gradient), c.Parameters())
@@ -131,7 +139,8 @@ func (c *Certificate) PullMeanTo(inputs, gradient, encoded []float64) {
 	}
 }
 
-// ExactRows is how many rows a float64 accumulator sums exactly: the largest N with N·max|g_k| ≤ 2⁵³·Grid.
+// ExactRows is how many rows a float64 accumulator sums exactly: the largest N with N·max|g_k| ≤
+// 2⁵³·Grid.
 func (c *Certificate) ExactRows() int {
 	return int(min(0x1p53/c.largest, math.MaxInt32))
 }

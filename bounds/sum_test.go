@@ -51,12 +51,14 @@ func TestDecodeInvertsEncode(t *testing.T) {
 			cert.DecodeTo(got, gotInputs, v, 5)
 			for k := range got {
 				if math.Abs(got[k]-5*gradient[k]) > 1e-9*(1+math.Abs(got[k])) {
-					t.Fatalf("%s, %v: parameter %d decodes to %v, sum %v", c.name, config.Mode, k, got[k], 5*gradient[k])
+					t.Fatalf("%s, %v: parameter %d decodes to %v, sum %v", c.name, config.Mode, k,
+						got[k], 5*gradient[k])
 				}
 			}
 			for i := range gotInputs {
 				if math.Abs(gotInputs[i]-5*inputs[i]) > 1e-9 {
-					t.Fatalf("%s, %v: input %d decodes to %v, sum %v", c.name, config.Mode, i, gotInputs[i], 5*inputs[i])
+					t.Fatalf("%s, %v: input %d decodes to %v, sum %v", c.name, config.Mode, i,
+						gotInputs[i], 5*inputs[i])
 				}
 			}
 			again := make([]float64, cert.Parameters())
@@ -78,8 +80,10 @@ func TestEncodeMean(t *testing.T) {
 			cert.EncodeTo(v, s)
 			cert.EncodeMeanTo(mean, inputs, gradient)
 			for k := range v {
-				if want := float64(v[k]) * cert.Grid() / 4; math.Abs(mean[k]-want) > 1e-9*(1+math.Abs(want)) {
-					t.Fatalf("%s, %v: coordinate %d of the mean is %v, of the sum %v", c.name, config.Mode, k, mean[k], want)
+				if want := float64(
+					v[k]) * cert.Grid() / 4; math.Abs(mean[k]-want) > 1e-9*(1+math.Abs(want)) {
+					t.Fatalf("%s, %v: coordinate %d of the mean is %v, of the sum %v", c.name,
+						config.Mode, k, mean[k], want)
 				}
 			}
 		}
@@ -105,8 +109,10 @@ func TestPullMeanIsTheTranspose(t *testing.T) {
 	for _, c := range critics(t) {
 		for _, config := range everyConfig() {
 			cert := certify(t, c, config)
-			x, g, e := normals(cert.Inputs()), normals(cert.Parameters()), normals(cert.Coordinates())
-			image, origin := make([]float64, cert.Coordinates()), make([]float64, cert.Coordinates())
+			x, g, e := normals(cert.Inputs()), normals(cert.Parameters()),
+				normals(cert.Coordinates())
+			image, origin := make([]float64, cert.Coordinates()),
+				make([]float64, cert.Coordinates())
 			cert.EncodeMeanTo(image, x, g)
 			cert.EncodeMeanTo(origin, make([]float64, len(x)), make([]float64, len(g)))
 			px, pg := make([]float64, len(x)), make([]float64, len(g))
@@ -119,7 +125,8 @@ func TestPullMeanIsTheTranspose(t *testing.T) {
 	}
 }
 
-// A sum that wraps around gives the same released integers as one that does not: everything is linear modulo 2⁶⁴.
+// A sum that wraps around gives the same released integers as one that does not: everything is
+// linear modulo 2⁶⁴.
 func TestEncodeWraps(t *testing.T) {
 	c := critics(t)[1]
 	cert := certify(t, c, Config{Mode: Residual, Adjacency: accountant.AddRemove})
@@ -138,7 +145,8 @@ func TestEncodeWraps(t *testing.T) {
 	}
 }
 
-// A float64 accumulator of ExactRows rows is exact: the largest contribution, that many times, stays below 2⁵³ steps.
+// A float64 accumulator of ExactRows rows is exact: the largest contribution, that many times,
+// stays below 2⁵³ steps.
 func TestExactRows(t *testing.T) {
 	u := rand.New(rand.NewPCG(7, 7))
 	for _, c := range critics(t) {
@@ -146,8 +154,10 @@ func TestExactRows(t *testing.T) {
 			cert := certify(t, c, config)
 			for i := range 50 {
 				for _, g := range c.run(randomRow(u, c.in, c.factor), order(i)%orders).gradient() {
-					if steps := math.Abs(g) / cert.Grid() * float64(cert.ExactRows()); steps > 1<<53 {
-						t.Fatalf("%s, %v: %d rows of %v are %v steps", c.name, config.Mode, cert.ExactRows(), g, steps)
+					if steps := math.Abs(
+						g) / cert.Grid() * float64(cert.ExactRows()); steps > 1<<53 {
+						t.Fatalf("%s, %v: %d rows of %v are %v steps", c.name, config.Mode,
+							cert.ExactRows(), g, steps)
 					}
 				}
 			}
@@ -165,9 +175,15 @@ func TestShapesPanic(t *testing.T) {
 	ints := func(n int) []int64 { return make([]int64, n) }
 	floats := func(n int) []float64 { return make([]float64, n) }
 	for name, call := range map[string]func(){
-		"scales":           func() { cert.ScalesTo(floats(n-1), 1) },
-		"encode dst":       func() { cert.EncodeTo(ints(n-1), Sum{Gradient: ints(p), Inputs: ints(in)}) },
-		"encode gradient":  func() { cert.EncodeTo(ints(n), Sum{Gradient: ints(p + 1), Inputs: ints(in)}) },
+		"scales": func() { cert.ScalesTo(floats(n-1), 1) },
+		"encode dst": func() {
+			cert.EncodeTo(ints(n-1),
+				Sum{Gradient: ints(p), Inputs: ints(in)})
+		},
+		"encode gradient": func() {
+			cert.EncodeTo(ints(n), Sum{Gradient: ints(p + 1),
+				Inputs: ints(in)})
+		},
 		"encode inputs":    func() { cert.EncodeTo(ints(n), Sum{Gradient: ints(p)}) },
 		"decode released":  func() { cert.DecodeTo(floats(p), nil, ints(n-1), 1) },
 		"decode gradient":  func() { cert.DecodeTo(floats(n), nil, ints(n), 1) },

@@ -22,7 +22,8 @@ func BenchmarkGeneratorStep(b *testing.B) {
 	}
 	for name, hard := range map[string]bool{"relaxed": false, "hard": true} {
 		b.Run(name, func(b *testing.B) {
-			p, down, adam := g.NewPass(1024, Head{Hard: hard}), kernels.New(1024, e.Cells()), kernels.NewAdam(len(g.parameters), .5, .9)
+			p, down, adam := g.NewPass(1024, Head{Hard: hard}), kernels.New(1024, e.Cells()),
+				kernels.NewAdam(len(g.parameters), .5, .9)
 			for b.Loop() {
 				x := p.Forward(u)
 				r.GradientTo(down, x, []int{1, 3, 4, 7})
@@ -32,7 +33,8 @@ func BenchmarkGeneratorStep(b *testing.B) {
 	}
 }
 
-// BenchmarkGeneratorGradient compares the hand-written pass and the Gorgonia graph: forward and backward of 1024 rows.
+// BenchmarkGeneratorGradient compares the hand-written pass and the Gorgonia graph: forward and
+// backward of 1024 rows.
 func BenchmarkGeneratorGradient(b *testing.B) {
 	u := testRand(14)
 	e := testEncoder(b, adultSizes...)
@@ -59,13 +61,15 @@ func BenchmarkGeneratorGradient(b *testing.B) {
 	})
 }
 
-// BenchmarkCriticStep is the generated half of a step of a critic 64→128→128→1 with gradient penalty, batch 128, and its exact sum over 128 rows.
+// BenchmarkCriticStep is the generated half of a step of a critic 64→128→128→1 with gradient
+// penalty, batch 128, and its exact sum over 128 rows.
 func BenchmarkCriticStep(b *testing.B) {
 	u := testRand(15)
 	e := testEncoder(b, 16, 16, 16, 16)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{128, 128}, Slope: .2}, u)
 	const batch = 128
-	tutor, rows, mixed := c.NewTutor(batch), kernels.Dense(batch, 64, normals(u, batch*64, .3)), kernels.New(batch, 64)
+	tutor, rows, mixed := c.NewTutor(batch), kernels.Dense(batch, 64, normals(u, batch*64, .3)),
+		kernels.New(batch, 64)
 	columns := randomColumns(u, e, batch)
 	sums, adam := make([]int64, len(c.parameters)), kernels.NewAdam(len(c.parameters), .5, .9)
 	b.Run("generated", func(b *testing.B) {
@@ -83,7 +87,8 @@ func BenchmarkCriticStep(b *testing.B) {
 	})
 }
 
-// BenchmarkSum is one full batch of 10 000 rows of adult's shape through a critic of one hidden layer of 64 units.
+// BenchmarkSum is one full batch of 10 000 rows of adult's shape through a critic of one hidden
+// layer of 64 units.
 func BenchmarkSum(b *testing.B) {
 	u := testRand(16)
 	e := testEncoder(b, adultSizes...)

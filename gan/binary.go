@@ -10,9 +10,10 @@ import (
 // ErrFormat is wrapped by every error about bytes that are not an encoded network.
 var ErrFormat = errors.New("not an encoded network")
 
-// An encoded network is little-endian: four letters that say which, the version (uint32), the number of columns and the codes of each
-// (uint32, with bit 30 set for a scaled one), the shape (uint32s: latent and hidden units of a generator; slope as float32 bits, number of hidden layers and units of each
-// of a critic), and the parameters (float32) in the order of Parameters.
+// An encoded network is little-endian: four letters that say which, the version (uint32), the
+// number of columns and the codes of each (uint32, with bit 30 set for a scaled one), the shape
+// (uint32s: latent and hidden units of a generator; slope as float32 bits, number of hidden layers
+// and units of each of a critic), and the parameters (float32) in the order of Parameters.
 const (
 	generatorTag = "dgen"
 	criticTag    = "dcri"
@@ -118,7 +119,8 @@ func (d *decoder) parameters(dst []float32) error {
 	return nil
 }
 
-// DecodeGenerator decodes what [Generator.MarshalBinary] wrote. Errors wrap [ErrFormat]; memory is bounded by the length of data.
+// DecodeGenerator decodes what [Generator.MarshalBinary] wrote. Errors wrap [ErrFormat]; memory is
+// bounded by the length of data.
 func DecodeGenerator(data []byte) (*Generator, error) {
 	d := &decoder{data: data}
 	e, err := d.header(generatorTag)
@@ -127,7 +129,8 @@ func DecodeGenerator(data []byte) (*Generator, error) {
 	}
 	latent, hidden := d.next(), d.next()
 	if latent > maxLatent || hidden > maxHidden || e.Cells() > maxCells {
-		return nil, fmt.Errorf("gan: %w: %d latent numbers, %d units, %d cells", ErrFormat, latent, hidden, e.Cells())
+		return nil, fmt.Errorf("gan: %w: %d latent numbers, %d units, %d cells", ErrFormat, latent,
+			hidden, e.Cells())
 	}
 	shape := Generator{encoder: e, latent: latent, hidden: hidden}
 	if err := d.ends(shape.count()); err != nil {
@@ -140,7 +143,8 @@ func DecodeGenerator(data []byte) (*Generator, error) {
 	return g, d.parameters(g.parameters)
 }
 
-// DecodeCritic decodes what [Critic.MarshalBinary] wrote. Errors wrap [ErrFormat]; memory is bounded by the length of data.
+// DecodeCritic decodes what [Critic.MarshalBinary] wrote. Errors wrap [ErrFormat]; memory is
+// bounded by the length of data.
 func DecodeCritic(data []byte) (*Critic, error) {
 	d := &decoder{data: data}
 	e, err := d.header(criticTag)

@@ -8,10 +8,13 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// AddClippedSumTo is [Critic.AddSumTo] with a weight for each row, a whole number that multiplies its gradient: dst is then in steps of factor² times
-// that of a weight. It returns the sum of the weights. weight gets the rounded factors of the row's gradient: x[0] is empty (every cell of a row is 1), x[l] the
-// activations of hidden layer l, and delta[l] ∇_{s} D of layer l+1; they are valid during the call.
-func (c *Critic) AddClippedSumTo(dst []int64, factor float64, weight func(x, delta [][]float64) int64, columns []table.Codes, rows []int) int64 {
+// AddClippedSumTo is [Critic.AddSumTo] with a weight for each row, a whole number that multiplies
+// its gradient: dst is then in steps of factor² times that of a weight. It returns the sum of the
+// weights. weight gets the rounded factors of the row's gradient: x[0] is empty (every cell of a
+// row is 1), x[l] the activations of hidden layer l, and delta[l] ∇_{s} D of layer l+1; they are
+// valid during the call.
+func (c *Critic) AddClippedSumTo(dst []int64, factor float64,
+	weight func(x, delta [][]float64) int64, columns []table.Codes, rows []int) int64 {
 	total := c.selected(columns, rows)
 	if c.encoder.scaled != nil {
 		panic("gan: rows with scaled columns cannot be clipped")
@@ -20,7 +23,8 @@ func (c *Critic) AddClippedSumTo(dst []int64, factor float64, weight func(x, del
 		panic(fmt.Sprintf("gan: factor %v is not a power of two in [2^-26, 1]", factor))
 	}
 	if len(dst) != len(c.parameters) {
-		panic(fmt.Sprintf("gan: a sum of %d numbers for %d parameters", len(dst), len(c.parameters)))
+		panic(fmt.Sprintf("gan: a sum of %d numbers for %d parameters", len(dst),
+			len(c.parameters)))
 	}
 	p := c.newCodePass()
 	one := int64(1 / factor)
@@ -74,7 +78,8 @@ func (c *Critic) AddClippedSumTo(dst []int64, factor float64, weight func(x, del
 	return sum
 }
 
-// multiply multiplies d by a row's weight and reports whether an element is then wider than the kernels multiply.
+// multiply multiplies d by a row's weight and reports whether an element is then wider than the
+// kernels multiply.
 func multiply(d []int64, w int64) (wide bool) {
 	for j := range d {
 		d[j] *= w

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestClippedSumIsWeighted: with weights that are a function of the factors, the sum is that of single rows times their weights, for one and two
-// hidden layers, and the factors are those that the sum multiplies.
+// TestClippedSumIsWeighted: with weights that are a function of the factors, the sum is that of
+// single rows times their weights, for one and two hidden layers, and the factors are those that
+// the sum multiplies.
 func TestClippedSumIsWeighted(t *testing.T) {
 	u := testRand(31)
 	e := testEncoder(t, testSizes...)
@@ -18,7 +19,8 @@ func TestClippedSumIsWeighted(t *testing.T) {
 			t.Fatal(err)
 		}
 		weight := func(x, delta [][]float64) int64 {
-			if len(x) != len(hidden)+1 || len(x[0]) != 0 || len(x[1]) != 5 || delta[len(hidden)][0] != 1 {
+			if len(x) != len(hidden)+1 || len(x[0]) != 0 || len(x[1]) != 5 ||
+				delta[len(hidden)][0] != 1 {
 				t.Fatalf("factors of %d and %d layers", len(x), len(delta))
 			}
 			return int64(1000*(x[1][0]+1)) & 0xff
@@ -28,7 +30,11 @@ func TestClippedSumIsWeighted(t *testing.T) {
 		for i := range rows {
 			var w int64
 			one := make([]int64, len(c.parameters))
-			c.AddClippedSumTo(one, factor, func(x, delta [][]float64) int64 { w = weight(x, delta); return w }, columns, []int{i})
+			c.AddClippedSumTo(one, factor, func(x, delta [][]float64) int64 {
+				w = weight(x,
+					delta)
+				return w
+			}, columns, []int{i})
 			plain := make([]int64, len(c.parameters))
 			c.AddSumTo(plain, nil, factor, columns, []int{i})
 			for k, v := range plain {
@@ -45,7 +51,8 @@ func TestClippedSumIsWeighted(t *testing.T) {
 	}
 }
 
-// TestClippedSumOfLargeFactors: a factor near 2²⁶ steps times a weight of 256 is more than 32 bits, and is multiplied exactly all the same.
+// TestClippedSumOfLargeFactors: a factor near 2²⁶ steps times a weight of 256 is more than 32 bits,
+// and is multiplied exactly all the same.
 func TestClippedSumOfLargeFactors(t *testing.T) {
 	e := testEncoder(t, testSizes...)
 	const factor = 0x1p-16
@@ -85,7 +92,10 @@ func TestClippedSumPanics(t *testing.T) {
 	columns := randomColumns(testRand(2), e, 3)
 	one := func(x, delta [][]float64) int64 { return 1 }
 	for name, call := range map[string]func(){
-		"factor": func() { c.AddClippedSumTo(make([]int64, len(c.parameters)), .3, one, columns, nil) },
+		"factor": func() {
+			c.AddClippedSumTo(make([]int64, len(c.parameters)), .3, one, columns,
+				nil)
+		},
 		"length": func() { c.AddClippedSumTo(make([]int64, 3), .5, one, columns, nil) },
 	} {
 		func() {

@@ -12,7 +12,8 @@ const chunk = 256
 
 // codePass holds the forward and backward values of a chunk of rows given by codes.
 type codePass struct {
-	cells  [][]int32   // of a row in the chunk, the active cell of each column as a critic's input, or its number
+	// of a row in the chunk, the active cell of each column as a critic's input, or its number
+	cells  [][]int32
 	values [][]float32 // of a row, the inputs of scaled columns; nil if there are none
 	s, x   []kernels.Matrix
 	delta  []kernels.Matrix
@@ -20,7 +21,8 @@ type codePass struct {
 	x64, delta64 []int64 // of one layer, in whole steps
 }
 
-// newCodePass returns a pass of zeros, about a thousand numbers a hidden unit: sums take theirs from c.passes.
+// newCodePass returns a pass of zeros, about a thousand numbers a hidden unit: sums take theirs
+// from c.passes.
 func (c *Critic) newCodePass() *codePass {
 	p := &codePass{cells: make([][]int32, chunk)}
 	for i := range p.cells {
@@ -42,7 +44,8 @@ func (c *Critic) newCodePass() *codePass {
 	return p
 }
 
-// clear wipes the first n rows of the chunk, so that nothing of a private row outlives the call that saw it. Results do not depend on it: a call writes what it reads.
+// clear wipes the first n rows of the chunk, so that nothing of a private row outlives the call
+// that saw it. Results do not depend on it: a call writes what it reads.
 func (p *codePass) clear(n int) {
 	for i := range n {
 		clear(p.cells[i])
@@ -60,8 +63,8 @@ func (p *codePass) clear(n int) {
 	clear(p.delta64[:n*widest])
 }
 
-// read fills in the active cells of rows first, first+1, ... of the selection and returns their number. It panics on a code that its
-// column does not have.
+// read fills in the active cells of rows first, first+1, ... of the selection and returns their
+// number. It panics on a code that its column does not have.
 func (p *codePass) read(e *Encoder, columns []table.Codes, rows []int, first, total int) int {
 	n := min(chunk, total-first)
 	for k, column := range columns {

@@ -9,7 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// naiveSum is AddSumTo by its definition: the rounded factors of each row alone, multiplied one by one.
+// naiveSum is AddSumTo by its definition: the rounded factors of each row alone, multiplied one by
+// one.
 func naiveSum(c *Critic, factor float64, columns []table.Codes, rows []int) []int64 {
 	dst, one := make([]int64, len(c.parameters)), int64(1/factor)
 	p := c.newCodePass()
@@ -45,8 +46,8 @@ func naiveSum(c *Critic, factor float64, columns []table.Codes, rows []int) []in
 	return dst
 }
 
-// TestSumIsExact: every shape of layers and number of rows gives the sum of the definition, to the last digit, from a pass that others have used before, in
-// several goroutines at a time.
+// TestSumIsExact: every shape of layers and number of rows gives the sum of the definition, to the
+// last digit, from a pass that others have used before, in several goroutines at a time.
 func TestSumIsExact(t *testing.T) {
 	u := testRand(30)
 	encoders := []*Encoder{testEncoder(t, testSizes...), scaledEncoder(t)}
@@ -67,7 +68,8 @@ func TestSumIsExact(t *testing.T) {
 				c.ScoresTo(make([]float32, n), columns, rows)
 				for i := range got {
 					if got[i] != want[i] {
-						t.Errorf("hidden %v, %d rows: number %d is %d, want %d", hidden, n, i, got[i], want[i])
+						t.Errorf("hidden %v, %d rows: number %d is %d, want %d", hidden, n, i,
+							got[i], want[i])
 						return
 					}
 				}

@@ -16,8 +16,9 @@ type CriticOptions struct {
 	Slope  float32 // of LeakyReLU, in [0, 1]; 0 is ReLU
 }
 
-// Critic is a fully connected network on the cells of a row: s^l = xᵀW^l + b^l, x^l = φ(s^l), φ = LeakyReLU, and D(x) = s^L is one
-// number. It is safe for concurrent use as long as nobody writes its parameters.
+// Critic is a fully connected network on the cells of a row: s^l = xᵀW^l + b^l, x^l = φ(s^l), φ =
+// LeakyReLU, and D(x) = s^L is one number. It is safe for concurrent use as long as nobody writes
+// its parameters.
 type Critic struct {
 	encoder    *Encoder
 	slope      float32
@@ -27,8 +28,8 @@ type Critic struct {
 	passes     *sync.Pool // of codePass, cleared; the critic's clones use it too
 }
 
-// NewCritic returns a critic with random weights from u: N(0, 1/(4·columns)) in the first layer, N(0, 2/in) in hidden ones after it, and
-// N(0, 1/in) in the last; biases 0.
+// NewCritic returns a critic with random weights from u: N(0, 1/(4·columns)) in the first layer,
+// N(0, 2/in) in hidden ones after it, and N(0, 1/in) in the last; biases 0.
 func NewCritic(e *Encoder, o CriticOptions, u *rand.Rand) (*Critic, error) {
 	hidden := o.Hidden
 	if hidden == nil {
@@ -54,8 +55,10 @@ func NewCritic(e *Encoder, o CriticOptions, u *rand.Rand) (*Critic, error) {
 
 // newCritic returns a critic with zero parameters.
 func newCritic(e *Encoder, hidden []int, slope float32) (*Critic, error) {
-	if !(slope >= 0 && slope <= 1) || len(hidden) == 0 || len(hidden) > maxLayers || e.Cells() > maxCells {
-		return nil, fmt.Errorf("gan: a critic of %d hidden layers (1 to %d), slope %v (0 to 1) and %d cells (at most %d)", len(hidden), maxLayers, slope, e.Cells(), maxCells)
+	if !(slope >= 0 && slope <= 1) || len(hidden) == 0 || len(hidden) > maxLayers ||
+		e.Cells() > maxCells {
+		return nil, fmt.Errorf(
+			"gan: a critic of %d hidden layers (1 to %d), slope %v (0 to 1) and %d cells (at most %d)", len(hidden), maxLayers, slope, e.Cells(), maxCells)
 	}
 	c := &Critic{encoder: e, slope: slope, sizes: []int{e.Inputs()}}
 	total := 0
@@ -107,7 +110,8 @@ func (c *Critic) Clone() *Critic {
 	return &d
 }
 
-// forward runs the first n rows of the chunk. The first layer gathers one row of weights a column; each sum runs over the columns in order.
+// forward runs the first n rows of the chunk. The first layer gathers one row of weights a column;
+// each sum runs over the columns in order.
 func (c *Critic) forward(p *codePass, n int) {
 	c.forwardFirst(p, n)
 	c.forwardRest(p, n)
@@ -168,7 +172,8 @@ func (c *Critic) selected(columns []table.Codes, rows []int) int {
 	return columns[0].Len()
 }
 
-// ScoresTo sets dst to D of the selected rows of the columns; rows nil selects all. It panics on a code that its column does not have.
+// ScoresTo sets dst to D of the selected rows of the columns; rows nil selects all. It panics on a
+// code that its column does not have.
 func (c *Critic) ScoresTo(dst []float32, columns []table.Codes, rows []int) {
 	total := c.selected(columns, rows)
 	if len(dst) != total {
@@ -184,14 +189,17 @@ func (c *Critic) ScoresTo(dst []float32, columns []table.Codes, rows []int) {
 	c.passes.Put(p)
 }
 
-// AddSumTo adds to dst the gradient Σ_rows ∇_θ D(x) over the selected rows (nil: all), in whole steps of factor², in the order of
-// [Critic.Parameters]. If inputs is not nil it adds to it the sum of the rows' inputs: the number of rows with each cell active, and
-// of a scaled column its sum in steps of factor.
+// AddSumTo adds to dst the gradient Σ_rows ∇_θ D(x) over the selected rows (nil: all), in whole
+// steps of factor², in the order of [Critic.Parameters]. If inputs is not nil it adds to it the sum
+// of the rows' inputs: the number of rows with each cell active, and of a scaled column its sum in
+// steps of factor.
 //
-// The sum is exact and does not depend on the order of rows: as package bounds asks, every factor of the gradient, the activations
-// x^l and ∇_{s^l} D of hidden layers, is computed in float32 from its row alone and rounded to a whole multiple of factor before they are
-// multiplied, and the products are summed as integers (which may wrap around). factor is a power of two in [2⁻²⁶, 1], and no factor
-// of the gradient may exceed 2²⁶·factor; with scaled columns it is at most 2⁻¹⁶. It panics on a code that its column does not have.
+// The sum is exact and does not depend on the order of rows: as package bounds asks, every factor
+// of the gradient, the activations x^l and ∇_{s^l} D of hidden layers, is computed in float32 from
+// its row alone and rounded to a whole multiple of factor before they are multiplied, and the
+// products are summed as integers (which may wrap around). factor is a power of two in [2⁻²⁶, 1],
+// and no factor of the gradient may exceed 2²⁶·factor; with scaled columns it is at most 2⁻¹⁶. It
+// panics on a code that its column does not have.
 func (c *Critic) AddSumTo(dst, inputs []int64, factor float64, columns []table.Codes, rows []int) {
 	total := c.selected(columns, rows)
 	if frac, _ := math.Frexp(factor); frac != .5 || factor < 0x1p-26 || factor > 1 {
@@ -201,7 +209,8 @@ func (c *Critic) AddSumTo(dst, inputs []int64, factor float64, columns []table.C
 		panic(fmt.Sprintf("gan: factor %v is larger than the step of scaled inputs", factor))
 	}
 	if len(dst) != len(c.parameters) || inputs != nil && len(inputs) != c.sizes[0] {
-		panic(fmt.Sprintf("gan: sums of %d and %d numbers for %d parameters and %d inputs", len(dst), len(inputs), len(c.parameters), c.sizes[0]))
+		panic(fmt.Sprintf("gan: sums of %d and %d numbers for %d parameters and %d inputs",
+			len(dst), len(inputs), len(c.parameters), c.sizes[0]))
 	}
 	p := c.passes.Get().(*codePass)
 	one := int64(1 / factor)
@@ -232,7 +241,8 @@ func (c *Critic) AddSumTo(dst, inputs []int64, factor float64, columns []table.C
 	c.passes.Put(p)
 }
 
-// addInputs adds to the sums the first layer's weights of row i, of which delta is ∇_{s^1} D, and its inputs.
+// addInputs adds to the sums the first layer's weights of row i, of which delta is ∇_{s^1} D, and
+// its inputs.
 func (c *Critic) addInputs(dst, inputs []int64, p *codePass, i int, delta []int64, one int64) {
 	for k, cell := range p.cells[i] {
 		x, in := one, int64(1)

@@ -41,7 +41,8 @@ func dense(e *Encoder, columns []table.Codes) kernels.Matrix {
 	return x
 }
 
-// TestCriticSums: gather and scatter-add over codes give what dense rows give, whichever way the rows are cut into sums.
+// TestCriticSums: gather and scatter-add over codes give what dense rows give, whichever way the
+// rows are cut into sums.
 func TestCriticSums(t *testing.T) {
 	for name, hidden := range map[string][]int{"one layer": {8}, "two layers": {8, 5}} {
 		u := testRand(7)
@@ -94,7 +95,8 @@ func TestCriticSums(t *testing.T) {
 	}
 }
 
-// TestPenaltyOneSided: rows with a small input gradient add nothing, and differences agree elsewhere.
+// TestPenaltyOneSided: rows with a small input gradient add nothing, and differences agree
+// elsewhere.
 func TestPenaltyOneSided(t *testing.T) {
 	u := testRand(8)
 	e := testEncoder(t, testSizes...)
@@ -128,10 +130,12 @@ func TestInputGradient(t *testing.T) {
 	u := testRand(9)
 	e := testEncoder(t, testSizes...)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{9, 7}, Slope: .2}, u)
-	tutor, rows, dst := c.NewTutor(6), kernels.Dense(6, e.Cells(), normals(u, 6*e.Cells(), 1)), kernels.New(6, e.Cells())
+	tutor, rows, dst := c.NewTutor(6), kernels.Dense(6, e.Cells(), normals(u, 6*e.Cells(), 1)),
+		kernels.New(6, e.Cells())
 	tutor.InputTo(dst, rows)
 	gradient := append([]float32(nil), dst.Data...)
-	differences(t, "input", rows.Data, gradient, 1e-3, .02, func() float64 { return tutor.InputTo(dst, rows) })
+	differences(t, "input", rows.Data, gradient, 1e-3, .02,
+		func() float64 { return tutor.InputTo(dst, rows) })
 }
 
 func TestLipschitzModes(t *testing.T) {
@@ -161,15 +165,38 @@ func TestRefusals(t *testing.T) {
 	u := testRand(11)
 	e := testEncoder(t, 2, 3)
 	for name, f := range map[string]func() error{
-		"no columns":    func() error { _, err := NewEncoderOf(nil); return err },
-		"empty column":  func() error { _, err := NewEncoderOf([]int{0}); return err },
-		"large column":  func() error { _, err := NewEncoderOf([]int{1<<16 + 1}); return err },
-		"latent":        func() error { _, err := NewGenerator(e, GeneratorOptions{Latent: -1}, u); return err },
-		"hidden":        func() error { _, err := NewGenerator(e, GeneratorOptions{Hidden: maxHidden + 1}, u); return err },
-		"slope":         func() error { _, err := NewCritic(e, CriticOptions{Slope: 1.5}, u); return err },
-		"no layers":     func() error { _, err := NewCritic(e, CriticOptions{Hidden: []int{}}, u); return err },
-		"units":         func() error { _, err := NewCritic(e, CriticOptions{Hidden: []int{0}}, u); return err },
-		"snapshot NaN":  func() error { return addBroken(e, func(s *Snapshot) { s.MeanOut[0] = float32(math.NaN()) }) },
+		"no columns":   func() error { _, err := NewEncoderOf(nil); return err },
+		"empty column": func() error { _, err := NewEncoderOf([]int{0}); return err },
+		"large column": func() error { _, err := NewEncoderOf([]int{1<<16 + 1}); return err },
+		"latent": func() error {
+			_, err := NewGenerator(e, GeneratorOptions{Latent: -1},
+				u)
+			return err
+		},
+		"hidden": func() error {
+			_, err := NewGenerator(e,
+				GeneratorOptions{Hidden: maxHidden + 1}, u)
+			return err
+		},
+		"slope": func() error {
+			_, err := NewCritic(e, CriticOptions{Slope: 1.5},
+				u)
+			return err
+		},
+		"no layers": func() error {
+			_, err := NewCritic(e, CriticOptions{Hidden: []int{}},
+				u)
+			return err
+		},
+		"units": func() error {
+			_, err := NewCritic(e, CriticOptions{Hidden: []int{0}},
+				u)
+			return err
+		},
+		"snapshot NaN": func() error {
+			return addBroken(e,
+				func(s *Snapshot) { s.MeanOut[0] = float32(math.NaN()) })
+		},
 		"deviation":     func() error { return addBroken(e, func(s *Snapshot) { s.SDOut[0] = 0 }) },
 		"nothing to do": func() error { return addBroken(e, unmeasure) },
 	} {
@@ -181,14 +208,20 @@ func TestRefusals(t *testing.T) {
 	g, _ := NewGenerator(e, GeneratorOptions{}, u)
 	bad := []table.Codes{{U8: []uint8{2}}, {U8: []uint8{0}}}
 	for name, f := range map[string]func(){
-		"code":           func() { c.ScoresTo(make([]float32, 1), bad, nil) },
-		"one-hot code":   func() { e.OneHotTo(kernels.New(1, 5), [][]uint16{{2}, {0}}, 0) },
-		"factor":         func() { c.AddSumTo(make([]int64, len(c.parameters)), nil, .3, bad, nil) },
-		"columns":        func() { c.ScoresTo(nil, bad[:1], nil) },
-		"cells":          func() { e.LargestTo([][]uint16{{0}, {0}}, 0, kernels.New(1, 4)) },
-		"pass":           func() { g.NewPass(0, Head{}) },
-		"temperature":    func() { g.NewPass(1, Head{Temperature: -1}) },
-		"odd batch":      func() { NewReplay(e, 1, 0).GradientTo(kernels.New(3, 5), kernels.New(3, 5), []int{0}) },
+		"code":         func() { c.ScoresTo(make([]float32, 1), bad, nil) },
+		"one-hot code": func() { e.OneHotTo(kernels.New(1, 5), [][]uint16{{2}, {0}}, 0) },
+		"factor": func() {
+			c.AddSumTo(make([]int64, len(c.parameters)), nil, .3, bad,
+				nil)
+		},
+		"columns":     func() { c.ScoresTo(nil, bad[:1], nil) },
+		"cells":       func() { e.LargestTo([][]uint16{{0}, {0}}, 0, kernels.New(1, 4)) },
+		"pass":        func() { g.NewPass(0, Head{}) },
+		"temperature": func() { g.NewPass(1, Head{Temperature: -1}) },
+		"odd batch": func() {
+			NewReplay(e, 1, 0).GradientTo(kernels.New(3, 5),
+				kernels.New(3, 5), []int{0})
+		},
 		"snapshot shape": func() { addBroken(e, func(s *Snapshot) { s.Bias = nil }) },
 		"snapshot slope": func() { addBroken(e, func(s *Snapshot) { s.Slope = .1 }) },
 		"tutor":          func() { c.NewTutor(2).Gradient(kernels.New(1, 5)) },

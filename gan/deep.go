@@ -7,12 +7,14 @@ import (
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
-// DeepSnapshot is one measurement with a critic of any number of hidden layers: the noisy mean over private rows of its gradient
+// DeepSnapshot is one measurement with a critic of any number of hidden layers: the noisy mean over
+// private rows of its gradient
 //
 //	x^{l-1}_i·δ^l_j   (∇W^l),    δ^l_j   (∇b^l),    δ^l = ∇_{s^l} D,
 //
-// where x⁰ is the row. As in the residual mode of package bounds the mean of the row itself may be measured too; then x⁰_i·(δ¹_j − M_ij) is what was measured
-// of W¹. A standard deviation of +Inf marks what was not measured.
+// where x⁰ is the row. As in the residual mode of package bounds the mean of the row itself may be
+// measured too; then x⁰_i·(δ¹_j − M_ij) is what was measured of W¹. A standard deviation of +Inf
+// marks what was not measured.
 type DeepSnapshot struct {
 	Critic               *Critic
 	Means, SDs           []float32 // in the order of Parameters; standard deviations > 0
@@ -26,7 +28,8 @@ type deepMemory struct {
 	count float32
 }
 
-// DeepReplay is [Replay] for critics with several hidden layers, all of one shape and slope. It is for one goroutine at a time.
+// DeepReplay is [Replay] for critics with several hidden layers, all of one shape and slope. It is
+// for one goroutine at a time.
 type DeepReplay struct {
 	shape     *Critic
 	snapshots []deepMemory
@@ -59,7 +62,8 @@ func (r *DeepReplay) SetTables(e *Encoder, t Tables) (err error) {
 	return err
 }
 
-// Add remembers a copy of s. It panics if a shape does not fit, and returns an error unless all numbers are finite and all standard deviations positive.
+// Add remembers a copy of s. It panics if a shape does not fit, and returns an error unless all
+// numbers are finite and all standard deviations positive.
 func (r *DeepReplay) Add(s DeepSnapshot) error {
 	cells := r.shape.sizes[0]
 	if s.Predict == nil {
@@ -72,26 +76,33 @@ func (r *DeepReplay) Add(s DeepSnapshot) error {
 		}
 	}
 	if fmt.Sprint(s.Critic.sizes, s.Critic.slope) != fmt.Sprint(r.shape.sizes, r.shape.slope) {
-		panic(fmt.Sprintf("gan: snapshot of a critic of %d units in a replay of %d", s.Critic.sizes, r.shape.sizes))
+		panic(fmt.Sprintf("gan: snapshot of a critic of %d units in a replay of %d", s.Critic.sizes,
+			r.shape.sizes))
 	}
-	if n := len(r.shape.parameters); len(s.Means) != n || len(s.SDs) != n || len(s.Predict) != len(r.shape.layers[0].w.Data) || len(s.MeanInputs) != cells || len(s.SDInputs) != cells {
-		panic(fmt.Sprintf("gan: snapshot with %d means, %d standard deviations and %d predictors of %d parameters", len(s.Means), len(s.SDs), len(s.Predict), n))
+	if n := len(r.shape.parameters); len(s.Means) != n || len(s.SDs) != n ||
+		len(s.Predict) != len(r.shape.layers[0].w.Data) || len(s.MeanInputs) != cells ||
+		len(s.SDInputs) != cells {
+		panic(fmt.Sprintf(
+			"gan: snapshot with %d means, %d standard deviations and %d predictors of %d parameters", len(s.Means), len(s.SDs), len(s.Predict), n))
 	}
 	m := deepMemory{DeepSnapshot: s}
 	m.Critic = s.Critic.Clone()
 	for _, part := range []*[]float32{&m.Critic.parameters, &m.Means, &m.Predict, &m.MeanInputs} {
 		for _, x := range *part {
 			if x-x != 0 {
-				return fmt.Errorf("gan: snapshot %d holds a number that is not finite", len(r.snapshots)+1)
+				return fmt.Errorf("gan: snapshot %d holds a number that is not finite",
+					len(r.snapshots)+1)
 			}
 		}
 	}
-	m.Means, m.Predict, m.MeanInputs = append([]float32(nil), s.Means...), append([]float32(nil), s.Predict...), append([]float32(nil), s.MeanInputs...)
+	m.Means, m.Predict, m.MeanInputs = append([]float32(nil), s.Means...),
+		append([]float32(nil), s.Predict...), append([]float32(nil), s.MeanInputs...)
 	for _, part := range []*[]float32{&m.SDs, &m.SDInputs} {
 		inverse := make([]float32, len(*part))
 		for i, sd := range *part {
 			if !(sd > 0) {
-				return fmt.Errorf("gan: snapshot %d holds a standard deviation of %v", len(r.snapshots)+1, sd)
+				return fmt.Errorf("gan: snapshot %d holds a standard deviation of %v",
+					len(r.snapshots)+1, sd)
 			}
 			if inverse[i] = 1 / max(sd, minSD); inverse[i] > 0 {
 				m.count++
@@ -106,15 +117,18 @@ func (r *DeepReplay) Add(s DeepSnapshot) error {
 	return nil
 }
 
-// GradientTo is [Replay.GradientTo] with the same loss. With H^l the residuals of ∇W^l in units of sd², from the other half of the rows, a row has
+// GradientTo is [Replay.GradientTo] with the same loss. With H^l the residuals of ∇W^l in units of
+// sd², from the other half of the rows, a row has
 //
 //	∇x^{l-1} = H^lδ^l + W^l(φ'(s^l)⊙∇x^l),    ∇x^L = 0,    and at l = 1 also ι_i/sd_i² − Σ_j M_ij·H¹_ij,
 //
 // as δ and φ' are constant in x almost everywhere; ι are the residuals of the mean row.
 func (r *DeepReplay) GradientTo(dst, x kernels.Matrix, picks []int) float64 {
 	cells := r.shape.sizes[0]
-	if x.Rows%2 != 0 || x.Rows == 0 || dst.Rows != x.Rows || dst.Cols != cells || x.Cols != cells || len(picks) == 0 {
-		panic(fmt.Sprintf("gan: replay of %d snapshots on %d × %d cells into %d × %d", len(picks), x.Rows, x.Cols, dst.Rows, dst.Cols))
+	if x.Rows%2 != 0 || x.Rows == 0 || dst.Rows != x.Rows || dst.Cols != cells || x.Cols != cells ||
+		len(picks) == 0 {
+		panic(fmt.Sprintf("gan: replay of %d snapshots on %d × %d cells into %d × %d", len(picks),
+			x.Rows, x.Cols, dst.Rows, dst.Cols))
 	}
 	half := x.Rows / 2
 	if r.tutor == nil || r.tutor.batch != x.Rows {
@@ -154,7 +168,8 @@ func (r *DeepReplay) GradientTo(dst, x kernels.Matrix, picks []int) float64 {
 	return loss
 }
 
-// residuals returns the loss of a snapshot times norm, and turns the summed gradients h into H·norm and pull into what all rows share.
+// residuals returns the loss of a snapshot times norm, and turns the summed gradients h into H·norm
+// and pull into what all rows share.
 func (r *DeepReplay) residuals(m *deepMemory, scale, norm float32) float64 {
 	loss, units := 0., r.shape.sizes[1]
 	for i, inverse := range m.SDInputs {

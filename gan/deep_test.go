@@ -8,7 +8,8 @@ import (
 )
 
 // deepSnapshot makes random targets for a random critic.
-func deepSnapshot(t *testing.T, e *Encoder, seed uint64, predicts bool, hidden ...int) DeepSnapshot {
+func deepSnapshot(t *testing.T, e *Encoder, seed uint64, predicts bool,
+	hidden ...int) DeepSnapshot {
 	t.Helper()
 	u := testRand(seed)
 	c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
@@ -22,7 +23,8 @@ func deepSnapshot(t *testing.T, e *Encoder, seed uint64, predicts bool, hidden .
 	}
 	s.SDs[1] = float32(math.Inf(1))
 	if predicts {
-		s.Predict, s.MeanInputs, s.SDInputs = normals(u, e.Inputs()*hidden[0], .5), normals(u, e.Inputs(), .3), make([]float32, e.Inputs())
+		s.Predict, s.MeanInputs, s.SDInputs = normals(u, e.Inputs()*hidden[0], .5),
+			normals(u, e.Inputs(), .3), make([]float32, e.Inputs())
 		fill(s.SDInputs, .7)
 	}
 	return s
@@ -47,7 +49,8 @@ func (r *DeepReplay) slow(x kernels.Matrix, picks []int) float64 {
 				residuals[side] = append(residuals[side], y*float64(m.SDs[k]))
 			}
 			for i, v := range mean {
-				residuals[side] = append(residuals[side], (float64(v)/float64(half)-float64(m.MeanInputs[i]))*float64(m.SDInputs[i]))
+				residuals[side] = append(residuals[side],
+					(float64(v)/float64(half)-float64(m.MeanInputs[i]))*float64(m.SDInputs[i]))
 			}
 		}
 		sum := 0.
@@ -59,7 +62,8 @@ func (r *DeepReplay) slow(x kernels.Matrix, picks []int) float64 {
 	return total
 }
 
-// TestDeepReplayGradient compares loss and gradient with the definition and its differences, for one to three hidden layers.
+// TestDeepReplayGradient compares loss and gradient with the definition and its differences, for
+// one to three hidden layers.
 func TestDeepReplayGradient(t *testing.T) {
 	e := testEncoder(t, testSizes...)
 	const batch = 10
@@ -75,16 +79,19 @@ func TestDeepReplayGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, dst, picks := g.NewPass(batch, Head{}).Forward(u), kernels.New(batch, e.Cells()), []int{2, 0, 1, 2}
+		x, dst, picks := g.NewPass(batch, Head{}).Forward(u), kernels.New(batch, e.Cells()),
+			[]int{2, 0, 1, 2}
 		got := r.GradientTo(dst, x, picks)
 		if want := r.slow(x, picks); math.Abs(got-want) > 1e-5*math.Abs(want) {
 			t.Errorf("%v: loss %v, by the definition %v", hidden, got, want)
 		}
-		differences(t, "deep replay", x.Data, append([]float32(nil), dst.Data...), 1e-3, .01, func() float64 { return r.slow(x, picks) })
+		differences(t, "deep replay", x.Data, append([]float32(nil), dst.Data...), 1e-3, .01,
+			func() float64 { return r.slow(x, picks) })
 	}
 }
 
-// TestDeepReplayIsReplay: with one hidden layer and tables it is the loss and the gradient of Replay.
+// TestDeepReplayIsReplay: with one hidden layer and tables it is the loss and the gradient of
+// Replay.
 func TestDeepReplayIsReplay(t *testing.T) {
 	u := testRand(32)
 	e := testEncoder(t, testSizes...)
@@ -98,9 +105,11 @@ func TestDeepReplayIsReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := len(w)
-	if err := flat.Add(Snapshot{Slope: .2, Weights: w, Bias: b, Output: out, PredictWeights: s.Predict, MeanInputs: s.MeanInputs, SDInputs: s.SDInputs,
+	if err := flat.Add(Snapshot{Slope: .2, Weights: w, Bias: b, Output: out,
+		PredictWeights: s.Predict, MeanInputs: s.MeanInputs, SDInputs: s.SDInputs,
 		MeanWeights: s.Means[:n], MeanBias: s.Means[n:][:units], MeanOut: s.Means[n+units:][:units],
-		SDWeights: s.SDs[:n], SDBias: s.SDs[n:][:units], SDOut: s.SDs[n+units:][:units]}); err != nil {
+		SDWeights: s.SDs[:n], SDBias: s.SDs[n:][:units],
+		SDOut: s.SDs[n+units:][:units]}); err != nil {
 		t.Fatal(err)
 	}
 	if err := deep.SetTables(e, someTables(e, .7)); err != nil {
@@ -129,8 +138,15 @@ func TestDeepReplayRefuses(t *testing.T) {
 		"deviation of 0":    func(s *DeepSnapshot) { s.SDs[2] = 0 },
 		"deviation is none": func(s *DeepSnapshot) { s.SDInputs[2] = float32(math.NaN()) },
 		"mean is none":      func(s *DeepSnapshot) { s.Means[2] = float32(math.NaN()) },
-		"infinite weight":   func(s *DeepSnapshot) { s.Critic.Parameters()[3] = float32(math.Inf(1)) },
-		"measures nothing":  func(s *DeepSnapshot) { fill(s.SDs, float32(math.Inf(1))); fill(s.SDInputs, float32(math.Inf(1))) },
+		"infinite weight": func(
+			s *DeepSnapshot) {
+			s.Critic.Parameters()[3] = float32(math.Inf(1))
+		},
+		"measures nothing": func(s *DeepSnapshot) {
+			fill(s.SDs,
+				float32(math.Inf(1)))
+			fill(s.SDInputs, float32(math.Inf(1)))
+		},
 	} {
 		s := deepSnapshot(t, e, 7, true, 4, 3)
 		change(&s)
@@ -139,7 +155,8 @@ func TestDeepReplayRefuses(t *testing.T) {
 		}
 	}
 	for name, s := range map[string]DeepSnapshot{
-		"another shape": deepSnapshot(t, e, 7, true, 4, 4), "fewer means": {Critic: r.shape, Means: make([]float32, 3)},
+		"another shape": deepSnapshot(t, e, 7, true, 4, 4), "fewer means": {Critic: r.shape,
+			Means: make([]float32, 3)},
 	} {
 		func() {
 			defer func() {

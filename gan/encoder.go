@@ -10,17 +10,20 @@ import (
 // maxSize is the largest number of codes of a column: a code is a uint16.
 const maxSize = 1 << 16
 
-// Encoder maps the codes of a row to one-hot cells: code c of column k is cell Offset(k)+c. It is immutable.
+// Encoder maps the codes of a row to one-hot cells: code c of column k is cell Offset(k)+c. It is
+// immutable.
 type Encoder struct {
 	offsets []int  // one more than columns
 	scaled  []bool // of each column; nil for none
-	inputs  []int  // first input of each column, one more than columns; offsets unless a column is scaled
+	// first input of each column, one more than columns; offsets unless a column is scaled
+	inputs []int
 }
 
 // NewEncoder returns the encoder of the columns of s, which must be valid.
 func NewEncoder(s *schema.Schema) (*Encoder, error) { return NewEncoderOf(s.Sizes()) }
 
-// NewEncoderOf returns the encoder of columns with the given numbers of codes, each from 1 to 65536, at least one.
+// NewEncoderOf returns the encoder of columns with the given numbers of codes, each from 1 to
+// 65536, at least one.
 func NewEncoderOf(sizes []int) (*Encoder, error) {
 	if len(sizes) == 0 {
 		return nil, fmt.Errorf("gan: no columns")
@@ -54,8 +57,8 @@ func (e *Encoder) Sizes() []int {
 	return sizes
 }
 
-// OneHotTo writes the cells of len(dst.Rows) rows, from row first of the codes on; codes is column-major. It panics if a code is
-// not one of its column, or the shapes do not fit.
+// OneHotTo writes the cells of len(dst.Rows) rows, from row first of the codes on; codes is
+// column-major. It panics if a code is not one of its column, or the shapes do not fit.
 func (e *Encoder) OneHotTo(dst kernels.Matrix, codes [][]uint16, first int) {
 	e.check(dst, len(codes))
 	clear(dst.Data)
@@ -70,7 +73,8 @@ func (e *Encoder) OneHotTo(dst kernels.Matrix, codes [][]uint16, first int) {
 	}
 }
 
-// LargestTo writes the code of the largest cell in every block of x, the first of equals, to codes (column-major) from row first on.
+// LargestTo writes the code of the largest cell in every block of x, the first of equals, to codes
+// (column-major) from row first on.
 func (e *Encoder) LargestTo(codes [][]uint16, first int, x kernels.Matrix) {
 	e.check(x, len(codes))
 	for i := range x.Rows {
@@ -89,6 +93,7 @@ func (e *Encoder) LargestTo(codes [][]uint16, first int, x kernels.Matrix) {
 
 func (e *Encoder) check(x kernels.Matrix, columns int) {
 	if x.Cols != e.Cells() || columns != e.Columns() {
-		panic(fmt.Sprintf("gan: %d columns, %d cells for an encoder of %d and %d", columns, x.Cols, e.Columns(), e.Cells()))
+		panic(fmt.Sprintf("gan: %d columns, %d cells for an encoder of %d and %d", columns, x.Cols,
+			e.Columns(), e.Cells()))
 	}
 }

@@ -30,9 +30,10 @@ func normals(u *rand.Rand, n int, scale float64) []float32 {
 	return x
 }
 
-// differences compares a gradient with central differences of loss along random directions of x. Kinks make single ones wrong, so the
-// median of the relative errors is what counts.
-func differences(t *testing.T, name string, x, gradient []float32, step float64, tolerance float64, loss func() float64) {
+// differences compares a gradient with central differences of loss along random directions of x.
+// Kinks make single ones wrong, so the median of the relative errors is what counts.
+func differences(t *testing.T, name string, x, gradient []float32, step float64, tolerance float64,
+	loss func() float64) {
 	t.Helper()
 	u := testRand(99)
 	var errors []float64
@@ -82,7 +83,8 @@ func TestGeneratorGradient(t *testing.T) {
 		return sum
 	}
 	loss()
-	gradient := append([]float32(nil), p.Backward(kernels.Dense(13, g.encoder.Cells(), append([]float32(nil), weights...)))...)
+	gradient := append([]float32(nil), p.Backward(kernels.Dense(13, g.encoder.Cells(),
+		append([]float32(nil), weights...)))...)
 	differences(t, "generator", g.Parameters(), gradient, 1e-3, .01, loss)
 }
 
@@ -95,8 +97,10 @@ func randomSnapshot(u *rand.Rand, cells, units int, slope float32) Snapshot {
 		}
 		return x
 	}
-	s := Snapshot{Slope: slope, Weights: normals(u, cells*units, .5), Bias: normals(u, units, .5), Output: normals(u, units, 1),
-		MeanWeights: normals(u, cells*units, .3), MeanBias: normals(u, units, .3), MeanOut: normals(u, units, .3),
+	s := Snapshot{Slope: slope, Weights: normals(u, cells*units, .5), Bias: normals(u, units, .5),
+		Output:      normals(u, units, 1),
+		MeanWeights: normals(u, cells*units, .3), MeanBias: normals(u, units, .3),
+		MeanOut:   normals(u, units, .3),
 		SDWeights: positive(cells * units), SDBias: positive(units), SDOut: positive(units)}
 	s.SDWeights[0] = float32(math.Inf(1))
 	return s
@@ -110,7 +114,8 @@ func TestReplayGradient(t *testing.T) {
 	for k := range 3 {
 		s := randomSnapshot(u, e.Cells(), units, .2)
 		if k > 0 {
-			s.PredictWeights, s.PredictOut = normals(u, len(s.Weights), .5), normals(u, len(s.Weights), .5)
+			s.PredictWeights, s.PredictOut = normals(u, len(s.Weights), .5),
+				normals(u, len(s.Weights), .5)
 			s.MeanInputs, s.SDInputs = normals(u, e.Cells(), .3), make([]float32, e.Cells())
 			for i := range s.SDInputs {
 				s.SDInputs[i] = .7
@@ -127,7 +132,8 @@ func TestReplayGradient(t *testing.T) {
 	dst := kernels.New(batch, e.Cells())
 	picks := []int{2, 0, 1}
 	hard := g.NewPass(batch, Head{Hard: true}).Forward(u)
-	if got, want := r.GradientTo(dst, hard, picks), r.slow(hard, picks); math.Abs(got-want) > 1e-5*math.Abs(want) {
+	if got, want := r.GradientTo(dst, hard, picks), r.slow(hard,
+		picks); math.Abs(got-want) > 1e-5*math.Abs(want) {
 		t.Errorf("loss of hard rows %v, by the definition %v", got, want)
 	}
 	sparse := append([]float32(nil), dst.Data...)
@@ -139,7 +145,8 @@ func TestReplayGradient(t *testing.T) {
 	if want := r.slow(x, picks); math.Abs(loss-want) > 1e-5*math.Abs(want) {
 		t.Errorf("loss %v, by the definition %v", loss, want)
 	}
-	differences(t, "replay", x.Data, append([]float32(nil), dst.Data...), 1e-4, .01, func() float64 { return r.slow(x, picks) })
+	differences(t, "replay", x.Data, append([]float32(nil), dst.Data...), 1e-4, .01,
+		func() float64 { return r.slow(x, picks) })
 }
 
 // slow is the loss by its definition, in float64.
@@ -155,7 +162,8 @@ func (r *Replay) slow(x kernels.Matrix, picks []int) float64 {
 			}
 			n := float64(half)
 			mean := make([]float64, r.cells)
-			act, slope, weight := make([]float64, r.units), make([]float64, r.units), make([]float64, r.cells*r.units)
+			act, slope, weight := make([]float64, r.units), make([]float64, r.units),
+				make([]float64, r.cells*r.units)
 			for row := side * half; row < (side+1)*half; row++ {
 				for i, v := range x.Row(row) {
 					mean[i] += float64(v) / n
@@ -181,7 +189,8 @@ func (r *Replay) slow(x kernels.Matrix, picks []int) float64 {
 				for j := range r.units {
 					k := i*r.units + j
 					act[j] -= float64(m.PredictOut[k]) * mean[i]
-					add(m.MeanWeights[k], m.SDWeights[k], weight[k]-float64(m.PredictWeights[k])*mean[i])
+					add(m.MeanWeights[k], m.SDWeights[k],
+						weight[k]-float64(m.PredictWeights[k])*mean[i])
 				}
 			}
 			for j := range r.units {

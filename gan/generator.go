@@ -26,7 +26,8 @@ const (
 //
 //	x¹ = φ(zᵀW¹ + b¹),  x² = x¹ + φ(x¹ᵀW² + b²),  logits = x²ᵀW³ + b³,  φ = ReLU,
 //
-// and each block of cells is a draw from the softmax of its logits. Given z the columns are independent.
+// and each block of cells is a draw from the softmax of its logits. Given z the columns are
+// independent.
 //
 // It is safe for concurrent use as long as nobody writes its parameters.
 type Generator struct {
@@ -42,7 +43,8 @@ type affine struct {
 	b []float32
 }
 
-// NewGenerator returns a generator with random weights from u: N(0, 2/in) in the hidden layers, N(0, 1/in) in the last; biases 0.
+// NewGenerator returns a generator with random weights from u: N(0, 2/in) in the hidden layers,
+// N(0, 1/in) in the last; biases 0.
 func NewGenerator(e *Encoder, o GeneratorOptions, u *rand.Rand) (*Generator, error) {
 	if o.Latent == 0 {
 		o.Latent = 64
@@ -66,8 +68,10 @@ func NewGenerator(e *Encoder, o GeneratorOptions, u *rand.Rand) (*Generator, err
 
 // newGenerator returns a generator with zero parameters.
 func newGenerator(e *Encoder, latent, hidden int) (*Generator, error) {
-	if latent < 1 || latent > maxLatent || hidden < 1 || hidden > maxHidden || e.Cells() > maxCells {
-		return nil, fmt.Errorf("gan: a generator of %d latent numbers (1 to %d), %d hidden units (1 to %d) and %d cells (at most %d)",
+	if latent < 1 || latent > maxLatent || hidden < 1 || hidden > maxHidden ||
+		e.Cells() > maxCells {
+		return nil, fmt.Errorf(
+			"gan: a generator of %d latent numbers (1 to %d), %d hidden units (1 to %d) and %d cells (at most %d)",
 			latent, maxLatent, hidden, maxHidden, e.Cells(), maxCells)
 	}
 	g := &Generator{encoder: e, latent: latent, hidden: hidden}
@@ -102,11 +106,13 @@ func (g *Generator) views(p []float32) (out [3]affine) {
 // Encoder is the encoder of the generator's rows.
 func (g *Generator) Encoder() *Encoder { return g.encoder }
 
-// Parameters is the generator's own slice of W¹, b¹, W², b², W³, b³, row-major: an optimiser writes it.
+// Parameters is the generator's own slice of W¹, b¹, W², b², W³, b³, row-major: an optimiser writes
+// it.
 func (g *Generator) Parameters() []float32 { return g.parameters }
 
-// SetMarginals makes the last bias the logarithm of given probabilities of every cell, and the last weights smaller by factor, in
-// [0, 1]: a start at independent columns. Probabilities are raised to at least 1e-4.
+// SetMarginals makes the last bias the logarithm of given probabilities of every cell, and the last
+// weights smaller by factor, in [0, 1]: a start at independent columns. Probabilities are raised to
+// at least 1e-4.
 func (g *Generator) SetMarginals(cells []float64, factor float32) {
 	last := g.layers[2]
 	if len(cells) != len(last.b) {
@@ -120,15 +126,18 @@ func (g *Generator) SetMarginals(cells []float64, factor float32) {
 	}
 }
 
-// SetConditionals gives the generator the start that SetMarginals gives, conditional on a column's code: given y = k, which has probability prior[k],
-// cells have the probabilities given[k]. factor is that of SetMarginals.
+// SetConditionals gives the generator the start that SetMarginals gives, conditional on a column's
+// code: given y = k, which has probability prior[k], cells have the probabilities given[k]. factor
+// is that of SetMarginals.
 //
-// The first latent number z decides: y passes from k−1 to k where z passes the quantile t_k of the prior, which two hidden units make a step of,
-// φ(a(z−t_k)) − φ(a(z−t_k) − 1), and each step adds its difference of log probabilities to the logits. Nothing else reaches those units. It panics unless there are
-// two hidden units for each code but the first, and all shapes fit.
+// The first latent number z decides: y passes from k−1 to k where z passes the quantile t_k of the
+// prior, which two hidden units make a step of, φ(a(z−t_k)) − φ(a(z−t_k) − 1), and each step adds
+// its difference of log probabilities to the logits. Nothing else reaches those units. It panics
+// unless there are two hidden units for each code but the first, and all shapes fit.
 func (g *Generator) SetConditionals(prior []float64, given [][]float64, factor float32) {
 	if len(given) != len(prior) || 2*(len(prior)-1) > g.hidden {
-		panic(fmt.Sprintf("gan: %d conditionals of %d codes, %d hidden units", len(given), len(prior), g.hidden))
+		panic(fmt.Sprintf("gan: %d conditionals of %d codes, %d hidden units", len(given),
+			len(prior), g.hidden))
 	}
 	g.SetMarginals(given[0], factor)
 	const steep = 8
@@ -149,7 +158,8 @@ func (g *Generator) SetConditionals(prior []float64, given [][]float64, factor f
 			}
 			second.b[j] = 0
 			for c := range last.b {
-				last.w.Row(j)[c] = sign * float32(math.Log(max(given[k][c], 1e-4))-math.Log(max(given[k-1][c], 1e-4)))
+				last.w.Row(j)[c] = sign * float32(math.Log(max(given[k][c],
+					1e-4))-math.Log(max(given[k-1][c], 1e-4)))
 			}
 		}
 	}
@@ -158,10 +168,12 @@ func (g *Generator) SetConditionals(prior []float64, given [][]float64, factor f
 // Head says how a pass turns logits into cells.
 type Head struct {
 	Temperature float32 // of the relaxed draw, > 0; 0 = default .5
-	Hard        bool    // straight-through: cells are 0 or 1 and the gradient is that of the relaxed draw
+	// straight-through: cells are 0 or 1 and the gradient is that of the relaxed draw
+	Hard bool
 }
 
-// Pass runs a generator forward and backward on batches of one size. It is for one goroutine at a time.
+// Pass runs a generator forward and backward on batches of one size. It is for one goroutine at a
+// time.
 type Pass struct {
 	g              *Generator
 	head           Head
@@ -183,7 +195,8 @@ func (g *Generator) NewPass(batch int, head Head) *Pass {
 		panic(fmt.Sprintf("gan: a pass of %d rows at temperature %v", batch, head.Temperature))
 	}
 	hidden := func() kernels.Matrix { return kernels.New(batch, g.hidden) }
-	p := &Pass{g: g, head: head, z: kernels.New(batch, g.latent), s1: hidden(), x1: hidden(), s2: hidden(), x2: hidden(), down: hidden(), side: hidden(),
+	p := &Pass{g: g, head: head, z: kernels.New(batch, g.latent), s1: hidden(), x1: hidden(),
+		s2: hidden(), x2: hidden(), down: hidden(), side: hidden(),
 		soft: kernels.New(batch, g.encoder.Cells()), gradient: make([]float32, g.count())}
 	p.out = p.soft
 	p.noise = make([]float32, len(p.soft.Data))
@@ -194,8 +207,8 @@ func (g *Generator) NewPass(batch int, head Head) *Pass {
 	return p
 }
 
-// Forward draws latent and Gumbel noise from u and returns a batch of rows: relaxed one-hot cells, or hard ones. The matrix is the
-// pass's own, valid until the next call.
+// Forward draws latent and Gumbel noise from u and returns a batch of rows: relaxed one-hot cells,
+// or hard ones. The matrix is the pass's own, valid until the next call.
 func (p *Pass) Forward(u *rand.Rand) kernels.Matrix {
 	for i := range p.z.Data {
 		p.z.Data[i] = float32(u.NormFloat64())
@@ -227,7 +240,8 @@ func (p *Pass) harden() {
 	for i := range p.soft.Rows {
 		row, out := p.soft.Row(i), p.out.Row(i)
 		for k := 1; k < len(offsets); k++ {
-			// The bits of positive floats are ordered as they are; below them the place, the first of equals largest: no branches.
+			// The bits of positive floats are ordered as they are; below them the place, the first
+			// of equals largest: no branches.
 			top := uint64(0)
 			for c, v := range row[offsets[k-1]:offsets[k]] {
 				top = max(top, uint64(math.Float32bits(v))<<32|uint64(^uint32(c)))
@@ -245,8 +259,9 @@ func (a affine) to(dst, x kernels.Matrix) {
 	kernels.MulTo(dst, 1, x, a.w, 1)
 }
 
-// Backward takes the gradient of a loss with respect to the rows of the last Forward and returns that with respect to
-// [Generator.Parameters]. It overwrites its argument; the result is the pass's own, valid until the next call.
+// Backward takes the gradient of a loss with respect to the rows of the last Forward and returns
+// that with respect to [Generator.Parameters]. It overwrites its argument; the result is the pass's
+// own, valid until the next call.
 func (p *Pass) Backward(rows kernels.Matrix) []float32 {
 	l := &p.g.layers
 	kernels.SoftmaxBackTo(rows, p.soft, p.g.encoder.offsets, p.head.Temperature)

@@ -9,7 +9,8 @@ import (
 )
 
 func TestSampleIsPublic(t *testing.T) {
-	g, err := NewGenerator(testEncoder(t, testSizes...), GeneratorOptions{Latent: 4, Hidden: 8}, testRand(1))
+	g, err := NewGenerator(testEncoder(t, testSizes...), GeneratorOptions{Latent: 4, Hidden: 8},
+		testRand(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +34,8 @@ func TestSampleIsPublic(t *testing.T) {
 	}
 }
 
-// TestMarginalStart: null: after SetMarginals with factor 0 a column's codes have the given probabilities, n = 20 000. Probabilities
-// 30 % off are rejected.
+// TestMarginalStart: null: after SetMarginals with factor 0 a column's codes have the given
+// probabilities, n = 20 000. Probabilities 30 % off are rejected.
 func TestMarginalStart(t *testing.T) {
 	g, _ := NewGenerator(testEncoder(t, 3, 4), GeneratorOptions{}, testRand(4))
 	p := []float64{.5, .3, .2, .1, .2, .3, .4}
@@ -51,7 +52,8 @@ func TestMarginalStart(t *testing.T) {
 	}
 }
 
-// TestHardHead: hard cells are one a block, the largest of the relaxed ones, and the gradient is that of the relaxed head.
+// TestHardHead: hard cells are one a block, the largest of the relaxed ones, and the gradient is
+// that of the relaxed head.
 func TestHardHead(t *testing.T) {
 	e := testEncoder(t, testSizes...)
 	g, _ := NewGenerator(e, GeneratorOptions{Latent: 4, Hidden: 8}, testRand(6))

@@ -10,15 +10,19 @@ import (
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
-// building is held while a graph is built: some of Gorgonia's constructors, Rectify among them, number groups of nodes with a global counter
-// that is not synchronised. Running graphs in parallel is safe.
+// building is held while a graph is built: some of Gorgonia's constructors, Rectify among them,
+// number groups of nodes with a global counter that is not synchronised. Running graphs in parallel
+// is safe.
 var building sync.Mutex
 
-// graph is a Gorgonia graph that is built once, run often by one goroutine, and shares its parameters with a network of this package.
+// graph is a Gorgonia graph that is built once, run often by one goroutine, and shares its
+// parameters with a network of this package.
 type graph struct {
-	g       *g.ExprGraph
-	vm      g.VM
-	ones    *g.Node // a column of ones, one a row of the batch: turns biases into products, whose gradients Gorgonia gets right
+	g  *g.ExprGraph
+	vm g.VM
+	// a column of ones, one a row of the batch: turns biases into products, whose gradients
+	// Gorgonia gets right
+	ones    *g.Node
 	layers  [][2]*g.Node
 	results []g.Value // gradients of W¹, b¹, W², ...
 }
@@ -33,7 +37,8 @@ func newGraph(batch int, layers []affine) *graph {
 	b.ones = b.input("ones", one)
 	for l, layer := range layers {
 		bias := kernels.Dense(1, len(layer.b), layer.b)
-		b.layers = append(b.layers, [2]*g.Node{b.input(fmt.Sprint("W", l+1), layer.w), b.input(fmt.Sprint("b", l+1), bias)})
+		b.layers = append(b.layers, [2]*g.Node{b.input(fmt.Sprint("W", l+1), layer.w),
+			b.input(fmt.Sprint("b", l+1), bias)})
 	}
 	return b
 }
@@ -41,7 +46,8 @@ func newGraph(batch int, layers []affine) *graph {
 // input is a node whose value is m, in m's own memory.
 func (b *graph) input(name string, m kernels.Matrix) *g.Node {
 	value := tensor.New(tensor.WithShape(m.Rows, m.Cols), tensor.WithBacking(m.Data))
-	return g.NewMatrix(b.g, tensor.Float32, g.WithShape(m.Rows, m.Cols), g.WithName(name), g.WithValue(value))
+	return g.NewMatrix(b.g, tensor.Float32, g.WithShape(m.Rows, m.Cols), g.WithName(name),
+		g.WithValue(value))
 }
 
 // affine is xW + b of layer l.
@@ -57,7 +63,8 @@ func (b *graph) compile(loss *g.Node) {
 	}
 	gradients, err := g.Grad(loss, parameters...)
 	if err != nil {
-		panic("gan: " + err.Error()) // the graph is the same for everybody: a mistake here, not the caller's
+		// the graph is the same for everybody: a mistake here, not the caller's
+		panic("gan: " + err.Error())
 	}
 	b.results = make([]g.Value, len(gradients))
 	for i, node := range gradients {
@@ -81,9 +88,10 @@ func (b *graph) run(dst []float32) error {
 // Close releases the machine.
 func (b *graph) Close() error { return b.vm.Close() }
 
-// GeneratorGraph is the [Generator] as a Gorgonia graph: the same network on the same parameters, with gradients by Gorgonia's automatic
-// differentiation. It runs what a [Pass] drew. Its rows are the relaxed ones, also if the pass's head is Hard: straight-through, the gradient is theirs. It is for one
-// goroutine at a time.
+// GeneratorGraph is the [Generator] as a Gorgonia graph: the same network on the same parameters,
+// with gradients by Gorgonia's automatic differentiation. It runs what a [Pass] drew. Its rows are
+// the relaxed ones, also if the pass's head is Hard: straight-through, the gradient is theirs. It
+// is for one goroutine at a time.
 type GeneratorGraph struct {
 	graph
 	pass     *Pass
@@ -97,7 +105,8 @@ func (p *Pass) Graph() *GeneratorGraph {
 	building.Lock()
 	defer building.Unlock()
 	offsets := p.g.encoder.offsets
-	b := &GeneratorGraph{graph: *newGraph(p.z.Rows, p.g.layers[:]), pass: p, down: kernels.New(p.soft.Rows, p.soft.Cols), gradient: make([]float32, p.g.count())}
+	b := &GeneratorGraph{graph: *newGraph(p.z.Rows, p.g.layers[:]), pass: p,
+		down: kernels.New(p.soft.Rows, p.soft.Cols), gradient: make([]float32, p.g.count())}
 	noise := b.input("noise", kernels.Dense(p.soft.Rows, p.soft.Cols, p.noise))
 	x1 := g.Must(g.Rectify(b.affine(b.input("z", p.z), 0)))
 	x2 := g.Must(g.Add(x1, g.Must(g.Rectify(b.affine(x1, 1)))))
@@ -118,10 +127,12 @@ func (p *Pass) Graph() *GeneratorGraph {
 	return b
 }
 
-// Gradient runs the graph on the latent and Gumbel noise of the pass's last Forward. Like [Pass.Backward] it takes the gradient of a loss with
-// respect to the rows (and leaves it as it is) and returns that with respect to the parameters; also the rows. Results are the graph's
-// own, valid until the next call. An error is Gorgonia's.
-func (b *GeneratorGraph) Gradient(down kernels.Matrix) (gradient []float32, rows kernels.Matrix, err error) {
+// Gradient runs the graph on the latent and Gumbel noise of the pass's last Forward. Like
+// [Pass.Backward] it takes the gradient of a loss with respect to the rows (and leaves it as it is)
+// and returns that with respect to the parameters; also the rows. Results are the graph's own,
+// valid until the next call. An error is Gorgonia's.
+func (b *GeneratorGraph) Gradient(down kernels.Matrix) (gradient []float32, rows kernels.Matrix,
+	err error) {
 	if len(down.Data) != len(b.down.Data) {
 		panic(fmt.Sprintf("gan: the gradient of %d rows for a graph of %d", down.Rows, b.down.Rows))
 	}
@@ -132,9 +143,10 @@ func (b *GeneratorGraph) Gradient(down kernels.Matrix) (gradient []float32, rows
 	return b.gradient, kernels.Dense(b.down.Rows, b.down.Cols, b.rows.Data().([]float32)), nil
 }
 
-// CriticGraph is the training step of a [Critic] at generated rows as a Gorgonia graph: the mean of D over one batch and weight times the
-// gradient penalty over another, with gradients, the second derivatives of the penalty among them, by automatic differentiation. (Which
-// Gorgonia gets right because the critic is piecewise linear.) It is for one goroutine at a time.
+// CriticGraph is the training step of a [Critic] at generated rows as a Gorgonia graph: the mean of
+// D over one batch and weight times the gradient penalty over another, with gradients, the second
+// derivatives of the penalty among them, by automatic differentiation. (Which Gorgonia gets right
+// because the critic is piecewise linear.) It is for one goroutine at a time.
 type CriticGraph struct {
 	graph
 	rows, mixed kernels.Matrix
@@ -144,14 +156,17 @@ type CriticGraph struct {
 	gradient    []float32
 }
 
-// tinySquare keeps the root of a squared norm from having no derivative, at points where the critic does not change.
+// tinySquare keeps the root of a squared norm from having no derivative, at points where the critic
+// does not change.
 const tinySquare = 1e-20
 
-// Graph builds the graph for batches of the given number of rows and the penalty of [Tutor.AddPenalty]; a weight of 0 leaves it out.
+// Graph builds the graph for batches of the given number of rows and the penalty of
+// [Tutor.AddPenalty]; a weight of 0 leaves it out.
 func (c *Critic) Graph(batch int, weight float32, oneSided bool) *CriticGraph {
 	building.Lock()
 	defer building.Unlock()
-	b := &CriticGraph{graph: *newGraph(batch, c.layers), rows: kernels.New(batch, c.sizes[0]), mixed: kernels.New(batch, c.sizes[0]), gradient: make([]float32, len(c.parameters))}
+	b := &CriticGraph{graph: *newGraph(batch, c.layers), rows: kernels.New(batch, c.sizes[0]),
+		mixed: kernels.New(batch, c.sizes[0]), gradient: make([]float32, len(c.parameters))}
 	score := func(x *g.Node) *g.Node {
 		for l := range c.layers {
 			if x = b.affine(x, l); l < len(c.layers)-1 {
@@ -172,7 +187,8 @@ func (c *Critic) Graph(batch int, weight float32, oneSided bool) *CriticGraph {
 	if err != nil {
 		panic("gan: " + err.Error())
 	}
-	norms := g.Must(g.Sqrt(g.Must(g.Add(g.Must(g.Sum(g.Must(g.Square(down[0])), 1)), g.NewConstant(float32(tinySquare))))))
+	norms := g.Must(g.Sqrt(g.Must(g.Add(g.Must(g.Sum(g.Must(g.Square(down[0])), 1)),
+		g.NewConstant(float32(tinySquare))))))
 	excess := g.Must(g.Sub(norms, g.NewConstant(float32(1))))
 	if oneSided {
 		excess = g.Must(g.Rectify(excess))
@@ -183,11 +199,14 @@ func (c *Critic) Graph(batch int, weight float32, oneSided bool) *CriticGraph {
 	return b
 }
 
-// Gradient runs the graph on rows and, for the penalty, mixed (not read if there is none), and returns the gradient with respect to [Critic.Parameters], the mean of
-// D, and the penalty without its weight. The gradient is the graph's own, valid until the next call. An error is Gorgonia's.
-func (b *CriticGraph) Gradient(rows, mixed kernels.Matrix) (gradient []float32, mean, penalty float64, err error) {
+// Gradient runs the graph on rows and, for the penalty, mixed (not read if there is none), and
+// returns the gradient with respect to [Critic.Parameters], the mean of D, and the penalty without
+// its weight. The gradient is the graph's own, valid until the next call. An error is Gorgonia's.
+func (b *CriticGraph) Gradient(rows, mixed kernels.Matrix) (gradient []float32, mean,
+	penalty float64, err error) {
 	if len(rows.Data) != len(b.rows.Data) || b.penalised && len(mixed.Data) != len(b.mixed.Data) {
-		panic(fmt.Sprintf("gan: batches of %d and %d rows for a graph of %d", rows.Rows, mixed.Rows, b.rows.Rows))
+		panic(fmt.Sprintf("gan: batches of %d and %d rows for a graph of %d", rows.Rows, mixed.Rows,
+			b.rows.Rows))
 	}
 	copy(b.rows.Data, rows.Data)
 	copy(b.mixed.Data, mixed.Data)

@@ -21,11 +21,13 @@ func near(t *testing.T, name string, a, b []float32, tolerance float64) {
 		size += math.Pow(float64(b[i]), 2)
 	}
 	if !(math.Sqrt(difference/size) <= tolerance) {
-		t.Errorf("%s: relative difference %.3g, want at most %.3g", name, math.Sqrt(difference/size), tolerance)
+		t.Errorf("%s: relative difference %.3g, want at most %.3g", name,
+			math.Sqrt(difference/size), tolerance)
 	}
 }
 
-// TestGeneratorGraph: Gorgonia and the hand-written pass agree on rows and gradients, also after the parameters moved, and with either head.
+// TestGeneratorGraph: Gorgonia and the hand-written pass agree on rows and gradients, also after
+// the parameters moved, and with either head.
 func TestGeneratorGraph(t *testing.T) {
 	for _, hard := range []bool{false, true} {
 		generatorGraph(t, hard)
@@ -62,7 +64,8 @@ func TestCriticGraph(t *testing.T) {
 		hidden   []int
 		weight   float32
 		oneSided bool
-	}{"one layer": {[]int{8}, 2.5, false}, "three layers": {[]int{8, 12, 6}, 2.5, false}, "one side": {[]int{8, 6}, 2.5, true}, "no penalty": {[]int{8, 6}, 0, false}} {
+	}{"one layer": {[]int{8}, 2.5, false}, "three layers": {[]int{8, 12, 6}, 2.5, false},
+		"one side": {[]int{8, 6}, 2.5, true}, "no penalty": {[]int{8, 6}, 0, false}} {
 		criticGraph(t, name, c.hidden, c.weight, c.oneSided)
 	}
 }
@@ -80,7 +83,8 @@ func criticGraph(t *testing.T, name string, hidden []int, weight float32, oneSid
 	const batch = 16
 	tutor, graph := c.NewTutor(batch), c.Graph(batch, weight, oneSided)
 	for range 3 {
-		rows, mixed := kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1)), kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1))
+		rows, mixed := kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1)),
+			kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1))
 		want, wantMean, wantPenalty, err := graph.Gradient(rows, mixed)
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +96,8 @@ func criticGraph(t *testing.T, name string, hidden []int, weight float32, oneSid
 		}
 		near(t, name, got, want, 1e-5)
 		if math.Abs(mean-wantMean) > 1e-4 || math.Abs(penalty-wantPenalty) > 1e-4*wantPenalty {
-			t.Errorf("%s: mean %v and penalty %v, Gorgonia %v and %v", name, mean, penalty, wantMean, wantPenalty)
+			t.Errorf("%s: mean %v and penalty %v, Gorgonia %v and %v", name, mean, penalty,
+				wantMean, wantPenalty)
 		}
 		for i := range c.parameters {
 			c.parameters[i] -= .01 * want[i]
@@ -101,7 +106,8 @@ func criticGraph(t *testing.T, name string, hidden []int, weight float32, oneSid
 	graph.Close()
 }
 
-// TestCriticGraphAtRest: where the critic does not change with its row the penalty's gradient is finite, and nothing.
+// TestCriticGraphAtRest: where the critic does not change with its row the penalty's gradient is
+// finite, and nothing.
 func TestCriticGraphAtRest(t *testing.T) {
 	e := testEncoder(t, testSizes...)
 	c, err := NewCritic(e, CriticOptions{Hidden: []int{4}}, testRand(6))
@@ -127,7 +133,8 @@ func TestCriticGraphAtRest(t *testing.T) {
 	}
 }
 
-// TestMemory: a reused graph, and a hand-written training, hold as much memory after many steps as after a few.
+// TestMemory: a reused graph, and a hand-written training, hold as much memory after many steps as
+// after a few.
 func TestMemory(t *testing.T) {
 	steps := 300
 	if *long {
@@ -224,7 +231,8 @@ func TestParallel(t *testing.T) {
 	for k := range n {
 		for i, w := range alone[k] {
 			if w != together[k][i] {
-				t.Fatalf("training %d, parameter %d: %v alone, %v beside others", k, i, w, together[k][i])
+				t.Fatalf("training %d, parameter %d: %v alone, %v beside others", k, i, w,
+					together[k][i])
 			}
 		}
 	}

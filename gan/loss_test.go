@@ -8,7 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
-// TestGradientOf compares the gradient of a squared loss with its differences, and with Gradient where every derivative is 1/rows.
+// TestGradientOf compares the gradient of a squared loss with its differences, and with Gradient
+// where every derivative is 1/rows.
 func TestGradientOf(t *testing.T) {
 	e, err := NewEncoderOf([]int{3, 4})
 	if err != nil {
@@ -24,7 +25,8 @@ func TestGradientOf(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = float32(u.Float64())
 	}
-	got := append([]float32(nil), tutor.GradientOf(x, func(int, float32) float32 { return 1. / rows })...)
+	got := append([]float32(nil), tutor.GradientOf(x,
+		func(int, float32) float32 { return 1. / rows })...)
 	want, _ := tutor.Gradient(x)
 	for k := range want {
 		if math.Abs(float64(got[k]-want[k])) > 1e-5 {
@@ -38,7 +40,10 @@ func TestGradientOf(t *testing.T) {
 		})
 		return l
 	}
-	got = append(got[:0], tutor.GradientOf(x, func(i int, score float32) float32 { return score - float32(i) })...)
+	got = append(got[:0], tutor.GradientOf(x, func(i int,
+		score float32) float32 {
+		return score - float32(i)
+	})...)
 	for k := range c.Parameters() {
 		const h = 1. / 512
 		was := c.Parameters()[k]

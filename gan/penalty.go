@@ -9,20 +9,28 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// AddPenaltySumTo adds to dst, in the order W¹, W², ... without biases, the sum over the selected rows (nil: all) of w·∇_W (‖∇_x D(x̂)‖₂ − 1)², in whole
-// steps of factor² times that of a weight w. x̂ = αx + (1−α)g lies between the row and one of the rows of generated, which are dense rows as the critic sees them;
-// α and which g it is are taken from one word of draw a row, in order (Gulrajani et al. 2017, arXiv 1704.00028, algorithm 1).
+// AddPenaltySumTo adds to dst, in the order W¹, W², ... without biases, the sum over the selected
+// rows (nil: all) of w·∇_W (‖∇_x D(x̂)‖₂ − 1)², in whole steps of factor² times that of a weight w.
+// x̂ = αx + (1−α)g lies between the row and one of the rows of generated, which are dense rows as
+// the critic sees them; α and which g it is are taken from one word of draw a row, in order
+// (Gulrajani et al. 2017, arXiv 1704.00028, algorithm 1).
 //
-// For each layer the gradient is t·δᵀ, t⁰ = 2(‖∇_x D‖₂ − 1)·∇_x D/‖∇_x D‖₂ and t^l = φ'(s^l) ⊙ (W^l)ᵀt^{l−1}. As in [Critic.AddSumTo] both factors are computed
-// in float32 from the row, its word and public numbers alone, rounded to whole multiples of factor and multiplied as integers. weight gets the rounded factors, t[l] and delta[l] those
-// of layer l+1, valid during the call, and returns w, 0 to 256. factor is a power of two in [2⁻²⁶, 1]; no factor of the gradient may exceed 2³¹·factor.
-func (c *Critic) AddPenaltySumTo(dst []int64, factor float64, generated kernels.Matrix, draw func() uint64, weight func(t, delta [][]float64) int64, columns []table.Codes, rows []int) {
+// For each layer the gradient is t·δᵀ, t⁰ = 2(‖∇_x D‖₂ − 1)·∇_x D/‖∇_x D‖₂ and t^l = φ'(s^l) ⊙
+// (W^l)ᵀt^{l−1}. As in [Critic.AddSumTo] both factors are computed in float32 from the row, its
+// word and public numbers alone, rounded to whole multiples of factor and multiplied as integers.
+// weight gets the rounded factors, t[l] and delta[l] those of layer l+1, valid during the call, and
+// returns w, 0 to 256. factor is a power of two in [2⁻²⁶, 1]; no factor of the gradient may exceed
+// 2³¹·factor.
+func (c *Critic) AddPenaltySumTo(dst []int64, factor float64, generated kernels.Matrix,
+	draw func() uint64, weight func(t, delta [][]float64) int64, columns []table.Codes,
+	rows []int) {
 	total := c.selected(columns, rows)
 	if frac, _ := math.Frexp(factor); frac != .5 || factor < 0x1p-26 || factor > 1 {
 		panic(fmt.Sprintf("gan: factor %v is not a power of two in [2^-26, 1]", factor))
 	}
 	if len(dst) != c.Weights() || generated.Rows == 0 || generated.Cols != c.sizes[0] {
-		panic(fmt.Sprintf("gan: a penalty's sum of %d numbers for %d weights, at %d generated rows of %d for %d inputs", len(dst), c.Weights(), generated.Rows, generated.Cols, c.sizes[0]))
+		panic(fmt.Sprintf(
+			"gan: a penalty's sum of %d numbers for %d weights, at %d generated rows of %d for %d inputs", len(dst), c.Weights(), generated.Rows, generated.Cols, c.sizes[0]))
 	}
 	p := c.newPenaltyPass(generated)
 	one := int64(1 / factor)
@@ -86,7 +94,8 @@ type penaltyPass struct {
 }
 
 func (c *Critic) newPenaltyPass(generated kernels.Matrix) *penaltyPass {
-	p := &penaltyPass{codePass: c.newCodePass(), c: c, target: kernels.New(generated.Rows, c.sizes[1])}
+	p := &penaltyPass{codePass: c.newCodePass(), c: c, target: kernels.New(generated.Rows,
+		c.sizes[1])}
 	c.layers[0].to(p.target, generated)
 	for _, units := range c.sizes[:len(c.sizes)-1] {
 		p.t = append(p.t, kernels.New(chunk, units))
@@ -94,7 +103,8 @@ func (c *Critic) newPenaltyPass(generated kernels.Matrix) *penaltyPass {
 	return p
 }
 
-// between runs the critic at x̂ for the first n rows of the chunk. The first layer is affine, so its s at x̂ lies between those at x and g.
+// between runs the critic at x̂ for the first n rows of the chunk. The first layer is affine, so
+// its s at x̂ lies between those at x and g.
 func (p *penaltyPass) between(n int, draw func() uint64) {
 	p.c.forwardFirst(p.codePass, n)
 	for i := range n {

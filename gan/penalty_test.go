@@ -38,7 +38,8 @@ func newPenaltyCase(t *testing.T, rows int, scaled []bool, hidden ...int) penalt
 		}
 		copy(layer.b, normals(u, len(layer.b), .3))
 	}
-	p := penaltyCase{c: c, columns: randomColumns(u, plain, rows), generated: kernels.New(7, c.sizes[0])}
+	p := penaltyCase{c: c, columns: randomColumns(u, plain, rows),
+		generated: kernels.New(7, c.sizes[0])}
 	for i := range p.generated.Data {
 		p.generated.Data[i] = float32(u.Float64())
 	}
@@ -49,7 +50,8 @@ func newPenaltyCase(t *testing.T, rows int, scaled []bool, hidden ...int) penalt
 }
 
 // sum calls AddPenaltySumTo on some rows with their words.
-func (p penaltyCase) sum(factor float64, weight func(t, delta [][]float64) int64, rows []int) []int64 {
+func (p penaltyCase) sum(factor float64, weight func(t, delta [][]float64) int64,
+	rows []int) []int64 {
 	out := make([]int64, p.c.Weights())
 	next := 0
 	draw := func() uint64 {
@@ -65,8 +67,9 @@ func (p penaltyCase) sum(factor float64, weight func(t, delta [][]float64) int64
 
 func fullWeight(_, _ [][]float64) int64 { return 1 }
 
-// TestPenaltySumIsThePenalty: at the same points the sum is the gradient of the two-sided penalty that a tutor takes of dense rows (which is compared with
-// finite differences and with Gorgonia elsewhere), up to the rounding to the grid.
+// TestPenaltySumIsThePenalty: at the same points the sum is the gradient of the two-sided penalty
+// that a tutor takes of dense rows (which is compared with finite differences and with Gorgonia
+// elsewhere), up to the rounding to the grid.
 func TestPenaltySumIsThePenalty(t *testing.T) {
 	const rows, factor = chunk + 45, 0x1p-20
 	for name, p := range map[string]penaltyCase{
@@ -108,12 +111,16 @@ func TestPenaltySumIsThePenalty(t *testing.T) {
 	}
 }
 
-// TestPenaltySumIsWeighted: with weights that are a function of the factors the sum is exactly that of single rows with the same words, wherever a row stands; the
-// factors are those that the sum multiplies.
+// TestPenaltySumIsWeighted: with weights that are a function of the factors the sum is exactly that
+// of single rows with the same words, wherever a row stands; the factors are those that the sum
+// multiplies.
 func TestPenaltySumIsWeighted(t *testing.T) {
 	const factor = 0x1p-12
 	p := newPenaltyCase(t, chunk+60, nil, 5, 3)
-	weight := func(t, delta [][]float64) int64 { return int64(1000*math.Abs(t[0][0]+delta[0][0])) & 0xff }
+	weight := func(t, delta [][]float64) int64 {
+		return int64(
+			1000*math.Abs(t[0][0]+delta[0][0])) & 0xff
+	}
 	want := make([]int64, p.c.Weights())
 	for i := range p.words {
 		var product []int64
@@ -140,7 +147,8 @@ func TestPenaltySumIsWeighted(t *testing.T) {
 	}
 }
 
-// TestPenaltySumOfLargeFactors: a factor times a weight of 256 that is more than 32 bits is multiplied exactly all the same.
+// TestPenaltySumOfLargeFactors: a factor times a weight of 256 that is more than 32 bits is
+// multiplied exactly all the same.
 func TestPenaltySumOfLargeFactors(t *testing.T) {
 	const factor = 0x1p-16
 	p := newPenaltyCase(t, 40, nil, 8, 8)
@@ -171,11 +179,26 @@ func TestPenaltySumPanics(t *testing.T) {
 	draw := func() uint64 { return 0 }
 	dst := make([]int64, p.c.Weights())
 	for name, call := range map[string]func(){
-		"factor":    func() { p.c.AddPenaltySumTo(dst, .3, p.generated, draw, fullWeight, p.columns, nil) },
-		"length":    func() { p.c.AddPenaltySumTo(dst[1:], .5, p.generated, draw, fullWeight, p.columns, nil) },
-		"nobody":    func() { p.c.AddPenaltySumTo(dst, .5, p.generated.Head(0), draw, fullWeight, p.columns, nil) },
-		"too wide":  func() { p.c.AddPenaltySumTo(dst, .5, kernels.New(2, 99), draw, fullWeight, p.columns, nil) },
-		"too short": func() { p.c.AddPenaltySumTo(dst, .5, p.generated, draw, fullWeight, p.columns[1:], nil) },
+		"factor": func() {
+			p.c.AddPenaltySumTo(dst, .3, p.generated, draw, fullWeight, p.columns,
+				nil)
+		},
+		"length": func() {
+			p.c.AddPenaltySumTo(dst[1:], .5, p.generated, draw, fullWeight,
+				p.columns, nil)
+		},
+		"nobody": func() {
+			p.c.AddPenaltySumTo(dst, .5, p.generated.Head(0), draw, fullWeight,
+				p.columns, nil)
+		},
+		"too wide": func() {
+			p.c.AddPenaltySumTo(dst, .5, kernels.New(2, 99), draw, fullWeight,
+				p.columns, nil)
+		},
+		"too short": func() {
+			p.c.AddPenaltySumTo(dst, .5, p.generated, draw, fullWeight,
+				p.columns[1:], nil)
+		},
 	} {
 		func() {
 			defer func() {

@@ -5,9 +5,11 @@ import (
 	"math/rand/v2"
 )
 
-// release sums, adds noise with the scales of a sketched certificate, blocks or residual, and returns the measurement, the mean gradient
-// it gives of W, b, w, and the root of the total variance.
-func (q *problem) release(s settings, c *Critic, visible []bool, z, n float64, u *rand.Rand) (Snapshot, []float32, float64) {
+// release sums, adds noise with the scales of a sketched certificate, blocks or residual, and
+// returns the measurement, the mean gradient it gives of W, b, w, and the root of the total
+// variance.
+func (q *problem) release(s settings, c *Critic, visible []bool, z, n float64,
+	u *rand.Rand) (Snapshot, []float32, float64) {
 	e, h := q.e, s.H
 	w, b := c.Layer(0)
 	out, _ := c.Layer(1)
@@ -103,7 +105,8 @@ func (q *problem) release(s settings, c *Critic, visible []bool, z, n float64, u
 	}
 
 	snap := Snapshot{Slope: float32(s.Slope), Weights: w, Bias: b, Output: out,
-		MeanWeights: make([]float32, cells*h), SDWeights: make([]float32, cells*h), MeanBias: make([]float32, h), SDBias: make([]float32, h),
+		MeanWeights: make([]float32, cells*h), SDWeights: make([]float32, cells*h),
+		MeanBias: make([]float32, h), SDBias: make([]float32, h),
 		MeanOut: make([]float32, h), SDOut: make([]float32, h)}
 	noisy := func(value, scale float64) (float32, float32) {
 		if scale == 0 {
@@ -123,7 +126,8 @@ func (q *problem) release(s settings, c *Critic, visible []bool, z, n float64, u
 		for k := range inputE {
 			q := math.Sqrt(1 - 1/float64(e.offsets[k+1]-e.offsets[k]))
 			for i := e.offsets[k]; i < e.offsets[k+1]; i++ {
-				snap.MeanInputs[i], snap.SDInputs[i] = noisy(meanX[i], math.Sqrt(size*q/max(inputE[k], 1e-9)))
+				snap.MeanInputs[i], snap.SDInputs[i] = noisy(meanX[i],
+					math.Sqrt(size*q/max(inputE[k], 1e-9)))
 				noisyX[i] = float64(snap.MeanInputs[i])
 			}
 		}
@@ -152,7 +156,8 @@ func (q *problem) release(s settings, c *Critic, visible []bool, z, n float64, u
 					snap.SDWeights[x] = float32(math.Inf(1))
 					continue
 				}
-				snap.MeanWeights[x], snap.SDWeights[x] = noisy(mean[x]-predict[x]*meanX[i], math.Sqrt(size*d/math.Sqrt(m)))
+				snap.MeanWeights[x], snap.SDWeights[x] = noisy(mean[x]-predict[x]*meanX[i],
+					math.Sqrt(size*d/math.Sqrt(m)))
 				gradient[x] = snap.MeanWeights[x] + float32(predict[x]*noisyX[i])
 			}
 		}

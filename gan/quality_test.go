@@ -19,15 +19,17 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// The experiment on a public table, outside the gate: noise is from math/rand, and the certificate is a sketch of package bounds'.
+// The experiment on a public table, outside the gate: noise is from math/rand, and the certificate
+// is a sketch of package bounds'.
 //
 //	go test ./gan -run TestQuality -v -args -quality DIR/adult.csv -domain DIR/adult-domain.json -label 'income>50K'
 var (
 	qualityPath   = flag.String("quality", "", "discrete table (CSV of codes) for TestQuality")
 	qualityDomain = flag.String("domain", "", "its domain (JSON, name to size)")
 	qualityLabel  = flag.String("label", "income>50K", "its binary label")
-	qualityConfig = flag.String("try", "", "space-separated name=value changes to the default settings; several sets separated by ;")
-	qualitySeeds  = flag.Int("seeds", 1, "runs of each")
+	qualityConfig = flag.String(
+		"try", "", "space-separated name=value changes to the default settings; several sets separated by ;")
+	qualitySeeds = flag.Int("seeds", 1, "runs of each")
 )
 
 // settings of one training. The defaults are those of the first sketch.
@@ -55,7 +57,9 @@ type settings struct {
 }
 
 func defaults() settings {
-	return settings{T: 24, Gs: 40, Post: 1200, Batch: 1024, Snap: 4, H: 64, Bins: 16, Hidden: 128, Train: 1, Lr: .01, Glr: 1e-3, Sigma: 3.730632, Slope: .2, Temp: .5, Boost: 1, Out: 1, Decay: 1}
+	return settings{T: 24, Gs: 40, Post: 1200, Batch: 1024, Snap: 4, H: 64, Bins: 16, Hidden: 128,
+		Train: 1, Lr: .01, Glr: 1e-3, Sigma: 3.730632, Slope: .2, Temp: .5, Boost: 1, Out: 1,
+		Decay: 1}
 }
 
 func (s *settings) set(text string) {
@@ -76,7 +80,8 @@ func (s *settings) set(text string) {
 	}
 }
 
-// discrete reads a table of codes, and groups the codes of columns of more than bins codes: those of money on a log scale.
+// discrete reads a table of codes, and groups the codes of columns of more than bins codes: those
+// of money on a log scale.
 func discrete(t *testing.T, bins int) (names []string, sizes []int, columns [][]uint16) {
 	domain := map[string]int{}
 	text, err := os.ReadFile(*qualityDomain)
@@ -103,7 +108,8 @@ func discrete(t *testing.T, bins int) (names []string, sizes []int, columns [][]
 	}
 	for k, name := range names {
 		size := domain[name]
-		numeric := map[string]bool{"age": true, "fnlwgt": true, "hours-per-week": true, "capital-gain": true, "capital-loss": true}[name]
+		numeric := map[string]bool{"age": true, "fnlwgt": true, "hours-per-week": true,
+			"capital-gain": true, "capital-loss": true}[name]
 		if bins > 0 && numeric && size > bins {
 			for i, c := range columns[k] {
 				g := int(c) * bins / size
@@ -148,7 +154,8 @@ func tableOf(t *testing.T, names []string, sizes []int, columns [][]uint16) *tab
 	return out
 }
 
-// distances are half the L1 distance of the tables' marginals, the mean over columns and over pairs of columns.
+// distances are half the L1 distance of the tables' marginals, the mean over columns and over pairs
+// of columns.
 func distances(a, b *table.Table) (oneWay, twoWay float64) {
 	sizes := a.Schema().Sizes()
 	dist := func(cols ...int) float64 {
@@ -216,7 +223,8 @@ func TestQuality(t *testing.T) {
 		for seed := range *qualitySeeds {
 			start := time.Now()
 			auroc, one, two, loss, size := q.run(t, s, uint64(seed+1))
-			t.Logf("%-60s seed %d: AUROC %.4f one-way %.4f two-way %.4f loss %.3f size %.0f %.0f s", text, seed, auroc, one, two, loss, size, time.Since(start).Seconds())
+			t.Logf("%-60s seed %d: AUROC %.4f one-way %.4f two-way %.4f loss %.3f size %.0f %.0f s",
+				text, seed, auroc, one, two, loss, size, time.Since(start).Seconds())
 		}
 	}
 }
@@ -237,7 +245,8 @@ func load(t *testing.T, bins int) *problem {
 }
 
 // run trains a generator and scores it.
-func (q *problem) run(t *testing.T, s settings, seed uint64) (auroc, oneWay, twoWay, loss, size float64) {
+func (q *problem) run(t *testing.T, s settings, seed uint64) (auroc, oneWay, twoWay, loss,
+	size float64) {
 	u := testRand(seed)
 	e, n := q.e, float64(q.train.Rows())
 	g, err := NewGenerator(e, GeneratorOptions{Hidden: s.Hidden}, u)
@@ -315,7 +324,8 @@ func (q *problem) run(t *testing.T, s settings, seed uint64) (auroc, oneWay, two
 	return
 }
 
-// views gives each hidden unit s.Columns random columns to look at, 0 for all: weights elsewhere become 0, larger ones where it looks.
+// views gives each hidden unit s.Columns random columns to look at, 0 for all: weights elsewhere
+// become 0, larger ones where it looks.
 func (s *settings) views(c *Critic, u *rand.Rand) []bool {
 	w, b := c.Layer(0)
 	visible := make([]bool, len(w))

@@ -7,19 +7,22 @@ import (
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
-// Snapshot is one measurement: a critic with one hidden layer, D(x) = wᵀφ(xᵀW + b) + const, and the noisy mean over private
-// rows of its gradient, which the gate released. With P = φ'(xᵀW + b), means over rows are measured of
+// Snapshot is one measurement: a critic with one hidden layer, D(x) = wᵀφ(xᵀW + b) + const, and the
+// noisy mean over private rows of its gradient, which the gate released. With P = φ'(xᵀW + b),
+// means over rows are measured of
 //
 //	x_i·P_j·w_j   (∇W),    P_j·w_j   (∇b),    φ(s_j)   (∇w).
 //
-// With predictors, as in the residual mode of package bounds, the mean of x itself is measured too and what it predicts is taken off:
+// With predictors, as in the residual mode of package bounds, the mean of x itself is measured too
+// and what it predicts is taken off:
 //
 //	x_i    x_i·(P_j·w_j − M_ij),    P_j·w_j,    φ(s_j) − Σ_i L_ij·x_i.
 //
-// (From a bounds.Certificate: M and L are minus the parts of the inputs in its EncodeMeanTo, and a released mean is the released sum times Grid
-// over the public number of rows, plus Centre.)
+// (From a bounds.Certificate: M and L are minus the parts of the inputs in its EncodeMeanTo, and a
+// released mean is the released sum times Grid over the public number of rows, plus Centre.)
 //
-// A standard deviation of +Inf marks what was not measured: a critic whose units look at some columns only has no more.
+// A standard deviation of +Inf marks what was not measured: a critic whose units look at some
+// columns only has no more.
 type Snapshot struct {
 	Slope                          float32   // of φ, LeakyReLU
 	Weights                        []float32 // W, cells × units, row-major
@@ -28,7 +31,8 @@ type Snapshot struct {
 	SDWeights, SDBias, SDOut       []float32 // their standard deviations, > 0
 
 	PredictWeights, PredictOut []float32 // M, L: shaped like Weights; nil for none
-	MeanInputs, SDInputs       []float32 // released mean of x and its standard deviations, one a cell; nil for not measured
+	// released mean of x and its standard deviations, one a cell; nil for not measured
+	MeanInputs, SDInputs []float32
 }
 
 // memory is a snapshot as the loss needs it: 1/sd in place of sd, 0 where nothing was measured.
@@ -37,7 +41,8 @@ type memory struct {
 	count float32 // of what was measured
 }
 
-// Replay remembers measurements of critics with a common number of hidden units and slope. It is for one goroutine at a time.
+// Replay remembers measurements of critics with a common number of hidden units and slope. It is
+// for one goroutine at a time.
 type Replay struct {
 	cells, units int
 	slope        float32
@@ -56,7 +61,8 @@ type Replay struct {
 // minSD is what smaller standard deviations are raised to: float32 means are not more exact.
 const minSD = 1e-6
 
-// NewReplay returns an empty memory for rows of the given encoder, and critics of units hidden units with slope in [0, 1].
+// NewReplay returns an empty memory for rows of the given encoder, and critics of units hidden
+// units with slope in [0, 1].
 func NewReplay(e *Encoder, units int, slope float32) *Replay {
 	if units < 1 || !(slope >= 0 && slope <= 1) {
 		panic(fmt.Sprintf("gan: replay of %d units with slope %v", units, slope))
@@ -67,8 +73,8 @@ func NewReplay(e *Encoder, units int, slope float32) *Replay {
 // Len is the number of snapshots.
 func (r *Replay) Len() int { return len(r.snapshots) }
 
-// Add remembers a copy of s. It panics if a shape does not fit, and returns an error unless all numbers are finite and all standard
-// deviations positive.
+// Add remembers a copy of s. It panics if a shape does not fit, and returns an error unless all
+// numbers are finite and all standard deviations positive.
 func (r *Replay) Add(s Snapshot) error {
 	n := r.cells * r.units
 	if s.PredictWeights == nil {
@@ -85,7 +91,10 @@ func (r *Replay) Add(s Snapshot) error {
 	}
 	for _, x := range []struct {
 		got, want int
-	}{{len(s.PredictWeights), n}, {len(s.PredictOut), n}, {len(s.MeanInputs), r.cells}, {len(s.SDInputs), r.cells}, {len(s.Weights), n}, {len(s.MeanWeights), n}, {len(s.SDWeights), n}, {len(s.Bias), r.units}, {len(s.MeanBias), r.units}, {len(s.SDBias), r.units},
+	}{{len(s.PredictWeights), n}, {len(s.PredictOut), n}, {len(s.MeanInputs), r.cells},
+		{len(s.SDInputs), r.cells}, {len(s.Weights), n}, {len(s.MeanWeights), n},
+		{len(s.SDWeights), n}, {len(s.Bias), r.units}, {len(s.MeanBias), r.units},
+		{len(s.SDBias), r.units},
 		{len(s.Output), r.units}, {len(s.MeanOut), r.units}, {len(s.SDOut), r.units}} {
 		if x.got != x.want {
 			panic(fmt.Sprintf("gan: snapshot with %d numbers where %d are needed", x.got, x.want))
@@ -95,11 +104,13 @@ func (r *Replay) Add(s Snapshot) error {
 		panic(fmt.Sprintf("gan: snapshot with slope %v in a replay of slope %v", s.Slope, r.slope))
 	}
 	m := memory{Snapshot: s}
-	for _, part := range []*[]float32{&m.Weights, &m.Bias, &m.Output, &m.MeanWeights, &m.MeanBias, &m.MeanOut, &m.PredictWeights, &m.PredictOut, &m.MeanInputs} {
+	for _, part := range []*[]float32{&m.Weights, &m.Bias, &m.Output, &m.MeanWeights, &m.MeanBias,
+		&m.MeanOut, &m.PredictWeights, &m.PredictOut, &m.MeanInputs} {
 		*part = append([]float32(nil), *part...)
 		for _, x := range *part {
 			if x-x != 0 {
-				return fmt.Errorf("gan: snapshot %d holds a number that is not finite", len(r.snapshots)+1)
+				return fmt.Errorf("gan: snapshot %d holds a number that is not finite",
+					len(r.snapshots)+1)
 			}
 		}
 	}
@@ -107,7 +118,8 @@ func (r *Replay) Add(s Snapshot) error {
 		inverse := make([]float32, len(*part))
 		for i, sd := range *part {
 			if !(sd > 0) {
-				return fmt.Errorf("gan: snapshot %d holds a standard deviation of %v", len(r.snapshots)+1, sd)
+				return fmt.Errorf("gan: snapshot %d holds a standard deviation of %v",
+					len(r.snapshots)+1, sd)
 			}
 			if inverse[i] = 1 / max(sd, minSD); inverse[i] > 0 {
 				m.count++
@@ -122,17 +134,21 @@ func (r *Replay) Add(s Snapshot) error {
 	return nil
 }
 
-// GradientTo compares the rows of x, relaxed or hard cells, with the snapshots in picks, and sets dst, shaped like x, to the gradient with
-// respect to x of
+// GradientTo compares the rows of x, relaxed or hard cells, with the snapshots in picks, and sets
+// dst, shaped like x, to the gradient with respect to x of
 //
 //	L = mean over picks t and over what t measured of (a_k − m_k)/sd_k · (b_k − m_k)/sd_k,
 //
-// where m_k is what was released and a, b are the means over the first and the second half of the rows: an unbiased estimate of the
-// squared error of the generator's own mean. (With one mean in place of a and b its variance is added, and a generator learns to vary less.)
-// φ' is taken as constant in x, which it is almost everywhere. It returns L. The number of rows must be even; picks may repeat.
+// where m_k is what was released and a, b are the means over the first and the second half of the
+// rows: an unbiased estimate of the squared error of the generator's own mean. (With one mean in
+// place of a and b its variance is added, and a generator learns to vary less.) φ' is taken as
+// constant in x, which it is almost everywhere. It returns L. The number of rows must be even;
+// picks may repeat.
 func (r *Replay) GradientTo(dst, x kernels.Matrix, picks []int) float64 {
-	if x.Rows%2 != 0 || x.Rows == 0 || dst.Rows != x.Rows || dst.Cols != r.cells || x.Cols != r.cells || len(picks) == 0 {
-		panic(fmt.Sprintf("gan: replay of %d snapshots on %d × %d cells into %d × %d", len(picks), x.Rows, x.Cols, dst.Rows, dst.Cols))
+	if x.Rows%2 != 0 || x.Rows == 0 || dst.Rows != x.Rows || dst.Cols != r.cells ||
+		x.Cols != r.cells || len(picks) == 0 {
+		panic(fmt.Sprintf("gan: replay of %d snapshots on %d × %d cells into %d × %d", len(picks),
+			x.Rows, x.Cols, dst.Rows, dst.Cols))
 	}
 	r.stack(picks, x.Rows)
 	hard := r.findHot(x)
@@ -187,7 +203,8 @@ func (r *Replay) GradientTo(dst, x kernels.Matrix, picks []int) float64 {
 	return loss
 }
 
-// findHot lists the cells of each row that are 1 and reports whether all others are 0: products with such rows are sums of a few rows.
+// findHot lists the cells of each row that are 1 and reports whether all others are 0: products
+// with such rows are sums of a few rows.
 func (r *Replay) findHot(x kernels.Matrix) bool {
 	if len(r.hot) < x.Rows {
 		r.hot = make([][]int32, x.Rows)
@@ -225,11 +242,14 @@ func sumHot(dst kernels.Matrix, scale float32, p kernels.Matrix, hot [][]int32) 
 func (r *Replay) stack(picks []int, batch int) {
 	wide := len(picks) * r.units
 	if r.w.Cols != wide {
-		r.w, r.m, r.m2, r.b = kernels.New(r.cells, wide), kernels.New(r.cells, wide), kernels.New(r.cells, wide), make([]float32, wide)
-		r.sumP, r.sumX, r.sumP2, r.sumX2 = make([]float32, wide), make([]float32, wide), make([]float32, wide), make([]float32, wide)
+		r.w, r.m, r.m2, r.b = kernels.New(r.cells, wide), kernels.New(r.cells, wide),
+			kernels.New(r.cells, wide), make([]float32, wide)
+		r.sumP, r.sumX, r.sumP2, r.sumX2 = make([]float32, wide), make([]float32, wide),
+			make([]float32, wide), make([]float32, wide)
 	}
 	if r.mean == nil {
-		r.mean, r.mean2, r.pull, r.pull2 = make([]float32, r.cells), make([]float32, r.cells), make([]float32, r.cells), make([]float32, r.cells)
+		r.mean, r.mean2, r.pull, r.pull2 = make([]float32, r.cells), make([]float32, r.cells),
+			make([]float32, r.cells), make([]float32, r.cells)
 	}
 	if r.s.Cols != wide || r.s.Rows != batch {
 		r.s, r.p = kernels.New(batch, wide), kernels.New(batch, wide)
@@ -243,12 +263,14 @@ func (r *Replay) stack(picks []int, batch int) {
 	}
 }
 
-// residuals returns the loss and turns m and m2, the means of xᵀP of either half, into matrices H, and sets pull and pull2, such that
-// P·Hᵀ + pull is the gradient with respect to the rows of the other half, but for the factor scale = 1/half:
+// residuals returns the loss and turns m and m2, the means of xᵀP of either half, into matrices H,
+// and sets pull and pull2, such that P·Hᵀ + pull is the gradient with respect to the rows of the
+// other half, but for the factor scale = 1/half:
 //
 //	H_ij = w_j·r_ij/sd_ij + W_ij·ρ_j/sd_j,    pull_i = ι_i/sd_i − Σ_j M_ij·r_ij/sd_ij − Σ_j L_ij·ρ_j/sd_j
 //
-// with r, ρ and ι the residuals of ∇W, ∇w and x in units of sd. (∇b has no gradient, as φ' is constant.)
+// with r, ρ and ι the residuals of ∇W, ∇w and x in units of sd. (∇b has no gradient, as φ' is
+// constant.)
 func (r *Replay) residuals(picks []int, scale float32) float64 {
 	loss := 0.
 	for t, pick := range picks {
@@ -284,11 +306,13 @@ func (r *Replay) residuals(picks []int, scale float32) float64 {
 	return loss
 }
 
-// cell is the part of residuals that belongs to cell i, and returns its part of the loss. at is the first column of snapshot m.
+// cell is the part of residuals that belongs to cell i, and returns its part of the loss. at is the
+// first column of snapshot m.
 func (r *Replay) cell(m *memory, i, at int, norm float32) float32 {
 	from, n := i*r.units, r.units
 	x, y := r.mean[i], r.mean2[i]
-	target, inverse, weights := m.MeanWeights[from:][:n], m.SDWeights[from:][:n], m.Weights[from:][:n]
+	target, inverse, weights := m.MeanWeights[from:][:n], m.SDWeights[from:][:n],
+		m.Weights[from:][:n]
 	predict, predictOut := m.PredictWeights[from:][:n], m.PredictOut[from:][:n]
 	rowA, rowB := r.m.Row(i)[at:][:n], r.m2.Row(i)[at:][:n]
 	outA, outB := r.sumX[at:][:n], r.sumX2[at:][:n]

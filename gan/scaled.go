@@ -7,14 +7,17 @@ import (
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
-// Scaled returns an encoder of the same cells whose critics see each of the given columns as one number in [0, 1], code c of m at c/(m − 1) rounded to a
-// multiple of 2⁻¹⁶, in place of m one-hot cells. Generators draw the cells as before, so that their rows are valid; [Encoder.FoldTo] is what a critic sees of them.
-// Such a column needs 2 codes or more. It returns an error for one that has fewer, and panics unless scaled has one element a column.
+// Scaled returns an encoder of the same cells whose critics see each of the given columns as one
+// number in [0, 1], code c of m at c/(m − 1) rounded to a multiple of 2⁻¹⁶, in place of m one-hot
+// cells. Generators draw the cells as before, so that their rows are valid; [Encoder.FoldTo] is
+// what a critic sees of them. Such a column needs 2 codes or more. It returns an error for one that
+// has fewer, and panics unless scaled has one element a column.
 func (e *Encoder) Scaled(scaled []bool) (*Encoder, error) {
 	if len(scaled) != e.Columns() {
 		panic(fmt.Sprintf("gan: %d columns scaled or not, of %d", len(scaled), e.Columns()))
 	}
-	out := &Encoder{offsets: e.offsets, scaled: append([]bool(nil), scaled...), inputs: make([]int, len(e.offsets))}
+	out := &Encoder{offsets: e.offsets, scaled: append([]bool(nil), scaled...),
+		inputs: make([]int, len(e.offsets))}
 	for k, one := range scaled {
 		width := e.offsets[k+1] - e.offsets[k]
 		if one {
@@ -59,7 +62,8 @@ func (e *Encoder) FoldTo(dst, x kernels.Matrix) {
 	}
 }
 
-// UnfoldTo is the transpose of FoldTo: from the gradient of a loss with respect to the inputs, d, it sets dst to that with respect to the cells.
+// UnfoldTo is the transpose of FoldTo: from the gradient of a loss with respect to the inputs, d,
+// it sets dst to that with respect to the cells.
 func (e *Encoder) UnfoldTo(dst, d kernels.Matrix) {
 	e.checkFold(d, dst)
 	input, value := e.folding()
@@ -71,7 +75,8 @@ func (e *Encoder) UnfoldTo(dst, d kernels.Matrix) {
 	}
 }
 
-// FoldMean is FoldTo for the mean of a row, and for the variances of independent errors of it; both are rows of Cells.
+// FoldMean is FoldTo for the mean of a row, and for the variances of independent errors of it; both
+// are rows of Cells.
 func (e *Encoder) FoldMean(mean, variance []float64) (means, variances []float64) {
 	means, variances = make([]float64, e.Inputs()), make([]float64, e.Inputs())
 	input, value := e.folding()
@@ -100,7 +105,8 @@ func (e *Encoder) folding() (input []int, value []float32) {
 
 func (e *Encoder) checkFold(inputs, cells kernels.Matrix) {
 	if inputs.Cols != e.Inputs() || cells.Cols != e.Cells() || inputs.Rows != cells.Rows {
-		panic(fmt.Sprintf("gan: %d × %d inputs of %d × %d cells for an encoder of %d and %d", inputs.Rows, inputs.Cols, cells.Rows, cells.Cols, e.Inputs(), e.Cells()))
+		panic(fmt.Sprintf("gan: %d × %d inputs of %d × %d cells for an encoder of %d and %d",
+			inputs.Rows, inputs.Cols, cells.Rows, cells.Cols, e.Inputs(), e.Cells()))
 	}
 }
 
@@ -110,8 +116,8 @@ type Compared interface {
 	GradientTo(dst, x kernels.Matrix, picks []int) float64
 }
 
-// FoldedReplay is a replay on the rows of an encoder with scaled columns: its snapshots are of critics, and see the inputs; its tables see the cells. It is for one
-// goroutine at a time.
+// FoldedReplay is a replay on the rows of an encoder with scaled columns: its snapshots are of
+// critics, and see the inputs; its tables see the cells. It is for one goroutine at a time.
 type FoldedReplay struct {
 	Compared // without tables
 	encoder  *Encoder

@@ -25,7 +25,8 @@ func TestScaledEncoder(t *testing.T) {
 		t.Errorf("%d inputs, %d cells", e.Inputs(), e.Cells())
 	}
 	for code, want := range []float64{0, 1. / 3, 2. / 3, 1} {
-		if got := float64(e.Value(3, code)); math.Abs(got-want) > valueStep/2 || math.Mod(got, valueStep) != 0 {
+		if got := float64(e.Value(3, code)); math.Abs(got-want) > valueStep/2 ||
+			math.Mod(got, valueStep) != 0 {
 			t.Errorf("code %d is %v", code, got)
 		}
 	}
@@ -64,7 +65,8 @@ func TestScaledEncoder(t *testing.T) {
 	}
 }
 
-// TestScaledSum compares the exact sum with the gradient at dense rows, and what split batches add up to.
+// TestScaledSum compares the exact sum with the gradient at dense rows, and what split batches add
+// up to.
 func TestScaledSum(t *testing.T) {
 	e, u := scaledEncoder(t), testRand(42)
 	c, err := NewCritic(e, CriticOptions{Hidden: []int{6, 4}, Slope: .2}, u)
@@ -163,7 +165,8 @@ func TestScaledCriticIsEncoded(t *testing.T) {
 	}
 }
 
-// TestFoldedReplayGradient compares with the definition on folded rows, and its differences with respect to cells.
+// TestFoldedReplayGradient compares with the definition on folded rows, and its differences with
+// respect to cells.
 func TestFoldedReplayGradient(t *testing.T) {
 	e, u := scaledEncoder(t), testRand(44)
 	const batch = 8
@@ -184,7 +187,8 @@ func TestFoldedReplayGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, dst, picks, scratch := g.NewPass(batch, Head{}).Forward(u), kernels.New(batch, e.Cells()), []int{1, 0}, kernels.New(batch, e.Cells())
+	x, dst, picks, scratch := g.NewPass(batch, Head{}).Forward(u), kernels.New(batch, e.Cells()),
+		[]int{1, 0}, kernels.New(batch, e.Cells())
 	slow := func() float64 {
 		in := kernels.New(batch, e.Inputs())
 		e.FoldTo(in, x)

@@ -6,8 +6,9 @@ import (
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
-// Tables are noisy joint tables of every column with one of them, the target: the means over private rows of x_i·y_j, x the cells of a row and y
-// those of its target. A standard deviation of +Inf marks what was not measured.
+// Tables are noisy joint tables of every column with one of them, the target: the means over
+// private rows of x_i·y_j, x the cells of a row and y those of its target. A standard deviation of
+// +Inf marks what was not measured.
 type Tables struct {
 	Target     int       // column
 	Means, SDs []float32 // cells × codes of the target, row-major; standard deviations > 0
@@ -23,9 +24,10 @@ type tables struct {
 	mean         [2]kernels.Matrix
 }
 
-// SetTables adds the tables to what the replay compares: [Replay.GradientTo] then minimises L + Weight·L', L' the mean over what the tables
-// measured of the same product of residuals. It panics if a shape does not fit, and returns an error for a number that is not finite,
-// a standard deviation that is not positive, and tables that measure nothing.
+// SetTables adds the tables to what the replay compares: [Replay.GradientTo] then minimises L +
+// Weight·L', L' the mean over what the tables measured of the same product of residuals. It panics
+// if a shape does not fit, and returns an error for a number that is not finite, a standard
+// deviation that is not positive, and tables that measure nothing.
 func (r *Replay) SetTables(e *Encoder, t Tables) (err error) {
 	r.tables, err = newTables(e, r.cells, t)
 	return err
@@ -36,15 +38,18 @@ func newTables(e *Encoder, cells int, t Tables) (*tables, error) {
 	if t.Target < 0 || t.Target >= e.Columns() || e.Cells() != cells {
 		panic(fmt.Sprintf("gan: tables of column %d in a replay of %d cells", t.Target, cells))
 	}
-	out := &tables{Tables: t, first: e.offsets[t.Target], codes: e.offsets[t.Target+1] - e.offsets[t.Target]}
+	out := &tables{Tables: t, first: e.offsets[t.Target],
+		codes: e.offsets[t.Target+1] - e.offsets[t.Target]}
 	if n := cells * out.codes; len(t.Means) != n || len(t.SDs) != n || !(t.Weight > 0) {
-		panic(fmt.Sprintf("gan: tables of %d and %d numbers, not %d, with weight %v", len(t.Means), len(t.SDs), n, t.Weight))
+		panic(fmt.Sprintf("gan: tables of %d and %d numbers, not %d, with weight %v", len(t.Means),
+			len(t.SDs), n, t.Weight))
 	}
 	out.precision = make([]float32, len(t.SDs))
 	count := float32(0)
 	for i, sd := range t.SDs {
 		if !(sd > 0) || t.Means[i]-t.Means[i] != 0 {
-			return nil, fmt.Errorf("gan: tables hold a mean of %v with standard deviation %v", t.Means[i], sd)
+			return nil, fmt.Errorf("gan: tables hold a mean of %v with standard deviation %v",
+				t.Means[i], sd)
 		}
 		inverse := 1 / max(sd, minSD)
 		if out.precision[i] = inverse * inverse; inverse > 0 {

@@ -33,7 +33,8 @@ func TestTablesGradient(t *testing.T) {
 	const n = 6
 	x, down := kernels.Dense(n, e.Cells(), normals(u, n*e.Cells(), 1)), kernels.New(n, e.Cells())
 	r.tables.addTo(down, x)
-	// The loss is a·b in the means of two halves: the gradient in the rows of a half is exact for a step of any size.
+	// The loss is a·b in the means of two halves: the gradient in the rows of a half is exact for a
+	// step of any size.
 	scratch := kernels.New(n, e.Cells())
 	for i := range x.Data {
 		was := x.Data[i]
@@ -71,8 +72,9 @@ func fill(x []float32, v float32) {
 	}
 }
 
-// TestConditionalStart: null: after SetConditionals with factor 0 the target and, given it, another column have the given probabilities, but for
-// the width of the steps; n = 40 000. Probabilities 30 % off are rejected.
+// TestConditionalStart: null: after SetConditionals with factor 0 the target and, given it, another
+// column have the given probabilities, but for the width of the steps; n = 40 000. Probabilities 30
+// % off are rejected.
 func TestConditionalStart(t *testing.T) {
 	g, _ := NewGenerator(testEncoder(t, 3, 2), GeneratorOptions{Hidden: 16}, testRand(4))
 	prior := []float64{.6, .3, .1}
@@ -91,7 +93,8 @@ func TestConditionalStart(t *testing.T) {
 			}
 		}
 	}
-	if _, _, ok := stattest.ChiSquare([]int64{int64(counts[0]), int64(counts[1])}, []float64{.5, .5}); ok {
+	if _, _, ok := stattest.ChiSquare([]int64{int64(counts[0]), int64(counts[1])},
+		[]float64{.5, .5}); ok {
 		t.Error("the column does not depend on the target")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
-// Tutor differentiates a critic at generated rows: the part of its training that touches no private row. It is for one goroutine at
-// a time.
+// Tutor differentiates a critic at generated rows: the part of its training that touches no private
+// row. It is for one goroutine at a time.
 type Tutor struct {
 	c        *Critic
 	batch    int
@@ -27,7 +27,8 @@ func (c *Critic) NewTutor(batch int) *Tutor {
 	if batch < 1 {
 		panic(fmt.Sprintf("gan: a tutor of %d rows", batch))
 	}
-	t := &Tutor{c: c, batch: batch, input: kernels.New(batch, c.sizes[0]), gradient: make([]float32, len(c.parameters))}
+	t := &Tutor{c: c, batch: batch, input: kernels.New(batch, c.sizes[0]),
+		gradient: make([]float32, len(c.parameters))}
 	for _, units := range c.sizes[1:] {
 		t.s = append(t.s, kernels.New(batch, units))
 		t.x = append(t.x, kernels.New(batch, units))
@@ -47,7 +48,8 @@ func (c *Critic) NewTutor(batch int) *Tutor {
 // forward runs the critic on dense rows and sets delta.
 func (t *Tutor) forward(rows kernels.Matrix) {
 	if rows.Rows != t.batch || rows.Cols != t.c.sizes[0] {
-		panic(fmt.Sprintf("gan: %d × %d cells for a tutor of %d × %d", rows.Rows, rows.Cols, t.batch, t.c.sizes[0]))
+		panic(fmt.Sprintf("gan: %d × %d cells for a tutor of %d × %d", rows.Rows, rows.Cols,
+			t.batch, t.c.sizes[0]))
 	}
 	in, last := rows, len(t.s)-1
 	for l, layer := range t.c.layers {
@@ -64,8 +66,9 @@ func (t *Tutor) forward(rows kernels.Matrix) {
 	}
 }
 
-// Gradient returns the gradient of the mean of D over the rows, relaxed or hard cells, with respect to the critic's parameters, and that mean. The result is the
-// tutor's own and starts anew with this call; the other methods add to it.
+// Gradient returns the gradient of the mean of D over the rows, relaxed or hard cells, with respect
+// to the critic's parameters, and that mean. The result is the tutor's own and starts anew with
+// this call; the other methods add to it.
 func (t *Tutor) Gradient(rows kernels.Matrix) (gradient []float32, mean float64) {
 	t.forward(rows)
 	x, scale := rows, 1/float32(t.batch)
@@ -82,11 +85,13 @@ func (t *Tutor) Gradient(rows kernels.Matrix) (gradient []float32, mean float64)
 	return t.gradient, mean / float64(t.batch)
 }
 
-// AddPenalty adds the gradient of weight · mean (‖∇_x D‖₂ − 1)² over the rows to that of Gradient, or of mean max(‖∇_x D‖₂ − 1, 0)²
-// if oneSided, and returns the mean without the weight (Gulrajani et al. 2017, arXiv 1704.00028; one-sided: Petzka et al. 2018, arXiv 1709.08894).
+// AddPenalty adds the gradient of weight · mean (‖∇_x D‖₂ − 1)² over the rows to that of Gradient,
+// or of mean max(‖∇_x D‖₂ − 1, 0)² if oneSided, and returns the mean without the weight (Gulrajani
+// et al. 2017, arXiv 1704.00028; one-sided: Petzka et al. 2018, arXiv 1709.08894).
 //
-// ∇_x D = W¹δ¹ is computed explicitly and differentiated once, with φ' taken as constant in the weights, which it is almost
-// everywhere; bias gradients are then 0. The rows are generated ones, or between generated ones: no private row enters.
+// ∇_x D = W¹δ¹ is computed explicitly and differentiated once, with φ' taken as constant in the
+// weights, which it is almost everywhere; bias gradients are then 0. The rows are generated ones,
+// or between generated ones: no private row enters.
 func (t *Tutor) AddPenalty(rows kernels.Matrix, weight float32, oneSided bool) float64 {
 	t.forward(rows)
 	kernels.MulTo(t.input, 1, t.delta[0], t.c.layers[0].w.T(), 0)
@@ -111,7 +116,8 @@ func (t *Tutor) AddPenalty(rows kernels.Matrix, weight float32, oneSided bool) f
 			row[j] *= factor
 		}
 	}
-	// With q the gradient with respect to ∇_x D: ∇W¹ = qᵀδ¹, r¹ = φ'⊙qW¹, ∇W² = r¹ᵀδ², r² = φ'⊙r¹W², ...
+	// With q the gradient with respect to ∇_x D: ∇W¹ = qᵀδ¹, r¹ = φ'⊙qW¹, ∇W² = r¹ᵀδ², r² =
+	// φ'⊙r¹W², ...
 	from := t.input
 	for l, part := range t.parts {
 		kernels.MulTo(part.w, 1, from.T(), t.delta[l], 1)
@@ -125,8 +131,8 @@ func (t *Tutor) AddPenalty(rows kernels.Matrix, weight float32, oneSided bool) f
 	return total / float64(t.batch)
 }
 
-// InputTo sets dst to the gradient of the mean of D with respect to the rows, and returns the mean: what a generator trained on the
-// critic's score descends, with the sign turned.
+// InputTo sets dst to the gradient of the mean of D with respect to the rows, and returns the mean:
+// what a generator trained on the critic's score descends, with the sign turned.
 func (t *Tutor) InputTo(dst, rows kernels.Matrix) float64 {
 	t.forward(rows)
 	kernels.MulTo(dst, 1/float32(t.batch), t.delta[0], t.c.layers[0].w.T(), 0)
@@ -137,8 +143,8 @@ func (t *Tutor) InputTo(dst, rows kernels.Matrix) float64 {
 	return mean / float64(t.batch)
 }
 
-// MixTo sets each row of dst to one between the same row of rows and another of rows, at a place and with a partner drawn from u: where
-// the penalty is taken.
+// MixTo sets each row of dst to one between the same row of rows and another of rows, at a place
+// and with a partner drawn from u: where the penalty is taken.
 func MixTo(dst, rows kernels.Matrix, u *rand.Rand) {
 	for i := range rows.Rows {
 		e := float32(u.Float64())
@@ -149,7 +155,8 @@ func MixTo(dst, rows kernels.Matrix, u *rand.Rand) {
 	}
 }
 
-// Clip moves every weight (not the biases) into [−limit, limit] (Arjovsky et al. 2017, arXiv 1701.07875).
+// Clip moves every weight (not the biases) into [−limit, limit] (Arjovsky et al. 2017, arXiv
+// 1701.07875).
 func (c *Critic) Clip(limit float32) {
 	for _, layer := range c.layers {
 		for i, w := range layer.w.Data {
@@ -158,8 +165,9 @@ func (c *Critic) Clip(limit float32) {
 	}
 }
 
-// LimitSpectral divides every W^l by its spectral norm over limit where that exceeds 1, so that D is about limit^L-Lipschitz. The norm is estimated by
-// iterations ≥ 1 more steps of the power method, which starts where the last call ended (Miyato et al. 2018, arXiv 1802.05957, algorithm
+// LimitSpectral divides every W^l by its spectral norm over limit where that exceeds 1, so that D
+// is about limit^L-Lipschitz. The norm is estimated by iterations ≥ 1 more steps of the power
+// method, which starts where the last call ended (Miyato et al. 2018, arXiv 1802.05957, algorithm
 // 1, as a projection). It returns the estimated norms before.
 func (t *Tutor) LimitSpectral(limit float64, iterations int) []float64 {
 	norms := make([]float64, len(t.c.layers))

@@ -2,7 +2,8 @@ package kernels
 
 import "math"
 
-// Adam holds the moments of the update of Kingma and Ba (2015, arXiv 1412.6980, algorithm 1) for one slice of parameters.
+// Adam holds the moments of the update of Kingma and Ba (2015, arXiv 1412.6980, algorithm 1) for
+// one slice of parameters.
 type Adam struct {
 	Beta1, Beta2 float32 // decay of the moments, in [0, 1)
 	Epsilon      float32 // > 0, added to the root of the second moment
@@ -12,10 +13,12 @@ type Adam struct {
 
 // NewAdam returns the state for n parameters, all moments zero, with epsilon 1e-8.
 func NewAdam(n int, beta1, beta2 float32) *Adam {
-	return &Adam{Beta1: beta1, Beta2: beta2, Epsilon: 1e-8, M: make([]float32, n), V: make([]float32, n)}
+	return &Adam{Beta1: beta1, Beta2: beta2, Epsilon: 1e-8, M: make([]float32, n),
+		V: make([]float32, n)}
 }
 
-// adamStep holds beta1, 1−beta1, beta2, 1−beta2, rate and epsilon, the last two with the correction of the bias.
+// adamStep holds beta1, 1−beta1, beta2, 1−beta2, rate and epsilon, the last two with the correction
+// of the bias.
 type adamStep [6]float32
 
 // Update takes one step against gradient: with m and v the moments,
@@ -27,7 +30,8 @@ func (a *Adam) Update(w, gradient []float32, rate float32) {
 	t := float64(a.Steps)
 	fix1 := 1 - math.Pow(float64(a.Beta1), t)
 	fix2 := math.Sqrt(1 - math.Pow(float64(a.Beta2), t))
-	c := adamStep{a.Beta1, 1 - a.Beta1, a.Beta2, 1 - a.Beta2, float32(float64(rate) * fix2 / fix1), float32(float64(a.Epsilon) * fix2)}
+	c := adamStep{a.Beta1, 1 - a.Beta1, a.Beta2, 1 - a.Beta2, float32(float64(rate) * fix2 / fix1),
+		float32(float64(a.Epsilon) * fix2)}
 	n := len(w) &^ 7
 	if cpu != plain && n > 0 {
 		adamAVX2(n, &w[0], &a.M[0], &a.V[0], &gradient[0], &c)

@@ -25,14 +25,16 @@ func LeakyReLUTo(dst, src []float32, slope float32) {
 		n = 0
 	}
 	for i, x := range src[n:] {
-		if y := slope * x; y > x { // as VMAXPS does, NaN and all: the last rows of a batch end up here
+		// as VMAXPS does, NaN and all: the last rows of a batch end up here
+		if y := slope * x; y > x {
 			x = y
 		}
 		dst[n+i] = x
 	}
 }
 
-// SlopesTo sets dst to the derivative of [LeakyReLUTo] at src: 1 where src > 0, else slope. dst may be src.
+// SlopesTo sets dst to the derivative of [LeakyReLUTo] at src: 1 where src > 0, else slope. dst may
+// be src.
 func SlopesTo(dst, src []float32, slope float32) {
 	same("Slopes", len(dst), len(src))
 	n := len(src) &^ 7
@@ -50,7 +52,8 @@ func SlopesTo(dst, src []float32, slope float32) {
 	}
 }
 
-// DescendTo multiplies dst by the derivative of [LeakyReLUTo] at s: by 1 where s > 0, else by slope.
+// DescendTo multiplies dst by the derivative of [LeakyReLUTo] at s: by 1 where s > 0, else by
+// slope.
 func DescendTo(dst, s []float32, slope float32) {
 	same("Descend", len(dst), len(s))
 	n := len(s) &^ 7
@@ -66,8 +69,8 @@ func DescendTo(dst, s []float32, slope float32) {
 	}
 }
 
-// The constants of exp and log are those of the Cephes library (Moshier, expf.c and logf.c, https://netlib.org/cephes). The assembly has
-// them from asm/elementwise.go.
+// The constants of exp and log are those of the Cephes library (Moshier, expf.c and logf.c,
+// https://netlib.org/cephes). The assembly has them from asm/elementwise.go.
 const (
 	expMin = -87.3
 	expMax = 88.0
@@ -78,8 +81,8 @@ const (
 	sqrtHalfBits = 0x3f3504f3
 )
 
-// ExpTo sets dst to e^src, with a relative error of at most 2·10⁻⁷. Arguments below −87.3 and above 88 give what these give, so
-// the result is positive and finite; NaN stays NaN. dst may be src.
+// ExpTo sets dst to e^src, with a relative error of at most 2·10⁻⁷. Arguments below −87.3 and above
+// 88 give what these give, so the result is positive and finite; NaN stays NaN. dst may be src.
 func ExpTo(dst, src []float32) {
 	same("Exp", len(dst), len(src))
 	if cpu == plain {
@@ -119,7 +122,8 @@ func exp(x float32) float32 {
 	return math.Float32frombits(math.Float32bits(y) + uint32(int32(n))<<23)
 }
 
-// NegLogTo sets dst to −ln src for positive, normal, finite numbers, with a relative error of at most 3·10⁻⁷. Other arguments give garbage. dst may be src.
+// NegLogTo sets dst to −ln src for positive, normal, finite numbers, with a relative error of at
+// most 3·10⁻⁷. Other arguments give garbage. dst may be src.
 func NegLogTo(dst, src []float32) {
 	same("NegLog", len(dst), len(src))
 	if cpu == plain {

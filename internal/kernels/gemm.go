@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// Matrix is a view of Rows × Cols numbers in Data, row-major, or of their transpose: see [Matrix.T].
+// Matrix is a view of Rows × Cols numbers in Data, row-major, or of their transpose: see
+// [Matrix.T].
 type Matrix struct {
 	Rows, Cols int
 	Data       []float32
@@ -49,13 +50,15 @@ func (m Matrix) Head(rows int) Matrix {
 // depth is how many steps of k one pass of the kernels takes: so much of B is packed at a time.
 const depth = 256
 
-// MulTo sets c to alpha·a·b + beta·c. With beta = 0 what c held is not read. c must not be a transpose nor share memory with a or b.
-// Each element is Σ_k a_ik·b_kj over ascending k, in sums of 256 terms that are then added; see the package comment for rounding.
+// MulTo sets c to alpha·a·b + beta·c. With beta = 0 what c held is not read. c must not be a
+// transpose nor share memory with a or b. Each element is Σ_k a_ik·b_kj over ascending k, in sums
+// of 256 terms that are then added; see the package comment for rounding.
 //
 // It panics if the shapes do not fit.
 func MulTo(c Matrix, alpha float32, a, b Matrix, beta float32) {
 	if a.Rows != c.Rows || b.Cols != c.Cols || a.Cols != b.Rows {
-		panic(fmt.Sprintf("kernels: %d × %d is not the shape of %d × %d times %d × %d", c.Rows, c.Cols, a.Rows, a.Cols, b.Rows, b.Cols))
+		panic(fmt.Sprintf("kernels: %d × %d is not the shape of %d × %d times %d × %d", c.Rows,
+			c.Cols, a.Rows, a.Cols, b.Rows, b.Cols))
 	}
 	if c.cs != 1 {
 		panic("kernels: product into a transpose")
@@ -87,8 +90,9 @@ func MulTo(c Matrix, alpha float32, a, b Matrix, beta float32) {
 	all.Wait()
 }
 
-// A product is split by rows among as many goroutines as there are processors, each with at least share multiplications; wholeRows is a multiple of the tiles'
-// rows. Elements do not depend on the split.
+// A product is split by rows among as many goroutines as there are processors, each with at least
+// share multiplications; wholeRows is a multiple of the tiles' rows. Elements do not depend on the
+// split.
 const (
 	share     = 1 << 22
 	wholeRows = 12
@@ -109,7 +113,8 @@ func (m Matrix) rows(from, n int) Matrix {
 	return m
 }
 
-// mulPlain adds alpha·a·b to c. The inner loops run along rows of c, so that every row is treated alike.
+// mulPlain adds alpha·a·b to c. The inner loops run along rows of c, so that every row is treated
+// alike.
 func mulPlain(c Matrix, alpha float32, a, b Matrix) {
 	if b.cs != 1 {
 		packed := New(b.Rows, b.Cols)
@@ -127,7 +132,8 @@ func mulPlain(c Matrix, alpha float32, a, b Matrix) {
 		k := 0
 		for ; k+4 <= a.Cols; k += 4 {
 			x0, x1, x2, x3 := at(k), at(k+1), at(k+2), at(k+3)
-			b0, b1, b2, b3 := b.Row(k)[:len(row)], b.Row(k + 1)[:len(row)], b.Row(k + 2)[:len(row)], b.Row(k + 3)[:len(row)]
+			b0, b1, b2, b3 := b.Row(k)[:len(row)], b.Row(k + 1)[:len(row)], b.Row(k + 2)[:len(row)],
+				b.Row(k + 3)[:len(row)]
 			for j, y := range row {
 				y += x0 * b0[j]
 				y += x1 * b1[j]
@@ -203,7 +209,8 @@ func mulTiles(c Matrix, alpha float32, a, b Matrix) {
 	}
 }
 
-// pack lays out k rows of b from the given one in panels of nr columns, each row after row, the last filled with zeros.
+// pack lays out k rows of b from the given one in panels of nr columns, each row after row, the
+// last filled with zeros.
 func pack(dst []float32, b Matrix, from, k, nr int) {
 	for j := 0; j < b.Cols; j += nr {
 		cols := min(nr, b.Cols-j)
@@ -232,8 +239,8 @@ func pack(dst []float32, b Matrix, from, k, nr int) {
 	}
 }
 
-// gather copies k pieces of mr numbers, stride apart in src, side by side. Through a variable a copy of known length is moves, and
-// no call, as the compiler knows that nothing overlaps.
+// gather copies k pieces of mr numbers, stride apart in src, side by side. Through a variable a
+// copy of known length is moves, and no call, as the compiler knows that nothing overlaps.
 func gather(dst, src []float32, mr, k, stride int) {
 	if mr == 12 {
 		for kk := range k {

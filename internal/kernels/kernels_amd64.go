@@ -26,7 +26,8 @@ func tileSize() (mr, nr int) {
 	return 6, 16
 }
 
-// tileTo sets or adds to the tile at c the product of mr rows of A and nr columns of packed B, times alpha. Strides count elements.
+// tileTo sets or adds to the tile at c the product of mr rows of A and nr columns of packed B,
+// times alpha. Strides count elements.
 func tileTo(c *float32, ldc, k int, a *float32, rs, cs int, b *float32, alpha float32, add int) {
 	if cpu == avx512 {
 		tileAVX512(k, a, 4*rs, 4*cs, b, c, 4*ldc, alpha, add)

@@ -73,20 +73,25 @@ func checkProduct(t *testing.T, a, b Matrix, before []float32, alpha, beta float
 						size = math.Abs(want)
 					}
 					for kk := range k {
-						x := float64(alpha) * float64(a.Data[i*a.rs+kk*a.cs]) * float64(b.Data[kk*b.rs+j*b.cs])
+						x := float64(
+							alpha) * float64(
+							a.Data[i*a.rs+kk*a.cs]) * float64(b.Data[kk*b.rs+j*b.cs])
 						want += x
 						size += math.Abs(x)
 					}
 					// n roundings of a sum: Higham 2002, section 3.1.
-					if got := float64(c.Data[i*n+j]); !(math.Abs(got-want) <= float64(k+4)*0x1p-24*size) {
-						t.Fatalf("%v: (%d × %d)(%d × %d) α %v β %v at %d, %d: got %v, want %v", l, m, k, k, n, alpha, beta, i, j, got, want)
+					if got := float64(
+						c.Data[i*n+j]); !(math.Abs(got-want) <= float64(k+4)*0x1p-24*size) {
+						t.Fatalf("%v: (%d × %d)(%d × %d) α %v β %v at %d, %d: got %v, want %v", l,
+							m, k, k, n, alpha, beta, i, j, got, want)
 					}
 				}
 			}
 			if l == avx512 {
 				for i, x := range c.Data {
 					if x != last[i] {
-						t.Fatalf("%d × %d × %d: AVX-512 and AVX2 differ at %d: %v, %v", m, k, n, i, x, last[i])
+						t.Fatalf("%d × %d × %d: AVX-512 and AVX2 differ at %d: %v, %v", m, k, n, i,
+							x, last[i])
 					}
 				}
 			}
@@ -95,7 +100,8 @@ func checkProduct(t *testing.T, a, b Matrix, before []float32, alpha, beta float
 	}
 }
 
-// TestRowsAlone: the image of a row does not depend on where in the batch it stands, nor on the batch.
+// TestRowsAlone: the image of a row does not depend on where in the batch it stands, nor on the
+// batch.
 func TestRowsAlone(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	for _, l := range levels() {
@@ -108,7 +114,8 @@ func TestRowsAlone(t *testing.T) {
 				MulTo(one, 1, Dense(1, 300, a.Row(i)), b, 0)
 				for j, x := range one.Data {
 					if x != all.Row(i)[j] {
-						t.Fatalf("level %v, row %d: %v alone, %v in the batch", l, i, x, all.Row(i)[j])
+						t.Fatalf("level %v, row %d: %v alone, %v in the batch", l, i, x,
+							all.Row(i)[j])
 					}
 				}
 			}
@@ -155,13 +162,18 @@ func TestElementsAlone(t *testing.T) {
 		withLevel(l, func() {
 			for _, slope := range []float32{0, .2, 1} {
 				for name, f := range map[string]func(dst, src []float32){
-					"leaky":   func(dst, src []float32) { LeakyReLUTo(dst, src, slope) },
-					"slopes":  func(dst, src []float32) { SlopesTo(dst, src, slope) },
-					"descend": func(dst, src []float32) { copy(dst, edges[3:]); DescendTo(dst, src, slope) },
-					"add":     func(dst, src []float32) { AddTo(dst, src) },
+					"leaky":  func(dst, src []float32) { LeakyReLUTo(dst, src, slope) },
+					"slopes": func(dst, src []float32) { SlopesTo(dst, src, slope) },
+					"descend": func(dst, src []float32) {
+						copy(dst, edges[3:])
+						DescendTo(dst, src,
+							slope)
+					},
+					"add": func(dst, src []float32) { AddTo(dst, src) },
 				} {
 					for _, x := range edges {
-						src, all, one := make([]float32, 17), make([]float32, 17), make([]float32, 1)
+						src, all, one := make([]float32, 17), make([]float32, 17),
+							make([]float32, 1)
 						src[0] = x
 						f(all, src)
 						f(one, []float32{x})
@@ -192,7 +204,8 @@ func TestExpLog(t *testing.T) {
 			args[i] = float32(u.NormFloat64())
 		}
 	}
-	pos[0], pos[1], pos[2], pos[3] = 1, math.SmallestNonzeroFloat32*(1<<23), math.MaxFloat32, 1-0x1p-24
+	pos[0], pos[1], pos[2], pos[3] = 1, math.SmallestNonzeroFloat32*(1<<23), math.MaxFloat32,
+		1-0x1p-24
 	for _, l := range levels() {
 		withLevel(l, func() {
 			worst := 0.
@@ -219,9 +232,11 @@ func TestExpLog(t *testing.T) {
 			if worst > 3e-7 {
 				t.Errorf("level %v: log is off by %.3g", l, worst)
 			}
-			edge := []float32{float32(math.Inf(-1)), -1000, 1000, float32(math.Inf(1)), float32(math.NaN())}
+			edge := []float32{float32(math.Inf(-1)), -1000, 1000, float32(math.Inf(1)),
+				float32(math.NaN())}
 			ExpTo(edge, edge)
-			if !(edge[0] > 0 && edge[0] == edge[1] && edge[2] == edge[3] && edge[3] < math.MaxFloat32 && edge[4] != edge[4]) {
+			if !(edge[0] > 0 && edge[0] == edge[1] && edge[2] == edge[3] &&
+				edge[3] < math.MaxFloat32 && edge[4] != edge[4]) {
 				t.Errorf("level %v: exp at the edges: %v", l, edge)
 			}
 		})
@@ -245,7 +260,8 @@ func TestAdam(t *testing.T) {
 				for i, g := range g {
 					g := float64(g)
 					m[i], v[i] = .5*m[i]+.5*g, .9*v[i]+.1*g*g
-					want[i] -= .01 * m[i] / (1 - math.Pow(.5, float64(s+1))) / (math.Sqrt(v[i]/(1-math.Pow(.9, float64(s+1)))) + 1e-8)
+					want[i] -= .01 * m[i] / (1 - math.Pow(.5,
+						float64(s+1))) / (math.Sqrt(v[i]/(1-math.Pow(.9, float64(s+1)))) + 1e-8)
 					if math.Abs(float64(w[i])-want[i]) > 1e-6 {
 						t.Fatalf("level %v, step %d, %d: got %v, want %v", l, s, i, w[i], want[i])
 					}
@@ -277,7 +293,8 @@ func TestSoftmax(t *testing.T) {
 					for i := offsets[b-1]; i < offsets[b]; i++ {
 						want := math.Exp(float64(x[r*cols+i]+noise[r*cols+i])/temperature) / sum
 						if math.Abs(float64(y.Row(r)[i])-want) > 1e-6 {
-							t.Fatalf("level %v: row %d, cell %d: got %v, want %v", l, r, i, y.Row(r)[i], want)
+							t.Fatalf("level %v: row %d, cell %d: got %v, want %v", l, r, i,
+								y.Row(r)[i], want)
 						}
 					}
 				}
@@ -303,8 +320,9 @@ func TestSoftmax(t *testing.T) {
 	}
 }
 
-// TestGumbel: null: the numbers have distribution function e^(−e^(−x)), n = 20 000. By Dvoretzky, Kiefer and Wolfowitz the distance
-// exceeds √(ln(2·10⁶)/2n) = .019 with probability 10⁻⁶; that of numbers 30 % too wide is about .1.
+// TestGumbel: null: the numbers have distribution function e^(−e^(−x)), n = 20 000. By Dvoretzky,
+// Kiefer and Wolfowitz the distance exceeds √(ln(2·10⁶)/2n) = .019 with probability 10⁻⁶; that of
+// numbers 30 % too wide is about .1.
 func TestGumbel(t *testing.T) {
 	const n = 20000
 	x := make([]float32, n)
@@ -355,10 +373,13 @@ func BenchmarkMul(b *testing.B) {
 	for _, s := range []struct {
 		m, k, n int
 		ta, tb  bool
-	}{{128, 64, 128, false, false}, {1024, 128, 128, false, false}, {1024, 128, 215, false, false}, {128, 1024, 215, true, false}, {1024, 215, 128, false, true},
-		{1024, 215, 256, false, false}, {215, 1024, 256, true, false}, {512, 512, 512, false, false}} {
+	}{{128, 64, 128, false, false}, {1024, 128, 128, false, false}, {1024, 128, 215, false, false},
+		{128, 1024, 215, true, false}, {1024, 215, 128, false, true},
+		{1024, 215, 256, false, false}, {215, 1024, 256, true, false},
+		{512, 512, 512, false, false}} {
 		for _, l := range levels() {
-			b.Run(fmt.Sprintf("%dx%dx%d/%v%v/%s", s.m, s.k, s.n, s.ta, s.tb, [...]string{"go", "avx2", "avx512"}[l]), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%dx%dx%d/%v%v/%s", s.m, s.k, s.n, s.ta, s.tb,
+				[...]string{"go", "avx2", "avx512"}[l]), func(b *testing.B) {
 				u := rand.New(rand.NewPCG(1, 2))
 				x, y, c := matrix(u, s.m, s.k, s.ta), matrix(u, s.k, s.n, s.tb), New(s.m, s.n)
 				withLevel(l, func() {
@@ -366,7 +387,9 @@ func BenchmarkMul(b *testing.B) {
 						MulTo(c, 1, x, y, 0)
 					}
 				})
-				b.ReportMetric(2*float64(s.m)*float64(s.k)*float64(s.n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+				b.ReportMetric(
+					2*float64(s.m)*float64(s.k)*float64(s.n)*float64(b.N)/b.Elapsed().Seconds()/1e9,
+					"GFLOP/s")
 			})
 		}
 	}
@@ -434,7 +457,8 @@ func TestSums(t *testing.T) {
 						want *= .2
 					}
 					if sum[i] != a[i]+b[i] || down[i] != want {
-						t.Fatalf("level %v: %v and %v give %v and %v", l, a[i], b[i], sum[i], down[i])
+						t.Fatalf("level %v: %v and %v give %v and %v", l, a[i], b[i], sum[i],
+							down[i])
 					}
 				}
 			}
@@ -442,7 +466,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestOuter compares with the definition, for shapes around those of the tiles and of their blocks of rows, and numbers at the ends of int32.
+// TestOuter compares with the definition, for shapes around those of the tiles and of their blocks
+// of rows, and numbers at the ends of int32.
 func TestOuter(t *testing.T) {
 	u := rand.New(rand.NewPCG(17, 18))
 	ends := []int64{math.MinInt32, math.MaxInt32, -1, 0, 1}
@@ -455,7 +480,9 @@ func TestOuter(t *testing.T) {
 		}
 		return out
 	}
-	shapes := [][3]int{{0, 3, 5}, {1, 1, 1}, {300, 5, 1}, {2, 0, 3}, {2, 3, 0}, {1, 4, 8}, {5, 4, 7}, {3, 3, 32}, {2, 4, 31}, {7, 8, 33}, {6, 5, 72}, {129, 9, 47}, {260, 12, 40}, {128, 128, 128}}
+	shapes := [][3]int{{0, 3, 5}, {1, 1, 1}, {300, 5, 1}, {2, 0, 3}, {2, 3, 0}, {1, 4, 8},
+		{5, 4, 7}, {3, 3, 32}, {2, 4, 31}, {7, 8, 33}, {6, 5, 72}, {129, 9, 47}, {260, 12, 40},
+		{128, 128, 128}}
 	for _, l := range levels() {
 		withLevel(l, func() {
 			for _, shape := range shapes {
@@ -475,18 +502,28 @@ func TestOuter(t *testing.T) {
 				AddOuterTo(got, n, x, y)
 				for i := range want {
 					if got[i] != want[i] {
-						t.Fatalf("level %v, %d rows of %d × %d: number %d is %d, want %d", l, n, in, units, i, got[i], want[i])
+						t.Fatalf("level %v, %d rows of %d × %d: number %d is %d, want %d", l, n, in,
+							units, i, got[i], want[i])
 					}
 				}
 			}
 		})
 	}
 	for name, f := range map[string]func(){
-		"no rows of some":  func() { AddOuterTo(nil, 0, []int64{1}, nil) },
-		"negative":         func() { AddOuterTo(nil, -1, nil, nil) },
-		"x":                func() { AddOuterTo(make([]int64, 6), 2, make([]int64, 5), make([]int64, 6)) },
-		"y":                func() { AddOuterTo(make([]int64, 6), 2, make([]int64, 4), make([]int64, 7)) },
-		"dst":              func() { AddOuterTo(make([]int64, 7), 2, make([]int64, 4), make([]int64, 6)) },
+		"no rows of some": func() { AddOuterTo(nil, 0, []int64{1}, nil) },
+		"negative":        func() { AddOuterTo(nil, -1, nil, nil) },
+		"x": func() {
+			AddOuterTo(make([]int64, 6), 2, make([]int64, 5),
+				make([]int64, 6))
+		},
+		"y": func() {
+			AddOuterTo(make([]int64, 6), 2, make([]int64, 4),
+				make([]int64, 7))
+		},
+		"dst": func() {
+			AddOuterTo(make([]int64, 7), 2, make([]int64, 4),
+				make([]int64, 6))
+		},
 		"rounded in fewer": func() { RoundTo(make([]int64, 2), make([]float32, 3), 1) },
 	} {
 		func() {
@@ -505,7 +542,8 @@ func TestRound(t *testing.T) {
 	for _, l := range levels() {
 		withLevel(l, func() {
 			for _, factor := range []float64{1, 2, 0x1p16, 0x1p26} {
-				x := []float32{0, -0., .5, 1.5, 2.5, -.5, -1.5, 1e-40, -1e-40, math.SmallestNonzeroFloat32, 0x1p24, -0x1p24, 0x1.fffffep23}
+				x := []float32{0, -0., .5, 1.5, 2.5, -.5, -1.5, 1e-40, -1e-40,
+					math.SmallestNonzeroFloat32, 0x1p24, -0x1p24, 0x1.fffffep23}
 				for range 100 {
 					x = append(x, float32(u.NormFloat64()*math.Exp(10*u.NormFloat64()/3)))
 				}
@@ -514,7 +552,8 @@ func TestRound(t *testing.T) {
 					RoundTo(got, x[:n], factor)
 					for i, v := range got {
 						if want := int64(math.RoundToEven(float64(x[i]) * factor)); v != want {
-							t.Fatalf("level %v: %v·%v rounded to %d, want %d", l, x[i], factor, v, want)
+							t.Fatalf("level %v: %v·%v rounded to %d, want %d", l, x[i], factor, v,
+								want)
 						}
 					}
 				}
@@ -539,7 +578,8 @@ func TestSplit(t *testing.T) {
 					if want == nil {
 						want = c.Data
 					} else if !slices.Equal(c.Data, want) {
-						t.Errorf("%v, transposed %v: %d processors give another product", l, transposed, n)
+						t.Errorf("%v, transposed %v: %d processors give another product", l,
+							transposed, n)
 					}
 				}
 			})

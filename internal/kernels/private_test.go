@@ -155,7 +155,8 @@ func someSums(t *testing.T) (out []sums) {
 				continue
 			}
 			add(fmt.Sprint("random ", hidden, scaled), newSums(t, 1, scaled, .2, plain, hidden...))
-			add(fmt.Sprint("at the limit ", hidden, scaled), newSums(t, 2, scaled, 0, edge, hidden...))
+			add(fmt.Sprint("at the limit ", hidden, scaled),
+				newSums(t, 2, scaled, 0, edge, hidden...))
 		}
 	}
 	// A slope that brings 2^99 down to a factor of some size.
@@ -254,7 +255,8 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 			for i := 1; i < sumRows; i++ {
 				add(want, s.of(factor, weigh, penalty, []int{i}))
 			}
-			for _, cuts := range [][]int{{sumRows}, {256, 24}, {1, 12, 6, 7, 254}, {131, 149}, {3, 277}} {
+			for _, cuts := range [][]int{{sumRows}, {256, 24}, {1, 12, 6, 7, 254}, {131, 149},
+				{3, 277}} {
 				order := u.Perm(sumRows)
 				got := make([]int64, len(want))
 				for _, n := range cuts {

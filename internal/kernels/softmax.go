@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// GumbelTo fills dst with independent standard Gumbel numbers −ln(−ln U), U uniform on the odd multiples of 2⁻²⁴ in (0, 1).
+// GumbelTo fills dst with independent standard Gumbel numbers −ln(−ln U), U uniform on the odd
+// multiples of 2⁻²⁴ in (0, 1).
 func GumbelTo(dst []float32, u *rand.Rand) {
 	const step = 1. / (1 << 24)
 	n := len(dst) &^ 1
@@ -29,14 +30,16 @@ func checkBlocks(cols int, offsets []int) {
 	}
 }
 
-// ordered maps the bits of x so that integers compare as the numbers do: a maximum without branches. It is its own inverse.
+// ordered maps the bits of x so that integers compare as the numbers do: a maximum without
+// branches. It is its own inverse.
 func ordered(x float32) int32 {
 	bits := int32(math.Float32bits(x))
 	return bits ^ bits>>31&math.MaxInt32
 }
 
-// SoftmaxTo sets every block of every row of dst to the softmax of (x + noise)/temperature, where x is in dst. Block b is the columns
-// offsets[b] up to offsets[b+1]; none is empty. noise is as long as dst.Data, or nil for none; temperature > 0.
+// SoftmaxTo sets every block of every row of dst to the softmax of (x + noise)/temperature, where x
+// is in dst. Block b is the columns offsets[b] up to offsets[b+1]; none is empty. noise is as long
+// as dst.Data, or nil for none; temperature > 0.
 func SoftmaxTo(dst Matrix, noise []float32, offsets []int, temperature float32) {
 	checkBlocks(dst.Cols, offsets)
 	inverse := 1 / temperature
@@ -77,8 +80,8 @@ func SoftmaxTo(dst Matrix, noise []float32, offsets []int, temperature float32) 
 	}
 }
 
-// SoftmaxBackTo turns the gradient with respect to y, the result of [SoftmaxTo], in dst, into that with respect to x, in place:
-// y ⊙ (dy − Σ_block y·dy)/temperature.
+// SoftmaxBackTo turns the gradient with respect to y, the result of [SoftmaxTo], in dst, into that
+// with respect to x, in place: y ⊙ (dy − Σ_block y·dy)/temperature.
 func SoftmaxBackTo(dst, y Matrix, offsets []int, temperature float32) {
 	checkBlocks(dst.Cols, offsets)
 	same("SoftmaxBack", len(dst.Data), len(y.Data))

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// AddScaledTo adds x·y to dst, exactly but for wrapping around. x and every element of y lie in [−2³¹, 2³¹).
+// AddScaledTo adds x·y to dst, exactly but for wrapping around. x and every element of y lie in
+// [−2³¹, 2³¹).
 func AddScaledTo(dst []int64, x int32, y []int64) {
 	same("AddScaled", len(dst), len(y))
 	n := len(y) &^ 3
@@ -19,18 +20,21 @@ func AddScaledTo(dst []int64, x int32, y []int64) {
 	}
 }
 
-// AddOuterTo adds to dst, in × units row-major, the sum of the outer products x_i ⊗ y_i of n rows, exactly but for wrapping around: x is n × in and y n × units,
-// row-major, of numbers in [−2³¹, 2³¹).
+// AddOuterTo adds to dst, in × units row-major, the sum of the outer products x_i ⊗ y_i of n rows,
+// exactly but for wrapping around: x is n × in and y n × units, row-major, of numbers in [−2³¹,
+// 2³¹).
 func AddOuterTo(dst []int64, n int, x, y []int64) {
 	if n <= 0 {
 		if n < 0 || len(x) > 0 || len(y) > 0 {
-			panic(fmt.Sprintf("kernels: outer products of %d rows of %d and %d numbers in all", n, len(x), len(y)))
+			panic(fmt.Sprintf("kernels: outer products of %d rows of %d and %d numbers in all", n,
+				len(x), len(y)))
 		}
 		return
 	}
 	in, units := len(x)/n, len(y)/n
 	if len(x) != n*in || len(y) != n*units || len(dst) != in*units {
-		panic(fmt.Sprintf("kernels: %d rows of %d and %d numbers in all, into %d", n, len(x), len(y), len(dst)))
+		panic(fmt.Sprintf("kernels: %d rows of %d and %d numbers in all, into %d", n, len(x),
+			len(y), len(dst)))
 	}
 	if units == 1 {
 		for i, y := range y {
@@ -71,10 +75,12 @@ func AddOuterTo(dst []int64, n int, x, y []int64) {
 
 const outerRows = 128
 
-// RoundTo sets dst to factor·x, rounded to the nearest integers, ties to even. factor is a power of two, and no product reaches 2⁵¹.
+// RoundTo sets dst to factor·x, rounded to the nearest integers, ties to even. factor is a power of
+// two, and no product reaches 2⁵¹.
 func RoundTo(dst []int64, x []float32, factor float64) {
 	same("Round", len(dst), len(x))
-	// 1.5·2⁵² leaves in a float64 below 2⁵¹ no digits after the point, and the integer in its low bits.
+	// 1.5·2⁵² leaves in a float64 below 2⁵¹ no digits after the point, and the integer in its low
+	// bits.
 	const magic = 0x1.8p52
 	n := len(x) &^ 3
 	if cpu != plain && n > 0 {
@@ -83,7 +89,8 @@ func RoundTo(dst []int64, x []float32, factor float64) {
 		n = 0
 	}
 	for i, v := range x[n:] {
-		dst[n+i] = int64(math.Float64bits(float64(float64(v)*factor)+magic) - math.Float64bits(magic))
+		dst[n+i] = int64(
+			math.Float64bits(float64(float64(v)*factor)+magic) - math.Float64bits(magic))
 	}
 }
 

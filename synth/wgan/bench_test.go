@@ -16,10 +16,12 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// BenchmarkCertifiedStep is one step of a critic 64→128→128→1: the gate's certificate, exact sum over about 128 rows and noise, and the critic's own update with
-// a gradient penalty at 128 generated points. The least times of all iterations are not moved by what else the machine does: of the whole step; of the certificate; and of
-// the critic's work, which is the exact sum, the update and the certificate, all but the 24 961 exact draws of
-// noise and what scales, encodes and decodes their vector. percent is the certificate's share of the step.
+// BenchmarkCertifiedStep is one step of a critic 64→128→128→1: the gate's certificate, exact sum
+// over about 128 rows and noise, and the critic's own update with a gradient penalty at 128
+// generated points. The least times of all iterations are not moved by what else the machine does:
+// of the whole step; of the certificate; and of the critic's work, which is the exact sum, the
+// update and the certificate, all but the 24 961 exact draws of noise and what scales, encodes and
+// decodes their vector. percent is the certificate's share of the step.
 func BenchmarkCertifiedStep(b *testing.B) {
 	const batch, rows = 128, 1024
 	s := &schema.Schema{}
@@ -49,10 +51,13 @@ func BenchmarkCertifiedStep(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	plan := privacy.CertifiedPlan{Mode: bounds.Blocks, Rate: batch / float64(rows), NoiseMultiplier: 64}
+	plan := privacy.CertifiedPlan{Mode: bounds.Blocks, Rate: batch / float64(rows),
+		NoiseMultiplier: 64}
 	nb := privacy.NeighboursOf(s, accountant.AddRemove)
-	session, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: accountant.Budget{Epsilon: 4, Delta: 1e-5},
-		Plan: accountant.Composition{{Event: nb.CertifiedSumEvent(plan), Count: 1 << 14}}, Method: Name})
+	session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
+		privacy.Options{Budget: accountant.Budget{Epsilon: 4, Delta: 1e-5},
+			Plan:   accountant.Composition{{Event: nb.CertifiedSumEvent(plan), Count: 1 << 14}},
+			Method: Name})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -65,10 +70,12 @@ func BenchmarkCertifiedStep(b *testing.B) {
 		b.Fatal(err)
 	}
 	fake := g.NewPass(batch, gan.Head{Hard: true}).Forward(u)
-	tutor, mixed, adam := c.NewTutor(batch), kernels.New(batch, e.Cells()), kernels.NewAdam(len(c.Parameters()), .5, .9)
+	tutor, mixed, adam := c.NewTutor(batch), kernels.New(batch, e.Cells()),
+		kernels.NewAdam(len(c.Parameters()), .5, .9)
 	gradient := make([]float64, len(c.Parameters()))
 	const never = time.Duration(math.MaxInt64)
-	step, certificate, update, watched := never, never, never, &watch{critic: critic{Critic: c}, sum: never}
+	step, certificate, update, watched := never, never, never,
+		&watch{critic: critic{Critic: c}, sum: never}
 	for b.Loop() {
 		start := time.Now()
 		r, err := session.CertifiedSum(plan, watched)
@@ -86,7 +93,8 @@ func BenchmarkCertifiedStep(b *testing.B) {
 		adam.Update(c.Parameters(), got, 1e-7)
 		step, update = min(step, time.Since(start)), min(update, time.Since(released))
 		start = time.Now()
-		if _, err := bounds.Certify(critic{Critic: c}.Network(), in, bounds.Config{Adjacency: accountant.AddRemove}); err != nil {
+		if _, err := bounds.Certify(critic{Critic: c}.Network(), in,
+			bounds.Config{Adjacency: accountant.AddRemove}); err != nil {
 			b.Fatal(err)
 		}
 		certificate = min(certificate, time.Since(start))
@@ -103,7 +111,8 @@ type watch struct {
 	sum time.Duration
 }
 
-func (w *watch) AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes, rows []int) {
+func (w *watch) AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes,
+	rows []int) {
 	start := time.Now()
 	w.critic.AddSumTo(gradient, cells, factor, columns, rows)
 	w.sum = min(w.sum, time.Since(start))

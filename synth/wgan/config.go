@@ -9,37 +9,77 @@ import (
 
 // Config are the settings. Zero values are the defaults, which the preset sets.
 type Config struct {
-	Preset         string  `mapstructure:"preset"`          // auto, small (2 000 rows), medium (30 000) or large (300 000); default auto: by the noisy number of rows
-	Target         string  `mapstructure:"target"`          // column to predict, of at most 32 codes: its joint tables with every column are bought in place of one-way marginals
-	Mode           Mode    `mapstructure:"mode"`            // of the certificate: residual, blocks, box, thesis or ball (clipped rows); default residual
-	Radius         float64 `mapstructure:"radius"`          // of mode ball: the norm of a gradient for which its noise is made; default 1
-	Steps          int     `mapstructure:"steps"`           // critic steps, one release each; default by preset
-	Rate           float64 `mapstructure:"rate"`            // Poisson rate of a batch, in (0, 1]; default 1. Below 1 preset auto is medium
-	TotalShare     float64 `mapstructure:"total_share"`     // share of the budget (in μ²) for the number of rows; default 0.01
-	MarginalShare  float64 `mapstructure:"marginal_share"`  // share for the marginals that the generator starts from; default by preset, with a target larger
-	Hidden         []int   `mapstructure:"hidden"`          // units of each of the critic's hidden layers, of at most 16, as in 64,128; default one, by preset
-	Slope          float64 `mapstructure:"slope"`           // of the critic's LeakyReLU, in [0, 1]; default 0, ReLU
-	Encoder        string  `mapstructure:"encoder"`         // how the critic sees numeric columns without missing cells: one_hot (a cell a bin) or scaled (one number in [0, 1]); default one_hot
-	Engine         string  `mapstructure:"engine"`          // of gradients at generated rows: kernels (hand-written) or gorgonia (automatic differentiation of Gorgonia graphs, several times slower); default kernels
-	FreshCritics   bool    `mapstructure:"fresh_critics"`   // measure with a new random critic at each step in place of one that is trained
-	CriticRate     float64 `mapstructure:"critic_rate"`     // Adam's learning rate for the critic; default 0.01
-	Lipschitz      string  `mapstructure:"lipschitz"`       // how the critic is held Lipschitz: penalty (at generated points, free), interpolates (between private and generated rows, paid), spectral, clip or none; default penalty
-	Penalty        float64 `mapstructure:"penalty"`         // weight of the gradient penalty; default 1
-	PenaltyShare   float64 `mapstructure:"penalty_share"`   // share of each gradient sum's budget that pays for the penalty at interpolates; default 0.2
-	PenaltyReach   float64 `mapstructure:"penalty_reach"`   // norm to which a row's part of the penalty at interpolates is clipped, as a share of its norm bound; 1 clips none; default 0.1
-	Limit          float64 `mapstructure:"limit"`           // of each layer's spectral norm (spectral) or of every weight (clip); default 1
-	SizePenalty    float64 `mapstructure:"size_penalty"`    // weight of the certificate's size in the critic's loss, which costs nothing; default 0
-	GeneratorUnits int     `mapstructure:"generator_units"` // units of the generator's hidden layers; default by preset
-	GeneratorRate  float64 `mapstructure:"generator_rate"`  // Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
-	GeneratorSteps int     `mapstructure:"generator_steps"` // generator steps after each release; default 20, without replay 1
-	PostSteps      int     `mapstructure:"post_steps"`      // generator steps after the last one; default by preset, without replay 1
-	Head           string  `mapstructure:"head"`            // how the generator's cells are drawn in training: straight_through (rows of 0 and 1, the gradient of the relaxed draw) or gumbel (relaxed); default straight_through
-	Temperature    float64 `mapstructure:"temperature"`     // of the relaxed draw; default 0.5
-	Batch          int     `mapstructure:"batch"`           // generated rows a generator step, even; default 1024
-	Snapshots      int     `mapstructure:"snapshots"`       // measurements that a generator step looks at; default 4
-	TableWeight    float64 `mapstructure:"table_weight"`    // weight of the target's tables beside the critic's measurements in the generator's loss; default by preset
-	ColdStart      bool    `mapstructure:"cold_start"`      // buy no marginals; start the generator at random
-	NoReplay       bool    `mapstructure:"no_replay"`       // train the generator on the last critic's score alone, as a plain WGAN does
+	// auto, small (2 000 rows), medium (30 000) or large (300 000); default auto: by the noisy
+	// number of rows
+	Preset string `mapstructure:"preset"`
+	// column to predict, of at most 32 codes: its joint tables with every column are bought in
+	// place of one-way marginals
+	Target string `mapstructure:"target"`
+	// of the certificate: residual, blocks, box, thesis or ball (clipped rows); default residual
+	Mode Mode `mapstructure:"mode"`
+	// of mode ball: the norm of a gradient for which its noise is made; default 1
+	Radius float64 `mapstructure:"radius"`
+	// critic steps, one release each; default by preset
+	Steps int `mapstructure:"steps"`
+	// Poisson rate of a batch, in (0, 1]; default 1. Below 1 preset auto is medium
+	Rate float64 `mapstructure:"rate"`
+	// share of the budget (in μ²) for the number of rows; default 0.01
+	TotalShare float64 `mapstructure:"total_share"`
+	// share for the marginals that the generator starts from; default by preset, with a target
+	// larger
+	MarginalShare float64 `mapstructure:"marginal_share"`
+	// units of each of the critic's hidden layers, of at most 16, as in 64,128; default one, by
+	// preset
+	Hidden []int `mapstructure:"hidden"`
+	// of the critic's LeakyReLU, in [0, 1]; default 0, ReLU
+	Slope float64 `mapstructure:"slope"`
+	// how the critic sees numeric columns without missing cells: one_hot (a cell a bin) or scaled
+	// (one number in [0, 1]); default one_hot
+	Encoder string `mapstructure:"encoder"`
+	// of gradients at generated rows: kernels (hand-written) or gorgonia (automatic differentiation
+	// of Gorgonia graphs, several times slower); default kernels
+	Engine string `mapstructure:"engine"`
+	// measure with a new random critic at each step in place of one that is trained
+	FreshCritics bool `mapstructure:"fresh_critics"`
+	// Adam's learning rate for the critic; default 0.01
+	CriticRate float64 `mapstructure:"critic_rate"`
+	// how the critic is held Lipschitz: penalty (at generated points, free), interpolates (between
+	// private and generated rows, paid), spectral, clip or none; default penalty
+	Lipschitz string `mapstructure:"lipschitz"`
+	// weight of the gradient penalty; default 1
+	Penalty float64 `mapstructure:"penalty"`
+	// share of each gradient sum's budget that pays for the penalty at interpolates; default 0.2
+	PenaltyShare float64 `mapstructure:"penalty_share"`
+	// norm to which a row's part of the penalty at interpolates is clipped, as a share of its norm
+	// bound; 1 clips none; default 0.1
+	PenaltyReach float64 `mapstructure:"penalty_reach"`
+	// of each layer's spectral norm (spectral) or of every weight (clip); default 1
+	Limit float64 `mapstructure:"limit"`
+	// weight of the certificate's size in the critic's loss, which costs nothing; default 0
+	SizePenalty float64 `mapstructure:"size_penalty"`
+	// units of the generator's hidden layers; default by preset
+	GeneratorUnits int `mapstructure:"generator_units"`
+	// Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
+	GeneratorRate float64 `mapstructure:"generator_rate"`
+	// generator steps after each release; default 20, without replay 1
+	GeneratorSteps int `mapstructure:"generator_steps"`
+	// generator steps after the last one; default by preset, without replay 1
+	PostSteps int `mapstructure:"post_steps"`
+	// how the generator's cells are drawn in training: straight_through (rows of 0 and 1, the
+	// gradient of the relaxed draw) or gumbel (relaxed); default straight_through
+	Head        string  `mapstructure:"head"`
+	Temperature float64 `mapstructure:"temperature"` // of the relaxed draw; default 0.5
+	// generated rows a generator step, even; default 1024
+	Batch int `mapstructure:"batch"`
+	// measurements that a generator step looks at; default 4
+	Snapshots int `mapstructure:"snapshots"`
+	// weight of the target's tables beside the critic's measurements in the generator's loss;
+	// default by preset
+	TableWeight float64 `mapstructure:"table_weight"`
+	// buy no marginals; start the generator at random
+	ColdStart bool `mapstructure:"cold_start"`
+	// train the generator on the last critic's score alone, as a plain WGAN does
+	NoReplay bool `mapstructure:"no_replay"`
 }
 
 // Names of the presets.
@@ -50,20 +90,25 @@ const (
 	Large  = "large"
 )
 
-// Preset returns the settings of small, medium or large, the ones that depend on a table's size; "auto" and "" are the empty ones, which leave the choice to the
-// noisy number of rows. An error wraps synth.ErrConfig.
+// Preset returns the settings of small, medium or large, the ones that depend on a table's size;
+// "auto" and "" are the empty ones, which leave the choice to the noisy number of rows. An error
+// wraps synth.ErrConfig.
 func Preset(name string) (Config, error) {
 	switch name {
 	case "", Auto:
 		return Config{}, nil
 	case Small:
-		return Config{Preset: Small, Steps: 8, MarginalShare: .5, Hidden: []int{32}, GeneratorUnits: 64, PostSteps: 1000, TableWeight: 8}, nil
+		return Config{Preset: Small, Steps: 8, MarginalShare: .5, Hidden: []int{32},
+			GeneratorUnits: 64, PostSteps: 1000, TableWeight: 8}, nil
 	case Medium:
-		return Config{Preset: Medium, Steps: 48, MarginalShare: .1, Hidden: []int{128}, GeneratorUnits: 128, PostSteps: 3000, TableWeight: 1}, nil
+		return Config{Preset: Medium, Steps: 48, MarginalShare: .1, Hidden: []int{128},
+			GeneratorUnits: 128, PostSteps: 3000, TableWeight: 1}, nil
 	case Large:
-		return Config{Preset: Large, Steps: 64, MarginalShare: .05, Hidden: []int{256}, GeneratorUnits: 256, PostSteps: 5000, TableWeight: 1}, nil
+		return Config{Preset: Large, Steps: 64, MarginalShare: .05, Hidden: []int{256},
+			GeneratorUnits: 256, PostSteps: 5000, TableWeight: 1}, nil
 	}
-	return Config{}, fmt.Errorf("wgan: the preset must be %s, %s, %s or %s: %w", Auto, Small, Medium, Large, synth.ErrConfig)
+	return Config{}, fmt.Errorf("wgan: the preset must be %s, %s, %s or %s: %w", Auto, Small,
+		Medium, Large, synth.ErrConfig)
 }
 
 // Encoders of numeric columns.
@@ -107,8 +152,10 @@ func (c Config) filled(preset string) Config {
 	if c.Target != "" {
 		p.MarginalShare = targetShare[preset]
 	}
-	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit, p.Radius, p.PenaltyShare, p.PenaltyReach = 1, .01, .01, "penalty", 1, 1, 1, .2, .1
-	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots, p.Head, p.Temperature, p.Encoder, p.Engine = .001, 20, 1024, 4, straightThrough, .5, oneHot, handWritten
+	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit, p.Radius, p.PenaltyShare,
+		p.PenaltyReach = 1, .01, .01, "penalty", 1, 1, 1, .2, .1
+	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots, p.Head, p.Temperature, p.Encoder,
+		p.Engine = .001, 20, 1024, 4, straightThrough, .5, oneHot, handWritten
 	if c.NoReplay { // the score of one critic is not to be believed for long
 		p.GeneratorSteps, p.PostSteps = 1, 1
 	}
@@ -145,7 +192,8 @@ func New(c Config) (*Fitter, error) {
 	return f, nil
 }
 
-// auto reports whether the noisy number of rows chooses the preset. Only at rate 1 can what is bought later be chosen later.
+// auto reports whether the noisy number of rows chooses the preset. Only at rate 1 can what is
+// bought later be chosen later.
 func (f *Fitter) auto() bool { return f.given.Preset == "" || f.given.Preset == Auto }
 
 func (c Config) check() error {
@@ -154,20 +202,29 @@ func (c Config) check() error {
 		value  float64
 		lo, hi float64
 	}{
-		{"steps", float64(c.Steps), 1, 1e5}, {"rate", c.Rate, 1e-6, 1}, {"total share", c.TotalShare, 1e-4, .5}, {"marginal share", c.MarginalShare, 0, .9},
-		{"hidden layers", float64(len(c.Hidden)), 1, 16}, {"slope", c.Slope, 0, 1}, {"critic rate", c.CriticRate, 1e-8, 1}, {"penalty", c.Penalty, 1e-8, 1e4},
-		{"limit", c.Limit, 1e-6, 1e6}, {"radius", c.Radius, 1e-6, 1e6}, {"size penalty", c.SizePenalty, 0, 1e6}, {"generator units", float64(c.GeneratorUnits), 1, 4096},
-		{"generator rate", c.GeneratorRate, 1e-8, 1}, {"generator steps", float64(c.GeneratorSteps), 1, 1e6}, {"post steps", float64(c.PostSteps), 1, 1e7},
-		{"batch", float64(c.Batch), 2, 1 << 20}, {"snapshots", float64(c.Snapshots), 1, 1e5}, {"table weight", c.TableWeight, 1e-6, 1e6},
-		{"penalty share", c.PenaltyShare, 1e-3, .9}, {"penalty reach", c.PenaltyReach, 1e-6, 1}, {"temperature", c.Temperature, .01, 100},
+		{"steps", float64(c.Steps), 1, 1e5}, {"rate", c.Rate, 1e-6, 1},
+		{"total share", c.TotalShare, 1e-4, .5}, {"marginal share", c.MarginalShare, 0, .9},
+		{"hidden layers", float64(len(c.Hidden)), 1, 16}, {"slope", c.Slope, 0, 1},
+		{"critic rate", c.CriticRate, 1e-8, 1}, {"penalty", c.Penalty, 1e-8, 1e4},
+		{"limit", c.Limit, 1e-6, 1e6}, {"radius", c.Radius, 1e-6, 1e6},
+		{"size penalty", c.SizePenalty, 0, 1e6}, {"generator units", float64(c.GeneratorUnits),
+			1, 4096},
+		{"generator rate", c.GeneratorRate, 1e-8, 1}, {"generator steps", float64(c.GeneratorSteps),
+			1, 1e6}, {"post steps", float64(c.PostSteps), 1, 1e7},
+		{"batch", float64(c.Batch), 2, 1 << 20}, {"snapshots", float64(c.Snapshots), 1, 1e5},
+		{"table weight", c.TableWeight, 1e-6, 1e6},
+		{"penalty share", c.PenaltyShare, 1e-3, .9}, {"penalty reach", c.PenaltyReach, 1e-6, 1},
+		{"temperature", c.Temperature, .01, 100},
 	} {
 		if !(x.value >= x.lo && x.value <= x.hi) {
-			return fmt.Errorf("wgan: %s %v must be from %v to %v: %w", x.name, x.value, x.lo, x.hi, synth.ErrConfig)
+			return fmt.Errorf("wgan: %s %v must be from %v to %v: %w", x.name, x.value, x.lo, x.hi,
+				synth.ErrConfig)
 		}
 	}
 	for _, units := range c.Hidden {
 		if units < 1 || units > 4096 {
-			return fmt.Errorf("wgan: a hidden layer of %d units, not 1 to 4096: %w", units, synth.ErrConfig)
+			return fmt.Errorf("wgan: a hidden layer of %d units, not 1 to 4096: %w", units,
+				synth.ErrConfig)
 		}
 	}
 	switch {
@@ -175,26 +232,36 @@ func (c Config) check() error {
 		return fmt.Errorf("wgan: batch %d must be even: %w", c.Batch, synth.ErrConfig)
 	case c.Mode > Ball:
 		return fmt.Errorf("wgan: mode %d is unknown: %w", c.Mode, synth.ErrConfig)
-	case c.Lipschitz != "penalty" && c.Lipschitz != interpolates && c.Lipschitz != "spectral" && c.Lipschitz != "clip" && c.Lipschitz != "none":
-		return fmt.Errorf("wgan: lipschitz must be penalty, interpolates, spectral, clip or none: %w", synth.ErrConfig)
+	case c.Lipschitz != "penalty" && c.Lipschitz != interpolates && c.Lipschitz != "spectral" &&
+		c.Lipschitz != "clip" && c.Lipschitz != "none":
+		return fmt.Errorf(
+			"wgan: lipschitz must be penalty, interpolates, spectral, clip or none: %w",
+			synth.ErrConfig)
 	case c.Lipschitz == interpolates && c.FreshCritics:
-		return fmt.Errorf("wgan: a penalty at interpolates is lost on fresh critics, which are not trained: %w", synth.ErrConfig)
+		return fmt.Errorf(
+			"wgan: a penalty at interpolates is lost on fresh critics, which are not trained: %w",
+			synth.ErrConfig)
 	case c.Head != straightThrough && c.Head != gumbel:
-		return fmt.Errorf("wgan: head must be %s or %s: %w", straightThrough, gumbel, synth.ErrConfig)
+		return fmt.Errorf("wgan: head must be %s or %s: %w", straightThrough, gumbel,
+			synth.ErrConfig)
 	case c.Encoder != oneHot && c.Encoder != scaled:
 		return fmt.Errorf("wgan: encoder must be %s or %s: %w", oneHot, scaled, synth.ErrConfig)
 	case c.Engine != handWritten && c.Engine != gorgonia:
-		return fmt.Errorf("wgan: engine must be %s or %s: %w", handWritten, gorgonia, synth.ErrConfig)
+		return fmt.Errorf("wgan: engine must be %s or %s: %w", handWritten, gorgonia,
+			synth.ErrConfig)
 	case c.Encoder == scaled && c.Mode == Ball:
-		return fmt.Errorf("wgan: encoder %s cannot be used with mode ball: %w", scaled, synth.ErrConfig)
+		return fmt.Errorf("wgan: encoder %s cannot be used with mode ball: %w", scaled,
+			synth.ErrConfig)
 	case c.SizePenalty > 0 && c.Mode != Residual && c.Mode != Blocks:
 		return fmt.Errorf("wgan: a size penalty needs mode residual or blocks: %w", synth.ErrConfig)
 	case c.SizePenalty > 0 && len(c.Hidden) > 1:
 		return fmt.Errorf("wgan: a size penalty needs one hidden layer: %w", synth.ErrConfig)
 	case !c.ColdStart && c.MarginalShare < 1e-4:
-		return fmt.Errorf("wgan: marginal share %v must be from 0.0001 to 0.9: %w", c.MarginalShare, synth.ErrConfig)
+		return fmt.Errorf("wgan: marginal share %v must be from 0.0001 to 0.9: %w", c.MarginalShare,
+			synth.ErrConfig)
 	case c.TotalShare+c.MarginalShare >= .95:
-		return fmt.Errorf("wgan: the shares leave less than 5 %% for the critic: %w", synth.ErrConfig)
+		return fmt.Errorf("wgan: the shares leave less than 5 %% for the critic: %w",
+			synth.ErrConfig)
 	}
 	return nil
 }

@@ -23,26 +23,30 @@ func TestPresets(t *testing.T) {
 		if err != nil || f.Config().Steps != c.Steps || f.auto() {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
-		if f, err = New(Config{Preset: name, Steps: 5}); err != nil || f.Config().Steps != 5 || !slices.Equal(f.Config().Hidden, c.Hidden) {
+		if f, err = New(Config{Preset: name, Steps: 5}); err != nil || f.Config().Steps != 5 ||
+			!slices.Equal(f.Config().Hidden, c.Hidden) {
 			t.Errorf("%s with 5 steps: %+v, %v", name, f, err)
 		}
 	}
 	for _, name := range []string{"", Auto} {
-		if f, err := New(Config{Preset: name}); err != nil || !f.auto() || f.Config().Preset != Auto {
+		if f, err := New(Config{Preset: name}); err != nil || !f.auto() ||
+			f.Config().Preset != Auto {
 			t.Errorf("%q: %+v, %v", name, f, err)
 		}
 	}
 	if _, err := Preset("huge"); !errors.Is(err, synth.ErrConfig) {
 		t.Error(err)
 	}
-	for rows, want := range map[float64]string{-3: Small, 1: Small, 7999: Small, 8000: Medium, 1e5: Medium, 1e6: Large} {
+	for rows, want := range map[float64]string{-3: Small, 1: Small, 7999: Small, 8000: Medium,
+		1e5: Medium, 1e6: Large} {
 		if got := presetFor(rows); got != want {
 			t.Errorf("%v rows: %s, want %s", rows, got, want)
 		}
 	}
 }
 
-// TestChosenPlanFitsThePool: whatever the number of rows turns out to be, the plan that it chooses is paid by the pool, which is nearly used up.
+// TestChosenPlanFitsThePool: whatever the number of rows turns out to be, the plan that it chooses
+// is paid by the pool, which is nearly used up.
 func TestChosenPlanFitsThePool(t *testing.T) {
 	s := synthtest.Schema(6)
 	for _, adjacency := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
@@ -51,7 +55,8 @@ func TestChosenPlanFitsThePool(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			planned, err := f.Plan(s, privacy.Neighbours{Adjacency: adjacency, MaxRowsPerUnit: 3}, accountant.Budget{Epsilon: 2, Delta: 1e-6})
+			planned, err := f.Plan(s, privacy.Neighbours{Adjacency: adjacency, MaxRowsPerUnit: 3},
+				accountant.Budget{Epsilon: 2, Delta: 1e-6})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +75,8 @@ func TestChosenPlanFitsThePool(t *testing.T) {
 				take(p.nb.CountsEvent(p.table), p.tables())
 				take(p.sumEvent(), p.cfg.Steps)
 				if left := r.PoolLeft() / before; left > 1e-6 {
-					t.Errorf("%v, target %q, %v rows: %v of the pool is left", adjacency, target, rows, left)
+					t.Errorf("%v, target %q, %v rows: %v of the pool is left", adjacency, target,
+						rows, left)
 				}
 			}
 		}
@@ -80,14 +86,16 @@ func TestChosenPlanFitsThePool(t *testing.T) {
 func TestTargetIsChecked(t *testing.T) {
 	s := synthtest.Schema(3)
 	for len(s.Columns[1].Categories) <= maxTarget {
-		s.Columns[1].Categories = append(s.Columns[1].Categories, "more"+string(rune('a'+len(s.Columns[1].Categories))))
+		s.Columns[1].Categories = append(s.Columns[1].Categories,
+			"more"+string(rune('a'+len(s.Columns[1].Categories))))
 	}
 	for target, ok := range map[string]bool{"column 0": true, "column 1": false, "none": false} {
 		f, err := New(Config{Target: target})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1, Delta: 1e-6}); errors.Is(err, synth.ErrConfig) == ok {
+		if _, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1,
+			Delta: 1e-6}); errors.Is(err, synth.ErrConfig) == ok {
 			t.Errorf("%s: %v", target, err)
 		}
 	}
@@ -101,7 +109,8 @@ func TestTargetIsLearned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f, synth.RunOptions{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6}})
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
+		synth.RunOptions{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ func (t *training) close() {
 	}
 }
 
-// criticGradient is the gradient of the critic's loss at the generated rows x, and with the free penalty between them. It is the engine's own memory.
+// criticGradient is the gradient of the critic's loss at the generated rows x, and with the free
+// penalty between them. It is the engine's own memory.
 func (t *training) criticGradient(x kernels.Matrix) ([]float32, error) {
 	weight := t.cfg.penaltyWeight()
 	if weight > 0 {
@@ -44,7 +45,8 @@ func (t *training) criticGradient(x kernels.Matrix) ([]float32, error) {
 	return gradient, nil
 }
 
-// generatorGradient is the gradient with respect to the generator's parameters, from that with respect to the rows of its last batch. It is the engine's own memory.
+// generatorGradient is the gradient with respect to the generator's parameters, from that with
+// respect to the rows of its last batch. It is the engine's own memory.
 func (t *training) generatorGradient() ([]float32, error) {
 	if t.generatorGraph != nil {
 		gradient, _, err := t.generatorGraph.Gradient(t.down)

@@ -12,10 +12,13 @@ import (
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
-// TestEnginesAgree: in one and the same training both engines give the same gradients of the generator and of the critic, up to rounding.
+// TestEnginesAgree: in one and the same training both engines give the same gradients of the
+// generator and of the critic, up to rounding.
 func TestEnginesAgree(t *testing.T) {
 	for name, c := range map[string]Config{
-		"default": {}, "relaxed": {Head: gumbel, Temperature: 1}, "two layers, leaky": {Hidden: []int{12, 6}, Slope: .2}, "no penalty": {Lipschitz: "none"}, "heavy penalty": {Penalty: 100},
+		"default": {}, "relaxed": {Head: gumbel, Temperature: 1},
+		"two layers, leaky": {Hidden: []int{12, 6}, Slope: .2},
+		"no penalty":        {Lipschitz: "none"}, "heavy penalty": {Penalty: 100},
 	} {
 		c.Preset, c.Engine, c.Batch, c.Steps = Small, gorgonia, 64, 2
 		f, err := New(c)
@@ -27,7 +30,8 @@ func TestEnginesAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		session, err := privacy.Open(context.Background(), privacy.FromTable(synthtest.Table(t, s, 500)), privacy.Options{Budget: b, Plan: p.Composition()})
+		session, err := privacy.Open(context.Background(), privacy.FromTable(synthtest.Table(t, s,
+			500)), privacy.Options{Budget: b, Plan: p.Composition()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +66,10 @@ func TestEnginesAgree(t *testing.T) {
 			if d := apart(graph, hand); d > 1e-5 {
 				t.Errorf("%s: gradients of the generator are %v apart", name, d)
 			}
-			graph, hand = both(func() ([]float32, error) { return train.criticGradient(train.fake.Forward(train.u)) })
+			graph, hand = both(func() ([]float32,
+				error) {
+				return train.criticGradient(train.fake.Forward(train.u))
+			})
 			if d := apart(graph, hand); d > 1e-4 {
 				t.Errorf("%s: gradients of the critic are %v apart", name, d)
 			}

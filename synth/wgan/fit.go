@@ -22,7 +22,8 @@ type critic struct {
 }
 
 // AddPenaltySumTo is that of package gan, with the critic's generated rows.
-func (c critic) AddPenaltySumTo(gradient []int64, factor float64, draw func() uint64, weight func(t, delta [][]float64) int64, columns []table.Codes, rows []int) {
+func (c critic) AddPenaltySumTo(gradient []int64, factor float64, draw func() uint64,
+	weight func(t, delta [][]float64) int64, columns []table.Codes, rows []int) {
 	c.Critic.AddPenaltySumTo(gradient, factor, c.generated, draw, weight, columns, rows)
 }
 
@@ -36,7 +37,8 @@ func (c critic) Network() bounds.Network[float32] {
 	return n
 }
 
-// training is the state of a fit. Nothing in it has seen a private row: it holds releases and what was computed from them.
+// training is the state of a fit. Nothing in it has seen a private row: it holds releases and what
+// was computed from them.
 type training struct {
 	*plan
 	encoder   *gan.Encoder
@@ -67,7 +69,8 @@ type training struct {
 	criticGraph    *gan.CriticGraph
 }
 
-// replay is a [gan.Replay] or, for critics with several hidden layers, a [gan.DeepReplay]; with scaled columns in a [gan.FoldedReplay].
+// replay is a [gan.Replay] or, for critics with several hidden layers, a [gan.DeepReplay]; with
+// scaled columns in a [gan.FoldedReplay].
 type replay interface {
 	Len() int
 	SetTables(*gan.Encoder, gan.Tables) error
@@ -75,7 +78,8 @@ type replay interface {
 }
 
 // Fit runs the plan on an open session.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
+func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
+	error) {
 	var fitted synth.Model
 	progress.Report("counting", 0)
 	if err := ctx.Err(); err != nil {
@@ -93,7 +97,8 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := t.generatorStep(c.GeneratorRate * (1 - decay*float64(k)/float64(max(1, c.PostSteps)))); err != nil {
+			if err := t.generatorStep(c.GeneratorRate * (1 - decay*float64(k)/float64(max(1,
+				c.PostSteps)))); err != nil {
 				return err
 			}
 			if done++; k%16 == 15 {
@@ -113,25 +118,30 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 		if err := t.learn(r); err != nil {
 			return fitted, err
 		}
-		stage := fmt.Sprintf("step %d of %d, noise multiplier %.3g, certificate %.3g", k+1, c.Steps, t.z, t.size)
+		stage := fmt.Sprintf("step %d of %d, noise multiplier %.3g, certificate %.3g", k+1, c.Steps,
+			t.z, t.size)
 		if err := generate(c.GeneratorSteps, stage, 0); err != nil {
 			return fitted, err
 		}
 	}
-	if err := generate(c.PostSteps, fmt.Sprintf("replaying %d measurements, noise multiplier %.3g", t.replay.Len(), t.z), .9); err != nil {
+	if err := generate(c.PostSteps, fmt.Sprintf("replaying %d measurements, noise multiplier %.3g",
+		t.replay.Len(), t.z), .9); err != nil {
 		return fitted, err
 	}
 	copy(t.generator.Parameters(), t.average)
 	fitted.Params = &release.Generator{Net: t.generator, Rows: t.rows}
 	fitted.Settings = map[string]any{
-		"preset": c.Preset, "certificate": c.Mode.String(), "steps": c.Steps, "rate": c.Rate, "noise_multiplier": t.z, "hidden": c.Hidden, "generator_units": c.GeneratorUnits,
-		"engine": c.Engine, "total_sigma": t.total, "marginal_sigma": t.table, "generator_steps": total,
+		"preset": c.Preset, "certificate": c.Mode.String(), "steps": c.Steps, "rate": c.Rate,
+		"noise_multiplier": t.z, "hidden": c.Hidden, "generator_units": c.GeneratorUnits,
+		"engine": c.Engine, "total_sigma": t.total, "marginal_sigma": t.table,
+		"generator_steps": total,
 	}
 	if c.Target != "" {
 		fitted.Settings["target"] = c.Target
 	}
 	if c.Lipschitz == interpolates {
-		fitted.Settings["penalty_share"], fitted.Settings["penalty_reach"] = c.PenaltyShare, c.PenaltyReach
+		fitted.Settings["penalty_share"], fitted.Settings["penalty_reach"] = c.PenaltyShare,
+			c.PenaltyReach
 	}
 	return fitted, nil
 }
@@ -139,7 +149,8 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 // fakes is how many generated rows a step of the critic looks at.
 const fakes = 4096
 
-// start buys the number of rows, by which the preset is chosen, and the marginals, and makes the networks.
+// start buys the number of rows, by which the preset is chosen, and the marginals, and makes the
+// networks.
 func (p *plan) start(s *privacy.Session) (*training, error) {
 	e, err := gan.NewEncoder(p.schema)
 	if err != nil {
@@ -171,7 +182,8 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 		tables = append(tables, m.Counts)
 	}
 	c := t.cfg
-	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{Hidden: c.GeneratorUnits}, t.u); err != nil {
+	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{Hidden: c.GeneratorUnits},
+		t.u); err != nil {
 		return nil, err
 	}
 	if t.critic, err = t.newCritic(); err != nil {
@@ -183,7 +195,8 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 			return nil, err
 		}
 	}
-	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: c.Head == straightThrough, Temperature: float32(c.Temperature)})
+	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: c.Head == straightThrough,
+		Temperature: float32(c.Temperature)})
 	t.down = kernels.New(c.Batch, e.Cells())
 	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})
 	t.mixed = kernels.New(fakes, t.encoder.Inputs())
@@ -213,11 +226,13 @@ func (t *training) measure(s *privacy.Session) (privacy.Certified, error) {
 }
 
 func (t *training) newCritic() (*gan.Critic, error) {
-	return gan.NewCritic(t.encoder, gan.CriticOptions{Hidden: t.cfg.Hidden, Slope: float32(t.cfg.Slope)}, t.u)
+	return gan.NewCritic(t.encoder, gan.CriticOptions{Hidden: t.cfg.Hidden,
+		Slope: float32(t.cfg.Slope)}, t.u)
 }
 
-// generatorStep moves the generator towards agreement with a random few of the measurements, or without replay towards a better
-// score of the critic, at the given learning rate. It is post-processing.
+// generatorStep moves the generator towards agreement with a random few of the measurements, or
+// without replay towards a better score of the critic, at the given learning rate. It is
+// post-processing.
 func (t *training) generatorStep(rate float64) error {
 	if t.cfg.NoReplay {
 		t.judgeTo(t.down, t.pass.Forward(t.u))
@@ -247,5 +262,6 @@ func (t *training) picks() []int {
 	return picks
 }
 
-// averageRate is the weight of the newest parameters in the moving average, which takes the noise of single steps off.
+// averageRate is the weight of the newest parameters in the moving average, which takes the noise
+// of single steps off.
 const averageRate = .01

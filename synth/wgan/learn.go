@@ -73,11 +73,13 @@ func (t *training) learn(r privacy.Certified) error {
 	return nil
 }
 
-// addSize adds the gradient of the certificate's size, as a mean over the rows, to that of the critic's loss.
+// addSize adds the gradient of the certificate's size, as a mean over the rows, to that of the
+// critic's loss.
 func (t *training) addSize(gradient []float32) error {
 	shape := t.critic.Clone()
 	clear(shape.Parameters())
-	if _, err := bounds.SizeGradientTo(critic{Critic: shape}.Network(), critic{Critic: t.critic}.Network(), t.input, t.certificate()); err != nil {
+	if _, err := bounds.SizeGradientTo(critic{Critic: shape}.Network(),
+		critic{Critic: t.critic}.Network(), t.input, t.certificate()); err != nil {
 		return err
 	}
 	weight := float32(t.cfg.SizePenalty * t.penalty().GradientMultiplier(t.z) / t.rows)
@@ -87,9 +89,11 @@ func (t *training) addSize(gradient []float32) error {
 	return nil
 }
 
-// remember adds a release to the replay: means in units of the data, less what the inputs predict, and their standard deviations. Mode residual predicts from
-// the inputs what the first layer's weights tell, and with one hidden layer also what the last's do.
-func (t *training) remember(cert *bounds.Certificate, gradient, inputs []float64, zPerRow float64) error {
+// remember adds a release to the replay: means in units of the data, less what the inputs predict,
+// and their standard deviations. Mode residual predicts from the inputs what the first layer's
+// weights tell, and with one hidden layer also what the last's do.
+func (t *training) remember(cert *bounds.Certificate, gradient, inputs []float64,
+	zPerRow float64) error {
 	w, b := t.critic.Layer(0)
 	scales := cert.Scales()[cert.Inputs():]
 	sds := make([]float32, len(gradient))
@@ -110,10 +114,13 @@ func (t *training) remember(cert *bounds.Certificate, gradient, inputs []float64
 	}
 	t.asSeen(sds, sdInputs, p)
 	if t.deep != nil {
-		return t.deep.Add(gan.DeepSnapshot{Critic: t.critic, Means: narrow(means), SDs: sds, Predict: narrow(p.weights), MeanInputs: meanInputs, SDInputs: sdInputs})
+		return t.deep.Add(gan.DeepSnapshot{Critic: t.critic, Means: narrow(means), SDs: sds,
+			Predict: narrow(p.weights), MeanInputs: meanInputs, SDInputs: sdInputs})
 	}
 	out, _ := t.critic.Layer(1)
-	s := gan.Snapshot{Slope: t.critic.Slope(), Weights: w, Bias: b, Output: out, PredictWeights: narrow(p.weights), PredictOut: narrow(p.output), MeanInputs: meanInputs, SDInputs: sdInputs}
+	s := gan.Snapshot{Slope: t.critic.Slope(), Weights: w, Bias: b, Output: out,
+		PredictWeights: narrow(p.weights), PredictOut: narrow(p.output), MeanInputs: meanInputs,
+		SDInputs: sdInputs}
 	cut := func(x []float32) (weights, bias, output []float32) {
 		return x[:len(w)], x[len(w) : len(w)+len(b)], x[len(w)+len(b):][:len(out)]
 	}
@@ -122,8 +129,9 @@ func (t *training) remember(cert *bounds.Certificate, gradient, inputs []float64
 	return t.flat.Add(s)
 }
 
-// deviation is the standard deviation of a mean: that of its noise, of the noisy number of rows it was divided by, and of the grid that the gate rounds
-// factors to and the generator does not. Without the last two a coordinate that hardly needs noise would drown all others.
+// deviation is the standard deviation of a mean: that of its noise, of the noisy number of rows it
+// was divided by, and of the grid that the gate rounds factors to and the generator does not.
+// Without the last two a coordinate that hardly needs noise would drown all others.
 func (t *training) deviation(noise, mean, grid float64) float32 {
 	scale := mean * t.rowsError
 	return float32(math.Sqrt(noise*noise + scale*scale + grid*grid))

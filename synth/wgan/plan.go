@@ -14,9 +14,10 @@ import (
 
 // plan is the noise of a fit.
 type plan struct {
-	given  Config
-	cfg    Config // with the defaults
-	auto   bool   // the preset is chosen once the number of rows is bought; what it buys is then paid from a pool
+	given Config
+	cfg   Config // with the defaults
+	// the preset is chosen once the number of rows is bought; what it buys is then paid from a pool
+	auto   bool
 	schema *schema.Schema
 	nb     privacy.Neighbours
 	target int     // column, −1 for none
@@ -32,41 +33,51 @@ type plan struct {
 // maxTarget is the largest number of codes of a target.
 const maxTarget = 32
 
-// Plan splits the budget in shares of μ² and scales all noise together until the exact composition meets it.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan, error) {
+// Plan splits the budget in shares of μ² and scales all noise together until the exact composition
+// meets it.
+func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
+	error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
 	if b.Delta == 0 {
-		return nil, fmt.Errorf("wgan: its noise is Gaussian and needs delta > 0: %w", accountant.ErrBudgetRange)
+		return nil, fmt.Errorf("wgan: its noise is Gaussian and needs delta > 0: %w",
+			accountant.ErrBudgetRange)
 	}
 	if cells := cellCount(s); weights(cells, f.cfg.Hidden) > 1<<24 {
-		return nil, fmt.Errorf("wgan: %d cells are too many for a critic of %d units; coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
+		return nil, fmt.Errorf(
+			"wgan: %d cells are too many for a critic of %d units; coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
 	}
-	p := &plan{given: f.given, cfg: f.cfg, auto: f.auto() && f.cfg.Rate == 1, schema: s, nb: nb, target: -1, scaled: scaledColumns(s, f.cfg)}
+	p := &plan{given: f.given, cfg: f.cfg, auto: f.auto() && f.cfg.Rate == 1, schema: s, nb: nb,
+		target: -1, scaled: scaledColumns(s, f.cfg)}
 	if name := f.cfg.Target; name != "" {
 		if p.target = s.Index(name); p.target < 0 {
-			return nil, fmt.Errorf("wgan: target: the schema has no column %q: %w", name, synth.ErrConfig)
+			return nil, fmt.Errorf("wgan: target: the schema has no column %q: %w", name,
+				synth.ErrConfig)
 		}
 		if m := s.Sizes()[p.target]; m > maxTarget {
-			return nil, fmt.Errorf("wgan: target: column %q has %d codes, more than %d: %w", name, m, maxTarget, synth.ErrConfig)
+			return nil, fmt.Errorf("wgan: target: column %q has %d codes, more than %d: %w", name,
+				m, maxTarget, synth.ErrConfig)
 		}
 		if len(s.Columns) == 1 {
 			p.target = -1 // nothing to be predicted from
 		}
 	}
-	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition { return p.at(scale).Composition() })
+	scale, err := accountant.Calibrate(b, nb.Adjacency,
+		func(scale float64) accountant.Composition { return p.at(scale).Composition() })
 	if err != nil {
 		return nil, fmt.Errorf("wgan: %w", err)
 	}
 	p = p.at(scale)
 	if p.scaled != nil && p.z > mostScaled {
-		return nil, fmt.Errorf("wgan: with encoder %s epsilon %v at delta %v needs a noise multiplier of %.4g, more than the %d it can have; encoder %s has no limit: %w", scaled, b.Epsilon, b.Delta, p.z, mostScaled, oneHot, synth.ErrConfig)
+		return nil, fmt.Errorf(
+			"wgan: with encoder %s epsilon %v at delta %v needs a noise multiplier of %.4g, more than the %d it can have; encoder %s has no limit: %w", scaled, b.Epsilon, b.Delta, p.z, mostScaled, oneHot, synth.ErrConfig)
 	}
 	return p, nil
 }
 
-// mostScaled is the largest noise multiplier with scaled columns: their grid cannot be made coarser to follow the noise (bounds.Config), of which a certificate may need some ten times as much.
+// mostScaled is the largest noise multiplier with scaled columns: their grid cannot be made coarser
+// to follow the noise (bounds.Config), of which a certificate may need some ten times as much.
 const mostScaled = 1 << 11
 
 func cellCount(s *schema.Schema) (cells int) {
@@ -85,7 +96,8 @@ func weights(cells int, hidden []int) (n int) {
 	return n
 }
 
-// at is the plan whose parts have the shares of μ² = 1/scale² (at rate 1; a lower rate costs less and is calibrated with the rest).
+// at is the plan whose parts have the shares of μ² = 1/scale² (at rate 1; a lower rate costs less
+// and is calibrated with the rest).
 func (p *plan) at(scale float64) *plan {
 	q := *p
 	one := float64(max(1, p.nb.MaxRowsPerUnit))
@@ -135,12 +147,14 @@ func (p *plan) columns(i int) []int {
 }
 
 func (p *plan) sum() privacy.CertifiedPlan {
-	return privacy.CertifiedPlan{Mode: p.cfg.Mode.bounds(), Rate: p.cfg.Rate, NoiseMultiplier: p.z, Scaled: p.scaled, Penalty: p.penalty()}
+	return privacy.CertifiedPlan{Mode: p.cfg.Mode.bounds(), Rate: p.cfg.Rate, NoiseMultiplier: p.z,
+		Scaled: p.scaled, Penalty: p.penalty()}
 }
 
 // clipped is the plan of a gradient sum in mode Ball.
 func (p *plan) clipped() privacy.ClippedPlan {
-	return privacy.ClippedPlan{Radius: p.cfg.Radius, Rate: p.cfg.Rate, NoiseMultiplier: p.z, Penalty: p.penalty()}
+	return privacy.ClippedPlan{Radius: p.cfg.Radius, Rate: p.cfg.Rate, NoiseMultiplier: p.z,
+		Penalty: p.penalty()}
 }
 
 // penalty is what the gradient penalty at interpolates takes of each gradient sum's event.
@@ -161,18 +175,22 @@ func (p *plan) sumEvent() accountant.Event {
 
 // certificate is how a gradient sum is certified, as the gate does it.
 func (p *plan) certificate() bounds.Config {
-	c := bounds.Config{Mode: p.cfg.Mode.bounds(), Adjacency: p.nb.Adjacency, UnitRows: max(1, p.nb.MaxRowsPerUnit), NoiseMultiplier: p.penalty().GradientMultiplier(p.z)}
+	c := bounds.Config{Mode: p.cfg.Mode.bounds(), Adjacency: p.nb.Adjacency,
+		UnitRows: max(1, p.nb.MaxRowsPerUnit), NoiseMultiplier: p.penalty().GradientMultiplier(p.z)}
 	if p.cfg.Mode == Ball {
 		c.Radius = p.cfg.Radius
 	}
 	return c
 }
 
-// Composition is the number of rows, the marginals and the gradient sums; or, if the number of rows is to choose these, a pool for all of them.
+// Composition is the number of rows, the marginals and the gradient sums; or, if the number of rows
+// is to choose these, a pool for all of them.
 func (p *plan) Composition() accountant.Composition {
 	c := accountant.Composition{{Event: p.nb.TotalEvent(p.total), Count: 1}}
 	if p.auto {
-		return append(c, accountant.Charge{Event: accountant.Pool{Mu: math.Sqrt(1-p.cfg.TotalShare) / p.scale}, Count: 1})
+		return append(
+			c, accountant.Charge{Event: accountant.Pool{Mu: math.Sqrt(
+				1-p.cfg.TotalShare) / p.scale}, Count: 1})
 	}
 	c = append(c, accountant.Charge{Event: p.sumEvent(), Count: p.cfg.Steps})
 	if n := p.tables(); n > 0 {
@@ -186,7 +204,8 @@ func (p *plan) Forecast() synth.Forecast {
 	cells, c := float64(cellCount(p.schema)), p.cfg
 	steps := float64(c.Steps*c.GeneratorSteps + c.PostSteps)
 	critic := float64(weights(cellCount(p.schema), c.Hidden))
-	perStep := float64(c.Batch) * (3*cells*float64(c.GeneratorUnits) + 4*critic*float64(min(c.Snapshots, c.Steps)))
+	perStep := float64(c.Batch) * (3*cells*float64(c.GeneratorUnits) +
+		4*critic*float64(min(c.Snapshots, c.Steps)))
 	speed := 2.7e10
 	if c.Engine == gorgonia {
 		speed /= 4
@@ -196,7 +215,8 @@ func (p *plan) Forecast() synth.Forecast {
 		{What: "gradient sum", Count: c.Steps, Multiplier: p.penalty().GradientMultiplier(p.z)},
 	}
 	if c.Lipschitz == interpolates {
-		noise = append(noise, synth.Noise{What: "sum of the penalty's gradient", Count: c.Steps, Multiplier: p.penalty().Multiplier(p.z)})
+		noise = append(noise, synth.Noise{What: "sum of the penalty's gradient", Count: c.Steps,
+			Multiplier: p.penalty().Multiplier(p.z)})
 	}
 	if n := p.tables(); n > 0 {
 		what := "one-way marginal"
@@ -206,8 +226,10 @@ func (p *plan) Forecast() synth.Forecast {
 		noise = append(noise, synth.Noise{What: what, Count: n, Sigma: p.table})
 	}
 	return synth.Forecast{
-		MemoryBytes: int64(4*float64(c.Batch)*(6*cells+float64(8*c.GeneratorUnits+4*c.Hidden[0]*c.Snapshots)) + 4*21*critic*float64(c.Steps)),
-		Seconds:     steps * perStep / speed,
-		Noise:       noise,
+		MemoryBytes: int64(
+			4*float64(c.Batch)*(6*cells+float64(8*c.GeneratorUnits+4*c.Hidden[0]*c.Snapshots)) +
+				4*21*critic*float64(c.Steps)),
+		Seconds: steps * perStep / speed,
+		Noise:   noise,
 	}
 }

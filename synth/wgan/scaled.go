@@ -9,8 +9,9 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// scaledColumns are those that encoder scaled shows to the critic as one number: ordered bins, three or more, without a code for missing cells, which has
-// no place among them. nil if there are none.
+// scaledColumns are those that encoder scaled shows to the critic as one number: ordered bins,
+// three or more, without a code for missing cells, which has no place among them. nil if there are
+// none.
 func scaledColumns(s *schema.Schema, c Config) []bool {
 	if c.Encoder != scaled {
 		return nil
@@ -18,7 +19,8 @@ func scaledColumns(s *schema.Schema, c Config) []bool {
 	out := make([]bool, len(s.Columns))
 	for k, m := range s.Sizes() {
 		column := s.Columns[k]
-		out[k] = m > 2 && len(column.Missing) == 0 && column.Kind != schema.Categorical && column.Kind != schema.Boolean
+		out[k] = m > 2 && len(column.Missing) == 0 && column.Kind != schema.Categorical &&
+			column.Kind != schema.Boolean
 	}
 	if !slices.Contains(out, true) {
 		return nil
@@ -26,7 +28,8 @@ func scaledColumns(s *schema.Schema, c Config) []bool {
 	return out
 }
 
-// seen is what the critic sees of generated rows: x itself, or buffer, the rows with scaled columns.
+// seen is what the critic sees of generated rows: x itself, or buffer, the rows with scaled
+// columns.
 func (t *training) seen(buffer *kernels.Matrix, x kernels.Matrix) kernels.Matrix {
 	if t.scaled == nil {
 		return x
@@ -38,7 +41,8 @@ func (t *training) seen(buffer *kernels.Matrix, x kernels.Matrix) kernels.Matrix
 	return *buffer
 }
 
-// judgeTo sets down to the gradient of the critic's mean score of generated rows x with respect to their cells.
+// judgeTo sets down to the gradient of the critic's mean score of generated rows x with respect to
+// their cells.
 func (t *training) judgeTo(down, x kernels.Matrix) {
 	if t.scaled == nil {
 		t.judge.InputTo(down, x)

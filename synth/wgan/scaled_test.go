@@ -19,7 +19,8 @@ import (
 // numbers is a schema of two numeric columns, of 9 and 5 codes, and one of two categories.
 func numbers() *schema.Schema {
 	return &schema.Schema{Columns: []schema.Column{
-		{Name: "a", Kind: schema.Integer, Min: 0, Max: 8}, {Name: "b", Kind: schema.Integer, Min: 0, Max: 4}, {Name: "c", Kind: schema.Categorical, Categories: []string{"x", "y"}},
+		{Name: "a", Kind: schema.Integer, Min: 0, Max: 8}, {Name: "b", Kind: schema.Integer, Min: 0,
+			Max: 4}, {Name: "c", Kind: schema.Categorical, Categories: []string{"x", "y"}},
 	}}
 }
 
@@ -45,8 +46,10 @@ func numbersTable(t testing.TB, s *schema.Schema, n int) *table.Table {
 
 func TestScaledColumns(t *testing.T) {
 	s := numbers()
-	s.Columns = append(s.Columns, schema.Column{Name: "missing", Kind: schema.Integer, Max: 8, Missing: []string{""}}, schema.Column{Name: "two", Kind: schema.Integer, Max: 1})
-	if got, want := scaledColumns(s, Config{Encoder: scaled}), []bool{true, true, false, false, false}; !slices.Equal(got, want) {
+	s.Columns = append(s.Columns, schema.Column{Name: "missing", Kind: schema.Integer, Max: 8,
+		Missing: []string{""}}, schema.Column{Name: "two", Kind: schema.Integer, Max: 1})
+	if got, want := scaledColumns(s, Config{Encoder: scaled}),
+		[]bool{true, true, false, false, false}; !slices.Equal(got, want) {
 		t.Errorf("scaled are %v, want %v", got, want)
 	}
 	if got := scaledColumns(s, Config{Encoder: oneHot}); got != nil {
@@ -57,12 +60,17 @@ func TestScaledColumns(t *testing.T) {
 	}
 }
 
-// TestScaledFits: fits with scaled columns charge what they planned, and every sampled row is valid.
+// TestScaledFits: fits with scaled columns charge what they planned, and every sampled row is
+// valid.
 func TestScaledFits(t *testing.T) {
 	s := numbers()
 	tab := numbersTable(t, s, 400)
-	for name, c := range map[string]Config{"residual": {}, "blocks": {Mode: Blocks}, "box": {Mode: Box}, "thesis": {Mode: Thesis}, "no replay": {NoReplay: true}, "cold": {ColdStart: true}, "target": {Target: "c"},
-		"numeric target": {Target: "b"}, "two layers": {Hidden: []int{6, 4}, Lipschitz: "spectral"}, "Poisson": {Rate: .5, FreshCritics: true}, "size penalty": {SizePenalty: 1}, "interpolates": {Lipschitz: interpolates}, "gorgonia": {Engine: gorgonia}} {
+	for name, c := range map[string]Config{"residual": {}, "blocks": {Mode: Blocks},
+		"box": {Mode: Box}, "thesis": {Mode: Thesis}, "no replay": {NoReplay: true},
+		"cold": {ColdStart: true}, "target": {Target: "c"},
+		"numeric target": {Target: "b"}, "two layers": {Hidden: []int{6, 4}, Lipschitz: "spectral"},
+		"Poisson": {Rate: .5, FreshCritics: true}, "size penalty": {SizePenalty: 1},
+		"interpolates": {Lipschitz: interpolates}, "gorgonia": {Engine: gorgonia}} {
 		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch, c.Encoder = 3, 4, 10, 64, scaled
 		if c.Hidden == nil {
 			c.Hidden = []int{6}
@@ -93,15 +101,18 @@ func TestScaledFits(t *testing.T) {
 	}
 }
 
-// TestScaledIsLearned: b follows a. 25 fits gave correlations of .63 to .74 with standard deviation .03; columns drawn apart give 0.
+// TestScaledIsLearned: b follows a. 25 fits gave correlations of .63 to .74 with standard deviation
+// .03; columns drawn apart give 0.
 func TestScaledIsLearned(t *testing.T) {
 	s := numbers()
-	f, err := New(Config{Preset: Small, Encoder: scaled, Steps: 10, GeneratorSteps: 20, PostSteps: 400, Batch: 256})
+	f, err := New(Config{Preset: Small, Encoder: scaled, Steps: 10, GeneratorSteps: 20,
+		PostSteps: 400, Batch: 256})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tab := numbersTable(t, s, 4000)
-	m := synthtest.Sample(t, synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 8, Delta: 1e-6}), 4000, 1)
+	m := synthtest.Sample(t, synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 8, Delta: 1e-6}),
+		4000, 1)
 	if got := correlation(m); got < .4 {
 		t.Errorf("correlation %.2f, of the table %.2f", got, correlation(tab))
 	}
@@ -116,11 +127,12 @@ func correlation(tab *table.Table) float64 {
 	return (xy/n - x/n*y/n) / math.Sqrt((xx/n-x/n*x/n)*(yy/n-y/n*y/n))
 }
 
-// TestScaledRowsAreInTheCertificate: what gan's critic adds for any row of the domain is within the certificate, alone and replaced; in mode blocks halved scales
-// would be noticed.
+// TestScaledRowsAreInTheCertificate: what gan's critic adds for any row of the domain is within the
+// certificate, alone and replaced; in mode blocks halved scales would be noticed.
 func TestScaledRowsAreInTheCertificate(t *testing.T) {
 	s := numbers()
-	plan := &plan{cfg: Config{Mode: Blocks}, schema: s, scaled: scaledColumns(s, Config{Encoder: scaled})}
+	plan := &plan{cfg: Config{Mode: Blocks}, schema: s, scaled: scaledColumns(s,
+		Config{Encoder: scaled})}
 	in, err := plan.sum().Domain(s)
 	if err != nil {
 		t.Fatal(err)
@@ -136,18 +148,23 @@ func TestScaledRowsAreInTheCertificate(t *testing.T) {
 	for a := range 9 {
 		for b := range 5 {
 			for c := range 2 {
-				cols[0].U8, cols[1].U8, cols[2].U8 = append(cols[0].U8, uint8(a)), append(cols[1].U8, uint8(b)), append(cols[2].U8, uint8(c))
+				cols[0].U8, cols[1].U8, cols[2].U8 = append(cols[0].U8, uint8(a)),
+					append(cols[1].U8, uint8(b)), append(cols[2].U8, uint8(c))
 			}
 		}
 	}
 	for _, hidden := range [][]int{{5}, {5, 4}} {
-		c, err := gan.NewCritic(e, gan.CriticOptions{Hidden: hidden, Slope: .2}, rand.New(rand.NewPCG(3, 4)))
+		c, err := gan.NewCritic(e, gan.CriticOptions{Hidden: hidden, Slope: .2},
+			rand.New(rand.NewPCG(3, 4)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, adjacency := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
-			for _, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Blocks, bounds.Residual} {
-				cert, err := bounds.Certify(critic{Critic: c}.Network(), in, bounds.Config{Mode: mode, Adjacency: adjacency})
+		for _, adjacency := range []accountant.Adjacency{accountant.AddRemove,
+			accountant.ReplaceOne} {
+			for _, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Blocks,
+				bounds.Residual} {
+				cert, err := bounds.Certify(critic{Critic: c}.Network(), in,
+					bounds.Config{Mode: mode, Adjacency: adjacency})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -191,19 +208,22 @@ func TestScaledRowsAreInTheCertificate(t *testing.T) {
 					}
 				}
 				if worst > 1 || mode == bounds.Blocks && len(hidden) == 1 && worst <= .5 {
-					t.Errorf("%v, %v, %v: rows reach %v, certified 1", hidden, adjacency, mode, worst)
+					t.Errorf("%v, %v, %v: rows reach %v, certified 1", hidden, adjacency, mode,
+						worst)
 				}
 			}
 		}
 	}
 }
 
-// TestScaledStepSizes: a finished run is continued from its checkpoint, which buys nothing, and shows the sizes of its certificates.
+// TestScaledStepSizes: a finished run is continued from its checkpoint, which buys nothing, and
+// shows the sizes of its certificates.
 func TestScaledStepSizes(t *testing.T) {
 	s := numbers()
 	nb := privacy.NeighboursOf(s, 0)
 	b := accountant.Budget{Epsilon: 2, Delta: 1e-6}
-	f, err := New(Config{Preset: Small, Encoder: scaled, Steps: 4, GeneratorSteps: 4, PostSteps: 10, Batch: 64, Hidden: []int{6}})
+	f, err := New(Config{Preset: Small, Encoder: scaled, Steps: 4, GeneratorSteps: 4, PostSteps: 10,
+		Batch: 64, Hidden: []int{6}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +231,8 @@ func TestScaledStepSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s, 300)), privacy.Options{Budget: b, Plan: p.Composition()})
+	session, err := privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s, 300)),
+		privacy.Options{Budget: b, Plan: p.Composition()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
-// predictor is what mode residual takes off the gradients of the first layer's weights and, with one hidden layer, the last's: shaped like the first's; nil for nothing.
+// predictor is what mode residual takes off the gradients of the first layer's weights and, with
+// one hidden layer, the last's: shaped like the first's; nil for nothing.
 type predictor struct{ weights, output []float64 }
 
 // takeOff subtracts from a mean gradient what the mean inputs predict of it.
@@ -26,14 +27,17 @@ func (p predictor) takeOff(gradient, inputs []float64) {
 // groups is how many groups of the fakes the variance of rows is estimated from.
 const groups = 16
 
-// asSeen adds to the standard deviations of the mean gradient and inputs that of the half batch of generated rows which the replay compares with them. Else
-// whatever is known better than a batch can show would outweigh all other measurements with the batch's own noise. The variance is that of the means of groups of generated rows.
+// asSeen adds to the standard deviations of the mean gradient and inputs that of the half batch of
+// generated rows which the replay compares with them. Else whatever is known better than a batch
+// can show would outweigh all other measurements with the batch's own noise. The variance is that
+// of the means of groups of generated rows.
 func (t *training) asSeen(gradient, inputs []float32, p predictor) {
 	x := t.seen(&t.folded, t.fake.Forward(t.u))
 	const each = fakes / groups
 	tutor := t.critic.NewTutor(each)
 	n := len(gradient)
-	sum, square, group := make([]float64, n+x.Cols), make([]float64, n+x.Cols), make([]float64, n+x.Cols)
+	sum, square, group := make([]float64, n+x.Cols), make([]float64, n+x.Cols),
+		make([]float64, n+x.Cols)
 	for g := range groups {
 		part := kernels.Dense(each, x.Cols, x.Data[g*each*x.Cols:(g+1)*each*x.Cols])
 		got, _ := tutor.Gradient(part)

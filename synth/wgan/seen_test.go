@@ -11,13 +11,15 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 )
 
-// TestAsSeen: what is added to a standard deviation is that of a mean over half a batch of generated rows, as many batches show it; what is known badly stays as
-// it is, and what is not measured stays so.
+// TestAsSeen: what is added to a standard deviation is that of a mean over half a batch of
+// generated rows, as many batches show it; what is known badly stays as it is, and what is not
+// measured stays so.
 func TestAsSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and slow under the race detector")
 	}
-	for name, c := range map[string]Config{"residual": {}, "blocks": {Mode: Blocks}, "two layers": {Hidden: []int{8, 6}, Slope: .2}, "scaled": {Encoder: scaled}} {
+	for name, c := range map[string]Config{"residual": {}, "blocks": {Mode: Blocks},
+		"two layers": {Hidden: []int{8, 6}, Slope: .2}, "scaled": {Encoder: scaled}} {
 		c.Preset, c.Batch, c.Steps = Small, 64, 2
 		f, err := New(c)
 		if err != nil {
@@ -28,7 +30,8 @@ func TestAsSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		session, err := privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s, 500)), privacy.Options{Budget: b, Plan: p.Composition()})
+		session, err := privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s,
+			500)), privacy.Options{Budget: b, Plan: p.Composition()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,8 +90,9 @@ func TestAsSeen(t *testing.T) {
 				}
 			}
 		}
-		// Null: each estimate is that of 20·15 degrees of freedom, about: its relative standard deviation is .08, and the truth's .02, so that a ratio is out of these bounds
-		// at six of them. A variance of the whole batch, or of one row, is.
+		// Null: each estimate is that of 20·15 degrees of freedom, about: its relative standard
+		// deviation is .08, and the truth's .02, so that a ratio is out of these bounds at six of
+		// them. A variance of the whole batch, or of one row, is.
 		compared := 0
 		for k, got := range added {
 			want := square[k]/batches - sum[k]/batches*sum[k]/batches

@@ -11,13 +11,15 @@ import (
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// Sizes is √(total variance) of the gradient sum's noise at noise multiplier 1, for one critic in each mode that clips nothing; and beside them, Interpolates,
-// of the noise that a gradient penalty at points between private and generated rows needs, by its norm bound ([bounds.CertifyPenalty] with a reach of 1): the
-// reason why the penalty is taken between generated rows by default.
+// Sizes is √(total variance) of the gradient sum's noise at noise multiplier 1, for one critic in
+// each mode that clips nothing; and beside them, Interpolates, of the noise that a gradient penalty
+// at points between private and generated rows needs, by its norm bound ([bounds.CertifyPenalty]
+// with a reach of 1): the reason why the penalty is taken between generated rows by default.
 type Sizes struct{ Thesis, Box, Blocks, Residual, Interpolates float64 }
 
-// StepSizes fits a plan of this package and returns the sizes for each critic that it measured: what each mode would have cost at every step. The
-// critics are public: they were computed from releases.
+// StepSizes fits a plan of this package and returns the sizes for each critic that it measured:
+// what each mode would have cost at every step. The critics are public: they were computed from
+// releases.
 func StepSizes(ctx context.Context, fitting synth.Plan, s *privacy.Session) ([]Sizes, error) {
 	p, ok := fitting.(*plan)
 	if !ok {
@@ -43,19 +45,23 @@ func StepSizes(ctx context.Context, fitting synth.Plan, s *privacy.Session) ([]S
 func sizesOf(c *gan.Critic, in *bounds.Input, nb privacy.Neighbours) (Sizes, error) {
 	var size [4]float64
 	for i, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Blocks, bounds.Residual} {
-		cert, err := bounds.Certify(critic{Critic: c}.Network(), in, bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit)})
+		cert, err := bounds.Certify(critic{Critic: c}.Network(), in,
+			bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit)})
 		if err != nil {
 			return Sizes{}, err
 		}
 		size[i] = cert.TotalStd()
 	}
-	penalty, err := bounds.CertifyPenalty(critic{Critic: c}.Network(), bounds.PenaltyConfig{Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit), Reach: 1})
+	penalty, err := bounds.CertifyPenalty(critic{Critic: c}.Network(),
+		bounds.PenaltyConfig{Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit),
+			Reach: 1})
 	if err != nil {
 		return Sizes{}, err
 	}
 	return Sizes{size[0], size[1], size[2], size[3], penalty.TotalStd()}, nil
 }
 
-// Ordered reports whether thesis needs at least the noise of box and box that of blocks, as they must. Residual has less than blocks where the sum of the inputs predicts
-// much of the gradient, as on tables of many columns; nothing promises it.
+// Ordered reports whether thesis needs at least the noise of box and box that of blocks, as they
+// must. Residual has less than blocks where the sum of the inputs predicts much of the gradient, as
+// on tables of many columns; nothing promises it.
 func (s Sizes) Ordered() bool { return s.Thesis >= s.Box && s.Box >= s.Blocks }

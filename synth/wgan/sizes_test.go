@@ -14,12 +14,14 @@ import (
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
-// TestVarianceOrder: on every step of a run, with critics that are trained and random ones, thesis ≥ box ≥ blocks.
+// TestVarianceOrder: on every step of a run, with critics that are trained and random ones, thesis
+// ≥ box ≥ blocks.
 func TestVarianceOrder(t *testing.T) {
 	s := synthtest.Schema(8)
 	nb := privacy.NeighboursOf(s, 0)
 	tab := synthtest.Table(t, s, 3000)
-	for name, c := range map[string]Config{"trained": {}, "fresh": {FreshCritics: true}, "trained, leaky": {Slope: .2, CriticRate: .05}, "two layers": {Hidden: []int{16, 16}}} {
+	for name, c := range map[string]Config{"trained": {}, "fresh": {FreshCritics: true},
+		"trained, leaky": {Slope: .2, CriticRate: .05}, "two layers": {Hidden: []int{16, 16}}} {
 		c.Preset, c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = Medium, 12, 10, 1, 128
 		if c.Hidden == nil {
 			c.Hidden = []int{16}
@@ -33,7 +35,8 @@ func TestVarianceOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		session, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: b, Plan: p.Composition()})
+		session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
+			privacy.Options{Budget: b, Plan: p.Composition()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +58,8 @@ func TestVarianceOrder(t *testing.T) {
 	}
 }
 
-// TestBlocksAreTenTimesBelowThesis on the shape of the adult table: 15 blocks, 215 cells, 64 hidden units.
+// TestBlocksAreTenTimesBelowThesis on the shape of the adult table: 15 blocks, 215 cells, 64 hidden
+// units.
 func TestBlocksAreTenTimesBelowThesis(t *testing.T) {
 	shape := []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
 	e, err := gan.NewEncoderOf(shape)
@@ -80,13 +84,15 @@ func TestBlocksAreTenTimesBelowThesis(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 		if x.Interpolates < x.Residual || x.Interpolates > 5*x.Residual {
-			t.Errorf("a penalty at private rows does not cost one to five times the gradient: %+v", x)
+			t.Errorf("a penalty at private rows does not cost one to five times the gradient: %+v",
+				x)
 		}
 	}
 }
 
-// TestDepth prints what further hidden layers cost on the shape of the adult table, for random critics, and what it saves that the critic sees six columns of 16 bins as one
-// number each; the modes stay in order.
+// TestDepth prints what further hidden layers cost on the shape of the adult table, for random
+// critics, and what it saves that the critic sees six columns of 16 bins as one number each; the
+// modes stay in order.
 func TestDepth(t *testing.T) {
 	shape := []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
 	one, fields, some := make([]bool, len(shape)), []bounds.Field(nil), []bounds.Field(nil)
@@ -114,7 +120,8 @@ func TestDepth(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, hidden := range [][]int{{64}, {64, 64}, {64, 128}, {64, 64, 64}} {
-			critic, err := gan.NewCritic(c.encoder, gan.CriticOptions{Hidden: hidden}, rand.New(rand.NewPCG(1, 2)))
+			critic, err := gan.NewCritic(c.encoder, gan.CriticOptions{Hidden: hidden},
+				rand.New(rand.NewPCG(1, 2)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +129,8 @@ func TestDepth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%s, %v: thesis %.3g, box %.3g, blocks %.3g, residual %.3g", c.name, hidden, x.Thesis, x.Box, x.Blocks, x.Residual)
+			t.Logf("%s, %v: thesis %.3g, box %.3g, blocks %.3g, residual %.3g", c.name, hidden,
+				x.Thesis, x.Box, x.Blocks, x.Residual)
 			if !x.Ordered() {
 				t.Errorf("%s, %v: %+v", c.name, hidden, x)
 			}

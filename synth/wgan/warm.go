@@ -9,9 +9,11 @@ import (
 // keepWeights is what is left of the random weights of the generator's last layer at its start.
 const keepWeights = .5
 
-// warm starts the generator from the marginals, and makes measurements of them: of the inputs, and with a target of its joint tables.
+// warm starts the generator from the marginals, and makes measurements of them: of the inputs, and
+// with a target of its joint tables.
 func (t *training) warm(tables [][]int64) error {
-	joint := make([][][]float64, len(t.schema.Columns)) // of each column, by its code and the target's; nil for the target
+	// of each column, by its code and the target's; nil for the target
+	joint := make([][][]float64, len(t.schema.Columns))
 	codes := 1
 	if t.target >= 0 {
 		codes = t.schema.Sizes()[t.target]
@@ -49,7 +51,8 @@ func (t *training) warm(tables [][]int64) error {
 	return t.measureTables(joint, codes)
 }
 
-// measureInputs makes a measurement of the mean input, for certificates that have none of their own.
+// measureInputs makes a measurement of the mean input, for certificates that have none of their
+// own.
 func (t *training) measureInputs(joint [][][]float64) {
 	sizes := t.schema.Sizes()
 	codes := 1
@@ -67,7 +70,8 @@ func (t *training) measureInputs(joint [][][]float64) {
 			for _, x := range joint[k][c] {
 				mean += x
 			}
-			t.inputs, t.inputSDs = append(t.inputs, float32(mean)), append(t.inputSDs, t.deviation(sd, mean, 0))
+			t.inputs, t.inputSDs = append(t.inputs, float32(mean)),
+				append(t.inputSDs, t.deviation(sd, mean, 0))
 		}
 	}
 }
@@ -94,8 +98,8 @@ func (t *training) measureTables(joint [][][]float64, codes int) error {
 	return t.replay.SetTables(t.encoder, out)
 }
 
-// conditional is the distribution of a column of m codes given that the target has code y: from its noisy joint table, and certain
-// for the target itself.
+// conditional is the distribution of a column of m codes given that the target has code y: from its
+// noisy joint table, and certain for the target itself.
 func conditional(joint [][]float64, y, m int, target bool) []float64 {
 	p := make([]float64, m)
 	for c := range p {
@@ -119,7 +123,8 @@ func mixture(prior []float64, given [][]float64) []float64 {
 	return out
 }
 
-// normalise makes p a distribution: negative numbers are 0, and without a positive one it is uniform.
+// normalise makes p a distribution: negative numbers are 0, and without a positive one it is
+// uniform.
 func normalise(p []float64) []float64 {
 	sum := 0.
 	for i := range p {

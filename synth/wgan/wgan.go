@@ -1,13 +1,16 @@
-// Package wgan is DP-WGAN-GP with certified gradients: a critic's gradient over the private rows is released with the non-spherical noise that
-// interval bounds allow, without clipping, and a generator is trained to agree with every measurement made so far.
+// Package wgan is DP-WGAN-GP with certified gradients: a critic's gradient over the private rows is
+// released with the non-spherical noise that interval bounds allow, without clipping, and a
+// generator is trained to agree with every measurement made so far.
 //
-// The loop: certify the critic from its weights and the public schema, release its gradient sum (privacy.Session.CertifiedSum), keep the release as a
-// measurement, move the critic by released minus generated gradient, with a gradient penalty at generated points (free: it touches no
-// private row), and let the generator take steps on the replay of all measurements. What follows the last release is post-processing. With every measurement
-// kept, full batches lose nothing against many small ones, and the run is exactly Gaussian-DP.
+// The loop: certify the critic from its weights and the public schema, release its gradient sum
+// (privacy.Session.CertifiedSum), keep the release as a measurement, move the critic by released
+// minus generated gradient, with a gradient penalty at generated points (free: it touches no
+// private row), and let the generator take steps on the replay of all measurements. What follows
+// the last release is post-processing. With every measurement kept, full batches lose nothing
+// against many small ones, and the run is exactly Gaussian-DP.
 //
-// Sources: Gulrajani et al. 2017 (arXiv 1704.00028) for WGAN-GP; J. Pedersen's thesis (RPI 2022, hdl 20.500.13015/6261) for noise from interval bounds,
-// which package bounds sharpens.
+// Sources: Gulrajani et al. 2017 (arXiv 1704.00028) for WGAN-GP; J. Pedersen's thesis (RPI 2022,
+// hdl 20.500.13015/6261) for noise from interval bounds, which package bounds sharpens.
 package wgan
 
 import (
@@ -20,7 +23,8 @@ import (
 // Name is the method's name.
 const Name = "wgan"
 
-// Mode is the mode of the certificate: the modes of package bounds, with the one that measures best as the zero value.
+// Mode is the mode of the certificate: the modes of package bounds, with the one that measures best
+// as the zero value.
 type Mode uint8
 
 // The modes: see package bounds.
@@ -48,7 +52,8 @@ func (m *Mode) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("wgan: the mode must be %v, %v, %v, %v or %v: %w", Residual, Blocks, Box, Thesis, Ball, synth.ErrConfig)
+	return fmt.Errorf("wgan: the mode must be %v, %v, %v, %v or %v: %w", Residual, Blocks, Box,
+		Thesis, Ball, synth.ErrConfig)
 }
 
 // Fitter is a configured method.
@@ -60,5 +65,6 @@ type Fitter struct {
 // Name is "wgan".
 func (f *Fitter) Name() string { return Name }
 
-// Config are the settings, with the defaults filled in: those of preset medium where the table's size will choose.
+// Config are the settings, with the defaults filled in: those of preset medium where the table's
+// size will choose.
 func (f *Fitter) Config() Config { return f.cfg }

@@ -18,11 +18,13 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	quick, err := New(Config{Steps: 3, GeneratorSteps: 4, PostSteps: 20, Batch: 64, Hidden: []int{8}})
+	quick, err := New(Config{Steps: 3, GeneratorSteps: 4, PostSteps: 20, Batch: 64,
+		Hidden: []int{8}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := New(Config{Steps: 10, GeneratorSteps: 30, PostSteps: 1000, Batch: 512, Hidden: []int{32}})
+	good, err := New(Config{Steps: 10, GeneratorSteps: 30, PostSteps: 1000, Batch: 512,
+		Hidden: []int{32}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,10 +33,20 @@ func TestConformance(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	for name, c := range map[string]Config{
-		"negative steps": {Steps: -1}, "rate over 1": {Rate: 1.5}, "NaN rate": {Rate: math.NaN()}, "odd batch": {Batch: 33},
-		"unknown mode": {Mode: 9}, "shares": {TotalShare: .4, MarginalShare: .6}, "negative slope": {Slope: -1},
-		"unknown engine": {Engine: "torch"}, "unknown head": {Head: "softmax"}, "temperature": {Temperature: 1e-3},
-		"no layers": {Hidden: []int{}}, "a layer of 0": {Hidden: []int{8, 0}}, "a wide layer": {Hidden: []int{8, 5000}}, "unknown encoder": {Encoder: "binary"}, "scaled rows are not clipped": {Encoder: "scaled", Mode: Ball}, "penalty reach": {PenaltyReach: 2}, "penalty share": {PenaltyShare: .95}, "penalty of fresh critics": {Lipschitz: interpolates, FreshCritics: true}, "17 layers": {Hidden: make([]int, 17)}, "size penalty of two layers": {Hidden: []int{8, 8}, SizePenalty: 1},
+		"negative steps": {Steps: -1}, "rate over 1": {Rate: 1.5}, "NaN rate": {Rate: math.NaN()},
+		"odd batch":    {Batch: 33},
+		"unknown mode": {Mode: 9}, "shares": {TotalShare: .4, MarginalShare: .6},
+		"negative slope": {Slope: -1},
+		"unknown engine": {Engine: "torch"}, "unknown head": {Head: "softmax"},
+		"temperature": {Temperature: 1e-3},
+		"no layers":   {Hidden: []int{}}, "a layer of 0": {Hidden: []int{8, 0}},
+		"a wide layer": {Hidden: []int{8, 5000}}, "unknown encoder": {Encoder: "binary"},
+		"scaled rows are not clipped": {Encoder: "scaled", Mode: Ball},
+		"penalty reach":               {PenaltyReach: 2}, "penalty share": {PenaltyShare: .95},
+		"penalty of fresh critics": {Lipschitz: interpolates, FreshCritics: true},
+		"17 layers":                {Hidden: make([]int, 17)},
+		"size penalty of two layers": {Hidden: []int{8,
+			8}, SizePenalty: 1},
 	} {
 		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
@@ -42,7 +54,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestFullBatchesAreGaussian: at rate 1 the whole plan is one Gaussian mechanism, composed in closed form, and uses the whole budget.
+// TestFullBatchesAreGaussian: at rate 1 the whole plan is one Gaussian mechanism, composed in
+// closed form, and uses the whole budget.
 func TestFullBatchesAreGaussian(t *testing.T) {
 	f, err := New(Config{})
 	if err != nil {
@@ -63,7 +76,8 @@ func TestFullBatchesAreGaussian(t *testing.T) {
 	}
 }
 
-// TestInterpolatesArePaid: the penalty at interpolates is paid from each gradient sum's event, whose number and cost stay the same, and its noise is announced.
+// TestInterpolatesArePaid: the penalty at interpolates is paid from each gradient sum's event,
+// whose number and cost stay the same, and its noise is announced.
 func TestInterpolatesArePaid(t *testing.T) {
 	s, b := synthtest.Schema(6), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	plans := map[string]*plan{}
@@ -79,7 +93,8 @@ func TestInterpolatesArePaid(t *testing.T) {
 		plans[lipschitz] = p.(*plan)
 	}
 	free, paid := plans["penalty"], plans[interpolates]
-	if !reflect.DeepEqual(free.Composition(), paid.Composition()) || free.penalty().Share != 0 || paid.penalty().Share != .36 {
+	if !reflect.DeepEqual(free.Composition(), paid.Composition()) || free.penalty().Share != 0 ||
+		paid.penalty().Share != .36 {
 		t.Errorf("%+v\n%+v", free.Composition(), paid.Composition())
 	}
 	if got := paid.penalty().GradientMultiplier(paid.z) / free.z; math.Abs(got-1/.8) > 1e-9 {
@@ -90,15 +105,18 @@ func TestInterpolatesArePaid(t *testing.T) {
 	}
 }
 
-// TestInterpolatesHoldTheCritic: with little noise a critic that is trained with the penalty at interpolates has gradients of norm about 1 between the rows, and one
-// without any Lipschitz condition has larger ones.
+// TestInterpolatesHoldTheCritic: with little noise a critic that is trained with the penalty at
+// interpolates has gradients of norm about 1 between the rows, and one without any Lipschitz
+// condition has larger ones.
 func TestInterpolatesHoldTheCritic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and slow under the race detector")
 	}
 	tab := numbersTable(t, numbers(), 600)
 	norm := func(lipschitz string) float64 {
-		f, err := New(Config{Preset: Small, Lipschitz: lipschitz, Penalty: 10, Steps: 60, GeneratorSteps: 1, PostSteps: 1, Batch: 64, Hidden: []int{16}, CriticRate: .05, ColdStart: true})
+		f, err := New(Config{Preset: Small, Lipschitz: lipschitz, Penalty: 10, Steps: 60,
+			GeneratorSteps: 1, PostSteps: 1, Batch: 64, Hidden: []int{16}, CriticRate: .05,
+			ColdStart: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +125,8 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		session, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: b, Plan: p.Composition()})
+		session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
+			privacy.Options{Budget: b, Plan: p.Composition()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,12 +164,27 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 // TestAblations: the plain forms plan and fit too, and say what they leave out.
 func TestAblations(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 500)
-	for name, c := range map[string]Config{"cold start": {ColdStart: true}, "no replay": {NoReplay: true}, "blocks": {Mode: Blocks}, "blocks, cold": {Mode: Blocks, ColdStart: true}, "box": {Mode: Box}, "thesis": {Mode: Thesis}, "ball": {Mode: Ball}, "spectral": {Lipschitz: "spectral"}, "clip": {Lipschitz: "clip", Limit: .1},
-		"size penalty": {SizePenalty: 1}, "fresh critics": {FreshCritics: true}, "target": {Target: "column 2"}, "relaxed": {Head: gumbel, Temperature: 1},
-		"two layers": {Hidden: []int{8, 6}}, "two layers, target": {Hidden: []int{8, 6}, Target: "column 2"}, "three layers, blocks": {Hidden: []int{8, 6, 4}, Mode: Blocks, Slope: .2},
-		"two layers, ball": {Hidden: []int{8, 6}, Mode: Ball}, "two layers, cold, spectral": {Hidden: []int{8, 6}, ColdStart: true, Lipschitz: "spectral"}, "two layers, no replay": {Hidden: []int{8, 6}, NoReplay: true},
-		"interpolates": {Lipschitz: interpolates}, "two layers, interpolates": {Hidden: []int{8, 6}, Lipschitz: interpolates, PenaltyReach: 1}, "ball, interpolates": {Mode: Ball, Lipschitz: interpolates, NoReplay: true},
-		"Poisson, interpolates": {Rate: .5, Lipschitz: interpolates, PenaltyShare: .5}, "gorgonia": {Engine: gorgonia}, "gorgonia, relaxed, target": {Engine: gorgonia, Head: gumbel, Target: "column 1"}, "gorgonia, two layers, no replay, interpolates": {Engine: gorgonia, Hidden: []int{8, 6}, NoReplay: true, Lipschitz: interpolates},
+	for name, c := range map[string]Config{"cold start": {ColdStart: true},
+		"no replay": {NoReplay: true}, "blocks": {Mode: Blocks},
+		"blocks, cold": {Mode: Blocks, ColdStart: true}, "box": {Mode: Box},
+		"thesis": {Mode: Thesis}, "ball": {Mode: Ball}, "spectral": {Lipschitz: "spectral"},
+		"clip":         {Lipschitz: "clip", Limit: .1},
+		"size penalty": {SizePenalty: 1}, "fresh critics": {FreshCritics: true},
+		"target": {Target: "column 2"}, "relaxed": {Head: gumbel, Temperature: 1},
+		"two layers": {Hidden: []int{8, 6}}, "two layers, target": {Hidden: []int{8, 6},
+			Target: "column 2"}, "three layers, blocks": {Hidden: []int{8, 6, 4}, Mode: Blocks,
+			Slope: .2},
+		"two layers, ball": {Hidden: []int{8, 6}, Mode: Ball},
+		"two layers, cold, spectral": {Hidden: []int{8, 6}, ColdStart: true,
+			Lipschitz: "spectral"}, "two layers, no replay": {Hidden: []int{8, 6}, NoReplay: true},
+		"interpolates": {Lipschitz: interpolates}, "two layers, interpolates": {Hidden: []int{8, 6},
+			Lipschitz: interpolates, PenaltyReach: 1}, "ball, interpolates": {Mode: Ball,
+			Lipschitz: interpolates, NoReplay: true},
+		"Poisson, interpolates": {Rate: .5, Lipschitz: interpolates, PenaltyShare: .5},
+		"gorgonia":              {Engine: gorgonia}, "gorgonia, relaxed, target": {Engine: gorgonia,
+			Head: gumbel, Target: "column 1"},
+		"gorgonia, two layers, no replay, interpolates": {Engine: gorgonia, Hidden: []int{8, 6},
+			NoReplay: true, Lipschitz: interpolates},
 		"two layers, Poisson": {Hidden: []int{8, 6}, Rate: .5}} {
 		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = 3, 4, 10, 64
 		if c.Hidden == nil {
@@ -174,14 +208,17 @@ func TestAblations(t *testing.T) {
 	}
 }
 
-// TestTinyBudgets: a budget that buys nothing but noise is spent without an error in each form of the critic; where that cannot be, it is refused before it is reserved.
+// TestTinyBudgets: a budget that buys nothing but noise is spent without an error in each form of
+// the critic; where that cannot be, it is refused before it is reserved.
 func TestTinyBudgets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and slow under the race detector")
 	}
 	tab := synthtest.Table(t, synthtest.Schema(4), 300)
 	for _, epsilon := range []float64{1e-2, 1e-5} {
-		for name, c := range map[string]Config{"residual": {}, "blocks, two layers": {Mode: Blocks, Hidden: []int{8, 6}}, "ball": {Mode: Ball}, "interpolates": {Lipschitz: interpolates, PenaltyReach: 1}} {
+		for name, c := range map[string]Config{"residual": {},
+			"blocks, two layers": {Mode: Blocks, Hidden: []int{8, 6}}, "ball": {Mode: Ball},
+			"interpolates": {Lipschitz: interpolates, PenaltyReach: 1}} {
 			c.Preset, c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = Medium, 6, 1, 10, 64
 			if c.Hidden == nil {
 				c.Hidden = []int{8}
@@ -199,14 +236,16 @@ func TestTinyBudgets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Plan(numbers(), privacy.NeighboursOf(numbers(), 0), accountant.Budget{Epsilon: epsilon, Delta: 1e-9}); !errors.Is(err, synth.ErrConfig) {
+		if _, err := f.Plan(numbers(), privacy.NeighboursOf(numbers(), 0),
+			accountant.Budget{Epsilon: epsilon, Delta: 1e-9}); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("scaled at epsilon %v: %v", epsilon, err)
 		}
 	}
 }
 
 func TestPoissonBatches(t *testing.T) {
-	f, err := New(Config{Rate: .2, Steps: 6, GeneratorSteps: 5, PostSteps: 50, Batch: 64, Hidden: []int{16}})
+	f, err := New(Config{Rate: .2, Steps: 6, GeneratorSteps: 5, PostSteps: 50, Batch: 64,
+		Hidden: []int{16}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +256,8 @@ func TestPoissonBatches(t *testing.T) {
 	}
 }
 
-// TestParallelFits: fits in parallel, of one fitter on one table, each give a model. Run with -race it shows that they share nothing that is written.
+// TestParallelFits: fits in parallel, of one fitter on one table, each give a model. Run with -race
+// it shows that they share nothing that is written.
 func TestParallelFits(t *testing.T) {
 	f, err := New(Config{Steps: 3, GeneratorSteps: 4, PostSteps: 10, Batch: 64, Hidden: []int{8}})
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// elementwise writes the kernels that treat eight numbers at a time, n > 0 a multiple of eight. The constants and the order of
-// operations are those of the Go twins in elementwise.go of package kernels.
+// elementwise writes the kernels that treat eight numbers at a time, n > 0 a multiple of eight. The
+// constants and the order of operations are those of the Go twins in elementwise.go of package
+// kernels.
 func elementwise(w *strings.Builder) {
 	p := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 	constant := func(x float32, reg string) {
@@ -190,7 +191,9 @@ const (
 )
 
 var (
-	expPoly = []float32{1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1}
-	logPoly = []float32{7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
+	expPoly = []float32{1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
+		1.6666665459e-1, 5.0000001201e-1}
+	logPoly = []float32{7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1,
+		1.4249322787e-1, -1.6668057665e-1,
 		2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1}
 )

@@ -4,8 +4,9 @@
 //
 //	tile[i][j] = Σ_k a[i·rs + k·cs]·b[k·nr + j]       i < mr, j < nr
 //
-// with one fused multiply-add per element and step, so that every kernel sums in the same order and rounds alike. Rows of A are
-// addressed in groups of four from one base register, as base, base+rs, base+2rs, base+3rs.
+// with one fused multiply-add per element and step, so that every kernel sums in the same order and
+// rounds alike. Rows of A are addressed in groups of four from one base register, as base, base+rs,
+// base+2rs, base+3rs.
 package main
 
 import (
@@ -40,8 +41,8 @@ func main() {
 	}
 }
 
-// tile describes a matrix kernel of rows × cols·lanes numbers. Registers 0.. are the tile, then cols of B, and from bcast on those
-// that take elements of A.
+// tile describes a matrix kernel of rows × cols·lanes numbers. Registers 0.. are the tile, then
+// cols of B, and from bcast on those that take elements of A.
 type tile struct {
 	name       string
 	vec        string // Y or Z
@@ -59,7 +60,8 @@ func (t tile) write(w *strings.Builder) {
 	element := func(i int) string {
 		return "(" + bases[i/4] + ")" + [4]string{"", "(R9*1)", "(R9*2)", "(R10*1)"}[i%4]
 	}
-	p("\n// func %s(k int, a *float32, rs, cs int, b, c *float32, ldc int, alpha float32, add int)", t.name)
+	p("\n// func %s(k int, a *float32, rs, cs int, b, c *float32, ldc int, alpha float32, add int)",
+		t.name)
 	p("TEXT ·%s(SB), NOSPLIT, $0-72", t.name)
 	p("\tMOVQ k+0(FP), CX")
 	p("\tMOVQ a+8(FP), DI")

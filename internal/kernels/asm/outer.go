@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// outer describes a kernel that adds to a tile of 4 rows × cols·lanes int64, held in registers, the products of n rows:
+// outer describes a kernel that adds to a tile of 4 rows × cols·lanes int64, held in registers, the
+// products of n rows:
 //
 //	dst[k][j] += Σ_i x[i][k]·y[i][j]       k < 4
 //
@@ -48,7 +49,8 @@ func (o outer) write(w *strings.Builder) {
 			p("\tVPBROADCASTQ %d(SI), %s", 8*k, x)
 		}
 		product := fmt.Sprint(o.vec, first+(k*o.cols+j)%(o.regs-first))
-		p("\tVPMULDQ %s, %s, %s\n\tVPADDQ %s, %s, %s", y(j), x, product, product, tile(k, j), tile(k, j))
+		p("\tVPMULDQ %s, %s, %s\n\tVPADDQ %s, %s, %s", y(j), x, product, product, tile(k, j),
+			tile(k, j))
 	})
 	p("\tADDQ R9, SI\n\tADDQ R10, BX\n\tDECQ CX\n\tJNZ  loop")
 	each(func(k, j int, address string) { p("\t%s %s, %s", move, tile(k, j), address) })
