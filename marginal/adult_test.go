@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-var discreteDir = flag.String("discrete", "", "directory with adult.csv and adult-domain.json (codes), for TestAdult")
+var discreteDir = flag.String("discrete", "",
+	"directory with adult.csv and adult-domain.json (codes), for TestAdult")
 
-// TestAdult is the experiment behind the defaults of this package: how well a
-// sample of a fitted model agrees with the adult table (48 842 rows, 14
-// columns) when all one-way marginals and the pairs of a spanning tree of
-// largest mutual information are measured with noise σ. It prints the mean
-// total variation distance over all 91 pairs and all 364 triples of a sample of
-// as many rows. Takes two minutes.
+// TestAdult is the experiment behind the defaults of this package: how well a sample of a fitted
+// model agrees with the adult table (48 842 rows, 14 columns) when all one-way marginals and the
+// pairs of a spanning tree of largest mutual information are measured with noise σ. It prints the
+// mean total variation distance over all 91 pairs and all 364 triples of a sample of as many rows.
+// Takes two minutes.
 //
 //	go test ./marginal -run TestAdult -discrete DIR -v
 func TestAdult(t *testing.T) {
@@ -45,7 +45,8 @@ func TestAdult(t *testing.T) {
 		{"nearly least squares, groups below 3σ, evenly", 3, .01, true},
 		{"nearly least squares, no groups", -1e9, .01, false},
 	} {
-		for _, s := range []struct{ sigma, atMost float64 }{{2, .0405}, {20, .0490}, {60, .0620}, {200, .0960}} {
+		for _, s := range []struct{ sigma, atMost float64 }{{2, .0405}, {20, .0490}, {60, .0620},
+			{200, .0960}} {
 			two, three := 0.0, 0.0
 			const repeats = 3
 			for seed := range uint64(repeats) {
@@ -108,8 +109,8 @@ func readDiscrete(t *testing.T, path string) *discrete {
 	return tb
 }
 
-// informationTree returns the edges of the spanning tree of largest mutual
-// information (Chow and Liu, 1968).
+// informationTree returns the edges of the spanning tree of largest mutual information (Chow and
+// Liu, 1968).
 func informationTree(tb *discrete) (pairs [][]int) {
 	n := float64(len(tb.cols[0]))
 	information := func(a, b int) (sum float64) {
@@ -148,7 +149,8 @@ func informationTree(tb *discrete) (pairs [][]int) {
 }
 
 // simulate is MST without privacy: ordinary noise, the pairs given.
-func (tb *discrete) simulate(t *testing.T, pairs [][]int, sigma, k, shrink float64, even bool, seed uint64) [][]uint16 {
+func (tb *discrete) simulate(t *testing.T, pairs [][]int, sigma, k, shrink float64, even bool,
+	seed uint64) [][]uint16 {
 	t.Helper()
 	u := rand.New(rand.NewPCG(7, seed))
 	noisy := func(counts []float64) []float64 {
@@ -159,7 +161,8 @@ func (tb *discrete) simulate(t *testing.T, pairs [][]int, sigma, k, shrink float
 	}
 	var oneWay []Measurement
 	for c := range tb.sizes {
-		oneWay = append(oneWay, Measurement{Cols: []int{c}, Counts: noisy(countRows(tb.sizes, tb.cols, []int{c})), Sigma: sigma})
+		oneWay = append(oneWay, Measurement{Cols: []int{c},
+			Counts: noisy(countRows(tb.sizes, tb.cols, []int{c})), Sigma: sigma})
 	}
 	g, err := NewGrouping(tb.sizes, oneWay, k)
 	if err != nil {
@@ -170,7 +173,8 @@ func (tb *discrete) simulate(t *testing.T, pairs [][]int, sigma, k, shrink float
 		ms = append(ms, g.GroupMeasurement(m))
 	}
 	for _, q := range pairs { // measured over the groups
-		m := g.GroupMeasurement(Measurement{Cols: q, Counts: countRows(tb.sizes, tb.cols, q), Sigma: sigma})
+		m := g.GroupMeasurement(Measurement{Cols: q, Counts: countRows(tb.sizes, tb.cols, q),
+			Sigma: sigma})
 		ms = append(ms, Measurement{Cols: q, Counts: noisy(m.Counts), Sigma: sigma})
 	}
 	m, err := Fit(context.Background(), g.Sizes(), ms, Options{Shrink: shrink})
@@ -189,8 +193,8 @@ func (tb *discrete) simulate(t *testing.T, pairs [][]int, sigma, k, shrink float
 	return rows
 }
 
-// meanError is the mean total variation distance over all sets of k columns;
-// both tables have the same number of rows.
+// meanError is the mean total variation distance over all sets of k columns; both tables have the
+// same number of rows.
 func (tb *discrete) meanError(rows [][]uint16, k int) float64 {
 	n := len(rows[0])
 	sum, sets := 0.0, 0

@@ -11,16 +11,14 @@ type factor struct {
 	v    []float64
 }
 
-// MarginalTo writes to dst the expected number of rows in each cell of the
-// table over cols: row-major in the order of cols, last fastest, so that dst
-// sums to Total. len(dst) must be the product of the sizes of cols, else it
-// panics. cols are distinct columns in any order, inside a clique or not;
-// empty cols give Total.
+// MarginalTo writes to dst the expected number of rows in each cell of the table over cols:
+// row-major in the order of cols, last fastest, so that dst sums to Total. len(dst) must be the
+// product of the sizes of cols, else it panics. cols are distinct columns in any order, inside a
+// clique or not; empty cols give Total.
 //
-// Outside the cliques it eliminates variables over the part of the junction
-// tree that connects cols, which is exact. A product that would need more
-// than Options.MaxCells terms is refused (ErrTooLarge). It is safe for
-// concurrent use.
+// Outside the cliques it eliminates variables over the part of the junction tree that connects
+// cols, which is exact. A product that would need more than Options.MaxCells terms is refused
+// (ErrTooLarge). It is safe for concurrent use.
 func (m *Model) MarginalTo(dst []float64, cols []int) error {
 	sizes := m.tree.sizes
 	want := newColset(len(sizes))
@@ -34,7 +32,8 @@ func (m *Model) MarginalTo(dst []float64, cols []int) error {
 		want.add(c)
 	}
 	if float64(len(dst)) != cellsOf(sizes, cols) {
-		panic(fmt.Sprintf("marginal: MarginalTo %d cells for a table of %.0f", len(dst), cellsOf(sizes, cols)))
+		panic(fmt.Sprintf("marginal: MarginalTo %d cells for a table of %.0f", len(dst),
+			cellsOf(sizes, cols)))
 	}
 	f, err := m.answer(want)
 	if err != nil {
@@ -78,9 +77,8 @@ func (m *Model) answer(want colset) (factor, error) {
 	return m.eliminate(top, top, want)
 }
 
-// eliminate returns the probabilities of the wanted columns that are at or
-// below clique i, given the separator with its parent, over both; at the top,
-// their plain probabilities.
+// eliminate returns the probabilities of the wanted columns that are at or below clique i, given
+// the separator with its parent, over both; at the top, their plain probabilities.
 func (m *Model) eliminate(i, top int, want colset) (factor, error) {
 	t := m.tree
 	keep := want.clone()
@@ -129,7 +127,8 @@ func (m *Model) eliminate(i, top int, want colset) (factor, error) {
 		out := newColset(len(t.sizes))
 		for _, cols := range [][]int{f.cols, kid.cols} {
 			for _, c := range cols {
-				if want.has(c) || sep.has(c) || slices.ContainsFunc(kids[j+1:], func(o factor) bool { return slices.Contains(o.cols, c) }) {
+				if want.has(c) || sep.has(c) || slices.ContainsFunc(kids[j+1:],
+					func(o factor) bool { return slices.Contains(o.cols, c) }) {
 					out.add(c)
 				}
 			}
@@ -155,7 +154,8 @@ func (m *Model) join(a, b factor, out colset) (factor, error) {
 	order := all.cols()
 	rankOrder(sizes, order)
 	if n := cellsOf(sizes, order); n > float64(m.limit) {
-		return factor{}, fmt.Errorf("marginal: an answer of %.4g terms, limit %d: %w", n, m.limit, ErrTooLarge)
+		return factor{}, fmt.Errorf("marginal: an answer of %.4g terms, limit %d: %w", n,
+			m.limit, ErrTooLarge)
 	}
 	cols := shared(order, out)
 	f := factor{cols, make([]float64, int(cellsOf(sizes, cols)))}

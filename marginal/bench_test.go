@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// simulate returns measurements with noise of standard deviation sigma of n
-// rows drawn from a random chain over the columns: column c mostly follows c-1.
+// simulate returns measurements with noise of standard deviation sigma of n rows drawn from a
+// random chain over the columns: column c mostly follows c-1.
 func simulate(sizes []int, cliques [][]int, n int, sigma float64, u *rand.Rand) []Measurement {
 	rows := make([][]uint16, len(sizes))
 	for c, s := range sizes {

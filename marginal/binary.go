@@ -11,14 +11,14 @@ import (
 // ErrModel is wrapped by every error of UnmarshalBinary.
 var ErrModel = errors.New("invalid model")
 
-// The format, little-endian: version, number of columns, size of each, the
-// total (float64), number of cliques, and for each clique its parent plus one
-// (0 for the first), its number of columns, the columns in rank order, and a
-// float64 a cell: the probabilities, row-major. Numbers without a type are uint32.
+// The format, little-endian: version, number of columns, size of each, the total (float64), number
+// of cliques, and for each clique its parent plus one (0 for the first), its number of columns, the
+// columns in rank order, and a float64 a cell: the probabilities, row-major. Numbers without a type
+// are uint32.
 const modelVersion = 1
 
-// MarshalBinary encodes the model: about 8 bytes a cell of the junction tree.
-// What a warm start uses is left out.
+// MarshalBinary encodes the model: about 8 bytes a cell of the junction tree. What a warm start
+// uses is left out.
 func (m *Model) MarshalBinary() ([]byte, error) {
 	t := m.tree
 	size := 24 + 4*len(t.sizes)
@@ -46,11 +46,10 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary decodes what MarshalBinary wrote. Damaged or hostile input
-// is an error that wraps ErrModel, found before memory beyond a small multiple
-// of len(data) is taken. It checks the tree, and that every clique holds
-// probabilities that sum to 1; not that neighbouring cliques agree. The answers
-// of the model have the default limit of cells.
+// UnmarshalBinary decodes what MarshalBinary wrote. Damaged or hostile input is an error that wraps
+// ErrModel, found before memory beyond a small multiple of len(data) is taken. It checks the tree,
+// and that every clique holds probabilities that sum to 1; not that neighbouring cliques agree. The
+// answers of the model have the default limit of cells.
 func (m *Model) UnmarshalBinary(data []byte) error {
 	r := modelReader{data: data}
 	t, p, total := r.model()

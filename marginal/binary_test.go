@@ -27,14 +27,16 @@ func TestModelBinary(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got.Sizes(), m.Sizes()) || got.Total() != m.Total() {
-				t.Errorf("sizes %v, total %v; want %v, %v", got.Sizes(), got.Total(), m.Sizes(), m.Total())
+				t.Errorf("sizes %v, total %v; want %v, %v", got.Sizes(), got.Total(),
+					m.Sizes(), m.Total())
 			}
 			checkTree(t, got.tree, d.cliques)
 			again, err := got.MarshalBinary()
 			if err != nil || !bytes.Equal(again, b) {
 				t.Errorf("encoded again it differs (%v)", err)
 			}
-			a, c := m.Sample(50, rand.New(rand.NewPCG(1, 1))), got.Sample(50, rand.New(rand.NewPCG(1, 1)))
+			a, c := m.Sample(50, rand.New(rand.NewPCG(1, 1))),
+				got.Sample(50, rand.New(rand.NewPCG(1, 1)))
 			for i := range a {
 				if !slices.Equal(a[i], c[i]) {
 					t.Errorf("column %d samples differently", i)
@@ -103,7 +105,8 @@ func TestUnmarshalRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := &Model{}
 			err := m.UnmarshalBinary(c.data)
-			if !errors.Is(err, ErrModel) || !strings.HasPrefix(err.Error(), "marginal: ") || !strings.Contains(err.Error(), c.want) {
+			if !errors.Is(err, ErrModel) || !strings.HasPrefix(err.Error(), "marginal: ") ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 			if m.tree != nil {

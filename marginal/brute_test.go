@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A joint is an explicit table over every column: what the clever code is
-// checked against.
+// A joint is an explicit table over every column: what the clever code is checked against.
 type joint struct {
 	sizes []int
 	p     []float64 // row-major over all columns
@@ -82,9 +81,11 @@ var domains = []struct {
 	{"clique in a clique", []int{2, 3, 2, 3}, [][]int{{0, 1, 2}, {1, 2}, {1}, {2, 0}, {3, 2}, {}}},
 	{"everything", []int{2, 3, 2}, [][]int{{2, 0, 1}, {0}, {1}, {2}, {0, 2}}},
 	{"two triples", []int{2, 3, 2, 3, 2}, [][]int{{0, 1, 2}, {1, 2, 3}, {3, 4}, {4}}},
-	{"all pairs", []int{2, 3, 2, 1, 3}, [][]int{{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {2, 4}, {3, 4}}},
+	{"all pairs", []int{2, 3, 2, 1, 3}, [][]int{{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3},
+		{1, 4}, {2, 3}, {2, 4}, {3, 4}}},
 	{"wide", []int{5, 3, 7, 4}, [][]int{{0, 1}, {1, 2}, {2, 3}, {0, 3}}},
-	{"merged projections", []int{4, 4, 4, 4, 4, 4}, [][]int{{0, 1, 2, 3, 4, 5}, {0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {0, 5}, {0, 1, 2}, {5}}},
+	{"merged projections", []int{4, 4, 4, 4, 4, 4}, [][]int{{0, 1, 2, 3, 4, 5}, {0, 1}, {1, 2},
+		{2, 3}, {3, 4}, {4, 5}, {0, 5}, {0, 1, 2}, {5}}},
 }
 
 // allSubsets lists the subsets of 0..n-1 of up to most columns.
@@ -124,7 +125,8 @@ func full(cols [][]int) []resolution {
 	return out
 }
 
-// halved adds each set of columns a second time, over groups: codes in pairs, or split by parity, in every other column.
+// halved adds each set of columns a second time, over groups: codes in pairs, or split by parity,
+// in every other column.
 func halved(sizes []int, cols [][]int) []resolution {
 	out := full(cols)
 	for i, c := range cols {
@@ -198,7 +200,8 @@ func TestPropagatorAgainstBruteForce(t *testing.T) {
 				}
 				tol := 1e-12 * (1 + scale)
 				for _, tm := range p.terms {
-					compare(t, fmt.Sprint("term ", tm.cols), mu[tm.off:tm.off+tm.cells], j.termMarginal(tm), tol)
+					compare(t, fmt.Sprint("term ", tm.cols), mu[tm.off:tm.off+tm.cells],
+						j.termMarginal(tm), tol)
 				}
 				for i, q := range tree.cliques {
 					compare(t, fmt.Sprint("clique ", q), p.cliques[i].table, j.marginal(q), tol)
@@ -221,9 +224,10 @@ func compare(t *testing.T, what string, got, want []float64, tol float64) {
 	}
 }
 
-// randomModel returns a calibrated model with random potentials over the
-// cliques of a domain, and its joint.
-func randomModel(t *testing.T, sizes []int, cliques [][]int, scale float64, u *rand.Rand) (*Model, *joint) {
+// randomModel returns a calibrated model with random potentials over the cliques of a domain, and
+// its joint.
+func randomModel(t *testing.T, sizes []int, cliques [][]int, scale float64,
+	u *rand.Rand) (*Model, *joint) {
 	t.Helper()
 	tree, err := newJunctionTree(sizes, cliques, maxCells)
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// A cliqueState is what belief propagation holds for a clique. Passes over its
-// table go block by block, so that everything that happens to a cell happens
-// while it is in cache, and large tables are divided among goroutines.
+// A cliqueState is what belief propagation holds for a clique. Passes over its table go block by
+// block, so that everything that happens to a cell happens while it is in cache, and large tables
+// are divided among goroutines.
 type cliqueState struct {
 	nodes   []node
 	table   []float64 // log potential, then exponentials, then probabilities
@@ -16,14 +16,16 @@ type cliqueState struct {
 	message []float64 // over the separator
 	shift   float64   // the largest log potential
 	spans   []span
-	top     []float64   // per span: the largest log potential
-	spare   [][]float64 // per span after the first: accumulators of the separator and of the small children, end to end
-	small   []int       // children of node 0 that every span sums into an accumulator of its own
-	large   []int       // the others, summed by one goroutine each: accumulators would cost too much memory
+	top     []float64 // per span: the largest log potential
+	// per span after the first: accumulators of the separator and of the small children, end to end
+	spare [][]float64
+	small []int // children of node 0 that every span sums into an accumulator of its own
+	// the others, summed by one goroutine each: accumulators would cost too much memory
+	large []int
 }
 
-// A span is a range of blocks that one goroutine handles. How a clique is
-// divided depends on its size only, so results do not depend on the processors.
+// A span is a range of blocks that one goroutine handles. How a clique is divided depends on its
+// size only, so results do not depend on the processors.
 type span struct{ from, to int }
 
 const (
@@ -105,8 +107,8 @@ func (p *propagator) potential(c *cliqueState, h int) {
 	c.top[h] = top
 }
 
-// exponentials replaces the log potentials of a span by their exponentials
-// relative to c.shift and sums them to the separator.
+// exponentials replaces the log potentials of a span by their exponentials relative to c.shift and
+// sums them to the separator.
 func (p *propagator) exponentials(c *cliqueState, h int) {
 	sums := c.scale
 	if h > 0 {
@@ -120,8 +122,8 @@ func (p *propagator) exponentials(c *cliqueState, h int) {
 	}
 }
 
-// share turns the exponentials of a span into probabilities and sums them to
-// the terms and small children.
+// share turns the exponentials of a span into probabilities and sums them to the terms and small
+// children.
 func (p *propagator) share(c *cliqueState, h int) {
 	root := &c.nodes[0]
 	if h > 0 {

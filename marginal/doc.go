@@ -1,20 +1,19 @@
-// Package marginal fits a graphical model to noisy marginals of a discrete
-// table and samples rows from it.
+// Package marginal fits a graphical model to noisy marginals of a discrete table and samples rows
+// from it.
 //
-// It sees only noisy measurements, never rows: whatever it does is
-// post-processing and costs no privacy. It is the engine below MST, AIM and
-// MWEM; choosing what to measure, and adding the noise, happens elsewhere.
+// It sees only noisy measurements, never rows: whatever it does is post-processing and costs no
+// privacy. It is the engine below MST, AIM and MWEM; choosing what to measure, and adding the
+// noise, happens elsewhere.
 //
-// The way through it: TreeCells says what a set of measurements would cost in
-// memory; a Grouping merges codes too rare to measure; Fit turns Measurements
-// into a Model; the Model answers (MarginalTo), draws rows (Sample) and is
-// stored (MarshalBinary); Grouping.Expand turns groups back into codes.
+// The way through it: TreeCells says what a set of measurements would cost in memory; a Grouping
+// merges codes too rare to measure; Fit turns Measurements into a Model; the Model answers
+// (MarginalTo), draws rows (Sample) and is stored (MarshalBinary); Grouping.Expand turns groups
+// back into codes.
 //
-// Inside, from the bottom: plan (index arithmetic between a table and its
-// marginals), graph and tree (triangulation, junction tree), project, clique
-// and propagate (belief propagation), lbfgs and estimate (the fit).
+// Inside, from the bottom: plan (index arithmetic between a table and its marginals), graph and
+// tree (triangulation, junction tree), project, clique and propagate (belief propagation), lbfgs
+// and estimate (the fit).
 //
-// It is not for continuous columns, for structure learning, or for models whose
-// junction tree is large: nothing is approximated, so what does not fit in
-// memory is refused.
+// It is not for continuous columns, for structure learning, or for models whose junction tree is
+// large: nothing is approximated, so what does not fit in memory is refused.
 package marginal

@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// How Fit shrinks; chosen on the adult and nltcs tables for σ from 2 to 600
-// rows, where every choice is within 2 % of the best for each σ.
+// How Fit shrinks; chosen on the adult and nltcs tables for σ from 2 to 600 rows, where every
+// choice is within 2 % of the best for each σ.
 const (
-	bregmanSteps = 3    // more give 1 % less error for a third more time each
-	sigmaPower   = 1.25 // w ∝ σ^1.25: 1 follows the noisiest tables too closely, 2 the least noisy only
-	priorFloor   = 0.1  // of a standard deviation, added to each one-way count of the start
-	stopGain     = 1e-5 // of n, in stopWindow iterations
-	stopWindow   = 5
+	bregmanSteps = 3 // more give 1 % less error for a third more time each
+	// w ∝ σ^1.25: 1 follows the noisiest tables too closely, 2 the least noisy only
+	sigmaPower = 1.25
+	priorFloor = 0.1  // of a standard deviation, added to each one-way count of the start
+	stopGain   = 1e-5 // of n, in stopWindow iterations
+	stopWindow = 5
 )
 
 // An estimator minimises
 //
 //	G(θ) = n·log Z(θ) − ⟨θ, y⟩ + ½ Σ_i w_i (θ_i − c_i)²
 //
-// over the log potentials of the measured cells, for one centre c after another.
-// Columns without a one-way measurement have a one-way term all the same,
-// fixed at the start's.
+// over the log potentials of the measured cells, for one centre c after another. Columns without a
+// one-way measurement have a one-way term all the same, fixed at the start's.
 type estimator struct {
 	prop   *propagator
 	n      float64
@@ -35,15 +35,16 @@ type estimator struct {
 	path   *path
 }
 
-// A path keeps the log potentials after each Bregman step, as a guess for the
-// next fit: guesses need no precision.
+// A path keeps the log potentials after each Bregman step, as a guess for the next fit: guesses
+// need no precision.
 type path struct {
 	tables []resolution // of the terms
 	theta  [bregmanSteps][][]float32
 }
 
 // newEstimator plans for the targets ts; n is the number of rows.
-func newEstimator(sizes []int, ts []target, zeros []Zeros, n, shrink float64, limit int) (*estimator, error) {
+func newEstimator(sizes []int, ts []target, zeros []Zeros, n, shrink float64,
+	limit int) (*estimator, error) {
 	cols := make([][]int, 0, len(ts)+len(sizes))
 	tables := make([]resolution, 0, cap(cols))
 	for _, t := range ts {
@@ -52,7 +53,10 @@ func newEstimator(sizes []int, ts []target, zeros []Zeros, n, shrink float64, li
 	}
 	oneWay := make([]int, len(sizes))
 	for c := range sizes {
-		oneWay[c] = slices.IndexFunc(tables, func(r resolution) bool { return len(r.cols) == 1 && r.cols[0] == c && r.groups == nil })
+		oneWay[c] = slices.IndexFunc(tables, func(r resolution) bool {
+			return len(r.cols) == 1 &&
+				r.cols[0] == c && r.groups == nil
+		})
 		if oneWay[c] < 0 {
 			oneWay[c] = len(cols)
 			cols = append(cols, []int{c})
@@ -106,9 +110,9 @@ func newEstimator(sizes []int, ts []target, zeros []Zeros, n, shrink float64, li
 	return e, nil
 }
 
-// startCounts estimates the counts of column c from all that is measured on it,
-// weighted by inverse variance: the nearest counts ≥ 0 that sum to n, plus
-// priorFloor standard deviations, so that no code is ruled out.
+// startCounts estimates the counts of column c from all that is measured on it, weighted by inverse
+// variance: the nearest counts ≥ 0 that sum to n, plus priorFloor standard deviations, so that no
+// code is ruled out.
 func startCounts(sizes []int, ts []target, c int, n float64) []float64 {
 	k := sizes[c]
 	y, precision := make([]float64, k), make([]float64, k)
@@ -144,8 +148,8 @@ func startCounts(sizes []int, ts []target, c int, n float64) []float64 {
 	return q
 }
 
-// simplex returns the point nearest to y with entries ≥ 0 and sum n > 0.
-// Held, Wolfe and Crowder, Validation of subgradient optimization (1974).
+// simplex returns the point nearest to y with entries ≥ 0 and sum n > 0. Held, Wolfe and Crowder,
+// Validation of subgradient optimization (1974).
 func simplex(y []float64, n float64) []float64 {
 	sorted := slices.Clone(y)
 	slices.Sort(sorted)
@@ -165,8 +169,8 @@ func simplex(y []float64, n float64) []float64 {
 	return q
 }
 
-// value is G, an objective. The Hessian of n·log Z is n times the covariance
-// of the cells' indicators; its diagonal is n·μ(1−μ).
+// value is G, an objective. The Hessian of n·log Z is n times the covariance of the cells'
+// indicators; its diagonal is n·μ(1−μ).
 func (e *estimator) value(grad, diag, x []float64) float64 {
 	f := e.n * e.prop.run(e.mu, x)
 	for i, t := range x {
@@ -184,9 +188,8 @@ func (e *estimator) value(grad, diag, x []float64) float64 {
 	return f
 }
 
-// run takes the Bregman steps, each with its share of the iterations and what
-// those before left over, and leaves the model in the propagator. step is
-// called before every iteration.
+// run takes the Bregman steps, each with its share of the iterations and what those before left
+// over, and leaves the model in the propagator. step is called before every iteration.
 func (e *estimator) run(ctx context.Context, iterations int, step func(done int)) error {
 	l := newLBFGS(e.prop.dim)
 	done := 0

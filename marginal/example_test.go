@@ -8,8 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/marginal"
 )
 
-// Two noisy pairs of three columns are fitted, asked about a pair that was
-// never measured, and sampled.
+// Two noisy pairs of three columns are fitted, asked about a pair that was never measured, and
+// sampled.
 func Example() {
 	sizes := []int{2, 3, 2}
 	ms := []marginal.Measurement{

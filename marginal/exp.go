@@ -2,20 +2,18 @@ package marginal
 
 import "math"
 
-// The exponentials of belief propagation: one per cell and iteration, so
-// math.Exp (about 6 ns) would be most of the work.
+// The exponentials of belief propagation: one per cell and iteration, so math.Exp (about 6 ns)
+// would be most of the work.
 //
-// Method: x = (k/128)·ln 2 + r with |r| ≤ ln 2/256, exp(x) = 2^(k/128)·exp(r),
-// the first factor from a table and the exponent bits, the second by its Taylor
-// polynomial of degree 4, whose remainder is below r⁵/120 < 1.3e-15. The
-// relative error against math.Exp is below 4e-15 on [-708, 0]
-// (TestExpShift). Fitting only: sampling never calls it.
+// Method: x = (k/128)·ln 2 + r with |r| ≤ ln 2/256, exp(x) = 2^(k/128)·exp(r), the first factor
+// from a table and the exponent bits, the second by its Taylor polynomial of degree 4, whose
+// remainder is below r⁵/120 < 1.3e-15. The relative error against math.Exp is below 4e-15 on [-708,
+// 0] (TestExpShift). Fitting only: sampling never calls it.
 
 const (
 	expBits = 7
 	expN    = 1 << expBits
-	// expMin is where results would leave the normal floats; below it the
-	// result is 0.
+	// expMin is where results would leave the normal floats; below it the result is 0.
 	expMin = -708.0
 )
 
@@ -27,8 +25,8 @@ var expTable = func() (t [expN]float64) {
 	return t
 }()
 
-// expShift replaces each x of v by exp(x - shift). Every x must be ≤ shift and
-// not NaN; x = -Inf gives 0.
+// expShift replaces each x of v by exp(x - shift). Every x must be ≤ shift and not NaN; x = -Inf
+// gives 0.
 func expShift(v []float64, shift float64) {
 	const (
 		invL  = expN / math.Ln2
@@ -43,7 +41,8 @@ func expShift(v []float64, shift float64) {
 			continue
 		}
 		t := x*invL + magic
-		k := int64(math.Float64bits(t)) << 12 >> 12 // the low 52 bits; the magic's own bits are above 2^51
+		// the low 52 bits; the magic's own bits are above 2^51
+		k := int64(math.Float64bits(t)) << 12 >> 12
 		kf := t - magic
 		r := x - kf*lHi - kf*lLo
 		r2 := r * r

@@ -8,7 +8,8 @@ import (
 
 func TestExpShift(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 2))
-	v := []float64{0, -1e-300, -1e-17, -0.5, -1, -700, -707.9999, -math.Ln2, -math.Ln2 / 256, -math.Ln2 / 128}
+	v := []float64{0, -1e-300, -1e-17, -0.5, -1, -700, -707.9999, -math.Ln2, -math.Ln2 / 256,
+		-math.Ln2 / 128}
 	for range 200_000 {
 		v = append(v, -708*u.Float64(), -u.Float64(), -math.Exp(-40*u.Float64()))
 	}

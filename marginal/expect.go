@@ -2,13 +2,15 @@ package marginal
 
 import "slices"
 
-// Expect returns the expected value of Σ_rows Π_c w_c(code of column c): with weights 0 and 1 it is the expected number of rows whose codes
-// are allowed in every weighted column. weights[c] has one entry a code of column c; columns without an entry weigh 1. Columns that are not
-// there or weights of another length panic.
+// Expect returns the expected value of Σ_rows Π_c w_c(code of column c): with weights 0 and 1 it is
+// the expected number of rows whose codes are allowed in every weighted column. weights[c] has one
+// entry a code of column c; columns without an entry weigh 1. Columns that are not there or weights
+// of another length panic.
 //
-// It is exact: messages of weighted sums go up the junction tree, over the part of it that connects the weighted columns, and a clique is
-// first summed down to the columns that matter. No table over all weighted columns is formed, so a conjunction may touch any number of them.
-// It is safe for concurrent use.
+// It is exact: messages of weighted sums go up the junction tree, over the part of it that connects
+// the weighted columns, and a clique is first summed down to the columns that matter. No table over
+// all weighted columns is formed, so a conjunction may touch any number of them. It is safe for
+// concurrent use.
 func (m *Model) Expect(weights map[int][]float64) float64 {
 	t := m.tree
 	want := newColset(len(t.sizes))
@@ -46,8 +48,9 @@ func (m *Model) Expect(weights map[int][]float64) float64 {
 	return m.total * sumOf(m.message(top, top, want, weights).v)
 }
 
-// message is, for each cell of the separator of clique i with its parent, the expected product of the weights at and below i that the
-// parent does not hold; at the top, terms that sum to the expected product.
+// message is, for each cell of the separator of clique i with its parent, the expected product of
+// the weights at and below i that the parent does not hold; at the top, terms that sum to the
+// expected product.
 func (m *Model) message(i, top int, want colset, weights map[int][]float64) factor {
 	t := m.tree
 	need := want.clone()
@@ -124,7 +127,8 @@ func weigh(sizes []int, f factor, weights map[int][]float64, skip []int) {
 	}
 }
 
-// Shares returns, for a column whose codes are merged, the share of each code in its group, and nil for any other column.
+// Shares returns, for a column whose codes are merged, the share of each code in its group, and nil
+// for any other column.
 func (g *Grouping) Shares(col int) []float64 {
 	c := g.columns[col]
 	if c.group == nil {

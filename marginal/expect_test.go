@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// chainModel is a fitted model whose tree is a chain with a branch, over columns of 2, 3, 4, 2, 5, 3 codes, and one column on its own.
+// chainModel is a fitted model whose tree is a chain with a branch, over columns of 2, 3, 4, 2, 5,
+// 3 codes, and one column on its own.
 func chainModel(t testing.TB) *Model {
 	t.Helper()
 	u := rand.New(rand.NewPCG(3, 4))
@@ -29,7 +30,8 @@ func chainModel(t testing.TB) *Model {
 	return model
 }
 
-// TestExpect compares with the sum over the table of all columns, for every set of weighted columns.
+// TestExpect compares with the sum over the table of all columns, for every set of weighted
+// columns.
 func TestExpect(t *testing.T) {
 	m := chainModel(t)
 	u := rand.New(rand.NewPCG(1, 2))
@@ -114,8 +116,9 @@ func TestFromTables(t *testing.T) {
 		tables  [][]float64
 		total   float64
 	}{
-		"left out":   {[][]int{{0}, {1}}, [][]float64{{1, 1, 1}, {1, 1}}, 1},
-		"twice":      {[][]int{{0, 1}, {1, 2}}, [][]float64{make([]float64, 6), make([]float64, 4)}, 1},
+		"left out": {[][]int{{0}, {1}}, [][]float64{{1, 1, 1}, {1, 1}}, 1},
+		"twice": {[][]int{{0, 1}, {1, 2}}, [][]float64{make([]float64, 6), make([]float64, 4)},
+			1},
 		"length":     {[][]int{{0}, {1, 2}}, [][]float64{{1, 1, 1}, {1, 1}}, 1},
 		"zero":       {[][]int{{0}, {1, 2}}, [][]float64{{1, 1, 1}, {0, 0, 0, 0}}, 1},
 		"negative":   {[][]int{{0}, {1, 2}}, [][]float64{{1, -1, 1}, {0, 0, 0, 1}}, 1},
@@ -128,7 +131,8 @@ func TestFromTables(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if _, err := FromTables([]int{60000, 60000}, [][]int{{0, 1}}, [][]float64{{1}}, 1); !errors.Is(err, ErrTooLarge) {
+	if _, err := FromTables([]int{60000, 60000}, [][]int{{0, 1}}, [][]float64{{1}},
+		1); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
 }
@@ -138,7 +142,8 @@ func TestNoGroupsAndShares(t *testing.T) {
 	if !slices.Equal(g.Sizes(), []int{3, 2}) || g.Shares(0) != nil {
 		t.Errorf("sizes %v", g.Sizes())
 	}
-	merged, err := NewGrouping([]int{4}, []Measurement{{Cols: []int{0}, Counts: []float64{100, 1, 3, 90}, Sigma: 5}}, 2)
+	merged, err := NewGrouping([]int{4},
+		[]Measurement{{Cols: []int{0}, Counts: []float64{100, 1, 3, 90}, Sigma: 5}}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

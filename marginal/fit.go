@@ -10,13 +10,21 @@ import (
 
 // Options of Fit; the zero value is the default.
 type Options struct {
-	Iterations int                   // cap on the iterations; 0 = 2000, rarely reached; each of the three steps gets a third
-	Total      float64               // known number of rows, ≥ 1; 0 = estimate it from the measurements, by inverse variance
-	Shrink     float64               // strength of the pull towards independent columns, see Fit; 0 = 1; .001 is nearly least squares, and slow
-	Progress   func(done, total int) // optional; called at each hundredth of the iterations, from Fit's goroutine
-	MaxCells   int                   // limit on the cells of the junction tree, and of an answer; 0 = 1e8, at most 2³¹-1
-	Zeros      []Zeros               // cells that no row can be in, whatever was measured
-	Warm       *Model                // optional: a model of the same columns that Fit made; saves time, does not move the result by more than the tolerance
+	// cap on the iterations; 0 = 2000, rarely reached; each of the three steps gets a third
+	Iterations int
+	// known number of rows, ≥ 1; 0 = estimate it from the measurements, by inverse variance
+	Total float64
+	// strength of the pull towards independent columns, see Fit; 0 = 1; .001 is nearly least
+	// squares, and slow
+	Shrink float64
+	// optional; called at each hundredth of the iterations, from Fit's goroutine
+	Progress func(done, total int)
+	// limit on the cells of the junction tree, and of an answer; 0 = 1e8, at most 2³¹-1
+	MaxCells int
+	Zeros    []Zeros // cells that no row can be in, whatever was measured
+	// optional: a model of the same columns that Fit made; saves time, does not move the result by
+	// more than the tolerance
+	Warm *Model
 }
 
 const (
@@ -26,49 +34,44 @@ const (
 	maxCodes          = 1 << 16
 )
 
-// Fit estimates a model from measurements of columns of the given sizes (codes
-// per column, 1 to 65536; at most 10 000 columns).
+// Fit estimates a model from measurements of columns of the given sizes (codes per column, 1 to
+// 65536; at most 10 000 columns).
 //
-// Symbols: y the measured counts, σ their standard deviations, n the number of
-// rows, p a distribution over all columns, M_m(p) its marginal over the columns
-// of measurement m. The usual estimate is the p of largest entropy among those
-// that minimise
+// Symbols: y the measured counts, σ their standard deviations, n the number of rows, p a
+// distribution over all columns, M_m(p) its marginal over the columns of measurement m. The usual
+// estimate is the p of largest entropy among those that minimise
 //
 //	Σ_m ‖(n·M_m(p) − y_m)/σ_m‖².
 //
-// In sparse tables that fits the noise: on the adult table its two-way error is
-// up to a quarter larger than this one's (TestAdult). Fit stops short of it, by
-// three steps of a Bregman iteration in the log potentials θ of the measured
-// cells (p ∝ exp Σ_i θ_i):
+// In sparse tables that fits the noise: on the adult table its two-way error is up to a quarter
+// larger than this one's (TestAdult). Fit stops short of it, by three steps of a Bregman iteration
+// in the log potentials θ of the measured cells (p ∝ exp Σ_i θ_i):
 //
 //	θ_k = argmin_θ  n·log Z(θ) − ⟨θ, y⟩ + ½ Σ_i w_i (θ_i − θ_{k−1,i})²,
 //
-// from θ_0 = independent columns with the measured one-way counts, where
-// w_i = 3·Shrink·σ_i·(σ_i/σ̄)^¼ and σ̄ is the geometric mean of σ. Cells far above
-// the noise end up within a fraction of σ of their measurement; cells that the
-// noise drowns stay near what the other cells predict. (Osher, Burger, Goldfarb,
-// Xu, Yin, An iterative regularization method for total variation-based image
-// restoration, MMS 2005, with the Kullback-Leibler divergence. The steps are
-// implicit Euler steps of the mirror descent flow of McKenna, Sheldon and
-// Miklau, ICML 2019.) Every step has exactly one solution, so the result
-// depends neither on the order of the measurements nor on the start.
+// from θ_0 = independent columns with the measured one-way counts, where w_i =
+// 3·Shrink·σ_i·(σ_i/σ̄)^¼ and σ̄ is the geometric mean of σ. Cells far above the noise end up
+// within a fraction of σ of their measurement; cells that the noise drowns stay near what the other
+// cells predict. (Osher, Burger, Goldfarb, Xu, Yin, An iterative regularization method for total
+// variation-based image restoration, MMS 2005, with the Kullback-Leibler divergence. The steps are
+// implicit Euler steps of the mirror descent flow of McKenna, Sheldon and Miklau, ICML 2019.) Every
+// step has exactly one solution, so the result depends neither on the order of the measurements nor
+// on the start.
 //
-// A step is solved by L-BFGS until five iterations lower the objective, which
-// is n times a Kullback-Leibler divergence plus a constant, by less than
-// 1e-5·n: what is left is about .002 in total variation over all columns
-// jointly, far below the noise. On the adult table's 29 000 measured cells it
-// takes 70 to 370 passes of belief propagation. Mirror descent with line search
-// needs 10 times as long for the same two-way error at σ = 2, 5 times at 20,
-// and as long from 60 up when it is told where to stop, without which it goes on
-// to fit the noise; accelerated mirror descent lies between.
+// A step is solved by L-BFGS until five iterations lower the objective, which is n times a
+// Kullback-Leibler divergence plus a constant, by less than 1e-5·n: what is left is about .002 in
+// total variation over all columns jointly, far below the noise. On the adult table's 29 000
+// measured cells it takes 70 to 370 passes of belief propagation. Mirror descent with line search
+// needs 10 times as long for the same two-way error at σ = 2, 5 times at 20, and as long from 60 up
+// when it is told where to stop, without which it goes on to fit the noise; accelerated mirror
+// descent lies between.
 //
-// Measurements of one set of columns are averaged by inverse variance. The
-// number of rows, if it is not given, is the average of all tables' sums by
-// inverse variance, and at least 1. Columns in no measurement are uniform and
-// independent. The result is the same on any number of processors.
+// Measurements of one set of columns are averaged by inverse variance. The number of rows, if it is
+// not given, is the average of all tables' sums by inverse variance, and at least 1. Columns in no
+// measurement are uniform and independent. The result is the same on any number of processors.
 //
-// Errors: an argument out of range; a junction tree over MaxCells
-// (ErrTooLarge); ctx's error when it is cancelled, noticed within an iteration.
+// Errors: an argument out of range; a junction tree over MaxCells (ErrTooLarge); ctx's error when
+// it is cancelled, noticed within an iteration.
 func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model, error) {
 	if err := o.check(sizes, ms); err != nil {
 		return nil, err
@@ -124,10 +127,12 @@ func (o *Options) check(sizes []int, ms []Measurement) error {
 		return errors.New("marginal: neither a total nor a measurement to estimate it from")
 	}
 	if !(o.Shrink >= 0) || math.IsInf(o.Shrink, 1) {
-		return fmt.Errorf("marginal: shrink %v, want > 0 and finite, or 0 for the default", o.Shrink)
+		return fmt.Errorf("marginal: shrink %v, want > 0 and finite, or 0 for the default",
+			o.Shrink)
 	}
 	if o.Iterations < 0 || o.MaxCells < 0 || o.MaxCells > maxCells {
-		return fmt.Errorf("marginal: %d iterations, %d cells: want ≥ 0, and cells at most %d", o.Iterations, o.MaxCells, maxCells)
+		return fmt.Errorf("marginal: %d iterations, %d cells: want ≥ 0, and cells at most %d",
+			o.Iterations, o.MaxCells, maxCells)
 	}
 	if o.Warm != nil && !slices.Equal(o.Warm.tree.sizes, sizes) {
 		return errors.New("marginal: the model to start from has other columns")

@@ -58,7 +58,8 @@ func TestGradient(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			e := estimatorFor(t, d.sizes, simulate(d.sizes, d.cliques, 100, 5, u))
 			n := e.prop.dim
-			x, grad, diag, g := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+			x, grad, diag, g := make([]float64, n), make([]float64, n), make([]float64, n),
+				make([]float64, n)
 			for i := range x {
 				x[i] = e.center[i] + u.NormFloat64()
 			}
@@ -77,7 +78,8 @@ func TestGradient(t *testing.T) {
 				x[i] = at - h
 				down := e.value(g, diag, x)
 				x[i] = at
-				if got, want := grad[i], (up-down)/(2*h); math.Abs(got-want) > 1e-5*(1+math.Abs(want)) {
+				if got, want := grad[i], (up-down)/(2*h); math.Abs(got-want) > 1e-5*(1+
+					math.Abs(want)) {
 					t.Errorf("cell %d: gradient %v, by differences %v", i, got, want)
 				}
 			}
@@ -117,15 +119,16 @@ func TestObjectiveFallsAndStops(t *testing.T) {
 				}
 			}
 			if gap > 1e-4*e.n {
-				t.Errorf("after %d iterations the objective may still fall by %.3g of n = %.0f", steps, gap, e.n)
+				t.Errorf("after %d iterations the objective may still fall by %.3g of n = %.0f",
+					steps, gap, e.n)
 			}
 		})
 	}
 }
 
-// TestFitRecovers: without noise the model has the measured marginals, and
-// where several models do it is the one of largest entropy, which for a
-// decomposable set of cliques is the product of the cliques over the separators.
+// TestFitRecovers: without noise the model has the measured marginals, and where several models do
+// it is the one of largest entropy, which for a decomposable set of cliques is the product of the
+// cliques over the separators.
 func TestFitRecovers(t *testing.T) {
 	u := rand.New(rand.NewPCG(22, 1))
 	for _, d := range domains {
@@ -152,7 +155,8 @@ func TestFitRecovers(t *testing.T) {
 					want[i] *= 5000
 				}
 				if e := distance(answers(t, m, cols...), want, 5000); e > 2e-3 {
-					t.Errorf("columns %v: total variation %.2g from the model that was measured", cols, e)
+					t.Errorf("columns %v: total variation %.2g from the model that was measured",
+						cols, e)
 				}
 			}
 		})
@@ -168,7 +172,10 @@ func TestFitIsInvariant(t *testing.T) {
 
 	t.Run("order of measurements", func(t *testing.T) {
 		shuffled := slices.Clone(ms)
-		u.Shuffle(len(shuffled), func(i, k int) { shuffled[i], shuffled[k] = shuffled[k], shuffled[i] })
+		u.Shuffle(len(shuffled), func(i, k int) {
+			shuffled[i], shuffled[k] = shuffled[k],
+				shuffled[i]
+		})
 		got := fit(t, sizes, shuffled, Options{})
 		for _, cols := range allSubsets(5, 3) {
 			if e := distance(answers(t, got, cols...), answers(t, want, cols...), 2000); e > 1e-9 {
@@ -212,7 +219,8 @@ func TestFitIsInvariant(t *testing.T) {
 		got := fit(t, newSizes, renamed, Options{})
 		for _, cols := range allSubsets(5, 3) {
 			// Another order of elimination and of sums: equal up to the tolerance of the fit.
-			if e := distance(answers(t, got, rename(cols)...), answers(t, want, cols...), 2000); e > 1e-3 {
+			if e := distance(answers(t, got, rename(cols)...), answers(t, want, cols...),
+				2000); e > 1e-3 {
 				t.Errorf("columns %v: %.2g apart", cols, e)
 			}
 		}
@@ -248,8 +256,8 @@ func TestFitUsesSigmas(t *testing.T) {
 	}
 }
 
-// TestFitWarm: a warm start moves the result by no more than the tolerance and
-// takes fewer iterations, also when cliques have come and gone.
+// TestFitWarm: a warm start moves the result by no more than the tolerance and takes fewer
+// iterations, also when cliques have come and gone.
 func TestFitWarm(t *testing.T) {
 	sizes, ms := treeProblem()
 	ctx := context.Background()
@@ -270,7 +278,8 @@ func TestFitWarm(t *testing.T) {
 	cold, coldIts := count(ms[1:], nil)
 	warm, warmIts := count(ms[1:], old)
 	for _, cols := range [][]int{{0, 1}, {3, 9}, {2, 5}, {12, 14}} {
-		if e := distance(answers(t, cold, cols...), answers(t, warm, cols...), cold.Total()); e > 2e-3 {
+		if e := distance(answers(t, cold, cols...), answers(t, warm, cols...),
+			cold.Total()); e > 2e-3 {
 			t.Errorf("columns %v: warm and cold start are %.2g apart", cols, e)
 		}
 	}
@@ -324,7 +333,8 @@ func TestTotal(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	m := fit(t, []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{30, 10}, Sigma: 1}}, Options{Total: 80})
+	m := fit(t, []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{30, 10}, Sigma: 1}},
+		Options{Total: 80})
 	if got := answers(t, m, 0); m.Total() != 80 || math.Abs(got[0]+got[1]-80) > 1e-9 {
 		t.Errorf("known total: %v, counts %v", m.Total(), got)
 	}
@@ -345,14 +355,16 @@ func TestUnmeasuredColumnsAreUniform(t *testing.T) {
 	}
 }
 
-// TestFitHardInputs: nothing but finite, non-negative answers that sum to the
-// total, whatever the noise did.
+// TestFitHardInputs: nothing but finite, non-negative answers that sum to the total, whatever the
+// noise did.
 func TestFitHardInputs(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		ms   []Measurement
 	}{
-		{"all negative", []Measurement{{Cols: []int{0, 1}, Counts: []float64{-5, -9, -1, -7, -2, -3}, Sigma: 3}}},
+		{"all negative",
+			[]Measurement{{Cols: []int{0, 1}, Counts: []float64{-5, -9, -1, -7, -2, -3},
+				Sigma: 3}}},
 		{"all zero", []Measurement{{Cols: []int{0, 1}, Counts: make([]float64, 6), Sigma: 3}}},
 		{"contradictory and sure of it", []Measurement{
 			{Cols: []int{0}, Counts: []float64{1e6, 0}, Sigma: 1e-6},
@@ -362,7 +374,8 @@ func TestFitHardInputs(t *testing.T) {
 			{Cols: []int{0}, Counts: []float64{40, 60}, Sigma: 1e-6},
 			{Cols: []int{0, 1}, Counts: []float64{1e5, -1e6, 0, 9e5, 7e5, 1}, Sigma: 1e6},
 		}},
-		{"huge counts", []Measurement{{Cols: []int{1, 0}, Counts: []float64{1e15, 0, 1e15, 0, 1, 1e12}, Sigma: 1e3}}},
+		{"huge counts", []Measurement{{Cols: []int{1, 0}, Counts: []float64{1e15, 0, 1e15, 0, 1,
+			1e12}, Sigma: 1e3}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := fit(t, []int{2, 3}, c.ms, Options{})
@@ -401,26 +414,41 @@ func TestFitRefuses(t *testing.T) {
 		{"shrink", []int{2}, nil, Options{Total: 5, Shrink: -1}, "shrink -1"},
 		{"iterations", []int{2}, nil, Options{Total: 5, Iterations: -1}, "-1 iterations"},
 		{"limit", []int{2}, nil, Options{Total: 5, MaxCells: -1}, "-1 cells"},
-		{"other columns to start from", []int{2}, nil, Options{Total: 5, Warm: other}, "other columns"},
-		{"column out of range", []int{2}, []Measurement{good, {Cols: []int{1}, Counts: []float64{1}, Sigma: 1}}, Options{}, "measurement 1: column 1"},
-		{"negative column", []int{2}, []Measurement{{Cols: []int{-1}, Counts: []float64{1}, Sigma: 1}}, Options{}, "column -1"},
-		{"column twice", []int{2}, []Measurement{{Cols: []int{0, 0}, Counts: make([]float64, 4), Sigma: 1}}, Options{}, "twice"},
-		{"too few counts", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1}, Sigma: 1}}, Options{}, "1 counts for 2 cells"},
-		{"NaN count", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, math.NaN()}, Sigma: 1}}, Options{}, "count 1"},
-		{"infinite count", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{math.Inf(1), 1}, Sigma: 1}}, Options{}, "count 0"},
-		{"no sigma", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2}}}, Options{}, "sigma of cell 0 is 0"},
-		{"negative sigma", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2}, Sigmas: []float64{1, -1}}}, Options{}, "sigma of cell 1 is -1"},
-		{"infinite sigma", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2}, Sigma: math.Inf(1)}}, Options{}, "sigma"},
-		{"too few sigmas", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2}, Sigmas: []float64{1}}}, Options{}, "1 sigmas for 2 counts"},
+		{"other columns to start from", []int{2}, nil, Options{Total: 5, Warm: other},
+			"other columns"},
+		{"column out of range", []int{2}, []Measurement{good, {Cols: []int{1}, Counts: []float64{1},
+			Sigma: 1}}, Options{}, "measurement 1: column 1"},
+		{"negative column", []int{2}, []Measurement{{Cols: []int{-1}, Counts: []float64{1},
+			Sigma: 1}}, Options{}, "column -1"},
+		{"column twice", []int{2}, []Measurement{{Cols: []int{0, 0}, Counts: make([]float64, 4),
+			Sigma: 1}}, Options{}, "twice"},
+		{"too few counts", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1},
+			Sigma: 1}}, Options{}, "1 counts for 2 cells"},
+		{"NaN count", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, math.NaN()},
+			Sigma: 1}}, Options{}, "count 1"},
+		{"infinite count", []int{2},
+			[]Measurement{{Cols: []int{0}, Counts: []float64{math.Inf(1), 1}, Sigma: 1}},
+			Options{}, "count 0"},
+		{"no sigma", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2}}}, Options{},
+			"sigma of cell 0 is 0"},
+		{"negative sigma", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2},
+			Sigmas: []float64{1, -1}}}, Options{}, "sigma of cell 1 is -1"},
+		{"infinite sigma", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2},
+			Sigma: math.Inf(1)}}, Options{}, "sigma"},
+		{"too few sigmas", []int{2}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2},
+			Sigmas: []float64{1}}}, Options{}, "1 sigmas for 2 counts"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Fit(context.Background(), c.sizes, c.ms, c.o)
-			if err == nil || !strings.HasPrefix(err.Error(), "marginal: ") || !strings.Contains(err.Error(), c.want) {
+			if err == nil || !strings.HasPrefix(err.Error(), "marginal: ") ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
 	}
-	_, err := Fit(context.Background(), []int{10, 10}, []Measurement{{Cols: []int{0, 1}, Counts: make([]float64, 100), Sigma: 1}}, Options{MaxCells: 99})
+	_, err := Fit(context.Background(), []int{10, 10},
+		[]Measurement{{Cols: []int{0, 1}, Counts: make([]float64, 100), Sigma: 1}},
+		Options{MaxCells: 99})
 	if !errors.Is(err, ErrTooLarge) || !strings.Contains(fmt.Sprint(err), "100 cells, limit 99") {
 		t.Errorf("one cell over the limit: %v", err)
 	}
@@ -437,15 +465,16 @@ func TestFitCancelAndProgress(t *testing.T) {
 	defer cancel()
 	big, bigMs := binaryProblem(16)
 	calls := 0
-	_, err := Fit(ctx, big, bigMs, Options{Shrink: 1e-3, Iterations: 1000, Progress: func(done, total int) {
-		calls++
-		if done != 10*calls || total != 1000 {
-			t.Errorf("progress %d of %d", done, total)
-		}
-		if calls == 2 {
-			cancel()
-		}
-	}})
+	_, err := Fit(ctx, big, bigMs, Options{Shrink: 1e-3, Iterations: 1000,
+		Progress: func(done, total int) {
+			calls++
+			if done != 10*calls || total != 1000 {
+				t.Errorf("progress %d of %d", done, total)
+			}
+			if calls == 2 {
+				cancel()
+			}
+		}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled on the way: %v", err)
 	}
@@ -473,7 +502,8 @@ func TestMarginalToRefuses(t *testing.T) {
 		{Cols: []int{0, 1}, Counts: make([]float64, 100), Sigma: 1},
 		{Cols: []int{1, 2}, Counts: make([]float64, 100), Sigma: 1},
 	}, Options{Total: 6, MaxCells: 999})
-	if err := small.MarginalTo(make([]float64, 100), []int{0, 2}); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "1000 terms") {
+	if err := small.MarginalTo(make([]float64, 100), []int{0, 2}); !errors.Is(err, ErrTooLarge) ||
+		!strings.Contains(err.Error(), "1000 terms") {
 		t.Errorf("an answer of 1000 terms with a limit of 999: %v", err)
 	}
 }

@@ -8,17 +8,20 @@ import (
 // ErrImpossible is wrapped by an error about a condition that holds for no row of a model.
 var ErrImpossible = errors.New("no row of the model satisfies the condition")
 
-// tiny is a probability below which a condition counts as impossible: ratios of smaller numbers are not to be trusted.
+// tiny is a probability below which a condition counts as impossible: ratios of smaller numbers are
+// not to be trusted.
 const tiny = 1e-280
 
-// Given returns the distribution of the rows given a condition on each weighted column: p(x)·Π_c w_c(x_c), normalised. Weights of 0 and 1 allow
-// codes; a weight between them is the probability of keeping a row with the code. weights[c] has one entry, from 0 to 1, a code of column c;
-// columns that are not there or weights of another length panic. The total of the new model is the expected number of rows that are kept (see
-// Expect); it may be below 1.
+// Given returns the distribution of the rows given a condition on each weighted column: p(x)·Π_c
+// w_c(x_c), normalised. Weights of 0 and 1 allow codes; a weight between them is the probability of
+// keeping a row with the code. weights[c] has one entry, from 0 to 1, a code of column c; columns
+// that are not there or weights of another length panic. The total of the new model is the expected
+// number of rows that are kept (see Expect); it may be below 1.
 //
-// It is exact: the weights of a column go into the one clique where the column first occurs from the root, ratios of weighted to unweighted
-// sums go up the junction tree, and the tables are normalised on the way down. It takes about as long as one iteration of Fit, and as much
-// memory as the model. If nothing is kept, the error is ErrImpossible.
+// It is exact: the weights of a column go into the one clique where the column first occurs from
+// the root, ratios of weighted to unweighted sums go up the junction tree, and the tables are
+// normalised on the way down. It takes about as long as one iteration of Fit, and as much memory as
+// the model. If nothing is kept, the error is ErrImpossible.
 func (m *Model) Given(weights map[int][]float64) (*Model, error) {
 	t := m.tree
 	for c, w := range weights {
@@ -27,7 +30,8 @@ func (m *Model) Given(weights map[int][]float64) (*Model, error) {
 		}
 	}
 	k := len(t.cliques)
-	p, kept, plain := make([][]float64, k), make([][]float64, k), make([][]float64, k) // kept and plain: over the separators
+	// kept and plain: over the separators
+	p, kept, plain := make([][]float64, k), make([][]float64, k), make([][]float64, k)
 	seps := make([]*plan, k)
 	each := func(i int, v []float64, pl *plan, f func(pl *plan, block []float64, b int)) {
 		nd := node{cells: len(v), block: blockOf(sizesOf(t.sizes, t.cliques[i]))}
@@ -52,7 +56,8 @@ func (m *Model) Given(weights map[int][]float64) (*Model, error) {
 		weigh(t.sizes, factor{t.cliques[i], p[i]}, weights, t.seps[i])
 		if i > 0 {
 			kept[i] = toSep(i)
-			multiply(t.parent[i], newPlan(t.sizes, t.cliques[t.parent[i]], t.seps[i]), ratio(kept[i], plain[i]))
+			multiply(t.parent[i], newPlan(t.sizes, t.cliques[t.parent[i]], t.seps[i]),
+				ratio(kept[i], plain[i]))
 		}
 	}
 	share := 1.0
@@ -86,7 +91,8 @@ func ratio(a, b []float64) []float64 {
 	return out
 }
 
-// Weights returns, for each group of a column, the share of it that falls to allowed codes: what Given wants. allow has one entry a code.
+// Weights returns, for each group of a column, the share of it that falls to allowed codes: what
+// Given wants. allow has one entry a code.
 func (g *Grouping) Weights(col int, allow []bool) []float64 {
 	c := g.columns[col]
 	if len(allow) != c.codes {
@@ -109,13 +115,14 @@ func (g *Grouping) Weights(col int, allow []bool) []float64 {
 	return out
 }
 
-// Given returns the grouping of rows whose codes are allowed, to go with Model.Given: Expand then makes allowed codes only. allow has one entry
-// a code for each listed column.
+// Given returns the grouping of rows whose codes are allowed, to go with Model.Given: Expand then
+// makes allowed codes only. allow has one entry a code for each listed column.
 func (g *Grouping) Given(allow map[int][]bool) *Grouping {
 	out := &Grouping{columns: slices.Clone(g.columns)}
 	for col, codes := range allow {
 		c := &out.columns[col]
-		if c.group == nil || !slices.ContainsFunc(c.rare, func(code uint16) bool { return codes[code] }) {
+		if c.group == nil || !slices.ContainsFunc(c.rare,
+			func(code uint16) bool { return codes[code] }) {
 			continue // no row gets into a group without an allowed code
 		}
 		c.weights = slices.Clone(c.weights)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestGiven compares every cell of every clique, and a table across cliques, with brute force, for weights on every set of columns.
+// TestGiven compares every cell of every clique, and a table across cliques, with brute force, for
+// weights on every set of columns.
 func TestGiven(t *testing.T) {
 	u := rand.New(rand.NewPCG(5, 6))
 	for _, d := range domains {
@@ -59,7 +60,8 @@ func TestGiven(t *testing.T) {
 					}
 					for i, x := range want.marginal(cols) {
 						if math.Abs(have[i]/got.Total()-x) > 1e-9 {
-							t.Fatalf("set %b, table %v, cell %d: %v, want %v", set, cols, i, have[i]/got.Total(), x)
+							t.Fatalf("set %b, table %v, cell %d: %v, want %v", set, cols, i,
+								have[i]/got.Total(), x)
 						}
 					}
 				}
@@ -73,7 +75,8 @@ func TestGivenRefuses(t *testing.T) {
 	if _, err := m.Given(map[int][]float64{0: {0, 0}}); !errors.Is(err, ErrImpossible) {
 		t.Errorf("nothing allowed: %v", err)
 	}
-	for name, w := range map[string]map[int][]float64{"length": {0: {1}}, "column": {9: {1}}, "negative column": {-1: {1}}} {
+	for name, w := range map[string]map[int][]float64{"length": {0: {1}}, "column": {9: {1}},
+		"negative column": {-1: {1}}} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -87,7 +90,8 @@ func TestGivenRefuses(t *testing.T) {
 
 // TestGroupingGiven: shares of allowed codes, and only allowed codes come out of a group.
 func TestGroupingGiven(t *testing.T) {
-	g, err := NewGrouping([]int{5}, []Measurement{{Cols: []int{0}, Counts: []float64{100, 1, 90, 2, 3}, Sigma: 2}}, 2)
+	g, err := NewGrouping([]int{5},
+		[]Measurement{{Cols: []int{0}, Counts: []float64{100, 1, 90, 2, 3}, Sigma: 2}}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,22 +52,22 @@ func (s colset) cols() []int {
 	return out
 }
 
-// A scoring ranks the columns for elimination: the lowest goes next. fill is
-// the number of edges that eliminating the column adds, weight the number of
-// cells of the clique it forms, both ≥ 1 where they matter.
+// A scoring ranks the columns for elimination: the lowest goes next. fill is the number of edges
+// that eliminating the column adds, weight the number of cells of the clique it forms, both ≥ 1
+// where they matter.
 type scoring func(fill, weight float64) (first, second float64)
 
-// scorings are the greedy rules tried; the triangulation with the fewest cells wins.
-// Koller and Friedman, Probabilistic Graphical Models (2009), §9.4.3.
+// scorings are the greedy rules tried; the triangulation with the fewest cells wins. Koller and
+// Friedman, Probabilistic Graphical Models (2009), §9.4.3.
 var scorings = []scoring{
 	func(fill, weight float64) (float64, float64) { return fill, weight },          // min-fill
 	func(fill, weight float64) (float64, float64) { return weight, fill },          // min-weight
 	func(fill, weight float64) (float64, float64) { return fill * weight, weight }, // between
 }
 
-// triangulate returns the maximal cliques of the smallest chordal completion
-// found of the graph in which every given clique is complete, and its number
-// of cells. Every column is in some clique; an isolated one is a clique of one.
+// triangulate returns the maximal cliques of the smallest chordal completion found of the graph in
+// which every given clique is complete, and its number of cells. Every column is in some clique; an
+// isolated one is a clique of one.
 func triangulate(sizes []int, cliques [][]int) ([]colset, float64, error) {
 	n := len(sizes)
 	adj := make([]colset, n)
@@ -115,8 +115,8 @@ func triangulate(sizes []int, cliques [][]int) ([]colset, float64, error) {
 	return best, least, nil
 }
 
-// eliminate removes the columns greedily by score and returns the maximal
-// cliques met and whether edges were added. adj is not changed.
+// eliminate removes the columns greedily by score and returns the maximal cliques met and whether
+// edges were added. adj is not changed.
 func eliminate(logs []float64, adj []colset, score scoring) (found []colset, filled bool) {
 	n := len(adj)
 	words := (n + 63) / 64

@@ -45,8 +45,8 @@ func checkTree(t *testing.T, tree *junctionTree, cliques [][]int) {
 			}
 		}
 	}
-	// Running intersection: the cliques that hold a column, less those whose
-	// parent holds it too, leave exactly one top.
+	// Running intersection: the cliques that hold a column, less those whose parent holds it too,
+	// leave exactly one top.
 	for c := range tree.sizes {
 		tops := 0
 		for i, q := range tree.cliques {
@@ -135,7 +135,8 @@ func TestTreeCells(t *testing.T) {
 		{"isolated columns", []int{2, 3, 4}, nil, 9, nil},
 		{"chain", []int{2, 3, 4}, [][]int{{0, 1}, {1, 2}}, 18, nil},
 		{"subsets cost nothing", []int{2, 3, 4}, [][]int{{2, 1, 0}, {0, 1}, {2}}, 24, nil},
-		{"a cycle takes one chord, the cheapest", []int{10, 2, 10, 2}, [][]int{{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 80, nil},
+		{"a cycle takes one chord, the cheapest", []int{10, 2, 10, 2}, [][]int{{0, 1}, {1, 2},
+			{2, 3}, {3, 0}}, 80, nil},
 		{"4 by 4 grid has treewidth 4", gridSizes, gridCliques, 10 * 32, nil},
 		{"2^40 cells", binary, every, 0, ErrTooLarge},
 	} {

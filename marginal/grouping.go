@@ -8,34 +8,42 @@ import (
 	"slices"
 )
 
-// Grouping merges the rare codes of each column into one group, so that later measurements spend no noise on cells that hold next to
-// nothing (the domain compression of MST, McKenna, Miklau, Sheldon 2021, section 5). It is made from noisy counts, hence public.
+// Grouping merges the rare codes of each column into one group, so that later measurements spend no
+// noise on cells that hold next to nothing (the domain compression of MST, McKenna, Miklau, Sheldon
+// 2021, section 5). It is made from noisy counts, hence public.
 type Grouping struct {
 	columns []grouped
 }
 
 // grouped is one column. Without groups (nil) each code is its own.
 type grouped struct {
-	codes   int
-	group   []uint16 // code → group; groups of one code come first, in the order of the codes, the merged group is the last
-	rare    []uint16 // codes of the merged group
-	weights []uint32 // of the rare codes, 1 to maxWeight each; 0 for a code that Given ruled out, but not for all
+	codes int
+	// code → group; groups of one code come first, in the order of the codes, the merged group is
+	// the last
+	group []uint16
+	rare  []uint16 // codes of the merged group
+	// of the rare codes, 1 to maxWeight each; 0 for a code that Given ruled out, but not for all
+	weights []uint32
 }
 
 const maxWeight = 1 << 20
 
-// NewGrouping merges, in each column, the codes whose noisy count is below k standard deviations; a column with fewer than two
-// such codes stays as it is. oneWay has one one-column measurement a column, in any order. Within the merged group rows are spread
-// over the codes in proportion to the expected count given the noisy one, under an exponential prior with the group's own mean.
+// NewGrouping merges, in each column, the codes whose noisy count is below k standard deviations; a
+// column with fewer than two such codes stays as it is. oneWay has one one-column measurement a
+// column, in any order. Within the merged group rows are spread over the codes in proportion to the
+// expected count given the noisy one, under an exponential prior with the group's own mean.
 //
-// k = 2 measures best: on the adult table 0 to 2 % less two-way error than 3 (the choice of MST) or 1 or no groups, and spreading by
-// expected counts up to 10 % less than evenly when the threshold is high (TestAdult).
+// k = 2 measures best: on the adult table 0 to 2 % less two-way error than 3 (the choice of MST) or
+// 1 or no groups, and spreading by expected counts up to 10 % less than evenly when the threshold
+// is high (TestAdult).
 func NewGrouping(sizes []int, oneWay []Measurement, k float64) (*Grouping, error) {
 	g := &Grouping{columns: make([]grouped, len(sizes))}
 	done := make([]bool, len(sizes))
 	for _, m := range oneWay {
-		if len(m.Cols) != 1 || m.Groups != nil || m.Cols[0] < 0 || m.Cols[0] >= len(sizes) || done[m.Cols[0]] {
-			return nil, fmt.Errorf("marginal: grouping needs one measurement of each column, got one over %v", m.Cols)
+		if len(m.Cols) != 1 || m.Groups != nil || m.Cols[0] < 0 || m.Cols[0] >= len(sizes) ||
+			done[m.Cols[0]] {
+			return nil, fmt.Errorf(
+				"marginal: grouping needs one measurement of each column, got one over %v", m.Cols)
 		}
 		col := m.Cols[0]
 		if err := m.check(sizes); err != nil {
@@ -79,8 +87,8 @@ func group(m Measurement, k float64) grouped {
 	return c
 }
 
-// spread is the expected count of each rare code, scaled to integers. With a prior of mean τ and a noisy count y ~ N(t, σ²), the
-// posterior of t ≥ 0 is a normal N(y − σ²/τ, σ²) cut at 0.
+// spread is the expected count of each rare code, scaled to integers. With a prior of mean τ and a
+// noisy count y ~ N(t, σ²), the posterior of t ≥ 0 is a normal N(y − σ²/τ, σ²) cut at 0.
 func spread(m Measurement, rare []uint16) []uint32 {
 	total, noise := 0.0, 0.0
 	for _, code := range rare {
@@ -104,8 +112,8 @@ func spread(m Measurement, rare []uint16) []uint32 {
 	return weights
 }
 
-// cutNormalMean is E[t | t ≥ 0] for t ~ N(mu, sigma²). Far below zero the ratio of density to tail is replaced by its asymptote,
-// where the mean is σ²/|μ|.
+// cutNormalMean is E[t | t ≥ 0] for t ~ N(mu, sigma²). Far below zero the ratio of density to tail
+// is replaced by its asymptote, where the mean is σ²/|μ|.
 func cutNormalMean(mu, sigma float64) float64 {
 	a := mu / sigma
 	if a < -25 {
@@ -141,11 +149,13 @@ func (c grouped) groups() int {
 	return c.codes - len(c.rare) + 1
 }
 
-// Groups returns the group of each code of a column, or nil if no codes are merged. It must not be changed.
+// Groups returns the group of each code of a column, or nil if no codes are merged. It must not be
+// changed.
 func (g *Grouping) Groups(col int) []uint16 { return g.columns[col].group }
 
-// GroupMeasurement returns the measurement over groups: counts add up, and so do the variances of their noise. A table that is yet
-// to be measured is better counted over groups, with noise added once a group.
+// GroupMeasurement returns the measurement over groups: counts add up, and so do the variances of
+// their noise. A table that is yet to be measured is better counted over groups, with noise added
+// once a group.
 func (g *Grouping) GroupMeasurement(m Measurement) Measurement {
 	out := Measurement{Cols: slices.Clone(m.Cols), Sigma: m.Sigma}
 	cells, changed := 1, false
@@ -184,8 +194,8 @@ func (g *Grouping) GroupMeasurement(m Measurement) Measurement {
 	return out
 }
 
-// Expand replaces, in place, the groups of sampled columns (column-major) by codes. It uses integers only, so a seed gives the
-// same codes on every platform.
+// Expand replaces, in place, the groups of sampled columns (column-major) by codes. It uses
+// integers only, so a seed gives the same codes on every platform.
 func (g *Grouping) Expand(samples [][]uint16, u *rand.Rand) {
 	for i, c := range g.columns {
 		if c.group == nil {
@@ -207,7 +217,8 @@ func (g *Grouping) Expand(samples [][]uint16, u *rand.Rand) {
 				samples[i][r] = code[of]
 				continue
 			}
-			k, _ := slices.BinarySearch(sums, below(u, total)+1) // the first sum above the draw; a code of weight 0 never has it
+			// the first sum above the draw; a code of weight 0 never has it
+			k, _ := slices.BinarySearch(sums, below(u, total)+1)
 			samples[i][r] = c.rare[k]
 		}
 	}
@@ -218,8 +229,9 @@ const groupingVersion = 1
 // maxGrouped bounds the codes of all columns of a grouping that is decoded, two bytes each.
 const maxGrouped = 1 << 24
 
-// MarshalBinary encodes the grouping, little-endian: version (uint32), columns (uint32), and for each column its codes and the number
-// of merged ones (uint32 each), then the merged codes (uint16) and their weights (uint32).
+// MarshalBinary encodes the grouping, little-endian: version (uint32), columns (uint32), and for
+// each column its codes and the number of merged ones (uint32 each), then the merged codes (uint16)
+// and their weights (uint32).
 func (g *Grouping) MarshalBinary() ([]byte, error) {
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, groupingVersion)
@@ -248,14 +260,16 @@ func (g *Grouping) UnmarshalBinary(data []byte) error {
 		return fmt.Errorf("marginal: grouping cut short: %w", ErrModel)
 	}
 	if n > maxColumns {
-		return fmt.Errorf("marginal: a grouping of %d columns, %d are the most: %w", n, maxColumns, ErrModel)
+		return fmt.Errorf("marginal: a grouping of %d columns, %d are the most: %w", n,
+			maxColumns, ErrModel)
 	}
 	columns := make([]grouped, n)
 	codes := 0
 	for i := range columns {
 		// A column of 65,536 codes with two merged ones is 20 bytes here, and 128 kB in memory.
 		if codes += r.codes(); codes > maxGrouped {
-			return fmt.Errorf("marginal: a grouping of more than %d codes: %w", maxGrouped, ErrModel)
+			return fmt.Errorf("marginal: a grouping of more than %d codes: %w",
+				maxGrouped, ErrModel)
 		}
 		c, ok := r.column()
 		if !ok {
@@ -298,7 +312,8 @@ func (r *groupReader) codes() int {
 
 func (r *groupReader) column() (grouped, bool) {
 	codes, rare := r.uint32(), r.uint32()
-	if r.bad || codes < 1 || codes > 1<<16 || rare == 1 || rare > codes || int(rare)*6 > len(r.data) {
+	if r.bad || codes < 1 || codes > 1<<16 || rare == 1 || rare > codes ||
+		int(rare)*6 > len(r.data) {
 		return grouped{}, false
 	}
 	c := grouped{codes: int(codes)}

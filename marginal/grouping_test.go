@@ -64,9 +64,11 @@ func TestNewGroupingRefuses(t *testing.T) {
 
 func TestGroupMeasurement(t *testing.T) {
 	g := testGrouping(t)
-	m := Measurement{Cols: []int{1, 0}, Sigma: 2, Counts: []float64{1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60}}
+	m := Measurement{Cols: []int{1, 0}, Sigma: 2, Counts: []float64{1, 2, 3, 4, 5, 6, 10,
+		20, 30, 40, 50, 60}}
 	got := g.GroupMeasurement(m)
-	if want := []float64{1, 3, 6, 2 + 4 + 5, 10, 30, 60, 20 + 40 + 50}; !slices.Equal(got.Counts, want) {
+	if want := []float64{1, 3, 6, 2 + 4 + 5, 10, 30, 60,
+		20 + 40 + 50}; !slices.Equal(got.Counts, want) {
 		t.Errorf("counts %v, want %v", got.Counts, want)
 	}
 	for i, want := range []float64{2, 2, 2, 2 * math.Sqrt(3), 2, 2, 2, 2 * math.Sqrt(3)} {
@@ -80,7 +82,8 @@ func TestGroupMeasurement(t *testing.T) {
 	}
 }
 
-// TestExpand: groups of one code become that code; the merged group is spread by its weights (5 standard deviations of 60 000 draws).
+// TestExpand: groups of one code become that code; the merged group is spread by its weights (5
+// standard deviations of 60 000 draws).
 func TestExpand(t *testing.T) {
 	g := testGrouping(t)
 	const n = 60000

@@ -7,15 +7,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// An objective is a smooth convex function of a vector. It writes the gradient
-// at x and a diagonal approximation of the inverse Hessian, entries > 0 or, with
-// the gradient's, 0 for a fixed coordinate, and returns the value.
+// An objective is a smooth convex function of a vector. It writes the gradient at x and a diagonal
+// approximation of the inverse Hessian, entries > 0 or, with the gradient's, 0 for a fixed
+// coordinate, and returns the value.
 type objective func(grad, diag, x []float64) float64
 
-// lbfgs minimises a convex function: the limited-memory BFGS method
-// (Nocedal and Wright, Numerical Optimization, 2nd ed., algorithm 7.5) with
-// the objective's diagonal as initial inverse Hessian, refreshed every
-// iteration, and backtracking to sufficient decrease. It holds all memory.
+// lbfgs minimises a convex function: the limited-memory BFGS method (Nocedal and Wright, Numerical
+// Optimization, 2nd ed., algorithm 7.5) with the objective's diagonal as initial inverse Hessian,
+// refreshed every iteration, and backtracking to sufficient decrease. It holds all memory.
 type lbfgs struct {
 	x, grad, diag    []float64 // the present point
 	x1, grad1, diag1 []float64 // the trial point
@@ -30,13 +29,15 @@ const lbfgsMemory = 8
 
 func newLBFGS(n int) *lbfgs {
 	v := func() []float64 { return make([]float64, n) }
-	return &lbfgs{x: v(), grad: v(), diag: v(), x1: v(), grad1: v(), diag1: v(), dir: v(), alpha: make([]float64, lbfgsMemory)}
+	return &lbfgs{x: v(), grad: v(), diag: v(), x1: v(), grad1: v(), diag1: v(), dir: v(),
+		alpha: make([]float64, lbfgsMemory)}
 }
 
-// minimize starts from l.x and leaves the best point there. It stops when
-// window iterations together have lowered the value by less than tol, when no
-// step lowers it, when step returns false or when ctx is cancelled (the only error).
-func (l *lbfgs) minimize(ctx context.Context, o objective, tol float64, window int, step func() bool) error {
+// minimize starts from l.x and leaves the best point there. It stops when window iterations
+// together have lowered the value by less than tol, when no step lowers it, when step returns false
+// or when ctx is cancelled (the only error).
+func (l *lbfgs) minimize(ctx context.Context, o objective, tol float64, window int,
+	step func() bool) error {
 	l.s, l.y, l.rho = l.s[:0], l.y[:0], l.rho[:0]
 	l.f = o(l.grad, l.diag, l.x)
 	var past []float64 // values of the last iterations

@@ -6,20 +6,21 @@ import (
 	"slices"
 )
 
-// Measurement is one noisy marginal table: counts of rows plus independent,
-// unbiased noise of known standard deviation. The noise itself need not be
-// Gaussian.
+// Measurement is one noisy marginal table: counts of rows plus independent, unbiased noise of known
+// standard deviation. The noise itself need not be Gaussian.
 type Measurement struct {
 	Cols   []int     // distinct columns in any order; empty = the noisy number of rows, one count
 	Counts []float64 // noisy counts, row-major over Cols as listed, last fastest
 	Sigma  float64   // standard deviation of the noise of every cell; > 0 unless Sigmas is set
 	Sigmas []float64 // optional: the standard deviation of each cell, > 0, in place of Sigma
-	// Groups, if set, has one entry for each of Cols: nil, or the group of each code, groups numbered from 0 without gaps. Counts are then over
-	// groups: a table at a lower resolution, which may stand beside others over the same columns at full resolution.
+	// Groups, if set, has one entry for each of Cols: nil, or the group of each code, groups
+	// numbered from 0 without gaps. Counts are then over groups: a table at a lower resolution,
+	// which may stand beside others over the same columns at full resolution.
 	Groups [][]uint16
 }
 
-// sizes returns the codes or groups of each column, as far as the measurement counts it; other columns are as in codes.
+// sizes returns the codes or groups of each column, as far as the measurement counts it; other
+// columns are as in codes.
 func (m *Measurement) sizes(codes []int) []int {
 	if m.Groups == nil {
 		return codes
@@ -46,7 +47,8 @@ func (m *Measurement) checkGroups(sizes []int) error {
 			continue
 		}
 		if len(g) != sizes[m.Cols[i]] {
-			return fmt.Errorf("groups of %d codes for the %d of column %d", len(g), sizes[m.Cols[i]], m.Cols[i])
+			return fmt.Errorf("groups of %d codes for the %d of column %d", len(g),
+				sizes[m.Cols[i]], m.Cols[i])
 		}
 		seen := make([]bool, slices.Max(g)+1)
 		for _, x := range g {
@@ -110,8 +112,8 @@ func (m *Measurement) check(sizes []int) error {
 	return nil
 }
 
-// total estimates the number of rows: the sums of the tables, weighted by their
-// inverse variances (the variance of a sum of n cells is n·σ²), at least 1.
+// total estimates the number of rows: the sums of the tables, weighted by their inverse variances
+// (the variance of a sum of n cells is n·σ²), at least 1.
 func total(ms []Measurement) float64 {
 	num, den := 0.0, 0.0
 	for i := range ms {
@@ -126,8 +128,8 @@ func total(ms []Measurement) float64 {
 	return math.Max(num/den, 1)
 }
 
-// A target is what is measured over one set of columns: all its measurements,
-// averaged by inverse variance, which changes the squared error by a constant only.
+// A target is what is measured over one set of columns: all its measurements, averaged by inverse
+// variance, which changes the squared error by a constant only.
 type target struct {
 	cols   []int      // rank order
 	groups [][]uint16 // nil, or per column nil or the group of each code
@@ -136,8 +138,8 @@ type target struct {
 	sigma  []float64
 }
 
-// targets merges the measurements by their sets of columns, in an order that
-// depends on the sets only.
+// targets merges the measurements by their sets of columns, in an order that depends on the sets
+// only.
 func targets(sizes []int, ms []Measurement) []target {
 	var ts []target
 	for i := range ms {
@@ -155,7 +157,10 @@ func targets(sizes []int, ms []Measurement) []target {
 		} else {
 			transpose(weight, m.Sigmas, all, m.Cols, cols)
 		}
-		k := slices.IndexFunc(ts, func(t target) bool { return slices.Equal(t.cols, cols) && sameGroups(t.groups, groups) })
+		k := slices.IndexFunc(ts, func(t target) bool {
+			return slices.Equal(t.cols, cols) &&
+				sameGroups(t.groups, groups)
+		})
 		if k < 0 {
 			ts = append(ts, target{cols, groups, all, y, weight})
 			continue
@@ -176,7 +181,8 @@ func targets(sizes []int, ms []Measurement) []target {
 	return ts
 }
 
-// ranked returns the groups in the order of cols, a permutation of m.Cols; nil if no column has any.
+// ranked returns the groups in the order of cols, a permutation of m.Cols; nil if no column has
+// any.
 func (m *Measurement) ranked(cols []int) [][]uint16 {
 	var out [][]uint16
 	for i, g := range m.Groups {

@@ -2,9 +2,8 @@ package marginal
 
 import "slices"
 
-// Model is a distribution over discrete columns that factors over a junction
-// tree, with the number of rows it stands for. It is immutable and safe for
-// concurrent use.
+// Model is a distribution over discrete columns that factors over a junction tree, with the number
+// of rows it stands for. It is immutable and safe for concurrent use.
 type Model struct {
 	tree  *junctionTree
 	p     [][]float64 // probabilities per clique, rank order, each sums to 1; separators agree
@@ -36,8 +35,8 @@ func newModel(t *junctionTree, p [][]float64, total float64, limit int) *Model {
 // Sizes returns the number of codes of each column.
 func (m *Model) Sizes() []int { return slices.Clone(m.tree.sizes) }
 
-// Total returns the number of rows that the model stands for: given, or
-// estimated from the measurements; at least 1 and rarely whole.
+// Total returns the number of rows that the model stands for: given, or estimated from the
+// measurements; at least 1 and rarely whole.
 func (m *Model) Total() float64 { return m.total }
 
 // Cliques returns the columns of each clique of the junction tree, increasing.

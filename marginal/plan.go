@@ -2,14 +2,13 @@ package marginal
 
 import "math"
 
-// blockCells is the number of cells that fused passes over a table handle at a
-// time: 16 KiB of float64, half of a first-level cache.
+// blockCells is the number of cells that fused passes over a table handle at a time: 16 KiB of
+// float64, half of a first-level cache.
 const blockCells = 2048
 
-// blockOf returns the number of cells of a block of a table with these sizes:
-// the largest product of trailing dimensions that is at most blockCells, or the
-// last dimension when that alone is larger. Every plan of one table has the
-// same blocks.
+// blockOf returns the number of cells of a block of a table with these sizes: the largest product
+// of trailing dimensions that is at most blockCells, or the last dimension when that alone is
+// larger. Every plan of one table has the same blocks.
 func blockOf(sizes []int) int {
 	b := 1
 	for i := len(sizes) - 1; i >= 0; i-- {
@@ -21,9 +20,9 @@ func blockOf(sizes []int) int {
 	return b
 }
 
-// A plan maps the cells of a big table to the cells of a small one over a
-// subset of its columns, block by block: cell i of block k of the big table
-// belongs to cell hi[k] + lo[i/run] (+ i%run when the run is kept) of the small.
+// A plan maps the cells of a big table to the cells of a small one over a subset of its columns,
+// block by block: cell i of block k of the big table belongs to cell hi[k] + lo[i/run] (+ i%run
+// when the run is kept) of the small.
 type plan struct {
 	kept bool    // the trailing run of columns is kept by the small table, else summed out
 	run  int     // its number of cells
@@ -31,8 +30,8 @@ type plan struct {
 	lo   []int32 // per run inside a block
 }
 
-// newPlan returns the plan from a table over big to one over small. Both list
-// columns in the same relative order and small ⊆ big; sizes are by column.
+// newPlan returns the plan from a table over big to one over small. Both list columns in the same
+// relative order and small ⊆ big; sizes are by column.
 func newPlan(sizes []int, big, small []int) *plan {
 	type dim struct{ n, stride int } // stride 0 = summed out
 	dims := make([]dim, len(big))
@@ -221,8 +220,7 @@ func sumOf(v []float64) float64 {
 	return (a + b) + (c + d)
 }
 
-// cellsOf returns the product of the sizes of cols as a float: it may be far
-// beyond any integer.
+// cellsOf returns the product of the sizes of cols as a float: it may be far beyond any integer.
 func cellsOf(sizes, cols []int) float64 {
 	n := 1.0
 	for _, c := range cols {
@@ -231,9 +229,8 @@ func cellsOf(sizes, cols []int) float64 {
 	return n
 }
 
-// transpose writes src, a table over from, to dst in the column order to. Both
-// are row-major, last column fastest, over the same set of columns; sizes are
-// by column. dst and src must not overlap.
+// transpose writes src, a table over from, to dst in the column order to. Both are row-major, last
+// column fastest, over the same set of columns; sizes are by column. dst and src must not overlap.
 func transpose(dst, src []float64, sizes, from, to []int) {
 	stride := make(map[int]int, len(to))
 	s := 1

@@ -8,13 +8,14 @@ import (
 	"testing"
 )
 
-// TestPlanAgainstBruteForce compares every operation of a plan with the same
-// by indices, on tables of one and of many blocks, with every kind of run.
+// TestPlanAgainstBruteForce compares every operation of a plan with the same by indices, on tables
+// of one and of many blocks, with every kind of run.
 func TestPlanAgainstBruteForce(t *testing.T) {
 	u := rand.New(rand.NewPCG(40, 1))
 	kinds := map[string]int{}
 	for _, sizes := range [][]int{
-		{}, {1}, {5}, {3000}, {1, 1}, {1, 6, 1}, {2, 2, 2, 2}, {3, 4, 5, 6}, {60, 50}, {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2},
+		{}, {1}, {5}, {3000}, {1, 1}, {1, 6, 1}, {2, 2, 2, 2}, {3, 4, 5, 6}, {60, 50},
+		{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2},
 		{40, 3, 2, 7, 5, 2}, {70, 100}, {2, 5000}, {9, 2, 300, 2}, {7, 1, 400, 1},
 	} {
 		all := make([]int, len(sizes))
@@ -57,15 +58,18 @@ func TestPlanAgainstBruteForce(t *testing.T) {
 				}
 				return v
 			}
-			sum, most := make([]float64, len(table)), slices.Repeat([]float64{math.Inf(-1)}, len(table))
+			sum, most := make([]float64, len(table)),
+				slices.Repeat([]float64{math.Inf(-1)}, len(table))
 			added := each(big, func(b []float64, k int) { p.add(b, table, k) })
 			multiplied := each(big, func(b []float64, k int) { p.mul(b, table, k) })
 			each(big, func(b []float64, k int) { p.sum(sum, b, k); p.max(most, b, k) })
-			wantSum, wantMost := make([]float64, len(table)), slices.Repeat([]float64{math.Inf(-1)}, len(table))
+			wantSum, wantMost := make([]float64, len(table)),
+				slices.Repeat([]float64{math.Inf(-1)}, len(table))
 			for i, x := range big {
 				s := j.cell(i, small)
 				if added[i] != x+table[s] || multiplied[i] != x*table[s] {
-					t.Fatalf("sizes %v to columns %v: cell %d: %v and %v, want %v and %v", sizes, small, i, added[i], multiplied[i], x+table[s], x*table[s])
+					t.Fatalf("sizes %v to columns %v: cell %d: %v and %v, want %v and %v", sizes,
+						small, i, added[i], multiplied[i], x+table[s], x*table[s])
 				}
 				wantSum[s] += x
 				wantMost[s] = max(wantMost[s], x)
@@ -125,8 +129,10 @@ func TestSpans(t *testing.T) {
 		c.spans = []span{{0, c.nodes[0].cells / c.nodes[0].block}}
 		c.spare, c.large, c.small = nil, nil, c.nodes[0].children
 		c.top = c.top[:1]
-		if len(many.cliques[0].spans) < 2 || len(many.cliques[0].large) == 0 || len(many.cliques[0].small) == 0 {
-			t.Fatalf("%d columns: not what this test is for: %d spans", d, len(many.cliques[0].spans))
+		if len(many.cliques[0].spans) < 2 || len(many.cliques[0].large) == 0 ||
+			len(many.cliques[0].small) == 0 {
+			t.Fatalf("%d columns: not what this test is for: %d spans", d,
+				len(many.cliques[0].spans))
 		}
 		theta := make([]float64, one.dim)
 		for i := range theta {

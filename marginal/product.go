@@ -6,15 +6,18 @@ import (
 	"slices"
 )
 
-// FromTables returns the model of independent groups of columns: cliques are disjoint and cover every column, tables[i] holds non-negative
-// weights over cliques[i], row-major in the order of its columns, last fastest, with a positive finite sum that need not be 1. total is the
-// number of rows, at least 1.
+// FromTables returns the model of independent groups of columns: cliques are disjoint and cover
+// every column, tables[i] holds non-negative weights over cliques[i], row-major in the order of its
+// columns, last fastest, with a positive finite sum that need not be 1. total is the number of
+// rows, at least 1.
 //
-// Errors: a column out of range, twice or left out; a table of another length, with a negative or infinite weight, or without any; more
-// cells than Options.MaxCells allows by default (ErrTooLarge).
+// Errors: a column out of range, twice or left out; a table of another length, with a negative or
+// infinite weight, or without any; more cells than Options.MaxCells allows by default
+// (ErrTooLarge).
 func FromTables(sizes []int, cliques [][]int, tables [][]float64, total float64) (*Model, error) {
 	if len(sizes) == 0 || len(sizes) > maxColumns || len(cliques) != len(tables) {
-		return nil, fmt.Errorf("marginal: %d columns, %d cliques, %d tables", len(sizes), len(cliques), len(tables))
+		return nil, fmt.Errorf("marginal: %d columns, %d cliques, %d tables", len(sizes),
+			len(cliques), len(tables))
 	}
 	if !(total >= 1 && total <= math.MaxFloat64) {
 		return nil, fmt.Errorf("marginal: total %v, want ≥ 1 and finite", total)
@@ -24,7 +27,8 @@ func FromTables(sizes []int, cliques [][]int, tables [][]float64, total float64)
 	for _, clique := range cliques {
 		for _, c := range clique {
 			if c < 0 || c >= len(sizes) || seen.has(c) || sizes[c] < 1 || sizes[c] > maxCodes {
-				return nil, fmt.Errorf("marginal: column %d is out of range, in two cliques or has a size out of range", c)
+				return nil, fmt.Errorf("marginal: column %d is out of range, in two cliques or "+
+					"has a size out of range", c)
 			}
 			seen.add(c)
 		}
@@ -34,13 +38,15 @@ func FromTables(sizes []int, cliques [][]int, tables [][]float64, total float64)
 		return nil, fmt.Errorf("marginal: %d columns are in no clique", len(sizes)-n)
 	}
 	if cells > defaultMaxCells {
-		return nil, fmt.Errorf("marginal: cliques of %.4g cells, limit %d: %w", cells, defaultMaxCells, ErrTooLarge)
+		return nil, fmt.Errorf("marginal: cliques of %.4g cells, limit %d: %w", cells,
+			defaultMaxCells, ErrTooLarge)
 	}
 	// The first clique is the root, all others hang below it by empty separators.
 	p := make([][]float64, len(cliques))
 	for i, clique := range cliques {
 		if len(clique) == 0 || float64(len(tables[i])) != cellsOf(sizes, clique) {
-			return nil, fmt.Errorf("marginal: a table of %d cells over columns %v", len(tables[i]), clique)
+			return nil, fmt.Errorf("marginal: a table of %d cells over columns %v",
+				len(tables[i]), clique)
 		}
 		sum := 0.0
 		for _, x := range tables[i] {

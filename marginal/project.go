@@ -2,8 +2,8 @@ package marginal
 
 import "math"
 
-// A node is a table that a clique is summed down to, or that its potential is
-// built up from: a measured marginal, a separator, or an intermediate on the way.
+// A node is a table that a clique is summed down to, or that its potential is built up from: a
+// measured marginal, a separator, or an intermediate on the way.
 type node struct {
 	cols     []int // rank order
 	cells    int
@@ -26,16 +26,14 @@ func (nd *node) blocks(v []float64, f func(k int, block []float64)) {
 // mergeCells is the size of clique below which intermediates do not pay.
 const mergeCells = 1024
 
-// projectionTree arranges the targets (distinct lists of columns within clique,
-// rank order) so that summing the clique down to all of them, and building its
-// potential up from all of them, costs little: a target inside another comes
-// from that one, and targets with a small union share an intermediate over it,
-// joined greedily by the smallest union as in Huffman's algorithm. The first
-// node is the clique; parents come before children. where[i] is the node of
-// targets[i].
+// projectionTree arranges the targets (distinct lists of columns within clique, rank order) so that
+// summing the clique down to all of them, and building its potential up from all of them, costs
+// little: a target inside another comes from that one, and targets with a small union share an
+// intermediate over it, joined greedily by the smallest union as in Huffman's algorithm. The first
+// node is the clique; parents come before children. where[i] is the node of targets[i].
 //
-// With k targets of a clique of n cells the plain cost is k·n; for the 120
-// pairs of 16 binary columns in one clique the tree costs about 2.2·n.
+// With k targets of a clique of n cells the plain cost is k·n; for the 120 pairs of 16 binary
+// columns in one clique the tree costs about 2.2·n.
 func projectionTree(sizes []int, clique []int, targets [][]int) (nodes []node, where []int) {
 	type item struct {
 		set      colset
@@ -63,7 +61,8 @@ func projectionTree(sizes []int, clique []int, targets [][]int) (nodes []node, w
 	// Inside another target: hang under the smallest.
 	for i := 1; i < len(items); i++ {
 		for j := 1; j < len(items); j++ {
-			if i != j && len(items[i].set.cols()) < len(items[j].set.cols()) && items[i].set.within(items[j].set) &&
+			if i != j && len(items[i].set.cols()) < len(items[j].set.cols()) &&
+				items[i].set.within(items[j].set) &&
 				(items[i].up == 0 || items[j].cells < items[items[i].up].cells) {
 				items[i].up = j
 			}
@@ -79,7 +78,8 @@ func projectionTree(sizes []int, clique []int, targets [][]int) (nodes []node, w
 		unionCells := func(a, b int) float64 {
 			n := 1.0
 			for w := range items[a].set {
-				colset{items[a].set[w] | items[b].set[w]}.each(func(c int) { n *= float64(sizes[w<<6+c]) })
+				colset{items[a].set[w] | items[b].set[w]}.each(
+					func(c int) { n *= float64(sizes[w<<6+c]) })
 			}
 			return n
 		}

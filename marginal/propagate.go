@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// A term is a table of the parameter vector: the log potential of one measured
-// set of columns.
+// A term is a table of the parameter vector: the log potential of one measured set of columns.
 type term struct {
 	cols   []int // rank order
 	off    int   // its cells are [off, off+cells) of the parameter vector
@@ -16,18 +15,17 @@ type term struct {
 	coarse []int32
 }
 
-// A propagator computes, for log potentials θ over the terms, the marginals of
-// p(x) = exp(Σ θ_t(x_t))/Z over the terms and over the cliques of a junction tree.
-// It holds all memory that an iteration needs.
+// A propagator computes, for log potentials θ over the terms, the marginals of p(x) = exp(Σ
+// θ_t(x_t))/Z over the terms and over the cliques of a junction tree. It holds all memory that an
+// iteration needs.
 //
-// Up, from the leaves: a clique's log potential is the sum of its terms and of
-// its children's messages; its exponential is summed to the separator, and the
-// message is the logarithm of that. Exponentials are taken relative to the
-// clique's largest log potential or, where a separator cell would underflow,
-// relative to the largest within that cell: so any finite θ is handled.
-// Down, from the root: a clique's table is multiplied by the ratio of the
-// separator's marginal to its sum, which makes it the clique's marginal.
-// One exponential a clique cell and one logarithm a separator cell in all.
+// Up, from the leaves: a clique's log potential is the sum of its terms and of its children's
+// messages; its exponential is summed to the separator, and the message is the logarithm of that.
+// Exponentials are taken relative to the clique's largest log potential or, where a separator cell
+// would underflow, relative to the largest within that cell: so any finite θ is handled. Down, from
+// the root: a clique's table is multiplied by the ratio of the separator's marginal to its sum,
+// which makes it the clique's marginal. One exponential a clique cell and one logarithm a separator
+// cell in all.
 type propagator struct {
 	tree      *junctionTree
 	terms     []term
@@ -36,8 +34,7 @@ type propagator struct {
 	theta, mu []float64 // the caller's, during run
 }
 
-// newPropagator plans and allocates. Every term must be inside a clique of the
-// tree.
+// newPropagator plans and allocates. Every term must be inside a clique of the tree.
 func newPropagator(t *junctionTree, tables []resolution) *propagator {
 	p := &propagator{tree: t, cliques: make([]cliqueState, len(t.cliques))}
 	sets := make([]colset, len(t.cliques))
@@ -55,12 +52,14 @@ func newPropagator(t *junctionTree, tables []resolution) *propagator {
 		}
 		best := -1
 		for i := range sets {
-			if s.within(sets[i]) && (best < 0 || cellsOf(t.sizes, t.cliques[i]) < cellsOf(t.sizes, t.cliques[best])) {
+			if s.within(sets[i]) && (best < 0 || cellsOf(t.sizes, t.cliques[i]) < cellsOf(t.sizes,
+				t.cliques[best])) {
 				best = i
 			}
 		}
 		coarse, n := r.cells(t.sizes)
-		p.terms = append(p.terms, term{cols: cs, off: p.dim, cells: n, clique: best, coarse: coarse})
+		p.terms = append(p.terms, term{cols: cs, off: p.dim, cells: n, clique: best,
+			coarse: coarse})
 		p.dim += n
 	}
 	for i := range p.cliques {
@@ -118,15 +117,15 @@ func (p *propagator) prepare(i int) {
 	c.divide()
 }
 
-// plain reports whether the node is one measured table and nothing else: it
-// then works on the caller's vectors.
+// plain reports whether the node is one measured table and nothing else: it then works on the
+// caller's vectors.
 func (p *propagator) plain(nd *node) bool {
-	return len(nd.terms) == 1 && len(nd.kids) == 0 && len(nd.children) == 0 && p.terms[nd.terms[0]].coarse == nil
+	return len(nd.terms) == 1 && len(nd.kids) == 0 && len(nd.children) == 0 &&
+		p.terms[nd.terms[0]].coarse == nil
 }
 
-// run calibrates: mu receives the marginals of the terms for log potentials
-// theta (each table sums to 1), and the tables of the cliques become their
-// marginals. It returns log Z.
+// run calibrates: mu receives the marginals of the terms for log potentials theta (each table sums
+// to 1), and the tables of the cliques become their marginals. It returns log Z.
 func (p *propagator) run(mu, theta []float64) (logZ float64) {
 	p.theta, p.mu = theta, mu
 	for i := len(p.cliques) - 1; i >= 0; i-- {
@@ -201,8 +200,7 @@ func (p *propagator) gather(c *cliqueState, nd *node, v []float64) {
 	}
 }
 
-// distribute turns the exponentials of clique i into its marginal and sums it
-// to the nodes.
+// distribute turns the exponentials of clique i into its marginal and sums it to the nodes.
 func (p *propagator) distribute(i int) {
 	c := &p.cliques[i]
 	if i == 0 {
@@ -243,8 +241,7 @@ func (p *propagator) distribute(i int) {
 	}
 }
 
-// pass gives the child cliques at a node the ratio of the separator's marginal
-// to its sum.
+// pass gives the child cliques at a node the ratio of the separator's marginal to its sum.
 func (p *propagator) pass(c *cliqueState, nd *node, v []float64) {
 	for _, kid := range nd.kids {
 		for s, x := range p.cliques[kid].scale {

@@ -13,8 +13,8 @@ func (r resolution) equal(o resolution) bool {
 	return r.zeros == o.zeros && slices.Equal(r.cols, o.cols) && sameGroups(r.groups, o.groups)
 }
 
-// cells maps each cell over the codes to its cell over the groups, both row-major, and returns the number of the latter. Without groups the
-// map is nil.
+// cells maps each cell over the codes to its cell over the groups, both row-major, and returns the
+// number of the latter. Without groups the map is nil.
 func (r resolution) cells(sizes []int) (coarse []int32, n int) {
 	if r.groups == nil {
 		return nil, int(cellsOf(sizes, r.cols))
@@ -38,7 +38,8 @@ func (r resolution) cells(sizes []int) (coarse []int32, n int) {
 	return coarse, n
 }
 
-// addTo adds the term's cells of theta to a stretch of a table over its columns that begins at cell lo.
+// addTo adds the term's cells of theta to a stretch of a table over its columns that begins at cell
+// lo.
 func (t *term) addTo(v, theta []float64, lo int) {
 	theta = theta[t.off : t.off+t.cells]
 	if t.coarse == nil {

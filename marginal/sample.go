@@ -8,22 +8,20 @@ import (
 	"slices"
 )
 
-// Sample draws n ≥ 0 rows and returns them by column: out[c][i] is the code of
-// column c in row i. Every row has the model's distribution, and the rows are
-// exchangeable: their order carries nothing.
+// Sample draws n ≥ 0 rows and returns them by column: out[c][i] is the code of column c in row i.
+// Every row has the model's distribution, and the rows are exchangeable: their order carries
+// nothing.
 //
-// The rows together are closer to the model than independent draws. Clique by
-// clique along the tree, the rows that share a parent configuration (a cell of
-// the separator) are allotted to the cells of the clique by systematic
-// sampling: each cell gets its expected number rounded up or down, without
-// bias, and so does every stretch of neighbouring cells. Which of those rows
-// gets which cell is a uniform shuffle, so that columns outside the clique
-// stay independent given the separator. (Madow, On the theory of systematic
-// sampling II, Annals of Mathematical Statistics 1949.) One call for n rows is
-// therefore better than many for a few.
+// The rows together are closer to the model than independent draws. Clique by clique along the
+// tree, the rows that share a parent configuration (a cell of the separator) are allotted to the
+// cells of the clique by systematic sampling: each cell gets its expected number rounded up or
+// down, without bias, and so does every stretch of neighbouring cells. Which of those rows gets
+// which cell is a uniform shuffle, so that columns outside the clique stay independent given the
+// separator. (Madow, On the theory of systematic sampling II, Annals of Mathematical Statistics
+// 1949.) One call for n rows is therefore better than many for a few.
 //
-// For the same model and the same u the result is the same on every platform.
-// It takes about 20 ns a row and column on one core.
+// For the same model and the same u the result is the same on every platform. It takes about 20 ns
+// a row and column on one core.
 func (m *Model) Sample(n int, u *rand.Rand) [][]uint16 {
 	if n < 0 || uint64(n) > math.MaxUint32 {
 		panic(fmt.Sprintf("marginal: Sample of %d rows, want 0 to %d", n, uint32(math.MaxUint32)))
@@ -98,10 +96,10 @@ func (s *sampler) group(sizes, sep []int, cells int) {
 	}
 }
 
-// allot gives len(rows) rows to the cells of a table over cols with weights w,
-// by systematic sampling: with sums W_j = w_0 + … + w_j and one uniform number
-// v in [0, 1), the first ⌊rows·W_j/W + v⌋ rows go to cells 0 to j. The explicit
-// conversions forbid fused multiply-add, which some platforms have and some not.
+// allot gives len(rows) rows to the cells of a table over cols with weights w, by systematic
+// sampling: with sums W_j = w_0 + … + w_j and one uniform number v in [0, 1), the first ⌊rows·W_j/W
+// + v⌋ rows go to cells 0 to j. The explicit conversions forbid fused multiply-add, which some
+// platforms have and some not.
 func (s *sampler) allot(sizes, cols []int, rows []uint32, w []float64) {
 	total, last := 0.0, len(w)-1
 	for j, x := range w {
@@ -152,9 +150,9 @@ func (s *sampler) shuffle(v []uint32) {
 	}
 }
 
-// below returns a uniform number in [0, n), n > 0, from half a draw of u.
-// (rand.Rand's own methods draw differently on 32-bit platforms.) Lemire, Fast
-// random integer generation in an interval, ACM TOMACS 2019.
+// below returns a uniform number in [0, n), n > 0, from half a draw of u. (rand.Rand's own methods
+// draw differently on 32-bit platforms.) Lemire, Fast random integer generation in an interval, ACM
+// TOMACS 2019.
 func (s *sampler) below(n uint32) uint32 {
 	for {
 		if s.spare = !s.spare; s.spare {

@@ -40,12 +40,10 @@ func TestSampleSupport(t *testing.T) {
 	}
 }
 
-// TestSampleIsUnbiased. Null: every row has the model's joint distribution, so
-// the count of a cell over the repeats has mean repeats·n·p. Its variance is
-// taken from the repeats, which are independent, and at least the mean (rare
-// cells). Two-sided normal bound z = 6.1 for a false-alarm rate of 1e-6 per
-// domain over at most 200 cells. A joint that is 30 % off in one cell is
-// rejected.
+// TestSampleIsUnbiased. Null: every row has the model's joint distribution, so the count of a cell
+// over the repeats has mean repeats·n·p. Its variance is taken from the repeats, which are
+// independent, and at least the mean (rare cells). Two-sided normal bound z = 6.1 for a false-alarm
+// rate of 1e-6 per domain over at most 200 cells. A joint that is 30 % off in one cell is rejected.
 func TestSampleIsUnbiased(t *testing.T) {
 	const n, repeats, z = 7, 20_000, 6.1
 	u := rand.New(rand.NewPCG(12, 1))
@@ -93,9 +91,8 @@ func TestSampleIsUnbiased(t *testing.T) {
 	}
 }
 
-// TestSampleKeepsCliqueCounts: inside the root clique every cell gets its
-// expected number rounded up or down; inside another, every cell does so given
-// its separator's rows.
+// TestSampleKeepsCliqueCounts: inside the root clique every cell gets its expected number rounded
+// up or down; inside another, every cell does so given its separator's rows.
 func TestSampleKeepsCliqueCounts(t *testing.T) {
 	u := rand.New(rand.NewPCG(13, 1))
 	for _, d := range domains {
@@ -118,7 +115,8 @@ func TestSampleKeepsCliqueCounts(t *testing.T) {
 					}
 					want := sepRows[s] * m.p[i][cell] / parent.v[s]
 					if math.Abs(got-want) > 1+1e-9 {
-						t.Errorf("clique %v cell %d has %v rows, want %v rounded up or down", q, cell, got, want)
+						t.Errorf("clique %v cell %d has %v rows, want %v rounded up or down",
+							q, cell, got, want)
 					}
 				}
 			}
@@ -126,9 +124,9 @@ func TestSampleKeepsCliqueCounts(t *testing.T) {
 	}
 }
 
-// TestSampleIsLowVariance compares the error of pairs in and out of cliques
-// with that of independent rows (samples of one row), over 20 samples of each.
-// Inside a clique the error must be that of rounding, far below; outside, no more.
+// TestSampleIsLowVariance compares the error of pairs in and out of cliques with that of
+// independent rows (samples of one row), over 20 samples of each. Inside a clique the error must be
+// that of rounding, far below; outside, no more.
 func TestSampleIsLowVariance(t *testing.T) {
 	u := rand.New(rand.NewPCG(14, 1))
 	sizes := []int{4, 5, 3, 4}
@@ -165,14 +163,15 @@ func TestSampleIsLowVariance(t *testing.T) {
 			plain += tv(rows)
 		}
 		if clever > c.ratio*plain {
-			t.Errorf("columns %v: error %.5f, of independent rows %.5f; want at most %v of it", c.cols, clever/20, plain/20, c.ratio)
+			t.Errorf("columns %v: error %.5f, of independent rows %.5f; want at most %v of it",
+				c.cols, clever/20, plain/20, c.ratio)
 		}
 	}
 }
 
-// TestSampleRowsAreExchangeable. Null: the code of row i of n does not depend
-// on i. The mean code of the first half of the rows minus that of the second,
-// over independent samples, is normal with mean 0; |z| < 4.9 (1e-6).
+// TestSampleRowsAreExchangeable. Null: the code of row i of n does not depend on i. The mean code
+// of the first half of the rows minus that of the second, over independent samples, is normal with
+// mean 0; |z| < 4.9 (1e-6).
 func TestSampleRowsAreExchangeable(t *testing.T) {
 	u := rand.New(rand.NewPCG(15, 1))
 	m, _ := randomModel(t, []int{4, 5, 3, 4}, [][]int{{0, 1}, {1, 2}, {2, 3}}, 1, u)
@@ -187,13 +186,14 @@ func TestSampleRowsAreExchangeable(t *testing.T) {
 			squares += d * d
 		}
 		if z := sum / math.Sqrt(squares); math.Abs(z) > 4.9 {
-			t.Errorf("column %d: the first half of the rows differs from the second, z = %.1f", c, z)
+			t.Errorf("column %d: the first half of the rows differs from the second, z = %.1f",
+				c, z)
 		}
 	}
 }
 
-// TestSampleIsReproducible pins the sample of a decoded model: it must never
-// change for a format version, on any platform.
+// TestSampleIsReproducible pins the sample of a decoded model: it must never change for a format
+// version, on any platform.
 func TestSampleIsReproducible(t *testing.T) {
 	m := &Model{}
 	if err := m.UnmarshalBinary(pinnedModel()); err != nil {

@@ -11,11 +11,13 @@ const smoothLeast = 16
 // smoothCut is the threshold in standard deviations of a coefficient.
 const smoothCut = 2.5
 
-// Smooth returns the measurement of one column with neighbouring codes drawn together where the noise hides their difference: Haar wavelets,
-// coefficients below 2.5 standard deviations set to zero, averaged over all shifts (Coifman, Donoho, Translation-invariant de-noising, 1995). A
-// peak stays, a slope or a plateau loses most of its noise. If Stein's unbiased risk estimate does not promise less error, as in a column
-// whose neighbouring codes have nothing in common, or if the column has fewer than 16 codes, the measurement is returned as it is. The new
-// Sigma is the root of the estimated risk a cell, at least a quarter of the old. The sum of the counts is kept.
+// Smooth returns the measurement of one column with neighbouring codes drawn together where the
+// noise hides their difference: Haar wavelets, coefficients below 2.5 standard deviations set to
+// zero, averaged over all shifts (Coifman, Donoho, Translation-invariant de-noising, 1995). A peak
+// stays, a slope or a plateau loses most of its noise. If Stein's unbiased risk estimate does not
+// promise less error, as in a column whose neighbouring codes have nothing in common, or if the
+// column has fewer than 16 codes, the measurement is returned as it is. The new Sigma is the root
+// of the estimated risk a cell, at least a quarter of the old. The sum of the counts is kept.
 func Smooth(m Measurement) Measurement {
 	k := len(m.Counts)
 	if len(m.Cols) != 1 || m.Sigmas != nil || k < smoothLeast {
@@ -25,7 +27,8 @@ func Smooth(m Measurement) Measurement {
 	for n < k {
 		n *= 2
 	}
-	ext := make([]float64, 2*n) // mirrored at the end, so that the first and the last code are no neighbours
+	// mirrored at the end, so that the first and the last code are no neighbours
+	ext := make([]float64, 2*n)
 	for i := range ext {
 		j := i % (2 * k)
 		if j >= k {
@@ -61,10 +64,12 @@ func Smooth(m Measurement) Measurement {
 	for i := range out {
 		out[i] += sum / float64(k)
 	}
-	return Measurement{Cols: slices.Clone(m.Cols), Counts: out, Sigma: math.Max(math.Sqrt(risk), m.Sigma/4)}
+	return Measurement{Cols: slices.Clone(m.Cols), Counts: out,
+		Sigma: math.Max(math.Sqrt(risk), m.Sigma/4)}
 }
 
-// haarCut sets the Haar coefficients of v, whose length is a power of two, below cut to zero, in place, and returns the share that is kept.
+// haarCut sets the Haar coefficients of v, whose length is a power of two, below cut to zero, in
+// place, and returns the share that is kept.
 func haarCut(v []float64, cut float64) float64 {
 	n := len(v)
 	c := slices.Clone(v)

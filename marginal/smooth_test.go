@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-func noisyColumn(truth func(i int) float64, k int, sigma float64, u *rand.Rand) (m Measurement, exact []float64) {
+func noisyColumn(truth func(i int) float64, k int, sigma float64, u *rand.Rand) (m Measurement,
+	exact []float64) {
 	m = Measurement{Cols: []int{0}, Sigma: sigma}
 	for i := range k {
 		exact = append(exact, truth(i))
@@ -22,7 +23,8 @@ func squaredError(a, b []float64) (sum float64) {
 	return sum
 }
 
-// TestSmooth: over 40 draws, much less error where neighbours agree, also beside a peak; no more than a little where they do not.
+// TestSmooth: over 40 draws, much less error where neighbours agree, also beside a peak; no more
+// than a little where they do not.
 func TestSmooth(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// ErrTooLarge is wrapped by every error that refuses a junction tree or an
-// answer for its number of cells; the error says the number.
+// ErrTooLarge is wrapped by every error that refuses a junction tree or an answer for its number of
+// cells; the error says the number.
 var ErrTooLarge = errors.New("too many cells")
 
 // maxCells is the largest table that plans can index.
 const maxCells = 1<<31 - 1
 
-// A junctionTree is a tree of cliques in which the cliques that hold a column
-// are connected (running intersection). Disconnected parts hang together by
-// empty separators. Every list of columns is in rank order: by size, then
-// number, so that the longest column is the last and fastest of every table.
+// A junctionTree is a tree of cliques in which the cliques that hold a column are connected
+// (running intersection). Disconnected parts hang together by empty separators. Every list of
+// columns is in rank order: by size, then number, so that the longest column is the last and
+// fastest of every table.
 type junctionTree struct {
 	sizes   []int
 	cliques [][]int // parents before children
@@ -34,9 +34,9 @@ func rankOrder(sizes, cols []int) {
 	})
 }
 
-// newJunctionTree builds the tree: a maximum-weight spanning tree over the
-// sizes of the cliques' intersections, rooted at the clique of most cells.
-// Jensen and Jensen, Optimal junction trees (UAI 1994), theorem 1.
+// newJunctionTree builds the tree: a maximum-weight spanning tree over the sizes of the cliques'
+// intersections, rooted at the clique of most cells. Jensen and Jensen, Optimal junction trees (UAI
+// 1994), theorem 1.
 func newJunctionTree(sizes []int, cliques [][]int, limit int) (*junctionTree, error) {
 	sets, cells, err := triangulate(sizes, cliques)
 	if err != nil {
@@ -46,7 +46,8 @@ func newJunctionTree(sizes []int, cliques [][]int, limit int) (*junctionTree, er
 		limit = maxCells
 	}
 	if cells > float64(limit) {
-		return nil, fmt.Errorf("marginal: a junction tree of %.4g cells, limit %d: %w", cells, limit, ErrTooLarge)
+		return nil, fmt.Errorf("marginal: a junction tree of %.4g cells, limit %d: %w", cells,
+			limit, ErrTooLarge)
 	}
 	k := len(sets)
 	t := &junctionTree{sizes: slices.Clone(sizes)}
@@ -113,14 +114,12 @@ func shared(cols []int, set colset) []int {
 	return out
 }
 
-// TreeCells returns the number of cells of the junction tree that Fit would
-// build for measurements of these cliques: the memory of a model is 8 bytes
-// for each, that of fitting about 30. It is for planning what to measure and
-// takes well under a millisecond for 100 columns. sizes are the codes of each
-// column, ≥ 1; cliques list columns, in any order.
+// TreeCells returns the number of cells of the junction tree that Fit would build for measurements
+// of these cliques: the memory of a model is 8 bytes for each, that of fitting about 30. It is for
+// planning what to measure and takes well under a millisecond for 100 columns. sizes are the codes
+// of each column, ≥ 1; cliques list columns, in any order.
 //
-// Errors: a column out of range, a size below 1, or a tree beyond 2³¹ cells
-// (ErrTooLarge).
+// Errors: a column out of range, a size below 1, or a tree beyond 2³¹ cells (ErrTooLarge).
 func TreeCells(sizes []int, cliques [][]int) (cells int, err error) {
 	_, n, err := triangulate(sizes, cliques)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestZeros: impossible cells have probability 0 in the model and no rows in a sample, whatever was measured there; the rest follows the
-// measurements.
+// TestZeros: impossible cells have probability 0 in the model and no rows in a sample, whatever was
+// measured there; the rest follows the measurements.
 func TestZeros(t *testing.T) {
 	sizes := []int{3, 4, 5}
 	u := rand.New(rand.NewPCG(4, 4))
@@ -65,17 +65,19 @@ func TestZerosAreChecked(t *testing.T) {
 		"column":       {Cols: []int{9}, Impossible: []bool{true, false}},
 		"column twice": {Cols: []int{0, 0}, Impossible: make([]bool, 4)},
 	} {
-		if _, err := Fit(context.Background(), []int{2, 2}, nil, Options{Total: 5, Zeros: []Zeros{z}}); err == nil {
+		if _, err := Fit(context.Background(), []int{2, 2}, nil,
+			Options{Total: 5, Zeros: []Zeros{z}}); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
 }
 
-// TestCoarseMeasurements: a table over groups moves the sums over its groups to what was measured, and leaves the shares within a group to
-// the finer tables.
+// TestCoarseMeasurements: a table over groups moves the sums over its groups to what was measured,
+// and leaves the shares within a group to the finer tables.
 func TestCoarseMeasurements(t *testing.T) {
 	sizes := []int{6, 4}
-	coarse := Measurement{Cols: []int{1, 0}, Groups: [][]uint16{nil, {0, 0, 0, 1, 1, 1}}, Counts: []float64{900, 100, 100, 900, 900, 100, 100, 900}, Sigma: 1}
+	coarse := Measurement{Cols: []int{1, 0}, Groups: [][]uint16{nil, {0, 0, 0, 1, 1, 1}},
+		Counts: []float64{900, 100, 100, 900, 900, 100, 100, 900}, Sigma: 1}
 	fine := Measurement{Cols: []int{0}, Counts: []float64{1000, 600, 400, 200, 800, 1000}, Sigma: 1}
 	m, err := Fit(context.Background(), sizes, []Measurement{fine, coarse, coarse}, Options{})
 	if err != nil {
@@ -104,7 +106,8 @@ func TestCoarseMeasurements(t *testing.T) {
 			t.Errorf("groups with %s: accepted", name)
 		}
 	}
-	if _, err := NewGrouping([]int{6}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2}, Groups: [][]uint16{{0, 0, 0, 1, 1, 1}}, Sigma: 1}}, 2); err == nil {
+	if _, err := NewGrouping([]int{6}, []Measurement{{Cols: []int{0}, Counts: []float64{1, 2},
+		Groups: [][]uint16{{0, 0, 0, 1, 1, 1}}, Sigma: 1}}, 2); err == nil {
 		t.Error("a grouping of groups: accepted")
 	}
 }

@@ -12,10 +12,12 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// WithBins is f for schemas with bought bins (bins: dp): in the same session, before the fit, each such column is measured as a tree of
-// counts over its fine grid (package ranges), bins of about equal counts are cut, the session goes over to them ([privacy.Session.Coarsen]), and f fits on the
-// coarser table. A column's tree alone would cost its share of ε at the budget's δ; f gets all that the exact composition
-// leaves. For a schema without bought bins it is f. (docs/claims/bins.md)
+// WithBins is f for schemas with bought bins (bins: dp): in the same session, before the fit, each
+// such column is measured as a tree of counts over its fine grid (package ranges), bins of about
+// equal counts are cut, the session goes over to them ([privacy.Session.Coarsen]), and f fits on
+// the coarser table. A column's tree alone would cost its share of ε at the budget's δ; f gets all
+// that the exact composition leaves. For a schema without bought bins it is f.
+// (docs/claims/bins.md)
 //
 // What f plans must depend on the sizes of the columns only, not on where the edges are.
 func WithBins(f Fitter, s *schema.Schema) Fitter {
@@ -47,12 +49,15 @@ type binTree struct {
 }
 
 // Plan plans the trees, and f with the rest of the budget.
-func (b binned) Plan(s *schema.Schema, nb privacy.Neighbours, budget accountant.Budget) (Plan, error) {
+func (b binned) Plan(s *schema.Schema, nb privacy.Neighbours, budget accountant.Budget) (Plan,
+	error) {
 	if err := budget.Validate(); err != nil {
 		return nil, err
 	}
 	if budget.Delta == 0 {
-		return nil, fmt.Errorf("synth: bins: dp are bought with Gaussian noise, which needs delta > 0: %w", accountant.ErrBudgetRange)
+		return nil, fmt.Errorf(
+			"synth: bins: dp are bought with Gaussian noise, which needs delta > 0: %w",
+			accountant.ErrBudgetRange)
 	}
 	p := &binPlan{fitter: b.Fitter, nb: nb, budget: budget, declared: s}
 	codecs, err := s.Codecs()
@@ -67,12 +72,14 @@ func (b binned) Plan(s *schema.Schema, nb privacy.Neighbours, budget accountant.
 		if err != nil {
 			return nil, err
 		}
-		mu, err := accountant.GDPMu(accountant.Budget{Epsilon: c.BuyShare * budget.Epsilon, Delta: budget.Delta})
+		mu, err := accountant.GDPMu(accountant.Budget{Epsilon: c.BuyShare * budget.Epsilon,
+			Delta: budget.Delta})
 		if err != nil {
 			return nil, fmt.Errorf("synth: the share of column %q: %w", c.Name, err)
 		}
 		one := nb.CountsEvent(1).(accountant.Gaussian).NoiseMultiplier // 1/Δ₂
-		t := binTree{column: i, name: c.Name, bins: c.BuyBins, tree: tree, sigma: math.Sqrt(float64(tree.Height())) / (mu * one)}
+		t := binTree{column: i, name: c.Name, bins: c.BuyBins, tree: tree,
+			sigma: math.Sqrt(float64(tree.Height())) / (mu * one)}
 		p.trees = append(p.trees, t)
 		var starts []int
 		for k := range t.bins {
@@ -87,7 +94,8 @@ func (b binned) Plan(s *schema.Schema, nb privacy.Neighbours, budget accountant.
 	return p, p.share(placeholder, budget)
 }
 
-// share finds the greatest budget of the fit, within half a per cent, at which trees and fit together are within the whole.
+// share finds the greatest budget of the fit, within half a per cent, at which trees and fit
+// together are within the whole.
 func (p *binPlan) share(s *schema.Schema, whole accountant.Budget) error {
 	spent := 0.0
 	for _, c := range p.purchase() {
@@ -100,7 +108,8 @@ func (p *binPlan) share(s *schema.Schema, whole accountant.Budget) error {
 	}
 	guess := .9 * whole.Epsilon
 	if spent < mu*mu {
-		guess = accountant.GDPEpsilon(math.Sqrt(mu*mu-spent), whole.Delta) // exact if all noise is Gaussian
+		// exact if all noise is Gaussian
+		guess = accountant.GDPEpsilon(math.Sqrt(mu*mu-spent), whole.Delta)
 	}
 	best, over := 0.0, whole.Epsilon
 	for _, next := range []float64{guess * (1 - 1e-6), guess * .995, guess * 1.005} {
@@ -120,7 +129,8 @@ func (p *binPlan) share(s *schema.Schema, whole accountant.Budget) error {
 	for over-best > .005*whole.Epsilon || best == 0 {
 		next := (best + over) / 2
 		if next < 1e-6*whole.Epsilon {
-			return fmt.Errorf("synth: the shares of bins: dp leave nothing for the fit: %w", accountant.ErrBudgetRange)
+			return fmt.Errorf("synth: the shares of bins: dp leave nothing for the fit: %w",
+				accountant.ErrBudgetRange)
 		}
 		fits, err := p.try(s, accountant.Budget{Epsilon: next, Delta: whole.Delta}, whole)
 		if err != nil {
@@ -168,7 +178,8 @@ func (p *binPlan) Forecast() Forecast {
 	f := p.Plan.Forecast()
 	f.Noise = slices.Clone(f.Noise)
 	for _, t := range p.trees {
-		f.Noise = append(f.Noise, Noise{What: fmt.Sprintf("level of counts for the bins of %q", t.name), Count: t.tree.Height(), Sigma: t.sigma})
+		f.Noise = append(f.Noise, Noise{What: fmt.Sprintf("level of counts for the bins of %q",
+			t.name), Count: t.tree.Height(), Sigma: t.sigma})
 	}
 	return f
 }
@@ -196,7 +207,9 @@ func (p *binPlan) Fit(ctx context.Context, s *privacy.Session, progress Progress
 		return Model{}, err
 	}
 	if !slices.Equal(plan.Composition(), p.Plan.Composition()) {
-		return Model{}, fmt.Errorf("synth: method %s plans other mechanisms for other edges: it cannot be used with bins: dp", p.fitter.Name())
+		return Model{}, fmt.Errorf(
+			"synth: method %s plans other mechanisms for other edges: it cannot be used with bins: dp",
+			p.fitter.Name())
 	}
 	if err := s.Coarsen(bought); err != nil {
 		return Model{}, err
@@ -204,7 +217,8 @@ func (p *binPlan) Fit(ctx context.Context, s *privacy.Session, progress Progress
 	return plan.Fit(ctx, s, progress)
 }
 
-// buy measures every level of the tree and cuts bins of about equal counts. A missing cell is counted in a group of its own, which is not used.
+// buy measures every level of the tree and cuts bins of about equal counts. A missing cell is
+// counted in a group of its own, which is not used.
 func (t binTree) buy(s *privacy.Session) ([]int, error) {
 	codes, leaves, height := s.Schema().Sizes()[t.column], t.tree.Leaves(), t.tree.Height()
 	missing := len(s.Schema().Columns[t.column].Missing) > 0
@@ -218,7 +232,8 @@ func (t binTree) buy(s *privacy.Session) ([]int, error) {
 		if missing {
 			groups[codes-1] = last + 1
 		}
-		m, err := s.Counts(privacy.Marginal{Cols: []int{t.column}, Groups: [][]uint16{groups}}, t.sigma)
+		m, err := s.Counts(privacy.Marginal{Cols: []int{t.column}, Groups: [][]uint16{groups}},
+			t.sigma)
 		if err != nil {
 			return nil, err
 		}

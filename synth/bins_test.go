@@ -17,11 +17,13 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// payroll has n rows: pay is exponential with mean 1 % of its public range, so that all but the first of 16 even bins are empty.
+// payroll has n rows: pay is exponential with mean 1 % of its public range, so that all but the
+// first of 16 even bins are empty.
 func payroll(t testing.TB, n int, share float64) *table.Table {
 	t.Helper()
 	s := &schema.Schema{Columns: []schema.Column{
-		{Name: "pay", Kind: schema.Real, Max: 100, BuyBins: 16, BuyShare: share, Missing: []string{""}},
+		{Name: "pay", Kind: schema.Real, Max: 100, BuyBins: 16, BuyShare: share,
+			Missing: []string{""}},
 		{Name: "sex", Kind: schema.Categorical, Categories: []string{"f", "m"}},
 		{Name: "age", Kind: schema.Integer, Max: 99, BuyBins: 8, BuyShare: share},
 	}}
@@ -60,11 +62,13 @@ func fitter(t testing.TB) synth.Fitter {
 	return f
 }
 
-// TestBinsPlan: the whole is within the budget and uses nearly all of it, and the trees alone cost their shares.
+// TestBinsPlan: the whole is within the budget and uses nearly all of it, and the trees alone cost
+// their shares.
 func TestBinsPlan(t *testing.T) {
 	s := payroll(t, 1, .05).Schema()
 	for _, nb := range []privacy.Neighbours{
-		{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}, {Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 3},
+		{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}, {Adjacency: accountant.ReplaceOne,
+			MaxRowsPerUnit: 3},
 	} {
 		b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 		p, err := synth.WithBins(fitter(t), s).Plan(s, nb, b)
@@ -90,7 +94,8 @@ func TestBinsPlan(t *testing.T) {
 		if named != 2 {
 			t.Errorf("the forecast names the noise of %d trees", named)
 		}
-		if _, err := synth.WithBins(fitter(t), s).Plan(s, nb, accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
+		if _, err := synth.WithBins(fitter(t), s).Plan(s, nb,
+			accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("delta 0: %v", err)
 		}
 	}
@@ -98,17 +103,21 @@ func TestBinsPlan(t *testing.T) {
 
 func TestBinsPlainSchema(t *testing.T) {
 	f := fitter(t)
-	if synth.WithBins(f, &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Boolean}}}) != f {
+	if synth.WithBins(f,
+		&schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Boolean}}}) != f {
 		t.Error("a schema without bought bins wraps the method")
 	}
 }
 
-// TestBinsAreQuantiles: on 20 000 rows at ε = 1, a fifth of it for these bins, no bin of pay holds more than 2.5 times its sixteenth. Even
-// bins would hold .998 of the rows in the first. The first cell of the grid alone holds 1.5 times a share; a range of the tree has a standard
-// deviation of √20.3/.037 = 122 rows (Example of package ranges; μ = .037 at ε = .2), so the bound is ten deviations away.
+// TestBinsAreQuantiles: on 20 000 rows at ε = 1, a fifth of it for these bins, no bin of pay holds
+// more than 2.5 times its sixteenth. Even bins would hold .998 of the rows in the first. The first
+// cell of the grid alone holds 1.5 times a share; a range of the tree has a standard deviation of
+// √20.3/.037 = 122 rows (Example of package ranges; μ = .037 at ε = .2), so the bound is ten
+// deviations away.
 func TestBinsAreQuantiles(t *testing.T) {
 	tab := payroll(t, 20000, .2)
-	m, s, err := synth.Run(context.Background(), privacy.FromTable(tab), fitter(t), synth.RunOptions{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}})
+	m, s, err := synth.Run(context.Background(), privacy.FromTable(tab), fitter(t),
+		synth.RunOptions{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +157,14 @@ func TestBinsAreQuantiles(t *testing.T) {
 		"another share": func(m *release.Model) {
 			m.DeclaredYAML = strings.Replace(m.DeclaredYAML, "share: 0.2", "share: 0.1", 1)
 		},
-		"another grid":          func(m *release.Model) { m.DeclaredYAML = strings.Replace(m.DeclaredYAML, "1024", "1000", 1) },
-		"other declared column": func(m *release.Model) { m.DeclaredYAML = strings.Replace(m.DeclaredYAML, "sex", "six", 1) },
+		"another grid": func(m *release.Model) {
+			m.DeclaredYAML = strings.Replace(
+				m.DeclaredYAML, "1024", "1000", 1)
+		},
+		"other declared column": func(m *release.Model) {
+			m.DeclaredYAML = strings.Replace(
+				m.DeclaredYAML, "sex", "six", 1)
+		},
 	} {
 		forged, err := release.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
 		if err != nil {
@@ -170,10 +185,14 @@ type ficklePlan struct {
 	more accountant.Composition
 }
 
-func (f fickle) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan, error) {
+func (f fickle) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
+	error) {
 	p, err := f.Fitter.Plan(s, nb, b)
 	if e := s.Columns[0].Edges; err == nil && len(e) > 1 && e[1] < 5 {
-		return ficklePlan{p, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1e6}, Count: 1}}}, nil
+		return ficklePlan{p,
+				accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1e6},
+					Count: 1}}},
+			nil
 	}
 	return p, err
 }
@@ -183,7 +202,8 @@ func (p ficklePlan) Composition() accountant.Composition {
 }
 
 func TestBinsRefuseFicklePlans(t *testing.T) {
-	_, _, err := synth.Run(context.Background(), privacy.FromTable(payroll(t, 5000, .2)), fickle{fitter(t)},
+	_, _, err := synth.Run(context.Background(), privacy.FromTable(payroll(t, 5000, .2)),
+		fickle{fitter(t)},
 		synth.RunOptions{Budget: accountant.Budget{Epsilon: 10, Delta: 1e-9}})
 	if err == nil || !strings.Contains(err.Error(), "cannot be used with bins: dp") {
 		t.Errorf("error %v", err)

@@ -1,5 +1,6 @@
-// Package synth says what a synthesis method is. A method plans from the public schema alone, then fits on a session of the gate, and
-// leaves a model that anybody may sample. Methods are listed in synth/all; synth/synthtest is the suite that each must pass.
+// Package synth says what a synthesis method is. A method plans from the public schema alone, then
+// fits on a session of the gate, and leaves a model that anybody may sample. Methods are listed in
+// synth/all; synth/synthtest is the suite that each must pass.
 package synth
 
 import (
@@ -22,24 +23,28 @@ var ErrConfig = errors.New("invalid configuration")
 type Fitter interface {
 	// Name is the method's name on the command line.
 	Name() string
-	// Plan decides, from public knowledge only, every mechanism that a fit will run. The plan's composition is within the budget.
+	// Plan decides, from public knowledge only, every mechanism that a fit will run. The plan's
+	// composition is within the budget.
 	Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (Plan, error)
 }
 
-// Plan is a fit that has been paid for on paper. It may be fitted any number of times, each on a session of its own.
+// Plan is a fit that has been paid for on paper. It may be fitted any number of times, each on a
+// session of its own.
 type Plan interface {
 	// Composition is what a session must reserve.
 	Composition() accountant.Composition
 	// Forecast says what the fit will need.
 	Forecast() Forecast
-	// Fit runs the plan on an open session, which the caller closes (see [Run]). It must be a function of what the session returns and of its
-	// Seed, on one machine: a run that was killed is continued by another Fit, which is given the same answers.
+	// Fit runs the plan on an open session, which the caller closes (see [Run]). It must be a
+	// function of what the session returns and of its Seed, on one machine: a run that was killed
+	// is continued by another Fit, which is given the same answers.
 	Fit(ctx context.Context, s *privacy.Session, p Progress) (Model, error)
 }
 
 // RowsForecaster is implemented by plans whose needs grow with the number of rows.
 type RowsForecaster interface {
-	// ForecastRows is the forecast for a table of that many rows, a number that is public or assumed.
+	// ForecastRows is the forecast for a table of that many rows, a number that is public or
+	// assumed.
 	ForecastRows(rows int) Forecast
 }
 
@@ -57,7 +62,8 @@ type Model struct {
 	Settings map[string]any
 }
 
-// Progress is told how far a stage is, 0 to 1. It may be nil; it is never told anything that depends on private data.
+// Progress is told how far a stage is, 0 to 1. It may be nil; it is never told anything that
+// depends on private data.
 type Progress func(stage string, fraction float64)
 
 // Report calls p unless it is nil.
@@ -76,18 +82,22 @@ type Forecast struct {
 
 // Noise is the noise of one kind of measurement: one of the last three is not 0.
 type Noise struct {
-	What       string  `json:"what"`
-	Count      int     `json:"count"`
-	Sigma      float64 `json:"sigma,omitempty"`            // rows
-	Multiplier float64 `json:"noise_multiplier,omitempty"` // times what one unit may add, which is known only at each step
-	Eps        float64 `json:"epsilon,omitempty"`          // of a selection
+	What  string  `json:"what"`
+	Count int     `json:"count"`
+	Sigma float64 `json:"sigma,omitempty"` // rows
+	// times what one unit may add, which is known only at each step
+	Multiplier float64 `json:"noise_multiplier,omitempty"`
+	Eps        float64 `json:"epsilon,omitempty"` // of a selection
 }
 
-// Run opens a session for the plan, fits, and returns the verified model: the whole road from private rows to a release.
+// Run opens a session for the plan, fits, and returns the verified model: the whole road from
+// private rows to a release.
 //
-// With a journal, a run that is not done is left to be continued, whatever ended it: an interrupt, an error, a full disk. It is done, and
-// closed in the ledger, when RunOptions.Deliver has made its output durable.
-func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*release.Model, *privacy.Session, error) {
+// With a journal, a run that is not done is left to be continued, whatever ended it: an interrupt,
+// an error, a full disk. It is done, and closed in the ledger, when RunOptions.Deliver has made its
+// output durable.
+func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*release.Model,
+	*privacy.Session, error) {
 	declared := rows.Schema()
 	nb := privacy.NeighboursOf(declared, o.Adjacency)
 	plan, err := WithBins(f, declared).Plan(declared, nb, o.Budget)
@@ -99,8 +109,10 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 	}
 	o.Progress.Report("reading", 0)
 	s, err := privacy.Open(ctx, rows, privacy.Options{
-		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: f.Name(), Tool: o.Tool, Run: o.Run, Day: o.Day,
-		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool + ", " + runtime.GOARCH + " with " + kernels.Vectorised(),
+		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger,
+		Method: f.Name(), Tool: o.Tool, Run: o.Run, Day: o.Day,
+		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool + ", " +
+			runtime.GOARCH + " with " + kernels.Vectorised(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -116,13 +128,15 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 	return m, s, nil
 }
 
-func fit(ctx context.Context, s *privacy.Session, plan Plan, f Fitter, declared *schema.Schema, o RunOptions) (*release.Model, error) {
+func fit(ctx context.Context, s *privacy.Session, plan Plan, f Fitter, declared *schema.Schema,
+	o RunOptions) (*release.Model, error) {
 	fitted, err := plan.Fit(ctx, s, o.Progress)
 	if err != nil {
 		return nil, err
 	}
 	return release.New(release.Fitted{
-		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: s.Schema(), Declared: declared, Ledger: s.Released(), Settings: fitted.Settings, Params: fitted.Params,
+		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: s.Schema(), Declared: declared,
+		Ledger: s.Released(), Settings: fitted.Settings, Params: fitted.Params,
 	})
 }
 
@@ -133,15 +147,20 @@ type RunOptions struct {
 	Ledger    *privacy.LedgerFile  // nil: in memory only
 	Tool      string               // program and version
 	Progress  Progress             // may be nil
-	Run       string               // the run's name in the ledger (see privacy.Options); default random. A run that is continued has its own
-	Day       time.Time            // of the reservation (see privacy.Options); default today
-	Journal   string               // keeps the run until it is done, so that another process can continue it (see privacy.Options); "" keeps none
-	Outputs   []string             // what the run is for (see privacy.Options)
-	Resume    bool                 // continue the run of the journal in place of a new one
+	// the run's name in the ledger (see privacy.Options); default random. A run that is continued
+	// has its own
+	Run string
+	Day time.Time // of the reservation (see privacy.Options); default today
+	// keeps the run until it is done, so that another process can continue it (see
+	// privacy.Options); "" keeps none
+	Journal string
+	Outputs []string // what the run is for (see privacy.Options)
+	Resume  bool     // continue the run of the journal in place of a new one
 
 	// Forecast is told what the plan expects to need, before anything is reserved. May be nil.
 	Forecast func(Forecast)
 
-	// Deliver makes what the run is for durable: the run is closed after it. nil: nothing, the caller keeps the model.
+	// Deliver makes what the run is for durable: the run is closed after it. nil: nothing, the
+	// caller keeps the model.
 	Deliver func(*release.Model) error
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Answers holds for each item its numbers of rows: one for a count; for a marginal one a cell, row-major in the order of its columns, the
-// last fastest.
+// Answers holds for each item its numbers of rows: one for a count; for a marginal one a cell,
+// row-major in the order of its columns, the last fastest.
 type Answers [][]float64
 
-// OnTable answers on the rows of a public table with the workload's columns. A marginal with more than MaxCells cells is refused
-// (ErrTooLarge).
+// OnTable answers on the rows of a public table with the workload's columns. A marginal with more
+// than MaxCells cells is refused (ErrTooLarge).
 func (w *Workload) OnTable(t *table.Table) (Answers, error) {
 	out := make(Answers, len(w.items))
 	counts := t.CountExprs(w.counts)
@@ -40,16 +40,18 @@ func (w *Workload) OnTable(t *table.Table) (Answers, error) {
 func (w *Workload) cells(i int) (int, error) {
 	n := w.Cells(i)
 	if n > MaxCells {
-		return 0, fmt.Errorf("workload: %w cells: %q has %d, the limit is %d", ErrTooLarge, w.items[i].Name, n, MaxCells)
+		return 0, fmt.Errorf("workload: %w cells: %q has %d, the limit is %d", ErrTooLarge,
+			w.items[i].Name, n, MaxCells)
 	}
 	return n, nil
 }
 
-// OnModel answers exactly on a graphical model over groups of codes: expected numbers of rows, without sampling. Counts touch the columns of
-// their condition only, and no table over all of them is formed.
+// OnModel answers exactly on a graphical model over groups of codes: expected numbers of rows,
+// without sampling. Counts touch the columns of their condition only, and no table over all of them
+// is formed.
 //
-// Errors: a model of other columns; a marginal that is too large, for MaxCells or for the model (marginal.ErrTooLarge); a condition that is
-// not a sum of at most 4096 products (ErrTooLarge).
+// Errors: a model of other columns; a marginal that is too large, for MaxCells or for the model
+// (marginal.ErrTooLarge); a condition that is not a sum of at most 4096 products (ErrTooLarge).
 func (w *Workload) OnModel(m *marginal.Model, g *marginal.Grouping) (Answers, error) {
 	out := make(Answers, len(w.items))
 	for i := range w.items {

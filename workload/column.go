@@ -87,7 +87,8 @@ func (c column) codeOf(text string) (int, error) {
 			return code, nil
 		}
 		if lo <= v && v <= hi {
-			return 0, fmt.Errorf("column %q keeps %s in the bin %s with other values", c.name(), text, c.codec.Label(uint16(code)))
+			return 0, fmt.Errorf("column %q keeps %s in the bin %s with other values", c.name(),
+				text, c.codec.Label(uint16(code)))
 		}
 	}
 	return 0, fmt.Errorf("column %q has no value %s", c.name(), text)
@@ -97,7 +98,8 @@ func (c column) codeOf(text string) (int, error) {
 func (c column) compare(op, text string) (table.Condition, error) {
 	var none table.Condition
 	if !c.binned() {
-		return none, fmt.Errorf("column %q is %v: its values have no order, use =, != or in", c.name(), c.codec.Column().Kind)
+		return none, fmt.Errorf("column %q is %v: its values have no order, use =, != or in",
+			c.name(), c.codec.Column().Kind)
 	}
 	v, err := c.value(text)
 	if err != nil {
@@ -115,8 +117,10 @@ func (c column) compare(op, text string) (table.Condition, error) {
 	return cond, err
 }
 
-// threshold says which bins lie above an order comparison (their lower end is at least cut) and which below it.
-func (c column) threshold(op string, v float64) (cut float64, below func(code int, hi float64) bool) {
+// threshold says which bins lie above an order comparison (their lower end is at least cut) and
+// which below it.
+func (c column) threshold(op string, v float64) (cut float64,
+	below func(code int, hi float64) bool) {
 	last := c.bins() - 1
 	strict := op == ">" || op == "<=" // x > v and its complement x ≤ v
 	if c.codec.Column().Kind != schema.Real {
@@ -135,7 +139,8 @@ func (c column) threshold(op string, v float64) (cut float64, below func(code in
 }
 
 func (c column) cutError(op, text string, code int) error {
-	return fmt.Errorf("%s %s %s cuts the bin %s: a bound must lie between two bins", c.name(), op, text, c.codec.Label(uint16(code)))
+	return fmt.Errorf("%s %s %s cuts the bin %s: a bound must lie between two bins", c.name(), op,
+		text, c.codec.Label(uint16(code)))
 }
 
 // value reads a number, date or time.

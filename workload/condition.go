@@ -4,8 +4,9 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Conditions are the counts of the given conditions, written as under the key where of a workload file, each named by its text. One comparison may
-// also be written without quotes, as [Where] reads it: income=>50K. An error says which text it is about and wraps ErrInvalid.
+// Conditions are the counts of the given conditions, written as under the key where of a workload
+// file, each named by its text. One comparison may also be written without quotes, as [Where] reads
+// it: income=>50K. An error says which text it is about and wraps ErrInvalid.
 func Conditions(s *schema.Schema, texts ...string) ([]Item, error) {
 	codecs, err := s.Codecs()
 	if err != nil {

@@ -6,9 +6,11 @@ import (
 	"slices"
 )
 
-// Dense answers items again and again on tables of weights over some columns, as an iterative method does. The items are fixed when it is
-// made; all the marginals they need are then summed from one another, largest first, so that a table of 10⁶ cells is passed over a few times
-// and not once an item: a thousand counts of up to three of six columns cost about six passes. Counts add cells of these marginals.
+// Dense answers items again and again on tables of weights over some columns, as an iterative
+// method does. The items are fixed when it is made; all the marginals they need are then summed
+// from one another, largest first, so that a table of 10⁶ cells is passed over a few times and not
+// once an item: a thousand counts of up to three of six columns cost about six passes. Counts add
+// cells of these marginals.
 //
 // It is not safe for concurrent use.
 type Dense struct {
@@ -34,8 +36,9 @@ type denseItem struct {
 	cells int   // marginal: how many
 }
 
-// NewDense prepares items for tables over cols, whose numbers of codes are sizes[c]; the cells of a table are row-major in the order of
-// cols, the last fastest. Every item must touch only columns in cols, and its own columns in the order of cols if it is a marginal.
+// NewDense prepares items for tables over cols, whose numbers of codes are sizes[c]; the cells of a
+// table are row-major in the order of cols, the last fastest. Every item must touch only columns in
+// cols, and its own columns in the order of cols if it is a marginal.
 //
 // Errors: an item that does not fit; a table of 2³¹ cells or more (ErrTooLarge).
 func NewDense(sizes, cols []int, items []Item) (*Dense, error) {
@@ -62,7 +65,8 @@ func NewDense(sizes, cols []int, items []Item) (*Dense, error) {
 		for _, c := range touched {
 			k := slices.Index(cols, c)
 			if k < 0 || !it.IsCount() && k < last {
-				return nil, fmt.Errorf("workload: item %d touches column %d, which the table has not, or not in this order: %w", i, c, ErrInvalid)
+				return nil, fmt.Errorf("workload: item %d touches column %d, which the table "+
+					"does not have, or not in this order: %w", i, c, ErrInvalid)
 			}
 			last = k
 			n.in[k], n.columns = true, n.columns+1
@@ -81,8 +85,8 @@ type need struct {
 	in      []bool
 }
 
-// grow hangs below a node what computes the needs: again and again it sums out the column that most of the remaining needs lack, the one of
-// most codes among equals.
+// grow hangs below a node what computes the needs: again and again it sums out the column that most
+// of the remaining needs lack, the one of most codes among equals.
 func (d *Dense) grow(n *denseNode, depth int, needs []need) {
 	for len(d.spare) <= depth {
 		d.spare = append(d.spare, nil)
@@ -111,7 +115,8 @@ func (d *Dense) grow(n *denseNode, depth int, needs []need) {
 				best, most = k, lack
 			}
 		}
-		kid := &denseNode{cols: slices.Delete(slices.Clone(n.cols), best, best+1), sizes: slices.Delete(slices.Clone(n.sizes), best, best+1)}
+		kid := &denseNode{cols: slices.Delete(slices.Clone(n.cols), best, best+1),
+			sizes: slices.Delete(slices.Clone(n.sizes), best, best+1)}
 		kid.n, kid.inner, kid.cells = n.sizes[best], 1, n.cells/n.sizes[best]
 		for _, s := range n.sizes[best+1:] {
 			kid.inner *= s
@@ -148,11 +153,12 @@ func (d *Dense) attach(n *denseNode, items []Item) {
 // Cells is the number of cells of a table.
 func (d *Dense) Cells() int { return d.cells }
 
-// AnswersTo writes the answer of each item to dst, which has one slice an item, of one number for a count and of its cells for a marginal.
-// weights is the table. It panics if a length is wrong.
+// AnswersTo writes the answer of each item to dst, which has one slice an item, of one number for a
+// count and of its cells for a marginal. weights is the table. It panics if a length is wrong.
 func (d *Dense) AnswersTo(dst Answers, weights []float64) {
 	if len(weights) != d.cells || len(dst) != len(d.out) {
-		panic(fmt.Sprintf("workload: %d cells for %d, %d answers for %d items", len(weights), d.cells, len(dst), len(d.out)))
+		panic(fmt.Sprintf("workload: %d cells for %d, %d answers for %d items", len(weights),
+			d.cells, len(dst), len(d.out)))
 	}
 	d.answer(dst, d.root, weights, 0)
 }
@@ -161,7 +167,8 @@ func (d *Dense) answer(dst Answers, n *denseNode, v []float64, depth int) {
 	for _, i := range n.items {
 		it := &d.out[i]
 		if len(dst[i]) != it.cells {
-			panic(fmt.Sprintf("workload: %d numbers for the %d of item %d", len(dst[i]), it.cells, i))
+			panic(fmt.Sprintf("workload: %d numbers for the %d of item %d",
+				len(dst[i]), it.cells, i))
 		}
 		if !it.count {
 			copy(dst[i], v)

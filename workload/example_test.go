@@ -32,7 +32,8 @@ queries:
 		fmt.Println(err)
 		return
 	}
-	rows, err := table.FromColumns(s, []table.Codes{{U8: []uint8{0, 0, 1, 0, 1}}, {U8: []uint8{0, 2, 3, 3, 1}}}, nil)
+	rows, err := table.FromColumns(s, []table.Codes{{U8: []uint8{0, 0, 1, 0, 1}},
+		{U8: []uint8{0, 2, 3, 3, 1}}}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

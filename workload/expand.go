@@ -26,11 +26,13 @@ func expected(x table.Expr, m *marginal.Model, g *marginal.Grouping) (float64, e
 	return sum, err
 }
 
-// Products writes a condition as disjoint products and calls do with each: the codes that it allows, one entry a code, of each column that it
-// restricts; do may keep the map. sizes are the codes of each column.
+// Products writes a condition as disjoint products and calls do with each: the codes that it
+// allows, one entry a code, of each column that it restricts; do may keep the map. sizes are the
+// codes of each column.
 //
-// It is Shannon expansion: fix a column that the condition touches; codes that leave the same condition on the other columns go together;
-// repeat. A conjunction is one product, a disjunction of d columns d. More than 4096 products are refused (ErrTooLarge).
+// It is Shannon expansion: fix a column that the condition touches; codes that leave the same
+// condition on the other columns go together; repeat. A conjunction is one product, a disjunction
+// of d columns d. More than 4096 products are refused (ErrTooLarge).
 func Products(x table.Expr, sizes []int, do func(allow map[int][]bool)) error {
 	e := expander{sizes: sizes, fixed: map[int][]bool{}, do: do}
 	return e.expand(simplify(x))
@@ -47,7 +49,8 @@ func (e *expander) expand(x table.Expr) error {
 	if constant, value := constantOf(x); constant {
 		if value {
 			if e.terms++; e.terms > maxTerms {
-				return fmt.Errorf("%w products: the condition is not a sum of %d or fewer", ErrTooLarge, maxTerms)
+				return fmt.Errorf("%w products: the condition is not a sum of %d or fewer",
+					ErrTooLarge, maxTerms)
 			}
 			e.do(maps.Clone(e.fixed))
 		}

@@ -19,7 +19,8 @@ const (
 	maxFile     = 4 << 20 // bytes
 	maxProblems = 30      // reported one by one
 	version     = 1       // of the format, the value of the key decoy_workload
-	maxAllow    = 1 << 28 // bytes of conditions that ranges and prefix may make: one a code and item
+	// bytes of conditions that ranges and prefix may make: one a code and item
+	maxAllow = 1 << 28
 )
 
 // Load reads the workload file at path, as Parse does.
@@ -46,15 +47,17 @@ func Load(path string, s *schema.Schema) (*Workload, error) {
 //	  - marginals: all pairs                  # all pairs, all triples, or a degree
 //	    columns: [age, sex, income]           # optional: among these
 //	  - where: age >= 30 and not (sex = F or married in (yes, "no, but"))
-//	  - range: {column: age, from: 30, below: 50}      # from, and below (exclusive) or to (inclusive)
+//	  - range: {column: age, from: 30, below: 50}  # from, and below or to (inclusive)
 //	  - ranges: age                           # every interval of its bins
 //	  - prefix: age                           # up to each of its bins: cumulative counts
 //
-// The error joins everything that is wrong, each with its line; each wraps ErrInvalid. Unknown and repeated keys, anchors and tags are errors.
+// The error joins everything that is wrong, each with its line; each wraps ErrInvalid. Unknown and
+// repeated keys, anchors and tags are errors.
 func Parse(data []byte, s *schema.Schema) (*Workload, error) {
 	p := &fileParser{}
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("workload: the file is longer than %d MiB: %w", maxFile>>20, ErrInvalid)
+		return nil, fmt.Errorf("workload: the file is longer than %d MiB: %w",
+			maxFile>>20, ErrInvalid)
 	}
 	codecs, err := s.Codecs()
 	if err != nil {
@@ -82,7 +85,8 @@ func (p *fileParser) problem(line int, format string, args ...any) {
 		p.found = append(p.found, fmt.Errorf("workload: and more problems: %w", ErrInvalid))
 	}
 	if len(p.found) < maxProblems {
-		p.found = append(p.found, fmt.Errorf("workload: line %d: %s: %w", line, fmt.Sprintf(format, args...), ErrInvalid))
+		p.found = append(p.found, fmt.Errorf("workload: line %d: %s: %w", line,
+			fmt.Sprintf(format, args...), ErrInvalid))
 	}
 }
 
@@ -111,8 +115,10 @@ func (p *fileParser) file(data []byte) {
 	if top == nil {
 		return
 	}
-	if n := top["decoy_workload"]; n == nil || n.Kind != yaml.ScalarNode || n.Value != strconv.Itoa(version) {
-		p.problem(lineOf(n, root), "the key decoy_workload must be %d, the version of the format", version)
+	if n := top["decoy_workload"]; n == nil || n.Kind != yaml.ScalarNode ||
+		n.Value != strconv.Itoa(version) {
+		p.problem(lineOf(n, root), "the key decoy_workload must be %d, the version of the format",
+			version)
 	}
 	list := top["queries"]
 	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
@@ -159,7 +165,8 @@ func (p *fileParser) keys(n *yaml.Node, allowed ...string) map[string]*yaml.Node
 		k := n.Content[i]
 		switch {
 		case k.Kind != yaml.ScalarNode || !slices.Contains(allowed, k.Value):
-			p.problem(k.Line, "%s is not a key here; there is %s", quote(k.Value), strings.Join(allowed, ", "))
+			p.problem(k.Line, "%s is not a key here; there is %s", quote(k.Value),
+				strings.Join(allowed, ", "))
 		case out[k.Value] != nil:
 			p.problem(k.Line, "key %s is there twice", k.Value)
 		default:
@@ -181,7 +188,8 @@ func (p *fileParser) entry(n *yaml.Node) {
 	for _, k := range kinds {
 		if values[k] != nil {
 			if kind != "" {
-				p.problem(n.Line, "has both %s and %s: an entry is one of %s", kind, k, strings.Join(kinds, ", "))
+				p.problem(n.Line, "has both %s and %s: an entry is one of %s", kind, k,
+					strings.Join(kinds, ", "))
 				return
 			}
 			kind = k
@@ -286,8 +294,11 @@ func (p *fileParser) interval(n *yaml.Node) {
 	if values == nil {
 		return
 	}
-	if values["column"] == nil || values["from"] == nil && values["to"] == nil && values["below"] == nil || values["to"] != nil && values["below"] != nil {
-		p.problem(n.Line, "range needs a column, and from, or to (inclusive) or below (exclusive), or from with one of them")
+	if values["column"] == nil || values["from"] == nil && values["to"] == nil &&
+		values["below"] == nil || values["to"] != nil && values["below"] != nil {
+		p.problem(n.Line,
+			"range needs a column, and from, or to (inclusive) or below (exclusive), or from with "+
+				"one of them")
 		return
 	}
 	col, ok := p.columnOf(values["column"])
@@ -317,7 +328,8 @@ func (p *fileParser) interval(n *yaml.Node) {
 	p.items = []Item{{Where: cond, Name: strings.Join(name, " and ")}}
 }
 
-// intervals adds every interval of the column's codes, in their order, or those that begin with the first; not the one that holds all.
+// intervals adds every interval of the column's codes, in their order, or those that begin with the
+// first; not the one that holds all.
 func (p *fileParser) intervals(col column, prefix bool, line int) {
 	k := col.bins()
 	n := k*(k+1)/2 - 1
@@ -336,11 +348,16 @@ func (p *fileParser) intervals(col column, prefix bool, line int) {
 			if from == 0 && to == k-1 {
 				continue
 			}
-			name := fmt.Sprintf("%s from %s to %s", col.name(), col.codec.Label(uint16(from)), col.codec.Label(uint16(to)))
+			name := fmt.Sprintf("%s from %s to %s", col.name(), col.codec.Label(uint16(from)),
+				col.codec.Label(uint16(to)))
 			if from == 0 {
 				name = fmt.Sprintf("%s up to %s", col.name(), col.codec.Label(uint16(to)))
 			}
-			p.items = append(p.items, Item{Name: name, Where: col.condition(func(code int) bool { return from <= code && code <= to })})
+			p.items = append(p.items,
+				Item{Name: name, Where: col.condition(func(code int) bool {
+					return from <= code &&
+						code <= to
+				})})
 		}
 		if prefix {
 			return

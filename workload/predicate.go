@@ -17,7 +17,8 @@ import (
 //	           | column [ "not" ] "in" "(" value { "," value } ")"
 //	           | column "is" [ "not" ] "missing"
 //
-// A word needs no quotes unless it has spaces or one of ( ) , = ! < > ' " ` in it or is a keyword; a quote inside quotes is doubled.
+// A word needs no quotes unless it has spaces or one of ( ) , = ! < > ' " ` in it or is a keyword;
+// a quote inside quotes is doubled.
 
 // maxNesting bounds the recursion of the parser.
 const maxNesting = 100
@@ -30,8 +31,10 @@ type token struct {
 	sign   bool
 }
 
-func (t token) keyword(k string) bool { return !t.quoted && !t.sign && strings.EqualFold(t.text, k) }
-func (t token) is(sign string) bool   { return t.sign && t.text == sign }
+func (t token) keyword(k string) bool {
+	return !t.quoted && !t.sign && strings.EqualFold(t.text, k)
+}
+func (t token) is(sign string) bool { return t.sign && t.text == sign }
 
 // tokens cuts a condition into words and signs; the last is an empty sign.
 func tokens(text string) ([]token, error) {

@@ -5,9 +5,10 @@ import "github.com/decoy-dp/decoy/table"
 // Run is the cells from Lo to Hi−1 of a table.
 type Run struct{ Lo, Hi int32 }
 
-// Runs lists the cells of a table over cols (row-major, last fastest; sizes[c] codes of column c; fewer than 2³¹ cells) for which x holds, as
-// increasing runs with gaps between them. x must touch only columns in cols. Codes of a column that leave the same condition on the columns
-// behind it are worked out once, so the time is about that of writing the runs down.
+// Runs lists the cells of a table over cols (row-major, last fastest; sizes[c] codes of column c;
+// fewer than 2³¹ cells) for which x holds, as increasing runs with gaps between them. x must touch
+// only columns in cols. Codes of a column that leave the same condition on the columns behind it
+// are worked out once, so the time is about that of writing the runs down.
 func Runs(x table.Expr, sizes, cols []int) []Run {
 	own := make([]int, len(cols))
 	for i, c := range cols {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Source is the YAML that a setting called workload stands for: its own text if that has the key decoy_workload, else the content of the file it
-// names; nil for "". The error is that of reading the file.
+// Source is the YAML that a setting called workload stands for: its own text if that has the key
+// decoy_workload, else the content of the file it names; nil for "". The error is that of reading
+// the file.
 func Source(setting string) ([]byte, error) {
 	switch {
 	case setting == "":

@@ -45,7 +45,9 @@ func TestWhere(t *testing.T) {
 }
 
 func TestWhereRefuses(t *testing.T) {
-	for _, text := range []string{"", "income", "income=", "income>", "income > 3", "income=50", "nothing=1", "weight<60", "weight=50", "weight=x", "income year = 1999.5", "=x", "weight 5", "incomes=>50K"} {
+	for _, text := range []string{"", "income", "income=", "income>", "income > 3", "income=50",
+		"nothing=1", "weight<60", "weight=50", "weight=x", "income year = 1999.5", "=x", "weight 5",
+		"incomes=>50K"} {
 		if _, err := Where(whereSchema(), text); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%q: %v", text, err)
 		}

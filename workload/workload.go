@@ -17,7 +17,8 @@ var ErrInvalid = errors.New("invalid workload")
 // ErrTooLarge is wrapped by errors that refuse a number of items, cells or terms; they say it.
 var ErrTooLarge = errors.New("too many")
 
-// MaxItems is the most items of a workload, MaxCells the most cells of one marginal that can be answered.
+// MaxItems is the most items of a workload, MaxCells the most cells of one marginal that can be
+// answered.
 const (
 	MaxItems = 1 << 18
 	MaxCells = 1 << 27
@@ -42,8 +43,8 @@ func (it Item) Columns() []int {
 	return slices.Sorted(slices.Values(it.Cols))
 }
 
-// Counts is the item as counts: itself, or one for each cell of a marginal, of sizes[c] codes in column c. More than limit of them are an
-// error that wraps ErrTooLarge.
+// Counts is the item as counts: itself, or one for each cell of a marginal, of sizes[c] codes in
+// column c. More than limit of them are an error that wraps ErrTooLarge.
 func (it Item) Counts(sizes []int, limit int) ([]Item, error) {
 	if it.IsCount() {
 		return []Item{it}, nil
@@ -53,7 +54,8 @@ func (it Item) Counts(sizes []int, limit int) ([]Item, error) {
 		cells *= float64(sizes[c])
 	}
 	if cells > float64(limit) {
-		return nil, fmt.Errorf("workload: %w counts: %q has %.4g cells", ErrTooLarge, it.Name, cells)
+		return nil, fmt.Errorf("workload: %w counts: %q has %.4g cells", ErrTooLarge,
+			it.Name, cells)
 	}
 	out := make([]Item, int(cells))
 	for i := range out {
@@ -86,7 +88,8 @@ func New(s *schema.Schema, items []Item) (*Workload, error) {
 		return nil, fmt.Errorf("workload: there is nothing in it: %w", ErrInvalid)
 	}
 	if len(items) > MaxItems {
-		return nil, fmt.Errorf("workload: %w items: %d, the limit is %d: %w", ErrTooLarge, len(items), MaxItems, ErrInvalid)
+		return nil, fmt.Errorf("workload: %w items: %d, the limit is %d: %w", ErrTooLarge,
+			len(items), MaxItems, ErrInvalid)
 	}
 	var err error
 	if w.codecs, err = s.Codecs(); err != nil {
@@ -99,14 +102,19 @@ func New(s *schema.Schema, items []Item) (*Workload, error) {
 			it.Weight = 1
 		}
 		if !(it.Weight > 0 && it.Weight <= 1024) {
-			return nil, fmt.Errorf("workload: item %d: weight %v must be in (0, 1024]: %w", i, it.Weight, ErrInvalid)
+			return nil, fmt.Errorf("workload: item %d: weight %v must be in (0, 1024]: %w", i,
+				it.Weight, ErrInvalid)
 		}
 		if it.IsCount() == (len(it.Cols) > 0) {
-			return nil, fmt.Errorf("workload: item %d must be a marginal of at least one column or a count: %w", i, ErrInvalid)
+			return nil, fmt.Errorf(
+				"workload: item %d must be a marginal of at least one column or a count: %w",
+				i, ErrInvalid)
 		}
 		for k, c := range it.Cols {
 			if c < 0 || c >= len(w.sizes) || slices.Contains(it.Cols[:k], c) {
-				return nil, fmt.Errorf("workload: item %d: column %d is not in the schema or is named twice: %w", i, c, ErrInvalid)
+				return nil, fmt.Errorf(
+					"workload: item %d: column %d is not in the schema or is named twice: %w",
+					i, c, ErrInvalid)
 			}
 		}
 		if it.IsCount() {
@@ -133,8 +141,8 @@ func (w *Workload) name(it Item, i int) string {
 	return strings.Join(names, ", ")
 }
 
-// Marginals is every marginal of a degree over the columns of s, those with more than maxCells cells left out; 0 is MaxCells. A degree above
-// the number of columns is read as that number.
+// Marginals is every marginal of a degree over the columns of s, those with more than maxCells
+// cells left out; 0 is MaxCells. A degree above the number of columns is read as that number.
 func Marginals(s *schema.Schema, degree, maxCells int) []Item {
 	cols := make([]int, len(s.Columns))
 	for i := range cols {
@@ -149,7 +157,8 @@ func Marginals(s *schema.Schema, degree, maxCells int) []Item {
 // maxSteps bounds the search for combinations that are small enough.
 const maxSteps = 1 << 22
 
-// combinations is every marginal of a degree over cols, up to MaxItems+1 of them; where a very long search would be needed, those found first.
+// combinations is every marginal of a degree over cols, up to MaxItems+1 of them; where a very long
+// search would be needed, those found first.
 func combinations(sizes, cols []int, degree, maxCells int) []Item {
 	var out []Item
 	pick, steps := make([]int, 0, max(degree, 0)), 0

@@ -22,7 +22,8 @@ columns:
   - {name: age, kind: integer, min: 0, max: 99, bins: 10, missing: ["?"]}
   - {name: kids, kind: integer, min: 0, max: 5}
   - {name: pay, kind: real, min: 0, max: 10, bins: 5}
-  - {name: born, kind: date, min: 2000-01-01, max: 2000-12-31, edges: [2000-01-01, 2000-03-01, 2000-07-01, 2000-12-31]}
+  - {name: born, kind: date, min: 2000-01-01, max: 2000-12-31,
+    edges: [2000-01-01, 2000-03-01, 2000-07-01, 2000-12-31]}
   - {name: is working, kind: boolean}
 `
 
@@ -119,7 +120,8 @@ func TestPrecedence(t *testing.T) {
 	}
 	for kids := range uint16(3) {
 		for sex := range uint16(2) {
-			got := table.Holds(w.Item(0).Where, func(c int) uint16 { return []uint16{sex, 0, kids}[c] })
+			got := table.Holds(w.Item(0).Where,
+				func(c int) uint16 { return []uint16{sex, 0, kids}[c] })
 			if want := kids == 0 || sex != 0 && kids == 1; got != want {
 				t.Errorf("kids %d, sex %d: %v", kids, sex, got)
 			}
@@ -155,7 +157,8 @@ func TestParseEntries(t *testing.T) {
 			t.Errorf("%s: %d items, the first is %q", tt.entry, w.Len(), w.Item(0).Name)
 		}
 	}
-	w, err := Parse(file("range: {column: age, from: 20, below: 40}", "{ranges: kids, weight: 3}"), s)
+	w, err := Parse(file("range: {column: age, from: 20, below: 40}", "{ranges: kids, weight: 3}"),
+		s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +190,8 @@ func TestParseErrors(t *testing.T) {
 		{string(file("weight: 1")), "line 3: an entry needs one of"},
 		{string(file("{prefix: age, weight: 0}")), "weight must be"},
 		{string(file("{prefix: age, weight: x}")), "weight must be"},
-		{string(file("{prefix: age, name: x}")), "name must be a text, and the entry a single item"},
+		{string(file("{prefix: age, name: x}")),
+			"name must be a text, and the entry a single item"},
 		{string(file("{prefix: age, columns: [age]}")), "columns goes with marginals"},
 		{string(file("marginal: age")), "want a list of columns"},
 		{string(file("marginal: [age, age]")), "named twice"},
@@ -201,7 +205,8 @@ func TestParseErrors(t *testing.T) {
 		{string(file("range: {column: age, from: 25}")), "age >= 25 cuts the bin [20, 30)"},
 		{string(file("range: {column: sex, from: F}")), "have no order"},
 		{string(file("where: [a]")), "where must be a text"},
-		{string(file("where: age < 25")), "line 3: where: character 5: age < 25 cuts the bin [20, 30)"},
+		{string(file("where: age < 25")),
+			"line 3: where: character 5: age < 25 cuts the bin [20, 30)"},
 		{string(file("where: age = 25")), `keeps 25 in the bin [20, 30)`},
 		{string(file("where: age = 200")), "has no value 200"},
 		{string(file("where: age < old")), `"old" is not a value`},
@@ -216,7 +221,8 @@ func TestParseErrors(t *testing.T) {
 		{string(file("where: sex")), "character 4: ends where a comparison"},
 		{string(file("where: sex = ")), "ends where a value should follow"},
 		{string(file("where: sex F")), "where a comparison such as"},
-		{string(file("where: sex = F sex = M")), `character 9: "sex" where and, or, or the end should be`},
+		{string(file("where: sex = F sex = M")),
+			`character 9: "sex" where and, or, or the end should be`},
 		{string(file("where: (sex = F")), "ends where ) should follow"},
 		{string(file("where: sex in F")), "where ( should be"},
 		{string(file("where: sex in (F M)")), "where , or ) should be"},
@@ -286,10 +292,12 @@ func TestMarginals(t *testing.T) {
 // mixed is a workload with every kind of item.
 func mixed(t testing.TB, s *schema.Schema) *Workload {
 	t.Helper()
-	w, err := Parse(file("marginal: [kids, sex]", "marginals: 1", "{marginals: 3, columns: [sex, pay, kids, born]}", "prefix: age", "ranges: pay",
+	w, err := Parse(file("marginal: [kids, sex]", "marginals: 1",
+		"{marginals: 3, columns: [sex, pay, kids, born]}", "prefix: age", "ranges: pay",
 		"where: sex = F and kids > 2", "where: sex = F or kids > 2 or pay < 4 or born < 2000-03-01",
 		"where: not (age is missing or age < 50 and kids = 0) and `is working` = true and pay >= 2",
-		"where: (age < 20 or age >= 80) and (sex = M or kids = 0 and kids = 1)", "where: sex in (F, M)", "where: kids < 0"), s)
+		"where: (age < 20 or age >= 80) and (sex = M or kids = 0 and kids = 1)",
+		"where: sex in (F, M)", "where: kids < 0"), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +336,8 @@ func close(a, b Answers, tolerance float64) error {
 	return nil
 }
 
-// TestThreeWaysToAnswer: rows, the dense table of all columns and a model that holds exactly that table agree.
+// TestThreeWaysToAnswer: rows, the dense table of all columns and a model that holds exactly that
+// table agree.
 func TestThreeWaysToAnswer(t *testing.T) {
 	s := peopleSchema(t)
 	w := mixed(t, s)
@@ -366,7 +375,8 @@ func TestThreeWaysToAnswer(t *testing.T) {
 	}
 	ordered := slices.Clone(rows)
 	for i := range w.Len() {
-		if it := w.Item(i); !it.IsCount() && !slices.IsSorted(it.Cols) { // its columns are in another order
+		// its columns are in another order
+		if it := w.Item(i); !it.IsCount() && !slices.IsSorted(it.Cols) {
 			ordered[i], dense[i] = nil, nil
 		}
 	}
@@ -386,8 +396,9 @@ func TestThreeWaysToAnswer(t *testing.T) {
 	}
 }
 
-// TestOnGroupedModel compares answers of a model with merged codes with a large sample of its rows: null: each count is binomial; 100 000
-// rows, limit 5.5 standard deviations and a half row, a false-alarm rate below 1e-6 an answer.
+// TestOnGroupedModel compares answers of a model with merged codes with a large sample of its rows:
+// null: each count is binomial; 100 000 rows, limit 5.5 standard deviations and a half row, a
+// false-alarm rate below 1e-6 an answer.
 func TestOnGroupedModel(t *testing.T) {
 	s := peopleSchema(t)
 	w := mixed(t, s)
@@ -445,7 +456,8 @@ func TestOnGroupedModel(t *testing.T) {
 	for i := range got {
 		for k, x := range got[i] {
 			if d := math.Abs(x - sampled[i][k]); d > .5+5.5*math.Sqrt(x*(1-x/100000)+1) {
-				t.Errorf("%s, cell %d: expected %v, sampled %v", w.Item(i).Name, k, x, sampled[i][k])
+				t.Errorf("%s, cell %d: expected %v, sampled %v", w.Item(i).Name,
+					k, x, sampled[i][k])
 			}
 		}
 	}
@@ -460,10 +472,12 @@ func TestExpandRefuses(t *testing.T) {
 	parts := table.And{}
 	for i := range 28 {
 		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprint(i), Kind: schema.Boolean})
-		sizes, cliques, tables = append(sizes, 2), append(cliques, []int{i}), append(tables, []float64{1, 1})
+		sizes, cliques, tables = append(sizes, 2), append(cliques, []int{i}),
+			append(tables, []float64{1, 1})
 		if i%2 == 1 {
 			yes := []bool{false, true}
-			parts = append(parts, table.Or{table.Condition{Column: i - 1, Allow: yes}, table.Condition{Column: i, Allow: yes}})
+			parts = append(parts, table.Or{table.Condition{Column: i - 1, Allow: yes},
+				table.Condition{Column: i, Allow: yes}})
 		}
 	}
 	m, err := marginal.FromTables(sizes, cliques, tables, 1000)
@@ -585,7 +599,8 @@ func TestConditions(t *testing.T) {
 	if err != nil || len(items) != 2 || items[1].Name != "kids > 2" {
 		t.Fatal(items, err)
 	}
-	if _, err := Conditions(s, "sex = F", "kids > many"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "kids > many") {
+	if _, err := Conditions(s, "sex = F", "kids > many"); !errors.Is(err, ErrInvalid) ||
+		!strings.Contains(err.Error(), "kids > many") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -600,10 +615,13 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// FuzzParse: no panic, and what is accepted has items that fit the schema and answer without a panic.
+// FuzzParse: no panic, and what is accepted has items that fit the schema and answer without a
+// panic.
 func FuzzParse(f *testing.F) {
-	for _, e := range []string{"marginals: all pairs", "prefix: age", "ranges: pay", "{marginal: [kids, sex], weight: 2, name: x}",
-		"range: {column: age, from: 20, below: 40}", "where: not (sex = F or age is missing) and kids in (1, '2') or born < 2000-03-01"} {
+	for _, e := range []string{"marginals: all pairs", "prefix: age", "ranges: pay",
+		"{marginal: [kids, sex], weight: 2, name: x}",
+		"range: {column: age, from: 20, below: 40}",
+		"where: not (sex = F or age is missing) and kids in (1, '2') or born < 2000-03-01"} {
 		f.Add(file(e))
 	}
 	s := peopleSchema(f)
@@ -626,7 +644,8 @@ func FuzzParse(f *testing.F) {
 
 // FuzzCondition: no panic, and an accepted condition compiles.
 func FuzzCondition(f *testing.F) {
-	for _, c := range []string{"sex = F", "not (age < 30 or kids in (1, 2))", "`is working` is missing", "a != \"b\"\"c\"", "((("} {
+	for _, c := range []string{"sex = F", "not (age < 30 or kids in (1, 2))",
+		"`is working` is missing", "a != \"b\"\"c\"", "((("} {
 		f.Add(c)
 	}
 	s := peopleSchema(f)

@@ -77,14 +77,18 @@ func TestConfig(t *testing.T) {
 		"unknown column":       {Constraints: []string{"column 0 < nothing"}},
 		"rules out everything": {Constraints: []string{"if column 0!=c7 then column 1=c0"}},
 	} {
-		if _, err := fitter(t, c).Plan(s, privacy.NeighboursOf(s, 0), one); !errors.Is(err, synth.ErrConfig) {
+		if _, err := fitter(t, c).Plan(s, privacy.NeighboursOf(s, 0),
+			one); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := fitter(t, Config{Sets: []string{"a*b"}, Target: "x"}).Config(); got.Workload != "sets" || got.TargetShare != .2 || got.MemoryMB != 80 {
+	if got := fitter(t, Config{Sets: []string{"a*b"},
+		Target: "x"}).Config(); got.Workload != "sets" || got.TargetShare != .2 ||
+		got.MemoryMB != 80 {
 		t.Errorf("defaults %+v", got)
 	}
-	if _, err := fitter(t, Config{}).Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
+	if _, err := fitter(t, Config{}).Plan(s, privacy.NeighboursOf(s, 0),
+		accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
 		t.Errorf("delta 0: %v", err)
 	}
 }
@@ -96,7 +100,8 @@ func TestClosure(t *testing.T) {
 		got[fmt.Sprint(x.cols)] = x.weight
 	}
 	// With the target 2 the second set counts double: column weights are 1, 7 and 6.
-	want := map[string]float64{"[0]": 1. / 13, "[1]": 7. / 13, "[2]": 6. / 13, "[0 1]": 8. / 13, "[1 2]": 1}
+	want := map[string]float64{"[0]": 1. / 13, "[1]": 7. / 13, "[2]": 6. / 13,
+		"[0 1]": 8. / 13, "[1 2]": 1}
 	if len(got) != len(want) {
 		t.Fatalf("%v", got)
 	}
@@ -120,7 +125,8 @@ func TestRuns(t *testing.T) {
 	} {
 		got := runs(tt.mass, tt.n)
 		for i := range got {
-			if i > 0 && got[i] != got[i-1] && got[i] != got[i-1]+1 || got[0] != 0 || int(got[i]) >= tt.n {
+			if i > 0 && got[i] != got[i-1] && got[i] != got[i-1]+1 || got[0] != 0 ||
+				int(got[i]) >= tt.n {
 				t.Errorf("%v in %d: %v", tt.mass, tt.n, got)
 			}
 		}
@@ -149,10 +155,12 @@ func TestWorkLimit(t *testing.T) {
 	}
 }
 
-// TestMemoryLimit: thirty columns of 2 to 6 codes at 1 MB: the tree stays within it and the fit ends.
+// TestMemoryLimit: thirty columns of 2 to 6 codes at 1 MB: the tree stays within it and the fit
+// ends.
 func TestMemoryLimit(t *testing.T) {
 	s := synthtest.Schema(30)
-	m := synthtest.Fit(t, fitter(t, Config{MemoryMB: 1}), synthtest.Table(t, s, 1000), accountant.Budget{Epsilon: 20, Delta: 1e-9})
+	m := synthtest.Fit(t, fitter(t, Config{MemoryMB: 1}), synthtest.Table(t, s, 1000),
+		accountant.Budget{Epsilon: 20, Delta: 1e-9})
 	if m.Parameters.Bytes > 8*1_000_000/bytesPerCell+100_000 {
 		t.Errorf("the model has %d bytes", m.Parameters.Bytes)
 	}
@@ -162,7 +170,8 @@ func TestMemoryLimit(t *testing.T) {
 func TestConstraintsHoldInEveryRow(t *testing.T) {
 	s := &schema.Schema{Columns: []schema.Column{
 		{Name: "age", Kind: schema.Integer, Min: 0, Max: 39},
-		{Name: "marital", Kind: schema.Categorical, Categories: []string{"never", "married", "widowed"}},
+		{Name: "marital", Kind: schema.Categorical, Categories: []string{"never",
+			"married", "widowed"}},
 		{Name: "from", Kind: schema.Integer, Min: 0, Max: 9},
 		{Name: "to", Kind: schema.Integer, Min: 0, Max: 9, Missing: []string{"?"}},
 	}}
@@ -178,18 +187,22 @@ func TestConstraintsHoldInEveryRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := fitter(t, Config{Constraints: []string{"if age < 18 then marital = never", "from <= to", "if age >= 30 and marital = never then from > 4"}})
-	syn := synthtest.Sample(t, synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 5, Delta: 1e-9}), 20000, 3)
+	f := fitter(t, Config{Constraints: []string{"if age < 18 then marital = never", "from <= to",
+		"if age >= 30 and marital = never then from > 4"}})
+	syn := synthtest.Sample(t, synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 5, Delta: 1e-9}),
+		20000, 3)
 	young, missing := 0, 0
 	for r := range syn.Rows() {
-		age, marital, from, to := syn.Column(0).At(r), syn.Column(1).At(r), syn.Column(2).At(r), syn.Column(3).At(r)
+		age, marital, from, to := syn.Column(0).At(r), syn.Column(1).At(r), syn.Column(2).At(r),
+			syn.Column(3).At(r)
 		if age < 18 {
 			young++
 		}
 		if to == 10 {
 			missing++
 		}
-		if age < 18 && marital != 0 || to < 10 && from > to || age >= 30 && marital == 0 && from <= 4 {
+		if age < 18 && marital != 0 || to < 10 && from > to || age >= 30 &&
+			marital == 0 && from <= 4 {
 			t.Fatalf("row %d: age %d, marital %d, from %d, to %d", r, age, marital, from, to)
 		}
 	}
@@ -200,16 +213,19 @@ func TestConstraintsHoldInEveryRow(t *testing.T) {
 
 func TestContradictionIsReported(t *testing.T) {
 	s := synthtest.Schema(3)
-	f := fitter(t, Config{Constraints: []string{"if column 0 = c0 then column 1 = c0", "if column 0 = c0 then column 1 = c1", "if column 0 = c1 then column 2 = c0",
+	f := fitter(t, Config{Constraints: []string{"if column 0 = c0 then column 1 = c0",
+		"if column 0 = c0 then column 1 = c1", "if column 0 = c1 then column 2 = c0",
 		"if column 0 = c1 then column 2 = c1"}})
 	tab := synthtest.Table(t, s, 500)
-	_, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f, synth.RunOptions{Budget: one})
+	_, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
+		synth.RunOptions{Budget: one})
 	if !errors.Is(err, synth.ErrConfig) || !strings.Contains(err.Error(), "contradicts") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestTargetKeepsARareClass: 5 000 rows of which 2 % are positive, ε = 1: the mean rate of 24 runs is within .0055, false alarms 1e-7.
+// TestTargetKeepsARareClass: 5 000 rows of which 2 % are positive, ε = 1: the mean rate of 24 runs
+// is within .0055, false alarms 1e-7.
 func TestTargetKeepsARareClass(t *testing.T) {
 	s := synthtest.Schema(6)
 	base := synthtest.Table(t, s, 5000)

@@ -9,7 +9,8 @@ import (
 // targetWeight is how much more a set with the target counts.
 const targetWeight = 2
 
-// candidate is a marginal that a round may choose. Its estimates are those of an earlier round where the model has hardly changed since.
+// candidate is a marginal that a round may choose. Its estimates are those of an earlier round
+// where the model has hardly changed since.
 type candidate struct {
 	cols   []int    // increasing
 	weight float64  // 0 < w ≤ 1
@@ -24,8 +25,9 @@ type detail struct {
 	estimate []float64
 }
 
-// closure returns the downward closure of the workload, every set of columns inside a wanted one, with the weight
-// w_r = Σ_s weight_s·|r ∩ s| of the paper, divided by the largest: a weight scales score and sensitivity alike.
+// closure returns the downward closure of the workload, every set of columns inside a wanted one,
+// with the weight w_r = Σ_s weight_s·|r ∩ s| of the paper, divided by the largest: a weight scales
+// score and sensitivity alike.
 func closure(sets []ColumnSet, target int) []candidate {
 	var out []candidate
 	at := map[string]int{}
@@ -44,7 +46,8 @@ func closure(sets []ColumnSet, target int) []candidate {
 			}
 		}
 	}
-	// |r ∩ s| = Σ_c [c ∈ r][c ∈ s]: the weight of a set is the sum over its columns of the weights of the sets that hold the column.
+	// |r ∩ s| = Σ_c [c ∈ r][c ∈ s]: the weight of a set is the sum over its columns of the weights
+	// of the sets that hold the column.
 	column := map[int]float64{}
 	for _, s := range sets {
 		w := s.Weight
@@ -71,10 +74,12 @@ func closure(sets []ColumnSet, target int) []candidate {
 // levels are the resolutions of a candidate besides full detail: codes a column at most.
 var levels = []int{32, 16, 8, 4}
 
-// resolutions holds, for each level, the run of each code of each column; nil where the column has no more codes than the level.
+// resolutions holds, for each level, the run of each code of each column; nil where the column has
+// no more codes than the level.
 type resolutions map[int][][]uint16
 
-// newResolutions cuts the codes of each column into runs of about equal mass. mass is public: noisy counts or what was made of them.
+// newResolutions cuts the codes of each column into runs of about equal mass. mass is public: noisy
+// counts or what was made of them.
 func newResolutions(mass [][]float64) resolutions {
 	r := resolutions{}
 	for _, level := range levels {
@@ -88,7 +93,8 @@ func newResolutions(mass [][]float64) resolutions {
 	return r
 }
 
-// runs numbers the codes by runs of neighbours, at most n of them, each of about an n-th of the mass or a single heavier code.
+// runs numbers the codes by runs of neighbours, at most n of them, each of about an n-th of the
+// mass or a single heavier code.
 func runs(mass []float64, n int) []uint16 {
 	total, sum := 0.0, 0.0
 	for _, x := range mass {

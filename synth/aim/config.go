@@ -16,16 +16,27 @@ const Name = "aim"
 
 // Config are the settings of AIM. The zero value is the default.
 type Config struct {
-	Workload    string        `mapstructure:"workload"`      // marginals that should be right: pairs, triples, or sets, which Sets lists; default pairs
-	Sets        []string      `mapstructure:"sets"`          // columns joined by *, with an optional weight: age*sex*income=2
-	Target      string        `mapstructure:"target"`        // column to predict: its marginals weigh more and have a budget of their own
-	TargetShare float64       `mapstructure:"target_share"`  // share of the budget for the pairs of the target; default 0.2 with a target
-	OneWayShare float64       `mapstructure:"one_way_share"` // share for one-way marginals; default 0.05 to 0.6, by how noisy they are
-	SelectShare float64       `mapstructure:"select_share"`  // share of a round for its choice; default 0.1, with columns of fewer than 8 codes on average 0.2
-	MemoryMB    int           `mapstructure:"memory_mb"`     // memory of the fit besides the rows, in MB; default 80
-	TimeLimit   time.Duration `mapstructure:"time_limit"`    // most work of choosing, in the time of one ordinary core; default none
-	Constraints []string      `mapstructure:"constraints"`   // rules that hold for every row: "if age < 18 then marital = never", "start <= end"
-	Published   bool          `mapstructure:"published"`     // the rounds and the accounting of the paper, to compare with
+	// marginals that should be right: pairs, triples, or sets, which Sets lists; default pairs
+	Workload string `mapstructure:"workload"`
+	// columns joined by *, with an optional weight: age*sex*income=2
+	Sets []string `mapstructure:"sets"`
+	// column to predict: its marginals weigh more and have a budget of their own
+	Target string `mapstructure:"target"`
+	// share of the budget for the pairs of the target; default 0.2 with a target
+	TargetShare float64 `mapstructure:"target_share"`
+	// share for one-way marginals; default 0.05 to 0.6, by how noisy they are
+	OneWayShare float64 `mapstructure:"one_way_share"`
+	// share of a round for its choice; default 0.1, with columns of fewer than 8 codes on average
+	// 0.2
+	SelectShare float64 `mapstructure:"select_share"`
+	// memory of the fit besides the rows, in MB; default 80
+	MemoryMB int `mapstructure:"memory_mb"`
+	// most work of choosing, in the time of one ordinary core; default none
+	TimeLimit time.Duration `mapstructure:"time_limit"`
+	// rules that hold for every row: "if age < 18 then marital = never", "start <= end"
+	Constraints []string `mapstructure:"constraints"`
+	// the rounds and the accounting of the paper, to compare with
+	Published bool `mapstructure:"published"`
 }
 
 // ColumnSet is one set of columns whose marginal should be right.
@@ -64,7 +75,9 @@ func New(c Config) (*Fitter, error) {
 		c.MemoryMB = 80
 	}
 	if !(c.TargetShare >= 0 && c.OneWayShare >= 0 && c.TargetShare+max(c.OneWayShare, 0.05) < 1) {
-		return bad("target_share %v and one_way_share %v must not be negative and add up to less than 1", c.TargetShare, c.OneWayShare)
+		return bad(
+			"target_share %v and one_way_share %v must not be negative and add up to less than 1",
+			c.TargetShare, c.OneWayShare)
 	}
 	if !(c.SelectShare >= 0 && c.SelectShare < 1) {
 		return bad("select_share %v must be in (0, 1), or 0 for the default", c.SelectShare)

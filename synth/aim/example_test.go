@@ -31,12 +31,14 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	f, err := aim.New(aim.Config{Target: "retired", Constraints: []string{"if age < 50 then retired = false"}})
+	f, err := aim.New(aim.Config{Target: "retired",
+		Constraints: []string{"if age < 50 then retired = false"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	m, _, err := synth.Run(context.Background(), privacy.FromTable(rows), f, synth.RunOptions{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-9}})
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(rows), f,
+		synth.RunOptions{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-9}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -43,8 +43,10 @@ type fit struct {
 
 // Fit measures the columns, then chooses and measures until the budget or the work that it may take
 // is gone, and estimates.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
-	f := &fit{plan: p, session: s, ctx: ctx, total: p.mu * p.mu * (1 - 1e-9), sizes: s.Schema().Sizes()}
+func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
+	error) {
+	f := &fit{plan: p, session: s, ctx: ctx, total: p.mu * p.mu * (1 - 1e-9),
+		sizes: s.Schema().Sizes()}
 	if p.cfg.Published {
 		f.total = 2 * p.rho
 	}
@@ -75,11 +77,13 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 	if err := f.keepsRules(); err != nil {
 		return synth.Model{}, err
 	}
-	return synth.Model{Params: &release.Marginal{Model: f.model, Grouping: f.groups, Measured: f.released}, Settings: f.settings()}, nil
+	return synth.Model{Params: &release.Marginal{Model: f.model, Grouping: f.groups,
+		Measured: f.released}, Settings: f.settings()}, nil
 }
 
-// columns measures every column, part first and part when the row count is known, and the pairs of the target; then it decides which codes to merge
-// and where to cut columns into runs. All that follows from noisy counts.
+// columns measures every column, part first and part when the row count is known, and the pairs of
+// the target; then it decides which codes to merge and where to cut columns into runs. All that
+// follows from noisy counts.
 func (f *fit) columns() error {
 	d := len(f.sizes)
 	share := firstShare
@@ -112,7 +116,8 @@ func (f *fit) columns() error {
 	}
 	for i := range merged {
 		if f.cfg.Published || f.ruled(i) { // every code stands for itself
-			merged[i].Counts, merged[i].Sigmas, merged[i].Sigma = make([]float64, f.sizes[i]), nil, 1
+			merged[i].Counts, merged[i].Sigmas, merged[i].Sigma = make([]float64, f.sizes[i]),
+				nil, 1
 			for j := range merged[i].Counts {
 				merged[i].Counts[j] = k + 1
 			}
@@ -136,8 +141,10 @@ func (f *fit) columns() error {
 		f.zeros = append(f.zeros, r.zeros)
 		f.tables = append(f.tables, r.zeros.Cols)
 	}
-	if cells, err := marginal.TreeCells(f.groupSizes, f.tables); err != nil || float64(cells) > f.cells() {
-		return fmt.Errorf("aim: the constraints need more than memory_mb %d: %w", f.cfg.MemoryMB, synth.ErrConfig)
+	if cells, err := marginal.TreeCells(f.groupSizes, f.tables); err != nil ||
+		float64(cells) > f.cells() {
+		return fmt.Errorf("aim: the constraints need more than memory_mb %d: %w", f.cfg.MemoryMB,
+			synth.ErrConfig)
 	}
 	t := f.schema.Index(f.cfg.Target)
 	f.candidates = closure(f.sets, t)
@@ -149,14 +156,16 @@ func (f *fit) columns() error {
 		if i == t || !f.fits(pair, 1) {
 			continue
 		}
-		if err := f.measure(pair, f.coarsest(pair), f.cfg.TargetShare*f.total/float64(d-1)); err != nil {
+		if err := f.measure(pair, f.coarsest(pair),
+			f.cfg.TargetShare*f.total/float64(d-1)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// coarsest is the first level, from full detail down, at which the pair has at most 256 cells, or the last one.
+// coarsest is the first level, from full detail down, at which the pair has at most 256 cells, or
+// the last one.
 func (f *fit) coarsest(pair []int) int {
 	for _, level := range append([]int{0}, levels...) {
 		if _, cells := f.fine.of(pair, level, f.groupSizes); cells <= 256 {
@@ -168,7 +177,8 @@ func (f *fit) coarsest(pair []int) int {
 
 // ruled says whether a constraint names the column: its codes are then kept apart.
 func (f *fit) ruled(col int) bool {
-	return slices.ContainsFunc(f.plan.zeros, func(r rule) bool { return slices.Contains(r.zeros.Cols, col) })
+	return slices.ContainsFunc(f.plan.zeros,
+		func(r rule) bool { return slices.Contains(r.zeros.Cols, col) })
 }
 
 // measureColumns spends the share on all columns evenly.
@@ -203,7 +213,8 @@ func rowsOf(ms []marginal.Measurement) float64 {
 // average joins two measurements of one table by inverse variance.
 func average(a, b marginal.Measurement) marginal.Measurement {
 	p, q := 1/(a.Sigma*a.Sigma), 1/(b.Sigma*b.Sigma)
-	out := marginal.Measurement{Cols: a.Cols, Counts: make([]float64, len(a.Counts)), Sigma: 1 / math.Sqrt(p+q)}
+	out := marginal.Measurement{Cols: a.Cols, Counts: make([]float64, len(a.Counts)),
+		Sigma: 1 / math.Sqrt(p+q)}
 	for i := range out.Counts {
 		out.Counts[i] = (p*a.Counts[i] + q*b.Counts[i]) / (p + q)
 	}
@@ -221,7 +232,8 @@ func measurement(n privacy.Noisy) marginal.Measurement {
 
 // keep notes a released marginal for the model file.
 func (f *fit) keep(n privacy.Noisy) {
-	f.released = append(f.released, release.Measured{Cols: n.Cols, Groups: n.Groups, Counts: n.Counts, Sigma: n.Sigma})
+	f.released = append(f.released, release.Measured{Cols: n.Cols, Groups: n.Groups,
+		Counts: n.Counts, Sigma: n.Sigma})
 }
 
 // marginalOf is the table that the gate counts: codes merged by the grouping and then into runs.
@@ -271,11 +283,13 @@ func (f *fit) measure(cols []int, level int, mu2 float64) error {
 
 // fits says whether the tree with the columns joined stays within the share of the memory.
 func (f *fit) fits(cols []int, share float64) bool {
-	cells, err := marginal.TreeCells(f.groupSizes, append(f.tables[:len(f.tables):len(f.tables)], cols))
+	cells, err := marginal.TreeCells(f.groupSizes,
+		append(f.tables[:len(f.tables):len(f.tables)], cols))
 	return err == nil && float64(cells) <= share*f.cells()
 }
 
-// again spends what is left on the tables that were chosen, once more and evenly: no choice, no new clique.
+// again spends what is left on the tables that were chosen, once more and evenly: no choice, no new
+// clique.
 func (f *fit) again() error {
 	left, n := f.total-f.used, len(f.chosen)
 	if n == 0 || left < 1e-3*f.total {
@@ -285,7 +299,8 @@ func (f *fit) again() error {
 	for _, m := range slices.Clone(f.ms[len(f.sizes):]) {
 		level := 0
 		for _, l := range levels {
-			if runs, _ := f.fine.of(m.Cols, l, f.groupSizes); runs != nil && sameRuns(runs, m.Groups) {
+			if runs, _ := f.fine.of(m.Cols, l, f.groupSizes); runs != nil &&
+				sameRuns(runs, m.Groups) {
 				level = l
 			}
 		}
@@ -308,14 +323,16 @@ func (f *fit) estimate(iterations int) error {
 		return err
 	}
 	f.work += float64(cells * iterations)
-	m, err := marginal.Fit(f.ctx, f.groupSizes, f.ms, marginal.Options{Iterations: iterations, Warm: f.model, Zeros: f.zeros})
+	m, err := marginal.Fit(f.ctx, f.groupSizes, f.ms, marginal.Options{Iterations: iterations,
+		Warm: f.model, Zeros: f.zeros})
 	if err == nil {
 		f.model = m
 	}
 	return err
 }
 
-// keepsRules reports constraints that contradict each other: then some impossible cell must have mass.
+// keepsRules reports constraints that contradict each other: then some impossible cell must have
+// mass.
 func (f *fit) keepsRules() error {
 	for i, z := range f.zeros {
 		p := make([]float64, len(z.Impossible))
@@ -324,7 +341,8 @@ func (f *fit) keepsRules() error {
 		}
 		for k, x := range p {
 			if z.Impossible[k] && x > 1e-9*f.model.Total() {
-				return fmt.Errorf("aim: constraint %q contradicts the others: %w", f.plan.zeros[i].text, synth.ErrConfig)
+				return fmt.Errorf("aim: constraint %q contradicts the others: %w",
+					f.plan.zeros[i].text, synth.ErrConfig)
 			}
 		}
 	}
@@ -334,7 +352,8 @@ func (f *fit) keepsRules() error {
 func (f *fit) settings() map[string]any {
 	spent := f.used / f.total
 	return map[string]any{
-		"workload": f.cfg.Workload, "target": f.cfg.Target, "memory_mb": f.cfg.MemoryMB, "published": f.cfg.Published, "pool_mu": f.mu,
+		"workload": f.cfg.Workload, "target": f.cfg.Target, "memory_mb": f.cfg.MemoryMB,
+		"published": f.cfg.Published, "pool_mu": f.mu,
 		"spent": math.Round(1e4*spent) / 1e4, "one_way_sigma": f.ms[0].Sigma, "marginals": f.chosen,
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// bytesPerCell is what a fit holds for each cell of its junction tree: potentials, marginals and estimates.
+// bytesPerCell is what a fit holds for each cell of its junction tree: potentials, marginals and
+// estimates.
 const bytesPerCell = 40
 
 // plan is a fit that has been paid for.
@@ -25,12 +26,14 @@ type plan struct {
 }
 
 // Plan reserves one pool of the largest μ that the budget allows.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan, error) {
+func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
+	error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
 	if b.Delta == 0 {
-		return nil, fmt.Errorf("aim: its noise is Gaussian and needs delta > 0: %w", accountant.ErrBudgetRange)
+		return nil, fmt.Errorf("aim: its noise is Gaussian and needs delta > 0: %w",
+			accountant.ErrBudgetRange)
 	}
 	p := &plan{cfg: f.cfg, schema: s, nb: nb}
 	var err error
@@ -41,7 +44,8 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 		return nil, err
 	}
 	if f.cfg.Target != "" && s.Index(f.cfg.Target) < 0 {
-		return nil, fmt.Errorf("aim: target: the schema has no column %q: %w", f.cfg.Target, synth.ErrConfig)
+		return nil, fmt.Errorf("aim: target: the schema has no column %q: %w", f.cfg.Target,
+			synth.ErrConfig)
 	}
 	if p.cfg.SelectShare == 0 {
 		p.cfg.SelectShare = 0.1
@@ -96,15 +100,17 @@ func (p *plan) work() float64 {
 	return p.cfg.TimeLimit.Seconds() * workRate
 }
 
-// oneWay is the share for one-way marginals of a table of so many rows: .38 for columns of 32 codes or more on average, less for shorter
-// ones, whose larger marginals say the same; a little more where noise is large beside the rows. Chosen on four tables from 1300 to 136 000 rows at
-// ε = .1 and 1.
+// oneWay is the share for one-way marginals of a table of so many rows: .38 for columns of 32 codes
+// or more on average, less for shorter ones, whose larger marginals say the same; a little more
+// where noise is large beside the rows. Chosen on four tables from 1300 to 136 000 rows at ε = .1
+// and 1.
 func (p *plan) oneWay(rows float64) float64 {
 	if p.cfg.OneWayShare > 0 {
 		return p.cfg.OneWayShare
 	}
 	codes := p.codes()
-	noise := math.Sqrt(2/math.Pi) * p.sigma(p.mu*p.mu/float64(len(p.schema.Columns))) * codes / math.Max(rows, 1)
+	noise := math.Sqrt(2/math.Pi) * p.sigma(
+		p.mu*p.mu/float64(len(p.schema.Columns))) * codes / math.Max(rows, 1)
 	noise /= 0.15
 	share := 0.38 * math.Pow(math.Min(1, codes/32), 0.7) * math.Pow(noise, 0.1)
 	if noise > 1 {
@@ -113,8 +119,9 @@ func (p *plan) oneWay(rows float64) float64 {
 	return math.Min(math.Max(share, firstShare), 0.6-0.5*p.cfg.TargetShare)
 }
 
-// shortColumns is the average number of codes below which columns are short: their tables have few cells, stand out of more noise, and are better measured
-// in more rounds with more spent on the choice. Chosen on a table of 16 binary columns.
+// shortColumns is the average number of codes below which columns are short: their tables have few
+// cells, stand out of more noise, and are better measured in more rounds with more spent on the
+// choice. Chosen on a table of 16 binary columns.
 const shortColumns = 8
 
 // codes is how many codes a column has on average.
@@ -146,14 +153,17 @@ func (p *plan) Forecast() synth.Forecast {
 	d := len(p.schema.Columns)
 	total := p.mu * p.mu
 	round := total * 0.6 / p.rounds()
-	f := synth.Forecast{Noise: []synth.Noise{{What: "one-way marginal", Count: d, Sigma: p.sigma(total * 0.35 / float64(d))}}}
+	f := synth.Forecast{Noise: []synth.Noise{{What: "one-way marginal", Count: d,
+		Sigma: p.sigma(total * 0.35 / float64(d))}}}
 	if d == 1 {
 		f.Noise[0].Sigma = p.sigma(total)
 		return f
 	}
 	f.Noise = append(f.Noise,
-		synth.Noise{What: "choice of a round", Count: int(p.rounds()), Eps: accountant.ExponentialOfMu(math.Sqrt(p.cfg.SelectShare * round))},
-		synth.Noise{What: "marginal of a round, at most", Count: int(p.rounds()), Sigma: p.sigma((1 - p.cfg.SelectShare) * round)})
+		synth.Noise{What: "choice of a round", Count: int(p.rounds()),
+			Eps: accountant.ExponentialOfMu(math.Sqrt(p.cfg.SelectShare * round))},
+		synth.Noise{What: "marginal of a round, at most", Count: int(p.rounds()),
+			Sigma: p.sigma((1 - p.cfg.SelectShare) * round)})
 	// The full tree that the columns can have at all, or what the memory allows.
 	cells := 1.0
 	for _, n := range p.schema.Sizes() {

@@ -9,7 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 )
 
-// stale is how many rounds an estimate may serve for a candidate that shares no column with what was measured since.
+// stale is how many rounds an estimate may serve for a candidate that shares no column with what
+// was measured since.
 const stale = 4
 
 // l1 is E|N(0, 1)|: the L1 error that noise of standard deviation σ brings to n cells is l1·σ·n.
@@ -45,7 +46,8 @@ func (f *fit) round() (last bool, err error) {
 	list := make([]privacy.Candidate, len(offers))
 	for i, o := range offers {
 		runs, cells := f.fine.of(o.cols, o.level, f.groupSizes)
-		list[i] = privacy.Candidate{Marginal: f.marginalOf(o.cols, runs), Estimate: o.estimate, Weight: o.weight, Penalty: l1 * sigma * cells}
+		list[i] = privacy.Candidate{Marginal: f.marginalOf(o.cols, runs), Estimate: o.estimate,
+			Weight: o.weight, Penalty: l1 * sigma * cells}
 	}
 	k, err := f.session.Select(list, f.exponential(forChoice))
 	if err != nil {
@@ -77,8 +79,8 @@ func (f *fit) round() (last bool, err error) {
 	return false, nil
 }
 
-// grown is the share of the memory that the tree may have when a share of the budget is used: the same in the paper, its square here. Large trees
-// early cost time and bring nothing.
+// grown is the share of the memory that the tree may have when a share of the budget is used: the
+// same in the paper, its square here. Large trees early cost time and bring nothing.
 func (f *fit) grown(used float64) float64 {
 	if f.cfg.Published {
 		return used
@@ -89,7 +91,8 @@ func (f *fit) grown(used float64) float64 {
 // leastRounds is into how many rounds the budget is divided at least where rows are few.
 const leastRounds = 6
 
-// worthwhile is the μ² at which the noise in a table of 16 cells moves a quarter of the rows: a round with less learns next to nothing.
+// worthwhile is the μ² at which the noise in a table of 16 cells moves a quarter of the rows: a
+// round with less learns next to nothing.
 func (f *fit) worthwhile() float64 {
 	return math.Pow(f.sigma(1)*l1*16/(0.25*f.model.Total()), 2)
 }
@@ -102,8 +105,8 @@ type offer struct {
 	estimate []float64
 }
 
-// offers lists what fits into the share of the memory and is not bound to be drowned by the noise: an L1 error is at most 2n. It brings estimates up
-// to date, on all processors.
+// offers lists what fits into the share of the memory and is not bound to be drowned by the noise:
+// an L1 error is at most 2n. It brings estimates up to date, on all processors.
 func (f *fit) offers(sigma, share float64) []offer {
 	most := f.model.Total()
 	use, fresh := make([]bool, len(f.candidates)), make([]bool, len(f.candidates))
@@ -167,10 +170,12 @@ func (f *fit) refresh(c *candidate) error {
 	c.tables, c.age = c.tables[:0], 0
 	for _, level := range f.levels() {
 		runs, cells := f.fine.of(c.cols, level, f.groupSizes)
-		if level > 0 && (runs == nil || slices.ContainsFunc(c.tables, func(t detail) bool { return len(t.estimate) == int(cells) })) {
+		if level > 0 && (runs == nil || slices.ContainsFunc(c.tables,
+			func(t detail) bool { return len(t.estimate) == int(cells) })) {
 			continue
 		}
-		c.tables = append(c.tables, detail{level, coarsen(fine, c.cols, f.groupSizes, runs, int(cells))})
+		c.tables = append(c.tables,
+			detail{level, coarsen(fine, c.cols, f.groupSizes, runs, int(cells))})
 	}
 	return nil
 }
@@ -180,7 +185,8 @@ func (f *fit) age(measured []int) {
 	for i := range f.candidates {
 		c := &f.candidates[i]
 		c.age++
-		if f.cfg.Published || slices.ContainsFunc(measured, func(col int) bool { return slices.Contains(c.cols, col) }) {
+		if f.cfg.Published || slices.ContainsFunc(measured,
+			func(col int) bool { return slices.Contains(c.cols, col) }) {
 			c.age = stale
 		}
 	}

@@ -26,7 +26,8 @@ const maxRuleCells = 1 << 20
 //	if NAME OP VALUE [and NAME OP VALUE]... then NAME OP VALUE          see workload.Where
 //	NAME OP NAME                                                        OP is one of < <= = >= >
 //
-// The second rules out the pairs of bins in which no two values agree with it. Two bins that overlap, with more than one value each, are allowed.
+// The second rules out the pairs of bins in which no two values agree with it. Two bins that
+// overlap, with more than one value each, are allowed.
 func parseRules(s *schema.Schema, texts []string) ([]rule, error) {
 	var out []rule
 	for _, text := range texts {
@@ -35,7 +36,8 @@ func parseRules(s *schema.Schema, texts []string) ([]rule, error) {
 			return nil, fmt.Errorf("aim: constraint %q: %w: %w", text, err, synth.ErrConfig)
 		}
 		if !slices.Contains(z.Impossible, false) {
-			return nil, fmt.Errorf("aim: constraint %q rules out every row: %w", text, synth.ErrConfig)
+			return nil, fmt.Errorf("aim: constraint %q rules out every row: %w",
+				text, synth.ErrConfig)
 		}
 		out = append(out, rule{text, z})
 	}
@@ -77,7 +79,8 @@ func parseRule(s *schema.Schema, text string) (marginal.Zeros, error) {
 }
 
 // zeros lists the cells over cols for which impossible holds.
-func zeros(s *schema.Schema, cols []int, impossible func(code func(col int) int) bool) (marginal.Zeros, error) {
+func zeros(s *schema.Schema, cols []int, impossible func(code func(col int) int) bool) (
+	marginal.Zeros, error) {
 	sizes, cells := s.Sizes(), 1
 	for _, c := range cols {
 		if cells > maxRuleCells/sizes[c] {
@@ -107,7 +110,8 @@ func order(s *schema.Schema, text string) (marginal.Zeros, error) {
 		}
 		a, b := s.Index(strings.TrimSpace(left)), s.Index(strings.TrimSpace(right))
 		if a < 0 || b < 0 || a == b {
-			return marginal.Zeros{}, fmt.Errorf("%q must stand between the names of two columns", op)
+			return marginal.Zeros{}, fmt.Errorf("%q must stand between the names of two columns",
+				op)
 		}
 		if op == ">" || op == ">=" {
 			a, b, op = b, a, map[string]string{">": "<", ">=": "<="}[op]

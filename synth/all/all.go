@@ -1,4 +1,5 @@
-// Package all lists the methods: one explicit table from name to constructor, nothing registers itself.
+// Package all lists the methods: one explicit table from name to constructor, nothing registers
+// itself.
 package all
 
 import (
@@ -14,10 +15,12 @@ import (
 	"github.com/decoy-dp/decoy/synth/wgan"
 )
 
-// Default is the method used when none is named: the one that measures best at the usual budgets (README).
+// Default is the method used when none is named: the one that measures best at the usual budgets
+// (README).
 const Default = mst.Name
 
-// methods is the table. A new method is one line, and `go generate ./synth/all` for the texts of its settings.
+// methods is the table. A new method is one line, and `go generate ./synth/all` for the texts of
+// its settings.
 var methods = []method{
 	of(mst.Name, mst.New),
 	of(aim.Name, aim.New),
@@ -64,7 +67,8 @@ func Names() []string {
 	return names
 }
 
-// New is the method of that name; "" is [Default]. decode fills in its Config, to which it gets a pointer; nil leaves the defaults.
+// New is the method of that name; "" is [Default]. decode fills in its Config, to which it gets a
+// pointer; nil leaves the defaults.
 func New(name string, decode func(config any) error) (synth.Fitter, error) {
 	m, err := find(name)
 	if err != nil {
@@ -85,5 +89,6 @@ func find(name string) (method, error) {
 			return m, nil
 		}
 	}
-	return method{}, fmt.Errorf("method %q is unknown; there is %s: %w", name, strings.Join(Names(), ", "), synth.ErrConfig)
+	return method{}, fmt.Errorf("method %q is unknown; there is %s: %w", name,
+		strings.Join(Names(), ", "), synth.ErrConfig)
 }

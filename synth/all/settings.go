@@ -3,17 +3,33 @@ package all
 //go:generate go test . -run TestTexts -args -write
 
 import (
+	_ "embed"
 	"encoding"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 )
 
+// textsJSON holds the comments of the settings in the sources of the methods: method, key, text.
+//
+//go:embed texts.json
+var textsJSON string
+
+var texts = sync.OnceValue(func() (out map[string]map[string]string) {
+	if err := json.Unmarshal([]byte(textsJSON), &out); err != nil {
+		panic("all: texts.json: " + err.Error())
+	}
+	return out
+})
+
 // Setting is one setting of a method, for help and for checking names.
 type Setting struct {
-	Key     string // as --set and config files name it
-	Type    string // "number", "whole number", "true or false", "text", "duration", or a list of them
+	Key string // as --set and config files name it
+	// "number", "whole number", "true or false", "text", "duration", or a list of them
+	Type    string
 	Default string // "" where the method does not say
 	Text    string // a line or two
 }
@@ -30,7 +46,7 @@ func Settings(name string) ([]Setting, error) {
 		filled = configOf(f)
 	}
 	for i := range out {
-		out[i].Text = texts[m.name][out[i].Key]
+		out[i].Text = texts()[m.name][out[i].Key]
 		if filled.IsValid() {
 			out[i].Default = show(filled.FieldByIndex(out[i].index(filled.Type())))
 		}
@@ -38,8 +54,8 @@ func Settings(name string) ([]Setting, error) {
 	return out, nil
 }
 
-// Keys lists the settings of a Config, given as a pointer to it, without texts and defaults. A field has the key of its mapstructure
-// tag; one without a tag, or tagged "-", is no setting.
+// Keys lists the settings of a Config, given as a pointer to it, without texts and defaults. A
+// field has the key of its mapstructure tag; one without a tag, or tagged "-", is no setting.
 func Keys(config any) []Setting {
 	t := reflect.TypeOf(config).Elem()
 	var out []Setting
@@ -62,10 +78,12 @@ func (s Setting) index(t reflect.Type) []int {
 	panic("all: no field " + s.Key)
 }
 
-// configOf is the Config of a fitter with its defaults filled in: what its method Config returns. Without one it is the zero Value.
+// configOf is the Config of a fitter with its defaults filled in: what its method Config returns.
+// Without one it is the zero Value.
 func configOf(fitter any) reflect.Value {
 	m := reflect.ValueOf(fitter).MethodByName("Config")
-	if !m.IsValid() || m.Type().NumIn() != 0 || m.Type().NumOut() != 1 || m.Type().Out(0).Kind() != reflect.Struct {
+	if !m.IsValid() || m.Type().NumIn() != 0 || m.Type().NumOut() != 1 ||
+		m.Type().Out(0).Kind() != reflect.Struct {
 		return reflect.Value{}
 	}
 	return m.Call(nil)[0]

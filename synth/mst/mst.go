@@ -1,9 +1,10 @@
-// Package mst is the MST method (McKenna, Miklau, Sheldon, "Winning the NIST Contest", 2021, arXiv 2108.04978): measure every one-way
-// marginal, choose a spanning tree of column pairs that the one-way marginals explain worst, measure those pairs, and fit a
-// graphical model to all measurements.
+// Package mst is the MST method (McKenna, Miklau, Sheldon, "Winning the NIST Contest", 2021, arXiv
+// 2108.04978): measure every one-way marginal, choose a spanning tree of column pairs that the
+// one-way marginals explain worst, measure those pairs, and fit a graphical model to all
+// measurements.
 //
-// Against the paper: noise is the rounded Gaussian, the budget is composed exactly (privacy-loss distributions) instead of through
-// zCDP, and sampling keeps rounding errors out of the pairs.
+// Against the paper: noise is the rounded Gaussian, the budget is composed exactly (privacy-loss
+// distributions) instead of through zCDP, and sampling keeps rounding errors out of the pairs.
 package mst
 
 import (
@@ -22,15 +23,20 @@ import (
 // Name is the method's name.
 const Name = "mst"
 
-// MaxPairCells is the most cells of a pair that MST may measure; larger pairs are not candidates for the tree.
+// MaxPairCells is the most cells of a pair that MST may measure; larger pairs are not candidates
+// for the tree.
 const MaxPairCells = 1 << 23
 
 // Config are the settings of MST. The zero value is the default.
 type Config struct {
-	OneWayShare float64 `mapstructure:"one_way_share"` // share of the budget (in ρ) for one-way marginals; default 0.5
-	SelectShare float64 `mapstructure:"select_share"`  // share for choosing the tree; default 0.1; the rest measures the pairs
-	GroupSigmas float64 `mapstructure:"group_sigmas"`  // codes with a noisy count below this many σ are merged before pairs are measured; default 2
-	Iterations  int     `mapstructure:"iterations"`    // of the estimation; 0 = the default of package marginal
+	// share of the budget (in ρ) for one-way marginals; default 0.5
+	OneWayShare float64 `mapstructure:"one_way_share"`
+	// share for choosing the tree; default 0.1; the rest measures the pairs
+	SelectShare float64 `mapstructure:"select_share"`
+	// codes with a noisy count below this many σ are merged before pairs are measured; default 2
+	GroupSigmas float64 `mapstructure:"group_sigmas"`
+	// of the estimation; 0 = the default of package marginal
+	Iterations int `mapstructure:"iterations"`
 }
 
 // Fitter is a configured MST.
@@ -48,13 +54,17 @@ func New(c Config) (*Fitter, error) {
 		c.GroupSigmas = 2
 	}
 	if !(c.OneWayShare > 0 && c.SelectShare > 0 && c.OneWayShare+c.SelectShare < 1) {
-		return nil, fmt.Errorf("mst: shares %v and %v must be positive and add up to less than 1: %w", c.OneWayShare, c.SelectShare, synth.ErrConfig)
+		return nil, fmt.Errorf(
+			"mst: shares %v and %v must be positive and add up to less than 1: %w", c.OneWayShare,
+			c.SelectShare, synth.ErrConfig)
 	}
 	if !(c.GroupSigmas > 0 && c.GroupSigmas < 100) {
-		return nil, fmt.Errorf("mst: group threshold %v must be in (0, 100): %w", c.GroupSigmas, synth.ErrConfig)
+		return nil, fmt.Errorf("mst: group threshold %v must be in (0, 100): %w", c.GroupSigmas,
+			synth.ErrConfig)
 	}
 	if c.Iterations < 0 {
-		return nil, fmt.Errorf("mst: iterations %d must not be negative: %w", c.Iterations, synth.ErrConfig)
+		return nil, fmt.Errorf("mst: iterations %d must not be negative: %w", c.Iterations,
+			synth.ErrConfig)
 	}
 	return &Fitter{cfg: c}, nil
 }
@@ -76,13 +86,16 @@ type plan struct {
 	epsilon float64 // of one selection
 }
 
-// Plan splits the budget in shares of ρ and scales all noise together until the exact composition meets it.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan, error) {
+// Plan splits the budget in shares of ρ and scales all noise together until the exact composition
+// meets it.
+func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
+	error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
 	if b.Delta == 0 {
-		return nil, fmt.Errorf("mst: its noise is Gaussian and needs delta > 0: %w", accountant.ErrBudgetRange)
+		return nil, fmt.Errorf("mst: its noise is Gaussian and needs delta > 0: %w",
+			accountant.ErrBudgetRange)
 	}
 	p := &plan{cfg: f.cfg, schema: s, nb: nb, columns: len(s.Columns)}
 	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition {
@@ -94,8 +107,8 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	return p.at(scale), nil
 }
 
-// at is the plan whose composition is (1/scale²)-zCDP, were its parts composed in ρ. A Gaussian with multiplier z is 1/(2z²)-zCDP, an
-// exponential mechanism ε²/8.
+// at is the plan whose composition is (1/scale²)-zCDP, were its parts composed in ρ. A Gaussian
+// with multiplier z is 1/(2z²)-zCDP, an exponential mechanism ε²/8.
 func (p *plan) at(scale float64) *plan {
 	q := *p
 	d, edges := float64(p.columns), float64(p.columns-1)
@@ -127,7 +140,8 @@ func (p *plan) Composition() accountant.Composition {
 }
 
 // Fit measures, selects, measures and estimates.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
+func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
+	error) {
 	var fitted synth.Model
 	progress.Report("measuring columns", 0)
 	sizes := s.Schema().Sizes()
@@ -160,11 +174,13 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 			return fitted, err
 		}
 		ms = append(ms, measurement(m))
-		kept = append(kept, release.Measured{Cols: m.Cols, Groups: m.Groups, Counts: m.Counts, Sigma: m.Sigma})
+		kept = append(kept, release.Measured{Cols: m.Cols, Groups: m.Groups, Counts: m.Counts,
+			Sigma: m.Sigma})
 	}
-	model, err := marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{Iterations: p.cfg.Iterations, Progress: func(done, total int) {
-		progress.Report("fitting the model", float64(done)/float64(total))
-	}})
+	model, err := marginal.Fit(ctx, groups.Sizes(), ms,
+		marginal.Options{Iterations: p.cfg.Iterations, Progress: func(done, total int) {
+			progress.Report("fitting the model", float64(done)/float64(total))
+		}})
 	if err != nil {
 		return fitted, err
 	}
@@ -182,9 +198,10 @@ func measurement(n privacy.Noisy) marginal.Measurement {
 	return m
 }
 
-// tree selects a spanning forest of pairs, one edge at a time, each by the exponential mechanism on how badly the independent model
-// explains the pair.
-func (p *plan) tree(ctx context.Context, s *privacy.Session, groups *marginal.Grouping, oneWay []marginal.Measurement, progress synth.Progress) ([][2]int, error) {
+// tree selects a spanning forest of pairs, one edge at a time, each by the exponential mechanism on
+// how badly the independent model explains the pair.
+func (p *plan) tree(ctx context.Context, s *privacy.Session, groups *marginal.Grouping,
+	oneWay []marginal.Measurement, progress synth.Progress) ([][2]int, error) {
 	independent, err := marginal.Fit(ctx, groups.Sizes(), oneWay, marginal.Options{})
 	if err != nil {
 		return nil, err
@@ -203,7 +220,8 @@ func (p *plan) tree(ctx context.Context, s *privacy.Session, groups *marginal.Gr
 				return nil, err
 			}
 			pairs = append(pairs, e)
-			candidates = append(candidates, privacy.Candidate{Marginal: grouped(groups, e), Estimate: estimate})
+			candidates = append(candidates, privacy.Candidate{Marginal: grouped(groups, e),
+				Estimate: estimate})
 		}
 	}
 	var edges [][2]int
@@ -236,7 +254,8 @@ func (p *plan) tree(ctx context.Context, s *privacy.Session, groups *marginal.Gr
 
 // grouped is the pair e over groups of codes.
 func grouped(g *marginal.Grouping, e [2]int) privacy.Marginal {
-	return privacy.Marginal{Cols: []int{e[0], e[1]}, Groups: [][]uint16{g.Groups(e[0]), g.Groups(e[1])}}
+	return privacy.Marginal{Cols: []int{e[0], e[1]}, Groups: [][]uint16{g.Groups(e[0]),
+		g.Groups(e[1])}}
 }
 
 func (p *plan) settings(edges [][2]int) map[string]any {
@@ -245,7 +264,8 @@ func (p *plan) settings(edges [][2]int) map[string]any {
 		names[i] = []any{p.schema.Columns[e[0]].Name, p.schema.Columns[e[1]].Name}
 	}
 	return map[string]any{
-		"one_way_sigma": p.oneWay, "pair_sigma": p.pair, "select_epsilon": p.epsilon, "group_sigmas": p.cfg.GroupSigmas, "tree": names,
+		"one_way_sigma": p.oneWay, "pair_sigma": p.pair, "select_epsilon": p.epsilon,
+		"group_sigmas": p.cfg.GroupSigmas, "tree": names,
 	}
 }
 

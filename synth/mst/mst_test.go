@@ -34,15 +34,16 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestPlanIsWithinTheBudget: the composition meets the budget and nothing is left on the table; composing in zCDP, as the paper
-// does, would need more noise.
+// TestPlanIsWithinTheBudget: the composition meets the budget and nothing is left on the table;
+// composing in zCDP, as the paper does, would need more noise.
 func TestPlanIsWithinTheBudget(t *testing.T) {
 	f, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := synthtest.Schema(15)
-	for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9}, {Epsilon: 1, Delta: 1e-9}, {Epsilon: 10, Delta: 1e-9}} {
+	for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9}, {Epsilon: 1, Delta: 1e-9},
+		{Epsilon: 10, Delta: 1e-9}} {
 		p, err := f.Plan(s, privacy.NeighboursOf(s, 0), b)
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +71,8 @@ func TestPureBudgetIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := synthtest.Schema(3)
-	if _, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
+	if _, err := f.Plan(s, privacy.NeighboursOf(s, 0),
+		accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
 		t.Errorf("delta 0: %v", err)
 	}
 }
@@ -90,10 +92,12 @@ func TestUnitNoise(t *testing.T) {
 		return p.Forecast().Noise[0].Sigma
 	}
 	row := sigma(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1})
-	if got := sigma(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 5}) / row; math.Abs(got-5) > 1e-6 {
+	if got := sigma(privacy.Neighbours{Adjacency: accountant.AddRemove,
+		MaxRowsPerUnit: 5}) / row; math.Abs(got-5) > 1e-6 {
 		t.Errorf("five rows a unit: %v times the noise", got)
 	}
-	if got := sigma(privacy.Neighbours{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 1}) / row; math.Abs(got-math.Sqrt2) > 1e-6 {
+	if got := sigma(privacy.Neighbours{Adjacency: accountant.ReplaceOne,
+		MaxRowsPerUnit: 1}) / row; math.Abs(got-math.Sqrt2) > 1e-6 {
 		t.Errorf("replace-one: %v times the noise", got)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"slices"
 )
 
-// component is a distribution over some columns, independent of all others. Every measurement multiplies all cells of a query, or of a cell of
-// a marginal, by one factor; so cells that lie in the same parts of all measurements keep one density for ever. They form a class, and
-// fitting works on classes, of which there are few as long as the measurements cut the table into few parts.
+// component is a distribution over some columns, independent of all others. Every measurement
+// multiplies all cells of a query, or of a cell of a marginal, by one factor; so cells that lie in
+// the same parts of all measurements keep one density for ever. They form a class, and fitting
+// works on classes, of which there are few as long as the measurements cut the table into few
+// parts.
 type component struct {
 	cols     []int     // increasing
 	sizes    []int     // codes of each
@@ -76,7 +78,8 @@ func spreadGroups(group []int32, n int, from func(class int) int) []int32 {
 	return out
 }
 
-// index is for every cell of the component its cell in the table over cols, which are among its columns and in increasing order.
+// index is for every cell of the component its cell in the table over cols, which are among its
+// columns and in increasing order.
 func (c *component) index(cols []int) []int32 {
 	strides := make([]int32, len(c.cols))
 	stride := int32(1)
@@ -98,8 +101,9 @@ func (c *component) index(cols []int) []int32 {
 	return out
 }
 
-// add takes up a measurement over cols (increasing, among the component's): part[cell] is the part of a cell of the table over cols, -1
-// outside, and y the measured number of rows of each part. A second measurement of an item is averaged with the first.
+// add takes up a measurement over cols (increasing, among the component's): part[cell] is the part
+// of a cell of the table over cols, -1 outside, and y the measured number of rows of each part. A
+// second measurement of an item is averaged with the first.
 func (c *component) add(item int, cols []int, part []int32, y []float64, sigma float64) {
 	for _, m := range c.measured {
 		if m.item == item {
@@ -117,8 +121,8 @@ func (c *component) add(item int, cols []int, part []int32, y []float64, sigma f
 	c.measured = append(c.measured, m)
 }
 
-// cut splits the classes so that each lies in one part or outside all, and returns which. The first part met of a class keeps its number
-// unless some of the class is outside, which then does.
+// cut splits the classes so that each lies in one part or outside all, and returns which. The first
+// part met of a class keeps its number unless some of the class is outside, which then does.
 func (c *component) cut(index, part []int32, parts int) []int32 {
 	old := len(c.mass)
 	keep := make([]int32, old) // the part that keeps the number
@@ -187,7 +191,8 @@ func newPairs(classes, parts int) *pairs {
 func (p *pairs) number(class, part, next int32) (id int32, fresh bool) {
 	at := int(class)*p.parts + int(part)
 	if p.dense != nil {
-		if id = p.dense[at]; id == 0 { // no pair has the number 0: the classes before the cut have it
+		// no pair has the number 0: the classes before the cut have it
+		if id = p.dense[at]; id == 0 {
 			p.dense[at] = next
 			return next, true
 		}

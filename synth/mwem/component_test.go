@@ -77,8 +77,9 @@ func TestUpdatesByCells(t *testing.T) {
 	}
 }
 
-// TestFitIsStationary: after enough sweeps every count that some rows can satisfy, and some not, has n·q + r·θ = y, the densities are exp Σθ up to a constant, and the fit of a
-// product of components is the same as of one component.
+// TestFitIsStationary: after enough sweeps every count that some rows can satisfy, and some not,
+// has n·q + r·θ = y, the densities are exp Σθ up to a constant, and the fit of a product of
+// components is the same as of one component.
 func TestFitIsStationary(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	sizes := []int{3, 4, 2, 5}
@@ -118,8 +119,10 @@ func TestFitIsStationary(t *testing.T) {
 						}
 					}
 					for g := range q {
-						if miss := n*q[g] + shrink*m.sigma*m.theta[g] - m.y[g]; math.Abs(miss) > .5 && len(m.y) == 1 && q[g] > 0 && q[g] < 1-1e-9 {
-							t.Errorf("trial %d, form %d, item %d: off by %v rows", trial, form, m.item, miss)
+						if miss := n*q[g] + shrink*m.sigma*m.theta[g] - m.y[g]; math.Abs(
+							miss) > .5 && len(m.y) == 1 && q[g] > 0 && q[g] < 1-1e-9 {
+							t.Errorf("trial %d, form %d, item %d: off by %v rows", trial,
+								form, m.item, miss)
 						}
 					}
 				}
@@ -141,7 +144,8 @@ func TestFitIsStationary(t *testing.T) {
 		}
 		for i := range densities[0] {
 			if d := math.Abs(densities[0][i] - densities[1][i]); d > 2e-3 {
-				t.Errorf("trial %d, cell %d: %v as one component, %v as several", trial, i, densities[0][i], densities[1][i])
+				t.Errorf("trial %d, cell %d: %v as one component, %v as several", trial, i,
+					densities[0][i], densities[1][i])
 				break
 			}
 		}
@@ -155,7 +159,8 @@ func TestRepeatedMeasurement(t *testing.T) {
 	for _, y := range []float64{10, 16, 22} {
 		c.add(5, []int{0}, []int32{0, -1}, []float64{y}, 3)
 	}
-	if len(c.measured) != 1 || math.Abs(c.measured[0].y[0]-16) > 1e-9 || math.Abs(c.measured[0].sigma-math.Sqrt(3)) > 1e-9 {
+	if len(c.measured) != 1 || math.Abs(c.measured[0].y[0]-16) > 1e-9 ||
+		math.Abs(c.measured[0].sigma-math.Sqrt(3)) > 1e-9 {
 		t.Errorf("%+v", c.measured[0])
 	}
 }
@@ -215,7 +220,11 @@ func TestAnswersAcrossComponents(t *testing.T) {
 
 func TestSolve(t *testing.T) {
 	for _, y := range []float64{-500, 0, 3, 400, 1e9} {
-		d := solve(y, 20, .5, func(d float64) (float64, float64) { v := 100 * math.Exp(d); return v, v })
+		d := solve(y, 20, .5, func(d float64) (float64,
+			float64) {
+			v := 100 * math.Exp(d)
+			return v, v
+		})
 		if miss := 100*math.Exp(d) + 20*(.5+d) - y; math.Abs(miss) > 1e-4 && math.Abs(d) < 7.99 {
 			t.Errorf("y %v: d %v, off by %v", y, d, miss)
 		}

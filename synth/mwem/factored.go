@@ -29,9 +29,11 @@ type view struct {
 // place is an answer of a view.
 type place struct{ comp, at int }
 
-// newFactored starts from the uniform distribution: one component if the domain is small enough, else one a column.
+// newFactored starts from the uniform distribution: one component if the domain is small enough,
+// else one a column.
 func newFactored(sizes []int, items []workload.Item, limit int) (*factored, error) {
-	f := &factored{sizes: sizes, items: items, limit: limit, of: make([]int, len(sizes)), cells: make([][]int32, len(items))}
+	f := &factored{sizes: sizes, items: items, limit: limit, of: make([]int, len(sizes)),
+		cells: make([][]int32, len(items))}
 	all := make([]int, len(sizes))
 	for i := range all {
 		all[i] = i
@@ -140,7 +142,8 @@ func (f *factored) answer(i int) []float64 {
 	return []float64{sum}
 }
 
-// joint is the table over the item's columns, increasing, as the product of its components' marginals.
+// joint is the table over the item's columns, increasing, as the product of its components'
+// marginals.
 func (f *factored) joint(i int) []float64 {
 	cols := f.items[i].Columns()
 	at := make([][]int32, len(f.parts[i]))
@@ -175,7 +178,8 @@ func (f *factored) joint(i int) []float64 {
 	return out
 }
 
-// partsOf is the part of each cell of the table over the columns of item i: of a marginal the cell itself, of a count 0 or, outside, -1.
+// partsOf is the part of each cell of the table over the columns of item i: of a marginal the cell
+// itself, of a count 0 or, outside, -1.
 func (f *factored) partsOf(i int) []int32 {
 	if f.cells[i] == nil {
 		f.cells[i] = partsOf(f.items[i], f.sizes)
@@ -201,7 +205,8 @@ func partsOf(it workload.Item, sizes []int) []int32 {
 	return out
 }
 
-// fits reports whether item i can be measured: the component that would then hold its columns leaves all within the limit.
+// fits reports whether item i can be measured: the component that would then hold its columns
+// leaves all within the limit.
 func (f *factored) fits(i int) bool {
 	joined := map[int]bool{}
 	for _, p := range f.parts[i] {
@@ -221,7 +226,8 @@ func (f *factored) fits(i int) bool {
 	return cells+product <= float64(f.limit) && product < math.MaxInt32
 }
 
-// add takes up a measurement of item i, joining components if it spans several, and fits its component again.
+// add takes up a measurement of item i, joining components if it spans several, and fits its
+// component again.
 func (f *factored) add(i int, y []float64, sigma, n, shrink float64, sweeps int) error {
 	home := f.parts[i][0].comp
 	if len(f.parts[i]) > 1 {

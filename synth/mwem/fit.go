@@ -13,7 +13,8 @@ import (
 )
 
 // Fit picks, measures and fits, round by round.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
+func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
+	error) {
 	r := &run{plan: p, ctx: ctx, s: s, progress: progress, sizes: p.w.Schema().Sizes()}
 	var model *marginal.Model
 	groups := marginal.NoGroups(r.sizes)
@@ -29,7 +30,8 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 	if err != nil {
 		return synth.Model{}, err
 	}
-	return synth.Model{Params: &release.Marginal{Model: model, Grouping: groups}, Settings: r.settings()}, nil
+	return synth.Model{Params: &release.Marginal{Model: model, Grouping: groups},
+		Settings: r.settings()}, nil
 }
 
 // run is one fit.
@@ -45,7 +47,8 @@ type run struct {
 	log      []any            // what was measured, for the settings
 }
 
-// errNothing ends the rounds: no further query can be measured within the limit of cells. That is public knowledge.
+// errNothing ends the rounds: no further query can be measured within the limit of cells. That is
+// public knowledge.
 var errNothing = errors.New("nothing can be measured")
 
 // prepare makes the queries and buys the number of rows.
@@ -74,7 +77,8 @@ func (r *run) prepare() error {
 	return err
 }
 
-// tableRound reports whether round t of the plan measures a marginal: those rounds are spread evenly.
+// tableRound reports whether round t of the plan measures a marginal: those rounds are spread
+// evenly.
 func (p *plan) tableRound(t int) bool {
 	rounds := p.tables + p.counts
 	return (t+1)*p.tables/rounds > t*p.tables/rounds
@@ -86,14 +90,16 @@ func (r *run) start(t int) error {
 	return r.ctx.Err()
 }
 
-// pickCount lets the gate pick, among the counts that may be measured, the one worst answered by probability.
+// pickCount lets the gate pick, among the counts that may be measured, the one worst answered by
+// probability.
 func (r *run) pickCount(may func(i int) bool, probability func(i int) float64) (int, error) {
 	var candidates []privacy.QueryCandidate
 	var items []int
 	for i, it := range r.items {
 		if r.query[i] >= 0 && may(i) {
 			items = append(items, i)
-			candidates = append(candidates, privacy.QueryCandidate{Query: r.query[i], Estimate: r.n * probability(i), Weight: it.Weight})
+			candidates = append(candidates, privacy.QueryCandidate{Query: r.query[i],
+				Estimate: r.n * probability(i), Weight: it.Weight})
 		}
 	}
 	if len(items) == 0 {
@@ -144,7 +150,8 @@ func (r *run) settings() map[string]any {
 	if r.laplace {
 		noise = "laplace"
 	}
-	return map[string]any{"algorithm": r.algorithm, "rounds": r.tables + r.counts, "queries": len(r.items), "left_out": r.leftOut,
+	return map[string]any{"algorithm": r.algorithm, "rounds": r.tables + r.counts,
+		"queries": len(r.items), "left_out": r.leftOut,
 		"count_noise": noise, "select_epsilon": r.epsilon, "measured": r.log}
 }
 
@@ -169,7 +176,8 @@ func (r *run) dense() (*marginal.Model, error) {
 			sigma = r.sigma
 		} else {
 			y = make([]float64, 1)
-			if item, err = r.pickCount(f.fits, func(i int) float64 { return f.answer(i)[0] }); err == nil {
+			if item, err = r.pickCount(f.fits,
+				func(i int) float64 { return f.answer(i)[0] }); err == nil {
 				y[0], sigma, err = r.measureCount(item)
 			}
 		}
@@ -205,7 +213,8 @@ func (r *run) denseTable(f *factored) (item int, y []float64, err error) {
 		}
 		items = append(items, i)
 		candidates = append(candidates, privacy.Candidate{
-			Marginal: privacy.Marginal{Cols: it.Cols}, Estimate: estimate, Weight: it.Weight, Penalty: min(r.penalty(len(estimate)), 1<<27)})
+			Marginal: privacy.Marginal{Cols: it.Cols}, Estimate: estimate, Weight: it.Weight,
+			Penalty: min(r.penalty(len(estimate)), 1<<27)})
 	}
 	if len(items) == 0 {
 		return 0, nil, errNothing
@@ -259,7 +268,8 @@ func (r *run) paper() (*marginal.Model, error) {
 	return marginal.FromTables(r.sizes, [][]int{c.cols}, [][]float64{average}, r.n)
 }
 
-// update multiplies the cells of a measured count by exp(gap/2), gap = (measured − present)/n, and normalises: the rule of the paper.
+// update multiplies the cells of a measured count by exp(gap/2), gap = (measured − present)/n, and
+// normalises: the rule of the paper.
 func (c *component) update(item int, gap float64) {
 	for _, m := range c.measured {
 		if m.item != item {

@@ -5,8 +5,8 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 )
 
-// graph fits a graphical model to one-way marginals, then to the marginals that are picked. A marginal may be picked while the junction tree
-// with it stays within the limit of cells.
+// graph fits a graphical model to one-way marginals, then to the marginals that are picked. A
+// marginal may be picked while the junction tree with it stays within the limit of cells.
 func (r *run) graph() (*marginal.Model, *marginal.Grouping, error) {
 	r.progress.Report("measuring columns", 0)
 	oneWay := make([]marginal.Measurement, r.columns)
@@ -39,11 +39,13 @@ func (r *run) graph() (*marginal.Model, *marginal.Grouping, error) {
 		var candidates []privacy.Candidate
 		var items []int
 		for i, it := range r.items {
-			cells, err := marginal.TreeCells(sizes, append(cliques[:len(cliques):len(cliques)], it.Cols))
+			cells, err := marginal.TreeCells(sizes,
+				append(cliques[:len(cliques):len(cliques)], it.Cols))
 			if err != nil || cells > r.cfg.MaxCells {
 				continue
 			}
-			c := privacy.Candidate{Marginal: grouped(groups, it.Cols), Estimate: make([]float64, int(cellsOf(sizes, it.Cols))), Weight: it.Weight}
+			c := privacy.Candidate{Marginal: grouped(groups, it.Cols), Estimate: make([]float64,
+				int(cellsOf(sizes, it.Cols))), Weight: it.Weight}
 			if err := model.MarginalTo(c.Estimate, it.Cols); err != nil {
 				continue // an answer that needs more memory than the model: whether is public
 			}

@@ -1,18 +1,23 @@
-// Package mwem is MWEM (Hardt, Ligett, McSherry, "A simple and practical algorithm for differentially private data release", NIPS 2012, arXiv
-// 1012.4763): in T rounds, let the exponential mechanism pick the query of a workload that the present distribution answers worst, measure it
-// with noise, and move the distribution towards the answer.
+// Package mwem is MWEM (Hardt, Ligett, McSherry, "A simple and practical algorithm for
+// differentially private data release", NIPS 2012, arXiv 1012.4763): in T rounds, let the
+// exponential mechanism pick the query of a workload that the present distribution answers worst,
+// measure it with noise, and move the distribution towards the answer.
 //
 // Three forms:
 //
-//   - "paper": the published algorithm on one dense histogram. Marginals of the workload count as their cells. Each round makes one
-//     multiplicative update; the average of the iterates is released. Both halves of the budget are charged, the number of rows is bought
-//     with noise, and the budget is composed exactly instead of as ε/2T a call.
-//   - "dense": a marginal is picked and measured as a whole, which costs no more than one of its cells; after each round all measurements are
-//     fitted again, up to Sweeps times each, by coordinate steps to a regularised maximum of the entropy; the last iterate is released. The distribution is
-//     one dense histogram where the domain has at most MaxCells cells, else a product of independent dense components that grow together
-//     as queries that span them are measured.
-//   - "graph": for workloads of marginals only, the measurements are fitted by a graphical model (package marginal), which needs cells for the
-//     cliques of its junction tree only. One-way marginals are measured first and rare codes merged, as in MST.
+//   - "paper": the published algorithm on one dense histogram. Marginals of the workload count as
+//     their cells. Each round makes one multiplicative update; the average of the iterates is
+//     released. Both halves of the budget are charged, the number of rows is bought with noise,
+//     and the budget is composed exactly instead of as ε/2T a call.
+//   - "dense": a marginal is picked and measured as a whole, which costs no more than one of its
+//     cells; after each round all measurements are fitted again, up to Sweeps times each, by
+//     coordinate steps to a regularised maximum of the entropy; the last iterate is released. The
+//     distribution is one dense histogram where the domain has at most MaxCells cells, else a
+//     product of independent dense components that grow together as queries that span them are
+//     measured.
+//   - "graph": for workloads of marginals only, the measurements are fitted by a graphical model
+//     (package marginal), which needs cells for the cliques of its junction tree only. One-way
+//     marginals are measured first and rare codes merged, as in MST.
 //
 // The default is "graph" where it applies, else "dense".
 package mwem
@@ -39,23 +44,29 @@ const (
 
 // Config are the settings of MWEM. The zero value is the default.
 type Config struct {
-	// Workload is a workload: the YAML text, or the path of a file of it. Default: all pairs of columns (all columns, if there is one).
+	// Workload is a workload: the YAML text, or the path of a file of it. Default: all pairs of
+	// columns (all columns, if there is one).
 	Workload string `mapstructure:"workload"`
 	// Algorithm is paper, dense or graph; default graph for a workload of marginals, else dense.
 	Algorithm string `mapstructure:"algorithm"`
-	// Rounds is the number of queries that are measured; default 30, with graph twice the columns, and never more than there are queries.
+	// Rounds is the number of queries that are measured; default 30, with graph twice the columns,
+	// and never more than there are queries.
 	Rounds int `mapstructure:"rounds"`
-	// SelectShare is the share of the budget (in ρ) for picking queries; default 0.5 for paper, else 0.2.
+	// SelectShare is the share of the budget (in ρ) for picking queries; default 0.5 for paper,
+	// else 0.2.
 	SelectShare float64 `mapstructure:"select_share"`
-	// TotalShare is the share (in ρ) for the number of rows; default 0.02. Graph has none: it spends OneWayShare first.
+	// TotalShare is the share (in ρ) for the number of rows; default 0.02. Graph has none: it
+	// spends OneWayShare first.
 	TotalShare float64 `mapstructure:"total_share"`
 	// OneWayShare is the share (in ρ) for the one-way marginals of graph; default 0.2.
 	OneWayShare float64 `mapstructure:"one_way_share"`
 	// Sweeps is the most times that dense goes over all measurements after a round; default 20.
 	Sweeps int `mapstructure:"sweeps"`
-	// Shrink is the strength of the pull towards the uniform distribution in dense, see Fit; default 1.
+	// Shrink is the strength of the pull towards the uniform distribution in dense, see Fit;
+	// default 1.
 	Shrink float64 `mapstructure:"shrink"`
-	// MaxCells is the limit on the cells of the histogram, of all components, or of the junction tree; default 10,000,000.
+	// MaxCells is the limit on the cells of the histogram, of all components, or of the junction
+	// tree; default 10,000,000.
 	MaxCells int `mapstructure:"max_cells"`
 }
 
@@ -96,8 +107,10 @@ func New(c Config) (*Fitter, error) {
 	if c.MaxCells == 0 {
 		c.MaxCells = 10_000_000
 	}
-	if first := max(c.TotalShare, c.OneWayShare); !(c.SelectShare > 0 && c.TotalShare > 0 && c.OneWayShare > 0 && c.SelectShare+first < 1) {
-		return bad("shares %v, %v and %v must be positive and leave something for measuring", c.SelectShare, c.TotalShare, c.OneWayShare)
+	if first := max(c.TotalShare, c.OneWayShare); !(c.SelectShare > 0 && c.TotalShare > 0 &&
+		c.OneWayShare > 0 && c.SelectShare+first < 1) {
+		return bad("shares %v, %v and %v must be positive and leave something for measuring",
+			c.SelectShare, c.TotalShare, c.OneWayShare)
 	}
 	if c.Rounds < 0 || c.Rounds > 10000 || c.Sweeps < 1 || c.Sweeps > 10000 {
 		return bad("%d rounds, %d sweeps: want 0 (the default) to 10000", c.Rounds, c.Sweeps)
@@ -115,7 +128,8 @@ func New(c Config) (*Fitter, error) {
 	return &Fitter{cfg: c, file: file}, nil
 }
 
-// NewFor is New for a workload at hand; c.Workload must be empty. Its schema must be that of the plan.
+// NewFor is New for a workload at hand; c.Workload must be empty. Its schema must be that of the
+// plan.
 func NewFor(c Config, w *workload.Workload) (*Fitter, error) {
 	if c.Workload != "" {
 		return nil, fmt.Errorf("mwem: two workloads: %w", synth.ErrConfig)
@@ -130,7 +144,8 @@ func NewFor(c Config, w *workload.Workload) (*Fitter, error) {
 // Name is "mwem".
 func (f *Fitter) Name() string { return Name }
 
-// workload is the workload for a schema. Without a file, pairs too large to be held are left out; what then is in no pair is a column alone.
+// workload is the workload for a schema. Without a file, pairs too large to be held are left out;
+// what then is in no pair is a column alone.
 func (f *Fitter) workload(s *schema.Schema) (*workload.Workload, error) {
 	if f.made != nil {
 		if f.made.Schema().Fingerprint() != s.Fingerprint() {
@@ -152,13 +167,16 @@ func (f *Fitter) workload(s *schema.Schema) (*workload.Workload, error) {
 	}
 	w, err := workload.New(s, items)
 	if err != nil {
-		return nil, fmt.Errorf("mwem: no column fits into %d cells: %w: %w", limit, err, synth.ErrConfig)
+		return nil, fmt.Errorf("mwem: no column fits into %d cells: %w: %w", limit,
+			err, synth.ErrConfig)
 	}
 	return w, nil
 }
 
-// Plan reads the workload against the schema, chooses the form, and scales all noise together until the exact composition meets the budget.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan, error) {
+// Plan reads the workload against the schema, chooses the form, and scales all noise together until
+// the exact composition meets the budget.
+func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
+	error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}

@@ -69,7 +69,8 @@ queries:
 `
 
 func TestWorkloadSources(t *testing.T) {
-	s, nb := synthtest.Schema(4), privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}
+	s, nb := synthtest.Schema(4), privacy.Neighbours{Adjacency: accountant.AddRemove,
+		MaxRowsPerUnit: 1}
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	path := filepath.Join(t.TempDir(), "w.yaml")
 	if err := os.WriteFile(path, []byte(someWorkload), 0o600); err != nil {
@@ -85,8 +86,10 @@ func TestWorkloadSources(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := p.(*plan)
-		if q.algorithm != Dense || len(q.items) != 6 || q.tables != 1 || q.counts != 5 || q.laplace {
-			t.Errorf("algorithm %s, %d items, %d tables, %d counts, laplace %v", q.algorithm, len(q.items), q.tables, q.counts, q.laplace)
+		if q.algorithm != Dense || len(q.items) != 6 || q.tables != 1 ||
+			q.counts != 5 || q.laplace {
+			t.Errorf("algorithm %s, %d items, %d tables, %d counts, laplace %v", q.algorithm,
+				len(q.items), q.tables, q.counts, q.laplace)
 		}
 	}
 	other, err := workload.New(synthtest.Schema(3), workload.Marginals(synthtest.Schema(3), 2, 0))
@@ -116,9 +119,11 @@ func TestWorkloadSources(t *testing.T) {
 	}
 }
 
-// TestNoiseOfCounts: the noise of smaller variance is taken, Laplace alone without delta, and marginals then refused.
+// TestNoiseOfCounts: the noise of smaller variance is taken, Laplace alone without delta, and
+// marginals then refused.
 func TestNoiseOfCounts(t *testing.T) {
-	s, nb := synthtest.Schema(4), privacy.Neighbours{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 3}
+	s, nb := synthtest.Schema(4), privacy.Neighbours{Adjacency: accountant.ReplaceOne,
+		MaxRowsPerUnit: 3}
 	counts := "decoy_workload: 1\nqueries: [{ranges: column 3}, {prefix: column 2}]"
 	for _, tt := range []struct {
 		rounds  int
@@ -149,14 +154,17 @@ func TestNoiseOfCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Plan(s, nb, accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
+	if _, err := f.Plan(s, nb, accountant.Budget{Epsilon: 1}); !errors.Is(err,
+		accountant.ErrBudgetRange) {
 		t.Errorf("marginals without delta: %v", err)
 	}
 }
 
-// TestBothHalvesAreCharged: T selections and T measurements besides the number of rows, and all of them in the ledger after a fit.
+// TestBothHalvesAreCharged: T selections and T measurements besides the number of rows, and all of
+// them in the ledger after a fit.
 func TestBothHalvesAreCharged(t *testing.T) {
-	f, err := New(Config{Workload: "decoy_workload: 1\nqueries: [{ranges: column 3}]", Algorithm: Paper, Rounds: 7})
+	f, err := New(Config{Workload: "decoy_workload: 1\nqueries: [{ranges: column 3}]",
+		Algorithm: Paper, Rounds: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,13 +179,16 @@ func TestBothHalvesAreCharged(t *testing.T) {
 	}
 }
 
-// TestLearnsCounts: at a generous budget the counts of the workload come close, in every form that fits counts, and closer than one update a
-// round brings them.
+// TestLearnsCounts: at a generous budget the counts of the workload come close, in every form that
+// fits counts, and closer than one update a round brings them.
 func TestLearnsCounts(t *testing.T) {
 	s := synthtest.Schema(5)
 	tab := synthtest.Table(t, s, 20000)
-	text := "decoy_workload: 1\nqueries: [{ranges: column 4}, {prefix: column 2}, {where: '`column 0` = c0 and (`column 1` = c0 or `column 3` in (c1, c2))'}," +
-		" {where: 'not (`column 1` = c1 and `column 4` = c2)', weight: 3}, {marginal: [column 3, column 1]}]"
+	text := "decoy_workload: 1\nqueries: [{ranges: column 4}," +
+		" {prefix: column 2}, {where: '`column 0` = c0 and " +
+		"(`column 1` = c0 or `column 3` in (c1, c2))'}," +
+		" {where: 'not (`column 1` = c1 and `column 4` = c2)', weight: 3}," +
+		" {marginal: [column 3, column 1]}]"
 	w, err := workload.Parse([]byte(text), s)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +224,8 @@ func TestLearnsCounts(t *testing.T) {
 			t.Errorf("%s: %d cliques", name, cliques)
 		}
 	}
-	if mean["dense"] > .004 || mean["components"] > .012 || mean["paper"] > .2 || mean["paper"] < 2*mean["dense"] {
+	if mean["dense"] > .004 || mean["components"] > .012 || mean["paper"] > .2 ||
+		mean["paper"] < 2*mean["dense"] {
 		t.Errorf("mean errors %v", mean)
 	}
 }
@@ -239,7 +251,8 @@ func TestUnitNoise(t *testing.T) {
 			return out
 		}
 		row := sigmas(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1})
-		for i, x := range sigmas(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 5}) {
+		for i, x := range sigmas(privacy.Neighbours{Adjacency: accountant.AddRemove,
+			MaxRowsPerUnit: 5}) {
 			if math.Abs(x/row[i]-5) > 1e-6 {
 				t.Errorf("five rows a unit: %v times the noise", x/row[i])
 			}
@@ -253,12 +266,14 @@ func TestSettingsSayWhatWasMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := synthtest.Fit(t, f, synthtest.Table(t, synthtest.Schema(4), 400), accountant.Budget{Epsilon: 1, Delta: 1e-9})
+	m := synthtest.Fit(t, f, synthtest.Table(t, synthtest.Schema(4), 400),
+		accountant.Budget{Epsilon: 1, Delta: 1e-9})
 	list, _ := m.Settings["measured"].([]any)
 	if len(list) != 6 {
 		t.Fatalf("%d measurements: %v", len(list), m.Settings)
 	}
-	if text := fmt.Sprint(list); !strings.Contains(text, "columns:[column 0 column 2]") || !strings.Contains(text, "query:") {
+	if text := fmt.Sprint(list); !strings.Contains(text, "columns:[column 0 column 2]") ||
+		!strings.Contains(text, "query:") {
 		t.Errorf("measured %s", text)
 	}
 }

@@ -31,8 +31,10 @@ type plan struct {
 	count   float64 // σ of a count, or the scale of Laplace noise
 }
 
-func (f *Fitter) plan(w *workload.Workload, nb privacy.Neighbours, b accountant.Budget) (*plan, error) {
-	p := &plan{cfg: f.cfg, nb: nb, w: w, algorithm: f.cfg.Algorithm, columns: len(w.Schema().Columns)}
+func (f *Fitter) plan(w *workload.Workload, nb privacy.Neighbours, b accountant.Budget) (*plan,
+	error) {
+	p := &plan{cfg: f.cfg, nb: nb, w: w, algorithm: f.cfg.Algorithm,
+		columns: len(w.Schema().Columns)}
 	if err := p.choose(); err != nil {
 		return nil, err
 	}
@@ -43,14 +45,17 @@ func (f *Fitter) plan(w *workload.Workload, nb privacy.Neighbours, b accountant.
 		if !laplace && b.Delta == 0 || laplace && (p.tables > 0 || p.algorithm == Graph) {
 			continue
 		}
-		scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition { return q.at(scale).Composition() })
+		scale, err := accountant.Calibrate(b, nb.Adjacency,
+			func(scale float64) accountant.Composition { return q.at(scale).Composition() })
 		if err != nil {
 			return nil, fmt.Errorf("mwem: %w", err)
 		}
 		found = append(found, q.at(scale))
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("mwem: marginals are measured with Gaussian noise, which needs delta > 0: %w", accountant.ErrBudgetRange)
+		return nil, fmt.Errorf(
+			"mwem: marginals are measured with Gaussian noise, which needs delta > 0: %w",
+			accountant.ErrBudgetRange)
 	}
 	// Whichever noise of a count has the smaller variance.
 	return slices.MinFunc(found, func(a, b *plan) int {
@@ -81,11 +86,15 @@ func (p *plan) choose() error {
 		}
 	}
 	if p.algorithm == Graph && counts > 0 {
-		return fmt.Errorf("mwem: %d items of the workload are counts, which the algorithm graph cannot fit; use dense: %w", counts, synth.ErrConfig)
+		return fmt.Errorf(
+			"mwem: %d items of the workload are counts, which the algorithm graph cannot fit; use dense: %w",
+			counts, synth.ErrConfig)
 	}
 	sizes := p.w.Schema().Sizes()
 	if cells := domain(sizes); p.algorithm == Paper && cells > float64(p.cfg.MaxCells) {
-		return fmt.Errorf("mwem: the algorithm paper needs the whole histogram, %.4g cells; the limit is %d: %w", cells, p.cfg.MaxCells, synth.ErrConfig)
+		return fmt.Errorf(
+			"mwem: the algorithm paper needs the whole histogram, %.4g cells; the limit is %d: %w",
+			cells, p.cfg.MaxCells, synth.ErrConfig)
 	}
 	var heavy, light float64 // weight of marginals and counts
 	for i := range p.w.Len() {
@@ -101,7 +110,8 @@ func (p *plan) choose() error {
 		case p.algorithm == Paper:
 			cells, err := it.Counts(sizes, workload.MaxItems-len(p.items))
 			if err != nil {
-				return fmt.Errorf("mwem: each cell is a query of the algorithm paper: %w: %w", err, synth.ErrConfig)
+				return fmt.Errorf("mwem: each cell is a query of the algorithm paper: %w: %w",
+					err, synth.ErrConfig)
 			}
 			light += it.Weight
 			p.items = append(p.items, cells...)
@@ -112,7 +122,8 @@ func (p *plan) choose() error {
 		}
 	}
 	if len(p.items) == 0 {
-		return fmt.Errorf("mwem: every query of the workload spans more than %d cells: %w", p.cfg.MaxCells, synth.ErrConfig)
+		return fmt.Errorf("mwem: every query of the workload spans more than %d cells: %w",
+			p.cfg.MaxCells, synth.ErrConfig)
 	}
 	rounds := p.cfg.Rounds
 	if rounds == 0 {
@@ -122,7 +133,8 @@ func (p *plan) choose() error {
 		}
 		rounds = min(rounds, len(p.items))
 	}
-	// Rounds are divided between marginals and counts by the weights of the workload, publicly and in advance.
+	// Rounds are divided between marginals and counts by the weights of the workload, publicly and
+	// in advance.
 	p.tables = int(math.Round(float64(rounds) * heavy / (heavy + light)))
 	if heavy > 0 && light > 0 && rounds > 1 {
 		p.tables = min(max(p.tables, 1), rounds-1)
@@ -149,8 +161,9 @@ func domain(sizes []int) float64 {
 	return cells
 }
 
-// at is the plan whose composition is (1/scale²)-zCDP, were its parts composed in ρ. A Gaussian with multiplier z is 1/(2z²)-zCDP, an
-// exponential mechanism ε²/8, a Laplace mechanism at most ε²/2.
+// at is the plan whose composition is (1/scale²)-zCDP, were its parts composed in ρ. A Gaussian
+// with multiplier z is 1/(2z²)-zCDP, an exponential mechanism ε²/8, a Laplace mechanism at most
+// ε²/2.
 func (p *plan) at(scale float64) *plan {
 	q := *p
 	rounds, first := float64(p.tables+p.counts), p.cfg.TotalShare
@@ -186,7 +199,8 @@ func (p *plan) Composition() accountant.Composition {
 	default:
 		add(p.nb.TotalEvent(p.total), 1)
 	}
-	add(p.nb.SelectEvent(p.epsilon), p.tables+p.counts) // picks of marginals and of counts are the same event
+	// picks of marginals and of counts are the same event
+	add(p.nb.SelectEvent(p.epsilon), p.tables+p.counts)
 	add(p.nb.CountsEvent(p.sigma), p.tables)
 	if p.laplace {
 		add(p.nb.AnswerQueryEvent(p.count), p.counts)
@@ -200,16 +214,20 @@ func (p *plan) Composition() accountant.Composition {
 func (p *plan) Forecast() synth.Forecast {
 	f := synth.Forecast{}
 	if p.algorithm == Graph {
-		f.Noise = append(f.Noise, synth.Noise{What: "one-way marginal", Count: p.columns, Sigma: p.oneWay})
+		f.Noise = append(f.Noise, synth.Noise{What: "one-way marginal", Count: p.columns,
+			Sigma: p.oneWay})
 	} else {
-		f.Noise = append(f.Noise, synth.Noise{What: "number of rows", Count: 1, Sigma: p.deviation(p.total)})
+		f.Noise = append(f.Noise, synth.Noise{What: "number of rows", Count: 1,
+			Sigma: p.deviation(p.total)})
 	}
-	f.Noise = append(f.Noise, synth.Noise{What: "query selection", Count: p.tables + p.counts, Eps: p.epsilon})
+	f.Noise = append(f.Noise, synth.Noise{What: "query selection", Count: p.tables + p.counts,
+		Eps: p.epsilon})
 	if p.tables > 0 {
 		f.Noise = append(f.Noise, synth.Noise{What: "marginal", Count: p.tables, Sigma: p.sigma})
 	}
 	if p.counts > 0 {
-		f.Noise = append(f.Noise, synth.Noise{What: "count", Count: p.counts, Sigma: p.deviation(p.count)})
+		f.Noise = append(f.Noise, synth.Noise{What: "count", Count: p.counts,
+			Sigma: p.deviation(p.count)})
 	}
 	sizes := p.w.Schema().Sizes()
 	cells := min(domain(sizes), float64(p.cfg.MaxCells))
@@ -230,8 +248,9 @@ func (p *plan) Forecast() synth.Forecast {
 	f.MemoryBytes = int64(40*cells + 24*candidates)
 	f.Seconds = rounds * (30e-9*cells + 10e-9*candidates + 1e-3)
 	if p.algorithm == Graph {
-		// Measured on adult, bank, support2 and icu-severity (cmd/decoy, TestForecasts), within a factor of 1.7: what a round costs grows more slowly than
-		// its candidates, as most of them are answered from small parts of the graph.
+		// Measured on adult, bank, support2 and icu-severity (cmd/decoy, TestForecasts), within a
+		// factor of 1.7: what a round costs grows more slowly than its candidates, as most of them
+		// are answered from small parts of the graph.
 		f.Seconds = 2.6 * math.Pow(rounds*candidates/1e6, .75)
 	}
 	return f

@@ -2,15 +2,18 @@ package mwem
 
 import "math"
 
-// fit goes over all measurements of the component, up to sweeps times, until no potential moves by more than tolerance. n is the number of rows.
+// fit goes over all measurements of the component, up to sweeps times, until no potential moves by
+// more than tolerance. n is the number of rows.
 //
-// Symbols: y the measured rows of a part, σ the standard deviation of its noise, q its probability, θ its log potential, so that the density of
-// a cell is ∝ exp Σ θ over the parts that it is in. The fit is the maximum of the entropy of n rows under a pull of the potentials to zero,
+// Symbols: y the measured rows of a part, σ the standard deviation of its noise, q its probability,
+// θ its log potential, so that the density of a cell is ∝ exp Σ θ over the parts that it is in. The
+// fit is the maximum of the entropy of n rows under a pull of the potentials to zero,
 //
 //	min_θ  n·log Z(θ) − Σ θ·y + ½ Σ r·θ²,  r = shrink·σ rows,
 //
-// by coordinate steps: d solves n·q(θ+d) + r·(θ+d) = y. At the solution a part misses its measurement by r·θ, a fraction of its noise: noise is
-// not fitted as if it were data. (The update of the paper, exp(q(x)(m−q)/2n), is a short step in the same direction.)
+// by coordinate steps: d solves n·q(θ+d) + r·(θ+d) = y. At the solution a part misses its
+// measurement by r·θ, a fraction of its noise: noise is not fitted as if it were data. (The update
+// of the paper, exp(q(x)(m−q)/2n), is a short step in the same direction.)
 func (c *component) fit(n, shrink float64, sweeps int) {
 	const tolerance = 1e-4
 	for _, m := range c.measured {
@@ -51,8 +54,8 @@ func (c *component) normalise(z float64) {
 	}
 }
 
-// stepCount makes the coordinate step of a count and returns |d|. It touches the classes of the count only: the sum of all masses goes from z
-// to another number.
+// stepCount makes the coordinate step of a count and returns |d|. It touches the classes of the
+// count only: the sum of all masses goes from z to another number.
 func (c *component) stepCount(m *measured, n, r float64, z *float64) float64 {
 	q := 0.0
 	for _, k := range m.members {
@@ -76,7 +79,8 @@ func (c *component) stepCount(m *measured, n, r float64, z *float64) float64 {
 	return math.Abs(d)
 }
 
-// stepTable makes the steps of all cells of a marginal at once, each as if the sum of all were free, then normalises.
+// stepTable makes the steps of all cells of a marginal at once, each as if the sum of all were
+// free, then normalises.
 func (c *component) stepTable(m *measured, n, r float64) float64 {
 	q := make([]float64, len(m.y))
 	for k, g := range m.group {
@@ -110,7 +114,8 @@ func (c *component) stepTable(m *measured, n, r float64) float64 {
 	return moved
 }
 
-// solve finds d in [−8, 8] with value(d) + r·(theta+d) = y by Newton's method inside a bracket; value is increasing.
+// solve finds d in [−8, 8] with value(d) + r·(theta+d) = y by Newton's method inside a bracket;
+// value is increasing.
 func solve(y, r, theta float64, value func(d float64) (v, slope float64)) float64 {
 	lo, hi, d := -8.0, 8.0, 0.0
 	for range 60 {

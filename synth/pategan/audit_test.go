@@ -20,13 +20,16 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// The tests named TestAudit_ are the defects that an audit of six public PATE-GANs found (Ganev, Annamalai, De Cristofaro 2024, arXiv 2406.13985), here and in package
-// privacy: each shows that this implementation has not got one of them.
+// The tests named TestAudit_ are the defects that an audit of six public PATE-GANs found (Ganev,
+// Annamalai, De Cristofaro 2024, arXiv 2406.13985), here and in package privacy: each shows that
+// this implementation has not got one of them.
 
-// TestAudit_DomainFromTheSchema: a plan is made without rows, and networks have a cell for every code of the schema, whether a row has it or not.
+// TestAudit_DomainFromTheSchema: a plan is made without rows, and networks have a cell for every
+// code of the schema, whether a row has it or not.
 func TestAudit_DomainFromTheSchema(t *testing.T) {
 	s := synthtest.Schema(4)
-	one := synthtest.Table(t, s, 300).Select(slices.Repeat([]int{0}, 50)) // one code a column occurs
+	// one code a column occurs
+	one := synthtest.Table(t, s, 300).Select(slices.Repeat([]int{0}, 50))
 	p, session := opened(t, small, one, budget)
 	tr := fitted(t, p, &gate{p: p, s: session})
 	cells := 0
@@ -38,8 +41,9 @@ func TestAudit_DomainFromTheSchema(t *testing.T) {
 	}
 }
 
-// TestAudit_StudentOnRealRows: student and generator are a function of the answers and of the seed: a fit that is given them again, with no session, no teacher
-// and no table to ask, ends with the same ones, bit for bit.
+// TestAudit_StudentOnRealRows: student and generator are a function of the answers and of the seed:
+// a fit that is given them again, with no session, no teacher and no table to ask, ends with the
+// same ones, bit for bit.
 func TestAudit_StudentOnRealRows(t *testing.T) {
 	p, session := opened(t, small, synthtest.Table(t, synthtest.Schema(4), 300), budget)
 	first := &recorder{from: &gate{p: p, s: session}}
@@ -53,15 +57,18 @@ func TestAudit_StudentOnRealRows(t *testing.T) {
 	}
 }
 
-// TestAudit_MinimumAndMaximumFromTheData: bins, and the numbers drawn in them, are the schema's, though all rows are in one bin, and the model is told no other.
+// TestAudit_MinimumAndMaximumFromTheData: bins, and the numbers drawn in them, are the schema's,
+// though all rows are in one bin, and the model is told no other.
 func TestAudit_MinimumAndMaximumFromTheData(t *testing.T) {
-	s := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Real, Min: -40, Max: 40, Bins: 8}, {Name: "y", Kind: schema.Categorical, Categories: []string{"a", "b"}}}}
+	s := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Real, Min: -40, Max: 40,
+		Bins: 8}, {Name: "y", Kind: schema.Categorical, Categories: []string{"a", "b"}}}}
 	codes := []table.Codes{{U8: slices.Repeat([]uint8{3}, 60)}, {U8: slices.Repeat([]uint8{1}, 60)}}
 	tab, err := table.FromColumns(s, codes, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := New(Config{ColdStart: true, Rounds: 1, Questions: 5, WarmSteps: 1, GeneratorSteps: 1, PostSteps: 1, Batch: 32})
+	f, err := New(Config{ColdStart: true, Rounds: 1, Questions: 5, WarmSteps: 1, GeneratorSteps: 1,
+		PostSteps: 1, Batch: 32})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +83,9 @@ func TestAudit_MinimumAndMaximumFromTheData(t *testing.T) {
 	}
 }
 
-// TestAudit_PenaltyOnRealRows: of the method's files only the teacher's sees tables, and only the source's and the buyers see the gate. So
-// the student, the generator, the penalty that there is not, and their losses have no way to a row.
+// TestAudit_PenaltyOnRealRows: of the method's files only the teacher's sees tables, and only the
+// source's and the buyers see the gate. So the student, the generator, the penalty that there is
+// not, and their losses have no way to a row.
 func TestAudit_PenaltyOnRealRows(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) < 8 {
@@ -97,7 +105,9 @@ func TestAudit_PenaltyOnRealRows(t *testing.T) {
 			if files, ok := allowed[filepath.Base(name)]; ok && !slices.Contains(files, path) {
 				t.Errorf("%s imports %s", path, name)
 			}
-			if filepath.Base(name) == "privacy" && slices.Contains([]string{"teacher.go", "student.go", "match.go", "group.go"}, path) {
+			if filepath.Base(name) == "privacy" &&
+				slices.Contains([]string{"teacher.go", "student.go", "match.go", "group.go"},
+					path) {
 				t.Errorf("%s imports the gate", path)
 			}
 		}
@@ -120,8 +130,8 @@ func (c *counting) vote(l *lesson) ([]int64, error) {
 	return votes, err
 }
 
-// TestAudit_ComposesOverRounds: every question of every round is an event; what is charged after each release is within the budget, and the whole plan
-// costs all of it.
+// TestAudit_ComposesOverRounds: every question of every round is an event; what is charged after
+// each release is within the budget, and the whole plan costs all of it.
 func TestAudit_ComposesOverRounds(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 200)
 	p, s := opened(t, small, tab, budget)
@@ -144,7 +154,8 @@ func TestAudit_ComposesOverRounds(t *testing.T) {
 	}
 	for _, n := range []int{1, len(sofar) / 2, len(sofar) - 1, len(sofar)} {
 		cost, err := sofar[:n].Epsilon(budget.Delta, accountant.AddRemove)
-		if err != nil || cost.Epsilon > budget.Epsilon || n == len(sofar) && cost.Epsilon < .99*budget.Epsilon {
+		if err != nil || cost.Epsilon > budget.Epsilon || n == len(sofar) &&
+			cost.Epsilon < .99*budget.Epsilon {
 			t.Errorf("after %d releases: %+v, %v", n, cost, err)
 		}
 	}
@@ -156,14 +167,15 @@ func TestAudit_ComposesOverRounds(t *testing.T) {
 	}
 }
 
-// TestAudit_NoiseFollowsDelta: δ is the number that was given, not its exponent, and a smaller one means more noise: the votes alone, as one Gaussian, have the exact
-// σ of Balle and Wang.
+// TestAudit_NoiseFollowsDelta: δ is the number that was given, not its exponent, and a smaller one
+// means more noise: the votes alone, as one Gaussian, have the exact σ of Balle and Wang.
 func TestAudit_NoiseFollowsDelta(t *testing.T) {
 	s := synthtest.Schema(4)
 	cold := small
 	cold.ColdStart, cold.TotalShare = true, .01
 	last := 0.0
-	for _, tt := range []struct{ delta, sigma float64 }{{1e-5, 3.730632}, {1e-6, 4.224679}, {1e-9, 5.495266}} {
+	for _, tt := range []struct{ delta, sigma float64 }{{1e-5, 3.730632}, {1e-6, 4.224679},
+		{1e-9, 5.495266}} {
 		p := planned(t, cold, s, accountant.Budget{Epsilon: 1, Delta: tt.delta})
 		want := tt.sigma * math.Sqrt(float64(small.Rounds*small.Questions)/.99)
 		if math.Abs(p.votes/want-1) > 1e-5 || p.votes <= last {
@@ -173,11 +185,13 @@ func TestAudit_NoiseFollowsDelta(t *testing.T) {
 	}
 }
 
-// TestAudit_TeachersPersist: a teacher goes on from where it was, weights and optimiser: two lessons are not the second alone.
+// TestAudit_TeachersPersist: a teacher goes on from where it was, weights and optimiser: two
+// lessons are not the second alone.
 func TestAudit_TeachersPersist(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(2), 40)
 	fakes := cells{columns: 2, at: []int32{0, 2, 1, 3, 0, 4}}
-	lessons := []*lesson{{seed: 1, epochs: 2, rate: .1, fakes: fakes}, {seed: 2, epochs: 2, rate: .1, fakes: fakes}}
+	lessons := []*lesson{{seed: 1, epochs: 2, rate: .1, fakes: fakes},
+		{seed: 2, epochs: 2, rate: .1, fakes: fakes}}
 	both, second := newTeacher(0, []int{0, 2, 5}, 4), newTeacher(0, []int{0, 2, 5}, 4)
 	both.Train(tab, lessons[0])
 	middle := slices.Clone(both.state)
@@ -193,11 +207,13 @@ func TestAudit_TeachersPersist(t *testing.T) {
 	}
 }
 
-// TestAudit_StoppingIsFixed: how many rounds there are, and what is charged, is the plan's, whatever the rows are.
+// TestAudit_StoppingIsFixed: how many rounds there are, and what is charged, is the plan's,
+// whatever the rows are.
 func TestAudit_StoppingIsFixed(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 200)
 	var charges []string
-	for _, other := range []*table.Table{tab, tab.Select([]int{7}), tab.Select(slices.Repeat([]int{3, 4}, 300))} {
+	for _, other := range []*table.Table{tab, tab.Select([]int{7}),
+		tab.Select(slices.Repeat([]int{3, 4}, 300))} {
 		p, s := opened(t, small, other, budget)
 		fitted(t, p, &gate{p: p, s: s})
 		text := ""
@@ -219,12 +235,14 @@ type attentive struct{ rows *int }
 func (a attentive) Train(shard *table.Table, _ int) { *a.rows += shard.Rows() }
 func (a attentive) VotesTo([]uint8, int)            {}
 
-// TestAudit_NothingIsTruncated: 101 rows on 10 shards are 101 rows, and a vote counts every teacher.
+// TestAudit_NothingIsTruncated: 101 rows on 10 shards are 101 rows, and a vote counts every
+// teacher.
 func TestAudit_NothingIsTruncated(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(3), 101)
 	_, s := opened(t, small, tab, budget)
 	counts := make([]int, 10)
-	sh, err := privacy.Split(s, 10, func(i int) privacy.Teacher[int] { return attentive{&counts[i]} })
+	sh, err := privacy.Split(s, 10,
+		func(i int) privacy.Teacher[int] { return attentive{&counts[i]} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +269,9 @@ func TestAudit_TheSameModelSamplesForFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, s, err := synth.Run(context.Background(), privacy.FromTable(synthtest.Table(t, synthtest.Schema(4), 200)), f, synth.RunOptions{Budget: budget})
+	m, s, err := synth.Run(context.Background(),
+		privacy.FromTable(synthtest.Table(t, synthtest.Schema(4), 200)), f,
+		synth.RunOptions{Budget: budget})
 	if err != nil {
 		t.Fatal(err)
 	}

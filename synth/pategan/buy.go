@@ -19,15 +19,19 @@ func (t *training) measureColumns() error {
 	return nil
 }
 
-// buy measures the pairs with the target and the pairs that these explain worst, and starts the generator at the columns.
+// buy measures the pairs with the target and the pairs that these explain worst, and starts the
+// generator at the columns.
 func (t *training) buy() error {
 	p := t.p
-	fractions := make([][]float64, len(p.schema.Columns)) // of the codes of each column, not negative, sum 1
+	// of the codes of each column, not negative, sum 1
+	fractions := make([][]float64, len(p.schema.Columns))
 	for i, counts := range t.oneWays {
-		t.match.add(newMeasured([]int{i}, nil, []int{len(counts)}, counts, p.oneWay, t.rows, t.rowsError))
+		t.match.add(newMeasured([]int{i}, nil, []int{len(counts)}, counts, p.oneWay,
+			t.rows, t.rowsError))
 		fractions[i] = distribution(counts)
 	}
-	given := make([][][]float64, len(p.schema.Columns)) // of column, target code, group of the column: joint fraction
+	// of column, target code, group of the column: joint fraction
+	given := make([][][]float64, len(p.schema.Columns))
 	groups := make([][]uint16, len(p.schema.Columns))
 	for _, e := range p.star {
 		m, sizes := t.grouped(e, p.withT)
@@ -49,7 +53,8 @@ func (t *training) buy() error {
 // keepWeights is what is left of the random weights of the generator's last layer at its start.
 const keepWeights = .5
 
-// mostSteps is how many codes of the target the generator starts conditional on: each but the first takes two of its hidden units.
+// mostSteps is how many codes of the target the generator starts conditional on: each but the first
+// takes two of its hidden units.
 const mostSteps = 32
 
 // begin starts the generator at the measured columns, independent given the target.
@@ -83,7 +88,8 @@ func (t *training) begin(fractions [][]float64, given [][][]float64, groups [][]
 	t.generator.SetConditionals(prior, cells, keepWeights)
 }
 
-// choose buys the pairs whose counts differ most from what the pairs with the target predict, if columns were independent given it.
+// choose buys the pairs whose counts differ most from what the pairs with the target predict, if
+// columns were independent given it.
 func (t *training) choose(fractions [][]float64, given [][][]float64, groups [][]uint16) error {
 	p := t.p
 	var candidates []privacy.Candidate
@@ -107,7 +113,8 @@ func (t *training) choose(fractions [][]float64, given [][][]float64, groups [][
 				}
 			}
 		}
-		candidates = append(candidates, privacy.Candidate{Marginal: m, Estimate: estimate, Penalty: min(math.Sqrt(2/math.Pi)*p.pair*float64(len(estimate)), 1<<27)})
+		candidates = append(candidates, privacy.Candidate{Marginal: m, Estimate: estimate,
+			Penalty: min(math.Sqrt(2/math.Pi)*p.pair*float64(len(estimate)), 1<<27)})
 		sizes = append(sizes, size)
 	}
 	others := append([][2]int(nil), p.others...)
@@ -145,7 +152,8 @@ func (t *training) grouped(e [2]int, sigma float64) (m privacy.Marginal, sizes [
 	return m, sizes
 }
 
-// split turns the counts of a pair into fractions by the code of the other side: [other][this side].
+// split turns the counts of a pair into fractions by the code of the other side: [other][this
+// side].
 func split(counts []int64, sizes []int, side int) [][]float64 {
 	f := distribution(counts)
 	out := make([][]float64, sizes[1-side])
@@ -162,9 +170,11 @@ func split(counts []int64, sizes []int, side int) [][]float64 {
 	return out
 }
 
-// joint is the fraction of rows with each target code and code of a column: that of the code, shared out as the pair with the target says of its
-// group; and simply that of the code where that pair was not measured.
-func (t *training) joint(col int, fractions [][]float64, given [][][]float64, groups [][]uint16) [][]float64 {
+// joint is the fraction of rows with each target code and code of a column: that of the code,
+// shared out as the pair with the target says of its group; and simply that of the code where that
+// pair was not measured.
+func (t *training) joint(col int, fractions [][]float64, given [][][]float64,
+	groups [][]uint16) [][]float64 {
 	of := given[col]
 	target := fractions[t.p.target]
 	out := make([][]float64, len(target))

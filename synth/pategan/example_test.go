@@ -9,7 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/synth/pategan"
 )
 
-// A plan is made from the public schema alone: here eight votes on fifty generated rows each, after the marginals of two columns.
+// A plan is made from the public schema alone: here eight votes on fifty generated rows each, after
+// the marginals of two columns.
 func Example() {
 	s := &schema.Schema{Columns: []schema.Column{
 		{Name: "sex", Kind: schema.Categorical, Categories: []string{"f", "m"}},

@@ -14,7 +14,8 @@ import (
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// training is the state of a fit. Nothing in it has seen a private row: it holds releases and what was computed from them. Teachers are not in it.
+// training is the state of a fit. Nothing in it has seen a private row: it holds releases and what
+// was computed from them. Teachers are not in it.
 type training struct {
 	p         *plan
 	u         *rand.Rand
@@ -40,7 +41,8 @@ type training struct {
 }
 
 // Fit runs the plan on an open session.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
+func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
+	error) {
 	t := &training{p: p, u: rand.New(rand.NewPCG(s.Seed())), from: &gate{p: p, s: s}}
 	return t.run(ctx, progress)
 }
@@ -81,7 +83,8 @@ func (t *training) run(ctx context.Context, progress synth.Progress) (synth.Mode
 		if err := t.round(); err != nil {
 			return fitted, err
 		}
-		if err := generate(c.GeneratorSteps, fmt.Sprintf("vote %d of %d, %d teachers", round+1, c.Rounds, t.teachers), 0); err != nil {
+		if err := generate(c.GeneratorSteps, fmt.Sprintf("vote %d of %d, %d teachers", round+1,
+			c.Rounds, t.teachers), 0); err != nil {
 			return fitted, err
 		}
 	}
@@ -124,7 +127,8 @@ func (t *training) start() (err error) {
 		}
 	}
 	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: true})
-	t.down, t.opinion = kernels.New(c.Batch, t.encoder.Cells()), kernels.New(c.Batch, t.encoder.Cells())
+	t.down, t.opinion = kernels.New(c.Batch, t.encoder.Cells()),
+		kernels.New(c.Batch, t.encoder.Cells())
 	t.adam = kernels.NewAdam(len(t.generator.Parameters()), .5, .9)
 	t.average = slices.Clone(t.generator.Parameters())
 	t.student, err = newStudent(t.encoder, c.StudentHidden, c.Batch, t.u)
@@ -139,14 +143,16 @@ func (c Config) teachers(rows float64) int {
 	return int(min(max(math.Round(rows/float64(c.ShardRows)), 1), maxTeachers))
 }
 
-// lessonRows is how many generated rows teachers are shown a round; each looks at as many as its shard has, times its passes.
+// lessonRows is how many generated rows teachers are shown a round; each looks at as many as its
+// shard has, times its passes.
 const lessonRows = 2048
 
 // round asks the teachers about fresh generated rows, and teaches the student.
 func (t *training) round() error {
 	c := t.p.cfg
 	rows := t.draw(c.Questions + lessonRows)
-	l := &lesson{seed: t.u.Uint64(), epochs: c.TeacherEpochs, rate: float32(c.TeacherRate), asked: rows.head(c.Questions), fakes: rows.tail(c.Questions)}
+	l := &lesson{seed: t.u.Uint64(), epochs: c.TeacherEpochs, rate: float32(c.TeacherRate),
+		asked: rows.head(c.Questions), fakes: rows.tail(c.Questions)}
 	votes, err := t.from.vote(l)
 	if err != nil {
 		return err
@@ -170,7 +176,8 @@ func (t *training) draw(n int) cells {
 	return out
 }
 
-// step moves the generator towards the measured marginals and the student's good opinion. It is post-processing.
+// step moves the generator towards the measured marginals and the student's good opinion. It is
+// post-processing.
 func (t *training) step(rate float32) {
 	x := t.pass.Forward(t.u)
 	clear(t.down.Data)
@@ -187,8 +194,9 @@ func (t *training) step(rate float32) {
 	t.steps++
 }
 
-// pull takes the opinion's gradient off the measurements', made as long as it and then w times: their units are the noise of measurements and parts of the teachers, and
-// have nothing to do with each other. Without measurements the opinion is left as long as it is.
+// pull takes the opinion's gradient off the measurements', made as long as it and then w times:
+// their units are the noise of measurements and parts of the teachers, and have nothing to do with
+// each other. Without measurements the opinion is left as long as it is.
 func pull(down, opinion []float32, w float32) {
 	if d, o := square(down), square(opinion); d > 0 && o > 0 {
 		w *= float32(math.Sqrt(d / o))
@@ -206,7 +214,8 @@ func square(x []float32) (sum float64) {
 	return sum
 }
 
-// averageRate is the weight of the newest parameters in the moving average, which takes the noise of single steps off.
+// averageRate is the weight of the newest parameters in the moving average, which takes the noise
+// of single steps off.
 const averageRate = .01
 
 func (t *training) settings() map[string]any {
@@ -216,8 +225,10 @@ func (t *training) settings() map[string]any {
 		pairs[i] = []any{p.schema.Columns[e[0]].Name, p.schema.Columns[e[1]].Name}
 	}
 	return map[string]any{
-		"target": p.schema.Columns[p.target].Name, "teachers": t.teachers, "rounds": c.Rounds, "questions": c.Questions, "vote_sigma": p.votes,
-		"total_sigma": p.total, "one_way_sigma": p.oneWay, "target_pair_sigma": p.withT, "pair_sigma": p.pair, "pair_epsilon": p.epsilon, "pairs": pairs,
+		"target": p.schema.Columns[p.target].Name, "teachers": t.teachers, "rounds": c.Rounds,
+		"questions": c.Questions, "vote_sigma": p.votes,
+		"total_sigma": p.total, "one_way_sigma": p.oneWay, "target_pair_sigma": p.withT,
+		"pair_sigma": p.pair, "pair_epsilon": p.epsilon, "pairs": pairs,
 		"generator_steps": t.steps,
 	}
 }

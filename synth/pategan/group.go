@@ -6,8 +6,9 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// groupsOf merges the codes of a column until each group's noisy count is at least the threshold: neighbouring codes of an ordered column, the
-// rarest codes of a categorical one. It returns the group of each code, numbered without gaps, and the number of groups.
+// groupsOf merges the codes of a column until each group's noisy count is at least the threshold:
+// neighbouring codes of an ordered column, the rarest codes of a categorical one. It returns the
+// group of each code, numbered without gaps, and the number of groups.
 func groupsOf(c schema.Column, noisy []int64, threshold float64) (of []uint16, groups int) {
 	of = make([]uint16, len(noisy))
 	if threshold <= 0 {
@@ -21,8 +22,10 @@ func groupsOf(c schema.Column, noisy []int64, threshold float64) (of []uint16, g
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return int(min(max(noisy[a]-noisy[b], -1), 1)) })
-		// Rare codes share the first group until it is large enough; each other code is its own group.
+		slices.SortStableFunc(order,
+			func(a, b int) int { return int(min(max(noisy[a]-noisy[b], -1), 1)) })
+		// Rare codes share the first group until it is large enough; each other code is its own
+		// group.
 		sum := 0.0
 		for _, code := range order {
 			of[code] = uint16(groups)

@@ -16,8 +16,10 @@ type measured struct {
 }
 
 // newMeasured divides noisy counts by the noisy number of rows, whose relative error counts too.
-func newMeasured(cols []int, groups [][]uint16, sizes []int, counts []int64, sigma, rows, rowsError float64) measured {
-	m := measured{Cols: cols, Groups: groups, Sizes: sizes, Mean: make([]float32, len(counts)), SD: make([]float32, len(counts))}
+func newMeasured(cols []int, groups [][]uint16, sizes []int, counts []int64, sigma, rows,
+	rowsError float64) measured {
+	m := measured{Cols: cols, Groups: groups, Sizes: sizes, Mean: make([]float32, len(counts)),
+		SD: make([]float32, len(counts))}
 	for i, c := range counts {
 		x := float64(c) / rows
 		m.Mean[i] = float32(x)
@@ -51,8 +53,9 @@ func (m *matcher) add(x measured) {
 //
 //	L = mean over measured cells of (a − p)(b − p)/sd²,
 //
-// where p is what was released and a, b are the means over the two halves of the rows, as in gan.Replay: an unbiased estimate of the squared error of
-// the generator's own mean. The number of rows must be even. It returns L.
+// where p is what was released and a, b are the means over the two halves of the rows, as in
+// gan.Replay: an unbiased estimate of the squared error of the generator's own mean. The number of
+// rows must be even. It returns L.
 func (m *matcher) gradientTo(dst, x kernels.Matrix) float64 {
 	d := len(m.offsets) - 1
 	if len(m.codes) < x.Rows*d {

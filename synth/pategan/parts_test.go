@@ -18,8 +18,11 @@ import (
 
 func TestConfig(t *testing.T) {
 	for name, c := range map[string]Config{
-		"odd batch": {Batch: 33}, "negative rounds": {Rounds: -1}, "NaN share": {TotalShare: math.NaN()}, "shares": {MarginalShare: .3, TargetShare: .5, PairShare: .3},
-		"negative pairs": {Pairs: -1}, "rate": {GeneratorRate: 2}, "questions": {Questions: 1 << 30},
+		"odd batch": {Batch: 33}, "negative rounds": {Rounds: -1},
+		"NaN share": {TotalShare: math.NaN()}, "shares": {MarginalShare: .3, TargetShare: .5,
+			PairShare: .3},
+		"negative pairs": {Pairs: -1}, "rate": {GeneratorRate: 2},
+		"questions": {Questions: 1 << 30},
 	} {
 		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
@@ -33,18 +36,21 @@ func TestConfig(t *testing.T) {
 	if _, err := f.Plan(s, privacy.NeighboursOf(s, 0), budget); !errors.Is(err, synth.ErrConfig) {
 		t.Errorf("unknown target: %v", err)
 	}
-	if _, err := f.Plan(s, privacy.NeighboursOf(s, 0), accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
+	if _, err := f.Plan(s, privacy.NeighboursOf(s, 0),
+		accountant.Budget{Epsilon: 1}); !errors.Is(err, accountant.ErrBudgetRange) {
 		t.Errorf("delta 0: %v", err)
 	}
 }
 
-// TestTarget: pairs with the target are measured first, whichever column it is; without one the last column is it.
+// TestTarget: pairs with the target are measured first, whichever column it is; without one the
+// last column is it.
 func TestTarget(t *testing.T) {
 	s := synthtest.Schema(5)
 	for name, want := range map[string]int{"": 4, "column 1": 1} {
 		p := planned(t, Config{Target: name}, s, budget)
 		if p.target != want || len(p.star) != 4 || len(p.others) != 6 || p.pairs != 4 {
-			t.Errorf("%q: target %d, %d pairs with it, %d of %d others", name, p.target, len(p.star), p.pairs, len(p.others))
+			t.Errorf("%q: target %d, %d pairs with it, %d of %d others", name, p.target,
+				len(p.star), p.pairs, len(p.others))
 		}
 		for _, e := range p.star {
 			if e[0] != want && e[1] != want || e[0] >= e[1] {
@@ -55,7 +61,8 @@ func TestTarget(t *testing.T) {
 }
 
 func TestGroups(t *testing.T) {
-	number, missing := schema.Column{Kind: schema.Integer}, schema.Column{Kind: schema.Integer, Missing: []string{"?"}}
+	number, missing := schema.Column{Kind: schema.Integer}, schema.Column{Kind: schema.Integer,
+		Missing: []string{"?"}}
 	category := schema.Column{Kind: schema.Categorical}
 	for _, tt := range []struct {
 		name      string
@@ -64,7 +71,8 @@ func TestGroups(t *testing.T) {
 		threshold float64
 		want      []uint16
 	}{
-		{"neighbours", number, []int64{5, 6, 20, 1, 1, 1, 30, 2}, 10, []uint16{0, 0, 1, 2, 2, 2, 2, 2}},
+		{"neighbours", number, []int64{5, 6, 20, 1, 1, 1, 30, 2}, 10,
+			[]uint16{0, 0, 1, 2, 2, 2, 2, 2}},
 		{"missing is apart", missing, []int64{5, 6, 20, 1}, 10, []uint16{0, 0, 1, 2}},
 		{"nothing reaches it", number, []int64{1, -1, 2}, 10, []uint16{0, 0, 0}},
 		{"rare categories", category, []int64{50, 3, 20, -2, 12}, 10, []uint16{0, 1, 2, 1, 1}},
@@ -79,7 +87,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestMatchGradient: the gradient of the matcher is that of its loss, were the cells of one row to move: by differences of the loss written out.
+// TestMatchGradient: the gradient of the matcher is that of its loss, were the cells of one row to
+// move: by differences of the loss written out.
 func TestMatchGradient(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))
 	offsets := []int{0, 3, 5, 9}
@@ -126,13 +135,15 @@ func TestMatchGradient(t *testing.T) {
 							if q.Groups != nil && q.Groups[1] != nil {
 								gb = int(q.Groups[1][b])
 							}
-							residual[h][ga*q.Sizes[1]+gb] += va * float64(x.Row(i)[offsets[q.Cols[1]]+b]) / (rows / 2)
+							residual[h][ga*q.Sizes[1]+gb] += va * float64(
+								x.Row(i)[offsets[q.Cols[1]]+b]) / (rows / 2)
 						}
 					}
 				}
 			}
 			for c := range q.Mean {
-				total += (residual[0][c] - float64(q.Mean[c])) * (residual[1][c] - float64(q.Mean[c])) / float64(q.SD[c]*q.SD[c])
+				total += (residual[0][c] - float64(q.Mean[c])) * (residual[1][c] - float64(
+					q.Mean[c])) / float64(q.SD[c]*q.SD[c])
 			}
 		}
 		return total / float64(m.cells)
@@ -149,13 +160,15 @@ func TestMatchGradient(t *testing.T) {
 		x.Data[i] = was - h
 		down := loss(x)
 		x.Data[i] = was
-		if want := (up - down) / (2 * h); math.Abs(float64(got.Data[i])-want) > 1e-3*(1+math.Abs(want)) {
+		if want := (up - down) / (2 * h); math.Abs(float64(got.Data[i])-want) > 1e-3*(1+
+			math.Abs(want)) {
 			t.Errorf("cell %d: %v, want %v", i, got.Data[i], want)
 		}
 	}
 }
 
-// TestStudentIsHeardWhenItKnows: a student is trusted after votes that follow the rows, and not after votes of noise alone, or of a constant.
+// TestStudentIsHeardWhenItKnows: a student is trusted after votes that follow the rows, and not
+// after votes of noise alone, or of a constant.
 func TestStudentIsHeardWhenItKnows(t *testing.T) {
 	e, err := gan.NewEncoderOf([]int{2, 3, 4})
 	if err != nil {
@@ -171,7 +184,8 @@ func TestStudentIsHeardWhenItKnows(t *testing.T) {
 		for range 6 {
 			asked := cells{columns: 3}
 			for range 200 {
-				asked.at = append(asked.at, int32(u.IntN(2)), int32(2+u.IntN(3)), int32(5+u.IntN(4)))
+				asked.at = append(asked.at, int32(u.IntN(2)), int32(2+u.IntN(3)),
+					int32(5+u.IntN(4)))
 			}
 			votes := make([]int64, 200)
 			for i := range votes {
@@ -196,8 +210,8 @@ func TestStudentIsHeardWhenItKnows(t *testing.T) {
 	}
 }
 
-// TestStartsAtTheTables: before its first step the generator draws columns given the target's code as the pairs with it say; with too many codes of
-// the target, independently of it.
+// TestStartsAtTheTables: before its first step the generator draws columns given the target's code
+// as the pairs with it say; with too many codes of the target, independently of it.
 func TestStartsAtTheTables(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -208,7 +222,8 @@ func TestStartsAtTheTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr := &training{u: rand.New(rand.NewPCG(1, 9)), encoder: e, p: &plan{target: 1, star: [][2]int{{0, 1}}}}
+		tr := &training{u: rand.New(rand.NewPCG(1, 9)), encoder: e,
+			p: &plan{target: 1, star: [][2]int{{0, 1}}}}
 		if tr.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{}, tr.u); err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +235,8 @@ func TestStartsAtTheTables(t *testing.T) {
 			joint[y] = make([]float64, 4)
 		}
 		joint[0][0], joint[0][1], joint[1][3] = .45, .45, .1
-		tr.begin([][]float64{{.45, .45, 0, .1}, target}, [][][]float64{joint, nil}, [][]uint16{{0, 1, 2, 3}, nil})
+		tr.begin([][]float64{{.45, .45, 0, .1}, target}, [][][]float64{joint, nil},
+			[][]uint16{{0, 1, 2, 3}, nil})
 		codes := tr.generator.Sample(4000, tr.u)
 		ones, both := 0, 0
 		for i, y := range codes[1] {
@@ -236,7 +252,8 @@ func TestStartsAtTheTables(t *testing.T) {
 	}
 }
 
-// TestPull: the opinion counts w times as long as the measurements' gradient, whatever its own unit is, and by itself where nothing was measured.
+// TestPull: the opinion counts w times as long as the measurements' gradient, whatever its own unit
+// is, and by itself where nothing was measured.
 func TestPull(t *testing.T) {
 	for _, tt := range []struct {
 		name                string
@@ -256,7 +273,8 @@ func TestPull(t *testing.T) {
 // TestForecastGrows: more rounds need more memory and more time.
 func TestForecastGrows(t *testing.T) {
 	s := synthtest.Schema(6)
-	a, b := planned(t, Config{}, s, budget).Forecast(), planned(t, Config{Rounds: 40}, s, budget).Forecast()
+	a, b := planned(t, Config{}, s, budget).Forecast(), planned(t, Config{Rounds: 40},
+		s, budget).Forecast()
 	if a.Seconds >= b.Seconds || a.MemoryBytes >= b.MemoryBytes || len(a.Noise) != 6 {
 		t.Errorf("%+v, then %+v", a, b)
 	}

@@ -1,13 +1,17 @@
-// Package pategan is PATE-GAN with every vote charged: teachers on disjoint shards of the private rows tell real rows from generated ones, a student sees
-// generated rows and noisy votes only, and a generator is trained to agree with the student and with marginals bought from the same budget.
+// Package pategan is PATE-GAN with every vote charged: teachers on disjoint shards of the private
+// rows tell real rows from generated ones, a student sees generated rows and noisy votes only, and
+// a generator is trained to agree with the student and with marginals bought from the same budget.
 //
-// The loop: the generator starts at the one-way marginals and the pairs with the target, as a mixture over its codes, and learns from other pairs too. Then, round by round, the
-// teachers, who stay inside the gate and keep their weights, learn to tell their shard from the newest generated rows; all of them vote on some hundred
-// generated rows; the student learns from every vote so far; the generator takes steps towards more votes and the measured marginals. Votes are
-// answered with their noisy counts, which are kept and used again: that is post-processing.
+// The loop: the generator starts at the one-way marginals and the pairs with the target, as a
+// mixture over its codes, and learns from other pairs too. Then, round by round, the teachers, who
+// stay inside the gate and keep their weights, learn to tell their shard from the newest generated
+// rows; all of them vote on some hundred generated rows; the student learns from every vote so far;
+// the generator takes steps towards more votes and the measured marginals. Votes are answered with
+// their noisy counts, which are kept and used again: that is post-processing.
 //
-// Sources: Jordon, Yoon, van der Schaar 2019 (PATE-GAN, ICLR); Papernot et al. 2017 and 2018 (arXiv 1610.05755, 1802.08908) for votes; Ganev, Annamalai, De
-// Cristofaro 2024 (arXiv 2406.13985) for what goes wrong in implementations, each of which is a test here or in package privacy.
+// Sources: Jordon, Yoon, van der Schaar 2019 (PATE-GAN, ICLR); Papernot et al. 2017 and 2018 (arXiv
+// 1610.05755, 1802.08908) for votes; Ganev, Annamalai, De Cristofaro 2024 (arXiv 2406.13985) for
+// what goes wrong in implementations, each of which is a test here or in package privacy.
 package pategan
 
 import (
@@ -25,28 +29,50 @@ const Name = "pategan"
 
 // Config are the settings. The zero value is the default.
 type Config struct {
-	Target         string  `mapstructure:"target"`          // column whose pairs with all others are measured; default the last column of the schema
-	TotalShare     float64 `mapstructure:"total_share"`     // share of the budget (in μ²) for the number of rows; default 0.01
-	MarginalShare  float64 `mapstructure:"marginal_share"`  // share for the one-way marginals; default 0.12
-	TargetShare    float64 `mapstructure:"target_share"`    // share for the pairs with the target; default 0.5
-	PairShare      float64 `mapstructure:"pair_share"`      // share for choosing and measuring other pairs, a tenth of it for the choice; default 0.22
-	Pairs          int     `mapstructure:"pairs"`           // other pairs that are measured; default half to twice the number of columns, by the budget
-	GroupSigmas    float64 `mapstructure:"group_sigmas"`    // codes are merged in pairs until their noisy count is this many σ; default 4
-	Rounds         int     `mapstructure:"rounds"`          // votes; default 10
-	Questions      int     `mapstructure:"questions"`       // generated rows a vote; default 200
-	ShardRows      int     `mapstructure:"shard_rows"`      // rows a teacher should have: the number of teachers is the noisy number of rows over it; default 40
-	TeacherHidden  int     `mapstructure:"teacher_hidden"`  // hidden units of a teacher beside its linear part; default 4
-	TeacherEpochs  int     `mapstructure:"teacher_epochs"`  // passes over its shard a round; default 3
-	TeacherRate    float64 `mapstructure:"teacher_rate"`    // Adagrad's learning rate of teachers; default 0.1
-	StudentHidden  int     `mapstructure:"student_hidden"`  // hidden units of the student; default 32
-	StudentSteps   int     `mapstructure:"student_steps"`   // steps of the student a round; default 200
-	StudentWeight  float64 `mapstructure:"student_weight"`  // length of the pull of a student that is fully trusted, beside that of the measured marginals; default 0.3
-	GeneratorRate  float64 `mapstructure:"generator_rate"`  // Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.002
-	WarmSteps      int     `mapstructure:"warm_steps"`      // generator steps before the first vote; default 300
-	GeneratorSteps int     `mapstructure:"generator_steps"` // generator steps after each vote; default 50
-	PostSteps      int     `mapstructure:"post_steps"`      // generator steps after the last one; default 1200
-	Batch          int     `mapstructure:"batch"`           // generated rows a generator step, even; default 1024
-	ColdStart      bool    `mapstructure:"cold_start"`      // buy no marginals; start the generator at random, as the paper does
+	// column whose pairs with all others are measured; default the last column of the schema
+	Target string `mapstructure:"target"`
+	// share of the budget (in μ²) for the number of rows; default 0.01
+	TotalShare float64 `mapstructure:"total_share"`
+	// share for the one-way marginals; default 0.12
+	MarginalShare float64 `mapstructure:"marginal_share"`
+	// share for the pairs with the target; default 0.5
+	TargetShare float64 `mapstructure:"target_share"`
+	// share for choosing and measuring other pairs, a tenth of it for the choice; default 0.22
+	PairShare float64 `mapstructure:"pair_share"`
+	// other pairs that are measured; default half to twice the number of columns, by the budget
+	Pairs int `mapstructure:"pairs"`
+	// codes are merged in pairs until their noisy count is this many σ; default 4
+	GroupSigmas float64 `mapstructure:"group_sigmas"`
+	Rounds      int     `mapstructure:"rounds"`    // votes; default 10
+	Questions   int     `mapstructure:"questions"` // generated rows a vote; default 200
+	// rows a teacher should have: the number of teachers is the noisy number of rows over it;
+	// default 40
+	ShardRows int `mapstructure:"shard_rows"`
+	// hidden units of a teacher beside its linear part; default 4
+	TeacherHidden int `mapstructure:"teacher_hidden"`
+	// passes over its shard a round; default 3
+	TeacherEpochs int `mapstructure:"teacher_epochs"`
+	// Adagrad's learning rate of teachers; default 0.1
+	TeacherRate float64 `mapstructure:"teacher_rate"`
+	// hidden units of the student; default 32
+	StudentHidden int `mapstructure:"student_hidden"`
+	// steps of the student a round; default 200
+	StudentSteps int `mapstructure:"student_steps"`
+	// length of the pull of a student that is fully trusted, beside that of the measured marginals;
+	// default 0.3
+	StudentWeight float64 `mapstructure:"student_weight"`
+	// Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.002
+	GeneratorRate float64 `mapstructure:"generator_rate"`
+	// generator steps before the first vote; default 300
+	WarmSteps int `mapstructure:"warm_steps"`
+	// generator steps after each vote; default 50
+	GeneratorSteps int `mapstructure:"generator_steps"`
+	// generator steps after the last one; default 1200
+	PostSteps int `mapstructure:"post_steps"`
+	// generated rows a generator step, even; default 1024
+	Batch int `mapstructure:"batch"`
+	// buy no marginals; start the generator at random, as the paper does
+	ColdStart bool `mapstructure:"cold_start"`
 }
 
 // Fitter is a configured method.
@@ -60,15 +86,19 @@ func New(c Config) (*Fitter, error) {
 		def    float64
 		lo, hi float64
 	}{
-		{&c.TotalShare, "total share", .01, 1e-4, .5}, {&c.MarginalShare, "marginal share", .12, 1e-4, .9}, {&c.TargetShare, "target share", .5, 1e-4, .9},
-		{&c.PairShare, "pair share", .22, 1e-4, .9}, {&c.GroupSigmas, "group sigmas", 4, 1e-3, 1e3}, {&c.TeacherRate, "teacher rate", .1, 1e-6, 10},
-		{&c.StudentWeight, "student weight", .3, 1e-9, 1e9}, {&c.GeneratorRate, "generator rate", .002, 1e-8, 1},
+		{&c.TotalShare, "total share", .01, 1e-4, .5}, {&c.MarginalShare, "marginal share", .12,
+			1e-4, .9}, {&c.TargetShare, "target share", .5, 1e-4, .9},
+		{&c.PairShare, "pair share", .22, 1e-4, .9}, {&c.GroupSigmas, "group sigmas", 4, 1e-3, 1e3},
+		{&c.TeacherRate, "teacher rate", .1, 1e-6, 10},
+		{&c.StudentWeight, "student weight", .3, 1e-9, 1e9}, {&c.GeneratorRate, "generator rate",
+			.002, 1e-8, 1},
 	} {
 		if *x.value == 0 {
 			*x.value = x.def
 		}
 		if !(*x.value >= x.lo && *x.value <= x.hi) {
-			return nil, fmt.Errorf("pategan: %s %v must be from %v to %v: %w", x.name, *x.value, x.lo, x.hi, synth.ErrConfig)
+			return nil, fmt.Errorf("pategan: %s %v must be from %v to %v: %w", x.name, *x.value,
+				x.lo, x.hi, synth.ErrConfig)
 		}
 	}
 	for _, x := range []struct {
@@ -76,16 +106,20 @@ func New(c Config) (*Fitter, error) {
 		name        string
 		def, lo, hi int
 	}{
-		{&c.Pairs, "pairs", 0, 0, 1 << 16}, {&c.Rounds, "rounds", 10, 1, 1e5}, {&c.Questions, "questions", 200, 1, 1 << 20}, {&c.ShardRows, "shard rows", 40, 1, 1 << 30},
-		{&c.TeacherHidden, "teacher hidden units", 4, 1, 1024}, {&c.TeacherEpochs, "teacher epochs", 3, 1, 1e5}, {&c.StudentHidden, "student hidden units", 32, 1, 4096},
-		{&c.StudentSteps, "student steps", 200, 1, 1e6}, {&c.WarmSteps, "warm steps", 300, 1, 1e7}, {&c.GeneratorSteps, "generator steps", 50, 1, 1e6},
+		{&c.Pairs, "pairs", 0, 0, 1 << 16}, {&c.Rounds, "rounds", 10, 1, 1e5},
+		{&c.Questions, "questions", 200, 1, 1 << 20}, {&c.ShardRows, "shard rows", 40, 1, 1 << 30},
+		{&c.TeacherHidden, "teacher hidden units", 4, 1, 1024}, {&c.TeacherEpochs, "teacher epochs",
+			3, 1, 1e5}, {&c.StudentHidden, "student hidden units", 32, 1, 4096},
+		{&c.StudentSteps, "student steps", 200, 1, 1e6}, {&c.WarmSteps, "warm steps", 300, 1, 1e7},
+		{&c.GeneratorSteps, "generator steps", 50, 1, 1e6},
 		{&c.PostSteps, "post steps", 1200, 1, 1e7}, {&c.Batch, "batch", 1024, 2, 1 << 20},
 	} {
 		if *x.value == 0 {
 			*x.value = x.def
 		}
 		if *x.value < x.lo || *x.value > x.hi {
-			return nil, fmt.Errorf("pategan: %s %d must be from %d to %d: %w", x.name, *x.value, x.lo, x.hi, synth.ErrConfig)
+			return nil, fmt.Errorf("pategan: %s %d must be from %d to %d: %w", x.name, *x.value,
+				x.lo, x.hi, synth.ErrConfig)
 		}
 	}
 	if c.Batch%2 != 0 {
@@ -95,7 +129,8 @@ func New(c Config) (*Fitter, error) {
 		c.MarginalShare, c.TargetShare, c.PairShare = 0, 0, 0
 	}
 	if c.TotalShare+c.MarginalShare+c.TargetShare+c.PairShare > .99 {
-		return nil, fmt.Errorf("pategan: the shares leave less than 1 %% for votes: %w", synth.ErrConfig)
+		return nil, fmt.Errorf("pategan: the shares leave less than 1 %% for votes: %w",
+			synth.ErrConfig)
 	}
 	return &Fitter{cfg: c}, nil
 }
@@ -123,22 +158,28 @@ type plan struct {
 	votes   float64  // σ of a vote
 }
 
-// Plan splits the budget in shares of μ² and scales all noise together until the exact composition meets it.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan, error) {
+// Plan splits the budget in shares of μ² and scales all noise together until the exact composition
+// meets it.
+func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
+	error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
 	if b.Delta == 0 {
-		return nil, fmt.Errorf("pategan: its noise is Gaussian and needs delta > 0: %w", accountant.ErrBudgetRange)
+		return nil, fmt.Errorf("pategan: its noise is Gaussian and needs delta > 0: %w",
+			accountant.ErrBudgetRange)
 	}
 	p := &plan{cfg: f.cfg, schema: s, nb: nb, target: len(s.Columns) - 1}
 	if f.cfg.Target != "" {
 		if p.target = s.Index(f.cfg.Target); p.target < 0 {
-			return nil, fmt.Errorf("pategan: the schema has no target column %q: %w", f.cfg.Target, synth.ErrConfig)
+			return nil, fmt.Errorf("pategan: the schema has no target column %q: %w", f.cfg.Target,
+				synth.ErrConfig)
 		}
 	}
 	if cells := cellCount(s); cells > 1<<17 {
-		return nil, fmt.Errorf("pategan: %d cells are too many for its networks; coarsen the bins or categories: %w", cells, synth.ErrConfig)
+		return nil, fmt.Errorf(
+			"pategan: %d cells are too many for its networks; coarsen the bins or categories: %w",
+			cells, synth.ErrConfig)
 	}
 	if !f.cfg.ColdStart {
 		mu, err := accountant.GDPMu(b)
@@ -147,15 +188,17 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 		}
 		p.choosePairs(s.Sizes(), mu)
 	}
-	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition { return p.at(scale).Composition() })
+	scale, err := accountant.Calibrate(b, nb.Adjacency,
+		func(scale float64) accountant.Composition { return p.at(scale).Composition() })
 	if err != nil {
 		return nil, fmt.Errorf("pategan: %w", err)
 	}
 	return p.at(scale), nil
 }
 
-// choosePairs lists the pairs that may be measured, by public knowledge only, and how many others than the target's are: with a budget of mu, 2·mu times the
-// number of columns, from half as many to twice as many.
+// choosePairs lists the pairs that may be measured, by public knowledge only, and how many others
+// than the target's are: with a budget of mu, 2·mu times the number of columns, from half as many
+// to twice as many.
 func (p *plan) choosePairs(sizes []int, mu float64) {
 	for i := range sizes {
 		for j := i + 1; j < len(sizes); j++ {
@@ -181,7 +224,8 @@ func cellCount(s *schema.Schema) (cells int) {
 	return cells
 }
 
-// at is the plan whose parts have the shares of μ² = 1/scale², with ε²/4 as that of a choice. A share for what the schema has not is the votes'.
+// at is the plan whose parts have the shares of μ² = 1/scale², with ε²/4 as that of a choice. A
+// share for what the schema has not is the votes'.
 func (p *plan) at(scale float64) *plan {
 	q, c := *p, p.cfg
 	one := float64(max(1, p.nb.MaxRowsPerUnit))
@@ -212,19 +256,23 @@ func (p *plan) at(scale float64) *plan {
 func (p *plan) aggregator() privacy.Aggregator { return privacy.GNMax{Sigma: p.votes} }
 
 // ballot is one round.
-func (p *plan) ballot() privacy.Ballot { return privacy.Ballot{Questions: p.cfg.Questions, Classes: 2} }
+func (p *plan) ballot() privacy.Ballot {
+	return privacy.Ballot{Questions: p.cfg.Questions, Classes: 2}
+}
 
 // Composition is the number of rows, the marginals, the choices and every question of every round.
 func (p *plan) Composition() accountant.Composition {
 	c := accountant.Composition{{Event: p.nb.TotalEvent(p.total), Count: 1}}
 	if !p.cfg.ColdStart {
-		c = append(c, accountant.Charge{Event: p.nb.CountsEvent(p.oneWay), Count: len(p.schema.Columns)})
+		c = append(c, accountant.Charge{Event: p.nb.CountsEvent(p.oneWay),
+			Count: len(p.schema.Columns)})
 	}
 	if len(p.star) > 0 {
 		c = append(c, accountant.Charge{Event: p.nb.CountsEvent(p.withT), Count: len(p.star)})
 	}
 	if p.pairs > 0 {
-		c = append(c, accountant.Charge{Event: p.nb.SelectEvent(p.epsilon), Count: p.pairs}, accountant.Charge{Event: p.nb.CountsEvent(p.pair), Count: p.pairs})
+		c = append(c, accountant.Charge{Event: p.nb.SelectEvent(p.epsilon), Count: p.pairs},
+			accountant.Charge{Event: p.nb.CountsEvent(p.pair), Count: p.pairs})
 	}
 	all := p.ballot()
 	all.Questions *= p.cfg.Rounds
@@ -235,21 +283,27 @@ func (p *plan) Composition() accountant.Composition {
 func (p *plan) Forecast() synth.Forecast {
 	cells, c := float64(cellCount(p.schema)), p.cfg
 	steps := float64(c.WarmSteps + c.Rounds*c.GeneratorSteps + c.PostSteps)
-	perStep := float64(c.Batch) * (6*(64*128+128*128+128*cells) + 4*cells*float64(c.StudentHidden) + 40*float64(len(p.star)+p.pairs+1))
+	perStep := float64(c.Batch) * (6*(64*128+128*128+128*cells) + 4*cells*float64(c.StudentHidden) +
+		40*float64(len(p.star)+p.pairs+1))
 	noise := []synth.Noise{{What: "number of rows", Count: 1, Sigma: p.total}}
 	if !c.ColdStart {
-		noise = append(noise, synth.Noise{What: "one-way marginal", Count: len(p.schema.Columns), Sigma: p.oneWay})
+		noise = append(noise, synth.Noise{What: "one-way marginal", Count: len(p.schema.Columns),
+			Sigma: p.oneWay})
 	}
 	if len(p.star) > 0 {
-		noise = append(noise, synth.Noise{What: "pair with the target", Count: len(p.star), Sigma: p.withT})
+		noise = append(noise, synth.Noise{What: "pair with the target", Count: len(p.star),
+			Sigma: p.withT})
 	}
 	if p.pairs > 0 {
-		noise = append(noise, synth.Noise{What: "choice of a pair", Count: p.pairs, Eps: p.epsilon}, synth.Noise{What: "pair", Count: p.pairs, Sigma: p.pair})
+		noise = append(noise, synth.Noise{What: "choice of a pair", Count: p.pairs, Eps: p.epsilon},
+			synth.Noise{What: "pair", Count: p.pairs, Sigma: p.pair})
 	}
-	noise = append(noise, synth.Noise{What: "vote on a generated row", Count: c.Rounds * c.Questions, Sigma: p.votes})
+	noise = append(noise, synth.Noise{What: "vote on a generated row",
+		Count: c.Rounds * c.Questions, Sigma: p.votes})
 	return synth.Forecast{
-		MemoryBytes: int64(4*float64(c.Batch)*(8*cells+8*128) + 4*float64(c.Rounds*c.Questions)*cells),
-		Seconds:     steps * perStep / 2e10,
-		Noise:       noise,
+		MemoryBytes: int64(4*float64(c.Batch)*(8*cells+8*128) +
+			4*float64(c.Rounds*c.Questions)*cells),
+		Seconds: steps * perStep / 2e10,
+		Noise:   noise,
 	}
 }

@@ -14,11 +14,13 @@ import (
 )
 
 // small are settings of a fit of a few hundredths of a second.
-var small = Config{Pairs: 2, Rounds: 4, Questions: 30, WarmSteps: 10, GeneratorSteps: 5, PostSteps: 20, Batch: 64, StudentHidden: 8, StudentSteps: 10, ShardRows: 10}
+var small = Config{Pairs: 2, Rounds: 4, Questions: 30, WarmSteps: 10, GeneratorSteps: 5,
+	PostSteps: 20, Batch: 64, StudentHidden: 8, StudentSteps: 10, ShardRows: 10}
 
 var budget = accountant.Budget{Epsilon: 2, Delta: 1e-6}
 
-// recorder is a source that keeps what another returned; with answers already there and no source it repeats them.
+// recorder is a source that keeps what another returned; with answers already there and no source
+// it repeats them.
 type recorder struct {
 	from    source
 	next    int
@@ -54,17 +56,29 @@ func (r *recorder) total() (int64, error) {
 }
 
 func (r *recorder) oneWay(column int) ([]int64, error) {
-	a, err := r.ask("one-way", func(a *answer) (err error) { a.Counts, err = r.from.oneWay(column); return err })
+	a, err := r.ask("one-way", func(a *answer) (err error) {
+		a.Counts,
+			err = r.from.oneWay(column)
+		return err
+	})
 	return a.Counts, err
 }
 
 func (r *recorder) choose(candidates []privacy.Candidate) (int, error) {
-	a, err := r.ask("choice", func(a *answer) (err error) { a.Index, err = r.from.choose(candidates); return err })
+	a, err := r.ask("choice", func(a *answer) (err error) {
+		a.Index,
+			err = r.from.choose(candidates)
+		return err
+	})
 	return a.Index, err
 }
 
 func (r *recorder) pair(m privacy.Marginal, withTarget bool) ([]int64, error) {
-	a, err := r.ask("pair", func(a *answer) (err error) { a.Counts, err = r.from.pair(m, withTarget); return err })
+	a, err := r.ask("pair", func(a *answer) (err error) {
+		a.Counts,
+			err = r.from.pair(m, withTarget)
+		return err
+	})
 	return a.Counts, err
 }
 
@@ -83,7 +97,8 @@ func (r *recorder) vote(l *lesson) ([]int64, error) {
 	return a.Counts, err
 }
 
-// frozen asks its own gate everything that a fit asks, and returns what was answered in another fit.
+// frozen asks its own gate everything that a fit asks, and returns what was answered in another
+// fit.
 type frozen struct {
 	gate    *gate
 	answers []answer
@@ -124,10 +139,12 @@ func (f *frozen) vote(l *lesson) ([]int64, error) {
 }
 
 // opened is a plan of the settings and a session for it on the table.
-func opened(t testing.TB, c Config, tab *table.Table, b accountant.Budget) (*plan, *privacy.Session) {
+func opened(t testing.TB, c Config, tab *table.Table, b accountant.Budget) (*plan,
+	*privacy.Session) {
 	t.Helper()
 	p := planned(t, c, tab.Schema(), b)
-	s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: b, Plan: p.Composition(), Method: Name})
+	s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: b,
+		Plan: p.Composition(), Method: Name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +159,8 @@ type planKey struct {
 
 var plans = map[planKey]*plan{}
 
-// planned is the plan of the settings; plans are kept, as calibrating one takes longer than a small fit.
+// planned is the plan of the settings; plans are kept, as calibrating one takes longer than a small
+// fit.
 func planned(t testing.TB, c Config, s *schema.Schema, b accountant.Budget) *plan {
 	t.Helper()
 	key := planKey{c, s.Fingerprint(), b}
@@ -171,8 +189,10 @@ func fitted(t testing.TB, p *plan, from source) *training {
 	return tr
 }
 
-// TestGrayBoxReplay: with the answers of one fit frozen, a fit on a neighbour, or on any other table, whose teachers train and vote on that table, ends with the
-// same student and the same generator, bit for bit, and has shown the teachers the same. So nothing but the answers reaches them.
+// TestGrayBoxReplay: with the answers of one fit frozen, a fit on a neighbour, or on any other
+// table, whose teachers train and vote on that table, ends with the same student and the same
+// generator, bit for bit, and has shown the teachers the same. So nothing but the answers reaches
+// them.
 func TestGrayBoxReplay(t *testing.T) {
 	s := synthtest.Schema(4)
 	tab := synthtest.Table(t, s, 300)
@@ -184,8 +204,11 @@ func TestGrayBoxReplay(t *testing.T) {
 		all[i] = i
 	}
 	tables := map[string]*table.Table{
-		"the same": tab, "row 0 removed": tab.Select(all[1:]), "a row added": tab.Select(append(all, 17)), "a row replaced": tab.Select(append(all[:299:299], 3)),
-		"one row": tab.Select(all[:1]), "another table": tab.Select(slices.Repeat([]int{5}, 400)),
+		"the same": tab, "row 0 removed": tab.Select(all[1:]),
+		"a row added":    tab.Select(append(all, 17)),
+		"a row replaced": tab.Select(append(all[:299:299], 3)),
+		"one row":        tab.Select(all[:1]), "another table": tab.Select(slices.Repeat([]int{5},
+			400)),
 	}
 	var lessons []lesson
 	for name, other := range tables {
@@ -202,12 +225,14 @@ func TestGrayBoxReplay(t *testing.T) {
 			lessons = f.lessons
 		}
 		for i, l := range f.lessons {
-			if l.seed != lessons[i].seed || !slices.Equal(l.asked.at, lessons[i].asked.at) || !slices.Equal(l.fakes.at, lessons[i].fakes.at) {
+			if l.seed != lessons[i].seed || !slices.Equal(l.asked.at, lessons[i].asked.at) ||
+				!slices.Equal(l.fakes.at, lessons[i].fakes.at) {
 				t.Errorf("%s: teachers were shown something else in round %d", name, i)
 			}
 		}
 		if len(f.lessons) != small.Rounds || f.next != len(first.Answers) {
-			t.Errorf("%s: %d rounds, %d of %d answers", name, len(f.lessons), f.next, len(first.Answers))
+			t.Errorf("%s: %d rounds, %d of %d answers", name, len(f.lessons), f.next,
+				len(first.Answers))
 		}
 	}
 	// The answers do matter: with one vote changed the end is another.
@@ -216,12 +241,15 @@ func TestGrayBoxReplay(t *testing.T) {
 	last.Counts = slices.Clone(last.Counts)
 	last.Counts[0] += 1000
 	q, session := opened(t, small, tab, budget)
-	if got := fitted(t, q, &frozen{gate: &gate{p: q, s: session}, answers: changed}); slices.Equal(got.student.critic.Parameters(), want.student.critic.Parameters()) {
+	if got := fitted(t, q, &frozen{gate: &gate{p: q, s: session},
+		answers: changed}); slices.Equal(got.student.critic.Parameters(),
+		want.student.critic.Parameters()) {
 		t.Error("a changed vote went unnoticed: the test shows nothing")
 	}
 }
 
-// TestTeachersDependOnTheirShardOnly: of teachers trained on shards that are alike but for one, only that one differs; and the same lesson makes the same teacher.
+// TestTeachersDependOnTheirShardOnly: of teachers trained on shards that are alike but for one,
+// only that one differs; and the same lesson makes the same teacher.
 func TestTeachersDependOnTheirShardOnly(t *testing.T) {
 	s := synthtest.Schema(4)
 	tab := synthtest.Table(t, s, 100)
@@ -250,7 +278,8 @@ func TestTeachersDependOnTheirShardOnly(t *testing.T) {
 	if !slices.Equal(weights(1, rows(0, 20)), weights(1, rows(0, 20))) {
 		t.Error("a teacher is not a function of its shard and lessons")
 	}
-	if slices.Equal(weights(1, rows(0, 20)), weights(1, rows(0, 21))) || slices.Equal(weights(1, rows(0, 20)), weights(2, rows(0, 20))) {
+	if slices.Equal(weights(1, rows(0, 20)), weights(1, rows(0, 21))) ||
+		slices.Equal(weights(1, rows(0, 20)), weights(2, rows(0, 20))) {
 		t.Error("shard or number make no difference: the test shows nothing")
 	}
 	empty := newTeacher(1, offsets, 4)
@@ -261,7 +290,8 @@ func TestTeachersDependOnTheirShardOnly(t *testing.T) {
 	}
 }
 
-// TestTeachersTellRowsApart: teachers of one small table know its rows from independent ones better than by chance.
+// TestTeachersTellRowsApart: teachers of one small table know its rows from independent ones better
+// than by chance.
 func TestTeachersTellRowsApart(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 400)
 	offsets := []int{0, 2, 5, 9, 14}

@@ -4,8 +4,8 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 )
 
-// source is all that a fit learns of the private rows: the releases of the gate. A fit is a function of what its source returned and of a public
-// seed; the tests replay it.
+// source is all that a fit learns of the private rows: the releases of the gate. A fit is a
+// function of what its source returned and of a public seed; the tests replay it.
 type source interface {
 	total() (int64, error)
 	oneWay(column int) ([]int64, error)

@@ -8,7 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
-// student learns what part of the teachers take a row for real, less a half, from noisy votes on generated rows. It sees nothing else.
+// student learns what part of the teachers take a row for real, less a half, from noisy votes on
+// generated rows. It sees nothing else.
 type student struct {
 	critic *gan.Critic
 	tutor  *gan.Tutor // of its own lessons
@@ -17,8 +18,10 @@ type student struct {
 	rows   kernels.Matrix
 	asked  cells
 	votes  []float32 // noisy fraction of "real" less a half, one a question
-	agree  float64   // Σ vote·forecast over the votes that were forecast before the student learnt them, each less its mean in the round
-	square float64   // Σ forecast² over them, likewise
+	// Σ vote·forecast over the votes that were forecast before the student learnt them, each less
+	// its mean in the round
+	agree  float64
+	square float64 // Σ forecast² over them, likewise
 }
 
 const studentBatch = 256
@@ -31,19 +34,22 @@ func newStudent(e *gan.Encoder, hidden, batch int, u *rand.Rand) (*student, erro
 	out, _ := c.Layer(1)
 	clear(out) // it begins without an opinion
 	return &student{
-		critic: c, tutor: c.NewTutor(studentBatch), judge: c.NewTutor(batch), adam: kernels.NewAdam(len(c.Parameters()), .9, .999),
+		critic: c, tutor: c.NewTutor(studentBatch), judge: c.NewTutor(batch),
+		adam: kernels.NewAdam(len(c.Parameters()), .9, .999),
 		rows: kernels.New(studentBatch, e.Cells()), asked: cells{columns: e.Columns()},
 	}, nil
 }
 
-// keep remembers the votes of k teachers on the rows, after it has compared them with what it thinks of the rows.
+// keep remembers the votes of k teachers on the rows, after it has compared them with what it
+// thinks of the rows.
 func (s *student) keep(asked cells, votes []int64, teachers int) {
 	forecast := s.think(asked)
 	y := make([]float32, len(votes))
 	for i, v := range votes {
 		y[i] = float32(v)/float32(teachers) - .5
 	}
-	// What all rows have in common, that teachers take few generated rows for real, is no help to a generator.
+	// What all rows have in common, that teachers take few generated rows for real, is no help to a
+	// generator.
 	meanY, meanF := mean(y), mean(forecast)
 	for i, f := range forecast {
 		s.agree += float64((y[i] - meanY) * (f - meanF))
@@ -73,13 +79,15 @@ func (s *student) think(asked cells) []float32 {
 			}
 		}
 		out = append(out, make([]float32, studentBatch)...)
-		s.tutor.GradientOf(s.rows, func(i int, score float32) float32 { out[first+i] = score; return 0 })
+		s.tutor.GradientOf(s.rows,
+			func(i int, score float32) float32 { out[first+i] = score; return 0 })
 	}
 	return out[:asked.rows()]
 }
 
-// trust is how much of the student's opinion counts, 0 to 1: the regression coefficient of votes on its forecasts of them within a round, less three
-// standard errors, sd being the noise of a vote. A student that only learnt noise is not heard.
+// trust is how much of the student's opinion counts, 0 to 1: the regression coefficient of votes on
+// its forecasts of them within a round, less three standard errors, sd being the noise of a vote. A
+// student that only learnt noise is not heard.
 func (s *student) trust(sd float64) float32 {
 	if s.square == 0 {
 		return 0
@@ -87,8 +95,8 @@ func (s *student) trust(sd float64) float32 {
 	return float32(min(max((s.agree-3*sd*math.Sqrt(s.square))/s.square, 0), 1))
 }
 
-// learn takes steps down the squared error over all votes kept, with weights held small: votes are noisy, and what noise there is in a
-// vote, sd, is known.
+// learn takes steps down the squared error over all votes kept, with weights held small: votes are
+// noisy, and what noise there is in a vote, sd, is known.
 func (s *student) learn(steps int, rate, sd float32, u *rand.Rand) {
 	n := s.asked.rows()
 	picks := make([]int, studentBatch)
@@ -102,7 +110,11 @@ func (s *student) learn(steps int, rate, sd float32, u *rand.Rand) {
 				row[cell] = 1
 			}
 		}
-		g := s.tutor.GradientOf(s.rows, func(i int, score float32) float32 { return (score - s.votes[picks[i]]) / studentBatch })
+		g := s.tutor.GradientOf(s.rows,
+			func(i int,
+				score float32) float32 {
+				return (score - s.votes[picks[i]]) / studentBatch
+			})
 		for i, w := range s.critic.Parameters() {
 			g[i] += decay * w
 		}

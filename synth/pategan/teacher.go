@@ -7,7 +7,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// lesson is what all teachers are shown: generated rows, and a seed for the order in which they are taken. It is public.
+// lesson is what all teachers are shown: generated rows, and a seed for the order in which they are
+// taken. It is public.
 type lesson struct {
 	seed   uint64
 	epochs int
@@ -27,8 +28,9 @@ func (c cells) row(i int) []int32   { return c.at[i*c.columns:][:c.columns] }
 func (c cells) head(n int) cells    { return cells{c.columns, c.at[:n*c.columns]} }
 func (c cells) tail(from int) cells { return cells{c.columns, c.at[from*c.columns:]} }
 
-// teacher tells the rows of its shard from generated ones: D(x) = w·φ(xᵀW + b) + xᵀv + c with φ = ReLU, x one cell a column. It keeps its weights and
-// its optimiser's state (Adagrad: Duchi, Hazan, Singer 2011) from lesson to lesson.
+// teacher tells the rows of its shard from generated ones: D(x) = w·φ(xᵀW + b) + xᵀv + c with φ =
+// ReLU, x one cell a column. It keeps its weights and its optimiser's state (Adagrad: Duchi, Hazan,
+// Singer 2011) from lesson to lesson.
 type teacher struct {
 	number  int
 	offsets []int
@@ -40,7 +42,8 @@ type teacher struct {
 
 func newTeacher(number int, offsets []int, hidden int) *teacher {
 	n := (offsets[len(offsets)-1])*(hidden+1) + 2*hidden + 1
-	t := &teacher{number: number, offsets: offsets, hidden: hidden, weights: make([]float32, n), state: make([]float32, n), units: make([]float32, hidden)}
+	t := &teacher{number: number, offsets: offsets, hidden: hidden, weights: make([]float32, n),
+		state: make([]float32, n), units: make([]float32, hidden)}
 	u := rand.New(rand.NewPCG(uint64(number), 0x7ea))
 	sd := .5 / math.Sqrt(float64(len(offsets)-1))
 	cells := offsets[len(offsets)-1]
@@ -82,7 +85,8 @@ func (t *teacher) score(row []int32) float32 {
 	return d
 }
 
-// learn takes one step down the logistic loss of one row; label is 1 for a row of the shard, 0 for a generated one.
+// learn takes one step down the logistic loss of one row; label is 1 for a row of the shard, 0 for
+// a generated one.
 func (t *teacher) learn(row []int32, label, rate float32) {
 	d := t.score(row)
 	g := float32(1/(1+math.Exp(-float64(d)))) - label
@@ -115,8 +119,8 @@ func (t *teacher) learn(row []int32, label, rate float32) {
 	}
 }
 
-// Train goes epochs times through the shard's rows, each with a generated row beside it. What it does depends on the shard, the lesson and the
-// teacher's number.
+// Train goes epochs times through the shard's rows, each with a generated row beside it. What it
+// does depends on the shard, the lesson and the teacher's number.
 func (t *teacher) Train(shard *table.Table, l *lesson) {
 	n := shard.Rows()
 	if n == 0 || l.fakes.rows() == 0 {

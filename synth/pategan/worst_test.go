@@ -15,10 +15,11 @@ import (
 
 var long = flag.Bool("long", false, "run the audit on the worst case: a minute")
 
-// TestAudit_WorstCase is the audit that gave 2.2 to 4.7 for six public implementations at ε = 1 (arXiv 2406.13985): D is four rows 000, D′ has the row 111 more;
-// 400 fits on each. What is looked at is more than they had: every release of the gate, and how often the generator draws 111. The lower bound on ε at 95 % must not
-// exceed 1. With noise for μ = 10 in place of what is
-// charged, μ = .27, the same audit must refute the claim.
+// TestAudit_WorstCase is the audit that gave 2.2 to 4.7 for six public implementations at ε = 1
+// (arXiv 2406.13985): D is four rows 000, D′ has the row 111 more; 400 fits on each. What is looked
+// at is more than they had: every release of the gate, and how often the generator draws 111. The
+// lower bound on ε at 95 % must not exceed 1. With noise for μ = 10 in place of what is charged, μ
+// = .27, the same audit must refute the claim.
 //
 //	go test ./synth/pategan -run TestAudit_WorstCase -args -long
 func TestAudit_WorstCase(t *testing.T) {
@@ -27,7 +28,8 @@ func TestAudit_WorstCase(t *testing.T) {
 	}
 	s := &schema.Schema{}
 	for _, name := range []string{"a", "b", "c"} {
-		s.Columns = append(s.Columns, schema.Column{Name: name, Kind: schema.Categorical, Categories: []string{"0", "1"}})
+		s.Columns = append(s.Columns, schema.Column{Name: name, Kind: schema.Categorical,
+			Categories: []string{"0", "1"}})
 	}
 	rows := func(ones int) *table.Table {
 		cols := make([]table.Codes, 3)
@@ -43,10 +45,12 @@ func TestAudit_WorstCase(t *testing.T) {
 		}
 		return tab
 	}
-	pair := &attack.Pair{Name: "four rows 000, and 111", Out: rows(0), In: rows(1), Strong: rows(20), Strength: 20, Target: []uint16{1, 1, 1}, Corner: []uint16{0, 0, 0}}
+	pair := &attack.Pair{Name: "four rows 000, and 111", Out: rows(0), In: rows(1),
+		Strong: rows(20), Strength: 20, Target: []uint16{1, 1, 1}, Corner: []uint16{0, 0, 0}}
 	claimed := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	for name, c := range map[string]Config{"warm": {}, "votes alone": {ColdStart: true}} {
-		c.Rounds, c.Questions, c.WarmSteps, c.GeneratorSteps, c.PostSteps, c.Batch, c.StudentHidden, c.StudentSteps, c.ShardRows = 4, 16, 20, 5, 20, 64, 8, 20, 1
+		c.Rounds, c.Questions, c.WarmSteps, c.GeneratorSteps, c.PostSteps = 4, 16, 20, 5, 20
+		c.Batch, c.StudentHidden, c.StudentSteps, c.ShardRows = 64, 8, 20, 1
 		honest := planned(t, c, s, claimed)
 		for _, tt := range []struct {
 			plan    *plan
@@ -58,31 +62,37 @@ func TestAudit_WorstCase(t *testing.T) {
 			}
 			run := func(ctx context.Context, tab *table.Table) ([]float64, error) {
 				session, err := privacy.Open(ctx, privacy.FromTable(tab), privacy.Options{
-					Budget: accountant.Budget{Epsilon: 1e6, Delta: 1e-5}, Plan: tt.plan.Composition(), Method: Name,
+					Budget: accountant.Budget{Epsilon: 1e6, Delta: 1e-5},
+					Plan:   tt.plan.Composition(), Method: Name,
 				})
 				if err != nil {
 					return nil, err
 				}
 				j := &recorder{from: &gate{p: tt.plan, s: session}}
-				tr := &training{p: tt.plan, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), from: j}
+				tr := &training{p: tt.plan, u: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+					from: j}
 				if _, err := tr.run(ctx, nil); err != nil {
 					return nil, err
 				}
 				return released(j, tr), nil
 			}
-			r, err := attack.ManyRun(context.Background(), attack.Mechanism{Name: Name, Claim: claim, Run: run}, pair, attack.Options{Runs: 400})
+			r, err := attack.ManyRun(context.Background(), attack.Mechanism{Name: Name,
+				Claim: claim, Run: run}, pair, attack.Options{Runs: 400})
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%s: epsilon at least %.3f, mu at least %.3f, AUROC %.3f, refuted %v", name, r.Epsilon, r.Mu, r.AUROC, r.Refuted)
+			t.Logf("%s: epsilon at least %.3f, mu at least %.3f, AUROC %.3f, refuted %v", name,
+				r.Epsilon, r.Mu, r.AUROC, r.Refuted)
 			if r.Refuted != tt.refuted || !tt.refuted && r.Epsilon > claimed.Epsilon {
-				t.Errorf("%s: epsilon at least %v, refuted %v, want %v: %+v", name, r.Epsilon, r.Refuted, tt.refuted, r.Broken)
+				t.Errorf("%s: epsilon at least %v, refuted %v, want %v: %+v", name, r.Epsilon,
+					r.Refuted, tt.refuted, r.Broken)
 			}
 		}
 	}
 }
 
-// released is what an auditor sees of a fit: counts of ones, votes on rows by their number of ones, and draws of 111.
+// released is what an auditor sees of a fit: counts of ones, votes on rows by their number of ones,
+// and draws of 111.
 func released(j *recorder, tr *training) []float64 {
 	out := []float64{0, 0, 0, 0, 0, 0, 0}
 	for _, a := range j.Answers {

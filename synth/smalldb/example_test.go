@@ -10,7 +10,8 @@ import (
 func Example() {
 	for _, queries := range []int{5, 20, 100} {
 		m := smalldb.RowsFor(queries, .3)
-		fmt.Printf("%d queries: %d rows, %v multisets of 16 cells\n", queries, m, smalldb.Candidates(16, m))
+		fmt.Printf("%d queries: %d rows, %v multisets of 16 cells\n", queries, m,
+			smalldb.Candidates(16, m))
 	}
 	// Output:
 	// 5 queries: 7 rows, 170544 multisets of 16 cells

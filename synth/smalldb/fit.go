@@ -13,8 +13,10 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Fit buys the number of rows n and draws the multiset; the model is the multiset's distribution, for n rows.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model, error) {
+// Fit buys the number of rows n and draws the multiset; the model is the multiset's distribution,
+// for n rows.
+func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
+	error) {
 	var fitted synth.Model
 	queries, err := s.Queries(append(slices.Clone(p.queries), table.And{}))
 	if err != nil {
@@ -46,15 +48,18 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 	}
 	fitted.Params = &release.Marginal{Model: model, Grouping: marginal.NoGroups(p.sizes)}
 	fitted.Settings = map[string]any{
-		"rows": p.rows, "candidates": p.candidates, "queries": len(p.queries), "alpha": p.cfg.Alpha, "select_epsilon": p.epsilon,
+		"rows": p.rows, "candidates": p.candidates, "queries": len(p.queries), "alpha": p.cfg.Alpha,
+		"select_epsilon": p.epsilon,
 		// Dwork, Roth 2014, theorem 4.2: besides alpha·n, with probability 95 %, in rows.
-		"choice_error": 2 * float64(max(1, p.nb.MaxRowsPerUnit)) / p.epsilon * (math.Log(float64(p.candidates)) + math.Log(20)),
+		"choice_error": 2 * float64(max(1, p.nb.MaxRowsPerUnit)) / p.epsilon *
+			(math.Log(float64(p.candidates)) + math.Log(20)),
 	}
 	return fitted, nil
 }
 
 // choose draws a multiset and returns how often it holds each cell of the domain.
-func (p *plan) choose(ctx context.Context, s *privacy.Session, queries *privacy.Queries, n float64, progress synth.Progress) ([]float64, error) {
+func (p *plan) choose(ctx context.Context, s *privacy.Session, queries *privacy.Queries, n float64,
+	progress synth.Progress) ([]float64, error) {
 	progress.Report("scoring multisets", 0)
 	seen := 0
 	answers := func(yield func([]float64) bool) {
@@ -62,7 +67,9 @@ func (p *plan) choose(ctx context.Context, s *privacy.Session, queries *privacy.
 			if seen++; seen&0xffff == 0 {
 				progress.Report("scoring multisets", float64(seen)/float64(p.candidates))
 				if ctx.Err() != nil {
-					return // too few candidates: the gate gives up, which depends on the user, not on the rows
+					// too few candidates: the gate gives up, which depends on the user, not on the
+					// rows
+					return
 				}
 			}
 			if !yield(y) {
@@ -89,8 +96,8 @@ func (p *plan) choose(ctx context.Context, s *privacy.Session, queries *privacy.
 	panic("smalldb: the enumeration is shorter than it was")
 }
 
-// multisets enumerates every multiset of p.rows cells of the domain, as the copies of each cell, with its answers to the queries scaled to n rows.
-// Both slices are used again for the next.
+// multisets enumerates every multiset of p.rows cells of the domain, as the copies of each cell,
+// with its answers to the queries scaled to n rows. Both slices are used again for the next.
 func (p *plan) multisets(n float64) iter.Seq2[[]int, []float64] {
 	return func(yield func([]int, []float64) bool) {
 		cells := len(p.members)

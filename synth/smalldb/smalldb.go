@@ -1,9 +1,12 @@
-// Package smalldb is SmallDB (Blum, Ligett, Roth, "A learning theory approach to non-interactive database privacy", STOC 2008; Dwork, Roth, "The
-// algorithmic foundations of differential privacy", 2014, section 4.1): among all multisets of m rows of the domain, the exponential mechanism
-// picks one whose answers to the queries of a workload are close to those of the private table, in the worst query.
+// Package smalldb is SmallDB (Blum, Ligett, Roth, "A learning theory approach to non-interactive
+// database privacy", STOC 2008; Dwork, Roth, "The algorithmic foundations of differential privacy",
+// 2014, section 4.1): among all multisets of m rows of the domain, the exponential mechanism picks
+// one whose answers to the queries of a workload are close to those of the private table, in the
+// worst query.
 //
-// It is exact: every multiset is scored, and the draw is the exponential mechanism's. So it is for tiny domains; C(|X|+m−1, m) multisets
-// beyond the limit are refused with their number. A Markov chain in place of the enumeration would not be differentially private.
+// It is exact: every multiset is scored, and the draw is the exponential mechanism's. So it is for
+// tiny domains; C(|X|+m−1, m) multisets beyond the limit are refused with their number. A Markov
+// chain in place of the enumeration would not be differentially private.
 package smalldb
 
 import (
@@ -30,9 +33,11 @@ const (
 
 // Config are the settings of SmallDB. The zero value is the default.
 type Config struct {
-	// Workload is a workload: the YAML text, or the path of a file of it. Marginals count as their cells. Default: all pairs of columns (the column, if there is one).
+	// Workload is a workload: the YAML text, or the path of a file of it. Marginals count as their
+	// cells. Default: all pairs of columns (the column, if there is one).
 	Workload string `mapstructure:"workload"`
-	// Alpha is the error, as a share of the rows, that some multiset of the chosen size is sure to meet; default 0.3.
+	// Alpha is the error, as a share of the rows, that some multiset of the chosen size is sure to
+	// meet; default 0.3.
 	Alpha float64 `mapstructure:"alpha"`
 	// Rows is the size m of the multisets; default the least that Alpha needs, see RowsFor.
 	Rows int `mapstructure:"rows"`
@@ -82,13 +87,15 @@ func New(c Config) (*Fitter, error) {
 // Name is "smalldb".
 func (f *Fitter) Name() string { return Name }
 
-// RowsFor is a size m such that for any table some multiset of m of its rows answers each of the given number of counting queries within a share
-// alpha of the rows.
+// RowsFor is a size m such that for any table some multiset of m of its rows answers each of the
+// given number of counting queries within a share alpha of the rows.
 //
-// m rows drawn with replacement miss a query of fraction p by more than alpha with probability P(|Bin(m, p)/m − p| > alpha); if queries times the
-// largest of these over p is below 1, some draw misses none. The textbook bounds that with Hoeffding's inequality and takes
-// m = ⌈ln(queries)/alpha²⌉; the binomial tail itself is much smaller (20 queries, alpha 0.3: m = 34 and 12), and every row less divides the number of
-// multisets (on 16 cells: 1.6·10¹² and 1.7·10⁷). It concerns utility only: privacy holds for any m.
+// m rows drawn with replacement miss a query of fraction p by more than alpha with probability
+// P(|Bin(m, p)/m − p| > alpha); if queries times the largest of these over p is below 1, some draw
+// misses none. The textbook bounds that with Hoeffding's inequality and takes m =
+// ⌈ln(queries)/alpha²⌉; the binomial tail itself is much smaller (20 queries, alpha 0.3: m = 34 and
+// 12), and every row less divides the number of multisets (on 16 cells: 1.6·10¹² and 1.7·10⁷). It
+// concerns utility only: privacy holds for any m.
 func RowsFor(queries int, alpha float64) int {
 	textbook := max(1, int(math.Ceil(math.Log(float64(queries))/(alpha*alpha))))
 	for m := 1; m < min(textbook, 200); m++ {
@@ -99,7 +106,8 @@ func RowsFor(queries int, alpha float64) int {
 	return textbook
 }
 
-// worstTail is the supremum over p of P(|Bin(m, p)/m − p| > alpha): on a grid of p, and where an outcome k/m is about to come within alpha.
+// worstTail is the supremum over p of P(|Bin(m, p)/m − p| > alpha): on a grid of p, and where an
+// outcome k/m is about to come within alpha.
 func worstTail(m int, alpha float64) float64 {
 	logChoose := make([]float64, m+1)
 	whole, _ := math.Lgamma(float64(m + 1))
@@ -139,12 +147,13 @@ func Candidates(cells, m int) *big.Int {
 
 // plan is a fit.
 type plan struct {
-	cfg        Config
-	nb         privacy.Neighbours
-	sizes      []int
-	names      []string
-	queries    []table.Expr
-	members    [][]float64 // per cell of the domain, row-major: 1 for each query that it satisfies, else 0
+	cfg     Config
+	nb      privacy.Neighbours
+	sizes   []int
+	names   []string
+	queries []table.Expr
+	// per cell of the domain, row-major: 1 for each query that it satisfies, else 0
+	members    [][]float64
 	rows       int
 	candidates int
 	total      float64 // scale of the noise of the number of rows
@@ -152,7 +161,8 @@ type plan struct {
 }
 
 // Plan counts the candidates, and refuses (synth.ErrConfig) if they are too many.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan, error) {
+func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
+	error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
@@ -162,7 +172,8 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 		cells *= float64(n)
 	}
 	if cells > maxDomain {
-		return nil, fmt.Errorf("smalldb: the domain has %.4g cells, the limit is %d: %w", cells, maxDomain, synth.ErrConfig)
+		return nil, fmt.Errorf("smalldb: the domain has %.4g cells, the limit is %d: %w", cells,
+			maxDomain, synth.ErrConfig)
 	}
 	if err := p.ask(f.file, s); err != nil {
 		return nil, err
@@ -173,10 +184,13 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	}
 	all := Candidates(int(cells), p.rows)
 	if all.Cmp(big.NewInt(int64(f.cfg.MaxCandidates))) > 0 {
-		return nil, fmt.Errorf("smalldb: there are %v multisets of %d rows of a domain of %.0f cells, the limit is %d: %w", all, p.rows, cells, f.cfg.MaxCandidates, synth.ErrConfig)
+		return nil, fmt.Errorf(
+			"smalldb: there are %v multisets of %d rows of a domain of %.0f cells, "+
+				"the limit is %d: %w", all, p.rows, cells, f.cfg.MaxCandidates, synth.ErrConfig)
 	}
 	p.candidates = int(all.Int64())
-	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition { return p.at(scale).Composition() })
+	scale, err := accountant.Calibrate(b, nb.Adjacency,
+		func(scale float64) accountant.Composition { return p.at(scale).Composition() })
 	if err != nil {
 		return nil, fmt.Errorf("smalldb: %w", err)
 	}
@@ -199,7 +213,9 @@ func (p *plan) ask(file []byte, s *schema.Schema) error {
 	for _, it := range items {
 		counts, err := it.Counts(p.sizes, maxQueries-len(p.queries))
 		if err != nil || len(p.queries)+len(counts) > maxQueries {
-			return fmt.Errorf("smalldb: the workload has more than %d queries, each cell of a marginal being one: %w", maxQueries, synth.ErrConfig)
+			return fmt.Errorf(
+				"smalldb: the workload has more than %d queries, each cell of a marginal being one: %w",
+				maxQueries, synth.ErrConfig)
 		}
 		for _, c := range counts {
 			p.queries, p.names = append(p.queries, c.Where), append(p.names, c.Name)
@@ -249,6 +265,7 @@ func (p *plan) Forecast() synth.Forecast {
 		MemoryBytes: 8 * int64(p.candidates),
 		Seconds:     float64(p.candidates) * (2e-9*float64(len(p.queries)) + 1e-7),
 		Noise: []synth.Noise{{What: "number of rows", Count: 1, Sigma: math.Sqrt2 * p.total},
-			{What: fmt.Sprintf("choice among %d multisets of %d rows", p.candidates, p.rows), Count: 1, Eps: p.epsilon}},
+			{What: fmt.Sprintf("choice among %d multisets of %d rows", p.candidates, p.rows),
+				Count: 1, Eps: p.epsilon}},
 	}
 }

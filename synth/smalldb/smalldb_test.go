@@ -51,11 +51,14 @@ func TestRefusals(t *testing.T) {
 		s    *schema.Schema
 		want string
 	}{
-		{"multisets", Config{Rows: 34}, binary(), "1575580702584 multisets of 34 rows of a domain of 16 cells, the limit is 33554432"},
+		{"multisets", Config{Rows: 34}, binary(),
+			"1575580702584 multisets of 34 rows of a domain of 16 cells, the limit is 33554432"},
 		{"domain", Config{}, synthtest.Schema(20), "cells, the limit is 4096"},
 		{"queries", Config{}, synthtest.Schema(7), "cells, the limit is 4096"},
-		{"many queries", Config{Workload: "decoy_workload: 1\nqueries: [" + strings.Repeat("{marginals: 4},", 300) + "]"}, binary(), "more than 4096 queries"},
-		{"workload", Config{Workload: "decoy_workload: 1\nqueries: [{prefix: age}]"}, binary(), "no column"},
+		{"many queries", Config{Workload: "decoy_workload: 1\nqueries: [" +
+			strings.Repeat("{marginals: 4},", 300) + "]"}, binary(), "more than 4096 queries"},
+		{"workload", Config{Workload: "decoy_workload: 1\nqueries: [{prefix: age}]"},
+			binary(), "no column"},
 	} {
 		f, err := New(tt.cfg)
 		if err != nil {
@@ -84,7 +87,8 @@ func twenty() []table.Expr {
 	for i := range out {
 		a, b := u.IntN(4), u.IntN(4)
 		x, y := []bool{true, false}, []bool{false, true}
-		out[i] = table.Or{table.And{table.Condition{Column: a, Allow: x}, table.Condition{Column: b, Allow: y}}, table.Condition{Column: (a + b) % 4, Allow: y}}
+		out[i] = table.Or{table.And{table.Condition{Column: a, Allow: x}, table.Condition{Column: b,
+			Allow: y}}, table.Condition{Column: (a + b) % 4, Allow: y}}
 	}
 	return out
 }
@@ -108,7 +112,8 @@ func binaryRows(t testing.TB, n int) *table.Table {
 	return tab
 }
 
-// TestMultisets: each of the C(cells+m−1, m) multisets once, with m rows and the answers that its rows give.
+// TestMultisets: each of the C(cells+m−1, m) multisets once, with m rows and the answers that its
+// rows give.
 func TestMultisets(t *testing.T) {
 	for _, tt := range []struct{ cells, rows int }{{1, 5}, {2, 4}, {5, 3}, {4, 1}, {3, 6}} {
 		u := rand.New(rand.NewPCG(1, 2))
@@ -141,8 +146,8 @@ func TestMultisets(t *testing.T) {
 	}
 }
 
-// TestRowsFor: the size for 20 queries, more queries need more rows, the textbook's size is not exceeded, and on a table some multiset of
-// that size is as good as promised.
+// TestRowsFor: the size for 20 queries, more queries need more rows, the textbook's size is not
+// exceeded, and on a table some multiset of that size is as good as promised.
 func TestRowsFor(t *testing.T) {
 	if got := RowsFor(20, .3); got != 12 {
 		t.Errorf("20 queries, alpha .3: %d rows", got)
@@ -160,7 +165,12 @@ func TestRowsFor(t *testing.T) {
 	}
 	// Some multiset of m rows is within alpha on 20 queries.
 	p := &plan{rows: RowsFor(20, .3), queries: twenty(), sizes: []int{2, 2, 2, 2}}
-	codes := func(cell int) func(int) uint16 { return func(c int) uint16 { return uint16(cell >> (3 - c) & 1) } }
+	codes := func(cell int) func(int) uint16 {
+		return func(c int) uint16 {
+			return uint16(
+				cell >> (3 - c) & 1)
+		}
+	}
 	for cell := range 16 {
 		row := make([]float64, 20)
 		for q, x := range p.queries {
@@ -190,14 +200,17 @@ func TestRowsFor(t *testing.T) {
 	}
 }
 
-// TestLaw. Null: on |X| = 16, |Q| = 20 with multisets of 3 rows (816 of them), the multiset is drawn with P ∝ exp(ε·u/2k), u written out from its
-// definition; multisets are pooled by probability into 12 classes; 2500 draws, false-alarm rate 1e-6; half and twice the ε must be rejected.
+// TestLaw. Null: on |X| = 16, |Q| = 20 with multisets of 3 rows (816 of them), the multiset is
+// drawn with P ∝ exp(ε·u/2k), u written out from its definition; multisets are pooled by
+// probability into 12 classes; 2500 draws, false-alarm rate 1e-6; half and twice the ε must be
+// rejected.
 func TestLaw(t *testing.T) {
 	const draws, n = 2500, 60
 	tab := binaryRows(t, n)
 	for _, rows := range []int{1, 3} { // a unit
 		nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: rows}
-		p := &plan{cfg: Config{Rows: 3, TotalShare: .1, MaxCandidates: 1 << 20}, nb: nb, sizes: tab.Schema().Sizes(), queries: twenty(), rows: 3, epsilon: .5 * float64(rows)}
+		p := &plan{cfg: Config{Rows: 3, TotalShare: .1, MaxCandidates: 1 << 20}, nb: nb,
+			sizes: tab.Schema().Sizes(), queries: twenty(), rows: 3, epsilon: .5 * float64(rows)}
 		p.candidates = int(Candidates(16, 3).Int64())
 		for cell := range 16 {
 			row := make([]float64, 20)
@@ -251,13 +264,15 @@ func TestLaw(t *testing.T) {
 			}
 			pooled, expected := pool(hits, law, u, 12)
 			if stat, limit, ok := stattest.ChiSquare(pooled, expected); ok != want {
-				t.Errorf("units of %d rows, %v times ε: chi-square %v, limit %v: %v, %v", rows, scale, stat, limit, pooled, expected)
+				t.Errorf("units of %d rows, %v times ε: chi-square %v, limit %v: %v, %v", rows,
+					scale, stat, limit, pooled, expected)
 			}
 		}
 	}
 }
 
-// session holds the rows of tab as units of up to k rows, one row each, with a plan for draws choices.
+// session holds the rows of tab as units of up to k rows, one row each, with a plan for draws
+// choices.
 func session(t testing.TB, tab *table.Table, k int, epsilon float64, draws int) *privacy.Session {
 	t.Helper()
 	if k > 1 {
@@ -276,8 +291,10 @@ func session(t testing.TB, tab *table.Table, k int, epsilon float64, draws int) 
 			t.Fatal(err)
 		}
 	}
-	s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: accountant.Budget{Epsilon: 1e6, Delta: 1e-9},
-		Plan: accountant.Composition{{Event: accountant.Exponential{Epsilon: epsilon}, Count: draws}}})
+	s, err := privacy.Open(context.Background(), privacy.FromTable(tab),
+		privacy.Options{Budget: accountant.Budget{Epsilon: 1e6, Delta: 1e-9},
+			Plan: accountant.Composition{{Event: accountant.Exponential{Epsilon: epsilon},
+				Count: draws}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +309,8 @@ func keyOf(copies []int) string {
 	return string(b)
 }
 
-// pool orders candidates by score and puts neighbours together, until each class has its share of the law.
+// pool orders candidates by score and puts neighbours together, until each class has its share of
+// the law.
 func pool(hits []int64, law, score []float64, classes int) (counts []int64, p []float64) {
 	order := make([]int, len(law))
 	for i := range order {

@@ -14,15 +14,18 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Open plans the method on a table held in memory and opens a session for it, for tests that fit by hand.
-func Open(t testing.TB, f synth.Fitter, tab *table.Table, b accountant.Budget) (synth.Plan, *privacy.Session) {
+// Open plans the method on a table held in memory and opens a session for it, for tests that fit by
+// hand.
+func Open(t testing.TB, f synth.Fitter, tab *table.Table, b accountant.Budget) (synth.Plan,
+	*privacy.Session) {
 	t.Helper()
 	rows := privacy.FromTable(tab)
 	p, err := f.Plan(rows.Schema(), privacy.NeighboursOf(rows.Schema(), accountant.AddRemove), b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := privacy.Open(context.Background(), rows, privacy.Options{Budget: b, Plan: p.Composition(), Method: f.Name()})
+	s, err := privacy.Open(context.Background(), rows, privacy.Options{Budget: b,
+		Plan: p.Composition(), Method: f.Name()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +54,8 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 	other := Table(t, Schema(columns), 211)
 	ctx := context.Background()
 	reports := 0
-	whole, _, err := synth.Run(ctx, privacy.FromTable(tab), f, synth.RunOptions{Budget: one, Progress: func(string, float64) { reports++ }})
+	whole, _, err := synth.Run(ctx, privacy.FromTable(tab), f, synth.RunOptions{Budget: one,
+		Progress: func(string, float64) { reports++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +66,8 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 			return func(r *release.Model) error { return errors.Join(errKept, r.Write(m)) }
 		}
 		run := func(tab *table.Table, o synth.RunOptions) error {
-			o.Budget, o.Ledger, o.Journal, o.Tool = one, ledger, filepath.Join(dir, "journal"), "synthtest"
+			o.Budget, o.Ledger, o.Journal, o.Tool = one, ledger, filepath.Join(dir, "journal"),
+				"synthtest"
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
 			n := 0
@@ -80,21 +85,26 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 			continue
 		}
 		var first, again bytes.Buffer
-		if err := run(tab, synth.RunOptions{Resume: true, Deliver: model(&first)}); !errors.Is(err, errKept) {
+		if err := run(tab, synth.RunOptions{Resume: true, Deliver: model(&first)}); !errors.Is(err,
+			errKept) {
 			t.Fatalf("continued from report %d of %d: %v", at, reports, err)
 		}
 		before, err := ledger.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := run(tab, synth.RunOptions{Deliver: model(&again)}); !errors.Is(err, privacy.ErrUnfinished) || again.Len() > 0 {
+		if err := run(tab, synth.RunOptions{Deliver: model(&again)}); !errors.Is(err,
+			privacy.ErrUnfinished) || again.Len() > 0 {
 			t.Errorf("a second run in its place: %v", err)
 		}
-		if err := run(other, synth.RunOptions{Resume: true, Deliver: model(&again)}); !errors.Is(err, errKept) {
+		if err := run(other, synth.RunOptions{Resume: true,
+			Deliver: model(&again)}); !errors.Is(err, errKept) {
 			t.Fatalf("continued on another table: %v", err)
 		}
 		if !bytes.Equal(first.Bytes(), again.Bytes()) {
-			t.Errorf("interrupted at report %d: the same answers make another model on another table", at)
+			t.Errorf(
+				"interrupted at report %d: the same answers make another model on another table",
+				at)
 		}
 		after, err := ledger.Read()
 		if err != nil {
@@ -112,7 +122,8 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 		if err := run(tab, synth.RunOptions{Resume: true}); err != nil {
 			t.Fatal(err)
 		}
-		if l, err := ledger.Read(); err != nil || l.Verify() != nil || l.Runs()[0].Status != accountant.StatusDone {
+		if l, err := ledger.Read(); err != nil || l.Verify() != nil ||
+			l.Runs()[0].Status != accountant.StatusDone {
 			t.Errorf("the ledger of a run that was continued: %v", err)
 		}
 		if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 1 {

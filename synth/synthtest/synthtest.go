@@ -1,4 +1,5 @@
-// Package synthtest is the suite that every method of package synth must pass; a method's tests call [Run].
+// Package synthtest is the suite that every method of package synth must pass; a method's tests
+// call [Run].
 package synthtest
 
 import (
@@ -18,7 +19,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Run runs the suite on a method: most of it with settings f that make it quick, the test of what it learns with settings good.
+// Run runs the suite on a method: most of it with settings f that make it quick, the test of what
+// it learns with settings good.
 func Run(t *testing.T, f, good synth.Fitter) {
 	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f, 1, 2, 7, 20) })
 	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f, 3) })
@@ -37,8 +39,8 @@ func RunFit(t *testing.T, f, good synth.Fitter) {
 	t.Run("exhausted session", func(t *testing.T) { exhausted(t, f, 3) })
 }
 
-// RunTiny runs the suite on a method for tiny domains: it must serve tables of one and two columns, and refuse one of forty as a matter of
-// settings, before it reads a row.
+// RunTiny runs the suite on a method for tiny domains: it must serve tables of one and two columns,
+// and refuse one of forty as a matter of settings, before it reads a row.
 func RunTiny(t *testing.T, f synth.Fitter) {
 	t.Run("plan fits the budget", func(t *testing.T) { planFits(t, f, 1, 2) })
 	t.Run("plan refuses bad budgets", func(t *testing.T) { planRefuses(t, f, 2) })
@@ -103,7 +105,8 @@ func planFits(t *testing.T, f synth.Fitter, counts ...int) {
 	for _, columns := range counts {
 		s := Schema(columns)
 		for _, nb := range relations {
-			for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9}, {Epsilon: 1, Delta: 1e-6}, {Epsilon: 10, Delta: 1e-9}} {
+			for _, b := range []accountant.Budget{{Epsilon: .1, Delta: 1e-9},
+				{Epsilon: 1, Delta: 1e-6}, {Epsilon: 10, Delta: 1e-9}} {
 				p, err := f.Plan(s, nb, b)
 				if err != nil {
 					t.Fatalf("%d columns, %v, %+v: %v", columns, nb, b, err)
@@ -124,16 +127,19 @@ func planFits(t *testing.T, f synth.Fitter, counts ...int) {
 }
 
 func planRefuses(t *testing.T, f synth.Fitter, columns int) {
-	for _, b := range []accountant.Budget{{Epsilon: 0, Delta: 1e-9}, {Epsilon: -1, Delta: 1e-9}, {Epsilon: math.NaN(), Delta: 1e-9},
-		{Epsilon: math.Inf(1), Delta: 1e-9}, {Epsilon: 1, Delta: -1}, {Epsilon: 1, Delta: .5}, {Epsilon: 1, Delta: math.NaN()}} {
-		if _, err := f.Plan(Schema(columns), relations[0], b); !errors.Is(err, accountant.ErrBudgetRange) {
+	for _, b := range []accountant.Budget{{Epsilon: 0, Delta: 1e-9}, {Epsilon: -1, Delta: 1e-9},
+		{Epsilon: math.NaN(), Delta: 1e-9},
+		{Epsilon: math.Inf(1), Delta: 1e-9}, {Epsilon: 1, Delta: -1}, {Epsilon: 1, Delta: .5},
+		{Epsilon: 1, Delta: math.NaN()}} {
+		if _, err := f.Plan(Schema(columns), relations[0],
+			b); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("%+v: %v", b, err)
 		}
 	}
 }
 
-// planIgnoresEdges asks that what a plan costs depends on the sizes of the columns, not on where their bins are: synth.WithBins reserves
-// before the edges are bought.
+// planIgnoresEdges asks that what a plan costs depends on the sizes of the columns, not on where
+// their bins are: synth.WithBins reserves before the edges are bought.
 func planIgnoresEdges(t *testing.T, f synth.Fitter) {
 	var plans []accountant.Composition
 	for _, edges := range [][]float64{{0, 1, 2, 3, 4}, {0, .001, .01, 3.9, 4}} {
@@ -153,7 +159,8 @@ func planIgnoresEdges(t *testing.T, f synth.Fitter) {
 // Fit runs the method on a table held in memory.
 func Fit(t testing.TB, f synth.Fitter, tab *table.Table, b accountant.Budget) *release.Model {
 	t.Helper()
-	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f, synth.RunOptions{Budget: b, Tool: "synthtest"})
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
+		synth.RunOptions{Budget: b, Tool: "synthtest"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +171,8 @@ func Fit(t testing.TB, f synth.Fitter, tab *table.Table, b accountant.Budget) *r
 func Sample(t testing.TB, m *release.Model, n int, seed uint64) *table.Table {
 	t.Helper()
 	var out *table.Table
-	if err := m.Sample(context.Background(), n, seed, func(tab *table.Table) error { out = tab; return nil }); err != nil {
+	if err := m.Sample(context.Background(), n, seed,
+		func(tab *table.Table) error { out = tab; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -182,10 +190,12 @@ func awkward(t *testing.T, f synth.Fitter) {
 		s    *schema.Schema
 		rows int
 	}{
-		{"one row", Schema(3), 1}, {"one column", Schema(1), 500}, {"two columns", Schema(2), 500}, {"forty columns", Schema(40), 500},
+		{"one row", Schema(3), 1}, {"one column", Schema(1), 500}, {"two columns", Schema(2), 500},
+		{"forty columns", Schema(40), 500},
 	} {
 		m := Fit(t, f, Table(t, tt.s, tt.rows), one)
-		if got := Sample(t, m, 37, 1); got.Rows() != 37 || len(got.Schema().Columns) != len(tt.s.Columns) {
+		if got := Sample(t, m, 37, 1); got.Rows() != 37 ||
+			len(got.Schema().Columns) != len(tt.s.Columns) {
 			t.Errorf("%s: sampled %d rows", tt.name, got.Rows())
 		}
 		if v, err := m.Verify(); err != nil || v.Reserved.Epsilon > 1 {
@@ -197,15 +207,16 @@ func awkward(t *testing.T, f synth.Fitter) {
 	for i := range u16 {
 		u16[i] = uint16(i)
 	}
-	tab, err := table.FromColumns(wide, []table.Codes{cols.Column(0), {U16: u16}, cols.Column(2)}, nil)
+	tab, err := table.FromColumns(wide, []table.Codes{cols.Column(0), {U16: u16}, cols.Column(2)},
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	Sample(t, Fit(t, f, tab, one), 10, 1)
 }
 
-// noRows asks that an empty table makes a table of noise as any other does, of rows and of
-// units: that a table has a row is private too.
+// noRows asks that an empty table makes a table of noise as any other does, of rows and of units:
+// that a table has a row is private too.
 func noRows(t *testing.T, f synth.Fitter, columns int) {
 	for _, unit := range []string{"", "id"} {
 		s := Schema(columns)
@@ -231,7 +242,8 @@ func noRows(t *testing.T, f synth.Fitter, columns int) {
 	}
 }
 
-// learns asks that a copied column is still a copy, mostly, at a generous budget: 20 000 rows, ε = 5.
+// learns asks that a copied column is still a copy, mostly, at a generous budget: 20 000 rows, ε =
+// 5.
 func learns(t *testing.T, f synth.Fitter) {
 	s := Schema(5)
 	s.Columns[1] = s.Columns[0]
@@ -283,7 +295,8 @@ func modelFile(t *testing.T, f synth.Fitter, columns int) {
 func cancelled(t *testing.T, f synth.Fitter, columns int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	progress := func(string, float64) { cancel() }
-	_, s, err := synth.Run(ctx, privacy.FromTable(Table(t, Schema(columns), 300)), f, synth.RunOptions{Budget: one, Progress: progress})
+	_, s, err := synth.Run(ctx, privacy.FromTable(Table(t, Schema(columns), 300)), f,
+		synth.RunOptions{Budget: one, Progress: progress})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want context.Canceled", err)
 	}
@@ -292,7 +305,8 @@ func cancelled(t *testing.T, f synth.Fitter, columns int) {
 	}
 }
 
-// exhausted fits twice on one session: the second fit must be refused, not served from a budget that is gone.
+// exhausted fits twice on one session: the second fit must be refused, not served from a budget
+// that is gone.
 func exhausted(t *testing.T, f synth.Fitter, columns int) {
 	tab := Table(t, Schema(columns), 300)
 	nb := privacy.NeighboursOf(tab.Schema(), 0)
@@ -300,7 +314,8 @@ func exhausted(t *testing.T, f synth.Fitter, columns int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: one, Plan: p.Composition(), Method: f.Name()})
+	s, err := privacy.Open(context.Background(), privacy.FromTable(tab),
+		privacy.Options{Budget: one, Plan: p.Composition(), Method: f.Name()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,17 +1,22 @@
-// Command ablation prints what each part of a method is worth on a public table: one line a variant, with the one-way and two-way error, the AUROC of
-// a logistic regression trained on the synthetic rows and tested on real ones that were held out, and the wall time.
+// Command ablation prints what each part of a method is worth on a public table: one line a
+// variant, with the one-way and two-way error, the AUROC of a logistic regression trained on the
+// synthetic rows and tested on real ones that were held out, and the wall time.
 //
 //	go run ./internal/cmd/ablation -table adult.csv -schema adult.yaml -label income -positive '>50K' [-epsilon 1] [-delta 1e-5] [-runs 3] [-variants wgan,mst]
 //
-// Without -variants it runs mst, wgan and, of wgan, noise mode × replay × warm start and the penalty at interpolates, and the forms of pategan. -quick takes a fifth of the time: one run a variant, with a
-// quarter of the generator's steps on batches of half the size; it is for the order of the lines, not for their last digit.
+// Without -variants it runs mst, wgan and, of wgan, noise mode × replay × warm start and the
+// penalty at interpolates, and the forms of pategan. -quick takes a fifth of the time: one run a
+// variant, with a quarter of the generator's steps on batches of half the size; it is for the order
+// of the lines, not for their last digit.
 //
-// A variant is a name of the list, or a method with settings, as in -variants 'wgan steps=8 hidden=32,64,wgan preset=small'. A line is printed as soon as its runs
-// are done, so that the command may be cut short. With -variance 'wgan post_steps=1' it prints instead the
-// size of the certificates of one run in each mode, step by step.
+// A variant is a name of the list, or a method with settings, as in -variants 'wgan steps=8
+// hidden=32,64,wgan preset=small'. A line is printed as soon as its runs are done, so that the
+// command may be cut short. With -variance 'wgan post_steps=1' it prints instead the size of the
+// certificates of one run in each mode, step by step.
 //
-// 60 % of the rows, chosen with a fixed public seed, are fitted and the others held out. Each run draws fresh secret noise; a cell is the mean of the
-// runs and, in brackets, the smallest and the largest. Without -table it says so and does nothing.
+// 60 % of the rows, chosen with a fixed public seed, are fitted and the others held out. Each run
+// draws fresh secret noise; a cell is the mean of the runs and, in brackets, the smallest and the
+// largest. Without -table it says so and does nothing.
 package main
 
 import (
@@ -56,8 +61,12 @@ func quick(c wgan.Config) wgan.Config {
 }
 
 // variants are the lines of the table, by name; each wgan's settings are what change makes of them.
-func variants(change func(wgan.Config) wgan.Config) (names []string, fitters map[string]func() (synth.Fitter, error)) {
-	fitters = map[string]func() (synth.Fitter, error){"mst": func() (synth.Fitter, error) { return mst.New(mst.Config{}) }}
+func variants(change func(wgan.Config) wgan.Config) (names []string,
+	fitters map[string]func() (synth.Fitter, error)) {
+	fitters = map[string]func() (synth.Fitter, error){"mst": func() (synth.Fitter,
+		error) {
+		return mst.New(mst.Config{})
+	}}
 	names = append(names, "mst")
 	add := func(name string, c wgan.Config) {
 		names = append(names, name)
@@ -84,7 +93,8 @@ func variants(change func(wgan.Config) wgan.Config) (names []string, fitters map
 		c    pategan.Config
 	}{
 		{"pategan", pategan.Config{}},
-		{"pategan-novotes", pategan.Config{Rounds: 1, Questions: 1, TotalShare: .012, MarginalShare: .14, TargetShare: .588, PairShare: .249, StudentWeight: 1e-9}},
+		{"pategan-novotes", pategan.Config{Rounds: 1, Questions: 1, TotalShare: .012,
+			MarginalShare: .14, TargetShare: .588, PairShare: .249, StudentWeight: 1e-9}},
 		{"pategan-cold", pategan.Config{ColdStart: true}},
 	} {
 		names = append(names, v.name)
@@ -93,7 +103,8 @@ func variants(change func(wgan.Config) wgan.Config) (names []string, fitters map
 	return names, fitters
 }
 
-// split cuts a list of variants at its commas, but not within a list of numbers, as in "wgan hidden=64,128,mst".
+// split cuts a list of variants at its commas, but not within a list of numbers, as in "wgan
+// hidden=64,128,mst".
 func split(list string) (names []string) {
 	for _, name := range strings.Split(list, ",") {
 		first, _, _ := strings.Cut(name, " ")
@@ -115,8 +126,10 @@ func run() error {
 	epsilon := flag.Float64("epsilon", 1, "epsilon")
 	delta := flag.Float64("delta", 1e-5, "delta")
 	runs := flag.Int("runs", 3, "runs a variant")
-	fast := flag.Bool("quick", false, "one run a variant, with fewer generator steps: about a fifth of the time")
-	variance := flag.String("variance", "", "a variant: print the size of its certificates in each mode, step by step, and nothing else")
+	fast := flag.Bool("quick", false,
+		"one run a variant, with fewer generator steps: about a fifth of the time")
+	variance := flag.String("variance", "",
+		"a variant: print the size of its certificates in each mode, step by step")
 	only := flag.String("variants", "", "variants to run; default all of the list")
 	flag.Parse()
 	change := func(c wgan.Config) wgan.Config { return c }
@@ -157,8 +170,11 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d rows fitted, %d held out; epsilon %v, delta %v, %d runs; real-trained AUROC %.4f\n", train.Rows(), holdout.Rows(), *epsilon, *delta, *runs, real.AUROC)
-	fmt.Printf("%-44s %-22s %-22s %-22s %-22s %s\n", "variant", "one-way error", "two-way error", "AUROC", "positives, %", "seconds")
+	fmt.Printf(
+		"%d rows fitted, %d held out; epsilon %v, delta %v, %d runs; real-trained AUROC %.4f\n",
+		train.Rows(), holdout.Rows(), *epsilon, *delta, *runs, real.AUROC)
+	fmt.Printf("%-44s %-22s %-22s %-22s %-22s %s\n", "variant", "one-way error", "two-way error",
+		"AUROC", "positives, %", "seconds")
 	for _, name := range names {
 		f, err := fitterOf(name, fitters)
 		if err != nil {
@@ -166,7 +182,8 @@ func run() error {
 		}
 		var cells [5][]float64
 		for range *runs {
-			r, err := once(train, holdout, task, f, accountant.Budget{Epsilon: *epsilon, Delta: *delta})
+			r, err := once(train, holdout, task, f, accountant.Budget{Epsilon: *epsilon,
+				Delta: *delta})
 			if err != nil {
 				return err
 			}
@@ -174,7 +191,8 @@ func run() error {
 				cells[i] = append(cells[i], r[i])
 			}
 		}
-		fmt.Printf("%-44s %-22s %-22s %-22s %-22s %s\n", name, spread(cells[0], 4), spread(cells[1], 4), spread(cells[2], 4), spread(cells[4], 2), spread(cells[3], 1))
+		fmt.Printf("%-44s %-22s %-22s %-22s %-22s %s\n", name, spread(cells[0], 4),
+			spread(cells[1], 4), spread(cells[2], 4), spread(cells[4], 2), spread(cells[3], 1))
 	}
 	return nil
 }
@@ -216,15 +234,19 @@ func taskOf(s *schema.Schema, label, positive, drop string) (eval.Task, error) {
 	return task, nil
 }
 
-// once fits and scores one time: one-way error, two-way error, AUROC, seconds, per cent of positives. A synthetic table with one class only scores 0.5.
-func once(train, holdout *table.Table, task eval.Task, f synth.Fitter, b accountant.Budget) (out [5]float64, err error) {
+// once fits and scores one time: one-way error, two-way error, AUROC, seconds, per cent of
+// positives. A synthetic table with one class only scores 0.5.
+func once(train, holdout *table.Table, task eval.Task, f synth.Fitter,
+	b accountant.Budget) (out [5]float64, err error) {
 	start := time.Now()
-	m, _, err := synth.Run(context.Background(), privacy.FromTable(train), f, synth.RunOptions{Budget: b, Tool: "ablation"})
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(train), f,
+		synth.RunOptions{Budget: b, Tool: "ablation"})
 	if err != nil {
 		return out, err
 	}
 	var syn *table.Table
-	if err := m.Sample(context.Background(), train.Rows(), rand.Uint64(), func(t *table.Table) error { syn = t; return nil }); err != nil {
+	if err := m.Sample(context.Background(), train.Rows(), rand.Uint64(),
+		func(t *table.Table) error { syn = t; return nil }); err != nil {
 		return out, err
 	}
 	out[3] = time.Since(start).Seconds()
@@ -251,5 +273,6 @@ func spread(x []float64, digits int) string {
 	for _, v := range x {
 		sum += v
 	}
-	return fmt.Sprintf("%.*f (%.*f–%.*f)", digits, sum/float64(len(x)), digits, slices.Min(x), digits, slices.Max(x))
+	return fmt.Sprintf("%.*f (%.*f–%.*f)", digits, sum/float64(len(x)), digits, slices.Min(x),
+		digits, slices.Max(x))
 }

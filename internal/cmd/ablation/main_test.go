@@ -19,7 +19,8 @@ func TestVariants(t *testing.T) {
 		}
 	}
 	got := split("wgan hidden=8,16 steps=2,mst,wgan hidden=8,16,mst")
-	if want := []string{"wgan hidden=8,16 steps=2", "mst", "wgan hidden=8,16", "mst"}; !slices.Equal(got, want) {
+	if want := []string{"wgan hidden=8,16 steps=2", "mst", "wgan hidden=8,16",
+		"mst"}; !slices.Equal(got, want) {
 		t.Errorf("variants %q, want %q", got, want)
 	}
 	for _, name := range got {

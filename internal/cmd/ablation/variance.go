@@ -11,15 +11,18 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// printVariance runs the method once, with as few generator steps as train a critic, and prints √(total variance) of each step's noise, at noise multiplier 1,
-// as each mode would have it, and what a penalty at points between private and generated rows would add. It is an error if a step is out of order.
+// printVariance runs the method once, with as few generator steps as train a critic, and prints
+// √(total variance) of each step's noise, at noise multiplier 1, as each mode would have it, and
+// what a penalty at points between private and generated rows would add. It is an error if a step
+// is out of order.
 func printVariance(train *table.Table, f synth.Fitter, b accountant.Budget) error {
 	nb := privacy.NeighboursOf(train.Schema(), accountant.AddRemove)
 	p, err := f.Plan(train.Schema(), nb, b)
 	if err != nil {
 		return err
 	}
-	s, err := privacy.Open(context.Background(), privacy.FromTable(train), privacy.Options{Budget: b, Plan: p.Composition(), Method: f.Name()})
+	s, err := privacy.Open(context.Background(), privacy.FromTable(train),
+		privacy.Options{Budget: b, Plan: p.Composition(), Method: f.Name()})
 	if err != nil {
 		return err
 	}
@@ -27,9 +30,11 @@ func printVariance(train *table.Table, f synth.Fitter, b accountant.Budget) erro
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-6s %10s %10s %10s %10s %16s %14s\n", "step", "thesis", "box", "blocks", "residual", "thesis/blocks", "interpolates")
+	fmt.Printf("%-6s %10s %10s %10s %10s %16s %14s\n", "step", "thesis", "box", "blocks",
+		"residual", "thesis/blocks", "interpolates")
 	for k, x := range sizes {
-		fmt.Printf("%-6d %10.1f %10.1f %10.1f %10.1f %16.1f %14.1f\n", k+1, x.Thesis, x.Box, x.Blocks, x.Residual, x.Thesis/x.Blocks, x.Interpolates)
+		fmt.Printf("%-6d %10.1f %10.1f %10.1f %10.1f %16.1f %14.1f\n", k+1, x.Thesis, x.Box,
+			x.Blocks, x.Residual, x.Thesis/x.Blocks, x.Interpolates)
 		if !x.Ordered() {
 			return fmt.Errorf("step %d is out of order", k+1)
 		}

@@ -1,9 +1,10 @@
-// Command querybench prints the figures of docs/queries.md: time and error of MWEM and SmallDB, and of answering a workload.
+// Command querybench prints the figures of docs/queries.md: time and error of MWEM and SmallDB, and
+// of answering a workload.
 //
 //	go run ./internal/cmd/querybench [-only mwem,forms,smalldb,answers] [-runs 3] [-epsilon 1]
 //
-// Everything runs on tables drawn here from a public seed; noise is secret and fresh in every run. Seconds are wall time and, after the slash,
-// processor time of the whole process.
+// Everything runs on tables drawn here from a public seed; noise is secret and fresh in every run.
+// Seconds are wall time and, after the slash, processor time of the whole process.
 package main
 
 import (
@@ -41,7 +42,8 @@ func run() error {
 	runs := flag.Int("runs", 3, "runs of each")
 	epsilon := flag.Float64("epsilon", 1, "budget; delta is 1e-9")
 	flag.Parse()
-	parts := map[string]func(int, accountant.Budget) error{"mwem": histogram, "forms": forms, "answers": answers, "smalldb": small}
+	parts := map[string]func(int, accountant.Budget) error{"mwem": histogram, "forms": forms,
+		"answers": answers, "smalldb": small}
 	for _, name := range strings.Split(*only, ",") {
 		part := parts[name]
 		if part == nil {
@@ -67,7 +69,8 @@ func categorical(sizes ...int) *schema.Schema {
 	return s
 }
 
-// rows draws n rows: the first column is skewed, every other copies the one before, scaled, in six of ten rows.
+// rows draws n rows: the first column is skewed, every other copies the one before, scaled, in six
+// of ten rows.
 func rows(s *schema.Schema, n int, u *rand.Rand) (*table.Table, error) {
 	sizes := s.Sizes()
 	cols := make([]table.Codes, len(sizes))
@@ -127,8 +130,10 @@ func (c clock) String() string {
 	return fmt.Sprintf("%.2f / %.2f s", time.Since(c.wall).Seconds(), processor()-c.cpu)
 }
 
-// errors is the mean and the largest error of a model's counts, as shares of the rows, and its mean error of marginals (total variation).
-func errors(w *workload.Workload, t *table.Table, m *release.Model) (mean, worst float64, err error) {
+// errors is the mean and the largest error of a model's counts, as shares of the rows, and its mean
+// error of marginals (total variation).
+func errors(w *workload.Workload, t *table.Table, m *release.Model) (mean,
+	worst float64, err error) {
 	p, ok := m.Params().(*release.Marginal)
 	if !ok {
 		return 0, 0, fmt.Errorf("a model of kind %s", m.Parameters.Kind)
@@ -157,12 +162,14 @@ func errors(w *workload.Workload, t *table.Table, m *release.Model) (mean, worst
 }
 
 // fit runs a method some times and prints its error and time.
-func fit(name string, f synth.Fitter, w *workload.Workload, t *table.Table, runs int, b accountant.Budget) error {
+func fit(name string, f synth.Fitter, w *workload.Workload, t *table.Table, runs int,
+	b accountant.Budget) error {
 	var means, worsts []float64
 	var last string
 	for range runs {
 		c := start()
-		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f, synth.RunOptions{Budget: b, Tool: "querybench"})
+		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
+			synth.RunOptions{Budget: b, Tool: "querybench"})
 		if err != nil {
 			return err
 		}
@@ -173,7 +180,8 @@ func fit(name string, f synth.Fitter, w *workload.Workload, t *table.Table, runs
 		}
 		means, worsts = append(means, mean), append(worsts, worst)
 	}
-	fmt.Printf("%-44s mean error %.4f, worst %.4f, %s\n", name, average(means), average(worsts), last)
+	fmt.Printf("%-44s mean error %.4f, worst %.4f, %s\n", name, average(means),
+		average(worsts), last)
 	return nil
 }
 
@@ -188,7 +196,8 @@ func average(x []float64) float64 {
 // histogram is MWEM on 10⁶ cells, 1000 counts, 30 rounds.
 func histogram(runs int, b accountant.Budget) error {
 	u := rand.New(rand.NewPCG(1, 1))
-	for _, sizes := range [][]int{{10, 10, 10, 10, 10, 10}, slices.Repeat([]int{2}, 20), {100, 100, 100}} {
+	for _, sizes := range [][]int{{10, 10, 10, 10, 10, 10}, slices.Repeat([]int{2}, 20),
+		{100, 100, 100}} {
 		s := categorical(sizes...)
 		t, err := rows(s, 50000, u)
 		if err != nil {
@@ -198,8 +207,10 @@ func histogram(runs int, b accountant.Budget) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("histogram of %v, 50000 rows, 1000 counts, 30 rounds, epsilon %v\n", shape(sizes), b.Epsilon)
-		for _, c := range []mwem.Config{{Algorithm: mwem.Paper, Rounds: 30}, {Algorithm: mwem.Dense, Rounds: 30}} {
+		fmt.Printf("histogram of %v, 50000 rows, 1000 counts, 30 rounds, epsilon %v\n",
+			shape(sizes), b.Epsilon)
+		for _, c := range []mwem.Config{{Algorithm: mwem.Paper, Rounds: 30},
+			{Algorithm: mwem.Dense, Rounds: 30}} {
 			f, err := mwem.NewFor(c, w)
 			if err != nil {
 				return err
@@ -221,7 +232,8 @@ func shape(sizes []int) string {
 	return fmt.Sprintf("%d columns, %.3g cells", len(sizes), cells)
 }
 
-// forms compares the forms of MWEM on all pairs of a wide table, and dense components on counts of it.
+// forms compares the forms of MWEM on all pairs of a wide table, and dense components on counts of
+// it.
 func forms(runs int, b accountant.Budget) error {
 	u := rand.New(rand.NewPCG(2, 2))
 	sizes := []int{2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 2, 3, 4, 5}
@@ -244,7 +256,8 @@ func forms(runs int, b accountant.Budget) error {
 		c    mwem.Config
 	}{
 		{"  mwem graph, all pairs", pairs, mwem.Config{}},
-		{"  mwem dense components, all pairs", pairs, mwem.Config{Algorithm: mwem.Dense, MaxCells: 1000000}},
+		{"  mwem dense components, all pairs", pairs, mwem.Config{Algorithm: mwem.Dense,
+			MaxCells: 1000000}},
 		{"  mwem dense components, 500 counts", single, mwem.Config{MaxCells: 1000000}},
 	} {
 		if x.name == "  mwem graph, all pairs" {
@@ -283,7 +296,8 @@ func answers(runs int, b accountant.Budget) error {
 	if err != nil {
 		return err
 	}
-	m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f, synth.RunOptions{Budget: b, Tool: "querybench"})
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
+		synth.RunOptions{Budget: b, Tool: "querybench"})
 	if err != nil {
 		return err
 	}
@@ -307,14 +321,16 @@ func small(runs int, b accountant.Budget) error {
 	text := "decoy_workload: 1\nqueries:\n"
 	for range 20 {
 		a, c := u.IntN(4), u.IntN(4)
-		text += fmt.Sprintf("  - where: c%d = v%d or c%d = v%d and not c%d = v0\n", a, u.IntN(2), c, u.IntN(2), u.IntN(4))
+		text += fmt.Sprintf("  - where: c%d = v%d or c%d = v%d and not c%d = v0\n", a, u.IntN(2), c,
+			u.IntN(2), u.IntN(4))
 	}
 	w, err := workload.Parse([]byte(text), s)
 	if err != nil {
 		return err
 	}
 	m := smalldb.RowsFor(20, .3)
-	fmt.Printf("smalldb, |X| = 16, |Q| = 20, alpha = .3: %v multisets of %d rows (the textbook's 34 rows: %v), 1000 rows, epsilon %v\n",
+	fmt.Printf(
+		"smalldb, |X| = 16, |Q| = 20, alpha = .3: %v multisets of %d rows (the textbook's 34 rows: %v), 1000 rows, epsilon %v\n",
 		smalldb.Candidates(16, m), m, smalldb.Candidates(16, 34), b.Epsilon)
 	f, err := smalldb.New(smalldb.Config{Workload: text, Alpha: .3})
 	if err != nil {

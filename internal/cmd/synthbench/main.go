@@ -1,16 +1,19 @@
-// Command synthbench prints the marginal error of a method on public tables, and what a prediction trained on its rows is worth: the numbers of the
-// README and of docs/aim.md.
+// Command synthbench prints the marginal error of a method on public tables, and what a prediction
+// trained on its rows is worth: the numbers of the README and of docs/aim.md.
 //
 //	go run ./internal/cmd/synthbench -discrete DIR [-tables adult,nltcs] [-method aim] [-set key=value]... [-epsilon .1,1,10] [-runs 3]
 //	go run ./internal/cmd/synthbench -discrete DIR -tables adult -label 'income>50K' -method aim -set 'target=income>50K'
 //	go run ./internal/cmd/synthbench -discrete DIR -tables mammography -holdout .4 -method aim -set target=outlier -epsilon 1
 //
-// DIR holds NAME.csv of integer codes and NAME-domain.json (column name → number of codes), the form the marginal literature uses, or NAME.csv of
-// values and NAME.domain.json with kinds, bounds, categories and a label. Each run draws fresh secret noise; error is the mean total variation distance
-// of all two-way and three-way marginals between as many synthetic rows as fitted ones and the fitted rows. With a label, AUROC is that of a logistic
-// regression trained on the synthetic rows and tested on the real ones or, with -holdout, on real rows that were not fitted; the rate is the share of
-// the positive class, as a multiple of its share of the fitted rows. A cell is a mean and, behind it, the smallest and the largest value. CPU is that of
-// the process, in seconds a run. Without -discrete it says so and does nothing.
+// DIR holds NAME.csv of integer codes and NAME-domain.json (column name → number of codes), the
+// form the marginal literature uses, or NAME.csv of values and NAME.domain.json with kinds, bounds,
+// categories and a label. Each run draws fresh secret noise; error is the mean total variation
+// distance of all two-way and three-way marginals between as many synthetic rows as fitted ones and
+// the fitted rows. With a label, AUROC is that of a logistic regression trained on the synthetic
+// rows and tested on the real ones or, with -holdout, on real rows that were not fitted; the rate
+// is the share of the positive class, as a multiple of its share of the fitted rows. A cell is a
+// mean and, behind it, the smallest and the largest value. CPU is that of the process, in seconds a
+// run. Without -discrete it says so and does nothing.
 package main
 
 import (
@@ -46,8 +49,10 @@ func run() error {
 	epsilons := flag.String("epsilon", ".1,1,10", "budgets")
 	delta := flag.Float64("delta", 1e-9, "delta")
 	runs := flag.Int("runs", 3, "runs a budget")
-	label := flag.String("label", "", "column to predict in tables that name none; its code 1 is the positive one")
-	holdout := flag.Float64("holdout", 0, "share of the rows to keep for the test of the prediction")
+	label := flag.String("label", "",
+		"column to predict in tables that name none; its code 1 is the positive one")
+	holdout := flag.Float64("holdout", 0,
+		"share of the rows to keep for the test of the prediction")
 	var given []configs.Given
 	flag.Func("set", "`KEY=VALUE` of the method; may be repeated", func(text string) error {
 		g, err := configs.ParseSet(text, "-set")
@@ -63,7 +68,8 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-14s %-6s %7s  %-22s %-22s %-22s %-19s %-19s %s\n", "table", "method", "epsilon", "two-way error", "three-way error", "AUROC", "rate", "seconds", "CPU")
+	fmt.Printf("%-14s %-6s %7s  %-22s %-22s %-22s %-19s %-19s %s\n", "table", "method", "epsilon",
+		"two-way error", "three-way error", "AUROC", "rate", "seconds", "CPU")
 	for _, name := range strings.Split(*names, ",") {
 		src, err := open(*dir, name, *label, *holdout)
 		if err != nil {
@@ -88,22 +94,26 @@ func run() error {
 			if src.task.Label != "" {
 				auroc, rate = spread(cells[2], "%.4f"), spread(cells[3], "%.2f")
 			}
-			fmt.Printf("%-14s %-6s %7v  %-22s %-22s %-22s %-19s %-19s %s\n", name, *method, epsilon, spread(cells[0], "%.4f"), spread(cells[1], "%.4f"), auroc, rate,
+			fmt.Printf("%-14s %-6s %7v  %-22s %-22s %-22s %-19s %-19s %s\n", name, *method, epsilon,
+				spread(cells[0], "%.4f"), spread(cells[1], "%.4f"), auroc, rate,
 				spread(cells[4], "%.2f"), spread(cells[5], "%.2f"))
 		}
 	}
 	return nil
 }
 
-// once fits and samples one time: two-way error, three-way error, AUROC, rate, seconds, seconds of CPU.
+// once fits and samples one time: two-way error, three-way error, AUROC, rate, seconds, seconds of
+// CPU.
 func once(src source, f synth.Fitter, b accountant.Budget) (out [6]float64, err error) {
 	start, used := time.Now(), cpu()
-	m, _, err := synth.Run(context.Background(), privacy.FromTable(src.train), f, synth.RunOptions{Budget: b, Tool: "synthbench"})
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(src.train), f,
+		synth.RunOptions{Budget: b, Tool: "synthbench"})
 	if err != nil {
 		return out, err
 	}
 	var syn *table.Table
-	err = m.Sample(context.Background(), src.train.Rows(), uint64(start.UnixNano()), func(t *table.Table) error { syn = t; return nil })
+	err = m.Sample(context.Background(), src.train.Rows(), uint64(start.UnixNano()),
+		func(t *table.Table) error { syn = t; return nil })
 	if err != nil {
 		return out, err
 	}

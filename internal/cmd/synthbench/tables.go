@@ -23,7 +23,8 @@ type source struct {
 	task        eval.Task // Label "" without a label
 }
 
-// open reads a table of the folder. label names the column to predict, its code 1 is the positive one; a table with a NAME.domain.json names its own.
+// open reads a table of the folder. label names the column to predict, its code 1 is the positive
+// one; a table with a NAME.domain.json names its own.
 func open(dir, name, label string, holdout float64) (source, error) {
 	var src source
 	s, err := codesSchema(filepath.Join(dir, name+"-domain.json"))
@@ -37,7 +38,8 @@ func open(dir, name, label string, holdout float64) (source, error) {
 	if src.task.Label != "" && s.Index(src.task.Label) < 0 {
 		return src, fmt.Errorf("-label: %s has no column %q", name, label)
 	}
-	real, _, err := table.Read(context.Background(), filepath.Join(dir, name+".csv"), s, table.ReadOptions{})
+	real, _, err := table.Read(context.Background(), filepath.Join(dir, name+".csv"), s,
+		table.ReadOptions{})
 	if err != nil {
 		return src, err
 	}
@@ -50,7 +52,8 @@ func open(dir, name, label string, holdout float64) (source, error) {
 	return src, nil
 }
 
-// codesSchema makes a schema of a file that maps column names to numbers of codes; the order of columns is that of the file.
+// codesSchema makes a schema of a file that maps column names to numbers of codes; the order of
+// columns is that of the file.
 func codesSchema(path string) (*schema.Schema, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -80,7 +83,8 @@ func codesSchema(path string) (*schema.Schema, error) {
 	return s, s.Validate()
 }
 
-// valuesSchema makes a schema of a file that describes columns of values, with a label. Numbers have the default bins.
+// valuesSchema makes a schema of a file that describes columns of values, with a label. Numbers
+// have the default bins.
 func valuesSchema(path string) (*schema.Schema, eval.Task, error) {
 	var d struct {
 		Label    string

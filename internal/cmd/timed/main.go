@@ -1,7 +1,7 @@
 //go:build unix
 
-// Command timed runs a command several times and prints the medians of its wall time and of its processor time (of all cores together), and the
-// largest of its peak memory.
+// Command timed runs a command several times and prints the medians of its wall time and of its
+// processor time (of all cores together), and the largest of its peak memory.
 //
 //	go run ./internal/cmd/timed [-runs 5] COMMAND ARGUMENTS...
 package main
@@ -34,7 +34,8 @@ func main() {
 			os.Exit(1)
 		}
 		seconds = append(seconds, time.Since(start).Seconds())
-		processor = append(processor, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
+		processor = append(processor,
+			(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
 		if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 			peak = max(peak, int64(use.Maxrss))
 		}
