@@ -8,7 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
-// TestClopperPearson: published intervals, and the definition: at the bound the tail is what was asked.
+// TestClopperPearson: published intervals, and the definition: at the bound the tail is what was
+// asked.
 func TestClopperPearson(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -16,15 +17,19 @@ func TestClopperPearson(t *testing.T) {
 		tail      float64
 		low, high float64
 	}{
-		{"none of 10, 95 %", 0, 10, .025, 0, .308497},                            // 1 − .025^{1/10}
-		{"all of 10, 95 %", 10, 10, .025, .691503, 1},                            // .025^{1/10}
-		{"1 of 10, 95 %", 1, 10, .025, .002529, .445016},                         // Clopper & Pearson's chart; R binom.test(1, 10)
-		{"5 of 10, 95 %", 5, 10, .025, .187086, .812914},                         // R binom.test(5, 10)
-		{"81 of 263, 95 %", 81, 263, .025, .252706, .367626},                     // Newcombe 1998, Statistics in Medicine 17, table I
-		{"15 of 148, 95 %", 15, 148, .025, .0578, .1617},                         // Newcombe 1998
-		{"none of 20, 95 %", 0, 20, .025, 0, .1684},                              // Newcombe 1998
-		{"1 of 29, 95 %", 1, 29, .025, .0009, .1776},                             // Newcombe 1998
-		{"none of 400, 90 %", 0, 400, .025, 0, 1 - math.Exp(math.Log(.025)/400)}, // rule of the ceiling
+		{"none of 10, 95 %", 0, 10, .025, 0, .308497}, // 1 − .025^{1/10}
+		{"all of 10, 95 %", 10, 10, .025, .691503, 1}, // .025^{1/10}
+		// Clopper & Pearson's chart; R binom.test(1, 10)
+		{"1 of 10, 95 %", 1, 10, .025, .002529, .445016},
+		// R binom.test(5, 10)
+		{"5 of 10, 95 %", 5, 10, .025, .187086, .812914},
+		// Newcombe 1998, Statistics in Medicine 17, table I
+		{"81 of 263, 95 %", 81, 263, .025, .252706, .367626},
+		{"15 of 148, 95 %", 15, 148, .025, .0578, .1617}, // Newcombe 1998
+		{"none of 20, 95 %", 0, 20, .025, 0, .1684},      // Newcombe 1998
+		{"1 of 29, 95 %", 1, 29, .025, .0009, .1776},     // Newcombe 1998
+		// rule of the ceiling
+		{"none of 400, 90 %", 0, 400, .025, 0, 1 - math.Exp(math.Log(.025)/400)},
 	} {
 		low, high := ClopperPearson(tt.s, tt.n, tt.tail)
 		if math.Abs(low-tt.low) > 6e-5 || math.Abs(high-tt.high) > 6e-5 {
@@ -70,9 +75,10 @@ func TestBinomial(t *testing.T) {
 	}
 }
 
-// TestClopperPearsonCoverage: of intervals around a known rate no more than the stated share miss it. Null: a bound misses with probability
-// at most tail. 20 000 intervals a case; the count of misses is tested exactly, false alarms 1e-6. The same bounds at a
-// fifth of the tail would be missed too often to pass for it: the test has power.
+// TestClopperPearsonCoverage: of intervals around a known rate no more than the stated share miss
+// it. Null: a bound misses with probability at most tail. 20 000 intervals a case; the count of
+// misses is tested exactly, false alarms 1e-6. The same bounds at a fifth of the tail would be
+// missed too often to pass for it: the test has power.
 func TestClopperPearsonCoverage(t *testing.T) {
 	const intervals, tail = 20_000, .05
 	u := rand.New(rand.NewPCG(1, 2))

@@ -9,10 +9,12 @@ import (
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
-// TestHalvedNoiseIsCaught audits mechanisms against the claim that was planned for them, which must stand, and against the claim of the same mechanism with
-// twice the noise, as a build that adds half the noise it accounts for would make, which must fall. An honest mechanism is accused with probability 1e-6 at
-// most. The broken one is audited at 95 %, with so many runs that the bound exceeds the claim by 5 to 8 of its standard deviations (over 40 audits of each):
-// it is missed with a probability below 1e-6.
+// TestHalvedNoiseIsCaught audits mechanisms against the claim that was planned for them, which must
+// stand, and against the claim of the same mechanism with twice the noise, as a build that adds
+// half the noise it accounts for would make, which must fall. An honest mechanism is accused with
+// probability 1e-6 at most. The broken one is audited at 95 %, with so many runs that the bound
+// exceeds the claim by 5 to 8 of its standard deviations (over 40 audits of each): it is missed
+// with a probability below 1e-6.
 func TestHalvedNoiseIsCaught(t *testing.T) {
 	s := synthtest.Schema(1)
 	method, err := mst.New(mst.Config{})
@@ -89,7 +91,8 @@ func halfEpsilon(m Mechanism) (Claim, error) {
 	return Claim{Budget: accountant.Budget{Epsilon: m.Claim.Budget.Epsilon / 2}, Adjacency: m.Claim.Adjacency}, nil
 }
 
-// TestUnits: with an id column the tables differ by a unit of several rows, which the gate's noise must cover: a claim made for single rows falls.
+// TestUnits: with an id column the tables differ by a unit of several rows, which the gate's noise
+// must cover: a claim made for single rows falls.
 func TestUnits(t *testing.T) {
 	s := synthtest.Schema(1)
 	s.Unit, s.MaxRowsPerUnit = "id", 4

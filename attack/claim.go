@@ -12,12 +12,14 @@ type Point struct {
 	Delta   float64 `json:"delta"`
 }
 
-// Claim is what an audit puts to the test: (ε, δ)-differential privacy under an adjacency, and what else follows from the account behind it.
+// Claim is what an audit puts to the test: (ε, δ)-differential privacy under an adjacency, and what
+// else follows from the account behind it.
 type Claim struct {
 	Budget    accountant.Budget
 	Adjacency accountant.Adjacency
-	// Curve are further points that the same account promises. A mechanism with too little noise breaks those at small ε long before it can
-	// be seen to break the budget, whose δ is far too small to count.
+	// Curve are further points that the same account promises. A mechanism with too little noise
+	// breaks those at small ε long before it can be seen to break the budget, whose δ is far too
+	// small to count.
 	Curve []Point
 	// Mu is the μ of the account where all of it is one Gaussian mechanism, else 0.
 	Mu float64
@@ -55,7 +57,8 @@ type Break struct {
 	Shown   float64 `json:"shown_delta"` // lower bound at the same ε
 }
 
-// Broken is the point of the claim that the rates exceed most clearly, the budget itself first, or nil if all hold.
+// Broken is the point of the claim that the rates exceed most clearly, the budget itself first, or
+// nil if all hold.
 func (c Claim) Broken(r Rates) *Break {
 	if shown := r.Delta(c.Budget.Epsilon); shown > c.Budget.Delta {
 		return &Break{Epsilon: c.Budget.Epsilon, Claimed: c.Budget.Delta, Shown: shown}

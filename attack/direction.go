@@ -14,8 +14,9 @@ type direction struct {
 	strong  []float64 // and on Strong
 }
 
-// learn is Fisher's linear discriminant between runs on Out and on Strong, weights ∝ (S + ridge)⁻¹·(mean Strong − mean Out), in which S is the
-// covariance of the runs on Out. strength is how many units the tables differ by.
+// learn is Fisher's linear discriminant between runs on Out and on Strong, weights ∝ (S +
+// ridge)⁻¹·(mean Strong − mean Out), in which S is the covariance of the runs on Out. strength is
+// how many units the tables differ by.
 func learn(out, strong [][]float64, strength int) direction {
 	n, p := float64(len(out)), len(out[0])
 	mean, sd, diff := make([]float64, p), make([]float64, p), make([]float64, p)
@@ -30,7 +31,8 @@ func learn(out, strong [][]float64, strength int) direction {
 			diff[k] += (x[k] - mean[k]) / float64(len(strong))
 		}
 		sd[k] = math.Sqrt(sd[k])
-		// A feature that does not vary at all is worth a great deal if it differs, and nothing else.
+		// A feature that does not vary at all is worth a great deal if it differs, and nothing
+		// else.
 		if floor := 1e-9 * (math.Abs(mean[k]) + math.Abs(diff[k])); sd[k] <= floor {
 			sd[k] = max(floor, math.SmallestNonzeroFloat64*1e30)
 		}

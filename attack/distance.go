@@ -12,20 +12,24 @@ import (
 
 // DistanceResult is what the distances to synthetic rows tell about membership.
 type DistanceResult struct {
-	AUROC    float64  `json:"auroc"`           // of nearness to the synthetic rows, training rows being positive
-	TPR      float64  `json:"tpr_at_1pct_fpr"` // true positives at 1 % false ones, as counted
-	Accuracy Accuracy `json:"accuracy"`        // of saying which of a training row and a holdout row was in: the nearer one
-	Epsilon  float64  `json:"epsilon_lower"`   // ε at the claim's δ
+	// of nearness to the synthetic rows, training rows being positive
+	AUROC float64 `json:"auroc"`
+	TPR   float64 `json:"tpr_at_1pct_fpr"` // true positives at 1 % false ones, as counted
+	// of saying which of a training row and a holdout row was in: the nearer one
+	Accuracy Accuracy `json:"accuracy"`
+	Epsilon  float64  `json:"epsilon_lower"` // ε at the claim's δ
 	Refuted  bool     `json:"refuted"`
 }
 
-// Distance attacks a synthetic table of any origin by the distance to the closest record: rows that are nearer to a synthetic row are taken for training
-// rows. Training and holdout rows are paired at random, and of each pair the attacker must say which was in.
+// Distance attacks a synthetic table of any origin by the distance to the closest record: rows that
+// are nearer to a synthetic row are taken for training rows. Training and holdout rows are paired
+// at random, and of each pair the attacker must say which was in.
 //
-// The claim under test is (ε, δ)-DP with replace-one neighbours for the budget. If training and holdout rows were split at random, each pair has a
-// fair coin of its own, and the one-run theorem ([Guesses]) makes the bound on ε valid for one synthetic table, however the rows depend on each other
-// through it. The larger of the two real tables is cut to the size of the smaller. Confidence is in (0, 1), .95 if 0. Errors are those of package eval for
-// tables that cannot be compared.
+// The claim under test is (ε, δ)-DP with replace-one neighbours for the budget. If training and
+// holdout rows were split at random, each pair has a fair coin of its own, and the one-run theorem
+// ([Guesses]) makes the bound on ε valid for one synthetic table, however the rows depend on each
+// other through it. The larger of the two real tables is cut to the size of the smaller. Confidence
+// is in (0, 1), .95 if 0. Errors are those of package eval for tables that cannot be compared.
 func Distance(train, holdout, synthetic *table.Table, b accountant.Budget, confidence float64) (DistanceResult, error) {
 	var r DistanceResult
 	if confidence == 0 {

@@ -7,12 +7,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// few is the largest number of values of a score that is treated as discrete, as that of a selection is.
+// few is the largest number of values of a score that is treated as discrete, as that of a
+// selection is.
 const few = 16
 
-// thresholds picks two events "score > t" from the pilot: the one that promises the largest ε at δ and the one that promises the largest μ from
-// runs runs on each table, each rate being bounded at tail. The promise is read off a smoothed histogram of the pilot's scores on Out and of the
-// same moved by shift. A bad promise costs power; the bounds come from other runs.
+// thresholds picks two events "score > t" from the pilot: the one that promises the largest ε at δ
+// and the one that promises the largest μ from runs runs on each table, each rate being bounded at
+// tail. The promise is read off a smoothed histogram of the pilot's scores on Out and of the same
+// moved by shift. A bad promise costs power; the bounds come from other runs.
 func (d direction) thresholds(runs int, tail, delta float64) [2]float64 {
 	n := float64(len(d.out))
 	mean, sd := 0.0, 0.0

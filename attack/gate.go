@@ -74,9 +74,9 @@ var gateCalls = []gateCall{
 	}, gateRun.vote},
 }
 
-// candidates are two estimates of one marginal of which a target row makes the one worse and the other better, as much as either can. The
-// first is right about Out; the second is wrong by so much that the first is chosen about once in eight times, where the odds
-// move by nearly e^ε.
+// candidates are two estimates of one marginal of which a target row makes the one worse and the
+// other better, as much as either can. The first is right about Out; the second is wrong by so much
+// that the first is chosen about once in eight times, where the odds move by nearly e^ε.
 func (g gateRun) candidates() []privacy.Candidate {
 	counts := make([]int64, g.sizes[g.col])
 	g.pair.Out.CountTo(counts, []int{g.col})
@@ -103,9 +103,10 @@ func GateNames() []string {
 	return names
 }
 
-// Gate is one mechanism of package privacy by itself, with all of the budget: see [GateNames]. Nothing stands between the auditor and what it
-// releases, and a run takes microseconds: this is the sharpest audit of noise, sensitivity and accounting. The Gaussian ones
-// need δ > 0; for "answer" and "select" δ may be 0. "vote" shows something on rare tables only.
+// Gate is one mechanism of package privacy by itself, with all of the budget: see [GateNames].
+// Nothing stands between the auditor and what it releases, and a run takes microseconds: this is
+// the sharpest audit of noise, sensitivity and accounting. The Gaussian ones need δ > 0; for
+// "answer" and "select" δ may be 0. "vote" shows something on rare tables only.
 func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape) (Mechanism, *Pair, error) {
 	fail := func(err error) (Mechanism, *Pair, error) {
 		return Mechanism{}, nil, fmt.Errorf("attack: %s: %w", name, err)

@@ -13,8 +13,8 @@ func certifiedPlan(z float64) privacy.CertifiedPlan {
 	return privacy.CertifiedPlan{Mode: bounds.Blocks, Rate: 1, NoiseMultiplier: z}
 }
 
-// linearCritic scores a row by the sum of one weight a cell. The gradient of a weight is then the number of rows in its cell, which is
-// the most that rows can move it.
+// linearCritic scores a row by the sum of one weight a cell. The gradient of a weight is then the
+// number of rows in its cell, which is the most that rows can move it.
 type linearCritic []int
 
 func (c linearCritic) cells() (n int) {
@@ -65,7 +65,8 @@ func (g gateRun) cells(released []int64) []float64 {
 	return append(out, float64(released[at]))
 }
 
-// The audit of votes: more shards than rows meet by chance, teachers that are trained again and again, and one question.
+// The audit of votes: more shards than rows meet by chance, teachers that are trained again and
+// again, and one question.
 const (
 	voteShards    = 100
 	voteTrainings = 6
@@ -73,8 +74,8 @@ const (
 
 var voteBallot = privacy.Ballot{Questions: 1, Classes: 3}
 
-// spotter votes for class 1 once it has seen a target row, else for class 0. If each row stays with one teacher, one row moves one vote, however often
-// the teachers are trained.
+// spotter votes for class 1 once it has seen a target row, else for class 0. If each row stays with
+// one teacher, one row moves one vote, however often the teachers are trained.
 type spotter struct {
 	target []uint16
 	seen   bool

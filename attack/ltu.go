@@ -27,16 +27,20 @@ type Accuracy struct {
 	Rounds   int     `json:"rounds"`
 	Right    int     `json:"right"`
 	Accuracy float64 `json:"accuracy"`
-	// Privacy is min(2·(1 − accuracy), 1): 1 when the attacker guesses, 0 when he knows. The interval is two standard errors
-	// √(A·(1 − A)/N) of the accuracy either way, times 2, within [0, 1].
+	// Privacy is min(2·(1 − accuracy), 1): 1 when the attacker guesses, 0 when he knows. The
+	// interval is two standard errors √(A·(1 − A)/N) of the accuracy either way, times 2, within
+	// [0, 1].
 	Privacy     float64 `json:"privacy"`
 	PrivacyLow  float64 `json:"privacy_low"`
 	PrivacyHigh float64 `json:"privacy_high"`
 	Confidence  float64 `json:"confidence"`
-	AtLeast     float64 `json:"accuracy_lower"`   // of the expected accuracy, exact (Clopper & Pearson)
-	Limit       float64 `json:"accuracy_claimed"` // the most that the claim allows: e^ε/(1 + e^ε) + δ
-	Epsilon     float64 `json:"epsilon_lower"`    // ε at the claim's δ: ln(a/(1 − a)) of a = AtLeast − δ
-	Refuted     bool    `json:"refuted"`
+	// of the expected accuracy, exact (Clopper & Pearson)
+	AtLeast float64 `json:"accuracy_lower"`
+	// the most that the claim allows: e^ε/(1 + e^ε) + δ
+	Limit float64 `json:"accuracy_claimed"`
+	// ε at the claim's δ: ln(a/(1 − a)) of a = AtLeast − δ
+	Epsilon float64 `json:"epsilon_lower"`
+	Refuted bool    `json:"refuted"`
 }
 
 // accuracyOf derives everything from the rounds. Each round must have a fair coin of its own.
@@ -54,12 +58,16 @@ func accuracyOf(right, rounds int, b accountant.Budget, confidence float64) Accu
 	return r
 }
 
-// LTU is the leave-two-unlabelled attacker (Pedersen et al., "LTU attacker for membership inference", Algorithms 15(7) 254, 2022) against a method: in each round two rows of the table are drawn, a fair coin says which of them goes with all others into a fit, and the attacker,
-// who knows all rows, both candidates and the model, says which. He compares how many rows the model has in the cells of each candidate with how many the
-// other rows account for.
+// LTU is the leave-two-unlabelled attacker (Pedersen et al., "LTU attacker for membership
+// inference", Algorithms 15(7) 254, 2022) against a method: in each round two rows of the table are
+// drawn, a fair coin says which of them goes with all others into a fit, and the attacker, who
+// knows all rows, both candidates and the model, says which. He compares how many rows the model
+// has in the cells of each candidate with how many the other rows account for.
 //
-// Under (ε, δ)-DP with replace-one neighbours, which is what the method is run under, he is right with probability at most e^ε/(1 + e^ε) + δ in every
-// round; rounds are independent, so the test of that claim is exact. The table must be public or test data, with at least 3 rows and no id column.
+// Under (ε, δ)-DP with replace-one neighbours, which is what the method is run under, he is right
+// with probability at most e^ε/(1 + e^ε) + δ in every round; rounds are independent, so the test of
+// that claim is exact. The table must be public or test data, with at least 3 rows and no id
+// column.
 func LTU(ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budget, o LTUOptions) (Accuracy, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 100
@@ -138,7 +146,8 @@ func ltuRound(ctx context.Context, run fitted, t *table.Table, all *margins) (bo
 	rowA, rowB := make([]uint16, len(all.sizes)), make([]uint16, len(all.sizes))
 	rowTo(rowA, t, a)
 	rowTo(rowB, t, b)
-	// Where the candidates share a cell it says nothing; elsewhere the other rows account for all but one of all rows.
+	// Where the candidates share a cell it says nothing; elsewhere the other rows account for all
+	// but one of all rows.
 	score := 0.0
 	for k := range seen.sets {
 		x, y := seen.cell(k, rowA), seen.cell(k, rowB)

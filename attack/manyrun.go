@@ -19,7 +19,8 @@ const MinRuns = 20
 
 // Options of an audit. The zero value is usable.
 type Options struct {
-	Runs       int                  // on each of the two tables, pilot included; default 400, at least MinRuns
+	// on each of the two tables, pilot included; default 400, at least MinRuns
+	Runs       int
 	Confidence float64              // of all bounds together, in (0, 1); default .95
 	Workers    int                  // runs at a time; default GOMAXPROCS
 	Progress   func(done, runs int) // may be nil; called from several goroutines
@@ -52,35 +53,41 @@ func (o *Options) fill() error {
 // Event is one event that was counted on both tables.
 type Event struct {
 	Threshold float64 `json:"threshold"` // the event is that the score exceeds it
-	Out       int     `json:"out"`       // runs on the table without the target in which it happened
-	In        int     `json:"in"`        // runs on the table with it
-	Rates     Rates   `json:"bounds"`    // that hold at the confidence of the whole audit
+	// runs on the table without the target in which it happened
+	Out   int   `json:"out"`
+	In    int   `json:"in"`     // runs on the table with it
+	Rates Rates `json:"bounds"` // that hold at the confidence of the whole audit
 }
 
 // Result is what an audit found. All lower bounds hold together at the stated confidence.
 type Result struct {
-	Mechanism  string   `json:"mechanism"`
-	Tables     string   `json:"tables"`
-	Runs       int      `json:"runs"`  // a side, pilot included
-	Pilot      int      `json:"pilot"` // of them, spent on choosing the events
-	Confidence float64  `json:"confidence"`
-	Epsilon    float64  `json:"epsilon_lower"` // ε at the claim's δ, whatever the mechanism
-	Ceiling    float64  `json:"epsilon_ceiling"`
-	Mu         float64  `json:"mu_lower"`               // the largest μ at which μ-Gaussian DP is refuted
-	Gaussian   float64  `json:"epsilon_lower_gaussian"` // ε at the claim's δ of that μ: a bound for Gaussian mechanisms, for others an indication
-	AUROC      float64  `json:"auroc"`                  // of the score
-	TPR        float64  `json:"tpr_at_1pct_fpr"`        // true positives at 1 % false ones, as counted
-	Events     []Event  `json:"events"`
-	Broken     *Break   `json:"broken"` // the point of the claim that is refuted, or null
-	Refuted    bool     `json:"refuted"`
-	_          struct{} // keyed literals only
+	Mechanism  string  `json:"mechanism"`
+	Tables     string  `json:"tables"`
+	Runs       int     `json:"runs"`  // a side, pilot included
+	Pilot      int     `json:"pilot"` // of them, spent on choosing the events
+	Confidence float64 `json:"confidence"`
+	Epsilon    float64 `json:"epsilon_lower"` // ε at the claim's δ, whatever the mechanism
+	Ceiling    float64 `json:"epsilon_ceiling"`
+	// the largest μ at which μ-Gaussian DP is refuted
+	Mu float64 `json:"mu_lower"`
+	// ε at the claim's δ of that μ: a bound for Gaussian mechanisms, for others an indication
+	Gaussian float64 `json:"epsilon_lower_gaussian"`
+	AUROC    float64 `json:"auroc"` // of the score
+	// true positives at 1 % false ones, as counted
+	TPR     float64  `json:"tpr_at_1pct_fpr"`
+	Events  []Event  `json:"events"`
+	Broken  *Break   `json:"broken"` // the point of the claim that is refuted, or null
+	Refuted bool     `json:"refuted"`
+	_       struct{} // keyed literals only
 }
 
 // ManyRun audits a mechanism on a pair of neighbouring tables.
 //
-// A quarter of the runs is a pilot, on Out and on Strong: it learns a linear score and picks two events, one for ε and one for μ. The others
-// run on Out and on In and count how often each event happens. Of each event both rates are bounded by Clopper and Pearson at a tail of
-// (1 − confidence)/4, so that all four bounds hold together, and everything in the result follows from them.
+// A quarter of the runs is a pilot, on Out and on Strong: it learns a linear score and picks two
+// events, one for ε and one for μ. The others run on Out and on In and count how often each event
+// happens. Of each event both rates are bounded by Clopper and Pearson at a tail of (1 −
+// confidence)/4, so that all four bounds hold together, and everything in the result follows from
+// them.
 //
 // Errors: options out of range, those of the mechanism, ctx's.
 func ManyRun(ctx context.Context, m Mechanism, p *Pair, o Options) (Result, error) {
@@ -160,8 +167,9 @@ func (r Result) conclude(c Claim, scores []float64, labels []bool) (Result, erro
 	return r, nil
 }
 
-// TPRAt is the share of positives that score above the lowest threshold which at most a share fpr of the negatives exceeds.
-// It panics unless labels has one element a score, and is NaN without positives or without negatives.
+// TPRAt is the share of positives that score above the lowest threshold which at most a share fpr
+// of the negatives exceeds. It panics unless labels has one element a score, and is NaN without
+// positives or without negatives.
 func TPRAt(scores []float64, labels []bool, fpr float64) float64 {
 	if len(scores) != len(labels) {
 		panic(fmt.Sprintf("attack: %d scores, %d labels", len(scores), len(labels)))
@@ -195,8 +203,8 @@ type batch struct {
 	runs  int
 }
 
-// run runs the mechanism on all batches, several at a time, and returns the features of each. The runs of the batches take turns, so that what
-// changes with time changes for all.
+// run runs the mechanism on all batches, several at a time, and returns the features of each. The
+// runs of the batches take turns, so that what changes with time changes for all.
 func (o Options) run(ctx context.Context, m Mechanism, before int, batches []batch) ([][][]float64, error) {
 	out := make([][][]float64, len(batches))
 	type job struct{ batch, run int }

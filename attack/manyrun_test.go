@@ -15,8 +15,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// toy is a mechanism on the number of rows with a feature that says nothing beside it. noise draws from it with a standard deviation, or scale, of 1 for
-// the claim.
+// toy is a mechanism on the number of rows with a feature that says nothing beside it. noise draws
+// from it with a standard deviation, or scale, of 1 for the claim.
 func toy(claim Claim, seed uint64, noise func(u *rand.Rand) float64) Mechanism {
 	u := rand.New(rand.NewPCG(seed, seed)) // audits in these tests have one worker
 	return Mechanism{Name: "toy", Claim: claim, Run: func(_ context.Context, t *table.Table) ([]float64, error) {
@@ -51,8 +51,9 @@ func pairOf(t *testing.T, adj accountant.Adjacency, shape Shape) *Pair {
 	return p
 }
 
-// TestManyRunCoverage: the bounds of an audit exceed the truth no more often than stated, and with noise at half of what is claimed the audit
-// refutes the claim nearly always. Null: each audit is wrong with probability at most .1; 120 audits of each mechanism, false alarms 1e-6.
+// TestManyRunCoverage: the bounds of an audit exceed the truth no more often than stated, and with
+// noise at half of what is claimed the audit refutes the claim nearly always. Null: each audit is
+// wrong with probability at most .1; 120 audits of each mechanism, false alarms 1e-6.
 func TestManyRunCoverage(t *testing.T) {
 	p := pairOf(t, accountant.AddRemove, Balanced)
 	pure := Claim{Budget: accountant.Budget{Epsilon: 1}, Adjacency: accountant.AddRemove}
@@ -100,7 +101,8 @@ func TestManyRunCoverage(t *testing.T) {
 	}
 }
 
-// TestManyRunShowsACeiling: a mechanism that tells the tables apart for certain is bounded by what the runs can show, and no more.
+// TestManyRunShowsACeiling: a mechanism that tells the tables apart for certain is bounded by what
+// the runs can show, and no more.
 func TestManyRunShowsACeiling(t *testing.T) {
 	for _, shape := range Shapes() {
 		p := pairOf(t, accountant.AddRemove, shape)

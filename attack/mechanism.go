@@ -14,12 +14,13 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Mechanism is what an audit runs: anything that reads a table and releases something, with the claim made for it. Run is called from
-// several goroutines.
+// Mechanism is what an audit runs: anything that reads a table and releases something, with the
+// claim made for it. Run is called from several goroutines.
 type Mechanism struct {
 	Name  string
 	Claim Claim
-	// Run runs it once on a table and returns what an auditor computes from the release: a number of features that is the same in every run.
+	// Run runs it once on a table and returns what an auditor computes from the release: a number
+	// of features that is the same in every run.
 	Run func(ctx context.Context, t *table.Table) ([]float64, error)
 }
 
@@ -50,8 +51,9 @@ func fitter(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accoun
 	return run, claim, plan.Forecast(), err
 }
 
-// Method is a method of package synth on neighbours of a shape, with the claim of its plan. The tables are large enough for counts to be well above
-// the planned noise: of rows rows, or of 40 standard deviations of the widest noise, from 400 to 20 000, if rows is 0.
+// Method is a method of package synth on neighbours of a shape, with the claim of its plan. The
+// tables are large enough for counts to be well above the planned noise: of rows rows, or of 40
+// standard deviations of the widest noise, from 400 to 20 000, if rows is 0.
 func Method(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape, rows int) (Mechanism, *Pair, error) {
 	run, claim, forecast, err := fitter(f, s, adj, b)
 	if err != nil {

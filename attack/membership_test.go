@@ -45,7 +45,8 @@ func wideSchema(columns int) *schema.Schema {
 	return s
 }
 
-// TestOneRun: at a budget that hides nothing most guesses are right; at a small one the bound stays below it. False alarms 1e-6.
+// TestOneRun: at a budget that hides nothing most guesses are right; at a small one the bound stays
+// below it. False alarms 1e-6.
 func TestOneRun(t *testing.T) {
 	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 		for _, eps := range []float64{.5, 1000} {
@@ -68,8 +69,8 @@ func TestOneRun(t *testing.T) {
 	}
 }
 
-// TestLTU: the attacker is nearly always right where nothing is hidden, and where the budget is small no more often than it allows. False
-// alarms 1e-6.
+// TestLTU: the attacker is nearly always right where nothing is hidden, and where the budget is
+// small no more often than it allows. False alarms 1e-6.
 func TestLTU(t *testing.T) {
 	tab := randomTable(t, longSchema(), 60)
 	for _, eps := range []float64{.2, 2000} {
@@ -101,7 +102,8 @@ func TestAccuracy(t *testing.T) {
 		got, want float64
 	}{
 		{"accuracy", a.Accuracy, .6}, {"privacy", a.Privacy, .8}, {"low", a.PrivacyLow, .8 - 4*se}, {"high", a.PrivacyHigh, .8 + 4*se},
-		{"limit", a.Limit, .7505}, {"exact bound", a.AtLeast, .51304}, // R: binom.test(60, 100, alternative = "greater")
+		// R: binom.test(60, 100, alternative = "greater")
+		{"limit", a.Limit, .7505}, {"exact bound", a.AtLeast, .51304},
 	} {
 		if math.Abs(tt.got-tt.want) > 1e-4 {
 			t.Errorf("%s: %v, want %v", tt.name, tt.got, tt.want)
@@ -143,7 +145,8 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestDistanceOf: a method is not accused at its budget (false alarms 1e-6), and copies where next to nothing is hidden.
+// TestDistanceOf: a method is not accused at its budget (false alarms 1e-6), and copies where next
+// to nothing is hidden.
 func TestDistanceOf(t *testing.T) {
 	tab := randomTable(t, longSchema(), 200)
 	for _, eps := range []float64{1, 20000} {
@@ -164,7 +167,8 @@ func TestDistanceOf(t *testing.T) {
 	}
 }
 
-// TestShadow: the attack works where nothing is hidden, and accuses nobody where all is (false alarms 1e-6).
+// TestShadow: the attack works where nothing is hidden, and accuses nobody where all is (false
+// alarms 1e-6).
 func TestShadow(t *testing.T) {
 	s := wideSchema(1)
 	others := newBuilder(s, 1)

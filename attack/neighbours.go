@@ -11,38 +11,45 @@ import (
 // Shape is a kind of worst-case tables.
 type Shape string
 
-// The shapes. Both are made of two opposite rows: the corner has the first code in every column, the target the last.
+// The shapes. Both are made of two opposite rows: the corner has the first code in every column,
+// the target the last.
 const (
-	// Balanced has as many rows of the one as of the other. Counts are far from 0 and respond to one more row as noise lets them: it shows
-	// noise that is too small, a wrong sensitivity, a step that was not charged.
+	// Balanced has as many rows of the one as of the other. Counts are far from 0 and respond to
+	// one more row as noise lets them: it shows noise that is too small, a wrong sensitivity, a
+	// step that was not charged.
 	Balanced Shape = "balanced"
-	// Rare has corner rows only, so that the target's codes occur in one of the two tables and not in the other: it shows what depends
-	// on which codes occur.
+	// Rare has corner rows only, so that the target's codes occur in one of the two tables and not
+	// in the other: it shows what depends on which codes occur.
 	Rare Shape = "rare"
 )
 
 // Shapes lists the shapes.
 func Shapes() []Shape { return []Shape{Balanced, Rare} }
 
-// Pair is two neighbouring tables, and a third that tells how a method responds to their difference.
+// Pair is two neighbouring tables, and a third that tells how a method responds to their
+// difference.
 type Pair struct {
 	Name    string
 	Out, In *table.Table // differ by one privacy unit: In has it
-	// Strong differs from Out as In does, by Strength units. Runs on it are never evidence: they only teach an audit where to look, with
-	// a signal that is Strength times as large.
-	Strong         *table.Table
-	Strength       int
-	Target, Corner []uint16 // codes of the unit's rows; of the rows they replace under replace-one, and of the opposite corner
+	// Strong differs from Out as In does, by Strength units. Runs on it are never evidence: they
+	// only teach an audit where to look, with a signal that is Strength times as large.
+	Strong   *table.Table
+	Strength int
+	// codes of the unit's rows; of the rows they replace under replace-one, and of the opposite
+	// corner
+	Target, Corner []uint16
 }
 
-// Neighbours builds neighbouring tables of a schema, of about the given number of rows (at least 8 units). Under add/remove In has one unit of target
-// rows more than Out; under replace-one it has a unit of target rows where Out has one of corner rows. A unit is a row, or as many rows as
-// the schema lets one id have.
+// Neighbours builds neighbouring tables of a schema, of about the given number of rows (at least 8
+// units). Under add/remove In has one unit of target rows more than Out; under replace-one it has a
+// unit of target rows where Out has one of corner rows. A unit is a row, or as many rows as the
+// schema lets one id have.
 func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape Shape, rows int) (*Pair, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	// The relation is read off the schema and the adjacency here, not asked of package privacy: an auditor does not take the audited's word.
+	// The relation is read off the schema and the adjacency here, not asked of package privacy: an
+	// auditor does not take the audited's word.
 	k := 1
 	if s.Unit != "" {
 		k = max(1, s.MaxRowsPerUnit)

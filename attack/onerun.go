@@ -21,8 +21,9 @@ var errBins = errors.New("a schema that buys its bins (bins: dp) has no codes be
 
 // OneRunOptions of [OneRun]. The zero value is usable.
 type OneRunOptions struct {
-	Canaries   int     // default 1000, at least 20
-	Guesses    int     // made on the canaries with the most telling scores; default a tenth of the canaries
+	Canaries int // default 1000, at least 20
+	// made on the canaries with the most telling scores; default a tenth of the canaries
+	Guesses    int
 	Confidence float64 // in (0, 1); default .95
 }
 
@@ -38,12 +39,14 @@ type OneRunResult struct {
 	Refuted    bool    `json:"refuted"`
 }
 
-// OneRun audits a method from a single run (Steinke, Nasr, Jagielski 2023, arXiv 2305.08846): the table is made of canaries, units of random rows
-// of the schema, and a fair coin for each says whether it is in (under replace-one: which of two rows it is). From the model the auditor guesses
-// the coins of those canaries whose cells hold the most too many or too few rows, and [Guesses.Epsilon] bounds ε.
+// OneRun audits a method from a single run (Steinke, Nasr, Jagielski 2023, arXiv 2305.08846): the
+// table is made of canaries, units of random rows of the schema, and a fair coin for each says
+// whether it is in (under replace-one: which of two rows it is). From the model the auditor guesses
+// the coins of those canaries whose cells hold the most too many or too few rows, and
+// [Guesses.Epsilon] bounds ε.
 //
-// One run is cheap and sees little: the canaries drown each other as well as the noise. It finds noise that is missing altogether; a
-// factor of 2 needs [ManyRun].
+// One run is cheap and sees little: the canaries drown each other as well as the noise. It finds
+// noise that is missing altogether; a factor of 2 needs [ManyRun].
 func OneRun(ctx context.Context, f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, o OneRunOptions) (OneRunResult, error) {
 	if o.Canaries == 0 {
 		o.Canaries = 1000
@@ -122,7 +125,8 @@ type canary struct {
 	score      float64
 }
 
-// right counts the right guesses about those canaries whose score is farthest from the median: in above it, out below it.
+// right counts the right guesses about those canaries whose score is farthest from the median: in
+// above it, out below it.
 func right(canaries []canary, guesses int) (n int) {
 	sorted := slices.SortedFunc(slices.Values(canaries), func(a, b canary) int { return cmp.Compare(a.score, b.score) })
 	median := sorted[len(sorted)/2].score
@@ -143,8 +147,8 @@ func randomRow(sizes []int) []uint16 {
 	return row
 }
 
-// RandomTable is n units of a schema, each of one row (with an id column, of as many equal rows as an id may have), with every code equally
-// likely: a public table for attacks.
+// RandomTable is n units of a schema, each of one row (with an id column, of as many equal rows as
+// an id may have), with every code equally likely: a public table for attacks.
 func RandomTable(s *schema.Schema, n int) (*table.Table, error) {
 	b := newBuilder(s, privacy.NeighboursOf(s, accountant.AddRemove).MaxRowsPerUnit)
 	for range n {

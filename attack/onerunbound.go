@@ -12,15 +12,18 @@ type Guesses struct {
 	Right    int // guesses that were right, at most Made
 }
 
-// PValue bounds the probability that an (ε, δ)-DP mechanism lets an auditor be right at least Right times.
+// PValue bounds the probability that an (ε, δ)-DP mechanism lets an auditor be right at least Right
+// times.
 //
-// Symbols: m = Canaries, r = Made, v = Right, X ~ Binomial(r, e^ε/(1+e^ε)). With β = P(X ≥ v) and α = max_{1≤i≤v} P(v > X ≥ v − i)/i,
+// Symbols: m = Canaries, r = Made, v = Right, X ~ Binomial(r, e^ε/(1+e^ε)). With β = P(X ≥ v) and α
+// = max_{1≤i≤v} P(v > X ≥ v − i)/i,
 //
 //	P(right ≥ v) ≤ β + 2·m·δ·α
 //
-// (Steinke, Nasr, Jagielski, "Privacy auditing with one (1) training run", 2023, arXiv 2305.08846, theorem 5.2; with the factor 2 of its
-// appendix D). It needs the coins to be fair and independent, and the guesses to be a function of what was released.
-// It panics unless 0 ≤ Right ≤ Made ≤ Canaries.
+// (Steinke, Nasr, Jagielski, "Privacy auditing with one (1) training run", 2023, arXiv 2305.08846,
+// theorem 5.2; with the factor 2 of its appendix D). It needs the coins to be fair and independent,
+// and the guesses to be a function of what was released. It panics unless 0 ≤ Right ≤ Made ≤
+// Canaries.
 func (g Guesses) PValue(epsilon, delta float64) float64 {
 	if g.Right < 0 || g.Right > g.Made || g.Made > g.Canaries {
 		panic(fmt.Sprintf("attack: %d right of %d guesses on %d canaries", g.Right, g.Made, g.Canaries))
@@ -41,7 +44,8 @@ func (g Guesses) PValue(epsilon, delta float64) float64 {
 	return min(1, p)
 }
 
-// Epsilon is the largest ε ≥ 0 that the guesses refute at δ with error probability tail, rounded down; 0 if they refute none.
+// Epsilon is the largest ε ≥ 0 that the guesses refute at δ with error probability tail, rounded
+// down; 0 if they refute none.
 func (g Guesses) Epsilon(delta, tail float64) float64 {
 	lo, hi := 0.0, 64.0
 	if g.PValue(0, delta) > tail {

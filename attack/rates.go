@@ -6,18 +6,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Rates bound how often an event happens on two neighbouring tables: with probability at most Out on the one, at least In on the other.
-// As rates of a membership test, Out is a bound on its false positives and In one on its true positives.
+// Rates bound how often an event happens on two neighbouring tables: with probability at most Out
+// on the one, at least In on the other. As rates of a membership test, Out is a bound on its false
+// positives and In one on its true positives.
 //
-// Differential privacy holds for the event and for its complement, and with the tables exchanged; each method takes the strongest of
-// what follows.
+// Differential privacy holds for the event and for its complement, and with the tables exchanged;
+// each method takes the strongest of what follows.
 type Rates struct {
 	Out float64 `json:"out"` // upper bound, 0 to 1
 	In  float64 `json:"in"`  // lower bound, 0 to 1
 }
 
-// Epsilon is the largest ε ≥ 0 that the rates refute at δ: ln of the larger of (In − δ)/Out and (1 − Out − δ)/(1 − In), or 0.
-// It is +Inf where a denominator is 0 and its numerator is not.
+// Epsilon is the largest ε ≥ 0 that the rates refute at δ: ln of the larger of (In − δ)/Out and (1
+// − Out − δ)/(1 − In), or 0. It is +Inf where a denominator is 0 and its numerator is not.
 func (r Rates) Epsilon(delta float64) float64 {
 	ratio := func(above, below float64) float64 {
 		if above <= 0 {
@@ -28,14 +29,15 @@ func (r Rates) Epsilon(delta float64) float64 {
 	return max(ratio(r.In-delta, r.Out), ratio(1-r.Out-delta, 1-r.In))
 }
 
-// Delta is the smallest δ that the rates leave at ε: the larger of In − e^ε·Out and (1 − Out) − e^ε·(1 − In), or 0.
+// Delta is the smallest δ that the rates leave at ε: the larger of In − e^ε·Out and (1 − Out) −
+// e^ε·(1 − In), or 0.
 func (r Rates) Delta(epsilon float64) float64 {
 	e := math.Exp(epsilon)
 	return max(0, r.In-e*r.Out, (1-r.Out)-e*(1-r.In))
 }
 
-// Mu is the largest μ ≥ 0 at which the rates refute μ-Gaussian differential privacy: Φ⁻¹(In) − Φ⁻¹(Out) (Dong, Roth, Su 2022,
-// definition 2.6). It may be +Inf.
+// Mu is the largest μ ≥ 0 at which the rates refute μ-Gaussian differential privacy: Φ⁻¹(In) −
+// Φ⁻¹(Out) (Dong, Roth, Su 2022, definition 2.6). It may be +Inf.
 func (r Rates) Mu() float64 {
 	if r.In <= r.Out {
 		return 0
@@ -57,9 +59,10 @@ func quantile(p float64) float64 {
 	return distuv.UnitNormal.Quantile(p)
 }
 
-// Ceiling is the largest ε that any test of runs on each of two tables can show at δ, were the tables told apart without a mistake:
-// ln((1 − p − δ)/p) with p = 1 − tail^{1/runs}. Each of the two rates is bounded with error probability tail; a two-sided interval for
-// each, at confidence 1 − α together, has tail = α/4.
+// Ceiling is the largest ε that any test of runs on each of two tables can show at δ, were the
+// tables told apart without a mistake: ln((1 − p − δ)/p) with p = 1 − tail^{1/runs}. Each of the
+// two rates is bounded with error probability tail; a two-sided interval for each, at confidence 1
+// − α together, has tail = α/4.
 //
 // It panics unless runs > 0 and 0 < tail < 1.
 func Ceiling(runs int, tail, delta float64) float64 {
@@ -67,8 +70,8 @@ func Ceiling(runs int, tail, delta float64) float64 {
 	return Rates{Out: 1 - low, In: low}.Epsilon(delta)
 }
 
-// CeilingOneRun is the largest ε that guesses about the canaries of one run can show at confidence 1 − tail and δ = 0, were they all right:
-// ln(q/(1 − q)) with q = tail^{1/guesses}.
+// CeilingOneRun is the largest ε that guesses about the canaries of one run can show at confidence
+// 1 − tail and δ = 0, were they all right: ln(q/(1 − q)) with q = tail^{1/guesses}.
 func CeilingOneRun(guesses int, tail float64) float64 {
 	low, _ := ClopperPearson(guesses, guesses, tail)
 	return math.Log(low / (1 - low))

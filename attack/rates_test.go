@@ -9,8 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
-// TestCeiling: what N perfect runs show. Values of math: ln((1−p−δ)/p), p = 1−(α/4)^{1/N}; and (arXiv 2305.08846) 3.49 for 100 right
-// guesses, 5.81 for 1000.
+// TestCeiling: what N perfect runs show. Values of math: ln((1−p−δ)/p), p = 1−(α/4)^{1/N}; and
+// (arXiv 2305.08846) 3.49 for 100 right guesses, 5.81 for 1000.
 func TestCeiling(t *testing.T) {
 	if got := Ceiling(400, .1/4, 0); math.Abs(got-4.6815) > 5e-5 {
 		t.Errorf("400 runs a side at 90 %%: %v, want 4.6815", got)
@@ -71,7 +71,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestRatesOfAGaussian: exact rates of a Gaussian mechanism refute no ε, δ or μ that its account allows, and all that is a little less.
+// TestRatesOfAGaussian: exact rates of a Gaussian mechanism refute no ε, δ or μ that its account
+// allows, and all that is a little less.
 func TestRatesOfAGaussian(t *testing.T) {
 	for _, mu := range []float64{.1, 1, 3} {
 		for _, x := range []float64{-1, 0, .5, 2} {
@@ -95,7 +96,8 @@ func TestRatesOfAGaussian(t *testing.T) {
 
 func cdf(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// TestClaimOf: the curve of an account falls, ends within the budget, is that of the Gaussian, and breaks where it is exceeded.
+// TestClaimOf: the curve of an account falls, ends within the budget, is that of the Gaussian, and
+// breaks where it is exceeded.
 func TestClaimOf(t *testing.T) {
 	b := accountant.Budget{Epsilon: 4, Delta: 1e-6}
 	sigma, err := accountant.GaussianSigma(b, 1)
@@ -158,8 +160,9 @@ func TestOneRunPValue(t *testing.T) {
 	}
 }
 
-// TestOneRunCoverage: on randomised response, for which the theorem is tight, the bound exceeds the true ε no more often than stated. Null:
-// probability at most tail; 20 000 audits, false alarms 1e-6; a bound computed at twice the tail is not noticed by chance.
+// TestOneRunCoverage: on randomised response, for which the theorem is tight, the bound exceeds the
+// true ε no more often than stated. Null: probability at most tail; 20 000 audits, false alarms
+// 1e-6; a bound computed at twice the tail is not noticed by chance.
 func TestOneRunCoverage(t *testing.T) {
 	const audits, tail, guesses = 20_000, .05, 200
 	u := rand.New(rand.NewPCG(3, 4))

@@ -15,20 +15,26 @@ import (
 // ShadowOptions of [Shadow], besides those of an audit.
 type ShadowOptions struct {
 	Options
-	Rows    int // of the table of a run, drawn from the reference without replacement; default half of the reference
+	// of the table of a run, drawn from the reference without replacement; default half of the
+	// reference
+	Rows    int
 	Queries int // counting queries on the synthetic rows; default 48
 	Width   int // most columns of a query; default 3
 	Drawn   int // synthetic rows a run; default as many as Rows
 }
 
-// Shadow is a membership attack with shadow models: the attacker has a reference table and wants to know of one target row whether it was in. He fits the
-// method many times on samples of the reference, with and without the target, and learns from the synthetic rows alone to tell the two: his features are
-// counts of rows that equal the target in random sets of columns (Stadler, Oprisanu, Troncoso, "Synthetic data - anonymisation groundhog
-// day", USENIX Security 2022; with the query features of TAPAS, Houssiau et al. 2022, arXiv 2211.06550). His classifier is a linear discriminant.
+// Shadow is a membership attack with shadow models: the attacker has a reference table and wants to
+// know of one target row whether it was in. He fits the method many times on samples of the
+// reference, with and without the target, and learns from the synthetic rows alone to tell the two:
+// his features are counts of rows that equal the target in random sets of columns (Stadler,
+// Oprisanu, Troncoso, "Synthetic data - anonymisation groundhog day", USENIX Security 2022; with
+// the query features of TAPAS, Houssiau et al. 2022, arXiv 2211.06550). His classifier is a linear
+// discriminant.
 //
-// Half of the runs are for learning, the others for the result, which is that of [ManyRun]: a mixture of neighbouring tables is as hard to tell apart as
-// the worst pair of them, so the bounds hold. This is a realistic attacker; [ManyRun] on [Method] is the stronger one. The reference must be public or test
-// data, without an id column.
+// Half of the runs are for learning, the others for the result, which is that of [ManyRun]: a
+// mixture of neighbouring tables is as hard to tell apart as the worst pair of them, so the bounds
+// hold. This is a realistic attacker; [ManyRun] on [Method] is the stronger one. The reference must
+// be public or test data, without an id column.
 func Shadow(ctx context.Context, f synth.Fitter, reference *table.Table, target []uint16, adj accountant.Adjacency, b accountant.Budget, o ShadowOptions) (Result, error) {
 	s := reference.Schema()
 	sizes := s.Sizes()

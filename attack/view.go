@@ -6,15 +6,17 @@ import (
 	"github.com/decoy-dp/decoy/release"
 )
 
-// sampledRows is how many rows a view draws from a model that cannot be asked for counts. Drawing adds noise of its own, which costs the
-// audit power but never makes it wrong.
+// sampledRows is how many rows a view draws from a model that cannot be asked for counts. Drawing
+// adds noise of its own, which costs the audit power but never makes it wrong.
 const sampledRows = 20_000
 
-// view is what an auditor who holds the parameters of a model looks at: how many rows it thinks there are, and how many with the
-// target's codes, column by column and in the combinations that it models, beside those of the opposite corner.
+// view is what an auditor who holds the parameters of a model looks at: how many rows it thinks
+// there are, and how many with the target's codes, column by column and in the combinations that it
+// models, beside those of the opposite corner.
 //
-// The features are: number of rows; rows with the target's code in each column; rows with the corner's, summed over columns; rows with the
-// target's codes in combinations, and with the corner's.
+// The features are: number of rows; rows with the target's code in each column; rows with the
+// corner's, summed over columns; rows with the target's codes in combinations, and with the
+// corner's.
 func view(params release.Params, target, corner []uint16) ([]float64, error) {
 	if m, ok := params.(*release.Marginal); ok {
 		return viewMarginal(m, target, corner)
@@ -22,7 +24,8 @@ func view(params release.Params, target, corner []uint16) ([]float64, error) {
 	return viewSampled(params, target, corner), nil
 }
 
-// viewMarginal asks the graphical model. It sees groups of codes, and a rare code is seen with its group.
+// viewMarginal asks the graphical model. It sees groups of codes, and a rare code is seen with its
+// group.
 func viewMarginal(p *release.Marginal, target, corner []uint16) ([]float64, error) {
 	sizes := p.Model.Sizes()
 	codes := p.Sizes()
@@ -33,7 +36,8 @@ func viewMarginal(p *release.Marginal, target, corner []uint16) ([]float64, erro
 		}
 		return int(code)
 	}
-	// cells counts the rows that have the codes of target, and those that have the codes of corner, in all of cols.
+	// cells counts the rows that have the codes of target, and those that have the codes of corner,
+	// in all of cols.
 	cells := func(cols []int) (atTarget, atCorner float64, err error) {
 		n, t, c := 1, 0, 0
 		for _, col := range cols {
@@ -94,5 +98,6 @@ func viewSampled(p release.Params, target, corner []uint16) []float64 {
 	return out
 }
 
-// within is a code of the schema in a model that has bought coarser bins: the last code stays the last one.
+// within is a code of the schema in a model that has bought coarser bins: the last code stays the
+// last one.
 func within(code uint16, size int) uint16 { return min(code, uint16(size-1)) }

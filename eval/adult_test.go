@@ -15,9 +15,9 @@ import (
 
 var tables = flag.String("tables", "", "folder with NAME.csv and NAME.domain.json of the public tables; the tests and benchmarks on them are skipped without it")
 
-// loadPublic reads a public table with the schema of its domain file and splits its rows at random into 60 % to train
-// on and 40 % to test on. Integers of more than 100 values, and reals, have 32 bins; logarithmic columns have the given
-// number of growing bins.
+// loadPublic reads a public table with the schema of its domain file and splits its rows at random
+// into 60 % to train on and 40 % to test on. Integers of more than 100 values, and reals, have 32
+// bins; logarithmic columns have the given number of growing bins.
 func loadPublic(t testing.TB, name string, bins int, logarithmic ...string) (train, test *table.Table, task Task) {
 	t.Helper()
 	if *tables == "" {
@@ -47,7 +47,8 @@ func loadPublic(t testing.TB, name string, bins int, logarithmic ...string) (tra
 		case "integer":
 			out.Kind, out.Min, out.Max = schema.Integer, c.Min, c.Max
 		case "categorical":
-			out.Kind, out.Missing = schema.Categorical, nil // missing tokens are among the categories
+			// missing tokens are among the categories
+			out.Kind, out.Missing = schema.Categorical, nil
 			out.Categories = c.Categories
 		default:
 			out.Kind, out.Min, out.Max = schema.Real, c.Min, c.Max
@@ -78,10 +79,11 @@ func loadPublic(t testing.TB, name string, bins int, logarithmic ...string) (tra
 	return all.Select(order[:cut]), all.Select(order[cut:]), task
 }
 
-// TestAdult compares classifiers on the public table with what scikit-learn reached on its unbinned numbers, .909 by
-// logistic regression and .928 by gradient boosting, and with scikit-learn 1.9.1 on the codes of the very rows of this test:
-// .9144 by HistGradientBoostingClassifier and .9125 by RandomForestClassifier(min_samples_leaf=5) for 32 bins. The
-// standard error of such an AUROC is about .002.
+// TestAdult compares classifiers on the public table with what scikit-learn reached on its unbinned
+// numbers, .909 by logistic regression and .928 by gradient boosting, and with scikit-learn 1.9.1
+// on the codes of the very rows of this test: .9144 by HistGradientBoostingClassifier and .9125 by
+// RandomForestClassifier(min_samples_leaf=5) for 32 bins. The standard error of such an AUROC is
+// about .002.
 func TestAdult(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -125,7 +127,8 @@ func BenchmarkTRTRAdult(b *testing.B) {
 	}
 }
 
-// BenchmarkMetricsAdult times every metric of tables, the training rows standing in for synthetic ones where three are needed.
+// BenchmarkMetricsAdult times every metric of tables, the training rows standing in for synthetic
+// ones where three are needed.
 func BenchmarkMetricsAdult(b *testing.B) {
 	train, test, _ := loadPublic(b, "adult", 32, "capital-gain", "capital-loss", "fnlwgt")
 	euclidean, gower := pointsOf(b, Euclidean, train, test), pointsOf(b, Gower, train, test)

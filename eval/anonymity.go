@@ -52,11 +52,15 @@ func KAnonymity(t *table.Table, quasi []string) (KAnonymityResult, error) {
 // LinkageResult is what an outsider who knows the quasi-identifiers of real
 // people finds in a synthetic table.
 type LinkageResult struct {
-	Risk         float64 // expected share of real rows linked right: mean of 1/f over real rows whose quasi-identifiers occur in the synthetic table, 0 for the others; f real rows share them
-	Found        float64 // share of real rows whose quasi-identifiers occur in the synthetic table
-	UniqueFound  float64 // share of real rows that are alone with theirs, and meet exactly one synthetic row
-	Ceiling      float64 // Risk if every real row were found: that of publishing the real quasi-identifiers
-	LargestClass int     // real rows of the largest class found
+	// expected share of real rows linked right: mean of 1/f over real rows whose quasi-identifiers
+	// occur in the synthetic table, 0 for the others; f real rows share them
+	Risk  float64
+	Found float64 // share of real rows whose quasi-identifiers occur in the synthetic table
+	// share of real rows that are alone with theirs, and meet exactly one synthetic row
+	UniqueFound float64
+	// Risk if every real row were found: that of publishing the real quasi-identifiers
+	Ceiling      float64
+	LargestClass int // real rows of the largest class found
 }
 
 // LinkageRisk is the risk that a real row is linked to a synthetic one by its

@@ -19,11 +19,14 @@ func quantilesOf(x []float64) Quantiles {
 // ClosestResult is the distances of synthetic rows to the closest training rows
 // and, as the yardstick, to the closest of as many holdout rows.
 type ClosestResult struct {
-	Train, Holdout                   Quantiles // DCR: distance to the closest record
-	TrainRatio, HoldoutRatio         Quantiles // NNDR: distance to the closest over distance to the second closest
+	Train, Holdout Quantiles // DCR: distance to the closest record
+	// NNDR: distance to the closest over distance to the second closest
+	TrainRatio, HoldoutRatio         Quantiles
 	TrainDistances, HoldoutDistances []float64 // DCR of every synthetic row
-	CloserToTrain                    float64   // share of synthetic rows closer to a training row than to any holdout row, ties half
-	Rows                             int       // training and holdout rows, after drawing a sample of the larger
+	// share of synthetic rows closer to a training row than to any holdout row, ties half
+	CloserToTrain float64
+	// training and holdout rows, after drawing a sample of the larger
+	Rows int
 }
 
 // Closest measures the distances of synthetic rows to the closest record of the

@@ -9,9 +9,11 @@ import (
 
 const (
 	maxOneHot = 512 // categories of a column with a coordinate of their own
-	rareShare = .03 // of all rows: the rarest categories, up to this share together, have one coordinate in common
-	maxSteps  = 8   // places of a number that are told apart by steps under Gower's distance; more, by cosines
-	cosines   = 4   // terms of the cosine series
+	// of all rows: the rarest categories, up to this share together, have one coordinate in common
+	rareShare = .03
+	// places of a number that are told apart by steps under Gower's distance; more, by cosines
+	maxSteps = 8
+	cosines  = 4 // terms of the cosine series
 )
 
 // feature stores the coordinates that one column adds to the embedding.

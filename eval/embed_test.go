@@ -8,8 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// TestEmbeddingUnderstates: the squared distance of embedded points never exceeds that of the points, up to rounding, and
-// stays near it. Integral embeddings are of integers.
+// TestEmbeddingUnderstates: the squared distance of embedded points never exceeds that of the
+// points, up to rounding, and stays near it. Integral embeddings are of integers.
 func TestEmbeddingUnderstates(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))
 	for _, test := range []struct {

@@ -181,6 +181,8 @@ func ExampleMetrics() {
 		fmt.Printf("%s (%s), goal %s: %s\n", m.Name, m.Alias, m.Goal, m.Meaning)
 	}
 	// Output:
-	// Validity (DataValidity, BoundaryAdherence, CategoryAdherence (SDMetrics)), goal 1: Share of rows all of whose cells the public schema allows.
-	// KSComplement (KSComplement (SDMetrics)), goal 1: One minus the largest gap between the real and the synthetic cumulative distribution of a numeric column.
+	// Validity (DataValidity, BoundaryAdherence, CategoryAdherence (SDMetrics)), goal 1: Share of
+	// rows all of whose cells the public schema allows. KSComplement (KSComplement (SDMetrics)),
+	// goal 1: One minus the largest gap between the real and the synthetic cumulative distribution
+	// of a numeric column.
 }

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// expected holds the reference values of testdata/expected.json, computed with scikit-learn 1.2.1 and NumPy: nearest
-// neighbours by brute force, AUROC, average precision and an unpenalised logistic regression on the CSV files beside it.
+// expected holds the reference values of testdata/expected.json, computed with scikit-learn 1.2.1
+// and NumPy: nearest neighbours by brute force, AUROC, average precision and an unpenalised
+// logistic regression on the CSV files beside it.
 type expected struct {
 	Continuous map[string]Terms `json:"nnaa_continuous"`
 	Discrete   map[string]Terms `json:"nnaa_discrete"`

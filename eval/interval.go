@@ -123,7 +123,8 @@ func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (In
 				if r >= o.Replicates {
 					return
 				}
-				u := rand.New(rand.NewPCG(o.Seed, uint64(r))) // one stream a replicate: the result does not depend on the number of processors
+				// one stream a replicate: the result does not depend on the number of processors
+				u := rand.New(rand.NewPCG(o.Seed, uint64(r)))
 				clear(times)
 				for range n {
 					times[u.IntN(n)]++

@@ -17,7 +17,8 @@ func TestWilson(t *testing.T) {
 		want         Interval
 	}{
 		// The limits solve (p̂ − p)² = z²·p(1−p)/n.
-		{10, 100, .95, Interval{.1, .05522914, .17436566}}, // R: prop.test(10, 100, correct = FALSE)
+		// R: prop.test(10, 100, correct = FALSE)
+		{10, 100, .95, Interval{.1, .05522914, .17436566}},
 		{0, 20, .95, Interval{0, 0, .16112516}},
 		{20, 20, .95, Interval{1, .83887484, 1}},
 		{1, 1, .99, Interval{1, .13097754, 1}},
@@ -43,8 +44,8 @@ func TestWilson(t *testing.T) {
 	}
 }
 
-// TestWilsonCovers: at n = 400 and rate .006 the exact coverage of the interval, summed over all counts, is near the level,
-// while that of p ± z·√(p(1−p)/n) is not.
+// TestWilsonCovers: at n = 400 and rate .006 the exact coverage of the interval, summed over all
+// counts, is near the level, while that of p ± z·√(p(1−p)/n) is not.
 func TestWilsonCovers(t *testing.T) {
 	const n, rate, level = 400, .006, .95
 	z := math.Sqrt2 * math.Erfinv(level)
@@ -110,7 +111,8 @@ func TestBootstrapOfAMean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A 2.5 % quantile of 4000 replicates has standard error √(.025·.975/4000)/φ(1.96) = .042 standard errors of the mean.
+	// A 2.5 % quantile of 4000 replicates has standard error √(.025·.975/4000)/φ(1.96) = .042
+	// standard errors of the mean.
 	if !near(got.Estimate, mean, 1e-12) || math.Abs(got.Low-(mean-1.96*standardError)) > .25*standardError || math.Abs(got.High-(mean+1.96*standardError)) > .25*standardError {
 		t.Errorf("%+v, want about %v ± %v", got, mean, 1.96*standardError)
 	}
@@ -152,7 +154,8 @@ func TestBootstrapErrors(t *testing.T) {
 	}
 }
 
-// TestScoreIntervals compares with the metric of the drawn rows, and the width of the AUROC's with the standard error of Hanley & McNeil 1982.
+// TestScoreIntervals compares with the metric of the drawn rows, and the width of the AUROC's with
+// the standard error of Hanley & McNeil 1982.
 func TestScoreIntervals(t *testing.T) {
 	scores, labels := loadScores(t)
 	o := BootstrapOptions{Replicates: 400, Seed: 7}
@@ -232,8 +235,9 @@ func TestValidity(t *testing.T) {
 		{"2001-02-03", "x", "f", "18"},
 		{"2001-02-03", "", "NA", "90"},
 		{"2001-02-30", "x", "f", "18"}, // no such day
-		{"2001-02-03", "x", "F", "17"}, // no such category; below the bound, though the policy would clamp it
-		{"2001-02-03", "x", "m"},       // ragged
+		// no such category; below the bound, though the policy would clamp it
+		{"2001-02-03", "x", "F", "17"},
+		{"2001-02-03", "x", "m"}, // ragged
 	}
 	got, err := Validity(s, header, slices.Values(rows))
 	if err != nil {

@@ -19,15 +19,20 @@ type LogisticOptions struct {
 type Logistic struct {
 	Weights    []float64 // one a feature
 	Intercept  float64
-	Iterations int  // Newton steps taken
-	Converged  bool // false when the steps ran out: the last weights, still usable for scoring, are kept
+	Iterations int // Newton steps taken
+	// false when the steps ran out: the last weights, still usable for scoring, are kept
+	Converged bool
 }
 
 const (
-	newtonSteps     = 100
-	newtonTolerance = 1e-16   // squared Newton decrement at which the step just taken was the last: the next would change weights by less than 1e-8 of their standard error
-	directFeatures  = 512     // up to here the Hessian is built and factored (p³/3 multiplications); above, conjugate gradients
-	directCells     = 1 << 22 // and only while no pair of columns has more code pairs than this
+	newtonSteps = 100
+	// squared Newton decrement at which the step just taken was the last: the next would change
+	// weights by less than 1e-8 of their standard error
+	newtonTolerance = 1e-16
+	// up to here the Hessian is built and factored (p³/3 multiplications); above, conjugate
+	// gradients
+	directFeatures = 512
+	directCells    = 1 << 22 // and only while no pair of columns has more code pairs than this
 )
 
 // FitLogistic minimises Σ_i log(1 + exp(−y_i·(w·x_i + b))) + ‖w‖²/(2C) with
@@ -37,10 +42,10 @@ const (
 // conjugate gradients for many, on one processor; the same input gives the same
 // weights.
 //
-// Without a penalty, where features depend on each other linearly, the scores
-// are determined but not the weights, and weights that run away because the classes can be separated stop
-// when the fit no longer improves. Labels of one class give an error that wraps
-// [ErrOneClass]; a wrong C or number of labels one that wraps [ErrFit].
+// Without a penalty, where features depend on each other linearly, the scores are determined but
+// not the weights, and weights that run away because the classes can be separated stop when the fit
+// no longer improves. Labels of one class give an error that wraps [ErrOneClass]; a wrong C or
+// number of labels one that wraps [ErrFit].
 func FitLogistic(x *Matrix, y []bool, o LogisticOptions) (*Logistic, error) {
 	return fitLogistic(x, y, o)
 }

@@ -70,7 +70,8 @@ func TestLogisticAgreesWithScikitLearn(t *testing.T) {
 	}
 }
 
-// TestLogisticSolversAgree compares the conjugate gradients of wide matrices with the factorisation of narrow ones.
+// TestLogisticSolversAgree compares the conjugate gradients of wide matrices with the factorisation
+// of narrow ones.
 func TestLogisticSolversAgree(t *testing.T) {
 	tab, labels, _ := loadLogistic(t)
 	for _, c := range []float64{.01, 1, 100, math.Inf(1)} {
@@ -159,10 +160,11 @@ func TestLogisticErrors(t *testing.T) {
 	})
 }
 
-// TestPMSEAgreesWithScikitLearn compares with two values. The one in expected.json is scikit-learn 1.2.1's default solver,
-// lbfgs, which stops early on these rows whatever tolerance it is given: its weights leave a gradient of 1e-4, and the
-// pMSE is off in the fifth digit. The solvers newton-cholesky, sag and saga of the same version, at tolerance 1e-12, all
-// give .00320365993488, and that is met to 1e-12.
+// TestPMSEAgreesWithScikitLearn compares with two values. The one in expected.json is scikit-learn
+// 1.2.1's default solver, lbfgs, which stops early on these rows whatever tolerance it is given:
+// its weights leave a gradient of 1e-4, and the pMSE is off in the fifth digit. The solvers
+// newton-cholesky, sag and saga of the same version, at tolerance 1e-12, all give .00320365993488,
+// and that is met to 1e-12.
 func TestPMSEAgreesWithScikitLearn(t *testing.T) {
 	const newtonCholesky = 0.0032036599348717982
 	want := loadExpected(t).PMSE
@@ -231,8 +233,8 @@ func TestPMSEOfTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// k−1 = 8 free weights: N·PMSE/c(1−c) is near a chi-square of 8 degrees, and the ratio a quarter of it; the chi-square
-	// exceeds 45 with probability 4e-7.
+	// k−1 = 8 free weights: N·PMSE/c(1−c) is near a chi-square of 8 degrees, and the ratio a
+	// quarter of it; the chi-square exceeds 45 with probability 4e-7.
 	if got.Ratio > 45./4 || got.Ratio < .05 {
 		t.Errorf("ratio %v for two samples of one distribution", got.Ratio)
 	}
@@ -250,7 +252,8 @@ func TestPMSEOfTables(t *testing.T) {
 	}
 }
 
-// TestPMSEOfManyCategories takes the solver of wide matrices, on a column of more categories than the direct one has room for.
+// TestPMSEOfManyCategories takes the solver of wide matrices, on a column of more categories than
+// the direct one has room for.
 func TestPMSEOfManyCategories(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 9))
 	s := schemaOf(t, category("a", 600), category("b", 3))
@@ -260,14 +263,14 @@ func TestPMSEOfManyCategories(t *testing.T) {
 	real, _ := NewMatrix(draw(600), Features{})
 	same, _ := real.Like(draw(600))
 	half, _ := real.Like(draw(300))
-	// A chi-square of 601 degrees is between 440 and 790 except with probability 1e-6, so the ratio, twice the chi-square
-	// over its degrees, is between 1.46 and 2.63.
+	// A chi-square of 601 degrees is between 440 and 790 except with probability 1e-6, so the
+	// ratio, twice the chi-square over its degrees, is between 1.46 and 2.63.
 	got, err := PMSE(real, same)
 	if free := 599. + 2; err != nil || !near(got.Expected, free*.125/8000, 1e-12) || got.Ratio < 1.46 || got.Ratio > 2.63 {
 		t.Errorf("ratio %v, %v for two samples of one distribution", got.Ratio, err)
 	}
-	// Categories of the real table only: their 2000 rows have propensity 0. Of the 20 rows in each other category about 13.3
-	// are synthetic: 2/3 with variance (2/9)/20.
+	// Categories of the real table only: their 2000 rows have propensity 0. Of the 20 rows in each
+	// other category about 13.3 are synthetic: 2/3 with variance (2/9)/20.
 	got, err = PMSE(real, half)
 	if want := (2000*.25 + 6000*(1./36+2./9/20)) / 8000; err != nil || !near(got.PMSE, want, .005) {
 		t.Errorf("pMSE %v, %v, want about %v", got.PMSE, err, want)

@@ -12,8 +12,10 @@ type Numeric uint8
 
 // The forms. The zero value is OneHot.
 const (
-	OneHot       Numeric = iota // one 0/1 feature for each code, as for a category
-	Standardised                // the middle of the bin, less its mean, over its standard deviation; a missing cell counts as the mean and sets a 0/1 feature of its own
+	OneHot Numeric = iota // one 0/1 feature for each code, as for a category
+	// the middle of the bin, less its mean, over its standard deviation; a missing cell counts as
+	// the mean and sets a 0/1 feature of its own
+	Standardised
 )
 
 // Features says which columns of a table become features of a [Matrix], and how.

@@ -9,7 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// wideSchema has every sort of column: categories, bins, both with missing, and one of more than 256 codes.
+// wideSchema has every sort of column: categories, bins, both with missing, and one of more than
+// 256 codes.
 func wideSchema(t testing.TB) *schema.Schema {
 	return schemaOf(t, category("colour", 3), optional(category("shape", 2)), number("age", 5), optional(number("weight", 4)), category("place", 300))
 }
@@ -26,7 +27,8 @@ func dense(m *Matrix) [][]float64 {
 
 func TestMatrixRows(t *testing.T) {
 	s := schemaOf(t, category("colour", 3), optional(number("weight", 4)), category("label", 2))
-	tab := tableOf(t, s, []int{2, 0, 1}, []int{0, 4, 0}, []int{1, 2, 0}) // weights .5, missing, 2.5: mean 1.5, standard deviation 1
+	// weights .5, missing, 2.5: mean 1.5, standard deviation 1
+	tab := tableOf(t, s, []int{2, 0, 1}, []int{0, 4, 0}, []int{1, 2, 0})
 	for _, test := range []struct {
 		name     string
 		features Features
@@ -113,7 +115,8 @@ func TestMatrixProducts(t *testing.T) {
 
 func TestMatrixLikeKeepsTheScale(t *testing.T) {
 	s := schemaOf(t, number("age", 5), category("colour", 2))
-	m, err := NewMatrix(tableOf(t, s, []int{0, 0}, []int{4, 0}), Features{Numeric: Standardised}) // .5 and 4.5: mean 2.5, sd 2
+	// .5 and 4.5: mean 2.5, sd 2
+	m, err := NewMatrix(tableOf(t, s, []int{0, 0}, []int{4, 0}), Features{Numeric: Standardised})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,8 @@ func newtonDirect(f *logLoss, gradient []float64) []float64 {
 // triangle, row-major; x replaces b and A is destroyed. An unknown whose row
 // depends linearly on those before it is set to 0.
 func solveSymmetric(a, b []float64) {
-	const dependent = 1e-11 // share of the diagonal left after elimination below which only rounding is left
+	// share of the diagonal left after elimination below which only rounding is left
+	const dependent = 1e-11
 	n := len(b)
 	diagonal := make([]float64, n)
 	for i := range n {

@@ -8,8 +8,10 @@ import (
 // Terms is a nearest-neighbour adversarial accuracy and the two terms that it is
 // the mean of.
 type Terms struct {
-	Real      float64 // share of real rows farther from the synthetic ones than from the other real ones
-	Synthetic float64 // share of synthetic rows farther from the real ones than from the other synthetic ones
+	// share of real rows farther from the synthetic ones than from the other real ones
+	Real float64
+	// share of synthetic rows farther from the real ones than from the other synthetic ones
+	Synthetic float64
 	Mean      float64
 }
 
@@ -64,7 +66,8 @@ func NNAA(real, synthetic *Points, seed uint64) (NNAAResult, error) {
 type PrivacyLossResult struct {
 	Train, Holdout                NNAAResult // against synthetic rows
 	Original, Unbiased, Corrected float64    // privacy loss by each form of NNAA
-	StdErr                        float64    // standard error of Unbiased and Corrected, on the wide side
+	// standard error of Unbiased and Corrected, on the wide side
+	StdErr float64
 }
 
 // PrivacyLoss is NNAA(holdout, synthetic) − NNAA(train, synthetic): how much

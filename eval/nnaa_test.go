@@ -108,9 +108,9 @@ func TestNNAADefinition(t *testing.T) {
 	}
 }
 
-// TestNNAAOfOneDistribution: two samples of 1500 rows of one distribution. Under that null the accuracy is asymptotically
-// normal about ½ with at most the reported standard error, so that 5 of them are exceeded with probability 6e-7. Rows of
-// which a third comes from elsewhere are rejected.
+// TestNNAAOfOneDistribution: two samples of 1500 rows of one distribution. Under that null the
+// accuracy is asymptotically normal about ½ with at most the reported standard error, so that 5 of
+// them are exceeded with probability 6e-7. Rows of which a third comes from elsewhere are rejected.
 func TestNNAAOfOneDistribution(t *testing.T) {
 	const n = 1500
 	u := rand.New(rand.NewPCG(2, 2))

@@ -51,8 +51,9 @@ func ContingencySimilarity(real, synthetic *table.Table, first, second string) (
 // PairTrend is how well the relation of two columns is reproduced.
 type PairTrend struct {
 	First, Second string
-	Metric        string // "CorrelationSimilarity" where both are numeric, "ContingencySimilarity" otherwise
-	Score         float64
+	// "CorrelationSimilarity" where both are numeric, "ContingencySimilarity" otherwise
+	Metric string
+	Score  float64
 }
 
 // ColumnPairTrends compares every pair of columns, in schema order, and returns
@@ -151,7 +152,8 @@ func correlation(t *table.Table, columns []column, at [2]int) (float64, bool) {
 		syy += (v - my) * (v - my)
 		sxy += (u - mx) * (v - my)
 	})
-	const rounding = 1e-26 // mean square of the deviations of a constant from its computed mean, or less
+	// mean square of the deviations of a constant from its computed mean, or less
+	const rounding = 1e-26
 	if n < 2 || sxx <= rounding*n || syy <= rounding*n {
 		return 0, false
 	}

@@ -8,10 +8,14 @@ import (
 // PMSEResult is the propensity score mean squared error, beside what chance alone
 // would make of it.
 type PMSEResult struct {
-	PMSE     float64
-	Expected float64   // (k−1)·(1−c)²·c/N, for synthetic rows drawn from the distribution of the real rows at hand; k weights, the intercept included, that do not depend on others
-	Ratio    float64   // PMSE/Expected: about 1 for such rows, 1/(1−c), that is 2 at equal sizes, for a fresh sample of the population, more if the tables differ
-	Fit      *Logistic // real = negative, synthetic = positive
+	PMSE float64
+	// (k−1)·(1−c)²·c/N, for synthetic rows drawn from the distribution of the real rows at hand; k
+	// weights, the intercept included, that do not depend on others
+	Expected float64
+	// PMSE/Expected: about 1 for such rows, 1/(1−c), that is 2 at equal sizes, for a fresh sample
+	// of the population, more if the tables differ
+	Ratio float64
+	Fit   *Logistic // real = negative, synthetic = positive
 }
 
 // PMSE tells how well a logistic regression of main effects, without penalty,
@@ -57,7 +61,8 @@ func PMSE(real, synthetic *Matrix) (PMSEResult, error) {
 		}
 	}
 	if !narrow(both) {
-		// The other solver spreads weights over features that depend on each other: at least one too many for each column.
+		// The other solver spreads weights over features that depend on each other: at least one
+		// too many for each column.
 		for _, b := range real.blocks {
 			if b.value == nil {
 				weights--

@@ -16,16 +16,22 @@ type Distance uint8
 // 0 or 1 for categories; for numbers, the distance of the middles of their bins
 // as a share of the column's public range; 1 between missing and not missing.
 const (
-	Euclidean Distance = iota // √Σ δ²: what nearest-neighbour adversarial accuracy was defined with; on categories alone, the root of the Hamming distance
-	Gower                     // the mean of δ: what SDMetrics' DCR measures and SynthEval's nnAA use (Gower 1971, Biometrics 27)
+	// √Σ δ²: what nearest-neighbour adversarial accuracy was defined with; on categories alone, the
+	// root of the Hamming distance
+	Euclidean Distance = iota
+	// the mean of δ: what SDMetrics' DCR measures and SynthEval's nnAA use (Gower 1971, Biometrics
+	// 27)
+	Gower
 )
 
 // Points is the rows of a table, or rows of numbers, as points with a distance.
 // It is immutable and safe for concurrent use.
 type Points struct {
 	n, dim int
-	x      []float64 // row-major. Of a table: the code of a category; the place of a number in its range, from 0 to 1; −2 for a missing number
-	space  space
+	// row-major. Of a table: the code of a category; the place of a number in its range, from 0 to
+	// 1; −2 for a missing number
+	x     []float64
+	space space
 }
 
 // space is what two sets of points must share to have distances.
@@ -35,7 +41,8 @@ type space struct {
 }
 
 const (
-	placeUnit    = 1. / (1 << 20) // places are multiples of it, so that sums of squares are exact and equal distances tie exactly
+	// places are multiples of it, so that sums of squares are exact and equal distances tie exactly
+	placeUnit    = 1. / (1 << 20)
 	missingPlace = -2
 	largest      = 1e150 // numbers whose squared differences cannot overflow
 )

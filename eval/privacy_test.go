@@ -114,8 +114,9 @@ func TestClosestFlagsACopy(t *testing.T) {
 	if copied.Rows != 500 || copied.Train.Median != 0 || copied.CloserToTrain < .8 {
 		t.Errorf("%d rows, distances %+v, share %v for a copy", copied.Rows, copied.Train, copied.CloserToTrain)
 	}
-	// New rows: each is closer to either table with the same chance. Of 2000 rows the share is within .5 ± .056 (five
-	// standard errors of a fair coin; rows share neighbours little) except at 6e-7.
+	// New rows: each is closer to either table with the same chance. Of 2000 rows the share is
+	// within .5 ± .056 (five standard errors of a fair coin; rows share neighbours little) except
+	// at 6e-7.
 	fresh, err := Closest(train, holdout, points(2000), 1)
 	if err != nil || math.Abs(fresh.CloserToTrain-.5) > .056 {
 		t.Errorf("share %v, %v for new rows", fresh.CloserToTrain, err)
@@ -142,8 +143,9 @@ func TestUniformStaysInTheDomain(t *testing.T) {
 	for i := range drawn.n {
 		seen[fmt.Sprint(drawn.row(i))]++
 	}
-	// Null: the 8 combinations of 2 categories and the middles .125, .375, .625, .875 have the same chance, so each of 4000
-	// draws falls on one with probability 1/8: 500 ± 105 at five standard deviations, exceeded at a rate of 5e-6 over all 8.
+	// Null: the 8 combinations of 2 categories and the middles .125, .375, .625, .875 have the same
+	// chance, so each of 4000 draws falls on one with probability 1/8: 500 ± 105 at five standard
+	// deviations, exceeded at a rate of 5e-6 over all 8.
 	if len(seen) != 8 {
 		t.Fatalf("drawn %v", seen)
 	}

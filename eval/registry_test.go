@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestEveryMetricIsDocumented ties the registry and the doc comments: each states name, alias, range, goal and source.
+// TestEveryMetricIsDocumented ties the registry and the doc comments: each states name, alias,
+// range, goal and source.
 func TestEveryMetricIsDocumented(t *testing.T) {
 	documented := map[string]string{} // name → doc comment
 	entries, err := os.ReadDir(".")

@@ -88,8 +88,8 @@ func TestScoreErrors(t *testing.T) {
 	}
 }
 
-// TestScoresByDefinition compares with the definitions, counted over all pairs and all thresholds, at sizes on both sides
-// of the one where sorting changes, and with few and many ties.
+// TestScoresByDefinition compares with the definitions, counted over all pairs and all thresholds,
+// at sizes on both sides of the one where sorting changes, and with few and many ties.
 func TestScoresByDefinition(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{2, 3, 50, 999, 3 * smallSort} {

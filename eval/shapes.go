@@ -76,9 +76,11 @@ func MissingSimilarity(real, synthetic *table.Table, name string) (float64, erro
 
 // ColumnShape is how well one column is reproduced.
 type ColumnShape struct {
-	Column  string
-	Metric  string  // "KSComplement" for numeric columns, "TVComplement" for the others
-	Score   float64 // of the metric; 0 if one table has only missing cells here and the other has not, 1 if both have
+	Column string
+	Metric string // "KSComplement" for numeric columns, "TVComplement" for the others
+	// of the metric; 0 if one table has only missing cells here and the other has not, 1 if both
+	// have
+	Score   float64
 	Missing float64 // MissingSimilarity
 }
 

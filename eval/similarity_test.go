@@ -119,7 +119,8 @@ func TestPairMetrics(t *testing.T) {
 	}
 }
 
-// TestMarginalsByDefinition compares with shares counted in a map of rows, by counting in arrays and by groups.
+// TestMarginalsByDefinition compares with shares counted in a map of rows, by counting in arrays
+// and by groups.
 func TestMarginalsByDefinition(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))
 	s := schemaOf(t, category("a", 3), number("b", 4), optional(category("c", 2)), category("d", 300))
@@ -179,7 +180,8 @@ func codesOf(t *table.Table, row int, cols []int) string {
 	return text
 }
 
-// TestTablesThatDoNotCompare: every metric of two tables refuses tables of other columns and without rows.
+// TestTablesThatDoNotCompare: every metric of two tables refuses tables of other columns and
+// without rows.
 func TestTablesThatDoNotCompare(t *testing.T) {
 	s := similaritySchema(t)
 	one := tableOf(t, s, []int{0, 0, 0}, []int{1, 1, 1})
@@ -220,7 +222,8 @@ func TestTablesThatDoNotCompare(t *testing.T) {
 	}
 }
 
-// TestSchemasMayDifferInPolicy: a synthetic file may be read with another unit, policy or missing token.
+// TestSchemasMayDifferInPolicy: a synthetic file may be read with another unit, policy or missing
+// token.
 func TestSchemasMayDifferInPolicy(t *testing.T) {
 	a := similaritySchema(t)
 	b := similaritySchema(t)

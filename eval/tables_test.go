@@ -45,8 +45,8 @@ func tableOf(t testing.TB, s *schema.Schema, rows ...[]int) *table.Table {
 	return tableFrom(t, s, len(rows), func(i, c int) int { return rows[i][c] })
 }
 
-// tableFrom is a table of n rows whose row i has code at(i, c) in column c. Rows are filled in order, column by column in
-// a row, so that at may draw.
+// tableFrom is a table of n rows whose row i has code at(i, c) in column c. Rows are filled in
+// order, column by column in a row, so that at may draw.
 func tableFrom(t testing.TB, s *schema.Schema, n int, at func(i, c int) int) *table.Table {
 	t.Helper()
 	cols := make([]table.Codes, len(s.Columns))

@@ -32,10 +32,12 @@ type Task struct {
 type Prediction struct {
 	AUROC            float64
 	AveragePrecision float64
-	Rate             float64   // of positives among the test rows: the average precision of scores that say nothing
-	Scores           []float64 // one a test row, higher = more likely positive
-	Labels           []bool    // of the test rows
-	Constant         bool      // the training table has one class only, so that every row scores the same and AUROC is ½
+	// of positives among the test rows: the average precision of scores that say nothing
+	Rate   float64
+	Scores []float64 // one a test row, higher = more likely positive
+	Labels []bool    // of the test rows
+	// the training table has one class only, so that every row scores the same and AUROC is ½
+	Constant bool
 }
 
 // TSTR trains on synthetic rows and tests on real ones: what a model is worth to

@@ -8,7 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// riskTable is n rows whose label is 1 more often for high codes of "a", and depends on "b" not at all.
+// riskTable is n rows whose label is 1 more often for high codes of "a", and depends on "b" not at
+// all.
 func riskTable(t testing.TB, n int, u *rand.Rand) *table.Table {
 	s := schemaOf(t, number("a", 10), category("b", 3), category("label", 2))
 	cols := []table.Codes{table.NewCodes(10, n), table.NewCodes(3, n), table.NewCodes(2, n)}
@@ -36,7 +37,8 @@ func TestTSTR(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The best possible AUROC of these tables, from the ten rates, is .793; the standard error is .009.
+		// The best possible AUROC of these tables, from the ten rates, is .793; the standard error
+		// is .009.
 		if good.AUROC < .74 || good.AUROC > .85 || good.AveragePrecision <= good.Rate || good.Constant {
 			t.Errorf("learner %d: AUROC %v, average precision %v at rate %v", learner, good.AUROC, good.AveragePrecision, good.Rate)
 		}

@@ -55,7 +55,9 @@ type treeOptions struct {
 	penalty float64 // λ of the leaf values
 	columns int     // drawn at random for every split; 0 = all
 	smooth  float64 // pulls the order of rare categories together
-	middle  bool    // values that no row of a node has go with the nearer side of a number's split, instead of all with the upper one
+	// values that no row of a node has go with the nearer side of a number's split, instead of all
+	// with the upper one
+	middle bool
 }
 
 // grower grows trees that minimise Σ gradient·value + ½·weight·value² over the
@@ -191,7 +193,8 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 		return true
 	}
 	if !c.ordered {
-		// The best of all partitions is a prefix in the order of the leaf values that the bins alone would have (Fisher 1958).
+		// The best of all partitions is a prefix in the order of the leaf values that the bins
+		// alone would have (Fisher 1958).
 		key := func(bin int) float64 { return cells[bin].gradient / (cells[bin].weight + g.options.smooth) }
 		slices.SortStableFunc(present, func(a, b int) int {
 			switch ka, kb := key(a), key(b); {

@@ -14,7 +14,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// TestBoostingAgreesWithScikitLearn compares log odds with testdata/boosting.json. scikit-learn keeps gradients in 32 bits.
+// TestBoostingAgreesWithScikitLearn compares log odds with testdata/boosting.json. scikit-learn
+// keeps gradients in 32 bits.
 func TestBoostingAgreesWithScikitLearn(t *testing.T) {
 	text, err := os.ReadFile("testdata/boosting.json")
 	if err != nil {
@@ -57,8 +58,10 @@ func TestBoostingAgreesWithScikitLearn(t *testing.T) {
 	}
 }
 
-// TestForestAgreesWithScikitLearn compares shares of positives with testdata/forest.json, a mean over 20 000 trees. The draws of 2000 trees leave .006 of a score; a
-// forest that counts a row as often as it was drawn, and sends all values that a node has no row of to one side, is off by .015 to .03.
+// TestForestAgreesWithScikitLearn compares shares of positives with testdata/forest.json, a mean
+// over 20 000 trees. The draws of 2000 trees leave .006 of a score; a forest that counts a row as
+// often as it was drawn, and sends all values that a node has no row of to one side, is off by .015
+// to .03.
 func TestForestAgreesWithScikitLearn(t *testing.T) {
 	text, err := os.ReadFile("testdata/forest.json")
 	if err != nil {
@@ -111,7 +114,8 @@ func TestForestAgreesWithScikitLearn(t *testing.T) {
 	}
 }
 
-// TestBestSplit compares with a search over all partitions of categories and all thresholds of numbers, missing on either side.
+// TestBestSplit compares with a search over all partitions of categories and all thresholds of
+// numbers, missing on either side.
 func TestBestSplit(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))
 	schemas := []*schema.Schema{
@@ -179,8 +183,8 @@ func TestBestSplit(t *testing.T) {
 	}
 }
 
-// TestLeavesHoldTheirRows: with histograms of larger children found by subtraction, every leaf still has the value and the
-// number of rows of the rows that reach it.
+// TestLeavesHoldTheirRows: with histograms of larger children found by subtraction, every leaf
+// still has the value and the number of rows of the rows that reach it.
 func TestLeavesHoldTheirRows(t *testing.T) {
 	u := rand.New(rand.NewPCG(2, 2))
 	tab := uniformTable(t, wideSchema(t), 600, u)
@@ -252,7 +256,8 @@ func TestTreesLearnWhatLinesCannot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The labels are right with probability .95, so no AUROC is above .95 but by chance; its standard error is .006.
+		// The labels are right with probability .95, so no AUROC is above .95 but by chance; its
+		// standard error is .006.
 		if got, err := AUROC(scores, labels); err != nil || got < .9 {
 			t.Errorf("%s: AUROC %v, %v", name, got, err)
 		}

@@ -2,14 +2,16 @@ package publish
 
 import "math"
 
-// auroc is the area under the ROC curve of the binned scores, from a noisy histogram: cell 2·i is the negative rows of bin i, 2·i + 1 the
-// positive ones, bins in the order of the score, each cell with independent noise of standard deviation sigma. With p_i, n_i the counts, P, N
-// their sums and C_i = Σ_{j<i} n_j + n_i/2,
+// auroc is the area under the ROC curve of the binned scores, from a noisy histogram: cell 2·i is
+// the negative rows of bin i, 2·i + 1 the positive ones, bins in the order of the score, each cell
+// with independent noise of standard deviation sigma. With p_i, n_i the counts, P, N their sums and
+// C_i = Σ_{j<i} n_j + n_i/2,
 //
 //	A = Σ p_i·C_i / (P·N).
 //
-// The standard error joins the noise, by ∂A/∂p_i = (C_i − A·N)/(P·N) and likewise for n_i, with that of the rows drawn (Hanley & McNeil 1982,
-// equation 1). A bin counts ties as half, so that A is a little nearer to ½ than the area of the scores themselves. It is left out where either class
+// The standard error joins the noise, by ∂A/∂p_i = (C_i − A·N)/(P·N) and likewise for n_i, with
+// that of the rows drawn (Hanley & McNeil 1982, equation 1). A bin counts ties as half, so that A
+// is a little nearer to ½ than the area of the scores themselves. It is left out where either class
 // is not clear of the noise.
 func auroc(counts []int64, sigma float64) Estimate {
 	out := Estimate{Name: "AUROC", Of: "model trained on synthetic rows", Meaning: meaning("AUROC")}

@@ -62,8 +62,8 @@ func (l *labelCells) CellsTo(dst []uint32, columns []table.Codes) {
 	}
 }
 
-// scoreCells puts a row by the bin of its score and by its label: cell 2·bin + 1 is the positive rows of a bin. The model and the edges of the bins come
-// from synthetic rows.
+// scoreCells puts a row by the bin of its score and by its label: cell 2·bin + 1 is the positive
+// rows of a bin. The model and the edges of the bins come from synthetic rows.
 type scoreCells struct {
 	schema *schema.Schema
 	label  *labelCells

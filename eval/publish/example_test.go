@@ -24,7 +24,8 @@ func coins(n, heads int) *table.Table {
 	return t
 }
 
-// A synthetic table is asked the same question a hundred times, for the price of one comparison; a table that is wrong is corrected.
+// A synthetic table is asked the same question a hundred times, for the price of one comparison; a
+// table that is wrong is corrected.
 func ExampleHoldout() {
 	private := privacy.FromTable(coins(10_000, 3_000))
 	heads := publish.Where{{Column: 0, Allow: []bool{false, true}}}

@@ -15,20 +15,23 @@ import (
 // ErrExhausted is returned by a [Holdout] that has corrected as many answers as it may.
 var ErrExhausted = fmt.Errorf("the holdout has no corrections left: %w", accountant.ErrBudget)
 
-// HoldoutOptions says what a [Holdout] may cost and how close an answer must be. Budget and Corrections are required.
+// HoldoutOptions says what a [Holdout] may cost and how close an answer must be. Budget and
+// Corrections are required.
 type HoldoutOptions struct {
 	Budget      accountant.Budget    // required
 	Adjacency   accountant.Adjacency // default accountant.AddRemove
 	Corrections int                  // required: how many wrong answers are paid for, 1 to 10 000
-	Tolerance   float64              // an answer of the synthetic table that is off by more is corrected; in (0, 1), default .05
-	Ledger      *privacy.LedgerFile  // nil: in memory only
-	Tool        string
+	// an answer of the synthetic table that is off by more is corrected; in (0, 1), default .05
+	Tolerance float64
+	Ledger    *privacy.LedgerFile // nil: in memory only
+	Tool      string
 }
 
-// Holdout is a private table that answers any number of questions about shares of rows, and spends on those only to which a synthetic table gives
-// a wrong answer: Thresholdout of Dwork, Feldman, Hardt, Pitassi, Reingold & Roth 2015 (Science 349; arXiv 1506.02629), with the
-// synthetic table as the training set. Questions may be chosen by the answers before. Its whole budget is reserved when it is opened. It
-// is for one goroutine.
+// Holdout is a private table that answers any number of questions about shares of rows, and spends
+// on those only to which a synthetic table gives a wrong answer: Thresholdout of Dwork, Feldman,
+// Hardt, Pitassi, Reingold & Roth 2015 (Science 349; arXiv 1506.02629), with the synthetic table as
+// the training set. Questions may be chosen by the answers before. Its whole budget is reserved
+// when it is opened. It is for one goroutine.
 type Holdout struct {
 	s         *privacy.Session
 	synthetic *table.Table
@@ -42,12 +45,15 @@ type Holdout struct {
 
 // Answer is what a [Holdout] says.
 type Answer struct {
-	Share     float64 // of the rows for which the question is true, 0 to 1
-	Corrected bool    // it comes from the private rows, with noise; else it is the synthetic table's, which is about right
+	Share float64 // of the rows for which the question is true, 0 to 1
+	// it comes from the private rows, with noise; else it is the synthetic table's, which is about
+	// right
+	Corrected bool
 	StdErr    float64 // of the noise, if it was corrected
 }
 
-// OpenHoldout reserves the budget and reads the rows. Half of ε goes to the comparisons, the rest to the corrections and the number of rows.
+// OpenHoldout reserves the budget and reads the rows. Half of ε goes to the comparisons, the rest
+// to the corrections and the number of rows.
 func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o HoldoutOptions) (*Holdout, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = .05
@@ -92,8 +98,9 @@ func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table
 	return h, nil
 }
 
-// Ask returns the share of the rows in the second of the question's two cells. The question must be a public function of a row, see
-// privacy.Cells. The error wraps ErrExhausted when a correction would be needed, or might be, and none is left.
+// Ask returns the share of the rows in the second of the question's two cells. The question must be
+// a public function of a row, see privacy.Cells. The error wraps ErrExhausted when a correction
+// would be needed, or might be, and none is left.
 func (h *Holdout) Ask(question privacy.Cells) (Answer, error) {
 	if n := question.Size(); n != 2 {
 		return Answer{}, fmt.Errorf("publish: a question has two cells, not %d", n)
@@ -140,7 +147,8 @@ type everyRow struct{}
 func (everyRow) Size() int                                   { return 1 }
 func (everyRow) CellsTo(dst []uint32, columns []table.Codes) { clear(dst) }
 
-// Where is the question whether a row satisfies a predicate, every condition of which must fit the schema.
+// Where is the question whether a row satisfies a predicate, every condition of which must fit the
+// schema.
 type Where table.Predicate
 
 // Size is 2.

@@ -17,7 +17,8 @@ func dead(wards ...bool) Where {
 	return Where{{Column: 3, Allow: []bool{false, true}}, {Column: 1, Allow: wards}}
 }
 
-// TestHoldoutPaysForWrongAnswersOnly asks a thousand questions to which the synthetic table knows the answer, and some to which it does not.
+// TestHoldoutPaysForWrongAnswersOnly asks a thousand questions to which the synthetic table knows
+// the answer, and some to which it does not.
 func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 	private, honest := people(t, 20000, 1, ""), people(t, 5000, 2, "")
 	h, err := OpenHoldout(context.Background(), privacy.FromTable(private), honest, HoldoutOptions{Budget: ten, Corrections: 3, Tolerance: .05})

@@ -18,8 +18,10 @@ const Method = "evaluate"
 
 // Options says what is asked. The zero value is usable.
 type Options struct {
-	Target   string       // column to predict; without it there is no rate and no AUROC
-	Positive string       // its value that counts as positive, as the schema writes it; default: the rarest that the synthetic rows have
+	Target string // column to predict; without it there is no rate and no AUROC
+	// its value that counts as positive, as the schema writes it; default: the rarest that the
+	// synthetic rows have
+	Positive string
 	Drop     []string     // columns not to predict from
 	Learner  eval.Learner // trained on the synthetic rows; default logistic regression
 	Bins     int          // of the score, default 12: more cost more noise, fewer blur the curve
@@ -36,10 +38,12 @@ type RunOptions struct {
 	Outputs   []string             // what the run is for (see privacy.Options)
 	Resume    bool                 // continue the run of the journal
 	Progress  func(stage string, fraction float64)
-	Deliver   func(*Result) error // makes the result durable: the run is closed after it. May be nil
+	// makes the result durable: the run is closed after it. May be nil
+	Deliver func(*Result) error
 }
 
-// Shares of the budget, as μ², that each question gets: the more cells the answer is made of, the more.
+// Shares of the budget, as μ², that each question gets: the more cells the answer is made of, the
+// more.
 const (
 	shareRows     = .15
 	shareScores   = .55
@@ -68,7 +72,8 @@ type plan struct {
 	composition accountant.Composition
 }
 
-// newPlan decides everything that follows from public things: the schema, the synthetic rows, the budget.
+// newPlan decides everything that follows from public things: the schema, the synthetic rows, the
+// budget.
 func newPlan(s *schema.Schema, nb privacy.Neighbours, synthetic *table.Table, o Options, b accountant.Budget) (*plan, error) {
 	if synthetic.Rows() == 0 {
 		return nil, fmt.Errorf("publish: the synthetic table has no rows: %w", eval.ErrTables)
@@ -120,7 +125,8 @@ func (p *plan) calibrate(b accountant.Budget) error {
 
 // at sets the noise for a multiplier z of the whole budget.
 func (p *plan) at(z float64) {
-	unit := func(e accountant.Event) float64 { return 1 / e.(accountant.Gaussian).NoiseMultiplier } // its sensitivity
+	// its sensitivity
+	unit := func(e accountant.Event) float64 { return 1 / e.(accountant.Gaussian).NoiseMultiplier }
 	noise := func(share float64, e accountant.Event) float64 { return z / math.Sqrt(share) * unit(e) }
 	p.z, p.composition = z, nil
 	add := func(e accountant.Event) {
@@ -151,9 +157,11 @@ func (p *plan) at(z float64) {
 	}
 }
 
-// Run asks the private rows about the synthetic table and charges the whole budget, in the ledger before a row is read. synthetic must
-// have the columns of the schema of rows. The session is returned for its report and run name as soon as one was opened, with an error
-// too. Errors about the options wrap eval.ErrColumn, those about the synthetic table eval.ErrTables; others are those of privacy.Open.
+// Run asks the private rows about the synthetic table and charges the whole budget, in the ledger
+// before a row is read. synthetic must have the columns of the schema of rows. The session is
+// returned for its report and run name as soon as one was opened, with an error too. Errors about
+// the options wrap eval.ErrColumn, those about the synthetic table eval.ErrTables; others are those
+// of privacy.Open.
 func Run(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o Options, r RunOptions) (*Result, *privacy.Session, error) {
 	nb := privacy.NeighboursOf(rows.Schema(), r.Adjacency)
 	if err := sameColumns(rows.Schema(), synthetic.Schema()); err != nil {
@@ -194,7 +202,8 @@ func Run(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o Opti
 	return out, s, nil
 }
 
-// sameColumns checks that two schemas give codes the same meaning: units and missing tokens may differ.
+// sameColumns checks that two schemas give codes the same meaning: units and missing tokens may
+// differ.
 func sameColumns(a, b *schema.Schema) error {
 	if len(a.Columns) != len(b.Columns) {
 		return fmt.Errorf("publish: schemas of %d and of %d columns: %w", len(a.Columns), len(b.Columns), eval.ErrTables)
@@ -296,7 +305,8 @@ func candidates(synthetic *table.Table, sets [][]int, n float64) []privacy.Candi
 	return out
 }
 
-// marginalError turns a noisy sum of distances in rows into the mean total variation distance. A wrong n moves it by up to its own error.
+// marginalError turns a noisy sum of distances in rows into the mean total variation distance. A
+// wrong n moves it by up to its own error.
 func marginalError(of string, sum, sigma float64, sets int, n, spread float64) Estimate {
 	t := float64(sets)
 	return Estimate{Name: "MarginalError", Of: of, Value: min(1, max(0, sum/(2*t*n))),

@@ -73,8 +73,8 @@ func (r *Result) named(t testing.TB, name, of string) Estimate {
 	return Estimate{}
 }
 
-// TestEstimatesAreRight: what is bought is what package eval computes without noise, within six stated standard errors (and, for the AUROC, what binning
-// may take away).
+// TestEstimatesAreRight: what is bought is what package eval computes without noise, within six
+// stated standard errors (and, for the AUROC, what binning may take away).
 func TestEstimatesAreRight(t *testing.T) {
 	private, synthetic := people(t, 20000, 1, ""), people(t, 5000, 2, "")
 	for _, learner := range []eval.Learner{eval.LogisticRegression, eval.RandomForest, eval.GradientBoosting} {
@@ -99,8 +99,8 @@ func TestEstimatesAreRight(t *testing.T) {
 	}
 }
 
-// TestStandardErrors. Null: (noisy AUROC − AUROC without noise)/(standard error of the noise) has variance 1; 400 draws: the sample variance is within
-// .65 and 1.45 but for a chance below 1e-6.
+// TestStandardErrors. Null: (noisy AUROC − AUROC without noise)/(standard error of the noise) has
+// variance 1; 400 draws: the sample variance is within .65 and 1.45 but for a chance below 1e-6.
 func TestStandardErrors(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	const sigma = 60.
@@ -144,7 +144,8 @@ func TestAUROCOfAHistogram(t *testing.T) {
 	}
 }
 
-// TestCellsDependOnTheirRowOnly: the cell of a row is the same alone, in any order and beside other rows.
+// TestCellsDependOnTheirRowOnly: the cell of a row is the same alone, in any order and beside other
+// rows.
 func TestCellsDependOnTheirRowOnly(t *testing.T) {
 	synthetic, private := people(t, 500, 5, ""), people(t, 200, 6, "")
 	for _, learner := range []eval.Learner{eval.LogisticRegression, eval.RandomForest, eval.GradientBoosting} {

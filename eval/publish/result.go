@@ -13,14 +13,16 @@ import (
 var (
 	// ErrFormat is wrapped by the error about a file that is no published evaluation.
 	ErrFormat = errors.New("not a published evaluation")
-	// ErrClaim is wrapped by every error of [Result.Verify]: the file does not support its own claim.
+	// ErrClaim is wrapped by every error of [Result.Verify]: the file does not support its own
+	// claim.
 	ErrClaim = errors.New("the claim does not hold")
 )
 
 // format is the version of the JSON.
 const format = 1
 
-// Estimate is one number that was bought, with its standard error: of the noise and, for an AUROC, of the rows drawn.
+// Estimate is one number that was bought, with its standard error: of the noise and, for an AUROC,
+// of the rows drawn.
 type Estimate struct {
 	Name    string  `json:"name"`
 	Of      string  `json:"of"`
@@ -75,8 +77,9 @@ func Read(r io.Reader) (*Result, error) {
 	return out, nil
 }
 
-// Verify recomputes the guarantee from the ledger in the result, without data: the chain of hashes, one run, closed as done, every charge within what
-// was reserved, and the cost of all of it within the budget that the result states, for the neighbours that it states.
+// Verify recomputes the guarantee from the ledger in the result, without data: the chain of hashes,
+// one run, closed as done, every charge within what was reserved, and the cost of all of it within
+// the budget that the result states, for the neighbours that it states.
 func (r *Result) Verify() (accountant.Bound, error) {
 	l := &accountant.Ledger{Entries: r.Ledger}
 	if err := l.Verify(); err != nil {

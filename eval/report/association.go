@@ -9,12 +9,14 @@ import (
 )
 
 const (
-	associationGroups  = 8       // groups of about equally many training rows that a number is cut into beside a category
+	// groups of about equally many training rows that a number is cut into beside a category
+	associationGroups  = 8
 	mostAssociated     = 60      // columns that are drawn
 	mostAssociatedRows = 200_000 // rows of a table
 )
 
-// associate measures how strongly every two columns go together, in the real and in the synthetic rows.
+// associate measures how strongly every two columns go together, in the real and in the synthetic
+// rows.
 func (w *work) associate() error {
 	d := len(w.codecs)
 	if d < 2 {
@@ -62,7 +64,8 @@ func (w *work) associate() error {
 	return nil
 }
 
-// levels cuts a number into groups of about equally many rows; missing is a group. Categories are kept.
+// levels cuts a number into groups of about equally many rows; missing is a group. Categories are
+// kept.
 func levels(c *schema.Codec, train []int64) (group []int, size int) {
 	group = make([]int, c.Size())
 	if !numeric(c) {

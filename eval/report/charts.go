@@ -48,7 +48,8 @@ func (c Column) top() float64 {
 	return top
 }
 
-// histogram draws a number: every group is as wide as every other, whatever its width in the schema.
+// histogram draws a number: every group is as wide as every other, whatever its width in the
+// schema.
 func (c Column) histogram() template.HTML {
 	const width, height, left, right, up, down = 340., 170., 36., 6., 8., 22.
 	groups := len(c.Edges) - 1

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// browser runs headless Chromium on a page and returns what it prints: the page as it stands, and the log with the console's messages.
+// browser runs headless Chromium on a page and returns what it prints: the page as it stands, and
+// the log with the console's messages.
 func browser(t *testing.T, page string, args ...string) (dom, log string) {
 	t.Helper()
 	var name string
@@ -111,7 +112,8 @@ func TestPageInBrowser(t *testing.T) {
 	}
 }
 
-// TestBrowserSeesErrors shows that the test above can fail: a script that the policy forbids leaves a message.
+// TestBrowserSeesErrors shows that the test above can fail: a script that the policy forbids leaves
+// a message.
 func TestBrowserSeesErrors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: the page is not looked at in a browser")

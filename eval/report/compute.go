@@ -237,8 +237,9 @@ func (w *work) around(of string, x, stderr, low, high float64) Value {
 	return Value{of, Number(x), &Interval{Number(max(low, x-w.z*stderr)), Number(min(high, x+w.z*stderr))}}
 }
 
-// real names the real tables that there are, the training table first. Where a holdout is of another size, the larger of the two is
-// there once more, cut to the size of the smaller: matches grow with the number of rows, and only equal sizes can be compared.
+// real names the real tables that there are, the training table first. Where a holdout is of
+// another size, the larger of the two is there once more, cut to the size of the smaller: matches
+// grow with the number of rows, and only equal sizes can be compared.
 func (w *work) real() (tables []*table.Table, names []string) {
 	tables, names = []*table.Table{w.Train}, []string{"training table"}
 	if w.Holdout == nil {

@@ -110,12 +110,13 @@ func (r *Report) HTML(w io.Writer) error {
 	if err := page.Execute(&b, v); err != nil {
 		return err
 	}
-	_, err := w.Write(bytes.ReplaceAll(visible(b.Bytes()), []byte(" %"), []byte("\u00A0%"))) // a number and its sign stay together
+	// a number and its sign stay together
+	_, err := w.Write(bytes.ReplaceAll(visible(b.Bytes()), []byte(" %"), []byte("\u00A0%")))
 	return err
 }
 
-// visible replaces characters that a page should not have: controls, and those that turn the direction of writing, with which a name
-// could make its surroundings read otherwise.
+// visible replaces characters that a page should not have: controls, and those that turn the
+// direction of writing, with which a name could make its surroundings read otherwise.
 func visible(text []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		switch {
@@ -158,7 +159,8 @@ func (r *Report) JSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// Text writes the summary and the metrics for a terminal; of a metric with many values, what sums them up.
+// Text writes the summary and the metrics for a terminal; of a metric with many values, what sums
+// them up.
 func (r *Report) Text(w io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "NOT PRIVATE: computed from the real rows without noise; keep it as safe as they are.\n\n")

@@ -18,24 +18,31 @@ const Warning = "Not private. These figures are computed from the real rows with
 
 // Tables is what is compared. All must have the same columns.
 type Tables struct {
-	Train     *table.Table                               // required: the real rows that the synthetic ones were made from
-	Synthetic *table.Table                               // required
-	Holdout   *table.Table                               // optional: real rows that the synthesizer did not see; without it much is left out
-	Validity  *eval.ValidityResult                       // optional: of the synthetic rows as text, see eval.Validity
-	Names     struct{ Train, Holdout, Synthetic string } // optional: what to call them, such as the names of the files
+	// required: the real rows that the synthetic ones were made from
+	Train     *table.Table
+	Synthetic *table.Table // required
+	// optional: real rows that the synthesizer did not see; without it much is left out
+	Holdout *table.Table
+	// optional: of the synthetic rows as text, see eval.Validity
+	Validity *eval.ValidityResult
+	// optional: what to call them, such as the names of the files
+	Names struct{ Train, Holdout, Synthetic string }
 }
 
 // Options says what to measure and how. The zero value is usable.
 type Options struct {
-	Target   string   // column to predict; without it, prediction and rare classes are left out
-	Positive string   // its value that counts as positive, as the schema writes it; default: the rarest that the training rows have
+	Target string // column to predict; without it, prediction and rare classes are left out
+	// its value that counts as positive, as the schema writes it; default: the rarest that the
+	// training rows have
+	Positive string
 	Drop     []string // columns not to predict from, such as those that give the answer away
 	Quasi    []string // quasi-identifiers: columns that an outsider might know of a person
 	Seed     uint64   // public seed of subsamples, forests and bootstraps; default 1
-	Near     int      // most rows of a table in nearest-neighbour metrics, whose time is quadratic; default 20 000
-	Fit      int      // most rows that a classifier is trained on; default 100 000
-	Level    float64  // of the confidence intervals, in (0, 1); default .95
-	Tool     string   // optional: what writes the report
+	// most rows of a table in nearest-neighbour metrics, whose time is quadratic; default 20 000
+	Near  int
+	Fit   int     // most rows that a classifier is trained on; default 100 000
+	Level float64 // of the confidence intervals, in (0, 1); default .95
+	Tool  string  // optional: what writes the report
 
 	Progress func(stage string, fraction float64) // optional
 }
@@ -85,7 +92,8 @@ type Report struct {
 	Predictions  []Prediction  `json:"predictions,omitempty"`
 	Nearest      *Nearest      `json:"nearest,omitempty"`
 	RareValues   []RareValue   `json:"rare_values,omitempty"`
-	Notes        []string      `json:"notes"` // how it was measured: subsamples, seeds, what was left out and why
+	// how it was measured: subsamples, seeds, what was left out and why
+	Notes []string `json:"notes"`
 }
 
 // TableInfo describes one of the tables.
@@ -139,7 +147,8 @@ type Metric struct {
 
 // Value is a metric of something.
 type Value struct {
-	Of       string    `json:"of"` // a column, two columns, the tables compared, a learner and what it was trained on
+	// a column, two columns, the tables compared, a learner and what it was trained on
+	Of       string    `json:"of"`
 	Value    Number    `json:"value"`
 	Interval *Interval `json:"interval,omitempty"`
 }
@@ -152,14 +161,17 @@ type Interval struct {
 
 // Column is the distribution of a column in each table: shares of the rows.
 type Column struct {
-	Name      string   `json:"name"`
-	Kind      string   `json:"kind"`
-	Metric    string   `json:"metric"`          // KSComplement or TVComplement
-	Score     Number   `json:"score"`           // of the metric
-	Labels    []string `json:"labels"`          // of the groups; neighbouring bins of a number are joined, rare categories too
-	Edges     []string `json:"edges,omitempty"` // of the groups of a numeric column, one more than groups
-	Missing   bool     `json:"missing"`         // the last group is the missing cells
-	Rest      bool     `json:"rest"`            // the last group that is not missing is all other categories
+	Name   string `json:"name"`
+	Kind   string `json:"kind"`
+	Metric string `json:"metric"` // KSComplement or TVComplement
+	Score  Number `json:"score"`  // of the metric
+	// of the groups; neighbouring bins of a number are joined, rare categories too
+	Labels []string `json:"labels"`
+	// of the groups of a numeric column, one more than groups
+	Edges   []string `json:"edges,omitempty"`
+	Missing bool     `json:"missing"` // the last group is the missing cells
+	// the last group that is not missing is all other categories
+	Rest      bool     `json:"rest"`
 	Train     []Number `json:"train"`
 	Holdout   []Number `json:"holdout,omitempty"`
 	Synthetic []Number `json:"synthetic"`
@@ -167,8 +179,10 @@ type Column struct {
 
 // Associations says how strongly every two columns go together.
 type Associations struct {
-	Columns   []string   `json:"columns"`
-	Real      [][]Number `json:"real"` // Pearson's correlation (−1 to 1) of two numeric columns, else the corrected Cramér's V (0 to 1)
+	Columns []string `json:"columns"`
+	// Pearson's correlation (−1 to 1) of two numeric columns, else the corrected Cramér's V (0 to
+	// 1)
+	Real      [][]Number `json:"real"`
 	Synthetic [][]Number `json:"synthetic"`
 }
 
@@ -194,11 +208,12 @@ type Curve struct {
 
 // Nearest is what the nearest-neighbour figures are drawn from. Holdout and Loss need a holdout.
 type Nearest struct {
-	Rows      int       `json:"rows"` // of each table in the accuracies
-	Train     Accuracy  `json:"train"`
-	Holdout   *Accuracy `json:"holdout,omitempty"`
-	Loss      *Loss     `json:"privacy_loss,omitempty"`
-	Yardstick *Accuracy `json:"yardstick,omitempty"` // of the holdout against the training table: two real tables
+	Rows    int       `json:"rows"` // of each table in the accuracies
+	Train   Accuracy  `json:"train"`
+	Holdout *Accuracy `json:"holdout,omitempty"`
+	Loss    *Loss     `json:"privacy_loss,omitempty"`
+	// of the holdout against the training table: two real tables
+	Yardstick *Accuracy `json:"yardstick,omitempty"`
 	DCR       Histogram `json:"dcr"`
 }
 

@@ -20,7 +20,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// people is a table of seven columns, one of each sort, in which the outcome depends on age and dose. names replaces column names.
+// people is a table of seven columns, one of each sort, in which the outcome depends on age and
+// dose. names replaces column names.
 func people(t testing.TB, n int, seed uint64, names map[string]string, wards []string) *table.Table {
 	t.Helper()
 	if wards == nil {
@@ -195,7 +196,8 @@ func TestCopiesAreFlagged(t *testing.T) {
 // TestVerdicts makes every verdict of the summary fire.
 func TestVerdicts(t *testing.T) {
 	in, o := full(t)
-	rows := make([]int, 300) // one row, many times: neither alike nor useful, and the rare value is lost
+	// one row, many times: neither alike nor useful, and the rare value is lost
+	rows := make([]int, 300)
 	in.Synthetic = in.Synthetic.Select(rows)
 	r := compute(t, in, o)
 	for i, want := range []Status{Poor, Poor, Poor, Unknown} {
@@ -326,7 +328,8 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// hostile are names that a page must show as text. Those after the first break out of an attribute, an element or the line.
+// hostile are names that a page must show as text. Those after the first break out of an attribute,
+// an element or the line.
 var hostile = map[string]string{
 	"age":  `<script>document.title="owned"</script>`,
 	"dose": `"><img src=x onerror=alert(1)>`,

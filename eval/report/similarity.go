@@ -20,7 +20,8 @@ const (
 	mostCells   = 4e9    // rows·columns·sets that marginals may touch: about ten seconds
 )
 
-// others lists what is compared with the training table: the synthetic rows and, as the yardstick, the holdout.
+// others lists what is compared with the training table: the synthetic rows and, as the yardstick,
+// the holdout.
 func (w *work) others() (tables []*table.Table, names []string) {
 	tables, names = []*table.Table{w.Synthetic}, []string{syntheticTo}
 	if w.Holdout != nil {

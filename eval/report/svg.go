@@ -8,10 +8,12 @@ import (
 	"strings"
 )
 
-// drawing is an SVG in the making. Text is escaped here and nowhere else; classes are constants of this package.
+// drawing is an SVG in the making. Text is escaped here and nowhere else; classes are constants of
+// this package.
 type drawing struct{ b strings.Builder }
 
-// draw starts a drawing of a width and height in units of about a pixel; label says what it shows to those who do not see it.
+// draw starts a drawing of a width and height in units of about a pixel; label says what it shows
+// to those who do not see it.
 func draw(width, height float64, label string) *drawing {
 	d := &drawing{}
 	fmt.Fprintf(&d.b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s">`, num(width), num(height), html.EscapeString(label))
@@ -23,7 +25,8 @@ func (d *drawing) done() template.HTML {
 	return template.HTML(d.b.String())
 }
 
-// text writes at the base line y; anchor is start, middle or end. What is longer than most runes is cut, with the whole as a tip.
+// text writes at the base line y; anchor is start, middle or end. What is longer than most runes is
+// cut, with the whole as a tip.
 func (d *drawing) text(x, y float64, class, anchor, s string, most int) {
 	fmt.Fprintf(&d.b, `<text x="%s" y="%s" class="%s" text-anchor="%s">%s</text>`, num(x), num(y), class, anchor, clipped(s, most))
 }

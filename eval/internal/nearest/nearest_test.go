@@ -57,8 +57,9 @@ func points(n, k int, draw func() float64) [][]float64 {
 	return out
 }
 
-// TestAgainstDefinition compares with the double loop, bit by bit, at sizes around those of tiles and blocks, for points
-// that are hard on rounding: ties, copies, tiny and huge coordinates, sorted in the worst order.
+// TestAgainstDefinition compares with the double loop, bit by bit, at sizes around those of tiles
+// and blocks, for points that are hard on rounding: ties, copies, tiny and huge coordinates, sorted
+// in the worst order.
 func TestAgainstDefinition(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))
 	walk := 0.0
@@ -157,8 +158,8 @@ func TestLowerBound(t *testing.T) {
 	compare(t, "lower bound", got, brute(len(a), len(b), metric.Distance, false), true)
 }
 
-// TestTreeIsChosen: for many points of few coordinates, or on a line through many, and not for many coordinates. The
-// results of both searches are the same.
+// TestTreeIsChosen: for many points of few coordinates, or on a line through many, and not for many
+// coordinates. The results of both searches are the same.
 func TestTreeIsChosen(t *testing.T) {
 	u := rand.New(rand.NewPCG(6, 6))
 	const n = smallest + 4000

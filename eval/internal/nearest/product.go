@@ -46,8 +46,9 @@ func pack(s Set, m Metric, width, first int) panels {
 	p := panels{n: s.N, depth: s.K + 2, width: width, order: rand.New(rand.NewPCG(uint64(s.N), 1)).Perm(s.N)}
 	count := (s.N + width - 1) / width
 	p.x = make([]float32, count*width*p.depth)
-	// Let u = 2⁻²⁴ and R = ‖x‖² + ‖y‖². Rounding coordinates moves a squared distance by at most 4.1·u·R, and the K+2
-	// sums of the product err by at most γ·R, γ = (K+2)u/(1−(K+2)u). Taking c·R/2 with c = 2γ + 5u off the norms covers both.
+	// Let u = 2⁻²⁴ and R = ‖x‖² + ‖y‖². Rounding coordinates moves a squared distance by at most
+	// 4.1·u·R, and the K+2 sums of the product err by at most γ·R, γ = (K+2)u/(1−(K+2)u). Taking
+	// c·R/2 with c = 2γ + 5u off the norms covers both.
 	const u = 1. / (1 << 24)
 	terms := float64(p.depth) * u
 	c := 2.02*terms/(1-terms) + 5*u
@@ -84,7 +85,8 @@ type search struct {
 // state is the best distances that one worker has seen, by place.
 type state struct {
 	first, second []float64
-	threshold     []float32 // −½ of the distance that a pair must beat to matter, padded to whole panels
+	// −½ of the distance that a pair must beat to matter, padded to whole panels
+	threshold []float32
 }
 
 func newState(n int, wanted bool) state {
@@ -126,7 +128,8 @@ func (s *search) offer(st *state, p int, d float64) {
 // run searches with all processors. Each worker takes blocks of rows and keeps
 // its own bests, which are merged in the end: every pair is seen once.
 func (s *search) run() (rows, cols Best) {
-	block := max(1, blockBytes/(4*s.rows.width*s.rows.depth)) // row panels that fit the second-level cache
+	// row panels that fit the second-level cache
+	block := max(1, blockBytes/(4*s.rows.width*s.rows.depth))
 	panelCount := (s.rows.n + s.rows.width - 1) / s.rows.width
 	blocks := (panelCount + block - 1) / block
 	workers := max(1, min(runtime.GOMAXPROCS(0), blocks))
@@ -136,7 +139,8 @@ func (s *search) run() (rows, cols Best) {
 	for w := range workers {
 		wg.Go(func() {
 			rowState := newState(s.rows.n, true)
-			colState := rowState // rows and columns of one set are the same points at the same places
+			// rows and columns of one set are the same points at the same places
+			colState := rowState
 			if !s.self {
 				colState = newState(s.cols.n, s.both)
 			}
