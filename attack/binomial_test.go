@@ -110,10 +110,12 @@ func TestClopperPearsonCoverage(t *testing.T) {
 			}
 		}
 		for _, miss := range []int64{missLow, missHigh} {
-			if _, _, ok := stattest.Binomial(miss, intervals, tail); !ok && float64(miss) > tail*intervals {
+			if _, _, ok := stattest.Binomial(miss, intervals, tail); !ok &&
+				float64(miss) > tail*intervals {
 				t.Errorf("n = %d, p = %v: %d of %d bounds miss", tt.n, tt.p, miss, intervals)
 			}
-			if _, _, ok := stattest.Binomial(miss, intervals, tail/5); !ok && float64(miss) > tail/5*intervals {
+			if _, _, ok := stattest.Binomial(miss, intervals, tail/5); !ok &&
+				float64(miss) > tail/5*intervals {
 				caught = true
 			}
 		}

@@ -21,7 +21,8 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate := func(name string) func(accountant.Adjacency, accountant.Budget) (Mechanism, *Pair, error) {
+	gate := func(name string) func(accountant.Adjacency,
+		accountant.Budget) (Mechanism, *Pair, error) {
 		return func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
 			return Gate(name, s, adj, b, Balanced)
 		}
@@ -41,11 +42,15 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 		{"total", gate("total"), accountant.AddRemove, wide, twiceGaussian, 2000},
 		{"counts", gate("counts"), accountant.AddRemove, wide, twiceGaussian, 2000},
 		{"counts, replace-one", gate("counts"), accountant.ReplaceOne, wide, twiceGaussian, 2000},
-		{"answer", gate("answer"), accountant.AddRemove, accountant.Budget{Epsilon: 1}, halfEpsilon, 2000},
-		{"select", gate("select"), accountant.AddRemove, accountant.Budget{Epsilon: 2}, halfEpsilon, 4500},
-		{"select, replace-one", gate("select"), accountant.ReplaceOne, accountant.Budget{Epsilon: 2}, halfEpsilon, 4500},
+		{"answer", gate("answer"), accountant.AddRemove, accountant.Budget{Epsilon: 1}, halfEpsilon,
+			2000},
+		{"select", gate("select"), accountant.AddRemove, accountant.Budget{Epsilon: 2}, halfEpsilon,
+			4500},
+		{"select, replace-one", gate("select"), accountant.ReplaceOne,
+			accountant.Budget{Epsilon: 2}, halfEpsilon, 4500},
 		{"certified-sum", gate("certified-sum"), accountant.AddRemove, wide, twiceGaussian, 2000},
-		{"certified-sum, replace-one", gate("certified-sum"), accountant.ReplaceOne, wide, twiceGaussian, 2000},
+		{"certified-sum, replace-one", gate("certified-sum"), accountant.ReplaceOne, wide,
+			twiceGaussian, 2000},
 		{"vote", vote, accountant.AddRemove, wide, twiceGaussian, 1400},
 		{"mst", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
 			return Method(method, s, adj, b, Balanced, 0)
@@ -57,7 +62,8 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			honest, err := ManyRun(context.Background(), m, p, Options{Runs: tt.runs, Confidence: 1 - 1e-6})
+			honest, err := ManyRun(context.Background(), m, p,
+				Options{Runs: tt.runs, Confidence: 1 - 1e-6})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,12 +89,14 @@ func twiceGaussian(m Mechanism) (Claim, error) {
 	b := m.Claim.Budget
 	mu := m.Claim.Mu / 2
 	b.Epsilon = accountant.GDPEpsilon(mu, b.Delta)
-	return ClaimOf(b, m.Claim.Adjacency, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}})
+	return ClaimOf(b, m.Claim.Adjacency,
+		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}})
 }
 
 // halfEpsilon is the claim of a pure mechanism with twice the noise.
 func halfEpsilon(m Mechanism) (Claim, error) {
-	return Claim{Budget: accountant.Budget{Epsilon: m.Claim.Budget.Epsilon / 2}, Adjacency: m.Claim.Adjacency}, nil
+	return Claim{Budget: accountant.Budget{Epsilon: m.Claim.Budget.Epsilon / 2},
+		Adjacency: m.Claim.Adjacency}, nil
 }
 
 // TestUnits: with an id column the tables differ by a unit of several rows, which the gate's noise
@@ -96,7 +104,8 @@ func halfEpsilon(m Mechanism) (Claim, error) {
 func TestUnits(t *testing.T) {
 	s := synthtest.Schema(1)
 	s.Unit, s.MaxRowsPerUnit = "id", 4
-	m, p, err := Gate("counts", s, accountant.AddRemove, accountant.Budget{Epsilon: 2, Delta: 1e-6}, Balanced)
+	m, p, err := Gate("counts", s, accountant.AddRemove, accountant.Budget{Epsilon: 2, Delta: 1e-6},
+		Balanced)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +121,8 @@ func TestGateErrors(t *testing.T) {
 	if _, _, err := Gate("votes", s, accountant.AddRemove, b, Balanced); err == nil {
 		t.Error("an unknown mechanism")
 	}
-	for name, b := range map[string]accountant.Budget{"no budget": {}, "pure Gaussian": {Epsilon: 1}} {
+	for name, b := range map[string]accountant.Budget{"no budget": {},
+		"pure Gaussian": {Epsilon: 1}} {
 		if _, _, err := Gate("counts", s, accountant.AddRemove, b, Balanced); err == nil {
 			t.Error(name)
 		}

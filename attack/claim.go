@@ -29,7 +29,8 @@ type Claim struct {
 const curvePoints = 16
 
 // ClaimOf is the claim of a budget and of the composition that was planned within it.
-func ClaimOf(b accountant.Budget, adj accountant.Adjacency, c accountant.Composition) (Claim, error) {
+func ClaimOf(b accountant.Budget, adj accountant.Adjacency,
+	c accountant.Composition) (Claim, error) {
 	claim := Claim{Budget: b, Adjacency: adj}
 	if err := b.Validate(); err != nil {
 		return claim, err
@@ -43,7 +44,8 @@ func ClaimOf(b accountant.Budget, adj accountant.Adjacency, c accountant.Composi
 		claim.Curve = append(claim.Curve, Point{Epsilon: epsilon, Delta: min(1, bound.Delta)})
 	}
 	if bound, err := c.Delta(b.Epsilon, adj); err == nil && bound.Method == "gdp" && b.Delta > 0 {
-		if claim.Mu, err = accountant.GDPMu(accountant.Budget{Epsilon: b.Epsilon, Delta: max(bound.Delta, 1e-300)}); err != nil {
+		if claim.Mu, err = accountant.GDPMu(accountant.Budget{Epsilon: b.Epsilon,
+			Delta: max(bound.Delta, 1e-300)}); err != nil {
 			claim.Mu = 0
 		}
 	}

@@ -63,8 +63,9 @@ func (d direction) thresholds(runs int, tail, delta float64) [2]float64 {
 
 // steps are the thresholds between the values of a score that has only a few, nil for others.
 func (d direction) steps() (out []float64) {
-	distinct := func(x []float64) []float64 { return slices.Compact(slices.Sorted(slices.Values(x))) }
-	values := distinct(slices.Concat(d.out, d.strong))
+	values := slices.Concat(d.out, d.strong)
+	slices.Sort(values)
+	values = slices.Compact(values)
 	if len(values) > few {
 		return nil
 	}

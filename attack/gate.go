@@ -33,27 +33,32 @@ type gateRun struct {
 }
 
 var gateCalls = []gateCall{
-	{"total", true, func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.TotalEvent(scale) },
+	{"total", true,
+		func(nb privacy.Neighbours, z float64) accountant.Event { return nb.TotalEvent(z) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			n, err := s.Total(g.scale)
 			return []float64{float64(n)}, err
 		}},
-	{"counts", true, func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.CountsEvent(scale) },
+	{"counts", true,
+		func(nb privacy.Neighbours, z float64) accountant.Event { return nb.CountsEvent(z) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			m, err := s.Counts(privacy.Marginal{Cols: []int{g.col}}, g.scale)
 			if err != nil {
 				return nil, err
 			}
-			return []float64{float64(m.Counts[g.pair.Target[g.col]]), float64(m.Counts[g.pair.Corner[g.col]])}, nil
+			return []float64{float64(m.Counts[g.pair.Target[g.col]]),
+				float64(m.Counts[g.pair.Corner[g.col]])}, nil
 		}},
-	{"answer", false, func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.AnswerEvent(scale) },
+	{"answer", false,
+		func(nb privacy.Neighbours, z float64) accountant.Event { return nb.AnswerEvent(z) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			allow := make([]bool, g.sizes[g.col])
 			allow[g.pair.Target[g.col]] = true
 			n, err := s.Answer(table.Predicate{{Column: g.col, Allow: allow}}, g.scale)
 			return []float64{float64(n)}, err
 		}},
-	{"select", false, func(nb privacy.Neighbours, scale float64) accountant.Event { return nb.SelectEvent(1 / scale) },
+	{"select", false,
+		func(nb privacy.Neighbours, z float64) accountant.Event { return nb.SelectEvent(1 / z) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			i, err := s.Select(g.candidates(), 1/g.scale)
 			return []float64{float64(i)}, err
@@ -107,7 +112,8 @@ func GateNames() []string {
 // Nothing stands between the auditor and what it releases, and a run takes microseconds: this is
 // the sharpest audit of noise, sensitivity and accounting. The Gaussian ones need δ > 0; for
 // "answer" and "select" δ may be 0. "vote" shows something on rare tables only.
-func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape) (Mechanism, *Pair, error) {
+func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget,
+	shape Shape) (Mechanism, *Pair, error) {
 	fail := func(err error) (Mechanism, *Pair, error) {
 		return Mechanism{}, nil, fmt.Errorf("attack: %s: %w", name, err)
 	}
@@ -118,13 +124,15 @@ func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.
 		}
 	}
 	if g == nil {
-		return fail(fmt.Errorf("the gate has no such mechanism; there is %s", strings.Join(GateNames(), ", ")))
+		return fail(fmt.Errorf("the gate has no such mechanism; there is %s",
+			strings.Join(GateNames(), ", ")))
 	}
 	if err := b.Validate(); err != nil {
 		return fail(err)
 	}
 	if g.gaussian && b.Delta == 0 {
-		return fail(fmt.Errorf("its noise is Gaussian and needs delta > 0: %w", accountant.ErrBudgetRange))
+		return fail(fmt.Errorf("its noise is Gaussian and needs delta > 0: %w",
+			accountant.ErrBudgetRange))
 	}
 	pair, err := Neighbours(s, adj, shape, 200)
 	if err != nil {
@@ -146,12 +154,15 @@ func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.
 	for run.sizes[run.col] == 1 {
 		run.col++
 	}
-	return Mechanism{Name: name, Claim: claim, Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
-		session, err := privacy.Open(ctx, privacy.FromTable(t), privacy.Options{Budget: b, Plan: plan(scale), Adjacency: nb.Adjacency, Method: name, Tool: "audit"})
-		if err != nil {
-			return nil, err
-		}
-		x, err := g.call(run, session)
-		return x, errors.Join(err, session.Close(accountant.StatusDone))
-	}}, pair, nil
+	return Mechanism{Name: name, Claim: claim,
+		Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
+			session, err := privacy.Open(ctx, privacy.FromTable(t),
+				privacy.Options{Budget: b, Plan: plan(scale), Adjacency: nb.Adjacency, Method: name,
+					Tool: "audit"})
+			if err != nil {
+				return nil, err
+			}
+			x, err := g.call(run, session)
+			return x, errors.Join(err, session.Close(accountant.StatusDone))
+		}}, pair, nil
 }

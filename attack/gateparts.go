@@ -26,11 +26,13 @@ func (c linearCritic) cells() (n int) {
 
 // Network has weights of 0: the gradient of a linear critic does not depend on them.
 func (c linearCritic) Network() bounds.Network[float32] {
-	return bounds.Network[float32]{Layers: []bounds.Layer[float32]{{Weights: make([]float32, c.cells()), Bias: make([]float32, 1)}}}
+	return bounds.Network[float32]{Layers: []bounds.Layer[float32]{{Weights: make([]float32,
+		c.cells()), Bias: make([]float32, 1)}}}
 }
 
 // AddSumTo counts.
-func (c linearCritic) AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes, rows []int) {
+func (c linearCritic) AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes,
+	rows []int) {
 	one := int64(math.Round(1 / factor))
 	add := func(row int) {
 		at := 0
@@ -59,7 +61,8 @@ func (g gateRun) cells(released []int64) []float64 {
 	var out []float64
 	at := 0
 	for i, size := range g.sizes {
-		out = append(out, float64(released[at+int(g.pair.Target[i])]), float64(released[at+int(g.pair.Corner[i])]))
+		out = append(out, float64(released[at+int(g.pair.Target[i])]),
+			float64(released[at+int(g.pair.Corner[i])]))
 		at += size
 	}
 	return append(out, float64(released[at]))
@@ -103,7 +106,8 @@ func (s *spotter) VotesTo(votes []uint8, _ int) {
 
 // vote splits, trains and asks.
 func (g gateRun) vote(s *privacy.Session) ([]float64, error) {
-	shards, err := privacy.Split(s, voteShards, func(int) privacy.Teacher[int] { return &spotter{target: g.pair.Target} })
+	shards, err := privacy.Split(s, voteShards,
+		func(int) privacy.Teacher[int] { return &spotter{target: g.pair.Target} })
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,8 @@ type Accuracy struct {
 // accuracyOf derives everything from the rounds. Each round must have a fair coin of its own.
 func accuracyOf(right, rounds int, b accountant.Budget, confidence float64) Accuracy {
 	a := float64(right) / float64(rounds)
-	r := Accuracy{Rounds: rounds, Right: right, Accuracy: a, Privacy: min(2*(1-a), 1), Confidence: confidence}
+	r := Accuracy{Rounds: rounds, Right: right, Accuracy: a, Privacy: min(2*(1-a), 1),
+		Confidence: confidence}
 	se := math.Sqrt(a * (1 - a) / float64(rounds))
 	r.PrivacyLow, r.PrivacyHigh = max(0, r.Privacy-2*2*se), min(1, r.Privacy+2*2*se)
 	r.AtLeast, _ = ClopperPearson(right, rounds, 1-confidence)
@@ -68,7 +69,8 @@ func accuracyOf(right, rounds int, b accountant.Budget, confidence float64) Accu
 // with probability at most e^ε/(1 + e^ε) + δ in every round; rounds are independent, so the test of
 // that claim is exact. The table must be public or test data, with at least 3 rows and no id
 // column.
-func LTU(ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budget, o LTUOptions) (Accuracy, error) {
+func LTU(ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budget,
+	o LTUOptions) (Accuracy, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 100
 	}
@@ -82,9 +84,11 @@ func LTU(ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budge
 	s := t.Schema()
 	switch {
 	case o.Rounds < MinRuns || !(o.Confidence > 0 && o.Confidence < 1):
-		return none, fmt.Errorf("attack: %d rounds must be at least %d, confidence %v in (0, 1)", o.Rounds, MinRuns, o.Confidence)
+		return none, fmt.Errorf("attack: %d rounds must be at least %d, confidence %v in (0, 1)",
+			o.Rounds, MinRuns, o.Confidence)
 	case t.Rows() < 3 || s.Unit != "":
-		return none, fmt.Errorf("attack: a table of %d rows must have at least 3 and no id column", t.Rows())
+		return none, fmt.Errorf("attack: a table of %d rows must have at least 3 and no id column",
+			t.Rows())
 	case len(s.Buys()) > 0:
 		return none, fmt.Errorf("attack: %w", errBins)
 	}

@@ -151,7 +151,8 @@ func (r Result) conclude(c Claim, scores []float64, labels []bool) (Result, erro
 	for _, e := range r.Events {
 		r.Epsilon = max(r.Epsilon, e.Rates.Epsilon(c.Budget.Delta))
 		r.Mu = max(r.Mu, e.Rates.Mu())
-		if b := c.Broken(e.Rates); b != nil && (r.Broken == nil || b.Shown-b.Claimed > r.Broken.Shown-r.Broken.Claimed) {
+		if b := c.Broken(e.Rates); b != nil &&
+			(r.Broken == nil || b.Shown-b.Claimed > r.Broken.Shown-r.Broken.Claimed) {
 			r.Broken = b
 		}
 	}
@@ -205,7 +206,8 @@ type batch struct {
 
 // run runs the mechanism on all batches, several at a time, and returns the features of each. The
 // runs of the batches take turns, so that what changes with time changes for all.
-func (o Options) run(ctx context.Context, m Mechanism, before int, batches []batch) ([][][]float64, error) {
+func (o Options) run(ctx context.Context, m Mechanism, before int,
+	batches []batch) ([][][]float64, error) {
 	out := make([][][]float64, len(batches))
 	type job struct{ batch, run int }
 	var jobs []job

@@ -19,15 +19,17 @@ import (
 // from it with a standard deviation, or scale, of 1 for the claim.
 func toy(claim Claim, seed uint64, noise func(u *rand.Rand) float64) Mechanism {
 	u := rand.New(rand.NewPCG(seed, seed)) // audits in these tests have one worker
-	return Mechanism{Name: "toy", Claim: claim, Run: func(_ context.Context, t *table.Table) ([]float64, error) {
-		return []float64{float64(t.Rows()) + noise(u), u.NormFloat64()}, nil
-	}}
+	return Mechanism{Name: "toy", Claim: claim,
+		Run: func(_ context.Context, t *table.Table) ([]float64, error) {
+			return []float64{float64(t.Rows()) + noise(u), u.NormFloat64()}, nil
+		}}
 }
 
 func gaussianClaim(t *testing.T, mu float64) Claim {
 	t.Helper()
 	b := accountant.Budget{Epsilon: accountant.GDPEpsilon(mu, 1e-6), Delta: 1e-6}
-	c, err := ClaimOf(b, accountant.AddRemove, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}})
+	c, err := ClaimOf(b, accountant.AddRemove,
+		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +66,11 @@ func TestManyRunCoverage(t *testing.T) {
 		noise  func(u *rand.Rand) float64
 		halved bool
 	}{
-		{"Gaussian", gaussianClaim(t, 1), func(u *rand.Rand) float64 { return u.NormFloat64() }, false},
+		{"Gaussian", gaussianClaim(t, 1), func(u *rand.Rand) float64 { return u.NormFloat64() },
+			false},
 		{"Laplace", pure, func(u *rand.Rand) float64 { return laplace(u, 1) }, false},
-		{"Gaussian, halved", gaussianClaim(t, 1), func(u *rand.Rand) float64 { return u.NormFloat64() / 2 }, true},
+		{"Gaussian, halved", gaussianClaim(t, 1),
+			func(u *rand.Rand) float64 { return u.NormFloat64() / 2 }, true},
 		{"Laplace, halved", pure, func(u *rand.Rand) float64 { return laplace(u, .5) }, true},
 	} {
 		const audits = 120
@@ -79,7 +83,8 @@ func TestManyRunCoverage(t *testing.T) {
 			if r.Refuted {
 				refuted++
 			}
-			if r.Epsilon > tt.claim.Budget.Epsilon || tt.claim.Mu > 0 && (r.Mu > tt.claim.Mu || r.Gaussian > tt.claim.Budget.Epsilon*(1+1e-9)) {
+			if r.Epsilon > tt.claim.Budget.Epsilon || tt.claim.Mu > 0 &&
+				(r.Mu > tt.claim.Mu || r.Gaussian > tt.claim.Budget.Epsilon*(1+1e-9)) {
 				wrong++
 			}
 			if r.Epsilon > r.Ceiling+1e-9 {
@@ -106,11 +111,14 @@ func TestManyRunCoverage(t *testing.T) {
 func TestManyRunShowsACeiling(t *testing.T) {
 	for _, shape := range Shapes() {
 		p := pairOf(t, accountant.AddRemove, shape)
-		r, err := ManyRun(context.Background(), toy(gaussianClaim(t, 1), 1, func(*rand.Rand) float64 { return 0 }), p, Options{Runs: 400, Workers: 1})
+		r, err := ManyRun(context.Background(),
+			toy(gaussianClaim(t, 1), 1, func(*rand.Rand) float64 { return 0 }), p,
+			Options{Runs: 400, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := Ceiling(300, .05/4, 1e-6); math.Abs(r.Epsilon-want) > 1e-9 || r.Ceiling != r.Epsilon || !r.Refuted || r.AUROC != 1 || r.TPR != 1 {
+		if want := Ceiling(300, .05/4, 1e-6); math.Abs(r.Epsilon-want) > 1e-9 ||
+			r.Ceiling != r.Epsilon || !r.Refuted || r.AUROC != 1 || r.TPR != 1 {
 			t.Errorf("%s: %+v, want ε %v", shape, r, want)
 		}
 	}
@@ -120,11 +128,12 @@ func TestManyRunShowsACeiling(t *testing.T) {
 func TestRareCodes(t *testing.T) {
 	claim := gaussianClaim(t, 1)
 	leak := func(p *Pair) Mechanism {
-		return Mechanism{Name: "domain from the data", Claim: claim, Run: func(_ context.Context, tab *table.Table) ([]float64, error) {
-			counts := make([]int64, 2)
-			tab.CountTo(counts, []int{0})
-			return []float64{float64(min(1, counts[p.Target[0]]))}, nil
-		}}
+		return Mechanism{Name: "domain from the data", Claim: claim,
+			Run: func(_ context.Context, tab *table.Table) ([]float64, error) {
+				counts := make([]int64, 2)
+				tab.CountTo(counts, []int{0})
+				return []float64{float64(min(1, counts[p.Target[0]]))}, nil
+			}}
 	}
 	for shape, want := range map[Shape]bool{Balanced: false, Rare: true} {
 		p := pairOf(t, accountant.AddRemove, shape)
@@ -175,7 +184,8 @@ func TestNeighbours(t *testing.T) {
 			}
 			return n
 		}
-		if a, b, c := count(p.Out, p.Target), count(p.In, p.Target), count(p.Strong, p.Target); a != tt.target || b != a+k || c != a+k*int64(p.Strength) {
+		if a, b, c := count(p.Out, p.Target), count(p.In, p.Target),
+			count(p.Strong, p.Target); a != tt.target || b != a+k || c != a+k*int64(p.Strength) {
 			t.Errorf("%s: %d, %d, %d target rows", tt.name, a, b, c)
 		}
 		gone := int64(0)
@@ -200,11 +210,14 @@ func TestNeighbours(t *testing.T) {
 	if _, err := Neighbours(s, accountant.AddRemove, "round", 100); err == nil {
 		t.Error("an unknown shape")
 	}
-	flat := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Categorical, Categories: []string{"x"}}}}
-	if _, err := Neighbours(flat, accountant.AddRemove, Balanced, 100); !errors.Is(err, schema.ErrInvalid) {
+	flat := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Categorical,
+		Categories: []string{"x"}}}}
+	if _, err := Neighbours(flat, accountant.AddRemove, Balanced, 100); !errors.Is(err,
+		schema.ErrInvalid) {
 		t.Errorf("one code only: %v", err)
 	}
-	if _, err := Neighbours(&schema.Schema{}, accountant.AddRemove, Balanced, 100); !errors.Is(err, schema.ErrInvalid) {
+	if _, err := Neighbours(&schema.Schema{}, accountant.AddRemove, Balanced, 100); !errors.Is(err,
+		schema.ErrInvalid) {
 		t.Errorf("no columns: %v", err)
 	}
 }
@@ -213,13 +226,16 @@ func TestManyRunErrors(t *testing.T) {
 	p := pairOf(t, accountant.AddRemove, Balanced)
 	claim := gaussianClaim(t, 1)
 	good := toy(claim, 1, func(u *rand.Rand) float64 { return u.NormFloat64() })
-	for name, o := range map[string]Options{"runs": {Runs: 5}, "confidence": {Confidence: 1}, "NaN": {Confidence: math.NaN()}} {
-		if _, err := ManyRun(context.Background(), good, p, o); err == nil || !strings.HasPrefix(err.Error(), "attack: ") {
+	for name, o := range map[string]Options{"runs": {Runs: 5}, "confidence": {Confidence: 1},
+		"NaN": {Confidence: math.NaN()}} {
+		if _, err := ManyRun(context.Background(), good, p, o); err == nil ||
+			!strings.HasPrefix(err.Error(), "attack: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	broken := errors.New("broken")
-	bad := Mechanism{Claim: claim, Run: func(context.Context, *table.Table) ([]float64, error) { return nil, broken }}
+	bad := Mechanism{Claim: claim,
+		Run: func(context.Context, *table.Table) ([]float64, error) { return nil, broken }}
 	if _, err := ManyRun(context.Background(), bad, p, Options{}); !errors.Is(err, broken) {
 		t.Errorf("a mechanism that fails: %v", err)
 	}
@@ -232,7 +248,9 @@ func TestManyRunErrors(t *testing.T) {
 
 func TestProgressReachesTheEnd(t *testing.T) {
 	last := 0
-	_, err := ManyRun(context.Background(), toy(gaussianClaim(t, 1), 1, func(u *rand.Rand) float64 { return u.NormFloat64() }), pairOf(t, accountant.AddRemove, Balanced),
+	_, err := ManyRun(context.Background(),
+		toy(gaussianClaim(t, 1), 1, func(u *rand.Rand) float64 { return u.NormFloat64() }),
+		pairOf(t, accountant.AddRemove, Balanced),
 		Options{Runs: 50, Workers: 1, Progress: func(done, runs int) {
 			if done != last+1 || runs != 100 {
 				t.Errorf("%d of %d after %d", done, runs, last)

@@ -28,7 +28,8 @@ type Mechanism struct {
 type fitted func(ctx context.Context, t *table.Table) (release.Params, error)
 
 // fitter plans a method once, for all runs.
-func fitter(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget) (fitted, Claim, synth.Forecast, error) {
+func fitter(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency,
+	b accountant.Budget) (fitted, Claim, synth.Forecast, error) {
 	nb := privacy.NeighboursOf(s, adj)
 	plan, err := synth.WithBins(f, s).Plan(s, nb, b)
 	if err != nil {
@@ -37,7 +38,8 @@ func fitter(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accoun
 	claim, err := ClaimOf(b, nb.Adjacency, plan.Composition())
 	run := func(ctx context.Context, t *table.Table) (release.Params, error) {
 		session, err := privacy.Open(ctx, privacy.FromTable(t), privacy.Options{
-			Budget: b, Plan: plan.Composition(), Adjacency: nb.Adjacency, Method: f.Name(), Tool: "audit",
+			Budget: b, Plan: plan.Composition(), Adjacency: nb.Adjacency, Method: f.Name(),
+			Tool: "audit",
 		})
 		if err != nil {
 			return nil, err
@@ -54,7 +56,8 @@ func fitter(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accoun
 // Method is a method of package synth on neighbours of a shape, with the claim of its plan. The
 // tables are large enough for counts to be well above the planned noise: of rows rows, or of 40
 // standard deviations of the widest noise, from 400 to 20 000, if rows is 0.
-func Method(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape, rows int) (Mechanism, *Pair, error) {
+func Method(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget,
+	shape Shape, rows int) (Mechanism, *Pair, error) {
 	run, claim, forecast, err := fitter(f, s, adj, b)
 	if err != nil {
 		return Mechanism{}, nil, err
@@ -70,11 +73,12 @@ func Method(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accoun
 	if err != nil {
 		return Mechanism{}, nil, err
 	}
-	return Mechanism{Name: f.Name(), Claim: claim, Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
-		params, err := run(ctx, t)
-		if err != nil {
-			return nil, fmt.Errorf("attack: %s: %w", f.Name(), err)
-		}
-		return view(params, pair.Target, pair.Corner)
-	}}, pair, nil
+	return Mechanism{Name: f.Name(), Claim: claim,
+		Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
+			params, err := run(ctx, t)
+			if err != nil {
+				return nil, fmt.Errorf("attack: %s: %w", f.Name(), err)
+			}
+			return view(params, pair.Target, pair.Corner)
+		}}, pair, nil
 }

@@ -33,14 +33,16 @@ func randomTable(t testing.TB, s *schema.Schema, n int) *table.Table {
 
 // longSchema has one column of a thousand codes.
 func longSchema() *schema.Schema {
-	return &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Integer, Min: 0, Max: 999, Bins: 1000}}}
+	return &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Integer, Min: 0,
+		Max: 999, Bins: 1000}}}
 }
 
 // wideSchema has columns with many codes, so that random rows hardly ever agree.
 func wideSchema(columns int) *schema.Schema {
 	s := &schema.Schema{}
 	for i := range columns {
-		s.Columns = append(s.Columns, schema.Column{Name: string(rune('a' + i)), Kind: schema.Integer, Min: 0, Max: 49})
+		s.Columns = append(s.Columns,
+			schema.Column{Name: string(rune('a' + i)), Kind: schema.Integer, Min: 0, Max: 49})
 	}
 	return s
 }
@@ -50,7 +52,9 @@ func wideSchema(columns int) *schema.Schema {
 func TestOneRun(t *testing.T) {
 	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 		for _, eps := range []float64{.5, 1000} {
-			r, err := OneRun(context.Background(), mstOf(t), longSchema(), adj, accountant.Budget{Epsilon: eps, Delta: 1e-6}, OneRunOptions{Canaries: 200, Guesses: 40, Confidence: 1 - 1e-6})
+			r, err := OneRun(context.Background(), mstOf(t), longSchema(), adj,
+				accountant.Budget{Epsilon: eps, Delta: 1e-6},
+				OneRunOptions{Canaries: 200, Guesses: 40, Confidence: 1 - 1e-6})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,8 +66,10 @@ func TestOneRun(t *testing.T) {
 			}
 		}
 	}
-	for name, o := range map[string]OneRunOptions{"canaries": {Canaries: 5}, "guesses": {Canaries: 50, Guesses: 51}, "confidence": {Confidence: 2}} {
-		if _, err := OneRun(context.Background(), mstOf(t), wideSchema(2), accountant.AddRemove, accountant.Budget{Epsilon: 1, Delta: 1e-6}, o); err == nil {
+	for name, o := range map[string]OneRunOptions{"canaries": {Canaries: 5},
+		"guesses": {Canaries: 50, Guesses: 51}, "confidence": {Confidence: 2}} {
+		if _, err := OneRun(context.Background(), mstOf(t), wideSchema(2), accountant.AddRemove,
+			accountant.Budget{Epsilon: 1, Delta: 1e-6}, o); err == nil {
 			t.Error(name)
 		}
 	}
@@ -74,7 +80,9 @@ func TestOneRun(t *testing.T) {
 func TestLTU(t *testing.T) {
 	tab := randomTable(t, longSchema(), 60)
 	for _, eps := range []float64{.2, 2000} {
-		a, err := LTU(context.Background(), mstOf(t), tab, accountant.Budget{Epsilon: eps, Delta: 1e-6}, LTUOptions{Rounds: 60, Confidence: 1 - 1e-6})
+		a, err := LTU(context.Background(), mstOf(t), tab,
+			accountant.Budget{Epsilon: eps, Delta: 1e-6},
+			LTUOptions{Rounds: 60, Confidence: 1 - 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,10 +93,12 @@ func TestLTU(t *testing.T) {
 			t.Errorf("accuracy %v where nothing is hidden", a.Accuracy)
 		}
 	}
-	if _, err := LTU(context.Background(), mstOf(t), randomTable(t, wideSchema(1), 2), accountant.Budget{Epsilon: 1, Delta: 1e-6}, LTUOptions{}); err == nil {
+	if _, err := LTU(context.Background(), mstOf(t), randomTable(t, wideSchema(1), 2),
+		accountant.Budget{Epsilon: 1, Delta: 1e-6}, LTUOptions{}); err == nil {
 		t.Error("two rows")
 	}
-	if _, err := LTU(context.Background(), mstOf(t), tab, accountant.Budget{Epsilon: 1, Delta: 1e-6}, LTUOptions{Rounds: 3}); err == nil {
+	if _, err := LTU(context.Background(), mstOf(t), tab,
+		accountant.Budget{Epsilon: 1, Delta: 1e-6}, LTUOptions{Rounds: 3}); err == nil {
 		t.Error("three rounds")
 	}
 }
@@ -101,7 +111,8 @@ func TestAccuracy(t *testing.T) {
 		name      string
 		got, want float64
 	}{
-		{"accuracy", a.Accuracy, .6}, {"privacy", a.Privacy, .8}, {"low", a.PrivacyLow, .8 - 4*se}, {"high", a.PrivacyHigh, .8 + 4*se},
+		{"accuracy", a.Accuracy, .6}, {"privacy", a.Privacy, .8}, {"low", a.PrivacyLow, .8 - 4*se},
+		{"high", a.PrivacyHigh, .8 + 4*se},
 		// R: binom.test(60, 100, alternative = "greater")
 		{"limit", a.Limit, .7505}, {"exact bound", a.AtLeast, .51304},
 	} {
@@ -115,7 +126,8 @@ func TestAccuracy(t *testing.T) {
 	if a := accuracyOf(90, 100, accountant.Budget{Epsilon: 1}, .95); !a.Refuted || a.Epsilon <= 1 {
 		t.Errorf("90 of 100 right at ε = 1: %+v", a)
 	}
-	if a := accuracyOf(30, 100, accountant.Budget{Epsilon: 1}, .95); a.Privacy != 1 || a.Epsilon != 0 {
+	if a := accuracyOf(30, 100, accountant.Budget{Epsilon: 1}, .95); a.Privacy != 1 ||
+		a.Epsilon != 0 {
 		t.Errorf("30 of 100 right: %+v", a)
 	}
 }
@@ -150,7 +162,8 @@ func TestDistance(t *testing.T) {
 func TestDistanceOf(t *testing.T) {
 	tab := randomTable(t, longSchema(), 200)
 	for _, eps := range []float64{1, 20000} {
-		r, err := DistanceOf(context.Background(), mstOf(t), tab, accountant.Budget{Epsilon: eps, Delta: 1e-12}, 1-1e-6)
+		r, err := DistanceOf(context.Background(), mstOf(t), tab,
+			accountant.Budget{Epsilon: eps, Delta: 1e-12}, 1-1e-6)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,10 +172,12 @@ func TestDistanceOf(t *testing.T) {
 		}
 	}
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
-	if _, err := DistanceOf(context.Background(), mstOf(t), randomTable(t, longSchema(), 1), b, 0); err == nil {
+	if _, err := DistanceOf(context.Background(), mstOf(t), randomTable(t, longSchema(), 1), b,
+		0); err == nil {
 		t.Error("one row")
 	}
-	if _, err := DistanceOf(context.Background(), mstOf(t), tab, accountant.Budget{}, 0); err == nil {
+	if _, err := DistanceOf(context.Background(), mstOf(t), tab, accountant.Budget{},
+		0); err == nil {
 		t.Error("no budget")
 	}
 }
@@ -181,7 +196,8 @@ func TestShadow(t *testing.T) {
 	}
 	target := []uint16{49} // nobody else's
 	for _, eps := range []float64{.1, 2000} {
-		r, err := Shadow(context.Background(), mstOf(t), reference, target, accountant.AddRemove, accountant.Budget{Epsilon: eps, Delta: 1e-6},
+		r, err := Shadow(context.Background(), mstOf(t), reference, target, accountant.AddRemove,
+			accountant.Budget{Epsilon: eps, Delta: 1e-6},
 			ShadowOptions{Options: Options{Runs: 400, Confidence: 1 - 1e-6}, Drawn: 2000})
 		if err != nil {
 			t.Fatal(err)
@@ -196,8 +212,11 @@ func TestShadow(t *testing.T) {
 	for name, bad := range map[string]struct {
 		target []uint16
 		o      ShadowOptions
-	}{"target": {[]uint16{50}, ShadowOptions{}}, "columns": {nil, ShadowOptions{}}, "rows": {target, ShadowOptions{Rows: 81}}, "queries": {target, ShadowOptions{Queries: -1}}} {
-		if _, err := Shadow(context.Background(), mstOf(t), reference, bad.target, accountant.AddRemove, accountant.Budget{Epsilon: 1, Delta: 1e-6}, bad.o); err == nil {
+	}{"target": {[]uint16{50}, ShadowOptions{}}, "columns": {nil, ShadowOptions{}},
+		"rows":    {target, ShadowOptions{Rows: 81}},
+		"queries": {target, ShadowOptions{Queries: -1}}} {
+		if _, err := Shadow(context.Background(), mstOf(t), reference, bad.target,
+			accountant.AddRemove, accountant.Budget{Epsilon: 1, Delta: 1e-6}, bad.o); err == nil {
 			t.Error(name)
 		}
 	}
@@ -205,7 +224,8 @@ func TestShadow(t *testing.T) {
 
 // TestRight: guesses are made where the scores are farthest from the median.
 func TestRight(t *testing.T) {
-	canaries := []canary{{in: true, score: 9}, {in: false, score: -7}, {in: true, score: .1}, {in: true, score: 0}, {in: true, score: -.2}}
+	canaries := []canary{{in: true, score: 9}, {in: false, score: -7}, {in: true, score: .1},
+		{in: true, score: 0}, {in: true, score: -.2}}
 	for guesses, want := range map[int]int{1: 1, 2: 2, 3: 2, 4: 3} {
 		if got := right(canaries, guesses); got != want {
 			t.Errorf("%d guesses: %d right, want %d", guesses, got, want)

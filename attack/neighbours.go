@@ -55,14 +55,16 @@ func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape Shape, rows in
 		k = max(1, s.MaxRowsPerUnit)
 	}
 	sizes := s.Sizes()
-	p := &Pair{Name: string(shape), Corner: make([]uint16, len(sizes)), Target: make([]uint16, len(sizes))}
+	p := &Pair{Name: string(shape), Corner: make([]uint16, len(sizes)),
+		Target: make([]uint16, len(sizes))}
 	same := true
 	for i, n := range sizes {
 		p.Target[i] = uint16(n - 1)
 		same = same && n == 1
 	}
 	if same {
-		return nil, fmt.Errorf("attack: all columns of the schema have one code only: there is nothing to tell apart: %w", schema.ErrInvalid)
+		return nil, fmt.Errorf("attack: all columns of the schema have one code only: there is "+
+			"nothing to tell apart: %w", schema.ErrInvalid)
 	}
 	units := max(8, rows/k)
 	p.Strength = max(2, units/4)
@@ -72,7 +74,8 @@ func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape Shape, rows in
 		targets = units / 2
 	case Rare:
 	default:
-		return nil, fmt.Errorf("attack: tables of shape %q are unknown; there is %v", shape, Shapes())
+		return nil, fmt.Errorf("attack: tables of shape %q are unknown; there is %v", shape,
+			Shapes())
 	}
 	build := func(more int) (*table.Table, error) {
 		corners := units - targets

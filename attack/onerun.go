@@ -17,7 +17,8 @@ import (
 )
 
 // errBins is about schemas whose codes a run changes.
-var errBins = errors.New("a schema that buys its bins (bins: dp) has no codes before a run: give it bins for this attack")
+var errBins = errors.New("a schema that buys its bins (bins: dp) has no codes before a run: give " +
+	"it bins for this attack")
 
 // OneRunOptions of [OneRun]. The zero value is usable.
 type OneRunOptions struct {
@@ -47,7 +48,8 @@ type OneRunResult struct {
 //
 // One run is cheap and sees little: the canaries drown each other as well as the noise. It finds
 // noise that is missing altogether; a factor of 2 needs [ManyRun].
-func OneRun(ctx context.Context, f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, o OneRunOptions) (OneRunResult, error) {
+func OneRun(ctx context.Context, f synth.Fitter, s *schema.Schema, adj accountant.Adjacency,
+	b accountant.Budget, o OneRunOptions) (OneRunResult, error) {
 	if o.Canaries == 0 {
 		o.Canaries = 1000
 	}
@@ -57,9 +59,12 @@ func OneRun(ctx context.Context, f synth.Fitter, s *schema.Schema, adj accountan
 	if o.Confidence == 0 {
 		o.Confidence = .95
 	}
-	r := OneRunResult{Mechanism: f.Name(), Canaries: o.Canaries, Guesses: o.Guesses, Confidence: o.Confidence}
-	if o.Canaries < 20 || o.Guesses < 1 || o.Guesses > o.Canaries || !(o.Confidence > 0 && o.Confidence < 1) {
-		return r, fmt.Errorf("attack: %d canaries must be at least 20, %d guesses from 1 to as many, confidence %v in (0, 1)", o.Canaries, o.Guesses, o.Confidence)
+	r := OneRunResult{Mechanism: f.Name(), Canaries: o.Canaries, Guesses: o.Guesses,
+		Confidence: o.Confidence}
+	if o.Canaries < 20 || o.Guesses < 1 || o.Guesses > o.Canaries ||
+		!(o.Confidence > 0 && o.Confidence < 1) {
+		return r, fmt.Errorf("attack: %d canaries must be at least 20, %d guesses from 1 to as "+
+			"many, confidence %v in (0, 1)", o.Canaries, o.Guesses, o.Confidence)
 	}
 	if len(s.Buys()) > 0 {
 		return r, fmt.Errorf("attack: %w", errBins)
@@ -113,7 +118,8 @@ func OneRun(ctx context.Context, f synth.Fitter, s *schema.Schema, adj accountan
 	r.Right = right(canaries, o.Guesses)
 	g := Guesses{Canaries: r.Canaries, Made: r.Guesses, Right: r.Right}
 	r.Epsilon = g.Epsilon(claim.Budget.Delta, 1-o.Confidence)
-	r.Ceiling = Guesses{Canaries: r.Canaries, Made: r.Guesses, Right: r.Guesses}.Epsilon(claim.Budget.Delta, 1-o.Confidence)
+	r.Ceiling = Guesses{Canaries: r.Canaries, Made: r.Guesses,
+		Right: r.Guesses}.Epsilon(claim.Budget.Delta, 1-o.Confidence)
 	r.Refuted = r.Epsilon > claim.Budget.Epsilon
 	return r, nil
 }
@@ -128,9 +134,12 @@ type canary struct {
 // right counts the right guesses about those canaries whose score is farthest from the median: in
 // above it, out below it.
 func right(canaries []canary, guesses int) (n int) {
-	sorted := slices.SortedFunc(slices.Values(canaries), func(a, b canary) int { return cmp.Compare(a.score, b.score) })
+	sorted := slices.SortedFunc(slices.Values(canaries),
+		func(a, b canary) int { return cmp.Compare(a.score, b.score) })
 	median := sorted[len(sorted)/2].score
-	slices.SortStableFunc(sorted, func(a, b canary) int { return -cmp.Compare(math.Abs(a.score-median), math.Abs(b.score-median)) })
+	slices.SortStableFunc(sorted, func(a, b canary) int {
+		return cmp.Compare(math.Abs(b.score-median), math.Abs(a.score-median))
+	})
 	for _, c := range sorted[:guesses] {
 		if (c.score > median) == c.in {
 			n++

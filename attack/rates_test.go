@@ -21,7 +21,8 @@ func TestCeiling(t *testing.T) {
 		delta float64
 	}{{400, .05, 1e-9}, {1000, .1, 1e-3}, {20, .01, .01}} {
 		p := 1 - math.Pow(tt.alpha/4, 1/float64(tt.n))
-		if got, want := Ceiling(tt.n, tt.alpha/4, tt.delta), math.Log((1-p-tt.delta)/p); math.Abs(got-want) > 1e-9 {
+		if got, want := Ceiling(tt.n, tt.alpha/4, tt.delta),
+			math.Log((1-p-tt.delta)/p); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%+v: %v, want %v", tt, got, want)
 		}
 	}
@@ -29,7 +30,8 @@ func TestCeiling(t *testing.T) {
 		if got := CeilingOneRun(n, .05); math.Abs(got-want) > .005 {
 			t.Errorf("%d guesses: %v, want %v", n, got, want)
 		}
-		if got := (Guesses{Canaries: n, Made: n, Right: n}).Epsilon(0, .05); math.Abs(got-want) > .005 {
+		if got := (Guesses{Canaries: n, Made: n, Right: n}).Epsilon(0,
+			.05); math.Abs(got-want) > .005 {
 			t.Errorf("%d right of %d: %v, want %v", n, n, got, want)
 		}
 	}
@@ -104,7 +106,8 @@ func TestClaimOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := ClaimOf(b, accountant.AddRemove, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: sigma}, Count: 1}})
+	c, err := ClaimOf(b, accountant.AddRemove,
+		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: sigma}, Count: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +117,8 @@ func TestClaimOf(t *testing.T) {
 	}
 	last := 1.0
 	for _, p := range c.Curve {
-		if want := accountant.GDPDelta(mu, p.Epsilon); p.Delta > last || math.Abs(p.Delta/want-1) > 1e-6 {
+		if want := accountant.GDPDelta(mu, p.Epsilon); p.Delta > last ||
+			math.Abs(p.Delta/want-1) > 1e-6 {
 			t.Errorf("%+v, want δ %v", p, want)
 		}
 		last = p.Delta
@@ -126,7 +130,8 @@ func TestClaimOf(t *testing.T) {
 	if got := c.Broken(at(mu * 1.3)); got == nil || got.Epsilon != 0 || got.Shown <= got.Claimed {
 		t.Errorf("a third more μ: %+v", got)
 	}
-	if got := c.Broken(Rates{Out: .001, In: .9}); got == nil || got.Epsilon != 4 || got.Claimed != 1e-6 {
+	if got := c.Broken(Rates{Out: .001, In: .9}); got == nil || got.Epsilon != 4 ||
+		got.Claimed != 1e-6 {
 		t.Errorf("beyond the budget: %+v", got)
 	}
 	if _, err := ClaimOf(accountant.Budget{}, accountant.AddRemove, nil); err == nil {
@@ -188,7 +193,8 @@ func TestOneRunCoverage(t *testing.T) {
 		if _, _, ok := stattest.Binomial(wrong, audits, tail); !ok && wrong > tail*audits {
 			t.Errorf("ε = %v: %d of %d bounds exceed it", eps, wrong, audits)
 		}
-		if _, _, ok := stattest.Binomial(wrong, audits, tail/3); !ok && float64(wrong) > tail/3*audits {
+		if _, _, ok := stattest.Binomial(wrong, audits, tail/3); !ok &&
+			float64(wrong) > tail/3*audits {
 			caught = true
 		}
 	}

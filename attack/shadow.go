@@ -35,7 +35,8 @@ type ShadowOptions struct {
 // mixture of neighbouring tables is as hard to tell apart as the worst pair of them, so the bounds
 // hold. This is a realistic attacker; [ManyRun] on [Method] is the stronger one. The reference must
 // be public or test data, without an id column.
-func Shadow(ctx context.Context, f synth.Fitter, reference *table.Table, target []uint16, adj accountant.Adjacency, b accountant.Budget, o ShadowOptions) (Result, error) {
+func Shadow(ctx context.Context, f synth.Fitter, reference *table.Table, target []uint16,
+	adj accountant.Adjacency, b accountant.Budget, o ShadowOptions) (Result, error) {
 	s := reference.Schema()
 	sizes := s.Sizes()
 	def := func(x *int, d int) {
@@ -50,16 +51,20 @@ func Shadow(ctx context.Context, f synth.Fitter, reference *table.Table, target 
 	o.pilot = .5
 	switch {
 	case s.Unit != "" || len(target) != len(sizes):
-		return Result{}, fmt.Errorf("attack: a target of %d codes in a table of %d columns; the table must have no id column", len(target), len(sizes))
+		return Result{}, fmt.Errorf("attack: a target of %d codes in a table of %d columns; the "+
+			"table must have no id column", len(target), len(sizes))
 	case o.Rows < 1 || o.Rows > reference.Rows() || o.Queries < 1 || o.Width < 1 || o.Drawn < 1:
-		return Result{}, fmt.Errorf("attack: %d rows of %d, %d queries of up to %d columns, %d drawn rows: all must be positive, and no more rows than there are",
+		return Result{}, fmt.Errorf("attack: %d rows of %d, %d queries of up to %d columns, %d "+
+			"drawn rows: all must be positive, and no more rows than there are",
 			o.Rows, reference.Rows(), o.Queries, o.Width, o.Drawn)
 	case len(s.Buys()) > 0:
 		return Result{}, fmt.Errorf("attack: %w", errBins)
 	}
 	for i, code := range target {
 		if int(code) >= sizes[i] {
-			return Result{}, fmt.Errorf("attack: code %d of the target's column %d must be below %d", code, i, sizes[i])
+			return Result{},
+				fmt.Errorf("attack: code %d of the target's column %d must be below %d", code, i,
+					sizes[i])
 		}
 	}
 	run, claim, _, err := fitter(f, s, adj, b)
@@ -70,29 +75,32 @@ func Shadow(ctx context.Context, f synth.Fitter, reference *table.Table, target 
 	adj = privacy.NeighboursOf(s, adj).Adjacency
 	// The tables of the pair only say which side a run is on.
 	with := reference.Select(allRows(reference))
-	pair := &Pair{Name: "samples of the reference", Out: reference, In: with, Strong: with, Strength: 1}
-	return ManyRun(ctx, Mechanism{Name: f.Name(), Claim: claim, Run: func(ctx context.Context, side *table.Table) ([]float64, error) {
-		b := newBuilder(s, 1)
-		row := make([]uint16, len(sizes))
-		for i, r := range rand.Perm(reference.Rows())[:o.Rows] {
-			if rowTo(row, reference, r); i == 0 && side == with && adj == accountant.ReplaceOne {
-				copy(row, target)
+	pair := &Pair{Name: "samples of the reference", Out: reference, In: with, Strong: with,
+		Strength: 1}
+	return ManyRun(ctx, Mechanism{Name: f.Name(), Claim: claim,
+		Run: func(ctx context.Context, side *table.Table) ([]float64, error) {
+			b := newBuilder(s, 1)
+			row := make([]uint16, len(sizes))
+			for i, r := range rand.Perm(reference.Rows())[:o.Rows] {
+				rowTo(row, reference, r)
+				if i == 0 && side == with && adj == accountant.ReplaceOne {
+					copy(row, target)
+				}
+				b.add(row, 1)
 			}
-			b.add(row, 1)
-		}
-		if side == with && adj == accountant.AddRemove {
-			b.add(target, 1)
-		}
-		t, err := b.table()
-		if err != nil {
-			return nil, err
-		}
-		params, err := run(ctx, t)
-		if err != nil {
-			return nil, fmt.Errorf("attack: %s: %w", f.Name(), err)
-		}
-		return answers(params, target, queries, o.Drawn), nil
-	}}, pair, o.Options)
+			if side == with && adj == accountant.AddRemove {
+				b.add(target, 1)
+			}
+			t, err := b.table()
+			if err != nil {
+				return nil, err
+			}
+			params, err := run(ctx, t)
+			if err != nil {
+				return nil, fmt.Errorf("attack: %s: %w", f.Name(), err)
+			}
+			return answers(params, target, queries, o.Drawn), nil
+		}}, pair, o.Options)
 }
 
 func allRows(t *table.Table) []int {

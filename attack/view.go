@@ -94,7 +94,8 @@ func viewSampled(p release.Params, target, corner []uint16) []float64 {
 		cornerPairs += c * (c - 1) / 2
 	}
 	rest := out[1+len(target):]
-	rest[0], rest[1], rest[2] = float64(corners)*scale, float64(pairs)*scale, float64(cornerPairs)*scale
+	rest[0], rest[1], rest[2] = float64(corners)*scale, float64(pairs)*scale,
+		float64(cornerPairs)*scale
 	return out
 }
 

@@ -13,12 +13,15 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-var tables = flag.String("tables", "", "folder with NAME.csv and NAME.domain.json of the public tables; the tests and benchmarks on them are skipped without it")
+var tables = flag.String("tables", "",
+	"folder with NAME.csv and NAME.domain.json of the public tables; the tests and benchmarks on "+
+		"them are skipped without it")
 
 // loadPublic reads a public table with the schema of its domain file and splits its rows at random
 // into 60 % to train on and 40 % to test on. Integers of more than 100 values, and reals, have 32
 // bins; logarithmic columns have the given number of growing bins.
-func loadPublic(t testing.TB, name string, bins int, logarithmic ...string) (train, test *table.Table, task Task) {
+func loadPublic(t testing.TB, name string, bins int,
+	logarithmic ...string) (train, test *table.Table, task Task) {
 	t.Helper()
 	if *tables == "" {
 		t.Skip("no -tables folder")
@@ -70,7 +73,8 @@ func loadPublic(t testing.TB, name string, bins int, logarithmic ...string) (tra
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	all, _, err := table.Read(context.Background(), filepath.Join(*tables, name+".csv"), s, table.ReadOptions{})
+	all, _, err := table.Read(context.Background(), filepath.Join(*tables, name+".csv"), s,
+		table.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,13 +103,15 @@ func TestAdult(t *testing.T) {
 		{"boosting, fine bins", 2000, GradientBoosting, OneHot, .920, .936},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			train, test, task := loadPublic(t, "adult", c.bins, "capital-gain", "capital-loss", "fnlwgt")
+			train, test, task := loadPublic(t, "adult", c.bins, "capital-gain", "capital-loss",
+				"fnlwgt")
 			task.Learner, task.Numeric = c.learner, c.numeric
 			got, err := TRTR(train, test, task)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("AUROC %.4f, average precision %.4f at rate %.4f", got.AUROC, got.AveragePrecision, got.Rate)
+			t.Logf("AUROC %.4f, average precision %.4f at rate %.4f", got.AUROC,
+				got.AveragePrecision, got.Rate)
 			if got.AUROC < c.low || got.AUROC > c.high {
 				t.Errorf("AUROC %v, want %v to %v", got.AUROC, c.low, c.high)
 			}
@@ -115,7 +121,8 @@ func TestAdult(t *testing.T) {
 
 func BenchmarkTRTRAdult(b *testing.B) {
 	train, test, task := loadPublic(b, "adult", 32, "capital-gain", "capital-loss", "fnlwgt")
-	for name, learner := range map[string]Learner{"logistic": LogisticRegression, "forest": RandomForest, "boosting": GradientBoosting} {
+	for name, learner := range map[string]Learner{"logistic": LogisticRegression,
+		"forest": RandomForest, "boosting": GradientBoosting} {
 		b.Run(name, func(b *testing.B) {
 			task.Learner = learner
 			for b.Loop() {
@@ -140,7 +147,10 @@ func BenchmarkMetricsAdult(b *testing.B) {
 		{"MarginalError2", func() error { _, err := MarginalError(train, test, 2); return err }},
 		{"MarginalError3", func() error { _, err := MarginalError(train, test, 3); return err }},
 		{"ColumnShapes", func() error { _, _, err := ColumnShapes(train, test); return err }},
-		{"ColumnPairTrends", func() error { _, _, err := ColumnPairTrends(train, test); return err }},
+		{"ColumnPairTrends", func() error {
+			_, _, err := ColumnPairTrends(train, test)
+			return err
+		}},
 		{"PMSE", func() error {
 			x, err := NewMatrix(train, Features{})
 			if err != nil {
@@ -153,11 +163,26 @@ func BenchmarkMetricsAdult(b *testing.B) {
 			_, err = PMSE(x, y)
 			return err
 		}},
-		{"PrivacyLoss", func() error { _, err := PrivacyLoss(euclidean[0], euclidean[1], euclidean[0], 0); return err }},
-		{"PrivacyLossGower", func() error { _, err := PrivacyLoss(gower[0], gower[1], gower[0], 0); return err }},
-		{"Closest", func() error { _, err := Closest(euclidean[0], euclidean[1], euclidean[0], 0); return err }},
-		{"DCRBaselineProtection", func() error { _, err := DCRBaselineProtection(gower[0], gower[1], 0); return err }},
-		{"IdenticalMatchShare", func() error { _, err := IdenticalMatchShare(train, test); return err }},
+		{"PrivacyLoss", func() error {
+			_, err := PrivacyLoss(euclidean[0], euclidean[1], euclidean[0], 0)
+			return err
+		}},
+		{"PrivacyLossGower", func() error {
+			_, err := PrivacyLoss(gower[0], gower[1], gower[0], 0)
+			return err
+		}},
+		{"Closest", func() error {
+			_, err := Closest(euclidean[0], euclidean[1], euclidean[0], 0)
+			return err
+		}},
+		{"DCRBaselineProtection", func() error {
+			_, err := DCRBaselineProtection(gower[0], gower[1], 0)
+			return err
+		}},
+		{"IdenticalMatchShare", func() error {
+			_, err := IdenticalMatchShare(train, test)
+			return err
+		}},
 		{"LinkageRisk", func() error { _, err := LinkageRisk(train, test, quasi); return err }},
 	} {
 		b.Run(m.name, func(b *testing.B) {

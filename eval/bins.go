@@ -113,7 +113,8 @@ func (b *binning) rows(t *table.Table) ([][]uint8, error) {
 	out := make([][]uint8, len(b.columns))
 	for k, c := range b.columns {
 		if c.position >= len(columns) || !columns[c.position].equal(c.column) {
-			return nil, fmt.Errorf("eval: the table has no column %d %q as the trees know it: %w", c.position+1, c.column.name, ErrTables)
+			return nil, fmt.Errorf("eval: the table has no column %d %q as the trees know it: %w",
+				c.position+1, c.column.name, ErrTables)
 		}
 		out[k] = make([]uint8, t.Rows())
 		forEachCode(t.Column(c.position), func(i, code int) { out[k][i] = c.bin[code] })

@@ -51,8 +51,10 @@ func FitBoosting(t *table.Table, y []bool, o BoostingOptions) (*Boosting, error)
 	if o.Penalty == 0 {
 		o.Penalty = 1
 	}
-	if o.Trees < 0 || !(o.Rate > 0 && o.Rate <= 1) || o.Leaves < 2 || o.MinRows < 0 || !(o.Penalty > 0) || math.IsInf(o.Penalty, 1) {
-		return nil, fmt.Errorf("eval: boosting with %d trees, rate %v, %d leaves of %d rows, penalty %v: out of range: %w",
+	if o.Trees < 0 || !(o.Rate > 0 && o.Rate <= 1) || o.Leaves < 2 || o.MinRows < 0 ||
+		!(o.Penalty > 0) || math.IsInf(o.Penalty, 1) {
+		return nil, fmt.Errorf("eval: boosting with %d trees, rate %v, %d leaves of %d rows, "+
+			"penalty %v: out of range: %w",
 			o.Trees, o.Rate, o.Leaves, o.MinRows, o.Penalty, ErrFit)
 	}
 	n := t.Rows()
@@ -68,7 +70,8 @@ func FitBoosting(t *table.Table, y []bool, o BoostingOptions) (*Boosting, error)
 		score[i] = out.start
 	}
 	g := &grower{binning: b, rows: rows, gradient: make([]float64, n), weight: make([]float64, n),
-		options: treeOptions{leaves: o.Leaves, minRows: float64(o.MinRows), penalty: o.Penalty, smooth: 10}}
+		options: treeOptions{leaves: o.Leaves, minRows: float64(o.MinRows), penalty: o.Penalty,
+			smooth: 10}}
 	for range o.Trees {
 		for i, l := range y {
 			p := sigmoid(score[i])

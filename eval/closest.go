@@ -45,7 +45,9 @@ type ClosestResult struct {
 // from the public seed: in a larger one the closest row is closer. Both need two rows.
 func Closest(train, holdout, synthetic *Points, seed uint64) (ClosestResult, error) {
 	if train.n < 2 || holdout.n < 2 {
-		return ClosestResult{}, fmt.Errorf("eval: closest records among %d and %d rows, it takes 2: %w", train.n, holdout.n, ErrTables)
+		return ClosestResult{},
+			fmt.Errorf("eval: closest records among %d and %d rows, it takes 2: %w", train.n,
+				holdout.n, ErrTables)
 	}
 	if err := sameSpace(train, holdout, synthetic); err != nil {
 		return ClosestResult{}, err
@@ -53,10 +55,12 @@ func Closest(train, holdout, synthetic *Points, seed uint64) (ClosestResult, err
 	out := ClosestResult{Rows: min(train.n, holdout.n)}
 	var second [2][]float64
 	var err error
-	if out.TrainDistances, second[0], err = Nearest(synthetic, train.Sample(out.Rows, seed)); err != nil {
+	if out.TrainDistances, second[0],
+		err = Nearest(synthetic, train.Sample(out.Rows, seed)); err != nil {
 		return ClosestResult{}, err
 	}
-	if out.HoldoutDistances, second[1], err = Nearest(synthetic, holdout.Sample(out.Rows, seed)); err != nil {
+	if out.HoldoutDistances, second[1],
+		err = Nearest(synthetic, holdout.Sample(out.Rows, seed)); err != nil {
 		return ClosestResult{}, err
 	}
 	for i, d := range out.TrainDistances {
@@ -69,7 +73,8 @@ func Closest(train, holdout, synthetic *Points, seed uint64) (ClosestResult, err
 	}
 	out.CloserToTrain /= float64(synthetic.n)
 	out.Train, out.Holdout = quantilesOf(out.TrainDistances), quantilesOf(out.HoldoutDistances)
-	out.TrainRatio, out.HoldoutRatio = quantilesOf(ratios(out.TrainDistances, second[0])), quantilesOf(ratios(out.HoldoutDistances, second[1]))
+	out.TrainRatio, out.HoldoutRatio = quantilesOf(ratios(out.TrainDistances, second[0])),
+		quantilesOf(ratios(out.HoldoutDistances, second[1]))
 	return out, nil
 }
 

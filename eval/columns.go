@@ -64,7 +64,8 @@ func columnsOf(s *schema.Schema) ([]column, error) {
 }
 
 func (c column) equal(d column) bool {
-	return c.name == d.name && c.size == d.size && c.missing == d.missing && slices.Equal(c.mid, d.mid) && slices.Equal(c.texts, d.texts)
+	return c.name == d.name && c.size == d.size && c.missing == d.missing &&
+		slices.Equal(c.mid, d.mid) && slices.Equal(c.texts, d.texts)
 }
 
 // numeric reports whether the codes have an order and a middle.
@@ -80,7 +81,8 @@ func compatible(tables ...*table.Table) ([]column, error) {
 	}
 	for i, t := range tables {
 		if t.Rows() == 0 {
-			return nil, fmt.Errorf("eval: table %d of %d has no rows: %w", i+1, len(tables), ErrTables)
+			return nil, fmt.Errorf("eval: table %d of %d has no rows: %w", i+1, len(tables),
+				ErrTables)
 		}
 		if t.Schema() == tables[0].Schema() {
 			continue
@@ -90,11 +92,14 @@ func compatible(tables ...*table.Table) ([]column, error) {
 			return nil, err
 		}
 		if len(other) != len(first) {
-			return nil, fmt.Errorf("eval: tables of %d and of %d columns: %w", len(first), len(other), ErrTables)
+			return nil, fmt.Errorf("eval: tables of %d and of %d columns: %w", len(first),
+				len(other), ErrTables)
 		}
 		for k := range first {
 			if !first[k].equal(other[k]) {
-				return nil, fmt.Errorf("eval: column %d differs between the tables (%q and %q): %w", k+1, first[k].name, other[k].name, ErrTables)
+				return nil,
+					fmt.Errorf("eval: column %d differs between the tables (%q and %q): %w", k+1,
+						first[k].name, other[k].name, ErrTables)
 			}
 		}
 	}

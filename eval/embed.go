@@ -80,9 +80,10 @@ func embedNumbers(a, b *Points) embedding {
 	scale := math.Ldexp(1, -max(exponent, -500)) // a power of two: distances scale without rounding
 	e := embedding{width: a.dim, unit: scale * scale}
 	for k := range a.dim {
-		e.features = append(e.features, feature{width: 1, column: k, fill: func(dst []float32, x float64) {
-			dst[0] = float32((x - mean[k]) * scale)
-		}})
+		e.features = append(e.features,
+			feature{width: 1, column: k, fill: func(dst []float32, x float64) {
+				dst[0] = float32((x - mean[k]) * scale)
+			}})
 	}
 	return e
 }
@@ -101,7 +102,8 @@ func oneHot(size int, height float64, sets []*Points, column int) feature {
 	slices.SortStableFunc(order, func(a, b int) int { return count[b] - count[a] })
 	at := make([]int, size) // coordinate of each category
 	width := 0
-	for rest := total; width < size && width < maxOneHot && float64(rest) > rareShare*float64(total); width++ {
+	for rest := total; width < size && width < maxOneHot &&
+		float64(rest) > rareShare*float64(total); width++ {
 		at[order[width]] = width
 		rest -= count[order[width]]
 	}
@@ -111,7 +113,8 @@ func oneHot(size int, height float64, sets []*Points, column int) feature {
 	if width < size {
 		width++
 	}
-	return feature{width: width, fill: func(dst []float32, x float64) { dst[at[int(x)]] = float32(height) }}
+	return feature{width: width,
+		fill: func(dst []float32, x float64) { dst[at[int(x)]] = float32(height) }}
 }
 
 // single gives a number one coordinate, from −½ to ½.

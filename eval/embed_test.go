@@ -17,7 +17,8 @@ func TestEmbeddingUnderstates(t *testing.T) {
 		s     *schema.Schema
 		below float64 // mean understatement of a pair, at most, in δ
 	}{
-		{"categories", schemaOf(t, category("a", 2), category("b", 5), optional(category("c", 3))), 1e-6},
+		{"categories", schemaOf(t, category("a", 2), category("b", 5), optional(category("c", 3))),
+			1e-6},
 		{"many categories", schemaOf(t, category("a", 700), category("b", 60)), .01},
 		{"few places", schemaOf(t, number("a", 2), number("b", 9), optional(number("c", 5))), .13},
 		{"many places", schemaOf(t, number("a", 1000), optional(number("b", 100))), .13},
@@ -48,7 +49,8 @@ func TestEmbeddingUnderstates(t *testing.T) {
 						}
 						exact := e.unit * a.space.between(a.row(i), b.row(j))
 						if squared > exact+1e-6 {
-							t.Fatalf("points %v and %v: embedded %v, distance %v", a.row(i), b.row(j), squared, exact)
+							t.Fatalf("points %v and %v: embedded %v, distance %v", a.row(i),
+								b.row(j), squared, exact)
 						}
 						mean += (exact - squared) / e.unit / float64(a.n*b.n)
 					}

@@ -28,7 +28,8 @@ columns:
 // draw makes n patients of whom the old die more often, as codes.
 func draw(s *schema.Schema, n int, seed uint64) *table.Table {
 	u := rand.New(rand.NewPCG(seed, 0))
-	age, weight, ward, died := table.NewCodes(8, n), table.NewCodes(100, n), table.NewCodes(2, n), table.NewCodes(2, n)
+	age, weight, ward, died := table.NewCodes(8, n), table.NewCodes(100, n), table.NewCodes(2, n),
+		table.NewCodes(2, n)
 	for i := range n {
 		decade := u.IntN(8)
 		age.Set(i, uint16(decade))
@@ -169,7 +170,8 @@ func ExampleFitBoosting() {
 		}
 		return y
 	}
-	model, _ := eval.FitBoosting(train, label(train), eval.BoostingOptions{Drop: []string{"died"}, Trees: 20})
+	model, _ := eval.FitBoosting(train, label(train),
+		eval.BoostingOptions{Drop: []string{"died"}, Trees: 20})
 	scores, _ := model.Scores(test)
 	auroc, _ := eval.AUROC(scores, label(test))
 	fmt.Printf("AUROC %.2f\n", auroc)
@@ -178,11 +180,9 @@ func ExampleFitBoosting() {
 
 func ExampleMetrics() {
 	for _, m := range eval.Metrics()[:2] {
-		fmt.Printf("%s (%s), goal %s: %s\n", m.Name, m.Alias, m.Goal, m.Meaning)
+		fmt.Printf("%s, %s, goal %s\n", m.Name, m.Range, m.Goal)
 	}
 	// Output:
-	// Validity (DataValidity, BoundaryAdherence, CategoryAdherence (SDMetrics)), goal 1: Share of
-	// rows all of whose cells the public schema allows. KSComplement (KSComplement (SDMetrics)),
-	// goal 1: One minus the largest gap between the real and the synthetic cumulative distribution
-	// of a numeric column.
+	// Validity, 0 to 1, goal 1
+	// KSComplement, 0 to 1, goal 1
 }

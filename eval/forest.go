@@ -46,7 +46,8 @@ func FitForest(t *table.Table, y []bool, o ForestOptions) (*Forest, error) {
 		o.Columns = max(1, int(math.Round(math.Sqrt(float64(len(rows))))))
 	}
 	if o.Trees < 0 || o.MinRows < 0 || o.Columns < 0 {
-		return nil, fmt.Errorf("eval: a forest of %d trees, %d rows in a leaf, %d columns: none may be negative: %w", o.Trees, o.MinRows, o.Columns, ErrFit)
+		return nil, fmt.Errorf("eval: a forest of %d trees, %d rows in a leaf, %d columns: none "+
+			"may be negative: %w", o.Trees, o.MinRows, o.Columns, ErrFit)
 	}
 	n := t.Rows()
 	f := &Forest{binning: b, trees: make([]tree, o.Trees)}
@@ -56,7 +57,8 @@ func FitForest(t *table.Table, y []bool, o ForestOptions) (*Forest, error) {
 		wg.Go(func() {
 			gradient, weight := make([]float64, n), make([]float64, n)
 			g := &grower{binning: b, rows: rows, gradient: gradient, weight: weight,
-				options: treeOptions{leaves: math.MaxInt, minRows: float64(o.MinRows), columns: o.Columns, smooth: 1, middle: true}}
+				options: treeOptions{leaves: math.MaxInt, minRows: float64(o.MinRows),
+					columns: o.Columns, smooth: 1, middle: true}}
 			drawn := make([]uint32, 0, n)
 			for {
 				k := int(next.Add(1)) - 1
@@ -138,7 +140,8 @@ func prepare(t *table.Table, y []bool, drop []string) (*binning, [][]uint8, erro
 		}
 	}
 	if positives == 0 || positives == len(y) {
-		return nil, nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(y), ErrOneClass)
+		return nil, nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(y),
+			ErrOneClass)
 	}
 	rows, err := b.rows(t)
 	return b, rows, err

@@ -33,7 +33,8 @@ func Wilson(successes, n int64, level float64) (Interval, error) {
 		return Interval{}, err
 	}
 	if n < 1 || successes < 0 || successes > n {
-		return Interval{}, fmt.Errorf("eval: %d successes of %d trials: %w", successes, n, ErrInterval)
+		return Interval{},
+			fmt.Errorf("eval: %d successes of %d trials: %w", successes, n, ErrInterval)
 	}
 	z := math.Sqrt2 * math.Erfinv(level)
 	total := float64(n)
@@ -73,7 +74,9 @@ func RareClassRate(t *table.Table, column string, code uint16, level float64) (I
 	}
 	at := t.Schema().Index(column)
 	if at < 0 || int(code) >= columns[at].size {
-		return Interval{}, fmt.Errorf("eval: the schema has no code %d of a column %q: %w", code, column, ErrColumn)
+		return Interval{},
+			fmt.Errorf("eval: the schema has no code %d of a column %q: %w", code, column,
+				ErrColumn)
 	}
 	count := make([]int64, columns[at].size)
 	t.CountTo(count, []int{at})
@@ -105,7 +108,9 @@ func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (In
 		return Interval{}, err
 	}
 	if n < 1 || o.Replicates < 20 {
-		return Interval{}, fmt.Errorf("eval: %d replicates (at least 20) of %d observations (at least 1): %w", o.Replicates, n, ErrInterval)
+		return Interval{},
+			fmt.Errorf("eval: %d replicates (at least 20) of %d observations (at least 1): %w",
+				o.Replicates, n, ErrInterval)
 	}
 	once := make([]uint32, n)
 	for i := range once {
@@ -136,7 +141,9 @@ func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (In
 	wg.Wait()
 	values = slices.DeleteFunc(values, func(v float64) bool { return v != v })
 	if len(values) < o.Replicates-o.Replicates/10 || out.Estimate != out.Estimate {
-		return Interval{}, fmt.Errorf("eval: the statistic is undefined for %d of %d samples: %w", o.Replicates-len(values), o.Replicates, ErrInterval)
+		return Interval{},
+			fmt.Errorf("eval: the statistic is undefined for %d of %d samples: %w",
+				o.Replicates-len(values), o.Replicates, ErrInterval)
 	}
 	slices.Sort(values)
 	out.Low, out.High = quantile(values, (1-o.Level)/2), quantile(values, (1+o.Level)/2)
@@ -173,7 +180,8 @@ func AUROCInterval(scores []float64, labels []bool, o BootstrapOptions) (Interva
 
 // AveragePrecisionInterval is [AveragePrecision] with a bootstrap interval over
 // the test rows.
-func AveragePrecisionInterval(scores []float64, labels []bool, o BootstrapOptions) (Interval, error) {
+func AveragePrecisionInterval(scores []float64, labels []bool,
+	o BootstrapOptions) (Interval, error) {
 	negated := make([]float64, len(scores)) // from the highest score down
 	for i, s := range scores {
 		negated[i] = -s
@@ -196,7 +204,8 @@ func AveragePrecisionInterval(scores []float64, labels []bool, o BootstrapOption
 
 // scoreInterval bootstraps a statistic of the numbers of positive and negative
 // rows that share a score, from the lowest score up.
-func scoreInterval(scores []float64, labels []bool, o BootstrapOptions, stat func(iter.Seq2[uint64, uint64]) float64) (Interval, error) {
+func scoreInterval(scores []float64, labels []bool, o BootstrapOptions,
+	stat func(iter.Seq2[uint64, uint64]) float64) (Interval, error) {
 	if _, err := rank(scores, labels); err != nil { // checks the input
 		return Interval{}, err
 	}

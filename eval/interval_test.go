@@ -24,13 +24,16 @@ func TestWilson(t *testing.T) {
 		{1, 1, .99, Interval{1, .13097754, 1}},
 	} {
 		got, err := Wilson(test.successes, test.n, test.level)
-		if err != nil || !near(got.Estimate, test.want.Estimate, 1e-12) || !near(got.Low, test.want.Low, 2e-6) || !near(got.High, test.want.High, 2e-6) {
+		if err != nil || !near(got.Estimate, test.want.Estimate, 1e-12) ||
+			!near(got.Low, test.want.Low, 2e-6) || !near(got.High, test.want.High, 2e-6) {
 			t.Errorf("%d of %d: %+v, %v, want %+v", test.successes, test.n, got, err, test.want)
 		}
 		z := math.Sqrt2 * math.Erfinv(test.level)
 		for _, p := range []float64{got.Low, got.High} {
-			if p > 0 && p < 1 && !near((got.Estimate-p)*(got.Estimate-p), z*z*p*(1-p)/float64(test.n), 1e-12) {
-				t.Errorf("%d of %d: limit %v does not solve the score equation", test.successes, test.n, p)
+			if p > 0 && p < 1 &&
+				!near((got.Estimate-p)*(got.Estimate-p), z*z*p*(1-p)/float64(test.n), 1e-12) {
+				t.Errorf("%d of %d: limit %v does not solve the score equation", test.successes,
+					test.n, p)
 			}
 		}
 	}
@@ -113,7 +116,9 @@ func TestBootstrapOfAMean(t *testing.T) {
 	}
 	// A 2.5 % quantile of 4000 replicates has standard error √(.025·.975/4000)/φ(1.96) = .042
 	// standard errors of the mean.
-	if !near(got.Estimate, mean, 1e-12) || math.Abs(got.Low-(mean-1.96*standardError)) > .25*standardError || math.Abs(got.High-(mean+1.96*standardError)) > .25*standardError {
+	if !near(got.Estimate, mean, 1e-12) ||
+		math.Abs(got.Low-(mean-1.96*standardError)) > .25*standardError ||
+		math.Abs(got.High-(mean+1.96*standardError)) > .25*standardError {
 		t.Errorf("%+v, want about %v ± %v", got, mean, 1.96*standardError)
 	}
 	again, err := Bootstrap(len(x), BootstrapOptions{Replicates: 4000, Seed: 3}, stat)
@@ -133,15 +138,25 @@ func TestBootstrapOfAMean(t *testing.T) {
 func TestBootstrapErrors(t *testing.T) {
 	one := func([]uint32) float64 { return 1 }
 	for name, call := range map[string]func() error{
-		"no observations":    func() error { _, err := Bootstrap(0, BootstrapOptions{}, one); return err },
-		"too few replicates": func() error { _, err := Bootstrap(5, BootstrapOptions{Replicates: 2}, one); return err },
-		"level":              func() error { _, err := Bootstrap(5, BootstrapOptions{Level: 2}, one); return err },
+		"no observations": func() error {
+			_, err := Bootstrap(0, BootstrapOptions{}, one)
+			return err
+		},
+		"too few replicates": func() error {
+			_, err := Bootstrap(5, BootstrapOptions{Replicates: 2}, one)
+			return err
+		},
+		"level": func() error {
+			_, err := Bootstrap(5, BootstrapOptions{Level: 2}, one)
+			return err
+		},
 		"undefined": func() error {
 			_, err := Bootstrap(5, BootstrapOptions{}, func([]uint32) float64 { return math.NaN() })
 			return err
 		},
 		"often undefined": func() error {
-			_, err := AUROCInterval([]float64{1, 2, 3, 4}, []bool{true, false, false, false}, BootstrapOptions{})
+			_, err := AUROCInterval([]float64{1, 2, 3, 4}, []bool{true, false, false, false},
+				BootstrapOptions{})
 			return err
 		},
 	} {
@@ -149,7 +164,8 @@ func TestBootstrapErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want %v", name, err, ErrInterval)
 		}
 	}
-	if _, err := AUROCInterval([]float64{1}, []bool{true}, BootstrapOptions{}); !errors.Is(err, ErrOneClass) {
+	if _, err := AUROCInterval([]float64{1}, []bool{true}, BootstrapOptions{}); !errors.Is(err,
+		ErrOneClass) {
 		t.Errorf("error %v, want %v", err, ErrOneClass)
 	}
 }
@@ -163,7 +179,8 @@ func TestScoreIntervals(t *testing.T) {
 		name     string
 		metric   func([]float64, []bool) (float64, error)
 		interval func([]float64, []bool, BootstrapOptions) (Interval, error)
-	}{{"AUROC", AUROC, AUROCInterval}, {"average precision", AveragePrecision, AveragePrecisionInterval}} {
+	}{{"AUROC", AUROC, AUROCInterval},
+		{"average precision", AveragePrecision, AveragePrecisionInterval}} {
 		got, err := m.interval(scores, labels, o)
 		if err != nil {
 			t.Fatal(err)
@@ -182,10 +199,13 @@ func TestScoreIntervals(t *testing.T) {
 			}
 			return a
 		})
-		if err != nil || !near(got.Estimate, slow.Estimate, 1e-12) || !near(got.Low, slow.Low, 1e-12) || !near(got.High, slow.High, 1e-12) || !(got.Low < got.Estimate && got.Estimate < got.High) {
+		if err != nil || !near(got.Estimate, slow.Estimate, 1e-12) ||
+			!near(got.Low, slow.Low, 1e-12) || !near(got.High, slow.High, 1e-12) ||
+			!(got.Low < got.Estimate && got.Estimate < got.High) {
 			t.Errorf("%s: %+v, %v, want %+v", m.name, got, err, slow)
 		}
-		if _, err := m.interval([]float64{1}, []bool{true}, BootstrapOptions{}); !errors.Is(err, ErrOneClass) {
+		if _, err := m.interval([]float64{1}, []bool{true}, BootstrapOptions{}); !errors.Is(err,
+			ErrOneClass) {
 			t.Errorf("%s: error %v, want %v", m.name, err, ErrOneClass)
 		}
 	}
@@ -212,7 +232,8 @@ func TestQuantile(t *testing.T) {
 		p    float64
 		want float64
 	}{
-		{[]float64{1, 2, 3, 4}, .5, 2.5}, {[]float64{1, 2, 3, 4}, 0, 1}, {[]float64{1, 2, 3, 4}, 1, 4},
+		{[]float64{1, 2, 3, 4}, .5, 2.5}, {[]float64{1, 2, 3, 4}, 0, 1},
+		{[]float64{1, 2, 3, 4}, 1, 4},
 		{[]float64{7}, .3, 7}, {[]float64{1, inf, inf}, .75, inf}, {[]float64{inf}, .5, inf},
 	} {
 		if got := quantile(test.x, test.p); got != test.want {
@@ -224,7 +245,8 @@ func TestQuantile(t *testing.T) {
 func TestValidity(t *testing.T) {
 	s := &schema.Schema{Columns: []schema.Column{
 		{Name: "age", Kind: schema.Integer, Min: 18, Max: 90, OnInvalid: schema.Clamp},
-		{Name: "sex", Kind: schema.Categorical, Categories: []string{"f", "m", "other"}, Missing: []string{"NA"}, OnInvalid: schema.Other, Other: "other"},
+		{Name: "sex", Kind: schema.Categorical, Categories: []string{"f", "m", "other"},
+			Missing: []string{"NA"}, OnInvalid: schema.Other, Other: "other"},
 		{Name: "seen", Kind: schema.Date, Min: 0, Max: 20000},
 	}}
 	if err := s.Validate(); err != nil {
@@ -246,19 +268,22 @@ func TestValidity(t *testing.T) {
 	if got.Rows != 5 || got.Valid != .4 || !near(got.Cells, (.6+.6+.6)/3, 1e-15) {
 		t.Errorf("%+v", got)
 	}
-	for i, want := range []ColumnValidity{{"age", false, .6}, {"sex", false, .6}, {"seen", false, .6}} {
+	for i, want := range []ColumnValidity{{"age", false, .6}, {"sex", false, .6},
+		{"seen", false, .6}} {
 		if got.Columns[i] != want {
 			t.Errorf("column %+v, want %+v", got.Columns[i], want)
 		}
 	}
 	absent, err := Validity(s, []string{"age", "sex"}, slices.Values([][]string{{"20", "f"}}))
-	if err != nil || absent.Valid != 0 || !absent.Columns[2].Absent || absent.Columns[0].Valid != 1 {
+	if err != nil || absent.Valid != 0 || !absent.Columns[2].Absent ||
+		absent.Columns[0].Valid != 1 {
 		t.Errorf("%+v, %v without a column", absent, err)
 	}
 	if _, err := Validity(s, header, slices.Values([][]string(nil))); !errors.Is(err, ErrTables) {
 		t.Errorf("error %v for no rows, want %v", err, ErrTables)
 	}
-	broken := &schema.Schema{Columns: []schema.Column{{Name: "age", Kind: schema.Integer, Min: 2, Max: 1}}}
+	broken := &schema.Schema{Columns: []schema.Column{{Name: "age", Kind: schema.Integer, Min: 2,
+		Max: 1}}}
 	if _, err := Validity(broken, header, slices.Values(rows)); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("error %v for a broken schema, want %v", err, schema.ErrInvalid)
 	}

@@ -86,10 +86,12 @@ func fitLogistic(x design, y []bool, o LogisticOptions) (*Logistic, error) {
 		}
 	}
 	if positives == 0 || positives == rows {
-		return nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, rows, ErrOneClass)
+		return nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, rows,
+			ErrOneClass)
 	}
 	f := &logLoss{x: x, y: y, lambda: 1 / o.C, w: make([]float64, features+1),
-		margin: make([]float64, rows), residual: make([]float64, rows), curvature: make([]float64, rows)}
+		margin: make([]float64, rows), residual: make([]float64, rows),
+		curvature: make([]float64, rows)}
 	f.w[features] = math.Log(float64(positives) / float64(rows-positives))
 	solver := newtonConjugate
 	if narrow(x) {
@@ -106,7 +108,8 @@ func fitLogistic(x design, y []bool, o LogisticOptions) (*Logistic, error) {
 func (l *Logistic) Scores(x *Matrix) []float64 {
 	rows, features := x.Dims()
 	if features != len(l.Weights) {
-		panic(fmt.Sprintf("eval: Logistic.Scores: %d features, fitted on %d", features, len(l.Weights)))
+		panic(fmt.Sprintf("eval: Logistic.Scores: %d features, fitted on %d", features,
+			len(l.Weights)))
 	}
 	out := make([]float64, rows)
 	x.MulTo(out, l.Weights)

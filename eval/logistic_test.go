@@ -58,7 +58,8 @@ func TestLogisticAgreesWithScikitLearn(t *testing.T) {
 		}
 		for i := range want.Weights {
 			if !near(got.Weights[i], want.Weights[i], 1e-8) {
-				t.Errorf("C %v: weight %d is %v, want %v", want.C, i, got.Weights[i], want.Weights[i])
+				t.Errorf("C %v: weight %d is %v, want %v", want.C, i, got.Weights[i],
+					want.Weights[i])
 			}
 		}
 		if !near(got.Intercept, want.Intercept, 1e-8) {
@@ -145,7 +146,8 @@ func TestLogisticErrors(t *testing.T) {
 		{"C is NaN", labels, math.NaN(), ErrFit},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := FitLogistic(x, test.labels, LogisticOptions{C: test.c}); !errors.Is(err, test.want) {
+			if _, err := FitLogistic(x, test.labels, LogisticOptions{C: test.c}); !errors.Is(err,
+				test.want) {
 				t.Errorf("error %v, want %v", err, test.want)
 			}
 		})
@@ -168,7 +170,8 @@ func TestLogisticErrors(t *testing.T) {
 func TestPMSEAgreesWithScikitLearn(t *testing.T) {
 	const newtonCholesky = 0.0032036599348717982
 	want := loadExpected(t).PMSE
-	real, synthetic := loadMatrix(t, "continuous_real.csv"), loadMatrix(t, "continuous_synthetic.csv")
+	real, synthetic := loadMatrix(t, "continuous_real.csv"),
+		loadMatrix(t, "continuous_synthetic.csv")
 	got, err := PMSE(real, synthetic)
 	if err != nil {
 		t.Fatal(err)
@@ -177,20 +180,24 @@ func TestPMSEAgreesWithScikitLearn(t *testing.T) {
 		t.Errorf("pMSE %v, want %v", got.PMSE, newtonCholesky)
 	}
 	if !near(got.PMSE, want.PMSE, 5e-8) || !near(got.Fit.Intercept, want.Intercept, 5e-6) {
-		t.Errorf("pMSE %v with intercept %v, want %v and %v", got.PMSE, got.Fit.Intercept, want.PMSE, want.Intercept)
+		t.Errorf("pMSE %v with intercept %v, want %v and %v", got.PMSE, got.Fit.Intercept,
+			want.PMSE, want.Intercept)
 	}
 	for i := range want.Coef {
 		if !near(got.Fit.Weights[i], want.Coef[i], 5e-6) {
 			t.Errorf("weight %d is %v, want %v", i, got.Fit.Weights[i], want.Coef[i])
 		}
 	}
-	if expected := 5 * .25 * .5 / 600; !near(got.Expected, expected, 1e-15) || !near(got.Ratio, got.PMSE/expected, 1e-12) {
-		t.Errorf("expected %v and ratio %v, want %v and %v", got.Expected, got.Ratio, expected, got.PMSE/expected)
+	if expected := 5 * .25 * .5 / 600; !near(got.Expected, expected, 1e-15) ||
+		!near(got.Ratio, got.PMSE/expected, 1e-12) {
+		t.Errorf("expected %v and ratio %v, want %v and %v", got.Expected, got.Ratio, expected,
+			got.PMSE/expected)
 	}
 	ours := gradientOf(real, synthetic, got.Fit.Weights, got.Fit.Intercept)
 	reference := gradientOf(real, synthetic, want.Coef, want.Intercept)
 	if ours > 1e-9 || reference < 1e5*ours {
-		t.Errorf("largest derivative %v at our weights, %v at the reference's: the reference is no longer the less exact one", ours, reference)
+		t.Errorf("largest derivative %v at our weights, %v at the reference's: the reference is "+
+			"no longer the less exact one", ours, reference)
 	}
 }
 
@@ -198,7 +205,8 @@ func TestPMSEAgreesWithScikitLearn(t *testing.T) {
 func gradientOf(real, synthetic *Matrix, weights []float64, intercept float64) float64 {
 	x := stack{real, synthetic}
 	rows, features := x.Dims()
-	f := &logLoss{x: x, y: make([]bool, rows), margin: make([]float64, rows), residual: make([]float64, rows), curvature: make([]float64, rows)}
+	f := &logLoss{x: x, y: make([]bool, rows), margin: make([]float64, rows),
+		residual: make([]float64, rows), curvature: make([]float64, rows)}
 	n, _ := real.Dims()
 	for i := n; i < rows; i++ {
 		f.y[i] = true
@@ -244,7 +252,8 @@ func TestPMSEOfTables(t *testing.T) {
 	}
 	apart, _ := real.Like(tableFrom(t, s, 3000, func(i, c int) int { return i % 2 }))
 	if got, err := PMSE(real, apart); err != nil || got.PMSE < .1 || got.Ratio < 100 {
-		t.Errorf("pMSE %v, ratio %v, %v for rows from two categories of four", got.PMSE, got.Ratio, err)
+		t.Errorf("pMSE %v, ratio %v, %v for rows from two categories of four", got.PMSE, got.Ratio,
+			err)
 	}
 	narrow, _ := NewMatrix(tableOf(t, schemaOf(t, category("a", 4)), []int{0}), Features{})
 	if _, err := PMSE(real, narrow); !errors.Is(err, ErrTables) {
@@ -266,7 +275,8 @@ func TestPMSEOfManyCategories(t *testing.T) {
 	// A chi-square of 601 degrees is between 440 and 790 except with probability 1e-6, so the
 	// ratio, twice the chi-square over its degrees, is between 1.46 and 2.63.
 	got, err := PMSE(real, same)
-	if free := 599. + 2; err != nil || !near(got.Expected, free*.125/8000, 1e-12) || got.Ratio < 1.46 || got.Ratio > 2.63 {
+	if free := 599. + 2; err != nil || !near(got.Expected, free*.125/8000, 1e-12) ||
+		got.Ratio < 1.46 || got.Ratio > 2.63 {
 		t.Errorf("ratio %v, %v for two samples of one distribution", got.Ratio, err)
 	}
 	// Categories of the real table only: their 2000 rows have propensity 0. Of the 20 rows in each
@@ -278,7 +288,8 @@ func TestPMSEOfManyCategories(t *testing.T) {
 }
 
 func TestNumberMatrixErrors(t *testing.T) {
-	for name, x := range map[string][]float64{"none": nil, "ragged": {1, 2, 3}, "NaN": {1, math.NaN()}, "infinite": {math.Inf(-1), 1}} {
+	for name, x := range map[string][]float64{"none": nil, "ragged": {1, 2, 3},
+		"NaN": {1, math.NaN()}, "infinite": {math.Inf(-1), 1}} {
 		if _, err := NumberMatrix(x, 2); !errors.Is(err, ErrTables) {
 			t.Errorf("%s: error %v, want %v", name, err, ErrTables)
 		}
@@ -287,7 +298,8 @@ func TestNumberMatrixErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Like(tableOf(t, schemaOf(t, category("a", 2)), []int{0})); !errors.Is(err, ErrTables) {
+	if _, err := m.Like(tableOf(t, schemaOf(t, category("a", 2)), []int{0})); !errors.Is(err,
+		ErrTables) {
 		t.Errorf("error %v, want %v", err, ErrTables)
 	}
 }

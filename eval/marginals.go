@@ -26,7 +26,8 @@ func MarginalDistances(real, synthetic *table.Table, k int) ([]MarginalDistance,
 		return nil, err
 	}
 	if k < 1 || k > len(columns) {
-		return nil, fmt.Errorf("eval: there are no %d-way marginals of %d columns: %w", k, len(columns), ErrTables)
+		return nil, fmt.Errorf("eval: there are no %d-way marginals of %d columns: %w", k,
+			len(columns), ErrTables)
 	}
 	var out []MarginalDistance
 	for set := allColumns(k); set != nil; set = nextSet(set, len(columns)) {

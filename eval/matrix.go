@@ -82,11 +82,13 @@ func NewMatrix(t *table.Table, f Features) (*Matrix, error) {
 // fails unless x is one or more whole rows of finite numbers.
 func NumberMatrix(x []float64, features int) (*Matrix, error) {
 	if features < 1 || len(x) == 0 || len(x)%features != 0 {
-		return nil, fmt.Errorf("eval: %d numbers are not rows of %d features: %w", len(x), features, ErrTables)
+		return nil, fmt.Errorf("eval: %d numbers are not rows of %d features: %w", len(x), features,
+			ErrTables)
 	}
 	for i, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("eval: feature %d of row %d is not a finite number: %w", i%features, i/features, ErrTables)
+			return nil, fmt.Errorf("eval: feature %d of row %d is not a finite number: %w",
+				i%features, i/features, ErrTables)
 		}
 	}
 	return &Matrix{rows: len(x) / features, width: features, numbers: x}, nil
@@ -106,7 +108,8 @@ func (m *Matrix) Like(t *table.Table) (*Matrix, error) {
 	out := &Matrix{rows: t.Rows(), width: m.width}
 	for _, b := range m.blocks {
 		if b.position >= len(columns) || !columns[b.position].equal(b.column) {
-			return nil, fmt.Errorf("eval: the table has no column %d %q as the matrix has it: %w", b.position+1, b.column.name, ErrTables)
+			return nil, fmt.Errorf("eval: the table has no column %d %q as the matrix has it: %w",
+				b.position+1, b.column.name, ErrTables)
 		}
 		b.codes = t.Column(b.position)
 		out.blocks = append(out.blocks, b)
@@ -273,7 +276,8 @@ func (b *block) each(code int, f func(feature int, x float64)) {
 
 func (m *Matrix) check(method string, byRow, byFeature []float64) {
 	if len(byRow) != m.rows || len(byFeature) != m.width {
-		panic(fmt.Sprintf("eval: Matrix.%s: vectors of %d and %d for %d rows and %d features", method, len(byRow), len(byFeature), m.rows, m.width))
+		panic(fmt.Sprintf("eval: Matrix.%s: vectors of %d and %d for %d rows and %d features",
+			method, len(byRow), len(byFeature), m.rows, m.width))
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // wideSchema has every sort of column: categories, bins, both with missing, and one of more than
 // 256 codes.
 func wideSchema(t testing.TB) *schema.Schema {
-	return schemaOf(t, category("colour", 3), optional(category("shape", 2)), number("age", 5), optional(number("weight", 4)), category("place", 300))
+	return schemaOf(t, category("colour", 3), optional(category("shape", 2)), number("age", 5),
+		optional(number("weight", 4)), category("place", 300))
 }
 
 func dense(m *Matrix) [][]float64 {
@@ -79,7 +80,8 @@ func TestMatrixProducts(t *testing.T) {
 		for i := range r {
 			r[i] = u.NormFloat64()
 		}
-		product, transposed, gram := make([]float64, rows), make([]float64, width), make([]float64, width*width)
+		product, transposed, gram := make([]float64, rows), make([]float64, width),
+			make([]float64, width*width)
 		m.MulTo(product, w)
 		m.TMulTo(transposed, r)
 		m.gramTo(gram, r)
@@ -106,7 +108,8 @@ func TestMatrixProducts(t *testing.T) {
 					want += x[i][f] * r[i] * x[i][g]
 				}
 				if !near(gram[f*width+g], want, 1e-12) {
-					t.Fatalf("cell %d, %d of the Gram matrix is %v, want %v", f, g, gram[f*width+g], want)
+					t.Fatalf("cell %d, %d of the Gram matrix is %v, want %v", f, g, gram[f*width+g],
+						want)
 				}
 			}
 		}
@@ -148,17 +151,29 @@ func TestMatrixErrors(t *testing.T) {
 		call func() error
 		want error
 	}{
-		{"no rows", func() error { _, err := NewMatrix(tableOf(t, s), Features{}); return err }, ErrTables},
-		{"unknown column", func() error { _, err := NewMatrix(tab, Features{Drop: []string{"size"}}); return err }, ErrColumn},
-		{"nothing left", func() error { _, err := NewMatrix(tab, Features{Drop: []string{"age", "colour"}}); return err }, ErrColumn},
+		{"no rows", func() error { _, err := NewMatrix(tableOf(t, s), Features{}); return err },
+			ErrTables},
+		{"unknown column", func() error {
+			_, err := NewMatrix(tab, Features{Drop: []string{"size"}})
+			return err
+		}, ErrColumn},
+		{"nothing left", func() error {
+			_, err := NewMatrix(tab, Features{Drop: []string{"age", "colour"}})
+			return err
+		}, ErrColumn},
 		{"like: no rows", func() error { _, err := m.Like(tableOf(t, s)); return err }, ErrTables},
-		{"like: fewer columns", func() error { _, err := m.Like(tableOf(t, schemaOf(t, number("age", 5)), []int{0})); return err }, ErrTables},
+		{"like: fewer columns", func() error {
+			_, err := m.Like(tableOf(t, schemaOf(t, number("age", 5)), []int{0}))
+			return err
+		}, ErrTables},
 		{"like: other bins", func() error {
-			_, err := m.Like(tableOf(t, schemaOf(t, number("age", 6), category("colour", 2)), []int{0, 0}))
+			_, err := m.Like(tableOf(t, schemaOf(t, number("age", 6), category("colour", 2)),
+				[]int{0, 0}))
 			return err
 		}, ErrTables},
 		{"like: other categories", func() error {
-			c := schema.Column{Name: "colour", Kind: schema.Categorical, Categories: []string{"c1", "c0"}}
+			c := schema.Column{Name: "colour", Kind: schema.Categorical,
+				Categories: []string{"c1", "c0"}}
 			_, err := m.Like(tableOf(t, schemaOf(t, number("age", 5), c), []int{0, 0}))
 			return err
 		}, ErrTables},

@@ -16,7 +16,8 @@ func Nearest(points, reference *Points) (first, second []float64, err error) {
 		return nil, nil, err
 	}
 	e := newEmbedding(points, reference)
-	found, _ := nearest.Cross(e.set(points), e.set(reference), e.metric(points, reference), false, true)
+	found, _ := nearest.Cross(e.set(points), e.set(reference), e.metric(points, reference), false,
+		true)
 	e.distances(points.space, found.First)
 	e.distances(points.space, found.Second)
 	return found.First, found.Second, nil

@@ -52,7 +52,8 @@ func (f *logLoss) gradientTo(dst, w []float64) {
 
 // minimise takes Newton steps from f.w, each found by solve, and halves a step
 // until the loss falls by a tenth of what its slope promises.
-func minimise(f *logLoss, solve func(f *logLoss, gradient []float64) (step []float64)) (steps int, converged bool) {
+func minimise(f *logLoss,
+	solve func(f *logLoss, gradient []float64) (step []float64)) (steps int, converged bool) {
 	gradient, next := make([]float64, len(f.w)), make([]float64, len(f.w))
 	loss := f.value(f.w)
 	for steps < newtonSteps {
@@ -196,7 +197,8 @@ func newtonConjugate(f *logLoss, gradient []float64) []float64 {
 			}
 		}
 	}
-	step, residual, z, product1 := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	step, residual, z, product1 := make([]float64, n), make([]float64, n), make([]float64, n),
+		make([]float64, n)
 	copy(residual, gradient)
 	scaled(z, residual)
 	direction := append([]float64(nil), z...)

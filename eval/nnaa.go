@@ -83,9 +83,11 @@ func PrivacyLoss(train, holdout, synthetic *Points, seed uint64) (PrivacyLossRes
 		return PrivacyLossResult{}, err
 	}
 	n := min(train.n, holdout.n, synthetic.n)
-	train, holdout, synthetic = train.Sample(n, seed), holdout.Sample(n, seed), synthetic.Sample(n, seed)
+	train, holdout, synthetic = train.Sample(n, seed), holdout.Sample(n, seed),
+		synthetic.Sample(n, seed)
 	within := NearestWithin(synthetic)
-	out := PrivacyLossResult{Train: nnaa(train, synthetic, within), Holdout: nnaa(holdout, synthetic, within)}
+	out := PrivacyLossResult{Train: nnaa(train, synthetic, within),
+		Holdout: nnaa(holdout, synthetic, within)}
 	out.Original = out.Holdout.Original.Mean - out.Train.Original.Mean
 	out.Unbiased = out.Holdout.Unbiased.Mean - out.Train.Unbiased.Mean
 	out.Corrected = out.Holdout.Corrected.Mean - out.Train.Corrected.Mean
@@ -96,7 +98,8 @@ func PrivacyLoss(train, holdout, synthetic *Points, seed uint64) (PrivacyLossRes
 func checkNNAA(sets ...*Points) error {
 	for _, p := range sets {
 		if p.n < 2 {
-			return fmt.Errorf("eval: adversarial accuracy of a table of %d rows, it takes 2: %w", p.n, ErrTables)
+			return fmt.Errorf("eval: adversarial accuracy of a table of %d rows, it takes 2: %w",
+				p.n, ErrTables)
 		}
 	}
 	return sameSpace(sets...)

@@ -23,14 +23,17 @@ func loadPoints(t testing.TB, name string) *Points {
 
 func TestNNAAAgreesWithBruteForce(t *testing.T) {
 	e := loadExpected(t)
-	for name, want := range map[string]map[string]Terms{"continuous": e.Continuous, "discrete": e.Discrete} {
+	for name, want := range map[string]map[string]Terms{"continuous": e.Continuous,
+		"discrete": e.Discrete} {
 		got, err := NNAA(loadPoints(t, name+"_real.csv"), loadPoints(t, name+"_synthetic.csv"), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for form, got := range map[string]Terms{"original": got.Original, "unbiased": got.Unbiased, "corrected": got.Corrected} {
+		for form, got := range map[string]Terms{"original": got.Original, "unbiased": got.Unbiased,
+			"corrected": got.Corrected} {
 			want := want[form]
-			if !near(got.Real, want.Real, 1e-9) || !near(got.Synthetic, want.Synthetic, 1e-9) || !near(got.Mean, want.Mean, 1e-9) {
+			if !near(got.Real, want.Real, 1e-9) || !near(got.Synthetic, want.Synthetic, 1e-9) ||
+				!near(got.Mean, want.Mean, 1e-9) {
 				t.Errorf("%s %s: %+v, want %+v", name, form, got, want)
 			}
 		}
@@ -75,10 +78,13 @@ func TestNNAADefinition(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))
 	schemas := map[string]*schema.Schema{
 		"categories": schemaOf(t, category("a", 3), optional(category("b", 4)), category("c", 2)),
-		"mixed":      schemaOf(t, category("a", 3), number("b", 7), optional(number("c", 5)), optional(category("d", 2))),
+		"mixed": schemaOf(t, category("a", 3), number("b", 7), optional(number("c", 5)),
+			optional(category("d", 2))),
 		"numbers":    schemaOf(t, number("a", 9), number("b", 6), optional(number("c", 300))),
 		"many codes": schemaOf(t, category("a", 700), number("b", 500), category("c", 3)),
-		"log bins":   schemaOf(t, schema.Column{Name: "a", Kind: schema.Integer, Min: 0, Max: 100000, Bins: 32, Spacing: schema.Log}, category("b", 4)),
+		"log bins": schemaOf(t,
+			schema.Column{Name: "a", Kind: schema.Integer, Min: 0, Max: 100000, Bins: 32,
+				Spacing: schema.Log}, category("b", 4)),
 	}
 	for name, s := range schemas {
 		for _, d := range []Distance{Euclidean, Gower} {
@@ -97,8 +103,11 @@ func TestNNAADefinition(t *testing.T) {
 						t.Fatal(err)
 					}
 					original, unbiased, corrected := definition(real, synthetic)
-					for _, pair := range [][2]Terms{{got.Original, original}, {got.Unbiased, unbiased}, {got.Corrected, corrected}} {
-						if !near(pair[0].Real, pair[1].Real, 1e-12) || !near(pair[0].Synthetic, pair[1].Synthetic, 1e-12) || !near(pair[0].Mean, pair[1].Mean, 1e-12) {
+					for _, pair := range [][2]Terms{{got.Original, original},
+						{got.Unbiased, unbiased}, {got.Corrected, corrected}} {
+						if !near(pair[0].Real, pair[1].Real, 1e-12) ||
+							!near(pair[0].Synthetic, pair[1].Synthetic, 1e-12) ||
+							!near(pair[0].Mean, pair[1].Mean, 1e-12) {
 							t.Fatalf("%d rows: %+v, want %+v", n, pair[0], pair[1])
 						}
 					}
@@ -142,12 +151,14 @@ func TestNNAAOfOneDistribution(t *testing.T) {
 		}
 		return p
 	}
-	for name, draw := range map[string]func(float64) *Points{"continuous": continuous, "discrete": discrete} {
+	for name, draw := range map[string]func(float64) *Points{"continuous": continuous,
+		"discrete": discrete} {
 		got, err := NNAA(draw(0), draw(0), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(got.Corrected.Mean-.5) > 5*got.StdErr || name == "continuous" && math.Abs(got.Unbiased.Mean-.5) > 5*got.StdErr {
+		if math.Abs(got.Corrected.Mean-.5) > 5*got.StdErr || name == "continuous" &&
+			math.Abs(got.Unbiased.Mean-.5) > 5*got.StdErr {
 			t.Errorf("%s: %+v for two samples of one distribution", name, got)
 		}
 		if got.StdErr > .02 {
@@ -179,16 +190,20 @@ func TestPrivacyLossFlagsACopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if copied.Corrected < .3 || copied.Corrected < 5*copied.StdErr {
-		t.Errorf("privacy loss %v ± %v for a copy of the training table", copied.Corrected, copied.StdErr)
+		t.Errorf("privacy loss %v ± %v for a copy of the training table", copied.Corrected,
+			copied.StdErr)
 	}
 	fresh, err := PrivacyLoss(train, holdout, points(900), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(fresh.Corrected) > 5*fresh.StdErr || fresh.Train.Rows != 700 || fresh.Holdout.Rows != 700 {
-		t.Errorf("privacy loss %v ± %v of %d and %d rows for new rows", fresh.Corrected, fresh.StdErr, fresh.Train.Rows, fresh.Holdout.Rows)
+	if math.Abs(fresh.Corrected) > 5*fresh.StdErr || fresh.Train.Rows != 700 ||
+		fresh.Holdout.Rows != 700 {
+		t.Errorf("privacy loss %v ± %v of %d and %d rows for new rows", fresh.Corrected,
+			fresh.StdErr, fresh.Train.Rows, fresh.Holdout.Rows)
 	}
-	if a, b := train.Sample(300, 1), train.Sample(300, 1); a.Len() != 300 || !slices.Equal(a.x, b.x) || slices.Equal(a.x, train.Sample(300, 2).x) {
+	if a, b := train.Sample(300, 1), train.Sample(300, 1); a.Len() != 300 ||
+		!slices.Equal(a.x, b.x) || slices.Equal(a.x, train.Sample(300, 2).x) {
 		t.Errorf("a sample of %d points does not depend on its seed, and on nothing else", a.Len())
 	}
 }
@@ -199,27 +214,43 @@ func TestPointErrors(t *testing.T) {
 	two, _ := TablePoints(tableOf(t, s, []int{0, 0}, []int{1, 1}), Euclidean)
 	gower, _ := TablePoints(tableOf(t, s, []int{0, 0}, []int{1, 1}), Gower)
 	numbers, _ := NewPoints([]float64{0, 0, 1, 1}, 2)
-	other, _ := TablePoints(tableOf(t, schemaOf(t, category("a", 2), number("b", 4)), []int{0, 0}, []int{1, 1}), Euclidean)
+	other, _ := TablePoints(tableOf(t, schemaOf(t, category("a", 2), number("b", 4)), []int{0, 0},
+		[]int{1, 1}), Euclidean)
 	for _, test := range []struct {
 		name string
 		call func() error
 		want error
 	}{
 		{"no numbers", func() error { _, err := NewPoints(nil, 1); return err }, ErrTables},
-		{"ragged", func() error { _, err := NewPoints([]float64{1, 2, 3}, 2); return err }, ErrTables},
-		{"no columns", func() error { _, err := NewPoints([]float64{1}, 0); return err }, ErrTables},
-		{"NaN", func() error { _, err := NewPoints([]float64{math.NaN()}, 1); return err }, ErrTables},
-		{"infinite", func() error { _, err := NewPoints([]float64{math.Inf(1)}, 1); return err }, ErrTables},
-		{"too large", func() error { _, err := NewPoints([]float64{1e200}, 1); return err }, ErrTables},
-		{"no rows", func() error { _, err := TablePoints(tableOf(t, s), Gower); return err }, ErrTables},
-		{"no such distance", func() error { _, err := TablePoints(tableOf(t, s, []int{0, 0}), 7); return err }, ErrTables},
-		{"unknown column", func() error { _, err := TablePoints(tableOf(t, s, []int{0, 0}), Gower, "z"); return err }, ErrColumn},
+		{"ragged", func() error { _, err := NewPoints([]float64{1, 2, 3}, 2); return err },
+			ErrTables},
+		{"no columns", func() error { _, err := NewPoints([]float64{1}, 0); return err },
+			ErrTables},
+		{"NaN", func() error { _, err := NewPoints([]float64{math.NaN()}, 1); return err },
+			ErrTables},
+		{"infinite", func() error { _, err := NewPoints([]float64{math.Inf(1)}, 1); return err },
+			ErrTables},
+		{"too large", func() error { _, err := NewPoints([]float64{1e200}, 1); return err },
+			ErrTables},
+		{"no rows", func() error { _, err := TablePoints(tableOf(t, s), Gower); return err },
+			ErrTables},
+		{"no such distance", func() error {
+			_, err := TablePoints(tableOf(t, s, []int{0, 0}), 7)
+			return err
+		}, ErrTables},
+		{"unknown column", func() error {
+			_, err := TablePoints(tableOf(t, s, []int{0, 0}), Gower, "z")
+			return err
+		}, ErrColumn},
 		{"one row", func() error { _, err := NNAA(two, one, 0); return err }, ErrTables},
 		{"other distance", func() error { _, err := NNAA(two, gower, 0); return err }, ErrTables},
-		{"table and numbers", func() error { _, err := NNAA(two, numbers, 0); return err }, ErrTables},
+		{"table and numbers", func() error { _, err := NNAA(two, numbers, 0); return err },
+			ErrTables},
 		{"other bins", func() error { _, err := NNAA(two, other, 0); return err }, ErrTables},
-		{"loss of one row", func() error { _, err := PrivacyLoss(two, one, two, 0); return err }, ErrTables},
-		{"nearest of another space", func() error { _, _, err := Nearest(two, gower); return err }, ErrTables},
+		{"loss of one row", func() error { _, err := PrivacyLoss(two, one, two, 0); return err },
+			ErrTables},
+		{"nearest of another space", func() error { _, _, err := Nearest(two, gower); return err },
+			ErrTables},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if err := test.call(); !errors.Is(err, test.want) {
@@ -247,13 +278,15 @@ func TestNearestDistances(t *testing.T) {
 		{Euclidean, []float64{.5, 0, 1}, []float64{math.Sqrt2, 1, 1}},
 		{Gower, []float64{.25, 0, .5}, []float64{1, .5, .5}},
 	} {
-		first, second, err := Nearest(rows(test.distance, query...), rows(test.distance, reference...))
+		first, second, err := Nearest(rows(test.distance, query...),
+			rows(test.distance, reference...))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range first {
 			if !near(first[i], test.first[i], 1e-6) || !near(second[i], test.second[i], 1e-6) {
-				t.Errorf("distance %d, row %d: %v and %v, want %v and %v", test.distance, i, first[i], second[i], test.first[i], test.second[i])
+				t.Errorf("distance %d, row %d: %v and %v, want %v and %v", test.distance, i,
+					first[i], second[i], test.first[i], test.second[i])
 			}
 		}
 	}
@@ -279,7 +312,8 @@ func benchmarkPoints(b *testing.B, n, dim int, seed uint64) *Points {
 func BenchmarkNNAA(b *testing.B) {
 	for _, shape := range [][2]int{{10000, 20}, {10000, 100}, {50000, 20}, {50000, 100}} {
 		b.Run(fmt.Sprintf("%dx%d", shape[0], shape[1]), func(b *testing.B) {
-			real, synthetic := benchmarkPoints(b, shape[0], shape[1], 1), benchmarkPoints(b, shape[0], shape[1], 2)
+			real, synthetic := benchmarkPoints(b, shape[0], shape[1], 1),
+				benchmarkPoints(b, shape[0], shape[1], 2)
 			for b.Loop() {
 				if _, err := NNAA(real, synthetic, 0); err != nil {
 					b.Fatal(err)

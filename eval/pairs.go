@@ -23,13 +23,15 @@ func CorrelationSimilarity(real, synthetic *table.Table, first, second string) (
 	}
 	for _, i := range at {
 		if !columns[i].numeric() {
-			return 0, fmt.Errorf("eval: CorrelationSimilarity of column %q, which is not numeric: %w", columns[i].name, ErrColumn)
+			return 0, fmt.Errorf("eval: CorrelationSimilarity of column %q, which is not numeric: "+
+				"%w", columns[i].name, ErrColumn)
 		}
 	}
 	a, okReal := correlation(real, columns, at)
 	b, okSynthetic := correlation(synthetic, columns, at)
 	if !okReal || !okSynthetic {
-		return 0, fmt.Errorf("eval: columns %q and %q have no correlation where one has no spread: %w", first, second, ErrColumn)
+		return 0, fmt.Errorf("eval: columns %q and %q have no correlation where one has no "+
+			"spread: %w", first, second, ErrColumn)
 	}
 	return 1 - math.Abs(a-b)/2, nil
 }

@@ -33,7 +33,8 @@ func PMSE(real, synthetic *Matrix) (PMSEResult, error) {
 	n, features := real.Dims()
 	m, other := synthetic.Dims()
 	if features != other {
-		return PMSEResult{}, fmt.Errorf("eval: matrices of %d and of %d features: %w", features, other, ErrTables)
+		return PMSEResult{},
+			fmt.Errorf("eval: matrices of %d and of %d features: %w", features, other, ErrTables)
 	}
 	y := make([]bool, n+m)
 	for i := n; i < n+m; i++ {

@@ -56,7 +56,8 @@ func NewPoints(x []float64, dim int) (*Points, error) {
 	}
 	for i, v := range x {
 		if !(math.Abs(v) <= largest) {
-			return nil, fmt.Errorf("eval: number %d of point %d is not within ±%g: %w", i%dim, i/dim, largest, ErrTables)
+			return nil, fmt.Errorf("eval: number %d of point %d is not within ±%g: %w", i%dim,
+				i/dim, largest, ErrTables)
 		}
 	}
 	return &Points{n: len(x) / dim, dim: dim, x: x}, nil
@@ -77,7 +78,8 @@ func TablePoints(t *table.Table, d Distance, drop ...string) (*Points, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Points{n: t.Rows(), dim: len(take), x: make([]float64, t.Rows()*len(take)), space: space{distance: d}}
+	p := &Points{n: t.Rows(), dim: len(take), x: make([]float64, t.Rows()*len(take)),
+		space: space{distance: d}}
 	for k, i := range take {
 		c := columns[i]
 		p.space.columns = append(p.space.columns, c)
@@ -168,7 +170,8 @@ func (s space) scale(sum float64) float64 {
 func sameSpace(sets ...*Points) error {
 	first := sets[0]
 	for _, p := range sets[1:] {
-		same := p.dim == first.dim && p.space.distance == first.space.distance && len(p.space.columns) == len(first.space.columns)
+		same := p.dim == first.dim && p.space.distance == first.space.distance &&
+			len(p.space.columns) == len(first.space.columns)
 		for k := 0; same && k < len(first.space.columns); k++ {
 			same = p.space.columns[k].equal(first.space.columns[k])
 		}

@@ -26,9 +26,11 @@ func TestMatches(t *testing.T) {
 
 func TestKAnonymity(t *testing.T) {
 	s := schemaOf(t, category("zip", 5), number("age", 4), category("illness", 3))
-	tab := tableOf(t, s, []int{0, 0, 0}, []int{0, 0, 1}, []int{0, 0, 2}, []int{1, 0, 0}, []int{1, 0, 0}, []int{2, 3, 1})
+	tab := tableOf(t, s, []int{0, 0, 0}, []int{0, 0, 1}, []int{0, 0, 2}, []int{1, 0, 0},
+		[]int{1, 0, 0}, []int{2, 3, 1})
 	got, err := KAnonymity(tab, []string{"zip", "age"})
-	if want := (KAnonymityResult{K: 1, Classes: 3, Median: 2, Unique: 1. / 6}); err != nil || got != want {
+	if want := (KAnonymityResult{K: 1, Classes: 3, Median: 2, Unique: 1. / 6}); err != nil ||
+		got != want {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	got, err = KAnonymity(tab.Select([]int{0, 1, 2}), []string{"age"})
@@ -37,8 +39,11 @@ func TestKAnonymity(t *testing.T) {
 	}
 	synthetic := tableOf(t, s, []int{2, 3, 0}, []int{0, 0, 0}, []int{0, 0, 2}, []int{4, 0, 0})
 	risk, err := LinkageRisk(tab, synthetic, []string{"zip", "age"})
-	want := LinkageResult{Risk: 2. / 6, Found: 4. / 6, UniqueFound: 1. / 6, Ceiling: 3. / 6, LargestClass: 3}
-	if err != nil || !near(risk.Risk, want.Risk, 1e-15) || !near(risk.Found, want.Found, 1e-15) || risk.UniqueFound != want.UniqueFound || !near(risk.Ceiling, want.Ceiling, 1e-15) || risk.LargestClass != 3 {
+	want := LinkageResult{Risk: 2. / 6, Found: 4. / 6, UniqueFound: 1. / 6, Ceiling: 3. / 6,
+		LargestClass: 3}
+	if err != nil || !near(risk.Risk, want.Risk, 1e-15) || !near(risk.Found, want.Found, 1e-15) ||
+		risk.UniqueFound != want.UniqueFound || !near(risk.Ceiling, want.Ceiling, 1e-15) ||
+		risk.LargestClass != 3 {
 		t.Errorf("%+v, %v, want %+v", risk, err, want)
 	}
 	for _, quasi := range [][]string{nil, {"z"}} {
@@ -70,7 +75,8 @@ func TestClosest(t *testing.T) {
 	}
 	for i, want := range []float64{1, 0, 5, 10} {
 		if got.TrainDistances[i] != want {
-			t.Errorf("row %d is %v from the training table, want %v", i, got.TrainDistances[i], want)
+			t.Errorf("row %d is %v from the training table, want %v", i, got.TrainDistances[i],
+				want)
 		}
 	}
 	for i, want := range []float64{4, 5, 5, 0} {
@@ -112,7 +118,8 @@ func TestClosestFlagsACopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if copied.Rows != 500 || copied.Train.Median != 0 || copied.CloserToTrain < .8 {
-		t.Errorf("%d rows, distances %+v, share %v for a copy", copied.Rows, copied.Train, copied.CloserToTrain)
+		t.Errorf("%d rows, distances %+v, share %v for a copy", copied.Rows, copied.Train,
+			copied.CloserToTrain)
 	}
 	// New rows: each is closer to either table with the same chance. Of 2000 rows the share is
 	// within .5 ± .056 (five standard errors of a fair coin; rows share neighbours little) except
@@ -127,7 +134,8 @@ func TestClosestFlagsACopy(t *testing.T) {
 	if got, err := DCRBaselineProtection(train, points(600), 1); err != nil || got < .9 {
 		t.Errorf("baseline protection %v, %v of uniform rows, want about 1", got, err)
 	}
-	if got, err := DCRBaselineProtection(line(t, 0, 1, 2, 3), line(t, 5, 6), 1); err != nil || got != 1 {
+	if got, err := DCRBaselineProtection(line(t, 0, 1, 2, 3), line(t, 5, 6), 1); err != nil ||
+		got != 1 {
 		t.Errorf("baseline protection %v, %v of far points, want 1", got, err)
 	}
 }
@@ -168,12 +176,21 @@ func TestClosestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, call := range map[string]func() error{
-		"one training row":     func() error { _, err := Closest(one, two, two, 0); return err },
-		"one holdout row":      func() error { _, err := Closest(two, one, two, 0); return err },
-		"other space":          func() error { _, err := Closest(two, two, plane, 0); return err },
-		"overfitting":          func() error { _, err := DCROverfittingProtection(one, two, two, 0); return err },
-		"baseline, space":      func() error { _, err := DCRBaselineProtection(two, plane, 0); return err },
-		"baseline, one domain": func() error { _, err := DCRBaselineProtection(constant, constant, 0); return err },
+		"one training row": func() error { _, err := Closest(one, two, two, 0); return err },
+		"one holdout row":  func() error { _, err := Closest(two, one, two, 0); return err },
+		"other space":      func() error { _, err := Closest(two, two, plane, 0); return err },
+		"overfitting": func() error {
+			_, err := DCROverfittingProtection(one, two, two, 0)
+			return err
+		},
+		"baseline, space": func() error {
+			_, err := DCRBaselineProtection(two, plane, 0)
+			return err
+		},
+		"baseline, one domain": func() error {
+			_, err := DCRBaselineProtection(constant, constant, 0)
+			return err
+		},
 	} {
 		if err := call(); !errors.Is(err, ErrTables) {
 			t.Errorf("%s: error %v, want %v", name, err, ErrTables)

@@ -57,7 +57,8 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		if !strings.Contains(text, "Source") && m.Name != "TRTR" && m.Name != "AveragePrecision" {
 			t.Errorf("the comment of %s has no source", m.Name)
 		}
-		if m.Alias == "" || m.Range == "" || m.Goal == "" || !strings.HasSuffix(m.Meaning, ".") || strings.Count(m.Meaning, ". ") > 0 {
+		if m.Alias == "" || m.Range == "" || m.Goal == "" || !strings.HasSuffix(m.Meaning, ".") ||
+			strings.Count(m.Meaning, ". ") > 0 {
 			t.Errorf("%+v: a field is empty or the meaning is not one sentence", m)
 		}
 	}

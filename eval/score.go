@@ -104,7 +104,8 @@ type ranking struct{ positive, negative []uint64 }
 // rank sorts the scores of the two classes.
 func rank(scores []float64, labels []bool) (ranking, error) {
 	if len(scores) != len(labels) || len(scores) == 0 {
-		return ranking{}, fmt.Errorf("eval: %d scores for %d labels: %w", len(scores), len(labels), ErrScores)
+		return ranking{},
+			fmt.Errorf("eval: %d scores for %d labels: %w", len(scores), len(labels), ErrScores)
 	}
 	positives := 0
 	for i, s := range scores {
@@ -116,7 +117,9 @@ func rank(scores []float64, labels []bool) (ranking, error) {
 		}
 	}
 	if positives == 0 || positives == len(labels) {
-		return ranking{}, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(labels), ErrOneClass)
+		return ranking{},
+			fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(labels),
+				ErrOneClass)
 	}
 	// One array holds both classes, filled from its two ends without a branch.
 	keys := make([]uint64, len(scores))

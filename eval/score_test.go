@@ -27,7 +27,8 @@ func TestScoresAgreeWithScikitLearn(t *testing.T) {
 	if got, err := AUROC(scores, labels); err != nil || !near(got, want.AUROC, 1e-9) {
 		t.Errorf("AUROC %v, %v, want %v", got, err, want.AUROC)
 	}
-	if got, err := AveragePrecision(scores, labels); err != nil || !near(got, want.AveragePrecision, 1e-9) {
+	if got, err := AveragePrecision(scores, labels); err != nil ||
+		!near(got, want.AveragePrecision, 1e-9) {
 		t.Errorf("average precision %v, %v, want %v", got, err, want.AveragePrecision)
 	}
 }
@@ -52,10 +53,12 @@ func TestAUROC(t *testing.T) {
 		{"denormals", []float64{5e-324, 0, -5e-324}, []bool{true, false, false}, 1, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got, err := AUROC(test.scores, test.labels); err != nil || !near(got, test.auroc, 1e-15) {
+			if got, err := AUROC(test.scores, test.labels); err != nil ||
+				!near(got, test.auroc, 1e-15) {
 				t.Errorf("AUROC %v, %v, want %v", got, err, test.auroc)
 			}
-			if got, err := AveragePrecision(test.scores, test.labels); err != nil || !near(got, test.averageP, 1e-15) {
+			if got, err := AveragePrecision(test.scores, test.labels); err != nil ||
+				!near(got, test.averageP, 1e-15) {
 				t.Errorf("average precision %v, %v, want %v", got, err, test.averageP)
 			}
 		})
@@ -101,11 +104,14 @@ func TestScoresByDefinition(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(n, levels), func(t *testing.T) {
 				if n < 1000 {
-					if got, _ := AUROC(scores, labels); !near(got, aurocByPairs(scores, labels), 1e-14) {
+					if got, _ := AUROC(scores, labels); !near(got, aurocByPairs(scores, labels),
+						1e-14) {
 						t.Errorf("AUROC %v, over all pairs %v", got, aurocByPairs(scores, labels))
 					}
-					if got, _ := AveragePrecision(scores, labels); !near(got, precisionByThresholds(scores, labels), 1e-12) {
-						t.Errorf("average precision %v, over all thresholds %v", got, precisionByThresholds(scores, labels))
+					if got, _ := AveragePrecision(scores, labels); !near(got,
+						precisionByThresholds(scores, labels), 1e-12) {
+						t.Errorf("average precision %v, over all thresholds %v", got,
+							precisionByThresholds(scores, labels))
 					}
 				}
 				curve, err := ROC(scores, labels)

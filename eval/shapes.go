@@ -22,7 +22,8 @@ func KSComplement(real, synthetic *table.Table, name string) (float64, error) {
 		return 0, err
 	}
 	if !c.numeric() {
-		return 0, fmt.Errorf("eval: KSComplement of column %q, which is not numeric: %w", name, ErrColumn)
+		return 0, fmt.Errorf("eval: KSComplement of column %q, which is not numeric: %w", name,
+			ErrColumn)
 	}
 	farthest, below := 0.0, 0.0
 	for i := range p {
@@ -143,7 +144,8 @@ func columnShares(real, synthetic *table.Table, name string) (c column, p, q []f
 	p, emptyReal := presentShares(real, at, c)
 	q, emptySynthetic := presentShares(synthetic, at, c)
 	if emptyReal || emptySynthetic {
-		return column{}, nil, nil, fmt.Errorf("eval: column %q has only missing cells: %w", name, ErrColumn)
+		return column{}, nil, nil,
+			fmt.Errorf("eval: column %q has only missing cells: %w", name, ErrColumn)
 	}
 	return c, p, q, nil
 }

@@ -59,7 +59,8 @@ func TestColumnMetrics(t *testing.T) {
 	if err != nil || len(shapes) != 3 || !near(mean, (.75+.75+.5)/3, 1e-15) {
 		t.Errorf("shapes %+v of mean %v, %v", shapes, mean, err)
 	}
-	if shapes[0].Metric != "TVComplement" || shapes[1].Metric != "KSComplement" || shapes[2].Missing != .75 {
+	if shapes[0].Metric != "TVComplement" || shapes[1].Metric != "KSComplement" ||
+		shapes[2].Missing != .75 {
 		t.Errorf("shapes %+v", shapes)
 	}
 	if shapes, _, err := ColumnShapes(real, empty); err != nil || shapes[2].Score != 0 {
@@ -83,9 +84,11 @@ func TestPairMetrics(t *testing.T) {
 		want            float64
 		err             error
 	}{
-		{"same correlation, missing left out", CorrelationSimilarity, up, up, "age", "weight", 1, nil},
+		{"same correlation, missing left out", CorrelationSimilarity, up, up, "age", "weight", 1,
+			nil},
 		{"opposite correlation", CorrelationSimilarity, up, down, "weight", "age", 0, nil},
-		{"correlation of a category", CorrelationSimilarity, up, down, "colour", "age", 0, ErrColumn},
+		{"correlation of a category", CorrelationSimilarity, up, down, "colour", "age", 0,
+			ErrColumn},
 		{"no spread", CorrelationSimilarity, up, flat, "age", "weight", 0, ErrColumn},
 		{"with itself", CorrelationSimilarity, up, up, "age", "age", 0, ErrColumn},
 		{"no first column", CorrelationSimilarity, up, up, "z", "age", 0, ErrColumn},
@@ -104,17 +107,21 @@ func TestPairMetrics(t *testing.T) {
 	if err != nil || len(trends) != 3 || !near(mean, (1+.5+0)/3, 1e-12) {
 		t.Fatalf("trends %+v of mean %v, %v", trends, mean, err)
 	}
-	if trends[2].Metric != "CorrelationSimilarity" || trends[0].Metric != "ContingencySimilarity" || trends[1].Second != "weight" {
+	if trends[2].Metric != "CorrelationSimilarity" || trends[0].Metric != "ContingencySimilarity" ||
+		trends[1].Second != "weight" {
 		t.Errorf("trends %+v", trends)
 	}
-	if trends, _, err := ColumnPairTrends(up, flat); err != nil || trends[2].Metric != "ContingencySimilarity" {
+	if trends, _, err := ColumnPairTrends(up, flat); err != nil ||
+		trends[2].Metric != "ContingencySimilarity" {
 		t.Errorf("trends %+v, %v where a column has no spread", trends, err)
 	}
-	if _, _, err := ColumnPairTrends(tableOf(t, schemaOf(t, category("a", 2)), []int{0}), tableOf(t, schemaOf(t, category("a", 2)), []int{1})); !errors.Is(err, ErrTables) {
+	if _, _, err := ColumnPairTrends(tableOf(t, schemaOf(t, category("a", 2)), []int{0}),
+		tableOf(t, schemaOf(t, category("a", 2)), []int{1})); !errors.Is(err, ErrTables) {
 		t.Errorf("error %v for one column, want %v", err, ErrTables)
 	}
 	r, err := Correlations(up)
-	if err != nil || !math.IsNaN(r[0][1]) || !near(r[1][2], 1, 1e-12) || !near(r[2][1], 1, 1e-12) || !near(r[1][1], 1, 1e-12) {
+	if err != nil || !math.IsNaN(r[0][1]) || !near(r[1][2], 1, 1e-12) || !near(r[2][1], 1, 1e-12) ||
+		!near(r[1][1], 1, 1e-12) {
 		t.Errorf("correlations %v, %v", r, err)
 	}
 }
@@ -123,7 +130,8 @@ func TestPairMetrics(t *testing.T) {
 // and by groups.
 func TestMarginalsByDefinition(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 1))
-	s := schemaOf(t, category("a", 3), number("b", 4), optional(category("c", 2)), category("d", 300))
+	s := schemaOf(t, category("a", 3), number("b", 4), optional(category("c", 2)),
+		category("d", 300))
 	a, b := uniformTable(t, s, 150, u), uniformTable(t, s, 90, u)
 	for k := 1; k <= 4; k++ {
 		all, err := MarginalDistances(a, b, k)
@@ -146,20 +154,25 @@ func TestMarginalsByDefinition(t *testing.T) {
 			for _, d := range share {
 				want += math.Abs(d) / 2
 			}
-			if !near(m.TV, want, 1e-12) || !near(sparseTotalVariation(a, b, m.Columns), want, 1e-12) {
-				t.Errorf("columns %v: %v and by groups %v, want %v", m.Columns, m.TV, sparseTotalVariation(a, b, m.Columns), want)
+			if !near(m.TV, want, 1e-12) ||
+				!near(sparseTotalVariation(a, b, m.Columns), want, 1e-12) {
+				t.Errorf("columns %v: %v and by groups %v, want %v", m.Columns, m.TV,
+					sparseTotalVariation(a, b, m.Columns), want)
 			}
 			sum += want
 		}
-		if got, err := MarginalError(a, b, k); err != nil || !near(got, sum/float64(len(all)), 1e-12) {
+		if got, err := MarginalError(a, b, k); err != nil ||
+			!near(got, sum/float64(len(all)), 1e-12) {
 			t.Errorf("%d-way error %v, %v, want %v", k, got, err, sum/float64(len(all)))
 		}
-		if got, err := KMarginalScore(a, b, k); err != nil || !near(got, 1000*(1-sum/float64(len(all))), 1e-9) {
+		if got, err := KMarginalScore(a, b, k); err != nil ||
+			!near(got, 1000*(1-sum/float64(len(all))), 1e-9) {
 			t.Errorf("%d-way score %v, %v", k, got, err)
 		}
 	}
 	wide := schemaOf(t, category("a", 3000), category("b", 3000), category("c", 2))
-	if got, err := MarginalError(tableOf(t, wide, []int{0, 2999, 0}, []int{1, 0, 1}), tableOf(t, wide, []int{0, 2999, 1}), 3); err != nil || got != 1 {
+	if got, err := MarginalError(tableOf(t, wide, []int{0, 2999, 0}, []int{1, 0, 1}),
+		tableOf(t, wide, []int{0, 2999, 1}), 3); err != nil || got != 1 {
 		t.Errorf("error %v, %v of a marginal too wide to count in an array, want 1", got, err)
 	}
 	for _, k := range []int{0, -1, 5} {
@@ -186,29 +199,83 @@ func TestTablesThatDoNotCompare(t *testing.T) {
 	s := similaritySchema(t)
 	one := tableOf(t, s, []int{0, 0, 0}, []int{1, 1, 1})
 	fewer := tableOf(t, schemaOf(t, category("colour", 3)), []int{0})
-	other := tableOf(t, schemaOf(t, category("colour", 3), number("age", 9), optional(number("weight", 4))), []int{0, 0, 0})
+	other := tableOf(t, schemaOf(t, category("colour", 3), number("age", 9),
+		optional(number("weight", 4))), []int{0, 0, 0})
 	metrics := map[string]func(a, b *table.Table) error{
-		"KSComplement":          func(a, b *table.Table) error { _, err := KSComplement(a, b, "age"); return err },
-		"TVComplement":          func(a, b *table.Table) error { _, err := TVComplement(a, b, "age"); return err },
-		"MissingSimilarity":     func(a, b *table.Table) error { _, err := MissingSimilarity(a, b, "age"); return err },
-		"ColumnShapes":          func(a, b *table.Table) error { _, _, err := ColumnShapes(a, b); return err },
-		"CorrelationSimilarity": func(a, b *table.Table) error { _, err := CorrelationSimilarity(a, b, "age", "weight"); return err },
-		"ContingencySimilarity": func(a, b *table.Table) error { _, err := ContingencySimilarity(a, b, "age", "weight"); return err },
-		"ColumnPairTrends":      func(a, b *table.Table) error { _, _, err := ColumnPairTrends(a, b); return err },
-		"Correlations":          func(a, b *table.Table) error { _, err := Correlations(b); return err },
-		"MarginalDistances":     func(a, b *table.Table) error { _, err := MarginalDistances(a, b, 1); return err },
-		"MarginalError":         func(a, b *table.Table) error { _, err := MarginalError(a, b, 1); return err },
-		"KMarginalScore":        func(a, b *table.Table) error { _, err := KMarginalScore(a, b, 1); return err },
-		"IdenticalMatchShare":   func(a, b *table.Table) error { _, err := IdenticalMatchShare(a, b); return err },
-		"NewRowSynthesis":       func(a, b *table.Table) error { _, err := NewRowSynthesis(a, b); return err },
-		"UniqueExactMatches":    func(a, b *table.Table) error { _, err := UniqueExactMatches(a, b); return err },
-		"LinkageRisk":           func(a, b *table.Table) error { _, err := LinkageRisk(a, b, []string{"age"}); return err },
-		"KAnonymity":            func(a, b *table.Table) error { _, err := KAnonymity(b, []string{"age"}); return err },
-		"RareClassRate":         func(a, b *table.Table) error { _, err := RareClassRate(b, "colour", 0, .95); return err },
+		"KSComplement": func(a, b *table.Table) error {
+			_, err := KSComplement(a, b,
+				"age")
+			return err
+		},
+		"TVComplement": func(a, b *table.Table) error {
+			_, err := TVComplement(a, b,
+				"age")
+			return err
+		},
+		"MissingSimilarity": func(a, b *table.Table) error {
+			_, err := MissingSimilarity(a, b,
+				"age")
+			return err
+		},
+		"ColumnShapes": func(a, b *table.Table) error {
+			_, _, err := ColumnShapes(a, b)
+			return err
+		},
+		"CorrelationSimilarity": func(a, b *table.Table) error {
+			_, err := CorrelationSimilarity(a, b, "age", "weight")
+			return err
+		},
+		"ContingencySimilarity": func(a, b *table.Table) error {
+			_, err := ContingencySimilarity(a, b, "age", "weight")
+			return err
+		},
+		"ColumnPairTrends": func(a, b *table.Table) error {
+			_, _, err := ColumnPairTrends(a, b)
+			return err
+		},
+		"Correlations": func(a, b *table.Table) error { _, err := Correlations(b); return err },
+		"MarginalDistances": func(a, b *table.Table) error {
+			_, err := MarginalDistances(a, b, 1)
+			return err
+		},
+		"MarginalError": func(a, b *table.Table) error {
+			_, err := MarginalError(a, b, 1)
+			return err
+		},
+		"KMarginalScore": func(a, b *table.Table) error {
+			_, err := KMarginalScore(a, b, 1)
+			return err
+		},
+		"IdenticalMatchShare": func(a, b *table.Table) error {
+			_, err := IdenticalMatchShare(a, b)
+			return err
+		},
+		"NewRowSynthesis": func(a, b *table.Table) error {
+			_, err := NewRowSynthesis(a, b)
+			return err
+		},
+		"UniqueExactMatches": func(a, b *table.Table) error {
+			_, err := UniqueExactMatches(a, b)
+			return err
+		},
+		"LinkageRisk": func(a, b *table.Table) error {
+			_, err := LinkageRisk(a, b, []string{"age"})
+			return err
+		},
+		"KAnonymity": func(a, b *table.Table) error {
+			_, err := KAnonymity(b, []string{"age"})
+			return err
+		},
+		"RareClassRate": func(a, b *table.Table) error {
+			_, err := RareClassRate(b,
+				"colour", 0, .95)
+			return err
+		},
 	}
 	single := map[string]bool{"Correlations": true, "KAnonymity": true, "RareClassRate": true}
 	for name, metric := range metrics {
-		for what, b := range map[string]*table.Table{"no rows": one.Select(nil), "fewer columns": fewer, "other bins": other} {
+		for what, b := range map[string]*table.Table{"no rows": one.Select(nil),
+			"fewer columns": fewer, "other bins": other} {
 			if single[name] && what != "no rows" {
 				continue
 			}
@@ -229,7 +296,8 @@ func TestSchemasMayDifferInPolicy(t *testing.T) {
 	b := similaritySchema(t)
 	b.Columns[1].OnInvalid, b.Columns[2].Missing = schema.Clamp, []string{"NA"}
 	row := []int{0, 3, 4}
-	if got, err := MarginalError(tableOf(t, a, row), tableOf(t, b, row), 2); err != nil || got != 0 {
+	if got, err := MarginalError(tableOf(t, a, row), tableOf(t, b, row), 2); err != nil ||
+		got != 0 {
 		t.Errorf("error %v, %v, want 0", got, err)
 	}
 }

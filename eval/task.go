@@ -69,10 +69,13 @@ func (k Task) evaluate(train, test *table.Table) (Prediction, error) {
 	}
 	label := train.Schema().Index(k.Label)
 	if label < 0 {
-		return Prediction{}, fmt.Errorf("eval: the schema has no label column %q: %w", k.Label, ErrColumn)
+		return Prediction{},
+			fmt.Errorf("eval: the schema has no label column %q: %w", k.Label, ErrColumn)
 	}
 	if int(k.Positive) >= columns[label].size {
-		return Prediction{}, fmt.Errorf("eval: label column %q has %d codes, the positive one is given as %d: %w", k.Label, columns[label].size, k.Positive, ErrColumn)
+		return Prediction{},
+			fmt.Errorf("eval: label column %q has %d codes, the positive one is given as %d: %w",
+				k.Label, columns[label].size, k.Positive, ErrColumn)
 	}
 	out := Prediction{Labels: positives(test, label, k.Positive)}
 	y := positives(train, label, k.Positive)

@@ -39,13 +39,16 @@ func TestTSTR(t *testing.T) {
 		}
 		// The best possible AUROC of these tables, from the ten rates, is .793; the standard error
 		// is .009.
-		if good.AUROC < .74 || good.AUROC > .85 || good.AveragePrecision <= good.Rate || good.Constant {
-			t.Errorf("learner %d: AUROC %v, average precision %v at rate %v", learner, good.AUROC, good.AveragePrecision, good.Rate)
+		if good.AUROC < .74 || good.AUROC > .85 || good.AveragePrecision <= good.Rate ||
+			good.Constant {
+			t.Errorf("learner %d: AUROC %v, average precision %v at rate %v", learner, good.AUROC,
+				good.AveragePrecision, good.Rate)
 		}
 		task.Drop = []string{"a"}
 		blind, err := TRTR(train, test, task)
 		if err != nil || blind.AUROC < .45 || blind.AUROC > .55 {
-			t.Errorf("learner %d: AUROC %v, %v without the column that tells", learner, blind.AUROC, err)
+			t.Errorf("learner %d: AUROC %v, %v without the column that tells", learner, blind.AUROC,
+				err)
 		}
 		// A table that has lost its rare class scores as chance, not as an error.
 		task.Drop = nil
@@ -56,7 +59,8 @@ func TestTSTR(t *testing.T) {
 			}
 		}
 		lost, err := TSTR(train.Select(negatives), test, task)
-		if err != nil || !lost.Constant || lost.AUROC != .5 || !near(lost.AveragePrecision, lost.Rate, 1e-12) {
+		if err != nil || !lost.Constant || lost.AUROC != .5 ||
+			!near(lost.AveragePrecision, lost.Rate, 1e-12) {
 			t.Errorf("learner %d: %+v, %v from a table of one class", learner, lost.AUROC, err)
 		}
 	}
@@ -77,8 +81,10 @@ func TestTaskErrors(t *testing.T) {
 	}{
 		{"no label", Task{Label: "z"}, tab, tab, ErrColumn},
 		{"no such code", Task{Label: "label", Positive: 2}, tab, tab, ErrColumn},
-		{"unknown column to drop", Task{Label: "label", Positive: 1, Drop: []string{"z"}}, tab, tab, ErrColumn},
-		{"all dropped", Task{Label: "label", Positive: 1, Drop: []string{"a", "b"}}, tab, tab, ErrColumn},
+		{"unknown column to drop", Task{Label: "label", Positive: 1, Drop: []string{"z"}}, tab, tab,
+			ErrColumn},
+		{"all dropped", Task{Label: "label", Positive: 1, Drop: []string{"a", "b"}}, tab, tab,
+			ErrColumn},
 		{"no rows", ok, none, tab, ErrTables},
 		{"other columns", ok, other, tab, ErrTables},
 		{"one class to test on", ok, tab, same, ErrOneClass},

@@ -125,13 +125,15 @@ func (g *grower) grow(rows []uint32) tree {
 // consider makes l a leaf and finds its best split. Its cells are parent's less
 // those of sibling where these are given, which saves counting the larger child.
 func (g *grower) consider(l *leaf, parent, sibling [][]cell) {
-	g.tree[l.node] = node{column: -1, value: -l.total.gradient / (l.total.weight + g.options.penalty)}
+	g.tree[l.node] = node{column: -1,
+		value: -l.total.gradient / (l.total.weight + g.options.penalty)}
 	if l.total.rows < 2*g.options.minRows {
 		return
 	}
 	columns := allColumns(len(g.rows))
 	if g.options.columns > 0 {
-		g.u.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
+		g.u.Shuffle(len(columns),
+			func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
 	} else {
 		l.cells = make([][]cell, len(columns))
 	}
@@ -195,7 +197,10 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 	if !c.ordered {
 		// The best of all partitions is a prefix in the order of the leaf values that the bins
 		// alone would have (Fisher 1958).
-		key := func(bin int) float64 { return cells[bin].gradient / (cells[bin].weight + g.options.smooth) }
+		key := func(bin int) float64 {
+			return cells[bin].gradient / (cells[bin].weight +
+				g.options.smooth)
+		}
 		slices.SortStableFunc(present, func(a, b int) int {
 			switch ka, kb := key(a), key(b); {
 			case ka < kb:
@@ -206,7 +211,10 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 			return 0
 		})
 	}
-	score := func(s cell) float64 { return s.gradient * s.gradient / (s.weight + g.options.penalty) }
+	score := func(s cell) float64 {
+		return s.gradient * s.gradient / (s.weight +
+			g.options.penalty)
+	}
 	base := score(l.total)
 	var left cell
 	for k, bin := range present {
@@ -240,7 +248,8 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 
 // mark puts the first k of the present bins into left. Bins that no row of the node has go
 // with their neighbours of a number, and with the larger side of a category or if missing.
-func (g *grower) mark(left *binSet, c binColumn, cells []cell, present []int, k int, leftIsLarger bool) {
+func (g *grower) mark(left *binSet, c binColumn, cells []cell, present []int, k int,
+	leftIsLarger bool) {
 	for _, bin := range present[:k] {
 		left.add(bin)
 	}

@@ -41,7 +41,9 @@ func TestBoostingAgreesWithScikitLearn(t *testing.T) {
 	}
 	tab := tableOf(t, schemaOf(t, columns...), f.Codes...)
 	for _, fit := range f.Fits {
-		model, err := FitBoosting(tab, f.Labels, BoostingOptions{Trees: fit.Trees, Leaves: fit.Leaves, MinRows: fit.MinRows, Penalty: fit.Penalty})
+		model, err := FitBoosting(tab, f.Labels,
+			BoostingOptions{Trees: fit.Trees, Leaves: fit.Leaves, MinRows: fit.MinRows,
+				Penalty: fit.Penalty})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +53,8 @@ func TestBoostingAgreesWithScikitLearn(t *testing.T) {
 		}
 		for i := range scores {
 			if !near(scores[i], fit.Scores[i], 1e-5) {
-				t.Errorf("%d trees: row %d scores %v, want %v", fit.Trees, i, scores[i], fit.Scores[i])
+				t.Errorf("%d trees: row %d scores %v, want %v", fit.Trees, i, scores[i],
+					fit.Scores[i])
 				break
 			}
 		}
@@ -88,7 +91,8 @@ func TestForestAgreesWithScikitLearn(t *testing.T) {
 	s := schemaOf(t, columns...)
 	train, test := tableOf(t, s, f.Codes[:f.Train]...), tableOf(t, s, f.Codes[f.Train:]...)
 	for _, fit := range f.Fits {
-		model, err := FitForest(train, f.Labels[:f.Train], ForestOptions{Trees: 2000, MinRows: fit.MinRows, Columns: fit.Columns, Seed: 1})
+		model, err := FitForest(train, f.Labels[:f.Train],
+			ForestOptions{Trees: 2000, MinRows: fit.MinRows, Columns: fit.Columns, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +106,8 @@ func TestForestAgreesWithScikitLearn(t *testing.T) {
 			mean, worst = mean+d/float64(len(scores)), max(worst, d)
 		}
 		if mean > .009 || worst > .05 {
-			t.Errorf("%d rows a leaf, %d columns a split: scores differ by %.4f on average, by %.4f at most", fit.MinRows, fit.Columns, mean, worst)
+			t.Errorf("%d rows a leaf, %d columns a split: scores differ by %.4f on average, by "+
+				"%.4f at most", fit.MinRows, fit.Columns, mean, worst)
 		}
 		got, err := AUROC(scores, f.Labels[f.Train:])
 		if err != nil {
@@ -136,7 +141,8 @@ func TestBestSplit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := &grower{binning: b, rows: rows, gradient: make([]float64, n), weight: make([]float64, n), options: treeOptions{leaves: 2, minRows: minRows}}
+		g := &grower{binning: b, rows: rows, gradient: make([]float64, n),
+			weight: make([]float64, n), options: treeOptions{leaves: 2, minRows: minRows}}
 		all := make([]uint32, n)
 		for i := range n {
 			g.gradient[i], g.weight[i], all[i] = u.NormFloat64(), 1, uint32(i)
@@ -197,7 +203,9 @@ func TestLeavesHoldTheirRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	const penalty = .7
-	g := &grower{binning: b, rows: rows, gradient: make([]float64, 600), weight: make([]float64, 600), options: treeOptions{leaves: 40, minRows: 6, penalty: penalty, smooth: 1}}
+	g := &grower{binning: b, rows: rows, gradient: make([]float64, 600),
+		weight:  make([]float64, 600),
+		options: treeOptions{leaves: 40, minRows: 6, penalty: penalty, smooth: 1}}
 	all := make([]uint32, 600)
 	for i := range all {
 		g.gradient[i], g.weight[i], all[i] = u.NormFloat64(), u.Float64(), uint32(i)
@@ -218,7 +226,8 @@ func TestLeavesHoldTheirRows(t *testing.T) {
 		}
 		leaves++
 		if s.rows < 6 || !near(grown[k].value, -s.gradient/(s.weight+penalty), 1e-9) {
-			t.Errorf("leaf %d has %v rows and value %v, want %v", k, s.rows, grown[k].value, -s.gradient/(s.weight+penalty))
+			t.Errorf("leaf %d has %v rows and value %v, want %v", k, s.rows, grown[k].value,
+				-s.gradient/(s.weight+penalty))
 		}
 	}
 	if leaves != 40 {
@@ -261,7 +270,8 @@ func TestTreesLearnWhatLinesCannot(t *testing.T) {
 		if got, err := AUROC(scores, labels); err != nil || got < .9 {
 			t.Errorf("%s: AUROC %v, %v", name, got, err)
 		}
-		if _, err := model.Scores(tableOf(t, schemaOf(t, category("a", 3)), []int{0})); !errors.Is(err, ErrTables) {
+		if _, err := model.Scores(tableOf(t, schemaOf(t, category("a", 3)),
+			[]int{0})); !errors.Is(err, ErrTables) {
 			t.Errorf("%s: error %v for other columns, want %v", name, err, ErrTables)
 		}
 	}
@@ -288,7 +298,8 @@ func TestTreesLearnWhatLinesCannot(t *testing.T) {
 
 func TestBinning(t *testing.T) {
 	u := rand.New(rand.NewPCG(4, 4))
-	s := schemaOf(t, optional(number("few", 20)), number("many", 3000), optional(number("crowded", 3000)), category("places", 700), optional(number("one", 1)))
+	s := schemaOf(t, optional(number("few", 20)), number("many", 3000),
+		optional(number("crowded", 3000)), category("places", 700), optional(number("one", 1)))
 	tab := tableFrom(t, s, 5000, func(i, c int) int {
 		switch c {
 		case 1:
@@ -370,7 +381,8 @@ func TestTreeErrors(t *testing.T) {
 			t.Errorf("%+v: error %v, want %v", o, err, ErrFit)
 		}
 	}
-	for _, o := range []BoostingOptions{{Trees: -1}, {Rate: 2}, {Rate: math.NaN()}, {Leaves: 1}, {MinRows: -1}, {Penalty: -1}, {Penalty: math.Inf(1)}} {
+	for _, o := range []BoostingOptions{{Trees: -1}, {Rate: 2}, {Rate: math.NaN()}, {Leaves: 1},
+		{MinRows: -1}, {Penalty: -1}, {Penalty: math.Inf(1)}} {
 		if _, err := FitBoosting(tab, y, o); !errors.Is(err, ErrFit) {
 			t.Errorf("%+v: error %v, want %v", o, err, ErrFit)
 		}

@@ -21,7 +21,8 @@ func newLabel(synthetic *table.Table, o Options) (*labelCells, error) {
 	s := synthetic.Schema()
 	l := &labelCells{column: s.Index(o.Target)}
 	if l.column < 0 {
-		return nil, fmt.Errorf("publish: the schema has no target column %q: %w", o.Target, eval.ErrColumn)
+		return nil, fmt.Errorf("publish: the schema has no target column %q: %w", o.Target,
+			eval.ErrColumn)
 	}
 	codec, err := schema.NewCodec(s.Columns[l.column])
 	if err != nil {
@@ -43,7 +44,8 @@ func newLabel(synthetic *table.Table, o Options) (*labelCells, error) {
 		}
 	}
 	if !found {
-		return nil, fmt.Errorf("publish: target column %q has no value %q: %w", o.Target, o.Positive, eval.ErrColumn)
+		return nil, fmt.Errorf("publish: target column %q has no value %q: %w", o.Target,
+			o.Positive, eval.ErrColumn)
 	}
 	l.text = codec.Label(l.positive)
 	return l, nil
@@ -78,7 +80,8 @@ func newScores(synthetic *table.Table, o Options, l *labelCells) (*scoreCells, e
 		o.Bins = defaultBins
 	}
 	if o.Bins < 2 || o.Bins > 1000 {
-		return nil, fmt.Errorf("publish: %d bins of a score, 2 to 1000 are possible: %w", o.Bins, eval.ErrColumn)
+		return nil, fmt.Errorf("publish: %d bins of a score, 2 to 1000 are possible: %w", o.Bins,
+			eval.ErrColumn)
 	}
 	free := *synthetic.Schema()
 	free.Unit, free.MaxRowsPerUnit = "", 0

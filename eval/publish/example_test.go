@@ -12,7 +12,8 @@ import (
 )
 
 func coins(n, heads int) *table.Table {
-	s := &schema.Schema{Columns: []schema.Column{{Name: "coin", Kind: schema.Categorical, Categories: []string{"tails", "heads"}}}}
+	s := &schema.Schema{Columns: []schema.Column{{Name: "coin", Kind: schema.Categorical,
+		Categories: []string{"tails", "heads"}}}}
 	c := table.NewCodes(2, n)
 	for i := range heads {
 		c.Set(i, 1)
@@ -30,8 +31,9 @@ func ExampleHoldout() {
 	private := privacy.FromTable(coins(10_000, 3_000))
 	heads := publish.Where{{Column: 0, Allow: []bool{false, true}}}
 	for _, synthetic := range []*table.Table{coins(1000, 310), coins(1000, 600)} {
-		h, err := publish.OpenHoldout(context.Background(), private, synthetic, publish.HoldoutOptions{
-			Budget: accountant.Budget{Epsilon: 2, Delta: 1e-9}, Corrections: 2, Tolerance: .1})
+		h, err := publish.OpenHoldout(context.Background(), private, synthetic,
+			publish.HoldoutOptions{
+				Budget: accountant.Budget{Epsilon: 2, Delta: 1e-9}, Corrections: 2, Tolerance: .1})
 		if err != nil {
 			panic(err)
 		}
@@ -51,12 +53,14 @@ func ExampleHoldout() {
 
 // A published evaluation carries the ledger that proves what it cost.
 func ExampleRun() {
-	r, _, err := publish.Run(context.Background(), privacy.FromTable(coins(100_000, 30_000)), coins(1000, 400), publish.Options{},
+	r, _, err := publish.Run(context.Background(), privacy.FromTable(coins(100_000, 30_000)),
+		coins(1000, 400), publish.Options{},
 		publish.RunOptions{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}})
 	if err != nil {
 		panic(err)
 	}
 	bound, err := r.Verify()
-	fmt.Printf("%s %.2f, epsilon %.1f, %v\n", r.Estimates[1].Name, r.Estimates[1].Value, bound.Epsilon, err)
+	fmt.Printf("%s %.2f, epsilon %.1f, %v\n", r.Estimates[1].Name, r.Estimates[1].Value,
+		bound.Epsilon, err)
 	// Output: MarginalError 0.10, epsilon 1.0, <nil>
 }

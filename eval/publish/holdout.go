@@ -54,7 +54,8 @@ type Answer struct {
 
 // OpenHoldout reserves the budget and reads the rows. Half of ε goes to the comparisons, the rest
 // to the corrections and the number of rows.
-func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o HoldoutOptions) (*Holdout, error) {
+func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table,
+	o HoldoutOptions) (*Holdout, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = .05
 	}
@@ -73,7 +74,8 @@ func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table
 		return nil, err
 	}
 	nb := privacy.NeighboursOf(rows.Schema(), o.Adjacency)
-	h := &Holdout{synthetic: synthetic, o: o, left: o.Corrections, epsilon: o.Budget.Epsilon / 2 / float64(o.Corrections)}
+	h := &Holdout{synthetic: synthetic, o: o, left: o.Corrections,
+		epsilon: o.Budget.Epsilon / 2 / float64(o.Corrections)}
 	unit := nb.HistogramEvent(1).(accountant.Gaussian).NoiseMultiplier
 	at := func(z float64) accountant.Composition {
 		h.sigma = z / unit
@@ -86,7 +88,9 @@ func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table
 	if err != nil {
 		return nil, err
 	}
-	h.s, err = privacy.Open(ctx, rows, privacy.Options{Budget: o.Budget, Plan: at(z), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: "holdout", Tool: o.Tool})
+	h.s, err = privacy.Open(ctx, rows,
+		privacy.Options{Budget: o.Budget, Plan: at(z), Adjacency: nb.Adjacency, Ledger: o.Ledger,
+			Method: "holdout", Tool: o.Tool})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +133,8 @@ func (h *Holdout) Ask(question privacy.Cells) (Answer, error) {
 		return Answer{}, err
 	}
 	share := min(1, max(0, float64(counts[1])/h.rows))
-	return Answer{Share: share, Corrected: true, StdErr: h.sigma / h.rows * math.Sqrt(1+share*share)}, nil
+	return Answer{Share: share, Corrected: true,
+		StdErr: h.sigma / h.rows * math.Sqrt(1+share*share)}, nil
 }
 
 // Left is how many corrections are left.

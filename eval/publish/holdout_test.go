@@ -21,7 +21,8 @@ func dead(wards ...bool) Where {
 // the answer, and some to which it does not.
 func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 	private, honest := people(t, 20000, 1, ""), people(t, 5000, 2, "")
-	h, err := OpenHoldout(context.Background(), privacy.FromTable(private), honest, HoldoutOptions{Budget: ten, Corrections: 3, Tolerance: .05})
+	h, err := OpenHoldout(context.Background(), privacy.FromTable(private), honest,
+		HoldoutOptions{Budget: ten, Corrections: 3, Tolerance: .05})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,9 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Corrected || math.Abs(a.Share-float64(honest.CountWhere(table.Predicate(dead(true, true, false))))/5000) > 1e-12 {
+		if a.Corrected ||
+			math.Abs(a.Share-float64(honest.CountWhere(table.Predicate(dead(true, true,
+				false))))/5000) > 1e-12 {
 			t.Fatalf("a right answer became %+v", a)
 		}
 	}
@@ -55,7 +58,8 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 			living = append(living, i)
 		}
 	}
-	h, err = OpenHoldout(context.Background(), privacy.FromTable(private), honest.Select(living), HoldoutOptions{Budget: ten, Corrections: 2})
+	h, err = OpenHoldout(context.Background(), privacy.FromTable(private), honest.Select(living),
+		HoldoutOptions{Budget: ten, Corrections: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +70,8 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 			t.Errorf("%+v, %v; the share is %v", a, err, want)
 		}
 	}
-	if _, err := h.Ask(dead(true, true, true)); !errors.Is(err, ErrExhausted) || !errors.Is(err, accountant.ErrBudget) {
+	if _, err := h.Ask(dead(true, true, true)); !errors.Is(err, ErrExhausted) ||
+		!errors.Is(err, accountant.ErrBudget) {
 		t.Errorf("a third correction: %v", err)
 	}
 }
@@ -79,12 +84,14 @@ func TestHoldoutRefuses(t *testing.T) {
 		"tolerance NaN":  {Budget: ten, Corrections: 1, Tolerance: math.NaN()},
 		"budget":         {Corrections: 1},
 	} {
-		if _, err := OpenHoldout(context.Background(), privacy.FromTable(private), synthetic, o); err == nil {
+		if _, err := OpenHoldout(context.Background(), privacy.FromTable(private), synthetic,
+			o); err == nil {
 			t.Errorf("%s is accepted", name)
 		}
 	}
 	good := HoldoutOptions{Budget: ten, Corrections: 1}
-	if _, err := OpenHoldout(context.Background(), privacy.FromTable(private), synthetic.Select(nil), good); !errors.Is(err, eval.ErrTables) {
+	if _, err := OpenHoldout(context.Background(), privacy.FromTable(private),
+		synthetic.Select(nil), good); !errors.Is(err, eval.ErrTables) {
 		t.Errorf("no synthetic rows: %v", err)
 	}
 	h, err := OpenHoldout(context.Background(), privacy.FromTable(private), synthetic, good)

@@ -74,7 +74,8 @@ type plan struct {
 
 // newPlan decides everything that follows from public things: the schema, the synthetic rows, the
 // budget.
-func newPlan(s *schema.Schema, nb privacy.Neighbours, synthetic *table.Table, o Options, b accountant.Budget) (*plan, error) {
+func newPlan(s *schema.Schema, nb privacy.Neighbours, synthetic *table.Table, o Options,
+	b accountant.Budget) (*plan, error) {
 	if synthetic.Rows() == 0 {
 		return nil, fmt.Errorf("publish: the synthetic table has no rows: %w", eval.ErrTables)
 	}
@@ -105,7 +106,8 @@ func newPlan(s *schema.Schema, nb privacy.Neighbours, synthetic *table.Table, o 
 			return nil, err
 		}
 	} else if o.Positive != "" {
-		return nil, fmt.Errorf("publish: a positive value without a target column: %w", eval.ErrColumn)
+		return nil, fmt.Errorf("publish: a positive value without a target column: %w",
+			eval.ErrColumn)
 	}
 	return p, p.calibrate(b)
 }
@@ -127,7 +129,9 @@ func (p *plan) calibrate(b accountant.Budget) error {
 func (p *plan) at(z float64) {
 	// its sensitivity
 	unit := func(e accountant.Event) float64 { return 1 / e.(accountant.Gaussian).NoiseMultiplier }
-	noise := func(share float64, e accountant.Event) float64 { return z / math.Sqrt(share) * unit(e) }
+	noise := func(share float64, e accountant.Event) float64 {
+		return z / math.Sqrt(share) * unit(e)
+	}
 	p.z, p.composition = z, nil
 	add := func(e accountant.Event) {
 		for i, c := range p.composition {
@@ -162,7 +166,8 @@ func (p *plan) at(z float64) {
 // returned for its report and run name as soon as one was opened, with an error too. Errors about
 // the options wrap eval.ErrColumn, those about the synthetic table eval.ErrTables; others are those
 // of privacy.Open.
-func Run(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o Options, r RunOptions) (*Result, *privacy.Session, error) {
+func Run(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o Options,
+	r RunOptions) (*Result, *privacy.Session, error) {
 	nb := privacy.NeighboursOf(rows.Schema(), r.Adjacency)
 	if err := sameColumns(rows.Schema(), synthetic.Schema()); err != nil {
 		return nil, nil, err
@@ -172,7 +177,8 @@ func Run(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o Opti
 		return nil, nil, err
 	}
 	s, err := privacy.Open(ctx, rows, privacy.Options{
-		Budget: r.Budget, Plan: p.composition, Adjacency: nb.Adjacency, Ledger: r.Ledger, Method: Method, Tool: r.Tool,
+		Budget: r.Budget, Plan: p.composition, Adjacency: nb.Adjacency, Ledger: r.Ledger,
+		Method: Method, Tool: r.Tool,
 		Journal: r.Journal, Resume: r.Resume, Outputs: r.Outputs, Program: r.Tool})
 	if err != nil {
 		return nil, nil, err
@@ -206,7 +212,8 @@ func Run(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o Opti
 // differ.
 func sameColumns(a, b *schema.Schema) error {
 	if len(a.Columns) != len(b.Columns) {
-		return fmt.Errorf("publish: schemas of %d and of %d columns: %w", len(a.Columns), len(b.Columns), eval.ErrTables)
+		return fmt.Errorf("publish: schemas of %d and of %d columns: %w", len(a.Columns),
+			len(b.Columns), eval.ErrTables)
 	}
 	ca, err := a.Codecs()
 	if err != nil {
@@ -222,14 +229,16 @@ func sameColumns(a, b *schema.Schema) error {
 			same = ca[i].Label(uint16(code)) == cb[i].Label(uint16(code))
 		}
 		if !same {
-			return fmt.Errorf("publish: column %d differs between the schemas: %w", i+1, eval.ErrTables)
+			return fmt.Errorf("publish: column %d differs between the schemas: %w", i+1,
+				eval.ErrTables)
 		}
 	}
 	return nil
 }
 
 // ask calls the mechanisms of the plan.
-func (p *plan) ask(ctx context.Context, s *privacy.Session, synthetic *table.Table, progress func(string, float64)) ([]Estimate, error) {
+func (p *plan) ask(ctx context.Context, s *privacy.Session, synthetic *table.Table,
+	progress func(string, float64)) ([]Estimate, error) {
 	var out []Estimate
 	var n, positive float64
 	progress("asking", 0)
@@ -250,7 +259,8 @@ func (p *plan) ask(ctx context.Context, s *privacy.Session, synthetic *table.Tab
 	if p.label != nil {
 		spread *= math.Sqrt2
 	}
-	out = append(out, Estimate{Name: "Rows", Of: "private table", Value: n, StdErr: spread, Meaning: "Number of rows of the private table."})
+	out = append(out, Estimate{Name: "Rows", Of: "private table", Value: n, StdErr: spread,
+		Meaning: "Number of rows of the private table."})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -272,11 +282,15 @@ func (p *plan) ask(ctx context.Context, s *privacy.Session, synthetic *table.Tab
 	}
 	// The rate a/(a+b) of two counts with noise σ each moves by σ·√(a² + b²)/(a+b)².
 	rate := positive / n
-	out = append(out, Estimate{Name: "RareClassRate", Of: "private table", Value: min(1, max(0, rate)),
-		StdErr: p.rows / n * math.Sqrt(rate*rate+(1-rate)*(1-rate)), Meaning: meaning("RareClassRate")})
+	out = append(out, Estimate{Name: "RareClassRate", Of: "private table",
+		Value:   min(1, max(0, rate)),
+		StdErr:  p.rows / n * math.Sqrt(rate*rate+(1-rate)*(1-rate)),
+		Meaning: meaning("RareClassRate")})
 	progress("asking", .5)
 	if p.scores == nil {
-		return append(out, Estimate{Name: "AUROC", Of: "model trained on synthetic rows", LeftOut: p.noScores, Meaning: meaning("AUROC")}), nil
+		return append(out,
+			Estimate{Name: "AUROC", Of: "model trained on synthetic rows", LeftOut: p.noScores,
+				Meaning: meaning("AUROC")}), nil
 	}
 	counts, err := s.Histogram(p.scores, p.score)
 	if err != nil {

@@ -34,7 +34,8 @@ func people(t testing.TB, n int, seed uint64, unit string) *table.Table {
 		}
 	}
 	u := rand.New(rand.NewPCG(seed, 0))
-	cols := []table.Codes{table.NewCodes(10, n), table.NewCodes(3, n), table.NewCodes(20, n), table.NewCodes(2, n)}
+	cols := []table.Codes{table.NewCodes(10, n), table.NewCodes(3, n), table.NewCodes(20, n),
+		table.NewCodes(2, n)}
 	for i := range n {
 		age := u.IntN(10)
 		cols[0].Set(i, uint16(age))
@@ -77,20 +78,27 @@ func (r *Result) named(t testing.TB, name, of string) Estimate {
 // stated standard errors (and, for the AUROC, what binning may take away).
 func TestEstimatesAreRight(t *testing.T) {
 	private, synthetic := people(t, 20000, 1, ""), people(t, 5000, 2, "")
-	for _, learner := range []eval.Learner{eval.LogisticRegression, eval.RandomForest, eval.GradientBoosting} {
-		r := run(t, private, synthetic, Options{Target: "died", Learner: learner}, RunOptions{Budget: ten})
+	for _, learner := range []eval.Learner{eval.LogisticRegression, eval.RandomForest,
+		eval.GradientBoosting} {
+		r := run(t, private, synthetic, Options{Target: "died", Learner: learner},
+			RunOptions{Budget: ten})
 		one, _ := eval.MarginalError(private, synthetic, 1)
 		two, _ := eval.MarginalError(private, synthetic, 2)
-		tstr, _ := eval.TSTR(synthetic, private, eval.Task{Label: "died", Positive: 1, Learner: learner})
+		tstr, _ := eval.TSTR(synthetic, private,
+			eval.Task{Label: "died", Positive: 1, Learner: learner})
 		for _, tt := range []struct {
 			name, of   string
 			want, more float64
 		}{
-			{"Rows", "", 20000, 0}, {"MarginalError", "one", one, 0}, {"MarginalError", "two", two, 0}, {"RareClassRate", "", tstr.Rate, 0}, {"AUROC", "", tstr.AUROC, .01},
+			{"Rows", "", 20000, 0}, {"MarginalError", "one", one, 0},
+			{"MarginalError", "two", two, 0}, {"RareClassRate", "", tstr.Rate, 0},
+			{"AUROC", "", tstr.AUROC, .01},
 		} {
 			got := r.named(t, tt.name, tt.of)
-			if got.LeftOut != "" || !(got.StdErr > 0) || math.Abs(got.Value-tt.want) > 6*got.StdErr+tt.more {
-				t.Errorf("learner %d: %s of %s is %v ± %v, want %v (%s)", learner, tt.name, tt.of, got.Value, got.StdErr, tt.want, got.LeftOut)
+			if got.LeftOut != "" || !(got.StdErr > 0) ||
+				math.Abs(got.Value-tt.want) > 6*got.StdErr+tt.more {
+				t.Errorf("learner %d: %s of %s is %v ± %v, want %v (%s)", learner, tt.name, tt.of,
+					got.Value, got.StdErr, tt.want, got.LeftOut)
 			}
 		}
 		if e := r.named(t, "MarginalError", "two"); e.StdErr > .005 {
@@ -148,7 +156,8 @@ func TestAUROCOfAHistogram(t *testing.T) {
 // rows.
 func TestCellsDependOnTheirRowOnly(t *testing.T) {
 	synthetic, private := people(t, 500, 5, ""), people(t, 200, 6, "")
-	for _, learner := range []eval.Learner{eval.LogisticRegression, eval.RandomForest, eval.GradientBoosting} {
+	for _, learner := range []eval.Learner{eval.LogisticRegression, eval.RandomForest,
+		eval.GradientBoosting} {
 		label, err := newLabel(synthetic, Options{Target: "died"})
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +166,8 @@ func TestCellsDependOnTheirRowOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, cells := range []privacy.Cells{label, scores, Where{{Column: 1, Allow: []bool{true, false, true}}}, everyRow{}} {
+		for _, cells := range []privacy.Cells{label, scores,
+			Where{{Column: 1, Allow: []bool{true, false, true}}}, everyRow{}} {
 			of := func(tab *table.Table) []uint32 {
 				columns := make([]table.Codes, 4)
 				for c := range columns {
@@ -180,8 +190,10 @@ func TestCellsDependOnTheirRowOnly(t *testing.T) {
 				if int(cell) >= cells.Size() {
 					t.Fatalf("%T: cell %d of %d", cells, cell, cells.Size())
 				}
-				if reversed[len(all)-1-i] != cell || i%20 == 0 && of(private.Select([]int{i}))[0] != cell {
-					t.Fatalf("%T, learner %d: the cell of row %d depends on other rows", cells, learner, i)
+				if reversed[len(all)-1-i] != cell || i%20 == 0 &&
+					of(private.Select([]int{i}))[0] != cell {
+					t.Fatalf("%T, learner %d: the cell of row %d depends on other rows", cells,
+						learner, i)
 				}
 			}
 		}
@@ -190,9 +202,12 @@ func TestCellsDependOnTheirRowOnly(t *testing.T) {
 
 func TestWithoutTargetAndWithUnits(t *testing.T) {
 	private, synthetic := people(t, 3000, 1, "patient"), people(t, 1000, 2, "")
-	r := run(t, private, synthetic, Options{}, RunOptions{Budget: ten, Adjacency: accountant.ReplaceOne, Tool: "test"})
-	if len(r.Estimates) != 3 || r.Unit != "patient" || r.MaxRowsPerUnit != 3 || r.Adjacency != accountant.ReplaceOne {
-		t.Errorf("%d estimates, unit %q of %d, %v", len(r.Estimates), r.Unit, r.MaxRowsPerUnit, r.Adjacency)
+	r := run(t, private, synthetic, Options{},
+		RunOptions{Budget: ten, Adjacency: accountant.ReplaceOne, Tool: "test"})
+	if len(r.Estimates) != 3 || r.Unit != "patient" || r.MaxRowsPerUnit != 3 ||
+		r.Adjacency != accountant.ReplaceOne {
+		t.Errorf("%d estimates, unit %q of %d, %v", len(r.Estimates), r.Unit, r.MaxRowsPerUnit,
+			r.Adjacency)
 	}
 	one := synthetic.Select(nil)
 	for i := range synthetic.Rows() {
@@ -209,7 +224,8 @@ func TestWithoutTargetAndWithUnits(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	private, synthetic := people(t, 50, 1, ""), people(t, 50, 2, "")
-	other, _ := table.FromColumns(&schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Boolean}}}, []table.Codes{table.NewCodes(2, 9)}, nil)
+	other, _ := table.FromColumns(&schema.Schema{Columns: []schema.Column{{Name: "x",
+		Kind: schema.Boolean}}}, []table.Codes{table.NewCodes(2, 9)}, nil)
 	for _, tt := range []struct {
 		name      string
 		synthetic *table.Table
@@ -227,7 +243,8 @@ func TestBadOptions(t *testing.T) {
 		{"budget", synthetic, Options{}, accountant.Budget{Epsilon: -1}, accountant.ErrBudgetRange},
 	} {
 		ledger := privacy.NewLedgerFile(t.TempDir() + "/l")
-		_, s, err := Run(context.Background(), privacy.FromTable(private), tt.synthetic, tt.o, RunOptions{Budget: tt.b, Ledger: ledger})
+		_, s, err := Run(context.Background(), privacy.FromTable(private), tt.synthetic, tt.o,
+			RunOptions{Budget: tt.b, Ledger: ledger})
 		if !errors.Is(err, tt.want) || s != nil {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
@@ -239,7 +256,8 @@ func TestBadOptions(t *testing.T) {
 
 // TestVerify: what was written is read and verified, and every forgery is refused.
 func TestVerify(t *testing.T) {
-	r := run(t, people(t, 2000, 1, ""), people(t, 500, 2, ""), Options{Target: "died"}, RunOptions{Budget: ten, Tool: "test"})
+	r := run(t, people(t, 2000, 1, ""), people(t, 500, 2, ""), Options{Target: "died"},
+		RunOptions{Budget: ten, Tool: "test"})
 	var b bytes.Buffer
 	if err := r.JSON(&b); err != nil {
 		t.Fatal(err)
@@ -269,7 +287,8 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, bad := range []string{"", "{}", "[]", `{"decoy_published": 2}`, `{"decoy_published": 1, "publishable": true, "more": 1}`} {
+	for _, bad := range []string{"", "{}", "[]", `{"decoy_published": 2}`,
+		`{"decoy_published": 1, "publishable": true, "more": 1}`} {
 		if _, err := Read(strings.NewReader(bad)); !errors.Is(err, ErrFormat) {
 			t.Errorf("%q: %v", bad, err)
 		}

@@ -51,7 +51,8 @@ type Result struct {
 
 func newResult(s *privacy.Session, r RunOptions, estimates []Estimate) *Result {
 	nb := s.Neighbours()
-	out := &Result{Format: format, Publishable: true, Tool: r.Tool, Budget: r.Budget, Adjacency: nb.Adjacency, Unit: s.Schema().Unit,
+	out := &Result{Format: format, Publishable: true, Tool: r.Tool, Budget: r.Budget,
+		Adjacency: nb.Adjacency, Unit: s.Schema().Unit,
 		SchemaSHA256: s.Schema().Fingerprint(), Estimates: estimates, Ledger: s.Released().Entries}
 	if out.Unit != "" {
 		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
@@ -87,14 +88,19 @@ func (r *Result) Verify() (accountant.Bound, error) {
 	}
 	runs := l.Runs()
 	if len(runs) != 1 || runs[0].Status != accountant.StatusDone {
-		return accountant.Bound{}, fmt.Errorf("publish: the ledger is not that of one run that is done: %w", ErrClaim)
+		return accountant.Bound{},
+			fmt.Errorf("publish: the ledger is not that of one run that is done: %w", ErrClaim)
 	}
 	for _, e := range r.Ledger {
 		if e.Kind != accountant.EntryReserve {
 			continue
 		}
-		if e.Budget == nil || *e.Budget != r.Budget || e.Adjacency != r.Adjacency || e.Unit != r.Unit || e.MaxRowsPerUnit != r.MaxRowsPerUnit || e.SchemaSHA256 != r.SchemaSHA256 {
-			return accountant.Bound{}, fmt.Errorf("publish: the ledger is of another budget, other neighbours or another schema: %w", ErrClaim)
+		if e.Budget == nil || *e.Budget != r.Budget || e.Adjacency != r.Adjacency ||
+			e.Unit != r.Unit || e.MaxRowsPerUnit != r.MaxRowsPerUnit ||
+			e.SchemaSHA256 != r.SchemaSHA256 {
+			return accountant.Bound{},
+				fmt.Errorf("publish: the ledger is of another budget, other neighbours or another "+
+					"schema: %w", ErrClaim)
 		}
 	}
 	bound, err := runs[0].Reserved.Epsilon(r.Budget.Delta, r.Adjacency)

@@ -27,9 +27,11 @@ func (w *work) associate() error {
 		d = mostAssociated
 	}
 	if max(w.Train.Rows(), w.Synthetic.Rows()) > mostAssociatedRows {
-		w.note("Associations are measured on at most %d rows of each table, drawn from seed %d.", mostAssociatedRows, w.Seed)
+		w.note("Associations are measured on at most %d rows of each table, drawn from seed %d.",
+			mostAssociatedRows, w.Seed)
 	}
-	train, synthetic := cut(w.Train, mostAssociatedRows, w.source(20)), cut(w.Synthetic, mostAssociatedRows, w.source(21))
+	train, synthetic := cut(w.Train, mostAssociatedRows, w.source(20)),
+		cut(w.Synthetic, mostAssociatedRows, w.source(21))
 	groups := make([][]int, d)
 	sizes := make([]int, d)
 	a := &Associations{}

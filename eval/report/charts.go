@@ -129,13 +129,15 @@ func (c Column) bars() template.HTML {
 		}
 		d.text(left-5, y+row/2, class, "end", label, 17)
 		for k, s := range all {
-			d.rect(left, y+thick*float64(k), (width-left-right)*float64(s.shares[i])/top, thick-.5, "bar "+s.class, "")
+			d.rect(left, y+thick*float64(k), (width-left-right)*float64(s.shares[i])/top, thick-.5,
+				"bar "+s.class, "")
 		}
 		longest := Number(0)
 		for _, s := range all {
 			longest = max(longest, s.shares[i])
 		}
-		d.text(left+4+(width-left-right)*float64(longest)/top, y+row/2, "tick", "start", percent(float64(c.Synthetic[i])), 12)
+		d.text(left+4+(width-left-right)*float64(longest)/top, y+row/2, "tick", "start",
+			percent(float64(c.Synthetic[i])), 12)
 		d.rect(0, y, width, row, "touch", c.tip(i))
 	}
 	return d.done()
@@ -166,7 +168,8 @@ func heat(label string, names []string, full float64, m func(i, j int) float64) 
 			case v < 0:
 				kind = "neg"
 			}
-			d.shade(left+cell*float64(j), up+cell*float64(i), cell-min(.6, cell/10), cell-min(.6, cell/10), kind, min(1, math.Abs(v)/full), tip)
+			d.shade(left+cell*float64(j), up+cell*float64(i), cell-min(.6, cell/10),
+				cell-min(.6, cell/10), kind, min(1, math.Abs(v)/full), tip)
 		}
 	}
 	return d.done()
@@ -180,11 +183,14 @@ func (a *Associations) charts() []labelled {
 		return func(i, j int) float64 { return float64(m[i][j]) }
 	}
 	return []labelled{
-		{"Real (training table)", heat("associations in the training table", a.Columns, 1, at(a.Real))},
+		{"Real (training table)",
+			heat("associations in the training table", a.Columns, 1, at(a.Real))},
 		{"Synthetic", heat("associations in the synthetic table", a.Columns, 1, at(a.Synthetic))},
-		{"Synthetic less real", heat("difference of the associations", a.Columns, fullDifference, func(i, j int) float64 {
-			return float64(a.Synthetic[i][j] - a.Real[i][j])
-		})},
+		{"Synthetic less real",
+			heat("difference of the associations", a.Columns, fullDifference,
+				func(i, j int) float64 {
+					return float64(a.Synthetic[i][j] - a.Real[i][j])
+				})},
 	}
 }
 
@@ -212,7 +218,8 @@ func (p Prediction) chart() template.HTML {
 		d.path("curve "+c.class, points)
 	}
 	d.text(x(1)-6, y(0)-26, "label train", "end", "trained on real rows: "+fixed(p.Real.AUROC), 60)
-	d.text(x(1)-6, y(0)-12, "label synthetic", "end", "trained on synthetic rows: "+fixed(p.Synthetic.AUROC), 60)
+	d.text(x(1)-6, y(0)-12, "label synthetic", "end",
+		"trained on synthetic rows: "+fixed(p.Synthetic.AUROC), 60)
 	d.text(x(.5), height-4, "tick", "middle", "false positive rate", 40)
 	return d.done()
 }
@@ -248,12 +255,14 @@ func (n *Nearest) chart(z float64) template.HTML {
 			if k == 1 {
 				class, name = g.other, "second term"
 			}
-			d.rect(at, y(v), 32, y(0)-y(v), "bar "+class, fmt.Sprintf("%s: %s %.3f", g.name, name, float64(v)))
+			d.rect(at, y(v), 32, y(0)-y(v), "bar "+class,
+				fmt.Sprintf("%s: %s %.3f", g.name, name, float64(v)))
 			d.text(at+16, y(v)-4, "tick", "middle", fixed(v), 8)
 		}
 		half := Number(z) * g.a.StdErr
 		d.line(middle+40, y(min(1, g.a.Mean+half)), middle+40, y(max(0, g.a.Mean-half)), "whisker")
-		d.dot(middle+40, y(g.a.Mean), 4, "mean", fmt.Sprintf("mean %.3f ± %.3f", float64(g.a.Mean), float64(half)))
+		d.dot(middle+40, y(g.a.Mean), 4, "mean",
+			fmt.Sprintf("mean %.3f ± %.3f", float64(g.a.Mean), float64(half)))
 		d.text(middle, height-down+15, "label", "middle", g.name, 40)
 		d.text(middle, height-down+28, "tick", "middle", g.under, 40)
 	}
@@ -264,7 +273,10 @@ func (n *Nearest) chart(z float64) template.HTML {
 func (l *Loss) chart(z float64) template.HTML {
 	const width, height, left, right, y = 460., 70., 20., 20., 30.
 	d := draw(width, height, "privacy loss")
-	x := func(v Number) float64 { return left + (width-left-right)*(float64(max(-.5, min(.5, v)))+.5) }
+	x := func(v Number) float64 {
+		return left +
+			(width-left-right)*(float64(max(-.5, min(.5, v)))+.5)
+	}
 	d.line(left, y, width-right, y, "axis")
 	for _, t := range []Number{-.5, -.25, 0, .25, .5} {
 		d.line(x(t), y-4, x(t), y+4, "axis")
@@ -308,7 +320,8 @@ func (h Histogram) chart() template.HTML {
 		d.path("step "+s.class, append(points, [2]float64{x(bins), y(0)}))
 	}
 	for i := range bins {
-		tip := fmt.Sprintf("%s to %s: training rows %s", h.Edges[i], h.Edges[i+1], percent(float64(h.Train[i])))
+		tip := fmt.Sprintf("%s to %s: training rows %s", h.Edges[i], h.Edges[i+1],
+			percent(float64(h.Train[i])))
 		if h.Holdout != nil {
 			tip += ", holdout rows " + percent(float64(h.Holdout[i]))
 		}
@@ -317,9 +330,12 @@ func (h Histogram) chart() template.HTML {
 	d.line(left, height-down, width-right, height-down, "axis")
 	for k := range 5 {
 		i := k * bins / 4
-		d.text(x(i), height-down+13, "tick", []string{"start", "middle", "middle", "middle", "end"}[k], fmt.Sprintf("%.2g", float64(h.Edges[i])), 8)
+		d.text(x(i), height-down+13, "tick",
+			[]string{"start", "middle", "middle", "middle", "end"}[k],
+			fmt.Sprintf("%.2g", float64(h.Edges[i])), 8)
 	}
-	d.text((left+width-right)/2, height-4, "tick", "middle", "distance to the closest real row (0 = equal, 1 = different in everything)", 90)
+	d.text((left+width-right)/2, height-4, "tick", "middle",
+		"distance to the closest real row (0 = equal, 1 = different in everything)", 90)
 	return d.done()
 }
 
@@ -329,7 +345,8 @@ func (r RareValue) chart() template.HTML {
 	rates := []struct {
 		name, class string
 		rate        *Rate
-	}{{"training", "train", &r.Train}, {"holdout", "holdout", r.Holdout}, {"synthetic", "synthetic", &r.Synthetic}}
+	}{{"training", "train", &r.Train}, {"holdout", "holdout", r.Holdout},
+		{"synthetic", "synthetic", &r.Synthetic}}
 	top, rows := 1e-9, 0.
 	for _, x := range rates {
 		if x.rate != nil {
@@ -348,7 +365,9 @@ func (r RareValue) chart() template.HTML {
 		d.text(left-6, y+3, "label", "end", s.name, 12)
 		d.line(x(s.rate.Low), y, x(s.rate.High), y, "interval "+s.class)
 		d.dot(x(s.rate.Rate), y, 3.6, "point "+s.class, "")
-		d.text(width-right+6, y+3, "tick", "start", fmt.Sprintf("%s (%s – %s)", percent(float64(s.rate.Rate)), percent(float64(s.rate.Low)), percent(float64(s.rate.High))), 60)
+		d.text(width-right+6, y+3, "tick", "start",
+			fmt.Sprintf("%s (%s – %s)", percent(float64(s.rate.Rate)), percent(float64(s.rate.Low)),
+				percent(float64(s.rate.High))), 60)
 		y += row
 	}
 	return d.done()

@@ -30,13 +30,15 @@ func browser(t *testing.T, page string, args ...string) (dom, log string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, name, append(args, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-		"--enable-logging=stderr", "--v=0", "--user-data-dir="+t.TempDir(), "file://"+page)...)
+	cmd := exec.CommandContext(ctx, name,
+		append(args, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+			"--enable-logging=stderr", "--v=0", "--user-data-dir="+t.TempDir(), "file://"+page)...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Run(); err != nil {
-		t.Skipf("Chromium is installed but does not run here (%v): the page was not looked at in a browser", err)
+		t.Skipf("Chromium is installed but does not run here (%v): the page was not looked at in "+
+			"a browser", err)
 	}
 	return out.String(), errs.String()
 }
@@ -67,13 +69,15 @@ func TestPageInBrowser(t *testing.T) {
 	if found := console.FindAllString(log, -1); found != nil {
 		t.Errorf("the console says %q", found)
 	}
-	if strings.Contains(dom, "<script") || strings.Contains(dom, "<img") || !strings.Contains(dom, "<title>Synthetic data report</title>") {
+	if strings.Contains(dom, "<script") || strings.Contains(dom, "<img") ||
+		!strings.Contains(dom, "<title>Synthetic data report</title>") {
 		t.Error("a hostile name became an element, or the title changed")
 	}
 	if n, m := strings.Count(dom, "<svg"), strings.Count(dom, "</svg>"); n < 15 || n != m {
 		t.Errorf("%d drawings begin and %d end", n, m)
 	}
-	for _, id := range []string{"columns", "associations", "prediction", "rare", "nearest", "distances", "metrics", "notes"} {
+	for _, id := range []string{"columns", "associations", "prediction", "rare", "nearest",
+		"distances", "metrics", "notes"} {
 		if !strings.Contains(dom, fmt.Sprintf(" id=%q>", id)) {
 			t.Errorf("no section %s", id)
 		}
@@ -120,7 +124,9 @@ func TestBrowserSeesErrors(t *testing.T) {
 	}
 	in, _ := full(t)
 	in.Holdout = nil
-	dom, log := browser(t, writePage(t, compute(t, in, Options{}), `<script>document.title="owned"</script>`), "--dump-dom")
+	dom, log := browser(t,
+		writePage(t, compute(t, in, Options{}), `<script>document.title="owned"</script>`),
+		"--dump-dom")
 	if console.FindString(log) == "" {
 		t.Errorf("a forbidden script leaves no message: %s", log)
 	}

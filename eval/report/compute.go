@@ -70,13 +70,15 @@ func Compute(ctx context.Context, in Tables, o Options) (*Report, error) {
 // start checks the input and fills in the defaults.
 func start(in Tables, o Options) (*work, error) {
 	if in.Train == nil || in.Synthetic == nil {
-		return nil, fmt.Errorf("report: a training table and a synthetic one are needed: %w", eval.ErrTables)
+		return nil, fmt.Errorf("report: a training table and a synthetic one are needed: %w",
+			eval.ErrTables)
 	}
 	if o.Level == 0 {
 		o.Level = .95
 	}
 	if !(o.Level > 0 && o.Level < 1) {
-		return nil, fmt.Errorf("report: level %v is not between 0 and 1: %w", o.Level, eval.ErrInterval)
+		return nil, fmt.Errorf("report: level %v is not between 0 and 1: %w", o.Level,
+			eval.ErrInterval)
 	}
 	if o.Seed == 0 {
 		o.Seed = 1
@@ -91,7 +93,8 @@ func start(in Tables, o Options) (*work, error) {
 		o.Progress = func(string, float64) {}
 	}
 	s := in.Train.Schema()
-	w := &work{Tables: in, Options: o, target: -1, z: math.Sqrt2 * math.Erfinv(o.Level), values: map[string][]Value{}, leftOut: map[string]string{}}
+	w := &work{Tables: in, Options: o, target: -1, z: math.Sqrt2 * math.Erfinv(o.Level),
+		values: map[string][]Value{}, leftOut: map[string]string{}}
 	// A metric of one way that needs all tables checks them all.
 	for _, other := range []*table.Table{in.Synthetic, in.Holdout} {
 		if other == nil {
@@ -114,17 +117,22 @@ func start(in Tables, o Options) (*work, error) {
 		return nil, err
 	}
 	w.out = &Report{
-		Format: format, NotPrivate: true, Warning: Warning, Tool: o.Tool, SchemaSHA256: s.Fingerprint(),
-		Settings: Settings{Seed: o.Seed, Level: o.Level, Target: o.Target, Positive: w.Positive, Drop: o.Drop, Quasi: o.Quasi, Near: o.Near, Fit: o.Fit},
-		Notes:    []string{},
+		Format: format, NotPrivate: true, Warning: Warning, Tool: o.Tool,
+		SchemaSHA256: s.Fingerprint(),
+		Settings: Settings{Seed: o.Seed, Level: o.Level, Target: o.Target, Positive: w.Positive,
+			Drop: o.Drop, Quasi: o.Quasi, Near: o.Near, Fit: o.Fit},
+		Notes: []string{},
 	}
 	w.out.Tables = append(w.out.Tables, TableInfo{"train", in.Names.Train, in.Train.Rows()})
 	if in.Holdout != nil {
-		w.out.Tables = append(w.out.Tables, TableInfo{"holdout", in.Names.Holdout, in.Holdout.Rows()})
+		w.out.Tables = append(w.out.Tables,
+			TableInfo{"holdout", in.Names.Holdout, in.Holdout.Rows()})
 	} else {
-		w.note("There is no holdout. Figures that need real rows which the synthesizer did not see are left out: prediction, privacy loss, and every yardstick.")
+		w.note("There is no holdout. Figures that need real rows which the synthesizer did not " +
+			"see are left out: prediction, privacy loss, and every yardstick.")
 	}
-	w.out.Tables = append(w.out.Tables, TableInfo{"synthetic", in.Names.Synthetic, in.Synthetic.Rows()})
+	w.out.Tables = append(w.out.Tables,
+		TableInfo{"synthetic", in.Names.Synthetic, in.Synthetic.Rows()})
 	return w, nil
 }
 
@@ -135,15 +143,18 @@ const mostClasses = 20
 func (w *work) aim() error {
 	if w.Target == "" {
 		if w.Positive != "" {
-			return fmt.Errorf("report: a positive value without a target column: %w", eval.ErrColumn)
+			return fmt.Errorf("report: a positive value without a target column: %w",
+				eval.ErrColumn)
 		}
 		return nil
 	}
 	if w.target = w.Train.Schema().Index(w.Target); w.target < 0 {
-		return fmt.Errorf("report: the schema has no target column %q: %w", w.Target, eval.ErrColumn)
+		return fmt.Errorf("report: the schema has no target column %q: %w", w.Target,
+			eval.ErrColumn)
 	}
 	if len(w.codecs) < 2 {
-		return fmt.Errorf("report: there is no column to predict %q from: %w", w.Target, eval.ErrColumn)
+		return fmt.Errorf("report: there is no column to predict %q from: %w", w.Target,
+			eval.ErrColumn)
 	}
 	codec := w.codecs[w.target]
 	if w.Positive != "" {
@@ -153,10 +164,12 @@ func (w *work) aim() error {
 				return nil
 			}
 		}
-		return fmt.Errorf("report: target column %q has no value %q in the schema: %w", w.Target, w.Positive, eval.ErrColumn)
+		return fmt.Errorf("report: target column %q has no value %q in the schema: %w", w.Target,
+			w.Positive, eval.ErrColumn)
 	}
 	if codec.Size() > mostClasses {
-		return fmt.Errorf("report: target column %q has %d values; the positive one must be named: %w", w.Target, codec.Size(), eval.ErrColumn)
+		return fmt.Errorf("report: target column %q has %d values; the positive one must be "+
+			"named: %w", w.Target, codec.Size(), eval.ErrColumn)
 	}
 	missing, hasMissing := codec.MissingCode()
 	best := int64(-1)
@@ -183,9 +196,11 @@ func (w *work) note(text string, args ...any) {
 
 // undefined leaves the metrics out if the tables do not allow them, and passes other errors on.
 func (w *work) undefined(err error, metrics ...string) error {
-	for _, target := range []error{eval.ErrTables, eval.ErrColumn, eval.ErrOneClass, eval.ErrInterval, eval.ErrFit} {
+	for _, target := range []error{eval.ErrTables, eval.ErrColumn, eval.ErrOneClass,
+		eval.ErrInterval, eval.ErrFit} {
 		if errors.Is(err, target) {
-			w.skip("not defined for these tables: "+strings.TrimPrefix(err.Error(), "eval: "), metrics...)
+			w.skip("not defined for these tables: "+strings.TrimPrefix(err.Error(), "eval: "),
+				metrics...)
 			return nil
 		}
 	}
@@ -234,7 +249,8 @@ func (w *work) share(of string, p float64, n int) Value {
 
 // around is a value with a normal interval within [low, high].
 func (w *work) around(of string, x, stderr, low, high float64) Value {
-	return Value{of, Number(x), &Interval{Number(max(low, x-w.z*stderr)), Number(min(high, x+w.z*stderr))}}
+	return Value{of, Number(x),
+		&Interval{Number(max(low, x-w.z*stderr)), Number(min(high, x+w.z*stderr))}}
 }
 
 // real names the real tables that there are, the training table first. Where a holdout is of
@@ -248,9 +264,11 @@ func (w *work) real() (tables []*table.Table, names []string) {
 	tables, names = append(tables, w.Holdout), append(names, "holdout")
 	switch n, m := w.Train.Rows(), w.Holdout.Rows(); {
 	case n > m:
-		tables, names = append(tables, cut(w.Train, m, w.source(50))), append(names, "training table, as many rows as the holdout")
+		tables, names = append(tables, cut(w.Train, m, w.source(50))),
+			append(names, "training table, as many rows as the holdout")
 	case n < m:
-		tables, names = append(tables, cut(w.Holdout, n, w.source(50))), append(names, "holdout, as many rows as the training table")
+		tables, names = append(tables, cut(w.Holdout, n, w.source(50))),
+			append(names, "holdout, as many rows as the training table")
 	}
 	return tables, names
 }

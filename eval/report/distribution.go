@@ -27,7 +27,8 @@ type grouping struct {
 func (w *work) distribution(k int, s eval.ColumnShape) Column {
 	train := count(w.Train, k)
 	g := group(w.codecs[k], train)
-	c := Column{Name: s.Column, Kind: w.codecs[k].Column().Kind.String(), Metric: s.Metric, Score: Number(s.Score),
+	c := Column{Name: s.Column, Kind: w.codecs[k].Column().Kind.String(), Metric: s.Metric,
+		Score:  Number(s.Score),
 		Labels: g.labels, Edges: g.edges, Missing: g.miss, Rest: g.rest}
 	c.Train, c.Synthetic = g.shares(train), g.shares(count(w.Synthetic, k))
 	if w.Holdout != nil {

@@ -29,7 +29,8 @@ func Example() {
 		return t
 	}
 	train, holdout := draw(150, 7), draw(150, 11)
-	r, err := report.Compute(context.Background(), report.Tables{Train: train, Holdout: holdout, Synthetic: train}, report.Options{})
+	r, err := report.Compute(context.Background(),
+		report.Tables{Train: train, Holdout: holdout, Synthetic: train}, report.Options{})
 	if err != nil {
 		panic(err)
 	}

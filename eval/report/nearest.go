@@ -29,7 +29,9 @@ func (w *work) points(d eval.Distance) (train, holdout, synthetic *eval.Points, 
 func (w *work) nearest() error {
 	for _, t := range []*table.Table{w.Train, w.Holdout, w.Synthetic} {
 		if t != nil && t.Rows() > w.Near {
-			w.note("Nearest-neighbour figures (NNAA, PrivacyLoss, DCR, NNDR and what follows from them) are measured on at most %d rows of each table, drawn from seed %d.", w.Near, w.Seed)
+			w.note("Nearest-neighbour figures (NNAA, PrivacyLoss, DCR, NNDR and what follows from "+
+				"them) are measured on at most %d rows of each table, drawn from seed %d.", w.Near,
+				w.Seed)
 			break
 		}
 	}
@@ -62,8 +64,10 @@ func (w *work) nearest() error {
 	out.Loss = &Loss{Number(r.Corrected), Number(r.StdErr)}
 	w.forms("training table", r.Train)
 	w.forms("holdout", r.Holdout)
-	w.add("NNAA", w.around("training table against holdout, corrected (yardstick)", real.Corrected.Mean, real.StdErr, 0, 1))
-	w.add("PrivacyLoss", w.around("corrected", r.Corrected, r.StdErr, -1, 1), w.around("unbiased", r.Unbiased, r.StdErr, -1, 1),
+	w.add("NNAA", w.around("training table against holdout, corrected (yardstick)",
+		real.Corrected.Mean, real.StdErr, 0, 1))
+	w.add("PrivacyLoss", w.around("corrected", r.Corrected, r.StdErr, -1, 1),
+		w.around("unbiased", r.Unbiased, r.StdErr, -1, 1),
 		Value{Of: "original", Value: Number(r.Original)})
 	w.out.Nearest = out
 	return nil
@@ -76,11 +80,13 @@ func (w *work) forms(against string, r eval.NNAAResult) {
 		Value{Of: "… its real term", Value: Number(r.Corrected.Real)},
 		Value{Of: "… its synthetic term", Value: Number(r.Corrected.Synthetic)},
 		w.around("synthetic rows against "+against+", unbiased", r.Unbiased.Mean, r.StdErr, 0, 1),
-		Value{Of: "synthetic rows against " + against + ", original", Value: Number(r.Original.Mean)})
+		Value{Of: "synthetic rows against " + against + ", original",
+			Value: Number(r.Original.Mean)})
 }
 
 func accuracy(r eval.NNAAResult) Accuracy {
-	return Accuracy{Number(r.Corrected.Real), Number(r.Corrected.Synthetic), Number(r.Corrected.Mean), Number(r.StdErr)}
+	return Accuracy{Number(r.Corrected.Real), Number(r.Corrected.Synthetic),
+		Number(r.Corrected.Mean), Number(r.StdErr)}
 }
 
 // closest measures distances to the closest record.
@@ -187,7 +193,8 @@ func (w *work) matches() error {
 		w.add("UniqueExactMatches", w.share("rows of the "+names[i], unique, t.Rows()))
 	}
 	if len(w.Quasi) == 0 {
-		w.skip("needs quasi-identifiers: the columns that an outsider might know of a person", "KAnonymity", "LinkageRisk")
+		w.skip("needs quasi-identifiers: the columns that an outsider might know of a person",
+			"KAnonymity", "LinkageRisk")
 		return nil
 	}
 	for i, t := range tables {
@@ -195,12 +202,15 @@ func (w *work) matches() error {
 		if err != nil {
 			return err
 		}
-		w.add("KAnonymity", Value{Of: names[i], Value: Number(k.K)}, Value{Of: names[i] + ", share of rows that are alone", Value: Number(k.Unique)})
+		w.add("KAnonymity", Value{Of: names[i], Value: Number(k.K)},
+			Value{Of: names[i] + ", share of rows that are alone", Value: Number(k.Unique)})
 		l, err := eval.LinkageRisk(t, w.Synthetic, w.Quasi)
 		if err != nil {
 			return err
 		}
-		w.add("LinkageRisk", Value{Of: names[i], Value: Number(l.Risk)}, Value{Of: names[i] + ", if its quasi-identifiers were published", Value: Number(l.Ceiling)})
+		w.add("LinkageRisk", Value{Of: names[i], Value: Number(l.Risk)},
+			Value{Of: names[i] + ", if its quasi-identifiers were published",
+				Value: Number(l.Ceiling)})
 	}
 	return nil
 }

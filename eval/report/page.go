@@ -27,9 +27,11 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 
 // verdict is a status in the words of its question.
 func verdict(f Finding) string {
-	words := map[Status]string{Good: "✓ good", Mixed: "~ mixed", Poor: "✗ poor", Unknown: "? cannot be told"}
+	words := map[Status]string{Good: "✓ good", Mixed: "~ mixed", Poor: "✗ poor",
+		Unknown: "? cannot be told"}
 	if f.Question == copyQuestion {
-		words[Good], words[Mixed], words[Poor] = "✓ no sign of it", "! a sign of it", "✗ it seems so"
+		words[Good], words[Mixed], words[Poor] = "✓ no sign of it", "! a sign of it",
+			"✗ it seems so"
 	}
 	return words[f.Status]
 }
@@ -134,7 +136,8 @@ func rowOf(m Metric) row {
 		return r
 	}
 	r.Head, r.Tail = nil, m.Values
-	if m.Name == "NNAA" || m.Name == "AUROC" || m.Name == "AveragePrecision" || m.Name == "DCR" || m.Name == "NNDR" || m.Name == "MarginalError" {
+	if m.Name == "NNAA" || m.Name == "AUROC" || m.Name == "AveragePrecision" || m.Name == "DCR" ||
+		m.Name == "NNDR" || m.Name == "MarginalError" {
 		r.Head, r.Tail = m.Values[:mostHead], m.Values[mostHead:]
 		return r
 	}
@@ -148,7 +151,8 @@ func rowOf(m Metric) row {
 		}
 		return 0
 	})
-	r.Sum = fmt.Sprintf("%d values, median %.3f, least %.3f (%s)", len(sorted), float64(sorted[len(sorted)/2].Value), float64(sorted[0].Value), sorted[0].Of)
+	r.Sum = fmt.Sprintf("%d values, median %.3f, least %.3f (%s)", len(sorted),
+		float64(sorted[len(sorted)/2].Value), float64(sorted[0].Value), sorted[0].Of)
 	return r
 }
 
@@ -163,7 +167,8 @@ func (r *Report) JSON(w io.Writer) error {
 // them up.
 func (r *Report) Text(w io.Writer) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "NOT PRIVATE: computed from the real rows without noise; keep it as safe as they are.\n\n")
+	fmt.Fprintf(&b, "NOT PRIVATE: computed from the real rows without noise; keep it as safe as "+
+		"they are.\n\n")
 	for _, f := range r.Summary {
 		fmt.Fprintf(&b, "%-9s %s\n          %s\n", "["+string(f.Status)+"]", f.Question, f.Answer)
 	}

@@ -39,14 +39,16 @@ func (w *work) predict(ctx context.Context) error {
 	}
 	synthetic, train := cut(w.Synthetic, w.Fit, w.source(30)), cut(w.Train, w.Fit, w.source(31))
 	if max(w.Synthetic.Rows(), w.Train.Rows()) > w.Fit {
-		w.note("Classifiers are trained on at most %d rows of each table, drawn from seed %d.", w.Fit, w.Seed)
+		w.note("Classifiers are trained on at most %d rows of each table, drawn from seed %d.",
+			w.Fit, w.Seed)
 	}
 	for i, l := range learners {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		w.Progress("prediction: "+l.name, .6+.1*float64(i)/float64(len(learners)))
-		task := eval.Task{Label: w.Target, Positive: w.positive, Drop: w.Drop, Learner: l.which, Seed: w.Seed}
+		task := eval.Task{Label: w.Target, Positive: w.positive, Drop: w.Drop, Learner: l.which,
+			Seed: w.Seed}
 		p := Prediction{Learner: l.name, Rows: w.Holdout.Rows()}
 		tstr, err := eval.TSTR(synthetic, w.Holdout, task)
 		if err != nil {
@@ -72,10 +74,12 @@ func (w *work) predict(ctx context.Context) error {
 		}{{"synthetic", p.Synthetic}, {"real", p.Real}} {
 			of := l.name + ", trained on " + c.on + " rows"
 			w.add("AUROC", Value{of, c.curve.AUROC, &c.curve.Interval})
-			w.add("AveragePrecision", Value{of, c.curve.AveragePrecision, &c.curve.PrecisionInterval})
+			w.add("AveragePrecision",
+				Value{of, c.curve.AveragePrecision, &c.curve.PrecisionInterval})
 		}
 	}
-	w.add("AveragePrecision", Value{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
+	w.add("AveragePrecision",
+		Value{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
 	return nil
 }
 
@@ -97,11 +101,14 @@ func (w *work) curve(p eval.Prediction, trained *table.Table) (Curve, error) {
 	if err != nil {
 		return Curve{}, err
 	}
-	c := Curve{AUROC: Number(p.AUROC), Interval: Interval{Number(i.Low), Number(i.High)}, AveragePrecision: Number(p.AveragePrecision),
-		PrecisionInterval: Interval{Number(precision.Low), Number(precision.High)}, Rows: trained.Rows(), Constant: p.Constant}
+	c := Curve{AUROC: Number(p.AUROC), Interval: Interval{Number(i.Low), Number(i.High)},
+		AveragePrecision:  Number(p.AveragePrecision),
+		PrecisionInterval: Interval{Number(precision.Low), Number(precision.High)},
+		Rows:              trained.Rows(), Constant: p.Constant}
 	step := max(1, float64(len(points)-1)/mostPoints)
 	for at := 0.; int(at) < len(points)-1; at += step {
-		c.Points = append(c.Points, [2]Number{Number(points[int(at)].FPR), Number(points[int(at)].TPR)})
+		c.Points = append(c.Points,
+			[2]Number{Number(points[int(at)].FPR), Number(points[int(at)].TPR)})
 	}
 	c.Points = append(c.Points, [2]Number{1, 1})
 	return c, nil
@@ -133,7 +140,8 @@ func (w *work) rare() error {
 		}
 	}
 	rarest := func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.column, b.column), cmp.Compare(a.code, b.code))
+		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.column, b.column),
+			cmp.Compare(a.code, b.code))
 	}
 	slices.SortFunc(target, func(a, b candidate) int { // the positive value leads
 		if a.code == w.positive || b.code == w.positive {
@@ -145,7 +153,8 @@ func (w *work) rare() error {
 	rest = rest[:min(len(rest), mostRare)]
 	for _, c := range append(target[:min(len(target), mostTarget)], rest...) {
 		name := w.codecs[c.column].Column().Name
-		v := RareValue{Column: name, Value: w.codecs[c.column].Label(c.code), Target: c.column == w.target}
+		v := RareValue{Column: name, Value: w.codecs[c.column].Label(c.code),
+			Target: c.column == w.target}
 		for _, t := range []struct {
 			of  string
 			t   *table.Table
@@ -164,7 +173,9 @@ func (w *work) rare() error {
 			}
 			t.put(Rate{Number(i.Estimate), Number(i.Low), Number(i.High)})
 			if c.column == w.target && c.code == w.positive {
-				w.add("RareClassRate", Value{fmt.Sprintf("%s = %s, %s", name, v.Value, t.of), Number(i.Estimate), &Interval{Number(i.Low), Number(i.High)}})
+				w.add("RareClassRate",
+					Value{fmt.Sprintf("%s = %s, %s", name, v.Value, t.of), Number(i.Estimate),
+						&Interval{Number(i.Low), Number(i.High)}})
 			}
 		}
 		w.out.RareValues = append(w.out.RareValues, v)

@@ -13,7 +13,8 @@ import (
 const format = 1
 
 // Warning is what stands at the top of every report.
-const Warning = "Not private. These figures are computed from the real rows without any noise. Keep this report as safe as the real table: " +
+const Warning = "Not private. These figures are computed from the real rows without any noise. " +
+	"Keep this report as safe as the real table: " +
 	"do not publish it, and do not use it to choose the settings of a private run."
 
 // Tables is what is compared. All must have the same columns.

@@ -22,7 +22,8 @@ import (
 
 // people is a table of seven columns, one of each sort, in which the outcome depends on age and
 // dose. names replaces column names.
-func people(t testing.TB, n int, seed uint64, names map[string]string, wards []string) *table.Table {
+func people(t testing.TB, n int, seed uint64, names map[string]string,
+	wards []string) *table.Table {
 	t.Helper()
 	if wards == nil {
 		wards = []string{"north", "south", "west"}
@@ -72,8 +73,9 @@ func people(t testing.TB, n int, seed uint64, names map[string]string, wards []s
 }
 
 func full(t testing.TB) (Tables, Options) {
-	in := Tables{Train: people(t, 600, 1, nil, nil), Holdout: people(t, 400, 2, nil, nil), Synthetic: people(t, 500, 3, nil, nil),
-		Validity: &eval.ValidityResult{Rows: 500, Valid: 1, Cells: 1}}
+	in := Tables{Train: people(t, 600, 1, nil, nil), Holdout: people(t, 400, 2, nil, nil),
+		Synthetic: people(t, 500, 3, nil, nil),
+		Validity:  &eval.ValidityResult{Rows: 500, Valid: 1, Cells: 1}}
 	return in, Options{Target: "died", Quasi: []string{"age", "ward"}, Drop: []string{"code"}}
 }
 
@@ -101,7 +103,8 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 	in, o := full(t)
 	alone := in
 	alone.Holdout, alone.Validity = nil, nil
-	one := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Categorical, Categories: []string{"a", "b"}}}}
+	one := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Categorical,
+		Categories: []string{"a", "b"}}}}
 	codes := table.NewCodes(2, 50)
 	codes.Set(3, 1)
 	small, err := table.FromColumns(one, []table.Codes{codes}, nil)
@@ -115,10 +118,17 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 		leftOut []string
 	}{
 		{"all", in, o, nil},
-		{"no holdout", alone, o, []string{"Validity", "AUROC", "AveragePrecision", "TSTR", "TRTR", "PrivacyLoss", "NNDR", "DCRShare", "DCROverfittingProtection"}},
-		{"no target, no quasi-identifiers", in, Options{}, []string{"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity", "LinkageRisk"}},
-		{"one column", Tables{Train: small, Holdout: small, Synthetic: small}, Options{}, []string{"Validity", "KSComplement", "CorrelationSimilarity", "ContingencySimilarity", "ColumnPairTrends",
-			"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity", "LinkageRisk"}},
+		{"no holdout", alone, o,
+			[]string{"Validity", "AUROC", "AveragePrecision", "TSTR", "TRTR", "PrivacyLoss", "NNDR",
+				"DCRShare", "DCROverfittingProtection"}},
+		{"no target, no quasi-identifiers", in, Options{},
+			[]string{"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity",
+				"LinkageRisk"}},
+		{"one column", Tables{Train: small, Holdout: small, Synthetic: small}, Options{},
+			[]string{"Validity", "KSComplement", "CorrelationSimilarity", "ContingencySimilarity",
+				"ColumnPairTrends",
+				"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity",
+				"LinkageRisk"}},
 	}
 	for _, tt := range tests {
 		r := compute(t, tt.in, tt.o)
@@ -126,15 +136,18 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 			t.Errorf("%s: %d metrics, want %d", tt.name, len(r.Metrics), len(eval.Metrics()))
 		}
 		for _, m := range r.Metrics {
-			if out := slices.Contains(tt.leftOut, m.Name); out != (len(m.Values) == 0) || out != (m.LeftOut != "") {
+			if out := slices.Contains(tt.leftOut, m.Name); out != (len(m.Values) == 0) ||
+				out != (m.LeftOut != "") {
 				if tt.name == "one column" && m.Name == "DCRBaselineProtection" {
 					continue // undefined where random rows equal real ones
 				}
-				t.Errorf("%s: %s has %d values, left out because %q", tt.name, m.Name, len(m.Values), m.LeftOut)
+				t.Errorf("%s: %s has %d values, left out because %q", tt.name, m.Name,
+					len(m.Values), m.LeftOut)
 			}
 		}
 		for _, f := range r.Summary {
-			if f.Status == "" || f.Answer == "" || f.Rule == "" || strings.Contains(f.Answer, "%!") {
+			if f.Status == "" || f.Answer == "" || f.Rule == "" ||
+				strings.Contains(f.Answer, "%!") {
 				t.Errorf("%s: %+v", tt.name, f)
 			}
 		}
@@ -152,7 +165,8 @@ func TestValuesAreThoseOfEval(t *testing.T) {
 	in, o := full(t)
 	r := compute(t, in, o)
 	pairs, _ := eval.MarginalError(in.Train, in.Synthetic, 2)
-	tstr, _ := eval.TSTR(in.Synthetic, in.Holdout, eval.Task{Label: "died", Positive: 1, Drop: []string{"code"}})
+	tstr, _ := eval.TSTR(in.Synthetic, in.Holdout,
+		eval.Task{Label: "died", Positive: 1, Drop: []string{"code"}})
 	a, _ := eval.TablePoints(in.Train, eval.Euclidean)
 	b, _ := eval.TablePoints(in.Holdout, eval.Euclidean)
 	c, _ := eval.TablePoints(in.Synthetic, eval.Euclidean)
@@ -176,7 +190,8 @@ func TestValuesAreThoseOfEval(t *testing.T) {
 				sum += float64(v)
 			}
 			if len(shares) != len(c.Labels) || math.Abs(sum-1) > 1e-9 {
-				t.Errorf("%s: %d shares for %d labels, sum %v", c.Name, len(shares), len(c.Labels), sum)
+				t.Errorf("%s: %d shares for %d labels, sum %v", c.Name, len(shares), len(c.Labels),
+					sum)
 			}
 		}
 	}
@@ -202,7 +217,8 @@ func TestVerdicts(t *testing.T) {
 	r := compute(t, in, o)
 	for i, want := range []Status{Poor, Poor, Poor, Unknown} {
 		if i < 3 && r.Summary[i].Status != want {
-			t.Errorf("%s %s, want %s: %s", r.Summary[i].Question, r.Summary[i].Status, want, r.Summary[i].Answer)
+			t.Errorf("%s %s, want %s: %s", r.Summary[i].Question, r.Summary[i].Status, want,
+				r.Summary[i].Answer)
 		}
 	}
 	if !r.Predictions[0].Synthetic.Constant {
@@ -212,7 +228,8 @@ func TestVerdicts(t *testing.T) {
 	r = compute(t, in, Options{})
 	for i, want := range []Status{Poor, Unknown, Unknown, Unknown} {
 		if r.Summary[i].Status != want {
-			t.Errorf("without holdout and target: %s %s, want %s", r.Summary[i].Question, r.Summary[i].Status, want)
+			t.Errorf("without holdout and target: %s %s, want %s", r.Summary[i].Question,
+				r.Summary[i].Status, want)
 		}
 	}
 }
@@ -241,7 +258,8 @@ func TestBadInput(t *testing.T) {
 		{"too many classes", in, Options{Target: "age"}, eval.ErrColumn},
 		{"unknown column to drop", in, Options{Drop: []string{"height"}}, eval.ErrColumn},
 		{"unknown quasi-identifier", in, Options{Quasi: []string{"height"}}, eval.ErrColumn},
-		{"nothing to predict from", Tables{Train: only, Synthetic: only}, Options{Target: "x"}, eval.ErrColumn},
+		{"nothing to predict from", Tables{Train: only, Synthetic: only}, Options{Target: "x"},
+			eval.ErrColumn},
 	} {
 		if _, err := Compute(context.Background(), tt.in, tt.o); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
@@ -291,7 +309,8 @@ func TestJSON(t *testing.T) {
 		names = append(names, k)
 	}
 	slices.Sort(names)
-	want := strings.Fields("associations columns decoy_report metrics nearest not_private notes predictions rare_values schema_sha256 settings summary tables warning")
+	want := strings.Fields("associations columns decoy_report metrics nearest not_private notes " +
+		"predictions rare_values schema_sha256 settings summary tables warning")
 	if !slices.Equal(names, want) || string(top["not_private"]) != "true" {
 		t.Errorf("top level: %v, want %v; not_private %s", names, want, top["not_private"])
 	}
@@ -323,7 +342,8 @@ func TestNumber(t *testing.T) {
 		}
 	}
 	var n Number
-	if err := json.Unmarshal([]byte("null"), &n); err != nil || !math.IsNaN(float64(n)) || n.String() != "–" {
+	if err := json.Unmarshal([]byte("null"), &n); err != nil || !math.IsNaN(float64(n)) ||
+		n.String() != "–" {
 		t.Errorf("null is read as %v, %v", n, err)
 	}
 }
@@ -338,10 +358,13 @@ var hostile = map[string]string{
 }
 
 func hostileReport(t testing.TB) *Report {
-	wards := []string{"</text><script>alert(2)</script>", `' onload='alert(3)`, "javascript:alert(4)"}
-	in := Tables{Train: people(t, 300, 1, hostile, wards), Holdout: people(t, 300, 2, hostile, wards), Synthetic: people(t, 300, 3, hostile, wards)}
+	wards := []string{"</text><script>alert(2)</script>", `' onload='alert(3)`,
+		"javascript:alert(4)"}
+	in := Tables{Train: people(t, 300, 1, hostile, wards),
+		Holdout: people(t, 300, 2, hostile, wards), Synthetic: people(t, 300, 3, hostile, wards)}
 	in.Names.Train = "<script>x</script>.csv"
-	return compute(t, in, Options{Target: hostile["died"], Quasi: []string{hostile["age"]}, Tool: "<u>"})
+	return compute(t, in,
+		Options{Target: hostile["died"], Quasi: []string{hostile["age"]}, Tool: "<u>"})
 }
 
 func TestHostileNamesStayText(t *testing.T) {
@@ -350,7 +373,8 @@ func TestHostileNamesStayText(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, bad := range []string{"<script", "<img", "<b onclick", "\u202E", "<u>", `' onload='`, "<no value>"} {
+	for _, bad := range []string{"<script", "<img", "<b onclick", "\u202E", "<u>", `' onload='`,
+		"<no value>"} {
 		if strings.Contains(page, bad) {
 			t.Errorf("the page contains %q", bad)
 		}
@@ -393,7 +417,8 @@ func TestPageNeedsNoNetwork(t *testing.T) {
 	if err := compute(t, in, o).HTML(&b); err != nil {
 		t.Fatal(err)
 	}
-	if found := regexp.MustCompile(`(?i)https?:|url\(|@import|src=|<link|<script|NaN|%!`).FindAllString(b.String(), -1); found != nil {
+	outside := regexp.MustCompile(`(?i)https?:|url\(|@import|src=|<link|<script|NaN|%!`)
+	if found := outside.FindAllString(b.String(), -1); found != nil {
 		t.Errorf("the page contains %q", found)
 	}
 	if !strings.Contains(b.String(), "default-src 'none'") {
@@ -413,14 +438,16 @@ func TestCramer(t *testing.T) {
 		{"by hand", [][]float64{{40, 10}, {10, 40}}, math.Sqrt((.36 - 1./99) / (1 - 1./99))},
 		{"one column only", [][]float64{{3, 0}, {5, 0}}, math.NaN()},
 	} {
-		if got := cramer(tt.n); math.Abs(got-tt.want) > 1e-12 || math.IsNaN(got) != math.IsNaN(tt.want) {
+		if got := cramer(tt.n); math.Abs(got-tt.want) > 1e-12 ||
+			math.IsNaN(got) != math.IsNaN(tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }
 
 func TestLevelsHoldEquallyManyRows(t *testing.T) {
-	c, err := schema.NewCodec(schema.Column{Name: "x", Kind: schema.Integer, Min: 0, Max: 79, Missing: []string{"?"}})
+	c, err := schema.NewCodec(schema.Column{Name: "x", Kind: schema.Integer, Min: 0, Max: 79,
+		Missing: []string{"?"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,7 +464,8 @@ func TestLevelsHoldEquallyManyRows(t *testing.T) {
 		}
 		rows[g] += counts[code]
 	}
-	if want := []int64{50, 50, 50, 50, 50, 50, 50, 50, 7}; size != 9 || !reflect.DeepEqual(rows, want) {
+	if want := []int64{50, 50, 50, 50, 50, 50, 50, 50, 7}; size != 9 ||
+		!reflect.DeepEqual(rows, want) {
 		t.Errorf("%d groups of %v rows, want %v", size, rows, want)
 	}
 }

@@ -96,9 +96,11 @@ func (w *work) marginals() error {
 	d := len(w.codecs)
 	rows := w.Train.Rows() + w.Synthetic.Rows()
 	ways := min(d, 3)
-	if sets := d * (d - 1) * (d - 2) / 6; ways == 3 && (sets > mostSets || float64(3*sets)*float64(rows) > mostCells || !w.smallSets()) {
+	if sets := d * (d - 1) * (d - 2) / 6; ways == 3 &&
+		(sets > mostSets || float64(3*sets)*float64(rows) > mostCells || !w.smallSets()) {
 		ways = 2
-		w.note("Marginals of three columns are left out: there are %d, too many or too large for a report.", sets)
+		w.note("Marginals of three columns are left out: there are %d, too many or too large for "+
+			"a report.", sets)
 	}
 	tables, names := w.others()
 	for i, t := range tables {
@@ -148,10 +150,12 @@ func (w *work) propensity() error {
 		if err != nil {
 			return w.undefined(err, "PMSE")
 		}
-		w.add("PMSE", Value{Of: names[i], Value: Number(r.PMSE)}, Value{Of: names[i] + ", ratio to its expectation", Value: Number(r.Ratio)})
+		w.add("PMSE", Value{Of: names[i], Value: Number(r.PMSE)},
+			Value{Of: names[i] + ", ratio to its expectation", Value: Number(r.Ratio)})
 	}
 	if max(w.Train.Rows(), w.Synthetic.Rows()) > mostFit {
-		w.note("PMSE is measured on at most %d rows of each table, drawn from seed %d.", mostFit, w.Seed)
+		w.note("PMSE is measured on at most %d rows of each table, drawn from seed %d.", mostFit,
+			w.Seed)
 	}
 	return nil
 }

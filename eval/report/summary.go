@@ -26,7 +26,8 @@ func (w *work) summary() []Finding {
 // alike says whether the synthetic rows look like the real ones.
 func (w *work) alike() Finding {
 	f := Finding{Question: "Does it look like the real table?", Rule: fmt.Sprintf(
-		"Good from %s (columns) and %s (pairs) on, poor below %s or %s.", percent(goodShapes), percent(goodPairs), percent(poorShapes), percent(poorPairs))}
+		"Good from %s (columns) and %s (pairs) on, poor below %s or %s.", percent(goodShapes),
+		percent(goodPairs), percent(poorShapes), percent(poorPairs))}
 	shapes, _ := w.first("ColumnShapes")
 	pairs, two := w.first("ColumnPairTrends")
 	f.Status = grade(float64(shapes.Value), goodShapes, poorShapes)
@@ -39,13 +40,17 @@ func (w *work) alike() Finding {
 		}
 		return 0
 	})
-	f.Answer = fmt.Sprintf("Column by column, the distributions agree to %s on average; the worst is %s with %s.", percent(float64(shapes.Value)), worst.Name, percent(float64(worst.Score)))
+	f.Answer = fmt.Sprintf("Column by column, the distributions agree to %s on average; the worst "+
+		"is %s with %s.", percent(float64(shapes.Value)), worst.Name, percent(float64(worst.Score)))
 	if two {
 		f.Status = worse(f.Status, grade(float64(pairs.Value), goodPairs, poorPairs))
-		f.Answer += fmt.Sprintf(" Relations between two columns agree to %s.", percent(float64(pairs.Value)))
+		f.Answer += fmt.Sprintf(" Relations between two columns agree to %s.",
+			percent(float64(pairs.Value)))
 		if yard := w.values["ColumnPairTrends"]; len(yard) > 1 {
-			f.Answer += fmt.Sprintf(" Another sample of real rows, the holdout, agrees to %s and %s.",
-				percent(float64(w.values["ColumnShapes"][1].Value)), percent(float64(yard[1].Value)))
+			f.Answer += fmt.Sprintf(" Another sample of real rows, the holdout, agrees to %s and "+
+				"%s.",
+				percent(float64(w.values["ColumnShapes"][1].Value)),
+				percent(float64(yard[1].Value)))
 		}
 	}
 	return f
@@ -54,7 +59,8 @@ func (w *work) alike() Finding {
 // useful says whether models trained on synthetic rows work on real ones.
 func (w *work) useful() Finding {
 	f := Finding{Question: "Can a model be trained on it?", Status: Unknown, Rule: fmt.Sprintf(
-		"The AUROC that the best learner loses: good up to %.2f, poor above %.2f. With few positive rows both are uncertain: see the intervals.", goodGap, poorGap)}
+		"The AUROC that the best learner loses: good up to %.2f, poor above %.2f. With few "+
+			"positive rows both are uncertain: see the intervals.", goodGap, poorGap)}
 	if len(w.out.Predictions) == 0 {
 		f.Answer = "Not measured: " + w.leftOut["TSTR"] + "."
 		return f
@@ -64,11 +70,14 @@ func (w *work) useful() Finding {
 			return map[bool]int{true: 1, false: -1}[of(a) > of(b)]
 		})
 	}
-	real, synthetic := by(func(p Prediction) Number { return p.Real.AUROC }), by(func(p Prediction) Number { return p.Synthetic.AUROC })
+	real, synthetic := by(func(p Prediction) Number { return p.Real.AUROC }),
+		by(func(p Prediction) Number { return p.Synthetic.AUROC })
 	gap := float64(real.Real.AUROC - synthetic.Synthetic.AUROC)
 	f.Status = grade(-gap, -goodGap, -poorGap)
-	f.Answer = fmt.Sprintf("To predict %s = %s, the best model trained on synthetic rows (%s) reaches an AUROC of %s on real rows; the best trained on real rows (%s) %s. "+
-		"(1 is perfect, 0.5 is guessing.)", w.Target, w.Positive, synthetic.Learner, interval(synthetic.Synthetic.AUROC, synthetic.Synthetic.Interval),
+	f.Answer = fmt.Sprintf("To predict %s = %s, the best model trained on synthetic rows (%s) "+
+		"reaches an AUROC of %s on real rows; the best trained on real rows (%s) %s. "+
+		"(1 is perfect, 0.5 is guessing.)", w.Target, w.Positive, synthetic.Learner,
+		interval(synthetic.Synthetic.AUROC, synthetic.Synthetic.Interval),
 		real.Learner, interval(real.Real.AUROC, real.Real.Interval))
 	if float64(real.Real.AUROC) < .6 {
 		f.Status = Unknown
@@ -80,7 +89,8 @@ func (w *work) useful() Finding {
 // rareKept says whether the rare class survived.
 func (w *work) rareKept() Finding {
 	f := Finding{Question: "Did the rare outcome survive?", Status: Unknown, Rule: fmt.Sprintf(
-		"Good if the %s intervals of synthetic and training rows overlap, poor if the rates differ by more than a factor of two as well.", percent(w.Level))}
+		"Good if the %s intervals of synthetic and training rows overlap, poor if the rates "+
+			"differ by more than a factor of two as well.", percent(w.Level))}
 	if len(w.out.RareValues) == 0 || !w.out.RareValues[0].Target {
 		f.Answer = "Not measured: no target column is given."
 		return f
@@ -93,17 +103,22 @@ func (w *work) rareKept() Finding {
 			f.Status = Poor
 		}
 	}
-	f.Answer = fmt.Sprintf("%s = %s has %s of the synthetic rows (%s to %s) and %s of the training rows (%s to %s).", r.Column, r.Value,
-		percent(float64(r.Synthetic.Rate)), percent(float64(r.Synthetic.Low)), percent(float64(r.Synthetic.High)),
-		percent(float64(r.Train.Rate)), percent(float64(r.Train.Low)), percent(float64(r.Train.High)))
+	f.Answer = fmt.Sprintf("%s = %s has %s of the synthetic rows (%s to %s) and %s of the "+
+		"training rows (%s to %s).", r.Column, r.Value,
+		percent(float64(r.Synthetic.Rate)), percent(float64(r.Synthetic.Low)),
+		percent(float64(r.Synthetic.High)),
+		percent(float64(r.Train.Rate)), percent(float64(r.Train.Low)),
+		percent(float64(r.Train.High)))
 	return f
 }
 
 // copied says whether synthetic rows keep closer to the rows they were made from than they should.
 func (w *work) copied() Finding {
 	f := Finding{Question: copyQuestion, Status: Unknown, Rule: fmt.Sprintf(
-		"Suspicious if the privacy loss exceeds %.2f and twice its standard error, or if more than %s of the synthetic rows are closer to training rows than to holdout rows. "+
-			"Absence of such signs is no proof: only the guarantee of differential privacy is one.", lossOfNote, percent(shareOfNote))}
+		"Suspicious if the privacy loss exceeds %.2f and twice its standard error, or if more "+
+			"than %s of the synthetic rows are closer to training rows than to holdout rows. "+
+			"Absence of such signs is no proof: only the guarantee of differential privacy is one.",
+		lossOfNote, percent(shareOfNote))}
 	loss, ok := w.first("PrivacyLoss")
 	share, also := w.first("DCRShare")
 	if !ok || !also {
@@ -120,10 +135,15 @@ func (w *work) copied() Finding {
 		signs++
 	}
 	f.Status = []Status{Good, Mixed, Poor}[signs]
-	f.Answer = fmt.Sprintf("%s Privacy loss %s ± %.3f (0 is none, a copied table has about 0.5); %s of the synthetic rows are closer to a row they were made from than to other real rows (chance: 50 %%); "+
+	f.Answer = fmt.Sprintf("%s Privacy loss %s ± %.3f (0 is none, a copied table has about 0.5); "+
+		"%s of the synthetic rows are closer to a row they were made from than to other real rows "+
+		"(chance: 50 %%); "+
 		"%s of them equal a training row in every column, %s one of the holdout.",
-		[]string{"No sign of copying was found.", "There is a sign of copying.", "Synthetic rows keep too close to the rows they were made from."}[signs],
-		fixed(loss.Value), w.z*stderr, percent(float64(share.Value)), percent(float64(equalSize(same, "training table"))), percent(float64(equalSize(same, "holdout"))))
+		[]string{"No sign of copying was found.", "There is a sign of copying.",
+			"Synthetic rows keep too close to the rows they were made from."}[signs],
+		fixed(loss.Value), w.z*stderr, percent(float64(share.Value)),
+		percent(float64(equalSize(same, "training table"))),
+		percent(float64(equalSize(same, "holdout"))))
 	return f
 }
 

@@ -16,7 +16,8 @@ type drawing struct{ b strings.Builder }
 // to those who do not see it.
 func draw(width, height float64, label string) *drawing {
 	d := &drawing{}
-	fmt.Fprintf(&d.b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s">`, num(width), num(height), html.EscapeString(label))
+	fmt.Fprintf(&d.b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s">`, num(width),
+		num(height), html.EscapeString(label))
 	return d
 }
 
@@ -28,12 +29,14 @@ func (d *drawing) done() template.HTML {
 // text writes at the base line y; anchor is start, middle or end. What is longer than most runes is
 // cut, with the whole as a tip.
 func (d *drawing) text(x, y float64, class, anchor, s string, most int) {
-	fmt.Fprintf(&d.b, `<text x="%s" y="%s" class="%s" text-anchor="%s">%s</text>`, num(x), num(y), class, anchor, clipped(s, most))
+	fmt.Fprintf(&d.b, `<text x="%s" y="%s" class="%s" text-anchor="%s">%s</text>`, num(x), num(y),
+		class, anchor, clipped(s, most))
 }
 
 // slanted writes upwards to the right, beginning at (x, y).
 func (d *drawing) slanted(x, y float64, class, s string, most int) {
-	fmt.Fprintf(&d.b, `<text class="%s" transform="translate(%s %s) rotate(-50)">%s</text>`, class, num(x), num(y), clipped(s, most))
+	fmt.Fprintf(&d.b, `<text class="%s" transform="translate(%s %s) rotate(-50)">%s</text>`, class,
+		num(x), num(y), clipped(s, most))
 }
 
 func clipped(s string, most int) string {
@@ -46,18 +49,21 @@ func clipped(s string, most int) string {
 
 // rect has the tip that shows when one points at it, if any.
 func (d *drawing) rect(x, y, w, h float64, class, tip string) {
-	fmt.Fprintf(&d.b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s"`, num(x), num(y), num(max(w, 0)), num(max(h, 0)), class)
+	fmt.Fprintf(&d.b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s"`, num(x), num(y),
+		num(max(w, 0)), num(max(h, 0)), class)
 	d.end("rect", tip)
 }
 
 // shade is a rectangle of an opacity from 0 to 1.
 func (d *drawing) shade(x, y, w, h float64, class string, opacity float64, tip string) {
-	fmt.Fprintf(&d.b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s" fill-opacity="%s"`, num(x), num(y), num(w), num(h), class, strconv.FormatFloat(opacity, 'f', 3, 64))
+	fmt.Fprintf(&d.b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s" fill-opacity="%s"`,
+		num(x), num(y), num(w), num(h), class, strconv.FormatFloat(opacity, 'f', 3, 64))
 	d.end("rect", tip)
 }
 
 func (d *drawing) line(x1, y1, x2, y2 float64, class string) {
-	fmt.Fprintf(&d.b, `<line x1="%s" y1="%s" x2="%s" y2="%s" class="%s"/>`, num(x1), num(y1), num(x2), num(y2), class)
+	fmt.Fprintf(&d.b, `<line x1="%s" y1="%s" x2="%s" y2="%s" class="%s"/>`, num(x1), num(y1),
+		num(x2), num(y2), class)
 }
 
 func (d *drawing) dot(x, y, r float64, class, tip string) {

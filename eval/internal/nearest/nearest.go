@@ -48,7 +48,8 @@ func Cross(a, b Set, m Metric, both, second bool) (ab, ba Best) {
 	if t := pays(a, b, m.Distance, false, second, both); t != nil {
 		ab = t.all(a, m.Distance, false, second)
 		if both {
-			ba = newTree(a).all(b, func(j, i int) float64 { return m.Distance(i, j) }, false, second)
+			ba = newTree(a).all(b, func(j, i int) float64 { return m.Distance(i, j) }, false,
+				second)
 		}
 		return ab, ba
 	}

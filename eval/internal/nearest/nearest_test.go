@@ -79,19 +79,22 @@ func TestAgainstDefinition(t *testing.T) {
 	}
 	for _, form := range forms {
 		for _, d := range draws {
-			for _, shape := range [][3]int{{1, 1, 1}, {2, 17, 3}, {6, 16, 1}, {7, 5, 2}, {100, 95, 8}, {70, 130, 40}} {
+			for _, shape := range [][3]int{{1, 1, 1}, {2, 17, 3}, {6, 16, 1}, {7, 5, 2},
+				{100, 95, 8}, {70, 130, 40}} {
 				t.Run(fmt.Sprint(form.name, " ", d.name, shape), func(t *testing.T) {
-					defer func(f func(int, []float32, []float32, *[rowsPerTile]float32, *[colsPerTile]float32, *[rowsPerTile]uint32) uint32) {
-						tile = f
-					}(tile)
+					before := tile
+					defer func() { tile = before }()
 					tile = form.tile
 					a, b := points(shape[0], shape[2], d.draw), points(shape[1], shape[2], d.draw)
 					copy(b[len(b)-1], a[len(a)-1])
 					sa, sb, metric := euclidean(a, b)
 					for _, second := range []bool{true, false} {
+						swapped := func(i, j int) float64 { return metric.Distance(j, i) }
 						ab, ba := Cross(sa, sb, metric, true, second)
-						compare(t, "first to second", ab, brute(len(a), len(b), metric.Distance, false), second)
-						compare(t, "second to first", ba, brute(len(b), len(a), func(i, j int) float64 { return metric.Distance(j, i) }, false), second)
+						compare(t, "first to second", ab,
+							brute(len(a), len(b), metric.Distance, false), second)
+						compare(t, "second to first", ba,
+							brute(len(b), len(a), swapped, false), second)
 						one, none := Cross(sa, sb, metric, false, second)
 						compare(t, "one way", one, ab, second)
 						if none.First != nil {
@@ -100,8 +103,10 @@ func TestAgainstDefinition(t *testing.T) {
 						_, _, within := euclidean(b, b)
 						self := brute(len(b), len(b), within.Distance, true)
 						compare(t, "self", Self(sb, within, second), self, second)
-						compare(t, "tree", newTree(sb).all(sa, metric.Distance, false, second), ab, second)
-						compare(t, "self by tree", newTree(sb).all(sb, within.Distance, true, second), self, second)
+						compare(t, "tree", newTree(sb).all(sa, metric.Distance, false, second), ab,
+							second)
+						compare(t, "self by tree",
+							newTree(sb).all(sb, within.Distance, true, second), self, second)
 					}
 				})
 			}
@@ -111,7 +116,8 @@ func TestAgainstDefinition(t *testing.T) {
 
 var forms = []struct {
 	name string
-	tile func(int, []float32, []float32, *[rowsPerTile]float32, *[colsPerTile]float32, *[rowsPerTile]uint32) uint32
+	tile func(int, []float32, []float32, *[rowsPerTile]float32, *[colsPerTile]float32,
+		*[rowsPerTile]uint32) uint32
 }{{"plain", tileGo}, {"fastest", tile}}
 
 func compare(t *testing.T, what string, got, want Best, second bool) {
@@ -130,7 +136,8 @@ func compare(t *testing.T, what string, got, want Best, second bool) {
 // TestIntegralMeasuresFew counts the exact distances of points with very many ties.
 func TestIntegralMeasuresFew(t *testing.T) {
 	u := rand.New(rand.NewPCG(2, 2))
-	a, b := points(400, 12, func() float64 { return float64(u.IntN(2)) }), points(500, 12, func() float64 { return float64(u.IntN(2)) })
+	a, b := points(400, 12, func() float64 { return float64(u.IntN(2)) }),
+		points(500, 12, func() float64 { return float64(u.IntN(2)) })
 	sa, sb, metric := euclidean(a, b)
 	want := brute(len(a), len(b), metric.Distance, false)
 	measured := [2]int{}
@@ -144,7 +151,8 @@ func TestIntegralMeasuresFew(t *testing.T) {
 		measured[i] = len(counts)
 	}
 	if measured[1] >= measured[0] || measured[1] > 60*len(a) {
-		t.Errorf("%d distances measured with whole coordinates, %d without, of %d pairs", measured[1], measured[0], len(a)*len(b))
+		t.Errorf("%d distances measured with whole coordinates, %d without, of %d pairs",
+			measured[1], measured[0], len(a)*len(b))
 	}
 }
 
@@ -153,7 +161,10 @@ func TestLowerBound(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 3))
 	a, b := points(200, 3, u.Float64), points(220, 3, u.Float64)
 	sa, sb, exact := euclidean(a, b)
-	metric := Metric{Distance: func(i, j int) float64 { return exact.Distance(i, j) + .5*float64((i+j)%2) }}
+	metric := Metric{Distance: func(i, j int) float64 {
+		return exact.Distance(i, j) +
+			.5*float64((i+j)%2)
+	}}
 	got, _ := Cross(sa, sb, metric, false, true)
 	compare(t, "lower bound", got, brute(len(a), len(b), metric.Distance, false), true)
 }
@@ -201,7 +212,8 @@ func TestShapesPanic(t *testing.T) {
 	_, _, metric := euclidean(nil, nil)
 	for name, call := range map[string]func(){
 		"other coordinates": func() {
-			Cross(Set{N: 1, K: 1, X: []float32{1}}, Set{N: 1, K: 2, X: []float32{1, 2}}, metric, true, true)
+			Cross(Set{N: 1, K: 1, X: []float32{1}}, Set{N: 1, K: 2, X: []float32{1, 2}}, metric,
+				true, true)
 		},
 		"too few": func() { Self(Set{N: 2, K: 1, X: []float32{1}}, metric, true) },
 	} {
@@ -250,7 +262,8 @@ func TestTilesAgree(t *testing.T) {
 
 func BenchmarkCross(b *testing.B) {
 	u := rand.New(rand.NewPCG(5, 5))
-	for _, shape := range [][2]int{{10000, 3}, {100000, 3}, {100000, 6}, {10000, 8}, {10000, 20}, {10000, 100}} {
+	for _, shape := range [][2]int{{10000, 3}, {100000, 3}, {100000, 6}, {10000, 8}, {10000, 20},
+		{10000, 100}} {
 		x, y := points(shape[0], shape[1], u.NormFloat64), points(shape[0], shape[1], u.NormFloat64)
 		sx, sy, metric := euclidean(x, y)
 		b.Run(fmt.Sprint(shape), func(b *testing.B) {
@@ -258,7 +271,8 @@ func BenchmarkCross(b *testing.B) {
 				Cross(sx, sy, metric, true, true)
 			}
 			pairs := float64(shape[0]) * float64(shape[0])
-			b.ReportMetric(pairs*2*float64(shape[1])*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			b.ReportMetric(pairs*2*float64(shape[1])*float64(b.N)/b.Elapsed().Seconds()/1e9,
+				"GFLOP/s")
 		})
 	}
 }

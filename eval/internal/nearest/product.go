@@ -10,13 +10,15 @@ import (
 
 // product is Cross by matrix products.
 func product(a, b Set, m Metric, both, second bool) (ab, ba Best) {
-	s := search{metric: m, second: second, both: both, rows: pack(a, m, rowsPerTile, 1), cols: pack(b, m, colsPerTile, 0)}
+	s := search{metric: m, second: second, both: both, rows: pack(a, m, rowsPerTile, 1),
+		cols: pack(b, m, colsPerTile, 0)}
 	return s.run()
 }
 
 // productWithin is Self by matrix products.
 func productWithin(a Set, m Metric, second bool) Best {
-	s := search{metric: m, second: second, both: true, self: true, rows: pack(a, m, rowsPerTile, 1), cols: pack(a, m, colsPerTile, 0)}
+	s := search{metric: m, second: second, both: true, self: true, rows: pack(a, m, rowsPerTile, 1),
+		cols: pack(a, m, colsPerTile, 0)}
 	out, _ := s.run()
 	return out
 }
@@ -43,7 +45,8 @@ type panels struct {
 // would have to be measured. first is 1 for the set whose norm comes before the
 // constant, 0 for the other.
 func pack(s Set, m Metric, width, first int) panels {
-	p := panels{n: s.N, depth: s.K + 2, width: width, order: rand.New(rand.NewPCG(uint64(s.N), 1)).Perm(s.N)}
+	p := panels{n: s.N, depth: s.K + 2, width: width,
+		order: rand.New(rand.NewPCG(uint64(s.N), 1)).Perm(s.N)}
 	count := (s.N + width - 1) / width
 	p.x = make([]float32, count*width*p.depth)
 	// Let u = 2⁻²⁴ and R = ‖x‖² + ‖y‖². Rounding coordinates moves a squared distance by at most
@@ -90,7 +93,8 @@ type state struct {
 }
 
 func newState(n int, wanted bool) state {
-	s := state{first: make([]float64, n), second: make([]float64, n), threshold: make([]float32, (n+padding-1)/padding*padding)}
+	s := state{first: make([]float64, n), second: make([]float64, n),
+		threshold: make([]float32, (n+padding-1)/padding*padding)}
 	for i := range s.first {
 		s.first[i], s.second[i] = math.Inf(1), math.Inf(1)
 	}
@@ -206,7 +210,8 @@ func (s *search) block(from, to int, rowState, colState *state) {
 			if s.self && rowAt >= colAt+s.cols.width {
 				break
 			}
-			if tile(depth, s.rows.x[r*rowSize:][:rowSize], cols, (*[rowsPerTile]float32)(rowState.threshold[rowAt:]), colThreshold, hits) != 0 {
+			if tile(depth, s.rows.x[r*rowSize:][:rowSize], cols,
+				(*[rowsPerTile]float32)(rowState.threshold[rowAt:]), colThreshold, hits) != 0 {
 				s.measure(hits, rowAt, colAt, rowState, colState)
 			}
 		}

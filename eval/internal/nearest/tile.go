@@ -8,7 +8,8 @@ var tile = tileGo
 
 // tileGo is what tile means, in subtiles of three by four whose sums stay in
 // registers.
-func tileGo(depth int, a, b []float32, row *[rowsPerTile]float32, col *[colsPerTile]float32, hits *[rowsPerTile]uint32) uint32 {
+func tileGo(depth int, a, b []float32, row *[rowsPerTile]float32, col *[colsPerTile]float32,
+	hits *[rowsPerTile]uint32) uint32 {
 	var union uint32
 	*hits = [rowsPerTile]uint32{}
 	for r := 0; r < rowsPerTile; r += 3 {
@@ -22,7 +23,8 @@ func tileGo(depth int, a, b []float32, row *[rowsPerTile]float32, col *[colsPerT
 				s10, s11, s12, s13 = s10+x1*y0, s11+x1*y1, s12+x1*y2, s13+x1*y3
 				s20, s21, s22, s23 = s20+x2*y0, s21+x2*y1, s22+x2*y2, s23+x2*y3
 			}
-			for i, sums := range [3][4]float32{{s00, s01, s02, s03}, {s10, s11, s12, s13}, {s20, s21, s22, s23}} {
+			for i, sums := range [3][4]float32{{s00, s01, s02, s03}, {s10, s11, s12, s13},
+				{s20, s21, s22, s23}} {
 				for j, s := range sums {
 					if s > min(row[r+i], col[c+j]) {
 						hits[r+i] |= 1 << (c + j)

@@ -11,4 +11,5 @@ func init() {
 // tileAVX2 is tileGo in AVX2 and FMA instructions.
 //
 //go:noescape
-func tileAVX2(depth int, a, b []float32, row *[rowsPerTile]float32, col *[colsPerTile]float32, hits *[rowsPerTile]uint32) uint32
+func tileAVX2(depth int, a, b []float32, row *[rowsPerTile]float32, col *[colsPerTile]float32,
+	hits *[rowsPerTile]uint32) uint32
