@@ -69,8 +69,9 @@ func indicator(cells []string, text string) []float64 {
 	return x
 }
 
-// TestCorrelations: scores, demographics and outcome go together as they should. The tables are fixed, so the ranges are
-// statements about the model and not tests of chance; the half-width is some 4 standard errors (1/√2000 = .022).
+// TestCorrelations: scores, demographics and outcome go together as they should. The tables are
+// fixed, so the ranges are statements about the model and not tests of chance; the half-width is
+// some 4 standard errors (1/√2000 = .022).
 func TestCorrelations(t *testing.T) {
 	for _, c := range []struct {
 		table, x, y string
@@ -125,8 +126,9 @@ func TestCorrelations(t *testing.T) {
 	}
 }
 
-// TestDiscrimination trains a logistic regression on 60 % of the rows and tests it on the other 40 %, 20 times, and compares
-// the mean area under the ROC curve with the one in the package comment. The standard error of the mean is at most .01.
+// TestDiscrimination trains a logistic regression on 60 % of the rows and tests it on the other 40
+// %, 20 times, and compares the mean area under the ROC curve with the one in the package comment.
+// The standard error of the mean is at most .01.
 func TestDiscrimination(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -155,8 +157,8 @@ func TestDiscrimination(t *testing.T) {
 	}
 }
 
-// design gives the standardised features, one row a patient with a leading 1, and the outcome. A category is a 0/1 column;
-// a missing number is the mean, with a 0/1 column that says so.
+// design gives the standardised features, one row a patient with a leading 1, and the outcome. A
+// category is a 0/1 column; a missing number is the mean, with a 0/1 column that says so.
 func design(t *testing.T, d Dataset, s *schema.Schema) (*mat.Dense, []float64) {
 	t.Helper()
 	cells := columns(t, d)
@@ -200,7 +202,8 @@ func design(t *testing.T, d Dataset, s *schema.Schema) (*mat.Dense, []float64) {
 	return x, indicator(cells[d.Label], d.Positive)
 }
 
-// holdout trains on a random 60 %, as many of each outcome as there are in the whole, and gives the area on the rest.
+// holdout trains on a random 60 %, as many of each outcome as there are in the whole, and gives the
+// area on the rest.
 func holdout(x *mat.Dense, y []float64, r *rand.Rand) float64 {
 	var train, test []int
 	for _, outcome := range []float64{0, 1} {

@@ -1,5 +1,5 @@
-// Package datasets holds example tables: three simulated intensive care cohorts, embedded, and a catalogue of public tables
-// with where to find them, a checksum and a schema.
+// Package datasets holds example tables: three simulated intensive care cohorts, embedded, and a
+// catalogue of public tables with where to find them, a checksum and a schema.
 //
 // # The cohorts
 //
@@ -9,10 +9,11 @@
 //	icu-severity     2119   33: 31 scores, 2 categories        mortality    496 (23.41 %)
 //	icu-readmission  1719   6: values                          readmission   52 (3.03 %)
 //
-// The outcome is a column besides those counted, so that the files have 12, 34 and 7 columns. The shapes and the rates are
-// those of the cohorts in J. Pedersen's thesis "Privacy preservation and evaluation in machine learning" (RPI 2022,
-// table 3.2). No row comes from a patient: every one is drawn by the program in internal/cohort, which has seen no data.
-// Its constants were written down by hand from what is commonly known of intensive care.
+// The outcome is a column besides those counted, so that the files have 12, 34 and 7 columns. The
+// shapes and the rates are those of the cohorts in J. Pedersen's thesis "Privacy preservation and
+// evaluation in machine learning" (RPI 2022, table 3.2). No row comes from a patient: every one is
+// drawn by the program in internal/cohort, which has seen no data. Its constants were written down
+// by hand from what is commonly known of intensive care.
 //
 // The model, with every z an independent standard variable (mean 0, variance 1):
 //
@@ -27,31 +28,34 @@
 //	η         = weighted scores, values, demographics
 //	P(y = 1)  = 1 / (1 + exp(-(β₀ + η)))              β₀ such that the number of positive outcomes is exact
 //
-// So the scores agree with each other as real ones do (gcs is the sum of its three parts, sofa of six organs, apache_ii of
-// its items), a demographic column says something about age, age about severity, and all of it about the outcome. Lactate,
-// bilirubin and blood gases are missing more often in those who are less ill; ethnicity, marital status and glucose are
-// missing at random. Ethnicity and sex have no effect of their own on the outcome.
+// So the scores agree with each other as real ones do (gcs is the sum of its three parts, sofa of
+// six organs, apache_ii of its items), a demographic column says something about age, age about
+// severity, and all of it about the outcome. Lactate, bilirubin and blood gases are missing more
+// often in those who are less ill; ethnicity, marital status and glucose are missing at random.
+// Ethnicity and sex have no effect of their own on the outcome.
 //
-// The area under the ROC curve of a logistic regression, trained on 60 % of the rows and tested on the other 40 %
-// (scikit-learn 1.9.1, median of the missing with an indicator, standardised, one-hot; mean ± standard deviation over 50
-// stratified splits): icu-mortality .775 ± .025, icu-severity .745 ± .016, icu-readmission .746 ± .041. A test has a
-// regression of its own and 20 splits, and finds .762, .741 and .748:
+// The area under the ROC curve of a logistic regression, trained on 60 % of the rows and tested on
+// the other 40 % (scikit-learn 1.9.1, median of the missing with an indicator, standardised,
+// one-hot; mean ± standard deviation over 50 stratified splits): icu-mortality .775 ± .025,
+// icu-severity .745 ± .016, icu-readmission .746 ± .041. A test has a regression of its own and 20
+// splits, and finds .762, .741 and .748:
 //
 //	go test ./datasets -run TestDiscrimination -v
 //
-// The bins of the schemas are round numbers chosen for tables of two thousand rows, where a cell must hold many rows to
-// stand out of the noise. The bounds are those of the score or of what can be measured, not of the rows.
+// The bins of the schemas are round numbers chosen for tables of two thousand rows, where a cell
+// must hold many rows to stand out of the noise. The bounds are those of the score or of what can
+// be measured, not of the rows.
 //
 // # The catalogue
 //
-// The catalogue's tables are public and not part of this module; Dataset.Origin says where they are. Their schemas were
-// checked against the file with the checksum Dataset.SHA256:
+// The catalogue's tables are public and not part of this module; Dataset.Origin says where they
+// are. Their schemas were checked against the file with the checksum Dataset.SHA256:
 //
 //	go test ./datasets -args -tables DIRECTORY
 //
-// Bounds and categories are those which the files are known to have. That is right for public tables and would be a leak
-// for private ones; the edges of bins are round numbers all the same, but for narrow bins where
-// values heap.
+// Bounds and categories are those which the files are known to have. That is right for public
+// tables and would be a leak for private ones; the edges of bins are round numbers all the same,
+// but for narrow bins where values heap.
 package datasets
 
 import (
@@ -82,17 +86,18 @@ type Dataset struct {
 	Title       string // a line
 	Description string // a few sentences
 	Rows        int
-	Label       string  // the column that is to be predicted, always categorical
-	Positive    string  // its positive category
-	Rate        float64 // share of the rows whose label is Positive, missing labels counted as rows, to four digits
+	Label       string // the column that is to be predicted, always categorical
+	Positive    string // its positive category
+	// share of the rows whose label is Positive, missing labels counted as rows, to four digits
+	Rate float64
 
 	Embedded bool   // the rows are part of this module: CSV and Table give them
 	Origin   string // where the rows come from: an address, or the program that draws them
 	Licence  string // as far as stated there
 	SHA256   string // hexadecimal checksum of the CSV file
 
-	// DropForPrediction names the columns that give the label away, or are known only after it; leave them out when
-	// predicting.
+	// DropForPrediction names the columns that give the label away, or are known only after it; leave
+	// them out when predicting.
 	DropForPrediction []string
 }
 
@@ -105,7 +110,8 @@ func Names() []string {
 	return names
 }
 
-// Get gives the named data set. The error for another name wraps ErrUnknown, and suggests the closest.
+// Get gives the named data set. The error for another name wraps ErrUnknown, and suggests the
+// closest.
 func Get(name string) (Dataset, error) {
 	for _, d := range all {
 		if d.Name == name {
@@ -115,9 +121,11 @@ func Get(name string) (Dataset, error) {
 	}
 	names := Names()
 	if near := spelling.Nearest(name, names); near != "" {
-		return Dataset{}, fmt.Errorf("datasets: %w %q: did you mean %q? there are %s", ErrUnknown, name, near, strings.Join(names, ", "))
+		return Dataset{}, fmt.Errorf("datasets: %w %q: did you mean %q? there are %s", ErrUnknown, name,
+			near, strings.Join(names, ", "))
 	}
-	return Dataset{}, fmt.Errorf("datasets: %w %q: there are %s", ErrUnknown, name, strings.Join(names, ", "))
+	return Dataset{}, fmt.Errorf("datasets: %w %q: there are %s", ErrUnknown, name, strings.Join(names,
+		", "))
 }
 
 // SchemaYAML gives the schema file, with its comment.
@@ -146,7 +154,8 @@ func (d Dataset) CSV() []byte {
 	return d.file("cohorts", ".csv")
 }
 
-// file gives a copy of an embedded file. It is there for every Dataset that Get gives; one made by hand panics.
+// file gives a copy of an embedded file. It is there for every Dataset that Get gives; one made by
+// hand panics.
 func (d Dataset) file(dir, extension string) []byte {
 	b, err := files.ReadFile(dir + "/" + d.Name + extension)
 	if err != nil {

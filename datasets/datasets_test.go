@@ -44,7 +44,8 @@ func TestNames(t *testing.T) {
 		if d.Name != name || d.Embedded != (i < 3) {
 			t.Errorf("Get(%q) gave %q, embedded %v", name, d.Name, d.Embedded)
 		}
-		if d.Title == "" || d.Description == "" || d.Origin == "" || d.Licence == "" || len(d.SHA256) != 64 {
+		if d.Title == "" || d.Description == "" || d.Origin == "" || d.Licence == "" ||
+			len(d.SHA256) != 64 {
 			t.Errorf("%s: a field is empty", name)
 		}
 	}
@@ -62,7 +63,8 @@ func TestUnknownName(t *testing.T) {
 			if !errors.Is(err, ErrUnknown) {
 				t.Fatalf("error %v, want ErrUnknown", err)
 			}
-			if !strings.Contains(err.Error(), c.suggested) || strings.Contains(err.Error(), "did you mean") != (c.suggested != "") {
+			if !strings.Contains(err.Error(), c.suggested) || strings.Contains(err.Error(),
+				"did you mean") != (c.suggested != "") {
 				t.Errorf("error %q, want it to suggest %q", err, c.suggested)
 			}
 			for _, name := range Names() {
@@ -87,7 +89,8 @@ func TestGetGivesACopy(t *testing.T) {
 	}
 }
 
-// TestEmbeddedIsGenerated: the rows in the binary are those which the generator draws, byte for byte.
+// TestEmbeddedIsGenerated: the rows in the binary are those which the generator draws, byte for
+// byte.
 func TestEmbeddedIsGenerated(t *testing.T) {
 	for _, c := range cohort.Tables() {
 		d, _ := get(t, c.Name)
@@ -137,7 +140,8 @@ func TestSchemas(t *testing.T) {
 				t.Error("the canonical form is another schema")
 			}
 			i := s.Index(d.Label)
-			if i < 0 || s.Columns[i].Kind != schema.Categorical || !slices.Contains(s.Columns[i].Categories, d.Positive) {
+			if i < 0 || s.Columns[i].Kind != schema.Categorical || !slices.Contains(s.Columns[i].Categories,
+				d.Positive) {
 				t.Errorf("%q is not a category of a column %q", d.Positive, d.Label)
 			}
 			for _, drop := range d.DropForPrediction {
@@ -219,7 +223,8 @@ func TestCatalogueHasNoRows(t *testing.T) {
 	if d.CSV() != nil {
 		t.Error("adult has rows")
 	}
-	if _, err := d.Table(); !errors.Is(err, ErrNotEmbedded) || !strings.Contains(err.Error(), d.Origin) {
+	if _, err := d.Table(); !errors.Is(err, ErrNotEmbedded) || !strings.Contains(err.Error(),
+		d.Origin) {
 		t.Errorf("error %v, want ErrNotEmbedded and the origin", err)
 	}
 }

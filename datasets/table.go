@@ -8,8 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Table gives the rows of an embedded data set in codes. For the others the error wraps ErrNotEmbedded and says where the
-// rows are.
+// Table gives the rows of an embedded data set in codes. For the others the error wraps
+// ErrNotEmbedded and says where the rows are.
 func (d Dataset) Table() (*table.Table, error) {
 	if !d.Embedded {
 		return nil, fmt.Errorf("datasets: %s is %w: it comes from %s", d.Name, ErrNotEmbedded, d.Origin)
@@ -19,7 +19,8 @@ func (d Dataset) Table() (*table.Table, error) {
 		return nil, err
 	}
 	rows := d.CSV()
-	t, _, err := table.ReadCSV(context.Background(), bytes.NewReader(rows), int64(len(rows)), s, table.ReadOptions{})
+	t, _, err := table.ReadCSV(context.Background(), bytes.NewReader(rows), int64(len(rows)), s,
+		table.ReadOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", d.Name, err)
 	}

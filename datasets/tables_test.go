@@ -20,7 +20,8 @@ var tables = flag.String("tables", "", "directory with the CSV files of the cata
 //	go test ./datasets -run TestCatalogueTables -v -args -tables DIRECTORY
 func TestCatalogueTables(t *testing.T) {
 	if *tables == "" {
-		t.Skip("the public tables are not part of the module: say where they are with -args -tables DIRECTORY")
+		t.Skip("the public tables are not part of the module: say where they are with -args -tables " +
+			"DIRECTORY")
 	}
 	for _, entry := range catalogue {
 		t.Run(entry.Name, func(t *testing.T) {
@@ -32,7 +33,8 @@ func TestCatalogueTables(t *testing.T) {
 			if sum := sha256.Sum256(file); hex.EncodeToString(sum[:]) != d.SHA256 {
 				t.Fatalf("the checksum is %x: another file", sum)
 			}
-			rows, report, err := table.ReadCSV(context.Background(), bytes.NewReader(file), int64(len(file)), s, table.ReadOptions{})
+			rows, report, err := table.ReadCSV(context.Background(), bytes.NewReader(file), int64(len(file)),
+				s, table.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

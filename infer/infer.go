@@ -1,8 +1,11 @@
-// Package infer buys a schema: it writes one for a private table that nobody has described, from noisy counts alone, within a budget.
+// Package infer buys a schema: it writes one for a private table that nobody has described, from
+// noisy counts alone, within a budget.
 //
-// For each column it asks the gate what the cells look like (privacy.TextSession.Kinds), decides on a kind by the rule of this package, and
-// asks for the magnitudes of a column of numbers, dates or timestamps, or for the frequent texts of another. Kinds, bounds, categories and
-// missing tokens follow from these counts and from nothing else. The names of the columns are public. All is one reservation.
+// For each column it asks the gate what the cells look like (privacy.TextSession.Kinds), decides on
+// a kind by the rule of this package, and asks for the magnitudes of a column of numbers, dates or
+// timestamps, or for the frequent texts of another. Kinds, bounds, categories and missing tokens
+// follow from these counts and from nothing else. The names of the columns are public. All is one
+// reservation.
 package infer
 
 import (
@@ -19,10 +22,12 @@ import (
 // Method is the name of such a run in the ledger.
 const Method = "schema infer"
 
-// ErrNothing is returned when no column could be described: the budget was too small for the table, and stays spent.
+// ErrNothing is returned when no column could be described: the budget was too small for the table,
+// and stays spent.
 var ErrNothing = errors.New("no column stands out of the noise")
 
-// kindShare is the part of ρ for the first question; the second, whose cells are finer, has the rest.
+// kindShare is the part of ρ for the first question; the second, whose cells are finer, has the
+// rest.
 const kindShare = 0.2
 
 // deltaShare is the part of δ for texts that only one unit has; noise has the rest.
@@ -34,13 +39,14 @@ type Options struct {
 	Adjacency     accountant.Adjacency
 	Ledger        *privacy.LedgerFile // nil: in memory only
 	Tool          string
-	Journal       string              // see privacy.Options; "" keeps none
-	Resume        bool                // continue the run of the journal
-	Outputs       []string            // what the run is for (see privacy.Options)
-	CSV           schema.CSV          // of the file, for the schema
-	MaxCategories int                 // most categories of a column, the most frequent ones; 0 = 1000
-	Progress      func(float64)       // may be nil; told nothing of the data
-	Deliver       func(*Result) error // of [Run]: makes the result durable; the run is closed after it. May be nil
+	Journal       string        // see privacy.Options; "" keeps none
+	Resume        bool          // continue the run of the journal
+	Outputs       []string      // what the run is for (see privacy.Options)
+	CSV           schema.CSV    // of the file, for the schema
+	MaxCategories int           // most categories of a column, the most frequent ones; 0 = 1000
+	Progress      func(float64) // may be nil; told nothing of the data
+	// of [Run]: makes the result durable; the run is closed after it. May be nil
+	Deliver func(*Result) error
 }
 
 // Noise is what the answers have in common.
@@ -50,12 +56,15 @@ type Noise struct {
 }
 
 // Plan gives the noise for a table of so many columns, and the composition that is reserved for it.
-func Plan(columns int, nb privacy.Neighbours, b accountant.Budget) (Noise, accountant.Composition, error) {
+func Plan(
+	columns int, nb privacy.Neighbours, b accountant.Budget,
+) (Noise, accountant.Composition, error) {
 	if err := b.Validate(); err != nil {
 		return Noise{}, nil, err
 	}
 	if b.Delta == 0 {
-		return Noise{}, nil, fmt.Errorf("infer: categories can only be found with delta > 0: %w", accountant.ErrBudgetRange)
+		return Noise{}, nil, fmt.Errorf("infer: categories can only be found with delta > 0: %w",
+			accountant.ErrBudgetRange)
 	}
 	if columns < 1 {
 		return Noise{}, nil, fmt.Errorf("infer: there is no column: %w", schema.ErrInvalid)
@@ -64,8 +73,9 @@ func Plan(columns int, nb privacy.Neighbours, b accountant.Budget) (Noise, accou
 	unit := 1 / nb.CountsEvent(1).(accountant.Gaussian).NoiseMultiplier // Δ₂
 	at := func(scale float64) Noise {
 		return Noise{
-			Kinds:  unit * scale * math.Sqrt(d/(2*kindShare)),
-			Values: privacy.Discovery{Sigma: unit * scale * math.Sqrt(d/(2*(1-kindShare))), Delta: b.Delta * deltaShare / d},
+			Kinds: unit * scale * math.Sqrt(d/(2*kindShare)),
+			Values: privacy.Discovery{Sigma: unit * scale * math.Sqrt(d/(2*(1-kindShare))),
+				Delta: b.Delta * deltaShare / d},
 		}
 	}
 	composition := func(n Noise) accountant.Composition {
@@ -75,15 +85,16 @@ func Plan(columns int, nb privacy.Neighbours, b accountant.Budget) (Noise, accou
 		}
 		return c
 	}
-	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition { return composition(at(scale)) })
+	scale, err := accountant.Calibrate(b, nb.Adjacency,
+		func(scale float64) accountant.Composition { return composition(at(scale)) })
 	if err != nil {
 		return Noise{}, nil, fmt.Errorf("infer: %w", err)
 	}
 	return at(scale), composition(at(scale)), nil
 }
 
-// Run opens a session on the table, asks, and writes the schema. The session is closed. Errors before the reservation have spent nothing; the
-// session is nil then.
+// Run opens a session on the table, asks, and writes the schema. The session is closed. Errors
+// before the reservation have spent nothing; the session is nil then.
 func Run(ctx context.Context, t *privacy.Text, o Options) (*Result, *privacy.TextSession, error) {
 	names := t.Names()
 	nb := t.Neighbours(o.Adjacency)
@@ -92,13 +103,15 @@ func Run(ctx context.Context, t *privacy.Text, o Options) (*Result, *privacy.Tex
 		return nil, nil, err
 	}
 	s, err := privacy.OpenText(ctx, t, privacy.Options{
-		Budget: o.Budget, Plan: plan, Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: Method, Tool: o.Tool,
+		Budget: o.Budget, Plan: plan, Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: Method,
+		Tool:    o.Tool,
 		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &Result{Budget: o.Budget, Noise: noise, Neighbours: nb, threshold: nb.DiscoverThreshold(noise.Values)}
+	r := &Result{Budget: o.Budget, Noise: noise, Neighbours: nb, threshold: nb.DiscoverThreshold(
+		noise.Values)}
 	r.unit, r.maxRows = t.Unit()
 	r.csv = o.CSV
 	var unusable error // a result all the same
@@ -148,7 +161,8 @@ func (r *Result) ask(ctx context.Context, s *privacy.TextSession, names []string
 		case v.kind == 0:
 			c.Note = v.note
 		case v.kind == schema.Boolean:
-			c.Found = &schema.Column{Name: name, Kind: schema.Boolean, Missing: v.missing, OnInvalid: schema.Clamp}
+			c.Found = &schema.Column{Name: name, Kind: schema.Boolean, Missing: v.missing,
+				OnInvalid: schema.Clamp}
 			c.Note = v.note
 		case v.kind == schema.Categorical:
 			found, err := s.Discover(i, r.Noise.Values)

@@ -35,7 +35,8 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove}
-	for name, b := range map[string]accountant.Budget{"epsilon 0": {Delta: 1e-9}, "delta 0": {Epsilon: 1}, "delta 1/2": {Epsilon: 1, Delta: .5}} {
+	for name, b := range map[string]accountant.Budget{"epsilon 0": {Delta: 1e-9},
+		"delta 0": {Epsilon: 1}, "delta 1/2": {Epsilon: 1, Delta: .5}} {
 		if _, _, err := Plan(3, nb, b); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -53,7 +54,8 @@ func hospital(t testing.TB, n int, header bool) string {
 		b.WriteString("patient,age,fee,ward,dead,admitted,seen,note,nothing\n")
 	}
 	for i := range n {
-		age, ward, dead := fmt.Sprint(20+i%60), []string{"medical", "surgical", "icu"}[i%3], []string{"true", "false"}[i%2]
+		age, ward, dead := fmt.Sprint(20+i%60), []string{"medical", "surgical",
+			"icu"}[i%3], []string{"true", "false"}[i%2]
 		switch {
 		case i%10 == 0:
 			age = "NA"
@@ -63,7 +65,8 @@ func hospital(t testing.TB, n int, header bool) string {
 		if i == 11 {
 			ward = "only one patient"
 		}
-		fmt.Fprintf(&b, "%d,%s,%.2f,%s,%s,%d-03-%02d,%d-01-02 03:04:05,note %d,\n", i/2, age, float64(i%1000)/4, ward, dead, 2001+i%5, 1+i%28, 2010+i%3, i)
+		fmt.Fprintf(&b, "%d,%s,%.2f,%s,%s,%d-03-%02d,%d-01-02 03:04:05,note %d,\n", i/2, age,
+			float64(i%1000)/4, ward, dead, 2001+i%5, 1+i%28, 2010+i%3, i)
 	}
 	path := filepath.Join(t.TempDir(), "h.csv")
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
@@ -72,9 +75,11 @@ func hospital(t testing.TB, n int, header bool) string {
 	return path
 }
 
-var hospitalNames = []string{"patient", "age", "fee", "ward", "dead", "admitted", "seen", "note", "nothing"}
+var hospitalNames = []string{"patient", "age", "fee", "ward", "dead", "admitted", "seen", "note",
+	"nothing"}
 
-func run(t testing.TB, path string, o privacy.TextOptions, b accountant.Budget) (*Result, *privacy.TextSession, error) {
+func run(t testing.TB, path string, o privacy.TextOptions, b accountant.Budget) (*Result,
+	*privacy.TextSession, error) {
 	t.Helper()
 	text, err := privacy.TextFile(path, o)
 	if err != nil {
@@ -83,11 +88,13 @@ func run(t testing.TB, path string, o privacy.TextOptions, b accountant.Budget) 
 	return Run(context.Background(), text, Options{Budget: b, CSV: o.CSV})
 }
 
-// TestRun buys the schema of 20 000 rows at ε = 1: σ is some 20 rows of a magnitude and 40 of a class, every count that decides is at least 300 or 0, so
-// the chance of another answer is that of a draw beyond 4.5σ among some 3000, below 1 in 40 for the bounds alone; they are therefore
-// only asked to hold the data and to be at most twice as wide, which needs a draw of 12σ to fail.
+// TestRun buys the schema of 20 000 rows at ε = 1: σ is some 20 rows of a magnitude and 40 of a
+// class, every count that decides is at least 300 or 0, so the chance of another answer is that of
+// a draw beyond 4.5σ among some 3000, below 1 in 40 for the bounds alone; they are therefore only
+// asked to hold the data and to be at most twice as wide, which needs a draw of 12σ to fail.
 func TestRun(t *testing.T) {
-	r, s, err := run(t, hospital(t, 20000, true), privacy.TextOptions{Names: hospitalNames, Unit: "patient", MaxRowsPerUnit: 2}, accountant.Budget{Epsilon: 4, Delta: 1e-9})
+	r, s, err := run(t, hospital(t, 20000, true), privacy.TextOptions{Names: hospitalNames,
+		Unit: "patient", MaxRowsPerUnit: 2}, accountant.Budget{Epsilon: 4, Delta: 1e-9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,26 +113,31 @@ func TestRun(t *testing.T) {
 		return got.Columns[i]
 	}
 	age := column("age")
-	if age.Kind != schema.Integer || age.Min > 20 || age.Max < 79 || age.Max > 130 || !slices.Equal(age.Missing, []string{"NA"}) || age.OnInvalid != schema.Clamp {
+	if age.Kind != schema.Integer || age.Min > 20 || age.Max < 79 || age.Max > 130 ||
+		!slices.Equal(age.Missing, []string{"NA"}) || age.OnInvalid != schema.Clamp {
 		t.Errorf("age: %+v", age)
 	}
-	if fee := column("fee"); fee.Kind != schema.Real || fee.Max < 240 || fee.Max > 520 || fee.Min > 5 || fee.Decimals != 2 {
+	if fee := column("fee"); fee.Kind != schema.Real || fee.Max < 240 || fee.Max > 520 ||
+		fee.Min > 5 || fee.Decimals != 2 {
 		t.Errorf("fee: %+v", fee)
 	}
-	if ward := column("ward"); !slices.Equal(ward.Categories, []string{"icu", "medical", "surgical", "(other)"}) || ward.OnInvalid != schema.Other || len(ward.Missing) > 0 {
+	if ward := column("ward"); !slices.Equal(ward.Categories, []string{"icu", "medical", "surgical",
+		"(other)"}) || ward.OnInvalid != schema.Other || len(ward.Missing) > 0 {
 		t.Errorf("ward: %+v", ward)
 	}
 	if dead := column("dead"); dead.Kind != schema.Boolean {
 		t.Errorf("dead: %+v", dead)
 	}
 	day := func(text string) float64 {
-		c, err := schema.Parse([]byte("decoy: 1\ncolumns:\n  - {name: d, kind: date, min: " + text + ", max: 2199-12-31}\n"))
+		c, err := schema.Parse([]byte("decoy: 1\ncolumns:\n  - {name: d, kind: date, min: " + text +
+			", max: 2199-12-31}\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c.Columns[0].Min
 	}
-	if d := column("admitted"); d.Kind != schema.Date || d.Min != day("2001-01-01") || d.Max != day("2005-12-31") {
+	if d := column("admitted"); d.Kind != schema.Date || d.Min != day("2001-01-01") ||
+		d.Max != day("2005-12-31") {
 		t.Errorf("admitted: %+v", d)
 	}
 	if ts := column("seen"); ts.Kind != schema.Timestamp {
@@ -147,19 +159,22 @@ func TestRun(t *testing.T) {
 	if back.Fingerprint() != got.Fingerprint() {
 		t.Error("the file is another schema")
 	}
-	for _, want := range []string{"# Bought with epsilon 4, delta 1e-09", `# "note"`, "left out: no text", "whole numbers; about"} {
+	for _, want := range []string{"# Bought with epsilon 4, delta 1e-09", `# "note"`,
+		"left out: no text", "whole numbers; about"} {
 		if !strings.Contains(string(yaml), want) {
 			t.Errorf("the file does not say %q", want)
 		}
 	}
-	if strings.Contains(string(yaml), "only one patient") || strings.Contains(string(yaml), "unknown") {
+	if strings.Contains(string(yaml), "only one patient") || strings.Contains(string(yaml),
+		"unknown") {
 		t.Error("the file has the cell of one row")
 	}
 	l := s.Ledger()
 	if err := l.Verify(); err != nil {
 		t.Error(err)
 	}
-	if runs := l.Runs(); len(runs) != 1 || runs[0].Method != Method || runs[0].Status != accountant.StatusDone {
+	if runs := l.Runs(); len(runs) != 1 || runs[0].Method != Method ||
+		runs[0].Status != accountant.StatusDone {
 		t.Errorf("runs %+v", runs)
 	}
 }
@@ -189,7 +204,8 @@ func TestRunWithoutHeader(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	path := hospital(t, 30, true)
-	_, s, err := run(t, path, privacy.TextOptions{Names: hospitalNames}, accountant.Budget{Epsilon: .01, Delta: 1e-9})
+	_, s, err := run(t, path, privacy.TextOptions{Names: hospitalNames},
+		accountant.Budget{Epsilon: .01, Delta: 1e-9})
 	if !errors.Is(err, ErrNothing) || s == nil {
 		t.Errorf("30 rows at ε = .01: %v", err)
 	}
@@ -202,7 +218,8 @@ func TestRunRefuses(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || s.Ledger().Runs()[0].Status != accountant.StatusCancelled {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, s, err := Run(context.Background(), text, Options{}); !errors.Is(err, accountant.ErrBudgetRange) || s != nil {
+	if _, s, err := Run(context.Background(), text, Options{}); !errors.Is(err,
+		accountant.ErrBudgetRange) || s != nil {
 		t.Errorf("no budget: %v", err)
 	}
 }
@@ -226,22 +243,30 @@ func TestVerdict(t *testing.T) {
 		decimals int
 	}{
 		{"whole", map[schema.Class]int64{schema.ClassWhole: 10000}, schema.Integer, "", 0},
-		{"whole, few stray", map[schema.Class]int64{schema.ClassWhole: 9900, schema.ClassText: 100}, schema.Integer, "", 0},
-		{"a tenth are texts", map[schema.Class]int64{schema.ClassWhole: 9000, schema.ClassText: 1000}, schema.Categorical, "", 0},
-		{"missing", map[schema.Class]int64{schema.ClassWhole: 3000, empty: 2000, na: 5000}, schema.Integer, "NA|", 0},
-		{"money", map[schema.Class]int64{schema.ClassWhole: 100, schema.ClassDecimals1: 900, schema.ClassDecimals2: 9000}, schema.Real, "", 2},
-		{"one fraction in fifty", map[schema.Class]int64{schema.ClassWhole: 9800, schema.ClassDecimals1: 200}, schema.Real, "", 1},
+		{"whole, few stray", map[schema.Class]int64{schema.ClassWhole: 9900, schema.ClassText: 100},
+			schema.Integer, "", 0},
+		{"a tenth are texts", map[schema.Class]int64{schema.ClassWhole: 9000, schema.ClassText: 1000},
+			schema.Categorical, "", 0},
+		{"missing", map[schema.Class]int64{schema.ClassWhole: 3000, empty: 2000, na: 5000},
+			schema.Integer, "NA|", 0},
+		{"money", map[schema.Class]int64{schema.ClassWhole: 100, schema.ClassDecimals1: 900,
+			schema.ClassDecimals2: 9000}, schema.Real, "", 2},
+		{"one fraction in fifty", map[schema.Class]int64{schema.ClassWhole: 9800,
+			schema.ClassDecimals1: 200}, schema.Real, "", 1},
 		{"computed", map[schema.Class]int64{schema.ClassReal: 10000}, schema.Real, "", 0},
-		{"booleans", map[schema.Class]int64{schema.ClassBoolean: 9999, schema.ClassText: 1}, schema.Boolean, "", 0},
+		{"booleans", map[schema.Class]int64{schema.ClassBoolean: 9999, schema.ClassText: 1},
+			schema.Boolean, "", 0},
 		{"dates", map[schema.Class]int64{schema.ClassDate: 10000}, schema.Date, "", 0},
 		{"timestamps", map[schema.Class]int64{schema.ClassTimestamp: 10000}, schema.Timestamp, "", 0},
-		{"dates and timestamps", map[schema.Class]int64{schema.ClassTimestamp: 5000, schema.ClassDate: 5000}, schema.Categorical, "", 0},
+		{"dates and timestamps", map[schema.Class]int64{schema.ClassTimestamp: 5000,
+			schema.ClassDate: 5000}, schema.Categorical, "", 0},
 		{"empty", map[schema.Class]int64{empty: 10000}, 0, "", 0},
 		{"nearly empty", map[schema.Class]int64{empty: 9900, schema.ClassWhole: 100}, 0, "", 0},
 	} {
 		v := verdict(classesOf(tt.classes), 10000, 10)
 		if v.kind != tt.kind || strings.Join(v.missing, "|") != tt.missing || v.decimals != tt.decimals {
-			t.Errorf("%s: %v, missing %q, %d decimals, want %v, %q, %d", tt.name, v.kind, v.missing, v.decimals, tt.kind, tt.missing, tt.decimals)
+			t.Errorf("%s: %v, missing %q, %d decimals, want %v, %q, %d", tt.name, v.kind, v.missing,
+				v.decimals, tt.kind, tt.missing, tt.decimals)
 		}
 	}
 }
@@ -296,22 +321,27 @@ func TestBounds(t *testing.T) {
 	if _, err := schema.NewCodec(*c); err != nil || c.Min != -3 {
 		t.Errorf("huge: %+v: %v", c, err)
 	}
-	for text, want := range map[string][2]float64{"0": {0, 1}, "1": {0, 2}, "-4": {-5, -3}} { // a flag whose other value is rare
+	// a flag whose other value is rare
+	for text, want := range map[string][2]float64{"0": {0, 1}, "1": {0, 2}, "-4": {-5, -3}} {
 		counts = make([]int64, schema.Integer.Magnitudes())
 		counts[at(schema.Integer, text)] = 5000
-		if c, _ = bounds("flag", counts, judged{kind: schema.Integer, missing: []string{""}}, 10); c.Min != want[0] || c.Max != want[1] {
+		if c, _ = bounds("flag", counts, judged{kind: schema.Integer, missing: []string{""}},
+			10); c.Min != want[0] || c.Max != want[1] {
 			t.Errorf("only %s: from %v to %v, want %v", text, c.Min, c.Max, want)
 		}
 	}
-	if c, note := bounds("x", make([]int64, schema.Real.Magnitudes()), judged{kind: schema.Real}, 10); c != nil || !strings.Contains(note, "left out") {
+	if c, note := bounds("x", make([]int64, schema.Real.Magnitudes()), judged{kind: schema.Real},
+		10); c != nil || !strings.Contains(note, "left out") {
 		t.Errorf("nothing: %+v, %s", c, note)
 	}
 }
 
 func TestCategories(t *testing.T) {
-	found := []privacy.Found{{Text: "", Rows: 900}, {Text: "(other)", Rows: 300}, {Text: "a", Rows: 500}, {Text: "b", Rows: 400}}
+	found := []privacy.Found{{Text: "", Rows: 900}, {Text: "(other)", Rows: 300},
+		{Text: "a", Rows: 500}, {Text: "b", Rows: 400}}
 	c, note := categories("x", found, judged{empty: true}, 2, 100)
-	if !slices.Equal(c.Categories, []string{"a", "b", "(other)"}) || c.Other != "(other)" || !slices.Equal(c.Missing, []string{""}) || !strings.Contains(note, "1 least frequent") {
+	if !slices.Equal(c.Categories, []string{"a", "b", "(other)"}) || c.Other != "(other)" ||
+		!slices.Equal(c.Missing, []string{""}) || !strings.Contains(note, "1 least frequent") {
 		t.Errorf("%+v, %s", c, note)
 	}
 	c, _ = categories("x", found, judged{}, 9, 100)
@@ -325,12 +355,14 @@ func TestCategories(t *testing.T) {
 
 // The noise of a schema of 15 columns.
 func ExamplePlan() {
-	noise, _, err := Plan(15, privacy.Neighbours{Adjacency: accountant.AddRemove}, accountant.Budget{Epsilon: .5, Delta: 1e-9})
+	noise, _, err := Plan(15, privacy.Neighbours{Adjacency: accountant.AddRemove},
+		accountant.Budget{Epsilon: .5, Delta: 1e-9})
 	if err != nil {
 		panic(err)
 	}
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove}
-	fmt.Printf("classes ±%.0f rows, magnitudes and texts ±%.0f; a category needs about %d rows\n", noise.Kinds, noise.Values.Sigma, nb.DiscoverThreshold(noise.Values))
+	fmt.Printf("classes ±%.0f rows, magnitudes and texts ±%.0f; a category needs about %d rows\n",
+		noise.Kinds, noise.Values.Sigma, nb.DiscoverThreshold(noise.Values))
 	// Output:
 	// classes ±94 rows, magnitudes and texts ±47; a category needs about 310 rows
 }

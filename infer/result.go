@@ -44,7 +44,8 @@ func (r *Result) Schema() *schema.Schema {
 		case c.Found != nil:
 			s.Columns = append(s.Columns, *c.Found)
 		case r.csv.NoHeader: // columns go by position: one that is left out must stay as a place
-			s.Columns = append(s.Columns, schema.Column{Name: c.Name, Kind: schema.Categorical, Categories: []string{"(other)"}, OnInvalid: schema.Other, Other: "(other)"})
+			s.Columns = append(s.Columns, schema.Column{Name: c.Name, Kind: schema.Categorical,
+				Categories: []string{"(other)"}, OnInvalid: schema.Other, Other: "(other)"})
 		}
 	}
 	return s
@@ -69,9 +70,12 @@ func (r *Result) YAML() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Bought with epsilon %v, delta %v (%v) by schema infer: every kind, bound and category below\n", r.Budget.Epsilon, r.Budget.Delta, r.Neighbours)
-	fmt.Fprintf(&b, "# follows from noisy counts, so it may be shown to anyone, corrected by hand, and used for any number of runs.\n")
-	fmt.Fprintf(&b, "# About %.0f rows. Noise (standard deviation, rows): %.3g of a class of cells, %.3g of a magnitude or a text.\n", r.Rows, r.Noise.Kinds, r.Noise.Values.Sigma)
+	fmt.Fprintf(&b, "# Bought with epsilon %v, delta %v (%v) by schema infer: every kind, bound and "+
+		"category below\n", r.Budget.Epsilon, r.Budget.Delta, r.Neighbours)
+	fmt.Fprintf(&b, "# follows from noisy counts, so it may be shown to anyone, corrected by hand, "+
+		"and used for any number of runs.\n")
+	fmt.Fprintf(&b, "# About %.0f rows. Noise (standard deviation, rows): %.3g of a class of cells, "+
+		"%.3g of a magnitude or a text.\n", r.Rows, r.Noise.Kinds, r.Noise.Values.Sigma)
 	next := 0
 	skip := func() {
 		for next < len(r.Columns) && r.Columns[next].Found == nil && !r.csv.NoHeader {

@@ -9,15 +9,17 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// The rule. A count stands out of the noise at clear standard deviations: over the some 500 cells of a table of 20 columns a count of zero does
-// so once in 60 runs. A kind needs half of the cells that are not missing, and of other kinds no more than stray of them (they become missing).
+// The rule. A count stands out of the noise at clear standard deviations: over the some 500 cells
+// of a table of 20 columns a count of zero does so once in 60 runs. A kind needs half of the cells
+// that are not missing, and of other kinds no more than stray of them (they become missing).
 const (
 	clear      = 4.0
 	stray      = 0.02
 	fractional = 0.002 // of numbers that are not whole, below which a column is whole
 	fine       = 0.01  // of numbers with more digits, below which they are rounded
 	nearZero   = 0.05  // of the larger bound, within which the smaller one is moved to zero
-	magnitude  = 4.5   // σ at which one of some 1300 magnitudes stands out: a count of zero does in one of 200 runs
+	// σ at which one of some 1300 magnitudes stands out: a count of zero does in one of 200 runs
+	magnitude = 4.5
 )
 
 // judged is what the classes of a column say.
@@ -29,7 +31,8 @@ type judged struct {
 	note     string
 }
 
-// verdict applies the rule to the noisy classes of a column. rows is the noisy number of rows, sigma the noise of one class.
+// verdict applies the rule to the noisy classes of a column. rows is the noisy number of rows,
+// sigma the noise of one class.
 func verdict(classes []int64, rows, sigma float64) judged {
 	type token struct {
 		text string
@@ -66,7 +69,8 @@ func verdict(classes []int64, rows, sigma float64) judged {
 	boolean, date, moment, text := schema.ClassBoolean, schema.ClassDate, schema.ClassTimestamp, schema.ClassText
 	values := rows - absent
 	if _, noise := sum(text, boolean, date, moment); values < 2*noise {
-		v.note = fmt.Sprintf("left out: about %.0f cells that are not missing do not stand out of the noise (±%.0f)", math.Max(0, values), sigma)
+		v.note = fmt.Sprintf(
+			"left out: about %.0f cells that are not missing do not stand out of the noise (±%.0f)", math.Max(0, values), sigma)
 		return v
 	}
 	seen := v.seen(values, absent, rows, sigma)
@@ -105,7 +109,8 @@ func (v judged) seen(values, absent, rows, sigma float64) string {
 }
 
 // decimals is the number of digits that all but few of the numbers have at most; 0: more than six.
-func decimals(fractions []schema.Class, values float64, sum func(...schema.Class) (float64, float64)) int {
+func decimals(fractions []schema.Class, values float64, sum func(...schema.Class) (float64,
+	float64)) int {
 	for d := 1; d < len(fractions); d++ {
 		if n, noise := sum(fractions[d:]...); n <= math.Max(fine*values, noise) {
 			return d
@@ -115,12 +120,18 @@ func decimals(fractions []schema.Class, values float64, sum func(...schema.Class
 }
 
 // categories makes a column of the texts that were found; nil if there are none.
-func categories(name string, found []privacy.Found, v judged, limit int, threshold int64) (*schema.Column, string) {
-	c := &schema.Column{Name: name, Kind: schema.Categorical, OnInvalid: schema.Other, Other: "(other)"}
+func categories(
+	name string, found []privacy.Found, v judged, limit int, threshold int64,
+) (*schema.Column, string) {
+	c := &schema.Column{Name: name, Kind: schema.Categorical, OnInvalid: schema.Other,
+		Other: "(other)"}
 	found = slices.DeleteFunc(slices.Clone(found), func(f privacy.Found) bool { return f.Text == "" })
 	dropped := max(0, len(found)-limit)
 	if dropped > 0 {
-		slices.SortStableFunc(found, func(a, b privacy.Found) int { return int(min(1, max(-1, b.Rows-a.Rows))) })
+		slices.SortStableFunc(found, func(a, b privacy.Found) int {
+			return int(
+				min(1, max(-1, b.Rows-a.Rows)))
+		})
 		found = found[:limit]
 	}
 	for _, f := range found {
@@ -128,7 +139,8 @@ func categories(name string, found []privacy.Found, v judged, limit int, thresho
 	}
 	slices.Sort(c.Categories)
 	if len(c.Categories) == 0 {
-		return nil, fmt.Sprintf("left out: no text is in about %d rows or more (names, ids, free text?); %s", threshold, v.note)
+		return nil, fmt.Sprintf(
+			"left out: no text is in about %d rows or more (names, ids, free text?); %s", threshold, v.note)
 	}
 	for slices.Contains(c.Categories, c.Other) {
 		c.Other = "(" + c.Other + ")"
@@ -148,12 +160,15 @@ func categories(name string, found []privacy.Found, v judged, limit int, thresho
 func bounds(name string, counts []int64, v judged, sigma float64) (*schema.Column, string) {
 	first, last := support(counts, sigma)
 	if first < 0 {
-		return nil, fmt.Sprintf("left out: its values are spread so thin that none of their magnitudes stands out of the noise (±%.0f); %s", sigma, v.note)
+		return nil, fmt.Sprintf(
+			"left out: its values are spread so thin that none of their magnitudes stands out of the "+
+				"noise (±%.0f); %s", sigma, v.note)
 	}
 	c := &schema.Column{Name: name, Kind: v.kind, Missing: v.missing, OnInvalid: schema.Clamp}
 	c.Min, _ = v.kind.MagnitudeBounds(first)
 	_, c.Max = v.kind.MagnitudeBounds(last)
-	if number := v.kind == schema.Integer || v.kind == schema.Real; number { // next to zero the cells are finer than the noise allows to see
+	// next to zero the cells are finer than the noise allows to see
+	if number := v.kind == schema.Integer || v.kind == schema.Real; number {
 		if c.Min > 0 && c.Min <= c.Max*nearZero {
 			c.Min = 0
 		}
@@ -186,11 +201,12 @@ func bounds(name string, counts []int64, v judged, sigma float64) (*schema.Colum
 			c.Decimals = 0 // too few for the bins
 		}
 	}
-	return c, fmt.Sprintf("%s; bounds where the noise (±%.0f) ends, values beyond are moved to them", v.note, sigma)
+	return c, fmt.Sprintf("%s; bounds where the noise (±%.0f) ends, values beyond are moved to them",
+		v.note, sigma)
 }
 
-// support is the first and the last cell that stands out of the noise; −1 if none does. Cells that do so only together, eight at a time, count
-// as well.
+// support is the first and the last cell that stands out of the noise; −1 if none does. Cells that
+// do so only together, eight at a time, count as well.
 func support(counts []int64, sigma float64) (first, last int) {
 	const span = 8
 	first, last = -1, -1

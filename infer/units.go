@@ -14,34 +14,44 @@ import (
 // UnitsMethod is the name of a run of [Units] in the ledger.
 const UnitsMethod = "schema units"
 
-// UnitSizes is a bought report on the units of a table: how many have how many rows, and what max_rows_per_unit leaves of them. All of it is
-// public.
+// UnitSizes is a bought report on the units of a table: how many have how many rows, and what
+// max_rows_per_unit leaves of them. All of it is public.
 type UnitSizes struct {
-	Unit           string                 // id column
-	MaxRowsPerUnit int                    // of the schema
-	Budget         accountant.Budget      // what it cost
-	Adjacency      accountant.Adjacency   // of that guarantee
-	Sigma          float64                // noise of each count of units
-	UpTo           []int                  // upper ends of the ranges of rows: the powers of two up to 1024, and MaxRowsPerUnit
-	Counts         []int64                // noisy number of units in each range, the last with more rows than all of UpTo; may be negative
-	Whole          float64                // noisy number of units all of whose rows are used
-	Bounded        float64                // noisy number of units some of whose rows are left out
-	LeftOut        float64                // rows that are left out, at least: of the ranges that stand out of the noise only
-	Composition    accountant.Composition // what was charged
+	Unit           string               // id column
+	MaxRowsPerUnit int                  // of the schema
+	Budget         accountant.Budget    // what it cost
+	Adjacency      accountant.Adjacency // of that guarantee
+	Sigma          float64              // noise of each count of units
+	// upper ends of the ranges of rows: the powers of two up to 1024, and MaxRowsPerUnit
+	UpTo []int
+	// noisy number of units in each range, the last with more rows than all of UpTo; may be negative
+	Counts  []int64
+	Whole   float64 // noisy number of units all of whose rows are used
+	Bounded float64 // noisy number of units some of whose rows are left out
+	// rows that are left out, at least: of the ranges that stand out of the noise only
+	LeftOut     float64
+	Composition accountant.Composition // what was charged
 }
 
-// standsOut is how many standard deviations a count must be above zero to be taken for more than noise.
+// standsOut is how many standard deviations a count must be above zero to be taken for more than
+// noise.
 const standsOut = 3
 
-// Units buys the report. rows are of a schema with an id column, else the error wraps schema.ErrInvalid. Of the options, Budget (δ > 0),
-// Adjacency, Ledger, Tool, Journal and Resume are used; deliver, which may be nil, is their Deliver. Errors before the reservation have spent nothing; the session is nil then.
-func Units(ctx context.Context, rows *privacy.Rows, o Options, deliver func(*UnitSizes) error) (*UnitSizes, *privacy.Session, error) {
+// Units buys the report. rows are of a schema with an id column, else the error wraps
+// schema.ErrInvalid. Of the options, Budget (δ > 0), Adjacency, Ledger, Tool, Journal and Resume
+// are used; deliver, which may be nil, is their Deliver. Errors before the reservation have spent
+// nothing; the session is nil then.
+func Units(
+	ctx context.Context, rows *privacy.Rows, o Options, deliver func(*UnitSizes) error,
+) (*UnitSizes, *privacy.Session, error) {
 	s := rows.Schema()
 	if s.Unit == "" {
-		return nil, nil, fmt.Errorf("infer: the schema names no unit: every row is one, and nothing is bounded: %w", schema.ErrInvalid)
+		return nil, nil, fmt.Errorf(
+			"infer: the schema names no unit: every row is one, and nothing is bounded: %w", schema.ErrInvalid)
 	}
 	if o.Budget.Delta == 0 {
-		return nil, nil, fmt.Errorf("infer: the noise is Gaussian, which needs delta > 0: %w", accountant.ErrBudgetRange)
+		return nil, nil, fmt.Errorf("infer: the noise is Gaussian, which needs delta > 0: %w",
+			accountant.ErrBudgetRange)
 	}
 	nb := privacy.NeighboursOf(s, o.Adjacency)
 	plan := func(sigma float64) accountant.Composition {
@@ -52,13 +62,15 @@ func Units(ctx context.Context, rows *privacy.Rows, o Options, deliver func(*Uni
 		return nil, nil, fmt.Errorf("infer: %w", err)
 	}
 	session, err := privacy.Open(ctx, rows, privacy.Options{
-		Budget: o.Budget, Plan: plan(sigma), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: UnitsMethod, Tool: o.Tool,
+		Budget: o.Budget, Plan: plan(
+			sigma), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: UnitsMethod, Tool: o.Tool,
 		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &UnitSizes{Unit: s.Unit, MaxRowsPerUnit: nb.MaxRowsPerUnit, Budget: o.Budget, Adjacency: nb.Adjacency, Sigma: sigma, Composition: plan(sigma)}
+	r := &UnitSizes{Unit: s.Unit, MaxRowsPerUnit: nb.MaxRowsPerUnit, Budget: o.Budget,
+		Adjacency: nb.Adjacency, Sigma: sigma, Composition: plan(sigma)}
 	r.UpTo = ranges(nb.MaxRowsPerUnit)
 	if r.Counts, err = session.UnitSizes(r.UpTo, sigma); err == nil {
 		r.bound()

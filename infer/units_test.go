@@ -18,7 +18,8 @@ import (
 // visits has 3000 units with one row, 1000 with three, 500 with ten.
 func visits(t testing.TB, unit string, k int) *privacy.Rows {
 	t.Helper()
-	s := &schema.Schema{Unit: unit, MaxRowsPerUnit: k, Columns: []schema.Column{{Name: "died", Kind: schema.Boolean}}}
+	s := &schema.Schema{Unit: unit, MaxRowsPerUnit: k, Columns: []schema.Column{{Name: "died",
+		Kind: schema.Boolean}}}
 	var units []uint32
 	for id := range uint32(4500) {
 		rows := 1
@@ -43,7 +44,8 @@ func visits(t testing.TB, unit string, k int) *privacy.Rows {
 	return privacy.FromTable(tab)
 }
 
-// TestUnits: at ε = 1 the noise is 6 units; each figure is compared within six standard deviations of what it sums.
+// TestUnits: at ε = 1 the noise is 6 units; each figure is compared within six standard deviations
+// of what it sums.
 func TestUnits(t *testing.T) {
 	ledger := privacy.NewLedgerFile(filepath.Join(t.TempDir(), "l"))
 	o := infer.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}, Ledger: ledger}
@@ -51,7 +53,8 @@ func TestUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(r.UpTo) != "[1 2 3 4 8 16 32 64 128 256 512 1024]" || len(r.Counts) != 13 || r.Sigma < 4 || r.Sigma > 8 {
+	if fmt.Sprint(r.UpTo) != "[1 2 3 4 8 16 32 64 128 256 512 1024]" || len(r.Counts) != 13 ||
+		r.Sigma < 4 || r.Sigma > 8 {
 		t.Fatalf("%+v", r)
 	}
 	for name, c := range map[string]struct{ got, want, sums float64 }{
@@ -68,10 +71,12 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	l, err := ledger.Read()
-	if err != nil || l.Spent().Epsilon != 1 || l.Runs()[0].Status != accountant.StatusDone || l.Runs()[0].Method != infer.UnitsMethod {
+	if err != nil || l.Spent().Epsilon != 1 || l.Runs()[0].Status != accountant.StatusDone ||
+		l.Runs()[0].Method != infer.UnitsMethod {
 		t.Errorf("the ledger says %+v, %v", l.Runs(), err)
 	}
-	if cost, err := s.Ledger().Runs()[0].Charged.Epsilon(1e-9, accountant.AddRemove); err != nil || cost.Epsilon > 1 || cost.Epsilon < .99 {
+	if cost, err := s.Ledger().Runs()[0].Charged.Epsilon(1e-9, accountant.AddRemove); err != nil ||
+		cost.Epsilon > 1 || cost.Epsilon < .99 {
 		t.Errorf("charged %v, %v", cost, err)
 	}
 }
@@ -94,20 +99,25 @@ func TestUnitsDoNotCostMore(t *testing.T) {
 
 func TestUnitsRefuses(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	if _, _, err := infer.Units(context.Background(), visits(t, "", 0), infer.Options{Budget: budget}, nil); !errors.Is(err, schema.ErrInvalid) {
+	if _, _, err := infer.Units(context.Background(), visits(t, "", 0), infer.Options{Budget: budget},
+		nil); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("no unit: %v", err)
 	}
 	for _, b := range []accountant.Budget{{Epsilon: 1}, {Epsilon: -1, Delta: 1e-9}} {
-		if _, _, err := infer.Units(context.Background(), visits(t, "patient", 3), infer.Options{Budget: b}, nil); !errors.Is(err, accountant.ErrBudgetRange) {
+		if _, _, err := infer.Units(context.Background(), visits(t, "patient", 3),
+			infer.Options{Budget: b}, nil); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("budget %v: %v", b, err)
 		}
 	}
 	ledger := privacy.NewLedgerFile(filepath.Join(t.TempDir(), "l"))
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 3}
-	if err := ledger.SetLimit(context.Background(), nb, "patient", privacy.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}); err != nil {
+	if err := ledger.SetLimit(context.Background(), nb, "patient",
+		privacy.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, s, err := infer.Units(context.Background(), visits(t, "patient", 3), infer.Options{Budget: budget, Ledger: ledger}, nil); !errors.Is(err, accountant.ErrBudget) || s != nil {
+	if _, s, err := infer.Units(context.Background(), visits(t, "patient", 3),
+		infer.Options{Budget: budget, Ledger: ledger}, nil); !errors.Is(err, accountant.ErrBudget) ||
+		s != nil {
 		t.Errorf("beyond the limit: %v", err)
 	}
 }

@@ -13,12 +13,14 @@ type Counts struct {
 	within [][]float64 // variance of each node's count given the measurements of its own subtree
 }
 
-// Infer returns the least-squares counts of all nodes given noisy counts of the levels 1 to Height: levels[l−1][i] is node i of level l
-// plus independent noise of standard deviation sigma[l−1] > 0 (in rows). Weighted by 1/σ² they are the best linear unbiased estimates
-// (Hay et al. 2010, theorem 3; here for any fan-out, ragged trees and a σ for each level). A level that was not measured is nil, with
-// σ = +Inf; the leaves must be measured. Time is linear in the number of nodes.
+// Infer returns the least-squares counts of all nodes given noisy counts of the levels 1 to Height:
+// levels[l−1][i] is node i of level l plus independent noise of standard deviation sigma[l−1] > 0
+// (in rows). Weighted by 1/σ² they are the best linear unbiased estimates (Hay et al. 2010, theorem
+// 3; here for any fan-out, ragged trees and a σ for each level). A level that was not measured is
+// nil, with σ = +Inf; the leaves must be measured. Time is linear in the number of nodes.
 //
-// Symbols: y_v the measurement of node v, z_v the estimate from the subtree of v alone, V_v its variance, h_v the answer.
+// Symbols: y_v the measurement of node v, z_v the estimate from the subtree of v alone, V_v its
+// variance, h_v the answer.
 //
 //	upwards     z_v = (y_v/σ² + Σz/ΣV) / (1/σ² + 1/ΣV),   V_v = 1/(1/σ² + 1/ΣV)       sums over the children of v
 //	downwards   h_c = z_c + (h_v − Σz)·V_c/ΣV             for each child c of v
@@ -57,7 +59,8 @@ func (t *Tree) Infer(levels [][]float64, sigma []float64) (*Counts, error) {
 
 func (t *Tree) check(levels [][]float64, sigma []float64) error {
 	if len(levels) != t.Height() || len(sigma) != t.Height() {
-		return fmt.Errorf("ranges: %d levels and %d sigmas for a tree of height %d: %w", len(levels), len(sigma), t.Height(), ErrShape)
+		return fmt.Errorf("ranges: %d levels and %d sigmas for a tree of height %d: %w", len(levels),
+			len(sigma), t.Height(), ErrShape)
 	}
 	for l, y := range levels {
 		s := sigma[l]
@@ -65,10 +68,12 @@ func (t *Tree) check(levels [][]float64, sigma []float64) error {
 			continue
 		}
 		if !(s > 0) || math.IsInf(s, 1) {
-			return fmt.Errorf("ranges: level %d: sigma %v must be positive, and finite at the leaves: %w", l+1, s, ErrShape)
+			return fmt.Errorf("ranges: level %d: sigma %v must be positive, and finite at the leaves: %w",
+				l+1, s, ErrShape)
 		}
 		if len(y) != t.counts[l+1] {
-			return fmt.Errorf("ranges: level %d: %d counts for %d nodes: %w", l+1, len(y), t.counts[l+1], ErrShape)
+			return fmt.Errorf("ranges: level %d: %d counts for %d nodes: %w", l+1, len(y), t.counts[l+1],
+				ErrShape)
 		}
 		for _, x := range y {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -113,8 +118,9 @@ func (t *Tree) variances(sigma []float64) [][]float64 {
 	return out
 }
 
-// NonNegative returns counts that are still consistent and not negative: from the root down, the children of each node are the closest
-// non-negative numbers (weighted by 1/V) with the parent's count as their sum. Ranges are then monotone, as quantiles need.
+// NonNegative returns counts that are still consistent and not negative: from the root down, the
+// children of each node are the closest non-negative numbers (weighted by 1/V) with the parent's
+// count as their sum. Ranges are then monotone, as quantiles need.
 func (c *Counts) NonNegative() *Counts {
 	out := &Counts{tree: c.tree, within: c.within, values: make([][]float64, len(c.values))}
 	out.values[0] = []float64{max(0, c.values[0][0])}
@@ -141,8 +147,8 @@ func shift(x, variance []float64, by float64) {
 	}
 }
 
-// project replaces x by the non-negative numbers of the given sum that are closest to it, by Σ(x' − x)²/V: x' = max(0, x − λV). The
-// cells that stay positive are those with the largest x/V.
+// project replaces x by the non-negative numbers of the given sum that are closest to it, by Σ(x' −
+// x)²/V: x' = max(0, x − λV). The cells that stay positive are those with the largest x/V.
 func project(x, variance []float64, total float64) {
 	order := make([]int, len(x))
 	for i := range order {

@@ -5,9 +5,10 @@ import (
 	"math"
 )
 
-// Quantile is the place below which the share p of the total lies, 0 to n in leaves: leaf ⌊x⌋ is reached, and the share x − ⌊x⌋ of it is
-// below. It is monotone in p on counts that are not negative ([Counts.NonNegative]); others are read as if negative leaves were empty. p
-// outside 0 to 1 is moved inside, NaN gives NaN. Without any count it is p·n.
+// Quantile is the place below which the share p of the total lies, 0 to n in leaves: leaf ⌊x⌋ is
+// reached, and the share x − ⌊x⌋ of it is below. It is monotone in p on counts that are not
+// negative ([Counts.NonNegative]); others are read as if negative leaves were empty. p outside 0 to
+// 1 is moved inside, NaN gives NaN. Without any count it is p·n.
 func (c *Counts) Quantile(p float64) float64 {
 	leaves := c.values[c.tree.Height()]
 	if math.IsNaN(p) {
@@ -34,9 +35,10 @@ func (c *Counts) Quantile(p float64) float64 {
 	return last
 }
 
-// Bins cuts the leaves into k intervals, 1 ≤ k ≤ n, with about equal counts: it returns the first leaf of each interval, the first of
-// which is 0. A leaf that holds more than its share is an interval of its own, and the rest is shared by the others. It panics for
-// other k. Negative counts are read as 0.
+// Bins cuts the leaves into k intervals, 1 ≤ k ≤ n, with about equal counts: it returns the first
+// leaf of each interval, the first of which is 0. A leaf that holds more than its share is an
+// interval of its own, and the rest is shared by the others. It panics for other k. Negative counts
+// are read as 0.
 func (c *Counts) Bins(k int) []int {
 	leaves := c.values[c.tree.Height()]
 	if k < 1 || k > len(leaves) {

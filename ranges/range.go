@@ -14,8 +14,9 @@ func (c *Counts) Total() float64 { return c.values[0][0] }
 // Leaves are the counts of the leaves.
 func (c *Counts) Leaves() []float64 { return slices.Clone(c.values[c.tree.Height()]) }
 
-// Range is the count of the leaves lo to hi−1, 0 ≤ lo ≤ hi ≤ n, as a sum of at most 2(b−1) nodes a level, and its variance: exact for the
-// counts of [Tree.Infer]; for those of NonNegative it is the variance before negative counts were removed. It panics for other lo, hi.
+// Range is the count of the leaves lo to hi−1, 0 ≤ lo ≤ hi ≤ n, as a sum of at most 2(b−1) nodes a
+// level, and its variance: exact for the counts of [Tree.Infer]; for those of NonNegative it is the
+// variance before negative counts were removed. It panics for other lo, hi.
 func (c *Counts) Range(lo, hi int) (count, variance float64) {
 	c.tree.checkRange(lo, hi)
 	p := c.tree.part(c.within, c.values, 0, 0, lo, hi)
@@ -28,8 +29,9 @@ func (t *Tree) checkRange(lo, hi int) {
 	}
 }
 
-// part is what a range takes of a node, given the measurements of the node's own subtree. The count f of the leaves in the range is,
-// with t the node's count, f = slope·t + an error of variance residual that is independent of t.
+// part is what a range takes of a node, given the measurements of the node's own subtree. The count
+// f of the leaves in the range is, with t the node's count, f = slope·t + an error of variance
+// residual that is independent of t.
 type part struct{ value, slope, residual float64 }
 
 // part of node i. Children are independent given their own subtrees, so with t = Σt_c and f = Σf_c
@@ -66,8 +68,9 @@ func (t *Tree) part(within, values [][]float64, level, i, lo, hi int) part {
 	return p
 }
 
-// MeanVariance is the mean variance of a range for measurements of these σ (see [Tree.Infer]), over the ranges between 38 evenly spaced
-// places (few of which are borders of wide nodes); over all of them if there are fewer leaves.
+// MeanVariance is the mean variance of a range for measurements of these σ (see [Tree.Infer]), over
+// the ranges between 38 evenly spaced places (few of which are borders of wide nodes); over all of
+// them if there are fewer leaves.
 func (t *Tree) MeanVariance(sigma []float64) float64 {
 	within := t.variances(sigma)
 	var ends []int

@@ -28,7 +28,8 @@ func noisy(t *Tree, counts []float64, sigma []float64, draw func() float64) [][]
 	return levels
 }
 
-// leastSquares solves the normal equations of the measurements for the leaves: estimate and covariance.
+// leastSquares solves the normal equations of the measurements for the leaves: estimate and
+// covariance.
 func leastSquares(t *Tree, levels [][]float64, sigma []float64) (x *mat.VecDense, cov *mat.Dense) {
 	n := t.Leaves()
 	normal, right := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
@@ -54,10 +55,12 @@ func leastSquares(t *Tree, levels [][]float64, sigma []float64) (x *mat.VecDense
 	return x, cov
 }
 
-// TestInferIsLeastSquares compares the two passes, and the variance of every range, with the normal equations.
+// TestInferIsLeastSquares compares the two passes, and the variance of every range, with the normal
+// equations.
 func TestInferIsLeastSquares(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 2))
-	for _, shape := range [][2]int{{1, 2}, {2, 2}, {7, 2}, {16, 2}, {16, 4}, {17, 4}, {30, 3}, {10, 10}, {10, 40}, {29, 5}} {
+	for _, shape := range [][2]int{{1, 2}, {2, 2}, {7, 2}, {16, 2}, {16, 4}, {17, 4}, {30, 3},
+		{10, 10}, {10, 40}, {29, 5}} {
 		tree, err := New(shape[0], shape[1])
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +95,8 @@ func TestInferIsLeastSquares(t *testing.T) {
 					}
 					c, v := got.Range(lo, hi)
 					if math.Abs(c-sum) > 1e-9*(1+math.Abs(sum)) || math.Abs(v-variance) > 1e-9*(1+variance) {
-						t.Fatalf("%v leaves, fan-out %d, range %d to %d: %v ± %v, want %v ± %v", shape[0], shape[1], lo, hi, c, v, sum, variance)
+						t.Fatalf("%v leaves, fan-out %d, range %d to %d: %v ± %v, want %v ± %v", shape[0], shape[1],
+							lo, hi, c, v, sum, variance)
 					}
 				}
 			}
@@ -114,7 +118,8 @@ func consistent(t *testing.T, c *Counts) {
 	}
 }
 
-// TestNonNegative: nothing is below zero, exact counts stay as they are, and on sparse counts the error falls.
+// TestNonNegative: nothing is below zero, exact counts stay as they are, and on sparse counts the
+// error falls.
 func TestNonNegative(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	tree, _ := New(200, 4)
@@ -153,7 +158,8 @@ func TestNonNegative(t *testing.T) {
 			t.Fatalf("leaf %d: %v, want %v", i, x, counts[i])
 		}
 	}
-	negative, err := tree.Infer(noisy(tree, make([]float64, 200), sigma, func() float64 { return -1 }), sigma)
+	negative, err := tree.Infer(noisy(tree, make([]float64, 200), sigma, func() float64 { return -1 }),
+		sigma)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,11 +201,13 @@ func TestProject(t *testing.T) {
 // laplace draws from the Laplace distribution of scale 1, whose variance is 2.
 func laplace(u *rand.Rand) float64 { return u.ExpFloat64() - u.ExpFloat64() }
 
-// sumSquares is the squared error over all ranges of a tree measured with Laplace noise at ε = 1 in all: scale height.
+// sumSquares is the squared error over all ranges of a tree measured with Laplace noise at ε = 1 in
+// all: scale height.
 func sumSquares(u *rand.Rand, tree *Tree) float64 {
 	scale := float64(tree.Height())
 	sigma := Even(tree.Height(), scale) // of draw 1: only ratios matter to Infer
-	c, err := tree.Infer(noisy(tree, make([]float64, tree.Leaves()), sigma, func() float64 { return laplace(u) }), sigma)
+	c, err := tree.Infer(noisy(tree, make([]float64, tree.Leaves()), sigma,
+		func() float64 { return laplace(u) }), sigma)
 	if err != nil {
 		panic(err)
 	}
@@ -215,8 +223,9 @@ func sumSquares(u *rand.Rand, tree *Tree) float64 {
 	return float64(len(prefix))*squares - sum*sum
 }
 
-// TestErrorFalls: over all ranges of k cells at ε = 1 the squared error of flat counts grows as k³, that of the tree as k²(log k)³ at
-// most (Hay et al. 2010, section 4). Mean of 60 draws a size; the exponents are asked for within .35, 8 standard errors.
+// TestErrorFalls: over all ranges of k cells at ε = 1 the squared error of flat counts grows as k³,
+// that of the tree as k²(log k)³ at most (Hay et al. 2010, section 4). Mean of 60 draws a size; the
+// exponents are asked for within .35, 8 standard errors.
 func TestErrorFalls(t *testing.T) {
 	if got := growth(t, func(k int) int { return k }); math.Abs(got-3) > .35 {
 		t.Errorf("flat counts grow as k^%.2f, want k^3", got)
@@ -244,7 +253,8 @@ func growth(t *testing.T, fanout func(k int) int) float64 {
 	return math.Log(at(4096)/at(64)) / math.Log(4096./64)
 }
 
-// TestFanout: the chosen fan-out is the best of those compared, and beats flat counts where there are many leaves.
+// TestFanout: the chosen fan-out is the best of those compared, and beats flat counts where there
+// are many leaves.
 func TestFanout(t *testing.T) {
 	cost := func(n, b int) float64 {
 		tree, err := New(n, b)
@@ -277,7 +287,8 @@ func TestQuantiles(t *testing.T) {
 		return c.NonNegative()
 	}
 	c := exact(0, 10, 10, 0, 0, 20, 0, 40, 20, 0)
-	for _, tt := range []struct{ p, want float64 }{{-1, 1}, {0, 1}, {.05, 1.5}, {.1, 2}, {.2, 3}, {.3, 5.5}, {.6, 7.5}, {.9, 8.5}, {1, 9}, {2, 9}} {
+	for _, tt := range []struct{ p, want float64 }{{-1, 1}, {0, 1}, {.05, 1.5}, {.1, 2}, {.2, 3},
+		{.3, 5.5}, {.6, 7.5}, {.9, 8.5}, {1, 9}, {2, 9}} {
 		if got := c.Quantile(tt.p); math.Abs(got-tt.want) > 1e-9 {
 			t.Errorf("quantile %v: %v, want %v", tt.p, got, tt.want)
 		}
@@ -343,14 +354,23 @@ func TestRefusals(t *testing.T) {
 	tree, _ := New(4, 2)
 	ok := [][]float64{{1, 2}, {1, 2, 3, 4}}
 	for name, bad := range map[string]func() ([][]float64, []float64){
-		"levels":       func() ([][]float64, []float64) { return ok[:1], []float64{1, 1} },
-		"sigmas":       func() ([][]float64, []float64) { return ok, []float64{1} },
-		"no leaves":    func() ([][]float64, []float64) { return ok, []float64{1, math.Inf(1)} },
-		"zero sigma":   func() ([][]float64, []float64) { return ok, []float64{0, 1} },
-		"NaN sigma":    func() ([][]float64, []float64) { return ok, []float64{math.NaN(), 1} },
-		"short level":  func() ([][]float64, []float64) { return [][]float64{{1}, {1, 2, 3, 4}}, []float64{1, 1} },
-		"infinite":     func() ([][]float64, []float64) { return [][]float64{{1, math.Inf(1)}, {1, 2, 3, 4}}, []float64{1, 1} },
-		"not a number": func() ([][]float64, []float64) { return [][]float64{{1, 2}, {1, 2, 3, math.NaN()}}, []float64{1, 1} },
+		"levels":     func() ([][]float64, []float64) { return ok[:1], []float64{1, 1} },
+		"sigmas":     func() ([][]float64, []float64) { return ok, []float64{1} },
+		"no leaves":  func() ([][]float64, []float64) { return ok, []float64{1, math.Inf(1)} },
+		"zero sigma": func() ([][]float64, []float64) { return ok, []float64{0, 1} },
+		"NaN sigma":  func() ([][]float64, []float64) { return ok, []float64{math.NaN(), 1} },
+		"short level": func() ([][]float64, []float64) {
+			return [][]float64{{1}, {1, 2, 3, 4}},
+				[]float64{1, 1}
+		},
+		"infinite": func() ([][]float64, []float64) {
+			return [][]float64{{1, math.Inf(1)},
+				{1, 2, 3, 4}}, []float64{1, 1}
+		},
+		"not a number": func() ([][]float64, []float64) {
+			return [][]float64{{1, 2},
+				{1, 2, 3, math.NaN()}}, []float64{1, 1}
+		},
 	} {
 		levels, sigma := bad()
 		if _, err := tree.Infer(levels, sigma); !errors.Is(err, ErrShape) {
@@ -362,7 +382,9 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, f := range map[string]func(){
-		"range": func() { c.Range(3, 2) }, "below": func() { c.Range(-1, 2) }, "beyond": func() { c.Range(0, 5) },
+		"range": func() { c.Range(3, 2) }, "below": func() { c.Range(-1, 2) }, "beyond": func() {
+			c.Range(0, 5)
+		},
 		"no bins": func() { c.Bins(0) }, "too many bins": func() { c.Bins(5) },
 	} {
 		func() {
@@ -376,13 +398,15 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Squared error of a range, tree against flat, at one total cost under Gaussian noise (σ = 1 for flat counts).
+// Squared error of a range, tree against flat, at one total cost under Gaussian noise (σ = 1 for
+// flat counts).
 func Example() {
 	for _, n := range []int{64, 1024, 16384} {
 		tree, _ := New(n, 0)
 		flat, _ := New(n, n)
 		h := tree.Height()
-		fmt.Printf("%5d leaves: fan-out %2d, %d levels, variance %5.1f; flat %6.1f\n", n, tree.Fanout(), h,
+		fmt.Printf("%5d leaves: fan-out %2d, %d levels, variance %5.1f; flat %6.1f\n", n, tree.Fanout(),
+			h,
 			tree.MeanVariance(Even(h, math.Sqrt(float64(h)))), flat.MeanVariance([]float64{1}))
 	}
 	// Output:

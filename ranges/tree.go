@@ -1,11 +1,14 @@
-// Package ranges answers range queries and quantiles from noisy counts of a tree of intervals: hierarchical counts with constrained
-// inference (Hay, Rastogi, Miklau, Suciu 2010, arXiv 0904.0942; the fan-out after Qardaji, Yang, Li 2013).
+// Package ranges answers range queries and quantiles from noisy counts of a tree of intervals:
+// hierarchical counts with constrained inference (Hay, Rastogi, Miklau, Suciu 2010, arXiv
+// 0904.0942; the fan-out after Qardaji, Yang, Li 2013).
 //
-// A domain of n ordered cells (the leaves) is cut into ever wider intervals, b to one. Measuring every level costs more noise a level than
-// measuring the leaves alone, but a range is then the sum of a few nodes instead of up to n leaves: over all k² ranges of k cells the
-// squared error grows as k²(log k)³ under Laplace noise, k²(log k)² under Gaussian noise, against k³ for flat counts.
+// A domain of n ordered cells (the leaves) is cut into ever wider intervals, b to one. Measuring
+// every level costs more noise a level than measuring the leaves alone, but a range is then the sum
+// of a few nodes instead of up to n leaves: over all k² ranges of k cells the squared error grows
+// as k²(log k)³ under Laplace noise, k²(log k)² under Gaussian noise, against k³ for flat counts.
 //
-// The package is arithmetic on numbers that are already noisy. It never sees a row, and needs no other package of this module.
+// The package is arithmetic on numbers that are already noisy. It never sees a row, and needs no
+// other package of this module.
 package ranges
 
 import (
@@ -20,16 +23,17 @@ var ErrShape = errors.New("measurements do not fit the tree")
 // MaxLeaves is the most leaves of a tree, the most codes of a column.
 const MaxLeaves = 1 << 16
 
-// Tree is the shape of a b-ary tree over n leaves. Level 0 is the root, level [Tree.Height] the leaves; node i of a level has the nodes
-// b·i to b·i+b−1 of the next level as children, as far as they exist. A Tree is immutable.
+// Tree is the shape of a b-ary tree over n leaves. Level 0 is the root, level [Tree.Height] the
+// leaves; node i of a level has the nodes b·i to b·i+b−1 of the next level as children, as far as
+// they exist. A Tree is immutable.
 type Tree struct {
 	fanout int
 	widths []int // leaves of a full node, by level; widths[0] ≥ leaves
 	counts []int // nodes, by level; counts[0] = 1
 }
 
-// New returns the tree with the given number of leaves, 1 to [MaxLeaves], and of children a node, at least 2; 0 children means
-// [Fanout](leaves).
+// New returns the tree with the given number of leaves, 1 to [MaxLeaves], and of children a node,
+// at least 2; 0 children means [Fanout](leaves).
 func New(leaves, fanout int) (*Tree, error) {
 	if leaves < 1 || leaves > MaxLeaves {
 		return nil, fmt.Errorf("ranges: %d leaves, want 1 to %d: %w", leaves, MaxLeaves, ErrShape)
@@ -75,7 +79,8 @@ func (t *Tree) Groups(level int) []uint16 {
 	return out
 }
 
-// children are the children of node i of a level above the leaves: from lo up to but not including hi.
+// children are the children of node i of a level above the leaves: from lo up to but not including
+// hi.
 func (t *Tree) children(level, i int) (lo, hi int) {
 	return i * t.fanout, min((i+1)*t.fanout, t.counts[level+1])
 }
@@ -85,9 +90,11 @@ func (t *Tree) span(level, i int) (lo, hi int) {
 	return i * t.widths[level], min((i+1)*t.widths[level], t.Leaves())
 }
 
-// Fanout is the number of children a node at which the mean variance of a range over n leaves is smallest when every level is measured with
-// Gaussian noise at one total cost, that is with σ² proportional to the height. It compares 2 to 16 and the flat tree.
-// (Qardaji, Yang, Li 2013, Understanding hierarchical methods for differentially private histograms, section 5, do so for Laplace noise.)
+// Fanout is the number of children a node at which the mean variance of a range over n leaves is
+// smallest when every level is measured with Gaussian noise at one total cost, that is with σ²
+// proportional to the height. It compares 2 to 16 and the flat tree. (Qardaji, Yang, Li 2013,
+// Understanding hierarchical methods for differentially private histograms, section 5, do so for
+// Laplace noise.)
 func Fanout(leaves int) int {
 	flat := max(2, leaves)
 	best, least := flat, math.Inf(1)

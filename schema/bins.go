@@ -42,12 +42,16 @@ func newBins(c *Column) (*bins, *fault) {
 	if c.Kind.moment() {
 		step, ok := momentStep(c.Kind, c.Format, int64(c.Min), int64(c.Max))
 		if !ok {
-			return nil, faultf(keyFormat, "format %s does not give every %s between min and max back when it is read", quote(c.Format), c.Kind)
+			return nil, faultf(keyFormat,
+				"format %s does not give every %s between min and max back when it is read", quote(
+					c.Format), c.Kind)
 		}
 		b.ticks.step = step
 		for _, x := range append([]float64{c.Min, c.Max}, c.Edges...) {
 			if mod(int64(x), step) != 0 {
-				return nil, faultf(keyFormat, "format %s cannot write all of min, max and the edges: they are finer than it", quote(c.Format))
+				return nil, faultf(keyFormat,
+					"format %s cannot write all of min, max and the edges: they are finer than it", quote(
+						c.Format))
 			}
 		}
 	}
@@ -166,7 +170,8 @@ func (b *bins) realTicks(decimals int) *fault {
 			return faultf(keyDecimals, "%d decimals are more than a number of this size has", decimals)
 		}
 		if i, ok := b.setScale(decimals); !ok {
-			return faultf(keyDecimals, "%d decimals are too few: bin number %d holds no such number", decimals, i+1)
+			return faultf(keyDecimals, "%d decimals are too few: bin number %d holds no such number",
+				decimals, i+1)
 		}
 		return nil
 	}
@@ -192,7 +197,10 @@ func (b *bins) setScale(decimals int) (bin int, ok bool) {
 	first, last := make([]int64, b.count()), make([]int64, b.count())
 	for i := range first {
 		lo, hi := b.bounds(i)
-		inside := func(t int64) bool { return float64(t)/scale < hi || hi == b.max && float64(t)/scale == hi }
+		inside := func(t int64) bool {
+			return float64(t)/scale < hi || hi == b.max &&
+				float64(t)/scale == hi
+		}
 		f, l := int64(math.Ceil(lo*scale)), int64(math.Floor(hi*scale))
 		for float64(f-1)/scale >= lo { // the products above are rounded: settle each end on
 			f-- // the values themselves

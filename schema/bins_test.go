@@ -24,20 +24,30 @@ func TestEdges(t *testing.T) {
 		{"whole widths", Column{Kind: Integer, Min: 0, Max: 9, Bins: 4}, []float64{0, 2, 5, 7}},
 		{"one bin", Column{Kind: Integer, Min: -5, Max: 5, Bins: 1}, []float64{-5}},
 		{"tenths", Column{Kind: Real, Min: 0, Max: 0.7, Bins: 7}, []float64{0, .1, .2, .3, .4, .5, .6}},
-		{"thirds", Column{Kind: Real, Min: -1, Max: 0, Bins: 3}, []float64{-1, -.666666666666667, -.333333333333333}},
-		{"zero keeps a bin", Column{Kind: Integer, Min: 0, Max: 1023, Bins: 11, Spacing: Log}, []float64{0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512}},
-		{"from one", Column{Kind: Integer, Min: 1, Max: 1023, Bins: 10, Spacing: Log}, []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512}},
-		{"single values first", Column{Kind: Integer, Min: 0, Max: 99, Bins: 12, Spacing: Log}, []float64{0, 1, 2, 3, 4, 6, 9, 13, 20, 30, 45, 67}},
-		{"shifted", Column{Kind: Integer, Min: -10, Max: 5, Bins: 5, Spacing: Log}, []float64{-10, -9, -8, -6, -2}},
-		{"log of values far from 0", Column{Kind: Integer, Min: 1000, Max: 15999, Bins: 4, Spacing: Log}, []float64{1000, 2000, 4000, 8000}},
-		{"as many bins as values", Column{Kind: Integer, Min: 0, Max: 5, Bins: 6, Spacing: Log}, []float64{0, 1, 2, 3, 4, 5}},
-		{"decades", Column{Kind: Real, Min: 0.01, Max: 1000, Bins: 5, Spacing: Log}, []float64{.01, .1, 1, 10, 100}},
-		{"log from 0", Column{Kind: Real, Min: 0, Max: 1000, Bins: 4, Spacing: Log}, []float64{0, 4.62, 30.6, 177}},
+		{"thirds", Column{Kind: Real, Min: -1, Max: 0, Bins: 3}, []float64{-1, -.666666666666667,
+			-.333333333333333}},
+		{"zero keeps a bin", Column{Kind: Integer, Min: 0, Max: 1023, Bins: 11, Spacing: Log},
+			[]float64{0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512}},
+		{"from one", Column{Kind: Integer, Min: 1, Max: 1023, Bins: 10, Spacing: Log}, []float64{1, 2, 4,
+			8, 16, 32, 64, 128, 256, 512}},
+		{"single values first", Column{Kind: Integer, Min: 0, Max: 99, Bins: 12, Spacing: Log},
+			[]float64{0, 1, 2, 3, 4, 6, 9, 13, 20, 30, 45, 67}},
+		{"shifted", Column{Kind: Integer, Min: -10, Max: 5, Bins: 5, Spacing: Log}, []float64{-10, -9, -8,
+			-6, -2}},
+		{"log of values far from 0", Column{Kind: Integer, Min: 1000, Max: 15999, Bins: 4, Spacing: Log},
+			[]float64{1000, 2000, 4000, 8000}},
+		{"as many bins as values", Column{Kind: Integer, Min: 0, Max: 5, Bins: 6, Spacing: Log},
+			[]float64{0, 1, 2, 3, 4, 5}},
+		{"decades", Column{Kind: Real, Min: 0.01, Max: 1000, Bins: 5, Spacing: Log}, []float64{.01, .1, 1,
+			10, 100}},
+		{"log from 0", Column{Kind: Real, Min: 0, Max: 1000, Bins: 4, Spacing: Log}, []float64{0, 4.62,
+			30.6, 177}},
 		{"explicit", Column{Kind: Real, Edges: []float64{0, .5, 2}}, []float64{0, .5}},
 		{"days", Column{Kind: Date, Min: 0, Max: 5, Bins: 2}, []float64{0, 3}},
 		{"few days", Column{Kind: Date, Min: 0, Max: 2}, []float64{0, 1, 2}},
 		{"seconds", Column{Kind: Timestamp, Min: 0, Max: 3e6, Bins: 2}, []float64{0, 2e6}},
-		{"few minutes", Column{Kind: Timestamp, Format: "2006-01-02 15:04", Min: 0, Max: 120e6}, []float64{0, 60e6, 120e6}},
+		{"few minutes", Column{Kind: Timestamp, Format: "2006-01-02 15:04", Min: 0, Max: 120e6},
+			[]float64{0, 60e6, 120e6}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -134,7 +144,8 @@ func TestFind(t *testing.T) {
 // anyNumbers draws valid columns of the numeric kinds.
 func anyNumbers() *rapid.Generator[Column] {
 	return rapid.Custom(func(t *rapid.T) Column {
-		c := Column{Name: "x", Kind: rapid.SampledFrom([]Kind{Integer, Real, Date, Timestamp}).Draw(t, "kind")}
+		c := Column{Name: "x", Kind: rapid.SampledFrom([]Kind{Integer, Real, Date, Timestamp}).Draw(t,
+			"kind")}
 		if rapid.Bool().Draw(t, "missing") {
 			c.Missing = []string{"", "NA"}
 		}
@@ -149,7 +160,8 @@ func anyNumbers() *rapid.Generator[Column] {
 			c.Format = rapid.SampledFrom([]string{"", "02/01/2006", "2 Jan 2006"}).Draw(t, "format")
 			most = -firstDay
 		case Timestamp:
-			c.Format = rapid.SampledFrom([]string{"", "2006-01-02 15:04", "2006-01-02T15:04:05.999999"}).Draw(t, "format")
+			c.Format = rapid.SampledFrom([]string{"", "2006-01-02 15:04",
+				"2006-01-02T15:04:05.999999"}).Draw(t, "format")
 			step = map[string]float64{"": microsPerSecond, "2006-01-02 15:04": microsPerMinute}[c.Format]
 			step, most = max(step, 1), 1e15
 		}
@@ -160,7 +172,10 @@ func anyNumbers() *rapid.Generator[Column] {
 			return float64(rapid.Int64Range(-int64(most/step), int64(most/step)).Draw(t, name)) * step
 		}
 		if rapid.Bool().Draw(t, "explicit") {
-			c.Edges = rapid.Map(rapid.SliceOfNDistinct(rapid.Custom(func(*rapid.T) float64 { return point("edge") }), 2, 20, rapid.ID),
+			c.Edges = rapid.Map(rapid.SliceOfNDistinct(rapid.Custom(func(*rapid.T) float64 {
+				return point(
+					"edge")
+			}), 2, 20, rapid.ID),
 				func(x []float64) []float64 { return slices.Sorted(slices.Values(x)) }).Draw(t, "edges")
 		} else {
 			c.Min, c.Max = point("min"), point("max")
@@ -201,13 +216,20 @@ func TestDecodeIsUniform(t *testing.T) {
 		tick  func(Value) int64
 		ticks int
 	}{
-		{"integers", Column{Kind: Integer, Min: 0, Max: 99, Bins: 3}, 1, func(v Value) int64 { return v.Int - 33 }, 33},
-		{"last bin", Column{Kind: Integer, Min: 0, Max: 99, Bins: 3}, 2, func(v Value) int64 { return v.Int - 66 }, 34},
-		{"log", Column{Kind: Integer, Min: 0, Max: 1023, Bins: 11, Spacing: Log}, 6, func(v Value) int64 { return v.Int - 32 }, 32},
-		{"decimals", Column{Kind: Real, Min: -1, Max: 1, Bins: 4, Decimals: 2}, 1, func(v Value) int64 { return int64(math.Round(v.Float*100)) + 50 }, 50},
-		{"closed", Column{Kind: Real, Min: -1, Max: 1, Bins: 4, Decimals: 2}, 3, func(v Value) int64 { return int64(math.Round(v.Float*100)) - 50 }, 51},
-		{"seconds", Column{Kind: Timestamp, Min: 0, Max: 79e6, Bins: 2}, 1, func(v Value) int64 { return v.Int/1e6 - 40 }, 40},
-		{"no step", Column{Kind: Real, Min: 0, Max: 1e300, Bins: 2}, 0, func(v Value) int64 { return int64(v.Float / 5e299 * 40) }, 40},
+		{"integers", Column{Kind: Integer, Min: 0, Max: 99, Bins: 3}, 1,
+			func(v Value) int64 { return v.Int - 33 }, 33},
+		{"last bin", Column{Kind: Integer, Min: 0, Max: 99, Bins: 3}, 2,
+			func(v Value) int64 { return v.Int - 66 }, 34},
+		{"log", Column{Kind: Integer, Min: 0, Max: 1023, Bins: 11, Spacing: Log}, 6,
+			func(v Value) int64 { return v.Int - 32 }, 32},
+		{"decimals", Column{Kind: Real, Min: -1, Max: 1, Bins: 4, Decimals: 2}, 1,
+			func(v Value) int64 { return int64(math.Round(v.Float*100)) + 50 }, 50},
+		{"closed", Column{Kind: Real, Min: -1, Max: 1, Bins: 4, Decimals: 2}, 3,
+			func(v Value) int64 { return int64(math.Round(v.Float*100)) - 50 }, 51},
+		{"seconds", Column{Kind: Timestamp, Min: 0, Max: 79e6, Bins: 2}, 1,
+			func(v Value) int64 { return v.Int/1e6 - 40 }, 40},
+		{"no step", Column{Kind: Real, Min: 0, Max: 1e300, Bins: 2}, 0,
+			func(v Value) int64 { return int64(v.Float / 5e299 * 40) }, 40},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -264,7 +286,8 @@ func TestDecimals(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := string(codec.AppendText(nil, Value{Float: test.value})); got != test.want {
-			t.Errorf("%v between %v and %v is written %s, want %s", test.value, test.c.Min, test.c.Max, got, test.want)
+			t.Errorf("%v between %v and %v is written %s, want %s", test.value, test.c.Min, test.c.Max, got,
+				test.want)
 		}
 	}
 }

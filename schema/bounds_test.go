@@ -34,7 +34,8 @@ func TestParseBounds(t *testing.T) {
 		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
-		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 600 || time.Since(began) > 20*time.Second {
+		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 600 ||
+			time.Since(began) > 20*time.Second {
 			t.Errorf("%s: %d bytes of text took %d MiB and %v", c.name, len(c.text), used, time.Since(began))
 		}
 	}

@@ -28,7 +28,8 @@ func (s *Schema) YAML() ([]byte, error) {
 		b.WriteString("lenient: true\n")
 	}
 	if s.CSV != (CSV{Comma: ','}) {
-		fmt.Fprintf(&b, "csv: {header: %t, comma: %s}\n", !s.CSV.NoHeader, scalar(string(rune(s.CSV.Comma))))
+		fmt.Fprintf(&b, "csv: {header: %t, comma: %s}\n", !s.CSV.NoHeader,
+			scalar(string(rune(s.CSV.Comma))))
 	}
 	b.WriteString("columns:\n")
 	for i := range s.Columns {
@@ -89,7 +90,8 @@ func (c *Column) binsText() string {
 	}
 	switch {
 	case c.BuyBins > 0:
-		return fmt.Sprintf("{dp: %d, share: %s, grid: %d%s}", c.BuyBins, formatNumber(c.BuyShare), c.Bins, spacing)
+		return fmt.Sprintf("{dp: %d, share: %s, grid: %d%s}", c.BuyBins, formatNumber(c.BuyShare), c.Bins,
+			spacing)
 	case spacing != "":
 		return fmt.Sprintf("{count: %d%s}", c.Bins, spacing)
 	}
@@ -134,7 +136,8 @@ var ambiguous = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "n
 // scalar writes a text as a YAML scalar: plain if every YAML reader takes it for
 // that text, else in double quotes.
 func scalar(text string) string {
-	plain := text != "" && !strings.HasSuffix(text, " ") && !slices.Contains(ambiguous, strings.ToLower(text))
+	plain := text != "" && !strings.HasSuffix(text, " ") && !slices.Contains(ambiguous,
+		strings.ToLower(text))
 	for i, r := range text {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
 		plain = plain && (letter || i > 0 && (r >= '0' && r <= '9' || strings.ContainsRune(" -./+()", r)))

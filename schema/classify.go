@@ -6,13 +6,16 @@ import (
 	"strings"
 )
 
-// Class is what a cell of a column of unknown kind looks like. Every cell has exactly one class, which depends on its text alone.
+// Class is what a cell of a column of unknown kind looks like. Every cell has exactly one class,
+// which depends on its text alone.
 type Class uint8
 
-// The classes. Those of the eight missing tokens come first; a number is whole, or has so many digits behind its point.
+// The classes. Those of the eight missing tokens come first; a number is whole, or has so many
+// digits behind its point.
 const (
-	ClassWhole     = Class(8) + iota // a whole number below 2^53 in size, without leading zeros or a plus sign
-	ClassDecimals1                   // a number with one digit behind the point
+	// a whole number below 2^53 in size, without leading zeros or a plus sign
+	ClassWhole     = Class(8) + iota
+	ClassDecimals1 // a number with one digit behind the point
 	ClassDecimals2
 	ClassDecimals3
 	ClassDecimals4
@@ -50,7 +53,8 @@ func Classify(cell []byte) Class {
 	if v, ok := parseMoment(Date, dateFormat, cell); ok && badValue(Date, float64(v)) == "" {
 		return ClassDate
 	}
-	if v, ok := parseMoment(Timestamp, timestampFormat, cell); ok && badValue(Timestamp, float64(v)) == "" {
+	if v, ok := parseMoment(Timestamp, timestampFormat, cell); ok && badValue(Timestamp,
+		float64(v)) == "" {
 		return ClassTimestamp
 	}
 	return ClassText
@@ -63,7 +67,8 @@ func classifyNumber(cell []byte) (Class, bool) {
 	switch {
 	case !ok || math.Abs(x) > maxReal,
 		digits[0] == '+',
-		len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9': // postal codes, telephone numbers
+		// postal codes, telephone numbers
+		len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9':
 		return 0, false
 	case bytes.ContainsAny(cell, "eE"):
 		return ClassReal, true

@@ -12,12 +12,17 @@ func TestClassify(t *testing.T) {
 	}
 	for cell, want := range map[string]Class{
 		"": 0, "?": 1, "NA": 2, ".": 7,
-		"0": ClassWhole, "-17": ClassWhole, "4.0": ClassWhole, "9007199254740991": ClassWhole, "9007199254740993": ClassReal,
-		"0.5": ClassDecimals1, "1.25": ClassDecimals2, "1.50": ClassDecimals1, "-.123456": ClassDecimals6, "1.1234567": ClassReal,
-		"1e3": ClassReal, "1e400": ClassText, "007": ClassText, "+5": ClassText, "1,5": ClassText, "0x10": ClassText, "Inf": ClassText,
+		"0": ClassWhole, "-17": ClassWhole, "4.0": ClassWhole, "9007199254740991": ClassWhole,
+		"9007199254740993": ClassReal,
+		"0.5":              ClassDecimals1, "1.25": ClassDecimals2, "1.50": ClassDecimals1,
+		"-.123456":  ClassDecimals6,
+		"1.1234567": ClassReal,
+		"1e3":       ClassReal, "1e400": ClassText, "007": ClassText, "+5": ClassText, "1,5": ClassText,
+		"0x10": ClassText, "Inf": ClassText,
 		"true": ClassBoolean, "FALSE": ClassBoolean, "t": ClassText,
-		"2024-02-29": ClassDate, "2023-02-29": ClassText, "2024-02-29T01:02:03Z": ClassTimestamp, "2024-02-29 01:02:03": ClassTimestamp,
-		" 1": ClassText, "\xff": ClassText, "-": ClassText,
+		"2024-02-29": ClassDate, "2023-02-29": ClassText, "2024-02-29T01:02:03Z": ClassTimestamp,
+		"2024-02-29 01:02:03": ClassTimestamp,
+		" 1":                  ClassText, "\xff": ClassText, "-": ClassText,
 	} {
 		if got := Classify([]byte(cell)); got != want {
 			t.Errorf("%q has class %d, want %d", cell, got, want)
@@ -31,9 +36,11 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// FuzzClassify: every cell has one class and, where it is a value of a kind, one magnitude whose bounds hold it.
+// FuzzClassify: every cell has one class and, where it is a value of a kind, one magnitude whose
+// bounds hold it.
 func FuzzClassify(f *testing.F) {
-	for _, cell := range []string{"", "17", "-0", "1e-300", "-4.5", "1e18", "1e300", "0001-01-01", "9999-12-31", "1999-12-31 23:59:59", "2000-01-01T00:00:00+14:00"} {
+	for _, cell := range []string{"", "17", "-0", "1e-300", "-4.5", "1e18", "1e300", "0001-01-01",
+		"9999-12-31", "1999-12-31 23:59:59", "2000-01-01T00:00:00+14:00"} {
 		f.Add([]byte(cell))
 	}
 	f.Fuzz(func(t *testing.T, cell []byte) {
@@ -59,7 +66,8 @@ func FuzzClassify(f *testing.F) {
 	})
 }
 
-// TestMagnitudes: cells are in the order of their values, without gaps, and hold what falls into them.
+// TestMagnitudes: cells are in the order of their values, without gaps, and hold what falls into
+// them.
 func TestMagnitudes(t *testing.T) {
 	last := math.Inf(-1)
 	for cell := range Real.Magnitudes() {
@@ -83,7 +91,8 @@ func TestMagnitudes(t *testing.T) {
 			t.Errorf("%d has the cell [%v, %v]", x, lo, hi)
 		}
 	}
-	for text, want := range map[string][2]string{"1999-12-31": {"1999-01-01", "1999-12-31"}, "0900-01-01": {"1800-01-01", "1800-12-31"}, "5000-01-01": {"2199-01-01", "2199-12-31"}} {
+	for text, want := range map[string][2]string{"1999-12-31": {"1999-01-01", "1999-12-31"},
+		"0900-01-01": {"1800-01-01", "1800-12-31"}, "5000-01-01": {"2199-01-01", "2199-12-31"}} {
 		cell, _ := Date.Magnitude([]byte(text))
 		lo, hi := Date.MagnitudeBounds(cell)
 		c := Column{Kind: Date}

@@ -45,7 +45,8 @@ func faultf(k key, format string, args ...any) *fault {
 
 // newCodec makes the codec of a filled column whose fields are right one by one.
 func newCodec(c Column) (*Codec, *fault) {
-	c.Categories, c.Edges, c.Missing = slices.Clone(c.Categories), slices.Clone(c.Edges), slices.Clone(c.Missing)
+	c.Categories, c.Edges, c.Missing = slices.Clone(c.Categories), slices.Clone(c.Edges), slices.Clone(
+		c.Missing)
 	codec := &Codec{column: c, size: c.size(), missing: -1, other: -1}
 	codec.words = make(map[string]uint16, len(c.Categories)+len(c.Missing))
 	for i, text := range c.Categories {
@@ -61,7 +62,9 @@ func newCodec(c Column) (*Codec, *fault) {
 			return nil, fault
 		}
 		if c.BuyBins >= b.count() {
-			return nil, faultf(keyBuy, "dp: %d bins out of %d cells leave nothing to buy: the grid must be finer, or bins: %d will do", c.BuyBins, b.count(), b.count())
+			return nil, faultf(keyBuy,
+				"dp: %d bins out of %d cells leave nothing to buy: the grid must be finer, or bins: %d will "+
+					"do", c.BuyBins, b.count(), b.count())
 		}
 		codec.bins = b
 	}
@@ -70,12 +73,14 @@ func newCodec(c Column) (*Codec, *fault) {
 	}
 	for i, token := range c.Missing {
 		if codec.aliases && booleanAlias([]byte(token)) >= 0 {
-			return nil, &fault{keyMissing, i, fmt.Sprintf("missing token %s is also a text of true or false", quote(token))}
+			return nil, &fault{keyMissing, i, fmt.Sprintf("missing token %s is also a text of true or false",
+				quote(token))}
 		}
 		if codec.bins != nil {
 			if x, ok := codec.parse([]byte(token)); ok {
 				if codec.bins.allows(x) {
-					return nil, &fault{keyMissing, i, fmt.Sprintf("missing token %s is a value between min and max", quote(token))}
+					return nil, &fault{keyMissing, i,
+						fmt.Sprintf("missing token %s is a value between min and max", quote(token))}
 				}
 				codec.absent = append(codec.absent, x)
 			}

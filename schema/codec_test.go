@@ -65,14 +65,19 @@ func TestEncodeText(t *testing.T) {
 		cells map[string]result
 	}{
 		{"integer", age, map[string]result{
-			"17": code(0), "90": code(73), "18.0": code(1), "+20": code(3), "2e1": code(3), "017": code(0), "17.": code(0),
-			"16": failed(errBounds), "91": failed(errBounds), "-17": failed(errBounds), "1e400": failed(errBounds),
+			"17": code(0), "90": code(73), "18.0": code(1), "+20": code(3), "2e1": code(3), "017": code(
+				0), "17.": code(0),
+			"16": failed(errBounds), "91": failed(errBounds), "-17": failed(errBounds), "1e400": failed(
+				errBounds),
 			"99999999999999999999": failed(errBounds),
-			"17.5":                 failed(errInteger), "2.05e1": failed(errInteger), "": failed(errInteger), " 17": failed(errInteger), "17 ": failed(errInteger),
-			"NaN": failed(errInteger), "Inf": failed(errInteger), "0x11": failed(errInteger), "1_7": failed(errInteger), "seventeen": failed(errInteger),
+			"17.5":                 failed(errInteger), "2.05e1": failed(errInteger), "": failed(
+				errInteger), " 17": failed(errInteger), "17 ": failed(errInteger),
+			"NaN": failed(errInteger), "Inf": failed(errInteger), "0x11": failed(errInteger), "1_7": failed(
+				errInteger), "seventeen": failed(errInteger),
 		}},
 		{"clamped integer", clamp(age), map[string]result{
-			"16": code(0), "91": code(73), "-1e400": code(0), "1e400": code(73), "17.4": code(0), "17.5": code(1), "95.5": code(73),
+			"16": code(0), "91": code(73), "-1e400": code(0), "1e400": code(73), "17.4": code(
+				0), "17.5": code(1), "95.5": code(73),
 			"": failed(errInteger), "NaN": failed(errInteger), "Inf": failed(errInteger),
 		}},
 		{"optional integer", optional(age), map[string]result{
@@ -81,46 +86,67 @@ func TestEncodeText(t *testing.T) {
 		{"clamped optional integer", clamp(optional(age)), map[string]result{
 			"": code(74), "seventeen": code(74), "Inf": code(74), "16": code(0),
 		}},
-		{"numbers that mean missing", Column{Kind: Integer, Min: 0, Max: 9, Missing: []string{"-9", "1.5", "99"}}, map[string]result{
-			"-9": code(10), "-9.0": code(10), "1.5": code(10), "99": code(10), "9.9e1": code(10), "98": failed(errBounds), "2.5": failed(errInteger),
+		{"numbers that mean missing", Column{Kind: Integer, Min: 0, Max: 9, Missing: []string{"-9", "1.5",
+			"99"}}, map[string]result{
+			"-9": code(10), "-9.0": code(10), "1.5": code(10), "99": code(10), "9.9e1": code(
+				10), "98": failed(errBounds), "2.5": failed(errInteger),
 		}},
 		{"real", dose, map[string]result{
-			"-1": code(0), "-0.5": code(1), "-0.50000000000000001": code(1), "-0": code(2), "0.4999999": code(2), ".5": code(3), "1": code(3), "1e-9": code(2),
-			"1.0000001": failed(errBounds), "": failed(errNumber), "nan": failed(errNumber), "-Inf": failed(errNumber), "1,0": failed(errNumber),
+			"-1": code(0), "-0.5": code(1), "-0.50000000000000001": code(1), "-0": code(
+				2), "0.4999999": code(2), ".5": code(3), "1": code(3), "1e-9": code(2),
+			"1.0000001": failed(errBounds), "": failed(errNumber), "nan": failed(errNumber), "-Inf": failed(
+				errNumber), "1,0": failed(errNumber),
 		}},
-		{"clamped real", clamp(dose), map[string]result{"7": code(3), "-7": code(0), "x": failed(errNumber)}},
+		{"clamped real", clamp(dose), map[string]result{"7": code(3), "-7": code(0),
+			"x": failed(errNumber)}},
 		{"categorical", sex, map[string]result{
 			"female": code(0), "male": code(1), "1": code(2),
-			"Male": failed(errCategory), " male": failed(errCategory), "": failed(errCategory), "1.0": failed(errCategory),
+			"Male": failed(errCategory), " male": failed(errCategory), "": failed(
+				errCategory), "1.0": failed(errCategory),
 		}},
-		{"clamped categorical", clamp(optional(sex)), map[string]result{"x": code(3), "": code(3), "male": code(1)}},
-		{"categorical with other", other(sex, "male"), map[string]result{"x": code(1), "": code(1), "female": code(0)}},
-		{"optional categorical with other", other(optional(sex), "male"), map[string]result{"x": code(1), "": code(3)}},
+		{"clamped categorical", clamp(optional(sex)), map[string]result{"x": code(3), "": code(3),
+			"male": code(1)}},
+		{"categorical with other", other(sex, "male"), map[string]result{"x": code(1), "": code(1),
+			"female": code(0)}},
+		{"optional categorical with other", other(optional(sex), "male"), map[string]result{"x": code(1),
+			"": code(3)}},
 		{"boolean", alive, map[string]result{
-			"false": code(0), "true": code(1), "FALSE": code(0), "True": code(1), "t": code(1), "F": code(0), "yes": code(1), "No": code(0), "1": code(1), "0": code(0),
-			"": failed(errBoolean), "2": failed(errBoolean), "on": failed(errBoolean), "1.0": failed(errBoolean), "true ": failed(errBoolean), "falsehood": failed(errBoolean),
+			"false": code(0), "true": code(1), "FALSE": code(0), "True": code(1), "t": code(1), "F": code(
+				0), "yes": code(1), "No": code(0), "1": code(1), "0": code(0),
+			"": failed(errBoolean), "2": failed(errBoolean), "on": failed(errBoolean), "1.0": failed(
+				errBoolean), "true ": failed(errBoolean), "falsehood": failed(errBoolean),
 		}},
-		{"declared boolean", died, map[string]result{"No": code(0), "Yes": code(1), "no": failed(errBoolean), "true": failed(errBoolean), "1": failed(errBoolean)}},
+		{"declared boolean", died, map[string]result{"No": code(0), "Yes": code(1),
+			"no": failed(errBoolean), "true": failed(errBoolean), "1": failed(errBoolean)}},
 		{"boolean with other", other(died, "No"), map[string]result{"no": code(0), "Yes": code(1)}},
 		{"date", day, map[string]result{
 			"1970-01-01": code(0), "1970-01-10": code(0), "1970-01-11": code(1), "1970-04-10": code(9),
-			"1969-12-31": failed(errBounds), "1970-04-11": failed(errBounds), "1970-02-29": failed(errDate), "": failed(errDate), "01/01/1970": failed(errDate),
+			"1969-12-31": failed(errBounds), "1970-04-11": failed(errBounds), "1970-02-29": failed(
+				errDate), "": failed(errDate), "01/01/1970": failed(errDate),
 		}},
-		{"clamped date", clamp(day), map[string]result{"1900-01-01": code(0), "2000-01-01": code(9), "soon": failed(errDate)}},
-		{"date in a format", Column{Kind: Date, Format: "02/01/2006", Min: 0, Max: 99, Bins: 10, Missing: []string{"31/12/9999"}}, map[string]result{
-			"11/01/1970": code(1), "31/12/9999": code(10), "1970-01-11": failed(errDate), "30/02/1970": failed(errDate), "31/12/9998": failed(errBounds),
+		{"clamped date", clamp(day), map[string]result{"1900-01-01": code(0), "2000-01-01": code(9),
+			"soon": failed(errDate)}},
+		{"date in a format", Column{Kind: Date, Format: "02/01/2006", Min: 0, Max: 99, Bins: 10,
+			Missing: []string{"31/12/9999"}}, map[string]result{
+			"11/01/1970": code(1), "31/12/9999": code(10), "1970-01-11": failed(
+				errDate), "30/02/1970": failed(errDate), "31/12/9998": failed(errBounds),
 			strings.Repeat("1", 1000): failed(errDate),
 		}},
-		{"date in a format with a time", Column{Kind: Date, Format: "2006-01-02T15:04:05Z07:00", Min: 0, Max: 99, Bins: 10}, map[string]result{
+		{"date in a format with a time", Column{Kind: Date, Format: "2006-01-02T15:04:05Z07:00", Min: 0,
+			Max: 99, Bins: 10}, map[string]result{
 			"1970-01-11T23:59:59Z": code(1), "1970-01-11T23:59:59-12:00": code(1),
 		}},
 		{"timestamp", moment, map[string]result{
-			"1970-01-01T00:00:00Z": code(0), "1970-01-01 00:00:09.999999": code(0), "1970-01-01T01:00:10+01:00": code(1), "1970-01-01T00:01:39": code(9),
-			"1970-01-01T00:01:40Z": failed(errBounds), "1970-01-01": failed(errTimestamp), "": failed(errTimestamp),
+			"1970-01-01T00:00:00Z": code(0), "1970-01-01 00:00:09.999999": code(
+				0), "1970-01-01T01:00:10+01:00": code(1), "1970-01-01T00:01:39": code(9),
+			"1970-01-01T00:01:40Z": failed(errBounds), "1970-01-01": failed(errTimestamp), "": failed(
+				errTimestamp),
 		}},
-		{"timestamp in a format", Column{Kind: Timestamp, Format: "2006-01-02 15:04", Min: 0, Max: 60e6}, map[string]result{
-			"1970-01-01 00:00": code(0), "1970-01-01 00:01": code(1), "1970-01-01 00:02": failed(errBounds), "1970-01-01T00:01:00Z": failed(errTimestamp),
-		}},
+		{"timestamp in a format", Column{Kind: Timestamp, Format: "2006-01-02 15:04", Min: 0, Max: 60e6},
+			map[string]result{
+				"1970-01-01 00:00": code(0), "1970-01-01 00:01": code(1), "1970-01-01 00:02": failed(
+					errBounds), "1970-01-01T00:01:00Z": failed(errTimestamp),
+			}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -142,43 +168,78 @@ func TestEncodeTyped(t *testing.T) {
 		want   result
 	}{
 		{"int as integer", age, func(c *Codec) (uint16, error) { return c.EncodeInt(18) }, code(1)},
-		{"far int as integer", age, func(c *Codec) (uint16, error) { return c.EncodeInt(far) }, failed(errBounds)},
-		{"far int, clamped", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeInt(-far) }, code(0)},
-		{"int just beyond", Column{Kind: Integer, Min: 0, Max: maxWhole}, func(c *Codec) (uint16, error) { return c.EncodeInt(maxWhole + 1) }, failed(errBounds)},
+		{"far int as integer", age, func(c *Codec) (uint16, error) { return c.EncodeInt(far) },
+			failed(errBounds)},
+		{"far int, clamped", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeInt(-far) },
+			code(0)},
+		{"int just beyond", Column{Kind: Integer, Min: 0, Max: maxWhole}, func(c *Codec) (uint16,
+			error) {
+			return c.EncodeInt(maxWhole + 1)
+		}, failed(errBounds)},
 		{"int as real", dose, func(c *Codec) (uint16, error) { return c.EncodeInt(-1) }, code(0)},
 		{"int as category", sex, func(c *Codec) (uint16, error) { return c.EncodeInt(1) }, code(2)},
-		{"int as no category", sex, func(c *Codec) (uint16, error) { return c.EncodeInt(2) }, failed(errCategory)},
+		{"int as no category", sex, func(c *Codec) (uint16, error) { return c.EncodeInt(2) },
+			failed(errCategory)},
 		{"int as boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeInt(1) }, code(1)},
-		{"int as no boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeInt(2) }, failed(errBoolean)},
-		{"int as date", clamp(day), func(c *Codec) (uint16, error) { return c.EncodeInt(1) }, failed(errType)},
-		{"int as timestamp", moment, func(c *Codec) (uint16, error) { return c.EncodeInt(1) }, failed(errType)},
-		{"int that means missing", Column{Kind: Integer, Min: 0, Max: 9, Missing: []string{"-9"}}, func(c *Codec) (uint16, error) { return c.EncodeInt(-9) }, code(10)},
+		{"int as no boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeInt(2) },
+			failed(errBoolean)},
+		{"int as date", clamp(day), func(c *Codec) (uint16, error) { return c.EncodeInt(1) },
+			failed(errType)},
+		{"int as timestamp", moment, func(c *Codec) (uint16, error) { return c.EncodeInt(1) },
+			failed(errType)},
+		{"int that means missing", Column{Kind: Integer, Min: 0, Max: 9, Missing: []string{"-9"}},
+			func(c *Codec) (uint16, error) { return c.EncodeInt(-9) }, code(10)},
 		{"float as integer", age, func(c *Codec) (uint16, error) { return c.EncodeFloat(18) }, code(1)},
-		{"fraction as integer", age, func(c *Codec) (uint16, error) { return c.EncodeFloat(18.5) }, failed(errInteger)},
-		{"fraction, clamped", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeFloat(18.4) }, code(1)},
+		{"fraction as integer", age, func(c *Codec) (uint16, error) { return c.EncodeFloat(18.5) },
+			failed(errInteger)},
+		{"fraction, clamped", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeFloat(18.4) },
+			code(1)},
 		{"float as real", dose, func(c *Codec) (uint16, error) { return c.EncodeFloat(0.75) }, code(3)},
-		{"NaN", dose, func(c *Codec) (uint16, error) { return c.EncodeFloat(math.NaN()) }, failed(errMissing)},
-		{"NaN as missing", optional(dose), func(c *Codec) (uint16, error) { return c.EncodeFloat(math.NaN()) }, code(4)},
-		{"NaN as category", optional(sex), func(c *Codec) (uint16, error) { return c.EncodeFloat(math.NaN()) }, code(3)},
-		{"NaN as date", optional(day), func(c *Codec) (uint16, error) { return c.EncodeFloat(math.NaN()) }, failed(errType)},
-		{"Inf", dose, func(c *Codec) (uint16, error) { return c.EncodeFloat(math.Inf(1)) }, failed(errNumber)},
-		{"Inf, clamped", clamp(optional(dose)), func(c *Codec) (uint16, error) { return c.EncodeFloat(math.Inf(1)) }, code(4)},
+		{"NaN", dose, func(c *Codec) (uint16, error) { return c.EncodeFloat(math.NaN()) },
+			failed(errMissing)},
+		{"NaN as missing", optional(dose), func(c *Codec) (uint16, error) {
+			return c.EncodeFloat(
+				math.NaN())
+		}, code(4)},
+		{"NaN as category", optional(sex), func(c *Codec) (uint16, error) {
+			return c.EncodeFloat(
+				math.NaN())
+		}, code(3)},
+		{"NaN as date", optional(day), func(c *Codec) (uint16, error) {
+			return c.EncodeFloat(
+				math.NaN())
+		}, failed(errType)},
+		{"Inf", dose, func(c *Codec) (uint16, error) { return c.EncodeFloat(math.Inf(1)) },
+			failed(errNumber)},
+		{"Inf, clamped", clamp(optional(dose)), func(c *Codec) (uint16, error) {
+			return c.EncodeFloat(
+				math.Inf(1))
+		}, code(4)},
 		{"float as category", sex, func(c *Codec) (uint16, error) { return c.EncodeFloat(1) }, code(2)},
 		{"float as boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeFloat(0) }, code(0)},
 		{"bool", died, func(c *Codec) (uint16, error) { return c.EncodeBool(true) }, code(1)},
 		{"bool, false", died, func(c *Codec) (uint16, error) { return c.EncodeBool(false) }, code(0)},
-		{"bool as category", Column{Kind: Categorical, Categories: named("false true")}, func(c *Codec) (uint16, error) { return c.EncodeBool(true) }, code(1)},
-		{"bool as integer", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeBool(true) }, failed(errType)},
+		{"bool as category", Column{Kind: Categorical, Categories: named("false true")},
+			func(c *Codec) (uint16, error) { return c.EncodeBool(true) }, code(1)},
+		{"bool as integer", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeBool(true) },
+			failed(errType)},
 		{"days", day, func(c *Codec) (uint16, error) { return c.EncodeDays(10) }, code(1)},
-		{"days, far", day, func(c *Codec) (uint16, error) { return c.EncodeDays(math.MaxInt32) }, failed(errBounds)},
-		{"days, clamped", clamp(day), func(c *Codec) (uint16, error) { return c.EncodeDays(-1) }, code(0)},
+		{"days, far", day, func(c *Codec) (uint16, error) { return c.EncodeDays(math.MaxInt32) },
+			failed(errBounds)},
+		{"days, clamped", clamp(day), func(c *Codec) (uint16, error) { return c.EncodeDays(-1) },
+			code(0)},
 		{"days as timestamp", moment, func(c *Codec) (uint16, error) { return c.EncodeDays(0) }, code(0)},
-		{"days as integer", age, func(c *Codec) (uint16, error) { return c.EncodeDays(20) }, failed(errType)},
+		{"days as integer", age, func(c *Codec) (uint16, error) { return c.EncodeDays(20) },
+			failed(errType)},
 		{"micros", moment, func(c *Codec) (uint16, error) { return c.EncodeMicros(10_000_000) }, code(1)},
-		{"micros, far", moment, func(c *Codec) (uint16, error) { return c.EncodeMicros(far) }, failed(errBounds)},
-		{"micros as date", day, func(c *Codec) (uint16, error) { return c.EncodeMicros(micros(11) - 1) }, code(1)},
-		{"micros before 1970 as date", day, func(c *Codec) (uint16, error) { return c.EncodeMicros(-1) }, failed(errBounds)},
-		{"micros as integer", age, func(c *Codec) (uint16, error) { return c.EncodeMicros(20) }, failed(errType)},
+		{"micros, far", moment, func(c *Codec) (uint16, error) { return c.EncodeMicros(far) },
+			failed(errBounds)},
+		{"micros as date", day, func(c *Codec) (uint16, error) { return c.EncodeMicros(micros(11) - 1) },
+			code(1)},
+		{"micros before 1970 as date", day, func(c *Codec) (uint16, error) { return c.EncodeMicros(-1) },
+			failed(errBounds)},
+		{"micros as integer", age, func(c *Codec) (uint16, error) { return c.EncodeMicros(20) },
+			failed(errType)},
 		{"null", optional(age), (*Codec).EncodeMissing, code(74)},
 		{"null, refused", age, (*Codec).EncodeMissing, failed(errMissing)},
 		{"null, clamped", clamp(age), (*Codec).EncodeMissing, failed(errMissing)},
@@ -202,14 +263,19 @@ func TestLabel(t *testing.T) {
 		c    Column
 		want []string
 	}{
-		{"single values", optional(Column{Kind: Integer, Min: -1, Max: 1}), []string{"-1", "0", "1", "(missing)"}},
-		{"integers", Column{Kind: Integer, Min: 17, Max: 90, Bins: 4}, []string{"[17, 35)", "[35, 54)", "[54, 72)", "[72, 90]"}},
+		{"single values", optional(Column{Kind: Integer, Min: -1, Max: 1}), []string{"-1", "0", "1",
+			"(missing)"}},
+		{"integers", Column{Kind: Integer, Min: 17, Max: 90, Bins: 4}, []string{"[17, 35)", "[35, 54)",
+			"[54, 72)", "[72, 90]"}},
 		{"reals", dose, []string{"[-1, -0.5)", "[-0.5, 0)", "[0, 0.5)", "[0.5, 1]"}},
 		{"tiny reals", Column{Kind: Real, Min: 0, Max: 1e-9, Bins: 1}, []string{"[0, 1e-09]"}},
 		{"categories", sex, []string{"female", "male", "1"}},
 		{"booleans", optional(alive), []string{"false", "true", "(missing)"}},
-		{"dates", Column{Kind: Date, Format: "02.01.2006", Min: 0, Max: 30, Bins: 2}, []string{"[01.01.1970, 16.01.1970)", "[16.01.1970, 31.01.1970]"}},
-		{"timestamps", Column{Kind: Timestamp, Min: 0, Max: 2e6, Bins: 2}, []string{"[1970-01-01T00:00:00Z, 1970-01-01T00:00:01Z)", "[1970-01-01T00:00:01Z, 1970-01-01T00:00:02Z]"}},
+		{"dates", Column{Kind: Date, Format: "02.01.2006", Min: 0, Max: 30, Bins: 2},
+			[]string{"[01.01.1970, 16.01.1970)", "[16.01.1970, 31.01.1970]"}},
+		{"timestamps", Column{Kind: Timestamp, Min: 0, Max: 2e6, Bins: 2},
+			[]string{"[1970-01-01T00:00:00Z, 1970-01-01T00:00:01Z)",
+				"[1970-01-01T00:00:01Z, 1970-01-01T00:00:02Z]"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -335,7 +401,8 @@ func TestDecodeEncode(t *testing.T) {
 				v := c.Decode(want, u)
 				text := c.AppendText(nil, v)
 				if got, err := c.EncodeText(text); err != nil || got != want {
-					t.Fatalf("code %d of %+v is drawn as %+v, written %q, read as %d, %v", want, c.Column(), v, text, got, err)
+					t.Fatalf("code %d of %+v is drawn as %+v, written %q, read as %d, %v", want, c.Column(), v,
+						text, got, err)
 				}
 				if got, err := encodeValue(c, v); err != nil || got != want {
 					t.Fatalf("code %d of %+v is drawn as %+v, encoded as %d, %v", want, c.Column(), v, got, err)
@@ -367,7 +434,8 @@ func encodeValue(c *Codec, v Value) (uint16, error) {
 // Parse(YAML()) is the identity, for schemas with any texts in them.
 func TestIdentity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := &Schema{Columns: rapid.SliceOfNDistinct(anyColumn(), 1, 5, func(c Column) string { return c.Name }).Draw(t, "columns")}
+		s := &Schema{Columns: rapid.SliceOfNDistinct(anyColumn(), 1, 5,
+			func(c Column) string { return c.Name }).Draw(t, "columns")}
 		if rapid.Bool().Draw(t, "has a unit") {
 			s.Unit = "the " + s.Columns[0].Name
 			s.MaxRowsPerUnit = rapid.IntRange(1, 1000).Draw(t, "limit")
@@ -375,7 +443,8 @@ func TestIdentity(t *testing.T) {
 				t.Skip("the unit is a column")
 			}
 		}
-		s.CSV = rapid.SampledFrom([]CSV{{}, {Comma: ';'}, {NoHeader: true}, {NoHeader: true, Comma: '\t'}, {Comma: '#'}, {Comma: '\\'}}).Draw(t, "csv")
+		s.CSV = rapid.SampledFrom([]CSV{{}, {Comma: ';'}, {NoHeader: true}, {NoHeader: true, Comma: '\t'},
+			{Comma: '#'}, {Comma: '\\'}}).Draw(t, "csv")
 		checkIdentity(t, s)
 	})
 }
@@ -385,14 +454,18 @@ func TestIdentity(t *testing.T) {
 func TestDecodeIsReproducible(t *testing.T) {
 	u := rand.New(rand.NewPCG(7, 7))
 	var text []byte
-	for _, c := range []Column{age, dose, {Kind: Real, Min: 0, Max: 5000, Spacing: Log}, {Kind: Integer, Min: 0, Max: 99999, Spacing: Log}, day, moment, {Kind: Real, Min: 0, Max: 1e300}} {
+	for _, c := range []Column{age, dose, {Kind: Real, Min: 0, Max: 5000, Spacing: Log},
+		{Kind: Integer, Min: 0, Max: 99999, Spacing: Log}, day, moment, {Kind: Real, Min: 0,
+			Max: 1e300}} {
 		codec := mustCodec(t, c)
 		for range 3 {
 			text = append(codec.AppendText(text, codec.Decode(uint16(u.IntN(codec.Size())), u)), ' ')
 		}
 	}
-	const want = "88 73 34 -0.403 0.782 -0.332 332.41 33.06 312.29 18 2 75888 1970-03-29 1970-04-01 1970-01-28 " +
-		"1970-01-01T00:00:59Z 1970-01-01T00:01:01Z 1970-01-01T00:00:46Z 6.3639242104532395e+299 6.263552770853325e+299 9.693994873466297e+298 "
+	const want = "88 73 34 -0.403 0.782 -0.332 332.41 33.06 312.29 18 2 75888 1970-03-29 1970-04-01 " +
+		"1970-01-28 " +
+		"1970-01-01T00:00:59Z 1970-01-01T00:01:01Z 1970-01-01T00:00:46Z 6.3639242104532395e+299 " +
+		"6.263552770853325e+299 9.693994873466297e+298 "
 	if string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
@@ -430,7 +503,8 @@ func FuzzEncodeText(f *testing.F) {
 	var codecs []*Codec
 	for _, c := range []Column{
 		age, dose, sex, alive, died, day, moment,
-		clamp(optional(age)), clamp(optional(dose)), clamp(optional(sex)), clamp(optional(day)), other(sex, "1"),
+		clamp(optional(age)), clamp(optional(dose)), clamp(optional(sex)), clamp(optional(day)), other(
+			sex, "1"),
 		{Kind: Date, Format: "02/01/2006", Min: 0, Max: 99},
 		{Kind: Real, Min: 0, Max: 1e6, Spacing: Log},
 		{Kind: Integer, Min: -maxWhole, Max: maxWhole, Missing: []string{"-", "1e99"}},
@@ -441,8 +515,10 @@ func FuzzEncodeText(f *testing.F) {
 		}
 		codecs = append(codecs, codec)
 	}
-	constant := []error{errCategory, errBoolean, errInteger, errNumber, errDate, errTimestamp, errBounds}
-	for _, cell := range []string{"", "17", "-0.5", "1e3", "female", "true", "1970-01-01", "1970-01-01T00:00:00Z", "01/02/1970", "NA", "Inf", "9999999999999999999", "\xff\x00"} {
+	constant := []error{errCategory, errBoolean, errInteger, errNumber, errDate, errTimestamp,
+		errBounds}
+	for _, cell := range []string{"", "17", "-0.5", "1e3", "female", "true", "1970-01-01",
+		"1970-01-01T00:00:00Z", "01/02/1970", "NA", "Inf", "9999999999999999999", "\xff\x00"} {
 		f.Add([]byte(cell))
 	}
 	f.Fuzz(func(t *testing.T, cell []byte) {
@@ -469,14 +545,16 @@ func FuzzEncodeText(f *testing.F) {
 // bytes are those of the cells and a comma each.
 func BenchmarkEncodeText(b *testing.B) {
 	columns := map[string]Column{
-		"integer":     optional(age),
-		"wide":        {Kind: Integer, Min: 0, Max: 1_500_000},
-		"log":         {Kind: Integer, Min: 0, Max: 99_999, Spacing: Log},
-		"real":        optional(Column{Kind: Real, Min: 30, Max: 45, Decimals: 1}),
-		"categorical": optional(Column{Kind: Categorical, Categories: strings.Split("Private,Self-emp-not-inc,Self-emp-inc,Federal-gov,Local-gov,State-gov,Without-pay,Never-worked", ",")}),
-		"boolean":     {Kind: Boolean},
-		"date":        {Kind: Date, Min: 0, Max: 20_000},
-		"timestamp":   {Kind: Timestamp, Min: 0, Max: 1e15},
+		"integer": optional(age),
+		"wide":    {Kind: Integer, Min: 0, Max: 1_500_000},
+		"log":     {Kind: Integer, Min: 0, Max: 99_999, Spacing: Log},
+		"real":    optional(Column{Kind: Real, Min: 30, Max: 45, Decimals: 1}),
+		"categorical": optional(Column{Kind: Categorical, Categories: strings.Split(
+			"Private,Self-emp-not-inc,Self-emp-inc,Federal-gov,Local-gov,State-gov,Without-pay,Never-worked",
+			",")}),
+		"boolean":   {Kind: Boolean},
+		"date":      {Kind: Date, Min: 0, Max: 20_000},
+		"timestamp": {Kind: Timestamp, Min: 0, Max: 1e15},
 	}
 	for name, column := range columns {
 		b.Run(name, func(b *testing.B) {
@@ -562,9 +640,10 @@ func TestLenientNeverFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 12), rapid.Map(rapid.Int(), func(i int) []byte {
-			return strconv.AppendInt(nil, int64(i), 10)
-		})).Draw(t, "text")
+		text := rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 12), rapid.Map(rapid.Int(),
+			func(i int) []byte {
+				return strconv.AppendInt(nil, int64(i), 10)
+			})).Draw(t, "text")
 		whole, number := rapid.Int64().Draw(t, "int"), rapid.Float64().Draw(t, "float")
 		for name, encode := range map[string]func(*Codec) (uint16, error){
 			"text":    func(c *Codec) (uint16, error) { return c.EncodeText(text) },

@@ -100,7 +100,9 @@ func (d *Drafter) Schema() (*Schema, error) {
 	for i := range d.columns {
 		c, problem := d.columns[i].column()
 		if problem == "" && c.Kind == Categorical && d.columns[i].many {
-			problem = fmt.Sprintf("more than %d distinct texts: leave the column out, give it a kind or its categories by hand, or allow more categories", d.maxCategories())
+			problem = fmt.Sprintf(
+				"more than %d distinct texts: leave the column out, give it a kind or its categories by "+
+					"hand, or allow more categories", d.maxCategories())
 		}
 		if problem != "" {
 			ps.addAt(0, i, "", "%s", problem)
@@ -174,7 +176,8 @@ func timestampFormatOf(cell string) string {
 func (d *draft) number(cell string) {
 	x, ok := parseNumber([]byte(cell))
 	digits := strings.TrimPrefix(cell, "-")
-	code := len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' || digits[0] == '+'
+	code := len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' ||
+		digits[0] == '+'
 	whole := x == math.Trunc(x)
 	if !ok || code || math.Abs(x) > maxReal || whole && math.Abs(x) > maxWhole {
 		d.not[Real] = true

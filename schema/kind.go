@@ -62,7 +62,8 @@ type names struct {
 }
 
 var (
-	kindNames    = names{"kind", 1, []string{"categorical", "integer", "real", "boolean", "date", "timestamp"}}
+	kindNames = names{"kind", 1, []string{"categorical", "integer", "real", "boolean", "date",
+		"timestamp"}}
 	policyNames  = names{"policy", 0, []string{"refuse", "clamp", "other"}}
 	spacingNames = names{"spacing", 0, []string{"linear", "log"}}
 )
@@ -83,7 +84,10 @@ func (p Policy) String() string { return policyNames.text(uint8(p)) }
 func (p Policy) MarshalText() ([]byte, error) { return policyNames.marshal(uint8(p)) }
 
 // UnmarshalText takes the name of a policy; its error wraps ErrInvalid.
-func (p *Policy) UnmarshalText(text []byte) error { return policyNames.unmarshal((*uint8)(p), text) }
+func (p *Policy) UnmarshalText(text []byte) error {
+	return policyNames.unmarshal((*uint8)(p),
+		text)
+}
 
 // String gives the name of s in a schema file.
 func (s Spacing) String() string { return spacingNames.text(uint8(s)) }
@@ -92,7 +96,10 @@ func (s Spacing) String() string { return spacingNames.text(uint8(s)) }
 func (s Spacing) MarshalText() ([]byte, error) { return spacingNames.marshal(uint8(s)) }
 
 // UnmarshalText takes the name of a spacing; its error wraps ErrInvalid.
-func (s *Spacing) UnmarshalText(text []byte) error { return spacingNames.unmarshal((*uint8)(s), text) }
+func (s *Spacing) UnmarshalText(text []byte) error {
+	return spacingNames.unmarshal((*uint8)(s),
+		text)
+}
 
 func (n names) has(v uint8) bool { return v >= n.first && int(v-n.first) < len(n.texts) }
 

@@ -2,8 +2,9 @@ package schema
 
 import "math"
 
-// The magnitudes of a number: eight cells for each power of two from 2^-20 to 2^64, on either side of zero, one cell for zero, and one on
-// either side for what is closer to it. The cells are public, in the order of their values. Whole numbers up to 15 have a cell each.
+// The magnitudes of a number: eight cells for each power of two from 2^-20 to 2^64, on either side
+// of zero, one cell for zero, and one on either side for what is closer to it. The cells are
+// public, in the order of their values. Whole numbers up to 15 have a cell each.
 const (
 	leastPower = -20
 	powers     = 64 - leastPower
@@ -11,7 +12,8 @@ const (
 	oneSide    = 1 + powers*perPower // the first is what is below 2^leastPower
 )
 
-// The years of dates and timestamps, a cell each; the first and the last also take what is before and after them.
+// The years of dates and timestamps, a cell each; the first and the last also take what is before
+// and after them.
 const (
 	firstYear = 1800
 	lastYear  = 2199
@@ -28,8 +30,9 @@ func (k Kind) Magnitudes() int {
 	return 0
 }
 
-// Magnitude gives the cell of the magnitude of a text, 0 to k.Magnitudes()−1; false for a text that is no value of kind k, or one out of its
-// range. Years beyond the first and last cell, and numbers of 2^64 and more, are in those cells.
+// Magnitude gives the cell of the magnitude of a text, 0 to k.Magnitudes()−1; false for a text that
+// is no value of kind k, or one out of its range. Years beyond the first and last cell, and numbers
+// of 2^64 and more, are in those cells.
 func (k Kind) Magnitude(cell []byte) (int, bool) {
 	if k.moment() {
 		v, ok := parseMoment(k, Column{Kind: k}.filled().Format, cell)
@@ -65,8 +68,9 @@ func oneSideCell(x float64) int {
 	return 1 + power*perPower + int((fraction-.5)*2*perPower)
 }
 
-// MagnitudeBounds gives the smallest and the greatest value of a cell, as Column.Min and Max have them: of a Real the upper end is
-// itself in the next cell. An Integer cell without whole numbers has min > max. It panics for a cell that there is not.
+// MagnitudeBounds gives the smallest and the greatest value of a cell, as Column.Min and Max have
+// them: of a Real the upper end is itself in the next cell. An Integer cell without whole numbers
+// has min > max. It panics for a cell that there is not.
 func (k Kind) MagnitudeBounds(cell int) (lo, hi float64) {
 	if cell < 0 || cell >= k.Magnitudes() {
 		panic("schema: no such magnitude")

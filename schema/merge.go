@@ -16,12 +16,14 @@ func (s *Schema) Buys() []int {
 	return out
 }
 
-// Bought gives the schema with edges for the columns of [Schema.Buys], in their order: for each, the cells of the fine grid that are the first
-// of a bin. The first start is 0, and starts increase. The error wraps ErrInvalid.
+// Bought gives the schema with edges for the columns of [Schema.Buys], in their order: for each,
+// the cells of the fine grid that are the first of a bin. The first start is 0, and starts
+// increase. The error wraps ErrInvalid.
 func (s *Schema) Bought(starts [][]int) (*Schema, error) {
 	buys := s.Buys()
 	if len(starts) != len(buys) {
-		return nil, fmt.Errorf("schema: %w: bins for %d of %d columns", ErrInvalid, len(starts), len(buys))
+		return nil, fmt.Errorf("schema: %w: bins for %d of %d columns", ErrInvalid, len(starts),
+			len(buys))
 	}
 	codecs, err := s.Codecs()
 	if err != nil {
@@ -33,7 +35,8 @@ func (s *Schema) Bought(starts [][]int) (*Schema, error) {
 		c.Edges = make([]float64, 0, len(starts[k])+1)
 		for j, at := range starts[k] {
 			if at < 0 || at >= codec.bins.count() || j == 0 && at != 0 || j > 0 && at <= starts[k][j-1] {
-				return nil, fmt.Errorf("schema: %w: column %s: bins must start at increasing cells, from 0", ErrInvalid, quote(c.Name))
+				return nil, fmt.Errorf("schema: %w: column %s: bins must start at increasing cells, from 0",
+					ErrInvalid, quote(c.Name))
 			}
 			c.Edges = append(c.Edges, codec.bins.lower[at])
 		}
@@ -43,8 +46,9 @@ func (s *Schema) Bought(starts [][]int) (*Schema, error) {
 	return out, out.Validate()
 }
 
-// Grid gives the number of cells of the fine grid of a numeric column, the missing code not counted, and how many of them can be the first of
-// a bin: all but the last if that holds a single value, since the last of a list of edges belongs to the bin before it.
+// Grid gives the number of cells of the fine grid of a numeric column, the missing code not
+// counted, and how many of them can be the first of a bin: all but the last if that holds a single
+// value, since the last of a list of edges belongs to the bin before it.
 func (c *Codec) Grid() (cells, starts int) {
 	if c.bins == nil {
 		return 0, 0
@@ -57,8 +61,9 @@ func (c *Codec) Grid() (cells, starts int) {
 	return cells, max(starts, 1)
 }
 
-// Groups says how a coarser schema sees the codes of s: for each column nil if the two columns are the same, else the code of to for each
-// code of s. The error, which wraps ErrInvalid, is for schemas that differ in anything but the edges of columns that s says are bought.
+// Groups says how a coarser schema sees the codes of s: for each column nil if the two columns are
+// the same, else the code of to for each code of s. The error, which wraps ErrInvalid, is for
+// schemas that differ in anything but the edges of columns that s says are bought.
 func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 	fine, err := s.Codecs()
 	if err != nil {
@@ -69,7 +74,8 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 		return nil, err
 	}
 	differ := func(format string, args ...any) ([][]uint16, error) {
-		return nil, fmt.Errorf("schema: %w: not a coarser form of the other: "+format, append([]any{ErrInvalid}, args...)...)
+		return nil, fmt.Errorf("schema: %w: not a coarser form of the other: "+format,
+			append([]any{ErrInvalid}, args...)...)
 	}
 	a, b := s.filled(), to.filled()
 	if a.Unit != b.Unit || a.MaxRowsPerUnit != b.MaxRowsPerUnit || a.Lenient != b.Lenient ||
@@ -86,7 +92,8 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 			continue
 		}
 		if len(into.Edges) != from.BuyBins+1 {
-			return differ("column %s has %d edges for %d bins", quote(from.Name), len(into.Edges), from.BuyBins)
+			return differ("column %s has %d edges for %d bins", quote(from.Name), len(into.Edges),
+				from.BuyBins)
 		}
 		edges := into.Edges
 		into.Edges, into.Bins, into.Spacing, into.BuyBins, into.BuyShare = nil, from.Bins, from.Spacing, from.BuyBins, from.BuyShare
@@ -114,8 +121,11 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 
 // same reports whether two filled columns mean the same.
 func same(a, b Column) bool {
-	return a.Name == b.Name && a.Kind == b.Kind && slices.Equal(a.Categories, b.Categories) && a.Min == b.Min && a.Max == b.Max &&
-		a.Bins == b.Bins && a.Spacing == b.Spacing && slices.Equal(a.Edges, b.Edges) && a.Format == b.Format &&
-		slices.Equal(a.Missing, b.Missing) && a.OnInvalid == b.OnInvalid && a.Other == b.Other && a.Decimals == b.Decimals &&
+	return a.Name == b.Name && a.Kind == b.Kind && slices.Equal(a.Categories, b.Categories) &&
+		a.Min == b.Min && a.Max == b.Max &&
+		a.Bins == b.Bins && a.Spacing == b.Spacing && slices.Equal(a.Edges, b.Edges) &&
+		a.Format == b.Format &&
+		slices.Equal(a.Missing, b.Missing) && a.OnInvalid == b.OnInvalid && a.Other == b.Other &&
+		a.Decimals == b.Decimals &&
 		a.BuyBins == b.BuyBins && a.BuyShare == b.BuyShare
 }

@@ -83,7 +83,8 @@ func TestBoughtBins(t *testing.T) {
 	}
 }
 
-// TestGridLeavesTheLastValue: a bin of the last single value cannot be written as edges, so it is not offered.
+// TestGridLeavesTheLastValue: a bin of the last single value cannot be written as edges, so it is
+// not offered.
 func TestGridLeavesTheLastValue(t *testing.T) {
 	for _, tt := range []struct {
 		c             Column
@@ -119,16 +120,18 @@ func TestBoughtBinsAreChecked(t *testing.T) {
 		"grid of values": "{dp: 8, share: .1, grid: 200}",
 		"unknown":        "{dp: 8, shar: .1}",
 	} {
-		_, err := Parse([]byte("decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: 0, max: 99, bins: " + bins + "}\n"))
+		_, err := Parse([]byte(
+			"decoy: 1\ncolumns:\n  - {name: a, kind: integer, min: 0, max: 99, bins: " + bins + "}\n"))
 		if !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, column := range map[string]Column{
-		"categorical": {Name: "a", Kind: Categorical, Categories: []string{"x"}, BuyBins: 2, BuyShare: .1},
-		"with edges":  {Name: "a", Kind: Real, Edges: []float64{0, 1, 2}, BuyBins: 2, BuyShare: .1},
-		"NaN":         {Name: "a", Kind: Real, Max: 1, BuyBins: 2, BuyShare: math.NaN()},
-		"negative":    {Name: "a", Kind: Real, Max: 1, BuyBins: -2, BuyShare: .1},
+		"categorical": {Name: "a", Kind: Categorical, Categories: []string{"x"}, BuyBins: 2,
+			BuyShare: .1},
+		"with edges": {Name: "a", Kind: Real, Edges: []float64{0, 1, 2}, BuyBins: 2, BuyShare: .1},
+		"NaN":        {Name: "a", Kind: Real, Max: 1, BuyBins: 2, BuyShare: math.NaN()},
+		"negative":   {Name: "a", Kind: Real, Max: 1, BuyBins: -2, BuyShare: .1},
 	} {
 		if _, err := NewCodec(column); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
@@ -148,7 +151,8 @@ func TestGroupsRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := [][]int{{0, 1, 2, 3, 4, 5, 6, 50}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 200}, {0, 90, 180, 270}}
+	good := [][]int{{0, 1, 2, 3, 4, 5, 6, 50}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 200},
+		{0, 90, 180, 270}}
 	for name, starts := range map[string][][]int{
 		"none":     nil,
 		"not 0":    {{1, 2, 3, 4, 5, 6, 7, 8}, good[1], good[2]},

@@ -87,7 +87,8 @@ func parseInstant(text []byte) (micros int64, ok bool) {
 	if !ok || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 {
 		return 0, false
 	}
-	micros = days*microsPerDay + int64(hour)*microsPerHour + int64(minute)*microsPerMinute + int64(second)*microsPerSecond
+	micros = days*microsPerDay + int64(hour)*microsPerHour + int64(minute)*microsPerMinute +
+		int64(second)*microsPerSecond
 	rest := text[19:]
 	if len(rest) > 0 && rest[0] == '.' {
 		n := 1
@@ -124,7 +125,8 @@ func parseMoment(kind Kind, layout string, text []byte) (v int64, ok bool) {
 	switch {
 	case kind == Date && layout == dateFormat:
 		return parseDay(text)
-	case kind == Timestamp && (layout == timestampFormat || layout == spaceFormat || layout == plainFormat):
+	case kind == Timestamp && (layout == timestampFormat || layout == spaceFormat ||
+		layout == plainFormat):
 		return parseInstant(text)
 	case len(text) > maxNumberText:
 		return 0, false
@@ -137,7 +139,8 @@ func parseMoment(kind Kind, layout string, text []byte) (v int64, ok bool) {
 		year, month, day := t.Date()
 		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay, true
 	}
-	if seconds := t.Unix(); seconds < math.MinInt64/microsPerSecond || seconds > math.MaxInt64/microsPerSecond {
+	if seconds := t.Unix(); seconds < math.MinInt64/microsPerSecond ||
+		seconds > math.MaxInt64/microsPerSecond {
 		return 0, false
 	}
 	return t.UnixMicro(), true

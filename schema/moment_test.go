@@ -9,8 +9,10 @@ import (
 
 func TestParseDay(t *testing.T) {
 	for _, text := range []string{
-		"", "2001-02-29", "1900-02-29", "2001-13-01", "2001-00-10", "2001-01-00", "2001-01-32", "2001-04-31", "2001-1-01",
-		"2001/01/01", "20010101", "2001-01-01 ", "02001-01-01", "2001-01-0x", "-001-01-01", "2001-01-01T00:00:00Z",
+		"", "2001-02-29", "1900-02-29", "2001-13-01", "2001-00-10", "2001-01-00", "2001-01-32",
+		"2001-04-31", "2001-1-01",
+		"2001/01/01", "20010101", "2001-01-01 ", "02001-01-01", "2001-01-0x", "-001-01-01",
+		"2001-01-01T00:00:00Z",
 	} {
 		if v, ok := parseDay([]byte(text)); ok {
 			t.Errorf("parseDay(%q) = %d", text, v)
@@ -45,11 +47,16 @@ func TestParseInstant(t *testing.T) {
 		{"2012-02-29 13:45:07.123456789", base + 123_456, true},
 		{"2012-02-29T13:45:07+02:00", base - 2*microsPerHour, true},
 		{"2012-02-29T13:45:07.000001-23:59", base + 1 + 23*microsPerHour + 59*microsPerMinute, true},
-		{"", 0, false}, {"2012-02-29", 0, false}, {"2012-02-29T13:45", 0, false}, {"2012-02-30T13:45:07Z", 0, false},
-		{"2012-02-29T24:00:00Z", 0, false}, {"2012-02-29T13:60:07Z", 0, false}, {"2012-02-29T13:45:60Z", 0, false},
-		{"2012-02-29t13:45:07Z", 0, false}, {"2012-02-29T13:45:07z", 0, false}, {"2012-02-29T13:45:07.Z", 0, false},
-		{"2012-02-29T13:45:07ZZ", 0, false}, {"2012-02-29T13:45:07+2:00", 0, false}, {"2012-02-29T13:45:07+24:00", 0, false},
-		{"2012-02-29T13:45:07+02:60", 0, false}, {"2012-02-29T13:45:07+0200", 0, false}, {"2012-02-29T13-45-07Z", 0, false},
+		{"", 0, false}, {"2012-02-29", 0, false}, {"2012-02-29T13:45", 0, false}, {"2012-02-30T13:45:07Z",
+			0, false},
+		{"2012-02-29T24:00:00Z", 0, false}, {"2012-02-29T13:60:07Z", 0, false}, {"2012-02-29T13:45:60Z",
+			0, false},
+		{"2012-02-29t13:45:07Z", 0, false}, {"2012-02-29T13:45:07z", 0, false}, {"2012-02-29T13:45:07.Z",
+			0, false},
+		{"2012-02-29T13:45:07ZZ", 0, false}, {"2012-02-29T13:45:07+2:00", 0,
+			false}, {"2012-02-29T13:45:07+24:00", 0, false},
+		{"2012-02-29T13:45:07+02:60", 0, false}, {"2012-02-29T13:45:07+0200", 0,
+			false}, {"2012-02-29T13-45-07Z", 0, false},
 		{"2012-02-29T1x:45:07Z", 0, false},
 	}
 	for _, test := range tests {
@@ -62,7 +69,8 @@ func TestParseInstant(t *testing.T) {
 // parseInstant agrees with package time on everything that is RFC 3339.
 func TestParseInstantAgainstTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringMatching(`[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{1,10})?(Z|[+-][01][0-9]:[0-5][0-9])`).Draw(t, "text")
+		text := rapid.StringMatching(
+			`[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{1,10})?(Z|[+-][01][0-9]:[0-5][0-9])`).Draw(t, "text")
 		want, err := time.Parse(time.RFC3339, text)
 		got, ok := parseInstant([]byte(text))
 		if ok != (err == nil) || ok && got != want.UnixMicro() {
@@ -98,7 +106,8 @@ func TestMomentStep(t *testing.T) {
 	for _, test := range tests {
 		got, ok := momentStep(test.kind, test.layout, 0, 0)
 		if got != test.want || ok != test.ok {
-			t.Errorf("momentStep(%s, %q) = %d, %v, want %d, %v", test.kind, test.layout, got, ok, test.want, test.ok)
+			t.Errorf("momentStep(%s, %q) = %d, %v, want %d, %v", test.kind, test.layout, got, ok, test.want,
+				test.ok)
 		}
 	}
 }

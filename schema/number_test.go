@@ -17,7 +17,8 @@ func TestParseNumber(t *testing.T) {
 		ok   bool
 	}{
 		{"0", 0, true}, {"-0", 0, true}, {"17", 17, true}, {"-4.0", -4, true}, {"+5", 5, true},
-		{".5", 0.5, true}, {"5.", 5, true}, {"007", 7, true}, {"0.1", 0.1, true}, {"-123.456", -123.456, true},
+		{".5", 0.5, true}, {"5.", 5, true}, {"007", 7, true}, {"0.1", 0.1, true}, {"-123.456", -123.456,
+			true},
 		{"1e3", 1000, true}, {"1E-2", 0.01, true}, {"2.5e+1", 25, true},
 		{"9007199254740993", 9007199254740992, true},
 		{"0.9007199254740993", 0.9007199254740993, true},
@@ -26,11 +27,13 @@ func TestParseNumber(t *testing.T) {
 		{"1e400", inf, true}, {"-1e400", -inf, true}, {"1e-400", 0, true},
 		{strings.Repeat("1", maxNumberText), 0, true},
 		{strings.Repeat("1", maxNumberText+1), 0, false},
-		{"", 0, false}, {"-", 0, false}, {"+", 0, false}, {".", 0, false}, {"-.", 0, false}, {"e", 0, false}, {"1e", 0, false},
+		{"", 0, false}, {"-", 0, false}, {"+", 0, false}, {".", 0, false}, {"-.", 0, false}, {"e", 0,
+			false}, {"1e", 0, false},
 		{"--1", 0, false}, {"1-", 0, false}, {"1.2.3", 0, false}, {"1,5", 0, false}, {"1 000", 0, false},
 		{" 5", 0, false}, {"5 ", 0, false}, {"5\n", 0, false},
 		{"0x10", 0, false}, {"0b1", 0, false}, {"1_000", 0, false}, {"0x1p4", 0, false},
-		{"inf", 0, false}, {"Inf", 0, false}, {"+Inf", 0, false}, {"-inf", 0, false}, {"Infinity", 0, false},
+		{"inf", 0, false}, {"Inf", 0, false}, {"+Inf", 0, false}, {"-inf", 0, false}, {"Infinity", 0,
+			false},
 		{"nan", 0, false}, {"NaN", 0, false}, {"٣", 0, false},
 	}
 	for _, test := range tests {
@@ -47,10 +50,12 @@ func TestParseWhole(t *testing.T) {
 		want int64
 		ok   bool
 	}{
-		{"0", 0, true}, {"-0", 0, true}, {"4.0", 4, true}, {"-4.000", -4, true}, {"+5", 5, true}, {"5.", 5, true}, {".0", 0, true},
+		{"0", 0, true}, {"-0", 0, true}, {"4.0", 4, true}, {"-4.000", -4, true}, {"+5", 5, true}, {"5.",
+			5, true}, {".0", 0, true},
 		{"999999999999999999", 999999999999999999, true},
 		{"1234567890123456.00", 1234567890123456, true},
-		{"4.5", 0, false}, {"4.01", 0, false}, {"", 0, false}, {"1e3", 0, false}, {"1000000000000000000", 0, false},
+		{"4.5", 0, false}, {"4.01", 0, false}, {"", 0, false}, {"1e3", 0, false}, {"1000000000000000000",
+			0, false},
 	}
 	for _, test := range tests {
 		if got, ok := parseWhole([]byte(test.text)); got != test.want || ok != test.ok {

@@ -17,7 +17,8 @@ import (
 const maxFile = 16 << 20
 
 // The bounds of what a schema may say, so that a small file cannot ask for much memory or time: the
-// values in the file, counted as its commas and lines; columns; and the codes of all columns together.
+// values in the file, counted as its commas and lines; columns; and the codes of all columns
+// together.
 const (
 	maxItems   = 1 << 20
 	maxColumns = 10_000
@@ -30,7 +31,8 @@ const version = 1
 // Load reads the schema file at path, as Parse does.
 func Load(path string) (*Schema, error) {
 	if ext := strings.ToLower(filepath.Ext(path)); ext == ".csv" || ext == ".parquet" {
-		return nil, &problem{text: fmt.Sprintf("%s is called as a table is; a schema is a YAML file", path)}
+		return nil, &problem{text: fmt.Sprintf("%s is called as a table is; a schema is a YAML file",
+			path)}
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,7 +55,8 @@ func Parse(data []byte) (*Schema, error) {
 		return nil, &problem{text: fmt.Sprintf("the file is longer than %d MiB", maxFile>>20)}
 	}
 	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxItems {
-		return nil, &problem{text: fmt.Sprintf("the file has %d commas and lines; %d are the most", n, maxItems)}
+		return nil, &problem{text: fmt.Sprintf("the file has %d commas and lines; %d are the most", n,
+			maxItems)}
 	}
 	root, err := readDocument(data)
 	if err != nil {
@@ -66,7 +69,8 @@ func Parse(data []byte) (*Schema, error) {
 		if root.Kind == yaml.SequenceNode {
 			what = kindOf(root)
 		}
-		return nil, &problem{line: root.Line, text: "a schema has keys and values, such as decoy: 1; this is " + what}
+		return nil, &problem{line: root.Line,
+			text: "a schema has keys and values, such as decoy: 1; this is " + what}
 	}
 	if p := refused(root); p != nil {
 		return nil, p
@@ -189,7 +193,8 @@ func refused(n *yaml.Node) *problem {
 // schema reads the whole file.
 func (f *file) schema() *Schema {
 	s := &Schema{}
-	values := f.entries(f.root, -1, "", "decoy", "unit", "max_rows_per_unit", "lenient", "csv", "columns")
+	values := f.entries(f.root, -1, "", "decoy", "unit", "max_rows_per_unit", "lenient", "csv",
+		"columns")
 	for k := keyVersion; k <= keyColumns; k++ {
 		if n := values[k.String()]; n != nil {
 			f.top[k] = n
@@ -204,7 +209,8 @@ func (f *file) schema() *Schema {
 		}
 	}
 	if f.top[keyVersion] == nil {
-		f.ps.addAt(f.root.Line, -1, "", "the key decoy is missing: decoy: %d says which version of the format this is", version)
+		f.ps.addAt(f.root.Line, -1, "",
+			"the key decoy is missing: decoy: %d says which version of the format this is", version)
 	}
 	read(keyVersion, func(n *yaml.Node) error {
 		v, err := wholeOf(n)
@@ -260,7 +266,8 @@ func (f *file) csv(n *yaml.Node, c *CSV) {
 
 // entries gives the values of a mapping by key, and reports keys that are not
 // allowed or there twice.
-func (f *file) entries(n *yaml.Node, column int, name string, allowed ...string) map[string]*yaml.Node {
+func (f *file) entries(n *yaml.Node, column int, name string,
+	allowed ...string) map[string]*yaml.Node {
 	values := map[string]*yaml.Node{}
 	if n.Kind != yaml.MappingNode {
 		f.ps.addAt(n.Line, column, name, "want keys (%s), not %s", strings.Join(allowed, ", "), kindOf(n))
@@ -287,7 +294,8 @@ func textOf(n *yaml.Node) (string, error) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
 		return "", fmt.Errorf("must be a text, not %s", kindOf(n))
-	case n.Value == "" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0:
+	case n.Value == "" &&
+		n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0:
 		return "", errors.New("has no value; the empty text is written \"\"")
 	}
 	return n.Value, nil

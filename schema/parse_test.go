@@ -108,7 +108,8 @@ func TestParseLiteralScalars(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"no", "1.0", "0x10", "null", "~", "1e3", "2001-01-01", ".nan", "", "it's", "tab\there", "=", "007"}
+	want := []string{"no", "1.0", "0x10", "null", "~", "1e3", "2001-01-01", ".nan", "", "it's",
+		"tab\there", "=", "007"}
 	if diff := cmp.Diff(want, s.Columns[0].Categories); diff != "" {
 		t.Errorf("categories (-want +got):\n%s", diff)
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // columnKeys are the keys of a column in a file.
-var columnKeys = []string{"name", "kind", "categories", "min", "max", "bins", "edges", "format", "missing", "on_invalid", "other", "decimals"}
+var columnKeys = []string{"name", "kind", "categories", "min", "max", "bins", "edges", "format",
+	"missing", "on_invalid", "other", "decimals"}
 
 // column reads item i of the list of columns.
 func (f *file) column(i int, node *yaml.Node) Column {
@@ -98,7 +99,8 @@ func columnName(node *yaml.Node) string {
 	return ""
 }
 
-// bins takes apart bins: {count: 32, spacing: log} and bins: {dp: 16, share: 0.05, grid: 1024, spacing: log}.
+// bins takes apart bins: {count: 32, spacing: log} and bins: {dp: 16, share: 0.05, grid: 1024,
+// spacing: log}.
 func (f *file) bins(i int, c *Column) {
 	nodes := &f.columns[i]
 	n := nodes.fields[keyBins]
@@ -109,7 +111,8 @@ func (f *file) bins(i int, c *Column) {
 	values := f.entries(n, i, c.Name, "count", "spacing", "dp", "share", "grid")
 	switch {
 	case values["dp"] != nil && values["count"] != nil:
-		f.ps.addAt(values["count"].Line, i, c.Name, "bins: dp and count are two ways to say how many; the cells to buy edges from are grid")
+		f.ps.addAt(values["count"].Line, i, c.Name,
+			"bins: dp and count are two ways to say how many; the cells to buy edges from are grid")
 	case values["dp"] == nil && values["grid"] != nil:
 		f.ps.addAt(values["grid"].Line, i, c.Name, "bins: grid needs dp")
 	}
@@ -118,7 +121,8 @@ func (f *file) bins(i int, c *Column) {
 	}
 	delete(nodes.fields, keyBins)
 	nodes.given &^= 1 << keyBins
-	for text, k := range map[string]key{"count": keyBins, "grid": keyBins, "spacing": keySpacing, "dp": keyBuy, "share": keyShare} {
+	for text, k := range map[string]key{"count": keyBins, "grid": keyBins, "spacing": keySpacing,
+		"dp": keyBuy, "share": keyShare} {
 		if v := values[text]; v != nil {
 			nodes.fields[k] = v
 			nodes.given.add(k)

@@ -40,7 +40,8 @@ const (
 
 var keyNames = [...]string{
 	"decoy", "unit", "max_rows_per_unit", "lenient", "csv", "columns",
-	"name", "kind", "categories", "min", "max", "bins", "spacing", "edges", "format", "missing", "on_invalid", "other", "decimals", "dp", "share", "",
+	"name", "kind", "categories", "min", "max", "bins", "spacing", "edges", "format", "missing",
+	"on_invalid", "other", "decimals", "dp", "share", "",
 }
 
 func (k key) String() string { return keyNames[k] }

@@ -10,7 +10,8 @@ var ErrInvalid = errors.New("invalid schema")
 
 // Schema describes a table.
 type Schema struct {
-	Unit           string   // name of the id column, which is not one of Columns; "" = every row is its own privacy unit
+	// name of the id column, which is not one of Columns; "" = every row is its own privacy unit
+	Unit           string
 	MaxRowsPerUnit int      // ≥ 1 when Unit is set, else 0 or 1
 	Lenient        bool     // no row of a table is an error: see the package comment
 	CSV            CSV      // how CSV files of this table are written
@@ -33,20 +34,30 @@ func (c CSV) Separator() byte {
 
 // Column describes one column.
 type Column struct {
-	Name       string
-	Kind       Kind
-	Categories []string  // Categorical: codes 0..K-1 in this order. Boolean: the texts of false and true, default false, true
-	Min, Max   float64   // Integer, Real; Date: days; Timestamp: microseconds. Both inclusive
-	Bins       int       // 0 = default: one a value for an Integer of ≤ 100 values, else 32, or fewer where there are fewer days or seconds
-	Spacing    Spacing   // default Linear
-	Edges      []float64 // explicit increasing edges from Min to Max; bin i is [e_i, e_{i+1}), the last is closed
-	Format     string    // Date, Timestamp: Go layout; default 2006-01-02 and RFC 3339 (which reads 2006-01-02 15:04:05 too)
-	Missing    []string  // tokens that mean missing; none = a cell is never missing. Output writes Missing[0]
-	OnInvalid  Policy    // default Refuse
-	Other      string    // the category that takes disallowed cells when OnInvalid is Other
-	Decimals   int       // Real: digits written after the point; 0 = chosen from the bin width
-	BuyBins    int       // numeric: > 0 = that many bins, whose edges a fit buys among those of the Bins (default 1024) cells of a fine grid
-	BuyShare   float64   // of ε that the fit may spend on these edges: with BuyBins, 0 < share ≤ 0.5
+	Name string
+	Kind Kind
+	// Categorical: codes 0..K-1 in this order. Boolean: the texts of false and true, default false,
+	// true
+	Categories []string
+	Min, Max   float64 // Integer, Real; Date: days; Timestamp: microseconds. Both inclusive
+	// 0 = default: one a value for an Integer of ≤ 100 values, else 32, or fewer where there are fewer
+	// days or seconds
+	Bins    int
+	Spacing Spacing // default Linear
+	// explicit increasing edges from Min to Max; bin i is [e_i, e_{i+1}), the last is closed
+	Edges []float64
+	// Date, Timestamp: Go layout; default 2006-01-02 and RFC 3339 (which reads 2006-01-02 15:04:05
+	// too)
+	Format string
+	// tokens that mean missing; none = a cell is never missing. Output writes Missing[0]
+	Missing   []string
+	OnInvalid Policy // default Refuse
+	Other     string // the category that takes disallowed cells when OnInvalid is Other
+	Decimals  int    // Real: digits written after the point; 0 = chosen from the bin width
+	// numeric: > 0 = that many bins, whose edges a fit buys among those of the Bins (default 1024)
+	// cells of a fine grid
+	BuyBins  int
+	BuyShare float64 // of ε that the fit may spend on these edges: with BuyBins, 0 < share ≤ 0.5
 }
 
 // Index gives the position of the named column in s.Columns, or -1.

@@ -89,16 +89,20 @@ func (ps *problems) schema(s *Schema, broken keys) {
 	} else if s.MaxRowsPerUnit < 0 {
 		ps.add(top(keyMaxRows), "", "max_rows_per_unit must be at least 1, not %d", s.MaxRowsPerUnit)
 	} else if s.Unit != "" && s.MaxRowsPerUnit == 0 {
-		ps.add(top(keyUnit), "", "unit needs max_rows_per_unit: every noise grows with the rows that one unit may have, so the limit must be said (further rows of a unit are left out at random)")
+		ps.add(top(keyUnit), "",
+			"unit needs max_rows_per_unit: every noise grows with the rows that one unit may have, so the "+
+				"limit must be said (further rows of a unit are left out at random)")
 	} else if s.Unit == "" && s.MaxRowsPerUnit > 1 {
-		ps.add(top(keyMaxRows), "", "max_rows_per_unit needs unit: without an id column every row is a unit of its own")
+		ps.add(top(keyMaxRows), "",
+			"max_rows_per_unit needs unit: without an id column every row is a unit of its own")
 	}
 	if why := badText(s.Unit); why != "" {
 		ps.add(top(keyUnit), "", "unit %s", why)
 	}
 	switch c := s.CSV.Comma; {
 	case c >= utf8.RuneSelf, c == '"', c == '\r', c == '\n', c != 0 && c < ' ' && c != '\t':
-		ps.add(top(keyCSV), "", "comma must be one ASCII character, and no quote, line break or control character but the tab")
+		ps.add(top(keyCSV), "",
+			"comma must be one ASCII character, and no quote, line break or control character but the tab")
 	}
 	if len(s.Columns) == 0 && !broken.has(keyColumns) {
 		ps.add(top(keyColumns), "", "a schema needs at least one column")
@@ -108,7 +112,9 @@ func (ps *problems) schema(s *Schema, broken keys) {
 		shares += s.Columns[i].BuyShare
 	}
 	if shares > maxShare*(1+1e-9) {
-		ps.add(top(keyColumns), "", "the shares of bins: dp add up to %.3g, more than %v: too little of epsilon is left for the fit", shares, maxShare)
+		ps.add(top(keyColumns), "",
+			"the shares of bins: dp add up to %.3g, more than %v: too little of epsilon is left for the "+
+				"fit", shares, maxShare)
 	}
 	seen := make(map[string]int, len(s.Columns))
 	for i := range s.Columns {
@@ -210,7 +216,8 @@ func (ps *problems) categories(c *Column, given keys, add func(key, int, string,
 		return
 	}
 	if n := len(c.Categories) + min(len(c.Missing), 1); n > maxCodes {
-		add(keyCategories, -1, "%d categories (and a missing one, if there is one) are more than %d", len(c.Categories), maxCodes)
+		add(keyCategories, -1, "%d categories (and a missing one, if there is one) are more than %d",
+			len(c.Categories), maxCodes)
 		return
 	}
 	first := make(map[string]int, len(c.Categories))
@@ -218,14 +225,16 @@ func (ps *problems) categories(c *Column, given keys, add func(key, int, string,
 		if why := badText(text); why != "" {
 			add(keyCategories, j, "category %s", why)
 		} else if at, ok := first[text]; ok {
-			add(keyCategories, j, "category %s is there twice: as number %d and number %d", quote(text), at+1, j+1)
+			add(keyCategories, j, "category %s is there twice: as number %d and number %d", quote(text),
+				at+1, j+1)
 		} else {
 			first[text] = j
 		}
 	}
 	for j, token := range c.Missing {
 		if _, ok := first[token]; ok {
-			add(keyMissing, j, "missing token %s is also a category: it can be one or the other", quote(token))
+			add(keyMissing, j, "missing token %s is also a category: it can be one or the other",
+				quote(token))
 		}
 	}
 	if c.OnInvalid == Other && given.has(keyOther) && len(first) > 0 {
@@ -247,12 +256,14 @@ func (ps *problems) invalid(c *Column, given keys, add func(key, int, string, ..
 	case c.OnInvalid != Other && given.has(keyOther) && !c.Kind.numeric():
 		add(keyOther, -1, "other needs on_invalid: other")
 	case c.OnInvalid == Clamp && !c.Kind.numeric() && len(c.Missing) == 0:
-		add(keyOnInvalid, -1, "on_invalid: clamp turns a cell of kind %s into a missing one, so it needs missing tokens", c.Kind)
+		add(keyOnInvalid, -1,
+			"on_invalid: clamp turns a cell of kind %s into a missing one, so it needs missing tokens", c.Kind)
 	}
 }
 
 // numbers checks the bounds and bins of a numeric column.
-func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add func(key, int, string, ...any)) {
+func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add func(key, int, string,
+	...any)) {
 	if given.has(keyEdges) {
 		if given.has(keyBins) || given.has(keySpacing) || given.has(keyBuy) {
 			add(keyEdges, -1, "edges and bins cannot both be set")
@@ -284,7 +295,8 @@ func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add fun
 	if sound(keyBins) {
 		if c.Bins < 1 || c.Bins > maxCodes {
 			add(keyBins, -1, "bins must be from 1 to %d, not %d", maxCodes, c.Bins)
-		} else if values := c.Max - c.Min + 1; c.Kind.whole() && sound(keyMin) && sound(keyMax) && values >= 1 && float64(c.Bins) > values {
+		} else if values := c.Max - c.Min + 1; c.Kind.whole() && sound(keyMin) && sound(keyMax) &&
+			values >= 1 && float64(c.Bins) > values {
 			add(keyBins, -1, "%d bins are more than the %.0f values from min to max", c.Bins, values)
 		} else if c.Bins+min(len(c.Missing), 1) > maxCodes {
 			add(keyBins, -1, "%d bins and a missing one are more than %d", c.Bins, maxCodes)
@@ -296,24 +308,28 @@ func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add fun
 		case c.Format == "":
 			add(keyFormat, -1, "format is empty")
 		case strings.Contains(c.Format, "MST"):
-			add(keyFormat, -1, "format may not use MST: a zone's name does not tell its offset; use -0700 or Z07:00")
+			add(keyFormat, -1, "format may not use MST: a zone's name does not tell its offset; use -0700 "+
+				"or Z07:00")
 		case badText(c.Format) != "":
 			add(keyFormat, -1, "format %s", badText(c.Format))
 		}
 	}
 	if sound(keyDecimals) && (c.Decimals < 1 || c.Decimals > maxDecimals) {
-		add(keyDecimals, -1, "decimals must be from 1 to %d, not %d; leave it out to have it chosen", maxDecimals, c.Decimals)
+		add(keyDecimals, -1, "decimals must be from 1 to %d, not %d; leave it out to have it chosen",
+			maxDecimals, c.Decimals)
 	}
 }
 
 // bought checks bins whose edges are bought.
-func (ps *problems) bought(c *Column, given keys, sound func(key) bool, add func(key, int, string, ...any)) {
+func (ps *problems) bought(c *Column, given keys, sound func(key) bool, add func(key, int, string,
+	...any)) {
 	if sound(keyBuy) && c.BuyBins < 2 {
 		add(keyBuy, -1, "dp must be at least 2, not %d", c.BuyBins)
 	}
 	switch {
 	case given.has(keyBuy) && !given.has(keyShare):
-		add(keyShare, -1, "bins: dp needs share: the part of epsilon that the edges may cost, such as share: 0.05")
+		add(keyShare, -1, "bins: dp needs share: the part of epsilon that the edges may cost, such as "+
+			"share: 0.05")
 	case given.has(keyShare) && !given.has(keyBuy):
 		add(keyShare, -1, "share needs dp: the number of bins to buy")
 	case sound(keyShare) && !(c.BuyShare > 0 && c.BuyShare <= maxShare):
@@ -339,7 +355,8 @@ func (ps *problems) edges(c *Column, sound func(key) bool, add func(key, int, st
 		if why := badValue(c.Kind, e); why != "" {
 			add(keyEdges, j, "edge number %d %s", j+1, why)
 		} else if j > 0 && e <= c.Edges[j-1] {
-			add(keyEdges, j, "edges must increase: number %d, %s, is not greater than %s", j+1, c.show(e), c.show(c.Edges[j-1]))
+			add(keyEdges, j, "edges must increase: number %d, %s, is not greater than %s", j+1, c.show(e),
+				c.show(c.Edges[j-1]))
 		}
 	}
 	if sound(keyMin) && c.Min != c.Edges[0] {

@@ -15,49 +15,83 @@ func TestValidate(t *testing.T) {
 		schema Schema
 		want   string // "" = valid
 	}{
-		"plain":                   {Schema{Columns: boolean}, ""},
-		"one row a unit":          {Schema{Columns: boolean, MaxRowsPerUnit: 1}, ""},
-		"unit":                    {Schema{Columns: boolean, Unit: "id", MaxRowsPerUnit: 9}, ""},
-		"negative limit":          {Schema{Columns: boolean, MaxRowsPerUnit: -1}, "max_rows_per_unit must be at least 1, not -1"},
-		"invalid UTF-8 unit":      {Schema{Columns: boolean, Unit: "\xff", MaxRowsPerUnit: 1}, "unit is not valid UTF-8"},
-		"comma beyond ASCII":      {Schema{Columns: boolean, CSV: CSV{Comma: 0xe9}}, "comma must be one ASCII character"},
-		"no columns":              {Schema{}, "a schema needs at least one column"},
-		"no name":                 {column(Column{Kind: Boolean}), "column number 1: a column needs a name"},
-		"invalid UTF-8 name":      {column(Column{Name: "\xff", Kind: Boolean}), "name is not valid UTF-8"},
-		"no kind":                 {column(Column{Name: "x"}), "a column needs a kind"},
-		"unknown kind":            {column(Column{Name: "x", Kind: 7}), "a column needs a kind"},
-		"unknown policy":          {column(Column{Name: "x", Kind: Boolean, OnInvalid: 9}), "unknown policy"},
-		"unknown spacing":         {column(Column{Name: "x", Kind: Real, Max: 1, Spacing: 9}), "unknown spacing"},
-		"zero bounds":             {column(Column{Name: "x", Kind: Integer}), ""},
-		"zero bounds of a real":   {column(Column{Name: "x", Kind: Real}), "min equals max"},
-		"NaN bound":               {column(Column{Name: "x", Kind: Real, Min: math.NaN(), Max: 1}), "min is not a finite number"},
-		"infinite bound":          {column(Column{Name: "x", Kind: Real, Max: math.Inf(1)}), "max is not a finite number"},
-		"fraction of a day":       {column(Column{Name: "x", Kind: Date, Max: 0.5}), "max is not a whole number"},
-		"year 0":                  {column(Column{Name: "x", Kind: Date, Min: firstDay - 1}), "min is not in the years 1 to 9999"},
-		"year 10000":              {column(Column{Name: "x", Kind: Date, Max: lastDay + 1}), "max is not in the years 1 to 9999"},
-		"years 1 to 9999":         {column(Column{Name: "x", Kind: Date, Min: firstDay, Max: lastDay}), ""},
-		"the widest integers":     {column(Column{Name: "x", Kind: Integer, Min: -maxWhole, Max: maxWhole}), ""},
-		"wider":                   {column(Column{Name: "x", Kind: Integer, Max: maxWhole + 1}), "max is not between -2^53 and 2^53"},
-		"the widest reals":        {column(Column{Name: "x", Kind: Real, Min: -maxReal, Max: maxReal, Spacing: Log}), ""},
-		"the longest log":         {column(Column{Name: "x", Kind: Real, Min: 1e-300, Max: maxReal, Spacing: Log}), "32 bins are too many between min and max"},
-		"no numbers in between":   {column(Column{Name: "x", Kind: Real, Min: 0, Max: 5e-324}), "32 bins are too many between min and max"},
-		"edges without bounds":    {column(Column{Name: "x", Kind: Real, Edges: []float64{1, 2}}), ""},
-		"edges with bounds":       {column(Column{Name: "x", Kind: Real, Min: 1, Max: 2, Edges: []float64{1, 2}}), ""},
-		"edges with other bounds": {column(Column{Name: "x", Kind: Real, Min: 0.5, Max: 2, Edges: []float64{1, 2}}), "min is not the first edge"},
-		"NaN edge":                {column(Column{Name: "x", Kind: Real, Edges: []float64{1, math.NaN(), 2}}), "edge number 2 is not a finite number"},
-		"invalid UTF-8 category":  {column(Column{Name: "x", Kind: Categorical, Categories: []string{"\xff"}}), "category is not valid UTF-8"},
-		"invalid UTF-8 token":     {column(Column{Name: "x", Kind: Boolean, Missing: []string{"\xff"}}), "missing token is not valid UTF-8"},
-		"invalid UTF-8 format":    {column(Column{Name: "x", Kind: Date, Format: "2006-01-02\xff"}), "format is not valid UTF-8"},
-		"the most categories":     {column(Column{Name: "x", Kind: Categorical, Categories: texts(65_536)}), ""},
-		"one more":                {column(Column{Name: "x", Kind: Categorical, Categories: texts(65_536), Missing: []string{""}}), "are more than 65536"},
-		"the most edges":          {column(Column{Name: "x", Kind: Real, Edges: numbers(65_538)}), "65538 edges make more than 65536 codes"},
-		"negative bins":           {column(Column{Name: "x", Kind: Integer, Max: 9, Bins: -1}), "bins must be from 1 to 65536, not -1"},
-		"negative decimals":       {column(Column{Name: "x", Kind: Real, Max: 9, Decimals: -1}), "decimals must be from 1 to 15, not -1"},
-		"empty categories":        {column(Column{Name: "x", Kind: Boolean, Categories: []string{}}), "categories must list at least one text"},
-		"sub-second bound":        {column(Column{Name: "x", Kind: Timestamp, Min: 5, Max: 1e12}), "they are finer than it"},
-		"sub-second edge":         {column(Column{Name: "x", Kind: Timestamp, Edges: []float64{0, 5, 1e12}}), "they are finer than it"},
-		"a two-digit year":        {column(Column{Name: "x", Kind: Date, Format: "06-01-02", Min: -3653, Max: 0}), "does not give every date"},
-		"a day of the week":       {column(Column{Name: "x", Kind: Date, Format: "Monday", Min: 0, Max: 9}), "does not give every date"},
+		"plain":          {Schema{Columns: boolean}, ""},
+		"one row a unit": {Schema{Columns: boolean, MaxRowsPerUnit: 1}, ""},
+		"unit":           {Schema{Columns: boolean, Unit: "id", MaxRowsPerUnit: 9}, ""},
+		"negative limit": {Schema{Columns: boolean, MaxRowsPerUnit: -1},
+			"max_rows_per_unit must be at least 1, not -1"},
+		"invalid UTF-8 unit": {Schema{Columns: boolean, Unit: "\xff", MaxRowsPerUnit: 1},
+			"unit is not valid UTF-8"},
+		"comma beyond ASCII": {Schema{Columns: boolean, CSV: CSV{Comma: 0xe9}},
+			"comma must be one ASCII character"},
+		"no columns": {Schema{}, "a schema needs at least one column"},
+		"no name": {column(Column{Kind: Boolean}),
+			"column number 1: a column needs a name"},
+		"invalid UTF-8 name": {column(Column{Name: "\xff", Kind: Boolean}),
+			"name is not valid UTF-8"},
+		"no kind":      {column(Column{Name: "x"}), "a column needs a kind"},
+		"unknown kind": {column(Column{Name: "x", Kind: 7}), "a column needs a kind"},
+		"unknown policy": {column(Column{Name: "x", Kind: Boolean, OnInvalid: 9}),
+			"unknown policy"},
+		"unknown spacing": {column(Column{Name: "x", Kind: Real, Max: 1, Spacing: 9}),
+			"unknown spacing"},
+		"zero bounds":           {column(Column{Name: "x", Kind: Integer}), ""},
+		"zero bounds of a real": {column(Column{Name: "x", Kind: Real}), "min equals max"},
+		"NaN bound": {column(Column{Name: "x", Kind: Real, Min: math.NaN(), Max: 1}),
+			"min is not a finite number"},
+		"infinite bound": {column(Column{Name: "x", Kind: Real, Max: math.Inf(1)}),
+			"max is not a finite number"},
+		"fraction of a day": {column(Column{Name: "x", Kind: Date, Max: 0.5}),
+			"max is not a whole number"},
+		"year 0": {column(Column{Name: "x", Kind: Date, Min: firstDay - 1}),
+			"min is not in the years 1 to 9999"},
+		"year 10000": {column(Column{Name: "x", Kind: Date, Max: lastDay + 1}),
+			"max is not in the years 1 to 9999"},
+		"years 1 to 9999": {column(Column{Name: "x", Kind: Date, Min: firstDay, Max: lastDay}),
+			""},
+		"the widest integers": {column(Column{Name: "x", Kind: Integer, Min: -maxWhole,
+			Max: maxWhole}), ""},
+		"wider": {column(Column{Name: "x", Kind: Integer, Max: maxWhole + 1}),
+			"max is not between -2^53 and 2^53"},
+		"the widest reals": {column(Column{Name: "x", Kind: Real, Min: -maxReal, Max: maxReal,
+			Spacing: Log}), ""},
+		"the longest log": {column(Column{Name: "x", Kind: Real, Min: 1e-300, Max: maxReal,
+			Spacing: Log}), "32 bins are too many between min and max"},
+		"no numbers in between": {column(Column{Name: "x", Kind: Real, Min: 0, Max: 5e-324}),
+			"32 bins are too many between min and max"},
+		"edges without bounds": {column(Column{Name: "x", Kind: Real, Edges: []float64{1, 2}}), ""},
+		"edges with bounds": {column(Column{Name: "x", Kind: Real, Min: 1, Max: 2,
+			Edges: []float64{1, 2}}), ""},
+		"edges with other bounds": {column(Column{Name: "x", Kind: Real, Min: 0.5, Max: 2,
+			Edges: []float64{1, 2}}), "min is not the first edge"},
+		"NaN edge": {column(Column{Name: "x", Kind: Real, Edges: []float64{1, math.NaN(),
+			2}}), "edge number 2 is not a finite number"},
+		"invalid UTF-8 category": {column(Column{Name: "x", Kind: Categorical,
+			Categories: []string{"\xff"}}), "category is not valid UTF-8"},
+		"invalid UTF-8 token": {column(Column{Name: "x", Kind: Boolean, Missing: []string{"\xff"}}),
+			"missing token is not valid UTF-8"},
+		"invalid UTF-8 format": {column(Column{Name: "x", Kind: Date, Format: "2006-01-02\xff"}),
+			"format is not valid UTF-8"},
+		"the most categories": {column(Column{Name: "x", Kind: Categorical,
+			Categories: texts(65_536)}), ""},
+		"one more": {column(Column{Name: "x", Kind: Categorical, Categories: texts(65_536),
+			Missing: []string{""}}), "are more than 65536"},
+		"the most edges": {column(Column{Name: "x", Kind: Real, Edges: numbers(65_538)}),
+			"65538 edges make more than 65536 codes"},
+		"negative bins": {column(Column{Name: "x", Kind: Integer, Max: 9, Bins: -1}),
+			"bins must be from 1 to 65536, not -1"},
+		"negative decimals": {column(Column{Name: "x", Kind: Real, Max: 9, Decimals: -1}),
+			"decimals must be from 1 to 15, not -1"},
+		"empty categories": {column(Column{Name: "x", Kind: Boolean, Categories: []string{}}),
+			"categories must list at least one text"},
+		"sub-second bound": {column(Column{Name: "x", Kind: Timestamp, Min: 5, Max: 1e12}),
+			"they are finer than it"},
+		"sub-second edge": {column(Column{Name: "x", Kind: Timestamp, Edges: []float64{0, 5,
+			1e12}}), "they are finer than it"},
+		"a two-digit year": {column(Column{Name: "x", Kind: Date, Format: "06-01-02", Min: -3653,
+			Max: 0}), "does not give every date"},
+		"a day of the week": {column(Column{Name: "x", Kind: Date, Format: "Monday", Min: 0,
+			Max: 9}), "does not give every date"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +102,8 @@ func TestValidate(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkIdentity(t, &test.schema)
-			case err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n"):
+			case err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(),
+				"\n"):
 				t.Errorf("got %v, want one error with %q", err, test.want)
 			case !errors.Is(err, ErrInvalid) || errors.Is(err, ErrSchema):
 				t.Errorf("%v wraps the wrong sentinel", err)
@@ -104,10 +139,12 @@ func numbers(n int) []float64 {
 func TestNearest(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"colums", "columns"}, {"kidn", "kind"}, {"", ""}, {"x", ""}, {"minimum", ""},
-		{"categorie", "categories"}, {"missings", "missing"}, {"Kind", "kind"}, {strings.Repeat("kind", 100), ""},
+		{"categorie", "categories"}, {"missings", "missing"}, {"Kind", "kind"}, {strings.Repeat("kind",
+			100), ""},
 	}
 	for _, test := range tests {
-		if got := nearest(test.text, []string{"kind", "columns", "categories", "missing", "min"}); got != test.want {
+		if got := nearest(test.text, []string{"kind", "columns", "categories", "missing",
+			"min"}); got != test.want {
 			t.Errorf("nearest(%q) = %q, want %q", test.text, got, test.want)
 		}
 	}
@@ -145,7 +182,8 @@ func TestKindText(t *testing.T) {
 		t.Errorf("kind 0: %v", err)
 	}
 	var k Kind
-	if err := k.UnmarshalText([]byte("reall")); !errors.Is(err, ErrInvalid) || err.Error() != `schema: invalid schema: unknown kind "reall" (did you mean "real"?)` {
+	if err := k.UnmarshalText([]byte("reall")); !errors.Is(err, ErrInvalid) ||
+		err.Error() != `schema: invalid schema: unknown kind "reall" (did you mean "real"?)` {
 		t.Errorf("got %v", err)
 	}
 	if got := Kind(9).String() + Policy(9).String() + Spacing(9).String(); got != "kind(9)policy(9)spacing(9)" {

@@ -27,7 +27,8 @@ func adult() *schema.Schema {
 	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{
 		number("age", 17, 90, 0), category("work", 8, 2), number("fnlwgt", 10000, 1500000, 32),
 		category("edu", 16, 5), number("edu-num", 1, 16, 0), category("marital", 7, 8),
-		category("occupation", 14, 3), category("relation", 6, 2), category("race", 5, 1), category("sex", 2, 2),
+		category("occupation", 14, 3), category("relation", 6, 2), category("race", 5, 1), category("sex",
+			2, 2),
 		number("gain", 0, 99999, 32), number("loss", 0, 4356, 32), number("hours", 1, 99, 0),
 		category("country", 41, 5), category("income", 2, 1),
 	}}
@@ -95,7 +96,8 @@ func BenchmarkReadCSV(b *testing.B) {
 			b.SetBytes(int64(len(in)))
 			b.ReportAllocs()
 			for b.Loop() {
-				t, _, err := ReadCSV(context.Background(), bytes.NewReader(in), -1, adult(), ReadOptions{Workers: workers})
+				t, _, err := ReadCSV(context.Background(), bytes.NewReader(in), -1, adult(),
+					ReadOptions{Workers: workers})
 				if err != nil || t.Rows() != rows {
 					b.Fatal(err)
 				}

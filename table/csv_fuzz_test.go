@@ -41,7 +41,8 @@ func records(in []byte, block int) (rows [][]string, err error) {
 // Blocks of any size give the same.
 func FuzzCSV(f *testing.F) {
 	for _, in := range []string{
-		"a,b\n1,2\n", "a,\"b\"\r\n\"1\n\",\"\"\"2\"\r\n\n", "\"", "a\"b", "\"a\"b", "a\rb", "\r", "\r\n", ",", "\"\"", "a\n\r", "\"a\r\nb\"\r",
+		"a,b\n1,2\n", "a,\"b\"\r\n\"1\n\",\"\"\"2\"\r\n\n", "\"", "a\"b", "\"a\"b", "a\rb", "\r", "\r\n",
+		",", "\"\"", "a\n\r", "\"a\r\nb\"\r",
 		"\x00", "\xff", "é,\"é\"\n", "\"a\"\r\r\n", "a\r\r\n", "\"\r\"", "\n\n,\n",
 	} {
 		f.Add([]byte(in))

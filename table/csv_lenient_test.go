@@ -14,15 +14,16 @@ import (
 // lenientSchema has a column of each policy. File columns: id, a, n, r, note, of
 // which note is of no column, and id is the unit if there is one.
 func lenientSchema(unit, header bool) *schema.Schema {
-	s := &schema.Schema{Lenient: true, CSV: schema.CSV{NoHeader: !header, Comma: ','}, Columns: []schema.Column{
-		{Name: "a", Kind: schema.Categorical, Categories: []string{"x", "y", `q"`}},
-		{Name: "n", Kind: schema.Integer, Min: 1, Max: 5},
-		{Name: "r", Kind: schema.Real, Min: 0, Max: 4, Bins: 4, Missing: []string{"NA"}},
-		{
-			Name: "o", Kind: schema.Categorical, Categories: []string{"p", "rest"}, Missing: []string{""},
-			OnInvalid: schema.Other, Other: "rest",
-		},
-	}}
+	s := &schema.Schema{Lenient: true, CSV: schema.CSV{NoHeader: !header, Comma: ','},
+		Columns: []schema.Column{
+			{Name: "a", Kind: schema.Categorical, Categories: []string{"x", "y", `q"`}},
+			{Name: "n", Kind: schema.Integer, Min: 1, Max: 5},
+			{Name: "r", Kind: schema.Real, Min: 0, Max: 4, Bins: 4, Missing: []string{"NA"}},
+			{
+				Name: "o", Kind: schema.Categorical, Categories: []string{"p", "rest"}, Missing: []string{""},
+				OnInvalid: schema.Other, Other: "rest",
+			},
+		}}
 	if unit {
 		s.Unit, s.MaxRowsPerUnit = "id", 2
 	}
@@ -68,8 +69,10 @@ func badRows(s *schema.Schema) []string {
 	var out []string
 	for i := range row {
 		for _, damage := range []string{
-			"\x00", "x\x00", "\xff", "a\xc3", `"`, `"open`, `"open""`, `a"b`, `"a"b`, `"a" `, "a\rb", "\r", `"a` + "\r", " x",
-			strings.Repeat("z", 40), `"` + strings.Repeat("z", 40) + `"`, strings.Repeat("1", 40), "unknown", "99", "-1", "1.5", "NaN", "Inf", "", `""`,
+			"\x00", "x\x00", "\xff", "a\xc3", `"`, `"open`, `"open""`, `a"b`, `"a"b`, `"a" `, "a\rb", "\r",
+			`"a` + "\r", " x",
+			strings.Repeat("z", 40), `"` + strings.Repeat("z", 40) + `"`, strings.Repeat("1",
+				40), "unknown", "99", "-1", "1.5", "NaN", "Inf", "", `""`,
 			"two,cells", strings.Repeat("q", 600), `"` + strings.Repeat("q", 1200), "\ufeff",
 		} {
 			bad := slices.Clone(row)
@@ -78,7 +81,8 @@ func badRows(s *schema.Schema) []string {
 		}
 		out = append(out, strings.Join(slices.Delete(slices.Clone(row), i, i+1), ","))
 	}
-	return append(out, "", "\r", " ", ",", `"`, `""`, "\x00", "\xff\xfe", strings.Repeat(",", 300), strings.Repeat(",", 700),
+	return append(out, "", "\r", " ", ",", `"`, `""`, "\x00", "\xff\xfe", strings.Repeat(",", 300),
+		strings.Repeat(",", 700),
 		strings.Repeat(`"`, 33), "lone", `"two`+"\n"+`lines",1,0.5,p,text`, "\n", "\n\n", "\ufeff"+strings.Join(row, ","))
 }
 
@@ -147,11 +151,13 @@ func TestLenientNeighbours(t *testing.T) {
 					}
 					for _, block := range []int{1, 50, 700, blockSize} {
 						if err := checkNeighbour(good, readLenient(t, in, s, block), at, lines); err != nil {
-							t.Errorf("bad row %d %.40q at %d, header %t, unit %t, block %d: %v", i, bad, at, header, unit, block, err)
+							t.Errorf("bad row %d %.40q at %d, header %t, unit %t, block %d: %v", i, bad, at, header,
+								unit, block, err)
 						}
 					}
 					if at == 2 {
-						_, _, err := ReadCSV(context.Background(), strings.NewReader(in), -1, &strict, ReadOptions{MaxCell: 32})
+						_, _, err := ReadCSV(context.Background(), strings.NewReader(in), -1, &strict,
+							ReadOptions{MaxCell: 32})
 						if err != nil {
 							refused++
 						}
@@ -197,7 +203,8 @@ func TestLenientCodes(t *testing.T) {
 		{"no text", "\xff,\x00,\xff,\xff,t", "x|1|(missing)|rest;", false},
 		{"fraction and bounds", "y,2.6,-1,p,t", "y|3|(missing)|p;", false},
 		{"literal quotes", `q",2,1,p,t`, `q"|2|[1, 2)|p;`, false},
-		{"long cell", strings.Repeat("1", 33) + ",2,1," + strings.Repeat("1", 33) + ",t", "x|2|[1, 2)|(missing);", false},
+		{"long cell", strings.Repeat("1", 33) + ",2,1," + strings.Repeat("1", 33) + ",t",
+			"x|2|[1, 2)|(missing);", false},
 		{"few cells", "x,2", "x|1|(missing)|(missing);", false},
 		{"many cells", "x,2,1,p,t,", "x|1|(missing)|(missing);", false},
 		{"long line", strings.Repeat("x", 513), "x|1|(missing)|(missing);", false},
@@ -224,7 +231,8 @@ func TestLenientCodes(t *testing.T) {
 // table of none.
 func TestLenientHeader(t *testing.T) {
 	s := lenientSchema(false, true)
-	for name, in := range map[string]string{"": "a,n,r,o", "line end": "a,n,r,o\r\n", "mark": "\ufeffa,n,r,o\n"} {
+	for name, in := range map[string]string{"": "a,n,r,o", "line end": "a,n,r,o\r\n",
+		"mark": "\ufeffa,n,r,o\n"} {
 		if tab := readLenient(t, in, s, blockSize); tab.Rows() != 0 {
 			t.Errorf("header alone, %s: %d rows", name, tab.Rows())
 		}
@@ -237,7 +245,8 @@ func TestLenientHeader(t *testing.T) {
 		for _, block := range []int{1, 50, blockSize} {
 			var errs []string
 			for _, rows := range []string{"", "x,1,1,p\n", "\"x\",1,1,p\n\xff\n"} {
-				_, _, err := readCSV(context.Background(), strings.NewReader(in+rows), -1, s, ReadOptions{MaxCell: 32}, block)
+				_, _, err := readCSV(context.Background(), strings.NewReader(in+rows), -1, s,
+					ReadOptions{MaxCell: 32}, block)
 				errs = append(errs, fmt.Sprint(err))
 			}
 			if in != "" && (errs[0] == "<nil>" || len(slices.Compact(errs)) > 1) {
@@ -332,11 +341,13 @@ func TestLongRecord(t *testing.T) {
 	s.Lenient = false
 	head := "a,n,r,o,note" + strings.Repeat(",", 40) + "\n"
 	for name, in := range map[string]string{
-		"row":    head + "x,1,1,p,\"" + strings.Repeat("long\n", 6) + "\"" + strings.Repeat(","+strings.Repeat("z", 32), 40) + "\n",
+		"row": head + "x,1,1,p,\"" + strings.Repeat("long\n", 6) + "\"" + strings.Repeat(
+			","+strings.Repeat("z", 32), 40) + "\n",
 		"header": strings.Repeat("name,", 200) + "\nx\n",
 	} {
 		for _, block := range []int{1, 100, 600, blockSize} {
-			_, _, err := readCSV(context.Background(), strings.NewReader(in), -1, s, ReadOptions{MaxCell: 32}, block)
+			_, _, err := readCSV(context.Background(), strings.NewReader(in), -1, s,
+				ReadOptions{MaxCell: 32}, block)
 			if err == nil || !strings.Contains(err.Error(), "a record of more than 512 bytes") {
 				t.Errorf("%s in blocks of %d: %v", name, block, err)
 			}

@@ -29,18 +29,20 @@ import (
 // every column; one that names no unit, or cannot be read where there are
 // units, is left out. Errors are about reading and the header only.
 //
-// Memory holds the codes, the ids of the units while they are being numbered,
-// and for every worker a block of a megabyte of text or a record and its like,
-// which is at most 32 times o.MaxCell. A record has at most 65,536 cells and
-// 16 times o.MaxCell bytes. Time is linear in the length of the file. Of
-// several mistakes in the file, the error is about the first, whatever the number of workers. After an error a
-// Read of r may still be going on.
-func ReadCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions) (*Table, Report, error) {
+// Memory holds the codes, the ids of the units while they are being numbered, and for every worker
+// a block of a megabyte of text or a record and its like, which is at most 32 times o.MaxCell. A
+// record has at most 65,536 cells and 16 times o.MaxCell bytes. Time is linear in the length of the
+// file. Of several mistakes in the file, the error is about the first, whatever the number of
+// workers. After an error a Read of r may still be going on.
+func ReadCSV(
+	ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions,
+) (*Table, Report, error) {
 	return readCSV(ctx, r, size, s, o, blockSize)
 }
 
 // readCSV is ReadCSV with a given size of blocks.
-func readCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions, block int) (*Table, Report, error) {
+func readCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions,
+	block int) (*Table, Report, error) {
 	o = o.withDefaults()
 	l, err := newLayout(s)
 	if err != nil {
@@ -52,7 +54,8 @@ func readCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o R
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	split := &splitter{
-		r: contextReader{ctx, r}, block: block, lenient: s.Lenient, probe: newTokenizer(s.CSV.Separator(), o.MaxCell),
+		r: contextReader{ctx, r}, block: block, lenient: s.Lenient, probe: newTokenizer(s.CSV.Separator(),
+			o.MaxCell),
 	}
 	first, names, err := openCSV(split, !s.CSV.NoHeader)
 	if err != nil {
@@ -101,7 +104,8 @@ type csvJob struct {
 
 // readChunks parses first and all chunks that follow it. Chunks are parsed by
 // several goroutines at once and put together in the order of the file.
-func readChunks(ctx context.Context, cancel context.CancelFunc, split *splitter, first chunk, size int64, l *layout, o ReadOptions) (*Table, error) {
+func readChunks(ctx context.Context, cancel context.CancelFunc, split *splitter, first chunk,
+	size int64, l *layout, o ReadOptions) (*Table, error) {
 	var (
 		flying = o.Workers + 2 // buffers in use
 		free   = make(chan []byte, flying)
@@ -157,7 +161,9 @@ func readChunks(ctx context.Context, cancel context.CancelFunc, split *splitter,
 }
 
 // collect puts the results of jobs together in their order.
-func collect(ctx context.Context, jobs <-chan csvJob, size int64, l *layout, o ReadOptions) (*Table, error) {
+func collect(
+	ctx context.Context, jobs <-chan csvJob, size int64, l *layout, o ReadOptions,
+) (*Table, error) {
 	var (
 		a     = assembly{layout: l}
 		bytes int64
@@ -196,7 +202,8 @@ func readingError(err error) error { return fmt.Errorf("table: reading: %w", err
 // checkComma refuses separators that CSV cannot have.
 func checkComma(comma byte) error {
 	if comma == 0 || comma == '"' || comma == '\r' || comma == '\n' || comma >= 0x80 {
-		return errors.New("table: the separator must be one ASCII character and neither a quote nor a line end")
+		return errors.New("table: the separator must be one ASCII character and neither a quote nor a " +
+			"line end")
 	}
 	return nil
 }

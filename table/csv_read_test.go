@@ -77,7 +77,8 @@ func TestReadCSV(t *testing.T) {
 		{"separator in a cell", "a,b,c\n\"y,z\",1,0\n", nil, "y,z|1|0;", nil},
 		{"doubled quotes", "a,b,c\n\"q\"\"q\",1,\"q\"\"q\"\n", nil, `q"q|1|q"q;`, nil},
 		{"line feed in a cell", "a,b,c\n\"two\nlines\",1,0\nx,2,x\n", nil, "two\nlines|1|0;x|2|x;", nil},
-		{"carriage return and line feed in a cell", "a,b,c\n\"cr\r\nlf\",1,0\n", nil, "cr\r\nlf|1|0;", nil},
+		{"carriage return and line feed in a cell", "a,b,c\n\"cr\r\nlf\",1,0\n", nil, "cr\r\nlf|1|0;",
+			nil},
 		{"empty cells", "a,b,c\n,1,\n\"\",2,\"\"\n", nil, "|1|;|2|;", nil},
 		{"spaces stay", "a,b,c\n pad ,1,0\n", nil, " pad |1|0;", nil},
 		{"other letters", "a,b,c\né,1,é\n", nil, "é|1|é;", nil},
@@ -87,15 +88,26 @@ func TestReadCSV(t *testing.T) {
 		{"blank lines at the end", "a,b,c\nx,1,0\n\n\r\n\n", nil, "x|1|0;", nil},
 		{"other order, other columns", "k,c,,b,a,a2\n9,0,9,1,x,9\n", nil, "x|1|0;", []int{1, 3, 6}},
 		{"two other columns of one name", "k,a,k,b,c\n9,x,9,1,0\n", nil, "x|1|0;", []int{1, 3}},
-		{"semicolons", "a;b;c\nx;1;0\n", []func(*schema.Schema){func(s *schema.Schema) { s.CSV.Comma = ';' }}, "x|1|0;", nil},
-		{"tabs", "a\tb\tc\ny,z\t1\t0\n", []func(*schema.Schema){func(s *schema.Schema) { s.CSV.Comma = '\t' }}, "y,z|1|0;", nil},
+		{"semicolons", "a;b;c\nx;1;0\n",
+			[]func(*schema.Schema){func(s *schema.Schema) { s.CSV.Comma = ';' }}, "x|1|0;", nil},
+		{"tabs", "a\tb\tc\ny,z\t1\t0\n",
+			[]func(*schema.Schema){func(s *schema.Schema) { s.CSV.Comma = '\t' }}, "y,z|1|0;", nil},
 		{"no header", "x,1,0\n1,2,x\n", []func(*schema.Schema){noHeader}, "x|1|0;1|2|x;", nil},
 		{"units", "a,id,b,c\nx,p7,1,0\nx,p3,2,0\nx,p7,3,0\nx,\"p,1\",4,0\n", []func(*schema.Schema){unit},
 			"x|1|0|unit 0;x|2|0|unit 1;x|3|0|unit 0;x|4|0|unit 2;", nil},
-		{"units without a header", "p7,x,1,0\np3,x,2,0\np7,x,3,0\n", []func(*schema.Schema){unit, noHeader},
+		{"units without a header", "p7,x,1,0\np3,x,2,0\np7,x,3,0\n", []func(*schema.Schema){unit,
+			noHeader},
 			"x|1|0|unit 0;x|2|0|unit 1;x|3|0|unit 0;", nil},
-		{"absent column becomes missing", "a,c\nx,0\n", []func(*schema.Schema){func(s *schema.Schema) { s.Columns[1].OnInvalid = schema.Clamp }}, "x|(missing)|0;", nil},
-		{"disallowed cell becomes missing", "a,b,c\nx,bad,0\n", []func(*schema.Schema){func(s *schema.Schema) { s.Columns[1].OnInvalid = schema.Clamp }}, "x|(missing)|0;", nil},
+		{"absent column becomes missing", "a,c\nx,0\n",
+			[]func(*schema.Schema){func(
+				s *schema.Schema) {
+				s.Columns[1].OnInvalid = schema.Clamp
+			}}, "x|(missing)|0;", nil},
+		{"disallowed cell becomes missing", "a,b,c\nx,bad,0\n",
+			[]func(*schema.Schema){func(
+				s *schema.Schema) {
+				s.Columns[1].OnInvalid = schema.Clamp
+			}}, "x|(missing)|0;", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,7 +117,8 @@ func TestReadCSV(t *testing.T) {
 			}
 			for _, block := range blocks {
 				for _, workers := range []int{1, 3} {
-					tab, report, err := readCSV(context.Background(), strings.NewReader(tt.in), -1, s, ReadOptions{Workers: workers}, block)
+					tab, report, err := readCSV(context.Background(), strings.NewReader(tt.in), -1, s,
+						ReadOptions{Workers: workers}, block)
 					if err != nil {
 						t.Fatalf("blocks of %d bytes: %v", block, err)
 					}
@@ -124,8 +137,10 @@ func TestReadCSV(t *testing.T) {
 // In a file of one column a blank line is an empty cell where that is allowed,
 // as R and others write it, and not a line to be passed over or refused.
 func TestReadCSVOneColumn(t *testing.T) {
-	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{{Name: "a", Kind: schema.Categorical, Categories: []string{"x"}, Missing: []string{""}}}}
-	tab, _, err := ReadCSV(context.Background(), strings.NewReader("a\nx\n\"\"\nx\n\r\n\nx\n\n"), -1, s, ReadOptions{})
+	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{{Name: "a",
+		Kind: schema.Categorical, Categories: []string{"x"}, Missing: []string{""}}}}
+	tab, _, err := ReadCSV(context.Background(), strings.NewReader("a\nx\n\"\"\nx\n\r\n\nx\n\n"), -1,
+		s, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,44 +174,76 @@ func TestReadCSVErrors(t *testing.T) {
 		{"empty file", "", nil, "table: the file is empty"},
 		{"byte-order mark only", "\ufeff", nil, "table: the file is empty"},
 		{"blank first line", "\na,b,c\n", nil, "table: line 1: a blank line before the end of the file"},
-		{"blank line", "a,b,c\nx,1,0\n\r\n\nx,1,0\n", nil, "table: line 3: a blank line before the end of the file"},
-		{"blank line before a bad one", "a,b,c\nx,1,0\n\nSECRET,1,0\n", nil, "table: line 3: a blank line before the end of the file"},
-		{"category", "a,b,c\nx,1,0\nx,1,SECRET\n", nil, `table: line 3, column 3 ("c"): not one of the declared categories`},
+		{"blank line", "a,b,c\nx,1,0\n\r\n\nx,1,0\n", nil,
+			"table: line 3: a blank line before the end of the file"},
+		{"blank line before a bad one", "a,b,c\nx,1,0\n\nSECRET,1,0\n", nil,
+			"table: line 3: a blank line before the end of the file"},
+		{"category", "a,b,c\nx,1,0\nx,1,SECRET\n", nil,
+			`table: line 3, column 3 ("c"): not one of the declared categories`},
 		{"number", "a,b,c\nx,SECRET,0\n", nil, `table: line 2, column 2 ("b"): not an integer`},
-		{"position in the file", "k,c,b,a\nSECRET,0,SECRET,x\n", nil, `table: line 2, column 3 ("b"): not an integer`},
-		{"line of a record after a long cell", "a,b,c\n\"two\nlines\",1,0\nx,SECRET,0\n", nil, `table: line 4, column 2 ("b"): not an integer`},
-		{"line where the record starts", "a,b,c\n\"two\nlines\",SECRET,0\n", nil, `table: line 2, column 2 ("b"): not an integer`},
-		{"first of two", "a,b,c\nSECRET,SECRET,0\nSECRET,1,1\n", nil, `table: line 2, column 1 ("a"): not one of the declared categories`},
+		{"position in the file", "k,c,b,a\nSECRET,0,SECRET,x\n", nil,
+			`table: line 2, column 3 ("b"): not an integer`},
+		{"line of a record after a long cell", "a,b,c\n\"two\nlines\",1,0\nx,SECRET,0\n", nil,
+			`table: line 4, column 2 ("b"): not an integer`},
+		{"line where the record starts", "a,b,c\n\"two\nlines\",SECRET,0\n", nil,
+			`table: line 2, column 2 ("b"): not an integer`},
+		{"first of two", "a,b,c\nSECRET,SECRET,0\nSECRET,1,1\n", nil,
+			`table: line 2, column 1 ("a"): not one of the declared categories`},
 		{"few cells", "a,b,c\nSECRET,1\n", nil, "table: line 2: fewer cells than columns"},
 		{"many cells", "a,b,c\nSECRET,1,0,1\n", nil, "table: line 2: more cells than columns"},
-		{"few cells without a header", "x,1,0\nx,1\n", []func(*schema.Schema){noHeader}, "table: line 2: fewer cells than columns"},
-		{"many cells without a header", "x,1,0,SECRET\n", []func(*schema.Schema){noHeader}, "table: line 1: more cells than columns"},
-		{"quote inside a cell", "a,b,c\nSEC\"RET,1,0\n", nil, `table: line 2, column 1 ("a"): a quote inside a cell that does not start with one`},
-		{"quote inside a cell of no column", "a,b,c,k\nx,1,0,SEC\"RET\n", nil, `table: line 2, column 4: a quote inside a cell that does not start with one`},
-		{"text after a quote", "a,b,c\n\"SECRET\"x,1,0\n", nil, `table: line 2, column 1 ("a"): a closing quote that neither a separator nor the end of the line follows (quotes inside a quoted cell are doubled)`},
-		{"carriage return after a quote", "a,b,c\n\"x\"\r,1,0\n", nil, `table: line 2, column 1 ("a"): a closing quote that neither a separator nor the end of the line follows (quotes inside a quoted cell are doubled)`},
-		{"open quote", "a,b,c\nx,1,0\n\"two\nlines\",1,\"SECRET\nx,1,0\n", nil, `table: line 4, column 3 ("c"): a quoted cell opens here and never closes`},
-		{"open quote in the header", "a,b,\"SECRET\nx,1,0\n", nil, `table: line 1, column 3: a quoted cell opens here and never closes`},
-		{"lone quote at the end", "a,b,c\nx,1,\"", nil, `table: line 2, column 3 ("c"): a quoted cell opens here and never closes`},
-		{"carriage return inside a cell", "a,b,c\nSEC\rRET,1,0\n", nil, `table: line 2, column 1 ("a"): a carriage return that no line feed follows`},
-		{"carriage returns for line ends", "a,b,c\rSECRET,1,0\r", nil, `table: line 1, column 3: a carriage return that no line feed follows`},
-		{"NUL", "a,b,c\nSEC\x00RET,1,0\n", nil, `table: line 2, column 1 ("a"): a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
-		{"NUL in a quoted cell of no column", "a,b,c,k\nx,1,0,\"SEC\x00RET\"\n", nil, `table: line 2, column 4: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
-		{"NUL in the header", "a,b,c\x00\nx,1,0\n", nil, `table: line 1, column 3: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
+		{"few cells without a header", "x,1,0\nx,1\n", []func(*schema.Schema){noHeader},
+			"table: line 2: fewer cells than columns"},
+		{"many cells without a header", "x,1,0,SECRET\n", []func(*schema.Schema){noHeader},
+			"table: line 1: more cells than columns"},
+		{"quote inside a cell", "a,b,c\nSEC\"RET,1,0\n", nil,
+			`table: line 2, column 1 ("a"): a quote inside a cell that does not start with one`},
+		{"quote inside a cell of no column", "a,b,c,k\nx,1,0,SEC\"RET\n", nil,
+			`table: line 2, column 4: a quote inside a cell that does not start with one`},
+		{"text after a quote", "a,b,c\n\"SECRET\"x,1,0\n", nil,
+			`table: line 2, column 1 ("a"): a closing quote that neither a separator nor the end of the line follows (quotes inside a quoted cell are doubled)`},
+		{"carriage return after a quote", "a,b,c\n\"x\"\r,1,0\n", nil,
+			`table: line 2, column 1 ("a"): a closing quote that neither a separator nor the end of the line follows (quotes inside a quoted cell are doubled)`},
+		{"open quote", "a,b,c\nx,1,0\n\"two\nlines\",1,\"SECRET\nx,1,0\n", nil,
+			`table: line 4, column 3 ("c"): a quoted cell opens here and never closes`},
+		{"open quote in the header", "a,b,\"SECRET\nx,1,0\n", nil,
+			`table: line 1, column 3: a quoted cell opens here and never closes`},
+		{"lone quote at the end", "a,b,c\nx,1,\"", nil,
+			`table: line 2, column 3 ("c"): a quoted cell opens here and never closes`},
+		{"carriage return inside a cell", "a,b,c\nSEC\rRET,1,0\n", nil,
+			`table: line 2, column 1 ("a"): a carriage return that no line feed follows`},
+		{"carriage returns for line ends", "a,b,c\rSECRET,1,0\r", nil,
+			`table: line 1, column 3: a carriage return that no line feed follows`},
+		{"NUL", "a,b,c\nSEC\x00RET,1,0\n", nil,
+			`table: line 2, column 1 ("a"): a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
+		{"NUL in a quoted cell of no column", "a,b,c,k\nx,1,0,\"SEC\x00RET\"\n", nil,
+			`table: line 2, column 4: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
+		{"NUL in the header", "a,b,c\x00\nx,1,0\n", nil,
+			`table: line 1, column 3: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
 		{"not UTF-8", "a,b,c\nSEC\xffRET,1,0\n", nil, `table: line 2, column 1 ("a"): not valid UTF-8`},
-		{"not UTF-8 in a quoted cell", "a,b,c\n\"\xc3\",1,0\n", nil, `table: line 2, column 1 ("a"): not valid UTF-8`},
-		{"UTF-16", "\xff\xfea\x00,\x00b\x00\n\x00", nil, `table: line 1, column 1: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
-		{"long cell", "a,b,c\n" + long + ",1,0\n", nil, `table: line 2, column 1 ("a"): a cell of more than 32 bytes`},
-		{"long cell at the end", "a,b,c\nx,1," + long, nil, `table: line 2, column 3 ("c"): a cell of more than 32 bytes`},
-		{"long quoted cell", "a,b,c\nx,1,\"" + long + "\"\n", nil, `table: line 2, column 3 ("c"): a quoted cell of more than 32 bytes (or its closing quote is missing)`},
-		{"long open cell", "a,b,c\nx,1,\"" + long, nil, `table: line 2, column 3 ("c"): a quoted cell of more than 32 bytes (or its closing quote is missing)`},
+		{"not UTF-8 in a quoted cell", "a,b,c\n\"\xc3\",1,0\n", nil,
+			`table: line 2, column 1 ("a"): not valid UTF-8`},
+		{"UTF-16", "\xff\xfea\x00,\x00b\x00\n\x00", nil,
+			`table: line 1, column 1: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
+		{"long cell", "a,b,c\n" + long + ",1,0\n", nil,
+			`table: line 2, column 1 ("a"): a cell of more than 32 bytes`},
+		{"long cell at the end", "a,b,c\nx,1," + long, nil,
+			`table: line 2, column 3 ("c"): a cell of more than 32 bytes`},
+		{"long quoted cell", "a,b,c\nx,1,\"" + long + "\"\n", nil,
+			`table: line 2, column 3 ("c"): a quoted cell of more than 32 bytes (or its closing quote is missing)`},
+		{"long open cell", "a,b,c\nx,1,\"" + long, nil,
+			`table: line 2, column 3 ("c"): a quoted cell of more than 32 bytes (or its closing quote is missing)`},
 		{"long name", long + ",b,c\n", nil, `table: line 1, column 1: a cell of more than 32 bytes`},
 		{"two columns of one name", "b,a,b,c\n", nil, `table: columns 1 and 3 both have the name "b"`},
-		{"two unit columns", "id,a,b,c,id\n", []func(*schema.Schema){unit}, `table: columns 1 and 5 both have the name "id"`},
+		{"two unit columns", "id,a,b,c,id\n", []func(*schema.Schema){unit},
+			`table: columns 1 and 5 both have the name "id"`},
 		{"absent columns", "b,SECRET\n1,x\n", nil, `table: the file has no column "a", "c"`},
-		{"absent unit", "a,b,c\nx,1,0\n", []func(*schema.Schema){unit}, `table: the file has no column "id", which holds the privacy unit`},
-		{"empty unit", "a,b,c,id\nx,1,0,p\nx,1,0,\n", []func(*schema.Schema){unit}, `table: line 3, column 4 ("id"): the privacy unit is empty`},
-		{"no header after all", "SECRET,1,0\nSECRET,1,0\n", nil, "table: the file has none of the schema's columns (in a CSV file: is its first line a header, and its separator the schema's csv: {comma: ...}?)"},
+		{"absent unit", "a,b,c\nx,1,0\n", []func(*schema.Schema){unit},
+			`table: the file has no column "id", which holds the privacy unit`},
+		{"empty unit", "a,b,c,id\nx,1,0,p\nx,1,0,\n", []func(*schema.Schema){unit},
+			`table: line 3, column 4 ("id"): the privacy unit is empty`},
+		{"no header after all", "SECRET,1,0\nSECRET,1,0\n", nil,
+			"table: the file has none of the schema's columns (in a CSV file: is its first line a header, " +
+				"and its separator the schema's csv: {comma: ...}?)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -206,7 +253,8 @@ func TestReadCSVErrors(t *testing.T) {
 			}
 			for _, block := range blocks {
 				for _, workers := range []int{1, 3} {
-					_, _, err := readCSV(context.Background(), strings.NewReader(tt.in), -1, s, ReadOptions{Workers: workers, MaxCell: 32}, block)
+					_, _, err := readCSV(context.Background(), strings.NewReader(tt.in), -1, s,
+						ReadOptions{Workers: workers, MaxCell: 32}, block)
 					if err == nil {
 						t.Fatalf("blocks of %d bytes: no error", block)
 					}
@@ -249,8 +297,10 @@ func TestReadCSVReportsTheFirstError(t *testing.T) {
 				line++
 			}
 		}
-		_, _, err := readCSV(context.Background(), strings.NewReader(b.String()), -1, abc(), ReadOptions{Workers: 4}, 16+rng.IntN(100))
-		got, want := fmt.Sprint(err), fmt.Sprintf("table: line %d, column 2 (\"b\"): not an integer", first)
+		_, _, err := readCSV(context.Background(), strings.NewReader(b.String()), -1, abc(),
+			ReadOptions{Workers: 4}, 16+rng.IntN(100))
+		got, want := fmt.Sprint(err), fmt.Sprintf("table: line %d, column 2 (\"b\"): not an integer",
+			first)
 		if first == 0 {
 			want = "<nil>"
 		}
@@ -262,7 +312,8 @@ func TestReadCSVReportsTheFirstError(t *testing.T) {
 
 // A cell that never ends is not held in memory.
 func TestReadCSVBoundsMemory(t *testing.T) {
-	for _, start := range []string{"x", `"`, "x,1,0\nx,1,", "x,1,0\nx,1,\"", "a,b,c\nx,1,0\n\"x\",1\",\"", "\r", ","} {
+	for _, start := range []string{"x", `"`, "x,1,0\nx,1,", "x,1,0\nx,1,\"",
+		"a,b,c\nx,1,0\n\"x\",1\",\"", "\r", ","} {
 		in := &endless{start: "a,b,c\n" + start, rest: 'x'}
 		if start == "," {
 			in.rest = ','
@@ -298,7 +349,8 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestReadCSVLongRecord(t *testing.T) {
 	// One record of many blocks, between short ones.
-	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{{Name: "a", Kind: schema.Categorical, Categories: []string{"x", strings.Repeat("long\n", 1000)}}}}
+	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{{Name: "a",
+		Kind: schema.Categorical, Categories: []string{"x", strings.Repeat("long\n", 1000)}}}}
 	in := "a\nx\nx\n\"" + s.Columns[0].Categories[1] + "\"\nx\n"
 	for _, block := range []int{1, 10, 100, 1000} {
 		tab, _, err := readCSV(context.Background(), strings.NewReader(in), -1, s, ReadOptions{}, block)
@@ -324,10 +376,12 @@ func TestReadCSVReaders(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, cut := range map[string]int{"at once": 0, "in the mark": 2, "in the header": 4, "in a row": 14} {
+	for name, cut := range map[string]int{"at once": 0, "in the mark": 2, "in the header": 4,
+		"in a row": 14} {
 		r := io.MultiReader(strings.NewReader(in[:cut]), iotest.ErrReader(errDisk))
 		for _, block := range []int{4, blockSize} {
-			if _, _, err := readCSV(context.Background(), r, -1, abc(), ReadOptions{}, block); !errors.Is(err, errDisk) {
+			if _, _, err := readCSV(context.Background(), r, -1, abc(), ReadOptions{}, block); !errors.Is(
+				err, errDisk) {
 				t.Errorf("%s: got %v, want the error of the disk", name, err)
 			}
 		}
@@ -384,7 +438,8 @@ func TestReadCSVProgress(t *testing.T) {
 		last = f
 		calls++
 	}}
-	if _, _, err := readCSV(context.Background(), strings.NewReader(in), int64(len(in)), abc(), o, 500); err != nil {
+	if _, _, err := readCSV(context.Background(), strings.NewReader(in), int64(len(in)), abc(), o,
+		500); err != nil {
 		t.Fatal(err)
 	}
 	if calls < 10 || last < .99 {
@@ -400,7 +455,8 @@ func TestReadCSVRefusesSeparators(t *testing.T) {
 	for _, comma := range []byte{'"', '\r', '\n', 0x80, 0xff} {
 		s := abc()
 		s.CSV.Comma = comma
-		if _, _, err := ReadCSV(context.Background(), strings.NewReader("a,b,c\n"), -1, s, ReadOptions{}); err == nil {
+		if _, _, err := ReadCSV(context.Background(), strings.NewReader("a,b,c\n"), -1, s,
+			ReadOptions{}); err == nil {
 			t.Errorf("separator %q was accepted", comma)
 		}
 		if err := checkComma(comma); err == nil {
@@ -409,7 +465,8 @@ func TestReadCSVRefusesSeparators(t *testing.T) {
 	}
 	s := abc()
 	s.CSV.Comma = 0
-	if _, _, err := ReadCSV(context.Background(), strings.NewReader("a,b,c\n"), -1, s, ReadOptions{}); err != nil {
+	if _, _, err := ReadCSV(context.Background(), strings.NewReader("a,b,c\n"), -1, s,
+		ReadOptions{}); err != nil {
 		t.Errorf("the default separator: %v", err)
 	}
 }

@@ -16,10 +16,11 @@ func maxRecord(maxCell int) int { return 16 * maxCell }
 
 // chunk is a piece of a CSV file that starts with a record.
 type chunk struct {
-	buf     []byte
-	line    int  // physical line of the first byte, from 1
-	lines   int  // line feeds in buf
-	final   bool // buf ends where the file ends; otherwise it ends where a record does, unless its CSV is malformed
+	buf   []byte
+	line  int // physical line of the first byte, from 1
+	lines int // line feeds in buf
+	// buf ends where the file ends; otherwise it ends where a record does, unless its CSV is malformed
+	final   bool
 	skipped bool // it is one line of a lenient file that is longer than maxRecord; buf is empty
 }
 

@@ -14,11 +14,13 @@ func (e dataError) Error() string { return string(e) }
 func (e dataError) Unwrap() error { return schema.ErrSchema }
 
 const (
-	errBareQuote   dataError = "a quote inside a cell that does not start with one"
-	errAfterQuote  dataError = "a closing quote that neither a separator nor the end of the line follows (quotes inside a quoted cell are doubled)"
-	errOpenQuote   dataError = "a quoted cell opens here and never closes"
-	errBareReturn  dataError = "a carriage return that no line feed follows"
-	errNUL         dataError = "a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)"
+	errBareQuote  dataError = "a quote inside a cell that does not start with one"
+	errAfterQuote dataError = "a closing quote that neither a separator nor the end of the line " +
+		"follows (quotes inside a quoted cell are doubled)"
+	errOpenQuote  dataError = "a quoted cell opens here and never closes"
+	errBareReturn dataError = "a carriage return that no line feed follows"
+	errNUL        dataError = "a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet " +
+		"or compressed)"
 	errNULInside   dataError = "a NUL byte" // in a Parquet file
 	errUTF8        dataError = "not valid UTF-8"
 	errBlankLine   dataError = "a blank line before the end of the file"
@@ -26,8 +28,9 @@ const (
 	errManyCells   dataError = "more cells than columns"
 	errEmptyUnit   dataError = "the privacy unit is empty"
 	errEmptyFile   dataError = "the file is empty"
-	errNoneOfThese dataError = "the file has none of the schema's columns (in a CSV file: is its first line a header, and its separator the schema's csv: {comma: ...}?)"
-	errTooMany     dataError = "more than 65536 columns"
+	errNoneOfThese dataError = "the file has none of the schema's columns (in a CSV file: is its " +
+		"first line a header, and its separator the schema's csv: {comma: ...}?)"
+	errTooMany dataError = "more than 65536 columns"
 )
 
 // errLongCell is about a cell of more than limit bytes.
@@ -42,7 +45,8 @@ func errLongRecord(maxCell int) error {
 
 // errLongQuoted is errLongCell for a cell that may just lack its closing quote.
 func errLongQuoted(limit int) error {
-	return dataError(fmt.Sprintf("a quoted cell of more than %d bytes (or its closing quote is missing)", limit))
+	return dataError(fmt.Sprintf(
+		"a quoted cell of more than %d bytes (or its closing quote is missing)", limit))
 }
 
 // place is a position in a file. Its zero fields are unknown or do not apply.

@@ -22,7 +22,8 @@ var ward = &schema.Schema{
 
 func ExampleTable_CountTo() {
 	in := "bed,age,sex\n1,17,f\n2,81,m\n3,12,f\n4,99,m\n"
-	t, report, err := table.ReadCSV(context.Background(), strings.NewReader(in), int64(len(in)), ward, table.ReadOptions{})
+	t, report, err := table.ReadCSV(context.Background(), strings.NewReader(in), int64(len(in)), ward,
+		table.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,14 +41,16 @@ func ExampleTable_CountTo() {
 // An error says where, and never what.
 func ExampleReadCSV() {
 	in := "age,sex\n17,f\n81,male\n"
-	_, _, err := table.ReadCSV(context.Background(), strings.NewReader(in), -1, ward, table.ReadOptions{})
+	_, _, err := table.ReadCSV(context.Background(), strings.NewReader(in), -1, ward,
+		table.ReadOptions{})
 	fmt.Println(err)
 	// Output:
 	// table: line 3, column 2 ("sex"): not one of the declared categories
 }
 
 func ExampleNewWriter() {
-	t, err := table.FromColumns(ward, []table.Codes{{U8: []uint8{0, 1, 1}}, {U8: []uint8{0, 4, 4}}}, nil)
+	t, err := table.FromColumns(ward, []table.Codes{{U8: []uint8{0, 1, 1}}, {U8: []uint8{0, 4, 4}}},
+		nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -4,9 +4,10 @@ import (
 	"context"
 )
 
-// Header gives the column names of the CSV or Parquet file at path: the first line of a CSV file, the names of the columns in the schema of a Parquet file.
-// It looks at no row: the names of a CSV file are those of its first line alone.
-// comma is for CSV only. Not for the standard input, which can be read once only.
+// Header gives the column names of the CSV or Parquet file at path: the first line of a CSV file,
+// the names of the columns in the schema of a Parquet file. It looks at no row: the names of a CSV
+// file are those of its first line alone. comma is for CSV only. Not for the standard input, which
+// can be read once only.
 func Header(path string, comma byte) ([]string, error) {
 	format, err := FormatOf(path)
 	if err != nil {
@@ -22,7 +23,8 @@ func Header(path string, comma byte) ([]string, error) {
 	defer f.Close()
 	if format == CSV {
 		split := &splitter{
-			r: f, block: blockSize, lenient: true, probe: newTokenizer(comma, ReadOptions{}.withDefaults().MaxCell),
+			r: f, block: blockSize, lenient: true,
+			probe: newTokenizer(comma, ReadOptions{}.withDefaults().MaxCell),
 		}
 		_, names, err := openCSV(split, true)
 		return names, err

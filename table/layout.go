@@ -29,7 +29,8 @@ func newLayout(s *schema.Schema) (*layout, error) {
 		return nil, err
 	}
 	n := len(s.Columns)
-	return &layout{schema: s, sizes: s.Sizes(), codecs: codecs, absent: make([]uint16, n), has: make([]bool, n)}, nil
+	return &layout{schema: s, sizes: s.Sizes(), codecs: codecs, absent: make([]uint16, n),
+		has: make([]bool, n)}, nil
 }
 
 // bindPositions lays out a file without a header: the unit column first, if
@@ -63,7 +64,8 @@ func (l *layout) bindNames(names []string) (ignored []int, err error) {
 			continue
 		}
 		if before := position[name]; before > 0 {
-			return nil, fmt.Errorf("table: columns %d and %d both have the name %q: %w", before, i+1, name, schema.ErrSchema)
+			return nil, fmt.Errorf("table: columns %d and %d both have the name %q: %w", before, i+1, name,
+				schema.ErrSchema)
 		}
 		position[name] = i + 1
 		l.target = append(l.target, target)
@@ -81,7 +83,8 @@ func (l *layout) checkAbsent(position map[string]int) error {
 		return fmt.Errorf("table: %w", errNoneOfThese)
 	}
 	if u := l.schema.Unit; u != "" && position[u] == 0 {
-		return fmt.Errorf("table: the file has no column %q, which holds the privacy unit: %w", u, schema.ErrSchema)
+		return fmt.Errorf("table: the file has no column %q, which holds the privacy unit: %w", u,
+			schema.ErrSchema)
 	}
 	var missing []string
 	for i, c := range l.schema.Columns {
@@ -95,7 +98,8 @@ func (l *layout) checkAbsent(position map[string]int) error {
 		l.absent[i] = code
 	}
 	if missing != nil {
-		return fmt.Errorf("table: the file has no column %s: %w", strings.Join(missing, ", "), schema.ErrSchema)
+		return fmt.Errorf("table: the file has no column %s: %w", strings.Join(missing, ", "),
+			schema.ErrSchema)
 	}
 	return nil
 }

@@ -6,7 +6,9 @@ import (
 )
 
 // errDamaged is about Parquet data that cannot be decoded.
-var errDamaged = errors.New("the file is not Parquet, or is damaged or encrypted, or uses an encoding or a compression that is not supported")
+var errDamaged = errors.New(
+	"the file is not Parquet, or is damaged or encrypted, or uses an encoding or a compression that " +
+		"is not supported")
 
 // hybrid reads the RLE and bit-packing hybrid encoding of small integers:
 // runs that start with a varint, n<<1 for n equal values or n<<1|1 for n

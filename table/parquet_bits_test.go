@@ -105,7 +105,8 @@ func TestHybrid(t *testing.T) {
 
 func TestHybridErrors(t *testing.T) {
 	for name, data := range map[string][]byte{
-		"nothing": {}, "varint without end": {0x80, 0x80}, "no values": {0}, "no groups": {1}, "no value": {8},
+		"nothing": {}, "varint without end": {0x80,
+			0x80}, "no values": {0}, "no groups": {1}, "no value": {8},
 		"huge run": {0xff, 0xff, 0xff, 0xff, 0xff, 0x7e, 1}, "no packed bytes": {3}, "too short": {6, 1},
 	} {
 		h, err := newHybrid(data, 7)
@@ -134,10 +135,13 @@ func TestDeltas(t *testing.T) {
 		want []int64
 	}{
 		{"1 to 5", append(head(5, 1), 2, 0, 0, 0, 0), []int64{1, 2, 3, 4, 5}},
-		{"7 5 3 1 2 3 4 5", append(head(8, 7), append([]byte{3, 2, 0, 0, 0}, packBits([]uint64{0, 0, 0, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 2)...)...), []int64{7, 5, 3, 1, 2, 3, 4, 5}},
+		{"7 5 3 1 2 3 4 5", append(head(8, 7), append([]byte{3, 2, 0, 0, 0}, packBits([]uint64{0, 0, 0, 3,
+			3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+			0}, 2)...)...), []int64{7, 5, 3, 1, 2, 3, 4, 5}},
 		{"one value", head(1, -9), []int64{-9}},
 		{"no value", head(0, 0), nil},
-		{"wraps around", append(head(2, math.MaxInt64), 2, 0, 0, 0, 0), []int64{math.MaxInt64, math.MinInt64}},
+		{"wraps around", append(head(2, math.MaxInt64), 2, 0, 0, 0, 0), []int64{math.MaxInt64,
+			math.MinInt64}},
 	}
 	for _, tt := range tests {
 		got, rest, err := deltas(append(tt.data, "rest"...), 100)
@@ -146,9 +150,12 @@ func TestDeltas(t *testing.T) {
 		}
 	}
 	for name, data := range map[string][]byte{
-		"nothing": {}, "no block": {0, 4, 5, 0, 0}, "no miniblocks": {0x80, 1, 0, 5, 0}, "uneven": {0x80, 1, 3, 5, 0},
-		"not by 8": {0x84, 1, 4, 5, 0}, "too many": append(head(101, 1), 2, 0, 0, 0, 0), "no widths": append(head(5, 1), 2, 0, 0),
-		"wide": append(head(5, 1), 2, 65, 0, 0, 0), "no bits": append(head(5, 1), 2, 8, 0, 0, 0, 1), "huge block": {0xff, 0xff, 0xff, 0xff, 1, 1, 5, 0},
+		"nothing": {}, "no block": {0, 4, 5, 0, 0}, "no miniblocks": {0x80, 1, 0, 5, 0}, "uneven": {0x80,
+			1, 3, 5, 0},
+		"not by 8": {0x84, 1, 4, 5, 0}, "too many": append(head(101, 1), 2, 0, 0, 0,
+			0), "no widths": append(head(5, 1), 2, 0, 0),
+		"wide": append(head(5, 1), 2, 65, 0, 0, 0), "no bits": append(head(5, 1), 2, 8, 0, 0, 0,
+			1), "huge block": {0xff, 0xff, 0xff, 0xff, 1, 1, 5, 0},
 	} {
 		if _, _, err := deltas(data, 100); err != errDamaged {
 			t.Errorf("%s: got %v", name, err)
@@ -176,16 +183,21 @@ func TestValueReaderErrors(t *testing.T) {
 		{"few deltas", parquet.Types.Int64, 8, e.DeltaBinaryPacked, "\x80\x01\x04\x01\x00"},
 		{"deltas of text", parquet.Types.ByteArray, 0, e.DeltaBinaryPacked, "\x80\x01\x04\x01\x00"},
 		{"few lengths", parquet.Types.ByteArray, 0, e.DeltaLengthByteArray, "\x80\x01\x04\x01\x00"},
-		{"negative length", parquet.Types.ByteArray, 0, e.DeltaLengthByteArray, "\x80\x01\x04\x02\x01\x00\x00\x00\x00\x00"},
-		{"long length", parquet.Types.ByteArray, 0, e.DeltaLengthByteArray, "\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00abc"},
-		{"prefix of nothing", parquet.Types.ByteArray, 0, e.DeltaByteArray, "\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00\x80\x01\x04\x02\x00\x00\x00\x00\x00\x00"},
-		{"wrong width", parquet.Types.FixedLenByteArray, 4, e.DeltaByteArray, "\x80\x01\x04\x02\x00\x00\x00\x00\x00\x00\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00abcd"},
+		{"negative length", parquet.Types.ByteArray, 0, e.DeltaLengthByteArray,
+			"\x80\x01\x04\x02\x01\x00\x00\x00\x00\x00"},
+		{"long length", parquet.Types.ByteArray, 0, e.DeltaLengthByteArray,
+			"\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00abc"},
+		{"prefix of nothing", parquet.Types.ByteArray, 0, e.DeltaByteArray,
+			"\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00\x80\x01\x04\x02\x00\x00\x00\x00\x00\x00"},
+		{"wrong width", parquet.Types.FixedLenByteArray, 4, e.DeltaByteArray,
+			"\x80\x01\x04\x02\x00\x00\x00\x00\x00\x00\x80\x01\x04\x02\x04\x00\x00\x00\x00\x00abcd"},
 		{"dictionary", parquet.Types.Int32, 4, e.RLEDict, "1234"},
 		{"bit-packed", parquet.Types.Int32, 4, e.BitPacked, "1234"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			read, err := newValueReader(&leaf{physical: tt.physical, width: tt.width}, tt.encoding, []byte(tt.data), 2)
+			read, err := newValueReader(&leaf{physical: tt.physical, width: tt.width}, tt.encoding,
+				[]byte(tt.data), 2)
 			if err == nil {
 				err = read(&vector{}, 2)
 			}
@@ -205,8 +217,10 @@ func TestInt96(t *testing.T) {
 		data []byte
 		want int64
 	}{
-		{at(0, 2440588), 0}, {at(1999, 2440588), 1}, {at(0, 2440587), -86400e6}, {at(5000, 2440589), 86400e6 + 5},
-		{at(0, math.MaxUint32), math.MaxInt64}, {at(math.MaxUint64, 0), math.MaxInt64}, {at(0, 0), -2440588 * 86400e6},
+		{at(0, 2440588), 0}, {at(1999, 2440588), 1}, {at(0, 2440587), -86400e6}, {at(5000, 2440589),
+			86400e6 + 5},
+		{at(0, math.MaxUint32), math.MaxInt64}, {at(math.MaxUint64, 0), math.MaxInt64}, {at(0, 0),
+			-2440588 * 86400e6},
 	} {
 		if got := int96Micros(tt.data); got != tt.want {
 			t.Errorf("% x: got %d, want %d", tt.data, got, tt.want)
@@ -219,8 +233,10 @@ func TestMicros(t *testing.T) {
 		form    form
 		x, want int64
 	}{
-		{formMicros, -5, -5}, {formMillis, -5, -5000}, {formMillis, math.MaxInt64, math.MaxInt64}, {formMillis, math.MinInt64, math.MinInt64},
-		{formNanos, 0, 0}, {formNanos, 999, 0}, {formNanos, 1000, 1}, {formNanos, -1, -1}, {formNanos, -1000, -1}, {formNanos, -1001, -2},
+		{formMicros, -5, -5}, {formMillis, -5, -5000}, {formMillis, math.MaxInt64,
+			math.MaxInt64}, {formMillis, math.MinInt64, math.MinInt64},
+		{formNanos, 0, 0}, {formNanos, 999, 0}, {formNanos, 1000, 1}, {formNanos, -1, -1}, {formNanos,
+			-1000, -1}, {formNanos, -1001, -2},
 		{formNanos, math.MinInt64, -9223372036854776}, {formNanos, math.MaxInt64, 9223372036854775},
 	} {
 		if got := (&leaf{form: tt.form}).micros(tt.x); got != tt.want {
@@ -231,8 +247,10 @@ func TestMicros(t *testing.T) {
 
 func TestUUID(t *testing.T) {
 	l := &leaf{form: formUUID, physical: parquet.Types.FixedLenByteArray, width: 16}
-	v := &vector{texts: [][]byte{[]byte("\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff")}}
-	if got, want := string(l.appendText(nil, v, 0)), "00112233-4455-6677-8899-aabbccddeeff"; got != want {
+	v := &vector{texts: [][]byte{[]byte(
+		"\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff")}}
+	if got, want := string(l.appendText(nil, v,
+		0)), "00112233-4455-6677-8899-aabbccddeeff"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

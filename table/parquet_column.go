@@ -85,7 +85,8 @@ func (r *columnReader) read(ctx context.Context, pages *pageReader) error {
 }
 
 func (r *columnReader) openDictionary(encoding parquet.Encoding, data []byte, n int) error {
-	if r.dictionary != nil || encoding != parquet.Encodings.Plain && encoding != parquet.Encodings.PlainDict {
+	if r.dictionary != nil || encoding != parquet.Encodings.Plain &&
+		encoding != parquet.Encodings.PlainDict {
 		return errDamaged
 	}
 	// Every entry takes a byte at least: this bounds what a wrong count can do.
@@ -264,7 +265,8 @@ const nobody = math.MaxUint32
 
 // unitsConsumer numbers values by their texts; the numbers go to out. In a
 // lenient file what is no id is nobody's.
-func (p *parquetFile) unitsConsumer(l *leaf, u *units, out *[]uint32, lenient bool, maxCell int) consumer {
+func (p *parquetFile) unitsConsumer(l *leaf, u *units, out *[]uint32, lenient bool,
+	maxCell int) consumer {
 	var scratch []byte
 	refuse := func(err error) (uint32, error) {
 		if lenient {

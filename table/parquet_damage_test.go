@@ -43,10 +43,13 @@ func readDamaged(t *testing.T, data []byte, s *schema.Schema) {
 func allTypes() *schema.Schema {
 	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Unit: "full", MaxRowsPerUnit: 9}
 	for name, kind := range map[string]schema.Kind{
-		"i8": schema.Integer, "i64": schema.Real, "u64": schema.Real, "f16": schema.Real, "f64": schema.Real, "d9": schema.Real, "d76": schema.Real,
-		"date32": schema.Date, "ts_ms": schema.Timestamp, "ts_ns": schema.Timestamp, "bool": schema.Boolean,
+		"i8": schema.Integer, "i64": schema.Real, "u64": schema.Real, "f16": schema.Real,
+		"f64": schema.Real, "d9": schema.Real, "d76": schema.Real,
+		"date32": schema.Date, "ts_ms": schema.Timestamp, "ts_ns": schema.Timestamp,
+		"bool": schema.Boolean,
 	} {
-		c := schema.Column{Name: name, Kind: kind, Max: 3.2e9, Missing: []string{"NA"}, OnInvalid: schema.Clamp}
+		c := schema.Column{Name: name, Kind: kind, Max: 3.2e9, Missing: []string{"NA"},
+			OnInvalid: schema.Clamp}
 		switch kind {
 		case schema.Boolean:
 			c.Max = 0
@@ -56,7 +59,8 @@ func allTypes() *schema.Schema {
 		s.Columns = append(s.Columns, c)
 	}
 	for _, name := range []string{"dict", "string", "prefix", "fixed"} {
-		s.Columns = append(s.Columns, schema.Column{Name: name, Kind: schema.Categorical, Categories: []string{"a", "b"}, Missing: []string{"NA"}, OnInvalid: schema.Clamp})
+		s.Columns = append(s.Columns, schema.Column{Name: name, Kind: schema.Categorical,
+			Categories: []string{"a", "b"}, Missing: []string{"NA"}, OnInvalid: schema.Clamp})
 	}
 	return s
 }
@@ -82,7 +86,8 @@ func testFiles(t testing.TB) map[string][]byte {
 func TestTruncatedParquet(t *testing.T) {
 	for name, data := range testFiles(t) {
 		for n := 0; n < len(data); n += 7 {
-			_, _, err := ReadParquet(context.Background(), bytes.NewReader(data[:n]), allTypes(), ReadOptions{})
+			_, _, err := ReadParquet(context.Background(), bytes.NewReader(data[:n]), allTypes(),
+				ReadOptions{})
 			if !errors.Is(err, errDamaged) {
 				t.Fatalf("the first %d of %d bytes of %s: error %v", n, len(data), name, err)
 			}
@@ -144,10 +149,12 @@ func FuzzReadParquet(f *testing.F) {
 
 func TestNotParquet(t *testing.T) {
 	for name, data := range map[string]string{
-		"empty": "", "short": "PAR1", "text": "a,b,c\nx,1,0\nx,1,0\n", "encrypted": "PARE" + strings.Repeat("x", 100) + "\x10\x00\x00\x00PARE",
+		"empty": "", "short": "PAR1", "text": "a,b,c\nx,1,0\nx,1,0\n", "encrypted": "PARE" +
+			strings.Repeat("x", 100) + "\x10\x00\x00\x00PARE",
 		"long footer": "PAR1\xff\xff\xff\x7fPAR1", "empty footer": "PAR1\x00\x00\x00\x00PAR1",
 	} {
-		if _, _, err := ReadParquet(context.Background(), strings.NewReader(data), allTypes(), ReadOptions{}); !errors.Is(err, errDamaged) {
+		if _, _, err := ReadParquet(context.Background(), strings.NewReader(data), allTypes(),
+			ReadOptions{}); !errors.Is(err, errDamaged) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

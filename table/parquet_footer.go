@@ -13,8 +13,9 @@ import (
 // run out of memory ends the process. At most some two gigabytes, and what is in
 // proportion to the length of the file, are in use at a time.
 const (
-	maxFooter     = 64 << 20       // bytes of the footer
-	maxItems      = 1 << 22        // structs and elements of lists in it; Arrow makes some 100 bytes of each
+	maxFooter = 64 << 20 // bytes of the footer
+	// structs and elements of lists in it; Arrow makes some 100 bytes of each
+	maxItems      = 1 << 22
 	maxElements   = 4 * maxColumns // fields of the schema, groups included
 	maxGroupDepth = 64             // groups inside each other
 	maxPaths      = 64 << 20       // bytes of the names of all columns, with those of their groups
@@ -35,9 +36,11 @@ const (
 var (
 	errLargeFooter = errors.New("a Parquet footer of more than 64 MiB, " +
 		"or of more than 524288 columns times row groups")
-	errLargePage = fmt.Errorf("a Parquet page of more than %d MiB: write the file with smaller pages", maxPage>>20)
-	errTooMuch   = errors.New("a Parquet file that holds far more than its length lets expect: over 1 GiB, " +
-		"or 128 million cells, and 1024 more for each of its bytes")
+	errLargePage = fmt.Errorf("a Parquet page of more than %d MiB: write the file with smaller pages",
+		maxPage>>20)
+	errTooMuch = errors.New(
+		"a Parquet file that holds far more than its length lets expect: over 1 GiB, " +
+			"or 128 million cells, and 1024 more for each of its bytes")
 )
 
 // atLeast gives a limit for a file: base and maxRatio for each of its bytes.

@@ -252,7 +252,8 @@ func readHostile(t *testing.T, data []byte) (errs []error) {
 	s := oneColumn("a", schema.Categorical, 0, 0, "x")
 	s.Lenient = true
 	unit := *s
-	unit.Columns = []schema.Column{{Name: "b", Kind: schema.Boolean, Missing: []string{""}, OnInvalid: schema.Clamp}}
+	unit.Columns = []schema.Column{{Name: "b", Kind: schema.Boolean, Missing: []string{""},
+		OnInvalid: schema.Clamp}}
 	unit.Unit, unit.MaxRowsPerUnit = "a", 1
 	path := t.TempDir() + "/h.parquet"
 	if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -264,11 +265,15 @@ func readHostile(t *testing.T, data []byte) (errs []error) {
 			return err
 		},
 		"units": func() error {
-			_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), &unit, ReadOptions{Workers: 2})
+			_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), &unit,
+				ReadOptions{Workers: 2})
 			return err
 		},
 		"scan": func() error {
-			return ScanText(path, ScanOptions{Lenient: true, Columns: 1}, func([]string, []string) error { return nil })
+			return ScanText(path, ScanOptions{Lenient: true, Columns: 1}, func([]string,
+				[]string) error {
+				return nil
+			})
 		},
 		"header": func() error { _, err := Header(path, ','); return err },
 	} {
@@ -302,7 +307,8 @@ func readHostile(t *testing.T, data []byte) (errs []error) {
 		if took > 20*time.Second {
 			t.Errorf("%s: took %v", name, took)
 		}
-		t.Logf("%s: %v, %d MB in use, %d MB in all: %v", name, took.Round(time.Millisecond), most>>20, (after.TotalAlloc-before.TotalAlloc)>>20, err)
+		t.Logf("%s: %v, %d MB in use, %d MB in all: %v", name, took.Round(time.Millisecond), most>>20,
+			(after.TotalAlloc-before.TotalAlloc)>>20, err)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -331,13 +337,14 @@ func TestHostileFooter(t *testing.T) {
 		"children of a leaf": hostile(one, element{"root", 1, -1}, element{"a", math.MaxInt32, 2}),
 		"negative children":  hostile(one, element{"root", -1, -1}, element{"a", 0, 2}),
 		"too few":            hostile(one, element{"root", 2, -1}, element{"a", 0, 2}),
-		"too many":           hostile(one, element{"root", 1, -1}, element{"a", 0, 2}, element{"b", 0, 2}),
-		"deep":               hostile(one, append(deep, element{"a", 0, 2})...),
-		"long paths":         hostile(one, wide...),
-		"list":               list(1<<31-1, 2),
-		"row groups":         list(1<<31-1, 4),
-		"key values":         list(1<<31-1, 5),
-		"many row groups":    manyGroups(1 << 20),
+		"too many": hostile(one, element{"root", 1, -1}, element{"a", 0, 2}, element{"b", 0,
+			2}),
+		"deep":            hostile(one, append(deep, element{"a", 0, 2})...),
+		"long paths":      hostile(one, wide...),
+		"list":            list(1<<31-1, 2),
+		"row groups":      list(1<<31-1, 4),
+		"key values":      list(1<<31-1, 5),
+		"many row groups": manyGroups(1 << 20),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -397,31 +404,49 @@ func sealed(footer []byte) []byte {
 func TestHostilePages(t *testing.T) {
 	repeated := func(p []byte, n int) []byte { return bytes.Repeat(p, n) }
 	text := append(binary.LittleEndian.AppendUint32(nil, 1<<20), bytes.Repeat([]byte("x"), 1<<20)...)
-	run := func(n uint64) []byte { return append([]byte{1}, append(binary.AppendUvarint(nil, n<<1), 0)...) } // one entry, n times
+	// one entry, n times
+	run := func(n uint64) []byte {
+		return append([]byte{1}, append(binary.AppendUvarint(nil, n<<1),
+			0)...)
+	}
 	for _, tt := range []struct {
 		name    string
 		c       chunkSpec
 		refused bool
 	}{
-		{"zstd", chunkSpec{2, 6, 1 << 22, repeated(dataPage(0, 1<<20, 1<<23, zeros(t, 6, 1<<23)), 4)}, false},
-		{"3 GB of pages", chunkSpec{6, 6, 24 << 10, repeated(dataPage(0, 1<<10, 1<<27, zeros(t, 6, 1<<27)), 24)}, true},
-		{"zstd beyond its size", chunkSpec{6, 6, 1 << 20, dataPage(0, 1<<20, 1<<22, zeros(t, 6, 1<<30))}, true},
-		{"zstd frame of 16 GiB", chunkSpec{6, 6, 9, dataPage(0, 9, 36, []byte("\x28\xb5\x2f\xfd\xe0\x00\x00\x00\x00\x04\x00\x00\x00\x03\x00\x00\x00"))}, true},
+		{"zstd", chunkSpec{2, 6, 1 << 22, repeated(dataPage(0, 1<<20, 1<<23, zeros(t, 6, 1<<23)), 4)},
+			false},
+		{"3 GB of pages", chunkSpec{6, 6, 24 << 10, repeated(dataPage(0, 1<<10, 1<<27,
+			zeros(t, 6, 1<<27)), 24)}, true},
+		{"zstd beyond its size", chunkSpec{6, 6, 1 << 20, dataPage(0, 1<<20, 1<<22, zeros(t, 6, 1<<30))},
+			true},
+		{"zstd frame of 16 GiB", chunkSpec{6, 6, 9, dataPage(0, 9, 36,
+			[]byte("\x28\xb5\x2f\xfd\xe0\x00\x00\x00\x00\x04\x00\x00\x00\x03\x00\x00\x00"))}, true},
 		{"gzip beyond its size", chunkSpec{6, 2, 9, dataPage(0, 9, 36, zeros(t, 2, 1<<28))}, true},
 		{"brotli beyond its size", chunkSpec{6, 4, 9, dataPage(0, 9, 0, zeros(t, 4, 1<<28))}, true},
-		{"snappy of 4 GiB", chunkSpec{6, 1, 9, dataPage(0, 9, 36, []byte("\xff\xff\xff\xff\x0f\x00"))}, true},
-		{"sizes of nothing", chunkSpec{6, 6, 9, repeated(dataPage(0, 0, 1<<27, zeros(t, 6, 9)), 5000)}, true},
+		{"snappy of 4 GiB", chunkSpec{6, 1, 9, dataPage(0, 9, 36, []byte("\xff\xff\xff\xff\x0f\x00"))},
+			true},
+		{"sizes of nothing", chunkSpec{6, 6, 9, repeated(dataPage(0, 0, 1<<27, zeros(t, 6, 9)), 5000)},
+			true},
 		{"page of 2 GiB", chunkSpec{6, 0, 9, dataPage(0, 9, math.MaxInt32, []byte("x"))}, true},
 		{"negative page", chunkSpec{6, 0, 9, dataPage(0, 9, -1, []byte("x"))}, true},
-		{"index pages", chunkSpec{6, 0, 9, repeated([]byte{0x15, 2, 0x15, 0xfe, 0xff, 0xff, 0x7f, 0x15, 0, 0x2c, 0, 0}, 9000)}, true},
-		{"rows of one run", chunkSpec{6, 0, 1 << 40, append(dictionaryPage(1, 5, []byte("\x01\x00\x00\x00x")), dataPage(8, 1<<31-1, 8, run(1<<31-1))...)}, true},
-		{"many rows of one run", chunkSpec{6, 0, 1 << 23, append(dictionaryPage(1, 5, []byte("\x01\x00\x00\x00x")), dataPage(8, 1<<23, 6, run(1<<23))...)}, false},
+		{"index pages", chunkSpec{6, 0, 9, repeated([]byte{0x15, 2, 0x15, 0xfe, 0xff, 0xff, 0x7f, 0x15, 0,
+			0x2c, 0, 0}, 9000)}, true},
+		{"rows of one run", chunkSpec{6, 0, 1 << 40, append(dictionaryPage(1, 5,
+			[]byte("\x01\x00\x00\x00x")), dataPage(8, 1<<31-1, 8, run(1<<31-1))...)}, true},
+		{"many rows of one run", chunkSpec{6, 0, 1 << 23, append(dictionaryPage(1, 5,
+			[]byte("\x01\x00\x00\x00x")), dataPage(8, 1<<23, 6, run(1<<23))...)}, false},
 		{"large dictionary", chunkSpec{6, 6, 9, dictionaryPage(1<<25, 1<<27, zeros(t, 6, 1<<27))}, true},
-		{"large cells of a dictionary", chunkSpec{6, 0, 1 << 10, append(dictionaryPage(1, 1<<20+4, text), dataPage(8, 1<<10, 4, run(1<<10))...)}, false},
-		{"3 GB of cells", chunkSpec{6, 6, 3000, append(dictionaryPage(1, 1<<20+4, squeezed(text)), dataPage(8, 3000, 4, squeezed(run(3000)))...)}, true},
-		{"integers by their differences", chunkSpec{2, 0, 1 << 26, dataPage(5, 1<<26, int64(len(deltaZeros(1<<26, 0))), deltaZeros(1<<26, 0))}, true},
-		{"distinct integers", chunkSpec{2, 0, 1 << 18, repeated(dataPage(5, 1<<17, int64(len(deltaZeros(1<<17, 1))), deltaZeros(1<<17, 1)), 2)}, false},
-		{"texts by their prefixes", chunkSpec{6, 0, 4001, dataPage(7, 4001, int64(len(prefixTexts(1<<18))), prefixTexts(1<<18))}, true},
+		{"large cells of a dictionary", chunkSpec{6, 0, 1 << 10, append(dictionaryPage(1, 1<<20+4, text),
+			dataPage(8, 1<<10, 4, run(1<<10))...)}, false},
+		{"3 GB of cells", chunkSpec{6, 6, 3000, append(dictionaryPage(1, 1<<20+4, squeezed(text)),
+			dataPage(8, 3000, 4, squeezed(run(3000)))...)}, true},
+		{"integers by their differences", chunkSpec{2, 0, 1 << 26, dataPage(5, 1<<26,
+			int64(len(deltaZeros(1<<26, 0))), deltaZeros(1<<26, 0))}, true},
+		{"distinct integers", chunkSpec{2, 0, 1 << 18, repeated(dataPage(5, 1<<17,
+			int64(len(deltaZeros(1<<17, 1))), deltaZeros(1<<17, 1)), 2)}, false},
+		{"texts by their prefixes", chunkSpec{6, 0, 4001, dataPage(7, 4001,
+			int64(len(prefixTexts(1<<18))), prefixTexts(1<<18))}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.name != "negative page" {
@@ -463,7 +488,8 @@ func TestHostileUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.left.Store(ids*(unitCost+4) + int64(len(data)))
-		if _, err := p.readGroup(context.Background(), 0, 0, l, ReadOptions{}.withDefaults()); !errors.Is(err, want) {
+		if _, err := p.readGroup(context.Background(), 0, 0, l, ReadOptions{}.withDefaults()); !errors.Is(
+			err, want) {
 			t.Errorf("room for %d of 5000 ids: %v", ids, err)
 		}
 	}
@@ -480,8 +506,10 @@ func squeezed(text []byte) []byte {
 func TestUnsupportedCodec(t *testing.T) {
 	for codec, name := range map[int]string{3: "LZO", 5: "LZ4", 7: "LZ4_RAW", 99: "codec number 99"} {
 		data := hostile(chunkSpec{2, codec, 1, dataPage(0, 1, 8, make([]byte, 8))})
-		_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), oneColumn("a", schema.Integer, 0, 9), ReadOptions{})
-		want := `table: column 1 ("a"): compressed with ` + name + ", which is not supported: write the file again with zstd or snappy"
+		_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), oneColumn("a",
+			schema.Integer, 0, 9), ReadOptions{})
+		want := `table: column 1 ("a"): compressed with ` + name +
+			", which is not supported: write the file again with zstd or snappy"
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

@@ -47,7 +47,8 @@ type leaf struct {
 
 var (
 	errNested      = errors.New("a nested Parquet column, which is not supported")
-	errUnsupported = errors.New("a Parquet type that is not supported (a time of day, an interval or BSON)")
+	errUnsupported = errors.New(
+		"a Parquet type that is not supported (a time of day, an interval or BSON)")
 )
 
 // newLeaf finds out what a flat column holds.

@@ -31,10 +31,12 @@ func TestLenientParquetNeighbours(t *testing.T) {
 	units.Lenient, units.Columns[0].OnInvalid = true, schema.Clamp
 	units.Unit, units.MaxRowsPerUnit = "a", 1
 	cells := []string{"1", "9", "1", "3"}
-	bad := []string{"", "\x00", "x\x00", "\xff", "a\xc3", "text", "10", "-1", "1.5", "NaN", strings.Repeat("1", 33), strings.Repeat("é", 20)}
+	bad := []string{"", "\x00", "x\x00", "\xff", "a\xc3", "text", "10", "-1", "1.5", "NaN",
+		strings.Repeat("1", 33), strings.Repeat("é", 20)}
 	for name, s := range map[string]*schema.Schema{"codes": codes, "units": units} {
 		read := func(cells []string) *Table {
-			tab, _, err := ReadParquet(context.Background(), bytes.NewReader(plainFile(cells)), s, ReadOptions{MaxCell: 32})
+			tab, _, err := ReadParquet(context.Background(), bytes.NewReader(plainFile(cells)), s,
+				ReadOptions{MaxCell: 32})
 			if err != nil {
 				t.Fatalf("%s, %q: %v", name, cells, err)
 			}
@@ -90,17 +92,22 @@ func TestLenientParquetTypes(t *testing.T) {
 					t.Errorf("%s, %s as %v: %v", name, f.name, kind, err)
 				}
 				s.Lenient = false
-				if _, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{}); errors.Is(err, schema.ErrSchema) {
+				if _, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s,
+					ReadOptions{}); errors.Is(err, schema.ErrSchema) {
 					refused++
 				}
 			}
 			s := oneColumn("none", schema.Boolean, 0, 0)
 			s.Lenient, s.Columns[0].OnInvalid = true, schema.Clamp
 			s.Unit, s.MaxRowsPerUnit = f.name, 1
-			if _, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{}); err != nil {
+			if _, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s,
+				ReadOptions{}); err != nil {
 				t.Errorf("%s, %s as the unit: %v", name, f.name, err)
 			}
-			err := p.scan(ScanOptions{Lenient: true, Columns: len(p.fields)}, func([]string, []string) error { return nil })
+			err := p.scan(ScanOptions{Lenient: true, Columns: len(p.fields)}, func([]string,
+				[]string) error {
+				return nil
+			})
 			if err != nil && !errors.Is(err, errNested) {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -54,7 +54,8 @@ func newPageReader(r *source, off, end int64, codec compress.Compression) (*page
 	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli:
 	case compress.Codecs.Zstd:
 		var err error
-		p.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage),
+		p.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(
+			maxPage),
 			zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
 			return nil, errDamaged
@@ -64,7 +65,8 @@ func newPageReader(r *source, off, end int64, codec compress.Compression) (*page
 		if name == "" {
 			name = fmt.Sprintf("codec number %d", int(codec))
 		}
-		return nil, fmt.Errorf("compressed with %s, which is not supported: write the file again with zstd or snappy", name)
+		return nil, fmt.Errorf(
+			"compressed with %s, which is not supported: write the file again with zstd or snappy", name)
 	}
 	return p, nil
 }

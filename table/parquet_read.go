@@ -35,7 +35,9 @@ import (
 // does not allow, of a wrong type, not UTF-8 or of more than o.MaxCell bytes has
 // a code, as in ReadCSV, and a row that names no unit is left out. Errors are
 // about reading, damage, limits and the columns of the file only.
-func ReadParquet(ctx context.Context, r parquet.ReaderAtSeeker, s *schema.Schema, o ReadOptions) (*Table, Report, error) {
+func ReadParquet(
+	ctx context.Context, r parquet.ReaderAtSeeker, s *schema.Schema, o ReadOptions,
+) (*Table, Report, error) {
 	o = o.withDefaults()
 	l, err := newLayout(s)
 	if err != nil {
@@ -166,7 +168,9 @@ func (p *parquetFile) names() []string {
 func (p *parquetFile) groups() int { return p.reader.NumRowGroups() }
 
 // readGroup reads a row group that comes after rows other rows.
-func (p *parquetFile) readGroup(ctx context.Context, group, rows int, l *layout, o ReadOptions) (part, error) {
+func (p *parquetFile) readGroup(
+	ctx context.Context, group, rows int, l *layout, o ReadOptions,
+) (part, error) {
 	var (
 		out   = part{cols: make([]Codes, len(l.sizes))}
 		names units
@@ -231,7 +235,8 @@ func firstError(errs []error, rows int, l *layout) error {
 }
 
 // readColumn decodes a column of a row group of n rows.
-func (p *parquetFile) readColumn(ctx context.Context, group int, n int64, l *leaf, c consumer) error {
+func (p *parquetFile) readColumn(ctx context.Context, group int, n int64, l *leaf,
+	c consumer) error {
 	return catch(func() error {
 		pages, err := p.pages(group, n, l)
 		if err != nil {
@@ -247,7 +252,8 @@ func (p *parquetFile) readColumn(ctx context.Context, group int, n int64, l *lea
 // of what its metadata say.
 func (p *parquetFile) pages(group int, n int64, l *leaf) (*pageReader, error) {
 	chunk, err := p.reader.RowGroup(group).MetaData().ColumnChunk(l.index)
-	if err != nil || chunk.CryptoMetadata() != nil || chunk.FilePath() != "" || chunk.NumValues() != n || chunk.Type() != l.physical {
+	if err != nil || chunk.CryptoMetadata() != nil || chunk.FilePath() != "" ||
+		chunk.NumValues() != n || chunk.Type() != l.physical {
 		return nil, errDamaged
 	}
 	start, length := chunk.DataPageOffset(), chunk.TotalCompressedSize()

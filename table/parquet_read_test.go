@@ -73,7 +73,8 @@ func TestParquetLongPages(t *testing.T) {
 			if i%11 != 0 {
 				flag = strconv.FormatBool(i%1000 < 500)
 			}
-			want := []string{strconv.Itoa(i / 700), strconv.Itoa(mixed), sparse, "w" + strconv.Itoa(i%300), flag}
+			want := []string{strconv.Itoa(i / 700), strconv.Itoa(mixed), sparse, "w" + strconv.Itoa(i%300),
+				flag}
 			if !slices.Equal(row, want) {
 				t.Fatalf("%s: row %d: got %q, want %q", path, i+1, row, want)
 			}
@@ -102,19 +103,28 @@ func TestReadParquetKinds(t *testing.T) {
 		kind   schema.Kind
 		lo, hi float64
 	}{
-		{"dict", schema.Categorical, 0, 0}, {"string", schema.Categorical, 0, 0}, {"fixed", schema.Categorical, 0, 0},
-		{"fixed", schema.Integer, 0, 9}, {"bool", schema.Boolean, 0, 0}, {"bool", schema.Categorical, 0, 0},
+		{"dict", schema.Categorical, 0, 0}, {"string", schema.Categorical, 0, 0}, {"fixed",
+			schema.Categorical, 0, 0},
+		{"fixed", schema.Integer, 0, 9}, {"bool", schema.Boolean, 0, 0}, {"bool", schema.Categorical, 0,
+			0},
 		{"i8", schema.Integer, -128, 0}, {"i8", schema.Real, -128, 0}, {"i8", schema.Categorical, 0, 0},
-		{"u8", schema.Integer, 0, 255}, {"u16", schema.Integer, 0, 1 << 16}, {"u32", schema.Integer, 0, 1 << 32},
+		{"u8", schema.Integer, 0, 255}, {"u16", schema.Integer, 0, 1 << 16}, {"u32", schema.Integer, 0,
+			1 << 32},
 		{"u64", schema.Categorical, 0, 0}, {"i64", schema.Categorical, 0, 0},
-		{"f16", schema.Real, -1, 1}, {"f16", schema.Categorical, 0, 0}, {"f32", schema.Real, 0, 1}, {"f32", schema.Categorical, 0, 0},
+		{"f16", schema.Real, -1, 1}, {"f16", schema.Categorical, 0, 0}, {"f32", schema.Real, 0,
+			1}, {"f32", schema.Categorical, 0, 0},
 		{"f64", schema.Real, -1, 1}, {"f64", schema.Categorical, 0, 0},
-		{"d9", schema.Real, -1, 1}, {"d18", schema.Real, -1e7, 1e7}, {"d38", schema.Real, -1e20, 1e20}, {"d76", schema.Real, -1e41, 1e41},
-		{"d76", schema.Categorical, 0, 0}, {"date32", schema.Date, -4000, 30000}, {"date64", schema.Date, -4000, 30000},
+		{"d9", schema.Real, -1, 1}, {"d18", schema.Real, -1e7, 1e7}, {"d38", schema.Real, -1e20,
+			1e20}, {"d76", schema.Real, -1e41, 1e41},
+		{"d76", schema.Categorical, 0, 0}, {"date32", schema.Date, -4000, 30000}, {"date64", schema.Date,
+			-4000, 30000},
 		{"date32", schema.Timestamp, -4000 * day, 30000 * day}, {"date32", schema.Categorical, 0, 0},
-		{"ts_s", schema.Timestamp, -day * 60, 5000 * day}, {"ts_ms", schema.Timestamp, -day * 60, 5000 * day},
-		{"ts_us", schema.Timestamp, -day * 60, 5000 * day}, {"ts_ns", schema.Timestamp, -day * 60, 5000 * day},
-		{"ts_ns", schema.Categorical, 0, 0}, {"full", schema.Integer, 0, 2}, {"full", schema.Categorical, 0, 0},
+		{"ts_s", schema.Timestamp, -day * 60, 5000 * day}, {"ts_ms", schema.Timestamp, -day * 60,
+			5000 * day},
+		{"ts_us", schema.Timestamp, -day * 60, 5000 * day}, {"ts_ns", schema.Timestamp, -day * 60,
+			5000 * day},
+		{"ts_ns", schema.Categorical, 0, 0}, {"full", schema.Integer, 0, 2}, {"full", schema.Categorical,
+			0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.column+" "+tt.kind.String(), func(t *testing.T) {
@@ -186,7 +196,8 @@ func TestReadParquetUnits(t *testing.T) {
 }
 
 func TestReadParquetErrors(t *testing.T) {
-	required := func(name string, kind schema.Kind, lo, hi float64, categories ...string) *schema.Schema {
+	required := func(name string, kind schema.Kind, lo, hi float64,
+		categories ...string) *schema.Schema {
 		s := oneColumn(name, kind, lo, hi, categories...)
 		s.Columns[0].Missing = nil
 		return s
@@ -197,34 +208,47 @@ func TestReadParquetErrors(t *testing.T) {
 		return s
 	}
 	two := required("i8", schema.Integer, -128, -125)
-	two.Columns = append(two.Columns, required("u8", schema.Integer, 250, 255).Columns[0], required("full", schema.Integer, 0, 0).Columns[0])
+	two.Columns = append(two.Columns, required("u8", schema.Integer, 250, 255).Columns[0],
+		required("full", schema.Integer, 0, 0).Columns[0])
 	tests := []struct {
 		name   string
 		file   string
 		schema *schema.Schema
 		want   string
 	}{
-		{"null", "dictionary", required("i8", schema.Integer, -128, 0), `table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens`},
-		{"null in the second group", "groups", required("i8", schema.Integer, -128, 0), `table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens`},
-		{"bounds", "groups", oneColumn("i8", schema.Integer, -128, -122), `table: row 8, column 7 ("i8"): outside the declared min and max`},
-		{"first of several columns", "dictionary", two, `table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens`},
-		{"category", "delta", oneColumn("string", schema.Categorical, 0, 0, "text 0", "text 1"), `table: row 3, column 2 ("string"): not one of the declared categories`},
-		{"type", "dictionary", oneColumn("date32", schema.Integer, 0, 9), `table: row 1, column 22 ("date32"): of a type that does not fit the column's kind`},
-		{"null unit", "dictionary", unit("string"), `table: row 4, column 2 ("string"): the privacy unit is empty`},
-		{"empty unit", "dictionary", unit("binary"), `table: row 1, column 4 ("binary"): the privacy unit is empty`},
-		{"absent unit", "dictionary", unit("patient"), `table: the file has no column "patient", which holds the privacy unit`},
+		{"null", "dictionary", required("i8", schema.Integer, -128, 0),
+			`table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens`},
+		{"null in the second group", "groups", required("i8", schema.Integer, -128, 0),
+			`table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens`},
+		{"bounds", "groups", oneColumn("i8", schema.Integer, -128, -122),
+			`table: row 8, column 7 ("i8"): outside the declared min and max`},
+		{"first of several columns", "dictionary", two,
+			`table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens`},
+		{"category", "delta", oneColumn("string", schema.Categorical, 0, 0, "text 0", "text 1"),
+			`table: row 3, column 2 ("string"): not one of the declared categories`},
+		{"type", "dictionary", oneColumn("date32", schema.Integer, 0, 9),
+			`table: row 1, column 22 ("date32"): of a type that does not fit the column's kind`},
+		{"null unit", "dictionary", unit("string"),
+			`table: row 4, column 2 ("string"): the privacy unit is empty`},
+		{"empty unit", "dictionary", unit("binary"),
+			`table: row 1, column 4 ("binary"): the privacy unit is empty`},
+		{"absent unit", "dictionary", unit("patient"),
+			`table: the file has no column "patient", which holds the privacy unit`},
 		{"absent column", "dictionary", func() *schema.Schema {
 			s := oneColumn("full", schema.Integer, 0, 9)
 			s.Columns = append(s.Columns, schema.Column{Name: "other", Kind: schema.Boolean})
 			return s
 		}(), `table: the file has no column "other"`},
-		{"none", "dictionary", oneColumn("other", schema.Integer, 0, 9), `table: the file has none of the schema's columns (in a CSV file: is its first line a header, and its separator the schema's csv: {comma: ...}?)`},
-		{"long text", "dictionary", oneColumn("prefix", schema.Categorical, 0, 0, "x"), `table: row 1, column 3 ("prefix"): a cell of more than 8 bytes`},
+		{"none", "dictionary", oneColumn("other", schema.Integer, 0, 9),
+			`table: the file has none of the schema's columns (in a CSV file: is its first line a header, and its separator the schema's csv: {comma: ...}?)`},
+		{"long text", "dictionary", oneColumn("prefix", schema.Categorical, 0, 0, "x"),
+			`table: row 1, column 3 ("prefix"): a cell of more than 8 bytes`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, workers := range []int{1, 3} {
-				_, _, err := Read(context.Background(), "testdata/types-"+tt.file+".parquet", tt.schema, ReadOptions{Workers: workers, MaxCell: 8})
+				_, _, err := Read(context.Background(), "testdata/types-"+tt.file+".parquet", tt.schema,
+					ReadOptions{Workers: workers, MaxCell: 8})
 				if err == nil {
 					t.Fatal("no error")
 				}
@@ -257,7 +281,8 @@ func TestReadParquetNested(t *testing.T) {
 		"struct": `table: column 3 ("struct"): a nested Parquet column, which is not supported`,
 		"time":   `table: column 5 ("time"): a Parquet type that is not supported (a time of day, an interval or BSON)`,
 	} {
-		_, _, err := Read(context.Background(), path, oneColumn(name, schema.Integer, 0, 9), ReadOptions{})
+		_, _, err := Read(context.Background(), path, oneColumn(name, schema.Integer, 0, 9),
+			ReadOptions{})
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", name, err, want)
 		}
@@ -271,7 +296,8 @@ func TestReadParquetNested(t *testing.T) {
 func TestReadParquetProgress(t *testing.T) {
 	var got []float64
 	o := ReadOptions{Progress: func(f float64) { got = append(got, f) }}
-	if _, _, err := Read(context.Background(), "testdata/types-groups.parquet", oneColumn("full", schema.Integer, 0, 9), o); err != nil {
+	if _, _, err := Read(context.Background(), "testdata/types-groups.parquet", oneColumn("full",
+		schema.Integer, 0, 9), o); err != nil {
 		t.Fatal(err)
 	}
 	if want := []float64{.2, .4, .6, .8, 1}; !slices.Equal(got, want) {
@@ -286,7 +312,8 @@ func TestReadParquetStopsWhenCancelled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err = Read(ctx, "testdata/types-groups.parquet", oneColumn("full", schema.Integer, 0, 9), o); !errors.Is(err, context.Canceled) {
+	if _, _, err = Read(ctx, "testdata/types-groups.parquet", oneColumn("full", schema.Integer, 0, 9),
+		o); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -320,7 +347,8 @@ func TestReadParquetOfAFailingFile(t *testing.T) {
 	errDisk := errors.New("disk")
 	for n := range 6 {
 		r := &failing{bytes.NewReader(data), n, errDisk}
-		if _, _, err := ReadParquet(context.Background(), r, oneColumn("full", schema.Integer, 0, 9), ReadOptions{Workers: 1}); !errors.Is(err, errDisk) {
+		if _, _, err := ReadParquet(context.Background(), r, oneColumn("full", schema.Integer, 0, 9),
+			ReadOptions{Workers: 1}); !errors.Is(err, errDisk) {
 			t.Errorf("after %d reads: got %v, want the error of the disk", n, err)
 		}
 	}

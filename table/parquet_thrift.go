@@ -105,7 +105,8 @@ func (t *thrift) list(kind byte, element func()) (n int) {
 	if count == 15 {
 		count = t.unsigned()
 	}
-	if count > uint64(len(t.data)) || count > 0 && head&15 != kind { // an element takes a byte at least
+	// an element takes a byte at least
+	if count > uint64(len(t.data)) || count > 0 && head&15 != kind {
 		t.fail()
 		return 0
 	}

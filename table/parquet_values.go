@@ -32,7 +32,9 @@ const encodingByteStreamSplit = parquet.Encoding(9)
 
 // newValueReader reads the values that data holds in the given encoding, of
 // which there are at most limit. It does not know dictionary indices.
-func newValueReader(l *leaf, encoding parquet.Encoding, data []byte, limit int) (valueReader, error) {
+func newValueReader(
+	l *leaf, encoding parquet.Encoding, data []byte, limit int,
+) (valueReader, error) {
 	switch {
 	case encoding == parquet.Encodings.Plain && l.physical == parquet.Types.Boolean:
 		return packedBooleans(data), nil
@@ -42,11 +44,13 @@ func newValueReader(l *leaf, encoding parquet.Encoding, data []byte, limit int) 
 		return plainFixed(l, data), nil
 	case encoding == parquet.Encodings.RLE && l.physical == parquet.Types.Boolean:
 		return runBooleans(data)
-	case encoding == parquet.Encodings.DeltaBinaryPacked && (l.physical == parquet.Types.Int32 || l.physical == parquet.Types.Int64):
+	case encoding == parquet.Encodings.DeltaBinaryPacked && (l.physical == parquet.Types.Int32 ||
+		l.physical == parquet.Types.Int64):
 		return deltaInts(l, data, limit)
 	case encoding == parquet.Encodings.DeltaLengthByteArray && l.physical == parquet.Types.ByteArray:
 		return deltaLengthTexts(data, limit)
-	case encoding == parquet.Encodings.DeltaByteArray && (l.physical == parquet.Types.ByteArray || l.physical == parquet.Types.FixedLenByteArray):
+	case encoding == parquet.Encodings.DeltaByteArray && (l.physical == parquet.Types.ByteArray ||
+		l.physical == parquet.Types.FixedLenByteArray):
 		return deltaTexts(l, data, limit)
 	case encoding == encodingByteStreamSplit && l.width > 0:
 		return splitBytes(l, data), nil

@@ -48,10 +48,13 @@ func newParquetWriter(w io.Writer, d decoder) (*parquetWriter, error) {
 		parquet.WithCompression(compress.Codecs.Snappy),
 		parquet.WithDictionaryPageSizeLimit(1<<30), // a category list of any length stays a dictionary
 		parquet.WithStats(false),
-		parquet.WithBatchSize(batchRows), // Arrow v15 miscounts in the second batch of a dictionary column that could have nulls and has none
+		// Arrow v15 miscounts in the second batch of a dictionary column that could have nulls and has
+		// none
+		parquet.WithBatchSize(batchRows),
 	)
 	err := p.guard(func() (err error) {
-		p.file, err = pqarrow.NewFileWriter(p.arrow, p.sink, props, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+		p.file, err = pqarrow.NewFileWriter(p.arrow, p.sink, props, pqarrow.NewArrowWriterProperties(
+			pqarrow.WithStoreSchema()))
 		return err
 	})
 	if err != nil {
@@ -77,7 +80,10 @@ func newBatchColumn(codec *schema.Codec) (batchColumn, arrow.DataType) {
 		return collector(b, func(v schema.Value) { b.Append(v.Float) }), arrow.PrimitiveTypes.Float64
 	case schema.Date:
 		b := array.NewDate32Builder(mem)
-		return collector(b, func(v schema.Value) { b.Append(arrow.Date32(v.Int)) }), arrow.FixedWidthTypes.Date32
+		return collector(b, func(v schema.Value) {
+			b.Append(
+				arrow.Date32(v.Int))
+		}), arrow.FixedWidthTypes.Date32
 	case schema.Timestamp:
 		kind := &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
 		b := array.NewTimestampBuilder(mem, kind)
@@ -111,9 +117,10 @@ func newCategoryColumn(codec *schema.Codec) (batchColumn, arrow.DataType) {
 	}
 	var (
 		dictionary = words.NewArray()
-		kind       = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
-		indices    = array.NewInt32Builder(mem)
-		column     = collector(indices, func(v schema.Value) { indices.Append(position[v.Text]) })
+		kind       = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32,
+			ValueType: arrow.BinaryTypes.String}
+		indices = array.NewInt32Builder(mem)
+		column  = collector(indices, func(v schema.Value) { indices.Append(position[v.Text]) })
 	)
 	column.take = func() arrow.Array {
 		i := indices.NewArray()

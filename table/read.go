@@ -15,9 +15,11 @@ import (
 
 // ReadOptions steers a read. The zero value is ready to use.
 type ReadOptions struct {
-	Progress func(fraction float64) // optional; called by the goroutine that reads, with rising values up to 1, unless the length of the input is unknown
-	Workers  int                    // goroutines that turn text into codes; 0 = GOMAXPROCS
-	MaxCell  int                    // longest cell in bytes, quotes inside it counted twice; 0 = 1 MiB
+	// optional; called by the goroutine that reads, with rising values up to 1, unless the length of
+	// the input is unknown
+	Progress func(fraction float64)
+	Workers  int // goroutines that turn text into codes; 0 = GOMAXPROCS
+	MaxCell  int // longest cell in bytes, quotes inside it counted twice; 0 = 1 MiB
 }
 
 func (o ReadOptions) withDefaults() ReadOptions {
@@ -32,7 +34,9 @@ func (o ReadOptions) withDefaults() ReadOptions {
 
 // Report says what a read left out.
 type Report struct {
-	Ignored []int // 1-based file column numbers that the schema does not name; positions only: a header may be a data row
+	// 1-based file column numbers that the schema does not name; positions only: a header may be a
+	// data row
+	Ignored []int
 }
 
 // Format is a file format.
@@ -56,7 +60,8 @@ func FormatOf(path string) (Format, error) {
 	case ".parquet":
 		return Parquet, nil
 	case ".gz", ".zst", ".bz2", ".xz", ".zip":
-		return 0, fmt.Errorf("table: compressed files (%s) are not supported: decompress the file first", ext)
+		return 0, fmt.Errorf("table: compressed files (%s) are not supported: decompress the file first",
+			ext)
 	}
 	return 0, errors.New("table: the file name must end in .csv or .parquet")
 }
@@ -64,7 +69,9 @@ func FormatOf(path string) (Format, error) {
 // Read reads the table at path, whose extension says whether it is CSV or
 // Parquet; "-" is CSV on the standard input. See ReadCSV and ReadParquet. An
 // error about the content of the file wraps schema.ErrSchema.
-func Read(ctx context.Context, path string, s *schema.Schema, o ReadOptions) (*Table, Report, error) {
+func Read(
+	ctx context.Context, path string, s *schema.Schema, o ReadOptions,
+) (*Table, Report, error) {
 	format, err := FormatOf(path)
 	if err != nil {
 		return nil, Report{}, err
@@ -94,7 +101,8 @@ func open(path string) (*os.File, int64, error) {
 	case mode.IsDir():
 		return nil, 0, fmt.Errorf("table: %s is a directory", path)
 	case mode&(fs.ModeNamedPipe|fs.ModeCharDevice|fs.ModeSocket) != 0:
-		return nil, 0, fmt.Errorf("table: %s is not a regular file; to read CSV from a pipe, use - for the standard input", path)
+		return nil, 0, fmt.Errorf(
+			"table: %s is not a regular file; to read CSV from a pipe, use - for the standard input", path)
 	case !mode.IsRegular():
 		return nil, 0, fmt.Errorf("table: %s is not a regular file", path)
 	}

@@ -38,7 +38,8 @@ func TestFormatOf(t *testing.T) {
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	for name, text := range map[string]string{"a.csv": "a,b,c\nx,1,0\n", "b.CSV": "a,b,c\nx,1,0\n", "text.parquet": "a,b,c\nx,1,0\n"} {
+	for name, text := range map[string]string{"a.csv": "a,b,c\nx,1,0\n", "b.CSV": "a,b,c\nx,1,0\n",
+		"text.parquet": "a,b,c\nx,1,0\n"} {
 		if err := os.WriteFile(in(name), []byte(text), 0o400); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +67,8 @@ func TestRead(t *testing.T) {
 		"a.tsv":        "the file name must end in .csv or .parquet",
 	} {
 		_, _, err := Read(context.Background(), in(name), abc(), ReadOptions{})
-		if err == nil || !strings.HasPrefix(err.Error(), "table: ") || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.HasPrefix(err.Error(), "table: ") || !strings.Contains(err.Error(),
+			want) {
 			t.Errorf("%s: got %v, want %s", name, err, want)
 		}
 		if errors.Is(err, schema.ErrSchema) {
@@ -76,12 +78,14 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: ScanText says %v, Read %v", name, scan, err)
 		}
 	}
-	if _, _, err := Read(context.Background(), in("none.csv"), abc(), ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := Read(context.Background(), in("none.csv"), abc(), ReadOptions{}); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 	bad := &schema.Schema{Columns: []schema.Column{{Name: "a"}}}
 	for _, name := range []string{"a.csv", "text.parquet"} {
-		if _, _, err := Read(context.Background(), in(name), bad, ReadOptions{}); !errors.Is(err, schema.ErrInvalid) {
+		if _, _, err := Read(context.Background(), in(name), bad, ReadOptions{}); !errors.Is(err,
+			schema.ErrInvalid) {
 			t.Errorf("an invalid schema: %v", err)
 		}
 	}

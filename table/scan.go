@@ -79,7 +79,8 @@ func scanCSVOf(r io.Reader, o ScanOptions, maxCell int, fn func(names, row []str
 		if err := o.checkColumns(len(s.names)); err != nil {
 			return err
 		}
-		s.lines = lenientLines{comma: comma, columns: len(s.names), maxCell: maxCell, headed: !o.CSV.NoHeader}
+		s.lines = lenientLines{comma: comma, columns: len(s.names), maxCell: maxCell,
+			headed: !o.CSV.NoHeader}
 		scan = s.lenientChunk
 	}
 	for err == nil {
@@ -229,7 +230,8 @@ func (p *parquetFile) scan(o ScanOptions, fn func(names, row []string) error) er
 
 // texts reads a row group: for every column its texts, and for every row of it
 // the position of its text among them.
-func (p *parquetFile) texts(group int, lenient bool) (texts [][]string, cells [][]uint32, rows int, err error) {
+func (p *parquetFile) texts(group int, lenient bool) (texts [][]string, cells [][]uint32, rows int,
+	err error) {
 	var n int64
 	err = catch(func() error { n = p.reader.RowGroup(group).NumRows(); return nil })
 	maxCell := ReadOptions{}.withDefaults().MaxCell

@@ -19,13 +19,14 @@ func scanned(t *testing.T, in string, header bool, comma byte) (string, error) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	err := ScanText(path, ScanOptions{CSV: schema.CSV{NoHeader: !header, Comma: comma}}, func(names, row []string) error {
-		if b.Len() == 0 {
-			fmt.Fprintf(&b, "%s;", strings.Join(names, "|"))
-		}
-		fmt.Fprintf(&b, "%s;", strings.Join(row, "|"))
-		return nil
-	})
+	err := ScanText(path, ScanOptions{CSV: schema.CSV{NoHeader: !header, Comma: comma}},
+		func(names, row []string) error {
+			if b.Len() == 0 {
+				fmt.Fprintf(&b, "%s;", strings.Join(names, "|"))
+			}
+			fmt.Fprintf(&b, "%s;", strings.Join(row, "|"))
+			return nil
+		})
 	return b.String(), err
 }
 
@@ -37,7 +38,8 @@ func TestScanText(t *testing.T) {
 	}{
 		{"header", "a,b\n1,2\n3,\n", true, "a|b;1|2;3|;"},
 		{"no header", "a,b\n1,2\n", false, "column_1|column_2;a|b;1|2;"},
-		{"quotes, mark, returns, blank lines", "\ufeff\"a,a\",b\r\n\"1\n\",\"\"\"2\"\r\n\r\n\n", true, "a,a|b;1\n|\"2;"},
+		{"quotes, mark, returns, blank lines", "\ufeff\"a,a\",b\r\n\"1\n\",\"\"\"2\"\r\n\r\n\n", true,
+			"a,a|b;1\n|\"2;"},
 		{"header only", "a,b\n", true, ""},
 	} {
 		if got, err := scanned(t, tt.in, tt.header, ','); got != tt.want || err != nil {
@@ -49,7 +51,8 @@ func TestScanText(t *testing.T) {
 	}
 	// Longer than a block.
 	rows := strings.Repeat("1,\"2\n\"\n", blockSize/7+100)
-	if got, err := scanned(t, "a,b\n"+rows, true, ','); got != "a|b;"+strings.Repeat("1|2\n;", blockSize/7+100) || err != nil {
+	if got, err := scanned(t, "a,b\n"+rows, true, ','); got != "a|b;"+strings.Repeat("1|2\n;",
+		blockSize/7+100) || err != nil {
 		t.Errorf("several blocks: %d bytes, %v", len(got), err)
 	}
 }
@@ -60,11 +63,14 @@ func TestScanTextErrors(t *testing.T) {
 		{"few cells", "a,b\n1,2\n1\n", "table: line 3: fewer cells than columns"},
 		{"many cells", "a,b\n1,2,SECRET\n", "table: line 2: more cells than columns"},
 		{"blank line", "a,b\n1,2\n\n\n1,2\n", "table: line 3: a blank line before the end of the file"},
-		{"quote", "a,b\n1,SEC\"RET\n", "table: line 2, column 2: a quote inside a cell that does not start with one"},
-		{"open quote", "a,b\n\"1\n\",\"SECRET\n", "table: line 3, column 2: a quoted cell opens here and never closes"},
+		{"quote", "a,b\n1,SEC\"RET\n",
+			"table: line 2, column 2: a quote inside a cell that does not start with one"},
+		{"open quote", "a,b\n\"1\n\",\"SECRET\n",
+			"table: line 3, column 2: a quoted cell opens here and never closes"},
 	} {
 		_, err := scanned(t, tt.in, true, ',')
-		if err == nil || strings.TrimSuffix(err.Error(), ": "+schema.ErrSchema.Error()) != tt.want || !errors.Is(err, schema.ErrSchema) {
+		if err == nil || strings.TrimSuffix(err.Error(), ": "+schema.ErrSchema.Error()) != tt.want ||
+			!errors.Is(err, schema.ErrSchema) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
 	}

@@ -11,16 +11,19 @@ import (
 
 func TestFromColumns(t *testing.T) {
 	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{
-		{Name: "a", Kind: schema.Integer, Min: 0, Max: 2}, {Name: "b", Kind: schema.Integer, Min: 0, Max: 299, Bins: 300},
+		{Name: "a", Kind: schema.Integer, Min: 0, Max: 2}, {Name: "b", Kind: schema.Integer, Min: 0,
+			Max: 299, Bins: 300},
 	}}
 	withUnit := *s
 	withUnit.Unit, withUnit.MaxRowsPerUnit = "id", 2
 	a, b := Codes{U8: []uint8{0, 2}}, Codes{U16: []uint16{299, 0}}
 	tab, err := FromColumns(s, []Codes{a, b}, nil)
-	if err != nil || tab.Rows() != 2 || tab.Schema() != s || tab.Units() != nil || tab.Column(0).At(1) != 2 || tab.Column(1).At(0) != 299 {
+	if err != nil || tab.Rows() != 2 || tab.Schema() != s || tab.Units() != nil ||
+		tab.Column(0).At(1) != 2 || tab.Column(1).At(0) != 299 {
 		t.Errorf("%v, %v", tab, err)
 	}
-	if tab, err = FromColumns(&withUnit, []Codes{a, b}, []uint32{7, 7}); err != nil || !slices.Equal(tab.Units(), []uint32{7, 7}) {
+	if tab, err = FromColumns(&withUnit, []Codes{a, b}, []uint32{7, 7}); err != nil ||
+		!slices.Equal(tab.Units(), []uint32{7, 7}) {
 		t.Errorf("with units: %v", err)
 	}
 	if _, err = FromColumns(&withUnit, []Codes{a, b}, nil); err != nil {
@@ -38,12 +41,17 @@ func TestFromColumns(t *testing.T) {
 	}{
 		{"columns", s, []Codes{a}, nil, "table: 1 columns of codes for a schema of 2"},
 		{"rows", s, []Codes{a, {U16: []uint16{1}}}, nil, `table: column 2 ("b"): 1 codes for 2 rows`},
-		{"narrow range", s, []Codes{{U8: []uint8{0, 3}}, b}, nil, `table: column 1 ("a"): a code is not below 3`},
-		{"wide range", s, []Codes{a, {U16: []uint16{300, 0}}}, nil, `table: column 2 ("b"): a code is not below 300`},
-		{"too wide", s, []Codes{{U16: []uint16{0, 1}}, b}, nil, `table: column 1 ("a"): 3 codes need U8, not U16`},
+		{"narrow range", s, []Codes{{U8: []uint8{0, 3}}, b}, nil,
+			`table: column 1 ("a"): a code is not below 3`},
+		{"wide range", s, []Codes{a, {U16: []uint16{300, 0}}}, nil,
+			`table: column 2 ("b"): a code is not below 300`},
+		{"too wide", s, []Codes{{U16: []uint16{0, 1}}, b}, nil,
+			`table: column 1 ("a"): 3 codes need U8, not U16`},
 		{"too narrow", s, []Codes{a, a}, nil, `table: column 2 ("b"): 300 codes need U16, not U8`},
-		{"both", s, []Codes{{U8: []uint8{1}, U16: []uint16{1}}, b}, nil, `table: column 1 ("a"): both U8 and U16 are set`},
-		{"no unit", s, []Codes{a, b}, []uint32{1, 2}, "table: unit numbers for a schema that names no unit column"},
+		{"both", s, []Codes{{U8: []uint8{1}, U16: []uint16{1}}, b}, nil,
+			`table: column 1 ("a"): both U8 and U16 are set`},
+		{"no unit", s, []Codes{a, b}, []uint32{1, 2},
+			"table: unit numbers for a schema that names no unit column"},
 		{"units", &withUnit, []Codes{a, b}, []uint32{1}, "table: 1 unit numbers for 2 rows"},
 	} {
 		if _, err := FromColumns(tt.s, tt.cols, tt.units); err == nil || err.Error() != tt.want {

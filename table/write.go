@@ -61,7 +61,8 @@ func newDecoder(s *schema.Schema, u *rand.Rand) (decoder, error) {
 	}
 	for _, c := range s.Columns {
 		if u == nil && c.Kind != schema.Categorical && c.Kind != schema.Boolean {
-			return decoder{}, fmt.Errorf("table: writing the %s column %q needs a source of random numbers", c.Kind, c.Name)
+			return decoder{}, fmt.Errorf("table: writing the %s column %q needs a source of random numbers",
+				c.Kind, c.Name)
 		}
 	}
 	return decoder{schema: s, codecs: codecs, u: u}, nil

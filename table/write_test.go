@@ -22,7 +22,8 @@ import (
 func schemas() *rapid.Generator[*schema.Schema] {
 	word := rapid.StringOfN(rapid.RuneFrom([]rune("ab ,;\t\"\r\n'é\ufeff\u2028#=-0")), 0, 5, -1)
 	return rapid.Custom(func(t *rapid.T) *schema.Schema {
-		s := &schema.Schema{CSV: schema.CSV{Comma: rapid.SampledFrom([]byte(",;\t|-0")).Draw(t, "comma"), NoHeader: rapid.Bool().Draw(t, "no header")}}
+		s := &schema.Schema{CSV: schema.CSV{Comma: rapid.SampledFrom([]byte(",;\t|-0")).Draw(t, "comma"),
+			NoHeader: rapid.Bool().Draw(t, "no header")}}
 		for i := range rapid.IntRange(1, 6).Draw(t, "columns") {
 			s.Columns = append(s.Columns, drawColumn(t, fmt.Sprintf("%s%d", word.Draw(t, "name"), i), word))
 		}
@@ -35,7 +36,8 @@ func drawColumn(t *rapid.T, name string, word *rapid.Generator[string]) schema.C
 		schema.Categorical, schema.Integer, schema.Real, schema.Boolean, schema.Date, schema.Timestamp,
 	}).Draw(t, "kind")}
 	if rapid.Bool().Draw(t, "may be missing") {
-		c.Missing = []string{rapid.SampledFrom([]string{"", "?", "a,b", "NA ", "\"", "-999999"}).Draw(t, "missing")}
+		c.Missing = []string{rapid.SampledFrom([]string{"", "?", "a,b", "NA ", "\"", "-999999"}).Draw(t,
+			"missing")}
 	}
 	whole := func(lo, hi int) {
 		c.Min = float64(rapid.IntRange(lo, hi).Draw(t, "min"))
@@ -162,12 +164,15 @@ func TestWriterDrawsInOneOrder(t *testing.T) {
 		rows[i] = i
 	}
 	whole := write(t, CSV, 5, s, tab)
-	if parts := write(t, CSV, 5, s, tab.Select(rows[:1]), tab.Select(rows[1:700]), tab.Select(nil), tab.Select(rows[700:])); !bytes.Equal(whole, parts) {
+	if parts := write(t, CSV, 5, s, tab.Select(rows[:1]), tab.Select(rows[1:700]), tab.Select(nil),
+		tab.Select(rows[700:])); !bytes.Equal(whole, parts) {
 		t.Error("the CSV of a split table differs")
 	}
 	dir := t.TempDir()
-	paths := []string{filepath.Join(dir, "a.csv"), filepath.Join(dir, "a.parquet"), filepath.Join(dir, "b.parquet")}
-	for i, data := range [][]byte{whole, write(t, Parquet, 5, s, tab), write(t, Parquet, 5, s, tab.Select(rows[:3]), tab.Select(rows[3:]))} {
+	paths := []string{filepath.Join(dir, "a.csv"), filepath.Join(dir, "a.parquet"), filepath.Join(dir,
+		"b.parquet")}
+	for i, data := range [][]byte{whole, write(t, Parquet, 5, s, tab), write(t, Parquet, 5, s,
+		tab.Select(rows[:3]), tab.Select(rows[3:]))} {
 		if err := os.WriteFile(paths[i], data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +244,8 @@ func TestParquetCategories(t *testing.T) {
 
 func TestCSVQuoting(t *testing.T) {
 	s := &schema.Schema{CSV: schema.CSV{Comma: ';'}, Columns: []schema.Column{
-		{Name: "a;b", Kind: schema.Categorical, Categories: []string{"", "x,y", "x;y", `"`, "\n", "\r", " x", "x ", "\ufeffx", "x y"}},
+		{Name: "a;b", Kind: schema.Categorical, Categories: []string{"", "x,y", "x;y", `"`, "\n", "\r",
+			" x", "x ", "\ufeffx", "x y"}},
 		{Name: "\ufeffb", Kind: schema.Categorical, Categories: []string{"z"}},
 	}}
 	rows := make([]uint8, len(s.Columns[0].Categories))
@@ -250,11 +256,13 @@ func TestCSVQuoting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "\"a;b\";\"\ufeffb\"\n;z\nx,y;z\n\"x;y\";z\n\"\"\"\";z\n\"\n\";z\n\"\r\";z\n\" x\";z\n\"x \";z\n\"\ufeffx\";z\nx y;z\n"
+	want := "\"a;b\";\"\ufeffb\"\n;z\nx,y;z\n\"x;y\";z\n\"\"\"\";z\n\"\n\";z\n\"\r\";z\n\" " +
+		"x\";z\n\"x \";z\n\"\ufeffx\";z\nx y;z\n"
 	if got := string(write(t, CSV, 1, s, tab)); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	s = &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{{Name: "a", Kind: schema.Categorical, Categories: []string{"", "x"}}}}
+	s = &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{{Name: "a",
+		Kind: schema.Categorical, Categories: []string{"", "x"}}}}
 	if tab, err = FromColumns(s, []Codes{{U8: []uint8{0, 1, 0}}}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +275,8 @@ func TestCSVQuoting(t *testing.T) {
 // before them, names and missing tokens too; numbers are as they were.
 func TestSpreadsheetSafe(t *testing.T) {
 	s := &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{
-		{Name: "=name", Kind: schema.Categorical, Categories: []string{"=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "\r", "-1", "+5.5e3", "-", "a=b", "-1e999", "-0x1", ""}},
+		{Name: "=name", Kind: schema.Categorical, Categories: []string{"=1+1", "+cmd", "-x", "@SUM(A1)",
+			"\tx", "\r", "-1", "+5.5e3", "-", "a=b", "-1e999", "-0x1", ""}},
 		{Name: "n", Kind: schema.Integer, Min: -3, Max: -3, Missing: []string{"-9=missing"}},
 	}}
 	rows := len(s.Columns[0].Categories)
@@ -350,7 +359,8 @@ func TestWriterErrors(t *testing.T) {
 	if _, err := NewWriter(&bytes.Buffer{}, CSV, bad, u); err == nil {
 		t.Error("a quote as the separator was accepted")
 	}
-	if _, err := NewWriter(&bytes.Buffer{}, CSV, &schema.Schema{CSV: schema.CSV{Comma: ','}, Columns: []schema.Column{{Name: "a"}}}, u); err == nil {
+	if _, err := NewWriter(&bytes.Buffer{}, CSV, &schema.Schema{CSV: schema.CSV{Comma: ','},
+		Columns: []schema.Column{{Name: "a"}}}, u); err == nil {
 		t.Error("an invalid schema was accepted")
 	}
 }
@@ -365,7 +375,8 @@ func TestUnitsAreNotWritten(t *testing.T) {
 	}
 	for _, f := range []Format{CSV, Parquet} {
 		_, err := readBack(f, write(t, f, 1, s, tab), s)
-		if err == nil || !strings.HasPrefix(err.Error(), `table: the file has no column "id", which holds the privacy unit`) {
+		if err == nil || !strings.HasPrefix(err.Error(),
+			`table: the file has no column "id", which holds the privacy unit`) {
 			t.Errorf("format %d: got %v", f, err)
 		}
 	}

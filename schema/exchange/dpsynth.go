@@ -10,11 +10,13 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// fromDPSynth reads a mapping from column to attribute. An attribute with possible_values is categorical, one with min_value and max_value
-// numerical, one with default_value or public_possible_values an open set of texts; max_tokens is free text, which no schema can have.
+// fromDPSynth reads a mapping from column to attribute. An attribute with possible_values is
+// categorical, one with min_value and max_value numerical, one with default_value or
+// public_possible_values an open set of texts; max_tokens is free text, which no schema can have.
 func fromDPSynth(data []byte) (*Draft, error) {
 	var doc yaml.Node
-	if err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+	if err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&doc); err != nil ||
+		len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, invalid("not a YAML mapping from columns to attributes")
 	}
 	d := &Draft{Notes: []string{"imported from a dpsynth domain"}}
@@ -146,7 +148,8 @@ func (a *attribute) column(name string) (c *Column, note string) {
 	case a.keys["max_tokens"]:
 		return nil, "left out: free text"
 	case a.keys["default_value"] || a.keys["public_possible_values"] || len(a.keys) == 0:
-		c.Kind, c.Categories, c.OnInvalid, c.Other = schema.Categorical, append([]string{a.unlisted}, a.publicValues...), schema.Other, a.unlisted
+		c.Kind, c.Categories, c.OnInvalid, c.Other = schema.Categorical, append([]string{a.unlisted},
+			a.publicValues...), schema.Other, a.unlisted
 		if len(a.publicValues) == 0 {
 			c.Column = schema.Column{Name: name, Kind: schema.Categorical}
 			c.Open = "the categories of an open set: write them, or buy them with decoy schema infer"

@@ -1,8 +1,10 @@
-// Package exchange reads and writes descriptions of tables in the forms of other tools: it imports the domain files of mbi (private-pgm) and
-// dpsynth and the metadata of SDV, and exports a schema as a JSON Schema of one row.
+// Package exchange reads and writes descriptions of tables in the forms of other tools: it imports
+// the domain files of mbi (private-pgm) and dpsynth and the metadata of SDV, and exports a schema
+// as a JSON Schema of one row.
 //
-// Some forms say less than a schema needs: SDV knows no bounds and no categories. What is not said is left open in a [Draft], for a person
-// to fill in or for schema infer to buy; it is never guessed.
+// Some forms say less than a schema needs: SDV knows no bounds and no categories. What is not said
+// is left open in a [Draft], for a person to fill in or for schema infer to buy; it is never
+// guessed.
 package exchange
 
 import (
@@ -37,8 +39,8 @@ type Column struct {
 // Formats are the names of the forms that [Import] reads.
 func Formats() []string { return []string{"mbi", "dpsynth", "sdv"} }
 
-// Import reads a file in one of the [Formats]. table names the table of an SDV file that has several; "" is the only one. Errors wrap
-// schema.ErrInvalid.
+// Import reads a file in one of the [Formats]. table names the table of an SDV file that has
+// several; "" is the only one. Errors wrap schema.ErrInvalid.
 func Import(format string, data []byte, table string) (*Draft, error) {
 	if len(data) > maxFile {
 		return nil, invalid("the file is longer than %d MiB", maxFile>>20)
@@ -65,7 +67,8 @@ func Import(format string, data []byte, table string) (*Draft, error) {
 }
 
 func invalid(format string, args ...any) error {
-	return fmt.Errorf("exchange: %w: %s", schema.ErrInvalid, spelling.Visible(fmt.Sprintf(format, args...)))
+	return fmt.Errorf("exchange: %w: %s", schema.ErrInvalid, spelling.Visible(fmt.Sprintf(format,
+		args...)))
 }
 
 // Complete reports whether nothing is open.
@@ -104,7 +107,8 @@ func (d *Draft) check() error {
 	return nil
 }
 
-// YAML is the schema file. What is open stands there as a key without a value, which decoy refuses by its line, and with a comment.
+// YAML is the schema file. What is open stands there as a key without a value, which decoy refuses
+// by its line, and with a comment.
 func (d *Draft) YAML() ([]byte, error) {
 	var b bytes.Buffer
 	for _, note := range d.Notes {
@@ -112,7 +116,8 @@ func (d *Draft) YAML() ([]byte, error) {
 	}
 	fmt.Fprintf(&b, "decoy: 1\n")
 	if d.Unit != "" {
-		text, err := (&schema.Schema{Unit: d.Unit, MaxRowsPerUnit: 1, Columns: []schema.Column{{Name: d.Unit + "_", Kind: schema.Boolean}}}).YAML()
+		text, err := (&schema.Schema{Unit: d.Unit, MaxRowsPerUnit: 1,
+			Columns: []schema.Column{{Name: d.Unit + "_", Kind: schema.Boolean}}}).YAML()
 		if err != nil {
 			return nil, fmt.Errorf("exchange: %w", err)
 		}

@@ -57,7 +57,10 @@ func TestDPSynth(t *testing.T) {
 			return slices.Equal(c.Categories, []string{"unknown", "M", "F"}) && c.Other == "unknown"
 		},
 		"dose": func(c Column) bool { return c.Kind == schema.Real && len(c.Edges) == 4 },
-		"lab":  func(c Column) bool { return c.Kind == schema.Real && slices.Equal(c.Missing, []string{""}) },
+		"lab": func(c Column) bool {
+			return c.Kind == schema.Real && slices.Equal(c.Missing,
+				[]string{""})
+		},
 		"flag": func(c Column) bool { return slices.Equal(c.Categories, []string{"true", "false"}) },
 		"city": func(c Column) bool { return c.Open != "" && c.Kind == schema.Categorical },
 		"job": func(c Column) bool {
@@ -83,11 +86,13 @@ func TestDPSynth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := schema.Parse(yaml); err == nil || !strings.Contains(err.Error(), `column "city": categories`) || strings.Count(err.Error(), "\n") > 0 {
+	if _, err := schema.Parse(yaml); err == nil || !strings.Contains(err.Error(),
+		`column "city": categories`) || strings.Count(err.Error(), "\n") > 0 {
 		t.Errorf("the open column is refused with: %v\n%s", err, yaml)
 	}
 	closed := strings.Replace(string(yaml), "    categories:\n    #", "    #", 1)
-	closed = strings.Replace(closed, "    kind: categorical\n    categories:\n  - name: job", "    kind: categorical\n    categories: [a, b]\n  - name: job", 1)
+	closed = strings.Replace(closed, "    kind: categorical\n    categories:\n  - name: job",
+		"    kind: categorical\n    categories: [a, b]\n  - name: job", 1)
 	if _, err := schema.Parse([]byte(closed)); err != nil {
 		t.Errorf("filled in: %v\n%s", err, closed)
 	}
@@ -97,7 +102,8 @@ func TestSDV(t *testing.T) {
 	for _, name := range []string{"sdv.json", "sdv_tables.json"} {
 		table := ""
 		if name == "sdv_tables.json" {
-			if _, err := Import("sdv", load(t, name), ""); err == nil || !strings.Contains(err.Error(), "describes 2 tables (hotels, guests)") {
+			if _, err := Import("sdv", load(t, name), ""); err == nil || !strings.Contains(err.Error(),
+				"describes 2 tables (hotels, guests)") {
 				t.Errorf("%s: %v", name, err)
 			}
 			if _, err := Import("sdv", load(t, name), "rooms"); !errors.Is(err, schema.ErrInvalid) {
@@ -113,8 +119,10 @@ func TestSDV(t *testing.T) {
 		for _, c := range d.Columns {
 			got = append(got, fmt.Sprintf("%s %v %s open:%v", c.Name, c.Kind, c.Format, c.Open != ""))
 		}
-		want := "has_rewards boolean  open:false|room_type categorical  open:true|fee real  open:true|nights integer  open:false|" +
-			"checkin date 02 Jan 2006 open:true|left timestamp 2006-01-02 15:04:05 open:true|odd timestamp  open:true"
+		want := "has_rewards boolean  open:false|room_type categorical  open:true|fee real  " +
+			"open:true|nights integer  open:false|" +
+			"checkin date 02 Jan 2006 open:true|left timestamp 2006-01-02 15:04:05 open:true|odd " +
+			"timestamp  open:true"
 		if s := strings.Join(got, "|"); s != want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, s, want)
 		}
@@ -122,7 +130,8 @@ func TestSDV(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range []string{`column "guest_email": left out`, "# fill in: the categories", `SDV says "%c"`} {
+		for _, text := range []string{`column "guest_email": left out`, "# fill in: the categories",
+			`SDV says "%c"`} {
 			if !strings.Contains(string(yaml), text) {
 				t.Errorf("the file does not say %q:\n%s", text, yaml)
 			}
@@ -138,10 +147,13 @@ func TestGoLayout(t *testing.T) {
 		layout    string
 		clock, ok bool
 	}{
-		"%Y-%m-%d": {"2006-01-02", false, true}, "%d/%m/%y %H:%M": {"02/01/06 15:04", true, true}, "%F %T": {"2006-01-02 15:04:05", true, true},
-		"%c": {"", true, false}, "%": {"", false, false}, "": {"", false, false}, "100%%": {"100%", false, true},
+		"%Y-%m-%d": {"2006-01-02", false, true}, "%d/%m/%y %H:%M": {"02/01/06 15:04", true,
+			true}, "%F %T": {"2006-01-02 15:04:05", true, true},
+		"%c": {"", true, false}, "%": {"", false, false}, "": {"", false, false}, "100%%": {"100%", false,
+			true},
 	} {
-		if layout, clock, ok := goLayout(format); layout != want.layout || clock != want.clock || ok != want.ok {
+		if layout, clock, ok := goLayout(format); layout != want.layout || clock != want.clock ||
+			ok != want.ok {
 			t.Errorf("%q: %q, %v, %v", format, layout, clock, ok)
 		}
 	}
@@ -149,19 +161,26 @@ func TestGoLayout(t *testing.T) {
 
 func TestImportRefuses(t *testing.T) {
 	for _, tt := range []struct{ format, data string }{
-		{"xml", "{}"}, {"mbi", ""}, {"mbi", "[]"}, {"mbi", "{}"}, {"mbi", `{"a": 0}`}, {"mbi", `{"a": 2.5}`}, {"mbi", `{"a": "x"}`}, {"mbi", `{"a": 70000}`},
-		{"mbi", `{"a": 2, "a": 3}`}, {"mbi", `{"a": 2} x`}, {"mbi", `{"a": 2`}, {"mbi", `{"": 2}`}, {"mbi", `{"a`},
-		{"dpsynth", ""}, {"dpsynth", "- a"}, {"dpsynth", "a: 1"}, {"dpsynth", "a: {min_value: x, max_value: 2}"}, {"dpsynth", "a: {min_value: 3, max_value: 2}"},
-		{"dpsynth", "a: {possible_values: 3}"}, {"dpsynth", "a: {possible_values: [[1]]}"}, {"dpsynth", "a: {max_tokens: 3}"}, {"dpsynth", "a: {min_value: 1, min_value: 2}"},
-		{"dpsynth", "a: {unknown: 3}"}, {"dpsynth", "a: {possible_values: [x, x]}"}, {"dpsynth", "a: {min_value: 1, max_value: 2, bin_edges: [x]}"},
-		{"sdv", ""}, {"sdv", "{}"}, {"sdv", `{"columns": 3}`}, {"sdv", `{"columns": {"a": {}}}`}, {"sdv", `{"columns": {"a": {"sdtype": "id"}}}`},
+		{"xml", "{}"}, {"mbi", ""}, {"mbi", "[]"}, {"mbi", "{}"}, {"mbi", `{"a": 0}`}, {"mbi",
+			`{"a": 2.5}`}, {"mbi", `{"a": "x"}`}, {"mbi", `{"a": 70000}`},
+		{"mbi", `{"a": 2, "a": 3}`}, {"mbi", `{"a": 2} x`}, {"mbi", `{"a": 2`}, {"mbi",
+			`{"": 2}`}, {"mbi", `{"a`},
+		{"dpsynth", ""}, {"dpsynth", "- a"}, {"dpsynth", "a: 1"}, {"dpsynth",
+			"a: {min_value: x, max_value: 2}"}, {"dpsynth", "a: {min_value: 3, max_value: 2}"},
+		{"dpsynth", "a: {possible_values: 3}"}, {"dpsynth", "a: {possible_values: [[1]]}"}, {"dpsynth",
+			"a: {max_tokens: 3}"}, {"dpsynth", "a: {min_value: 1, min_value: 2}"},
+		{"dpsynth", "a: {unknown: 3}"}, {"dpsynth", "a: {possible_values: [x, x]}"}, {"dpsynth",
+			"a: {min_value: 1, max_value: 2, bin_edges: [x]}"},
+		{"sdv", ""}, {"sdv", "{}"}, {"sdv", `{"columns": 3}`}, {"sdv", `{"columns": {"a": {}}}`}, {"sdv",
+			`{"columns": {"a": {"sdtype": "id"}}}`},
 		{"sdv", `{"tables": {}}`}, {"sdv", `{"tables": {"a": 3}}`}, {"sdv", `{"tables": 3}`},
 	} {
 		if _, err := Import(tt.format, []byte(tt.data), ""); !errors.Is(err, schema.ErrInvalid) {
 			t.Errorf("%s %q: %v", tt.format, tt.data, err)
 		}
 	}
-	if _, err := Import("sdv", []byte(`{"columns": {"a": {"sdtype": "boolean"}}}`), "t"); !errors.Is(err, schema.ErrInvalid) {
+	if _, err := Import("sdv", []byte(`{"columns": {"a": {"sdtype": "boolean"}}}`), "t"); !errors.Is(
+		err, schema.ErrInvalid) {
 		t.Error("a table's name for a file without names")
 	}
 	if _, err := Import("mbi", make([]byte, maxFile+1), ""); !errors.Is(err, schema.ErrInvalid) {
@@ -227,7 +246,8 @@ func TestJSONSchema(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if strings.Index(string(text), `"z"`) > strings.Index(string(text), `"a"`) || !slices.Equal(got.Required, []string{"z", "a", "c", "b", "d", "e", "f", "g"}) || *got.Additional {
+	if strings.Index(string(text), `"z"`) > strings.Index(string(text), `"a"`) ||
+		!slices.Equal(got.Required, []string{"z", "a", "c", "b", "d", "e", "f", "g"}) || *got.Additional {
 		t.Errorf("order or members:\n%s", text)
 	}
 	codecs, _ := s.Codecs()

@@ -8,10 +8,11 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// JSONSchema writes a valid schema as a JSON Schema (draft 2020-12) of one row: an object with a property for each column, in the order of the
-// schema, and nothing else. Numbers have their bounds, categories and the texts of a boolean are an enum (true and false where the texts are those
-// words), dates and timestamps are texts, and a column that may be missing may be null. The unit is not part of it. The error is that of
-// schema.Validate.
+// JSONSchema writes a valid schema as a JSON Schema (draft 2020-12) of one row: an object with a
+// property for each column, in the order of the schema, and nothing else. Numbers have their
+// bounds, categories and the texts of a boolean are an enum (true and false where the texts are
+// those words), dates and timestamps are texts, and a column that may be missing may be null. The
+// unit is not part of it. The error is that of schema.Validate.
 func JSONSchema(s *schema.Schema) ([]byte, error) {
 	codecs, err := s.Codecs()
 	if err != nil {
@@ -42,7 +43,8 @@ func JSONSchema(s *schema.Schema) ([]byte, error) {
 		Required   []string        `json:"required"`
 		Additional bool            `json:"additionalProperties"`
 	}{
-		"https://json-schema.org/draft/2020-12/schema", "one row of a table with the decoy schema of SHA-256 " + s.Fingerprint(), "object",
+		"https://json-schema.org/draft/2020-12/schema", "one row of a table with the decoy schema of " +
+			"SHA-256 " + s.Fingerprint(), "object",
 		json.RawMessage("{" + properties.String() + "}"), required, false,
 	}, "", "  ")
 	if err != nil {

@@ -15,7 +15,8 @@ type sdvColumn struct {
 	Representation string `json:"computer_representation"`
 }
 
-// fromSDV reads metadata of one table (SINGLE_TABLE_V1) or of several (V1, MULTI_TABLE_V1), of which one is taken.
+// fromSDV reads metadata of one table (SINGLE_TABLE_V1) or of several (V1, MULTI_TABLE_V1), of
+// which one is taken.
 func fromSDV(data []byte, table string) (*Draft, error) {
 	top, err := members(data)
 	if err != nil {
@@ -56,7 +57,8 @@ func fromSDV(data []byte, table string) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Draft{Notes: []string{"imported from SDV metadata, which say neither bounds nor categories: fill in what is open, or buy a schema with decoy schema infer"}}
+	d := &Draft{Notes: []string{"imported from SDV metadata, which say neither bounds nor " +
+		"categories: fill in what is open, or buy a schema with decoy schema infer"}}
 	for _, m := range entries {
 		var c sdvColumn
 		if json.Unmarshal(m.value, &c) != nil || c.SDType == "" {
@@ -83,7 +85,8 @@ func find(all []member, key string) json.RawMessage {
 }
 
 // wholeRanges are the bounds that a small machine type says.
-var wholeRanges = map[string][2]float64{"Int8": {-128, 127}, "UInt8": {0, 255}, "Int16": {-32768, 32767}, "UInt16": {0, 65535}}
+var wholeRanges = map[string][2]float64{"Int8": {-128, 127}, "UInt8": {0, 255}, "Int16": {-32768,
+	32767}, "UInt16": {0, 65535}}
 
 // column is the column; nil with a note if a schema cannot have it.
 func (c sdvColumn) column(name string) (*Column, string) {
@@ -100,7 +103,8 @@ func (c sdvColumn) column(name string) (*Column, string) {
 		}
 		if r, ok := wholeRanges[c.Representation]; ok {
 			out.Min, out.Max, out.OnInvalid, out.Open = r[0], r[1], schema.Clamp, ""
-			return out, fmt.Sprintf("bounds are those of %s: narrower ones need less noise", c.Representation)
+			return out, fmt.Sprintf("bounds are those of %s: narrower ones need less noise",
+				c.Representation)
 		}
 	case "datetime":
 		layout, clock, ok := goLayout(c.Format)
@@ -114,7 +118,8 @@ func (c sdvColumn) column(name string) (*Column, string) {
 			out.Format = layout
 		}
 	case "id":
-		return nil, "left out: an id. If one person has several rows, name it as unit, with max_rows_per_unit"
+		return nil, "left out: an id. If one person has several rows, name it as unit, with " +
+			"max_rows_per_unit"
 	default:
 		return nil, fmt.Sprintf("left out: of the kind %q no synthetic value can be made", c.SDType)
 	}
@@ -123,11 +128,14 @@ func (c sdvColumn) column(name string) (*Column, string) {
 
 // layouts are the codes of strftime in Go layouts.
 var layouts = map[byte]string{
-	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'b': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday", 'j': "002",
-	'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'f': "000000", 'z': "-0700", '%': "%", 'T': "15:04:05", 'F': "2006-01-02",
+	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'b': "Jan", 'B': "January", 'a': "Mon",
+	'A': "Monday", 'j': "002",
+	'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'f': "000000", 'z': "-0700", '%': "%",
+	'T': "15:04:05", 'F': "2006-01-02",
 }
 
-// goLayout turns a strftime format into a Go layout, and says whether it has a time of day; false if it has codes without a counterpart.
+// goLayout turns a strftime format into a Go layout, and says whether it has a time of day; false
+// if it has codes without a counterpart.
 func goLayout(format string) (layout string, clock, ok bool) {
 	var b strings.Builder
 	ok = format != ""

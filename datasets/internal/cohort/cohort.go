@@ -1,8 +1,10 @@
-// Package cohort simulates three intensive care cohorts from a fixed public seed. It reads nothing: the model and its
-// constants are in this package, and the comment of package datasets gives the formulas.
+// Package cohort simulates three intensive care cohorts from a fixed public seed. It reads nothing:
+// the model and its constants are in this package, and the comment of package datasets gives the
+// formulas.
 //
-// It draws what a patient is (patient.go), works out the published scores (scores.go), and writes what a cohort writes down
-// (designs.go). It is not part of the program: go generate runs it, and a test of package datasets compares.
+// It draws what a patient is (patient.go), works out the published scores (scores.go), and writes
+// what a cohort writes down (designs.go). It is not part of the program: go generate runs it, and a
+// test of package datasets compares.
 package cohort
 
 import (
@@ -22,19 +24,22 @@ type Table struct {
 	// Intercept is β₀ of the outcome model, found so that the number of positive outcomes is exact.
 	Intercept float64
 
-	// Margin is the smallest distance of any decision from its other side, in the unit of that decision (1 for a rounding).
-	// Floating-point arithmetic differs between processors (fused multiply-add, assembly for exp) by some 1e-12 here at
-	// most, so a margin above 1e-9 says that the table is the same on all of them.
+	// Margin is the smallest distance of any decision from its other side, in the unit of that
+	// decision (1 for a rounding). Floating-point arithmetic differs between processors (fused
+	// multiply-add, assembly for exp) by some 1e-12 here at most, so a margin above 1e-9 says that the
+	// table is the same on all of them.
 	Margin float64
 }
 
-// A column is one field of a table: its name and how a patient's cell is written, "" for a missing value.
+// A column is one field of a table: its name and how a patient's cell is written, "" for a missing
+// value.
 type column struct {
 	name string
 	cell func(*patient) string
 }
 
-// A design is what makes a cohort: who is admitted, what is written down, and what decides the outcome.
+// A design is what makes a cohort: who is admitted, what is written down, and what decides the
+// outcome.
 type design struct {
 	name       string
 	rows       int
@@ -45,7 +50,8 @@ type design struct {
 	risk       func(*patient) float64 // η, log odds up to the intercept
 }
 
-// seed1 is the first word of the seed of every cohort, for table 3.2 of 2022; the second is its number of rows.
+// seed1 is the first word of the seed of every cohort, for table 3.2 of 2022; the second is its
+// number of rows.
 const seed1 = 3_2022
 
 // Tables simulates the three cohorts.
@@ -53,8 +59,9 @@ func Tables() []Table {
 	return []Table{simulate(mortality), simulate(severity), simulate(readmission)}
 }
 
-// simulate draws the patients, then one standard logistic ξ for each, and gives the outcome to the d.positives patients
-// with the largest η + ξ. With t between the last of these and the next, this is the logistic model
+// simulate draws the patients, then one standard logistic ξ for each, and gives the outcome to the
+// d.positives patients with the largest η + ξ. With t between the last of these and the next, this
+// is the logistic model
 //
 //	P(outcome | patient) = 1 / (1 + exp(-(β₀ + η)))    with β₀ = -t.
 func simulate(d design) Table {
@@ -101,7 +108,10 @@ func integer(name string, value func(*patient) int) column {
 
 // tenths writes a value that is kept in tenths of its unit.
 func tenths(name string, value func(*patient) int) column {
-	return column{name, func(p *patient) string { return strconv.FormatFloat(float64(value(p))/10, 'f', 1, 64) }}
+	return column{name, func(p *patient) string {
+		return strconv.FormatFloat(float64(value(p))/10, 'f',
+			1, 64)
+	}}
 }
 
 // category writes one of the names.

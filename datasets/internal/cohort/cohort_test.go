@@ -31,14 +31,17 @@ func TestShapes(t *testing.T) {
 				positives++
 			}
 		}
-		if got.Name != w.name || len(got.Rows) != w.rows || len(got.Header) != w.features+1 || positives != w.positives {
-			t.Errorf("%s: %d rows, %d features, %d positive; want %+v", got.Name, len(got.Rows), len(got.Header)-1, positives, w)
+		if got.Name != w.name || len(got.Rows) != w.rows || len(got.Header) != w.features+1 ||
+			positives != w.positives {
+			t.Errorf("%s: %d rows, %d features, %d positive; want %+v", got.Name, len(got.Rows),
+				len(got.Header)-1, positives, w)
 		}
 	}
 }
 
-// TestMargin is the proof that the tables are the same on every machine: no decision was nearer than 1e-9 to tipping over,
-// which is a thousand times what the arithmetic of two processors may differ by.
+// TestMargin is the proof that the tables are the same on every machine: no decision was nearer
+// than 1e-9 to tipping over, which is a thousand times what the arithmetic of two processors may
+// differ by.
 func TestMargin(t *testing.T) {
 	for _, table := range Tables() {
 		if !(table.Margin > 1e-9) {
@@ -92,8 +95,9 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestNormal: null: mean 0, variance 1, kurtosis 2.9. With n = 200,000 draws the standard errors are 1/√n, √(1.9/n) and
-// about √(90/n); 4.9 of them are a false alarm of 1e-6 (and the seed is fixed). A scale wrong by 30 % is 250 of them away.
+// TestNormal: null: mean 0, variance 1, kurtosis 2.9. With n = 200,000 draws the standard errors
+// are 1/√n, √(1.9/n) and about √(90/n); 4.9 of them are a false alarm of 1e-6 (and the seed is
+// fixed). A scale wrong by 30 % is 250 of them away.
 func TestNormal(t *testing.T) {
 	const n = 200_000
 	moments := func(scale float64) (mean, variance, kurtosis float64) {
@@ -109,7 +113,8 @@ func TestNormal(t *testing.T) {
 	}
 	fits := func(scale float64) bool {
 		mean, variance, kurtosis := moments(scale)
-		return math.Abs(mean) < 4.9/math.Sqrt(n) && math.Abs(variance-1) < 4.9*math.Sqrt(1.9/n) && math.Abs(kurtosis-2.9) < 4.9*math.Sqrt(90./n)
+		return math.Abs(mean) < 4.9/math.Sqrt(n) && math.Abs(variance-1) < 4.9*math.Sqrt(1.9/n) &&
+			math.Abs(kurtosis-2.9) < 4.9*math.Sqrt(90./n)
 	}
 	if !fits(1) {
 		mean, variance, kurtosis := moments(1)
@@ -164,18 +169,25 @@ func TestPublishedPoints(t *testing.T) {
 	}
 }
 
-// TestScoreRanges: a well patient of 30 scores next to nothing, and one in ruins what the worst of each item adds up to.
+// TestScoreRanges: a well patient of 30 scores next to nothing, and one in ruins what the worst of
+// each item adds up to.
 func TestScoreRanges(t *testing.T) {
 	well := patient{
-		age: 30, heartRate: 75, meanBP: 85, systolicBP: 120, respRate: 14, temperature: 366, eye: 4, verbal: 5, motor: 6, fio2: 21,
-		pao2fio2: 450, ph: 740, bicarbonate: 24, sodium: 140, potassium: 40, creatinine: 9, bun: 12, urine: 2600, bilirubin: 6,
-		platelets: 250, whiteCells: 70, haematocrit: 40, hoursBefore: 10, admission: scheduledSurgical, gasTaken: true, bilirubinTaken: true,
+		age: 30, heartRate: 75, meanBP: 85, systolicBP: 120, respRate: 14, temperature: 366, eye: 4,
+		verbal: 5, motor: 6, fio2: 21,
+		pao2fio2: 450, ph: 740, bicarbonate: 24, sodium: 140, potassium: 40, creatinine: 9, bun: 12,
+		urine: 2600, bilirubin: 6,
+		platelets: 250, whiteCells: 70, haematocrit: 40, hoursBefore: 10, admission: scheduledSurgical,
+		gasTaken: true, bilirubinTaken: true,
 	}
 	ruined := patient{
-		age: 89, aids: true, heartRate: 20, meanBP: 20, systolicBP: 30, respRate: 5, temperature: 290, eye: 1, verbal: 1, motor: 1,
-		ventilated: true, pressors: 3, fio2: 100, pao2fio2: 40, ph: 690, bicarbonate: 10, sodium: 105, potassium: 20, creatinine: 60,
-		bun: 100, urine: 100, bilirubin: 200, platelets: 10, whiteCells: 5, haematocrit: 15, hoursBefore: 0,
-		admission: unscheduledSurgical, gasTaken: true, bilirubinTaken: true,
+		age: 89, aids: true, heartRate: 20, meanBP: 20, systolicBP: 30, respRate: 5, temperature: 290,
+		eye: 1, verbal: 1, motor: 1,
+		ventilated: true, pressors: 3, fio2: 100, pao2fio2: 40, ph: 690, bicarbonate: 10, sodium: 105,
+		potassium: 20, creatinine: 60,
+		bun: 100, urine: 100, bilirubin: 200, platelets: 10, whiteCells: 5, haematocrit: 15,
+		hoursBefore: 0,
+		admission:   unscheduledSurgical, gasTaken: true, bilirubinTaken: true,
 	}
 	for _, c := range []struct {
 		name         string
@@ -199,7 +211,8 @@ func TestScoreRanges(t *testing.T) {
 	}
 }
 
-// TestIdentities: the totals of icu-severity are the sums of their parts, a missing part counting 0.
+// TestIdentities: the totals of icu-severity are the sums of their parts, a missing part counting
+// 0.
 func TestIdentities(t *testing.T) {
 	table := simulate(severity)
 	at := map[string]int{}
@@ -227,13 +240,15 @@ func TestIdentities(t *testing.T) {
 		if value("gcs") != sum("gcs_", "eye", "verbal", "motor") {
 			t.Fatal("gcs is not the sum of its parts")
 		}
-		if value("sofa") != sum("sofa_", "respiration", "coagulation", "liver", "cardiovascular", "cns", "renal") {
+		if value("sofa") != sum("sofa_", "respiration", "coagulation", "liver", "cardiovascular", "cns",
+			"renal") {
 			t.Fatal("sofa is not the sum of its parts")
 		}
 		if value("sofa_cns") != sofaCNS.of(value("gcs")) {
 			t.Fatal("sofa_cns does not follow from gcs")
 		}
-		if value("apache_ii") != 15-value("gcs")+sum("apache_", "temperature", "mean_bp", "heart_rate", "resp_rate", "oxygenation", "ph",
+		if value("apache_ii") != 15-value("gcs")+sum("apache_", "temperature", "mean_bp", "heart_rate",
+			"resp_rate", "oxygenation", "ph",
 			"sodium", "potassium", "creatinine", "haematocrit", "white_cells", "age", "chronic") {
 			t.Fatal("apache_ii is not the sum of its items")
 		}
@@ -251,11 +266,16 @@ func TestScaleWithoutLastBand(t *testing.T) {
 
 func TestScalesIncrease(t *testing.T) {
 	for i, s := range []scale{
-		apacheTemperature, apacheMeanBP, apacheHeartRate, apacheRespRate, apacheGradient, apachePaO2, apachePH, apacheSodium, apachePotassium,
-		apacheCreatinine, apacheHaematocrit, apacheWhiteCells, apacheAge, sofaCoagulation, sofaLiver, sofaCNS, sofaCreatinine, sofaUrine,
-		sofaLung, sapsAge, sapsHeartRate, sapsSystolicBP, sapsTemperature, sapsLung, sapsUrine, sapsBUN, sapsWhiteCells, sapsPotassium,
-		sapsSodium, sapsBicarbonate, sapsBilirubin, sapsGCS, oasisHours, oasisAge, oasisGCS, oasisHeartRate, oasisMeanBP, oasisRespRate,
-		oasisTemperature, oasisUrine, lodsGCS, lodsSystolicBP, lodsHeartRate, lodsUrine, lodsBUN, lodsCreatinine, lodsLung, lodsWhiteCells,
+		apacheTemperature, apacheMeanBP, apacheHeartRate, apacheRespRate, apacheGradient, apachePaO2,
+		apachePH, apacheSodium, apachePotassium,
+		apacheCreatinine, apacheHaematocrit, apacheWhiteCells, apacheAge, sofaCoagulation, sofaLiver,
+		sofaCNS, sofaCreatinine, sofaUrine,
+		sofaLung, sapsAge, sapsHeartRate, sapsSystolicBP, sapsTemperature, sapsLung, sapsUrine, sapsBUN,
+		sapsWhiteCells, sapsPotassium,
+		sapsSodium, sapsBicarbonate, sapsBilirubin, sapsGCS, oasisHours, oasisAge, oasisGCS,
+		oasisHeartRate, oasisMeanBP, oasisRespRate,
+		oasisTemperature, oasisUrine, lodsGCS, lodsSystolicBP, lodsHeartRate, lodsUrine, lodsBUN,
+		lodsCreatinine, lodsLung, lodsWhiteCells,
 	} {
 		last := math.MinInt
 		for _, b := range s {

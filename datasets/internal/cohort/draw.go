@@ -5,9 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// A source turns a public seed into the few draws that the simulation needs. Every decision that rests on a float64
-// (a rounding, a threshold, a choice) goes through it, and it keeps the smallest distance that any of them had from
-// tipping over. That distance is the proof that the tables do not depend on the machine: see [Table.Margin].
+// A source turns a public seed into the few draws that the simulation needs. Every decision that
+// rests on a float64 (a rounding, a threshold, a choice) goes through it, and it keeps the smallest
+// distance that any of them had from tipping over. That distance is the proof that the tables do
+// not depend on the machine: see [Table.Margin].
 type source struct {
 	pcg    *rand.PCG
 	margin float64
@@ -27,8 +28,9 @@ func (s *source) uniform() float64 {
 	return (float64(s.pcg.Uint64()>>11) + .5) / (1 << 53)
 }
 
-// normal returns the centred sum of twelve 32-bit uniforms: mean 0, variance 1, excess kurtosis -0.1, never beyond ±6.
-// The sum is one of integers, so that it is the same on every machine, which a rejection sampler on floats is not.
+// normal returns the centred sum of twelve 32-bit uniforms: mean 0, variance 1, excess kurtosis
+// -0.1, never beyond ±6. The sum is one of integers, so that it is the same on every machine, which
+// a rejection sampler on floats is not.
 func (s *source) normal() float64 {
 	var sum int64
 	for range 6 {

@@ -9,8 +9,8 @@ const (
 	unscheduledSurgical
 )
 
-// A patient is one simulated stay. Every measurement is a whole number of the unit in which it is charted, so that all
-// that follows from it, the scores above all, is integer arithmetic.
+// A patient is one simulated stay. Every measurement is a whole number of the unit in which it is
+// charted, so that all that follows from it, the scores above all, is integer arithmetic.
 type patient struct {
 	age       int // years, 18–89
 	female    bool
@@ -50,7 +50,8 @@ type patient struct {
 	glucose     int // mg/dL
 	hoursBefore int // in hospital before the unit
 
-	gasTaken, lactateTaken, bilirubinTaken, glucoseTaken bool // measured at all: sicker patients are measured more
+	// measured at all: sicker patients are measured more
+	gasTaken, lactateTaken, bilirubinTaken, glucoseTaken bool
 }
 
 func (p *patient) gcs() int { return p.eye + p.verbal + p.motor }
@@ -67,14 +68,15 @@ var (
 	maritalStatuses = []string{"married", "single", "widowed", "divorced", ""}
 )
 
-// draw simulates one patient: demographics, then comorbidity, then the severity factor s, then one factor per organ, then
-// what is measured at the bedside and in the laboratory. The number of draws is
-// the same for every patient.
+// draw simulates one patient: demographics, then comorbidity, then the severity factor s, then one
+// factor per organ, then what is measured at the bedside and in the laboratory. The number of draws
+// is the same for every patient.
 func draw(s *source, pop population) patient {
 	var p patient
 	z := s.normal
 
-	// Demographics. The age is normal and reflected at its ends; insurance and marital status follow it.
+	// Demographics. The age is normal and reflected at its ends; insurance and marital status follow
+	// it.
 	years := 64.5 + 16.5*z()
 	if years > 89 {
 		years = 178 - years
@@ -104,7 +106,8 @@ func draw(s *source, pop population) patient {
 	p.haematologic = s.chance(-3.6 + .4*c)
 	p.aids = s.chance(-4.6 - .9*a)
 	p.organFailure = s.chance(-1.9 + .9*c)
-	p.charlson = min(s.step(c+.5*z(), -.6, .1, .8, 1.4, 2)+6*one(p.metastatic)+2*one(p.haematologic)+6*one(p.aids)+2*one(p.organFailure), 15)
+	p.charlson = min(s.step(c+.5*z(), -.6, .1, .8, 1.4, 2)+6*one(p.metastatic)+2*one(
+		p.haematologic)+6*one(p.aids)+2*one(p.organFailure), 15)
 	sev := pop.severity + .25*a + .25*c + .85*z() + []float64{0, -.7, .15}[p.admission]
 
 	// Organs.

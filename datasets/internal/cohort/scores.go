@@ -2,8 +2,8 @@ package cohort
 
 import "math"
 
-// A scale is a published point table: a value scores the points of the first band whose limit it is below. The limits
-// are in the units of [patient].
+// A scale is a published point table: a value scores the points of the first band whose limit it is
+// below. The limits are in the units of [patient].
 type scale []band
 
 type band struct{ below, points int }
@@ -19,17 +19,21 @@ func (s scale) of(x int) int {
 	panic("cohort: a scale without a last band")
 }
 
-// APACHE II: Knaus, Draper, Wagner, Zimmerman, Crit Care Med 13 (1985) 818. The doubling of the creatinine points in acute
-// renal failure is left out, so that each physiological item stays within 0–4.
+// APACHE II: Knaus, Draper, Wagner, Zimmerman, Crit Care Med 13 (1985) 818. The doubling of the
+// creatinine points in acute renal failure is left out, so that each physiological item stays
+// within 0–4.
 var (
-	apacheTemperature = scale{{300, 4}, {320, 3}, {340, 2}, {360, 1}, {385, 0}, {390, 1}, {410, 3}, {above, 4}}
-	apacheMeanBP      = scale{{50, 4}, {70, 2}, {110, 0}, {130, 2}, {160, 3}, {above, 4}}
-	apacheHeartRate   = scale{{40, 4}, {55, 3}, {70, 2}, {110, 0}, {140, 2}, {180, 3}, {above, 4}}
-	apacheRespRate    = scale{{6, 4}, {10, 2}, {12, 1}, {25, 0}, {35, 1}, {50, 3}, {above, 4}}
-	apacheGradient    = scale{{200, 0}, {350, 2}, {500, 3}, {above, 4}} // alveolar-arterial, mmHg, when FiO2 ≥ 50 %
-	apachePaO2        = scale{{55, 4}, {61, 3}, {71, 1}, {above, 0}}    // mmHg, when FiO2 < 50 %
-	apachePH          = scale{{715, 4}, {725, 3}, {733, 2}, {750, 0}, {760, 1}, {770, 3}, {above, 4}}
-	apacheSodium      = scale{{111, 4}, {120, 3}, {130, 2}, {150, 0}, {155, 1}, {160, 2}, {180, 3}, {above, 4}}
+	apacheTemperature = scale{{300, 4}, {320, 3}, {340, 2}, {360, 1}, {385, 0}, {390, 1}, {410, 3},
+		{above, 4}}
+	apacheMeanBP    = scale{{50, 4}, {70, 2}, {110, 0}, {130, 2}, {160, 3}, {above, 4}}
+	apacheHeartRate = scale{{40, 4}, {55, 3}, {70, 2}, {110, 0}, {140, 2}, {180, 3}, {above, 4}}
+	apacheRespRate  = scale{{6, 4}, {10, 2}, {12, 1}, {25, 0}, {35, 1}, {50, 3}, {above, 4}}
+	// alveolar-arterial, mmHg, when FiO2 ≥ 50 %
+	apacheGradient = scale{{200, 0}, {350, 2}, {500, 3}, {above, 4}}
+	apachePaO2     = scale{{55, 4}, {61, 3}, {71, 1}, {above, 0}} // mmHg, when FiO2 < 50 %
+	apachePH       = scale{{715, 4}, {725, 3}, {733, 2}, {750, 0}, {760, 1}, {770, 3}, {above, 4}}
+	apacheSodium   = scale{{111, 4}, {120, 3}, {130, 2}, {150, 0}, {155, 1}, {160, 2}, {180, 3},
+		{above, 4}}
 	apachePotassium   = scale{{25, 4}, {30, 2}, {35, 1}, {55, 0}, {60, 1}, {70, 3}, {above, 4}}
 	apacheCreatinine  = scale{{6, 2}, {15, 0}, {20, 2}, {35, 3}, {above, 4}}
 	apacheHaematocrit = scale{{20, 4}, {30, 2}, {46, 0}, {50, 1}, {60, 2}, {above, 4}}
@@ -42,7 +46,8 @@ func (p *patient) apacheOxygenation() int {
 	if p.fio2 < 50 {
 		return apachePaO2.of(pao2)
 	}
-	return apacheGradient.of(713*p.fio2/100 - 50 - pao2) // 713 = 760 - 47 of water vapour; 50 = PaCO2 40 / 0.8
+	// 713 = 760 - 47 of water vapour; 50 = PaCO2 40 / 0.8
+	return apacheGradient.of(713*p.fio2/100 - 50 - pao2)
 }
 
 func (p *patient) apacheChronic() int {
@@ -57,9 +62,11 @@ func (p *patient) apacheChronic() int {
 
 // apacheII counts 0, as in practice, for oxygenation and pH when no blood gas was taken.
 func (p *patient) apacheII() int {
-	n := apacheTemperature.of(p.temperature) + apacheMeanBP.of(p.meanBP) + apacheHeartRate.of(p.heartRate) + apacheRespRate.of(p.respRate) +
+	n := apacheTemperature.of(p.temperature) + apacheMeanBP.of(p.meanBP) + apacheHeartRate.of(
+		p.heartRate) + apacheRespRate.of(p.respRate) +
 		apacheSodium.of(p.sodium) + apachePotassium.of(p.potassium) + apacheCreatinine.of(p.creatinine) +
-		apacheHaematocrit.of(p.haematocrit) + apacheWhiteCells.of(p.whiteCells) + 15 - p.gcs() + apacheAge.of(p.age) + p.apacheChronic()
+		apacheHaematocrit.of(p.haematocrit) + apacheWhiteCells.of(p.whiteCells) + 15 - p.gcs() +
+		apacheAge.of(p.age) + p.apacheChronic()
 	if p.gasTaken {
 		n += p.apacheOxygenation() + apachePH.of(p.ph)
 	}
@@ -95,7 +102,8 @@ func (p *patient) sofaRenal() int {
 }
 
 func (p *patient) sofa() int {
-	return p.sofaRespiration() + sofaCoagulation.of(p.platelets) + p.sofaLiver() + p.sofaCardiovascular() + sofaCNS.of(p.gcs()) + p.sofaRenal()
+	return p.sofaRespiration() + sofaCoagulation.of(p.platelets) + p.sofaLiver() +
+		p.sofaCardiovascular() + sofaCNS.of(p.gcs()) + p.sofaRenal()
 }
 
 // sofaLiver is 0, as in practice, when bilirubin was not measured.
@@ -125,9 +133,12 @@ var (
 )
 
 func (p *patient) sapsII() int {
-	n := sapsAge.of(p.age) + sapsHeartRate.of(p.heartRate) + sapsSystolicBP.of(p.systolicBP) + sapsTemperature.of(p.temperature) +
-		sapsUrine.of(p.urine) + sapsBUN.of(p.bun) + sapsWhiteCells.of(p.whiteCells) + sapsPotassium.of(p.potassium) +
-		sapsSodium.of(p.sodium) + sapsBicarbonate.of(p.bicarbonate) + sapsGCS.of(p.gcs()) + sapsAdmission[p.admission]
+	n := sapsAge.of(p.age) + sapsHeartRate.of(p.heartRate) + sapsSystolicBP.of(p.systolicBP) +
+		sapsTemperature.of(p.temperature) +
+		sapsUrine.of(p.urine) + sapsBUN.of(p.bun) + sapsWhiteCells.of(p.whiteCells) + sapsPotassium.of(
+		p.potassium) +
+		sapsSodium.of(p.sodium) + sapsBicarbonate.of(p.bicarbonate) + sapsGCS.of(p.gcs()) +
+		sapsAdmission[p.admission]
 	if p.ventilated {
 		n += sapsLung.of(p.pao2fio2)
 	}
@@ -158,8 +169,10 @@ var (
 )
 
 func (p *patient) oasis() int {
-	return oasisHours.of(p.hoursBefore) + oasisAge.of(p.age) + oasisGCS.of(p.gcs()) + oasisHeartRate.of(p.heartRate) +
-		oasisMeanBP.of(p.meanBP) + oasisRespRate.of(p.respRate) + oasisTemperature.of(p.temperature) + oasisUrine.of(p.urine) +
+	return oasisHours.of(p.hoursBefore) + oasisAge.of(p.age) + oasisGCS.of(p.gcs()) +
+		oasisHeartRate.of(p.heartRate) +
+		oasisMeanBP.of(p.meanBP) + oasisRespRate.of(p.respRate) + oasisTemperature.of(p.temperature) +
+		oasisUrine.of(p.urine) +
 		9*one(p.ventilated) + 6*one(p.admission != scheduledSurgical)
 }
 
@@ -187,7 +200,8 @@ func (p *patient) lods() int {
 
 // sirs counts the criteria of Bone et al., Chest 101 (1992) 1644.
 func (p *patient) sirs() int {
-	return one(p.temperature > 380 || p.temperature < 360) + one(p.heartRate > 90) + one(p.respRate > 20) + one(p.whiteCells > 120 || p.whiteCells < 40)
+	return one(p.temperature > 380 || p.temperature < 360) + one(p.heartRate > 90) +
+		one(p.respRate > 20) + one(p.whiteCells > 120 || p.whiteCells < 40)
 }
 
 // qsofa counts the criteria of Seymour et al., JAMA 315 (2016) 762.

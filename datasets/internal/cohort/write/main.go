@@ -1,5 +1,5 @@
-// Command write draws the simulated cohorts and writes them as CSV files into the directory that is its only argument.
-// It is what go generate runs in package datasets.
+// Command write draws the simulated cohorts and writes them as CSV files into the directory that is
+// its only argument. It is what go generate runs in package datasets.
 package main
 
 import (
@@ -20,6 +20,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		fmt.Printf("%s: %d rows, intercept %.3f, margin %.2g\n", t.Name, len(t.Rows), t.Intercept, t.Margin)
+		fmt.Printf("%s: %d rows, intercept %.3f, margin %.2g\n", t.Name, len(t.Rows), t.Intercept,
+			t.Margin)
 	}
 }
