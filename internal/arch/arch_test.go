@@ -58,25 +58,21 @@ var allowed = map[string][]string{
 	"internal/stattest":              {},
 	"internal/atomicfile":            {"internal/disk"},
 	"internal/disk":                  {},
-	"internal/cmd/ablation":          {"schema", "table", "accountant", "privacy", "synth", "synth/all", "synth/mst", "synth/pategan", "synth/wgan", "bounds", "configs", "eval"},
-	"internal/cmd/querybench":        {"schema", "table", "accountant", "privacy", "release", "synth", "synth/mwem", "synth/smalldb", "workload"},
-	"internal/cmd/timed":             {},
-	"internal/cmd/synthbench":        {"schema", "table", "accountant", "privacy", "synth", "synth/all", "configs", "eval"},
+	"internal/cmd/bench":             {"schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "workload", "configs", "eval"},
 	"cmd/decoy":                      {"internal/spelling", "schema", "table", "accountant", "privacy", "release", "synth", "synth/all", "configs", "infer", "schema/exchange", "datasets", "internal/atomicfile", "internal/disk", "eval", "attack", "eval/report", "eval/publish", "workload"},
 }
 
 // readers lists the files outside table that may call table.Read and its kind: everything else
 // cannot open a table file, and so cannot get at private rows around the gate.
 var readers = []string{
-	"privacy/rows.go",                   // the gate
-	"datasets/table.go",                 // the embedded, simulated tables
-	"internal/cmd/synthbench/tables.go", // compares public tables
-	"internal/cmd/ablation/main.go",     // compares public tables
-	"cmd/decoy/evaluate.go",             // compares tables without protection, and says so
+	"privacy/rows.go",              // the gate
+	"datasets/table.go",            // the embedded, simulated tables
+	"internal/cmd/bench/tables.go", // compares public tables
+	"cmd/decoy/evaluate.go",        // compares tables without protection, and says so
 }
 
 // tools lists the packages that are not in the program, which write files as they like.
-var tools = []string{"datasets/internal/cohort/write", "internal/kernels/asm", "internal/cmd/ablation", "internal/cmd/querybench", "internal/cmd/timed", "internal/cmd/synthbench"}
+var tools = []string{"datasets/internal/cohort/write", "internal/kernels/asm", "internal/cmd/bench"}
 
 // changers are the functions of package os that change a folder or what a file holds.
 var changers = []string{

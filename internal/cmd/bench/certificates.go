@@ -11,11 +11,11 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// printVariance runs the method once, with as few generator steps as train a critic, and prints
+// printCertificates runs the method once, with as few generator steps as train a critic, and prints
 // √(total variance) of each step's noise, at noise multiplier 1, as each mode would have it, and
 // what a penalty at points between private and generated rows would add. It is an error if a step
 // is out of order.
-func printVariance(train *table.Table, f synth.Fitter, b accountant.Budget) error {
+func printCertificates(train *table.Table, f synth.Fitter, b accountant.Budget) error {
 	nb := privacy.NeighboursOf(train.Schema(), accountant.AddRemove)
 	p, err := f.Plan(train.Schema(), nb, b)
 	if err != nil {

@@ -1,10 +1,3 @@
-// Command querybench prints the figures of docs/queries.md: time and error of MWEM and SmallDB, and
-// of answering a workload.
-//
-//	go run ./internal/cmd/querybench [-only mwem,forms,smalldb,answers] [-runs 3] [-epsilon 1]
-//
-// Everything runs on tables drawn here from a public seed; noise is secret and fresh in every run.
-// Seconds are wall time and, after the slash, processor time of the whole process.
 package main
 
 import (
@@ -13,10 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -30,18 +21,15 @@ import (
 	"github.com/decoy-dp/decoy/workload"
 )
 
-func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "querybench:", err)
-		os.Exit(1)
-	}
-}
-
-func run() error {
-	only := flag.String("only", "mwem,forms,answers,smalldb", "parts to run")
-	runs := flag.Int("runs", 3, "runs of each")
-	epsilon := flag.Float64("epsilon", 1, "budget; delta is 1e-9")
-	flag.Parse()
+// queries prints the figures of docs/queries.md: time and error of MWEM and SmallDB, and of
+// answering a workload, on tables drawn here from a public seed. Seconds are wall time and, after
+// the slash, processor time of the whole process.
+func queries(args []string) error {
+	flags := flag.NewFlagSet("queries", flag.ExitOnError)
+	only := flags.String("only", "mwem,forms,answers,smalldb", "parts to run")
+	runs := flags.Int("runs", 3, "runs of each")
+	epsilon := flags.Float64("epsilon", 1, "budget; delta is 1e-9")
+	flags.Parse(args)
 	parts := map[string]func(int, accountant.Budget) error{"mwem": histogram, "forms": forms,
 		"answers": answers, "smalldb": small}
 	for _, name := range strings.Split(*only, ",") {
@@ -116,24 +104,16 @@ type clock struct {
 	cpu  float64
 }
 
-func start() clock { return clock{time.Now(), processor()} }
-
-func processor() float64 {
-	var r syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
-		return 0
-	}
-	return float64(r.Utime.Sec+r.Stime.Sec) + 1e-6*float64(r.Utime.Usec+r.Stime.Usec)
-}
+func start() clock { return clock{time.Now(), cpu()} }
 
 func (c clock) String() string {
-	return fmt.Sprintf("%.2f / %.2f s", time.Since(c.wall).Seconds(), processor()-c.cpu)
+	return fmt.Sprintf("%.2f / %.2f s", time.Since(c.wall).Seconds(), cpu()-c.cpu)
 }
 
-// errors is the mean and the largest error of a model's counts, as shares of the rows, and its mean
-// error of marginals (total variation).
-func errors(w *workload.Workload, t *table.Table, m *release.Model) (mean,
-	worst float64, err error) {
+// errorsOf is the mean and the largest error of a model's counts, as shares of the rows, and its
+// mean error of marginals (total variation).
+func errorsOf(w *workload.Workload, t *table.Table, m *release.Model) (mean, worst float64,
+	err error) {
 	p, ok := m.Params().(*release.Marginal)
 	if !ok {
 		return 0, 0, fmt.Errorf("a model of kind %s", m.Parameters.Kind)
@@ -169,12 +149,12 @@ func fit(name string, f synth.Fitter, w *workload.Workload, t *table.Table, runs
 	for range runs {
 		c := start()
 		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
-			synth.RunOptions{Budget: b, Tool: "querybench"})
+			synth.RunOptions{Budget: b, Tool: "bench"})
 		if err != nil {
 			return err
 		}
 		last = c.String()
-		mean, worst, err := errors(w, t, m)
+		mean, worst, err := errorsOf(w, t, m)
 		if err != nil {
 			return err
 		}
@@ -297,7 +277,7 @@ func answers(runs int, b accountant.Budget) error {
 		return err
 	}
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
-		synth.RunOptions{Budget: b, Tool: "querybench"})
+		synth.RunOptions{Budget: b, Tool: "bench"})
 	if err != nil {
 		return err
 	}
@@ -330,7 +310,8 @@ func small(runs int, b accountant.Budget) error {
 	}
 	m := smalldb.RowsFor(20, .3)
 	fmt.Printf(
-		"smalldb, |X| = 16, |Q| = 20, alpha = .3: %v multisets of %d rows (the textbook's 34 rows: %v), 1000 rows, epsilon %v\n",
+		"smalldb, |X| = 16, |Q| = 20, alpha = .3: %v multisets of %d rows (the textbook's 34 rows: "+
+			"%v), 1000 rows, epsilon %v\n",
 		smalldb.Candidates(16, m), m, smalldb.Candidates(16, 34), b.Epsilon)
 	f, err := smalldb.New(smalldb.Config{Workload: text, Alpha: .3})
 	if err != nil {

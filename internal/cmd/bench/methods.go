@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/all"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// methods prints one line for each table, budget and variant of a method: the mean total variation
+// distance of all one-way, two-way and three-way marginals between as many synthetic rows as fitted
+// ones and the fitted rows; the AUROC of a logistic regression trained on the synthetic rows and
+// tested on real ones; the share of the positive class as a multiple of its share of the fitted
+// rows; wall and processor seconds. A cell is the mean of the runs and, in brackets, the smallest
+// and the largest.
+//
+// A variant is a method with settings, as in -variants 'mst,wgan steps=8 hidden=32,64'. A line is
+// printed as soon as its runs are done, so that the command may be cut short.
+func methods(args []string) error {
+	flags := flag.NewFlagSet("methods", flag.ExitOnError)
+	var src tables
+	src.flags(flags)
+	variants := flags.String("variants", all.Default, "methods, each with its settings")
+	epsilons := flags.String("epsilon", "", "budgets; default .1,1,10, with -table 1")
+	delta := flags.Float64("delta", 0, "delta; default 1e-9, with -table 1e-5")
+	runs := flags.Int("runs", 3, "runs of each line")
+	certified := flags.String("certificates", "",
+		"a variant of wgan: print the size of its certificates in each mode, step by step")
+	flags.Parse(args)
+	if src.folder == "" && src.path == "" {
+		fmt.Println("bench methods: skipped, neither -table nor -discrete names a table")
+		return nil
+	}
+	if *epsilons == "" {
+		*epsilons = map[bool]string{true: "1", false: ".1,1,10"}[src.path != ""]
+	}
+	if *delta == 0 {
+		*delta = map[bool]float64{true: 1e-5, false: 1e-9}[src.path != ""]
+	}
+	var budgets []accountant.Budget
+	for _, e := range strings.Split(*epsilons, ",") {
+		epsilon, err := strconv.ParseFloat(e, 64)
+		if err != nil {
+			return fmt.Errorf("-epsilon: %q is not a number", e)
+		}
+		budgets = append(budgets, accountant.Budget{Epsilon: epsilon, Delta: *delta})
+	}
+	return src.each(func(t testTable) error {
+		if *certified != "" {
+			f, err := fitterOf(*certified)
+			if err != nil {
+				return err
+			}
+			return printCertificates(t.train, f, budgets[0])
+		}
+		if err := t.head(*delta, *runs); err != nil {
+			return err
+		}
+		for _, b := range budgets {
+			for _, v := range split(*variants) {
+				if err := line(t, v, b, *runs); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// head prints what a table's lines are about.
+func (t testTable) head(delta float64, runs int) error {
+	fmt.Printf("%s: %d rows fitted, delta %v, %d runs", t.name, t.train.Rows(), delta, runs)
+	if t.task.Label != "" {
+		real, err := eval.TRTR(t.train, t.test, t.task)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("; AUROC when trained on the fitted rows %.4f", real.AUROC)
+	}
+	fmt.Printf("\n%-30s %7s  %-22s %-22s %-22s %-22s %-18s %-20s %s\n", "variant", "epsilon",
+		"one-way error", "two-way error", "three-way error", "AUROC", "positives", "seconds", "CPU")
+	return nil
+}
+
+// line fits and scores a variant some times and prints it.
+func line(t testTable, variant string, b accountant.Budget, runs int) error {
+	f, err := fitterOf(variant)
+	if err != nil {
+		return err
+	}
+	var cells [7][]float64
+	for range runs {
+		r, err := once(t, f, b)
+		if err != nil {
+			return err
+		}
+		for i, x := range r {
+			cells[i] = append(cells[i], x)
+		}
+	}
+	text := [7]string{3: "-", 4: "-"}
+	for i, digits := range [7]int{4, 4, 4, 4, 2, 2, 2} {
+		if i != 3 && i != 4 || t.task.Label != "" {
+			text[i] = spread(cells[i], digits)
+		}
+	}
+	fmt.Printf("%-30s %7v  %-22s %-22s %-22s %-22s %-18s %-20s %s\n", variant, b.Epsilon,
+		text[0], text[1], text[2], text[3], text[4], text[5], text[6])
+	return nil
+}
+
+// split cuts a list of variants at its commas, but not within a list of numbers, as in "wgan
+// hidden=64,128,mst".
+func split(list string) (names []string) {
+	for _, name := range strings.Split(list, ",") {
+		first, _, _ := strings.Cut(name, " ")
+		if _, err := strconv.Atoi(first); err == nil && len(names) > 0 {
+			names[len(names)-1] += "," + name
+			continue
+		}
+		names = append(names, strings.Join(strings.Fields(name), " "))
+	}
+	return names
+}
+
+// fitterOf is a method with settings.
+func fitterOf(variant string) (synth.Fitter, error) {
+	words := strings.Fields(variant)
+	if len(words) == 0 {
+		return nil, fmt.Errorf("a variant without a name")
+	}
+	var given []configs.Given
+	for _, word := range words[1:] {
+		g, err := configs.ParseSet(word, "-variants")
+		if err != nil {
+			return nil, err
+		}
+		given = append(given, g)
+	}
+	return all.New(words[0], configs.Decoder(words[0], given))
+}
+
+// once fits and scores one time: one-, two- and three-way error, AUROC, rate of the positive class,
+// seconds, seconds of CPU. A synthetic table with one class only has an AUROC of 0.5.
+func once(t testTable, f synth.Fitter, b accountant.Budget) (out [7]float64, err error) {
+	start, used := time.Now(), cpu()
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(t.train), f,
+		synth.RunOptions{Budget: b, Tool: "bench"})
+	if err != nil {
+		return out, err
+	}
+	var syn *table.Table
+	if err := m.Sample(context.Background(), t.train.Rows(), rand.Uint64(),
+		func(t *table.Table) error { syn = t; return nil }); err != nil {
+		return out, err
+	}
+	out[5], out[6] = time.Since(start).Seconds(), cpu()-used
+	for i := range 3 {
+		if out[i], err = eval.MarginalError(t.train, syn, i+1); err != nil {
+			return out, err
+		}
+	}
+	if t.task.Label == "" {
+		return out, nil
+	}
+	out[4] = rate(syn, t.task) / rate(t.train, t.task)
+	p, err := eval.TSTR(syn, t.test, t.task)
+	if errors.Is(err, eval.ErrOneClass) { // nothing can be learnt from one class
+		out[3] = .5
+		return out, nil
+	}
+	out[3] = p.AUROC
+	return out, err
+}
+
+// rate is the share of the positive class.
+func rate(t *table.Table, task eval.Task) float64 {
+	k := t.Schema().Index(task.Label)
+	counts := make([]int64, t.Schema().Sizes()[k])
+	t.CountTo(counts, []int{k})
+	return float64(counts[task.Positive]) / float64(t.Rows())
+}
+
+// spread is the mean of the values and, in brackets, the smallest and the largest.
+func spread(x []float64, digits int) string {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return fmt.Sprintf("%.*f (%.*f–%.*f)", digits, sum/float64(len(x)), digits, slices.Min(x),
+		digits, slices.Max(x))
+}

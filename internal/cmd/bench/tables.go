@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// tables says which public tables are fitted.
+type tables struct {
+	folder, names         string // of NAME.csv
+	path, schema          string // or one file
+	label, positive, drop string
+	holdout               float64
+}
+
+func (t *tables) flags(f *flag.FlagSet) {
+	f.StringVar(&t.folder, "discrete", "", "folder of NAME.csv of integer codes and "+
+		"NAME-domain.json (column name → number of codes), or of values and NAME.domain.json")
+	f.StringVar(&t.names, "tables", "adult,nltcs,titanic,salary", "tables of the folder")
+	f.StringVar(&t.path, "table", "", "one public table, .csv or .parquet, in place of a folder")
+	f.StringVar(&t.schema, "schema", "", "its schema")
+	f.StringVar(&t.label, "label", "", "column to predict, where the folder names none")
+	f.StringVar(&t.positive, "positive", "", "its positive category; default that of code 1")
+	f.StringVar(&t.drop, "drop", "", "comma-separated columns that the prediction must not see")
+	f.Float64Var(&t.holdout, "holdout", -1, "share of the rows that are kept for the test of "+
+		"the prediction, chosen by a public seed; default 0, with -table 0.4")
+}
+
+// testTable is a table with what it is to be tested by.
+type testTable struct {
+	name        string
+	train, test *table.Table
+	task        eval.Task // Label "" without a label
+}
+
+// each opens one table after the other.
+func (t *tables) each(do func(testTable) error) error {
+	names, holdout := strings.Split(t.names, ","), max(t.holdout, 0)
+	if t.path != "" {
+		names = []string{t.path}
+		if t.holdout < 0 {
+			holdout = .4
+		}
+	}
+	for _, name := range names {
+		opened, err := t.open(name, holdout)
+		if err == nil {
+			err = do(opened)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tables) open(name string, holdout float64) (testTable, error) {
+	out, path := testTable{name: name}, t.path
+	var s *schema.Schema
+	var err error
+	if path != "" {
+		s, err = schema.Load(t.schema)
+	} else {
+		path = filepath.Join(t.folder, name+".csv")
+		s, err = codesSchema(filepath.Join(t.folder, name+"-domain.json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			s, out.task, err = valuesSchema(filepath.Join(t.folder, name+".domain.json"))
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	if out.task.Label == "" && t.label != "" {
+		if out.task, err = taskOf(s, t.label, t.positive, t.drop); err != nil {
+			return out, err
+		}
+	}
+	real, _, err := table.Read(context.Background(), path, s, table.ReadOptions{})
+	if err != nil {
+		return out, err
+	}
+	out.train, out.test = real, real
+	if holdout > 0 {
+		order := rand.New(rand.NewPCG(1, 0)).Perm(real.Rows())
+		cut := int(math.Round(float64(real.Rows()) * (1 - holdout)))
+		out.train, out.test = real.Select(order[:cut]), real.Select(order[cut:])
+	}
+	return out, nil
+}
+
+// taskOf is the prediction of a column's category.
+func taskOf(s *schema.Schema, label, positive, drop string) (eval.Task, error) {
+	k, task := s.Index(label), eval.Task{Label: label, Positive: 1}
+	if k < 0 {
+		return task, fmt.Errorf("-label: the schema has no column %q", label)
+	}
+	if positive != "" {
+		code := slices.Index(s.Columns[k].Categories, positive)
+		if code < 0 {
+			return task, fmt.Errorf("-positive: column %q has no category %q", label, positive)
+		}
+		task.Positive = uint16(code)
+	}
+	if drop != "" {
+		task.Drop = strings.Split(drop, ",")
+	}
+	return task, nil
+}
+
+// codesSchema makes a schema of a file that maps column names to numbers of codes; the order of
+// columns is that of the file.
+func codesSchema(path string) (*schema.Schema, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	dec := json.NewDecoder(f)
+	if _, err := dec.Token(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	s := &schema.Schema{}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		var size int
+		if err := dec.Decode(&size); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		c := schema.Column{Name: fmt.Sprint(name), Kind: schema.Categorical}
+		for i := range size {
+			c.Categories = append(c.Categories, strconv.Itoa(i))
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	return s, s.Validate()
+}
+
+// valuesSchema makes a schema of a file that describes columns of values, with a label. Numbers
+// have the default bins.
+func valuesSchema(path string) (*schema.Schema, eval.Task, error) {
+	var d struct {
+		Label    string
+		Positive string
+		Drop     []string `json:"drop_for_prediction"`
+		Columns  []struct {
+			Name, Kind          string
+			Categories, Missing []string
+			Min, Max            float64
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, eval.Task{}, err
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, eval.Task{}, fmt.Errorf("%s: %w", path, err)
+	}
+	s, task := &schema.Schema{}, eval.Task{Label: d.Label, Drop: d.Drop}
+	for _, x := range d.Columns {
+		c := schema.Column{Name: x.Name}
+		switch x.Kind {
+		case "integer":
+			c.Kind, c.Min, c.Max, c.Missing = schema.Integer, x.Min, x.Max, x.Missing
+		case "real":
+			c.Kind, c.Min, c.Max, c.Missing = schema.Real, x.Min, x.Max, x.Missing
+		default:
+			c.Kind, c.Categories = schema.Categorical, x.Categories // missing tokens are among them
+		}
+		if x.Name == d.Label {
+			task.Positive = uint16(max(0, slices.Index(c.Categories, d.Positive)))
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	return s, task, s.Validate()
+}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+func cpu() float64                      { return 0 } // not known here
+func peakMemory(*os.ProcessState) int64 { return 0 } // not known here
