@@ -7,6 +7,8 @@ import (
 )
 
 var (
+	// ErrBudget is wrapped by every refusal for want of budget.
+	ErrBudget = errors.New("privacy budget exhausted")
 	// ErrBudgetRange is wrapped by every error about an ε or δ outside its range.
 	ErrBudgetRange = errors.New("privacy budget out of range")
 	// ErrEvent is wrapped by every error about an event, a count or an adjacency that the accountant does not accept.
@@ -43,7 +45,7 @@ func (a Adjacency) String() string {
 
 // MarshalText returns String; the zero Adjacency is an error.
 func (a Adjacency) MarshalText() ([]byte, error) {
-	if err := a.validate(); err != nil {
+	if err := a.Validate(); err != nil {
 		return nil, err
 	}
 	return []byte(a.String()), nil
@@ -62,7 +64,8 @@ func (a *Adjacency) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func (a Adjacency) validate() error {
+// Validate reports an adjacency that is neither as ErrEvent.
+func (a Adjacency) Validate() error {
 	if a != AddRemove && a != ReplaceOne {
 		return fmt.Errorf("accountant: adjacency must be add-remove or replace-one: %w", ErrEvent)
 	}

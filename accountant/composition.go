@@ -40,7 +40,7 @@ func (c Composition) Validate() error {
 }
 
 func (c Composition) validate(adj Adjacency) error {
-	if err := adj.validate(); err != nil {
+	if err := adj.Validate(); err != nil {
 		return err
 	}
 	return c.Validate()
@@ -69,6 +69,11 @@ const (
 // (an invalid event or adjacency) and ErrUnbounded (no finite ε at this delta: a Gaussian at δ = 0, or Approx events that spend more).
 func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 	return c.epsilon(delta, adj, fine)
+}
+
+// Upper is Epsilon without the Slack, for less work.
+func (c Composition) Upper(delta float64, adj Adjacency) (Bound, error) {
+	return c.epsilon(delta, adj, search)
 }
 
 func (c Composition) epsilon(delta float64, adj Adjacency, acc accuracy) (Bound, error) {

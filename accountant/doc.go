@@ -1,8 +1,8 @@
 // Package accountant says what a set of mechanism calls costs: ε and δ of differential privacy. It knows events, not data.
 //
 // An [Event] is one call of a mechanism with the numbers that decide its cost; the set of events is sealed. A [Composition] is a multiset of
-// events; [Composition.Epsilon] and [Composition.Delta] bound its cost and [Calibrate] finds the least noise for a [Budget]. A [Ledger] is the record of
-// what runs reserved and charged, as data: hash-chained entries that [Ledger.Verify] recomputes. The package does no I/O of its own.
+// events; [Composition.Epsilon] and [Composition.Delta] bound its cost and [Calibrate] finds the least noise for a [Budget].
+// What runs reserved and charged is recorded by package ledger.
 //
 // # What is proven
 //
@@ -36,5 +36,5 @@
 // earlier ones, and then the sum of the events' costs is no longer a fixed number: bounds like advanced composition or the PLD of all runs
 // together need not hold at a stopping time. What holds is a privacy filter: a rule that allows the next run only if a total stays within
 // a limit fixed at the start. Basic composition, Σε and Σδ, is one (Rogers, Roth, Ullman, Vadhan 2016, https://arxiv.org/abs/1605.08294), and so is zCDP, Σρ (Feldman &
-// Zrnic 2021, https://arxiv.org/abs/2008.11193; Whitehouse, Ramdas, Rogers, Wu 2023, https://arxiv.org/abs/2203.05481). Hence [LimitRule].
+// Zrnic 2021, https://arxiv.org/abs/2008.11193; Whitehouse, Ramdas, Rogers, Wu 2023, https://arxiv.org/abs/2203.05481). Hence the rules of package ledger.
 package accountant

@@ -49,21 +49,3 @@ func ExampleComposition_json() {
 	fmt.Println(string(b))
 	// Output: [{"event":"laplace","epsilon":0.1,"count":2}]
 }
-
-// A ledger refuses what its limit does not hold.
-func ExampleLedger_Allows() {
-	var last accountant.Entry
-	l := &accountant.Ledger{}
-	for _, e := range []accountant.Entry{
-		{Kind: accountant.EntryOpen, Adjacency: accountant.AddRemove},
-		{Kind: accountant.EntryLimit, Budget: &accountant.Budget{Epsilon: 1, Delta: 1e-9}, Rule: accountant.RuleBasic},
-	} {
-		last = e.Seal(last)
-		l.Entries = append(l.Entries, last)
-	}
-	fmt.Println(l.Allows(accountant.Budget{Epsilon: 1, Delta: 1e-9}, nil))
-	fmt.Println(l.Allows(accountant.Budget{Epsilon: 1.5, Delta: 1e-9}, nil))
-	// Output:
-	// <nil>
-	// accountant: epsilon 0 and delta 0 are spent; 1.5 and 1e-09 more would exceed the ledger's limit of 1 and 1e-09: privacy budget exhausted
-}

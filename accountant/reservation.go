@@ -2,7 +2,7 @@ package accountant
 
 import "fmt"
 
-// Reservation is what is left of a composition while a run charges it. The gate takes every call from it before the call reads, and [Ledger.Verify]
+// Reservation is what is left of a composition while a run charges it. The gate takes every call from it before the call reads, and ledger.Verify
 // takes every charge from it again. It is not safe for concurrent use.
 type Reservation struct {
 	left  map[Event]int
@@ -26,11 +26,6 @@ func NewReservation(c Composition) *Reservation {
 // Take removes the charge from what is reserved under its own name or else from the pool, or changes nothing and returns an error
 // that wraps ErrBudget.
 func (r *Reservation) Take(c Charge) error {
-	return r.take(c, 1)
-}
-
-// take lets the pool be overdrawn by the factor tolerance.
-func (r *Reservation) take(c Charge, tolerance float64) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
@@ -39,7 +34,7 @@ func (r *Reservation) take(c Charge, tolerance float64) error {
 		return nil
 	}
 	if cost, ok := PoolCost(c.Event); ok && r.pool > 0 {
-		if after := (r.spent + float64(c.Count)*cost) * roundUp; after <= r.pool*tolerance {
+		if after := (r.spent + float64(c.Count)*cost) * roundUp; after <= r.pool {
 			r.spent = after
 			return nil
 		}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"strings"
 	"testing"
 )
 
@@ -119,67 +118,5 @@ func TestPoolAtItsEdge(t *testing.T) {
 		if err := NewReservation(Composition{{Pool{mu}, 1}}).Take(Charge{Gaussian{1 / mu * (1 + 1e-13)}, 1}); err != nil {
 			t.Errorf("μ = %v: all of it is refused: %v", mu, err)
 		}
-	}
-}
-
-// pooled is a ledger of one run on a pool of μ = .2: 16 charges of .05.
-func pooled() []Entry {
-	reserve := reserveLine("a")
-	reserve.Composition = Composition{{Pool{.2}, 1}, {Gaussian{10}, 1}}
-	return []Entry{openLine(), reserve, chargeLine("a", Gaussian{10}, 1), chargeLine("a", Gaussian{20.0000001}, 15),
-		chargeLine("a", Gaussian{20.0000001}, 1), closeLine("a", StatusDone)}
-}
-
-// TestVerifyPool: charges that fit the pool verify; each way of overdrawing it is found.
-func TestVerifyPool(t *testing.T) {
-	if err := seal(pooled()).Verify(); err != nil {
-		t.Fatal(err)
-	}
-	run := seal(pooled()).Runs()[0]
-	if len(run.Charged) != 2 || run.Charged[1].Event != (Gaussian{20.0000001}) || run.Charged[1].Count != 16 {
-		t.Errorf("the run charged %+v: the ledger must name the real events", run.Charged)
-	}
-	for name, change := range map[string]func(e []Entry){
-		"one more":              func(e []Entry) { e[4].Event.Count = 2 },
-		"less noise":            func(e []Entry) { e[4].Event.Event = Gaussian{19.99} },
-		"a Laplace":             func(e []Entry) { e[4].Event.Event = Laplace{1e-9} },
-		"a subsample":           func(e []Entry) { e[4].Event.Event = SubsampledGaussian{1e-9, 20} },
-		"the pool itself":       func(e []Entry) { e[4].Event.Event = Pool{.2} },
-		"a selection too large": func(e []Entry) { e[4].Event.Event = Exponential{.0799} },
-		"a smaller pool":        func(e []Entry) { e[1].Composition[0].Event = Pool{.1999} },
-		"no pool":               func(e []Entry) { e[1].Composition = e[1].Composition[1:] },
-	} {
-		e := pooled()
-		change(e)
-		if err := seal(e).Verify(); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "more of an event than it reserved") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	e := pooled()
-	e[4].Event.Event = Exponential{.0797} // μ = .04995
-	if err := seal(e).Verify(); err != nil {
-		t.Errorf("a selection that fits: %v", err)
-	}
-	e = pooled()
-	e[1].Composition[0].Event = Pool{3}
-	if err := seal(e).Verify(); err == nil || !strings.Contains(err.Error(), "costs epsilon") {
-		t.Errorf("a pool beyond the budget: %v", err)
-	}
-}
-
-// TestLimitCountsAPool as its ρ = Mu²/2.
-func TestLimitCountsAPool(t *testing.T) {
-	limit := Budget{1, 1e-9}
-	rho, err := ZCDPRho(limit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := seal([]Entry{openLine(), limitLine(limit, RuleZCDP)})
-	fits, over := math.Sqrt(2*rho)*(1-1e-9), math.Sqrt(2*rho)*(1+1e-9)
-	if err := l.Allows(limit, Composition{{Pool{fits}, 1}}); err != nil {
-		t.Error(err)
-	}
-	if err := l.Allows(limit, Composition{{Pool{over}, 1}}); !errors.Is(err, ErrBudget) {
-		t.Errorf("a pool above the limit: %v", err)
 	}
 }

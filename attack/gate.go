@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -163,6 +164,6 @@ func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.
 				return nil, err
 			}
 			x, err := g.call(run, session)
-			return x, errors.Join(err, session.Close(accountant.StatusDone))
+			return x, errors.Join(err, session.Close(ledger.StatusDone))
 		}}, pair, nil
 }

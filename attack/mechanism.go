@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -45,7 +46,7 @@ func fitter(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency,
 			return nil, err
 		}
 		model, err := plan.Fit(ctx, session, nil)
-		if err := errors.Join(err, session.Close(accountant.StatusDone)); err != nil {
+		if err := errors.Join(err, session.Close(ledger.StatusDone)); err != nil {
 			return nil, err
 		}
 		return model.Params, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/viper"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 // Batch is many jobs: the matrix tables × methods × epsilons × replicates, and single ones.
@@ -182,9 +183,9 @@ func (b *Batch) check() error {
 	}
 	for _, t := range b.Tables {
 		if l := t.Limit; l != nil && wrong == "" {
-			rule := accountant.LimitRule(cmp.Or(l.Rule, string(accountant.RuleBasic)))
+			rule := ledger.Rule(cmp.Or(l.Rule, string(ledger.RuleBasic)))
 			if (accountant.Budget{Epsilon: l.Epsilon, Delta: l.Delta}).Validate() != nil ||
-				rule != accountant.RuleBasic && rule != accountant.RuleZCDP {
+				rule != ledger.RuleBasic && rule != ledger.RuleZCDP {
 				wrong = fmt.Sprintf("table %s: limit %+v must have epsilon > 0, delta from 0 to %v, rule "+
 					"basic or zcdp", t.Name, *l, accountant.MaxDelta)
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
@@ -93,7 +94,7 @@ func structSchema(t reflect.Type, texts map[string]string) object {
 		case "adjacency":
 			p["enum"] = []string{accountant.AddRemove.String(), accountant.ReplaceOne.String()}
 		case "rule":
-			p["enum"] = []string{string(accountant.RuleBasic), string(accountant.RuleZCDP)}
+			p["enum"] = []string{string(ledger.RuleBasic), string(ledger.RuleZCDP)}
 		case "epsilon":
 			p["exclusiveMinimum"] = 0
 			if t == reflect.TypeFor[Job]() {

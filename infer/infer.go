@@ -15,6 +15,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -37,7 +38,7 @@ const deltaShare = 0.5
 type Options struct {
 	Budget        accountant.Budget // required, δ > 0
 	Adjacency     accountant.Adjacency
-	Ledger        *privacy.LedgerFile // nil: in memory only
+	Ledger        *ledger.File // nil: in memory only
 	Tool          string
 	Journal       string        // see privacy.Options; "" keeps none
 	Resume        bool          // continue the run of the journal

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -174,7 +175,7 @@ func TestRun(t *testing.T) {
 		t.Error(err)
 	}
 	if runs := l.Runs(); len(runs) != 1 || runs[0].Method != Method ||
-		runs[0].Status != accountant.StatusDone {
+		runs[0].Status != ledger.StatusDone {
 		t.Errorf("runs %+v", runs)
 	}
 }
@@ -215,7 +216,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	_, s, err = Run(ctx, text, Options{Budget: one, Progress: func(float64) { cancel() }})
-	if !errors.Is(err, context.Canceled) || s.Ledger().Runs()[0].Status != accountant.StatusCancelled {
+	if !errors.Is(err, context.Canceled) || s.Ledger().Runs()[0].Status != ledger.StatusCancelled {
 		t.Errorf("cancelled: %v", err)
 	}
 	if _, s, err := Run(context.Background(), text, Options{}); !errors.Is(err,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -47,8 +48,8 @@ func visits(t testing.TB, unit string, k int) *privacy.Rows {
 // TestUnits: at ε = 1 the noise is 6 units; each figure is compared within six standard deviations
 // of what it sums.
 func TestUnits(t *testing.T) {
-	ledger := privacy.NewLedgerFile(filepath.Join(t.TempDir(), "l"))
-	o := infer.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}, Ledger: ledger}
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
+	o := infer.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}, Ledger: file}
 	r, s, err := infer.Units(context.Background(), visits(t, "patient", 3), o, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -70,8 +71,8 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, c.got, c.want)
 		}
 	}
-	l, err := ledger.Read()
-	if err != nil || l.Spent().Epsilon != 1 || l.Runs()[0].Status != accountant.StatusDone ||
+	l, err := file.Read()
+	if err != nil || l.Spent().Epsilon != 1 || l.Runs()[0].Status != ledger.StatusDone ||
 		l.Runs()[0].Method != infer.UnitsMethod {
 		t.Errorf("the ledger says %+v, %v", l.Runs(), err)
 	}
@@ -109,14 +110,14 @@ func TestUnitsRefuses(t *testing.T) {
 			t.Errorf("budget %v: %v", b, err)
 		}
 	}
-	ledger := privacy.NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 3}
-	if err := ledger.SetLimit(context.Background(), nb, "patient",
-		privacy.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}); err != nil {
+	if err := file.SetLimit(context.Background(), nb.Units("patient"),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, s, err := infer.Units(context.Background(), visits(t, "patient", 3),
-		infer.Options{Budget: budget, Ledger: ledger}, nil); !errors.Is(err, accountant.ErrBudget) ||
+		infer.Options{Budget: budget, Ledger: file}, nil); !errors.Is(err, accountant.ErrBudget) ||
 		s != nil {
 		t.Errorf("beyond the limit: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -76,7 +77,7 @@ func TestCoarsen(t *testing.T) {
 	if err := session.Coarsen(s); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("going back to the finer schema: %v", err)
 	}
-	if err := session.Close(accountant.StatusDone); err != nil {
+	if err := session.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	if err := session.Coarsen(coarse); !errors.Is(err, ErrClosed) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 // TestReferenceCosts: votes of the shapes of published runs, by the call that training makes, leave charges in the ledger that cost what their papers' data-independent
@@ -92,7 +93,7 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 	if err := sh.SaveDataDependent(path, 1e-5); !errors.Is(err, ErrNotPrivate) {
 		t.Errorf("from an open session: %v", err)
 	}
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -151,7 +152,7 @@ func TestHistogramIsChargedBeforeReading(t *testing.T) {
 	if _, err := s.Histogram(bit(), 5); !errors.Is(err, ErrPlan) || reads != 1 {
 		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
 	}
-	s.Close(accountant.StatusDone)
+	s.Close(ledger.StatusDone)
 	if _, err := s.Histogram(bit(), 5); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed session: %v", err)
 	}

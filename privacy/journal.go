@@ -16,6 +16,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/disk"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 var (
@@ -90,7 +91,7 @@ func lockJournal(path string) (*journal, error) {
 		case err != nil:
 			return nil, fmt.Errorf("privacy: locking the journal: %w", err)
 		case !ok:
-			return nil, fmt.Errorf("privacy: %s: another process is at this run: %w", path, ErrLocked)
+			return nil, fmt.Errorf("privacy: %s: another process is at this run: %w", path, ledger.ErrLocked)
 		}
 		// The process that had it may have removed it between our opening and our locking it.
 		if j := (&journal{path: path, lock: lock}); j.mine() {
@@ -244,7 +245,7 @@ type Left struct {
 // end. A journal that is not there holds none; one that is damaged is an error that wraps
 // [ErrResume], and one whose answers the ledger knows nothing of is [ErrUnfinished]. The journal of a
 // run that has ended, whose process died before it removed the file, is removed.
-func Unfinished(path string, ledger *LedgerFile) (Left, error) {
+func Unfinished(path string, file *ledger.File) (Left, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return Left{}, nil
 	}
@@ -253,12 +254,12 @@ func Unfinished(path string, ledger *LedgerFile) (Left, error) {
 	if err != nil || h.Run == "" {
 		return Left{}, err
 	}
-	l, err := ledger.Read()
+	l, err := file.Read()
 	if err != nil {
 		return Left{}, err
 	}
 	switch statusOf(l, h.Run) {
-	case accountant.StatusUnfinished:
+	case ledger.StatusUnfinished:
 		return Left{h.Run, locked(path), h.Outputs}, nil
 	case "":
 		return Left{}, unknown(path, h, records)
@@ -301,7 +302,7 @@ func removeEnded(path, run string) {
 }
 
 // statusOf is the status of a run in a ledger, "" if it is not there.
-func statusOf(l *accountant.Ledger, run string) string {
+func statusOf(l *ledger.Ledger, run string) string {
 	for _, r := range l.Runs() {
 		if r.Run == run {
 			return r.Status

@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -27,7 +29,7 @@ type journaled struct {
 func (j journaled) options(resume bool) Options {
 	plan := append(gaussian(5, 4), accountant.Charge{Event: accountant.Exponential{Epsilon: 1}, Count: 2})
 	return Options{Budget: wide, Plan: plan, Method: "test", Tool: "tool", Program: "p",
-		Ledger: NewLedgerFile(filepath.Join(j.dir, "l")), Journal: filepath.Join(j.dir, "j"), Resume: resume}
+		Ledger: ledger.NewFile(filepath.Join(j.dir, "l")), Journal: filepath.Join(j.dir, "j"), Resume: resume}
 }
 
 func (j journaled) open(o Options) (*Session, error) {
@@ -98,7 +100,7 @@ func TestResumeAtEveryByte(t *testing.T) {
 	s := j.must(j.options(false))
 	var journals, ledgers [][]byte
 	keep := func() {
-		journals, ledgers = append(journals, read(t, s.journal.path)), append(ledgers, read(t, s.file.path))
+		journals, ledgers = append(journals, read(t, s.journal.path)), append(ledgers, read(t, s.file.Path()))
 	}
 	keep()
 	var want []int64
@@ -130,15 +132,15 @@ func TestResumeAtEveryByte(t *testing.T) {
 			if !slices.Equal(got[:told], want[:told]) {
 				t.Fatalf("cut at %d: answers %v, were %v", cut, got[:told], want[:told])
 			}
-			if err := s.Close(accountant.StatusDone); err != nil {
+			if err := s.Close(ledger.StatusDone); err != nil {
 				t.Fatal(err)
 			}
-			for name, l := range map[string]*accountant.Ledger{"model": s.Ledger(), "file": must(s.file.Read())} {
+			for name, l := range map[string]*ledger.Ledger{"model": s.Ledger(), "file": must(s.file.Read())} {
 				if err := l.Verify(); err != nil {
 					t.Fatalf("cut at %d: %s: %v", cut, name, err)
 				}
 				r := l.Runs()
-				if len(r) != 1 || calls(r[0].Charged) != 6 || l.Spent() != wide || r[0].Status != accountant.StatusDone {
+				if len(r) != 1 || calls(r[0].Charged) != 6 || l.Spent() != wide || r[0].Status != ledger.StatusDone {
 					t.Fatalf("cut at %d: %s: %+v", cut, name, r)
 				}
 			}
@@ -172,27 +174,27 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	j := journaled{t, t.TempDir()}
 	s := j.must(j.options(false))
 	j.answers(s, 2)
-	if _, err := j.open(j.options(false)); !errors.Is(err, ErrLocked) {
+	if _, err := j.open(j.options(false)); !errors.Is(err, ledger.ErrLocked) {
 		t.Errorf("while its process is alive: %v", err)
 	}
-	if _, err := j.open(j.options(true)); !errors.Is(err, ErrLocked) {
+	if _, err := j.open(j.options(true)); !errors.Is(err, ledger.ErrLocked) {
 		t.Errorf("continued while its process is alive: %v", err)
 	}
 	die(s)
-	before := read(t, s.file.path)
+	before := read(t, s.file.Path())
 	if _, err := j.open(j.options(false)); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("a second run: %v", err)
 	}
 	if left, err := Unfinished(s.journal.path, s.file); left.Run != s.Run() || left.Running || err != nil {
 		t.Errorf("Unfinished: %+v, %v", left, err)
 	}
-	if string(read(t, s.file.path)) != string(before) {
+	if string(read(t, s.file.Path())) != string(before) {
 		t.Error("the ledger has changed")
 	}
 	s = j.must(j.options(true))
 	j.answers(s, 6)
 	old := read(t, s.journal.path)
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.journal.path); !errors.Is(err, fs.ErrNotExist) {
@@ -205,7 +207,7 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	other := `{"journal":1,"run":"0123456789abcdef","program":"p","day":"2026-01-01T00:00:00Z"}` + "\n" // never reserved
 	for name, text := range map[string]string{"ended": string(old), "never reserved": other, "empty": "", "half a header": other[:20]} {
 		write(t, s.journal.path, []byte(text))
-		if n := j.must(j.options(false)); n.Close(accountant.StatusDone) != nil {
+		if n := j.must(j.options(false)); n.Close(ledger.StatusDone) != nil {
 			t.Errorf("%s: not closed", name)
 		}
 	}
@@ -222,7 +224,7 @@ func TestResumeRefuses(t *testing.T) {
 		"no journal": func(_ journaled, o *Options) *schema.Schema { o.Journal += "x"; return nil },
 		"none named": func(_ journaled, o *Options) *schema.Schema { o.Journal = ""; return nil },
 		"ledger": func(j journaled, o *Options) *schema.Schema {
-			o.Ledger = NewLedgerFile(filepath.Join(j.dir, "m"))
+			o.Ledger = ledger.NewFile(filepath.Join(j.dir, "m"))
 			return nil
 		},
 		"schema": func(journaled, *Options) *schema.Schema {
@@ -243,7 +245,7 @@ func TestResumeRefuses(t *testing.T) {
 		s := j.must(j.options(false))
 		j.answers(s, 3)
 		die(s)
-		before := read(t, s.file.path)
+		before := read(t, s.file.Path())
 		o := j.options(true)
 		sch := change(j, &o)
 		if sch == nil {
@@ -255,7 +257,7 @@ func TestResumeRefuses(t *testing.T) {
 		if err == nil || name != "a folder" && name != "relation" && !errors.Is(err, ErrResume) || reads > 0 {
 			t.Errorf("%s: %v, read %d times", name, err, reads)
 		}
-		if string(read(t, s.file.path)) != string(before) {
+		if string(read(t, s.file.Path())) != string(before) {
 			t.Errorf("%s: the ledger has changed", name)
 		}
 	}
@@ -275,7 +277,7 @@ func TestResumeOtherQuestion(t *testing.T) {
 	if _, err := s.Total(5); !errors.Is(err, ErrResume) {
 		t.Errorf("the right one, too late: %v", err)
 	}
-	if err := s.Close(accountant.StatusDone); !errors.Is(err, ErrUnfinished) {
+	if err := s.Close(ledger.StatusDone); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("closed: %v", err)
 	}
 	if err := s.Leave(); err != nil {
@@ -305,7 +307,7 @@ func TestRecordsAreAsLongAsTheirQuestion(t *testing.T) {
 // TestThresholdDiesWithItsProcess: a round of questions is given the answers of before, and is over.
 func TestThresholdDiesWithItsProcess(t *testing.T) {
 	dir := t.TempDir()
-	o := Options{Budget: wide, Plan: rounds(1, 2), Ledger: NewLedgerFile(filepath.Join(dir, "l")), Journal: filepath.Join(dir, "j"), Method: "t"}
+	o := Options{Budget: wide, Plan: rounds(1, 2), Ledger: ledger.NewFile(filepath.Join(dir, "l")), Journal: filepath.Join(dir, "j"), Method: "t"}
 	rows := FromTable(testTable(t, testSchema("", 0), someRows(60), nil))
 	s := must(Open(context.Background(), rows, o))
 	r := must(s.AboveThreshold(1e6, 1))
@@ -395,12 +397,12 @@ func (p panicking) VotesTo(votes []uint8, _ int) {
 
 // TestOnlyTheGateVoids: a run whose rows were read is never void, whatever it called.
 func TestOnlyTheGateVoids(t *testing.T) {
-	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	s := must(Open(context.Background(), FromTable(testTable(t, testSchema("", 0), someRows(12), nil)), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file}))
-	if err := s.Close(accountant.StatusVoid); err == nil {
+	if err := s.Close(ledger.StatusVoid); err == nil {
 		t.Error("a run that has read its rows is void")
 	}
-	if err := s.Close(accountant.StatusFailed); err != nil || must(file.Read()).Spent() != wide {
+	if err := s.Close(ledger.StatusFailed); err != nil || must(file.Read()).Spent() != wide {
 		t.Errorf("%v, spent %v", err, must(file.Read()).Spent())
 	}
 }
@@ -438,7 +440,7 @@ func TestCopiedSessionIsTheSame(t *testing.T) {
 		t.Errorf("%d of 5 copies were answered", granted)
 	}
 	c := *s
-	if err := c.Close(accountant.StatusVoid); err == nil {
+	if err := c.Close(ledger.StatusVoid); err == nil {
 		t.Error("a copy of a session that measured is void")
 	}
 	s = open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, 1))
@@ -510,11 +512,11 @@ func TestReleasedLedgerHasNoClock(t *testing.T) {
 	j.answers(s, 6)
 	for _, e := range s.Released().Entries {
 		switch e.Kind {
-		case accountant.EntryOpen, accountant.EntryReserve:
+		case ledger.EntryOpen, ledger.EntryReserve:
 			if h, m, sec := e.Time.Clock(); h != 0 || m != 0 || sec != 0 || e.Time.IsZero() {
 				t.Errorf("%s at %v, want a day", e.Kind, e.Time)
 			}
-		case accountant.EntryCharge, accountant.EntryClose:
+		case ledger.EntryCharge, ledger.EntryClose:
 			if !e.Time.IsZero() || e.Journal != "" || e.PID != 0 || e.Host != "" {
 				t.Errorf("%+v", e)
 			}
@@ -532,25 +534,25 @@ func TestReplacedLedgerEndsTheRun(t *testing.T) {
 		"removed":        func(path string, _ []byte) { os.Remove(path) },
 		"an older one":   func(path string, before []byte) { os.WriteFile(path, before, 0o600) },
 	} {
-		file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+		file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 		o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
 		rows := FromTable(testTable(t, testSchema("", 0), someRows(12), nil))
 		first := must(Open(context.Background(), rows, o))
-		if err := first.Close(accountant.StatusDone); err != nil {
+		if err := first.Close(ledger.StatusDone); err != nil {
 			t.Fatal(err)
 		}
-		before := read(t, file.path)
+		before := read(t, file.Path())
 		s := must(Open(context.Background(), rows, o))
 		must(s.Total(5))
-		change(file.path, before)
-		if _, err := s.Total(5); !errors.Is(err, accountant.ErrLedger) {
+		change(file.Path(), before)
+		if _, err := s.Total(5); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 		l := must(file.Read())
 		if err := l.Verify(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := statusOf(l, s.Run()); got != accountant.StatusUnfinished || l.Spent().Epsilon < wide.Epsilon {
+		if got := statusOf(l, s.Run()); got != ledger.StatusUnfinished || l.Spent().Epsilon < wide.Epsilon {
 			t.Errorf("%s: the run is %q, spent %v", name, got, l.Spent())
 		}
 	}
@@ -559,52 +561,52 @@ func TestReplacedLedgerEndsTheRun(t *testing.T) {
 // TestRunsHoldLedgersToTheRules: a run accepts no ledger that Verify refuses, however well it is
 // sealed: neither to reserve, nor to charge, nor to close.
 func TestRunsHoldLedgersToTheRules(t *testing.T) {
-	forge := func(t *testing.T, path string, change func([]accountant.Entry) []accountant.Entry) {
-		l := must(NewLedgerFile(path).Read())
-		var last accountant.Entry
+	forge := func(t *testing.T, path string, change func([]ledger.Entry) []ledger.Entry) {
+		l := must(ledger.NewFile(path).Read())
+		var last ledger.Entry
 		var b []byte
 		for _, e := range change(l.Entries) {
 			e = e.Seal(last)
-			b, last = must(appendLine(b, e)), e
+			b, last = append(append(b, must(json.Marshal(e))...), '\n'), e
 		}
 		write(t, path, b)
 	}
-	for name, change := range map[string]func([]accountant.Entry) []accountant.Entry{
-		"a reservation is gone": func(es []accountant.Entry) []accountant.Entry { return slices.Delete(es, 1, 2) },
-		"void after a charge": func(es []accountant.Entry) []accountant.Entry {
-			es[3].Status = accountant.StatusVoid
+	for name, change := range map[string]func([]ledger.Entry) []ledger.Entry{
+		"a reservation is gone": func(es []ledger.Entry) []ledger.Entry { return slices.Delete(es, 1, 2) },
+		"void after a charge": func(es []ledger.Entry) []ledger.Entry {
+			es[3].Status = ledger.StatusVoid
 			return es
 		},
-		"epsilon −5":       func(es []accountant.Entry) []accountant.Entry { es[1].Budget.Epsilon = -5; return es },
-		"a cheaper budget": func(es []accountant.Entry) []accountant.Entry { es[1].Budget.Epsilon = .001; return es },
+		"epsilon −5":       func(es []ledger.Entry) []ledger.Entry { es[1].Budget.Epsilon = -5; return es },
+		"a cheaper budget": func(es []ledger.Entry) []ledger.Entry { es[1].Budget.Epsilon = .001; return es },
 	} {
-		file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+		file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 		o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
 		reads := 0
 		rows := counted(testTable(t, testSchema("", 0), someRows(12), nil), &reads)
 		first := must(Open(context.Background(), rows, o))
 		must(first.Total(5))
-		if err := first.Close(accountant.StatusDone); err != nil {
+		if err := first.Close(ledger.StatusDone); err != nil {
 			t.Fatal(err)
 		}
-		good := read(t, file.path)
+		good := read(t, file.Path())
 		s := must(Open(context.Background(), rows, o))
 		reads = 0
-		write(t, file.path, good)
-		forge(t, file.path, change)
+		write(t, file.Path(), good)
+		forge(t, file.Path(), change)
 		if must(file.Read()).Verify() == nil {
 			t.Fatalf("%s: verify accepts it", name)
 		}
-		if _, err := Open(context.Background(), rows, o); !errors.Is(err, accountant.ErrLedger) || reads > 0 {
+		if _, err := Open(context.Background(), rows, o); !errors.Is(err, ledger.ErrInvalid) || reads > 0 {
 			t.Errorf("%s: a new run: %v, read %d times", name, err, reads)
 		}
-		if _, err := s.Total(5); !errors.Is(err, accountant.ErrLedger) {
+		if _, err := s.Total(5); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a charge: %v", name, err)
 		}
-		if err := s.Close(accountant.StatusDone); !errors.Is(err, accountant.ErrLedger) {
+		if err := s.Close(ledger.StatusDone); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a close: %v", name, err)
 		}
-		if err := file.SetLimit(context.Background(), addRemove, "", Limit{Budget: wide}); !errors.Is(err, accountant.ErrLedger) {
+		if err := file.SetLimit(context.Background(), rowUnits.Units(""), ledger.Limit{Budget: wide}); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a limit: %v", name, err)
 		}
 	}
@@ -620,10 +622,10 @@ func TestNobodyCountsTheReading(t *testing.T) {
 		write(t, path, []byte("a,b,c\n"+strings.Repeat("a0,b1,c2\n", n)))
 		c := &pollCounter{Context: context.Background()}
 		s := must(Open(c, File(path, testSchema("", 0)), Options{Budget: wide, Plan: gaussian(5, 1)}))
-		s.Close(accountant.StatusDone)
+		s.Close(ledger.StatusDone)
 		texts := must(TextFile(path, TextOptions{Names: []string{"a", "b", "c"}}))
 		text := must(OpenText(c, texts, Options{Budget: wide, Plan: gaussian(5, 1)}))
-		text.Close(accountant.StatusDone)
+		text.Close(ledger.StatusDone)
 		polls[n] = c.asked
 	}
 	if polls[10] != polls[200000] {
@@ -661,7 +663,7 @@ func TestJournalOfAnEndedRunIsRemoved(t *testing.T) {
 	s := j.must(j.options(false))
 	j.answers(s, 6)
 	left := read(t, s.journal.path)
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s.journal.path, left)
@@ -750,21 +752,21 @@ func TestJournalOfAnother(t *testing.T) {
 // the run. What is spent is written all the same, and the file no longer verifies.
 func TestReplacedByALimitedLedger(t *testing.T) {
 	dir := t.TempDir()
-	file := NewLedgerFile(filepath.Join(dir, "l"))
+	file := ledger.NewFile(filepath.Join(dir, "l"))
 	o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
 	rows := FromTable(testTable(t, testSchema("", 0), someRows(12), nil))
 	s := must(Open(context.Background(), rows, o))
 	must(s.Total(5))
-	other := NewLedgerFile(filepath.Join(dir, "other"))
-	if err := other.SetLimit(context.Background(), addRemove, "", Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
+	other := ledger.NewFile(filepath.Join(dir, "other"))
+	if err := other.SetLimit(context.Background(), rowUnits.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
 		t.Fatal(err)
 	}
-	write(t, file.path, read(t, other.path))
-	if _, err := s.Total(5); !errors.Is(err, errReplaced) {
+	write(t, file.Path(), read(t, other.Path()))
+	if _, err := s.Total(5); !errors.Is(err, ledger.ErrReplaced) {
 		t.Errorf("%v", err)
 	}
 	l := must(file.Read())
-	if statusOf(l, s.Run()) != accountant.StatusUnfinished || l.Spent() != wide || l.Verify() == nil {
+	if statusOf(l, s.Run()) != ledger.StatusUnfinished || l.Spent() != wide || l.Verify() == nil {
 		t.Errorf("spent %+v, %v", l.Spent(), l.Verify())
 	}
 }

@@ -14,30 +14,31 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 var rowUnits = Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}
 
 // reserveOn opens and closes a session on the ledger file.
-func reserveOn(t *testing.T, file *LedgerFile, b accountant.Budget, plan accountant.Composition, reads *int) error {
+func reserveOn(t *testing.T, file *ledger.File, b accountant.Budget, plan accountant.Composition, reads *int) error {
 	t.Helper()
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	s, err := Open(context.Background(), counted(tab, reads), Options{Budget: b, Plan: plan, Ledger: file, Method: "test"})
 	if err != nil {
 		return err
 	}
-	return s.Close(accountant.StatusDone)
+	return s.Close(ledger.StatusDone)
 }
 
 func TestLimitAcrossRuns(t *testing.T) {
-	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	sigma, err := accountant.GaussianSigma(one, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	plan := gaussian(sigma, 1)
-	if err := file.SetLimit(context.Background(), rowUnits, "", Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
+	if err := file.SetLimit(context.Background(), rowUnits.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
 		t.Fatal(err)
 	}
 	reads := 0
@@ -47,7 +48,7 @@ func TestLimitAcrossRuns(t *testing.T) {
 		}
 	}
 	before := size(t, file)
-	if err := reserveOn(t, file, one, plan, &reads); !errors.Is(err, accountant.ErrBudget) || errors.Is(err, accountant.ErrLedger) {
+	if err := reserveOn(t, file, one, plan, &reads); !errors.Is(err, accountant.ErrBudget) || errors.Is(err, ledger.ErrInvalid) {
 		t.Errorf("the third run: %v, want ErrBudget", err)
 	}
 	if reads != 2 {
@@ -56,7 +57,7 @@ func TestLimitAcrossRuns(t *testing.T) {
 	if size(t, file) != before {
 		t.Error("a refused run changed the ledger")
 	}
-	if err := file.SetLimit(context.Background(), rowUnits, "", Limit{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-8}}); err != nil {
+	if err := file.SetLimit(context.Background(), rowUnits.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-8}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := reserveOn(t, file, one, plan, &reads); err != nil {
@@ -74,7 +75,7 @@ func TestLimitAcrossRuns(t *testing.T) {
 	}
 }
 
-func size(t *testing.T, f *LedgerFile) int64 {
+func size(t *testing.T, f *ledger.File) int64 {
 	t.Helper()
 	info, err := os.Stat(f.Path())
 	if err != nil {
@@ -83,12 +84,12 @@ func size(t *testing.T, f *LedgerFile) int64 {
 	return info.Size()
 }
 
-// TestConcurrentRunsNeverOverspend opens sessions from many goroutines, each with a LedgerFile of its own as separate processes have,
+// TestConcurrentRunsNeverOverspend opens sessions from many goroutines, each with a ledger.File of its own as separate processes have,
 // on a limit for five.
 func TestConcurrentRunsNeverOverspend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l")
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	if err := NewLedgerFile(path).SetLimit(context.Background(), rowUnits, "", Limit{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}}); err != nil {
+	if err := ledger.NewFile(path).SetLimit(context.Background(), rowUnits.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
@@ -97,7 +98,7 @@ func TestConcurrentRunsNeverOverspend(t *testing.T) {
 	for range 16 {
 		wg.Go(func() {
 			reads := 0
-			err := reserveOn(t, NewLedgerFile(path), one, gaussian(8, 1), &reads)
+			err := reserveOn(t, ledger.NewFile(path), one, gaussian(8, 1), &reads)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -114,7 +115,7 @@ func TestConcurrentRunsNeverOverspend(t *testing.T) {
 	if granted != 5 || refused != 11 {
 		t.Errorf("%d runs granted and %d refused, want 5 and 11", granted, refused)
 	}
-	l, err := NewLedgerFile(path).Read()
+	l, err := ledger.NewFile(path).Read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,19 +125,19 @@ func TestConcurrentRunsNeverOverspend(t *testing.T) {
 }
 
 func TestLockTimeout(t *testing.T) {
-	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
-	file.timeout = 100 * time.Millisecond
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
+	file.Timeout = 100 * time.Millisecond
 	lock := flock.New(file.Path(), flock.SetFlag(os.O_RDWR|os.O_CREATE))
 	if err := lock.Lock(); err != nil {
 		t.Fatal(err)
 	}
 	reads := 0
-	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); !errors.Is(err, ErrLocked) || reads > 0 {
-		t.Errorf("error %v after %d reads, want ErrLocked after none", err, reads)
+	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); !errors.Is(err, ledger.ErrLocked) || reads > 0 {
+		t.Errorf("error %v after %d reads, want ledger.ErrLocked after none", err, reads)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := file.SetLimit(ctx, rowUnits, "", Limit{Budget: wide}); !errors.Is(err, context.Canceled) {
+	if err := file.SetLimit(ctx, rowUnits.Units(""), ledger.Limit{Budget: wide}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if err := lock.Unlock(); err != nil {
@@ -145,7 +146,7 @@ func TestLockTimeout(t *testing.T) {
 	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); err != nil {
 		t.Errorf("after the lock was given up: %v", err)
 	}
-	if NewLedgerFile("l").timeout != 10*time.Second {
+	if ledger.NewFile("l").Timeout != 10*time.Second {
 		t.Error("the lock's timeout is part of the command line's interface: 10 s")
 	}
 }
@@ -153,7 +154,7 @@ func TestLockTimeout(t *testing.T) {
 // TestTornLine cuts the ledger at every byte of its last line: what is whole stays, and the next run goes on from it.
 func TestTornLine(t *testing.T) {
 	dir := t.TempDir()
-	file := NewLedgerFile(filepath.Join(dir, "l"))
+	file := ledger.NewFile(filepath.Join(dir, "l"))
 	reads := 0
 	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); err != nil {
 		t.Fatal(err)
@@ -164,7 +165,7 @@ func TestTornLine(t *testing.T) {
 	}
 	lastLine := strings.LastIndexByte(strings.TrimSuffix(string(whole), "\n"), '\n') + 1
 	for _, cut := range []int{lastLine + 1, (lastLine + len(whole)) / 2, len(whole) - 1} {
-		torn := NewLedgerFile(filepath.Join(dir, fmt.Sprint("torn", cut)))
+		torn := ledger.NewFile(filepath.Join(dir, fmt.Sprint("torn", cut)))
 		if err := os.WriteFile(torn.Path(), whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestTornLine(t *testing.T) {
 		if err != nil || len(l.Entries) != 2 {
 			t.Fatalf("cut at %d: %v entries, %v", cut, l, err)
 		}
-		if got := l.Runs()[0].Status; got != accountant.StatusUnfinished {
+		if got := l.Runs()[0].Status; got != ledger.StatusUnfinished {
 			t.Errorf("cut at %d: the run is %s", cut, got)
 		}
 		if err := reserveOn(t, torn, wide, gaussian(5, 1), &reads); err != nil {
@@ -190,7 +191,7 @@ func TestTornLine(t *testing.T) {
 
 // TestTornLineUnderARunningSession: another process died inside an append while this session is open.
 func TestTornLineUnderARunningSession(t *testing.T) {
-	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	s, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 2), Ledger: file})
 	if err != nil {
@@ -205,7 +206,7 @@ func TestTornLineUnderARunningSession(t *testing.T) {
 	if _, err := s.Total(5); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	l, err := file.Read()
@@ -219,7 +220,7 @@ func TestTornLineUnderARunningSession(t *testing.T) {
 
 // TestLongEntries: the last line is found however long it is.
 func TestLongEntries(t *testing.T) {
-	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	var plan accountant.Composition
 	for i := range 120 {
@@ -242,10 +243,10 @@ func TestLongEntries(t *testing.T) {
 
 // TestRowsPerUnitMayChange: runs that use different numbers of rows of a unit share a ledger, its limit holds over both, and it verifies.
 func TestRowsPerUnitMayChange(t *testing.T) {
-	ctx, f := context.Background(), NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	ctx, f := context.Background(), ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	nb := Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 2}
-	if err := f.SetLimit(ctx, nb, "patient", Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}); err != nil {
+	if err := f.SetLimit(ctx, nb.Units("patient"), ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	for run, k := range []int{3, 5, 1} {
@@ -263,7 +264,7 @@ func TestRowsPerUnitMayChange(t *testing.T) {
 		if _, err := s.Total(20 * float64(k)); err != nil {
 			t.Error(err)
 		}
-		if err := s.Close(accountant.StatusDone); err != nil {
+		if err := s.Close(ledger.StatusDone); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -279,8 +280,8 @@ func TestRowsPerUnitMayChange(t *testing.T) {
 func TestLedgerRefusals(t *testing.T) {
 	ctx := context.Background()
 	tab := testTable(t, testSchema("patient", 3), someRows(12), make([]uint32, 12))
-	newFile := func() *LedgerFile {
-		f := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	newFile := func() *ledger.File {
+		f := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 		reads := 0
 		if err := reserveOn(t, f, wide, gaussian(5, 1), &reads); err != nil {
 			t.Fatal(err)
@@ -288,11 +289,11 @@ func TestLedgerRefusals(t *testing.T) {
 		return f
 	}
 	f := newFile()
-	if _, err := Open(ctx, FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: f}); !errors.Is(err, ErrLedgerMismatch) {
+	if _, err := Open(ctx, FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: f}); !errors.Is(err, ledger.ErrMismatch) {
 		t.Errorf("another unit: %v", err)
 	}
 	rows := testTable(t, testSchema("", 0), someRows(12), nil)
-	if _, err := Open(ctx, FromTable(rows), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: f, Adjacency: accountant.ReplaceOne}); !errors.Is(err, ErrLedgerMismatch) {
+	if _, err := Open(ctx, FromTable(rows), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: f, Adjacency: accountant.ReplaceOne}); !errors.Is(err, ledger.ErrMismatch) {
 		t.Errorf("another adjacency: %v", err)
 	}
 	edited := newFile()
@@ -304,13 +305,13 @@ func TestLedgerRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	reads := 0
-	if err := reserveOn(t, edited, wide, gaussian(5, 1), &reads); !errors.Is(err, accountant.ErrLedger) || reads > 0 {
+	if err := reserveOn(t, edited, wide, gaussian(5, 1), &reads); !errors.Is(err, ledger.ErrInvalid) || reads > 0 {
 		t.Errorf("an edited ledger: %v after %d reads", err, reads)
 	}
-	if err := f.SetLimit(ctx, rowUnits, "", Limit{Budget: accountant.Budget{Epsilon: -1}}); !errors.Is(err, accountant.ErrBudgetRange) {
+	if err := f.SetLimit(ctx, rowUnits.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: -1}}); !errors.Is(err, accountant.ErrBudgetRange) {
 		t.Errorf("a negative limit: %v", err)
 	}
-	missing := NewLedgerFile(filepath.Join(t.TempDir(), "no", "such", "folder", "l"))
+	missing := ledger.NewFile(filepath.Join(t.TempDir(), "no", "such", "folder", "l"))
 	if err := reserveOn(t, missing, wide, gaussian(5, 1), &reads); err == nil || reads > 0 {
 		t.Errorf("a ledger that cannot be made: %v after %d reads", err, reads)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -86,6 +87,11 @@ func (nb Neighbours) SelectEvent(epsilon float64) accountant.Event {
 // AnswerEvent is the event of [Session.Answer] with discrete Laplace noise of the given scale: a single count, Δ₁ = k.
 func (nb Neighbours) AnswerEvent(scale float64) accountant.Event {
 	return accountant.Laplace{Epsilon: up(nb.k(), scale)}
+}
+
+// Units is the relation as a ledger has it, for an id column named unit.
+func (nb Neighbours) Units(unit string) ledger.Units {
+	return ledger.Units{Adjacency: nb.Adjacency, Unit: unit, MaxRowsPerUnit: nb.MaxRowsPerUnit}
 }
 
 // String is, for example, "add-remove, unit = up to 4 rows".

@@ -10,6 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -55,7 +56,7 @@ func TestPoolIsDrained(t *testing.T) {
 			t.Fatalf("%s: the pool has %v, want %v", step.name, s.PoolLeft(), step.left)
 		}
 	}
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Counts(pair, 1e9); !errors.Is(err, ErrClosed) {
@@ -149,7 +150,7 @@ func TestPoolIsReservedBeforeReading(t *testing.T) {
 	if _, err := Open(context.Background(), counted(tab, &reads), Options{Budget: budget, Plan: pool(most * (1 + 1e-9))}); !errors.Is(err, accountant.ErrBudget) || reads > 0 {
 		t.Errorf("error %v after %d reads", err, reads)
 	}
-	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	s, err := Open(context.Background(), counted(tab, &reads), Options{Budget: budget, Plan: pool(most * (1 - 1e-12)), Ledger: file})
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +158,7 @@ func TestPoolIsReservedBeforeReading(t *testing.T) {
 	if _, err := s.Total(2 / most); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	l, err := file.Read()

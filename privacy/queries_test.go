@@ -13,6 +13,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -271,7 +272,7 @@ func TestQueriesAreChargedBeforeReading(t *testing.T) {
 	if reads != 1 {
 		t.Errorf("the rows were read %d times, want once", reads)
 	}
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	for name, call := range mechanisms {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 // TestNothingPrintsARow prints and encodes rows and sessions, alone and inside other values, in every way the standard library has.
@@ -83,7 +83,7 @@ func TestErrorsHoldNoData(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "1000") {
 		t.Errorf("error %v", err)
 	}
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 }

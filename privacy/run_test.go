@@ -8,20 +8,21 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 // TestRunIsPaidOnce: a run whose name the ledger has is refused before a row is read, also when several begin at once.
 func TestRunIsPaidOnce(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
-	ledger := NewLedgerFile(filepath.Join(t.TempDir(), "x.ledger"))
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "x.ledger"))
 	plan := gaussian(30, 1)
 	open := func(run string, reads *int) error {
-		s, err := Open(context.Background(), counted(tab, reads), Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}, Plan: plan, Ledger: ledger, Run: run})
+		s, err := Open(context.Background(), counted(tab, reads), Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}, Plan: plan, Ledger: file, Run: run})
 		if err == nil {
 			if s.Run() != run {
 				t.Errorf("the run is called %s, want %s", s.Run(), run)
 			}
-			err = s.Close(accountant.StatusDone)
+			err = s.Close(ledger.StatusDone)
 		}
 		return err
 	}
@@ -45,7 +46,7 @@ func TestRunIsPaidOnce(t *testing.T) {
 	if opened != 1 || reads != 1 {
 		t.Errorf("%d sessions, %d reads, want 1 and 1", opened, reads)
 	}
-	l, err := ledger.Read()
+	l, err := file.Read()
 	if err != nil || l.Spent().Epsilon != 1 {
 		t.Errorf("spent %v, %v", l.Spent(), err)
 	}

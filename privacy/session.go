@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -35,7 +36,7 @@ type Options struct {
 	Budget    accountant.Budget      // required
 	Plan      accountant.Composition // required: every mechanism the session may run; it must fit the budget
 	Adjacency accountant.Adjacency   // default accountant.AddRemove
-	Ledger    *LedgerFile            // nil keeps the ledger in memory only: the spend is then not enforced across runs
+	Ledger    *ledger.File           // nil keeps the ledger in memory only: the spend is then not enforced across runs
 	Method    string                 // name of the method, for the ledger
 	Tool      string                 // program and version, for the ledger
 	Run       string                 // the run's name in the ledger, 16 hexadecimal digits; default random. A ledger takes a name once (ErrRun)
@@ -60,16 +61,16 @@ type session struct {
 	report table.Report
 	data   func() *table.Table // behind a function, so that printing a session shows no row
 	units  func() []uint32     // of each row of the file, before bounding; nil without an id column
-	file   *LedgerFile
+	file   *ledger.File
 	run    string
 
 	mu      sync.Mutex
 	src     *noise.Source
 	left    *accountant.Reservation
-	log     accountant.Ledger  // what a model carries
-	lines   []accountant.Entry // of this run, in the ledger's file
-	journal *journal           // nil: none
-	earlier []record           // answers that an earlier process was given, to be asked for again
+	log     ledger.Ledger  // what a model carries
+	lines   []ledger.Entry // of this run, in the ledger's file
+	journal *journal       // nil: none
+	earlier []record       // answers that an earlier process was given, to be asked for again
 	calls   int
 	split   bool                                  // into shards
 	recount func([]Marginal, []counter) [][]int64 // nil before the first selection
@@ -79,7 +80,7 @@ type session struct {
 }
 
 // Open checks the plan against the budget and the ledger's limit, reserves the whole plan in the ledger, and only then reads the
-// rows. An error before the reservation (accountant.ErrBudget, ErrLocked, ErrLedgerMismatch) has read nothing and spent nothing.
+// rows. An error before the reservation (accountant.ErrBudget, ledger.ErrLocked, ledger.ErrMismatch) has read nothing and spent nothing.
 // If the rows cannot be read, the run is closed as void: no mechanism has run on it.
 //
 // With Options.Resume it continues the run of the journal instead: mechanisms return what the journal holds, as long as they are
@@ -120,7 +121,7 @@ func (s *session) begin(ctx context.Context, o Options) error {
 		o.Day = time.Now()
 	}
 	o.Day = o.Day.UTC().Truncate(24 * time.Hour)
-	if o.Journal != "" && o.Ledger != nil && filepath.Clean(o.Journal) == filepath.Clean(o.Ledger.path) {
+	if o.Journal != "" && o.Ledger != nil && filepath.Clean(o.Journal) == filepath.Clean(o.Ledger.Path()) {
 		return errors.New("privacy: the journal is the ledger")
 	}
 	s.file, s.run, s.src, s.left = o.Ledger, o.Run, noise.NewSource(), accountant.NewReservation(o.Plan)
@@ -160,7 +161,7 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 	}
 	switch {
 	case h.Run == "":
-	case statusOf(l, h.Run) == accountant.StatusUnfinished:
+	case statusOf(l, h.Run) == ledger.StatusUnfinished:
 		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, h.Run, ErrUnfinished)
 	case statusOf(l, h.Run) == "":
 		if err := unknown(s.journal.path, h, records); err != nil {
@@ -211,13 +212,13 @@ func (s *session) resume(ctx context.Context, o Options) error {
 	}
 	s.run, o.Run, o.Day = h.Run, h.Run, h.Day
 	reserve := s.reservation(o)
-	err = s.file.append(ctx, s.nb, s.schema.Unit, true, func(l *accountant.Ledger) ([]accountant.Entry, error) {
+	err = s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
 		s.lines = nil
 		for _, e := range l.Entries {
 			if e.Run != s.run {
 				continue
 			}
-			if e.Kind == accountant.EntryClose {
+			if e.Kind == ledger.EntryClose {
 				return nil, refuse("it is %s", e.Status)
 			}
 			s.lines = append(s.lines, e.Clone())
@@ -232,7 +233,7 @@ func (s *session) resume(ctx context.Context, o Options) error {
 		if err != nil {
 			return nil, refuse("%v", err)
 		}
-		e := accountant.Entry{Kind: accountant.EntryResume, Run: s.run, Tool: o.Tool}
+		e := ledger.Entry{Kind: ledger.EntryResume, Run: s.run, Tool: o.Tool}
 		e.PID, e.Host = process()
 		missing = append(missing, e)
 		return missing, nil
@@ -241,7 +242,7 @@ func (s *session) resume(ctx context.Context, o Options) error {
 		return err
 	}
 	reserve.Tool = s.lines[0].Tool
-	s.note(openEntry(s.nb, s.schema.Unit, o.Day))
+	s.note(s.ledgerUnits().OpenEntry(o.Day))
 	s.note(reserve)
 	s.earlier, s.resumed = records, true
 	return s.journal.write(nil, whole)
@@ -249,14 +250,14 @@ func (s *session) resume(ctx context.Context, o Options) error {
 
 // behind returns the lines that the ledger lacks for the records of the journal: those of answers whose process died before it
 // logged them. A journal that is older than the ledger would have answers drawn again that were given already.
-func (s *session) behind(records []record) ([]accountant.Entry, error) {
-	var logged []accountant.Entry
+func (s *session) behind(records []record) ([]ledger.Entry, error) {
+	var logged []ledger.Entry
 	for _, e := range s.lines {
-		if e.Kind == accountant.EntryCharge {
+		if e.Kind == ledger.EntryCharge {
 			logged = append(logged, e)
 		}
 	}
-	var missing []accountant.Entry
+	var missing []ledger.Entry
 	for i := range records {
 		for _, e := range s.chargeEntries(&records[i], "") {
 			if len(logged) == 0 {
@@ -283,7 +284,7 @@ func (s *session) unread(err error) error {
 		s.journal.leave()
 		return err
 	}
-	return errors.Join(err, s.end(accountant.StatusVoid))
+	return errors.Join(err, s.end(ledger.StatusVoid))
 }
 
 // fits is an error unless the composition of the plan is within the budget.
@@ -305,10 +306,10 @@ func newRun() string {
 }
 
 // reservation is the entry that spends the budget, as a model carries it.
-func (s *session) reservation(o Options) accountant.Entry {
+func (s *session) reservation(o Options) ledger.Entry {
 	budget := o.Budget
-	e := accountant.Entry{
-		Time: o.Day, Kind: accountant.EntryReserve, Run: o.Run, Adjacency: s.nb.Adjacency, Unit: s.schema.Unit,
+	e := ledger.Entry{
+		Time: o.Day, Kind: ledger.EntryReserve, Run: o.Run, Adjacency: s.nb.Adjacency, Unit: s.schema.Unit,
 		Budget: &budget, Composition: slices.Clone(o.Plan), Method: o.Method, SchemaSHA256: s.fingerprint(), Tool: o.Tool,
 	}
 	if s.schema.Unit != "" {
@@ -318,9 +319,9 @@ func (s *session) reservation(o Options) accountant.Entry {
 }
 
 // differs says in what a reservation is not the one that a run would make.
-func differs(e, want accountant.Entry) string {
+func differs(e, want ledger.Entry) string {
 	switch {
-	case e.Kind != accountant.EntryReserve || e.Budget == nil:
+	case e.Kind != ledger.EntryReserve || e.Budget == nil:
 		return "its first entry is no reservation"
 	case e.Method != want.Method:
 		return fmt.Sprintf("its method is %s, this one's %s", e.Method, want.Method)
@@ -336,18 +337,21 @@ func differs(e, want accountant.Entry) string {
 	return ""
 }
 
+// ledgerUnits is the neighbouring relation as a ledger has it.
+func (s *session) ledgerUnits() ledger.Units { return s.nb.Units(s.schema.Unit) }
+
 // reserve makes the one append that spends the budget.
 func (s *session) reserve(ctx context.Context, o Options) error {
 	e := s.reservation(o)
-	s.note(openEntry(s.nb, s.schema.Unit, o.Day))
+	s.note(s.ledgerUnits().OpenEntry(o.Day))
 	s.note(e)
 	if s.file == nil {
 		return nil
 	}
 	e = e.Clone()
 	e.PID, e.Host = process() // stay in the file beside the data, never in a model
-	s.lines = []accountant.Entry{e}
-	return s.file.append(ctx, s.nb, s.schema.Unit, true, func(l *accountant.Ledger) ([]accountant.Entry, error) {
+	s.lines = []ledger.Entry{e}
+	return s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
 		if statusOf(l, s.run) != "" {
 			return nil, fmt.Errorf("privacy: run %s: %w", s.run, ErrRun)
 		}
@@ -370,8 +374,8 @@ func (s *session) fingerprint() string {
 
 // note appends to the ledger in memory, the one a model carries. It has the day of the reservation and no other time, no process,
 // and nothing of the journal.
-func (s *session) note(e accountant.Entry) {
-	var last accountant.Entry
+func (s *session) note(e ledger.Entry) {
+	var last ledger.Entry
 	if n := len(s.log.Entries); n > 0 {
 		last = s.log.Entries[n-1]
 	}
@@ -403,42 +407,39 @@ func (s *session) keep(r *record, what string) error {
 }
 
 // chargeEntries is the lines of the ledger for an answer.
-func (s *session) chargeEntries(r *record, what string) []accountant.Entry {
-	var out []accountant.Entry
+func (s *session) chargeEntries(r *record, what string) []ledger.Entry {
+	var out []ledger.Entry
 	for _, ch := range r.Charges {
-		out = append(out, accountant.Entry{Kind: accountant.EntryCharge, Run: s.run, Label: what, Event: &ch, Journal: r.Hash})
+		out = append(out, ledger.Entry{Kind: ledger.EntryCharge, Run: s.run, Label: what, Event: &ch, Journal: r.Hash})
 	}
 	return out
 }
 
-// errReplaced is the end of a run whose ledger was exchanged under it.
-var errReplaced = fmt.Errorf("the ledger was replaced or cut back during the run, whose entries were written again: %w", accountant.ErrLedger)
-
 // append adds lines of this run to the ledger's file, in which it must find its earlier ones. If they are gone it writes them again: what is
 // spent stays spent. That ends the run.
-func (s *session) append(entries []accountant.Entry, sync bool) error {
+func (s *session) append(entries []ledger.Entry, sync bool) error {
 	if s.file == nil || len(entries) == 0 {
 		return nil
 	}
-	err := s.file.append(context.Background(), s.nb, s.schema.Unit, sync, func(l *accountant.Ledger) ([]accountant.Entry, error) {
+	err := s.file.Append(context.Background(), s.ledgerUnits(), sync, func(l *ledger.Ledger) ([]ledger.Entry, error) {
 		var there int
 		for _, e := range l.Entries {
-			if e.Run == s.run && e.Kind != accountant.EntryResume {
+			if e.Run == s.run && e.Kind != ledger.EntryResume {
 				there++
 			}
 		}
-		var known []accountant.Entry
+		var known []ledger.Entry
 		for _, e := range s.lines {
-			if e.Kind != accountant.EntryResume {
+			if e.Kind != ledger.EntryResume {
 				known = append(known, e)
 			}
 		}
 		if there < len(known) {
-			return append(known[there:len(known):len(known)], entries...), errReplaced
+			return append(known[there:len(known):len(known)], entries...), ledger.ErrReplaced
 		}
 		return entries, nil
 	})
-	if err == nil || errors.Is(err, errReplaced) {
+	if err == nil || errors.Is(err, ledger.ErrReplaced) {
 		s.lines = append(s.lines, entries...)
 	}
 	return err
@@ -450,10 +451,10 @@ func (s *session) isClosed() bool {
 	return s.closed
 }
 
-// Close ends the run with a status (accountant.StatusDone, ...), and removes its journal. It gives nothing back. Closing twice does nothing.
+// Close ends the run with a status (ledger.StatusDone, ...), and removes its journal. It gives nothing back. Closing twice does nothing.
 // Close a run as done when its output is durable: until then its journal can bring it back.
 func (s *session) Close(status string) error {
-	if status == accountant.StatusVoid {
+	if status == ledger.StatusVoid {
 		return fmt.Errorf("privacy: run %s has read its rows, and cannot be void", s.run)
 	}
 	return s.end(status)
@@ -469,9 +470,9 @@ func (s *session) end(status string) error {
 		return fmt.Errorf("privacy: run %s has not come to its end: %w", s.run, errors.Join(s.dead, ErrUnfinished))
 	}
 	s.forget()
-	e := accountant.Entry{Kind: accountant.EntryClose, Run: s.run, Status: status}
+	e := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: status}
 	s.note(e)
-	err := s.append([]accountant.Entry{e}, true)
+	err := s.append([]ledger.Entry{e}, true)
 	if err != nil {
 		s.journal.leave()
 		return err
@@ -484,13 +485,13 @@ func (s *session) end(status string) error {
 // done: deliver must make the output durable. A run with a journal that does not get that far, for whatever reason, is left to be continued;
 // one without is closed as what it is, and its budget stays spent.
 func (s *session) Finish(err error, deliver func() error) error {
-	status := accountant.StatusDone
+	status := ledger.StatusDone
 	if err == nil && deliver != nil {
 		err = deliver()
 	} else if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		status = accountant.StatusCancelled
+		status = ledger.StatusCancelled
 	} else if err != nil {
-		status = accountant.StatusFailed
+		status = ledger.StatusFailed
 	}
 	if err != nil && s.journal != nil {
 		return errors.Join(err, s.Leave())
@@ -499,10 +500,10 @@ func (s *session) Finish(err error, deliver func() error) error {
 }
 
 // Leave ends the session and not its run: the journal stays, and Options.Resume continues it. Without a journal it is
-// Close(accountant.StatusCancelled).
+// Close(ledger.StatusCancelled).
 func (s *session) Leave() error {
 	if s.journal == nil {
-		return s.Close(accountant.StatusCancelled)
+		return s.Close(ledger.StatusCancelled)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -521,14 +522,14 @@ func (s *session) forget() {
 
 // Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It names no host and no process, and no time
 // but the day of the reservation.
-func (s *session) Ledger() *accountant.Ledger {
+func (s *session) Ledger() *ledger.Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.copyLog()
 }
 
-func (s *session) copyLog() *accountant.Ledger {
-	l := &accountant.Ledger{}
+func (s *session) copyLog() *ledger.Ledger {
+	l := &ledger.Ledger{}
 	for _, e := range s.log.Entries {
 		l.Entries = append(l.Entries, e.Clone())
 	}
@@ -537,12 +538,12 @@ func (s *session) copyLog() *accountant.Ledger {
 
 // Released is the ledger that goes with what the run releases: that of [Session.Ledger] with the run closed as done. The run itself is
 // closed when the release is durable.
-func (s *session) Released() *accountant.Ledger {
+func (s *session) Released() *ledger.Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.copyLog()
 	if !s.closed {
-		e := accountant.Entry{Kind: accountant.EntryClose, Run: s.run, Status: accountant.StatusDone}
+		e := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: ledger.StatusDone}
 		l.Entries = append(l.Entries, e.Seal(l.Entries[len(l.Entries)-1]))
 	}
 	return l

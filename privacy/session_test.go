@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -108,7 +109,7 @@ func TestChargeBeforeReading(t *testing.T) {
 			t.Errorf("%s: %v does not say that the budget is exhausted", step.name, err)
 		}
 	}
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Total(5); !errors.Is(err, ErrClosed) {
@@ -118,7 +119,7 @@ func TestChargeBeforeReading(t *testing.T) {
 		t.Errorf("the session's ledger: %v", err)
 	}
 	run := s.Ledger().Runs()[0]
-	if got := calls(run.Charged); got != 4 || run.Status != accountant.StatusDone {
+	if got := calls(run.Charged); got != 4 || run.Status != ledger.StatusDone {
 		t.Errorf("the ledger has %d charges and status %s, want 4 and done", got, run.Status)
 	}
 }
@@ -132,7 +133,7 @@ func calls(c accountant.Composition) (n int) {
 
 // TestChargedBeforeTheAnswer: at the moment a mechanism reads, its charge is in the ledger on disk already.
 func TestChargedBeforeTheAnswer(t *testing.T) {
-	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	atRead := -1
 	rows := &Rows{schema: tab.Schema(), load: func(context.Context) (*table.Table, table.Report, error) {
@@ -222,7 +223,7 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 
 // TestUnreadableRowsVoidTheRun: the run is closed as void, its budget not counted, and a run that called a mechanism cannot be void.
 func TestUnreadableRowsVoidTheRun(t *testing.T) {
-	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	s := testSchema("", 0)
 	rows := &Rows{schema: s, load: func(context.Context) (*table.Table, table.Report, error) {
 		return nil, table.Report{}, schema.ErrSchema
@@ -236,7 +237,7 @@ func TestUnreadableRowsVoidTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs := l.Runs()
-	if len(runs) != 1 || runs[0].Status != accountant.StatusVoid {
+	if len(runs) != 1 || runs[0].Status != ledger.StatusVoid {
 		t.Errorf("runs %+v, want a void one", runs)
 	}
 	if got := l.Spent(); got != (accountant.Budget{}) {
@@ -249,7 +250,7 @@ func TestUnreadableRowsVoidTheRun(t *testing.T) {
 	if _, err := session.Total(5); err != nil {
 		t.Fatal(err)
 	}
-	if err := session.Close(accountant.StatusVoid); err == nil {
+	if err := session.Close(ledger.StatusVoid); err == nil {
 		t.Error("a run that measured was closed as void")
 	}
 }
@@ -277,21 +278,21 @@ func TestParallelCallsDoNotOverspend(t *testing.T) {
 
 // TestModelLedgerNamesNoMachine: what a model carries has no host and no process number, the file beside the data has both.
 func TestModelLedgerNamesNoMachine(t *testing.T) {
-	file := NewLedgerFile(filepath.Join(t.TempDir(), "l"))
+	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	s, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	onDisk, err := file.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	has := func(l *accountant.Ledger) bool {
-		return slices.ContainsFunc(l.Entries, func(e accountant.Entry) bool { return e.PID != 0 || e.Host != "" })
+	has := func(l *ledger.Ledger) bool {
+		return slices.ContainsFunc(l.Entries, func(e ledger.Entry) bool { return e.PID != 0 || e.Host != "" })
 	}
 	if has(s.Ledger()) {
 		b, _ := json.Marshal(s.Ledger())

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -200,7 +200,7 @@ func TestSplitRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	if err := sh.Train(0); !errors.Is(err, ErrClosed) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -202,10 +203,10 @@ func (s *textSession) Neighbours() Neighbours { return s.s.nb }
 func (s *textSession) Run() string { return s.s.run }
 
 // Ledger is a copy of this run's own ledger, as [Session.Ledger].
-func (s *textSession) Ledger() *accountant.Ledger { return s.s.Ledger() }
+func (s *textSession) Ledger() *ledger.Ledger { return s.s.Ledger() }
 
 // Released is [Session.Released].
-func (s *textSession) Released() *accountant.Ledger { return s.s.Released() }
+func (s *textSession) Released() *ledger.Ledger { return s.s.Released() }
 
 // Close is [Session.Close].
 func (s *textSession) Close(status string) error { return s.end(s.s.Close(status)) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -298,7 +299,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	reads := 0
 	tab := textTable([]string{"1", "2"}, nil, 1, &reads)
 	path := filepath.Join(t.TempDir(), "l")
-	file := NewLedgerFile(path)
+	file := ledger.NewFile(path)
 	d := Discovery{Sigma: 5, Delta: 1e-9}
 	nb := Neighbours{Adjacency: accountant.AddRemove}
 	plan := append(accountant.Composition{{Event: nb.CountsEvent(9), Count: 2}}, nb.DiscoverEvents(d)...)
@@ -311,8 +312,8 @@ func TestTextChargeBeforeReading(t *testing.T) {
 		t.Fatalf("one ulp too little: %v, %d reads", err, reads)
 	}
 	o.Budget.Epsilon = cost.Epsilon
-	full := NewLedgerFile(filepath.Join(t.TempDir(), "full"))
-	if err := full.SetLimit(context.Background(), nb, "", Limit{Budget: accountant.Budget{Epsilon: 1e-3, Delta: 1e-3}}); err != nil {
+	full := ledger.NewFile(filepath.Join(t.TempDir(), "full"))
+	if err := full.SetLimit(context.Background(), nb.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: 1e-3, Delta: 1e-3}}); err != nil {
 		t.Fatal(err)
 	}
 	o.Ledger = full
@@ -351,7 +352,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	if _, err := s.Kinds(0, 9); !errors.Is(err, ErrPlan) {
 		t.Errorf("a third call of two: %v", err)
 	}
-	if err := s.Close(accountant.StatusDone); err != nil {
+	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
 	l, err := file.Read()
@@ -433,12 +434,12 @@ func TestTextFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ledger := NewLedgerFile(filepath.Join(dir, name+".ledger"))
-		_, err = OpenText(context.Background(), tab, Options{Budget: wide, Plan: gaussian(9, 1), Ledger: ledger})
+		file := ledger.NewFile(filepath.Join(dir, name+".ledger"))
+		_, err = OpenText(context.Background(), tab, Options{Budget: wide, Plan: gaussian(9, 1), Ledger: file})
 		if err == nil || strings.Contains(err.Error(), "sec") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if l, err := ledger.Read(); err != nil || l.Runs()[0].Status != accountant.StatusVoid {
+		if l, err := file.Read(); err != nil || l.Runs()[0].Status != ledger.StatusVoid {
 			t.Errorf("%s: the run is not void: %v", name, err)
 		}
 	}

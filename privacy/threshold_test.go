@@ -10,6 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -223,7 +224,7 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 	if _, err := s.AboveThreshold(1000, 1); !errors.Is(err, ErrPlan) {
 		t.Errorf("a round beyond the plan: %v", err)
 	}
-	s.Close(accountant.StatusDone)
+	s.Close(ledger.StatusDone)
 	if _, err := r.Ask(bit(), 30); !errors.Is(err, ErrClosed) || reads != before {
 		t.Errorf("a closed session: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -137,7 +138,7 @@ func TestUnitSizesIsChargedBeforeReading(t *testing.T) {
 	if _, err := s.UnitSizes([]int{1}, 5); !errors.Is(err, ErrPlan) || reads != 1 {
 		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
 	}
-	s.Close(accountant.StatusDone)
+	s.Close(ledger.StatusDone)
 	if _, err := s.UnitSizes([]int{1}, 5); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed session: %v", err)
 	}

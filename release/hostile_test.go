@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 // bomb is a model file whose entries are compressed, as a writer that means harm would make it.
@@ -210,9 +210,9 @@ func TestCompressedModelsAreRead(t *testing.T) {
 // TestOneRun: a ledger of many runs is refused before their costs are computed.
 func TestOneRun(t *testing.T) {
 	m := testModel(t)
-	var l []accountant.Entry
-	last := accountant.Entry{}
-	for i, e := range []accountant.Entry{m.Ledger[0], m.Ledger[1], m.Ledger[1]} {
+	var l []ledger.Entry
+	last := ledger.Entry{}
+	for i, e := range []ledger.Entry{m.Ledger[0], m.Ledger[1], m.Ledger[1]} {
 		if i == 2 {
 			e.Run = "r2"
 			e.Composition = nil // which Verify of the ledger would complain of

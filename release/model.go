@@ -17,6 +17,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -69,8 +70,8 @@ type Manifest struct {
 	DeclaredYAML string   `json:"declared_schema,omitempty"`
 	Settings     Settings `json:"settings,omitempty"` // of the method; public
 	// this run's own entries, a chain of its own
-	Ledger     accountant.Entries `json:"ledger"`
-	Parameters Parameters         `json:"parameters"`
+	Ledger     ledger.Entries `json:"ledger"`
+	Parameters Parameters     `json:"parameters"`
 }
 
 // Settings are those of a method, as JSON at most 4 MiB.
@@ -99,8 +100,8 @@ type Fitted struct {
 	Schema *schema.Schema // of the model's codes
 	// of the private table, if the run bought the bins of Schema; nil: Schema
 	Declared *schema.Schema
-	Ledger   *accountant.Ledger // of the closed session
-	Settings map[string]any     // public settings and choices of the method, for inspect
+	Ledger   *ledger.Ledger // of the closed session
+	Settings map[string]any // public settings and choices of the method, for inspect
 	Params   Params
 }
 

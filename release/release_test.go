@@ -17,6 +17,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -33,25 +34,25 @@ var sigma = accountant.Gaussian{NoiseMultiplier: 6}
 
 // testFitted is what an honest run of one Gaussian on testSchema hands over; change edits the
 // entries before they are sealed.
-func testFitted(t testing.TB, change func(e []accountant.Entry)) Fitted {
+func testFitted(t testing.TB, change func(e []ledger.Entry)) Fitted {
 	t.Helper()
 	s := testSchema()
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	entries := []accountant.Entry{
-		{Time: at, Kind: accountant.EntryOpen, Adjacency: accountant.AddRemove},
-		{Time: at, Kind: accountant.EntryReserve, Run: "r1", Adjacency: accountant.AddRemove,
+	entries := []ledger.Entry{
+		{Time: at, Kind: ledger.EntryOpen, Adjacency: accountant.AddRemove},
+		{Time: at, Kind: ledger.EntryReserve, Run: "r1", Adjacency: accountant.AddRemove,
 			Budget: &budget, Method: "test", SchemaSHA256: s.Fingerprint(),
 			Composition: accountant.Composition{{Event: sigma, Count: 1}}},
-		{Time: at, Kind: accountant.EntryCharge, Run: "r1", Label: "counts",
+		{Time: at, Kind: ledger.EntryCharge, Run: "r1", Label: "counts",
 			Event: &accountant.Charge{Event: sigma, Count: 1}},
-		{Time: at, Kind: accountant.EntryClose, Run: "r1", Status: accountant.StatusDone},
+		{Time: at, Kind: ledger.EntryClose, Run: "r1", Status: ledger.StatusDone},
 	}
 	if change != nil {
 		change(entries)
 	}
-	l := &accountant.Ledger{}
-	var last accountant.Entry
+	l := &ledger.Ledger{}
+	var last ledger.Entry
 	for _, e := range entries {
 		last = e.Seal(last)
 		l.Entries = append(l.Entries, last)
@@ -126,26 +127,26 @@ func TestRoundTrip(t *testing.T) {
 
 // TestVerifyRefuses tampers with each thing that Verify promises to check.
 func TestVerifyRefuses(t *testing.T) {
-	ledger := map[string]func(e []accountant.Entry){
-		"budget too small for the plan": func(e []accountant.Entry) {
+	ledger := map[string]func(e []ledger.Entry){
+		"budget too small for the plan": func(e []ledger.Entry) {
 			e[1].Budget = &accountant.Budget{Epsilon: .5, Delta: 1e-9}
 		},
-		"charge that is not reserved": func(e []accountant.Entry) {
+		"charge that is not reserved": func(e []ledger.Entry) {
 			e[2].Event = &accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1}
 		},
-		"charged twice": func(e []accountant.Entry) {
+		"charged twice": func(e []ledger.Entry) {
 			e[2].Event = &accountant.Charge{Event: sigma, Count: 2}
 		},
-		"run not closed as done": func(e []accountant.Entry) { e[3].Status = accountant.StatusFailed },
-		"other unit": func(e []accountant.Entry) {
+		"run not closed as done": func(e []ledger.Entry) { e[3].Status = ledger.StatusFailed },
+		"other unit": func(e []ledger.Entry) {
 			e[0].Unit, e[1].Unit = "p", "p"
 			e[0].MaxRowsPerUnit, e[1].MaxRowsPerUnit = 2, 2
 		},
-		"other adjacency in the reservation": func(e []accountant.Entry) {
+		"other adjacency in the reservation": func(e []ledger.Entry) {
 			e[1].Adjacency = accountant.ReplaceOne
 		},
-		"other method": func(e []accountant.Entry) { e[1].Method = "x" },
-		"other schema": func(e []accountant.Entry) { e[1].SchemaSHA256 = strings.Repeat("0", 64) },
+		"other method": func(e []ledger.Entry) { e[1].Method = "x" },
+		"other schema": func(e []ledger.Entry) { e[1].SchemaSHA256 = strings.Repeat("0", 64) },
 	}
 	for name, change := range ledger {
 		if _, err := New(testFitted(t, change)); !errors.Is(err, ErrClaim) {

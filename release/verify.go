@@ -5,6 +5,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/derive"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -33,7 +34,7 @@ func (m *Model) Verify() (Verification, error) {
 	fail := func(format string, args ...any) (Verification, error) {
 		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
 	}
-	l := &accountant.Ledger{Entries: m.Ledger}
+	l := &ledger.Ledger{Entries: m.Ledger}
 	runs := l.Runs()
 	if len(runs) > 1 { // before the cost of each is computed
 		return fail("the ledger has %d runs, want 1", len(runs))
@@ -45,15 +46,15 @@ func (m *Model) Verify() (Verification, error) {
 		return fail("the ledger has %d runs, want 1", len(runs))
 	}
 	run := runs[0]
-	if run.Status != accountant.StatusDone {
-		return fail("the run is %s, not %s", run.Status, accountant.StatusDone)
+	if run.Status != ledger.StatusDone {
+		return fail("the run is %s, not %s", run.Status, ledger.StatusDone)
 	}
-	var reserve accountant.Entry
+	var reserve ledger.Entry
 	for _, e := range m.Ledger {
-		if e.Kind == accountant.EntryReserve {
+		if e.Kind == ledger.EntryReserve {
 			reserve = e
 		}
-		if e.Kind == accountant.EntryCharge {
+		if e.Kind == ledger.EntryCharge {
 			v.Charges += e.Event.Count
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -144,7 +145,7 @@ func fit(ctx context.Context, s *privacy.Session, plan Plan, f Fitter, declared 
 type RunOptions struct {
 	Budget    accountant.Budget    // required
 	Adjacency accountant.Adjacency // default accountant.AddRemove
-	Ledger    *privacy.LedgerFile  // nil: in memory only
+	Ledger    *ledger.File         // nil: in memory only
 	Tool      string               // program and version
 	Progress  Progress             // may be nil
 	// the run's name in the ledger (see privacy.Options); default random. A run that is continued

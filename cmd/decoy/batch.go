@@ -20,6 +20,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -258,14 +259,14 @@ func (b *batch) setLimits(ctx context.Context) error {
 		if !ok || table.Limit == nil {
 			continue
 		}
-		file := privacy.NewLedgerFile(path)
+		file := ledger.NewFile(path)
 		l, err := file.Read()
 		if err != nil {
 			return err
 		}
-		limit := privacy.Limit{Budget: accountant.Budget{Epsilon: table.Limit.Epsilon,
+		limit := ledger.Limit{Budget: accountant.Budget{Epsilon: table.Limit.Epsilon,
 			Delta: table.Limit.Delta},
-			Rule: accountant.LimitRule(table.Limit.Rule), Strict: table.Limit.Strict, IfNone: true}
+			Rule: ledger.Rule(table.Limit.Rule), Strict: table.Limit.Strict, IfNone: true}
 		if old, limited := l.Limit(); limited {
 			if *old.Budget != limit.Budget || old.Strict != limit.Strict {
 				b.t.say("ledger: %s keeps its limit %s; 'decoy ledger limit' changes it", path, limitText(old))
@@ -278,7 +279,7 @@ func (b *batch) setLimits(ctx context.Context) error {
 		})
 		w := b.work[i]
 		nb := privacy.NeighboursOf(w.schema, w.Neighbours())
-		if err := file.SetLimit(ctx, nb, w.schema.Unit, limit); err != nil {
+		if err := file.SetLimit(ctx, nb.Units(w.schema.Unit), limit); err != nil {
 			return err
 		}
 	}

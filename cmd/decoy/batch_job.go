@@ -19,6 +19,7 @@ import (
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/internal/disk"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -33,8 +34,8 @@ type batchJob struct {
 	configs.Job
 	schema   *schema.Schema
 	fitter   synth.Fitter
-	plan     synth.Plan          // nil if this process does not run the job
-	ledger   *privacy.LedgerFile // nil for an embedded example
+	plan     synth.Plan   // nil if this process does not run the job
+	ledger   *ledger.File // nil for an embedded example
 	identity string
 }
 
@@ -59,7 +60,7 @@ func checkJob(batch string, j configs.Job, plan bool) (*batchJob, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.ledger = privacy.NewLedgerFile(path)
+		b.ledger = ledger.NewFile(path)
 	}
 	// The identity is that of the file: jobs keep theirs from before they were lenient.
 	b.identity = j.Identity(batch, b.schema.Fingerprint())
@@ -249,14 +250,14 @@ func (w *worker) attempt(b *batchJob) (number int, resume bool, err error) {
 		switch found, there := status[run]; {
 		case !there:
 			return number, false, nil
-		case found == accountant.StatusVoid && !charged[run]:
+		case found == ledger.StatusVoid && !charged[run]:
 			continue // nothing was spent
-		case found == accountant.StatusUnfinished && unfinished.Run == run:
+		case found == ledger.StatusUnfinished && unfinished.Run == run:
 			return number, true, nil
-		case found == accountant.StatusDone && isFile(w.journal.path(b.identity, ".model")):
+		case found == ledger.StatusDone && isFile(w.journal.path(b.identity, ".model")):
 			return number, false, nil
 		}
-		if status[run] == accountant.StatusFailed { // it would fail again, and spend again
+		if status[run] == ledger.StatusFailed { // it would fail again, and spend again
 			return 0, false, fmt.Errorf("run %s has failed before, and its budget is spent: %w; change "+
 				"the job, or give the batch another name", run, errInterrupted)
 		}

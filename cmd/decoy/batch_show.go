@@ -16,7 +16,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -47,7 +47,7 @@ func (b *batch) showPlans(memory int64) error {
 	fmt.Fprintln(w, "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT")
 	for _, path := range b.order {
 		total, n := b.total(b.work, path, func(*batchJob) bool { return true })
-		l, err := privacy.NewLedgerFile(path).Read()
+		l, err := ledger.NewFile(path).Read()
 		if err != nil {
 			return err
 		}
@@ -89,12 +89,12 @@ func (b *batch) total(jobs []*batchJob, path string,
 // warnTotals says at once which ledger will refuse the last jobs.
 func (b *batch) warnTotals(w *worker) {
 	for _, path := range b.order {
-		l, err := privacy.NewLedgerFile(path).Read()
+		l, err := ledger.NewFile(path).Read()
 		if err != nil {
 			continue // each job will say so
 		}
 		limit, ok := l.Limit()
-		if !ok || limit.Rule != accountant.RuleBasic {
+		if !ok || limit.Rule != ledger.RuleBasic {
 			continue
 		}
 		need, n := b.total(b.selected(), path, w.pays)

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 var (
@@ -202,7 +202,7 @@ func TestNobodyOverspends(t *testing.T) {
 	}
 	names := map[string]bool{}
 	for _, e := range l.Entries {
-		if e.Kind == accountant.EntryReserve {
+		if e.Kind == ledger.EntryReserve {
 			if names[e.Run] {
 				t.Errorf("run %s is reserved twice", e.Run)
 			}

@@ -11,11 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/publish"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
-	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
 )
 
@@ -118,7 +117,7 @@ func (e *evaluate) publishJob(cmd *cobra.Command, t *terminal) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.ledger = privacy.NewLedgerFile(path)
+	j.ledger = ledger.NewFile(path)
 	config, _ := cmd.Flags().GetString("config")
 	read := []place{{name, input}, {"--synthetic", e.synthetic}, {"--schema", e.schema},
 		{"--config", config}}
@@ -185,7 +184,7 @@ func verifyPublished(t *terminal, path string) error {
 		short(r.Budget.Delta), bound.Method)
 	charges := 0
 	for _, entry := range r.Ledger {
-		if entry.Kind == accountant.EntryCharge {
+		if entry.Kind == ledger.EntryCharge {
 			charges += entry.Event.Count
 		}
 	}

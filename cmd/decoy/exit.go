@@ -10,7 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -50,16 +50,16 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case is(release.ErrFormat, release.ErrClaim, accountant.ErrLedger):
+	case is(release.ErrFormat, release.ErrClaim, ledger.ErrInvalid):
 		return exitError
-	case is(privacy.ErrLocked):
+	case is(ledger.ErrLocked):
 		return exitLocked
 	case is(accountant.ErrBudget):
 		return exitBudget
 	case is(schema.ErrSchema):
 		return exitData
 	case errors.As(err, &usage),
-		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, privacy.ErrLedgerMismatch,
+		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, ledger.ErrMismatch,
 			datasets.ErrUnknown, datasets.ErrNotEmbedded,
 			workload.ErrInvalid, release.ErrImpossible, release.ErrNotExact):
 		return exitUsage
@@ -94,7 +94,7 @@ func printError(w io.Writer, err error, command string) {
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
 		text += fmt.Sprintf("; see '%s --help'", command)
 	}
-	if errors.Is(err, privacy.ErrLedgerMismatch) {
+	if errors.Is(err, ledger.ErrMismatch) {
 		text += "\na ledger counts one kind of unit for good: keep to the schema that it was begun " +
 			"with ('decoy ledger limit FILE --schema S' begins one)"
 	}

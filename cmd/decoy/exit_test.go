@@ -9,6 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -30,18 +31,18 @@ func TestExitCode(t *testing.T) {
 		{"two problems of a schema", errors.Join(wrap(schema.ErrInvalid), wrap(schema.ErrInvalid)), 2},
 		{"budget range", wrap(accountant.ErrBudgetRange), 2},
 		{"method setting", wrap(synth.ErrConfig), 2},
-		{"other units than the ledger", wrap(privacy.ErrLedgerMismatch), 2},
+		{"other units than the ledger", wrap(ledger.ErrMismatch), 2},
 		{"unknown data set", wrap(datasets.ErrUnknown), 2},
 		{"data set not embedded", wrap(datasets.ErrNotEmbedded), 2},
 		{"limit", wrap(accountant.ErrBudget), 10},
 		{"not in the plan", wrap(privacy.ErrPlan), 10},
-		{"lock", wrap(privacy.ErrLocked), 11},
+		{"lock", wrap(ledger.ErrLocked), 11},
 		{"data", wrap(schema.ErrSchema), 12},
 		{"data, and the void run could not be closed",
 			errors.Join(wrap(schema.ErrSchema), errors.New("no space")), 12},
 		{"model file with a bad schema", fmt.Errorf("%w: %w", release.ErrFormat, schema.ErrInvalid), 1},
 		{"false claim", wrap(release.ErrClaim), 1},
-		{"ledger that broke its limit", fmt.Errorf("%w: %w", accountant.ErrLedger, accountant.ErrBudget),
+		{"ledger that broke its limit", fmt.Errorf("%w: %w", ledger.ErrInvalid, accountant.ErrBudget),
 			1},
 		{"usage about a method", &usageError{fmt.Errorf("--method: %w", synth.ErrConfig)}, 2},
 		{"retold", &retold{"interrupted", context.Canceled}, 1},

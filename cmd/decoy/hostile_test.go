@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
 )
 
@@ -62,18 +63,18 @@ func TestForeignTextIsVisible(t *testing.T) {
 	path, m := fitted(t)
 	dir := filepath.Dir(path)
 
-	reserve := accountant.Entry{Kind: accountant.EntryReserve, Run: hostile, Method: hostile,
+	reserve := ledger.Entry{Kind: ledger.EntryReserve, Run: hostile, Method: hostile,
 		Host: hostile,
 		Unit: hostile, Tool: hostile, Label: hostile, Budget: &accountant.Budget{Epsilon: 1}}
 	reserve.Adjacency = m.Claim.Adjacency
-	open := accountant.Entry{Kind: accountant.EntryOpen, Adjacency: m.Claim.Adjacency, Unit: hostile}.
-		Seal(accountant.Entry{})
-	var ledger bytes.Buffer
-	enc := json.NewEncoder(&ledger)
+	open := ledger.Entry{Kind: ledger.EntryOpen, Adjacency: m.Claim.Adjacency, Unit: hostile}.
+		Seal(ledger.Entry{})
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	limit := accountant.Entry{Kind: accountant.EntryLimit, Rule: hostile,
+	limit := ledger.Entry{Kind: ledger.EntryLimit, Rule: hostile,
 		Budget: reserve.Budget}.Seal(open)
-	for _, e := range []accountant.Entry{open, limit, reserve.Seal(limit)} {
+	for _, e := range []ledger.Entry{open, limit, reserve.Seal(limit)} {
 		if err := enc.Encode(e); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,7 @@ func TestForeignTextIsVisible(t *testing.T) {
 		}
 		return file
 	}
-	hostileLedger := write("h.ledger", ledger.String())
+	hostileLedger := write("h.ledger", text.String())
 	quoted, _ := json.Marshal(hostile)
 	q := string(quoted)
 	batch := write("jobs.yaml", "name: b\njobs:\n  - {name: a, dataset: icu-readmission, epsilon: "+

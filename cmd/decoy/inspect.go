@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
 )
 
@@ -111,6 +111,6 @@ func printModel(t *terminal, path string, m *release.Model) error {
 	fmt.Fprintln(t.stdout)
 	printColumns(t, m.Schema())
 	fmt.Fprintln(t.stdout)
-	printRuns(t, &accountant.Ledger{Entries: m.Ledger})
+	printRuns(t, &ledger.Ledger{Entries: m.Ledger})
 	return nil
 }

@@ -7,11 +7,12 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 // openLedger reads and checks the chain of a ledger file, which must be there. torn tells of a last
 // line that an append cut short left behind; it is not part of the ledger.
-func openLedger(path string) (l *accountant.Ledger, torn bool, err error) {
+func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
 	if err := readable(path); err != nil {
 		return nil, false, err
 	}
@@ -20,8 +21,8 @@ func openLedger(path string) (l *accountant.Ledger, torn bool, err error) {
 		return nil, false, bare(path, err)
 	}
 	defer f.Close()
-	l, err = accountant.ParseLedger(f)
-	if errors.Is(err, accountant.ErrTorn) {
+	l, err = ledger.Parse(f)
+	if errors.Is(err, ledger.ErrTorn) {
 		return l, true, nil
 	}
 	if err != nil {
@@ -31,7 +32,7 @@ func openLedger(path string) (l *accountant.Ledger, torn bool, err error) {
 }
 
 // countsText says what one privacy unit of a ledger is.
-func countsText(l *accountant.Ledger) string {
+func countsText(l *ledger.Ledger) string {
 	if len(l.Entries) == 0 {
 		return "nothing yet"
 	}
@@ -43,7 +44,7 @@ func countsText(l *accountant.Ledger) string {
 }
 
 // limitText is a limit and how it counts.
-func limitText(limit accountant.Entry) string {
+func limitText(limit ledger.Entry) string {
 	text := fmt.Sprintf("%s (rule %s", budgetText(*limit.Budget), limit.Rule)
 	if limit.Strict {
 		text += ", strict"
@@ -53,7 +54,7 @@ func limitText(limit accountant.Entry) string {
 
 // voidText says how many runs broke off before their first mechanism, and what became of their
 // budgets.
-func voidText(l *accountant.Ledger) string {
+func voidText(l *ledger.Ledger) string {
 	void, charged := voids(l)
 	switch {
 	case charged == void:
@@ -70,9 +71,9 @@ func voidText(l *accountant.Ledger) string {
 
 // voids counts the runs that broke off before their first mechanism, and those of them that stay
 // charged.
-func voids(l *accountant.Ledger) (all, charged int) {
+func voids(l *ledger.Ledger) (all, charged int) {
 	for _, r := range l.Runs() {
-		if r.Status == accountant.StatusVoid {
+		if r.Status == ledger.StatusVoid {
 			all++
 			if r.Counts() {
 				charged++
@@ -83,7 +84,7 @@ func voids(l *accountant.Ledger) (all, charged int) {
 }
 
 // printRuns is the table of a ledger's runs.
-func printRuns(t *terminal, l *accountant.Ledger) {
+func printRuns(t *terminal, l *ledger.Ledger) {
 	runs := l.Runs()
 	if len(runs) == 0 {
 		fmt.Fprintln(t.stdout, "no runs")

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -45,14 +45,14 @@ A new ledger must know what it counts: one row, or with --schema the unit of tha
 	f := cmd.Flags()
 	f.Float64Var(&l.epsilon, "epsilon", 0, "limit `E` of all runs together (required, > 0)")
 	f.Float64Var(&l.delta, "delta", 0, "limit `D` of all runs together (required)")
-	f.StringVar(&l.rule, "rule", string(accountant.RuleBasic), "how runs add up, `R`: basic or zcdp")
+	f.StringVar(&l.rule, "rule", string(ledger.RuleBasic), "how runs add up, `R`: basic or zcdp")
 	f.BoolVar(&l.strict, "strict", false, "also count runs from here on that break off before their "+
 		"first mechanism, because the rows do not fit the schema")
 	f.SetAnnotation("strict", typedKey, []string{}) // --strict=false gives a protection up
 	f.StringVar(&l.schema, "schema", "", "schema `FILE` whose privacy unit a new ledger counts "+
 		"(default one row)")
 	addAdjacency(cmd, &l.adjacency)
-	complete(cmd, "rule", string(accountant.RuleBasic), string(accountant.RuleZCDP))
+	complete(cmd, "rule", string(ledger.RuleBasic), string(ledger.RuleZCDP))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return l.run(cmd, t, args[0]) }
 	return cmd
 }
@@ -65,11 +65,11 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	rule := accountant.LimitRule(l.rule)
-	if rule != accountant.RuleBasic && rule != accountant.RuleZCDP {
+	rule := ledger.Rule(l.rule)
+	if rule != ledger.RuleBasic && rule != ledger.RuleZCDP {
 		return usagef("--rule %q must be basic or zcdp", l.rule)
 	}
-	if rule == accountant.RuleZCDP && limit.Delta == 0 {
+	if rule == ledger.RuleZCDP && limit.Delta == 0 {
 		return usagef("--rule zcdp needs --delta above 0")
 	}
 	if err := limitable(path); err != nil {
@@ -82,9 +82,9 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	file := privacy.NewLedgerFile(path)
-	if err := file.SetLimit(cmd.Context(), nb, unit,
-		privacy.Limit{Budget: limit, Rule: rule, Strict: l.strict,
+	file := ledger.NewFile(path)
+	if err := file.SetLimit(cmd.Context(), nb.Units(unit),
+		ledger.Limit{Budget: limit, Rule: rule, Strict: l.strict,
 			KeepStrict: !cmd.Flags().Changed("strict")}); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 func ledgerShowCommand(t *terminal) *cobra.Command {
@@ -62,11 +63,11 @@ type shownRun struct {
 
 type shownLimit struct {
 	accountant.Budget
-	Rule   accountant.LimitRule `json:"rule"`
-	Strict bool                 `json:"strict,omitempty"`
+	Rule   ledger.Rule `json:"rule"`
+	Strict bool        `json:"strict,omitempty"`
 }
 
-func showLedger(t *terminal, path string, l *accountant.Ledger, torn, asJSON bool) error {
+func showLedger(t *terminal, path string, l *ledger.Ledger, torn, asJSON bool) error {
 	open := unfinished(l, atWork(path))
 	limit, limited := l.Limit()
 	if asJSON {

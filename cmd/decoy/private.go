@@ -10,6 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -46,12 +47,12 @@ type job struct {
 	t      *terminal
 	input  string // "" for a data set
 	rows   *privacy.Rows
-	ledger *privacy.LedgerFile // nil: the table is a public example, and no account is kept
+	ledger *ledger.File // nil: the table is a public example, and no account is kept
 	shown  *progress
 	resume bool
 
 	// Of begin.
-	before  *accountant.Ledger
+	before  *ledger.Ledger
 	journal string   // "" for none
 	outputs []string // of the run
 }
@@ -98,7 +99,7 @@ func (p *privateFlags) job(cmd *cobra.Command, t *terminal, args []string) (*job
 		return nil, err
 	}
 	if path != "" {
-		j.ledger = privacy.NewLedgerFile(path)
+		j.ledger = ledger.NewFile(path)
 	}
 	return j, nil
 }
@@ -173,7 +174,7 @@ func (j *job) fit(ctx context.Context, deliver func(*release.Model) error) error
 }
 
 // voidCharged reports whether a run without a session has been charged all the same, since before.
-func (j *job) voidCharged(before *accountant.Ledger) bool {
+func (j *job) voidCharged(before *ledger.Ledger) bool {
 	if j.ledger == nil {
 		return false
 	}
@@ -206,7 +207,7 @@ func (j *job) tellLedger() {
 }
 
 // spentText is the total of a ledger and its limit.
-func spentText(l *accountant.Ledger) string {
+func spentText(l *ledger.Ledger) string {
 	text := budgetText(l.Spent())
 	limit, ok := l.Limit()
 	if !ok {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 // workplace is a directory with a table and its schema, in which decoy runs as a process of its
@@ -104,17 +104,17 @@ func ended(t *testing.T, cmd *exec.Cmd) int {
 }
 
 // ledger reads and verifies a ledger; one that is not there is empty.
-func (w workplace) ledger(name string) *accountant.Ledger {
+func (w workplace) ledger(name string) *ledger.Ledger {
 	w.t.Helper()
 	b, err := os.ReadFile(w.path(name))
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(b) == 0 {
-		return &accountant.Ledger{}
+		return &ledger.Ledger{}
 	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	l, err := accountant.ParseLedger(bytes.NewReader(b))
-	if err != nil && !errors.Is(err, accountant.ErrTorn) {
+	l, err := ledger.Parse(bytes.NewReader(b))
+	if err != nil && !errors.Is(err, ledger.ErrTorn) {
 		w.t.Fatalf("the ledger cannot be read: %v", err)
 	}
 	if len(l.Entries) > 0 {
@@ -126,7 +126,7 @@ func (w workplace) ledger(name string) *accountant.Ledger {
 }
 
 // await waits until the ledger has n entries of this kind.
-func (w workplace) await(name string, kind accountant.EntryKind, n int) {
+func (w workplace) await(name string, kind ledger.Kind, n int) {
 	w.t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(
 		2 * time.Millisecond) {
@@ -283,8 +283,8 @@ func TestRunsAtOnce(t *testing.T) {
 // TestHangup: the end of the terminal is an interrupt, unless it is ignored, as under nohup.
 func TestHangup(t *testing.T) {
 	for name, c := range map[string]struct{ before, want string }{
-		"terminal": {"", accountant.StatusVoid},
-		"nohup":    {"trap '' HUP; ", accountant.StatusDone},
+		"terminal": {"", ledger.StatusVoid},
+		"nohup":    {"trap '' HUP; ", ledger.StatusDone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -297,7 +297,7 @@ func TestHangup(t *testing.T) {
 			cmd, stderr := w.startCommand(exec.Command("sh", "-c",
 				c.before+"exec decoy generate - --schema s.yaml --epsilon 1 --ledger my.ledger --out out.csv"),
 				r)
-			w.await("my.ledger", accountant.EntryReserve, 1)
+			w.await("my.ledger", ledger.EntryReserve, 1)
 			cmd.Process.Signal(syscall.SIGHUP)
 			if name == "nohup" {
 				time.Sleep(100 * time.Millisecond) // in which the signal would have come
@@ -327,7 +327,7 @@ func TestInterrupt(t *testing.T) {
 		io.WriteString(pipe, "c0,c1\n1,2\n")
 		cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1 --ledger my.ledger --out out.csv",
 			r)
-		w.await("my.ledger", accountant.EntryReserve, 1)
+		w.await("my.ledger", ledger.EntryReserve, 1)
 		cmd.Process.Signal(syscall.SIGINT)
 		if code := ended(t, cmd); code != exitError {
 			t.Errorf("exit code %d, want %d", code, exitError)
@@ -335,7 +335,7 @@ func TestInterrupt(t *testing.T) {
 		if want := "decoy: interrupted before the first mechanism: nothing is spent\n"; !strings.HasSuffix(stderr.String(), want) {
 			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
-		if got := w.statuses("my.ledger"); len(got) != 1 || got[0] != accountant.StatusVoid {
+		if got := w.statuses("my.ledger"); len(got) != 1 || got[0] != ledger.StatusVoid {
 			t.Errorf("runs %v, want one void", got)
 		}
 	})
@@ -343,7 +343,7 @@ func TestInterrupt(t *testing.T) {
 		t.Parallel()
 		w := newWorkplace(t, 20_000, 15, 150)
 		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 --out out.csv", nil)
-		w.await("in.csv.ledger", accountant.EntryCharge, 2)
+		w.await("in.csv.ledger", ledger.EntryCharge, 2)
 		began := time.Now()
 		cmd.Process.Signal(syscall.SIGTERM)
 		if code := ended(t, cmd); code != exitError {
@@ -354,7 +354,7 @@ func TestInterrupt(t *testing.T) {
 			"--resume goes on, at no further cost\n"; !strings.HasSuffix(stderr.String(), want) {
 			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
-		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusUnfinished {
+		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != ledger.StatusUnfinished {
 			t.Errorf("runs %v, want one unfinished", got)
 		}
 		if spent := w.ledger("in.csv.ledger").Spent(); spent.Epsilon != 10 {
@@ -366,7 +366,7 @@ func TestInterrupt(t *testing.T) {
 		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 --out out.csv --resume"); code != 0 {
 			t.Errorf("continuing: exit code %d\n%s", code, text)
 		}
-		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusDone ||
+		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != ledger.StatusDone ||
 			w.ledger("in.csv.ledger").Spent().Epsilon != 10 {
 			t.Errorf("runs %v after the continuation, want one done, and epsilon 10", got)
 		}
@@ -375,7 +375,7 @@ func TestInterrupt(t *testing.T) {
 		t.Parallel()
 		w := newWorkplace(t, 20_000, 15, 150)
 		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 --out -", nil)
-		w.await("in.csv.ledger", accountant.EntryCharge, 1)
+		w.await("in.csv.ledger", ledger.EntryCharge, 1)
 		cmd.Process.Signal(syscall.SIGTERM)
 		if code := ended(t, cmd); code != exitError {
 			t.Errorf("exit code %d, want %d", code, exitError)
@@ -387,7 +387,7 @@ func TestInterrupt(t *testing.T) {
 		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 --out - --resume"); code != 0 {
 			t.Errorf("continuing: exit code %d\n%s", code, text)
 		}
-		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusDone {
+		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != ledger.StatusDone {
 			t.Errorf("runs %v, want one done", got)
 		}
 	})
@@ -415,7 +415,7 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("continuing: %s", text)
 		}
 		if l := w.ledger("in.csv.ledger"); l.Spent().Epsilon != 1 ||
-			l.Runs()[0].Status != accountant.StatusDone {
+			l.Runs()[0].Status != ledger.StatusDone {
 			t.Errorf("runs %+v", l.Runs())
 		}
 	})
@@ -444,7 +444,7 @@ func TestNobodyListens(t *testing.T) {
 	if _, err := os.Stat(w.path("out.csv")); err != nil {
 		t.Error("no output")
 	}
-	if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != accountant.StatusDone {
+	if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != ledger.StatusDone {
 		t.Errorf("runs %v, want one done", got)
 	}
 }
@@ -475,9 +475,9 @@ func TestKill(t *testing.T) {
 		wait := time.Duration(rand.Int64N(int64(took)))
 		switch i % 4 {
 		case 0: // as soon as the reservation is seen
-			w.await("in.csv.ledger", accountant.EntryReserve, reserved+1)
+			w.await("in.csv.ledger", ledger.EntryReserve, reserved+1)
 		case 1: // some time after it
-			w.await("in.csv.ledger", accountant.EntryReserve, reserved+1)
+			w.await("in.csv.ledger", ledger.EntryReserve, reserved+1)
 			time.Sleep(wait / 2)
 		default: // at any time
 			time.Sleep(wait)
@@ -490,7 +490,7 @@ func TestKill(t *testing.T) {
 		switch now := len(runs); {
 		case now == reserved+1:
 			reserved++
-			if last == accountant.StatusUnfinished {
+			if last == ledger.StatusUnfinished {
 				unfinished++
 			}
 		case now != reserved:

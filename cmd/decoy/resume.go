@@ -11,14 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
 // journalOf is the journal of a run of a verb that pays from the ledger and whose result goes to
 // out. It lies beside the ledger and hence beside the data: as long as it is there it is as secret
 // as these.
-func journalOf(ledger *privacy.LedgerFile, verb, out string) string {
+func journalOf(ledger *ledger.File, verb, out string) string {
 	if ledger == nil {
 		return ""
 	}
@@ -28,7 +28,7 @@ func journalOf(ledger *privacy.LedgerFile, verb, out string) string {
 
 // outputOf names an output as seen from the folder of the ledger: a folder that holds both may be
 // moved between a run and its continuation.
-func outputOf(ledger *privacy.LedgerFile, path string) string {
+func outputOf(ledger *ledger.File, path string) string {
 	if path == standard {
 		return "standard output"
 	}
@@ -55,7 +55,7 @@ func (j *job) interrupted() error {
 		return err
 	case left.Running:
 		return &retold{fmt.Sprintf("run %s is still at work on this output: wait for it to end; "+
-			"nothing further is spent", left.Run), privacy.ErrLocked}
+			"nothing further is spent", left.Run), ledger.ErrLocked}
 	case j.resume && left.Run == "":
 		return usagef("--resume: there is no unfinished run with this output in %s", j.ledger.Path())
 	case !j.resume && left.Run != "":
@@ -79,7 +79,7 @@ func addResume(cmd *cobra.Command, resume *bool) {
 func (j *job) begin(verb, out string, others ...string) error {
 	// whoever reads our output and leaves early must not take what is paid for along
 	signal.Ignore(syscall.SIGPIPE)
-	j.before = &accountant.Ledger{}
+	j.before = &ledger.Ledger{}
 	if j.ledger == nil {
 		j.t.say("the table is a public, simulated example: no ledger is kept (--ledger FILE keeps one)")
 	} else {
@@ -112,7 +112,7 @@ func (j *job) explain(err error, started bool) error {
 		resumable = left.Run != ""
 	}
 	switch {
-	case errors.Is(err, privacy.ErrLocked) && !started:
+	case errors.Is(err, ledger.ErrLocked) && !started:
 		return err // of another process's run nothing is to be said
 	case errors.Is(err, privacy.ErrResume):
 		return fmt.Errorf("%w\nnothing further is spent, and the run is as it was: a run is continued "+
@@ -157,7 +157,7 @@ func (j *job) tellOther() {
 	if sameFile(beside, j.ledger.Path()) {
 		return
 	}
-	if l, err := privacy.NewLedgerFile(beside).Read(); err == nil && len(l.Entries) > 0 {
+	if l, err := ledger.NewFile(beside).Read(); err == nil && len(l.Entries) > 0 {
 		j.t.say("warning: %s, beside the table, has an account of its own, spent %s: this run is not "+
 			"counted there", beside, spentText(l))
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 // TestResume kills a fit between its first release and its end, and continues it until it is done.
@@ -21,7 +21,7 @@ func TestResume(t *testing.T) {
 		"--set hidden=16 --set batch=256"
 	generate := "generate in.csv --schema s.yaml --method wgan --epsilon 1 --out out.csv" + settings
 	cmd, _ := w.start(generate, nil)
-	w.await("in.csv.ledger", accountant.EntryCharge, 5)
+	w.await("in.csv.ledger", ledger.EntryCharge, 5)
 	for _, args := range []string{generate, generate + " --resume"} {
 		if code, text := w.run(args); code == 0 || len(w.ledger("in.csv.ledger").Runs()) > 1 {
 			t.Errorf("beside its own process: exit code %d\n%s", code, text)
@@ -48,7 +48,7 @@ func TestResume(t *testing.T) {
 	}
 	for kills := range 3 {
 		cmd, _ := w.start(generate+" --resume", nil)
-		w.await("in.csv.ledger", accountant.EntryResume, kills+1)
+		w.await("in.csv.ledger", ledger.EntryResume, kills+1)
 		time.Sleep(time.Duration(kills*30) * time.Millisecond)
 		cmd.Process.Kill()
 		ended(t, cmd)
@@ -59,7 +59,7 @@ func TestResume(t *testing.T) {
 	}
 	l := w.ledger("in.csv.ledger")
 	runs := l.Runs()
-	if len(runs) != 1 || runs[0].Status != accountant.StatusDone || l.Spent().Epsilon != 1 {
+	if len(runs) != 1 || runs[0].Status != ledger.StatusDone || l.Spent().Epsilon != 1 {
 		t.Errorf("%+v", runs)
 	}
 	if code, text := w.run("verify m.model"); code != 0 {

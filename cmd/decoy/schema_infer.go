@@ -10,6 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -148,7 +149,7 @@ func (s *schemaInfer) check(cmd *cobra.Command, t *terminal, input string) (*che
 	shown := t.privateProgress()
 	c := &checked{text: text, ledger: path}
 	c.options = infer.Options{
-		Budget: budget, Adjacency: adjacency, Ledger: privacy.NewLedgerFile(c.ledger), Tool: tool(),
+		Budget: budget, Adjacency: adjacency, Ledger: ledger.NewFile(c.ledger), Tool: tool(),
 		CSV: csv, MaxCategories: s.maxCategories,
 		Progress: func(done float64) { shown.report("measuring columns", done) },
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -90,7 +91,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 		[]place{{"INPUT", input}, {"--schema", u.schema}}); err != nil {
 		return err
 	}
-	j := &job{t: t, input: input, ledger: privacy.NewLedgerFile(path),
+	j := &job{t: t, input: input, ledger: ledger.NewFile(path),
 		request: request{adjacency: adjacency, budget: budget}, resume: u.resume}
 	if err := j.begin("schema units", standard); err != nil {
 		return err

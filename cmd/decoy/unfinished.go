@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -14,7 +14,7 @@ func atWork(path string) map[string]bool {
 	running := map[string]bool{}
 	journals, _ := filepath.Glob(path + ".*.journal")
 	for _, journal := range journals {
-		if left, err := privacy.Unfinished(journal, privacy.NewLedgerFile(path)); err == nil &&
+		if left, err := privacy.Unfinished(journal, ledger.NewFile(path)); err == nil &&
 			left.Running {
 			running[left.Run] = true
 		}
@@ -23,10 +23,10 @@ func atWork(path string) map[string]bool {
 }
 
 // unfinished has one sentence for each reserved run without a close entry.
-func unfinished(l *accountant.Ledger, running map[string]bool) []string {
+func unfinished(l *ledger.Ledger, running map[string]bool) []string {
 	var out []string
 	for _, r := range l.Runs() {
-		if r.Status != accountant.StatusUnfinished {
+		if r.Status != ledger.StatusUnfinished {
 			continue
 		}
 		run := fmt.Sprintf("run %s (%s, epsilon %s, %s)", r.Run, r.Method, short(r.Budget.Epsilon),

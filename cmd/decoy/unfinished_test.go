@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 func TestUnfinished(t *testing.T) {
 	when := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	reserve := func(run string) accountant.Entry {
-		return accountant.Entry{Kind: accountant.EntryReserve, Run: run, Method: "mst", Time: when,
+	reserve := func(run string) ledger.Entry {
+		return ledger.Entry{Kind: ledger.EntryReserve, Run: run, Method: "mst", Time: when,
 			Budget: &accountant.Budget{Epsilon: 1, Delta: 1e-9}}
 	}
-	l := &accountant.Ledger{Entries: []accountant.Entry{
-		{Kind: accountant.EntryOpen},
-		reserve("aa"), {Kind: accountant.EntryClose, Run: "aa", Status: accountant.StatusDone},
-		reserve("bb"), {Kind: accountant.EntryCharge, Run: "bb"},
+	l := &ledger.Ledger{Entries: []ledger.Entry{
+		{Kind: ledger.EntryOpen},
+		reserve("aa"), {Kind: ledger.EntryClose, Run: "aa", Status: ledger.StatusDone},
+		reserve("bb"), {Kind: ledger.EntryCharge, Run: "bb"},
 		reserve("cc"),
-		reserve("ee"), {Kind: accountant.EntryClose, Run: "ee", Status: accountant.StatusVoid},
+		reserve("ee"), {Kind: ledger.EntryClose, Run: "ee", Status: ledger.StatusVoid},
 	}}
 	got := unfinished(l, map[string]bool{"bb": true})
 	want := []string{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -23,7 +24,7 @@ type HoldoutOptions struct {
 	Corrections int                  // required: how many wrong answers are paid for, 1 to 10 000
 	// an answer of the synthetic table that is off by more is corrected; in (0, 1), default .05
 	Tolerance float64
-	Ledger    *privacy.LedgerFile // nil: in memory only
+	Ledger    *ledger.File // nil: in memory only
 	Tool      string
 }
 
@@ -96,7 +97,7 @@ func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table
 	}
 	counts, err := h.s.Histogram(everyRow{}, h.sigma)
 	if err != nil {
-		return nil, errors.Join(err, h.s.Close(accountant.StatusFailed))
+		return nil, errors.Join(err, h.s.Close(ledger.StatusFailed))
 	}
 	h.rows = max(1, float64(counts[0]))
 	return h, nil
@@ -141,8 +142,8 @@ func (h *Holdout) Ask(question privacy.Cells) (Answer, error) {
 func (h *Holdout) Left() int { return h.left }
 
 // Close ends the run and returns its ledger. What was not used is not given back.
-func (h *Holdout) Close() (*accountant.Ledger, error) {
-	err := h.s.Close(accountant.StatusDone)
+func (h *Holdout) Close() (*ledger.Ledger, error) {
+	err := h.s.Close(ledger.StatusDone)
 	return h.s.Ledger(), err
 }
 

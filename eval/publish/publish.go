@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -32,7 +33,7 @@ type Options struct {
 type RunOptions struct {
 	Budget    accountant.Budget    // required
 	Adjacency accountant.Adjacency // default accountant.AddRemove
-	Ledger    *privacy.LedgerFile  // nil: in memory only
+	Ledger    *ledger.File         // nil: in memory only
 	Tool      string               // program and version
 	Journal   string               // see privacy.Options; "" keeps none
 	Outputs   []string             // what the run is for (see privacy.Options)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -242,7 +243,7 @@ func TestBadOptions(t *testing.T) {
 		{"other columns", other, Options{}, ten, eval.ErrTables},
 		{"budget", synthetic, Options{}, accountant.Budget{Epsilon: -1}, accountant.ErrBudgetRange},
 	} {
-		ledger := privacy.NewLedgerFile(t.TempDir() + "/l")
+		ledger := ledger.NewFile(t.TempDir() + "/l")
 		_, s, err := Run(context.Background(), privacy.FromTable(private), tt.synthetic, tt.o,
 			RunOptions{Budget: tt.b, Ledger: ledger})
 		if !errors.Is(err, tt.want) || s != nil {

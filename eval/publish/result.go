@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -46,7 +47,7 @@ type Result struct {
 	Target         string               `json:"target,omitempty"`
 	Positive       string               `json:"positive,omitempty"`
 	Estimates      []Estimate           `json:"estimates"`
-	Ledger         accountant.Entries   `json:"ledger"`
+	Ledger         ledger.Entries       `json:"ledger"`
 }
 
 func newResult(s *privacy.Session, r RunOptions, estimates []Estimate) *Result {
@@ -82,17 +83,17 @@ func Read(r io.Reader) (*Result, error) {
 // one run, closed as done, every charge within what was reserved, and the cost of all of it within
 // the budget that the result states, for the neighbours that it states.
 func (r *Result) Verify() (accountant.Bound, error) {
-	l := &accountant.Ledger{Entries: r.Ledger}
+	l := &ledger.Ledger{Entries: r.Ledger}
 	if err := l.Verify(); err != nil {
 		return accountant.Bound{}, fmt.Errorf("publish: %w: %w", ErrClaim, err)
 	}
 	runs := l.Runs()
-	if len(runs) != 1 || runs[0].Status != accountant.StatusDone {
+	if len(runs) != 1 || runs[0].Status != ledger.StatusDone {
 		return accountant.Bound{},
 			fmt.Errorf("publish: the ledger is not that of one run that is done: %w", ErrClaim)
 	}
 	for _, e := range r.Ledger {
-		if e.Kind != accountant.EntryReserve {
+		if e.Kind != ledger.EntryReserve {
 			continue
 		}
 		if e.Budget == nil || *e.Budget != r.Budget || e.Adjacency != r.Adjacency ||

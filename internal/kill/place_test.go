@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -240,7 +240,7 @@ func (w *place) settle(code int) {
 		w.wrong("paid too much", "epsilon %v is spent, one run costs %v", spent, w.epsilon)
 	}
 	for _, r := range w.ledger().Runs() {
-		if r.Status == accountant.StatusFailed || r.Status == accountant.StatusCancelled {
+		if r.Status == ledger.StatusFailed || r.Status == ledger.StatusCancelled {
 			w.wrong("closed before its end", "run %s is %s", r.Run, r.Status)
 		}
 	}
@@ -353,7 +353,7 @@ func (w *place) complete() bool {
 // closed reports whether every run of the ledger is done.
 func (w *place) closed() bool {
 	runs := w.ledger().Runs()
-	open := func(r accountant.RunSummary) bool { return r.Status != accountant.StatusDone }
+	open := func(r ledger.Run) bool { return r.Status != ledger.StatusDone }
 	return len(runs) > 0 && !slices.ContainsFunc(runs, open)
 }
 
@@ -399,7 +399,7 @@ func (w *place) finished(outcome string) {
 		w.wrong("another price", "epsilon %v is spent, one run costs %v", spent, w.epsilon)
 	}
 	for _, r := range w.ledger().Runs() {
-		if r.Status != accountant.StatusDone && r.Status != accountant.StatusVoid {
+		if r.Status != ledger.StatusDone && r.Status != ledger.StatusVoid {
 			w.wrong("not closed", "run %s is %s", r.Run, r.Status)
 		}
 	}
@@ -424,15 +424,15 @@ func (w *place) tidy() {
 }
 
 // ledger reads the ledger, without a line that was cut short.
-func (w *place) ledger() *accountant.Ledger {
+func (w *place) ledger() *ledger.Ledger {
 	b, err := os.ReadFile(w.path("my.ledger"))
 	if err != nil {
 		w.lab.t.Fatal(err)
 	}
-	l, err := accountant.ParseLedger(bytes.NewReader(b))
-	if err != nil && !errors.Is(err, accountant.ErrTorn) {
+	l, err := ledger.Parse(bytes.NewReader(b))
+	if err != nil && !errors.Is(err, ledger.ErrTorn) {
 		w.wrong("the ledger is broken", "%v", err)
-		return &accountant.Ledger{}
+		return &ledger.Ledger{}
 	}
 	return l
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -141,7 +142,7 @@ func TestAudit_ComposesOverRounds(t *testing.T) {
 	var sofar accountant.Composition
 	questions := 0
 	for _, e := range s.Ledger().Entries {
-		if e.Kind != accountant.EntryCharge {
+		if e.Kind != ledger.EntryCharge {
 			continue
 		}
 		sofar = append(sofar, *e.Event)
@@ -218,7 +219,7 @@ func TestAudit_StoppingIsFixed(t *testing.T) {
 		fitted(t, p, &gate{p: p, s: s})
 		text := ""
 		for _, e := range s.Ledger().Entries {
-			if e.Kind == accountant.EntryCharge {
+			if e.Kind == ledger.EntryCharge {
 				text += fmt.Sprintf("%+v\n", *e.Event) // which marginals they were of is released
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
@@ -35,7 +36,7 @@ func Open(t testing.TB, f synth.Fitter, tab *table.Table, b accountant.Budget) (
 // Charges is the number of charges in the session's ledger.
 func Charges(s *privacy.Session) (n int) {
 	for _, e := range s.Ledger().Entries {
-		if e.Kind == accountant.EntryCharge {
+		if e.Kind == ledger.EntryCharge {
 			n++
 		}
 	}
@@ -61,12 +62,12 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 	}
 	for _, at := range []int{2, max(2, reports/2), reports} { // the first is before the reservation
 		dir := t.TempDir()
-		ledger := privacy.NewLedgerFile(filepath.Join(dir, "ledger"))
+		file := ledger.NewFile(filepath.Join(dir, "ledger"))
 		model := func(m *bytes.Buffer) func(*release.Model) error {
 			return func(r *release.Model) error { return errors.Join(errKept, r.Write(m)) }
 		}
 		run := func(tab *table.Table, o synth.RunOptions) error {
-			o.Budget, o.Ledger, o.Journal, o.Tool = one, ledger, filepath.Join(dir, "journal"),
+			o.Budget, o.Ledger, o.Journal, o.Tool = one, file, filepath.Join(dir, "journal"),
 				"synthtest"
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
@@ -89,7 +90,7 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 			errKept) {
 			t.Fatalf("continued from report %d of %d: %v", at, reports, err)
 		}
-		before, err := ledger.Read()
+		before, err := file.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,11 +107,11 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 				"interrupted at report %d: the same answers make another model on another table",
 				at)
 		}
-		after, err := ledger.Read()
+		after, err := file.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		count := func(l *accountant.Ledger) (n int) {
+		count := func(l *ledger.Ledger) (n int) {
 			for _, c := range l.Runs()[0].Charged {
 				n += c.Count
 			}
@@ -122,8 +123,8 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 		if err := run(tab, synth.RunOptions{Resume: true}); err != nil {
 			t.Fatal(err)
 		}
-		if l, err := ledger.Read(); err != nil || l.Verify() != nil ||
-			l.Runs()[0].Status != accountant.StatusDone {
+		if l, err := file.Read(); err != nil || l.Verify() != nil ||
+			l.Runs()[0].Status != ledger.StatusDone {
 			t.Errorf("the ledger of a run that was continued: %v", err)
 		}
 		if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 1 {

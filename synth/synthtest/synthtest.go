@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -300,7 +301,7 @@ func cancelled(t *testing.T, f synth.Fitter, columns int) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want context.Canceled", err)
 	}
-	if got := s.Ledger().Runs()[0].Status; got != accountant.StatusCancelled {
+	if got := s.Ledger().Runs()[0].Status; got != ledger.StatusCancelled {
 		t.Errorf("the run is closed as %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package accountant
+package ledger
 
 import (
 	"bytes"
@@ -12,42 +12,71 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
 )
 
 var (
 	noon   = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	small  = Composition{{Gaussian{10}, 3}, {Exponential{.05}, 2}}
-	budget = Budget{1.5, 1e-9}
+	small  = plan(charge(gaussian(10), 3), charge(exponential(.05), 2))
+	budget = *spend(1.5, 1e-9)
 )
 
+func gaussian(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} }
+
+func exponential(epsilon float64) accountant.Event { return accountant.Exponential{Epsilon: epsilon} }
+
+func laplace(epsilon float64) accountant.Event { return accountant.Laplace{Epsilon: epsilon} }
+
+func pool(mu float64) accountant.Event { return accountant.Pool{Mu: mu} }
+
+func subsampled(q, z float64) accountant.Event {
+	return accountant.SubsampledGaussian{Rate: q, NoiseMultiplier: z}
+}
+
+func charge(e accountant.Event, count int) *accountant.Charge {
+	return &accountant.Charge{Event: e, Count: count}
+}
+
+func plan(charges ...*accountant.Charge) (c accountant.Composition) {
+	for _, charge := range charges {
+		c = append(c, *charge)
+	}
+	return c
+}
+
+func spend(epsilon, delta float64) *accountant.Budget {
+	return &accountant.Budget{Epsilon: epsilon, Delta: delta}
+}
+
 func openLine() Entry {
-	return Entry{Time: noon, Kind: EntryOpen, Adjacency: AddRemove, Unit: "patient", MaxRowsPerUnit: 2}
+	return Entry{Time: noon, Kind: EntryOpen, Adjacency: accountant.AddRemove, Unit: "patient", MaxRowsPerUnit: 2}
 }
 
 func reserveLine(run string) Entry {
 	b := budget
-	return Entry{Time: noon, Kind: EntryReserve, Run: run, Adjacency: AddRemove, Unit: "patient", MaxRowsPerUnit: 2, Budget: &b, Composition: small,
+	return Entry{Time: noon, Kind: EntryReserve, Run: run, Adjacency: accountant.AddRemove, Unit: "patient", MaxRowsPerUnit: 2, Budget: &b, Composition: small,
 		Method: "mst", SchemaSHA256: strings.Repeat("ab", 32), Tool: "decoy", PID: 17, Host: "h"}
 }
 
-func chargeLine(run string, e Event, count int) Entry {
-	return Entry{Time: noon, Kind: EntryCharge, Run: run, Label: "one-way", Event: &Charge{e, count}}
+func chargeLine(run string, e accountant.Event, count int) Entry {
+	return Entry{Time: noon, Kind: EntryCharge, Run: run, Label: "one-way", Event: charge(e, count)}
 }
 
 func closeLine(run, status string) Entry {
 	return Entry{Time: noon, Kind: EntryClose, Run: run, Status: status}
 }
 
-func limitLine(b Budget, rule LimitRule) Entry {
+func limitLine(b accountant.Budget, rule Rule) Entry {
 	return Entry{Time: noon, Kind: EntryLimit, Budget: &b, Rule: rule}
 }
 
 // good is a ledger with every kind of entry and nothing wrong.
 func good() []Entry {
 	return []Entry{
-		openLine(), limitLine(Budget{4.5, 3e-9}, RuleBasic),
-		reserveLine("a"), chargeLine("a", Gaussian{10}, 1), chargeLine("a", Exponential{.05}, 2), chargeLine("a", Gaussian{10}, 2), closeLine("a", StatusDone),
-		reserveLine("b"), reserveLine("c"), chargeLine("c", Gaussian{10}, 1), closeLine("b", StatusVoid), closeLine("c", StatusFailed),
+		openLine(), limitLine(*spend(4.5, 3e-9), RuleBasic),
+		reserveLine("a"), chargeLine("a", gaussian(10), 1), chargeLine("a", exponential(.05), 2), chargeLine("a", gaussian(10), 2), closeLine("a", StatusDone),
+		reserveLine("b"), reserveLine("c"), chargeLine("c", gaussian(10), 1), closeLine("b", StatusVoid), closeLine("c", StatusFailed),
 	}
 }
 
@@ -78,7 +107,7 @@ func lines(t testing.TB, l *Ledger) string {
 func TestLedgerRoundTrip(t *testing.T) {
 	l := seal(good())
 	text := lines(t, l)
-	back, err := ParseLedger(strings.NewReader(text))
+	back, err := Parse(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,11 +117,11 @@ func TestLedgerRoundTrip(t *testing.T) {
 	if err := back.Verify(); err != nil {
 		t.Error(err)
 	}
-	empty, err := ParseLedger(strings.NewReader(""))
+	empty, err := Parse(strings.NewReader(""))
 	if err != nil || len(empty.Entries) != 0 {
 		t.Errorf("an empty file: %v, %v", empty, err)
 	}
-	if err := empty.Verify(); !errors.Is(err, ErrLedger) {
+	if err := empty.Verify(); !errors.Is(err, ErrInvalid) {
 		t.Errorf("an empty ledger: %v", err)
 	}
 }
@@ -127,7 +156,7 @@ func TestVerify(t *testing.T) {
 			return append(es[:i:i], append([]Entry{e}, es[i:]...)...)
 		}
 	}
-	less := Budget{.5, 1e-9}
+	less := *spend(.5, 1e-9)
 	for _, row := range []struct {
 		name, want string
 		change     func([]Entry) []Entry
@@ -135,59 +164,61 @@ func TestVerify(t *testing.T) {
 		{"no opening entry", "one opening entry", func(es []Entry) []Entry { return es[1:] }},
 		{"second open", "one opening entry", insert(5, openLine())},
 		{"open without adjacency", "adjacency", edit(0, func(e *Entry) { e.Adjacency = 0 })},
-		{"run id unknown", "never reserved", insert(8, chargeLine("z", Gaussian{10}, 1))},
+		{"run id unknown", "never reserved", insert(8, chargeLine("z", gaussian(10), 1))},
 		{"close of an unknown run", "never reserved", insert(8, closeLine("z", StatusDone))},
-		{"charge before its reservation", "never reserved", insert(2, chargeLine("a", Gaussian{10}, 1))},
-		{"charge of another event", "more of an event than it reserved", edit(3, func(e *Entry) { e.Event = &Charge{Gaussian{9}, 1} })},
-		{"charge of another kind", "more of an event than it reserved", edit(3, func(e *Entry) { e.Event = &Charge{Laplace{10}, 1} })},
-		{"charged more often than reserved", "more of an event than it reserved", edit(5, func(e *Entry) { e.Event = &Charge{Gaussian{10}, 3} })},
+		{"charge before its reservation", "never reserved", insert(2, chargeLine("a", gaussian(10), 1))},
+		{"charge of another event", "more of an event than it reserved", edit(3, func(e *Entry) { e.Event = charge(gaussian(9), 1) })},
+		{"charge of another kind", "more of an event than it reserved", edit(3, func(e *Entry) { e.Event = charge(laplace(10), 1) })},
+		{"charged more often than reserved", "more of an event than it reserved", edit(5, func(e *Entry) { e.Event = charge(gaussian(10), 3) })},
 		{"charged in the name of another run", "more of an event than it reserved", func(es []Entry) []Entry {
-			es[9].Event = &Charge{Gaussian{10}, 4}
+			es[9].Event = charge(gaussian(10), 4)
 			return es
 		}},
 		{"an unknown run continued", "never reserved", insert(8, Entry{Time: noon, Kind: EntryResume, Run: "z"})},
 		{"continued after its end", "closed already", insert(7, Entry{Time: noon, Kind: EntryResume, Run: "a"})},
 		{"charge without an event", "without an event", edit(3, func(e *Entry) { e.Event = nil })},
-		{"charge after close", "closed already", insert(7, chargeLine("a", Gaussian{10}, 1))},
+		{"charge after close", "closed already", insert(7, chargeLine("a", gaussian(10), 1))},
 		{"closed twice", "closed already", insert(7, closeLine("a", StatusDone))},
 		{"unknown status", "unknown status", edit(6, func(e *Entry) { e.Status = "refunded" })},
 		{"void after a charge", "void after 5 charges", edit(6, func(e *Entry) { e.Status = StatusVoid })},
-		{"charge of a void run", "closed already", insert(11, chargeLine("b", Gaussian{10}, 1))},
+		{"charge of a void run", "closed already", insert(11, chargeLine("b", gaussian(10), 1))},
 		{"reserved twice", "reserved twice", edit(7, func(e *Entry) { e.Run = "a" })},
 		{"run without a name", "empty", edit(7, func(e *Entry) { e.Run = "" })},
 		{"reservation without a budget", "without a budget", edit(2, func(e *Entry) { e.Budget = nil })},
-		{"reservation with δ = 0.1", "from 0 to", edit(2, func(e *Entry) { e.Budget = &Budget{1, .1} })},
+		{"reservation with δ = 0.1", "from 0 to", edit(2, func(e *Entry) { e.Budget = spend(1, .1) })},
 		{"claimed budget smaller than the cost", "costs epsilon", edit(2, func(e *Entry) { e.Budget = &less })},
-		{"composition larger than the budget", "costs epsilon", edit(2, func(e *Entry) { e.Composition = Composition{{Gaussian{10}, 300}, {Exponential{.05}, 2}} })},
-		{"cost not finite at its δ", "no finite epsilon", edit(2, func(e *Entry) { e.Budget = &Budget{1.5, 0} })},
-		{"other adjacency", "other privacy units", edit(2, func(e *Entry) { e.Adjacency = ReplaceOne })},
+		{"composition larger than the budget", "costs epsilon", edit(2, func(e *Entry) {
+			e.Composition = plan(charge(gaussian(10), 300), charge(exponential(.05), 2))
+		})},
+		{"cost not finite at its δ", "no finite epsilon", edit(2, func(e *Entry) { e.Budget = spend(1.5, 0) })},
+		{"other adjacency", "other privacy units", edit(2, func(e *Entry) { e.Adjacency = accountant.ReplaceOne })},
 		{"other unit", "other privacy units", edit(2, func(e *Entry) { e.Unit = "visit" })},
-		{"limit exceeded in ε", "would exceed", edit(1, func(e *Entry) { e.Budget = &Budget{4.4, 3e-9} })},
-		{"limit exceeded in δ", "would exceed", edit(1, func(e *Entry) { e.Budget = &Budget{4.5, 2.9e-9} })},
-		{"limit exceeded in ρ", "would bring rho", edit(1, func(e *Entry) { e.Budget, e.Rule = &Budget{.5, 1e-9}, RuleZCDP })},
-		{"limit lowered on the way", "would exceed", insert(8, limitLine(Budget{4.4, 3e-9}, RuleBasic))},
+		{"limit exceeded in ε", "would exceed", edit(1, func(e *Entry) { e.Budget = spend(4.4, 3e-9) })},
+		{"limit exceeded in δ", "would exceed", edit(1, func(e *Entry) { e.Budget = spend(4.5, 2.9e-9) })},
+		{"limit exceeded in ρ", "would bring rho", edit(1, func(e *Entry) { e.Budget, e.Rule = spend(.5, 1e-9), RuleZCDP })},
+		{"limit lowered on the way", "would exceed", insert(8, limitLine(*spend(4.4, 3e-9), RuleBasic))},
 		{"limit without a budget", "without a budget", edit(1, func(e *Entry) { e.Budget = nil })},
-		{"limit with a bad budget", "positive and finite", edit(1, func(e *Entry) { e.Budget = &Budget{0, 1e-9} })},
+		{"limit with a bad budget", "positive and finite", edit(1, func(e *Entry) { e.Budget = spend(0, 1e-9) })},
 		{"limit with an unknown rule", "unknown rule", edit(1, func(e *Entry) { e.Rule = "renyi" })},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			l := seal(row.change(good()))
 			err := l.Verify()
-			if !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), row.want) {
+			if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("%v, want %q", err, row.want)
 			}
 		})
 	}
 	// What must pass: a limit that is raised, no limit, a limit without a rule, an open run.
 	for name, change := range map[string]func([]Entry) []Entry{
-		"limit raised":   insert(7, limitLine(Budget{9, 9e-9}, RuleBasic)),
+		"limit raised":   insert(7, limitLine(*spend(9, 9e-9), RuleBasic)),
 		"zcdp limit":     edit(1, func(e *Entry) { e.Rule = RuleZCDP }),
 		"default rule":   edit(1, func(e *Entry) { e.Rule = "" }),
 		"continued run":  insert(5, Entry{Time: noon, Kind: EntryResume, Run: "a", Tool: "decoy", PID: 18, Host: "h"}),
 		"no limit":       func(es []Entry) []Entry { return append(es[:1:1], es[2:]...) },
 		"unfinished run": func(es []Entry) []Entry { return es[:10] },
 		"tight limit after the spending": func(es []Entry) []Entry {
-			return append(es, limitLine(Budget{.1, 1e-9}, RuleBasic))
+			return append(es, limitLine(*spend(.1, 1e-9), RuleBasic))
 		},
 	} {
 		if err := seal(change(good())).Verify(); err != nil {
@@ -196,7 +227,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// Every change of the file without sealing again breaks the chain, in ParseLedger and in Verify.
+// Every change of the file without sealing again breaks the chain, in Parse and in Verify.
 func TestChain(t *testing.T) {
 	text := strings.SplitAfter(lines(t, seal(good())), "\n")
 	text = text[:len(text)-1]
@@ -224,9 +255,9 @@ func TestChain(t *testing.T) {
 		{"null", 1, func(ls []string) []string { return []string{"null\n"} }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, err := ParseLedger(strings.NewReader(strings.Join(row.make(append([]string(nil), text...)), "")))
-			if !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), fmt.Sprintf("line %d:", row.line)) {
-				t.Errorf("%v, want ErrLedger in line %d", err, row.line)
+			_, err := Parse(strings.NewReader(strings.Join(row.make(append([]string(nil), text...)), "")))
+			if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), fmt.Sprintf("line %d:", row.line)) {
+				t.Errorf("%v, want ErrInvalid in line %d", err, row.line)
 			}
 		})
 	}
@@ -236,11 +267,11 @@ func TestChain(t *testing.T) {
 		"prev":    func(l *Ledger) { l.Entries[3].Prev = "" },
 		"hash":    func(l *Ledger) { l.Entries[3].Hash = strings.Repeat("0", 64) },
 		"removed": func(l *Ledger) { l.Entries = append(l.Entries[:3:3], l.Entries[4:]...) },
-		"event":   func(l *Ledger) { l.Entries[3].Event = &Charge{} },
+		"event":   func(l *Ledger) { l.Entries[3].Event = &accountant.Charge{} },
 	} {
 		l := seal(good())
 		change(l)
-		if err := l.Verify(); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "entry 3:") {
+		if err := l.Verify(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "entry 3:") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -250,23 +281,23 @@ func TestTornLine(t *testing.T) {
 	text := lines(t, seal(good()))
 	last := strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n") + 1
 	for cut := last + 1; cut < len(text); cut += 17 {
-		l, err := ParseLedger(strings.NewReader(text[:cut]))
-		if !errors.Is(err, ErrTorn) || errors.Is(err, ErrLedger) || l == nil || len(l.Entries) != len(good())-1 {
+		l, err := Parse(strings.NewReader(text[:cut]))
+		if !errors.Is(err, ErrTorn) || errors.Is(err, ErrInvalid) || l == nil || len(l.Entries) != len(good())-1 {
 			t.Fatalf("cut at %d: %v, %v", cut, l, err)
 		}
 		if err := l.Verify(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := ParseLedger(strings.NewReader("half a li")); !errors.Is(err, ErrTorn) {
+	if _, err := Parse(strings.NewReader("half a li")); !errors.Is(err, ErrTorn) {
 		t.Error(err)
 	}
 	failing := errors.New("disk")
-	if _, err := ParseLedger(io.MultiReader(strings.NewReader(text[:100]), readerFunc(func([]byte) (int, error) { return 0, failing }))); !errors.Is(err, failing) {
+	if _, err := Parse(io.MultiReader(strings.NewReader(text[:100]), readerFunc(func([]byte) (int, error) { return 0, failing }))); !errors.Is(err, failing) {
 		t.Error(err)
 	}
 	endless := readerFunc(func(p []byte) (int, error) { return len(p), nil })
-	if _, err := ParseLedger(endless); !errors.Is(err, ErrLedger) {
+	if _, err := Parse(endless); !errors.Is(err, ErrInvalid) {
 		t.Error(err)
 	}
 }
@@ -281,7 +312,7 @@ func TestSealNormalises(t *testing.T) {
 	e.Time = time.Now().In(time.FixedZone("x", 3*3600))
 	e.Unit, e.Tool = "a\xffb", "<&>\u2028"
 	l := seal([]Entry{e})
-	back, err := ParseLedger(strings.NewReader(lines(t, l)))
+	back, err := Parse(strings.NewReader(lines(t, l)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +324,7 @@ func TestSealNormalises(t *testing.T) {
 			t.Error("an invalid event was sealed")
 		}
 	}()
-	chargeLine("a", Gaussian{math.NaN()}, 1).Seal(Entry{})
+	chargeLine("a", gaussian(math.NaN()), 1).Seal(Entry{})
 }
 
 func TestRuns(t *testing.T) {
@@ -321,17 +352,17 @@ func TestRuns(t *testing.T) {
 	if got := seal(good()[:10]).Runs()[1].Status; got != StatusUnfinished {
 		t.Errorf("open run: %s", got)
 	}
-	if got := l.Spent(); got != (Budget{3, 2e-9}) {
+	if got := l.Spent(); got != *spend(3, 2e-9) {
 		t.Errorf("spent %v: two runs and a void one", got)
 	}
 	limit, ok := l.Limit()
-	if !ok || *limit.Budget != (Budget{4.5, 3e-9}) {
+	if !ok || *limit.Budget != *spend(4.5, 3e-9) {
 		t.Errorf("limit %v, %v", limit, ok)
 	}
 	if _, ok := seal([]Entry{openLine()}).Limit(); ok {
 		t.Error("a limit out of nothing")
 	}
-	l = seal(append(good(), limitLine(Budget{7, 1e-8}, RuleBasic)))
+	l = seal(append(good(), limitLine(*spend(7, 1e-8), RuleBasic)))
 	if limit, _ := l.Limit(); limit.Budget.Epsilon != 7 {
 		t.Errorf("newest limit: %v", limit)
 	}
@@ -339,7 +370,7 @@ func TestRuns(t *testing.T) {
 
 func TestAllows(t *testing.T) {
 	// spent returns a ledger with a limit and n runs at b.
-	spent := func(limit Budget, rule LimitRule, b Budget, n int) *Ledger {
+	spent := func(limit accountant.Budget, rule Rule, b accountant.Budget, n int) *Ledger {
 		es := []Entry{openLine(), limitLine(limit, rule)}
 		for i := range n {
 			e := reserveLine(fmt.Sprint(i))
@@ -352,18 +383,18 @@ func TestAllows(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		l    *Ledger
-		b    Budget
+		b    accountant.Budget
 		want error
 	}{
-		{"no limit", seal([]Entry{openLine()}), Budget{1e6, 1e-3}, nil},
-		{"three tenths fit", spent(Budget{.3, 3e-9}, RuleBasic, Budget{.1, 1e-9}, 2), Budget{.1, 1e-9}, nil},
-		{"one ulp of ε too much", spent(Budget{.3, 3e-9}, RuleBasic, Budget{.1, 1e-9}, 2), Budget{up(.1), 1e-9}, ErrBudget},
-		{"one ulp of δ too much", spent(Budget{.3, 3e-9}, RuleBasic, Budget{.1, 1e-9}, 2), Budget{.1, up(1e-9)}, ErrBudget},
-		{"a fourth tenth", spent(Budget{.3, 3e-9}, RuleBasic, Budget{.1, 1e-9}, 3), Budget{1e-300, 0}, ErrBudget},
-		{"nothing spent", spent(Budget{1, 1e-9}, RuleBasic, budget, 0), Budget{1, 1e-9}, nil},
-		{"nothing spent, too much asked", spent(Budget{1, 1e-9}, RuleBasic, budget, 0), Budget{up(1), 1e-9}, ErrBudget},
-		{"invalid budget", spent(Budget{1, 1e-9}, RuleBasic, budget, 0), Budget{math.NaN(), 0}, ErrBudgetRange},
-		{"negative budget", spent(Budget{1, 1e-9}, RuleBasic, budget, 0), Budget{-1, 0}, ErrBudgetRange},
+		{"no limit", seal([]Entry{openLine()}), *spend(1e6, 1e-3), nil},
+		{"three tenths fit", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 2), *spend(.1, 1e-9), nil},
+		{"one ulp of ε too much", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 2), *spend(up(.1), 1e-9), accountant.ErrBudget},
+		{"one ulp of δ too much", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 2), *spend(.1, up(1e-9)), accountant.ErrBudget},
+		{"a fourth tenth", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 3), *spend(1e-300, 0), accountant.ErrBudget},
+		{"nothing spent", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(1, 1e-9), nil},
+		{"nothing spent, too much asked", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(up(1), 1e-9), accountant.ErrBudget},
+		{"invalid budget", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(math.NaN(), 0), accountant.ErrBudgetRange},
+		{"negative budget", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(-1, 0), accountant.ErrBudgetRange},
 	} {
 		if err := row.l.Allows(row.b, small); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)
@@ -371,12 +402,14 @@ func TestAllows(t *testing.T) {
 	}
 
 	// ρ of a limit of (1, 1e-9), filled to the last ulp.
-	limit := Budget{1, 1e-9}
-	rho, err := ZCDPRho(limit)
+	limit := *spend(1, 1e-9)
+	rho, err := accountant.ZCDPRho(limit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cost := func(rho float64) Composition { return Composition{{Exponential{math.Sqrt(8 * rho)}, 1}} }
+	cost := func(rho float64) accountant.Composition {
+		return plan(charge(exponential(math.Sqrt(8*rho)), 1))
+	}
 	used := seal([]Entry{openLine(), limitLine(limit, RuleZCDP), func() Entry {
 		e := reserveLine("a")
 		e.Composition = cost(rho / 2)
@@ -384,25 +417,25 @@ func TestAllows(t *testing.T) {
 	}()})
 	for _, row := range []struct {
 		name string
-		c    Composition
+		c    accountant.Composition
 		want error
 	}{
 		{"half of ρ", cost(rho / 2 * (1 - 1e-12)), nil},
-		{"half of ρ and a little", cost(rho / 2 * (1 + 1e-12)), ErrBudget},
-		{"no ρ", Composition{{SubsampledGaussian{.1, 5}, 1}}, ErrNoRho},
-		{"no ρ is a refusal", Composition{{SubsampledGaussian{.1, 5}, 1}}, ErrBudget},
+		{"half of ρ and a little", cost(rho / 2 * (1 + 1e-12)), accountant.ErrBudget},
+		{"no ρ", plan(charge(subsampled(.1, 5), 1)), accountant.ErrNoRho},
+		{"no ρ is a refusal", plan(charge(subsampled(.1, 5), 1)), accountant.ErrBudget},
 	} {
 		if err := used.Allows(budget, row.c); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)
 		}
 	}
 	// A void run gives its part back, a failed one does not.
-	for status, want := range map[string]error{StatusVoid: nil, StatusFailed: ErrBudget, StatusCancelled: ErrBudget, StatusDone: ErrBudget} {
-		for _, rule := range []LimitRule{RuleBasic, RuleZCDP} {
-			l := seal([]Entry{openLine(), limitLine(Budget{1.5, 1e-9}, rule), reserveLine("a"), closeLine("a", status)})
+	for status, want := range map[string]error{StatusVoid: nil, StatusFailed: accountant.ErrBudget, StatusCancelled: accountant.ErrBudget, StatusDone: accountant.ErrBudget} {
+		for _, rule := range []Rule{RuleBasic, RuleZCDP} {
+			l := seal([]Entry{openLine(), limitLine(*spend(1.5, 1e-9), rule), reserveLine("a"), closeLine("a", status)})
 			c := small
 			if rule == RuleZCDP {
-				r, _ := ZCDPRho(Budget{1.5, 1e-9})
+				r, _ := accountant.ZCDPRho(*spend(1.5, 1e-9))
 				c = cost(r * (1 - 1e-9))
 			}
 			if err := l.Allows(budget, c); !errors.Is(err, want) {
@@ -415,7 +448,7 @@ func TestAllows(t *testing.T) {
 // TestStrictLimit: a void run counts if and only if the limit that was in force at its reservation is
 // strict; a limit before or after changes nothing about it.
 func TestStrictLimit(t *testing.T) {
-	wide := Budget{10, 1e-6}
+	wide := *spend(10, 1e-6)
 	strict := limitLine(wide, RuleBasic)
 	strict.Strict = true
 	loose := limitLine(wide, RuleBasic)
@@ -441,17 +474,17 @@ func TestStrictLimit(t *testing.T) {
 			t.Errorf("%s: spent %v, want %v", row.name, got, row.want)
 		}
 	}
-	tight := limitLine(Budget{2, 1e-6}, RuleBasic)
+	tight := limitLine(*spend(2, 1e-6), RuleBasic)
 	tight.Strict = true
-	for _, rule := range []LimitRule{RuleBasic, RuleZCDP} {
+	for _, rule := range []Rule{RuleBasic, RuleZCDP} {
 		tight.Rule = rule
 		full := seal(append([]Entry{openLine(), tight}, void("a")...))
 		c := small
 		if rule == RuleZCDP {
-			rho, _ := ZCDPRho(*tight.Budget)
-			c = Composition{{Exponential{math.Sqrt(8 * rho)}, 1}}
+			rho, _ := accountant.ZCDPRho(*tight.Budget)
+			c = plan(charge(exponential(math.Sqrt(8*rho)), 1))
 		}
-		if err := full.Allows(budget, c); !errors.Is(err, ErrBudget) {
+		if err := full.Allows(budget, c); !errors.Is(err, accountant.ErrBudget) {
 			t.Errorf("%s: a void run frees a strict limit: %v", rule, err)
 		}
 		over := seal(append(slices.Concat([]Entry{openLine(), tight}, void("a")), reserveLine("b")))
@@ -476,19 +509,19 @@ func (endless) Read(b []byte) (int, error) {
 func TestLedgerBounds(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := ParseLedger(endless{}); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "longer than 1048576 bytes") {
+	if _, err := Parse(endless{}); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "longer than 1048576 bytes") {
 		t.Errorf("a line without end: %v", err)
 	}
 	text := lines(t, seal(good()))
 	if _, err := parseLedger(strings.NewReader(text), len(text)); err != nil {
 		t.Error(err)
 	}
-	if _, err := parseLedger(strings.NewReader(text), len(text)-1); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "the ledger is longer") {
+	if _, err := parseLedger(strings.NewReader(text), len(text)-1); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "the file is longer") {
 		t.Errorf("one byte too long: %v", err)
 	}
 	var es Entries
 	many := "[" + strings.Repeat("{},", MaxEntries) + "{}]"
-	if err := json.Unmarshal([]byte(many), &es); !errors.Is(err, ErrLedger) {
+	if err := json.Unmarshal([]byte(many), &es); !errors.Is(err, ErrInvalid) {
 		t.Errorf("%d entries: %v", MaxEntries+1, err)
 	}
 	runtime.ReadMemStats(&after)
@@ -499,7 +532,7 @@ func TestLedgerBounds(t *testing.T) {
 		text string
 		want int
 		err  error
-	}{{"null", 0, nil}, {"[]", 0, nil}, {`[{"seq":1}]`, 1, nil}, {`[{"sequel":1}]`, 0, ErrLedger}, {`{}`, 0, ErrLedger}} {
+	}{{"null", 0, nil}, {"[]", 0, nil}, {`[{"seq":1}]`, 1, nil}, {`[{"sequel":1}]`, 0, ErrInvalid}, {`{}`, 0, ErrInvalid}} {
 		if err := json.Unmarshal([]byte(c.text), &es); !errors.Is(err, c.err) || err == nil && len(es) != c.want {
 			t.Errorf("%s: %d entries, %v", c.text, len(es), err)
 		}
@@ -507,10 +540,10 @@ func TestLedgerBounds(t *testing.T) {
 	wide := reserveLine("a")
 	wide.Composition = nil
 	for i := range maxDistinct + 1 {
-		wide.Composition = append(wide.Composition, Charge{SubsampledGaussian{.01 + 1e-6*float64(i), 50}, 1})
+		wide.Composition = append(wide.Composition, *charge(subsampled(.01+1e-6*float64(i), 50), 1))
 	}
 	began := time.Now()
-	if err := seal([]Entry{openLine(), wide}).Verify(); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "129 different events") {
+	if err := seal([]Entry{openLine(), wide}).Verify(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "129 different events") {
 		t.Errorf("a reservation of %d events: %v", len(wide.Composition), err)
 	}
 	if took := time.Since(began); took > 5*time.Second {
@@ -526,10 +559,10 @@ func FuzzParseLedger(f *testing.F) {
 	f.Add([]byte(strings.Replace(text, "gaussian", "laplace", 1)))
 	f.Add([]byte("{}\n"))
 	f.Add([]byte("null\n[]\n"))
-	f.Add([]byte(lines(f, seal([]Entry{openLine(), {Kind: EntryCharge, Run: "\"\u2028", Event: &Charge{Approx{0, .5}, 1 << 40}}}))))
+	f.Add([]byte(lines(f, seal([]Entry{openLine(), {Kind: EntryCharge, Run: "\"\u2028", Event: charge(accountant.Event(accountant.Approx{Delta: .5}), 1<<40)}}))))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := ParseLedger(bytes.NewReader(data))
-		if err != nil && !errors.Is(err, ErrLedger) && !errors.Is(err, ErrTorn) {
+		l, err := Parse(bytes.NewReader(data))
+		if err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrTorn) {
 			t.Fatalf("unexpected error %v", err)
 		}
 		if l == nil {

@@ -1,22 +1,25 @@
-package accountant
+package ledger
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
 )
 
 // Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every
 // run's units those of the opening; every reservation's composition within its budget, and of at
 // most 128 different events; every charge within its reservation, its pool included; nothing after
 // a run is closed; no mechanism in a void run; no limit exceeded when a run was reserved. Errors
-// wrap ErrLedger and name the entry by its sequence number. A chain shows that a line was changed,
+// wrap ErrInvalid and name the entry by its sequence number. A chain shows that a line was changed,
 // removed or moved; it cannot show that whole lines are missing at the end, or that all of it was
 // made up.
 func (l *Ledger) Verify() error {
 	if len(l.Entries) == 0 {
-		return fmt.Errorf("accountant: %w: it has no entries", ErrLedger)
+		return fmt.Errorf("ledger: %w: it has no entries", ErrInvalid)
 	}
 	c := NewChecker()
 	for _, e := range l.Entries {
@@ -40,7 +43,7 @@ func NewChecker() *Checker {
 }
 
 // Add checks that e, sealed, may follow the entries added before. After an error, which wraps
-// ErrLedger, the checker is of no further use.
+// ErrInvalid, the checker is of no further use.
 func (c *Checker) Add(e Entry) error {
 	c.ledger.Entries = append(c.ledger.Entries, e)
 	i := len(c.ledger.Entries) - 1
@@ -49,18 +52,18 @@ func (c *Checker) Add(e Entry) error {
 		err = c.step(c.ledger.Entries[:i:i], e)
 	}
 	if err != nil {
-		return fmt.Errorf("accountant: entry %d: %w: %w", i, ErrLedger, err)
+		return fmt.Errorf("ledger: entry %d: %w: %w", i, ErrInvalid, err)
 	}
 	c.past.add(e)
 	return nil
 }
 
-// AddLines parses lines as [ParseLedger] does and adds each. Every line must end in a newline.
+// AddLines parses lines as [Parse] does and adds each. Every line must end in a newline.
 func (c *Checker) AddLines(b []byte) error {
 	for line := range bytes.Lines(b) {
 		e, err := parseEntry(line)
 		if err != nil {
-			return fmt.Errorf("accountant: ledger line %d: %w: %w", len(c.ledger.Entries)+1, ErrLedger, err)
+			return fmt.Errorf("ledger: line %d: %w: %w", len(c.ledger.Entries)+1, ErrInvalid, err)
 		}
 		if err := c.Add(e); err != nil {
 			return err
@@ -80,7 +83,7 @@ type verifier struct {
 }
 
 type openRun struct {
-	left    *Reservation
+	left    *accountant.Reservation
 	charged int
 	closed  bool
 }
@@ -91,7 +94,7 @@ func (v verifier) step(before []Entry, e Entry) error {
 	}
 	switch e.Kind {
 	case EntryOpen:
-		return e.Adjacency.validate()
+		return e.Adjacency.Validate()
 	case EntryLimit:
 		if e.Budget == nil {
 			return errors.New("a limit without a budget")
@@ -138,7 +141,7 @@ func (v verifier) reserve(before []Entry, e Entry) error {
 	}
 	subsampled := 0
 	for _, c := range e.Composition {
-		if _, ok := c.Event.(SubsampledGaussian); ok {
+		if _, ok := c.Event.(accountant.SubsampledGaussian); ok {
 			subsampled++
 		}
 	}
@@ -155,7 +158,7 @@ func (v verifier) reserve(before []Entry, e Entry) error {
 	if err := v.past.allows(*e.Budget, e.Composition); err != nil {
 		return err
 	}
-	v.runs[e.Run] = &openRun{left: NewReservation(e.Composition)}
+	v.runs[e.Run] = &openRun{left: accountant.NewReservation(tolerant(e.Composition))}
 	return nil
 }
 
@@ -170,6 +173,17 @@ const (
 // round differently.
 const platformTolerance = 1e-9
 
+// tolerant returns the composition with pools larger by the tolerance.
+func tolerant(c accountant.Composition) accountant.Composition {
+	out := slices.Clone(c)
+	for i := range out {
+		if p, ok := out[i].Event.(accountant.Pool); ok {
+			out[i].Event = accountant.Pool{Mu: p.Mu * (1 + platformTolerance/2)}
+		}
+	}
+	return out
+}
+
 func (v verifier) cost(e Entry) (float64, error) {
 	text, err := json.Marshal(e.Composition)
 	if err != nil {
@@ -179,7 +193,7 @@ func (v verifier) cost(e Entry) (float64, error) {
 	if cost, ok := v.costs[key]; ok {
 		return cost, nil
 	}
-	bound, err := e.Composition.epsilon(e.Budget.Delta, e.Adjacency, search)
+	bound, err := e.Composition.Upper(e.Budget.Delta, e.Adjacency)
 	if err != nil {
 		return 0, err
 	}
@@ -191,7 +205,7 @@ func (r *openRun) charge(e Entry) error {
 	if e.Event == nil || e.Event.Count < 1 {
 		return errors.New("a charge without an event")
 	}
-	if err := r.left.take(*e.Event, 1+platformTolerance); err != nil {
+	if err := r.left.Take(*e.Event); err != nil {
 		return fmt.Errorf("run %q charges more of an event than it reserved: %w", e.Run, err)
 	}
 	r.charged += e.Event.Count

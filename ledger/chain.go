@@ -1,4 +1,4 @@
-package accountant
+package ledger
 
 import (
 	"bufio"
@@ -40,7 +40,7 @@ func (e Entry) digest() string {
 	e.Hash = ""
 	b, err := encode(e)
 	if err != nil {
-		panic(fmt.Sprintf("accountant: sealing an entry: %v", err))
+		panic(fmt.Sprintf("ledger: sealing an entry: %v", err))
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
@@ -57,10 +57,10 @@ func encode(e Entry) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// ParseLedger reads JSON lines strictly and checks the chain: each line must be, byte for byte, the canonical JSON of its entry, which leaves no room for
-// an unknown, repeated or reordered key. Errors wrap ErrLedger and name the line; a line of more than 1 MiB and a ledger of more than 256 MiB
+// Parse reads JSON lines strictly and checks the chain: each line must be, byte for byte, the canonical JSON of its entry, which leaves no room for
+// an unknown, repeated or reordered key. Errors wrap ErrInvalid and name the line; a line of more than 1 MiB and a ledger of more than 256 MiB
 // are errors too. If only the last line is torn, cut short before its newline, the entries before it are returned together with ErrTorn.
-func ParseLedger(r io.Reader) (*Ledger, error) { return parseLedger(r, maxBytes) }
+func Parse(r io.Reader) (*Ledger, error) { return parseLedger(r, maxBytes) }
 
 func parseLedger(r io.Reader, most int) (*Ledger, error) {
 	l := &Ledger{}
@@ -69,23 +69,23 @@ func parseLedger(r io.Reader, most int) (*Ledger, error) {
 	for number := 1; ; number++ {
 		line, err := readLine(in)
 		if size += len(line); size > most {
-			return nil, fmt.Errorf("accountant: the ledger is longer than %d bytes: %w", most, ErrLedger)
+			return nil, fmt.Errorf("ledger: the file is longer than %d bytes: %w", most, ErrInvalid)
 		}
 		switch {
 		case err == io.EOF && len(line) == 0:
 			return l, nil
 		case err == io.EOF:
-			return l, fmt.Errorf("accountant: ledger line %d: %w", number, ErrTorn)
+			return l, fmt.Errorf("ledger: line %d: %w", number, ErrTorn)
 		case err != nil:
-			return nil, fmt.Errorf("accountant: ledger line %d: %w", number, err)
+			return nil, fmt.Errorf("ledger: line %d: %w", number, err)
 		}
 		e, err := parseEntry(line)
 		if err != nil {
-			return nil, fmt.Errorf("accountant: ledger line %d: %w: %w", number, ErrLedger, err)
+			return nil, fmt.Errorf("ledger: line %d: %w: %w", number, ErrInvalid, err)
 		}
 		l.Entries = append(l.Entries, e)
 		if err := l.link(len(l.Entries) - 1); err != nil {
-			return nil, fmt.Errorf("accountant: ledger line %d: %w: %w", number, ErrLedger, err)
+			return nil, fmt.Errorf("ledger: line %d: %w: %w", number, ErrInvalid, err)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		part, err := in.ReadSlice('\n')
 		line = append(line, part...)
 		if len(line) > maxLine {
-			return nil, fmt.Errorf("longer than %d bytes: %w", maxLine, ErrLedger)
+			return nil, fmt.Errorf("longer than %d bytes: %w", maxLine, ErrInvalid)
 		}
 		if err != bufio.ErrBufferFull {
 			return line, err

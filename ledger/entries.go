@@ -1,4 +1,4 @@
-package accountant
+package ledger
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 const MaxEntries = 100_000
 
 // Entries are a ledger inside another file: as JSON an array, which is read entry by entry. One of
-// more than MaxEntries, or with an unknown key, is refused (ErrLedger) before the rest of it takes
+// more than MaxEntries, or with an unknown key, is refused (ErrInvalid) before the rest of it takes
 // memory.
 type Entries []Entry
 
@@ -23,15 +23,15 @@ func (es *Entries) UnmarshalJSON(data []byte) error {
 	case err == nil && t == nil: // null
 		return nil
 	case err != nil || t != json.Delim('['):
-		return fmt.Errorf("accountant: not a list of entries: %w", ErrLedger)
+		return fmt.Errorf("ledger: not a list of entries: %w", ErrInvalid)
 	}
 	for d.More() {
 		if len(*es) == MaxEntries {
-			return fmt.Errorf("accountant: more than %d entries: %w", MaxEntries, ErrLedger)
+			return fmt.Errorf("ledger: more than %d entries: %w", MaxEntries, ErrInvalid)
 		}
 		var e Entry
 		if err := d.Decode(&e); err != nil {
-			return fmt.Errorf("accountant: entry %d: %w: %w", len(*es), ErrLedger, err)
+			return fmt.Errorf("ledger: entry %d: %w: %w", len(*es), ErrInvalid, err)
 		}
 		*es = append(*es, e)
 	}

@@ -1,14 +1,16 @@
-package accountant
+package ledger
 
 import (
 	"fmt"
 	"math/big"
 	"strconv"
+
+	"github.com/decoy-dp/decoy/accountant"
 )
 
 // history is what the entries so far say: their runs, and the newest limit.
 type history struct {
-	runs    []RunSummary
+	runs    []Run
 	at      map[string]int   // where a run is in runs
 	charges map[runEvent]int // where an event is in its run's Charged
 	limit   Entry
@@ -20,7 +22,7 @@ type history struct {
 // runEvent is an event of a run, by the run's place.
 type runEvent struct {
 	run   int
-	event Event
+	event accountant.Event
 }
 
 func newHistory() *history {
@@ -44,7 +46,7 @@ func (h *history) add(e Entry) {
 			h.limit, h.limited = e, true
 		}
 	case EntryReserve:
-		r := RunSummary{Run: e.Run, Method: e.Method, Time: e.Time, Reserved: e.Composition, Status: StatusUnfinished, Strict: h.limit.Strict}
+		r := Run{Run: e.Run, Method: e.Method, Time: e.Time, Reserved: e.Composition, Status: StatusUnfinished, Strict: h.limit.Strict}
 		if e.Budget != nil {
 			r.Budget = *e.Budget
 		}
@@ -83,14 +85,14 @@ func (h *history) add(e Entry) {
 }
 
 // Runs returns one summary for each reservation, in order.
-func (l *Ledger) Runs() []RunSummary { return l.history().runs }
+func (l *Ledger) Runs() []Run { return l.history().runs }
 
-// Spent returns the basic composition of all reservations that count ([RunSummary.Counts]): Σε and Σδ.
-func (l *Ledger) Spent() Budget { return l.history().total() }
+// Spent returns the basic composition of all reservations that count ([Run.Counts]): Σε and Σδ.
+func (l *Ledger) Spent() accountant.Budget { return l.history().total() }
 
-func (h *history) total() Budget {
+func (h *history) total() accountant.Budget {
 	epsilon, delta := h.spent()
-	var sum Budget
+	var sum accountant.Budget
 	sum.Epsilon, _ = epsilon.Float64()
 	sum.Delta, _ = delta.Float64()
 	return sum
@@ -115,13 +117,15 @@ func (l *Ledger) Limit() (Entry, bool) {
 	return h.limit, h.limited
 }
 
-// Allows returns ErrBudget if a reservation of c with budget b would exceed the limit. Under RuleBasic the sums of ε and of δ over
+// Allows returns accountant.ErrBudget if a reservation of c with budget b would exceed the limit. Under RuleBasic the sums of ε and of δ over
 // all reservations that count must stay within the limit; under RuleZCDP the sum of ρ must stay within the ρ of the limit (an event without ρ is
 // refused). Both are privacy filters: they hold although later runs are chosen after seeing earlier releases (Rogers, Roth, Ullman,
 // Vadhan 2016; Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023). Without a limit every valid budget is allowed.
-func (l *Ledger) Allows(b Budget, c Composition) error { return l.history().allows(b, c) }
+func (l *Ledger) Allows(b accountant.Budget, c accountant.Composition) error {
+	return l.history().allows(b, c)
+}
 
-func (h *history) allows(b Budget, c Composition) error {
+func (h *history) allows(b accountant.Budget, c accountant.Composition) error {
 	if err := b.Validate(); err != nil {
 		return err
 	}
@@ -137,15 +141,15 @@ func (h *history) allows(b Budget, c Composition) error {
 	delta.Add(delta, decimal(b.Delta))
 	if epsilon.Cmp(decimal(limit.Budget.Epsilon)) > 0 || delta.Cmp(decimal(limit.Budget.Delta)) > 0 {
 		spent := h.total()
-		return fmt.Errorf("accountant: epsilon %v and delta %v are spent; %v and %v more would exceed the ledger's limit of %v and %v: %w",
-			spent.Epsilon, spent.Delta, b.Epsilon, b.Delta, limit.Budget.Epsilon, limit.Budget.Delta, ErrBudget)
+		return fmt.Errorf("ledger: epsilon %v and delta %v are spent; %v and %v more would exceed the ledger's limit of %v and %v: %w",
+			spent.Epsilon, spent.Delta, b.Epsilon, b.Delta, limit.Budget.Epsilon, limit.Budget.Delta, accountant.ErrBudget)
 	}
 	return nil
 }
 
-func (h *history) allowsRho(c Composition) error {
+func (h *history) allowsRho(c accountant.Composition) error {
 	total := 0.0
-	compositions := []Composition{c}
+	compositions := []accountant.Composition{c}
 	for _, r := range h.runs {
 		if r.Counts() {
 			compositions = append(compositions, r.Reserved)
@@ -154,17 +158,17 @@ func (h *history) allowsRho(c Composition) error {
 	for _, c := range compositions {
 		rho, err := c.Rho()
 		if err != nil {
-			return fmt.Errorf("accountant: the ledger's limit counts rho: %w: %w", err, ErrBudget)
+			return fmt.Errorf("ledger: the ledger's limit counts rho: %w: %w", err, accountant.ErrBudget)
 		}
 		total += rho
 	}
-	most, err := ZCDPRho(*h.limit.Budget)
+	most, err := accountant.ZCDPRho(*h.limit.Budget)
 	if err != nil {
 		return err
 	}
 	if total > most {
-		return fmt.Errorf("accountant: this run would bring rho to %v, the ledger's limit is %v (epsilon %v, delta %v): %w",
-			total, most, h.limit.Budget.Epsilon, h.limit.Budget.Delta, ErrBudget)
+		return fmt.Errorf("ledger: this run would bring rho to %v, the ledger's limit is %v (epsilon %v, delta %v): %w",
+			total, most, h.limit.Budget.Epsilon, h.limit.Budget.Delta, accountant.ErrBudget)
 	}
 	return nil
 }

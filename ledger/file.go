@@ -1,0 +1,272 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/disk"
+)
+
+var (
+	// ErrLocked is returned when another process holds the lock of a ledger for longer than [File].Timeout.
+	ErrLocked = errors.New("the ledger is locked")
+	// ErrMismatch is returned when a run counts other privacy units than its ledger does.
+	ErrMismatch = errors.New("the ledger counts other privacy units")
+	// ErrReplaced is for the argument of [File.Append] to return with entries that must be written
+	// whatever the file holds.
+	ErrReplaced = fmt.Errorf("the ledger was replaced or cut back during the run, whose entries "+
+		"were written again: %w", ErrInvalid)
+)
+
+// File is a ledger on disk: JSON lines, hash-chained (see [Ledger]). Appends take an exclusive lock on the file
+// itself for the append only, so many processes may share one ledger. A file that does not exist is created by the first append.
+// The file is not private in the sense of DP (it holds no data), but it is the memory of what was spent: keep it with the data.
+type File struct {
+	Timeout time.Duration // how long an append waits for the lock; NewFile sets 10 s
+
+	path string
+
+	mu           sync.Mutex
+	check        *Checker // of the file's first checkedBytes; nil: none
+	checkedBytes int
+	checkedSum   [sha256.Size]byte
+}
+
+// NewFile names a ledger file; it does not touch the disk.
+func NewFile(path string) *File {
+	return &File{path: path, Timeout: 10 * time.Second}
+}
+
+// Path is the file's name.
+func (f *File) Path() string { return f.path }
+
+// Read returns the entries on disk, verified as a chain. A missing file is an empty ledger. A torn last line (an append cut short,
+// whose run therefore never started) is left out.
+func (f *File) Read() (*Ledger, error) {
+	file, err := os.Open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Ledger{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ledger: reading the file: %w", err)
+	}
+	defer file.Close()
+	b, err := readLedger(file)
+	if err != nil {
+		return nil, err
+	}
+	l, err := parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %s: %w", f.path, err)
+	}
+	return l, nil
+}
+
+// parse reads a ledger, without a torn last line.
+func parse(b []byte) (*Ledger, error) {
+	if len(b) == 0 {
+		return &Ledger{}, nil
+	}
+	l, err := Parse(bytes.NewReader(b))
+	if err != nil && !errors.Is(err, ErrTorn) {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Limit is what the runs of a ledger may spend together.
+type Limit struct {
+	Budget accountant.Budget
+	Rule   Rule // "" is RuleBasic
+	Strict bool // runs that break off before their first mechanism (void) stay charged
+
+	KeepStrict bool // Strict too if the limit before is
+	IfNone     bool // a limit that is there stays
+}
+
+// SetLimit appends a limit: from here on a run whose reservation would exceed it is refused. A limit below what is spent already is
+// allowed (it refuses every further run).
+func (f *File) SetLimit(ctx context.Context, u Units, limit Limit) error {
+	if err := limit.Budget.Validate(); err != nil {
+		return err
+	}
+	if limit.Rule == "" {
+		limit.Rule = RuleBasic
+	}
+	return f.Append(ctx, u, true, func(l *Ledger) ([]Entry, error) {
+		old, limited := l.Limit()
+		if limited && limit.IfNone {
+			return nil, nil
+		}
+		strict := limit.Strict || limit.KeepStrict && limited && old.Strict
+		return []Entry{{Time: today(), Kind: EntryLimit, Budget: &limit.Budget, Rule: limit.Rule, Strict: strict}}, nil
+	})
+}
+
+// Append reads the ledger under the lock, holds it to the rules of [Ledger.Verify], asks next for entries, and appends them if
+// they keep to these rules too; with sync they are on the disk when it returns. In a new ledger the opening entry goes first. An error of
+// next leaves the file as it was, but for ErrReplaced.
+func (f *File) Append(ctx context.Context, u Units, sync bool, next func(*Ledger) ([]Entry, error)) error {
+	return f.locked(ctx, func(file *os.File) error {
+		b, err := readLedger(file)
+		if err != nil {
+			return err
+		}
+		whole := b[:wholeLines(b)] // a torn line's append never returned
+		check, err := f.checked(whole)
+		f.check = nil // until all that it is about to see is in the file
+		if err != nil {
+			return fmt.Errorf("ledger: %s: %w", f.path, err)
+		}
+		var fresh []Entry
+		if l := check.Ledger(); len(l.Entries) == 0 {
+			fresh = append(fresh, u.OpenEntry(today()))
+		} else if err := u.same(l.Entries[0]); err != nil {
+			return err
+		}
+		asked, err := next(check.Ledger())
+		replaced := errors.Is(err, ErrReplaced) // what is spent is written whatever the rules say of the file
+		if err != nil && !replaced {
+			return err
+		}
+		var lines []byte
+		for _, e := range append(fresh, asked...) {
+			var last Entry
+			if n := len(check.Ledger().Entries); n > 0 {
+				last = check.Ledger().Entries[n-1]
+			}
+			e = e.Seal(last)
+			if err := check.Add(e); err != nil && !replaced {
+				return fmt.Errorf("ledger: %s: %w", f.path, err)
+			}
+			line, err := encode(e)
+			if err != nil {
+				return fmt.Errorf("ledger: encoding an entry: %w", err)
+			}
+			lines = append(append(lines, line...), '\n')
+		}
+		if len(whole) < len(b) {
+			if err := disk.Truncate(file, int64(len(whole))); err != nil {
+				return fmt.Errorf("ledger: mending the file: %w", err)
+			}
+		}
+		if _, err := disk.Write(file, lines); err != nil {
+			return fmt.Errorf("ledger: writing the file: %w", err)
+		}
+		if sync {
+			if err := disk.Sync(file); err != nil {
+				return fmt.Errorf("ledger: syncing the file: %w", err)
+			}
+			if err := disk.SyncDir(filepath.Dir(f.path)); err != nil {
+				return fmt.Errorf("ledger: syncing the folder: %w", err)
+			}
+		}
+		if replaced {
+			return fmt.Errorf("ledger: %s: %w", f.path, ErrReplaced)
+		}
+		f.check, f.checkedBytes, f.checkedSum = check, len(whole)+len(lines), sha256.Sum256(append(whole, lines...))
+		return nil
+	})
+}
+
+// checked is the checker of a file's content. Content that begins with what was checked before, byte for byte, is checked from there on:
+// a run appends often, and the cost of old reservations is dear to compute.
+func (f *File) checked(b []byte) (*Checker, error) {
+	if n := f.checkedBytes; f.check != nil && len(b) >= n && sha256.Sum256(b[:n]) == f.checkedSum {
+		return f.check, f.check.AddLines(b[n:])
+	}
+	check := NewChecker()
+	return check, check.AddLines(b)
+}
+
+// maxLedger bounds what is read of a ledger, in bytes: some hundred thousand runs.
+const maxLedger = 256 << 20
+
+func readLedger(file *os.File) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(file, maxLedger+1))
+	if err != nil {
+		return nil, fmt.Errorf("ledger: reading the file: %w", err)
+	}
+	if len(b) > maxLedger {
+		return nil, fmt.Errorf("ledger: the file has more than %d bytes: %w", maxLedger, ErrInvalid)
+	}
+	return b, nil
+}
+
+func today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
+
+// locked runs do with the exclusive lock held, on the file opened for appending and positioned at its start.
+func (f *File) locked(ctx context.Context, do func(*os.File) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	lock := flock.New(f.path, flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(0o600))
+	wait, cancel := context.WithTimeout(ctx, f.Timeout)
+	defer cancel()
+	ok, err := lock.TryLockContext(wait, 20*time.Millisecond)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("ledger: %s: locked by another process for %v: %w", f.path, f.Timeout, ErrLocked)
+	case err != nil:
+		return fmt.Errorf("ledger: opening the file: %w", err)
+	case !ok:
+		return fmt.Errorf("ledger: %s: %w", f.path, ErrLocked)
+	}
+	defer lock.Unlock()
+	file, err := disk.OpenFile(f.path, os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("ledger: opening the file: %w", err)
+	}
+	defer file.Close()
+	return do(file)
+}
+
+// wholeLines is the length of b up to and including its last newline.
+func wholeLines(b []byte) int64 { return int64(bytes.LastIndexByte(b, '\n') + 1) }
+
+// Units is the neighbouring relation of a run. A ledger adds up costs of one relation only.
+type Units struct {
+	Adjacency      accountant.Adjacency
+	Unit           string // id column of the privacy units; "" if every row is one
+	MaxRowsPerUnit int    // that the run uses, with an id column
+}
+
+// OpenEntry is the first entry of a ledger of these units.
+func (u Units) OpenEntry(day time.Time) Entry {
+	e := Entry{Time: day, Kind: EntryOpen, Adjacency: u.Adjacency, Unit: u.Unit}
+	if u.Unit != "" {
+		e.MaxRowsPerUnit = u.MaxRowsPerUnit
+	}
+	return e
+}
+
+// same refuses to add up costs of different neighbouring relations. How many rows of a unit a run
+// uses is not part of the relation: neighbours differ in all rows of one unit
+// (docs/claims/session.md).
+func (u Units) same(open Entry) error {
+	if open.Adjacency != u.Adjacency || open.Unit != u.Unit {
+		return fmt.Errorf("ledger: the ledger counts %s, this run %s; their costs do not add up: %w",
+			describe(open), describe(u.OpenEntry(time.Time{})), ErrMismatch)
+	}
+	return nil
+}
+
+func describe(e Entry) string {
+	if e.Unit == "" {
+		return fmt.Sprintf("%v neighbours of one row", e.Adjacency)
+	}
+	return fmt.Sprintf("%v neighbours of one %q", e.Adjacency, e.Unit)
+}

@@ -1,0 +1,107 @@
+package ledger
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+var (
+	// ErrInvalid is wrapped by every error about a ledger that cannot be read or does not verify.
+	ErrInvalid = errors.New("invalid ledger")
+	// ErrTorn reports a last line without its newline: an append that did not finish.
+	ErrTorn = errors.New("torn last ledger line")
+)
+
+// Kind is what a ledger line records.
+type Kind string
+
+const (
+	EntryOpen    Kind = "open"    // first line of a file
+	EntryLimit   Kind = "limit"   // from here on the file has this limit
+	EntryReserve Kind = "reserve" // a run takes its whole budget
+	EntryCharge  Kind = "charge"  // a mechanism call of a run
+	EntryResume  Kind = "resume"  // another process goes on with a run whose own was killed; it spends nothing
+	EntryClose   Kind = "close"   // a run ended
+)
+
+// Rule says how the budgets of several runs add up.
+type Rule string
+
+const (
+	RuleBasic Rule = "basic" // Σε and Σδ of the runs' budgets; the default
+	RuleZCDP  Rule = "zcdp"  // Σρ of the runs' compositions within the ρ of the limit
+)
+
+// Status of a closed run.
+const (
+	StatusDone       = "done"
+	StatusFailed     = "failed"
+	StatusCancelled  = "cancelled"
+	StatusVoid       = "void"       // closed before its first mechanism, because its rows could not be read
+	StatusUnfinished = "unfinished" // no close line yet; the run is going on or was killed
+)
+
+// Entry is one line of a ledger. Fields that do not belong to its kind are empty and are not written.
+type Entry struct {
+	Seq            int                    `json:"seq"`
+	Time           time.Time              `json:"time,omitzero"`
+	Kind           Kind                   `json:"kind"`
+	Run            string                 `json:"run,omitzero"`
+	Adjacency      accountant.Adjacency   `json:"adjacency,omitzero"`
+	Unit           string                 `json:"unit,omitzero"`
+	MaxRowsPerUnit int                    `json:"max_rows_per_unit,omitzero"`
+	Budget         *accountant.Budget     `json:"budget,omitzero"`
+	Rule           Rule                   `json:"rule,omitzero"`
+	Strict         bool                   `json:"strict,omitzero"` // of a limit: void runs that are reserved under it stay charged
+	Composition    accountant.Composition `json:"composition,omitzero"`
+	Method         string                 `json:"method,omitzero"`
+	SchemaSHA256   string                 `json:"schema_sha256,omitzero"`
+	Tool           string                 `json:"tool,omitzero"`
+	PID            int                    `json:"pid,omitzero"`
+	Host           string                 `json:"host,omitzero"`
+	Label          string                 `json:"label,omitzero"`
+	Event          *accountant.Charge     `json:"charge,omitzero"`
+	Journal        string                 `json:"journal,omitzero"` // of a charge: hash of the record that holds the answer
+	Status         string                 `json:"status,omitzero"`
+	Prev           string                 `json:"prev"`
+	Hash           string                 `json:"hash,omitzero"`
+}
+
+// Clone returns a copy that shares no memory with e.
+func (e Entry) Clone() Entry {
+	if e.Budget != nil {
+		b := *e.Budget
+		e.Budget = &b
+	}
+	if e.Event != nil {
+		c := *e.Event
+		e.Event = &c
+	}
+	e.Composition = slices.Clone(e.Composition)
+	return e
+}
+
+// Ledger is the entries of one file, in order.
+type Ledger struct {
+	Entries []Entry
+}
+
+// Run is one run of a ledger.
+type Run struct {
+	Run      string
+	Method   string
+	Time     time.Time
+	Budget   accountant.Budget
+	Reserved accountant.Composition
+	Charged  accountant.Composition
+	Status   string
+	Strict   bool // reserved under a strict limit
+}
+
+// Counts reports whether the run counts as spent: all do but void ones, and void ones that were
+// reserved under a strict limit do. That is decided by the limit in force when the run was reserved;
+// no later limit gives back what a void run cost, or makes it cost what it did not.
+func (r Run) Counts() bool { return r.Status != StatusVoid || r.Strict }
