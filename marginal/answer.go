@@ -21,7 +21,6 @@ type factor struct {
 // (ErrTooLarge). It is safe for concurrent use.
 func (m *Model) MarginalTo(dst []float64, cols []int) error {
 	sizes := m.tree.sizes
-	want := newColset(len(sizes))
 	for i, c := range cols {
 		if c < 0 || c >= len(sizes) {
 			return fmt.Errorf("marginal: column %d is not in 0..%d", c, len(sizes)-1)
@@ -29,13 +28,20 @@ func (m *Model) MarginalTo(dst []float64, cols []int) error {
 		if slices.Contains(cols[:i], c) {
 			return fmt.Errorf("marginal: column %d is listed twice", c)
 		}
-		want.add(c)
 	}
 	if float64(len(dst)) != cellsOf(sizes, cols) {
 		panic(fmt.Sprintf("marginal: MarginalTo %d cells for a table of %.0f", len(dst),
 			cellsOf(sizes, cols)))
 	}
-	f, err := m.answer(want)
+	want := colsetOf(len(sizes), cols...)
+	i, holds := m.root(want)
+	f := m.table(i)
+	var err error
+	if holds {
+		f = project(sizes, f, ranked(sizes, cols))
+	} else {
+		f, err = m.eliminate(i, i, want)
+	}
 	if err != nil {
 		return err
 	}
@@ -46,71 +52,27 @@ func (m *Model) MarginalTo(dst []float64, cols []int) error {
 	return nil
 }
 
-// answer returns the probabilities over the wanted columns.
-func (m *Model) answer(want colset) (factor, error) {
-	t := m.tree
-	ranked := func(s colset) []int {
-		cols := s.cols()
-		rankOrder(t.sizes, cols)
-		return cols
-	}
-	best := -1
-	for i := range t.cliques {
-		if want.within(m.holds[i]) && (best < 0 || len(m.p[i]) < len(m.p[best])) {
-			best = i
-		}
-	}
-	if best >= 0 {
-		return project(t.sizes, factor{t.cliques[best], m.p[best]}, ranked(want)), nil
-	}
-	// The lowest clique with all of them at or below it.
-	top := 0
-	for next := true; next; {
-		next = false
-		for i := top + 1; i < len(t.cliques); i++ {
-			if t.parent[i] == top && want.within(m.below[i]) {
-				top, next = i, true
-				break
-			}
-		}
-	}
-	return m.eliminate(top, top, want)
-}
-
 // eliminate returns the probabilities of the wanted columns that are at or below clique i, given
 // the separator with its parent, over both; at the top, their plain probabilities.
 func (m *Model) eliminate(i, top int, want colset) (factor, error) {
 	t := m.tree
-	keep := want.clone()
-	keep.intersect(m.holds[i])
+	need := want.clone() // of this clique: and the separators of the children that matter
+	need.intersect(m.holds[i])
 	sep := newColset(len(t.sizes))
 	if i != top {
-		for _, c := range t.seps[i] {
-			sep.add(c)
-		}
-		keep.union(sep)
+		sep = colsetOf(len(t.sizes), t.seps[i]...)
+		need.union(sep)
 	}
 	var kids []factor
-	need := keep.clone() // and the separators of the children that matter
-	for k := i + 1; k < len(t.cliques); k++ {
-		if t.parent[k] != i {
-			continue
-		}
-		rest := want.clone()
-		rest.intersect(m.below[k])
-		if rest.within(m.holds[i]) {
-			continue
-		}
+	for _, k := range m.children(i, want) {
 		f, err := m.eliminate(k, top, want)
 		if err != nil {
 			return factor{}, err
 		}
 		kids = append(kids, f)
-		for _, c := range t.seps[k] {
-			need.add(c)
-		}
+		need.union(colsetOf(len(t.sizes), t.seps[k]...))
 	}
-	f := project(t.sizes, factor{t.cliques[i], m.p[i]}, shared(t.cliques[i], need))
+	f := project(t.sizes, m.table(i), shared(t.cliques[i], need))
 	if i != top {
 		marginal := project(t.sizes, f, t.seps[i])
 		for s, x := range marginal.v {
@@ -118,9 +80,7 @@ func (m *Model) eliminate(i, top int, want colset) (factor, error) {
 				marginal.v[s] = 1 / x
 			}
 		}
-		pl := newPlan(t.sizes, f.cols, t.seps[i])
-		nd := node{cells: len(f.v), block: blockOf(sizesOf(t.sizes, f.cols))}
-		nd.blocks(f.v, func(k int, b []float64) { pl.mul(b, marginal.v, k) })
+		multiply(t.sizes, f, t.seps[i], marginal.v)
 	}
 	for j, kid := range kids {
 		// Keep what is wanted so far, the own separator, and what later children join on.
@@ -144,15 +104,7 @@ func (m *Model) eliminate(i, top int, want colset) (factor, error) {
 // join multiplies two factors and sums out the columns that are not in out.
 func (m *Model) join(a, b factor, out colset) (factor, error) {
 	sizes := m.tree.sizes
-	all := newColset(len(sizes))
-	for _, c := range a.cols {
-		all.add(c)
-	}
-	for _, c := range b.cols {
-		all.add(c)
-	}
-	order := all.cols()
-	rankOrder(sizes, order)
+	order := ranked(sizes, colsetOf(len(sizes), slices.Concat(a.cols, b.cols)...).cols())
 	if n := cellsOf(sizes, order); n > float64(m.limit) {
 		return factor{}, fmt.Errorf("marginal: an answer of %.4g terms, limit %d: %w", n,
 			m.limit, ErrTooLarge)
@@ -231,9 +183,20 @@ func axpy(dst []float64, x float64, src []float64) {
 func project(sizes []int, f factor, cols []int) factor {
 	out := factor{cols, make([]float64, int(cellsOf(sizes, cols)))}
 	pl := newPlan(sizes, f.cols, cols)
-	nd := node{cells: len(f.v), block: blockOf(sizesOf(sizes, f.cols))}
-	nd.blocks(f.v, func(k int, b []float64) { pl.sum(out.v, b, k) })
+	f.blocks(sizes, func(k int, b []float64) { pl.sum(out.v, b, k) })
 	return out
+}
+
+// multiply multiplies a factor, in place, by a table over some of its columns, in rank order.
+func multiply(sizes []int, f factor, cols []int, by []float64) {
+	pl := newPlan(sizes, f.cols, cols)
+	f.blocks(sizes, func(k int, b []float64) { pl.mul(b, by, k) })
+}
+
+// blocks calls do for every block of the factor.
+func (f factor) blocks(sizes []int, do func(k int, block []float64)) {
+	nd := node{cells: len(f.v), block: blockOf(sizesOf(sizes, f.cols))}
+	nd.blocks(f.v, do)
 }
 
 func sizesOf(sizes, cols []int) []int {

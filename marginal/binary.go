@@ -51,52 +51,53 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 // and that every clique holds probabilities that sum to 1; not that neighbouring cliques agree. The
 // answers of the model have the default limit of cells.
 func (m *Model) UnmarshalBinary(data []byte) error {
-	r := modelReader{data: data}
+	r := reader{data: data}
 	t, p, total := r.model()
-	if r.err == nil && len(r.data) > 0 {
-		r.fail("%d bytes too many", len(r.data))
-	}
-	if r.err != nil {
-		return r.err
+	if err := r.end(); err != nil {
+		return err
 	}
 	*m = *newModel(t, p, total, defaultMaxCells)
 	return nil
 }
 
-// modelReader decodes until the first error.
-type modelReader struct {
+// reader decodes until the first error; then it reads zeros.
+type reader struct {
 	data []byte
 	err  error
 }
 
-func (r *modelReader) fail(format string, args ...any) {
+func (r *reader) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("marginal: "+format+": %w", append(args, ErrModel)...)
 		r.data = nil
 	}
 }
 
-func (r *modelReader) uint32() int {
-	if len(r.data) < 4 {
+// take takes the next n ≤ 8 bytes.
+func (r *reader) take(n int) []byte {
+	if len(r.data) < n {
 		r.fail("cut short")
-		return 0
+		return make([]byte, 8)
 	}
-	x := binary.LittleEndian.Uint32(r.data)
-	r.data = r.data[4:]
-	return int(x)
+	b := r.data[:n]
+	r.data = r.data[n:]
+	return b
 }
 
-func (r *modelReader) float64() float64 {
-	if len(r.data) < 8 {
-		r.fail("cut short")
-		return 0
-	}
-	x := math.Float64frombits(binary.LittleEndian.Uint64(r.data))
-	r.data = r.data[8:]
-	return x
+func (r *reader) uint32() int { return int(binary.LittleEndian.Uint32(r.take(4))) }
+func (r *reader) float64() float64 {
+	return math.Float64frombits(binary.LittleEndian.Uint64(r.take(8)))
 }
 
-func (r *modelReader) model() (t *junctionTree, p [][]float64, total float64) {
+// end is the first error; bytes that are left are one.
+func (r *reader) end() error {
+	if r.err == nil && len(r.data) > 0 {
+		r.fail("%d bytes too many", len(r.data))
+	}
+	return r.err
+}
+
+func (r *reader) model() (t *junctionTree, p [][]float64, total float64) {
 	if v := r.uint32(); v != modelVersion {
 		r.fail("version %d, want %d", v, modelVersion)
 		return
@@ -137,7 +138,7 @@ func (r *modelReader) model() (t *junctionTree, p [][]float64, total float64) {
 }
 
 // clique reads the parent and the columns of clique i and adds it to the tree.
-func (r *modelReader) clique(t *junctionTree, i int, seen colset) []int {
+func (r *reader) clique(t *junctionTree, i int, seen colset) []int {
 	parent := r.uint32() - 1
 	if parent >= i || (parent < 0) != (i == 0) {
 		r.fail("clique %d has parent %d", i, parent)
@@ -148,8 +149,7 @@ func (r *modelReader) clique(t *junctionTree, i int, seen colset) []int {
 		r.fail("clique %d has %d columns", i, n)
 		return nil
 	}
-	cols := make([]int, n)
-	own := newColset(len(t.sizes))
+	cols, own := make([]int, n), newColset(len(t.sizes))
 	for j := range cols {
 		c := r.uint32()
 		if c >= len(t.sizes) || own.has(c) {
@@ -159,20 +159,14 @@ func (r *modelReader) clique(t *junctionTree, i int, seen colset) []int {
 		cols[j] = c
 		own.add(c)
 	}
-	ranked := slices.Clone(cols)
-	rankOrder(t.sizes, ranked)
-	if !slices.Equal(cols, ranked) {
+	if !slices.Equal(cols, ranked(t.sizes, cols)) {
 		r.fail("the columns of clique %d are out of order", i)
 		return nil
 	}
 	// Running intersection: what was seen before must be in the parent.
 	var sep []int
 	if parent >= 0 {
-		up := newColset(len(t.sizes))
-		for _, c := range t.cliques[parent] {
-			up.add(c)
-		}
-		sep = shared(cols, up)
+		sep = shared(cols, colsetOf(len(t.sizes), t.cliques[parent]...))
 	}
 	if before := shared(cols, seen); len(before) != len(sep) || len(sep) == n {
 		r.fail("clique %d does not fit the tree", i)
@@ -185,7 +179,7 @@ func (r *modelReader) clique(t *junctionTree, i int, seen colset) []int {
 	return cols
 }
 
-func (r *modelReader) probabilities(cells float64) []float64 {
+func (r *reader) probabilities(cells float64) []float64 {
 	if cells > float64(len(r.data)/8) {
 		r.fail("%.4g cells in %d bytes", cells, len(r.data))
 		return nil
@@ -205,4 +199,81 @@ func (r *modelReader) probabilities(cells float64) []float64 {
 		return nil
 	}
 	return v
+}
+
+const groupingVersion = 1
+
+// maxGrouped bounds the codes of all columns of a grouping that is decoded, two bytes each.
+const maxGrouped = 1 << 24
+
+// MarshalBinary encodes the grouping, little-endian: version (uint32), columns (uint32), and for
+// each column its codes and the number of merged ones (uint32 each), then the merged codes (uint16)
+// and their weights (uint32).
+func (g *Grouping) MarshalBinary() ([]byte, error) {
+	le := binary.LittleEndian
+	b := le.AppendUint32(nil, groupingVersion)
+	b = le.AppendUint32(b, uint32(len(g.columns)))
+	for _, c := range g.columns {
+		b = le.AppendUint32(b, uint32(c.codes))
+		b = le.AppendUint32(b, uint32(len(c.rare)))
+		for _, code := range c.rare {
+			b = le.AppendUint16(b, code)
+		}
+		for _, w := range c.weights {
+			b = le.AppendUint32(b, w)
+		}
+	}
+	return b, nil
+}
+
+// UnmarshalBinary decodes a grouping; hostile input is an error that wraps ErrModel.
+func (g *Grouping) UnmarshalBinary(data []byte) error {
+	r := reader{data: data}
+	if v := r.uint32(); v != groupingVersion {
+		r.fail("grouping of version %d", v)
+	}
+	n := r.uint32()
+	if n > len(data)/8 || n > maxColumns {
+		r.fail("a grouping of %d columns in %d bytes", n, len(data))
+	}
+	columns, codes := []grouped(nil), 0
+	for i := 0; i < n && r.err == nil; i++ {
+		c := grouped{codes: r.uint32()}
+		// A column of 65,536 codes with two merged ones is 20 bytes here, and 128 kB in memory.
+		if codes += c.codes; c.codes < 1 || c.codes > maxCodes || codes > maxGrouped {
+			r.fail("column %d of a grouping has %d codes", i, c.codes)
+		}
+		r.rare(&c)
+		columns = append(columns, c)
+	}
+	if err := r.end(); err != nil {
+		return err
+	}
+	g.columns = columns
+	return nil
+}
+
+// rare reads the merged codes of a column.
+func (r *reader) rare(c *grouped) {
+	n := r.uint32()
+	if n < 0 || n == 1 || n > c.codes || n*6 > len(r.data) {
+		r.fail("%d of %d codes are merged in %d bytes", n, c.codes, len(r.data))
+	}
+	if n == 0 || r.err != nil {
+		return
+	}
+	c.rare, c.weights = make([]uint16, n), make([]uint32, n)
+	for i := range c.rare {
+		c.rare[i] = binary.LittleEndian.Uint16(r.take(2))
+		if int(c.rare[i]) >= c.codes || i > 0 && c.rare[i] <= c.rare[i-1] {
+			r.fail("merged codes out of order")
+			return
+		}
+	}
+	for i := range c.weights {
+		if c.weights[i] = uint32(r.uint32()); c.weights[i] < 1 || c.weights[i] > maxWeight {
+			r.fail("a merged code of weight %d", c.weights[i])
+		}
+	}
+	c.number()
 }

@@ -18,8 +18,8 @@ type cliqueState struct {
 	spans   []span
 	top     []float64 // per span: the largest log potential
 	// per span after the first: accumulators of the separator and of the small children, end to end
-	spare [][]float64
-	small []int // children of node 0 that every span sums into an accumulator of its own
+	partial [][]float64
+	small   []int // children of node 0 that every span sums into an accumulator of its own
 	// the others, summed by one goroutine each: accumulators would cost too much memory
 	large []int
 }
@@ -57,7 +57,7 @@ func (c *cliqueState) divide() {
 	for k := range n {
 		c.spans = append(c.spans, span{k * blocks / n, (k + 1) * blocks / n})
 		if k > 0 {
-			c.spare = append(c.spare, make([]float64, own))
+			c.partial = append(c.partial, make([]float64, own))
 		}
 	}
 }
@@ -75,9 +75,9 @@ func (p *propagator) parallel(c *cliqueState, f func(p *propagator, c *cliqueSta
 	wg.Wait()
 }
 
-// addSpares adds to v the spare accumulators that begin at at.
-func (c *cliqueState) addSpares(at int, v []float64) {
-	for _, s := range c.spare {
+// addPartials adds to v the partial sums that begin at at.
+func (c *cliqueState) addPartials(at int, v []float64) {
+	for _, s := range c.partial {
 		addTo(v, s[at:])
 	}
 }
@@ -112,7 +112,7 @@ func (p *propagator) potential(c *cliqueState, h int) {
 func (p *propagator) exponentials(c *cliqueState, h int) {
 	sums := c.scale
 	if h > 0 {
-		sums = c.spare[h-1][:len(c.scale)]
+		sums = c.partial[h-1][:len(c.scale)]
 	}
 	clear(sums)
 	for k := c.spans[h].from; k < c.spans[h].to; k++ {
@@ -127,7 +127,7 @@ func (p *propagator) exponentials(c *cliqueState, h int) {
 func (p *propagator) share(c *cliqueState, h int) {
 	root := &c.nodes[0]
 	if h > 0 {
-		clear(c.spare[h-1])
+		clear(c.partial[h-1])
 	}
 	for k := c.spans[h].from; k < c.spans[h].to; k++ {
 		b, lo := c.block(k)
@@ -142,7 +142,7 @@ func (p *propagator) share(c *cliqueState, h int) {
 			child := &c.nodes[ch]
 			sums := child.out
 			if h > 0 {
-				sums = c.spare[h-1][at : at+child.cells]
+				sums = c.partial[h-1][at : at+child.cells]
 			}
 			child.plan.sum(sums, b, k)
 			at += child.cells

@@ -54,8 +54,7 @@ func newEstimator(sizes []int, ts []target, zeros []Zeros, n, shrink float64,
 	oneWay := make([]int, len(sizes))
 	for c := range sizes {
 		oneWay[c] = slices.IndexFunc(tables, func(r resolution) bool {
-			return len(r.cols) == 1 &&
-				r.cols[0] == c && r.groups == nil
+			return len(r.cols) == 1 && r.cols[0] == c && r.groups == nil
 		})
 		if oneWay[c] < 0 {
 			oneWay[c] = len(cols)
@@ -65,10 +64,9 @@ func newEstimator(sizes []int, ts []target, zeros []Zeros, n, shrink float64,
 	}
 	first := len(tables)
 	for _, z := range zeros {
-		ranked := slices.Clone(z.Cols)
-		rankOrder(sizes, ranked)
-		cols = append(cols, ranked)
-		tables = append(tables, resolution{cols: ranked, zeros: true})
+		order := ranked(sizes, z.Cols)
+		cols = append(cols, order)
+		tables = append(tables, resolution{cols: order, zeros: true})
 	}
 	tree, err := newJunctionTree(sizes, cols, limit)
 	if err != nil {

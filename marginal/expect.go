@@ -1,6 +1,9 @@
 package marginal
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Expect returns the expected value of Σ_rows Π_c w_c(code of column c): with weights 0 and 1 it is
 // the expected number of rows whose codes are allowed in every weighted column. weights[c] has one
@@ -13,39 +16,27 @@ import "slices"
 // concurrent use.
 func (m *Model) Expect(weights map[int][]float64) float64 {
 	t := m.tree
-	want := newColset(len(t.sizes))
-	for c, w := range weights {
-		if c < 0 || c >= len(t.sizes) || len(w) != t.sizes[c] {
-			panic("marginal: Expect: weights that do not fit the model's columns")
-		}
-		want.add(c)
-	}
+	m.checkWeights(weights)
 	if len(weights) == 0 {
 		return m.total
 	}
-	// One clique may hold all of them; else start from the lowest one that has all at or below it.
-	best := -1
-	for i := range t.cliques {
-		if want.within(m.holds[i]) && (best < 0 || len(m.p[i]) < len(m.p[best])) {
-			best = i
-		}
-	}
-	if best >= 0 {
-		f := project(t.sizes, factor{t.cliques[best], m.p[best]}, shared(t.cliques[best], want))
+	want := colsetOf(len(t.sizes), slices.Collect(maps.Keys(weights))...)
+	i, holds := m.root(want)
+	if holds {
+		f := project(t.sizes, m.table(i), shared(t.cliques[i], want))
 		weigh(t.sizes, f, weights, nil)
 		return m.total * sumOf(f.v)
 	}
-	top := 0
-	for next := true; next; {
-		next = false
-		for i := top + 1; i < len(t.cliques); i++ {
-			if t.parent[i] == top && want.within(m.below[i]) {
-				top, next = i, true
-				break
-			}
+	return m.total * sumOf(m.message(i, i, want, weights).v)
+}
+
+// checkWeights panics on weights of other columns or numbers of codes.
+func (m *Model) checkWeights(weights map[int][]float64) {
+	for c, w := range weights {
+		if c < 0 || c >= len(m.tree.sizes) || len(w) != m.tree.sizes[c] {
+			panic("marginal: weights that do not fit the model's columns")
 		}
 	}
-	return m.total * sumOf(m.message(top, top, want, weights).v)
 }
 
 // message is, for each cell of the separator of clique i with its parent, the expected product of
@@ -58,39 +49,21 @@ func (m *Model) message(i, top int, want colset, weights map[int][]float64) fact
 	var sep []int
 	if i != top {
 		sep = t.seps[i]
-		for _, c := range sep {
-			need.add(c)
-		}
+		need.union(colsetOf(len(t.sizes), sep...))
 	}
-	type child struct {
-		sep []int
-		f   factor
+	var kids []factor
+	for _, k := range m.children(i, want) {
+		kids = append(kids, m.message(k, top, want, weights))
+		need.union(colsetOf(len(t.sizes), t.seps[k]...))
 	}
-	var kids []child
-	for k := i + 1; k < len(t.cliques); k++ {
-		if t.parent[k] != i {
-			continue
-		}
-		rest := want.clone()
-		rest.intersect(m.below[k])
-		if rest.within(m.holds[i]) {
-			continue
-		}
-		kids = append(kids, child{t.seps[k], m.message(k, top, want, weights)})
-		for _, c := range t.seps[k] {
-			need.add(c)
-		}
-	}
-	f := project(t.sizes, factor{t.cliques[i], m.p[i]}, shared(t.cliques[i], need))
+	f := project(t.sizes, m.table(i), shared(t.cliques[i], need))
 	var plain factor
 	if i != top {
 		plain = project(t.sizes, f, sep)
 	}
 	weigh(t.sizes, f, weights, sep)
 	for _, k := range kids {
-		pl := newPlan(t.sizes, f.cols, k.sep)
-		nd := node{cells: len(f.v), block: blockOf(sizesOf(t.sizes, f.cols))}
-		nd.blocks(f.v, func(b int, block []float64) { pl.mul(block, k.f.v, b) })
+		multiply(t.sizes, f, k.cols, k.v)
 	}
 	if i == top {
 		return f

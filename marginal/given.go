@@ -24,60 +24,43 @@ const tiny = 1e-280
 // the model. If nothing is kept, the error is ErrImpossible.
 func (m *Model) Given(weights map[int][]float64) (*Model, error) {
 	t := m.tree
-	for c, w := range weights {
-		if c < 0 || c >= len(t.sizes) || len(w) != t.sizes[c] {
-			panic("marginal: Given: weights that do not fit the model's columns")
-		}
-	}
+	m.checkWeights(weights)
 	k := len(t.cliques)
 	// kept and plain: over the separators
-	p, kept, plain := make([][]float64, k), make([][]float64, k), make([][]float64, k)
-	seps := make([]*plan, k)
-	each := func(i int, v []float64, pl *plan, f func(pl *plan, block []float64, b int)) {
-		nd := node{cells: len(v), block: blockOf(sizesOf(t.sizes, t.cliques[i]))}
-		nd.blocks(v, func(b int, block []float64) { f(pl, block, b) })
-	}
-	toSep := func(i int) []float64 {
-		out := make([]float64, int(cellsOf(t.sizes, t.seps[i])))
-		each(i, p[i], seps[i], func(pl *plan, block []float64, b int) { pl.sum(out, block, b) })
-		return out
-	}
-	multiply := func(i int, pl *plan, by []float64) {
-		each(i, p[i], pl, func(pl *plan, block []float64, b int) { pl.mul(block, by, b) })
-	}
+	p, kept, plain := make([]factor, k), make([][]float64, k), make([][]float64, k)
 	for i := range k {
-		p[i] = slices.Clone(m.p[i])
-		seps[i] = newPlan(t.sizes, t.cliques[i], t.seps[i])
+		p[i] = factor{t.cliques[i], slices.Clone(m.p[i])}
 	}
 	for i := k - 1; i >= 0; i-- { // children, which come later, have sent their ratios
 		if i > 0 {
-			plain[i] = project(t.sizes, factor{t.cliques[i], m.p[i]}, t.seps[i]).v
+			plain[i] = project(t.sizes, m.table(i), t.seps[i]).v
 		}
-		weigh(t.sizes, factor{t.cliques[i], p[i]}, weights, t.seps[i])
+		weigh(t.sizes, p[i], weights, t.seps[i])
 		if i > 0 {
-			kept[i] = toSep(i)
-			multiply(t.parent[i], newPlan(t.sizes, t.cliques[t.parent[i]], t.seps[i]),
-				ratio(kept[i], plain[i]))
+			kept[i] = project(t.sizes, p[i], t.seps[i]).v
+			multiply(t.sizes, p[t.parent[i]], t.seps[i], ratio(kept[i], plain[i]))
 		}
 	}
 	share := 1.0
 	if k > 0 {
-		share = sumOf(p[0])
+		share = sumOf(p[0].v)
 	}
 	if !(share > tiny) {
 		return nil, ErrImpossible
 	}
+	tables := make([][]float64, k)
 	for i := range k {
+		tables[i] = p[i].v
 		if i == 0 {
-			for j := range p[0] {
-				p[0][j] /= share
+			for j := range tables[0] {
+				tables[0][j] /= share
 			}
 			continue
 		}
-		up := project(t.sizes, factor{t.cliques[t.parent[i]], p[t.parent[i]]}, t.seps[i]).v
-		multiply(i, seps[i], ratio(up, kept[i]))
+		up := project(t.sizes, p[t.parent[i]], t.seps[i]).v
+		multiply(t.sizes, p[i], t.seps[i], ratio(up, kept[i]))
 	}
-	return newModel(t, p, m.total*share, m.limit), nil
+	return newModel(t, tables, m.total*share, m.limit), nil
 }
 
 // ratio is a/b, and 0 where b is next to nothing.

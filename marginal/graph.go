@@ -10,7 +10,27 @@ import (
 // colset is a set of columns, one bit each.
 type colset []uint64
 
-func newColset(n int) colset    { return make(colset, (n+63)/64) }
+func newColset(n int) colset { return make(colset, (n+63)/64) }
+
+// colsetOf is the set of these columns of n.
+func colsetOf(n int, cols ...int) colset {
+	s := newColset(n)
+	for _, c := range cols {
+		s.add(c)
+	}
+	return s
+}
+
+// colsets is k empty sets of columns of n.
+func colsets(k, n int) []colset {
+	words := (n + 63) / 64
+	backing, out := make(colset, k*words), make([]colset, k)
+	for i := range out {
+		out[i] = backing[i*words : (i+1)*words : (i+1)*words]
+	}
+	return out
+}
+
 func (s colset) add(c int)      { s[c>>6] |= 1 << (c & 63) }
 func (s colset) remove(c int)   { s[c>>6] &^= 1 << (c & 63) }
 func (s colset) has(c int) bool { return s[c>>6]>>(c&63)&1 != 0 }
@@ -70,12 +90,7 @@ var scorings = []scoring{
 // isolated one is a clique of one.
 func triangulate(sizes []int, cliques [][]int) ([]colset, float64, error) {
 	n := len(sizes)
-	adj := make([]colset, n)
-	backing := make(colset, n*((n+63)/64))
-	for c := range adj {
-		w := (n + 63) / 64
-		adj[c] = backing[c*w : (c+1)*w : (c+1)*w]
-	}
+	adj := colsets(n, n)
 	set := newColset(n)
 	for _, q := range cliques {
 		clear(set)
@@ -119,11 +134,8 @@ func triangulate(sizes []int, cliques [][]int) ([]colset, float64, error) {
 // edges were added. adj is not changed.
 func eliminate(logs []float64, adj []colset, score scoring) (found []colset, filled bool) {
 	n := len(adj)
-	words := (n + 63) / 64
-	backing := make(colset, n*words)
-	g := make([]colset, n)
+	g := colsets(n, n)
 	for c := range g {
-		g[c] = backing[c*words : (c+1)*words : (c+1)*words]
 		copy(g[c], adj[c])
 	}
 	left := newColset(n)

@@ -1,7 +1,6 @@
 package marginal
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -69,22 +68,24 @@ func group(m Measurement, k float64) grouped {
 	if len(rare) < 2 {
 		return c
 	}
-	c.rare = rare
+	c.rare, c.weights = rare, spread(m, rare)
+	c.number()
+	return c
+}
+
+// number numbers the groups.
+func (c *grouped) number() {
 	c.group = make([]uint16, c.codes)
-	next, r := uint16(0), 0
+	next, k := 0, 0
 	for code := range c.group {
-		if r < len(rare) && int(rare[r]) == code {
-			r++
+		if k < len(c.rare) && int(c.rare[k]) == code {
+			c.group[code] = uint16(c.codes - len(c.rare))
+			k++
 			continue
 		}
-		c.group[code] = next
+		c.group[code] = uint16(next)
 		next++
 	}
-	for _, code := range rare {
-		c.group[code] = next
-	}
-	c.weights = spread(m, rare)
-	return c
 }
 
 // spread is the expected count of each rare code, scaled to integers. With a prior of mean τ and a
@@ -222,126 +223,4 @@ func (g *Grouping) Expand(samples [][]uint16, u *rand.Rand) {
 			samples[i][r] = c.rare[k]
 		}
 	}
-}
-
-const groupingVersion = 1
-
-// maxGrouped bounds the codes of all columns of a grouping that is decoded, two bytes each.
-const maxGrouped = 1 << 24
-
-// MarshalBinary encodes the grouping, little-endian: version (uint32), columns (uint32), and for
-// each column its codes and the number of merged ones (uint32 each), then the merged codes (uint16)
-// and their weights (uint32).
-func (g *Grouping) MarshalBinary() ([]byte, error) {
-	le := binary.LittleEndian
-	b := le.AppendUint32(nil, groupingVersion)
-	b = le.AppendUint32(b, uint32(len(g.columns)))
-	for _, c := range g.columns {
-		b = le.AppendUint32(b, uint32(c.codes))
-		b = le.AppendUint32(b, uint32(len(c.rare)))
-		for _, code := range c.rare {
-			b = le.AppendUint16(b, code)
-		}
-		for _, w := range c.weights {
-			b = le.AppendUint32(b, w)
-		}
-	}
-	return b, nil
-}
-
-// UnmarshalBinary decodes a grouping; hostile input is an error that wraps ErrModel.
-func (g *Grouping) UnmarshalBinary(data []byte) error {
-	r := groupReader{data: data}
-	if r.uint32() != groupingVersion {
-		return fmt.Errorf("marginal: grouping of an unknown version: %w", ErrModel)
-	}
-	n := int(r.uint32())
-	if r.bad || n > len(data)/8 {
-		return fmt.Errorf("marginal: grouping cut short: %w", ErrModel)
-	}
-	if n > maxColumns {
-		return fmt.Errorf("marginal: a grouping of %d columns, %d are the most: %w", n,
-			maxColumns, ErrModel)
-	}
-	columns := make([]grouped, n)
-	codes := 0
-	for i := range columns {
-		// A column of 65,536 codes with two merged ones is 20 bytes here, and 128 kB in memory.
-		if codes += r.codes(); codes > maxGrouped {
-			return fmt.Errorf("marginal: a grouping of more than %d codes: %w",
-				maxGrouped, ErrModel)
-		}
-		c, ok := r.column()
-		if !ok {
-			return fmt.Errorf("marginal: column %d of the grouping is damaged: %w", i, ErrModel)
-		}
-		columns[i] = c
-	}
-	if len(r.data) > 0 {
-		return fmt.Errorf("marginal: %d bytes after the grouping: %w", len(r.data), ErrModel)
-	}
-	g.columns = columns
-	return nil
-}
-
-// groupReader reads integers until the data run out.
-type groupReader struct {
-	data []byte
-	bad  bool
-}
-
-func (r *groupReader) take(n int) []byte {
-	if r.bad || n < 0 || n > len(r.data) {
-		r.bad = true
-		return make([]byte, 4)
-	}
-	b := r.data[:n]
-	r.data = r.data[n:]
-	return b
-}
-
-func (r *groupReader) uint32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
-
-// codes is the number of codes of the column that comes next, which is not taken.
-func (r *groupReader) codes() int {
-	if len(r.data) < 4 {
-		return 0
-	}
-	return int(binary.LittleEndian.Uint32(r.data))
-}
-
-func (r *groupReader) column() (grouped, bool) {
-	codes, rare := r.uint32(), r.uint32()
-	if r.bad || codes < 1 || codes > 1<<16 || rare == 1 || rare > codes ||
-		int(rare)*6 > len(r.data) {
-		return grouped{}, false
-	}
-	c := grouped{codes: int(codes)}
-	if rare == 0 {
-		return c, true
-	}
-	c.rare, c.weights = make([]uint16, rare), make([]uint32, rare)
-	for i := range c.rare {
-		c.rare[i] = binary.LittleEndian.Uint16(r.take(2))
-		if int(c.rare[i]) >= c.codes || i > 0 && c.rare[i] <= c.rare[i-1] {
-			return c, false
-		}
-	}
-	for i := range c.weights {
-		if c.weights[i] = r.uint32(); c.weights[i] < 1 || c.weights[i] > maxWeight {
-			return c, false
-		}
-	}
-	c.group = make([]uint16, c.codes)
-	next, k := uint16(0), 0
-	for code := range c.group {
-		if k < len(c.rare) && int(c.rare[k]) == code {
-			c.group[code] = uint16(c.codes - len(c.rare))
-			k++
-			continue
-		}
-		c.group[code] = next
-		next++
-	}
-	return c, !r.bad
 }

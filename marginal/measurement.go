@@ -158,8 +158,7 @@ func targets(sizes []int, ms []Measurement) []target {
 			transpose(weight, m.Sigmas, all, m.Cols, cols)
 		}
 		k := slices.IndexFunc(ts, func(t target) bool {
-			return slices.Equal(t.cols, cols) &&
-				sameGroups(t.groups, groups)
+			return slices.Equal(t.cols, cols) && sameGroups(t.groups, groups)
 		})
 		if k < 0 {
 			ts = append(ts, target{cols, groups, all, y, weight})

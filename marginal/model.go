@@ -20,10 +20,7 @@ func newModel(t *junctionTree, p [][]float64, total float64, limit int) *Model {
 	m.holds = make([]colset, len(t.cliques))
 	m.below = make([]colset, len(t.cliques))
 	for i, q := range t.cliques {
-		m.holds[i] = newColset(len(t.sizes))
-		for _, c := range q {
-			m.holds[i].add(c)
-		}
+		m.holds[i] = colsetOf(len(t.sizes), q...)
 		m.below[i] = m.holds[i].clone()
 	}
 	for i := len(t.cliques) - 1; i > 0; i-- {
@@ -47,3 +44,42 @@ func (m *Model) Cliques() [][]int {
 	}
 	return out
 }
+
+// root is where an answer about the wanted columns begins: the smallest clique that holds all of
+// them, or else the lowest one with all of them at or below it.
+func (m *Model) root(want colset) (i int, holds bool) {
+	best, t := -1, m.tree
+	for i := range t.cliques {
+		if want.within(m.holds[i]) && (best < 0 || len(m.p[i]) < len(m.p[best])) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		return best, true
+	}
+	top := 0
+	for i := 1; i < len(t.cliques); i++ { // a child comes after its parent
+		if t.parent[i] == top && want.within(m.below[i]) {
+			top = i
+		}
+	}
+	return top, false
+}
+
+// children are those of clique i with wanted columns below them that it does not hold.
+func (m *Model) children(i int, want colset) (kids []int) {
+	for k := i + 1; k < len(m.tree.cliques); k++ {
+		if m.tree.parent[k] != i {
+			continue
+		}
+		rest := want.clone()
+		rest.intersect(m.below[k])
+		if !rest.within(m.holds[i]) {
+			kids = append(kids, k)
+		}
+	}
+	return kids
+}
+
+// table is the probabilities of a clique.
+func (m *Model) table(i int) factor { return factor{m.tree.cliques[i], m.p[i]} }

@@ -58,14 +58,13 @@ func FromTables(sizes []int, cliques [][]int, tables [][]float64, total float64)
 		if !(sum > 0 && sum <= math.MaxFloat64) {
 			return nil, fmt.Errorf("marginal: weights over columns %v sum to %v", clique, sum)
 		}
-		ranked := slices.Clone(clique)
-		rankOrder(sizes, ranked)
+		order := ranked(sizes, clique)
 		p[i] = make([]float64, len(tables[i]))
-		transpose(p[i], tables[i], sizes, clique, ranked)
+		transpose(p[i], tables[i], sizes, clique, order)
 		for j := range p[i] {
 			p[i][j] /= sum
 		}
-		t.cliques = append(t.cliques, ranked)
+		t.cliques = append(t.cliques, order)
 		t.parent = append(t.parent, min(i, 1)-1)
 		t.seps = append(t.seps, nil)
 	}

@@ -41,14 +41,7 @@ func projectionTree(sizes []int, clique []int, targets [][]int) (nodes []node, w
 		up       int
 		children []int
 	}
-	nc := len(sizes)
-	setOf := func(cols []int) colset {
-		s := newColset(nc)
-		for _, c := range cols {
-			s.add(c)
-		}
-		return s
-	}
+	setOf := func(cols []int) colset { return colsetOf(len(sizes), cols...) }
 	items := []item{{set: setOf(clique), cells: cellsOf(sizes, clique), up: -1}}
 	at := make([]int, len(targets))
 	for i, cols := range targets {
@@ -141,11 +134,7 @@ func projectionTree(sizes []int, clique []int, targets [][]int) (nodes []node, w
 		place[i] = len(nodes)
 		cols := shared(clique, items[i].set)
 		nd := node{cols: cols, cells: int(items[i].cells), parent: parent}
-		ns := make([]int, len(cols))
-		for j, c := range cols {
-			ns[j] = sizes[c]
-		}
-		nd.block = blockOf(ns)
+		nd.block = blockOf(sizesOf(sizes, cols))
 		if parent >= 0 {
 			nd.plan = newPlan(sizes, nodes[parent].cols, cols)
 			nodes[parent].children = append(nodes[parent].children, place[i])

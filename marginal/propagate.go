@@ -39,21 +39,14 @@ func newPropagator(t *junctionTree, tables []resolution) *propagator {
 	p := &propagator{tree: t, cliques: make([]cliqueState, len(t.cliques))}
 	sets := make([]colset, len(t.cliques))
 	for i, q := range t.cliques {
-		sets[i] = newColset(len(t.sizes))
-		for _, c := range q {
-			sets[i].add(c)
-		}
+		sets[i] = colsetOf(len(t.sizes), q...)
 	}
 	for _, r := range tables {
 		cs := r.cols
-		s := newColset(len(t.sizes))
-		for _, c := range cs {
-			s.add(c)
-		}
-		best := -1
+		s, best := colsetOf(len(t.sizes), cs...), -1
 		for i := range sets {
-			if s.within(sets[i]) && (best < 0 || cellsOf(t.sizes, t.cliques[i]) < cellsOf(t.sizes,
-				t.cliques[best])) {
+			if s.within(sets[i]) && (best < 0 ||
+				cellsOf(t.sizes, t.cliques[i]) < cellsOf(t.sizes, t.cliques[best])) {
 				best = i
 			}
 		}
@@ -154,7 +147,7 @@ func (p *propagator) collect(i int) {
 	p.parallel(c, (*propagator).potential)
 	c.shift = slices.Max(c.top)
 	p.parallel(c, (*propagator).exponentials)
-	c.addSpares(0, c.scale)
+	c.addPartials(0, c.scale)
 	low := math.Inf(1)
 	for _, x := range c.scale {
 		low = min(low, x)
@@ -217,7 +210,7 @@ func (p *propagator) distribute(i int) {
 	p.parallel(c, (*propagator).share)
 	at := len(c.scale)
 	for _, ch := range c.small {
-		c.addSpares(at, c.nodes[ch].out)
+		c.addPartials(at, c.nodes[ch].out)
 		at += c.nodes[ch].cells
 	}
 	for _, t := range c.nodes[0].terms {

@@ -40,13 +40,13 @@ func (m *Model) Sample(n int, u *rand.Rand) [][]uint16 {
 
 // A sampler holds what the cliques share.
 type sampler struct {
-	out   [][]uint16
-	rows  []uint32 // row numbers, grouped by the cell of the separator
-	cell  []uint32 // per row, its cell of the separator
-	start []int    // per cell of the separator, where its rows begin; one more at the end
-	u     *rand.Rand
-	half  uint32 // the unused half of a draw
-	spare bool
+	out      [][]uint16
+	rows     []uint32 // row numbers, grouped by the cell of the separator
+	cell     []uint32 // per row, its cell of the separator
+	start    []int    // per cell of the separator, where its rows begin; one more at the end
+	u        *rand.Rand
+	half     uint32 // the unused half of a draw
+	halfLeft bool
 }
 
 // draw fills the columns of a clique that are not in the separator, for all rows.
@@ -155,7 +155,7 @@ func (s *sampler) shuffle(v []uint32) {
 // TOMACS 2019.
 func (s *sampler) below(n uint32) uint32 {
 	for {
-		if s.spare = !s.spare; s.spare {
+		if s.halfLeft = !s.halfLeft; s.halfLeft {
 			x := s.u.Uint64()
 			s.half = uint32(x >> 32)
 			if p := uint64(uint32(x)) * uint64(n); uint32(p) >= n || uint32(p) >= -n%n {

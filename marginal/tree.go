@@ -34,6 +34,13 @@ func rankOrder(sizes, cols []int) {
 	})
 }
 
+// ranked is a copy of cols in rank order.
+func ranked(sizes, cols []int) []int {
+	cols = slices.Clone(cols)
+	rankOrder(sizes, cols)
+	return cols
+}
+
 // newJunctionTree builds the tree: a maximum-weight spanning tree over the sizes of the cliques'
 // intersections, rooted at the clique of most cells. Jensen and Jensen, Optimal junction trees (UAI
 // 1994), theorem 1.

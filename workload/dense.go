@@ -14,10 +14,10 @@ import (
 //
 // It is not safe for concurrent use.
 type Dense struct {
-	cells int
-	root  *denseNode
-	out   []denseItem
-	spare [][]float64 // one buffer a depth
+	cells   int
+	root    *denseNode
+	out     []denseItem
+	buffers [][]float64 // one buffer a depth
 }
 
 // denseNode is a marginal that is computed: from its parent, by summing out one column.
@@ -88,11 +88,11 @@ type need struct {
 // grow hangs below a node what computes the needs: again and again it sums out the column that most
 // of the remaining needs lack, the one of most codes among equals.
 func (d *Dense) grow(n *denseNode, depth int, needs []need) {
-	for len(d.spare) <= depth {
-		d.spare = append(d.spare, nil)
+	for len(d.buffers) <= depth {
+		d.buffers = append(d.buffers, nil)
 	}
-	if depth > 0 && len(d.spare[depth]) < n.cells {
-		d.spare[depth] = make([]float64, n.cells)
+	if depth > 0 && len(d.buffers[depth]) < n.cells {
+		d.buffers[depth] = make([]float64, n.cells)
 	}
 	left := needs[:0:0]
 	for _, x := range needs {
@@ -150,9 +150,6 @@ func (d *Dense) attach(n *denseNode, items []Item) {
 	}
 }
 
-// Cells is the number of cells of a table.
-func (d *Dense) Cells() int { return d.cells }
-
 // AnswersTo writes the answer of each item to dst, which has one slice an item, of one number for a
 // count and of its cells for a marginal. weights is the table. It panics if a length is wrong.
 func (d *Dense) AnswersTo(dst Answers, weights []float64) {
@@ -183,7 +180,7 @@ func (d *Dense) answer(dst Answers, n *denseNode, v []float64, depth int) {
 		dst[i][0] = sum
 	}
 	for _, kid := range n.kids {
-		to := d.spare[depth+1][:kid.cells]
+		to := d.buffers[depth+1][:kid.cells]
 		sumOut(to, v, kid.n, kid.inner)
 		d.answer(dst, kid, to, depth+1)
 	}

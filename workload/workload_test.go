@@ -684,7 +684,7 @@ func BenchmarkDense(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	weights, dst := make([]float64, d.Cells()), make(Answers, len(items))
+	weights, dst := make([]float64, d.cells), make(Answers, len(items))
 	for i := range dst {
 		dst[i] = make([]float64, 1)
 	}
