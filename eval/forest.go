@@ -11,61 +11,57 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// ForestOptions sets a random forest. The zero value is usable.
-type ForestOptions struct {
-	Drop    []string // columns not to use, the label among them
-	Trees   int      // default 100
-	MinRows int      // different rows in a leaf, default 5
-	Columns int      // drawn for every split, default the root of their number
-	Seed    uint64   // public; the same seed gives the same forest on any number of processors
+// forestOptions sets a random forest. The zero value is usable.
+type forestOptions struct {
+	drop    []string // columns not to use, the label among them
+	trees   int      // default 100
+	minRows int      // different rows in a leaf, default 5
+	columns int      // drawn for every split, default the root of their number
+	seed    uint64   // public; the same seed gives the same forest on any number of processors
 }
 
-// Forest is a fitted random forest.
-type Forest struct {
+// forest is a fitted random forest.
+type forest struct {
 	binning *binning
 	trees   []tree
 }
 
-// FitForest trains a random forest (Breiman 2001, Machine Learning 45): every
+// fitForest trains a random forest (Breiman 2001, Machine Learning 45): every
 // tree sees as many rows as there are, drawn with replacement, and every split a
 // few columns; a row's score is the mean over trees of the share of positives in
 // its leaf. It splits codes: numbers by order, with missing on either side,
-// categories by any partition. Errors are those of [FitLogistic].
-func FitForest(t *table.Table, y []bool, o ForestOptions) (*Forest, error) {
-	b, rows, err := prepare(t, y, o.Drop)
+// categories by any partition. Errors are those of [Task.Train].
+func fitForest(t *table.Table, y []bool, o forestOptions) (*forest, error) {
+	b, rows, err := prepare(t, y, o.drop)
 	if err != nil {
 		return nil, err
 	}
-	if o.Trees == 0 {
-		o.Trees = 100
+	if o.trees == 0 {
+		o.trees = 100
 	}
-	if o.MinRows == 0 {
-		o.MinRows = 5
+	if o.minRows == 0 {
+		o.minRows = 5
 	}
-	if o.Columns == 0 {
-		o.Columns = max(1, int(math.Round(math.Sqrt(float64(len(rows))))))
-	}
-	if o.Trees < 0 || o.MinRows < 0 || o.Columns < 0 {
-		return nil, fmt.Errorf("eval: a forest of %d trees, %d rows in a leaf, %d columns: none "+
-			"may be negative: %w", o.Trees, o.MinRows, o.Columns, ErrFit)
+	if o.columns == 0 {
+		o.columns = max(1, int(math.Round(math.Sqrt(float64(len(rows))))))
 	}
 	n := t.Rows()
-	f := &Forest{binning: b, trees: make([]tree, o.Trees)}
+	f := &forest{binning: b, trees: make([]tree, o.trees)}
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), o.Trees) {
+	for range min(runtime.GOMAXPROCS(0), o.trees) {
 		wg.Go(func() {
 			gradient, weight := make([]float64, n), make([]float64, n)
 			g := &grower{binning: b, rows: rows, gradient: gradient, weight: weight,
-				options: treeOptions{leaves: math.MaxInt, minRows: float64(o.MinRows),
-					columns: o.Columns, smooth: 1, middle: true}}
+				options: treeOptions{leaves: math.MaxInt, minRows: float64(o.minRows),
+					columns: o.columns, smooth: 1, middle: true}}
 			drawn := make([]uint32, 0, n)
 			for {
 				k := int(next.Add(1)) - 1
-				if k >= o.Trees {
+				if k >= o.trees {
 					return
 				}
-				g.u = rand.New(rand.NewPCG(o.Seed, uint64(k)))
+				g.u = rand.New(rand.NewPCG(o.seed, uint64(k)))
 				clear(weight)
 				for range n {
 					weight[g.u.IntN(n)]++
@@ -88,9 +84,9 @@ func FitForest(t *table.Table, y []bool, o ForestOptions) (*Forest, error) {
 	return f, nil
 }
 
-// Scores returns the mean share of positives over the trees for every row of a
+// scores returns the mean share of positives over the trees for every row of a
 // table with the columns of the one trained on.
-func (f *Forest) Scores(t *table.Table) ([]float64, error) {
+func (f *forest) scores(t *table.Table) ([]float64, error) {
 	rows, err := f.binning.rows(t)
 	if err != nil {
 		return nil, err

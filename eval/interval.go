@@ -3,7 +3,6 @@ package eval
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -164,81 +163,20 @@ func quantile(sorted []float64, p float64) float64 {
 // AUROCInterval is [AUROC] with a bootstrap interval over the test rows. Scores
 // are sorted once; a replicate is one pass over them.
 func AUROCInterval(scores []float64, labels []bool, o BootstrapOptions) (Interval, error) {
-	return scoreInterval(scores, labels, o, func(groups iter.Seq2[uint64, uint64]) float64 {
-		var twice, below, total uint64
-		for positive, negative := range groups {
-			twice += positive * (2*below + negative)
-			below += negative
-			total += positive
-		}
-		if total == 0 || below == 0 {
-			return math.NaN()
-		}
-		return float64(twice) / (2 * float64(total) * float64(below))
-	})
+	r, err := rank(scores, labels)
+	if err != nil {
+		return Interval{}, err
+	}
+	return Bootstrap(len(scores), o, r.auroc)
 }
 
 // AveragePrecisionInterval is [AveragePrecision] with a bootstrap interval over
 // the test rows.
 func AveragePrecisionInterval(scores []float64, labels []bool,
 	o BootstrapOptions) (Interval, error) {
-	negated := make([]float64, len(scores)) // from the highest score down
-	for i, s := range scores {
-		negated[i] = -s
-	}
-	return scoreInterval(negated, labels, o, func(groups iter.Seq2[uint64, uint64]) float64 {
-		var hits, seen uint64
-		sum := 0.0
-		for positive, negative := range groups {
-			hits, seen = hits+positive, seen+positive+negative
-			if positive > 0 {
-				sum += float64(positive) * (float64(hits) / float64(seen))
-			}
-		}
-		if hits == 0 || hits == seen {
-			return math.NaN()
-		}
-		return sum / float64(hits)
-	})
-}
-
-// scoreInterval bootstraps a statistic of the numbers of positive and negative
-// rows that share a score, from the lowest score up.
-func scoreInterval(scores []float64, labels []bool, o BootstrapOptions,
-	stat func(iter.Seq2[uint64, uint64]) float64) (Interval, error) {
-	if _, err := rank(scores, labels); err != nil { // checks the input
+	r, err := rank(scores, labels)
+	if err != nil {
 		return Interval{}, err
 	}
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] < scores[b]:
-			return -1
-		case scores[a] > scores[b]:
-			return 1
-		}
-		return a - b
-	})
-	return Bootstrap(len(scores), o, func(times []uint32) float64 {
-		return stat(func(yield func(positive, negative uint64) bool) {
-			for i := 0; i < len(order); {
-				score := scores[order[i]]
-				var of [2]uint64
-				for ; i < len(order) && scores[order[i]] == score; i++ {
-					k := order[i]
-					class := 1
-					if labels[k] {
-						class = 0
-					}
-					of[class] += uint64(times[k])
-				}
-				if !yield(of[0], of[1]) {
-					return
-				}
-			}
-		})
-	})
+	return Bootstrap(len(scores), o, r.averagePrecision)
 }

@@ -23,9 +23,9 @@ func Nearest(points, reference *Points) (first, second []float64, err error) {
 	return found.First, found.Second, nil
 }
 
-// NearestWithin returns the distance from every point to the nearest other one,
+// nearestWithin returns the distance from every point to the nearest other one,
 // +Inf if there is no other.
-func NearestWithin(points *Points) []float64 {
+func nearestWithin(points *Points) []float64 {
 	e := newEmbedding(points, points)
 	found := nearest.Self(e.set(points), e.metric(points, points), false)
 	e.distances(points.space, found.First)

@@ -18,7 +18,7 @@ type logLoss struct {
 // value evaluates the loss at w and keeps what the derivatives need.
 func (f *logLoss) value(w []float64) float64 {
 	p := len(w) - 1
-	f.x.MulTo(f.margin, w[:p])
+	f.x.mulTo(f.margin, w[:p])
 	loss := 0.0
 	for i, m := range f.margin {
 		m += w[p]
@@ -42,7 +42,7 @@ func (f *logLoss) value(w []float64) float64 {
 // gradientTo stores the gradient at the weights last evaluated, w.
 func (f *logLoss) gradientTo(dst, w []float64) {
 	p := len(w) - 1
-	f.x.TMulTo(dst[:p], f.residual)
+	f.x.tmulTo(dst[:p], f.residual)
 	addScaled(dst[:p], f.lambda, w[:p])
 	dst[p] = 0
 	for _, r := range f.residual {
@@ -102,7 +102,7 @@ func newtonDirect(f *logLoss, gradient []float64) []float64 {
 	n := p + 1
 	h := make([]float64, n*n) // upper triangle
 	cross := make([]float64, p)
-	f.x.TMulTo(cross, f.curvature)
+	f.x.tmulTo(cross, f.curvature)
 	for _, c := range f.curvature {
 		h[0] += c
 	}
@@ -179,13 +179,13 @@ func newtonConjugate(f *logLoss, gradient []float64) []float64 {
 	}
 	product := func(dst, v []float64) {
 		rows := make([]float64, len(f.curvature))
-		f.x.MulTo(rows, v[:p])
+		f.x.mulTo(rows, v[:p])
 		sum := 0.0
 		for i, c := range f.curvature {
 			rows[i] = c * (rows[i] + v[p])
 			sum += rows[i]
 		}
-		f.x.TMulTo(dst[:p], rows)
+		f.x.tmulTo(dst[:p], rows)
 		addScaled(dst[:p], f.lambda, v[:p])
 		dst[p] = sum
 	}

@@ -58,7 +58,7 @@ func NNAA(real, synthetic *Points, seed uint64) (NNAAResult, error) {
 		return NNAAResult{}, err
 	}
 	real, synthetic = real.Sample(n, seed), synthetic.Sample(n, seed)
-	return nnaa(real, synthetic, NearestWithin(synthetic)), nil
+	return nnaa(real, synthetic, nearestWithin(synthetic)), nil
 }
 
 // PrivacyLossResult compares synthetic rows with the rows they were made from
@@ -85,7 +85,7 @@ func PrivacyLoss(train, holdout, synthetic *Points, seed uint64) (PrivacyLossRes
 	n := min(train.n, holdout.n, synthetic.n)
 	train, holdout, synthetic = train.Sample(n, seed), holdout.Sample(n, seed),
 		synthetic.Sample(n, seed)
-	within := NearestWithin(synthetic)
+	within := nearestWithin(synthetic)
 	out := PrivacyLossResult{Train: nnaa(train, synthetic, within),
 		Holdout: nnaa(holdout, synthetic, within)}
 	out.Original = out.Holdout.Original.Mean - out.Train.Original.Mean
@@ -109,7 +109,7 @@ func checkNNAA(sets ...*Points) error {
 // within the synthetic set.
 func nnaa(real, synthetic *Points, within []float64) NNAAResult {
 	between := mutualNearest(real, synthetic)
-	r := farther(between.ab.First, between.ab.Second, NearestWithin(real))
+	r := farther(between.ab.First, between.ab.Second, nearestWithin(real))
 	s := farther(between.ba.First, between.ba.Second, within)
 	out := NNAAResult{
 		Original:  terms(r.original, s.original),

@@ -1,8 +1,9 @@
 package eval
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/decoy-dp/decoy/table"
 )
 
 // PMSEResult is the propensity score mean squared error, beside what chance alone
@@ -15,7 +16,6 @@ type PMSEResult struct {
 	// PMSE/Expected: about 1 for such rows, 1/(1−c), that is 2 at equal sizes, for a fresh sample
 	// of the population, more if the tables differ
 	Ratio float64
-	Fit   *Logistic // real = negative, synthetic = positive
 }
 
 // PMSE tells how well a logistic regression of main effects, without penalty,
@@ -26,82 +26,101 @@ type PMSEResult struct {
 // 0 to c(1−c), at most .25; goal: 0, or a Ratio of 1 to 2. Source: Snoke, Raab,
 // Nowok, Dibben & Slavkovic 2018, JRSS A 181(3), section 3.1 and theorem 1.
 //
-// The matrices must have the same features: make the one of the synthetic table
-// with [Matrix.Like]. A category that only one of the tables has pulls the
-// propensity of its rows to 0 or 1, and the fit stops when it no longer gains.
-func PMSE(real, synthetic *Matrix) (PMSEResult, error) {
-	n, features := real.Dims()
-	m, other := synthetic.Dims()
-	if features != other {
-		return PMSEResult{},
-			fmt.Errorf("eval: matrices of %d and of %d features: %w", features, other, ErrTables)
-	}
-	y := make([]bool, n+m)
-	for i := n; i < n+m; i++ {
-		y[i] = true
-	}
-	both := stack{real, synthetic}
-	fit, err := fitLogistic(both, y, LogisticOptions{C: math.Inf(1)})
+// A category that only one of the tables has pulls the propensity of its rows to
+// 0 or 1, and the fit stops when it no longer gains. Errors wrap [ErrTables].
+func PMSE(real, synthetic *table.Table) (PMSEResult, error) {
+	x, err := newMatrix(real)
 	if err != nil {
 		return PMSEResult{}, err
 	}
-	total := float64(n + m)
-	c := float64(m) / total
-	out := PMSEResult{Fit: fit}
-	for _, x := range []*Matrix{real, synthetic} {
-		for _, s := range fit.Scores(x) {
-			d := sigmoid(s) - c
-			out.PMSE += d * d
-		}
+	y, err := x.like(synthetic)
+	if err != nil {
+		return PMSEResult{}, err
 	}
-	out.PMSE /= total
+	out, fit, err := pmse(x, y)
+	if err != nil {
+		return out, err
+	}
 	weights := 0
-	for _, w := range fit.Weights {
+	for _, w := range fit.weights {
 		if w != 0 {
 			weights++
 		}
 	}
-	if !narrow(both) {
+	if !narrow(stack{x, y}) {
 		// The other solver spreads weights over features that depend on each other: at least one
 		// too many for each column.
-		for _, b := range real.blocks {
-			if b.value == nil {
-				weights--
-			}
-		}
+		weights -= len(x.blocks)
 	}
 	if weights > 0 {
-		out.Expected = float64(weights) * (1 - c) * (1 - c) * c / total
+		n, m := float64(x.rows), float64(y.rows)
+		out.Expected = float64(weights) * n * n * m / math.Pow(n+m, 4)
 		out.Ratio = out.PMSE / out.Expected
 	}
 	return out, nil
 }
 
-// stack is one matrix above another, without copying either.
-type stack struct{ top, bottom *Matrix }
-
-func (s stack) Dims() (rows, features int) { return s.top.rows + s.bottom.rows, s.top.width }
-
-func (s stack) MulTo(dst, w []float64) {
-	s.top.MulTo(dst[:s.top.rows], w)
-	s.bottom.MulTo(dst[s.top.rows:], w)
+// pmse fits the regression (real = negative, synthetic = positive) and sums up its propensities.
+func pmse(real, synthetic design) (PMSEResult, *logistic, error) {
+	n, _ := real.dims()
+	m, _ := synthetic.dims()
+	y := make([]bool, n+m)
+	for i := n; i < n+m; i++ {
+		y[i] = true
+	}
+	fit, err := fitLogistic(stack{real, synthetic}, y, math.Inf(1))
+	if err != nil {
+		return PMSEResult{}, nil, err
+	}
+	c := float64(m) / float64(n+m)
+	var out PMSEResult
+	for _, s := range fit.scores(stack{real, synthetic}) {
+		d := sigmoid(s) - c
+		out.PMSE += d * d
+	}
+	out.PMSE /= float64(n + m)
+	return out, fit, nil
 }
 
-func (s stack) TMulTo(dst, r []float64) {
-	s.top.TMulTo(dst, r[:s.top.rows])
+// stack is one matrix above another, without copying either.
+type stack struct{ top, bottom design }
+
+// split cuts a vector of one number a row.
+func (s stack) split(rows []float64) (top, bottom []float64) {
+	n, _ := s.top.dims()
+	return rows[:n], rows[n:]
+}
+
+func (s stack) dims() (rows, features int) {
+	n, features := s.top.dims()
+	m, _ := s.bottom.dims()
+	return n + m, features
+}
+
+func (s stack) mulTo(dst, w []float64) {
+	top, bottom := s.split(dst)
+	s.top.mulTo(top, w)
+	s.bottom.mulTo(bottom, w)
+}
+
+func (s stack) tmulTo(dst, r []float64) {
+	top, bottom := s.split(r)
+	s.top.tmulTo(dst, top)
 	below := make([]float64, len(dst))
-	s.bottom.TMulTo(below, r[s.top.rows:])
+	s.bottom.tmulTo(below, bottom)
 	addScaled(dst, 1, below)
 }
 
 func (s stack) gramTo(dst, d []float64) {
-	s.top.gramTo(dst, d[:s.top.rows])
-	s.bottom.gramTo(dst, d[s.top.rows:])
+	top, bottom := s.split(d)
+	s.top.gramTo(dst, top)
+	s.bottom.gramTo(dst, bottom)
 }
 
 func (s stack) diagonalTo(dst, d []float64) {
-	s.top.diagonalTo(dst, d[:s.top.rows])
-	s.bottom.diagonalTo(dst, d[s.top.rows:])
+	top, bottom := s.split(d)
+	s.top.diagonalTo(dst, top)
+	s.bottom.diagonalTo(dst, bottom)
 }
 
 func (s stack) pairCells() int { return s.top.pairCells() }

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -29,24 +30,24 @@ const (
 	smallSort = 4096 // below this the counters cost more than they save
 )
 
-// sortKeys sorts keys upwards by their digits, the lowest first. buffer is
-// scratch space at least as long as keys; the two must not overlap.
-func sortKeys(keys, buffer []uint64) {
-	if len(keys) < smallSort {
-		slices.Sort(keys)
+// sortByKey sorts rows upwards by the digits of their keys, the lowest first.
+// buffer is scratch space of the same length; the two must not overlap.
+func sortByKey(rows, buffer []ranked) {
+	if len(rows) < smallSort {
+		slices.SortFunc(rows, func(a, b ranked) int { return cmp.Compare(a.key, b.key) })
 		return
 	}
 	var count [digits][1 << digitBits]uint32
-	for _, k := range keys {
+	for _, r := range rows {
 		for d := range digits {
-			count[d][k>>(d*digitBits)&(1<<digitBits-1)]++
+			count[d][r.key>>(d*digitBits)&(1<<digitBits-1)]++
 		}
 	}
-	from, to := keys, buffer[:len(keys)]
+	from, to := rows, buffer
 	for d := range digits {
 		c := &count[d]
 		shift := d * digitBits
-		if c[from[0]>>shift&(1<<digitBits-1)] == uint32(len(keys)) {
+		if c[from[0].key>>shift&(1<<digitBits-1)] == uint32(len(rows)) {
 			continue // all keys have this digit
 		}
 		next := uint32(0)
@@ -54,14 +55,14 @@ func sortKeys(keys, buffer []uint64) {
 			c[i] = next
 			next += n
 		}
-		for _, k := range from {
-			digit := k >> shift & (1<<digitBits - 1)
-			to[c[digit]] = k
+		for _, r := range from {
+			digit := r.key >> shift & (1<<digitBits - 1)
+			to[c[digit]] = r
 			c[digit]++
 		}
 		from, to = to, from
 	}
-	if &from[0] != &keys[0] {
-		copy(keys, from)
+	if &from[0] != &rows[0] {
+		copy(rows, from)
 	}
 }

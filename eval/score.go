@@ -3,6 +3,7 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 )
 
@@ -30,12 +31,7 @@ func AUROC(scores []float64, labels []bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var twice, below uint64 // twice the pairs won; negatives below the current score
-	r.ascending(func(_ float64, positive, negative int) {
-		twice += uint64(positive) * (2*below + uint64(negative))
-		below += uint64(negative)
-	})
-	return float64(twice) / (2 * float64(len(r.positive)) * float64(len(r.negative))), nil
+	return r.auroc(nil), nil
 }
 
 // AveragePrecision is Σ (R_k − R_{k−1})·P_k over the distinct scores from the
@@ -51,13 +47,7 @@ func AveragePrecision(scores []float64, labels []bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	tp, fp, sum := 0, 0, 0.0
-	r.descending(func(_ float64, positive, negative int) {
-		tp += positive
-		fp += negative
-		sum += float64(positive) * (float64(tp) / float64(tp+fp))
-	})
-	return sum / float64(len(r.positive)), nil
+	return r.averagePrecision(nil), nil
 }
 
 // ROCPoint is one corner of an ROC curve: the rates of false and of true
@@ -73,15 +63,14 @@ func ROC(scores []float64, labels []bool) ([]ROCPoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, n := len(r.positive), len(r.negative)
 	type corner struct {
 		threshold float64
-		tp, fp    int
+		tp, fp    uint64
 	}
 	corners := []corner{{threshold: math.Inf(1)}}
-	tp, fp := 0, 0
-	r.descending(func(score float64, positive, negative int) {
-		tp, fp = tp+positive, fp+negative
+	var tp, fp uint64
+	for score, n := range r.groups(true, nil) {
+		tp, fp = tp+n.positive, fp+n.negative
 		if k := len(corners) - 1; k > 0 {
 			a, b := corners[k-1], corners[k]
 			if (b.tp-a.tp)*(fp-b.fp) == (tp-b.tp)*(b.fp-a.fp) { // b is on the line
@@ -89,97 +78,107 @@ func ROC(scores []float64, labels []bool) ([]ROCPoint, error) {
 			}
 		}
 		corners = append(corners, corner{score, tp, fp})
-	})
+	}
 	out := make([]ROCPoint, len(corners))
 	for i, c := range corners {
-		out[i] = ROCPoint{c.threshold, float64(c.fp) / float64(n), float64(c.tp) / float64(p)}
+		out[i] = ROCPoint{c.threshold, float64(c.fp) / float64(fp), float64(c.tp) / float64(tp)}
 	}
 	return out, nil
 }
 
-// ranking is the scores of the two classes, each sorted upwards, as keys that
-// sort like the scores.
-type ranking struct{ positive, negative []uint64 }
+// ranking is rows in the order of their scores, the lowest first.
+type ranking []ranked
 
-// rank sorts the scores of the two classes.
+// ranked is a row by its score.
+type ranked struct {
+	key      uint64 // sorts like the score
+	row      uint32
+	positive bool
+}
+
+// rank sorts the rows by their scores.
 func rank(scores []float64, labels []bool) (ranking, error) {
 	if len(scores) != len(labels) || len(scores) == 0 {
-		return ranking{},
+		return nil,
 			fmt.Errorf("eval: %d scores for %d labels: %w", len(scores), len(labels), ErrScores)
 	}
 	positives := 0
+	r := make(ranking, len(scores))
 	for i, s := range scores {
 		if s != s {
-			return ranking{}, fmt.Errorf("eval: score %d is not a number: %w", i, ErrScores)
+			return nil, fmt.Errorf("eval: score %d is not a number: %w", i, ErrScores)
 		}
 		if labels[i] {
 			positives++
 		}
+		r[i] = ranked{sortKey(s), uint32(i), labels[i]}
 	}
 	if positives == 0 || positives == len(labels) {
-		return ranking{},
-			fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(labels),
-				ErrOneClass)
+		return nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(labels),
+			ErrOneClass)
 	}
-	// One array holds both classes, filled from its two ends without a branch.
-	keys := make([]uint64, len(scores))
-	at := [2]int{positives, 0}
-	for i, s := range scores {
-		k := 0
-		if labels[i] {
-			k = 1
-		}
-		keys[at[k]] = sortKey(s)
-		at[k]++
-	}
-	r := ranking{positive: keys[:positives], negative: keys[positives:]}
-	buffer := make([]uint64, max(len(r.positive), len(r.negative)))
-	sortKeys(r.positive, buffer)
-	sortKeys(r.negative, buffer)
+	sortByKey(r, make([]ranked, len(r)))
 	return r, nil
 }
 
-// ascending calls f for every distinct score from the lowest up, with the rows
-// of each class that have it.
-func (r ranking) ascending(f func(score float64, positive, negative int)) {
-	p, n := 0, 0
-	for p < len(r.positive) || n < len(r.negative) {
-		key := uint64(math.MaxUint64)
-		if p < len(r.positive) {
-			key = r.positive[p]
+// counts is how many rows of each class there are.
+type counts struct{ positive, negative uint64 }
+
+// groups yields every distinct score, from the lowest up or from the highest down, with the rows
+// that have it; row i counts times[i] times, or once without times.
+func (r ranking) groups(down bool, times []uint32) iter.Seq2[float64, counts] {
+	return func(yield func(float64, counts) bool) {
+		for i := 0; i < len(r); {
+			at := func(i int) *ranked { return &r[i] }
+			if down {
+				at = func(i int) *ranked { return &r[len(r)-1-i] }
+			}
+			key := at(i).key
+			var n counts
+			for ; i < len(r) && at(i).key == key; i++ {
+				x, k := at(i), uint64(1)
+				if times != nil {
+					k = uint64(times[x.row])
+				}
+				if x.positive {
+					n.positive += k
+				} else {
+					n.negative += k
+				}
+			}
+			if !yield(scoreOf(key), n) {
+				return
+			}
 		}
-		if n < len(r.negative) {
-			key = min(key, r.negative[n])
-		}
-		p0, n0 := p, n
-		for p < len(r.positive) && r.positive[p] == key {
-			p++
-		}
-		for n < len(r.negative) && r.negative[n] == key {
-			n++
-		}
-		f(scoreOf(key), p-p0, n-n0)
 	}
 }
 
-// descending is ascending from the highest score down.
-func (r ranking) descending(f func(score float64, positive, negative int)) {
-	p, n := len(r.positive), len(r.negative)
-	for p > 0 || n > 0 {
-		var key uint64
-		if p > 0 {
-			key = r.positive[p-1]
-		}
-		if n > 0 {
-			key = max(key, r.negative[n-1])
-		}
-		p0, n0 := p, n
-		for p > 0 && r.positive[p-1] == key {
-			p--
-		}
-		for n > 0 && r.negative[n-1] == key {
-			n--
-		}
-		f(scoreOf(key), p0-p, n0-n)
+// auroc is NaN if times leave one class only.
+func (r ranking) auroc(times []uint32) float64 {
+	var twice, below, total uint64 // twice the pairs won; negatives below; positives
+	for _, n := range r.groups(false, times) {
+		twice += n.positive * (2*below + n.negative)
+		below += n.negative
+		total += n.positive
 	}
+	if total == 0 || below == 0 {
+		return math.NaN()
+	}
+	return float64(twice) / (2 * float64(total) * float64(below))
+}
+
+// averagePrecision is NaN if times leave one class only.
+func (r ranking) averagePrecision(times []uint32) float64 {
+	var hits, seen uint64
+	sum := 0.0
+	for _, n := range r.groups(true, times) {
+		hits, seen = hits+n.positive, seen+n.positive+n.negative
+		if n.positive > 0 {
+			sum += float64(n.positive) * (float64(hits) / float64(seen))
+		}
+	}
+	if hits == 0 || hits == seen {
+		return math.NaN()
+	}
+	return sum / float64(hits)
 }

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -183,18 +184,19 @@ func precisionByThresholds(scores []float64, labels []bool) float64 {
 	return sum
 }
 
-func TestSortKeys(t *testing.T) {
+func TestSortByKey(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, smallSort - 1, smallSort, 5 * smallSort} {
 		for _, bits := range []int{1, 20, 64} {
-			keys := make([]uint64, n)
-			for i := range keys {
-				keys[i] = u.Uint64() >> (64 - bits)
+			rows := make([]ranked, n)
+			for i := range rows {
+				rows[i] = ranked{u.Uint64() >> (64 - bits), uint32(i), i%3 == 0}
 			}
-			want := slices.Clone(keys)
-			slices.Sort(want)
-			sortKeys(keys, make([]uint64, n))
-			if !slices.Equal(keys, want) {
+			want := slices.Clone(rows)
+			slices.SortStableFunc(want, func(a, b ranked) int { return cmp.Compare(a.key, b.key) })
+			sortByKey(rows, make([]ranked, n))
+			if n >= smallSort && !slices.Equal(rows, want) || !slices.IsSortedFunc(rows,
+				func(a, b ranked) int { return cmp.Compare(a.key, b.key) }) {
 				t.Errorf("%d keys of %d bits are not sorted", n, bits)
 			}
 		}

@@ -12,9 +12,9 @@ type Learner uint8
 
 // The learners. The zero value is LogisticRegression.
 const (
-	LogisticRegression Learner = iota // [FitLogistic] with C = 1
-	RandomForest                      // [FitForest] with its defaults
-	GradientBoosting                  // [FitBoosting] with its defaults
+	LogisticRegression Learner = iota // with an l2 penalty, C = 1
+	RandomForest                      // 100 trees
+	GradientBoosting                  // 150 trees of 31 leaves
 )
 
 // Task is a prediction that shows how useful a table is: which rows are positive,
@@ -24,7 +24,6 @@ type Task struct {
 	Positive uint16   // its code that counts as positive; all others, missing too, as negative
 	Drop     []string // columns that must not be used, such as those that give the answer away
 	Learner  Learner  // default LogisticRegression
-	Numeric  Numeric  // LogisticRegression: form of numeric columns, default OneHot
 	Seed     uint64   // RandomForest: what its trees draw from
 }
 
@@ -63,31 +62,25 @@ func TRTR(train, holdout *table.Table, task Task) (Prediction, error) {
 
 // evaluate trains on one table and tests on another.
 func (k Task) evaluate(train, test *table.Table) (Prediction, error) {
-	columns, err := compatible(train, test)
+	if _, err := compatible(train, test); err != nil {
+		return Prediction{}, err
+	}
+	label, err := k.label(train)
 	if err != nil {
 		return Prediction{}, err
 	}
-	label := train.Schema().Index(k.Label)
-	if label < 0 {
-		return Prediction{},
-			fmt.Errorf("eval: the schema has no label column %q: %w", k.Label, ErrColumn)
-	}
-	if int(k.Positive) >= columns[label].size {
-		return Prediction{},
-			fmt.Errorf("eval: label column %q has %d codes, the positive one is given as %d: %w",
-				k.Label, columns[label].size, k.Positive, ErrColumn)
-	}
 	out := Prediction{Labels: positives(test, label, k.Positive)}
-	y := positives(train, label, k.Positive)
-	scores, err := k.train(train, y, test)
-	switch {
+	switch model, err := k.Train(train); {
 	case errors.Is(err, ErrOneClass):
 		out.Constant = true
-		scores = make([]float64, test.Rows())
+		out.Scores = make([]float64, test.Rows())
 	case err != nil:
 		return Prediction{}, err
+	default:
+		if out.Scores, err = model.Scores(test); err != nil {
+			return Prediction{}, err
+		}
 	}
-	out.Scores = scores
 	if out.AUROC, err = AUROC(out.Scores, out.Labels); err != nil {
 		return Prediction{}, err
 	}
@@ -103,38 +96,64 @@ func (k Task) evaluate(train, test *table.Table) (Prediction, error) {
 	return out, nil
 }
 
-// train fits the learner and scores the test rows.
-func (k Task) train(train *table.Table, y []bool, test *table.Table) ([]float64, error) {
+// label is the position of the label column.
+func (k Task) label(t *table.Table) (int, error) {
+	columns, err := compatible(t)
+	if err != nil {
+		return 0, err
+	}
+	label := t.Schema().Index(k.Label)
+	if label < 0 {
+		return 0, fmt.Errorf("eval: the schema has no label column %q: %w", k.Label, ErrColumn)
+	}
+	if int(k.Positive) >= columns[label].size {
+		return 0,
+			fmt.Errorf("eval: label column %q has %d codes, the positive one is given as %d: %w",
+				k.Label, columns[label].size, k.Positive, ErrColumn)
+	}
+	return label, nil
+}
+
+// Classifier is what [Task.Train] trained.
+type Classifier struct {
+	scores func(*table.Table) ([]float64, error)
+}
+
+// Scores returns one score a row of a table with the columns of the one trained
+// on; higher means more likely positive.
+func (c Classifier) Scores(t *table.Table) ([]float64, error) { return c.scores(t) }
+
+// Train trains the learner on all rows of a table. Errors wrap [ErrTables],
+// [ErrColumn], [ErrFit], or [ErrOneClass] if all rows have one class.
+func (k Task) Train(t *table.Table) (Classifier, error) {
+	label, err := k.label(t)
+	if err != nil {
+		return Classifier{}, err
+	}
+	y := positives(t, label, k.Positive)
 	drop := append([]string{k.Label}, k.Drop...)
 	switch k.Learner {
 	case LogisticRegression:
-		x, err := NewMatrix(train, Features{Drop: drop, Numeric: k.Numeric})
+		x, err := newMatrix(t, drop...)
 		if err != nil {
-			return nil, err
+			return Classifier{}, err
 		}
-		model, err := FitLogistic(x, y, LogisticOptions{})
-		if err != nil {
-			return nil, err
-		}
-		other, err := x.Like(test)
-		if err != nil {
-			return nil, err
-		}
-		return model.Scores(other), nil
+		model, err := fitLogistic(x, y, 1)
+		return Classifier{func(t *table.Table) ([]float64, error) {
+			other, err := x.like(t)
+			if err != nil {
+				return nil, err
+			}
+			return model.scores(other), nil
+		}}, err
 	case RandomForest:
-		model, err := FitForest(train, y, ForestOptions{Drop: drop, Seed: k.Seed})
-		if err != nil {
-			return nil, err
-		}
-		return model.Scores(test)
+		model, err := fitForest(t, y, forestOptions{drop: drop, seed: k.Seed})
+		return Classifier{model.scores}, err
 	case GradientBoosting:
-		model, err := FitBoosting(train, y, BoostingOptions{Drop: drop})
-		if err != nil {
-			return nil, err
-		}
-		return model.Scores(test)
+		model, err := fitBoosting(t, y, boostingOptions{drop: drop})
+		return Classifier{model.scores}, err
 	}
-	return nil, fmt.Errorf("eval: there is no learner %d: %w", k.Learner, ErrFit)
+	return Classifier{}, fmt.Errorf("eval: there is no learner %d: %w", k.Learner, ErrFit)
 }
 
 // positives reports which rows have the code in the column.

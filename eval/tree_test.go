@@ -41,13 +41,13 @@ func TestBoostingAgreesWithScikitLearn(t *testing.T) {
 	}
 	tab := tableOf(t, schemaOf(t, columns...), f.Codes...)
 	for _, fit := range f.Fits {
-		model, err := FitBoosting(tab, f.Labels,
-			BoostingOptions{Trees: fit.Trees, Leaves: fit.Leaves, MinRows: fit.MinRows,
-				Penalty: fit.Penalty})
+		model, err := fitBoosting(tab, f.Labels,
+			boostingOptions{trees: fit.Trees, leaves: fit.Leaves, minRows: fit.MinRows,
+				penalty: fit.Penalty})
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores, err := model.Scores(tab)
+		scores, err := model.scores(tab)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,12 +91,12 @@ func TestForestAgreesWithScikitLearn(t *testing.T) {
 	s := schemaOf(t, columns...)
 	train, test := tableOf(t, s, f.Codes[:f.Train]...), tableOf(t, s, f.Codes[f.Train:]...)
 	for _, fit := range f.Fits {
-		model, err := FitForest(train, f.Labels[:f.Train],
-			ForestOptions{Trees: 2000, MinRows: fit.MinRows, Columns: fit.Columns, Seed: 1})
+		model, err := fitForest(train, f.Labels[:f.Train],
+			forestOptions{trees: 2000, minRows: fit.MinRows, columns: fit.Columns, seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores, err := model.Scores(test)
+		scores, err := model.scores(test)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,18 +250,18 @@ func TestTreesLearnWhatLinesCannot(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 3))
 	train, y := xorTable(t, 1500, u)
 	test, labels := xorTable(t, 1500, u)
-	forest, err := FitForest(train, y, ForestOptions{Trees: 40, Seed: 5})
+	forest, err := fitForest(train, y, forestOptions{trees: 40, seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	boosting, err := FitBoosting(train, y, BoostingOptions{Trees: 40})
+	boosting, err := fitBoosting(train, y, boostingOptions{trees: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, model := range map[string]interface {
-		Scores(*table.Table) ([]float64, error)
+		scores(*table.Table) ([]float64, error)
 	}{"forest": forest, "boosting": boosting} {
-		scores, err := model.Scores(test)
+		scores, err := model.scores(test)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,22 +270,22 @@ func TestTreesLearnWhatLinesCannot(t *testing.T) {
 		if got, err := AUROC(scores, labels); err != nil || got < .9 {
 			t.Errorf("%s: AUROC %v, %v", name, got, err)
 		}
-		if _, err := model.Scores(tableOf(t, schemaOf(t, category("a", 3)),
+		if _, err := model.scores(tableOf(t, schemaOf(t, category("a", 3)),
 			[]int{0})); !errors.Is(err, ErrTables) {
 			t.Errorf("%s: error %v for other columns, want %v", name, err, ErrTables)
 		}
 	}
-	again, err := FitForest(train, y, ForestOptions{Trees: 40, Seed: 5})
+	again, err := fitForest(train, y, forestOptions{trees: 40, seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := FitForest(train, y, ForestOptions{Trees: 40, Seed: 6})
+	other, err := fitForest(train, y, forestOptions{trees: 40, seed: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _ := forest.Scores(test)
-	b, _ := again.Scores(test)
-	c, _ := other.Scores(test)
+	a, _ := forest.scores(test)
+	b, _ := again.scores(test)
+	c, _ := other.scores(test)
 	if !slices.Equal(a, b) || slices.Equal(a, c) {
 		t.Error("a forest does not depend on its seed, and on nothing else")
 	}
@@ -368,23 +368,12 @@ func TestTreeErrors(t *testing.T) {
 		{"unknown column", y, []string{"z"}, ErrColumn},
 		{"nothing left", y, []string{"a", "b", "noise"}, ErrColumn},
 	} {
-		_, forest := FitForest(tab, test.labels, ForestOptions{Drop: test.drop})
-		_, boosting := FitBoosting(tab, test.labels, BoostingOptions{Drop: test.drop})
+		_, forest := fitForest(tab, test.labels, forestOptions{drop: test.drop})
+		_, boosting := fitBoosting(tab, test.labels, boostingOptions{drop: test.drop})
 		for _, err := range []error{forest, boosting} {
 			if !errors.Is(err, test.want) {
 				t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 			}
-		}
-	}
-	for _, o := range []ForestOptions{{Trees: -1}, {MinRows: -1}, {Columns: -1}} {
-		if _, err := FitForest(tab, y, o); !errors.Is(err, ErrFit) {
-			t.Errorf("%+v: error %v, want %v", o, err, ErrFit)
-		}
-	}
-	for _, o := range []BoostingOptions{{Trees: -1}, {Rate: 2}, {Rate: math.NaN()}, {Leaves: 1},
-		{MinRows: -1}, {Penalty: -1}, {Penalty: math.Inf(1)}} {
-		if _, err := FitBoosting(tab, y, o); !errors.Is(err, ErrFit) {
-			t.Errorf("%+v: error %v, want %v", o, err, ErrFit)
 		}
 	}
 }

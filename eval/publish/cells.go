@@ -86,42 +86,12 @@ func newScores(synthetic *table.Table, o Options, l *labelCells) (*scoreCells, e
 	free := *synthetic.Schema()
 	free.Unit, free.MaxRowsPerUnit = "", 0
 	c := &scoreCells{schema: &free, label: l}
-	y := make([]bool, synthetic.Rows())
-	for i := range y {
-		y[i] = synthetic.Column(l.column).At(i) == l.positive
+	model, err := eval.Task{Label: o.Target, Positive: l.positive, Drop: o.Drop,
+		Learner: o.Learner, Seed: o.Seed}.Train(synthetic)
+	if err != nil {
+		return nil, err
 	}
-	drop := append([]string{o.Target}, o.Drop...)
-	var err error
-	switch o.Learner {
-	case eval.LogisticRegression:
-		x, err := eval.NewMatrix(synthetic, eval.Features{Drop: drop})
-		if err != nil {
-			return nil, err
-		}
-		model, err := eval.FitLogistic(x, y, eval.LogisticOptions{})
-		if err != nil {
-			return nil, err
-		}
-		c.score = func(t *table.Table) ([]float64, error) {
-			m, err := x.Like(t)
-			if err != nil {
-				return nil, err
-			}
-			return model.Scores(m), nil
-		}
-	case eval.RandomForest:
-		model, err := eval.FitForest(synthetic, y, eval.ForestOptions{Drop: drop, Seed: o.Seed})
-		if err != nil {
-			return nil, err
-		}
-		c.score = model.Scores
-	default:
-		model, err := eval.FitBoosting(synthetic, y, eval.BoostingOptions{Drop: drop})
-		if err != nil {
-			return nil, err
-		}
-		c.score = model.Scores
-	}
+	c.score = model.Scores
 	scores, err := c.score(synthetic)
 	if err != nil {
 		return nil, err

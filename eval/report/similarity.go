@@ -138,15 +138,7 @@ func (w *work) propensity() error {
 	train := cut(w.Train, mostFit, w.source(10))
 	tables, names := w.others()
 	for i, t := range tables {
-		x, err := eval.NewMatrix(train, eval.Features{})
-		if err != nil {
-			return err
-		}
-		y, err := x.Like(cut(t, mostFit, w.source(11)))
-		if err != nil {
-			return err
-		}
-		r, err := eval.PMSE(x, y)
+		r, err := eval.PMSE(train, cut(t, mostFit, w.source(11)))
 		if err != nil {
 			return w.undefined(err, "PMSE")
 		}
