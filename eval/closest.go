@@ -56,11 +56,11 @@ func Closest(train, holdout, synthetic *Points, seed uint64) (ClosestResult, err
 	var second [2][]float64
 	var err error
 	if out.TrainDistances, second[0],
-		err = Nearest(synthetic, train.Sample(out.Rows, seed)); err != nil {
+		err = Nearest(synthetic, train.sample(out.Rows, seed)); err != nil {
 		return ClosestResult{}, err
 	}
 	if out.HoldoutDistances, second[1],
-		err = Nearest(synthetic, holdout.Sample(out.Rows, seed)); err != nil {
+		err = Nearest(synthetic, holdout.sample(out.Rows, seed)); err != nil {
 		return ClosestResult{}, err
 	}
 	for i, d := range out.TrainDistances {

@@ -57,7 +57,7 @@ func NNAA(real, synthetic *Points, seed uint64) (NNAAResult, error) {
 	if err := checkNNAA(real, synthetic); err != nil {
 		return NNAAResult{}, err
 	}
-	real, synthetic = real.Sample(n, seed), synthetic.Sample(n, seed)
+	real, synthetic = real.sample(n, seed), synthetic.sample(n, seed)
 	return nnaa(real, synthetic, nearestWithin(synthetic)), nil
 }
 
@@ -83,8 +83,8 @@ func PrivacyLoss(train, holdout, synthetic *Points, seed uint64) (PrivacyLossRes
 		return PrivacyLossResult{}, err
 	}
 	n := min(train.n, holdout.n, synthetic.n)
-	train, holdout, synthetic = train.Sample(n, seed), holdout.Sample(n, seed),
-		synthetic.Sample(n, seed)
+	train, holdout, synthetic = train.sample(n, seed), holdout.sample(n, seed),
+		synthetic.sample(n, seed)
 	within := nearestWithin(synthetic)
 	out := PrivacyLossResult{Train: nnaa(train, synthetic, within),
 		Holdout: nnaa(holdout, synthetic, within)}

@@ -202,8 +202,8 @@ func TestPrivacyLossFlagsACopy(t *testing.T) {
 		t.Errorf("privacy loss %v ± %v of %d and %d rows for new rows", fresh.Corrected,
 			fresh.StdErr, fresh.Train.Rows, fresh.Holdout.Rows)
 	}
-	if a, b := train.Sample(300, 1), train.Sample(300, 1); a.Len() != 300 ||
-		!slices.Equal(a.x, b.x) || slices.Equal(a.x, train.Sample(300, 2).x) {
+	if a, b := train.sample(300, 1), train.sample(300, 1); a.Len() != 300 ||
+		!slices.Equal(a.x, b.x) || slices.Equal(a.x, train.sample(300, 2).x) {
 		t.Errorf("a sample of %d points does not depend on its seed, and on nothing else", a.Len())
 	}
 }

@@ -108,9 +108,9 @@ func places(c column) []float64 {
 // Len returns the number of points.
 func (p *Points) Len() int { return p.n }
 
-// Sample returns n of the points, drawn without replacement from a public seed,
+// sample returns n of the points, drawn without replacement from a public seed,
 // or all of them if there are no more.
-func (p *Points) Sample(n int, seed uint64) *Points {
+func (p *Points) sample(n int, seed uint64) *Points {
 	if n >= p.n {
 		return p
 	}
