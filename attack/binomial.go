@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// ClopperPearson returns bounds on the probability of an event that occurred in successes of n
+// clopperPearson returns bounds on the probability of an event that occurred in successes of n
 // independent trials: each of low and high is wrong with probability at most tail, at every n
 // (Clopper & Pearson 1934, Biometrika 26).
 //
 // It panics unless 0 ≤ successes ≤ n, n > 0 and 0 < tail < 1.
-func ClopperPearson(successes, n int, tail float64) (low, high float64) {
+func clopperPearson(successes, n int, tail float64) (low, high float64) {
 	if n <= 0 || successes < 0 || successes > n || !(tail > 0 && tail < 1) {
 		panic(fmt.Sprintf("attack: %d successes of %d trials, tail %v", successes, n, tail))
 	}

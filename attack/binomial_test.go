@@ -31,7 +31,7 @@ func TestClopperPearson(t *testing.T) {
 		// rule of the ceiling
 		{"none of 400, 90 %", 0, 400, .025, 0, 1 - math.Exp(math.Log(.025)/400)},
 	} {
-		low, high := ClopperPearson(tt.s, tt.n, tt.tail)
+		low, high := clopperPearson(tt.s, tt.n, tt.tail)
 		if math.Abs(low-tt.low) > 6e-5 || math.Abs(high-tt.high) > 6e-5 {
 			t.Errorf("%s: [%.6f, %.6f], want [%.6f, %.6f]", tt.name, low, high, tt.low, tt.high)
 		}
@@ -42,7 +42,7 @@ func TestClopperPearson(t *testing.T) {
 				continue
 			}
 			for _, tail := range []float64{1e-9, .025, .4} {
-				low, high := ClopperPearson(s, n, tail)
+				low, high := clopperPearson(s, n, tail)
 				if got := atLeast(s, n, low); math.Abs(got/tail-1) > 1e-6 {
 					t.Errorf("%d of %d: P(X ≥ s) = %v at the lower bound, want %v", s, n, got, tail)
 				}
@@ -97,7 +97,7 @@ func TestClopperPearsonCoverage(t *testing.T) {
 		}
 		low, high := make([]float64, tt.n+1), make([]float64, tt.n+1)
 		for s := range low {
-			low[s], high[s] = ClopperPearson(s, tt.n, tail)
+			low[s], high[s] = clopperPearson(s, tt.n, tail)
 		}
 		missLow, missHigh := int64(0), int64(0)
 		for range intervals {
@@ -127,14 +127,14 @@ func TestClopperPearsonCoverage(t *testing.T) {
 
 func TestClopperPearsonPanics(t *testing.T) {
 	for name, f := range map[string]func(){
-		"no trials":      func() { ClopperPearson(0, 0, .05) },
-		"too many":       func() { ClopperPearson(5, 4, .05) },
-		"negative":       func() { ClopperPearson(-1, 4, .05) },
-		"tail 0":         func() { ClopperPearson(1, 4, 0) },
-		"tail NaN":       func() { ClopperPearson(1, 4, math.NaN()) },
+		"no trials":      func() { clopperPearson(0, 0, .05) },
+		"too many":       func() { clopperPearson(5, 4, .05) },
+		"negative":       func() { clopperPearson(-1, 4, .05) },
+		"tail 0":         func() { clopperPearson(1, 4, 0) },
+		"tail NaN":       func() { clopperPearson(1, 4, math.NaN()) },
 		"guesses":        func() { Guesses{Canaries: 3, Made: 4}.PValue(1, 0) },
 		"right of none":  func() { Guesses{Canaries: 3, Made: 2, Right: 3}.PValue(1, 0) },
-		"scores, labels": func() { TPRAt([]float64{1}, nil, .1) },
+		"scores, labels": func() { tprAt([]float64{1}, nil, .1) },
 	} {
 		func() {
 			defer func() {

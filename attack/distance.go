@@ -74,7 +74,7 @@ func Distance(train, holdout, synthetic *table.Table, b accountant.Budget,
 	r.Epsilon = g.Epsilon(b.Delta, 1-confidence)
 	r.Refuted = r.Epsilon > b.Epsilon
 	r.Accuracy.Epsilon, r.Accuracy.Refuted = r.Epsilon, r.Refuted
-	r.TPR = TPRAt(scores, labels, .01)
+	r.TPR = tprAt(scores, labels, .01)
 	r.AUROC, err = eval.AUROC(scores, labels)
 	if math.IsNaN(r.AUROC) {
 		return r, fmt.Errorf("attack: %w", eval.ErrTables)

@@ -35,14 +35,7 @@ func DistanceOf(ctx context.Context, f synth.Fitter, t *table.Table, b accountan
 		return DistanceResult{}, fmt.Errorf("attack: %s: %w", f.Name(), err)
 	}
 	drawn := params.Sample(n, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
-	columns := make([]table.Codes, len(drawn))
-	for i, size := range s.Sizes() {
-		columns[i] = table.NewCodes(size, n)
-		for r, code := range drawn[i] {
-			columns[i].Set(r, code)
-		}
-	}
-	synthetic, err := table.FromColumns(s, columns, nil)
+	synthetic, err := table.FromColumns(s, codesOf(drawn, s.Sizes()), nil)
 	if err != nil {
 		return DistanceResult{}, fmt.Errorf("attack: %w", err)
 	}

@@ -49,8 +49,8 @@ func (d direction) thresholds(runs int, tail, delta float64) [2]float64 {
 	}
 	best, at := [2]float64{}, [2]float64{mean + d.shift/2, mean + d.shift/2}
 	for _, t := range candidates {
-		_, high := ClopperPearson(int(math.Round(above(t)*float64(runs))), runs, tail)
-		low, _ := ClopperPearson(int(math.Round(above(t-d.shift)*float64(runs))), runs, tail)
+		_, high := clopperPearson(int(math.Round(above(t)*float64(runs))), runs, tail)
+		low, _ := clopperPearson(int(math.Round(above(t-d.shift)*float64(runs))), runs, tail)
 		r := Rates{Out: high, In: low}
 		for k, promise := range [2]float64{r.Epsilon(delta), r.Mu()} {
 			if promise > best[k] {

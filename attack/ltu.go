@@ -5,22 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
 )
-
-// LTUOptions of [LTU]. The zero value is usable.
-type LTUOptions struct {
-	Rounds     int     // default 100, at least 20
-	Confidence float64 // in (0, 1); default .95
-	Workers    int     // rounds at a time; default GOMAXPROCS
-	Progress   func(done, rounds int)
-}
 
 // Accuracy is how often an attacker who had to say which of two rows was in was right.
 type Accuracy struct {
@@ -50,7 +40,7 @@ func accuracyOf(right, rounds int, b accountant.Budget, confidence float64) Accu
 		Confidence: confidence}
 	se := math.Sqrt(a * (1 - a) / float64(rounds))
 	r.PrivacyLow, r.PrivacyHigh = max(0, r.Privacy-2*2*se), min(1, r.Privacy+2*2*se)
-	r.AtLeast, _ = ClopperPearson(right, rounds, 1-confidence)
+	r.AtLeast, _ = clopperPearson(right, rounds, 1-confidence)
 	r.Limit = min(1, 1/(1+math.Exp(-b.Epsilon))+b.Delta)
 	if p := r.AtLeast - b.Delta; p > .5 {
 		r.Epsilon = math.Log(p / (1 - p))
@@ -70,60 +60,39 @@ func accuracyOf(right, rounds int, b accountant.Budget, confidence float64) Accu
 // that claim is exact. The table must be public or test data, with at least 3 rows and no id
 // column.
 func LTU(ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budget,
-	o LTUOptions) (Accuracy, error) {
-	if o.Rounds == 0 {
-		o.Rounds = 100
+	o Options) (Accuracy, error) {
+	if err := o.fill(100); err != nil {
+		return Accuracy{}, err
 	}
-	if o.Confidence == 0 {
-		o.Confidence = .95
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	var none Accuracy
 	s := t.Schema()
 	switch {
-	case o.Rounds < MinRuns || !(o.Confidence > 0 && o.Confidence < 1):
-		return none, fmt.Errorf("attack: %d rounds must be at least %d, confidence %v in (0, 1)",
-			o.Rounds, MinRuns, o.Confidence)
 	case t.Rows() < 3 || s.Unit != "":
-		return none, fmt.Errorf("attack: a table of %d rows must have at least 3 and no id column",
-			t.Rows())
+		return Accuracy{},
+			fmt.Errorf("attack: a table of %d rows must have at least 3 and no id column", t.Rows())
 	case len(s.Buys()) > 0:
-		return none, fmt.Errorf("attack: %w", errBins)
+		return Accuracy{}, fmt.Errorf("attack: %w", errBins)
 	}
 	run, _, _, err := fitter(f, s, accountant.ReplaceOne, b)
 	if err != nil {
-		return none, err
+		return Accuracy{}, err
 	}
 	all := newMargins(s.Sizes())
 	all.addTable(t)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next, done, right atomic.Int64
-	var wg sync.WaitGroup
-	for range min(o.Workers, o.Rounds) {
-		wg.Go(func() {
-			for int(next.Add(1)) <= o.Rounds && ctx.Err() == nil {
-				ok, err := ltuRound(ctx, run, t, all)
-				if err != nil {
-					cancel(fmt.Errorf("attack: %s: %w", f.Name(), err))
-					return
-				}
-				if ok {
-					right.Add(1)
-				}
-				if n := done.Add(1); o.Progress != nil {
-					o.Progress(int(n), o.Rounds)
-				}
-			}
-		})
+	var right atomic.Int64
+	err = o.each(ctx, o.Runs, func(ctx context.Context, _ int) error {
+		ok, err := ltuRound(ctx, run, t, all)
+		if ok {
+			right.Add(1)
+		}
+		if err != nil {
+			return fmt.Errorf("attack: %s: %w", f.Name(), err)
+		}
+		return nil
+	}, func(done int) { o.progress(done, o.Runs) })
+	if err != nil {
+		return Accuracy{}, err
 	}
-	wg.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return none, err
-	}
-	return accuracyOf(int(right.Load()), o.Rounds, b, o.Confidence), nil
+	return accuracyOf(int(right.Load()), o.Runs, b, o.Confidence), nil
 }
 
 // ltuRound is one round: whether the attacker is right.

@@ -14,12 +14,13 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// MinRuns is the fewest runs a side that [ManyRun] accepts.
+// MinRuns is the fewest runs that [ManyRun] (a side) and [LTU] accept.
 const MinRuns = 20
 
 // Options of an audit. The zero value is usable.
 type Options struct {
-	// on each of the two tables, pilot included; default 400, at least MinRuns
+	// on each of the two tables, pilot included, default 400; of LTU, rounds, default 100; at least
+	// MinRuns
 	Runs       int
 	Confidence float64              // of all bounds together, in (0, 1); default .95
 	Workers    int                  // runs at a time; default GOMAXPROCS
@@ -28,9 +29,10 @@ type Options struct {
 	pilot float64 // share of the runs; default a quarter
 }
 
-func (o *Options) fill() error {
+// fill checks the options and puts the defaults in.
+func (o *Options) fill(runs int) error {
 	if o.Runs == 0 {
-		o.Runs = 400
+		o.Runs = runs
 	}
 	if o.Confidence == 0 {
 		o.Confidence = .95
@@ -42,7 +44,7 @@ func (o *Options) fill() error {
 		o.pilot = .25
 	}
 	if o.Runs < MinRuns {
-		return fmt.Errorf("attack: %d runs a side are too few: at least %d", o.Runs, MinRuns)
+		return fmt.Errorf("attack: %d runs are too few: at least %d", o.Runs, MinRuns)
 	}
 	if !(o.Confidence > 0 && o.Confidence < 1) {
 		return fmt.Errorf("attack: confidence %v must be in (0, 1)", o.Confidence)
@@ -92,7 +94,7 @@ type Result struct {
 // Errors: options out of range, those of the mechanism, ctx's.
 func ManyRun(ctx context.Context, m Mechanism, p *Pair, o Options) (Result, error) {
 	r := Result{Mechanism: m.Name, Tables: p.Name}
-	if err := o.fill(); err != nil {
+	if err := o.fill(400); err != nil {
 		return r, err
 	}
 	r.Runs, r.Pilot, r.Confidence = o.Runs, max(int(o.pilot*float64(o.Runs)), 8), o.Confidence
@@ -141,8 +143,8 @@ func count(scores []float64, labels []bool, t, tail float64) Event {
 			}
 		}
 	}
-	_, e.Rates.Out = ClopperPearson(e.Out, n[0], tail)
-	e.Rates.In, _ = ClopperPearson(e.In, n[1], tail)
+	_, e.Rates.Out = clopperPearson(e.Out, n[0], tail)
+	e.Rates.In, _ = clopperPearson(e.In, n[1], tail)
 	return e
 }
 
@@ -164,14 +166,14 @@ func (r Result) conclude(c Claim, scores []float64, labels []bool) (Result, erro
 	if r.AUROC, err = eval.AUROC(scores, labels); err != nil {
 		return r, err
 	}
-	r.TPR = TPRAt(scores, labels, .01)
+	r.TPR = tprAt(scores, labels, .01)
 	return r, nil
 }
 
-// TPRAt is the share of positives that score above the lowest threshold which at most a share fpr
+// tprAt is the share of positives that score above the lowest threshold which at most a share fpr
 // of the negatives exceeds. It panics unless labels has one element a score, and is NaN without
 // positives or without negatives.
-func TPRAt(scores []float64, labels []bool, fpr float64) float64 {
+func tprAt(scores []float64, labels []bool, fpr float64) float64 {
 	if len(scores) != len(labels) {
 		panic(fmt.Sprintf("attack: %d scores, %d labels", len(scores), len(labels)))
 	}
@@ -221,31 +223,12 @@ func (o Options) run(ctx context.Context, m Mechanism, before int,
 			}
 		}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next, done atomic.Int64
-	var wg sync.WaitGroup
-	for range min(o.Workers, len(jobs)) {
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(jobs) || ctx.Err() != nil {
-					return
-				}
-				x, err := m.Run(ctx, batches[jobs[i].batch].table)
-				if err != nil {
-					cancel(err)
-					return
-				}
-				out[jobs[i].batch][jobs[i].run] = x
-				if o.Progress != nil {
-					o.Progress(before+int(done.Add(1)), 2*o.Runs)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if err := context.Cause(ctx); err != nil {
+	err := o.each(ctx, len(jobs), func(ctx context.Context, i int) error {
+		x, err := m.Run(ctx, batches[jobs[i].batch].table)
+		out[jobs[i].batch][jobs[i].run] = x
+		return err
+	}, func(done int) { o.progress(before+done, 2*o.Runs) })
+	if err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -256,4 +239,37 @@ func maxRuns(batches []batch) (n int) {
 		n = max(n, b.runs)
 	}
 	return n
+}
+
+func (o Options) progress(done, runs int) {
+	if o.Progress != nil {
+		o.Progress(done, runs)
+	}
+}
+
+// each calls do for 0 to n−1, several at a time, until one fails or ctx ends, and finished after
+// each.
+func (o Options) each(ctx context.Context, n int, do func(ctx context.Context, i int) error,
+	finished func(done int)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next, done atomic.Int64
+	var wg sync.WaitGroup
+	for range min(o.Workers, n) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n || ctx.Err() != nil {
+					return
+				}
+				if err := do(ctx, i); err != nil {
+					cancel(err)
+					return
+				}
+				finished(int(done.Add(1)))
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
 }

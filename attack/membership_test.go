@@ -82,7 +82,7 @@ func TestLTU(t *testing.T) {
 	for _, eps := range []float64{.2, 2000} {
 		a, err := LTU(context.Background(), mstOf(t), tab,
 			accountant.Budget{Epsilon: eps, Delta: 1e-6},
-			LTUOptions{Rounds: 60, Confidence: 1 - 1e-6})
+			Options{Runs: 60, Confidence: 1 - 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,11 +94,11 @@ func TestLTU(t *testing.T) {
 		}
 	}
 	if _, err := LTU(context.Background(), mstOf(t), randomTable(t, wideSchema(1), 2),
-		accountant.Budget{Epsilon: 1, Delta: 1e-6}, LTUOptions{}); err == nil {
+		accountant.Budget{Epsilon: 1, Delta: 1e-6}, Options{}); err == nil {
 		t.Error("two rows")
 	}
 	if _, err := LTU(context.Background(), mstOf(t), tab,
-		accountant.Budget{Epsilon: 1, Delta: 1e-6}, LTUOptions{Rounds: 3}); err == nil {
+		accountant.Budget{Epsilon: 1, Delta: 1e-6}, Options{Runs: 3}); err == nil {
 		t.Error("three rounds")
 	}
 }
@@ -198,7 +198,7 @@ func TestShadow(t *testing.T) {
 	for _, eps := range []float64{.1, 2000} {
 		r, err := Shadow(context.Background(), mstOf(t), reference, target, accountant.AddRemove,
 			accountant.Budget{Epsilon: eps, Delta: 1e-6},
-			ShadowOptions{Options: Options{Runs: 400, Confidence: 1 - 1e-6}, Drawn: 2000})
+			ShadowOptions{Options: Options{Runs: 400, Confidence: 1 - 1e-6}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,8 +213,7 @@ func TestShadow(t *testing.T) {
 		target []uint16
 		o      ShadowOptions
 	}{"target": {[]uint16{50}, ShadowOptions{}}, "columns": {nil, ShadowOptions{}},
-		"rows":    {target, ShadowOptions{Rows: 81}},
-		"queries": {target, ShadowOptions{Queries: -1}}} {
+		"rows": {target, ShadowOptions{Rows: 81}}} {
 		if _, err := Shadow(context.Background(), mstOf(t), reference, bad.target,
 			accountant.AddRemove, accountant.Budget{Epsilon: 1, Delta: 1e-6}, bad.o); err == nil {
 			t.Error(name)

@@ -133,19 +133,14 @@ func (b *builder) table() (*table.Table, error) {
 	return table.FromColumns(b.schema, codesOf(b.cols, b.sizes), units)
 }
 
-// codesOf stores codes in the width that package table uses.
+// codesOf stores columns of codes as package table does.
 func codesOf(cols [][]uint16, sizes []int) []table.Codes {
 	out := make([]table.Codes, len(cols))
 	for i, c := range cols {
-		if sizes[i] > 256 {
-			out[i] = table.Codes{U16: append([]uint16{}, c...)}
-			continue
+		out[i] = table.NewCodes(sizes[i], len(c))
+		for r, code := range c {
+			out[i].Set(r, code)
 		}
-		narrow := make([]uint8, len(c))
-		for j, x := range c {
-			narrow[j] = uint8(x)
-		}
-		out[i] = table.Codes{U8: narrow}
 	}
 	return out
 }

@@ -66,13 +66,6 @@ func quantile(p float64) float64 {
 //
 // It panics unless runs > 0 and 0 < tail < 1.
 func Ceiling(runs int, tail, delta float64) float64 {
-	low, _ := ClopperPearson(runs, runs, tail)
+	low, _ := clopperPearson(runs, runs, tail)
 	return Rates{Out: 1 - low, In: low}.Epsilon(delta)
-}
-
-// CeilingOneRun is the largest ε that guesses about the canaries of one run can show at confidence
-// 1 − tail and δ = 0, were they all right: ln(q/(1 − q)) with q = tail^{1/guesses}.
-func CeilingOneRun(guesses int, tail float64) float64 {
-	low, _ := ClopperPearson(guesses, guesses, tail)
-	return math.Log(low / (1 - low))
 }

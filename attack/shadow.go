@@ -17,11 +17,16 @@ type ShadowOptions struct {
 	Options
 	// of the table of a run, drawn from the reference without replacement; default half of the
 	// reference
-	Rows    int
-	Queries int // counting queries on the synthetic rows; default 48
-	Width   int // most columns of a query; default 3
-	Drawn   int // synthetic rows a run; default as many as Rows
+	// of the table of a run, drawn from the reference without replacement; default half of it
+	Rows int
 }
+
+// What the shadow attacker looks at in each run.
+const (
+	shadowQueries = 48    // counting queries on the synthetic rows
+	shadowWidth   = 3     // most columns of a query
+	shadowRows    = 2_000 // synthetic rows, or as many as the table has if those are more
+)
 
 // Shadow is a membership attack with shadow models: the attacker has a reference table and wants to
 // know of one target row whether it was in. He fits the method many times on samples of the
@@ -39,24 +44,17 @@ func Shadow(ctx context.Context, f synth.Fitter, reference *table.Table, target 
 	adj accountant.Adjacency, b accountant.Budget, o ShadowOptions) (Result, error) {
 	s := reference.Schema()
 	sizes := s.Sizes()
-	def := func(x *int, d int) {
-		if *x == 0 {
-			*x = d
-		}
+	if o.Rows == 0 {
+		o.Rows = reference.Rows() / 2
 	}
-	def(&o.Rows, reference.Rows()/2)
-	def(&o.Queries, 48)
-	def(&o.Width, 3)
-	def(&o.Drawn, o.Rows)
 	o.pilot = .5
 	switch {
 	case s.Unit != "" || len(target) != len(sizes):
 		return Result{}, fmt.Errorf("attack: a target of %d codes in a table of %d columns; the "+
 			"table must have no id column", len(target), len(sizes))
-	case o.Rows < 1 || o.Rows > reference.Rows() || o.Queries < 1 || o.Width < 1 || o.Drawn < 1:
-		return Result{}, fmt.Errorf("attack: %d rows of %d, %d queries of up to %d columns, %d "+
-			"drawn rows: all must be positive, and no more rows than there are",
-			o.Rows, reference.Rows(), o.Queries, o.Width, o.Drawn)
+	case o.Rows < 1 || o.Rows > reference.Rows():
+		return Result{}, fmt.Errorf("attack: tables of %d rows cannot be drawn from %d", o.Rows,
+			reference.Rows())
 	case len(s.Buys()) > 0:
 		return Result{}, fmt.Errorf("attack: %w", errBins)
 	}
@@ -71,7 +69,7 @@ func Shadow(ctx context.Context, f synth.Fitter, reference *table.Table, target 
 	if err != nil {
 		return Result{}, err
 	}
-	queries := drawQueries(len(sizes), o.Queries, o.Width)
+	queries := drawQueries(len(sizes))
 	adj = privacy.NeighboursOf(s, adj).Adjacency
 	// The tables of the pair only say which side a run is on.
 	with := reference.Select(allRows(reference))
@@ -99,7 +97,7 @@ func Shadow(ctx context.Context, f synth.Fitter, reference *table.Table, target 
 			if err != nil {
 				return nil, fmt.Errorf("attack: %s: %w", f.Name(), err)
 			}
-			return answers(params, target, queries, o.Drawn), nil
+			return answers(params, target, queries, max(o.Rows, shadowRows)), nil
 		}}, pair, o.Options)
 }
 
@@ -112,15 +110,13 @@ func allRows(t *table.Table) []int {
 }
 
 // drawQueries draws sets of columns: every column by itself first, then random ones.
-func drawQueries(columns, n, width int) [][]int {
-	var out [][]int
-	for i := range columns {
-		if len(out) < n {
-			out = append(out, []int{i})
+func drawQueries(columns int) [][]int {
+	out := make([][]int, shadowQueries)
+	for i := range out {
+		out[i] = []int{i}
+		if i >= columns {
+			out[i] = rand.Perm(columns)[:1+rand.IntN(min(shadowWidth, columns))]
 		}
-	}
-	for len(out) < n {
-		out = append(out, rand.Perm(columns)[:1+rand.IntN(min(width, columns))])
 	}
 	return out
 }

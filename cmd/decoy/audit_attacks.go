@@ -77,7 +77,7 @@ func (a attacker) run(out *audited) error {
 			return err
 		}
 		r, err := attack.LTU(a.ctx, a.target.fitter, t, out.Budget,
-			attack.LTUOptions{Rounds: a.runs, Confidence: a.confidence, Progress: a.progress(0, 1)})
+			attack.Options{Runs: a.runs, Confidence: a.confidence, Progress: a.progress(0, 1)})
 		out.Rounds, out.Epsilon, out.Refuted = &r, r.Epsilon, r.Refuted
 		return err
 	case distanceAttack:
