@@ -240,7 +240,10 @@ func (g *Grouping) UnmarshalBinary(data []byte) error {
 	for i := 0; i < n && r.err == nil; i++ {
 		c := grouped{codes: r.uint32()}
 		// A column of 65,536 codes with two merged ones is 20 bytes here, and 128 kB in memory.
-		if codes += c.codes; c.codes < 1 || c.codes > maxCodes || codes > maxGrouped {
+		if codes += c.codes; codes > maxGrouped {
+			r.fail("a grouping of more than %d codes", maxGrouped)
+		}
+		if c.codes < 1 || c.codes > maxCodes {
 			r.fail("column %d of a grouping has %d codes", i, c.codes)
 		}
 		r.rare(&c)
