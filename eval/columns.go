@@ -39,8 +39,7 @@ func columnsOf(s *schema.Schema) ([]column, error) {
 		if code, ok := c.MissingCode(); ok {
 			out[i].missing = int(code)
 		}
-		switch s.Columns[i].Kind {
-		case schema.Categorical, schema.Boolean:
+		if !s.Columns[i].Kind.Ordered() {
 			for code := range c.Size() {
 				out[i].texts = append(out[i].texts, c.Label(uint16(code)))
 			}

@@ -37,22 +37,18 @@ func (g *ticks) value(t int64) float64 {
 // newBins lays out the bins of a filled numeric column whose fields are in
 // range. The fault names the field that makes it impossible.
 func newBins(c *Column) (*bins, *fault) {
-	b := &bins{min: c.Min, max: c.Max, whole: c.Kind.whole()}
-	b.ticks.step = 1
-	if c.Kind.moment() {
-		step, ok := momentStep(c.Kind, c.Format, int64(c.Min), int64(c.Max))
-		if !ok {
+	step, ok := c.Kind.ordered().step(c)
+	if !ok {
+		return nil, faultf(keyFormat,
+			"format %s does not give every %s between min and max back when it is read",
+			quote(c.Format), c.Kind)
+	}
+	b := &bins{min: c.Min, max: c.Max, whole: step > 0, ticks: ticks{step: step}}
+	for _, x := range append([]float64{c.Min, c.Max}, c.Edges...) {
+		if b.whole && mod(int64(x), step) != 0 {
 			return nil, faultf(keyFormat,
-				"format %s does not give every %s between min and max back when it is read", quote(
-					c.Format), c.Kind)
-		}
-		b.ticks.step = step
-		for _, x := range append([]float64{c.Min, c.Max}, c.Edges...) {
-			if mod(int64(x), step) != 0 {
-				return nil, faultf(keyFormat,
-					"format %s cannot write all of min, max and the edges: they are finer than it", quote(
-						c.Format))
-			}
+				"format %s cannot write all of min, max and the edges: they are finer than it",
+				quote(c.Format))
 		}
 	}
 	switch {

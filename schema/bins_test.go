@@ -185,7 +185,7 @@ func anyNumbers() *rapid.Generator[Column] {
 			if rapid.Bool().Draw(t, "bins set") {
 				c.Bins = rapid.IntRange(1, 200).Draw(t, "bins")
 			}
-			if !c.Kind.moment() {
+			if c.Kind.traits().format == "" {
 				c.Spacing = rapid.SampledFrom([]Spacing{Linear, Log}).Draw(t, "spacing")
 			}
 		}

@@ -57,13 +57,13 @@ func writeColumn(b *bytes.Buffer, c *Column) {
 	if len(c.Categories) > 0 {
 		writeList(b, keyCategories, each(c.Categories, scalar))
 	}
-	if c.Kind.moment() {
+	if c.Format != "" {
 		line(keyFormat, scalar(c.Format))
 	}
 	switch {
 	case len(c.Edges) > 0:
 		writeList(b, keyEdges, each(c.Edges, c.bound))
-	case c.Kind.numeric():
+	case c.Kind.Ordered():
 		line(keyMin, c.bound(c.Min))
 		line(keyMax, c.bound(c.Max))
 		line(keyBins, c.binsText())
@@ -108,7 +108,7 @@ func each[T any](list []T, write func(T) string) []string {
 
 // bound writes a bound or an edge as a scalar of the file.
 func (c *Column) bound(x float64) string {
-	if c.Kind.moment() {
+	if c.Format != "" {
 		return scalar(c.show(x))
 	}
 	return c.show(x)

@@ -50,11 +50,10 @@ func Classify(cell []byte) Class {
 	if bytes.EqualFold(cell, []byte("true")) || bytes.EqualFold(cell, []byte("false")) {
 		return ClassBoolean
 	}
-	if v, ok := parseMoment(Date, dateFormat, cell); ok && badValue(Date, float64(v)) == "" {
+	if _, ok := Date.Magnitude(cell); ok {
 		return ClassDate
 	}
-	if v, ok := parseMoment(Timestamp, timestampFormat, cell); ok && badValue(Timestamp,
-		float64(v)) == "" {
+	if _, ok := Timestamp.Magnitude(cell); ok {
 		return ClassTimestamp
 	}
 	return ClassText

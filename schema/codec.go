@@ -1,11 +1,9 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // Codec turns the cells of one column into codes and codes into values. The
@@ -14,17 +12,20 @@ import (
 // concurrent use.
 type Codec struct {
 	column  Column // filled
+	rules   rules
+	traits  traits
+	order   orderedRules // nil for a kind without an order
 	size    int
 	missing int               // its code; -1: a cell is never missing
 	other   int               // the code that takes disallowed cells; -1: none
 	words   map[string]uint16 // categories or boolean texts, and missing tokens
-	aliases bool              // a boolean that takes yes, no, 1, 0 and so on
+	aliases bool              // the further texts of traits.alias are taken
 	lenient bool              // every cell has a code
-	bins    *bins             // numeric kinds
-	absent  []float64         // missing tokens of a numeric kind that are values, such as -9
+	bins    *bins             // ordered kinds
+	absent  []float64         // missing tokens of an ordered kind that are values, such as -9
 }
 
-// Value is a decoded cell.
+// Value is a decoded cell. Its kind says which field holds it: see [Stored].
 type Value struct {
 	Missing bool
 	Int     int64   // Integer; Date: days; Timestamp: microseconds; Boolean: 0 or 1
@@ -47,7 +48,8 @@ func faultf(k key, format string, args ...any) *fault {
 func newCodec(c Column) (*Codec, *fault) {
 	c.Categories, c.Edges, c.Missing = slices.Clone(c.Categories), slices.Clone(c.Edges), slices.Clone(
 		c.Missing)
-	codec := &Codec{column: c, size: c.size(), missing: -1, other: -1}
+	codec := &Codec{column: c, rules: c.Kind.rules(), traits: c.Kind.traits(), order: c.Kind.ordered(),
+		size: c.size(), missing: -1, other: -1}
 	codec.words = make(map[string]uint16, len(c.Categories)+len(c.Missing))
 	for i, text := range c.Categories {
 		codec.words[text] = uint16(i)
@@ -55,8 +57,8 @@ func newCodec(c Column) (*Codec, *fault) {
 			codec.other = i
 		}
 	}
-	codec.aliases = c.Kind == Boolean && slices.Equal(c.Categories, []string{"false", "true"})
-	if c.Kind.numeric() {
+	codec.aliases = codec.traits.alias != nil && slices.Equal(c.Categories, codec.traits.pair)
+	if codec.order != nil {
 		b, fault := newBins(&c)
 		if fault != nil {
 			return nil, fault
@@ -72,12 +74,12 @@ func newCodec(c Column) (*Codec, *fault) {
 		codec.missing = codec.size - 1
 	}
 	for i, token := range c.Missing {
-		if codec.aliases && booleanAlias([]byte(token)) >= 0 {
+		if codec.aliases && codec.traits.alias([]byte(token)) >= 0 {
 			return nil, &fault{keyMissing, i, fmt.Sprintf("missing token %s is also a text of true or false",
 				quote(token))}
 		}
 		if codec.bins != nil {
-			if x, ok := codec.parse([]byte(token)); ok {
+			if x, ok := codec.order.parse(c.Format, []byte(token)); ok {
 				if codec.bins.allows(x) {
 					return nil, &fault{keyMissing, i,
 						fmt.Sprintf("missing token %s is a value between min and max", quote(token))}
@@ -143,22 +145,7 @@ func (c *Codec) check(code uint16) {
 	}
 }
 
-// show writes a value of a numeric column as the schema file does.
+// show writes a value of an ordered column as the schema file does.
 func (c *Column) show(x float64) string {
-	if c.Kind.moment() && math.Abs(x) <= maxWhole {
-		return string(appendMoment(nil, c.Kind, c.filled().Format, int64(x)))
-	}
-	return formatNumber(x)
-}
-
-// formatNumber writes the shortest decimal that is read back as x; -0 as 0.
-func formatNumber(x float64) string {
-	if x == 0 {
-		return "0"
-	}
-	format := byte('f')
-	if a := math.Abs(x); a < 1e-6 || a >= 1e21 {
-		format = 'e'
-	}
-	return strings.Replace(strconv.FormatFloat(x, format, -1, 64), "e+", "e", 1)
+	return c.Kind.ordered().show(cmp.Or(c.Format, c.Kind.traits().format), x)
 }

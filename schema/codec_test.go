@@ -167,78 +167,74 @@ func TestEncodeTyped(t *testing.T) {
 		encode func(*Codec) (uint16, error)
 		want   result
 	}{
-		{"int as integer", age, func(c *Codec) (uint16, error) { return c.EncodeInt(18) }, code(1)},
-		{"far int as integer", age, func(c *Codec) (uint16, error) { return c.EncodeInt(far) },
+		{"int as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 18}) }, code(1)},
+		{"far int as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: far}) },
 			failed(errBounds)},
-		{"far int, clamped", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeInt(-far) },
+		{"far int, clamped", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: -far}) },
 			code(0)},
 		{"int just beyond", Column{Kind: Integer, Min: 0, Max: maxWhole}, func(c *Codec) (uint16,
 			error) {
-			return c.EncodeInt(maxWhole + 1)
+			return c.EncodeValue(StoredInt, Value{Int: maxWhole + 1})
 		}, failed(errBounds)},
-		{"int as real", dose, func(c *Codec) (uint16, error) { return c.EncodeInt(-1) }, code(0)},
-		{"int as category", sex, func(c *Codec) (uint16, error) { return c.EncodeInt(1) }, code(2)},
-		{"int as no category", sex, func(c *Codec) (uint16, error) { return c.EncodeInt(2) },
+		{"int as real", dose, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: -1}) }, code(0)},
+		{"int as category", sex, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 1}) }, code(2)},
+		{"int as no category", sex, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 2}) },
 			failed(errCategory)},
-		{"int as boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeInt(1) }, code(1)},
-		{"int as no boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeInt(2) },
+		{"int as boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 1}) }, code(1)},
+		{"int as no boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 2}) },
 			failed(errBoolean)},
-		{"int as date", clamp(day), func(c *Codec) (uint16, error) { return c.EncodeInt(1) },
+		{"int as date", clamp(day), func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 1}) },
 			failed(errType)},
-		{"int as timestamp", moment, func(c *Codec) (uint16, error) { return c.EncodeInt(1) },
+		{"int as timestamp", moment, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 1}) },
 			failed(errType)},
 		{"int that means missing", Column{Kind: Integer, Min: 0, Max: 9, Missing: []string{"-9"}},
-			func(c *Codec) (uint16, error) { return c.EncodeInt(-9) }, code(10)},
-		{"float as integer", age, func(c *Codec) (uint16, error) { return c.EncodeFloat(18) }, code(1)},
-		{"fraction as integer", age, func(c *Codec) (uint16, error) { return c.EncodeFloat(18.5) },
+			func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: -9}) }, code(10)},
+		{"float as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 18}) }, code(1)},
+		{"fraction as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 18.5}) },
 			failed(errInteger)},
-		{"fraction, clamped", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeFloat(18.4) },
+		{"fraction, clamped", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 18.4}) },
 			code(1)},
-		{"float as real", dose, func(c *Codec) (uint16, error) { return c.EncodeFloat(0.75) }, code(3)},
-		{"NaN", dose, func(c *Codec) (uint16, error) { return c.EncodeFloat(math.NaN()) },
+		{"float as real", dose, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 0.75}) }, code(3)},
+		{"NaN", dose, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: math.NaN()}) },
 			failed(errMissing)},
 		{"NaN as missing", optional(dose), func(c *Codec) (uint16, error) {
-			return c.EncodeFloat(
-				math.NaN())
+			return c.EncodeValue(StoredFloat, Value{Float: math.NaN()})
 		}, code(4)},
 		{"NaN as category", optional(sex), func(c *Codec) (uint16, error) {
-			return c.EncodeFloat(
-				math.NaN())
+			return c.EncodeValue(StoredFloat, Value{Float: math.NaN()})
 		}, code(3)},
 		{"NaN as date", optional(day), func(c *Codec) (uint16, error) {
-			return c.EncodeFloat(
-				math.NaN())
+			return c.EncodeValue(StoredFloat, Value{Float: math.NaN()})
 		}, failed(errType)},
-		{"Inf", dose, func(c *Codec) (uint16, error) { return c.EncodeFloat(math.Inf(1)) },
+		{"Inf", dose, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: math.Inf(1)}) },
 			failed(errNumber)},
 		{"Inf, clamped", clamp(optional(dose)), func(c *Codec) (uint16, error) {
-			return c.EncodeFloat(
-				math.Inf(1))
+			return c.EncodeValue(StoredFloat, Value{Float: math.Inf(1)})
 		}, code(4)},
-		{"float as category", sex, func(c *Codec) (uint16, error) { return c.EncodeFloat(1) }, code(2)},
-		{"float as boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeFloat(0) }, code(0)},
-		{"bool", died, func(c *Codec) (uint16, error) { return c.EncodeBool(true) }, code(1)},
-		{"bool, false", died, func(c *Codec) (uint16, error) { return c.EncodeBool(false) }, code(0)},
+		{"float as category", sex, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 1}) }, code(2)},
+		{"float as boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 0}) }, code(0)},
+		{"bool", died, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredBool, Value{Int: 1}) }, code(1)},
+		{"bool, false", died, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredBool, Value{Int: 0}) }, code(0)},
 		{"bool as category", Column{Kind: Categorical, Categories: named("false true")},
-			func(c *Codec) (uint16, error) { return c.EncodeBool(true) }, code(1)},
-		{"bool as integer", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeBool(true) },
+			func(c *Codec) (uint16, error) { return c.EncodeValue(StoredBool, Value{Int: 1}) }, code(1)},
+		{"bool as integer", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeValue(StoredBool, Value{Int: 1}) },
 			failed(errType)},
-		{"days", day, func(c *Codec) (uint16, error) { return c.EncodeDays(10) }, code(1)},
-		{"days, far", day, func(c *Codec) (uint16, error) { return c.EncodeDays(math.MaxInt32) },
+		{"days", day, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: 10}) }, code(1)},
+		{"days, far", day, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: math.MaxInt32}) },
 			failed(errBounds)},
-		{"days, clamped", clamp(day), func(c *Codec) (uint16, error) { return c.EncodeDays(-1) },
+		{"days, clamped", clamp(day), func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: -1}) },
 			code(0)},
-		{"days as timestamp", moment, func(c *Codec) (uint16, error) { return c.EncodeDays(0) }, code(0)},
-		{"days as integer", age, func(c *Codec) (uint16, error) { return c.EncodeDays(20) },
+		{"days as timestamp", moment, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: 0}) }, code(0)},
+		{"days as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: 20}) },
 			failed(errType)},
-		{"micros", moment, func(c *Codec) (uint16, error) { return c.EncodeMicros(10_000_000) }, code(1)},
-		{"micros, far", moment, func(c *Codec) (uint16, error) { return c.EncodeMicros(far) },
+		{"micros", moment, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: 10_000_000}) }, code(1)},
+		{"micros, far", moment, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: far}) },
 			failed(errBounds)},
-		{"micros as date", day, func(c *Codec) (uint16, error) { return c.EncodeMicros(micros(11) - 1) },
+		{"micros as date", day, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: micros(11) - 1}) },
 			code(1)},
-		{"micros before 1970 as date", day, func(c *Codec) (uint16, error) { return c.EncodeMicros(-1) },
+		{"micros before 1970 as date", day, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: -1}) },
 			failed(errBounds)},
-		{"micros as integer", age, func(c *Codec) (uint16, error) { return c.EncodeMicros(20) },
+		{"micros as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: 20}) },
 			failed(errType)},
 		{"null", optional(age), (*Codec).EncodeMissing, code(74)},
 		{"null, refused", age, (*Codec).EncodeMissing, failed(errMissing)},
@@ -420,15 +416,15 @@ func encodeValue(c *Codec, v Value) (uint16, error) {
 	case c.Column().Kind == Categorical:
 		return c.EncodeText([]byte(v.Text))
 	case c.Column().Kind == Integer:
-		return c.EncodeInt(v.Int)
+		return c.EncodeValue(StoredInt, Value{Int: v.Int})
 	case c.Column().Kind == Real:
-		return c.EncodeFloat(v.Float)
+		return c.EncodeValue(StoredFloat, Value{Float: v.Float})
 	case c.Column().Kind == Boolean:
-		return c.EncodeBool(v.Int == 1)
+		return c.EncodeValue(StoredBool, Value{Int: v.Int})
 	case c.Column().Kind == Date:
-		return c.EncodeDays(int32(v.Int))
+		return c.EncodeValue(StoredDays, Value{Int: int64(int32(v.Int))})
 	}
-	return c.EncodeMicros(v.Int)
+	return c.EncodeValue(StoredMicros, Value{Int: v.Int})
 }
 
 // Parse(YAML()) is the identity, for schemas with any texts in them.
@@ -647,12 +643,12 @@ func TestLenientNeverFails(t *testing.T) {
 		whole, number := rapid.Int64().Draw(t, "int"), rapid.Float64().Draw(t, "float")
 		for name, encode := range map[string]func(*Codec) (uint16, error){
 			"text":    func(c *Codec) (uint16, error) { return c.EncodeText(text) },
-			"int":     func(c *Codec) (uint16, error) { return c.EncodeInt(whole) },
-			"float":   func(c *Codec) (uint16, error) { return c.EncodeFloat(number) },
-			"NaN":     func(c *Codec) (uint16, error) { return c.EncodeFloat(math.NaN()) },
-			"bool":    func(c *Codec) (uint16, error) { return c.EncodeBool(whole > 0) },
-			"days":    func(c *Codec) (uint16, error) { return c.EncodeDays(int32(whole)) },
-			"micros":  func(c *Codec) (uint16, error) { return c.EncodeMicros(whole) },
+			"int":     func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: whole}) },
+			"float":   func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: number}) },
+			"NaN":     func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: math.NaN()}) },
+			"bool":    func(c *Codec) (uint16, error) { return c.EncodeValue(StoredBool, Value{Int: whole & 1}) },
+			"days":    func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: int64(int32(whole))}) },
+			"micros":  func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: whole}) },
 			"missing": (*Codec).EncodeMissing,
 		} {
 			want, wantErr := encode(strict)

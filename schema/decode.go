@@ -1,10 +1,6 @@
 package schema
 
-import (
-	"math"
-	"math/rand/v2"
-	"strconv"
-)
+import "math/rand/v2"
 
 // Decode draws a value of the code: the category itself, or each value of the
 // bin with the same probability (for a real column, each value that is written
@@ -16,13 +12,13 @@ func (c *Codec) Decode(code uint16, u *rand.Rand) Value {
 	switch {
 	case int(code) == c.missing:
 		return Value{Missing: true}
-	case c.column.Kind == Categorical:
+	case c.traits.stored == StoredText:
 		return Value{Text: c.column.Categories[code]}
-	case c.column.Kind == Boolean:
+	case c.order == nil:
 		return Value{Int: int64(code)}
 	}
 	x := c.bins.draw(int(code), u)
-	if c.column.Kind == Real {
+	if c.traits.stored == StoredFloat {
 		return Value{Float: x}
 	}
 	return Value{Int: int64(x)}
@@ -39,41 +35,5 @@ func (c *Codec) AppendText(dst []byte, v Value) []byte {
 		}
 		return append(dst, c.column.Missing[0]...)
 	}
-	switch c.column.Kind {
-	case Categorical:
-		return append(dst, v.Text...)
-	case Boolean:
-		return append(dst, c.column.Categories[v.Int]...)
-	case Integer:
-		return strconv.AppendInt(dst, v.Int, 10)
-	case Real:
-		return c.bins.ticks.appendReal(dst, v.Float)
-	}
-	return appendMoment(dst, c.column.Kind, c.column.Format, v.Int)
-}
-
-// appendReal writes x with the decimals of the ticks.
-func (g *ticks) appendReal(dst []byte, x float64) []byte {
-	if g.scale == 0 {
-		return strconv.AppendFloat(dst, x, 'g', -1, 64)
-	}
-	t := math.Round(x * g.scale)
-	if math.Abs(t) > 1<<53 || t/g.scale != x { // not one of our own values
-		return strconv.AppendFloat(dst, x, 'f', g.decimals, 64)
-	}
-	if t < 0 {
-		dst = append(dst, '-')
-		t = -t
-	}
-	if g.decimals == 0 {
-		return strconv.AppendUint(dst, uint64(t), 10)
-	}
-	unit := uint64(g.scale)
-	dst = strconv.AppendUint(dst, uint64(t)/unit, 10)
-	dst = append(dst, '.')
-	fraction := uint64(t) % unit
-	for unit /= 10; unit > 0; unit /= 10 {
-		dst = append(dst, byte('0'+fraction/unit%10))
-	}
-	return dst
+	return c.rules.write(dst, c, v)
 }

@@ -146,13 +146,13 @@ func (d *draft) add(cell string, maxCategories int) {
 		if d.not[kind] {
 			continue
 		}
-		format := Column{Kind: kind}.filled().Format
-		v, ok := parseMoment(kind, format, []byte(cell))
-		if !ok || badValue(kind, float64(v)) != "" {
+		rules := kind.ordered()
+		x, ok := rules.parse(rules.traits().format, []byte(cell))
+		if !ok || rules.wrong(x) != "" {
 			d.not[kind] = true
 			continue
 		}
-		d.min, d.max = min(d.min, float64(v)), max(d.max, float64(v))
+		d.min, d.max = min(d.min, x), max(d.max, x)
 		if f := timestampFormatOf(cell); d.values == 1 {
 			d.format = f
 		} else if f != d.format {

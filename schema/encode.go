@@ -1,9 +1,6 @@
 package schema
 
-import (
-	"math"
-	"strconv"
-)
+import "math"
 
 // cellError is an error about one cell. Its few values are constant, so that
 // it can say nothing of the cell, and wrap ErrSchema.
@@ -47,60 +44,51 @@ var (
 // It allocates nothing, except for numbers longer than 32 bytes and for dates
 // that a column's own format refuses.
 func (c *Codec) EncodeText(cell []byte) (uint16, error) {
-	switch c.column.Kind {
-	case Integer:
-		if v, ok := parseWhole(cell); ok && c.bins.contains(float64(v)) {
-			return uint16(c.bins.find(float64(v))), nil
-		}
-	case Real:
-		if v, ok := parseNumber(cell); ok && c.bins.contains(v) {
-			return uint16(c.bins.find(v)), nil
-		}
-	case Date, Timestamp:
-		if v, ok := parseMoment(c.column.Kind, c.column.Format, cell); ok && c.bins.contains(float64(v)) {
-			return uint16(c.bins.find(float64(v))), nil
+	var x float64
+	number := false
+	if c.order != nil {
+		if x, number = c.order.parse(c.column.Format, cell); number && c.bins.allows(x) {
+			return uint16(c.bins.find(x)), nil
 		}
 	}
 	if code, ok := c.words[string(cell)]; ok {
 		return code, nil
 	}
+	if number {
+		return c.encodeNumber(x)
+	}
 	if c.aliases {
-		if v := booleanAlias(cell); v >= 0 {
+		if v := c.traits.alias(cell); v >= 0 {
 			return uint16(v), nil
 		}
 	}
-	if c.bins != nil {
-		if x, ok := c.parse(cell); ok {
-			return c.encodeNumber(x)
+	return c.disallowed(c.traits.notOne)
+}
+
+// EncodeValue gives the code of a value that is not a text. One whose type does not fit the kind is
+// refused, whatever the column's policy. NaN is taken as missing. A categorical or boolean column
+// takes the text of a number, a date column the day of an instant and a timestamp column the
+// midnight of a day, both UTC.
+func (c *Codec) EncodeValue(as Stored, v Value) (uint16, error) {
+	if v.Missing {
+		return c.EncodeMissing()
+	}
+	return c.rules.encode(c, as, v)
+}
+
+// ParseValue reads a text as a value of an ordered column, in or out of bounds, as [Codec.Bin] has
+// them: a number or, in the column's format, as 2006-01-02 or by RFC 3339, a date or a time. False
+// for other texts, and for a column without an order.
+func (c *Codec) ParseValue(text string) (float64, bool) {
+	if c.order == nil {
+		return 0, false
+	}
+	for _, format := range []string{c.column.Format, dateFormat, timestampFormat, spaceFormat} {
+		if x, ok := c.order.parse(format, []byte(text)); ok {
+			return x, !math.IsInf(x, 0)
 		}
 	}
-	return c.disallowed(c.notOne())
-}
-
-// parse reads a cell of a numeric kind as a number, whole or not.
-func (c *Codec) parse(cell []byte) (x float64, ok bool) {
-	if c.column.Kind.moment() {
-		v, ok := parseMoment(c.column.Kind, c.column.Format, cell)
-		return float64(v), ok
-	}
-	return parseNumber(cell)
-}
-
-// notOne is the error for a cell that is none of the column's kind.
-func (c *Codec) notOne() error {
-	switch c.column.Kind {
-	case Integer:
-		return errInteger
-	case Real:
-		return errNumber
-	case Boolean:
-		return errBoolean
-	case Date:
-		return errDate
-	case Timestamp:
-		return errTimestamp
-	}
-	return errCategory
+	return 0, false
 }
 
 // allows reports whether x is a value of the column: between the bounds, and
@@ -170,103 +158,6 @@ func (c *Codec) byPolicy(err error) (uint16, error) {
 		return uint16(c.other), nil
 	}
 	return 0, err
-}
-
-// booleanAlias reads a common text of true (1) or false (0); -1 is neither.
-func booleanAlias(cell []byte) int {
-	if len(cell) == 0 || len(cell) > 5 {
-		return -1
-	}
-	var lower [5]byte
-	for i, b := range cell {
-		if b >= 'A' && b <= 'Z' {
-			b += 'a' - 'A'
-		}
-		lower[i] = b
-	}
-	switch string(lower[:len(cell)]) {
-	case "true", "t", "yes", "1":
-		return 1
-	case "false", "f", "no", "0":
-		return 0
-	}
-	return -1
-}
-
-// EncodeInt gives the code of an integer. A categorical or boolean column takes
-// the text of its decimal digits; a date or timestamp column refuses it,
-// whatever its policy, as does every Encode method a value whose type does not
-// fit the kind.
-func (c *Codec) EncodeInt(v int64) (uint16, error) {
-	switch c.column.Kind {
-	case Integer, Real:
-		return c.encodeNumber(float64(v)) // beyond ±2^53 it is rounded, and out of bounds or real
-	case Categorical, Boolean:
-		var text [20]byte
-		return c.EncodeText(strconv.AppendInt(text[:0], v, 10))
-	}
-	return c.mistyped()
-}
-
-// EncodeFloat gives the code of a number. NaN is taken as missing. A categorical
-// or boolean column takes the text of the shortest decimal that is v, so 1 for 1.0.
-func (c *Codec) EncodeFloat(v float64) (uint16, error) {
-	switch c.column.Kind {
-	case Integer, Real, Categorical, Boolean:
-		if math.IsNaN(v) {
-			return c.EncodeMissing()
-		}
-	}
-	switch c.column.Kind {
-	case Integer, Real:
-		if math.IsInf(v, 0) {
-			return c.disallowed(c.notOne())
-		}
-		return c.encodeNumber(v)
-	case Categorical, Boolean:
-		var text [32]byte
-		return c.EncodeText(strconv.AppendFloat(text[:0], v, 'f', -1, 64))
-	}
-	return c.mistyped()
-}
-
-// EncodeBool gives the code of a boolean. A categorical column takes the texts
-// true and false.
-func (c *Codec) EncodeBool(v bool) (uint16, error) {
-	switch c.column.Kind {
-	case Boolean:
-		if v {
-			return 1, nil
-		}
-		return 0, nil
-	case Categorical:
-		return c.EncodeText(strconv.AppendBool(make([]byte, 0, 5), v))
-	}
-	return c.mistyped()
-}
-
-// EncodeDays gives the code of a day, counted from 1970-01-01. A timestamp
-// column takes its midnight, UTC.
-func (c *Codec) EncodeDays(v int32) (uint16, error) {
-	switch c.column.Kind {
-	case Date:
-		return c.encodeNumber(float64(v))
-	case Timestamp:
-		return c.encodeNumber(float64(v) * microsPerDay)
-	}
-	return c.mistyped()
-}
-
-// EncodeMicros gives the code of an instant, in microseconds from 1970-01-01
-// UTC. A date column takes its day, UTC.
-func (c *Codec) EncodeMicros(v int64) (uint16, error) {
-	switch c.column.Kind {
-	case Date:
-		return c.encodeNumber(float64((v - mod(v, microsPerDay)) / microsPerDay))
-	case Timestamp:
-		return c.encodeNumber(float64(v))
-	}
-	return c.mistyped()
 }
 
 // EncodeMissing gives the code of a null. If the column declares no missing

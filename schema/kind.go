@@ -1,12 +1,8 @@
 package schema
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
-
-// Kind is what the cells of a column are.
+// Kind is what the cells of a column are. A new one is a constant at the end of this list, its
+// rules in a file of its own, and a line in kinds: no other package asks which kind a column has,
+// but what the methods here and those of [Codec] say of it.
 type Kind uint8
 
 // The kinds. The zero Kind is not valid.
@@ -19,122 +15,108 @@ const (
 	Timestamp                   // an instant, as microseconds since 1970-01-01 UTC
 )
 
-// Policy says what becomes of a cell, or of an absent column, that the schema does not allow.
-type Policy uint8
-
-// The policies.
-const (
-	Refuse Policy = iota // the table is refused
-	Clamp                // the nearest bin; what has no nearest bin becomes missing
-	Other                // a declared category takes it
-)
-
-// Spacing says how the edges of bins are laid out.
-type Spacing uint8
-
-// The spacings.
-const (
-	Linear Spacing = iota // equal widths
-	// Log: edges grow geometrically. With Min > 0 edge i of k is
-	// Min·(Max/Min)^(i/k). A Real with Min ≤ 0 is shifted: edge i is
-	// Min + c·((1+(Max-Min)/c)^(i/k) - 1) with c = (Max-Min)/1000, so the last
-	// bin is about 1000 times as wide as the first. Real edges are then rounded
-	// to a hundredth of the bin width. An Integer with Min ≤ 0 is shifted too:
-	// Min keeps a bin of its own, and the edges behind it grow as from 1.
-	// Integer edges are whole and at least 1 apart, so the first bins may be single values.
-	Log
-)
-
-// numeric reports whether cells of this kind are numbers that fall into bins.
-func (k Kind) numeric() bool { return k == Integer || k == Real || k == Date || k == Timestamp }
-
-// whole reports whether cells of this kind are whole numbers that fall into bins.
-func (k Kind) whole() bool { return k.numeric() && k != Real }
-
-// moment reports whether cells of this kind are dates or times.
-func (k Kind) moment() bool { return k == Date || k == Timestamp }
-
-// names are the texts of an enumeration in a schema file; values count up from first.
-type names struct {
-	what  string
-	first uint8
-	texts []string
+// kinds has the rules of every kind.
+var kinds = [...]rules{
+	Categorical: categoricalRules{}, Integer: integerRules{}, Real: realRules{},
+	Boolean: booleanRules{}, Date: dateRules{}, Timestamp: timestampRules{},
 }
 
-var (
-	kindNames = names{"kind", 1, []string{"categorical", "integer", "real", "boolean", "date",
-		"timestamp"}}
-	policyNames  = names{"policy", 0, []string{"refuse", "clamp", "other"}}
-	spacingNames = names{"spacing", 0, []string{"linear", "log"}}
+// Stored says what the values of a column are outside of a CSV file, and which field of a [Value]
+// holds one.
+type Stored uint8
+
+// What values can be.
+const (
+	StoredText   Stored = iota // Value.Text; such a column takes any value as its text
+	StoredBool                 // Value.Int, 0 or 1
+	StoredInt                  // Value.Int
+	StoredFloat                // Value.Float; bins are half-open: see Codec.Bin
+	StoredDays                 // Value.Int, days since 1970-01-01
+	StoredMicros               // Value.Int, microseconds since 1970-01-01 UTC
 )
+
+// rules are what a kind decides about its columns.
+type rules interface {
+	traits() traits
+	// encode gives the code of a value that is not a text, nor missing.
+	encode(c *Codec, as Stored, v Value) (uint16, error)
+	// write appends the text of a value that is not missing.
+	write(dst []byte, c *Codec, v Value) []byte
+}
+
+// traits are what can be said of a kind in a word.
+type traits struct {
+	name    string
+	stored  Stored
+	keys    keys                  // of a column in a file, besides those of every column
+	notOne  error                 // for a cell that is no value of the kind
+	pair    []string              // the two categories, if none are given
+	alias   func(cell []byte) int // reads further texts of this pair; −1 is neither
+	format  string                // default layout; "" for a kind whose cells have none
+	singles float64               // so many values have a bin each by default, more have defaultBins
+}
+
+// orderedRules are the rules of a kind whose cells are numbers, which fall into bins.
+type orderedRules interface {
+	rules
+	// parse reads a cell, in or out of bounds, whole or not.
+	parse(format string, cell []byte) (x float64, ok bool)
+	// show writes a value as a schema file does.
+	show(format string, x float64) string
+	// wrong says why x, which is finite, cannot be a bound; "" if it can.
+	wrong(x float64) string
+	// step is what the values of the column are multiples of, 0 if they are not whole; false if its
+	// format does not tell all of them apart.
+	step(c *Column) (step int64, ok bool)
+	// The magnitudes of a cell of unknown bounds: see magnitude.go.
+	magnitudes() int
+	magnitude(x float64) (cell int, ok bool)
+	magnitudeBounds(cell int) (lo, hi float64)
+}
+
+// Keys of the columns of a kind.
+const (
+	categoryKeys keys = 1<<keyCategories | 1<<keyOther
+	binKeys      keys = 1<<keyMin | 1<<keyMax | 1<<keyBins | 1<<keyEdges | 1<<keyBuy | 1<<keyShare
+)
+
+// Ordered reports whether cells of this kind are numbers, or days or times, which fall into bins:
+// the codes of the others have no order.
+func (k Kind) Ordered() bool { return k.ordered() != nil }
+
+// Stored says what the values of a column of this kind are; of an unknown kind, texts.
+func (k Kind) Stored() Stored { return k.traits().stored }
+
+// ordered gives the rules of a kind with an order; nil for the others.
+func (k Kind) ordered() orderedRules {
+	o, _ := k.rules().(orderedRules)
+	return o
+}
+
+// rules gives nil for a kind that there is not.
+func (k Kind) rules() rules {
+	if int(k) >= len(kinds) {
+		return nil
+	}
+	return kinds[k]
+}
+
+// traits are empty for a kind that there is not.
+func (k Kind) traits() traits {
+	if r := k.rules(); r != nil {
+		return r.traits()
+	}
+	return traits{}
+}
+
+// kindNames are the names in a schema file.
+var kindNames = func() names {
+	n := names{what: "kind", first: 1}
+	for _, r := range kinds[1:] {
+		n.texts = append(n.texts, r.traits().name)
+	}
+	return n
+}()
 
 // String gives the name of k in a schema file.
 func (k Kind) String() string { return kindNames.text(uint8(k)) }
-
-// MarshalText gives the name of k in a schema file, or an error that wraps ErrInvalid.
-func (k Kind) MarshalText() ([]byte, error) { return kindNames.marshal(uint8(k)) }
-
-// UnmarshalText takes the name of a kind; its error wraps ErrInvalid.
-func (k *Kind) UnmarshalText(text []byte) error { return kindNames.unmarshal((*uint8)(k), text) }
-
-// String gives the name of p in a schema file.
-func (p Policy) String() string { return policyNames.text(uint8(p)) }
-
-// MarshalText gives the name of p in a schema file, or an error that wraps ErrInvalid.
-func (p Policy) MarshalText() ([]byte, error) { return policyNames.marshal(uint8(p)) }
-
-// UnmarshalText takes the name of a policy; its error wraps ErrInvalid.
-func (p *Policy) UnmarshalText(text []byte) error {
-	return policyNames.unmarshal((*uint8)(p),
-		text)
-}
-
-// String gives the name of s in a schema file.
-func (s Spacing) String() string { return spacingNames.text(uint8(s)) }
-
-// MarshalText gives the name of s in a schema file, or an error that wraps ErrInvalid.
-func (s Spacing) MarshalText() ([]byte, error) { return spacingNames.marshal(uint8(s)) }
-
-// UnmarshalText takes the name of a spacing; its error wraps ErrInvalid.
-func (s *Spacing) UnmarshalText(text []byte) error {
-	return spacingNames.unmarshal((*uint8)(s),
-		text)
-}
-
-func (n names) has(v uint8) bool { return v >= n.first && int(v-n.first) < len(n.texts) }
-
-func (n names) text(v uint8) string {
-	if n.has(v) {
-		return n.texts[v-n.first]
-	}
-	return fmt.Sprintf("%s(%d)", n.what, v)
-}
-
-func (n names) marshal(v uint8) ([]byte, error) {
-	if n.has(v) {
-		return []byte(n.texts[v-n.first]), nil
-	}
-	return nil, fmt.Errorf("schema: %w: no %s has the number %d", ErrInvalid, n.what, v)
-}
-
-func (n names) unmarshal(dst *uint8, text []byte) error {
-	v, ok := n.value(string(text))
-	if !ok {
-		return fmt.Errorf("schema: %w: %s", ErrInvalid, n.unknown(string(text)))
-	}
-	*dst = v
-	return nil
-}
-
-func (n names) value(text string) (v uint8, ok bool) {
-	i := slices.Index(n.texts, text)
-	return n.first + uint8(max(i, 0)), i >= 0
-}
-
-// unknown says that text is not in n, and what it may have meant.
-func (n names) unknown(text string) string {
-	if near := nearest(text, n.texts); near != "" {
-		return fmt.Sprintf("unknown %s %s (did you mean %q?)", n.what, quote(text), near)
-	}
-	return fmt.Sprintf("unknown %s %s (want %s)", n.what, quote(text), strings.Join(n.texts, ", "))
-}

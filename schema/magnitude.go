@@ -1,6 +1,9 @@
 package schema
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // The magnitudes of a number: eight cells for each power of two from 2^-20 to 2^64, on either side
 // of zero, one cell for zero, and one on either side for what is closer to it. The cells are
@@ -17,15 +20,13 @@ const (
 const (
 	firstYear = 1800
 	lastYear  = 2199
+	yearCells = lastYear - firstYear + 1
 )
 
-// Magnitudes is the number of cells of the magnitudes of a numeric kind; 0 for others.
+// Magnitudes is the number of cells of the magnitudes of an ordered kind; 0 for others.
 func (k Kind) Magnitudes() int {
-	switch {
-	case k.moment():
-		return lastYear - firstYear + 1
-	case k.numeric():
-		return 2*oneSide + 1
+	if o := k.ordered(); o != nil {
+		return o.magnitudes()
 	}
 	return 0
 }
@@ -34,19 +35,34 @@ func (k Kind) Magnitudes() int {
 // is no value of kind k, or one out of its range. Years beyond the first and last cell, and numbers
 // of 2^64 and more, are in those cells.
 func (k Kind) Magnitude(cell []byte) (int, bool) {
-	if k.moment() {
-		v, ok := parseMoment(k, Column{Kind: k}.filled().Format, cell)
-		if !ok || badValue(k, float64(v)) != "" {
-			return 0, false
-		}
-		return yearCell(k, float64(v)), true
-	}
-	x, ok := parseNumber(cell)
-	if !k.numeric() || !ok || math.Abs(x) > maxReal {
+	o := k.ordered()
+	if o == nil {
 		return 0, false
 	}
-	side := oneSideCell(math.Abs(x))
-	switch {
+	x, ok := o.parse(o.traits().format, cell)
+	if !ok {
+		return 0, false
+	}
+	return o.magnitude(x)
+}
+
+// MagnitudeBounds gives the smallest and the greatest value of a cell, as Column.Min and Max have
+// them: of a Real the upper end is itself in the next cell. An Integer cell without whole numbers
+// has min > max. It panics for a cell that there is not.
+func (k Kind) MagnitudeBounds(cell int) (lo, hi float64) {
+	if cell < 0 || cell >= k.Magnitudes() {
+		panic("schema: no such magnitude")
+	}
+	return k.ordered().magnitudeBounds(cell)
+}
+
+func (numberRules) magnitudes() int { return 2*oneSide + 1 }
+
+func (numberRules) magnitude(x float64) (int, bool) {
+	if math.Abs(x) > maxReal {
+		return 0, false
+	}
+	switch side := sideCell(math.Abs(x)); {
 	case x > 0:
 		return oneSide + 1 + side, true
 	case x < 0:
@@ -55,8 +71,8 @@ func (k Kind) Magnitude(cell []byte) (int, bool) {
 	return oneSide, true
 }
 
-// oneSideCell is the cell of x > 0, from zero outward.
-func oneSideCell(x float64) int {
+// sideCell is the cell of x > 0, from zero outward.
+func sideCell(x float64) int {
 	fraction, exponent := math.Frexp(x) // x = fraction·2^exponent, ½ ≤ fraction < 1
 	power := exponent - 1 - leastPower
 	switch {
@@ -68,54 +84,35 @@ func oneSideCell(x float64) int {
 	return 1 + power*perPower + int((fraction-.5)*2*perPower)
 }
 
-// MagnitudeBounds gives the smallest and the greatest value of a cell, as Column.Min and Max have
-// them: of a Real the upper end is itself in the next cell. An Integer cell without whole numbers
-// has min > max. It panics for a cell that there is not.
-func (k Kind) MagnitudeBounds(cell int) (lo, hi float64) {
-	if cell < 0 || cell >= k.Magnitudes() {
-		panic("schema: no such magnitude")
+// sideBounds are the ends of a cell on the side of the positive numbers.
+func sideBounds(side int) (lo, hi float64) {
+	if side == 0 {
+		return 0, math.Ldexp(1, leastPower)
 	}
-	if k.moment() {
-		year := firstYear + cell
-		from, to := daysOf(year, 1, 1), daysOf(year+1, 1, 1)-1
-		if k == Date {
-			return float64(from), float64(to)
-		}
-		return float64(from * microsPerDay), float64((to+1)*microsPerDay - microsPerSecond)
-	}
-	if cell == oneSide {
-		return 0, 0
-	}
-	side := cell - oneSide - 1
-	if cell < oneSide {
-		side = oneSide - 1 - cell
-	}
-	lo, hi = 0, math.Ldexp(1, leastPower)
-	if side > 0 {
-		power, part := (side-1)/perPower, (side-1)%perPower
-		lo = math.Ldexp(1+float64(part)/perPower, power+leastPower)
-		hi = math.Ldexp(1+float64(part+1)/perPower, power+leastPower)
-	}
-	if k == Integer {
-		lo, hi = math.Ceil(lo), math.Ceil(hi)-1
-		lo, hi = min(lo, maxWhole), min(hi, maxWhole)
-	}
-	if cell < oneSide {
-		return -hi, -lo
-	}
-	return lo, hi
+	power, part := (side-1)/perPower, (side-1)%perPower
+	lo = math.Ldexp(1+float64(part)/perPower, power+leastPower)
+	return lo, math.Ldexp(1+float64(part+1)/perPower, power+leastPower)
 }
 
-// yearCell is the cell of a day or an instant.
-func yearCell(k Kind, v float64) int {
-	lo, hi := 0, k.Magnitudes()-1
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if _, end := k.MagnitudeBounds(mid); v <= end || k == Timestamp && v < end+microsPerSecond {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
+// mirrored gives the bounds of a cell on either side, or zero, from those of the positive side.
+func mirrored(cell int, bounds func(side int) (lo, hi float64)) (lo, hi float64) {
+	switch {
+	case cell > oneSide:
+		return bounds(cell - oneSide - 1)
+	case cell < oneSide:
+		lo, hi = bounds(oneSide - 1 - cell)
+		return -hi, -lo
 	}
-	return lo
+	return 0, 0
+}
+
+// yearCell is the cell of an instant.
+func yearCell(t time.Time) int {
+	return min(max(t.UTC().Year(), firstYear), lastYear) - firstYear
+}
+
+// yearDays are the first and the last day of a cell.
+func yearDays(cell int) (first, last int64) {
+	year := firstYear + cell
+	return daysOf(year, 1, 1), daysOf(year+1, 1, 1) - 1
 }

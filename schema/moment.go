@@ -1,9 +1,6 @@
 package schema
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // Microseconds of a day, an hour, a minute and a second.
 const (
@@ -12,12 +9,6 @@ const (
 	microsPerHour   = 60 * microsPerMinute
 	microsPerDay    = 24 * microsPerHour
 	secondsPerDay   = 86_400
-)
-
-// The days of the years 1 to 9999, which are those a date column may declare.
-const (
-	firstDay = -719_162  // 0001-01-01
-	lastDay  = 2_932_896 // 9999-12-31
 )
 
 // daysOf gives the days from 1970-01-01 to a day of the proleptic Gregorian
@@ -119,61 +110,23 @@ func parseInstant(text []byte) (micros int64, ok bool) {
 	return 0, false
 }
 
-// parseMoment reads a date (as days) or a timestamp (as microseconds) in the
-// given layout. A date whose layout has a time of day loses it.
-func parseMoment(kind Kind, layout string, text []byte) (v int64, ok bool) {
-	switch {
-	case kind == Date && layout == dateFormat:
-		return parseDay(text)
-	case kind == Timestamp && (layout == timestampFormat || layout == spaceFormat ||
-		layout == plainFormat):
-		return parseInstant(text)
-	case len(text) > maxNumberText:
-		return 0, false
+// parseTime reads a text in a layout.
+func parseTime(layout string, text []byte) (t time.Time, ok bool) {
+	if len(text) > maxNumberText {
+		return t, false
 	}
-	t, err := time.Parse(layout, string(text))
-	if err != nil { // holds the cell and stays here
-		return 0, false
-	}
-	if kind == Date {
-		year, month, day := t.Date()
-		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay, true
-	}
-	if seconds := t.Unix(); seconds < math.MinInt64/microsPerSecond ||
-		seconds > math.MaxInt64/microsPerSecond {
-		return 0, false
-	}
-	return t.UnixMicro(), true
+	t, err := time.Parse(layout, string(text)) // whose error holds the cell and stays here
+	return t, err == nil
 }
 
-// appendMoment writes a date or a timestamp in the given layout.
-func appendMoment(dst []byte, kind Kind, layout string, v int64) []byte {
-	if kind == Date {
-		return time.Unix(v*secondsPerDay, 0).UTC().AppendFormat(dst, layout)
-	}
-	return time.UnixMicro(v).UTC().AppendFormat(dst, layout)
-}
-
-// timestampSteps are the resolutions that a layout may have, in microseconds.
-var timestampSteps = [...]int64{1, 10, 100, 1_000, 10_000, 100_000,
-	microsPerSecond, microsPerMinute, microsPerHour, microsPerDay}
-
-// momentStep gives the resolution of a layout: the days (Date) or microseconds
-// (Timestamp) such that every multiple of it between lo and hi is written and
-// read back unchanged. It is false for a layout that loses more than that.
-func momentStep(kind Kind, layout string, lo, hi int64) (step int64, ok bool) {
-	probes := []int64{11_356, 10_956, lo, hi} // 2001-02-03, 1999-12-31
-	steps := []int64{1}
-	if kind == Timestamp {
-		// 2001-02-03 04:05:06.123456, 1999-12-31 23:59:58.987654
-		probes = []int64{981_173_106_123_456, 946_684_798_987_654, lo, hi}
-		steps = timestampSteps[:]
-	}
+// finestStep gives the first of the steps every multiple of which, of those about the probes, a
+// format writes such that it is read back; false if there is none.
+func finestStep(r orderedRules, format string, steps []int64, probes ...int64) (int64, bool) {
 next:
 	for _, step := range steps {
 		for _, v := range probes {
-			v -= mod(v, step)
-			if got, ok := parseMoment(kind, layout, appendMoment(nil, kind, layout, v)); !ok || got != v {
+			x := float64(v - mod(v, step))
+			if got, ok := r.parse(format, []byte(r.show(format, x))); !ok || got != x {
 				continue next
 			}
 		}

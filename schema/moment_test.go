@@ -104,9 +104,9 @@ func TestMomentStep(t *testing.T) {
 		{Timestamp, "15:04:05", 0, false},
 	}
 	for _, test := range tests {
-		got, ok := momentStep(test.kind, test.layout, 0, 0)
+		got, ok := test.kind.ordered().step(&Column{Kind: test.kind, Format: test.layout})
 		if got != test.want || ok != test.ok {
-			t.Errorf("momentStep(%s, %q) = %d, %v, want %d, %v", test.kind, test.layout, got, ok, test.want,
+			t.Errorf("step(%s, %q) = %d, %v, want %d, %v", test.kind, test.layout, got, ok, test.want,
 				test.ok)
 		}
 	}

@@ -3,10 +3,36 @@ package schema
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // maxNumberText is the longest text, in bytes, that is read as a number.
 const maxNumberText = 128
+
+// numberRules are the rules that integers and real numbers share.
+type numberRules struct{}
+
+func (numberRules) parse(_ string, cell []byte) (float64, bool) { return parseNumber(cell) }
+
+func (numberRules) show(_ string, x float64) string { return formatNumber(x) }
+
+// encode takes NaN as missing. Integers beyond ±2^53 are rounded, and out of bounds or real.
+func (numberRules) encode(c *Codec, as Stored, v Value) (uint16, error) {
+	switch as {
+	case StoredInt:
+		return c.encodeNumber(float64(v.Int))
+	case StoredFloat:
+		switch x := v.Float; {
+		case math.IsNaN(x):
+			return c.EncodeMissing()
+		case math.IsInf(x, 0):
+			return c.disallowed(c.traits.notOne)
+		default:
+			return c.encodeNumber(x)
+		}
+	}
+	return c.mistyped()
+}
 
 // pow10 holds the powers of ten that a float64 holds exactly.
 var pow10 = [...]float64{
@@ -97,4 +123,16 @@ func parseSlow(cell []byte) (v float64, ok bool) {
 	}
 	v, err := strconv.ParseFloat(string(cell), 64)
 	return v, err == nil || math.IsInf(v, 0) // the error holds the cell and stays here
+}
+
+// formatNumber writes the shortest decimal that is read back as x; -0 as 0.
+func formatNumber(x float64) string {
+	if x == 0 {
+		return "0"
+	}
+	format := byte('f')
+	if a := math.Abs(x); a < 1e-6 || a >= 1e21 {
+		format = 'e'
+	}
+	return strings.Replace(strconv.FormatFloat(x, format, -1, 64), "e+", "e", 1)
 }

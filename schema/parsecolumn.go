@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -79,9 +80,9 @@ func (f *file) column(i int, node *yaml.Node) Column {
 	f.texts(i, &c, keyCategories, &c.Categories)
 	f.texts(i, &c, keyMissing, &c.Missing)
 
-	if c.Kind.numeric() && nodes.broken.has(keyFormat) {
+	if c.Kind.Ordered() && nodes.broken.has(keyFormat) {
 		nodes.broken |= 1<<keyMin | 1<<keyMax | 1<<keyEdges // there is no telling
-	} else if c.Kind.numeric() {
+	} else if c.Kind.Ordered() {
 		f.bounds(i, &c, read)
 	}
 	return c
@@ -181,17 +182,18 @@ func (f *file) bounds(i int, c *Column, read func(key, func(*yaml.Node) error)) 
 
 // numberOf gives a bound or an edge of a numeric column whose kind and format are known.
 func (c *Column) numberOf(n *yaml.Node) (float64, error) {
-	if c.Kind.moment() {
+	t := c.Kind.traits()
+	if t.format != "" {
 		text, err := textOf(n)
 		if err != nil {
 			return 0, err
 		}
-		format := c.filled().Format
-		v, ok := parseMoment(c.Kind, format, []byte(text))
+		format := cmp.Or(c.Format, t.format)
+		x, ok := c.Kind.ordered().parse(format, []byte(text))
 		if !ok {
 			return 0, fmt.Errorf("%s is not a %s in the format %s", quote(text), c.Kind, quote(format))
 		}
-		return float64(v), nil
+		return x, nil
 	}
 	text, err := plainOf(n)
 	if err != nil {

@@ -1,6 +1,9 @@
 package schema
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+)
 
 // ErrSchema is wrapped by every error about data that the schema does not allow.
 var ErrSchema = errors.New("the data breaks the schema")
@@ -97,87 +100,54 @@ func (s *Schema) filled() *Schema {
 	return &f
 }
 
-// Default layouts and bin counts.
+// Default numbers of bins.
 const (
-	dateFormat      = "2006-01-02"
-	timestampFormat = "2006-01-02T15:04:05Z07:00" // time.RFC3339
-	spaceFormat     = "2006-01-02 15:04:05"       // read as timestampFormat is, and written as said
-	plainFormat     = "2006-01-02T15:04:05"       // likewise
-	defaultBins     = 32
-	defaultGrid     = 1024
-	singleValues    = 100   // an Integer with at most this many values has one bin a value
-	maxCodes        = 65536 // a code is a uint16
+	defaultBins  = 32
+	defaultGrid  = 1024
+	singleValues = 100   // an Integer with at most this many values has one bin a value
+	maxCodes     = 65536 // a code is a uint16
 )
 
 // filled gives the column with its defaults written out.
 func (c Column) filled() Column {
-	switch c.Kind {
-	case Boolean:
-		if len(c.Categories) == 0 {
-			c.Categories = []string{"false", "true"}
-		}
-	case Date:
-		if c.Format == "" {
-			c.Format = dateFormat
-		}
-	case Timestamp:
-		if c.Format == "" {
-			c.Format = timestampFormat
-		}
+	t := c.Kind.traits()
+	if len(c.Categories) == 0 {
+		c.Categories = t.pair
 	}
-	if c.Kind.numeric() {
-		if k := len(c.Edges); k > 0 {
-			c.Min, c.Max = c.Edges[0], c.Edges[k-1]
-		} else if c.Bins == 0 && c.BuyBins > 0 {
-			c.Bins = c.defaultGrid()
-		} else if c.Bins == 0 {
-			c.Bins = c.defaultBins()
-		}
-	}
+	c.Format = cmp.Or(c.Format, t.format)
 	if len(c.Missing) == 0 {
 		c.Missing = nil
+	}
+	switch k := len(c.Edges); {
+	case !c.Kind.Ordered():
+	case k > 0:
+		c.Min, c.Max = c.Edges[0], c.Edges[k-1]
+	case c.Bins == 0 && c.BuyBins > 0:
+		c.Bins = c.evenBins(defaultGrid, defaultGrid)
+	case c.Bins == 0:
+		c.Bins = c.evenBins(t.singles, defaultBins)
 	}
 	return c
 }
 
-// defaultBins chooses the number of bins from the kind and the bounds.
-func (c Column) defaultBins() int {
-	if c.Kind == Real {
-		return defaultBins
+// evenBins is the default number of bins, among whose edges some may be bought: one a value, where
+// there are not more than singles, else most.
+func (c Column) evenBins(singles float64, most int) int {
+	step, ok := c.Kind.ordered().step(&c)
+	if !ok {
+		step = 1 // the format is refused later
 	}
-	values := c.wholeValues()
-	if c.Kind == Integer && values <= singleValues {
+	if values := (c.Max-c.Min)/float64(step) + 1; values <= singles {
 		return max(int(values), 1)
 	}
-	return int(max(min(values, defaultBins), 1))
-}
-
-// defaultGrid is the number of cells among whose edges those of the bins are bought.
-func (c Column) defaultGrid() int {
-	if c.Kind == Real {
-		return defaultGrid
-	}
-	return int(max(min(c.wholeValues(), defaultGrid), 1))
-}
-
-// wholeValues is the number of values of a column of whole values.
-func (c Column) wholeValues() float64 {
-	if c.Kind == Timestamp {
-		if step, ok := momentStep(Timestamp, c.Format, int64(c.Min), int64(c.Max)); ok {
-			return (c.Max-c.Min)/float64(step) + 1
-		}
-	}
-	return c.Max - c.Min + 1
+	return most
 }
 
 // size is the number of codes of a filled, valid column.
 func (c Column) size() int {
 	n := len(c.Categories)
-	if c.Kind.numeric() {
-		n = c.Bins
-		if len(c.Edges) > 0 {
-			n = len(c.Edges) - 1
-		}
+	if c.Kind.Ordered() {
+		n = max(c.Bins, len(c.Edges)-1)
 	}
 	if len(c.Missing) > 0 {
 		n++

@@ -2,17 +2,9 @@ package schema
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
-
-// maxWhole bounds the values of integer and timestamp columns. float64 holds
-// every integer up to it, and rounds none beyond it into the range.
-const maxWhole = 1<<53 - 1
-
-// maxReal bounds the values of real columns, so that their range is finite.
-const maxReal = 1e300
 
 // Validate reports everything that is wrong with s, joined; each error wraps ErrInvalid.
 func (s *Schema) Validate() error {
@@ -59,9 +51,9 @@ func givenFields(c *Column) keys {
 	}{
 		{keyName, true},
 		{keyKind, true},
-		{keyCategories, c.Categories != nil || c.Kind == Categorical},
-		{keyMin, c.Min != 0 || c.Kind.numeric() && len(c.Edges) == 0},
-		{keyMax, c.Max != 0 || c.Kind.numeric() && len(c.Edges) == 0},
+		{keyCategories, c.Categories != nil},
+		{keyMin, c.Min != 0 || c.Kind.Ordered() && len(c.Edges) == 0},
+		{keyMax, c.Max != 0 || c.Kind.Ordered() && len(c.Edges) == 0},
 		{keyBins, c.Bins != 0},
 		{keySpacing, c.Spacing != Linear},
 		{keyEdges, c.Edges != nil},
@@ -134,21 +126,6 @@ func (ps *problems) schema(s *Schema, broken keys) {
 	}
 }
 
-// appliesTo says which kinds a field makes sense for; a field not listed fits all.
-var appliesTo = map[key][]Kind{
-	keyCategories: {Categorical, Boolean},
-	keyMin:        {Integer, Real, Date, Timestamp},
-	keyMax:        {Integer, Real, Date, Timestamp},
-	keyBins:       {Integer, Real, Date, Timestamp},
-	keySpacing:    {Integer, Real},
-	keyEdges:      {Integer, Real, Date, Timestamp},
-	keyFormat:     {Date, Timestamp},
-	keyOther:      {Categorical, Boolean},
-	keyDecimals:   {Real},
-	keyBuy:        {Integer, Real, Date, Timestamp},
-	keyShare:      {Integer, Real, Date, Timestamp},
-}
-
 // column checks column i and, where nothing is wrong, makes its codec. A broken
 // field has a problem reported already.
 func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
@@ -169,8 +146,9 @@ func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
 		add(keyKind, -1, "a column needs a kind (%s)", strings.Join(kindNames.texts, ", "))
 		return nil
 	}
+	allowed := c.Kind.traits().keys | 1<<keyMissing | 1<<keyOnInvalid
 	for k := keyCategories; k <= keyShare; k++ {
-		if kinds := appliesTo[k]; kinds != nil && given.has(k) && !slices.Contains(kinds, c.Kind) {
+		if given.has(k) && !allowed.has(k) {
 			add(k, -1, "%s does not apply to kind %s", k, c.Kind)
 			broken.add(k)
 		}
@@ -178,7 +156,7 @@ func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
 	if !spacingNames.has(uint8(c.Spacing)) {
 		add(keySpacing, -1, "%s", spacingNames.unknown(c.Spacing.String()))
 	}
-	if c.Kind.numeric() {
+	if c.Kind.Ordered() {
 		ps.numbers(c, given, sound, add)
 	} else {
 		ps.categories(c, given, add)
@@ -207,12 +185,14 @@ func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
 
 // categories checks what a categorical or boolean column declares.
 func (ps *problems) categories(c *Column, given keys, add func(key, int, string, ...any)) {
-	if len(c.Categories) == 0 && (c.Kind == Categorical || given.has(keyCategories)) {
+	pair := c.Kind.traits().pair
+	switch k := len(c.Categories); {
+	case k == 0 && (pair == nil || given.has(keyCategories)):
 		add(keyCategories, -1, "categories must list at least one text")
 		return
-	}
-	if c.Kind == Boolean && len(c.Categories) > 0 && len(c.Categories) != 2 {
-		add(keyCategories, -1, "categories of a boolean are two texts: that of false, then that of true")
+	case k > 0 && pair != nil && k != len(pair):
+		add(keyCategories, -1, "categories of a %s are two texts: that of false, then that of true",
+			c.Kind)
 		return
 	}
 	if n := len(c.Categories) + min(len(c.Missing), 1); n > maxCodes {
@@ -249,13 +229,13 @@ func (ps *problems) invalid(c *Column, given keys, add func(key, int, string, ..
 	switch {
 	case !policyNames.has(uint8(c.OnInvalid)):
 		add(keyOnInvalid, -1, "%s", policyNames.unknown(c.OnInvalid.String()))
-	case c.OnInvalid == Other && c.Kind.numeric():
+	case c.OnInvalid == Other && c.Kind.Ordered():
 		add(keyOnInvalid, -1, "on_invalid: other does not apply to kind %s: use clamp", c.Kind)
 	case c.OnInvalid == Other && !given.has(keyOther):
 		add(keyOnInvalid, -1, "on_invalid: other needs other: the category that takes such cells")
-	case c.OnInvalid != Other && given.has(keyOther) && !c.Kind.numeric():
+	case c.OnInvalid != Other && given.has(keyOther) && !c.Kind.Ordered():
 		add(keyOther, -1, "other needs on_invalid: other")
-	case c.OnInvalid == Clamp && !c.Kind.numeric() && len(c.Missing) == 0:
+	case c.OnInvalid == Clamp && !c.Kind.Ordered() && len(c.Missing) == 0:
 		add(keyOnInvalid, -1,
 			"on_invalid: clamp turns a cell of kind %s into a missing one, so it needs missing tokens", c.Kind)
 	}
@@ -279,7 +259,7 @@ func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add fun
 			if !given.has(b.key) {
 				add(b.key, -1, "%s is missing: kind %s needs min and max, or edges", b.key, c.Kind)
 			} else if sound(b.key) {
-				if why := badValue(c.Kind, b.value); why != "" {
+				if why := c.badValue(b.value); why != "" {
 					add(b.key, -1, "%s %s", b.key, why)
 				}
 			}
@@ -287,7 +267,7 @@ func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add fun
 		if sound(keyMin) && sound(keyMax) {
 			if c.Min > c.Max {
 				add(keyMin, -1, "min %s is greater than max %s", c.show(c.Min), c.show(c.Max))
-			} else if c.Min == c.Max && c.Kind == Real {
+			} else if c.Min == c.Max && c.Kind.Stored() == StoredFloat {
 				add(keyMin, -1, "min equals max: a real column needs a range")
 			}
 		}
@@ -295,7 +275,7 @@ func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add fun
 	if sound(keyBins) {
 		if c.Bins < 1 || c.Bins > maxCodes {
 			add(keyBins, -1, "bins must be from 1 to %d, not %d", maxCodes, c.Bins)
-		} else if values := c.Max - c.Min + 1; c.Kind.whole() && sound(keyMin) && sound(keyMax) &&
+		} else if values := c.Max - c.Min + 1; c.Kind.Stored() != StoredFloat && sound(keyMin) && sound(keyMax) &&
 			values >= 1 && float64(c.Bins) > values {
 			add(keyBins, -1, "%d bins are more than the %.0f values from min to max", c.Bins, values)
 		} else if c.Bins+min(len(c.Missing), 1) > maxCodes {
@@ -352,7 +332,7 @@ func (ps *problems) edges(c *Column, sound func(key) bool, add func(key, int, st
 		return
 	}
 	for j, e := range c.Edges {
-		if why := badValue(c.Kind, e); why != "" {
+		if why := c.badValue(e); why != "" {
 			add(keyEdges, j, "edge number %d %s", j+1, why)
 		} else if j > 0 && e <= c.Edges[j-1] {
 			add(keyEdges, j, "edges must increase: number %d, %s, is not greater than %s", j+1, c.show(e),
@@ -367,25 +347,12 @@ func (ps *problems) edges(c *Column, sound func(key) bool, add func(key, int, st
 	}
 }
 
-// badValue says what is wrong with x as a bound, or "".
-func badValue(kind Kind, x float64) string {
-	switch {
-	case math.IsNaN(x) || math.IsInf(x, 0):
+// badValue says what is wrong with x as a bound of an ordered column, or "".
+func (c *Column) badValue(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "is not a finite number"
-	case kind == Real && math.Abs(x) > maxReal:
-		return "is beyond ±1e300"
-	case kind == Real:
-		return ""
-	case x != math.Trunc(x):
-		return "is not a whole number"
-	case kind == Date && (x < firstDay || x > lastDay):
-		return "is not in the years 1 to 9999"
-	case kind == Timestamp && math.Abs(x) > maxWhole:
-		return "is not in the years 1685 to 2255"
-	case math.Abs(x) > maxWhole:
-		return "is not between -2^53 and 2^53"
 	}
-	return ""
+	return c.Kind.ordered().wrong(x)
 }
 
 // badText says what is wrong with a text of the schema, or "".

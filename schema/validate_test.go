@@ -156,37 +156,30 @@ func TestQuoteIsShort(t *testing.T) {
 	}
 }
 
-func TestKindText(t *testing.T) {
-	for k := Categorical; k <= Timestamp; k++ {
-		text, err := k.MarshalText()
-		var again Kind
-		if err != nil || again.UnmarshalText(text) != nil || again != k || k.String() != string(text) {
-			t.Errorf("kind %d: %q, %v, %v", k, text, err, again)
+func TestNames(t *testing.T) {
+	for k := Categorical; int(k) < len(kinds); k++ {
+		if v, ok := kindNames.value(k.String()); !ok || Kind(v) != k || k.rules() == nil {
+			t.Errorf("kind %d: %s", k, k)
 		}
 	}
 	for p := Refuse; p <= Other; p++ {
-		text, err := p.MarshalText()
-		again := Policy(77)
-		if err != nil || again.UnmarshalText(text) != nil || again != p || p.String() != string(text) {
-			t.Errorf("policy %d: %q, %v, %v", p, text, err, again)
+		if v, ok := policyNames.value(p.String()); !ok || Policy(v) != p {
+			t.Errorf("policy %d: %s", p, p)
 		}
 	}
 	for s := Linear; s <= Log; s++ {
-		text, err := s.MarshalText()
-		again := Spacing(77)
-		if err != nil || again.UnmarshalText(text) != nil || again != s || s.String() != string(text) {
-			t.Errorf("spacing %d: %q, %v, %v", s, text, err, again)
+		if v, ok := spacingNames.value(s.String()); !ok || Spacing(v) != s {
+			t.Errorf("spacing %d: %s", s, s)
 		}
 	}
-	if _, err := Kind(0).MarshalText(); !errors.Is(err, ErrInvalid) {
-		t.Errorf("kind 0: %v", err)
+	if got := kindNames.unknown("reall"); got != `unknown kind "reall" (did you mean "real"?)` {
+		t.Error(got)
 	}
-	var k Kind
-	if err := k.UnmarshalText([]byte("reall")); !errors.Is(err, ErrInvalid) ||
-		err.Error() != `schema: invalid schema: unknown kind "reall" (did you mean "real"?)` {
-		t.Errorf("got %v", err)
-	}
-	if got := Kind(9).String() + Policy(9).String() + Spacing(9).String(); got != "kind(9)policy(9)spacing(9)" {
+	if got := Kind(9).String() + Policy(9).String() + Spacing(9).String(); got !=
+		"kind(9)policy(9)spacing(9)" {
 		t.Errorf("got %s", got)
+	}
+	if Kind(0).Ordered() || Kind(9).Ordered() || Kind(9).Stored() != StoredText {
+		t.Error("a kind that there is not has an order, or values")
 	}
 }

@@ -36,7 +36,9 @@ func payroll(t testing.TB, n int, share float64) *table.Table {
 		cols[i] = table.NewCodes(size, n)
 	}
 	for r := range n {
-		code, err := codecs[0].EncodeFloat(math.Min(100, -math.Log((float64(r)+.5)/float64(n))))
+		code, err := codecs[0].EncodeValue(schema.StoredFloat, schema.Value{
+			Float: math.Min(100, -math.Log((float64(r)+.5)/float64(n))),
+		})
 		if r%50 == 0 {
 			code, err = codecs[0].EncodeMissing()
 		}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/decoy-dp/decoy/schema"
 )
 
 const flushSize = 1 << 16 // bytes of CSV that are written at once
@@ -33,8 +31,7 @@ func newCSVWriter(w io.Writer, d decoder, safe bool) (*csvWriter, error) {
 		c.fixed[i] = make([][]byte, codec.Size())
 		missing, has := codec.MissingCode()
 		for code := range c.fixed[i] {
-			kind := d.schema.Columns[i].Kind
-			if kind == schema.Categorical || kind == schema.Boolean || has && code == int(missing) {
+			if !d.schema.Columns[i].Kind.Ordered() || has && code == int(missing) {
 				text := codec.AppendText([]byte{}, codec.Decode(uint16(code), nil))
 				c.fixed[i][code] = c.quote(text, 0)
 			}

@@ -161,24 +161,27 @@ func (l *leaf) encode(c *schema.Codec, v *vector, i int, scratch []byte) (uint16
 	if l.form == formText {
 		return c.EncodeText(v.texts[i])
 	}
-	if c.Column().Kind == schema.Categorical && !l.isNaN(v, i) {
+	if c.Column().Kind.Stored() == schema.StoredText && !l.isNaN(v, i) {
 		return c.EncodeText(l.appendText(scratch, v, i))
 	}
+	as, value := schema.StoredInt, schema.Value{}
 	switch l.form {
 	case formBool:
-		return c.EncodeBool(v.ints[i] != 0)
+		as, value.Int = schema.StoredBool, v.ints[i]
 	case formInt:
-		return c.EncodeInt(v.ints[i])
+		value.Int = v.ints[i]
 	case formFloat32, formFloat64:
-		return c.EncodeFloat(v.floats[i])
+		as, value.Float = schema.StoredFloat, v.floats[i]
 	case formFloat16:
-		return c.EncodeFloat(half(v.texts[i]))
+		as, value.Float = schema.StoredFloat, half(v.texts[i])
 	case formDate:
-		return c.EncodeDays(int32(v.ints[i]))
+		as, value.Int = schema.StoredDays, v.ints[i]
 	case formMillis, formMicros, formNanos:
-		return c.EncodeMicros(l.micros(v.ints[i]))
+		as, value.Int = schema.StoredMicros, l.micros(v.ints[i])
+	default:
+		return c.EncodeText(l.appendText(scratch, v, i))
 	}
-	return c.EncodeText(l.appendText(scratch, v, i))
+	return c.EncodeValue(as, value)
 }
 
 // isNaN reports whether value i of v is no number, which is taken as missing.

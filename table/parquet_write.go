@@ -66,25 +66,25 @@ func newParquetWriter(w io.Writer, d decoder) (*parquetWriter, error) {
 // newBatchColumn returns a collector for the values of a column, and their type.
 func newBatchColumn(codec *schema.Codec) (batchColumn, arrow.DataType) {
 	mem := memory.DefaultAllocator
-	switch codec.Column().Kind {
-	case schema.Categorical:
+	switch codec.Column().Kind.Stored() {
+	case schema.StoredText:
 		return newCategoryColumn(codec)
-	case schema.Boolean:
+	case schema.StoredBool:
 		b := array.NewBooleanBuilder(mem)
 		return collector(b, func(v schema.Value) { b.Append(v.Int != 0) }), arrow.FixedWidthTypes.Boolean
-	case schema.Integer:
+	case schema.StoredInt:
 		b := array.NewInt64Builder(mem)
 		return collector(b, func(v schema.Value) { b.Append(v.Int) }), arrow.PrimitiveTypes.Int64
-	case schema.Real:
+	case schema.StoredFloat:
 		b := array.NewFloat64Builder(mem)
 		return collector(b, func(v schema.Value) { b.Append(v.Float) }), arrow.PrimitiveTypes.Float64
-	case schema.Date:
+	case schema.StoredDays:
 		b := array.NewDate32Builder(mem)
 		return collector(b, func(v schema.Value) {
 			b.Append(
 				arrow.Date32(v.Int))
 		}), arrow.FixedWidthTypes.Date32
-	case schema.Timestamp:
+	case schema.StoredMicros:
 		kind := &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
 		b := array.NewTimestampBuilder(mem, kind)
 		return collector(b, func(v schema.Value) { b.Append(arrow.Timestamp(v.Int)) }), kind

@@ -60,7 +60,7 @@ func newDecoder(s *schema.Schema, u *rand.Rand) (decoder, error) {
 		return decoder{}, err
 	}
 	for _, c := range s.Columns {
-		if u == nil && c.Kind != schema.Categorical && c.Kind != schema.Boolean {
+		if u == nil && c.Kind.Ordered() {
 			return decoder{}, fmt.Errorf("table: writing the %s column %q needs a source of random numbers",
 				c.Kind, c.Name)
 		}

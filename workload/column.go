@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -21,13 +18,7 @@ type column struct {
 func (c column) name() string { return c.codec.Column().Name }
 
 // binned reports whether the column's codes are bins of numbers.
-func (c column) binned() bool {
-	switch c.codec.Column().Kind {
-	case schema.Integer, schema.Real, schema.Date, schema.Timestamp:
-		return true
-	}
-	return false
-}
+func (c column) binned() bool { return c.codec.Column().Kind.Ordered() }
 
 // bins is the number of codes that are not "missing".
 func (c column) bins() int {
@@ -123,7 +114,7 @@ func (c column) threshold(op string, v float64) (cut float64,
 	below func(code int, hi float64) bool) {
 	last := c.bins() - 1
 	strict := op == ">" || op == "<=" // x > v and its complement x ≤ v
-	if c.codec.Column().Kind != schema.Real {
+	if c.codec.Column().Kind.Stored() != schema.StoredFloat {
 		// Whole numbers: hi is in the bin.
 		cut = math.Ceil(v)
 		if strict {
@@ -145,24 +136,10 @@ func (c column) cutError(op, text string, code int) error {
 
 // value reads a number, date or time.
 func (c column) value(text string) (float64, error) {
-	col := c.codec.Column()
-	bad := fmt.Errorf("%q is not a value for column %q (%v)", text, c.name(), col.Kind)
-	switch col.Kind {
-	case schema.Date, schema.Timestamp:
-		layouts := []string{col.Format, time.DateOnly, time.RFC3339, time.DateTime}
-		for _, layout := range layouts {
-			if at, err := time.Parse(layout, text); layout != "" && err == nil {
-				if col.Kind == schema.Date {
-					return math.Floor(float64(at.Unix()) / 86400), nil
-				}
-				return float64(at.UnixMicro()), nil
-			}
-		}
-		return 0, bad
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || strings.ContainsAny(text, "xX_") {
-		return 0, bad
+	v, ok := c.codec.ParseValue(text)
+	if !ok {
+		return 0, fmt.Errorf("%q is not a value for column %q (%v)", text, c.name(),
+			c.codec.Column().Kind)
 	}
 	return v, nil
 }

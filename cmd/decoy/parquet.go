@@ -63,10 +63,10 @@ func writeParquet(w io.Writer, d datasets.Dataset) error {
 
 // parquetType is how a column of the embedded tables is stored.
 func parquetType(k schema.Kind) arrow.DataType {
-	switch k {
-	case schema.Integer:
+	switch k.Stored() {
+	case schema.StoredInt:
 		return arrow.PrimitiveTypes.Int64
-	case schema.Real:
+	case schema.StoredFloat:
 		return arrow.PrimitiveTypes.Float64
 	}
 	return arrow.BinaryTypes.String

@@ -98,10 +98,7 @@ func (g grouping) shares(counts []int64) []Number {
 	return out
 }
 
-func numeric(c *schema.Codec) bool {
-	k := c.Column().Kind
-	return k != schema.Categorical && k != schema.Boolean
-}
+func numeric(c *schema.Codec) bool { return c.Column().Kind.Ordered() }
 
 // edge is the lower or the upper end of a bin, for people.
 func edge(c *schema.Codec, code int, upper bool) string {
@@ -109,10 +106,8 @@ func edge(c *schema.Codec, code int, upper bool) string {
 	if upper {
 		x = hi
 	}
-	switch c.Column().Kind {
-	case schema.Real:
+	if c.Column().Kind.Stored() == schema.StoredFloat {
 		return strconv.FormatFloat(x, 'g', 4, 64)
-	default:
-		return string(c.AppendText(nil, schema.Value{Int: int64(x)}))
 	}
+	return string(c.AppendText(nil, schema.Value{Int: int64(x)}))
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -63,20 +65,24 @@ type property struct {
 	Comment string   `json:"$comment,omitempty"`
 }
 
+// formats are the names in a JSON Schema of the layouts that have one.
+var formats = map[string]string{time.DateOnly: "date", time.RFC3339: "date-time"}
+
 func propertyOf(c schema.Column) property {
 	var p property
-	kind := ""
-	switch c.Kind {
-	case schema.Integer, schema.Real:
-		kind = map[schema.Kind]string{schema.Integer: "integer", schema.Real: "number"}[c.Kind]
-		p.Minimum, p.Maximum = &c.Min, &c.Max
-	case schema.Boolean:
-		if c.Categories[0] == "false" && c.Categories[1] == "true" {
+	kind := "string"
+	switch c.Kind.Stored() {
+	case schema.StoredInt:
+		kind, p.Minimum, p.Maximum = "integer", &c.Min, &c.Max
+	case schema.StoredFloat:
+		kind, p.Minimum, p.Maximum = "number", &c.Min, &c.Max
+	case schema.StoredDays, schema.StoredMicros:
+		p.Format, p.Comment = formats[c.Format], "Go layout "+c.Format
+	default:
+		if c.Kind.Stored() == schema.StoredBool && slices.Equal(c.Categories, []string{"false", "true"}) {
 			kind = "boolean"
 			break
 		}
-		fallthrough
-	case schema.Categorical:
 		for _, text := range c.Categories {
 			p.Enum = append(p.Enum, text)
 		}
@@ -84,16 +90,6 @@ func propertyOf(c schema.Column) property {
 			p.Enum = append(p.Enum, nil)
 		}
 		return p
-	case schema.Date:
-		kind, p.Format, p.Comment = "string", "date", "Go layout "+c.Format
-		if c.Format != "2006-01-02" {
-			p.Format = ""
-		}
-	case schema.Timestamp:
-		kind, p.Format, p.Comment = "string", "date-time", "Go layout "+c.Format
-		if c.Format != "2006-01-02T15:04:05Z07:00" {
-			p.Format = ""
-		}
 	}
 	p.Type = kind
 	if len(c.Missing) > 0 {

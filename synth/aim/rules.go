@@ -124,10 +124,8 @@ func order(s *schema.Schema, text string) (marginal.Zeros, error) {
 		if err != nil {
 			return marginal.Zeros{}, err
 		}
-		for _, c := range []schema.Kind{s.Columns[a].Kind, s.Columns[b].Kind} {
-			if c == schema.Categorical || c == schema.Boolean {
-				return marginal.Zeros{}, fmt.Errorf("categories have no order: use if … then")
-			}
+		if !s.Columns[a].Kind.Ordered() || !s.Columns[b].Kind.Ordered() {
+			return marginal.Zeros{}, fmt.Errorf("categories have no order: use if … then")
 		}
 		return zeros(s, []int{a, b}, func(code func(col int) int) bool {
 			i, j := uint16(code(a)), uint16(code(b))

@@ -17,7 +17,7 @@ func groupsOf(c schema.Column, noisy []int64, threshold float64) (of []uint16, g
 		}
 		return of, len(of)
 	}
-	if c.Kind == schema.Categorical || c.Kind == schema.Boolean {
+	if !c.Kind.Ordered() {
 		order := make([]int, len(noisy))
 		for i := range order {
 			order[i] = i

@@ -19,8 +19,7 @@ func scaledColumns(s *schema.Schema, c Config) []bool {
 	out := make([]bool, len(s.Columns))
 	for k, m := range s.Sizes() {
 		column := s.Columns[k]
-		out[k] = m > 2 && len(column.Missing) == 0 && column.Kind != schema.Categorical &&
-			column.Kind != schema.Boolean
+		out[k] = m > 2 && len(column.Missing) == 0 && column.Kind.Ordered()
 	}
 	if !slices.Contains(out, true) {
 		return nil

@@ -1,0 +1,44 @@
+package schema
+
+import (
+	"math"
+	"strconv"
+)
+
+// maxWhole bounds the values of integer and timestamp columns. float64 holds every integer up to
+// it, and rounds none beyond it into the range.
+const maxWhole = 1<<53 - 1
+
+// integerRules: a whole number.
+type integerRules struct{ numberRules }
+
+func (integerRules) traits() traits {
+	return traits{
+		name: "integer", stored: StoredInt, keys: binKeys | 1<<keySpacing, notOne: errInteger,
+		singles: singleValues,
+	}
+}
+
+func (integerRules) write(dst []byte, _ *Codec, v Value) []byte {
+	return strconv.AppendInt(dst, v.Int, 10)
+}
+
+func (integerRules) step(*Column) (int64, bool) { return 1, true }
+
+func (integerRules) wrong(x float64) string {
+	switch {
+	case x != math.Trunc(x):
+		return "is not a whole number"
+	case math.Abs(x) > maxWhole:
+		return "is not between -2^53 and 2^53"
+	}
+	return ""
+}
+
+// magnitudeBounds are whole, so that lo > hi for a cell without whole numbers.
+func (integerRules) magnitudeBounds(cell int) (lo, hi float64) {
+	return mirrored(cell, func(side int) (lo, hi float64) {
+		lo, hi = sideBounds(side)
+		return min(math.Ceil(lo), maxWhole), min(math.Ceil(hi)-1, maxWhole)
+	})
+}
