@@ -34,29 +34,31 @@ type gateRun struct {
 }
 
 var gateCalls = []gateCall{
-	{"total", true,
-		func(nb privacy.Neighbours, z float64) accountant.Event { return nb.TotalEvent(z) },
+	{"total", true, func(nb privacy.Neighbours, z float64) accountant.Event {
+		return nb.MeasureEvent(privacy.Total{}, z)
+	},
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
-			n, err := s.Total(g.scale)
-			return []float64{float64(n)}, err
+			return g.first(s.Measure(privacy.Total{}, g.scale))
 		}},
-	{"counts", true,
-		func(nb privacy.Neighbours, z float64) accountant.Event { return nb.CountsEvent(z) },
+	{"counts", true, func(nb privacy.Neighbours, z float64) accountant.Event {
+		return nb.MeasureEvent(privacy.Marginal{}, z)
+	},
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
-			m, err := s.Counts(privacy.Marginal{Cols: []int{g.col}}, g.scale)
+			counts, err := s.Measure(privacy.Marginal{Cols: []int{g.col}}, g.scale)
 			if err != nil {
 				return nil, err
 			}
-			return []float64{float64(m.Counts[g.pair.Target[g.col]]),
-				float64(m.Counts[g.pair.Corner[g.col]])}, nil
+			return []float64{float64(counts[g.pair.Target[g.col]]),
+				float64(counts[g.pair.Corner[g.col]])}, nil
 		}},
-	{"answer", false,
-		func(nb privacy.Neighbours, z float64) accountant.Event { return nb.AnswerEvent(z) },
+	{"answer", false, func(nb privacy.Neighbours, z float64) accountant.Event {
+		return nb.MeasureLaplaceEvent(privacy.Where{}, z)
+	},
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			allow := make([]bool, g.sizes[g.col])
 			allow[g.pair.Target[g.col]] = true
-			n, err := s.Answer(table.Predicate{{Column: g.col, Allow: allow}}, g.scale)
-			return []float64{float64(n)}, err
+			where := privacy.Where{Expr: table.Condition{Column: g.col, Allow: allow}}
+			return g.first(s.MeasureLaplace(where, g.scale))
 		}},
 	{"select", false,
 		func(nb privacy.Neighbours, z float64) accountant.Event { return nb.SelectEvent(1 / z) },
@@ -80,6 +82,14 @@ var gateCalls = []gateCall{
 	}, gateRun.vote},
 }
 
+// first is a released number.
+func (gateRun) first(counts []int64, err error) ([]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []float64{float64(counts[0])}, nil
+}
+
 // candidates are two estimates of one marginal of which a target row makes the one worse and the
 // other better, as much as either can. The first is right about Out; the second is wrong by so much
 // that the first is chosen about once in eight times, where the odds move by nearly e^ε.
@@ -97,7 +107,7 @@ func (g gateRun) candidates() []privacy.Candidate {
 		wrong[g.pair.Corner[g.col]] -= gap
 	}
 	m := privacy.Marginal{Cols: []int{g.col}}
-	return []privacy.Candidate{{Marginal: m, Estimate: right}, {Marginal: m, Estimate: wrong}}
+	return []privacy.Candidate{{Query: m, Estimate: right}, {Query: m, Estimate: wrong}}
 }
 
 // GateNames lists the mechanisms of the gate that [Gate] audits.

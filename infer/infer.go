@@ -71,7 +71,7 @@ func Plan(
 		return Noise{}, nil, fmt.Errorf("infer: there is no column: %w", schema.ErrInvalid)
 	}
 	d := float64(columns)
-	unit := 1 / nb.CountsEvent(1).(accountant.Gaussian).NoiseMultiplier // Δ₂
+	unit := 1 / nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian).NoiseMultiplier // Δ₂
 	at := func(scale float64) Noise {
 		return Noise{
 			Kinds: unit * scale * math.Sqrt(d/(2*kindShare)),
@@ -80,7 +80,7 @@ func Plan(
 		}
 	}
 	composition := func(n Noise) accountant.Composition {
-		c := accountant.Composition{{Event: nb.CountsEvent(n.Kinds), Count: columns}}
+		c := accountant.Composition{{Event: nb.MeasureEvent(privacy.Marginal{}, n.Kinds), Count: columns}}
 		for _, e := range nb.DiscoverEvents(n.Values) {
 			c = append(c, accountant.Charge{Event: e.Event, Count: columns})
 		}

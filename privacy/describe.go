@@ -9,14 +9,14 @@ import (
 
 // Kinds returns the number of rows whose cell in a column has each class of package schema (schema.Classify), plus independent
 // round(N(0, sigma²)): the cells of a public partition of all texts, so a marginal like any other (docs/claims/kinds.md).
-// Event: [Neighbours.CountsEvent].
+// Event: [Neighbours.MeasureEvent].
 func (s *textSession) Kinds(column int, sigma float64) ([]int64, error) {
 	return s.partition("classes", column, sigma, int(schema.Classes), func(text []byte) (int, bool) { return int(schema.Classify(text)), true })
 }
 
 // Magnitudes returns the number of rows whose cell in a column is a value of a numeric kind and falls into each of the public cells of
 // schema.Kind.Magnitude, plus independent round(N(0, sigma²)). Other cells are not counted (docs/claims/magnitudes.md). Event:
-// [Neighbours.CountsEvent].
+// [Neighbours.MeasureEvent].
 func (s *textSession) Magnitudes(column int, kind schema.Kind, sigma float64) ([]int64, error) {
 	if kind.Magnitudes() == 0 {
 		return nil, fmt.Errorf("privacy: kind %v has no magnitudes", kind)
@@ -33,7 +33,7 @@ func (s *textSession) partition(what string, column int, sigma float64, n int, c
 	if err := s.column(column); err != nil {
 		return nil, err
 	}
-	c := call{fmt.Sprintf("%s of column %d", what, column+1), ask(what).ints(int64(column)).floats(sigma), once(s.s.nb.CountsEvent(sigma)), nil}
+	c := call{fmt.Sprintf("%s of column %d", what, column+1), ask(what).ints(int64(column)).floats(sigma), once(s.s.nb.MeasureEvent(Marginal{}, sigma)), nil}
 	return s.s.releaseInts(c, n, func() ([]int64, error) {
 		counts := s.texts().cols[column].cellCounts(n, cell)
 		g.AddTo(counts, s.s.src)

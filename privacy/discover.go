@@ -79,7 +79,7 @@ type found struct {
 
 // DiscoverEvents is the events of [TextSession.Discover]: Gaussian noise on disjoint counts, and δ for the texts that only one unit has.
 func (nb Neighbours) DiscoverEvents(d Discovery) accountant.Composition {
-	return accountant.Composition{{Event: nb.CountsEvent(d.Sigma), Count: 1}, {Event: accountant.Approx{Delta: d.Delta}, Count: 1}}
+	return accountant.Composition{{Event: nb.MeasureEvent(Marginal{}, d.Sigma), Count: 1}, {Event: accountant.Approx{Delta: d.Delta}, Count: 1}}
 }
 
 // DiscoverThreshold is the smallest threshold, in rows, at which a text that only one unit has is released with probability at most δ: with

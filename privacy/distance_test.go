@@ -12,7 +12,7 @@ import (
 
 func TestDistanceByHand(t *testing.T) {
 	s := &session{schema: testSchema("", 0), nb: relations[0]}
-	grid, err := s.onGrid([]Candidate{{Marginal: Marginal{Cols: []int{0}}, Estimate: []float64{2.5, 7}}})
+	grid, _, err := s.onGrid([]Candidate{{Query: Marginal{Cols: []int{0}}, Estimate: []float64{2.5, 7}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,21 +33,21 @@ func TestDistanceSensitivity(t *testing.T) {
 	for _, nb := range relations {
 		s := &session{schema: testSchema("", 0), nb: nb}
 		// Two marginals with the same extremes: a unit in one cell that was over the estimate everywhere moves both by all it has.
-		grid, err := s.onGrid([]Candidate{
-			{Marginal: Marginal{Cols: []int{0, 1}}, Estimate: make([]float64, 6)},
-			{Marginal: Marginal{Cols: []int{2}}, Estimate: []float64{90, 0, 90, 0}},
+		grid, queries, err := s.onGrid([]Candidate{
+			{Query: Marginal{Cols: []int{0, 1}}, Estimate: make([]float64, 6)},
+			{Query: Marginal{Cols: []int{2}}, Estimate: []float64{90, 0, 90, 0}},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		delta := 10 / nb.DistanceEvent(2, 10).(accountant.Gaussian).NoiseMultiplier
+		delta := 10 / nb.DistanceEvent([]Query{Marginal{}, Marginal{}}, 10).(accountant.Gaussian).NoiseMultiplier
 		far := 0.
 		for range 6000 {
 			ra, rb := pairOf(u, nb)
 			a, b := testTable(t, s.schema, ra, nil), testTable(t, s.schema, rb, nil)
 			moved := int64(0)
-			for _, g := range grid {
-				moved += g.distance(g.counter.count(a)) - g.distance(g.counter.count(b))
+			for i, g := range grid {
+				moved += g.distance(queries[i].count(nil, a)) - g.distance(queries[i].count(nil, b))
 			}
 			far = max(far, math.Abs(math.Ldexp(float64(moved), -estimateBits)))
 		}
@@ -69,10 +69,10 @@ func TestDistanceSensitivity(t *testing.T) {
 func TestDistanceNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	tab := testTable(t, testSchema("", 0), someRows(60), nil)
-	s := open(t, tab, accountant.Composition{{Event: relations[0].DistanceEvent(2, sigma), Count: n}})
+	s := open(t, tab, accountant.Composition{{Event: relations[0].DistanceEvent([]Query{Marginal{}, Marginal{}}, sigma), Count: n}})
 	candidates := []Candidate{
-		{Marginal: Marginal{Cols: []int{0}}, Estimate: []float64{20, 30}}, // 30 and 30 rows: 10 off
-		{Marginal: Marginal{Cols: []int{1}}, Estimate: []float64{20, 20.5, 19}},
+		{Query: Marginal{Cols: []int{0}}, Estimate: []float64{20, 30}}, // 30 and 30 rows: 10 off
+		{Query: Marginal{Cols: []int{1}}, Estimate: []float64{20, 20.5, 19}},
 	}
 	draws := make([]int64, n)
 	for k := range draws {
@@ -96,12 +96,12 @@ func TestDistanceNoise(t *testing.T) {
 }
 
 func TestDistanceIsChargedBeforeReading(t *testing.T) {
-	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), accountant.Composition{{Event: relations[0].DistanceEvent(1, 5), Count: 1}})
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), accountant.Composition{{Event: relations[0].DistanceEvent([]Query{Marginal{}}, 5), Count: 1}})
 	reads := 0
 	data := s.data
 	s.data = func() *table.Table { reads++; return data() }
 	one := func(weight, penalty float64) []Candidate {
-		return []Candidate{{Marginal: Marginal{Cols: []int{0}}, Estimate: []float64{1, 2}, Weight: weight, Penalty: penalty}}
+		return []Candidate{{Query: Marginal{Cols: []int{0}}, Estimate: []float64{1, 2}, Weight: weight, Penalty: penalty}}
 	}
 	for name, call := range map[string]func() error{
 		"weight":         func() error { _, err := s.Distance(one(2, 0), 5); return err },

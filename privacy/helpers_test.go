@@ -80,3 +80,30 @@ func open(t testing.TB, tab *table.Table, plan accountant.Composition) *Session 
 	}
 	return s
 }
+
+// only is the one number of a release.
+func only(xs []int64, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return xs[0], nil
+}
+
+// compiledOf are queries ready to be counted.
+func compiledOf(t testing.TB, s *session, qs ...Query) []compiled {
+	t.Helper()
+	out, err := s.compileAll(qs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// firstIs1 is the question whether the first code is 1.
+var firstIs1 = Where{table.Condition{Column: 0, Allow: []bool{false, true}}}
+
+// deltas are the sensitivities of disjoint counts.
+func (nb Neighbours) deltas() (one, two float64) {
+	_, one, two = nb.sensitivity(Marginal{})
+	return one, two
+}

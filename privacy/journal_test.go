@@ -47,11 +47,11 @@ func (j journaled) must(o Options) *Session {
 
 // steps are the run's questions in order.
 func steps(s *Session) []func() (int64, error) {
-	total := func() (int64, error) { return s.Total(5) }
+	total := func() (int64, error) { return only(s.Measure(Total{}, 5)) }
 	choice := func() (int64, error) {
 		var c []Candidate
 		for col, size := range s.Schema().Sizes() {
-			c = append(c, Candidate{Marginal: Marginal{Cols: []int{col}}, Estimate: make([]float64, size)})
+			c = append(c, Candidate{Query: Marginal{Cols: []int{col}}, Estimate: make([]float64, size)})
 		}
 		i, err := s.Select(c, 1)
 		return int64(i), err
@@ -271,10 +271,10 @@ func TestResumeOtherQuestion(t *testing.T) {
 	j.answers(s, 3)
 	die(s)
 	s = j.must(j.options(true))
-	if _, err := s.Counts(Marginal{Cols: []int{0}}, 5); !errors.Is(err, ErrResume) {
+	if _, err := s.Measure(Marginal{Cols: []int{0}}, 5); !errors.Is(err, ErrResume) {
 		t.Errorf("another question: %v", err)
 	}
-	if _, err := s.Total(5); !errors.Is(err, ErrResume) {
+	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrResume) {
 		t.Errorf("the right one, too late: %v", err)
 	}
 	if err := s.Close(ledger.StatusDone); !errors.Is(err, ErrUnfinished) {
@@ -293,7 +293,7 @@ func TestRecordsAreAsLongAsTheirQuestion(t *testing.T) {
 	for range 40 {
 		j := journaled{t, t.TempDir()}
 		s := j.must(j.options(false))
-		if _, err := s.Total(5); err != nil {
+		if _, err := s.Measure(Total{}, 5); err != nil {
 			t.Fatal(err)
 		}
 		n := len(read(t, s.journal.path))
@@ -312,7 +312,7 @@ func TestThresholdDiesWithItsProcess(t *testing.T) {
 	s := must(Open(context.Background(), rows, o))
 	r := must(s.AboveThreshold(1e6, 1))
 	for range 3 {
-		if above, err := r.Ask(bit(), 30); above || err != nil {
+		if above, err := r.Ask(firstIs1, 30); above || err != nil {
 			t.Fatal(above, err)
 		}
 	}
@@ -321,15 +321,15 @@ func TestThresholdDiesWithItsProcess(t *testing.T) {
 	s = must(Open(context.Background(), rows, o))
 	r = must(s.AboveThreshold(1e6, 1))
 	for range 3 {
-		if above, err := r.Ask(bit(), 30); above || err != nil {
+		if above, err := r.Ask(firstIs1, 30); above || err != nil {
 			t.Fatal(above, err)
 		}
 	}
-	if _, err := r.Ask(bit(), 30); !errors.Is(err, ErrSpent) {
+	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, ErrSpent) {
 		t.Errorf("a question that was not asked before: %v", err)
 	}
 	r = must(s.AboveThreshold(1e6, 1))
-	if _, err := r.Ask(bit(), 30); err != nil {
+	if _, err := r.Ask(firstIs1, 30); err != nil {
 		t.Errorf("a round of its own: %v", err)
 	}
 }
@@ -354,12 +354,12 @@ func TestForeignCodeTellsNothing(t *testing.T) {
 	for _, do := range []func(){func() { panic("code 17") }, func() { panic(errors.New("other")) }, runtime.Goexit} {
 		s := open(t, testTable(t, testSchema("", 0), someRows(1000), nil), append(gaussian(.01, 2), gaussian(5, 1)...))
 		for range 2 {
-			got, err := s.Histogram(badCells{do}, .01)
+			got, err := s.Measure(Cells{badCells{do}}, .01)
 			if err != nil || got[0] != 500 || got[1] != 500 {
 				t.Errorf("cells %v, %v", got, err)
 			}
 		}
-		if _, err := s.Total(5); err != nil {
+		if _, err := s.Measure(Total{}, 5); err != nil {
 			t.Error(err)
 		}
 	}
@@ -430,7 +430,7 @@ func TestCopiedSessionIsTheSame(t *testing.T) {
 	granted := 0
 	for range 5 {
 		c := *s
-		if _, err := c.Total(5); err == nil {
+		if _, err := c.Measure(Total{}, 5); err == nil {
 			granted++
 		} else if !errors.Is(err, ErrPlan) {
 			t.Error(err)
@@ -448,7 +448,7 @@ func TestCopiedSessionIsTheSame(t *testing.T) {
 	said := 0
 	for range 5 {
 		c := *r
-		if above, _ := c.Ask(bit(), 1e9); above {
+		if above, _ := c.Ask(firstIs1, 1e9); above {
 			said++
 		}
 	}
@@ -481,7 +481,7 @@ func TestNothingIsShared(t *testing.T) {
 		t.Error("the schema has changed")
 	}
 	for i, want := range []error{nil, nil, ErrPlan} {
-		if _, err := s.Total(5); !errors.Is(err, want) {
+		if _, err := s.Measure(Total{}, 5); !errors.Is(err, want) {
 			t.Errorf("call %d: %v", i, err)
 		}
 	}
@@ -543,9 +543,9 @@ func TestReplacedLedgerEndsTheRun(t *testing.T) {
 		}
 		before := read(t, file.Path())
 		s := must(Open(context.Background(), rows, o))
-		must(s.Total(5))
+		must(s.Measure(Total{}, 5))
 		change(file.Path(), before)
-		if _, err := s.Total(5); !errors.Is(err, ledger.ErrInvalid) {
+		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 		l := must(file.Read())
@@ -585,7 +585,7 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		reads := 0
 		rows := counted(testTable(t, testSchema("", 0), someRows(12), nil), &reads)
 		first := must(Open(context.Background(), rows, o))
-		must(first.Total(5))
+		must(first.Measure(Total{}, 5))
 		if err := first.Close(ledger.StatusDone); err != nil {
 			t.Fatal(err)
 		}
@@ -600,7 +600,7 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		if _, err := Open(context.Background(), rows, o); !errors.Is(err, ledger.ErrInvalid) || reads > 0 {
 			t.Errorf("%s: a new run: %v, read %d times", name, err, reads)
 		}
-		if _, err := s.Total(5); !errors.Is(err, ledger.ErrInvalid) {
+		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a charge: %v", name, err)
 		}
 		if err := s.Close(ledger.StatusDone); !errors.Is(err, ledger.ErrInvalid) {
@@ -652,7 +652,7 @@ func TestContinuedRunHasNoMore(t *testing.T) {
 	die(s)
 	s = j.must(j.options(true))
 	j.answers(s, 6)
-	if _, err := s.Total(5); !errors.Is(err, ErrPlan) {
+	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrPlan) {
 		t.Errorf("a fifth call of four: %v", err)
 	}
 }
@@ -739,7 +739,7 @@ func TestJournalOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := j.must(j.options(false))
-	if _, err := s.Total(5); err == nil {
+	if _, err := s.Measure(Total{}, 5); err == nil {
 		t.Error("an answer that no journal keeps")
 	}
 	s.Leave()
@@ -756,13 +756,13 @@ func TestReplacedByALimitedLedger(t *testing.T) {
 	o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
 	rows := FromTable(testTable(t, testSchema("", 0), someRows(12), nil))
 	s := must(Open(context.Background(), rows, o))
-	must(s.Total(5))
+	must(s.Measure(Total{}, 5))
 	other := ledger.NewFile(filepath.Join(dir, "other"))
 	if err := other.SetLimit(context.Background(), rowUnits.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, file.Path(), read(t, other.Path()))
-	if _, err := s.Total(5); !errors.Is(err, ledger.ErrReplaced) {
+	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrReplaced) {
 		t.Errorf("%v", err)
 	}
 	l := must(file.Read())
@@ -800,7 +800,7 @@ func TestNoBlockSeesAnother(t *testing.T) {
 	rows := make([][3]uint8, 5*cellBlock)
 	rows[0][0] = 1
 	s := open(t, testTable(t, testSchema("", 0), rows, nil), gaussian(.01, 1))
-	got := must(s.Histogram(staleCells{}, .01))
+	got := must(s.Measure(Cells{staleCells{}}, .01))
 	if !slices.Equal(got, []int64{int64(len(rows)) - 1, 0, 0, 1}) {
 		t.Errorf("counts %v", got)
 	}

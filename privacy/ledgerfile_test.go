@@ -203,7 +203,7 @@ func TestTornLineUnderARunningSession(t *testing.T) {
 	}
 	fmt.Fprint(raw, `{"seq":2,"kind":"cha`)
 	raw.Close()
-	if _, err := s.Total(5); err != nil {
+	if _, err := s.Measure(Total{}, 5); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(ledger.StatusDone); err != nil {
@@ -233,7 +233,7 @@ func TestLongEntries(t *testing.T) {
 	if size(t, file) < 1<<12 {
 		t.Fatalf("the ledger has %d bytes: too few to test", size(t, file))
 	}
-	if _, err := s.Total(5); err != nil {
+	if _, err := s.Measure(Total{}, 5); err != nil {
 		t.Fatal(err)
 	}
 	if l, err := file.Read(); err != nil || len(l.Entries) != 3 {
@@ -261,7 +261,7 @@ func TestRowsPerUnitMayChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Total(20 * float64(k)); err != nil {
+		if _, err := s.Measure(Total{}, 20*float64(k)); err != nil {
 			t.Error(err)
 		}
 		if err := s.Close(ledger.StatusDone); err != nil {

@@ -52,8 +52,11 @@ func TestNoiseOfTheMechanisms(t *testing.T) {
 	tab.CountTo(truePair, pair.Cols)
 	grouped := Marginal{Cols: []int{2, 0}, Groups: [][]uint16{{0, 1, 1, 0}, nil}}
 	trueGrouped := []int64{truePair[0] + truePair[6], truePair[1] + truePair[7], truePair[2] + truePair[4], truePair[3] + truePair[5]}
-	where := table.Predicate{{Column: 1, Allow: []bool{true, false, true}}, {Column: 0, Allow: []bool{false, true}}}
-	trueWhere := tab.CountWhere(where)
+	where := Where{table.And{
+		table.Condition{Column: 1, Allow: []bool{true, false, true}},
+		table.Condition{Column: 0, Allow: []bool{false, true}},
+	}}
+	trueWhere := byHand(tab, where.Expr)
 	if trueWhere != 200 {
 		t.Fatalf("the predicate holds for %d rows, want 200", trueWhere)
 	}
@@ -66,16 +69,16 @@ func TestNoiseOfTheMechanisms(t *testing.T) {
 		draw func(k int) (int64, error)
 		law  func(scale float64) func(int64) float64
 	}{
-		{"Total", func(int) (int64, error) { x, err := s.Total(sigma); return x - 600, err }, normal},
+		{"Total", func(int) (int64, error) { x, err := only(s.Measure(Total{}, sigma)); return x - 600, err }, normal},
 		{"Counts", func(k int) (int64, error) {
-			m, err := s.Counts(pair, sigma)
-			return m.Counts[k%8] - truePair[k%8], err
+			m, err := s.Measure(pair, sigma)
+			return m[k%8] - truePair[k%8], err
 		}, normal},
 		{"Counts of groups", func(k int) (int64, error) {
-			m, err := s.Counts(grouped, sigma)
-			return m.Counts[k%4] - trueGrouped[k%4], err
+			m, err := s.Measure(grouped, sigma)
+			return m[k%4] - trueGrouped[k%4], err
 		}, normal},
-		{"Answer", func(int) (int64, error) { x, err := s.Answer(where, sigma); return x - trueWhere, err }, double},
+		{"Answer", func(int) (int64, error) { x, err := only(s.MeasureLaplace(where, sigma)); return x - trueWhere, err }, double},
 	}
 	for _, tt := range tests {
 		draws := make([]int64, n)
@@ -106,11 +109,11 @@ func TestCellsHaveIndependentNoise(t *testing.T) {
 	tab.CountTo(truth, []int{0})
 	agree, used := int64(0), int64(0)
 	for range n {
-		m, err := s.Counts(Marginal{Cols: []int{0}}, 50)
+		m, err := s.Measure(Marginal{Cols: []int{0}}, 50)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := m.Counts[0]-truth[0], m.Counts[1]-truth[1]
+		a, b := m[0]-truth[0], m[1]-truth[1]
 		if a == 0 || b == 0 {
 			continue
 		}
@@ -149,11 +152,11 @@ func TestSelectFollowsTheExponentialMechanism(t *testing.T) {
 			return e
 		}
 		candidates := []Candidate{
-			{Marginal: Marginal{Cols: []int{0}}, Estimate: flat(2, 25)},
-			{Marginal: Marginal{Cols: []int{0, 1}}, Estimate: flat(6, 8.5), Weight: 2, Penalty: 3},
-			{Marginal: Marginal{Cols: []int{2}}, Estimate: flat(4, 10), Weight: .5},
-			{Marginal: Marginal{Cols: []int{1, 2}}, Estimate: flat(12, 5), Weight: 1.5, Penalty: 10},
-			{Marginal: Marginal{Cols: []int{2}, Groups: [][]uint16{{0, 0, 1, 1}}}, Estimate: flat(2, 20)},
+			{Query: Marginal{Cols: []int{0}}, Estimate: flat(2, 25)},
+			{Query: Marginal{Cols: []int{0, 1}}, Estimate: flat(6, 8.5), Weight: 2, Penalty: 3},
+			{Query: Marginal{Cols: []int{2}}, Estimate: flat(4, 10), Weight: .5},
+			{Query: Marginal{Cols: []int{1, 2}}, Estimate: flat(12, 5), Weight: 1.5, Penalty: 10},
+			{Query: Marginal{Cols: []int{2}, Groups: [][]uint16{{0, 0, 1, 1}}}, Estimate: flat(2, 20)},
 		}
 		delta := 2 * nb.k() // the largest weight is 2, one row moves the L1 error by at most 1
 		if nb.Adjacency == accountant.ReplaceOne {
@@ -163,11 +166,12 @@ func TestSelectFollowsTheExponentialMechanism(t *testing.T) {
 			p, sum := make([]float64, len(candidates)), 0.0
 			for i, c := range candidates {
 				counts := make([]int64, 1)
-				for _, col := range c.Cols {
+				m := c.Query.(Marginal)
+				for _, col := range m.Cols {
 					counts = make([]int64, len(counts)*sch.Sizes()[col])
 				}
-				tab.CountTo(counts, c.Cols)
-				if c.Groups != nil {
+				tab.CountTo(counts, m.Cols)
+				if m.Groups != nil {
 					counts = []int64{counts[0] + counts[1], counts[2] + counts[3]}
 				}
 				u, w := -c.Penalty, c.Weight

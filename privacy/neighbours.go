@@ -35,22 +35,6 @@ func NeighboursOf(s *schema.Schema, adj accountant.Adjacency) Neighbours {
 
 func (nb Neighbours) k() float64 { return float64(max(1, nb.MaxRowsPerUnit)) }
 
-// deltaOne is Δ₁ of a vector of disjoint counts.
-func (nb Neighbours) deltaOne() float64 {
-	if nb.Adjacency == accountant.ReplaceOne {
-		return 2 * nb.k()
-	}
-	return nb.k()
-}
-
-// deltaTwo is Δ₂ of a vector of disjoint counts, rounded up.
-func (nb Neighbours) deltaTwo() float64 {
-	if nb.Adjacency == accountant.ReplaceOne {
-		return math.Nextafter(math.Sqrt2*nb.k(), math.Inf(1))
-	}
-	return nb.k()
-}
-
 // down is x/y rounded towards zero, so that a noise multiplier is never overstated.
 func down(x, y float64) float64 {
 	q := x / y
@@ -67,26 +51,6 @@ func up(x, y float64) float64 {
 		q = math.Nextafter(q, math.Inf(1))
 	}
 	return q
-}
-
-// TotalEvent is the event of [Session.Total] at standard deviation sigma: Gaussian with Δ₂ = k.
-func (nb Neighbours) TotalEvent(sigma float64) accountant.Event {
-	return accountant.Gaussian{NoiseMultiplier: down(sigma, nb.k())}
-}
-
-// CountsEvent is the event of [Session.Counts] at standard deviation sigma a cell: Gaussian with Δ₂ of disjoint counts.
-func (nb Neighbours) CountsEvent(sigma float64) accountant.Event {
-	return accountant.Gaussian{NoiseMultiplier: down(sigma, nb.deltaTwo())}
-}
-
-// SelectEvent is the event of [Session.Select] with parameter epsilon, an ε-bounded-range exponential mechanism.
-func (nb Neighbours) SelectEvent(epsilon float64) accountant.Event {
-	return accountant.Exponential{Epsilon: epsilon}
-}
-
-// AnswerEvent is the event of [Session.Answer] with discrete Laplace noise of the given scale: a single count, Δ₁ = k.
-func (nb Neighbours) AnswerEvent(scale float64) accountant.Event {
-	return accountant.Laplace{Epsilon: up(nb.k(), scale)}
 }
 
 // Units is the relation as a ledger has it, for an id column named unit.

@@ -50,16 +50,16 @@ func TestEvents(t *testing.T) {
 	}
 	near := func(got, want float64) bool { return math.Abs(got-want) <= 4e-16*want }
 	for _, tt := range tests {
-		if got := tt.nb.TotalEvent(10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.total) || got > tt.total {
+		if got := tt.nb.MeasureEvent(Total{}, 10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.total) || got > tt.total {
 			t.Errorf("%s: Total has multiplier %v, want %v", tt.name, got, tt.total)
 		}
-		if got := tt.nb.CountsEvent(10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.counts) {
+		if got := tt.nb.MeasureEvent(Marginal{}, 10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.counts) {
 			t.Errorf("%s: Counts has multiplier %v, want %v", tt.name, got, tt.counts)
 		}
 		if got := tt.nb.SelectEvent(.5).(accountant.Exponential).Epsilon; got != tt.eps {
 			t.Errorf("%s: Select has epsilon %v, want %v", tt.name, got, tt.eps)
 		}
-		if got := tt.nb.AnswerEvent(10).(accountant.Laplace).Epsilon; !near(got, tt.pure) || got < tt.pure {
+		if got := tt.nb.MeasureLaplaceEvent(Where{}, 10).(accountant.Laplace).Epsilon; !near(got, tt.pure) || got < tt.pure {
 			t.Errorf("%s: Answer has epsilon %v, want %v", tt.name, got, tt.pure)
 		}
 	}

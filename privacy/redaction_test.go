@@ -79,7 +79,7 @@ func TestNothingPrintsARow(t *testing.T) {
 // TestErrorsHoldNoData: the errors of mechanisms name labels and events only.
 func TestErrorsHoldNoData(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(1000), nil), gaussian(5, 1))
-	_, err := s.Total(4)
+	_, err := s.Measure(Total{}, 4)
 	if err == nil || strings.Contains(err.Error(), "1000") {
 		t.Errorf("error %v", err)
 	}

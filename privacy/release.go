@@ -141,14 +141,6 @@ func (q question) floats(xs ...float64) question {
 	return q
 }
 
-func (q question) marginals(ms ...Marginal) question {
-	q.ints(int64(len(ms)))
-	for _, m := range ms {
-		q.text(keyOf(m))
-	}
-	return q
-}
-
 func (q question) sum() string { return hex.EncodeToString(q.hash.Sum(nil)) }
 
 // Answers are kept as numbers of eight bytes: how long a record is does not depend on the noise.

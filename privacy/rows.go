@@ -52,7 +52,7 @@ func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }
 var errPrivate = errors.New("privacy: private rows cannot be encoded")
 
 // read loads the rows into the session and bounds each unit's contribution. How many rows the units had before is kept for
-// [Session.UnitSizes].
+// a [ContributionHistogram].
 func (r *Rows) read(ctx context.Context, s *session) error {
 	quiet, stop := deaf(ctx)
 	defer stop()

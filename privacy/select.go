@@ -4,54 +4,62 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
 )
 
-// Candidate is a marginal that [Session.Select] may pick. Everything in it is public.
+// Candidate is a query that [Session.Select] may pick. Everything in it is public.
 type Candidate struct {
-	Marginal
-	Estimate []float64 // what the caller's model thinks the counts are: finite, |x| < 2^40; row-major, last column fastest
+	Query    Query
+	Estimate []float64 // what the caller's model thinks the counts are: finite, |x| < 2^40
 	Weight   float64   // the score is multiplied by it: 0 < w ≤ 1024; 0 is read as 1
 	Penalty  float64   // subtracted from the L1 error before weighting, in rows: |p| < 2^28
 }
 
-// Scores are integers on a grid, so that their sensitivity is exact: an estimate is rounded to 2^-estimateBits rows and a weight to
-// 2^-weightBits, both before the data are read.
+// Scores are integers on a grid, so that their sensitivity is exact: an estimate is rounded to
+// 2^-estimateBits rows and a weight to 2^-weightBits, both before the data are read.
 const (
 	estimateBits = 12
 	weightBits   = 10
 	maxScore     = math.MaxInt64 / 4
 )
 
+// SelectEvent is the event of [Session.Select] with parameter epsilon, an ε-bounded-range
+// exponential mechanism.
+func (nb Neighbours) SelectEvent(epsilon float64) accountant.Event {
+	return accountant.Exponential{Epsilon: epsilon}
+}
+
 // Select picks one candidate by the exponential mechanism with the score
 //
 //	u(t) = w_t·(Σ_cells |count − estimate_t| − penalty_t),
 //
-// the worst-approximated marginal being the most likely: P(t) ∝ exp(ε·u(t)/(2Δ)), Δ = max_t w_t · Δ₁ with Δ₁ of
-// [Neighbours] (docs/claims/select.md). It returns the candidate's index; scores never leave the gate. Event:
-// [Neighbours.SelectEvent].
+// the worst-approximated query being the most likely: P(t) ∝ exp(ε·u(t)/(2Δ)), Δ = max_t w_t·Δ₁(t)
+// with Δ₁ of the kind of query (docs/claims/select.md). It returns the candidate's index; scores
+// never leave the gate. Event: [Neighbours.SelectEvent].
 func (s *session) Select(candidates []Candidate, epsilon float64) (int, error) {
 	if !positive(epsilon) {
 		return 0, fmt.Errorf("privacy: a choice: epsilon %v must be positive and finite", epsilon)
 	}
-	grid, err := s.onGrid(candidates)
+	grid, queries, err := s.onGrid(candidates)
 	if err != nil {
 		return 0, fmt.Errorf("privacy: a choice: %w", err)
 	}
-	marginals, counters := make([]Marginal, len(grid)), make([]counter, len(grid))
-	for i, g := range grid {
-		marginals[i], counters[i] = g.marginal, g.counter
+	of := ask("select").floats(epsilon)
+	for _, q := range queries {
+		of.text(q.key)
 	}
-	question := ask("select").marginals(marginals...).floats(epsilon)
-	return s.releaseIndex(call{"choice of a marginal", question, once(s.nb.SelectEvent(epsilon)), nil}, len(grid), func() (int, error) {
-		if s.recount == nil {
-			s.recount = newRecount(s.data)
+	c := call{"choice of a query", of, once(s.nb.SelectEvent(epsilon)), nil}
+	return s.releaseIndex(c, len(grid), func() (int, error) {
+		counts, err := s.counts(queries)
+		if err != nil {
+			return 0, err
 		}
 		scores := make([]int64, len(grid))
-		for i, counts := range s.recount(marginals, counters) {
-			scores[i] = grid[i].score(counts)
+		for i, g := range grid {
+			scores[i] = g.score(counts[i])
 		}
-		return noise.Select(s.src, scores, s.lambda(grid, epsilon))
+		return noise.Select(s.src, scores, lambda(grid, epsilon))
 	})
 }
 
@@ -67,26 +75,25 @@ func (s *session) releaseIndex(c call, n int, draw func() (int, error)) (int, er
 	return int(i), err
 }
 
-// lambda is ε/(2Δ) in units of the scores' grid, rounded down.
-func (s *session) lambda(grid []gridded, epsilon float64) float64 {
-	var heaviest int64
-	for _, g := range grid {
-		heaviest = max(heaviest, g.weight)
-	}
-	delta := float64(heaviest) * s.nb.deltaOne() * (1 << estimateBits) // an exact product of integers below 2^53
-	return down(epsilon, 2*delta)
-}
-
 // gridded is a candidate on the integer grid.
 type gridded struct {
-	marginal Marginal
-	counter  counter
+	delta    float64 // Δ₁ of its query
 	estimate []int64 // in 2^-estimateBits rows
 	weight   int64   // in 2^-weightBits, ≥ 1
 	penalty  int64   // in 2^-estimateBits rows
 }
 
-// score is u in units of 2^-(estimateBits+weightBits). It saturates, which cannot raise its sensitivity (clamping is 1-Lipschitz).
+// lambda is ε/(2Δ) in units of the scores' grid, rounded down.
+func lambda(grid []gridded, epsilon float64) float64 {
+	delta := 0.0 // an exact product of integers below 2^53
+	for _, g := range grid {
+		delta = max(delta, float64(g.weight)*g.delta*(1<<estimateBits))
+	}
+	return down(epsilon, 2*delta)
+}
+
+// score is u in units of 2^-(estimateBits+weightBits). It saturates, which cannot raise its
+// sensitivity (clamping is 1-Lipschitz).
 func (g gridded) score(counts []int64) int64 {
 	sum := -g.penalty
 	limit := int64(maxScore) / g.weight
@@ -103,39 +110,43 @@ func (g gridded) score(counts []int64) int64 {
 }
 
 // onGrid validates the candidates and rounds them, without reading a row.
-func (s *session) onGrid(candidates []Candidate) ([]gridded, error) {
-	if len(candidates) == 0 {
-		return nil, fmt.Errorf("there is nothing to select from")
-	}
-	out := make([]gridded, len(candidates))
+func (s *session) onGrid(candidates []Candidate) ([]gridded, []compiled, error) {
+	qs, grid := make([]Query, len(candidates)), make([]gridded, len(candidates))
 	for i, c := range candidates {
-		c.Marginal = c.Marginal.clone() // the caller's may change until the rows are read
-		cnt, err := s.counter(c.Marginal)
-		if err != nil {
-			return nil, fmt.Errorf("candidate %d: %w", i, err)
+		qs[i] = c.Query
+	}
+	queries, err := s.compileAll(qs)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, c := range candidates {
+		fail := func(format string, args ...any) ([]gridded, []compiled, error) {
+			return nil, nil, fmt.Errorf("candidate %d: "+format, append([]any{i}, args...)...)
 		}
-		if len(c.Estimate) != cnt.merged {
-			return nil, fmt.Errorf("candidate %d has %d estimates for %d cells", i, len(c.Estimate), cnt.merged)
+		if len(c.Estimate) != queries[i].cells {
+			return fail("%d estimates for %d cells", len(c.Estimate), queries[i].cells)
 		}
 		w := c.Weight
 		if w == 0 {
 			w = 1
 		}
 		if !(w > 0 && w <= 1024) {
-			return nil, fmt.Errorf("candidate %d: weight %v must be in (0, 1024]", i, c.Weight)
+			return fail("weight %v must be in (0, 1024]", c.Weight)
 		}
-		g := gridded{marginal: c.Marginal, counter: cnt, estimate: make([]int64, cnt.merged), weight: max(1, int64(math.Round(w*(1<<weightBits))))}
+		_, l1, _ := s.nb.sensitivity(queries[i].kind)
+		g := gridded{delta: l1, estimate: make([]int64, len(c.Estimate)),
+			weight: max(1, int64(math.Round(w*(1<<weightBits))))}
 		if g.penalty, err = fixed(c.Penalty, 1<<28); err != nil {
-			return nil, fmt.Errorf("candidate %d: penalty %w", i, err)
+			return fail("penalty %w", err)
 		}
 		for j, e := range c.Estimate {
 			if g.estimate[j], err = fixed(e, 1<<40); err != nil {
-				return nil, fmt.Errorf("candidate %d: estimate %w", i, err)
+				return fail("estimate %w", err)
 			}
 		}
-		out[i] = g
+		grid[i] = g
 	}
-	return out, nil
+	return grid, queries, nil
 }
 
 // fixed is x on the grid of 2^-estimateBits.

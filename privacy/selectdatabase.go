@@ -11,57 +11,79 @@ import (
 // MaxDatabases is the most candidates of [Session.SelectDatabase]; it takes 8 bytes for each.
 const MaxDatabases = 1 << 25
 
-// SelectDatabase picks one of n candidate databases, given by their answers to the queries, by the exponential mechanism with the score
-//
-//	u(y) = −max_q |count_q − y_q|,
-//
-// so that the database whose worst answer is best is the most likely: P(y) ∝ exp(ε·u(y)/(2k)), since a unit of k rows moves every count
-// by at most k under both relations (docs/claims/selectdatabase.md). It returns the candidate's index in the order in which candidates yields
-// them; scores never leave the gate. Event: [Neighbours.SelectDatabaseEvent].
-//
-// candidates yields exactly n slices of one answer a query, in rows: finite, |y| < 2^40. A slice may be used again for the next candidate.
-// They are public: the error about a bad one depends on them alone, but comes after the charge. They must not call the session, which is
-// locked.
-func (s *session) SelectDatabase(q *Queries, n int, candidates iter.Seq[[]float64], epsilon float64) (int, error) {
-	if !positive(epsilon) {
-		return 0, fmt.Errorf("privacy: a choice: epsilon %v must be positive and finite", epsilon)
-	}
-	if err := q.of(s); err != nil {
-		return 0, fmt.Errorf("privacy: a choice: %w", err)
-	}
-	if n < 1 || n > MaxDatabases || q.Len() == 0 {
-		return 0, fmt.Errorf("privacy: %d candidates for %d queries: want 1 to %d candidates and a query", n, q.Len(), MaxDatabases)
-	}
-	question := ask("select database").ints(int64(n)).floats(epsilon)
-	for _, name := range q.names {
-		question.text(name)
-	}
-	return s.releaseIndex(call{"choice of a database", question, once(s.nb.SelectDatabaseEvent(epsilon)), nil}, n, func() (int, error) {
-		scores, err := databaseScores(q.read(), n, candidates)
-		if err != nil {
-			return 0, err
-		}
-		return noise.Select(s.src, scores, s.databaseLambda(epsilon))
-	})
-}
-
-// SelectDatabaseEvent is the event of [Session.SelectDatabase] with parameter epsilon, an ε-bounded-range exponential mechanism.
+// SelectDatabaseEvent is the event of [Session.SelectDatabase] with parameter epsilon, an
+// ε-bounded-range exponential mechanism.
 func (nb Neighbours) SelectDatabaseEvent(epsilon float64) accountant.Event {
 	return accountant.Exponential{Epsilon: epsilon}
 }
 
-// databaseLambda is ε/(2Δ) in units of the scores' grid, 2^-estimateBits rows, rounded down.
-func (s *session) databaseLambda(epsilon float64) float64 {
-	return down(epsilon, 2*s.nb.k()*(1<<estimateBits))
+// SelectDatabase picks one of n candidate databases, given by their answers y to the queries, by
+// the exponential mechanism with the score
+//
+//	u(y) = −max_cells |count − y|,
+//
+// so that the database whose worst answer is best is the most likely: P(y) ∝ exp(ε·u(y)/(2Δ)), Δ
+// being how far one unit moves any one count, k rows under both relations
+// (docs/claims/selectdatabase.md). It returns the candidate's index in the order in which
+// candidates yields them; scores never leave the gate. Event: [Neighbours.SelectDatabaseEvent].
+//
+// candidates yields exactly n slices of one answer a cell of the queries, in rows: finite,
+// |y| < 2^40. A slice may be used again for the next candidate. They are public: the error about a
+// bad one depends on them alone, but comes after the charge. They must not call the session, which
+// is locked.
+func (s *session) SelectDatabase(qs []Query, n int, candidates iter.Seq[[]float64],
+	epsilon float64) (int, error) {
+	fail := func(err error) (int, error) { return 0, fmt.Errorf("privacy: a choice: %w", err) }
+	if !positive(epsilon) {
+		return fail(fmt.Errorf("epsilon %v must be positive and finite", epsilon))
+	}
+	if n < 1 || n > MaxDatabases {
+		return fail(fmt.Errorf("%d candidates, 1 to %d are possible", n, MaxDatabases))
+	}
+	queries, err := s.compileAll(qs)
+	if err != nil {
+		return fail(err)
+	}
+	of := ask("select database").ints(int64(n)).floats(epsilon)
+	for _, q := range queries {
+		of.text(q.key)
+	}
+	c := call{"choice of a database", of, once(s.nb.SelectDatabaseEvent(epsilon)), nil}
+	return s.releaseIndex(c, n, func() (int, error) {
+		counts, err := s.counts(queries)
+		if err != nil {
+			return 0, err
+		}
+		var flat []int64
+		for _, x := range counts {
+			flat = append(flat, x...)
+		}
+		scores, err := databaseScores(flat, n, candidates)
+		if err != nil {
+			return 0, err
+		}
+		return noise.Select(s.src, scores, s.databaseLambda(queries, epsilon))
+	})
 }
 
-// databaseScores is u of every candidate in 2^-estimateBits rows. Whether it is an error depends on the candidates only: all of each is
-// looked at.
+// databaseLambda is ε/(2Δ) in units of the scores' grid, 2^-estimateBits rows, rounded down.
+func (s *session) databaseLambda(queries []compiled, epsilon float64) float64 {
+	delta := 0.0
+	for _, q := range queries {
+		each, _, _ := s.nb.sensitivity(q.kind)
+		delta = max(delta, each)
+	}
+	return down(epsilon, 2*delta*(1<<estimateBits))
+}
+
+// databaseScores is u of every candidate in 2^-estimateBits rows. Whether it is an error depends on
+// the candidates only: all of each is looked at.
 func databaseScores(counts []int64, n int, candidates iter.Seq[[]float64]) ([]int64, error) {
 	scores := make([]int64, 0, n)
 	for y := range candidates {
 		if len(scores) == n || len(y) != len(counts) {
-			return nil, fmt.Errorf("candidate %d of %d has %d answers to %d queries", len(scores), n, len(y), len(counts))
+			return nil, fmt.Errorf("candidate %d of %d has %d answers to %d queries",
+				len(scores), n, len(y), len(counts))
 		}
 		worst := int64(0)
 		for i, c := range counts {

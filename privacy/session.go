@@ -72,9 +72,9 @@ type session struct {
 	journal *journal       // nil: none
 	earlier []record       // answers that an earlier process was given, to be asked for again
 	calls   int
-	split   bool                                  // into shards
-	recount func([]Marginal, []counter) [][]int64 // nil before the first selection
-	dead    error                                 // of a call that drew and did not return
+	split   bool                                // into shards
+	exact   func([]compiled) ([][]int64, error) // true counts; nil before the first
+	dead    error                               // of a call that drew and did not return
 	resumed bool
 	closed  bool
 }
@@ -517,7 +517,7 @@ func (s *session) Leave() error {
 // forget lets go of all that is private.
 func (s *session) forget() {
 	s.closed = true
-	s.data, s.units, s.recount, s.earlier = nil, nil, nil, nil
+	s.data, s.units, s.exact, s.earlier = nil, nil, nil, nil
 }
 
 // Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It names no host and no process, and no time

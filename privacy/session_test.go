@@ -79,25 +79,26 @@ func TestChargeBeforeReading(t *testing.T) {
 	data := s.data
 	s.data = func() *table.Table { reads++; return data() }
 	pair := Marginal{Cols: []int{0, 1}}
-	cand := []Candidate{{Marginal: pair, Estimate: make([]float64, 6)}}
-	where := table.Predicate{{Column: 0, Allow: []bool{true, false}}}
+	cand := []Candidate{{Query: pair, Estimate: make([]float64, 6)}}
+	where := Where{table.Condition{Column: 0, Allow: []bool{true, false}}}
 	steps := []struct {
 		name string
 		call func() error
 		want error
 	}{
-		{"first", func() error { _, err := s.Total(5); return err }, nil},
-		{"other sigma", func() error { _, err := s.Counts(pair, 4.9); return err }, ErrPlan},
-		{"second", func() error { _, err := s.Counts(pair, 5); return err }, nil},
-		{"third", func() error { _, err := s.Counts(pair, 5); return err }, ErrPlan},
+		{"first", func() error { _, err := s.Measure(Total{}, 5); return err }, nil},
+		{"other sigma", func() error { _, err := s.Measure(pair, 4.9); return err }, ErrPlan},
+		{"second", func() error { _, err := s.Measure(pair, 5); return err }, nil},
+		{"third", func() error { _, err := s.Measure(pair, 5); return err }, ErrPlan},
 		{"select with another epsilon", func() error { _, err := s.Select(cand, 2); return err }, ErrPlan},
 		{"select", func() error { _, err := s.Select(cand, 1); return err }, nil},
 		{"select again", func() error { _, err := s.Select(cand, 1); return err }, ErrPlan},
-		{"answer", func() error { _, err := s.Answer(where, 2); return err }, nil},
-		{"answer again", func() error { _, err := s.Answer(where, 2); return err }, ErrPlan},
+		{"answer", func() error { _, err := s.MeasureLaplace(where, 2); return err }, nil},
+		{"answer again", func() error { _, err := s.MeasureLaplace(where, 2); return err }, ErrPlan},
 	}
 	for _, step := range steps {
 		before := reads
+		s.exact = nil // what was counted once is remembered
 		err := step.call()
 		if !errors.Is(err, step.want) || (err == nil) != (step.want == nil) {
 			t.Errorf("%s: error %v, want %v", step.name, err, step.want)
@@ -112,7 +113,7 @@ func TestChargeBeforeReading(t *testing.T) {
 	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Total(5); !errors.Is(err, ErrClosed) {
+	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed session: %v", err)
 	}
 	if err := s.Ledger().Verify(); err != nil {
@@ -152,7 +153,7 @@ func TestChargedBeforeTheAnswer(t *testing.T) {
 		atRead = s.calls
 		return data()
 	}
-	if _, err := s.Total(5); err != nil {
+	if _, err := s.Measure(Total{}, 5); err != nil {
 		t.Fatal(err)
 	}
 	if atRead != 1 {
@@ -169,28 +170,28 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 	pair := Marginal{Cols: []int{0, 1}}
 	six := make([]float64, 6)
 	with := func(m Marginal, est []float64, w, p float64) []Candidate {
-		return []Candidate{{Marginal: m, Estimate: est, Weight: w, Penalty: p}}
+		return []Candidate{{Query: m, Estimate: est, Weight: w, Penalty: p}}
 	}
 	for name, call := range map[string]func() error{
-		"sigma 0":      func() error { _, err := s.Total(0); return err },
-		"sigma NaN":    func() error { _, err := s.Counts(pair, math.NaN()); return err },
-		"column 3":     func() error { _, err := s.Counts(Marginal{Cols: []int{3}}, 5); return err },
-		"column -1":    func() error { _, err := s.Counts(Marginal{Cols: []int{-1}}, 5); return err },
-		"column twice": func() error { _, err := s.Counts(Marginal{Cols: []int{1, 1}}, 5); return err },
+		"sigma 0":      func() error { _, err := s.Measure(Total{}, 0); return err },
+		"sigma NaN":    func() error { _, err := s.Measure(pair, math.NaN()); return err },
+		"column 3":     func() error { _, err := s.Measure(Marginal{Cols: []int{3}}, 5); return err },
+		"column -1":    func() error { _, err := s.Measure(Marginal{Cols: []int{-1}}, 5); return err },
+		"column twice": func() error { _, err := s.Measure(Marginal{Cols: []int{1, 1}}, 5); return err },
 		"groups short": func() error {
-			_, err := s.Counts(Marginal{Cols: []int{0, 1}, Groups: [][]uint16{nil}}, 5)
+			_, err := s.Measure(Marginal{Cols: []int{0, 1}, Groups: [][]uint16{nil}}, 5)
 			return err
 		},
 		"group codes": func() error {
-			_, err := s.Counts(Marginal{Cols: []int{0}, Groups: [][]uint16{{0}}}, 5)
+			_, err := s.Measure(Marginal{Cols: []int{0}, Groups: [][]uint16{{0}}}, 5)
 			return err
 		},
 		"group too large": func() error {
-			_, err := s.Counts(Marginal{Cols: []int{0}, Groups: [][]uint16{{0, 2}}}, 5)
+			_, err := s.Measure(Marginal{Cols: []int{0}, Groups: [][]uint16{{0, 2}}}, 5)
 			return err
 		},
 		"group gap": func() error {
-			_, err := s.Counts(Marginal{Cols: []int{1}, Groups: [][]uint16{{0, 2, 2}}}, 5)
+			_, err := s.Measure(Marginal{Cols: []int{1}, Groups: [][]uint16{{0, 2, 2}}}, 5)
 			return err
 		},
 		"no candidates":    func() error { _, err := s.Select(nil, 1); return err },
@@ -205,10 +206,10 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 		"weight negative":  func() error { _, err := s.Select(with(pair, six, -1, 0), 1); return err },
 		"weight 1025":      func() error { _, err := s.Select(with(pair, six, 1025, 0), 1); return err },
 		"penalty NaN":      func() error { _, err := s.Select(with(pair, six, 1, math.NaN()), 1); return err },
-		"scale 0":          func() error { _, err := s.Answer(nil, 0); return err },
-		"predicate column": func() error { _, err := s.Answer(table.Predicate{{Column: 9}}, 1); return err },
+		"scale 0":          func() error { _, err := s.MeasureLaplace(Where{table.And{}}, 0); return err },
+		"predicate column": func() error { _, err := s.MeasureLaplace(Where{table.Condition{Column: 9}}, 1); return err },
 		"predicate size": func() error {
-			_, err := s.Answer(table.Predicate{{Column: 0, Allow: []bool{true}}}, 1)
+			_, err := s.MeasureLaplace(Where{table.Condition{Column: 0, Allow: []bool{true}}}, 1)
 			return err
 		},
 	} {
@@ -216,7 +217,7 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 			t.Errorf("%s: error %v, want one about the argument", name, err)
 		}
 	}
-	if _, err := s.Total(5); err != nil {
+	if _, err := s.Measure(Total{}, 5); err != nil {
 		t.Errorf("the budget is gone: %v", err)
 	}
 }
@@ -247,7 +248,7 @@ func TestUnreadableRowsVoidTheRun(t *testing.T) {
 		t.Error(err)
 	}
 	session := open(t, testTable(t, s, someRows(3), nil), gaussian(5, 1))
-	if _, err := session.Total(5); err != nil {
+	if _, err := session.Measure(Total{}, 5); err != nil {
 		t.Fatal(err)
 	}
 	if err := session.Close(ledger.StatusVoid); err == nil {
@@ -263,7 +264,7 @@ func TestParallelCallsDoNotOverspend(t *testing.T) {
 	granted := 0
 	for range 64 {
 		wg.Go(func() {
-			if _, err := s.Counts(Marginal{Cols: []int{0}}, 5); err == nil {
+			if _, err := s.Measure(Marginal{Cols: []int{0}}, 5); err == nil {
 				mu.Lock()
 				granted++
 				mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -145,12 +146,11 @@ func single[T int64 | float64](s *small) func(x T, err error) value {
 
 var (
 	smallSizes   = []int{2, 2}
-	smallWhere   = table.Predicate{{Column: 0, Allow: []bool{true, false}}}
-	smallQueries = []table.Expr{
+	smallQueries = wheres([]table.Expr{
 		table.Condition{Column: 0, Allow: []bool{true, false}},
 		table.Not{Of: table.Condition{Column: 1, Allow: []bool{true, false}}},
 		table.And{},
-	}
+	})
 	smallBoth  = Marginal{Cols: []int{1, 0}}
 	smallFirst = Marginal{Cols: []int{0}}
 )
@@ -267,96 +267,54 @@ func smallRows() []smallRow {
 		}
 	}
 	estimates := []Candidate{
-		{Marginal: smallBoth, Estimate: []float64{9, 9, 9, 9}},
-		{Marginal: smallBoth, Estimate: []float64{-9, -9, -9, -9}},
-		{Marginal: smallBoth, Estimate: []float64{-9, -9, 9, 9}, Weight: 1},
-		{Marginal: smallBoth, Estimate: []float64{9, 9, -9, -9}},
-		{Marginal: smallFirst, Estimate: []float64{.5, 1.25}, Weight: .3, Penalty: 1},
+		{Query: smallBoth, Estimate: []float64{9, 9, 9, 9}},
+		{Query: smallBoth, Estimate: []float64{-9, -9, -9, -9}},
+		{Query: smallBoth, Estimate: []float64{-9, -9, 9, 9}, Weight: 1},
+		{Query: smallBoth, Estimate: []float64{9, 9, -9, -9}},
+		{Query: smallFirst, Estimate: []float64{.5, 1.25}, Weight: .3, Penalty: 1},
 	}
-	guesses := []QueryCandidate{
-		{Query: 0, Estimate: 9}, {Query: 0, Estimate: -9}, {Query: 1, Estimate: 1.5, Weight: .4},
-		{Query: 2, Estimate: 2},
+	guesses := []Candidate{
+		{Query: smallQueries[0], Estimate: []float64{9}},
+		{Query: smallQueries[0], Estimate: []float64{-9}},
+		{Query: smallQueries[1], Estimate: []float64{1.5}, Weight: .4},
+		{Query: smallQueries[2], Estimate: []float64{2}},
+		{Query: smallFirst, Estimate: []float64{0, 0}, Weight: .25}, // less than a count moves
 	}
 	names := []string{"", "17", "x", "-2.5"}
-	classes := func(adj Neighbours) accountant.Event { return adj.CountsEvent(tiny) }
+	classes := func(adj Neighbours) accountant.Event { return adj.MeasureEvent(Marginal{}, tiny) }
 	distance := tiny / (1 << estimateBits)
 	discovery := Discovery{Sigma: tiny, Delta: 1e-9}
 	const epsilon = 1.
 	rows := []smallRow{
-		{"Total", "",
-			func(s *small) value { return single[int64](s)(s.open(s.nb.TotalEvent(tiny)).Total(tiny)) },
-			gaussianClaim(tiny,
-				func(nb Neighbours) accountant.Event { return nb.TotalEvent(tiny) }), l2,
-			// Replacing a unit of one row by one of two is all there is.
-			func(nb Neighbours) float64 {
-				if nb.Adjacency == accountant.ReplaceOne {
-					return 1 - 1/nb.k()
-				}
-				return 1
-			}},
-		{"Answer", "", func(s *small) value {
-			return single[int64](s)(s.open(s.nb.AnswerEvent(tiny)).Answer(smallWhere, tiny))
-		}, laplaceClaim(func(nb Neighbours) accountant.Event { return nb.AnswerEvent(tiny) }), l1,
-			nil},
-		{"Histogram", "", func(s *small) value {
-			return one[int64](s)(s.open(s.nb.HistogramEvent(tiny)).Histogram(smallCells{4}, tiny))
-		}, gaussianClaim(tiny,
-			func(nb Neighbours) accountant.Event { return nb.HistogramEvent(tiny) }), l2, nil},
-		{"UnitSizes", "", func(s *small) value {
-			o := s.open(s.nb.UnitSizesEvent(tiny))
-			if s.table.Units() == nil {
-				return value{make([]float64, 3)}
-			}
-			return one[int64](s)(o.UnitSizes([]int{1, 2}, tiny))
-		}, gaussianClaim(tiny,
-			func(nb Neighbours) accountant.Event { return nb.UnitSizesEvent(tiny) }), l2,
-			func(nb Neighbours) float64 { // units of one size are replaced by units of that size
-				if nb.Adjacency == accountant.ReplaceOne && nb.MaxRowsPerUnit == 1 {
-					return 0
-				}
-				return 1
-			}},
 		{"Distance", "", func(s *small) value {
-			o := s.open(s.nb.DistanceEvent(2, distance))
+			o := s.open(s.nb.DistanceEvent([]Query{smallBoth, smallBoth}, distance))
 			return single[float64](s)(o.Distance([]Candidate{estimates[3], estimates[3]}, distance))
 		}, gaussianClaim(distance, func(nb Neighbours) accountant.Event {
-			return nb.DistanceEvent(2, distance)
+			return nb.DistanceEvent([]Query{smallBoth, smallBoth}, distance)
 		}), l2, nil},
-		{"Select", "", func(s *small) value {
-			o := s.open()
-			grid, err := o.onGrid(estimates)
-			scores := make([]float64, len(grid))
-			for i, g := range grid {
-				scores[i] = o.lambda(grid, epsilon) * float64(g.score(g.counter.count(o.data())))
+		{"Distance", "of kinds", func(s *small) value {
+			o := s.open(s.nb.DistanceEvent([]Query{smallBoth, Total{}}, distance))
+			return single[float64](s)(o.Distance([]Candidate{
+				{Query: smallBoth, Estimate: []float64{-9, -9, -9, -9}},
+				{Query: Total{}, Estimate: []float64{-9}},
+			}, distance))
+		}, gaussianClaim(distance, func(nb Neighbours) accountant.Event {
+			return nb.DistanceEvent([]Query{smallBoth, Total{}}, distance)
+		}), l2, func(nb Neighbours) float64 {
+			if nb.Adjacency == accountant.ReplaceOne { // all estimates are too small: k−1 rows of 3k
+				return (1 - 1/nb.k()) * 2 / 3
 			}
-			return one[float64](s)(scores, err)
-		}, exponentialClaim(Neighbours{}.SelectEvent(epsilon)), rangeOf, nil},
-		{"SelectQuery", "", func(s *small) value {
-			o := s.open()
-			q, err := o.Queries(smallQueries)
-			if err != nil {
-				s.t.Fatal(err)
-			}
-			grid, err := q.onGrid(o.session, guesses)
-			scores := make([]float64, len(grid))
-			for i, g := range grid {
-				scores[i] = o.queryLambda(grid, epsilon) * float64(g.score(q.read()[g.query]))
-			}
-			return one[float64](s)(scores, err)
-		}, exponentialClaim(Neighbours{}.SelectQueryEvent(epsilon)), rangeOf, nil},
+			return 1
+		}},
+		{"Select", "", func(s *small) value { return smallScores(s, estimates, epsilon) },
+			exponentialClaim(Neighbours{}.SelectEvent(epsilon)), rangeOf, nil},
+		{"Select", "of counts", func(s *small) value { return smallScores(s, guesses, epsilon) },
+			exponentialClaim(Neighbours{}.SelectEvent(epsilon)), rangeOf, nil},
 		{"SelectDatabase", "", func(s *small) value {
-			o := s.open()
-			q, err := o.Queries(smallQueries[:1])
-			if err != nil {
-				s.t.Fatal(err)
-			}
-			scores, err := databaseScores(q.read(), 3, slices.Values([][]float64{{9}, {-9},
-				{1.25}}))
-			out := one[int64](s)(scores, err)
-			for i := range out[0] {
-				out[0][i] *= o.databaseLambda(epsilon)
-			}
-			return out
+			return smallDatabases(s, smallQueries[:1], [][]float64{{9}, {-9}, {1.25}}, epsilon)
+		}, exponentialClaim(Neighbours{}.SelectDatabaseEvent(epsilon)), rangeOf, nil},
+		{"SelectDatabase", "of cells", func(s *small) value {
+			return smallDatabases(s, []Query{smallFirst}, [][]float64{{9, 0}, {-9, 0}}, epsilon)
 		}, exponentialClaim(Neighbours{}.SelectDatabaseEvent(epsilon)), rangeOf, nil},
 		{"AboveThreshold", "", smallThreshold, smallThresholdClaim, l1, nil},
 		{"Kinds", "", func(s *small) value {
@@ -398,27 +356,11 @@ func smallRows() []smallRow {
 			return gradient(penaltySumOf(cert, critic, s.table, 1), cert)
 		}, func(Neighbours) float64 { return 1 }, l2, func(Neighbours) float64 { return .3 }},
 	}
-	for _, m := range []Marginal{smallBoth, {Cols: []int{0, 1}, Groups: [][]uint16{{0, 0}, nil}},
-		smallFirst} {
-		rows = append(rows, smallRow{"Counts", fmt.Sprint(m), func(s *small) value {
-			got, err := s.open(s.nb.CountsEvent(tiny)).Counts(m, tiny)
-			return one[int64](s)(got.Counts, err)
-		}, gaussianClaim(tiny,
-			func(nb Neighbours) accountant.Event { return nb.CountsEvent(tiny) }), l2, nil})
-	}
-	for i := range smallQueries[:2] {
-		rows = append(rows, smallRow{"AnswerQuery", fmt.Sprint(i), func(s *small) value {
-			o := s.open(s.nb.AnswerQueryEvent(tiny))
-			q, _ := o.Queries(smallQueries)
-			return single[int64](s)(o.AnswerQuery(q, i, tiny))
-		}, laplaceClaim(func(nb Neighbours) accountant.Event { return nb.AnswerQueryEvent(tiny) }),
-			l1, nil},
-			smallRow{"CountQuery", fmt.Sprint(i), func(s *small) value {
-				o := s.open(s.nb.CountQueryEvent(tiny))
-				q, _ := o.Queries(smallQueries)
-				return single[int64](s)(o.CountQuery(q, i, tiny))
-			}, gaussianClaim(tiny,
-				func(nb Neighbours) accountant.Event { return nb.CountQueryEvent(tiny) }), l2, nil})
+	for _, q := range append([]Query{
+		Total{}, smallBoth, Marginal{Cols: []int{0, 1}, Groups: [][]uint16{{0, 0}, nil}}, smallFirst,
+		Cells{smallCells{4}}, ContributionHistogram{[]int{1, 2}},
+	}, smallQueries[:2]...) {
+		rows = append(rows, smallMeasure(q)...)
 	}
 	for _, n := range []int{2, 3} {
 		rows = append(rows, smallRow{"Vote", fmt.Sprintf("LNMax of %d", n), smallVotes(n,
@@ -436,6 +378,77 @@ func smallRows() []smallRow {
 		smallCheck(interactive, 3)), voteClaim(interactive(0), 3, true), l2, nil})
 }
 
+// smallMeasure is a query in both releases of its counts.
+func smallMeasure(q Query) []smallRow {
+	most := func(nb Neighbours) float64 {
+		switch _, isTotal := q.(Total); {
+		case nb.Adjacency == accountant.AddRemove:
+		case isTotal: // replacing a unit of one row by one of two is all there is
+			return 1 - 1/nb.k()
+		case nb.MaxRowsPerUnit == 1: // units of one size are replaced by units of that size
+			if _, is := q.(ContributionHistogram); is {
+				return 0
+			}
+		}
+		return 1
+	}
+	counts := func(s *small, release func(o *Session) ([]int64, error), e accountant.Event) value {
+		o := s.open(e)
+		if _, is := q.(ContributionHistogram); is && s.table.Units() == nil {
+			return value{make([]float64, 3)}
+		}
+		return one[int64](s)(release(o))
+	}
+	gauss := func(nb Neighbours) accountant.Event { return nb.MeasureEvent(q, tiny) }
+	laplace := func(nb Neighbours) accountant.Event { return nb.MeasureLaplaceEvent(q, tiny) }
+	with := fmt.Sprintf("%T %v", q, q)
+	return []smallRow{
+		{"Measure", with, func(s *small) value {
+			return counts(s, func(o *Session) ([]int64, error) { return o.Measure(q, tiny) }, gauss(s.nb))
+		}, gaussianClaim(tiny, gauss), l2, most},
+		{"MeasureAll", with, func(s *small) value {
+			return counts(s, func(o *Session) ([]int64, error) {
+				all, err := o.MeasureAll([]Query{q}, tiny)
+				return slices.Concat(all...), err
+			}, gauss(s.nb))
+		}, gaussianClaim(tiny, gauss), l2, most},
+		{"MeasureLaplace", with, func(s *small) value {
+			return counts(s, func(o *Session) ([]int64, error) { return o.MeasureLaplace(q, tiny) }, laplace(s.nb))
+		}, laplaceClaim(laplace), l1, most},
+	}
+}
+
+// smallScores is what Select adds noise to.
+func smallScores(s *small, candidates []Candidate, epsilon float64) value {
+	o := s.open()
+	grid, queries, err := o.onGrid(candidates)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	counts, err := o.counts(queries)
+	scores := make([]float64, len(grid))
+	for i, g := range grid {
+		scores[i] = lambda(grid, epsilon) * float64(g.score(counts[i]))
+	}
+	return one[float64](s)(scores, err)
+}
+
+// smallDatabases is what SelectDatabase adds noise to.
+func smallDatabases(s *small, qs []Query, databases [][]float64, epsilon float64) value {
+	o := s.open()
+	queries := compiledOf(s.t, o.session, qs...)
+	counts, err := o.counts(queries)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	scores, err := databaseScores(slices.Concat(counts...), len(databases), slices.Values(databases))
+	out := one[int64](s)(scores, err)
+	for i := range out[0] {
+		out[0][i] *= o.databaseLambda(queries, epsilon)
+	}
+	return out
+}
+
 // smallThreshold is the number of a question that AboveThreshold adds noise to: how far a count is
 // off a guess, the largest level at which the answer is yes.
 func smallThreshold(s *small) value {
@@ -446,7 +459,7 @@ func smallThreshold(s *small) value {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if above, err := th.Ask(smallCells{2}, guess); err != nil {
+		if above, err := th.Ask(smallQueries[1].(Where), guess); err != nil {
 			s.t.Fatal(err)
 		} else if above {
 			return value{{level}}
@@ -598,7 +611,7 @@ func TestSmallTables(t *testing.T) {
 		{Neighbours{accountant.AddRemove, 2}, true}, {Neighbours{accountant.ReplaceOne, 2}, true},
 	} {
 		for _, row := range rows {
-			if row.mechanism == "UnitSizes" && !r.id {
+			if strings.Contains(row.with, "ContributionHistogram") && !r.id {
 				continue // refused
 			}
 			t.Run(fmt.Sprintf("%v id %v %s %s", r.Neighbours, r.id, row.mechanism, row.with),

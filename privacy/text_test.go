@@ -95,9 +95,10 @@ func TestTextSensitivity(t *testing.T) {
 			kinds = max(kinds, move(int(schema.Classes), func(x []byte) (int, bool) { return int(schema.Classify(x)), true }))
 			magnitudes = max(magnitudes, move(schema.Real.Magnitudes(), schema.Real.Magnitude))
 		}
+		_, delta := nb.deltas()
 		for name, got := range map[string]float64{"Kinds": kinds, "Magnitudes": magnitudes} {
-			if got > nb.deltaTwo() || got < nb.deltaTwo()*(1-1e-12) {
-				t.Errorf("%v: %s moved by %v, the gate assumes %v", nb, name, got, nb.deltaTwo())
+			if got > delta || got < delta*(1-1e-12) {
+				t.Errorf("%v: %s moved by %v, the gate assumes %v", nb, name, got, delta)
 			}
 		}
 	}
@@ -302,7 +303,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	file := ledger.NewFile(path)
 	d := Discovery{Sigma: 5, Delta: 1e-9}
 	nb := Neighbours{Adjacency: accountant.AddRemove}
-	plan := append(accountant.Composition{{Event: nb.CountsEvent(9), Count: 2}}, nb.DiscoverEvents(d)...)
+	plan := append(accountant.Composition{{Event: nb.MeasureEvent(Marginal{}, 9), Count: 2}}, nb.DiscoverEvents(d)...)
 	cost, err := plan.Epsilon(1e-8, accountant.AddRemove)
 	if err != nil {
 		t.Fatal(err)

@@ -70,12 +70,13 @@ func (s *session) AboveThreshold(level, epsilon float64) (*Threshold, error) {
 	return &Threshold{t}, nil
 }
 
-// Ask reports whether the number of rows in the last of two cells is off the guess by more than the threshold. After the first true, Ask returns
+// Ask reports whether the number of rows for which an expression holds is off the guess by more than the threshold. After the first true, Ask returns
 // [ErrSpent]. Questions may be asked by several goroutines.
-func (t *threshold) Ask(asked Cells, guess float64) (above bool, err error) {
+func (t *threshold) Ask(asked Where, guess float64) (above bool, err error) {
 	fail := func(err error) (bool, error) { return false, fmt.Errorf("privacy: a threshold: %w", err) }
-	if n := asked.Size(); n != 2 {
-		return fail(fmt.Errorf("a question has two cells, not %d", n))
+	q, err := t.s.compile(asked)
+	if err != nil {
+		return fail(err)
 	}
 	expected, err := fixed(guess, 1<<40)
 	if err != nil {
@@ -90,12 +91,16 @@ func (t *threshold) Ask(asked Cells, guess float64) (above bool, err error) {
 	case over:
 		return fail(ErrSpent)
 	}
-	question := ask("above threshold").ints(expected)
+	question := ask("above threshold").ints(expected).text(q.key)
 	answer, err := t.s.releaseInt(call{"a question about a threshold", question, nil, nil}, func() (int64, error) {
 		if t.spent || t.secret == nil {
 			return 0, ErrSpent
 		}
-		off := countCells(t.s.data(), asked, 2)[1]<<estimateBits - expected
+		counts, err := t.s.counts([]compiled{q})
+		if err != nil {
+			return 0, err
+		}
+		off := counts[0][0]<<estimateBits - expected
 		if off < 0 {
 			off = -off
 		}

@@ -50,7 +50,7 @@ func TestThresholdFollowsItsLaw(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			yes, err := r.Ask(bit(), tt.guess)
+			yes, err := r.Ask(firstIs1, tt.guess)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,10 +84,10 @@ func TestThresholdIsDrawnOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if first, _ := r.Ask(bit(), 30); first {
+		if first, _ := r.Ask(firstIs1, 30); first {
 			continue
 		}
-		if second, err := r.Ask(bit(), 30); err != nil {
+		if second, err := r.Ask(firstIs1, 30); err != nil {
 			t.Fatal(err)
 		} else if !second {
 			both++
@@ -117,7 +117,7 @@ func TestThresholdRatio(t *testing.T) {
 			}
 			below := true
 			for range questions {
-				above, err := r.Ask(bit(), 30) // off by 0 with 60 rows, by 1 with 62
+				above, err := r.Ask(firstIs1, 30) // off by 0 with 60 rows, by 1 with 62
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -129,7 +129,7 @@ func TestThresholdRatio(t *testing.T) {
 			if !below {
 				continue
 			}
-			if above, _ := r.Ask(bit(), float64(map[int]int{60: 32, 62: 32}[rows])); above { // off by 2, by 1
+			if above, _ := r.Ask(firstIs1, float64(map[int]int{60: 32, 62: 32}[rows])); above { // off by 2, by 1
 				hits++
 			}
 		}
@@ -192,9 +192,9 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, bad := range []func() error{
-		func() error { _, err := r.Ask(&toyCells{size: 3, of: spread}, 1); return err },
-		func() error { _, err := r.Ask(bit(), math.NaN()); return err },
-		func() error { _, err := r.Ask(bit(), 1e13); return err },
+		func() error { _, err := r.Ask(Where{table.Condition{Column: 9}}, 1); return err },
+		func() error { _, err := r.Ask(firstIs1, math.NaN()); return err },
+		func() error { _, err := r.Ask(firstIs1, 1e13); return err },
 	} {
 		if bad() == nil {
 			t.Error("a bad question is answered")
@@ -204,18 +204,18 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 		t.Fatalf("%d reads before a question", reads)
 	}
 	for range 100 {
-		if above, err := r.Ask(bit(), 30); err != nil || above {
+		if above, err := r.Ask(firstIs1, 30); err != nil || above {
 			t.Fatalf("%v, %v at a threshold of 1000 rows", above, err)
 		}
 	}
 	if run := s.Ledger().Runs()[0]; calls(run.Charged) != 1 {
 		t.Errorf("%d charges for one round", calls(run.Charged))
 	}
-	if above, err := r.Ask(bit(), 100000); err != nil || !above {
+	if above, err := r.Ask(firstIs1, 100000); err != nil || !above {
 		t.Errorf("%v, %v far above", above, err)
 	}
 	before := reads
-	if _, err := r.Ask(bit(), 30); !errors.Is(err, ErrSpent) || reads != before {
+	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, ErrSpent) || reads != before {
 		t.Errorf("after a yes: %v, %d reads", err, reads-before)
 	}
 	if r, err = s.AboveThreshold(1000, 1); err != nil {
@@ -225,7 +225,7 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 		t.Errorf("a round beyond the plan: %v", err)
 	}
 	s.Close(ledger.StatusDone)
-	if _, err := r.Ask(bit(), 30); !errors.Is(err, ErrClosed) || reads != before {
+	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, ErrClosed) || reads != before {
 		t.Errorf("a closed session: %v", err)
 	}
 	if err := s.Ledger().Verify(); err != nil {

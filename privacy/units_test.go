@@ -85,10 +85,10 @@ func TestContributionIsBounded(t *testing.T) {
 		t.Errorf("%d rows are left, want 3 of the first unit and 20 of the others", got)
 	}
 	// Three rows a unit: σ = 9 is a multiplier of 3, and σ = 3, which would be right for single rows, is not in the plan.
-	if _, err := session.Total(3); !errors.Is(err, ErrPlan) {
+	if _, err := session.Measure(Total{}, 3); !errors.Is(err, ErrPlan) {
 		t.Errorf("noise for one row was accepted for units of three: %v", err)
 	}
-	if _, err := session.Total(9); err != nil {
+	if _, err := session.Measure(Total{}, 9); err != nil {
 		t.Error(err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // WithBins is f for schemas with bought bins (bins: dp): in the same session, before the fit, each
 // such column is measured as a tree of counts over its fine grid (package ranges), bins of about
-// equal counts are cut, the session goes over to them ([privacy.Session.Coarsen]), and f fits on
+// equal counts are cut, the session goes over to them ([privacy.Session.MergeBins]), and f fits on
 // the coarser table. A column's tree alone would cost its share of ε at the budget's δ; f gets all
 // that the exact composition leaves. For a schema without bought bins it is f.
 // (docs/claims/bins.md)
@@ -77,7 +77,7 @@ func (b binned) Plan(s *schema.Schema, nb privacy.Neighbours, budget accountant.
 		if err != nil {
 			return nil, fmt.Errorf("synth: the share of column %q: %w", c.Name, err)
 		}
-		one := nb.CountsEvent(1).(accountant.Gaussian).NoiseMultiplier // 1/Δ₂
+		one := nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian).NoiseMultiplier // 1/Δ₂
 		t := binTree{column: i, name: c.Name, bins: c.BuyBins, tree: tree,
 			sigma: math.Sqrt(float64(tree.Height())) / (mu * one)}
 		p.trees = append(p.trees, t)
@@ -163,7 +163,8 @@ func (p *binPlan) try(s *schema.Schema, part, whole accountant.Budget) (bool, er
 func (p *binPlan) purchase() accountant.Composition {
 	var c accountant.Composition
 	for _, t := range p.trees {
-		c = append(c, accountant.Charge{Event: p.nb.CountsEvent(t.sigma), Count: t.tree.Height()})
+		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, t.sigma),
+			Count: t.tree.Height()})
 	}
 	return c
 }
@@ -211,7 +212,7 @@ func (p *binPlan) Fit(ctx context.Context, s *privacy.Session, progress Progress
 			"synth: method %s plans other mechanisms for other edges: it cannot be used with bins: dp",
 			p.fitter.Name())
 	}
-	if err := s.Coarsen(bought); err != nil {
+	if err := s.MergeBins(bought); err != nil {
 		return Model{}, err
 	}
 	return plan.Fit(ctx, s, progress)
@@ -232,14 +233,14 @@ func (t binTree) buy(s *privacy.Session) ([]int, error) {
 		if missing {
 			groups[codes-1] = last + 1
 		}
-		m, err := s.Counts(privacy.Marginal{Cols: []int{t.column}, Groups: [][]uint16{groups}},
-			t.sigma)
+		m := privacy.Marginal{Cols: []int{t.column}, Groups: [][]uint16{groups}}
+		counts, err := s.Measure(m, t.sigma)
 		if err != nil {
 			return nil, err
 		}
 		levels[l] = make([]float64, t.tree.Nodes(l+1))
 		for i := range levels[l] {
-			levels[l][i] = float64(m.Counts[i])
+			levels[l][i] = float64(counts[i])
 		}
 	}
 	c, err := t.tree.Infer(levels, ranges.Even(height, t.sigma))

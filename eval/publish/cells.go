@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -13,6 +14,7 @@ import (
 // labelCells tells positive rows (1) from others (0).
 type labelCells struct {
 	column   int
+	codes    int // of the column
 	positive uint16
 	text     string
 }
@@ -28,7 +30,11 @@ func newLabel(synthetic *table.Table, o Options) (*labelCells, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts := make([]int64, codec.Size())
+	l.codes = codec.Size()
+	if l.codes < 2 {
+		return nil, fmt.Errorf("publish: target column %q has one value: %w", o.Target, eval.ErrColumn)
+	}
+	counts := make([]int64, l.codes)
 	synthetic.CountTo(counts, []int{l.column})
 	missing, hasMissing := codec.MissingCode()
 	found, best := false, int64(0)
@@ -51,17 +57,11 @@ func newLabel(synthetic *table.Table, o Options) (*labelCells, error) {
 	return l, nil
 }
 
-// Size is 2.
-func (l *labelCells) Size() int { return 2 }
-
-// CellsTo marks positive rows by 1.
-func (l *labelCells) CellsTo(dst []uint32, columns []table.Codes) {
-	for i := range dst {
-		dst[i] = 0
-		if columns[l.column].At(i) == l.positive {
-			dst[i] = 1
-		}
-	}
+// query counts the other and the positive rows.
+func (l *labelCells) query() privacy.Marginal {
+	groups := make([]uint16, l.codes)
+	groups[l.positive] = 1
+	return privacy.Marginal{Cols: []int{l.column}, Groups: [][]uint16{groups}}
 }
 
 // scoreCells puts a row by the bin of its score and by its label: cell 2·bin + 1 is the positive
@@ -109,7 +109,12 @@ func (c *scoreCells) Size() int { return 2 * (len(c.edges) + 1) }
 
 // CellsTo scores every row by its own codes.
 func (c *scoreCells) CellsTo(dst []uint32, columns []table.Codes) {
-	c.label.CellsTo(dst, columns)
+	for i := range dst {
+		dst[i] = 0
+		if columns[c.label.column].At(i) == c.label.positive {
+			dst[i] = 1
+		}
+	}
 	t, err := table.FromColumns(c.schema, columns, nil)
 	if err != nil {
 		return // codes of the same schema: it cannot happen; the rows count in the first bin

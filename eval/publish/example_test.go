@@ -29,7 +29,7 @@ func coins(n, heads int) *table.Table {
 // table that is wrong is corrected.
 func ExampleHoldout() {
 	private := privacy.FromTable(coins(10_000, 3_000))
-	heads := publish.Where{{Column: 0, Allow: []bool{false, true}}}
+	heads := table.Condition{Column: 0, Allow: []bool{false, true}}
 	for _, synthetic := range []*table.Table{coins(1000, 310), coins(1000, 600)} {
 		h, err := publish.OpenHoldout(context.Background(), private, synthetic,
 			publish.HoldoutOptions{

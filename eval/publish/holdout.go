@@ -77,12 +77,12 @@ func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table
 	nb := privacy.NeighboursOf(rows.Schema(), o.Adjacency)
 	h := &Holdout{synthetic: synthetic, o: o, left: o.Corrections,
 		epsilon: o.Budget.Epsilon / 2 / float64(o.Corrections)}
-	unit := nb.HistogramEvent(1).(accountant.Gaussian).NoiseMultiplier
+	unit := nb.MeasureEvent(privacy.Total{}, 1).(accountant.Gaussian).NoiseMultiplier
 	at := func(z float64) accountant.Composition {
 		h.sigma = z / unit
 		return accountant.Composition{
 			{Event: nb.ThresholdEvent(h.epsilon), Count: o.Corrections},
-			{Event: nb.HistogramEvent(h.sigma), Count: o.Corrections + 1}, // and the number of rows
+			{Event: nb.MeasureEvent(privacy.Total{}, h.sigma), Count: o.Corrections + 1}, // and the number of rows
 		}
 	}
 	z, err := accountant.Calibrate(o.Budget, nb.Adjacency, at)
@@ -95,7 +95,7 @@ func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table
 	if err != nil {
 		return nil, err
 	}
-	counts, err := h.s.Histogram(everyRow{}, h.sigma)
+	counts, err := h.s.Measure(privacy.Total{}, h.sigma)
 	if err != nil {
 		return nil, errors.Join(err, h.s.Close(ledger.StatusFailed))
 	}
@@ -103,12 +103,12 @@ func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table
 	return h, nil
 }
 
-// Ask returns the share of the rows in the second of the question's two cells. The question must be
-// a public function of a row, see privacy.Cells. The error wraps ErrExhausted when a correction
-// would be needed, or might be, and none is left.
-func (h *Holdout) Ask(question privacy.Cells) (Answer, error) {
-	if n := question.Size(); n != 2 {
-		return Answer{}, fmt.Errorf("publish: a question has two cells, not %d", n)
+// Ask returns the share of the rows for which an expression holds. The error wraps ErrExhausted
+// when a correction would be needed, or might be, and none is left.
+func (h *Holdout) Ask(question table.Expr) (Answer, error) {
+	set, err := table.CompileExprs(h.synthetic.Schema().Sizes(), []table.Expr{question})
+	if err != nil {
+		return Answer{}, fmt.Errorf("publish: the question: %w", err)
 	}
 	if h.left == 0 {
 		return Answer{}, fmt.Errorf("publish: %w", ErrExhausted)
@@ -119,8 +119,9 @@ func (h *Holdout) Ask(question privacy.Cells) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	guess := shareOf(h.synthetic, question)
-	wrong, err := h.round.Ask(question, guess*h.rows)
+	guess := float64(h.synthetic.CountExprs(set)[0]) / float64(h.synthetic.Rows())
+	query := privacy.Where{Expr: question}
+	wrong, err := h.round.Ask(query, guess*h.rows)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -129,11 +130,11 @@ func (h *Holdout) Ask(question privacy.Cells) (Answer, error) {
 	}
 	h.round = nil
 	h.left--
-	counts, err := h.s.Histogram(question, h.sigma)
+	counts, err := h.s.Measure(query, h.sigma)
 	if err != nil {
 		return Answer{}, err
 	}
-	share := min(1, max(0, float64(counts[1])/h.rows))
+	share := min(1, max(0, float64(counts[0])/h.rows))
 	return Answer{Share: share, Corrected: true,
 		StdErr: h.sigma / h.rows * math.Sqrt(1+share*share)}, nil
 }
@@ -145,47 +146,4 @@ func (h *Holdout) Left() int { return h.left }
 func (h *Holdout) Close() (*ledger.Ledger, error) {
 	err := h.s.Close(ledger.StatusDone)
 	return h.s.Ledger(), err
-}
-
-// everyRow has one cell.
-type everyRow struct{}
-
-func (everyRow) Size() int                                   { return 1 }
-func (everyRow) CellsTo(dst []uint32, columns []table.Codes) { clear(dst) }
-
-// Where is the question whether a row satisfies a predicate, every condition of which must fit the
-// schema.
-type Where table.Predicate
-
-// Size is 2.
-func (Where) Size() int { return 2 }
-
-// CellsTo marks the rows that satisfy the predicate by 1.
-func (w Where) CellsTo(dst []uint32, columns []table.Codes) {
-	for i := range dst {
-		dst[i] = 1
-		for _, c := range w {
-			if !c.Allow[columns[c.Column].At(i)] {
-				dst[i] = 0
-				break
-			}
-		}
-	}
-}
-
-// shareOf is the share of the rows of a public table in the second cell.
-func shareOf(t *table.Table, question privacy.Cells) float64 {
-	columns := make([]table.Codes, len(t.Schema().Columns))
-	for c := range columns {
-		columns[c] = t.Column(c)
-	}
-	dst := make([]uint32, t.Rows())
-	question.CellsTo(dst, columns)
-	n := 0
-	for _, cell := range dst {
-		if cell > 0 {
-			n++
-		}
-	}
-	return float64(n) / float64(t.Rows())
 }

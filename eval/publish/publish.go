@@ -144,22 +144,32 @@ func (p *plan) at(z float64) {
 		p.composition = append(p.composition, accountant.Charge{Event: e, Count: 1})
 	}
 	if p.label != nil {
-		p.rows = noise(shareRows, p.nb.HistogramEvent(1))
-		add(p.nb.HistogramEvent(p.rows))
+		p.rows = noise(shareRows, p.nb.MeasureEvent(privacy.Marginal{}, 1))
+		add(p.nb.MeasureEvent(privacy.Marginal{}, p.rows))
 	} else {
-		p.rows = noise(shareRows, p.nb.TotalEvent(1))
-		add(p.nb.TotalEvent(p.rows))
+		p.rows = noise(shareRows, p.nb.MeasureEvent(privacy.Total{}, 1))
+		add(p.nb.MeasureEvent(privacy.Total{}, p.rows))
 	}
-	p.one = noise(shareDistance, p.nb.DistanceEvent(len(p.singles), 1))
-	add(p.nb.DistanceEvent(len(p.singles), p.one))
+	singles, pairs := marginals(p.singles), marginals(p.pairs)
+	p.one = noise(shareDistance, p.nb.DistanceEvent(singles, 1))
+	add(p.nb.DistanceEvent(singles, p.one))
 	if len(p.pairs) > 0 {
-		p.two = noise(shareDistance, p.nb.DistanceEvent(len(p.pairs), 1))
-		add(p.nb.DistanceEvent(len(p.pairs), p.two))
+		p.two = noise(shareDistance, p.nb.DistanceEvent(pairs, 1))
+		add(p.nb.DistanceEvent(pairs, p.two))
 	}
 	if p.scores != nil {
-		p.score = noise(shareScores, p.nb.HistogramEvent(1))
-		add(p.nb.HistogramEvent(p.score))
+		p.score = noise(shareScores, p.nb.MeasureEvent(privacy.Cells{}, 1))
+		add(p.nb.MeasureEvent(privacy.Cells{}, p.score))
 	}
+}
+
+// marginals is queries over sets of columns.
+func marginals(sets [][]int) []privacy.Query {
+	out := make([]privacy.Query, len(sets))
+	for i, cols := range sets {
+		out[i] = privacy.Marginal{Cols: cols}
+	}
+	return out
 }
 
 // Run asks the private rows about the synthetic table and charges the whole budget, in the ledger
@@ -244,17 +254,17 @@ func (p *plan) ask(ctx context.Context, s *privacy.Session, synthetic *table.Tab
 	var n, positive float64
 	progress("asking", 0)
 	if p.label != nil {
-		counts, err := s.Histogram(p.label, p.rows)
+		counts, err := s.Measure(p.label.query(), p.rows)
 		if err != nil {
 			return nil, err
 		}
 		n, positive = max(1, float64(counts[0]+counts[1])), float64(counts[1])
 	} else {
-		total, err := s.Total(p.rows)
+		total, err := s.Measure(privacy.Total{}, p.rows)
 		if err != nil {
 			return nil, err
 		}
-		n = max(1, float64(total))
+		n = max(1, float64(total[0]))
 	}
 	spread := p.rows // of n
 	if p.label != nil {
@@ -293,7 +303,7 @@ func (p *plan) ask(ctx context.Context, s *privacy.Session, synthetic *table.Tab
 			Estimate{Name: "AUROC", Of: "model trained on synthetic rows", LeftOut: p.noScores,
 				Meaning: meaning("AUROC")}), nil
 	}
-	counts, err := s.Histogram(p.scores, p.score)
+	counts, err := s.Measure(privacy.Cells{Rule: p.scores}, p.score)
 	if err != nil {
 		return nil, err
 	}
@@ -315,7 +325,7 @@ func candidates(synthetic *table.Table, sets [][]int, n float64) []privacy.Candi
 		for k, c := range counts {
 			estimate[k] = float64(c) / float64(synthetic.Rows()) * n
 		}
-		out[i] = privacy.Candidate{Marginal: privacy.Marginal{Cols: cols}, Estimate: estimate}
+		out[i] = privacy.Candidate{Query: privacy.Marginal{Cols: cols}, Estimate: estimate}
 	}
 	return out
 }

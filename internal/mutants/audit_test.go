@@ -33,20 +33,20 @@ var audited = []struct {
 	edits []edit
 	audit string // after "decoy audit --confidence 0.999 --schema s.yaml"
 }{
-	{"halved noise in Counts", []edit{{"privacy/counts.go", "g.AddTo(counts, s.src)\n", "h, _ := noise.NewRoundedGaussian(sigma / 2); h.AddTo(counts, s.src); _ = g\n"}},
+	{"halved Gaussian noise", []edit{{"privacy/measure.go", "g.AddTo(counts, s.src) }", "h, _ := noise.NewRoundedGaussian(sigma / 2); h.AddTo(counts, s.src); _ = g }"}},
 		"counts --epsilon 8 --tables balanced --runs 1000"},
-	{"halved noise in Total", []edit{{"privacy/counts.go", "+ g.Sample(s.src), nil", "+ g.Sample(s.src)/2, nil"}}, "total --epsilon 8 --tables balanced --runs 1000"},
-	{"halved noise in Answer", []edit{{"privacy/counts.go", "+ lap.Sample(s.src), nil", "+ lap.Sample(s.src)/2, nil"}}, "answer --epsilon 1 --delta 0 --tables balanced --runs 4000"},
+	{"halved sensitivity of single counts", []edit{{"privacy/query.go", "return k, k, k\n\tcase", "return k / 2, k / 2, k / 2\n\tcase"}}, "total --epsilon 8 --tables balanced --runs 1000"},
+	{"halved Laplace noise", []edit{{"privacy/measure.go", "counts[i] += lap.Sample(s.src)", "counts[i] += lap.Sample(s.src) / 2"}}, "answer --epsilon 1 --delta 0 --tables balanced --runs 4000"},
 	{"halved noise in CertifiedSum", []edit{{"privacy/certified.go", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)"}},
 		"certified-sum --epsilon 8 --tables balanced --runs 1000"},
-	{"halved sensitivity in Counts", []edit{{"privacy/neighbours.go", "down(sigma, nb.deltaTwo())", "down(sigma, nb.deltaTwo()/2)"}}, "counts --epsilon 8 --tables balanced --runs 1000"},
-	{"halved sensitivity in Select", []edit{{"privacy/neighbours.go", "return 2 * nb.k()", "return nb.k()"}},
+	{"halved sensitivity in Measure", []edit{{"privacy/measure.go", "down(sigma, l2)", "down(sigma, l2/2)"}}, "counts --epsilon 8 --tables balanced --runs 1000"},
+	{"halved sensitivity in Select", []edit{{"privacy/query.go", "return k, 2 * k, math", "return k, k, math"}},
 		"select --epsilon 2 --delta 0 --adjacency replace-one --tables balanced --runs 4000"},
 	{"steps after the first are not charged", []edit{
 		{"accountant/reservation.go", "r.left[c.Event] -= c.Count\n", ""},
-		{"synth/mst/mst.go", "{{Event: p.nb.CountsEvent(p.oneWay), Count: p.columns}}", "{{Event: p.nb.CountsEvent(p.oneWay), Count: 1}}"},
+		{"synth/mst/mst.go", "measure(p.oneWay, p.columns)", "measure(p.oneWay, 1)"},
 		{"synth/mst/mst.go", "{Event: p.nb.SelectEvent(p.epsilon), Count: p.columns - 1}", "{Event: p.nb.SelectEvent(p.epsilon), Count: 1}"},
-		{"synth/mst/mst.go", "{Event: p.nb.CountsEvent(p.pair), Count: p.columns - 1}", "{Event: p.nb.CountsEvent(p.pair), Count: 1}"},
+		{"synth/mst/mst.go", "measure(p.pair, p.columns-1)", "measure(p.pair, 1)"},
 	}, "mst --epsilon 8 --tables balanced --runs 250"},
 	{"reshuffled shards", []edit{{"privacy/shards.go", "in.teachers[i].Train(in.rows[i], shown); return nil",
 		"in.teachers[i].Train(in.rows[sh.s.src.Uint64N(uint64(sh.count))], shown); return nil"}},

@@ -186,13 +186,14 @@ func (f *fit) measureColumns(share float64) ([]marginal.Measurement, error) {
 	var out []marginal.Measurement
 	for i := range f.sizes {
 		mu2 := share * f.total / float64(len(f.sizes))
-		m, err := f.session.Counts(privacy.Marginal{Cols: []int{i}}, f.sigma(mu2))
+		m := privacy.Marginal{Cols: []int{i}}
+		counts, err := f.session.Measure(m, f.sigma(mu2))
 		if err != nil {
 			return nil, err
 		}
-		f.keep(m)
+		f.keep(m, counts, f.sigma(mu2))
 		f.used += mu2
-		out = append(out, measurement(m))
+		out = append(out, measurement(m.Cols, counts, f.sigma(mu2)))
 	}
 	return out, nil
 }
@@ -222,18 +223,18 @@ func average(a, b marginal.Measurement) marginal.Measurement {
 }
 
 // measurement is a noisy marginal as package marginal takes it.
-func measurement(n privacy.Noisy) marginal.Measurement {
-	m := marginal.Measurement{Cols: n.Cols, Sigma: n.Sigma, Counts: make([]float64, len(n.Counts))}
-	for i, c := range n.Counts {
+func measurement(cols []int, counts []int64, sigma float64) marginal.Measurement {
+	m := marginal.Measurement{Cols: cols, Sigma: sigma, Counts: make([]float64, len(counts))}
+	for i, c := range counts {
 		m.Counts[i] = float64(c)
 	}
 	return m
 }
 
 // keep notes a released marginal for the model file.
-func (f *fit) keep(n privacy.Noisy) {
-	f.released = append(f.released, release.Measured{Cols: n.Cols, Groups: n.Groups,
-		Counts: n.Counts, Sigma: n.Sigma})
+func (f *fit) keep(m privacy.Marginal, counts []int64, sigma float64) {
+	f.released = append(f.released, release.Measured{Cols: m.Cols, Groups: m.Groups,
+		Counts: counts, Sigma: sigma})
 }
 
 // marginalOf is the table that the gate counts: codes merged by the grouping and then into runs.
@@ -263,13 +264,14 @@ func (f *fit) measure(cols []int, level int, mu2 float64) error {
 		return nil
 	}
 	runs, _ := f.fine.of(cols, level, f.groupSizes)
-	n, err := f.session.Counts(f.marginalOf(cols, runs), f.sigma(mu2))
+	query := f.marginalOf(cols, runs)
+	counts, err := f.session.Measure(query, f.sigma(mu2))
 	if err != nil {
 		return err
 	}
-	f.keep(n)
+	f.keep(query, counts, f.sigma(mu2))
 	f.used += mu2
-	m := measurement(n)
+	m := measurement(cols, counts, f.sigma(mu2))
 	m.Groups = runs
 	f.ms = append(f.ms, m)
 	f.tables = append(f.tables, cols)

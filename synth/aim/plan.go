@@ -71,7 +71,7 @@ func (p *plan) Composition() accountant.Composition {
 
 // sigma is the noise in rows of a marginal that takes mu2 from the pool.
 func (p *plan) sigma(mu2 float64) float64 {
-	unit, _ := p.nb.CountsEvent(1).(accountant.Gaussian)
+	unit, _ := p.nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian)
 	return 1 / (unit.NoiseMultiplier * math.Sqrt(mu2)) * (1 + 1e-12)
 }
 

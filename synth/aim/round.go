@@ -46,7 +46,7 @@ func (f *fit) round() (last bool, err error) {
 	list := make([]privacy.Candidate, len(offers))
 	for i, o := range offers {
 		runs, cells := f.fine.of(o.cols, o.level, f.groupSizes)
-		list[i] = privacy.Candidate{Marginal: f.marginalOf(o.cols, runs), Estimate: o.estimate,
+		list[i] = privacy.Candidate{Query: f.marginalOf(o.cols, runs), Estimate: o.estimate,
 			Weight: o.weight, Penalty: l1 * sigma * cells}
 	}
 	k, err := f.session.Select(list, f.exponential(forChoice))

@@ -130,11 +130,14 @@ func (p *plan) at(scale float64) *plan {
 
 // Composition is d one-way marginals, d−1 selections and d−1 pairs.
 func (p *plan) Composition() accountant.Composition {
-	c := accountant.Composition{{Event: p.nb.CountsEvent(p.oneWay), Count: p.columns}}
+	measure := func(sigma float64, n int) accountant.Charge {
+		return accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, sigma), Count: n}
+	}
+	c := accountant.Composition{measure(p.oneWay, p.columns)}
 	if p.columns > 1 {
 		c = append(c,
 			accountant.Charge{Event: p.nb.SelectEvent(p.epsilon), Count: p.columns - 1},
-			accountant.Charge{Event: p.nb.CountsEvent(p.pair), Count: p.columns - 1})
+			measure(p.pair, p.columns-1))
 	}
 	return c
 }
@@ -147,13 +150,17 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 	sizes := s.Schema().Sizes()
 	var oneWay []marginal.Measurement
 	var kept []release.Measured
-	for i := range p.columns {
-		m, err := s.Counts(privacy.Marginal{Cols: []int{i}}, p.oneWay)
-		if err != nil {
-			return fitted, err
-		}
-		oneWay = append(oneWay, measurement(m))
-		kept = append(kept, release.Measured{Cols: m.Cols, Counts: m.Counts, Sigma: m.Sigma})
+	columns := make([]privacy.Query, p.columns)
+	for i := range columns {
+		columns[i] = privacy.Marginal{Cols: []int{i}}
+	}
+	counts, err := s.MeasureAll(columns, p.oneWay)
+	if err != nil {
+		return fitted, err
+	}
+	for i, c := range counts {
+		oneWay = append(oneWay, measurement([]int{i}, c, p.oneWay))
+		kept = append(kept, release.Measured{Cols: []int{i}, Counts: c, Sigma: p.oneWay})
 	}
 	groups, err := marginal.NewGrouping(sizes, oneWay, p.cfg.GroupSigmas)
 	if err != nil {
@@ -169,13 +176,14 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 	}
 	for i, e := range edges {
 		progress.Report("measuring pairs", float64(i)/float64(len(edges)))
-		m, err := s.Counts(grouped(groups, e), p.pair)
+		m := grouped(groups, e)
+		counts, err := s.Measure(m, p.pair)
 		if err != nil {
 			return fitted, err
 		}
-		ms = append(ms, measurement(m))
-		kept = append(kept, release.Measured{Cols: m.Cols, Groups: m.Groups, Counts: m.Counts,
-			Sigma: m.Sigma})
+		ms = append(ms, measurement(m.Cols, counts, p.pair))
+		kept = append(kept, release.Measured{Cols: m.Cols, Groups: m.Groups, Counts: counts,
+			Sigma: p.pair})
 	}
 	model, err := marginal.Fit(ctx, groups.Sizes(), ms,
 		marginal.Options{Iterations: p.cfg.Iterations, Progress: func(done, total int) {
@@ -190,9 +198,9 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 }
 
 // measurement is a noisy marginal as package marginal takes it.
-func measurement(n privacy.Noisy) marginal.Measurement {
-	m := marginal.Measurement{Cols: n.Cols, Sigma: n.Sigma, Counts: make([]float64, len(n.Counts))}
-	for i, c := range n.Counts {
+func measurement(cols []int, counts []int64, sigma float64) marginal.Measurement {
+	m := marginal.Measurement{Cols: cols, Sigma: sigma, Counts: make([]float64, len(counts))}
+	for i, c := range counts {
 		m.Counts[i] = float64(c)
 	}
 	return m
@@ -220,7 +228,7 @@ func (p *plan) tree(ctx context.Context, s *privacy.Session, groups *marginal.Gr
 				return nil, err
 			}
 			pairs = append(pairs, e)
-			candidates = append(candidates, privacy.Candidate{Marginal: grouped(groups, e),
+			candidates = append(candidates, privacy.Candidate{Query: grouped(groups, e),
 				Estimate: estimate})
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // Fit picks, measures and fits, round by round.
@@ -41,40 +40,33 @@ type run struct {
 	s        *privacy.Session
 	progress synth.Progress
 	sizes    []int
-	queries  *privacy.Queries // the items that are counts, then the number of rows
-	query    []int            // per item, its query; -1 for a marginal
-	n        float64          // noisy number of rows, at least 1
-	log      []any            // what was measured, for the settings
+	n        float64 // noisy number of rows, at least 1
+	log      []any   // what was measured, for the settings
 }
 
 // errNothing ends the rounds: no further query can be measured within the limit of cells. That is
 // public knowledge.
 var errNothing = errors.New("nothing can be measured")
 
-// prepare makes the queries and buys the number of rows.
-func (r *run) prepare() error {
-	var xs []table.Expr
-	r.query = make([]int, len(r.items))
-	for i, it := range r.items {
-		r.query[i] = -1
-		if it.IsCount() {
-			r.query[i] = len(xs)
-			xs = append(xs, it.Where)
-		}
-	}
-	var err error
-	if r.queries, err = r.s.Queries(append(xs, table.And{})); err != nil {
-		return err
-	}
+// countRows buys the number of rows.
+func (r *run) countRows() error {
 	r.progress.Report("counting the rows", 0)
-	var n int64
-	if r.laplace {
-		n, err = r.s.AnswerQuery(r.queries, len(xs), r.total)
-	} else {
-		n, err = r.s.Total(r.total)
-	}
-	r.n = max(1, float64(n))
+	n, err := r.measure(privacy.Total{}, r.total)
+	r.n = max(1, n)
 	return err
+}
+
+// measure buys one count, with the noise of the plan.
+func (r *run) measure(q privacy.Query, scale float64) (float64, error) {
+	measure := r.s.Measure
+	if r.laplace {
+		measure = r.s.MeasureLaplace
+	}
+	counts, err := measure(q, scale)
+	if err != nil {
+		return 0, err
+	}
+	return float64(counts[0]), nil
 }
 
 // tableRound reports whether round t of the plan measures a marginal: those rounds are spread
@@ -93,19 +85,19 @@ func (r *run) start(t int) error {
 // pickCount lets the gate pick, among the counts that may be measured, the one worst answered by
 // probability.
 func (r *run) pickCount(may func(i int) bool, probability func(i int) float64) (int, error) {
-	var candidates []privacy.QueryCandidate
+	var candidates []privacy.Candidate
 	var items []int
 	for i, it := range r.items {
-		if r.query[i] >= 0 && may(i) {
+		if it.IsCount() && may(i) {
 			items = append(items, i)
-			candidates = append(candidates, privacy.QueryCandidate{Query: r.query[i],
-				Estimate: r.n * probability(i), Weight: it.Weight})
+			candidates = append(candidates, privacy.Candidate{Query: privacy.Where{Expr: it.Where},
+				Estimate: []float64{r.n * probability(i)}, Weight: it.Weight})
 		}
 	}
 	if len(items) == 0 {
 		return 0, errNothing
 	}
-	best, err := r.s.SelectQuery(r.queries, candidates, r.epsilon)
+	best, err := r.s.Select(candidates, r.epsilon)
 	if err != nil {
 		return 0, err
 	}
@@ -114,14 +106,9 @@ func (r *run) pickCount(may func(i int) bool, probability func(i int) float64) (
 
 // measureCount measures item i.
 func (r *run) measureCount(i int) (y, sigma float64, err error) {
-	var n int64
-	if r.laplace {
-		n, err = r.s.AnswerQuery(r.queries, r.query[i], r.count)
-	} else {
-		n, err = r.s.CountQuery(r.queries, r.query[i], r.count)
-	}
+	y, err = r.measure(privacy.Where{Expr: r.items[i].Where}, r.count)
 	r.note(i, r.deviation(r.count))
-	return float64(n), r.deviation(r.count), err
+	return y, r.deviation(r.count), err
 }
 
 // penalty is the L1 error that noise alone leaves in a marginal.
@@ -157,7 +144,7 @@ func (r *run) settings() map[string]any {
 
 // dense fits a product of dense components.
 func (r *run) dense() (*marginal.Model, error) {
-	if err := r.prepare(); err != nil {
+	if err := r.countRows(); err != nil {
 		return nil, err
 	}
 	f, err := newFactored(r.sizes, r.items, r.cfg.MaxCells)
@@ -213,7 +200,7 @@ func (r *run) denseTable(f *factored) (item int, y []float64, err error) {
 		}
 		items = append(items, i)
 		candidates = append(candidates, privacy.Candidate{
-			Marginal: privacy.Marginal{Cols: it.Cols}, Estimate: estimate, Weight: it.Weight,
+			Query: privacy.Marginal{Cols: it.Cols}, Estimate: estimate, Weight: it.Weight,
 			Penalty: min(r.penalty(len(estimate)), 1<<27)})
 	}
 	if len(items) == 0 {
@@ -223,11 +210,11 @@ func (r *run) denseTable(f *factored) (item int, y []float64, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	m, err := r.s.Counts(candidates[best].Marginal, r.sigma)
+	counts, err := r.s.Measure(candidates[best].Query, r.sigma)
 	if err != nil {
 		return 0, nil, err
 	}
-	for _, c := range m.Counts {
+	for _, c := range counts {
 		y = append(y, float64(c))
 	}
 	r.note(items[best], r.sigma)
@@ -236,7 +223,7 @@ func (r *run) denseTable(f *factored) (item int, y []float64, err error) {
 
 // paper is the algorithm of the paper: one update a round, the average of the iterates.
 func (r *run) paper() (*marginal.Model, error) {
-	if err := r.prepare(); err != nil {
+	if err := r.countRows(); err != nil {
 		return nil, err
 	}
 	f, err := newFactored(r.sizes, r.items, math.MaxInt32)

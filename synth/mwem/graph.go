@@ -11,11 +11,11 @@ func (r *run) graph() (*marginal.Model, *marginal.Grouping, error) {
 	r.progress.Report("measuring columns", 0)
 	oneWay := make([]marginal.Measurement, r.columns)
 	for c := range oneWay {
-		m, err := r.s.Counts(privacy.Marginal{Cols: []int{c}}, r.oneWay)
+		counts, err := r.s.Measure(privacy.Marginal{Cols: []int{c}}, r.oneWay)
 		if err != nil {
 			return nil, nil, err
 		}
-		oneWay[c] = measurement(m)
+		oneWay[c] = measurement([]int{c}, counts, r.oneWay)
 		r.log = append(r.log, map[string]any{"columns": r.names([]int{c}), "sigma": r.oneWay})
 	}
 	groups, err := marginal.NewGrouping(r.sizes, oneWay, 2)
@@ -44,7 +44,7 @@ func (r *run) graph() (*marginal.Model, *marginal.Grouping, error) {
 			if err != nil || cells > r.cfg.MaxCells {
 				continue
 			}
-			c := privacy.Candidate{Marginal: grouped(groups, it.Cols), Estimate: make([]float64,
+			c := privacy.Candidate{Query: grouped(groups, it.Cols), Estimate: make([]float64,
 				int(cellsOf(sizes, it.Cols))), Weight: it.Weight}
 			if err := model.MarginalTo(c.Estimate, it.Cols); err != nil {
 				continue // an answer that needs more memory than the model: whether is public
@@ -59,12 +59,13 @@ func (r *run) graph() (*marginal.Model, *marginal.Grouping, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		m, err := r.s.Counts(candidates[best].Marginal, r.sigma)
+		counts, err := r.s.Measure(candidates[best].Query, r.sigma)
 		if err != nil {
 			return nil, nil, err
 		}
 		r.note(items[best], r.sigma)
-		cliques, ms = append(cliques, r.items[items[best]].Cols), append(ms, measurement(m))
+		cols := r.items[items[best]].Cols
+		cliques, ms = append(cliques, cols), append(ms, measurement(cols, counts, r.sigma))
 		if model, err = marginal.Fit(r.ctx, sizes, ms, marginal.Options{Warm: model}); err != nil {
 			return nil, nil, err
 		}
@@ -82,9 +83,9 @@ func grouped(g *marginal.Grouping, cols []int) privacy.Marginal {
 }
 
 // measurement is a noisy marginal as package marginal takes it.
-func measurement(n privacy.Noisy) marginal.Measurement {
-	m := marginal.Measurement{Cols: n.Cols, Sigma: n.Sigma, Counts: make([]float64, len(n.Counts))}
-	for i, c := range n.Counts {
+func measurement(cols []int, counts []int64, sigma float64) marginal.Measurement {
+	m := marginal.Measurement{Cols: cols, Sigma: sigma, Counts: make([]float64, len(counts))}
+	for i, c := range counts {
 		m.Counts[i] = float64(c)
 	}
 	return m

@@ -193,19 +193,19 @@ func (p *plan) Composition() accountant.Composition {
 	}
 	switch {
 	case p.algorithm == Graph:
-		add(p.nb.CountsEvent(p.oneWay), p.columns)
+		add(p.nb.MeasureEvent(privacy.Marginal{}, p.oneWay), p.columns)
 	case p.laplace:
-		add(p.nb.AnswerQueryEvent(p.total), 1)
+		add(p.nb.MeasureLaplaceEvent(privacy.Where{}, p.total), 1)
 	default:
-		add(p.nb.TotalEvent(p.total), 1)
+		add(p.nb.MeasureEvent(privacy.Total{}, p.total), 1)
 	}
 	// picks of marginals and of counts are the same event
 	add(p.nb.SelectEvent(p.epsilon), p.tables+p.counts)
-	add(p.nb.CountsEvent(p.sigma), p.tables)
+	add(p.nb.MeasureEvent(privacy.Marginal{}, p.sigma), p.tables)
 	if p.laplace {
-		add(p.nb.AnswerQueryEvent(p.count), p.counts)
+		add(p.nb.MeasureLaplaceEvent(privacy.Where{}, p.count), p.counts)
 	} else {
-		add(p.nb.CountQueryEvent(p.count), p.counts)
+		add(p.nb.MeasureEvent(privacy.Where{}, p.count), p.counts)
 	}
 	return c
 }

@@ -113,7 +113,7 @@ func (t *training) choose(fractions [][]float64, given [][][]float64, groups [][
 				}
 			}
 		}
-		candidates = append(candidates, privacy.Candidate{Marginal: m, Estimate: estimate,
+		candidates = append(candidates, privacy.Candidate{Query: m, Estimate: estimate,
 			Penalty: min(math.Sqrt(2/math.Pi)*p.pair*float64(len(estimate)), 1<<27)})
 		sizes = append(sizes, size)
 	}
@@ -123,8 +123,8 @@ func (t *training) choose(fractions [][]float64, given [][][]float64, groups [][
 		if err != nil {
 			return err
 		}
-		c := candidates[best]
-		counts, err := t.from.pair(c.Marginal, false)
+		c := candidates[best].Query.(privacy.Marginal)
+		counts, err := t.from.pair(c, false)
 		if err != nil {
 			return err
 		}

@@ -262,17 +262,18 @@ func (p *plan) ballot() privacy.Ballot {
 
 // Composition is the number of rows, the marginals, the choices and every question of every round.
 func (p *plan) Composition() accountant.Composition {
-	c := accountant.Composition{{Event: p.nb.TotalEvent(p.total), Count: 1}}
+	c := accountant.Composition{{Event: p.nb.MeasureEvent(privacy.Total{}, p.total), Count: 1}}
 	if !p.cfg.ColdStart {
-		c = append(c, accountant.Charge{Event: p.nb.CountsEvent(p.oneWay),
+		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, p.oneWay),
 			Count: len(p.schema.Columns)})
 	}
 	if len(p.star) > 0 {
-		c = append(c, accountant.Charge{Event: p.nb.CountsEvent(p.withT), Count: len(p.star)})
+		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, p.withT),
+			Count: len(p.star)})
 	}
 	if p.pairs > 0 {
 		c = append(c, accountant.Charge{Event: p.nb.SelectEvent(p.epsilon), Count: p.pairs},
-			accountant.Charge{Event: p.nb.CountsEvent(p.pair), Count: p.pairs})
+			accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, p.pair), Count: p.pairs})
 	}
 	all := p.ballot()
 	all.Questions *= p.cfg.Rounds

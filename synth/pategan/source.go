@@ -24,11 +24,16 @@ type gate struct {
 	shards   *privacy.Shards[*lesson] // made for the first vote
 }
 
-func (g *gate) total() (int64, error) { return g.s.Total(g.p.total) }
+func (g *gate) total() (int64, error) {
+	counts, err := g.s.Measure(privacy.Total{}, g.p.total)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
 
 func (g *gate) oneWay(column int) ([]int64, error) {
-	m, err := g.s.Counts(privacy.Marginal{Cols: []int{column}}, g.p.oneWay)
-	return m.Counts, err
+	return g.s.Measure(privacy.Marginal{Cols: []int{column}}, g.p.oneWay)
 }
 
 func (g *gate) choose(candidates []privacy.Candidate) (int, error) {
@@ -40,8 +45,7 @@ func (g *gate) pair(m privacy.Marginal, withTarget bool) ([]int64, error) {
 	if withTarget {
 		sigma = g.p.withT
 	}
-	n, err := g.s.Counts(m, sigma)
-	return n.Counts, err
+	return g.s.Measure(m, sigma)
 }
 
 func (g *gate) split(teachers int, offsets []int) { g.teachers, g.offsets = teachers, offsets }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"iter"
 	"math"
-	"slices"
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // Fit buys the number of rows n and draws the multiset; the model is the multiset's distribution,
@@ -18,23 +16,16 @@ import (
 func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
 	error) {
 	var fitted synth.Model
-	queries, err := s.Queries(append(slices.Clone(p.queries), table.And{}))
-	if err != nil {
-		return fitted, err
-	}
 	progress.Report("counting the rows", 0)
 	if err := ctx.Err(); err != nil {
 		return fitted, err
 	}
-	count, err := s.AnswerQuery(queries, len(p.queries), p.total)
+	count, err := s.MeasureLaplace(privacy.Total{}, p.total)
 	if err != nil {
 		return fitted, err
 	}
-	n := max(1, float64(count))
-	if queries, err = s.Queries(p.queries); err != nil {
-		return fitted, err
-	}
-	copies, err := p.choose(ctx, s, queries, n, progress)
+	n := max(1, float64(count[0]))
+	copies, err := p.choose(ctx, s, n, progress)
 	if err != nil {
 		return fitted, err
 	}
@@ -58,7 +49,7 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 }
 
 // choose draws a multiset and returns how often it holds each cell of the domain.
-func (p *plan) choose(ctx context.Context, s *privacy.Session, queries *privacy.Queries, n float64,
+func (p *plan) choose(ctx context.Context, s *privacy.Session, n float64,
 	progress synth.Progress) ([]float64, error) {
 	progress.Report("scoring multisets", 0)
 	seen := 0
@@ -76,6 +67,10 @@ func (p *plan) choose(ctx context.Context, s *privacy.Session, queries *privacy.
 				return
 			}
 		}
+	}
+	queries := make([]privacy.Query, len(p.queries))
+	for i, x := range p.queries {
+		queries[i] = privacy.Where{Expr: x}
 	}
 	best, err := s.SelectDatabase(queries, p.candidates, answers, p.epsilon)
 	if ctx.Err() != nil {

@@ -254,7 +254,7 @@ func (p *plan) at(scale float64) *plan {
 // Composition is the number of rows and the choice.
 func (p *plan) Composition() accountant.Composition {
 	return accountant.Composition{
-		{Event: p.nb.AnswerQueryEvent(p.total), Count: 1},
+		{Event: p.nb.MeasureLaplaceEvent(privacy.Where{}, p.total), Count: 1},
 		{Event: p.nb.SelectDatabaseEvent(p.epsilon), Count: 1},
 	}
 }

@@ -237,13 +237,9 @@ func TestLaw(t *testing.T) {
 			u = append(u, -worst)
 		}
 		s := session(t, tab, rows, p.epsilon, draws)
-		queries, err := s.Queries(p.queries)
-		if err != nil {
-			t.Fatal(err)
-		}
 		hits := make([]int64, len(u))
 		for range draws {
-			copies, err := p.choose(context.Background(), s, queries, n, nil)
+			copies, err := p.choose(context.Background(), s, n, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

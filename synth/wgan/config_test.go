@@ -70,9 +70,9 @@ func TestChosenPlanFitsThePool(t *testing.T) {
 						}
 					}
 				}
-				take(p.nb.TotalEvent(planned.(*plan).total), 1)
+				take(p.nb.MeasureEvent(privacy.Total{}, planned.(*plan).total), 1)
 				before := r.PoolLeft()
-				take(p.nb.CountsEvent(p.table), p.tables())
+				take(p.nb.MeasureEvent(privacy.Marginal{}, p.table), p.tables())
 				take(p.sumEvent(), p.cfg.Steps)
 				if left := r.PoolLeft() / before; left > 1e-6 {
 					t.Errorf("%v, target %q, %v rows: %v of the pool is left", adjacency, target,

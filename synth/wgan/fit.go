@@ -166,20 +166,21 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 	if t.input, err = p.sum().Domain(p.schema); err != nil {
 		return nil, err
 	}
-	n, err := s.Total(p.total)
+	total, err := s.Measure(privacy.Total{}, p.total)
 	if err != nil {
 		return nil, err
 	}
+	n := total[0]
 	t.plan = p.chosen(float64(n))
 	t.rows = max(1, float64(n))
 	t.rowsError = t.total / t.rows
 	var tables [][]int64
 	for i := range t.plan.tables() {
-		m, err := s.Counts(privacy.Marginal{Cols: t.plan.columns(i)}, t.table)
+		counts, err := s.Measure(privacy.Marginal{Cols: t.plan.columns(i)}, t.table)
 		if err != nil {
 			return nil, err
 		}
-		tables = append(tables, m.Counts)
+		tables = append(tables, counts)
 	}
 	c := t.cfg
 	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{Hidden: c.GeneratorUnits},

@@ -186,7 +186,7 @@ func (p *plan) certificate() bounds.Config {
 // Composition is the number of rows, the marginals and the gradient sums; or, if the number of rows
 // is to choose these, a pool for all of them.
 func (p *plan) Composition() accountant.Composition {
-	c := accountant.Composition{{Event: p.nb.TotalEvent(p.total), Count: 1}}
+	c := accountant.Composition{{Event: p.nb.MeasureEvent(privacy.Total{}, p.total), Count: 1}}
 	if p.auto {
 		return append(
 			c, accountant.Charge{Event: accountant.Pool{Mu: math.Sqrt(
@@ -194,7 +194,7 @@ func (p *plan) Composition() accountant.Composition {
 	}
 	c = append(c, accountant.Charge{Event: p.sumEvent(), Count: p.cfg.Steps})
 	if n := p.tables(); n > 0 {
-		c = append(c, accountant.Charge{Event: p.nb.CountsEvent(p.table), Count: n})
+		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, p.table), Count: n})
 	}
 	return c
 }

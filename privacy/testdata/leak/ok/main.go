@@ -16,6 +16,6 @@ func main() {
 	if err != nil {
 		return
 	}
-	n, err := s.Total(10)
+	n, err := s.Measure(privacy.Total{}, 10)
 	fmt.Println(n, err)
 }

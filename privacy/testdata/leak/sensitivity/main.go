@@ -7,6 +7,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 )
 
-func ask(s *privacy.Session) { fmt.Println(s.Total(1, 0.5)) }
+func ask(s *privacy.Session) { fmt.Println(s.Measure(privacy.Total{}, 1, 0.5)) }
 
 func main() { ask(nil) }

@@ -92,7 +92,7 @@ func TestHistogramSensitivity(t *testing.T) {
 			}
 			far = max(far, math.Sqrt(sum))
 		}
-		delta := 10 / nb.HistogramEvent(10).(accountant.Gaussian).NoiseMultiplier
+		delta := 10 / nb.MeasureEvent(Cells{}, 10).(accountant.Gaussian).NoiseMultiplier
 		if far > delta*(1+1e-12) || far < delta*(1-1e-12) {
 			t.Errorf("%v: a histogram moves by up to %v, the event says %v", nb, far, delta)
 		}
@@ -109,7 +109,7 @@ func TestHistogramNoise(t *testing.T) {
 	truth := countCells(tab, cells, 24)
 	draws := make([]int64, n)
 	for k := range draws {
-		got, err := s.Histogram(cells, sigma)
+		got, err := s.Measure(Cells{cells}, sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,25 +135,25 @@ func TestHistogramIsChargedBeforeReading(t *testing.T) {
 	data := s.data
 	s.data = func() *table.Table { reads++; return data() }
 	for name, call := range map[string]func() error{
-		"sigma 0":      func() error { _, err := s.Histogram(bit(), 0); return err },
-		"sigma NaN":    func() error { _, err := s.Histogram(bit(), math.NaN()); return err },
-		"no cells":     func() error { _, err := s.Histogram(&toyCells{size: 0}, 5); return err },
-		"many cells":   func() error { _, err := s.Histogram(&toyCells{size: MaxCells + 1}, 5); return err },
-		"other sigma":  func() error { _, err := s.Histogram(bit(), 4); return err },
+		"sigma 0":      func() error { _, err := s.Measure(Cells{bit()}, 0); return err },
+		"sigma NaN":    func() error { _, err := s.Measure(Cells{bit()}, math.NaN()); return err },
+		"no cells":     func() error { _, err := s.Measure(Cells{&toyCells{size: 0}}, 5); return err },
+		"many cells":   func() error { _, err := s.Measure(Cells{&toyCells{size: MaxCells + 1}}, 5); return err },
+		"other sigma":  func() error { _, err := s.Measure(Cells{bit()}, 4); return err },
 		"no candidate": func() error { _, err := s.Distance(nil, 5); return err },
 	} {
 		if err := call(); err == nil || reads > 0 {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
 		}
 	}
-	if _, err := s.Histogram(bit(), 5); err != nil || reads != 1 {
+	if _, err := s.Measure(Cells{bit()}, 5); err != nil || reads != 1 {
 		t.Errorf("the planned call: %v, %d reads", err, reads)
 	}
-	if _, err := s.Histogram(bit(), 5); !errors.Is(err, ErrPlan) || reads != 1 {
+	if _, err := s.Measure(Cells{bit()}, 5); !errors.Is(err, ErrPlan) || reads != 1 {
 		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
 	}
 	s.Close(ledger.StatusDone)
-	if _, err := s.Histogram(bit(), 5); !errors.Is(err, ErrClosed) {
+	if _, err := s.Measure(Cells{bit()}, 5); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed session: %v", err)
 	}
 	if run := s.Ledger().Runs()[0]; calls(run.Charged) != 1 {
@@ -169,11 +169,11 @@ func TestHistogramOfUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Histogram(bit(), 3); !errors.Is(err, ErrPlan) {
+	if _, err := s.Measure(Cells{bit()}, 3); !errors.Is(err, ErrPlan) {
 		t.Errorf("noise for one row was accepted for units of three: %v", err)
 	}
 	cells := bit()
-	if _, err := s.Histogram(cells, 9); err != nil || cells.rows != 3 {
+	if _, err := s.Measure(Cells{cells}, 9); err != nil || cells.rows != 3 {
 		t.Errorf("%v, %d rows of one unit counted, want 3", err, cells.rows)
 	}
 }

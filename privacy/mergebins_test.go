@@ -31,7 +31,7 @@ func fineTable(t testing.TB, s *schema.Schema, x, y []uint8, units []uint32) *ta
 	return tab
 }
 
-func TestCoarsen(t *testing.T) {
+func TestMergeBins(t *testing.T) {
 	s := fineSchema("id", 2)
 	x, y, units := []uint8{0, 4, 5, 9, 10, 19, 20, 7}, []uint8{0, 1, 0, 1, 0, 1, 0, 1}, []uint32{0, 0, 1, 1, 2, 2, 3, 3}
 	session, err := Open(context.Background(), FromTable(fineTable(t, s, x, y, units)), Options{Budget: wide, Plan: accountant.Composition{
@@ -39,13 +39,13 @@ func TestCoarsen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session.recount = newRecount(session.data) // as a selection before would leave it
+	session.exact = newCounter(session.session) // as a measurement before would leave it
 	before := len(session.Ledger().Entries)
 	coarse, err := s.Bought([][]int{{0, 5, 6, 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := session.Coarsen(coarse); err != nil {
+	if err := session.MergeBins(coarse); err != nil {
 		t.Fatal(err)
 	}
 	if got := len(session.Ledger().Entries); got != before {
@@ -54,7 +54,7 @@ func TestCoarsen(t *testing.T) {
 	if got := session.Ledger().Entries[1].SchemaSHA256; got != s.Fingerprint() {
 		t.Error("the ledger lost the fingerprint of the declared schema")
 	}
-	if session.recount != nil {
+	if session.exact != nil {
 		t.Error("counts of the old codes are remembered")
 	}
 	if session.Schema().Fingerprint() != coarse.Fingerprint() {
@@ -67,27 +67,27 @@ func TestCoarsen(t *testing.T) {
 	if !slices.Equal(got.Units(), units) {
 		t.Errorf("units %v, want %v: rows of a unit must stay together", got.Units(), units)
 	}
-	m, err := session.Counts(Marginal{Cols: []int{0}}, .5)
+	m, err := session.Measure(Marginal{Cols: []int{0}}, .5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Counts) != 5 {
-		t.Errorf("%d cells after coarsening, want 4 bins and a missing one", len(m.Counts))
+	if len(m) != 5 {
+		t.Errorf("%d cells after coarsening, want 4 bins and a missing one", len(m))
 	}
-	if err := session.Coarsen(s); !errors.Is(err, schema.ErrInvalid) {
+	if err := session.MergeBins(s); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("going back to the finer schema: %v", err)
 	}
 	if err := session.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
-	if err := session.Coarsen(coarse); !errors.Is(err, ErrClosed) {
+	if err := session.MergeBins(coarse); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }
 
-// TestCoarsenKeepsNeighbours: what coarsening makes of neighbouring tables is neighbouring under the same relation, for units of one and of
+// TestMergeBinsKeepsNeighbours: what coarsening makes of neighbouring tables is neighbouring under the same relation, for units of one and of
 // three rows and both adjacencies: one row, one row, and nothing of one unit depends on another.
-func TestCoarsenKeepsNeighbours(t *testing.T) {
+func TestMergeBinsKeepsNeighbours(t *testing.T) {
 	u := rand.New(rand.NewPCG(11, 12))
 	s := fineSchema("", 0)
 	coarse, err := s.Bought([][]int{{0, 5, 6, 10}})
@@ -99,6 +99,7 @@ func TestCoarsenKeepsNeighbours(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, nb := range relations {
+		_, delta := nb.deltas()
 		attained := 0.0
 		for range 300 {
 			var ax, ay, bx, by []uint8
@@ -128,10 +129,10 @@ func TestCoarsenKeepsNeighbours(t *testing.T) {
 			}
 			attained = max(attained, math.Sqrt(square))
 		}
-		if attained > nb.deltaTwo() {
-			t.Errorf("%v: the coarse counts moved by %v, the gate assumes %v", nb, attained, nb.deltaTwo())
+		if attained > delta {
+			t.Errorf("%v: the coarse counts moved by %v, the gate assumes %v", nb, attained, delta)
 		}
-		if nb.MaxRowsPerUnit == 1 && attained < nb.deltaTwo()*(1-1e-9) {
+		if nb.MaxRowsPerUnit == 1 && attained < delta*(1-1e-9) {
 			t.Errorf("%v: the coarse counts moved by %v only: the test shows little", nb, attained)
 		}
 	}

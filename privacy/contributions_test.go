@@ -13,7 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-func TestUnitSizesByHand(t *testing.T) {
+func TestContributionsByHand(t *testing.T) {
 	units := []uint32{9, 1, 1, 2, 2, 2, 2, 9, 9, 9, 9, 3, 4} // 3 and 4 have one row, 1 two, 2 four, 9 five
 	for _, c := range []struct{ upTo, want []int }{
 		{[]int{1}, []int{2, 3}},
@@ -25,15 +25,15 @@ func TestUnitSizesByHand(t *testing.T) {
 		for i, n := range c.want {
 			want[i] = int64(n)
 		}
-		if got := countSizes(units, c.upTo); !slices.Equal(got, want) {
+		if got := countUnits(units, c.upTo); !slices.Equal(got, want) {
 			t.Errorf("up to %v: %v, want %v", c.upTo, got, want)
 		}
 	}
 }
 
-// TestUnitSizesSensitivity compares how far the counts move between neighbours with Δ₂ of the event, under both adjacencies: a unit of any
+// TestContributionsSensitivity compares how far the counts move between neighbours with Δ₂ of the event, under both adjacencies: a unit of any
 // number of rows, more than MaxRowsPerUnit too, comes or goes, or is replaced by one of another number.
-func TestUnitSizesSensitivity(t *testing.T) {
+func TestContributionsSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(5, 6))
 	upTo := []int{1, 2, 4, 8}
 	unit := func(id uint32) (rows []uint32) {
@@ -54,14 +54,14 @@ func TestUnitSizesSensitivity(t *testing.T) {
 				a = append(a, unit(78)...)
 			}
 			u.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
-			ca, cb := countSizes(a, upTo), countSizes(b, upTo)
+			ca, cb := countUnits(a, upTo), countUnits(b, upTo)
 			sum := 0.
 			for i := range ca {
 				sum += float64((ca[i] - cb[i]) * (ca[i] - cb[i]))
 			}
 			far = max(far, math.Sqrt(sum))
 		}
-		delta := 10 / nb.UnitSizesEvent(10).(accountant.Gaussian).NoiseMultiplier
+		delta := 10 / nb.MeasureEvent(ContributionHistogram{}, 10).(accountant.Gaussian).NoiseMultiplier
 		if far > delta*(1+1e-12) || far < delta*(1-1e-12) {
 			t.Errorf("%v: the counts move by up to %v, the event says %v", nb, far, delta)
 		}
@@ -79,9 +79,9 @@ func sized(t *testing.T) *Rows {
 	return FromTable(testTable(t, testSchema("patient", 3), someRows(len(units)), units))
 }
 
-// TestUnitSizesNoise. Null: released − true value is round(N(0, σ²)), independent between ranges; the true values are those before bounding;
+// TestContributionsNoise. Null: released − true value is round(N(0, σ²)), independent between ranges; the true values are those before bounding;
 // 20 000 draws, false-alarm rate 1e-6 each. A scale 30 % off must be rejected.
-func TestUnitSizesNoise(t *testing.T) {
+func TestContributionsNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	upTo, truth := []int{1, 3, 10}, []int64{1, 2, 0, 1}
 	s, err := Open(context.Background(), sized(t), Options{Budget: wide, Plan: gaussian(sigma, n)})
@@ -90,7 +90,7 @@ func TestUnitSizesNoise(t *testing.T) {
 	}
 	draws := make([]int64, n)
 	for k := range draws {
-		got, err := s.UnitSizes(upTo, sigma)
+		got, err := s.Measure(ContributionHistogram{upTo}, sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,8 +109,8 @@ func TestUnitSizesNoise(t *testing.T) {
 	}
 }
 
-// TestUnitSizesIsChargedBeforeReading: what is not in the plan, or makes no sense, reads nothing and costs nothing.
-func TestUnitSizesIsChargedBeforeReading(t *testing.T) {
+// TestContributionsIsChargedBeforeReading: what is not in the plan, or makes no sense, reads nothing and costs nothing.
+func TestContributionsIsChargedBeforeReading(t *testing.T) {
 	s, err := Open(context.Background(), sized(t), Options{Budget: wide, Plan: gaussian(5, 1)})
 	if err != nil {
 		t.Fatal(err)
@@ -119,27 +119,27 @@ func TestUnitSizesIsChargedBeforeReading(t *testing.T) {
 	units := s.units
 	s.units = func() []uint32 { reads++; return units() }
 	for name, call := range map[string]func() error{
-		"sigma 0":      func() error { _, err := s.UnitSizes([]int{1}, 0); return err },
-		"sigma NaN":    func() error { _, err := s.UnitSizes([]int{1}, math.NaN()); return err },
-		"no ranges":    func() error { _, err := s.UnitSizes(nil, 5); return err },
-		"many ranges":  func() error { _, err := s.UnitSizes(make([]int, MaxUnitSizes+1), 5); return err },
-		"from 0":       func() error { _, err := s.UnitSizes([]int{0, 1}, 5); return err },
-		"falling":      func() error { _, err := s.UnitSizes([]int{1, 3, 3}, 5); return err },
-		"other sigma":  func() error { _, err := s.UnitSizes([]int{1}, 4); return err },
-		"for one of k": func() error { _, err := s.UnitSizes([]int{1}, 15); return err },
+		"sigma 0":      func() error { _, err := s.Measure(ContributionHistogram{[]int{1}}, 0); return err },
+		"sigma NaN":    func() error { _, err := s.Measure(ContributionHistogram{[]int{1}}, math.NaN()); return err },
+		"no ranges":    func() error { _, err := s.Measure(ContributionHistogram{nil}, 5); return err },
+		"many ranges":  func() error { _, err := s.Measure(ContributionHistogram{make([]int, MaxUnitRanges+1)}, 5); return err },
+		"from 0":       func() error { _, err := s.Measure(ContributionHistogram{[]int{0, 1}}, 5); return err },
+		"falling":      func() error { _, err := s.Measure(ContributionHistogram{[]int{1, 3, 3}}, 5); return err },
+		"other sigma":  func() error { _, err := s.Measure(ContributionHistogram{[]int{1}}, 4); return err },
+		"for one of k": func() error { _, err := s.Measure(ContributionHistogram{[]int{1}}, 15); return err },
 	} {
 		if err := call(); err == nil || reads > 0 {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
 		}
 	}
-	if _, err := s.UnitSizes([]int{1}, 5); err != nil || reads != 1 {
+	if _, err := s.Measure(ContributionHistogram{[]int{1}}, 5); err != nil || reads != 1 {
 		t.Errorf("the planned call: %v, %d reads", err, reads)
 	}
-	if _, err := s.UnitSizes([]int{1}, 5); !errors.Is(err, ErrPlan) || reads != 1 {
+	if _, err := s.Measure(ContributionHistogram{[]int{1}}, 5); !errors.Is(err, ErrPlan) || reads != 1 {
 		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
 	}
 	s.Close(ledger.StatusDone)
-	if _, err := s.UnitSizes([]int{1}, 5); !errors.Is(err, ErrClosed) {
+	if _, err := s.Measure(ContributionHistogram{[]int{1}}, 5); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed session: %v", err)
 	}
 	if s.units != nil {
@@ -149,7 +149,7 @@ func TestUnitSizesIsChargedBeforeReading(t *testing.T) {
 		t.Errorf("%d charges in the ledger, want 1", calls(run.Charged))
 	}
 	rows := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
-	if _, err := rows.UnitSizes([]int{1}, 5); !errors.Is(err, schema.ErrInvalid) {
+	if _, err := rows.Measure(ContributionHistogram{[]int{1}}, 5); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("without an id column: %v", err)
 	}
 }

@@ -8,31 +8,31 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Coarsen goes over to a coarser schema: from here on the session's table has the codes of to, each of which stands for codes of the present
+// MergeBins goes over to a coarser schema: from here on the session's table has the codes of to, each of which stands for codes of the present
 // schema as [schema.Schema.Groups] says, and the finer codes are gone. Only columns that the present schema declares as bought
 // (bins: dp) may differ. Nothing is released, so nothing is charged: each row is mapped on its own, by a rule that the caller took from public or
 // noised knowledge (docs/claims/bins.md). The ledger keeps the fingerprint of the schema that the session was opened with.
 //
 // It must not run at the same time as a mechanism of the session.
-func (s *session) Coarsen(to *schema.Schema) error {
+func (s *session) MergeBins(to *schema.Schema) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return fmt.Errorf("privacy: coarsen: %w", ErrClosed)
+		return fmt.Errorf("privacy: merging bins: %w", ErrClosed)
 	}
 	if s.split {
-		return errors.New("privacy: coarsen: the session is split into shards already")
+		return errors.New("privacy: merging bins: the session is split into shards already")
 	}
 	to = to.Clone()
 	groups, err := s.schema.Groups(to)
 	if err != nil {
-		return fmt.Errorf("privacy: coarsen: %w", err)
+		return fmt.Errorf("privacy: merging bins: %w", err)
 	}
 	t, err := regroup(s.data(), to, groups)
 	if err != nil {
 		return err
 	}
-	s.schema, s.data, s.recount = to, func() *table.Table { return t }, nil
+	s.schema, s.data, s.exact = to, func() *table.Table { return t }, nil
 	return nil
 }
 
