@@ -15,13 +15,13 @@ func (s *textSession) Kinds(column int, sigma float64) ([]int64, error) {
 }
 
 // Magnitudes returns the number of rows whose cell in a column is a value of a numeric kind and falls into each of the public cells of
-// schema.Kind.Magnitude, plus independent round(N(0, sigma²)). Other cells are not counted (docs/claims/magnitudes.md). Event:
+// schema.Magnitudes, plus independent round(N(0, sigma²)). Other cells are not counted (docs/claims/magnitudes.md). Event:
 // [Neighbours.MeasureEvent].
-func (s *textSession) Magnitudes(column int, kind schema.Kind, sigma float64) ([]int64, error) {
-	if kind.Magnitudes() == 0 {
-		return nil, fmt.Errorf("privacy: kind %v has no magnitudes", kind)
+func (s *textSession) Magnitudes(column int, m schema.Magnitudes, sigma float64) ([]int64, error) {
+	if m.Len() == 0 {
+		return nil, fmt.Errorf("privacy: %+v are no magnitudes", m)
 	}
-	return s.partition(fmt.Sprintf("magnitudes of kind %v", kind), column, sigma, kind.Magnitudes(), kind.Magnitude)
+	return s.partition(fmt.Sprintf("magnitudes of kind %v, %d a power", m.Kind, m.PerPower), column, sigma, m.Len(), m.Of)
 }
 
 // partition counts the rows of a column in n disjoint cells, given by a public rule.

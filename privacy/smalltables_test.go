@@ -321,7 +321,8 @@ func smallRows() []smallRow {
 			return one[int64](s)(s.texts(names, classes(s.nb)).Kinds(0, tiny))
 		}, gaussianClaim(tiny, classes), l2, nil},
 		{"Magnitudes", "", func(s *small) value {
-			return one[int64](s)(s.texts(names, classes(s.nb)).Magnitudes(0, schema.Real, tiny))
+			m := schema.Magnitudes{Kind: schema.Real, PerPower: 1}
+			return one[int64](s)(s.texts(names, classes(s.nb)).Magnitudes(0, m, tiny))
 		}, gaussianClaim(tiny, classes), l2, nil},
 		{"Discover", "", func(s *small) value { return smallDiscovery(s, names, discovery) },
 			gaussianClaim(tiny,

@@ -74,7 +74,7 @@ func neighbourTexts(u *rand.Rand, nb Neighbours, pool []string) (a, b []string) 
 
 // TestTextSensitivity: on neighbouring tables, under each relation, the true counts of Kinds and Magnitudes move by at most Δ₂, and by it.
 func TestTextSensitivity(t *testing.T) {
-	u := rand.New(rand.NewPCG(21, 22))
+	u, real := rand.New(rand.NewPCG(21, 22)), schema.Magnitudes{Kind: schema.Real, PerPower: 8}
 	pool := []string{"", "NA", "1", "17", "2.5", "-1e9", "true", "2001-01-01", "x", "y"}
 	for _, nb := range relations {
 		kinds, magnitudes := 0.0, 0.0
@@ -93,7 +93,7 @@ func TestTextSensitivity(t *testing.T) {
 				return math.Sqrt(square)
 			}
 			kinds = max(kinds, move(int(schema.Classes), func(x []byte) (int, bool) { return int(schema.Classify(x)), true }))
-			magnitudes = max(magnitudes, move(schema.Real.Magnitudes(), schema.Real.Magnitude))
+			magnitudes = max(magnitudes, move(real.Len(), real.Of))
 		}
 		_, delta := nb.deltas()
 		for name, got := range map[string]float64{"Kinds": kinds, "Magnitudes": magnitudes} {
@@ -193,7 +193,8 @@ func TestTextNoise(t *testing.T) {
 	cells := slices.Repeat([]string{"17"}, 300)
 	d := Discovery{Sigma: sigma, Delta: 1e-6}
 	s := openDiscovery(t, textTable(cells, nil, 1, nil), accountant.AddRemove, d, 3*n)
-	at, _ := schema.Integer.Magnitude([]byte("17"))
+	whole := schema.Magnitudes{Kind: schema.Integer, PerPower: 8}
+	at, _ := whole.Of([]byte("17"))
 	for name, draw := range map[string]func(i int) (int64, error){
 		"Kinds": func(i int) (int64, error) {
 			m, err := s.Kinds(0, sigma)
@@ -206,7 +207,7 @@ func TestTextNoise(t *testing.T) {
 			if i > n/20 { // 1300 cells each: all of them are draws, too
 				return 0, nil
 			}
-			m, err := s.Magnitudes(0, schema.Integer, sigma)
+			m, err := s.Magnitudes(0, whole, sigma)
 			return m[at] - 300, err
 		},
 		"Discover": func(int) (int64, error) {
@@ -331,7 +332,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 		"other delta":  func() error { _, err := s.Discover(0, Discovery{5.1, 1e-9}); return err },
 		"no column":    func() error { _, err := s.Kinds(1, 9); return err },
 		"column −1":    func() error { _, err := s.Discover(-1, d); return err },
-		"no magnitude": func() error { _, err := s.Magnitudes(0, schema.Categorical, 9); return err },
+		"no magnitude": func() error { _, err := s.Magnitudes(0, schema.Magnitudes{Kind: schema.Categorical}, 9); return err },
 		"sigma NaN":    func() error { _, err := s.Kinds(0, math.NaN()); return err },
 		"sigma 0":      func() error { _, err := s.Discover(0, Discovery{0, 1e-9}); return err },
 		"delta 1/2":    func() error { _, err := s.Discover(0, Discovery{5, .5}); return err },
@@ -347,7 +348,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	if _, err := s.Kinds(0, 9); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Magnitudes(0, schema.Integer, 9); err != nil {
+	if _, err := s.Magnitudes(0, schema.Magnitudes{Kind: schema.Integer, PerPower: 1}, 9); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Kinds(0, 9); !errors.Is(err, ErrPlan) {

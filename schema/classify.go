@@ -50,10 +50,10 @@ func Classify(cell []byte) Class {
 	if bytes.EqualFold(cell, []byte("true")) || bytes.EqualFold(cell, []byte("false")) {
 		return ClassBoolean
 	}
-	if _, ok := Date.Magnitude(cell); ok {
+	if _, ok := (Magnitudes{Kind: Date}).Of(cell); ok {
 		return ClassDate
 	}
-	if _, ok := Timestamp.Magnitude(cell); ok {
+	if _, ok := (Magnitudes{Kind: Timestamp}).Of(cell); ok {
 		return ClassTimestamp
 	}
 	return ClassText

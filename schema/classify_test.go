@@ -48,19 +48,22 @@ func FuzzClassify(f *testing.F) {
 			t.Fatal("no class")
 		}
 		for _, k := range []Kind{Categorical, Integer, Real, Boolean, Date, Timestamp} {
-			at, ok := k.Magnitude(cell)
-			if !ok {
-				continue
-			}
-			if at < 0 || at >= k.Magnitudes() {
-				t.Fatalf("%v: cell %d of %d", k, at, k.Magnitudes())
-			}
-			if k != Real || at == 0 || at == k.Magnitudes()-1 {
-				continue
-			}
-			x, _ := parseNumber(cell)
-			if lo, hi := k.MagnitudeBounds(at); x < lo || x > hi {
-				t.Fatalf("%v is not in [%v, %v]", x, lo, hi)
+			for _, perPower := range []int{1, 2, 4, 8} {
+				m := Magnitudes{k, perPower}
+				at, ok := m.Of(cell)
+				if !ok {
+					continue
+				}
+				if at < 0 || at >= m.Len() {
+					t.Fatalf("%v: cell %d of %d", m, at, m.Len())
+				}
+				if k != Real || at == 0 || at == m.Len()-1 {
+					continue
+				}
+				x, _ := parseNumber(cell)
+				if lo, hi := m.Bounds(at); x < lo || x > hi {
+					t.Fatalf("%v is not in [%v, %v]", x, lo, hi)
+				}
 			}
 		}
 	})
@@ -69,49 +72,56 @@ func FuzzClassify(f *testing.F) {
 // TestMagnitudes: cells are in the order of their values, without gaps, and hold what falls into
 // them.
 func TestMagnitudes(t *testing.T) {
-	last := math.Inf(-1)
-	for cell := range Real.Magnitudes() {
-		lo, hi := Real.MagnitudeBounds(cell)
-		if cell > 0 && lo != last {
-			t.Fatalf("cell %d starts at %v, the one before ends at %v", cell, lo, last)
-		}
-		last = hi
-		for _, x := range []float64{lo, (lo + hi) / 2} {
-			if x == lo && x < 0 || x == 0 && lo != hi {
-				continue // the closed end of a negative cell is its upper one
+	for _, perPower := range []int{1, 2, 4, 8} {
+		m := Magnitudes{Real, perPower}
+		last := math.Inf(-1)
+		for cell := range m.Len() {
+			lo, hi := m.Bounds(cell)
+			if cell > 0 && lo != last {
+				t.Fatalf("cell %d starts at %v, the one before ends at %v", cell, lo, last)
 			}
-			if got, ok := Real.Magnitude([]byte(strconv.FormatFloat(x, 'g', -1, 64))); !ok || got != cell {
-				t.Fatalf("%v is in cell %d, want %d", x, got, cell)
+			last = hi
+			for _, x := range []float64{lo, (lo + hi) / 2} {
+				if x == lo && x < 0 || x == 0 && lo != hi {
+					continue // the closed end of a negative cell is its upper one
+				}
+				if got, ok := m.Of([]byte(strconv.FormatFloat(x, 'g', -1, 64))); !ok || got != cell {
+					t.Fatalf("%v is in cell %d, want %d", x, got, cell)
+				}
 			}
 		}
 	}
+	whole := Magnitudes{Integer, 8}
 	for x := -15; x <= 15; x++ {
-		cell, _ := Integer.Magnitude([]byte(strconv.Itoa(x)))
-		if lo, hi := Integer.MagnitudeBounds(cell); lo != float64(x) || hi != float64(x) {
+		cell, _ := whole.Of([]byte(strconv.Itoa(x)))
+		if lo, hi := whole.Bounds(cell); lo != float64(x) || hi != float64(x) {
 			t.Errorf("%d has the cell [%v, %v]", x, lo, hi)
 		}
 	}
 	for text, want := range map[string][2]string{"1999-12-31": {"1999-01-01", "1999-12-31"},
 		"0900-01-01": {"1800-01-01", "1800-12-31"}, "5000-01-01": {"2199-01-01", "2199-12-31"}} {
-		cell, _ := Date.Magnitude([]byte(text))
-		lo, hi := Date.MagnitudeBounds(cell)
+		cell, _ := Magnitudes{Kind: Date}.Of([]byte(text))
+		lo, hi := Magnitudes{Kind: Date}.Bounds(cell)
 		c := Column{Kind: Date}
 		if c.show(lo) != want[0] || c.show(hi) != want[1] {
 			t.Errorf("%s is in %s to %s, want %v", text, c.show(lo), c.show(hi), want)
 		}
 	}
-	a, _ := Timestamp.Magnitude([]byte("1999-12-31T23:59:59.999Z"))
-	b, _ := Timestamp.Magnitude([]byte("2000-01-01T00:00:00Z"))
+	moments := Magnitudes{Kind: Timestamp}
+	a, _ := moments.Of([]byte("1999-12-31T23:59:59.999Z"))
+	b, _ := moments.Of([]byte("2000-01-01T00:00:00Z"))
 	if b != a+1 {
 		t.Errorf("the year 2000 begins in cell %d after %d", b, a)
 	}
-	if Categorical.Magnitudes() != 0 {
-		t.Error("categories have magnitudes")
+	for _, m := range []Magnitudes{{Categorical, 8}, {Real, 0}, {Real, 3}, {Integer, -8}} {
+		if _, ok := m.Of([]byte("1")); m.Len() != 0 || ok {
+			t.Errorf("%v has cells", m)
+		}
 	}
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic beyond the cells")
 		}
 	}()
-	Real.MagnitudeBounds(Real.Magnitudes())
+	whole.Bounds(whole.Len())
 }

@@ -74,13 +74,13 @@ func (r dateRules) step(c *Column) (int64, bool) {
 	return finestStep(r, c.Format, []int64{1}, 11_356, 10_956, int64(c.Min), int64(c.Max))
 }
 
-func (dateRules) magnitudes() int { return yearCells }
+func (dateRules) magnitudes(int) int { return yearCells }
 
-func (r dateRules) magnitude(x float64) (int, bool) {
+func (r dateRules) magnitude(x float64, _ int) (int, bool) {
 	return yearCell(time.Unix(int64(x)*secondsPerDay, 0)), r.wrong(x) == ""
 }
 
-func (dateRules) magnitudeBounds(cell int) (lo, hi float64) {
+func (dateRules) magnitudeBounds(cell, _ int) (lo, hi float64) {
 	from, to := yearDays(cell)
 	return float64(from), float64(to)
 }

@@ -36,9 +36,11 @@ func (integerRules) wrong(x float64) string {
 }
 
 // magnitudeBounds are whole, so that lo > hi for a cell without whole numbers.
-func (integerRules) magnitudeBounds(cell int) (lo, hi float64) {
-	return mirrored(cell, func(side int) (lo, hi float64) {
-		lo, hi = sideBounds(side)
+func (integerRules) magnitudeBounds(cell, perPower int) (lo, hi float64) {
+	return mirrored(cell, perPower, func(side, perPower int) (lo, hi float64) {
+		if lo, hi = sideBounds(side, perPower); side == 0 {
+			return 1, 0 // it would be zero
+		}
 		return min(math.Ceil(lo), maxWhole), min(math.Ceil(hi)-1, maxWhole)
 	})
 }

@@ -69,9 +69,9 @@ type orderedRules interface {
 	// format does not tell all of them apart.
 	step(c *Column) (step int64, ok bool)
 	// The magnitudes of a cell of unknown bounds: see magnitude.go.
-	magnitudes() int
-	magnitude(x float64) (cell int, ok bool)
-	magnitudeBounds(cell int) (lo, hi float64)
+	magnitudes(perPower int) int
+	magnitude(x float64, perPower int) (cell int, ok bool)
+	magnitudeBounds(cell, perPower int) (lo, hi float64)
 }
 
 // Keys of the columns of a kind.

@@ -5,14 +5,18 @@ import (
 	"time"
 )
 
-// The magnitudes of a number: eight cells for each power of two from 2^-20 to 2^64, on either side
-// of zero, one cell for zero, and one on either side for what is closer to it. The cells are
-// public, in the order of their values. Whole numbers up to 15 have a cell each.
+// Magnitudes is a public partition of the values of a kind with an order, in the order of the
+// values. Numbers have cells of equal width between two powers of two, from 2^-20 to 2^64, on
+// either side of zero, one cell for zero, and one on either side for what is closer to it. Dates
+// and timestamps have a cell a year.
+type Magnitudes struct {
+	Kind     Kind
+	PerPower int // cells from a power of two to the next: 1, 2, 4 or 8; dates and timestamps: any
+}
+
 const (
 	leastPower = -20
 	powers     = 64 - leastPower
-	perPower   = 8
-	oneSide    = 1 + powers*perPower // the first is what is below 2^leastPower
 )
 
 // The years of dates and timestamps, a cell each; the first and the last also take what is before
@@ -23,84 +27,96 @@ const (
 	yearCells = lastYear - firstYear + 1
 )
 
-// Magnitudes is the number of cells of the magnitudes of an ordered kind; 0 for others.
-func (k Kind) Magnitudes() int {
-	if o := k.ordered(); o != nil {
-		return o.magnitudes()
+// Len is the number of cells; 0 for a kind without an order, or another PerPower.
+func (m Magnitudes) Len() int {
+	if o := m.Kind.ordered(); o != nil {
+		return o.magnitudes(m.PerPower)
 	}
 	return 0
 }
 
-// Magnitude gives the cell of the magnitude of a text, 0 to k.Magnitudes()−1; false for a text that
-// is no value of kind k, or one out of its range. Years beyond the first and last cell, and numbers
-// of 2^64 and more, are in those cells.
-func (k Kind) Magnitude(cell []byte) (int, bool) {
-	o := k.ordered()
-	if o == nil {
+// Of gives the cell of a text, 0 to m.Len()−1; false for a text that is no value of the kind, or
+// one out of its range. Years beyond the first and last cell, and numbers of 2^64 and more, are in
+// those cells.
+func (m Magnitudes) Of(text []byte) (int, bool) {
+	if m.Len() == 0 {
 		return 0, false
 	}
-	x, ok := o.parse(o.traits().format, cell)
+	o := m.Kind.ordered()
+	x, ok := o.parse(o.traits().format, text)
 	if !ok {
 		return 0, false
 	}
-	return o.magnitude(x)
+	return o.magnitude(x, m.PerPower)
 }
 
-// MagnitudeBounds gives the smallest and the greatest value of a cell, as Column.Min and Max have
-// them: of a Real the upper end is itself in the next cell. An Integer cell without whole numbers
-// has min > max. It panics for a cell that there is not.
-func (k Kind) MagnitudeBounds(cell int) (lo, hi float64) {
-	if cell < 0 || cell >= k.Magnitudes() {
+// Bounds gives the smallest and the greatest value of a cell, as Column.Min and Max have them: of a
+// Real the upper end is itself in the next cell. An Integer cell without whole numbers has min >
+// max. It panics for a cell that there is not.
+func (m Magnitudes) Bounds(cell int) (lo, hi float64) {
+	if cell < 0 || cell >= m.Len() {
 		panic("schema: no such magnitude")
 	}
-	return k.ordered().magnitudeBounds(cell)
+	return m.Kind.ordered().magnitudeBounds(cell, m.PerPower)
 }
 
-func (numberRules) magnitudes() int { return 2*oneSide + 1 }
+// oneSide is the number of cells on a side of zero. The first is what is below 2^leastPower.
+func oneSide(perPower int) int { return 1 + powers*perPower }
 
-func (numberRules) magnitude(x float64) (int, bool) {
+func (numberRules) magnitudes(perPower int) int {
+	switch perPower {
+	case 1, 2, 4, 8:
+		return 2*oneSide(perPower) + 1
+	}
+	return 0
+}
+
+func (numberRules) magnitude(x float64, perPower int) (int, bool) {
 	if math.Abs(x) > maxReal {
 		return 0, false
 	}
-	switch side := sideCell(math.Abs(x)); {
+	zero := oneSide(perPower)
+	switch side := sideCell(math.Abs(x), perPower); {
 	case x > 0:
-		return oneSide + 1 + side, true
+		return zero + 1 + side, true
 	case x < 0:
-		return oneSide - 1 - side, true
+		return zero - 1 - side, true
 	}
-	return oneSide, true
+	return zero, true
 }
 
 // sideCell is the cell of x > 0, from zero outward.
-func sideCell(x float64) int {
+func sideCell(x float64, perPower int) int {
 	fraction, exponent := math.Frexp(x) // x = fraction·2^exponent, ½ ≤ fraction < 1
 	power := exponent - 1 - leastPower
 	switch {
 	case power < 0:
 		return 0
 	case power >= powers:
-		return oneSide - 1
+		return oneSide(perPower) - 1
 	}
-	return 1 + power*perPower + int((fraction-.5)*2*perPower)
+	return 1 + power*perPower + int((fraction-.5)*2*float64(perPower))
 }
 
 // sideBounds are the ends of a cell on the side of the positive numbers.
-func sideBounds(side int) (lo, hi float64) {
+func sideBounds(side, perPower int) (lo, hi float64) {
 	if side == 0 {
 		return 0, math.Ldexp(1, leastPower)
 	}
-	power, part := (side-1)/perPower, (side-1)%perPower
-	lo = math.Ldexp(1+float64(part)/perPower, power+leastPower)
-	return lo, math.Ldexp(1+float64(part+1)/perPower, power+leastPower)
+	power, part := (side-1)/perPower, float64((side-1)%perPower)
+	lo = math.Ldexp(1+part/float64(perPower), power+leastPower)
+	return lo, math.Ldexp(1+(part+1)/float64(perPower), power+leastPower)
 }
 
 // mirrored gives the bounds of a cell on either side, or zero, from those of the positive side.
-func mirrored(cell int, bounds func(side int) (lo, hi float64)) (lo, hi float64) {
-	switch {
-	case cell > oneSide:
-		return bounds(cell - oneSide - 1)
-	case cell < oneSide:
-		lo, hi = bounds(oneSide - 1 - cell)
+func mirrored(cell, perPower int, bounds func(side, perPower int) (lo, hi float64)) (
+	lo, hi float64,
+) {
+	switch zero := oneSide(perPower); {
+	case cell > zero:
+		return bounds(cell-zero-1, perPower)
+	case cell < zero:
+		lo, hi = bounds(zero-1-cell, perPower)
 		return -hi, -lo
 	}
 	return 0, 0

@@ -27,7 +27,9 @@ func (realRules) wrong(x float64) string {
 	return ""
 }
 
-func (realRules) magnitudeBounds(cell int) (lo, hi float64) { return mirrored(cell, sideBounds) }
+func (realRules) magnitudeBounds(cell, perPower int) (lo, hi float64) {
+	return mirrored(cell, perPower, sideBounds)
+}
 
 // write has the column's decimals or, without a step, as many as it takes to read x back.
 func (realRules) write(dst []byte, c *Codec, v Value) []byte {

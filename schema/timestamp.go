@@ -74,13 +74,13 @@ func (r timestampRules) step(c *Column) (int64, bool) {
 		981_173_106_123_456, 946_684_798_987_654, int64(c.Min), int64(c.Max))
 }
 
-func (timestampRules) magnitudes() int { return yearCells }
+func (timestampRules) magnitudes(int) int { return yearCells }
 
-func (r timestampRules) magnitude(x float64) (int, bool) {
+func (r timestampRules) magnitude(x float64, _ int) (int, bool) {
 	return yearCell(time.UnixMicro(int64(x))), r.wrong(x) == ""
 }
 
-func (timestampRules) magnitudeBounds(cell int) (lo, hi float64) {
+func (timestampRules) magnitudeBounds(cell, _ int) (lo, hi float64) {
 	from, to := yearDays(cell)
 	return float64(from * microsPerDay), float64((to+1)*microsPerDay - microsPerSecond)
 }
