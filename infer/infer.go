@@ -144,7 +144,7 @@ func (r *Result) ask(ctx context.Context, s *privacy.TextSession, names []string
 			rows += float64(n) / float64(len(names))
 		}
 	}
-	r.Rows = math.Max(0, rows)
+	r.Rows, r.asked = math.Max(0, rows), len(names)
 	limit := o.MaxCategories
 	if limit <= 0 {
 		limit = 1000
@@ -156,29 +156,50 @@ func (r *Result) ask(ctx context.Context, s *privacy.TextSession, names []string
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		v := verdict(classes[i], r.Rows, r.Noise.Kinds)
+		v := verdict(classes[i], r.Rows, r.rowsNoise(), r.Noise.Kinds)
 		c := Column{Name: name}
 		switch {
 		case v.kind == 0:
 			c.Note = v.note
 		case v.kind == schema.Boolean:
-			c.Found = &schema.Column{Name: name, Kind: schema.Boolean, Missing: v.missing,
-				OnInvalid: schema.Clamp}
+			c.Found = &schema.Column{Name: name, Kind: schema.Boolean, Missing: v.missing}
+			if len(v.missing) > 0 {
+				c.Found.OnInvalid = schema.Clamp
+			}
 			c.Note = v.note
 		case v.kind == schema.Categorical:
 			found, err := s.Discover(i, r.Noise.Values)
 			if err != nil {
 				return err
 			}
-			c.Found, c.Note = categories(name, found, v, limit, r.threshold)
+			c.Found, c.Note = categories(name, found, v, limit, r.threshold, r.Noise.Values.Sigma)
 		default:
-			counts, err := s.Magnitudes(i, v.kind, r.Noise.Values.Sigma)
+			m := schema.Magnitudes{Kind: v.kind, PerPower: perPower(r.Rows, r.Noise.Values.Sigma)}
+			counts, err := s.Magnitudes(i, m, r.Noise.Values.Sigma)
 			if err != nil {
 				return err
 			}
-			c.Found, c.Note = bounds(name, counts, v, r.Noise.Values.Sigma)
+			c.Found, c.Note = bounds(name, m, counts, v, r.Noise.Values.Sigma)
 		}
 		r.Columns = append(r.Columns, c)
 	}
 	return nil
+}
+
+// rowsNoise is that of Rows, a mean over the columns of a sum over the classes.
+func (r *Result) rowsNoise() float64 {
+	return r.Noise.Kinds * math.Sqrt(float64(schema.Classes)/float64(r.asked))
+}
+
+// perPower is how fine the magnitudes are asked for: the more rows for the noise, the finer.
+func perPower(rows, sigma float64) int {
+	switch ratio := rows / sigma; {
+	case ratio < 150:
+		return 1
+	case ratio < 500:
+		return 2
+	case ratio < 1500:
+		return 4
+	}
+	return 8
 }

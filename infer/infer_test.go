@@ -122,8 +122,8 @@ func TestRun(t *testing.T) {
 		fee.Min > 5 || fee.Decimals != 2 {
 		t.Errorf("fee: %+v", fee)
 	}
-	if ward := column("ward"); !slices.Equal(ward.Categories, []string{"icu", "medical", "surgical",
-		"(other)"}) || ward.OnInvalid != schema.Other || len(ward.Missing) > 0 {
+	if ward := column("ward"); !slices.Equal(ward.Categories, []string{"icu", "medical", "surgical"}) ||
+		len(ward.Missing) > 0 {
 		t.Errorf("ward: %+v", ward)
 	}
 	if dead := column("dead"); dead.Kind != schema.Boolean {
@@ -262,90 +262,31 @@ func TestVerdict(t *testing.T) {
 		{"dates and timestamps", map[schema.Class]int64{schema.ClassTimestamp: 5000,
 			schema.ClassDate: 5000}, schema.Categorical, "", 0},
 		{"empty", map[schema.Class]int64{empty: 10000}, 0, "", 0},
-		{"nearly empty", map[schema.Class]int64{empty: 9900, schema.ClassWhole: 100}, 0, "", 0},
+		{"nearly empty", map[schema.Class]int64{empty: 9900, schema.ClassWhole: 100}, schema.Integer, "", 0},
+		{"drowned", map[schema.Class]int64{empty: 9970, schema.ClassWhole: 30}, 0, "", 0},
 	} {
-		v := verdict(classesOf(tt.classes), 10000, 10)
-		if v.kind != tt.kind || strings.Join(v.missing, "|") != tt.missing || v.decimals != tt.decimals {
+		v := verdict(classesOf(tt.classes), 10000, 10, 10)
+		if v.kind != tt.kind || v.kind != 0 && strings.Join(v.missing, "|") != tt.missing || v.decimals != tt.decimals {
 			t.Errorf("%s: %v, missing %q, %d decimals, want %v, %q, %d", tt.name, v.kind, v.missing,
 				v.decimals, tt.kind, tt.missing, tt.decimals)
 		}
 	}
 }
 
-func TestSupport(t *testing.T) {
-	counts := make([]int64, 40)
-	if first, last := support(counts, 10); first != -1 || last != -1 {
-		t.Errorf("nothing: %d to %d", first, last)
-	}
-	counts[13], counts[22] = 46, 100
-	if first, last := support(counts, 10); first != 13 || last != 22 {
-		t.Errorf("two cells: %d to %d", first, last)
-	}
-	for i := 32; i < 40; i++ {
-		counts[i] = 20 // 160 > 4.5·10·√8 together
-	}
-	if first, last := support(counts, 10); first != 13 || last != 39 {
-		t.Errorf("a block: %d to %d", first, last)
-	}
-	counts[22] = 45
-	counts[13] = 45
-	if first, _ := support(counts, 10); first != 32 {
-		t.Errorf("below the line: first %d", first)
-	}
-}
-
-func TestBounds(t *testing.T) {
-	at := func(k schema.Kind, text string) int {
-		i, ok := k.Magnitude([]byte(text))
-		if !ok {
-			t.Fatal(text)
-		}
-		return i
-	}
-	counts := make([]int64, schema.Integer.Magnitudes())
-	counts[at(schema.Integer, "0")] = 5000
-	counts[at(schema.Integer, "99999")] = 200
-	c, _ := bounds("gain", counts, judged{kind: schema.Integer, missing: []string{""}}, 10)
-	if c.Min != 0 || c.Max < 99999 || c.Max > 110000 || c.Spacing != schema.Log {
-		t.Errorf("skewed: %+v", c)
-	}
-	counts = make([]int64, schema.Real.Magnitudes())
-	counts[at(schema.Real, "0")] = 5000
-	c, _ = bounds("zero", counts, judged{kind: schema.Real, missing: []string{""}}, 10)
-	if _, err := schema.NewCodec(*c); err != nil {
-		t.Errorf("only zeros: %v", err)
-	}
-	counts = make([]int64, schema.Integer.Magnitudes())
-	counts[at(schema.Integer, "1e30")] = 5000
-	counts[at(schema.Integer, "-3")] = 5000
-	c, _ = bounds("huge", counts, judged{kind: schema.Integer, missing: []string{""}}, 10)
-	if _, err := schema.NewCodec(*c); err != nil || c.Min != -3 {
-		t.Errorf("huge: %+v: %v", c, err)
-	}
-	// a flag whose other value is rare
-	for text, want := range map[string][2]float64{"0": {0, 1}, "1": {0, 2}, "-4": {-5, -3}} {
-		counts = make([]int64, schema.Integer.Magnitudes())
-		counts[at(schema.Integer, text)] = 5000
-		if c, _ = bounds("flag", counts, judged{kind: schema.Integer, missing: []string{""}},
-			10); c.Min != want[0] || c.Max != want[1] {
-			t.Errorf("only %s: from %v to %v, want %v", text, c.Min, c.Max, want)
-		}
-	}
-	if c, note := bounds("x", make([]int64, schema.Real.Magnitudes()), judged{kind: schema.Real},
-		10); c != nil || !strings.Contains(note, "left out") {
-		t.Errorf("nothing: %+v, %s", c, note)
-	}
-}
-
 func TestCategories(t *testing.T) {
 	found := []privacy.Found{{Text: "", Rows: 900}, {Text: "(other)", Rows: 300},
 		{Text: "a", Rows: 500}, {Text: "b", Rows: 400}}
-	c, note := categories("x", found, judged{empty: true}, 2, 100)
+	c, note := categories("x", found, judged{empty: true}, 2, 100, 10)
 	if !slices.Equal(c.Categories, []string{"a", "b", "(other)"}) || c.Other != "(other)" ||
 		!slices.Equal(c.Missing, []string{""}) || !strings.Contains(note, "1 least frequent") {
 		t.Errorf("%+v, %s", c, note)
 	}
-	c, _ = categories("x", found, judged{}, 9, 100)
+	c, note = categories("x", found, judged{values: 1230}, 9, 100, 10)
+	if slices.Contains(c.Categories, "((other))") || c.OnInvalid != schema.Refuse ||
+		!strings.Contains(note, "nearly all") {
+		t.Errorf("nothing else stands out: %+v, %s", c, note)
+	}
+	c, _ = categories("x", found, judged{values: 1400}, 9, 100, 10)
 	if c.Other != "((other))" || len(c.Missing) != 0 {
 		t.Errorf("%+v", c)
 	}

@@ -23,6 +23,7 @@ type Result struct {
 	maxRows   int
 	csv       schema.CSV
 	threshold int64
+	asked     int // columns
 }
 
 // Column is what was found out about one column of the file.

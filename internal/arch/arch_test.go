@@ -59,7 +59,7 @@ var allowed = map[string][]string{
 	"internal/stattest":              {},
 	"internal/atomicfile":            {"internal/disk"},
 	"internal/disk":                  {},
-	"internal/cmd/bench":             {"schema", "table", "accountant", "ledger", "privacy", "release", "synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "workload", "configs", "eval"},
+	"internal/cmd/bench":             {"infer", "schema", "table", "accountant", "ledger", "privacy", "release", "synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "workload", "configs", "eval"},
 	"cmd/decoy":                      {"internal/spelling", "schema", "table", "accountant", "ledger", "privacy", "release", "synth", "synth/all", "configs", "infer", "schema/exchange", "datasets", "internal/atomicfile", "internal/disk", "eval", "attack", "eval/report", "eval/publish", "workload"},
 }
 

@@ -4,10 +4,11 @@
 //	go run ./internal/cmd/bench methods -table adult.csv -schema adult.yaml -label income \
 //	    -positive '>50K' [-variants 'mst,aim target=income'] [-certificates 'wgan post_steps=1']
 //	go run ./internal/cmd/bench queries [-only mwem,forms,answers,smalldb]
+//	go run ./internal/cmd/bench schemas -tables DIR [-runs 60]
 //	go run ./internal/cmd/bench timed [-runs 5] COMMAND ARGUMENTS...
 //
 // methods is the error of methods on public tables, and what a prediction trained on their rows is
-// worth; queries the time and error of answers to workloads on tables drawn here; timed the time
+// worth; queries the time and error of answers to workloads on tables drawn here; schemas how good schemas are that are bought of public tables; timed the time
 // and memory of a command. Noise is secret and fresh in each run.
 package main
 
@@ -18,10 +19,10 @@ import (
 
 func main() {
 	verbs := map[string]func([]string) error{
-		"methods": methods, "queries": queries, "timed": timed,
+		"methods": methods, "queries": queries, "schemas": schemas, "timed": timed,
 	}
 	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "bench: the first argument is methods, queries or timed")
+		fmt.Fprintln(os.Stderr, "bench: the first argument is methods, queries, schemas or timed")
 		os.Exit(2)
 	}
 	if err := verbs[os.Args[1]](os.Args[2:]); err != nil {

@@ -1,0 +1,221 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// The rule for bounds. The values of a column lie together: from the cells that stand out the most
+// the bounds move outward for as long as what they take in stands out a little. Cells far away
+// count only if they stand out for themselves. The limits are in standard deviations of the noise.
+// On the tables of docs/benchmarks.md one schema in some hundred has a bound ten times too far.
+const (
+	core       = 5.0   // of the heaviest run of cells, or nothing is known of the column
+	next       = 2.4   // of cells next to the bounds
+	apart      = 6.0   // of cells that others lie between
+	apartShare = 0.005 // and of the rows within the bounds
+)
+
+// widest is the most powers of two in which the rule looks for what stands out.
+const widest = 8
+
+// extent is the first and the last cell of what the noisy counts show, and false if that is
+// nothing. A power of two has perPower cells.
+func extent(counts []float64, perPower int, sigma float64) (first, last int, ok bool) {
+	sums := make([]float64, len(counts)+1)
+	for i, n := range counts {
+		sums[i+1] = sums[i] + n
+	}
+	mass := func(from, to int) float64 { return sums[to] - sums[from] } // of from to to−1
+	noise := func(cells int) float64 { return sigma * math.Sqrt(float64(cells)) }
+
+	perPower = max(perPower, 1)
+	reach := max(perPower, 2) // cells next to the bounds that are looked at together
+	best := core
+	for w := 1; w <= min(widest*perPower, len(counts)); w *= 2 {
+		for from := 0; from+w <= len(counts); from++ {
+			if z := mass(from, from+w) / noise(w); z > best {
+				best, first, last, ok = z, from, from+w-1, true
+			}
+		}
+	}
+	if !ok {
+		return 0, 0, false
+	}
+	for w := widest / 2 * perPower; w >= perPower; w /= 2 { // the run may have empty ends
+		if last-first >= w && mass(last+1-w, last+1) <= next*noise(w) {
+			last -= w
+		}
+		if last-first >= w && mass(first, first+w) <= next*noise(w) {
+			first += w
+		}
+	}
+	for grown := true; grown; {
+		for w := 1; w <= reach; w++ {
+			if last+w < len(counts) && mass(last+1, last+1+w) > next*noise(w) {
+				last, w = last+w, 0
+			}
+		}
+		for w := 1; w <= reach; w++ {
+			if first-w >= 0 && mass(first-w, first) > next*noise(w) {
+				first, w = first-w, 0
+			}
+		}
+		grown = false
+		within := apartShare * mass(first, last+1)
+		for w := 1; w <= reach && !grown; w *= 2 {
+			for from := 0; from+w <= len(counts); from++ {
+				if from <= last && from+w > first || mass(from, from+w) <= max(apart*noise(w), within) {
+					continue
+				}
+				first, last, grown = min(first, from), max(last, from+w-1), true
+				within = apartShare * mass(first, last+1)
+			}
+		}
+	}
+	return first, last, true
+}
+
+// magnitude is one of the public cells of the magnitudes, with its noisy count.
+type magnitude struct {
+	lo, hi float64 // the smallest and the greatest value
+	rows   float64
+}
+
+// possible is the cells that may hold a value: whole numbers, and numbers of few decimals, leave
+// some empty, which would be noise alone.
+func possible(m schema.Magnitudes, decimals int, counts []int64) []magnitude {
+	var out []magnitude
+	for i, n := range counts {
+		lo, hi := m.Bounds(i)
+		zero := lo == 0 && hi == 0
+		if lo <= hi && (zero || m.Kind != schema.Real || max(-lo, hi) > least(decimals)) {
+			out = append(out, magnitude{lo, hi, float64(n)})
+		}
+	}
+	return out
+}
+
+// least is the smallest size of a number that is not zero: one with so many decimals, 0 for any.
+func least(decimals int) float64 {
+	if decimals == 0 {
+		return 0
+	}
+	return math.Pow(10, -float64(decimals))
+}
+
+// nearZero is the part of the larger bound within which the smaller one is moved to zero: there the
+// cells are finer than the noise allows to see.
+const nearZero = 0.05
+
+// bounds makes a column of the noisy magnitudes of its values; nil if none stands out.
+func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma float64) (
+	*schema.Column, string,
+) {
+	in := possible(m, v.decimals, counts)
+	rows := make([]float64, len(in))
+	for i, c := range in {
+		rows[i] = c.rows
+	}
+	first, last, ok := extent(rows, m.PerPower, sigma)
+	if !ok {
+		return nil, fmt.Sprintf("left out: its values are spread so thin that none of their "+
+			"magnitudes stands out of the noise (±%.0f); %s", sigma, v.note)
+	}
+	in = in[first : last+1]
+	c := &schema.Column{Name: name, Kind: v.kind, Missing: v.missing, OnInvalid: schema.Clamp,
+		Min: in[0].lo, Max: in[len(in)-1].hi}
+	switch v.kind {
+	case schema.Integer, schema.Real:
+		if c.Min > 0 && c.Min <= c.Max*nearZero {
+			c.Min = 0
+		}
+		if c.Max < 0 && c.Max >= c.Min*nearZero {
+			c.Max = 0
+		}
+		switch {
+		case c.Min != c.Max:
+		case v.kind == schema.Real:
+			c.Min, c.Max = c.Min-1, c.Max+1
+		default: // a flag whose other value is rare: a column of one value says nothing
+			c.Max++
+			if c.Min != 0 {
+				c.Min--
+			}
+		}
+		c.Edges = edges(c, in, v.decimals, sigma)
+	}
+	if c.Kind == schema.Real && v.decimals > 0 {
+		c.Decimals = v.decimals
+		if _, err := schema.NewCodec(*c); err != nil {
+			c.Decimals = 0 // too few for the bins
+		}
+	}
+	return c, fmt.Sprintf("%s; bounds where the noise (±%.0f) ends, values beyond are moved to them",
+		v.note, sigma)
+}
+
+// Bins follow the counts: each holds about as many rows as another, and at least binNoise standard
+// deviations of the noise if that leaves fewest bins or more.
+const (
+	mostBins   = 32
+	fewestBins = 6
+	binNoise   = 3.0
+	oneAValue  = 100 // whole numbers with at most so many values have a bin each
+	heavy      = 1.5 // bins that a cell fills before it is divided evenly
+)
+
+// edges divides the column's range into bins of like weight; nil leaves it to the schema's default.
+func edges(c *schema.Column, in []magnitude, decimals int, sigma float64) []float64 {
+	whole := c.Kind == schema.Integer
+	if whole && c.Max-c.Min < oneAValue {
+		return nil
+	}
+	total := 0.0
+	for _, m := range in {
+		total += m.rows
+	}
+	target := total / min(mostBins, max(fewestBins, math.Floor(total/(binNoise*sigma))))
+	out := []float64{c.Min}
+	add := func(x float64) {
+		switch {
+		case whole:
+			x = math.Round(x)
+		case decimals > 0:
+			unit := math.Pow(10, float64(decimals))
+			x = math.Round(x*unit) / unit
+		}
+		if x > out[len(out)-1] && x < c.Max {
+			out = append(out, x)
+		}
+	}
+	rows := 0.0 // since the last edge
+	for _, m := range in {
+		end := m.hi
+		switch {
+		case whole:
+			end++
+		case m.hi == 0 && m.lo == 0: // zeros have a bin of their own, if they are many
+			end = max(least(decimals), math.Ldexp(1, -20))
+		}
+		if m.rows < heavy*target {
+			if rows += m.rows; rows >= target {
+				add(end)
+				rows = 0
+			}
+			continue
+		}
+		add(m.lo)
+		for parts := math.Round(m.rows / target); parts > 0; parts-- {
+			from := out[len(out)-1]
+			add(max(from, m.lo) + (end-max(from, m.lo))/parts)
+		}
+		rows = 0
+	}
+	if n := len(out); n > 2 && rows < min(target, next*sigma) { // the last bin would be noise
+		out = out[:n-1]
+	}
+	return append(out, c.Max)
+}

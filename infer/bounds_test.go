@@ -1,0 +1,157 @@
+package infer
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+func TestExtent(t *testing.T) {
+	counts := make([]float64, 400)
+	if _, _, ok := extent(counts, 4, 10); ok {
+		t.Error("nothing has bounds")
+	}
+	set := func(from, to int, n float64) {
+		for i := from; i <= to; i++ {
+			counts[i] = n
+		}
+	}
+	for _, step := range []struct {
+		name        string
+		from, to    int
+		rows        float64
+		first, last int
+	}{
+		{"a column", 100, 110, 300, 100, 110},
+		{"a tail that stands out a little", 111, 114, 30, 100, 114},
+		{"a tail that does not", 115, 119, 10, 100, 114},
+		{"a lone cell far away that is noise", 200, 200, 45, 100, 114},
+		{"a spike", 220, 220, 200, 100, 220},
+		{"another cluster, of which noise is a tenth", 320, 323, 25, 100, 220},
+		{"and more so", 320, 323, 90, 100, 323},
+		{"on the other side", 20, 20, 400, 20, 323},
+	} {
+		set(step.from, step.to, step.rows)
+		first, last, ok := extent(counts, 4, 10)
+		if !ok || first > step.first || first <= step.first-4 || last < step.last || last >= step.last+4 {
+			t.Errorf("%s: %d to %d, want %d to %d, or less than a power of two more",
+				step.name, first, last, step.first, step.last)
+		}
+	}
+}
+
+// TestExtentOfNoise: null, counts of zero with noise of 10 rows in 1,345 cells. A run of cells
+// stands out at 5σ with probability below 1,345·9·2.9e-7, so of 300 columns more than 8 have bounds
+// with probability below 1e-6; and what noise adds to a true cluster is seldom far.
+func TestExtentOfNoise(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	m := schema.Magnitudes{Kind: schema.Real, PerPower: 8}
+	found, far := 0, 0
+	for range 300 {
+		counts := make([]float64, m.Len())
+		for i := range counts {
+			counts[i] = 10 * random.NormFloat64()
+		}
+		if _, _, ok := extent(counts, 8, 10); ok {
+			found++
+		}
+		for i := 700; i < 740; i++ {
+			counts[i] += 500
+		}
+		if first, last, _ := extent(counts, 8, 10); first < 700-24 || last > 740+24 {
+			far++ // three powers of two too far
+		}
+	}
+	if found > 8 || far > 8 {
+		t.Errorf("of 300 columns %d of noise have bounds, %d have absurd ones", found, far)
+	}
+}
+
+// found is the exact magnitudes of some values.
+func found(t *testing.T, m schema.Magnitudes, rows map[string]int64) []int64 {
+	t.Helper()
+	counts := make([]int64, m.Len())
+	for text, n := range rows {
+		i, ok := m.Of([]byte(text))
+		if !ok {
+			t.Fatal(text)
+		}
+		counts[i] += n
+	}
+	return counts
+}
+
+func TestBounds(t *testing.T) {
+	whole, real := schema.Magnitudes{Kind: schema.Integer, PerPower: 8}, schema.Magnitudes{Kind: schema.Real, PerPower: 8}
+	for _, tt := range []struct {
+		name     string
+		m        schema.Magnitudes
+		rows     map[string]int64
+		min, max float64
+	}{
+		{"skewed", whole, map[string]int64{"0": 5000, "99999": 200}, 0, 106495},
+		{"zeros", real, map[string]int64{"0": 5000}, -1, 1},
+		{"huge", whole, map[string]int64{"1e30": 5000, "-3": 5000}, -3, 1<<53 - 1},
+		{"a flag that is always 0", whole, map[string]int64{"0": 5000}, 0, 1},
+		{"a flag that is always 1", whole, map[string]int64{"1": 5000}, 0, 2},
+		{"a rare flag", whole, map[string]int64{"0": 9900, "1": 100}, 0, 1},
+		{"a code that is always −4", whole, map[string]int64{"-4": 5000}, -5, -3},
+		{"a spike apart", whole, map[string]int64{"1": 900, "2": 800, "3": 300, "999": 100}, 0, 1023},
+	} {
+		c, _ := bounds("x", tt.m, found(t, tt.m, tt.rows), judged{kind: tt.m.Kind}, 10)
+		if c.Min != tt.min || c.Max != tt.max {
+			t.Errorf("%s: from %v to %v, want %v to %v", tt.name, c.Min, c.Max, tt.min, tt.max)
+		}
+		if _, err := schema.NewCodec(*c); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+	c, note := bounds("x", real, make([]int64, real.Len()), judged{kind: schema.Real}, 10)
+	if c != nil || !strings.Contains(note, "left out") {
+		t.Errorf("nothing: %+v, %s", c, note)
+	}
+}
+
+// TestEdges: bins follow the counts.
+func TestEdges(t *testing.T) {
+	whole := schema.Magnitudes{Kind: schema.Integer, PerPower: 4}
+	edgesOf := func(m schema.Magnitudes, decimals int, rows map[string]int64) []float64 {
+		c, _ := bounds("x", m, found(t, m, rows), judged{kind: m.Kind, decimals: decimals}, 10)
+		if _, err := schema.NewCodec(*c); err != nil {
+			t.Errorf("%v: %v", c.Edges, err)
+		}
+		return c.Edges
+	}
+	if got := edgesOf(whole, 0, map[string]int64{"3": 900, "50": 400}); got != nil {
+		t.Errorf("few values: %v", got)
+	}
+	// Four in five are 0; the rest, about 1,000 and 100,000, have bins all the same.
+	got := edgesOf(whole, 0, map[string]int64{"0": 8000, "1000": 1000, "100000": 1000})
+	if len(got) < 8 || got[0] != 0 || got[1] != 1 || got[len(got)-1] != 114687 {
+		t.Errorf("skewed: %v", got)
+	}
+	for _, want := range []float64{896, 1024, 98304} {
+		if !slices.Contains(got, want) {
+			t.Errorf("skewed: %v has no edge at %v", got, want)
+		}
+	}
+	real := schema.Magnitudes{Kind: schema.Real, PerPower: 4}
+	got = edgesOf(real, 1, map[string]int64{"36.6": 6000, "0": 2000})
+	if got[0] != 0 || got[1] != .1 || got[len(got)-1] != 40 {
+		t.Errorf("temperatures: %v", got)
+	}
+	for _, x := range got {
+		if math.Abs(x*10-math.Round(x*10)) > 1e-9 {
+			t.Errorf("temperatures: %v has more than one digit behind the point", x)
+		}
+	}
+	// With few rows for the noise there are few bins.
+	got = edgesOf(real, 0, map[string]int64{"0.3": 90, "3": 90, "30": 90})
+	if len(got)-1 > 12 {
+		t.Errorf("270 rows, noise 10: %d bins", len(got)-1)
+	}
+}

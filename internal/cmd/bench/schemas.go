@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// schemas buys schemas of public tables many times over, compares each with the exact cells, and
+// prints a line for each table and epsilon.
+func schemas(args []string) error {
+	f := flag.NewFlagSet("schemas", flag.ExitOnError)
+	dir := f.String("tables", "", "`FOLDER` of public tables, NAME.csv")
+	names := f.String("names", "adult,bank,acs_ma2019,support2,creditcard_sub,mammography,cervical,"+
+		"heart_cleveland", "`NAMES` of tables of the folder")
+	runs := f.Int("runs", 60, "schemas of each table and epsilon")
+	epsilons := f.String("epsilons", ".5,1,3", "budgets, with commas between")
+	each := f.Bool("columns", false, "print a line for each column that is wrong too")
+	f.Parse(args)
+	if *dir == "" {
+		fmt.Println("skipped: there is no folder of public tables (-tables)")
+		return nil
+	}
+	fmt.Println("| table | rows × columns | ε | cells moved to a bound, % | schemas with an absurd " +
+		"bound, % | wrong kinds a schema | columns left out, % | without a schema, % | distance |")
+	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	for _, name := range strings.Split(*names, ",") {
+		path := filepath.Join(*dir, name+".csv")
+		t, err := readExact(path)
+		if err != nil {
+			return err
+		}
+		for _, text := range strings.Split(*epsilons, ",") {
+			epsilon, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return err
+			}
+			var sum bought
+			for range *runs {
+				one, err := t.buy(path, epsilon, *each)
+				if err != nil {
+					return err
+				}
+				sum.add(one)
+			}
+			n := float64(*runs)
+			fmt.Printf("| %s | %d × %d | %s | %.2f | %.1f | %.2f | %.1f | %.0f | %.3f |\n",
+				name, t.rows, len(t.names), text, 100*sum.moved/max(1, sum.numeric), 100*sum.absurd/n,
+				sum.wrong/n, 100*sum.left/n/float64(len(t.names)), 100*sum.none/n,
+				sum.distance/max(1, sum.columns))
+		}
+	}
+	return nil
+}
+
+// exact is what is true of a table.
+type exact struct {
+	names  []string
+	rows   int
+	of     [][]string
+	number []bool      // nearly all cells that are not missing are numbers
+	broken []bool      // and some of them fractions
+	values [][]float64 // sorted numbers
+}
+
+// bought says how good schemas are.
+type bought struct {
+	moved, numeric    float64 // cells of numbers: beyond a bound, all
+	absurd            float64 // 1: a bound is ten times the size of the values beyond them
+	wrong, left       float64 // columns: of a wrong kind, left out
+	none              float64 // 1: nothing was found
+	distance, columns float64 // Kolmogorov–Smirnov, of values drawn evenly within their bin
+}
+
+func (b *bought) add(o bought) {
+	b.moved, b.numeric, b.absurd = b.moved+o.moved, b.numeric+o.numeric, b.absurd+o.absurd
+	b.wrong, b.left, b.none = b.wrong+o.wrong, b.left+o.left, b.none+o.none
+	b.distance, b.columns = b.distance+o.distance, b.columns+o.columns
+}
+
+func readExact(path string) (*exact, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	t := &exact{names: rows[0], rows: len(rows) - 1}
+	for i := range t.names {
+		var values []float64
+		present, fractions, text := 0, 0, map[string]int{}
+		for _, row := range rows[1:] {
+			c := schema.Classify([]byte(row[i]))
+			if _, missing := c.MissingToken(); missing {
+				continue
+			}
+			present++
+			x, err := strconv.ParseFloat(row[i], 64)
+			if err != nil || c == schema.ClassText {
+				text[row[i]]++
+				continue
+			}
+			values = append(values, x)
+			if x != math.Floor(x) {
+				fractions++
+			}
+		}
+		// one text among numbers means missing
+		if len(text) == 1 {
+			for _, n := range text {
+				if n < present {
+					present -= n
+				}
+			}
+		}
+		slices.Sort(values)
+		number := present > 0 && float64(len(values)) >= .98*float64(present)
+		t.number = append(t.number, number)
+		t.broken = append(t.broken, number && float64(fractions) > .005*float64(len(values)))
+		t.values = append(t.values, values)
+	}
+	return t, nil
+}
+
+// buy buys one schema.
+func (t *exact) buy(path string, epsilon float64, verbose bool) (s bought, err error) {
+	text, err := privacy.TextFile(path, privacy.TextOptions{Names: t.names, CSV: schema.CSV{Comma: ','}})
+	if err != nil {
+		return s, err
+	}
+	r, _, err := infer.Run(context.Background(), text, infer.Options{
+		Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}, CSV: schema.CSV{Comma: ','}})
+	if errors.Is(err, infer.ErrNothing) {
+		return bought{none: 1, left: float64(len(t.names))}, nil
+	} else if err != nil {
+		return s, err
+	}
+	got := r.Schema()
+	for i, name := range t.names {
+		at := got.Index(name)
+		if at < 0 {
+			s.left++
+			if verbose {
+				fmt.Printf("  ε %v: %s left out\n", epsilon, name)
+			}
+			continue
+		}
+		c := got.Columns[at]
+		number := c.Kind == schema.Integer || c.Kind == schema.Real
+		say := func(format string, args ...any) {
+			if verbose {
+				fmt.Printf("  ε %v: %s: %v %v to %v: "+format+"\n", append([]any{epsilon, name, c.Kind, c.Min, c.Max}, args...)...)
+			}
+		}
+		if number != t.number[i] && !(c.Kind == schema.Categorical && few(t.values[i])) {
+			s.wrong++
+			say("is a number: %v", t.number[i])
+		} else if c.Kind == schema.Integer && t.broken[i] {
+			s.wrong++
+			say("has fractions")
+		}
+		if !number || !t.number[i] {
+			continue
+		}
+		v := t.values[i]
+		lo, _ := slices.BinarySearch(v, c.Min)
+		hi, _ := slices.BinarySearchFunc(v, c.Max, func(x, max float64) int {
+			if x <= max {
+				return -1
+			}
+			return 1
+		})
+		d, err := distance(c, v)
+		if err != nil {
+			return s, err
+		}
+		s.distance, s.columns = s.distance+d, s.columns+1
+		moved := float64(lo + len(v) - hi)
+		s.moved += moved
+		s.numeric += float64(len(v))
+		if moved > .05*float64(len(v)) {
+			say("moves %.1f %%, values are %v to %v", 100*moved/float64(len(v)), v[0], v[len(v)-1])
+		}
+		size := max(v[len(v)-1]-v[0], math.Abs(v[0]), math.Abs(v[len(v)-1]), 1)
+		if c.Max > v[len(v)-1]+10*size || c.Min < v[0]-10*size {
+			s.absurd = 1
+			say("is absurd: values are %v to %v", v[0], v[len(v)-1])
+		}
+	}
+	return s, nil
+}
+
+// few reports that a column of numbers may as well be of categories.
+func few(sorted []float64) bool { return len(slices.Compact(slices.Clone(sorted))) <= 32 }
+
+// distance is the largest difference of the shares of values up to any point, between the values
+// and draws that are even within each bin of the column.
+func distance(c schema.Column, sorted []float64) (float64, error) {
+	one := schema.Schema{Lenient: true, Columns: []schema.Column{c}}
+	codecs, err := one.Codecs()
+	if err != nil {
+		return 0, err
+	}
+	random := rand.New(rand.NewPCG(1, 0))
+	drawn := make([]float64, 0, len(sorted))
+	for _, x := range sorted {
+		code, err := codecs[0].EncodeText(strconv.AppendFloat(nil, x, 'f', -1, 64))
+		if err != nil {
+			return 0, err
+		}
+		switch v := codecs[0].Decode(code, random); {
+		case v.Missing: // a value that is also a token
+		case c.Kind == schema.Real:
+			drawn = append(drawn, v.Float)
+		default:
+			drawn = append(drawn, float64(v.Int))
+		}
+	}
+	slices.Sort(drawn)
+	worst, j := 0.0, 0
+	for i, x := range sorted {
+		if i+1 < len(sorted) && sorted[i+1] == x {
+			continue
+		}
+		for j < len(drawn) && drawn[j] <= x {
+			j++
+		}
+		worst = max(worst, math.Abs(float64(i+1-j))/float64(len(sorted)))
+	}
+	return worst, nil
+}
