@@ -19,6 +19,29 @@ type Measurement struct {
 	Groups [][]uint16
 }
 
+// NewMeasurement is the measurement that released integer counts are, with noise of sigma rows.
+func NewMeasurement(cols []int, groups [][]uint16, counts []int64, sigma float64) Measurement {
+	m := Measurement{Cols: cols, Groups: groups, Counts: make([]float64, len(counts)), Sigma: sigma}
+	for i, c := range counts {
+		m.Counts[i] = float64(c)
+	}
+	return m
+}
+
+// Average joins two measurements of one table, each with one Sigma, by inverse variance.
+func Average(a, b Measurement) Measurement {
+	p, q := 1/(a.Sigma*a.Sigma), 1/(b.Sigma*b.Sigma)
+	out := Measurement{Cols: a.Cols, Groups: a.Groups, Counts: make([]float64, len(a.Counts)),
+		Sigma: 1 / math.Sqrt(p+q)}
+	for i := range out.Counts {
+		out.Counts[i] = (p*a.Counts[i] + q*b.Counts[i]) / (p + q)
+	}
+	return out
+}
+
+// Shape is the number of codes or groups of each of Cols; sizes are the codes of every column.
+func (m *Measurement) Shape(sizes []int) []int { return sizesOf(m.sizes(sizes), m.Cols) }
+
 // sizes returns the codes or groups of each column, as far as the measurement counts it; other
 // columns are as in codes.
 func (m *Measurement) sizes(codes []int) []int {

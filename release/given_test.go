@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -107,9 +108,9 @@ func TestMeasured(t *testing.T) {
 	sizes := p.Sizes()
 	groups := make([]uint16, sizes[0])
 	groups[0] = 1
-	p.Measured = []Measured{
-		{Cols: []int{1}, Counts: make([]int64, sizes[1]), Sigma: 6},
-		{Cols: []int{1, 0}, Groups: [][]uint16{nil, groups}, Counts: make([]int64, sizes[1]*2),
+	p.Measured = []marginal.Measurement{
+		{Cols: []int{1}, Counts: make([]float64, sizes[1]), Sigma: 6},
+		{Cols: []int{1, 0}, Groups: [][]uint16{nil, groups}, Counts: make([]float64, sizes[1]*2),
 			Sigma: .5},
 	}
 	p.Measured[0].Counts[0] = -1 << 40
@@ -125,7 +126,7 @@ func TestMeasured(t *testing.T) {
 	got := back.params.(*Marginal).Measured
 	if len(got) != 2 || got[0].Counts[0] != -1<<40 || got[0].Sigma != 6 ||
 		!slices.Equal(got[1].Cols, []int{1, 0}) || !slices.Equal(got[1].Groups[1], groups) ||
-		!slices.Equal(got[1].Sizes(sizes), []int{sizes[1], 2}) {
+		!slices.Equal(got[1].Shape(sizes), []int{sizes[1], 2}) {
 		t.Errorf("read back %+v", got)
 	}
 	raw := appendMeasured(nil, p.Measured)

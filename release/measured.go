@@ -5,35 +5,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/decoy-dp/decoy/marginal"
 )
-
-// Measured is a noisy marginal as the fit released it: true counts plus independent noise of a
-// known standard deviation in every cell.
-type Measured struct {
-	Cols []int // columns of the schema
-	// nil, or one entry a column: nil, or the group of each code, groups numbered from 0 without gaps
-	Groups [][]uint16
-	Counts []int64 // row-major, last column fastest; may be negative
-	Sigma  float64 // rows
-}
-
-// Sizes is the number of groups, or of codes, of each column of the measurement; sizes are those of
-// the schema.
-func (m Measured) Sizes(sizes []int) []int {
-	out := make([]int, len(m.Cols))
-	for i, c := range m.Cols {
-		out[i] = sizes[c]
-		if m.Groups != nil && m.Groups[i] != nil {
-			out[i] = int(slices.Max(m.Groups[i])) + 1
-		}
-	}
-	return out
-}
 
 // appendMeasured encodes, little-endian: the number of marginals, and of each its number of
 // columns, for each column its number and 0 or the number of codes that have groups (uint32 each),
 // the groups (uint16 each); σ (float64), the number of cells (uint32), the counts (varints).
-func appendMeasured(b []byte, ms []Measured) []byte {
+func appendMeasured(b []byte, ms []marginal.Measurement) []byte {
 	le := binary.LittleEndian
 	b = le.AppendUint32(b, uint32(len(ms)))
 	for _, m := range ms {
@@ -52,7 +31,7 @@ func appendMeasured(b []byte, ms []Measured) []byte {
 		b = le.AppendUint64(b, math.Float64bits(m.Sigma))
 		b = le.AppendUint32(b, uint32(len(m.Counts)))
 		for _, x := range m.Counts {
-			b = binary.AppendVarint(b, x)
+			b = binary.AppendVarint(b, int64(x))
 		}
 	}
 	return b
@@ -81,9 +60,9 @@ func (r *measuredReader) number() int { return int(binary.LittleEndian.Uint32(r.
 
 // list decodes what appendMeasured wrote. It takes no more memory than a small multiple of the
 // data.
-func (r *measuredReader) list() ([]Measured, error) {
+func (r *measuredReader) list() ([]marginal.Measurement, error) {
 	n := r.number()
-	var out []Measured
+	var out []marginal.Measurement
 	for range n {
 		m := r.one()
 		if r.bad {
@@ -97,7 +76,7 @@ func (r *measuredReader) list() ([]Measured, error) {
 	return out, nil
 }
 
-func (r *measuredReader) one() (m Measured) {
+func (r *measuredReader) one() (m marginal.Measurement) {
 	d := r.number()
 	if d > len(r.sizes) {
 		r.bad = true
@@ -125,7 +104,7 @@ func (r *measuredReader) one() (m Measured) {
 		return m
 	}
 	want := 1
-	for _, n := range m.Sizes(r.sizes) {
+	for _, n := range m.Shape(r.sizes) {
 		if want *= n; want > cells {
 			break
 		}
@@ -134,14 +113,14 @@ func (r *measuredReader) one() (m Measured) {
 		r.bad = true
 		return m
 	}
-	m.Counts = make([]int64, cells)
+	m.Counts = make([]float64, cells)
 	for i := range m.Counts {
 		x, n := binary.Varint(r.data)
 		if n <= 0 {
 			r.bad = true
 			return m
 		}
-		m.Counts[i], r.data = x, r.data[n:]
+		m.Counts[i], r.data = float64(x), r.data[n:]
 	}
 	return m
 }

@@ -29,7 +29,7 @@ const KindMarginal = "marginal"
 type Marginal struct {
 	Model    *marginal.Model
 	Grouping *marginal.Grouping
-	Measured []Measured // for who wants the noise itself; the model does not need them
+	Measured []marginal.Measurement // for who wants the noise itself; the model does not need them
 }
 
 // Kind is KindMarginal.

@@ -3,9 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 
+	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/workload"
@@ -49,7 +49,7 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 	}
 	cells, below := 0, 0
 	for _, one := range merged(p.Measured) {
-		n, err := one.describe(m.Schema(), codecs, p)
+		n, err := describe(one, m.Schema(), codecs, p)
 		if err != nil {
 			return fmt.Errorf("--uncertainty: %w", err)
 		}
@@ -79,53 +79,31 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 	return nil
 }
 
-// averaged is a table that was measured once or more.
-type averaged struct {
-	release.Measured
-	noisy []float64
-	sigma float64
-}
-
 // merged averages measurements of one table by inverse variance.
-func merged(list []release.Measured) []*averaged {
-	var out []*averaged
+func merged(list []marginal.Measurement) []marginal.Measurement {
+	var out []marginal.Measurement
 	for _, m := range list {
-		i := slices.IndexFunc(out, func(a *averaged) bool {
-			return slices.Equal(a.Cols, m.Cols) &&
-				slices.EqualFunc(a.groups(), averaged{Measured: m}.groups(), slices.Equal)
+		if m.Groups == nil {
+			m.Groups = make([][]uint16, len(m.Cols))
+		}
+		i := slices.IndexFunc(out, func(a marginal.Measurement) bool {
+			return slices.Equal(a.Cols, m.Cols) && slices.EqualFunc(a.Groups, m.Groups, slices.Equal)
 		})
 		if i < 0 {
-			a := &averaged{Measured: m, sigma: m.Sigma, noisy: make([]float64, len(m.Counts))}
-			for k, x := range m.Counts {
-				a.noisy[k] = float64(x)
-			}
-			out = append(out, a)
-			continue
+			out = append(out, m)
+		} else {
+			out[i] = marginal.Average(out[i], m)
 		}
-		a := out[i]
-		p, q := 1/(a.sigma*a.sigma), 1/(m.Sigma*m.Sigma)
-		for k, x := range m.Counts {
-			a.noisy[k] = (p*a.noisy[k] + q*float64(x)) / (p + q)
-		}
-		a.sigma = 1 / math.Sqrt(p+q)
 	}
 	return out
 }
 
-// groups has one entry a column.
-func (a averaged) groups() [][]uint16 {
-	if a.Groups == nil {
-		return make([][]uint16, len(a.Cols))
-	}
-	return a.Groups
-}
-
 // describe puts labels to the table and the model's cells beside it.
-func (a averaged) describe(s *schema.Schema, codecs []*schema.Codec,
+func describe(a marginal.Measurement, s *schema.Schema, codecs []*schema.Codec,
 	p *release.Marginal) (noisyMarginal, error) {
-	sizes, groups := a.Sizes(s.Sizes()), a.groups()
-	n := noisyMarginal{Sigma: rounded(a.sigma), Noisy: make([]float64, len(a.noisy)),
-		Below: make([]bool, len(a.noisy))}
+	sizes, groups := a.Shape(s.Sizes()), a.Groups
+	n := noisyMarginal{Sigma: rounded(a.Sigma), Noisy: make([]float64, len(a.Counts)),
+		Below: make([]bool, len(a.Counts))}
 	for i, c := range a.Cols {
 		n.Columns = append(n.Columns, s.Columns[c].Name)
 		labels := make([][]string, sizes[i])
@@ -138,8 +116,8 @@ func (a averaged) describe(s *schema.Schema, codecs []*schema.Codec,
 		}
 		n.Groups = append(n.Groups, labels)
 	}
-	for k, x := range a.noisy {
-		n.Noisy[k], n.Below[k] = rounded(x), x < belowSigmas*a.sigma
+	for k, x := range a.Counts {
+		n.Noisy[k], n.Below[k] = rounded(x), x < belowSigmas*a.Sigma
 	}
 	w, err := workload.New(s, []workload.Item{{Cols: a.Cols, Weight: 1}})
 	if err != nil {
@@ -149,7 +127,7 @@ func (a averaged) describe(s *schema.Schema, codecs []*schema.Codec,
 	if err != nil {
 		return n, err
 	}
-	n.Model = make([]float64, len(a.noisy))
+	n.Model = make([]float64, len(a.Counts))
 	for k, x := range answers[0] {
 		cell, rest := 0, k
 		stride := 1

@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 	"infer":                          {"schema", "accountant", "ledger", "privacy"},
 	"workload":                       {"schema", "table", "marginal"},
 	"release":                        {"schema", "table", "accountant", "ledger", "accountant/derive", "marginal", "gan", "workload"},
-	"synth":                          {"schema", "accountant", "ledger", "privacy", "release", "ranges", "internal/kernels"},
+	"synth":                          {"schema", "accountant", "ledger", "privacy", "release", "ranges", "internal/kernels", "marginal"},
 	"synth/mst":                      {"synth", "privacy", "release", "marginal", "accountant", "schema"},
 	"synth/aim":                      {"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload"},
 	"synth/smalldb":                  {"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload"},
@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 	"internal/atomicfile":            {"internal/disk"},
 	"internal/disk":                  {},
 	"internal/cmd/bench":             {"infer", "schema", "table", "accountant", "ledger", "privacy", "release", "synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "workload", "configs", "eval"},
-	"cmd/decoy":                      {"internal/spelling", "schema", "table", "accountant", "ledger", "privacy", "release", "synth", "synth/all", "configs", "infer", "schema/exchange", "datasets", "internal/atomicfile", "internal/disk", "eval", "attack", "eval/report", "eval/publish", "workload"},
+	"cmd/decoy":                      {"internal/spelling", "schema", "table", "accountant", "ledger", "marginal", "privacy", "release", "synth", "synth/all", "configs", "infer", "schema/exchange", "datasets", "internal/atomicfile", "internal/disk", "eval", "attack", "eval/report", "eval/publish", "workload"},
 }
 
 // readers lists the files outside table that may call table.Read and its kind: everything else

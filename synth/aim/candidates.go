@@ -3,33 +3,44 @@ package aim
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
 )
+
+// stale is how many rounds an estimate may serve for a candidate that shares no column with what
+// was measured since.
+const stale = 4
 
 // targetWeight is how much more a set with the target counts.
 const targetWeight = 2
 
-// candidate is a marginal that a round may choose. Its estimates are those of an earlier round
-// where the model has hardly changed since.
-type candidate struct {
-	cols   []int    // increasing
-	weight float64  // 0 < w ≤ 1
-	age    int      // rounds since the estimates were made
-	tables []detail // from full detail down; nil until first needed
-	known  int      // most of them that were counted in the rows
+// wanted is a marginal of the closure. Its estimates are those of an earlier round where the model
+// has hardly changed since.
+type wanted struct {
+	cols   []int       // increasing
+	weight float64     // 0 < w ≤ 1
+	age    int         // rounds since the estimates were made
+	tables []candidate // from full detail down; nil until first needed
+	known  int         // most of them that were counted in the rows
 }
 
-// detail is a candidate at one resolution.
-type detail struct {
-	level    int // codes a column at most; 0 = all
-	estimate []float64
+// candidate is a marginal that a round may choose, at one resolution.
+type candidate struct {
+	cols     []int
+	weight   float64
+	level    int       // codes a column at most; 0 = all
+	estimate []float64 // what the model expects
 }
 
 // closure returns the downward closure of the workload, every set of columns inside a wanted one,
 // with the weight w_r = Σ_s weight_s·|r ∩ s| of the paper, divided by the largest: a weight scales
 // score and sensitivity alike.
-func closure(sets []ColumnSet, target int) []candidate {
-	var out []candidate
+func closure(sets []ColumnSet, target int) []wanted {
+	var out []wanted
 	at := map[string]int{}
 	for _, s := range sets {
 		for mask := 1; mask < 1<<len(s.Cols); mask++ {
@@ -42,7 +53,7 @@ func closure(sets []ColumnSet, target int) []candidate {
 			key := fmt.Sprint(cols)
 			if _, ok := at[key]; !ok {
 				at[key] = len(out)
-				out = append(out, candidate{cols: cols})
+				out = append(out, wanted{cols: cols})
 			}
 		}
 	}
@@ -71,89 +82,141 @@ func closure(sets []ColumnSet, target int) []candidate {
 	return out
 }
 
-// levels are the resolutions of a candidate besides full detail: codes a column at most.
-var levels = []int{32, 16, 8, 4}
-
-// resolutions holds, for each level, the run of each code of each column; nil where the column has
-// no more codes than the level.
-type resolutions map[int][][]uint16
-
-// newResolutions cuts the codes of each column into runs of about equal mass. mass is public: noisy
-// counts or what was made of them.
-func newResolutions(mass [][]float64) resolutions {
-	r := resolutions{}
-	for _, level := range levels {
-		r[level] = make([][]uint16, len(mass))
-		for c, m := range mass {
-			if len(m) > level {
-				r[level][c] = runs(m, level)
+// candidates lists what fits into the share of the memory and is not bound to be drowned by the noise:
+// an L1 error is at most 2n. It brings estimates up to date, on all processors.
+func (f *fit) candidates(sigma, share float64) []candidate {
+	most := f.model.Total()
+	use, fresh := make([]bool, len(f.closure)), make([]bool, len(f.closure))
+	each(len(f.closure), func(i int) {
+		c := &f.closure[i]
+		runs := 0
+		for _, level := range f.levels() {
+			if _, cells := f.fine.of(c.cols, level, f.groupSizes); l1*sigma*cells < most {
+				runs++
 			}
 		}
-	}
-	return r
-}
-
-// runs numbers the codes by runs of neighbours, at most n of them, each of about an n-th of the
-// mass or a single heavier code.
-func runs(mass []float64, n int) []uint16 {
-	total, sum := 0.0, 0.0
-	for _, x := range mass {
-		total += x
-	}
-	out, run := make([]uint16, len(mass)), 0
-	for i, x := range mass {
-		if i > 0 && run < n-1 && sum+x/2 > total*float64(run+1)/float64(n) {
-			run++
+		if runs == 0 || !f.fits(c.cols, share) {
+			return
 		}
-		out[i] = uint16(run)
-		sum += x
+		if c.tables == nil || c.age >= stale {
+			if f.refresh(c) != nil {
+				return // an answer that would need too much memory
+			}
+			fresh[i] = true
+		}
+		use[i] = true
+	})
+	f.work += candidateWork * float64(len(f.closure))
+	var out []candidate
+	for i := range f.closure {
+		if !use[i] {
+			continue
+		}
+		c, offered := &f.closure[i], 0
+		for _, t := range c.tables {
+			if l1*sigma*float64(len(t.estimate)) < most || f.cfg.Published {
+				out = append(out, t)
+				offered++
+			}
+			if fresh[i] {
+				f.work += float64(len(t.estimate))
+			}
+		}
+		if offered > c.known { // the gate counts a table of a run once
+			f.work += float64(offered-c.known) * most / countRate
+			c.known = offered
+		}
 	}
 	return out
 }
 
-// of returns the runs of the columns at the level, nil at full detail, and the number of cells.
-func (r resolutions) of(cols []int, level int, sizes []int) (groups [][]uint16, cells float64) {
-	cells = 1
-	for i, c := range cols {
-		n := sizes[c]
-		if level > 0 && r[level][c] != nil {
-			if groups == nil {
-				groups = make([][]uint16, len(cols))
-			}
-			groups[i] = r[level][c]
-			n = int(slices.Max(groups[i])) + 1
-		}
-		cells *= float64(n)
-	}
-	return groups, cells
+// fits says whether the tree with the columns joined stays within the share of the memory.
+func (f *fit) fits(cols []int, share float64) bool {
+	cells, err := marginal.TreeCells(f.groupSizes,
+		append(f.tables[:len(f.tables):len(f.tables)], cols))
+	return err == nil && float64(cells) <= share*f.cells()
 }
 
-// coarsen sums a table over codes to one over runs.
-func coarsen(fine []float64, cols, sizes []int, groups [][]uint16, cells int) []float64 {
-	if groups == nil {
-		return fine
-	}
-	offset := []int32{0}
-	for i, c := range cols {
-		n := sizes[c]
-		if groups[i] != nil {
-			n = int(slices.Max(groups[i])) + 1
-		}
-		next := make([]int32, 0, len(offset)*sizes[c])
-		for _, o := range offset {
-			for code := range sizes[c] {
-				g := int32(code)
-				if groups[i] != nil {
-					g = int32(groups[i][code])
-				}
-				next = append(next, o*int32(n)+g)
-			}
-		}
-		offset = next
-	}
-	out := make([]float64, cells)
-	for i, x := range fine {
-		out[offset[i]] += x
+// scored are the candidates with the penalties of the paper's score.
+func (f *fit) scored(candidates []candidate, sigma float64) []privacy.Candidate {
+	out := make([]privacy.Candidate, len(candidates))
+	for i, c := range candidates {
+		runs, cells := f.fine.of(c.cols, c.level, f.groupSizes)
+		out[i] = privacy.Candidate{Query: f.marginalOf(c.cols, runs), Estimate: c.estimate,
+			Weight: c.weight, Penalty: l1 * sigma * cells}
 	}
 	return out
+}
+
+// levels are the resolutions in use.
+func (f *fit) levels() []int {
+	if f.cfg.Published {
+		return []int{0}
+	}
+	return append([]int{0}, levels...)
+}
+
+// refresh computes the estimates of a candidate at all resolutions.
+func (f *fit) refresh(c *wanted) error {
+	fine, err := f.tableOf(c.cols, 0)
+	if err != nil {
+		return err
+	}
+	c.tables, c.age = c.tables[:0], 0
+	for _, level := range f.levels() {
+		runs, cells := f.fine.of(c.cols, level, f.groupSizes)
+		if level > 0 && (runs == nil || slices.ContainsFunc(c.tables,
+			func(t candidate) bool { return len(t.estimate) == int(cells) })) {
+			continue
+		}
+		c.tables = append(c.tables, candidate{c.cols, c.weight, level,
+			coarsen(fine, c.cols, f.groupSizes, runs, int(cells))})
+	}
+	return nil
+}
+
+// expire makes estimates older, and those that share a column with the measured one due.
+func (f *fit) expire(measured []int) {
+	for i := range f.closure {
+		c := &f.closure[i]
+		c.age++
+		if f.cfg.Published || slices.ContainsFunc(measured,
+			func(col int) bool { return slices.Contains(c.cols, col) }) {
+			c.age = stale
+		}
+	}
+}
+
+// tableOf is what the model expects.
+func (f *fit) tableOf(cols []int, level int) ([]float64, error) {
+	_, cells := f.fine.of(cols, 0, f.groupSizes)
+	fine := make([]float64, int(cells))
+	if err := f.model.MarginalTo(fine, cols); err != nil {
+		return nil, err
+	}
+	runs, n := f.fine.of(cols, level, f.groupSizes)
+	return coarsen(fine, cols, f.groupSizes, runs, int(n)), nil
+}
+
+// moved is ‖M(p̂_t) − M(p̂_{t−1})‖₁ over a candidate's cells.
+func (f *fit) moved(c candidate) (change float64, err error) {
+	now, err := f.tableOf(c.cols, c.level)
+	for i, x := range now {
+		change += math.Abs(x - c.estimate[i])
+	}
+	return change, err
+}
+
+// each calls do for 0 to n−1 on all processors.
+func each(n int, do func(i int)) {
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < n; i += workers {
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
 }

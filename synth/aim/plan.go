@@ -20,9 +20,10 @@ type plan struct {
 	schema *schema.Schema
 	nb     privacy.Neighbours
 	sets   []ColumnSet
-	zeros  []rule
 	mu     float64 // of the pool
 	rho    float64 // of the budget, for the published form
+
+	constraints []constraint
 }
 
 // Plan reserves one pool of the largest μ that the budget allows.
@@ -40,7 +41,7 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	if p.sets, err = f.cfg.columnSets(s); err != nil {
 		return nil, err
 	}
-	if p.zeros, err = parseRules(s, f.cfg.Constraints); err != nil {
+	if p.constraints, err = parseConstraints(s, f.cfg.Constraints); err != nil {
 		return nil, err
 	}
 	if f.cfg.Target != "" && s.Index(f.cfg.Target) < 0 {

@@ -142,98 +142,80 @@ func (p *plan) Composition() accountant.Composition {
 	return c
 }
 
-// Fit measures, selects, measures and estimates.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
-	error) {
-	var fitted synth.Model
+// Fit is the algorithm of the paper:
+//
+//  1. measure all one-way marginals, and merge rare codes;
+//  2. select a spanning tree of pairs: edge by edge, by the exponential mechanism on
+//     ‖M_e(D) − M_e(p)‖₁ where p is the model of independent columns;
+//  3. measure the pairs of the tree;
+//  4. estimate the model from all measurements. What is sampled from it is post-processing.
+func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (
+	out synth.Model, err error) {
 	progress.Report("measuring columns", 0)
-	sizes := s.Schema().Sizes()
-	var oneWay []marginal.Measurement
-	var kept []release.Measured
-	columns := make([]privacy.Query, p.columns)
-	for i := range columns {
-		columns[i] = privacy.Marginal{Cols: []int{i}}
-	}
-	counts, err := s.MeasureAll(columns, p.oneWay)
+	measured, err := synth.MeasureColumns(s, p.oneWay)
 	if err != nil {
-		return fitted, err
+		return out, err
 	}
-	for i, c := range counts {
-		oneWay = append(oneWay, measurement([]int{i}, c, p.oneWay))
-		kept = append(kept, release.Measured{Cols: []int{i}, Counts: c, Sigma: p.oneWay})
-	}
-	groups, err := marginal.NewGrouping(sizes, oneWay, p.cfg.GroupSigmas)
+	groups, err := marginal.NewGrouping(s.Schema().Sizes(), measured, p.cfg.GroupSigmas)
 	if err != nil {
-		return fitted, err
+		return out, err
 	}
-	ms := make([]marginal.Measurement, 0, 2*p.columns)
-	for _, m := range oneWay {
+	ms := make([]marginal.Measurement, 0, 2*p.columns) // over groups
+	for _, m := range measured {
 		ms = append(ms, groups.GroupMeasurement(m))
 	}
-	edges, err := p.tree(ctx, s, groups, ms, progress)
+	independent, err := marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{})
 	if err != nil {
-		return fitted, err
+		return out, err
+	}
+	edges, err := p.tree(ctx, s, groups, independent, progress)
+	if err != nil {
+		return out, err
 	}
 	for i, e := range edges {
 		progress.Report("measuring pairs", float64(i)/float64(len(edges)))
-		m := grouped(groups, e)
-		counts, err := s.Measure(m, p.pair)
+		m, err := synth.Measure(s, synth.Grouped(groups, e[:]...), p.pair)
 		if err != nil {
-			return fitted, err
+			return out, err
 		}
-		ms = append(ms, measurement(m.Cols, counts, p.pair))
-		kept = append(kept, release.Measured{Cols: m.Cols, Groups: m.Groups, Counts: counts,
-			Sigma: p.pair})
+		measured = append(measured, m)
+		m.Groups = nil
+		ms = append(ms, m)
 	}
 	model, err := marginal.Fit(ctx, groups.Sizes(), ms,
 		marginal.Options{Iterations: p.cfg.Iterations, Progress: func(done, total int) {
 			progress.Report("fitting the model", float64(done)/float64(total))
 		}})
-	if err != nil {
-		return fitted, err
-	}
-	fitted.Params = &release.Marginal{Model: model, Grouping: groups, Measured: kept}
-	fitted.Settings = p.settings(edges)
-	return fitted, nil
+	out.Params = &release.Marginal{Model: model, Grouping: groups, Measured: measured}
+	out.Settings = p.settings(edges)
+	return out, err
 }
 
-// measurement is a noisy marginal as package marginal takes it.
-func measurement(cols []int, counts []int64, sigma float64) marginal.Measurement {
-	m := marginal.Measurement{Cols: cols, Sigma: sigma, Counts: make([]float64, len(counts))}
-	for i, c := range counts {
-		m.Counts[i] = float64(c)
-	}
-	return m
-}
-
-// tree selects a spanning forest of pairs, one edge at a time, each by the exponential mechanism on
-// how badly the independent model explains the pair.
+// tree selects the edges, by Kruskal's algorithm: each joins two parts of the forest. What can only
+// be joined by pairs with too many cells stays apart.
 func (p *plan) tree(ctx context.Context, s *privacy.Session, groups *marginal.Grouping,
-	oneWay []marginal.Measurement, progress synth.Progress) ([][2]int, error) {
-	independent, err := marginal.Fit(ctx, groups.Sizes(), oneWay, marginal.Options{})
-	if err != nil {
-		return nil, err
-	}
-	all := s.Schema().Sizes()
+	independent *marginal.Model, progress synth.Progress) (edges [][2]int, err error) {
+	codes, sizes := s.Schema().Sizes(), groups.Sizes()
 	var pairs [][2]int
 	var candidates []privacy.Candidate
 	for i := range p.columns {
 		for j := i + 1; j < p.columns; j++ {
-			if all[i] > MaxPairCells/all[j] {
+			if codes[i] > MaxPairCells/codes[j] {
 				continue
 			}
-			e := [2]int{i, j}
-			estimate := make([]float64, groups.Sizes()[i]*groups.Sizes()[j])
-			if err := independent.MarginalTo(estimate, e[:]); err != nil {
+			estimate := make([]float64, sizes[i]*sizes[j])
+			if err := independent.MarginalTo(estimate, []int{i, j}); err != nil {
 				return nil, err
 			}
-			pairs = append(pairs, e)
-			candidates = append(candidates, privacy.Candidate{Query: grouped(groups, e),
-				Estimate: estimate})
+			pairs = append(pairs, [2]int{i, j})
+			candidates = append(candidates,
+				privacy.Candidate{Query: synth.Grouped(groups, i, j), Estimate: estimate})
 		}
 	}
-	var edges [][2]int
-	tree := newForest(p.columns)
+	part := make([]int, p.columns) // of the forest, for each column
+	for i := range part {
+		part[i] = i
+	}
 	for len(edges) < p.columns-1 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -241,29 +223,27 @@ func (p *plan) tree(ctx context.Context, s *privacy.Session, groups *marginal.Gr
 		progress.Report("choosing pairs", float64(len(edges))/float64(p.columns-1))
 		kept := 0
 		for i, e := range pairs {
-			if !tree.connected(e[0], e[1]) {
+			if part[e[0]] != part[e[1]] {
 				pairs[kept], candidates[kept] = e, candidates[i]
 				kept++
 			}
 		}
-		pairs, candidates = pairs[:kept], candidates[:kept]
-		if kept == 0 {
-			break // what is left can only be joined by pairs with too many cells
+		if pairs, candidates = pairs[:kept], candidates[:kept]; kept == 0 {
+			break
 		}
 		best, err := s.Select(candidates, p.epsilon)
 		if err != nil {
 			return nil, err
 		}
 		edges = append(edges, pairs[best])
-		tree.join(pairs[best][0], pairs[best][1])
+		from, to := part[pairs[best][0]], part[pairs[best][1]]
+		for i := range part {
+			if part[i] == from {
+				part[i] = to
+			}
+		}
 	}
 	return edges, nil
-}
-
-// grouped is the pair e over groups of codes.
-func grouped(g *marginal.Grouping, e [2]int) privacy.Marginal {
-	return privacy.Marginal{Cols: []int{e[0], e[1]}, Groups: [][]uint16{g.Groups(e[0]),
-		g.Groups(e[1])}}
 }
 
 func (p *plan) settings(edges [][2]int) map[string]any {
@@ -276,24 +256,3 @@ func (p *plan) settings(edges [][2]int) map[string]any {
 		"group_sigmas": p.cfg.GroupSigmas, "tree": names,
 	}
 }
-
-// forest is a union-find of columns.
-type forest []int
-
-func newForest(n int) forest {
-	f := make(forest, n)
-	for i := range f {
-		f[i] = i
-	}
-	return f
-}
-
-func (f forest) root(i int) int {
-	for f[i] != i {
-		i = f[i]
-	}
-	return i
-}
-
-func (f forest) connected(i, j int) bool { return f.root(i) == f.root(j) }
-func (f forest) join(i, j int)           { f[f.root(i)] = f.root(j) }

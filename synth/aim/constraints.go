@@ -12,8 +12,8 @@ import (
 	"github.com/decoy-dp/decoy/workload"
 )
 
-// rule is a constraint as the cells that it rules out.
-type rule struct {
+// constraint is a rule as the cells that it rules out.
+type constraint struct {
 	text  string
 	zeros marginal.Zeros
 }
@@ -21,17 +21,17 @@ type rule struct {
 // maxRuleCells bounds the table of a rule.
 const maxRuleCells = 1 << 20
 
-// parseRules reads constraints of two forms:
+// parseConstraints reads constraints of two forms:
 //
 //	if NAME OP VALUE [and NAME OP VALUE]... then NAME OP VALUE          see workload.Where
 //	NAME OP NAME                                                        OP is one of < <= = >= >
 //
 // The second rules out the pairs of bins in which no two values agree with it. Two bins that
 // overlap, with more than one value each, are allowed.
-func parseRules(s *schema.Schema, texts []string) ([]rule, error) {
-	var out []rule
+func parseConstraints(s *schema.Schema, texts []string) ([]constraint, error) {
+	var out []constraint
 	for _, text := range texts {
-		z, err := parseRule(s, strings.TrimSpace(text))
+		z, err := parseConstraint(s, strings.TrimSpace(text))
 		if err != nil {
 			return nil, fmt.Errorf("aim: constraint %q: %w: %w", text, err, synth.ErrConfig)
 		}
@@ -39,12 +39,12 @@ func parseRules(s *schema.Schema, texts []string) ([]rule, error) {
 			return nil, fmt.Errorf("aim: constraint %q rules out every row: %w",
 				text, synth.ErrConfig)
 		}
-		out = append(out, rule{text, z})
+		out = append(out, constraint{text, z})
 	}
 	return out, nil
 }
 
-func parseRule(s *schema.Schema, text string) (marginal.Zeros, error) {
+func parseConstraint(s *schema.Schema, text string) (marginal.Zeros, error) {
 	body, ok := strings.CutPrefix(text, "if ")
 	if !ok {
 		return order(s, text)

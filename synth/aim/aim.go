@@ -1,0 +1,281 @@
+// Package aim is the AIM method (McKenna, Mullins, Sheldon, Miklau, "AIM: An Adaptive and Iterative
+// Mechanism for Differentially Private Synthetic Data", VLDB 2022, arXiv 2201.12677): measure every
+// one-way marginal, then, round by round, choose the marginal of the workload that the model so far
+// explains worst, beyond what noise would do to it, and measure that; estimate a graphical model
+// from all measurements.
+//
+// With Config.Published the rounds are those of the paper: 16d of them at most, a tenth of each for
+// the choice, noise halved when a round changed less than its noise, zCDP accounting, the last
+// round spends the rest. Without it:
+//
+//   - the whole budget is one Gaussian pool (accountant.Pool), exact where zCDP is not;
+//   - columns of many codes are smoothed (marginal.Smooth), and one-way marginals get a share of
+//     the budget that grows with their noise;
+//   - a marginal may be chosen at several resolutions: with its columns' codes merged into 4 to 32
+//     runs of about equal mass, where full detail would drown;
+//   - rounds are fewer and noise falls faster; estimates that a round hardly moves are not
+//     computed anew in it;
+//   - marginals with a target column weigh more and have a part of the budget of their own.
+//
+// Constraints of the user become zero cells of the model. Everything after a measurement is
+// post-processing.
+package aim
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+// iterations of the estimation after a round; the last estimation runs until it has converged.
+const iterations = 15
+
+// l1 is E|N(0, 1)|: the L1 error that noise of standard deviation σ brings to n cells is l1·σ·n.
+var l1 = math.Sqrt(2 / math.Pi)
+
+// Fit is the algorithm of the paper. D is the private table, M_r its marginal over the columns r,
+// n_r the number of cells, p̂ the model, W⁺ the downward closure of the workload with weights w:
+//
+//	p̂ ← estimate from all one-way marginals                                      (algorithm 4)
+//	while there is budget left:
+//	    C ← the r in W⁺ with which the junction tree stays within its share of the memory
+//	    select r in C by the exponential mechanism with ε_t and the score
+//	        w_r·(‖M_r(D) − M_r(p̂)‖₁ − √(2/π)·σ_t·n_r)
+//	    measure y ← M_r(D) + N(0, σ_t²)
+//	    estimate p̂ from all measurements
+//	    anneal: if M_r(p̂) moved by √(2/π)·σ_t·n_r or less, halve σ_t and double ε_t; where less
+//	        than two rounds are left, spend it all                               (algorithm 3)
+//
+// Its steps are marked in the code. Beside them stand what bounds the work, and what differs from
+// the paper, which Config.Published switches off.
+func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (
+	out synth.Model, err error) {
+	f := &fit{plan: p, session: s, ctx: ctx, total: p.mu * p.mu * (1 - 1e-9),
+		sizes: s.Schema().Sizes()}
+	if p.cfg.Published {
+		f.total = 2 * p.rho
+	}
+	progress.Report("measuring columns", 0)
+	if err = f.columns(); err != nil {
+		return out, err
+	}
+	if err = f.estimate(3 * iterations); err != nil {
+		return out, err
+	}
+	f.step = f.firstStep()
+	for last := len(f.sizes) == 1; !last; {
+		progress.Report("choosing and measuring", f.used/f.total)
+		if err = ctx.Err(); err != nil {
+			return out, err
+		}
+		spend, left := f.step, f.total-f.used
+		if left < 1e-6*f.total {
+			break
+		}
+		if last = left < 2*f.step; last { // anneal
+			spend = left
+		}
+		forChoice, forTable := p.cfg.SelectShare*spend, (1-p.cfg.SelectShare)*spend
+		sigma := p.sigma(forTable)
+
+		candidates := f.candidates(sigma, f.memoryShare((f.used+spend)/f.total)) // C
+		if len(candidates) == 0 {
+			if err = f.remeasure(); err != nil {
+				return out, err
+			}
+			break
+		}
+		k, err := s.Select(f.scored(candidates, sigma), f.exponential(forChoice)) // select
+		if err != nil {
+			return out, err
+		}
+		f.used += forChoice
+		best := candidates[k]
+		if err := f.measure(best.cols, best.level, forTable); err != nil { // measure
+			return out, err
+		}
+		if last {
+			break
+		}
+		if err := f.estimate(iterations); err != nil { // estimate
+			return out, err
+		}
+		f.expire(best.cols)
+		moved, err := f.moved(best)
+		if err != nil {
+			return out, err
+		}
+		if moved <= l1*sigma*float64(len(best.estimate)) { // anneal
+			f.step *= 4 // half the noise, twice the ε of the choice
+		}
+		if f.work > p.work() {
+			if err := f.remeasure(); err != nil {
+				return out, err
+			}
+			break
+		}
+	}
+	progress.Report("fitting the model", 0)
+	if err = f.estimate(0); err != nil {
+		return out, err
+	}
+	if err = f.keepsConstraints(); err != nil {
+		return out, err
+	}
+	return synth.Model{Params: &release.Marginal{Model: f.model, Grouping: f.groups,
+		Measured: f.released}, Settings: f.settings()}, nil
+}
+
+// fit is a run of a plan.
+type fit struct {
+	*plan
+	session *privacy.Session
+	ctx     context.Context
+	work    float64 // cells touched so far, as sizes of tables and noisy counts tell: see plan.work
+
+	total, used float64 // μ², of the pool or, in the published form, 2ρ
+	step        float64 // what a round spends
+	sizes       []int   // codes of each column
+	groups      *marginal.Grouping
+	groupSizes  []int
+	fine        resolutions
+	closure     []wanted
+	ms          []marginal.Measurement
+	tables      [][]int // column sets of ms and of the constraints
+	model       *marginal.Model
+	zeros       []marginal.Zeros
+	chosen      []any // for the settings of the model
+	released    []marginal.Measurement
+}
+
+// minRounds is into how many rounds the budget is divided at least where rows are few.
+const minRounds = 6
+
+// firstStep is what the first round spends: the budget would last for p.rounds() of them, or for
+// fewer where rows are few.
+func (f *fit) firstStep() float64 {
+	if f.cfg.Published {
+		return f.total / f.rounds()
+	}
+	left := f.total - f.used
+	return math.Max(left/f.rounds(), math.Min(left/minRounds, f.minRoundBudget()))
+}
+
+// minRoundBudget is the μ² at which the noise in a table of 16 cells moves a quarter of the rows: a
+// round with less learns next to nothing.
+func (f *fit) minRoundBudget() float64 {
+	return math.Pow(f.sigma(1)*l1*16/(0.25*f.model.Total()), 2)
+}
+
+// memoryShare is the share of the memory that the tree may have when a share of the budget is used:
+// the same in the paper, its square here. Large trees early cost time and bring nothing.
+func (f *fit) memoryShare(used float64) float64 {
+	if f.cfg.Published {
+		return used
+	}
+	return used * used
+}
+
+// exponential is the ε of a choice that takes mu2, in the accounting of the form in use.
+func (f *fit) exponential(mu2 float64) float64 {
+	if f.cfg.Published {
+		return 2 * math.Sqrt(mu2) // ε²/8 = mu2/2
+	}
+	return accountant.ExponentialOfMu(math.Sqrt(mu2))
+}
+
+// measure spends mu2 on a table, less if there is less left.
+func (f *fit) measure(cols []int, level int, mu2 float64) error {
+	if mu2 = math.Min(mu2, f.total-f.used); mu2 < 1e-6*f.total {
+		return nil
+	}
+	runs, _ := f.fine.of(cols, level, f.groupSizes)
+	m, err := synth.Measure(f.session, f.marginalOf(cols, runs), f.sigma(mu2))
+	if err != nil {
+		return err
+	}
+	f.used += mu2
+	f.released = append(f.released, m)
+	m.Groups = runs // of the grouped codes
+	f.ms = append(f.ms, m)
+	f.tables = append(f.tables, cols)
+	names := make([]any, len(cols))
+	for i, c := range cols {
+		names[i] = f.schema.Columns[c].Name
+	}
+	f.chosen = append(f.chosen, names)
+	return nil
+}
+
+// remeasure spends what is left on the tables that were chosen, once more and evenly: no choice, no new
+// clique.
+func (f *fit) remeasure() error {
+	left, n := f.total-f.used, len(f.chosen)
+	if n == 0 || left < 1e-3*f.total {
+		return nil
+	}
+	// Measurements follow the d columns in the order of f.chosen.
+	for _, m := range slices.Clone(f.ms[len(f.sizes):]) {
+		level := 0
+		for _, l := range levels {
+			runs, _ := f.fine.of(m.Cols, l, f.groupSizes)
+			if runs != nil && slices.EqualFunc(runs, m.Groups, slices.Equal[[]uint16]) {
+				level = l
+			}
+		}
+		if err := f.measure(m.Cols, level, left/float64(n)*(1-1e-9)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// estimate fits the model; 0 iterations: until it has converged. Iterations count as work whether
+// they are needed or not.
+func (f *fit) estimate(iterations int) error {
+	cells, err := marginal.TreeCells(f.groupSizes, f.tables)
+	if err != nil {
+		return err
+	}
+	f.work += float64(cells * iterations)
+	m, err := marginal.Fit(f.ctx, f.groupSizes, f.ms, marginal.Options{Iterations: iterations,
+		Warm: f.model, Zeros: f.zeros})
+	if err == nil {
+		f.model = m
+	}
+	return err
+}
+
+// keepsConstraints reports constraints that contradict each other: then some impossible cell must have
+// mass.
+func (f *fit) keepsConstraints() error {
+	for i, z := range f.zeros {
+		p := make([]float64, len(z.Impossible))
+		if err := f.model.MarginalTo(p, z.Cols); err != nil {
+			return err
+		}
+		for k, x := range p {
+			if z.Impossible[k] && x > 1e-9*f.model.Total() {
+				return fmt.Errorf("aim: constraint %q contradicts the others: %w",
+					f.plan.constraints[i].text, synth.ErrConfig)
+			}
+		}
+	}
+	return nil
+}
+
+func (f *fit) settings() map[string]any {
+	spent := f.used / f.total
+	return map[string]any{
+		"workload": f.cfg.Workload, "target": f.cfg.Target, "memory_mb": f.cfg.MemoryMB,
+		"published": f.cfg.Published, "pool_mu": f.mu,
+		"spent": math.Round(1e4*spent) / 1e4, "one_way_sigma": f.ms[0].Sigma, "marginals": f.chosen,
+	}
+}

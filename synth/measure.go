@@ -1,0 +1,36 @@
+package synth
+
+import (
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
+)
+
+// Measure is a marginal's counts with Gaussian noise of sigma rows, as package marginal takes them
+// and a model keeps them.
+func Measure(s *privacy.Session, m privacy.Marginal, sigma float64) (marginal.Measurement, error) {
+	counts, err := s.Measure(m, sigma)
+	return marginal.NewMeasurement(m.Cols, m.Groups, counts, sigma), err
+}
+
+// MeasureColumns is [Measure] of every one-way marginal, in the order of the columns.
+func MeasureColumns(s *privacy.Session, sigma float64) ([]marginal.Measurement, error) {
+	queries := make([]privacy.Query, len(s.Schema().Columns))
+	for c := range queries {
+		queries[c] = privacy.Marginal{Cols: []int{c}}
+	}
+	counts, err := s.MeasureAll(queries, sigma)
+	out := make([]marginal.Measurement, len(counts))
+	for c := range out {
+		out[c] = marginal.NewMeasurement([]int{c}, nil, counts[c], sigma)
+	}
+	return out, err
+}
+
+// Grouped is the marginal of the columns over groups of their codes.
+func Grouped(g *marginal.Grouping, cols ...int) privacy.Marginal {
+	m := privacy.Marginal{Cols: cols}
+	for _, c := range cols {
+		m.Groups = append(m.Groups, g.Groups(c))
+	}
+	return m
+}
