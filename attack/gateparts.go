@@ -10,7 +10,7 @@ import (
 
 // certifiedPlan audits a full batch: with all rows in, noise is all that hides one.
 func certifiedPlan(z float64) privacy.CertifiedPlan {
-	return privacy.CertifiedPlan{Mode: bounds.Blocks, Rate: 1, NoiseMultiplier: z}
+	return privacy.CertifiedPlan{Mode: bounds.Residual, Rate: 1, NoiseMultiplier: z}
 }
 
 // linearCritic scores a row by the sum of one weight a cell. The gradient of a weight is then the
@@ -25,9 +25,9 @@ func (c linearCritic) cells() (n int) {
 }
 
 // Network has weights of 0: the gradient of a linear critic does not depend on them.
-func (c linearCritic) Network() bounds.Network[float32] {
-	return bounds.Network[float32]{Layers: []bounds.Layer[float32]{{Weights: make([]float32,
-		c.cells()), Bias: make([]float32, 1)}}}
+func (c linearCritic) Network() bounds.Network {
+	return bounds.Network{Layers: []bounds.Layer{{Weights: make([]float32, c.cells()),
+		Bias: make([]float32, 1)}}}
 }
 
 // AddSumTo counts.
@@ -56,7 +56,8 @@ func (c linearCritic) AddSumTo(gradient, cells []int64, factor float64, columns 
 	}
 }
 
-// cells are the released numbers of the target's cells, of the corner's, and of the bias.
+// cells are the released numbers of the target's cells and of the corner's, in the sum of the rows'
+// cells, and of the bias, which comes after as many weights.
 func (g gateRun) cells(released []int64) []float64 {
 	var out []float64
 	at := 0
@@ -65,7 +66,7 @@ func (g gateRun) cells(released []int64) []float64 {
 			float64(released[at+int(g.pair.Corner[i])]))
 		at += size
 	}
-	return append(out, float64(released[at]))
+	return append(out, float64(released[2*at]))
 }
 
 // The audit of votes: more shards than rows meet by chance, teachers that are trained again and

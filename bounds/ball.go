@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// weightStep is the step of a clipped row's weight: coarse enough that weighted contributions stay
+// WeightStep is the step of a clipped row's weight: coarse enough that weighted contributions stay
 // exact, and fine enough that rounding a weight down costs at most 1/256 of a row.
-const weightStep = 0x1p-8
+const WeightStep = 0x1p-8
 
 // ball sets the scales for the units' bounds together with a Euclidean bound R of the whole, and
 // reports the root of the total variance.
@@ -18,8 +18,8 @@ const weightStep = 0x1p-8
 //	Σ_u y_u/c_u² = (1/t)·(Σ_u y_u/κ + Σ_{v_u/√m_u < κ} y_u·(√m_u/v_u − 1/κ)) ≤ (1/t)·(R²/κ + Σ_{v_u/√m_u < κ} (√m_u·v_u − v_u²/κ)) = 1
 //
 // for t the last bracket. κ is the breakpoint v_u/√m_u with the least total variance t·Σ
-// m_u·min(v_u/√m_u, κ); κ beyond all of them, with no R, is mode Blocks. Whatever κ, clipping in
-// the norm ‖v/c‖ makes the certificate true.
+// m_u·min(v_u/√m_u, κ); κ beyond all of them, with no R, is the ellipsoid of blocks alone. Whatever
+// κ, clipping in the norm ‖v/c‖ makes the certificate true.
 func (b *builder) ball(radius float64) float64 {
 	type part struct{ width, m, v float64 }
 	var parts []part

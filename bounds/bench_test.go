@@ -21,8 +21,8 @@ func BenchmarkCertify(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		n := randomNetwork[float32](in, .2, 1, shape.hidden...)
-		for mode := Blocks; mode <= Ball; mode++ {
+		n := randomNetwork(in, .2, 1, shape.hidden...)
+		for mode := Residual; mode <= Ball; mode++ {
 			c := Config{Mode: mode, Adjacency: accountant.AddRemove}
 			if mode == Ball {
 				c.Radius = 2

@@ -74,7 +74,7 @@ func (b *builder) refined(k, j int) {
 	deltas := make([]interval, m)
 	tau, squares := 1/float64(m), 0.
 	for c := range deltas {
-		i := b.r.given(b.n, b.f, k, j, b.n.w[0].at((field.offset+c)*h+j))
+		i := b.r.given(b.n, b.f, k, j, b.n.first(field.offset+c, j))
 		b.shift(&i, field.offset+c, 1, j)
 		deltas[c] = i
 		if d := i.size(); d > 0 {

@@ -9,45 +9,52 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// Mode says what a certificate uses of the structure of the gradient.
+// Mode selects what a certificate uses of the structure of the gradient, and with it the noise.
 type Mode uint8
 
 const (
-	// Blocks, the default, uses that one cell of a one-hot block is active: see the proof in
-	// block.go.
-	Blocks Mode = iota
-	// Thesis is the non-spherical noise of Pedersen's thesis (RPI 2022, hdl 20.500.13015/6261):
-	// scales √K·(b_k − a_k) for K parameters in [a_k, b_k], one-hot cells taken as independent
-	// numbers in [0, 1]. As published it is up to twice what add/remove needs.
-	Thesis
-	// Box is the best noise for a box, c_k² = w_k·Σw for half-widths w_k (arXiv 2302.03511), of the
-	// same intervals.
+	// Residual, the default, uses that one cell of a one-hot block is active (see block.go), for
+	// what is left of the gradient after a public linear predictor from the sum of the inputs,
+	// which is released with it (see residual.go). It has the least noise of those that clip
+	// nothing. Released vectors have Inputs extra coordinates.
+	Residual Mode = iota
+	// Box is the best noise for a box, c_k² = w_k·Σw for half-widths w_k (arXiv 2302.03511),
+	// one-hot cells taken as independent numbers in [0, 1].
 	Box
-	// Residual is Blocks for what is left of the gradient after a public linear predictor from the
-	// sum of the inputs, which is released with it: see residual.go. It has the least noise.
-	// Released vectors have Inputs extra coordinates.
-	Residual
-	// Ball is Blocks with the largest scales cut down to what a row whose centred gradient has
-	// Euclidean norm at most Config.Radius needs. It holds for rows that were clipped in its norm:
-	// see [Clipper].
+	// Thesis is the non-spherical noise of Pedersen's thesis (RPI 2022, hdl 20.500.13015/6261) for
+	// the same box: scales √K·(b_k − a_k) for K parameters in [a_k, b_k]. As published it is up to
+	// twice what add/remove needs.
+	Thesis
+	// Ball uses one-hot blocks too, with the largest scales cut down to what a row whose centred
+	// gradient has Euclidean norm at most Config.Radius needs. It holds for rows that were clipped
+	// in its norm: see package clip.
 	Ball
 )
 
-// String returns "blocks", "thesis", "box", "residual" or "ball".
+var modeNames = []string{"residual", "box", "thesis", "ball"}
+
+// String returns "residual", "box", "thesis" or "ball".
 func (m Mode) String() string {
-	names := []string{"blocks", "thesis", "box", "residual", "ball"}
-	if int(m) >= len(names) {
+	if int(m) >= len(modeNames) {
 		return "no mode"
 	}
-	return names[m]
+	return modeNames[m]
+}
+
+// ModeOf is the mode of that name. An error wraps [ErrConfig].
+func ModeOf(name string) (Mode, error) {
+	if k := slices.Index(modeNames, name); k >= 0 {
+		return Mode(k), nil
+	}
+	return 0, fmt.Errorf("bounds: %w: the mode must be residual, box, thesis or ball", ErrConfig)
 }
 
 // DefaultFactor is the factor grid F when a Config has none.
 const DefaultFactor = 0x1p-16
 
-// mostSteps is the largest standard deviation of noise, in steps of its grid, for which a grid is
+// MostSteps is the largest standard deviation of noise, in steps of its grid, for which a grid is
 // made.
-const mostSteps = 0x1p47
+const MostSteps = 0x1p47
 
 // ErrConfig is wrapped by every error about a Config.
 var ErrConfig = errors.New("invalid certificate configuration")
@@ -96,7 +103,6 @@ type Certificate struct {
 	centre   []int64   // μ in steps of F²
 	norm     float64   // bound of ‖v(x)/c‖·n for one row
 	total    float64
-	largest  float64 // bound of |g_k| of one row, in steps of Grid
 	residual *residual
 }
 
@@ -104,11 +110,12 @@ type Certificate struct {
 // wrap [ErrConfig], or [ErrNetwork] for a shape that does not fit or is too large, weights that are
 // not finite, activations or gradients that may exceed 2²⁶·F, and sums that may overflow (see the
 // package comment).
-func Certify[T Float](n Network[T], in *Input, c Config) (*Certificate, error) {
-	net, err := load(n, in.size)
+func Certify(n Network, in *Input, c Config) (*Certificate, error) {
+	sizes, err := n.Sizes(in.size)
 	if err != nil {
 		return nil, err
 	}
+	net := &network{slope: float64(n.Slope), sizes: sizes, layers: n.Layers}
 	coarser := c.Factor == 0 && !in.scalars()
 	if c, err = c.checked(); err != nil {
 		return nil, err
@@ -128,7 +135,7 @@ func Certify[T Float](n Network[T], in *Input, c Config) (*Certificate, error) {
 // drawn reports whether the grid is coarse enough for noise of z times the scales. All scales but
 // those of inputs are at most total.
 func (c *Certificate) drawn(z float64) bool {
-	limit := mostSteps * c.Grid()
+	limit := MostSteps * c.Grid()
 	if z*c.total <= limit && (c.residual == nil || z*slices.Max(c.scales[:c.Inputs()]) <= limit) {
 		return true
 	}
@@ -159,7 +166,8 @@ func (c Config) checked() (Config, error) {
 	}
 	if c.Mode == Ball && !(c.Radius > 0 && c.Radius <= math.MaxFloat32) || c.Mode != Ball &&
 		c.Radius != 0 {
-		return c, fmt.Errorf("bounds: %w: radius %v; mode ball needs one above 0, other modes none",
+		return c, fmt.Errorf(
+			"bounds: %w: radius %v; mode ball needs one above 0, other modeNames none",
 			ErrConfig, c.Radius)
 	}
 	return c, nil
@@ -188,6 +196,12 @@ func (c *Certificate) Inputs() int {
 	}
 	return c.sizes[0]
 }
+
+// Sizes are the number of inputs and of the units of each layer, the last 1.
+func (c *Certificate) Sizes() []int { return slices.Clone(c.sizes) }
+
+// Fields are those of the domain.
+func (c *Certificate) Fields() []Field { return slices.Clone(c.fields) }
 
 // Parameters is the number of weights and biases of the network.
 func (c *Certificate) Parameters() int { return len(c.scales) - c.Inputs() }
@@ -218,30 +232,9 @@ func (c *Certificate) Centre() []float64 {
 // the sum itself.
 func (c *Certificate) TotalStd() float64 { return c.total }
 
-// Sensitivity is the greatest distance ‖(v − v')/c‖₂ of the encoded sums of neighbouring batches:
-// 1.
-func (c *Certificate) Sensitivity() float64 { return 1 }
-
 // Norm bounds ‖v/c‖₂ of all that one privacy unit adds to the encoded sum: 1 under add/remove, at
 // most 1 under replace-one.
 func (c *Certificate) Norm() float64 { return c.norm }
-
-// Event is what one release of the encoded sum over a Poisson sample at the given rate costs, with
-// noise z·c. At rate 1 that is the Gaussian mechanism; below, the subsampled one, whose multiplier
-// counts one unit's [Certificate.Norm].
-func (c *Certificate) Event(rate, z float64) accountant.Event {
-	if rate == 1 {
-		return accountant.Gaussian{NoiseMultiplier: z}
-	}
-	if c.norm < 1 {
-		z = math.Nextafter(z/c.norm, 0)
-	}
-	return accountant.SubsampledGaussian{Rate: rate, NoiseMultiplier: z}
-}
-
-// Fits reports whether the certificate is of a network with these sizes: inputs, then the units of
-// each layer, the last 1.
-func (c *Certificate) Fits(sizes ...int) bool { return slices.Equal(c.sizes, sizes) }
 
 // length panics unless a slice has the length it must have.
 func (c *Certificate) length(what string, got, want int) {

@@ -14,11 +14,11 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	critic := bounds.Network[float32]{Slope: .25, Layers: []bounds.Layer[float32]{
+	critic := bounds.Network{Slope: .25, Layers: []bounds.Layer{
 		{Weights: []float32{.5, -1, 0, 1, -.5, .5, 1, .25, -1, 0}, Bias: []float32{0, .125}},
 		{Weights: []float32{1, -.5}, Bias: []float32{0}},
 	}}
-	for _, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Blocks, bounds.Residual} {
+	for _, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Residual} {
 		c, err := bounds.Certify(critic, in, bounds.Config{Mode: mode,
 			Adjacency: accountant.AddRemove})
 		if err != nil {
@@ -28,12 +28,8 @@ func Example() {
 		fmt.Printf("%-8v %2d coordinates, √(total variance) = %.1f·z\n", mode, c.Coordinates(),
 			c.TotalStd())
 	}
-	c, _ := bounds.Certify(critic, in, bounds.Config{Adjacency: accountant.ReplaceOne})
-	fmt.Println(c.Event(1, 3.5))
 	// Output:
 	// thesis   15 coordinates, √(total variance) = 14.9·z
 	// box      15 coordinates, √(total variance) = 6.3·z
-	// blocks   15 coordinates, √(total variance) = 5.5·z
 	// residual 20 coordinates, √(total variance) = 4.4·z
-	// {3.5}
 }

@@ -19,6 +19,9 @@ func Block(m int) Field { return Field{cells: m} }
 // Scalar is a field of one input, any number in [lo, hi], both finite.
 func Scalar(lo, hi float64) Field { return Field{box: interval{lo, hi}} }
 
+// Cells is the number of cells of a block, and 0 for a number.
+func (f Field) Cells() int { return f.cells }
+
 // width is the number of inputs of the field.
 func (f Field) width() int { return max(f.cells, 1) }
 

@@ -44,9 +44,13 @@ func (i interval) rounded(f float64) interval {
 }
 
 const (
+	unit32 = 0x1p-24 // unit roundoff of float32, in which the critic computes
 	unit64 = 0x1p-53 // unit roundoff of float64, in which this package computes
 	tiny   = 0x1p-124
 )
+
+// Gamma is γ_n in float64, in which the certificates compute.
+func Gamma(n int) float64 { return gamma(n, unit64) }
 
 // gamma is γ_n = nu/(1−nu), the relative error of a sum or product with n roundings of unit
 // roundoff u; nu < 1.
@@ -59,6 +63,6 @@ func gamma(n int, u float64) float64 {
 // interval as computed here, lie from exact arithmetic together, when the absolute values of the
 // terms sum to at most size. Twice tiny = 2·2⁻¹²⁵ a term covers results that underflow in float32;
 // sixteen extra roundings cover what is added to and taken off an end later.
-func slack(n int, u, size float64) float64 {
-	return (gamma(n+2, u)+gamma(n+16, unit64))*size*(1+0x1p-20) + float64(n)*tiny
+func slack(n int, size float64) float64 {
+	return (gamma(n+2, unit32)+gamma(n+16, unit64))*size*(1+0x1p-20) + float64(n)*tiny
 }

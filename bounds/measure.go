@@ -35,7 +35,7 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 	if c.Mode == Residual {
 		b.first = in.size
 		coordinates += in.size
-		b.residual = &residual{slope: make([]int64, n.w[0].len())}
+		b.residual = &residual{slope: make([]int64, len(n.layers[0].Weights))}
 	}
 	b.scales, b.centre = make([]float64, coordinates), make([]int64, coordinates)
 	blocks := 0
@@ -53,17 +53,17 @@ func measure(n *network, in *Input, c Config) (*builder, error) {
 		}
 		k += field.width() * n.sizes[1]
 	}
-	for l := range n.w {
+	for l, layer := range n.layers {
 		if l > 0 {
-			if b.residual != nil && len(n.w) == 2 {
+			if b.residual != nil && len(n.layers) == 2 {
 				b.output(k)
 			} else {
 				b.outer(k, b.r.act[l], b.r.delta[l], -1)
 			}
-			k += n.w[l].len()
+			k += len(layer.Weights)
 		}
 		b.outer(k, []interval{{1, 1}}, b.r.delta[l], -1)
-		k += len(n.b[l])
+		k += len(layer.Bias)
 	}
 	if b.residual != nil {
 		b.sums()
@@ -169,7 +169,6 @@ func (b *builder) certificate(in *Input, c Config) *Certificate {
 	default:
 		out.total, out.norm = b.solve()
 	}
-	out.largest = b.r.largest() / out.Grid()
 	if c.Adjacency == accountant.AddRemove || out.norm > 1 {
 		out.norm = 1
 	}

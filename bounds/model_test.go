@@ -44,6 +44,9 @@ func (x row) dense(in *Input) []float64 {
 	return out
 }
 
+// Float is what the model computes in: the precision of the weights or a better one.
+type Float interface{ float32 | float64 }
+
 // order is a way to sum that the model of arithmetic allows.
 type order int
 
@@ -91,7 +94,7 @@ type pass struct {
 
 // run is the critic as the package comment demands it, written for the eye: an independent second
 // implementation.
-func run[T Float](n Network[T], input []float64, f float64, o order) pass {
+func run[T Float](n Network, input []float64, f float64, o order) pass {
 	var p pass
 	x := make([]T, len(input))
 	for i := range x {
@@ -104,7 +107,7 @@ func run[T Float](n Network[T], input []float64, f float64, o order) pass {
 		h := len(layer.Bias)
 		s := make([]T, h)
 		for j := range s {
-			s[j] = dot(o, column(layer, j), x, layer.Bias[j])
+			s[j] = dot(o, column[T](layer, j), x, T(layer.Bias[j]))
 		}
 		if l == last {
 			p.score = float64(s[0])
@@ -115,7 +118,7 @@ func run[T Float](n Network[T], input []float64, f float64, o order) pass {
 		for j := range x {
 			x[j] = s[j]
 			if s[j] < 0 || s[j] == 0 && o == backwards {
-				x[j] = n.Slope * s[j]
+				x[j] = T(n.Slope) * s[j]
 			}
 		}
 		p.pre = append(p.pre, widened(s))
@@ -130,12 +133,12 @@ func run[T Float](n Network[T], input []float64, f float64, o order) pass {
 		h := len(layer.Bias)
 		down := make([]T, len(layer.Weights)/h)
 		for i := range down {
-			down[i] = dot(o, layer.Weights[i*h:][:h], back, 0)
+			down[i] = dot(o, as[T](layer.Weights[i*h:][:h]), back, 0)
 		}
 		p.down[l-1] = widened(down)
 		for j := range down {
 			if s := pres[l-1][j]; s < 0 || s == 0 && o == backwards {
-				down[j] *= n.Slope
+				down[j] *= T(n.Slope)
 			}
 		}
 		back = down
@@ -144,11 +147,20 @@ func run[T Float](n Network[T], input []float64, f float64, o order) pass {
 	return p
 }
 
-func column[T Float](l Layer[T], j int) []T {
+// as converts weights.
+func as[T Float](x []float32) []T {
+	out := make([]T, len(x))
+	for i := range x {
+		out[i] = T(x[i])
+	}
+	return out
+}
+
+func column[T Float](l Layer, j int) []T {
 	h := len(l.Bias)
 	w := make([]T, len(l.Weights)/h)
 	for i := range w {
-		w[i] = l.Weights[i*h+j]
+		w[i] = T(l.Weights[i*h+j])
 	}
 	return w
 }

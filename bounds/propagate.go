@@ -33,7 +33,7 @@ type ranges struct {
 // model allows, so that by induction over the layers what is computed from numbers in the intervals
 // stays in the next.
 func propagate(n *network, in *Input, f float64) *ranges {
-	hidden := len(n.w) - 1
+	hidden := len(n.layers) - 1
 	r := &ranges{act: [][]interval{inputs(in, f)}, delta: make([][]interval, hidden+1)}
 	var x []interval
 	for l := range hidden {
@@ -64,7 +64,7 @@ func propagate(n *network, in *Input, f float64) *ranges {
 		back = make([]interval, len(down))
 		r.delta[l] = make([]interval, len(down))
 		for j := range down {
-			back[j] = product(r.scale[l][j], down[j], n.u)
+			back[j] = product(r.scale[l][j], down[j])
 			r.delta[l][j] = back[j].rounded(f)
 		}
 		r.down = down
@@ -89,16 +89,11 @@ func inputs(in *Input, f float64) []interval {
 
 // first gives s of the first layer and keeps what conditional intervals need.
 func (r *ranges) first(n *network, in *Input) []interval {
-	if w := n.w[0]; w.single != nil {
-		return firstOf(r, n, w.single, in)
-	}
-	return firstOf(r, n, n.w[0].double, in)
-}
-
-func firstOf[T Float](r *ranges, n *network, w []T, in *Input) []interval {
+	w := n.layers[0].Weights
 	h := n.sizes[1]
 	s, size := make([]interval, h), make([]float64, h)
-	for j, b := range n.b[0] {
+	for j, b := range n.layers[0].Bias {
+		b := float64(b)
 		s[j], size[j] = interval{b, b}, math.Abs(b)
 	}
 	r.least, r.most = make([][]float64, len(in.fields)), make([][]float64, len(in.fields))
@@ -129,7 +124,7 @@ func firstOf[T Float](r *ranges, n *network, w []T, in *Input) []interval {
 	r.slack = size
 	for j := range s {
 		r.sum = max(r.sum, size[j])
-		r.slack[j] = slack(len(in.fields)+1, n.u, size[j])
+		r.slack[j] = slack(len(in.fields)+1, size[j])
 		s[j] = s[j].widen(r.slack[j])
 	}
 	return s
@@ -137,18 +132,12 @@ func firstOf[T Float](r *ranges, n *network, w []T, in *Input) []interval {
 
 // affine gives s = Wᵀx + b of layer l ≥ 1.
 func (r *ranges) affine(n *network, l int, x []interval) []interval {
-	if w := n.w[l]; w.single != nil {
-		return affineOf(r, n, l, w.single, x)
-	}
-	return affineOf(r, n, l, n.w[l].double, x)
-}
-
-func affineOf[T Float](r *ranges, n *network, l int, weights []T, x []interval) []interval {
+	weights := n.layers[l].Weights
 	h := n.sizes[l+1]
 	s, rest := make([]interval, h), make([]float64, 3*h)
 	middle, reach, size := rest[:h:h], rest[h:2*h:2*h], rest[2*h:]
-	for j, b := range n.b[l] {
-		middle[j], size[j] = b, math.Abs(b)
+	for j, b := range n.layers[l].Bias {
+		middle[j], size[j] = float64(b), math.Abs(float64(b))
 	}
 	for i := 0; i < len(x); i += 2 { // two rows at a time: each loads and stores the sums
 		first, a := weights[i*h:][:h], x[i].midRadius()
@@ -168,14 +157,14 @@ func affineOf[T Float](r *ranges, n *network, l int, weights []T, x []interval) 
 	}
 	for j := range s {
 		r.sum = max(r.sum, size[j])
-		s[j] = interval{middle[j] - reach[j], middle[j] + reach[j]}.widen(slack(len(x)+1, n.u,
+		s[j] = interval{middle[j] - reach[j], middle[j] + reach[j]}.widen(slack(len(x)+1,
 			size[j]))
 	}
 	return s
 }
 
 // addScaled adds w_j·x to each s_j, and the largest |w_j·x| to size_j.
-func addScaled[T Float](s []interval, size []float64, w []T, x interval) {
+func addScaled(s []interval, size []float64, w []float32, x interval) {
 	b := x.midRadius()
 	for j, w := range w {
 		w := float64(w)
@@ -206,24 +195,18 @@ func activate(s interval, n *network) interval {
 		return n.slope * s
 	}
 	x := interval{phi(s.lo), phi(s.hi)}
-	return x.widen(slack(1, n.u, x.size()))
+	return x.widen(slack(1, x.size()))
 }
 
 // product is the interval of φ'·∇x, which has one rounding.
-func product(scale, down interval, u float64) interval {
+func product(scale, down interval) interval {
 	p := scale.times(down)
-	return p.widen(slack(1, u, p.size()))
+	return p.widen(slack(1, p.size()))
 }
 
 // pullback gives ∇x = Wδ of the inputs of layer l from δ of its units.
 func (r *ranges) pullback(n *network, l int, back []interval) []interval {
-	if w := n.w[l]; w.single != nil {
-		return pullbackOf(r, n, l, w.single, back)
-	}
-	return pullbackOf(r, n, l, n.w[l].double, back)
-}
-
-func pullbackOf[T Float](r *ranges, n *network, l int, weights []T, back []interval) []interval {
+	weights := n.layers[l].Weights
 	h := n.sizes[l+1]
 	delta := make([]midRadius, h)
 	for j, d := range back {
@@ -233,8 +216,8 @@ func pullbackOf[T Float](r *ranges, n *network, l int, weights []T, back []inter
 	end := func(i int, middle, reach, size float64) {
 		r.sum = max(r.sum, size)
 		out[i] = interval{middle - reach, middle + reach}
-		if l < len(n.w)-1 { // at the last layer δ = 1, and the product is exact
-			out[i] = out[i].widen(slack(h, n.u, size))
+		if l < len(n.layers)-1 { // at the last layer δ = 1, and the product is exact
+			out[i] = out[i].widen(slack(h, size))
 		}
 	}
 	for i := 0; i < len(out); i += 2 { // two rows at a time: each is a chain of additions
@@ -268,7 +251,7 @@ func pullbackOf[T Float](r *ranges, n *network, l int, weights []T, back []inter
 func (r *ranges) given(n *network, f float64, k, j int, w float64) interval {
 	s := r.pre[0][j]
 	s = interval{s.lo - r.least[k][j] + w, s.hi - r.most[k][j] + w}
-	return product(slopes(s, n.slope), r.down[j], n.u).rounded(f)
+	return product(slopes(s, n.slope), r.down[j]).rounded(f)
 }
 
 // decides reports whether a cell of block k fixes the branch of unit j of the first layer that the
@@ -282,8 +265,8 @@ func (r *ranges) decides(k, j int) bool {
 	return open && (s.lo+spread > 0 || s.hi-spread < 0)
 }
 
-// limit is the largest factor, in steps of F: the product of two is exact in float64.
-const limit = 0x1p26
+// Limit is the largest factor, in steps of F: the product of two is exact in float64.
+const Limit = 0x1p26
 
 // largestSum is the most that the absolute values of the terms of a sum may add up to. Σ|terms|
 // bounds every partial sum too, in whatever order, and a sum of 2²² terms in float32 is less than
@@ -294,15 +277,15 @@ const largestSum = 0x1p100
 // check refuses sums that might overflow, intervals that are not finite, and factors beyond the
 // limit.
 func (r *ranges) check(f float64) error {
-	if err := checkSum(r.sum); err != nil {
+	if err := CheckSum(r.sum); err != nil {
 		return err
 	}
 	for _, layers := range [][][]interval{r.act, r.delta} {
 		for _, layer := range layers {
 			for _, x := range layer {
-				if !(x.size() <= limit*f) || !(x.lo <= x.hi) {
+				if !(x.size() <= Limit*f) || !(x.lo <= x.hi) {
 					return fmt.Errorf("bounds: %w: activations or gradients may exceed %v",
-						ErrNetwork, limit*f)
+						ErrNetwork, Limit*f)
 				}
 			}
 		}
@@ -310,25 +293,8 @@ func (r *ranges) check(f float64) error {
 	return nil
 }
 
-// largest bounds |g_k| of a row: the largest factor of each layer, or 1 for the bias, times its
-// largest δ.
-func (r *ranges) largest() float64 {
-	out := 0.
-	for l, delta := range r.delta {
-		x, d := 1., 0.
-		for _, i := range r.act[l] {
-			x = max(x, i.size())
-		}
-		for _, i := range delta {
-			d = max(d, i.size())
-		}
-		out = max(out, x*d)
-	}
-	return out
-}
-
-// checkSum refuses a sum of absolute values beyond largestSum.
-func checkSum(sum float64) error {
+// CheckSum refuses a sum of absolute values beyond largestSum.
+func CheckSum(sum float64) error {
 	if !(sum <= largestSum) {
 		return fmt.Errorf(
 			"bounds: %w: the terms of a sum may add up to more than 2^100 and overflow", ErrNetwork)

@@ -46,54 +46,60 @@ type critic struct {
 	run         func(x row, o order) pass
 }
 
-func newCritic[T Float](name string, n Network[T], in *Input, f float64) critic {
+func newCritic[T Float](name string, n Network, in *Input, f float64) critic {
 	return critic{name, in, f,
 		func(c Config) (*Certificate, error) { c.Factor = f; return Certify(n, in, c) },
 		func(c Config) (*Certificate, error) { return Certify(n, in, c) },
 		func(c Config) *builder {
 			c.Factor = f
-			net, err := load(n, in.size)
-			if err != nil {
-				panic(err)
-			}
+			var err error
 			if c, err = c.checked(); err != nil {
 				panic(err)
 			}
-			b, err := measure(net, in, c)
+			b, err := measure(checked(n, in.size), in, c)
 			if err != nil {
 				panic(err)
 			}
 			return b
 		},
-		func() (lo, hi []float64, err error) { return GradientBounds(n, in, f) },
-		func(x row, o order) pass { return run(n, x.dense(in), f, o) },
+		func() (lo, hi []float64, err error) { return gradientBounds(n, in, f) },
+		func(x row, o order) pass { return run[T](n, x.dense(in), f, o) },
 	}
 }
 
-// critics are networks of many shapes, in both types, on fine and coarse grids.
+// checked is a network that must be valid.
+func checked(n Network, inputs int) *network {
+	sizes, err := n.Sizes(inputs)
+	if err != nil {
+		panic(err)
+	}
+	return &network{slope: float64(n.Slope), sizes: sizes, layers: n.Layers}
+}
+
+// critics are networks of many shapes, computed in both types, on fine and coarse grids.
 func critics(t testing.TB) []critic {
 	m := mixed(t)
 	return []critic{
-		newCritic("adult float32", randomNetwork[float32](oneHot(t, adult...), .2, 1, 64),
+		newCritic[float32]("adult float32", randomNetwork(oneHot(t, adult...), .2, 1, 64),
 			oneHot(t, adult...), 0x1p-16),
-		newCritic("mixed relu float64", randomNetwork[float64](m, 0, 2, 16), m, 0x1p-20),
-		newCritic("mixed float32, two hidden layers", randomNetwork[float32](m, .2, 3, 12, 8), m,
+		newCritic[float64]("mixed relu float64", randomNetwork(m, 0, 2, 16), m, 0x1p-20),
+		newCritic[float32]("mixed float32, two hidden layers", randomNetwork(m, .2, 3, 12, 8), m,
 			0x1p-14),
-		newCritic("coarse grid", randomNetwork[float64](m, .1, 4, 8), m, .25),
-		newCritic("three hidden layers", randomNetwork[float32](oneHot(t, 3, 4, 2), .01, 5, 6, 5,
+		newCritic[float64]("coarse grid", randomNetwork(m, .1, 4, 8), m, .25),
+		newCritic[float32]("three hidden layers", randomNetwork(oneHot(t, 3, 4, 2), .01, 5, 6, 5,
 			4), oneHot(t, 3, 4, 2), 0x1p-16),
-		newCritic("no hidden layer", randomNetwork[float64](m, .2, 6), m, 0x1p-16),
-		newCritic("one hidden unit in each layer", randomNetwork[float32](m, .5, 7, 1, 1), m,
+		newCritic[float64]("no hidden layer", randomNetwork(m, .2, 6), m, 0x1p-16),
+		newCritic[float32]("one hidden unit in each layer", randomNetwork(m, .5, 7, 1, 1), m,
 			0x1p-16),
-		newCritic("large weights", scaled(randomNetwork[float32](oneHot(t, 4, 4, 2), .2, 8, 8), 40),
+		newCritic[float32]("large weights", scaled(randomNetwork(oneHot(t, 4, 4, 2), .2, 8, 8), 40),
 			oneHot(t, 4, 4, 2), 0x1p-16),
-		newCritic("decided units", biased(randomNetwork[float64](oneHot(t, 4, 4, 2), .2, 9, 12)),
+		newCritic[float64]("decided units", biased(randomNetwork(oneHot(t, 4, 4, 2), .2, 9, 12)),
 			oneHot(t, 4, 4, 2), 0x1p-16),
-		newCritic("all weights zero", scaled(randomNetwork[float32](m, .2, 10, 5), 0), m, 0x1p-16),
+		newCritic[float32]("all weights zero", scaled(randomNetwork(m, .2, 10, 5), 0), m, 0x1p-16),
 	}
 }
 
-func scaled[T Float](n Network[T], by T) Network[T] {
+func scaled(n Network, by float32) Network {
 	for _, l := range n.Layers {
 		for i := range l.Weights {
 			l.Weights[i] *= by
@@ -106,12 +112,12 @@ func scaled[T Float](n Network[T], by T) Network[T] {
 }
 
 // biased makes hidden units that are always on, always off, or on for one cell's sake.
-func biased[T Float](n Network[T]) Network[T] {
+func biased(n Network) Network {
 	first := n.Layers[0]
 	for j := range first.Bias {
-		first.Bias[j] = T([]float64{3, -3, 1, -1}[j%4])
+		first.Bias[j] = []float32{3, -3, 1, -1}[j%4]
 		if j%4 >= 2 {
-			first.Weights[(j%5)*len(first.Bias)+j] = T([]float64{-3, 3}[j%2])
+			first.Weights[(j%5)*len(first.Bias)+j] = []float32{-3, 3}[j%2]
 		}
 	}
 	return n
@@ -147,7 +153,7 @@ func inside(b *builder, x row, p pass) error {
 			continue
 		}
 		for j, d := range p.delta[0] {
-			w := b.n.w[0].at((field.offset+int(x[k]))*b.n.sizes[1] + j)
+			w := b.n.first(field.offset+int(x[k]), j)
 			if i := b.r.given(b.n, b.f, k, j, w); !(d >= i.lo && d <= i.hi) {
 				return fmt.Errorf("δ of unit %d given cell %v of field %d: %v is not in [%v, %v]",
 					j, x[k], k, d, i.lo, i.hi)
@@ -206,8 +212,8 @@ func goal(u *rand.Rand, c critic, o order) func(row) float64 {
 func TestOneHiddenLayerIsExact(t *testing.T) {
 	in := oneHot(t, 3, 4, 2)
 	for seed := range uint64(20) {
-		n := randomNetwork[float64](in, .2, seed, 6)
-		c := newCritic("", n, in, 0x1p-20)
+		n := randomNetwork(in, .2, seed, 6)
+		c := newCritic[float64]("", n, in, 0x1p-20)
 		b := c.measure(Config{Adjacency: accountant.AddRemove})
 		h := 6
 		hull := func(get func(pass) []float64) []interval {
@@ -224,8 +230,8 @@ func TestOneHiddenLayerIsExact(t *testing.T) {
 		}
 		compare := func(what string, got, want []interval) {
 			for j := range got {
-				if math.Abs(got[j].lo-want[j].lo) > 1e-13 ||
-					math.Abs(got[j].hi-want[j].hi) > 1e-13 {
+				if math.Abs(got[j].lo-want[j].lo) > 4e-6 ||
+					math.Abs(got[j].hi-want[j].hi) > 4e-6 {
 					t.Errorf("seed %d: %s of unit %d: [%v, %v], brute force [%v, %v]", seed, what,
 						j, got[j].lo, got[j].hi, want[j].lo, want[j].hi)
 				}
@@ -258,8 +264,8 @@ func everyRow(in *Input, visit func(row)) {
 // ∇x^{l−1} times δ^l, as printed in the thesis: the printed product leaves the interval.
 func TestGradientConvention(t *testing.T) {
 	in := mixed(t)
-	n := randomNetwork[float64](in, .2, 11, 5, 4)
-	c := newCritic("", n, in, 0x1p-22)
+	n := randomNetwork(in, .2, 11, 5, 4)
+	c := newCritic[float64]("", n, in, 0x1p-22)
 	b := c.measure(Config{Mode: Box, Adjacency: accountant.AddRemove})
 	u := rand.New(rand.NewPCG(1, 1))
 	printed := 0
@@ -269,16 +275,17 @@ func TestGradientConvention(t *testing.T) {
 		g := p.gradient()
 		k := 0
 		for l, layer := range n.Layers {
-			for _, weights := range [][]float64{layer.Weights, layer.Bias} {
+			for _, weights := range [][]float32{layer.Weights, layer.Bias} {
 				for i := range weights {
-					const step = 1e-6
+					const step = 0x1p-14
 					kept := weights[i]
 					weights[i] = kept + step
-					up := c.run(x, forwards).score
+					up, width := c.run(x, forwards).score, float64(weights[i])
 					weights[i] = kept - step
 					down := c.run(x, forwards).score
+					width -= float64(weights[i])
 					weights[i] = kept
-					want := (up - down) / (2 * step)
+					want := (up - down) / width
 					if math.Abs(g[k]-want) > 1e-6 {
 						t.Fatalf("layer %d: gradient %v, finite difference %v", l+1, g[k], want)
 					}
@@ -303,7 +310,7 @@ func TestGradientConvention(t *testing.T) {
 		}
 	}
 	if printed == 0 {
-		t.Error("the printed formula never leaves the intervals: this test cannot tell the two apart")
+		t.Error("the printed formula never leaves the intervals: the two look alike here")
 	}
 }
 
@@ -324,19 +331,16 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 		}
 	}
 	for range 50 {
-		first, second := Layer[float32]{Weights: make([]float32, 3*in), Bias: make([]float32, in)},
-			Layer[float32]{Weights: make([]float32, in*out), Bias: make([]float32, out)}
+		first, second := Layer{Weights: make([]float32, 3*in), Bias: make([]float32, in)},
+			Layer{Weights: make([]float32, in*out), Bias: make([]float32, out)}
 		for _, w := range [][]float32{first.Weights, first.Bias, second.Weights, second.Bias} {
 			for i := range w {
 				w[i] = float32(u.NormFloat64())
 			}
 		}
-		n := Network[float32]{Slope: .3, Layers: []Layer[float32]{first, second,
+		n := Network{Slope: .3, Layers: []Layer{first, second,
 			{Weights: make([]float32, out), Bias: []float32{0}}}}
-		net, err := load(n, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := checked(n, 3)
 		x, back := make([]float32, in), make([]float32, out)
 		var points, backPoints []interval
 		for i := range x {
@@ -351,8 +355,9 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 		s, down := r.affine(net, 1, points), r.pullback(net, 1, backPoints)
 		for o := range orders {
 			for j := range s {
-				check("affine", s[j], dot(forwards, widened(column(second, j)), widened(x),
-					float64(second.Bias[j])), float64(dot(o, column(second, j), x, second.Bias[j])))
+				check("affine", s[j], dot(forwards, widened(column[float32](second, j)), widened(x),
+					float64(second.Bias[j])), float64(dot(o, column[float32](second, j), x,
+					second.Bias[j])))
 			}
 			for i := range down {
 				row := second.Weights[i*out:][:out]
@@ -366,7 +371,7 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 				check("activate", activate(interval{float64(x), float64(x)}, net), exact,
 					float64(n.Slope*x))
 				check("product", product(interval{net.slope, net.slope},
-					interval{float64(x), float64(x)}, net.u), exact, float64(n.Slope*x))
+					interval{float64(x), float64(x)}), exact, float64(n.Slope*x))
 			}
 		}
 		ones := make([]Field, in)
@@ -377,8 +382,7 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		net.w, net.b, net.sizes = []weights{{double: widened(second.Weights)}},
-			[][]float64{widened(second.Bias)}, []int{in, out}
+		net.layers, net.sizes = []Layer{second}, []int{in, out}
 		s = (&ranges{}).first(net, domain)
 		one := make([]float32, in)
 		for i := range one {
@@ -386,8 +390,9 @@ func TestEachStepAllowsForItsRoundings(t *testing.T) {
 		}
 		for o := range orders {
 			for j := range s {
-				check("first", s[j], dot(forwards, widened(column(second, j)), widened(one),
-					float64(second.Bias[j])), float64(dot(o, column(second, j), one,
+				check("first", s[j], dot(forwards, widened(column[float32](second, j)),
+					widened(one),
+					float64(second.Bias[j])), float64(dot(o, column[float32](second, j), one,
 					second.Bias[j])))
 			}
 		}

@@ -64,20 +64,20 @@ func (b *builder) output(k int) {
 	kappa, offset := make([]float64, h), make([]float64, h)
 	for j, s := range b.r.pre[0] {
 		kappa[j] = chord(s, b.n.slope)
-		offset[j] = b.n.b[0][j]
+		offset[j] = float64(b.n.layers[0].Bias[j])
 	}
 	reach := 0. // Σ|x_i| of a row
 	for _, f := range b.in.fields {
 		mean := make([]float64, h)
 		for c := range f.cells {
 			for j := range mean {
-				mean[j] += b.n.w[0].at((f.offset+c)*h+j) / float64(f.cells)
+				mean[j] += b.n.first(f.offset+c, j) / float64(f.cells)
 			}
 		}
 		for c := range f.width() {
 			p := b.residual.linear[(f.offset+c)*h:][:h]
 			for j := range p {
-				p[j] = int64(math.Round(kappa[j] * (b.n.w[0].at((f.offset+c)*h+j) - mean[j]) / b.f))
+				p[j] = int64(math.Round(kappa[j] * (b.n.first(f.offset+c, j) - mean[j]) / b.f))
 			}
 		}
 		for j := range offset {
@@ -98,7 +98,7 @@ func (b *builder) output(k int) {
 		}
 		// One slack for the critic's s_j, two for the float64 roundings of this function: n+2 of
 		// them a term, at most.
-		err := b.f*(1+reach)/2 + slack(1, b.n.u, s.size()) + 3*b.r.slack[j]
+		err := b.f*(1+reach)/2 + slack(1, s.size()) + 3*b.r.slack[j]
 		shift := kappa[j] * offset[j]
 		d, t := b.halve(interval{i.lo + shift, i.hi + shift}.widen(err).rounded(b.grid))
 		b.scales[k+j], b.centre[k+j] = d, t

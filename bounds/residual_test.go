@@ -13,15 +13,15 @@ import (
 func TestRoundingsOfThePredictor(t *testing.T) {
 	const blocks, f = 15, 0x1p-8
 	sizes := make([]int, blocks)
-	weights := make([]float64, 0, 2*blocks)
+	weights := make([]float32, 0, 2*blocks)
 	for k := range sizes {
 		sizes[k] = 2
 		weights = append(weights, (10+.49)*f, -(10+.49)*f)
 	}
 	in := oneHot(t, sizes...)
-	n := Network[float64]{Slope: .2, Layers: []Layer[float64]{{weights, []float64{2}},
-		{[]float64{1}, []float64{0}}}}
-	c := newCritic("", n, in, f)
+	n := Network{Slope: .2, Layers: []Layer{{weights, []float32{2}},
+		{[]float32{1}, []float32{0}}}}
+	c := newCritic[float64]("", n, in, f)
 	config := Config{Mode: Residual, Adjacency: accountant.AddRemove}
 	b, cert := c.measure(config), certify(t, c, config)
 	k := in.size + len(weights) + 1 // the weight of the output layer
@@ -45,14 +45,14 @@ func repeatCell(c float64, n int) row {
 // their gradient is linear in the inputs.
 func TestDecidedUnitsAreFree(t *testing.T) {
 	in := oneHot(t, 4, 3)
-	n := randomNetwork[float64](in, .2, 3, 6)
+	n := randomNetwork(in, .2, 3, 6)
 	for j := range n.Layers[0].Bias {
-		n.Layers[0].Bias[j] = []float64{5, -5}[j%2]
+		n.Layers[0].Bias[j] = []float32{5, -5}[j%2]
 	}
-	c := newCritic("", n, in, 0x1p-20)
+	c := newCritic[float64]("", n, in, 0x1p-20)
 	b := c.measure(Config{Mode: Residual, Adjacency: accountant.AddRemove})
 	for k := in.size; k < len(b.scales); k++ {
-		if b.scales[k] > 4*b.f {
+		if b.scales[k] > 16*b.f {
 			t.Errorf("coordinate %d has half-width %v", k, b.scales[k])
 		}
 	}

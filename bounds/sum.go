@@ -1,7 +1,5 @@
 package bounds
 
-import "math"
-
 // Sum is the exact sum over a batch of what rows contribute, in integers. [Certificate.WeightStep]
 // is 1 except in mode Ball, where it is 2⁻⁸ and a row counts with its weight: every contribution of
 // it is multiplied by that, in all three parts.
@@ -19,7 +17,7 @@ func (c *Certificate) Grid() float64 { return c.factor * c.factor * c.WeightStep
 // WeightStep is the step of a row's weight: 1, and 2⁻⁸ in mode Ball.
 func (c *Certificate) WeightStep() float64 {
 	if c.mode == Ball {
-		return weightStep
+		return WeightStep
 	}
 	return 1
 }
@@ -93,54 +91,23 @@ func predict[T int64 | float64](gradient, inputs []T, slope, linear []int64, h i
 	}
 }
 
-// EncodeMeanTo is EncodeTo for means in units of the data, in float64: dst_k is the expectation
-// over rows of coordinate k of a row's encoded vector, to be compared with released·Grid divided by
-// the public number of rows. inputs may be nil unless the mode is Residual.
-func (c *Certificate) EncodeMeanTo(dst, inputs, gradient []float64) {
-	c.length("dst", len(dst), len(c.scales))
-	c.length("gradient", len(gradient), c.Parameters())
-	n := c.Inputs()
-	copy(dst[n:], gradient)
-	if n > 0 {
-		c.length("inputs", len(inputs), n)
-		copy(dst, inputs)
-		predict(dst[n:], inputs, c.residual.slope, c.residual.linear, c.sizes[1], -c.factor)
-	}
-	for k, mu := range c.centre {
-		dst[k] -= float64(mu) * c.factor * c.factor
-	}
-}
-
-// PullMeanTo is the transpose of EncodeMeanTo: from the derivatives of a loss with respect to the
-// encoded means it sets those with respect to the mean inputs (only in mode Residual; nil
-// otherwise) and the mean gradient.
-func (c *Certificate) PullMeanTo(inputs, gradient, encoded []float64) {
-	c.length("encoded", len(encoded), len(c.scales))
-	c.length("gradient", len(gradient), c.Parameters())
-	n := c.Inputs()
-	c.length("inputs", len(inputs), n)
-	copy(gradient, encoded[n:])
-	if n == 0 {
+// PredictorTo sets what mode [Residual] takes off, in units of the data and row-major, inputs ×
+// units of the first layer: weights_ij is M_ij, which Σx_i predicts of the gradient of W¹_ij, and
+// output_ij what it predicts of that of W²_j (zero unless there is one hidden layer). In other
+// modes it sets both to zero. It panics on lengths that do not fit.
+func (c *Certificate) PredictorTo(weights, output []float64) {
+	n := c.sizes[0] * c.sizes[1]
+	c.length("weights", len(weights), n)
+	c.length("output", len(output), n)
+	clear(weights)
+	clear(output)
+	if c.residual == nil {
 		return
 	}
-	h := c.sizes[1]
-	output := gradient[n*h+h:]
-	for i := range inputs {
-		sum := 0.
-		for j, p := range c.residual.slope[i*h:][:h] {
-			sum += float64(p) * gradient[i*h+j]
-		}
-		if c.residual.linear != nil {
-			for j, p := range c.residual.linear[i*h:][:h] {
-				sum += float64(p) * output[j]
-			}
-		}
-		inputs[i] = encoded[i] - c.factor*sum
+	for k, m := range c.residual.slope {
+		weights[k] = float64(m) * c.factor
 	}
-}
-
-// ExactRows is how many rows a float64 accumulator sums exactly: the largest N with N·max|g_k| ≤
-// 2⁵³·Grid.
-func (c *Certificate) ExactRows() int {
-	return int(min(0x1p53/c.largest, math.MaxInt32))
+	for k, l := range c.residual.linear {
+		output[k] = float64(l) * c.factor
+	}
 }

@@ -11,7 +11,7 @@ import (
 
 // everyConfig is one configuration a mode, for tests of what all modes share.
 func everyConfig() (out []Config) {
-	for mode := Blocks; mode <= Ball; mode++ {
+	for mode := Residual; mode <= Ball; mode++ {
 		c := Config{Mode: mode, Adjacency: accountant.AddRemove}
 		if mode == Ball {
 			c.Radius = 1
@@ -70,61 +70,6 @@ func TestDecodeInvertsEncode(t *testing.T) {
 	}
 }
 
-// EncodeMeanTo is EncodeTo of the sum, divided by the rows.
-func TestEncodeMean(t *testing.T) {
-	for _, c := range critics(t) {
-		for _, config := range everyConfig() {
-			cert := certify(t, c, config)
-			s, inputs, gradient := batchSum(c, cert, 4)
-			v, mean := make([]int64, cert.Coordinates()), make([]float64, cert.Coordinates())
-			cert.EncodeTo(v, s)
-			cert.EncodeMeanTo(mean, inputs, gradient)
-			for k := range v {
-				if want := float64(
-					v[k]) * cert.Grid() / 4; math.Abs(mean[k]-want) > 1e-9*(1+math.Abs(want)) {
-					t.Fatalf("%s, %v: coordinate %d of the mean is %v, of the sum %v", c.name,
-						config.Mode, k, mean[k], want)
-				}
-			}
-		}
-	}
-}
-
-// ⟨e, A(x, g)⟩ = ⟨Aᵀe, (x, g)⟩ for the linear part A of EncodeMeanTo.
-func TestPullMeanIsTheTranspose(t *testing.T) {
-	u := rand.New(rand.NewPCG(8, 8))
-	normals := func(n int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = u.NormFloat64()
-		}
-		return x
-	}
-	dot := func(a, b []float64) (sum float64) {
-		for i := range a {
-			sum += a[i] * b[i]
-		}
-		return sum
-	}
-	for _, c := range critics(t) {
-		for _, config := range everyConfig() {
-			cert := certify(t, c, config)
-			x, g, e := normals(cert.Inputs()), normals(cert.Parameters()),
-				normals(cert.Coordinates())
-			image, origin := make([]float64, cert.Coordinates()),
-				make([]float64, cert.Coordinates())
-			cert.EncodeMeanTo(image, x, g)
-			cert.EncodeMeanTo(origin, make([]float64, len(x)), make([]float64, len(g)))
-			px, pg := make([]float64, len(x)), make([]float64, len(g))
-			cert.PullMeanTo(px, pg, e)
-			left, right := dot(e, image)-dot(e, origin), dot(px, x)+dot(pg, g)
-			if math.Abs(left-right) > 1e-9*(1+math.Abs(left)) {
-				t.Errorf("%s, %v: ⟨e, Av⟩ = %v, ⟨Aᵀe, v⟩ = %v", c.name, config.Mode, left, right)
-			}
-		}
-	}
-}
-
 // A sum that wraps around gives the same released integers as one that does not: everything is
 // linear modulo 2⁶⁴.
 func TestEncodeWraps(t *testing.T) {
@@ -145,29 +90,6 @@ func TestEncodeWraps(t *testing.T) {
 	}
 }
 
-// A float64 accumulator of ExactRows rows is exact: the largest contribution, that many times,
-// stays below 2⁵³ steps.
-func TestExactRows(t *testing.T) {
-	u := rand.New(rand.NewPCG(7, 7))
-	for _, c := range critics(t) {
-		for _, config := range everyConfig() {
-			cert := certify(t, c, config)
-			for i := range 50 {
-				for _, g := range c.run(randomRow(u, c.in, c.factor), order(i)%orders).gradient() {
-					if steps := math.Abs(
-						g) / cert.Grid() * float64(cert.ExactRows()); steps > 1<<53 {
-						t.Fatalf("%s, %v: %d rows of %v are %v steps", c.name, config.Mode,
-							cert.ExactRows(), g, steps)
-					}
-				}
-			}
-			if cert.ExactRows() < 10 {
-				t.Errorf("%s, %v: %d rows", c.name, config.Mode, cert.ExactRows())
-			}
-		}
-	}
-}
-
 func TestShapesPanic(t *testing.T) {
 	c := critics(t)[1]
 	cert := certify(t, c, Config{Mode: Residual, Adjacency: accountant.AddRemove})
@@ -184,18 +106,10 @@ func TestShapesPanic(t *testing.T) {
 			cert.EncodeTo(ints(n), Sum{Gradient: ints(p + 1),
 				Inputs: ints(in)})
 		},
-		"encode inputs":    func() { cert.EncodeTo(ints(n), Sum{Gradient: ints(p)}) },
-		"decode released":  func() { cert.DecodeTo(floats(p), nil, ints(n-1), 1) },
-		"decode gradient":  func() { cert.DecodeTo(floats(n), nil, ints(n), 1) },
-		"decode inputs":    func() { cert.DecodeTo(floats(p), floats(1), ints(n), 1) },
-		"mean dst":         func() { cert.EncodeMeanTo(floats(p), floats(in), floats(p)) },
-		"mean gradient":    func() { cert.EncodeMeanTo(floats(n), floats(in), floats(n)) },
-		"mean inputs":      func() { cert.EncodeMeanTo(floats(n), nil, floats(p)) },
-		"pull encoded":     func() { cert.PullMeanTo(floats(in), floats(p), floats(p)) },
-		"pull gradient":    func() { cert.PullMeanTo(floats(in), floats(n), floats(n)) },
-		"pull inputs":      func() { cert.PullMeanTo(nil, floats(p), floats(n)) },
-		"clipper":          func() { NewClipper(cert) },
-		"penalty gradient": func() { _, _ = PenaltyNorms(Network[float64]{}, math.NaN()) },
+		"encode inputs":   func() { cert.EncodeTo(ints(n), Sum{Gradient: ints(p)}) },
+		"decode released": func() { cert.DecodeTo(floats(p), nil, ints(n-1), 1) },
+		"decode gradient": func() { cert.DecodeTo(floats(n), nil, ints(n), 1) },
+		"decode inputs":   func() { cert.DecodeTo(floats(p), floats(1), ints(n), 1) },
 	} {
 		func() {
 			defer func() {
@@ -205,5 +119,41 @@ func TestShapesPanic(t *testing.T) {
 			}()
 			call()
 		}()
+	}
+}
+
+// TestPredictorIsWhatEncodeTakesOff: a batch encoded by hand, with PredictorTo and Centre.
+func TestPredictorIsWhatEncodeTakesOff(t *testing.T) {
+	for _, c := range critics(t) {
+		for _, config := range everyConfig() {
+			cert := certify(t, c, config)
+			s, inputs, gradient := batchSum(c, cert, 4)
+			v := make([]int64, cert.Coordinates())
+			cert.EncodeTo(v, s)
+			n, h := cert.sizes[0], cert.sizes[1]
+			m, l := make([]float64, n*h), make([]float64, n*h)
+			cert.PredictorTo(m, l)
+			want := append(append([]float64(nil), inputs[:cert.Inputs()]...), gradient...)
+			for i := range n {
+				for j := range h {
+					want[cert.Inputs()+i*h+j] -= m[i*h+j] * inputs[i]
+					if len(cert.sizes) == 3 {
+						want[cert.Inputs()+n*h+h+j] -= l[i*h+j] * inputs[i]
+					}
+				}
+			}
+			for k, mu := range cert.Centre() {
+				got := float64(v[k]) * cert.Grid() / 4
+				if math.Abs(got-want[k]+mu) > 1e-9*(1+math.Abs(got)) {
+					t.Fatalf("%s, %v: coordinate %d is %v, want %v", c.name, config.Mode, k, got,
+						want[k]-mu)
+				}
+			}
+			if none := slices.Max(m) == 0 && slices.Min(m) == 0; none &&
+				config.Mode == Residual && c.name != "all weights zero" ||
+				!none && config.Mode != Residual {
+				t.Errorf("%s, %v: predictor %v", c.name, config.Mode, m)
+			}
+		}
 	}
 }

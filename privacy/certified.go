@@ -14,7 +14,7 @@ import (
 // package bounds: what AddSumTo adds for a row depends on that row and the weights that Network shows, and on nothing else.
 type Critic interface {
 	// Network shows the weights. Its inputs are the codes of the schema: one one-hot block a column, or one number in [0, 1] for a column that the plan scales.
-	Network() bounds.Network[float32]
+	Network() bounds.Network
 	// AddSumTo adds Σ ∇D(x) over the selected rows (nil: all) of the columns to gradient, in whole steps of factor², and to cells, unless it is nil,
 	// the number of selected rows with each cell active, and of a scaled column the sum of its numbers, which are whole multiples of factor, in steps of factor. It must
 	// keep nothing of what it sees.

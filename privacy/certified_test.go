@@ -19,7 +19,7 @@ type toyCritic struct {
 	sizes  []int  // codes of each column
 	scaled []bool // columns that enter as code/(codes−1), on the factor grid
 	hidden int
-	net    bounds.Network[float32]
+	net    bounds.Network
 	calls  int
 }
 
@@ -46,12 +46,12 @@ func newScaledToy(sizes []int, scaled []bool, hidden int) *toyCritic {
 		}
 		cells += n
 	}
-	return &toyCritic{sizes: sizes, scaled: scaled, hidden: hidden, net: bounds.Network[float32]{Slope: .2, Layers: []bounds.Layer[float32]{
+	return &toyCritic{sizes: sizes, scaled: scaled, hidden: hidden, net: bounds.Network{Slope: .2, Layers: []bounds.Layer{
 		{Weights: draw(cells * hidden), Bias: draw(hidden)}, {Weights: draw(hidden), Bias: draw(1)},
 	}}}
 }
 
-func (c *toyCritic) Network() bounds.Network[float32] { return c.net }
+func (c *toyCritic) Network() bounds.Network { return c.net }
 
 func (c *toyCritic) AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes, rows []int) {
 	c.calls++
@@ -127,7 +127,7 @@ func certifiedNoise(t *testing.T, tab *table.Table, scaled []bool, n int, z floa
 	if scaled != nil {
 		critic = newScaledToy(critic.sizes, scaled, 6)
 	}
-	for _, mode := range []bounds.Mode{bounds.Blocks, bounds.Box, bounds.Thesis, bounds.Residual} {
+	for _, mode := range []bounds.Mode{bounds.Residual, bounds.Box, bounds.Thesis} {
 		p, composition := certifiedPlan(mode, 1, z, n)
 		p.Scaled = scaled
 		s := open(t, tab, composition)
@@ -199,7 +199,7 @@ func certifiedSensitivity(t *testing.T, u *rand.Rand, sch *schema.Schema, scaled
 		t.Fatal(err)
 	}
 	for _, nb := range relations {
-		for _, mode := range []bounds.Mode{bounds.Blocks, bounds.Box, bounds.Thesis, bounds.Residual} {
+		for _, mode := range []bounds.Mode{bounds.Residual, bounds.Box, bounds.Thesis} {
 			cert, err := bounds.Certify(critic.Network(), in, bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit})
 			if err != nil {
 				t.Fatal(err)
@@ -218,7 +218,7 @@ func certifiedSensitivity(t *testing.T, u *rand.Rand, sch *schema.Schema, scaled
 			if worst > 1 {
 				t.Errorf("%v, %v: neighbours are %v apart, certified 1", nb, mode, worst)
 			}
-			if mode == bounds.Blocks && worst <= .5 {
+			if mode == bounds.Residual && worst <= .5 {
 				t.Errorf("%v, %v: neighbours are at most %v apart: halved scales would go unnoticed", nb, mode, worst)
 			}
 		}
@@ -274,7 +274,7 @@ func TestCertifiedSumRefuses(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(20), nil)
 	critic := newToyCritic(tab.Schema().Sizes(), 4)
 	other := newToyCritic([]int{2, 2}, 4)
-	good, composition := certifiedPlan(bounds.Blocks, 1, 2, 1)
+	good, composition := certifiedPlan(bounds.Residual, 1, 2, 1)
 	s := open(t, tab, composition)
 	for name, call := range map[string]func() error{
 		"rate 0": func() error {
@@ -328,7 +328,7 @@ func TestCertifiedSumRefuses(t *testing.T) {
 func TestCertifiedSumKnowsItsRelation(t *testing.T) {
 	tab := testTable(t, testSchema("u", 3), someRows(20), make([]uint32, 20))
 	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
-		p, composition := certifiedPlan(bounds.Blocks, 1, 2, 1)
+		p, composition := certifiedPlan(bounds.Residual, 1, 2, 1)
 		s, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: composition, Adjacency: adj})
 		if err != nil {
 			t.Fatal(err)

@@ -5,15 +5,16 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/clip"
 	"github.com/decoy-dp/decoy/table"
 )
 
 // ClippingCritic is a network whose clipped gradient sum [Session.ClippedSum] releases. Its contract is that of [Critic], with a weight for each row.
 type ClippingCritic interface {
 	// Network shows the weights. Its inputs are the codes of the schema, one one-hot block a column.
-	Network() bounds.Network[float32]
+	Network() bounds.Network
 	// AddClippedSumTo adds Σ w·∇D(x) over the selected rows (nil: all) of the columns to gradient, in whole steps of factor² times the step of a weight, and
-	// returns Σ w. w is what weight returns for the row's rounded factors (see bounds.Clipper.Weight; x[0] is empty). It must keep nothing of what it sees.
+	// returns Σ w. w is what weight returns for the row's rounded factors (see clip.Clipper.Weight; x[0] is empty). It must keep nothing of what it sees.
 	AddClippedSumTo(gradient []int64, factor float64, weight func(x, delta [][]float64) int64, columns []table.Codes, rows []int) int64
 }
 
@@ -57,7 +58,7 @@ func (s *session) ClippedSum(p ClippedPlan, critic ClippingCritic) (Certified, e
 	cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))
 	gradient.of = func(columns []table.Codes, rows []int, _ int) []int64 {
 		sum := bounds.Sum{Gradient: make([]int64, cert.Parameters())}
-		sum.Rows = critic.AddClippedSumTo(sum.Gradient, cert.Factor(), bounds.NewClipper(cert).Weight, columns, rows)
+		sum.Rows = critic.AddClippedSumTo(sum.Gradient, cert.Factor(), clip.New(cert).Weight, columns, rows)
 		encoded := make([]int64, cert.Coordinates())
 		cert.EncodeTo(encoded, sum)
 		return encoded

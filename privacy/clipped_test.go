@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/clip"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -43,7 +44,7 @@ func (c *toyCritic) AddClippedSumTo(gradient []int64, factor float64, weight fun
 func clippedSum(c *bounds.Certificate, critic *toyCritic, tab *table.Table) []int64 {
 	cols := columnsOf(tab)
 	sum := bounds.Sum{Gradient: make([]int64, c.Parameters())}
-	sum.Rows = critic.AddClippedSumTo(sum.Gradient, c.Factor(), bounds.NewClipper(c).Weight, cols, nil)
+	sum.Rows = critic.AddClippedSumTo(sum.Gradient, c.Factor(), clip.New(c).Weight, cols, nil)
 	out := make([]int64, c.Coordinates())
 	c.EncodeTo(out, sum)
 	return out

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -13,7 +14,7 @@ import (
 // releases none.
 type PenaltyPlan struct {
 	Share float64 // of the event's 1/z² that pays for the penalty, in [0, 1); the rest pays for the gradient sum
-	Reach float64 // of the norm bound, in (0, 1]: rows beyond are clipped (bounds.PenaltyConfig)
+	Reach float64 // of the norm bound, in (0, 1]: rows beyond are clipped (package bounds/penalty)
 }
 
 // GradientMultiplier is the noise multiplier of the gradient sum: z/√(1 − share).
@@ -46,31 +47,31 @@ type PenaltyCritic interface {
 	// AddPenaltySumTo adds Σ w·∇_W (‖∇_x D(x̂)‖₂ − 1)² over the selected rows (nil: all) of the columns to gradient, which holds the weights W¹, W², ..., in whole
 	// steps of factor² times the step of w. x̂ lies between the row and a generated one, as one
 	// word of draw, independent of all else, says; draw gives no word that noise is made of. w is
-	// what weight returns for the row's rounded factors (bounds.Penalty.Weight). It must keep
+	// what weight returns for the row's rounded factors (penalty.Certificate.Weight). It must keep
 	// nothing of what it sees and draws.
 	AddPenaltySumTo(gradient []int64, factor float64, draw func() uint64, weight func(t, delta [][]float64) int64, columns []table.Codes, rows []int)
 }
 
 // Penalized is a noisy sum of the penalty's gradients. It is public. The zero value is none.
 type Penalized struct {
-	Certificate *bounds.Penalty
-	Released    []int64 // in steps of Certificate.Grid(): see bounds.Penalty.DecodeTo
+	Certificate *penalty.Certificate
+	Released    []int64 // in steps of Certificate.Grid(): see penalty.Certificate.DecodeTo
 }
 
 // networked is what shows weights: a Critic or ClippingCritic.
 type networked interface {
-	Network() bounds.Network[float32]
+	Network() bounds.Network
 }
 
 // penaltySum certifies the penalty for the weights that the critic shows. The words that choose the
 // points come from a secret generator made for this one sum, as the critic is foreign code: with
 // the session's own it could keep draw and see noise to come.
-func (s *session) penaltySum(p PenaltyPlan, z float64, critic networked) (ellipsoidSum, *bounds.Penalty, error) {
+func (s *session) penaltySum(p PenaltyPlan, z float64, critic networked) (ellipsoidSum, *penalty.Certificate, error) {
 	penalised, ok := critic.(PenaltyCritic)
 	if !ok {
 		return ellipsoidSum{}, nil, fmt.Errorf("a penalty of a critic that has none")
 	}
-	cert, err := bounds.CertifyPenalty(critic.Network(), bounds.PenaltyConfig{Adjacency: s.nb.Adjacency, UnitRows: int(s.nb.k()), Reach: p.Reach, NoiseMultiplier: p.Multiplier(z)})
+	cert, err := penalty.Certify(critic.Network(), penalty.Config{Adjacency: s.nb.Adjacency, UnitRows: int(s.nb.k()), Reach: p.Reach, NoiseMultiplier: p.Multiplier(z)})
 	if err != nil {
 		return ellipsoidSum{}, nil, err
 	}

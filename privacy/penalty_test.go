@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -95,7 +96,7 @@ func (c *penalised) penaltyFactors(factor, alpha float64, columns []table.Codes,
 }
 
 // penaltySumOf is the sum of a table without noise, with the words of a source that begins anew.
-func penaltySumOf(cert *bounds.Penalty, c *penalised, tab *table.Table, seed uint64) []int64 {
+func penaltySumOf(cert *penalty.Certificate, c *penalised, tab *table.Table, seed uint64) []int64 {
 	u := rand.New(rand.NewPCG(seed, 1))
 	out := make([]int64, cert.Coordinates())
 	c.AddPenaltySumTo(out, cert.Factor(), u.Uint64, cert.Weight, columnsOf(tab), nil)
@@ -221,7 +222,7 @@ func TestPenaltySumSensitivity(t *testing.T) {
 func TestPenaltyWordsAreFresh(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(200), nil)
 	critic := &penalised{toyCritic: newToyCritic(tab.Schema().Sizes(), 4)}
-	p, composition := certifiedPlan(bounds.Blocks, .5, 2, 3)
+	p, composition := certifiedPlan(bounds.Residual, .5, 2, 3)
 	p.Penalty = PenaltyPlan{Share: .2, Reach: 1}
 	s := open(t, tab, composition)
 	for range 3 {
@@ -292,7 +293,7 @@ func TestPenaltySumRefuses(t *testing.T) {
 		if err != nil || critic.calls != before+2 {
 			t.Fatal(err)
 		}
-		want, err := bounds.CertifyPenalty(critic.Network(), bounds.PenaltyConfig{Adjacency: adj, UnitRows: 3, Reach: .5})
+		want, err := penalty.Certify(critic.Network(), penalty.Config{Adjacency: adj, UnitRows: 3, Reach: .5})
 		if err != nil || got.Penalty.Certificate.TotalStd() != want.TotalStd() {
 			t.Errorf("%v: certified for another relation: %v", adj, err)
 		}

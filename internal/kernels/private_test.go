@@ -10,6 +10,8 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/clip"
+	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/table"
@@ -111,18 +113,18 @@ func newSums(t *testing.T, seed uint64, scaled bool, slope float32,
 	return s
 }
 
-func (s sums) network() bounds.Network[float32] {
-	n := bounds.Network[float32]{Slope: s.c.Slope()}
+func (s sums) network() bounds.Network {
+	n := bounds.Network{Slope: s.c.Slope()}
 	for l := range s.c.Layers() {
 		w, b := s.c.Layer(l)
-		n.Layers = append(n.Layers, bounds.Layer[float32]{Weights: w, Bias: b})
+		n.Layers = append(n.Layers, bounds.Layer{Weights: w, Bias: b})
 	}
 	return n
 }
 
 // of returns, one after the other, everything that the three sums add for the rows. weigh is nil
 // for a network without certificates.
-func (s sums) of(factor float64, weigh func(x, delta [][]float64) int64, penalty *bounds.Penalty,
+func (s sums) of(factor float64, weigh func(x, delta [][]float64) int64, paid *penalty.Certificate,
 	rows []int) []int64 {
 	n, inputs, weights := len(s.c.Parameters()), s.c.Encoder().Inputs(), s.c.Weights()
 	out := make([]int64, 2*n+inputs+weights+1)
@@ -137,9 +139,9 @@ func (s sums) of(factor float64, weigh func(x, delta [][]float64) int64, penalty
 		}
 		rest[0] = s.c.AddClippedSumTo(rest[1:][:n], factor, weigh, s.columns, rows)
 	}
-	at, size, weight := 0, bounds.PenaltyFactor, func(t, delta [][]float64) int64 { return 3 }
-	if penalty != nil {
-		size, weight = penalty.Factor(), penalty.Weight
+	at, size, weight := 0, penalty.Finest, func(t, delta [][]float64) int64 { return 3 }
+	if paid != nil {
+		size, weight = paid.Factor(), paid.Weight
 	}
 	draw := func() uint64 { at++; return s.words[rows[at-1]] }
 	s.c.AddPenaltySumTo(rest[1+n:], size, s.generated, draw, weight, s.columns, rows)
@@ -170,19 +172,33 @@ func someSums(t *testing.T) (out []sums) {
 func TestNumbersAtTheLimitStayInTheirIntervals(t *testing.T) {
 	const factor = 0x1p-16
 	for _, s := range someSums(t) {
-		lo, hi, err := bounds.GradientBounds(s.network(), s.in, factor)
+		// Beyond every row a ball has scales c² = b·(its total), for a number within b of its
+		// centre or m one-hot cells whose distance from theirs is at most b·√m.
+		cert, err := bounds.Certify(s.network(), s.in, bounds.Config{Mode: bounds.Ball,
+			Adjacency: accountant.AddRemove, Factor: factor, Radius: 1e30})
 		if err != nil {
 			t.Errorf("%s: %v", s.name, err)
 			continue
 		}
+		centre, reach := cert.Centre(), cert.Scales()
+		for k, c := range reach {
+			reach[k] = c * c / cert.TotalStd() * (1 + 1e-6)
+		}
+		at, units := 0, cert.Sizes()[1]
+		for _, f := range cert.Fields() {
+			for range max(f.Cells(), 1) * units {
+				reach[at] *= math.Sqrt(float64(max(f.Cells(), 1)))
+				at++
+			}
+		}
 		kernels.EachLevel(func(level string) {
 			for i := range sumRows {
-				g := make([]int64, len(lo))
+				g := make([]int64, len(centre))
 				s.c.AddSumTo(g, nil, factor, s.columns, []int{i})
 				for k, g := range g {
-					if x := float64(g) * factor * factor; !(lo[k] <= x && x <= hi[k]) {
-						t.Fatalf("%s, %s, row %d: gradient %d is %v, not in [%v, %v]",
-							s.name, level, i, k, x, lo[k], hi[k])
+					if x := float64(g) * factor * factor; !(math.Abs(x-centre[k]) <= reach[k]) {
+						t.Fatalf("%s, %s, row %d: gradient %d is %v, not within %v of %v",
+							s.name, level, i, k, x, reach[k], centre[k])
 					}
 				}
 			}
@@ -233,7 +249,7 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 	u := rand.New(rand.NewPCG(5, 5))
 	for _, s := range all {
 		var weigh func(x, delta [][]float64) int64
-		var penalty *bounds.Penalty
+		var paid *penalty.Certificate
 		if s.name[:2] != "ov" {
 			ball := bounds.Config{
 				Adjacency: accountant.AddRemove, Mode: bounds.Ball, Radius: .5, Factor: factor,
@@ -242,25 +258,25 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", s.name, err)
 			}
-			weigh = bounds.NewClipper(cert).Weight
+			weigh = clip.New(cert).Weight
 			if s.name[:2] == "ra" {
-				c := bounds.PenaltyConfig{Adjacency: accountant.AddRemove, Reach: .1}
-				if penalty, err = bounds.CertifyPenalty(s.network(), c); err != nil {
+				c := penalty.Config{Adjacency: accountant.AddRemove, Reach: .1}
+				if paid, err = penalty.Certify(s.network(), c); err != nil {
 					t.Fatalf("%s: %v", s.name, err)
 				}
 			}
 		}
 		kernels.EachLevel(func(level string) {
-			want := s.of(factor, weigh, penalty, []int{0})
+			want := s.of(factor, weigh, paid, []int{0})
 			for i := 1; i < sumRows; i++ {
-				add(want, s.of(factor, weigh, penalty, []int{i}))
+				add(want, s.of(factor, weigh, paid, []int{i}))
 			}
 			for _, cuts := range [][]int{{sumRows}, {256, 24}, {1, 12, 6, 7, 254}, {131, 149},
 				{3, 277}} {
 				order := u.Perm(sumRows)
 				got := make([]int64, len(want))
 				for _, n := range cuts {
-					add(got, s.of(factor, weigh, penalty, order[:n]))
+					add(got, s.of(factor, weigh, paid, order[:n]))
 					order = order[n:]
 				}
 				for k := range want {

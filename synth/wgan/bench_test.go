@@ -51,7 +51,7 @@ func BenchmarkCertifiedStep(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	plan := privacy.CertifiedPlan{Mode: bounds.Blocks, Rate: batch / float64(rows),
+	plan := privacy.CertifiedPlan{Mode: bounds.Residual, Rate: batch / float64(rows),
 		NoiseMultiplier: 64}
 	nb := privacy.NeighboursOf(s, accountant.AddRemove)
 	session, err := privacy.Open(context.Background(), privacy.FromTable(tab),

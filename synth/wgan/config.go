@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -15,8 +16,8 @@ type Config struct {
 	// column to predict, of at most 32 codes: its joint tables with every column are bought in
 	// place of one-way marginals
 	Target string `mapstructure:"target"`
-	// of the certificate: residual, blocks, box, thesis or ball (clipped rows); default residual
-	Mode Mode `mapstructure:"mode"`
+	// of the certificate: residual, box, thesis or ball (clipped rows); default residual
+	Mode string `mapstructure:"mode"`
 	// of mode ball: the norm of a gradient for which its noise is made; default 1
 	Radius float64 `mapstructure:"radius"`
 	// critic steps, one release each; default by preset
@@ -55,8 +56,6 @@ type Config struct {
 	PenaltyReach float64 `mapstructure:"penalty_reach"`
 	// of each layer's spectral norm (spectral) or of every weight (clip); default 1
 	Limit float64 `mapstructure:"limit"`
-	// weight of the certificate's size in the critic's loss, which costs nothing; default 0
-	SizePenalty float64 `mapstructure:"size_penalty"`
 	// units of the generator's hidden layers; default by preset
 	GeneratorUnits int `mapstructure:"generator_units"`
 	// Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
@@ -156,6 +155,7 @@ func (c Config) filled(preset string) Config {
 		p.PenaltyReach = 1, .01, .01, "penalty", 1, 1, 1, .2, .1
 	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots, p.Head, p.Temperature, p.Encoder,
 		p.Engine = .001, 20, 1024, 4, straightThrough, .5, oneHot, handWritten
+	p.Mode = bounds.Residual.String()
 	if c.NoReplay { // the score of one critic is not to be believed for long
 		p.GeneratorSteps, p.PostSteps = 1, 1
 	}
@@ -207,7 +207,7 @@ func (c Config) check() error {
 		{"hidden layers", float64(len(c.Hidden)), 1, 16}, {"slope", c.Slope, 0, 1},
 		{"critic rate", c.CriticRate, 1e-8, 1}, {"penalty", c.Penalty, 1e-8, 1e4},
 		{"limit", c.Limit, 1e-6, 1e6}, {"radius", c.Radius, 1e-6, 1e6},
-		{"size penalty", c.SizePenalty, 0, 1e6}, {"generator units", float64(c.GeneratorUnits),
+		{"generator units", float64(c.GeneratorUnits),
 			1, 4096},
 		{"generator rate", c.GeneratorRate, 1e-8, 1}, {"generator steps", float64(c.GeneratorSteps),
 			1, 1e6}, {"post steps", float64(c.PostSteps), 1, 1e7},
@@ -227,11 +227,10 @@ func (c Config) check() error {
 				synth.ErrConfig)
 		}
 	}
+	mode, err := bounds.ModeOf(c.Mode)
 	switch {
 	case c.Batch%2 != 0:
 		return fmt.Errorf("wgan: batch %d must be even: %w", c.Batch, synth.ErrConfig)
-	case c.Mode > Ball:
-		return fmt.Errorf("wgan: mode %d is unknown: %w", c.Mode, synth.ErrConfig)
 	case c.Lipschitz != "penalty" && c.Lipschitz != interpolates && c.Lipschitz != "spectral" &&
 		c.Lipschitz != "clip" && c.Lipschitz != "none":
 		return fmt.Errorf(
@@ -249,13 +248,12 @@ func (c Config) check() error {
 	case c.Engine != handWritten && c.Engine != gorgonia:
 		return fmt.Errorf("wgan: engine must be %s or %s: %w", handWritten, gorgonia,
 			synth.ErrConfig)
-	case c.Encoder == scaled && c.Mode == Ball:
+	case err != nil:
+		return fmt.Errorf("wgan: the mode must be residual, box, thesis or ball: %w",
+			synth.ErrConfig)
+	case c.Encoder == scaled && mode == bounds.Ball:
 		return fmt.Errorf("wgan: encoder %s cannot be used with mode ball: %w", scaled,
 			synth.ErrConfig)
-	case c.SizePenalty > 0 && c.Mode != Residual && c.Mode != Blocks:
-		return fmt.Errorf("wgan: a size penalty needs mode residual or blocks: %w", synth.ErrConfig)
-	case c.SizePenalty > 0 && len(c.Hidden) > 1:
-		return fmt.Errorf("wgan: a size penalty needs one hidden layer: %w", synth.ErrConfig)
 	case !c.ColdStart && c.MarginalShare < 1e-4:
 		return fmt.Errorf("wgan: marginal share %v must be from 0.0001 to 0.9: %w", c.MarginalShare,
 			synth.ErrConfig)

@@ -28,11 +28,11 @@ func (c critic) AddPenaltySumTo(gradient []int64, factor float64, draw func() ui
 }
 
 // Network shows the weights.
-func (c critic) Network() bounds.Network[float32] {
-	n := bounds.Network[float32]{Slope: c.Slope()}
+func (c critic) Network() bounds.Network {
+	n := bounds.Network{Slope: c.Slope()}
 	for l := range c.Layers() {
 		w, b := c.Layer(l)
-		n.Layers = append(n.Layers, bounds.Layer[float32]{Weights: w, Bias: b})
+		n.Layers = append(n.Layers, bounds.Layer{Weights: w, Bias: b})
 	}
 	return n
 }
@@ -131,7 +131,7 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 	copy(t.generator.Parameters(), t.average)
 	fitted.Params = &release.Generator{Net: t.generator, Rows: t.rows}
 	fitted.Settings = map[string]any{
-		"preset": c.Preset, "certificate": c.Mode.String(), "steps": c.Steps, "rate": c.Rate,
+		"preset": c.Preset, "certificate": c.Mode, "steps": c.Steps, "rate": c.Rate,
 		"noise_multiplier": t.z, "hidden": c.Hidden, "generator_units": c.GeneratorUnits,
 		"engine": c.Engine, "total_sigma": t.total, "marginal_sigma": t.table,
 		"generator_steps": total,
@@ -220,7 +220,7 @@ func (t *training) measure(s *privacy.Session) (privacy.Certified, error) {
 	if t.cfg.Lipschitz == interpolates {
 		shown.generated = t.seen(&t.folded, t.fake.Forward(t.u))
 	}
-	if t.cfg.Mode == Ball {
+	if t.mode == bounds.Ball {
 		return s.ClippedSum(t.clipped(), shown)
 	}
 	return s.CertifiedSum(t.plan.sum(), shown)

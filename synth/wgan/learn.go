@@ -58,33 +58,12 @@ func (t *training) learn(r privacy.Certified) error {
 	for k := range got {
 		got[k] -= float32(gradient[k])
 	}
-	if c.SizePenalty > 0 {
-		if err := t.addSize(got); err != nil {
-			return err
-		}
-	}
 	t.adamC.Update(t.critic.Parameters(), got, float32(c.CriticRate))
 	switch c.Lipschitz {
 	case "spectral":
 		t.tutor.LimitSpectral(c.Limit, 3)
 	case "clip":
 		t.critic.Clip(float32(c.Limit))
-	}
-	return nil
-}
-
-// addSize adds the gradient of the certificate's size, as a mean over the rows, to that of the
-// critic's loss.
-func (t *training) addSize(gradient []float32) error {
-	shape := t.critic.Clone()
-	clear(shape.Parameters())
-	if _, err := bounds.SizeGradientTo(critic{Critic: shape}.Network(),
-		critic{Critic: t.critic}.Network(), t.input, t.certificate()); err != nil {
-		return err
-	}
-	weight := float32(t.cfg.SizePenalty * t.penalty().GradientMultiplier(t.z) / t.rows)
-	for k, g := range shape.Parameters() {
-		gradient[k] += weight * g
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type plan struct {
 	cfg   Config // with the defaults
 	// the preset is chosen once the number of rows is bought; what it buys is then paid from a pool
 	auto   bool
+	mode   bounds.Mode
 	schema *schema.Schema
 	nb     privacy.Neighbours
 	target int     // column, −1 for none
@@ -48,7 +49,12 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 		return nil, fmt.Errorf(
 			"wgan: %d cells are too many for a critic of %d units; coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
 	}
-	p := &plan{given: f.given, cfg: f.cfg, auto: f.auto() && f.cfg.Rate == 1, schema: s, nb: nb,
+	mode, err := bounds.ModeOf(f.cfg.Mode)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{mode: mode, given: f.given, cfg: f.cfg, auto: f.auto() && f.cfg.Rate == 1, schema: s,
+		nb:     nb,
 		target: -1, scaled: scaledColumns(s, f.cfg)}
 	if name := f.cfg.Target; name != "" {
 		if p.target = s.Index(name); p.target < 0 {
@@ -147,7 +153,7 @@ func (p *plan) columns(i int) []int {
 }
 
 func (p *plan) sum() privacy.CertifiedPlan {
-	return privacy.CertifiedPlan{Mode: p.cfg.Mode.bounds(), Rate: p.cfg.Rate, NoiseMultiplier: p.z,
+	return privacy.CertifiedPlan{Mode: p.mode, Rate: p.cfg.Rate, NoiseMultiplier: p.z,
 		Scaled: p.scaled, Penalty: p.penalty()}
 }
 
@@ -167,20 +173,10 @@ func (p *plan) penalty() privacy.PenaltyPlan {
 
 // sumEvent is the event of a gradient sum.
 func (p *plan) sumEvent() accountant.Event {
-	if p.cfg.Mode == Ball {
+	if p.mode == bounds.Ball {
 		return p.nb.ClippedSumEvent(p.clipped())
 	}
 	return p.nb.CertifiedSumEvent(p.sum())
-}
-
-// certificate is how a gradient sum is certified, as the gate does it.
-func (p *plan) certificate() bounds.Config {
-	c := bounds.Config{Mode: p.cfg.Mode.bounds(), Adjacency: p.nb.Adjacency,
-		UnitRows: max(1, p.nb.MaxRowsPerUnit), NoiseMultiplier: p.penalty().GradientMultiplier(p.z)}
-	if p.cfg.Mode == Ball {
-		c.Radius = p.cfg.Radius
-	}
-	return c
 }
 
 // Composition is the number of rows, the marginals and the gradient sums; or, if the number of rows

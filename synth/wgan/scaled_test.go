@@ -65,11 +65,11 @@ func TestScaledColumns(t *testing.T) {
 func TestScaledFits(t *testing.T) {
 	s := numbers()
 	tab := numbersTable(t, s, 400)
-	for name, c := range map[string]Config{"residual": {}, "blocks": {Mode: Blocks},
-		"box": {Mode: Box}, "thesis": {Mode: Thesis}, "no replay": {NoReplay: true},
+	for name, c := range map[string]Config{"residual": {}, "box": {Mode: "box"},
+		"thesis": {Mode: "thesis"}, "no replay": {NoReplay: true},
 		"cold": {ColdStart: true}, "target": {Target: "c"},
 		"numeric target": {Target: "b"}, "two layers": {Hidden: []int{6, 4}, Lipschitz: "spectral"},
-		"Poisson": {Rate: .5, FreshCritics: true}, "size penalty": {SizePenalty: 1},
+		"Poisson":      {Rate: .5, FreshCritics: true},
 		"interpolates": {Lipschitz: interpolates}, "gorgonia": {Engine: gorgonia}} {
 		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch, c.Encoder = 3, 4, 10, 64, scaled
 		if c.Hidden == nil {
@@ -128,10 +128,10 @@ func correlation(tab *table.Table) float64 {
 }
 
 // TestScaledRowsAreInTheCertificate: what gan's critic adds for any row of the domain is within the
-// certificate, alone and replaced; in mode blocks halved scales would be noticed.
+// certificate, alone and replaced; in mode residual halved scales would be noticed.
 func TestScaledRowsAreInTheCertificate(t *testing.T) {
 	s := numbers()
-	plan := &plan{cfg: Config{Mode: Blocks}, schema: s, scaled: scaledColumns(s,
+	plan := &plan{cfg: Config{}, schema: s, scaled: scaledColumns(s,
 		Config{Encoder: scaled})}
 	in, err := plan.sum().Domain(s)
 	if err != nil {
@@ -161,7 +161,7 @@ func TestScaledRowsAreInTheCertificate(t *testing.T) {
 		}
 		for _, adjacency := range []accountant.Adjacency{accountant.AddRemove,
 			accountant.ReplaceOne} {
-			for _, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Blocks,
+			for _, mode := range []bounds.Mode{bounds.Thesis, bounds.Box,
 				bounds.Residual} {
 				cert, err := bounds.Certify(critic{Critic: c}.Network(), in,
 					bounds.Config{Mode: mode, Adjacency: adjacency})
@@ -207,7 +207,7 @@ func TestScaledRowsAreInTheCertificate(t *testing.T) {
 						worst = max(worst, math.Sqrt(norm))
 					}
 				}
-				if worst > 1 || mode == bounds.Blocks && len(hidden) == 1 && worst <= .5 {
+				if worst > 1 || mode == bounds.Residual && len(hidden) == 1 && worst <= .5 {
 					t.Errorf("%v, %v, %v: rows reach %v, certified 1", hidden, adjacency, mode,
 						worst)
 				}

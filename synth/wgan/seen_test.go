@@ -18,7 +18,7 @@ func TestAsSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and slow under the race detector")
 	}
-	for name, c := range map[string]Config{"residual": {}, "blocks": {Mode: Blocks},
+	for name, c := range map[string]Config{"residual": {}, "box": {Mode: "box"},
 		"two layers": {Hidden: []int{8, 6}, Slope: .2}, "scaled": {Encoder: scaled}} {
 		c.Preset, c.Batch, c.Steps = Small, 64, 2
 		f, err := New(c)
@@ -41,7 +41,7 @@ func TestAsSeen(t *testing.T) {
 		}
 		n, cells := len(train.critic.Parameters()), train.encoder.Inputs()
 		predict := predictor{}
-		if c.Mode == Residual {
+		if c.Mode == "" {
 			w, _ := train.critic.Layer(0)
 			predict = predictor{make([]float64, len(w)), make([]float64, len(w))}
 			for k := range predict.weights {

@@ -6,16 +6,17 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// Sizes is √(total variance) of the gradient sum's noise at noise multiplier 1, for one critic in
+// Sizes are √(total variance) of the gradient sum's noise at noise multiplier 1, for one critic in
 // each mode that clips nothing; and beside them, Interpolates, of the noise that a gradient penalty
-// at points between private and generated rows needs, by its norm bound ([bounds.CertifyPenalty]
+// at points between private and generated rows needs, by its norm bound ([penalty.Certify]
 // with a reach of 1): the reason why the penalty is taken between generated rows by default.
-type Sizes struct{ Thesis, Box, Blocks, Residual, Interpolates float64 }
+type Sizes struct{ Thesis, Box, Residual, Interpolates float64 }
 
 // StepSizes fits a plan of this package and returns the sizes for each critic that it measured:
 // what each mode would have cost at every step. The critics are public: they were computed from
@@ -43,8 +44,8 @@ func StepSizes(ctx context.Context, fitting synth.Plan, s *privacy.Session) ([]S
 }
 
 func sizesOf(c *gan.Critic, in *bounds.Input, nb privacy.Neighbours) (Sizes, error) {
-	var size [4]float64
-	for i, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Blocks, bounds.Residual} {
+	var size [3]float64
+	for i, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Residual} {
 		cert, err := bounds.Certify(critic{Critic: c}.Network(), in,
 			bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit)})
 		if err != nil {
@@ -52,16 +53,16 @@ func sizesOf(c *gan.Critic, in *bounds.Input, nb privacy.Neighbours) (Sizes, err
 		}
 		size[i] = cert.TotalStd()
 	}
-	penalty, err := bounds.CertifyPenalty(critic{Critic: c}.Network(),
-		bounds.PenaltyConfig{Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit),
+	paid, err := penalty.Certify(critic{Critic: c}.Network(),
+		penalty.Config{Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit),
 			Reach: 1})
 	if err != nil {
 		return Sizes{}, err
 	}
-	return Sizes{size[0], size[1], size[2], size[3], penalty.TotalStd()}, nil
+	return Sizes{size[0], size[1], size[2], paid.TotalStd()}, nil
 }
 
-// Ordered reports whether thesis needs at least the noise of box and box that of blocks, as they
-// must. Residual has less than blocks where the sum of the inputs predicts much of the gradient, as
-// on tables of many columns; nothing promises it.
-func (s Sizes) Ordered() bool { return s.Thesis >= s.Box && s.Box >= s.Blocks }
+// Ordered reports whether thesis needs at least the noise of box, as it must. Residual has less
+// where the sum of the inputs predicts much of the gradient, as on tables of many columns; nothing
+// promises it.
+func (s Sizes) Ordered() bool { return s.Thesis >= s.Box }

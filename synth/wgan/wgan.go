@@ -13,48 +13,8 @@
 // hdl 20.500.13015/6261) for noise from interval bounds, which package bounds sharpens.
 package wgan
 
-import (
-	"fmt"
-
-	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/synth"
-)
-
 // Name is the method's name.
 const Name = "wgan"
-
-// Mode is the mode of the certificate: the modes of package bounds, with the one that measures best
-// as the zero value.
-type Mode uint8
-
-// The modes: see package bounds.
-const (
-	Residual Mode = iota
-	Blocks
-	Box
-	Thesis
-	Ball // with clipped rows: see privacy.Session.ClippedSum
-)
-
-// bounds is the mode as package bounds names it.
-func (m Mode) bounds() bounds.Mode {
-	return []bounds.Mode{bounds.Residual, bounds.Blocks, bounds.Box, bounds.Thesis, bounds.Ball}[m]
-}
-
-// String is the mode's name.
-func (m Mode) String() string { return m.bounds().String() }
-
-// UnmarshalText reads a mode's name.
-func (m *Mode) UnmarshalText(text []byte) error {
-	for mode := Residual; mode <= Ball; mode++ {
-		if mode.String() == string(text) {
-			*m = mode
-			return nil
-		}
-	}
-	return fmt.Errorf("wgan: the mode must be %v, %v, %v, %v or %v: %w", Residual, Blocks, Box,
-		Thesis, Ball, synth.ErrConfig)
-}
 
 // Fitter is a configured method.
 type Fitter struct {

@@ -35,18 +35,16 @@ func TestConfig(t *testing.T) {
 	for name, c := range map[string]Config{
 		"negative steps": {Steps: -1}, "rate over 1": {Rate: 1.5}, "NaN rate": {Rate: math.NaN()},
 		"odd batch":    {Batch: 33},
-		"unknown mode": {Mode: 9}, "shares": {TotalShare: .4, MarginalShare: .6},
+		"unknown mode": {Mode: "blocks"}, "shares": {TotalShare: .4, MarginalShare: .6},
 		"negative slope": {Slope: -1},
 		"unknown engine": {Engine: "torch"}, "unknown head": {Head: "softmax"},
 		"temperature": {Temperature: 1e-3},
 		"no layers":   {Hidden: []int{}}, "a layer of 0": {Hidden: []int{8, 0}},
 		"a wide layer": {Hidden: []int{8, 5000}}, "unknown encoder": {Encoder: "binary"},
-		"scaled rows are not clipped": {Encoder: "scaled", Mode: Ball},
+		"scaled rows are not clipped": {Encoder: "scaled", Mode: "ball"},
 		"penalty reach":               {PenaltyReach: 2}, "penalty share": {PenaltyShare: .95},
 		"penalty of fresh critics": {Lipschitz: interpolates, FreshCritics: true},
 		"17 layers":                {Hidden: make([]int, 17)},
-		"size penalty of two layers": {Hidden: []int{8,
-			8}, SizePenalty: 1},
 	} {
 		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
@@ -165,20 +163,20 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 func TestAblations(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 500)
 	for name, c := range map[string]Config{"cold start": {ColdStart: true},
-		"no replay": {NoReplay: true}, "blocks": {Mode: Blocks},
-		"blocks, cold": {Mode: Blocks, ColdStart: true}, "box": {Mode: Box},
-		"thesis": {Mode: Thesis}, "ball": {Mode: Ball}, "spectral": {Lipschitz: "spectral"},
-		"clip":         {Lipschitz: "clip", Limit: .1},
-		"size penalty": {SizePenalty: 1}, "fresh critics": {FreshCritics: true},
-		"target": {Target: "column 2"}, "relaxed": {Head: gumbel, Temperature: 1},
+		"no replay": {NoReplay: true},
+		"box, cold": {Mode: "box", ColdStart: true}, "box": {Mode: "box"},
+		"thesis": {Mode: "thesis"}, "ball": {Mode: "ball"}, "spectral": {Lipschitz: "spectral"},
+		"clip":          {Lipschitz: "clip", Limit: .1},
+		"fresh critics": {FreshCritics: true},
+		"target":        {Target: "column 2"}, "relaxed": {Head: gumbel, Temperature: 1},
 		"two layers": {Hidden: []int{8, 6}}, "two layers, target": {Hidden: []int{8, 6},
-			Target: "column 2"}, "three layers, blocks": {Hidden: []int{8, 6, 4}, Mode: Blocks,
+			Target: "column 2"}, "three layers, box": {Hidden: []int{8, 6, 4}, Mode: "box",
 			Slope: .2},
-		"two layers, ball": {Hidden: []int{8, 6}, Mode: Ball},
+		"two layers, ball": {Hidden: []int{8, 6}, Mode: "ball"},
 		"two layers, cold, spectral": {Hidden: []int{8, 6}, ColdStart: true,
 			Lipschitz: "spectral"}, "two layers, no replay": {Hidden: []int{8, 6}, NoReplay: true},
 		"interpolates": {Lipschitz: interpolates}, "two layers, interpolates": {Hidden: []int{8, 6},
-			Lipschitz: interpolates, PenaltyReach: 1}, "ball, interpolates": {Mode: Ball,
+			Lipschitz: interpolates, PenaltyReach: 1}, "ball, interpolates": {Mode: "ball",
 			Lipschitz: interpolates, NoReplay: true},
 		"Poisson, interpolates": {Rate: .5, Lipschitz: interpolates, PenaltyShare: .5},
 		"gorgonia":              {Engine: gorgonia}, "gorgonia, relaxed, target": {Engine: gorgonia,
@@ -217,7 +215,7 @@ func TestTinyBudgets(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 300)
 	for _, epsilon := range []float64{1e-2, 1e-5} {
 		for name, c := range map[string]Config{"residual": {},
-			"blocks, two layers": {Mode: Blocks, Hidden: []int{8, 6}}, "ball": {Mode: Ball},
+			"box, two layers": {Mode: "box", Hidden: []int{8, 6}}, "ball": {Mode: "ball"},
 			"interpolates": {Lipschitz: interpolates, PenaltyReach: 1}} {
 			c.Preset, c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = Medium, 6, 1, 10, 64
 			if c.Hidden == nil {
@@ -272,18 +270,5 @@ func TestParallelFits(t *testing.T) {
 				t.Errorf("%d rows", got)
 			}
 		})
-	}
-}
-
-func TestModeText(t *testing.T) {
-	for _, want := range []Mode{Residual, Blocks, Box, Thesis, Ball} {
-		var got Mode = 77
-		if err := got.UnmarshalText([]byte(want.String())); err != nil || got != want {
-			t.Errorf("%v is read as %d, %v", want, got, err)
-		}
-	}
-	var m Mode
-	if err := m.UnmarshalText([]byte("Residual ")); !errors.Is(err, synth.ErrConfig) {
-		t.Errorf("an unknown mode: %v", err)
 	}
 }

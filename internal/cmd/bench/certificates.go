@@ -31,11 +31,11 @@ func printCertificates(train *table.Table, f synth.Fitter, b accountant.Budget) 
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-6s %10s %10s %10s %10s %16s %14s\n", "step", "thesis", "box", "blocks",
-		"residual", "thesis/blocks", "interpolates")
+	fmt.Printf("%-6s %10s %10s %10s %16s %14s\n", "step", "thesis", "box", "residual",
+		"thesis/residual", "interpolates")
 	for k, x := range sizes {
-		fmt.Printf("%-6d %10.1f %10.1f %10.1f %10.1f %16.1f %14.1f\n", k+1, x.Thesis, x.Box,
-			x.Blocks, x.Residual, x.Thesis/x.Blocks, x.Interpolates)
+		fmt.Printf("%-6d %10.1f %10.1f %10.1f %16.1f %14.1f\n", k+1, x.Thesis, x.Box, x.Residual,
+			x.Thesis/x.Residual, x.Interpolates)
 		if !x.Ordered() {
 			return fmt.Errorf("step %d is out of order", k+1)
 		}

@@ -1,47 +1,62 @@
-package bounds
+// Package clip gives rows the weights that bring them into the ellipsoid of a certificate in mode
+// ball: in the norm ‖v/c‖₂ of its scales, about its centre.
+package clip
 
-import "math"
+import (
+	"fmt"
+	"math"
 
-// Clipper gives rows the weights that bring them into a [Ball] certificate's ellipsoid. It is
-// immutable.
+	"github.com/decoy-dp/decoy/bounds"
+)
+
+// Clipper gives rows their weights. It is immutable.
 type Clipper struct {
-	c       *Certificate
-	gamma   float64 // of all roundings on the way to a row's squared norm
-	scalars []int   // first coordinate of each scalar field's weights
-	ones    []int   // of each block of one cell: a scalar that is always 1
+	sizes          []int
+	scales, centre []float64
+	limit          float64 // of a row's norm
+	gamma          float64 // of all roundings on the way to a row's squared norm
+	scalars        []int   // first coordinate of each scalar field's weights
+	ones           []int   // of each block of one cell: a scalar that is always 1
 	// Of hidden unit j, the blocks' part of a row's squared norm is square·δ² − 2·cross·δ +
 	// constant: the scales of a block's cells are equal, so which one is active does not matter.
 	square, cross, constant []float64
 }
 
-// NewClipper returns the clipper of a certificate in mode Ball. It panics for other modes, whose
+// New returns the clipper of a certificate in mode ball. It panics for other modes, whose
 // certificates need no clipping.
-func NewClipper(c *Certificate) *Clipper {
-	if c.mode != Ball {
-		panic("bounds: a clipper for mode " + c.mode.String())
+func New(c *bounds.Certificate) *Clipper {
+	if c.Mode() != bounds.Ball {
+		panic("clip: a clipper for mode " + c.Mode().String())
 	}
-	h := c.sizes[1]
+	return of(c.Sizes(), c.Fields(), c.Scales(), c.Centre(), c.Norm()/float64(c.UnitRows()))
+}
+
+func of(sizes []int, fields []bounds.Field, scales, centre []float64, limit float64) *Clipper {
+	h := sizes[1]
 	// A coordinate or a block's cell is one term of a sum or of a sum of sums; each has fewer than
 	// sixteen roundings of its own.
 	out := &Clipper{
-		c: c, gamma: gamma(len(c.scales)+16, unit64),
+		sizes: sizes, scales: scales, centre: centre, limit: limit,
+		gamma:  bounds.Gamma(len(scales) + 16),
 		square: make([]float64, h), cross: make([]float64, h), constant: make([]float64, h),
 	}
-	for _, f := range c.fields {
-		if f.cells == 0 {
-			out.scalars = append(out.scalars, f.offset*h)
+	first := 0 // coordinate of the field
+	for _, f := range fields {
+		at, cells := first, f.Cells()
+		first += max(cells, 1) * h
+		if cells == 0 {
+			out.scalars = append(out.scalars, at)
 			continue
 		}
-		if f.cells == 1 {
-			out.ones = append(out.ones, f.offset*h)
+		if cells == 1 {
+			out.ones = append(out.ones, at)
 			continue
 		}
 		for j := range h {
-			k := f.offset*h + j
-			t, w := c.centreAt(k), 1/(c.scales[k]*c.scales[k])
+			t, w := centre[at+j], 1/(scales[at+j]*scales[at+j])
 			out.square[j] += w
 			out.cross[j] += w * t
-			out.constant[j] += w * t * t * float64(f.cells)
+			out.constant[j] += w * t * t * float64(cells)
 		}
 	}
 	return out
@@ -60,10 +75,10 @@ func NewClipper(c *Certificate) *Clipper {
 // absolute values of all terms add up to at most S + 2P, so |Ŝ − S| ≤ γ(S + 2P) and P ≤ P̂/(1−γ),
 // and with γ < 2⁻²⁶ then S ≤ (1 + 2γ)·Ŝ + 4γ·P̂. γ's terms include the roundings of this line.
 func (k *Clipper) Weight(x, delta [][]float64) int64 {
-	layers := len(k.c.sizes) - 1
-	k.c.length("x", len(x), layers)
-	k.c.length("delta", len(delta), layers)
-	k.c.length("x[0]", len(x[0]), len(k.scalars))
+	layers := len(k.sizes) - 1
+	length("x", len(x), layers)
+	length("delta", len(delta), layers)
+	length("x[0]", len(x[0]), len(k.scalars))
 	sum, positive := 0., 0. // positive: the terms without cancellation, for the rounding error
 	for j, d := range delta[0] {
 		p := k.square[j]*d*d + k.constant[j]
@@ -72,7 +87,7 @@ func (k *Clipper) Weight(x, delta [][]float64) int64 {
 	}
 	add := func(at int, x float64, delta []float64) {
 		for j, d := range delta {
-			v := (x*d - k.c.centreAt(at+j)) / k.c.scales[at+j]
+			v := (x*d - k.centre[at+j]) / k.scales[at+j]
 			sum += v * v
 		}
 	}
@@ -82,11 +97,11 @@ func (k *Clipper) Weight(x, delta [][]float64) int64 {
 	for _, at := range k.ones {
 		add(at, 1, delta[0])
 	}
-	at := k.c.sizes[0] * k.c.sizes[1]
+	at := k.sizes[0] * k.sizes[1]
 	for l := range layers {
-		k.c.length("delta of a layer", len(delta[l]), k.c.sizes[l+1])
+		length("delta of a layer", len(delta[l]), k.sizes[l+1])
 		if l > 0 {
-			k.c.length("x of a layer", len(x[l]), k.c.sizes[l])
+			length("x of a layer", len(x[l]), k.sizes[l])
 			for _, x := range x[l] {
 				add(at, x, delta[l])
 				at += len(delta[l])
@@ -99,9 +114,12 @@ func (k *Clipper) Weight(x, delta [][]float64) int64 {
 	if !(norm <= math.MaxFloat64) {
 		return 0
 	}
-	limit := k.c.norm / float64(k.c.unitRows)
-	return int64(min(1, limit/norm) / weightStep)
+	return int64(min(1, k.limit/norm) / bounds.WeightStep)
 }
 
-// centreAt is μ_k in units of the data.
-func (c *Certificate) centreAt(k int) float64 { return float64(c.centre[k]) * c.factor * c.factor }
+// length panics unless a slice has the length it must have.
+func length(what string, got, want int) {
+	if got != want {
+		panic(fmt.Sprintf("clip: %s has length %d, want %d", what, got, want))
+	}
+}

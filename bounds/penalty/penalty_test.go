@@ -1,4 +1,4 @@
-package bounds
+package penalty
 
 import (
 	"errors"
@@ -8,45 +8,68 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/internal/reference"
 )
 
-// penaltyFactorsAt are the factors t and δ of the penalty's gradient at a point, rounded to the
-// grid: written for the eye.
-func penaltyFactorsAt(n Network[float64], x []float64) (t, delta [][]float64) {
-	const exactly = 0x1p-40
-	p := run(n, x, exactly, forwards)
-	first := n.Layers[0]
-	h := len(first.Bias)
-	y := make([]float64, len(x)) // ∇_x D = W¹δ¹
-	for i := range y {
-		for j, d := range p.delta[0] {
-			y[i] += first.Weights[i*h+j] * d
-		}
+var adjacencies = []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne}
+
+// blocks are the sizes of a domain's one-hot blocks.
+func blocks(sizes ...int) []int { return sizes }
+
+func size(in []int) (n int) {
+	for _, m := range in {
+		n += m
 	}
-	square := 0.
-	for _, v := range y {
-		square += v * v
+	return n
+}
+
+func randomNetwork(in []int, scale float64, seed uint64, hidden ...int) bounds.Network {
+	return reference.Network(seed, size(in), scale, hidden...)
+}
+
+// factorsAt are the factors t and δ of the penalty's gradient at a point, rounded to the grid:
+// written for the eye.
+func factorsAt(n bounds.Network, x []float64) (t, delta [][]float64) {
+	p := reference.Run(n, x, 0x1p-40)
+	norm := length(p.Input)
+	for i := range p.Input {
+		p.Input[i] *= 2 * (norm - 1) / norm
 	}
-	norm := math.Sqrt(square)
-	for i := range y {
-		y[i] *= 2 * (norm - 1) / norm
-	}
+	y := p.Input
 	for l, layer := range n.Layers {
-		t, delta = append(t, nearest(y, PenaltyFactor, forwards)),
-			append(delta, nearest(p.delta[l], PenaltyFactor, forwards))
+		t, delta = append(t, rounded(y)), append(delta, rounded(p.Delta[l]))
 		if l == len(n.Layers)-1 {
 			break
 		}
 		next := make([]float64, len(layer.Bias))
 		for j := range next {
-			next[j] = dot(forwards, column(layer, j), y, 0)
-			if p.pre[l][j] < 0 {
-				next[j] *= n.Slope
+			for i, y := range y {
+				next[j] += y * float64(layer.Weights[i*len(next)+j])
+			}
+			if p.S[l][j] < 0 {
+				next[j] *= float64(n.Slope)
 			}
 		}
 		y = next
 	}
 	return t, delta
+}
+
+func length(x []float64) float64 {
+	square := 0.
+	for _, v := range x {
+		square += v * v
+	}
+	return math.Sqrt(square)
+}
+
+func rounded(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i := range x {
+		out[i] = Finest * math.Round(x[i]/Finest)
+	}
+	return out
 }
 
 // addPenalty adds the contribution with its weight to a sum, in whole steps of the grid.
@@ -55,7 +78,7 @@ func addPenalty(sum []int64, t, delta [][]float64, weight int64) {
 	for l := range t {
 		for _, x := range t[l] {
 			for _, d := range delta[l] {
-				sum[k] += weight * exact(x/PenaltyFactor) * exact(d/PenaltyFactor)
+				sum[k] += weight * int64(x/Finest) * int64(d/Finest)
 				k++
 			}
 		}
@@ -63,7 +86,7 @@ func addPenalty(sum []int64, t, delta [][]float64, weight int64) {
 }
 
 // penaltyNorm is ‖v/c‖₂ of a sum.
-func penaltyNorm(p *Penalty, v []int64) float64 {
+func penaltyNorm(p *Certificate, v []int64) float64 {
 	scales := make([]float64, p.Coordinates())
 	p.ScalesTo(scales, 1)
 	sum := 0.
@@ -76,20 +99,24 @@ func penaltyNorm(p *Penalty, v []int64) float64 {
 
 // somePoint is a point between a row and another: cells sum to 1 in each block, or, at an end, are
 // one-hot.
-func somePoint(u *rand.Rand, in *Input) []float64 {
-	a, b, e := randomRow(u, in, 1).dense(in), randomRow(u, in, 1).dense(in), u.Float64()
+func somePoint(u *rand.Rand, in []int) []float64 {
+	e := u.Float64()
 	if u.IntN(4) == 0 {
 		e = 1
 	}
-	for i := range a {
-		a[i] = e*a[i] + (1-e)*b[i]
+	var x []float64
+	for _, m := range in {
+		cells := make([]float64, m)
+		cells[u.IntN(m)] = e
+		cells[u.IntN(m)] += 1 - e
+		x = append(x, cells...)
 	}
-	return a
+	return x
 }
 
-func certifyPenalty(t *testing.T, n Network[float64], c PenaltyConfig) *Penalty {
+func certify(t *testing.T, n bounds.Network, c Config) *Certificate {
 	t.Helper()
-	p, err := CertifyPenalty(n, c)
+	p, err := Certify(n, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,23 +127,23 @@ func certifyPenalty(t *testing.T, n Network[float64], c PenaltyConfig) *Penalty 
 // neighbours are promised, and the weight is the largest that does so; with a reach of 1 no row is
 // clipped, as the bound holds for all of them.
 func TestPenaltyRowsAreInTheEllipsoid(t *testing.T) {
-	in := oneHot(t, 3, 2, 5)
+	in := blocks(3, 2, 5)
 	u := rand.New(rand.NewPCG(8, 1))
 	clipped := 0
 	for seed, hidden := range [][]int{{}, {6}, {5, 4}, {3, 4, 2}} {
 		for _, scale := range []float64{.3, 1, 3} {
-			n := scaled(randomNetwork[float64](in, .2, uint64(seed), hidden...), scale)
-			for _, c := range []PenaltyConfig{{Reach: 1}, {Reach: .02}, {Reach: .02, UnitRows: 3},
+			n := randomNetwork(in, scale, uint64(seed), hidden...)
+			for _, c := range []Config{{Reach: 1}, {Reach: .02}, {Reach: .02, UnitRows: 3},
 				{Reach: 1, UnitRows: 2}} {
 				for _, adjacency := range adjacencies {
 					c.Adjacency = adjacency
-					p := certifyPenalty(t, n, c)
+					p := certify(t, n, c)
 					limit := 1 / float64(max(1, c.UnitRows))
 					if adjacency == accountant.ReplaceOne {
 						limit /= 2
 					}
 					for range 30 {
-						x, delta := penaltyFactorsAt(n, somePoint(u, in))
+						x, delta := factorsAt(n, somePoint(u, in))
 						length := func(w int64) float64 {
 							v := make([]int64, p.Coordinates())
 							addPenalty(v, x, delta, w)
@@ -151,19 +178,19 @@ func TestPenaltyRowsAreInTheEllipsoid(t *testing.T) {
 // the worst points; and they come so near that halved scales or a limit for one row only would be
 // noticed.
 func TestPenaltyNeighbours(t *testing.T) {
-	in := oneHot(t, 3, 2)
+	in := blocks(3, 2)
 	u := rand.New(rand.NewPCG(8, 2))
 	for _, adjacency := range adjacencies {
 		for _, rows := range []int{1, 3} {
 			worst := 0.
 			for seed := range uint64(4) {
-				n := scaled(randomNetwork[float64](in, .2, seed, 4), 3)
-				p := certifyPenalty(t, n, PenaltyConfig{Adjacency: adjacency, UnitRows: rows,
+				n := randomNetwork(in, 4, seed, 4)
+				p := certify(t, n, Config{Adjacency: adjacency, UnitRows: rows,
 					Reach: .01})
 				batch := func(points [][]float64) []int64 {
 					v := make([]int64, p.Coordinates())
 					for _, x := range points {
-						f, delta := penaltyFactorsAt(n, x)
+						f, delta := factorsAt(n, x)
 						addPenalty(v, f, delta, p.Weight(f, delta))
 					}
 					return v
@@ -208,14 +235,11 @@ func TestPenaltyNeighbours(t *testing.T) {
 // TestPenaltyScalesAreBest: the total variance is what TotalStd says, and no other scale of one
 // layer, with the rest made up for it, has less.
 func TestPenaltyScalesAreBest(t *testing.T) {
-	in := oneHot(t, 4, 3)
-	n := randomNetwork[float64](in, .2, 5, 6, 3)
-	norms, err := PenaltyNorms(n, math.Inf(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := blocks(4, 3)
+	n := randomNetwork(in, 1, 5, 6, 3)
+	norms := norms(n, size(in))
 	for _, reach := range []float64{1, .1} {
-		p := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: reach})
+		p := certify(t, n, Config{Adjacency: accountant.AddRemove, Reach: reach})
 		variance := func(scales []float64) (sum float64) {
 			worst := 0. // Σ (ρB/c)² of a row that attains every bound
 			for l, c := range scales {
@@ -244,8 +268,8 @@ func TestPenaltyScalesAreBest(t *testing.T) {
 }
 
 func TestPenaltyDecode(t *testing.T) {
-	n := randomNetwork[float64](oneHot(t, 3), .2, 1, 2)
-	p := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: 1})
+	n := randomNetwork(blocks(3), 1, 1, 2)
+	p := certify(t, n, Config{Adjacency: accountant.AddRemove, Reach: 1})
 	released := make([]int64, p.Coordinates()) // W¹ is 3 × 2, W² 2 × 1
 	for k := range released {
 		released[k] = int64(k+1) << 32
@@ -266,51 +290,64 @@ func TestPenaltyDecode(t *testing.T) {
 // TestPenaltyGridFollowsTheNoise: whatever the noise multiplier, its noise can be drawn, and the
 // scales stay as they are.
 func TestPenaltyGridFollowsTheNoise(t *testing.T) {
-	n := randomNetwork[float64](oneHot(t, 16, 9, 16), .2, 1, 32, 16)
+	n := randomNetwork(blocks(16, 9, 16), 1, 1, 32, 16)
 	for z := 1.; z <= 1e9; z *= 10 {
-		p := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: 1,
+		p := certify(t, n, Config{Adjacency: accountant.AddRemove, Reach: 1,
 			NoiseMultiplier: z})
-		fine := certifyPenalty(t, n, PenaltyConfig{Adjacency: accountant.AddRemove, Reach: 1})
+		fine := certify(t, n, Config{Adjacency: accountant.AddRemove, Reach: 1})
 		largest := z * slices.Max(p.scales)
 		if !slices.Equal(p.scales, fine.scales) || largest > 0x1p47*p.Grid() ||
-			p.Factor() > PenaltyFactor && largest <= 0x1p47*p.Grid()/16 {
+			p.Factor() > Finest && largest <= 0x1p47*p.Grid()/16 {
 			t.Errorf("z = %v: factor %v, %v steps of noise", z, p.Factor(), largest/p.Grid())
 		}
 	}
 }
 
-func TestCertifyPenaltyRefuses(t *testing.T) {
-	n := randomNetwork[float64](oneHot(t, 3), .2, 1, 2)
-	good := PenaltyConfig{Adjacency: accountant.ReplaceOne, Reach: .5, UnitRows: 2}
-	for name, change := range map[string]func(*PenaltyConfig){
-		"no adjacency":     func(c *PenaltyConfig) { c.Adjacency = 9 },
-		"no reach":         func(c *PenaltyConfig) { c.Reach = 0 },
-		"NaN":              func(c *PenaltyConfig) { c.Reach = math.NaN() },
-		"beyond the bound": func(c *PenaltyConfig) { c.Reach = 1.01 },
-		"rows":             func(c *PenaltyConfig) { c.UnitRows = -1 },
-		"noise":            func(c *PenaltyConfig) { c.NoiseMultiplier = math.NaN() },
+// norms are the products of both factors' bounds.
+func norms(n bounds.Network, inputs int) []float64 {
+	sizes, err := n.Sizes(inputs)
+	if err != nil {
+		panic(err)
+	}
+	t, delta := factors(n, sizes)
+	for l := range t {
+		t[l] *= delta[l]
+	}
+	return t
+}
+
+func TestCertifyRefuses(t *testing.T) {
+	n := randomNetwork(blocks(3), 1, 1, 2)
+	good := Config{Adjacency: accountant.ReplaceOne, Reach: .5, UnitRows: 2}
+	for name, change := range map[string]func(*Config){
+		"no adjacency":     func(c *Config) { c.Adjacency = 9 },
+		"no reach":         func(c *Config) { c.Reach = 0 },
+		"NaN":              func(c *Config) { c.Reach = math.NaN() },
+		"beyond the bound": func(c *Config) { c.Reach = 1.01 },
+		"rows":             func(c *Config) { c.UnitRows = -1 },
+		"noise":            func(c *Config) { c.NoiseMultiplier = math.NaN() },
 	} {
 		c := good
 		change(&c)
-		if _, err := CertifyPenalty(n, c); !errors.Is(err, ErrConfig) {
+		if _, err := Certify(n, c); !errors.Is(err, bounds.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := CertifyPenalty(Network[float64]{}, good); !errors.Is(err, ErrNetwork) {
+	if _, err := Certify(bounds.Network{}, good); !errors.Is(err, bounds.ErrNetwork) {
 		t.Errorf("no layers: %v", err)
 	}
 	// One factor beyond the range of exact products, though the product of both is small.
-	tiny, huge := randomNetwork[float64](oneHot(t, 3), .2, 1, 2), float64(limit)*PenaltyFactor*1e4
+	tiny, huge := randomNetwork(blocks(3), 1, 1, 2), float32(bounds.Limit*Finest*1e4)
 	for i := range tiny.Layers[0].Weights {
 		tiny.Layers[0].Weights[i] /= huge * 1e4
 	}
 	for i := range tiny.Layers[1].Weights {
 		tiny.Layers[1].Weights[i] *= huge
 	}
-	if _, err := CertifyPenalty(tiny, good); !errors.Is(err, ErrNetwork) {
+	if _, err := Certify(tiny, good); !errors.Is(err, bounds.ErrNetwork) {
 		t.Errorf("a huge factor: %v", err)
 	}
-	p := certifyPenalty(t, n, good)
+	p := certify(t, n, good)
 	for name, call := range map[string]func(){
 		"scales":   func() { p.ScalesTo(make([]float64, 3), 1) },
 		"released": func() { p.DecodeTo(make([]float64, 11), make([]int64, 2)) },

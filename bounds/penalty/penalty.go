@@ -1,4 +1,7 @@
-package bounds
+// Package penalty certifies the gradient of a gradient penalty taken between private and generated
+// rows, as package bounds does that of the critic's score: an ellipsoid that what a row adds lies
+// in, here because rows beyond it are clipped.
+package penalty
 
 import (
 	"fmt"
@@ -6,30 +9,32 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds"
 )
 
-// PenaltyFactor is the finest factor grid F of a [Penalty]: coarser than [DefaultFactor], as its
-// scales are larger.
-const PenaltyFactor = 0x1p-12
+// Finest is the finest factor grid F: coarser than [bounds.DefaultFactor], as the scales are
+// larger.
+const Finest = 0x1p-12
 
-// PenaltyConfig says what to certify of a gradient penalty.
-type PenaltyConfig struct {
+// Config says what to certify of a gradient penalty.
+type Config struct {
 	Adjacency accountant.Adjacency // required
 	UnitRows  int                  // most rows of one privacy unit; 0 means 1
 	// of the norm bound, in (0, 1]: rows beyond are clipped. 1 clips none, but for rounding
 	Reach float64
-	// Z ≥ 0: the grid is made coarser than PenaltyFactor's if noise of Z times the scales would
+	// Z ≥ 0: the grid is made coarser than Finest's if noise of Z times the scales would
 	// have standard deviations of more than 2⁴⁷ steps.
 	NoiseMultiplier float64
 }
 
-// Penalty is an ellipsoid for the contributions of a row to the gradient, with respect to the
+// Certificate is an ellipsoid for the contributions of a row to the gradient, with respect to the
 // weights W¹, W², ..., of the gradient penalty at a point that touches the row. The contribution is
 // a product for each layer,
 //
-//	∇_{W^l} (‖∇_x D‖₂ − 1)² = t^{l−1}·(δ^l)ᵀ,   t⁰ = 2(‖∇_x D‖₂ − 1)·∇_x D/‖∇_x D‖₂,   t^l = φ'(s^l) ⊙ (W^l)ᵀt^{l−1},
+//	∇_{W^l} (‖∇_x D‖₂ − 1)² = t^{l−1}·(δ^l)ᵀ,
+//	t⁰ = 2(‖∇_x D‖₂ − 1)·∇_x D/‖∇_x D‖₂,   t^l = φ'(s^l) ⊙ (W^l)ᵀt^{l−1},
 //
-// of norm at most B_l ([PenaltyNorms]). With n_l weights in layer l, ρ the reach and S = Σ_l
+// of norm at most B_l ([factors]). With n_l weights in layer l, ρ the reach and S = Σ_l
 // √n_l·B_l the scales
 //
 //	c_l² = ρ²·B_l·S/√n_l    (all weights of a layer alike)
@@ -38,13 +43,13 @@ type PenaltyConfig struct {
 // ρ²S², by the inequality of Cauchy and Schwarz.
 //
 // What a row contributes are the factors t and δ, rounded to multiples of F and multiplied exactly,
-// times the weight that [Penalty.Weight] gives for these very factors: the norm in the ellipsoid is
-// then at most 1/n for n = UnitRows, half of that under replace-one, whatever arithmetic the
-// factors were computed in, so that neighbouring batches have sums at most 1 apart in the norm
-// ‖v/c‖₂. The bound decides how large the scales are, never whether this holds.
+// times the weight that [Certificate.Weight] gives for these very factors: the norm in the
+// ellipsoid is then at most 1/n for n = UnitRows, half of that under replace-one, whatever
+// arithmetic the factors were computed in, so that neighbouring batches have sums at most 1 apart
+// in the norm ‖v/c‖₂. The bound decides how large the scales are, never whether this holds.
 //
-// Only [CertifyPenalty] makes one; it is immutable.
-type Penalty struct {
+// Only [Certify] makes one; it is immutable.
+type Certificate struct {
 	sizes  []int
 	factor float64
 	scales []float64 // of each layer's weights
@@ -52,40 +57,42 @@ type Penalty struct {
 	total  float64
 }
 
-// CertifyPenalty computes the ellipsoid of a network, whose first layer says how many inputs it
-// has. Errors wrap [ErrConfig], or [ErrNetwork] for a network that Certify would refuse by its
-// shape or weights, for one with a bound of t or δ beyond 2²⁶·F, and for one of which a sum might
-// overflow at a point whose inputs lie in [−1, 1] (see the package comment).
-func CertifyPenalty[T Float](n Network[T], c PenaltyConfig) (*Penalty, error) {
+// Certify computes the ellipsoid of a network, whose first layer says how many inputs it has.
+// Errors wrap [bounds.ErrConfig], or [bounds.ErrNetwork] for a network that [bounds.Certify] would
+// refuse by its shape or weights, for one with a bound of t or δ beyond 2²⁶·F, and for one of which
+// a sum might overflow at a point whose inputs lie in [−1, 1] (see the package comment).
+func Certify(n bounds.Network, c Config) (*Certificate, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
-		return nil, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", ErrConfig)
+		return nil, fmt.Errorf("penalty: %w: adjacency must be add-remove or replace-one",
+			bounds.ErrConfig)
 	}
 	if c.UnitRows < 0 || !(c.Reach > 0 && c.Reach <= 1) || !(c.NoiseMultiplier >= 0 &&
 		c.NoiseMultiplier <= math.MaxFloat64) {
 		return nil, fmt.Errorf(
-			"bounds: %w: %d rows a unit, reach %v of (0, 1], noise multiplier %v", ErrConfig,
+			"penalty: %w: %d rows a unit, reach %v of (0, 1], noise multiplier %v",
+			bounds.ErrConfig,
 			c.UnitRows, c.Reach, c.NoiseMultiplier)
 	}
-	net, err := load(n, inputsOf(n))
+	sizes, err := n.Sizes(inputs(n))
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSum(net.penaltySums()); err != nil {
+	if err := bounds.CheckSum(largestSum(n, sizes)); err != nil {
 		return nil, err
 	}
-	t, delta := net.penaltyFactors(math.Inf(1))
-	out := &Penalty{sizes: net.sizes, factor: PenaltyFactor, scales: make([]float64, len(t)),
+	t, delta := factors(n, sizes)
+	out := &Certificate{sizes: sizes, factor: Finest, scales: make([]float64, len(t)),
 		limit: 1 / float64(max(c.UnitRows, 1))}
 	if c.Adjacency == accountant.ReplaceOne {
 		out.limit /= 2
 	}
-	weights := func(l int) float64 { return math.Sqrt(float64(net.w[l].len())) }
+	weights := func(l int) float64 { return math.Sqrt(float64(len(n.Layers[l].Weights))) }
 	for l := range t {
-		if !(max(t[l], delta[l]) <= limit*PenaltyFactor) {
-			return nil, fmt.Errorf("bounds: %w: factors of the penalty's gradient may exceed %v",
-				ErrNetwork, limit*PenaltyFactor)
+		if !(max(t[l], delta[l]) <= bounds.Limit*Finest) {
+			return nil, fmt.Errorf("penalty: %w: factors of the penalty's gradient may exceed %v",
+				bounds.ErrNetwork, bounds.Limit*Finest)
 		}
-		t[l] = max(t[l]*delta[l], PenaltyFactor) // B_l; no scale is 0
+		t[l] = max(t[l]*delta[l], Finest) // B_l; no scale is 0
 		out.total += weights(l) * t[l]
 	}
 	reach := c.Reach / out.limit
@@ -94,14 +101,14 @@ func CertifyPenalty[T Float](n Network[T], c PenaltyConfig) (*Penalty, error) {
 	}
 	out.total *= reach
 	for largest := slices.Max(out.scales); out.factor < 1 &&
-		c.NoiseMultiplier*largest > mostSteps*out.Grid(); {
+		c.NoiseMultiplier*largest > bounds.MostSteps*out.Grid(); {
 		out.factor *= 4
 	}
 	return out, nil
 }
 
 // Coordinates is the length of the released vector: the number of weights, without biases.
-func (p *Penalty) Coordinates() (n int) {
+func (p *Certificate) Coordinates() (n int) {
 	for l := range p.scales {
 		n += p.sizes[l] * p.sizes[l+1]
 	}
@@ -109,17 +116,17 @@ func (p *Penalty) Coordinates() (n int) {
 }
 
 // Factor is F: implementations round t and δ to multiples of it before they multiply them.
-func (p *Penalty) Factor() float64 { return p.factor }
+func (p *Certificate) Factor() float64 { return p.factor }
 
 // Grid is the step of the released vector: F² times the step of a weight, 2⁻⁸.
-func (p *Penalty) Grid() float64 { return p.factor * p.factor * weightStep }
+func (p *Certificate) Grid() float64 { return p.factor * p.factor * bounds.WeightStep }
 
 // TotalStd is the root of the total variance of the noise, per unit of z.
-func (p *Penalty) TotalStd() float64 { return p.total }
+func (p *Certificate) TotalStd() float64 { return p.total }
 
 // ScalesTo sets dst to z·c, the standard deviations of the noise for noise multiplier z > 0. It
 // panics unless dst has one element a coordinate.
-func (p *Penalty) ScalesTo(dst []float64, z float64) {
+func (p *Certificate) ScalesTo(dst []float64, z float64) {
 	p.length("scales", len(dst), p.Coordinates())
 	for l, c := range p.scales {
 		n := p.sizes[l] * p.sizes[l+1]
@@ -134,7 +141,7 @@ func (p *Penalty) ScalesTo(dst []float64, z float64) {
 // to be multiplied. t[l] and delta[l] hold the row's rounded factors of layer l+1: an element for
 // each of its inputs and units. A row with a factor beyond 2³¹·F, which sums of int32 products
 // would not hold, or that is not a number has weight 0. It panics if their lengths do not fit.
-func (p *Penalty) Weight(t, delta [][]float64) int64 {
+func (p *Certificate) Weight(t, delta [][]float64) int64 {
 	p.length("t", len(t), len(p.scales))
 	p.length("delta", len(delta), len(p.scales))
 	sum := 0.
@@ -147,11 +154,11 @@ func (p *Penalty) Weight(t, delta [][]float64) int64 {
 	if !(norm <= math.MaxFloat64) {
 		return 0
 	}
-	return int64(min(1, p.limit/norm) / weightStep)
+	return int64(min(1, p.limit/norm) / bounds.WeightStep)
 }
 
 // squares is +Inf if an element is beyond 2³¹·F or not a number.
-func (p *Penalty) squares(x []float64) (sum float64) {
+func (p *Certificate) squares(x []float64) (sum float64) {
 	most := 0.
 	for _, v := range x {
 		sum += v * v
@@ -165,7 +172,7 @@ func (p *Penalty) squares(x []float64) (sum float64) {
 
 // DecodeTo sets gradient, in the order W¹, b¹, W², b², ..., to what a released vector, in steps of
 // Grid, says of the sum; biases get 0. It panics on lengths that do not fit.
-func (p *Penalty) DecodeTo(gradient []float64, released []int64) {
+func (p *Certificate) DecodeTo(gradient []float64, released []int64) {
 	p.length("released", len(released), p.Coordinates())
 	parameters := 0
 	for l := range p.scales {
@@ -182,8 +189,8 @@ func (p *Penalty) DecodeTo(gradient []float64, released []int64) {
 	}
 }
 
-func (p *Penalty) length(what string, got, want int) {
+func (p *Certificate) length(what string, got, want int) {
 	if got != want {
-		panic(fmt.Sprintf("bounds: %s of a penalty has length %d, want %d", what, got, want))
+		panic(fmt.Sprintf("penalty: %s has length %d, want %d", what, got, want))
 	}
 }

@@ -1,0 +1,244 @@
+package clip
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/internal/reference"
+)
+
+const factor = 0x1p-16
+
+// sample is a network over a domain of blocks, and of numbers in [−1, 2] for those of 0 cells.
+type sample struct {
+	blocks []int
+	in     *bounds.Input
+	n      bounds.Network
+}
+
+func samples(t *testing.T) (out []sample) {
+	t.Helper()
+	for seed, blocks := range [][]int{{16, 9, 5, 2}, {5, 0, 1, 2, 0}, {3, 4, 2}, {1, 1}, {0}} {
+		for _, hidden := range [][]int{{}, {8}, {6, 5}, {4, 1, 3}} {
+			for _, scale := range []float64{.5, 4} {
+				s := sample{blocks: blocks}
+				var fields []bounds.Field
+				for _, m := range blocks {
+					if m == 0 {
+						fields = append(fields, bounds.Scalar(-1, 2))
+					} else {
+						fields = append(fields, bounds.Block(m))
+					}
+				}
+				var err error
+				if s.in, err = bounds.NewInput(fields...); err != nil {
+					t.Fatal(err)
+				}
+				s.n = reference.Network(uint64(seed), s.in.Size(), scale, hidden...)
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+func (s sample) certify(t *testing.T, c bounds.Config) *bounds.Certificate {
+	t.Helper()
+	c.Mode, c.Factor = bounds.Ball, factor
+	cert, err := bounds.Certify(s.n, s.in, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
+}
+
+// row is a random row of the domain as the critic sees it, and its numbers.
+func (s sample) row(u *rand.Rand) (pass reference.Pass, numbers []float64) {
+	var x []float64
+	for _, m := range s.blocks {
+		if m == 0 {
+			v := factor * math.Round((3*u.Float64()-1)/factor)
+			x, numbers = append(x, v), append(numbers, v)
+			continue
+		}
+		cells := make([]float64, m)
+		cells[u.IntN(m)] = 1
+		x = append(x, cells...)
+	}
+	return reference.Run(s.n, x, factor), numbers
+}
+
+func weight(k *Clipper, p reference.Pass, numbers []float64) int64 {
+	return k.Weight(append([][]float64{numbers}, p.X[1:]...), p.Delta)
+}
+
+// addTo adds a row with a weight to a sum.
+func addTo(sum *bounds.Sum, c *bounds.Certificate, p reference.Pass, w int64) {
+	if sum.Gradient == nil {
+		sum.Gradient = make([]int64, c.Parameters())
+	}
+	sum.Rows += w
+	for k, g := range p.Gradient() {
+		sum.Gradient[k] += w * int64(g/(factor*factor))
+	}
+}
+
+// norm is ‖v/c‖₂ of a batch's encoded sum.
+func norm(c *bounds.Certificate, s bounds.Sum) float64 {
+	v, sum := make([]int64, c.Coordinates()), 0.
+	c.EncodeTo(v, s)
+	for k, scale := range c.Scales() {
+		x := float64(v[k]) * c.Grid() / scale
+		sum += x * x
+	}
+	return math.Sqrt(sum)
+}
+
+// TestClipperCountsAllItsTerms: of a row's squared norm 1 + n/2⁵³, n = 2²⁴ the products of two
+// layers of 4096 units, float64 loses every term but the first, more than 2⁻³⁰ of the norm. The
+// weight must not be what the computed norm alone allows.
+func TestClipperCountsAllItsTerms(t *testing.T) {
+	const units = 1 << 12
+	const terms = 2*units + units*units + 2*units + 1
+	scales := slices.Repeat([]float64{0x1p500}, terms)
+	scales[0] = 1
+	inner := scales[2*units:][:units*units]
+	for k := range inner {
+		// squares just below half of the last digit of 1
+		inner[k] = math.Nextafter(0x1p26*math.Sqrt2, math.Inf(1))
+	}
+	ones := slices.Repeat([]float64{1}, units)
+	first := make([]float64, units)
+	first[0] = 1
+	square := 1 + units*units/(inner[0]*inner[0])
+	if square < 1+0x1.ffp-30 {
+		t.Fatalf("the terms are too small: %v", square)
+	}
+	// less than the root of square, and more than that of 1 + 2⁻³⁰
+	const limit = 1 + 0x1p-31 + 0x1p-34
+	x := [][]float64{nil, ones, make([]float64, units)}
+	k := of([]int{1, units, units, 1}, []bounds.Field{bounds.Block(1)}, scales,
+		make([]float64, terms), limit)
+	w := k.Weight(x, [][]float64{first, ones, {1}})
+	if length := float64(w) * bounds.WeightStep * math.Sqrt(square); length > limit || w < 255 {
+		t.Errorf("weight %d brings the row to norm %v, limit %v", w, length, limit)
+	}
+	if w := k.Weight(x, [][]float64{first, ones, {math.NaN()}}); w != 0 {
+		t.Errorf("a row that is not a number has weight %d", w)
+	}
+}
+
+// A row with its weight lies in the ellipsoid, of the size that the adjacency and the rows of a
+// unit ask for; one step of weight more and it would not, unless it has all its weight.
+func TestClippedRowsAreInTheEllipsoid(t *testing.T) {
+	for seed, s := range samples(t) {
+		u := rand.New(rand.NewPCG(uint64(seed), 6))
+		for _, config := range []bounds.Config{
+			{Adjacency: accountant.AddRemove, Radius: .5},
+			{Adjacency: accountant.ReplaceOne, Radius: .2},
+			{Adjacency: accountant.AddRemove, Radius: .05, UnitRows: 4},
+			{Adjacency: accountant.ReplaceOne, Radius: 1e6},
+		} {
+			cert := s.certify(t, config)
+			k := New(cert)
+			limit := cert.Norm() / float64(cert.UnitRows())
+			for range 40 {
+				p, numbers := s.row(u)
+				length := func(w int64) float64 {
+					var sum bounds.Sum
+					addTo(&sum, cert, p, w)
+					return norm(cert, sum)
+				}
+				w := weight(k, p, numbers)
+				if w < 0 || w > 256 || length(w) > limit {
+					t.Fatalf("%v, %+v: weight %d has norm %v, limit %v",
+						s.blocks, config, w, length(w), limit)
+				}
+				if w < 256 && length(w+1) <= limit*(1-1e-6) {
+					t.Fatalf("%v, %+v: weight %d is too small: %d has norm %v, limit %v",
+						s.blocks, config, w, w+1, length(w+1), limit)
+				}
+			}
+		}
+	}
+}
+
+// Rows within the radius keep all their weight: that is what the scales are for.
+func TestRowsWithinTheRadiusAreKept(t *testing.T) {
+	kept := 0
+	for seed, s := range samples(t) {
+		for _, adjacency := range []accountant.Adjacency{accountant.AddRemove,
+			accountant.ReplaceOne} {
+			u := rand.New(rand.NewPCG(uint64(seed), 7))
+			for _, radius := range []float64{1e5, 10, 3, 1, .3, .1} {
+				cert := s.certify(t, bounds.Config{Adjacency: adjacency, Radius: radius})
+				k, centre := New(cert), cert.Centre()
+				for range 20 {
+					p, numbers := s.row(u)
+					euclid := 0.
+					for k, g := range p.Gradient() {
+						euclid += (g - centre[k]) * (g - centre[k])
+					}
+					if math.Sqrt(euclid) > radius {
+						continue
+					}
+					kept++
+					if w := weight(k, p, numbers); w < 255 {
+						t.Errorf("%v: a row at %v, within radius %v, has weight %d", s.blocks,
+							math.Sqrt(euclid), radius, w)
+					}
+				}
+			}
+		}
+	}
+	if kept < 1000 {
+		t.Errorf("%d rows are within the radius", kept)
+	}
+}
+
+// Neighbouring clipped batches are never more than 1 apart.
+func TestClippedNeighbours(t *testing.T) {
+	for seed, s := range samples(t) {
+		u := rand.New(rand.NewPCG(uint64(seed), 8))
+		for _, adjacency := range []accountant.Adjacency{accountant.AddRemove,
+			accountant.ReplaceOne} {
+			n := 1 + u.IntN(3)
+			cert := s.certify(t, bounds.Config{Adjacency: adjacency, UnitRows: n, Radius: .3})
+			k := New(cert)
+			for range 20 {
+				apart := bounds.Sum{Gradient: make([]int64, cert.Parameters())}
+				add := func(rows int, sign int64) {
+					for range rows {
+						p, numbers := s.row(u)
+						addTo(&apart, cert, p, sign*weight(k, p, numbers))
+					}
+				}
+				add(1+u.IntN(n), 1)
+				if adjacency == accountant.ReplaceOne {
+					add(u.IntN(n+1), -1)
+				}
+				if d := norm(cert, apart); d > 1 {
+					t.Fatalf("%v, %v: clipped neighbours are %v apart", s.blocks, adjacency, d)
+				}
+			}
+		}
+	}
+}
+
+func TestOtherModesPanic(t *testing.T) {
+	s := samples(t)[0]
+	cert, err := bounds.Certify(s.n, s.in, bounds.Config{Adjacency: accountant.AddRemove})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a clipper for a mode that needs none")
+		}
+	}()
+	New(cert)
+}
