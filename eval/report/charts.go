@@ -186,7 +186,7 @@ func (a *Associations) charts() []labelled {
 		{"Real (training table)",
 			heat("associations in the training table", a.Columns, 1, at(a.Real))},
 		{"Synthetic", heat("associations in the synthetic table", a.Columns, 1, at(a.Synthetic))},
-		{"Synthetic less real",
+		{"Synthetic minus real",
 			heat("difference of the associations", a.Columns, fullDifference,
 				func(i, j int) float64 {
 					return float64(a.Synthetic[i][j] - a.Real[i][j])

@@ -40,14 +40,14 @@ func (w *work) alike() Finding {
 		}
 		return 0
 	})
-	f.Answer = fmt.Sprintf("Column by column, the distributions agree to %s on average; the worst "+
-		"is %s with %s.", percent(float64(shapes.Value)), worst.Name, percent(float64(worst.Score)))
+	f.Answer = fmt.Sprintf("Column by column, the distributions match to %s on average; the worst "+
+		"is %s, at %s.", percent(float64(shapes.Value)), worst.Name, percent(float64(worst.Score)))
 	if two {
 		f.Status = worse(f.Status, grade(float64(pairs.Value), goodPairs, poorPairs))
-		f.Answer += fmt.Sprintf(" Relations between two columns agree to %s.",
+		f.Answer += fmt.Sprintf(" Pairs of columns match to %s.",
 			percent(float64(pairs.Value)))
 		if yard := w.values["ColumnPairTrends"]; len(yard) > 1 {
-			f.Answer += fmt.Sprintf(" Another sample of real rows, the holdout, agrees to %s and "+
+			f.Answer += fmt.Sprintf(" The holdout, which is other real rows, matches to %s and "+
 				"%s.",
 				percent(float64(w.values["ColumnShapes"][1].Value)),
 				percent(float64(yard[1].Value)))
@@ -59,8 +59,9 @@ func (w *work) alike() Finding {
 // useful says whether models trained on synthetic rows work on real ones.
 func (w *work) useful() Finding {
 	f := Finding{Question: "Can a model be trained on it?", Status: Unknown, Rule: fmt.Sprintf(
-		"The AUROC that the best learner loses: good up to %.2f, poor above %.2f. With few "+
-			"positive rows both are uncertain: see the intervals.", goodGap, poorGap)}
+		"By how much the AUROC of the best learner falls: good up to %.2f, poor above %.2f. "+
+			"With few positive rows both figures are uncertain: see the intervals.", goodGap,
+		poorGap)}
 	if len(w.out.Predictions) == 0 {
 		f.Answer = "Not measured: " + w.leftOut["TSTR"] + "."
 		return f
@@ -103,7 +104,7 @@ func (w *work) rareKept() Finding {
 			f.Status = Poor
 		}
 	}
-	f.Answer = fmt.Sprintf("%s = %s has %s of the synthetic rows (%s to %s) and %s of the "+
+	f.Answer = fmt.Sprintf("%s = %s makes up %s of the synthetic rows (%s to %s) and %s of the "+
 		"training rows (%s to %s).", r.Column, r.Value,
 		percent(float64(r.Synthetic.Rate)), percent(float64(r.Synthetic.Low)),
 		percent(float64(r.Synthetic.High)),
@@ -117,12 +118,12 @@ func (w *work) copied() Finding {
 	f := Finding{Question: copyQuestion, Status: Unknown, Rule: fmt.Sprintf(
 		"Suspicious if the privacy loss exceeds %.2f and twice its standard error, or if more "+
 			"than %s of the synthetic rows are closer to training rows than to holdout rows. "+
-			"Absence of such signs is no proof: only the guarantee of differential privacy is one.",
+			"Their absence proves nothing: only the guarantee of differential privacy does.",
 		lossOfNote, percent(shareOfNote))}
 	loss, ok := w.first("PrivacyLoss")
 	share, also := w.first("DCRShare")
 	if !ok || !also {
-		f.Answer = "Cannot be told: it " + needsHoldout + "."
+		f.Answer = "Unknown: this " + needsHoldout + "."
 		return f
 	}
 	stderr := float64(w.out.Nearest.Loss.StdErr)
@@ -138,7 +139,7 @@ func (w *work) copied() Finding {
 	f.Answer = fmt.Sprintf("%s Privacy loss %s ± %.3f (0 is none, a copied table has about 0.5); "+
 		"%s of the synthetic rows are closer to a row they were made from than to other real rows "+
 		"(chance: 50 %%); "+
-		"%s of them equal a training row in every column, %s one of the holdout.",
+		"%s of them equal a training row in every column, and %s a row of the holdout.",
 		[]string{"No sign of copying was found.", "There is a sign of copying.",
 			"Synthetic rows keep too close to the rows they were made from."}[signs],
 		fixed(loss.Value), w.z*stderr, percent(float64(share.Value)),
