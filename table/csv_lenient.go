@@ -87,32 +87,32 @@ func (l *lenientLines) quoted(line []byte) (cell []byte, end int) {
 	}
 }
 
-// parseLenient is parse for a lenient schema. It makes no mistakes.
+// parseLenient is parse for a lenient file. It makes no mistakes.
 func (p *csvParser) parseLenient(c chunk) csvPart {
 	out := csvPart{bytes: len(c.buf)}
-	p.open(&out, c.lines+1)
+	p.open(&out.part, c.lines+1)
 	dirty := !isText(c.buf)
 	p.lines.each(c, func(line []byte) {
-		switch read := p.lenientRecord(&out, line, dirty); {
-		case read && p.hasUnit:
-			out.units[out.rows] = p.units.of(p.id)
-		case read:
-		case p.hasUnit:
+		read := p.lenientRecord(out.rows, line, dirty)
+		switch {
+		case read && p.unit != nil:
+			p.unit.number[out.rows] = p.unit.texts.of(p.id)
+		case p.unit != nil:
 			return // it is nobody's
-		default:
-			for _, l := range p.lanes {
-				l.set(out.rows, l.unread)
+		case !read:
+			for i := range p.lanes {
+				p.lanes[i].setUnread(out.rows)
 			}
 		}
 		out.rows++
 	})
-	p.close(&out)
+	p.close(&out.part)
 	return out
 }
 
-// lenientRecord encodes a line, all but its unit's number, into row out.rows. It
+// lenientRecord encodes a line, all but its unit's number, into a row. It
 // reports whether the line can be read and, if there are units, names one: p.id.
-func (p *csvParser) lenientRecord(out *csvPart, line []byte, dirty bool) bool {
+func (p *csvParser) lenientRecord(row int, line []byte, dirty bool) bool {
 	if line == nil {
 		return false
 	}
@@ -127,25 +127,40 @@ func (p *csvParser) lenientRecord(out *csvPart, line []byte, dirty bool) bool {
 		if last != (i+1 == len(p.lanes)) {
 			return false
 		}
-		long := len(cell) > p.lines.maxCell
+		bad := len(cell) > p.lines.maxCell
+		if l.text >= 0 && dirty && !isText(cell) {
+			bad = true
+		}
 		switch {
 		case l.unit:
-			if long || dirty && !isText(cell) {
+			if bad {
 				return false
 			}
 			p.id = append(p.id, cell...)
-		case l.codec == nil:
-		case long:
-			l.set(out.rows, l.unread)
-		default:
+		case bad:
+			l.setUnread(row)
+		case l.text >= 0:
+			l.number[row] = l.texts.of(cell)
+		case l.codec != nil:
 			code, err := l.codec.EncodeText(cell)
 			if err != nil {
 				panic("table: a lenient schema refuses a cell")
 			}
-			l.set(out.rows, code)
+			l.set(row, code)
 		}
 	}
-	return !p.hasUnit || len(p.id) > 0
+	return p.unit == nil || len(p.id) > 0
+}
+
+// setUnread stores what a cell that cannot be read becomes: its code, or an
+// empty text.
+func (l *lane) setUnread(row int) {
+	switch {
+	case l.codec != nil:
+		l.set(row, l.unread)
+	case l.text >= 0:
+		l.number[row] = l.texts.of(nil)
+	}
 }
 
 // isText reports whether a cell, or a whole chunk, is UTF-8 without NUL.

@@ -314,7 +314,7 @@ func TestLenientScan(t *testing.T) {
 			tab := readLenient(t, in, s, blockSize)
 			o := ScanOptions{CSV: s.CSV, Lenient: true, Columns: columns}
 			named := 0
-			err := scanCSVOf(strings.NewReader(in), o, 32, func(_, row []string) error {
+			err := scanCSV(strings.NewReader(in), -1, o, ReadOptions{MaxCell: 32}, func(_, row []string) error {
 				if len(row) != columns {
 					t.Errorf("%.40q: %d cells", bad, len(row))
 				}

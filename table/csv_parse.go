@@ -1,11 +1,6 @@
 package table
 
-import (
-	"bytes"
-	"slices"
-
-	"github.com/decoy-dp/decoy/schema"
-)
+import "bytes"
 
 // csvPart is what became of one chunk.
 type csvPart struct {
@@ -15,25 +10,25 @@ type csvPart struct {
 	err   error // about the first mistake in it; the rows are then of no use
 }
 
-// csvParser turns chunks into codes. It is not for concurrent use.
+// csvParser turns chunks into codes and texts. It is not for concurrent use.
 type csvParser struct {
 	*layout
 	z         *tokenizer
-	lines     lenientLines // instead of z under a lenient schema
-	hasUnit   bool
-	blankCell bool // a blank line is an empty cell of the one column
-	units     units
-	id        []byte // of the line at hand, under a lenient schema
-	lanes     []lane
+	lines     lenientLines // instead of z in a lenient file
+	blankCell bool         // a blank line is an empty cell of the one column
+	lanes     []lane       // by file column
+	unit      *lane        // nil: none
+	id        []byte       // of the line at hand, in a lenient file
 }
 
-// lane is where the cells of one file column go.
+// lane is where the cells of one file column go in the chunk at hand.
 type lane struct {
-	codec  *schema.Codec // nil unless the cells become codes
-	unread uint16        // code of a cell that cannot be read, under a lenient schema
-	unit   bool
+	destination
+	unread uint16 // code of a cell that cannot be read, in a lenient file
 	u8     []uint8
 	u16    []uint16
+	number []uint32 // texts
+	texts  numbering
 }
 
 // set stores the code of a row; without codes there is nothing to store.
@@ -47,16 +42,27 @@ func (l *lane) set(row int, code uint16) {
 }
 
 func newCSVParser(l *layout, o ReadOptions) *csvParser {
-	comma := l.schema.CSV.Separator()
 	p := &csvParser{
-		layout: l, z: newTokenizer(comma, o.MaxCell), hasUnit: slices.Contains(l.target, toUnit),
+		layout: l, z: newTokenizer(l.comma, o.MaxCell), lanes: make([]lane, len(l.columns)),
 		lines: lenientLines{
-			comma: comma, columns: len(l.target), maxCell: o.MaxCell, headed: !l.schema.CSV.NoHeader,
+			comma: l.comma, columns: len(l.columns), maxCell: o.MaxCell, headed: l.header,
 		},
 	}
-	if len(l.target) == 1 && l.target[0] >= 0 {
-		_, err := l.codecs[l.target[0]].EncodeText(nil)
-		p.blankCell = err == nil
+	for i, d := range l.columns {
+		p.lanes[i].destination = d
+		if d.codec != nil {
+			p.lanes[i].unread = d.codec.Unreadable()
+		}
+		if d.unit {
+			p.unit = &p.lanes[i]
+		}
+	}
+	if d := l.columns[0]; len(l.columns) == 1 && !d.unit {
+		p.blankCell = true
+		if d.codec != nil {
+			_, err := d.codec.EncodeText(nil)
+			p.blankCell = err == nil
+		}
 	}
 	return p
 }
@@ -65,11 +71,11 @@ func newCSVParser(l *layout, o ReadOptions) *csvParser {
 // record with the wrong number of cells is reported as such, whatever is in
 // them.
 func (p *csvParser) parse(c chunk) csvPart {
-	if p.schema.Lenient {
+	if p.lenient {
 		return p.parseLenient(c)
 	}
 	out := csvPart{bytes: len(c.buf)}
-	p.open(&out, min(c.lines, len(c.buf)/len(p.target))+1)
+	p.open(&out.part, min(c.lines, len(c.buf)/len(p.lanes))+1)
 	z := p.z
 	z.reset(c.buf, c.final, c.line)
 	for z.more() {
@@ -85,7 +91,7 @@ func (p *csvParser) parse(c chunk) csvPart {
 			return out
 		}
 		start := z.pos
-		if out.err = p.record(&out, line); out.err == nil && z.pos-start > maxRecord(z.maxCell)+1 {
+		if out.err = p.record(out.rows, line); out.err == nil && z.pos-start > maxRecord(z.maxCell)+1 {
 			out.err = place{unit: "line", number: line}.wrap(errLongRecord(z.maxCell))
 		}
 		if out.err != nil {
@@ -93,48 +99,39 @@ func (p *csvParser) parse(c chunk) csvPart {
 		}
 		out.rows++
 	}
-	p.close(&out)
+	p.close(&out.part)
 	return out
 }
 
-// close cuts out to its rows and takes the units.
-func (p *csvParser) close(out *csvPart) {
-	for i, col := range out.cols {
-		if p.has[i] {
-			out.cols[i] = col.slice(0, out.rows)
+// open makes room for rows rows in out and points the lanes at it.
+func (p *csvParser) open(out *part, rows int) {
+	out.codes, out.texts = make([]Codes, len(p.sizes)), make([]texts, p.layout.texts)
+	for i := range p.lanes {
+		switch l := &p.lanes[i]; {
+		case l.codec != nil:
+			out.codes[l.code] = NewCodes(p.sizes[l.code], rows)
+			l.u8, l.u16 = out.codes[l.code].U8, out.codes[l.code].U16
+		case l.text >= 0:
+			l.number = make([]uint32, rows)
+			out.texts[l.text].number = l.number
 		}
-	}
-	if out.units != nil {
-		out.units = out.units[:out.rows]
-		out.ids = p.units.take()
 	}
 }
 
-// open makes room for rows rows in out and points the lanes at it.
-func (p *csvParser) open(out *csvPart, rows int) {
-	out.cols = make([]Codes, len(p.sizes))
-	p.lanes = p.lanes[:0]
-	for _, t := range p.target {
-		var l lane
-		switch t {
-		case toNothing:
-		case toUnit:
-			l.unit = true
-			out.units = make([]uint32, rows)
-		default:
-			out.cols[t] = NewCodes(p.sizes[t], rows)
-			l.codec, l.unread = p.codecs[t], p.codecs[t].Unreadable()
-			l.u8, l.u16 = out.cols[t].U8, out.cols[t].U16
+// close cuts out to its rows and takes the texts.
+func (p *csvParser) close(out *part) {
+	out.cut(out.rows)
+	for i := range p.lanes {
+		if l := &p.lanes[i]; l.text >= 0 {
+			out.texts[l.text].words = l.texts.take()
 		}
-		p.lanes = append(p.lanes, l)
 	}
 }
 
 // record encodes the record at the tokenizer, which starts on the given line,
-// into row out.rows.
-func (p *csvParser) record(out *csvPart, line int) error {
+// into a row.
+func (p *csvParser) record(row, line int) error {
 	var (
-		row    = out.rows
 		bad    error // about the first cell that is not allowed
 		badCol int
 	)
@@ -147,7 +144,7 @@ func (p *csvParser) record(out *csvPart, line int) error {
 			case errOpenQuote:
 				line = p.z.line
 			}
-			return place{"line", line, col + 1, p.name(col)}.wrap(err)
+			return p.at("line", line, col).wrap(err)
 		}
 		if col == len(p.lanes) {
 			return place{unit: "line", number: line}.wrap(errManyCells)
@@ -164,11 +161,11 @@ func (p *csvParser) record(out *csvPart, line int) error {
 			} else {
 				l.u16[row] = code
 			}
-		case l.unit:
-			if len(cell) == 0 && bad == nil {
+		case l.text >= 0:
+			if l.unit && len(cell) == 0 && bad == nil {
 				bad, badCol = errEmptyUnit, col
 			}
-			out.units[row] = p.units.of(cell)
+			l.number[row] = l.texts.of(cell)
 		}
 		if !last {
 			continue
@@ -177,7 +174,7 @@ func (p *csvParser) record(out *csvPart, line int) error {
 			return place{unit: "line", number: line}.wrap(errFewCells)
 		}
 		if bad != nil {
-			return place{"line", line, badCol + 1, p.name(badCol)}.wrap(bad)
+			return p.at("line", line, badCol).wrap(bad)
 		}
 		return nil
 	}

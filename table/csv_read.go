@@ -43,36 +43,49 @@ func ReadCSV(
 // readCSV is ReadCSV with a given size of blocks.
 func readCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions,
 	block int) (*Table, Report, error) {
-	o = o.withDefaults()
 	l, err := newLayout(s)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	if err := checkComma(s.CSV.Separator()); err != nil {
+	var report Report
+	a := assembly{layout: l}
+	err = l.readCSV(ctx, r, size, o, block, func(_ chunk, names []string) (err error) {
+		if l.header {
+			report.Ignored, err = l.bindNames(names)
+			return err
+		}
+		l.bindPositions()
+		return nil
+	}, a.add)
+	if err != nil {
 		return nil, Report{}, err
+	}
+	return a.table(), report, nil
+}
+
+// readCSV reads a file: bind completes the layout, from the first chunk and the
+// names in the header, if there is one; put takes the parts in their order.
+func (l *layout) readCSV(ctx context.Context, r io.Reader, size int64, o ReadOptions, block int,
+	bind func(first chunk, names []string) error, put func(part) error) error {
+	o = o.withDefaults()
+	if err := checkComma(l.comma); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	split := &splitter{
-		r: contextReader{ctx, r}, block: block, lenient: s.Lenient, probe: newTokenizer(s.CSV.Separator(),
-			o.MaxCell),
+		r: contextReader{ctx, r}, block: block, lenient: l.lenient,
+		probe: newTokenizer(l.comma, o.MaxCell),
 	}
-	first, names, err := openCSV(split, !s.CSV.NoHeader)
-	if err != nil {
-		return nil, Report{}, err
+	first, names, err := openCSV(split, l.header)
+	if err == nil {
+		err = bind(first, names)
 	}
-	var report Report
-	if s.CSV.NoHeader {
-		l.bindPositions()
-	} else if report.Ignored, err = l.bindNames(names); err != nil {
-		return nil, Report{}, err
+	if err != nil || len(l.columns) == 0 {
+		return err
 	}
-	split.cells = len(l.target)
-	t, err := readChunks(ctx, cancel, split, first, size, l, o)
-	if err != nil {
-		return nil, Report{}, err
-	}
-	return t, report, nil
+	split.cells = len(l.columns)
+	return l.readChunks(ctx, cancel, split, first, size, o, put)
 }
 
 // openCSV returns the first chunk of a file and its header.
@@ -104,8 +117,8 @@ type csvJob struct {
 
 // readChunks parses first and all chunks that follow it. Chunks are parsed by
 // several goroutines at once and put together in the order of the file.
-func readChunks(ctx context.Context, cancel context.CancelFunc, split *splitter, first chunk,
-	size int64, l *layout, o ReadOptions) (*Table, error) {
+func (l *layout) readChunks(ctx context.Context, cancel context.CancelFunc, split *splitter,
+	first chunk, size int64, o ReadOptions, put func(part) error) error {
 	var (
 		flying = o.Workers + 2 // buffers in use
 		free   = make(chan []byte, flying)
@@ -157,15 +170,13 @@ func readChunks(ctx context.Context, cancel context.CancelFunc, split *splitter,
 			}
 		})
 	}
-	return collect(ctx, order, size, l, o)
+	return collect(ctx, order, size, o, put)
 }
 
 // collect puts the results of jobs together in their order.
-func collect(
-	ctx context.Context, jobs <-chan csvJob, size int64, l *layout, o ReadOptions,
-) (*Table, error) {
+func collect(ctx context.Context, jobs <-chan csvJob, size int64, o ReadOptions,
+	put func(part) error) error {
 	var (
-		a     = assembly{layout: l}
 		bytes int64
 		blank int // line of the first of the blank lines just seen
 	)
@@ -174,26 +185,28 @@ func collect(
 		select {
 		case p = <-job.done:
 		case <-ctx.Done():
-			return nil, readingError(ctx.Err())
+			return readingError(ctx.Err())
 		}
 		if blank != 0 && (p.rows > 0 || p.err != nil) {
-			return nil, place{unit: "line", number: blank}.wrap(errBlankLine)
+			return place{unit: "line", number: blank}.wrap(errBlankLine)
 		}
 		if p.err != nil {
-			return nil, p.err
+			return p.err
 		}
 		if blank == 0 {
 			blank = p.blank
 		}
-		a.add(p.part)
+		if err := put(p.part); err != nil {
+			return err
+		}
 		if bytes += int64(p.bytes); size > 0 && o.Progress != nil {
 			o.Progress(min(1, float64(bytes)/float64(size)))
 		}
 	}
 	if ctx.Err() != nil {
-		return nil, readingError(ctx.Err())
+		return readingError(ctx.Err())
 	}
-	return a.table(), nil
+	return nil
 }
 
 // readingError is about err, which reading the file ran into.

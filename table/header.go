@@ -2,6 +2,8 @@ package table
 
 import (
 	"context"
+	"errors"
+	"os"
 )
 
 // Header gives the column names of the CSV or Parquet file at path: the first line of a CSV file,
@@ -9,16 +11,15 @@ import (
 // file are those of its first line alone. comma is for CSV only. Not for the standard input, which
 // can be read once only.
 func Header(path string, comma byte) ([]string, error) {
-	format, err := FormatOf(path)
-	if err != nil {
-		return nil, err
-	}
 	if err := checkComma(comma); err != nil {
 		return nil, err
 	}
-	f, _, err := open(path)
+	format, f, _, err := open(path)
 	if err != nil {
 		return nil, err
+	}
+	if f == os.Stdin {
+		return nil, errors.New("table: the standard input has no header of its own")
 	}
 	defer f.Close()
 	if format == CSV {

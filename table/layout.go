@@ -7,71 +7,99 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Targets of a file column besides the numbers of schema columns.
-const (
-	toNothing = -1 // the schema does not name it
-	toUnit    = -2 // it holds the privacy unit
-)
-
-// layout says which column of a file is which column of a schema.
+// layout says what becomes of the columns of a file: codes, texts or nothing.
 type layout struct {
-	schema *schema.Schema
-	sizes  []int
+	columns []destination // of the file
+	lenient bool
+	header  bool // of a CSV file
+	comma   byte
+	texts   int // how many columns become texts
+
+	schema *schema.Schema // nil if all columns become texts
+	sizes  []int          // these by column of the schema
 	codecs []*schema.Codec
-	target []int    // per file column: a schema column, toUnit or toNothing
-	absent []uint16 // per schema column that the file lacks: the code of all its rows
-	has    []bool   // per schema column: whether the file has it
+	absent []uint16 // where the file lacks the column: the code of all its rows
+	has    []bool   // whether the file has it
 }
 
+// destination is where the cells of a file column go.
+type destination struct {
+	name  string        // the schema's; "" if it does not name the column
+	code  int           // of the schema's columns, whose codes they become; −1: none
+	text  int           // of the texts of a part, which they become; −1: none
+	unit  bool          // these texts are ids of privacy units, which must not be empty
+	codec *schema.Codec // of code
+}
+
+// used reports whether the cells are of any use.
+func (d destination) used() bool { return d.codec != nil || d.text >= 0 }
+
+// newLayout is for the columns of a schema; bindPositions or bindNames completes it.
 func newLayout(s *schema.Schema) (*layout, error) {
 	codecs, err := s.Codecs()
 	if err != nil {
 		return nil, err
 	}
 	n := len(s.Columns)
-	return &layout{schema: s, sizes: s.Sizes(), codecs: codecs, absent: make([]uint16, n),
-		has: make([]bool, n)}, nil
+	return &layout{
+		lenient: s.Lenient, header: !s.CSV.NoHeader, comma: s.CSV.Separator(),
+		schema: s, sizes: s.Sizes(), codecs: codecs, absent: make([]uint16, n), has: make([]bool, n),
+	}, nil
+}
+
+// bindTexts lays out a file whose n columns all become texts.
+func (l *layout) bindTexts(n int) {
+	for range n {
+		l.bind("", -1, false)
+	}
+}
+
+// bind adds a column of the file that becomes column code of the schema or, if that is −1, texts.
+func (l *layout) bind(name string, code int, unit bool) {
+	d := destination{name: name, code: code, text: -1, unit: unit}
+	if code >= 0 {
+		d.codec, l.has[code] = l.codecs[code], true
+	} else {
+		d.text = l.texts
+		l.texts++
+	}
+	l.columns = append(l.columns, d)
 }
 
 // bindPositions lays out a file without a header: the unit column first, if
 // there is one, then the columns in the order of the schema.
 func (l *layout) bindPositions() {
-	if l.schema.Unit != "" {
-		l.target = append(l.target, toUnit)
+	if u := l.schema.Unit; u != "" {
+		l.bind(u, -1, true)
 	}
-	for i := range l.schema.Columns {
-		l.target = append(l.target, i)
-		l.has[i] = true
+	for i, c := range l.schema.Columns {
+		l.bind(c.Name, i, false)
 	}
 }
 
 // bindNames lays out a file by its column names. It returns the 1-based
 // positions of the columns that the schema does not name.
 func (l *layout) bindNames(names []string) (ignored []int, err error) {
-	byName := map[string]int{}
+	codes, position := map[string]int{}, map[string]int{}
 	for i, c := range l.schema.Columns {
-		byName[c.Name] = i
+		codes[c.Name] = i
 	}
 	if l.schema.Unit != "" {
-		byName[l.schema.Unit] = toUnit
+		codes[l.schema.Unit] = -1
 	}
-	position := map[string]int{}
 	for i, name := range names {
-		target, known := byName[name]
+		code, known := codes[name]
 		if !known {
-			l.target = append(l.target, toNothing)
+			l.columns = append(l.columns, destination{code: -1, text: -1})
 			ignored = append(ignored, i+1)
 			continue
 		}
 		if before := position[name]; before > 0 {
-			return nil, fmt.Errorf("table: columns %d and %d both have the name %q: %w", before, i+1, name,
-				schema.ErrSchema)
+			return nil, fmt.Errorf("table: columns %d and %d both have the name %q: %w",
+				before, i+1, name, schema.ErrSchema)
 		}
 		position[name] = i + 1
-		l.target = append(l.target, target)
-		if target >= 0 {
-			l.has[target] = true
-		}
+		l.bind(name, code, code < 0)
 	}
 	return ignored, l.checkAbsent(position)
 }
@@ -104,53 +132,57 @@ func (l *layout) checkAbsent(position map[string]int) error {
 	return nil
 }
 
-// name returns the schema's name of file column i, "" if it has none.
-func (l *layout) name(i int) string {
-	if i >= len(l.target) {
-		return ""
+// at is the position of file column i; its zero fields are to be set.
+func (l *layout) at(unit string, number, i int) place {
+	p := place{unit: unit, number: number, column: i + 1}
+	if i < len(l.columns) {
+		p.name = l.columns[i].name
 	}
-	switch t := l.target[i]; t {
-	case toNothing:
-		return ""
-	case toUnit:
-		return l.schema.Unit
-	default:
-		return l.schema.Columns[t].Name
-	}
+	return p
 }
 
-// part is a run of rows of a file in codes.
+// part is a run of rows of a file.
 type part struct {
 	rows  int
-	cols  []Codes  // by schema column; empty where the file lacks the column
-	units []uint32 // per row a position in ids; nil without a unit column
-	ids   []string // the units of these rows, in order of appearance
+	codes []Codes // by schema column; empty where the file lacks the column
+	texts []texts // in the order of the file; the privacy unit, if there is one
+}
+
+// texts are the cells of a column, each text once.
+type texts struct {
+	number []uint32 // per row a position in words
+	words  []string // in order of appearance
 }
 
 // dropNobody leaves out the rows that are of no unit.
 func (p *part) dropNobody() {
-	keep := 0
-	for row, u := range p.units {
+	units, keep := p.texts[0].number, 0
+	for row, u := range units {
 		if u == nobody {
 			continue
 		}
-		p.units[keep] = u
-		for _, c := range p.cols {
+		units[keep] = u
+		for _, c := range p.codes {
 			if c.Len() > 0 {
 				c.Set(keep, c.At(row))
 			}
 		}
 		keep++
 	}
-	if p.units == nil {
-		return
-	}
-	for i, c := range p.cols {
+	p.cut(keep)
+}
+
+// cut drops the rows from n on.
+func (p *part) cut(n int) {
+	for i, c := range p.codes {
 		if c.Len() > 0 {
-			p.cols[i] = c.slice(0, keep)
+			p.codes[i] = c.slice(0, n)
 		}
 	}
-	p.units, p.rows = p.units[:keep], keep
+	for i := range p.texts {
+		p.texts[i].number = p.texts[i].number[:n]
+	}
+	p.rows = n
 }
 
 // assembly puts the parts of a table together.
@@ -162,12 +194,18 @@ type assembly struct {
 }
 
 // add appends p, whose unit numbers it replaces by those of the whole table.
-func (a *assembly) add(p part) {
-	if p.units != nil && a.units == nil {
+func (a *assembly) add(p part) error {
+	a.rows += p.rows
+	a.parts = append(a.parts, p)
+	if len(p.texts) == 0 {
+		return nil
+	}
+	if a.units == nil {
 		a.units = map[string]uint32{}
 	}
-	global := make([]uint32, len(p.ids))
-	for i, id := range p.ids {
+	ids := &p.texts[0]
+	global := make([]uint32, len(ids.words))
+	for i, id := range ids.words {
 		n, ok := a.units[id]
 		if !ok {
 			n = uint32(len(a.units))
@@ -175,12 +213,11 @@ func (a *assembly) add(p part) {
 		}
 		global[i] = n
 	}
-	for i, u := range p.units {
-		p.units[i] = global[u]
+	for i, u := range ids.number {
+		ids.number[i] = global[u]
 	}
-	p.ids = nil
-	a.rows += p.rows
-	a.parts = append(a.parts, p)
+	ids.words = nil
+	return nil
 }
 
 // table joins the parts column by column, freeing them on the way.
@@ -196,9 +233,9 @@ func (a *assembly) table() *Table {
 		for j := range a.parts {
 			p := &a.parts[j]
 			if a.has[i] {
-				copy(col.slice(at, at+p.rows).U8, p.cols[i].U8)
-				copy(col.slice(at, at+p.rows).U16, p.cols[i].U16)
-				p.cols[i] = Codes{}
+				copy(col.slice(at, at+p.rows).U8, p.codes[i].U8)
+				copy(col.slice(at, at+p.rows).U16, p.codes[i].U16)
+				p.codes[i] = Codes{}
 			}
 			at += p.rows
 		}
@@ -207,39 +244,39 @@ func (a *assembly) table() *Table {
 	if a.schema.Unit != "" {
 		t.units = make([]uint32, 0, a.rows)
 		for j := range a.parts {
-			t.units = append(t.units, a.parts[j].units...)
-			a.parts[j].units = nil
+			t.units = append(t.units, a.parts[j].texts[0].number...)
+			a.parts[j].texts = nil
 		}
 	}
 	a.parts = nil
 	return t
 }
 
-// units numbers the privacy units of one part.
-type units struct {
+// numbering numbers the texts of a column of one part.
+type numbering struct {
 	number map[string]uint32
-	ids    []string
+	words  []string
 }
 
-// of returns the number of the unit with this id.
-func (u *units) of(id []byte) uint32 {
-	n, ok := u.number[string(id)]
+// of returns the number of a text.
+func (u *numbering) of(text []byte) uint32 {
+	n, ok := u.number[string(text)]
 	if !ok {
 		if u.number == nil {
 			u.number = map[string]uint32{}
 		}
-		n = uint32(len(u.ids))
-		text := string(id)
-		u.number[text] = n
-		u.ids = append(u.ids, text)
+		n = uint32(len(u.words))
+		word := string(text)
+		u.number[word] = n
+		u.words = append(u.words, word)
 	}
 	return n
 }
 
-// take returns the ids in order of their numbers and starts again from 0.
-func (u *units) take() []string {
-	ids := u.ids
-	u.ids = nil
+// take returns the texts in order of their numbers and starts again from 0.
+func (u *numbering) take() []string {
+	words := u.words
+	u.words = nil
 	clear(u.number)
-	return ids
+	return words
 }

@@ -263,37 +263,44 @@ func codesConsumer(l *leaf, c *schema.Codec, out *Codes, lenient bool, maxCell i
 // nobody is the number of no unit.
 const nobody = math.MaxUint32
 
-// unitsConsumer numbers values by their texts; the numbers go to out. In a
-// lenient file what is no id is nobody's.
-func (p *parquetFile) unitsConsumer(l *leaf, u *units, out *[]uint32, lenient bool,
-	maxCell int) consumer {
+// textsConsumer numbers values by their texts; the numbers go to out. In a
+// lenient file what is no text is empty, and what is no id is nobody's.
+func (p *parquetFile) textsConsumer(
+	l *leaf, numbers *numbering, out *texts, unit, lenient bool, maxCell int,
+) consumer {
 	var scratch []byte
-	refuse := func(err error) (uint32, error) {
-		if lenient {
-			err = nil
+	number := func(text []byte, err error) (uint32, error) {
+		if unit && err == nil && len(text) == 0 {
+			err = errEmptyUnit
 		}
-		return nobody, err
+		switch {
+		case err == nil:
+			return p.number(numbers, text)
+		case !lenient:
+			return 0, err
+		case unit:
+			return nobody, nil
+		}
+		return p.number(numbers, nil)
 	}
 	return consumer{
 		cell: func(v *vector, i int) (uint32, error) {
 			if err := l.checkText(v, i, maxCell); err != nil {
-				return refuse(err)
+				return number(nil, err)
 			}
-			if scratch = l.appendText(scratch[:0], v, i); len(scratch) == 0 {
-				return refuse(errEmptyUnit)
-			}
-			return p.number(u, scratch)
+			scratch = l.appendText(scratch[:0], v, i)
+			return number(scratch, nil)
 		},
-		null: func() (uint32, error) { return refuse(errEmptyUnit) },
-		put:  func(cells []uint32) { *out = append(*out, cells...) },
+		null: func() (uint32, error) { return number(nil, nil) },
+		put:  func(cells []uint32) { out.number = append(out.number, cells...) },
 	}
 }
 
 // number is u.of within the allowance of the file.
-func (p *parquetFile) number(u *units, text []byte) (uint32, error) {
-	before, cost := len(u.ids), lookupCost
+func (p *parquetFile) number(u *numbering, text []byte) (uint32, error) {
+	before, cost := len(u.words), lookupCost
 	n := u.of(text)
-	if len(u.ids) > before {
+	if len(u.words) > before {
 		cost = unitCost + len(text)
 	}
 	return n, p.take(cost)

@@ -38,7 +38,6 @@ import (
 func ReadParquet(
 	ctx context.Context, r parquet.ReaderAtSeeker, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
-	o = o.withDefaults()
 	l, err := newLayout(s)
 	if err != nil {
 		return nil, Report{}, err
@@ -51,26 +50,39 @@ func ReadParquet(
 	if report.Ignored, err = l.bindNames(p.names()); err != nil {
 		return nil, Report{}, err
 	}
-	if err := p.checkCells(len(l.sizes) + 1); err != nil {
+	a := assembly{layout: l}
+	if err := p.read(l, o, a.add); err != nil {
 		return nil, Report{}, err
 	}
-	for i, f := range p.fields {
-		if l.target[i] != toNothing && f.err != nil {
-			return nil, Report{}, fmt.Errorf("table: column %d (%q): %w", i+1, l.name(i), f.err)
-		}
-	}
-	a := assembly{layout: l}
-	for g := range p.groups() {
-		part, err := p.readGroup(ctx, g, a.rows, l, o)
-		if err != nil {
-			return nil, Report{}, p.failure(err)
-		}
-		a.add(part)
-		if o.Progress != nil {
-			o.Progress(float64(g+1) / float64(p.groups()))
-		}
-	}
 	return a.table(), report, nil
+}
+
+// read reads a file with this layout; put takes the row groups in their order.
+func (p *parquetFile) read(l *layout, o ReadOptions, put func(part) error) error {
+	o = o.withDefaults()
+	if err := p.checkCells(len(l.sizes) + max(1, l.texts)); err != nil {
+		return err
+	}
+	for i, f := range p.fields {
+		if l.columns[i].used() && f.err != nil {
+			return l.about(i, f.err)
+		}
+	}
+	rows, groups := 0, p.reader.NumRowGroups()
+	for g := range groups {
+		part, err := p.readGroup(g, rows, l, o)
+		if err == nil {
+			rows += part.rows
+			err = put(part)
+		}
+		if err != nil {
+			return p.failure(err)
+		}
+		if o.Progress != nil {
+			o.Progress(float64(g+1) / float64(groups))
+		}
+	}
+	return nil
 }
 
 // parquetFile is an open Parquet file.
@@ -165,25 +177,21 @@ func (p *parquetFile) names() []string {
 	return names
 }
 
-func (p *parquetFile) groups() int { return p.reader.NumRowGroups() }
-
 // readGroup reads a row group that comes after rows other rows.
-func (p *parquetFile) readGroup(
-	ctx context.Context, group, rows int, l *layout, o ReadOptions,
-) (part, error) {
+func (p *parquetFile) readGroup(group, rows int, l *layout, o ReadOptions) (part, error) {
 	var (
-		out   = part{cols: make([]Codes, len(l.sizes))}
-		names units
-		errs  = make([]error, len(p.fields))
-		work  = make(chan int, len(p.fields))
-		wg    sync.WaitGroup
-		n     int64
+		out  = part{codes: make([]Codes, len(l.sizes)), texts: make([]texts, l.texts)}
+		errs = make([]error, len(p.fields))
+		work = make(chan int, len(p.fields))
+		wg   sync.WaitGroup
+		n    int64
 	)
-	if err := catch(func() error { n = p.reader.RowGroup(group).NumRows(); return nil }); err != nil {
+	err := catch(func() error { n = p.reader.RowGroup(group).NumRows(); return nil })
+	if err != nil {
 		return part{}, fmt.Errorf("table: %w", err)
 	}
 	for i := range p.fields {
-		if l.target[i] != toNothing {
+		if l.columns[i].used() {
 			work <- i
 		}
 	}
@@ -191,23 +199,16 @@ func (p *parquetFile) readGroup(
 	for range min(o.Workers, len(work)) {
 		wg.Go(func() {
 			for i := range work {
-				var c consumer
-				if t := l.target[i]; t == toUnit {
-					c = p.unitsConsumer(p.fields[i].leaf, &names, &out.units, l.schema.Lenient, o.MaxCell)
-				} else {
-					c = codesConsumer(p.fields[i].leaf, l.codecs[t], &out.cols[t], l.schema.Lenient, o.MaxCell)
-				}
-				errs[i] = p.readColumn(ctx, group, n, p.fields[i].leaf, c)
+				errs[i] = p.readColumn(group, n, p.fields[i].leaf, l, l.columns[i], &out, o.MaxCell)
 			}
 		})
 	}
 	wg.Wait()
-	if err := firstError(errs, rows, l); err != nil {
+	if err := l.firstError(errs, rows); err != nil {
 		return part{}, err
 	}
 	out.rows = int(n)
-	out.ids = names.take()
-	if l.schema.Lenient {
+	if l.lenient && l.schema != nil && l.schema.Unit != "" {
 		out.dropNobody()
 	}
 	return out, nil
@@ -215,7 +216,7 @@ func (p *parquetFile) readGroup(
 
 // firstError returns the error about the first bad cell of a row group, or
 // that about the first column that could not be read to its end.
-func firstError(errs []error, rows int, l *layout) error {
+func (l *layout) firstError(errs []error, rows int) error {
 	var first *badCell
 	column := 0
 	for i, err := range errs {
@@ -223,7 +224,7 @@ func firstError(errs []error, rows int, l *layout) error {
 		switch {
 		case err == nil:
 		case !errors.As(err, &bad):
-			return fmt.Errorf("table: column %d (%q): %w", i+1, l.name(i), err)
+			return l.about(i, err)
 		case first == nil || bad.row < first.row:
 			first, column = bad, i
 		}
@@ -231,20 +232,37 @@ func firstError(errs []error, rows int, l *layout) error {
 	if first == nil {
 		return nil
 	}
-	return place{"row", rows + int(first.row) + 1, column + 1, l.name(column)}.wrap(first.err)
+	return l.at("row", rows+int(first.row)+1, column).wrap(first.err)
 }
 
-// readColumn decodes a column of a row group of n rows.
-func (p *parquetFile) readColumn(ctx context.Context, group int, n int64, l *leaf,
-	c consumer) error {
+// about is an error about file column i as a whole.
+func (l *layout) about(i int, err error) error {
+	if name := l.columns[i].name; name != "" {
+		return fmt.Errorf("table: column %d (%q): %w", i+1, name, err)
+	}
+	return fmt.Errorf("table: column %d: %w", i+1, err)
+}
+
+// readColumn decodes a column of a row group of n rows into out.
+func (p *parquetFile) readColumn(group int, n int64, leaf *leaf, l *layout, d destination,
+	out *part, maxCell int) error {
 	return catch(func() error {
-		pages, err := p.pages(group, n, l)
+		pages, err := p.pages(group, n, leaf)
 		if err != nil {
 			return err
 		}
 		defer pages.close()
-		r := columnReader{leaf: l, consumer: c, rows: n}
-		return r.read(ctx, pages)
+		r := columnReader{leaf: leaf, rows: n}
+		if d.codec != nil {
+			r.consumer = codesConsumer(leaf, d.codec, &out.codes[d.code], l.lenient, maxCell)
+			return r.read(p.ctx, pages)
+		}
+		var numbers numbering
+		t := &out.texts[d.text]
+		r.consumer = p.textsConsumer(leaf, &numbers, t, d.unit, l.lenient, maxCell)
+		err = r.read(p.ctx, pages)
+		t.words = numbers.take()
+		return err
 	})
 }
 

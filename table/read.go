@@ -72,43 +72,50 @@ func FormatOf(path string) (Format, error) {
 func Read(
 	ctx context.Context, path string, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
-	format, err := FormatOf(path)
+	format, f, size, err := open(path)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	if path == "-" {
-		return ReadCSV(ctx, os.Stdin, -1, s, o)
-	}
-	f, size, err := open(path)
-	if err != nil {
-		return nil, Report{}, err
-	}
-	defer f.Close()
+	defer shut(f)
 	if format == CSV {
 		return ReadCSV(ctx, f, size, s, o)
 	}
 	return ReadParquet(ctx, f, s, o)
 }
 
-// open opens a regular file for reading and returns its length. A pipe is
-// refused before it is opened, which might wait for its writer.
-func open(path string) (*os.File, int64, error) {
+// open opens a regular file, or the standard input for "-", and returns its
+// format and length, -1 if that is not known. A pipe is refused before it is
+// opened, which might wait for its writer.
+func open(path string) (format Format, f *os.File, size int64, err error) {
+	if format, err = FormatOf(path); err != nil {
+		return 0, nil, 0, err
+	}
+	if path == "-" {
+		return format, os.Stdin, -1, nil
+	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, 0, fmt.Errorf("table: %w", err)
+		return 0, nil, 0, fmt.Errorf("table: %w", err)
 	}
 	switch mode := info.Mode(); {
 	case mode.IsDir():
-		return nil, 0, fmt.Errorf("table: %s is a directory", path)
+		return 0, nil, 0, fmt.Errorf("table: %s is a directory", path)
 	case mode&(fs.ModeNamedPipe|fs.ModeCharDevice|fs.ModeSocket) != 0:
-		return nil, 0, fmt.Errorf(
-			"table: %s is not a regular file; to read CSV from a pipe, use - for the standard input", path)
+		return 0, nil, 0, fmt.Errorf(
+			"table: %s is not a regular file; to read CSV from a pipe, use - for the standard input",
+			path)
 	case !mode.IsRegular():
-		return nil, 0, fmt.Errorf("table: %s is not a regular file", path)
+		return 0, nil, 0, fmt.Errorf("table: %s is not a regular file", path)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, fmt.Errorf("table: %w", err)
+	if f, err = os.Open(path); err != nil {
+		return 0, nil, 0, fmt.Errorf("table: %w", err)
 	}
-	return f, info.Size(), nil
+	return format, f, info.Size(), nil
+}
+
+// shut closes what open opened.
+func shut(f *os.File) {
+	if f != os.Stdin {
+		f.Close()
+	}
 }

@@ -208,8 +208,8 @@ func TestParquetBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := openParquet(context.Background(), bytes.NewReader(b.Bytes()))
-	if err != nil || p.groups() != 21 {
-		t.Fatalf("%d row groups, %v; want 21", p.groups(), err)
+	if err != nil || p.reader.NumRowGroups() != 21 {
+		t.Fatalf("%d row groups, %v; want 21", p.reader.NumRowGroups(), err)
 	}
 	rows := make([]int, 2006)
 	for i := range rows {
