@@ -51,108 +51,65 @@ var (
 		"a Parquet type that is not supported (a time of day, an interval or BSON)")
 )
 
+// plain is what a stored value is by its physical type alone, and its width.
+var plain = map[parquet.Type]leaf{
+	parquet.Types.Boolean:           {form: formBool},
+	parquet.Types.Int32:             {form: formInt, width: 4},
+	parquet.Types.Int64:             {form: formInt, width: 8},
+	parquet.Types.Int96:             {form: formMicros, width: 12},
+	parquet.Types.Float:             {form: formFloat32, width: 4},
+	parquet.Types.Double:            {form: formFloat64, width: 8},
+	parquet.Types.ByteArray:         {form: formText},
+	parquet.Types.FixedLenByteArray: {form: formText},
+}
+
 // newLeaf finds out what a flat column holds.
 func newLeaf(index int, c *pqschema.Column) (*leaf, error) {
-	l := &leaf{index: index, physical: c.PhysicalType(), nullable: c.MaxDefinitionLevel() > 0}
-	switch l.physical {
-	case parquet.Types.Boolean:
-		l.form = formBool
-	case parquet.Types.Int32:
-		l.width, l.form = 4, formInt
-	case parquet.Types.Int64:
-		l.width, l.form = 8, formInt
-	case parquet.Types.Int96:
-		l.width, l.form = 12, formMicros
-	case parquet.Types.Float:
-		l.width, l.form = 4, formFloat32
-	case parquet.Types.Double:
-		l.width, l.form = 8, formFloat64
-	case parquet.Types.FixedLenByteArray:
+	l, known := plain[c.PhysicalType()]
+	if !known {
+		return nil, errUnsupported
+	}
+	l.index, l.physical, l.nullable = index, c.PhysicalType(), c.MaxDefinitionLevel() > 0
+	fixed := l.physical == parquet.Types.FixedLenByteArray
+	if fixed {
 		l.width = c.TypeLength()
-		if l.width <= 0 {
-			return nil, errDamaged
+	}
+	whole := l.physical == parquet.Types.Int32 || l.physical == parquet.Types.Int64
+	ok := !fixed || l.width > 0
+	switch t := c.LogicalType().(type) { // Arrow has some of them by pointer, too
+	case pqschema.TimeLogicalType, *pqschema.TimeLogicalType, pqschema.BSONLogicalType,
+		pqschema.IntervalLogicalType:
+		return nil, errUnsupported
+	case interface{ IsSigned() bool }:
+		ok = whole
+		if !t.IsSigned() {
+			l.form = formUint
 		}
-	case parquet.Types.ByteArray:
-	default:
-		return nil, errUnsupported
-	}
-	switch t := c.LogicalType().(type) {
-	case pqschema.IntLogicalType:
-		return l.intOf(t.IsSigned())
-	case *pqschema.IntLogicalType:
-		return l.intOf(t.IsSigned())
-	case pqschema.DecimalLogicalType:
-		return l.decimalOf(int(t.Scale()))
-	case *pqschema.DecimalLogicalType:
-		return l.decimalOf(int(t.Scale()))
-	case pqschema.TimestampLogicalType:
-		return l.timestampOf(t.TimeUnit())
-	case *pqschema.TimestampLogicalType:
-		return l.timestampOf(t.TimeUnit())
+	case interface{ Scale() int32 }:
+		l.form, l.scale = formDecimal, int(t.Scale())
+		ok = ok && (whole || fixed || l.physical == parquet.Types.ByteArray) &&
+			l.scale >= 0 && l.scale <= 76 // the digits of 256 bits
+	case interface{ TimeUnit() pqschema.TimeUnitType }:
+		l.form, ok = units[t.TimeUnit()]
+		ok = ok && l.physical == parquet.Types.Int64
 	case pqschema.DateLogicalType:
-		l.form = formDate
-		return l, l.must(parquet.Types.Int32)
+		l.form, ok = formDate, l.physical == parquet.Types.Int32
 	case pqschema.Float16LogicalType:
-		l.form = formFloat16
-		return l, l.mustBytes(2)
+		l.form, ok = formFloat16, fixed && l.width == 2
 	case pqschema.UUIDLogicalType:
-		l.form = formUUID
-		return l, l.mustBytes(16)
-	case pqschema.TimeLogicalType, *pqschema.TimeLogicalType, pqschema.BSONLogicalType, pqschema.IntervalLogicalType:
-		return nil, errUnsupported
+		l.form, ok = formUUID, fixed && l.width == 16
 	}
-	return l, nil
-}
-
-func (l *leaf) intOf(signed bool) (*leaf, error) {
-	if !signed {
-		l.form = formUint
-	}
-	if l.physical != parquet.Types.Int32 && l.physical != parquet.Types.Int64 {
+	if !ok {
 		return nil, errDamaged
 	}
-	return l, nil
+	return &l, nil
 }
 
-func (l *leaf) decimalOf(scale int) (*leaf, error) {
-	l.form, l.scale = formDecimal, scale
-	switch l.physical {
-	case parquet.Types.Int32, parquet.Types.Int64, parquet.Types.ByteArray, parquet.Types.FixedLenByteArray:
-	default:
-		return nil, errDamaged
-	}
-	if scale < 0 || scale > 76 { // the digits of 256 bits
-		return nil, errDamaged
-	}
-	return l, nil
-}
-
-func (l *leaf) timestampOf(unit pqschema.TimeUnitType) (*leaf, error) {
-	switch unit {
-	case pqschema.TimeUnitMillis:
-		l.form = formMillis
-	case pqschema.TimeUnitMicros:
-		l.form = formMicros
-	case pqschema.TimeUnitNanos:
-		l.form = formNanos
-	default:
-		return nil, errDamaged
-	}
-	return l, l.must(parquet.Types.Int64)
-}
-
-func (l *leaf) must(physical parquet.Type) error {
-	if l.physical != physical {
-		return errDamaged
-	}
-	return nil
-}
-
-func (l *leaf) mustBytes(width int) error {
-	if l.physical != parquet.Types.FixedLenByteArray || l.width != width {
-		return errDamaged
-	}
-	return nil
+// units are the forms of timestamps.
+var units = map[pqschema.TimeUnitType]form{
+	pqschema.TimeUnitMillis: formMillis,
+	pqschema.TimeUnitMicros: formMicros,
+	pqschema.TimeUnitNanos:  formNanos,
 }
 
 // encode gives the code of value i of v. A categorical column takes a value of

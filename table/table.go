@@ -4,10 +4,34 @@
 // A column of codes is a []uint8 when its schema column has at most 256 codes
 // and a []uint16 otherwise; what a code means is the business of package
 // schema. Nothing here adds noise or keeps secrets: rows read from a private
-// file are handled behind the gate in package privacy, and this package only
-// promises that none of its error messages contains text of the file, neither
-// a cell nor a header, but line numbers, column positions and names that the
-// schema already makes public.
+// file are handled behind the gate in package privacy, and no error message of
+// this package contains text of the file, neither a cell nor a header, but line
+// numbers, column positions and names that the schema already makes public.
+//
+// # What a guarantee takes for granted
+//
+// The guarantees of package privacy are about rows of codes, those of users
+// about rows of their file. What stands between the two is this package and the
+// codecs of package schema, which no proof covers. A reader has to believe:
+//
+//   - A row of the file becomes at most one row of codes, by a rule of that row,
+//     the schema and the names of the columns alone. Taking a row out of the file
+//     takes its row out of the table, and changes no other.
+//   - Two rows are of one privacy unit exactly if their ids are the same bytes,
+//     or in a Parquet file the same value.
+//   - Under a lenient schema no error depends on what is in a row: errors are
+//     about reading, the header, the columns, and of Parquet files damage and the
+//     limits stated with maxFooter. Under a strict schema they do, which is why the claims leave the
+//     errors of strict schemas out.
+//
+// A row is a record in a strict CSV file, a physical line in a lenient one (see
+// lenientLines), and a row of a row group in a Parquet file. These tests hold the
+// premise: TestLenientNeighbours and FuzzLenientNeighbours (a bad row of any
+// bytes changes no other, in blocks of any size), TestLenientHeader,
+// TestLenientScan, TestLenientParquetNeighbours, TestLenientParquetTypes,
+// TestLenientReadsWhatStrictDoes and FuzzCSV here; TestLenient,
+// TestLenientNeverFails, FuzzEncodeText and TestDecodeEncode in package schema;
+// and the replays of whole programs in internal/replay.
 package table
 
 import (
