@@ -2,7 +2,7 @@ package schema
 
 import (
 	"fmt"
-	"slices"
+	"reflect"
 )
 
 // Buys lists the columns whose bins are bought with budget (Column.BuyBins), by position.
@@ -86,7 +86,7 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 	for i := range fine {
 		from, into := a.Columns[i], b.Columns[i]
 		if from.BuyBins == 0 || into.BuyBins != 0 {
-			if !same(from, into) {
+			if !reflect.DeepEqual(from, into) {
 				return differ("column %s", quote(from.Name))
 			}
 			continue
@@ -97,7 +97,7 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 		}
 		edges := into.Edges
 		into.Edges, into.Bins, into.Spacing, into.BuyBins, into.BuyShare = nil, from.Bins, from.Spacing, from.BuyBins, from.BuyShare
-		if !same(from, into) {
+		if !reflect.DeepEqual(from, into) {
 			return differ("column %s", quote(from.Name))
 		}
 		lower := fine[i].bins.lower
@@ -117,15 +117,4 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 		out[i] = groups
 	}
 	return out, nil
-}
-
-// same reports whether two filled columns mean the same.
-func same(a, b Column) bool {
-	return a.Name == b.Name && a.Kind == b.Kind && slices.Equal(a.Categories, b.Categories) &&
-		a.Min == b.Min && a.Max == b.Max &&
-		a.Bins == b.Bins && a.Spacing == b.Spacing && slices.Equal(a.Edges, b.Edges) &&
-		a.Format == b.Format &&
-		slices.Equal(a.Missing, b.Missing) && a.OnInvalid == b.OnInvalid && a.Other == b.Other &&
-		a.Decimals == b.Decimals &&
-		a.BuyBins == b.BuyBins && a.BuyShare == b.BuyShare
 }

@@ -61,26 +61,6 @@ func parseNumber(cell []byte) (v float64, ok bool) {
 	return v, true
 }
 
-// parseWhole reads a short whole number: parseNumber's forms without an exponent
-// whose digits behind the point, if any, are zeros. Where it says false,
-// parseNumber may still find a whole number.
-func parseWhole(cell []byte) (v int64, ok bool) {
-	mantissa, decimals, negative, ok := parseDecimal(cell)
-	if !ok {
-		return 0, false
-	}
-	for ; decimals > 0; decimals-- {
-		if mantissa%10 != 0 {
-			return 0, false
-		}
-		mantissa /= 10
-	}
-	if negative {
-		return -mantissa, true
-	}
-	return mantissa, true
-}
-
 // parseDecimal reads a number of at most 18 digits without an exponent as
 // mantissa·10^-decimals.
 func parseDecimal(cell []byte) (mantissa int64, decimals int, negative, ok bool) {

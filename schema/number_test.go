@@ -44,26 +44,6 @@ func TestParseNumber(t *testing.T) {
 	}
 }
 
-func TestParseWhole(t *testing.T) {
-	tests := []struct {
-		text string
-		want int64
-		ok   bool
-	}{
-		{"0", 0, true}, {"-0", 0, true}, {"4.0", 4, true}, {"-4.000", -4, true}, {"+5", 5, true}, {"5.",
-			5, true}, {".0", 0, true},
-		{"999999999999999999", 999999999999999999, true},
-		{"1234567890123456.00", 1234567890123456, true},
-		{"4.5", 0, false}, {"4.01", 0, false}, {"", 0, false}, {"1e3", 0, false}, {"1000000000000000000",
-			0, false},
-	}
-	for _, test := range tests {
-		if got, ok := parseWhole([]byte(test.text)); got != test.want || ok != test.ok {
-			t.Errorf("parseWhole(%q) = %v, %v, want %v, %v", test.text, got, ok, test.want, test.ok)
-		}
-	}
-}
-
 // parseNumber agrees, bit for bit, with strconv on every decimal number.
 func TestParseNumberAgainstStrconv(t *testing.T) {
 	numbers := rapid.OneOf(

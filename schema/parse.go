@@ -316,8 +316,8 @@ func wholeOf(n *yaml.Node) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, ok := parseWhole([]byte(text))
-	if !ok || v != int64(int32(v)) || strings.Contains(text, ".") {
+	v, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
 		return 0, fmt.Errorf("must be a whole number, not %s", quote(text))
 	}
 	return int(v), nil

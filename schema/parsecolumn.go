@@ -30,60 +30,20 @@ func (f *file) column(i int, node *yaml.Node) Column {
 	}
 	f.bins(i, &c)
 
-	// read reports what is wrong with the value of a key, and breaks it.
-	read := func(k key, read func(n *yaml.Node) error) {
+	for k := keyName; k < keyNone; k++ {
+		if k == keyMin && !c.Kind.Ordered() {
+			break
+		}
+		if k == keyMin && nodes.broken.has(keyFormat) {
+			nodes.broken |= 1<<keyMin | 1<<keyMax | 1<<keyEdges // there is no telling
+			break
+		}
 		if n := nodes.fields[k]; n != nil && !nodes.broken.has(k) {
-			if err := read(n); err != nil {
-				f.ps.addAt(n.Line, i, c.Name, "%s: %s", k, err)
+			for _, p := range c.read(k, n) {
+				f.ps.addAt(p.line, i, c.Name, "%s: %s", k, p.text)
 				nodes.broken.add(k)
 			}
 		}
-	}
-	text := func(k key, dst *string) {
-		read(k, func(n *yaml.Node) (err error) { *dst, err = textOf(n); return err })
-	}
-	whole := func(k key, dst *int) {
-		read(k, func(n *yaml.Node) (err error) { *dst, err = wholeOf(n); return err })
-	}
-	named := func(k key, dst *uint8, from names) {
-		read(k, func(n *yaml.Node) error {
-			text, err := textOf(n)
-			if err != nil {
-				return err
-			}
-			v, ok := from.value(text)
-			if !ok {
-				return errors.New(from.unknown(text))
-			}
-			*dst = v
-			return nil
-		})
-	}
-	text(keyName, &c.Name)
-	named(keyKind, (*uint8)(&c.Kind), kindNames)
-	named(keyOnInvalid, (*uint8)(&c.OnInvalid), policyNames)
-	named(keySpacing, (*uint8)(&c.Spacing), spacingNames)
-	text(keyFormat, &c.Format)
-	text(keyOther, &c.Other)
-	whole(keyBins, &c.Bins)
-	whole(keyDecimals, &c.Decimals)
-	whole(keyBuy, &c.BuyBins)
-	read(keyShare, func(n *yaml.Node) error {
-		text, err := plainOf(n)
-		if x, ok := parseNumber([]byte(text)); ok {
-			c.BuyShare = x
-		} else if err == nil {
-			err = fmt.Errorf("must be a number, not %s", quote(text))
-		}
-		return err
-	})
-	f.texts(i, &c, keyCategories, &c.Categories)
-	f.texts(i, &c, keyMissing, &c.Missing)
-
-	if c.Kind.Ordered() && nodes.broken.has(keyFormat) {
-		nodes.broken |= 1<<keyMin | 1<<keyMax | 1<<keyEdges // there is no telling
-	} else if c.Kind.Ordered() {
-		f.bounds(i, &c, read)
 	}
 	return c
 }
@@ -131,70 +91,89 @@ func (f *file) bins(i int, c *Column) {
 	}
 }
 
-// texts reads a list of texts.
-func (f *file) texts(i int, c *Column, k key, dst *[]string) {
-	nodes := &f.columns[i]
-	n := nodes.fields[k]
-	if n == nil {
-		return
-	}
-	if n.Kind != yaml.SequenceNode {
-		f.ps.addAt(n.Line, i, c.Name, "%s: must be a list of texts, not %s", k, kindOf(n))
-		nodes.broken.add(k)
-		return
-	}
-	if len(n.Content) > 0 {
-		*dst = make([]string, 0, len(n.Content))
-	}
-	for j, item := range n.Content {
-		text, err := textOf(item)
-		if err != nil {
-			f.ps.addAt(item.Line, i, c.Name, "%s: item %d %s", k, j+1, err)
-			nodes.broken.add(k)
+// read reads the value of a field, and says what is wrong with it. Bounds are
+// read last, when kind and format are known.
+func (c *Column) read(k key, n *yaml.Node) (wrong []problem) {
+	var err error
+	switch dst := c.field(k).(type) {
+	case *string:
+		*dst, err = textOf(n)
+	case *int:
+		*dst, err = wholeOf(n)
+	case *float64:
+		if k == keyShare {
+			*dst, err = numberOf(n)
+		} else {
+			*dst, err = c.boundOf(n)
 		}
-		*dst = append(*dst, text)
+	case *Kind:
+		err = kindNames.read((*uint8)(dst), n)
+	case *Policy:
+		err = policyNames.read((*uint8)(dst), n)
+	case *Spacing:
+		err = spacingNames.read((*uint8)(dst), n)
+	case *[]string:
+		*dst, wrong = listOf(n, "a list of texts", "item", textOf)
+	case *[]float64:
+		*dst, wrong = listOf(n, "a list", "number", c.boundOf)
 	}
+	if err != nil {
+		wrong = append(wrong, problem{line: n.Line, text: err.Error()})
+	}
+	return wrong
 }
 
-// bounds reads min, max and edges of a numeric column whose kind and format are known.
-func (f *file) bounds(i int, c *Column, read func(key, func(*yaml.Node) error)) {
-	read(keyMin, func(n *yaml.Node) (err error) { c.Min, err = c.numberOf(n); return err })
-	read(keyMax, func(n *yaml.Node) (err error) { c.Max, err = c.numberOf(n); return err })
-	nodes := &f.columns[i]
-	n := nodes.fields[keyEdges]
-	if n == nil {
-		return
-	}
+// listOf reads a list, and says what is wrong with it.
+func listOf[T any](n *yaml.Node, what, item string, read func(*yaml.Node) (T, error)) (
+	list []T, wrong []problem) {
 	if n.Kind != yaml.SequenceNode {
-		f.ps.addAt(n.Line, i, c.Name, "edges: must be a list, not %s", kindOf(n))
-		nodes.broken.add(keyEdges)
-		return
+		return nil, []problem{{line: n.Line, text: fmt.Sprintf("must be %s, not %s", what, kindOf(n))}}
 	}
-	for j, item := range n.Content {
-		x, err := c.numberOf(item)
+	for i, node := range n.Content {
+		x, err := read(node)
 		if err != nil {
-			f.ps.addAt(item.Line, i, c.Name, "edges: number %d %s", j+1, err)
-			nodes.broken.add(keyEdges)
+			wrong = append(wrong,
+				problem{line: node.Line, text: fmt.Sprintf("%s %d %s", item, i+1, err)})
 		}
-		c.Edges = append(c.Edges, x)
+		list = append(list, x)
 	}
+	return list, wrong
 }
 
-// numberOf gives a bound or an edge of a numeric column whose kind and format are known.
-func (c *Column) numberOf(n *yaml.Node) (float64, error) {
+// read takes the value of a name.
+func (names names) read(dst *uint8, n *yaml.Node) error {
+	text, err := textOf(n)
+	if err != nil {
+		return err
+	}
+	v, ok := names.value(text)
+	if !ok {
+		return errors.New(names.unknown(text))
+	}
+	*dst = v
+	return nil
+}
+
+// boundOf gives a bound or an edge of an ordered column whose kind and format are known.
+func (c *Column) boundOf(n *yaml.Node) (float64, error) {
 	t := c.Kind.traits()
-	if t.format != "" {
-		text, err := textOf(n)
-		if err != nil {
-			return 0, err
-		}
-		format := cmp.Or(c.Format, t.format)
-		x, ok := c.Kind.ordered().parse(format, []byte(text))
-		if !ok {
-			return 0, fmt.Errorf("%s is not a %s in the format %s", quote(text), c.Kind, quote(format))
-		}
-		return x, nil
+	if t.format == "" {
+		return numberOf(n)
 	}
+	text, err := textOf(n)
+	if err != nil {
+		return 0, err
+	}
+	format := cmp.Or(c.Format, t.format)
+	x, ok := c.Kind.ordered().parse(format, []byte(text))
+	if !ok {
+		return 0, fmt.Errorf("%s is not a %s in the format %s", quote(text), c.Kind, quote(format))
+	}
+	return x, nil
+}
+
+// numberOf gives the value of a number.
+func numberOf(n *yaml.Node) (float64, error) {
 	text, err := plainOf(n)
 	if err != nil {
 		return 0, err

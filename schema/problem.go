@@ -23,11 +23,8 @@ const (
 	keyName
 	keyKind
 	keyCategories
-	keyMin
-	keyMax
 	keyBins
 	keySpacing // in a file: bins.spacing
-	keyEdges
 	keyFormat
 	keyMissing
 	keyOnInvalid
@@ -35,13 +32,24 @@ const (
 	keyDecimals
 	keyBuy   // in a file: bins.dp
 	keyShare // in a file: bins.share
-	keyNone  // the column or the schema as a whole
+	keyMin   // this and what follows is read when kind and format are known
+	keyMax
+	keyEdges
+	keyNone // the column or the schema as a whole
 )
 
 var keyNames = [...]string{
 	"decoy", "unit", "max_rows_per_unit", "lenient", "csv", "columns",
-	"name", "kind", "categories", "min", "max", "bins", "spacing", "edges", "format", "missing",
-	"on_invalid", "other", "decimals", "dp", "share", "",
+	"name", "kind", "categories", "bins", "spacing", "format", "missing", "on_invalid", "other",
+	"decimals", "dp", "share", "min", "max", "edges", "",
+}
+
+// field gives the field of a column that a key is about.
+func (c *Column) field(k key) any {
+	return [...]any{
+		&c.Name, &c.Kind, &c.Categories, &c.Bins, &c.Spacing, &c.Format, &c.Missing, &c.OnInvalid,
+		&c.Other, &c.Decimals, &c.BuyBins, &c.BuyShare, &c.Min, &c.Max, &c.Edges,
+	}[k-keyName]
 }
 
 func (k key) String() string { return keyNames[k] }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 )
@@ -43,30 +44,11 @@ func NewCodec(c Column) (*Codec, error) {
 
 // givenFields are the fields of c that say something. Bounds of zero count as
 // given for a kind that has bounds, unless edges give them.
-func givenFields(c *Column) keys {
-	var given keys
-	for _, f := range []struct {
-		key   key
-		given bool
-	}{
-		{keyName, true},
-		{keyKind, true},
-		{keyCategories, c.Categories != nil},
-		{keyMin, c.Min != 0 || c.Kind.Ordered() && len(c.Edges) == 0},
-		{keyMax, c.Max != 0 || c.Kind.Ordered() && len(c.Edges) == 0},
-		{keyBins, c.Bins != 0},
-		{keySpacing, c.Spacing != Linear},
-		{keyEdges, c.Edges != nil},
-		{keyFormat, c.Format != ""},
-		{keyMissing, len(c.Missing) > 0},
-		{keyOnInvalid, true},
-		{keyOther, c.Other != ""},
-		{keyDecimals, c.Decimals != 0},
-		{keyBuy, c.BuyBins != 0},
-		{keyShare, c.BuyShare != 0},
-	} {
-		if f.given {
-			given.add(f.key)
+func givenFields(c *Column) (given keys) {
+	for k := keyName; k < keyNone; k++ {
+		bound := (k == keyMin || k == keyMax) && c.Kind.Ordered() && c.Edges == nil
+		if bound || !reflect.ValueOf(c.field(k)).Elem().IsZero() {
+			given.add(k)
 		}
 	}
 	return given
@@ -147,7 +129,7 @@ func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
 		return nil
 	}
 	allowed := c.Kind.traits().keys | 1<<keyMissing | 1<<keyOnInvalid
-	for k := keyCategories; k <= keyShare; k++ {
+	for k := keyCategories; k < keyNone; k++ {
 		if given.has(k) && !allowed.has(k) {
 			add(k, -1, "%s does not apply to kind %s", k, c.Kind)
 			broken.add(k)
