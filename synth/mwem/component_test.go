@@ -57,7 +57,7 @@ func TestUpdatesByCells(t *testing.T) {
 		}
 		c.add(round, it.Columns(), partsOf(it, sizes), []float64{1}, 1)
 		gap := u.Float64() - .5
-		c.update(round, gap)
+		c.multiply(round, gap)
 		z := 0.0
 		for i, g := range cellsIn(c, it, sizes) {
 			if g == 0 {

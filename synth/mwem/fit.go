@@ -9,28 +9,79 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/workload"
 )
 
-// Fit picks, measures and fits, round by round.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
-	error) {
+// Fit is the algorithm of the paper, with T rounds:
+//
+//	n ← a noisy number of rows; p ← uniform
+//	in each round:
+//	    pick the query q of the workload with the largest |q(D) − n·q(p)|, by the exponential
+//	    mechanism
+//	    measure m ← q(D) + noise
+//	    update p(x) ← p(x)·exp(q(x)·(m/n − q(p))/2), and normalise
+//	the answer is the average of the p of all rounds
+//
+// The forms differ in the update: see the package's comment.
+func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (
+	out synth.Model, err error) {
 	r := &run{plan: p, ctx: ctx, s: s, progress: progress, sizes: p.w.Schema().Sizes()}
-	var model *marginal.Model
-	groups := marginal.NoGroups(r.sizes)
-	var err error
-	switch p.algorithm {
-	case Graph:
-		model, groups, err = r.graph()
-	case Paper:
-		model, err = r.paper()
-	default:
-		model, err = r.dense()
+	params := &release.Marginal{Grouping: marginal.NoGroups(r.sizes)}
+	if p.algorithm == Graph {
+		params.Model, params.Grouping, err = r.graph()
+	} else {
+		params.Model, err = r.dense()
 	}
+	return synth.Model{Params: params, Settings: r.settings()}, err
+}
+
+// dense fits a product of dense components, of which the form "paper" has one.
+func (r *run) dense() (*marginal.Model, error) {
+	r.progress.Report("counting the rows", 0)
+	n, err := r.measureOne(privacy.Total{}, r.total)
 	if err != nil {
-		return synth.Model{}, err
+		return nil, err
 	}
-	return synth.Model{Params: &release.Marginal{Model: model, Grouping: groups},
-		Settings: r.settings()}, nil
+	r.n = max(1, n)
+	limit := r.cfg.MaxCells
+	if r.algorithm == Paper {
+		limit = math.MaxInt32
+	}
+	f, err := newFactored(r.sizes, r.items, limit)
+	if err != nil {
+		return nil, err
+	}
+	var average []float64
+	for t := range r.tables + r.counts {
+		if err := r.start(t); err != nil {
+			return nil, err
+		}
+		best, err := r.pick(r.candidates(f, r.tableRound(t)))
+		if err == errNothing {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		y, sigma, err := r.measure(best)
+		if err != nil {
+			return nil, err
+		}
+		if r.algorithm == Paper {
+			average = f.update(best.item, y, sigma, r.n, average)
+		} else if err := f.add(best.item, y, sigma, r.n, r.cfg.Shrink, r.cfg.Sweeps); err != nil {
+			return nil, err
+		}
+	}
+	var cliques [][]int
+	var tables [][]float64
+	for i, c := range f.comps {
+		cliques, tables = append(cliques, c.cols), append(tables, f.views[i].weights)
+	}
+	if r.algorithm == Paper {
+		tables[0] = average
+	}
+	return marginal.FromTables(r.sizes, cliques, tables, r.n)
 }
 
 // run is one fit.
@@ -48,27 +99,6 @@ type run struct {
 // public knowledge.
 var errNothing = errors.New("nothing can be measured")
 
-// countRows buys the number of rows.
-func (r *run) countRows() error {
-	r.progress.Report("counting the rows", 0)
-	n, err := r.measure(privacy.Total{}, r.total)
-	r.n = max(1, n)
-	return err
-}
-
-// measure buys one count, with the noise of the plan.
-func (r *run) measure(q privacy.Query, scale float64) (float64, error) {
-	measure := r.s.Measure
-	if r.laplace {
-		measure = r.s.MeasureLaplace
-	}
-	counts, err := measure(q, scale)
-	if err != nil {
-		return 0, err
-	}
-	return float64(counts[0]), nil
-}
-
 // tableRound reports whether round t of the plan measures a marginal: those rounds are spread
 // evenly.
 func (p *plan) tableRound(t int) bool {
@@ -82,37 +112,82 @@ func (r *run) start(t int) error {
 	return r.ctx.Err()
 }
 
-// pickCount lets the gate pick, among the counts that may be measured, the one worst answered by
-// probability.
-func (r *run) pickCount(may func(i int) bool, probability func(i int) float64) (int, error) {
-	var candidates []privacy.Candidate
-	var items []int
+// candidate is an item that a round may pick.
+type candidate struct {
+	privacy.Candidate
+	item int
+}
+
+// candidates are the marginals, or the counts, that f can take up.
+func (r *run) candidates(f *factored, tables bool) (out []candidate) {
 	for i, it := range r.items {
-		if it.IsCount() && may(i) {
-			items = append(items, i)
-			candidates = append(candidates, privacy.Candidate{Query: privacy.Where{Expr: it.Where},
-				Estimate: []float64{r.n * probability(i)}, Weight: it.Weight})
+		if it.IsCount() == tables || !f.fits(i) {
+			continue
 		}
+		c := candidate{privacy.Candidate{Query: query(it), Weight: it.Weight}, i}
+		for _, x := range f.answer(i) {
+			c.Estimate = append(c.Estimate, r.n*x)
+		}
+		if tables {
+			c.Penalty = r.penalty(len(c.Estimate))
+		}
+		out = append(out, c)
 	}
-	if len(items) == 0 {
-		return 0, errNothing
+	return out
+}
+
+func query(it workload.Item) privacy.Query {
+	if it.IsCount() {
+		return privacy.Where{Expr: it.Where}
 	}
-	best, err := r.s.Select(candidates, r.epsilon)
+	return privacy.Marginal{Cols: it.Cols}
+}
+
+// pick lets the gate pick the candidate that is worst answered.
+func (r *run) pick(candidates []candidate) (best candidate, err error) {
+	if len(candidates) == 0 {
+		return best, errNothing
+	}
+	list := make([]privacy.Candidate, len(candidates))
+	for i, c := range candidates {
+		list[i] = c.Candidate
+	}
+	k, err := r.s.Select(list, r.epsilon)
+	if err != nil {
+		return best, err
+	}
+	return candidates[k], nil
+}
+
+// measure buys the answer to the picked item.
+func (r *run) measure(best candidate) (y []float64, sigma float64, err error) {
+	if m, ok := best.Query.(privacy.Marginal); ok {
+		measured, err := synth.Measure(r.s, m, r.sigma)
+		r.note(best.item, r.sigma)
+		return measured.Counts, r.sigma, err
+	}
+	n, err := r.measureOne(best.Query, r.count)
+	r.note(best.item, r.deviation(r.count))
+	return []float64{n}, r.deviation(r.count), err
+}
+
+// measureOne buys one count, with the noise of the plan.
+func (r *run) measureOne(q privacy.Query, scale float64) (float64, error) {
+	measure := r.s.Measure
+	if r.laplace {
+		measure = r.s.MeasureLaplace
+	}
+	counts, err := measure(q, scale)
 	if err != nil {
 		return 0, err
 	}
-	return items[best], nil
-}
-
-// measureCount measures item i.
-func (r *run) measureCount(i int) (y, sigma float64, err error) {
-	y, err = r.measure(privacy.Where{Expr: r.items[i].Where}, r.count)
-	r.note(i, r.deviation(r.count))
-	return y, r.deviation(r.count), err
+	return float64(counts[0]), nil
 }
 
 // penalty is the L1 error that noise alone leaves in a marginal.
-func (r *run) penalty(cells int) float64 { return math.Sqrt(2/math.Pi) * r.sigma * float64(cells) }
+func (r *run) penalty(cells int) float64 {
+	return min(math.Sqrt(2/math.Pi)*r.sigma*float64(cells), 1<<27)
+}
 
 // note keeps a measurement for the settings: `decoy queries answer` takes standard errors from it.
 func (r *run) note(i int, sigma float64) {
@@ -142,122 +217,24 @@ func (r *run) settings() map[string]any {
 		"count_noise": noise, "select_epsilon": r.epsilon, "measured": r.log}
 }
 
-// dense fits a product of dense components.
-func (r *run) dense() (*marginal.Model, error) {
-	if err := r.countRows(); err != nil {
-		return nil, err
-	}
-	f, err := newFactored(r.sizes, r.items, r.cfg.MaxCells)
-	if err != nil {
-		return nil, err
-	}
-	for t := range r.tables + r.counts {
-		if err := r.start(t); err != nil {
-			return nil, err
-		}
-		var item int
-		var y []float64
-		var sigma float64
-		if r.tableRound(t) {
-			item, y, err = r.denseTable(f)
-			sigma = r.sigma
-		} else {
-			y = make([]float64, 1)
-			if item, err = r.pickCount(f.fits,
-				func(i int) float64 { return f.answer(i)[0] }); err == nil {
-				y[0], sigma, err = r.measureCount(item)
-			}
-		}
-		if err == errNothing {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := f.add(item, y, sigma, r.n, r.cfg.Shrink, r.cfg.Sweeps); err != nil {
-			return nil, err
-		}
-	}
-	var cliques [][]int
-	var tables [][]float64
-	for i, c := range f.comps {
-		cliques, tables = append(cliques, c.cols), append(tables, f.views[i].weights)
-	}
-	return marginal.FromTables(r.sizes, cliques, tables, r.n)
-}
-
-// denseTable picks and measures a marginal.
-func (r *run) denseTable(f *factored) (item int, y []float64, err error) {
-	var candidates []privacy.Candidate
-	var items []int
-	for i, it := range r.items {
-		if it.IsCount() || !f.fits(i) {
-			continue
-		}
-		estimate := make([]float64, 0, int(cellsOf(r.sizes, it.Cols)))
-		for _, x := range f.answer(i) {
-			estimate = append(estimate, r.n*x)
-		}
-		items = append(items, i)
-		candidates = append(candidates, privacy.Candidate{
-			Query: privacy.Marginal{Cols: it.Cols}, Estimate: estimate, Weight: it.Weight,
-			Penalty: min(r.penalty(len(estimate)), 1<<27)})
-	}
-	if len(items) == 0 {
-		return 0, nil, errNothing
-	}
-	best, err := r.s.Select(candidates, r.epsilon)
-	if err != nil {
-		return 0, nil, err
-	}
-	counts, err := r.s.Measure(candidates[best].Query, r.sigma)
-	if err != nil {
-		return 0, nil, err
-	}
-	for _, c := range counts {
-		y = append(y, float64(c))
-	}
-	r.note(items[best], r.sigma)
-	return items[best], y, nil
-}
-
-// paper is the algorithm of the paper: one update a round, the average of the iterates.
-func (r *run) paper() (*marginal.Model, error) {
-	if err := r.countRows(); err != nil {
-		return nil, err
-	}
-	f, err := newFactored(r.sizes, r.items, math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
+// update makes the update of the paper with a measured count, on the one component, and adds the
+// distribution to sum.
+func (f *factored) update(i int, y []float64, sigma, n float64, sum []float64) []float64 {
 	c, v := f.comps[0], f.views[0]
-	average := make([]float64, len(v.weights))
-	every := func(int) bool { return true }
-	for t := range r.counts {
-		if err := r.start(t); err != nil {
-			return nil, err
-		}
-		i, err := r.pickCount(every, func(i int) float64 { return f.answer(i)[0] })
-		if err != nil {
-			return nil, err
-		}
-		y, sigma, err := r.measureCount(i)
-		if err != nil {
-			return nil, err
-		}
-		c.add(i, r.items[i].Columns(), f.partsOf(i), []float64{y}, sigma)
-		c.update(i, y/r.n-f.answer(i)[0])
-		v.look(c)
-		for k, x := range v.weights {
-			average[k] += x
-		}
+	c.add(i, f.items[i].Columns(), f.partsOf(i), y, sigma)
+	c.multiply(i, y[0]/n-f.answer(i)[0])
+	v.look(c)
+	if sum == nil {
+		sum = make([]float64, len(v.weights))
 	}
-	return marginal.FromTables(r.sizes, [][]int{c.cols}, [][]float64{average}, r.n)
+	for k, x := range v.weights {
+		sum[k] += x
+	}
+	return sum
 }
 
-// update multiplies the cells of a measured count by exp(gap/2), gap = (measured − present)/n, and
-// normalises: the rule of the paper.
-func (c *component) update(item int, gap float64) {
+// multiply multiplies the cells of a measured count by exp(gap/2) and normalises.
+func (c *component) multiply(item int, gap float64) {
 	for _, m := range c.measured {
 		if m.item != item {
 			continue

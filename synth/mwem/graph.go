@@ -33,35 +33,34 @@ func (r *run) graph() (*marginal.Model, *marginal.Grouping, error) {
 		if err := r.start(t); err != nil {
 			return nil, nil, err
 		}
-		var candidates []privacy.Candidate
-		var items []int
+		var candidates []candidate
 		for i, it := range r.items {
 			cells, err := marginal.TreeCells(sizes,
 				append(cliques[:len(cliques):len(cliques)], it.Cols))
 			if err != nil || cells > r.cfg.MaxCells {
 				continue
 			}
-			c := privacy.Candidate{Query: synth.Grouped(groups, it.Cols...), Estimate: make([]float64,
-				int(cellsOf(sizes, it.Cols))), Weight: it.Weight}
+			c := candidate{privacy.Candidate{Query: synth.Grouped(groups, it.Cols...),
+				Estimate: make([]float64, int(cellsOf(sizes, it.Cols))), Weight: it.Weight}, i}
 			if err := model.MarginalTo(c.Estimate, it.Cols); err != nil {
 				continue // an answer that needs more memory than the model: whether is public
 			}
-			c.Penalty = min(r.penalty(len(c.Estimate)), 1<<27)
-			items, candidates = append(items, i), append(candidates, c)
+			c.Penalty = r.penalty(len(c.Estimate))
+			candidates = append(candidates, c)
 		}
-		if len(items) == 0 {
+		best, err := r.pick(candidates)
+		if err == errNothing {
 			break
 		}
-		best, err := r.s.Select(candidates, r.epsilon)
 		if err != nil {
 			return nil, nil, err
 		}
-		m, err := synth.Measure(r.s, candidates[best].Query.(privacy.Marginal), r.sigma)
+		m, err := synth.Measure(r.s, best.Query.(privacy.Marginal), r.sigma)
 		if err != nil {
 			return nil, nil, err
 		}
 		m.Groups = nil
-		r.note(items[best], r.sigma)
+		r.note(best.item, r.sigma)
 		cliques, ms = append(cliques, m.Cols), append(ms, m)
 		if model, err = marginal.Fit(r.ctx, sizes, ms, marginal.Options{Warm: model}); err != nil {
 			return nil, nil, err
