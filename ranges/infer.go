@@ -10,27 +10,26 @@ import (
 type Counts struct {
 	tree   *Tree
 	values [][]float64 // by level, 0 the root
-	within [][]float64 // variance of each node's count given the measurements of its own subtree
+	within [][]float64 // see variances
 }
 
 // Infer returns the least-squares counts of all nodes given noisy counts of the levels 1 to Height:
-// levels[l−1][i] is node i of level l plus independent noise of standard deviation sigma[l−1] > 0
-// (in rows). Weighted by 1/σ² they are the best linear unbiased estimates (Hay et al. 2010, theorem
-// 3; here for any fan-out, ragged trees and a σ for each level). A level that was not measured is
-// nil, with σ = +Inf; the leaves must be measured. Time is linear in the number of nodes.
+// levels[l−1][i] is node i of level l plus independent noise, of one standard deviation σ for all.
+// They are the best linear unbiased estimates (Hay et al. 2010, theorem 3; here for any fan-out and
+// ragged trees), which do not depend on σ. Time is linear in the number of nodes.
 //
 // Symbols: y_v the measurement of node v, z_v the estimate from the subtree of v alone, V_v its
-// variance, h_v the answer.
+// variance in units of σ², h_v the answer.
 //
-//	upwards     z_v = (y_v/σ² + Σz/ΣV) / (1/σ² + 1/ΣV),   V_v = 1/(1/σ² + 1/ΣV)       sums over the children of v
-//	downwards   h_c = z_c + (h_v − Σz)·V_c/ΣV             for each child c of v
+//	upwards     z_v = (y_v + Σz/ΣV) / (1 + 1/ΣV),   V_v = 1/(1 + 1/ΣV)    over the children of v
+//	downwards   h_c = z_c + (h_v − Σz)·V_c/ΣV                              for each child c of v
 //
-// The error, for shapes, σ and NaN, wraps [ErrShape].
-func (t *Tree) Infer(levels [][]float64, sigma []float64) (*Counts, error) {
-	if err := t.check(levels, sigma); err != nil {
+// The error, for shapes and for counts that are not finite, wraps [ErrShape].
+func (t *Tree) Infer(levels [][]float64) (*Counts, error) {
+	if err := t.check(levels); err != nil {
 		return nil, err
 	}
-	c := &Counts{tree: t, within: t.variances(sigma), values: make([][]float64, t.Height()+1)}
+	c := &Counts{tree: t, within: t.variances(), values: make([][]float64, t.Height()+1)}
 	h := t.Height()
 	c.values[h] = slices.Clone(levels[h-1])
 	for level := h - 1; level >= 0; level-- {
@@ -38,9 +37,8 @@ func (t *Tree) Infer(levels [][]float64, sigma []float64) (*Counts, error) {
 		for i := range z {
 			sum, variance := c.below(level, i)
 			z[i] = sum
-			if level > 0 && !math.IsInf(sigma[level-1], 1) {
-				v := c.within[level][i]
-				z[i] = v * (levels[level-1][i]/(sigma[level-1]*sigma[level-1]) + sum/variance)
+			if level > 0 {
+				z[i] = c.within[level][i] * (levels[level-1][i] + sum/variance)
 			}
 		}
 		c.values[level] = z
@@ -57,23 +55,15 @@ func (t *Tree) Infer(levels [][]float64, sigma []float64) (*Counts, error) {
 	return c, nil
 }
 
-func (t *Tree) check(levels [][]float64, sigma []float64) error {
-	if len(levels) != t.Height() || len(sigma) != t.Height() {
-		return fmt.Errorf("ranges: %d levels and %d sigmas for a tree of height %d: %w", len(levels),
-			len(sigma), t.Height(), ErrShape)
+func (t *Tree) check(levels [][]float64) error {
+	if len(levels) != t.Height() {
+		return fmt.Errorf("ranges: %d levels for a tree of height %d: %w", len(levels), t.Height(),
+			ErrShape)
 	}
 	for l, y := range levels {
-		s := sigma[l]
-		if math.IsInf(s, 1) && l < t.Height()-1 {
-			continue
-		}
-		if !(s > 0) || math.IsInf(s, 1) {
-			return fmt.Errorf("ranges: level %d: sigma %v must be positive, and finite at the leaves: %w",
-				l+1, s, ErrShape)
-		}
 		if len(y) != t.counts[l+1] {
-			return fmt.Errorf("ranges: level %d: %d counts for %d nodes: %w", l+1, len(y), t.counts[l+1],
-				ErrShape)
+			return fmt.Errorf("ranges: level %d: %d counts for %d nodes: %w", l+1, len(y),
+				t.counts[l+1], ErrShape)
 		}
 		for _, x := range y {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -94,29 +84,8 @@ func (c *Counts) below(level, i int) (sum, variance float64) {
 	return sum, variance
 }
 
-// variances is V of every node.
-func (t *Tree) variances(sigma []float64) [][]float64 {
-	out := make([][]float64, t.Height()+1)
-	for level := t.Height(); level >= 0; level-- {
-		out[level] = make([]float64, t.counts[level])
-		for i := range out[level] {
-			if level == t.Height() {
-				out[level][i] = sigma[level-1] * sigma[level-1]
-				continue
-			}
-			lo, hi := t.children(level, i)
-			v := 0.0
-			for k := lo; k < hi; k++ {
-				v += out[level+1][k]
-			}
-			if level > 0 {
-				v = 1 / (1/v + 1/(sigma[level-1]*sigma[level-1])) // σ = +Inf adds nothing
-			}
-			out[level][i] = v
-		}
-	}
-	return out
-}
+// Leaves are the counts of the leaves.
+func (c *Counts) Leaves() []float64 { return slices.Clone(c.values[c.tree.Height()]) }
 
 // NonNegative returns counts that are still consistent and not negative: from the root down, the
 // children of each node are the closest non-negative numbers (weighted by 1/V) with the parent's

@@ -11,39 +11,34 @@ import (
 )
 
 // noisy measures counts on every level of a tree.
-func noisy(t *Tree, counts []float64, sigma []float64, draw func() float64) [][]float64 {
+func noisy(t *Tree, counts []float64, sigma float64, draw func() float64) [][]float64 {
 	levels := make([][]float64, t.Height())
 	for l := range levels {
 		levels[l] = make([]float64, t.Nodes(l+1))
 		for leaf, g := range t.Groups(l + 1) {
 			levels[l][g] += counts[leaf]
 		}
-		if math.IsInf(sigma[l], 1) {
-			levels[l] = nil
-		}
 		for i := range levels[l] {
-			levels[l][i] += sigma[l] * draw()
+			levels[l][i] += sigma * draw()
 		}
 	}
 	return levels
 }
 
 // leastSquares solves the normal equations of the measurements for the leaves: estimate and
-// covariance.
-func leastSquares(t *Tree, levels [][]float64, sigma []float64) (x *mat.VecDense, cov *mat.Dense) {
+// covariance, in units of σ².
+func leastSquares(t *Tree, levels [][]float64) (x *mat.VecDense, cov *mat.Dense) {
 	n := t.Leaves()
 	normal, right := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for l, y := range levels {
-		groups, w := t.Groups(l+1), 1/(sigma[l]*sigma[l])
+		groups := t.Groups(l + 1)
 		for i := range n {
-			for j := i; j < n && y != nil; j++ {
+			for j := i; j < n; j++ {
 				if groups[i] == groups[j] {
-					normal.SetSym(i, j, normal.At(i, j)+w)
+					normal.SetSym(i, j, normal.At(i, j)+1)
 				}
 			}
-			if y != nil {
-				right.SetVec(i, right.AtVec(i)+w*y[groups[i]])
-			}
+			right.SetVec(i, right.AtVec(i)+y[groups[i]])
 		}
 	}
 	cov = &mat.Dense{}
@@ -61,42 +56,36 @@ func TestInferIsLeastSquares(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range [][2]int{{1, 2}, {2, 2}, {7, 2}, {16, 2}, {16, 4}, {17, 4}, {30, 3},
 		{10, 10}, {10, 40}, {29, 5}} {
-		tree, err := New(shape[0], shape[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		for round := range 3 {
-			sigma := make([]float64, tree.Height())
-			for l := range sigma {
-				sigma[l] = .5 + 3*u.Float64()
-				if round == 2 && l < len(sigma)-1 && l%2 == 0 {
-					sigma[l] = math.Inf(1)
-				}
-			}
+		tree := newTree(shape[0], shape[1])
+		for range 3 {
 			counts := make([]float64, tree.Leaves())
 			for i := range counts {
 				counts[i] = float64(u.IntN(20))
 			}
-			levels := noisy(tree, counts, sigma, u.NormFloat64)
-			got, err := tree.Infer(levels, sigma)
+			levels := noisy(tree, counts, .5+3*u.Float64(), u.NormFloat64)
+			got, err := tree.Infer(levels)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, cov := leastSquares(tree, levels, sigma)
+			want, cov := leastSquares(tree, levels)
+			for i, x := range got.Leaves() {
+				if math.Abs(x-want.AtVec(i)) > 1e-9*(1+math.Abs(x)) {
+					t.Fatalf("%v leaves, fan-out %d: leaf %d is %v, want %v", shape[0], shape[1], i, x,
+						want.AtVec(i))
+				}
+			}
 			for lo := range tree.Leaves() + 1 {
-				sum, variance := 0.0, 0.0
+				variance := 0.0
 				for hi := lo; hi <= tree.Leaves(); hi++ {
 					if hi > lo {
-						sum += want.AtVec(hi - 1)
 						variance += cov.At(hi-1, hi-1)
 						for j := lo; j < hi-1; j++ {
 							variance += 2 * cov.At(hi-1, j)
 						}
 					}
-					c, v := got.Range(lo, hi)
-					if math.Abs(c-sum) > 1e-9*(1+math.Abs(sum)) || math.Abs(v-variance) > 1e-9*(1+variance) {
-						t.Fatalf("%v leaves, fan-out %d, range %d to %d: %v ± %v, want %v ± %v", shape[0], shape[1],
-							lo, hi, c, v, sum, variance)
+					if v := tree.variance(got.within, lo, hi); math.Abs(v-variance) > 1e-9*(1+variance) {
+						t.Fatalf("%v leaves, fan-out %d, range %d to %d: variance %v, want %v", shape[0],
+							shape[1], lo, hi, v, variance)
 					}
 				}
 			}
@@ -105,6 +94,9 @@ func TestInferIsLeastSquares(t *testing.T) {
 		}
 	}
 }
+
+// total is the count of the root.
+func (c *Counts) total() float64 { return c.values[0][0] }
 
 // consistent asks that each parent is the sum of its children.
 func consistent(t *testing.T, c *Counts) {
@@ -122,15 +114,14 @@ func consistent(t *testing.T, c *Counts) {
 // error falls.
 func TestNonNegative(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
-	tree, _ := New(200, 4)
+	tree := newTree(200, 4)
 	counts := make([]float64, 200)
 	for range 10 {
 		counts[u.IntN(200)] = 100
 	}
-	sigma := Even(tree.Height(), 10)
 	before, after := 0.0, 0.0
 	for range 50 {
-		c, err := tree.Infer(noisy(tree, counts, sigma, u.NormFloat64), sigma)
+		c, err := tree.Infer(noisy(tree, counts, 10, u.NormFloat64))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,14 +133,14 @@ func TestNonNegative(t *testing.T) {
 			before += math.Pow(c.Leaves()[i]-counts[i], 2)
 			after += math.Pow(x-counts[i], 2)
 		}
-		if math.Abs(n.Total()-c.Total()) > 1e-6 {
-			t.Errorf("the total moved from %v to %v", c.Total(), n.Total())
+		if math.Abs(n.total()-c.total()) > 1e-6 {
+			t.Errorf("the total moved from %v to %v", c.total(), n.total())
 		}
 	}
 	if after > before/2 {
 		t.Errorf("squared error %v, before %v", after, before)
 	}
-	exact, err := tree.Infer(noisy(tree, counts, sigma, func() float64 { return 0 }), sigma)
+	exact, err := tree.Infer(noisy(tree, counts, 0, func() float64 { return 0 }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,12 +149,11 @@ func TestNonNegative(t *testing.T) {
 			t.Fatalf("leaf %d: %v, want %v", i, x, counts[i])
 		}
 	}
-	negative, err := tree.Infer(noisy(tree, make([]float64, 200), sigma, func() float64 { return -1 }),
-		sigma)
+	negative, err := tree.Infer(noisy(tree, make([]float64, 200), 10, func() float64 { return -1 }))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := negative.NonNegative().Total(); got != 0 {
+	if got := negative.NonNegative().total(); got != 0 {
 		t.Errorf("a negative table has %v rows", got)
 	}
 }
@@ -204,10 +194,8 @@ func laplace(u *rand.Rand) float64 { return u.ExpFloat64() - u.ExpFloat64() }
 // sumSquares is the squared error over all ranges of a tree measured with Laplace noise at ε = 1 in
 // all: scale height.
 func sumSquares(u *rand.Rand, tree *Tree) float64 {
-	scale := float64(tree.Height())
-	sigma := Even(tree.Height(), scale) // of draw 1: only ratios matter to Infer
-	c, err := tree.Infer(noisy(tree, make([]float64, tree.Leaves()), sigma,
-		func() float64 { return laplace(u) }), sigma)
+	c, err := tree.Infer(noisy(tree, make([]float64, tree.Leaves()), float64(tree.Height()),
+		func() float64 { return laplace(u) }))
 	if err != nil {
 		panic(err)
 	}
@@ -240,10 +228,7 @@ func TestErrorFalls(t *testing.T) {
 func growth(t *testing.T, fanout func(k int) int) float64 {
 	u := rand.New(rand.NewPCG(7, 8))
 	at := func(k int) float64 {
-		tree, err := New(k, fanout(k))
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := newTree(k, fanout(k))
 		sum := 0.0
 		for range 60 {
 			sum += sumSquares(u, tree)
@@ -256,15 +241,9 @@ func growth(t *testing.T, fanout func(k int) int) float64 {
 // TestFanout: the chosen fan-out is the best of those compared, and beats flat counts where there
 // are many leaves.
 func TestFanout(t *testing.T) {
-	cost := func(n, b int) float64 {
-		tree, err := New(n, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tree.MeanVariance(Even(tree.Height(), math.Sqrt(float64(tree.Height()))))
-	}
+	cost := func(n, b int) float64 { return newTree(n, b).cost() }
 	for _, n := range []int{1, 2, 5, 16, 17, 64, 256, 1024, 5000} {
-		b := Fanout(n)
+		b := bestFanout(n)
 		for _, other := range []int{2, 3, 4, 8, 16, max(2, n)} {
 			if cost(n, b) > cost(n, other)*(1+1e-12) {
 				t.Errorf("%d leaves: fan-out %d costs %v, %d only %v", n, b, cost(n, b), other, cost(n, other))
@@ -276,30 +255,17 @@ func TestFanout(t *testing.T) {
 	}
 }
 
-func TestQuantiles(t *testing.T) {
-	tree, _ := New(10, 3)
+func TestBins(t *testing.T) {
+	tree := newTree(10, 3)
 	exact := func(counts ...float64) *Counts {
-		sigma := Even(tree.Height(), 1)
-		c, err := tree.Infer(noisy(tree, counts, sigma, func() float64 { return 0 }), sigma)
+		c, err := tree.Infer(noisy(tree, counts, 0, func() float64 { return 0 }))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c.NonNegative()
 	}
 	c := exact(0, 10, 10, 0, 0, 20, 0, 40, 20, 0)
-	for _, tt := range []struct{ p, want float64 }{{-1, 1}, {0, 1}, {.05, 1.5}, {.1, 2}, {.2, 3},
-		{.3, 5.5}, {.6, 7.5}, {.9, 8.5}, {1, 9}, {2, 9}} {
-		if got := c.Quantile(tt.p); math.Abs(got-tt.want) > 1e-9 {
-			t.Errorf("quantile %v: %v, want %v", tt.p, got, tt.want)
-		}
-	}
-	if !math.IsNaN(c.Quantile(math.NaN())) {
-		t.Error("the quantile of NaN is a number")
-	}
 	empty := exact(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-	if got := empty.Quantile(.5); got != 5 {
-		t.Errorf("the median of nothing is %v", got)
-	}
 	for _, tt := range []struct {
 		c    *Counts
 		k    int
@@ -327,87 +293,67 @@ func TestQuantiles(t *testing.T) {
 
 // TestBinsAreEven: on a smooth table no interval holds twice its share.
 func TestBinsAreEven(t *testing.T) {
-	tree, _ := New(1000, 0)
+	tree, _ := New(1000)
 	counts := make([]float64, 1000)
 	for i := range counts {
 		counts[i] = 1e4 * math.Exp(-float64(i)/100)
 	}
-	sigma := Even(tree.Height(), 1)
-	c, err := tree.Infer(noisy(tree, counts, sigma, func() float64 { return 0 }), sigma)
+	c, err := tree.Infer(noisy(tree, counts, 0, func() float64 { return 0 }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	starts := append(c.Bins(16), 1000)
 	for i := range 16 {
-		if got, _ := c.Range(starts[i], starts[i+1]); got > 1.3*c.Total()/16 || got < .7*c.Total()/16 {
-			t.Errorf("interval %d has %v of %v", i, got, c.Total())
+		got := 0.0
+		for _, x := range c.Leaves()[starts[i]:starts[i+1]] {
+			got += x
+		}
+		if got > 1.3*c.total()/16 || got < .7*c.total()/16 {
+			t.Errorf("interval %d has %v of %v", i, got, c.total())
 		}
 	}
 }
 
 func TestRefusals(t *testing.T) {
-	for _, shape := range [][2]int{{0, 2}, {MaxLeaves + 1, 2}, {4, 1}, {4, -1}, {4, MaxLeaves + 1}} {
-		if _, err := New(shape[0], shape[1]); !errors.Is(err, ErrShape) {
-			t.Errorf("%v: %v", shape, err)
+	for _, leaves := range []int{-1, 0, maxLeaves + 1} {
+		if _, err := New(leaves); !errors.Is(err, ErrShape) {
+			t.Errorf("%v leaves: %v", leaves, err)
 		}
 	}
-	tree, _ := New(4, 2)
-	ok := [][]float64{{1, 2}, {1, 2, 3, 4}}
-	for name, bad := range map[string]func() ([][]float64, []float64){
-		"levels":     func() ([][]float64, []float64) { return ok[:1], []float64{1, 1} },
-		"sigmas":     func() ([][]float64, []float64) { return ok, []float64{1} },
-		"no leaves":  func() ([][]float64, []float64) { return ok, []float64{1, math.Inf(1)} },
-		"zero sigma": func() ([][]float64, []float64) { return ok, []float64{0, 1} },
-		"NaN sigma":  func() ([][]float64, []float64) { return ok, []float64{math.NaN(), 1} },
-		"short level": func() ([][]float64, []float64) {
-			return [][]float64{{1}, {1, 2, 3, 4}},
-				[]float64{1, 1}
-		},
-		"infinite": func() ([][]float64, []float64) {
-			return [][]float64{{1, math.Inf(1)},
-				{1, 2, 3, 4}}, []float64{1, 1}
-		},
-		"not a number": func() ([][]float64, []float64) {
-			return [][]float64{{1, 2},
-				{1, 2, 3, math.NaN()}}, []float64{1, 1}
-		},
+	tree := newTree(4, 2)
+	for name, levels := range map[string][][]float64{
+		"levels":       {{1, 2}},
+		"short level":  {{1}, {1, 2, 3, 4}},
+		"infinite":     {{1, math.Inf(1)}, {1, 2, 3, 4}},
+		"not a number": {{1, 2}, {1, 2, 3, math.NaN()}},
 	} {
-		levels, sigma := bad()
-		if _, err := tree.Infer(levels, sigma); !errors.Is(err, ErrShape) {
+		if _, err := tree.Infer(levels); !errors.Is(err, ErrShape) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	c, err := tree.Infer(ok, []float64{1, 1})
+	c, err := tree.Infer([][]float64{{1, 2}, {1, 2, 3, 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]func(){
-		"range": func() { c.Range(3, 2) }, "below": func() { c.Range(-1, 2) }, "beyond": func() {
-			c.Range(0, 5)
-		},
-		"no bins": func() { c.Bins(0) }, "too many bins": func() { c.Bins(5) },
-	} {
+	for _, k := range []int{0, 5} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s: no panic", name)
+					t.Errorf("%d bins: no panic", k)
 				}
 			}()
-			f()
+			c.Bins(k)
 		}()
 	}
 }
 
-// Squared error of a range, tree against flat, at one total cost under Gaussian noise (σ = 1 for
-// flat counts).
+// Variance of a range, tree against flat, at one total cost under Gaussian noise, in units of that of
+// one of the flat counts.
 func Example() {
 	for _, n := range []int{64, 1024, 16384} {
-		tree, _ := New(n, 0)
-		flat, _ := New(n, n)
-		h := tree.Height()
-		fmt.Printf("%5d leaves: fan-out %2d, %d levels, variance %5.1f; flat %6.1f\n", n, tree.Fanout(),
-			h,
-			tree.MeanVariance(Even(h, math.Sqrt(float64(h)))), flat.MeanVariance([]float64{1}))
+		tree, _ := New(n)
+		fmt.Printf("%5d leaves: fan-out %2d, %d levels, variance %5.1f; flat %6.1f\n", n, tree.fanout,
+			tree.Height(), tree.cost(), newTree(n, n).cost())
 	}
 	// Output:
 	//    64 leaves: fan-out  4, 3 levels, variance   8.2; flat   22.5
@@ -416,12 +362,11 @@ func Example() {
 }
 
 func BenchmarkInfer(b *testing.B) {
-	tree, _ := New(MaxLeaves, 8)
-	sigma := Even(tree.Height(), 1)
+	tree := newTree(maxLeaves, 8)
 	u := rand.New(rand.NewPCG(9, 9))
-	levels := noisy(tree, make([]float64, MaxLeaves), sigma, u.NormFloat64)
+	levels := noisy(tree, make([]float64, maxLeaves), 1, u.NormFloat64)
 	for b.Loop() {
-		c, err := tree.Infer(levels, sigma)
+		c, err := tree.Infer(levels)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,11 +1,11 @@
-// Package ranges answers range queries and quantiles from noisy counts of a tree of intervals:
-// hierarchical counts with constrained inference (Hay, Rastogi, Miklau, Suciu 2010, arXiv
+// Package ranges cuts a column into bins of about equal counts, from noisy counts of a tree of
+// intervals: hierarchical counts with constrained inference (Hay, Rastogi, Miklau, Suciu 2010, arXiv
 // 0904.0942; the fan-out after Qardaji, Yang, Li 2013).
 //
 // A domain of n ordered cells (the leaves) is cut into ever wider intervals, b to one. Measuring
 // every level costs more noise a level than measuring the leaves alone, but a range is then the sum
-// of a few nodes instead of up to n leaves: over all k² ranges of k cells the squared error grows
-// as k²(log k)³ under Laplace noise, k²(log k)² under Gaussian noise, against k³ for flat counts.
+// of a few nodes instead of up to n leaves: over all k² ranges of k cells the squared error grows as
+// k²(log k)³ under Laplace noise, k²(log k)² under Gaussian noise, against k³ for flat counts.
 //
 // The package is arithmetic on numbers that are already noisy. It never sees a row, and needs no
 // other package of this module.
@@ -20,8 +20,8 @@ import (
 // ErrShape is wrapped by every error about a tree or measurements that do not fit together.
 var ErrShape = errors.New("measurements do not fit the tree")
 
-// MaxLeaves is the most leaves of a tree, the most codes of a column.
-const MaxLeaves = 1 << 16
+// maxLeaves is the most leaves of a tree, the most codes of a column.
+const maxLeaves = 1 << 16
 
 // Tree is the shape of a b-ary tree over n leaves. Level 0 is the root, level [Tree.Height] the
 // leaves; node i of a level has the nodes b·i to b·i+b−1 of the next level as children, as far as
@@ -32,18 +32,17 @@ type Tree struct {
 	counts []int // nodes, by level; counts[0] = 1
 }
 
-// New returns the tree with the given number of leaves, 1 to [MaxLeaves], and of children a node,
-// at least 2; 0 children means [Fanout](leaves).
-func New(leaves, fanout int) (*Tree, error) {
-	if leaves < 1 || leaves > MaxLeaves {
-		return nil, fmt.Errorf("ranges: %d leaves, want 1 to %d: %w", leaves, MaxLeaves, ErrShape)
+// New returns the tree with the given number of leaves, 1 to 65,536, and the fan-out at which ranges
+// have the least variance.
+func New(leaves int) (*Tree, error) {
+	if leaves < 1 || leaves > maxLeaves {
+		return nil, fmt.Errorf("ranges: %d leaves, want 1 to %d: %w", leaves, maxLeaves, ErrShape)
 	}
-	if fanout == 0 {
-		fanout = Fanout(leaves)
-	}
-	if fanout < 2 || fanout > MaxLeaves {
-		return nil, fmt.Errorf("ranges: fan-out %d, want 2 to %d: %w", fanout, MaxLeaves, ErrShape)
-	}
+	return newTree(leaves, bestFanout(leaves)), nil
+}
+
+// newTree returns the tree with at least 2 children a node.
+func newTree(leaves, fanout int) *Tree {
 	height, top := 1, fanout
 	for top < leaves {
 		height, top = height+1, top*fanout
@@ -53,16 +52,13 @@ func New(leaves, fanout int) (*Tree, error) {
 		t.widths = append(t.widths, width)
 		t.counts = append(t.counts, (leaves+width-1)/width)
 		if len(t.widths) == height+1 {
-			return t, nil
+			return t
 		}
 	}
 }
 
 // Leaves is n.
 func (t *Tree) Leaves() int { return t.counts[len(t.counts)-1] }
-
-// Fanout is b.
-func (t *Tree) Fanout() int { return t.fanout }
 
 // Height is the number of levels below the root, the ones that are measured; at least 1.
 func (t *Tree) Height() int { return len(t.counts) - 1 }
@@ -90,31 +86,41 @@ func (t *Tree) span(level, i int) (lo, hi int) {
 	return i * t.widths[level], min((i+1)*t.widths[level], t.Leaves())
 }
 
-// Fanout is the number of children a node at which the mean variance of a range over n leaves is
+// bestFanout is the number of children a node at which the mean variance of a range over n leaves is
 // smallest when every level is measured with Gaussian noise at one total cost, that is with σ²
 // proportional to the height. It compares 2 to 16 and the flat tree. (Qardaji, Yang, Li 2013,
 // Understanding hierarchical methods for differentially private histograms, section 5, do so for
 // Laplace noise.)
-func Fanout(leaves int) int {
+func bestFanout(leaves int) int {
 	flat := max(2, leaves)
-	best, least := flat, math.Inf(1)
-	for _, b := range []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, flat} {
-		t, err := New(leaves, b)
-		if err != nil || b > flat {
-			continue
+	best, least := 0, math.Inf(1)
+	for b := 2; b <= flat; b++ {
+		if b > 16 {
+			b = flat
 		}
-		if v := t.MeanVariance(Even(t.Height(), math.Sqrt(float64(t.Height())))); v < least {
+		if v := newTree(leaves, b).cost(); v < least {
 			best, least = b, v
 		}
 	}
 	return best
 }
 
-// Even is sigma for each of the levels.
-func Even(levels int, sigma float64) []float64 {
-	out := make([]float64, levels)
-	for i := range out {
-		out[i] = sigma
+// cost is the mean variance of a range where the levels are measured with σ² = Height: over the
+// ranges between 38 evenly spaced places (few of which are borders of wide nodes), over all of them
+// if there are fewer leaves.
+func (t *Tree) cost() float64 {
+	within := t.variances()
+	var ends []int
+	steps := min(37, t.Leaves())
+	for i := range steps + 1 {
+		ends = append(ends, i*t.Leaves()/steps)
 	}
-	return out
+	sum, n := 0.0, 0
+	for i, lo := range ends {
+		for _, hi := range ends[i+1:] {
+			sum += t.variance(within, lo, hi)
+			n++
+		}
+	}
+	return float64(t.Height()) * sum / float64(n)
 }

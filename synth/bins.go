@@ -68,7 +68,7 @@ func (b binned) Plan(s *schema.Schema, nb privacy.Neighbours, budget accountant.
 	for _, i := range s.Buys() {
 		c := codecs[i].Column()
 		_, leaves := codecs[i].Grid()
-		tree, err := ranges.New(leaves, 0)
+		tree, err := ranges.New(leaves)
 		if err != nil {
 			return nil, err
 		}
@@ -243,7 +243,7 @@ func (t binTree) buy(s *privacy.Session) ([]int, error) {
 			levels[l][i] = float64(counts[i])
 		}
 	}
-	c, err := t.tree.Infer(levels, ranges.Even(height, t.sigma))
+	c, err := t.tree.Infer(levels)
 	if err != nil {
 		return nil, err
 	}

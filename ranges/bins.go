@@ -1,39 +1,6 @@
 package ranges
 
-import (
-	"fmt"
-	"math"
-)
-
-// Quantile is the place below which the share p of the total lies, 0 to n in leaves: leaf ⌊x⌋ is
-// reached, and the share x − ⌊x⌋ of it is below. It is monotone in p on counts that are not
-// negative ([Counts.NonNegative]); others are read as if negative leaves were empty. p outside 0 to
-// 1 is moved inside, NaN gives NaN. Without any count it is p·n.
-func (c *Counts) Quantile(p float64) float64 {
-	leaves := c.values[c.tree.Height()]
-	if math.IsNaN(p) {
-		return p
-	}
-	p = min(1, max(0, p))
-	total := 0.0
-	for _, x := range leaves {
-		total += max(0, x)
-	}
-	if total == 0 {
-		return p * float64(len(leaves))
-	}
-	below, last := 0.0, 0.0
-	for i, x := range leaves {
-		if x <= 0 {
-			continue
-		}
-		if below+x >= p*total {
-			return min(float64(i)+max(0, (p*total-below)/x), float64(i+1))
-		}
-		below, last = below+x, float64(i+1)
-	}
-	return last
-}
+import "fmt"
 
 // Bins cuts the leaves into k intervals, 1 ≤ k ≤ n, with about equal counts: it returns the first
 // leaf of each interval, the first of which is 0. A leaf that holds more than its share is an
