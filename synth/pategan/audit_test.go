@@ -119,11 +119,11 @@ func TestAudit_PenaltyOnRealRows(t *testing.T) {
 type counting struct {
 	*gate
 	t       *testing.T
-	lessons int
+	batches int
 }
 
-func (c *counting) vote(l *lesson) ([]int64, error) {
-	c.lessons++
+func (c *counting) vote(l *voteBatch) ([]int64, error) {
+	c.batches++
 	votes, err := c.gate.vote(l)
 	if len(votes) != l.asked.rows() {
 		c.t.Errorf("%d answers to %d questions", len(votes), l.asked.rows())
@@ -150,8 +150,8 @@ func TestAudit_ComposesOverRounds(t *testing.T) {
 			questions += e.Event.Count
 		}
 	}
-	if questions != small.Rounds*small.Questions || c.lessons != small.Rounds {
-		t.Errorf("%d questions charged in %d rounds", questions, c.lessons)
+	if questions != small.Rounds*small.Questions || c.batches != small.Rounds {
+		t.Errorf("%d questions charged in %d rounds", questions, c.batches)
 	}
 	for _, n := range []int{1, len(sofar) / 2, len(sofar) - 1, len(sofar)} {
 		cost, err := sofar[:n].Epsilon(budget.Delta, accountant.AddRemove)
@@ -187,19 +187,19 @@ func TestAudit_NoiseFollowsDelta(t *testing.T) {
 }
 
 // TestAudit_TeachersPersist: a teacher goes on from where it was, weights and optimiser: two
-// lessons are not the second alone.
+// batches are not the second alone.
 func TestAudit_TeachersPersist(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(2), 40)
 	fakes := cells{columns: 2, at: []int32{0, 2, 1, 3, 0, 4}}
-	lessons := []*lesson{{seed: 1, epochs: 2, rate: .1, fakes: fakes},
+	batches := []*voteBatch{{seed: 1, epochs: 2, rate: .1, fakes: fakes},
 		{seed: 2, epochs: 2, rate: .1, fakes: fakes}}
 	both, second := newTeacher(0, []int{0, 2, 5}, 4), newTeacher(0, []int{0, 2, 5}, 4)
-	both.Train(tab, lessons[0])
+	both.Train(tab, batches[0])
 	middle := slices.Clone(both.state)
-	both.Train(tab, lessons[1])
-	second.Train(tab, lessons[1])
+	both.Train(tab, batches[1])
+	second.Train(tab, batches[1])
 	if slices.Equal(both.weights, second.weights) {
-		t.Error("the first lesson is forgotten")
+		t.Error("the first batch is forgotten")
 	}
 	for i, s := range both.state {
 		if s < middle[i] {

@@ -33,13 +33,13 @@ func (t *training) buy() error {
 	// of column, target code, group of the column: joint fraction
 	given := make([][][]float64, len(p.schema.Columns))
 	groups := make([][]uint16, len(p.schema.Columns))
-	for _, e := range p.star {
-		m, sizes := t.grouped(e, p.withT)
+	for _, e := range p.targetPairs {
+		m, sizes := t.grouped(e, p.targetPair)
 		counts, err := t.from.pair(m, true)
 		if err != nil {
 			return err
 		}
-		t.match.add(newMeasured(m.Cols, m.Groups, sizes, counts, p.withT, t.rows, t.rowsError))
+		t.match.add(newMeasured(m.Cols, m.Groups, sizes, counts, p.targetPair, t.rows, t.rowsError))
 		side := 0 // of the other column
 		if e[0] == p.target {
 			side = 1
@@ -60,7 +60,7 @@ const mostSteps = 32
 // begin starts the generator at the measured columns, independent given the target.
 func (t *training) begin(fractions [][]float64, given [][][]float64, groups [][]uint16) {
 	prior := fractions[t.p.target]
-	if len(t.p.star) == 0 || len(prior) > mostSteps {
+	if len(t.p.targetPairs) == 0 || len(prior) > mostSteps {
 		t.generator.SetMarginals(slices.Concat(fractions...), keepWeights)
 		return
 	}

@@ -47,54 +47,84 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 	return t.run(ctx, progress)
 }
 
-func (t *training) run(ctx context.Context, progress synth.Progress) (synth.Model, error) {
-	var fitted synth.Model
+// run is the algorithm of the paper, where the steps in brackets are ours:
+//
+//	[buy the number of rows and marginals; start the generator at them]
+//	split the rows into disjoint shards, a teacher on each
+//	in each round:
+//	    draw rows from the generator
+//	    teachers learn to tell their shards from them, and vote on rows: noisy counts
+//	    the student learns from [all] votes [so far]
+//	    the generator takes steps towards the student's opinion [and the marginals]
+//	[more steps, on what was released; the generator is the average of its steps]
+func (t *training) run(ctx context.Context, progress synth.Progress) (out synth.Model, err error) {
 	progress.Report("counting", 0)
 	if err := ctx.Err(); err != nil {
-		return fitted, err
+		return out, err
 	}
 	if err := t.start(); err != nil {
-		return fitted, err
+		return out, err
 	}
 	c := t.p.cfg
-	all := float64(c.WarmSteps + c.Rounds*c.GeneratorSteps + c.PostSteps)
 	generate := func(steps int, stage string, decay float64) error {
-		for k := range steps {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			t.step(float32(c.GeneratorRate * (1 - decay*float64(k)/float64(steps))))
-			if t.steps%16 == 0 {
-				progress.Report(stage, float64(t.steps)/all)
-			}
-		}
-		return nil
+		return t.generate(ctx, progress, steps, stage, decay)
 	}
 	if !c.ColdStart {
 		if err := generate(c.WarmSteps, "warming up on marginals", 0); err != nil {
-			return fitted, err
+			return out, err
 		}
 	}
 	t.from.split(t.teachers, t.offsets)
 	for round := range c.Rounds {
 		if err := ctx.Err(); err != nil {
-			return fitted, err
+			return out, err
 		}
-		if err := t.round(); err != nil {
-			return fitted, err
+		rows := t.draw(c.Questions + shownRows)
+		batch := &voteBatch{seed: t.u.Uint64(), epochs: c.TeacherEpochs,
+			rate: float32(c.TeacherRate), asked: rows.head(c.Questions),
+			fakes: rows.tail(c.Questions)}
+		votes, err := t.from.vote(batch)
+		if err != nil {
+			return out, err
 		}
-		if err := generate(c.GeneratorSteps, fmt.Sprintf("vote %d of %d, %d teachers", round+1,
-			c.Rounds, t.teachers), 0); err != nil {
-			return fitted, err
+		t.teach(batch, votes)
+		stage := fmt.Sprintf("vote %d of %d, %d teachers", round+1, c.Rounds, t.teachers)
+		if err := generate(c.GeneratorSteps, stage, 0); err != nil {
+			return out, err
 		}
 	}
 	if err := generate(c.PostSteps, "replaying measurements", .9); err != nil {
-		return fitted, err
+		return out, err
 	}
 	copy(t.generator.Parameters(), t.average)
-	fitted.Params = &release.Generator{Net: t.generator, Rows: t.rows}
-	fitted.Settings = t.settings()
-	return fitted, nil
+	out.Params = &release.Generator{Net: t.generator, Rows: t.rows}
+	out.Settings = t.settings()
+	return out, nil
+}
+
+// generate takes generator steps at a rate that falls by a share decay.
+func (t *training) generate(ctx context.Context, progress synth.Progress, steps int, stage string,
+	decay float64) error {
+	c := t.p.cfg
+	all := float64(c.WarmSteps + c.Rounds*c.GeneratorSteps + c.PostSteps)
+	for k := range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t.step(float32(c.GeneratorRate * (1 - decay*float64(k)/float64(steps))))
+		if t.steps%16 == 0 {
+			progress.Report(stage, float64(t.steps)/all)
+		}
+	}
+	return nil
+}
+
+// teach has the student learn from the votes on a batch.
+func (t *training) teach(batch *voteBatch, votes []int64) {
+	t.student.keep(batch.asked, votes, t.teachers)
+	sd := t.p.votes / float64(t.teachers)
+	t.trust = t.student.trust(math.Hypot(sd, .5/math.Sqrt(float64(t.teachers))))
+	t.student.learn(t.p.cfg.StudentSteps, .003, float32(sd), t.u)
 }
 
 // start buys the number of rows and the marginals, and makes the networks.
@@ -143,26 +173,9 @@ func (c Config) teachers(rows float64) int {
 	return int(min(max(math.Round(rows/float64(c.ShardRows)), 1), maxTeachers))
 }
 
-// lessonRows is how many generated rows teachers are shown a round; each looks at as many as its
+// shownRows is how many generated rows teachers are shown a round; each looks at as many as its
 // shard has, times its passes.
-const lessonRows = 2048
-
-// round asks the teachers about fresh generated rows, and teaches the student.
-func (t *training) round() error {
-	c := t.p.cfg
-	rows := t.draw(c.Questions + lessonRows)
-	l := &lesson{seed: t.u.Uint64(), epochs: c.TeacherEpochs, rate: float32(c.TeacherRate),
-		asked: rows.head(c.Questions), fakes: rows.tail(c.Questions)}
-	votes, err := t.from.vote(l)
-	if err != nil {
-		return err
-	}
-	t.student.keep(l.asked, votes, t.teachers)
-	sd := t.p.votes / float64(t.teachers)
-	t.trust = t.student.trust(math.Hypot(sd, .5/math.Sqrt(float64(t.teachers))))
-	t.student.learn(c.StudentSteps, .003, float32(sd), t.u)
-	return nil
-}
+const shownRows = 2048
 
 // draw is n rows of the generator.
 func (t *training) draw(n int) cells {
@@ -227,7 +240,7 @@ func (t *training) settings() map[string]any {
 	return map[string]any{
 		"target": p.schema.Columns[p.target].Name, "teachers": t.teachers, "rounds": c.Rounds,
 		"questions": c.Questions, "vote_sigma": p.votes,
-		"total_sigma": p.total, "one_way_sigma": p.oneWay, "target_pair_sigma": p.withT,
+		"total_sigma": p.total, "one_way_sigma": p.oneWay, "target_pair_sigma": p.targetPair,
 		"pair_sigma": p.pair, "pair_epsilon": p.epsilon, "pairs": pairs,
 		"generator_steps": t.steps,
 	}

@@ -48,11 +48,11 @@ func TestTarget(t *testing.T) {
 	s := synthtest.Schema(5)
 	for name, want := range map[string]int{"": 4, "column 1": 1} {
 		p := planned(t, Config{Target: name}, s, budget)
-		if p.target != want || len(p.star) != 4 || len(p.others) != 6 || p.pairs != 4 {
+		if p.target != want || len(p.targetPairs) != 4 || len(p.others) != 6 || p.pairs != 4 {
 			t.Errorf("%q: target %d, %d pairs with it, %d of %d others", name, p.target,
-				len(p.star), p.pairs, len(p.others))
+				len(p.targetPairs), p.pairs, len(p.others))
 		}
-		for _, e := range p.star {
+		for _, e := range p.targetPairs {
 			if e[0] != want && e[1] != want || e[0] >= e[1] {
 				t.Errorf("%q: pair %v", name, e)
 			}
@@ -223,7 +223,7 @@ func TestStartsAtTheTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		tr := &training{u: rand.New(rand.NewPCG(1, 9)), encoder: e,
-			p: &plan{target: 1, star: [][2]int{{0, 1}}}}
+			p: &plan{target: 1, targetPairs: [][2]int{{0, 1}}}}
 		if tr.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{}, tr.u); err != nil {
 			t.Fatal(err)
 		}

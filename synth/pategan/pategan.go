@@ -143,19 +143,19 @@ const maxPairCells = 1 << 22
 
 // plan is the noise of a fit.
 type plan struct {
-	cfg     Config
-	schema  *schema.Schema
-	nb      privacy.Neighbours
-	target  int      // −1: none
-	star    [][2]int // pairs with the target
-	others  [][2]int // candidates for the other pairs
-	pairs   int      // how many of them are measured
-	total   float64  // σ of the number of rows
-	oneWay  float64  // σ of a one-way marginal's cell
-	withT   float64  // σ of a pair with the target
-	pair    float64  // σ of another pair
-	epsilon float64  // of one choice
-	votes   float64  // σ of a vote
+	cfg         Config
+	schema      *schema.Schema
+	nb          privacy.Neighbours
+	target      int      // −1: none
+	targetPairs [][2]int // pairs with the target
+	others      [][2]int // candidates for the other pairs
+	pairs       int      // how many of them are measured
+	total       float64  // σ of the number of rows
+	oneWay      float64  // σ of a one-way marginal's cell
+	targetPair  float64  // σ of a pair with the target
+	pair        float64  // σ of another pair
+	epsilon     float64  // of one choice
+	votes       float64  // σ of a vote
 }
 
 // Plan splits the budget in shares of μ² and scales all noise together until the exact composition
@@ -205,7 +205,7 @@ func (p *plan) choosePairs(sizes []int, mu float64) {
 			switch {
 			case sizes[i] > maxPairCells/sizes[j]:
 			case i == p.target || j == p.target:
-				p.star = append(p.star, [2]int{i, j})
+				p.targetPairs = append(p.targetPairs, [2]int{i, j})
 			default:
 				p.others = append(p.others, [2]int{i, j})
 			}
@@ -239,8 +239,8 @@ func (p *plan) at(scale float64) *plan {
 		q.oneWay = vector * scale * math.Sqrt(float64(len(p.schema.Columns))/c.MarginalShare)
 		left -= c.MarginalShare
 	}
-	if len(p.star) > 0 {
-		q.withT = vector * scale * math.Sqrt(float64(len(p.star))/c.TargetShare)
+	if len(p.targetPairs) > 0 {
+		q.targetPair = vector * scale * math.Sqrt(float64(len(p.targetPairs))/c.TargetShare)
 		left -= c.TargetShare
 	}
 	if p.pairs > 0 {
@@ -267,9 +267,9 @@ func (p *plan) Composition() accountant.Composition {
 		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, p.oneWay),
 			Count: len(p.schema.Columns)})
 	}
-	if len(p.star) > 0 {
-		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, p.withT),
-			Count: len(p.star)})
+	if len(p.targetPairs) > 0 {
+		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, p.targetPair),
+			Count: len(p.targetPairs)})
 	}
 	if p.pairs > 0 {
 		c = append(c, accountant.Charge{Event: p.nb.SelectEvent(p.epsilon), Count: p.pairs},
@@ -285,15 +285,15 @@ func (p *plan) Forecast() synth.Forecast {
 	cells, c := float64(cellCount(p.schema)), p.cfg
 	steps := float64(c.WarmSteps + c.Rounds*c.GeneratorSteps + c.PostSteps)
 	perStep := float64(c.Batch) * (6*(64*128+128*128+128*cells) + 4*cells*float64(c.StudentHidden) +
-		40*float64(len(p.star)+p.pairs+1))
+		40*float64(len(p.targetPairs)+p.pairs+1))
 	noise := []synth.Noise{{What: "number of rows", Count: 1, Sigma: p.total}}
 	if !c.ColdStart {
 		noise = append(noise, synth.Noise{What: "one-way marginal", Count: len(p.schema.Columns),
 			Sigma: p.oneWay})
 	}
-	if len(p.star) > 0 {
-		noise = append(noise, synth.Noise{What: "pair with the target", Count: len(p.star),
-			Sigma: p.withT})
+	if len(p.targetPairs) > 0 {
+		noise = append(noise, synth.Noise{What: "pair with the target", Count: len(p.targetPairs),
+			Sigma: p.targetPair})
 	}
 	if p.pairs > 0 {
 		noise = append(noise, synth.Noise{What: "choice of a pair", Count: p.pairs, Eps: p.epsilon},

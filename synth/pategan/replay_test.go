@@ -88,7 +88,7 @@ func (r *recorder) split(teachers int, offsets []int) {
 	}
 }
 
-func (r *recorder) vote(l *lesson) ([]int64, error) {
+func (r *recorder) vote(l *voteBatch) ([]int64, error) {
 	a, err := r.ask("vote", func(a *answer) (err error) {
 		a.Counts, err = r.from.vote(l)
 		a.Asked = l.asked.at
@@ -103,7 +103,7 @@ type frozen struct {
 	gate    *gate
 	answers []answer
 	next    int
-	lessons []lesson // shown to the teachers
+	batches []voteBatch // shown to the teachers
 }
 
 func (f *frozen) answer() answer { f.next++; return f.answers[f.next-1] }
@@ -130,10 +130,10 @@ func (f *frozen) pair(m privacy.Marginal, withTarget bool) ([]int64, error) {
 
 func (f *frozen) split(teachers int, offsets []int) { f.gate.split(teachers, offsets) }
 
-func (f *frozen) vote(l *lesson) ([]int64, error) {
+func (f *frozen) vote(l *voteBatch) ([]int64, error) {
 	copied := *l
 	copied.asked.at, copied.fakes.at = slices.Clone(l.asked.at), slices.Clone(l.fakes.at)
-	f.lessons = append(f.lessons, copied)
+	f.batches = append(f.batches, copied)
 	_, err := f.gate.vote(l)
 	return f.answer().Counts, err
 }
@@ -210,7 +210,7 @@ func TestGrayBoxReplay(t *testing.T) {
 		"one row":        tab.Select(all[:1]), "another table": tab.Select(slices.Repeat([]int{5},
 			400)),
 	}
-	var lessons []lesson
+	var batches []voteBatch
 	for name, other := range tables {
 		q, session := opened(t, small, other, budget)
 		f := &frozen{gate: &gate{p: q, s: session}, answers: first.Answers}
@@ -221,17 +221,17 @@ func TestGrayBoxReplay(t *testing.T) {
 		if !slices.Equal(got.student.critic.Parameters(), want.student.critic.Parameters()) {
 			t.Errorf("%s: another student", name)
 		}
-		if lessons == nil {
-			lessons = f.lessons
+		if batches == nil {
+			batches = f.batches
 		}
-		for i, l := range f.lessons {
-			if l.seed != lessons[i].seed || !slices.Equal(l.asked.at, lessons[i].asked.at) ||
-				!slices.Equal(l.fakes.at, lessons[i].fakes.at) {
+		for i, l := range f.batches {
+			if l.seed != batches[i].seed || !slices.Equal(l.asked.at, batches[i].asked.at) ||
+				!slices.Equal(l.fakes.at, batches[i].fakes.at) {
 				t.Errorf("%s: teachers were shown something else in round %d", name, i)
 			}
 		}
-		if len(f.lessons) != small.Rounds || f.next != len(first.Answers) {
-			t.Errorf("%s: %d rounds, %d of %d answers", name, len(f.lessons), f.next,
+		if len(f.batches) != small.Rounds || f.next != len(first.Answers) {
+			t.Errorf("%s: %d rounds, %d of %d answers", name, len(f.batches), f.next,
 				len(first.Answers))
 		}
 	}
@@ -249,7 +249,7 @@ func TestGrayBoxReplay(t *testing.T) {
 }
 
 // TestTeachersDependOnTheirShardOnly: of teachers trained on shards that are alike but for one,
-// only that one differs; and the same lesson makes the same teacher.
+// only that one differs; and the same batch makes the same teacher.
 func TestTeachersDependOnTheirShardOnly(t *testing.T) {
 	s := synthtest.Schema(4)
 	tab := synthtest.Table(t, s, 100)
@@ -271,12 +271,12 @@ func TestTeachersDependOnTheirShardOnly(t *testing.T) {
 	weights := func(number int, shard *table.Table) []float32 {
 		teacher := newTeacher(number, offsets, 4)
 		for round := range 3 {
-			teacher.Train(shard, &lesson{seed: uint64(round), epochs: 2, rate: .1, fakes: fakes})
+			teacher.Train(shard, &voteBatch{seed: uint64(round), epochs: 2, rate: .1, fakes: fakes})
 		}
 		return teacher.weights
 	}
 	if !slices.Equal(weights(1, rows(0, 20)), weights(1, rows(0, 20))) {
-		t.Error("a teacher is not a function of its shard and lessons")
+		t.Error("a teacher is not a function of its shard and batches")
 	}
 	if slices.Equal(weights(1, rows(0, 20)), weights(1, rows(0, 21))) ||
 		slices.Equal(weights(1, rows(0, 20)), weights(2, rows(0, 20))) {
@@ -284,7 +284,7 @@ func TestTeachersDependOnTheirShardOnly(t *testing.T) {
 	}
 	empty := newTeacher(1, offsets, 4)
 	before := slices.Clone(empty.weights)
-	empty.Train(rows(0, 0), &lesson{epochs: 2, rate: .1, fakes: fakes})
+	empty.Train(rows(0, 0), &voteBatch{epochs: 2, rate: .1, fakes: fakes})
 	if !slices.Equal(before, empty.weights) {
 		t.Error("a teacher without rows learnt something")
 	}
@@ -313,11 +313,11 @@ func TestTeachersTellRowsApart(t *testing.T) {
 	}
 	teacher := newTeacher(0, offsets, 8)
 	for round := range 10 {
-		teacher.Train(tab, &lesson{seed: uint64(round), epochs: 3, rate: .1, fakes: draw(400)})
+		teacher.Train(tab, &voteBatch{seed: uint64(round), epochs: 3, rate: .1, fakes: draw(400)})
 	}
 	share := func(c cells) float64 {
 		votes := make([]uint8, 200)
-		teacher.VotesTo(votes, &lesson{asked: c})
+		teacher.VotesTo(votes, &voteBatch{asked: c})
 		n := 0.
 		for _, v := range votes {
 			n += float64(v)

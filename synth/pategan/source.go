@@ -12,7 +12,7 @@ type source interface {
 	choose(candidates []privacy.Candidate) (int, error)
 	pair(m privacy.Marginal, withTarget bool) ([]int64, error)
 	split(teachers int, offsets []int)
-	vote(l *lesson) ([]int64, error) // noisy counts of votes for "real", one a question of l.asked
+	vote(l *voteBatch) ([]int64, error) // noisy counts of votes for "real", one a question of l.asked
 }
 
 // gate is the session as a source.
@@ -21,7 +21,7 @@ type gate struct {
 	s        *privacy.Session
 	teachers int
 	offsets  []int
-	shards   *privacy.Shards[*lesson] // made for the first vote
+	shards   *privacy.Shards[*voteBatch] // made for the first vote
 }
 
 func (g *gate) total() (int64, error) {
@@ -43,18 +43,18 @@ func (g *gate) choose(candidates []privacy.Candidate) (int, error) {
 func (g *gate) pair(m privacy.Marginal, withTarget bool) ([]int64, error) {
 	sigma := g.p.pair
 	if withTarget {
-		sigma = g.p.withT
+		sigma = g.p.targetPair
 	}
 	return g.s.Measure(m, sigma)
 }
 
 func (g *gate) split(teachers int, offsets []int) { g.teachers, g.offsets = teachers, offsets }
 
-// vote trains the teachers on the lesson and has them vote.
-func (g *gate) vote(l *lesson) ([]int64, error) {
+// vote trains the teachers on the batch and has them vote.
+func (g *gate) vote(l *voteBatch) ([]int64, error) {
 	if g.shards == nil {
 		var err error
-		g.shards, err = privacy.Split(g.s, g.teachers, func(shard int) privacy.Teacher[*lesson] {
+		g.shards, err = privacy.Split(g.s, g.teachers, func(shard int) privacy.Teacher[*voteBatch] {
 			return newTeacher(shard, g.offsets, g.p.cfg.TeacherHidden)
 		})
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 // generated rows. It sees nothing else.
 type student struct {
 	critic *gan.Critic
-	tutor  *gan.Tutor // of its own lessons
+	tutor  *gan.Tutor // of its own batches
 	judge  *gan.Tutor // of the generator's batches
 	adam   *kernels.Adam
 	rows   kernels.Matrix
@@ -41,9 +41,9 @@ func newStudent(e *gan.Encoder, hidden, batch int, u *rand.Rand) (*student, erro
 }
 
 // keep remembers the votes of k teachers on the rows, after it has compared them with what it
-// thinks of the rows.
+// predicts of them.
 func (s *student) keep(asked cells, votes []int64, teachers int) {
-	forecast := s.think(asked)
+	forecast := s.predict(asked)
 	y := make([]float32, len(votes))
 	for i, v := range votes {
 		y[i] = float32(v)/float32(teachers) - .5
@@ -67,8 +67,8 @@ func mean(x []float32) float32 {
 	return sum / float32(len(x))
 }
 
-// think is the student's score of each row.
-func (s *student) think(asked cells) []float32 {
+// predict is the student's score of each row.
+func (s *student) predict(asked cells) []float32 {
 	out := make([]float32, 0, asked.rows()+studentBatch)
 	for first := 0; first < asked.rows(); first += studentBatch {
 		n := min(studentBatch, asked.rows()-first)

@@ -7,9 +7,9 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// lesson is what all teachers are shown: generated rows, and a seed for the order in which they are
+// voteBatch is what all teachers are shown: generated rows, and a seed for the order in which they are
 // taken. It is public.
-type lesson struct {
+type voteBatch struct {
 	seed   uint64
 	epochs int
 	rate   float32
@@ -30,7 +30,7 @@ func (c cells) tail(from int) cells { return cells{c.columns, c.at[from*c.column
 
 // teacher tells the rows of its shard from generated ones: D(x) = w·φ(xᵀW + b) + xᵀv + c with φ =
 // ReLU, x one cell a column. It keeps its weights and its optimiser's state (Adagrad: Duchi, Hazan,
-// Singer 2011) from lesson to lesson.
+// Singer 2011) from batch to batch.
 type teacher struct {
 	number  int
 	offsets []int
@@ -120,8 +120,8 @@ func (t *teacher) learn(row []int32, label, rate float32) {
 }
 
 // Train goes epochs times through the shard's rows, each with a generated row beside it. What it
-// does depends on the shard, the lesson and the teacher's number.
-func (t *teacher) Train(shard *table.Table, l *lesson) {
+// does depends on the shard, the batch and the teacher's number.
+func (t *teacher) Train(shard *table.Table, l *voteBatch) {
 	n := shard.Rows()
 	if n == 0 || l.fakes.rows() == 0 {
 		return
@@ -144,7 +144,7 @@ func (t *teacher) Train(shard *table.Table, l *lesson) {
 }
 
 // VotesTo votes 1 for rows that look like the shard's.
-func (t *teacher) VotesTo(votes []uint8, l *lesson) {
+func (t *teacher) VotesTo(votes []uint8, l *voteBatch) {
 	for q := range votes {
 		votes[q] = 0
 		if t.score(l.asked.row(q)) > 0 {

@@ -11,8 +11,12 @@ import (
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// Fit buys the number of rows n and draws the multiset; the model is the multiset's distribution,
-// for n rows.
+// Fit is the algorithm of the paper, with a noisy number of rows n in place of the exact one:
+//
+//	Y ← all multisets of m rows of the domain, m enough for the error alpha
+//	draw y in Y by the exponential mechanism, score −max over queries q of |q(D) − (n/m)·q(y)|
+//
+// The model is the distribution of y, for n rows.
 func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
 	error) {
 	var fitted synth.Model
