@@ -3,6 +3,7 @@ package configs
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -71,10 +72,9 @@ type Limit struct {
 
 // Method is one method of the matrix: a name, or a map.
 type Method struct {
-	Name     string         `mapstructure:"name"` // {method}; default the method's name
-	Method   string         `mapstructure:"method"`
-	Preset   string         `mapstructure:"preset"`
-	Settings map[string]any `mapstructure:"settings"`
+	Name     string   `mapstructure:"name"` // {method}; default the method's name
+	Method   string   `mapstructure:"method"`
+	Settings Settings `mapstructure:"settings"`
 }
 
 // ReadBatch reads a batch file, strictly. All problems are reported together, with their lines.
@@ -97,35 +97,47 @@ func ParseBatch(path string, text []byte) (*Batch, error) {
 		return nil, fmt.Errorf("%s: a batch file is at most %d MiB: %w", path, maxBatch>>20, ErrConfig)
 	}
 	if n := bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("\n")); n > maxItems {
-		return nil, fmt.Errorf("%s: %d commas and lines, %d are the most: %w", path, n, maxItems,
-			ErrConfig)
+		return nil, fmt.Errorf("%s has %d commas and lines, of which at most %d are allowed: %w", path, n,
+			maxItems, ErrConfig)
 	}
 	v := viper.NewWithOptions(viper.KeyDelimiter("\x00")) // no dots: a setting may have one
-	v.SetConfigType("yaml")
-	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", path, err, ErrConfig)
+	lines, err := Read(v, text)
+	if err != nil {
+		return nil, fmt.Errorf("%s%w: %w", path, err, ErrConfig)
 	}
-	lines := Lines(text)
+	at := func(key string) string { return fmt.Sprintf("%s, line %d", path, lines[key]) }
 	var b Batch
 	var meta mapstructure.Metadata
-	err := v.Unmarshal(&b, func(c *mapstructure.DecoderConfig) {
-		c.Metadata, c.WeaklyTypedInput, c.DecodeHook = &meta, false,
-			mapstructure.ComposeDecodeHookFunc(methodByName, refuse)
+	err = v.Unmarshal(&b, func(c *mapstructure.DecoderConfig) {
+		c.Metadata, c.WeaklyTypedInput = &meta, false
+		c.DecodeHook = mapstructure.ComposeDecodeHookFunc(methodByName, settingsByKey, refuse)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", path, strings.Join(strings.Fields(err.Error()), " "),
-			ErrConfig)
+	var problems []string
+	for _, e := range decodeErrors(err) {
+		key := keyOf(e.Name())
+		problems = append(problems, fmt.Sprintf("%s: %s %s", at(key), key, expected(e)))
 	}
 	slices.Sort(meta.Unused)
-	var problems []string
 	for _, unused := range meta.Unused {
-		key := dotted.Replace(strings.ToLower(unused))
+		key := keyOf(unused)
 		last := key[strings.LastIndexByte(key, '.')+1:]
-		problems = append(problems, fmt.Sprintf("%s, line %d: unknown key %q%s", path, lines[key], last,
+		problems = append(problems, fmt.Sprintf("%s: unknown key %q%s", at(key), last,
 			hint(last, batchKeys())))
 	}
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("%s: %w", strings.Join(problems, "\n"), ErrConfig)
+	}
+	name := func(list Settings, prefix string) {
+		for i := range list {
+			list[i].From = at(prefix + ".settings." + strings.ToLower(list[i].Key))
+		}
+	}
+	name(b.Job.Settings, "job")
+	for i, m := range b.Methods {
+		name(m.Settings, fmt.Sprint("methods.", i))
+	}
+	for i, j := range b.Jobs {
+		name(j.Settings, fmt.Sprint("jobs.", i))
 	}
 	if err := b.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -133,7 +145,51 @@ func ParseBatch(path string, text []byte) (*Batch, error) {
 	return &b, nil
 }
 
-var dotted = strings.NewReplacer("[", ".", "]", "", "\x00", ".")
+// keyOf is a key of mapstructure as the map of lines has it.
+func keyOf(name string) string {
+	return strings.NewReplacer("[", ".", "]", "", "\x00", ".").Replace(strings.ToLower(name))
+}
+
+// decodeErrors lists what could not be decoded, value by value.
+func decodeErrors(err error) (out []*mapstructure.DecodeError) {
+	var many interface{ Unwrap() []error }
+	if errors.As(err, &many) {
+		for _, e := range many.Unwrap() {
+			out = append(out, decodeErrors(e)...)
+		}
+		return out
+	}
+	if one := (*mapstructure.DecodeError)(nil); errors.As(err, &one) {
+		out = append(out, one)
+	}
+	return out
+}
+
+// expected says what a value should have been.
+func expected(e *mapstructure.DecodeError) string {
+	var want reflect.Type
+	switch inner := e.Unwrap().(type) {
+	case *mapstructure.UnconvertibleTypeError:
+		want = inner.Expected.Type()
+	case *mapstructure.ParseError:
+		want = inner.Expected.Type()
+	default:
+		return inner.Error()
+	}
+	switch want.Kind() {
+	case reflect.Float64:
+		return "must be a number"
+	case reflect.Int, reflect.Uint64:
+		return "must be a whole number that is not negative"
+	case reflect.Bool:
+		return "must be true or false"
+	case reflect.String:
+		return "must be a text"
+	case reflect.Slice:
+		return "must be a list"
+	}
+	return "must hold lines of key: value"
+}
 
 // methodByName lets a method be its name alone.
 func methodByName(from, to reflect.Type, value any) (any, error) {
@@ -141,6 +197,18 @@ func methodByName(from, to reflect.Type, value any) (any, error) {
 		return map[string]any{"method": value}, nil
 	}
 	return value, nil
+}
+
+// settingsByKey makes settings of a map. ParseBatch fills their origins in.
+func settingsByKey(_, to reflect.Type, value any) (any, error) {
+	if to != reflect.TypeFor[Settings]() {
+		return value, nil
+	}
+	values, ok := value.(map[string]any)
+	if !ok {
+		return nil, errors.New("must hold lines of key: value")
+	}
+	return SettingsOf(values, func(string) string { return "settings" }), nil
 }
 
 // batchKeys are the keys that a batch file may have somewhere.
@@ -207,7 +275,7 @@ func (b *Batch) size() float64 {
 	return matrix + float64(len(b.Jobs))
 }
 
-// Expand lists the jobs, resolved, in an order that stays the same: the matrix first (tables,
+// Expand lists the jobs, checked, in an order that stays the same: the matrix first (tables,
 // methods, epsilons, replicates), then the single ones. Names and outputs are unique.
 func (b *Batch) Expand() ([]Job, error) {
 	var out []Job
@@ -233,7 +301,8 @@ func (b *Batch) Expand() ([]Job, error) {
 			return nil, fmt.Errorf("jobs, number %d: name %q must be letters, digits, '.', '_', '-': %w",
 				i+1, j.Name, ErrConfig)
 		}
-		j, err := j.under(b.Job).Resolved()
+		j := j.under(b.Job).WithDefaults()
+		err := j.checkAlone()
 		if err == nil {
 			err = j.fill(map[string]string{"batch": b.Name, "job": j.Name})
 		}
@@ -261,14 +330,15 @@ func (b *Batch) Expand() ([]Job, error) {
 // cell is one job of the matrix.
 func (b *Batch) cell(t Table, m Method, epsilon float64, replicate int) (Job, error) {
 	j := Job{Input: t.Input, Dataset: t.Dataset, Schema: t.Schema, Ledger: t.Ledger, Method: m.Method,
-		Preset: m.Preset, Settings: m.Settings, Epsilon: epsilon}
+		Settings: m.Settings, Epsilon: epsilon}
 	j = j.under(b.Job)
 	if j.Evaluate != nil && t.Holdout != "" {
 		e := *j.Evaluate
 		e.Holdout = t.Holdout
 		j.Evaluate = &e
 	}
-	j, err := j.Resolved()
+	j = j.WithDefaults()
+	err := j.checkAlone()
 	method, number := cmp.Or(m.Name, j.Method), strconv.FormatFloat(epsilon, 'g', -1, 64)
 	j.Name = fmt.Sprintf("%s-%s-%s-%d", t.Name, method, number, replicate)
 	if err == nil {

@@ -21,7 +21,7 @@ tables:
 methods: [mst, {name: careful, method: mst, settings: {group_sigmas: 4}}]
 epsilons: [0.5, 2]
 replicates: 2
-job: {out: "{batch}/{table}/{method}-{epsilon}-{replicate}.csv", delta: 1e-7, preset: small, evaluate: {holdout: "{job}-hold.csv"}}
+job: {out: "{batch}/{table}/{method}-{epsilon}-{replicate}.csv", delta: 1e-7, evaluate: {holdout: "{job}-hold.csv"}}
 jobs:
   - {name: one, input: v.csv, schema: v.yaml, method: wgan, epsilon: 1, rows: 10, out: one.csv, settings: {steps: 3}}
 `
@@ -32,7 +32,13 @@ func expand(t *testing.T, text string) ([]Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.Expand()
+	jobs, err := b.Expand()
+	for _, j := range jobs {
+		if _, e := j.Fitter(); err == nil {
+			err = e
+		}
+	}
+	return jobs, err
 }
 
 func TestExpand(t *testing.T) {
@@ -56,7 +62,8 @@ func TestExpand(t *testing.T) {
 		t.Errorf("job 8 is %+v", jobs[8])
 	}
 	last := jobs[16]
-	if last.Name != "one" || last.Method != "wgan" || last.Settings["steps"] != 3 ||
+	if last.Name != "one" || last.Method != "wgan" || last.Settings[0].Key != "steps" ||
+		last.Settings[0].Value != 3 ||
 		last.Delta != 1e-7 || last.Out != "one.csv" {
 		t.Errorf("the single job is %+v", last)
 	}
@@ -79,10 +86,7 @@ func TestExpand(t *testing.T) {
 
 // TestIdentity: what is measured decides, and nothing else.
 func TestIdentity(t *testing.T) {
-	base, err := Job{Name: "n", Input: "a.csv", Schema: "a.yaml", Epsilon: 1, Out: "x.csv"}.Resolved()
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := Job{Name: "n", Input: "a.csv", Schema: "a.yaml", Epsilon: 1, Out: "x.csv"}.WithDefaults()
 	id := base.Identity("b", "s")
 	for _, c := range []struct {
 		name string
@@ -99,7 +103,7 @@ func TestIdentity(t *testing.T) {
 		{"delta", func(j *Job) { j.Delta = 1e-5 }, false},
 		{"input", func(j *Job) { j.Input = "b.csv" }, false},
 		{"method", func(j *Job) { j.Method = "wgan" }, false},
-		{"settings", func(j *Job) { j.Settings = map[string]any{"iterations": 7} }, false},
+		{"settings", func(j *Job) { j.Settings = Settings{{Key: "iterations", Value: 7}} }, false},
 		{"ledger", func(j *Job) { j.Ledger = "l" }, false},
 		{"adjacency", func(j *Job) { j.Adjacency = "replace-one" }, false},
 		{"name", func(j *Job) { j.Name = "m" }, false},
@@ -161,13 +165,13 @@ func TestBadBatches(t *testing.T) {
 			"{name: x, dataset: icu-mortality, epsilon: 1, out: b.csv}]\n", "two jobs are called x"},
 		{"job without a name", "name: b\njobs: [{dataset: icu-mortality, epsilon: 1, out: a.csv}]\n",
 			"jobs, number 1: name"},
-		{"no table", "name: b\njobs: [{name: x, epsilon: 1, out: a.csv}]\n", "one of input and dataset"},
+		{"no table", "name: b\njobs: [{name: x, epsilon: 1, out: a.csv}]\n", "input or dataset is required"},
 		{"standard input", "name: b\njobs: [{name: x, input: '-', schema: s, epsilon: 1, out: a.csv}]\n",
 			"standard input"},
 		{"no schema", "name: b\njobs: [{name: x, input: x.csv, epsilon: 1, out: a.csv}]\n",
 			"schema is required"},
 		{"schema of a dataset", "name: b\njobs: [{name: x, dataset: icu-mortality, schema: s, epsilon: " +
-			"1, out: a.csv}]\n", "its own schema"},
+			"1, out: a.csv}]\n", "which has its own"},
 		{"epsilon", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: -1, out: a.csv}]\n",
 			"epsilon -1"},
 		{"epsilon beyond use", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1e9, out: " +
@@ -182,8 +186,17 @@ func TestBadBatches(t *testing.T) {
 			"out: a.csv, evaluate: {}}]\n", "holdout"},
 		{"setting that is no number", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, " +
 			"settings: {a: .nan}, out: a.csv}]\n", "settings"},
-		{"preset", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, preset: smal, out: " +
-			"a.csv}]\n", `did you mean "small"`},
+		{"preset, a key of earlier versions", "name: b\njobs: [{name: x, preset: small}]\n",
+			`b.yaml, line 2: unknown key "preset"; it is a setting of wgan now`},
+		{"a setting that does not exist", "name: b\njobs:\n  - name: x\n    dataset: icu-mortality\n" +
+			"    epsilon: 1\n    out: a.csv\n    settings:\n      stepss: 3\n",
+			`b.yaml, line 8: method mst has no setting "stepss"`},
+		{"settings that are none", "name: b\njob: {settings: 7}\n" + table,
+			"b.yaml, line 2: job.settings must hold lines of key: value"},
+		{"a list for a number", "name: b\nreplicates: [1]\n" + table,
+			"b.yaml, line 2: replicates must be a whole number"},
+		{"a key twice", "name: b\nname: c\n" + table,
+			`b.yaml, line 2: key "name" is in line 1 already`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := expand(t, c.text)
@@ -287,8 +300,8 @@ func FuzzParseBatch(f *testing.F) {
 			return
 		}
 		for _, j := range jobs {
-			if again, err := j.Resolved(); err != nil || again.Name != j.Name {
-				t.Errorf("a resolved job does not resolve: %v", err)
+			if err := j.checkAlone(); err != nil {
+				t.Errorf("a checked job does not pass: %v", err)
 			}
 			j.Identity(b.Name, "s")
 		}

@@ -35,9 +35,9 @@ job: {out: "{table}-{epsilon}.csv"}
 
 // A mistake in a setting names its place and the nearest setting that exists.
 func ExampleDecoder() {
-	given := []configs.Given{{Key: "group_sigma", Value: 3, From: "job.yaml, line 7"}}
+	given := configs.Settings{{Key: "iteration", Value: 3, From: "--set"}}
 	_, err := all.New("mst", configs.Decoder("mst", given))
 	fmt.Println(err)
 	// Output:
-	// job.yaml, line 7: method mst has no setting "group_sigma"; did you mean "group_sigmas"?: invalid configuration
+	// --set: method mst has no setting "iteration"; did you mean "iterations"?: invalid configuration
 }

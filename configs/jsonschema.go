@@ -87,8 +87,6 @@ func structSchema(t reflect.Type, texts map[string]string) object {
 			p["description"] = text
 		}
 		switch key := f.Tag.Get("mapstructure"); key {
-		case "preset":
-			p["enum"] = Presets()
 		case "method":
 			p["enum"] = all.Names()
 		case "adjacency":
@@ -159,16 +157,15 @@ func typeSchema(t reflect.Type, texts map[string]string) object {
 		return object{"type": "string"}
 	case reflect.Float64:
 		return object{"type": "number"}
-	case reflect.Int:
-		return object{"type": "integer", "minimum": 0}
-	case reflect.Uint64:
+	case reflect.Int, reflect.Uint64:
 		return object{"type": "integer", "minimum": 0}
 	case reflect.Slice:
+		if t == reflect.TypeFor[Settings]() {
+			return object{"type": "object"}
+		}
 		return object{"type": "array", "items": typeSchema(t.Elem(), texts)}
 	case reflect.Pointer:
 		return typeSchema(t.Elem(), texts)
-	case reflect.Map:
-		return object{"type": "object"}
 	case reflect.Struct:
 		s := structSchema(t, texts)
 		if t == reflect.TypeFor[Method]() {

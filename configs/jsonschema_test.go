@@ -31,7 +31,7 @@ func TestSchemas(t *testing.T) {
 					}
 					for key, p := range properties {
 						if p.(map[string]any)["description"] == nil && path != "/tables" && key != "epsilon" &&
-							key != "delta" && key != "method" && key != "preset" && key != "settings" &&
+							key != "delta" && key != "method" && key != "settings" &&
 							key != "schema" {
 							t.Errorf("%s%s/%s has no description", name, path, key)
 						}

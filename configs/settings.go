@@ -1,8 +1,10 @@
 package configs
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -26,6 +28,27 @@ type Given struct {
 	From string
 }
 
+// Settings are the settings of a method. A later one wins over an earlier one of the same key.
+type Settings []Given
+
+// MarshalJSON makes an object of them, in which the origins are lost.
+func (s Settings) MarshalJSON() ([]byte, error) {
+	values := map[string]any{}
+	for _, g := range s {
+		values[g.Key] = g.Value
+	}
+	return json.Marshal(values)
+}
+
+// SettingsOf lists the settings of a map by their keys; from names the origin of each.
+func SettingsOf(values map[string]any, from func(key string) string) Settings {
+	var out Settings
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		out = append(out, Given{Key: key, Value: values[key], From: from(key)})
+	}
+	return out
+}
+
 // ParseSet splits key=value.
 func ParseSet(text, from string) (Given, error) {
 	key, value, ok := strings.Cut(text, "=")
@@ -39,7 +62,7 @@ func ParseSet(text, from string) (Given, error) {
 // Decoder gives a method its settings, for [all.New]. Later settings win over earlier ones of the
 // same key. It is strict: a key that the method does not have is an error that names the nearest
 // one it has, and a value must be of the key's type.
-func Decoder(method string, given []Given) func(config any) error {
+func Decoder(method string, given Settings) func(config any) error {
 	return func(config any) error {
 		known := all.Keys(config)
 		var names []string
@@ -50,8 +73,8 @@ func Decoder(method string, given []Given) func(config any) error {
 		for _, g := range given {
 			i := slices.Index(names, g.Key)
 			if i < 0 {
-				errs = append(errs, fmt.Errorf("%s: method %s has no setting %q%s: %w", g.From, method, g.Key,
-					hint(g.Key, names), ErrConfig))
+				errs = append(errs, fmt.Errorf("%s: method %s has no setting %q%s: %w", g.From, method,
+					g.Key, hint(g.Key, names), ErrConfig))
 				continue
 			}
 			if err := decodeOne(config, g); err != nil {
@@ -132,8 +155,19 @@ func quote(v any) string {
 	return fmt.Sprint(v)
 }
 
-// hint names the nearest of the names, or all of them where none is near.
+// deleted says what to write for a key of earlier versions.
+var deleted = map[string]string{
+	"preset": "it is a setting of wgan now (settings: {preset: small}); for mst, write settings: " +
+		"{group_sigmas: 3} in place of presets small and medical, and {group_sigmas: 1} in place of " +
+		"large and fraud",
+}
+
+// hint says what took the place of a deleted key, or names the nearest of the names, or all of them
+// where none is near.
 func hint(key string, names []string) string {
+	if instead, ok := deleted[key]; ok {
+		return "; " + instead
+	}
 	if near := spelling.Nearest(key, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/attack"
-	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth/all"
 )
@@ -22,13 +21,12 @@ var errRefuted = errors.New("the claim is refuted")
 
 // audit are the flags of decoy audit.
 type audit struct {
-	budgetFlags
-	schema, dataset string
-	attack, tables  string
-	runs, rows      int
-	canaries        int
-	confidence      float64
-	json            string
+	jobFlags
+	attack, tables string
+	runs, rows     int
+	canaries       int
+	confidence     float64
+	json           string
 }
 
 func auditCommand(t *terminal) *cobra.Command {
@@ -52,8 +50,9 @@ runs exceed refutes it too. Audit at a large epsilon (8 or more) to test code, s
 docs/audit.md explains every line of the result.`,
 		Args: operands("METHOD"),
 	})
-	a.budgetFlags.add(cmd)
-	addSchema(cmd, &a.schema, &a.dataset)
+	a.addBudget(cmd)
+	a.addMethod(cmd)
+	a.addSchema(cmd)
 	f := cmd.Flags()
 	f.MarkHidden("method") // is the operand
 	f.IntVar(&a.runs, "runs", 400, fmt.Sprintf("runs `N` on each of two tables, at least %d",
@@ -103,50 +102,57 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 	if err != nil {
 		return err
 	}
-	budget, err := a.budget(cmd)
+	if err := a.checkBudget(cmd); err != nil {
+		return err
+	}
+	adjacency := a.Relation()
+	subject, err := a.target(cmd, method)
 	if err != nil {
 		return err
 	}
-	adjacency, err := parseAdjacency(a.adjacency)
-	if err != nil {
-		return err
-	}
-	target, err := a.target(cmd, method)
-	if err != nil {
-		return err
-	}
-	s, err := publicSchema(a.schema, a.dataset)
+	s, err := job.SchemaOf(a.Schema, a.Dataset)
 	if err != nil {
 		return err
 	}
 	if a.attack == ltuAttack || a.attack == distanceAttack {
 		adjacency = accountant.ReplaceOne // the only relation in which it makes sense
 	}
-	file, err := a.open(t)
-	if err != nil {
-		return err
-	}
-	if file != nil {
+	var file *target
+	if a.json != "" {
+		if file, err = t.create("--json", a.json, job.ReleaseMode); err != nil {
+			return err
+		}
 		defer file.Abort()
 	}
 	shown := t.progress()
-	out := audited{Method: method, Attack: a.attack, Budget: budget, Adjacency: adjacency,
+	out := audited{Method: method, Attack: a.attack, Budget: a.Budget(), Adjacency: adjacency,
 		Neighbours: privacy.NeighboursOf(s, adjacency).String(), Confidence: a.confidence}
-	err = attacker{audit: a, ctx: cmd.Context(), target: target, schema: s, shapes: shapes,
+	err = attacker{audit: a, ctx: cmd.Context(), target: subject, schema: s, shapes: shapes,
 		shown: shown}.run(&out)
 	shown.finish()
 	if err != nil {
 		return err
 	}
-	if err := a.write(t, out, file); err != nil {
-		return err
+	if a.json != job.Standard {
+		out.print(t)
+	}
+	if file != nil {
+		if err := encode(out)(file); err != nil {
+			return err
+		}
+		if err := file.Commit(); err != nil {
+			return err
+		}
+	}
+	if file != nil && file.file != nil {
+		t.say("wrote %s", a.json)
 	}
 	return out.verdict()
 }
 
 // check validates the audit's own flags.
 func (a *audit) check(cmd *cobra.Command) ([]attack.Shape, error) {
-	if rankOf(cmd, "method") == fromCommandLine {
+	if typedNow(cmd, "method") {
 		return nil, usagef("--method: METHOD is an operand of this verb")
 	}
 	switch {
@@ -170,39 +176,10 @@ func (a *audit) check(cmd *cobra.Command) ([]attack.Shape, error) {
 	return []attack.Shape{attack.Shape(a.tables)}, nil
 }
 
-// open starts the file of --json; nil for none and for standard output.
-func (a *audit) open(t *terminal) (*atomicfile.File, error) {
-	if a.json == "" || a.json == standard {
-		return nil, nil
-	}
-	return t.create("--json", a.json, releaseMode)
-}
-
-func (a *audit) write(t *terminal, out audited, file *atomicfile.File) error {
-	if a.json == standard {
-		return printJSON(t, out)
-	}
-	out.print(t)
-	if file == nil {
-		return nil
-	}
-	enc := json.NewEncoder(file)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(out); err != nil {
-		return err
-	}
-	if err := file.Commit(); err != nil {
-		return err
-	}
-	t.say("wrote %s", a.json)
-	return nil
-}
-
 func (out audited) print(t *terminal) {
 	w := t.table()
 	fmt.Fprintf(w, "method\t%s\n", out.Method)
-	fmt.Fprintf(w, "claim\t%s\n", budgetText(out.Budget))
+	fmt.Fprintf(w, "claim\t%s\n", job.BudgetText(out.Budget))
 	fmt.Fprintf(w, "neighbours\t%s\n", out.Neighbours)
 	fmt.Fprintf(w, "confidence\t%s of all that follows together\n", percent(out.Confidence))
 	for _, r := range out.Audits {
@@ -218,7 +195,7 @@ func (out audited) print(t *terminal) {
 			fmt.Fprintf(w, "  account\tnothing exceeds it\n")
 		} else {
 			fmt.Fprintf(w, "  account\texceeded: at epsilon %s it promises delta ≤ %.4g, the runs show at "+
-				"least %.4g\n", short(r.Broken.Epsilon), r.Broken.Claimed, r.Broken.Shown)
+				"least %.4g\n", job.Short(r.Broken.Epsilon), r.Broken.Claimed, r.Broken.Shown)
 		}
 	}
 	if r := out.OneRun; r != nil {
@@ -250,13 +227,13 @@ func (out audited) verdict() error {
 	}
 	if out.Epsilon > out.Budget.Epsilon {
 		return fmt.Errorf("%w: %s spends epsilon %.3f at least, more than the %s it claims, at %s "+
-			"confidence", errRefuted, out.Method, out.Epsilon, short(out.Budget.Epsilon),
+			"confidence", errRefuted, out.Method, out.Epsilon, job.Short(out.Budget.Epsilon),
 			percent(out.Confidence))
 	}
 	worst := out.worst()
 	return fmt.Errorf("%w: %s exceeds its account, which at epsilon %s promises delta ≤ %.4g where "+
 		"the runs show %.4g at least, at %s confidence", errRefuted, out.Method,
-		short(worst.Epsilon), worst.Claimed, worst.Shown, percent(out.Confidence))
+		job.Short(worst.Epsilon), worst.Claimed, worst.Shown, percent(out.Confidence))
 }
 
 // worst is the point of the account that is exceeded most.

@@ -42,8 +42,8 @@ func (a *audit) target(cmd *cobra.Command, method string) (auditTarget, error) {
 		return auditTarget{}, usagef("METHOD %q is unknown; there is %s, and of the gate %s", method,
 			strings.Join(all.Names(), ", "), strings.Join(attack.GateNames(), ", "))
 	}
-	a.method = method
-	f, err := a.fitter(cmd)
+	a.Method = method
+	f, err := a.method(cmd)
 	return auditTarget{fitter: f}, err
 }
 

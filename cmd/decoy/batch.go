@@ -20,6 +20,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 )
@@ -30,7 +31,7 @@ type batch struct {
 	dryRun                              bool
 	t                                   *terminal
 	file                                *configs.Batch
-	work                                []*batchJob
+	work                                []*job.Task
 	tables                              map[string]configs.Table // by ledger
 	order                               []string                 // of the ledgers
 }
@@ -70,7 +71,7 @@ has mode 0600.`,
 		"number of cores)")
 	f.IntVar(&b.only, "only", -1, "run job number `K` alone, from 0")
 	f.StringVar(&b.memory, "memory", "", "limit `SIZE` of the memory forecast of the jobs that run "+
-		"together, such as 4GB; for the rows that a job says, else for "+fmt.Sprint(assumedRows)+
+		"together, such as 4GB; for the rows that a job says, else for "+fmt.Sprint(job.AssumedRows)+
 		" (default 'memory' of the file, else none)")
 	f.StringVar(&b.interrupted, "on-interrupted", "", "what to do with a job whose budget is spent "+
 		"in vain, `stop` or rerun (default 'on_interrupted' of the file, else stop)")
@@ -92,24 +93,25 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if b.dryRun {
 		return b.showPlans(memory)
 	}
-	journal, err := openJournal(b.state)
+	state, err := job.OpenState(b.state)
 	if err != nil {
 		return err
 	}
 	if b.only < 0 {
-		if err := journal.claimResults(b.results, b.t.force); err != nil {
+		if err := state.ClaimResults(b.t.force, b.results, resultsPageOf(b.results)); err != nil {
 			return err
 		}
 	}
 	if err := b.setLimits(cmd.Context()); err != nil {
 		return err
 	}
-	w := &worker{journal: journal, rerun: b.interrupted == "rerun", force: b.t.force, day: time.Now()}
+	w := &job.Worker{State: state, Tool: tool(), Day: time.Now(), Rerun: b.interrupted == "rerun",
+		Force: b.t.force}
 	b.warnTotals(w)
 	signal.Ignore(syscall.SIGPIPE)
 	records := b.runAll(cmd.Context(), w, memory)
 	if b.only < 0 {
-		if err := b.writeResults(journal, records); err != nil {
+		if err := b.writeResults(state, records); err != nil {
 			return err
 		}
 	}
@@ -118,8 +120,11 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 
 // read reads the batch file and checks every job. It gives the memory limit, 0 for none.
 func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) {
+	if err := job.Readable(path); err != nil {
+		return 0, err
+	}
 	if b.file, err = configs.ReadBatch(path); err != nil {
-		return 0, bare(path, err)
+		return 0, job.Bare(path, err)
 	}
 	base := strings.TrimSuffix(path, filepath.Ext(path))
 	use := func(flag *string, file, otherwise string) {
@@ -147,7 +152,7 @@ func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) 
 		return 0, usagef("--on-interrupted %q must be stop or rerun", b.interrupted)
 	}
 	if memory, err = configs.ParseBytes(b.memory); err != nil {
-		return 0, &usageError{fmt.Errorf("--memory: %w", err)}
+		return 0, &job.UsageError{Err: fmt.Errorf("--memory: %w", err)}
 	}
 	if filepath.Ext(b.results) != ".csv" {
 		return 0, usagef("--results %s: the extension must be .csv", b.results)
@@ -171,29 +176,30 @@ func (b *batch) read(cmd *cobra.Command, path string) (memory int64, err error) 
 // check checks the jobs, several at a time. A plan takes a while, so that of a job which this
 // process does not run is not made.
 func (b *batch) check(jobs []configs.Job) error {
-	b.work = make([]*batchJob, len(jobs))
+	b.work = make([]*job.Task, len(jobs))
 	problems := make([]error, len(jobs))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, j := range jobs {
 		group.Go(func() error {
-			b.work[i], problems[i] = checkJob(b.file.Name, j, b.dryRun || b.only < 0 || b.only == i)
+			b.work[i], problems[i] = job.NewTask(b.file.Name, j,
+				b.dryRun || b.only < 0 || b.only == i)
 			return nil
 		})
 	}
 	group.Wait()
 	identities := map[string]string{}
 	for i, work := range b.work {
-		if problems[i] == nil && identities[work.identity] != "" {
+		if problems[i] == nil && identities[work.Identity] != "" {
 			// Replicates differ by number only; so do single jobs that measure the same twice.
-			problems[i] = fmt.Errorf("measures the same as job %s: %w", identities[work.identity],
+			problems[i] = fmt.Errorf("measures the same as job %s: %w", identities[work.Identity],
 				configs.ErrConfig)
 		}
 		if problems[i] != nil {
 			problems[i] = fmt.Errorf("job %s: %w", jobs[i].Name, problems[i])
 			continue
 		}
-		identities[work.identity] = work.Name
+		identities[work.Identity] = work.Name
 	}
 	return errors.Join(problems...)
 }
@@ -201,23 +207,26 @@ func (b *batch) check(jobs []configs.Job) error {
 // distinctFiles refuses a batch that would write over a file that it reads, be it another job's. It
 // goes by names, with links followed: a batch has too many files to compare them in pairs.
 func (b *batch) distinctFiles(path string) error {
-	reads := map[string]place{resolve(path): {"the batch file", path}}
-	writes := []place{{"--results", b.results}}
-	for _, job := range b.work {
-		w, r := job.files()
+	reads := map[string]job.NamedPath{job.Resolve(path): job.At("the batch file", path)}
+	writes := []job.NamedPath{job.At("--results", b.results)}
+	for _, task := range b.work {
+		w, r := task.Files()
 		writes = append(writes, w...)
+		if task.Ledger != nil { // written too, by all jobs of its table
+			r = append(r, job.At(task.Name+"'s ledger", task.Ledger.Path()))
+		}
 		for _, p := range r {
-			if p.path != "" {
-				reads[resolve(p.path)] = p
+			if p.Path != "" {
+				reads[job.Resolve(p.Path)] = p
 			}
 		}
 	}
 	for _, w := range writes {
-		if w.path == "" {
+		if w.Path == "" {
 			continue
 		}
-		if r, ok := reads[resolve(w.path)]; ok {
-			return usagef("%s and %s are the same file: %s", w.name, r.name, w.path)
+		if r, ok := reads[job.Resolve(w.Path)]; ok {
+			return usagef("%s and %s are the same file: %s", w.Name, r.Name, w.Path)
 		}
 	}
 	return nil
@@ -227,24 +236,27 @@ func (b *batch) distinctFiles(path string) error {
 func (b *batch) sortTables() error {
 	b.tables = map[string]configs.Table{}
 	for _, w := range b.work {
-		if w.ledger != nil && !slices.Contains(b.order, w.ledger.Path()) {
-			b.order = append(b.order, w.ledger.Path())
+		if w.Ledger != nil && !slices.Contains(b.order, w.Ledger.Path()) {
+			b.order = append(b.order, w.Ledger.Path())
 		}
 	}
 	for _, t := range b.file.Tables {
-		ledger, err := ledgerOf(cmp.Or(t.Ledger, b.file.Job.Ledger), t.Input)
+		ledger, err := job.LedgerOf(cmp.Or(t.Ledger, b.file.Job.Ledger), t.Input)
 		if err != nil {
 			return err
 		}
-		if old, ok := b.tables[ledger]; !ok || old.Limit == nil {
-			b.tables[ledger] = t
+		if ledger == nil {
+			continue
+		}
+		if old, ok := b.tables[ledger.Path()]; !ok || old.Limit == nil {
+			b.tables[ledger.Path()] = t
 		}
 	}
 	return nil
 }
 
 // selected are the jobs that this process carries out.
-func (b *batch) selected() []*batchJob {
+func (b *batch) selected() []*job.Task {
 	if b.only >= 0 {
 		return b.work[b.only : b.only+1]
 	}
@@ -269,17 +281,18 @@ func (b *batch) setLimits(ctx context.Context) error {
 			Rule: ledger.Rule(table.Limit.Rule), Strict: table.Limit.Strict, IfNone: true}
 		if old, limited := l.Limit(); limited {
 			if *old.Budget != limit.Budget || old.Strict != limit.Strict {
-				b.t.say("ledger: %s keeps its limit %s; 'decoy ledger limit' changes it", path, limitText(old))
+				b.t.say("ledger: %s keeps its limit %s; 'decoy ledger limit' changes it", path,
+					job.LimitText(old))
 			}
 			continue
 		}
-		i := slices.IndexFunc(b.work, func(w *batchJob) bool {
-			return w.ledger != nil &&
-				w.ledger.Path() == path
+		i := slices.IndexFunc(b.work, func(w *job.Task) bool {
+			return w.Ledger != nil &&
+				w.Ledger.Path() == path
 		})
 		w := b.work[i]
-		nb := privacy.NeighboursOf(w.schema, w.Neighbours())
-		if err := file.SetLimit(ctx, nb.Units(w.schema.Unit), limit); err != nil {
+		nb := privacy.NeighboursOf(w.Domain, w.Relation())
+		if err := file.SetLimit(ctx, nb.Units(w.Domain.Unit), limit); err != nil {
 			return err
 		}
 	}
@@ -287,27 +300,27 @@ func (b *batch) setLimits(ctx context.Context) error {
 }
 
 // runAll carries the jobs out, as many at a time as --jobs and --memory let it.
-func (b *batch) runAll(ctx context.Context, w *worker, memory int64) []record {
+func (b *batch) runAll(ctx context.Context, w *job.Worker, memory int64) []job.Record {
 	jobs := b.selected()
-	out := make([]record, len(jobs))
+	out := make([]job.Record, len(jobs))
 	shown := newBatchProgress(b.t, len(jobs))
 	slots := semaphore.NewWeighted(int64(b.jobs))
 	room := semaphore.NewWeighted(max(memory, 1))
 	var group sync.WaitGroup
-	for i, job := range jobs {
-		forecast := job.needs()
-		need := forecast.MemoryBytes
+	for i, task := range jobs {
+		needs := task.Needs()
+		out[i] = job.Record{Job: task.Name, Identity: task.Identity, Status: job.Cancelled,
+			Error: "interrupted before it began: nothing is spent"}
+		need := needs.MemoryBytes
 		if memory == 0 {
 			need = 0
 		} else if need > memory {
-			out[i] = record{Job: job.Name, Identity: job.identity, Status: jobFailed,
-				Error: fmt.Sprintf("its forecast of %s for %s is above the memory limit of %s; nothing is spent",
-					bytesText(need), forecast.rowsText("rows:"), bytesText(memory))}
+			out[i].Status = job.Failed
+			out[i].Error = fmt.Sprintf("its forecast of %s for %s is above the memory limit of %s; "+
+				"nothing is spent", bytesText(need), needs.RowsText("rows:"), bytesText(memory))
 			shown.done(i, out[i])
 			continue
 		}
-		out[i] = record{Job: job.Name, Identity: job.identity, Status: jobCancelled,
-			Error: "interrupted before it began: nothing is spent"}
 		if slots.Acquire(ctx, 1) != nil {
 			continue
 		}
@@ -318,7 +331,7 @@ func (b *batch) runAll(ctx context.Context, w *worker, memory int64) []record {
 		group.Go(func() {
 			defer slots.Release(1)
 			defer room.Release(need)
-			out[i] = w.do(ctx, job, shown.of(job.Name))
+			out[i] = w.Do(ctx, task, shown.of(task.Name))
 			shown.done(i, out[i])
 		})
 	}
@@ -328,27 +341,27 @@ func (b *batch) runAll(ctx context.Context, w *worker, memory int64) []record {
 }
 
 // verdict is the end of the batch: an error if any job is not done.
-func (b *batch) verdict(records []record) error {
+func (b *batch) verdict(records []job.Record) error {
 	count := map[string]int{}
 	for _, r := range records {
 		count[r.Status]++
 	}
 	var parts []string
-	for _, status := range []string{jobDone, jobFailed, jobRefused, jobInterrupted, jobCancelled,
-		jobElsewhere} {
+	for _, status := range []string{job.Done, job.Failed, job.Refused, job.Interrupted, job.Cancelled,
+		job.Elsewhere} {
 		if n := count[status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
 	}
 	text := fmt.Sprintf("%s: %s", plural(len(records), "job", "jobs"), strings.Join(parts, ", "))
 	switch {
-	case count[jobDone] == len(records):
+	case count[job.Done] == len(records):
 		b.t.say("%s", text)
 		return nil
-	case count[jobDone]+count[jobRefused] == len(records):
-		return &retold{text, accountant.ErrBudget}
-	case count[jobCancelled] > 0:
-		return &retold{text + "; the same command goes on", context.Canceled}
+	case count[job.Done]+count[job.Refused] == len(records):
+		return &job.Reworded{Text: text, Err: accountant.ErrBudget}
+	case count[job.Cancelled] > 0:
+		return &job.Reworded{Text: text + "; the same command goes on", Err: context.Canceled}
 	}
 	return errors.New(text)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/synth"
@@ -24,9 +25,9 @@ import (
 func (b *batch) showPlans(memory int64) error {
 	w := b.t.table()
 	fmt.Fprintln(w, "K\tJOB\tMETHOD\tEPSILON\tDELTA\tCALLS\tNOISE\tROWS\tMEMORY\tSECONDS\tOUT")
-	for i, job := range b.work {
-		n := job.needs()
-		f := synth.ForecastFor(job.plan, n.Rows)
+	for i, task := range b.work {
+		n := task.Needs()
+		f := synth.ForecastFor(task.Planned, n.Rows)
 		rows := fmt.Sprint(n.Rows)
 		if n.Assumed {
 			rows += " assumed"
@@ -38,28 +39,28 @@ func (b *batch) showPlans(memory int64) error {
 				break
 			}
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%.2g\t%s\n", i, spelling.Visible(job.Name),
-			spelling.Visible(job.Method), short(job.Epsilon), short(job.Delta),
-			calls(job.plan.Composition()), noise, rows, bytesText(n.MemoryBytes), n.Seconds,
-			spelling.Visible(job.Out))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%.2g\t%s\n", i, spelling.Visible(task.Name),
+			spelling.Visible(task.Method), job.Short(task.Epsilon), job.Short(task.Delta),
+			calls(task.Planned.Composition()), noise, rows, bytesText(n.MemoryBytes), n.Seconds,
+			spelling.Visible(task.Out))
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT")
 	for _, path := range b.order {
-		total, n := b.total(b.work, path, func(*batchJob) bool { return true })
+		total, n := b.total(b.work, path, func(*job.Task) bool { return true })
 		l, err := ledger.NewFile(path).Read()
 		if err != nil {
 			return err
 		}
 		limit := "none"
 		if now, ok := l.Limit(); ok {
-			limit = limitText(now)
+			limit = job.LimitText(now)
 		} else if t := b.tables[path]; t.Limit != nil {
-			limit = budgetText(accountant.Budget{Epsilon: t.Limit.Epsilon, Delta: t.Limit.Delta}) +
+			limit = job.BudgetText(accountant.Budget{Epsilon: t.Limit.Epsilon, Delta: t.Limit.Delta}) +
 				" (to be set)"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", spelling.Visible(path), n, budgetText(total),
-			budgetText(l.Spent()), limit)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", spelling.Visible(path), n, job.BudgetText(total),
+			job.BudgetText(l.Spent()), limit)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -74,12 +75,12 @@ func (b *batch) showPlans(memory int64) error {
 }
 
 // total is what the jobs of a ledger ask for, of all that pass only.
-func (b *batch) total(jobs []*batchJob, path string,
-	only func(*batchJob) bool) (sum accountant.Budget, n int) {
-	for _, job := range jobs {
-		if job.ledger != nil && job.ledger.Path() == path && only(job) {
-			sum.Epsilon += job.Epsilon
-			sum.Delta += job.Delta
+func (b *batch) total(jobs []*job.Task, path string,
+	only func(*job.Task) bool) (sum accountant.Budget, n int) {
+	for _, task := range jobs {
+		if task.Ledger != nil && task.Ledger.Path() == path && only(task) {
+			sum.Epsilon += task.Epsilon
+			sum.Delta += task.Delta
 			n++
 		}
 	}
@@ -87,7 +88,7 @@ func (b *batch) total(jobs []*batchJob, path string,
 }
 
 // warnTotals says at once which ledger will refuse the last jobs.
-func (b *batch) warnTotals(w *worker) {
+func (b *batch) warnTotals(w *job.Worker) {
 	for _, path := range b.order {
 		l, err := ledger.NewFile(path).Read()
 		if err != nil {
@@ -97,12 +98,13 @@ func (b *batch) warnTotals(w *worker) {
 		if !ok || limit.Rule != ledger.RuleBasic {
 			continue
 		}
-		need, n := b.total(b.selected(), path, w.pays)
+		need, n := b.total(b.selected(), path, w.Pays)
 		spent := l.Spent()
 		if left := limit.Budget.Epsilon - spent.Epsilon; n > 0 &&
 			(need.Epsilon > left*(1+1e-12) || need.Delta > (limit.Budget.Delta-spent.Delta)*(1+1e-12)) {
 			b.t.say("ledger: %s cannot pay for all: %s ask for %s, %s of %s is spent", path,
-				plural(n, "job", "jobs"), budgetText(need), budgetText(spent), budgetText(*limit.Budget))
+				plural(n, "job", "jobs"), job.BudgetText(need), job.BudgetText(spent),
+				job.BudgetText(*limit.Budget))
 		}
 	}
 }
@@ -116,15 +118,15 @@ type batchProgress struct {
 	ended   int
 	jobs    int
 	failing int
-	earlier int            // done by an earlier process
-	ends    map[int]record // that are not told yet, by number of the job
-	told    int            // jobs
+	earlier int                // done by an earlier process
+	ends    map[int]job.Record // that are not said yet, by number of the job
+	said    int                // jobs
 }
 
 func newBatchProgress(t *terminal, jobs int) *batchProgress {
 	// On a terminal there is a bar; else the ends of the jobs are lines enough.
 	p := &batchProgress{t: t, shown: t.privateProgress(), jobs: jobs}
-	p.of1, p.ends = map[string]float64{}, map[int]record{}
+	p.of1, p.ends = map[string]float64{}, map[int]job.Record{}
 	return p
 }
 
@@ -146,33 +148,33 @@ func (p *batchProgress) of(name string) synth.Progress {
 	}
 }
 
-// done is the end of job number i. The ends are told in the order of the jobs: which of two ends
+// done is the end of job number i. The ends are said in the order of the jobs: which of two ends
 // first depends on their rows.
-func (p *batchProgress) done(i int, r record) {
+func (p *batchProgress) done(i int, r job.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.of1, r.Job)
 	p.ended++
-	if !r.earlier && r.Status != jobDone {
+	if !r.Earlier && r.Status != job.Done {
 		p.failing++
 	}
 	p.ends[i] = r
-	for ; ; p.told++ {
-		next, ended := p.ends[p.told]
+	for ; ; p.said++ {
+		next, ended := p.ends[p.said]
 		if !ended {
 			return
 		}
-		p.tell(next)
-		delete(p.ends, p.told)
+		p.say(next)
+		delete(p.ends, p.said)
 	}
 }
 
-func (p *batchProgress) tell(r record) {
+func (p *batchProgress) say(r job.Record) {
 	switch {
-	case r.earlier:
+	case r.Earlier:
 		p.earlier++
 		return
-	case r.Status == jobDone:
+	case r.Status == job.Done:
 		p.shown.finish()
 		p.t.say("done: %s", r.Job)
 	default:
@@ -184,7 +186,7 @@ func (p *batchProgress) tell(r record) {
 func (p *batchProgress) finish() {
 	p.shown.finish()
 	for _, i := range slices.Sorted(maps.Keys(p.ends)) { // behind one that never began
-		p.tell(p.ends[i])
+		p.say(p.ends[i])
 	}
 	if p.earlier > 0 {
 		p.t.say("done before: %s", plural(p.earlier, "job", "jobs"))
@@ -196,15 +198,15 @@ var resultColumns = []string{"job", "input", "method", "epsilon", "delta", "stat
 	"out", "error"}
 
 // writeResults writes the table of results as CSV and as a page.
-func (b *batch) writeResults(j journal, records []record) error {
+func (b *batch) writeResults(state job.State, records []job.Record) error {
 	header := slices.Clone(resultColumns)
 	metrics := make([]map[string]string, len(records))
 	for i, r := range records {
 		metrics[i] = map[string]string{}
-		if b.work[i].Evaluate == nil || r.Status != jobDone {
+		if b.work[i].Evaluate == nil || r.Status != job.Done {
 			continue
 		}
-		for _, m := range readMetrics(j.path(r.Identity, ".metrics.json")) {
+		for _, m := range readMetrics(state.Metrics(r.Identity)) {
 			metrics[i][m[0]] = m[1]
 			if !slices.Contains(header, m[0]) {
 				header = append(header, m[0])
@@ -213,14 +215,15 @@ func (b *batch) writeResults(j journal, records []record) error {
 	}
 	rows := make([][]string, len(records))
 	for i, r := range records {
-		job := b.work[i]
-		input := job.Input
+		task := b.work[i]
+		input := task.Input
 		if input == "" {
-			input = job.Dataset
+			input = task.Dataset
 		}
-		rows[i] = []string{r.Job, input, job.Method, short(job.Epsilon), short(job.Delta), r.Status,
+		rows[i] = []string{r.Job, input, task.Method, job.Short(task.Epsilon), job.Short(task.Delta),
+			r.Status,
 			strconv.Itoa(r.Rows),
-			r.Run, job.Out, r.Error}
+			r.Run, task.Out, r.Error}
 		for _, name := range header[len(resultColumns):] {
 			rows[i] = append(rows[i], metrics[i][name])
 		}

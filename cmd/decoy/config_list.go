@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
@@ -25,7 +26,7 @@ DECOY_SETTINGS_KEY, in a config file a line below 'settings:'.`,
 		RunE: func(*cobra.Command, []string) error {
 			settings, err := all.Settings(method)
 			if err != nil {
-				return &usageError{fmt.Errorf("--method: %w", err)}
+				return &job.UsageError{Err: fmt.Errorf("--method: %w", err)}
 			}
 			w := t.table()
 			fmt.Fprintln(w, "KEY\tTYPE\tDEFAULT\tMEANING")
@@ -41,44 +42,6 @@ DECOY_SETTINGS_KEY, in a config file a line below 'settings:'.`,
 	return cmd
 }
 
-func configPresetsCommand(t *terminal) *cobra.Command {
-	return manual{
-		operands: "NAME  preset to print, with its reasons",
-		session: `
-$ decoy config presets
-$ decoy config presets medical
-$ decoy plan --dataset icu-mortality --epsilon 1 --preset medical
-`}.document(&cobra.Command{
-		Use:   "presets [NAME]",
-		Short: "list the presets, or print one",
-		Long: "List the embedded presets, defaults for a kind of table (--preset NAME), or print one " +
-			"with the reasons for what it sets.",
-		Args: operands("NAME?"),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return configs.Presets(), cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				text, err := configs.PresetYAML(args[0])
-				if err == nil {
-					_, err = t.stdout.Write(text)
-				}
-				return err
-			}
-			w := t.table()
-			fmt.Fprintln(w, "NAME\tFOR")
-			for _, name := range configs.Presets() {
-				p, err := configs.PresetOf(name)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(w, "%s\t%s\n", name, p.About)
-			}
-			return w.Flush()
-		},
-	})
-}
-
 // configShow resolves the flags of generate, and the settings of the method, without a run.
 type configShow struct {
 	generate
@@ -88,17 +51,15 @@ type configShow struct {
 func configShowCommand(t *terminal) *cobra.Command {
 	c := &configShow{}
 	cmd := manual{session: `
-$ decoy config show --epsilon 1 --preset medical --set group_sigmas=2.5
+$ decoy config show --epsilon 1 --set group_sigmas=2.5
 `}.document(&cobra.Command{
 		Use:   "show [--config FILE] [flags of generate]",
 		Short: "print the resolved values and where each came from",
 		Long: `Print what 'decoy generate' with the same flags, environment and config file would use, and where each value came from:
-command line, environment, file, preset or default, in this order. Nothing is read but the config file.`,
+command line, environment, file or default, in this order. Nothing is read but the config file.`,
 		Args: operands(),
 	})
-	c.privateFlags.add(cmd, t)
-	c.sampleFlags.add(cmd, "the noisy row count of the table")
-	cmd.Flags().StringVar(&c.model, "model", "", "also keep the fitted model in `FILE`")
+	c.add(cmd, t)
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.show(cmd, t) }
 	return cmd
@@ -112,33 +73,33 @@ type resolved struct {
 }
 
 // shownKeys are the keys of a job, in the order of a config file.
-var shownKeys = []string{"input", "dataset", "schema", "method", "preset", "epsilon", "delta",
+var shownKeys = []string{"input", "dataset", "schema", "method", "epsilon", "delta",
 	"adjacency", "ledger", "rows", "seed", "out", "model"}
 
 func (c *configShow) show(cmd *cobra.Command, t *terminal) error {
-	if _, err := c.fitter(cmd); err != nil {
+	var err error
+	if c.Settings, err = c.set.of(cmd, c.Method); err != nil {
+		return err
+	}
+	if _, err := c.Fitter(); err != nil {
 		return err
 	}
 	var out []resolved
 	for _, key := range shownKeys {
 		f := cmd.Flags().Lookup(key)
-		rank, place := origin(f)
-		if rank == fromDefault && (f.DefValue == "" || f.DefValue == "0") {
+		from, place := origin(f)
+		if from == fromDefault && (f.DefValue == "" || f.DefValue == "0") {
 			continue
 		}
 		out = append(out, resolved{key, f.Value.String(), place})
 	}
-	given, err := c.given(cmd)
-	if err != nil {
-		return err
-	}
-	settings, err := all.Settings(c.method)
+	settings, err := all.Settings(c.Method)
 	if err != nil {
 		return err
 	}
 	for _, s := range settings {
-		r := resolved{"settings." + s.Key, s.Default, fromDefault}
-		for _, g := range slices.Backward(given) {
+		r := resolved{"settings." + s.Key, s.Default, "default"}
+		for _, g := range slices.Backward(c.Settings) {
 			if g.Key == s.Key {
 				r.Value, r.From = fmt.Sprint(g.Value), g.From
 				break

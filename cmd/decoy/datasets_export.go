@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -41,15 +42,16 @@ func (e *datasetsExport) run(t *terminal, name string) error {
 	if e.out == "" && e.schemaOut == "" {
 		return usagef("--out or --schema-out is required")
 	}
-	if err := distinct([]place{{"--out", e.out}, {"--schema-out", e.schemaOut}}, nil); err != nil {
+	if err := job.Distinct([]job.NamedPath{job.At("--out", e.out),
+		job.At("--schema-out", e.schemaOut)}, nil); err != nil {
 		return err
 	}
 	d, err := datasets.Get(name)
 	if err != nil {
 		return err
 	}
-	if e.schemaOut != "" && e.schemaOut != standard { // before the table is written
-		if err := t.try("--schema-out", e.schemaOut); err != nil {
+	if e.schemaOut != "" && e.schemaOut != job.Standard { // before the table is written
+		if err := job.TryCreate("--schema-out", e.schemaOut, t.force); err != nil {
 			return err
 		}
 	}
@@ -65,7 +67,7 @@ func (e *datasetsExport) run(t *terminal, name string) error {
 	if e.schemaOut == "" {
 		return nil
 	}
-	return e.write(t, "--schema-out", e.schemaOut, func(w io.Writer) error {
+	return t.write("--schema-out", e.schemaOut, func(w io.Writer) error {
 		_, err := w.Write(d.SchemaYAML())
 		return err
 	})
@@ -73,34 +75,15 @@ func (e *datasetsExport) run(t *terminal, name string) error {
 
 // rows writes the table as it is: no code, bin or rounding in between.
 func (e *datasetsExport) rows(t *terminal, d datasets.Dataset) error {
-	format, err := formatOf("--out", e.out)
+	format, err := job.FormatOf("--out", e.out)
 	if err != nil {
 		return err
 	}
-	return e.write(t, "--out", e.out, func(w io.Writer) error {
+	return t.write("--out", e.out, func(w io.Writer) error {
 		if format == table.Parquet {
 			return writeParquet(w, d)
 		}
 		_, err := w.Write(d.CSV())
 		return err
 	})
-}
-
-func (e *datasetsExport) write(t *terminal, flag, path string, to func(io.Writer) error) error {
-	if path == standard {
-		return to(t.stdout)
-	}
-	f, err := t.create(flag, path, releaseMode)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := to(f); err != nil {
-		return err
-	}
-	if err := f.Commit(); err != nil {
-		return err
-	}
-	t.say("wrote %s", path)
-	return nil
 }

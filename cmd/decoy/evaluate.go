@@ -5,16 +5,16 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/report"
-	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -23,14 +23,11 @@ import (
 const unprotectedMode = 0o600
 
 type evaluate struct {
-	train, holdout, synthetic, schema string
-	html, json                        string
-	drop, quasi                       string
-	options                           report.Options
-
-	epsilon, delta    float64 // a published evaluation
-	resume            bool
-	adjacency, ledger string
+	jobFlags                  // the schema, and what a published evaluation costs
+	train, holdout, synthetic string
+	html, json                string
+	drop, quasi               string
+	options                   report.Options
 }
 
 func evaluateCommand(t *terminal) *cobra.Command {
@@ -68,7 +65,7 @@ budget is charged in that table's ledger; 'decoy verify R.json' recomputes the g
 		".parquet (required)")
 	f.StringVar(&e.holdout, "holdout", "", "other `REAL` rows, which the synthesizer did not see")
 	f.StringVar(&e.synthetic, "synthetic", "", "synthetic table `SYN` (required)")
-	f.StringVar(&e.schema, "schema", "", "schema `FILE` of all of them (required)")
+	f.StringVar(&e.Schema, "schema", "", "schema `FILE` of all of them (required)")
 	f.StringVar(&e.options.Target, "target", "", "`COLUMN` to predict")
 	f.StringVar(&e.options.Positive, "positive", "", "the `VALUE` of the target that counts as "+
 		"positive (default the rarest)")
@@ -80,14 +77,14 @@ budget is charged in that table's ledger; 'decoy verify R.json' recomputes the g
 	f.StringVar(&e.html, "report", "", "page `R.html` to write")
 	f.StringVar(&e.json, "json", "", "the same figures for programs, `R.json`; - is standard output")
 	f.SetAnnotation("json", typedKey, []string{}) // a switch in other verbs
-	f.Float64Var(&e.epsilon, "epsilon", 0, "publish: privacy budget `E` of what is asked of the "+
+	f.Float64Var(&e.Epsilon, "epsilon", 0, "publish: privacy budget `E` of what is asked of the "+
 		"private table; must be typed each time")
 	f.SetAnnotation("epsilon", typedKey, []string{}) // a config file for generate must not spend here
-	f.Float64Var(&e.delta, "delta", defaultDelta, fmt.Sprintf("with --epsilon, probability `D` in "+
-		"the guarantee, 0 to %v", accountant.MaxDelta))
-	addResume(cmd, &e.resume)
-	f.StringVar(&e.ledger, "ledger", "", "with --epsilon, ledger `FILE` (default beside the private table)")
-	addAdjacency(cmd, &e.adjacency)
+	f.Float64Var(&e.Delta, "delta", configs.DefaultDelta,
+		fmt.Sprintf("with --epsilon, probability `D` in "+
+			"the guarantee, 0 to %v", accountant.MaxDelta))
+	e.addAccount(cmd, "with --epsilon; default beside the private table")
+	e.addAdjacency(cmd)
 	addForce(cmd, t)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("epsilon") {
@@ -112,17 +109,18 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	if e.options.Quasi, err = list("--quasi", e.quasi); err != nil {
 		return err
 	}
-	var files []*unprotected
-	for _, f := range []struct{ name, path string }{{"--report", e.html}, {"--json", e.json}} {
-		if f.path == "" {
+	if e.html == job.Standard {
+		return usagef("--report -: a page needs a file")
+	}
+	files := map[string]*target{}
+	for flag, path := range map[string]string{"--report": e.html, "--json": e.json} {
+		if path == "" {
 			continue
 		}
-		u, err := openUnprotected(t, f.name, f.path)
-		if err != nil {
+		if files[flag], err = t.create(flag, path, unprotectedMode); err != nil {
 			return err
 		}
-		defer u.abort()
-		files = append(files, u)
+		defer files[flag].Abort()
 	}
 	shown := t.progress()
 	in, err := e.read(cmd.Context(), t, shown, s)
@@ -135,15 +133,29 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	shown.finish()
 	switch {
 	case errors.Is(err, eval.ErrColumn):
-		return &usageError{err}
+		return &job.UsageError{Err: err}
 	case err != nil:
 		return err
 	case len(files) == 0:
 		return r.Text(t.stdout)
 	}
-	for _, u := range files {
-		if err := u.write(t, r); err != nil {
+	for _, flag := range []string{"--report", "--json"} {
+		to := r.HTML
+		if flag == "--json" {
+			to = r.JSON
+		}
+		file := files[flag]
+		if file == nil {
+			continue
+		}
+		if err := to(file); err != nil {
 			return err
+		}
+		if err := file.Commit(); err != nil {
+			return err
+		}
+		if file.file != nil {
+			t.say("wrote %s, which is not private: keep it as safe as the real table", file.path)
 		}
 	}
 	return nil
@@ -151,35 +163,35 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 
 // check refuses what cannot work before anything is read.
 func (e *evaluate) check(cmd *cobra.Command) (*schema.Schema, error) {
-	config, _ := cmd.Flags().GetString("config")
-	tables := []place{{"--train", e.train}, {"--holdout", e.holdout}, {"--synthetic", e.synthetic}}
-	if err := distinct([]place{{"--report", e.html}, {"--json", e.json}},
-		append(tables, place{"--schema", e.schema}, place{"--config", config})); err != nil {
+	tables := []job.NamedPath{job.At("--train", e.train), job.At("--holdout", e.holdout),
+		job.At("--synthetic", e.synthetic)}
+	if err := job.Distinct([]job.NamedPath{job.At("--report", e.html), job.At("--json", e.json)},
+		append(tables, job.At("--schema", e.Schema), configPath(cmd))); err != nil {
 		return nil, err
 	}
-	if e.holdout != "" && sameFile(e.holdout, e.train) {
+	if e.holdout != "" && job.SameFile(e.holdout, e.train) {
 		return nil, usagef("--holdout and --train are the same file: a holdout is rows that the " +
 			"synthesizer did not see")
 	}
 	standards := 0
 	for _, p := range tables {
-		if p.path == "" {
+		if p.Path == "" {
 			continue
 		}
-		if _, err := formatOf(p.name, p.path); err != nil {
+		if _, err := job.FormatOf(p.Name, p.Path); err != nil {
 			return nil, err
 		}
-		if err := readable(p.path); err != nil {
+		if err := job.Readable(p.Path); err != nil {
 			return nil, err
 		}
-		if p.path == standard {
+		if p.Path == job.Standard {
 			standards++
 		}
 	}
 	if standards > 1 {
 		return nil, usagef("only one table can come from standard input")
 	}
-	return schema.Load(e.schema)
+	return job.LoadSchema(e.Schema)
 }
 
 // list splits names at commas; one that has a comma itself is put in quotes, as in CSV.
@@ -210,7 +222,7 @@ func (e *evaluate) read(ctx context.Context, t *terminal, shown *progress,
 			return in, err
 		}
 	}
-	if e.synthetic != standard { // which can be read once only
+	if e.synthetic != job.Standard { // which can be read once only
 		if v, err := validity(free(s), e.synthetic); err == nil {
 			in.Validity = &v
 		}
@@ -224,11 +236,9 @@ func readTable(ctx context.Context, t *terminal, shown *progress, name, path str
 	out, ignored, err := table.Read(ctx, path, s,
 		table.ReadOptions{Progress: shown.of("reading " + name[2:])})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, bare(path, err))
+		return nil, fmt.Errorf("%s: %w", name, job.Bare(path, err))
 	}
-	if len(ignored.Ignored) > 0 {
-		t.say("%s: ignored: the schema does not name %s of the file", name, columnsText(ignored.Ignored))
-	}
+	t.sayIgnored(name+": ", ignored.Ignored)
 	return out, nil
 }
 
@@ -276,46 +286,4 @@ func validity(s *schema.Schema, path string) (eval.ValidityResult, error) {
 		err = scanned
 	}
 	return v, err
-}
-
-// unprotected is a file that tells of real rows without noise.
-type unprotected struct {
-	name, path string
-	file       *atomicfile.File // nil for standard output
-	w          io.Writer
-}
-
-func openUnprotected(t *terminal, name, path string) (*unprotected, error) {
-	if path == standard {
-		if name == "--report" {
-			return nil, usagef("--report -: a page needs a file")
-		}
-		return &unprotected{name: name, path: path, w: t.stdout}, nil
-	}
-	f, err := t.create(name, path, unprotectedMode)
-	if err != nil {
-		return nil, err
-	}
-	return &unprotected{name, path, f, f}, nil
-}
-
-func (u *unprotected) abort() {
-	if u.file != nil {
-		u.file.Abort()
-	}
-}
-
-func (u *unprotected) write(t *terminal, r *report.Report) error {
-	to := r.JSON
-	if u.name == "--report" {
-		to = r.HTML
-	}
-	if err := to(u.w); err != nil || u.file == nil {
-		return err
-	}
-	if err := u.file.Commit(); err != nil {
-		return err
-	}
-	t.say("wrote %s, which is not private: keep it as safe as the real table", u.path)
-	return nil
 }

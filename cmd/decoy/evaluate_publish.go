@@ -13,124 +13,119 @@ import (
 
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/publish"
-	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 )
 
 // publish buys an evaluation through the gate and charges the ledger of the private table.
 func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
-	j, err := e.publishJob(cmd, t)
+	rows, ledger, err := e.checkPublish(cmd)
 	if err != nil {
 		return err
 	}
-	if err := j.begin("evaluate", cmp.Or(e.json, standard)); err != nil {
+	account := e.account(t, ledger, e.Input)
+	if err := account.Begin("evaluate", cmp.Or(e.json, job.Standard)); err != nil {
 		return err
 	}
-	var file *atomicfile.File
-	if e.json != "" && e.json != standard {
-		if file, err = t.create("--json", e.json, releaseMode); err != nil {
+	var file *target
+	if e.json != "" {
+		if file, err = t.create("--json", e.json, job.ReleaseMode); err != nil {
 			return err
 		}
 		defer file.Abort()
 	}
-	synthetic, err := e.readSynthetic(cmd.Context(), t, j.shown, j.rows.Schema())
+	shown := t.privateProgress()
+	synthetic, err := e.readSynthetic(cmd.Context(), t, shown, rows.Schema())
 	if err != nil {
 		return err
 	}
 	o := publish.Options{Target: e.options.Target, Positive: e.options.Positive, Drop: e.options.Drop,
 		Seed: e.options.Seed}
-	_, s, err := publish.Run(cmd.Context(), j.rows, synthetic, o, publish.RunOptions{
-		Budget: j.budget, Adjacency: j.adjacency, Ledger: j.ledger, Tool: tool(),
-		Progress: j.shown.report, Journal: j.journal, Resume: j.resume, Outputs: j.outputs,
+	_, s, err := publish.Run(cmd.Context(), rows, synthetic, o, publish.RunOptions{
+		Budget: e.Budget(), Adjacency: e.Relation(), Ledger: ledger, Tool: tool(),
+		Progress: shown.report, Journal: account.Journal, Resume: account.Resume,
+		Outputs: account.Outputs,
 		Deliver: func(r *publish.Result) error {
-			j.shown.finish()
+			shown.finish()
 			t.say("guarantee: %v", claimOf(r))
-			j.tellLedger()
-			switch {
-			case file != nil:
-				if err := r.JSON(file); err != nil {
-					return err
-				}
-				return file.Commit()
-			case e.json == standard:
-				return r.JSON(t.stdout)
+			account.SayTotal()
+			if file == nil {
+				return printEstimates(t, r)
 			}
-			return printEstimates(t, r)
+			if err := r.JSON(file); err != nil {
+				return err
+			}
+			return file.Commit()
 		}})
-	j.shown.finish()
+	shown.finish()
 	switch {
 	case errors.Is(err, eval.ErrColumn):
-		return &usageError{err}
+		return &job.UsageError{Err: err}
 	case err != nil:
-		return j.explain(err, s != nil)
+		return account.Explain(err, s != nil)
 	}
-	if ignored := s.Report().Ignored; len(ignored) > 0 {
-		t.say("ignored: the schema does not name %s of the file", columnsText(ignored))
-	}
-	if file != nil {
+	t.sayIgnored("", s.Report().Ignored)
+	if file != nil && file.file != nil {
 		t.say("wrote %s, which may be published", e.json)
 	}
 	return nil
 }
 
-// publishJob checks everything that can be checked without rows.
-func (e *evaluate) publishJob(cmd *cobra.Command, t *terminal) (*job, error) {
-	name, input := "--holdout", e.holdout
+// checkPublish checks everything that can be checked without rows.
+func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File, error) {
+	fail := func(err error) (*privacy.Rows, *ledger.File, error) { return nil, nil, err }
+	name := "--holdout"
 	switch {
 	case e.train != "" && e.holdout != "":
-		return nil, usagef("with --epsilon one private table is asked: --holdout (better: rows that " +
-			"the synthesizer did not see) or --train, not both")
+		return fail(usagef("with --epsilon one private table is asked: --holdout (better: rows that the " +
+			"synthesizer did not see) or --train, not both"))
 	case e.holdout == "" && e.train == "":
-		return nil, usagef("--holdout or --train is required")
+		return fail(usagef("--holdout or --train is required"))
+	case e.html != "" || e.quasi != "":
+		return fail(usagef("--report and --quasi are not private; with --epsilon there are numbers only " +
+			"(--json)"))
 	case e.holdout == "":
-		name, input = "--train", e.train
+		name = "--train"
 	}
-	if e.html != "" || e.quasi != "" {
-		return nil, usagef("--report and --quasi are not private; with --epsilon there are numbers " +
-			"only (--json)")
-	}
+	e.Input = cmp.Or(e.holdout, e.train)
 	if err := need(cmd, "synthetic", "schema"); err != nil {
-		return nil, err
+		return fail(err)
 	}
-	budget, err := budgetOf(cmd, e.epsilon, e.delta)
+	if err := e.checkBudget(cmd); err != nil {
+		return fail(err)
+	}
+	if e.Input == job.Standard && e.synthetic == job.Standard {
+		return fail(usagef("only one table can come from standard input"))
+	}
+	if _, err := job.FormatOf(name, e.Input); err != nil {
+		return fail(err)
+	}
+	if err := job.Readable(e.Input); err != nil {
+		return fail(err)
+	}
+	s, err := job.LoadSchema(e.Schema)
 	if err != nil {
-		return nil, err
+		return fail(err)
 	}
-	adjacency, err := parseAdjacency(e.adjacency)
+	ledger, err := job.LedgerOf(e.Ledger, e.Input)
 	if err != nil {
-		return nil, err
+		return fail(err)
 	}
-	j := &job{t: t, shown: t.privateProgress(), input: input, resume: e.resume}
-	j.budget, j.adjacency = budget, adjacency
-	if err := j.openFile(e.schema); err != nil {
-		return nil, err
+	if err := job.Distinct(
+		[]job.NamedPath{job.At("--json", e.json), job.At("the ledger", ledger.Path())},
+		[]job.NamedPath{job.At(name, e.Input), job.At("--synthetic", e.synthetic),
+			job.At("--schema", e.Schema), configPath(cmd)}); err != nil {
+		return fail(err)
 	}
-	if e.ledger == "" && input == standard {
-		return nil, usagef("--ledger is required when %s is standard input: there is no file to keep "+
-			"the account beside", name)
-	}
-	if input == standard && e.synthetic == standard {
-		return nil, usagef("only one table can come from standard input")
-	}
-	path, err := ledgerOf(e.ledger, input)
-	if err != nil {
-		return nil, err
-	}
-	j.ledger = ledger.NewFile(path)
-	config, _ := cmd.Flags().GetString("config")
-	read := []place{{name, input}, {"--synthetic", e.synthetic}, {"--schema", e.schema},
-		{"--config", config}}
-	if err := distinct([]place{{"--json", e.json}, j.ledgerPlace()}, read); err != nil {
-		return nil, err
-	}
-	if _, err := formatOf("--synthetic", e.synthetic); err != nil {
-		return nil, err
+	if _, err := job.FormatOf("--synthetic", e.synthetic); err != nil {
+		return fail(err)
 	}
 	if e.options.Drop, err = list("--drop", e.drop); err != nil {
-		return nil, err
+		return fail(err)
 	}
-	return j, readable(e.synthetic)
+	return privacy.File(e.Input, s), ledger, job.Readable(e.synthetic)
 }
 
 func claimOf(r *publish.Result) release.Claim {
@@ -152,7 +147,7 @@ func printEstimates(t *terminal, r *publish.Result) error {
 		if e.Name == "RareClassRate" || e.Name == "AUROC" {
 			of = fmt.Sprintf("%s = %s, %s", r.Target, r.Positive, e.Of)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.2g\t%s\n", e.Name, short(e.Value), e.StdErr,
+		fmt.Fprintf(w, "%s\t%s\t%.2g\t%s\n", e.Name, job.Short(e.Value), e.StdErr,
 			strings.ToValidUTF8(of, "?"))
 	}
 	return w.Flush()
@@ -167,7 +162,7 @@ const maxPublished = 16 << 20
 func verifyPublished(t *terminal, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return bare(path, err)
+		return job.Bare(path, err)
 	}
 	defer f.Close()
 	r, err := publish.Read(io.LimitReader(bufio.NewReader(f), maxPublished))
@@ -180,8 +175,8 @@ func verifyPublished(t *terminal, path string) error {
 	}
 	w := t.table()
 	fmt.Fprintf(w, "ok\tthe claim holds: %v\n", claimOf(r))
-	fmt.Fprintf(w, "reserved\tepsilon %s at delta %s by %s\n", short(bound.Epsilon),
-		short(r.Budget.Delta), bound.Method)
+	fmt.Fprintf(w, "reserved\tepsilon %s at delta %s by %s\n", job.Short(bound.Epsilon),
+		job.Short(r.Budget.Delta), bound.Method)
 	charges := 0
 	for _, entry := range r.Ledger {
 		if entry.Kind == ledger.EntryCharge {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
@@ -46,7 +47,7 @@ func exitCode(err error) int {
 		}
 		return false
 	}
-	var usage *usageError
+	var usage *job.UsageError
 	switch {
 	case err == nil:
 		return exitOK
@@ -67,22 +68,7 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// usageError is a mistake on the command line, in the environment or in the config file.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
-
-// retold is an error with a text of its own, which keeps what it wraps for exitCode.
-type retold struct {
-	text string
-	err  error
-}
-
-func (e *retold) Error() string { return e.text }
-func (e *retold) Unwrap() error { return e.err }
+func usagef(format string, args ...any) error { return job.Usagef(format, args...) }
 
 // printError writes each line of the error with the program's name before it, and for a usage error
 // where to read on.
@@ -91,7 +77,7 @@ func printError(w io.Writer, err error, command string) {
 	if errors.Is(err, context.Canceled) && text == context.Canceled.Error() {
 		text = "interrupted"
 	}
-	if usage := (*usageError)(nil); errors.As(err, &usage) {
+	if usage := (*job.UsageError)(nil); errors.As(err, &usage) {
 		text += fmt.Sprintf("; see '%s --help'", command)
 	}
 	if errors.Is(err, ledger.ErrMismatch) {

@@ -1,21 +1,12 @@
 package main
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/decoy-dp/decoy/release"
-)
-
-type fit struct {
-	privateFlags
-	model string
-}
+import "github.com/spf13/cobra"
 
 func fitCommand(t *terminal) *cobra.Command {
-	f := &fit{}
+	g := &generate{}
 	cmd := manual{
-		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input (then --ledger " +
-			"is required)",
+		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input " +
+			"(then --ledger is required)",
 		exits: []int{exitBudget, exitLocked, exitData},
 		session: `
 $ decoy datasets export icu-severity --out patients.csv --schema-out patients.yaml
@@ -28,42 +19,20 @@ $ decoy sample patients.model --rows 1000 --out synthetic.csv
 `}.document(&cobra.Command{
 		Use:   "fit INPUT|--dataset NAME --schema S --epsilon E --model FILE [flags]",
 		Short: "fit a model to a private table",
-		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and keep it in one file, which may be given away:
-it holds no private row, and carries the guarantee and the account that proves it.
+		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and keep it in one file,
+which may be given away: it holds no private row, and carries the guarantee and the account that
+proves it.
 
-The whole budget is reserved in the ledger before a row is read, and stays spent whatever happens then.`,
+The whole budget is reserved in the ledger before a row is read, and stays spent whatever happens
+then.`,
 		Args: operands("INPUT?"),
 	})
-	f.privateFlags.add(cmd, t)
-	cmd.Flags().StringVar(&f.model, "model", "", "model `FILE` to write (required)")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd, t, args) }
-	return cmd
-}
-
-func (f *fit) run(cmd *cobra.Command, t *terminal, args []string) error {
-	if err := need(cmd, "model"); err != nil {
-		return err
-	}
-	j, err := f.job(cmd, t, args)
-	if err != nil {
-		return err
-	}
-	if err := distinct([]place{{"--model", f.model}, j.ledgerPlace()}, f.read(cmd, j)); err != nil {
-		return err
-	}
-	if err := j.begin("fit", f.model); err != nil {
-		return err
-	}
-	model, err := openModel(t, f.model)
-	if err != nil {
-		return err
-	}
-	defer model.Abort()
-	return j.fit(cmd.Context(), func(m *release.Model) error {
-		if err := writeModel(model, m); err != nil {
+	g.addFit(cmd, t, "model `FILE` to write (required)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := need(cmd, "model"); err != nil {
 			return err
 		}
-		t.say("wrote %s", f.model)
-		return nil
-	})
+		return g.run(cmd, t, args)
+	}
+	return cmd
 }

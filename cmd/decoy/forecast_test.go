@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
@@ -60,7 +61,7 @@ func TestForecasts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var plan struct{ Needs needs }
+			var plan struct{ Needs job.Needs }
 			if err := json.NewDecoder(bytes.NewReader(out)).Decode(&plan); err != nil {
 				t.Fatal(err)
 			}

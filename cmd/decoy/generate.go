@@ -1,27 +1,24 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/binary"
-	"math"
+	"context"
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
 )
 
-type generate struct {
-	privateFlags
-	sampleFlags
-	model string
-}
+// generate are the flags of decoy generate, and of decoy fit, which has fewer of them.
+type generate struct{ jobFlags }
 
 func generateCommand(t *terminal) *cobra.Command {
 	g := &generate{}
 	cmd := manual{
-		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input (then --ledger " +
-			"is required)",
+		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input " +
+			"(then --ledger is required)",
 		exits: []int{exitBudget, exitLocked, exitData},
 		session: `
 $ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml
@@ -34,68 +31,118 @@ $ decoy ledger show patients.csv.ledger
 `}.document(&cobra.Command{
 		Use:   "generate INPUT|--dataset NAME --schema S --epsilon E --out OUT [flags]",
 		Short: "fit a model to a private table and sample a synthetic one, in one go",
-		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and sample a synthetic table from it.
+		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and sample a synthetic
+table from it.
 
-The whole budget is reserved in the ledger before a row is read, and stays spent whatever happens then. Everything that can go
-wrong without the rows (schema, budget, ledger limit, output) is checked first. With --model the model is kept: any number of
-tables may be sampled from it at no further cost.`,
+The whole budget is reserved in the ledger before a row is read, and stays spent whatever happens
+then. Everything that can go wrong without the rows (schema, budget, ledger limit, output) is checked
+first. With --model the model is kept: any number of tables may be sampled from it at no further
+cost.`,
 		Args: operands("INPUT?"),
 	})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return g.run(cmd, t, args) }
-	g.privateFlags.add(cmd, t)
-	g.sampleFlags.add(cmd, "the noisy row count of the table")
-	cmd.Flags().StringVar(&g.model, "model", "", "also keep the fitted model in `FILE`")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := g.checkSampling(cmd); err != nil {
+			return err
+		}
+		return g.run(cmd, t, args)
+	}
+	g.add(cmd, t)
 	return cmd
 }
 
+// add adds the flags of generate, which are those of config show too.
+func (g *generate) add(cmd *cobra.Command, t *terminal) {
+	g.addFit(cmd, t, "also keep the fitted model in `FILE`")
+	g.addSampling(cmd, "the noisy row count of the table")
+}
+
+func (g *generate) addFit(cmd *cobra.Command, t *terminal, model string) {
+	addForce(cmd, t)
+	g.addBudget(cmd)
+	g.addMethod(cmd)
+	g.addSchema(cmd)
+	cmd.Flags().StringVar(&g.Input, "input", "", "INPUT as a flag, for config files")
+	g.addAccount(cmd, "default INPUT.ledger; none for --dataset")
+	cmd.Flags().StringVar(&g.Model, "model", "", model)
+}
+
+// run fits and, for generate, samples.
 func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
-	if err := need(cmd, "out"); err != nil {
-		return err
-	}
-	draw, err := g.drawing(cmd)
+	j, err := g.check(cmd, args)
 	if err != nil {
 		return err
 	}
-	j, err := g.job(cmd, t, args)
+	rows, err := j.Table()
 	if err != nil {
 		return err
 	}
-	written := []place{{"--out", g.out}, {"--model", g.model}, j.ledgerPlace()}
-	if err := distinct(written, g.read(cmd, j)); err != nil {
+	written, read := j.Files()
+	if j.Ledger != nil {
+		written = append(written, job.NamedPath{Name: "the ledger", Path: j.Ledger.Path()})
+	}
+	if err := job.Distinct(written, append(read, configPath(cmd))); err != nil {
 		return err
 	}
-	if err := j.begin("generate", g.out, g.model); err != nil {
+	account := g.account(t, j.Ledger, j.Input)
+	results := []string{j.Out, j.Model}
+	if j.Out == "" {
+		results = results[1:]
+	}
+	if err := account.Begin(cmd.Name(), results[0], results[1:]...); err != nil {
 		return err
 	}
-	out, err := openOutput(t, g.out)
+	outputs, err := j.Create(t.stdout, func(string) bool { return t.force })
 	if err != nil {
 		return err
 	}
-	defer out.abort()
-	var model *atomicfile.File
-	if g.model != "" {
-		if model, err = openModel(t, g.model); err != nil {
+	defer outputs.Abort()
+	return g.fit(cmd.Context(), t, j, rows, account, outputs)
+}
+
+// fit reserves the budget, reads, fits, and completes the outputs: when these are durable the run
+// is done.
+func (g *generate) fit(ctx context.Context, t *terminal, j *job.Checked, rows *privacy.Rows,
+	account *job.Account, outputs *job.Outputs) error {
+	shown := t.privateProgress()
+	_, s, err := synth.Run(ctx, rows, j.Fitter, synth.RunOptions{
+		Budget: j.Budget(), Adjacency: j.Relation(), Ledger: j.Ledger, Tool: tool(),
+		Progress: shown.report, Forecast: shown.expect,
+		Journal: account.Journal, Resume: account.Resume, Outputs: account.Outputs,
+		Deliver: func(m *release.Model) error {
+			shown.finish()
+			t.say("guarantee: %v", m.Claim)
+			account.SayTotal()
+			_, err := outputs.Write(ctx, m, t.say, shown.of("writing rows"))
+			shown.finish()
 			return err
-		}
-		defer model.Abort()
-	}
-	return j.fit(cmd.Context(), func(m *release.Model) error {
-		if model != nil {
-			if err := writeModel(model, m); err != nil {
-				return err
-			}
-			t.say("wrote %s", g.model)
-		}
-		return draw.to(cmd.Context(), t, j.shown, m, nil, out)
+		},
 	})
+	shown.finish()
+	if err != nil {
+		return account.Explain(err, s != nil)
+	}
+	t.sayIgnored("", s.Report().Ignored)
+	return nil
 }
 
-// randomSeed is a public seed.
-func randomSeed() uint64 {
-	var b [8]byte
-	rand.Read(b[:])
-	return binary.LittleEndian.Uint64(b[:])
+// check checks everything that can be checked without the rows.
+func (g *generate) check(cmd *cobra.Command, args []string) (*job.Checked, error) {
+	if _, err := g.method(cmd); err != nil {
+		return nil, err
+	}
+	if len(args) > 0 {
+		if g.Input != "" && typedNow(cmd, "input") {
+			return nil, usagef("INPUT %s and --input %s: one table a run", args[0], g.Input)
+		}
+		g.Input = args[0]
+	}
+	switch {
+	case g.Dataset != "" && g.Input != "":
+		return nil, usagef("INPUT %s and --dataset %s: one table a run", g.Input, g.Dataset)
+	case g.Dataset == "" && g.Input == "":
+		return nil, usagef("INPUT or --dataset is missing")
+	case g.Dataset == "" && g.Schema == "":
+		return nil, noSchema(cmd.Name(), g.Input, g.Budget())
+	}
+	return job.Check(g.Job)
 }
-
-// wholeRows is an expected number of rows as a number of rows to draw.
-func wholeRows(rows float64) int { return int(math.Round(min(max(rows, 1), math.MaxInt32))) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
@@ -44,7 +45,7 @@ func inspect(t *terminal, path string, asJSON bool) error {
 	}
 	switch kind {
 	case 'P':
-		m, err := release.Open(path)
+		m, err := openModel(path)
 		if err != nil {
 			return err
 		}
@@ -65,9 +66,17 @@ func inspect(t *terminal, path string, asJSON bool) error {
 	return fmt.Errorf("%s is neither a model nor a ledger", path)
 }
 
+// openModel reads a model from a regular file.
+func openModel(path string) (*release.Model, error) {
+	if err := job.Readable(path); err != nil {
+		return nil, err
+	}
+	return release.Open(path)
+}
+
 // sniff is the first byte of a file, 0 if it is empty.
 func sniff(path string) (byte, error) {
-	if err := readable(path); err != nil {
+	if err := job.Readable(path); err != nil {
 		return 0, err
 	}
 	f, err := os.Open(path)

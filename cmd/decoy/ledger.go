@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 )
@@ -13,12 +14,12 @@ import (
 // openLedger reads and checks the chain of a ledger file, which must be there. torn tells of a last
 // line that an append cut short left behind; it is not part of the ledger.
 func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
-	if err := readable(path); err != nil {
+	if err := job.Readable(path); err != nil {
 		return nil, false, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, false, bare(path, err)
+		return nil, false, job.Bare(path, err)
 	}
 	defer f.Close()
 	l, err = ledger.Parse(f)
@@ -43,19 +44,10 @@ func countsText(l *ledger.Ledger) string {
 	return fmt.Sprintf("%v neighbours of one %q", open.Adjacency, open.Unit)
 }
 
-// limitText is a limit and how it counts.
-func limitText(limit ledger.Entry) string {
-	text := fmt.Sprintf("%s (rule %s", budgetText(*limit.Budget), limit.Rule)
-	if limit.Strict {
-		text += ", strict"
-	}
-	return text + ")"
-}
-
 // voidText says how many runs broke off before their first mechanism, and what became of their
 // budgets.
 func voidText(l *ledger.Ledger) string {
-	void, charged := voids(l)
+	void, charged := job.Voids(l)
 	switch {
 	case charged == void:
 		return fmt.Sprintf("%s, charged: the limit in force at the reservation was strict",
@@ -67,20 +59,6 @@ func voidText(l *ledger.Ledger) string {
 	}
 	return fmt.Sprintf("%s, %d of them charged: those that were reserved under a strict limit",
 		plural(void, "run", "runs"), charged)
-}
-
-// voids counts the runs that broke off before their first mechanism, and those of them that stay
-// charged.
-func voids(l *ledger.Ledger) (all, charged int) {
-	for _, r := range l.Runs() {
-		if r.Status == ledger.StatusVoid {
-			all++
-			if r.Counts() {
-				charged++
-			}
-		}
-	}
-	return all, charged
 }
 
 // printRuns is the table of a ledger's runs.
@@ -95,7 +73,8 @@ func printRuns(t *terminal, l *ledger.Ledger) {
 	for _, r := range runs {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", spelling.Visible(r.Run), stamp(r.Time),
 			spelling.Visible(r.Method),
-			short(r.Budget.Epsilon), short(r.Budget.Delta), calls(r.Charged), spelling.Visible(r.Status))
+			job.Short(r.Budget.Epsilon), job.Short(r.Budget.Delta), calls(r.Charged),
+			spelling.Visible(r.Status))
 	}
 	w.Flush()
 }

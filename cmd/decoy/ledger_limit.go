@@ -6,15 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
 )
 
 type ledgerLimit struct {
-	epsilon, delta          float64
-	rule, adjacency, schema string
-	strict                  bool
+	jobFlags
+	rule   string
+	strict bool
 }
 
 func ledgerLimitCommand(t *terminal) *cobra.Command {
@@ -43,15 +43,15 @@ A new ledger must know what it counts: one row, or with --schema the unit of tha
 		Args: operands("FILE"),
 	})
 	f := cmd.Flags()
-	f.Float64Var(&l.epsilon, "epsilon", 0, "limit `E` of all runs together (required, > 0)")
-	f.Float64Var(&l.delta, "delta", 0, "limit `D` of all runs together (required)")
+	f.Float64Var(&l.Epsilon, "epsilon", 0, "limit `E` of all runs together (required, > 0)")
+	f.Float64Var(&l.Delta, "delta", 0, "limit `D` of all runs together (required)")
 	f.StringVar(&l.rule, "rule", string(ledger.RuleBasic), "how runs add up, `R`: basic or zcdp")
 	f.BoolVar(&l.strict, "strict", false, "also count runs from here on that break off before their "+
 		"first mechanism, because the rows do not fit the schema")
 	f.SetAnnotation("strict", typedKey, []string{}) // --strict=false gives a protection up
-	f.StringVar(&l.schema, "schema", "", "schema `FILE` whose privacy unit a new ledger counts "+
+	f.StringVar(&l.Schema, "schema", "", "schema `FILE` whose privacy unit a new ledger counts "+
 		"(default one row)")
-	addAdjacency(cmd, &l.adjacency)
+	l.addAdjacency(cmd)
 	complete(cmd, "rule", string(ledger.RuleBasic), string(ledger.RuleZCDP))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return l.run(cmd, t, args[0]) }
 	return cmd
@@ -61,21 +61,21 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err := need(cmd, "epsilon", "delta"); err != nil {
 		return err
 	}
-	limit, err := budgetOf(cmd, l.epsilon, l.delta)
-	if err != nil {
+	if err := l.checkBudget(cmd); err != nil {
 		return err
 	}
 	rule := ledger.Rule(l.rule)
 	if rule != ledger.RuleBasic && rule != ledger.RuleZCDP {
 		return usagef("--rule %q must be basic or zcdp", l.rule)
 	}
-	if rule == ledger.RuleZCDP && limit.Delta == 0 {
+	if rule == ledger.RuleZCDP && l.Delta == 0 {
 		return usagef("--rule zcdp needs --delta above 0")
 	}
-	if err := limitable(path); err != nil {
+	if err := job.Limitable(path); err != nil {
 		return err
 	}
-	if path, err = ledgerAt(path); err != nil {
+	path, err := job.LedgerAt(path)
+	if err != nil {
 		return err
 	}
 	nb, unit, err := l.units(cmd, path)
@@ -84,7 +84,7 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	}
 	file := ledger.NewFile(path)
 	if err := file.SetLimit(cmd.Context(), nb.Units(unit),
-		ledger.Limit{Budget: limit, Rule: rule, Strict: l.strict,
+		ledger.Limit{Budget: l.Budget(), Rule: rule, Strict: l.strict,
 			KeepStrict: !cmd.Flags().Changed("strict")}); err != nil {
 		return err
 	}
@@ -92,18 +92,14 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	t.say("ledger: %s, spent %s", path, spentText(now))
+	t.say("ledger: %s, spent %s", path, job.SpentText(now))
 	return nil
 }
 
 // units is what the ledger counts: what it says itself, unless the flags say otherwise (which a
 // ledger that is there then refuses).
 func (l *ledgerLimit) units(cmd *cobra.Command, path string) (privacy.Neighbours, string, error) {
-	adj, err := parseAdjacency(l.adjacency)
-	if err != nil {
-		return privacy.Neighbours{}, "", err
-	}
-	nb, unit := privacy.Neighbours{Adjacency: adj, MaxRowsPerUnit: 1}, ""
+	nb, unit := privacy.Neighbours{Adjacency: l.Relation(), MaxRowsPerUnit: 1}, ""
 	old, _, err := openLedger(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nb, "", err
@@ -115,8 +111,8 @@ func (l *ledgerLimit) units(cmd *cobra.Command, path string) (privacy.Neighbours
 			nb.Adjacency = first.Adjacency
 		}
 	}
-	if l.schema != "" {
-		s, err := schema.Load(l.schema)
+	if l.Schema != "" {
+		s, err := job.LoadSchema(l.Schema)
 		if err != nil {
 			return nb, "", err
 		}

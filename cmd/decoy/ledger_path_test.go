@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/decoy-dp/decoy/internal/job"
 )
 
 // TestLedgerBelongsToTheData goes to one table by every kind of name. All of them lead to one
@@ -43,7 +45,7 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 		"work/up/../../data/t.csv", // of deep/er, not of work
 	}
 	for _, name := range names {
-		if got, err := ledgerOf("", name); got != want || err != nil {
+		if got, err := pathOf("", name); got != want || err != nil {
 			t.Errorf("the ledger of %s is %q (%v), want %s", name, got, err, want)
 		}
 	}
@@ -65,7 +67,7 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 		}
 	}
 	// A named ledger is found by its links too, and so is that of a batch.
-	if got, err := ledgerOf("work/own.ledger", "x.csv"); got != want || err != nil {
+	if got, err := pathOf("work/own.ledger", "x.csv"); got != want || err != nil {
 		t.Errorf("a link to the ledger is %q (%v), want %s", got, err, want)
 	}
 	check(t, os.WriteFile("jobs.yaml", []byte("name: b\ntables: [{name: t, input: work/t.csv, "+
@@ -78,7 +80,7 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 
 	// A ledger that an earlier version left beside a link is not passed over in silence.
 	check(t, os.WriteFile("work/u.csv.ledger", nil, 0o600))
-	if _, err := ledgerOf("", "work/u.csv"); err == nil ||
+	if _, err := pathOf("", "work/u.csv"); err == nil ||
 		!strings.Contains(err.Error(), "each has a ledger beside it") {
 		t.Errorf("two ledgers: %v", err)
 	}
@@ -91,7 +93,7 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 			!strings.Contains(text, "--ledger") {
 			t.Errorf("%s: exit code %d\n%s", name, code, text)
 		}
-		if got, err := ledgerOf("data/t.csv.ledger", name); got != want || err != nil {
+		if got, err := pathOf("data/t.csv.ledger", name); got != want || err != nil {
 			t.Errorf("%s with a named ledger: %q, %v", name, got, err)
 		}
 	}
@@ -99,6 +101,15 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 		!strings.Contains(text, "hard links") {
 		t.Errorf("a batch on a hard link: exit code %d\n%s", code, text)
 	}
+}
+
+// pathOf is the path of the ledger of a run.
+func pathOf(named, input string) (string, error) {
+	l, err := job.LedgerOf(named, input)
+	if err != nil {
+		return "", err
+	}
+	return l.Path(), nil
 }
 
 // TestLedgerOfAnotherKind: what cannot be a ledger is refused at once; opening a pipe would wait

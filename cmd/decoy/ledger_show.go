@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 )
@@ -68,7 +69,7 @@ type shownLimit struct {
 }
 
 func showLedger(t *terminal, path string, l *ledger.Ledger, torn, asJSON bool) error {
-	open := unfinished(l, atWork(path))
+	open := job.Unfinished(l, path)
 	limit, limited := l.Limit()
 	if asJSON {
 		out := shownLedger{Kind: "ledger", Runs: []shownRun{}, Spent: l.Spent(), Unfinished: open,
@@ -77,7 +78,7 @@ func showLedger(t *terminal, path string, l *ledger.Ledger, torn, asJSON bool) e
 			first := l.Entries[0]
 			out.Adjacency, out.Unit = first.Adjacency, first.Unit
 		}
-		out.Void, out.Charged = voids(l)
+		out.Void, out.Charged = job.Voids(l)
 		for _, r := range l.Runs() {
 			out.Runs = append(out.Runs, shownRun{r.Run, r.Time, r.Method, r.Budget, r.Reserved, r.Charged,
 				r.Status})
@@ -90,13 +91,13 @@ func showLedger(t *terminal, path string, l *ledger.Ledger, torn, asJSON bool) e
 	w := t.table()
 	fmt.Fprintf(w, "ledger\t%s\n", spelling.Visible(path))
 	fmt.Fprintf(w, "counts\t%s\n", countsText(l))
-	fmt.Fprintf(w, "spent\t%s\n", budgetText(l.Spent()))
+	fmt.Fprintf(w, "spent\t%s\n", job.BudgetText(l.Spent()))
 	if limited {
-		fmt.Fprintf(w, "limit\t%s\n", spelling.Visible(limitText(limit)))
+		fmt.Fprintf(w, "limit\t%s\n", spelling.Visible(job.LimitText(limit)))
 	} else {
 		fmt.Fprintf(w, "limit\tnone\n")
 	}
-	if void, _ := voids(l); void > 0 {
+	if void, _ := job.Voids(l); void > 0 {
 		fmt.Fprintf(w, "void\t%s\n", voidText(l))
 	}
 	w.Flush()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/internal/job"
 )
 
 func ledgerVerifyCommand(t *terminal) *cobra.Command {
@@ -27,7 +29,7 @@ within its budget; and no limit exceeded when a run was let in. Exit status 1 wh
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			fmt.Fprintf(t.stdout, "ok: %s, %s, spent %s\n", plural(len(l.Entries), "entry", "entries"),
-				plural(len(l.Runs()), "run", "runs"), spentText(l))
+				plural(len(l.Runs()), "run", "runs"), job.SpentText(l))
 			if torn {
 				fmt.Fprintln(t.stdout, "the last line was cut short by a crash; its run never started, and "+
 					"the next append removes it")

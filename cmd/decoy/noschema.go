@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/job"
 )
 
 // inferShare is the part of ε that the offered command lines spend on a schema.
@@ -14,7 +16,7 @@ const inferShare = 0.3
 // noSchema explains the three ways to a schema of an input, with the command lines that go them.
 func noSchema(verb, input string, b accountant.Budget) error {
 	base := strings.TrimSuffix(filepath.Base(input), filepath.Ext(input))
-	if input == standard {
+	if input == job.Standard {
 		input, base = "INPUT.csv", "schema"
 	}
 	in, yaml := shellWord(input), shellWord(base+".yaml")
@@ -23,11 +25,12 @@ func noSchema(verb, input string, b accountant.Budget) error {
 		out = "--model " + shellWord(base+".model")
 	}
 	delta := ""
-	if b.Delta != defaultDelta {
+	if b.Delta != configs.DefaultDelta {
 		delta = fmt.Sprintf(" --delta %v", b.Delta)
 	}
 	then := func(epsilon float64) string {
-		return fmt.Sprintf("decoy %s %s --schema %s --epsilon %s%s %s", verb, in, yaml, short(epsilon),
+		return fmt.Sprintf("decoy %s %s --schema %s --epsilon %s%s %s", verb, in, yaml,
+			job.Short(epsilon),
 			delta, out)
 	}
 	return usagef(`--schema is required: a schema says what is publicly known of the columns (kinds, categories, bounds). Three ways to get one:
@@ -43,7 +46,7 @@ func noSchema(verb, input string, b accountant.Budget) error {
     %s
 
 decoy schema check %s shows what it says`,
-		in, short(b.Epsilon*inferShare), delta, yaml, then(b.Epsilon*(1-inferShare)), yaml,
+		in, job.Short(b.Epsilon*inferShare), delta, yaml, then(b.Epsilon*(1-inferShare)), yaml,
 		then(b.Epsilon), yaml, then(b.Epsilon), yaml)
 }
 

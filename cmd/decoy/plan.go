@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -20,10 +20,9 @@ import (
 )
 
 type plan struct {
-	budgetFlags
-	schema, dataset string
-	rows, releases  int
-	json, all       bool
+	jobFlags
+	releases  int
+	json, all bool
 }
 
 func planCommand(t *terminal) *cobra.Command {
@@ -41,10 +40,11 @@ and time. No data is read and nothing is spent.
 The number of rows is private in general. Give it by --rows if it is public, or as a guess.`,
 		Args: operands(),
 	})
-	p.budgetFlags.add(cmd)
-	addSchema(cmd, &p.schema, &p.dataset)
-	cmd.Flags().IntVar(&p.rows, "rows", 0, fmt.Sprintf("public or guessed number of rows `N` "+
-		"(default %d)", assumedRows))
+	p.addBudget(cmd)
+	p.addMethod(cmd)
+	p.addSchema(cmd)
+	cmd.Flags().IntVar(&p.Rows, "rows", 0, fmt.Sprintf("public or guessed number of rows `N` "+
+		"(default %d)", job.AssumedRows))
 	cmd.Flags().IntVar(&p.releases, "releases", 1, "say what `N` such runs on one table cost "+
 		"together, such as 12 monthly ones")
 	cmd.Flags().BoolVar(&p.all, "compare", false, "plan with every method, at its defaults")
@@ -69,7 +69,7 @@ type planned struct {
 	Usable         float64                `json:"smallest_usable_count,omitempty"` // rows
 	Coarsen        []coarse               `json:"coarsen,omitempty"`
 	Forecast       synth.Forecast         `json:"forecast"`
-	Needs          needs                  `json:"needs"`
+	Needs          job.Needs              `json:"needs"`
 }
 
 // cost is a bound as JSON; the slack is left out where it is not known.
@@ -90,7 +90,8 @@ func costOf(b accountant.Bound) cost {
 
 // String is the cost as a sentence.
 func (c cost) String() string {
-	text := fmt.Sprintf("epsilon %s at delta %s by %s", short(c.Epsilon), short(c.Delta), c.Method)
+	text := fmt.Sprintf("epsilon %s at delta %s by %s", job.Short(c.Epsilon), job.Short(c.Delta),
+		c.Method)
 	if c.Slack != nil {
 		text += fmt.Sprintf(" (the true value is at most %s less)",
 			strconv.FormatFloat(*c.Slack, 'g', 2, 64))
@@ -99,8 +100,8 @@ func (c cost) String() string {
 }
 
 func (p *plan) run(cmd *cobra.Command, t *terminal) error {
-	if cmd.Flags().Changed("rows") && p.rows < 1 {
-		return usagef("--rows %d must be at least 1", p.rows)
+	if cmd.Flags().Changed("rows") && p.Rows < 1 {
+		return usagef("--rows %d must be at least 1", p.Rows)
 	}
 	if p.releases < 1 || p.releases > maxReleases {
 		return usagef("--releases %d must be from 1 to %d", p.releases, maxReleases)
@@ -108,34 +109,34 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	if p.all {
 		return p.compare(cmd, t)
 	}
-	r, err := p.request(cmd)
+	fitter, err := p.method(cmd)
 	if err != nil {
 		return err
 	}
-	s, err := publicSchema(p.schema, p.dataset)
+	s, err := job.SchemaOf(p.Schema, p.Dataset)
 	if err != nil {
 		return err
 	}
-	nb := privacy.NeighboursOf(s, r.adjacency)
-	fit, err := synth.WithBins(r.fitter, s).Plan(s, nb, r.budget)
+	nb := privacy.NeighboursOf(s, p.Relation())
+	fit, err := synth.WithBins(fitter, s).Plan(s, nb, p.Budget())
 	if err != nil {
 		return err
 	}
-	bound, err := fit.Composition().Epsilon(r.budget.Delta, r.adjacency)
+	bound, err := fit.Composition().Epsilon(p.Delta, p.Relation())
 	if err != nil {
 		return err
 	}
 	out := planned{
-		Method: r.fitter.Name(), Budget: r.budget, Adjacency: r.adjacency, Unit: s.Unit,
+		Method: fitter.Name(), Budget: p.Budget(), Adjacency: p.Relation(), Unit: s.Unit,
 		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Composition(), Cost: costOf(bound),
-		Needs: needsOf(fit, s, p.rows),
+		Needs: job.NeedsOf(fit, s, p.Rows),
 	}
 	out.Forecast = synth.ForecastFor(fit, out.Needs.Rows)
-	if out.Curve, err = curve(fit.Composition(), r.adjacency); err != nil {
+	if out.Curve, err = curve(fit.Composition(), p.Relation()); err != nil {
 		return err
 	}
 	if p.releases > 1 {
-		if out.Releases, err = together(fit.Composition(), p.releases, r); err != nil {
+		if out.Releases, err = together(fit.Composition(), p.releases, p.Job); err != nil {
 			return err
 		}
 	}
@@ -154,7 +155,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 func (p planned) print(t *terminal, nb privacy.Neighbours) {
 	w := t.table()
 	fmt.Fprintf(w, "method\t%s\n", p.Method)
-	fmt.Fprintf(w, "budget\t%s\n", budgetText(p.Budget))
+	fmt.Fprintf(w, "budget\t%s\n", job.BudgetText(p.Budget))
 	fmt.Fprintf(w, "neighbours\t%v\n", nb)
 	fmt.Fprintf(w, "schema\t%s\n", sizeText(p.Columns, p.Cells))
 	for i, n := range p.Forecast.Noise {
@@ -162,35 +163,18 @@ func (p planned) print(t *terminal, nb privacy.Neighbours) {
 		if i > 0 {
 			head = ""
 		}
-		noise := fmt.Sprintf("noise of standard deviation %s rows in each cell", short(n.Sigma))
+		noise := fmt.Sprintf("noise of standard deviation %s rows in each cell", job.Short(n.Sigma))
 		switch {
 		case n.Multiplier > 0:
-			noise = fmt.Sprintf("noise of %s times what one unit may add", short(n.Multiplier))
+			noise = fmt.Sprintf("noise of %s times what one unit may add", job.Short(n.Multiplier))
 		case n.Sigma == 0:
-			noise = fmt.Sprintf("exponential mechanism of epsilon %s", short(n.Eps))
+			noise = fmt.Sprintf("exponential mechanism of epsilon %s", job.Short(n.Eps))
 		}
 		fmt.Fprintf(w, "%s\t%d × %s, %s\n", head, n.Count, n.What, noise)
 	}
 	fmt.Fprintf(w, "costs\t%v, all included\n", p.Cost)
 	p.printNeeds(w)
 	w.Flush()
-}
-
-// publicSchema is the schema of --schema or --dataset.
-func publicSchema(path, dataset string) (*schema.Schema, error) {
-	switch {
-	case path != "" && dataset != "":
-		return nil, usagef("--schema and --dataset: one of them")
-	case dataset != "":
-		d, err := datasets.Get(dataset)
-		if err != nil {
-			return nil, err
-		}
-		return d.Schema()
-	case path == "":
-		return nil, usagef("--schema or --dataset is required")
-	}
-	return schema.Load(path)
 }
 
 // cells is the number of different rows that a schema allows, at most the largest float64.

@@ -9,55 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
 )
-
-// assumedRows is the number of rows that a plan assumes when nobody says it. The true one is
-// private, unless it is public anyway.
-const assumedRows = 10_000
-
-// needs is what a whole decoy generate is expected to need.
-type needs struct {
-	Rows        int     `json:"rows"`
-	Assumed     bool    `json:"rows_assumed,omitempty"`
-	MemoryBytes int64   `json:"memory_bytes"` // resident, of the process
-	Seconds     float64 `json:"seconds"`      // on one ordinary core
-}
-
-// The constants were measured on adult, bank and support2 (TestForecasts): the program itself and
-// its buffers; what the collector leaves lying about; reading a cell from CSV, drawing and writing
-// one.
-const (
-	baseBytes    = 40 << 20
-	slack        = 2
-	baseSeconds  = 0.02
-	perCellRead  = 40e-9
-	perCellWrite = 80e-9
-)
-
-// needsOf adds reading, sampling and the program itself to the forecast of a plan.
-func needsOf(p synth.Plan, s *schema.Schema, rows int) needs {
-	n := needs{Rows: rows, Assumed: rows == 0}
-	if n.Assumed {
-		n.Rows = assumedRows
-	}
-	f := synth.ForecastFor(p, n.Rows)
-	cells := float64(n.Rows) * float64(len(s.Columns))
-	n.MemoryBytes = baseBytes + slack*(int64(cells)+f.MemoryBytes)
-	n.Seconds = baseSeconds + f.Seconds + cells*(perCellRead+perCellWrite)
-	return n
-}
-
-// rowsText is the number of rows, and the name of what sets it where nobody did.
-func (n needs) rowsText(setting string) string {
-	if n.Assumed {
-		return fmt.Sprintf("%d rows, assumed (%s)", n.Rows, setting)
-	}
-	return plural(n.Rows, "row", "rows")
-}
 
 // point is one point of the curve of guarantees that a composition gives at once.
 type point struct {
@@ -120,12 +77,12 @@ func coarsen(s *schema.Schema, sigma float64, rows int) []coarse {
 func (p planned) printNeeds(w io.Writer) {
 	var points []string
 	for _, c := range p.Curve {
-		points = append(points, fmt.Sprintf("%s at %s", short3(c.Epsilon), short(c.Delta)))
+		points = append(points, fmt.Sprintf("%s at %s", short3(c.Epsilon), job.Short(c.Delta)))
 	}
 	fmt.Fprintf(w, "also\tepsilon %s\n", strings.Join(points, ", "))
 	if r := p.Releases; r != nil {
 		fmt.Fprintf(w, "%d releases\ttogether epsilon %s at delta %s; %s\n", r.Number, short3(r.Epsilon),
-			short(r.Delta), r.limits())
+			job.Short(r.Delta), r.limits())
 	}
 	if p.Usable > 0 {
 		fmt.Fprintf(w, "visible\ta category of %.0f rows or more: %d standard deviations of the noise "+
@@ -140,7 +97,7 @@ func (p planned) printNeeds(w io.Writer) {
 			c.Codes, plural(p.Needs.Rows, "row", "rows"), c.Usable)
 	}
 	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", bytesText(p.Needs.MemoryBytes),
-		p.Needs.rowsText("--rows"), bytesText(p.Forecast.MemoryBytes))
+		p.Needs.RowsText("--rows"), bytesText(p.Forecast.MemoryBytes))
 	fmt.Fprintf(w, "time\t%.2g s on one core, %.2g s of it for the fit\n", p.Needs.Seconds,
 		p.Forecast.Seconds)
 }
@@ -155,36 +112,35 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 			return usagef("--compare takes every method with its defaults: leave --%s out", name)
 		}
 	}
-	r, err := p.request(cmd)
-	if err != nil {
+	if err := p.checkBudget(cmd); err != nil {
 		return err
 	}
-	s, err := publicSchema(p.schema, p.dataset)
+	s, err := job.SchemaOf(p.Schema, p.Dataset)
 	if err != nil {
 		return err
 	}
 	type line struct {
-		Method string  `json:"method"`
-		Calls  int     `json:"calls,omitempty"`
-		Sigma  float64 `json:"one_way_sigma,omitempty"`
-		Needs  needs   `json:"needs,omitzero"`
-		Error  string  `json:"error,omitempty"`
+		Method string    `json:"method"`
+		Calls  int       `json:"calls,omitempty"`
+		Sigma  float64   `json:"one_way_sigma,omitempty"`
+		Needs  job.Needs `json:"needs,omitzero"`
+		Error  string    `json:"error,omitempty"`
 	}
 	var lines []line
 	for _, name := range all.Names() {
-		l := line{Method: name, Needs: needs{Rows: p.rows}}
+		l := line{Method: name, Needs: job.Needs{Rows: p.Rows}}
 		f, err := all.Fitter(name)
 		if err != nil {
 			return err
 		}
-		fit, err := synth.WithBins(f, s).Plan(s, privacy.NeighboursOf(s, r.adjacency), r.budget)
+		fit, err := synth.WithBins(f, s).Plan(s, privacy.NeighboursOf(s, p.Relation()), p.Budget())
 		switch {
 		case errors.Is(err, synth.ErrConfig), errors.Is(err, accountant.ErrBudgetRange):
 			l.Error = err.Error()
 		case err != nil:
 			return err
 		default:
-			l.Calls, l.Needs = calls(fit.Composition()), needsOf(fit, s, p.rows)
+			l.Calls, l.Needs = calls(fit.Composition()), job.NeedsOf(fit, s, p.Rows)
 			l.Sigma = oneWaySigma(fit.Forecast())
 		}
 		lines = append(lines, l)
@@ -215,6 +171,6 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		}
 	}
 	t.say("for %s; nothing was read; which method is best for what: README",
-		lines[0].Needs.rowsText("--rows"))
+		lines[0].Needs.RowsText("--rows"))
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
 )
 
 // maxReleases is the most releases that a plan adds up.
@@ -24,22 +25,22 @@ type releases struct {
 }
 
 // together adds up n runs of a plan.
-func together(c accountant.Composition, n int, r request) (*releases, error) {
+func together(c accountant.Composition, n int, j configs.Job) (*releases, error) {
 	all := slices.Clone(c)
 	for i := range all {
 		all[i].Count *= n
 	}
-	out := &releases{Number: n, Delta: r.budget.Delta,
-		Basic: accountant.Budget{Epsilon: float64(n) * r.budget.Epsilon,
-			Delta: float64(n) * r.budget.Delta}}
-	bound, err := all.Epsilon(r.budget.Delta, r.adjacency)
+	out := &releases{Number: n, Delta: j.Delta,
+		Basic: accountant.Budget{Epsilon: float64(n) * j.Epsilon,
+			Delta: float64(n) * j.Delta}}
+	bound, err := all.Epsilon(j.Delta, j.Relation())
 	if err != nil {
 		return nil, err
 	}
 	out.Epsilon = bound.Epsilon
-	if rho, err := all.Rho(); err == nil && r.budget.Delta > 0 {
-		out.ZCDP = &accountant.Budget{Epsilon: accountant.ZCDPEpsilon(rho, r.budget.Delta),
-			Delta: r.budget.Delta}
+	if rho, err := all.Rho(); err == nil && j.Delta > 0 {
+		out.ZCDP = &accountant.Budget{Epsilon: accountant.ZCDPEpsilon(rho, j.Delta),
+			Delta: j.Delta}
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -88,15 +89,15 @@ func TestPrivateProgressHasNoClock(t *testing.T) {
 	}
 }
 
-// TestEndsAreToldInOrder: which of two jobs ends first depends on their rows, and is not told.
-func TestEndsAreToldInOrder(t *testing.T) {
+// TestEndsAreSaidInOrder: which of two jobs ends first depends on their rows, and is not said.
+func TestEndsAreSaidInOrder(t *testing.T) {
 	const want = "done: a\nfailed: b: why\ndone: d\ndone before: 1 job\n"
 	for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}} {
 		var w bytes.Buffer
 		p := newBatchProgress(&terminal{stderr: &w}, 5)
-		ends := []record{
-			{Job: "a", Status: jobDone}, {Job: "b", Status: jobFailed, Error: "why"},
-			{Job: "c", Status: jobDone, earlier: true}, {Job: "d", Status: jobDone},
+		ends := []job.Record{
+			{Job: "a", Status: job.Done}, {Job: "b", Status: job.Failed, Error: "why"},
+			{Job: "c", Status: job.Done, Earlier: true}, {Job: "d", Status: job.Done},
 		}
 		for _, i := range order {
 			p.of(ends[i].Job)("reading", .5)
@@ -106,14 +107,14 @@ func TestEndsAreToldInOrder(t *testing.T) {
 		if got := w.String(); got != want {
 			t.Errorf("jobs that end in the order %v: printed %q, want %q", order, got, want)
 		}
-		if i := order[len(order)-1]; p.told != 4 || p.ended != 4 || p.failing != 1 {
-			t.Errorf("behind job %d: %d told, %d ended, %d failing; want 4, 4, 1", i, p.told, p.ended,
+		if i := order[len(order)-1]; p.said != 4 || p.ended != 4 || p.failing != 1 {
+			t.Errorf("behind job %d: %d said, %d ended, %d failing; want 4, 4, 1", i, p.said, p.ended,
 				p.failing)
 		}
 	}
 	var w bytes.Buffer
 	p := newBatchProgress(&terminal{stderr: &w}, 2)
-	p.done(1, record{Job: "b", Status: jobDone}) // a was never begun
+	p.done(1, job.Record{Job: "b", Status: job.Done}) // a was never begun
 	p.finish()
 	if got := w.String(); got != "done: b\n" {
 		t.Errorf("behind a job that never began: printed %q", got)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/table"
@@ -72,7 +73,7 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 	case len(args) == 1 && len(q.where) == 0:
 		return usagef("WORKLOAD or --where is missing")
 	}
-	m, err := release.Open(args[0])
+	m, err := openModel(args[0])
 	if err != nil {
 		return err
 	}
@@ -107,6 +108,9 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 func (q *queriesAnswer) workload(m *release.Model, paths []string) (*workload.Workload, error) {
 	var items []workload.Item
 	for _, path := range paths {
+		if err := job.Readable(path); err != nil {
+			return nil, err
+		}
 		w, err := workload.Load(path, m.Schema())
 		if err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
@@ -31,7 +32,7 @@ The three commands to begin with:
 	root.PersistentFlags().BoolVar(&t.quiet, "quiet", false, "no talk and no progress on standard "+
 		"error; errors are still printed")
 	root.PersistentFlags().String("config", "", "YAML `FILE` of flags")
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return settle(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return fill(cmd) }
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(cmd.OutOrStdout(), cmd) })
 
@@ -61,12 +62,10 @@ The three commands to begin with:
 	queries.AddCommand(queriesAnswerCommand(t))
 
 	config := group(&cobra.Command{Use: "config",
-		Short: "config files: show, schema, settings, presets",
+		Short: "config files: show, schema, settings",
 		Long: "A config file is YAML: the flags of a verb as keys, and below 'settings:' the settings " +
-			"of the method. The command line wins\n" +
-			"over the environment, the environment over the file, the file over a preset."})
-	config.AddCommand(configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t),
-		configPresetsCommand(t))
+			"of\nthe method. The command line wins over the environment, the environment over the file."})
+	config.AddCommand(configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
 		planCommand(t), inspectCommand(t), queries, verifyCommand(t),
@@ -133,7 +132,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			return usagef("%w; did you mean --%s?", err, near)
 		}
 	}
-	return &usageError{err}
+	return &job.UsageError{Err: err}
 }
 
 // need is an error for a flag that must be given and was not.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -27,7 +28,7 @@ $ decoy schema check icu.yaml
 			"understands them, with advice.",
 		Args: operands("SCHEMA"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := schema.Load(args[0])
+			s, err := job.LoadSchema(args[0])
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -51,10 +52,10 @@ func (d *schemaDraft) run(t *terminal, path string) error {
 	if len(d.comma) != 1 {
 		return usagef("--comma %q must be one byte", d.comma)
 	}
-	if _, err := formatOf("FILE", path); err != nil {
+	if _, err := job.FormatOf("FILE", path); err != nil {
 		return err
 	}
-	if err := readable(path); err != nil {
+	if err := job.Readable(path); err != nil {
 		return err
 	}
 	// A notice about a leak is no talk: --quiet does not silence it.

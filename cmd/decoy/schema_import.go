@@ -1,12 +1,13 @@
 package main
 
 import (
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/schema/exchange"
 )
 
@@ -31,7 +32,7 @@ YAML) or sdv (metadata JSON). What that form does not say is left open in the sc
 	f.StringVar(&s.from, "from", "", "`FORM` of the file: "+strings.Join(exchange.Formats(), ", ")+
 		" (required)")
 	f.StringVar(&s.table, "table", "", "`NAME` of the table, for SDV metadata of several")
-	f.StringVar(&s.out, "out", standard, "schema file `S`; - is standard output")
+	f.StringVar(&s.out, "out", job.Standard, "schema file `S`; - is standard output")
 	addForce(cmd, t)
 	complete(cmd, "from", exchange.Formats()...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd, t, args[0]) }
@@ -42,12 +43,13 @@ func (s *schemaImport) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err := need(cmd, "from"); err != nil {
 		return err
 	}
-	if err := distinct([]place{{"--out", s.out}}, []place{{"FILE", path}}); err != nil {
+	if err := job.Distinct([]job.NamedPath{job.At("--out", s.out)},
+		[]job.NamedPath{job.At("FILE", path)}); err != nil {
 		return err
 	}
-	data, err := readBounded(path, 64<<20)
+	data, err := job.ReadBounded(path, 64<<20)
 	if err != nil {
-		return bare(path, err)
+		return job.Bare(path, err)
 	}
 	d, err := exchange.Import(s.from, data, s.table)
 	if err != nil {
@@ -62,28 +64,10 @@ func (s *schemaImport) run(cmd *cobra.Command, t *terminal, path string) error {
 			t.say("to fill in: column %q, %s", c.Name, spelling.Visible(c.Open))
 		}
 	}
-	return writeText(t, s.out, yaml)
-}
-
-// writeText writes a small public file, or standard output.
-func writeText(t *terminal, path string, text []byte) error {
-	if path == standard {
-		_, err := t.stdout.Write(text)
+	return t.write("--out", s.out, func(w io.Writer) error {
+		_, err := w.Write(yaml)
 		return err
-	}
-	f, err := t.create("--out", path, releaseMode)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	if err := f.Commit(); err != nil {
-		return err
-	}
-	t.say("wrote %s", path)
-	return nil
+	})
 }
 
 type schemaExport struct {
@@ -108,16 +92,17 @@ property for each column.`,
 	f := cmd.Flags()
 	f.BoolVar(&s.jsonSchema, "json-schema", false, "a JSON Schema of one row (required: there is no "+
 		"other form yet)")
-	f.StringVar(&s.out, "out", standard, "`FILE` to write; - is standard output")
+	f.StringVar(&s.out, "out", job.Standard, "`FILE` to write; - is standard output")
 	addForce(cmd, t)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if !s.jsonSchema {
 			return usagef("--json-schema is required: it is the one form that there is")
 		}
-		if err := distinct([]place{{"--out", s.out}}, []place{{"SCHEMA", args[0]}}); err != nil {
+		if err := job.Distinct([]job.NamedPath{job.At("--out", s.out)},
+			[]job.NamedPath{job.At("SCHEMA", args[0])}); err != nil {
 			return err
 		}
-		in, err := schema.Load(args[0])
+		in, err := job.LoadSchema(args[0])
 		if err != nil {
 			return err
 		}
@@ -125,7 +110,10 @@ property for each column.`,
 		if err != nil {
 			return err
 		}
-		return writeText(t, s.out, text)
+		return t.write("--out", s.out, func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
 	}
 	return cmd
 }

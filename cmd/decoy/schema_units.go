@@ -9,15 +9,13 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/infer"
-	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/schema"
 )
 
 type schemaUnits struct {
-	epsilon, delta            float64
-	adjacency, ledger, schema string
-	json, resume              bool
+	jobFlags
+	json bool
 }
 
 func schemaUnitsCommand(t *terminal) *cobra.Command {
@@ -41,75 +39,67 @@ the ledger, and adds to that of every other run. The report itself may be shown 
 		Args: operands("INPUT"),
 	})
 	f := cmd.Flags()
-	f.Float64Var(&u.epsilon, "epsilon", 0, "privacy budget `E` of the report (required, > 0)")
-	f.Float64Var(&u.delta, "delta", defaultDelta, fmt.Sprintf("probability `D` in the guarantee, "+
-		"above 0 and up to %v", accountant.MaxDelta))
-	addAdjacency(cmd, &u.adjacency)
-	f.StringVar(&u.schema, "schema", "", "schema `FILE` with unit and max_rows_per_unit (required)")
-	f.StringVar(&u.ledger, "ledger", "", "ledger `FILE` (default INPUT.ledger)")
+	u.addBudget(cmd)
+	u.addAccount(cmd, "default INPUT.ledger")
+	f.StringVar(&u.Schema, "schema", "", "schema `FILE` with unit and max_rows_per_unit (required)")
 	f.BoolVar(&u.json, "json", false, "print JSON")
-	addResume(cmd, &u.resume)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return u.run(cmd, t, args[0]) }
 	return cmd
 }
 
 func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
-	budget, err := budgetOf(cmd, u.epsilon, u.delta)
-	if err != nil {
-		return err
-	}
-	adjacency, err := parseAdjacency(u.adjacency)
-	if err != nil {
+	if err := u.checkBudget(cmd); err != nil {
 		return err
 	}
 	if err := need(cmd, "schema"); err != nil {
 		return err
 	}
-	s, err := schema.Load(u.schema)
+	s, err := job.LoadSchema(u.Schema)
 	switch {
 	case err != nil:
 		return err
 	case s.Unit == "":
 		return usagef("--schema %s names no unit: every row is a unit of its own, and nothing is bounded",
-			u.schema)
-	case budget.Delta == 0:
+			u.Schema)
+	case u.Delta == 0:
 		return usagef("--delta 0: the noise is Gaussian, which needs delta > 0")
-	case input == standard:
+	case input == job.Standard:
 		return usagef("INPUT must be a file")
 	}
-	if _, err := formatOf("INPUT", input); err != nil {
+	if _, err := job.FormatOf("INPUT", input); err != nil {
 		return err
 	}
-	if err := readable(input); err != nil {
+	if err := job.Readable(input); err != nil {
 		return err
 	}
-	path, err := ledgerOf(u.ledger, input)
+	ledger, err := job.LedgerOf(u.Ledger, input)
 	if err != nil {
 		return err
 	}
-	if err := distinct([]place{{"the ledger", path}},
-		[]place{{"INPUT", input}, {"--schema", u.schema}}); err != nil {
+	if err := job.Distinct([]job.NamedPath{job.At("the ledger", ledger.Path())},
+		[]job.NamedPath{job.At("INPUT", input), job.At("--schema", u.Schema)}); err != nil {
 		return err
 	}
-	j := &job{t: t, input: input, ledger: ledger.NewFile(path),
-		request: request{adjacency: adjacency, budget: budget}, resume: u.resume}
-	if err := j.begin("schema units", standard); err != nil {
+	account := u.account(t, ledger, input)
+	if err := account.Begin("schema units", job.Standard); err != nil {
 		return err
 	}
-	o := infer.Options{Budget: budget, Adjacency: adjacency, Ledger: j.ledger, Tool: tool(),
-		Journal: j.journal, Resume: u.resume, Outputs: j.outputs}
-	_, session, err := infer.Units(cmd.Context(), privacy.File(input, s), o,
-		func(r *infer.UnitSizes) error {
-			t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q", budget.Epsilon, budget.Delta, r.Adjacency, r.Unit)
-			j.tellLedger()
-			if u.json {
-				return printJSON(t, shownUnits{r.Unit, r.MaxRowsPerUnit, budget, r.Adjacency, r.Sigma, r.UpTo,
-					r.Counts, r.Whole, r.Bounded, r.LeftOut})
-			}
-			return printUnits(t, r)
-		})
+	_, session, err := infer.Units(cmd.Context(), privacy.File(input, s), infer.Options{
+		Budget: u.Budget(), Adjacency: u.Relation(), Ledger: ledger, Tool: tool(),
+		Journal: account.Journal, Resume: account.Resume, Outputs: account.Outputs,
+	}, func(r *infer.UnitSizes) error {
+		t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q",
+			u.Epsilon, u.Delta, r.Adjacency, r.Unit)
+		account.SayTotal()
+		if u.json {
+			return printJSON(t, shownUnits{r.Unit, r.MaxRowsPerUnit, u.Budget(), r.Adjacency, r.Sigma,
+				r.UpTo,
+				r.Counts, r.Whole, r.Bounded, r.LeftOut})
+		}
+		return printUnits(t, r)
+	})
 	if err != nil {
-		return j.explain(err, session != nil)
+		return account.Explain(err, session != nil)
 	}
 	return nil
 }

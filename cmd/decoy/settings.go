@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -12,48 +11,13 @@ import (
 	"github.com/spf13/viper"
 
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 // onlyByHand are the flags that neither the environment nor a config file can set: one that accepts
 // a risk, or makes sense once, must be typed each time.
 var onlyByHand = []string{"help", "config", "public", "header-is-public", "set", "resume", "force"}
-
-// Where a flag's value comes from: the higher wins.
-const (
-	fromDefault     = "default"
-	fromPreset      = "preset"
-	fromFile        = "file"
-	fromEnvironment = "environment"
-	fromCommandLine = "command line"
-)
-
-const originKey = "decoy-origin"
-
-// mark notes where a flag's value comes from: the rank, and the place as an error should name it.
-func mark(f *pflag.Flag, rank, place string) {
-	if f.Annotations == nil {
-		f.Annotations = map[string][]string{}
-	}
-	f.Annotations[originKey] = []string{rank, place}
-}
-
-// origin is what mark noted.
-func origin(f *pflag.Flag) (rank, place string) {
-	switch noted := f.Annotations[originKey]; {
-	case len(noted) == 2:
-		return noted[0], noted[1]
-	case f.Changed:
-		return fromCommandLine, "--" + f.Name
-	}
-	return fromDefault, fromDefault
-}
-
-// rankOf is the rank of a flag's value.
-func rankOf(cmd *cobra.Command, name string) string {
-	rank, _ := origin(cmd.Flags().Lookup(name))
-	return rank
-}
 
 // typedKey annotates a flag of one verb that must be typed, since its name means something else in
 // other verbs.
@@ -64,33 +28,62 @@ func typed(f *pflag.Flag) bool {
 	return slices.Contains(onlyByHand, f.Name) || f.Annotations[typedKey] != nil
 }
 
-// settle gives every flag that the command line left alone its value from the environment or the
+// source is where a value comes from: the higher wins.
+type source int
+
+const (
+	fromDefault source = iota
+	fromFile
+	fromEnvironment
+	fromCommandLine
+)
+
+const originKey = "decoy-origin"
+
+// origin is where a flag's value comes from: the source, and the place as an error should name it.
+func origin(f *pflag.Flag) (source, string) {
+	switch at := f.Annotations[originKey]; {
+	case len(at) == 1 && strings.HasPrefix(at[0], "DECOY_"):
+		return fromEnvironment, at[0]
+	case len(at) == 1:
+		return fromFile, at[0]
+	case f.Changed:
+		return fromCommandLine, "--" + f.Name
+	}
+	return fromDefault, "default"
+}
+
+// typedNow reports whether a flag was given on this command line.
+func typedNow(cmd *cobra.Command, name string) bool {
+	from, _ := origin(cmd.Flags().Lookup(name))
+	return from == fromCommandLine
+}
+
+// fill gives every flag that the command line left alone its value from the environment or the
 // config file, in this order; what is in neither keeps its default. One config file may serve
 // several verbs: a key that only other verbs know is left alone, one that no verb knows is an
 // error.
-func settle(cmd *cobra.Command) error {
+func fill(cmd *cobra.Command) error {
 	v := viper.New()
 	v.SetEnvPrefix("decoy")
 	v.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))
-	var err error
 	config := cmd.Flags().Lookup("config")
 	if !config.Changed {
 		config.Value.Set(os.Getenv(variable("config")))
 	}
 	path := config.Value.String()
-	from := func(key string) string { return "--config " + path + ": " + key }
+	var lines map[string]int
+	var err error
 	if path != "" {
-		var lines map[string]int
 		if lines, err = readConfig(v, path, settable(cmd.Root())); err != nil {
 			return err
 		}
-		from = func(key string) string { return fmt.Sprintf("--config %s, line %d", path, lines[key]) }
 	}
+	at := func(key string) string { return fmt.Sprintf("--config %s, line %d", path, lines[key]) }
 	file := v.GetStringMap(settingsKey) // of the file: nothing else is bound yet
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if s, ok := f.Value.(*settings); ok {
-			s.settle(file, from)
-			return
+			s.fill(file, at)
 		}
 		if err != nil || f.Changed || typed(f) {
 			return
@@ -99,20 +92,17 @@ func settle(cmd *cobra.Command) error {
 		if !v.IsSet(f.Name) {
 			return
 		}
-		rank, source := fromEnvironment, variable(f.Name)
-		if os.Getenv(source) == "" {
-			rank, source = fromFile, from(f.Name)
+		place, what := variable(f.Name), ""
+		if os.Getenv(place) == "" {
+			place, what = at(f.Name), f.Name+": "
 		}
 		value := fmt.Sprint(v.Get(f.Name))
 		if f.Value.Set(value) != nil {
-			if rank == fromFile {
-				source += ": " + f.Name
-			}
-			err = usagef("%s: %q is not %s", source, value, kindOf(f))
+			err = usagef("%s: %s%q is not %s", place, what, value, kindOf(f))
 			return
 		}
 		f.Changed = true
-		mark(f, rank, source)
+		cmd.Flags().SetAnnotation(f.Name, originKey, []string{place})
 	})
 	return err
 }
@@ -122,44 +112,39 @@ const settingsKey = "settings"
 
 // readConfig reads a YAML file of flags and gives the lines of its keys.
 func readConfig(v *viper.Viper, path string, known []string) (map[string]int, error) {
-	text, err := readBounded(path, 1<<20)
+	text, err := job.ReadBounded(path, 1<<20)
 	if err != nil {
 		return nil, usagef("--config %w", err)
 	}
-	v.SetConfigType("yaml")
-	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
-		return nil, usagef("--config %s: %w", path, err)
+	lines, err := configs.Read(v, text)
+	if err != nil {
+		return nil, usagef("--config %s%w", path, err)
 	}
-	lines := configs.Lines(text)
 	keys := v.AllKeys() // of the file: nothing else is bound yet
 	slices.Sort(keys)
 	for _, key := range keys {
-		top, rest, nested := strings.Cut(key, ".")
-		if top == settingsKey {
-			if !nested {
-				return nil, usagef("--config %s, line %d: settings must hold lines of key: value", path,
-					lines[key])
-			}
-			if strings.Contains(rest, ".") {
-				return nil, usagef("--config %s, line %d: %q must be one value", path, lines[key], key)
-			}
-			continue
+		wrong := func(key, format string, args ...any) error {
+			return usagef("--config %s, line %d: %s", path, lines[key], fmt.Sprintf(format, args...))
 		}
+		top, rest, nested := strings.Cut(key, ".")
+		value := v.Get(key)
+		_, list := value.([]any)
 		switch {
+		case top == settingsKey && !nested:
+			return nil, wrong(key, "settings must hold lines of key: value")
+		case top == settingsKey && strings.Contains(rest, "."):
+			return nil, wrong(key, "%q must be one value", key)
+		case top == settingsKey:
 		case !slices.Contains(known, top):
 			near := "there are " + strings.Join(known, ", ")
 			if n := spelling.Nearest(top, known); n != "" {
 				near = fmt.Sprintf("did you mean %q?", n)
 			}
-			return nil, usagef("--config %s, line %d: unknown key %q: %s", path, lines[top], top, near)
-		case nested:
-			return nil, usagef("--config %s, line %d: %q must be one value", path, lines[top], top)
-		}
-		switch v.Get(key).(type) {
-		case nil:
-			return nil, usagef("--config %s, line %d: %q has no value", path, lines[key], key)
-		case []any:
-			return nil, usagef("--config %s, line %d: %q must be one value", path, lines[key], key)
+			return nil, wrong(top, "unknown key %q: %s", top, near)
+		case nested || list:
+			return nil, wrong(top, "%q must be one value", top)
+		case value == nil:
+			return nil, wrong(top, "%q has no value", top)
 		}
 	}
 	return lines, nil
@@ -208,4 +193,80 @@ func kindOf(f *pflag.Flag) string {
 		return "KEY=VALUE"
 	}
 	return "valid"
+}
+
+// settings is the flag --set, and what the environment and the config file say of the same.
+type settings map[source]configs.Settings
+
+func (s *settings) String() string {
+	var parts []string
+	for _, g := range (*s)[fromCommandLine] {
+		parts = append(parts, fmt.Sprintf("%s=%v", g.Key, g.Value))
+	}
+	return strings.Join(parts, " ")
+}
+
+func (s *settings) Type() string { return "key=value" }
+
+// Set adds one setting of the command line.
+func (s *settings) Set(text string) error {
+	g, err := configs.ParseSet(text, "--set")
+	if err == nil {
+		s.add(fromCommandLine, g)
+	}
+	return err
+}
+
+func (s *settings) add(from source, given ...configs.Given) {
+	if *s == nil {
+		*s = settings{}
+	}
+	(*s)[from] = append((*s)[from], given...)
+}
+
+// settingsVariable begins the environment variables of single settings: DECOY_SETTINGS_STEPS.
+const settingsVariable = "DECOY_SETTINGS_"
+
+// fill takes the config file's key settings, and what the environment says.
+func (s *settings) fill(file map[string]any, at func(key string) string) {
+	s.add(fromFile, configs.SettingsOf(file,
+		func(key string) string { return at("settings." + key) })...)
+	environment := map[string]any{}
+	for _, v := range os.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		if key, ok := strings.CutPrefix(name, settingsVariable); ok && value != "" {
+			environment[strings.ToLower(key)] = value
+		}
+	}
+	s.add(fromEnvironment, configs.SettingsOf(environment, func(key string) string {
+		return settingsVariable + strings.ToUpper(key)
+	})...)
+}
+
+// shorthand are flags that set the method's setting of the same name, where it has one.
+var shorthand = map[string]string{
+	"target":     "column `C` that the synthetic table will be used to predict",
+	"workload":   "marginals or queries `W` that must be accurate",
+	"time-limit": "stop refining after `T` (90s, 10m); the guarantee holds",
+	"preset":     "sizes `P` that suit the number of rows: small, medium or large",
+}
+
+// of are all settings of a method that were given, those that win last.
+func (s *settings) of(cmd *cobra.Command, method string) (configs.Settings, error) {
+	for name := range shorthand {
+		f, key := cmd.Flags().Lookup(name), strings.ReplaceAll(name, "-", "_")
+		if !f.Changed {
+			continue
+		}
+		from, place := origin(f)
+		given := configs.Given{Key: key, Value: f.Value.String(), From: place}
+		if slices.ContainsFunc((*s)[from], func(g configs.Given) bool {
+			return g.Key == key &&
+				g != given
+		}) {
+			return nil, usagef("%s: %s is given twice, as a setting and by --%s", place, key, name)
+		}
+		s.add(from, given)
+	}
+	return slices.Concat((*s)[fromFile], (*s)[fromEnvironment], (*s)[fromCommandLine]), nil
 }

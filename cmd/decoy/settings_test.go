@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// settled parses args as the verb plan would and returns its flags.
-func settled(t *testing.T, args ...string) (*pflag.FlagSet, error) {
+// filled parses args as the verb plan would and returns its flags.
+func filled(t *testing.T, args ...string) (*pflag.FlagSet, error) {
 	t.Helper()
 	root := newRoot(&terminal{stdout: io.Discard, stderr: io.Discard})
 	cmd, rest, err := root.Find(append([]string{"plan"}, args...))
@@ -22,7 +22,7 @@ func settled(t *testing.T, args ...string) (*pflag.FlagSet, error) {
 	if err := cmd.ParseFlags(rest); err != nil {
 		t.Fatal(err)
 	}
-	return cmd.Flags(), settle(cmd)
+	return cmd.Flags(), fill(cmd)
 }
 
 func config(t *testing.T, text string) string {
@@ -50,7 +50,7 @@ func TestPrecedence(t *testing.T) {
 			if c.flag != "" {
 				args = append(args, c.flag)
 			}
-			flags, err := settled(t, args...)
+			flags, err := filled(t, args...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,14 +80,14 @@ func TestConfigFile(t *testing.T) {
 		{"map", "epsilon: {max: 1}\n", "one value"},
 		{"list", "epsilon: [1, 2]\n", "one value"},
 		{"null", "epsilon:\n", "no value"},
-		{"twice", "epsilon: 1\nepsilon: 2\n", "already defined"},
+		{"twice", "epsilon: 1\nepsilon: 2\n", `line 2: key "epsilon" is in line 1 already`},
 		{"not a number", "epsilon: much\n", `epsilon: "much" is not a number`},
 		{"not YAML", "{", "yaml"},
 		{"another file inside", "config: other.yaml\n", `unknown key "config"`},
 		{"a promise that must be typed", "public: true\n", `unknown key "public"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := settled(t, "--config", config(t, c.file))
+			_, err := filled(t, "--config", config(t, c.file))
 			switch {
 			case c.want == "" && err != nil:
 				t.Errorf("refused: %v", err)
@@ -98,7 +98,7 @@ func TestConfigFile(t *testing.T) {
 			}
 		})
 	}
-	if _, err := settled(t, "--config", filepath.Join(t.TempDir(),
+	if _, err := filled(t, "--config", filepath.Join(t.TempDir(),
 		"none.yaml")); exitCode(err) != exitUsage {
 		t.Errorf("a config file that is not there: error %v", err)
 	}
@@ -107,7 +107,7 @@ func TestConfigFile(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Setenv("DECOY_CONFIG", config(t, "epsilon: 2\n"))
 	t.Setenv("DECOY_JSON", "true")
-	flags, err := settled(t)
+	flags, err := filled(t)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("json %s, want true", got)
 	}
 	t.Setenv("DECOY_EPSILON", "much")
-	if _, err := settled(t); err == nil || err.Error() != `DECOY_EPSILON: "much" is not a number` {
+	if _, err := filled(t); err == nil || err.Error() != `DECOY_EPSILON: "much" is not a number` {
 		t.Errorf("error %v, want it to name the variable", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestEveryFlag(t *testing.T) {
 				value = "text"
 			}
 			t.Setenv(variable(f.Name), value)
-			if err := settle(c); err != nil {
+			if err := fill(c); err != nil {
 				t.Errorf("%s --%s: %v", c.CommandPath(), f.Name, err)
 			}
 			if got := strings.Trim(f.Value.String(), "[]"); got != value { // a list prints its brackets

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -51,8 +51,23 @@ func (t *terminal) privateProgress() *progress {
 	return p
 }
 
-// short is a number for people, to six digits.
-func short(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+// sayIgnored tells of the columns of a file, by number, that its schema does not name.
+func (t *terminal) sayIgnored(file string, numbers []int) {
+	const most = 20
+	if len(numbers) == 0 {
+		return
+	}
+	text := strings.Trim(fmt.Sprint(numbers[:min(len(numbers), most)]), "[]")
+	text = strings.ReplaceAll(text, " ", ", ")
+	if more := len(numbers) - most; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	noun := "columns"
+	if len(numbers) == 1 {
+		noun = "column"
+	}
+	t.say("%signored: the schema does not name %s %s of the file", file, noun, text)
+}
 
 // bytesText is a size for people.
 func bytesText(n int64) string {

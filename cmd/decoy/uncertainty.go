@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -61,7 +62,7 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 		}
 		u.Marginals = append(u.Marginals, n)
 	}
-	f, err := t.create("--uncertainty", path, releaseMode)
+	f, err := t.create("--uncertainty", path, job.ReleaseMode)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/eval/publish"
+	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 )
@@ -36,15 +37,15 @@ It cannot tell whether the program that wrote the file ran the mechanisms that i
 
 // derived is the range of ε in a line.
 func derived(lower, upper float64) string {
-	text := "epsilon at least " + short(lower)
+	text := "epsilon at least " + job.Short(lower)
 	if !math.IsInf(upper, 1) {
-		text += ", at most " + short(upper)
+		text += ", at most " + job.Short(upper)
 	}
 	return text + ", by closed forms apart from the accountant"
 }
 
 func verify(t *terminal, path string) error {
-	m, err := release.Open(path)
+	m, err := openModel(path)
 	if errors.Is(err, release.ErrFormat) {
 		if other := verifyPublished(t, path); !errors.Is(other, publish.ErrFormat) {
 			return other

@@ -53,7 +53,7 @@ func create(target string, perm fs.FileMode, fresh bool) (*File, error) {
 	case fresh:
 		return nil, fmt.Errorf("%s: %w", target, fs.ErrExist)
 	}
-	sweep(target)
+	Sweep(target)
 	f, err := disk.OpenFile(temporary(target, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot create a file there: %w", target, cause(err))
@@ -138,9 +138,10 @@ func temporary(target string, pid int) string {
 		fmt.Sprintf(".%s.decoy-%d.tmp", filepath.Base(target), pid))
 }
 
-// sweep removes the temporary files of target, and of targets whose names begin with target and a
+// Sweep removes the temporary files of target, and of targets whose names begin with target and a
 // dot, whose process is gone. One of target with our own number is from a predecessor that had it.
-func sweep(target string) {
+// Create does so for its target.
+func Sweep(target string) {
 	dir, prefix := filepath.Dir(target), "."+filepath.Base(target)+"."
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"os"
@@ -41,13 +41,13 @@ func TestDistinct(t *testing.T) {
 			[]string{at("in.csv"), at("other.csv")}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			places := func(paths []string) (out []place) {
+			places := func(paths []string) (out []NamedPath) {
 				for _, p := range paths {
-					out = append(out, place{"file", p})
+					out = append(out, NamedPath{"file", p})
 				}
 				return out
 			}
-			if err := distinct(places(c.written), places(c.read)); (err != nil) != c.refused {
+			if err := Distinct(places(c.written), places(c.read)); (err != nil) != c.refused {
 				t.Errorf("error %v, want refused = %v", err, c.refused)
 			}
 		})

@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"strings"
@@ -24,10 +24,9 @@ func TestUnfinished(t *testing.T) {
 	}}
 	got := unfinished(l, map[string]bool{"bb": true})
 	want := []string{
-		"run bb (mst, epsilon 1, 2026-11-21) is still at work; its budget is spent already",
+		"run bb (mst, epsilon 1, 2026-11-21) is still working; its budget is already spent",
 		"run cc (mst, epsilon 1, 2026-11-21) stopped before its end, and its budget stays spent: the " +
-			"command that began it " +
-			"finishes it with --resume, at no further cost",
+			"command that began it finishes it with --resume, at no further cost",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/all"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// jobFlags are the flags that fill a job. A verb adds those that it needs.
+type jobFlags struct {
+	configs.Job
+	resume bool
+	set    settings
+}
+
+// addBudget adds what a run may cost.
+func (j *jobFlags) addBudget(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Float64Var(&j.Epsilon, "epsilon", 0,
+		"privacy budget `E` of everything the run reads (required, > 0)")
+	f.Float64Var(&j.Delta, "delta", configs.DefaultDelta,
+		fmt.Sprintf("probability `D` in the guarantee, 0 to %v", accountant.MaxDelta))
+	j.addAdjacency(cmd)
+}
+
+func (j *jobFlags) addAdjacency(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&j.Adjacency, "adjacency", accountant.AddRemove.String(),
+		"which tables are neighbours, `A`: add-remove or replace-one")
+	complete(cmd, "adjacency", accountant.AddRemove.String(), accountant.ReplaceOne.String())
+}
+
+// addMethod adds the method and its settings.
+func (j *jobFlags) addMethod(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&j.Method, "method", all.Default,
+		"synthesis method `M`: "+strings.Join(all.Names(), ", "))
+	f.Var(&j.set, "set",
+		"a setting of the method, `KEY=VALUE`; may be repeated (decoy config settings)")
+	for name, text := range shorthand {
+		f.String(name, "", text+" (of the methods that have this setting)")
+	}
+	complete(cmd, "method", all.Names()...)
+}
+
+// addSchema adds the schema, and the examples that have one.
+func (j *jobFlags) addSchema(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&j.Schema, "schema", "", "schema `FILE` (required without --dataset)")
+	cmd.Flags().StringVar(&j.Dataset, "dataset", "",
+		"use the embedded example `NAME` (decoy datasets list) and its schema")
+	complete(cmd, "dataset", datasets.Names()...)
+}
+
+// addAccount adds what every verb has that pays.
+func (j *jobFlags) addAccount(cmd *cobra.Command, ledger string) {
+	cmd.Flags().StringVar(&j.Ledger, "ledger", "", "ledger `FILE` ("+ledger+")")
+	cmd.Flags().BoolVar(&j.resume, "resume", false,
+		"continue a run that did not come to its end, at no further cost")
+}
+
+// addSampling adds how rows are drawn from a model; rows is the default number.
+func (j *jobFlags) addSampling(cmd *cobra.Command, rows string) {
+	f := cmd.Flags()
+	f.IntVar(&j.Rows, "rows", 0, "number of synthetic rows `N`, at least 1 (default "+rows+")")
+	f.Uint64Var(&j.Seed, "seed", 0, "public seed `K` of the sampling; the same model, rows and seed "+
+		"give the same bytes (default random)")
+	f.BoolVar(&j.SpreadsheetSafe, "spreadsheet-safe", false,
+		"in a CSV output: an apostrophe before texts that a spreadsheet would run as formulas")
+	f.StringVar(&j.Out, "out", "",
+		"synthetic table `OUT`: .csv, .parquet, or - for CSV on standard output (required)")
+}
+
+// complete names the values of a flag for the shell.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	cmd.RegisterFlagCompletionFunc(flag,
+		cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// checkBudget validates --epsilon, --delta and --adjacency.
+func (j *jobFlags) checkBudget(cmd *cobra.Command) error {
+	if err := need(cmd, "epsilon"); err != nil {
+		return err
+	}
+	return flagged(j.CheckBudget())
+}
+
+// checkSampling validates the flags of addSampling, and draws a seed if none is given.
+func (j *jobFlags) checkSampling(cmd *cobra.Command) error {
+	if err := need(cmd, "out"); err != nil {
+		return err
+	}
+	if format, err := job.FormatOf("--out", j.Out); j.SpreadsheetSafe && err == nil &&
+		format != table.CSV {
+		return usagef("--spreadsheet-safe is for CSV, which %s is not", j.Out)
+	}
+	if cmd.Flags().Changed("rows") && j.Rows < 1 {
+		return usagef("--rows %d must be at least 1", j.Rows)
+	}
+	if !cmd.Flags().Changed("seed") {
+		j.Seed = randomSeed()
+	}
+	return nil
+}
+
+// randomSeed is a public seed.
+func randomSeed() uint64 {
+	var b [8]byte
+	rand.Read(b[:])
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// method is the method with its settings; the budget is valid too.
+func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
+	var err error
+	if j.Settings, err = j.set.of(cmd, j.Method); err != nil {
+		return nil, err
+	}
+	f, err := j.Fitter()
+	switch {
+	case err != nil && !slices.Contains(all.Names(), j.Method):
+		return nil, usagef("--method: %w", err)
+	case err != nil:
+		return nil, &job.UsageError{Err: err}
+	}
+	return f, j.checkBudget(cmd)
+}
+
+// account is what a run on input pays from.
+func (j *jobFlags) account(t *terminal, ledger *ledger.File, input string) *job.Account {
+	return &job.Account{Ledger: ledger, Input: input, Resume: j.resume, Stdout: t.stdout, Say: t.say}
+}
+
+// flagged names the flag of a wrong value of a job.
+func flagged(err error) error {
+	if wrong := (*configs.ValueError)(nil); errors.As(err, &wrong) {
+		return usagef("--%s %s", wrong.Key, wrong.Problem)
+	}
+	return err
+}
+
+// configPath is the config file, as a file that the run reads.
+func configPath(cmd *cobra.Command) job.NamedPath {
+	path, _ := cmd.Flags().GetString("config")
+	return job.At("--config", path)
+}

@@ -1,0 +1,268 @@
+package job
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+)
+
+// Account is what a run pays from, and what tells whether it was begun before.
+type Account struct {
+	Ledger *ledger.File // nil for an embedded example: no account is kept
+	Input  string       // the private table; "" for an example
+	Resume bool         // continue the run that was begun
+	Stdout io.Writer
+	Say    func(format string, args ...any)
+
+	// Of Begin.
+	Journal string   // of the run; "" for none
+	Outputs []string // of the run, as seen from the ledger
+
+	before *ledger.Ledger
+}
+
+// Begin tells of runs that did not finish, and finds out whether this one, of a verb whose result
+// goes to out, is one of them. It comes before the outputs are created: a file that is there may be
+// that of an unfinished run.
+func (a *Account) Begin(verb, out string, others ...string) error {
+	// whoever reads our output and leaves early must not take what is paid for along
+	signal.Ignore(syscall.SIGPIPE)
+	a.before = &ledger.Ledger{}
+	if out == Standard {
+		if err := CheckOpen(a.Stdout); err != nil {
+			return err
+		}
+	}
+	if a.Ledger == nil {
+		a.Say("the table is a public, simulated example: no ledger is kept (--ledger FILE keeps one)")
+		if a.Resume {
+			return Usagef("--resume: a run is continued from its ledger and the journal beside it; " +
+				"this one has neither")
+		}
+		return nil
+	}
+	var err error
+	if a.before, err = a.Ledger.Read(); err != nil {
+		return err
+	}
+	for _, text := range Unfinished(a.before, a.Ledger.Path()) {
+		a.Say("%s", text)
+	}
+	a.warnOther()
+	for _, path := range append([]string{out}, others...) {
+		if path != "" {
+			a.Outputs = append(a.Outputs, a.output(path))
+		}
+	}
+	// The journal is beside the ledger and hence beside the data: as long as it is there it is as
+	// secret as these.
+	sum := sha256.Sum256([]byte(verb + " " + a.output(out)))
+	a.Journal = fmt.Sprintf("%s.%x.journal", a.Ledger.Path(), sum[:6])
+	return a.compare()
+}
+
+// output names an output as seen from the folder of the ledger: a folder that holds both may be
+// moved between a run and its continuation.
+func (a *Account) output(path string) string {
+	if path == Standard {
+		return "standard output"
+	}
+	path = Resolve(path)
+	if rel, err := filepath.Rel(filepath.Dir(Resolve(a.Ledger.Path())), path); err == nil {
+		return rel
+	}
+	return path
+}
+
+// compare compares what was asked for with the journal. To start anew in place of an unfinished run
+// would pay twice, so that without --resume it is an error.
+func (a *Account) compare() error {
+	left, err := privacy.Unfinished(a.Journal, a.Ledger)
+	switch {
+	case err != nil:
+		return err
+	case left.Running:
+		return &Reworded{fmt.Sprintf("run %s is still working on this output: wait for it to end; "+
+			"nothing further is spent", left.Run), ledger.ErrLocked}
+	case a.Resume && left.Run == "":
+		return Usagef("--resume: there is no unfinished run with this output in %s", a.Ledger.Path())
+	case !a.Resume && left.Run != "":
+		return Usagef("run %s with this output is unfinished, and its budget is spent: the same "+
+			"command with --resume finishes it, at no further cost; "+
+			"to give it up, and pay for a new run, remove %s", left.Run, a.Journal)
+	case left.Run != "":
+		a.Say("continuing run %s", left.Run)
+	}
+	return nil
+}
+
+// Explain adds to the error of a run what became of its budget, and how to go on. started says that
+// it has a session.
+func (a *Account) Explain(err error, started bool) error {
+	interrupted := errors.Is(err, context.Canceled)
+	resumable := false
+	if a.Journal != "" {
+		left, _ := privacy.Unfinished(a.Journal, a.Ledger)
+		resumable = left.Run != ""
+	}
+	reworded := func(format string, args ...any) error {
+		return &Reworded{fmt.Sprintf(format, args...), err}
+	}
+	switch {
+	case errors.Is(err, ledger.ErrLocked) && !started:
+		return err // nothing is to be said of another process's run
+	case errors.Is(err, privacy.ErrResume):
+		return fmt.Errorf("%w\nnothing further is spent, and the run is as it was: it can only be "+
+			"continued by the same program, with the same input, schema, settings, epsilon, delta and "+
+			"outputs", err)
+	case interrupted && !started && a.voidCharged():
+		return reworded("interrupted before the first mechanism; the limit of %s is strict, and the "+
+			"budget stays spent", a.Ledger.Path())
+	case interrupted && !started && !resumable:
+		return reworded("interrupted before the first mechanism: nothing is spent")
+	case interrupted && a.Ledger == nil:
+		return reworded("interrupted")
+	case interrupted && resumable:
+		return reworded("interrupted: the budget stays spent in %s; the same command with --resume "+
+			"goes on, at no further cost", a.Ledger.Path())
+	case interrupted:
+		return reworded("interrupted: the run is closed as cancelled in %s and its budget stays spent; "+
+			"a new run costs its own", a.Ledger.Path())
+	case a.Ledger == nil:
+	case resumable:
+		a.Say("the budget of this run stays spent; the same command with --resume goes on, at no "+
+			"further cost (to give the run up, remove %s)", a.Journal)
+	case started:
+		a.Say("the budget of this run stays spent")
+	case a.voidCharged():
+		a.Say("the budget of this run stays spent, though no mechanism has run: the limit of %s is "+
+			"strict", a.Ledger.Path())
+	default:
+		if after, readErr := a.Ledger.Read(); readErr == nil && after.Spent() == a.before.Spent() {
+			a.Say("nothing is spent: no mechanism has run")
+		}
+	}
+	return err
+}
+
+// voidCharged reports whether a run without a session has been charged all the same.
+func (a *Account) voidCharged() bool {
+	if a.Ledger == nil {
+		return false
+	}
+	after, err := a.Ledger.Read()
+	if err != nil {
+		return false
+	}
+	_, before := Voids(a.before)
+	_, now := Voids(after)
+	return now > before
+}
+
+// warnOther tells of a ledger beside the table that this run is not entered in.
+func (a *Account) warnOther() {
+	if a.Input == "" || a.Input == Standard {
+		return
+	}
+	beside := Resolve(a.Input) + ".ledger"
+	if SameFile(beside, a.Ledger.Path()) {
+		return
+	}
+	if l, err := ledger.NewFile(beside).Read(); err == nil && len(l.Entries) > 0 {
+		a.Say("warning: there is another ledger beside the table, %s, with spent %s: this run is not "+
+			"counted there", beside, SpentText(l))
+	}
+}
+
+// SayTotal says what the ledger now holds, if there is one.
+func (a *Account) SayTotal() {
+	if a.Ledger == nil {
+		return
+	}
+	l, err := a.Ledger.Read()
+	if err != nil {
+		a.Say("ledger: %v", err)
+		return
+	}
+	a.Say("ledger: %s, spent %s", a.Ledger.Path(), SpentText(l))
+}
+
+// SpentText is the total of a ledger and its limit.
+func SpentText(l *ledger.Ledger) string {
+	text := BudgetText(l.Spent())
+	limit, ok := l.Limit()
+	if !ok {
+		return text + " in all, no limit is set (decoy ledger limit)"
+	}
+	return fmt.Sprintf("%s of %s", text, LimitText(limit))
+}
+
+// BudgetText is a budget in words.
+func BudgetText(b accountant.Budget) string {
+	return fmt.Sprintf("epsilon %s, delta %s", Short(b.Epsilon), Short(b.Delta))
+}
+
+// LimitText is a limit and how it counts.
+func LimitText(limit ledger.Entry) string {
+	text := fmt.Sprintf("%s (rule %s", BudgetText(*limit.Budget), limit.Rule)
+	if limit.Strict {
+		text += ", strict"
+	}
+	return text + ")"
+}
+
+// Short is a number for people, to six digits.
+func Short(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// Voids counts the runs that broke off before their first mechanism, and those of them that stay
+// charged.
+func Voids(l *ledger.Ledger) (all, charged int) {
+	for _, r := range l.Runs() {
+		if r.Status == ledger.StatusVoid {
+			all++
+			if r.Counts() {
+				charged++
+			}
+		}
+	}
+	return all, charged
+}
+
+// Unfinished has one sentence for each reserved run of the ledger at path without a close entry.
+func Unfinished(l *ledger.Ledger, path string) []string {
+	working := map[string]bool{} // runs whose journals are beside the ledger, and held by a process
+	journals, _ := filepath.Glob(path + ".*.journal")
+	for _, journal := range journals {
+		left, err := privacy.Unfinished(journal, ledger.NewFile(path))
+		working[left.Run] = err == nil && left.Running
+	}
+	return unfinished(l, working)
+}
+
+func unfinished(l *ledger.Ledger, working map[string]bool) (out []string) {
+	for _, r := range l.Runs() {
+		if r.Status != ledger.StatusUnfinished {
+			continue
+		}
+		run := fmt.Sprintf("run %s (%s, epsilon %s, %s)", r.Run, r.Method, Short(r.Budget.Epsilon),
+			r.Time.UTC().Format(time.DateOnly))
+		if working[r.Run] {
+			out = append(out, run+" is still working; its budget is already spent")
+		} else {
+			out = append(out, run+" stopped before its end, and its budget stays spent: the command that "+
+				"began it finishes it with --resume, at no further cost")
+		}
+	}
+	return out
+}

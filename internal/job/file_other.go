@@ -1,0 +1,14 @@
+//go:build !unix
+
+package job
+
+import (
+	"io"
+	"io/fs"
+)
+
+// hardLinks is 1: the number of names is not known here.
+func hardLinks(fs.FileInfo) uint64 { return 1 }
+
+// closed is false: what was closed when the program began is not known here.
+func closed(io.Writer) bool { return false }

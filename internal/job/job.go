@@ -1,0 +1,125 @@
+// Package job carries out a [configs.Job]. It checks what can be checked without the rows, finds
+// the ledger that pays, continues what did not come to its end, and puts the outputs in place. One
+// job is decoy generate or fit; a batch is many of them. It prints nothing: what a person should
+// know goes through Account.Say.
+package job
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+// Checked is a job of which everything has been checked that needs no rows.
+type Checked struct {
+	configs.Job
+	Domain *schema.Schema // the schema, read
+	Fitter synth.Fitter
+	Ledger *ledger.File // nil for an embedded example: no account is kept
+
+	owner string // in a batch, "NAME's ": whose files messages speak of
+}
+
+// name is what messages call the file of a key.
+func (c *Checked) name(key string) string {
+	switch {
+	case c.owner != "":
+		return c.owner + key
+	case key == "input":
+		return "INPUT"
+	}
+	return "--" + key
+}
+
+// Files are the files that the job writes, and those that it reads, without the ledger.
+func (c *Checked) Files() (written, read []NamedPath) {
+	written = []NamedPath{{c.name("out"), c.Out}, {c.name("model"), c.Model}}
+	read = []NamedPath{{c.name("input"), c.Input}, {c.name("schema"), c.Schema}}
+	if c.Evaluate != nil {
+		read = append(read, NamedPath{c.name("holdout"), c.Evaluate.Holdout})
+	}
+	return written, read
+}
+
+// Check checks a job. It does not look at the table.
+func Check(j configs.Job) (*Checked, error) {
+	return check(j, "")
+}
+
+func check(j configs.Job, owner string) (*Checked, error) {
+	c := &Checked{Job: j, owner: owner}
+	var err error
+	if c.Fitter, err = j.Fitter(); err != nil {
+		return nil, err
+	}
+	if err := j.CheckBudget(); err != nil {
+		return nil, err
+	}
+	if c.Domain, err = SchemaOf(j.Schema, j.Dataset); err != nil {
+		return nil, err
+	}
+	if j.Input != "" {
+		if _, err := FormatOf(c.name("input"), j.Input); err != nil {
+			return nil, err
+		}
+	}
+	c.Ledger, err = LedgerOf(j.Ledger, j.Input)
+	return c, err
+}
+
+// Table names the private table, which must be readable. It reads nothing of it.
+func (c *Checked) Table() (*privacy.Rows, error) {
+	if c.Dataset == "" {
+		return privacy.File(c.Input, c.Domain), Readable(c.Input)
+	}
+	d, err := datasets.Get(c.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	t, err := d.Table()
+	if errors.Is(err, datasets.ErrNotEmbedded) {
+		return nil, fmt.Errorf("%w; get the file, and its schema with "+
+			"'decoy datasets export %s --schema-out SCHEMA.yaml'", err, c.Dataset)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return privacy.FromTable(t), nil
+}
+
+// Plan is what the job will measure. It reads no data.
+func (c *Checked) Plan() (synth.Plan, error) {
+	neighbours := privacy.NeighboursOf(c.Domain, c.Relation())
+	return synth.WithBins(c.Fitter, c.Domain).Plan(c.Domain, neighbours, c.Budget())
+}
+
+// SchemaOf is the schema in a file, or that of an embedded example.
+func SchemaOf(path, dataset string) (*schema.Schema, error) {
+	switch {
+	case path != "" && dataset != "":
+		return nil, Usagef("--schema and --dataset: an example has its own schema; give one of them")
+	case dataset != "":
+		d, err := datasets.Get(dataset)
+		if err != nil {
+			return nil, err
+		}
+		return d.Schema()
+	case path == "":
+		return nil, Usagef("--schema or --dataset is required")
+	}
+	return LoadSchema(path)
+}
+
+// LoadSchema reads a schema from a regular file.
+func LoadSchema(path string) (*schema.Schema, error) {
+	if err := Readable(path); err != nil {
+		return nil, err
+	}
+	return schema.Load(path)
+}

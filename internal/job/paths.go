@@ -1,0 +1,176 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Standard is the name of standard input and output.
+const Standard = "-"
+
+// NamedPath is a file of a run, and what messages call it.
+type NamedPath struct{ Name, Path string }
+
+// At is the file at path, which messages call name.
+func At(name, path string) NamedPath { return NamedPath{Name: name, Path: path} }
+
+// Distinct refuses a run in which a file that is written is also read, or written twice. It follows
+// links; a path that is empty or standard output is no file.
+func Distinct(written, read []NamedPath) error {
+	for i, w := range written {
+		if w.Path == "" || w.Path == Standard {
+			continue
+		}
+		for _, other := range append(written[i+1:len(written):len(written)], read...) {
+			if other.Path != "" && SameFile(w.Path, other.Path) {
+				return Usagef("%s and %s are the same file: %s", w.Name, other.Name, w.Path)
+			}
+		}
+	}
+	return nil
+}
+
+// SameFile reports whether two paths lead to one file, or will when it is created.
+func SameFile(a, b string) bool {
+	ia, errA := statFile(a)
+	ib, errB := statFile(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(ia, ib)
+	}
+	return errA != nil && errB != nil && b != Standard && Resolve(a) == Resolve(b)
+}
+
+// statFile is os.Stat, with Standard for standard input.
+func statFile(path string) (fs.FileInfo, error) {
+	if path == Standard {
+		return os.Stdin.Stat()
+	}
+	return os.Stat(path)
+}
+
+// Resolve is the absolute path, links followed as far as the file exists. They are followed before
+// a ".." is taken away, as the system does: the folder above a link to a folder is that of the
+// folder.
+func Resolve(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		dir, name := filepath.Split(path)
+		if dir == "" {
+			dir = "."
+		}
+		if dir, err = filepath.EvalSymlinks(dir); err != nil {
+			dir = filepath.Dir(path)
+		}
+		real = filepath.Join(dir, name)
+	}
+	if filepath.IsAbs(real) {
+		return real
+	}
+	here, err := os.Getwd()
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here)
+	}
+	if err != nil {
+		return real
+	}
+	return filepath.Join(here, real)
+}
+
+// Create starts an output, which messages call name. It takes the place of nothing unless force
+// says so, and even then only of a regular file.
+func Create(name, path string, perm fs.FileMode, force bool) (*atomicfile.File, error) {
+	start := atomicfile.CreateNew
+	if force {
+		start = atomicfile.Create
+	}
+	f, err := start(path, perm)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, Usagef("%s %s: there is a file already; --force replaces it", name, path)
+	case err != nil:
+		return nil, fmt.Errorf("%s %w", name, err)
+	}
+	return f, nil
+}
+
+// TryCreate finds out whether Create would succeed, and leaves nothing.
+func TryCreate(name, path string, force bool) error {
+	f, err := Create(name, path, 0o600, force)
+	if err == nil {
+		f.Abort()
+	}
+	return err
+}
+
+// FormatOf is the format of a table file; standard input and output are CSV.
+func FormatOf(name, path string) (table.Format, error) {
+	if path == Standard {
+		return table.CSV, nil
+	}
+	f, err := table.FormatOf(path)
+	if err != nil {
+		return 0, Usagef("%s %s: the extension must be .csv or .parquet (or - for CSV on Standard "+
+			"input and output)", name, path)
+	}
+	return f, nil
+}
+
+// Readable refuses an input that is not a regular file or may not be opened, and reads nothing.
+func Readable(path string) error {
+	if path == Standard {
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory", path)
+	case !info.Mode().IsRegular():
+		text := path + " is not a regular file"
+		if filepath.Ext(path) == ".csv" {
+			text += "; CSV from a pipe is read as - from standard input"
+		}
+		return errors.New(text)
+	default:
+		var f *os.File
+		if f, err = os.Open(path); err == nil {
+			f.Close()
+		}
+	}
+	return Bare(path, err)
+}
+
+// Bare is an error of package os about path without the name of the system call.
+func Bare(path string, err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return fmt.Errorf("%s: %w", path, e.Err)
+	}
+	return err
+}
+
+// ReadBounded is the content of a regular file of at most so many bytes.
+func ReadBounded(path string, most int64) ([]byte, error) {
+	if err := Readable(path); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, Bare(path, err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, Bare(path, err)
+	}
+	if int64(len(b)) > most {
+		return nil, fmt.Errorf("%s has more than %d bytes", path, most)
+	}
+	return b, nil
+}

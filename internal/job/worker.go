@@ -1,0 +1,291 @@
+package job
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/internal/disk"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
+)
+
+// errLost is the end of a job whose budget is spent and whose run cannot be continued.
+var errLost = errors.New("its budget is spent, and its run cannot be continued")
+
+// Task is a job of a batch: nothing private has been read.
+type Task struct {
+	*Checked
+	Identity string
+	Planned  synth.Plan // nil if this process does not run the job
+}
+
+// NewTask checks a job; with plan, also that the method can do it.
+func NewTask(batch string, j configs.Job, plan bool) (*Task, error) {
+	c, err := check(j, j.Name+"'s ")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := FormatOf("out", j.Out); err != nil {
+		return nil, err
+	}
+	if j.Dataset != "" {
+		c.Ledger = nil
+	}
+	// The identity is that of the file: jobs keep theirs from before they were lenient.
+	t := &Task{Checked: c, Identity: j.Identity(batch, c.Domain.Fingerprint())}
+	if j.Input != "" && !j.Strict {
+		c.Domain.Lenient = true // how a job ends must not tell of rows: others see it
+	}
+	if c.Seed == 0 {
+		id, _ := hex.DecodeString(t.Identity[:16])
+		c.Seed = binary.BigEndian.Uint64(id)
+	}
+	if plan {
+		t.Planned, err = c.Plan()
+	}
+	return t, err
+}
+
+// Needs is what the task is expected to need, from what is public: the plan, and the rows that the
+// job says. The size of a private file is private, and neither shown nor asked.
+func (t *Task) Needs() Needs {
+	n := NeedsOf(t.Planned, t.Domain, t.Rows)
+	n.MemoryBytes -= programBytes // which the jobs share
+	return n
+}
+
+// sampling names what the output holds and where it goes: as long as it stays the same, an output
+// that is there is done.
+func (t *Task) sampling() string {
+	return fmt.Sprintf("%d rows, seed %d, to %s %s", t.Rows, t.Seed, t.Out, t.Model)
+}
+
+// Worker carries out tasks.
+type Worker struct {
+	State State
+	Tool  string    // program and version
+	Day   time.Time // the batch was begun: a ledger must not tell how long the jobs before took
+	Rerun bool      // spend the budget of an interrupted job again
+	Force bool      // replace outputs that are not of the batch
+}
+
+// Do carries a task out, from whatever an earlier process left, and returns its record. It never
+// panics.
+func (w *Worker) Do(ctx context.Context, t *Task, progress synth.Progress) (r Record) {
+	unlock, err := w.State.lock(ctx, t.Identity)
+	if err != nil {
+		return Record{Job: t.Name, Identity: t.Identity, Status: statusOf(err), Error: err.Error()}
+	}
+	defer unlock()
+	atomicfile.Sweep(w.State.path(t.Identity, ""))
+	r = w.State.read(t.Identity)
+	r.Job = t.Name
+	if r.Status == Done && r.Sampling == t.sampling() && isFile(t.Out) &&
+		(t.Evaluate == nil || isFile(w.State.Metrics(t.Identity))) {
+		r.Earlier = true
+		return r
+	}
+	outputs, err := w.State.create(t, &r, w.Force)
+	if err != nil {
+		r.Status, r.Error = Failed, err.Error()
+		return r
+	}
+	defer outputs.Abort()
+	err = w.guarded(ctx, t, outputs, &r, progress)
+	r.Status, r.Error, r.Sampling = statusOf(err), "", t.sampling()
+	if err != nil {
+		r.Error = err.Error()
+	}
+	if err := w.State.write(r); err != nil && r.Error == "" {
+		r.Status, r.Error = Failed, err.Error()
+	}
+	return r
+}
+
+// guarded turns a panic of one task into its failure.
+func (w *Worker) guarded(ctx context.Context, t *Task, outputs *Outputs, r *Record,
+	progress synth.Progress) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // its text may hold anything
+			err = fmt.Errorf("a defect of the program (%T); 'decoy generate' with the same job shows where",
+				p)
+		}
+	}()
+	if t.Evaluate != nil { // before anything is spent
+		if err := Readable(t.Evaluate.Holdout); err != nil {
+			return err
+		}
+	}
+	m, err := w.model(ctx, t, r, progress)
+	if err != nil {
+		return err
+	}
+	r.Rows, err = outputs.Write(ctx, m, func(string, ...any) {}, func(done float64) {
+		progress.Report("writing rows", done)
+	})
+	if err != nil || t.Evaluate == nil {
+		return err
+	}
+	progress.Report("evaluating", .99)
+	return w.evaluate(ctx, t)
+}
+
+// model is the fitted model: of an earlier process if there is one, else of an earlier process's
+// run that is continued, else of a new run.
+func (w *Worker) model(ctx context.Context, t *Task, r *Record, progress synth.Progress) (
+	*release.Model, error) {
+	path := w.State.path(t.Identity, ".model")
+	o := synth.RunOptions{
+		Budget: t.Budget(), Adjacency: t.Relation(), Ledger: t.Ledger, Tool: w.Tool, Day: w.Day,
+		Progress: progress,
+		Deliver: func(m *release.Model) error {
+			f, err := atomicfile.Create(path, ReleaseMode)
+			if err != nil {
+				return err
+			}
+			defer f.Abort()
+			return writeModel(f, m)
+		},
+	}
+	if t.Ledger != nil {
+		o.Journal = w.State.path(t.Identity, ".journal")
+	}
+	var err error
+	if r.Attempt, o.Resume, err = w.attempt(t); err != nil {
+		return nil, err
+	}
+	if !o.Resume { // a run that is not done is brought to its end even if its model is there
+		if m, err := release.Open(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return m, err
+		}
+	}
+	rows, err := t.Table()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		o.Run = configs.Run(t.Identity, r.Attempt)
+		r.Run = o.Run
+		m, _, err := synth.Run(ctx, rows, t.Fitter, o)
+		switch {
+		case !o.Resume || !errors.Is(err, privacy.ErrResume):
+			return m, err
+		case !w.Rerun:
+			return nil, fmt.Errorf("run %s: %w (%v)", o.Run, errLost, err)
+		}
+		r.Attempt, o.Resume = r.Attempt+1, false
+		disk.Remove(o.Journal)
+	}
+}
+
+// attempt finds out from the ledger how far earlier processes have come: the number of the attempt
+// to make now, and whether it continues the run of that number. What is not in the ledger was not
+// paid; what is, is never paid again under its name.
+func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
+	if t.Ledger == nil {
+		return 1, false, nil
+	}
+	l, err := t.Ledger.Read()
+	if err != nil {
+		return 0, false, err
+	}
+	status, charged := map[string]string{}, map[string]bool{}
+	for _, run := range l.Runs() {
+		status[run.Run], charged[run.Run] = run.Status, run.Counts()
+	}
+	left, err := privacy.Unfinished(w.State.path(t.Identity, ".journal"), t.Ledger)
+	if err != nil && !errors.Is(err, privacy.ErrResume) {
+		return 0, false, err
+	}
+	for number = 1; ; number++ {
+		run := configs.Run(t.Identity, number)
+		switch found, there := status[run]; {
+		case !there:
+			return number, false, nil
+		case found == ledger.StatusVoid && !charged[run]:
+			continue // nothing was spent
+		case found == ledger.StatusUnfinished && left.Run == run:
+			return number, true, nil
+		case found == ledger.StatusDone && isFile(w.State.path(t.Identity, ".model")):
+			return number, false, nil
+		case found == ledger.StatusFailed: // it would fail again, and spend again
+			return 0, false, fmt.Errorf("run %s failed, and its budget is spent: %w; change the job, or give "+
+				"the batch another name", run, errLost)
+		}
+		if _, later := status[configs.Run(t.Identity, number+1)]; !later && !w.Rerun {
+			return 0, false, fmt.Errorf("run %s is %s in %s: %w; --on-interrupted rerun spends it again",
+				run, status[run], t.Ledger.Path(), errLost)
+		}
+	}
+}
+
+// Pays says whether the task would spend anything now.
+func (w *Worker) Pays(t *Task) bool {
+	if isFile(w.State.path(t.Identity, ".model")) {
+		return false
+	}
+	_, resume, err := w.attempt(t)
+	return err == nil && !resume
+}
+
+// evaluate compares the output with real rows in a process of its own, which has its own memory and
+// permissions.
+func (w *Worker) evaluate(ctx context.Context, t *Task) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	// The schema as the job read the table, lenient or not.
+	schemaFile := w.State.path(t.Identity, ".schema.yaml")
+	text, err := t.Domain.YAML()
+	if err == nil {
+		err = atomicfile.WriteFile(schemaFile, text, ReleaseMode)
+	}
+	if err != nil {
+		return err
+	}
+	args := append([]string{"evaluate", "--quiet", "--train", t.Input, "--holdout", t.Evaluate.Holdout,
+		"--synthetic", t.Out, "--schema", schemaFile, "--json", w.State.Metrics(t.Identity), "--force"},
+		t.Evaluate.Args...)
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Args[0] = "decoy"
+	if text, err = cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("decoy evaluate: %w: %s", err, strings.TrimSpace(string(text)))
+	}
+	return nil
+}
+
+// statusOf is the state of a task that ended with err.
+func statusOf(err error) string {
+	switch {
+	case err == nil:
+		return Done
+	case errors.Is(err, errElsewhere):
+		return Elsewhere
+	case errors.Is(err, errLost), errors.Is(err, privacy.ErrRun):
+		return Interrupted
+	case errors.Is(err, context.Canceled):
+		return Cancelled
+	case errors.Is(err, accountant.ErrBudget):
+		return Refused
+	}
+	return Failed
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
