@@ -26,7 +26,7 @@ type mutant struct {
 var mutants = []mutant{
 	{"a reservation is not synced", "ledger/file.go", "disk.Sync(file); err", "error(nil); err", "./internal/kill TestOrder"},
 	{"a reservation that failed halfway gives its journal up", "privacy/session.go", "failed == nil && statusOf(l, s.run) == \"\"", "failed == nil && statusOf(l, \"\") == \"\"", "./internal/kill TestEveryPoint"},
-	{"temporary files of the dead stay", "internal/atomicfile/atomicfile.go", "\tsweep(target)\n", "\t_ = sweep\n", "./internal/kill TestEveryPoint"},
+	{"temporary files of the dead stay", "internal/atomicfile/atomicfile.go", "\tSweep(target)\n", "\t_ = Sweep\n", "./internal/kill TestEveryPoint"},
 	{"a file gets its name before its content is synced", "internal/atomicfile/atomicfile.go", "err := disk.Sync(file)", "err := error(nil)", "./internal/kill TestOrder"},
 	{"the folder of a new file is not synced", "internal/atomicfile/atomicfile.go", "disk.SyncDir(filepath.Dir(f.target))", "error(nil)", "./internal/kill TestOrder"},
 	{"halved Gaussian noise", "privacy/measure.go", "g.AddTo(counts, s.src) }", "g2, _ := noise.NewRoundedGaussian(sigma / 2); g2.AddTo(counts, s.src); _ = g }", "./privacy TestNoiseOfTheMechanisms"},
@@ -212,8 +212,8 @@ var mutants = []mutant{
 		"./internal/replay TestVerbs/fit/nobody"},
 	{"lines of progress by the clock", "cmd/decoy/progress.go", "if p.private && !p.bar {", "if p.long && !p.bar {",
 		"./internal/replay TestVerbs/standard_input/strict"},
-	{"ends of jobs as they come", "cmd/decoy/batch_show.go", "\tp.ends[i] = r\n", "\tp.tell(r)\n", "./cmd/decoy TestEndsAreToldInOrder"},
-	{"the time in the state of a batch", "cmd/decoy/batch_job.go", "statusOf(err), \"\", b.sampling()\n", "statusOf(err), \"\", b.sampling()+time.Now().String()\n",
+	{"ends of jobs as they come", "cmd/decoy/batch_show.go", "\tp.ends[i] = r\n", "\tp.say(r)\n", "./cmd/decoy TestEndsAreSaidInOrder"},
+	{"the time in the state of a batch", "internal/job/worker.go", "statusOf(err), \"\", t.sampling()\n", "statusOf(err), \"\", t.sampling()+time.Now().String()\n",
 		"./internal/replay TestBatch/batch/lenient"},
 	{"rows print", "privacy/rows.go", "func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }", "", "./privacy TestNothingPrintsARow"},
 }
