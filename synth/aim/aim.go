@@ -214,8 +214,8 @@ func (f *fit) measure(cols []int, level int, mu2 float64) error {
 	return nil
 }
 
-// remeasure spends what is left on the tables that were chosen, once more and evenly: no choice, no new
-// clique.
+// remeasure spends what is left on the tables that were chosen, once more and evenly: no choice, no
+// new clique.
 func (f *fit) remeasure() error {
 	left, n := f.total-f.used, len(f.chosen)
 	if n == 0 || left < 1e-3*f.total {
@@ -253,8 +253,8 @@ func (f *fit) estimate(iterations int) error {
 	return err
 }
 
-// keepsConstraints reports constraints that contradict each other: then some impossible cell must have
-// mass.
+// keepsConstraints reports constraints that contradict each other: then some impossible cell must
+// have mass.
 func (f *fit) keepsConstraints() error {
 	for i, z := range f.zeros {
 		p := make([]float64, len(z.Impossible))

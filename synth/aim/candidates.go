@@ -82,8 +82,8 @@ func closure(sets []ColumnSet, target int) []wanted {
 	return out
 }
 
-// candidates lists what fits into the share of the memory and is not bound to be drowned by the noise:
-// an L1 error is at most 2n. It brings estimates up to date, on all processors.
+// candidates lists what fits into the share of the memory and is not bound to be drowned by the
+// noise: an L1 error is at most 2n. It brings estimates up to date, on all processors.
 func (f *fit) candidates(sigma, share float64) []candidate {
 	most := f.model.Total()
 	use, fresh := make([]bool, len(f.closure)), make([]bool, len(f.closure))

@@ -23,14 +23,14 @@ type Config struct {
 	// column to predict: its marginals weigh more and have a budget of their own
 	Target string `mapstructure:"target"`
 	// share of the budget for the pairs of the target; default 0.2 with a target
-	TargetShare float64 `mapstructure:"target_share"`
+	TargetShare float64 `mapstructure:"target_share" min:"0" max:"1"`
 	// share for one-way marginals; default 0.05 to 0.6, by how noisy they are
-	OneWayShare float64 `mapstructure:"one_way_share"`
+	OneWayShare float64 `mapstructure:"one_way_share" min:"0" max:"1"`
 	// share of a round for its choice; default 0.1, with columns of fewer than 8 codes on average
 	// 0.2
-	SelectShare float64 `mapstructure:"select_share"`
+	SelectShare float64 `mapstructure:"select_share" min:"0" max:"0.999999"`
 	// memory of the fit besides the rows, in MB; default 80
-	MemoryMB int `mapstructure:"memory_mb"`
+	MemoryMB int `mapstructure:"memory_mb" default:"80" min:"1" max:"1048576"`
 	// most work of choosing, in the time of one ordinary core; default none
 	TimeLimit time.Duration `mapstructure:"time_limit"`
 	// rules that hold for every row: "if age < 18 then marital = never", "start <= end"
@@ -71,19 +71,12 @@ func New(c Config) (*Fitter, error) {
 	if c.Target != "" && c.TargetShare == 0 {
 		c.TargetShare = 0.2
 	}
-	if c.MemoryMB == 0 {
-		c.MemoryMB = 80
+	if err := synth.Fill(Name, &c); err != nil {
+		return nil, err
 	}
-	if !(c.TargetShare >= 0 && c.OneWayShare >= 0 && c.TargetShare+max(c.OneWayShare, 0.05) < 1) {
-		return bad(
-			"target_share %v and one_way_share %v must not be negative and add up to less than 1",
+	if c.TargetShare+max(c.OneWayShare, firstShare) >= 1 {
+		return bad("target_share %v and one_way_share %v must add up to less than 1",
 			c.TargetShare, c.OneWayShare)
-	}
-	if !(c.SelectShare >= 0 && c.SelectShare < 1) {
-		return bad("select_share %v must be in (0, 1), or 0 for the default", c.SelectShare)
-	}
-	if c.MemoryMB < 1 || c.MemoryMB > 1<<20 {
-		return bad("memory_mb %d must be from 1 to %d", c.MemoryMB, 1<<20)
 	}
 	if c.TimeLimit < 0 {
 		return bad("time_limit %v must not be negative", c.TimeLimit)

@@ -52,11 +52,13 @@ func ExampleNew() {
 		}
 		return nil
 	})
-	fmt.Println(young, "young and retired,", m.Claim, err)
+	fmt.Println(young, "young and retired", err)
+	fmt.Println(m.Claim)
 
 	_, err = aim.New(aim.Config{Workload: "everything"})
 	fmt.Println(errors.Is(err, synth.ErrConfig))
 	// Output:
-	// 0 young and retired, (ε = 0.5, δ = 1e-09)-differential privacy under adding or removing one row <nil>
+	// 0 young and retired <nil>
+	// (ε = 0.5, δ = 1e-09)-differential privacy under adding or removing one row
 	// true
 }

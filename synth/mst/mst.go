@@ -30,13 +30,13 @@ const MaxPairCells = 1 << 23
 // Config are the settings of MST. The zero value is the default.
 type Config struct {
 	// share of the budget (in ρ) for one-way marginals; default 0.5
-	OneWayShare float64 `mapstructure:"one_way_share"`
+	OneWayShare float64 `mapstructure:"one_way_share" default:"0.5" min:"1e-6" max:"1"`
 	// share for choosing the tree; default 0.1; the rest measures the pairs
-	SelectShare float64 `mapstructure:"select_share"`
+	SelectShare float64 `mapstructure:"select_share" default:"0.1" min:"1e-6" max:"1"`
 	// codes with a noisy count below this many σ are merged before pairs are measured; default 2
-	GroupSigmas float64 `mapstructure:"group_sigmas"`
+	GroupSigmas float64 `mapstructure:"group_sigmas" default:"2" min:"1e-6" max:"100"`
 	// of the estimation; 0 = the default of package marginal
-	Iterations int `mapstructure:"iterations"`
+	Iterations int `mapstructure:"iterations" min:"0" max:"1e9"`
 }
 
 // Fitter is a configured MST.
@@ -44,27 +44,12 @@ type Fitter struct{ cfg Config }
 
 // New validates the settings.
 func New(c Config) (*Fitter, error) {
-	if c.OneWayShare == 0 {
-		c.OneWayShare = 0.5
+	if err := synth.Fill(Name, &c); err != nil {
+		return nil, err
 	}
-	if c.SelectShare == 0 {
-		c.SelectShare = 0.1
-	}
-	if c.GroupSigmas == 0 {
-		c.GroupSigmas = 2
-	}
-	if !(c.OneWayShare > 0 && c.SelectShare > 0 && c.OneWayShare+c.SelectShare < 1) {
-		return nil, fmt.Errorf(
-			"mst: shares %v and %v must be positive and add up to less than 1: %w", c.OneWayShare,
-			c.SelectShare, synth.ErrConfig)
-	}
-	if !(c.GroupSigmas > 0 && c.GroupSigmas < 100) {
-		return nil, fmt.Errorf("mst: group threshold %v must be in (0, 100): %w", c.GroupSigmas,
-			synth.ErrConfig)
-	}
-	if c.Iterations < 0 {
-		return nil, fmt.Errorf("mst: iterations %d must not be negative: %w", c.Iterations,
-			synth.ErrConfig)
+	if c.OneWayShare+c.SelectShare >= 1 {
+		return nil, fmt.Errorf("mst: shares %v and %v must add up to less than 1: %w",
+			c.OneWayShare, c.SelectShare, synth.ErrConfig)
 	}
 	return &Fitter{cfg: c}, nil
 }

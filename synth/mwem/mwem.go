@@ -51,23 +51,23 @@ type Config struct {
 	Algorithm string `mapstructure:"algorithm"`
 	// Rounds is the number of queries that are measured; default 30, with graph twice the columns,
 	// and never more than there are queries.
-	Rounds int `mapstructure:"rounds"`
+	Rounds int `mapstructure:"rounds" min:"0" max:"10000"`
 	// SelectShare is the share of the budget (in ρ) for picking queries; default 0.5 for paper,
 	// else 0.2.
 	SelectShare float64 `mapstructure:"select_share"`
 	// TotalShare is the share (in ρ) for the number of rows; default 0.02. Graph has none: it
 	// spends OneWayShare first.
-	TotalShare float64 `mapstructure:"total_share"`
+	TotalShare float64 `mapstructure:"total_share" default:"0.02" min:"1e-6" max:"1"`
 	// OneWayShare is the share (in ρ) for the one-way marginals of graph; default 0.2.
-	OneWayShare float64 `mapstructure:"one_way_share"`
+	OneWayShare float64 `mapstructure:"one_way_share" default:"0.2" min:"1e-6" max:"1"`
 	// Sweeps is the most times that dense goes over all measurements after a round; default 20.
-	Sweeps int `mapstructure:"sweeps"`
+	Sweeps int `mapstructure:"sweeps" default:"20" min:"1" max:"10000"`
 	// Shrink is the strength of the pull towards the uniform distribution in dense, see Fit;
 	// default 1.
-	Shrink float64 `mapstructure:"shrink"`
+	Shrink float64 `mapstructure:"shrink" default:"1" min:"1e-6" max:"1e6"`
 	// MaxCells is the limit on the cells of the histogram, of all components, or of the junction
 	// tree; default 10,000,000.
-	MaxCells int `mapstructure:"max_cells"`
+	MaxCells int `mapstructure:"max_cells" default:"10000000" min:"1" max:"100000000"`
 }
 
 // Fitter is a configured MWEM.
@@ -82,11 +82,6 @@ func New(c Config) (*Fitter, error) {
 	bad := func(format string, args ...any) (*Fitter, error) {
 		return nil, fmt.Errorf("mwem: "+format+": %w", append(args, synth.ErrConfig)...)
 	}
-	set := func(x *float64, value float64) {
-		if *x == 0 {
-			*x = value
-		}
-	}
 	switch c.Algorithm {
 	case "", Paper, Dense, Graph:
 	default:
@@ -98,28 +93,12 @@ func New(c Config) (*Fitter, error) {
 			c.SelectShare = .5
 		}
 	}
-	set(&c.TotalShare, .02)
-	set(&c.OneWayShare, .2)
-	set(&c.Shrink, 1)
-	if c.Sweeps == 0 {
-		c.Sweeps = 20
+	if err := synth.Fill(Name, &c); err != nil {
+		return nil, err
 	}
-	if c.MaxCells == 0 {
-		c.MaxCells = 10_000_000
-	}
-	if first := max(c.TotalShare, c.OneWayShare); !(c.SelectShare > 0 && c.TotalShare > 0 &&
-		c.OneWayShare > 0 && c.SelectShare+first < 1) {
+	if !(c.SelectShare > 0 && c.SelectShare+max(c.TotalShare, c.OneWayShare) < 1) {
 		return bad("shares %v, %v and %v must be positive and leave something for measuring",
 			c.SelectShare, c.TotalShare, c.OneWayShare)
-	}
-	if c.Rounds < 0 || c.Rounds > 10000 || c.Sweeps < 1 || c.Sweeps > 10000 {
-		return bad("%d rounds, %d sweeps: want 0 (the default) to 10000", c.Rounds, c.Sweeps)
-	}
-	if !(c.Shrink >= 1e-6 && c.Shrink <= 1e6) {
-		return bad("shrink %v must be in [1e-6, 1e6]", c.Shrink)
-	}
-	if c.MaxCells < 1 || c.MaxCells > 100_000_000 {
-		return bad("%d cells must be in [1, 100000000]", c.MaxCells)
 	}
 	file, err := workload.Source(c.Workload)
 	if err != nil {

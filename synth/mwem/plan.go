@@ -86,9 +86,8 @@ func (p *plan) choose() error {
 		}
 	}
 	if p.algorithm == Graph && counts > 0 {
-		return fmt.Errorf(
-			"mwem: %d items of the workload are counts, which the algorithm graph cannot fit; use dense: %w",
-			counts, synth.ErrConfig)
+		return fmt.Errorf("mwem: %d items of the workload are counts, which the algorithm graph "+
+			"cannot fit; use dense: %w", counts, synth.ErrConfig)
 	}
 	sizes := p.w.Schema().Sizes()
 	if cells := domain(sizes); p.algorithm == Paper && cells > float64(p.cfg.MaxCells) {

@@ -32,45 +32,47 @@ type Config struct {
 	// column whose pairs with all others are measured; default the last column of the schema
 	Target string `mapstructure:"target"`
 	// share of the budget (in μ²) for the number of rows; default 0.01
-	TotalShare float64 `mapstructure:"total_share"`
+	TotalShare float64 `mapstructure:"total_share" default:"0.01" min:"1e-4" max:"0.5"`
 	// share for the one-way marginals; default 0.12
-	MarginalShare float64 `mapstructure:"marginal_share"`
+	MarginalShare float64 `mapstructure:"marginal_share" default:"0.12" min:"1e-4" max:"0.9"`
 	// share for the pairs with the target; default 0.5
-	TargetShare float64 `mapstructure:"target_share"`
+	TargetShare float64 `mapstructure:"target_share" default:"0.5" min:"1e-4" max:"0.9"`
 	// share for choosing and measuring other pairs, a tenth of it for the choice; default 0.22
-	PairShare float64 `mapstructure:"pair_share"`
+	PairShare float64 `mapstructure:"pair_share" default:"0.22" min:"1e-4" max:"0.9"`
 	// other pairs that are measured; default half to twice the number of columns, by the budget
-	Pairs int `mapstructure:"pairs"`
+	Pairs int `mapstructure:"pairs" min:"0" max:"65536"`
 	// codes are merged in pairs until their noisy count is this many σ; default 4
-	GroupSigmas float64 `mapstructure:"group_sigmas"`
-	Rounds      int     `mapstructure:"rounds"`    // votes; default 10
-	Questions   int     `mapstructure:"questions"` // generated rows a vote; default 200
+	GroupSigmas float64 `mapstructure:"group_sigmas" default:"4" min:"1e-3" max:"1e3"`
+	// votes; default 10
+	Rounds int `mapstructure:"rounds" default:"10" min:"1" max:"1e5"`
+	// generated rows a vote; default 200
+	Questions int `mapstructure:"questions" default:"200" min:"1" max:"1048576"`
 	// rows a teacher should have: the number of teachers is the noisy number of rows over it;
 	// default 40
-	ShardRows int `mapstructure:"shard_rows"`
+	ShardRows int `mapstructure:"shard_rows" default:"40" min:"1" max:"1073741824"`
 	// hidden units of a teacher beside its linear part; default 4
-	TeacherHidden int `mapstructure:"teacher_hidden"`
+	TeacherHidden int `mapstructure:"teacher_hidden" default:"4" min:"1" max:"1024"`
 	// passes over its shard a round; default 3
-	TeacherEpochs int `mapstructure:"teacher_epochs"`
+	TeacherEpochs int `mapstructure:"teacher_epochs" default:"3" min:"1" max:"1e5"`
 	// Adagrad's learning rate of teachers; default 0.1
-	TeacherRate float64 `mapstructure:"teacher_rate"`
+	TeacherRate float64 `mapstructure:"teacher_rate" default:"0.1" min:"1e-6" max:"10"`
 	// hidden units of the student; default 32
-	StudentHidden int `mapstructure:"student_hidden"`
+	StudentHidden int `mapstructure:"student_hidden" default:"32" min:"1" max:"4096"`
 	// steps of the student a round; default 200
-	StudentSteps int `mapstructure:"student_steps"`
+	StudentSteps int `mapstructure:"student_steps" default:"200" min:"1" max:"1e6"`
 	// length of the pull of a student that is fully trusted, beside that of the measured marginals;
 	// default 0.3
-	StudentWeight float64 `mapstructure:"student_weight"`
+	StudentWeight float64 `mapstructure:"student_weight" default:"0.3" min:"1e-9" max:"1e9"`
 	// Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.002
-	GeneratorRate float64 `mapstructure:"generator_rate"`
+	GeneratorRate float64 `mapstructure:"generator_rate" default:"0.002" min:"1e-8" max:"1"`
 	// generator steps before the first vote; default 300
-	WarmSteps int `mapstructure:"warm_steps"`
+	WarmSteps int `mapstructure:"warm_steps" default:"300" min:"1" max:"1e7"`
 	// generator steps after each vote; default 50
-	GeneratorSteps int `mapstructure:"generator_steps"`
+	GeneratorSteps int `mapstructure:"generator_steps" default:"50" min:"1" max:"1e6"`
 	// generator steps after the last one; default 1200
-	PostSteps int `mapstructure:"post_steps"`
+	PostSteps int `mapstructure:"post_steps" default:"1200" min:"1" max:"1e7"`
 	// generated rows a generator step, even; default 1024
-	Batch int `mapstructure:"batch"`
+	Batch int `mapstructure:"batch" default:"1024" min:"2" max:"1048576"`
 	// buy no marginals; start the generator at random, as the paper does
 	ColdStart bool `mapstructure:"cold_start"`
 }
@@ -80,47 +82,8 @@ type Fitter struct{ cfg Config }
 
 // New validates the settings.
 func New(c Config) (*Fitter, error) {
-	for _, x := range []struct {
-		value  *float64
-		name   string
-		def    float64
-		lo, hi float64
-	}{
-		{&c.TotalShare, "total share", .01, 1e-4, .5}, {&c.MarginalShare, "marginal share", .12,
-			1e-4, .9}, {&c.TargetShare, "target share", .5, 1e-4, .9},
-		{&c.PairShare, "pair share", .22, 1e-4, .9}, {&c.GroupSigmas, "group sigmas", 4, 1e-3, 1e3},
-		{&c.TeacherRate, "teacher rate", .1, 1e-6, 10},
-		{&c.StudentWeight, "student weight", .3, 1e-9, 1e9}, {&c.GeneratorRate, "generator rate",
-			.002, 1e-8, 1},
-	} {
-		if *x.value == 0 {
-			*x.value = x.def
-		}
-		if !(*x.value >= x.lo && *x.value <= x.hi) {
-			return nil, fmt.Errorf("pategan: %s %v must be from %v to %v: %w", x.name, *x.value,
-				x.lo, x.hi, synth.ErrConfig)
-		}
-	}
-	for _, x := range []struct {
-		value       *int
-		name        string
-		def, lo, hi int
-	}{
-		{&c.Pairs, "pairs", 0, 0, 1 << 16}, {&c.Rounds, "rounds", 10, 1, 1e5},
-		{&c.Questions, "questions", 200, 1, 1 << 20}, {&c.ShardRows, "shard rows", 40, 1, 1 << 30},
-		{&c.TeacherHidden, "teacher hidden units", 4, 1, 1024}, {&c.TeacherEpochs, "teacher epochs",
-			3, 1, 1e5}, {&c.StudentHidden, "student hidden units", 32, 1, 4096},
-		{&c.StudentSteps, "student steps", 200, 1, 1e6}, {&c.WarmSteps, "warm steps", 300, 1, 1e7},
-		{&c.GeneratorSteps, "generator steps", 50, 1, 1e6},
-		{&c.PostSteps, "post steps", 1200, 1, 1e7}, {&c.Batch, "batch", 1024, 2, 1 << 20},
-	} {
-		if *x.value == 0 {
-			*x.value = x.def
-		}
-		if *x.value < x.lo || *x.value > x.hi {
-			return nil, fmt.Errorf("pategan: %s %d must be from %d to %d: %w", x.name, *x.value,
-				x.lo, x.hi, synth.ErrConfig)
-		}
+	if err := synth.Fill(Name, &c); err != nil {
+		return nil, err
 	}
 	if c.Batch%2 != 0 {
 		return nil, fmt.Errorf("pategan: batch %d must be even: %w", c.Batch, synth.ErrConfig)

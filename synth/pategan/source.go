@@ -12,7 +12,8 @@ type source interface {
 	choose(candidates []privacy.Candidate) (int, error)
 	pair(m privacy.Marginal, withTarget bool) ([]int64, error)
 	split(teachers int, offsets []int)
-	vote(l *voteBatch) ([]int64, error) // noisy counts of votes for "real", one a question of l.asked
+	// noisy counts of votes for "real", one a question of l.asked
+	vote(l *voteBatch) ([]int64, error)
 }
 
 // gate is the session as a source.

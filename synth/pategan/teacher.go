@@ -7,8 +7,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// voteBatch is what all teachers are shown: generated rows, and a seed for the order in which they are
-// taken. It is public.
+// voteBatch is what all teachers are shown: generated rows, and a seed for the order in which they
+// are taken. It is public.
 type voteBatch struct {
 	seed   uint64
 	epochs int

@@ -38,13 +38,13 @@ type Config struct {
 	Workload string `mapstructure:"workload"`
 	// Alpha is the error, as a share of the rows, that some multiset of the chosen size is sure to
 	// meet; default 0.3.
-	Alpha float64 `mapstructure:"alpha"`
+	Alpha float64 `mapstructure:"alpha" default:"0.3" min:"0.01" max:"0.999999"`
 	// Rows is the size m of the multisets; default the least that Alpha needs, see RowsFor.
-	Rows int `mapstructure:"rows"`
+	Rows int `mapstructure:"rows" min:"0" max:"1048576"`
 	// TotalShare is the share of epsilon for the number of rows; default 0.1.
-	TotalShare float64 `mapstructure:"total_share"`
+	TotalShare float64 `mapstructure:"total_share" default:"0.1" min:"1e-6" max:"0.999999"`
 	// MaxCandidates is the most multisets that are enumerated; default and at most 33,554,432.
-	MaxCandidates int `mapstructure:"max_candidates"`
+	MaxCandidates int `mapstructure:"max_candidates" default:"33554432" min:"1" max:"33554432"`
 }
 
 // Fitter is a configured SmallDB.
@@ -55,31 +55,12 @@ type Fitter struct {
 
 // New validates the settings and reads the workload file, if one is named.
 func New(c Config) (*Fitter, error) {
-	bad := func(format string, args ...any) (*Fitter, error) {
-		return nil, fmt.Errorf("smalldb: "+format+": %w", append(args, synth.ErrConfig)...)
-	}
-	if c.Alpha == 0 {
-		c.Alpha = .3
-	}
-	if c.TotalShare == 0 {
-		c.TotalShare = .1
-	}
-	if c.MaxCandidates == 0 {
-		c.MaxCandidates = privacy.MaxDatabases
-	}
-	switch {
-	case !(c.Alpha >= .01 && c.Alpha < 1):
-		return bad("alpha %v must be in [0.01, 1)", c.Alpha)
-	case !(c.TotalShare > 0 && c.TotalShare < 1):
-		return bad("total share %v must be in (0, 1)", c.TotalShare)
-	case c.Rows < 0 || c.Rows > 1<<20:
-		return bad("%d rows must be in [0, %d]", c.Rows, 1<<20)
-	case c.MaxCandidates < 1 || c.MaxCandidates > privacy.MaxDatabases:
-		return bad("%d candidates must be in [1, %d]", c.MaxCandidates, privacy.MaxDatabases)
+	if err := synth.Fill(Name, &c); err != nil {
+		return nil, err
 	}
 	file, err := workload.Source(c.Workload)
 	if err != nil {
-		return bad("workload: %v", err)
+		return nil, fmt.Errorf("smalldb: workload: %v: %w", err, synth.ErrConfig)
 	}
 	return &Fitter{cfg: c, file: file}, nil
 }
@@ -213,9 +194,8 @@ func (p *plan) ask(file []byte, s *schema.Schema) error {
 	for _, it := range items {
 		counts, err := it.Counts(p.sizes, maxQueries-len(p.queries))
 		if err != nil || len(p.queries)+len(counts) > maxQueries {
-			return fmt.Errorf(
-				"smalldb: the workload has more than %d queries, each cell of a marginal being one: %w",
-				maxQueries, synth.ErrConfig)
+			return fmt.Errorf("smalldb: the workload has more than %d queries, each cell of a "+
+				"marginal being one: %w", maxQueries, synth.ErrConfig)
 		}
 		for _, c := range counts {
 			p.queries, p.names = append(p.queries, c.Where), append(p.names, c.Name)
