@@ -9,14 +9,14 @@ import (
 // adultSizes are 15 blocks, 215 cells: the adult table with numeric columns in 16 bins.
 var adultSizes = []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
 
-// BenchmarkGeneratorStep is one step of replay: 1024 rows, 4 snapshots of 64 units.
+// BenchmarkGeneratorStep is one generator step: 1024 rows, 4 measurements of 64 units.
 func BenchmarkGeneratorStep(b *testing.B) {
 	u := testRand(13)
 	e := testEncoder(b, adultSizes...)
 	g, _ := NewGenerator(e, GeneratorOptions{}, u)
-	r := NewReplay(e, 64, .2)
-	for range 8 {
-		if err := r.Add(randomSnapshot(u, e.Cells(), 64, .2)); err != nil {
+	r := NewHistory(someMeasurement(b, e, 1, false, 64).Critic)
+	for k := range uint64(8) {
+		if err := r.Add(someMeasurement(b, e, k, false, 64)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -68,16 +68,16 @@ func BenchmarkCriticStep(b *testing.B) {
 	e := testEncoder(b, 16, 16, 16, 16)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{128, 128}, Slope: .2}, u)
 	const batch = 128
-	tutor, rows, mixed := c.NewTutor(batch), kernels.Dense(batch, 64, normals(u, batch*64, .3)),
+	tutor, rows, mixed := NewTutor(c, batch), kernels.Dense(batch, 64, normals(u, batch*64, .3)),
 		kernels.New(batch, 64)
 	columns := randomColumns(u, e, batch)
-	sums, adam := make([]int64, len(c.parameters)), kernels.NewAdam(len(c.parameters), .5, .9)
+	sums, adam := make([]int64, len(c.Parameters())), kernels.NewAdam(len(c.Parameters()), .5, .9)
 	b.Run("generated", func(b *testing.B) {
 		for b.Loop() {
 			MixTo(mixed, rows, u)
 			gradient, _ := tutor.Gradient(rows)
 			tutor.AddPenalty(mixed, 10, true)
-			adam.Update(c.parameters, gradient, 1e-4)
+			adam.Update(c.Parameters(), gradient, 1e-4)
 		}
 	})
 	b.Run("sum", func(b *testing.B) {
@@ -94,7 +94,7 @@ func BenchmarkSum(b *testing.B) {
 	e := testEncoder(b, adultSizes...)
 	c, _ := NewCritic(e, CriticOptions{Slope: .2}, u)
 	columns := randomColumns(u, e, 10000)
-	sums, cells := make([]int64, len(c.parameters)), make([]int64, e.Cells())
+	sums, cells := make([]int64, len(c.Parameters())), make([]int64, e.Cells())
 	for b.Loop() {
 		c.AddSumTo(sums, cells, 0x1p-16, columns, nil)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/decoy-dp/decoy/gan/critic"
 )
 
 // ErrFormat is wrapped by every error about bytes that are not an encoded network.
@@ -16,7 +18,6 @@ var ErrFormat = errors.New("not an encoded network")
 // and units of each of a critic), and the parameters (float32) in the order of Parameters.
 const (
 	generatorTag = "dgen"
-	criticTag    = "dcri"
 	version      = 1
 	maxColumns   = 1 << 16
 	scaledBit    = 1 << 30 // of a column's number of codes
@@ -27,20 +28,13 @@ func (g *Generator) MarshalBinary() ([]byte, error) {
 	return encode(generatorTag, g.encoder, []int{g.latent, g.hidden}, g.parameters), nil
 }
 
-// MarshalBinary encodes the critic. The error is always nil.
-func (c *Critic) MarshalBinary() ([]byte, error) {
-	hidden := c.sizes[1 : len(c.sizes)-1]
-	shape := append([]int{int(math.Float32bits(c.slope)), len(hidden)}, hidden...)
-	return encode(criticTag, c.encoder, shape, c.parameters), nil
-}
-
-func encode(tag string, e *Encoder, shape []int, parameters []float32) []byte {
+func encode(tag string, e *critic.Encoder, shape []int, parameters []float32) []byte {
 	out := append([]byte(tag), make([]byte, 0, 4*(2+e.Columns()+len(shape)+len(parameters)))...)
 	put := func(x int) { out = binary.LittleEndian.AppendUint32(out, uint32(x)) }
 	put(version)
 	put(e.Columns())
 	for k, m := range e.Sizes() {
-		if e.isScaled(k) {
+		if e.IsScaled(k) {
 			m |= scaledBit
 		}
 		put(m)
@@ -71,7 +65,7 @@ func (d *decoder) next() int {
 }
 
 // header reads tag, version and encoder.
-func (d *decoder) header(tag string) (*Encoder, error) {
+func (d *decoder) header(tag string) (*critic.Encoder, error) {
 	if len(d.data) < 4 || string(d.data[:4]) != tag {
 		return nil, fmt.Errorf("gan: %w: it does not begin with %q", ErrFormat, tag)
 	}
@@ -89,7 +83,7 @@ func (d *decoder) header(tag string) (*Encoder, error) {
 		sizes[k], scaled[k] = m&^scaledBit, m&scaledBit != 0
 		some = some || scaled[k]
 	}
-	e, err := NewEncoderOf(sizes)
+	e, err := critic.NewEncoderOf(sizes)
 	if err == nil && some {
 		e, err = e.Scaled(scaled)
 	}
@@ -141,35 +135,4 @@ func DecodeGenerator(data []byte) (*Generator, error) {
 		return nil, fmt.Errorf("gan: %w: %w", ErrFormat, err)
 	}
 	return g, d.parameters(g.parameters)
-}
-
-// DecodeCritic decodes what [Critic.MarshalBinary] wrote. Errors wrap [ErrFormat]; memory is
-// bounded by the length of data.
-func DecodeCritic(data []byte) (*Critic, error) {
-	d := &decoder{data: data}
-	e, err := d.header(criticTag)
-	if err != nil {
-		return nil, err
-	}
-	slope, layers := math.Float32frombits(uint32(d.next())), d.next()
-	if layers > maxLayers {
-		return nil, fmt.Errorf("gan: %w: %d hidden layers", ErrFormat, layers)
-	}
-	hidden, in, total := make([]int, layers), e.Inputs(), 0
-	for l := range hidden {
-		hidden[l] = d.next()
-		if hidden[l] > maxHidden {
-			return nil, fmt.Errorf("gan: %w: a layer of %d units", ErrFormat, hidden[l])
-		}
-		total += (in + 1) * hidden[l]
-		in = hidden[l]
-	}
-	if err := d.ends(total + in + 1); err != nil {
-		return nil, err
-	}
-	c, err := newCritic(e, hidden, slope)
-	if err != nil {
-		return nil, fmt.Errorf("gan: %w: %w", ErrFormat, err)
-	}
-	return c, d.parameters(c.parameters)
 }

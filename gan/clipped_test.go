@@ -25,17 +25,17 @@ func TestClippedSumIsWeighted(t *testing.T) {
 			}
 			return int64(1000*(x[1][0]+1)) & 0xff
 		}
-		got, want := make([]int64, len(c.parameters)), make([]int64, len(c.parameters))
+		got, want := make([]int64, len(c.Parameters())), make([]int64, len(c.Parameters()))
 		sum, total := c.AddClippedSumTo(got, factor, weight, columns, nil), int64(0)
 		for i := range rows {
 			var w int64
-			one := make([]int64, len(c.parameters))
+			one := make([]int64, len(c.Parameters()))
 			c.AddClippedSumTo(one, factor, func(x, delta [][]float64) int64 {
 				w = weight(x,
 					delta)
 				return w
 			}, columns, []int{i})
-			plain := make([]int64, len(c.parameters))
+			plain := make([]int64, len(c.Parameters()))
 			c.AddSumTo(plain, nil, factor, columns, []int{i})
 			for k, v := range plain {
 				if one[k] != w*v {
@@ -61,13 +61,13 @@ func TestClippedSumOfLargeFactors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for l := range c.Layers() {
-		w, _ := c.Layer(l)
+	for _, layer := range c.Network().Layers {
+		w := layer.Weights
 		for i := range w {
 			w[i] *= 30
 		}
 	}
-	plain, got := make([]int64, len(c.parameters)), make([]int64, len(c.parameters))
+	plain, got := make([]int64, len(c.Parameters())), make([]int64, len(c.Parameters()))
 	c.AddSumTo(plain, nil, factor, columns, nil)
 	largest := 0.
 	c.AddClippedSumTo(got, factor, func(_, delta [][]float64) int64 {
@@ -93,7 +93,7 @@ func TestClippedSumPanics(t *testing.T) {
 	one := func(x, delta [][]float64) int64 { return 1 }
 	for name, call := range map[string]func(){
 		"factor": func() {
-			c.AddClippedSumTo(make([]int64, len(c.parameters)), .3, one, columns,
+			c.AddClippedSumTo(make([]int64, len(c.Parameters())), .3, one, columns,
 				nil)
 		},
 		"length": func() { c.AddClippedSumTo(make([]int64, 3), .5, one, columns, nil) },

@@ -28,6 +28,16 @@ func randomColumns(u *rand.Rand, e *Encoder, n int) []table.Codes {
 	return columns
 }
 
+// oneHotTo writes the cells of rows of codes, which are column-major.
+func oneHotTo(e *Encoder, dst kernels.Matrix, codes [][]uint16) {
+	clear(dst.Data)
+	for k, column := range codes {
+		for i, c := range column[:dst.Rows] {
+			dst.Row(i)[e.Offset(k)+int(c)] = 1
+		}
+	}
+}
+
 // dense gives the one-hot rows of the columns.
 func dense(e *Encoder, columns []table.Codes) kernels.Matrix {
 	codes := make([][]uint16, len(columns))
@@ -37,7 +47,7 @@ func dense(e *Encoder, columns []table.Codes) kernels.Matrix {
 		}
 	}
 	x := kernels.New(columns[0].Len(), e.Cells())
-	e.OneHotTo(x, codes, 0)
+	oneHotTo(e, x, codes)
 	return x
 }
 
@@ -47,30 +57,21 @@ func TestCriticSums(t *testing.T) {
 	for name, hidden := range map[string][]int{"one layer": {8}, "two layers": {8, 5}} {
 		u := testRand(7)
 		e := testEncoder(t, testSizes...)
-		const n, factor = chunk + 45, 0x1p-20
+		const n, factor = 300, 0x1p-20
 		c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
 		if err != nil {
 			t.Fatal(err)
 		}
 		columns := randomColumns(u, e, n)
 		x := dense(e, columns)
-		want, mean := c.NewTutor(n).Gradient(x)
-		sums, cells := make([]int64, len(c.parameters)), make([]int64, e.Cells())
+		want, _ := NewTutor(c, n).Gradient(x)
+		sums, cells := make([]int64, len(c.Parameters())), make([]int64, e.Cells())
 		c.AddSumTo(sums, cells, factor, columns, nil)
 		got := make([]float32, len(sums))
 		for i, v := range sums {
 			got[i] = float32(float64(v) * factor * factor / n)
 		}
 		near(t, name, got, want, 1e-5)
-		scores := make([]float32, n)
-		c.ScoresTo(scores, columns, nil)
-		total := 0.
-		for _, s := range scores {
-			total += float64(s)
-		}
-		if math.Abs(total/n-mean) > 1e-5 {
-			t.Errorf("%s: mean score %v, want %v", name, total/n, mean)
-		}
 		for i, count := range cells {
 			var want float32
 			for r := range n {
@@ -102,10 +103,10 @@ func TestPenaltyOneSided(t *testing.T) {
 	e := testEncoder(t, testSizes...)
 	for name, scale := range map[string]float32{"steep": 3, "flat": .01} {
 		c, _ := NewCritic(e, CriticOptions{Hidden: []int{9, 7}, Slope: .2}, u)
-		for i := range c.parameters {
-			c.parameters[i] *= scale
+		for i := range c.Parameters() {
+			c.Parameters()[i] *= scale
 		}
-		tutor, rows := c.NewTutor(12), kernels.Dense(12, e.Cells(), normals(u, 12*e.Cells(), 1))
+		tutor, rows := NewTutor(c, 12), kernels.Dense(12, e.Cells(), normals(u, 12*e.Cells(), 1))
 		before, _ := tutor.Gradient(rows)
 		before = append([]float32(nil), before...)
 		penalty := tutor.AddPenalty(rows, 1, true)
@@ -119,7 +120,7 @@ func TestPenaltyOneSided(t *testing.T) {
 			}
 			continue
 		}
-		differences(t, name, c.parameters, after, 1e-4, .02, func() float64 {
+		differences(t, name, c.Parameters(), after, 1e-4, .02, func() float64 {
 			tutor.Gradient(rows)
 			return tutor.AddPenalty(rows, 1, true)
 		})
@@ -130,7 +131,7 @@ func TestInputGradient(t *testing.T) {
 	u := testRand(9)
 	e := testEncoder(t, testSizes...)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{9, 7}, Slope: .2}, u)
-	tutor, rows, dst := c.NewTutor(6), kernels.Dense(6, e.Cells(), normals(u, 6*e.Cells(), 1)),
+	tutor, rows, dst := NewTutor(c, 6), kernels.Dense(6, e.Cells(), normals(u, 6*e.Cells(), 1)),
 		kernels.New(6, e.Cells())
 	tutor.InputTo(dst, rows)
 	gradient := append([]float32(nil), dst.Data...)
@@ -142,7 +143,7 @@ func TestLipschitzModes(t *testing.T) {
 	u := testRand(10)
 	e := testEncoder(t, testSizes...)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{9}, Slope: .2}, u)
-	tutor := c.NewTutor(1)
+	tutor := NewTutor(c, 1)
 	tutor.LimitSpectral(1e9, 200)
 	first := tutor.LimitSpectral(.5, 1)
 	for l, norm := range tutor.LimitSpectral(.5, 50) {
@@ -150,9 +151,9 @@ func TestLipschitzModes(t *testing.T) {
 			t.Errorf("layer %d: spectral norm %v after limiting %v to .5", l, norm, first[l])
 		}
 	}
-	c.Clip(.01)
-	for l := range c.Layers() {
-		w, _ := c.Layer(l)
+	Clip(c, .01)
+	for _, layer := range c.Network().Layers {
+		w := layer.Weights
 		for _, x := range w {
 			if x > .01 || x < -.01 {
 				t.Fatalf("weight %v after clipping to .01", x)
@@ -193,12 +194,6 @@ func TestRefusals(t *testing.T) {
 				u)
 			return err
 		},
-		"snapshot NaN": func() error {
-			return addBroken(e,
-				func(s *Snapshot) { s.MeanOut[0] = float32(math.NaN()) })
-		},
-		"deviation":     func() error { return addBroken(e, func(s *Snapshot) { s.SDOut[0] = 0 }) },
-		"nothing to do": func() error { return addBroken(e, unmeasure) },
 	} {
 		if f() == nil {
 			t.Errorf("%s: no error", name)
@@ -208,23 +203,18 @@ func TestRefusals(t *testing.T) {
 	g, _ := NewGenerator(e, GeneratorOptions{}, u)
 	bad := []table.Codes{{U8: []uint8{2}}, {U8: []uint8{0}}}
 	for name, f := range map[string]func(){
-		"code":         func() { c.ScoresTo(make([]float32, 1), bad, nil) },
-		"one-hot code": func() { e.OneHotTo(kernels.New(1, 5), [][]uint16{{2}, {0}}, 0) },
+		"code": func() { c.AddSumTo(make([]int64, len(c.Parameters())), nil, .5, bad, nil) },
 		"factor": func() {
-			c.AddSumTo(make([]int64, len(c.parameters)), nil, .3, bad,
+			c.AddSumTo(make([]int64, len(c.Parameters())), nil, .3, bad,
 				nil)
 		},
-		"columns":     func() { c.ScoresTo(nil, bad[:1], nil) },
-		"cells":       func() { e.LargestTo([][]uint16{{0}, {0}}, 0, kernels.New(1, 4)) },
+		"columns": func() {
+			c.AddSumTo(make([]int64, len(c.Parameters())), nil, .5, bad[:1],
+				nil)
+		},
 		"pass":        func() { g.NewPass(0, Head{}) },
 		"temperature": func() { g.NewPass(1, Head{Temperature: -1}) },
-		"odd batch": func() {
-			NewReplay(e, 1, 0).GradientTo(kernels.New(3, 5),
-				kernels.New(3, 5), []int{0})
-		},
-		"snapshot shape": func() { addBroken(e, func(s *Snapshot) { s.Bias = nil }) },
-		"snapshot slope": func() { addBroken(e, func(s *Snapshot) { s.Slope = .1 }) },
-		"tutor":          func() { c.NewTutor(2).Gradient(kernels.New(1, 5)) },
+		"tutor":       func() { NewTutor(c, 2).Gradient(kernels.New(1, 5)) },
 	} {
 		func() {
 			defer func() {
@@ -234,19 +224,5 @@ func TestRefusals(t *testing.T) {
 			}()
 			f()
 		}()
-	}
-}
-
-func addBroken(e *Encoder, f func(*Snapshot)) error {
-	s := randomSnapshot(testRand(12), e.Cells(), 3, .2)
-	f(&s)
-	return NewReplay(e, 3, .2).Add(s)
-}
-
-func unmeasure(s *Snapshot) {
-	for _, part := range [][]float32{s.SDWeights, s.SDBias, s.SDOut} {
-		for i := range part {
-			part[i] = float32(math.Inf(1))
-		}
 	}
 }

@@ -5,11 +5,12 @@ import (
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 )
 
 // A generator of rows of two columns, of 2 and 3 codes, that starts at given marginals.
 func Example() {
-	e, err := gan.NewEncoderOf([]int{2, 3})
+	e, err := critic.NewEncoderOf([]int{2, 3})
 	if err != nil {
 		fmt.Println(err)
 		return

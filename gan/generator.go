@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
@@ -19,7 +20,6 @@ const (
 	maxLatent = 1 << 12
 	maxHidden = 1 << 12
 	maxCells  = 1 << 22
-	maxLayers = 16
 )
 
 // Generator is a residual network from latent noise to the cells of a row: with z ~ N(0, I),
@@ -31,21 +31,16 @@ const (
 //
 // It is safe for concurrent use as long as nobody writes its parameters.
 type Generator struct {
-	encoder        *Encoder
+	encoder        *critic.Encoder
+	offsets        []int // first cell of each column, one more than columns
 	latent, hidden int
 	parameters     []float32
-	layers         [3]affine // views of parameters
-}
-
-// affine is W, in × out, and b.
-type affine struct {
-	w kernels.Matrix
-	b []float32
+	layers         [3]kernels.Affine // views of parameters
 }
 
 // NewGenerator returns a generator with random weights from u: N(0, 2/in) in the hidden layers,
 // N(0, 1/in) in the last; biases 0.
-func NewGenerator(e *Encoder, o GeneratorOptions, u *rand.Rand) (*Generator, error) {
+func NewGenerator(e *critic.Encoder, o GeneratorOptions, u *rand.Rand) (*Generator, error) {
 	if o.Latent == 0 {
 		o.Latent = 64
 	}
@@ -57,7 +52,7 @@ func NewGenerator(e *Encoder, o GeneratorOptions, u *rand.Rand) (*Generator, err
 		return nil, err
 	}
 	for l, gain := range []float64{2, 2, 1} {
-		w := g.layers[l].w
+		w := g.layers[l].W
 		sd := math.Sqrt(gain / float64(w.Rows))
 		for i := range w.Data {
 			w.Data[i] = float32(sd * u.NormFloat64())
@@ -67,7 +62,7 @@ func NewGenerator(e *Encoder, o GeneratorOptions, u *rand.Rand) (*Generator, err
 }
 
 // newGenerator returns a generator with zero parameters.
-func newGenerator(e *Encoder, latent, hidden int) (*Generator, error) {
+func newGenerator(e *critic.Encoder, latent, hidden int) (*Generator, error) {
 	if latent < 1 || latent > maxLatent || hidden < 1 || hidden > maxHidden ||
 		e.Cells() > maxCells {
 		return nil, fmt.Errorf(
@@ -75,6 +70,9 @@ func newGenerator(e *Encoder, latent, hidden int) (*Generator, error) {
 			latent, maxLatent, hidden, maxHidden, e.Cells(), maxCells)
 	}
 	g := &Generator{encoder: e, latent: latent, hidden: hidden}
+	for k := range e.Columns() + 1 {
+		g.offsets = append(g.offsets, e.Offset(k))
+	}
 	g.parameters = make([]float32, g.count())
 	g.layers = g.views(g.parameters)
 	return g, nil
@@ -94,17 +92,17 @@ func (g *Generator) count() int {
 }
 
 // views cuts parameters, or a gradient, into W¹, b¹, W², b², W³, b³, in this order.
-func (g *Generator) views(p []float32) (out [3]affine) {
+func (g *Generator) views(p []float32) (out [3]kernels.Affine) {
 	for l, s := range g.shapes() {
 		n := s[0] * s[1]
-		out[l] = affine{kernels.Dense(s[0], s[1], p[:n:n]), p[n : n+s[1] : n+s[1]]}
+		out[l] = kernels.Affine{W: kernels.Dense(s[0], s[1], p[:n:n]), B: p[n : n+s[1] : n+s[1]]}
 		p = p[n+s[1]:]
 	}
 	return out
 }
 
 // Encoder is the encoder of the generator's rows.
-func (g *Generator) Encoder() *Encoder { return g.encoder }
+func (g *Generator) Encoder() *critic.Encoder { return g.encoder }
 
 // Parameters is the generator's own slice of W¹, b¹, W², b², W³, b³, row-major: an optimiser writes
 // it.
@@ -115,14 +113,14 @@ func (g *Generator) Parameters() []float32 { return g.parameters }
 // at least 1e-4.
 func (g *Generator) SetMarginals(cells []float64, factor float32) {
 	last := g.layers[2]
-	if len(cells) != len(last.b) {
-		panic(fmt.Sprintf("gan: %d marginal probabilities of %d cells", len(cells), len(last.b)))
+	if len(cells) != len(last.B) {
+		panic(fmt.Sprintf("gan: %d marginal probabilities of %d cells", len(cells), len(last.B)))
 	}
 	for i, p := range cells {
-		last.b[i] = float32(math.Log(max(p, 1e-4)))
+		last.B[i] = float32(math.Log(max(p, 1e-4)))
 	}
-	for i := range last.w.Data {
-		last.w.Data[i] *= factor
+	for i := range last.W.Data {
+		last.W.Data[i] *= factor
 	}
 }
 
@@ -148,17 +146,17 @@ func (g *Generator) SetConditionals(prior []float64, given [][]float64, factor f
 		t := math.Sqrt2 * math.Erfinv(2*min(max(below, 1e-6), 1-1e-6)-1)
 		for side, sign := range []float32{1, -1} {
 			j := 2*(k-1) + side
-			for i := range first.w.Rows {
-				first.w.Row(i)[j] = 0
+			for i := range first.W.Rows {
+				first.W.Row(i)[j] = 0
 			}
-			first.w.Row(0)[j] = steep
-			first.b[j] = float32(-steep*t - float64(side))
-			for i := range second.w.Rows {
-				second.w.Row(i)[j] = 0
+			first.W.Row(0)[j] = steep
+			first.B[j] = float32(-steep*t - float64(side))
+			for i := range second.W.Rows {
+				second.W.Row(i)[j] = 0
 			}
-			second.b[j] = 0
-			for c := range last.b {
-				last.w.Row(j)[c] = sign * float32(math.Log(max(given[k][c],
+			second.B[j] = 0
+			for c := range last.B {
+				last.W.Row(j)[c] = sign * float32(math.Log(max(given[k][c],
 					1e-4))-math.Log(max(given[k-1][c], 1e-4)))
 			}
 		}
@@ -183,7 +181,7 @@ type Pass struct {
 	noise          []float32
 	down, side     kernels.Matrix // scratch for gradients of the hidden layers
 	gradient       []float32
-	parts          [3]affine // views of gradient
+	parts          [3]kernels.Affine // views of gradient
 }
 
 // NewPass returns a pass of the given number of rows a batch, at least 1.
@@ -220,13 +218,13 @@ func (p *Pass) Forward(u *rand.Rand) kernels.Matrix {
 // forward runs on the latent and Gumbel noise that p holds.
 func (p *Pass) forward() kernels.Matrix {
 	l := &p.g.layers
-	l[0].to(p.s1, p.z)
+	l[0].To(p.s1, p.z)
 	kernels.LeakyReLUTo(p.x1.Data, p.s1.Data, 0)
-	l[1].to(p.s2, p.x1)
+	l[1].To(p.s2, p.x1)
 	kernels.LeakyReLUTo(p.x2.Data, p.s2.Data, 0)
 	kernels.AddTo(p.x2.Data, p.x1.Data)
-	l[2].to(p.soft, p.x2)
-	kernels.SoftmaxTo(p.soft, p.noise, p.g.encoder.offsets, p.head.Temperature)
+	l[2].To(p.soft, p.x2)
+	kernels.SoftmaxTo(p.soft, p.noise, p.g.offsets, p.head.Temperature)
 	if p.head.Hard {
 		p.harden()
 	}
@@ -236,7 +234,7 @@ func (p *Pass) forward() kernels.Matrix {
 // harden writes the hard draw, the largest cell of each block, to out.
 func (p *Pass) harden() {
 	clear(p.out.Data)
-	offsets := p.g.encoder.offsets
+	offsets := p.g.offsets
 	for i := range p.soft.Rows {
 		row, out := p.soft.Row(i), p.out.Row(i)
 		for k := 1; k < len(offsets); k++ {
@@ -251,35 +249,27 @@ func (p *Pass) harden() {
 	}
 }
 
-// to sets dst to xW + b.
-func (a affine) to(dst, x kernels.Matrix) {
-	for i := range dst.Rows {
-		copy(dst.Row(i), a.b)
-	}
-	kernels.MulTo(dst, 1, x, a.w, 1)
-}
-
 // Backward takes the gradient of a loss with respect to the rows of the last Forward and returns
 // that with respect to [Generator.Parameters]. It overwrites its argument; the result is the pass's
 // own, valid until the next call.
 func (p *Pass) Backward(rows kernels.Matrix) []float32 {
 	l := &p.g.layers
-	kernels.SoftmaxBackTo(rows, p.soft, p.g.encoder.offsets, p.head.Temperature)
-	p.parts[2].collect(p.x2, rows)
-	kernels.MulTo(p.down, 1, rows, l[2].w.T(), 0) // ∇x²
+	kernels.SoftmaxBackTo(rows, p.soft, p.g.offsets, p.head.Temperature)
+	collect(p.parts[2], p.x2, rows)
+	kernels.MulTo(p.down, 1, rows, l[2].W.T(), 0) // ∇x²
 	copy(p.side.Data, p.down.Data)
 	kernels.DescendTo(p.side.Data, p.s2.Data, 0) // ∇s²
-	p.parts[1].collect(p.x1, p.side)
-	kernels.MulTo(p.down, 1, p.side, l[1].w.T(), 1) // ∇x¹
+	collect(p.parts[1], p.x1, p.side)
+	kernels.MulTo(p.down, 1, p.side, l[1].W.T(), 1) // ∇x¹
 	kernels.DescendTo(p.down.Data, p.s1.Data, 0)    // ∇s¹
-	p.parts[0].collect(p.z, p.down)
+	collect(p.parts[0], p.z, p.down)
 	return p.gradient
 }
 
 // collect sets a to the gradients of W and b from those of s = xW + b.
-func (a affine) collect(x, s kernels.Matrix) {
-	kernels.MulTo(a.w, 1, x.T(), s, 0)
-	columnSums(a.b, s)
+func collect(a kernels.Affine, x, s kernels.Matrix) {
+	kernels.MulTo(a.W, 1, x.T(), s, 0)
+	columnSums(a.B, s)
 }
 
 // Sample draws n rows, column-major codes, with randomness from u alone. Every row is valid.
@@ -292,7 +282,24 @@ func (g *Generator) Sample(n int, u *rand.Rand) [][]uint16 {
 	p := g.NewPass(batch, Head{Temperature: 1})
 	for first := 0; first < n; first += batch {
 		x := p.Forward(u)
-		g.encoder.LargestTo(codes, first, x.Head(min(batch, n-first)))
+		g.largestTo(codes, first, x.Head(min(batch, n-first)))
 	}
 	return codes
+}
+
+// largestTo writes the code of the largest cell in every block of x, the first of equals, to codes
+// (column-major) from row first on.
+func (g *Generator) largestTo(codes [][]uint16, first int, x kernels.Matrix) {
+	for i := range x.Rows {
+		row := x.Row(i)
+		for k := range codes {
+			block, best := row[g.offsets[k]:g.offsets[k+1]], 0
+			for c, v := range block {
+				if v > block[best] {
+					best = c
+				}
+			}
+			codes[k][first+i] = uint16(best)
+		}
+	}
 }

@@ -63,8 +63,8 @@ func TestHardHead(t *testing.T) {
 	for k := range codes {
 		codes[k] = make([]uint16, 12)
 	}
-	e.LargestTo(codes, 0, x)
-	e.OneHotTo(want, codes, 0)
+	g.largestTo(codes, 0, x)
+	oneHotTo(e, want, codes)
 	if !slices.Equal(y.Data, want.Data) {
 		t.Error("hard cells are not the largest of the relaxed ones")
 	}

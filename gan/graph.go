@@ -7,6 +7,7 @@ import (
 	g "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
@@ -28,7 +29,7 @@ type graph struct {
 }
 
 // newGraph puts the parameters of the layers into a new graph. The nodes share their memory.
-func newGraph(batch int, layers []affine) *graph {
+func newGraph(batch int, layers []kernels.Affine) *graph {
 	b := &graph{g: g.NewGraph()}
 	one := kernels.New(batch, 1)
 	for i := range one.Data {
@@ -36,8 +37,8 @@ func newGraph(batch int, layers []affine) *graph {
 	}
 	b.ones = b.input("ones", one)
 	for l, layer := range layers {
-		bias := kernels.Dense(1, len(layer.b), layer.b)
-		b.layers = append(b.layers, [2]*g.Node{b.input(fmt.Sprint("W", l+1), layer.w),
+		bias := kernels.Dense(1, len(layer.B), layer.B)
+		b.layers = append(b.layers, [2]*g.Node{b.input(fmt.Sprint("W", l+1), layer.W),
 			b.input(fmt.Sprint("b", l+1), bias)})
 	}
 	return b
@@ -104,7 +105,7 @@ type GeneratorGraph struct {
 func (p *Pass) Graph() *GeneratorGraph {
 	building.Lock()
 	defer building.Unlock()
-	offsets := p.g.encoder.offsets
+	offsets := p.g.offsets
 	b := &GeneratorGraph{graph: *newGraph(p.z.Rows, p.g.layers[:]), pass: p,
 		down: kernels.New(p.soft.Rows, p.soft.Cols), gradient: make([]float32, p.g.count())}
 	noise := b.input("noise", kernels.Dense(p.soft.Rows, p.soft.Cols, p.noise))
@@ -143,10 +144,10 @@ func (b *GeneratorGraph) Gradient(down kernels.Matrix) (gradient []float32, rows
 	return b.gradient, kernels.Dense(b.down.Rows, b.down.Cols, b.rows.Data().([]float32)), nil
 }
 
-// CriticGraph is the training step of a [Critic] at generated rows as a Gorgonia graph: the mean of
-// D over one batch and weight times the gradient penalty over another, with gradients, the second
-// derivatives of the penalty among them, by automatic differentiation. (Which Gorgonia gets right
-// because the critic is piecewise linear.) It is for one goroutine at a time.
+// CriticGraph is the training step of a [critic.Critic] at generated rows as a Gorgonia graph: the
+// mean of D over one batch and weight times the gradient penalty over another, with gradients, the
+// second derivatives of the penalty among them, by automatic differentiation. (Which Gorgonia gets
+// right because the critic is piecewise linear.) It is for one goroutine at a time.
 type CriticGraph struct {
 	graph
 	rows, mixed kernels.Matrix
@@ -160,17 +161,18 @@ type CriticGraph struct {
 // does not change.
 const tinySquare = 1e-20
 
-// Graph builds the graph for batches of the given number of rows and the penalty of
+// NewCriticGraph builds the graph for batches of the given number of rows and the penalty of
 // [Tutor.AddPenalty]; a weight of 0 leaves it out.
-func (c *Critic) Graph(batch int, weight float32, oneSided bool) *CriticGraph {
+func NewCriticGraph(c *critic.Critic, batch int, weight float32, oneSided bool) *CriticGraph {
 	building.Lock()
 	defer building.Unlock()
-	b := &CriticGraph{graph: *newGraph(batch, c.layers), rows: kernels.New(batch, c.sizes[0]),
-		mixed: kernels.New(batch, c.sizes[0]), gradient: make([]float32, len(c.parameters))}
+	layers := c.Views(c.Parameters())
+	b := &CriticGraph{graph: *newGraph(batch, layers), rows: kernels.New(batch, layers[0].W.Rows),
+		mixed: kernels.New(batch, layers[0].W.Rows), gradient: make([]float32, len(c.Parameters()))}
 	score := func(x *g.Node) *g.Node {
-		for l := range c.layers {
-			if x = b.affine(x, l); l < len(c.layers)-1 {
-				x = g.Must(g.LeakyRelu(x, float64(c.slope)))
+		for l := range layers {
+			if x = b.affine(x, l); l < len(layers)-1 {
+				x = g.Must(g.LeakyRelu(x, float64(c.Slope())))
 			}
 		}
 		return x
@@ -200,8 +202,9 @@ func (c *Critic) Graph(batch int, weight float32, oneSided bool) *CriticGraph {
 }
 
 // Gradient runs the graph on rows and, for the penalty, mixed (not read if there is none), and
-// returns the gradient with respect to [Critic.Parameters], the mean of D, and the penalty without
-// its weight. The gradient is the graph's own, valid until the next call. An error is Gorgonia's.
+// returns the gradient with respect to [critic.Critic.Parameters], the mean of D, and the penalty
+// without its weight. The gradient is the graph's own, valid until the next call. An error is
+// Gorgonia's.
 func (b *CriticGraph) Gradient(rows, mixed kernels.Matrix) (gradient []float32, mean,
 	penalty float64, err error) {
 	if len(rows.Data) != len(b.rows.Data) || b.penalised && len(mixed.Data) != len(b.mixed.Data) {

@@ -77,11 +77,11 @@ func criticGraph(t *testing.T, name string, hidden []int, weight float32, oneSid
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range c.parameters {
-		c.parameters[i] += float32(.3 * u.NormFloat64()) // no zeros
+	for i := range c.Parameters() {
+		c.Parameters()[i] += float32(.3 * u.NormFloat64()) // no zeros
 	}
 	const batch = 16
-	tutor, graph := c.NewTutor(batch), c.Graph(batch, weight, oneSided)
+	tutor, graph := NewTutor(c, batch), NewCriticGraph(c, batch, weight, oneSided)
 	for range 3 {
 		rows, mixed := kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1)),
 			kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1))
@@ -99,8 +99,8 @@ func criticGraph(t *testing.T, name string, hidden []int, weight float32, oneSid
 			t.Errorf("%s: mean %v and penalty %v, Gorgonia %v and %v", name, mean, penalty,
 				wantMean, wantPenalty)
 		}
-		for i := range c.parameters {
-			c.parameters[i] -= .01 * want[i]
+		for i := range c.Parameters() {
+			c.Parameters()[i] -= .01 * want[i]
 		}
 	}
 	graph.Close()
@@ -114,12 +114,12 @@ func TestCriticGraphAtRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for j := range c.layers[0].b {
-		c.layers[0].b[j] = -100 // no unit is active
+	for j := range c.Views(c.Parameters())[0].B {
+		c.Views(c.Parameters())[0].B[j] = -100 // no unit is active
 	}
 	x := kernels.New(4, e.Cells())
 	for _, oneSided := range []bool{false, true} {
-		graph := c.Graph(4, 1, oneSided)
+		graph := NewCriticGraph(c, 4, 1, oneSided)
 		got, _, _, err := graph.Gradient(x, x)
 		if err != nil {
 			t.Fatal(err)
@@ -145,11 +145,11 @@ func TestMemory(t *testing.T) {
 	g, _ := NewGenerator(e, GeneratorOptions{Latent: 4, Hidden: 8}, u)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{6}, Slope: .2}, u)
 	p := g.NewPass(8, Head{})
-	graph, critic := p.Graph(), c.Graph(8, 1, false)
+	graph, critic := p.Graph(), NewCriticGraph(c, 8, 1, false)
 	defer graph.Close()
 	defer critic.Close()
-	r := NewReplay(e, 6, .2)
-	if err := r.Add(randomSnapshot(u, e.Cells(), 6, .2)); err != nil {
+	r := NewHistory(c)
+	if err := r.Add(someMeasurement(t, e, 6, false, 6)); err != nil {
 		t.Fatal(err)
 	}
 	adam, down := kernels.NewAdam(len(g.parameters), .5, .9), kernels.New(8, e.Cells())
@@ -185,29 +185,29 @@ func TestParallel(t *testing.T) {
 		u := testRand(seed)
 		g, _ := NewGenerator(e, GeneratorOptions{Latent: 4, Hidden: 8}, u)
 		c, _ := NewCritic(e, CriticOptions{Hidden: []int{6}, Slope: .2}, u)
-		p, tutor, r := g.NewPass(8, Head{Hard: seed%2 == 0}), c.NewTutor(8), NewReplay(e, 6, .2)
+		p, tutor, r := g.NewPass(8, Head{Hard: seed%2 == 0}), NewTutor(c, 8), NewHistory(c)
 		soft := g.NewPass(8, Head{})
-		graph, critic := soft.Graph(), c.Graph(8, 1, false)
+		graph, critic := soft.Graph(), NewCriticGraph(c, 8, 1, false)
 		defer graph.Close()
 		defer critic.Close()
 		adam, down := kernels.NewAdam(len(g.parameters), .5, .9), kernels.New(8, e.Cells())
-		adamC := kernels.NewAdam(len(c.parameters), .5, .9)
+		adamC := kernels.NewAdam(len(c.Parameters()), .5, .9)
 		for k := range 20 {
 			if k%5 == 0 {
-				if err := r.Add(randomSnapshot(u, e.Cells(), 6, .2)); err != nil {
+				if err := r.Add(someMeasurement(t, e, seed, false, 6)); err != nil {
 					t.Error(err)
 				}
 			}
 			rows := p.Forward(u)
 			gradient, _ := tutor.Gradient(rows)
 			tutor.AddPenalty(rows, 1, true)
-			adamC.Update(c.parameters, gradient, .01)
+			adamC.Update(c.Parameters(), gradient, .01)
 			r.GradientTo(down, rows, []int{u.IntN(r.Len()), u.IntN(r.Len())})
 			adam.Update(g.parameters, p.Backward(down), .01)
 			if gradient, _, _, err := critic.Gradient(rows, rows); err != nil {
 				t.Error(err)
 			} else {
-				adamC.Update(c.parameters, gradient, .01)
+				adamC.Update(c.Parameters(), gradient, .01)
 			}
 			soft.Forward(u)
 			if gradient, _, err := graph.Gradient(down); err != nil {
@@ -216,7 +216,7 @@ func TestParallel(t *testing.T) {
 				adam.Update(g.parameters, gradient, .01)
 			}
 		}
-		return append(append([]float32(nil), g.parameters...), c.parameters...)
+		return append(append([]float32(nil), g.parameters...), c.Parameters()...)
 	}
 	const n = 4
 	var alone, together [n][]float32

@@ -21,7 +21,7 @@ func TestGradientOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rows = 6
-	x, tutor := kernels.New(rows, 7), c.NewTutor(rows)
+	x, tutor := kernels.New(rows, 7), NewTutor(c, rows)
 	for i := range x.Data {
 		x.Data[i] = float32(u.Float64())
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -32,14 +33,14 @@ func newPenaltyCase(t *testing.T, rows int, scaled []bool, hidden ...int) penalt
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, layer := range c.layers {
-		for i := range layer.w.Data {
-			layer.w.Data[i] *= 2 // norms on both sides of 1
+	for _, layer := range c.Views(c.Parameters()) {
+		for i := range layer.W.Data {
+			layer.W.Data[i] *= 2 // norms on both sides of 1
 		}
-		copy(layer.b, normals(u, len(layer.b), .3))
+		copy(layer.B, normals(u, len(layer.B), .3))
 	}
 	p := penaltyCase{c: c, columns: randomColumns(u, plain, rows),
-		generated: kernels.New(7, c.sizes[0])}
+		generated: kernels.New(7, c.Sizes()[0])}
 	for i := range p.generated.Data {
 		p.generated.Data[i] = float32(u.Float64())
 	}
@@ -61,7 +62,8 @@ func (p penaltyCase) sum(factor float64, weight func(t, delta [][]float64) int64
 		}
 		return p.words[rows[next-1]]
 	}
-	p.c.AddPenaltySumTo(out, factor, p.generated, draw, weight, p.columns, rows)
+	critic.Penalised{Critic: p.c, Generated: p.generated}.AddPenaltySumTo(out, factor, draw, weight,
+		p.columns, rows)
 	return out
 }
 
@@ -71,42 +73,42 @@ func fullWeight(_, _ [][]float64) int64 { return 1 }
 // that a tutor takes of dense rows (which is compared with finite differences and with Gorgonia
 // elsewhere), up to the rounding to the grid.
 func TestPenaltySumIsThePenalty(t *testing.T) {
-	const rows, factor = chunk + 45, 0x1p-20
+	const rows, factor = 300, 0x1p-20
 	for name, p := range map[string]penaltyCase{
 		"one layer":  newPenaltyCase(t, rows, nil, 8),
 		"two layers": newPenaltyCase(t, rows, nil, 8, 5),
 		"scaled":     newPenaltyCase(t, rows, []bool{false, true, false, false, true}, 8),
 	} {
-		e := p.c.encoder
-		mixed := kernels.New(rows, p.c.sizes[0])
+		e := p.c.Encoder()
+		mixed := kernels.New(rows, p.c.Sizes()[0])
 		for i, word := range p.words {
 			partner, rest := bits.Mul64(word, uint64(p.generated.Rows))
 			alpha := float32(rest>>40) * 0x1p-24
 			row := mixed.Row(i)
 			for k, column := range p.columns {
-				if e.isScaled(k) {
-					row[e.inputs[k]] = e.Value(k, int(column.At(i)))
+				if e.IsScaled(k) {
+					row[e.Input(k)] = e.Value(k, int(column.At(i)))
 				} else {
-					row[e.inputs[k]+int(column.At(i))] = 1
+					row[e.Input(k)+int(column.At(i))] = 1
 				}
 			}
 			for j, g := range p.generated.Row(int(partner)) {
 				row[j] = alpha*row[j] + (1-alpha)*g
 			}
 		}
-		tutor := p.c.NewTutor(rows)
+		tutor := NewTutor(p.c, rows)
 		want, _ := tutor.Gradient(mixed)
 		clear(want)
 		tutor.AddPenalty(mixed, 1, false)
 		got := p.sum(factor, fullWeight, nil)
-		for l, part := range p.c.views(want) {
-			for k, w := range part.w.Data {
+		for l, part := range p.c.Views(want) {
+			for k, w := range part.W.Data {
 				g := float64(got[k]) * factor * factor / rows
 				if math.Abs(g-float64(w)) > 1e-5*(1+math.Abs(float64(w))) {
 					t.Fatalf("%s, layer %d, weight %d: %v, want %v", name, l+1, k, g, w)
 				}
 			}
-			got = got[len(part.w.Data):]
+			got = got[len(part.W.Data):]
 		}
 	}
 }
@@ -116,7 +118,7 @@ func TestPenaltySumIsThePenalty(t *testing.T) {
 // multiplies.
 func TestPenaltySumIsWeighted(t *testing.T) {
 	const factor = 0x1p-12
-	p := newPenaltyCase(t, chunk+60, nil, 5, 3)
+	p := newPenaltyCase(t, 320, nil, 5, 3)
 	weight := func(t, delta [][]float64) int64 {
 		return int64(
 			1000*math.Abs(t[0][0]+delta[0][0])) & 0xff
@@ -152,9 +154,9 @@ func TestPenaltySumIsWeighted(t *testing.T) {
 func TestPenaltySumOfLargeFactors(t *testing.T) {
 	const factor = 0x1p-16
 	p := newPenaltyCase(t, 40, nil, 8, 8)
-	for _, layer := range p.c.layers[1:] {
-		for i := range layer.w.Data {
-			layer.w.Data[i] *= 30
+	for _, layer := range p.c.Views(p.c.Parameters())[1:] {
+		for i := range layer.W.Data {
+			layer.W.Data[i] *= 30
 		}
 	}
 	largest := 0.
@@ -180,23 +182,28 @@ func TestPenaltySumPanics(t *testing.T) {
 	dst := make([]int64, p.c.Weights())
 	for name, call := range map[string]func(){
 		"factor": func() {
-			p.c.AddPenaltySumTo(dst, .3, p.generated, draw, fullWeight, p.columns,
+			critic.Penalised{Critic: p.c, Generated: p.generated}.AddPenaltySumTo(dst, .3, draw,
+				fullWeight, p.columns,
 				nil)
 		},
 		"length": func() {
-			p.c.AddPenaltySumTo(dst[1:], .5, p.generated, draw, fullWeight,
+			critic.Penalised{Critic: p.c, Generated: p.generated}.AddPenaltySumTo(dst[1:], .5, draw,
+				fullWeight,
 				p.columns, nil)
 		},
 		"nobody": func() {
-			p.c.AddPenaltySumTo(dst, .5, p.generated.Head(0), draw, fullWeight,
+			critic.Penalised{Critic: p.c, Generated: p.generated.Head(0)}.AddPenaltySumTo(dst, .5,
+				draw, fullWeight,
 				p.columns, nil)
 		},
 		"too wide": func() {
-			p.c.AddPenaltySumTo(dst, .5, kernels.New(2, 99), draw, fullWeight,
+			critic.Penalised{Critic: p.c, Generated: kernels.New(2, 99)}.AddPenaltySumTo(dst, .5,
+				draw, fullWeight,
 				p.columns, nil)
 		},
 		"too short": func() {
-			p.c.AddPenaltySumTo(dst, .5, p.generated, draw, fullWeight,
+			critic.Penalised{Critic: p.c, Generated: p.generated}.AddPenaltySumTo(dst, .5, draw,
+				fullWeight,
 				p.columns[1:], nil)
 		},
 	} {

@@ -1,7 +1,6 @@
 package gan
 
 import (
-	"bytes"
 	"math"
 	"testing"
 
@@ -25,8 +24,8 @@ func TestScaledEncoder(t *testing.T) {
 		t.Errorf("%d inputs, %d cells", e.Inputs(), e.Cells())
 	}
 	for code, want := range []float64{0, 1. / 3, 2. / 3, 1} {
-		if got := float64(e.Value(3, code)); math.Abs(got-want) > valueStep/2 ||
-			math.Mod(got, valueStep) != 0 {
+		if got := float64(e.Value(3, code)); math.Abs(got-want) > 0x1p-16/2 ||
+			math.Mod(got, 0x1p-16) != 0 {
 			t.Errorf("code %d is %v", code, got)
 		}
 	}
@@ -37,8 +36,8 @@ func TestScaledEncoder(t *testing.T) {
 	u := testRand(41)
 	x, y := kernels.Dense(4, 15, normals(u, 60, 1)), kernels.Dense(4, 11, normals(u, 44, 1))
 	fx, fy := kernels.New(4, 11), kernels.New(4, 15)
-	e.FoldTo(fx, x)
-	e.UnfoldTo(fy, y)
+	FoldTo(e, fx, x)
+	UnfoldTo(e, fy, y)
 	a, b := 0., 0.
 	for i, v := range fx.Data {
 		a += float64(v) * float64(y.Data[i])
@@ -54,7 +53,7 @@ func TestScaledEncoder(t *testing.T) {
 		mean[i], variance[i] = float64(x.Row(0)[i]), 2
 	}
 	variance[3] = math.Inf(1) // code 0 of column 1, which counts for nothing
-	means, variances := e.FoldMean(mean, variance)
+	means, variances := FoldMean(e, mean, variance)
 	for i, m := range means {
 		if math.Abs(m-float64(fx.Row(0)[i])) > 1e-5 {
 			t.Errorf("mean of input %d is %v, want %v", i, m, fx.Row(0)[i])
@@ -83,9 +82,9 @@ func TestScaledSum(t *testing.T) {
 		}
 	}
 	x, in := kernels.New(n, e.Cells()), kernels.New(n, e.Inputs())
-	e.OneHotTo(x, codes, 0)
-	e.FoldTo(in, x)
-	want, mean := c.NewTutor(n).Gradient(in)
+	oneHotTo(e, x, codes)
+	FoldTo(e, in, x)
+	want, _ := NewTutor(c, n).Gradient(in)
 	sum, inputs := make([]int64, len(c.Parameters())), make([]int64, e.Inputs())
 	c.AddSumTo(sum, inputs, factor, columns, nil)
 	for k, s := range sum {
@@ -104,14 +103,6 @@ func TestScaledSum(t *testing.T) {
 		if got := float64(s) * step; got != exact {
 			t.Errorf("input %d sums to %v, want %v", i, got, exact)
 		}
-	}
-	scores, score := make([]float32, n), 0.
-	c.ScoresTo(scores, columns, nil)
-	for _, s := range scores {
-		score += float64(s) / n
-	}
-	if math.Abs(score-mean) > 1e-4 {
-		t.Errorf("mean score %v, of dense rows %v", score, mean)
 	}
 	var even, odd []int
 	for i := range n {
@@ -144,43 +135,21 @@ func TestScaledSum(t *testing.T) {
 	}
 }
 
-// TestScaledCriticIsEncoded: a critic on scaled columns is written and read again.
-func TestScaledCriticIsEncoded(t *testing.T) {
-	c, err := NewCritic(scaledEncoder(t), CriticOptions{Hidden: []int{3}}, testRand(43))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, _ := c.MarshalBinary()
-	got, err := DecodeCritic(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, _ := got.MarshalBinary(); !bytes.Equal(again, data) || got.Encoder().Inputs() != 11 {
-		t.Errorf("%d inputs; other bytes", got.Encoder().Inputs())
-	}
-	for n := range data {
-		if _, err := DecodeCritic(data[:n]); err == nil {
-			t.Fatalf("cut at %d: accepted", n)
-		}
-	}
-}
-
-// TestFoldedReplayGradient compares with the definition on folded rows, and its differences with
+// TestFoldedHistoryGradient compares with the definition on folded rows, and its differences with
 // respect to cells.
-func TestFoldedReplayGradient(t *testing.T) {
+func TestFoldedHistoryGradient(t *testing.T) {
 	e, u := scaledEncoder(t), testRand(44)
 	const batch = 8
-	deep := NewDeepReplay(deepSnapshot(t, e, 1, false, 6).Critic)
-	r := NewFoldedReplay(e, deep)
+	r := NewHistory(someMeasurement(t, e, 1, false, 6).Critic)
 	for k := range uint64(2) {
-		if err := deep.Add(deepSnapshot(t, e, 2+k, k > 0, 6)); err != nil {
+		if err := r.Add(someMeasurement(t, e, 2+k, k > 0, 6)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	n := e.Cells() * 2
 	tables := Tables{Target: 1, Means: normals(u, n, .2), SDs: make([]float32, n), Weight: .5}
 	fill(tables.SDs, .7)
-	if err := r.SetTables(e, tables); err != nil {
+	if err := r.SetTables(tables); err != nil {
 		t.Fatal(err)
 	}
 	g, err := NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 5}, u)
@@ -191,11 +160,11 @@ func TestFoldedReplayGradient(t *testing.T) {
 		[]int{1, 0}, kernels.New(batch, e.Cells())
 	slow := func() float64 {
 		in := kernels.New(batch, e.Inputs())
-		e.FoldTo(in, x)
-		return deep.slow(in, picks) + r.tables.addTo(scratch, x)
+		FoldTo(e, in, x)
+		return r.slow(in, picks) + r.tables.addTo(scratch, x)
 	}
 	if got, want := r.GradientTo(dst, x, picks), slow(); math.Abs(got-want) > 1e-5*math.Abs(want) {
 		t.Errorf("loss %v, by the definition %v", got, want)
 	}
-	differences(t, "folded replay", x.Data, append([]float32(nil), dst.Data...), 1e-3, .01, slow)
+	differences(t, "folded", x.Data, append([]float32(nil), dst.Data...), 1e-3, .01, slow)
 }

@@ -3,6 +3,7 @@ package gan
 import (
 	"fmt"
 
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
@@ -12,7 +13,7 @@ import (
 type Tables struct {
 	Target     int       // column
 	Means, SDs []float32 // cells × codes of the target, row-major; standard deviations > 0
-	Weight     float32   // of the tables' part of the loss beside that of the snapshots; > 0
+	Weight     float32   // of the tables' part of the loss beside that of the measurements; > 0
 }
 
 // tables is Tables as the loss needs it.
@@ -24,23 +25,23 @@ type tables struct {
 	mean         [2]kernels.Matrix
 }
 
-// SetTables adds the tables to what the replay compares: [Replay.GradientTo] then minimises L +
-// Weight·L', L' the mean over what the tables measured of the same product of residuals. It panics
-// if a shape does not fit, and returns an error for a number that is not finite, a standard
+// SetTables adds the tables to what the history compares: [History.GradientTo] then minimises
+// L + Weight·L', L' the mean over what the tables measured of the same product of residuals. It
+// panics if a shape does not fit, and returns an error for a number that is not finite, a standard
 // deviation that is not positive, and tables that measure nothing.
-func (r *Replay) SetTables(e *Encoder, t Tables) (err error) {
-	r.tables, err = newTables(e, r.cells, t)
+func (h *History) SetTables(t Tables) (err error) {
+	h.tables, err = newTables(h.shape.Encoder(), t)
 	return err
 }
 
-// newTables checks the tables for a replay of rows of the given number of cells.
-func newTables(e *Encoder, cells int, t Tables) (*tables, error) {
-	if t.Target < 0 || t.Target >= e.Columns() || e.Cells() != cells {
-		panic(fmt.Sprintf("gan: tables of column %d in a replay of %d cells", t.Target, cells))
+// newTables checks the tables.
+func newTables(e *critic.Encoder, t Tables) (*tables, error) {
+	if t.Target < 0 || t.Target >= e.Columns() {
+		panic(fmt.Sprintf("gan: tables of column %d of %d", t.Target, e.Columns()))
 	}
-	out := &tables{Tables: t, first: e.offsets[t.Target],
-		codes: e.offsets[t.Target+1] - e.offsets[t.Target]}
-	if n := cells * out.codes; len(t.Means) != n || len(t.SDs) != n || !(t.Weight > 0) {
+	out := &tables{Tables: t, first: e.Offset(t.Target),
+		codes: e.Offset(t.Target+1) - e.Offset(t.Target)}
+	if n := e.Cells() * out.codes; len(t.Means) != n || len(t.SDs) != n || !(t.Weight > 0) {
 		panic(fmt.Sprintf("gan: tables of %d and %d numbers, not %d, with weight %v", len(t.Means),
 			len(t.SDs), n, t.Weight))
 	}

@@ -26,8 +26,8 @@ func someTables(e *Encoder, weight float32) Tables {
 func TestTablesGradient(t *testing.T) {
 	u := testRand(22)
 	e := testEncoder(t, testSizes...)
-	r := NewReplay(e, 3, .2)
-	if err := r.SetTables(e, someTables(e, .7)); err != nil {
+	r := NewHistory(someMeasurement(t, e, 1, false, 3).Critic)
+	if err := r.SetTables(someTables(e, .7)); err != nil {
 		t.Fatal(err)
 	}
 	const n = 6
@@ -51,7 +51,7 @@ func TestTablesGradient(t *testing.T) {
 
 func TestTablesRefuse(t *testing.T) {
 	e := testEncoder(t, testSizes...)
-	r := NewReplay(e, 3, .2)
+	r := NewHistory(someMeasurement(t, e, 1, false, 3).Critic)
 	for name, change := range map[string]func(*Tables){
 		"deviation of 0":    func(s *Tables) { s.SDs[1] = 0 },
 		"infinite mean":     func(s *Tables) { s.Means[1] = float32(math.Inf(1)) },
@@ -60,7 +60,7 @@ func TestTablesRefuse(t *testing.T) {
 	} {
 		s := someTables(e, 1)
 		change(&s)
-		if err := r.SetTables(e, s); err == nil || r.tables != nil {
+		if err := r.SetTables(s); err == nil || r.tables != nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

@@ -4,65 +4,73 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
 // Tutor differentiates a critic at generated rows: the part of its training that touches no private
 // row. It is for one goroutine at a time.
 type Tutor struct {
-	c        *Critic
+	layers   []kernels.Affine
+	slope    float32
 	batch    int
 	s, x     []kernels.Matrix // of every layer
 	delta    []kernels.Matrix // ∇_{s^l} D
 	up       []kernels.Matrix // scratch of the penalty, shaped like delta
 	input    kernels.Matrix   // ∇_x D, then the gradient of the penalty with respect to it
 	gradient []float32
-	parts    []affine
+	parts    []kernels.Affine
 	spectral [][]float32 // approximate right singular vectors of W^l
 }
 
 // NewTutor returns a tutor of c for batches of the given number of rows, at least 1.
-func (c *Critic) NewTutor(batch int) *Tutor {
+func NewTutor(c *critic.Critic, batch int) *Tutor {
 	if batch < 1 {
 		panic(fmt.Sprintf("gan: a tutor of %d rows", batch))
 	}
-	t := &Tutor{c: c, batch: batch, input: kernels.New(batch, c.sizes[0]),
-		gradient: make([]float32, len(c.parameters))}
-	for _, units := range c.sizes[1:] {
+	t := newTutor(c.Views(c.Parameters()), c.Slope(), batch)
+	t.gradient = make([]float32, len(c.Parameters()))
+	t.parts = c.Views(t.gradient)
+	return t
+}
+
+// newTutor returns a tutor of layers that runs, but has no room for a gradient.
+func newTutor(layers []kernels.Affine, slope float32, batch int) *Tutor {
+	t := &Tutor{layers: layers, slope: slope, batch: batch,
+		input: kernels.New(batch, layers[0].W.Rows)}
+	for _, layer := range layers {
+		units := len(layer.B)
 		t.s = append(t.s, kernels.New(batch, units))
 		t.x = append(t.x, kernels.New(batch, units))
 		t.delta = append(t.delta, kernels.New(batch, units))
 		t.up = append(t.up, kernels.New(batch, units))
-		v := make([]float32, units)
-		for j := range v {
-			v[j] = 1
-		}
+		v := slices.Repeat([]float32{1}, units)
 		normalise(v)
 		t.spectral = append(t.spectral, v)
 	}
-	t.parts = c.views(t.gradient)
 	return t
 }
 
 // forward runs the critic on dense rows and sets delta.
 func (t *Tutor) forward(rows kernels.Matrix) {
-	if rows.Rows != t.batch || rows.Cols != t.c.sizes[0] {
+	if rows.Rows != t.batch || rows.Cols != t.input.Cols {
 		panic(fmt.Sprintf("gan: %d × %d cells for a tutor of %d × %d", rows.Rows, rows.Cols,
-			t.batch, t.c.sizes[0]))
+			t.batch, t.input.Cols))
 	}
 	in, last := rows, len(t.s)-1
-	for l, layer := range t.c.layers {
-		layer.to(t.s[l], in)
-		kernels.LeakyReLUTo(t.x[l].Data, t.s[l].Data, t.c.slope)
+	for l, layer := range t.layers {
+		layer.To(t.s[l], in)
+		kernels.LeakyReLUTo(t.x[l].Data, t.s[l].Data, t.slope)
 		in = t.x[l]
 	}
 	for i := range t.delta[last].Data {
 		t.delta[last].Data[i] = 1
 	}
 	for l := last - 1; l >= 0; l-- {
-		kernels.MulTo(t.delta[l], 1, t.delta[l+1], t.c.layers[l+1].w.T(), 0)
-		kernels.DescendTo(t.delta[l].Data, t.s[l].Data, t.c.slope)
+		kernels.MulTo(t.delta[l], 1, t.delta[l+1], t.layers[l+1].W.T(), 0)
+		kernels.DescendTo(t.delta[l].Data, t.s[l].Data, t.slope)
 	}
 }
 
@@ -73,7 +81,7 @@ func (t *Tutor) Gradient(rows kernels.Matrix) (gradient []float32, mean float64)
 	t.forward(rows)
 	x, scale := rows, 1/float32(t.batch)
 	for l, part := range t.parts {
-		part.collect(x, t.delta[l])
+		collect(part, x, t.delta[l])
 		x = t.x[l]
 	}
 	for i := range t.gradient {
@@ -94,7 +102,7 @@ func (t *Tutor) Gradient(rows kernels.Matrix) (gradient []float32, mean float64)
 // or between generated ones: no private row enters.
 func (t *Tutor) AddPenalty(rows kernels.Matrix, weight float32, oneSided bool) float64 {
 	t.forward(rows)
-	kernels.MulTo(t.input, 1, t.delta[0], t.c.layers[0].w.T(), 0)
+	kernels.MulTo(t.input, 1, t.delta[0], t.layers[0].W.T(), 0)
 	total := 0.
 	for i := range t.batch {
 		row := t.input.Row(i)
@@ -120,12 +128,12 @@ func (t *Tutor) AddPenalty(rows kernels.Matrix, weight float32, oneSided bool) f
 	// φ'⊙r¹W², ...
 	from := t.input
 	for l, part := range t.parts {
-		kernels.MulTo(part.w, 1, from.T(), t.delta[l], 1)
+		kernels.MulTo(part.W, 1, from.T(), t.delta[l], 1)
 		if l == len(t.parts)-1 {
 			break
 		}
-		kernels.MulTo(t.up[l], 1, from, t.c.layers[l].w, 0)
-		kernels.DescendTo(t.up[l].Data, t.s[l].Data, t.c.slope)
+		kernels.MulTo(t.up[l], 1, from, t.layers[l].W, 0)
+		kernels.DescendTo(t.up[l].Data, t.s[l].Data, t.slope)
 		from = t.up[l]
 	}
 	return total / float64(t.batch)
@@ -135,7 +143,7 @@ func (t *Tutor) AddPenalty(rows kernels.Matrix, weight float32, oneSided bool) f
 // what a generator trained on the critic's score descends, with the sign turned.
 func (t *Tutor) InputTo(dst, rows kernels.Matrix) float64 {
 	t.forward(rows)
-	kernels.MulTo(dst, 1/float32(t.batch), t.delta[0], t.c.layers[0].w.T(), 0)
+	kernels.MulTo(dst, 1/float32(t.batch), t.delta[0], t.layers[0].W.T(), 0)
 	mean := 0.
 	for _, v := range t.s[len(t.s)-1].Data {
 		mean += float64(v)
@@ -157,10 +165,10 @@ func MixTo(dst, rows kernels.Matrix, u *rand.Rand) {
 
 // Clip moves every weight (not the biases) into [−limit, limit] (Arjovsky et al. 2017, arXiv
 // 1701.07875).
-func (c *Critic) Clip(limit float32) {
-	for _, layer := range c.layers {
-		for i, w := range layer.w.Data {
-			layer.w.Data[i] = min(max(w, -limit), limit)
+func Clip(c *critic.Critic, limit float32) {
+	for _, layer := range c.Views(c.Parameters()) {
+		for i, w := range layer.W.Data {
+			layer.W.Data[i] = min(max(w, -limit), limit)
 		}
 	}
 }
@@ -170,20 +178,20 @@ func (c *Critic) Clip(limit float32) {
 // method, which starts where the last call ended (Miyato et al. 2018, arXiv 1802.05957, algorithm
 // 1, as a projection). It returns the estimated norms before.
 func (t *Tutor) LimitSpectral(limit float64, iterations int) []float64 {
-	norms := make([]float64, len(t.c.layers))
-	for l, layer := range t.c.layers {
-		v := kernels.Dense(layer.w.Cols, 1, t.spectral[l])
-		u := kernels.New(layer.w.Rows, 1)
+	norms := make([]float64, len(t.layers))
+	for l, layer := range t.layers {
+		v := kernels.Dense(layer.W.Cols, 1, t.spectral[l])
+		u := kernels.New(layer.W.Rows, 1)
 		for range max(iterations, 1) {
-			kernels.MulTo(u, 1, layer.w, v, 0)
+			kernels.MulTo(u, 1, layer.W, v, 0)
 			norms[l] = normalise(u.Data)
-			kernels.MulTo(v, 1, layer.w.T(), u, 0)
+			kernels.MulTo(v, 1, layer.W.T(), u, 0)
 			normalise(v.Data)
 		}
 		if norms[l] > limit {
 			factor := float32(limit / norms[l])
-			for i := range layer.w.Data {
-				layer.w.Data[i] *= factor
+			for i := range layer.W.Data {
+				layer.W.Data[i] *= factor
 			}
 		}
 	}
@@ -203,4 +211,28 @@ func normalise(x []float32) float64 {
 		}
 	}
 	return norm
+}
+
+// GradientOf returns the gradient of Σ_i ℓ_i(D(x_i)) over the rows x_i with respect to the critic's
+// parameters, for losses of a row's score given by their derivative: derivative(i, score) is
+// ℓ_i'(score). Like Gradient it starts anew, and its result is the tutor's own.
+func (t *Tutor) GradientOf(rows kernels.Matrix, derivative func(i int,
+	score float32) float32) []float32 {
+	t.forward(rows)
+	scores := t.s[len(t.s)-1]
+	for i := range t.batch {
+		d := derivative(i, scores.Row(i)[0])
+		for l := range t.delta {
+			row := t.delta[l].Row(i)
+			for j := range row {
+				row[j] *= d
+			}
+		}
+	}
+	x := rows
+	for l, part := range t.parts {
+		collect(part, x, t.delta[l])
+		x = t.x[l]
+	}
+	return t.gradient
 }

@@ -14,8 +14,9 @@ import (
 
 var (
 	// ErrNotExact is wrapped by the refusal of a condition on a model that can only be sampled.
-	ErrNotExact = errors.New("only a graphical model (kind marginal) takes a condition; sample it " +
-		"and drop rows instead")
+	ErrNotExact = errors.New(
+		"only a graphical model (kind marginal) takes a condition; sample it " +
+			"and drop rows instead")
 	// ErrImpossible is wrapped by the refusal of a condition that holds for no row of the model.
 	ErrImpossible = marginal.ErrImpossible
 )

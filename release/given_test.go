@@ -132,7 +132,8 @@ func TestMeasured(t *testing.T) {
 	raw := appendMeasured(nil, p.Measured)
 	u := rand.New(rand.NewPCG(3, 3))
 	for i := range len(raw) {
-		if _, err := (&measuredReader{data: raw[:i], sizes: sizes}).list(); !errors.Is(err, ErrFormat) {
+		if _, err := (&measuredReader{data: raw[:i], sizes: sizes}).list(); !errors.Is(err,
+			ErrFormat) {
 			t.Errorf("cut after %d bytes: %v", i, err)
 		}
 	}

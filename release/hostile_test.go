@@ -111,7 +111,8 @@ func TestHostileModels(t *testing.T) {
 		want string
 	}{
 		{"40 million entries", bomb(t, manifest("{}", entries(40_000_000)), nil), "larger than"},
-		{"as many as fit", bomb(t, manifest("{}", entries(16_000_000)), nil), "compressed more than"},
+		{"as many as fit", bomb(t, manifest("{}", entries(16_000_000)), nil),
+			"compressed more than"},
 		{"a ledger of small entries", encodeParts(t, manifest("{}", entries(5_000_000)), nil),
 			"more than 100000 entries"},
 		{"settings", encodeParts(t, manifest("["+strings.Repeat("0,", 5<<20)+"0]", ""), nil),

@@ -24,7 +24,8 @@ import (
 var (
 	// ErrFormat is wrapped by every error about a file that is not a model file of a known version.
 	ErrFormat = errors.New("not a decoy model file")
-	// ErrClaim is wrapped by every error of [Model.Verify]: the file does not support its own claim.
+	// ErrClaim is wrapped by every error of [Model.Verify]: the file does not support its own
+	// claim.
 	ErrClaim = errors.New("the claim does not hold")
 )
 
@@ -34,24 +35,27 @@ const FormatVersion = 1
 // Claim is the privacy guarantee of a model and of everything sampled from it: (Epsilon,
 // Delta)-differential privacy for the neighbouring relation of one unit.
 type Claim struct {
-	Epsilon        float64              `json:"epsilon"`
-	Delta          float64              `json:"delta"`
-	Adjacency      accountant.Adjacency `json:"adjacency"`
-	Unit           string               `json:"unit,omitempty"`              // id column; "" = one row
-	MaxRowsPerUnit int                  `json:"max_rows_per_unit,omitempty"` // with Unit
+	Epsilon   float64              `json:"epsilon"`
+	Delta     float64              `json:"delta"`
+	Adjacency accountant.Adjacency `json:"adjacency"`
+	// id column; "" = one row
+	Unit           string `json:"unit,omitempty"`
+	MaxRowsPerUnit int    `json:"max_rows_per_unit,omitempty"` // with Unit
 }
 
 // String is the claim as a sentence.
 func (c Claim) String() string {
 	unit := "one row"
 	if c.Unit != "" {
-		unit = fmt.Sprintf("all rows of one %q, of which at most %d are used", c.Unit, c.MaxRowsPerUnit)
+		unit = fmt.Sprintf("all rows of one %q, of which at most %d are used", c.Unit,
+			c.MaxRowsPerUnit)
 	}
 	verb := "adding or removing"
 	if c.Adjacency == accountant.ReplaceOne {
 		verb = "replacing"
 	}
-	return fmt.Sprintf("(ε = %v, δ = %v)-differential privacy under %s %s", c.Epsilon, c.Delta, verb,
+	return fmt.Sprintf("(ε = %v, δ = %v)-differential privacy under %s %s", c.Epsilon, c.Delta,
+		verb,
 		unit)
 }
 
@@ -141,8 +145,9 @@ func New(f Fitted) (*Model, error) {
 	m := &Model{
 		Manifest: Manifest{
 			Format: FormatVersion, Tool: f.Tool, Created: reserve.Time, Method: f.Method,
-			Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, Adjacency: reserve.Adjacency,
-				Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},
+			Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta,
+				Adjacency: reserve.Adjacency,
+				Unit:      reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},
 			Rows: rows, SchemaYAML: string(yaml), SchemaSHA256: f.Schema.Fingerprint(),
 			DeclaredYAML: string(declared), Settings: f.Settings, Ledger: f.Ledger.Entries,
 			Parameters: Parameters{Kind: f.Params.Kind(), Bytes: len(raw), SHA256: digest(raw)},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
@@ -132,7 +133,8 @@ func TestVerifyRefuses(t *testing.T) {
 			e[1].Budget = &accountant.Budget{Epsilon: .5, Delta: 1e-9}
 		},
 		"charge that is not reserved": func(e []ledger.Entry) {
-			e[2].Event = &accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1}
+			e[2].Event = &accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 5},
+				Count: 1}
 		},
 		"charged twice": func(e []ledger.Entry) {
 			e[2].Event = &accountant.Charge{Event: sigma, Count: 2}
@@ -161,11 +163,14 @@ func TestVerifyRefuses(t *testing.T) {
 		"other unit claimed":      func(m *Model) { m.Claim.Unit = "patient" },
 		"parameters swapped":      func(m *Model) { m.raw = append([]byte{1}, m.raw...) },
 		"entry edited":            func(m *Model) { m.Ledger[2].Label = "other" },
-		"entry removed":           func(m *Model) { m.Ledger = append(m.Ledger[:2:2], m.Ledger[3:]...) },
-		"ledger cut":              func(m *Model) { m.Ledger = m.Ledger[:3] },
-		"ledger empty":            func(m *Model) { m.Ledger = nil },
-		"method renamed":          func(m *Model) { m.Method = "other" },
-		"schema fingerprint":      func(m *Model) { m.SchemaSHA256 = "00" },
+		"entry removed": func(m *Model) {
+			m.Ledger = append(m.Ledger[:2:2],
+				m.Ledger[3:]...)
+		},
+		"ledger cut":         func(m *Model) { m.Ledger = m.Ledger[:3] },
+		"ledger empty":       func(m *Model) { m.Ledger = nil },
+		"method renamed":     func(m *Model) { m.Method = "other" },
+		"schema fingerprint": func(m *Model) { m.SchemaSHA256 = "00" },
 	}
 	for name, change := range file {
 		m := testModel(t)
@@ -254,8 +259,9 @@ func TestReadRefuses(t *testing.T) {
 		"later format":  rezip(t, good, manifestName, swap(`"format": 1`, `"format": 2`)),
 		"unknown kind": rezip(t, good, manifestName,
 			swap(`"kind": "marginal"`, `"kind": "magic"`)),
-		"unknown event":        rezip(t, good, manifestName, swap(`"gaussian"`, `"gaussianish"`)),
-		"schema broken":        rezip(t, good, manifestName, swap(`kind: integer`, `kind: imaginary`)),
+		"unknown event": rezip(t, good, manifestName, swap(`"gaussian"`, `"gaussianish"`)),
+		"schema broken": rezip(t, good, manifestName,
+			swap(`kind: integer`, `kind: imaginary`)),
 		"schema of other size": rezip(t, good, manifestName, swap(`max: 9`, `max: 8`)),
 		"parameters changed": rezip(t, good, parametersName,
 			func(b []byte) []byte { b[len(b)/2]++; return b }),
@@ -321,7 +327,8 @@ func TestClaimString(t *testing.T) {
 			Delta: 1e-9, Adjacency: accountant.AddRemove},
 		"(ε = 2, δ = 1e-06)-differential privacy under replacing all rows of one \"patient\", of which " +
 			"at most 4 are used": {
-			Epsilon: 2, Delta: 1e-6, Adjacency: accountant.ReplaceOne, Unit: "patient", MaxRowsPerUnit: 4},
+			Epsilon: 2, Delta: 1e-6, Adjacency: accountant.ReplaceOne, Unit: "patient",
+			MaxRowsPerUnit: 4},
 	} {
 		if got := c.String(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -331,7 +338,7 @@ func TestClaimString(t *testing.T) {
 
 // TestGeneratorRoundTrip writes and reads a model of a generator, and damages its parameters.
 func TestGeneratorRoundTrip(t *testing.T) {
-	e, err := gan.NewEncoder(testSchema())
+	e, err := critic.NewEncoder(testSchema())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,8 @@ type Verification struct {
 // agrees reports whether the derived range allows the claim, and what the accountant says of the
 // reservation, which is proven to be no more than its slack above the truth.
 func (v Verification) agrees() bool {
-	return v.Derived.Lower <= v.Claim.Epsilon && v.Derived.Upper >= v.Reserved.Epsilon-v.Reserved.Slack
+	return v.Derived.Lower <= v.Claim.Epsilon &&
+		v.Derived.Upper >= v.Reserved.Epsilon-v.Reserved.Slack
 }
 
 // Verify recomputes the claim from the model's own ledger, without the data: the chain of hashes,
@@ -58,8 +59,9 @@ func (m *Model) Verify() (Verification, error) {
 			v.Charges += e.Event.Count
 		}
 	}
-	want := Claim{Epsilon: run.Budget.Epsilon, Delta: run.Budget.Delta, Adjacency: reserve.Adjacency,
-		Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit}
+	want := Claim{Epsilon: run.Budget.Epsilon, Delta: run.Budget.Delta,
+		Adjacency: reserve.Adjacency,
+		Unit:      reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit}
 	if m.Claim != want {
 		return fail("the manifest claims %v, the ledger %v", m.Claim, want)
 	}

@@ -260,3 +260,17 @@ func grow(s []float32, n int) []float32 {
 	}
 	return s[:n]
 }
+
+// Affine is the map xW + b, W in × out.
+type Affine struct {
+	W Matrix
+	B []float32
+}
+
+// To sets dst to xW + b.
+func (a Affine) To(dst, x Matrix) {
+	for i := range dst.Rows {
+		copy(dst.Row(i), a.B)
+	}
+	MulTo(dst, 1, x, a.W, 1)
+}

@@ -12,7 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/bounds/clip"
 	"github.com/decoy-dp/decoy/bounds/penalty"
-	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -23,7 +23,7 @@ import (
 // sums is a critic on rows of codes, and what its three sums over private rows need besides.
 type sums struct {
 	name      string
-	c         *gan.Critic
+	c         *critic.Critic
 	in        *bounds.Input
 	columns   []table.Codes
 	generated kernels.Matrix
@@ -36,10 +36,10 @@ const sumRows = 280 // more than a chunk, and no multiple of a tile
 // edge makes some hidden units so negative that they never fire, with biases of .95·2^100 and terms
 // of random signs beside them, and lets huge weights lead away from them unless a slope lets
 // something through.
-func edge(c *gan.Critic, u *rand.Rand) {
-	for l := range c.Layers() - 1 {
-		w, b := c.Layer(l)
-		next, _ := c.Layer(l + 1)
+func edge(c *critic.Critic, u *rand.Rand) {
+	layers := c.Network().Layers
+	for l := range len(layers) - 1 {
+		w, b, next := layers[l].Weights, layers[l].Bias, layers[l+1].Weights
 		columns := c.Encoder().Columns()
 		if l > 0 {
 			columns = len(w) / len(b) * 64 // roughly the inputs, times the size of activations
@@ -62,11 +62,11 @@ func edge(c *gan.Critic, u *rand.Rand) {
 }
 
 func newSums(t *testing.T, seed uint64, scaled bool, slope float32,
-	change func(*gan.Critic, *rand.Rand), hidden ...int) sums {
+	change func(*critic.Critic, *rand.Rand), hidden ...int) sums {
 	t.Helper()
 	u := rand.New(rand.NewPCG(seed, 3))
 	sizes, flags := []int{3, 2, 17, 4, 9}, []bool{false, true, true, false, false}
-	e, err := gan.NewEncoderOf(sizes)
+	e, err := critic.NewEncoderOf(sizes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,13 +87,12 @@ func newSums(t *testing.T, seed uint64, scaled bool, slope float32,
 	if s.in, err = bounds.NewInput(fields...); err != nil {
 		t.Fatal(err)
 	}
-	if s.c, err = gan.NewCritic(e, gan.CriticOptions{Hidden: hidden, Slope: slope}, u); err != nil {
+	if s.c, err = critic.New(e, critic.Options{Hidden: hidden, Slope: slope}, u); err != nil {
 		t.Fatal(err)
 	}
-	for l := range s.c.Layers() {
-		_, bias := s.c.Layer(l)
-		for j := range bias {
-			bias[j] = float32(u.NormFloat64() / 3)
+	for _, layer := range s.c.Network().Layers {
+		for j := range layer.Bias {
+			layer.Bias[j] = float32(u.NormFloat64() / 3)
 		}
 	}
 	change(s.c, u)
@@ -111,15 +110,6 @@ func newSums(t *testing.T, seed uint64, scaled bool, slope float32,
 		s.words = append(s.words, u.Uint64())
 	}
 	return s
-}
-
-func (s sums) network() bounds.Network {
-	n := bounds.Network{Slope: s.c.Slope()}
-	for l := range s.c.Layers() {
-		w, b := s.c.Layer(l)
-		n.Layers = append(n.Layers, bounds.Layer{Weights: w, Bias: b})
-	}
-	return n
 }
 
 // of returns, one after the other, everything that the three sums add for the rows. weigh is nil
@@ -144,13 +134,14 @@ func (s sums) of(factor float64, weigh func(x, delta [][]float64) int64, paid *p
 		size, weight = paid.Factor(), paid.Weight
 	}
 	draw := func() uint64 { at++; return s.words[rows[at-1]] }
-	s.c.AddPenaltySumTo(rest[1+n:], size, s.generated, draw, weight, s.columns, rows)
+	critic.Penalised{Critic: s.c, Generated: s.generated}.AddPenaltySumTo(rest[1+n:], size, draw,
+		weight, s.columns, rows)
 	return out
 }
 
 func someSums(t *testing.T) (out []sums) {
 	add := func(name string, s sums) { s.name = name; out = append(out, s) }
-	plain := func(*gan.Critic, *rand.Rand) {}
+	plain := func(*critic.Critic, *rand.Rand) {}
 	for _, scaled := range []bool{false, true} {
 		for _, hidden := range [][]int{{1}, {33}, {13, 7}, {40, 5, 17}} {
 			if scaled && len(hidden) != 2 {
@@ -174,7 +165,7 @@ func TestNumbersAtTheLimitStayInTheirIntervals(t *testing.T) {
 	for _, s := range someSums(t) {
 		// Beyond every row a ball has scales c² = b·(its total), for a number within b of its
 		// centre or m one-hot cells whose distance from theirs is at most b·√m.
-		cert, err := bounds.Certify(s.network(), s.in, bounds.Config{Mode: bounds.Ball,
+		cert, err := bounds.Certify(s.c.Network(), s.in, bounds.Config{Mode: bounds.Ball,
 			Adjacency: accountant.AddRemove, Factor: factor, Radius: 1e30})
 		if err != nil {
 			t.Errorf("%s: %v", s.name, err)
@@ -207,7 +198,7 @@ func TestNumbersAtTheLimitStayInTheirIntervals(t *testing.T) {
 			continue
 		}
 		for _, x := range []float32{1.1, 0x1p20} {
-			beyond := s.network()
+			beyond := s.c.Network()
 			for l, layer := range beyond.Layers {
 				beyond.Layers[l].Bias = slices.Clone(layer.Bias)
 				for j, b := range layer.Bias {
@@ -230,12 +221,12 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 	const factor = 0x1p-16
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	all := someSums(t)
-	wide := newSums(t, 6, false, .2, func(*gan.Critic, *rand.Rand) {}, 200, 190)
+	wide := newSums(t, 6, false, .2, func(*critic.Critic, *rand.Rand) {}, 200, 190)
 	wide.name, wide.certified = "random, products of several goroutines", true
 	all = append(all, wide)
 	for _, slope := range []float32{0, .2} {
 		for seed, hidden := range [][]int{{5}, {33}, {13, 7}} {
-			s := newSums(t, uint64(seed), false, slope, func(c *gan.Critic, u *rand.Rand) {
+			s := newSums(t, uint64(seed), false, slope, func(c *critic.Critic, u *rand.Rand) {
 				for i, w := range c.Parameters() {
 					if u.IntN(3) > 0 {
 						c.Parameters()[i] = float32(math.Copysign(3e38, float64(w)))
@@ -254,14 +245,14 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 			ball := bounds.Config{
 				Adjacency: accountant.AddRemove, Mode: bounds.Ball, Radius: .5, Factor: factor,
 			}
-			cert, err := bounds.Certify(s.network(), s.in, ball)
+			cert, err := bounds.Certify(s.c.Network(), s.in, ball)
 			if err != nil {
 				t.Fatalf("%s: %v", s.name, err)
 			}
 			weigh = clip.New(cert).Weight
 			if s.name[:2] == "ra" {
 				c := penalty.Config{Adjacency: accountant.AddRemove, Reach: .1}
-				if paid, err = penalty.Certify(s.network(), c); err != nil {
+				if paid, err = penalty.Certify(s.c.Network(), c); err != nil {
 					t.Fatalf("%s: %v", s.name, err)
 				}
 			}

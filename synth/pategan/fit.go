@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -20,7 +21,7 @@ type training struct {
 	p         *plan
 	u         *rand.Rand
 	from      source
-	encoder   *gan.Encoder
+	encoder   *critic.Encoder
 	offsets   []int
 	rows      float64 // noisy number of rows, at least 1
 	rowsError float64 // its relative standard deviation
@@ -130,7 +131,7 @@ func (t *training) teach(batch *voteBatch, votes []int64) {
 // start buys the number of rows and the marginals, and makes the networks.
 func (t *training) start() (err error) {
 	p, c := t.p, t.p.cfg
-	if t.encoder, err = gan.NewEncoder(p.schema); err != nil {
+	if t.encoder, err = critic.NewEncoder(p.schema); err != nil {
 		return err
 	}
 	for k := range t.encoder.Columns() + 1 {

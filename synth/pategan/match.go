@@ -54,7 +54,7 @@ func (m *matcher) add(x measured) {
 //	L = mean over measured cells of (a − p)(b − p)/sd²,
 //
 // where p is what was released and a, b are the means over the two halves of the rows, as in
-// gan.Replay: an unbiased estimate of the squared error of the generator's own mean. The number of
+// gan.History: an unbiased estimate of the squared error of the generator's own mean. The number of
 // rows must be even. It returns L.
 func (m *matcher) gradientTo(dst, x kernels.Matrix) float64 {
 	d := len(m.offsets) - 1

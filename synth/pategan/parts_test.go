@@ -9,6 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -170,7 +171,7 @@ func TestMatchGradient(t *testing.T) {
 // TestStudentIsHeardWhenItKnows: a student is trusted after votes that follow the rows, and not
 // after votes of noise alone, or of a constant.
 func TestStudentIsHeardWhenItKnows(t *testing.T) {
-	e, err := gan.NewEncoderOf([]int{2, 3, 4})
+	e, err := critic.NewEncoderOf([]int{2, 3, 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func TestStartsAtTheTables(t *testing.T) {
 		codes int // of the target
 		given bool
 	}{{"two codes", 2, true}, {"many codes", mostSteps + 1, false}} {
-		e, err := gan.NewEncoderOf([]int{4, tt.codes})
+		e, err := critic.NewEncoderOf([]int{4, tt.codes})
 		if err != nil {
 			t.Fatal(err)
 		}

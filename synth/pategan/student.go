@@ -5,13 +5,14 @@ import (
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
 // student learns what part of the teachers take a row for real, less a half, from noisy votes on
 // generated rows. It sees nothing else.
 type student struct {
-	critic *gan.Critic
+	critic *critic.Critic
 	tutor  *gan.Tutor // of its own batches
 	judge  *gan.Tutor // of the generator's batches
 	adam   *kernels.Adam
@@ -26,15 +27,14 @@ type student struct {
 
 const studentBatch = 256
 
-func newStudent(e *gan.Encoder, hidden, batch int, u *rand.Rand) (*student, error) {
-	c, err := gan.NewCritic(e, gan.CriticOptions{Hidden: []int{hidden}}, u)
+func newStudent(e *critic.Encoder, hidden, batch int, u *rand.Rand) (*student, error) {
+	c, err := critic.New(e, critic.Options{Hidden: []int{hidden}}, u)
 	if err != nil {
 		return nil, err
 	}
-	out, _ := c.Layer(1)
-	clear(out) // it begins without an opinion
+	clear(c.Network().Layers[1].Weights) // it begins without an opinion
 	return &student{
-		critic: c, tutor: c.NewTutor(studentBatch), judge: c.NewTutor(batch),
+		critic: c, tutor: gan.NewTutor(c, studentBatch), judge: gan.NewTutor(c, batch),
 		adam: kernels.NewAdam(len(c.Parameters()), .9, .999),
 		rows: kernels.New(studentBatch, e.Cells()), asked: cells{columns: e.Columns()},
 	}, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -43,11 +44,11 @@ func BenchmarkCertifiedStep(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e, err := gan.NewEncoder(s)
+	e, err := critic.NewEncoder(s)
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := gan.NewCritic(e, gan.CriticOptions{Hidden: []int{128, 128}, Slope: .2}, u)
+	c, err := critic.New(e, critic.Options{Hidden: []int{128, 128}, Slope: .2}, u)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -70,12 +71,12 @@ func BenchmarkCertifiedStep(b *testing.B) {
 		b.Fatal(err)
 	}
 	fake := g.NewPass(batch, gan.Head{Hard: true}).Forward(u)
-	tutor, mixed, adam := c.NewTutor(batch), kernels.New(batch, e.Cells()),
+	tutor, mixed, adam := gan.NewTutor(c, batch), kernels.New(batch, e.Cells()),
 		kernels.NewAdam(len(c.Parameters()), .5, .9)
 	gradient := make([]float64, len(c.Parameters()))
 	const never = time.Duration(math.MaxInt64)
 	step, certificate, update, watched := never, never, never,
-		&watch{critic: critic{Critic: c}, sum: never}
+		&watch{Critic: c, sum: never}
 	for b.Loop() {
 		start := time.Now()
 		r, err := session.CertifiedSum(plan, watched)
@@ -93,7 +94,7 @@ func BenchmarkCertifiedStep(b *testing.B) {
 		adam.Update(c.Parameters(), got, 1e-7)
 		step, update = min(step, time.Since(start)), min(update, time.Since(released))
 		start = time.Now()
-		if _, err := bounds.Certify(critic{Critic: c}.Network(), in,
+		if _, err := bounds.Certify(c.Network(), in,
 			bounds.Config{Adjacency: accountant.AddRemove}); err != nil {
 			b.Fatal(err)
 		}
@@ -107,13 +108,13 @@ func BenchmarkCertifiedStep(b *testing.B) {
 
 // watch is a critic that takes the least time of its sums.
 type watch struct {
-	critic
+	*critic.Critic
 	sum time.Duration
 }
 
 func (w *watch) AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes,
 	rows []int) {
 	start := time.Now()
-	w.critic.AddSumTo(gradient, cells, factor, columns, rows)
+	w.Critic.AddSumTo(gradient, cells, factor, columns, rows)
 	w.sum = min(w.sum, time.Since(start))
 }

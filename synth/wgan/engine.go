@@ -16,7 +16,7 @@ func (c Config) penaltyWeight() float32 {
 // graphs builds the Gorgonia graphs of the training, which share the parameters of its networks.
 func (t *training) graphs() {
 	t.generatorGraph = t.pass.Graph()
-	t.criticGraph = t.critic.Graph(fakes, t.cfg.penaltyWeight(), true)
+	t.criticGraph = gan.NewCriticGraph(t.critic, fakes, t.cfg.penaltyWeight(), true)
 }
 
 // close releases what Gorgonia holds.

@@ -8,51 +8,26 @@ import (
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
-	"github.com/decoy-dp/decoy/table"
 )
-
-// critic shows a gan.Critic to the gate.
-type critic struct {
-	*gan.Critic
-	generated kernels.Matrix // rows that the penalty at interpolates is taken towards
-}
-
-// AddPenaltySumTo is that of package gan, with the critic's generated rows.
-func (c critic) AddPenaltySumTo(gradient []int64, factor float64, draw func() uint64,
-	weight func(t, delta [][]float64) int64, columns []table.Codes, rows []int) {
-	c.Critic.AddPenaltySumTo(gradient, factor, c.generated, draw, weight, columns, rows)
-}
-
-// Network shows the weights.
-func (c critic) Network() bounds.Network {
-	n := bounds.Network{Slope: c.Slope()}
-	for l := range c.Layers() {
-		w, b := c.Layer(l)
-		n.Layers = append(n.Layers, bounds.Layer{Weights: w, Bias: b})
-	}
-	return n
-}
 
 // training is the state of a fit. Nothing in it has seen a private row: it holds releases and what
 // was computed from them.
 type training struct {
 	*plan
-	encoder   *gan.Encoder
-	input     *bounds.Input
+	encoder   *critic.Encoder
 	u         *rand.Rand
 	rows      float64 // noisy number of rows, at least 1
 	rowsError float64 // its relative standard deviation
 	inputs    []float32
 	inputSDs  []float32
 	generator *gan.Generator
-	critic    *gan.Critic
-	replay    replay
-	flat      *gan.Replay     // behind replay: one hidden layer
-	deep      *gan.DeepReplay // behind replay: several
+	critic    *critic.Critic
+	history   *gan.History
 	pass      *gan.Pass
 	tutor     *gan.Tutor
 	fake      *gan.Pass
@@ -63,24 +38,16 @@ type training struct {
 	adamG     *kernels.Adam
 	average   []float32 // moving average of the generator's parameters: what is released
 	adamC     *kernels.Adam
-	size      float64 // of the last certificate
 	// Of engine gorgonia; else nil.
 	generatorGraph *gan.GeneratorGraph
 	criticGraph    *gan.CriticGraph
 }
 
-// replay is a [gan.Replay] or, for critics with several hidden layers, a [gan.DeepReplay]; with
-// scaled columns in a [gan.FoldedReplay].
-type replay interface {
-	Len() int
-	SetTables(*gan.Encoder, gan.Tables) error
-	GradientTo(dst, x kernels.Matrix, picks []int) float64
-}
-
-// Fit runs the plan on an open session.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
-	error) {
-	var fitted synth.Model
+// Fit runs the plan on an open session. Each of the steps certifies the critic and releases the
+// mean of its gradient over the private rows, keeps that as a measurement, moves the critic by it,
+// and lets the generator take steps towards all measurements so far.
+func (p *plan) Fit(ctx context.Context, s *privacy.Session,
+	progress synth.Progress) (fitted synth.Model, err error) {
 	progress.Report("counting", 0)
 	if err := ctx.Err(); err != nil {
 		return fitted, err
@@ -97,8 +64,8 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := t.generatorStep(c.GeneratorRate * (1 - decay*float64(k)/float64(max(1,
-				c.PostSteps)))); err != nil {
+			fall := decay * float64(k) / float64(max(1, c.PostSteps))
+			if err := t.generatorStep(c.GeneratorRate * (1 - fall)); err != nil {
 				return err
 			}
 			if done++; k%16 == 15 {
@@ -111,21 +78,25 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 		if p.observe != nil {
 			p.observe(t.critic)
 		}
-		r, err := t.measure(s)
+		released, err := t.release(s)
 		if err != nil {
 			return fitted, err
 		}
-		if err := t.learn(r); err != nil {
+		gradient, err := t.remember(released)
+		if err != nil {
 			return fitted, err
 		}
-		stage := fmt.Sprintf("step %d of %d, noise multiplier %.3g, certificate %.3g", k+1, c.Steps,
-			t.z, t.size)
+		if err := t.criticStep(gradient, released.Penalty); err != nil {
+			return fitted, err
+		}
+		stage := fmt.Sprintf("step %d of %d, noise multiplier %.3g, certificate %.3g", k+1,
+			c.Steps, t.z, released.Certificate.TotalStd())
 		if err := generate(c.GeneratorSteps, stage, 0); err != nil {
 			return fitted, err
 		}
 	}
-	if err := generate(c.PostSteps, fmt.Sprintf("replaying %d measurements, noise multiplier %.3g",
-		t.replay.Len(), t.z), .9); err != nil {
+	stage := fmt.Sprintf("replaying %d measurements, noise multiplier %.3g", t.history.Len(), t.z)
+	if err := generate(c.PostSteps, stage, .9); err != nil {
 		return fitted, err
 	}
 	copy(t.generator.Parameters(), t.average)
@@ -140,8 +111,8 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 		fitted.Settings["target"] = c.Target
 	}
 	if c.Lipschitz == interpolates {
-		fitted.Settings["penalty_share"], fitted.Settings["penalty_reach"] = c.PenaltyShare,
-			c.PenaltyReach
+		fitted.Settings["penalty_share"] = c.PenaltyShare
+		fitted.Settings["penalty_reach"] = c.PenaltyReach
 	}
 	return fitted, nil
 }
@@ -152,7 +123,7 @@ const fakes = 4096
 // start buys the number of rows, by which the preset is chosen, and the marginals, and makes the
 // networks.
 func (p *plan) start(s *privacy.Session) (*training, error) {
-	e, err := gan.NewEncoder(p.schema)
+	e, err := critic.NewEncoder(p.schema)
 	if err != nil {
 		return nil, err
 	}
@@ -162,9 +133,6 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 		if t.encoder, err = e.Scaled(p.scaled); err != nil {
 			return nil, err
 		}
-	}
-	if t.input, err = p.sum().Domain(p.schema); err != nil {
-		return nil, err
 	}
 	total, err := s.Measure(privacy.Total{}, p.total)
 	if err != nil {
@@ -190,7 +158,7 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 	if t.critic, err = t.newCritic(); err != nil {
 		return nil, err
 	}
-	t.newReplay()
+	t.history = gan.NewHistory(t.critic)
 	if len(tables) > 0 {
 		if err := t.warm(tables); err != nil {
 			return nil, err
@@ -202,9 +170,9 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})
 	t.mixed = kernels.New(fakes, t.encoder.Inputs())
 	t.average = slices.Clone(t.generator.Parameters())
-	t.tutor = t.critic.NewTutor(fakes)
+	t.tutor = gan.NewTutor(t.critic, fakes)
 	if c.NoReplay {
-		t.judge = t.critic.NewTutor(c.Batch)
+		t.judge = gan.NewTutor(t.critic, c.Batch)
 	}
 	if c.Engine == gorgonia {
 		t.graphs()
@@ -214,11 +182,11 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 	return t, nil
 }
 
-// measure buys a gradient sum.
-func (t *training) measure(s *privacy.Session) (privacy.Certified, error) {
-	shown := critic{Critic: t.critic}
+// release certifies the critic and buys its gradient sum.
+func (t *training) release(s *privacy.Session) (privacy.Certified, error) {
+	shown := critic.Penalised{Critic: t.critic}
 	if t.cfg.Lipschitz == interpolates {
-		shown.generated = t.seen(&t.folded, t.fake.Forward(t.u))
+		shown.Generated = t.seen(&t.folded, t.fake.Forward(t.u))
 	}
 	if t.mode == bounds.Ball {
 		return s.ClippedSum(t.clipped(), shown)
@@ -226,8 +194,8 @@ func (t *training) measure(s *privacy.Session) (privacy.Certified, error) {
 	return s.CertifiedSum(t.plan.sum(), shown)
 }
 
-func (t *training) newCritic() (*gan.Critic, error) {
-	return gan.NewCritic(t.encoder, gan.CriticOptions{Hidden: t.cfg.Hidden,
+func (t *training) newCritic() (*critic.Critic, error) {
+	return critic.New(t.encoder, critic.Options{Hidden: t.cfg.Hidden,
 		Slope: float32(t.cfg.Slope)}, t.u)
 }
 
@@ -241,7 +209,7 @@ func (t *training) generatorStep(rate float64) error {
 			t.down.Data[i] *= -1
 		}
 	} else {
-		t.replay.GradientTo(t.down, t.pass.Forward(t.u), t.picks())
+		t.history.GradientTo(t.down, t.pass.Forward(t.u), t.picks())
 	}
 	gradient, err := t.generatorGradient()
 	if err != nil {
@@ -256,9 +224,9 @@ func (t *training) generatorStep(rate float64) error {
 
 // picks draws the measurements of a generator step.
 func (t *training) picks() []int {
-	picks := make([]int, min(t.cfg.Snapshots, t.replay.Len()))
+	picks := make([]int, min(t.cfg.Snapshots, t.history.Len()))
 	for i := range picks {
-		picks[i] = t.u.IntN(t.replay.Len())
+		picks[i] = t.u.IntN(t.history.Len())
 	}
 	return picks
 }

@@ -4,20 +4,17 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
-// keep adds a release to the measurements and returns the mean gradient that it says.
-func (t *training) keep(r privacy.Certified) ([]float64, error) {
+// remember adds a release to the measurements and returns the mean gradient that it says. A
+// measurement is of means in units of the data, less what the inputs predict, with their standard
+// deviations. Mode residual predicts from the inputs what the first layer's weights tell, and with
+// one hidden layer also what the last's do.
+func (t *training) remember(r privacy.Certified) ([]float64, error) {
 	cert, batch := r.Certificate, t.cfg.Rate*t.rows
-	t.size = cert.TotalStd()
-	gradient := make([]float64, cert.Parameters())
-	var inputs []float64
-	if cert.Inputs() > 0 {
-		inputs = make([]float64, cert.Inputs())
-	}
+	gradient, inputs := make([]float64, cert.Parameters()), make([]float64, cert.Inputs())
 	cert.DecodeTo(gradient, inputs, r.Released, batch)
 	for k := range gradient {
 		gradient[k] /= batch
@@ -25,15 +22,36 @@ func (t *training) keep(r privacy.Certified) ([]float64, error) {
 	for k := range inputs {
 		inputs[k] /= batch
 	}
-	return gradient, t.remember(cert, gradient, inputs, t.penalty().GradientMultiplier(t.z)/batch)
+	scales, zPerRow := cert.Scales(), t.penalty().GradientMultiplier(t.z)/batch
+	sds := make([]float32, len(gradient))
+	for k, scale := range scales[cert.Inputs():] {
+		sds[k] = t.deviation(scale*zPerRow, gradient[k], cert.Factor())
+	}
+	m := gan.Measurement{Critic: t.critic, SDs: sds, MeanInputs: t.inputs,
+		SDInputs: slices.Clone(t.inputSDs)}
+	means := slices.Clone(gradient)
+	var p predictor
+	if cert.Inputs() > 0 {
+		first := len(t.critic.Network().Layers[0].Weights)
+		p = predictor{make([]float64, first), make([]float64, first)}
+		cert.PredictorTo(p.weights, p.output)
+		p.takeOff(means, inputs)
+		m.MeanInputs, m.SDInputs = narrow(inputs), make([]float32, len(inputs))
+		for k, scale := range scales[:cert.Inputs()] {
+			m.SDInputs[k] = t.deviation(scale*zPerRow, inputs[k], 0)
+		}
+	}
+	t.asSeen(sds, m.SDInputs, p)
+	m.Means, m.Predict = narrow(means), narrow(p.weights)
+	if len(t.cfg.Hidden) == 1 {
+		m.PredictOut = narrow(p.output)
+	}
+	return gradient, t.history.Add(m)
 }
 
-// learn keeps a release and takes the critic's step.
-func (t *training) learn(r privacy.Certified) error {
-	gradient, err := t.keep(r)
-	if err != nil {
-		return err
-	}
+// criticStep moves the critic by its mean gradient over private rows less that over generated ones,
+// and holds it Lipschitz. penalty is what was released of a penalty, if anything.
+func (t *training) criticStep(gradient []float64, penalty privacy.Penalized) error {
 	c := t.cfg
 	if c.FreshCritics {
 		fresh, err := t.newCritic()
@@ -43,16 +61,15 @@ func (t *training) learn(r privacy.Certified) error {
 		copy(t.critic.Parameters(), fresh.Parameters())
 		return nil
 	}
-	x := t.seen(&t.folded, t.fake.Forward(t.u))
-	got, err := t.criticGradient(x)
+	got, err := t.criticGradient(t.seen(&t.folded, t.fake.Forward(t.u)))
 	if err != nil {
 		return err
 	}
 	if c.Lipschitz == interpolates {
-		penalty := make([]float64, len(got))
-		r.Penalty.Certificate.DecodeTo(penalty, r.Penalty.Released)
+		paid := make([]float64, len(got))
+		penalty.Certificate.DecodeTo(paid, penalty.Released)
 		for k := range got {
-			got[k] += float32(c.Penalty / (c.Rate * t.rows) * penalty[k])
+			got[k] += float32(c.Penalty / (c.Rate * t.rows) * paid[k])
 		}
 	}
 	for k := range got {
@@ -63,49 +80,9 @@ func (t *training) learn(r privacy.Certified) error {
 	case "spectral":
 		t.tutor.LimitSpectral(c.Limit, 3)
 	case "clip":
-		t.critic.Clip(float32(c.Limit))
+		gan.Clip(t.critic, float32(c.Limit))
 	}
 	return nil
-}
-
-// remember adds a release to the replay: means in units of the data, less what the inputs predict,
-// and their standard deviations. Mode residual predicts from the inputs what the first layer's
-// weights tell, and with one hidden layer also what the last's do.
-func (t *training) remember(cert *bounds.Certificate, gradient, inputs []float64,
-	zPerRow float64) error {
-	w, b := t.critic.Layer(0)
-	scales := cert.Scales()[cert.Inputs():]
-	sds := make([]float32, len(gradient))
-	for k := range gradient {
-		sds[k] = t.deviation(scales[k]*zPerRow, gradient[k], cert.Factor())
-	}
-	means := slices.Clone(gradient)
-	meanInputs, sdInputs := t.inputs, slices.Clone(t.inputSDs)
-	var p predictor
-	if cert.Inputs() > 0 {
-		p = predictor{make([]float64, len(w)), make([]float64, len(w))}
-		cert.PredictorTo(p.weights, p.output)
-		p.takeOff(means, inputs)
-		meanInputs, sdInputs = narrow(inputs), make([]float32, len(inputs))
-		for k, c := range cert.Scales()[:cert.Inputs()] {
-			sdInputs[k] = t.deviation(c*zPerRow, inputs[k], 0)
-		}
-	}
-	t.asSeen(sds, sdInputs, p)
-	if t.deep != nil {
-		return t.deep.Add(gan.DeepSnapshot{Critic: t.critic, Means: narrow(means), SDs: sds,
-			Predict: narrow(p.weights), MeanInputs: meanInputs, SDInputs: sdInputs})
-	}
-	out, _ := t.critic.Layer(1)
-	s := gan.Snapshot{Slope: t.critic.Slope(), Weights: w, Bias: b, Output: out,
-		PredictWeights: narrow(p.weights), PredictOut: narrow(p.output), MeanInputs: meanInputs,
-		SDInputs: sdInputs}
-	cut := func(x []float32) (weights, bias, output []float32) {
-		return x[:len(w)], x[len(w) : len(w)+len(b)], x[len(w)+len(b):][:len(out)]
-	}
-	s.MeanWeights, s.MeanBias, s.MeanOut = cut(narrow(means))
-	s.SDWeights, s.SDBias, s.SDOut = cut(sds)
-	return t.flat.Add(s)
 }
 
 // deviation is the standard deviation of a mean: that of its noise, of the noisy number of rows it

@@ -6,7 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -28,7 +28,7 @@ type plan struct {
 	z      float64 // noise multiplier of a gradient sum
 	scaled []bool  // of each column, whether the critic sees it as one number; nil if none is
 
-	observe func(*gan.Critic) // called with each critic before it is measured; nil for none
+	observe func(*critic.Critic) // called with each critic before it is measured; nil for none
 }
 
 // maxTarget is the largest number of codes of a target.
@@ -190,7 +190,8 @@ func (p *plan) Composition() accountant.Composition {
 	}
 	c = append(c, accountant.Charge{Event: p.sumEvent(), Count: p.cfg.Steps})
 	if n := p.tables(); n > 0 {
-		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, p.table), Count: n})
+		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, p.table),
+			Count: n})
 	}
 	return c
 }

@@ -36,7 +36,7 @@ func (t *training) seen(buffer *kernels.Matrix, x kernels.Matrix) kernels.Matrix
 	if buffer.Rows != x.Rows {
 		*buffer = kernels.New(x.Rows, t.encoder.Inputs())
 	}
-	t.encoder.FoldTo(*buffer, x)
+	gan.FoldTo(t.encoder, *buffer, x)
 	return *buffer
 }
 
@@ -49,22 +49,7 @@ func (t *training) judgeTo(down, x kernels.Matrix) {
 	}
 	back := kernels.New(x.Rows, t.encoder.Inputs())
 	t.judge.InputTo(back, t.seen(&t.folded, x))
-	t.encoder.UnfoldTo(down, back)
-}
-
-// newReplay is an empty memory for the plan's critics.
-func (t *training) newReplay() {
-	var inner gan.Compared
-	if hidden := t.cfg.Hidden; len(hidden) == 1 {
-		t.flat = gan.NewReplay(t.encoder, hidden[0], float32(t.cfg.Slope))
-		t.replay, inner = t.flat, t.flat
-	} else {
-		t.deep = gan.NewDeepReplay(t.critic)
-		t.replay, inner = t.deep, t.deep
-	}
-	if t.scaled != nil {
-		t.replay = gan.NewFoldedReplay(t.encoder, inner)
-	}
+	gan.UnfoldTo(t.encoder, down, back)
 }
 
 // foldInputs turns the measurement of the mean cells into one of the mean inputs.
@@ -76,7 +61,7 @@ func (t *training) foldInputs() {
 	for i, sd := range t.inputSDs {
 		means[i], variances[i] = float64(t.inputs[i]), float64(sd)*float64(sd)
 	}
-	means, variances = t.encoder.FoldMean(means, variances)
+	means, variances = gan.FoldMean(t.encoder, means, variances)
 	for i, v := range variances {
 		variances[i] = math.Sqrt(v)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -101,8 +101,8 @@ func TestScaledFits(t *testing.T) {
 	}
 }
 
-// TestScaledIsLearned: b follows a. 25 fits gave correlations of .63 to .74 with standard deviation
-// .03; columns drawn apart give 0.
+// TestScaledIsLearned: b follows a. Of 120 fits most gave correlations of .6 to .75, one in twenty
+// about .3. Null: columns drawn apart give 0 with standard deviation .016.
 func TestScaledIsLearned(t *testing.T) {
 	s := numbers()
 	f, err := New(Config{Preset: Small, Encoder: scaled, Steps: 10, GeneratorSteps: 20,
@@ -113,7 +113,7 @@ func TestScaledIsLearned(t *testing.T) {
 	tab := numbersTable(t, s, 4000)
 	m := synthtest.Sample(t, synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 8, Delta: 1e-6}),
 		4000, 1)
-	if got := correlation(m); got < .4 {
+	if got := correlation(m); got < .12 {
 		t.Errorf("correlation %.2f, of the table %.2f", got, correlation(tab))
 	}
 }
@@ -137,7 +137,7 @@ func TestScaledRowsAreInTheCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := gan.NewEncoder(s)
+	e, err := critic.NewEncoder(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestScaledRowsAreInTheCertificate(t *testing.T) {
 		}
 	}
 	for _, hidden := range [][]int{{5}, {5, 4}} {
-		c, err := gan.NewCritic(e, gan.CriticOptions{Hidden: hidden, Slope: .2},
+		c, err := critic.New(e, critic.Options{Hidden: hidden, Slope: .2},
 			rand.New(rand.NewPCG(3, 4)))
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +163,7 @@ func TestScaledRowsAreInTheCertificate(t *testing.T) {
 			accountant.ReplaceOne} {
 			for _, mode := range []bounds.Mode{bounds.Thesis, bounds.Box,
 				bounds.Residual} {
-				cert, err := bounds.Certify(critic{Critic: c}.Network(), in,
+				cert, err := bounds.Certify(c.Network(), in,
 					bounds.Config{Mode: mode, Adjacency: adjacency})
 				if err != nil {
 					t.Fatal(err)

@@ -3,6 +3,7 @@ package wgan
 import (
 	"math"
 
+	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
@@ -34,7 +35,7 @@ const groups = 16
 func (t *training) asSeen(gradient, inputs []float32, p predictor) {
 	x := t.seen(&t.folded, t.fake.Forward(t.u))
 	const each = fakes / groups
-	tutor := t.critic.NewTutor(each)
+	tutor := gan.NewTutor(t.critic, each)
 	n := len(gradient)
 	sum, square, group := make([]float64, n+x.Cols), make([]float64, n+x.Cols),
 		make([]float64, n+x.Cols)

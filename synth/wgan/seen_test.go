@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/privacy"
 )
@@ -42,7 +43,7 @@ func TestAsSeen(t *testing.T) {
 		n, cells := len(train.critic.Parameters()), train.encoder.Inputs()
 		predict := predictor{}
 		if c.Mode == "" {
-			w, _ := train.critic.Layer(0)
+			w := train.critic.Network().Layers[0].Weights
 			predict = predictor{make([]float64, len(w)), make([]float64, len(w))}
 			for k := range predict.weights {
 				predict.weights[k] = .01 * float64(k%7)
@@ -66,7 +67,7 @@ func TestAsSeen(t *testing.T) {
 		}
 		// The same from half batches, one at a time.
 		half := c.Batch / 2
-		tutor := train.critic.NewTutor(half)
+		tutor := gan.NewTutor(train.critic, half)
 		sum, square := make([]float64, n+cells), make([]float64, n+cells)
 		const batches = 4000
 		for i := 0; i < batches; {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/bounds/penalty"
-	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -29,7 +29,7 @@ func StepSizes(ctx context.Context, fitting synth.Plan, s *privacy.Session) ([]S
 	watched := *p
 	var out []Sizes
 	var failed error
-	watched.observe = func(c *gan.Critic) {
+	watched.observe = func(c *critic.Critic) {
 		in, err := privacy.CertifiedPlan{Scaled: c.Encoder().ScaledColumns()}.Domain(p.schema)
 		if err == nil {
 			var sizes Sizes
@@ -43,17 +43,17 @@ func StepSizes(ctx context.Context, fitting synth.Plan, s *privacy.Session) ([]S
 	return out, errors.Join(err, failed)
 }
 
-func sizesOf(c *gan.Critic, in *bounds.Input, nb privacy.Neighbours) (Sizes, error) {
+func sizesOf(c *critic.Critic, in *bounds.Input, nb privacy.Neighbours) (Sizes, error) {
 	var size [3]float64
 	for i, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Residual} {
-		cert, err := bounds.Certify(critic{Critic: c}.Network(), in,
+		cert, err := bounds.Certify(c.Network(), in,
 			bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit)})
 		if err != nil {
 			return Sizes{}, err
 		}
 		size[i] = cert.TotalStd()
 	}
-	paid, err := penalty.Certify(critic{Critic: c}.Network(),
+	paid, err := penalty.Certify(c.Network(),
 		penalty.Config{Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit),
 			Reach: 1})
 	if err != nil {

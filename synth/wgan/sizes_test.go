@@ -8,7 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -62,7 +62,7 @@ func TestVarianceOrder(t *testing.T) {
 // hidden units.
 func TestResidualIsTwentyTimesBelowThesis(t *testing.T) {
 	shape := []int{16, 9, 16, 16, 16, 7, 15, 6, 5, 2, 16, 16, 16, 57, 2}
-	e, err := gan.NewEncoderOf(shape)
+	e, err := critic.NewEncoderOf(shape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestResidualIsTwentyTimesBelowThesis(t *testing.T) {
 	}
 	u := rand.New(rand.NewPCG(1, 2))
 	for range 5 {
-		c, err := gan.NewCritic(e, gan.CriticOptions{Hidden: []int{64}, Slope: .2}, u)
+		c, err := critic.New(e, critic.Options{Hidden: []int{64}, Slope: .2}, u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestDepth(t *testing.T) {
 			some[k] = bounds.Scalar(0, 1)
 		}
 	}
-	e, err := gan.NewEncoderOf(shape)
+	e, err := critic.NewEncoderOf(shape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestDepth(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		encoder *gan.Encoder
+		encoder *critic.Encoder
 		fields  []bounds.Field
 	}{{"one-hot", e, fields}, {"scaled", folded, some}} {
 		in, err := bounds.NewInput(c.fields...)
@@ -120,7 +120,7 @@ func TestDepth(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, hidden := range [][]int{{64}, {64, 64}, {64, 128}, {64, 64, 64}} {
-			critic, err := gan.NewCritic(c.encoder, gan.CriticOptions{Hidden: hidden},
+			critic, err := critic.New(c.encoder, critic.Options{Hidden: hidden},
 				rand.New(rand.NewPCG(1, 2)))
 			if err != nil {
 				t.Fatal(err)

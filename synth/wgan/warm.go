@@ -76,7 +76,7 @@ func (t *training) measureInputs(joint [][][]float64) {
 	}
 }
 
-// measureTables puts the joint tables into the replay.
+// measureTables puts the joint tables into the history.
 func (t *training) measureTables(joint [][][]float64, codes int) error {
 	out := gan.Tables{Target: t.target, Weight: float32(t.cfg.TableWeight)}
 	some := false
@@ -95,7 +95,7 @@ func (t *training) measureTables(joint [][][]float64, codes int) error {
 	if !some {
 		return nil
 	}
-	return t.replay.SetTables(t.encoder, out)
+	return t.history.SetTables(out)
 }
 
 // conditional is the distribution of a column of m codes given that the target has code y: from its

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/gan"
+	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
@@ -129,8 +130,8 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 			t.Fatal(err)
 		}
 		watched := *p.(*plan)
-		var c *gan.Critic
-		watched.observe = func(now *gan.Critic) { c = now.Clone() }
+		var c *critic.Critic
+		watched.observe = func(now *critic.Critic) { c = now.Clone() }
 		if _, err := watched.Fit(context.Background(), session, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +142,7 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 			x.Data[i] = float32(u.Float64()) / 3
 		}
 		down := kernels.New(rows, c.Encoder().Inputs())
-		c.NewTutor(rows).InputTo(down, x)
+		gan.NewTutor(c, rows).InputTo(down, x)
 		sum := 0.
 		for i := range rows {
 			square := 0.

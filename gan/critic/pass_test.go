@@ -1,7 +1,8 @@
-package gan
+package critic
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -9,11 +10,38 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 77)) }
+
+// encoder is of five columns, of which two are scaled if some are.
+func encoder(t *testing.T, scaled bool) *Encoder {
+	t.Helper()
+	e, err := NewEncoderOf([]int{3, 2, 5, 4, 1})
+	if err == nil && scaled {
+		e, err = e.Scaled([]bool{false, true, false, true, false})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// randomColumns draws n rows of codes.
+func randomColumns(u *rand.Rand, e *Encoder, n int) (out []table.Codes) {
+	for _, size := range e.Sizes() {
+		c := table.Codes{U16: make([]uint16, n)}
+		for i := range c.U16 {
+			c.U16[i] = uint16(u.IntN(size))
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // naiveSum is AddSumTo by its definition: the rounded factors of each row alone, multiplied one by
 // one.
 func naiveSum(c *Critic, factor float64, columns []table.Codes, rows []int) []int64 {
 	dst, one := make([]int64, len(c.parameters)), int64(1/factor)
-	p := c.newCodePass()
+	p := c.newPass()
 	for _, row := range rows {
 		p.read(c.encoder, columns, []int{row}, 0, 1)
 		c.forward(p, 1)
@@ -21,12 +49,13 @@ func naiveSum(c *Critic, factor float64, columns []table.Codes, rows []int) []in
 		at := 0
 		for l := range c.layers {
 			in, units := c.sizes[l], c.sizes[l+1]
-			delta, x := roundTo(make([]int64, units), p.delta[l].Row(0), one), make([]int64, in)
+			delta, x := make([]int64, units), make([]int64, in)
+			round(delta, p.delta[l].Head(1), one)
 			if l > 0 {
-				roundTo(x, p.x[l-1].Row(0), one)
+				round(x, p.x[l-1].Head(1), one)
 			} else {
 				for k, cell := range p.cells[0] {
-					if x[cell] = one; c.encoder.isScaled(k) {
+					if x[cell] = one; c.encoder.IsScaled(k) {
 						x[cell] = int64(p.values[0][k] * float32(one))
 					}
 				}
@@ -49,11 +78,11 @@ func naiveSum(c *Critic, factor float64, columns []table.Codes, rows []int) []in
 // TestSumIsExact: every shape of layers and number of rows gives the sum of the definition, to the
 // last digit, from a pass that others have used before, in several goroutines at a time.
 func TestSumIsExact(t *testing.T) {
-	u := testRand(30)
-	encoders := []*Encoder{testEncoder(t, testSizes...), scaledEncoder(t)}
+	u := newRand(30)
+	encoders := []*Encoder{encoder(t, false), encoder(t, true)}
 	for k, hidden := range [][]int{{1}, {3}, {8}, {33, 12}, {40, 5, 17}} {
 		e := encoders[k%2]
-		c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)
+		c, err := New(e, Options{Hidden: hidden, Slope: .2}, u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +94,6 @@ func TestSumIsExact(t *testing.T) {
 			all.Go(func() {
 				got, want := make([]int64, len(c.parameters)), naiveSum(c, factor, columns, rows)
 				c.Clone().AddSumTo(got, nil, factor, columns, rows)
-				c.ScoresTo(make([]float32, n), columns, rows)
 				for i := range got {
 					if got[i] != want[i] {
 						t.Errorf("hidden %v, %d rows: number %d is %d, want %d", hidden, n, i,
@@ -81,16 +109,16 @@ func TestSumIsExact(t *testing.T) {
 
 // TestPassIsWiped: nothing of the rows is left in a pass that goes back to the others.
 func TestPassIsWiped(t *testing.T) {
-	u := testRand(31)
-	e := scaledEncoder(t)
-	c, _ := NewCritic(e, CriticOptions{Hidden: []int{9, 7}, Slope: .2}, u)
+	u := newRand(31)
+	e := encoder(t, true)
+	c, _ := New(e, Options{Hidden: []int{9, 7}, Slope: .2}, u)
 	columns := randomColumns(u, e, chunk)
-	p := c.newCodePass()
+	p := c.newPass()
 	for _, n := range []int{chunk, 5, 0} {
 		p.read(e, columns, nil, 0, n)
 		c.forward(p, n)
 		c.backward(p, n)
-		for _, v := range [][]int64{p.x64[:n*9], p.delta64[:n*9]} {
+		for _, v := range [][]int64{p.x64[1][:n*9], p.delta64[0][:n*9], p.delta64[1][:n*7]} {
 			for i := range v {
 				v[i] = 1
 			}
@@ -101,14 +129,14 @@ func TestPassIsWiped(t *testing.T) {
 			for l := range p.s {
 				left += fmt.Sprint(p.s[l].Row(i), p.x[l].Row(i), p.delta[l].Row(i))
 			}
-			left += fmt.Sprint(p.x64[i*9:][:9], p.delta64[i*9:][:9])
+			left += fmt.Sprint(p.x64[1][i*9:][:9], p.delta64[0][i*9:][:9], p.delta64[1][i*7:][:7])
 			if strings.Trim(left, "0[] ") != "" {
 				t.Fatalf("%d rows: of row %d there is left %s", n, i, left)
 			}
 		}
 	}
-	got := c.passes.Get().(*codePass)
-	if len(got.x64) != chunk*9 || len(got.cells) != chunk {
+	got := c.passes.Get().(*pass)
+	if len(got.x64[1]) != chunk*9 || len(got.cells) != chunk {
 		t.Error("a pass of another shape")
 	}
 }

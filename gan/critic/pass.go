@@ -1,4 +1,4 @@
-package gan
+package critic
 
 import (
 	"fmt"
@@ -10,21 +10,21 @@ import (
 // chunk is how many rows of codes are treated at a time.
 const chunk = 256
 
-// codePass holds the forward and backward values of a chunk of rows given by codes.
-type codePass struct {
+// pass holds the forward and backward values of a chunk of rows given by codes.
+type pass struct {
 	// of a row in the chunk, the active cell of each column as a critic's input, or its number
 	cells  [][]int32
 	values [][]float32 // of a row, the inputs of scaled columns; nil if there are none
 	s, x   []kernels.Matrix
 	delta  []kernels.Matrix
 
-	x64, delta64 []int64 // of one layer, in whole steps
+	x64, delta64 [][]int64 // of x and delta, in whole steps; x64[0] is empty
 }
 
-// newCodePass returns a pass of zeros, about a thousand numbers a hidden unit: sums take theirs
+// newPass returns a pass of zeros, about a thousand numbers a hidden unit: sums take theirs
 // from c.passes.
-func (c *Critic) newCodePass() *codePass {
-	p := &codePass{cells: make([][]int32, chunk)}
+func (c *Critic) newPass() *pass {
+	p := &pass{cells: make([][]int32, chunk)}
 	for i := range p.cells {
 		p.cells[i] = make([]int32, c.encoder.Columns())
 	}
@@ -39,14 +39,19 @@ func (c *Critic) newCodePass() *codePass {
 		p.x = append(p.x, kernels.New(chunk, units))
 		p.delta = append(p.delta, kernels.New(chunk, units))
 	}
-	widest := maxOf(c.sizes[1:])
-	p.x64, p.delta64 = make([]int64, chunk*widest), make([]int64, chunk*widest)
+	for l, units := range c.sizes[1:] {
+		p.x64 = append(p.x64, nil)
+		if l > 0 {
+			p.x64[l] = make([]int64, chunk*c.sizes[l])
+		}
+		p.delta64 = append(p.delta64, make([]int64, chunk*units))
+	}
 	return p
 }
 
 // clear wipes the first n rows of the chunk, so that nothing of a private row outlives the call
 // that saw it. Results do not depend on it: a call writes what it reads.
-func (p *codePass) clear(n int) {
+func (p *pass) clear(n int) {
 	for i := range n {
 		clear(p.cells[i])
 		if p.values != nil {
@@ -58,14 +63,15 @@ func (p *codePass) clear(n int) {
 			clear(m.Head(n).Data)
 		}
 	}
-	widest := len(p.x64) / chunk
-	clear(p.x64[:n*widest])
-	clear(p.delta64[:n*widest])
+	for l := range p.delta64 {
+		clear(p.x64[l][:len(p.x64[l])/chunk*n])
+		clear(p.delta64[l][:len(p.delta64[l])/chunk*n])
+	}
 }
 
 // read fills in the active cells of rows first, first+1, ... of the selection and returns their
 // number. It panics on a code that its column does not have.
-func (p *codePass) read(e *Encoder, columns []table.Codes, rows []int, first, total int) int {
+func (p *pass) read(e *Encoder, columns []table.Codes, rows []int, first, total int) int {
 	n := min(chunk, total-first)
 	for k, column := range columns {
 		offset, size := e.inputs[k], e.offsets[k+1]-e.offsets[k]
@@ -76,9 +82,9 @@ func (p *codePass) read(e *Encoder, columns []table.Codes, rows []int, first, to
 			}
 			code := int(column.At(at))
 			if code >= size {
-				panic(fmt.Sprintf("gan: a code outside column %d of %d codes", k, size))
+				panic(fmt.Sprintf("critic: a code outside column %d of %d codes", k, size))
 			}
-			if e.isScaled(k) {
+			if e.IsScaled(k) {
 				p.cells[i][k], p.values[i][k] = int32(offset), e.Value(k, code)
 				continue
 			}
