@@ -112,23 +112,15 @@ func (p *binPlan) share(s *schema.Schema, whole accountant.Budget) error {
 		guess = accountant.GDPEpsilon(math.Sqrt(mu*mu-spent), whole.Delta)
 	}
 	best, over := 0.0, whole.Epsilon
-	for _, next := range []float64{guess * (1 - 1e-6), guess * .995, guess * 1.005} {
-		if next <= best || next >= over {
-			continue
-		}
-		fits, err := p.try(s, accountant.Budget{Epsilon: next, Delta: whole.Delta}, whole)
-		if err != nil {
-			return err
-		}
-		if fits {
-			best = next
-		} else {
-			over = next
-		}
-	}
-	for over-best > .005*whole.Epsilon || best == 0 {
+	guesses := []float64{guess * (1 - 1e-6), guess * .995, guess * 1.005}
+	for len(guesses) > 0 || over-best > .005*whole.Epsilon || best == 0 {
 		next := (best + over) / 2
-		if next < 1e-6*whole.Epsilon {
+		if len(guesses) > 0 {
+			next, guesses = guesses[0], guesses[1:]
+			if next <= best || next >= over {
+				continue
+			}
+		} else if next < 1e-6*whole.Epsilon {
 			return fmt.Errorf("synth: the shares of bins: dp leave nothing for the fit: %w",
 				accountant.ErrBudgetRange)
 		}
