@@ -19,8 +19,8 @@ import (
 // (README).
 const Default = mst.Name
 
-// methods is the table. A new method is one line, and `go generate ./synth/all` for the texts of
-// its settings.
+// methods is the table. A new method is a folder beside this one, a line here, and `go generate
+// ./synth/all` for the texts of its settings; TestMethodsAreHeld names what else it must have.
 var methods = []method{
 	of(mst.Name, mst.New),
 	of(aim.Name, aim.New),

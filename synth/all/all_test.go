@@ -124,6 +124,32 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestMethodsAreHeld: what the list names is killed and replayed, imports what the map allows, and
+// has a claim page: whoever adds a method is led to each.
+func TestMethodsAreHeld(t *testing.T) {
+	for path, mark := range map[string]string{
+		"internal/kill/kill_test.go":      `{"%s", `,
+		"internal/replay/stories_test.go": `{"%s", `,
+		"internal/arch/arch_test.go":      `"synth/%s"`,
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range Names() {
+			if !strings.Contains(string(text), strings.ReplaceAll(mark, "%s", name)) {
+				t.Errorf("%s lacks %q", path, name)
+			}
+		}
+	}
+	for _, name := range Names() {
+		page := filepath.Join("..", "..", "docs", "claims", name+".md")
+		if _, err := os.Stat(page); err != nil {
+			t.Errorf("method %s has no claim page: %v", name, err)
+		}
+	}
+}
+
 // commentsOf are the comments of the tagged fields of a struct, by key.
 func commentsOf(t *testing.T, dir, name string) map[string]string {
 	t.Helper()
