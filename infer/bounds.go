@@ -52,7 +52,7 @@ func extent(counts []float64, perPower int, sigma float64) (first, last int, ok 
 			first += w
 		}
 	}
-	for grown := true; grown; {
+	for wider := true; wider; {
 		for w := 1; w <= reach; w++ {
 			if last+w < len(counts) && mass(last+1, last+1+w) > next*noise(w) {
 				last, w = last+w, 0
@@ -63,14 +63,14 @@ func extent(counts []float64, perPower int, sigma float64) (first, last int, ok 
 				first, w = first-w, 0
 			}
 		}
-		grown = false
+		wider = false
 		within := apartShare * mass(first, last+1)
-		for w := 1; w <= reach && !grown; w *= 2 {
+		for w := 1; w <= reach && !wider; w *= 2 {
 			for from := 0; from+w <= len(counts); from++ {
 				if from <= last && from+w > first || mass(from, from+w) <= max(apart*noise(w), within) {
 					continue
 				}
-				first, last, grown = min(first, from), max(last, from+w-1), true
+				first, last, wider = min(first, from), max(last, from+w-1), true
 				within = apartShare * mass(first, last+1)
 			}
 		}
@@ -91,7 +91,7 @@ func possible(m schema.Magnitudes, decimals int, counts []int64) []magnitude {
 	for i, n := range counts {
 		lo, hi := m.Bounds(i)
 		zero := lo == 0 && hi == 0
-		if lo <= hi && (zero || m.Kind != schema.Real || max(-lo, hi) > least(decimals)) {
+		if lo <= hi && (zero || m.Kind.Stored() != schema.StoredFloat || max(-lo, hi) > least(decimals)) {
 			out = append(out, magnitude{lo, hi, float64(n)})
 		}
 	}
@@ -127,8 +127,7 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma fl
 	in = in[first : last+1]
 	c := &schema.Column{Name: name, Kind: v.kind, Missing: v.missing, OnInvalid: schema.Clamp,
 		Min: in[0].lo, Max: in[len(in)-1].hi}
-	switch v.kind {
-	case schema.Integer, schema.Real:
+	if stored := v.kind.Stored(); stored == schema.StoredInt || stored == schema.StoredFloat {
 		if c.Min > 0 && c.Min <= c.Max*nearZero {
 			c.Min = 0
 		}
@@ -137,7 +136,7 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma fl
 		}
 		switch {
 		case c.Min != c.Max:
-		case v.kind == schema.Real:
+		case stored == schema.StoredFloat:
 			c.Min, c.Max = c.Min-1, c.Max+1
 		default: // a flag whose other value is rare: a column of one value says nothing
 			c.Max++
@@ -147,7 +146,7 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma fl
 		}
 		c.Edges = edges(c, in, v.decimals, sigma)
 	}
-	if c.Kind == schema.Real && v.decimals > 0 {
+	if c.Kind.Stored() == schema.StoredFloat && v.decimals > 0 {
 		c.Decimals = v.decimals
 		if _, err := schema.NewCodec(*c); err != nil {
 			c.Decimals = 0 // too few for the bins
@@ -169,7 +168,7 @@ const (
 
 // edges divides the column's range into bins of like weight; nil leaves it to the schema's default.
 func edges(c *schema.Column, in []magnitude, decimals int, sigma float64) []float64 {
-	whole := c.Kind == schema.Integer
+	whole := c.Kind.Stored() == schema.StoredInt
 	if whole && c.Max-c.Min < oneAValue {
 		return nil
 	}

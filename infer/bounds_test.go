@@ -86,7 +86,8 @@ func found(t *testing.T, m schema.Magnitudes, rows map[string]int64) []int64 {
 }
 
 func TestBounds(t *testing.T) {
-	whole, real := schema.Magnitudes{Kind: schema.Integer, PerPower: 8}, schema.Magnitudes{Kind: schema.Real, PerPower: 8}
+	whole, real := schema.Magnitudes{Kind: schema.Integer,
+		PerPower: 8}, schema.Magnitudes{Kind: schema.Real, PerPower: 8}
 	for _, tt := range []struct {
 		name     string
 		m        schema.Magnitudes

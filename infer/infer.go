@@ -45,7 +45,7 @@ type Options struct {
 	Outputs       []string      // what the run is for (see privacy.Options)
 	CSV           schema.CSV    // of the file, for the schema
 	MaxCategories int           // most categories of a column, the most frequent ones; 0 = 1000
-	Progress      func(float64) // may be nil; told nothing of the data
+	Progress      func(float64) // may be nil; says nothing of the data
 	// of [Run]: makes the result durable; the run is closed after it. May be nil
 	Deliver func(*Result) error
 }
@@ -161,25 +161,24 @@ func (r *Result) ask(ctx context.Context, s *privacy.TextSession, names []string
 		switch {
 		case v.kind == 0:
 			c.Note = v.note
-		case v.kind == schema.Boolean:
-			c.Found = &schema.Column{Name: name, Kind: schema.Boolean, Missing: v.missing}
-			if len(v.missing) > 0 {
-				c.Found.OnInvalid = schema.Clamp
-			}
-			c.Note = v.note
-		case v.kind == schema.Categorical:
-			found, err := s.Discover(i, r.Noise.Values)
-			if err != nil {
-				return err
-			}
-			c.Found, c.Note = categories(name, found, v, limit, r.threshold, r.Noise.Values.Sigma)
-		default:
+		case v.kind.Ordered():
 			m := schema.Magnitudes{Kind: v.kind, PerPower: perPower(r.Rows, r.Noise.Values.Sigma)}
 			counts, err := s.Magnitudes(i, m, r.Noise.Values.Sigma)
 			if err != nil {
 				return err
 			}
 			c.Found, c.Note = bounds(name, m, counts, v, r.Noise.Values.Sigma)
+		case v.kind.Stored() == schema.StoredText:
+			found, err := s.Discover(i, r.Noise.Values)
+			if err != nil {
+				return err
+			}
+			c.Found, c.Note = categories(name, found, v, limit, r.threshold, r.Noise.Values.Sigma)
+		default: // the kind says what the values are
+			c.Found, c.Note = &schema.Column{Name: name, Kind: v.kind, Missing: v.missing}, v.note
+			if len(v.missing) > 0 {
+				c.Found.OnInvalid = schema.Clamp
+			}
 		}
 		r.Columns = append(r.Columns, c)
 	}

@@ -122,7 +122,8 @@ func TestRun(t *testing.T) {
 		fee.Min > 5 || fee.Decimals != 2 {
 		t.Errorf("fee: %+v", fee)
 	}
-	if ward := column("ward"); !slices.Equal(ward.Categories, []string{"icu", "medical", "surgical"}) ||
+	if ward := column("ward"); !slices.Equal(ward.Categories, []string{"icu", "medical",
+		"surgical"}) ||
 		len(ward.Missing) > 0 {
 		t.Errorf("ward: %+v", ward)
 	}
@@ -262,11 +263,13 @@ func TestVerdict(t *testing.T) {
 		{"dates and timestamps", map[schema.Class]int64{schema.ClassTimestamp: 5000,
 			schema.ClassDate: 5000}, schema.Categorical, "", 0},
 		{"empty", map[schema.Class]int64{empty: 10000}, 0, "", 0},
-		{"nearly empty", map[schema.Class]int64{empty: 9900, schema.ClassWhole: 100}, schema.Integer, "", 0},
+		{"nearly empty", map[schema.Class]int64{empty: 9900, schema.ClassWhole: 100}, schema.Integer, "",
+			0},
 		{"drowned", map[schema.Class]int64{empty: 9970, schema.ClassWhole: 30}, 0, "", 0},
 	} {
 		v := verdict(classesOf(tt.classes), 10000, 10, 10)
-		if v.kind != tt.kind || v.kind != 0 && strings.Join(v.missing, "|") != tt.missing || v.decimals != tt.decimals {
+		if v.kind != tt.kind || v.kind != 0 && strings.Join(v.missing, "|") != tt.missing ||
+			v.decimals != tt.decimals {
 			t.Errorf("%s: %v, missing %q, %d decimals, want %v, %q, %d", tt.name, v.kind, v.missing,
 				v.decimals, tt.kind, tt.missing, tt.decimals)
 		}

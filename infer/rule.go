@@ -33,8 +33,8 @@ type judged struct {
 }
 
 // verdict applies the rule to the noisy classes of a column. rows is the noisy number of rows with
-// its noise rowsNoise, sigma the noise of one class. Only what stands out is looked at, so that the noise of the many
-// classes that are empty does not drown the one that is not.
+// its noise rowsNoise, sigma the noise of one class. Only what stands out is looked at, so that the
+// noise of the many classes that are empty does not drown the one that is not.
 func verdict(classes []int64, rows, rowsNoise, sigma float64) judged {
 	// rows of the classes that stand out, alone or else together
 	standing := func(clear float64, cs []schema.Class) float64 {
@@ -60,7 +60,10 @@ func verdict(classes []int64, rows, rowsNoise, sigma float64) judged {
 			absent += mass(c)
 		}
 	}
-	slices.SortStableFunc(tokens, func(a, b schema.Class) int { return cmp.Compare(classes[b], classes[a]) })
+	slices.SortStableFunc(tokens, func(a, b schema.Class) int {
+		return cmp.Compare(classes[b],
+			classes[a])
+	})
 	for _, c := range tokens {
 		text, _ := c.MissingToken()
 		v.missing = append(v.missing, text)

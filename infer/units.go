@@ -55,7 +55,8 @@ func Units(
 	}
 	nb := privacy.NeighboursOf(s, o.Adjacency)
 	plan := func(sigma float64) accountant.Composition {
-		return accountant.Composition{{Event: nb.MeasureEvent(privacy.ContributionHistogram{}, sigma), Count: 1}}
+		return accountant.Composition{{Event: nb.MeasureEvent(privacy.ContributionHistogram{}, sigma),
+			Count: 1}}
 	}
 	sigma, err := accountant.Calibrate(o.Budget, nb.Adjacency, plan)
 	if err != nil {
@@ -72,7 +73,8 @@ func Units(
 	r := &UnitSizes{Unit: s.Unit, MaxRowsPerUnit: nb.MaxRowsPerUnit, Budget: o.Budget,
 		Adjacency: nb.Adjacency, Sigma: sigma, Composition: plan(sigma)}
 	r.UpTo = ranges(nb.MaxRowsPerUnit)
-	if r.Counts, err = session.Measure(privacy.ContributionHistogram{UpTo: r.UpTo}, sigma); err == nil {
+	if r.Counts, err = session.Measure(privacy.ContributionHistogram{UpTo: r.UpTo},
+		sigma); err == nil {
 		r.bound()
 	}
 	err = session.Finish(err, func() error {
