@@ -37,6 +37,17 @@ func (c Class) MissingToken() (string, bool) {
 	return "", false
 }
 
+// kind is the kind whose values look so, Real for all numbers; 0 for what means missing.
+func (c Class) kind() Kind {
+	switch {
+	case c < ClassWhole:
+		return 0
+	case c <= ClassReal:
+		return Real
+	}
+	return [...]Kind{Boolean, Date, Timestamp, Categorical}[c-ClassBoolean]
+}
+
 // Classify gives the class of a cell. It allocates nothing but for numbers longer than 32 bytes.
 func Classify(cell []byte) Class {
 	for i, token := range draftTokens {

@@ -60,10 +60,7 @@ func (dateRules) show(format string, x float64) string {
 }
 
 func (dateRules) wrong(x float64) string {
-	switch {
-	case x != math.Trunc(x):
-		return "is not a whole number"
-	case x < firstDay || x > lastDay:
+	if x < firstDay || x > lastDay {
 		return "is not in the years 1 to 9999"
 	}
 	return ""

@@ -36,14 +36,14 @@ const draftSample = 4096
 // A draft is what is known of one column.
 type draft struct {
 	name   string
-	not    [Timestamp + 1]bool // kinds that some cell contradicts; Integer and Real go together
-	values int                 // cells that are not draftTokens
-	tokens [8]bool             // draftTokens that occur
-	texts  map[string]bool     // distinct cells but "", until there are too many
-	many   bool                // there are
-	broken bool                // a cell is not valid UTF-8, or has a NUL
+	kinds  map[Kind]bool   // those of its cells, Real for all numbers
+	values int             // cells that are not draftTokens
+	tokens [8]bool         // draftTokens that occur
+	texts  map[string]bool // distinct cells but "", until there are too many
+	many   bool            // there are
+	broken bool            // a cell is not valid UTF-8, or has a NUL
 
-	min, max float64 // Integer, Real, Date, Timestamp
+	min, max float64 // of an ordered kind
 	format   string  // of all timestamps so far; "" if they differ
 	fraction bool    // some number is not whole
 	decimals int     // most digits behind the point; -1: some number has an exponent
@@ -56,7 +56,7 @@ func NewDrafter(names []string) *Drafter {
 	d := &Drafter{columns: make([]draft, len(names))}
 	for i, name := range names {
 		d.columns[i] = draft{
-			name: name, texts: map[string]bool{}, min: math.Inf(1), max: math.Inf(-1),
+			name: name, kinds: map[Kind]bool{}, texts: map[string]bool{}, min: math.Inf(1), max: math.Inf(-1),
 			random: rand.New(rand.NewPCG(uint64(i), 0)),
 		}
 	}
@@ -131,27 +131,25 @@ func (d *draft) add(cell string, maxCategories int) {
 			d.texts[strings.Clone(cell)] = true
 		}
 	}
-	if i := slices.Index(draftTokens, cell); i >= 0 {
-		d.tokens[i] = true
+	class := Classify([]byte(cell))
+	if int(class) < len(d.tokens) {
+		d.tokens[class] = true
 		return
 	}
 	d.values++
-	if !d.not[Boolean] && !strings.EqualFold(cell, "true") && !strings.EqualFold(cell, "false") {
-		d.not[Boolean] = true
-	}
-	if !d.not[Real] {
-		d.number(cell)
-	}
-	for _, kind := range []Kind{Date, Timestamp} {
-		if d.not[kind] {
-			continue
+	kind, x := class.kind(), 0.0
+	if o := kind.ordered(); o != nil {
+		x, _ = o.parse(o.traits().format, []byte(cell))
+		if kind == Real && x == math.Trunc(x) && math.Abs(x) > maxWhole {
+			kind = Categorical // a long number, such as an account's
 		}
-		rules := kind.ordered()
-		x, ok := rules.parse(rules.traits().format, []byte(cell))
-		if !ok || rules.wrong(x) != "" {
-			d.not[kind] = true
-			continue
-		}
+	}
+	d.kinds[kind] = true
+	switch kind {
+	case Real:
+		d.number(cell, x)
+		fallthrough
+	case Date, Timestamp:
 		d.min, d.max = min(d.min, x), max(d.max, x)
 		if f := timestampFormatOf(cell); d.values == 1 {
 			d.format = f
@@ -172,19 +170,9 @@ func timestampFormatOf(cell string) string {
 	return ""
 }
 
-// number takes one cell of a column that has held only numbers into account.
-func (d *draft) number(cell string) {
-	x, ok := parseNumber([]byte(cell))
-	digits := strings.TrimPrefix(cell, "-")
-	code := len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' ||
-		digits[0] == '+'
-	whole := x == math.Trunc(x)
-	if !ok || code || math.Abs(x) > maxReal || whole && math.Abs(x) > maxWhole {
-		d.not[Real] = true
-		return
-	}
-	d.min, d.max = min(d.min, x), max(d.max, x)
-	d.fraction = d.fraction || !whole
+// number takes one number into account.
+func (d *draft) number(cell string, x float64) {
+	d.fraction = d.fraction || x != math.Trunc(x)
 	if strings.ContainsAny(cell, "eE") {
 		d.decimals = -1
 	} else if _, behind, _ := strings.Cut(cell, "."); d.decimals >= 0 {
@@ -199,27 +187,31 @@ func (d *draft) number(cell string) {
 
 // column gives the draft of one column, or what is wrong.
 func (d *draft) column() (c Column, problem string) {
-	c = Column{Name: d.name}
+	c = Column{Name: d.name, Kind: Categorical}
+	for kind := range d.kinds {
+		if len(d.kinds) == 1 {
+			c.Kind = kind
+		}
+	}
 	switch {
 	case d.broken:
 		return c, "a cell is not valid UTF-8, or contains a NUL"
 	case d.values == 0 && len(d.texts) == 0 && !d.many:
 		return c, "every cell is empty: leave the column out, or describe it by hand"
-	case d.values > 0 && !d.not[Boolean]:
-		c.Kind = Boolean
+	}
+	switch c.Kind {
+	case Boolean:
 		c.Categories = d.spelling()
-	case d.values > 0 && !d.not[Real]:
+	case Real:
 		d.bounds(&c)
-	case d.values > 0 && !d.not[Date]:
-		c.Kind = Date
+	case Date:
 		from, end := roundMoments(int64(d.min)*microsPerDay, int64(d.max)*microsPerDay, microsPerDay)
 		c.Min, c.Max = float64(from/microsPerDay), float64(end/microsPerDay-1)
-	case d.values > 0 && !d.not[Timestamp]:
-		c.Kind, c.Format = Timestamp, d.format
+	case Timestamp:
+		c.Format = d.format
 		from, end := roundMoments(int64(d.min), int64(d.max), microsPerHour)
 		c.Min, c.Max = float64(from), float64(end)
 	default:
-		c.Kind = Categorical
 		for text := range d.texts {
 			c.Categories = append(c.Categories, text)
 		}

@@ -26,10 +26,7 @@ func (integerRules) write(dst []byte, _ *Codec, v Value) []byte {
 func (integerRules) step(*Column) (int64, bool) { return 1, true }
 
 func (integerRules) wrong(x float64) string {
-	switch {
-	case x != math.Trunc(x):
-		return "is not a whole number"
-	case math.Abs(x) > maxWhole:
+	if math.Abs(x) > maxWhole {
 		return "is not between -2^53 and 2^53"
 	}
 	return ""

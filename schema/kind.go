@@ -63,7 +63,7 @@ type orderedRules interface {
 	parse(format string, cell []byte) (x float64, ok bool)
 	// show writes a value as a schema file does.
 	show(format string, x float64) string
-	// wrong says why x, which is finite, cannot be a bound; "" if it can.
+	// wrong says why x, finite and whole if values are, cannot be a bound; "" if it can.
 	wrong(x float64) string
 	// step is what the values of the column are multiples of, 0 if they are not whole; false if its
 	// format does not tell all of them apart.

@@ -57,10 +57,7 @@ func (timestampRules) show(format string, x float64) string {
 }
 
 func (timestampRules) wrong(x float64) string {
-	switch {
-	case x != math.Trunc(x):
-		return "is not a whole number"
-	case math.Abs(x) > maxWhole:
+	if math.Abs(x) > maxWhole {
 		return "is not in the years 1685 to 2255"
 	}
 	return ""

@@ -331,8 +331,11 @@ func (ps *problems) edges(c *Column, sound func(key) bool, add func(key, int, st
 
 // badValue says what is wrong with x as a bound of an ordered column, or "".
 func (c *Column) badValue(x float64) string {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0):
 		return "is not a finite number"
+	case c.Kind.Stored() != StoredFloat && x != math.Trunc(x):
+		return "is not a whole number"
 	}
 	return c.Kind.ordered().wrong(x)
 }
