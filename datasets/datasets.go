@@ -21,12 +21,13 @@
 //	sex, ethnicity, insurance, marital status         categorical, given age and sex
 //	c         = .45 a + .9 z                          comorbidity
 //	s         = m + .25 a + .25 c + .85 z + admission severity; m is the cohort's
-//	organ     = .62 s + .78 z                         lung, liver, heart, brain and kidney (+ .2 c); blood, inflammation
-//	                                                  and acid mix s with organs
-//	value     = g(a + b·organs + σ z)                 g = identity or exp, rounded to the unit in which it is charted
-//	score     = the published point tables            APACHE II, SOFA, SAPS II, OASIS, LODS, SIRS, qSOFA
+//	organ     = .62 s + .78 z                         lung, liver, heart, brain, kidney (+ .2 c);
+//	                                                  blood, inflammation, acid mix s with organs
+//	value     = g(a + b·organs + σ z)                 g = identity or exp, rounded as it is charted
+//	score     = the published point tables            APACHE II, SOFA, SAPS II, OASIS, LODS,
+//	                                                  SIRS, qSOFA
 //	η         = weighted scores, values, demographics
-//	P(y = 1)  = 1 / (1 + exp(-(β₀ + η)))              β₀ such that the number of positive outcomes is exact
+//	P(y = 1)  = 1 / (1 + exp(-(β₀ + η)))              β₀: the number of positives is exact
 //
 // So the scores agree with each other as real ones do (gcs is the sum of its three parts, sofa of
 // six organs, apache_ii of its items), a demographic column says something about age, age about

@@ -17,7 +17,8 @@ func ExampleGet() {
 		log.Fatal(err)
 	}
 	fmt.Println(d.Title)
-	fmt.Printf("%d rows, %d columns, %s %.1f %%\n", t.Rows(), len(t.Schema().Columns), d.Label, 100*d.Rate)
+	fmt.Printf("%d rows, %d columns, %s %.1f %%\n", t.Rows(), len(t.Schema().Columns), d.Label,
+		100*d.Rate)
 
 	_, err = datasets.Get("icu-mortalty")
 	fmt.Println(err)

@@ -22,7 +22,8 @@ var one = accountant.Budget{Epsilon: 1, Delta: 1e-9}
 // TestPlan: the composition is within the budget under every relation, and uses nearly all of it.
 func TestPlan(t *testing.T) {
 	for _, nb := range []privacy.Neighbours{
-		{Adjacency: accountant.AddRemove}, {Adjacency: accountant.ReplaceOne}, {Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 5},
+		{Adjacency: accountant.AddRemove}, {Adjacency: accountant.ReplaceOne},
+		{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 5},
 	} {
 		for _, columns := range []int{1, 15, 200} {
 			_, plan, err := Plan(columns, nb, one)

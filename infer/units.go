@@ -47,7 +47,8 @@ func Units(
 	s := rows.Schema()
 	if s.Unit == "" {
 		return nil, nil, fmt.Errorf(
-			"infer: the schema names no unit: every row is one, and nothing is bounded: %w", schema.ErrInvalid)
+			"infer: the schema names no unit: every row is one, and nothing is bounded: %w",
+			schema.ErrInvalid)
 	}
 	if o.Budget.Delta == 0 {
 		return nil, nil, fmt.Errorf("infer: the noise is Gaussian, which needs delta > 0: %w",

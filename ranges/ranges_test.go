@@ -347,8 +347,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Variance of a range, tree against flat, at one total cost under Gaussian noise, in units of that of
-// one of the flat counts.
+// Variance of a range, tree against flat, at one total cost under Gaussian noise, in units of that
+// of one of the flat counts.
 func Example() {
 	for _, n := range []int{64, 1024, 16384} {
 		tree, _ := New(n)

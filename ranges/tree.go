@@ -1,11 +1,11 @@
 // Package ranges cuts a column into bins of about equal counts, from noisy counts of a tree of
-// intervals: hierarchical counts with constrained inference (Hay, Rastogi, Miklau, Suciu 2010, arXiv
-// 0904.0942; the fan-out after Qardaji, Yang, Li 2013).
+// intervals: hierarchical counts with constrained inference (Hay, Rastogi, Miklau, Suciu 2010,
+// arXiv 0904.0942; the fan-out after Qardaji, Yang, Li 2013).
 //
 // A domain of n ordered cells (the leaves) is cut into ever wider intervals, b to one. Measuring
 // every level costs more noise a level than measuring the leaves alone, but a range is then the sum
-// of a few nodes instead of up to n leaves: over all k² ranges of k cells the squared error grows as
-// k²(log k)³ under Laplace noise, k²(log k)² under Gaussian noise, against k³ for flat counts.
+// of a few nodes instead of up to n leaves: over all k² ranges of k cells the squared error grows
+// as k²(log k)³ under Laplace noise, k²(log k)² under Gaussian noise, against k³ for flat counts.
 //
 // The package is arithmetic on numbers that are already noisy. It never sees a row, and needs no
 // other package of this module.
@@ -32,8 +32,8 @@ type Tree struct {
 	counts []int // nodes, by level; counts[0] = 1
 }
 
-// New returns the tree with the given number of leaves, 1 to 65,536, and the fan-out at which ranges
-// have the least variance.
+// New returns the tree with the given number of leaves, 1 to 65,536, and the fan-out at which
+// ranges have the least variance.
 func New(leaves int) (*Tree, error) {
 	if leaves < 1 || leaves > maxLeaves {
 		return nil, fmt.Errorf("ranges: %d leaves, want 1 to %d: %w", leaves, maxLeaves, ErrShape)
@@ -86,8 +86,8 @@ func (t *Tree) span(level, i int) (lo, hi int) {
 	return i * t.widths[level], min((i+1)*t.widths[level], t.Leaves())
 }
 
-// bestFanout is the number of children a node at which the mean variance of a range over n leaves is
-// smallest when every level is measured with Gaussian noise at one total cost, that is with σ²
+// bestFanout is the number of children a node at which the mean variance of a range over n leaves
+// is smallest when every level is measured with Gaussian noise at one total cost, that is with σ²
 // proportional to the height. It compares 2 to 16 and the flat tree. (Qardaji, Yang, Li 2013,
 // Understanding hierarchical methods for differentially private histograms, section 5, do so for
 // Laplace noise.)

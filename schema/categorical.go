@@ -29,4 +29,6 @@ func (categoricalRules) encode(c *Codec, as Stored, v Value) (uint16, error) {
 	return c.mistyped()
 }
 
-func (categoricalRules) write(dst []byte, _ *Codec, v Value) []byte { return append(dst, v.Text...) }
+func (categoricalRules) write(dst []byte, _ *Codec, v Value) []byte {
+	return append(dst, v.Text...)
+}

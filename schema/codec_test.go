@@ -159,6 +159,11 @@ func TestEncodeText(t *testing.T) {
 	}
 }
 
+// stored encodes a value that is not a text.
+func stored(as Stored, v Value) func(*Codec) (uint16, error) {
+	return func(c *Codec) (uint16, error) { return c.EncodeValue(as, v) }
+}
+
 func TestEncodeTyped(t *testing.T) {
 	const far = math.MaxInt64
 	tests := []struct {
@@ -167,74 +172,66 @@ func TestEncodeTyped(t *testing.T) {
 		encode func(*Codec) (uint16, error)
 		want   result
 	}{
-		{"int as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 18}) }, code(1)},
-		{"far int as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: far}) },
+		{"int as integer", age, stored(StoredInt, Value{Int: 18}), code(1)},
+		{"far int as integer", age, stored(StoredInt, Value{Int: far}),
 			failed(errBounds)},
-		{"far int, clamped", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: -far}) },
+		{"far int, clamped", clamp(age), stored(StoredInt, Value{Int: -far}),
 			code(0)},
 		{"int just beyond", Column{Kind: Integer, Min: 0, Max: maxWhole}, func(c *Codec) (uint16,
 			error) {
 			return c.EncodeValue(StoredInt, Value{Int: maxWhole + 1})
 		}, failed(errBounds)},
-		{"int as real", dose, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: -1}) }, code(0)},
-		{"int as category", sex, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 1}) }, code(2)},
-		{"int as no category", sex, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 2}) },
+		{"int as real", dose, stored(StoredInt, Value{Int: -1}), code(0)},
+		{"int as category", sex, stored(StoredInt, Value{Int: 1}), code(2)},
+		{"int as no category", sex, stored(StoredInt, Value{Int: 2}),
 			failed(errCategory)},
-		{"int as boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 1}) }, code(1)},
-		{"int as no boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 2}) },
+		{"int as boolean", alive, stored(StoredInt, Value{Int: 1}), code(1)},
+		{"int as no boolean", alive, stored(StoredInt, Value{Int: 2}),
 			failed(errBoolean)},
-		{"int as date", clamp(day), func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 1}) },
+		{"int as date", clamp(day), stored(StoredInt, Value{Int: 1}),
 			failed(errType)},
-		{"int as timestamp", moment, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: 1}) },
+		{"int as timestamp", moment, stored(StoredInt, Value{Int: 1}),
 			failed(errType)},
 		{"int that means missing", Column{Kind: Integer, Min: 0, Max: 9, Missing: []string{"-9"}},
-			func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: -9}) }, code(10)},
-		{"float as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 18}) }, code(1)},
-		{"fraction as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 18.5}) },
+			stored(StoredInt, Value{Int: -9}), code(10)},
+		{"float as integer", age, stored(StoredFloat, Value{Float: 18}), code(1)},
+		{"fraction as integer", age, stored(StoredFloat, Value{Float: 18.5}),
 			failed(errInteger)},
-		{"fraction, clamped", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 18.4}) },
+		{"fraction, clamped", clamp(age), stored(StoredFloat, Value{Float: 18.4}),
 			code(1)},
-		{"float as real", dose, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 0.75}) }, code(3)},
-		{"NaN", dose, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: math.NaN()}) },
+		{"float as real", dose, stored(StoredFloat, Value{Float: 0.75}), code(3)},
+		{"NaN", dose, stored(StoredFloat, Value{Float: math.NaN()}),
 			failed(errMissing)},
-		{"NaN as missing", optional(dose), func(c *Codec) (uint16, error) {
-			return c.EncodeValue(StoredFloat, Value{Float: math.NaN()})
-		}, code(4)},
-		{"NaN as category", optional(sex), func(c *Codec) (uint16, error) {
-			return c.EncodeValue(StoredFloat, Value{Float: math.NaN()})
-		}, code(3)},
-		{"NaN as date", optional(day), func(c *Codec) (uint16, error) {
-			return c.EncodeValue(StoredFloat, Value{Float: math.NaN()})
-		}, failed(errType)},
-		{"Inf", dose, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: math.Inf(1)}) },
+		{"NaN as missing", optional(dose), stored(StoredFloat, Value{Float: math.NaN()}), code(4)},
+		{"NaN as category", optional(sex), stored(StoredFloat, Value{Float: math.NaN()}), code(3)},
+		{"NaN as date", optional(day), stored(StoredFloat, Value{Float: math.NaN()}), failed(errType)},
+		{"Inf", dose, stored(StoredFloat, Value{Float: math.Inf(1)}),
 			failed(errNumber)},
-		{"Inf, clamped", clamp(optional(dose)), func(c *Codec) (uint16, error) {
-			return c.EncodeValue(StoredFloat, Value{Float: math.Inf(1)})
-		}, code(4)},
-		{"float as category", sex, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 1}) }, code(2)},
-		{"float as boolean", alive, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: 0}) }, code(0)},
-		{"bool", died, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredBool, Value{Int: 1}) }, code(1)},
-		{"bool, false", died, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredBool, Value{Int: 0}) }, code(0)},
+		{"Inf, clamped", clamp(optional(dose)), stored(StoredFloat, Value{Float: math.Inf(1)}), code(4)},
+		{"float as category", sex, stored(StoredFloat, Value{Float: 1}), code(2)},
+		{"float as boolean", alive, stored(StoredFloat, Value{Float: 0}), code(0)},
+		{"bool", died, stored(StoredBool, Value{Int: 1}), code(1)},
+		{"bool, false", died, stored(StoredBool, Value{Int: 0}), code(0)},
 		{"bool as category", Column{Kind: Categorical, Categories: named("false true")},
-			func(c *Codec) (uint16, error) { return c.EncodeValue(StoredBool, Value{Int: 1}) }, code(1)},
-		{"bool as integer", clamp(age), func(c *Codec) (uint16, error) { return c.EncodeValue(StoredBool, Value{Int: 1}) },
+			stored(StoredBool, Value{Int: 1}), code(1)},
+		{"bool as integer", clamp(age), stored(StoredBool, Value{Int: 1}),
 			failed(errType)},
-		{"days", day, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: 10}) }, code(1)},
-		{"days, far", day, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: math.MaxInt32}) },
+		{"days", day, stored(StoredDays, Value{Int: 10}), code(1)},
+		{"days, far", day, stored(StoredDays, Value{Int: math.MaxInt32}),
 			failed(errBounds)},
-		{"days, clamped", clamp(day), func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: -1}) },
+		{"days, clamped", clamp(day), stored(StoredDays, Value{Int: -1}),
 			code(0)},
-		{"days as timestamp", moment, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: 0}) }, code(0)},
-		{"days as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: 20}) },
+		{"days as timestamp", moment, stored(StoredDays, Value{Int: 0}), code(0)},
+		{"days as integer", age, stored(StoredDays, Value{Int: 20}),
 			failed(errType)},
-		{"micros", moment, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: 10_000_000}) }, code(1)},
-		{"micros, far", moment, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: far}) },
+		{"micros", moment, stored(StoredMicros, Value{Int: 10_000_000}), code(1)},
+		{"micros, far", moment, stored(StoredMicros, Value{Int: far}),
 			failed(errBounds)},
-		{"micros as date", day, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: micros(11) - 1}) },
+		{"micros as date", day, stored(StoredMicros, Value{Int: micros(11) - 1}),
 			code(1)},
-		{"micros before 1970 as date", day, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: -1}) },
+		{"micros before 1970 as date", day, stored(StoredMicros, Value{Int: -1}),
 			failed(errBounds)},
-		{"micros as integer", age, func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: 20}) },
+		{"micros as integer", age, stored(StoredMicros, Value{Int: 20}),
 			failed(errType)},
 		{"null", optional(age), (*Codec).EncodeMissing, code(74)},
 		{"null, refused", age, (*Codec).EncodeMissing, failed(errMissing)},
@@ -643,12 +640,12 @@ func TestLenientNeverFails(t *testing.T) {
 		whole, number := rapid.Int64().Draw(t, "int"), rapid.Float64().Draw(t, "float")
 		for name, encode := range map[string]func(*Codec) (uint16, error){
 			"text":    func(c *Codec) (uint16, error) { return c.EncodeText(text) },
-			"int":     func(c *Codec) (uint16, error) { return c.EncodeValue(StoredInt, Value{Int: whole}) },
-			"float":   func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: number}) },
-			"NaN":     func(c *Codec) (uint16, error) { return c.EncodeValue(StoredFloat, Value{Float: math.NaN()}) },
-			"bool":    func(c *Codec) (uint16, error) { return c.EncodeValue(StoredBool, Value{Int: whole & 1}) },
-			"days":    func(c *Codec) (uint16, error) { return c.EncodeValue(StoredDays, Value{Int: int64(int32(whole))}) },
-			"micros":  func(c *Codec) (uint16, error) { return c.EncodeValue(StoredMicros, Value{Int: whole}) },
+			"int":     stored(StoredInt, Value{Int: whole}),
+			"float":   stored(StoredFloat, Value{Float: number}),
+			"NaN":     stored(StoredFloat, Value{Float: math.NaN()}),
+			"bool":    stored(StoredBool, Value{Int: whole & 1}),
+			"days":    stored(StoredDays, Value{Int: int64(int32(whole))}),
+			"micros":  stored(StoredMicros, Value{Int: whole}),
 			"missing": (*Codec).EncodeMissing,
 		} {
 			want, wantErr := encode(strict)

@@ -34,7 +34,8 @@
 //	    kind: real
 //	    min: 0
 //	    max: 1e6
-//	    bins: {dp: 16, share: 0.05, grid: 1024, spacing: log} # a fit buys 16 bins for .05 of its epsilon; see Column.BuyBins
+//	    # A fit buys 16 bins for .05 of its epsilon: see Column.BuyBins.
+//	    bins: {dp: 16, share: 0.05, grid: 1024, spacing: log}
 //	  - name: ward
 //	    kind: categorical
 //	    categories: [medical, surgical, elsewhere]

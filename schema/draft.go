@@ -56,7 +56,8 @@ func NewDrafter(names []string) *Drafter {
 	d := &Drafter{columns: make([]draft, len(names))}
 	for i, name := range names {
 		d.columns[i] = draft{
-			name: name, kinds: map[Kind]bool{}, texts: map[string]bool{}, min: math.Inf(1), max: math.Inf(-1),
+			name: name, kinds: map[Kind]bool{}, texts: map[string]bool{},
+			min: math.Inf(1), max: math.Inf(-1),
 			random: rand.New(rand.NewPCG(uint64(i), 0)),
 		}
 	}

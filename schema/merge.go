@@ -96,7 +96,8 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 				from.BuyBins)
 		}
 		edges := into.Edges
-		into.Edges, into.Bins, into.Spacing, into.BuyBins, into.BuyShare = nil, from.Bins, from.Spacing, from.BuyBins, from.BuyShare
+		into.Edges, into.Bins, into.Spacing = nil, from.Bins, from.Spacing
+		into.BuyBins, into.BuyShare = from.BuyBins, from.BuyShare
 		if !reflect.DeepEqual(from, into) {
 			return differ("column %s", quote(from.Name))
 		}

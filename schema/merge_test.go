@@ -13,7 +13,8 @@ max_rows_per_unit: 2
 columns:
   - {name: age, kind: integer, min: 0, max: 99, bins: {dp: 8, share: .05}, missing: [""]}
   - {name: sex, kind: categorical, categories: [f, m]}
-  - {name: pay, kind: real, min: 0, max: 1000, bins: {dp: 16, share: .1, grid: 256, spacing: log}, decimals: 2}
+  - {name: pay, kind: real, min: 0, max: 1000, decimals: 2,
+     bins: {dp: 16, share: .1, grid: 256, spacing: log}}
   - {name: day, kind: date, min: 2001-01-01, max: 2001-12-31, bins: {dp: 4, share: .01}}
 `
 

@@ -309,14 +309,16 @@ func TestParseManyCategories(t *testing.T) {
 	}
 	checkIdentity(t, s)
 	_, err = Parse([]byte(b.String() + "      - ICD 00007\n"))
-	if want := `schema: line 50006: column "code": category "ICD 00007" is there twice: as number 8 and number 50001`; err == nil || err.Error() != want {
+	if want := `schema: line 50006: column "code": category "ICD 00007" is there twice: as number 8 ` +
+		`and number 50001`; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 	for i := range 15_537 {
 		fmt.Fprintf(&b, "      - more %05d\n", i)
 	}
 	_, err = Parse([]byte(b.String()))
-	if want := `schema: line 6: column "code": 65537 categories (and a missing one, if there is one) are more than 65536`; err == nil || err.Error() != want {
+	if want := `schema: line 6: column "code": 65537 categories (and a missing one, if there is ` +
+		`one) are more than 65536`; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }

@@ -219,7 +219,8 @@ func (ps *problems) invalid(c *Column, given keys, add func(key, int, string, ..
 		add(keyOther, -1, "other needs on_invalid: other")
 	case c.OnInvalid == Clamp && !c.Kind.Ordered() && len(c.Missing) == 0:
 		add(keyOnInvalid, -1,
-			"on_invalid: clamp turns a cell of kind %s into a missing one, so it needs missing tokens", c.Kind)
+			"on_invalid: clamp turns a cell of kind %s into a missing one, so it needs missing tokens",
+			c.Kind)
 	}
 }
 
@@ -257,8 +258,8 @@ func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add fun
 	if sound(keyBins) {
 		if c.Bins < 1 || c.Bins > maxCodes {
 			add(keyBins, -1, "bins must be from 1 to %d, not %d", maxCodes, c.Bins)
-		} else if values := c.Max - c.Min + 1; c.Kind.Stored() != StoredFloat && sound(keyMin) && sound(keyMax) &&
-			values >= 1 && float64(c.Bins) > values {
+		} else if values := c.Max - c.Min + 1; c.Kind.Stored() != StoredFloat && values >= 1 &&
+			sound(keyMin) && sound(keyMax) && float64(c.Bins) > values {
 			add(keyBins, -1, "%d bins are more than the %.0f values from min to max", c.Bins, values)
 		} else if c.Bins+min(len(c.Missing), 1) > maxCodes {
 			add(keyBins, -1, "%d bins and a missing one are more than %d", c.Bins, maxCodes)

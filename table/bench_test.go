@@ -97,7 +97,7 @@ func BenchmarkReadCSV(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				t, _, err := ReadCSV(context.Background(), bytes.NewReader(in), -1, adult(),
-					ReadOptions{Workers: workers})
+					ReadOptions{workers: workers})
 				if err != nil || t.Rows() != rows {
 					b.Fatal(err)
 				}

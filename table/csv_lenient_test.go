@@ -83,13 +83,14 @@ func badRows(s *schema.Schema) []string {
 	}
 	return append(out, "", "\r", " ", ",", `"`, `""`, "\x00", "\xff\xfe", strings.Repeat(",", 300),
 		strings.Repeat(",", 700),
-		strings.Repeat(`"`, 33), "lone", `"two`+"\n"+`lines",1,0.5,p,text`, "\n", "\n\n", "\ufeff"+strings.Join(row, ","))
+		strings.Repeat(`"`, 33), "lone", `"two`+"\n"+`lines",1,0.5,p,text`, "\n", "\n\n",
+		"\ufeff"+strings.Join(row, ","))
 }
 
 // readLenient reads a file in blocks of the given size.
 func readLenient(t *testing.T, in string, s *schema.Schema, block int) *Table {
 	t.Helper()
-	o := ReadOptions{Workers: 1 + block%3, MaxCell: 32}
+	o := ReadOptions{workers: 1 + block%3, maxCell: 32}
 	tab, _, err := readCSV(context.Background(), strings.NewReader(in), -1, s, o, block)
 	if err != nil {
 		t.Fatalf("%q: %v", in, err)
@@ -157,7 +158,7 @@ func TestLenientNeighbours(t *testing.T) {
 					}
 					if at == 2 {
 						_, _, err := ReadCSV(context.Background(), strings.NewReader(in), -1, &strict,
-							ReadOptions{MaxCell: 32})
+							ReadOptions{maxCell: 32})
 						if err != nil {
 							refused++
 						}
@@ -246,7 +247,7 @@ func TestLenientHeader(t *testing.T) {
 			var errs []string
 			for _, rows := range []string{"", "x,1,1,p\n", "\"x\",1,1,p\n\xff\n"} {
 				_, _, err := readCSV(context.Background(), strings.NewReader(in+rows), -1, s,
-					ReadOptions{MaxCell: 32}, block)
+					ReadOptions{maxCell: 32}, block)
 				errs = append(errs, fmt.Sprint(err))
 			}
 			if in != "" && (errs[0] == "<nil>" || len(slices.Compact(errs)) > 1) {
@@ -314,20 +315,21 @@ func TestLenientScan(t *testing.T) {
 			tab := readLenient(t, in, s, blockSize)
 			o := ScanOptions{CSV: s.CSV, Lenient: true, Columns: columns}
 			named := 0
-			err := scanCSV(strings.NewReader(in), -1, o, ReadOptions{MaxCell: 32}, func(_, row []string) error {
-				if len(row) != columns {
-					t.Errorf("%.40q: %d cells", bad, len(row))
-				}
-				for _, cell := range row {
-					if !isText([]byte(cell)) || len(cell) > 32 {
-						t.Errorf("%.40q: cell %q", bad, cell)
+			err := scanCSV(strings.NewReader(in), -1, o, ReadOptions{maxCell: 32},
+				func(_, row []string) error {
+					if len(row) != columns {
+						t.Errorf("%.40q: %d cells", bad, len(row))
 					}
-				}
-				if row[0] != "" {
-					named++
-				}
-				return nil
-			})
+					for _, cell := range row {
+						if !isText([]byte(cell)) || len(cell) > 32 {
+							t.Errorf("%.40q: cell %q", bad, cell)
+						}
+					}
+					if row[0] != "" {
+						named++
+					}
+					return nil
+				})
 			if err != nil || named != tab.Rows() {
 				t.Errorf("%.40q: %d rows name a unit, %d are read: %v", bad, named, tab.Rows(), err)
 			}
@@ -347,7 +349,7 @@ func TestLongRecord(t *testing.T) {
 	} {
 		for _, block := range []int{1, 100, 600, blockSize} {
 			_, _, err := readCSV(context.Background(), strings.NewReader(in), -1, s,
-				ReadOptions{MaxCell: 32}, block)
+				ReadOptions{maxCell: 32}, block)
 			if err == nil || !strings.Contains(err.Error(), "a record of more than 512 bytes") {
 				t.Errorf("%s in blocks of %d: %v", name, block, err)
 			}

@@ -43,9 +43,9 @@ func (l *lane) set(row int, code uint16) {
 
 func newCSVParser(l *layout, o ReadOptions) *csvParser {
 	p := &csvParser{
-		layout: l, z: newTokenizer(l.comma, o.MaxCell), lanes: make([]lane, len(l.columns)),
+		layout: l, z: newTokenizer(l.comma, o.maxCell), lanes: make([]lane, len(l.columns)),
 		lines: lenientLines{
-			comma: l.comma, columns: len(l.columns), maxCell: o.MaxCell, headed: l.header,
+			comma: l.comma, columns: len(l.columns), maxCell: o.maxCell, headed: l.header,
 		},
 	}
 	for i, d := range l.columns {

@@ -29,11 +29,11 @@ import (
 // every column; one that names no unit, or cannot be read where there are
 // units, is left out. Errors are about reading and the header only.
 //
-// Memory holds the codes, the ids of the units while they are being numbered, and for every worker
-// a block of a megabyte of text or a record and its like, which is at most 32 times o.MaxCell. A
-// record has at most 65,536 cells and 16 times o.MaxCell bytes. Time is linear in the length of the
-// file. Of several mistakes in the file, the error is about the first, whatever the number of
-// workers. After an error a Read of r may still be going on.
+// A cell has at most a megabyte, a record at most 65,536 cells and 16 megabytes. Memory holds the
+// codes, the ids of the units while they are being numbered, and for every processor a block of a
+// megabyte of text or a record and its like, at most 32 megabytes. Time is linear in the length of
+// the file. Of several mistakes in the file, the error is about the first, whatever the number of
+// processors. After an error a Read of r may still be going on.
 func ReadCSV(
 	ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
@@ -75,7 +75,7 @@ func (l *layout) readCSV(ctx context.Context, r io.Reader, size int64, o ReadOpt
 	defer cancel()
 	split := &splitter{
 		r: contextReader{ctx, r}, block: block, lenient: l.lenient,
-		probe: newTokenizer(l.comma, o.MaxCell),
+		probe: newTokenizer(l.comma, o.maxCell),
 	}
 	first, names, err := openCSV(split, l.header)
 	if err == nil {
@@ -120,7 +120,7 @@ type csvJob struct {
 func (l *layout) readChunks(ctx context.Context, cancel context.CancelFunc, split *splitter,
 	first chunk, size int64, o ReadOptions, put func(part) error) error {
 	var (
-		flying = o.Workers + 2 // buffers in use
+		flying = o.workers + 2 // buffers in use
 		free   = make(chan []byte, flying)
 		order  = make(chan csvJob, flying) // for the collector below
 		work   = make(chan csvJob, flying) // for the parsers
@@ -154,7 +154,7 @@ func (l *layout) readChunks(ctx context.Context, cancel context.CancelFunc, spli
 			}
 		}
 	})
-	for range o.Workers {
+	for range o.workers {
 		p := newCSVParser(l, o)
 		wg.Go(func() {
 			for job := range work {

@@ -118,7 +118,7 @@ func TestReadCSV(t *testing.T) {
 			for _, block := range blocks {
 				for _, workers := range []int{1, 3} {
 					tab, report, err := readCSV(context.Background(), strings.NewReader(tt.in), -1, s,
-						ReadOptions{Workers: workers}, block)
+						ReadOptions{workers: workers}, block)
 					if err != nil {
 						t.Fatalf("blocks of %d bytes: %v", block, err)
 					}
@@ -200,9 +200,11 @@ func TestReadCSVErrors(t *testing.T) {
 		{"quote inside a cell of no column", "a,b,c,k\nx,1,0,SEC\"RET\n", nil,
 			`table: line 2, column 4: a quote inside a cell that does not start with one`},
 		{"text after a quote", "a,b,c\n\"SECRET\"x,1,0\n", nil,
-			`table: line 2, column 1 ("a"): a closing quote that neither a separator nor the end of the line follows (quotes inside a quoted cell are doubled)`},
+			`table: line 2, column 1 ("a"): a closing quote that neither a separator nor the end of the ` +
+				`line follows (quotes inside a quoted cell are doubled)`},
 		{"carriage return after a quote", "a,b,c\n\"x\"\r,1,0\n", nil,
-			`table: line 2, column 1 ("a"): a closing quote that neither a separator nor the end of the line follows (quotes inside a quoted cell are doubled)`},
+			`table: line 2, column 1 ("a"): a closing quote that neither a separator nor the end of the ` +
+				`line follows (quotes inside a quoted cell are doubled)`},
 		{"open quote", "a,b,c\nx,1,0\n\"two\nlines\",1,\"SECRET\nx,1,0\n", nil,
 			`table: line 4, column 3 ("c"): a quoted cell opens here and never closes`},
 		{"open quote in the header", "a,b,\"SECRET\nx,1,0\n", nil,
@@ -214,24 +216,30 @@ func TestReadCSVErrors(t *testing.T) {
 		{"carriage returns for line ends", "a,b,c\rSECRET,1,0\r", nil,
 			`table: line 1, column 3: a carriage return that no line feed follows`},
 		{"NUL", "a,b,c\nSEC\x00RET,1,0\n", nil,
-			`table: line 2, column 1 ("a"): a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
+			`table: line 2, column 1 ("a"): a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, ` +
+				`Parquet or compressed)`},
 		{"NUL in a quoted cell of no column", "a,b,c,k\nx,1,0,\"SEC\x00RET\"\n", nil,
-			`table: line 2, column 4: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
+			`table: line 2, column 4: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet ` +
+				`or compressed)`},
 		{"NUL in the header", "a,b,c\x00\nx,1,0\n", nil,
-			`table: line 1, column 3: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
+			`table: line 1, column 3: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet ` +
+				`or compressed)`},
 		{"not UTF-8", "a,b,c\nSEC\xffRET,1,0\n", nil, `table: line 2, column 1 ("a"): not valid UTF-8`},
 		{"not UTF-8 in a quoted cell", "a,b,c\n\"\xc3\",1,0\n", nil,
 			`table: line 2, column 1 ("a"): not valid UTF-8`},
 		{"UTF-16", "\xff\xfea\x00,\x00b\x00\n\x00", nil,
-			`table: line 1, column 1: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet or compressed)`},
+			`table: line 1, column 1: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet ` +
+				`or compressed)`},
 		{"long cell", "a,b,c\n" + long + ",1,0\n", nil,
 			`table: line 2, column 1 ("a"): a cell of more than 32 bytes`},
 		{"long cell at the end", "a,b,c\nx,1," + long, nil,
 			`table: line 2, column 3 ("c"): a cell of more than 32 bytes`},
 		{"long quoted cell", "a,b,c\nx,1,\"" + long + "\"\n", nil,
-			`table: line 2, column 3 ("c"): a quoted cell of more than 32 bytes (or its closing quote is missing)`},
+			`table: line 2, column 3 ("c"): a quoted cell of more than 32 bytes (or its closing quote is ` +
+				`missing)`},
 		{"long open cell", "a,b,c\nx,1,\"" + long, nil,
-			`table: line 2, column 3 ("c"): a quoted cell of more than 32 bytes (or its closing quote is missing)`},
+			`table: line 2, column 3 ("c"): a quoted cell of more than 32 bytes (or its closing quote is ` +
+				`missing)`},
 		{"long name", long + ",b,c\n", nil, `table: line 1, column 1: a cell of more than 32 bytes`},
 		{"two columns of one name", "b,a,b,c\n", nil, `table: columns 1 and 3 both have the name "b"`},
 		{"two unit columns", "id,a,b,c,id\n", []func(*schema.Schema){unit},
@@ -254,7 +262,7 @@ func TestReadCSVErrors(t *testing.T) {
 			for _, block := range blocks {
 				for _, workers := range []int{1, 3} {
 					_, _, err := readCSV(context.Background(), strings.NewReader(tt.in), -1, s,
-						ReadOptions{Workers: workers, MaxCell: 32}, block)
+						ReadOptions{workers: workers, maxCell: 32}, block)
 					if err == nil {
 						t.Fatalf("blocks of %d bytes: no error", block)
 					}
@@ -298,7 +306,7 @@ func TestReadCSVReportsTheFirstError(t *testing.T) {
 			}
 		}
 		_, _, err := readCSV(context.Background(), strings.NewReader(b.String()), -1, abc(),
-			ReadOptions{Workers: 4}, 16+rng.IntN(100))
+			ReadOptions{workers: 4}, 16+rng.IntN(100))
 		got, want := fmt.Sprint(err), fmt.Sprintf("table: line %d, column 2 (\"b\"): not an integer",
 			first)
 		if first == 0 {
@@ -318,7 +326,7 @@ func TestReadCSVBoundsMemory(t *testing.T) {
 		if start == "," {
 			in.rest = ','
 		}
-		_, _, err := ReadCSV(context.Background(), in, -1, abc(), ReadOptions{MaxCell: 1000})
+		_, _, err := ReadCSV(context.Background(), in, -1, abc(), ReadOptions{maxCell: 1000})
 		if !errors.Is(err, schema.ErrSchema) {
 			t.Errorf("start %q: error %v", start, err)
 		}

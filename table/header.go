@@ -25,7 +25,7 @@ func Header(path string, comma byte) ([]string, error) {
 	if format == CSV {
 		split := &splitter{
 			r: f, block: blockSize, lenient: true,
-			probe: newTokenizer(comma, ReadOptions{}.withDefaults().MaxCell),
+			probe: newTokenizer(comma, ReadOptions{}.withDefaults().maxCell),
 		}
 		_, names, err := openCSV(split, true)
 		return names, err

@@ -24,7 +24,7 @@ var long = flag.Bool("long", false, "run the long tests")
 func readDamaged(t *testing.T, data []byte, s *schema.Schema) {
 	t.Helper()
 	start := time.Now()
-	_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{Workers: 2})
+	_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{workers: 2})
 	if d := time.Since(start); d > 5*time.Second {
 		t.Errorf("took %v", d)
 	}

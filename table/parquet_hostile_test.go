@@ -261,12 +261,12 @@ func readHostile(t *testing.T, data []byte) (errs []error) {
 	}
 	for name, read := range map[string]func() error{
 		"read": func() error {
-			_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{Workers: 2})
+			_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{workers: 2})
 			return err
 		},
 		"units": func() error {
 			_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), &unit,
-				ReadOptions{Workers: 2})
+				ReadOptions{workers: 2})
 			return err
 		},
 		"scan": func() error {

@@ -36,7 +36,7 @@ func TestLenientParquetNeighbours(t *testing.T) {
 	for name, s := range map[string]*schema.Schema{"codes": codes, "units": units} {
 		read := func(cells []string) *Table {
 			tab, _, err := ReadParquet(context.Background(), bytes.NewReader(plainFile(cells)), s,
-				ReadOptions{MaxCell: 32})
+				ReadOptions{maxCell: 32})
 			if err != nil {
 				t.Fatalf("%s, %q: %v", name, cells, err)
 			}

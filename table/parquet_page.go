@@ -51,7 +51,8 @@ var codecs = map[compress.Compression]string{3: "LZO", 5: "LZ4", 7: "LZ4_RAW"}
 func newPageReader(r *source, off, end int64, codec compress.Compression) (*pageReader, error) {
 	p := &pageReader{r: r, off: off, end: end, codec: codec}
 	switch codec {
-	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli:
+	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip,
+		compress.Codecs.Brotli:
 	case compress.Codecs.Zstd:
 		var err error
 		p.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(

@@ -22,7 +22,7 @@ import (
 //
 // Columns are found by name, as in ReadCSV. A column of another type is an
 // error if the schema names it, and is ignored otherwise. Columns of a row
-// group are decoded by o.Workers goroutines. Of several bad cells, the error
+// group are decoded in parallel. Of several bad cells, the error
 // is about the first in the order of the rows; rows are counted from 1.
 //
 // A damaged file is an error, whatever the library makes of it. Memory holds
@@ -32,7 +32,7 @@ import (
 // the time.
 //
 // Under a lenient schema (s.Lenient) no value is an error: one that the column
-// does not allow, of a wrong type, not UTF-8 or of more than o.MaxCell bytes has
+// does not allow, of a wrong type, not UTF-8 or of more than a megabyte has
 // a code, as in ReadCSV, and a row that names no unit is left out. Errors are
 // about reading, damage, limits and the columns of the file only.
 func ReadParquet(
@@ -196,10 +196,10 @@ func (p *parquetFile) readGroup(group, rows int, l *layout, o ReadOptions) (part
 		}
 	}
 	close(work)
-	for range min(o.Workers, len(work)) {
+	for range min(o.workers, len(work)) {
 		wg.Go(func() {
 			for i := range work {
-				errs[i] = p.readColumn(group, n, p.fields[i].leaf, l, l.columns[i], &out, o.MaxCell)
+				errs[i] = p.readColumn(group, n, p.fields[i].leaf, l, l.columns[i], &out, o.maxCell)
 			}
 		})
 	}

@@ -240,7 +240,8 @@ func TestReadParquetErrors(t *testing.T) {
 			return s
 		}(), `table: the file has no column "other"`},
 		{"none", "dictionary", oneColumn("other", schema.Integer, 0, 9),
-			`table: the file has none of the schema's columns (in a CSV file: is its first line a header, and its separator the schema's csv: {comma: ...}?)`},
+			`table: the file has none of the schema's columns (in a CSV file: is its first line a header, ` +
+				`and its separator the schema's csv: {comma: ...}?)`},
 		{"long text", "dictionary", oneColumn("prefix", schema.Categorical, 0, 0, "x"),
 			`table: row 1, column 3 ("prefix"): a cell of more than 8 bytes`},
 	}
@@ -248,7 +249,7 @@ func TestReadParquetErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, workers := range []int{1, 3} {
 				_, _, err := Read(context.Background(), "testdata/types-"+tt.file+".parquet", tt.schema,
-					ReadOptions{Workers: workers, MaxCell: 8})
+					ReadOptions{workers: workers, maxCell: 8})
 				if err == nil {
 					t.Fatal("no error")
 				}
@@ -279,7 +280,8 @@ func TestReadParquetNested(t *testing.T) {
 	for name, want := range map[string]string{
 		"list":   `table: column 1 ("list"): a nested Parquet column, which is not supported`,
 		"struct": `table: column 3 ("struct"): a nested Parquet column, which is not supported`,
-		"time":   `table: column 5 ("time"): a Parquet type that is not supported (a time of day, an interval or BSON)`,
+		"time": `table: column 5 ("time"): a Parquet type that is not supported (a time of day, an ` +
+			`interval or BSON)`,
 	} {
 		_, _, err := Read(context.Background(), path, oneColumn(name, schema.Integer, 0, 9),
 			ReadOptions{})
@@ -348,7 +350,7 @@ func TestReadParquetOfAFailingFile(t *testing.T) {
 	for n := range 6 {
 		r := &failing{bytes.NewReader(data), n, errDisk}
 		if _, _, err := ReadParquet(context.Background(), r, oneColumn("full", schema.Integer, 0, 9),
-			ReadOptions{Workers: 1}); !errors.Is(err, errDisk) {
+			ReadOptions{workers: 1}); !errors.Is(err, errDisk) {
 			t.Errorf("after %d reads: got %v, want the error of the disk", n, err)
 		}
 	}

@@ -18,16 +18,16 @@ type ReadOptions struct {
 	// optional; called by the goroutine that reads, with rising values up to 1, unless the length of
 	// the input is unknown
 	Progress func(fraction float64)
-	Workers  int // goroutines that turn text into codes; 0 = GOMAXPROCS
-	MaxCell  int // longest cell in bytes, quotes inside it counted twice; 0 = 1 MiB
+	workers  int // goroutines that turn text into codes; 0 = GOMAXPROCS
+	maxCell  int // longest cell in bytes, quotes inside it counted twice; 0 = 1 MiB
 }
 
 func (o ReadOptions) withDefaults() ReadOptions {
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
+	if o.workers <= 0 {
+		o.workers = runtime.GOMAXPROCS(0)
 	}
-	if o.MaxCell <= 0 {
-		o.MaxCell = 1 << 20
+	if o.maxCell <= 0 {
+		o.maxCell = 1 << 20
 	}
 	return o
 }

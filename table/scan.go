@@ -80,13 +80,14 @@ func cellsOf(first chunk, comma byte, o ReadOptions) (int, error) {
 	if len(first.buf) == 0 {
 		return 0, nil
 	}
-	cells, _, err := header(newTokenizer(comma, o.withDefaults().MaxCell), first, false)
+	cells, _, err := header(newTokenizer(comma, o.withDefaults().maxCell), first, false)
 	return len(cells), err
 }
 
 // scanParquet is ScanText for Parquet. It holds a row group at a time, and every
 // text of a column in it once.
-func scanParquet(r parquet.ReaderAtSeeker, o ScanOptions, fn func(names, row []string) error) error {
+func scanParquet(r parquet.ReaderAtSeeker, o ScanOptions, fn func(names,
+	row []string) error) error {
 	p, err := openParquet(context.Background(), r)
 	if err != nil {
 		return err

@@ -21,8 +21,8 @@
 //     or in a Parquet file the same value.
 //   - Under a lenient schema no error depends on what is in a row: errors are
 //     about reading, the header, the columns, and of Parquet files damage and the
-//     limits stated with maxFooter. Under a strict schema they do, which is why the claims leave the
-//     errors of strict schemas out.
+//     limits stated with maxFooter. Under a strict schema they do, which is why
+//     the claims leave the errors of strict schemas out.
 //
 // A row is a record in a strict CSV file, a physical line in a lenient one (see
 // lenientLines), and a row of a row group in a Parquet file. These tests hold the

@@ -289,7 +289,8 @@ func TestSpreadsheetSafe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "'=name,n\n'=1+1,-3\n'+cmd,'-9=missing\n'-x,-3\n'@SUM(A1),'-9=missing\n'\tx,-3\n\"'\r\",'-9=missing\n-1,-3\n" +
+	want := "'=name,n\n'=1+1,-3\n'+cmd,'-9=missing\n'-x,-3\n" +
+		"'@SUM(A1),'-9=missing\n'\tx,-3\n\"'\r\",'-9=missing\n-1,-3\n" +
 		"+5.5e3,'-9=missing\n'-,-3\na=b,'-9=missing\n'-1e999,-3\n'-0x1,'-9=missing\n,-3\n"
 	var b bytes.Buffer
 	w, err := NewSpreadsheetWriter(&b, s, rand.New(rand.NewPCG(1, 2)))
