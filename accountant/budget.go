@@ -15,6 +15,8 @@ var (
 	ErrEvent = errors.New("invalid privacy event")
 	// ErrNoRho is returned for a composition that has an event without a zCDP guarantee.
 	ErrNoRho = errors.New("no zCDP guarantee")
+	// ErrNoFormula is returned by Composition.Epsilon for an event whose cost has no closed formula.
+	ErrNoFormula = errors.New("no closed formula for the cost")
 	// ErrUnbounded is returned when no finite ε exists at the asked δ.
 	ErrUnbounded = errors.New("no finite epsilon at this delta")
 )

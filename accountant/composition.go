@@ -50,218 +50,131 @@ func (c Composition) validate(adj Adjacency) error {
 type Bound struct {
 	Epsilon float64
 	Delta   float64
-	Method  string // "gdp", "pld", "rdp" or "basic"
-	// Slack is proven too: Epsilon − Slack ≤ ε* ≤ Epsilon, where ε* is the smallest ε at this Delta that holds for every choice of
-	// mechanisms with these events.
+	Method  string // "gdp", "basic", or of package pld "pld" or "rdp"
+	// Slack is proven too: Epsilon − Slack ≤ ε* ≤ Epsilon, where ε* is the smallest ε at this Delta
+	// that holds for every choice of mechanisms with these events. It may be all of Epsilon.
 	Slack float64
 }
 
-// The methods of a Bound.
+// The methods of a Bound by closed formulas.
 const (
-	methodGDP   = "gdp"
-	methodPLD   = "pld"
-	methodRDP   = "rdp"
-	methodBasic = "basic"
+	MethodGDP   = "gdp"
+	MethodBasic = "basic"
 )
 
-// Epsilon returns the best bound on ε at delta, 0 ≤ delta < 1: the closed form of GDP for Gaussian events alone, else the smallest of the numerical
-// composition of privacy-loss distributions (PLD), Rényi DP (which includes zCDP) and the basic sum. The errors are ErrBudgetRange (delta), ErrEvent
-// (an invalid event or adjacency) and ErrUnbounded (no finite ε at this delta: a Gaussian at δ = 0, or Approx events that spend more).
-func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
-	return c.epsilon(delta, adj, fine)
-}
+// Pricer bounds the ε of a composition at delta, 0 ≤ delta < 1. One is [Composition.Epsilon], the
+// default wherever a Pricer may be nil. Those of package pld are tighter and know every event.
+type Pricer func(c Composition, delta float64, adj Adjacency) (Bound, error)
 
-// Upper is Epsilon without the Slack, for less work.
-func (c Composition) Upper(delta float64, adj Adjacency) (Bound, error) {
-	return c.epsilon(delta, adj, search)
-}
-
-func (c Composition) epsilon(delta float64, adj Adjacency, acc accuracy) (Bound, error) {
-	if err := c.validate(adj); err != nil {
-		return Bound{}, err
+// Epsilon bounds ε by p, or by closed formulas if p is nil.
+func (p Pricer) Epsilon(c Composition, delta float64, adj Adjacency) (Bound, error) {
+	if p == nil {
+		p = Composition.Epsilon
 	}
-	if !(delta >= 0 && delta < 1) {
-		return Bound{}, fmt.Errorf("accountant: delta %v must be from 0 to below 1: %w", delta, ErrBudgetRange)
-	}
-	if mu, ok := c.gdp(adj); ok && mu > 0 && delta > 0 {
-		if epsilon := GDPEpsilon(mu, delta); !math.IsInf(epsilon, 1) {
-			return Bound{Epsilon: epsilon, Delta: delta, Method: methodGDP, Slack: gdpSlack * epsilon}, nil
-		}
-	}
-	best := Bound{Epsilon: math.Inf(1), Delta: delta, Method: methodBasic}
-	if sum, leak := c.basic(); leak <= delta {
-		best.Epsilon, best.Slack = sum, sum
-	}
-	if delta == 0 {
-		best.Slack = 0 // randomised response with each ε reaches the sum
-	}
-	if rest := (delta - c.leak()) / (1 - c.leak()); rest > 0 { // what the Approx events leave
-		rdp, alpha := c.pure().rdpEpsilon(rest, adj)
-		best = better(best, Bound{Epsilon: math.Max(0, rdp), Delta: delta, Method: methodRDP})
-		best = c.pldEpsilon(best, alpha-1, adj, acc)
-	}
-	if math.IsInf(best.Epsilon, 1) {
-		return Bound{}, fmt.Errorf("accountant: the events have no finite epsilon at delta %v: %w", delta, ErrUnbounded)
-	}
-	return best, nil
-}
-
-// Delta returns the best bound on δ at epsilon, 0 ≤ epsilon < ∞. A δ of 1 says nothing. The errors are those of Epsilon.
-func (c Composition) Delta(epsilon float64, adj Adjacency) (Bound, error) {
-	return c.delta(epsilon, adj, fine)
-}
-
-func (c Composition) delta(epsilon float64, adj Adjacency, acc accuracy) (Bound, error) {
-	if err := c.validate(adj); err != nil {
-		return Bound{}, err
-	}
-	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
-		return Bound{}, fmt.Errorf("accountant: epsilon %v must be finite and not negative: %w", epsilon, ErrBudgetRange)
-	}
-	if mu, ok := c.gdp(adj); ok && mu > 0 {
-		return Bound{Epsilon: epsilon, Delta: GDPDelta(mu, epsilon), Method: methodGDP, Slack: gdpSlack * epsilon}, nil
-	}
-	leak := c.leak()
-	if sum, _ := c.basic(); sum <= epsilon {
-		return Bound{Epsilon: epsilon, Delta: leak, Method: methodBasic, Slack: epsilon - sum}, nil
-	}
-	logDelta, alpha := c.pure().rdpDelta(epsilon, adj)
-	rdp := math.Min(1, math.Exp(logDelta))
-	best := Bound{Epsilon: epsilon, Delta: leak + (1-leak)*rdp, Method: methodRDP, Slack: epsilon}
-	return c.pldDelta(best, alpha, adj, acc), nil
+	return p(c, delta, adj)
 }
 
 // gdpSlack is the relative slack of the closed form: rounding only, for μ ≥ 1e-6.
 const gdpSlack = 1e-6
 
-// pldEpsilon returns the better of best and the bound by privacy-loss distributions, with its Slack. lambda is the tilt: the best Rényi order less 1.
-func (c Composition) pldEpsilon(best Bound, lambda float64, adj Adjacency, acc accuracy) Bound {
-	best.Slack = best.Epsilon // the true ε is not negative
-	if best.Epsilon == 0 || math.IsInf(best.Epsilon, 1) {
-		return best
+// Epsilon bounds ε at delta, 0 ≤ delta < 1, by closed formulas:
+//
+//	ε = ε_μ((δ − λ)/(1 − λ)) + Σ ε_i,   μ² = Σ μ_j²,   λ = 1 − ∏(1 − δ_i)
+//
+// with ε_μ the curve of μ-GDP ([GDPEpsilon]). The first sum has the Laplace and Approx events
+// (basic composition), the second the Gaussian ones and filters (Dong, Roth, Su 2022, corollary 2);
+// Exponential events are in one of the two, whichever is cheaper ([FilterCost]). An (ε, δ)-DP step
+// is one that tells all with probability δ_i and is else ε_i-DP (Kairouz, Oh, Viswanath 2017). With
+// Gaussian events and filters alone it is exact.
+//
+// The errors are ErrBudgetRange (delta), ErrEvent (an invalid event or adjacency), ErrUnbounded (no
+// finite ε at this delta) and ErrNoFormula (an event that only package pld can price).
+func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
+	if err := c.validate(adj); err != nil {
+		return Bound{}, err
 	}
-	p, ok := c.newPlan(best.Delta, adj, acc)
-	if !ok {
-		return best
+	if !(delta >= 0 && delta < 1) {
+		return Bound{}, fmt.Errorf("accountant: delta %v must be from 0 to below 1: %w", delta,
+			ErrBudgetRange)
 	}
-	h := p.grid(c.pure().rdp(2, adj), acc)
-	curves, ok := p.curves(h, lambda, above)
-	if !ok {
-		return best
+	p, err := c.parts(adj)
+	if err != nil {
+		return Bound{}, err
 	}
-	upper := highest(curves, best.Delta)
-	best = better(best, Bound{Epsilon: upper, Delta: best.Delta, Method: methodPLD})
-	best.Slack = best.Epsilon
-	if acc.lower {
-		best.Slack = best.Epsilon - math.Min(best.Epsilon, p.lowest(curves, h, lambda, best.Delta))
-	}
-	return best
-}
-
-// highest returns the largest of the curves' ε at delta.
-func highest(curves []curve, delta float64) float64 {
-	epsilon := 0.0
-	for _, c := range curves {
-		epsilon = math.Max(epsilon, c.upper(delta))
-	}
-	return epsilon
-}
-
-// pldDelta returns the better of best and the bound by privacy-loss distributions.
-func (c Composition) pldDelta(best Bound, alpha float64, adj Adjacency, acc accuracy) Bound {
-	p, ok := c.newPlan(best.Delta, adj, acc)
-	if !ok {
-		return best
-	}
-	h := p.grid(c.pure().rdp(2, adj), acc)
-	curves, ok := p.curves(h, alpha-1, above)
-	if !ok {
-		return best
-	}
-	upper := 0.0
-	for _, c := range curves {
-		upper = math.Max(upper, c.delta(best.Epsilon))
-	}
-	if upper < best.Delta {
-		best.Delta, best.Method = upper, methodPLD
-	}
-	if acc.lower {
-		best.Slack = best.Epsilon - math.Min(best.Epsilon, p.lowest(curves, h, alpha-1, best.Delta))
-	}
-	return best
-}
-
-// lowest returns an ε below which the composition is not (ε, delta)-DP in the worst case.
-func (p *plan) lowest(upper []curve, h, lambda, delta float64) float64 {
-	if len(p.ranges) == 0 {
-		return lowestOf(upper, delta)
-	}
-	lowest, tries := 0.0, shares
-	if _, ok := p.ranges[p.adapts]; ok && len(p.ranges) == 1 {
-		tries = shares[:1] // nothing keeps its t
-	}
-	for _, share := range tries {
-		if curves, ok := p.curves(h, lambda, share); ok {
-			lowest = math.Max(lowest, lowestOf(curves, delta))
+	best := Bound{Epsilon: math.Inf(1), Delta: delta}
+	consider := func(mu2, sum float64, method string) {
+		rest := (delta - p.leak) / (1 - p.leak)
+		if rest < 0 {
+			return
+		}
+		if e := GDPEpsilon(math.Sqrt(mu2), rest) + sum; e < best.Epsilon {
+			best.Epsilon, best.Slack, best.Method = e, e, method
 		}
 	}
-	return lowest
-}
-
-// lowestOf returns the largest of the curves' lower ε at delta.
-func lowestOf(curves []curve, delta float64) float64 {
-	epsilon := 0.0
-	for _, c := range curves {
-		epsilon = math.Max(epsilon, c.lower(delta))
+	if p.mu2 > 0 {
+		consider(p.mu2, p.epsilon+p.selections, MethodGDP)
+	} else {
+		consider(0, p.epsilon+p.selections, MethodBasic)
 	}
-	return epsilon
-}
-
-// better returns the bound with the smaller ε, the first if they are equal.
-func better(a, b Bound) Bound {
-	if b.Epsilon < a.Epsilon {
-		return b
+	if p.selectionsMu2 > 0 {
+		consider(p.mu2+p.selectionsMu2, p.epsilon, MethodGDP)
 	}
-	return a
+	switch {
+	case math.IsInf(best.Epsilon, 1):
+		return Bound{}, fmt.Errorf("accountant: the events have no finite epsilon at delta %v: %w",
+			delta, ErrUnbounded)
+	case p.mu2 > 0 && p.epsilon+p.selections == 0:
+		best.Slack = gdpSlack * best.Epsilon
+	case delta == 0:
+		best.Slack = 0 // randomised response with each ε reaches the sum
+	}
+	return best, nil
 }
 
-// basic returns Σε and the probability that some Approx event leaks, if all events are pure or Approx; else +Inf.
-func (c Composition) basic() (epsilon, leak float64) {
+// parts is what the formula of Epsilon adds up.
+type parts struct {
+	mu2, epsilon, leak        float64
+	selections, selectionsMu2 float64 // of the Exponential events: Σε and Σμ²
+}
+
+func (c Composition) parts(adj Adjacency) (p parts, err error) {
+	keep := 0.0 // ln(1 − λ)
 	for _, charge := range c {
-		e, ok := eventEpsilon(charge.Event)
-		if a, approx := charge.Event.(Approx); approx {
-			e, ok = a.Epsilon, true
+		n := float64(charge.Count)
+		switch e := charge.Event.(type) {
+		case Gaussian:
+			p.mu2 += n / (e.NoiseMultiplier * e.NoiseMultiplier)
+		case Pool:
+			p.mu2 += n * e.Mu * e.Mu
+		case SubsampledGaussian:
+			if e.Rate < 1 {
+				return p, noFormula(e)
+			}
+			scale := 1.0 // every unit is in the sample
+			if adj == ReplaceOne {
+				scale = 4 // its vector may turn round
+			}
+			p.mu2 += scale * n / (e.NoiseMultiplier * e.NoiseMultiplier)
+		case Laplace:
+			p.epsilon += n * e.Epsilon
+		case Approx:
+			p.epsilon += n * e.Epsilon
+			keep += n * math.Log1p(-e.Delta)
+		case Exponential:
+			mu := rangeMu(e.Epsilon)
+			p.selections += n * e.Epsilon
+			p.selectionsMu2 += n * mu * mu
+		default:
+			return p, noFormula(e)
 		}
-		if !ok {
-			return math.Inf(1), c.leak()
-		}
-		epsilon += float64(charge.Count) * e
 	}
-	return epsilon, c.leak()
+	p.leak = -math.Expm1(keep)
+	return p, nil
 }
 
-// leak returns 1 − ∏(1 − δ) over the Approx events: an (ε, δ)-DP mechanism is a post-processing of an event that tells all with probability δ and is
-// else ε-DP (Kairouz, Oh, Viswanath 2017).
-func (c Composition) leak() float64 {
-	sum := 0.0
-	for _, charge := range c {
-		if a, ok := charge.Event.(Approx); ok {
-			sum += float64(charge.Count) * math.Log1p(-a.Delta)
-		}
-	}
-	return -math.Expm1(sum)
-}
-
-// pure returns the composition with δ = 0 in its Approx events.
-func (c Composition) pure() Composition {
-	pure := make(Composition, len(c))
-	for i, charge := range c {
-		if a, ok := charge.Event.(Approx); ok {
-			charge.Event = Approx{Epsilon: a.Epsilon}
-		}
-		pure[i] = charge
-	}
-	return pure
+func noFormula(e Event) error {
+	return fmt.Errorf("accountant: %s: its cost needs privacy-loss distributions "+
+		"(package accountant/pld): %w", eventName(e), ErrNoFormula)
 }
 
 // Rho returns ρ such that the composition is ρ-zCDP: the sum over the events. ErrNoRho if one has none: a subsampled Gaussian, or Approx with δ > 0.

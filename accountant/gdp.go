@@ -61,7 +61,10 @@ func GDPMu(b Budget) (float64, error) {
 		lo, hi = hi, 2*hi
 	}
 	// 1/μ is a noise scale: bisect it upwards so that the end that is returned is the private one. μ = δ is within any budget, as δ(ε) ≤ δ(0) < μ/2.
-	scale := bisectUp(1/hi, 1/math.Max(lo, b.Delta), func(scale float64) bool { return GDPDelta(1/scale, b.Epsilon) <= b.Delta })
+	scale := bisectUp(1/hi, 1/math.Max(lo, b.Delta), func(scale float64) bool {
+		// The two round differently: both must agree.
+		return GDPDelta(1/scale, b.Epsilon) <= b.Delta && GDPEpsilon(1/scale, b.Delta) <= b.Epsilon
+	})
 	return 1 / scale, nil
 }
 

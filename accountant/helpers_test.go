@@ -14,21 +14,8 @@ type oracle struct {
 			X      float64
 			LogPhi float64 `json:"log_phi"`
 		} `json:"log_phi"`
-		Masses []struct{ A, B, Mass float64 }
 	}
 	GDP []struct{ Mu, Epsilon, Delta float64 }
-	RDP []struct {
-		Rate            float64
-		NoiseMultiplier float64 `json:"noise_multiplier"`
-		Alpha           float64
-		Adjacency       Adjacency
-		RDP             float64
-	}
-	Compositions []struct {
-		Composition         Composition
-		Adjacency           Adjacency
-		Delta, Lower, Upper float64
-	}
 }
 
 func readOracle(t *testing.T) oracle {
@@ -54,15 +41,6 @@ func mustEpsilon(t *testing.T, c Composition, delta float64, adj Adjacency) Boun
 	b, err := c.Epsilon(delta, adj)
 	if err != nil {
 		t.Fatalf("Epsilon of %v: %v", c, err)
-	}
-	return b
-}
-
-func mustDelta(t *testing.T, c Composition, epsilon float64, adj Adjacency) Bound {
-	t.Helper()
-	b, err := c.Delta(epsilon, adj)
-	if err != nil {
-		t.Fatalf("Delta of %v: %v", c, err)
 	}
 	return b
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 )
 
 // Point is one (ε, δ) of a claim.
@@ -37,13 +38,13 @@ func ClaimOf(b accountant.Budget, adj accountant.Adjacency,
 	}
 	for i := range curvePoints {
 		epsilon := b.Epsilon * float64(i) / curvePoints
-		bound, err := c.Delta(epsilon, adj)
+		bound, err := pld.Delta(c, epsilon, adj)
 		if err != nil {
 			return claim, fmt.Errorf("attack: the account at epsilon %v: %w", epsilon, err)
 		}
 		claim.Curve = append(claim.Curve, Point{Epsilon: epsilon, Delta: min(1, bound.Delta)})
 	}
-	if bound, err := c.Delta(b.Epsilon, adj); err == nil && bound.Method == "gdp" && b.Delta > 0 {
+	if bound, err := pld.Delta(c, b.Epsilon, adj); err == nil && bound.Method == "gdp" && b.Delta > 0 {
 		if claim.Mu, err = accountant.GDPMu(accountant.Budget{Epsilon: b.Epsilon,
 			Delta: max(bound.Delta, 1e-300)}); err != nil {
 			claim.Mu = 0

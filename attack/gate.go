@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -153,7 +154,7 @@ func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.
 	plan := func(scale float64) accountant.Composition {
 		return accountant.Composition{{Event: g.event(nb, scale), Count: 1}}
 	}
-	scale, err := accountant.Calibrate(b, nb.Adjacency, plan)
+	scale, err := pld.Calibrate(b, nb.Adjacency, plan)
 	if err != nil {
 		return fail(err)
 	}
@@ -169,7 +170,8 @@ func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.
 		Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
 			session, err := privacy.Open(ctx, privacy.FromTable(t),
 				privacy.Options{Budget: b, Plan: plan(scale), Adjacency: nb.Adjacency, Method: name,
-					Tool: "audit"})
+					Price: pld.Upper,
+					Tool:  "audit"})
 			if err != nil {
 				return nil, err
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -30,7 +31,7 @@ func TestPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cost, err := plan.Epsilon(one.Delta, nb.Adjacency)
+			cost, err := pld.Epsilon(plan, one.Delta, nb.Adjacency)
 			if err != nil || cost.Epsilon > 1 || cost.Epsilon < .98 {
 				t.Errorf("%v, %d columns: costs %v: %v", nb, columns, cost.Epsilon, err)
 			}
@@ -173,7 +174,7 @@ func TestRun(t *testing.T) {
 		t.Error("the file has the cell of one row")
 	}
 	l := s.Ledger()
-	if err := l.Verify(); err != nil {
+	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
 	if runs := l.Runs(); len(runs) != 1 || runs[0].Method != Method ||

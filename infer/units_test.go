@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
@@ -76,7 +77,7 @@ func TestUnits(t *testing.T) {
 		l.Runs()[0].Method != infer.UnitsMethod {
 		t.Errorf("the ledger says %+v, %v", l.Runs(), err)
 	}
-	if cost, err := s.Ledger().Runs()[0].Charged.Epsilon(1e-9, accountant.AddRemove); err != nil ||
+	if cost, err := pld.Epsilon(s.Ledger().Runs()[0].Charged, 1e-9, accountant.AddRemove); err != nil ||
 		cost.Epsilon > 1 || cost.Epsilon < .99 {
 		t.Errorf("charged %v, %v", cost, err)
 	}

@@ -36,6 +36,8 @@ var (
 type File struct {
 	Timeout time.Duration // how long an append waits for the lock; NewFile sets 10 s
 
+	Price accountant.Pricer // of the reservations in it, see [Ledger.Verify]; NewFile leaves it nil
+
 	path string
 
 	mu           sync.Mutex
@@ -187,7 +189,7 @@ func (f *File) checked(b []byte) (*Checker, error) {
 	if n := f.checkedBytes; f.check != nil && len(b) >= n && sha256.Sum256(b[:n]) == f.checkedSum {
 		return f.check, f.check.AddLines(b[n:])
 	}
-	check := NewChecker()
+	check := NewChecker(f.Price)
 	return check, check.AddLines(b)
 }
 

@@ -114,14 +114,14 @@ func TestLedgerRoundTrip(t *testing.T) {
 	if got := lines(t, back); got != text {
 		t.Errorf("got  %s\nwant %s", got, text)
 	}
-	if err := back.Verify(); err != nil {
+	if err := back.Verify(nil); err != nil {
 		t.Error(err)
 	}
 	empty, err := Parse(strings.NewReader(""))
 	if err != nil || len(empty.Entries) != 0 {
 		t.Errorf("an empty file: %v, %v", empty, err)
 	}
-	if err := empty.Verify(); !errors.Is(err, ErrInvalid) {
+	if err := empty.Verify(nil); !errors.Is(err, ErrInvalid) {
 		t.Errorf("an empty ledger: %v", err)
 	}
 }
@@ -203,7 +203,7 @@ func TestVerify(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			l := seal(row.change(good()))
-			err := l.Verify()
+			err := l.Verify(nil)
 			if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("%v, want %q", err, row.want)
 			}
@@ -221,7 +221,7 @@ func TestVerify(t *testing.T) {
 			return append(es, limitLine(*spend(.1, 1e-9), RuleBasic))
 		},
 	} {
-		if err := seal(change(good())).Verify(); err != nil {
+		if err := seal(change(good())).Verify(nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -271,7 +271,7 @@ func TestChain(t *testing.T) {
 	} {
 		l := seal(good())
 		change(l)
-		if err := l.Verify(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "entry 3:") {
+		if err := l.Verify(nil); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "entry 3:") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -285,7 +285,7 @@ func TestTornLine(t *testing.T) {
 		if !errors.Is(err, ErrTorn) || errors.Is(err, ErrInvalid) || l == nil || len(l.Entries) != len(good())-1 {
 			t.Fatalf("cut at %d: %v, %v", cut, l, err)
 		}
-		if err := l.Verify(); err != nil {
+		if err := l.Verify(nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -467,7 +467,7 @@ func TestStrictLimit(t *testing.T) {
 		{"reserved under it, closed after", [][]Entry{{strict}, void("a")[:1], {loose}, void("a")[1:]}, 1.5},
 	} {
 		l := seal(append([]Entry{openLine()}, slices.Concat(row.entries...)...))
-		if err := l.Verify(); err != nil {
+		if err := l.Verify(nil); err != nil {
 			t.Errorf("%s: %v", row.name, err)
 		}
 		if got := l.Spent().Epsilon; got != row.want {
@@ -488,7 +488,7 @@ func TestStrictLimit(t *testing.T) {
 			t.Errorf("%s: a void run frees a strict limit: %v", rule, err)
 		}
 		over := seal(append(slices.Concat([]Entry{openLine(), tight}, void("a")), reserveLine("b")))
-		if rule == RuleBasic && over.Verify() == nil {
+		if rule == RuleBasic && over.Verify(nil) == nil {
 			t.Error("Verify lets a run through that the strict limit refuses")
 		}
 	}
@@ -543,7 +543,7 @@ func TestLedgerBounds(t *testing.T) {
 		wide.Composition = append(wide.Composition, *charge(subsampled(.01+1e-6*float64(i), 50), 1))
 	}
 	began := time.Now()
-	if err := seal([]Entry{openLine(), wide}).Verify(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "129 different events") {
+	if err := seal([]Entry{openLine(), wide}).Verify(nil); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "129 different events") {
 		t.Errorf("a reservation of %d events: %v", len(wide.Composition), err)
 	}
 	if took := time.Since(began); took > 5*time.Second {
@@ -572,7 +572,7 @@ func FuzzParseLedger(f *testing.F) {
 		if got := lines(t, l); got != string(whole) {
 			t.Fatalf("got  %q\nwant %q", got, whole)
 		}
-		if l.Verify() == nil && len(l.Runs()) > 0 {
+		if l.Verify(nil) == nil && len(l.Runs()) > 0 {
 			l.Spent()
 		}
 	})

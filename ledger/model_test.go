@@ -77,7 +77,7 @@ func TestVerifyAgainstModel(t *testing.T) {
 			}
 		}
 		l := seal(es)
-		if err := l.Verify(); (err == nil) != legal {
+		if err := l.Verify(nil); (err == nil) != legal {
 			t.Fatalf("trial %d: Verify says %v, the model %v:\n%s", trial, err, legal, lines(t, l))
 		}
 		if !legal {

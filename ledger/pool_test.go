@@ -19,7 +19,7 @@ func pooled() []Entry {
 
 // TestVerifyPool: charges that fit the pool verify; each way of overdrawing it is found.
 func TestVerifyPool(t *testing.T) {
-	if err := seal(pooled()).Verify(); err != nil {
+	if err := seal(pooled()).Verify(nil); err != nil {
 		t.Fatal(err)
 	}
 	run := seal(pooled()).Runs()[0]
@@ -38,18 +38,18 @@ func TestVerifyPool(t *testing.T) {
 	} {
 		e := pooled()
 		change(e)
-		if err := seal(e).Verify(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "more of an event than it reserved") {
+		if err := seal(e).Verify(nil); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "more of an event than it reserved") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	e := pooled()
 	e[4].Event.Event = exponential(.0797) // μ = .04995
-	if err := seal(e).Verify(); err != nil {
+	if err := seal(e).Verify(nil); err != nil {
 		t.Errorf("a selection that fits: %v", err)
 	}
 	e = pooled()
 	e[1].Composition[0].Event = pool(3)
-	if err := seal(e).Verify(); err == nil || !strings.Contains(err.Error(), "costs epsilon") {
+	if err := seal(e).Verify(nil); err == nil || !strings.Contains(err.Error(), "costs epsilon") {
 		t.Errorf("a pool beyond the budget: %v", err)
 	}
 }

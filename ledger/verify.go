@@ -17,11 +17,14 @@ import (
 // wrap ErrInvalid and name the entry by its sequence number. A chain shows that a line was changed,
 // removed or moved; it cannot show that whole lines are missing at the end, or that all of it was
 // made up.
-func (l *Ledger) Verify() error {
+//
+// Reservations are priced by price; nil is accountant.Composition.Epsilon, closed formulas. A ledger
+// with runs that were reserved by another Pricer needs one that is as tight, such as pld.Upper.
+func (l *Ledger) Verify(price accountant.Pricer) error {
 	if len(l.Entries) == 0 {
 		return fmt.Errorf("ledger: %w: it has no entries", ErrInvalid)
 	}
-	c := NewChecker()
+	c := NewChecker(price)
 	for _, e := range l.Entries {
 		if err := c.Add(e); err != nil {
 			return err
@@ -37,9 +40,10 @@ type Checker struct {
 	verifier
 }
 
-// NewChecker returns a checker of a ledger without entries.
-func NewChecker() *Checker {
-	return &Checker{verifier: verifier{runs: map[string]*openRun{}, costs: map[string]float64{}, past: newHistory()}}
+// NewChecker returns a checker of a ledger without entries, which prices reservations by price (see
+// [Ledger.Verify]).
+func NewChecker(price accountant.Pricer) *Checker {
+	return &Checker{verifier: verifier{price: price, runs: map[string]*openRun{}, costs: map[string]float64{}, past: newHistory()}}
 }
 
 // Add checks that e, sealed, may follow the entries added before. After an error, which wraps
@@ -77,6 +81,7 @@ func (c *Checker) Ledger() *Ledger { return &c.ledger }
 
 // verifier is what Verify knows of the runs so far.
 type verifier struct {
+	price accountant.Pricer
 	runs  map[string]*openRun
 	past  *history
 	costs map[string]float64 // ε of the compositions seen, which repeat
@@ -193,7 +198,7 @@ func (v verifier) cost(e Entry) (float64, error) {
 	if cost, ok := v.costs[key]; ok {
 		return cost, nil
 	}
-	bound, err := e.Composition.Upper(e.Budget.Delta, e.Adjacency)
+	bound, err := v.price.Epsilon(e.Composition, e.Budget.Delta, e.Adjacency)
 	if err != nil {
 		return 0, err
 	}

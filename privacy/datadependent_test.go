@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
@@ -45,7 +46,7 @@ func TestReferenceCosts(t *testing.T) {
 		if got := rho + 2*math.Sqrt(rho*math.Log(1/tt.delta)); math.Abs(got-tt.want) > 1e-3 {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
-		exact, err := charged.Epsilon(tt.delta, accountant.AddRemove)
+		exact, err := pld.Epsilon(charged, tt.delta, accountant.AddRemove)
 		if err != nil || exact.Method != "gdp" || exact.Epsilon >= tt.want || exact.Epsilon < .8*tt.want {
 			t.Errorf("%s: exact cost %+v, %v; the closed form says %v", tt.name, exact, err, tt.want)
 		}
@@ -57,7 +58,7 @@ func TestReferenceCosts(t *testing.T) {
 func TestAudit_MomentsOfLaplaceVotes(t *testing.T) {
 	const queries, lambda, delta = 100, .01, 1e-5
 	plan := addRemove.VotePlan(LNMax{Scale: 1 / lambda}, Ballot{Questions: queries, Classes: 10}, 0)
-	got, err := plan.Epsilon(delta, accountant.AddRemove)
+	got, err := pld.Epsilon(plan, delta, accountant.AddRemove)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,8 @@ func TestAudit_MomentsOfLaplaceVotes(t *testing.T) {
 	if wrong < 1.5*2*lambda*queries || got.Epsilon > .6*wrong {
 		t.Errorf("with the wrong exponent %v, exact %v", wrong, got.Epsilon)
 	}
-	mixed, err := append(plan, addRemove.VotePlan(GNMax{Sigma: 50}, Ballot{Questions: 50, Classes: 3}, 0)...).Epsilon(delta, accountant.AddRemove)
+	mixed, err := pld.Epsilon(append(plan, addRemove.VotePlan(GNMax{Sigma: 50},
+		Ballot{Questions: 50, Classes: 3}, 0)...), delta, accountant.AddRemove)
 	if err != nil || mixed.Method != "pld" || mixed.Epsilon <= got.Epsilon {
 		t.Errorf("mixed noise: %+v, %v", mixed, err)
 	}

@@ -136,7 +136,7 @@ func TestResumeAtEveryByte(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, l := range map[string]*ledger.Ledger{"model": s.Ledger(), "file": must(s.file.Read())} {
-				if err := l.Verify(); err != nil {
+				if err := l.Verify(nil); err != nil {
 					t.Fatalf("cut at %d: %s: %v", cut, name, err)
 				}
 				r := l.Runs()
@@ -474,7 +474,7 @@ func TestNothingIsShared(t *testing.T) {
 	s.Schema().Columns[0].Categories[0] = "changed"
 	l := s.Ledger()
 	l.Entries[1].Budget.Epsilon, l.Entries[1].Composition[0].Count = 1e-9, 100
-	if got := s.Ledger().Entries[1]; got.Budget.Epsilon != wide.Epsilon || got.Composition[0].Count != 2 || s.Ledger().Verify() != nil {
+	if got := s.Ledger().Entries[1]; got.Budget.Epsilon != wide.Epsilon || got.Composition[0].Count != 2 || s.Ledger().Verify(nil) != nil {
 		t.Errorf("the ledger has changed: %+v", got)
 	}
 	if s.Schema().Columns[0].Categories[0] == "changed" {
@@ -549,7 +549,7 @@ func TestReplacedLedgerEndsTheRun(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		l := must(file.Read())
-		if err := l.Verify(); err != nil {
+		if err := l.Verify(nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := statusOf(l, s.Run()); got != ledger.StatusUnfinished || l.Spent().Epsilon < wide.Epsilon {
@@ -594,7 +594,7 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		reads = 0
 		write(t, file.Path(), good)
 		forge(t, file.Path(), change)
-		if must(file.Read()).Verify() == nil {
+		if must(file.Read()).Verify(nil) == nil {
 			t.Fatalf("%s: verify accepts it", name)
 		}
 		if _, err := Open(context.Background(), rows, o); !errors.Is(err, ledger.ErrInvalid) || reads > 0 {
@@ -766,8 +766,8 @@ func TestReplacedByALimitedLedger(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	l := must(file.Read())
-	if statusOf(l, s.Run()) != ledger.StatusUnfinished || l.Spent() != wide || l.Verify() == nil {
-		t.Errorf("spent %+v, %v", l.Spent(), l.Verify())
+	if statusOf(l, s.Run()) != ledger.StatusUnfinished || l.Spent() != wide || l.Verify(nil) == nil {
+		t.Errorf("spent %+v, %v", l.Spent(), l.Verify(nil))
 	}
 }
 

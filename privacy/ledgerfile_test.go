@@ -67,7 +67,7 @@ func TestLimitAcrossRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Verify(); err != nil {
+	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
 	if got := l.Spent().Epsilon; got != 3 {
@@ -119,7 +119,7 @@ func TestConcurrentRunsNeverOverspend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Verify(); err != nil {
+	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -183,7 +183,7 @@ func TestTornLine(t *testing.T) {
 		if err != nil {
 			t.Fatalf("cut at %d: after the next run: %v", cut, err)
 		}
-		if err := l.Verify(); err != nil || len(l.Runs()) != 2 {
+		if err := l.Verify(nil); err != nil || len(l.Runs()) != 2 {
 			t.Errorf("cut at %d: %d runs, %v", cut, len(l.Runs()), err)
 		}
 	}
@@ -213,7 +213,7 @@ func TestTornLineUnderARunningSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Verify(); err != nil {
+	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -272,7 +272,7 @@ func TestRowsPerUnitMayChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Verify(); err != nil || l.Spent().Epsilon != 2 {
+	if err := l.Verify(nil); err != nil || l.Spent().Epsilon != 2 {
 		t.Errorf("spent %v: %v", l.Spent(), err)
 	}
 }

@@ -64,7 +64,7 @@ func TestPoolIsDrained(t *testing.T) {
 		t.Errorf("closed session: %v", err)
 	}
 	ledger := s.Ledger()
-	if err := ledger.Verify(); err != nil {
+	if err := ledger.Verify(nil); err != nil {
 		t.Error(err)
 	}
 	// The ledger names the events that ran, and their costs add up to what the pool lost.
@@ -166,7 +166,7 @@ func TestPoolIsReservedBeforeReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Verify(); err != nil {
+	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
 	run := l.Runs()[0]

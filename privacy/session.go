@@ -35,6 +35,7 @@ var (
 type Options struct {
 	Budget    accountant.Budget      // required
 	Plan      accountant.Composition // required: every mechanism the session may run; it must fit the budget
+	Price     accountant.Pricer      // of the plan; default closed formulas
 	Adjacency accountant.Adjacency   // default accountant.AddRemove
 	Ledger    *ledger.File           // nil keeps the ledger in memory only: the spend is then not enforced across runs
 	Method    string                 // name of the method, for the ledger
@@ -109,7 +110,7 @@ func (s *session) begin(ctx context.Context, o Options) error {
 	if err := o.Budget.Validate(); err != nil {
 		return err
 	}
-	if err := fits(o.Plan, o.Budget, s.nb.Adjacency); err != nil {
+	if err := fits(o.Plan, o.Budget, s.nb.Adjacency, o.Price); err != nil {
 		return err
 	}
 	if o.Run == "" {
@@ -288,8 +289,8 @@ func (s *session) unread(err error) error {
 }
 
 // fits is an error unless the composition of the plan is within the budget.
-func fits(plan accountant.Composition, b accountant.Budget, adj accountant.Adjacency) error {
-	cost, err := plan.Epsilon(b.Delta, adj)
+func fits(plan accountant.Composition, b accountant.Budget, adj accountant.Adjacency, price accountant.Pricer) error {
+	cost, err := price.Epsilon(plan, b.Delta, adj)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -20,7 +21,7 @@ import (
 func TestBudgetIsCheckedBeforeReading(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	plan := gaussian(3, 4)
-	cost, err := plan.Epsilon(1e-9, accountant.AddRemove)
+	cost, err := pld.Epsilon(plan, 1e-9, accountant.AddRemove)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func TestChargeBeforeReading(t *testing.T) {
 	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed session: %v", err)
 	}
-	if err := s.Ledger().Verify(); err != nil {
+	if err := s.Ledger().Verify(nil); err != nil {
 		t.Errorf("the session's ledger: %v", err)
 	}
 	run := s.Ledger().Runs()[0]
@@ -244,7 +245,7 @@ func TestUnreadableRowsVoidTheRun(t *testing.T) {
 	if got := l.Spent(); got != (accountant.Budget{}) {
 		t.Errorf("void runs spent %+v", got)
 	}
-	if err := l.Verify(); err != nil {
+	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
 	session := open(t, testTable(t, s, someRows(3), nil), gaussian(5, 1))

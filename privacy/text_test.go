@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/schema"
@@ -305,7 +306,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	d := Discovery{Sigma: 5, Delta: 1e-9}
 	nb := Neighbours{Adjacency: accountant.AddRemove}
 	plan := append(accountant.Composition{{Event: nb.MeasureEvent(Marginal{}, 9), Count: 2}}, nb.DiscoverEvents(d)...)
-	cost, err := plan.Epsilon(1e-8, accountant.AddRemove)
+	cost, err := pld.Epsilon(plan, 1e-8, accountant.AddRemove)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +362,7 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Verify(); err != nil {
+	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Kinds(0, 9); !errors.Is(err, ErrClosed) {

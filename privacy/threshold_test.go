@@ -228,7 +228,7 @@ func TestThresholdIsChargedOnce(t *testing.T) {
 	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, ErrClosed) || reads != before {
 		t.Errorf("a closed session: %v", err)
 	}
-	if err := s.Ledger().Verify(); err != nil {
+	if err := s.Ledger().Verify(nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -239,7 +239,7 @@ func TestAudit_EveryQueryIsCharged(t *testing.T) {
 		if check != nil && (answered == 0 || answered == 64) {
 			t.Errorf("%s: %d of 64 answered: the test shows little", name, answered)
 		}
-		if err := s.Ledger().Verify(); err != nil {
+		if err := s.Ledger().Verify(nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -288,7 +288,7 @@ func TestAudit_StopsAtThePlan(t *testing.T) {
 			t.Errorf("question %d: answered %v, winner %d", q, ok, got.Winner[q])
 		}
 	}
-	if err := s.Ledger().Verify(); err != nil || calls(s.Ledger().Runs()[0].Charged) != 27 {
+	if err := s.Ledger().Verify(nil); err != nil || calls(s.Ledger().Runs()[0].Charged) != 27 {
 		t.Errorf("charged %v, %v", s.Ledger().Runs()[0].Charged, err)
 	}
 }

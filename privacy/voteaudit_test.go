@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -100,7 +101,8 @@ func wrongCost(queries, lambda, tail float64) float64 {
 // laplaceVotes is the exact cost of 100 queries of LNMax with γ = 0.01 on ten classes.
 func laplaceVotes(t *testing.T, delta float64) float64 {
 	t.Helper()
-	got, err := addRemove.VotePlan(LNMax{Scale: 100}, Ballot{Questions: 100, Classes: 10}, 0).Epsilon(delta, accountant.AddRemove)
+	got, err := pld.Epsilon(addRemove.VotePlan(LNMax{Scale: 100},
+		Ballot{Questions: 100, Classes: 10}, 0), delta, accountant.AddRemove)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +137,7 @@ func TestAudit_IgnoredDelta(t *testing.T) {
 	last, lastGaussian := 0.0, 0.0
 	for _, delta := range []float64{1e-3, 1e-5, 1e-7, 1e-9} {
 		cost := laplaceVotes(t, delta)
-		g, err := gaussian.Epsilon(delta, accountant.AddRemove)
+		g, err := pld.Epsilon(gaussian, delta, accountant.AddRemove)
 		if err != nil || cost < 1.1*last || g.Epsilon < 1.1*lastGaussian {
 			t.Errorf("delta %v: %v and %v, %v; at the one before %v and %v", delta, cost, g.Epsilon, err, last, lastGaussian)
 		}

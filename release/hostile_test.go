@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
@@ -203,7 +204,7 @@ func TestCompressedModelsAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Verify(); err != nil || len(m.Ledger) != 4 {
+	if _, err := m.Verify(pld.Epsilon); err != nil || len(m.Ledger) != 4 {
 		t.Errorf("%d entries, %v", len(m.Ledger), err)
 	}
 }
@@ -222,7 +223,7 @@ func TestOneRun(t *testing.T) {
 		l = append(l, last)
 	}
 	m.Ledger = l
-	if _, err := m.Verify(); !errors.Is(err, ErrClaim) ||
+	if _, err := m.Verify(pld.Epsilon); !errors.Is(err, ErrClaim) ||
 		!strings.Contains(err.Error(), "2 runs, want 1") {
 		t.Errorf("error %v, want 2 runs", err)
 	}

@@ -104,8 +104,9 @@ type Fitted struct {
 	Schema *schema.Schema // of the model's codes
 	// of the private table, if the run bought the bins of Schema; nil: Schema
 	Declared *schema.Schema
-	Ledger   *ledger.Ledger // of the closed session
-	Settings map[string]any // public settings and choices of the method, for inspect
+	Ledger   *ledger.Ledger    // of the closed session
+	Price    accountant.Pricer // of its reservation; default closed formulas
+	Settings map[string]any    // public settings and choices of the method, for inspect
 	Params   Params
 }
 
@@ -154,7 +155,7 @@ func New(f Fitted) (*Model, error) {
 		},
 		schema: f.Schema, params: f.Params, raw: raw,
 	}
-	if _, err := m.Verify(); err != nil {
+	if _, err := m.Verify(f.Price); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/ledger"
@@ -116,7 +117,7 @@ func TestRoundTrip(t *testing.T) {
 		back.Schema().Fingerprint() != m.SchemaSHA256 {
 		t.Errorf("read back %+v", back.Manifest)
 	}
-	v, err := back.Verify()
+	v, err := back.Verify(pld.Epsilon)
 	if err != nil || v.Charges != 1 || v.Reserved.Epsilon > 1 ||
 		v.Charged.Epsilon != v.Reserved.Epsilon {
 		t.Errorf("verification %+v, %v", v, err)
@@ -175,7 +176,7 @@ func TestVerifyRefuses(t *testing.T) {
 	for name, change := range file {
 		m := testModel(t)
 		change(m)
-		if _, err := m.Verify(); !errors.Is(err, ErrClaim) {
+		if _, err := m.Verify(pld.Epsilon); !errors.Is(err, ErrClaim) {
 			t.Errorf("%s: %v, want ErrClaim", name, err)
 		}
 	}
@@ -184,7 +185,7 @@ func TestVerifyRefuses(t *testing.T) {
 // TestVerifyDerivesTheCost: the model's cost is derived a second time, and a claim or a figure of
 // the accountant that the derivation excludes is refused.
 func TestVerifyDerivesTheCost(t *testing.T) {
-	v, err := testModel(t).Verify()
+	v, err := testModel(t).Verify(pld.Epsilon)
 	if err != nil || !(v.Derived.Lower > 0 && v.Derived.Upper >= v.Derived.Lower) || !v.agrees() {
 		t.Fatalf("%+v, %v", v, err)
 	}
@@ -392,7 +393,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, _ = m.Verify()
+		_, _ = m.Verify(pld.Epsilon)
 		_ = m.Sample(context.Background(), 3, 1, func(*table.Table) error { return nil })
 	})
 }

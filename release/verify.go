@@ -30,7 +30,7 @@ func (v Verification) agrees() bool {
 // within the claim, by the accountant and by package derive; unit, schema and parameters as the
 // ledger and the manifest say. What it cannot check is that the binary which wrote the file ran the
 // mechanisms it logged: that is what the audit and the source are for. Errors wrap [ErrClaim].
-func (m *Model) Verify() (Verification, error) {
+func (m *Model) Verify(price accountant.Pricer) (Verification, error) {
 	v := Verification{Claim: m.Claim}
 	fail := func(format string, args ...any) (Verification, error) {
 		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
@@ -40,7 +40,7 @@ func (m *Model) Verify() (Verification, error) {
 	if len(runs) > 1 { // before the cost of each is computed
 		return fail("the ledger has %d runs, want 1", len(runs))
 	}
-	if err := l.Verify(); err != nil {
+	if err := l.Verify(price); err != nil {
 		return fail("the ledger: %v", err)
 	}
 	if len(runs) != 1 {
@@ -86,7 +86,8 @@ func (m *Model) Verify() (Verification, error) {
 	if m.Parameters.SHA256 != digest(m.raw) || m.Parameters.Bytes != len(m.raw) {
 		return fail("the parameters are not those of the manifest")
 	}
-	if v.Reserved, err = run.Reserved.Epsilon(m.Claim.Delta, m.Claim.Adjacency); err != nil {
+	if v.Reserved, err = price.Epsilon(run.Reserved, m.Claim.Delta,
+		m.Claim.Adjacency); err != nil {
 		return fail("the reservation: %v", err)
 	}
 	if v.Reserved.Epsilon > m.Claim.Epsilon {
@@ -101,7 +102,8 @@ func (m *Model) Verify() (Verification, error) {
 		v.Charged = v.Reserved // which is a bound too
 	}
 	if v.Charges > 0 && len(run.Charged) <= maxCharged {
-		if v.Charged, err = run.Charged.Epsilon(m.Claim.Delta, m.Claim.Adjacency); err != nil {
+		if v.Charged, err = price.Epsilon(run.Charged, m.Claim.Delta,
+			m.Claim.Adjacency); err != nil {
 			return fail("the charges: %v", err)
 		}
 	}

@@ -143,13 +143,17 @@ func (p *binPlan) try(s *schema.Schema, part, whole accountant.Budget) (bool, er
 	if err != nil {
 		return false, err
 	}
-	cost, err := append(p.purchase(), plan.Composition()...).Epsilon(whole.Delta, p.nb.Adjacency)
+	cost, err := PriceOf(plan).Epsilon(append(p.purchase(), plan.Composition()...),
+		whole.Delta, p.nb.Adjacency)
 	if err != nil || cost.Epsilon > whole.Epsilon {
 		return false, err
 	}
 	p.Plan, p.budget = plan, part
 	return true, nil
 }
+
+// Price is that of the fit.
+func (p *binPlan) Price() accountant.Pricer { return PriceOf(p.Plan) }
 
 // purchase is the events of the trees.
 func (p *binPlan) purchase() accountant.Composition {

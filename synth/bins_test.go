@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -150,7 +151,7 @@ func TestBinsAreQuantiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := back.Verify(); err != nil || v.Reserved.Epsilon > 1 {
+	if v, err := back.Verify(pld.Epsilon); err != nil || v.Reserved.Epsilon > 1 {
 		t.Errorf("%+v: %v", v, err)
 	}
 	for name, forge := range map[string]func(*release.Model){
@@ -173,7 +174,7 @@ func TestBinsAreQuantiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		forge(forged)
-		if _, err := forged.Verify(); !errors.Is(err, release.ErrClaim) {
+		if _, err := forged.Verify(pld.Epsilon); !errors.Is(err, release.ErrClaim) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

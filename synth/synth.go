@@ -42,6 +42,21 @@ type Plan interface {
 	Fit(ctx context.Context, s *privacy.Session, p Progress) (Model, error)
 }
 
+// Priced is implemented by plans that closed formulas do not price, or not well: mixed and
+// subsampled ones.
+type Priced interface {
+	// Price bounds the cost of the plan's composition.
+	Price() accountant.Pricer
+}
+
+// PriceOf is what prices the plan: nil, for closed formulas, unless it says otherwise.
+func PriceOf(p Plan) accountant.Pricer {
+	if priced, ok := p.(Priced); ok {
+		return priced.Price()
+	}
+	return nil
+}
+
 // RowsForecaster is implemented by plans whose needs grow with the number of rows.
 type RowsForecaster interface {
 	// ForecastRows is the forecast for a table of that many rows, a number that is public or
@@ -110,7 +125,8 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 	}
 	o.Progress.Report("reading", 0)
 	s, err := privacy.Open(ctx, rows, privacy.Options{
-		Budget: o.Budget, Plan: plan.Composition(), Adjacency: nb.Adjacency, Ledger: o.Ledger,
+		Budget: o.Budget, Plan: plan.Composition(), Price: PriceOf(plan),
+		Adjacency: nb.Adjacency, Ledger: o.Ledger,
 		Method: f.Name(), Tool: o.Tool, Run: o.Run, Day: o.Day,
 		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool + ", " +
 			runtime.GOARCH + " with " + kernels.Vectorised(),
@@ -137,7 +153,7 @@ func fit(ctx context.Context, s *privacy.Session, plan Plan, f Fitter, declared 
 	}
 	return release.New(release.Fitted{
 		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: s.Schema(), Declared: declared,
-		Ledger: s.Released(), Settings: fitted.Settings, Params: fitted.Params,
+		Ledger: s.Released(), Price: PriceOf(plan), Settings: fitted.Settings, Params: fitted.Params,
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 )
 
 // TestNumbers compares with known digits (Abramowitz, Stegun; π and e by heart).
@@ -70,11 +71,16 @@ func TestAgainstTheAccountant(t *testing.T) {
 			Count: 1}, {Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 2}}, 1e-7, false},
 	} {
 		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
-			want, err := c.of.Epsilon(c.delta, adj)
+			got := Epsilon(c.of, c.delta, adj)
+			closed, err := c.of.Epsilon(c.delta, adj)
+			if err == nil && (closed.Epsilon < got.Lower ||
+				c.tight && closed.Slack < closed.Epsilon && closed.Epsilon > got.Upper*(1+1e-5)) {
+				t.Errorf("%s, %v: %v, the closed formula has %+v", c.name, adj, got, closed)
+			}
+			want, err := pld.Epsilon(c.of, c.delta, adj)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := Epsilon(c.of, c.delta, adj)
 			if !(got.Lower <= want.Epsilon && want.Epsilon-want.Slack <= got.Upper) {
 				t.Errorf("%s, %v: %v, the accountant has %+v", c.name, adj, got, want)
 			}

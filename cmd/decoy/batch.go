@@ -271,7 +271,7 @@ func (b *batch) setLimits(ctx context.Context) error {
 		if !ok || table.Limit == nil {
 			continue
 		}
-		file := ledger.NewFile(path)
+		file := job.LedgerFile(path)
 		l, err := file.Read()
 		if err != nil {
 			return err

@@ -41,14 +41,14 @@ func (b *batch) showPlans(memory int64) error {
 		}
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%.2g\t%s\n", i, spelling.Visible(task.Name),
 			spelling.Visible(task.Method), job.Short(task.Epsilon), job.Short(task.Delta),
-			calls(task.Planned.Composition()), noise, rows, bytesText(n.MemoryBytes), n.Seconds,
+			callsOf(task.Planned), noise, rows, bytesText(n.MemoryBytes), n.Seconds,
 			spelling.Visible(task.Out))
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT")
 	for _, path := range b.order {
 		total, n := b.total(b.work, path, func(*job.Task) bool { return true })
-		l, err := ledger.NewFile(path).Read()
+		l, err := job.LedgerFile(path).Read()
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (b *batch) total(jobs []*job.Task, path string,
 // warnTotals says at once which ledger will refuse the last jobs.
 func (b *batch) warnTotals(w *job.Worker) {
 	for _, path := range b.order {
-		l, err := ledger.NewFile(path).Read()
+		l, err := job.LedgerFile(path).Read()
 		if err != nil {
 			continue // each job will say so
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/synth"
 )
 
 // openLedger reads and checks the chain of a ledger file, which must be there. torn tells of a last
@@ -77,6 +78,15 @@ func printRuns(t *terminal, l *ledger.Ledger) {
 			spelling.Visible(r.Status))
 	}
 	w.Flush()
+}
+
+// callsOf is the number of mechanism calls that a plan expects, at most: a filter among its events
+// says nothing of it.
+func callsOf(p synth.Plan) (n int) {
+	for _, noise := range p.Forecast().Noise {
+		n += noise.Count
+	}
+	return n
 }
 
 // calls is the number of mechanism calls of a composition.

@@ -82,7 +82,7 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	file := ledger.NewFile(path)
+	file := job.LedgerFile(path)
 	if err := file.SetLimit(cmd.Context(), nb.Units(unit),
 		ledger.Limit{Budget: l.Budget(), Rule: rule, Strict: l.strict,
 			KeepStrict: !cmd.Flags().Changed("strict")}); err != nil {

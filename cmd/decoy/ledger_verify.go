@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/job"
 )
 
@@ -25,7 +26,7 @@ within its budget; and no limit exceeded when a run was let in. Exit status 1 wh
 			if err != nil {
 				return err
 			}
-			if err := l.Verify(); err != nil {
+			if err := l.Verify(pld.Upper); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			fmt.Fprintf(t.stdout, "ok: %s, %s, spent %s\n", plural(len(l.Entries), "entry", "entries"),

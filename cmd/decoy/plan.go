@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
@@ -122,7 +123,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	bound, err := fit.Composition().Epsilon(p.Delta, p.Relation())
+	bound, err := pld.Epsilon(fit.Composition(), p.Delta, p.Relation())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -26,7 +27,7 @@ type point struct {
 func curve(c accountant.Composition, adj accountant.Adjacency) ([]point, error) {
 	var out []point
 	for _, delta := range []float64{1e-12, 1e-9, 1e-7, 1e-5} {
-		b, err := c.Epsilon(delta, adj)
+		b, err := pld.Epsilon(c, delta, adj)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +141,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		case err != nil:
 			return err
 		default:
-			l.Calls, l.Needs = calls(fit.Composition()), job.NeedsOf(fit, s, p.Rows)
+			l.Calls, l.Needs = callsOf(fit), job.NeedsOf(fit, s, p.Rows)
 			l.Sigma = oneWaySigma(fit.Forecast())
 		}
 		lines = append(lines, l)

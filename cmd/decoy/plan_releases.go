@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/configs"
 )
 
@@ -33,7 +34,7 @@ func together(c accountant.Composition, n int, j configs.Job) (*releases, error)
 	out := &releases{Number: n, Delta: j.Delta,
 		Basic: accountant.Budget{Epsilon: float64(n) * j.Epsilon,
 			Delta: float64(n) * j.Delta}}
-	bound, err := all.Epsilon(j.Delta, j.Relation())
+	bound, err := pld.Epsilon(all, j.Delta, j.Relation())
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
@@ -118,7 +119,7 @@ func (w workplace) ledger(name string) *ledger.Ledger {
 		w.t.Fatalf("the ledger cannot be read: %v", err)
 	}
 	if len(l.Entries) > 0 {
-		if err := l.Verify(); err != nil {
+		if err := l.Verify(pld.Epsilon); err != nil {
 			w.t.Fatalf("the ledger does not verify: %v", err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/eval/publish"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
@@ -54,7 +55,7 @@ func verify(t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	v, err := m.Verify()
+	v, err := m.Verify(pld.Epsilon)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
@@ -85,12 +86,12 @@ func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table
 			{Event: nb.MeasureEvent(privacy.Total{}, h.sigma), Count: o.Corrections + 1}, // and the number of rows
 		}
 	}
-	z, err := accountant.Calibrate(o.Budget, nb.Adjacency, at)
+	z, err := pld.Calibrate(o.Budget, nb.Adjacency, at)
 	if err != nil {
 		return nil, err
 	}
 	h.s, err = privacy.Open(ctx, rows,
-		privacy.Options{Budget: o.Budget, Plan: at(z), Adjacency: nb.Adjacency, Ledger: o.Ledger,
+		privacy.Options{Budget: o.Budget, Plan: at(z), Adjacency: nb.Adjacency, Ledger: o.Ledger, Price: pld.Upper,
 			Method: "holdout", Tool: o.Tool})
 	if err != nil {
 		return nil, err

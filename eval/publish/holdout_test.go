@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/table"
@@ -54,7 +55,7 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Verify(); err != nil {
+	if err := l.Verify(pld.Upper); err != nil {
 		t.Error(err)
 	}
 	if charges := l.Runs()[0].Charged; len(charges) != 2 || charges[0].Count+charges[1].Count != 2 {

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 )
@@ -84,7 +85,7 @@ func Read(r io.Reader) (*Result, error) {
 // the budget that the result states, for the neighbours that it states.
 func (r *Result) Verify() (accountant.Bound, error) {
 	l := &ledger.Ledger{Entries: r.Ledger}
-	if err := l.Verify(); err != nil {
+	if err := l.Verify(pld.Upper); err != nil {
 		return accountant.Bound{}, fmt.Errorf("publish: %w: %w", ErrClaim, err)
 	}
 	runs := l.Runs()
@@ -104,7 +105,7 @@ func (r *Result) Verify() (accountant.Bound, error) {
 					"schema: %w", ErrClaim)
 		}
 	}
-	bound, err := runs[0].Reserved.Epsilon(r.Budget.Delta, r.Adjacency)
+	bound, err := pld.Epsilon(runs[0].Reserved, r.Budget.Delta, r.Adjacency)
 	if err != nil {
 		return bound, fmt.Errorf("publish: %w: %w", ErrClaim, err)
 	}

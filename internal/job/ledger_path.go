@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
@@ -29,7 +30,7 @@ func LedgerOf(named, input string) (*ledger.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ledger.NewFile(path), nil
+	return LedgerFile(path), nil
 }
 
 // ledgerBeside is the ledger of a private file. The account belongs to the data, not to a name of
@@ -89,4 +90,11 @@ func Limitable(path string) error {
 			Resolve(table), beside)
 	}
 	return nil
+}
+
+// LedgerFile is the ledger at path. Its runs may be of any method and of any version.
+func LedgerFile(path string) *ledger.File {
+	file := ledger.NewFile(path)
+	file.Price = pld.Upper
+	return file
 }

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -334,7 +335,7 @@ func (w *place) anew() {
 // whole reports a broken ledger and a file that is half there.
 func (w *place) whole() {
 	if l := w.ledger(); len(l.Entries) > 0 {
-		if err := l.Verify(); err != nil {
+		if err := l.Verify(pld.Epsilon); err != nil {
 			w.wrong("the ledger is broken", "%v", err)
 		}
 	}
@@ -379,7 +380,7 @@ func (w *place) check(name string) error {
 	default:
 		m, openErr := release.Open(w.path(name))
 		if err = openErr; err == nil {
-			_, err = m.Verify()
+			_, err = m.Verify(pld.Epsilon)
 		}
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -38,7 +39,7 @@ func TestConformancePublished(t *testing.T) {
 	f := fitter(t, Config{Published: true, MemoryMB: 1})
 	s := synthtest.Schema(7)
 	m := synthtest.Fit(t, f, synthtest.Table(t, s, 500), one)
-	v, err := m.Verify()
+	v, err := m.Verify(pld.Epsilon)
 	if err != nil || v.Charged.Epsilon > 1 || v.Charged.Epsilon < .8 {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -141,7 +142,7 @@ func TestRuns(t *testing.T) {
 func TestWorkLimit(t *testing.T) {
 	f := fitter(t, Config{TimeLimit: time.Nanosecond})
 	m := synthtest.Fit(t, f, synthtest.Table(t, synthtest.Schema(8), 2000), one)
-	v, err := m.Verify()
+	v, err := m.Verify(pld.Epsilon)
 	if err != nil || v.Charged.Epsilon > 1 || v.Charged.Epsilon < .95 {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -261,7 +262,7 @@ func TestSettingsNameTheMarginals(t *testing.T) {
 	if !ok || len(chosen) == 0 {
 		t.Fatalf("settings %v", m.Settings)
 	}
-	if _, err := m.Verify(); err != nil || m.Parameters.Kind != release.KindMarginal {
+	if _, err := m.Verify(pld.Epsilon); err != nil || m.Parameters.Kind != release.KindMarginal {
 		t.Error(err)
 	}
 }

@@ -54,13 +54,9 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 			p.cfg.SelectShare = 0.2
 		}
 	}
-	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition {
-		return accountant.Composition{{Event: accountant.Pool{Mu: 1 / scale}, Count: 1}}
-	})
-	if err != nil {
+	if p.mu, err = accountant.GDPMu(b); err != nil {
 		return nil, fmt.Errorf("aim: %w", err)
 	}
-	p.mu = 1 / scale
 	p.rho, err = accountant.ZCDPRho(b)
 	return p, err
 }

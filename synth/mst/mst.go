@@ -3,8 +3,8 @@
 // one-way marginals explain worst, measure those pairs, and fit a graphical model to all
 // measurements.
 //
-// Against the paper: noise is the rounded Gaussian, the budget is composed exactly (privacy-loss
-// distributions) instead of through zCDP, and sampling keeps rounding errors out of the pairs.
+// Against the paper: noise is the rounded Gaussian, the budget is composed in Gaussian DP instead of
+// zCDP, and sampling keeps rounding errors out of the pairs.
 package mst
 
 import (
@@ -66,13 +66,13 @@ type plan struct {
 	schema  *schema.Schema
 	nb      privacy.Neighbours
 	columns int
+	mu      float64 // of the filter
 	oneWay  float64 // σ of a one-way marginal, in rows
 	pair    float64 // σ of a pair
 	epsilon float64 // of one selection
 }
 
-// Plan splits the budget in shares of ρ and scales all noise together until the exact composition
-// meets it.
+// Plan reserves a filter of the largest μ that the budget allows.
 func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
 	error) {
 	if err := b.Validate(); err != nil {
@@ -82,49 +82,36 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 		return nil, fmt.Errorf("mst: its noise is Gaussian and needs delta > 0: %w",
 			accountant.ErrBudgetRange)
 	}
-	p := &plan{cfg: f.cfg, schema: s, nb: nb, columns: len(s.Columns)}
-	scale, err := accountant.Calibrate(b, nb.Adjacency, func(scale float64) accountant.Composition {
-		return p.at(scale).Composition()
-	})
+	mu, err := accountant.GDPMu(b)
 	if err != nil {
 		return nil, fmt.Errorf("mst: %w", err)
 	}
-	return p.at(scale), nil
+	p := &plan{cfg: f.cfg, schema: s, nb: nb, columns: len(s.Columns), mu: mu}
+	p.divide()
+	return p, nil
 }
 
-// at is the plan whose composition is (1/scale²)-zCDP, were its parts composed in ρ. A Gaussian
-// with multiplier z is 1/(2z²)-zCDP, an exponential mechanism ε²/8.
-func (p *plan) at(scale float64) *plan {
-	q := *p
+// divide splits the filter's μ² between d one-way marginals, d − 1 selections and d − 1 pairs. The
+// shares of the settings are of ρ, where a selection counts ε²/8; its μ²/2 is about π/2 times that.
+func (p *plan) divide() {
 	d, edges := float64(p.columns), float64(p.columns-1)
 	one, sel := p.cfg.OneWayShare, p.cfg.SelectShare
 	if p.columns == 1 {
 		one, sel = 1, 0
 	}
-	unit := math.Sqrt(float64(max(1, p.nb.MaxRowsPerUnit) * max(1, p.nb.MaxRowsPerUnit)))
-	if p.nb.Adjacency == accountant.ReplaceOne {
-		unit *= math.Sqrt2
-	}
-	q.oneWay = unit * scale * math.Sqrt(d/(2*one))
+	pair := 1 - one - sel
+	whole := p.mu * p.mu / (one + math.Pi/2*sel + pair) * (1 - 1e-9) // the filter rounds against us
+	unit := p.nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian).NoiseMultiplier
+	p.oneWay = 1 / (unit * math.Sqrt(whole*one/d))
 	if p.columns > 1 {
-		q.pair = unit * scale * math.Sqrt(edges/(2*(1-one-sel)))
-		q.epsilon = math.Sqrt(8*sel/edges) / scale
+		p.pair = 1 / (unit * math.Sqrt(whole*pair/edges))
+		p.epsilon = accountant.ExponentialOfMu(math.Sqrt(whole * math.Pi / 2 * sel / edges))
 	}
-	return &q
 }
 
-// Composition is d one-way marginals, d−1 selections and d−1 pairs.
+// Composition is the filter.
 func (p *plan) Composition() accountant.Composition {
-	measure := func(sigma float64, n int) accountant.Charge {
-		return accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, sigma), Count: n}
-	}
-	c := accountant.Composition{measure(p.oneWay, p.columns)}
-	if p.columns > 1 {
-		c = append(c,
-			accountant.Charge{Event: p.nb.SelectEvent(p.epsilon), Count: p.columns - 1},
-			measure(p.pair, p.columns-1))
-	}
-	return c
+	return accountant.Composition{{Event: accountant.Pool{Mu: p.mu}, Count: 1}}
 }
 
 // Fit is the algorithm of the paper:

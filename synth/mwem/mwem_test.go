@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
@@ -145,7 +146,7 @@ func TestNoiseOfCounts(t *testing.T) {
 		if got := p.(*plan).laplace; got != tt.laplace {
 			t.Errorf("%d rounds, delta %v: Laplace is %v", tt.rounds, tt.b.Delta, got)
 		}
-		cost, err := p.Composition().Epsilon(tt.b.Delta, nb.Adjacency)
+		cost, err := pld.Epsilon(p.Composition(), tt.b.Delta, nb.Adjacency)
 		if err != nil || cost.Epsilon > 1 || cost.Epsilon < .95 {
 			t.Errorf("%d rounds: costs %v, %v", tt.rounds, cost.Epsilon, err)
 		}
@@ -170,7 +171,7 @@ func TestBothHalvesAreCharged(t *testing.T) {
 	}
 	tab := synthtest.Table(t, synthtest.Schema(4), 400)
 	m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-9})
-	v, err := m.Verify()
+	v, err := m.Verify(pld.Epsilon)
 	if err != nil || v.Charges != 1+7+7 {
 		t.Errorf("%d charges, %v", v.Charges, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/workload"
@@ -45,7 +46,7 @@ func (f *Fitter) plan(w *workload.Workload, nb privacy.Neighbours, b accountant.
 		if !laplace && b.Delta == 0 || laplace && (p.tables > 0 || p.algorithm == Graph) {
 			continue
 		}
-		scale, err := accountant.Calibrate(b, nb.Adjacency,
+		scale, err := pld.Calibrate(b, nb.Adjacency,
 			func(scale float64) accountant.Composition { return q.at(scale).Composition() })
 		if err != nil {
 			return nil, fmt.Errorf("mwem: %w", err)
@@ -181,6 +182,10 @@ func (p *plan) at(scale float64) *plan {
 	q.epsilon = math.Sqrt(8*p.cfg.SelectShare/rounds) / scale
 	return &q
 }
+
+// Price is by privacy-loss distributions: picks and measurements by Laplace noise are many small
+// losses.
+func (p *plan) Price() accountant.Pricer { return pld.Upper }
 
 // Composition is what is measured first, the picks, and the measurements.
 func (p *plan) Composition() accountant.Composition {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -154,7 +155,7 @@ func TestAudit_ComposesOverRounds(t *testing.T) {
 		t.Errorf("%d questions charged in %d rounds", questions, c.batches)
 	}
 	for _, n := range []int{1, len(sofar) / 2, len(sofar) - 1, len(sofar)} {
-		cost, err := sofar[:n].Epsilon(budget.Delta, accountant.AddRemove)
+		cost, err := pld.Epsilon(sofar[:n], budget.Delta, accountant.AddRemove)
 		if err != nil || cost.Epsilon > budget.Epsilon || n == len(sofar) &&
 			cost.Epsilon < .99*budget.Epsilon {
 			t.Errorf("after %d releases: %+v, %v", n, cost, err)

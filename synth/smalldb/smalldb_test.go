@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -338,7 +339,7 @@ func TestPureBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := synthtest.Fit(t, f, binaryRows(t, 800), accountant.Budget{Epsilon: 2})
-	v, err := m.Verify()
+	v, err := m.Verify(pld.Epsilon)
 	if err != nil || v.Charges != 2 || v.Charged.Epsilon > 2 || v.Charged.Epsilon < 1.9 {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -26,7 +27,7 @@ func Open(t testing.TB, f synth.Fitter, tab *table.Table, b accountant.Budget) (
 		t.Fatal(err)
 	}
 	s, err := privacy.Open(context.Background(), rows, privacy.Options{Budget: b,
-		Plan: p.Composition(), Method: f.Name()})
+		Plan: p.Composition(), Price: synth.PriceOf(p), Method: f.Name()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +64,7 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 	for _, at := range []int{2, max(2, reports/2), reports} { // the first is before the reservation
 		dir := t.TempDir()
 		file := ledger.NewFile(filepath.Join(dir, "ledger"))
+		file.Price = pld.Upper
 		model := func(m *bytes.Buffer) func(*release.Model) error {
 			return func(r *release.Model) error { return errors.Join(errKept, r.Write(m)) }
 		}
@@ -123,7 +125,7 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 		if err := run(tab, synth.RunOptions{Resume: true}); err != nil {
 			t.Fatal(err)
 		}
-		if l, err := file.Read(); err != nil || l.Verify() != nil ||
+		if l, err := file.Read(); err != nil || l.Verify(pld.Epsilon) != nil ||
 			l.Runs()[0].Status != ledger.StatusDone {
 			t.Errorf("the ledger of a run that was continued: %v", err)
 		}
@@ -131,7 +133,7 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 			t.Errorf("it left %v", files)
 		}
 	}
-	if _, err := whole.Verify(); err != nil {
+	if _, err := whole.Verify(pld.Epsilon); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -112,7 +113,7 @@ func planFits(t *testing.T, f synth.Fitter, counts ...int) {
 				if err != nil {
 					t.Fatalf("%d columns, %v, %+v: %v", columns, nb, b, err)
 				}
-				cost, err := p.Composition().Epsilon(b.Delta, nb.Adjacency)
+				cost, err := pld.Epsilon(p.Composition(), b.Delta, nb.Adjacency)
 				if err != nil || cost.Epsilon > b.Epsilon {
 					t.Errorf("%d columns, %v, %+v: costs %v, %v", columns, nb, b, cost.Epsilon, err)
 				}
@@ -199,7 +200,7 @@ func awkward(t *testing.T, f synth.Fitter) {
 			len(got.Schema().Columns) != len(tt.s.Columns) {
 			t.Errorf("%s: sampled %d rows", tt.name, got.Rows())
 		}
-		if v, err := m.Verify(); err != nil || v.Reserved.Epsilon > 1 {
+		if v, err := m.Verify(pld.Epsilon); err != nil || v.Reserved.Epsilon > 1 {
 			t.Errorf("%s: %+v, %v", tt.name, v, err)
 		}
 	}
@@ -237,7 +238,7 @@ func noRows(t *testing.T, f synth.Fitter, columns int) {
 		if got := Sample(t, m, 20, 1); got.Rows() != 20 {
 			t.Errorf("unit %q: sampled %d rows", unit, got.Rows())
 		}
-		if v, err := m.Verify(); err != nil || v.Charged.Epsilon == 0 {
+		if v, err := m.Verify(pld.Epsilon); err != nil || v.Charged.Epsilon == 0 {
 			t.Errorf("unit %q: %+v, %v", unit, v, err)
 		}
 	}
@@ -271,7 +272,7 @@ func modelFile(t *testing.T, f synth.Fitter, columns int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := back.Verify(); err != nil {
+	if _, err := back.Verify(pld.Epsilon); err != nil {
 		t.Error(err)
 	}
 	if back.Method != f.Name() {
@@ -316,7 +317,7 @@ func exhausted(t *testing.T, f synth.Fitter, columns int) {
 		t.Fatal(err)
 	}
 	s, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-		privacy.Options{Budget: one, Plan: p.Composition(), Method: f.Name()})
+		privacy.Options{Budget: one, Plan: p.Composition(), Price: synth.PriceOf(p), Method: f.Name()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
@@ -31,7 +32,7 @@ func TestEnginesAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		session, err := privacy.Open(context.Background(), privacy.FromTable(synthtest.Table(t, s,
-			500)), privacy.Options{Budget: b, Plan: p.Composition()})
+			500)), privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
@@ -69,7 +70,11 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 			p.target = -1 // nothing to be predicted from
 		}
 	}
-	scale, err := accountant.Calibrate(b, nb.Adjacency,
+	calibrate := accountant.Calibrate
+	if p.cfg.Rate < 1 {
+		calibrate = pld.Calibrate
+	}
+	scale, err := calibrate(b, nb.Adjacency,
 		func(scale float64) accountant.Composition { return p.at(scale).Composition() })
 	if err != nil {
 		return nil, fmt.Errorf("wgan: %w", err)
@@ -177,6 +182,14 @@ func (p *plan) sumEvent() accountant.Event {
 		return p.nb.ClippedSumEvent(p.clipped())
 	}
 	return p.nb.CertifiedSumEvent(p.sum())
+}
+
+// Price is by closed formulas, unless batches are samples.
+func (p *plan) Price() accountant.Pricer {
+	if p.cfg.Rate < 1 {
+		return pld.Upper
+	}
+	return nil
 }
 
 // Composition is the number of rows, the marginals and the gradient sums; or, if the number of rows

@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -80,7 +82,7 @@ func TestScaledFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-6})
-		v, err := m.Verify()
+		v, err := m.Verify(pld.Epsilon)
 		want := 1 + 3 + 3
 		if c.ColdStart {
 			want = 1 + 3
@@ -232,7 +234,7 @@ func TestScaledStepSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	session, err := privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s, 300)),
-		privacy.Options{Budget: b, Plan: p.Composition()})
+		privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/synth"
 )
 
 // TestAsSeen: what is added to a standard deviation is that of a mean over half a batch of
@@ -32,7 +33,7 @@ func TestAsSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		session, err := privacy.Open(context.Background(), privacy.FromTable(numbersTable(t, s,
-			500)), privacy.Options{Budget: b, Plan: p.Composition()})
+			500)), privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
 		if err != nil {
 			t.Fatal(err)
 		}

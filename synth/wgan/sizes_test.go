@@ -36,7 +36,7 @@ func TestVarianceOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-			privacy.Options{Budget: b, Plan: p.Composition()})
+			privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
@@ -65,7 +66,7 @@ func TestFullBatchesAreGaussian(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cost, err := p.Composition().Epsilon(b.Delta, accountant.AddRemove)
+	cost, err := pld.Epsilon(p.Composition(), b.Delta, accountant.AddRemove)
 	if err != nil || cost.Method != "gdp" || cost.Epsilon > 1 || cost.Epsilon < 1-1e-6 {
 		t.Errorf("%+v, %v", cost, err)
 	}
@@ -125,7 +126,7 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 			t.Fatal(err)
 		}
 		session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-			privacy.Options{Budget: b, Plan: p.Composition()})
+			privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +195,7 @@ func TestAblations(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-6})
-		v, err := m.Verify()
+		v, err := m.Verify(pld.Epsilon)
 		want := 1 + 4 + 3
 		if c.ColdStart {
 			want = 1 + 3
@@ -227,7 +228,7 @@ func TestTinyBudgets(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: epsilon, Delta: 1e-9})
-			if _, err := m.Verify(); err != nil {
+			if _, err := m.Verify(pld.Epsilon); err != nil {
 				t.Errorf("%s at epsilon %v: %v", name, epsilon, err)
 			}
 		}
@@ -250,7 +251,7 @@ func TestPoissonBatches(t *testing.T) {
 	}
 	tab := synthtest.Table(t, synthtest.Schema(4), 2000)
 	m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 2, Delta: 1e-6})
-	if v, err := m.Verify(); err != nil || v.Reserved.Method != "pld" {
+	if v, err := m.Verify(pld.Epsilon); err != nil || v.Reserved.Method != "pld" {
 		t.Errorf("%+v, %v", v, err)
 	}
 }

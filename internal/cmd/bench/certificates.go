@@ -23,7 +23,7 @@ func printCertificates(train *table.Table, f synth.Fitter, b accountant.Budget) 
 		return err
 	}
 	s, err := privacy.Open(context.Background(), privacy.FromTable(train),
-		privacy.Options{Budget: b, Plan: p.Composition(), Method: f.Name()})
+		privacy.Options{Budget: b, Plan: p.Composition(), Price: synth.PriceOf(p), Method: f.Name()})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
-package accountant
+package pld
 
-import "math"
+import (
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
 
 // accuracy is how hard a composition of privacy-loss distributions tries. Every setting gives a valid upper bound.
 type accuracy struct {
@@ -33,20 +37,20 @@ const above side = 0
 var shares = []side{.57, .75, .95}
 
 // merged returns the composition with equal events joined, in the order of their first appearance, and all Gaussians and pools as one Gaussian of the same μ.
-func (c Composition) merged(adj Adjacency) (rest Composition, mu float64) {
-	mu2, at := 0.0, map[Event]int{}
+func merged(c accountant.Composition, adj accountant.Adjacency) (rest accountant.Composition, mu float64) {
+	mu2, at := 0.0, map[accountant.Event]int{}
 	for _, charge := range c {
 		switch e := charge.Event.(type) {
-		case Gaussian:
+		case accountant.Gaussian:
 			mu2 += float64(charge.Count) / (e.NoiseMultiplier * e.NoiseMultiplier)
 			continue
-		case Pool:
+		case accountant.Pool:
 			mu2 += float64(charge.Count) * e.Mu * e.Mu
 			continue
-		case SubsampledGaussian:
+		case accountant.SubsampledGaussian:
 			if e.Rate == 1 { // every unit is in the sample
 				scale := 1.0
-				if adj == ReplaceOne {
+				if adj == accountant.ReplaceOne {
 					scale = 4
 				}
 				mu2 += scale * float64(charge.Count) / (e.NoiseMultiplier * e.NoiseMultiplier)
@@ -64,19 +68,19 @@ func (c Composition) merged(adj Adjacency) (rest Composition, mu float64) {
 }
 
 // gdp returns μ if the composition is exactly μ-GDP.
-func (c Composition) gdp(adj Adjacency) (mu float64, ok bool) {
-	rest, mu := c.merged(adj)
+func gdp(c accountant.Composition, adj accountant.Adjacency) (mu float64, ok bool) {
+	rest, mu := merged(c, adj)
 	return mu, len(rest) == 0
 }
 
 // plan is a composition prepared for the grid.
 type plan struct {
-	rest   Composition
+	rest   accountant.Composition
 	mu     float64 // of the Gaussian events together
-	adj    Adjacency
+	adj    accountant.Adjacency
 	tail   float64 // probability that one event may lose at each end
-	ranges map[Event][]rangeBlock
-	adapts Event // the group of bounded-range events that adapts, from below; one only, since C_k V_j is above V_{k+j}
+	ranges map[accountant.Event][]rangeBlock
+	adapts accountant.Event // the group of bounded-range events that adapts, from below; one only, since C_k V_j is above V_{k+j}
 }
 
 // rangeBlock is k bounded-range events, count times.
@@ -86,18 +90,18 @@ type rangeBlock struct {
 }
 
 // newPlan reports false for a composition that no grid can hold.
-func (c Composition) newPlan(delta float64, adj Adjacency, acc accuracy) (*plan, bool) {
-	p := &plan{adj: adj, ranges: map[Event][]rangeBlock{}}
-	p.rest, p.mu = c.merged(adj)
+func newPlan(c accountant.Composition, delta float64, adj accountant.Adjacency, acc accuracy) (*plan, bool) {
+	p := &plan{adj: adj, ranges: map[accountant.Event][]rangeBlock{}}
+	p.rest, p.mu = merged(c, adj)
 	n, weight := 1.0, 0.0
 	for _, charge := range p.rest {
 		n += float64(charge.Count)
 		switch e := charge.Event.(type) {
-		case SubsampledGaussian:
+		case accountant.SubsampledGaussian:
 			if e.NoiseMultiplier < 1.0/15 { // the likelihood ratio would overflow
 				return nil, false
 			}
-		case Exponential:
+		case accountant.Exponential:
 			if e.Epsilon > maxRange {
 				return nil, false
 			}
@@ -139,7 +143,7 @@ func rangeBlocks(epsilon float64, k int, acc accuracy) []rangeBlock {
 	return blocks
 }
 
-// steps is the number of dists that the grid composes.
+// steps is the number of PLDs that the grid composes.
 func (p *plan) steps() float64 {
 	n := 0.0
 	if p.mu > 0 {
@@ -157,11 +161,11 @@ func (p *plan) steps() float64 {
 	return n
 }
 
-// terms returns the dists on the grid h, or false if it is too fine for one of them.
-func (p *plan) terms(h float64, dir direction, from side) ([]dist, bool) {
-	var terms []dist
+// terms returns the PLDs on the grid h, or false if it is too fine for one of them.
+func (p *plan) terms(h float64, dir direction, from side) ([]pld, bool) {
+	var terms []pld
 	fits := true
-	keep := func(d dist, ok bool) {
+	keep := func(d pld, ok bool) {
 		terms = append(terms, d)
 		fits = fits && ok
 	}
@@ -171,10 +175,10 @@ func (p *plan) terms(h float64, dir direction, from side) ([]dist, bool) {
 	for _, charge := range p.rest {
 		count := float64(charge.Count)
 		switch e := charge.Event.(type) {
-		case SubsampledGaussian:
+		case accountant.SubsampledGaussian:
 			var pr pair
 			switch {
-			case p.adj == ReplaceOne:
+			case p.adj == accountant.ReplaceOne:
 				pr = replacePair{e.Rate, 1 / e.NoiseMultiplier}
 			case dir == remove:
 				pr = removePair{e.Rate, 1 / e.NoiseMultiplier}
@@ -182,7 +186,7 @@ func (p *plan) terms(h float64, dir direction, from side) ([]dist, bool) {
 				pr = addPair{e.Rate, 1 / e.NoiseMultiplier}
 			}
 			keep(discretize(pr, h, p.tail, count))
-		case DiscreteGaussian:
+		case accountant.DiscreteGaussian:
 			atoms, ok := latticeAtoms(e, p.tail)
 			if !ok {
 				return nil, false
@@ -190,16 +194,16 @@ func (p *plan) terms(h float64, dir direction, from side) ([]dist, bool) {
 			d, ok := onGrid(atoms, h, count)
 			d.inf, d.lost = p.tail, 2*p.tail
 			keep(d, ok)
-		case Laplace:
+		case accountant.Laplace:
 			keep(onGrid(responseAtoms(e.Epsilon), h, count))
-		case Approx:
+		case accountant.Approx:
 			d, ok := onGrid(responseAtoms(e.Epsilon), h, count)
 			for i := range d.mass {
 				d.mass[i] *= 1 - e.Delta
 			}
 			d.inf = e.Delta
 			keep(d, ok)
-		case Exponential:
+		case accountant.Exponential:
 			switch {
 			case from == above:
 				for _, b := range p.ranges[e] {
@@ -227,18 +231,18 @@ func rangeAtoms(epsilon, share float64) []atom {
 	return []atom{{t, p}, {t - epsilon, 1 - p}}
 }
 
-// curves composes the plan in every direction that matters, on a grid near h, or wider where that does not fit.
-func (p *plan) curves(h, lambda float64, from side) ([]curve, bool) {
+// profiles composes the plan in every direction that matters, on a grid near h, or wider where that does not fit.
+func (p *plan) profiles(h, lambda float64, from side) ([]profile, bool) {
 	directions := []direction{remove}
-	if p.adj == AddRemove {
+	if p.adj == accountant.AddRemove {
 		for _, charge := range p.rest {
-			if _, ok := charge.Event.(SubsampledGaussian); ok {
+			if _, ok := charge.Event.(accountant.SubsampledGaussian); ok {
 				directions = []direction{remove, add}
 			}
 		}
 	}
 	for range 40 {
-		curves, factor := []curve{}, 1.0
+		profiles, factor := []profile{}, 1.0
 		for _, dir := range directions {
 			terms, ok := p.terms(h, dir, from)
 			if !ok {
@@ -250,19 +254,19 @@ func (p *plan) curves(h, lambda float64, from side) ([]curve, bool) {
 				factor = wider
 				break
 			}
-			curves = append(curves, c)
+			profiles = append(profiles, c)
 		}
 		if factor == 1 {
-			return curves, true
+			return profiles, true
 		}
 		h *= factor
 	}
 	return nil, false
 }
 
-// grid returns the step for which the grid's part of the slack (see curve.lower) is about acc.slack·ε at δ = 1e-9: there t ≈ 3.7·h√n, and ε is 5
+// grid returns the step for which the grid's part of the slack (see profile.lower) is about acc.slack·ε at δ = 1e-9: there t ≈ 3.7·h√n, and ε is 5
 // times the standard deviation of the privacy loss, √(Rényi divergence of order 2), or more. It depends on the composition alone, so that
-// Epsilon and Delta read the same curve.
+// Epsilon and Delta read the same profile.
 func (p *plan) grid(rdp2 float64, acc accuracy) float64 {
 	return acc.slack * 1.35 * math.Sqrt(rdp2/p.steps())
 }

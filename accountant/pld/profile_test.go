@@ -1,15 +1,17 @@
-package accountant
+package pld
 
 import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
 )
 
 // randomDist is a distribution on a few grid points.
-func randomDist(u *rand.Rand, count float64) dist {
-	d := dist{lo: u.IntN(9) - 6, mass: make([]float64, 1+u.IntN(12)), inf: u.Float64() * 1e-3, count: count}
+func randomDist(u *rand.Rand, count float64) pld {
+	d := pld{lo: u.IntN(9) - 6, mass: make([]float64, 1+u.IntN(12)), inf: u.Float64() * 1e-3, count: count}
 	sum := 0.0
 	for i := range d.mass {
 		d.mass[i] = u.ExpFloat64()
@@ -22,8 +24,8 @@ func randomDist(u *rand.Rand, count float64) dist {
 }
 
 // convolution composes directly.
-func convolution(terms []dist) dist {
-	out := dist{mass: []float64{1}}
+func convolution(terms []pld) pld {
+	out := pld{mass: []float64{1}}
 	keep := 1.0
 	for _, d := range terms {
 		for range int(d.count) {
@@ -41,7 +43,7 @@ func convolution(terms []dist) dist {
 	return out
 }
 
-func (d dist) profile(epsilon, h float64) float64 {
+func (d pld) profileOf(epsilon, h float64) float64 {
 	sum := d.inf
 	for i, m := range d.mass {
 		sum += m * math.Max(0, -math.Expm1(epsilon-float64(d.lo+i)*h))
@@ -54,7 +56,7 @@ func TestComposeAgainstConvolution(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	const h = .13
 	for trial := range 200 {
-		terms := []dist{randomDist(u, float64(1+u.IntN(7))), randomDist(u, 1), randomDist(u, float64(1+u.IntN(3)))}
+		terms := []pld{randomDist(u, float64(1+u.IntN(7))), randomDist(u, 1), randomDist(u, float64(1+u.IntN(3)))}
 		want := convolution(terms)
 		lambda := []float64{0, .3, 2, 9}[trial%4]
 		c, _, ok := compose(terms, h, lambda)
@@ -62,7 +64,7 @@ func TestComposeAgainstConvolution(t *testing.T) {
 			t.Fatal("compose failed")
 		}
 		for epsilon := 0.0; epsilon < 8; epsilon += .0413 {
-			got, exact := c.delta(epsilon), want.profile(epsilon, h)
+			got, exact := c.delta(epsilon), want.profileOf(epsilon, h)
 			if epsilon < float64(c.first)*h { // below the window it says nothing
 				if got != 1 {
 					t.Fatalf("trial %d λ %v: δ(%v) = %v below the window", trial, lambda, epsilon, got)
@@ -81,10 +83,10 @@ func TestComposeAgainstConvolution(t *testing.T) {
 				continue
 			}
 			got := c.upper(delta)
-			if d := want.profile(got, h); d > delta*(1+1e-14) {
+			if d := want.profileOf(got, h); d > delta*(1+1e-14) {
 				t.Fatalf("trial %d λ %v: ε(%v) = %v costs %v", trial, lambda, delta, got, d)
 			}
-			if got > 1e-4 && lambda < 3 && want.profile(got-1e-4, h) < delta-1e-6*(1+math.Exp(c.logM-lambda*got)) {
+			if got > 1e-4 && lambda < 3 && want.profileOf(got-1e-4, h) < delta-1e-6*(1+math.Exp(c.logM-lambda*got)) {
 				t.Fatalf("trial %d λ %v: ε(%v) = %v is not the smallest", trial, lambda, delta, got)
 			}
 			if low := c.lower(delta); low > got {
@@ -97,7 +99,7 @@ func TestComposeAgainstConvolution(t *testing.T) {
 // A window too narrow for the support: what wraps around is counted. The stated error must cover the difference.
 func TestWrapAroundIsBounded(t *testing.T) {
 	u := rand.New(rand.NewPCG(5, 6))
-	d := dist{lo: -400, mass: make([]float64, 801), count: 30}
+	d := pld{lo: -400, mass: make([]float64, 801), count: 30}
 	for i := range d.mass {
 		x := float64(i-400) / 10
 		d.mass[i] = math.Exp(-x*x/2+x/20) / 25.1 * (1 + u.Float64()*1e-3)
@@ -107,9 +109,9 @@ func TestWrapAroundIsBounded(t *testing.T) {
 		d.mass[i] /= s
 	}
 	const h = .01
-	want := convolution([]dist{d})
+	want := convolution([]pld{d})
 	for _, lambda := range []float64{.1, 1, 3} {
-		c, _, ok := compose([]dist{d}, h, lambda)
+		c, _, ok := compose([]pld{d}, h, lambda)
 		if !ok || len(c.p) >= len(want.mass) {
 			t.Fatalf("λ %v: the window of %d does not test anything", lambda, len(c.p))
 		}
@@ -117,7 +119,7 @@ func TestWrapAroundIsBounded(t *testing.T) {
 			if epsilon < 0 {
 				continue
 			}
-			if got, exact := c.delta(epsilon), want.profile(epsilon, h); got < exact*(1-1e-13) {
+			if got, exact := c.delta(epsilon), want.profileOf(epsilon, h); got < exact*(1-1e-13) {
 				t.Errorf("λ %v: δ(%v) = %v, want at least %v", lambda, epsilon, got, exact)
 			}
 		}
@@ -129,11 +131,11 @@ func TestLowerOnAWideGrid(t *testing.T) {
 	const mu, steps = .1, 60
 	for _, h := range []float64{.4 * mu, mu} {
 		d, _ := discretize(gaussianPair{mu}, h, 1e-18, steps)
-		c, _, ok := compose([]dist{d}, h, 5)
+		c, _, ok := compose([]pld{d}, h, 5)
 		if !ok {
 			t.Fatal("compose failed")
 		}
-		truth := GDPEpsilon(mu*math.Sqrt(steps), 1e-5)
+		truth := accountant.GDPEpsilon(mu*math.Sqrt(steps), 1e-5)
 		if up, low := c.upper(1e-5), c.lower(1e-5); up < truth*(1+1e-3) || low > truth || low < truth/4 {
 			t.Errorf("h %v: ε in [%v, %v], truth %v", h, low, up, truth)
 		}
@@ -145,7 +147,7 @@ func TestRoundingIsBounded(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 10))
 	const h = .05
 	for range 20 {
-		terms := []dist{randomDist(u, 40), randomDist(u, 9)}
+		terms := []pld{randomDist(u, 40), randomDist(u, 9)}
 		c, _, ok := compose(terms, h, 1)
 		if !ok {
 			t.Fatal("compose failed")
@@ -183,7 +185,7 @@ func TestPower(t *testing.T) {
 // The moment generating function and the tilt against their definitions, past several resynchronisations.
 func TestTilt(t *testing.T) {
 	u := rand.New(rand.NewPCG(7, 8))
-	d := dist{lo: -700, mass: make([]float64, 2000)}
+	d := pld{lo: -700, mass: make([]float64, 2000)}
 	for i := range d.mass {
 		d.mass[i] = u.Float64()
 	}
@@ -218,15 +220,15 @@ func TestDiscretizeIsAnUpperBound(t *testing.T) {
 		pr    pair
 		exact func(epsilon float64) float64
 	}{
-		{"gaussian", gaussianPair{.7}, func(e float64) float64 { return GDPDelta(.7, e) }},
-		{"steep gaussian", gaussianPair{6}, func(e float64) float64 { return GDPDelta(6, e) }},
-		{"flat gaussian", gaussianPair{.01}, func(e float64) float64 { return GDPDelta(.01, e) }},
+		{"gaussian", gaussianPair{.7}, func(e float64) float64 { return accountant.GDPDelta(.7, e) }},
+		{"steep gaussian", gaussianPair{6}, func(e float64) float64 { return accountant.GDPDelta(6, e) }},
+		{"flat gaussian", gaussianPair{.01}, func(e float64) float64 { return accountant.GDPDelta(.01, e) }},
 		// (1−q)N(0) + qN(μ) against N(0): δ(ε) = q·δ_G(ln(1 + (e^ε − 1)/q)).
-		{"remove", removePair{.2, 1.1}, func(e float64) float64 { return .2 * GDPDelta(1.1, math.Log1p(math.Expm1(e)/.2)) }},
+		{"remove", removePair{.2, 1.1}, func(e float64) float64 { return .2 * accountant.GDPDelta(1.1, math.Log1p(math.Expm1(e)/.2)) }},
 		// The reverse: δ(ε) = 1 − e^ε + e^ε·δ_remove(−ε), and above −ln(1−q) it is 0.
 		{"add", addPair{.2, 1.1}, func(e float64) float64 {
 			if inner := math.Expm1(-e)/.2 + 1; inner > 0 {
-				return -math.Expm1(e) + math.Exp(e)*.2*GDPDelta(1.1, math.Log(inner))
+				return -math.Expm1(e) + math.Exp(e)*.2*accountant.GDPDelta(1.1, math.Log(inner))
 			}
 			return 0
 		}},
@@ -240,7 +242,7 @@ func TestDiscretizeIsAnUpperBound(t *testing.T) {
 				t.Errorf("%s, tail %v: mass %v", row.name, tail, mass)
 			}
 			for epsilon := 0.0; epsilon < 9; epsilon += .0173 {
-				got, exact := d.profile(epsilon-d.shift, h), row.exact(epsilon)
+				got, exact := d.profileOf(epsilon-d.shift, h), row.exact(epsilon)
 				if got < exact*(1-1e-9)-1e-16 {
 					t.Errorf("%s, tail %v: δ(%v) = %v, below %v", row.name, tail, epsilon, got, exact)
 				}
@@ -303,8 +305,8 @@ func TestOnGrid(t *testing.T) {
 		t.Errorf("masses %v and %v, want 1 and %v", total(d.mass), q, wantQ)
 	}
 	for epsilon := -1.0; epsilon < 1; epsilon += .0071 {
-		got, exact := d.profile(epsilon-d.shift, h), profile(atoms, epsilon)
-		if got < exact*(1-1e-12) || got > profile(atoms, epsilon-h)*(1+1e-11) {
+		got, exact := d.profileOf(epsilon-d.shift, h), profileOf(atoms, epsilon)
+		if got < exact*(1-1e-12) || got > profileOf(atoms, epsilon-h)*(1+1e-11) {
 			t.Errorf("δ(%v) = %v, want %v", epsilon, got, exact)
 		}
 	}
@@ -317,7 +319,7 @@ func TestOnGrid(t *testing.T) {
 }
 
 func TestLatticeAtoms(t *testing.T) {
-	atoms, ok := latticeAtoms(DiscreteGaussian{NoiseMultiplier: 1.5, Sensitivity: 2}, 1e-20)
+	atoms, ok := latticeAtoms(accountant.DiscreteGaussian{NoiseMultiplier: 1.5, Sensitivity: 2}, 1e-20)
 	if !ok {
 		t.Fatal("too many")
 	}
@@ -333,7 +335,7 @@ func TestLatticeAtoms(t *testing.T) {
 	if a := atoms[len(atoms)/2]; !near(a.loss, 1/(2*1.5*1.5), 1e-12) {
 		t.Errorf("loss at 0: %v", a.loss)
 	}
-	if _, ok := latticeAtoms(DiscreteGaussian{1e6, 1}, 1e-20); ok {
+	if _, ok := latticeAtoms(discrete(1e6, 1), 1e-20); ok {
 		t.Error("1e7 atoms were accepted")
 	}
 }

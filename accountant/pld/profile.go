@@ -1,4 +1,4 @@
-package accountant
+package pld
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// A curve is an upper bound of the privacy profile of a composition, made by composing dists.
+// A profile is an upper bound of the privacy profile of a composition, made by composing PLDs.
 //
 // The convolution is done by FFT on tilted masses. With M = Σ_k mass_k·e^{λkh} the tilted distribution mass_k·e^{λkh}/M composes like
 // the original, and with p the composed one and M the product,
@@ -16,7 +16,7 @@ import (
 // λ is chosen so that M·e^{−λε}, the Chernoff bound of δ(ε), is small at the ε of interest. An error of p, whether from the floating point of the FFT or
 // from mass outside the window of the cyclic convolution, is multiplied by M·e^{−λε} too: it is a relative error, so that δ = 1e-12 is as certain as
 // δ = 0.1. Untilted, the rounding noise of the FFT alone would be of that size.
-type curve struct {
+type profile struct {
 	h      float64
 	lambda float64
 	logM   float64
@@ -26,7 +26,7 @@ type curve struct {
 	inf    float64
 	grow   float64 // the true masses are within a factor e^{±grow}
 	shift  float64
-	steps  float64 // number of dists composed, for lower
+	steps  float64 // number of PLDs composed, for lower
 	lost   float64
 }
 
@@ -46,11 +46,11 @@ const (
 
 // compose returns the profile of the terms, all on the grid h. If it would need more than maxBins, or its error bound is vacuous, it
 // returns false and the factor by which to widen the grid.
-func compose(terms []dist, h, lambda float64) (curve, float64, bool) {
+func compose(terms []pld, h, lambda float64) (profile, float64, bool) {
 	for _, d := range terms {
 		lambda = math.Min(lambda, maxTilt/(h*float64(len(d.mass))))
 	}
-	c := curve{h: h, lambda: lambda}
+	c := profile{h: h, lambda: lambda}
 	tilted := make([][]float64, len(terms))
 	mean, variance, kept, excess := 0.0, 0.0, 0.0, 0.0
 	for i, d := range terms {
@@ -72,7 +72,7 @@ func compose(terms []dist, h, lambda float64) (curve, float64, bool) {
 	lo, hi := window(terms, h, lambda, c.logM, mean, math.Sqrt(variance))
 	need := (hi-lo)/h + 4
 	if !(need <= maxBins) {
-		return curve{}, math.Max(1.01, need/maxBins), false
+		return profile{}, math.Max(1.01, need/maxBins), false
 	}
 	n := 64
 	for float64(n) < need {
@@ -80,13 +80,13 @@ func compose(terms []dist, h, lambda float64) (curve, float64, bool) {
 	}
 	c.first = int(math.Floor((lo+hi)/2/h)) - n/2
 	if !c.convolve(terms, tilted, n) {
-		return curve{}, 2, false
+		return profile{}, 2, false
 	}
 	return c, 1, true
 }
 
 // convolve fills p and err.
-func (c *curve) convolve(terms []dist, tilted [][]float64, n int) bool {
+func (c *profile) convolve(terms []pld, tilted [][]float64, n int) bool {
 	fft := fourier.NewFFT(n)
 	perLevel := fftError * math.Log2(float64(n))
 	root := math.Sqrt(float64(n))
@@ -143,7 +143,7 @@ func power(z complex128, n int64) complex128 {
 }
 
 // tilt returns mass_k·e^{λkh}/M and ln M. The weight of the rightmost mass is 1 before division, so nothing overflows.
-func (d dist) tilt(lambda, h float64) (p []float64, logM float64) {
+func (d pld) tilt(lambda, h float64) (p []float64, logM float64) {
 	p = make([]float64, len(d.mass))
 	sum := 0.0
 	d.weigh(lambda, h, func(i int, w float64) {
@@ -157,7 +157,7 @@ func (d dist) tilt(lambda, h float64) (p []float64, logM float64) {
 }
 
 // logMGF returns ln Σ_k mass_k·e^{skh}.
-func (d dist) logMGF(s, h float64) float64 {
+func (d pld) logMGF(s, h float64) float64 {
 	sum, end := 0.0, len(d.mass)-1
 	d.weigh(s, h, func(i int, w float64) { sum += d.mass[i] * w })
 	if s < 0 {
@@ -167,7 +167,7 @@ func (d dist) logMGF(s, h float64) float64 {
 }
 
 // weigh calls f(i, w) for every i, from the end with the larger weight on, where w is 1.
-func (d dist) weigh(s, h float64, f func(i int, w float64)) {
+func (d pld) weigh(s, h float64, f func(i int, w float64)) {
 	step, w := math.Exp(-math.Abs(s)*h), 1.0
 	last := len(d.mass) - 1
 	for j := range d.mass {
@@ -185,7 +185,7 @@ func (d dist) weigh(s, h float64, f func(i int, w float64)) {
 
 // window returns an interval outside which the tilted composition has at most windowTail at each end: for any s > 0,
 // P(L > b) ≤ exp(K(λ+s) − K(λ) − sb), and the mirror image.
-func window(terms []dist, h, lambda, logM, mean, sd float64) (lo, hi float64) {
+func window(terms []pld, h, lambda, logM, mean, sd float64) (lo, hi float64) {
 	logMGF := func(s float64) float64 {
 		sum := 0.0
 		for _, d := range terms {
@@ -215,7 +215,7 @@ func window(terms []dist, h, lambda, logM, mean, sd float64) (lo, hi float64) {
 //	δ(loss + x) = inf + scale·(a − e^x·b)      up to scale·err
 //
 // It reports whether f stopped it.
-func (c curve) scan(f func(loss, scale, a, b float64) bool) bool {
+func (c profile) scan(f func(loss, scale, a, b float64) bool) bool {
 	a, b := 0.0, 0.0 // Σ_{j>k} p_j·e^{−λ(j−k)h} and the same with λ+1
 	fallA, fallB := math.Exp(-c.lambda*c.h), math.Exp(-(c.lambda+1)*c.h)
 	for i := len(c.p) - 1; i >= 0; i-- {
@@ -229,7 +229,7 @@ func (c curve) scan(f func(loss, scale, a, b float64) bool) bool {
 }
 
 // upper returns an ε ≥ 0 at which the composition is (ε, delta)-DP, or +Inf.
-func (c curve) upper(delta float64) float64 {
+func (c profile) upper(delta float64) float64 {
 	delta *= math.Exp(-c.grow)
 	epsilon := math.Inf(1)
 	c.scan(func(loss, scale, a, b float64) bool {
@@ -247,7 +247,7 @@ func (c curve) upper(delta float64) float64 {
 }
 
 // delta returns a δ at which the composition is (epsilon, δ)-DP.
-func (c curve) delta(epsilon float64) float64 {
+func (c profile) delta(epsilon float64) float64 {
 	epsilon -= c.shift
 	delta := 1.0
 	c.scan(func(loss, scale, a, b float64) bool {
@@ -267,7 +267,7 @@ func (c curve) delta(epsilon float64) float64 {
 // r of the masses. So E[D|L] ≤ h²/8 + 2r (Hoeffding's lemma for one side, Jensen's for the other), and for n independent draws, by
 // Hoeffding's inequality, ΣD ≤ t = n(h²/8 + 2r) + h√(n·ln(1/η)/2) except with probability η. Hence δ_grid(ε + t) ≤ δ_true(ε) + η + lost, and
 // the ε at which δ_grid falls to delta + η + lost, less t, is a lower bound of the true one.
-func (c curve) lower(delta float64) float64 {
+func (c profile) lower(delta float64) float64 {
 	eta := etaShare * delta
 	t := c.steps*(c.h*c.h/8+4*massError) + c.h*math.Sqrt(-c.steps*math.Log(eta)/2) + 4*c.shift
 	target := (delta + eta + c.lost) * math.Exp(c.grow)

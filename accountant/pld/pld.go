@@ -1,21 +1,25 @@
-package accountant
+package pld
 
-import "math"
+import (
+	"math"
 
-// A dist is a privacy-loss distribution on the grid k·h: it gives mass[i] to the loss (lo+i)·h and inf to +∞. Its privacy profile
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// A pld is a privacy-loss distribution on the grid k·h: it gives mass[i] to the loss (lo+i)·h and inf to +∞. Its privacy profile
 //
 //	δ(ε) = inf + Σ_k mass_k·(1 − e^{ε − kh})₊
 //
 // is an upper bound of the event's own, moved right by shift: δ_event(ε) ≤ δ(ε − shift) for every real ε. The masses are non-negative and may
 // sum to a little more than 1. Upper bounds compose: the profile of a product is an integral of the profile of one factor against the other,
 // non-negative, measure, so it grows with either (Zhu, Dong, Wang 2022, theorem 10, https://arxiv.org/abs/2106.08567).
-type dist struct {
+type pld struct {
 	lo    int
 	mass  []float64
 	inf   float64
 	count float64 // the event is composed this often
 	shift float64 // ≥ 0: rounding of the losses
-	lost  float64 // probability whose loss was moved by more than a grid cell, see curve.lower
+	lost  float64 // probability whose loss was moved by more than a grid cell, see profile.lower
 }
 
 // maxBins bounds the length of a grid, and so memory: about 50 bytes a bin.
@@ -36,15 +40,15 @@ type pair interface {
 }
 
 // discretize puts a pair on the grid h. It reports false if that needs more than maxBins.
-func discretize(pr pair, h, tail, count float64) (dist, bool) {
+func discretize(pr pair, h, tail, count float64) (pld, bool) {
 	x, mu := pr.reach(tail)
 	first, last := math.Floor(pr.loss(-x)/h), math.Ceil(pr.loss(x)/h)
 	last = math.Max(last, first+1) // losses that are all 0 need a cell too
 	if !(last-first < maxBins) || math.Abs(first) > 1<<50 || math.Abs(last) > 1<<50 {
-		return dist{}, false
+		return pld{}, false
 	}
 	bins := int(last - first)
-	d := dist{lo: int(first), mass: make([]float64, bins+1), inf: tail, count: count, lost: 2 * tail}
+	d := pld{lo: int(first), mass: make([]float64, bins+1), inf: tail, count: count, lost: 2 * tail}
 	// The cells on the line have float64 ends, exactly; their losses differ from the grid's by no more than this.
 	d.shift = 32 * ulp * (1 + x*mu + mu*mu + h*math.Max(math.Abs(first), math.Abs(last)))
 	less := 1 - massError - d.shift - 4*ulp
@@ -67,7 +71,7 @@ func discretize(pr pair, h, tail, count float64) (dist, bool) {
 }
 
 // put splits the mass p of cell i, where qe is q·e^b.
-func (d *dist) put(i int, p, qe, h float64) {
+func (d *pld) put(i int, p, qe, h float64) {
 	low := 0.0
 	if qe > p && !math.IsInf(qe, 1) {
 		low = math.Min(p, (qe-p)/math.Expm1(h))
@@ -80,16 +84,16 @@ func (d *dist) put(i int, p, qe, h float64) {
 type atom struct{ loss, mass float64 }
 
 // onGrid puts atoms in any order on the grid h. The masses have a relative error of atomError, the losses one of a few ulps.
-func onGrid(atoms []atom, h, count float64) (dist, bool) {
+func onGrid(atoms []atom, h, count float64) (pld, bool) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, a := range atoms {
 		lo, hi = math.Min(lo, a.loss), math.Max(hi, a.loss)
 	}
 	first, last := math.Floor(lo/h), math.Floor(hi/h)+1
 	if !(last-first < maxBins) || math.Abs(first) > 1<<50 || math.Abs(last) > 1<<50 {
-		return dist{}, false
+		return pld{}, false
 	}
-	d := dist{lo: int(first), mass: make([]float64, int(last-first)+2), count: count}
+	d := pld{lo: int(first), mass: make([]float64, int(last-first)+2), count: count}
 	d.shift = 32 * ulp * (1 + math.Max(math.Abs(lo), math.Abs(hi)))
 	for _, a := range atoms {
 		k := math.Floor(a.loss / h)
@@ -115,7 +119,7 @@ func responseAtoms(epsilon float64) []atom {
 // latticeAtoms are the losses of the discrete Gaussian against its copy moved by the sensitivity s: at x the loss is (s² − 2sx)/(2σ²). A smaller
 // move is dominated: the likelihood ratio is monotone, so the best test is a half-line, and it gains with the move. The mass outside is at most tail at either end,
 // since P(X ≥ m) ≤ P(N(0, σ²) ≥ m−1) (Canonne, Kamath, Steinke 2020, proposition 25). It reports false if there are more than maxBins.
-func latticeAtoms(e DiscreteGaussian, tail float64) ([]atom, bool) {
+func latticeAtoms(e accountant.DiscreteGaussian, tail float64) ([]atom, bool) {
 	s := float64(e.Sensitivity)
 	sigma := e.NoiseMultiplier * s
 	reach := math.Ceil(sigma*math.Sqrt(-2*math.Log(tail))) + 1

@@ -1,11 +1,12 @@
-package accountant
+package pld
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
 )
 
-// RDP returns the Rényi divergence of order alpha > 1 that bounds the composition under either direction of adj (Mironov 2017,
+// rdp returns the Rényi divergence of order alpha > 1 that bounds the composition under either direction of adj (Mironov 2017,
 // https://arxiv.org/abs/1702.07476). It is +Inf if an event has none: Approx with δ > 0. The order may be fractional. Per event:
 //
 //	Pool                         αμ²/2
@@ -13,17 +14,7 @@ import (
 //	Laplace, Approx{ε, 0}        of randomised response, ln((e^{αε} + e^{(1−α)ε})/(1 + e^ε))/(α − 1)
 //	Exponential                  see rangeRDP, at most αε²/8
 //	SubsampledGaussian           see subsampledRDP
-func (c Composition) RDP(alpha float64, adj Adjacency) (float64, error) {
-	if err := c.validate(adj); err != nil {
-		return 0, err
-	}
-	if !(alpha > 1) || math.IsInf(alpha, 1) {
-		return 0, fmt.Errorf("accountant: order %v must be above 1 and finite: %w", alpha, ErrEvent)
-	}
-	return c.rdp(alpha, adj), nil
-}
-
-func (c Composition) rdp(alpha float64, adj Adjacency) float64 {
+func rdp(c accountant.Composition, alpha float64, adj accountant.Adjacency) float64 {
 	sum := 0.0
 	for _, charge := range c {
 		sum += float64(charge.Count) * eventRDP(charge.Event, alpha, adj)
@@ -31,21 +22,21 @@ func (c Composition) rdp(alpha float64, adj Adjacency) float64 {
 	return sum
 }
 
-func eventRDP(e Event, alpha float64, adj Adjacency) float64 {
+func eventRDP(e accountant.Event, alpha float64, adj accountant.Adjacency) float64 {
 	switch e := e.(type) {
-	case Gaussian:
+	case accountant.Gaussian:
 		return alpha / (2 * e.NoiseMultiplier * e.NoiseMultiplier)
-	case DiscreteGaussian:
+	case accountant.DiscreteGaussian:
 		return alpha / (2 * e.NoiseMultiplier * e.NoiseMultiplier)
-	case Pool:
+	case accountant.Pool:
 		return alpha * e.Mu * e.Mu / 2
-	case SubsampledGaussian:
+	case accountant.SubsampledGaussian:
 		return subsampledRDP(e, alpha, adj)
-	case Laplace:
+	case accountant.Laplace:
 		return responseRDP(e.Epsilon, alpha)
-	case Exponential:
+	case accountant.Exponential:
 		return rangeRDP(e.Epsilon, alpha)
-	case Approx:
+	case accountant.Approx:
 		if e.Delta == 0 {
 			return responseRDP(e.Epsilon, alpha)
 		}
@@ -85,35 +76,35 @@ const maxOrderPoints = 1 << 16
 //
 //	add-remove    P = (1−q)·N(0, σ²) + q·N(1, σ²)    Q = N(0, σ²)                            (Mironov, Talwar, Zhang 2019, theorem 5: this
 //	                                                                                          direction is the larger; arXiv 1908.10530)
-//	replace-one   P = (1−q)·N(0, σ²) + q·N(1, σ²)    Q = (1−q)·N(0, σ²) + q·N(−1, σ²)        (the dominating pair, see subsampled.go)
+//	replace-one   P = (1−q)·N(0, σ²) + q·N(1, σ²)    Q = (1−q)·N(0, σ²) + q·N(−1, σ²)        (the dominating pair, see pairs.go)
 //
 // With R = P/Q and E_Q[R] = 1 it is ln(1 + E_Q[R^α − 1 − α(R − 1)])/(α − 1), a mean of non-negative terms. The mean is taken by the trapezoidal
 // rule over the real line, whose error for a function analytic in a strip of half-width a is e^{−2πa/step} (Trefethen & Weideman 2014, theorem
 // 5.1). The logarithms of P and Q are analytic for |Im x| < πσ², and the step is min(σ, σ²)/4: the error is below 1e-20 of the
 // largest term. What rounding may take away is added back as a relative 1e-9.
-func subsampledRDP(e SubsampledGaussian, alpha float64, adj Adjacency) float64 {
+func subsampledRDP(e accountant.SubsampledGaussian, alpha float64, adj accountant.Adjacency) float64 {
 	mu := 1 / e.NoiseMultiplier
 	if e.Rate == 1 {
-		if adj == ReplaceOne {
+		if adj == accountant.ReplaceOne {
 			mu *= 2
 		}
 		return alpha * mu * mu / 2
 	}
 	step := math.Min(1, 1/mu) / 4
 	lo, hi := -14-mu, 14+alpha*mu
-	if adj == ReplaceOne {
+	if adj == accountant.ReplaceOne {
 		lo = -14 - alpha*mu // Q^{1−α} is large on this side too when q is near 1
 	}
 	points := (hi - lo) / step
 	if !(points < maxOrderPoints) {
-		return subsampledRDP(SubsampledGaussian{1, e.NoiseMultiplier}, alpha, adj)
+		return subsampledRDP(accountant.SubsampledGaussian{Rate: 1, NoiseMultiplier: e.NoiseMultiplier}, alpha, adj)
 	}
 	n := int(points) + 1
 	// ln Q(x) without the constant, and r = ln(P(x)/Q(x)), at x = σy.
 	at := func(y float64) (logQ, r float64) {
 		logQ = -y * y / 2
 		r = math.Log1p(e.Rate * math.Expm1(mu*y-mu*mu/2))
-		if adj == ReplaceOne {
+		if adj == accountant.ReplaceOne {
 			minus := math.Log1p(e.Rate * math.Expm1(-mu*y-mu*mu/2))
 			logQ += minus
 			r -= minus
@@ -155,27 +146,73 @@ func excess(alpha, r float64) float64 {
 }
 
 // rdpEpsilon returns the least ε at delta over the orders, and the order. It is +Inf if no order has a finite divergence.
-func (c Composition) rdpEpsilon(delta float64, adj Adjacency) (epsilon, alpha float64) {
-	return c.bestOrder(adj, func(rdp, alpha float64) float64 { return conversion(rdp, alpha, delta) })
+func rdpEpsilon(c accountant.Composition, delta float64, adj accountant.Adjacency) (epsilon, alpha float64) {
+	return bestOrder(c, adj, func(rdp, alpha float64) float64 { return conversion(rdp, alpha, delta) })
 }
 
 // rdpDelta returns the least ln δ at epsilon over the orders, and the order.
-func (c Composition) rdpDelta(epsilon float64, adj Adjacency) (logDelta, alpha float64) {
-	return c.bestOrder(adj, func(rdp, alpha float64) float64 { return conversionDelta(rdp, alpha, epsilon) })
+func rdpDelta(c accountant.Composition, epsilon float64, adj accountant.Adjacency) (logDelta, alpha float64) {
+	return bestOrder(c, adj, func(rdp, alpha float64) float64 { return conversionDelta(rdp, alpha, epsilon) })
 }
 
 // bestOrder minimises f(D_α, α) over orders from 1.0001 to 1e7, or to 1e4 where a divergence costs a quadrature.
-func (c Composition) bestOrder(adj Adjacency, f func(rdp, alpha float64) float64) (value, alpha float64) {
+func bestOrder(c accountant.Composition, adj accountant.Adjacency, f func(rdp, alpha float64) float64) (value, alpha float64) {
 	top := math.Log(1e7)
 	for _, charge := range c {
-		if _, ok := charge.Event.(SubsampledGaussian); ok {
+		if _, ok := charge.Event.(accountant.SubsampledGaussian); ok {
 			top = math.Log(1e4)
 		}
 	}
 	g := func(u float64) float64 {
 		alpha := 1 + math.Exp(u)
-		return f(c.rdp(alpha, adj), alpha)
+		return f(rdp(c, alpha, adj), alpha)
 	}
 	u := minimize(g, math.Log(1e-4), top)
 	return g(u), 1 + math.Exp(u)
+}
+
+// conversion returns the ε at δ of a mechanism whose Rényi divergence at order α > 1 is at most rdp:
+//
+//	ε = rdp + ln(1 − 1/α) − ln(δα)/(α − 1)
+//
+// (Canonne, Kamath, Steinke 2020, proposition 12, https://arxiv.org/abs/2004.00010.)
+func conversion(rdp, alpha, delta float64) float64 {
+	return rdp + math.Log1p(-1/alpha) - (math.Log(delta)+math.Log(alpha))/(alpha-1)
+}
+
+// conversionDelta is conversion solved for ln δ.
+func conversionDelta(rdp, alpha, epsilon float64) float64 {
+	return (alpha-1)*(rdp-epsilon+math.Log1p(-1/alpha)) - math.Log(alpha)
+}
+
+// minimize returns the point of [lo, hi] with the smallest value seen: a scan of 24 points, then a golden-section search about the best.
+func minimize(f func(float64) float64, lo, hi float64) float64 {
+	const points = 24
+	step := (hi - lo) / (points - 1)
+	best, value := lo, math.Inf(1)
+	for i := range points {
+		x := lo + float64(i)*step
+		if v := f(x); v < value {
+			best, value = x, v
+		}
+	}
+	const golden = 0.6180339887498949
+	a, b := best-step, best+step
+	c, d := b-golden*(b-a), a+golden*(b-a)
+	fc, fd := f(c), f(d)
+	for b-a > 1e-7 {
+		if fc < fd {
+			b, d, fd = d, c, fc
+			c = b - golden*(b-a)
+			fc = f(c)
+		} else {
+			a, c, fc = c, d, fd
+			d = a + golden*(b-a)
+			fd = f(d)
+		}
+	}
+	if m := (a + b) / 2; f(m) < value {
+		return m
+	}
+	return best
 }

@@ -1,9 +1,11 @@
-package accountant
+package pld
 
 import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
 )
 
 // reference is a table of published and recomputed values for T steps of the subsampled Gaussian. A 0 is a cell without a value. within is the
@@ -30,11 +32,11 @@ var reference = []struct {
 func TestReferencePLD(t *testing.T) {
 	t.Parallel()
 	for _, row := range reference {
-		c := Composition{{SubsampledGaussian{row.q, row.z}, row.steps}}
+		c := events(times(subsampled(row.q, row.z), row.steps))
 		for _, column := range []struct {
-			adj  Adjacency
+			adj  accountant.Adjacency
 			want float64
-		}{{AddRemove, row.addRemove}, {ReplaceOne, row.replaceOne}} {
+		}{{accountant.AddRemove, row.addRemove}, {accountant.ReplaceOne, row.replaceOne}} {
 			if column.want == 0 {
 				continue
 			}
@@ -52,14 +54,14 @@ func TestReferencePLD(t *testing.T) {
 func TestReferenceDelta(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		c      Composition
+		c      accountant.Composition
 		want   float64
 		within float64
 	}{
-		{"q=.2 σ=.5 T=3", Composition{{SubsampledGaussian{.2, .5}, 3}}, .15594, 1e-5},
-		{"three Gaussians of √3", Composition{{Gaussian{math.Sqrt(3)}, 3}}, .126936, 1e-6},
+		{"q=.2 σ=.5 T=3", events(times(subsampled(.2, .5), 3)), .15594, 1e-5},
+		{"three Gaussians of √3", events(times(gaussian(math.Sqrt(3)), 3)), .126936, 1e-6},
 	} {
-		if got := mustDelta(t, row.c, 1, AddRemove); math.Abs(got.Delta-row.want) > row.within {
+		if got := mustDelta(t, row.c, 1, accountant.AddRemove); math.Abs(got.Delta-row.want) > row.within {
 			t.Errorf("%s: δ = %v, want %v", row.name, got.Delta, row.want)
 		}
 	}
@@ -87,18 +89,18 @@ func TestOracleCompositions(t *testing.T) {
 func TestPLDOfGaussians(t *testing.T) {
 	for _, z := range []float64{.2, 1, 7, 300} {
 		for _, delta := range []float64{.1, 1e-3, 1e-5, 1e-9, 1e-12, 1e-15} {
-			c := Composition{{Gaussian{z}, 3}, {Gaussian{2 * z}, 4}}
-			exact := mustEpsilon(t, c, delta, AddRemove)
-			if exact.Method != methodGDP || exact.Epsilon != GDPEpsilon(math.Sqrt(3/(z*z)+4/(4*z*z)), delta) {
+			c := events(times(gaussian(z), 3), times(gaussian(2*z), 4))
+			exact := mustEpsilon(t, c, delta, accountant.AddRemove)
+			if exact.Method != accountant.MethodGDP || exact.Epsilon != accountant.GDPEpsilon(math.Sqrt(3/(z*z)+4/(4*z*z)), delta) {
 				t.Fatalf("z %v δ %v: %+v is not the closed form", z, delta, exact)
 			}
-			got := mustEpsilon(t, append(c, Charge{Approx{}, 1}), delta, AddRemove)
+			got := mustEpsilon(t, append(c, times(approx(0, 0), 1)), delta, accountant.AddRemove)
 			truth := exact.Epsilon * (1 - 1e-9)
 			if got.Epsilon < truth || got.Epsilon-got.Slack > exact.Epsilon || got.Epsilon > exact.Epsilon*(1+1e-4) {
 				t.Errorf("z %v δ %v: %+v, want %v", z, delta, got, exact.Epsilon)
 			}
-			back := mustDelta(t, append(c, Charge{Approx{}, 1}), exact.Epsilon, AddRemove)
-			if back.Delta < GDPDelta(math.Sqrt(4)/z, exact.Epsilon)*(1-1e-9) || back.Delta > delta*(1+1e-3) {
+			back := mustDelta(t, append(c, times(approx(0, 0), 1)), exact.Epsilon, accountant.AddRemove)
+			if back.Delta < accountant.GDPDelta(math.Sqrt(4)/z, exact.Epsilon)*(1-1e-9) || back.Delta > delta*(1+1e-3) {
 				t.Errorf("z %v: δ(%v) = %+v, want %v", z, exact.Epsilon, back, delta)
 			}
 		}
@@ -109,18 +111,18 @@ func TestPLDOfGaussians(t *testing.T) {
 // so is a subsampled one at q near 1.
 func TestPLDOfManySteps(t *testing.T) {
 	for _, delta := range []float64{1e-5, 1e-9, 1e-12} {
-		want := GDPEpsilon(math.Sqrt(300)/60, delta)
-		got := mustEpsilon(t, Composition{{DiscreteGaussian{60, 1}, 300}}, delta, AddRemove)
+		want := accountant.GDPEpsilon(math.Sqrt(300)/60, delta)
+		got := mustEpsilon(t, events(times(discrete(60, 1), 300)), delta, accountant.AddRemove)
 		if got.Epsilon < want*(1-1e-9) || got.Epsilon > want*(1+1e-4) || got.Epsilon-got.Slack > want {
 			t.Errorf("lattice, δ %v: %+v, want %v", delta, got, want)
 		}
-		want = GDPEpsilon(math.Sqrt(50)/30, delta)
-		got = mustEpsilon(t, Composition{{SubsampledGaussian{1 - 1e-12, 30}, 50}}, delta, AddRemove)
+		want = accountant.GDPEpsilon(math.Sqrt(50)/30, delta)
+		got = mustEpsilon(t, events(times(subsampled(1-1e-12, 30), 50)), delta, accountant.AddRemove)
 		if got.Epsilon < want*(1-1e-9) || got.Epsilon > want*(1+1e-4) || got.Epsilon-got.Slack > want {
 			t.Errorf("subsampled, δ %v: %+v, want %v", delta, got, want)
 		}
-		want = GDPEpsilon(2*math.Sqrt(50)/30, delta)
-		got = mustEpsilon(t, Composition{{SubsampledGaussian{1 - 1e-12, 30}, 50}}, delta, ReplaceOne)
+		want = accountant.GDPEpsilon(2*math.Sqrt(50)/30, delta)
+		got = mustEpsilon(t, events(times(subsampled(1-1e-12, 30), 50)), delta, accountant.ReplaceOne)
 		if got.Epsilon < want*(1-1e-9) || got.Epsilon > want*(1+1e-4) {
 			t.Errorf("subsampled, replace-one, δ %v: %+v, want %v", delta, got, want)
 		}
@@ -144,14 +146,14 @@ func TestPLDOfRandomisedResponse(t *testing.T) {
 		epsilon float64
 		k       int
 	}{{.05, 400}, {.7, 12}, {3, 2}} {
-		c := Composition{{Laplace{row.epsilon}, row.k}}
+		c := events(times(laplace(row.epsilon), row.k))
 		for _, share := range []float64{.1, .3, .6} {
 			at := share * row.epsilon * float64(row.k)
 			want := binomial(row.epsilon, row.k, at)
 			if want < 1e-20 {
 				continue
 			}
-			got := mustDelta(t, c, at, AddRemove)
+			got := mustDelta(t, c, at, accountant.AddRemove)
 			if got.Delta < want*(1-1e-9) || got.Delta > want*1.01 {
 				t.Errorf("ε %v k %d: δ(%v) = %v, want %v", row.epsilon, row.k, at, got.Delta, want)
 			}
@@ -160,42 +162,42 @@ func TestPLDOfRandomisedResponse(t *testing.T) {
 }
 
 func TestPureComposition(t *testing.T) {
-	c := Composition{{Laplace{.1}, 3}, {Exponential{.2}, 2}, {Approx{.5, 0}, 1}}
+	c := events(times(laplace(.1), 3), times(exponential(.2), 2), times(approx(.5, 0), 1))
 	for _, delta := range []float64{0, 1e-300} {
-		if got := mustEpsilon(t, c, delta, AddRemove); !near(got.Epsilon, 1.2, 1e-12) || got.Method != methodBasic {
+		if got := mustEpsilon(t, c, delta, accountant.AddRemove); !near(got.Epsilon, 1.2, 1e-12) || got.Method != accountant.MethodBasic {
 			t.Errorf("δ %v: %+v, want 1.2", delta, got)
 		}
 	}
-	if got := mustEpsilon(t, c, 0, ReplaceOne); got.Slack != 0 {
+	if got := mustEpsilon(t, c, 0, accountant.ReplaceOne); got.Slack != 0 {
 		t.Errorf("slack of the exact sum: %v", got.Slack)
 	}
-	if got := mustDelta(t, c, 1.2000001, AddRemove); got.Delta != 0 || got.Method != methodBasic {
+	if got := mustDelta(t, c, 1.2000001, accountant.AddRemove); got.Delta != 0 || got.Method != accountant.MethodBasic {
 		t.Errorf("δ(1.2) = %+v", got)
 	}
-	if got := mustEpsilon(t, c, 1e-3, AddRemove); got.Epsilon >= 1.15 || got.Method != methodPLD {
+	if got := mustEpsilon(t, c, 1e-3, accountant.AddRemove); got.Epsilon >= 1.15 || got.Method != MethodPLD {
 		t.Errorf("δ = 1e-3 should be worth something: %+v", got)
 	}
-	if got := mustEpsilon(t, nil, 0, AddRemove); got.Epsilon != 0 {
+	if got := mustEpsilon(t, nil, 0, accountant.AddRemove); got.Epsilon != 0 {
 		t.Errorf("nothing costs %+v", got)
 	}
 }
 
 func TestApproxLeaks(t *testing.T) {
-	c := Composition{{Approx{.5, 1e-6}, 3}}
-	if got := mustEpsilon(t, c, 3e-6, AddRemove); got.Epsilon != 1.5 || got.Method != methodBasic {
+	c := events(times(approx(.5, 1e-6), 3))
+	if got := mustEpsilon(t, c, 3e-6, accountant.AddRemove); got.Epsilon != 1.5 || got.Method != accountant.MethodBasic {
 		t.Errorf("basic composition: %+v", got)
 	}
-	if _, err := c.Epsilon(2.9e-6, AddRemove); !errors.Is(err, ErrUnbounded) {
+	if _, err := Epsilon(c, 2.9e-6, accountant.AddRemove); !errors.Is(err, accountant.ErrUnbounded) {
 		t.Errorf("δ smaller than the leak: %v", err)
 	}
-	got := mustDelta(t, c, 1.5, AddRemove)
+	got := mustDelta(t, c, 1.5, accountant.AddRemove)
 	if want := 1 - math.Pow(1-1e-6, 3); !near(got.Delta, want, 1e-9) {
 		t.Errorf("leak = %v, want %v", got.Delta, want)
 	}
 	// With noise: the leak comes on top of what the rest costs.
-	noisy := Composition{{Gaussian{3}, 1}, {Approx{0, 1e-6}, 2}}
-	exact := GDPEpsilon(1./3, 1e-5)
-	bound := mustEpsilon(t, noisy, 1-(1-1e-5)*math.Pow(1-1e-6, 2), AddRemove)
+	noisy := events(times(gaussian(3), 1), times(approx(0, 1e-6), 2))
+	exact := accountant.GDPEpsilon(1./3, 1e-5)
+	bound := mustEpsilon(t, noisy, 1-(1-1e-5)*math.Pow(1-1e-6, 2), accountant.AddRemove)
 	if bound.Epsilon < exact*(1-1e-9) || bound.Epsilon > exact*(1+1e-4) {
 		t.Errorf("gaussian and leak: %+v, want %v", bound, exact)
 	}
@@ -206,30 +208,30 @@ func TestApproxLeaks(t *testing.T) {
 
 // Without a grid the leak still counts.
 func TestLeakBesideRDP(t *testing.T) {
-	c := Composition{{DiscreteGaussian{1e7, 1 << 20}, 5}, {Approx{0, 1e-6}, 1}}
-	if got := mustDelta(t, c, .1, AddRemove); got.Method != methodRDP || got.Delta < 1e-6 || got.Delta > 1.001e-6 {
+	c := events(times(discrete(1e7, 1<<20), 5), times(approx(0, 1e-6), 1))
+	if got := mustDelta(t, c, .1, accountant.AddRemove); got.Method != MethodRDP || got.Delta < 1e-6 || got.Delta > 1.001e-6 {
 		t.Errorf("δ(.1) = %+v", got)
 	}
-	if _, err := c.Epsilon(.9e-6, AddRemove); !errors.Is(err, ErrUnbounded) {
+	if _, err := Epsilon(c, .9e-6, accountant.AddRemove); !errors.Is(err, accountant.ErrUnbounded) {
 		t.Error(err)
 	}
 }
 
 // A sample of everyone is no sample: the closed form, with 2/z where a unit is replaced.
 func TestRateOne(t *testing.T) {
-	c := Composition{{SubsampledGaussian{1, 5}, 9}, {Gaussian{5}, 1}}
-	for adj, mu := range map[Adjacency]float64{AddRemove: math.Sqrt(10) / 5, ReplaceOne: math.Sqrt(37) / 5} {
-		if got := mustEpsilon(t, c, 1e-5, adj); got.Method != methodGDP || !near(got.Epsilon, GDPEpsilon(mu, 1e-5), 1e-12) {
-			t.Errorf("%v: %+v, want %v", adj, got, GDPEpsilon(mu, 1e-5))
+	c := events(times(subsampled(1, 5), 9), times(gaussian(5), 1))
+	for adj, mu := range map[accountant.Adjacency]float64{accountant.AddRemove: math.Sqrt(10) / 5, accountant.ReplaceOne: math.Sqrt(37) / 5} {
+		if got := mustEpsilon(t, c, 1e-5, adj); got.Method != accountant.MethodGDP || !near(got.Epsilon, accountant.GDPEpsilon(mu, 1e-5), 1e-12) {
+			t.Errorf("%v: %+v, want %v", adj, got, accountant.GDPEpsilon(mu, 1e-5))
 		}
 	}
 }
 
 // A table of one unit against none, with a fair share of the wrong directions: for add-remove both orders of the pair are needed.
 func TestBothDirections(t *testing.T) {
-	e := SubsampledGaussian{.3, .8}
+	e := subsampled(.3, .8)
 	only := func(dir direction, epsilon float64) float64 {
-		p, _ := Composition{{e, 4}}.newPlan(1e-6, AddRemove, fine)
+		p, _ := newPlan(events(times(e, 4)), 1e-6, accountant.AddRemove, fine)
 		terms, _ := p.terms(1e-3, dir, above)
 		c, _, _ := compose(terms, 1e-3, 2)
 		return c.delta(epsilon)
@@ -239,7 +241,7 @@ func TestBothDirections(t *testing.T) {
 		r, a := only(remove, epsilon), only(add, epsilon)
 		larger[remove] = larger[remove] || r > a*1.01
 		larger[add] = larger[add] || a > r*1.01
-		got := mustDelta(t, Composition{{e, 4}}, epsilon, AddRemove).Delta
+		got := mustDelta(t, events(times(e, 4)), epsilon, accountant.AddRemove).Delta
 		if got < math.Max(r, a)*(1-1e-3) {
 			t.Errorf("δ(%v) = %v, below %v or %v", epsilon, got, r, a)
 		}
@@ -265,14 +267,14 @@ func TestSubsampledProfile(t *testing.T) {
 	}
 	none := func(x float64) float64 { return density(x, 0) }
 	plus, minus := func(x float64) float64 { return mix(x, 1) }, func(x float64) float64 { return mix(x, -1) }
-	c := Composition{{SubsampledGaussian{q, z}, 1}}
+	c := events(times(subsampled(q, z), 1))
 	for _, epsilon := range []float64{0, .2, 1, 2.5} {
 		want := math.Max(hockey(plus, none, epsilon), hockey(none, plus, epsilon))
-		if got := mustDelta(t, c, epsilon, AddRemove).Delta; got < want-1e-9 || !near(got, want, 1e-4) {
+		if got := mustDelta(t, c, epsilon, accountant.AddRemove).Delta; got < want-1e-9 || !near(got, want, 1e-4) {
 			t.Errorf("add-remove δ(%v) = %v, want %v", epsilon, got, want)
 		}
 		want = hockey(plus, minus, epsilon)
-		if got := mustDelta(t, c, epsilon, ReplaceOne).Delta; got < want-1e-9 || !near(got, want, 1e-4) {
+		if got := mustDelta(t, c, epsilon, accountant.ReplaceOne).Delta; got < want-1e-9 || !near(got, want, 1e-4) {
 			t.Errorf("replace-one δ(%v) = %v, want %v", epsilon, got, want)
 		}
 	}
@@ -280,13 +282,13 @@ func TestSubsampledProfile(t *testing.T) {
 
 // Half the noise, a missing step and a halved rate must be seen: each changes ε by more than the accountant's error.
 func TestWrongParametersAreSeen(t *testing.T) {
-	base := mustEpsilon(t, Composition{{SubsampledGaussian{.02, 1.5}, 500}}, 1e-5, AddRemove)
-	for name, c := range map[string]Composition{
-		"30% less noise": {{SubsampledGaussian{.02, 1.05}, 500}},
-		"a step more":    {{SubsampledGaussian{.02, 1.5}, 510}},
-		"a higher rate":  {{SubsampledGaussian{.021, 1.5}, 500}},
+	base := mustEpsilon(t, events(times(subsampled(.02, 1.5), 500)), 1e-5, accountant.AddRemove)
+	for name, c := range map[string]accountant.Composition{
+		"30% less noise": events(times(subsampled(.02, 1.05), 500)),
+		"a step more":    events(times(subsampled(.02, 1.5), 510)),
+		"a higher rate":  events(times(subsampled(.021, 1.5), 500)),
 	} {
-		if got := mustEpsilon(t, c, 1e-5, AddRemove); got.Epsilon-got.Slack <= base.Epsilon {
+		if got := mustEpsilon(t, c, 1e-5, accountant.AddRemove); got.Epsilon-got.Slack <= base.Epsilon {
 			t.Errorf("%s: ε = %v ± %v is not above %v", name, got.Epsilon, got.Slack, base.Epsilon)
 		}
 	}
@@ -297,18 +299,18 @@ func TestGuards(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name string
-		c    Composition
+		c    accountant.Composition
 	}{
-		{"tiny ε", Composition{{SubsampledGaussian{1e-3, 50}, 100_000}}},
-		{"tiny noise", Composition{{SubsampledGaussian{.5, .02}, 3}}},
-		{"huge lattice", Composition{{DiscreteGaussian{1e7, 1 << 20}, 5}}},
-		{"large pure events", Composition{{Exponential{1e4}, 3}, {Laplace{1e5}, 2}}},
-		{"small pure events", Composition{{Exponential{1e-9}, 1000}, {Laplace{1e-9}, 1000}}},
-		{"many steps", Composition{{Gaussian{1e6}, 1 << 40}, {DiscreteGaussian{1e5, 1}, 1 << 30}}},
+		{"tiny ε", events(times(subsampled(1e-3, 50), 100_000))},
+		{"tiny noise", events(times(subsampled(.5, .02), 3))},
+		{"huge lattice", events(times(discrete(1e7, 1<<20), 5))},
+		{"large pure events", events(times(exponential(1e4), 3), times(laplace(1e5), 2))},
+		{"small pure events", events(times(exponential(1e-9), 1000), times(laplace(1e-9), 1000))},
+		{"many steps", events(times(gaussian(1e6), 1<<40), times(discrete(1e5, 1), 1<<30))},
 	} {
-		got := mustEpsilon(t, row.c, 1e-9, AddRemove)
-		rdp, _ := row.c.rdpEpsilon(1e-9, AddRemove)
-		sum, _ := row.c.basic()
+		got := mustEpsilon(t, row.c, 1e-9, accountant.AddRemove)
+		rdp, _ := rdpEpsilon(row.c, 1e-9, accountant.AddRemove)
+		sum := basic(row.c)
 		if !(got.Epsilon >= 0) || got.Epsilon > math.Min(math.Max(0, rdp), sum) || got.Slack < 0 || got.Slack > got.Epsilon {
 			t.Errorf("%s: %+v, RDP %v, basic %v", row.name, got, rdp, sum)
 		}
@@ -317,38 +319,38 @@ func TestGuards(t *testing.T) {
 }
 
 func TestEpsilonErrors(t *testing.T) {
-	g := Composition{{Gaussian{1}, 1}}
+	g := events(times(gaussian(1), 1))
 	for _, row := range []struct {
 		name  string
-		c     Composition
+		c     accountant.Composition
 		delta float64
-		adj   Adjacency
+		adj   accountant.Adjacency
 		want  error
 	}{
-		{"gaussian at δ = 0", g, 0, AddRemove, ErrUnbounded},
-		{"subsampled gaussian at δ = 0", Composition{{SubsampledGaussian{.1, 1}, 1}}, 0, AddRemove, ErrUnbounded},
-		{"gaussian among pure events at δ = 0", Composition{{Laplace{1}, 1}, {Gaussian{1}, 1}}, 0, AddRemove, ErrUnbounded},
-		{"negative δ", g, -1e-9, AddRemove, ErrBudgetRange},
-		{"δ = 1", g, 1, AddRemove, ErrBudgetRange},
-		{"δ is NaN", g, math.NaN(), AddRemove, ErrBudgetRange},
-		{"no adjacency", g, 1e-9, 0, ErrEvent},
-		{"no event", Composition{{nil, 1}}, 1e-9, AddRemove, ErrEvent},
-		{"count 0", Composition{{Gaussian{1}, 0}}, 1e-9, AddRemove, ErrEvent},
-		{"count too large", Composition{{Gaussian{1}, maxCount + 1}}, 1e-9, AddRemove, ErrEvent},
-		{"no noise", Composition{{Gaussian{0}, 1}}, 1e-9, AddRemove, ErrEvent},
-		{"noise lost to underflow", Composition{{Gaussian{1e-200}, 1}}, 1e-9, AddRemove, ErrUnbounded},
-		{"noise lost to underflow, mixed", Composition{{Gaussian{1e-200}, 1}, {DiscreteGaussian{1e-200, 1}, 1}}, 1e-9, AddRemove, ErrUnbounded},
+		{"gaussian at δ = 0", g, 0, accountant.AddRemove, accountant.ErrUnbounded},
+		{"subsampled gaussian at δ = 0", events(times(subsampled(.1, 1), 1)), 0, accountant.AddRemove, accountant.ErrUnbounded},
+		{"gaussian among pure events at δ = 0", events(times(laplace(1), 1), times(gaussian(1), 1)), 0, accountant.AddRemove, accountant.ErrUnbounded},
+		{"negative δ", g, -1e-9, accountant.AddRemove, accountant.ErrBudgetRange},
+		{"δ = 1", g, 1, accountant.AddRemove, accountant.ErrBudgetRange},
+		{"δ is NaN", g, math.NaN(), accountant.AddRemove, accountant.ErrBudgetRange},
+		{"no adjacency", g, 1e-9, 0, accountant.ErrEvent},
+		{"no event", events(times(nil, 1)), 1e-9, accountant.AddRemove, accountant.ErrEvent},
+		{"count 0", events(times(gaussian(1), 0)), 1e-9, accountant.AddRemove, accountant.ErrEvent},
+		{"count too large", events(times(gaussian(1), 1<<40+1)), 1e-9, accountant.AddRemove, accountant.ErrEvent},
+		{"no noise", events(times(gaussian(0), 1)), 1e-9, accountant.AddRemove, accountant.ErrEvent},
+		{"noise lost to underflow", events(times(gaussian(1e-200), 1)), 1e-9, accountant.AddRemove, accountant.ErrUnbounded},
+		{"noise lost to underflow, mixed", events(times(gaussian(1e-200), 1), times(discrete(1e-200, 1), 1)), 1e-9, accountant.AddRemove, accountant.ErrUnbounded},
 	} {
-		if _, err := row.c.Epsilon(row.delta, row.adj); !errors.Is(err, row.want) {
+		if _, err := Epsilon(row.c, row.delta, row.adj); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)
 		}
 	}
 	for _, epsilon := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := g.Delta(epsilon, AddRemove); !errors.Is(err, ErrBudgetRange) {
+		if _, err := Delta(g, epsilon, accountant.AddRemove); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("ε = %v: %v", epsilon, err)
 		}
 	}
-	if _, err := g.Delta(1, 3); !errors.Is(err, ErrEvent) {
+	if _, err := Delta(g, 1, 3); !errors.Is(err, accountant.ErrEvent) {
 		t.Error(err)
 	}
 }

@@ -1,13 +1,15 @@
-package accountant
+package pld
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
 )
 
-// profile is δ at x of a pair with these atoms.
-func profile(atoms []atom, x float64) float64 {
+// profileOf is δ at x of a pair with these atoms.
+func profileOf(atoms []atom, x float64) float64 {
 	sum := 0.0
 	for _, a := range atoms {
 		sum += a.mass * math.Max(0, -math.Expm1(x-a.loss))
@@ -72,7 +74,7 @@ func TestBoundedRangeOfOne(t *testing.T) {
 		for i := -12; i <= 12; i++ {
 			x := epsilon * float64(i) / 10.01
 			want := oneRange(epsilon, x)
-			up, low := profile(upper, x), profile(lower, x)
+			up, low := profileOf(upper, x), profileOf(lower, x)
 			if up < want*(1-1e-9) || up > want+3e-5*epsilon {
 				t.Errorf("ε %v: V_1(%v) ≤ %v, closed form %v", epsilon, x, up, want)
 			}
@@ -89,7 +91,7 @@ func TestBoundedRangeExtremes(t *testing.T) {
 		upper := rangeBlocks(epsilon, 1, fine)[0].above
 		for i := -20; i <= 20; i++ {
 			x := epsilon * float64(i) / 20.01
-			if got, want := profile(upper, x), oneRange(epsilon, x); !(got >= want*(1-1e-9)) || got > 1+1e-6 {
+			if got, want := profileOf(upper, x), oneRange(epsilon, x); !(got >= want*(1-1e-9)) || got > 1+1e-6 {
 				t.Errorf("ε %v: V_1(%v) ≤ %v, closed form %v", epsilon, x, got, want)
 			}
 		}
@@ -105,14 +107,14 @@ func TestBoundedRangeExtremes(t *testing.T) {
 			continue
 		}
 		for i, b := range blocks {
-			if mass := profile(b.above, -1e9); b.count != row.counts[i] || !near(mass, 1, 1e-6) {
+			if mass := profileOf(b.above, -1e9); b.count != row.counts[i] || !near(mass, 1, 1e-6) {
 				t.Errorf("%v: block %d has count %v and mass %v", row, i, b.count, mass)
 			}
 		}
 	}
 	// A range below minRange: the lower side is that of the event itself.
-	tiny := mustEpsilon(t, Composition{{Exponential{1e-7}, 1000}, {Gaussian{30}, 1}}, 1e-9, AddRemove)
-	if alone := GDPEpsilon(1./30, 1e-9); tiny.Epsilon-tiny.Slack > alone*(1+1e-4) {
+	tiny := mustEpsilon(t, events(times(exponential(1e-7), 1000), times(gaussian(30), 1)), 1e-9, accountant.AddRemove)
+	if alone := accountant.GDPEpsilon(1./30, 1e-9); tiny.Epsilon-tiny.Slack > alone*(1+1e-4) {
 		t.Errorf("lower bound %v above the true %v", tiny.Epsilon-tiny.Slack, alone)
 	}
 }
@@ -131,7 +133,7 @@ func TestBoundedRangeAgainstAdversary(t *testing.T) {
 			for _, share := range []float64{-.5, 0, .21, .47, .83} {
 				x := share * epsilon * float64(k)
 				want := value(moves, x) // attained
-				up, low := profile(upper, x), profile(lower, x)
+				up, low := profileOf(upper, x), profileOf(lower, x)
 				if up < want*(1-1e-12) || up > want*1.02+1e-6*epsilon {
 					t.Errorf("ε %v k %d: V(%v) ≤ %v, attained %v", epsilon, k, x, up, want)
 				}
@@ -151,7 +153,7 @@ func TestBoundedRangeInAnyOrder(t *testing.T) {
 	composed := func(x float64) float64 {
 		sum := 0.0
 		for _, a := range responseAtoms(other) {
-			sum += a.mass * profile(upper, x-a.loss)
+			sum += a.mass * profileOf(upper, x-a.loss)
 		}
 		return sum
 	}
@@ -206,7 +208,7 @@ func TestExponentialMechanismsAreBounded(t *testing.T) {
 				b[i] = losses(epsilon)
 			}
 			x := epsilon * (3*u.Float64() - 1)
-			got, want := profile(a, x), profile(one, x)
+			got, want := profileOf(a, x), profileOf(one, x)
 			if got > want*(1+1e-12) {
 				t.Fatalf("ε %v: δ(%v) = %v exceeds V_1 = %v", epsilon, x, got, want)
 			}
@@ -215,9 +217,9 @@ func TestExponentialMechanismsAreBounded(t *testing.T) {
 			}
 			sum := 0.0
 			for i := range a {
-				sum += a[i].mass * profile(b[i], x-a[i].loss)
+				sum += a[i].mass * profileOf(b[i], x-a[i].loss)
 			}
-			if want := profile(two, x); sum > want*(1+1e-12) {
+			if want := profileOf(two, x); sum > want*(1+1e-12) {
 				t.Fatalf("ε %v: two calls: δ(%v) = %v exceeds V_2 = %v", epsilon, x, sum, want)
 			}
 		}
@@ -233,8 +235,8 @@ func TestBoundedRangeBeatsOtherBounds(t *testing.T) {
 		epsilon float64
 		k       int
 	}{{.3, 1}, {.2, 3}, {.1, 14}, {.05, 64}, {.05, 100}, {.01, 1000}, {2, 10}} {
-		got := mustEpsilon(t, Composition{{Exponential{row.epsilon}, row.k}}, 1e-9, AddRemove)
-		zcdp, sum := ZCDPEpsilon(row.epsilon*row.epsilon/8*float64(row.k), 1e-9), row.epsilon*float64(row.k)
+		got := mustEpsilon(t, events(times(exponential(row.epsilon), row.k)), 1e-9, accountant.AddRemove)
+		zcdp, sum := accountant.ZCDPEpsilon(row.epsilon*row.epsilon/8*float64(row.k), 1e-9), row.epsilon*float64(row.k)
 		if got.Epsilon > math.Min(zcdp, sum) {
 			t.Errorf("%v: ε = %v, zCDP %v, basic %v", row, got.Epsilon, zcdp, sum)
 		}
@@ -246,7 +248,7 @@ func TestBoundedRangeBeatsOtherBounds(t *testing.T) {
 		}
 		if row.k == 14 {
 			d, _ := onGrid(newRangeGame(row.epsilon, 1, 100).upper(), 1e-4, 14)
-			c, _, _ := compose([]dist{d}, 1e-4, 30)
+			c, _, _ := compose([]pld{d}, 1e-4, 30)
 			if product := c.upper(1e-9); product < 1.03*got.Epsilon {
 				t.Errorf("the product of single pairs costs %v, the game %v", product, got.Epsilon)
 			}
@@ -258,15 +260,15 @@ func TestBoundedRangeBeatsOtherBounds(t *testing.T) {
 func TestBlocksAreMonotone(t *testing.T) {
 	last := 0.0
 	for _, k := range []int{1, 2, 8, 63, 64, 65, 66, 128, 129, 200} {
-		got := mustEpsilon(t, Composition{{Exponential{.05}, k}, {Gaussian{20}, 1}}, 1e-9, AddRemove)
+		got := mustEpsilon(t, events(times(exponential(.05), k), times(gaussian(20), 1)), 1e-9, accountant.AddRemove)
 		if got.Epsilon <= last {
 			t.Errorf("%d calls cost %v, fewer cost %v", k, got.Epsilon, last)
 		}
 		last = got.Epsilon
 	}
 	// Two groups of one kind of event are one group.
-	a := mustEpsilon(t, Composition{{Exponential{.1}, 4}, {Exponential{.1}, 6}}, 1e-9, AddRemove)
-	b := mustEpsilon(t, Composition{{Exponential{.1}, 10}}, 1e-9, AddRemove)
+	a := mustEpsilon(t, events(times(exponential(.1), 4), times(exponential(.1), 6)), 1e-9, accountant.AddRemove)
+	b := mustEpsilon(t, events(times(exponential(.1), 10)), 1e-9, accountant.AddRemove)
 	if a != b {
 		t.Errorf("split charges: %+v, %+v", a, b)
 	}

@@ -1,20 +1,21 @@
-package accountant
+package pld
 
 import (
-	"errors"
 	"math"
 	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
 )
 
 func TestSubsampledRDP(t *testing.T) {
 	for _, row := range readOracle(t).RDP {
-		got := subsampledRDP(SubsampledGaussian{row.Rate, row.NoiseMultiplier}, row.Alpha, row.Adjacency)
+		got := subsampledRDP(subsampled(row.Rate, row.NoiseMultiplier), row.Alpha, row.Adjacency)
 		if got < row.RDP*(1-1e-13) || !near(got, row.RDP, 3e-9) {
 			t.Errorf("%+v: %v, want it from above", row, got)
 		}
 	}
 	// An order for which some libraries return a conservative bound: never below the true value, never above theirs.
-	got, _ := Composition{{SubsampledGaussian{.01, 2.5}, 50}}.RDP(1.5, AddRemove)
+	got := rdp(events(times(subsampled(.01, 2.5), 50)), 1.5, accountant.AddRemove)
 	if got < 6.50070e-4 || got > 6.70580e-4 {
 		t.Errorf("fractional order: %v", got)
 	}
@@ -38,7 +39,7 @@ func TestSubsampledRDPAtIntegerOrders(t *testing.T) {
 					sum += math.Exp(x - max)
 				}
 				want := (max + math.Log(sum)) / float64(alpha-1)
-				got := subsampledRDP(SubsampledGaussian{q, z}, float64(alpha), AddRemove)
+				got := subsampledRDP(subsampled(q, z), float64(alpha), accountant.AddRemove)
 				if got < want-1e-13 || got > want*(1+2e-9)+1e-12 {
 					t.Errorf("q %v z %v α %d: %v, want %v", q, z, alpha, got, want)
 				}
@@ -48,21 +49,21 @@ func TestSubsampledRDPAtIntegerOrders(t *testing.T) {
 }
 
 func TestSubsampledRDPLimits(t *testing.T) {
-	e := SubsampledGaussian{1, 3}
-	if got := subsampledRDP(e, 5, AddRemove); !near(got, 5./18, 1e-12) {
+	e := subsampled(1, 3)
+	if got := subsampledRDP(e, 5, accountant.AddRemove); !near(got, 5./18, 1e-12) {
 		t.Errorf("q = 1, add-remove: %v", got)
 	}
-	if got := subsampledRDP(e, 5, ReplaceOne); !near(got, 4*5./18, 1e-12) {
+	if got := subsampledRDP(e, 5, accountant.ReplaceOne); !near(got, 4*5./18, 1e-12) {
 		t.Errorf("q = 1, replace-one: %v", got)
 	}
 	// Near q = 1 the quadrature must come close to that, and never exceed it.
-	for _, adj := range []Adjacency{AddRemove, ReplaceOne} {
-		limit, got := subsampledRDP(e, 5, adj), subsampledRDP(SubsampledGaussian{1 - 1e-9, 3}, 5, adj)
+	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
+		limit, got := subsampledRDP(e, 5, adj), subsampledRDP(subsampled(1-1e-9, 3), 5, adj)
 		if got > limit || !near(got, limit, 1e-6) {
 			t.Errorf("%v: q → 1: %v, want %v", adj, got, limit)
 		}
 	}
-	if got := subsampledRDP(SubsampledGaussian{.1, 1e-3}, 100, AddRemove); !math.IsInf(got, 1) && got < 1e7 {
+	if got := subsampledRDP(subsampled(.1, 1e-3), 100, accountant.AddRemove); !math.IsInf(got, 1) && got < 1e7 {
 		t.Errorf("tiny noise: %v", got)
 	}
 }
@@ -91,22 +92,22 @@ func TestEventRDP(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name  string
-		e     Event
+		e     accountant.Event
 		alpha float64
 		want  float64
 	}{
-		{"gaussian", Gaussian{2}, 3, 3. / 8}, {"discrete gaussian", DiscreteGaussian{2, 7}, 3, 3. / 8},
-		{"laplace", Laplace{1.5}, 4, response(1.5, 4)}, {"laplace, fractional", Laplace{.3}, 1.25, response(.3, 1.25)}, {"approx", Approx{1.5, 0}, 4, response(1.5, 4)},
-		{"tiny laplace", Laplace{1e-5}, 2, 1e-10}, {"tiny exponential", Exponential{1e-4}, 6, 6 * 1e-8 / 8}, {"leak", Approx{1, 1e-9}, 2, math.Inf(1)},
+		{"gaussian", gaussian(2), 3, 3. / 8}, {"discrete gaussian", discrete(2, 7), 3, 3. / 8},
+		{"laplace", laplace(1.5), 4, response(1.5, 4)}, {"laplace, fractional", laplace(.3), 1.25, response(.3, 1.25)}, {"approx", approx(1.5, 0), 4, response(1.5, 4)},
+		{"tiny laplace", laplace(1e-5), 2, 1e-10}, {"tiny exponential", exponential(1e-4), 6, 6 * 1e-8 / 8}, {"leak", approx(1, 1e-9), 2, math.Inf(1)},
 	} {
-		if got := eventRDP(row.e, row.alpha, AddRemove); got != row.want && !near(got, row.want, 1e-9) {
+		if got := eventRDP(row.e, row.alpha, accountant.AddRemove); got != row.want && !near(got, row.want, 1e-9) {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 	}
 	// Of any bounded-range pair, brute force over t: attained, and never more than αε²/8 or ε.
 	for _, epsilon := range []float64{1e-3, .1, 1, 5, 30} {
 		for _, alpha := range []float64{1.1, 2, 20, 300} {
-			got, best := eventRDP(Exponential{epsilon}, alpha, AddRemove), 0.0
+			got, best := eventRDP(exponential(epsilon), alpha, accountant.AddRemove), 0.0
 			for i := 1; i < 4000; i++ {
 				x := float64(i) / 4000 * epsilon
 				p := math.Expm1(x-epsilon) / math.Expm1(-epsilon)
@@ -120,33 +121,18 @@ func TestEventRDP(t *testing.T) {
 	}
 }
 
-func TestRDPErrors(t *testing.T) {
-	c := Composition{{Gaussian{1}, 2}}
-	if got, err := c.RDP(3, AddRemove); err != nil || got != 3 {
-		t.Errorf("%v, %v", got, err)
-	}
-	for _, alpha := range []float64{1, 0, -2, math.NaN(), math.Inf(1)} {
-		if _, err := c.RDP(alpha, AddRemove); !errors.Is(err, ErrEvent) {
-			t.Errorf("α = %v: %v", alpha, err)
-		}
-	}
-	if _, err := c.RDP(2, 0); !errors.Is(err, ErrEvent) {
-		t.Error(err)
-	}
-}
-
 // The Rényi column of the reference table. Libraries minimise over a list of orders, so their values are a little larger.
 func TestReferenceRDP(t *testing.T) {
 	for _, row := range reference {
-		got, _ := Composition{{SubsampledGaussian{row.q, row.z}, row.steps}}.rdpEpsilon(row.delta, AddRemove)
+		got, _ := rdpEpsilon(events(times(subsampled(row.q, row.z), row.steps)), row.delta, accountant.AddRemove)
 		if got > row.rdp+5e-5 || got < row.rdp*(1-2e-3) {
 			t.Errorf("q %v σ %v T %d δ %v: RDP ε = %v, want %v", row.q, row.z, row.steps, row.delta, got, row.rdp)
 		}
 	}
 	// δ(ε) and ε(δ) are inverse.
-	c := Composition{{SubsampledGaussian{.02, 1.5}, 500}}
-	epsilon, _ := c.rdpEpsilon(1e-5, AddRemove)
-	if logDelta, _ := c.rdpDelta(epsilon, AddRemove); !near(logDelta, math.Log(1e-5), 1e-6) {
+	c := events(times(subsampled(.02, 1.5), 500))
+	epsilon, _ := rdpEpsilon(c, 1e-5, accountant.AddRemove)
+	if logDelta, _ := rdpDelta(c, epsilon, accountant.AddRemove); !near(logDelta, math.Log(1e-5), 1e-6) {
 		t.Errorf("δ(ε(1e-5)) = %v", math.Exp(logDelta))
 	}
 }

@@ -1,0 +1,95 @@
+package pld
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+func gaussian(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} }
+
+func subsampled(q, z float64) accountant.SubsampledGaussian {
+	return accountant.SubsampledGaussian{Rate: q, NoiseMultiplier: z}
+}
+
+func discrete(z float64, sensitivity int64) accountant.DiscreteGaussian {
+	return accountant.DiscreteGaussian{NoiseMultiplier: z, Sensitivity: sensitivity}
+}
+
+func laplace(epsilon float64) accountant.Event { return accountant.Laplace{Epsilon: epsilon} }
+
+func exponential(epsilon float64) accountant.Event { return accountant.Exponential{Epsilon: epsilon} }
+
+func approx(epsilon, delta float64) accountant.Event {
+	return accountant.Approx{Epsilon: epsilon, Delta: delta}
+}
+
+func filter(mu float64) accountant.Event { return accountant.Pool{Mu: mu} }
+
+func times(e accountant.Event, count int) accountant.Charge {
+	return accountant.Charge{Event: e, Count: count}
+}
+
+func events(charges ...accountant.Charge) accountant.Composition { return charges }
+
+func spend(epsilon, delta float64) accountant.Budget {
+	return accountant.Budget{Epsilon: epsilon, Delta: delta}
+}
+
+// oracle is accountant's testdata/oracle.json: values of independent programs, see its origin field.
+type oracle struct {
+	Normal struct {
+		Masses []struct{ A, B, Mass float64 }
+	}
+	RDP []struct {
+		Rate            float64
+		NoiseMultiplier float64 `json:"noise_multiplier"`
+		Alpha           float64
+		Adjacency       accountant.Adjacency
+		RDP             float64
+	}
+	Compositions []struct {
+		Composition         accountant.Composition
+		Adjacency           accountant.Adjacency
+		Delta, Lower, Upper float64
+	}
+}
+
+func readOracle(t *testing.T) oracle {
+	t.Helper()
+	b, err := os.ReadFile("../testdata/oracle.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o oracle
+	if err := json.Unmarshal(b, &o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// near reports whether got is within a relative tolerance of want.
+func near(got, want, tolerance float64) bool {
+	return math.Abs(got-want) <= tolerance*math.Abs(want)
+}
+
+func mustEpsilon(t *testing.T, c accountant.Composition, delta float64, adj accountant.Adjacency) accountant.Bound {
+	t.Helper()
+	b, err := Epsilon(c, delta, adj)
+	if err != nil {
+		t.Fatalf("Epsilon of %v: %v", c, err)
+	}
+	return b
+}
+
+func mustDelta(t *testing.T, c accountant.Composition, epsilon float64, adj accountant.Adjacency) accountant.Bound {
+	t.Helper()
+	b, err := Delta(c, epsilon, adj)
+	if err != nil {
+		t.Fatalf("Delta of %v: %v", c, err)
+	}
+	return b
+}
