@@ -1,37 +1,6 @@
 package kernels
 
-import (
-	"fmt"
-	"math"
-)
-
-// same panics unless the lengths are equal.
-func same(name string, n int, others ...int) {
-	for _, m := range others {
-		if m != n {
-			panic(fmt.Sprintf("kernels: %s of slices of lengths %d and %d", name, n, m))
-		}
-	}
-}
-
-// LeakyReLUTo sets dst to max(x, slope·x), 0 ≤ slope ≤ 1, and to x where slope·x is not a number.
-// dst may be src.
-func LeakyReLUTo(dst, src []float32, slope float32) {
-	same("LeakyReLU", len(dst), len(src))
-	n := len(src) &^ 7
-	if cpu != plain && n > 0 {
-		leakyAVX2(n, &dst[0], &src[0], slope)
-	} else {
-		n = 0
-	}
-	for i, x := range src[n:] {
-		// as VMAXPS does, NaN and all: the last rows of a batch end up here
-		if y := slope * x; y > x {
-			x = y
-		}
-		dst[n+i] = x
-	}
-}
+import "math"
 
 // SlopesTo sets dst to the derivative of [LeakyReLUTo] at src: 1 where src > 0, else slope. dst may
 // be src.
@@ -48,23 +17,6 @@ func SlopesTo(dst, src []float32, slope float32) {
 			dst[n+i] = 1
 		} else {
 			dst[n+i] = slope
-		}
-	}
-}
-
-// DescendTo multiplies dst by the derivative of [LeakyReLUTo] at s: by 1 where s > 0, else by
-// slope.
-func DescendTo(dst, s []float32, slope float32) {
-	same("Descend", len(dst), len(s))
-	n := len(s) &^ 7
-	if cpu != plain && n > 0 {
-		descendAVX2(n, &dst[0], &s[0], slope)
-	} else {
-		n = 0
-	}
-	for i, x := range s[n:] {
-		if !(x > 0) {
-			dst[n+i] *= slope
 		}
 	}
 }

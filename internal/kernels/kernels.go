@@ -9,6 +9,9 @@
 // batch has the same image whatever the batch is, infinities and NaN included
 // (TestSumsAreSumsOfRows).
 //
+// What runs on private rows is in gemm.go, relu.go and sums.go (and kernels_amd64.go, which calls
+// their assembly), and in no other file.
+//
 // All functions may be called from several goroutines at once. Shapes that do not fit panic. NaN
 // and Inf travel as in IEEE arithmetic, except that [ExpTo] and [NegLogTo] state their domains.
 package kernels

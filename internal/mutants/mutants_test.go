@@ -143,7 +143,7 @@ var mutants = []mutant{
 		"./privacy TestOverflowingNetworksAreRefused"},
 	{"a clipper counts 2²⁰ terms", "bounds/clip/clip.go", "Gamma(len(scales) + 16)", "Gamma(min(len(scales), 1<<20) + 16)",
 		"./bounds/clip TestClipperCountsAllItsTerms"},
-	{"the last rows of a batch have infinities of their own", "internal/kernels/elementwise.go", "if y := slope * x; y > x {", "if y := slope * x; !(y <= x) {",
+	{"the last rows of a batch have infinities of their own", "internal/kernels/relu.go", "if y := slope * x; y > x {", "if y := slope * x; !(y <= x) {",
 		"./internal/kernels TestSumsAreSumsOfRows"},
 	{"penalty of any share", "privacy/penalty.go", "!(p.Share > 0 && p.Share < 1)", "!(p.Share == p.Share)", "./privacy TestPenaltySumRefuses"},
 	{"penalties are clipped at twice the norm", "bounds/penalty/penalty.go", "int64(min(1, p.limit/norm) / bounds.WeightStep)", "int64(min(1, 2*p.limit/norm) / bounds.WeightStep)", "./bounds/penalty TestPenaltyRowsAreInTheEllipsoid"},

@@ -3,6 +3,8 @@ package wgan
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/synth"
@@ -196,7 +198,11 @@ func New(c Config) (*Fitter, error) {
 // bought later be chosen later.
 func (f *Fitter) auto() bool { return f.given.Preset == "" || f.given.Preset == Auto }
 
+// check refuses settings out of range. Errors wrap synth.ErrConfig.
 func (c Config) check() error {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("wgan: %s: %w", fmt.Sprintf(format, args...), synth.ErrConfig)
+	}
 	for _, x := range []struct {
 		name   string
 		value  float64
@@ -207,59 +213,49 @@ func (c Config) check() error {
 		{"hidden layers", float64(len(c.Hidden)), 1, 16}, {"slope", c.Slope, 0, 1},
 		{"critic rate", c.CriticRate, 1e-8, 1}, {"penalty", c.Penalty, 1e-8, 1e4},
 		{"limit", c.Limit, 1e-6, 1e6}, {"radius", c.Radius, 1e-6, 1e6},
-		{"generator units", float64(c.GeneratorUnits),
-			1, 4096},
-		{"generator rate", c.GeneratorRate, 1e-8, 1}, {"generator steps", float64(c.GeneratorSteps),
-			1, 1e6}, {"post steps", float64(c.PostSteps), 1, 1e7},
-		{"batch", float64(c.Batch), 2, 1 << 20}, {"snapshots", float64(c.Snapshots), 1, 1e5},
-		{"table weight", c.TableWeight, 1e-6, 1e6},
+		{"generator units", float64(c.GeneratorUnits), 1, 4096},
+		{"generator rate", c.GeneratorRate, 1e-8, 1},
+		{"generator steps", float64(c.GeneratorSteps), 1, 1e6},
+		{"post steps", float64(c.PostSteps), 1, 1e7}, {"batch", float64(c.Batch), 2, 1 << 20},
+		{"snapshots", float64(c.Snapshots), 1, 1e5}, {"table weight", c.TableWeight, 1e-6, 1e6},
 		{"penalty share", c.PenaltyShare, 1e-3, .9}, {"penalty reach", c.PenaltyReach, 1e-6, 1},
 		{"temperature", c.Temperature, .01, 100},
 	} {
 		if !(x.value >= x.lo && x.value <= x.hi) {
-			return fmt.Errorf("wgan: %s %v must be from %v to %v: %w", x.name, x.value, x.lo, x.hi,
-				synth.ErrConfig)
+			return refuse("%s %v must be from %v to %v", x.name, x.value, x.lo, x.hi)
 		}
 	}
 	for _, units := range c.Hidden {
 		if units < 1 || units > 4096 {
-			return fmt.Errorf("wgan: a hidden layer of %d units, not 1 to 4096: %w", units,
-				synth.ErrConfig)
+			return refuse("a hidden layer of %d units, not 1 to 4096", units)
 		}
 	}
-	mode, err := bounds.ModeOf(c.Mode)
+	for _, x := range []struct {
+		name, value string
+		of          []string
+	}{
+		{"mode", c.Mode, []string{"residual", "box", "thesis", "ball"}},
+		{"lipschitz", c.Lipschitz, []string{"penalty", interpolates, "spectral", "clip", "none"}},
+		{"head", c.Head, []string{straightThrough, gumbel}},
+		{"encoder", c.Encoder, []string{oneHot, scaled}},
+		{"engine", c.Engine, []string{handWritten, gorgonia}},
+	} {
+		if last := len(x.of) - 1; !slices.Contains(x.of, x.value) {
+			return refuse("%s %q must be %s or %s",
+				x.name, x.value, strings.Join(x.of[:last], ", "), x.of[last])
+		}
+	}
 	switch {
 	case c.Batch%2 != 0:
-		return fmt.Errorf("wgan: batch %d must be even: %w", c.Batch, synth.ErrConfig)
-	case c.Lipschitz != "penalty" && c.Lipschitz != interpolates && c.Lipschitz != "spectral" &&
-		c.Lipschitz != "clip" && c.Lipschitz != "none":
-		return fmt.Errorf(
-			"wgan: lipschitz must be penalty, interpolates, spectral, clip or none: %w",
-			synth.ErrConfig)
+		return refuse("batch %d must be even", c.Batch)
 	case c.Lipschitz == interpolates && c.FreshCritics:
-		return fmt.Errorf(
-			"wgan: a penalty at interpolates is lost on fresh critics, which are not trained: %w",
-			synth.ErrConfig)
-	case c.Head != straightThrough && c.Head != gumbel:
-		return fmt.Errorf("wgan: head must be %s or %s: %w", straightThrough, gumbel,
-			synth.ErrConfig)
-	case c.Encoder != oneHot && c.Encoder != scaled:
-		return fmt.Errorf("wgan: encoder must be %s or %s: %w", oneHot, scaled, synth.ErrConfig)
-	case c.Engine != handWritten && c.Engine != gorgonia:
-		return fmt.Errorf("wgan: engine must be %s or %s: %w", handWritten, gorgonia,
-			synth.ErrConfig)
-	case err != nil:
-		return fmt.Errorf("wgan: the mode must be residual, box, thesis or ball: %w",
-			synth.ErrConfig)
-	case c.Encoder == scaled && mode == bounds.Ball:
-		return fmt.Errorf("wgan: encoder %s cannot be used with mode ball: %w", scaled,
-			synth.ErrConfig)
+		return refuse("a penalty at interpolates is lost on fresh critics, which are not trained")
+	case c.Encoder == scaled && c.Mode == bounds.Ball.String():
+		return refuse("encoder %s cannot be used with mode ball", scaled)
 	case !c.ColdStart && c.MarginalShare < 1e-4:
-		return fmt.Errorf("wgan: marginal share %v must be from 0.0001 to 0.9: %w", c.MarginalShare,
-			synth.ErrConfig)
+		return refuse("marginal share %v must be from 0.0001 to 0.9", c.MarginalShare)
 	case c.TotalShare+c.MarginalShare >= .95:
-		return fmt.Errorf("wgan: the shares leave less than 5 %% for the critic: %w",
-			synth.ErrConfig)
+		return refuse("the shares leave less than 5 %% for the critic")
 	}
 	return nil
 }
