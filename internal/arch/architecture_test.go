@@ -14,8 +14,8 @@ import (
 // by hand), which packages it may import (written by the test).
 var importRow = regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\| (.*) \\| (.*) \\|\n")
 
-// TestArchitecture compares the table of packages in docs/architecture.md with that of this package.
-// After a change of imports write it anew, and say in the page what a new package is:
+// TestArchitecture compares the table of packages in docs/architecture.md with that of this
+// package. After a change of imports write it anew, and say in the page what a new package is:
 //
 //	go test ./internal/arch -run TestArchitecture -args -write
 func TestArchitecture(t *testing.T) {
@@ -39,7 +39,8 @@ func TestArchitecture(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(text) {
-		t.Error("the imports have changed: go test ./internal/arch -run TestArchitecture -args -write")
+		t.Error("the imports have changed: " +
+			"go test ./internal/arch -run TestArchitecture -args -write")
 	}
 	for pkg := range allowed {
 		if (what[pkg] == "" || what[pkg] == "?") && !*write {
