@@ -21,9 +21,13 @@ tables:
 methods: [mst, {name: careful, method: mst, settings: {group_sigmas: 4}}]
 epsilons: [0.5, 2]
 replicates: 2
-job: {out: "{batch}/{table}/{method}-{epsilon}-{replicate}.csv", delta: 1e-7, evaluate: {holdout: "{job}-hold.csv"}}
+job:
+  out: "{batch}/{table}/{method}-{epsilon}-{replicate}.csv"
+  delta: 1e-7
+  evaluate: {holdout: "{job}-hold.csv"}
 jobs:
-  - {name: one, input: v.csv, schema: v.yaml, method: wgan, epsilon: 1, rows: 10, out: one.csv, settings: {steps: 3}}
+  - {name: one, input: v.csv, schema: v.yaml, method: wgan, epsilon: 1, rows: 10, out: one.csv,
+     settings: {steps: 3}}
 `
 
 func expand(t *testing.T, text string) ([]Job, error) {
@@ -165,7 +169,8 @@ func TestBadBatches(t *testing.T) {
 			"{name: x, dataset: icu-mortality, epsilon: 1, out: b.csv}]\n", "two jobs are called x"},
 		{"job without a name", "name: b\njobs: [{dataset: icu-mortality, epsilon: 1, out: a.csv}]\n",
 			"jobs, number 1: name"},
-		{"no table", "name: b\njobs: [{name: x, epsilon: 1, out: a.csv}]\n", "input or dataset is required"},
+		{"no table", "name: b\njobs: [{name: x, epsilon: 1, out: a.csv}]\n",
+			"input or dataset is required"},
 		{"standard input", "name: b\njobs: [{name: x, input: '-', schema: s, epsilon: 1, out: a.csv}]\n",
 			"standard input"},
 		{"no schema", "name: b\njobs: [{name: x, input: x.csv, epsilon: 1, out: a.csv}]\n",

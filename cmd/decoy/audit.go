@@ -33,21 +33,22 @@ func auditCommand(t *terminal) *cobra.Command {
 	a := &audit{}
 	cmd := manual{
 		operands: "METHOD  synthesis method (" + strings.Join(all.Names(), ", ") + "),\n" +
-			"        or one mechanism of the gate by itself (" + strings.Join(attack.GateNames(), ", ") +
-			")",
+			"        or a single mechanism (" + strings.Join(attack.GateNames(), ", ") + ")",
 		session: `
 $ decoy audit counts --dataset icu-severity --epsilon 4 --runs 1000
 $ decoy audit mst --dataset icu-severity --epsilon 8 --runs 20 --tables balanced --json audit.json
 `}.document(&cobra.Command{
 		Use:   "audit METHOD --schema S|--dataset NAME --epsilon E [flags]",
 		Short: "try to refute a method's guarantee by running it many times on worst-case tables",
-		Long: `Run a method many times on neighbouring tables, made from the schema to be as easy to tell apart as possible, and bound from
-below how much of epsilon it spends. It reads no data and spends no budget: the schema's columns are all it takes from you.
+		Long: `Run a method many times on two neighbouring tables, made up from the schema to be as easy
+to tell apart as possible, and compute a lower bound on the epsilon that it really spends. No data
+is read and no budget is spent: the schema is all that is needed.
 
-A bound above the claim refutes it at the stated confidence, and the exit status is 1. A bound below it proves nothing: it cannot
-exceed what so many runs can show. The account behind the claim promises more than one epsilon: a point of its whole curve that the
-runs exceed refutes it too. Audit at a large epsilon (8 or more) to test code, since the same code then shows the most.
-docs/audit.md explains every line of the result.`,
+A bound above the claim refutes it at the stated confidence, and the exit status is 1. A bound below
+it proves nothing: it cannot exceed what so many runs can show. The claim also promises an epsilon
+at every other delta, and runs that exceed any of these refute it too. Audit at a large epsilon (8
+or more) to test code, since the same code then shows the most. docs/audit.md explains every line of
+the result.`,
 		Args: operands("METHOD"),
 	})
 	a.addBudget(cmd)

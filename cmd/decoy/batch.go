@@ -44,26 +44,29 @@ func batchCommand(t *terminal) *cobra.Command {
 		exits: []int{exitBudget},
 		session: `
 $ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
-$ printf 'name: first\njobs: [{name: a, input: icu.csv, schema: icu.yaml, epsilon: 1, out: a.csv}]\n' > jobs.yaml
+$ printf 'name: first\njobs:\n' > jobs.yaml
+$ printf '  - {name: a, input: icu.csv, schema: icu.yaml, epsilon: 1, out: a.csv}\n' >> jobs.yaml
 $ decoy batch jobs.yaml --dry-run
 $ decoy batch jobs.yaml
 `}.document(&cobra.Command{
 		Use:   "batch JOBS.yaml [--dry-run] [--only K] [--jobs N] [flags]",
 		Short: "run many jobs under shared ledgers; killed and started again, it goes on",
-		Long: `Run the jobs of a batch file. Each reserves its budget in its table's ledger before it reads a row; a job that fails
-does not stop the others. Killed and started again, the batch goes on where it was: what is done stays, a fitted model
-is sampled again at no cost, a run that did not come to its end is continued under its reservation. Nothing is
-paid twice: the ledger takes the run of a job only once.
+		Long: `Run the jobs of a batch file. Each job reserves its budget in its table's ledger before it
+reads a row, and a job that fails does not stop the others. If the batch is killed, start it again
+and it carries on: finished jobs stay finished, a fitted model is sampled again at no cost, and a
+run that was cut short continues under its reservation. Nothing is paid for twice: the ledger
+accepts each job's run only once.
 
-What remains is a job whose journal is lost, or of another version of decoy. Its budget is
-spent and nothing came of it. By default it stays so, and the batch says so (on_interrupted: stop); 'rerun' spends the
-budget again, within the ledger's limit. A job that failed after its reservation is never run again.
+One case is left: a job whose journal is lost, or was written by another version of decoy. Its
+budget is spent and there is no result. By default the batch reports this and leaves the job alone
+(on_interrupted: stop); 'rerun' spends the budget again, within the ledger's limit. A job that
+failed after its reservation is never run again.
 
-With --only K one job runs, number K from 0: the unit of work of a scheduler (DECOY_ONLY in the environment does the
-same).
+--only K runs just one job, number K counting from 0, which is what a scheduler needs (DECOY_ONLY in
+the environment does the same).
 
-The results table holds errors and, for jobs with 'evaluate', metrics computed from real rows: it is confidential, and
-has mode 0600.`,
+The results table holds errors and, for jobs with 'evaluate', metrics computed from real rows. It is
+confidential, and has mode 0600.`,
 		Args: operands("JOBS.yaml"),
 	})
 	f := cmd.Flags()

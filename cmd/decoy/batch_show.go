@@ -246,7 +246,8 @@ func (b *batch) writeResults(state job.State, records []job.Record) error {
 		}{b.file.Name, header, rows})
 	})
 	if err == nil {
-		b.t.say("wrote %s and %s, which hold errors and metrics of real rows: keep them as safe as the tables", b.results, page)
+		b.t.say("wrote %s and %s, which hold errors and metrics of real rows: keep them as safe as the "+
+			"tables", b.results, page)
 	}
 	return err
 }
@@ -299,11 +300,13 @@ var resultsPage = template.Must(template.New("results").Parse(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{{.Name}}</title>
 <style>
 body { font: 15px/1.4 system-ui, sans-serif; margin: 2rem; color: #222 }
-table { border-collapse: collapse } td, th { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: left; font-variant-numeric: tabular-nums }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+td, th { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: left }
 p { max-width: 60rem } .warn { background: #fff3cd; padding: .5rem .8rem }
 </style>
 <h1>Batch {{.Name}}</h1>
-<p class="warn">Not private: errors and metrics are computed from real rows without protection. Keep this page as safe as the tables.</p>
+<p class="warn">Not private: errors and metrics are computed from real rows without protection. Keep
+this page as safe as the tables.</p>
 <table><tr>{{range .Header}}<th>{{.}}</th>{{end}}</tr>
 {{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
 {{end}}</table></html>

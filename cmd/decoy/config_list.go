@@ -20,8 +20,8 @@ $ decoy plan --dataset icu-mortality --epsilon 1 --set group_sigmas=3
 `}.document(&cobra.Command{
 		Use:   "settings [--method M]",
 		Short: "list the settings of a method",
-		Long: `List the settings of a method with their defaults. On the command line a setting is --set KEY=VALUE, in the environment
-DECOY_SETTINGS_KEY, in a config file a line below 'settings:'.`,
+		Long: `List the settings of a method with their defaults. On the command line a setting is --set
+KEY=VALUE, in the environment DECOY_SETTINGS_KEY, in a config file a line below 'settings:'.`,
 		Args: operands(),
 		RunE: func(*cobra.Command, []string) error {
 			settings, err := all.Settings(method)
@@ -55,8 +55,9 @@ $ decoy config show --epsilon 1 --set group_sigmas=2.5
 `}.document(&cobra.Command{
 		Use:   "show [--config FILE] [flags of generate]",
 		Short: "print the resolved values and where each came from",
-		Long: `Print what 'decoy generate' with the same flags, environment and config file would use, and where each value came from:
-command line, environment, file or default, in this order. Nothing is read but the config file.`,
+		Long: `Print what 'decoy generate' with the same flags, environment and config file would use, and
+where each value came from: command line, environment, file or default, in this order. Nothing is
+read but the config file.`,
 		Args: operands(),
 	})
 	c.add(cmd, t)
@@ -126,8 +127,10 @@ $ decoy config schema --batch > batch.schema.json
 `}.document(&cobra.Command{
 		Use:   "schema [--batch]",
 		Short: "print the JSON Schema of a config file, for editors",
-		Long: `Print the JSON Schema of a config file of decoy generate, or of a batch file. An editor that knows it completes keys and marks
-mistakes; with the YAML language server, put the line '# yaml-language-server: $schema=job.schema.json' at the top of the file.`,
+		Long: `Print the JSON Schema of a config file of decoy generate, or of a batch file. An editor
+that has it completes keys and marks mistakes. With the YAML language server, begin the file with
+
+  # yaml-language-server: $schema=job.schema.json`,
 		Args: operands(),
 		RunE: func(*cobra.Command, []string) error {
 			make := configs.JobSchema

@@ -23,7 +23,7 @@ $ decoy datasets export icu-mortality --out icu.parquet
 `}.document(&cobra.Command{
 		Use:   "export NAME [--out OUT] [--schema-out S]",
 		Short: "write an embedded example or a schema to a file",
-		Long: "Write the rows of an embedded example (--out), the schema of any known table " +
+		Long: "Write the rows of an embedded example (--out), the schema of a known table " +
 			"(--schema-out), or both.",
 		Args: operands("NAME"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -14,8 +14,8 @@ $ decoy datasets list
 `}.document(&cobra.Command{
 		Use:   "list",
 		Short: "list the embedded examples and the catalogue of public tables",
-		Long: `List the tables that decoy knows: the embedded, simulated ones, which any verb takes by --dataset NAME, and public ones that are
-not part of the program. Of all of them it has the schema.`,
+		Long: `List the tables that decoy knows: the embedded, simulated ones, which any verb takes by
+--dataset NAME, and public ones that are not part of the program. It has the schemas of all.`,
 		Args: operands(),
 		RunE: func(*cobra.Command, []string) error {
 			w := t.table()

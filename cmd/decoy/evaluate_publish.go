@@ -79,13 +79,12 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	name := "--holdout"
 	switch {
 	case e.train != "" && e.holdout != "":
-		return fail(usagef("with --epsilon one private table is asked: --holdout (better: rows that the " +
+		return fail(usagef("--epsilon takes one private table: --holdout (better: rows that the " +
 			"synthesizer did not see) or --train, not both"))
 	case e.holdout == "" && e.train == "":
 		return fail(usagef("--holdout or --train is required"))
 	case e.html != "" || e.quasi != "":
-		return fail(usagef("--report and --quasi are not private; with --epsilon there are numbers only " +
-			"(--json)"))
+		return fail(usagef("--report and --quasi are not private; --epsilon gives numbers only (--json)"))
 	case e.holdout == "":
 		name = "--train"
 	}

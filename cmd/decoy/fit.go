@@ -9,19 +9,19 @@ func fitCommand(t *terminal) *cobra.Command {
 			"(then --ledger is required)",
 		exits: []int{exitBudget, exitLocked, exitData},
 		session: `
-$ decoy datasets export icu-severity --out patients.csv --schema-out patients.yaml
-$ decoy fit patients.csv --schema patients.yaml --epsilon 1 --model patients.model
+$ decoy datasets export icu-severity --out icu.csv --schema-out icu.yaml
+$ decoy fit icu.csv --schema icu.yaml --epsilon 1 --model icu.model
 guarantee: (ε = 1, δ = 1e-09)-differential privacy under adding or removing one row
-ledger: patients.csv.ledger, spent epsilon 1, delta 1e-09 in all, no limit is set (decoy ledger limit)
-wrote patients.model
-$ decoy verify patients.model
-$ decoy sample patients.model --rows 1000 --out synthetic.csv
+ledger: icu.csv.ledger, spent epsilon 1, delta 1e-09 in all, no limit is set (decoy ledger limit)
+wrote icu.model
+$ decoy verify icu.model
+$ decoy sample icu.model --rows 1000 --out synthetic.csv
 `}.document(&cobra.Command{
 		Use:   "fit INPUT|--dataset NAME --schema S --epsilon E --model FILE [flags]",
 		Short: "fit a model to a private table",
-		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and keep it in one file,
-which may be given away: it holds no private row, and carries the guarantee and the account that
-proves it.
+		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and keep it in
+one file, which may be given away: it holds no private row, and carries the guarantee and the
+account that proves it.
 
 The whole budget is reserved in the ledger before a row is read, and stays spent whatever happens
 then.`,

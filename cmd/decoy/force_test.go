@@ -95,7 +95,8 @@ func TestOutputsAreNotReplaced(t *testing.T) {
 		check(t, os.Remove(c.out))
 	}
 	os.Remove("t.csv")
-	if code, text := say("datasets export icu-readmission --out t.csv --schema-out t.yaml"); code != exitUsage {
+	code, text := say("datasets export icu-readmission --out t.csv --schema-out t.yaml")
+	if code != exitUsage {
 		t.Errorf("exit code %d\n%s", code, text)
 	}
 	if _, err := os.Stat("t.csv"); err == nil {

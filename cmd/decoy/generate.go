@@ -31,13 +31,13 @@ $ decoy ledger show patients.csv.ledger
 `}.document(&cobra.Command{
 		Use:   "generate INPUT|--dataset NAME --schema S --epsilon E --out OUT [flags]",
 		Short: "fit a model to a private table and sample a synthetic one, in one go",
-		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and sample a synthetic
-table from it.
+		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and sample a
+synthetic table from it.
 
 The whole budget is reserved in the ledger before a row is read, and stays spent whatever happens
-then. Everything that can go wrong without the rows (schema, budget, ledger limit, output) is checked
-first. With --model the model is kept: any number of tables may be sampled from it at no further
-cost.`,
+then. Everything that can go wrong without the rows (schema, budget, ledger limit, output) is
+checked first. With --model the model is kept: any number of tables may be sampled from it at no
+further cost.`,
 		Args: operands("INPUT?"),
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

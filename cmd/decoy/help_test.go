@@ -47,13 +47,24 @@ func TestHelpIsComplete(t *testing.T) {
 			}
 		}
 		for _, line := range strings.Split(b.String(), "\n") {
-			if len([]rune(line)) > 132 {
+			if len([]rune(line)) > 100 {
 				t.Errorf("help of %s has a line of %d characters: %s", c.CommandPath(), len([]rune(line)), line)
 			}
 		}
 	})
 	if n < 14 {
 		t.Errorf("only %d verbs: the walk is broken", n)
+	}
+}
+
+// TestGlossary: the glossary is printed as text, and explains a term of every plan.
+func TestGlossary(t *testing.T) {
+	code, out, _ := decoy("help", "glossary")
+	if code != 0 || !strings.Contains(out, "\nBudget. The ") || strings.Contains(out, "](") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	if code, out, _ := decoy("help", "plan"); code != 0 || !strings.Contains(out, "decoy plan") {
+		t.Errorf("help on a verb: exit code %d\n%s", code, out)
 	}
 }
 

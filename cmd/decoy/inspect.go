@@ -28,8 +28,9 @@ $ decoy inspect --json icu.model
 `}.document(&cobra.Command{
 		Use:   "inspect MODEL|LEDGER [--json]",
 		Short: "show what a model or a ledger holds",
-		Long: `Show what a model file or a ledger holds: the guarantee, how it was made, the columns, the settings, the account. It believes the
-file; 'decoy verify MODEL' and 'decoy ledger verify FILE' check it.`,
+		Long: `Show what a model file or a ledger holds: the guarantee, how it was made, the columns, the
+settings, the account. It believes the file; 'decoy verify MODEL' and 'decoy ledger verify FILE'
+check it.`,
 		Args: operands("MODEL or LEDGER"),
 		RunE: func(_ *cobra.Command, args []string) error { return inspect(t, args[0], asJSON) },
 	})

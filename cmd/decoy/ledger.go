@@ -54,9 +54,9 @@ func voidText(l *ledger.Ledger) string {
 		return fmt.Sprintf("%s, charged: the limit in force at the reservation was strict",
 			plural(void, "run", "runs"))
 	case charged == 0:
-		return fmt.Sprintf("%s broke off before the first mechanism and cost nothing; each told "+
-			"whoever ran it an error "+
-			"about the rows (decoy ledger limit --strict charges them)", plural(void, "run", "runs"))
+		return fmt.Sprintf("%s broke off before the first mechanism and cost nothing, though "+
+			"whoever ran it saw an error about the rows (decoy ledger limit --strict charges "+
+			"them)", plural(void, "run", "runs"))
 	}
 	return fmt.Sprintf("%s, %d of them charged: those that were reserved under a strict limit",
 		plural(void, "run", "runs"), charged)

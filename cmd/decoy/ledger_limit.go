@@ -28,15 +28,17 @@ $ decoy ledger show patients.csv.ledger
 `}.document(&cobra.Command{
 		Use:   "limit FILE --epsilon E --delta D [flags]",
 		Short: "from here on, refuse runs that would spend more than this in all",
-		Long: `Set the limit of a ledger. From here on a run that would take the total above it is refused before it reads a row (exit status
-10). What is spent already counts. A later limit replaces this one.
+		Long: `Set the limit of a ledger. From here on a run that would take the total above it is refused
+before it reads a row (exit status 10). What is spent already counts. A later limit replaces this
+one.
 
-Rule basic adds up the epsilons and the deltas of the runs. Rule zcdp adds up their zero-concentrated costs, which allows more runs
-for the same limit, and needs delta > 0.
+Rule basic adds up the epsilons and the deltas of the runs. Rule zcdp adds up their
+zero-concentrated costs, which allows more runs for the same limit, and needs delta > 0.
 
-A run whose rows cannot be read is closed as void, and costs nothing: its error message is for somebody who may see the rows. Where
-the person at the keyboard may not, such messages answer questions for free. With --strict a run that is reserved from here on
-stays charged although it is void; those before are not. A later limit stays strict unless --strict=false is typed, and gives
+A run that cannot read its rows is closed as void and costs nothing. Its error message tells
+something about the rows, which is fine for a person who may see them; for anybody else it would be
+a free answer. With --strict, every run that is reserved from now on stays charged even if it is
+void; earlier ones do not. A later limit stays strict unless --strict=false is typed, and gives
 nothing back. 'decoy ledger show' lists all of them.
 
 A new ledger must know what it counts: one row, or with --schema the unit of that schema.`,

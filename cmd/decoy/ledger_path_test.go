@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -145,5 +146,49 @@ func TestLedgerOfAnotherKind(t *testing.T) {
 				t.Errorf("%s: exit code %d\n%s", args, code, text)
 			}
 		}
+	}
+}
+
+// TestFilesThatAreNone: a pipe that nobody writes to is refused at once, wherever a file of the
+// operator's own is read.
+func TestFilesThatAreNone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	check(t, syscall.Mkfifo("pipe", 0o600))
+	for _, args := range []string{
+		"generate --config pipe", "plan --schema pipe --epsilon 1", "schema check pipe", "batch pipe",
+		"fit in.csv --schema pipe --epsilon 1 --model m", "sample pipe --out o.csv", "verify pipe",
+		"schema import --from mbi pipe", "schema export --json-schema pipe", "inspect pipe",
+	} {
+		code, _, text := decoy(strings.Fields(args)...)
+		if code == 0 || !strings.Contains(text, "pipe is not a regular file") {
+			t.Errorf("%s: exit code %d\n%s", args, code, text)
+		}
+	}
+}
+
+// TestClosedOutput: what goes to a closed standard output would be lost, and is refused before
+// anything is spent.
+func TestClosedOutput(t *testing.T) {
+	w := newWorkplace(t, 100, 3, 4)
+	for _, args := range []string{
+		"generate in.csv --schema s.yaml --epsilon 1 --out -",
+		"schema infer in.csv --epsilon 1 --header-is-public --out -",
+		"generate --dataset icu-mortality --epsilon 1 --out -",
+	} {
+		cmd := exec.Command("sh", "-c", "exec decoy "+args+" >&-")
+		cmd.Dir = w.dir
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "standard output is closed") {
+			t.Errorf("%s: %v\n%s", args, err, out)
+		}
+	}
+	if _, err := os.Stat(w.path("in.csv.ledger")); err == nil {
+		t.Error("something was spent")
+	}
+	cmd := exec.Command("sh", "-c",
+		"exec decoy generate in.csv --schema s.yaml --epsilon 1 --out - >/dev/null")
+	cmd.Dir = w.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("to /dev/null: %v\n%s", err, out)
 	}
 }

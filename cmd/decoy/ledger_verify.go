@@ -18,8 +18,9 @@ $ decoy ledger verify icu.ledger
 `}.document(&cobra.Command{
 		Use:   "verify FILE",
 		Short: "check the hash chain, every run's account and the limits",
-		Long: `Check a ledger: the chain of hashes; every mechanism call within its run's reservation; the cost of every reservation, recomputed,
-within its budget; and no limit exceeded when a run was let in. Exit status 1 when it does not hold.`,
+		Long: `Check a ledger: the chain of hashes; every mechanism call within its run's reservation; the
+cost of every reservation, recomputed, within its budget; and no limit exceeded when a run began.
+Exit status 1 when it does not hold.`,
 		Args: operands("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, torn, err := openLedger(args[0])

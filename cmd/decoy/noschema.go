@@ -33,7 +33,8 @@ func noSchema(verb, input string, b accountant.Budget) error {
 			job.Short(epsilon),
 			delta, out)
 	}
-	return usagef(`--schema is required: a schema says what is publicly known of the columns (kinds, categories, bounds). Three ways to get one:
+	return usagef(`--schema is required: a schema says what is publicly known of the columns
+(kinds, categories, bounds). There are three ways to get one:
 
 (1) buy it from the private rows, with a part of the budget:
     decoy schema infer %s --epsilon %s%s --header-is-public --out %s

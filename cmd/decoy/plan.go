@@ -34,9 +34,10 @@ $ decoy plan --dataset icu-mortality --epsilon 1 --compare
 `}.document(&cobra.Command{
 		Use:   "plan --schema S|--dataset NAME --epsilon E [flags]",
 		Short: "say what a fit would measure, how noisy, at what cost, memory and time; reads no data",
-		Long: `Plan a fit from the public schema alone: every mechanism that it would run with its noise, the exact cost of their
-composition at several deltas, the smallest category that stands out of the noise, the columns to coarsen, and a forecast of memory
-and time. No data is read and nothing is spent.
+		Long: `Plan a fit from the public schema alone: every mechanism that it would run with its noise,
+the exact cost of their composition at several deltas, the smallest category that stands out from
+the noise, the columns to coarsen, and a forecast of memory and time. No data is read and nothing is
+spent.
 
 The number of rows is private in general. Give it by --rows if it is public, or as a guess.`,
 		Args: operands(),

@@ -182,7 +182,8 @@ func TestLimitReadsNothing(t *testing.T) {
 	io.WriteString(pipe, rows)
 	began := time.Now()
 	// the pipe stays open: a read would wait
-	cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1.0000001 --ledger my.ledger --out out.csv", r)
+	cmd, stderr := w.start("generate - --schema s.yaml --epsilon 1.0000001 "+
+		"--ledger my.ledger --out out.csv", r)
 	if code := ended(t, cmd); code != exitBudget {
 		t.Errorf("exit code %d, want %d\n%s", code, exitBudget, stderr)
 	}
@@ -333,7 +334,8 @@ func TestInterrupt(t *testing.T) {
 		if code := ended(t, cmd); code != exitError {
 			t.Errorf("exit code %d, want %d", code, exitError)
 		}
-		if want := "decoy: interrupted before the first mechanism: nothing is spent\n"; !strings.HasSuffix(stderr.String(), want) {
+		want := "decoy: interrupted before the first mechanism: nothing is spent\n"
+		if !strings.HasSuffix(stderr.String(), want) {
 			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
 		if got := w.statuses("my.ledger"); len(got) != 1 || got[0] != ledger.StatusVoid {
@@ -343,7 +345,8 @@ func TestInterrupt(t *testing.T) {
 	t.Run("while fitting", func(t *testing.T) {
 		t.Parallel()
 		w := newWorkplace(t, 20_000, 15, 150)
-		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 --out out.csv", nil)
+		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 "+
+			"--out out.csv", nil)
 		w.await("in.csv.ledger", ledger.EntryCharge, 2)
 		began := time.Now()
 		cmd.Process.Signal(syscall.SIGTERM)
@@ -364,7 +367,8 @@ func TestInterrupt(t *testing.T) {
 		if _, err := os.Stat(w.path("out.csv")); err == nil || len(w.temporaries()) > 0 {
 			t.Errorf("an output is left")
 		}
-		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 --out out.csv --resume"); code != 0 {
+		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 " +
+			"--out out.csv --resume"); code != 0 {
 			t.Errorf("continuing: exit code %d\n%s", code, text)
 		}
 		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != ledger.StatusDone ||
@@ -375,7 +379,8 @@ func TestInterrupt(t *testing.T) {
 	t.Run("to standard output", func(t *testing.T) {
 		t.Parallel()
 		w := newWorkplace(t, 20_000, 15, 150)
-		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 --out -", nil)
+		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 10 "+
+			"--out -", nil)
 		w.await("in.csv.ledger", ledger.EntryCharge, 1)
 		cmd.Process.Signal(syscall.SIGTERM)
 		if code := ended(t, cmd); code != exitError {
@@ -385,7 +390,8 @@ func TestInterrupt(t *testing.T) {
 			stderr.String(), want) {
 			t.Errorf("said %q, want %q at the end", stderr, want)
 		}
-		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 --out - --resume"); code != 0 {
+		if code, text := w.run("generate in.csv --schema s.yaml --epsilon 10 " +
+			"--out - --resume"); code != 0 {
 			t.Errorf("continuing: exit code %d\n%s", code, text)
 		}
 		if got := w.statuses("in.csv.ledger"); len(got) != 1 || got[0] != ledger.StatusDone {
@@ -395,7 +401,8 @@ func TestInterrupt(t *testing.T) {
 	t.Run("while writing", func(t *testing.T) {
 		t.Parallel()
 		w := newWorkplace(t, 100, 3, 4)
-		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 1 --rows 100000000 --out out.csv", nil)
+		cmd, stderr := w.start("generate in.csv --schema s.yaml --epsilon 1 "+
+			"--rows 100000000 --out out.csv", nil)
 		for deadline := time.Now().Add(time.Minute); !strings.Contains(stderr.String(), "guarantee") &&
 			time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
@@ -518,7 +525,8 @@ func TestKill(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("the run after: exit code %d\n%s", code, text)
 	}
-	if got := strings.Count(text, "stopped before its end, and its budget stays spent"); got != unfinished {
+	got := strings.Count(text, "stopped before its end, and its budget stays spent")
+	if got != unfinished {
 		t.Errorf("the run after tells of %d unfinished runs, want %d\n%s", got, unfinished, text)
 	}
 	if left := w.temporaries(); len(left) > 0 {

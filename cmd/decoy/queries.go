@@ -34,21 +34,24 @@ func queriesAnswerCommand(t *terminal) *cobra.Command {
 			"file (YAML, docs/queries.md); not needed with --where",
 		session: `
 $ decoy fit --dataset icu-mortality --epsilon 1 --model icu.model
-$ decoy queries answer icu.model --where "mortality = 1 and age_band in (75-84, 85-89)" --where "sofa >= 8"
+$ decoy queries answer icu.model --where "mortality = 1 and sofa >= 8" --where "sofa < 4"
 $ printf 'decoy_workload: 1\nqueries:\n  - marginal: [sex, mortality]\n  - prefix: gcs\n' > w.yaml
 $ decoy queries answer icu.model w.yaml --csv
 `}.document(&cobra.Command{
 		Use:   "answer MODEL [WORKLOAD] [--where CONDITION]... [--json|--csv]",
 		Short: "answer a workload of queries from a model, with standard errors",
-		Long: `Answer queries from a model: numbers of rows, as the private table would have them but for the noise. It costs no budget. A
-graphical model (kind marginal) is asked directly and exactly; another kind is sampled, as is any with --rows, and the answer is
-scaled to the model's noisy number of rows.
+		Long: `Answer queries from a model: numbers of rows, as the private table would have them but for
+the noise. It costs no budget. A graphical model (kind marginal) is asked directly and exactly;
+another kind is sampled, as is any with --rows, and the answer is scaled to the model's noisy number
+of rows.
 
 The standard error says what it covers:
-  noise     the noise of the one measurement in the model file that answers the query most precisely by itself. The model
-            combines all its measurements, so its answer is usually closer; what combining them bends is not covered.
+  noise     the noise of the one measurement in the model file that answers the query most precisely
+            by itself. The model combines all its measurements, so its answer is usually closer;
+            what combining them bends is not covered.
   sampling  the finite number of sampled rows only, not the noise of the model.
-  none      no measurement holds these columns together: the answer rests on what the model assumes, and its error is unknown.
+  none      no measurement holds these columns together: the answer rests on what the model assumes,
+            and its error is unknown.
 A random sample's error as an image of a population is in none of them.`,
 		Args: operands("MODEL", "WORKLOAD?"),
 	})

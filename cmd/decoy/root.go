@@ -17,14 +17,14 @@ func newRoot(t *terminal) *cobra.Command {
 	cobra.EnableCommandSorting = false // the verbs are listed in the order in which they are used
 	root := &cobra.Command{
 		Use: "decoy",
-		Long: `decoy turns a private table (CSV or Parquet) into a synthetic one under differential privacy, says exactly what it
-cost, and keeps the account in a ledger beside the data.
+		Long: `decoy turns a private table (CSV or Parquet) into a synthetic one under differential
+privacy, says exactly what it cost, and keeps the account in a ledger beside the data.
 
 The three commands to begin with:
 
-  decoy generate --dataset icu-mortality --epsilon 1 --out icu.csv         an embedded, simulated example
-  decoy plan --schema SCHEMA.yaml --epsilon 1                              my schema: how noisy, at what cost?
-  decoy generate INPUT.csv --schema SCHEMA.yaml --epsilon 1 --out OUT.csv  my table`,
+  decoy generate --dataset icu-mortality --epsilon 1 --out icu.csv   an embedded, simulated example
+  decoy plan --schema S.yaml --epsilon 1                             my schema: how noisy, how dear?
+  decoy generate IN.csv --schema S.yaml --epsilon 1 --out OUT.csv    my table`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -76,7 +76,8 @@ The three commands to begin with:
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":
-			c.Short = "help on a verb"
+			c.Short = "help on a verb; help glossary explains the terms"
+			c.AddCommand(glossaryCommand(t))
 		case "completion":
 			c.Short = "completion for a shell"
 		}

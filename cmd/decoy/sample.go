@@ -25,13 +25,13 @@ $ decoy fit --dataset icu-mortality --epsilon 1 --model icu.model
 $ decoy sample icu.model --rows 500 --seed 7 --out synthetic.csv
 guarantee: (ε = 1, δ = 1e-09)-differential privacy under adding or removing one row
 wrote synthetic.csv: 500 rows, 12 columns (seed 7)
-$ decoy sample icu.model --where "mortality = 1 and sofa >= 8" --out severe.csv --uncertainty u.json
+$ decoy sample icu.model --where "mortality = 1 and sofa >= 8" --out s.csv --uncertainty u.json
 `}.document(&cobra.Command{
 		Use:   "sample MODEL [--rows N] [--seed K] --out OUT",
 		Short: "draw synthetic rows from a model; costs nothing, needs no private data",
-		Long: `Draw synthetic rows from a model file. It costs no budget, however often it is done: what a model
-can tell was decided when it was fitted. 'decoy verify MODEL' checks the guarantee that the file
-claims.`,
+		Long: `Draw synthetic rows from a model file. It costs no budget, however often it is done: what a
+model can tell was decided when it was fitted. 'decoy verify MODEL' checks the guarantee that the
+file claims.`,
 		Args: operands("MODEL"),
 	})
 	addForce(cmd, t)

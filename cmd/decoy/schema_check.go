@@ -24,9 +24,8 @@ $ decoy schema check icu.yaml
 `}.document(&cobra.Command{
 		Use:   "check SCHEMA",
 		Short: "check a schema and show its columns",
-		Long: "Check a schema file: list every problem with its line, or show the columns as decoy " +
-			"understands them, with advice.",
-		Args: operands("SCHEMA"),
+		Long:  "Check a schema file: list every problem with its line, or show the columns, with advice.",
+		Args:  operands("SCHEMA"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := job.LoadSchema(args[0])
 			if err != nil {
@@ -113,9 +112,9 @@ func advice(s *schema.Schema) []string {
 		name := s.Columns[i].Name
 		switch {
 		case size > manyCodes:
-			out = append(out, fmt.Sprintf("column %q has %d codes: at usual budgets most of them drown in noise; "+
-				"fewer bins, or rare categories joined into one (on_invalid: other), keep more of the rest",
-				name, size))
+			out = append(out, fmt.Sprintf("column %q has %d codes: at usual budgets most of them "+
+				"drown in noise; fewer bins, or rare categories joined into one (on_invalid: other), keep "+
+				"more of the rest", name, size))
 		case size == 1:
 			out = append(out, fmt.Sprintf("column %q has one code only: it says nothing, and measuring it "+
 				"still costs", name))

@@ -24,8 +24,9 @@ $ decoy schema check people.yaml
 `}.document(&cobra.Command{
 		Use:   "import --from FORM FILE [--out S]",
 		Short: "make a schema of another tool's description",
-		Long: `Make a schema of the description of a table in the form of another tool: mbi (domain JSON, a size for each column), dpsynth (domain
-YAML) or sdv (metadata JSON). What that form does not say is left open in the schema, with a comment: it is never guessed.`,
+		Long: `Make a schema of the description of a table in the form of another tool: mbi (domain JSON,
+a size for each column), dpsynth (domain YAML) or sdv (metadata JSON). What that form does not say
+is left open in the schema, with a comment: it is never guessed.`,
 		Args: operands("FILE"),
 	})
 	f := cmd.Flags()
@@ -85,8 +86,8 @@ $ decoy schema export --json-schema icu.yaml --out icu.schema.json
 `}.document(&cobra.Command{
 		Use:   "export --json-schema SCHEMA [--out FILE]",
 		Short: "write a schema in another form",
-		Long: `Write a schema in a form that other programs read: --json-schema, a JSON Schema (draft 2020-12) of one row, as an object with a
-property for each column.`,
+		Long: `Write a schema in a form that other programs read: --json-schema, a JSON Schema (draft
+2020-12) of one row, as an object with a property for each column.`,
 		Args: operands("SCHEMA"),
 	})
 	f := cmd.Flags()

@@ -35,16 +35,19 @@ $ decoy generate patients.csv --schema patients.yaml --epsilon 1 --out synthetic
 `}.document(&cobra.Command{
 		Use:   "infer INPUT --epsilon E --header-is-public --out S [flags]",
 		Short: "buy a schema of a private table with budget",
-		Long: `Write a schema for a private table that nobody has described, from noisy counts alone: what the cells of each column look like
-(numbers, dates, texts, missing), how large its numbers are, and which of its texts are frequent. Nothing else of the rows is
-used, so the schema may be shown to anyone. The cost is entered in the ledger beside the data, and adds to that of every later run.
+		Long: `Write a schema for a private table that nobody has described, from noisy counts alone: what
+the cells of each column look like (numbers, dates, texts, missing), how large its numbers are, and
+which of its texts are frequent. Nothing else of the rows is used, so the schema may be shown to
+anyone. The cost is entered in the ledger beside the data, and adds to that of every later run.
 
-The names of the columns, that is the first line of a CSV file, are taken as public and are part of the schema: --header-is-public
-says so, and can only be typed, not set in the environment or a config file. In a file without a header that line would be a private
-row: give --no-header and the names, as --columns a,b,c.
+The names of the columns, that is the first line of a CSV file, are taken as public and are part of
+the schema: --header-is-public says so, and can only be typed, not set in the environment or a
+config file. In a file without a header that line would be a private row: give --no-header and the
+names, as --columns a,b,c.
 
-A text is listed as a category if it is in many more rows than the noise; rarer ones become "(other)". Values beyond the bounds are
-moved to them. A column of which nothing stands out of the noise is left out, and a comment in the schema says so.`,
+A text is listed as a category if it is in many more rows than the noise; rarer ones become
+"(other)". Values beyond the bounds are moved to them. A column in which nothing stands out from
+the noise is left out, and a comment in the schema says so.`,
 		Args: operands("INPUT"),
 	})
 	f := cmd.Flags()
@@ -54,7 +57,7 @@ moved to them. A column of which nothing stands out of the noise is left out, an
 	addForce(cmd, t)
 	f.BoolVar(&s.public, "header-is-public", false, "the names of the columns may be shown to anyone")
 	f.BoolVar(&s.noHeader, "no-header", false, "the first line of a CSV file is a row")
-	f.StringVar(&s.names, "columns", "", "with --no-header: the names `A,B,C` of the columns, in order")
+	f.StringVar(&s.names, "columns", "", "with --no-header: the columns' names `A,B,C`, in order")
 	f.StringVar(&s.comma, "comma", ",", "separator `C` of a CSV file")
 	f.StringVar(&s.unit, "unit", "", "id column `NAME`: all rows with one id are one privacy unit")
 	f.IntVar(&s.maxRows, "max-rows-per-unit", 0, "with --unit: how many rows `K` of a unit are used")
@@ -87,9 +90,10 @@ func (s *schemaInfer) check(cmd *cobra.Command, input string) (*privacy.Text, *l
 	case s.noHeader && s.names == "":
 		return fail(usagef("--no-header needs the names of the columns: --columns a,b,c"))
 	case !s.noHeader && s.names != "":
-		return fail(usagef("--columns names the columns of a file without a header: it needs --no-header"))
+		return fail(usagef("--columns names the columns of a file without a header: it needs " +
+			"--no-header"))
 	case s.noHeader && s.unit != "" && strings.Split(s.names, ",")[0] != s.unit:
-		return fail(usagef("--no-header: columns go by position, and the unit has to be the first of them"))
+		return fail(usagef("--no-header: columns go by position, and the unit must be the first"))
 	case !s.noHeader && !s.public:
 		return fail(usagef("the names of the columns become part of the schema: --header-is-public "+
 			"says that the first line of %s holds them and "+

@@ -31,11 +31,13 @@ $ decoy schema units visits.csv --schema visits.yaml --epsilon 0.1
 `}.document(&cobra.Command{
 		Use:   "units INPUT --schema S --epsilon E [flags]",
 		Short: "buy a report on how many rows the units have, and what max_rows_per_unit leaves out",
-		Long: `Count how many privacy units (patients, customers) have how many rows, with noise, and say what max_rows_per_unit of the schema
-does to them: how many units are used whole, how many are bounded, and how many of their rows are left out at least.
+		Long: `Count, with noise, how many privacy units (patients, customers) have one row, two rows and
+so on, and say what max_rows_per_unit of the schema does to them: how many units are used whole, how
+many lose rows, and how many rows are left out at least.
 
-The noise does not depend on max_rows_per_unit, so the report may be bought once, for little, to choose it. The cost is entered in
-the ledger, and adds to that of every other run. The report itself may be shown to anyone.`,
+The noise does not depend on max_rows_per_unit, so the report may be bought once, for little, to
+choose it. The cost is entered in the ledger, and adds to that of every other run. The report itself
+may be shown to anyone.`,
 		Args: operands("INPUT"),
 	})
 	f := cmd.Flags()

@@ -36,7 +36,8 @@ func TestStrictLimitChargesVoidRuns(t *testing.T) {
 				switch {
 				case code == exitData:
 					asked++
-					if stays := strings.Contains(text, "the budget of this run stays spent, though no mechanism"); stays != (c.flags != "") {
+					if stays := strings.Contains(text, "the budget of this run stays spent, though no "+
+						"mechanism"); stays != (c.flags != "") {
 						t.Errorf("run %d says\n%s", i, text)
 					}
 				case code != exitBudget:
@@ -47,7 +48,8 @@ func TestStrictLimitChargesVoidRuns(t *testing.T) {
 				t.Errorf("%d runs read the file, want %d", asked, c.asked)
 			}
 			_, out, _ := say("ledger show t.csv.ledger")
-			spent, kind := "spent   epsilon 0,", "8 runs broke off before the first mechanism and cost nothing"
+			spent := "spent   epsilon 0,"
+			kind := "8 runs broke off before the first mechanism and cost nothing"
 			if c.flags != "" {
 				spent, kind = "spent   epsilon 2,", "4 runs, charged: the limit in force"
 			}
@@ -92,7 +94,8 @@ func TestBatchUnderAStrictLimit(t *testing.T) {
 		"0, max: 9}\n"), 0o600))
 	check(t, os.WriteFile("jobs.yaml", []byte("name: b\ntables: [{name: t, input: t.csv, schema: "+
 		"s.yaml, "+
-		"limit: {epsilon: 9, delta: 1e-6, strict: true}}]\nepsilons: [1]\njob: {out: o.csv, strict: true}\n"), 0o600))
+		"limit: {epsilon: 9, delta: 1e-6, strict: true}}]\nepsilons: [1]\n"+
+		"job: {out: o.csv, strict: true}\n"), 0o600))
 	for i, c := range []struct{ flags, spent string }{{"", "epsilon 1,"}, {"", "epsilon 1,"},
 		{"--on-interrupted rerun", "epsilon 2,"}} {
 		code, _, text := decoy(append([]string{"batch", "jobs.yaml"}, strings.Fields(c.flags)...)...)

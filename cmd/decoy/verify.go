@@ -23,12 +23,14 @@ $ decoy verify icu.model
 `}.document(&cobra.Command{
 		Use:   "verify MODEL",
 		Short: "recompute a model's guarantee from its own ledger, without the data",
-		Long: `Recompute the guarantee that a model file claims, from the ledger inside it: the chain of hashes, one run, closed as done, every
-mechanism call within what was reserved, and the cost of their composition within the claim. No private data is needed.
+		Long: `Recompute the guarantee that a model file claims, from the ledger inside it: the chain of
+hashes, one run, closed as done, every mechanism call within what was reserved, and the cost of
+their composition within the claim. No private data is needed.
 
-The cost is computed twice: by the accountant that planned it ("reserved"), and from closed forms that share no arithmetic with the
-accountant ("derived": no less than the first number, no more than the second). A claim below the first is refused, and so is an
-accountant's figure that cannot be. Selections and batches have no exact closed form, so the two numbers are apart there.
+The cost is computed twice: by the accountant that planned it ("reserved"), and from closed forms
+that share no arithmetic with the accountant ("derived": no less than the first number, no more than
+the second). A claim below the first is refused, and so is a figure of the accountant that is
+impossible. Selections and batches have no exact closed form, so for them the two numbers differ.
 
 It cannot tell whether the program that wrote the file ran the mechanisms that it logged.`,
 		Args: operands("MODEL"),

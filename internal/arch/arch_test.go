@@ -66,7 +66,8 @@ var allowed = map[string][]string{
 	"internal/disk":                  {},
 	"internal/cmd/bench":             {"infer", "schema", "table", "accountant", "ledger", "privacy", "release", "synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "workload", "configs", "eval"},
 	"internal/job":                   {"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "release", "synth", "configs", "datasets", "internal/atomicfile", "internal/disk"},
-	"cmd/decoy":                      {"internal/job", "internal/spelling", "schema", "table", "accountant", "accountant/pld", "ledger", "marginal", "privacy", "release", "synth", "synth/all", "configs", "infer", "schema/exchange", "datasets", "internal/atomicfile", "internal/disk", "eval", "attack", "eval/report", "eval/publish", "workload"},
+	"docs":                           {},
+	"cmd/decoy":                      {"docs", "internal/job", "internal/spelling", "schema", "table", "accountant", "accountant/pld", "ledger", "marginal", "privacy", "release", "synth", "synth/all", "configs", "infer", "schema/exchange", "datasets", "internal/atomicfile", "internal/disk", "eval", "attack", "eval/report", "eval/publish", "workload"},
 }
 
 // readers lists the files outside table that may call table.Read and its kind: everything else

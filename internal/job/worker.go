@@ -222,8 +222,8 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 		case found == ledger.StatusDone && isFile(w.State.path(t.Identity, ".model")):
 			return number, false, nil
 		case found == ledger.StatusFailed: // it would fail again, and spend again
-			return 0, false, fmt.Errorf("run %s failed, and its budget is spent: %w; change the job, or give "+
-				"the batch another name", run, errLost)
+			return 0, false, fmt.Errorf("run %s failed, and its budget is spent: %w; change "+
+				"the job, or give the batch another name", run, errLost)
 		}
 		if _, later := status[configs.Run(t.Identity, number+1)]; !later && !w.Rerun {
 			return 0, false, fmt.Errorf("run %s is %s in %s: %w; --on-interrupted rerun spends it again",
