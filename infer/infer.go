@@ -20,8 +20,8 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Method is the name of such a run in the ledger.
-const Method = "schema infer"
+// method is the name of such a run in the ledger.
+const method = "schema infer"
 
 // ErrNothing is returned when no column could be described: the budget was too small for the table,
 // and stays spent.
@@ -104,7 +104,7 @@ func Run(ctx context.Context, t *privacy.Text, o Options) (*Result, *privacy.Tex
 		return nil, nil, err
 	}
 	s, err := privacy.OpenText(ctx, t, privacy.Options{
-		Budget: o.Budget, Plan: plan, Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: Method,
+		Budget: o.Budget, Plan: plan, Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: method,
 		Tool:    o.Tool,
 		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool,
 	})

@@ -177,7 +177,7 @@ func TestRun(t *testing.T) {
 	if err := l.Verify(nil); err != nil {
 		t.Error(err)
 	}
-	if runs := l.Runs(); len(runs) != 1 || runs[0].Method != Method ||
+	if runs := l.Runs(); len(runs) != 1 || runs[0].Method != method ||
 		runs[0].Status != ledger.StatusDone {
 		t.Errorf("runs %+v", runs)
 	}
@@ -254,7 +254,7 @@ func TestVerdict(t *testing.T) {
 		{"missing", map[schema.Class]int64{schema.ClassWhole: 3000, empty: 2000, na: 5000},
 			schema.Integer, "NA|", 0},
 		{"money", map[schema.Class]int64{schema.ClassWhole: 100, schema.ClassDecimals1: 900,
-			schema.ClassDecimals2: 9000}, schema.Real, "", 2},
+			schema.ClassDecimals1 + 1: 9000}, schema.Real, "", 2},
 		{"one fraction in fifty", map[schema.Class]int64{schema.ClassWhole: 9800,
 			schema.ClassDecimals1: 200}, schema.Real, "", 1},
 		{"computed", map[schema.Class]int64{schema.ClassReal: 10000}, schema.Real, "", 0},

@@ -11,8 +11,8 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// UnitsMethod is the name of a run of [Units] in the ledger.
-const UnitsMethod = "schema units"
+// unitsMethod is the name of a run of [Units] in the ledger.
+const unitsMethod = "schema units"
 
 // UnitSizes is a bought report on the units of a table: how many have how many rows, and what
 // max_rows_per_unit leaves of them. All of it is public.
@@ -65,7 +65,7 @@ func Units(
 	}
 	session, err := privacy.Open(ctx, rows, privacy.Options{
 		Budget: o.Budget, Plan: plan(
-			sigma), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: UnitsMethod, Tool: o.Tool,
+			sigma), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: unitsMethod, Tool: o.Tool,
 		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool,
 	})
 	if err != nil {

@@ -74,7 +74,7 @@ func TestUnits(t *testing.T) {
 	}
 	l, err := file.Read()
 	if err != nil || l.Spent().Epsilon != 1 || l.Runs()[0].Status != ledger.StatusDone ||
-		l.Runs()[0].Method != infer.UnitsMethod {
+		l.Runs()[0].Method != "schema units" {
 		t.Errorf("the ledger says %+v, %v", l.Runs(), err)
 	}
 	if cost, err := pld.Epsilon(s.Ledger().Runs()[0].Charged, 1e-9, accountant.AddRemove); err != nil ||

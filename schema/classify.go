@@ -15,12 +15,12 @@ type Class uint8
 const (
 	// a whole number below 2^53 in size, without leading zeros or a plus sign
 	ClassWhole     = Class(8) + iota
-	ClassDecimals1 // a number with one digit behind the point
-	ClassDecimals2
-	ClassDecimals3
-	ClassDecimals4
-	ClassDecimals5
-	ClassDecimals6
+	ClassDecimals1 // a number with one digit behind the point, and so on up to six
+	_
+	_
+	_
+	_
+	_
 	ClassReal      // a number with more digits, with an exponent, or with a value of 2^53 and more
 	ClassBoolean   // true or false, in any case
 	ClassDate      // 2006-01-02

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/decoy-dp/decoy/internal/spelling"
@@ -69,11 +68,6 @@ func Import(format string, data []byte, table string) (*Draft, error) {
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("exchange: %w: %s", schema.ErrInvalid, spelling.Visible(fmt.Sprintf(format,
 		args...)))
-}
-
-// Complete reports whether nothing is open.
-func (d *Draft) Complete() bool {
-	return !slices.ContainsFunc(d.Columns, func(c Column) bool { return c.Open != "" })
 }
 
 // schema is the columns that are complete.
