@@ -144,7 +144,7 @@ func (c Composition) parts(adj Adjacency) (p parts, err error) {
 		switch e := charge.Event.(type) {
 		case Gaussian:
 			p.mu2 += n / (e.NoiseMultiplier * e.NoiseMultiplier)
-		case Pool:
+		case GDPFilter:
 			p.mu2 += n * e.Mu * e.Mu
 		case SubsampledGaussian:
 			if e.Rate < 1 {

@@ -26,7 +26,7 @@
 // profile of the program is at most that of pair(e) ⊗ (⊗(E∖{e})) = ⊗E, and this does not depend on e, since products commute. (A first
 // choice drawn at random is a mixture, and the profile of a mixture is at most the largest.) A program that leaves calls out costs no more. ∎
 //
-// A [Pool] is a budget of which any number of Gaussian-DP calls may be taken, chosen on the way: docs/claims/pool.md extends the proof to it.
+// A [GDPFilter] is a budget of which any number of Gaussian-DP calls may be taken, chosen on the way: docs/claims/gdpfilter.md extends the proof to it.
 //
 // Exponential events have no single pair that is tight in composition; the argument for them is in boundedrange.go.
 //

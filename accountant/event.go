@@ -57,7 +57,7 @@ func (DiscreteGaussian) event()   {}
 func (Laplace) event()            {}
 func (Exponential) event()        {}
 func (Approx) event()             {}
-func (Pool) event()               {}
+func (GDPFilter) event()          {}
 
 // validate reports a parameter out of its range, or an event that the accountant does not know, as ErrEvent.
 func validate(e Event) error {
@@ -84,7 +84,7 @@ func validate(e Event) error {
 		return positive("epsilon", e.Epsilon)
 	case Exponential:
 		return positive("epsilon", e.Epsilon)
-	case Pool:
+	case GDPFilter:
 		return positive("mu", e.Mu)
 	case Approx:
 		if !(e.Epsilon >= 0) || math.IsInf(e.Epsilon, 1) || !(e.Delta >= 0 && e.Delta < 1) {
@@ -96,7 +96,7 @@ func validate(e Event) error {
 }
 
 // eventRho returns the zCDP parameter ρ of one event, or false if it has none: Bun & Steinke 2016 (Gaussian 1/(2z²), pure DP ε²/2, proposition
-// 1.4), Canonne, Kamath, Steinke 2020 (discrete Gaussian 1/(2z²)), Cesar & Rogers 2021 (bounded range ε²/8, lemma 3.4), a pool as one Gaussian.
+// 1.4), Canonne, Kamath, Steinke 2020 (discrete Gaussian 1/(2z²)), Cesar & Rogers 2021 (bounded range ε²/8, lemma 3.4), a filter as one Gaussian.
 func eventRho(e Event) (float64, bool) {
 	switch e := e.(type) {
 	case Gaussian:
@@ -107,7 +107,7 @@ func eventRho(e Event) (float64, bool) {
 		return e.Epsilon * e.Epsilon / 2, true
 	case Exponential:
 		return e.Epsilon * e.Epsilon / 8, true
-	case Pool:
+	case GDPFilter:
 		return e.Mu * e.Mu / 2, true
 	case Approx:
 		return e.Epsilon * e.Epsilon / 2, e.Delta == 0

@@ -11,7 +11,7 @@ import (
 // every has one of each event, and every one that is added belongs here.
 var every = Composition{
 	{Gaussian{3.7}, 15}, {SubsampledGaussian{.01, 1.1}, 1000}, {DiscreteGaussian{2.5, 4}, 3}, {Laplace{.1}, 2}, {Exponential{.25}, 14}, {Approx{.5, 1e-9}, 1},
-	{Pool{.27}, 1},
+	{GDPFilter{.27}, 1},
 }
 
 func TestCompositionJSON(t *testing.T) {
@@ -91,7 +91,7 @@ func TestInvalidEvents(t *testing.T) {
 	for _, e := range []Event{
 		nil, Gaussian{}, Gaussian{-1}, Gaussian{nan}, Gaussian{inf}, SubsampledGaussian{0, 1}, SubsampledGaussian{1.1, 1}, SubsampledGaussian{nan, 1}, SubsampledGaussian{.1, 0},
 		DiscreteGaussian{0, 1}, DiscreteGaussian{1, 0}, DiscreteGaussian{1, -1}, DiscreteGaussian{1, 1 << 54}, Laplace{}, Laplace{inf}, Exponential{}, Exponential{nan},
-		Approx{-1, 0}, Approx{inf, 0}, Approx{1, -1e-9}, Approx{1, 1}, Approx{nan, 0}, Approx{1, nan}, &Gaussian{1}, Pool{}, Pool{-1}, Pool{inf}, Pool{nan},
+		Approx{-1, 0}, Approx{inf, 0}, Approx{1, -1e-9}, Approx{1, 1}, Approx{nan, 0}, Approx{1, nan}, &Gaussian{1}, GDPFilter{}, GDPFilter{-1}, GDPFilter{inf}, GDPFilter{nan},
 	} {
 		c := Composition{{e, 1}}
 		if err := c.Validate(); !errors.Is(err, ErrEvent) || !strings.HasPrefix(err.Error(), "accountant: ") {

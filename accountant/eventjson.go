@@ -22,7 +22,7 @@ func eventName(e Event) string {
 		return "exponential"
 	case Approx:
 		return "approx"
-	case Pool:
+	case GDPFilter:
 		return "pool"
 	}
 	return ""
@@ -59,7 +59,7 @@ func (c Charge) MarshalJSON() ([]byte, error) {
 		j.Epsilon = &e.Epsilon
 	case Approx:
 		j.Epsilon, j.Delta = &e.Epsilon, &e.Delta
-	case Pool:
+	case GDPFilter:
 		j.Mu = &e.Mu
 	}
 	return json.Marshal(j)
@@ -109,7 +109,7 @@ func (c *Charge) UnmarshalJSON(data []byte) error {
 		}
 	case "pool":
 		if complete = given == 1 && j.Mu != nil; complete {
-			e = Pool{*j.Mu}
+			e = GDPFilter{*j.Mu}
 		}
 	default:
 		return fmt.Errorf("accountant: unknown event %s: %w", strconv.Quote(j.Event), ErrEvent)

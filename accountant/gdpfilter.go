@@ -2,22 +2,22 @@ package accountant
 
 import "math"
 
-// Pool is a fully adaptive sequence of Gaussian-DP mechanisms: the i-th is μ_i-GDP given the outputs before it, μ_i and the mechanism itself are
+// GDPFilter is a fully adaptive sequence of Gaussian-DP mechanisms: the i-th is μ_i-GDP given the outputs before it, μ_i and the mechanism itself are
 // chosen from those outputs, and Σμ_i² ≤ Mu² is checked before each call. The sequence is Mu-GDP, like one Gaussian with noise multiplier 1/Mu
-// (docs/claims/pool.md). [PoolCost] says which events may be taken from a pool.
-type Pool struct {
+// (docs/claims/gdpfilter.md). [FilterCost] says which events may be taken from a filter.
+type GDPFilter struct {
 	Mu float64 // > 0
 }
 
 // roundUp is a factor that outweighs the rounding of the few operations before it.
 const roundUp = 1 + 16*ulp
 
-// PoolCost returns the μ² that one call of the event takes from a pool, rounded up, or false for an event that no pool may pay for: one whose
-// mechanism is not known to be Gaussian-DP (discrete noise, a subsample, δ > 0), or a pool itself.
+// FilterCost returns the μ² that one call of the event takes from a filter, rounded up, or false for an event that no filter may pay for: one whose
+// mechanism is not known to be Gaussian-DP (discrete noise, a subsample, δ > 0), or a filter itself.
 //
 //	Gaussian      μ = 1/z          (Dong, Roth, Su 2022, theorem 2.7)
-//	Exponential   Φ(μ/2) = e^{ε/2}/(1 + e^{ε/2}), about .627ε for a small ε          (docs/claims/pool.md)
-func PoolCost(e Event) (muSquared float64, ok bool) {
+//	Exponential   Φ(μ/2) = e^{ε/2}/(1 + e^{ε/2}), about .627ε for a small ε          (docs/claims/gdpfilter.md)
+func FilterCost(e Event) (muSquared float64, ok bool) {
 	if validate(e) != nil {
 		return 0, false
 	}
@@ -40,7 +40,7 @@ func PoolCost(e Event) (muSquared float64, ok bool) {
 //
 //	μ(ε) = sup_x s(x + ε/2) − s(x − ε/2) = s(ε/2) − s(−ε/2) = 2s(ε/2),     at t = ε/2,
 //
-// because s′ is even and decreasing on x > 0 (van Zwet 1964: the logistic distribution has the heavier tails; docs/claims/pool.md has a proof).
+// because s′ is even and decreasing on x > 0 (van Zwet 1964: the logistic distribution has the heavier tails; docs/claims/gdpfilter.md has a proof).
 func rangeMu(epsilon float64) float64 {
 	// Φ(−μ/2) = 1/(1 + e^{ε/2}), in logarithms; the left side falls in μ.
 	tail := -epsilon/2 - math.Log1p(math.Exp(-epsilon/2))
@@ -49,14 +49,14 @@ func rangeMu(epsilon float64) float64 {
 	return bisectUp(0, 0.627*epsilon, func(mu float64) bool { return logPhi(-mu/2) <= tail-slop }) * roundUp
 }
 
-// ExponentialOfMu returns the largest ε, rounded down, of an exponential mechanism that takes at most mu² from a pool; mu > 0, finite. It is the inverse of
-// the cost that [PoolCost] states.
+// ExponentialOfMu returns the largest ε, rounded down, of an exponential mechanism that takes at most mu² from a filter; mu > 0, finite. It is the inverse of
+// the cost that [FilterCost] states.
 func ExponentialOfMu(mu float64) float64 {
 	// With y = ln Φ(−μ/2): e^{ε/2} = e^{−y} − 1.
 	y := logPhi(-mu / 2)
 	epsilon := 2 * (-y + math.Log1p(-math.Exp(y)))
 	for step := 4 * ulp; epsilon > 0; step *= 2 {
-		if cost, ok := PoolCost(Exponential{epsilon}); ok && cost <= mu*mu {
+		if cost, ok := FilterCost(Exponential{epsilon}); ok && cost <= mu*mu {
 			return epsilon
 		}
 		epsilon *= 1 - step

@@ -5,17 +5,17 @@ import "fmt"
 // Reservation is what is left of a composition while a run charges it. The gate takes every call from it before the call reads, and ledger.Verify
 // takes every charge from it again. It is not safe for concurrent use.
 type Reservation struct {
-	left  map[Event]int
-	pool  float64 // Σ Mu² over the reserved pools, rounded down
-	spent float64 // Σ μ² of what was taken from the pool, rounded up
+	left   map[Event]int
+	filter float64 // Σ Mu² over the reserved filters, rounded down
+	spent  float64 // Σ μ² of what was taken from the filter, rounded up
 }
 
-// NewReservation returns the composition with nothing taken. Pools add up: Mu² each.
+// NewReservation returns the composition with nothing taken. Filters add up: Mu² each.
 func NewReservation(c Composition) *Reservation {
 	r := &Reservation{left: map[Event]int{}}
 	for _, charge := range c {
-		if p, ok := charge.Event.(Pool); ok {
-			r.pool = (r.pool + float64(charge.Count)*float64(p.Mu*p.Mu)/roundUp) / roundUp
+		if p, ok := charge.Event.(GDPFilter); ok {
+			r.filter = (r.filter + float64(charge.Count)*float64(p.Mu*p.Mu)/roundUp) / roundUp
 			continue
 		}
 		r.left[charge.Event] += charge.Count
@@ -23,7 +23,7 @@ func NewReservation(c Composition) *Reservation {
 	return r
 }
 
-// Take removes the charge from what is reserved under its own name or else from the pool, or changes nothing and returns an error
+// Take removes the charge from what is reserved under its own name or else from the filter, or changes nothing and returns an error
 // that wraps ErrBudget.
 func (r *Reservation) Take(c Charge) error {
 	if err := c.validate(); err != nil {
@@ -33,8 +33,8 @@ func (r *Reservation) Take(c Charge) error {
 		r.left[c.Event] -= c.Count
 		return nil
 	}
-	if cost, ok := PoolCost(c.Event); ok && r.pool > 0 {
-		if after := (r.spent + float64(c.Count)*cost) * roundUp; after <= r.pool {
+	if cost, ok := FilterCost(c.Event); ok && r.filter > 0 {
+		if after := (r.spent + float64(c.Count)*cost) * roundUp; after <= r.filter {
 			r.spent = after
 			return nil
 		}
@@ -45,8 +45,8 @@ func (r *Reservation) Take(c Charge) error {
 // Left is how often the event is still reserved under its own name.
 func (r *Reservation) Left(event Event) int { return r.left[event] }
 
-// PoolLeft returns the μ² that is left in the pool, rounded down by a relative 1e-12 of the whole: a call of that [PoolCost] is granted. It follows
+// FilterLeft returns the μ² that is left in the filter, rounded down by a relative 1e-12 of the whole: a call of that [FilterCost] is granted. It follows
 // from the charges and hence from public outputs.
-func (r *Reservation) PoolLeft() float64 {
-	return max(0, r.pool-r.spent-1e-12*r.pool)
+func (r *Reservation) FilterLeft() float64 {
+	return max(0, r.filter-r.spent-1e-12*r.filter)
 }

@@ -8,27 +8,27 @@ import (
 	"testing"
 )
 
-// TestReservationTakesNamedEventsFirst: what is reserved by name does not touch the pool; after that the pool pays, and only for what it may pay for.
+// TestReservationTakesNamedEventsFirst: what is reserved by name does not touch the filter; after that the filter pays, and only for what it may pay for.
 func TestReservationTakesNamedEventsFirst(t *testing.T) {
-	r := NewReservation(Composition{{Gaussian{4}, 2}, {Laplace{.1}, 1}, {Pool{.5}, 1}, {Gaussian{4}, 1}})
-	whole := r.PoolLeft()
+	r := NewReservation(Composition{{Gaussian{4}, 2}, {Laplace{.1}, 1}, {GDPFilter{.5}, 1}, {Gaussian{4}, 1}})
+	whole := r.FilterLeft()
 	if whole > .25 || whole < .25*(1-1e-11) {
-		t.Fatalf("a fresh pool has %v, want .25", whole)
+		t.Fatalf("a fresh filter has %v, want .25", whole)
 	}
 	for step, row := range []struct {
 		e     Event
 		count int
 		ok    bool
-		left  float64 // of the pool
+		left  float64 // of the filter
 	}{
 		{Gaussian{4}, 2, true, .25},
 		{Gaussian{4}, 1, true, .25},
 		{Laplace{.1}, 1, true, .25},
-		{Laplace{.1}, 1, false, .25}, // a pool pays for no Laplace
+		{Laplace{.1}, 1, false, .25}, // a filter pays for no Laplace
 		{Gaussian{4}, 1, true, .1875},
 		{Gaussian{4}, 4, false, .1875}, // all or nothing
 		{Gaussian{4}, 2, true, .0625},
-		{Pool{.1}, 1, false, .0625}, // a pool is no mechanism
+		{GDPFilter{.1}, 1, false, .0625}, // a filter is no mechanism
 		{Gaussian{3.9}, 1, false, .0625},
 		{Gaussian{5}, 1, true, .0225},
 		{Gaussian{0}, 1, false, .0225},
@@ -46,19 +46,19 @@ func TestReservationTakesNamedEventsFirst(t *testing.T) {
 		if err != nil && !errors.Is(err, ErrBudget) && !errors.Is(err, ErrEvent) {
 			t.Errorf("step %d: error %v", step, err)
 		}
-		if math.Abs(r.PoolLeft()-row.left) > 1e-6 {
-			t.Fatalf("step %d: the pool has %v, want %v", step, r.PoolLeft(), row.left)
+		if math.Abs(r.FilterLeft()-row.left) > 1e-6 {
+			t.Fatalf("step %d: the filter has %v, want %v", step, r.FilterLeft(), row.left)
 		}
 	}
 }
 
-func TestReservationWithoutAPool(t *testing.T) {
+func TestReservationWithoutAFilter(t *testing.T) {
 	r := NewReservation(Composition{{Gaussian{4}, 1}})
 	if err := r.Take(Charge{Gaussian{1e12}, 1}); !errors.Is(err, ErrBudget) {
 		t.Errorf("an event that is not reserved: %v", err)
 	}
-	if r.PoolLeft() != 0 {
-		t.Errorf("pool %v", r.PoolLeft())
+	if r.FilterLeft() != 0 {
+		t.Errorf("pool %v", r.FilterLeft())
 	}
 	if err := r.Take(Charge{Gaussian{4}, 1}); err != nil {
 		t.Error(err)
@@ -68,22 +68,22 @@ func TestReservationWithoutAPool(t *testing.T) {
 	}
 }
 
-// TestPoolsAddUp in μ².
-func TestPoolsAddUp(t *testing.T) {
-	r := NewReservation(Composition{{Pool{.3}, 2}, {Pool{.4}, 1}})
-	if got, want := r.PoolLeft(), .34; got > want || got < want*(1-1e-11) {
+// TestFiltersAddUp in μ².
+func TestFiltersAddUp(t *testing.T) {
+	r := NewReservation(Composition{{GDPFilter{.3}, 2}, {GDPFilter{.4}, 1}})
+	if got, want := r.FilterLeft(), .34; got > want || got < want*(1-1e-11) {
 		t.Errorf("pool of %v, want %v", got, want)
 	}
 }
 
-// TestPoolIsNeverOverdrawn draws random charges until nothing fits and adds up what was granted in exact arithmetic: never above Σ Mu², and all but a
+// TestFilterIsNeverOverdrawn draws random charges until nothing fits and adds up what was granted in exact arithmetic: never above Σ Mu², and all but a
 // relative 1e-9 can be spent.
-func TestPoolIsNeverOverdrawn(t *testing.T) {
+func TestFilterIsNeverOverdrawn(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	square := func(x float64) *big.Rat { r := new(big.Rat).SetFloat64(x); return r.Mul(r, r) }
 	for range 200 {
 		mu := .05 + 3*u.Float64()
-		r := NewReservation(Composition{{Pool{mu}, 1}})
+		r := NewReservation(Composition{{GDPFilter{mu}, 1}})
 		granted := new(big.Rat)
 		take := func(z float64, count int) bool {
 			err := r.Take(Charge{Gaussian{z}, count})
@@ -96,8 +96,8 @@ func TestPoolIsNeverOverdrawn(t *testing.T) {
 		for range 60 {
 			take((1+9*u.Float64())/mu, 1+u.IntN(3))
 		}
-		if left := r.PoolLeft(); left > 0 && !take(math.Nextafter(1/math.Sqrt(left), math.Inf(1))*(1+1e-14), 1) {
-			t.Fatalf("PoolLeft says %v, which is refused", left)
+		if left := r.FilterLeft(); left > 0 && !take(math.Nextafter(1/math.Sqrt(left), math.Inf(1))*(1+1e-14), 1) {
+			t.Fatalf("FilterLeft says %v, which is refused", left)
 		}
 		if granted.Cmp(square(mu)) > 0 {
 			t.Fatalf("μ = %v: granted more than the pool", mu)
@@ -109,13 +109,13 @@ func TestPoolIsNeverOverdrawn(t *testing.T) {
 	}
 }
 
-// TestPoolAtItsEdge: a charge of exactly Mu is refused or granted by less than a relative 1e-13, one of an ulp more never.
-func TestPoolAtItsEdge(t *testing.T) {
+// TestFilterAtItsEdge: a charge of exactly Mu is refused or granted by less than a relative 1e-13, one of an ulp more never.
+func TestFilterAtItsEdge(t *testing.T) {
 	for _, mu := range []float64{.1, .25, 1, 3} {
-		if err := NewReservation(Composition{{Pool{mu}, 1}}).Take(Charge{Gaussian{math.Nextafter(1/mu, 0)}, 1}); err == nil {
+		if err := NewReservation(Composition{{GDPFilter{mu}, 1}}).Take(Charge{Gaussian{math.Nextafter(1/mu, 0)}, 1}); err == nil {
 			t.Errorf("μ = %v: one ulp too much is granted", mu)
 		}
-		if err := NewReservation(Composition{{Pool{mu}, 1}}).Take(Charge{Gaussian{1 / mu * (1 + 1e-13)}, 1}); err != nil {
+		if err := NewReservation(Composition{{GDPFilter{mu}, 1}}).Take(Charge{Gaussian{1 / mu * (1 + 1e-13)}, 1}); err != nil {
 			t.Errorf("μ = %v: all of it is refused: %v", mu, err)
 		}
 	}

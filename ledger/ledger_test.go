@@ -28,7 +28,7 @@ func exponential(epsilon float64) accountant.Event { return accountant.Exponenti
 
 func laplace(epsilon float64) accountant.Event { return accountant.Laplace{Epsilon: epsilon} }
 
-func pool(mu float64) accountant.Event { return accountant.Pool{Mu: mu} }
+func pool(mu float64) accountant.Event { return accountant.GDPFilter{Mu: mu} }
 
 func subsampled(q, z float64) accountant.Event {
 	return accountant.SubsampledGaussian{Rate: q, NoiseMultiplier: z}

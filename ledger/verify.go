@@ -12,7 +12,7 @@ import (
 
 // Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every
 // run's units those of the opening; every reservation's composition within its budget, and of at
-// most 128 different events; every charge within its reservation, its pool included; nothing after
+// most 128 different events; every charge within its reservation, its filter included; nothing after
 // a run is closed; no mechanism in a void run; no limit exceeded when a run was reserved. Errors
 // wrap ErrInvalid and name the entry by its sequence number. A chain shows that a line was changed,
 // removed or moved; it cannot show that whole lines are missing at the end, or that all of it was
@@ -178,12 +178,12 @@ const (
 // round differently.
 const platformTolerance = 1e-9
 
-// tolerant returns the composition with pools larger by the tolerance.
+// tolerant returns the composition with filters larger by the tolerance.
 func tolerant(c accountant.Composition) accountant.Composition {
 	out := slices.Clone(c)
 	for i := range out {
-		if p, ok := out[i].Event.(accountant.Pool); ok {
-			out[i].Event = accountant.Pool{Mu: p.Mu * (1 + platformTolerance/2)}
+		if p, ok := out[i].Event.(accountant.GDPFilter); ok {
+			out[i].Event = accountant.GDPFilter{Mu: p.Mu * (1 + platformTolerance/2)}
 		}
 	}
 	return out

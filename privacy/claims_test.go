@@ -74,7 +74,7 @@ func mechanisms(t *testing.T) (names []string) {
 }
 
 // noMechanism lists the methods of sessions and shards that release nothing that rows decide.
-var noMechanism = []string{"PoolLeft", "MergeBins", "SaveDataDependent", "Close", "Finish", "Leave", "Ledger", "Released", "Seed", "Schema", "Neighbours", "Report", "Run",
+var noMechanism = []string{"FilterLeft", "MergeBins", "SaveDataDependent", "Close", "Finish", "Leave", "Ledger", "Released", "Seed", "Schema", "Neighbours", "Report", "Run",
 	"Format", "MarshalText", "Names", "Train", "Count"}
 
 // allTests is the names of all tests of the module.

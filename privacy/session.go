@@ -385,12 +385,12 @@ func (s *session) note(e ledger.Entry) {
 	s.log.Entries = append(s.log.Entries, e.Seal(last))
 }
 
-// PoolLeft is the μ² left in the reserved accountant.Pool: a mechanism whose [accountant.PoolCost] is at most that is granted. It follows from
+// FilterLeft is the μ² left in the reserved accountant.GDPFilter: a mechanism whose [accountant.FilterCost] is at most that is granted. It follows from
 // the charges so far, which are public.
-func (s *session) PoolLeft() float64 {
+func (s *session) FilterLeft() float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.left.PoolLeft()
+	return s.left.FilterLeft()
 }
 
 // keep makes an answer durable and logs its charges. After an error the session must not return the answer, nor draw another.

@@ -29,9 +29,9 @@ type Range struct {
 // mechanisms, and from above a pair that dominates all of them:
 //
 //	event                below       above
-//	Gaussian, Pool       G           G: μ² adds up (Dong, Roth, Su 2022, corollary 2)
+//	Gaussian, GDPFilter       G           G: μ² adds up (Dong, Roth, Su 2022, corollary 2)
 //	Laplace              R_ε         R_ε, the largest of all ε-DP mechanisms
-//	Exponential          R_(ε/2)     G with Φ(−μ/2) = 1/(1 + e^(ε/2)) (docs/claims/pool.md)
+//	Exponential          R_(ε/2)     G with Φ(−μ/2) = 1/(1 + e^(ε/2)) (docs/claims/gdpfilter.md)
 //	SubsampledGaussian   nothing     G of the whole table: exact at rate 1, less costs less
 //	Approx               R_ε         R_ε, and its δ apart
 //	DiscreteGaussian     nothing     no bound
@@ -48,7 +48,7 @@ func Epsilon(c accountant.Composition, delta float64, adj accountant.Adjacency) 
 		case accountant.Gaussian:
 			below.gaussian(inverse(e.NoiseMultiplier), n)
 			above.gaussian(inverse(e.NoiseMultiplier), n)
-		case accountant.Pool:
+		case accountant.GDPFilter:
 			below.gaussian(number(e.Mu), n)
 			above.gaussian(number(e.Mu), n)
 		case accountant.Laplace:

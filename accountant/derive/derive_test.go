@@ -52,7 +52,7 @@ func TestAgainstTheAccountant(t *testing.T) {
 			true},
 		{"much noise", comp{{Event: accountant.Gaussian{NoiseMultiplier: 1000}, Count: 7}}, 1e-5,
 			true},
-		{"pool", comp{{Event: accountant.Pool{Mu: .8}, Count: 1},
+		{"pool", comp{{Event: accountant.GDPFilter{Mu: .8}, Count: 1},
 			{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 2}}, 1e-9, true},
 		{"Laplace", comp{{Event: accountant.Laplace{Epsilon: .3}, Count: 5}}, 1e-6, true},
 		{"pure", comp{{Event: accountant.Laplace{Epsilon: .3}, Count: 5}}, 0, true},
@@ -107,7 +107,7 @@ func TestNoBound(t *testing.T) {
 	for _, e := range []accountant.Event{
 		accountant.Laplace{Epsilon: 1e300}, accountant.Exponential{Epsilon: 1e300},
 		accountant.Exponential{Epsilon: 900},
-		accountant.Pool{Mu: 1e200}, accountant.SubsampledGaussian{Rate: 1e-9,
+		accountant.GDPFilter{Mu: 1e200}, accountant.SubsampledGaussian{Rate: 1e-9,
 			NoiseMultiplier: 1e-300},
 	} {
 		got := Epsilon(accountant.Composition{{Event: e, Count: 1 << 40}}, 1e-9,

@@ -7,20 +7,20 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// TestExponentialsFitTheirPool: the numerical composition of k selections, which knows more, costs no more than the pool that pays for them, and not much less.
-func TestExponentialsFitTheirPool(t *testing.T) {
+// TestExponentialsFitTheirFilter: the numerical composition of k selections, which knows more, costs no more than the filter that pays for them, and not much less.
+func TestExponentialsFitTheirFilter(t *testing.T) {
 	for _, row := range []struct {
 		epsilon float64
 		k       int
 	}{{.05, 60}, {.2, 30}, {.5, 5}} {
-		cost, _ := accountant.PoolCost(exponential(row.epsilon))
+		cost, _ := accountant.FilterCost(exponential(row.epsilon))
 		one := mustEpsilon(t, events(times(exponential(row.epsilon), row.k)), 1e-6, accountant.AddRemove)
-		pool := mustEpsilon(t, events(times(filter(math.Sqrt(float64(row.k)*cost)), 1)), 1e-6, accountant.AddRemove)
-		if one.Epsilon-one.Slack > pool.Epsilon {
-			t.Errorf("%+v: the selections cost at least %v, the pool %v", row, one.Epsilon-one.Slack, pool.Epsilon)
+		filter := mustEpsilon(t, events(times(filter(math.Sqrt(float64(row.k)*cost)), 1)), 1e-6, accountant.AddRemove)
+		if one.Epsilon-one.Slack > filter.Epsilon {
+			t.Errorf("%+v: the selections cost at least %v, the filter %v", row, one.Epsilon-one.Slack, filter.Epsilon)
 		}
-		if row.k >= 30 && pool.Epsilon > 1.4*one.Epsilon {
-			t.Errorf("%+v: the pool costs %v, the selections %v", row, pool.Epsilon, one.Epsilon)
+		if row.k >= 30 && filter.Epsilon > 1.4*one.Epsilon {
+			t.Errorf("%+v: the filter costs %v, the selections %v", row, filter.Epsilon, one.Epsilon)
 		}
 	}
 }

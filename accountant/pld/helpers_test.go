@@ -27,7 +27,7 @@ func approx(epsilon, delta float64) accountant.Event {
 	return accountant.Approx{Epsilon: epsilon, Delta: delta}
 }
 
-func filter(mu float64) accountant.Event { return accountant.Pool{Mu: mu} }
+func filter(mu float64) accountant.Event { return accountant.GDPFilter{Mu: mu} }
 
 func times(e accountant.Event, count int) accountant.Charge {
 	return accountant.Charge{Event: e, Count: count}

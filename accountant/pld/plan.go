@@ -36,7 +36,7 @@ const above side = 0
 // shares are the sides tried from below: the best t is near ε/2 for many calls and near ε for few.
 var shares = []side{.57, .75, .95}
 
-// merged returns the composition with equal events joined, in the order of their first appearance, and all Gaussians and pools as one Gaussian of the same μ.
+// merged returns the composition with equal events joined, in the order of their first appearance, and all Gaussians and filters as one Gaussian of the same μ.
 func merged(c accountant.Composition, adj accountant.Adjacency) (rest accountant.Composition, mu float64) {
 	mu2, at := 0.0, map[accountant.Event]int{}
 	for _, charge := range c {
@@ -44,7 +44,7 @@ func merged(c accountant.Composition, adj accountant.Adjacency) (rest accountant
 		case accountant.Gaussian:
 			mu2 += float64(charge.Count) / (e.NoiseMultiplier * e.NoiseMultiplier)
 			continue
-		case accountant.Pool:
+		case accountant.GDPFilter:
 			mu2 += float64(charge.Count) * e.Mu * e.Mu
 			continue
 		case accountant.SubsampledGaussian:

@@ -9,7 +9,7 @@ import (
 // rdp returns the Rényi divergence of order alpha > 1 that bounds the composition under either direction of adj (Mironov 2017,
 // https://arxiv.org/abs/1702.07476). It is +Inf if an event has none: Approx with δ > 0. The order may be fractional. Per event:
 //
-//	Pool                         αμ²/2
+//	GDPFilter                         αμ²/2
 //	Gaussian, DiscreteGaussian   α/(2z²)                       (Bun & Steinke 2016; Canonne, Kamath, Steinke 2020)
 //	Laplace, Approx{ε, 0}        of randomised response, ln((e^{αε} + e^{(1−α)ε})/(1 + e^ε))/(α − 1)
 //	Exponential                  see rangeRDP, at most αε²/8
@@ -28,7 +28,7 @@ func eventRDP(e accountant.Event, alpha float64, adj accountant.Adjacency) float
 		return alpha / (2 * e.NoiseMultiplier * e.NoiseMultiplier)
 	case accountant.DiscreteGaussian:
 		return alpha / (2 * e.NoiseMultiplier * e.NoiseMultiplier)
-	case accountant.Pool:
+	case accountant.GDPFilter:
 		return alpha * e.Mu * e.Mu / 2
 	case accountant.SubsampledGaussian:
 		return subsampledRDP(e, alpha, adj)

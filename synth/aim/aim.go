@@ -8,7 +8,7 @@
 // the choice, noise halved when a round changed less than its noise, zCDP accounting, the last
 // round spends the rest. Without it:
 //
-//   - the whole budget is one Gaussian pool (accountant.Pool), exact where zCDP is not;
+//   - the whole budget is one Gaussian filter (accountant.GDPFilter), exact where zCDP is not;
 //   - columns of many codes are smoothed (marginal.Smooth), and one-way marginals get a share of
 //     the budget that grows with their noise;
 //   - a marginal may be chosen at several resolutions: with its columns' codes merged into 4 to 32
@@ -140,7 +140,7 @@ type fit struct {
 	ctx     context.Context
 	work    float64 // cells touched so far, as sizes of tables and noisy counts tell: see plan.work
 
-	total, used float64 // μ², of the pool or, in the published form, 2ρ
+	total, used float64 // μ², of the filter or, in the published form, 2ρ
 	step        float64 // what a round spends
 	sizes       []int   // codes of each column
 	groups      *marginal.Grouping

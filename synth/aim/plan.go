@@ -20,13 +20,13 @@ type plan struct {
 	schema *schema.Schema
 	nb     privacy.Neighbours
 	sets   []ColumnSet
-	mu     float64 // of the pool
+	mu     float64 // of the filter
 	rho    float64 // of the budget, for the published form
 
 	constraints []constraint
 }
 
-// Plan reserves one pool of the largest μ that the budget allows.
+// Plan reserves one filter of the largest μ that the budget allows.
 func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
 	error) {
 	if err := b.Validate(); err != nil {
@@ -61,12 +61,12 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	return p, err
 }
 
-// Composition is the pool.
+// Composition is the filter.
 func (p *plan) Composition() accountant.Composition {
-	return accountant.Composition{{Event: accountant.Pool{Mu: p.mu}, Count: 1}}
+	return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.mu}, Count: 1}}
 }
 
-// sigma is the noise in rows of a marginal that takes mu2 from the pool.
+// sigma is the noise in rows of a marginal that takes mu2 from the filter.
 func (p *plan) sigma(mu2 float64) float64 {
 	unit, _ := p.nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian)
 	return 1 / (unit.NoiseMultiplier * math.Sqrt(mu2)) * (1 + 1e-12)

@@ -111,7 +111,7 @@ func (p *plan) divide() {
 
 // Composition is the filter.
 func (p *plan) Composition() accountant.Composition {
-	return accountant.Composition{{Event: accountant.Pool{Mu: p.mu}, Count: 1}}
+	return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.mu}, Count: 1}}
 }
 
 // Fit is the algorithm of the paper:

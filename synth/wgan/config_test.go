@@ -45,9 +45,9 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestChosenPlanFitsThePool: whatever the number of rows turns out to be, the plan that it chooses
-// is paid by the pool, which is nearly used up.
-func TestChosenPlanFitsThePool(t *testing.T) {
+// TestChosenPlanFitsTheFilter: whatever the number of rows turns out to be, the plan that it chooses
+// is paid by the filter, which is nearly used up.
+func TestChosenPlanFitsTheFilter(t *testing.T) {
 	s := synthtest.Schema(6)
 	for _, adjacency := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 		for _, target := range []string{"", "column 3"} {
@@ -71,11 +71,11 @@ func TestChosenPlanFitsThePool(t *testing.T) {
 					}
 				}
 				take(p.nb.MeasureEvent(privacy.Total{}, planned.(*plan).total), 1)
-				before := r.PoolLeft()
+				before := r.FilterLeft()
 				take(p.nb.MeasureEvent(privacy.Marginal{}, p.table), p.tables())
 				take(p.sumEvent(), p.cfg.Steps)
-				if left := r.PoolLeft() / before; left > 1e-6 {
-					t.Errorf("%v, target %q, %v rows: %v of the pool is left", adjacency, target,
+				if left := r.FilterLeft() / before; left > 1e-6 {
+					t.Errorf("%v, target %q, %v rows: %v of the filter is left", adjacency, target,
 						rows, left)
 				}
 			}

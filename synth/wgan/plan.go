@@ -17,7 +17,7 @@ import (
 type plan struct {
 	given Config
 	cfg   Config // with the defaults
-	// the preset is chosen once the number of rows is bought; what it buys is then paid from a pool
+	// the preset is chosen once the number of rows is bought; what it buys is then paid from a filter
 	auto   bool
 	mode   bounds.Mode
 	schema *schema.Schema
@@ -125,14 +125,14 @@ func (p *plan) at(scale float64) *plan {
 	return &q
 }
 
-// chosen is the plan with the preset for that many rows, paid from what the pool has.
+// chosen is the plan with the preset for that many rows, paid from what the filter has.
 func (p *plan) chosen(rows float64) *plan {
 	if !p.auto {
 		return p
 	}
 	q := *p
 	q.cfg = p.given.filled(presetFor(rows))
-	return q.at(p.scale * (1 + 1e-9)) // the pool rounds against us
+	return q.at(p.scale * (1 + 1e-9)) // the filter rounds against us
 }
 
 // tables is the number of marginals that are bought.
@@ -193,12 +193,12 @@ func (p *plan) Price() accountant.Pricer {
 }
 
 // Composition is the number of rows, the marginals and the gradient sums; or, if the number of rows
-// is to choose these, a pool for all of them.
+// is to choose these, a filter for all of them.
 func (p *plan) Composition() accountant.Composition {
 	c := accountant.Composition{{Event: p.nb.MeasureEvent(privacy.Total{}, p.total), Count: 1}}
 	if p.auto {
 		return append(
-			c, accountant.Charge{Event: accountant.Pool{Mu: math.Sqrt(
+			c, accountant.Charge{Event: accountant.GDPFilter{Mu: math.Sqrt(
 				1-p.cfg.TotalShare) / p.scale}, Count: 1})
 	}
 	c = append(c, accountant.Charge{Event: p.sumEvent(), Count: p.cfg.Steps})

@@ -9,7 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// pooled is a ledger of one run on a pool of μ = .2: 16 charges of .05.
+// pooled is a ledger of one run on a filter of μ = .2: 16 charges of .05.
 func pooled() []Entry {
 	reserve := reserveLine("a")
 	reserve.Composition = plan(charge(pool(.2), 1), charge(gaussian(10), 1))
@@ -17,8 +17,8 @@ func pooled() []Entry {
 		chargeLine("a", gaussian(20.0000001), 1), closeLine("a", StatusDone)}
 }
 
-// TestVerifyPool: charges that fit the pool verify; each way of overdrawing it is found.
-func TestVerifyPool(t *testing.T) {
+// TestVerifyFilter: charges that fit the filter verify; each way of overdrawing it is found.
+func TestVerifyFilter(t *testing.T) {
 	if err := seal(pooled()).Verify(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestVerifyPool(t *testing.T) {
 		"less noise":            func(e []Entry) { e[4].Event.Event = gaussian(19.99) },
 		"a Laplace":             func(e []Entry) { e[4].Event.Event = laplace(1e-9) },
 		"a subsample":           func(e []Entry) { e[4].Event.Event = subsampled(1e-9, 20) },
-		"the pool itself":       func(e []Entry) { e[4].Event.Event = pool(.2) },
+		"the filter itself":     func(e []Entry) { e[4].Event.Event = pool(.2) },
 		"a selection too large": func(e []Entry) { e[4].Event.Event = exponential(.0799) },
 		"a smaller pool":        func(e []Entry) { e[1].Composition[0].Event = pool(.1999) },
 		"no pool":               func(e []Entry) { e[1].Composition = e[1].Composition[1:] },
@@ -50,12 +50,12 @@ func TestVerifyPool(t *testing.T) {
 	e = pooled()
 	e[1].Composition[0].Event = pool(3)
 	if err := seal(e).Verify(nil); err == nil || !strings.Contains(err.Error(), "costs epsilon") {
-		t.Errorf("a pool beyond the budget: %v", err)
+		t.Errorf("a filter beyond the budget: %v", err)
 	}
 }
 
-// TestLimitCountsAPool as its ρ = Mu²/2.
-func TestLimitCountsAPool(t *testing.T) {
+// TestLimitCountsAFilter as its ρ = Mu²/2.
+func TestLimitCountsAFilter(t *testing.T) {
 	limit := *spend(1, 1e-9)
 	rho, err := accountant.ZCDPRho(limit)
 	if err != nil {
@@ -67,6 +67,6 @@ func TestLimitCountsAPool(t *testing.T) {
 		t.Error(err)
 	}
 	if err := l.Allows(limit, plan(charge(pool(over), 1))); !errors.Is(err, accountant.ErrBudget) {
-		t.Errorf("a pool above the limit: %v", err)
+		t.Errorf("a filter above the limit: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func rangePair(epsilon, t float64) (p, q float64) {
 // G_μ, and at t = ε/2 it is on it.
 func TestRangeMuIsTheSupremum(t *testing.T) {
 	for _, epsilon := range []float64{1e-6, 1e-3, .01, .1, .5, 1, 2, 5, 10, 25, 60} {
-		cost, ok := PoolCost(Exponential{epsilon})
+		cost, ok := FilterCost(Exponential{epsilon})
 		if !ok {
 			t.Fatalf("ε = %v cannot be pooled", epsilon)
 		}
@@ -44,7 +44,7 @@ func TestRangeMuIsTheSupremum(t *testing.T) {
 			best = math.Max(best, need)
 		}
 		if best > mu*(1+1e-9)+1e-12 {
-			t.Errorf("ε = %v: some t needs μ = %v, the pool takes %v", epsilon, best, mu)
+			t.Errorf("ε = %v: some t needs μ = %v, the filter takes %v", epsilon, best, mu)
 		}
 		half := -2 * normalQuantile(-epsilon/2-math.Log1p(math.Exp(-epsilon/2)))
 		if !near(mu, half, 1e-8+1e-13/epsilon) {
@@ -55,7 +55,7 @@ func TestRangeMuIsTheSupremum(t *testing.T) {
 		}
 	}
 	// A small range: s′(0) = √(2π)/4.
-	if cost, _ := PoolCost(Exponential{1e-3}); !near(math.Sqrt(cost), 1e-3*math.Sqrt(2*math.Pi)/4, 1e-6) {
+	if cost, _ := FilterCost(Exponential{1e-3}); !near(math.Sqrt(cost), 1e-3*math.Sqrt(2*math.Pi)/4, 1e-6) {
 		t.Errorf("μ of a small ε: %v", math.Sqrt(cost))
 	}
 }
@@ -82,7 +82,7 @@ func TestSlopeDecreases(t *testing.T) {
 // profile must be larger.
 func TestBoundedRangeIsGDP(t *testing.T) {
 	for _, epsilon := range []float64{.05, .3, 1, 3, 8} {
-		cost, _ := PoolCost(Exponential{epsilon})
+		cost, _ := FilterCost(Exponential{epsilon})
 		mu, caught := math.Sqrt(cost), false
 		for k := 1; k < 100; k++ {
 			p, q := rangePair(epsilon, epsilon*float64(k)/100)
@@ -105,18 +105,18 @@ func TestBoundedRangeIsGDP(t *testing.T) {
 	}
 }
 
-func TestPoolCost(t *testing.T) {
+func TestFilterCost(t *testing.T) {
 	for _, z := range []float64{.01, .7, 1, 3, 1e6} {
-		cost, ok := PoolCost(Gaussian{z})
+		cost, ok := FilterCost(Gaussian{z})
 		if !ok || cost < 1/(z*z) || !near(cost, 1/(z*z), 1e-14) {
 			t.Errorf("Gaussian{%v}: %v, %v", z, cost, ok)
 		}
 	}
 	for _, e := range []Event{
-		SubsampledGaussian{.1, 1}, SubsampledGaussian{1, 1}, DiscreteGaussian{1, 1}, Laplace{.1}, Approx{.1, 0}, Approx{.1, 1e-9}, Pool{1}, nil, &Gaussian{1},
+		SubsampledGaussian{.1, 1}, SubsampledGaussian{1, 1}, DiscreteGaussian{1, 1}, Laplace{.1}, Approx{.1, 0}, Approx{.1, 1e-9}, GDPFilter{1}, nil, &Gaussian{1},
 		Gaussian{0}, Gaussian{math.NaN()}, Exponential{-1}, Gaussian{1e-200}, Gaussian{1e200}, Exponential{1e-200}, Exponential{math.Inf(1)},
 	} {
-		if cost, ok := PoolCost(e); ok {
+		if cost, ok := FilterCost(e); ok {
 			t.Errorf("%+v may be pooled at %v", e, cost)
 		}
 	}
@@ -125,7 +125,7 @@ func TestPoolCost(t *testing.T) {
 func TestExponentialOfMu(t *testing.T) {
 	for _, mu := range []float64{1e-9, 1e-4, .01, .3, 1, 4, 12} {
 		epsilon := ExponentialOfMu(mu)
-		cost, ok := PoolCost(Exponential{epsilon})
+		cost, ok := FilterCost(Exponential{epsilon})
 		if !ok || cost > mu*mu || cost < mu*mu*(1-1e-5) {
 			t.Errorf("μ = %v: ε = %v costs %v of %v", mu, epsilon, cost, mu*mu)
 		}
@@ -135,13 +135,13 @@ func TestExponentialOfMu(t *testing.T) {
 	}
 }
 
-// TestPoolComposesAsOneGaussian: alone, several, and beside other events, in every currency.
-func TestPoolComposesAsOneGaussian(t *testing.T) {
+// TestFilterComposesAsOneGaussian: alone, several, and beside other events, in every currency.
+func TestFilterComposesAsOneGaussian(t *testing.T) {
 	beside := Composition{{Exponential{.1}, 3}, {Laplace{.05}, 1}, {Gaussian{9}, 2}}
 	for name, pair := range map[string][2]Composition{
-		"alone":            {{{Pool{.25}, 1}}, {{Gaussian{4}, 1}}},
-		"four":             {{{Pool{.25}, 4}}, {{Gaussian{2}, 1}}},
-		"beside the other": {append(Composition{{Pool{.25}, 1}}, beside...), append(Composition{{Gaussian{4}, 1}}, beside...)},
+		"alone":            {{{GDPFilter{.25}, 1}}, {{Gaussian{4}, 1}}},
+		"four":             {{{GDPFilter{.25}, 4}}, {{Gaussian{2}, 1}}},
+		"beside the other": {append(Composition{{GDPFilter{.25}, 1}}, beside...), append(Composition{{Gaussian{4}, 1}}, beside...)},
 	} {
 		for _, adj := range []Adjacency{AddRemove, ReplaceOne} {
 			for _, delta := range []float64{1e-9, 1e-5} {
@@ -157,15 +157,15 @@ func TestPoolComposesAsOneGaussian(t *testing.T) {
 			t.Errorf("%s: ρ = %v, want %v, %v", name, got, want, err)
 		}
 	}
-	if _, err := (Composition{{Pool{.25}, 1}}).Epsilon(0, AddRemove); err == nil {
-		t.Error("a pool has a finite ε at δ = 0")
+	if _, err := (Composition{{GDPFilter{.25}, 1}}).Epsilon(0, AddRemove); err == nil {
+		t.Error("a filter has a finite ε at δ = 0")
 	}
 }
 
 // TestAdaptivePrograms plays the game that the claim is about: a program sees the privacy loss so far and chooses from it whether to select or to measure,
-// with which μ and which t, until the pool is empty. For each of several programs and thresholds the power of the likelihood-ratio test is compared with
+// with which μ and which t, until the filter is empty. For each of several programs and thresholds the power of the likelihood-ratio test is compared with
 // that of N(μ, 1) against N(0, 1). Null: power ≤ Φ(Φ⁻¹(level) + μ). 20 000 plays; the tolerance is 5.2 standard deviations of the power, false-alarm rate 1e-7
-// each. A pool that takes half of what a selection costs must be caught.
+// each. A filter that takes half of what a selection costs must be caught.
 func TestAdaptivePrograms(t *testing.T) {
 	t.Parallel()
 	const plays, mu = 20_000, 1.5
@@ -192,11 +192,11 @@ func TestAdaptivePrograms(t *testing.T) {
 		},
 	}
 	play := func(u *rand.Rand, program func(*rand.Rand, float64, float64) (Event, float64), factor float64, first bool) float64 {
-		r, loss := NewReservation(Composition{{Pool{mu}, 1}}), 0.0
-		for r.PoolLeft() > .01 {
-			e, share := program(u, loss, r.PoolLeft())
-			cost, _ := PoolCost(e)
-			if cost*factor > r.PoolLeft() {
+		r, loss := NewReservation(Composition{{GDPFilter{mu}, 1}}), 0.0
+		for r.FilterLeft() > .01 {
+			e, share := program(u, loss, r.FilterLeft())
+			cost, _ := FilterCost(e)
+			if cost*factor > r.FilterLeft() {
 				break
 			}
 			r.spent += cost * factor

@@ -14,13 +14,13 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// pool is a plan of one pool.
+// filter is a plan of one filter.
 func pool(mu float64) accountant.Composition {
-	return accountant.Composition{{Event: accountant.Pool{Mu: mu}, Count: 1}}
+	return accountant.Composition{{Event: accountant.GDPFilter{Mu: mu}, Count: 1}}
 }
 
-// TestPoolIsDrained: calls of any noise are granted until the pool is empty; a call that does not fit reads nothing and leaves the pool as it was.
-func TestPoolIsDrained(t *testing.T) {
+// TestFilterIsDrained: calls of any noise are granted until the filter is empty; a call that does not fit reads nothing and leaves the filter as it was.
+func TestFilterIsDrained(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), append(pool(.5), gaussian(7, 1)...))
 	reads := 0
 	data := s.data
@@ -53,8 +53,8 @@ func TestPoolIsDrained(t *testing.T) {
 		if (reads > before) != step.ok {
 			t.Errorf("%s: read = %v", step.name, reads > before)
 		}
-		if math.Abs(s.PoolLeft()-step.left) > 2e-4 {
-			t.Fatalf("%s: the pool has %v, want %v", step.name, s.PoolLeft(), step.left)
+		if math.Abs(s.FilterLeft()-step.left) > 2e-4 {
+			t.Fatalf("%s: the filter has %v, want %v", step.name, s.FilterLeft(), step.left)
 		}
 	}
 	if err := s.Close(ledger.StatusDone); err != nil {
@@ -67,17 +67,17 @@ func TestPoolIsDrained(t *testing.T) {
 	if err := ledger.Verify(nil); err != nil {
 		t.Error(err)
 	}
-	// The ledger names the events that ran, and their costs add up to what the pool lost.
+	// The ledger names the events that ran, and their costs add up to what the filter lost.
 	spent := 0.0
 	for _, c := range ledger.Runs()[0].Charged {
-		cost, ok := accountant.PoolCost(c.Event)
+		cost, ok := accountant.FilterCost(c.Event)
 		if !ok {
 			t.Errorf("charged %+v", c)
 		}
 		spent += float64(c.Count) * cost
 	}
-	if got := spent - 1./49; math.Abs(got-(.25-s.PoolLeft())) > 1e-9 {
-		t.Errorf("charges of %v, the pool lost %v", got, .25-s.PoolLeft())
+	if got := spent - 1./49; math.Abs(got-(.25-s.FilterLeft())) > 1e-9 {
+		t.Errorf("charges of %v, the filter lost %v", got, .25-s.FilterLeft())
 	}
 }
 
@@ -99,8 +99,8 @@ func TestSelectionIsChargedInFull(t *testing.T) {
 	}
 }
 
-// TestPoolUnderEachRelation: a unit of k rows drains a pool k² times as fast, replace-one twice as fast again.
-func TestPoolUnderEachRelation(t *testing.T) {
+// TestFilterUnderEachRelation: a unit of k rows drains a filter k² times as fast, replace-one twice as fast again.
+func TestFilterUnderEachRelation(t *testing.T) {
 	for _, nb := range relations {
 		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), pool(1))
 		s.nb = nb
@@ -111,14 +111,14 @@ func TestPoolUnderEachRelation(t *testing.T) {
 		if nb.Adjacency == accountant.ReplaceOne {
 			want *= 2
 		}
-		if got := 1 - s.PoolLeft(); math.Abs(got-want) > 1e-9 {
-			t.Errorf("%v: the pool lost %v, want %v", nb, got, want)
+		if got := 1 - s.FilterLeft(); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v: the filter lost %v, want %v", nb, got, want)
 		}
 	}
 }
 
-// TestPoolInParallel: many calls at once do not overdraw it.
-func TestPoolInParallel(t *testing.T) {
+// TestFilterInParallel: many calls at once do not overdraw it.
+func TestFilterInParallel(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), pool(math.Sqrt(10.5)/5))
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -130,7 +130,7 @@ func TestPoolInParallel(t *testing.T) {
 				granted++
 				mu.Unlock()
 			}
-			s.PoolLeft()
+			s.FilterLeft()
 		})
 	}
 	wg.Wait()
@@ -139,8 +139,8 @@ func TestPoolInParallel(t *testing.T) {
 	}
 }
 
-// TestPoolIsReservedBeforeReading: a pool one part in 1e9 too dear is refused without reading; the ledger on disk has the pool before, the real event after.
-func TestPoolIsReservedBeforeReading(t *testing.T) {
+// TestFilterIsReservedBeforeReading: a filter one part in 1e9 too dear is refused without reading; the ledger on disk has the filter before, the real event after.
+func TestFilterIsReservedBeforeReading(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	most, err := accountant.GDPMu(budget)
@@ -173,13 +173,13 @@ func TestPoolIsReservedBeforeReading(t *testing.T) {
 	if len(run.Charged) != 1 || run.Charged[0].Event != (accountant.Gaussian{NoiseMultiplier: 2 / most}) {
 		t.Errorf("charged %+v", run.Charged)
 	}
-	if _, ok := run.Reserved[0].Event.(accountant.Pool); !ok {
+	if _, ok := run.Reserved[0].Event.(accountant.GDPFilter); !ok {
 		t.Errorf("reserved %+v", run.Reserved)
 	}
 }
 
-// TestPooledNoise. Null: what a pool pays for has the law of its own σ; 20 000 draws, false-alarm rate 1e-6, a scale 30 % off is rejected.
-func TestPooledNoise(t *testing.T) {
+// TestFilteredNoise. Null: what a filter pays for has the law of its own σ; 20 000 draws, false-alarm rate 1e-6, a scale 30 % off is rejected.
+func TestFilteredNoise(t *testing.T) {
 	const n, sigma = 20000, 3.0
 	s := open(t, testTable(t, testSchema("", 0), someRows(600), nil), pool(math.Sqrt(n+1)/sigma))
 	draws := make([]int64, n)
