@@ -15,7 +15,8 @@ const WeightStep = 0x1p-8
 // Let unit u have m_u coordinates with norm at most v_u in all and y_u of a row's squared norm, y_u
 // ≤ v_u², Σy_u ≤ R². With c_u² = t·min(v_u/√m_u, κ) on its coordinates
 //
-//	Σ_u y_u/c_u² = (1/t)·(Σ_u y_u/κ + Σ_{v_u/√m_u < κ} y_u·(√m_u/v_u − 1/κ)) ≤ (1/t)·(R²/κ + Σ_{v_u/√m_u < κ} (√m_u·v_u − v_u²/κ)) = 1
+//	Σ_u y_u/c_u² = (1/t)·(Σ_u y_u/κ + Σ_{v_u/√m_u < κ} y_u·(√m_u/v_u − 1/κ))
+//		≤ (1/t)·(R²/κ + Σ_{v_u/√m_u < κ} (√m_u·v_u − v_u²/κ)) = 1
 //
 // for t the last bracket. κ is the breakpoint v_u/√m_u with the least total variance t·Σ
 // m_u·min(v_u/√m_u, κ); κ beyond all of them, with no R, is the ellipsoid of blocks alone. Whatever

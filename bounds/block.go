@@ -11,7 +11,8 @@ import "math"
 // Let δ_j lie in [lo_r, hi_r] given that r is active, d_r = max(|lo_r|, |hi_r|), scales c_r =
 // d_r/a, centres t_r. The unit's part of a row's squared norm is
 //
-//	((δ_j − t_r)/c_r)² + Σ_{p≠r} (t_p/c_p)² ≤ a²·q,   q = max_r (max(hi_r − t_r, t_r − lo_r)² − t_r²)/d_r² + Σ_p t_p²/d_p².
+//	((δ_j − t_r)/c_r)² + Σ_{p≠r} (t_p/c_p)² ≤ a²·q,
+//	q = max_r (max(hi_r − t_r, t_r − lo_r)² − t_r²)/d_r² + Σ_p t_p²/d_p².
 //
 // Divided by d the contributions are corners of a simplex (one active cell), so its centroid is the
 // best centre: with t_r = τ·d_r, τ = 1/m and lo_r ≥ −d_r(1 − 2/m), q = 1 − 1/m. In general 1 − 2τ +

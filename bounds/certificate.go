@@ -82,12 +82,14 @@ type Config struct {
 // the package comment allows, and the scales c:
 //
 //	add/remove:   Σ_k (v_k(x)/c_k)² ≤ 1/n²,
-//	replace-one:  Σ_k ((v_k(x) − v_k(x'))/c_k)² ≤ 1/n²   for any two rows, and Σ_k (v_k(x)/c_k)² ≤ 1/n²,
+//	replace-one:  Σ_k ((v_k(x) − v_k(x'))/c_k)² ≤ 1/n²   for any two rows,
+//	              and Σ_k (v_k(x)/c_k)² ≤ 1/n²,
 //
 // n = Config.UnitRows. So neighbouring batches, which differ in a unit of up to n rows, have
 // encoded sums at most 1 apart in the norm ‖v/c‖₂ (of a replaced unit with i rows for one with j ≤
 // i, j differences of two and i − j single rows). Noise with standard deviation z·c_k on coordinate
-// k has noise multiplier z: see [Certificate.Event]. In mode Ball this holds for clipped rows only.
+// k is a Gaussian mechanism of noise multiplier z, of a subsample if rows are drawn. In mode Ball
+// this holds for clipped rows only.
 //
 // Only [Certify] makes one; it is immutable.
 type Certificate struct {

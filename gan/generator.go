@@ -66,7 +66,7 @@ func newGenerator(e *critic.Encoder, latent, hidden int) (*Generator, error) {
 	if latent < 1 || latent > maxLatent || hidden < 1 || hidden > maxHidden ||
 		e.Cells() > maxCells {
 		return nil, fmt.Errorf(
-			"gan: a generator of %d latent numbers (1 to %d), %d hidden units (1 to %d) and %d cells (at most %d)",
+			"gan: a generator of %d latent numbers (1 to %d), %d units (1 to %d), %d cells (to %d)",
 			latent, maxLatent, hidden, maxHidden, e.Cells(), maxCells)
 	}
 	g := &Generator{encoder: e, latent: latent, hidden: hidden}

@@ -70,7 +70,8 @@ func newCritic(e *Encoder, hidden []int, slope float32) (*Critic, error) {
 	if !(slope >= 0 && slope <= 1) || len(hidden) == 0 || len(hidden) > maxLayers ||
 		e.Cells() > maxCells {
 		return nil, fmt.Errorf(
-			"critic: a critic of %d hidden layers (1 to %d), slope %v (0 to 1) and %d cells (at most %d)", len(hidden), maxLayers, slope, e.Cells(), maxCells)
+			"critic: %d hidden layers (1 to %d), slope %v (0 to 1), %d cells (to %d)",
+			len(hidden), maxLayers, slope, e.Cells(), maxCells)
 	}
 	c := &Critic{encoder: e, slope: slope, sizes: []int{e.Inputs()}}
 	total := 0

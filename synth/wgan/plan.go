@@ -47,8 +47,8 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 			accountant.ErrBudgetRange)
 	}
 	if cells := cellCount(s); weights(cells, f.cfg.Hidden) > 1<<24 {
-		return nil, fmt.Errorf(
-			"wgan: %d cells are too many for a critic of %d units; coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
+		return nil, fmt.Errorf("wgan: %d cells are too many for a critic of %d units; "+
+			"coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
 	}
 	mode, err := bounds.ModeOf(f.cfg.Mode)
 	if err != nil {
@@ -81,8 +81,9 @@ func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budg
 	}
 	p = p.at(scale)
 	if p.scaled != nil && p.z > mostScaled {
-		return nil, fmt.Errorf(
-			"wgan: with encoder %s epsilon %v at delta %v needs a noise multiplier of %.4g, more than the %d it can have; encoder %s has no limit: %w", scaled, b.Epsilon, b.Delta, p.z, mostScaled, oneHot, synth.ErrConfig)
+		return nil, fmt.Errorf("wgan: with encoder %s epsilon %v at delta %v needs a noise "+
+			"multiplier of %.4g, more than the %d it can have; encoder %s has no limit: %w",
+			scaled, b.Epsilon, b.Delta, p.z, mostScaled, oneHot, synth.ErrConfig)
 	}
 	return p, nil
 }

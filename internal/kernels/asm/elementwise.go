@@ -44,7 +44,8 @@ func elementwise(w *strings.Builder) {
 	p("\tVXORPS Y3, Y3, Y3")
 	constant(1, "Y4")
 	p("loop:")
-	p("\tVMOVUPS (SI), Y1\n\tVCMPPS $0x1e, Y3, Y1, Y2 // s > 0\n\tVBLENDVPS Y2, Y4, Y0, Y1\n\tVMOVUPS Y1, (DI)")
+	p("\tVMOVUPS (SI), Y1\n\tVCMPPS $0x1e, Y3, Y1, Y2 // s > 0\n" +
+		"\tVBLENDVPS Y2, Y4, Y0, Y1\n\tVMOVUPS Y1, (DI)")
 	p("\tADDQ $32, SI\n\tADDQ $32, DI")
 	end()
 
@@ -123,7 +124,8 @@ func elementwise(w *strings.Builder) {
 
 	p("\n// func adamAVX2(n int, w, m, v, gradient *float32, step *adamStep)")
 	p("TEXT ·adamAVX2(SB), NOSPLIT, $0-48")
-	p("\tMOVQ n+0(FP), CX\n\tMOVQ w+8(FP), DI\n\tMOVQ m+16(FP), SI\n\tMOVQ v+24(FP), R8\n\tMOVQ gradient+32(FP), R9\n\tMOVQ step+40(FP), R10")
+	p("\tMOVQ n+0(FP), CX\n\tMOVQ w+8(FP), DI\n\tMOVQ m+16(FP), SI\n\tMOVQ v+24(FP), R8\n" +
+		"\tMOVQ gradient+32(FP), R9\n\tMOVQ step+40(FP), R10")
 	for i := range 6 { // beta1, 1−beta1, beta2, 1−beta2, rate, epsilon
 		p("\tVBROADCASTSS %d(R10), Y%d", 4*i, 10+i)
 	}
@@ -157,7 +159,8 @@ func sums(w *strings.Builder) {
 	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ src+16(FP), SI")
 	p("\tVBROADCASTSD factor+24(FP), Y0\n\tVBROADCASTSD magic+32(FP), Y1")
 	p("loop:")
-	p("\tVCVTPS2PD (SI), Y2\n\tVMULPD Y0, Y2, Y2\n\tVADDPD Y1, Y2, Y2\n\tVPSUBQ Y1, Y2, Y2\n\tVMOVDQU Y2, (DI)")
+	p("\tVCVTPS2PD (SI), Y2\n\tVMULPD Y0, Y2, Y2\n\tVADDPD Y1, Y2, Y2\n" +
+		"\tVPSUBQ Y1, Y2, Y2\n\tVMOVDQU Y2, (DI)")
 	p("\tADDQ $16, SI\n\tADDQ $32, DI\n\tSUBQ $4, CX\n\tJNZ  loop\n\tVZEROUPPER\n\tRET")
 
 	p("\n// func addAVX2(n int, dst, src *float32)")

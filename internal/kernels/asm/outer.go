@@ -37,7 +37,8 @@ func (o outer) write(w *strings.Builder) {
 	}
 	p("\n// func %s(n int, dst *int64, ldd int, x *int64, ldx int, y *int64, ldy int)", o.name)
 	p("TEXT ·%s(SB), NOSPLIT, $0-56", o.name)
-	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ ldd+16(FP), R8\n\tMOVQ x+24(FP), SI\n\tMOVQ ldx+32(FP), R9\n\tMOVQ y+40(FP), BX\n\tMOVQ ldy+48(FP), R10")
+	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ ldd+16(FP), R8\n" +
+		"\tMOVQ x+24(FP), SI\n\tMOVQ ldx+32(FP), R9\n\tMOVQ y+40(FP), BX\n\tMOVQ ldy+48(FP), R10")
 	p("\tLEAQ (R8)(R8*2), R11")
 	each(func(k, j int, address string) { p("\t%s %s, %s", move, address, tile(k, j)) })
 	p("loop:")
