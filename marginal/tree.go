@@ -70,21 +70,21 @@ func newJunctionTree(sizes []int, cliques [][]int, limit int) (*junctionTree, er
 		}
 		rankOrder(sizes, cols[i])
 	}
-	// Prim's algorithm; place[i] is the position in the tree, -1 while out.
-	place := make([]int, k)
+	// Prim's algorithm; position[i] is the position in the tree, -1 while out.
+	position := make([]int, k)
 	weight := make([]int, k)
 	near := make([]int, k)
 	for i := range k {
-		place[i], weight[i] = -1, -1
+		position[i], weight[i] = -1, -1
 	}
 	for next := root; ; {
-		place[next] = len(t.cliques)
+		position[next] = len(t.cliques)
 		t.cliques = append(t.cliques, cols[next])
 		if next == root {
 			t.parent = append(t.parent, -1)
 			t.seps = append(t.seps, nil)
 		} else {
-			t.parent = append(t.parent, place[near[next]])
+			t.parent = append(t.parent, position[near[next]])
 			t.seps = append(t.seps, shared(cols[next], sets[near[next]]))
 		}
 		if len(t.cliques) == k {
@@ -93,7 +93,7 @@ func newJunctionTree(sizes []int, cliques [][]int, limit int) (*junctionTree, er
 		joined := next
 		next = -1
 		for i := range k {
-			if place[i] >= 0 {
+			if position[i] >= 0 {
 				continue
 			}
 			w := 0

@@ -195,7 +195,7 @@ func TestAnswersAcrossComponents(t *testing.T) {
 			c.mass[k] /= sum
 		}
 	}
-	f.look()
+	f.refresh()
 	whole := f.comps[0]
 	for _, c := range f.comps[1:] {
 		whole = whole.times(c, sizes)

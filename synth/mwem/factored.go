@@ -15,8 +15,8 @@ type factored struct {
 	comps []*component
 	of    []int // component of each column
 	views []*view
-	parts [][]place // per item: where its answer comes from
-	cells [][]int32 // per item: partsOf, once it was needed
+	parts [][]location // per item: where its answer comes from
+	cells [][]int32    // per item: partsOf, once it was needed
 }
 
 // view answers the part of the items that lies in one component.
@@ -26,8 +26,8 @@ type view struct {
 	weights []float64
 }
 
-// place is an answer of a view.
-type place struct{ comp, at int }
+// location is an answer of a view.
+type location struct{ comp, at int }
 
 // newFactored starts from the uniform distribution: one component if the domain is small enough,
 // else one a column.
@@ -56,8 +56,8 @@ func (f *factored) arrange() error {
 		}
 	}
 	lists := make([][]workload.Item, len(f.comps))
-	f.parts = make([][]place, len(f.items))
-	shared := map[string]place{} // marginals that several items need
+	f.parts = make([][]location, len(f.items))
+	shared := map[string]location{} // marginals that several items need
 	for i, it := range f.items {
 		within := map[int][]int{}
 		for _, c := range it.Columns() {
@@ -72,14 +72,14 @@ func (f *factored) arrange() error {
 				continue
 			}
 			if len(within) == 1 {
-				f.parts[i] = []place{{comp, len(lists[comp])}}
+				f.parts[i] = []location{{comp, len(lists[comp])}}
 				lists[comp] = append(lists[comp], it)
 				continue
 			}
 			key := string(key32(cols))
 			at, known := shared[key]
 			if !known {
-				at = place{comp, len(lists[comp])}
+				at = location{comp, len(lists[comp])}
 				shared[key] = at
 				lists[comp] = append(lists[comp], workload.Item{Cols: cols})
 			}
@@ -98,7 +98,7 @@ func (f *factored) arrange() error {
 		}
 		f.views[i] = v
 	}
-	f.look()
+	f.refresh()
 	return nil
 }
 
@@ -110,14 +110,14 @@ func key32(cols []int) []rune {
 	return out
 }
 
-// look takes up the components' present distributions.
-func (f *factored) look() {
+// refresh takes up the components' present distributions.
+func (f *factored) refresh() {
 	for i, c := range f.comps {
-		f.views[i].look(c)
+		f.views[i].refresh(c)
 	}
 }
 
-func (v *view) look(c *component) {
+func (v *view) refresh(c *component) {
 	c.weightsTo(v.weights)
 	v.dense.AnswersTo(v.answers, v.weights)
 }
@@ -236,7 +236,7 @@ func (f *factored) add(i int, y []float64, sigma, n, shrink float64, sweeps int)
 		for k, c := range f.comps {
 			switch {
 			case k == home:
-			case slices.ContainsFunc(f.parts[i], func(p place) bool { return p.comp == k }):
+			case slices.ContainsFunc(f.parts[i], func(p location) bool { return p.comp == k }):
 				joined = joined.times(c, f.sizes)
 			default:
 				rest = append(rest, c)
@@ -251,6 +251,6 @@ func (f *factored) add(i int, y []float64, sigma, n, shrink float64, sweeps int)
 	if len(f.parts[i]) > 1 {
 		return f.arrange()
 	}
-	f.views[home].look(c)
+	f.views[home].refresh(c)
 	return nil
 }

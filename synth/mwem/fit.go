@@ -223,7 +223,7 @@ func (f *factored) update(i int, y []float64, sigma, n float64, sum []float64) [
 	c, v := f.comps[0], f.views[0]
 	c.add(i, f.items[i].Columns(), f.partsOf(i), y, sigma)
 	c.multiply(i, y[0]/n-f.answer(i)[0])
-	v.look(c)
+	v.refresh(c)
 	if sum == nil {
 		sum = make([]float64, len(v.weights))
 	}
