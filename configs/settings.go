@@ -86,13 +86,6 @@ func Decoder(method string, given Settings) func(config any) error {
 	}
 }
 
-// Has says whether a method has a setting of that name.
-func Has(method, key string) bool {
-	settings, err := all.Settings(method)
-	return err == nil && slices.ContainsFunc(settings,
-		func(s all.Setting) bool { return s.Key == key })
-}
-
 // decodeOne sets one field.
 func decodeOne(config any, g Given) error {
 	_, text := g.Value.(string)

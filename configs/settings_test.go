@@ -131,9 +131,3 @@ func TestParseSet(t *testing.T) {
 		}
 	}
 }
-
-func TestHas(t *testing.T) {
-	if !Has("wgan", "steps") || Has("mst", "steps") || Has("none", "steps") {
-		t.Error("wgan has steps, mst has not, and there is no method none")
-	}
-}

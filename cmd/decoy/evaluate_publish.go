@@ -98,33 +98,18 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	if e.Input == job.Standard && e.synthetic == job.Standard {
 		return fail(usagef("only one table can come from standard input"))
 	}
-	if _, err := job.FormatOf(name, e.Input); err != nil {
-		return fail(err)
-	}
-	if err := job.Readable(e.Input); err != nil {
-		return fail(err)
-	}
-	s, err := job.LoadSchema(e.Schema)
-	if err != nil {
-		return fail(err)
-	}
-	ledger, err := job.LedgerOf(e.Ledger, e.Input)
-	if err != nil {
-		return fail(err)
-	}
-	if err := job.Distinct(
-		[]job.NamedPath{job.At("--json", e.json), job.At("the ledger", ledger.Path())},
-		[]job.NamedPath{job.At(name, e.Input), job.At("--synthetic", e.synthetic),
-			job.At("--schema", e.Schema), configPath(cmd)}); err != nil {
+	var err error
+	if e.options.Drop, err = list("--drop", e.drop); err != nil {
 		return fail(err)
 	}
 	if _, err := job.FormatOf("--synthetic", e.synthetic); err != nil {
 		return fail(err)
 	}
-	if e.options.Drop, err = list("--drop", e.drop); err != nil {
+	if err := job.Readable(e.synthetic); err != nil {
 		return fail(err)
 	}
-	return privacy.File(e.Input, s), ledger, job.Readable(e.synthetic)
+	return e.private(name, e.Input, []job.NamedPath{job.At("--json", e.json)},
+		[]job.NamedPath{job.At("--synthetic", e.synthetic), configPath(cmd)})
 }
 
 func claimOf(r *publish.Result) release.Claim {

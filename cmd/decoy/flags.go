@@ -15,6 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
 	"github.com/decoy-dp/decoy/table"
@@ -136,6 +137,29 @@ func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
 		return nil, &job.UsageError{Err: err}
 	}
 	return f, j.checkBudget(cmd)
+}
+
+// private names the private table at path, which messages call name, and the ledger that pays for
+// a run on it. It checks that the table can be read, and reads nothing of it.
+func (j *jobFlags) private(name, path string, written, read []job.NamedPath) (*privacy.Rows,
+	*ledger.File, error) {
+	if _, err := job.FormatOf(name, path); err != nil {
+		return nil, nil, err
+	}
+	if err := job.Readable(path); err != nil {
+		return nil, nil, err
+	}
+	s, err := job.LoadSchema(j.Schema)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := job.LedgerOf(j.Ledger, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	written = append(written, job.At("the ledger", l.Path()))
+	read = append(read, job.At(name, path), job.At("--schema", j.Schema))
+	return privacy.File(path, s), l, job.Distinct(written, read)
 }
 
 // account is what a run on input pays from.

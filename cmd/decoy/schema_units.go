@@ -10,7 +10,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/job"
-	"github.com/decoy-dp/decoy/privacy"
 )
 
 type schemaUnits struct {
@@ -56,37 +55,24 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 	if err := need(cmd, "schema"); err != nil {
 		return err
 	}
-	s, err := job.LoadSchema(u.Schema)
+	if input == job.Standard {
+		return usagef("INPUT must be a file")
+	}
+	rows, ledger, err := u.private("INPUT", input, nil, nil)
 	switch {
 	case err != nil:
 		return err
-	case s.Unit == "":
+	case rows.Schema().Unit == "":
 		return usagef("--schema %s names no unit: every row is a unit of its own, and nothing is bounded",
 			u.Schema)
 	case u.Delta == 0:
 		return usagef("--delta 0: the noise is Gaussian, which needs delta > 0")
-	case input == job.Standard:
-		return usagef("INPUT must be a file")
-	}
-	if _, err := job.FormatOf("INPUT", input); err != nil {
-		return err
-	}
-	if err := job.Readable(input); err != nil {
-		return err
-	}
-	ledger, err := job.LedgerOf(u.Ledger, input)
-	if err != nil {
-		return err
-	}
-	if err := job.Distinct([]job.NamedPath{job.At("the ledger", ledger.Path())},
-		[]job.NamedPath{job.At("INPUT", input), job.At("--schema", u.Schema)}); err != nil {
-		return err
 	}
 	account := u.account(t, ledger, input)
 	if err := account.Begin("schema units", job.Standard); err != nil {
 		return err
 	}
-	_, session, err := infer.Units(cmd.Context(), privacy.File(input, s), infer.Options{
+	_, session, err := infer.Units(cmd.Context(), rows, infer.Options{
 		Budget: u.Budget(), Adjacency: u.Relation(), Ledger: ledger, Tool: tool(),
 		Journal: account.Journal, Resume: account.Resume, Outputs: account.Outputs,
 	}, func(r *infer.UnitSizes) error {
