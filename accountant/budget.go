@@ -11,7 +11,8 @@ var (
 	ErrBudget = errors.New("privacy budget exhausted")
 	// ErrBudgetRange is wrapped by every error about an ε or δ outside its range.
 	ErrBudgetRange = errors.New("privacy budget out of range")
-	// ErrEvent is wrapped by every error about an event, a count or an adjacency that the accountant does not accept.
+	// ErrEvent is wrapped by every error about an event, a count or an adjacency that the accountant
+	// does not accept.
 	ErrEvent = errors.New("invalid privacy event")
 	// ErrNoRho is returned for a composition that has an event without a zCDP guarantee.
 	ErrNoRho = errors.New("no zCDP guarantee")
@@ -24,7 +25,8 @@ var (
 // MaxDelta is the largest δ that a Budget may have.
 const MaxDelta = 1e-3
 
-// Adjacency says which tables are neighbours. It is fixed when a session opens and is written in every ledger and model.
+// Adjacency says which tables are neighbours. It is fixed when a session opens and is written in
+// every ledger and model.
 type Adjacency uint8
 
 const (
@@ -83,10 +85,12 @@ type Budget struct {
 // Validate reports an ε or δ out of range as ErrBudgetRange.
 func (b Budget) Validate() error {
 	if !(b.Epsilon > 0) || math.IsInf(b.Epsilon, 1) {
-		return fmt.Errorf("accountant: epsilon %v must be positive and finite: %w", b.Epsilon, ErrBudgetRange)
+		return fmt.Errorf("accountant: epsilon %v must be positive and finite: %w", b.Epsilon,
+			ErrBudgetRange)
 	}
 	if !(b.Delta >= 0 && b.Delta <= MaxDelta) {
-		return fmt.Errorf("accountant: delta %v must be from 0 to %v: %w", b.Delta, MaxDelta, ErrBudgetRange)
+		return fmt.Errorf("accountant: delta %v must be from 0 to %v: %w", b.Delta, MaxDelta,
+			ErrBudgetRange)
 	}
 	return nil
 }

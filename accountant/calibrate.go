@@ -6,8 +6,8 @@ import (
 )
 
 // Calibrate returns the smallest scale in (0, ∞), within a relative 1e-12 on the private side, at
-// which the composition is within the budget by [Composition.Epsilon]. at must be monotone: a larger
-// scale is more noise and costs less. The errors are those of Budget.Validate and
+// which the composition is within the budget by [Composition.Epsilon]. at must be monotone: a
+// larger scale is more noise and costs less. The errors are those of Budget.Validate and
 // Composition.Epsilon, ErrUnbounded if no scale up to 1e15 is within the budget, and ErrEvent if
 // every scale down to 1e-15 is.
 func Calibrate(b Budget, adj Adjacency, at func(scale float64) Composition) (float64, error) {

@@ -19,14 +19,16 @@ func (c Charge) validate() error {
 		return err
 	}
 	if c.Count < 1 || c.Count > maxCount {
-		return fmt.Errorf("accountant: %s: count %d must be from 1 to %d: %w", eventName(c.Event), c.Count, maxCount, ErrEvent)
+		return fmt.Errorf("accountant: %s: count %d must be from 1 to %d: %w", eventName(c.Event),
+			c.Count, maxCount, ErrEvent)
 	}
 	return nil
 }
 
-// Composition is a multiset of events. The program may choose the order in which it calls them, and their queries, from earlier outputs; see
-// the package comment. The empty composition costs nothing.
-// In JSON: [{"event":"gaussian","noise_multiplier":3.7,"count":15}, ...]; an unknown key or event is an error.
+// Composition is a multiset of events. The program may choose the order in which it calls them, and
+// their queries, from earlier outputs; see the package comment. The empty composition costs
+// nothing. In JSON: [{"event":"gaussian","noise_multiplier":3.7,"count":15}, ...]; an unknown key
+// or event is an error.
 type Composition []Charge
 
 // Validate reports the first invalid charge as ErrEvent.
@@ -177,7 +179,8 @@ func noFormula(e Event) error {
 		"(package accountant/pld): %w", eventName(e), ErrNoFormula)
 }
 
-// Rho returns ρ such that the composition is ρ-zCDP: the sum over the events. ErrNoRho if one has none: a subsampled Gaussian, or Approx with δ > 0.
+// Rho returns ρ such that the composition is ρ-zCDP: the sum over the events. ErrNoRho if one has
+// none: a subsampled Gaussian, or Approx with δ > 0.
 func (c Composition) Rho() (float64, error) {
 	if err := c.Validate(); err != nil {
 		return 0, err

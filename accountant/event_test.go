@@ -10,7 +10,8 @@ import (
 
 // every has one of each event, and every one that is added belongs here.
 var every = Composition{
-	{Gaussian{3.7}, 15}, {SubsampledGaussian{.01, 1.1}, 1000}, {DiscreteGaussian{2.5, 4}, 3}, {Laplace{.1}, 2}, {Exponential{.25}, 14}, {Approx{.5, 1e-9}, 1},
+	{Gaussian{3.7}, 15}, {SubsampledGaussian{.01, 1.1}, 1000}, {DiscreteGaussian{2.5, 4},
+		3}, {Laplace{.1}, 2}, {Exponential{.25}, 14}, {Approx{.5, 1e-9}, 1},
 	{GDPFilter{.27}, 1},
 }
 
@@ -40,7 +41,8 @@ func TestCompositionJSON(t *testing.T) {
 		}
 	}
 	var shuffled Composition
-	if err := json.Unmarshal([]byte(`[ {"count":2, "epsilon":0.1, "event":"laplace"} ]`), &shuffled); err != nil || shuffled[0] != every[3] {
+	if err := json.Unmarshal([]byte(`[ {"count":2, "epsilon":0.1, "event":"laplace"} ]`),
+		&shuffled); err != nil || shuffled[0] != every[3] {
 		t.Errorf("keys in another order: %v, %v", shuffled, err)
 	}
 }
@@ -75,7 +77,8 @@ func TestCompositionJSONIsStrict(t *testing.T) {
 	} {
 		var c Composition
 		err := json.Unmarshal([]byte(text), &c)
-		if err == nil && name == "null charge" { // encoding/json leaves the zero charge, which Validate refuses
+		// encoding/json leaves the zero charge, which Validate refuses
+		if err == nil && name == "null charge" {
 			err = c.Validate()
 		}
 		if err == nil {
@@ -89,12 +92,16 @@ func TestCompositionJSONIsStrict(t *testing.T) {
 func TestInvalidEvents(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, e := range []Event{
-		nil, Gaussian{}, Gaussian{-1}, Gaussian{nan}, Gaussian{inf}, SubsampledGaussian{0, 1}, SubsampledGaussian{1.1, 1}, SubsampledGaussian{nan, 1}, SubsampledGaussian{.1, 0},
-		DiscreteGaussian{0, 1}, DiscreteGaussian{1, 0}, DiscreteGaussian{1, -1}, DiscreteGaussian{1, 1 << 54}, Laplace{}, Laplace{inf}, Exponential{}, Exponential{nan},
-		Approx{-1, 0}, Approx{inf, 0}, Approx{1, -1e-9}, Approx{1, 1}, Approx{nan, 0}, Approx{1, nan}, &Gaussian{1}, GDPFilter{}, GDPFilter{-1}, GDPFilter{inf}, GDPFilter{nan},
+		nil, Gaussian{}, Gaussian{-1}, Gaussian{nan}, Gaussian{inf}, SubsampledGaussian{0, 1},
+		SubsampledGaussian{1.1, 1}, SubsampledGaussian{nan, 1}, SubsampledGaussian{.1, 0},
+		DiscreteGaussian{0, 1}, DiscreteGaussian{1, 0}, DiscreteGaussian{1, -1},
+		DiscreteGaussian{1, 1 << 54}, Laplace{}, Laplace{inf}, Exponential{}, Exponential{nan},
+		Approx{-1, 0}, Approx{inf, 0}, Approx{1, -1e-9}, Approx{1, 1}, Approx{nan, 0}, Approx{1, nan},
+		&Gaussian{1}, GDPFilter{}, GDPFilter{-1}, GDPFilter{inf}, GDPFilter{nan},
 	} {
 		c := Composition{{e, 1}}
-		if err := c.Validate(); !errors.Is(err, ErrEvent) || !strings.HasPrefix(err.Error(), "accountant: ") {
+		if err := c.Validate(); !errors.Is(err, ErrEvent) || !strings.HasPrefix(err.Error(),
+			"accountant: ") {
 			t.Errorf("%#v: %v", e, err)
 		}
 		if _, err := json.Marshal(c); err == nil {
@@ -114,7 +121,8 @@ func TestAdjacencyText(t *testing.T) {
 			t.Errorf("%v: %s, %v, back %v", a, text, err, back)
 		}
 	}
-	if AddRemove.String() != "add-remove" || ReplaceOne.String() != "replace-one" || Adjacency(0).String() != "no adjacency" {
+	if AddRemove.String() != "add-remove" || ReplaceOne.String() != "replace-one" ||
+		Adjacency(0).String() != "no adjacency" {
 		t.Error("the names have changed")
 	}
 	if _, err := Adjacency(3).MarshalText(); !errors.Is(err, ErrEvent) {
@@ -133,7 +141,8 @@ func TestBudgetRange(t *testing.T) {
 			t.Errorf("%v: %v", b, err)
 		}
 	}
-	for _, b := range []Budget{{0, 0}, {-1, 0}, {nan, 0}, {inf, 0}, {1, -1e-9}, {1, nan}, {1, math.Nextafter(1e-3, 1)}, {1, inf}} {
+	for _, b := range []Budget{{0, 0}, {-1, 0}, {nan, 0}, {inf, 0}, {1, -1e-9}, {1, nan},
+		{1, math.Nextafter(1e-3, 1)}, {1, inf}} {
 		if err := b.Validate(); !errors.Is(err, ErrBudgetRange) {
 			t.Errorf("%v: %v", b, err)
 		}

@@ -65,19 +65,22 @@ func (c Charge) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads exactly the keys of the named event, each once, in any order. Anything else is ErrEvent.
+// UnmarshalJSON reads exactly the keys of the named event, each once, in any order. Anything else
+// is ErrEvent.
 func (c *Charge) UnmarshalJSON(data []byte) error {
 	var j chargeJSON
 	keys := map[string]any{
-		"event": &j.Event, "rate": &j.Rate, "noise_multiplier": &j.NoiseMultiplier, "sensitivity": &j.Sensitivity,
-		"epsilon": &j.Epsilon, "delta": &j.Delta, "mu": &j.Mu, "count": &j.Count,
+		"event": &j.Event, "rate": &j.Rate, "noise_multiplier": &j.NoiseMultiplier,
+		"sensitivity": &j.Sensitivity,
+		"epsilon":     &j.Epsilon, "delta": &j.Delta, "mu": &j.Mu, "count": &j.Count,
 	}
 	if err := decodeObject(data, keys); err != nil {
 		return err
 	}
 	var e Event
 	complete, given := false, 0
-	for _, p := range []bool{j.Rate != nil, j.NoiseMultiplier != nil, j.Sensitivity != nil, j.Epsilon != nil, j.Delta != nil, j.Mu != nil} {
+	for _, p := range []bool{j.Rate != nil, j.NoiseMultiplier != nil, j.Sensitivity != nil,
+		j.Epsilon != nil, j.Delta != nil, j.Mu != nil} {
 		if p {
 			given++
 		}
@@ -125,7 +128,8 @@ func (c *Charge) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// decodeObject decodes a JSON object into the pointers of keys. encoding/json alone would accept a repeated key, one in another case, and null.
+// decodeObject decodes a JSON object into the pointers of keys. encoding/json alone would accept a
+// repeated key, one in another case, and null.
 func decodeObject(data []byte, keys map[string]any) error {
 	malformed := fmt.Errorf("accountant: malformed JSON object: %w", ErrEvent)
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -145,8 +149,10 @@ func decodeObject(data []byte, keys map[string]any) error {
 		}
 		seen[key] = true
 		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil || string(raw) == "null" || json.Unmarshal(raw, into) != nil {
-			return fmt.Errorf("accountant: key %s has a value of the wrong type: %w", strconv.Quote(key), ErrEvent)
+		if err := d.Decode(&raw); err != nil || string(raw) == "null" || json.Unmarshal(raw,
+			into) != nil {
+			return fmt.Errorf("accountant: key %s has a value of the wrong type: %w", strconv.Quote(key),
+				ErrEvent)
 		}
 	}
 	if t, err := d.Token(); err != nil || t != json.Delim('}') {

@@ -7,7 +7,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// The plan of a marginal mechanism: fifteen noisy counts, fourteen selections, fourteen more counts.
+// The plan of a marginal mechanism: fifteen noisy counts, fourteen selections, fourteen more
+// counts.
 func Example() {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	plan := func(scale float64) accountant.Composition {

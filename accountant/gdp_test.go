@@ -8,7 +8,8 @@ import (
 
 // Reference values of σ at sensitivity 1, computed for the project with a second program.
 var sigmas = []struct{ epsilon, delta, sigma float64 }{
-	{.1, 1e-5, 30.749566}, {.25, 1e-5, 13.285525}, {.5, 1e-5, 7.031827}, {1, 1e-5, 3.730632}, {2, 1e-5, 1.993812},
+	{.1, 1e-5, 30.749566}, {.25, 1e-5, 13.285525}, {.5, 1e-5, 7.031827}, {1, 1e-5, 3.730632}, {2, 1e-5,
+		1.993812},
 	{4, 1e-5, 1.081162}, {8, 1e-5, .600229}, {10, 1e-5, .499889},
 	{1, 1e-6, 4.224679}, {1, 1e-9, 5.495266}, {2, 1e-9, 2.844547}, {8, 1e-9, .792237},
 }
@@ -30,13 +31,14 @@ func TestGaussianSigma(t *testing.T) {
 	}
 }
 
-// classicalSigma is √(2·ln(1.25/δ))/ε, the textbook noise of the Gaussian mechanism at sensitivity 1
-// (Dwork & Roth 2014, theorem A.1), valid for ε < 1 only.
+// classicalSigma is √(2·ln(1.25/δ))/ε, the textbook noise of the Gaussian mechanism at sensitivity
+// 1 (Dwork & Roth 2014, theorem A.1), valid for ε < 1 only.
 func classicalSigma(epsilon, delta float64) float64 {
 	return math.Sqrt(2*math.Log(1.25/delta)) / epsilon
 }
 
-// The textbook formula is not valid above ε = 1: it must fail the exact test that GaussianSigma passes.
+// The textbook formula is not valid above ε = 1: it must fail the exact test that GaussianSigma
+// passes.
 func TestClassicalSigmaIsInvalidAtTen(t *testing.T) {
 	small, large := classicalSigma(1, 1e-5), classicalSigma(10, 1e-5)
 	if math.Abs(small-4.844805) > 1e-6 || math.Abs(large-.484481) > 1e-6 {
@@ -62,7 +64,8 @@ func TestGDPDelta(t *testing.T) {
 	}
 	// The curve is its own reverse: δ(−ε) = 1 − e^{−ε} + e^{−ε}·δ(ε).
 	for _, epsilon := range []float64{0.3, 2} {
-		got, want := GDPDelta(.7, -epsilon), -math.Expm1(-epsilon)+math.Exp(-epsilon)*GDPDelta(.7, epsilon)
+		got, want := GDPDelta(.7, -epsilon), -math.Expm1(-epsilon)+math.Exp(-epsilon)*GDPDelta(.7,
+			epsilon)
 		if !near(got, want, 1e-12) {
 			t.Errorf("δ(−%v) = %v, want %v", epsilon, got, want)
 		}
@@ -95,7 +98,8 @@ func TestGDPEpsilon(t *testing.T) {
 		}
 	}
 	inf := math.Inf(1)
-	for _, row := range []struct{ mu, delta, want float64 }{{0, 0, 0}, {1, 0, inf}, {1, 1, 0}, {inf, .1, inf}} {
+	for _, row := range []struct{ mu, delta, want float64 }{{0, 0, 0}, {1, 0, inf}, {1, 1, 0},
+		{inf, .1, inf}} {
 		if got := GDPEpsilon(row.mu, row.delta); got != row.want {
 			t.Errorf("GDPEpsilon(%v, %v) = %v, want %v", row.mu, row.delta, got, row.want)
 		}
@@ -123,7 +127,8 @@ func TestGDPMu(t *testing.T) {
 		b    Budget
 		want error
 	}{
-		{"pure", Budget{1, 0}, ErrUnbounded}, {"negative ε", Budget{-1, 1e-9}, ErrBudgetRange}, {"NaN", Budget{math.NaN(), 1e-9}, ErrBudgetRange},
+		{"pure", Budget{1, 0}, ErrUnbounded}, {"negative ε", Budget{-1, 1e-9}, ErrBudgetRange}, {"NaN",
+			Budget{math.NaN(), 1e-9}, ErrBudgetRange},
 		{"δ too large", Budget{1, .0011}, ErrBudgetRange},
 	} {
 		if _, err := GDPMu(row.b); !errors.Is(err, row.want) {

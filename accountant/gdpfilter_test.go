@@ -25,8 +25,9 @@ func rangePair(epsilon, t float64) (p, q float64) {
 	return p, p * math.Exp(-t)
 }
 
-// TestRangeMuIsTheSupremum: for every t the kink of the trade-off function, rejecting with probability p under one table and q under the other, is on or above
-// G_μ, and at t = ε/2 it is on it.
+// TestRangeMuIsTheSupremum: for every t the kink of the trade-off function, rejecting with
+// probability p under one table and q under the other, is on or above G_μ, and at t = ε/2 it is on
+// it.
 func TestRangeMuIsTheSupremum(t *testing.T) {
 	for _, epsilon := range []float64{1e-6, 1e-3, .01, .1, .5, 1, 2, 5, 10, 25, 60} {
 		cost, ok := FilterCost(Exponential{epsilon})
@@ -55,12 +56,14 @@ func TestRangeMuIsTheSupremum(t *testing.T) {
 		}
 	}
 	// A small range: s′(0) = √(2π)/4.
-	if cost, _ := FilterCost(Exponential{1e-3}); !near(math.Sqrt(cost), 1e-3*math.Sqrt(2*math.Pi)/4, 1e-6) {
+	if cost, _ := FilterCost(Exponential{1e-3}); !near(math.Sqrt(cost), 1e-3*math.Sqrt(2*math.Pi)/4,
+		1e-6) {
 		t.Errorf("μ of a small ε: %v", math.Sqrt(cost))
 	}
 }
 
-// TestSlopeDecreases: the steps of the proof that t = ε/2 is the worst. g = 4φ(2Φ−1) − z(1 − (2Φ−1)²) is not negative for z ≥ 0.
+// TestSlopeDecreases: the steps of the proof that t = ε/2 is the worst. g = 4φ(2Φ−1) − z(1 −
+// (2Φ−1)²) is not negative for z ≥ 0.
 func TestSlopeDecreases(t *testing.T) {
 	last := math.Inf(1)
 	for z := 0.0; z < 8; z += .01 {
@@ -78,8 +81,8 @@ func TestSlopeDecreases(t *testing.T) {
 	}
 }
 
-// TestBoundedRangeIsGDP compares the whole privacy profile, in both orders, of the pair at every t with that of N(μ, 1) against N(0, 1). At .97μ some
-// profile must be larger.
+// TestBoundedRangeIsGDP compares the whole privacy profile, in both orders, of the pair at every t
+// with that of N(μ, 1) against N(0, 1). At .97μ some profile must be larger.
 func TestBoundedRangeIsGDP(t *testing.T) {
 	for _, epsilon := range []float64{.05, .3, 1, 3, 8} {
 		cost, _ := FilterCost(Exponential{epsilon})
@@ -90,7 +93,8 @@ func TestBoundedRangeIsGDP(t *testing.T) {
 				at := epsilon * float64(j) / 41
 				e := math.Exp(at)
 				for _, delta := range []float64{
-					math.Max(0, p-e*q) + math.Max(0, (1-p)-e*(1-q)), math.Max(0, q-e*p) + math.Max(0, (1-q)-e*(1-p)),
+					math.Max(0, p-e*q) + math.Max(0, (1-p)-e*(1-q)),
+					math.Max(0, q-e*p) + math.Max(0, (1-q)-e*(1-p)),
 				} {
 					if gdp := GDPDelta(mu, at); delta > gdp*(1+1e-9)+1e-14 {
 						t.Fatalf("ε = %v, t = %v%%: δ(%v) = %v, of μ %v", epsilon, k, at, delta, gdp)
@@ -113,8 +117,10 @@ func TestFilterCost(t *testing.T) {
 		}
 	}
 	for _, e := range []Event{
-		SubsampledGaussian{.1, 1}, SubsampledGaussian{1, 1}, DiscreteGaussian{1, 1}, Laplace{.1}, Approx{.1, 0}, Approx{.1, 1e-9}, GDPFilter{1}, nil, &Gaussian{1},
-		Gaussian{0}, Gaussian{math.NaN()}, Exponential{-1}, Gaussian{1e-200}, Gaussian{1e200}, Exponential{1e-200}, Exponential{math.Inf(1)},
+		SubsampledGaussian{.1, 1}, SubsampledGaussian{1, 1}, DiscreteGaussian{1, 1}, Laplace{.1},
+		Approx{.1, 0}, Approx{.1, 1e-9}, GDPFilter{1}, nil, &Gaussian{1},
+		Gaussian{0}, Gaussian{math.NaN()}, Exponential{-1}, Gaussian{1e-200}, Gaussian{1e200},
+		Exponential{1e-200}, Exponential{math.Inf(1)},
 	} {
 		if cost, ok := FilterCost(e); ok {
 			t.Errorf("%+v may be pooled at %v", e, cost)
@@ -139,9 +145,10 @@ func TestExponentialOfMu(t *testing.T) {
 func TestFilterComposesAsOneGaussian(t *testing.T) {
 	beside := Composition{{Exponential{.1}, 3}, {Laplace{.05}, 1}, {Gaussian{9}, 2}}
 	for name, pair := range map[string][2]Composition{
-		"alone":            {{{GDPFilter{.25}, 1}}, {{Gaussian{4}, 1}}},
-		"four":             {{{GDPFilter{.25}, 4}}, {{Gaussian{2}, 1}}},
-		"beside the other": {append(Composition{{GDPFilter{.25}, 1}}, beside...), append(Composition{{Gaussian{4}, 1}}, beside...)},
+		"alone": {{{GDPFilter{.25}, 1}}, {{Gaussian{4}, 1}}},
+		"four":  {{{GDPFilter{.25}, 4}}, {{Gaussian{2}, 1}}},
+		"beside the other": {append(Composition{{GDPFilter{.25}, 1}}, beside...),
+			append(Composition{{Gaussian{4}, 1}}, beside...)},
 	} {
 		for _, adj := range []Adjacency{AddRemove, ReplaceOne} {
 			for _, delta := range []float64{1e-9, 1e-5} {
@@ -162,28 +169,33 @@ func TestFilterComposesAsOneGaussian(t *testing.T) {
 	}
 }
 
-// TestAdaptivePrograms plays the game that the claim is about: a program sees the privacy loss so far and chooses from it whether to select or to measure,
-// with which μ and which t, until the filter is empty. For each of several programs and thresholds the power of the likelihood-ratio test is compared with
-// that of N(μ, 1) against N(0, 1). Null: power ≤ Φ(Φ⁻¹(level) + μ). 20 000 plays; the tolerance is 5.2 standard deviations of the power, false-alarm rate 1e-7
-// each. A filter that takes half of what a selection costs must be caught.
+// TestAdaptivePrograms plays the game that the claim is about: a program sees the privacy loss so
+// far and chooses from it whether to select or to measure, with which μ and which t, until the
+// filter is empty. For each of several programs and thresholds the power of the likelihood-ratio
+// test is compared with that of N(μ, 1) against N(0, 1). Null: power ≤ Φ(Φ⁻¹(level) + μ). 20 000
+// plays; the tolerance is 5.2 standard deviations of the power, false-alarm rate 1e-7 each. A
+// filter that takes half of what a selection costs must be caught.
 func TestAdaptivePrograms(t *testing.T) {
 	t.Parallel()
 	const plays, mu = 20_000, 1.5
 	programs := map[string]func(u *rand.Rand, loss, left float64) (e Event, share float64){
-		"measure when behind, select when ahead": func(u *rand.Rand, loss, left float64) (Event, float64) {
+		"measure when behind, select when ahead": func(u *rand.Rand, loss, left float64) (Event,
+			float64) {
 			if loss < 0 {
 				return Gaussian{1 / math.Min(.6, math.Sqrt(left)*.999)}, 0
 			}
 			return Exponential{math.Min(.9, 1.59*math.Sqrt(left))}, .5
 		},
-		"large steps when behind, small when ahead": func(u *rand.Rand, loss, left float64) (Event, float64) {
+		"large steps when behind, small when ahead": func(u *rand.Rand, loss, left float64) (Event,
+			float64) {
 			step := .3
 			if loss < -.5 {
 				step = .9
 			}
 			return Gaussian{1 / math.Min(step, math.Sqrt(left)*.999)}, 0
 		},
-		"selections with a t that follows the loss": func(u *rand.Rand, loss, left float64) (Event, float64) {
+		"selections with a t that follows the loss": func(u *rand.Rand, loss, left float64) (Event,
+			float64) {
 			share := .3
 			if loss < 0 {
 				share = .7
@@ -191,7 +203,8 @@ func TestAdaptivePrograms(t *testing.T) {
 			return Exponential{math.Min(2, 1.59*math.Sqrt(left))}, share
 		},
 	}
-	play := func(u *rand.Rand, program func(*rand.Rand, float64, float64) (Event, float64), factor float64, first bool) float64 {
+	play := func(u *rand.Rand, program func(*rand.Rand, float64, float64) (Event, float64),
+		factor float64, first bool) float64 {
 		r, loss := NewReservation(Composition{{GDPFilter{mu}, 1}}), 0.0
 		for r.FilterLeft() > .01 {
 			e, share := program(u, loss, r.FilterLeft())
@@ -239,8 +252,10 @@ func TestAdaptivePrograms(t *testing.T) {
 		for k := range p {
 			power, level := p[k]/plays, q[k]/plays
 			most := math.Exp(logPhi(normalQuantile(math.Log(level)) + mu))
-			// The level is uncertain too: its error counts by the slope of the power curve, at most φ(0)/φ(Φ⁻¹(level)).
-			slope := math.Exp(-math.Pow(normalQuantile(math.Log(level))+mu, 2)/2 + math.Pow(normalQuantile(math.Log(level)), 2)/2)
+			// The level is uncertain too: its error counts by the slope of the power curve, at most
+			// φ(0)/φ(Φ⁻¹(level)).
+			slope := math.Exp(-math.Pow(normalQuantile(math.Log(level))+mu, 2)/2 +
+				math.Pow(normalQuantile(math.Log(level)), 2)/2)
 			sd := math.Sqrt((power*(1-power) + slope*slope*level*(1-level)) / plays)
 			if power > most+5.2*sd {
 				return true

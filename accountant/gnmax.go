@@ -2,13 +2,13 @@ package accountant
 
 import "math"
 
-// GNMaxLogQ returns the logarithm of a bound on the probability that GNMax with noise N(0, sigma²) on every count names another class
-// than the one with the most votes:
+// GNMaxLogQ returns the logarithm of a bound on the probability that GNMax with noise N(0, sigma²)
+// on every count names another class than the one with the most votes:
 //
 //	q = ½ Σ_{j≠i*} erfc((n_{i*} − n_j)/(2σ)),   at most 1 − 1/classes
 //
-// (Papernot et al. 2018, https://arxiv.org/abs/1802.08908, proposition 7). At least two counts, sigma > 0. What it returns depends on the votes
-// and is as private as they are.
+// (Papernot et al. 2018, https://arxiv.org/abs/1802.08908, proposition 7). At least two counts,
+// sigma > 0. What it returns depends on the votes and is as private as they are.
 func GNMaxLogQ(counts []int64, sigma float64) float64 {
 	top := 0
 	for j, n := range counts {
@@ -31,10 +31,12 @@ func GNMaxLogQ(counts []int64, sigma float64) float64 {
 	return min(largest+math.Log(sum), math.Log1p(-1/float64(len(counts))))
 }
 
-// GNMaxRDP returns a bound on the Rényi divergence of order alpha > 1 of the winner, and nothing else, of one GNMax answer with noise N(0, sigma²)
-// on every count, where the winner is not the most probable one with probability at most e^logQ: the smaller of alpha/sigma² and the
-// data-dependent bound of Papernot et al. 2018 (https://arxiv.org/abs/1802.08908, theorem 6 at the μ of their proposition 10). With a logQ
-// from votes it is as private as they are, and no guarantee may rest on it.
+// GNMaxRDP returns a bound on the Rényi divergence of order alpha > 1 of the winner, and nothing
+// else, of one GNMax answer with noise N(0, sigma²) on every count, where the winner is not the
+// most probable one with probability at most e^logQ: the smaller of alpha/sigma² and the
+// data-dependent bound of Papernot et al. 2018 (https://arxiv.org/abs/1802.08908, theorem 6 at the
+// μ of their proposition 10). With a logQ from votes it is as private as they are, and no guarantee
+// may rest on it.
 func GNMaxRDP(alpha, sigma, logQ float64) float64 {
 	independent := alpha / (sigma * sigma)
 	if !(logQ < 0) {

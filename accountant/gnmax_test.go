@@ -7,7 +7,8 @@ import (
 
 // TestGNMaxLogQ compares with the sum written out.
 func TestGNMaxLogQ(t *testing.T) {
-	for _, counts := range [][]int64{{100, 90}, {10, 200, 30}, {50, 50, 50}, {0, 250, 0, 0, 0, 0, 0, 0, 0, 0}} {
+	for _, counts := range [][]int64{{100, 90}, {10, 200, 30}, {50, 50, 50}, {0, 250, 0, 0, 0, 0, 0, 0,
+		0, 0}} {
 		for _, sigma := range []float64{5, 40, 200} {
 			top := int64(0)
 			for _, n := range counts {
@@ -32,8 +33,8 @@ func TestGNMaxLogQ(t *testing.T) {
 	}
 }
 
-// TestGNMaxRDP: the bound holds against the true divergence of two-class answers, is below the data-independent one where teachers agree, and is that one where
-// they do not.
+// TestGNMaxRDP: the bound holds against the true divergence of two-class answers, is below the
+// data-independent one where teachers agree, and is that one where they do not.
 func TestGNMaxRDP(t *testing.T) {
 	const sigma = 40.0
 	win := func(gap float64) float64 { return math.Erfc(-gap/(2*sigma)) / 2 } // N(gap, 2σ²) > 0
@@ -45,7 +46,10 @@ func TestGNMaxRDP(t *testing.T) {
 				t.Fatalf("gap %d, order %v: %v", gap, alpha, bound)
 			}
 			for _, other := range []float64{float64(gap) - 2, float64(gap) + 2} {
-				power := func(a, b float64) float64 { return math.Exp(alpha*math.Log(a) + (1-alpha)*math.Log(b)) }
+				power := func(a, b float64) float64 {
+					return math.Exp(alpha*math.Log(a) + (1-alpha)*math.Log(
+						b))
+				}
 				truth := math.Log(power(p, win(other))+power(win(-float64(gap)), win(-other))) / (alpha - 1)
 				if truth > bound*(1+1e-6)+1e-12 {
 					t.Errorf("gap %d, order %v: the divergence is %v, the bound %v", gap, alpha, truth, bound)

@@ -2,8 +2,9 @@ package accountant
 
 import "fmt"
 
-// Reservation is what is left of a composition while a run charges it. The gate takes every call from it before the call reads, and ledger.Verify
-// takes every charge from it again. It is not safe for concurrent use.
+// Reservation is what is left of a composition while a run charges it. The gate takes every call
+// from it before the call reads, and ledger.Verify takes every charge from it again. It is not safe
+// for concurrent use.
 type Reservation struct {
 	left   map[Event]int
 	filter float64 // Σ Mu² over the reserved filters, rounded down
@@ -23,8 +24,8 @@ func NewReservation(c Composition) *Reservation {
 	return r
 }
 
-// Take removes the charge from what is reserved under its own name or else from the filter, or changes nothing and returns an error
-// that wraps ErrBudget.
+// Take removes the charge from what is reserved under its own name or else from the filter, or
+// changes nothing and returns an error that wraps ErrBudget.
 func (r *Reservation) Take(c Charge) error {
 	if err := c.validate(); err != nil {
 		return err
@@ -45,8 +46,9 @@ func (r *Reservation) Take(c Charge) error {
 // Left is how often the event is still reserved under its own name.
 func (r *Reservation) Left(event Event) int { return r.left[event] }
 
-// FilterLeft returns the μ² that is left in the filter, rounded down by a relative 1e-12 of the whole: a call of that [FilterCost] is granted. It follows
-// from the charges and hence from public outputs.
+// FilterLeft returns the μ² that is left in the filter, rounded down by a relative 1e-12 of the
+// whole: a call of that [FilterCost] is granted. It follows from the charges and hence from public
+// outputs.
 func (r *Reservation) FilterLeft() float64 {
 	return max(0, r.filter-r.spent-1e-12*r.filter)
 }

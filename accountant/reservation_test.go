@@ -8,9 +8,11 @@ import (
 	"testing"
 )
 
-// TestReservationTakesNamedEventsFirst: what is reserved by name does not touch the filter; after that the filter pays, and only for what it may pay for.
+// TestReservationTakesNamedEventsFirst: what is reserved by name does not touch the filter; after
+// that the filter pays, and only for what it may pay for.
 func TestReservationTakesNamedEventsFirst(t *testing.T) {
-	r := NewReservation(Composition{{Gaussian{4}, 2}, {Laplace{.1}, 1}, {GDPFilter{.5}, 1}, {Gaussian{4}, 1}})
+	r := NewReservation(Composition{{Gaussian{4}, 2}, {Laplace{.1}, 1}, {GDPFilter{.5}, 1},
+		{Gaussian{4}, 1}})
 	whole := r.FilterLeft()
 	if whole > .25 || whole < .25*(1-1e-11) {
 		t.Fatalf("a fresh filter has %v, want .25", whole)
@@ -76,8 +78,8 @@ func TestFiltersAddUp(t *testing.T) {
 	}
 }
 
-// TestFilterIsNeverOverdrawn draws random charges until nothing fits and adds up what was granted in exact arithmetic: never above Σ Mu², and all but a
-// relative 1e-9 can be spent.
+// TestFilterIsNeverOverdrawn draws random charges until nothing fits and adds up what was granted
+// in exact arithmetic: never above Σ Mu², and all but a relative 1e-9 can be spent.
 func TestFilterIsNeverOverdrawn(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	square := func(x float64) *big.Rat { r := new(big.Rat).SetFloat64(x); return r.Mul(r, r) }
@@ -109,13 +111,16 @@ func TestFilterIsNeverOverdrawn(t *testing.T) {
 	}
 }
 
-// TestFilterAtItsEdge: a charge of exactly Mu is refused or granted by less than a relative 1e-13, one of an ulp more never.
+// TestFilterAtItsEdge: a charge of exactly Mu is refused or granted by less than a relative 1e-13,
+// one of an ulp more never.
 func TestFilterAtItsEdge(t *testing.T) {
 	for _, mu := range []float64{.1, .25, 1, 3} {
-		if err := NewReservation(Composition{{GDPFilter{mu}, 1}}).Take(Charge{Gaussian{math.Nextafter(1/mu, 0)}, 1}); err == nil {
+		if err := NewReservation(Composition{{GDPFilter{mu}, 1}}).Take(
+			Charge{Gaussian{math.Nextafter(1/mu, 0)}, 1}); err == nil {
 			t.Errorf("μ = %v: one ulp too much is granted", mu)
 		}
-		if err := NewReservation(Composition{{GDPFilter{mu}, 1}}).Take(Charge{Gaussian{1 / mu * (1 + 1e-13)}, 1}); err != nil {
+		if err := NewReservation(Composition{{GDPFilter{mu}, 1}}).Take(
+			Charge{Gaussian{1 / mu * (1 + 1e-13)}, 1}); err != nil {
 			t.Errorf("μ = %v: all of it is refused: %v", mu, err)
 		}
 	}

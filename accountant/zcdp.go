@@ -30,7 +30,8 @@ func ZCDPEpsilon(rho, delta float64) float64 {
 	return math.Max(0, rho*alpha+math.Log1p(-1/alpha)-(logDelta+math.Log(alpha))/lambda)
 }
 
-// ZCDPRho returns the largest ρ, on the private side, at which a ρ-zCDP mechanism is within the budget. A budget with δ = 0 has none.
+// ZCDPRho returns the largest ρ, on the private side, at which a ρ-zCDP mechanism is within the
+// budget. A budget with δ = 0 has none.
 func ZCDPRho(b Budget) (float64, error) {
 	if err := b.Validate(); err != nil {
 		return 0, err
@@ -43,5 +44,8 @@ func ZCDPRho(b Budget) (float64, error) {
 	for ZCDPEpsilon(1/hi, b.Delta) > b.Epsilon {
 		hi *= 2
 	}
-	return 1 / bisectUp(0, hi, func(x float64) bool { return ZCDPEpsilon(1/x, b.Delta) <= b.Epsilon }), nil
+	return 1 / bisectUp(0, hi, func(x float64) bool {
+		return ZCDPEpsilon(1/x,
+			b.Delta) <= b.Epsilon
+	}), nil
 }

@@ -20,7 +20,8 @@ func TestZCDPEpsilon(t *testing.T) {
 			if got > best*(1+1e-9)+1e-15 || got < best*(1-1e-5) {
 				t.Errorf("ZCDPEpsilon(%v, %v) = %v, want %v", rho, delta, got, best)
 			}
-			// Between the exact curve of the Gaussian mechanism, which is ρ-zCDP, and the bound of Bun & Steinke 2016.
+			// Between the exact curve of the Gaussian mechanism, which is ρ-zCDP, and the bound of Bun &
+			// Steinke 2016.
 			if exact := GDPEpsilon(math.Sqrt(2*rho), delta); got < exact {
 				t.Errorf("ZCDPEpsilon(%v, %v) = %v, below the Gaussian's %v", rho, delta, got, exact)
 			}
@@ -30,7 +31,8 @@ func TestZCDPEpsilon(t *testing.T) {
 		}
 	}
 	inf := math.Inf(1)
-	for _, row := range []struct{ rho, delta, want float64 }{{0, 0, 0}, {1, 0, inf}, {1, 1, 0}, {inf, .1, inf}} {
+	for _, row := range []struct{ rho, delta, want float64 }{{0, 0, 0}, {1, 0, inf}, {1, 1, 0},
+		{inf, .1, inf}} {
 		if got := ZCDPEpsilon(row.rho, row.delta); got != row.want {
 			t.Errorf("ZCDPEpsilon(%v, %v) = %v, want %v", row.rho, row.delta, got, row.want)
 		}
@@ -43,7 +45,8 @@ func TestZCDPEpsilon(t *testing.T) {
 func TestZCDPRho(t *testing.T) {
 	for _, b := range []Budget{{1e-4, 1e-12}, {.1, 1e-9}, {1, 1e-9}, {10, 1e-5}, {1e3, 1e-3}} {
 		rho, err := ZCDPRho(b)
-		if err != nil || ZCDPEpsilon(rho, b.Delta) > b.Epsilon || ZCDPEpsilon(rho*(1+1e-9), b.Delta) <= b.Epsilon {
+		if err != nil || ZCDPEpsilon(rho, b.Delta) > b.Epsilon || ZCDPEpsilon(rho*(1+1e-9),
+			b.Delta) <= b.Epsilon {
 			t.Errorf("ZCDPRho(%v) = %v, %v", b, rho, err)
 		}
 	}
@@ -61,7 +64,8 @@ func TestRho(t *testing.T) {
 		e    Event
 		want float64
 	}{
-		{"gaussian", Gaussian{5}, .02}, {"discrete gaussian", DiscreteGaussian{5, 3}, .02}, {"laplace", Laplace{.2}, .02}, {"exponential", Exponential{.4}, .02},
+		{"gaussian", Gaussian{5}, .02}, {"discrete gaussian", DiscreteGaussian{5, 3}, .02}, {"laplace",
+			Laplace{.2}, .02}, {"exponential", Exponential{.4}, .02},
 		{"pure approx", Approx{.2, 0}, .02},
 	} {
 		got, err := Composition{{row.e, 3}, {row.e, 1}}.Rho()

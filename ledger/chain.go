@@ -13,18 +13,21 @@ import (
 )
 
 // The bounds of a ledger, in bytes. A line is below 1 kB, unless its run reserves many different
-// events; a run has some fifty to a few hundred. Parsed, a ledger takes a small multiple of its size.
+// events; a run has some fifty to a few hundred. Parsed, a ledger takes a small multiple of its
+// size.
 const (
 	maxLine  = 1 << 20
 	maxBytes = 256 << 20
 )
 
-// Seal returns e with Seq, Prev and Hash filled in to follow prev; the zero Entry as prev starts a ledger. Hash is the hex
-// SHA-256 of the entry's JSON without its hash. The time becomes UTC and text becomes valid UTF-8, so that what is written is what is read back.
-// It panics if e cannot be encoded (an invalid event or adjacency), which a caller that validated its plan cannot see.
+// Seal returns e with Seq, Prev and Hash filled in to follow prev; the zero Entry as prev starts a
+// ledger. Hash is the hex SHA-256 of the entry's JSON without its hash. The time becomes UTC and
+// text becomes valid UTF-8, so that what is written is what is read back. It panics if e cannot be
+// encoded (an invalid event or adjacency), which a caller that validated its plan cannot see.
 func (e Entry) Seal(prev Entry) Entry {
 	e.Time = e.Time.Round(0).UTC()
-	for _, text := range []*string{&e.Run, &e.Unit, &e.Method, &e.SchemaSHA256, &e.Tool, &e.Host, &e.Label, &e.Journal, &e.Status, (*string)(&e.Kind), (*string)(&e.Rule)} {
+	for _, text := range []*string{&e.Run, &e.Unit, &e.Method, &e.SchemaSHA256, &e.Tool, &e.Host,
+		&e.Label, &e.Journal, &e.Status, (*string)(&e.Kind), (*string)(&e.Rule)} {
 		*text = strings.ToValidUTF8(*text, "\uFFFD")
 	}
 	e.Seq, e.Prev = 0, prev.Hash
@@ -57,9 +60,11 @@ func encode(e Entry) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// Parse reads JSON lines strictly and checks the chain: each line must be, byte for byte, the canonical JSON of its entry, which leaves no room for
-// an unknown, repeated or reordered key. Errors wrap ErrInvalid and name the line; a line of more than 1 MiB and a ledger of more than 256 MiB
-// are errors too. If only the last line is torn, cut short before its newline, the entries before it are returned together with ErrTorn.
+// Parse reads JSON lines strictly and checks the chain: each line must be, byte for byte, the
+// canonical JSON of its entry, which leaves no room for an unknown, repeated or reordered key.
+// Errors wrap ErrInvalid and name the line; a line of more than 1 MiB and a ledger of more than 256
+// MiB are errors too. If only the last line is torn, cut short before its newline, the entries
+// before it are returned together with ErrTorn.
 func Parse(r io.Reader) (*Ledger, error) { return parseLedger(r, maxBytes) }
 
 func parseLedger(r io.Reader, most int) (*Ledger, error) {

@@ -13,7 +13,8 @@ func ExampleLedger_Allows() {
 	l := &ledger.Ledger{}
 	for _, e := range []ledger.Entry{
 		{Kind: ledger.EntryOpen, Adjacency: accountant.AddRemove},
-		{Kind: ledger.EntryLimit, Budget: &accountant.Budget{Epsilon: 1, Delta: 1e-9}, Rule: ledger.RuleBasic},
+		{Kind: ledger.EntryLimit, Budget: &accountant.Budget{Epsilon: 1, Delta: 1e-9},
+			Rule: ledger.RuleBasic},
 	} {
 		last = e.Seal(last)
 		l.Entries = append(l.Entries, last)

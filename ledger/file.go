@@ -20,7 +20,8 @@ import (
 )
 
 var (
-	// ErrLocked is returned when another process holds the lock of a ledger for longer than [File].Timeout.
+	// ErrLocked is returned when another process holds the lock of a ledger for longer than
+	// [File].Timeout.
 	ErrLocked = errors.New("the ledger is locked")
 	// ErrMismatch is returned when a run counts other privacy units than its ledger does.
 	ErrMismatch = errors.New("the ledger counts other privacy units")
@@ -30,9 +31,10 @@ var (
 		"were written again: %w", ErrInvalid)
 )
 
-// File is a ledger on disk: JSON lines, hash-chained (see [Ledger]). Appends take an exclusive lock on the file
-// itself for the append only, so many processes may share one ledger. A file that does not exist is created by the first append.
-// The file is not private in the sense of DP (it holds no data), but it is the memory of what was spent: keep it with the data.
+// File is a ledger on disk: JSON lines, hash-chained (see [Ledger]). Appends take an exclusive lock
+// on the file itself for the append only, so many processes may share one ledger. A file that does
+// not exist is created by the first append. The file is not private in the sense of DP (it holds no
+// data), but it is the memory of what was spent: keep it with the data.
 type File struct {
 	Timeout time.Duration // how long an append waits for the lock; NewFile sets 10 s
 
@@ -54,8 +56,8 @@ func NewFile(path string) *File {
 // Path is the file's name.
 func (f *File) Path() string { return f.path }
 
-// Read returns the entries on disk, verified as a chain. A missing file is an empty ledger. A torn last line (an append cut short,
-// whose run therefore never started) is left out.
+// Read returns the entries on disk, verified as a chain. A missing file is an empty ledger. A torn
+// last line (an append cut short, whose run therefore never started) is left out.
 func (f *File) Read() (*Ledger, error) {
 	file, err := os.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,8 +100,8 @@ type Limit struct {
 	IfNone     bool // a limit that is there stays
 }
 
-// SetLimit appends a limit: from here on a run whose reservation would exceed it is refused. A limit below what is spent already is
-// allowed (it refuses every further run).
+// SetLimit appends a limit: from here on a run whose reservation would exceed it is refused. A
+// limit below what is spent already is allowed (it refuses every further run).
 func (f *File) SetLimit(ctx context.Context, u Units, limit Limit) error {
 	if err := limit.Budget.Validate(); err != nil {
 		return err
@@ -113,14 +115,17 @@ func (f *File) SetLimit(ctx context.Context, u Units, limit Limit) error {
 			return nil, nil
 		}
 		strict := limit.Strict || limit.KeepStrict && limited && old.Strict
-		return []Entry{{Time: today(), Kind: EntryLimit, Budget: &limit.Budget, Rule: limit.Rule, Strict: strict}}, nil
+		return []Entry{{Time: today(), Kind: EntryLimit, Budget: &limit.Budget, Rule: limit.Rule,
+			Strict: strict}}, nil
 	})
 }
 
-// Append reads the ledger under the lock, holds it to the rules of [Ledger.Verify], asks next for entries, and appends them if
-// they keep to these rules too; with sync they are on the disk when it returns. In a new ledger the opening entry goes first. An error of
-// next leaves the file as it was, but for ErrReplaced.
-func (f *File) Append(ctx context.Context, u Units, sync bool, next func(*Ledger) ([]Entry, error)) error {
+// Append reads the ledger under the lock, holds it to the rules of [Ledger.Verify], asks next for
+// entries, and appends them if they keep to these rules too; with sync they are on the disk when it
+// returns. In a new ledger the opening entry goes first. An error of next leaves the file as it
+// was, but for ErrReplaced.
+func (f *File) Append(ctx context.Context, u Units, sync bool, next func(*Ledger) ([]Entry,
+	error)) error {
 	return f.locked(ctx, func(file *os.File) error {
 		b, err := readLedger(file)
 		if err != nil {
@@ -139,7 +144,8 @@ func (f *File) Append(ctx context.Context, u Units, sync bool, next func(*Ledger
 			return err
 		}
 		asked, err := next(check.Ledger())
-		replaced := errors.Is(err, ErrReplaced) // what is spent is written whatever the rules say of the file
+		// what is spent is written whatever the rules say of the file
+		replaced := errors.Is(err, ErrReplaced)
 		if err != nil && !replaced {
 			return err
 		}
@@ -178,13 +184,15 @@ func (f *File) Append(ctx context.Context, u Units, sync bool, next func(*Ledger
 		if replaced {
 			return fmt.Errorf("ledger: %s: %w", f.path, ErrReplaced)
 		}
-		f.check, f.checkedBytes, f.checkedSum = check, len(whole)+len(lines), sha256.Sum256(append(whole, lines...))
+		f.check, f.checkedBytes, f.checkedSum = check, len(whole)+len(lines), sha256.Sum256(append(whole,
+			lines...))
 		return nil
 	})
 }
 
-// checked is the checker of a file's content. Content that begins with what was checked before, byte for byte, is checked from there on:
-// a run appends often, and the cost of old reservations is dear to compute.
+// checked is the checker of a file's content. Content that begins with what was checked before,
+// byte for byte, is checked from there on: a run appends often, and the cost of old reservations is
+// dear to compute.
 func (f *File) checked(b []byte) (*Checker, error) {
 	if n := f.checkedBytes; f.check != nil && len(b) >= n && sha256.Sum256(b[:n]) == f.checkedSum {
 		return f.check, f.check.AddLines(b[n:])
@@ -209,7 +217,8 @@ func readLedger(file *os.File) ([]byte, error) {
 
 func today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
 
-// locked runs do with the exclusive lock held, on the file opened for appending and positioned at its start.
+// locked runs do with the exclusive lock held, on the file opened for appending and positioned at
+// its start.
 func (f *File) locked(ctx context.Context, do func(*os.File) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -221,7 +230,8 @@ func (f *File) locked(ctx context.Context, do func(*os.File) error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("ledger: %s: locked by another process for %v: %w", f.path, f.Timeout, ErrLocked)
+		return fmt.Errorf("ledger: %s: locked by another process for %v: %w", f.path, f.Timeout,
+			ErrLocked)
 	case err != nil:
 		return fmt.Errorf("ledger: opening the file: %w", err)
 	case !ok:

@@ -13,7 +13,8 @@ import (
 func pooled() []Entry {
 	reserve := reserveLine("a")
 	reserve.Composition = plan(charge(pool(.2), 1), charge(gaussian(10), 1))
-	return []Entry{openLine(), reserve, chargeLine("a", gaussian(10), 1), chargeLine("a", gaussian(20.0000001), 15),
+	return []Entry{openLine(), reserve, chargeLine("a", gaussian(10), 1), chargeLine("a",
+		gaussian(20.0000001), 15),
 		chargeLine("a", gaussian(20.0000001), 1), closeLine("a", StatusDone)}
 }
 
@@ -23,7 +24,8 @@ func TestVerifyFilter(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := seal(pooled()).Runs()[0]
-	if len(run.Charged) != 2 || run.Charged[1].Event != (gaussian(20.0000001)) || run.Charged[1].Count != 16 {
+	if len(run.Charged) != 2 || run.Charged[1].Event != (gaussian(20.0000001)) ||
+		run.Charged[1].Count != 16 {
 		t.Errorf("the run charged %+v: the ledger must name the real events", run.Charged)
 	}
 	for name, change := range map[string]func(e []Entry){
@@ -38,7 +40,8 @@ func TestVerifyFilter(t *testing.T) {
 	} {
 		e := pooled()
 		change(e)
-		if err := seal(e).Verify(nil); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "more of an event than it reserved") {
+		if err := seal(e).Verify(nil); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(),
+			"more of an event than it reserved") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

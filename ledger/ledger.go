@@ -23,8 +23,9 @@ const (
 	EntryLimit   Kind = "limit"   // from here on the file has this limit
 	EntryReserve Kind = "reserve" // a run takes its whole budget
 	EntryCharge  Kind = "charge"  // a mechanism call of a run
-	EntryResume  Kind = "resume"  // another process goes on with a run whose own was killed; it spends nothing
-	EntryClose   Kind = "close"   // a run ended
+	// another process goes on with a run whose own was killed; it spends nothing
+	EntryResume Kind = "resume"
+	EntryClose  Kind = "close" // a run ended
 )
 
 // Rule says how the budgets of several runs add up.
@@ -37,37 +38,41 @@ const (
 
 // Status of a closed run.
 const (
-	StatusDone       = "done"
-	StatusFailed     = "failed"
-	StatusCancelled  = "cancelled"
-	StatusVoid       = "void"       // closed before its first mechanism, because its rows could not be read
+	StatusDone      = "done"
+	StatusFailed    = "failed"
+	StatusCancelled = "cancelled"
+	// closed before its first mechanism, because its rows could not be read
+	StatusVoid       = "void"
 	StatusUnfinished = "unfinished" // no close line yet; the run is going on or was killed
 )
 
-// Entry is one line of a ledger. Fields that do not belong to its kind are empty and are not written.
+// Entry is one line of a ledger. Fields that do not belong to its kind are empty and are not
+// written.
 type Entry struct {
-	Seq            int                    `json:"seq"`
-	Time           time.Time              `json:"time,omitzero"`
-	Kind           Kind                   `json:"kind"`
-	Run            string                 `json:"run,omitzero"`
-	Adjacency      accountant.Adjacency   `json:"adjacency,omitzero"`
-	Unit           string                 `json:"unit,omitzero"`
-	MaxRowsPerUnit int                    `json:"max_rows_per_unit,omitzero"`
-	Budget         *accountant.Budget     `json:"budget,omitzero"`
-	Rule           Rule                   `json:"rule,omitzero"`
-	Strict         bool                   `json:"strict,omitzero"` // of a limit: void runs that are reserved under it stay charged
-	Composition    accountant.Composition `json:"composition,omitzero"`
-	Method         string                 `json:"method,omitzero"`
-	SchemaSHA256   string                 `json:"schema_sha256,omitzero"`
-	Tool           string                 `json:"tool,omitzero"`
-	PID            int                    `json:"pid,omitzero"`
-	Host           string                 `json:"host,omitzero"`
-	Label          string                 `json:"label,omitzero"`
-	Event          *accountant.Charge     `json:"charge,omitzero"`
-	Journal        string                 `json:"journal,omitzero"` // of a charge: hash of the record that holds the answer
-	Status         string                 `json:"status,omitzero"`
-	Prev           string                 `json:"prev"`
-	Hash           string                 `json:"hash,omitzero"`
+	Seq            int                  `json:"seq"`
+	Time           time.Time            `json:"time,omitzero"`
+	Kind           Kind                 `json:"kind"`
+	Run            string               `json:"run,omitzero"`
+	Adjacency      accountant.Adjacency `json:"adjacency,omitzero"`
+	Unit           string               `json:"unit,omitzero"`
+	MaxRowsPerUnit int                  `json:"max_rows_per_unit,omitzero"`
+	Budget         *accountant.Budget   `json:"budget,omitzero"`
+	Rule           Rule                 `json:"rule,omitzero"`
+	// of a limit: void runs that are reserved under it stay charged
+	Strict       bool                   `json:"strict,omitzero"`
+	Composition  accountant.Composition `json:"composition,omitzero"`
+	Method       string                 `json:"method,omitzero"`
+	SchemaSHA256 string                 `json:"schema_sha256,omitzero"`
+	Tool         string                 `json:"tool,omitzero"`
+	PID          int                    `json:"pid,omitzero"`
+	Host         string                 `json:"host,omitzero"`
+	Label        string                 `json:"label,omitzero"`
+	Event        *accountant.Charge     `json:"charge,omitzero"`
+	// of a charge: hash of the record that holds the answer
+	Journal string `json:"journal,omitzero"`
+	Status  string `json:"status,omitzero"`
+	Prev    string `json:"prev"`
+	Hash    string `json:"hash,omitzero"`
 }
 
 // Clone returns a copy that shares no memory with e.
@@ -102,6 +107,6 @@ type Run struct {
 }
 
 // Counts reports whether the run counts as spent: all do but void ones, and void ones that were
-// reserved under a strict limit do. That is decided by the limit in force when the run was reserved;
-// no later limit gives back what a void run cost, or makes it cost what it did not.
+// reserved under a strict limit do. That is decided by the limit in force when the run was
+// reserved; no later limit gives back what a void run cost, or makes it cost what it did not.
 func (r Run) Counts() bool { return r.Status != StatusVoid || r.Strict }

@@ -50,12 +50,14 @@ func spend(epsilon, delta float64) *accountant.Budget {
 }
 
 func openLine() Entry {
-	return Entry{Time: noon, Kind: EntryOpen, Adjacency: accountant.AddRemove, Unit: "patient", MaxRowsPerUnit: 2}
+	return Entry{Time: noon, Kind: EntryOpen, Adjacency: accountant.AddRemove, Unit: "patient",
+		MaxRowsPerUnit: 2}
 }
 
 func reserveLine(run string) Entry {
 	b := budget
-	return Entry{Time: noon, Kind: EntryReserve, Run: run, Adjacency: accountant.AddRemove, Unit: "patient", MaxRowsPerUnit: 2, Budget: &b, Composition: small,
+	return Entry{Time: noon, Kind: EntryReserve, Run: run, Adjacency: accountant.AddRemove,
+		Unit: "patient", MaxRowsPerUnit: 2, Budget: &b, Composition: small,
 		Method: "mst", SchemaSHA256: strings.Repeat("ab", 32), Tool: "decoy", PID: 17, Host: "h"}
 }
 
@@ -75,8 +77,10 @@ func limitLine(b accountant.Budget, rule Rule) Entry {
 func good() []Entry {
 	return []Entry{
 		openLine(), limitLine(*spend(4.5, 3e-9), RuleBasic),
-		reserveLine("a"), chargeLine("a", gaussian(10), 1), chargeLine("a", exponential(.05), 2), chargeLine("a", gaussian(10), 2), closeLine("a", StatusDone),
-		reserveLine("b"), reserveLine("c"), chargeLine("c", gaussian(10), 1), closeLine("b", StatusVoid), closeLine("c", StatusFailed),
+		reserveLine("a"), chargeLine("a", gaussian(10), 1), chargeLine("a", exponential(.05), 2),
+		chargeLine("a", gaussian(10), 2), closeLine("a", StatusDone),
+		reserveLine("b"), reserveLine("c"), chargeLine("c", gaussian(10), 1), closeLine("b", StatusVoid),
+		closeLine("c", StatusFailed),
 	}
 }
 
@@ -143,7 +147,8 @@ func TestLedgerFormat(t *testing.T) {
 	}
 }
 
-// Each edit of a good ledger, sealed again by a forger who knows the format, must be found by Verify.
+// Each edit of a good ledger, sealed again by a forger who knows the format, must be found by
+// Verify.
 func TestVerify(t *testing.T) {
 	edit := func(i int, change func(e *Entry)) func([]Entry) []Entry {
 		return func(es []Entry) []Entry {
@@ -167,38 +172,59 @@ func TestVerify(t *testing.T) {
 		{"run id unknown", "never reserved", insert(8, chargeLine("z", gaussian(10), 1))},
 		{"close of an unknown run", "never reserved", insert(8, closeLine("z", StatusDone))},
 		{"charge before its reservation", "never reserved", insert(2, chargeLine("a", gaussian(10), 1))},
-		{"charge of another event", "more of an event than it reserved", edit(3, func(e *Entry) { e.Event = charge(gaussian(9), 1) })},
-		{"charge of another kind", "more of an event than it reserved", edit(3, func(e *Entry) { e.Event = charge(laplace(10), 1) })},
-		{"charged more often than reserved", "more of an event than it reserved", edit(5, func(e *Entry) { e.Event = charge(gaussian(10), 3) })},
-		{"charged in the name of another run", "more of an event than it reserved", func(es []Entry) []Entry {
-			es[9].Event = charge(gaussian(10), 4)
-			return es
-		}},
-		{"an unknown run continued", "never reserved", insert(8, Entry{Time: noon, Kind: EntryResume, Run: "z"})},
-		{"continued after its end", "closed already", insert(7, Entry{Time: noon, Kind: EntryResume, Run: "a"})},
+		{"charge of another event", "more of an event than it reserved",
+			edit(3, func(e *Entry) { e.Event = charge(gaussian(9), 1) })},
+		{"charge of another kind", "more of an event than it reserved",
+			edit(3, func(e *Entry) { e.Event = charge(laplace(10), 1) })},
+		{"charged more often than reserved", "more of an event than it reserved",
+			edit(5, func(e *Entry) { e.Event = charge(gaussian(10), 3) })},
+		{"charged in the name of another run", "more of an event than it reserved",
+			func(es []Entry) []Entry {
+				es[9].Event = charge(gaussian(10), 4)
+				return es
+			}},
+		{"an unknown run continued", "never reserved", insert(8, Entry{Time: noon, Kind: EntryResume,
+			Run: "z"})},
+		{"continued after its end", "closed already", insert(7, Entry{Time: noon, Kind: EntryResume,
+			Run: "a"})},
 		{"charge without an event", "without an event", edit(3, func(e *Entry) { e.Event = nil })},
 		{"charge after close", "closed already", insert(7, chargeLine("a", gaussian(10), 1))},
 		{"closed twice", "closed already", insert(7, closeLine("a", StatusDone))},
 		{"unknown status", "unknown status", edit(6, func(e *Entry) { e.Status = "refunded" })},
-		{"void after a charge", "void after 5 charges", edit(6, func(e *Entry) { e.Status = StatusVoid })},
+		{"void after a charge", "void after 5 charges",
+			edit(6, func(e *Entry) { e.Status = StatusVoid })},
 		{"charge of a void run", "closed already", insert(11, chargeLine("b", gaussian(10), 1))},
 		{"reserved twice", "reserved twice", edit(7, func(e *Entry) { e.Run = "a" })},
 		{"run without a name", "empty", edit(7, func(e *Entry) { e.Run = "" })},
 		{"reservation without a budget", "without a budget", edit(2, func(e *Entry) { e.Budget = nil })},
 		{"reservation with δ = 0.1", "from 0 to", edit(2, func(e *Entry) { e.Budget = spend(1, .1) })},
-		{"claimed budget smaller than the cost", "costs epsilon", edit(2, func(e *Entry) { e.Budget = &less })},
+		{"claimed budget smaller than the cost", "costs epsilon",
+			edit(2, func(e *Entry) { e.Budget = &less })},
 		{"composition larger than the budget", "costs epsilon", edit(2, func(e *Entry) {
 			e.Composition = plan(charge(gaussian(10), 300), charge(exponential(.05), 2))
 		})},
-		{"cost not finite at its δ", "no finite epsilon", edit(2, func(e *Entry) { e.Budget = spend(1.5, 0) })},
-		{"other adjacency", "other privacy units", edit(2, func(e *Entry) { e.Adjacency = accountant.ReplaceOne })},
+		{"cost not finite at its δ", "no finite epsilon", edit(2, func(e *Entry) {
+			e.Budget = spend(1.5,
+				0)
+		})},
+		{"other adjacency", "other privacy units",
+			edit(2, func(e *Entry) { e.Adjacency = accountant.ReplaceOne })},
 		{"other unit", "other privacy units", edit(2, func(e *Entry) { e.Unit = "visit" })},
 		{"limit exceeded in ε", "would exceed", edit(1, func(e *Entry) { e.Budget = spend(4.4, 3e-9) })},
-		{"limit exceeded in δ", "would exceed", edit(1, func(e *Entry) { e.Budget = spend(4.5, 2.9e-9) })},
-		{"limit exceeded in ρ", "would bring rho", edit(1, func(e *Entry) { e.Budget, e.Rule = spend(.5, 1e-9), RuleZCDP })},
+		{"limit exceeded in δ", "would exceed", edit(1, func(e *Entry) {
+			e.Budget = spend(4.5,
+				2.9e-9)
+		})},
+		{"limit exceeded in ρ", "would bring rho", edit(1, func(e *Entry) {
+			e.Budget, e.Rule = spend(.5,
+				1e-9), RuleZCDP
+		})},
 		{"limit lowered on the way", "would exceed", insert(8, limitLine(*spend(4.4, 3e-9), RuleBasic))},
 		{"limit without a budget", "without a budget", edit(1, func(e *Entry) { e.Budget = nil })},
-		{"limit with a bad budget", "positive and finite", edit(1, func(e *Entry) { e.Budget = spend(0, 1e-9) })},
+		{"limit with a bad budget", "positive and finite", edit(1, func(e *Entry) {
+			e.Budget = spend(0,
+				1e-9)
+		})},
 		{"limit with an unknown rule", "unknown rule", edit(1, func(e *Entry) { e.Rule = "renyi" })},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -211,10 +237,11 @@ func TestVerify(t *testing.T) {
 	}
 	// What must pass: a limit that is raised, no limit, a limit without a rule, an open run.
 	for name, change := range map[string]func([]Entry) []Entry{
-		"limit raised":   insert(7, limitLine(*spend(9, 9e-9), RuleBasic)),
-		"zcdp limit":     edit(1, func(e *Entry) { e.Rule = RuleZCDP }),
-		"default rule":   edit(1, func(e *Entry) { e.Rule = "" }),
-		"continued run":  insert(5, Entry{Time: noon, Kind: EntryResume, Run: "a", Tool: "decoy", PID: 18, Host: "h"}),
+		"limit raised": insert(7, limitLine(*spend(9, 9e-9), RuleBasic)),
+		"zcdp limit":   edit(1, func(e *Entry) { e.Rule = RuleZCDP }),
+		"default rule": edit(1, func(e *Entry) { e.Rule = "" }),
+		"continued run": insert(5, Entry{Time: noon, Kind: EntryResume, Run: "a", Tool: "decoy", PID: 18,
+			Host: "h"}),
 		"no limit":       func(es []Entry) []Entry { return append(es[:1:1], es[2:]...) },
 		"unfinished run": func(es []Entry) []Entry { return es[:10] },
 		"tight limit after the spending": func(es []Entry) []Entry {
@@ -236,27 +263,71 @@ func TestChain(t *testing.T) {
 		line int
 		make func(ls []string) []string
 	}{
-		{"edited entry", 8, func(ls []string) []string { ls[7] = strings.Replace(ls[7], "1.5", "1.4", 1); return ls }},
-		{"edited hash", 3, func(ls []string) []string { ls[2] = strings.Replace(ls[2], `"hash":"`, `"hash":"0`, 1); return ls }},
+		{"edited entry", 8, func(ls []string) []string {
+			ls[7] = strings.Replace(ls[7], "1.5", "1.4",
+				1)
+			return ls
+		}},
+		{"edited hash", 3, func(ls []string) []string {
+			ls[2] = strings.Replace(ls[2], `"hash":"`,
+				`"hash":"0`, 1)
+			return ls
+		}},
 		{"removed line", 5, func(ls []string) []string { return append(ls[:4:4], ls[5:]...) }},
 		{"removed first line", 1, func(ls []string) []string { return ls[1:] }},
 		{"swapped lines", 4, func(ls []string) []string { ls[3], ls[4] = ls[4], ls[3]; return ls }},
 		{"repeated line", 5, func(ls []string) []string { return append(ls[:4:4], ls[3:]...) }},
-		{"unknown key", 1, func(ls []string) []string { ls[0] = strings.Replace(ls[0], `{`, `{"x":1,`, 1); return ls }},
-		{"repeated key", 1, func(ls []string) []string { ls[0] = strings.Replace(ls[0], `{`, `{"seq":0,`, 1); return ls }},
-		{"key in capitals", 1, func(ls []string) []string { ls[0] = strings.Replace(ls[0], `"seq"`, `"Seq"`, 1); return ls }},
-		{"a space", 2, func(ls []string) []string { ls[1] = strings.Replace(ls[1], `":`, `": `, 1); return ls }},
-		{"CRLF", 2, func(ls []string) []string { ls[1] = strings.Replace(ls[1], "\n", "\r\n", 1); return ls }},
-		{"empty line", 3, func(ls []string) []string { return append(ls[:2:2], append([]string{"\n"}, ls[2:]...)...) }},
-		{"two values on a line", 2, func(ls []string) []string { ls[1] = strings.Replace(ls[1], "\n", " {}\n", 1); return ls }},
-		{"unknown kind", 2, func(ls []string) []string { ls[1] = strings.Replace(ls[1], `"limit"`, `"gift"`, 1); return ls }},
-		{"unknown event", 3, func(ls []string) []string { ls[2] = strings.Replace(ls[2], `"gaussian"`, `"cauchy"`, 1); return ls }},
+		{"unknown key", 1, func(ls []string) []string {
+			ls[0] = strings.Replace(ls[0], `{`, `{"x":1,`,
+				1)
+			return ls
+		}},
+		{"repeated key", 1, func(ls []string) []string {
+			ls[0] = strings.Replace(ls[0], `{`, `{"seq":0,`,
+				1)
+			return ls
+		}},
+		{"key in capitals", 1, func(ls []string) []string {
+			ls[0] = strings.Replace(ls[0], `"seq"`,
+				`"Seq"`, 1)
+			return ls
+		}},
+		{"a space", 2, func(ls []string) []string {
+			ls[1] = strings.Replace(ls[1], `":`, `": `,
+				1)
+			return ls
+		}},
+		{"CRLF", 2, func(ls []string) []string {
+			ls[1] = strings.Replace(ls[1], "\n", "\r\n",
+				1)
+			return ls
+		}},
+		{"empty line", 3, func(ls []string) []string {
+			return append(ls[:2:2], append([]string{"\n"},
+				ls[2:]...)...)
+		}},
+		{"two values on a line", 2, func(ls []string) []string {
+			ls[1] = strings.Replace(ls[1], "\n",
+				" {}\n", 1)
+			return ls
+		}},
+		{"unknown kind", 2, func(ls []string) []string {
+			ls[1] = strings.Replace(ls[1], `"limit"`,
+				`"gift"`, 1)
+			return ls
+		}},
+		{"unknown event", 3, func(ls []string) []string {
+			ls[2] = strings.Replace(ls[2], `"gaussian"`,
+				`"cauchy"`, 1)
+			return ls
+		}},
 		{"not JSON", 1, func(ls []string) []string { return []string{"hello\n"} }},
 		{"null", 1, func(ls []string) []string { return []string{"null\n"} }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := Parse(strings.NewReader(strings.Join(row.make(append([]string(nil), text...)), "")))
-			if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), fmt.Sprintf("line %d:", row.line)) {
+			if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), fmt.Sprintf("line %d:",
+				row.line)) {
 				t.Errorf("%v, want ErrInvalid in line %d", err, row.line)
 			}
 		})
@@ -271,7 +342,8 @@ func TestChain(t *testing.T) {
 	} {
 		l := seal(good())
 		change(l)
-		if err := l.Verify(nil); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "entry 3:") {
+		if err := l.Verify(nil); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(),
+			"entry 3:") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -282,7 +354,8 @@ func TestTornLine(t *testing.T) {
 	last := strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n") + 1
 	for cut := last + 1; cut < len(text); cut += 17 {
 		l, err := Parse(strings.NewReader(text[:cut]))
-		if !errors.Is(err, ErrTorn) || errors.Is(err, ErrInvalid) || l == nil || len(l.Entries) != len(good())-1 {
+		if !errors.Is(err, ErrTorn) || errors.Is(err, ErrInvalid) || l == nil || len(l.Entries) != len(
+			good())-1 {
 			t.Fatalf("cut at %d: %v, %v", cut, l, err)
 		}
 		if err := l.Verify(nil); err != nil {
@@ -293,7 +366,10 @@ func TestTornLine(t *testing.T) {
 		t.Error(err)
 	}
 	failing := errors.New("disk")
-	if _, err := Parse(io.MultiReader(strings.NewReader(text[:100]), readerFunc(func([]byte) (int, error) { return 0, failing }))); !errors.Is(err, failing) {
+	if _, err := Parse(io.MultiReader(strings.NewReader(text[:100]), readerFunc(func([]byte) (int,
+		error) {
+		return 0, failing
+	}))); !errors.Is(err, failing) {
 		t.Error(err)
 	}
 	endless := readerFunc(func(p []byte) (int, error) { return len(p), nil })
@@ -316,7 +392,8 @@ func TestSealNormalises(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := back.Entries[0]; got.Unit != "a\uFFFDb" || got.Tool != "<&>\u2028" || !got.Time.Equal(e.Time) {
+	if got := back.Entries[0]; got.Unit != "a\uFFFDb" || got.Tool != "<&>\u2028" ||
+		!got.Time.Equal(e.Time) {
 		t.Errorf("%+v", got)
 	}
 	defer func() {
@@ -342,7 +419,8 @@ func TestRuns(t *testing.T) {
 		for _, c := range r.Charged {
 			n += c.Count
 		}
-		if r.Run != w.run || r.Status != w.status || n != w.charged || r.Method != "mst" || r.Budget != budget || len(r.Reserved) != 2 || !r.Time.Equal(noon) {
+		if r.Run != w.run || r.Status != w.status || n != w.charged || r.Method != "mst" ||
+			r.Budget != budget || len(r.Reserved) != 2 || !r.Time.Equal(noon) {
 			t.Errorf("run %d: %+v", i, r)
 		}
 	}
@@ -387,14 +465,21 @@ func TestAllows(t *testing.T) {
 		want error
 	}{
 		{"no limit", seal([]Entry{openLine()}), *spend(1e6, 1e-3), nil},
-		{"three tenths fit", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 2), *spend(.1, 1e-9), nil},
-		{"one ulp of ε too much", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 2), *spend(up(.1), 1e-9), accountant.ErrBudget},
-		{"one ulp of δ too much", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 2), *spend(.1, up(1e-9)), accountant.ErrBudget},
-		{"a fourth tenth", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 3), *spend(1e-300, 0), accountant.ErrBudget},
+		{"three tenths fit", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 2), *spend(.1, 1e-9),
+			nil},
+		{"one ulp of ε too much", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 2), *spend(up(.1),
+			1e-9), accountant.ErrBudget},
+		{"one ulp of δ too much", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 2),
+			*spend(.1, up(1e-9)), accountant.ErrBudget},
+		{"a fourth tenth", spent(*spend(.3, 3e-9), RuleBasic, *spend(.1, 1e-9), 3), *spend(1e-300, 0),
+			accountant.ErrBudget},
 		{"nothing spent", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(1, 1e-9), nil},
-		{"nothing spent, too much asked", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(up(1), 1e-9), accountant.ErrBudget},
-		{"invalid budget", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(math.NaN(), 0), accountant.ErrBudgetRange},
-		{"negative budget", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(-1, 0), accountant.ErrBudgetRange},
+		{"nothing spent, too much asked", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(up(1),
+			1e-9), accountant.ErrBudget},
+		{"invalid budget", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(math.NaN(), 0),
+			accountant.ErrBudgetRange},
+		{"negative budget", spent(*spend(1, 1e-9), RuleBasic, budget, 0), *spend(-1, 0),
+			accountant.ErrBudgetRange},
 	} {
 		if err := row.l.Allows(row.b, small); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)
@@ -430,9 +515,11 @@ func TestAllows(t *testing.T) {
 		}
 	}
 	// A void run gives its part back, a failed one does not.
-	for status, want := range map[string]error{StatusVoid: nil, StatusFailed: accountant.ErrBudget, StatusCancelled: accountant.ErrBudget, StatusDone: accountant.ErrBudget} {
+	for status, want := range map[string]error{StatusVoid: nil, StatusFailed: accountant.ErrBudget,
+		StatusCancelled: accountant.ErrBudget, StatusDone: accountant.ErrBudget} {
 		for _, rule := range []Rule{RuleBasic, RuleZCDP} {
-			l := seal([]Entry{openLine(), limitLine(*spend(1.5, 1e-9), rule), reserveLine("a"), closeLine("a", status)})
+			l := seal([]Entry{openLine(), limitLine(*spend(1.5, 1e-9), rule), reserveLine("a"),
+				closeLine("a", status)})
 			c := small
 			if rule == RuleZCDP {
 				r, _ := accountant.ZCDPRho(*spend(1.5, 1e-9))
@@ -445,8 +532,8 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// TestStrictLimit: a void run counts if and only if the limit that was in force at its reservation is
-// strict; a limit before or after changes nothing about it.
+// TestStrictLimit: a void run counts if and only if the limit that was in force at its reservation
+// is strict; a limit before or after changes nothing about it.
 func TestStrictLimit(t *testing.T) {
 	wide := *spend(10, 1e-6)
 	strict := limitLine(wide, RuleBasic)
@@ -464,7 +551,8 @@ func TestStrictLimit(t *testing.T) {
 		{"not for the runs before", [][]Entry{void("a"), {strict}, void("b")}, 1.5},
 		{"reserved before, closed after", [][]Entry{void("a")[:1], {strict}, void("a")[1:]}, 0},
 		{"nothing comes back", [][]Entry{{strict}, void("a"), {loose}, void("b")}, 1.5},
-		{"reserved under it, closed after", [][]Entry{{strict}, void("a")[:1], {loose}, void("a")[1:]}, 1.5},
+		{"reserved under it, closed after", [][]Entry{{strict}, void("a")[:1], {loose}, void("a")[1:]},
+			1.5},
 	} {
 		l := seal(append([]Entry{openLine()}, slices.Concat(row.entries...)...))
 		if err := l.Verify(nil); err != nil {
@@ -504,19 +592,21 @@ func (endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestLedgerBounds: a ledger without end, and a line without end, take little memory; so does a list of
-// entries inside another file, and no composition keeps a verifier busy for hours.
+// TestLedgerBounds: a ledger without end, and a line without end, take little memory; so does a
+// list of entries inside another file, and no composition keeps a verifier busy for hours.
 func TestLedgerBounds(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := Parse(endless{}); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "longer than 1048576 bytes") {
+	if _, err := Parse(endless{}); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(),
+		"longer than 1048576 bytes") {
 		t.Errorf("a line without end: %v", err)
 	}
 	text := lines(t, seal(good()))
 	if _, err := parseLedger(strings.NewReader(text), len(text)); err != nil {
 		t.Error(err)
 	}
-	if _, err := parseLedger(strings.NewReader(text), len(text)-1); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "the file is longer") {
+	if _, err := parseLedger(strings.NewReader(text), len(text)-1); !errors.Is(err, ErrInvalid) ||
+		!strings.Contains(err.Error(), "the file is longer") {
 		t.Errorf("one byte too long: %v", err)
 	}
 	var es Entries
@@ -532,8 +622,10 @@ func TestLedgerBounds(t *testing.T) {
 		text string
 		want int
 		err  error
-	}{{"null", 0, nil}, {"[]", 0, nil}, {`[{"seq":1}]`, 1, nil}, {`[{"sequel":1}]`, 0, ErrInvalid}, {`{}`, 0, ErrInvalid}} {
-		if err := json.Unmarshal([]byte(c.text), &es); !errors.Is(err, c.err) || err == nil && len(es) != c.want {
+	}{{"null", 0, nil}, {"[]", 0, nil}, {`[{"seq":1}]`, 1, nil}, {`[{"sequel":1}]`, 0,
+		ErrInvalid}, {`{}`, 0, ErrInvalid}} {
+		if err := json.Unmarshal([]byte(c.text), &es); !errors.Is(err, c.err) || err == nil &&
+			len(es) != c.want {
 			t.Errorf("%s: %d entries, %v", c.text, len(es), err)
 		}
 	}
@@ -543,7 +635,8 @@ func TestLedgerBounds(t *testing.T) {
 		wide.Composition = append(wide.Composition, *charge(subsampled(.01+1e-6*float64(i), 50), 1))
 	}
 	began := time.Now()
-	if err := seal([]Entry{openLine(), wide}).Verify(nil); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "129 different events") {
+	if err := seal([]Entry{openLine(), wide}).Verify(nil); !errors.Is(err, ErrInvalid) ||
+		!strings.Contains(err.Error(), "129 different events") {
 		t.Errorf("a reservation of %d events: %v", len(wide.Composition), err)
 	}
 	if took := time.Since(began); took > 5*time.Second {
@@ -551,7 +644,8 @@ func TestLedgerBounds(t *testing.T) {
 	}
 }
 
-// No input makes the parser panic; what it accepts is written back byte for byte, and Verify does not panic on it.
+// No input makes the parser panic; what it accepts is written back byte for byte, and Verify does
+// not panic on it.
 func FuzzParseLedger(f *testing.F) {
 	text := lines(f, seal(good()))
 	f.Add([]byte(text))
@@ -559,7 +653,8 @@ func FuzzParseLedger(f *testing.F) {
 	f.Add([]byte(strings.Replace(text, "gaussian", "laplace", 1)))
 	f.Add([]byte("{}\n"))
 	f.Add([]byte("null\n[]\n"))
-	f.Add([]byte(lines(f, seal([]Entry{openLine(), {Kind: EntryCharge, Run: "\"\u2028", Event: charge(accountant.Event(accountant.Approx{Delta: .5}), 1<<40)}}))))
+	f.Add([]byte(lines(f, seal([]Entry{openLine(), {Kind: EntryCharge, Run: "\"\u2028",
+		Event: charge(accountant.Event(accountant.Approx{Delta: .5}), 1<<40)}}))))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := Parse(bytes.NewReader(data))
 		if err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrTorn) {

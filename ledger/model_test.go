@@ -17,13 +17,15 @@ type model struct {
 	limit float64
 }
 
-// Random histories, half of them with a forbidden step: Verify accepts exactly those that the model allows.
+// Random histories, half of them with a forbidden step: Verify accepts exactly those that the model
+// allows.
 func TestVerifyAgainstModel(t *testing.T) {
 	u := rand.New(rand.NewPCG(13, 14))
 	event := gaussian(10)
 	refused := 0
 	for trial := range 400 {
-		m := model{left: map[string]int{}, open: map[string]bool{}, used: map[string]bool{}, sure: map[string]bool{}, spent: map[string]float64{}, limit: math.Inf(1)}
+		m := model{left: map[string]int{}, open: map[string]bool{}, used: map[string]bool{},
+			sure: map[string]bool{}, spent: map[string]float64{}, limit: math.Inf(1)}
 		es, legal, strict := []Entry{openLine()}, true, false
 		for range 14 {
 			run := fmt.Sprint(u.IntN(4))

@@ -46,7 +46,8 @@ func (h *history) add(e Entry) {
 			h.limit, h.limited = e, true
 		}
 	case EntryReserve:
-		r := Run{Run: e.Run, Method: e.Method, Time: e.Time, Reserved: e.Composition, Status: StatusUnfinished, Strict: h.limit.Strict}
+		r := Run{Run: e.Run, Method: e.Method, Time: e.Time, Reserved: e.Composition,
+			Status: StatusUnfinished, Strict: h.limit.Strict}
 		if e.Budget != nil {
 			r.Budget = *e.Budget
 		}
@@ -98,12 +99,14 @@ func (h *history) total() accountant.Budget {
 	return sum
 }
 
-// spent is the total in exact decimals: three runs at 0.1 fit a limit of 0.3, and one ulp more does not.
+// spent is the total in exact decimals: three runs at 0.1 fit a limit of 0.3, and one ulp more does
+// not.
 func (h *history) spent() (epsilon, delta *big.Rat) {
 	return new(big.Rat).Set(&h.epsilon), new(big.Rat).Set(&h.delta)
 }
 
-// decimal is the number that the shortest decimal form of x, its form in JSON, says. NaN and the infinities, which Validate refuses, count as 0.
+// decimal is the number that the shortest decimal form of x, its form in JSON, says. NaN and the
+// infinities, which Validate refuses, count as 0.
 func decimal(x float64) *big.Rat {
 	if r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64)); ok {
 		return r
@@ -117,10 +120,12 @@ func (l *Ledger) Limit() (Entry, bool) {
 	return h.limit, h.limited
 }
 
-// Allows returns accountant.ErrBudget if a reservation of c with budget b would exceed the limit. Under RuleBasic the sums of ε and of δ over
-// all reservations that count must stay within the limit; under RuleZCDP the sum of ρ must stay within the ρ of the limit (an event without ρ is
-// refused). Both are privacy filters: they hold although later runs are chosen after seeing earlier releases (Rogers, Roth, Ullman,
-// Vadhan 2016; Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023). Without a limit every valid budget is allowed.
+// Allows returns accountant.ErrBudget if a reservation of c with budget b would exceed the limit.
+// Under RuleBasic the sums of ε and of δ over all reservations that count must stay within the
+// limit; under RuleZCDP the sum of ρ must stay within the ρ of the limit (an event without ρ is
+// refused). Both are privacy filters: they hold although later runs are chosen after seeing earlier
+// releases (Rogers, Roth, Ullman, Vadhan 2016; Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu
+// 2023). Without a limit every valid budget is allowed.
 func (l *Ledger) Allows(b accountant.Budget, c accountant.Composition) error {
 	return l.history().allows(b, c)
 }
@@ -141,8 +146,10 @@ func (h *history) allows(b accountant.Budget, c accountant.Composition) error {
 	delta.Add(delta, decimal(b.Delta))
 	if epsilon.Cmp(decimal(limit.Budget.Epsilon)) > 0 || delta.Cmp(decimal(limit.Budget.Delta)) > 0 {
 		spent := h.total()
-		return fmt.Errorf("ledger: epsilon %v and delta %v are spent; %v and %v more would exceed the ledger's limit of %v and %v: %w",
-			spent.Epsilon, spent.Delta, b.Epsilon, b.Delta, limit.Budget.Epsilon, limit.Budget.Delta, accountant.ErrBudget)
+		return fmt.Errorf("ledger: epsilon %v and delta %v are spent; %v and %v more would exceed the "+
+			"ledger's limit of %v and %v: %w",
+			spent.Epsilon, spent.Delta, b.Epsilon, b.Delta, limit.Budget.Epsilon, limit.Budget.Delta,
+			accountant.ErrBudget)
 	}
 	return nil
 }
@@ -167,7 +174,8 @@ func (h *history) allowsRho(c accountant.Composition) error {
 		return err
 	}
 	if total > most {
-		return fmt.Errorf("ledger: this run would bring rho to %v, the ledger's limit is %v (epsilon %v, delta %v): %w",
+		return fmt.Errorf("ledger: this run would bring rho to %v, the ledger's limit is %v (epsilon "+
+			"%v, delta %v): %w",
 			total, most, h.limit.Budget.Epsilon, h.limit.Budget.Delta, accountant.ErrBudget)
 	}
 	return nil

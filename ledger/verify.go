@@ -10,16 +10,17 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every
-// run's units those of the opening; every reservation's composition within its budget, and of at
-// most 128 different events; every charge within its reservation, its filter included; nothing after
-// a run is closed; no mechanism in a void run; no limit exceeded when a run was reserved. Errors
-// wrap ErrInvalid and name the entry by its sequence number. A chain shows that a line was changed,
+// Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every run's
+// units those of the opening; every reservation's composition within its budget, and of at most 128
+// different events; every charge within its reservation, its filter included; nothing after a run
+// is closed; no mechanism in a void run; no limit exceeded when a run was reserved. Errors wrap
+// ErrInvalid and name the entry by its sequence number. A chain shows that a line was changed,
 // removed or moved; it cannot show that whole lines are missing at the end, or that all of it was
 // made up.
 //
-// Reservations are priced by price; nil is accountant.Composition.Epsilon, closed formulas. A ledger
-// with runs that were reserved by another Pricer needs one that is as tight, such as pld.Upper.
+// Reservations are priced by price; nil is accountant.Composition.Epsilon, closed formulas. A
+// ledger with runs that were reserved by another Pricer needs one that is as tight, such as
+// pld.Upper.
 func (l *Ledger) Verify(price accountant.Pricer) error {
 	if len(l.Entries) == 0 {
 		return fmt.Errorf("ledger: %w: it has no entries", ErrInvalid)
@@ -43,7 +44,8 @@ type Checker struct {
 // NewChecker returns a checker of a ledger without entries, which prices reservations by price (see
 // [Ledger.Verify]).
 func NewChecker(price accountant.Pricer) *Checker {
-	return &Checker{verifier: verifier{price: price, runs: map[string]*openRun{}, costs: map[string]float64{}, past: newHistory()}}
+	return &Checker{verifier: verifier{price: price, runs: map[string]*openRun{},
+		costs: map[string]float64{}, past: newHistory()}}
 }
 
 // Add checks that e, sealed, may follow the entries added before. After an error, which wraps
@@ -137,12 +139,14 @@ func (v verifier) reserve(before []Entry, e Entry) error {
 	if err := e.Budget.Validate(); err != nil {
 		return err
 	}
-	// MaxRowsPerUnit may differ: neighbours differ in all rows of a unit, whatever number of them a run uses.
+	// MaxRowsPerUnit may differ: neighbours differ in all rows of a unit, whatever number of them a
+	// run uses.
 	if open := before[0]; e.Adjacency != open.Adjacency || e.Unit != open.Unit {
 		return errors.New("the run counts other privacy units than its ledger")
 	}
 	if len(e.Composition) > maxDistinct {
-		return fmt.Errorf("a reservation of %d different events; %d are the most", len(e.Composition), maxDistinct)
+		return fmt.Errorf("a reservation of %d different events; %d are the most", len(e.Composition),
+			maxDistinct)
 	}
 	subsampled := 0
 	for _, c := range e.Composition {
@@ -151,14 +155,16 @@ func (v verifier) reserve(before []Entry, e Entry) error {
 		}
 	}
 	if subsampled > maxSubsampled {
-		return fmt.Errorf("a reservation of %d different subsampled events; %d are the most", subsampled, maxSubsampled)
+		return fmt.Errorf("a reservation of %d different subsampled events; %d are the most", subsampled,
+			maxSubsampled)
 	}
 	cost, err := v.cost(e)
 	if err != nil {
 		return err
 	}
 	if cost > e.Budget.Epsilon*(1+platformTolerance) {
-		return fmt.Errorf("the composition costs epsilon %v at delta %v, the budget says %v", cost, e.Budget.Delta, e.Budget.Epsilon)
+		return fmt.Errorf("the composition costs epsilon %v at delta %v, the budget says %v", cost,
+			e.Budget.Delta, e.Budget.Epsilon)
 	}
 	if err := v.past.allows(*e.Budget, e.Composition); err != nil {
 		return err
@@ -174,8 +180,8 @@ const (
 	maxSubsampled = 8
 )
 
-// platformTolerance is how far, relatively, the ε of one composition or the cost of a charge may differ between machines: fused multiply-adds
-// round differently.
+// platformTolerance is how far, relatively, the ε of one composition or the cost of a charge may
+// differ between machines: fused multiply-adds round differently.
 const platformTolerance = 1e-9
 
 // tolerant returns the composition with filters larger by the tolerance.

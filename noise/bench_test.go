@@ -41,7 +41,8 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
-// BenchmarkVector measures a vector of 24,961 scales, made and drawn from; ns/op is for all of them.
+// BenchmarkVector measures a vector of 24,961 scales, made and drawn from; ns/op is for all of
+// them.
 func BenchmarkVector(b *testing.B) {
 	src, dst, scales := NewSource(), make([]int64, 24_961), make([]float64, 24_961)
 	for k := range scales {

@@ -5,10 +5,10 @@ import (
 	"math/big"
 )
 
-// This file decides events of probability exp(−γ), γ ≥ 0, by CKS Algorithm 1: for 0 ≤ γ ≤ 1 let K be the first
-// k = 1, 2, ... for which a trial of probability γ/k fails. Then P(K > k) = γ^k/k! and P(K is odd) = Σ(−γ)^k/k! = exp(−γ).
-// A trial of probability γ/k is one of probability 1/k and, independently, one of probability γ. A larger γ is split:
-// exp(−γ) = exp(−1)^n·exp(−(γ−n)).
+// This file decides events of probability exp(−γ), γ ≥ 0, by CKS Algorithm 1: for 0 ≤ γ ≤ 1 let K
+// be the first k = 1, 2, ... for which a trial of probability γ/k fails. Then P(K > k) = γ^k/k! and
+// P(K is odd) = Σ(−γ)^k/k! = exp(−γ). A trial of probability γ/k is one of probability 1/k and,
+// independently, one of probability γ. A larger γ is split: exp(−γ) = exp(−1)^n·exp(−(γ−n)).
 
 // oneIn returns true with probability 1/k, k ≥ 1.
 func (b *stream) oneIn(k uint64) bool {
@@ -21,7 +21,8 @@ func (b *stream) oneIn(k uint64) bool {
 	return b.uniform(k) == 0
 }
 
-// expMinusOne returns true with probability exp(−1): Algorithm 1 with γ = 1, whose first trial always succeeds.
+// expMinusOne returns true with probability exp(−1): Algorithm 1 with γ = 1, whose first trial
+// always succeeds.
 func (b *stream) expMinusOne() bool {
 	k := uint64(2)
 	for b.oneIn(k) {
@@ -39,7 +40,8 @@ func (b *stream) expMinusHalf() bool {
 	return k%2 == 1
 }
 
-// expMinusInt returns true with probability exp(−n). It takes fewer than 1.6 trials on average, whatever n is.
+// expMinusInt returns true with probability exp(−n). It takes fewer than 1.6 trials on average,
+// whatever n is.
 func (b *stream) expMinusInt(n uint64) bool {
 	for ; n > 0; n-- {
 		if !b.expMinusOne() {
@@ -59,7 +61,8 @@ func (b *stream) expMinusRatio(num, den uint64) bool {
 }
 
 // expMinusFraction returns true with probability exp(−γ) for a γ in [0, 1) that is known to lie in
-// [low, low+width]/2^64. Where the first 64 digits u of a uniform U do not decide U < γ, it asks below(u).
+// [low, low+width]/2^64. Where the first 64 digits u of a uniform U do not decide U < γ, it asks
+// below(u).
 func (b *stream) expMinusFraction(low, width uint64, below func(u uint64) bool) bool {
 	return b.expMinusFrom(b.word(), low, width, below)
 }
@@ -77,8 +80,9 @@ func (b *stream) expMinusFrom(u, low, width uint64, below func(u uint64) bool) b
 	return k%2 == 1
 }
 
-// expMinusBetween returns true with probability exp(−γ) for a γ ≥ 0 that lies in [lo, hi]; exact returns γ itself in a
-// number of its own and is called rarely when hi − lo is small. A lo that is negative or NaN counts as 0.
+// expMinusBetween returns true with probability exp(−γ) for a γ ≥ 0 that lies in [lo, hi]; exact
+// returns γ itself in a number of its own and is called rarely when hi − lo is small. A lo that is
+// negative or NaN counts as 0.
 func (b *stream) expMinusBetween(lo, hi float64, exact func() *big.Rat) bool {
 	if !(lo > 0) {
 		lo = 0
@@ -99,7 +103,8 @@ func (b *stream) expMinusBetween(lo, hi float64, exact func() *big.Rat) bool {
 	return b.expMinusFraction(low, high-low, func(u uint64) bool { return b.belowRat(u, rest()) })
 }
 
-// expMinusRat returns true with probability exp(−g), g ≥ 0. It is what the faster functions are measured against.
+// expMinusRat returns true with probability exp(−g), g ≥ 0. It is what the faster functions are
+// measured against.
 func (b *stream) expMinusRat(g *big.Rat) bool {
 	n, r := new(big.Int).DivMod(g.Num(), g.Denom(), new(big.Int))
 	for one := big.NewInt(1); n.Sign() > 0; n.Sub(n, one) {
@@ -113,8 +118,8 @@ func (b *stream) expMinusRat(g *big.Rat) bool {
 	return b.expMinusFraction(low, 1, func(u uint64) bool { return b.belowRat(u, rest) })
 }
 
-// belowRat reports U < p for a uniform U with first 64 binary digits u, and 0 ≤ p < 1: it goes through the digits of
-// both in base 2^64, drawing those of U, until they differ.
+// belowRat reports U < p for a uniform U with first 64 binary digits u, and 0 ≤ p < 1: it goes
+// through the digits of both in base 2^64, drawing those of U, until they differ.
 func (b *stream) belowRat(u uint64, p *big.Rat) bool {
 	digit, rest := new(big.Int), new(big.Int).Set(p.Num())
 	for {

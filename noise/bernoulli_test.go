@@ -12,11 +12,15 @@ const trials = 200_000
 func TestBernoulli(t *testing.T) {
 	src := testSource(t)
 	for _, c := range []struct{ num, den uint64 }{
-		{0, 1}, {1, 1}, {0, math.MaxUint64}, {math.MaxUint64, math.MaxUint64}, {1, 2}, {1, 3}, {2, 3}, {3, 100},
+		{0, 1}, {1, 1}, {0, math.MaxUint64}, {math.MaxUint64, math.MaxUint64}, {1, 2}, {1, 3}, {2, 3}, {3,
+			100},
 		{1 << 62, 3 << 62}, {1 << 63, math.MaxUint64},
 	} {
 		t.Run(fmt.Sprintf("%d of %d", c.num, c.den), func(t *testing.T) {
-			checkRate(t, trials, float64(c.num)/float64(c.den), func() bool { return src.Bernoulli(c.num, c.den) })
+			checkRate(t, trials, float64(c.num)/float64(c.den), func() bool {
+				return src.Bernoulli(c.num,
+					c.den)
+			})
 		})
 	}
 }
@@ -24,11 +28,13 @@ func TestBernoulli(t *testing.T) {
 func TestBernoulliExp(t *testing.T) {
 	src := testSource(t)
 	for _, c := range []struct{ num, den uint64 }{
-		{0, 1}, {1, 1}, {1, 2}, {1, 3}, {9, 10}, {3, 2}, {2, 1}, {7, 3}, {5, 1}, {1, 1000}, {1 << 62, 3 << 62}, {math.MaxUint64 - 1, math.MaxUint64},
+		{0, 1}, {1, 1}, {1, 2}, {1, 3}, {9, 10}, {3, 2}, {2, 1}, {7, 3}, {5, 1}, {1, 1000}, {1 << 62,
+			3 << 62}, {math.MaxUint64 - 1, math.MaxUint64},
 		{1000, 1}, {math.MaxUint64, 1},
 	} {
 		t.Run(fmt.Sprintf("%d over %d", c.num, c.den), func(t *testing.T) {
-			checkRate(t, trials, math.Exp(-float64(c.num)/float64(c.den)), func() bool { return src.BernoulliExp(c.num, c.den) })
+			checkRate(t, trials, math.Exp(-float64(c.num)/float64(c.den)),
+				func() bool { return src.BernoulliExp(c.num, c.den) })
 		})
 	}
 }
@@ -55,7 +61,8 @@ func TestSmallBernoullis(t *testing.T) {
 
 func ratio(a, b int64) *big.Rat { return big.NewRat(a, b) }
 
-// TestExpMinusBetween: null, the probability is exp(−γ) however wide the interval around γ is, and wherever its ends lie.
+// TestExpMinusBetween: null, the probability is exp(−γ) however wide the interval around γ is, and
+// wherever its ends lie.
 func TestExpMinusBetween(t *testing.T) {
 	b := testSource(t).state()
 	inf, nan := math.Inf(1), math.NaN()
@@ -100,7 +107,8 @@ func TestExpMinusBetween(t *testing.T) {
 	})
 }
 
-// TestExpMinusBetweenAsksRarely: with a tight interval the exact number is wanted for the interval's share of the uniforms.
+// TestExpMinusBetweenAsksRarely: with a tight interval the exact number is wanted for the
+// interval's share of the uniforms.
 func TestExpMinusBetweenAsksRarely(t *testing.T) {
 	b := testSource(t).state()
 	for range trials {
@@ -111,14 +119,16 @@ func TestExpMinusBetweenAsksRarely(t *testing.T) {
 	}
 }
 
-// TestExpMinusFraction: γ = 1/3 of which only [low, low+width] is told; the middle is decided by below.
+// TestExpMinusFraction: γ = 1/3 of which only [low, low+width] is told; the middle is decided by
+// below.
 func TestExpMinusFraction(t *testing.T) {
 	b := testSource(t).state()
 	third := uint64(math.MaxUint64 / 3) // ⌊2^64/3⌋
 	for _, c := range []struct {
 		name       string
 		low, width uint64
-	}{{"one digit", third, 1}, {"a quarter wide", third - 1<<60, 1 << 62}, {"all", 0, math.MaxUint64}} {
+	}{{"one digit", third, 1}, {"a quarter wide", third - 1<<60, 1 << 62}, {"all", 0,
+		math.MaxUint64}} {
 		t.Run(c.name, func(t *testing.T) {
 			checkRate(t, trials, math.Exp(-1./3), func() bool {
 				return b.expMinusFraction(c.low, c.width, func(u uint64) bool {
@@ -139,7 +149,8 @@ func TestExpMinusRat(t *testing.T) {
 		name string
 		g    *big.Rat
 	}{
-		{"0", ratio(0, 1)}, {"1", ratio(1, 1)}, {"2", ratio(2, 1)}, {"2/3", ratio(2, 3)}, {"7/5", ratio(7, 5)}, {"20/7", ratio(20, 7)},
+		{"0", ratio(0, 1)}, {"1", ratio(1, 1)}, {"2", ratio(2, 1)}, {"2/3", ratio(2, 3)}, {"7/5",
+			ratio(7, 5)}, {"20/7", ratio(20, 7)},
 		{"2^-200", rat(1, -200)}, {"1 − 2^-200", almost},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -178,8 +189,9 @@ func TestBelowRat(t *testing.T) {
 	}
 }
 
-// peek returns a stream and its first word. Which words are compared, and how, at the very digit that decides has probability
-// 2^−64 in a random test; here the interval is put around a word that is known to come.
+// peek returns a stream and its first word. Which words are compared, and how, at the very digit
+// that decides has probability 2^−64 in a random test; here the interval is put around a word that
+// is known to come.
 func peek(number uint64) (b *stream, first uint64) {
 	key := [32]byte{byte(number), byte(number >> 8), byte(number >> 16), byte(number >> 24)}
 	return newSource(key).state(), newSource(key).Uint64()
@@ -213,7 +225,8 @@ func TestExpMinusFractionAsksExactlyWhenUndecided(t *testing.T) {
 	}
 }
 
-// TestExpMinusBetweenKeepsTheLastDigit: a high end inside the unit of the last digit, which needs a first word below 2^53.
+// TestExpMinusBetweenKeepsTheLastDigit: a high end inside the unit of the last digit, which needs a
+// first word below 2^53.
 func TestExpMinusBetweenKeepsTheLastDigit(t *testing.T) {
 	for number, found := uint64(0), 0; found < 3; number++ {
 		b, first := peek(number)
@@ -229,13 +242,15 @@ func TestExpMinusBetweenKeepsTheLastDigit(t *testing.T) {
 			return new(big.Rat).Set(gamma)
 		})
 		if !asked {
-			t.Errorf("first word %#x, γ half a unit above it: decided without a look at the next digit", first)
+			t.Errorf("first word %#x, γ half a unit above it: decided without a look at the next digit",
+				first)
 		}
 	}
 }
 
-// TestExpMinusRatKeepsTheLastDigit: with γ half a unit above the first word the next digit decides the first trial. Null: the event
-// happens in ½ + ½·(at least ½ and less than all) of the cases; a decision by the first word alone makes it certain.
+// TestExpMinusRatKeepsTheLastDigit: with γ half a unit above the first word the next digit decides
+// the first trial. Null: the event happens in ½ + ½·(at least ½ and less than all) of the cases; a
+// decision by the first word alone makes it certain.
 func TestExpMinusRatKeepsTheLastDigit(t *testing.T) {
 	happened := 0
 	for number := range uint64(1000) {

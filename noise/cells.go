@@ -6,18 +6,23 @@ import (
 	"sync"
 )
 
-// This file chooses the cell n ≥ 0 of |N|·64 = n + x, N standard normal, for [RoundedGaussian]: P(n) ∝ p(n) = exp(−n²/2¹³).
+// This file chooses the cell n ≥ 0 of |N|·64 = n + x, N standard normal, for [RoundedGaussian]:
+// P(n) ∝ p(n) = exp(−n²/2¹³).
 //
-// A table has 2¹² slots. Cell n < 240 owns h(n) = ⌈49·p(n)⌉ of them, and the r = 13 that are left stand for the tail, the cells from 240 on. A uniform slot
-// proposes its owner; cell n is kept with probability
+// A table has 2¹² slots. Cell n < 240 owns h(n) = ⌈49·p(n)⌉ of them, and the r = 13 that are left
+// stand for the tail, the cells from 240 on. A uniform slot proposes its owner; cell n is kept with
+// probability
 //
 //	keep(n) = 49·p(n)/h(n) ≤ 1,
 //
-// so that it is proposed and kept with probability h(n)/2¹²·keep(n) = 49·p(n)/2¹². Over all n that is .9656, and one random word serves a proposal.
+// so that it is proposed and kept with probability h(n)/2¹²·keep(n) = 49·p(n)/2¹². Over all n that
+// is .9656, and one random word serves a proposal.
 //
-// The tail takes p(n) under stairs. Sixteen cells make a strip, and in strip i = ⌊n/16⌋ p(n) is at most exp(−i²/32) ≤ 2^−stairs(i). The stairs of the strips of
-// the tail are different numbers above 9, so a geometric j ≥ 1, P(j) = 2^−j, gives the strip whose stairs are 9 + j, if there is one: strip i with probability
-// 2^(9−stairs(i)). A cell of it is taken uniformly, so cell n is proposed with probability r/2¹²·2^(5−stairs(i)), and kept with
+// The tail takes p(n) under stairs. Sixteen cells make a strip, and in strip i = ⌊n/16⌋ p(n) is at
+// most exp(−i²/32) ≤ 2^−stairs(i). The stairs of the strips of the tail are different numbers above
+// 9, so a geometric j ≥ 1, P(j) = 2^−j, gives the strip whose stairs are 9 + j, if there is one:
+// strip i with probability 2^(9−stairs(i)). A cell of it is taken uniformly, so cell n is proposed
+// with probability r/2¹²·2^(5−stairs(i)), and kept with
 //
 //	keep(n) = 49·2^stairs(i)·p(n)/(32·r) ≤ 49/416,
 //
@@ -31,15 +36,19 @@ const (
 	tailStrip  = 15
 	tailCells  = 16 * tailStrip // the cells below are in the table of slots
 	tailStairs = 9              // less than the stairs of the strips of the tail
-	tableCells = 512            // 8 standard deviations; beyond, which is once in 10¹⁵ draws, keep(n) is computed
+	// 8 standard deviations; beyond, which is once in 10¹⁵ draws, keep(n) is computed
+	tableCells = 512
 
-	// A word is, from its lowest bit on: slot, sign, first digits of the U that is compared with γ in keepFraction, first digits of the U compared with keep(n).
+	// A word is, from its lowest bit on: slot, sign, first digits of the U that is compared with γ in
+	// keepFraction, first digits of the U compared with keep(n).
 	gammaDigits = 25
 	keepDigits  = 64 - slotBits - 1 - gammaDigits
 )
 
-// stairs is a whole number of at most i²/(32·ln 2), about its floor: 2^stairs(i) ≤ exp(i²/32). For i < 2^18.
-func stairs(i uint64) uint64 { return i * i * 193_635_250 >> 32 } // 2^32/(32·ln 2) = 193 635 250.99...
+// stairs is a whole number of at most i²/(32·ln 2), about its floor: 2^stairs(i) ≤ exp(i²/32). For
+// i < 2^18.
+// 2^32/(32·ln 2) = 193 635 250.99...
+func stairs(i uint64) uint64 { return i * i * 193_635_250 >> 32 }
 
 // cells is the table of the proposal and of the first digits of keep.
 type cells struct {
@@ -77,7 +86,8 @@ var theCells = sync.OnceValue(func() *cells {
 	return t
 })
 
-// certain returns the number on which both bounds agree, computed with as many guard digits as it takes.
+// certain returns the number on which both bounds agree, computed with as many guard digits as it
+// takes.
 func certain(between func(guard uint) (low, high *big.Int)) int64 {
 	for guard := uint(64); ; guard *= 2 {
 		if low, high := between(guard); low.Cmp(high) == 0 {
@@ -86,8 +96,8 @@ func certain(between func(guard uint) (low, high *big.Int)) int64 {
 	}
 }
 
-// cell proposes a cell by the word w. ok is false if there is nothing to propose or it was not kept. The sign and the digits for keepFraction that are in w
-// have no part in it.
+// cell proposes a cell by the word w. ok is false if there is nothing to propose or it was not
+// kept. The sign and the digits for keepFraction that are in w have no part in it.
 func (b *stream) cell(t *cells, w uint64) (n uint64, ok bool) {
 	n = uint64(t.slots[w%(1<<slotBits)])
 	if n == tailCells {
@@ -104,7 +114,8 @@ func (b *stream) cell(t *cells, w uint64) (n uint64, ok bool) {
 	return n, b.belowKeep(t, y, n)
 }
 
-// tail returns strip i ≥ tailStrip with probability 2^(tailStairs − stairs(i)), and false with the probability that is left.
+// tail returns strip i ≥ tailStrip with probability 2^(tailStairs − stairs(i)), and false with the
+// probability that is left.
 func (b *stream) tail() (i uint64, ok bool) {
 	s := uint64(tailStairs)
 	w := b.word()
@@ -117,7 +128,8 @@ func (b *stream) tail() (i uint64, ok bool) {
 	return i, stairs(i) == s
 }
 
-// belowKeep reports U < keep(n) for a uniform U with first keepDigits digits y, drawing digits of U until they decide.
+// belowKeep reports U < keep(n) for a uniform U with first keepDigits digits y, drawing digits of U
+// until they decide.
 func (b *stream) belowKeep(t *cells, y, n uint64) bool {
 	digits, u := uint(keepDigits), new(big.Int).SetUint64(y)
 	for {
@@ -149,12 +161,14 @@ func (t *cells) keepBetween(n uint64, digits uint) (low, high *big.Int) {
 
 // lawBetween returns whole numbers low ≤ 2^(digits+up)·p(n) ≤ high, at most a few apart.
 //
-// With q = n²/2¹³ it computes exp(−q/2^r) for an r with q/2^r ≤ ½ by its alternating series, whose partial sums lie on both sides of it, and
-// squares r times; all in fixed point, low ends rounded down and high ends up.
+// With q = n²/2¹³ it computes exp(−q/2^r) for an r with q/2^r ≤ ½ by its alternating series, whose
+// partial sums lie on both sides of it, and squares r times; all in fixed point, low ends rounded
+// down and high ends up.
 func lawBetween(n, up uint64, digits uint) (low, high *big.Int) {
 	square := new(big.Int).Mul(new(big.Int).SetUint64(n), new(big.Int).SetUint64(n))
 	r := uint(max(0, square.BitLen()-(gammaBits-1)))
-	point := digits + uint(up) + 2*r + 16 // binary digits after the point: squaring at most doubles an error, and 2^up multiplies it
+	// binary digits after the point: squaring at most doubles an error, and 2^up multiplies it
+	point := digits + uint(up) + 2*r + 16
 	low, high = expMinus(square, gammaBits+r, point)
 	for range r {
 		low.Rsh(low.Mul(low, low), point)

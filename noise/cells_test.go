@@ -9,9 +9,11 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
-// TestStairs: 2^stairs(i) ≤ exp(i²/32), exactly; the strips of the tail have different stairs above tailStairs.
+// TestStairs: 2^stairs(i) ≤ exp(i²/32), exactly; the strips of the tail have different stairs above
+// tailStairs.
 func TestStairs(t *testing.T) {
-	ln2, _, _ := big.ParseFloat("0.693147180559945309417232121458176568075500134360255254120680", 10, 190, big.ToPositiveInf)
+	ln2, _, _ := big.ParseFloat("0.693147180559945309417232121458176568075500134360255254120680", 10,
+		190, big.ToPositiveInf)
 	for i := range uint64(2000) {
 		left := new(big.Float).SetPrec(190).SetUint64(32 * stairs(i))
 		if left.Mul(left, ln2).Cmp(new(big.Float).SetUint64(i*i)) > 0 {
@@ -26,7 +28,8 @@ func TestStairs(t *testing.T) {
 	}
 }
 
-// oracle returns p(n) = exp(−n²/2¹³) by a way of its own: a product of n factors exp(−(2k+1)/2¹³), in floating point of 400 digits.
+// oracle returns p(n) = exp(−n²/2¹³) by a way of its own: a product of n factors exp(−(2k+1)/2¹³),
+// in floating point of 400 digits.
 func oracle(n uint64) *big.Float {
 	root, term := wide(1), wide(1) // exp(−2⁻¹³)
 	for k := 1; k < 40; k++ {
@@ -43,11 +46,13 @@ func oracle(n uint64) *big.Float {
 
 func wide(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
 
-// proposed returns the probability that one word, and those of the tail, propose cell n: the table's slots are counted.
+// proposed returns the probability that one word, and those of the tail, propose cell n: the
+// table's slots are counted.
 func proposed(n uint64) *big.Float {
 	owner, share := min(n, tailCells), wide(1./4096)
 	if n >= tailCells {
-		share.SetMantExp(share, tailStairs-4-int(stairs(n/16))) // of the tail's proposals: the strip, and one of 16
+		// of the tail's proposals: the strip, and one of 16
+		share.SetMantExp(share, tailStairs-4-int(stairs(n/16)))
 	}
 	count := 0.
 	for _, o := range theCells().slots {
@@ -71,7 +76,8 @@ func digitsOf(p *big.Float, digits int) (scaled *big.Float, floor *big.Int) {
 	return scaled, floor
 }
 
-// TestSlots: each cell owns the least number of slots that keep(n) ≤ 1 allows, the tail the rest, and a height of 50 would leave it none.
+// TestSlots: each cell owns the least number of slots that keep(n) ≤ 1 allows, the tail the rest,
+// and a height of 50 would leave it none.
 func TestSlots(t *testing.T) {
 	counts := map[uint8]int64{}
 	for _, n := range theCells().slots {
@@ -87,12 +93,14 @@ func TestSlots(t *testing.T) {
 			return x
 		}
 		if got := counts[uint8(n)]; got != ceil(49) || theCells().owned[n] != got {
-			t.Errorf("cell %d has %d slots, %d by the table's count, want %d", n, got, theCells().owned[n], ceil(49))
+			t.Errorf("cell %d has %d slots, %d by the table's count, want %d", n, got, theCells().owned[n],
+				ceil(49))
 		}
 		total += ceil(49)
 		higher += ceil(50)
 	}
-	if counts[tailCells] != 13 || theCells().owned[tailCells] != 13 || total != 4083 || len(counts) != tailCells+1 {
+	if counts[tailCells] != 13 || theCells().owned[tailCells] != 13 || total != 4083 ||
+		len(counts) != tailCells+1 {
 		t.Errorf("%d slots of the tail, %d of %d cells", counts[tailCells], total, len(counts))
 	}
 	if higher < 4096 {
@@ -100,8 +108,10 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestCellLawExactly: the probability of a proposal, times keep(n) in bounds of 2⁻³⁰⁰, is 49·p(n)/2¹² in the table, in the tail and beyond the table of
-// digits; that and all digits that belowKeep draws being uniform, P(n) ∝ p(n). keep(n) is a probability, and the digits of the table are its first.
+// TestCellLawExactly: the probability of a proposal, times keep(n) in bounds of 2⁻³⁰⁰, is
+// 49·p(n)/2¹² in the table, in the tail and beyond the table of digits; that and all digits that
+// belowKeep draws being uniform, P(n) ∝ p(n). keep(n) is a probability, and the digits of the table
+// are its first.
 func TestCellLawExactly(t *testing.T) {
 	for n := range uint64(700) {
 		law, share := oracle(n), proposed(n)
@@ -121,7 +131,8 @@ func TestCellLawExactly(t *testing.T) {
 			}
 		}
 		if n < tableCells {
-			if _, want := digitsOf(keepOracle(n), keepDigits); want.Uint64() != uint64(theCells().digits[n]) {
+			if _, want := digitsOf(keepOracle(n), keepDigits); want.Uint64() != uint64(
+				theCells().digits[n]) {
 				t.Fatalf("cell %d: digits %d, want %d", n, theCells().digits[n], want)
 			}
 		}
@@ -131,9 +142,11 @@ func TestCellLawExactly(t *testing.T) {
 	}
 }
 
-// TestKeepBetween: bounds on both sides of what the oracle says, and nearly as close as whole numbers can be.
+// TestKeepBetween: bounds on both sides of what the oracle says, and nearly as close as whole
+// numbers can be.
 func TestKeepBetween(t *testing.T) {
-	for _, n := range []uint64{0, 1, 15, 16, 63, 64, 65, 90, 91, 239, 240, 255, 256, 511, 512, 1000, 4096, 9001} {
+	for _, n := range []uint64{0, 1, 15, 16, 63, 64, 65, 90, 91, 239, 240, 255, 256, 511, 512, 1000,
+		4096, 9001} {
 		for _, digits := range []int{1, 26, 64, 115, 243} {
 			low, high := theCells().keepBetween(n, uint(digits))
 			p, _ := digitsOf(keepOracle(n), digits)
@@ -162,7 +175,8 @@ func slotOf(n uint64, last bool) (slot uint64) {
 // word puts a word together as cells.go takes it apart.
 func word(slot, negative, u, y uint64) uint64 { return y<<38 | u<<13 | negative<<12 | slot }
 
-// used returns how many words of the stream that begins like twin have been drawn from b, at most 9.
+// used returns how many words of the stream that begins like twin have been drawn from b, at most
+// 9.
 func used(b, twin *stream) int {
 	next := b.word()
 	for k := range 10 {
@@ -173,14 +187,16 @@ func used(b, twin *stream) int {
 	return 10
 }
 
-// TestCellReadsItsWord: of a word that decides, slot and y are what counts, whatever the other digits are, and no other word is drawn.
+// TestCellReadsItsWord: of a word that decides, slot and y are what counts, whatever the other
+// digits are, and no other word is drawn.
 func TestCellReadsItsWord(t *testing.T) {
 	for n := range uint64(tailCells) {
 		for _, last := range []bool{false, true} {
 			for _, c := range []struct {
 				y    uint64
 				kept bool
-			}{{0, true}, {uint64(theCells().digits[n]) - 1, true}, {uint64(theCells().digits[n]) + 1, false}, {1<<26 - 1, uint64(theCells().digits[n]) > 1<<26-1}} {
+			}{{0, true}, {uint64(theCells().digits[n]) - 1, true}, {uint64(theCells().digits[n]) + 1,
+				false}, {1<<26 - 1, uint64(theCells().digits[n]) > 1<<26-1}} {
 				if c.y >= 1<<26 {
 					continue // keep(n) is 1
 				}
@@ -189,7 +205,8 @@ func TestCellReadsItsWord(t *testing.T) {
 					got, kept := b.cell(theCells(), word(slotOf(n, last), u&1, u, c.y))
 					twin, _ := peek(n)
 					if words := used(b, twin); got != n || kept != c.kept || words != 0 {
-						t.Fatalf("y %d, u %d: cell %d, kept %v, %d words drawn, want %d, %v, none", c.y, u, got, kept, words, n, c.kept)
+						t.Fatalf("y %d, u %d: cell %d, kept %v, %d words drawn, want %d, %v, none", c.y, u, got, kept,
+							words, n, c.kept)
 					}
 				}
 			}
@@ -197,7 +214,8 @@ func TestCellReadsItsWord(t *testing.T) {
 	}
 }
 
-// TestCellOfTail: a slot of the tail gives cells of the tail only, which the same y keeps or not as the table says.
+// TestCellOfTail: a slot of the tail gives cells of the tail only, which the same y keeps or not as
+// the table says.
 func TestCellOfTail(t *testing.T) {
 	b, seen := testSource(t).state(), map[uint64]bool{}
 	for k := range 4000 {
@@ -208,7 +226,8 @@ func TestCellOfTail(t *testing.T) {
 		case n == 0 && !kept: // no such strip
 		case n < tailCells:
 			t.Fatalf("cell %d", n)
-		case n < tableCells && kept != (y < uint64(theCells().digits[n])) && y != uint64(theCells().digits[n]):
+		case n < tableCells && kept != (y < uint64(theCells().digits[n])) &&
+			y != uint64(theCells().digits[n]):
 			t.Fatalf("cell %d: y %d kept %v", n, y, kept)
 		}
 		seen[n] = true
@@ -230,13 +249,15 @@ func TestExpMinus(t *testing.T) {
 		want := math.Exp(-math.Ldexp(float64(c.a), -int(c.e))) * 0x1p60
 		l, _ := new(big.Float).SetInt(low).Float64()
 		h, _ := new(big.Float).SetInt(high).Float64()
-		if l > want+0x1p8 || h < want-0x1p8 || h < l || h-l > 100 { // math.Exp itself is exact to 2^7 steps
+		// math.Exp itself is exact to 2^7 steps
+		if l > want+0x1p8 || h < want-0x1p8 || h < l || h-l > 100 {
 			t.Errorf("exp(−%d/2^%d): %v to %v, want %v", c.a, c.e, l, h, want)
 		}
 	}
 }
 
-// TestCellLaw: null, P(n) ∝ exp(−n²/2¹³), 3·10^6 proposals, of which 49·80.71/2¹² are kept; the laws with 1.3 times the width and 1/1.3 of it are rejected.
+// TestCellLaw: null, P(n) ∝ exp(−n²/2¹³), 3·10^6 proposals, of which 49·80.71/2¹² are kept; the
+// laws with 1.3 times the width and 1/1.3 of it are rejected.
 func TestCellLaw(t *testing.T) {
 	b, table := testSource(t).state(), theCells()
 	const proposals, last = 3_000_000, 300
@@ -272,7 +293,8 @@ func TestCellLaw(t *testing.T) {
 	}
 }
 
-// TestTailLaw: null, a slot of the tail keeps cell n with probability 49·p(n)/13; 3·10^6 proposals, cells from 240 to 300 and the others.
+// TestTailLaw: null, a slot of the tail keeps cell n with probability 49·p(n)/13; 3·10^6 proposals,
+// cells from 240 to 300 and the others.
 func TestTailLaw(t *testing.T) {
 	b, table, slot := testSource(t).state(), theCells(), slotOf(tailCells, true)
 	const proposals, last = 3_000_000, 300
@@ -332,8 +354,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestBelowKeep fixes the first digits y of U where they do not decide: null, kept with the probability of the digits of keep(n) that follow. cell asks it then,
-// and where it has no digits.
+// TestBelowKeep fixes the first digits y of U where they do not decide: null, kept with the
+// probability of the digits of keep(n) that follow. cell asks it then, and where it has no digits.
 func TestBelowKeep(t *testing.T) {
 	b := testSource(t).state()
 	for _, n := range []uint64{1, 77, 200, 239, 240, 300, 512, 700} {
@@ -350,7 +372,11 @@ func TestBelowKeep(t *testing.T) {
 				t.Error("wrong beside the digits that do not decide")
 			}
 			if n < tailCells {
-				checkRate(t, 2000, f, func() bool { _, kept := b.cell(theCells(), word(slotOf(n, true), 1, 1<<25-1, y)); return kept })
+				checkRate(t, 2000, f, func() bool {
+					_, kept := b.cell(theCells(), word(slotOf(n, true), 1,
+						1<<25-1, y))
+					return kept
+				})
 			}
 		})
 	}

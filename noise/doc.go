@@ -1,35 +1,41 @@
 // Package noise draws exact discrete noise on secret randomness.
 //
-// It holds one source of randomness, four noise distributions ([DiscreteLaplace], [DiscreteGaussian], [RoundedGaussian],
-// [GaussianVector]) and the exponential mechanism, [Select]. It knows no data, no ε and no sensitivity: turning a scale
-// into a privacy claim is for the caller. It is not a source of reproducible or fast public randomness; use math/rand/v2
-// for initial weights and for sampling from a model.
+// It holds one source of randomness, four noise distributions ([DiscreteLaplace],
+// [DiscreteGaussian], [RoundedGaussian], [GaussianVector]) and the exponential mechanism, [Select].
+// It knows no data, no ε and no sensitivity: turning a scale into a privacy claim is for the
+// caller. It is not a source of reproducible or fast public randomness; use math/rand/v2 for
+// initial weights and for sampling from a model.
 //
 // # Exact
 //
-// Exact means that the distribution of a result is the named one, with the float64 parameter read as the rational number
-// m·2^e that it is, provided the words of the source are independent and uniform. No probability is rounded. Each
-// decision with probability p compares a uniform U with p. The first binary digits of U, 25 to 64 of them, against a
-// proven interval around p decide almost always; when they do not, more digits of U are drawn and p is computed with math/big
-// until they do. Floating point appears in those intervals only, never in a result, and each interval's proof is beside it.
+// Exact means that the distribution of a result is the named one, with the float64 parameter read
+// as the rational number m·2^e that it is, provided the words of the source are independent and
+// uniform. No probability is rounded. Each decision with probability p compares a uniform U with p.
+// The first binary digits of U, 25 to 64 of them, against a proven interval around p decide almost
+// always; when they do not, more digits of U are drawn and p is computed with math/big until they
+// do. Floating point appears in those intervals only, never in a result, and each interval's proof
+// is beside it.
 //
 // # Range
 //
-// Scales are limited to [[MinScale], [MaxScale]], and a result that does not fit an int64 is an event that no run sees: its
-// probability is below exp(−2^14) for the discrete Laplace and exp(−2^27) for the Gaussians. The discrete Laplace and the
-// rounded Gaussian are exact even there: they return the value modulo 2^64, and what is released, (q + noise) mod 2^64 by
-// Go's wrapping addition, is a function of q + noise. The discrete Gaussian is within exp(−2^14) of its distribution,
-// because a proposal beyond int64 is judged by its value modulo 2^64.
+// Scales are limited to [[MinScale], [MaxScale]], and a result that does not fit an int64 is an
+// event that no run sees: its probability is below exp(−2^14) for the discrete Laplace and
+// exp(−2^27) for the Gaussians. The discrete Laplace and the rounded Gaussian are exact even there:
+// they return the value modulo 2^64, and what is released, (q + noise) mod 2^64 by Go's wrapping
+// addition, is a function of q + noise. The discrete Gaussian is within exp(−2^14) of its
+// distribution, because a proposal beyond int64 is judged by its value modulo 2^64.
 //
 // # What exactness does not hide
 //
-// Running time depends on the random numbers and, in Select, on the scores. A caller who publishes how long a draw took
-// publishes something about the noise (Jin, McMurtry, Rubinstein, Ohrimenko 2022, arXiv 2112.05307).
+// Running time depends on the random numbers and, in Select, on the scores. A caller who publishes
+// how long a draw took publishes something about the noise (Jin, McMurtry, Rubinstein, Ohrimenko
+// 2022, arXiv 2112.05307).
 //
 // # Sources
 //
-// Canonne, Kamath, Steinke 2020, "The Discrete Gaussian for Differential Privacy", arXiv 2004.00010 (CKS below);
-// Karney 2016, "Sampling exactly from the normal distribution", ACM TOMS 42(1), arXiv 1303.6257.
+// Canonne, Kamath, Steinke 2020, "The Discrete Gaussian for Differential Privacy", arXiv 2004.00010
+// (CKS below); Karney 2016, "Sampling exactly from the normal distribution", ACM TOMS 42(1), arXiv
+// 1303.6257.
 package noise
 
 import (
@@ -38,7 +44,8 @@ import (
 	"math"
 )
 
-// The range of every scale and standard deviation, in units of the integers that the noise is added to.
+// The range of every scale and standard deviation, in units of the integers that the noise is added
+// to.
 const (
 	MinScale = 0x1p-10
 	MaxScale = 0x1p48

@@ -6,10 +6,12 @@ import (
 	"testing"
 )
 
-// TestInterval: the interval contains γ, in exact arithmetic, and is narrow enough that math/big is almost never needed.
+// TestInterval: the interval contains γ, in exact arithmetic, and is narrow enough that math/big is
+// almost never needed.
 func TestInterval(t *testing.T) {
 	b := testSource(t).state()
-	sigmas := []float64{MinScale, .3, math.Nextafter(1, 0), 1, 1.5, 4.7, 100, 0x1p24, 0x1.fffffffffffffp40, MaxScale}
+	sigmas := []float64{MinScale, .3, math.Nextafter(1, 0), 1, 1.5, 4.7, 100, 0x1p24,
+		0x1.fffffffffffffp40, MaxScale}
 	for range 50 {
 		sigmas = append(sigmas, math.Ldexp(1+float64(b.word()>>12)*0x1p-52, int(b.uniform(58))-10))
 	}

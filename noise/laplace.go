@@ -2,19 +2,22 @@ package noise
 
 import "math/bits"
 
-// DiscreteLaplace is the distribution on the integers with P(x) ∝ exp(−|x|/scale), scale being exactly the float64 given.
+// DiscreteLaplace is the distribution on the integers with P(x) ∝ exp(−|x|/scale), scale being
+// exactly the float64 given.
 //
-// Added to an integer query of sensitivity Δ₁ it is (Δ₁/scale)-DP; each coordinate of a vector takes a draw of its own,
-// and Δ₁ is then the ℓ₁ sensitivity. (Ghosh, Roughgarden, Sundararajan 2009, arXiv 0811.2841.)
+// Added to an integer query of sensitivity Δ₁ it is (Δ₁/scale)-DP; each coordinate of a vector
+// takes a draw of its own, and Δ₁ is then the ℓ₁ sensitivity. (Ghosh, Roughgarden, Sundararajan
+// 2009, arXiv 0811.2841.)
 //
-// It is immutable and safe for concurrent use, each goroutine with its own Source. The zero value panics when drawn from.
+// It is immutable and safe for concurrent use, each goroutine with its own Source. The zero value
+// panics when drawn from.
 type DiscreteLaplace struct {
 	t     uint64 // scale = t/2^shift
 	shift uint
 }
 
-// NewDiscreteLaplace returns the distribution with the given scale, in [[MinScale], [MaxScale]]. The error, for any other
-// scale and NaN, wraps [ErrParameter].
+// NewDiscreteLaplace returns the distribution with the given scale, in [[MinScale], [MaxScale]].
+// The error, for any other scale and NaN, wraps [ErrParameter].
 func NewDiscreteLaplace(scale float64) (*DiscreteLaplace, error) {
 	if err := checkScale("scale", scale); err != nil {
 		return nil, err
@@ -34,12 +37,13 @@ func (d *DiscreteLaplace) AddTo(dst []int64, src *Source) {
 	}
 }
 
-// sample is CKS Algorithm 2. With U uniform in 0..t−1, kept with probability exp(−U/t), and V geometric,
-// P(V ≥ v) = exp(−v), X = U + tV has P(X = x) ∝ exp(−x/t), so P(⌊X/2^shift⌋ = y) ∝ exp(−y/scale). A sign makes it
-// two-sided; refusing −0 keeps zero from counting twice.
+// sample is CKS Algorithm 2. With U uniform in 0..t−1, kept with probability exp(−U/t), and V
+// geometric, P(V ≥ v) = exp(−v), X = U + tV has P(X = x) ∝ exp(−x/t), so P(⌊X/2^shift⌋ = y) ∝
+// exp(−y/scale). A sign makes it two-sided; refusing −0 keeps zero from counting twice.
 func (d *DiscreteLaplace) sample(b *stream) int64 {
 	if d.t == 0 {
-		panic("noise: a DiscreteLaplace is made by NewDiscreteLaplace") // else a zero value would add no noise
+		// else a zero value would add no noise
+		panic("noise: a DiscreteLaplace is made by NewDiscreteLaplace")
 	}
 	for {
 		u := b.uniform(d.t)
@@ -59,7 +63,8 @@ func (d *DiscreteLaplace) sample(b *stream) int64 {
 	}
 }
 
-// quotient returns ⌊(u + t·v)/2^shift⌋ modulo 2^64, and whether it is zero, without the modulus; u < t.
+// quotient returns ⌊(u + t·v)/2^shift⌋ modulo 2^64, and whether it is zero, without the modulus; u
+// < t.
 func (d *DiscreteLaplace) quotient(u, v uint64) (y int64, zero bool) {
 	hi, lo := bits.Mul64(v, d.t)
 	lo, carry := bits.Add64(lo, u, 0)

@@ -15,7 +15,8 @@ type sampler interface {
 	AddTo(dst []int64, src *Source)
 }
 
-// laws lists the distributions with their probabilities and, for large scales, their continuous limits.
+// laws lists the distributions with their probabilities and, for large scales, their continuous
+// limits.
 var laws = []struct {
 	name  string
 	make  func(scale float64) (sampler, error)
@@ -24,15 +25,27 @@ var laws = []struct {
 	tails float64 // multiple of the scale that is exceeded about 6 times in 100,000
 }{
 	{
-		"discrete Laplace", func(s float64) (sampler, error) { d, err := NewDiscreteLaplace(s); return d, err }, laplacePMF,
+		"discrete Laplace", func(s float64) (sampler, error) {
+			d, err := NewDiscreteLaplace(s)
+			return d,
+				err
+		}, laplacePMF,
 		func(s float64) func(float64) float64 { return distuv.Laplace{Scale: s}.CDF }, 9.7,
 	},
 	{
-		"discrete Gaussian", func(s float64) (sampler, error) { d, err := NewDiscreteGaussian(s); return d, err }, gaussianPMF,
+		"discrete Gaussian", func(s float64) (sampler, error) {
+			d, err := NewDiscreteGaussian(
+				s)
+			return d, err
+		}, gaussianPMF,
 		func(s float64) func(float64) float64 { return distuv.Normal{Sigma: s}.CDF }, 4,
 	},
 	{
-		"rounded Gaussian", func(s float64) (sampler, error) { d, err := NewRoundedGaussian(s); return d, err }, roundedPMF,
+		"rounded Gaussian", func(s float64) (sampler, error) {
+			d, err := NewRoundedGaussian(s)
+			return d,
+				err
+		}, roundedPMF,
 		func(s float64) func(float64) float64 { return distuv.Normal{Sigma: s}.CDF }, 4,
 	},
 }
@@ -47,8 +60,9 @@ func must(t *testing.T) func(s sampler, err error) sampler {
 	}
 }
 
-// TestLaw: null, the draws have the exact probabilities; n a scale as listed, 10^6 mostly. At each scale where the law with a
-// scale 30 % off can be told from the true one at all, it is rejected; so are the moments and tails of the wrong law.
+// TestLaw: null, the draws have the exact probabilities; n a scale as listed, 10^6 mostly. At each
+// scale where the law with a scale 30 % off can be told from the true one at all, it is rejected;
+// so are the moments and tails of the wrong law.
 func TestLaw(t *testing.T) {
 	for _, law := range laws {
 		for _, c := range []struct {
@@ -56,7 +70,8 @@ func TestLaw(t *testing.T) {
 			n     int
 			blind bool // all mass in one cell: nothing to tell wrong scales by
 		}{
-			{MinScale, 100_000, true}, {.3, 1_000_000, false}, {1, 1_000_000, false}, {2.5, 200_000, false}, {4.7, 1_000_000, false}, {100, 1_000_000, false},
+			{MinScale, 100_000, true}, {.3, 1_000_000, false}, {1, 1_000_000, false}, {2.5, 200_000,
+				false}, {4.7, 1_000_000, false}, {100, 1_000_000, false},
 		} {
 			t.Run(fmt.Sprintf("%s %g", law.name, c.scale), func(t *testing.T) {
 				t.Parallel()
@@ -88,7 +103,8 @@ func TestLaw(t *testing.T) {
 	}
 }
 
-// checkMoments compares mean and mean square with those of the pmf: null, z-scores are standard normal (n ≥ 200,000).
+// checkMoments compares mean and mean square with those of the pmf: null, z-scores are standard
+// normal (n ≥ 200,000).
 func checkMoments(t *testing.T, draws []int64, reach int64, pmf func(int64) float64) {
 	t.Helper()
 	var second, fourth float64
@@ -107,7 +123,10 @@ func checkMoments(t *testing.T, draws []int64, reach int64, pmf func(int64) floa
 	if z := mean / n / math.Sqrt(second/n); math.Abs(z) > limit {
 		t.Errorf("mean %v is %v standard errors from 0", mean/n, z)
 	}
-	z := func(second float64) float64 { return (square/n - second) / math.Sqrt((fourth-second*second)/n) }
+	z := func(second float64) float64 {
+		return (square/n - second) / math.Sqrt(
+			(fourth-second*second)/n)
+	}
 	if math.Abs(z(second)) > limit {
 		t.Errorf("mean square %v, want %v: %v standard errors", square/n, second, z(second))
 	}
@@ -116,9 +135,10 @@ func checkMoments(t *testing.T, draws []int64, reach int64, pmf func(int64) floa
 	}
 }
 
-// checkTails counts |x| > cut. Null: binomial with the pmf's mass there. A scale 30 % off is rejected, except where fewer than
-// 40 draws are expected there (small scales, and 200,000 draws).
-func checkTails(t *testing.T, draws []int64, cut float64, pmf func(scale float64) func(int64) float64, scale float64) {
+// checkTails counts |x| > cut. Null: binomial with the pmf's mass there. A scale 30 % off is
+// rejected, except where fewer than 40 draws are expected there (small scales, and 200,000 draws).
+func checkTails(t *testing.T, draws []int64, cut float64, pmf func(scale float64) func(
+	int64) float64, scale float64) {
 	t.Helper()
 	count := int64(0)
 	for _, x := range draws {
@@ -148,8 +168,9 @@ func checkTails(t *testing.T, draws []int64, cut float64, pmf func(scale float64
 	}
 }
 
-// checkPairs: null, a draw tells nothing about the next one. Chi-square on the signs (−, 0, +) of neighbours against the product of
-// their margins; taking the margins from the draws only makes the test milder.
+// checkPairs: null, a draw tells nothing about the next one. Chi-square on the signs (−, 0, +) of
+// neighbours against the product of their margins; taking the margins from the draws only makes the
+// test milder.
 func checkPairs(t *testing.T, draws []int64) {
 	t.Helper()
 	class := func(x int64) int {
@@ -180,7 +201,8 @@ func checkPairs(t *testing.T, draws []int64) {
 	}
 }
 
-// TestLargeScale: null, x/scale has the continuous law, whose jump at this scale is far below what n can see; 50,000 draws.
+// TestLargeScale: null, x/scale has the continuous law, whose jump at this scale is far below what
+// n can see; 50,000 draws.
 func TestLargeScale(t *testing.T) {
 	for _, law := range laws {
 		for _, scale := range []float64{0x1p24, 0x1.23456789abcdep40, MaxScale} {
@@ -214,7 +236,8 @@ func TestLargeScale(t *testing.T) {
 	}
 }
 
-// TestDiscreteAndRoundedDiffer: at σ = .3 the two Gaussians have different laws, and each test rejects the other's draws.
+// TestDiscreteAndRoundedDiffer: at σ = .3 the two Gaussians have different laws, and each test
+// rejects the other's draws.
 func TestDiscreteAndRoundedDiffer(t *testing.T) {
 	src := testSource(t)
 	a, b := make([]int64, 100_000), make([]int64, 100_000)
@@ -258,8 +281,9 @@ func TestDrawsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// TestProfile computes δ(ε) = Σ max(0, P(x) − e^ε·P(x−Δ)) of both Gaussians from their probabilities: that of the rounded one
-// never exceeds the continuous mechanism's (Balle, Wang 2018, arXiv 1805.06530, Theorem 5), that of the discrete one does.
+// TestProfile computes δ(ε) = Σ max(0, P(x) − e^ε·P(x−Δ)) of both Gaussians from their
+// probabilities: that of the rounded one never exceeds the continuous mechanism's (Balle, Wang
+// 2018, arXiv 1805.06530, Theorem 5), that of the discrete one does.
 func TestProfile(t *testing.T) {
 	for _, sigma := range []float64{.5, 1, 4.7} {
 		for _, delta := range []int64{1, 2, 3} {
@@ -277,7 +301,8 @@ func TestProfile(t *testing.T) {
 				return worst
 			}
 			if e := excess(roundedPMF(sigma)); e > 1e-12 {
-				t.Errorf("σ %v, Δ %d: the rounded Gaussian exceeds the continuous profile by %g", sigma, delta, e)
+				t.Errorf("σ %v, Δ %d: the rounded Gaussian exceeds the continuous profile by %g", sigma, delta,
+					e)
 			}
 			if e := excess(gaussianPMF(sigma)); delta == 1 && e < 1e-6 {
 				t.Errorf("σ %v: the discrete Gaussian exceeds the continuous profile by %g only", sigma, e)

@@ -47,7 +47,8 @@ func TestScaleLimits(t *testing.T) {
 		}{
 			{MinScale, true}, {MaxScale, true}, {1e-3, true}, {1, true}, {0x1p40, true},
 			{math.Nextafter(MinScale, 0), false}, {math.Nextafter(MaxScale, math.Inf(1)), false},
-			{0, false}, {math.Copysign(0, -1), false}, {-1, false}, {math.NaN(), false}, {math.Inf(1), false}, {math.Inf(-1), false}, {5e-324, false},
+			{0, false}, {math.Copysign(0, -1), false}, {-1, false}, {math.NaN(), false}, {math.Inf(1),
+				false}, {math.Inf(-1), false}, {5e-324, false},
 		} {
 			d, err := law.make(c.scale)
 			if (err == nil) != c.ok || (err != nil && !errors.Is(err, ErrParameter)) {
@@ -69,7 +70,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestMaxScaleFits: at the largest scale draws stay far inside int64. Null for the share beyond 2^49: that of the law.
+// TestMaxScaleFits: at the largest scale draws stay far inside int64. Null for the share beyond
+// 2^49: that of the law.
 func TestMaxScaleFits(t *testing.T) {
 	for _, law := range laws {
 		src, d := testSource(t), must(t)(law.make(MaxScale))
@@ -92,7 +94,8 @@ func TestErrorsHavePrefix(t *testing.T) {
 	_, none := Select(NewSource(), nil, 1)
 	_, lambda := Select(NewSource(), []int64{7654321}, -1)
 	for _, err := range []error{scale, grid, none, lambda} {
-		if !strings.HasPrefix(err.Error(), "noise: ") || !errors.Is(err, ErrParameter) || strings.Contains(err.Error(), "7654321") {
+		if !strings.HasPrefix(err.Error(), "noise: ") || !errors.Is(err, ErrParameter) ||
+			strings.Contains(err.Error(), "7654321") {
 			t.Errorf("error %q", err)
 		}
 	}

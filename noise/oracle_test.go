@@ -9,14 +9,16 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
-// Every statistical test here has false-alarm rate 1e-6 (stattest.FalseAlarm). The sources of the tests are keyed by the
-// test's name, so a passing test passes again; to see other randomness, change the salt.
+// Every statistical test here has false-alarm rate 1e-6 (stattest.FalseAlarm). The sources of the
+// tests are keyed by the test's name, so a passing test passes again; to see other randomness,
+// change the salt.
 const salt = "0"
 
 func testSource(t *testing.T) *Source { return newSource(sha256.Sum256([]byte(salt + t.Name()))) }
 
-// checkRate fails unless the successes of n trials agree with probability p and disagree with p·1.3, p/1.3 and .7 of the
-// failures. Where too few are expected to tell, p(1−p)n < 2000, the disagreement is not asked for.
+// checkRate fails unless the successes of n trials agree with probability p and disagree with
+// p·1.3, p/1.3 and .7 of the failures. Where too few are expected to tell, p(1−p)n < 2000, the
+// disagreement is not asked for.
 func checkRate(t *testing.T, n int, p float64, event func() bool) {
 	t.Helper()
 	count := int64(0)
@@ -41,8 +43,10 @@ func checkRate(t *testing.T, n int, p float64, event func() bool) {
 	}
 }
 
-// fits is the chi-square test that the draws have the probabilities pmf(x), symmetric in x; |x| > reach are two cells.
-func fits(draws []int64, reach int64, pmf func(x int64) float64) (statistic, threshold float64, ok bool) {
+// fits is the chi-square test that the draws have the probabilities pmf(x), symmetric in x; |x| >
+// reach are two cells.
+func fits(draws []int64, reach int64, pmf func(x int64) float64) (statistic, threshold float64,
+	ok bool) {
 	counts, p := make([]int64, 2*reach+3), make([]float64, 2*reach+3)
 	inside := 0.0
 	for x := -reach; x <= reach; x++ {
@@ -59,7 +63,10 @@ func fits(draws []int64, reach int64, pmf func(x int64) float64) (statistic, thr
 
 // laplacePMF is tanh(1/2s)·exp(−|x|/s): the sum over x of exp(−|x|/s) is coth(1/2s).
 func laplacePMF(scale float64) func(int64) float64 {
-	return func(x int64) float64 { return math.Tanh(1/(2*scale)) * math.Exp(-math.Abs(float64(x))/scale) }
+	return func(x int64) float64 {
+		return math.Tanh(1/(2*scale)) * math.Exp(
+			-math.Abs(float64(x))/scale)
+	}
 }
 
 // gaussianPMF normalises by direct summation to 40σ.
@@ -72,7 +79,8 @@ func gaussianPMF(sigma float64) func(int64) float64 {
 	return func(x int64) float64 { return weight(x) / sum }
 }
 
-// roundedPMF is the normal probability of [x−½, x+½], from the upper tail so that it keeps its digits.
+// roundedPMF is the normal probability of [x−½, x+½], from the upper tail so that it keeps its
+// digits.
 func roundedPMF(sigma float64) func(int64) float64 {
 	upper := func(z float64) float64 { return math.Erfc(z/sigma/math.Sqrt2) / 2 }
 	return func(x int64) float64 {
@@ -99,7 +107,8 @@ func TestOracles(t *testing.T) {
 		{"gaussian 4.7", gaussianPMF(4.7), 300, 4.7 * 4.7},
 		// σ²·(Sheppard) + 1/12 up to exp(−2π²σ²).
 		{"rounded 4.7", roundedPMF(4.7), 300, 4.7*4.7 + 1./12},
-		{"gaussian .3", gaussianPMF(.3), 20, 2 * (math.Exp(-1/.18) + 4*math.Exp(-4/.18)) / (1 + 2*math.Exp(-1/.18) + 2*math.Exp(-4/.18))},
+		{"gaussian .3", gaussianPMF(.3), 20, 2 * (math.Exp(-1/.18) + 4*math.Exp(-4/.18)) / (1 +
+			2*math.Exp(-1/.18) + 2*math.Exp(-4/.18))},
 	} {
 		sum, variance := 0.0, 0.0
 		for x := -c.reach; x <= c.reach; x++ {

@@ -372,7 +372,8 @@ func (c coded) gaussian(sigma *big.Rat, t uint64) int64 {
 }
 
 // scripted is a stream that reads these words, and these bits. rest reports what was read.
-func scripted(t *testing.T, words []uint64, bits []bool) (b *stream, rest func() (words, bits int)) {
+func scripted(t *testing.T, words []uint64, bits []bool) (b *stream, rest func() (words,
+	bits int)) {
 	t.Helper()
 	if len(words) > 32 || len(bits) > 64 {
 		t.Fatalf("%d words and %d bits are too long a script", len(words), len(bits))
@@ -440,8 +441,8 @@ func TestWordsOf(t *testing.T) {
 	}
 }
 
-// play runs a sampler on every leaf: with the first words and the last words that choose it, and with
-// refused words before. A leaf that begins again is followed by the likeliest that does not.
+// play runs a sampler on every leaf: with the first words and the last words that choose it, and
+// with refused words before. A leaf that begins again is followed by the likeliest that does not.
 func (l law) play(t *testing.T, sample func(b *stream) int64) {
 	t.Helper()
 	likely := leaf{mass: new(big.Rat)}
@@ -614,8 +615,8 @@ func TestDiscreteGaussianIsTheProvedOne(t *testing.T) {
 }
 
 // TestKeepFractionExactly: of the cell n + x of a rounded Gaussian, x is kept with probability
-// exp(−x(2n+x)/2¹³), by CKS Algorithm 1 in as many parts as it takes. With TestCellLawExactly, which
-// has the law of n, that is the law exp(−(n+x)²/2¹³); TestRound rounds it.
+// exp(−x(2n+x)/2¹³), by CKS Algorithm 1 in as many parts as it takes. With TestCellLawExactly,
+// which has the law of n, that is the law exp(−(n+x)²/2¹³); TestRound rounds it.
 func TestKeepFractionExactly(t *testing.T) {
 	for _, n := range []uint64{0, 1, 64, 239, 2000, 4095, 4096, 9000} {
 		for _, x := range []uint64{0, 1 << 20, 1 << 61, 0x9e3779b97f4a7c15, math.MaxUint64} {

@@ -6,21 +6,24 @@ import (
 	"math/bits"
 )
 
-// RoundedGaussian is the distribution of round(N), where N is a real normal variable with mean 0 and standard deviation σ,
-// exactly the float64 given, and round takes the nearest integer (ties have probability zero).
+// RoundedGaussian is the distribution of round(N), where N is a real normal variable with mean 0
+// and standard deviation σ, exactly the float64 given, and round takes the nearest integer (ties
+// have probability zero).
 //
-// Why it and not the discrete Gaussian. Let q be an integer vector query with ℓ₂ sensitivity Δ₂ and N a vector of independent
-// N(0, σ²). Then
+// Why it and not the discrete Gaussian. Let q be an integer vector query with ℓ₂ sensitivity Δ₂ and
+// N a vector of independent N(0, σ²). Then
 //
 //	q + round(N) = round(q + N)    coordinate by coordinate, since q is integer,
 //
-// so what is released is a function of q + N, the output of the continuous Gaussian mechanism, and post-processing cannot
-// weaken it: it is (Δ₂/σ)-GDP (Dong, Roth, Su 2019, arXiv 1905.02383, section 2), in every dimension, under every
-// adjacency, and wherever the Gaussian mechanism's accounting applies, Poisson sampling included. The discrete Gaussian has
-// this for zCDP only: its δ at some ε exceeds the continuous mechanism's, in one dimension already. The price is the variance
-// of rounding, 1/12.
+// so what is released is a function of q + N, the output of the continuous Gaussian mechanism, and
+// post-processing cannot weaken it: it is (Δ₂/σ)-GDP (Dong, Roth, Su 2019, arXiv 1905.02383,
+// section 2), in every dimension, under every adjacency, and wherever the Gaussian mechanism's
+// accounting applies, Poisson sampling included. The discrete Gaussian has this for zCDP only: its
+// δ at some ε exceeds the continuous mechanism's, in one dimension already. The price is the
+// variance of rounding, 1/12.
 //
-// It is immutable and safe for concurrent use, each goroutine with its own Source. The zero value panics when drawn from.
+// It is immutable and safe for concurrent use, each goroutine with its own Source. The zero value
+// panics when drawn from.
 type RoundedGaussian struct {
 	scale
 	cells *cells
@@ -32,8 +35,8 @@ type scale struct {
 	shift uint
 }
 
-// NewRoundedGaussian returns the distribution with the given σ, in [[MinScale], [MaxScale]]. The error, for any other σ and
-// NaN, wraps [ErrParameter].
+// NewRoundedGaussian returns the distribution with the given σ, in [[MinScale], [MaxScale]]. The
+// error, for any other σ and NaN, wraps [ErrParameter].
 func NewRoundedGaussian(sigma float64) (*RoundedGaussian, error) {
 	s, ok := newScale(sigma, 0)
 	if !ok {
@@ -42,9 +45,11 @@ func NewRoundedGaussian(sigma float64) (*RoundedGaussian, error) {
 	return &RoundedGaussian{s, theCells()}, nil
 }
 
-// newScale returns sigma/2^g, exactly, or false if that is not in [MinScale, MaxScale]; g in [−1074, 1023].
+// newScale returns sigma/2^g, exactly, or false if that is not in [MinScale, MaxScale]; g in
+// [−1074, 1023].
 func newScale(sigma float64, g int) (s scale, ok bool) {
-	if sigma < 0x1p-1022 { // a subnormal becomes a normal number; zero and negative numbers stay what they are
+	// a subnormal becomes a normal number; zero and negative numbers stay what they are
+	if sigma < 0x1p-1022 {
 		sigma *= 0x1p64
 		g += 64
 	}
@@ -66,12 +71,14 @@ func (d *RoundedGaussian) AddTo(dst []int64, src *Source) {
 	}
 }
 
-// sample makes |N|/σ = (n + x)/64 from a cell n, as cells.go chooses it, and a uniform x in (0, 1) that is kept with probability
-// exp(−x(2n+x)/2¹³): the product of the two is ∝ exp(−(n+x)²/2¹³). It is Karney's Algorithm N on cells of 1/64 in the place of 1, and as there only
-// the digits of x that matter are ever drawn. σ(n + x)/64 is then rounded.
+// sample makes |N|/σ = (n + x)/64 from a cell n, as cells.go chooses it, and a uniform x in (0, 1)
+// that is kept with probability exp(−x(2n+x)/2¹³): the product of the two is ∝ exp(−(n+x)²/2¹³). It
+// is Karney's Algorithm N on cells of 1/64 in the place of 1, and as there only the digits of x
+// that matter are ever drawn. σ(n + x)/64 is then rounded.
 func (d scale) sample(b *stream, t *cells) int64 {
 	if d.m == 0 {
-		panic("noise: a RoundedGaussian is made by NewRoundedGaussian") // else a zero value would add no noise
+		// else a zero value would add no noise
+		panic("noise: a RoundedGaussian is made by NewRoundedGaussian")
 	}
 	for {
 		if r, ok := d.propose(b, t, b.word()); ok {
@@ -80,10 +87,12 @@ func (d scale) sample(b *stream, t *cells) int64 {
 	}
 }
 
-// propose makes a draw of the word w, which cells.go takes apart, and words for x and for whatever w leaves open, or nothing if it was not kept.
+// propose makes a draw of the word w, which cells.go takes apart, and words for x and for whatever
+// w leaves open, or nothing if it was not kept.
 //
-// u/2^gammaDigits ≤ U for the U that keepFraction compares first with γ ≤ (2n+1)/2¹³. So if u shows that U ≥ (2n+1)/2¹³, which it does 79 times of 80, x is kept
-// whatever its digits are. There is a second comparison in cells from 2¹² on only, where (2n+1)/2¹³ > 1.
+// u/2^gammaDigits ≤ U for the U that keepFraction compares first with γ ≤ (2n+1)/2¹³. So if u shows
+// that U ≥ (2n+1)/2¹³, which it does 79 times of 80, x is kept whatever its digits are. There is a
+// second comparison in cells from 2¹² on only, where (2n+1)/2¹³ > 1.
 func (d scale) propose(b *stream, t *cells, w uint64) (r int64, ok bool) {
 	n, ok := b.cell(t, w)
 	if !ok {
@@ -99,8 +108,9 @@ func (d scale) propose(b *stream, t *cells, w uint64) (r int64, ok bool) {
 	return d.round(b, n, &x) ^ negative - negative, true
 }
 
-// keepFraction returns true with probability exp(−x(2n+x)/2¹³), as parts(n) independent events of probability exp(−γ),
-// γ = x(2n+x)/(2¹³·parts(n)) < 1. u is the first 64 digits of the first U that is compared with γ.
+// keepFraction returns true with probability exp(−x(2n+x)/2¹³), as parts(n) independent events of
+// probability exp(−γ), γ = x(2n+x)/(2¹³·parts(n)) < 1. u is the first 64 digits of the first U that
+// is compared with γ.
 func (b *stream) keepFraction(n uint64, x *digits, u uint64) bool {
 	low := gammaWord(n, x.first)
 	for p := parts(n); ; u = b.word() {
@@ -116,10 +126,12 @@ func (b *stream) keepFraction(n uint64, x *digits, u uint64) bool {
 // parts is 1 for any cell below 64 standard deviations.
 func parts(n uint64) uint64 { return 1 + n>>(gammaBits-1) }
 
-// gammaWord returns a low with low ≤ 2^64·γ ≤ low + 2 for γ = x(2n+x)/(2¹³·parts(n)) and every x in [X, X+1]/2^64; n < 2^62.
+// gammaWord returns a low with low ≤ 2^64·γ ≤ low + 2 for γ = x(2n+x)/(2¹³·parts(n)) and every x in
+// [X, X+1]/2^64; n < 2^62.
 //
-// It is ⌊2^64·γ⌋ at x = X/2^64, where 2^64·γ = (2nX + X²/2^64)/(2¹³·parts): taking ⌊X²/2^64⌋ first does not change the floor of
-// the quotient, as ⌊(a+s)/c⌋ = ⌊(a+⌊s⌋)/c⌋ for integers a, c. From X to X+1 it grows by at most 1, as dγ/dx = (2n+2x)/(2¹³·parts) ≤ 1.
+// It is ⌊2^64·γ⌋ at x = X/2^64, where 2^64·γ = (2nX + X²/2^64)/(2¹³·parts): taking ⌊X²/2^64⌋ first
+// does not change the floor of the quotient, as ⌊(a+s)/c⌋ = ⌊(a+⌊s⌋)/c⌋ for integers a, c. From X
+// to X+1 it grows by at most 1, as dγ/dx = (2n+2x)/(2¹³·parts) ≤ 1.
 func gammaWord(n, X uint64) (low uint64) {
 	hi, lo := bits.Mul64(X, 2*n)
 	square, _ := bits.Mul64(X, X)
@@ -128,15 +140,17 @@ func gammaWord(n, X uint64) (low uint64) {
 	if n < 1<<(gammaBits-1) {
 		return hi<<(64-gammaBits) | lo>>gammaBits
 	}
-	low, _ = bits.Div64(hi, lo, parts(n)<<gammaBits) // 2n is less than the divisor, so the quotient fits
+	// 2n is less than the divisor, so the quotient fits
+	low, _ = bits.Div64(hi, lo, parts(n)<<gammaBits)
 	return low
 }
 
 // round returns the integer nearest to σ(n + x)/64, modulo 2^64.
 //
-// With X = ⌊x·2^64⌋ the product lies in [P, P+m]·2^−(64+s), P = m(n·2^64 + X), s = shift + 6. If ⌊· + ½⌋ is the same for P and P+m, it
-// is the answer; if not, which happens with probability about σ·2^−70, more digits of x decide. For n < 2^9 and s < 63, P + m is
-// below 2^127 and the half, 2^(63+s), a power of two of the upper word.
+// With X = ⌊x·2^64⌋ the product lies in [P, P+m]·2^−(64+s), P = m(n·2^64 + X), s = shift + 6. If ⌊·
+// + ½⌋ is the same for P and P+m, it is the answer; if not, which happens with probability about
+// σ·2^−70, more digits of x decide. For n < 2^9 and s < 63, P + m is below 2^127 and the half,
+// 2^(63+s), a power of two of the upper word.
 func (d scale) round(b *stream, n uint64, x *digits) int64 {
 	if s := d.shift + cellBits; n < 1<<9 && s < 63 {
 		hi, lo := bits.Mul64(d.m, x.first)
@@ -168,7 +182,8 @@ func (d scale) roundSlowly(b *stream, n uint64, x *digits) int64 {
 	}
 }
 
-// digits is a uniform number in (0, 1) in base 2^64, known as far as it was needed. Digits, once drawn, stay.
+// digits is a uniform number in (0, 1) in base 2^64, known as far as it was needed. Digits, once
+// drawn, stay.
 type digits struct {
 	first uint64
 	more  []uint64
@@ -188,8 +203,8 @@ func (x *digits) int() *big.Int {
 	return v
 }
 
-// above reports U < γ for a uniform U with first 64 binary digits u and γ = x(2n+x)/(2¹³·parts(n)), drawing digits of both until the
-// comparison is the same for every continuation of them.
+// above reports U < γ for a uniform U with first 64 binary digits u and γ = x(2n+x)/(2¹³·parts(n)),
+// drawing digits of both until the comparison is the same for every continuation of them.
 func (x *digits) above(b *stream, n, u uint64) bool {
 	y := digits{first: u}
 	one := big.NewInt(1)
@@ -200,7 +215,8 @@ func (x *digits) above(b *stream, n, u uint64) bool {
 		for x.bits() < y.bits() {
 			x.extend(b)
 		}
-		// All in units of 2^−2known/(2¹³·parts): U is in [left(Y), left(Y+1)), γ in [right(X), right(X+1)].
+		// All in units of 2^−2known/(2¹³·parts): U is in [left(Y), left(Y+1)), γ in [right(X),
+		// right(X+1)].
 		known := x.bits()
 		twoN := new(big.Int).Lsh(new(big.Int).SetUint64(n), known+1)
 		left := func(v *big.Int) *big.Int {

@@ -15,7 +15,8 @@ func gammaAt(n uint64, X *big.Int) *big.Rat {
 	return x.Mul(x, rat(1, 64))
 }
 
-// TestGammaWord: the bounds hold, exactly, at both ends of the interval of x (γ is increasing), and the lower is the best.
+// TestGammaWord: the bounds hold, exactly, at both ends of the interval of x (γ is increasing), and
+// the lower is the best.
 func TestGammaWord(t *testing.T) {
 	b := testSource(t).state()
 	xs := []uint64{0, 1, 2, 1<<32 - 1, 1 << 32, 1<<63 - 1, 1 << 63, math.MaxUint64 - 1, math.MaxUint64}
@@ -39,7 +40,8 @@ func TestGammaWord(t *testing.T) {
 	}
 }
 
-// TestKeepFraction fixes the first digit of x: null, probability exp(−x(2n+x)/2¹³), for one and for several parts.
+// TestKeepFraction fixes the first digit of x: null, probability exp(−x(2n+x)/2¹³), for one and for
+// several parts.
 func TestKeepFraction(t *testing.T) {
 	b := testSource(t).state()
 	for _, k := range []uint64{0, 64, 511, 4095, 4096, 9000, 30_000} {
@@ -53,8 +55,8 @@ func TestKeepFraction(t *testing.T) {
 	}
 }
 
-// TestProposeKeepsWithoutX: from (2n+1)/2¹³ on, which is γ at x = 1, the digits of U in the word keep any x and no word after that of x is drawn; one digit
-// less asks for more digits of U.
+// TestProposeKeepsWithoutX: from (2n+1)/2¹³ on, which is γ at x = 1, the digits of U in the word
+// keep any x and no word after that of x is drawn; one digit less asks for more digits of U.
 func TestProposeKeepsWithoutX(t *testing.T) {
 	d, _ := NewRoundedGaussian(1000)
 	for n := range uint64(tailCells) {
@@ -69,14 +71,16 @@ func TestProposeKeepsWithoutX(t *testing.T) {
 			b, x := peek(n)
 			r, ok := d.propose(b, d.cells, word(slotOf(n, false), 0, c.u, 0))
 			twin, _ := peek(n)
-			if words := used(b, twin); words > 1 != c.more || !c.more && (!ok || r != nearest(1000, n, new(big.Int).SetUint64(x), 64)) {
+			if words := used(b, twin); words > 1 != c.more || !c.more && (!ok || r != nearest(1000, n,
+				new(big.Int).SetUint64(x), 64)) {
 				t.Fatalf("cell %d, u %d: drew %d, kept %v, %d words", n, c.u, r, ok, words)
 			}
 		}
 	}
 }
 
-// TestProposeGoesOnWithU: the digits of U in the word are its first; where they agree with those of γ, the next word has the following ones.
+// TestProposeGoesOnWithU: the digits of U in the word are its first; where they agree with those of
+// γ, the next word has the following ones.
 func TestProposeGoesOnWithU(t *testing.T) {
 	d, _ := NewRoundedGaussian(1000)
 	below, above := 0, 0
@@ -122,7 +126,8 @@ func TestProposeSign(t *testing.T) {
 	}
 }
 
-// TestProposeLaw fixes the slot of a word and lets its y keep: null, kept with probability ∫exp(−x(2n+x)/2¹³)dx over x in [0, 1]; 200,000 words.
+// TestProposeLaw fixes the slot of a word and lets its y keep: null, kept with probability
+// ∫exp(−x(2n+x)/2¹³)dx over x in [0, 1]; 200,000 words.
 func TestProposeLaw(t *testing.T) {
 	d, _ := NewRoundedGaussian(1000)
 	b := testSource(t).state()
@@ -142,8 +147,9 @@ func TestProposeLaw(t *testing.T) {
 	}
 }
 
-// TestAbove fixes the first digits of U and x = ½ where they do not decide. Within x's interval 2^64·γ grows by its slope
-// g = (2n+2x)/(2¹³·parts) from a multiple of 1, so that U = u + uniform is below with probability E[g·uniform] = g/2.
+// TestAbove fixes the first digits of U and x = ½ where they do not decide. Within x's interval
+// 2^64·γ grows by its slope g = (2n+2x)/(2¹³·parts) from a multiple of 1, so that U = u + uniform
+// is below with probability E[g·uniform] = g/2.
 func TestAbove(t *testing.T) {
 	b := testSource(t).state()
 	const half, middle = 1 << 63, 1<<62 + 1<<49
@@ -168,7 +174,8 @@ func TestAbove(t *testing.T) {
 	}
 }
 
-// TestAboveKeepsDigits: what a comparison has drawn of x stays, and the verdict is right for the digits that were drawn.
+// TestAboveKeepsDigits: what a comparison has drawn of x stays, and the verdict is right for the
+// digits that were drawn.
 func TestAboveKeepsDigits(t *testing.T) {
 	b := testSource(t).state()
 	for range 1000 {
@@ -179,8 +186,12 @@ func TestAboveKeepsDigits(t *testing.T) {
 			t.Fatalf("digits became %v", x)
 		}
 	}
-	// With x known to 128 digits and U to 64, U must be extended before it can be compared: x = ½ + ½·2^−64, 2^64·γ = 2^62 + 2^49 + .25006.
-	checkRate(t, 50_000, .25006, func() bool { return (&digits{1 << 63, []uint64{1 << 63}}).above(b, 2048, 1<<62+1<<49) })
+	// With x known to 128 digits and U to 64, U must be extended before it can be compared: x = ½ +
+	// ½·2^−64, 2^64·γ = 2^62 + 2^49 + .25006.
+	checkRate(t, 50_000, .25006, func() bool {
+		return (&digits{1 << 63, []uint64{1 << 63}}).above(b,
+			2048, 1<<62+1<<49)
+	})
 }
 
 func TestDigits(t *testing.T) {
@@ -210,24 +221,29 @@ func nearest(sigma float64, k uint64, v *big.Int, n uint) int64 {
 	return int64(q.And(q, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
 }
 
-// TestRound compares with exact rationals: the answer is that of the smallest and of the largest x with the digits known at
-// the end. σ, k and the digits cover both paths, their borders at k = 2^9 and σ = 2^−4 and results beyond 2^64.
+// TestRound compares with exact rationals: the answer is that of the smallest and of the largest x
+// with the digits known at the end. σ, k and the digits cover both paths, their borders at k = 2^9
+// and σ = 2^−4 and results beyond 2^64.
 func TestRound(t *testing.T) {
 	b := testSource(t).state()
 	below := math.Nextafter(MaxScale, 0)
-	for _, sigma := range []float64{MinScale, math.Nextafter(MinScale, 1), math.Nextafter(2*MinScale, 0), 0x1p-5, 0x1p-4, math.Nextafter(0x1p-4, 0), .3, .5, 1, 1.5, 4.7, 100, 0x1p24, 0x1.fffffp40, below, MaxScale} {
+	for _, sigma := range []float64{MinScale, math.Nextafter(MinScale, 1), math.Nextafter(2*MinScale,
+		0), 0x1p-5, 0x1p-4, math.Nextafter(
+		0x1p-4, 0), .3, .5, 1, 1.5, 4.7, 100, 0x1p24, 0x1.fffffp40, below, MaxScale} {
 		d, err := NewRoundedGaussian(sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, k := range []uint64{0, 1, 2, 7, 100, 510, 511, 512, 1023, 2047, 5000, 1<<15 + 1, 1<<16 + 3} {
+		for _, k := range []uint64{0, 1, 2, 7, 100, 510, 511, 512, 1023, 2047, 5000, 1<<15 + 1, 1<<16 +
+			3} {
 			xs := []uint64{0, 1, 1 << 63, 1<<63 - 1, math.MaxUint64, math.MaxUint64 - 1}
 			for range 20 {
 				xs = append(xs, b.word())
 			}
 			// The x next to a rounding border: σ(k+x)/64 = r + ½, for the r in the middle of the range.
 			border := new(big.Rat).SetFloat64(math.Floor(sigma/64*(float64(k)+.5)) + .5)
-			border.Quo(border, new(big.Rat).SetFloat64(sigma/64)).Sub(border, rat(k, 0)).Mul(border, rat(1, 64))
+			border.Quo(border, new(big.Rat).SetFloat64(sigma/64)).Sub(border, rat(k, 0)).Mul(border,
+				rat(1, 64))
 			if f, _ := border.Float64(); f > 4 && f < 0x1p63 {
 				w := new(big.Int).Div(border.Num(), border.Denom()).Uint64()
 				xs = append(xs, w-2, w-1, w, w+1, w+2)
@@ -235,11 +251,13 @@ func TestRound(t *testing.T) {
 			for _, first := range xs {
 				x := digits{first: first}
 				got := d.round(b, k, &x)
-				// The largest x is excluded: one more binary digit than known stands for it, at scales where that is enough.
+				// The largest x is excluded: one more binary digit than known stands for it, at scales where
+				// that is enough.
 				lo := x.int()
 				hi := new(big.Int).Lsh(lo, 64)
 				hi.Add(hi, new(big.Int).SetUint64(math.MaxUint64))
-				if l, h := nearest(sigma, k, lo, x.bits()), nearest(sigma, k, hi, x.bits()+64); got != l || got != h {
+				if l, h := nearest(sigma, k, lo, x.bits()), nearest(sigma, k, hi, x.bits()+64); got != l ||
+					got != h {
 					t.Fatalf("σ %v, k %d, x %v: %d, want %d to %d", sigma, k, x, got, l, h)
 				}
 			}
@@ -247,8 +265,8 @@ func TestRound(t *testing.T) {
 	}
 }
 
-// TestRoundAtBorder: the first digit leaves the rounding open, and the border lies at the fraction f of its interval. Null: the
-// result is the lower integer with probability f.
+// TestRoundAtBorder: the first digit leaves the rounding open, and the border lies at the fraction
+// f of its interval. Null: the result is the lower integer with probability f.
 func TestRoundAtBorder(t *testing.T) {
 	b := testSource(t).state()
 	for _, c := range []struct {
@@ -257,7 +275,8 @@ func TestRoundAtBorder(t *testing.T) {
 	}{{192, 0}, {6400, 2}, {0x1.8p24, 1}, {0x1.23456789p40, 0}, {448, 1024}} {
 		r := math.Floor(c.sigma / 64 * (float64(c.k) + .3))
 		border := new(big.Rat).SetFloat64(r + .5)
-		border.Quo(border, new(big.Rat).SetFloat64(c.sigma/64)).Sub(border, rat(c.k, 0)).Mul(border, rat(1, 64))
+		border.Quo(border, new(big.Rat).SetFloat64(c.sigma/64)).Sub(border, rat(c.k, 0)).Mul(border,
+			rat(1, 64))
 		first := new(big.Int).Div(border.Num(), border.Denom())
 		f, _ := border.Sub(border, new(big.Rat).SetInt(first)).Float64()
 		d, _ := NewRoundedGaussian(c.sigma)
@@ -276,8 +295,9 @@ func TestRoundAtBorder(t *testing.T) {
 	}
 }
 
-// TestKeepFractionAsksWhenUndecided: n = 4095, γ = x(2n+x)/2¹³ of slope nearly 1, and the smallest or largest x of a low near the first word u that comes.
-// At the smallest, 2^64·γ may lie on either side of any number in [low, low+1); at the largest, of any in [low+1, low+2).
+// TestKeepFractionAsksWhenUndecided: n = 4095, γ = x(2n+x)/2¹³ of slope nearly 1, and the smallest
+// or largest x of a low near the first word u that comes. At the smallest, 2^64·γ may lie on either
+// side of any number in [low, low+1); at the largest, of any in [low+1, low+2).
 func TestKeepFractionAsksWhenUndecided(t *testing.T) {
 	const n = 4095
 	root := func(low uint64) uint64 { // the smallest X with X(2n·2^64+X) ≥ low·2^77
@@ -292,7 +312,8 @@ func TestKeepFractionAsksWhenUndecided(t *testing.T) {
 		largest bool
 		asked   bool
 	}{
-		{"below", 1, false, false}, {"below, largest", 1, true, false}, {"u = low", 0, false, true}, {"u = low + 1", -1, true, true},
+		{"below", 1, false, false}, {"below, largest", 1, true, false}, {"u = low", 0, false,
+			true}, {"u = low + 1", -1, true, true},
 		{"above", -2, false, false}, {"above, largest", -2, true, false},
 	} {
 		for number := range uint64(50) {

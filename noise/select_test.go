@@ -25,8 +25,8 @@ func softmax(scores []int64, lambda float64) []float64 {
 	return p
 }
 
-// TestSelectLaw: null, the probabilities of the exponential mechanism, 50,000 choices; those at a lambda 30 % off are rejected,
-// where lambda matters.
+// TestSelectLaw: null, the probabilities of the exponential mechanism, 50,000 choices; those at a
+// lambda 30 % off are rejected, where lambda matters.
 func TestSelectLaw(t *testing.T) {
 	src := testSource(t)
 	const lo, hi = math.MinInt64, math.MaxInt64
@@ -112,7 +112,8 @@ func TestSelectErrors(t *testing.T) {
 		scores []int64
 		lambda float64
 	}{
-		{"nil", nil, 1}, {"empty", []int64{}, 1}, {"NaN", []int64{1, 2}, math.NaN()}, {"negative", []int64{1, 2}, -1e-300},
+		{"nil", nil, 1}, {"empty", []int64{}, 1}, {"NaN", []int64{1, 2}, math.NaN()}, {"negative",
+			[]int64{1, 2}, -1e-300},
 		{"Inf", []int64{1, 2}, math.Inf(1)}, {"−Inf", []int64{1}, math.Inf(-1)},
 	} {
 		if _, err := Select(NewSource(), c.scores, c.lambda); err == nil {
@@ -121,10 +122,12 @@ func TestSelectErrors(t *testing.T) {
 	}
 }
 
-// TestGapInterval: the interval contains lambda·gap in exact arithmetic, with room to spare, and is narrow.
+// TestGapInterval: the interval contains lambda·gap in exact arithmetic, with room to spare, and is
+// narrow.
 func TestGapInterval(t *testing.T) {
 	b := testSource(t).state()
-	lambdas := []float64{5e-324, 0x1p-1022, 1e-300, 0x1p-64, 1e-9, .1, 1, 3, 1e10, 0x1p70, 1e300, math.MaxFloat64}
+	lambdas := []float64{5e-324, 0x1p-1022, 1e-300, 0x1p-64, 1e-9, .1, 1, 3, 1e10, 0x1p70, 1e300,
+		math.MaxFloat64}
 	gaps := []uint64{1, 2, 3, 1<<53 - 1, 1<<53 + 1, 1<<63 - 1, 1 << 63, math.MaxUint64}
 	for range 100 {
 		lambdas = append(lambdas, math.Float64frombits(b.uniform(0x7ff0000000000000)))

@@ -8,18 +8,20 @@ import (
 	"math/rand/v2"
 )
 
-// Source is secret randomness: the ChaCha8 generator under a 256-bit key from crypto/rand. It cannot be seeded, copied
-// into an independent stream, saved or replaced; the zero Source panics. The generator of math/rand/v2 replaces its own
-// key as it goes, so memory read later does not reveal earlier noise.
+// Source is secret randomness: the ChaCha8 generator under a 256-bit key from crypto/rand. It
+// cannot be seeded, copied into an independent stream, saved or replaced; the zero Source panics.
+// The generator of math/rand/v2 replaces its own key as it goes, so memory read later does not
+// reveal earlier noise.
 //
-// A Source is not safe for concurrent use: give each goroutine its own. Copies of a Source share one stream.
-// Printed by any verb, alone or inside another value, it shows nothing of its state.
+// A Source is not safe for concurrent use: give each goroutine its own. Copies of a Source share
+// one stream. Printed by any verb, alone or inside another value, it shows nothing of its state.
 type Source struct {
 	// A func, not a pointer: fmt follows pointers under %s and %q, but prints a func as an address.
 	state func() *stream
 }
 
-// NewSource returns a Source under a fresh key. crypto/rand cannot fail: without it the program stops.
+// NewSource returns a Source under a fresh key. crypto/rand cannot fail: without it the program
+// stops.
 func NewSource() *Source {
 	var key [32]byte
 	crand.Read(key[:])
@@ -63,7 +65,8 @@ func (s *Source) Bernoulli(num, den uint64) bool {
 	return s.stream().uniform(den) < num
 }
 
-// BernoulliExp returns true with probability exp(−num/den). It panics if den is 0. CKS, Algorithm 1.
+// BernoulliExp returns true with probability exp(−num/den). It panics if den is 0. CKS, Algorithm
+// 1.
 func (s *Source) BernoulliExp(num, den uint64) bool {
 	if den == 0 {
 		panic("noise: BernoulliExp needs den > 0")
@@ -116,8 +119,9 @@ func (b *stream) bit() bool {
 
 // uniform returns a uniform number in [0, n), n > 0.
 //
-// With w uniform in [0, 2^64), w·n = hi·2^64 + lo. Each value of hi is hit by ⌊2^64/n⌋ or one more values of w; exactly
-// ⌊2^64/n⌋ of them have lo ≥ 2^64 mod n, so keeping only those makes hi uniform (Lemire 2019, arXiv 1805.10941).
+// With w uniform in [0, 2^64), w·n = hi·2^64 + lo. Each value of hi is hit by ⌊2^64/n⌋ or one more
+// values of w; exactly ⌊2^64/n⌋ of them have lo ≥ 2^64 mod n, so keeping only those makes hi
+// uniform (Lemire 2019, arXiv 1805.10941).
 func (b *stream) uniform(n uint64) uint64 {
 	hi, lo := bits.Mul64(b.word(), n)
 	if lo < n { // 2^64 mod n < n: the division is needed rarely

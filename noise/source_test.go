@@ -78,8 +78,10 @@ func TestSourceShowsNothing(t *testing.T) {
 		return ""
 	}
 	for name, v := range map[string]any{
-		"pointer": src, "value": *src, "hidden": hidden{src}, "hidden pointer": &hidden{src}, "in a value": value{*src}, "pointer to value": &value{*src},
-		"open": open{src}, "nested": nested{&hidden{src}, map[string]*Source{"a": src}, []Source{*src}, src},
+		"pointer": src, "value": *src, "hidden": hidden{src}, "hidden pointer": &hidden{src},
+		"in a value": value{*src}, "pointer to value": &value{*src},
+		"open": open{src}, "nested": nested{&hidden{src}, map[string]*Source{"a": src}, []Source{*src},
+			src},
 		"slice": []*Source{src}, "array": [1]any{*src}, "pointer to pointer": &src,
 	} {
 		if s := leaks(printed(v)); s != "" {
@@ -94,7 +96,8 @@ func TestSourceShowsNothing(t *testing.T) {
 
 func TestSourceRedacts(t *testing.T) {
 	for _, got := range []string{
-		NewSource().String(), NewSource().GoString(), fmt.Sprint(NewSource()), fmt.Sprintf("%s", *NewSource()),
+		NewSource().String(), NewSource().GoString(), fmt.Sprint(NewSource()),
+		fmt.Sprintf("%s", *NewSource()),
 		fmt.Sprintf("%#v", NewSource()), fmt.Sprintf("%x", NewSource()),
 	} {
 		if got != redacted {
@@ -113,7 +116,8 @@ func TestSourcesDiffer(t *testing.T) {
 	}
 }
 
-// TestWordIsTheGenerator: the published key stream, so that no bit is lost or used twice on the way.
+// TestWordIsTheGenerator: the published key stream, so that no bit is lost or used twice on the
+// way.
 func TestWordIsTheGenerator(t *testing.T) {
 	a, b := newSource([32]byte{1}), newSource([32]byte{1})
 	for i := range 1000 {
@@ -136,8 +140,9 @@ func TestBit(t *testing.T) {
 	}
 }
 
-// TestUint64N: null, uniform on [0, n), 100,000 draws, by residues or top bits where n is large. 3·2^62 is a modulus at
-// which a quarter of the words is rejected and an off-by-one in the rejection shows.
+// TestUint64N: null, uniform on [0, n), 100,000 draws, by residues or top bits where n is large.
+// 3·2^62 is a modulus at which a quarter of the words is rejected and an off-by-one in the
+// rejection shows.
 func TestUint64N(t *testing.T) {
 	src := testSource(t)
 	for _, c := range []struct {
@@ -176,8 +181,8 @@ func TestUint64N(t *testing.T) {
 	}
 }
 
-// TestShuffle: null, each of the 24 orders has probability 1/24; 48,000 shuffles. A swap with one of all places (j < n
-// instead of j ≤ i) is the classical mistake; its law is rejected.
+// TestShuffle: null, each of the 24 orders has probability 1/24; 48,000 shuffles. A swap with one
+// of all places (j < n instead of j ≤ i) is the classical mistake; its law is rejected.
 func TestShuffle(t *testing.T) {
 	src := testSource(t)
 	number := func(p []int) int { return p[0]*64 + p[1]*16 + p[2]*4 + p[3] }
@@ -212,18 +217,22 @@ func TestShuffle(t *testing.T) {
 func TestSourcePanics(t *testing.T) {
 	src, nop := NewSource(), func(i, j int) {}
 	for name, f := range map[string]func(){
-		"zero source":           func() { new(Source).Uint64() },
-		"nil source":            func() { (*Source)(nil).Uint64() },
-		"Uint64N(0)":            func() { src.Uint64N(0) },
-		"Bernoulli above 1":     func() { src.Bernoulli(3, 2) },
-		"Bernoulli over 0":      func() { src.Bernoulli(0, 0) },
-		"BernoulliExp over 0":   func() { src.BernoulliExp(1, 0) },
-		"Shuffle(-1)":           func() { src.Shuffle(-1, nop) },
-		"Perm(-1)":              func() { src.Perm(-1) },
-		"zero Laplace":          func() { new(DiscreteLaplace).Sample(src) },
-		"zero Gaussian":         func() { new(DiscreteGaussian).AddTo(make([]int64, 1), src) },
-		"zero rounded":          func() { new(RoundedGaussian).Sample(src) },
-		"vector of wrong shape": func() { v, _ := NewGaussianVector([]float64{1, 1}, 1); v.AddTo(make([]int64, 3), src) },
+		"zero source":         func() { new(Source).Uint64() },
+		"nil source":          func() { (*Source)(nil).Uint64() },
+		"Uint64N(0)":          func() { src.Uint64N(0) },
+		"Bernoulli above 1":   func() { src.Bernoulli(3, 2) },
+		"Bernoulli over 0":    func() { src.Bernoulli(0, 0) },
+		"BernoulliExp over 0": func() { src.BernoulliExp(1, 0) },
+		"Shuffle(-1)":         func() { src.Shuffle(-1, nop) },
+		"Perm(-1)":            func() { src.Perm(-1) },
+		"zero Laplace":        func() { new(DiscreteLaplace).Sample(src) },
+		"zero Gaussian":       func() { new(DiscreteGaussian).AddTo(make([]int64, 1), src) },
+		"zero rounded":        func() { new(RoundedGaussian).Sample(src) },
+		"vector of wrong shape": func() {
+			v, _ := NewGaussianVector([]float64{1, 1}, 1)
+			v.AddTo(
+				make([]int64, 3), src)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -10,8 +10,9 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
-// TestGaussianVectorLaw: null, coordinate k has the law of round(N(0, (scales[k]/grid)²)), and the coordinates tell nothing about each
-// other; 200,000 vectors. A scale 30 % off, and the scale of the neighbouring coordinate, are rejected.
+// TestGaussianVectorLaw: null, coordinate k has the law of round(N(0, (scales[k]/grid)²)), and the
+// coordinates tell nothing about each other; 200,000 vectors. A scale 30 % off, and the scale of
+// the neighbouring coordinate, are rejected.
 func TestGaussianVectorLaw(t *testing.T) {
 	const n = 200_000
 	src := testSource(t)
@@ -55,7 +56,8 @@ func sign(x int64) int {
 	return 1
 }
 
-// TestGaussianVectorIsRoundedGaussian: same source, same draws, in order, for grids at the ends of float64.
+// TestGaussianVectorIsRoundedGaussian: same source, same draws, in order, for grids at the ends of
+// float64.
 func TestGaussianVectorIsRoundedGaussian(t *testing.T) {
 	for _, grid := range []float64{1, 0x1p-30, 0x1p30, 5e-324, 0x1p-1022, 0x1p1000} {
 		sigmas := []float64{1, 2.75, 5 * 0x1p20}
@@ -63,7 +65,8 @@ func TestGaussianVectorIsRoundedGaussian(t *testing.T) {
 		for k := range sigmas {
 			scales[k] = sigmas[k] * grid
 			if grid < 0x1p-1022 {
-				scales[k], sigmas[k] = float64(k+1)*grid, float64(k+1) // 2.75 has no subnormal at the smallest grid
+				// 2.75 has no subnormal at the smallest grid
+				scales[k], sigmas[k] = float64(k+1)*grid, float64(k+1)
 			}
 		}
 		v, err := NewGaussianVector(scales, grid)
@@ -113,10 +116,13 @@ func TestGaussianVectorErrors(t *testing.T) {
 	}
 }
 
-// TestNewScale: against exact rationals, at all grids near the scale, for numbers of every kind: the scale is sigma/2^g, and what is not in the range is refused.
+// TestNewScale: against exact rationals, at all grids near the scale, for numbers of every kind:
+// the scale is sigma/2^g, and what is not in the range is refused.
 func TestNewScale(t *testing.T) {
-	sigmas := []float64{0, math.Copysign(0, -1), 5e-324, -5e-324, 0x1p-1074 * 12345, math.Nextafter(0x1p-1022, 0), 0x1p-1022, math.Nextafter(0x1p-1022, 1), 1, -1, math.Pi,
-		math.Nextafter(1, 0), math.Nextafter(1, 2), math.MaxFloat64, -math.MaxFloat64, 0x1p1023, math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(math.NaN(), -1)}
+	sigmas := []float64{0, math.Copysign(0, -1), 5e-324, -5e-324, 0x1p-1074 * 12345,
+		math.Nextafter(0x1p-1022, 0), 0x1p-1022, math.Nextafter(0x1p-1022, 1), 1, -1, math.Pi,
+		math.Nextafter(1, 0), math.Nextafter(1, 2), math.MaxFloat64, -math.MaxFloat64, 0x1p1023, math.Inf(
+			1), math.Inf(-1), math.NaN(), math.Copysign(math.NaN(), -1)}
 	b := testSource(t).state()
 	for range 100 {
 		sigmas = append(sigmas, math.Float64frombits(b.word()))

@@ -25,8 +25,8 @@ type Range struct {
 //
 //	δ(ε) = Σ w·δ_μ(ε − l),  δ_μ(x) = Φ(μ/2 − x/μ) − e^x·Φ(−μ/2 − x/μ)
 //
-// (Balle, Wang 2018, arXiv 1805.06530, theorem 8). What stands for an event from below is one of its
-// mechanisms, and from above a pair that dominates all of them:
+// (Balle, Wang 2018, arXiv 1805.06530, theorem 8). What stands for an event from below is one of
+// its mechanisms, and from above a pair that dominates all of them:
 //
 //	event                below       above
 //	Gaussian, GDPFilter       G           G: μ² adds up (Dong, Roth, Su 2022, corollary 2)
@@ -36,8 +36,8 @@ type Range struct {
 //	Approx               R_ε         R_ε, and its δ apart
 //	DiscreteGaussian     nothing     no bound
 //
-// Leaving an event out makes a composition cheaper. Of many R the first are taken as such; the others
-// are left out below, and above are G with Φ(−μ/2) = 1/(1 + e^ε).
+// Leaving an event out makes a composition cheaper. Of many R the first are taken as such; the
+// others are left out below, and above are G with Φ(−μ/2) = 1/(1 + e^ε).
 func Epsilon(c accountant.Composition, delta float64, adj accountant.Adjacency) Range {
 	below, above := newPair(), newPair()
 	left := number(delta)
@@ -213,8 +213,8 @@ func responseMu(epsilon *big.Float) *big.Float {
 	return number(hi)
 }
 
-// phi is Φ(x) = ½ + φ(x)·(x + x³/3 + x⁵/(3·5) + ...). Where it is small the two are nearly equal, so it
-// takes more digits; below Φ(−60) it is 0.
+// phi is Φ(x) = ½ + φ(x)·(x + x³/3 + x⁵/(3·5) + ...). Where it is small the two are nearly equal,
+// so it takes more digits; below Φ(−60) it is 0.
 func phi(x *big.Float) *big.Float {
 	near, _ := x.Float64()
 	if math.Abs(near) > negligent {

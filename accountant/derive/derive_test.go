@@ -84,7 +84,8 @@ func TestAgainstTheAccountant(t *testing.T) {
 			if !(got.Lower <= want.Epsilon && want.Epsilon-want.Slack <= got.Upper) {
 				t.Errorf("%s, %v: %v, the accountant has %+v", c.name, adj, got, want)
 			}
-			if c.tight && (got.Upper-got.Lower > 1e-8*got.Upper || got.Upper < want.Epsilon-want.Slack-1e-8) {
+			if c.tight && (got.Upper-got.Lower > 1e-8*got.Upper ||
+				got.Upper < want.Epsilon-want.Slack-1e-8) {
 				t.Errorf("%s, %v: from %v to %v, the accountant has %+v", c.name, adj, got.Lower,
 					got.Upper, want)
 			}

@@ -8,38 +8,47 @@ import (
 
 // The composition of k adaptively chosen ε-bounded-range mechanisms.
 //
-// On a pair of neighbours the losses of such a mechanism lie in [t − ε, t] for some t in [0, ε], which may depend on the pair, the query and so on what
-// came before. Given t the largest privacy profile is that of the two losses t and t − ε, with probability under P
+// On a pair of neighbours the losses of such a mechanism lie in [t − ε, t] for some t in [0, ε],
+// which may depend on the pair, the query and so on what came before. Given t the largest privacy
+// profile is that of the two losses t and t − ε, with probability under P
 //
 //	p_t = (e^ε − e^t)/(e^ε − 1) = (1 − e^{t−ε})/(1 − e^{−ε})       and 1 − p_t,
 //
-// the only pair with these losses (Dong, Durfee, Rogers 2020, lemma 3.2): a convex function between its ends is below the chord. The pointwise
-// supremum over t is attained at t = (ε + ε′)/2 and gives for one mechanism
+// the only pair with these losses (Dong, Durfee, Rogers 2020, lemma 3.2): a convex function between
+// its ends is below the chord. The pointwise supremum over t is attained at t = (ε + ε′)/2 and
+// gives for one mechanism
 //
 //	δ(ε′) = (1 − e^{(ε′−ε)/2})²/(1 − e^{−ε}),   |ε′| ≤ ε,
 //
-// which is the profile of a pair again (a supremum of convex functions of α = e^ε′; Zhu, Dong, Wang 2022, proposition 8). Composing that pair k
-// times is valid, but it lets the adversary choose another t for each ε′ and each factor after the fact: losses have the variance ε²/3, not
-// ε²/4. The adversary's true power is to choose t when the mechanism is called, knowing the losses so far:
+// which is the profile of a pair again (a supremum of convex functions of α = e^ε′; Zhu, Dong, Wang
+// 2022, proposition 8). Composing that pair k times is valid, but it lets the adversary choose
+// another t for each ε′ and each factor after the fact: losses have the variance ε²/3, not ε²/4.
+// The adversary's true power is to choose t when the mechanism is called, knowing the losses so
+// far:
 //
 //	(S V)(x) = sup_t  p_t·V(x − t) + (1 − p_t)·V(x − t + ε),     V_k = S^k V_0,   V_0(x) = (1 − e^x)₊
 //
-// V_k is the optimal profile of k adaptive mechanisms. It is convex in e^x and so the profile of a pair C_k; that pair is what is composed with the rest.
+// V_k is the optimal profile of k adaptive mechanisms. It is convex in e^x and so the profile of a
+// pair C_k; that pair is what is composed with the rest.
 //
-// Other events may come before, between and after, in an order chosen on the way. Let C be the composition with any fixed pair, (C V)(x) = E[V(x − L)]. A
-// supremum of means is at most the mean of suprema, S C V ≤ C S V: knowing the outcome of C first only helps the adversary. The value W of
-// what remains, k calls of S and the fixed pairs C, is thus at most C V_k, by induction on the number of calls: if the next is a fixed pair it is
-// moved into C, and if it is S, then S C V_{k−1} ≤ C S V_{k−1} = C V_k. With several ε the pairs C_k of the other groups are among the fixed ones.
+// Other events may come before, between and after, in an order chosen on the way. Let C be the
+// composition with any fixed pair, (C V)(x) = E[V(x − L)]. A supremum of means is at most the mean
+// of suprema, S C V ≤ C S V: knowing the outcome of C first only helps the adversary. The value W
+// of what remains, k calls of S and the fixed pairs C, is thus at most C V_k, by induction on the
+// number of calls: if the next is a fixed pair it is moved into C, and if it is S, then S C V_{k−1}
+// ≤ C S V_{k−1} = C V_k. With several ε the pairs C_k of the other groups are among the fixed ones.
 
 // maxBlock bounds the calls in one V_k; more are composed as blocks, at a small loss.
 const maxBlock = 64
 
-// rangeGame is the recursion V ← S V on the points (i − n)·h of the privacy loss, h = ε/m, n = km, 0 ≤ i ≤ 2n; V = V_0 outside them.
+// rangeGame is the recursion V ← S V on the points (i − n)·h of the privacy loss, h = ε/m, n = km,
+// 0 ≤ i ≤ 2n; V = V_0 outside them.
 type rangeGame struct {
 	epsilon, h float64
 	k, m, n    int
 	p, edge    []float64 // p_t and e^t at t = jh, 0 ≤ j ≤ m
-	alpha      []float64 // e^x at the points, with 2m more on either side, so that no index needs a test
+	// e^x at the points, with 2m more on either side, so that no index needs a test
+	alpha []float64
 }
 
 func newRangeGame(epsilon float64, k, m int) *rangeGame {
@@ -70,12 +79,14 @@ func (g *rangeGame) inner(f func(i int)) {
 	}
 }
 
-// upper returns the atoms of a pair whose profile is at least V_k. Between points V is replaced by its chord in e^x. On a cell of t where
-// both arguments of V stay in one cell the bracket is then, with a = e^t and c = e^{−ε}, of the form constant − D·a − κ/a with κ ≥ 0: its
-// maximum is at a = √(κ/D) or at an end.
+// upper returns the atoms of a pair whose profile is at least V_k. Between points V is replaced by
+// its chord in e^x. On a cell of t where both arguments of V stay in one cell the bracket is then,
+// with a = e^t and c = e^{−ε}, of the form constant − D·a − κ/a with κ ≥ 0: its maximum is at a =
+// √(κ/D) or at an end.
 func (g *rangeGame) upper() []atom {
 	v, next := g.start(), g.start()
-	slope, intercept := make([]float64, len(v)), make([]float64, len(v)) // V ≈ intercept − slope·e^x on the cell i, i+1
+	// V ≈ intercept − slope·e^x on the cell i, i+1
+	slope, intercept := make([]float64, len(v)), make([]float64, len(v))
 	c, cell := math.Exp(-g.epsilon), math.Expm1(g.h)
 	m := g.m
 	for range g.k {
@@ -103,7 +114,8 @@ func (g *rangeGame) upper() []atom {
 		})
 		v, next = next, v
 	}
-	// Rounding costs a few ulps a step, and p an ulp of 1/ε. Interpolating values above V gives a function above V.
+	// Rounding costs a few ulps a step, and p an ulp of 1/ε. Interpolating values above V gives a
+	// function above V.
 	grow := 1 + float64(g.k)*32*ulp*(1+1/g.epsilon)
 	last, atoms := -1.0, []atom{}
 	g.inner(func(i int) {
@@ -111,7 +123,8 @@ func (g *rangeGame) upper() []atom {
 		if i < 2*g.m+2*g.n {
 			s = (v[i+1] - v[i]) * grow / (g.alpha[i] * cell)
 		}
-		// The profile Σ mass·(1 − e^x/alpha)₊ has the slope jump mass/alpha; a jump too large is an upper bound.
+		// The profile Σ mass·(1 − e^x/alpha)₊ has the slope jump mass/alpha; a jump too large is an upper
+		// bound.
 		mass := g.alpha[i] * (math.Max(0, s-last) - 8*ulp*math.Min(last, s))
 		atoms = append(atoms, atom{float64(i-2*g.m-g.n) * g.h, mass})
 		last = s
@@ -122,8 +135,9 @@ func (g *rangeGame) upper() []atom {
 // line is the tangent value + slope·(α − at) of a profile in α = e^x.
 type line struct{ at, value, slope float64 }
 
-// lower returns the atoms of a pair whose profile is at most V_k. An adversary who keeps t on the grid keeps the loss on it too, so the value of the best
-// such choice is exact; the profile of that choice is a convex function of α whose tangent at the point is known. V_k is above all tangents.
+// lower returns the atoms of a pair whose profile is at most V_k. An adversary who keeps t on the
+// grid keeps the loss on it too, so the value of the best such choice is exact; the profile of that
+// choice is a convex function of α whose tangent at the point is known. V_k is above all tangents.
 func (g *rangeGame) lower() []atom {
 	v, next := g.start(), g.start()
 	s, nextS := make([]float64, len(v)), make([]float64, len(v))
@@ -150,8 +164,9 @@ func (g *rangeGame) lower() []atom {
 	return envelope(lines)
 }
 
-// envelope returns the atoms of the maximum of lines that starts with 1 − α, or of a function below it: of lines with nearly the same slope
-// one is kept, because where they cross is lost to rounding.
+// envelope returns the atoms of the maximum of lines that starts with 1 − α, or of a function below
+// it: of lines with nearly the same slope one is kept, because where they cross is lost to
+// rounding.
 func envelope(lines []line) []atom {
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.slope, b.slope) })
 	meet := func(a, b line) float64 { // the α where they cross

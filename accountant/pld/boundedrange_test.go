@@ -31,7 +31,8 @@ func oneRange(epsilon, x float64) float64 {
 // move is one call in a program: value V at x before it, given the value after it.
 type move func(after func(float64) float64) func(float64) float64
 
-// bounded is S: the adversary picks t, here from a grid, and each value is attained by a real mechanism.
+// bounded is S: the adversary picks t, here from a grid, and each value is attained by a real
+// mechanism.
 func bounded(epsilon float64, grid int) move {
 	return func(after func(float64) float64) func(float64) float64 {
 		return func(x float64) float64 {
@@ -85,13 +86,15 @@ func TestBoundedRangeOfOne(t *testing.T) {
 	}
 }
 
-// Ranges at both ends of what the grid accepts: nothing overflows, nothing falls below the closed form, blocks are cut in time.
+// Ranges at both ends of what the grid accepts: nothing overflows, nothing falls below the closed
+// form, blocks are cut in time.
 func TestBoundedRangeExtremes(t *testing.T) {
 	for _, epsilon := range []float64{minRange, 60, 150, maxRange} {
 		upper := rangeBlocks(epsilon, 1, fine)[0].above
 		for i := -20; i <= 20; i++ {
 			x := epsilon * float64(i) / 20.01
-			if got, want := profileOf(upper, x), oneRange(epsilon, x); !(got >= want*(1-1e-9)) || got > 1+1e-6 {
+			if got, want := profileOf(upper, x), oneRange(epsilon, x); !(got >= want*(1-1e-9)) ||
+				got > 1+1e-6 {
 				t.Errorf("ε %v: V_1(%v) ≤ %v, closed form %v", epsilon, x, got, want)
 			}
 		}
@@ -100,7 +103,8 @@ func TestBoundedRangeExtremes(t *testing.T) {
 		epsilon float64
 		k       int
 		counts  []float64
-	}{{.1, 5, []float64{1}}, {.1, 64, []float64{1}}, {.1, 65, []float64{1, 1}}, {.1, 200, []float64{3, 1}}, {maxRange, 3, []float64{3}}, {100, 9, []float64{2, 1}}} {
+	}{{.1, 5, []float64{1}}, {.1, 64, []float64{1}}, {.1, 65, []float64{1, 1}}, {.1, 200,
+		[]float64{3, 1}}, {maxRange, 3, []float64{3}}, {100, 9, []float64{2, 1}}} {
 		blocks := rangeBlocks(row.epsilon, row.k, coarse)
 		if len(blocks) != len(row.counts) {
 			t.Errorf("%v: %d blocks", row, len(blocks))
@@ -113,7 +117,8 @@ func TestBoundedRangeExtremes(t *testing.T) {
 		}
 	}
 	// A range below minRange: the lower side is that of the event itself.
-	tiny := mustEpsilon(t, events(times(exponential(1e-7), 1000), times(gaussian(30), 1)), 1e-9, accountant.AddRemove)
+	tiny := mustEpsilon(t, events(times(exponential(1e-7), 1000), times(gaussian(30), 1)), 1e-9,
+		accountant.AddRemove)
 	if alone := accountant.GDPEpsilon(1./30, 1e-9); tiny.Epsilon-tiny.Slack > alone*(1+1e-4) {
 		t.Errorf("lower bound %v above the true %v", tiny.Epsilon-tiny.Slack, alone)
 	}
@@ -145,7 +150,8 @@ func TestBoundedRangeAgainstAdversary(t *testing.T) {
 	}
 }
 
-// Other events before, between and after: the composition C V_2 bounds every order, and the bound is attained when they come first.
+// Other events before, between and after: the composition C V_2 bounds every order, and the bound
+// is attained when they come first.
 func TestBoundedRangeInAnyOrder(t *testing.T) {
 	const epsilon, other = .8, .5
 	s, c := bounded(epsilon, 120), fixed(other)
@@ -177,7 +183,8 @@ func TestBoundedRangeInAnyOrder(t *testing.T) {
 	}
 }
 
-// Exponential mechanisms themselves: random utilities on a few candidates, neighbours that move each by at most Δ = 1, one call and two adaptive ones.
+// Exponential mechanisms themselves: random utilities on a few candidates, neighbours that move
+// each by at most Δ = 1, one call and two adaptive ones.
 func TestExponentialMechanismsAreBounded(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 2))
 	// losses returns the atoms of P(c) ∝ e^{ε·u_c/2} against the neighbour's.
@@ -229,14 +236,16 @@ func TestExponentialMechanismsAreBounded(t *testing.T) {
 	}
 }
 
-// k-fold compositions beat the conversion of zCDP, the basic sum and the k-fold product of the pair of V_1.
+// k-fold compositions beat the conversion of zCDP, the basic sum and the k-fold product of the pair
+// of V_1.
 func TestBoundedRangeBeatsOtherBounds(t *testing.T) {
 	for _, row := range []struct {
 		epsilon float64
 		k       int
 	}{{.3, 1}, {.2, 3}, {.1, 14}, {.05, 64}, {.05, 100}, {.01, 1000}, {2, 10}} {
 		got := mustEpsilon(t, events(times(exponential(row.epsilon), row.k)), 1e-9, accountant.AddRemove)
-		zcdp, sum := accountant.ZCDPEpsilon(row.epsilon*row.epsilon/8*float64(row.k), 1e-9), row.epsilon*float64(row.k)
+		zcdp, sum := accountant.ZCDPEpsilon(row.epsilon*row.epsilon/8*float64(row.k),
+			1e-9), row.epsilon*float64(row.k)
 		if got.Epsilon > math.Min(zcdp, sum) {
 			t.Errorf("%v: ε = %v, zCDP %v, basic %v", row, got.Epsilon, zcdp, sum)
 		}
@@ -260,14 +269,16 @@ func TestBoundedRangeBeatsOtherBounds(t *testing.T) {
 func TestBlocksAreMonotone(t *testing.T) {
 	last := 0.0
 	for _, k := range []int{1, 2, 8, 63, 64, 65, 66, 128, 129, 200} {
-		got := mustEpsilon(t, events(times(exponential(.05), k), times(gaussian(20), 1)), 1e-9, accountant.AddRemove)
+		got := mustEpsilon(t, events(times(exponential(.05), k), times(gaussian(20), 1)), 1e-9,
+			accountant.AddRemove)
 		if got.Epsilon <= last {
 			t.Errorf("%d calls cost %v, fewer cost %v", k, got.Epsilon, last)
 		}
 		last = got.Epsilon
 	}
 	// Two groups of one kind of event are one group.
-	a := mustEpsilon(t, events(times(exponential(.1), 4), times(exponential(.1), 6)), 1e-9, accountant.AddRemove)
+	a := mustEpsilon(t, events(times(exponential(.1), 4), times(exponential(.1), 6)), 1e-9,
+		accountant.AddRemove)
 	b := mustEpsilon(t, events(times(exponential(.1), 10)), 1e-9, accountant.AddRemove)
 	if a != b {
 		t.Errorf("split charges: %+v, %+v", a, b)
@@ -275,7 +286,8 @@ func TestBlocksAreMonotone(t *testing.T) {
 }
 
 func TestEnvelope(t *testing.T) {
-	got := envelope([]line{{at: 1, value: 0, slope: 0}, {at: 1, value: .2, slope: -.3}, {at: 1, value: .01, slope: -.6}})
+	got := envelope([]line{{at: 1, value: 0, slope: 0}, {at: 1, value: .2, slope: -.3},
+		{at: 1, value: .01, slope: -.6}})
 	// 1 − α meets .5 − .3α at α = 5/7, and that meets 0 at α = 5/3.
 	want := []atom{{math.Log(5. / 7), .7 * 5 / 7}, {math.Log(5. / 3), .3 * 5 / 3}}
 	if len(got) != 2 {

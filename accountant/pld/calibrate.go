@@ -8,11 +8,14 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// Calibrate returns the smallest scale in (0, ∞), within a relative 1e-9 on the private side, at which the composition is within the budget: what
-// Composition.Epsilon says of at(scale) at the budget's δ is never more than its ε, and what Composition.Delta says at its ε is never more than its
-// δ. at must be monotone: a larger scale is more noise and costs less. It is called some 20 times. The errors are those of Budget.Validate and
-// Composition.Epsilon, ErrUnbounded if no scale up to 1e15 is within the budget, and ErrEvent if every scale down to 1e-15 is.
-func Calibrate(b accountant.Budget, adj accountant.Adjacency, at func(scale float64) accountant.Composition) (float64, error) {
+// Calibrate returns the smallest scale in (0, ∞), within a relative 1e-9 on the private side, at
+// which the composition is within the budget: what Composition.Epsilon says of at(scale) at the
+// budget's δ is never more than its ε, and what Composition.Delta says at its ε is never more than
+// its δ. at must be monotone: a larger scale is more noise and costs less. It is called some 20
+// times. The errors are those of Budget.Validate and Composition.Epsilon, ErrUnbounded if no scale
+// up to 1e15 is within the budget, and ErrEvent if every scale down to 1e-15 is.
+func Calibrate(b accountant.Budget, adj accountant.Adjacency,
+	at func(scale float64) accountant.Composition) (float64, error) {
 	if err := b.Validate(); err != nil {
 		return 0, err
 	}
@@ -40,7 +43,8 @@ func Calibrate(b accountant.Budget, adj accountant.Adjacency, at func(scale floa
 			return 0, err
 		}
 	}
-	// Epsilon and Delta round differently. Move away from the edge until they agree; a step or two suffice.
+	// Epsilon and Delta round differently. Move away from the edge until they agree; a step or two
+	// suffice.
 	for step := 1e-9; ; step *= 4 {
 		c := at(scale)
 		delta, err := delta(c, b.Epsilon, adj, search)
@@ -75,8 +79,8 @@ func rough(c accountant.Composition, delta float64, adj accountant.Adjacency) (f
 	return best, nil
 }
 
-// smallest returns an x > 0 with f(x) ≤ target and f(x/(1+tolerance)) > target, for a decreasing f that is close to a power of x near the target.
-// An ErrUnbounded of f counts as +Inf.
+// smallest returns an x > 0 with f(x) ≤ target and f(x/(1+tolerance)) > target, for a decreasing f
+// that is close to a power of x near the target. An ErrUnbounded of f counts as +Inf.
 func smallest(target, start, tolerance float64, f func(float64) (float64, error)) (float64, error) {
 	lo, hi := 0.0, math.Inf(1) // f(lo) > target ≥ f(hi)
 	atLo, atHi := math.Inf(1), 0.0
@@ -99,11 +103,14 @@ func smallest(target, start, tolerance float64, f func(float64) (float64, error)
 		case hi <= lo*(1+tolerance):
 			return hi, nil
 		case lo > 1e15:
-			return 0, fmt.Errorf("pld: no scale up to 1e15 is within the budget: %w", accountant.ErrUnbounded)
+			return 0, fmt.Errorf("pld: no scale up to 1e15 is within the budget: %w",
+				accountant.ErrUnbounded)
 		case hi < 1e-15:
-			return 0, fmt.Errorf("pld: the composition is within the budget at every scale: %w", accountant.ErrEvent)
+			return 0, fmt.Errorf("pld: the composition is within the budget at every scale: %w",
+				accountant.ErrEvent)
 		}
-		// Aim half a tolerance beyond the root, on the side of the end that was not just moved, so that both ends close in on it.
+		// Aim half a tolerance beyond the root, on the side of the end that was not just moved, so that
+		// both ends close in on it.
 		aim := 1 + tolerance/2
 		if below {
 			aim = 1 / aim

@@ -9,7 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// marginals is the plan of a marginal mechanism on 15 columns at ρ-zCDP, a third of ρ each for its three kinds of call, with the noise scaled.
+// marginals is the plan of a marginal mechanism on 15 columns at ρ-zCDP, a third of ρ each for its
+// three kinds of call, with the noise scaled.
 func marginals(rho, scale float64) accountant.Composition {
 	return events(
 		times(gaussian(math.Sqrt(15/(2*rho/3))*scale), 15),
@@ -30,7 +31,10 @@ func TestCalibrateMarginals(t *testing.T) {
 			t.Fatalf("ρ = %v, %v; want %v", got, err, rho)
 		}
 		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
-			scale, err := Calibrate(b, adj, func(s float64) accountant.Composition { return marginals(rho, s) })
+			scale, err := Calibrate(b, adj, func(s float64) accountant.Composition {
+				return marginals(rho,
+					s)
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,13 +43,18 @@ func TestCalibrateMarginals(t *testing.T) {
 			if scale < .93 || scale > .96 {
 				t.Errorf("ε %v: scale %v", epsilon, scale)
 			}
-			checkCalibrated(t, b, adj, scale, func(s float64) accountant.Composition { return marginals(rho, s) }, 1e-7)
+			checkCalibrated(t, b, adj, scale, func(s float64) accountant.Composition {
+				return marginals(rho,
+					s)
+			}, 1e-7)
 		}
 	}
 }
 
-// checkCalibrated asks that scale is within the budget by both public functions, and that a little less is not.
-func checkCalibrated(t *testing.T, b accountant.Budget, adj accountant.Adjacency, scale float64, at func(float64) accountant.Composition, within float64) {
+// checkCalibrated asks that scale is within the budget by both public functions, and that a little
+// less is not.
+func checkCalibrated(t *testing.T, b accountant.Budget, adj accountant.Adjacency, scale float64,
+	at func(float64) accountant.Composition, within float64) {
 	t.Helper()
 	if got := mustEpsilon(t, at(scale), b.Delta, adj); got.Epsilon > b.Epsilon {
 		t.Errorf("%v: scale %v costs ε = %v", b, scale, got.Epsilon)
@@ -53,8 +62,10 @@ func checkCalibrated(t *testing.T, b accountant.Budget, adj accountant.Adjacency
 	if got := mustDelta(t, at(scale), b.Epsilon, adj); got.Delta > b.Delta {
 		t.Errorf("%v: scale %v costs δ = %v", b, scale, got.Delta)
 	}
-	if got, err := Epsilon(at(scale*(1-within)), b.Delta, adj); err == nil && got.Epsilon <= b.Epsilon {
-		t.Errorf("%v: scale %v is not the smallest: a relative %v less costs ε = %v", b, scale, within, got.Epsilon)
+	if got, err := Epsilon(at(scale*(1-within)), b.Delta, adj); err == nil &&
+		got.Epsilon <= b.Epsilon {
+		t.Errorf("%v: scale %v is not the smallest: a relative %v less costs ε = %v", b, scale, within,
+			got.Epsilon)
 	}
 }
 
@@ -69,15 +80,25 @@ func TestCalibrate(t *testing.T) {
 		want   float64
 		within float64
 	}{
-		{"one gaussian", spend(1, 1e-5), accountant.AddRemove, func(s float64) accountant.Composition { return events(times(gaussian(s), 1)) }, 3.730632, 3e-7},
-		{"nine gaussians", spend(1, 1e-9), accountant.ReplaceOne, func(s float64) accountant.Composition { return events(times(gaussian(s), 9)) }, 3 * 5.495266, 3e-7},
-		{"one subsampled gaussian", spend(1, 1e-5), accountant.AddRemove, func(s float64) accountant.Composition { return events(times(subsampled(.01, s), 1)) }, .67379294682, 1e-6},
-		{"subsampled, replace-one", spend(many.Epsilon, 1e-5), accountant.ReplaceOne, func(s float64) accountant.Composition { return events(times(subsampled(.05, s), 50)) }, 1, 1e-8},
+		{"one gaussian", spend(1, 1e-5), accountant.AddRemove,
+			func(s float64) accountant.Composition { return events(times(gaussian(s), 1)) }, 3.730632, 3e-7},
+		{"nine gaussians", spend(1, 1e-9), accountant.ReplaceOne,
+			func(s float64) accountant.Composition { return events(times(gaussian(s), 9)) }, 3 * 5.495266,
+			3e-7},
+		{"one subsampled gaussian", spend(1, 1e-5), accountant.AddRemove,
+			func(s float64) accountant.Composition { return events(times(subsampled(.01, s), 1)) },
+			.67379294682, 1e-6},
+		{"subsampled, replace-one", spend(many.Epsilon, 1e-5), accountant.ReplaceOne,
+			func(s float64) accountant.Composition { return events(times(subsampled(.05, s), 50)) }, 1,
+			1e-8},
 		{"pure", spend(.3, 0), accountant.AddRemove, func(s float64) accountant.Composition {
 			return events(times(laplace(.1/s), 4), times(exponential(1/s), 2))
 		}, 8, 1e-8},
-		{"pure events, δ > 0", spend(4.306791372574041, 1e-5), accountant.AddRemove, func(s float64) accountant.Composition { return events(times(laplace(.1/s), 100)) }, 1, 1e-4},
-		{"far from 1", spend(1, 1e-5), accountant.AddRemove, func(s float64) accountant.Composition { return events(times(gaussian(s*1e-9), 1)) }, 3.730632e9, 3e-7},
+		{"pure events, δ > 0", spend(4.306791372574041, 1e-5), accountant.AddRemove,
+			func(s float64) accountant.Composition { return events(times(laplace(.1/s), 100)) }, 1, 1e-4},
+		{"far from 1", spend(1, 1e-5), accountant.AddRemove,
+			func(s float64) accountant.Composition { return events(times(gaussian(s*1e-9), 1)) }, 3.730632e9,
+			3e-7},
 		{"beside a leak", spend(1, 2e-5), accountant.AddRemove, func(s float64) accountant.Composition {
 			return events(times(gaussian(s), 1), times(approx(0, 1e-5), 1))
 		}, 3.7306, 1e-4},
@@ -105,11 +126,15 @@ func TestCalibrateErrors(t *testing.T) {
 		{"δ above the cap", spend(1, 2e-3), accountant.AddRemove, one, accountant.ErrBudgetRange},
 		{"gaussian at δ = 0", spend(1, 0), accountant.AddRemove, one, accountant.ErrUnbounded},
 		{"no adjacency", spend(1, 1e-9), 0, one, accountant.ErrEvent},
-		{"invalid event", spend(1, 1e-9), accountant.AddRemove, func(s float64) accountant.Composition { return events(times(gaussian(-s), 1)) }, accountant.ErrEvent},
-		{"a fixed part above the budget", spend(1, 1e-9), accountant.AddRemove, func(s float64) accountant.Composition {
-			return events(times(gaussian(s), 1), times(approx(0, 1e-8), 1))
-		}, accountant.ErrUnbounded},
-		{"free at every scale", spend(1, 1e-9), accountant.AddRemove, func(float64) accountant.Composition { return nil }, accountant.ErrEvent},
+		{"invalid event", spend(1, 1e-9), accountant.AddRemove,
+			func(s float64) accountant.Composition { return events(times(gaussian(-s), 1)) },
+			accountant.ErrEvent},
+		{"a fixed part above the budget", spend(1, 1e-9), accountant.AddRemove,
+			func(s float64) accountant.Composition {
+				return events(times(gaussian(s), 1), times(approx(0, 1e-8), 1))
+			}, accountant.ErrUnbounded},
+		{"free at every scale", spend(1, 1e-9), accountant.AddRemove,
+			func(float64) accountant.Composition { return nil }, accountant.ErrEvent},
 	} {
 		if _, err := Calibrate(row.b, row.adj, row.at); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)

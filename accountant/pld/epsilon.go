@@ -105,8 +105,10 @@ func validate(c accountant.Composition, adj accountant.Adjacency) error {
 	return c.Validate()
 }
 
-// pldEpsilon returns the better of best and the bound by privacy-loss distributions, with its Slack. lambda is the tilt: the best Rényi order less 1.
-func pldEpsilon(c accountant.Composition, best accountant.Bound, lambda float64, adj accountant.Adjacency, acc accuracy) accountant.Bound {
+// pldEpsilon returns the better of best and the bound by privacy-loss distributions, with its
+// Slack. lambda is the tilt: the best Rényi order less 1.
+func pldEpsilon(c accountant.Composition, best accountant.Bound, lambda float64,
+	adj accountant.Adjacency, acc accuracy) accountant.Bound {
 	best.Slack = best.Epsilon // the true ε is not negative
 	if best.Epsilon == 0 || math.IsInf(best.Epsilon, 1) {
 		return best
@@ -139,7 +141,8 @@ func highest(profiles []profile, delta float64) float64 {
 }
 
 // pldDelta returns the better of best and the bound by privacy-loss distributions.
-func pldDelta(c accountant.Composition, best accountant.Bound, alpha float64, adj accountant.Adjacency, acc accuracy) accountant.Bound {
+func pldDelta(c accountant.Composition, best accountant.Bound, alpha float64,
+	adj accountant.Adjacency, acc accuracy) accountant.Bound {
 	p, ok := newPlan(c, best.Delta, adj, acc)
 	if !ok {
 		return best
@@ -214,8 +217,8 @@ func basic(c accountant.Composition) float64 {
 	return sum
 }
 
-// leak returns 1 − ∏(1 − δ) over the Approx events: an (ε, δ)-DP mechanism is a post-processing of an event that tells all with probability δ and is
-// else ε-DP (Kairouz, Oh, Viswanath 2017).
+// leak returns 1 − ∏(1 − δ) over the Approx events: an (ε, δ)-DP mechanism is a post-processing of
+// an event that tells all with probability δ and is else ε-DP (Kairouz, Oh, Viswanath 2017).
 func leak(c accountant.Composition) float64 {
 	sum := 0.0
 	for _, charge := range c {

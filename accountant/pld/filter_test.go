@@ -7,7 +7,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// TestExponentialsFitTheirFilter: the numerical composition of k selections, which knows more, costs no more than the filter that pays for them, and not much less.
+// TestExponentialsFitTheirFilter: the numerical composition of k selections, which knows more,
+// costs no more than the filter that pays for them, and not much less.
 func TestExponentialsFitTheirFilter(t *testing.T) {
 	for _, row := range []struct {
 		epsilon float64
@@ -15,9 +16,11 @@ func TestExponentialsFitTheirFilter(t *testing.T) {
 	}{{.05, 60}, {.2, 30}, {.5, 5}} {
 		cost, _ := accountant.FilterCost(exponential(row.epsilon))
 		one := mustEpsilon(t, events(times(exponential(row.epsilon), row.k)), 1e-6, accountant.AddRemove)
-		filter := mustEpsilon(t, events(times(filter(math.Sqrt(float64(row.k)*cost)), 1)), 1e-6, accountant.AddRemove)
+		filter := mustEpsilon(t, events(times(filter(math.Sqrt(float64(row.k)*cost)), 1)), 1e-6,
+			accountant.AddRemove)
 		if one.Epsilon-one.Slack > filter.Epsilon {
-			t.Errorf("%+v: the selections cost at least %v, the filter %v", row, one.Epsilon-one.Slack, filter.Epsilon)
+			t.Errorf("%+v: the selections cost at least %v, the filter %v", row, one.Epsilon-one.Slack,
+				filter.Epsilon)
 		}
 		if row.k >= 30 && filter.Epsilon > 1.4*one.Epsilon {
 			t.Errorf("%+v: the filter costs %v, the selections %v", row, filter.Epsilon, one.Epsilon)
@@ -53,16 +56,17 @@ func TestFilterComposesAsOneGaussian(t *testing.T) {
 	}
 }
 
-// TestClosedFormulasAreUpperBounds: what the closed formulas say is never below what is proven to be
-// needed, and for the plan of a marginal mechanism a few per cent above.
+// TestClosedFormulasAreUpperBounds: what the closed formulas say is never below what is proven to
+// be needed, and for the plan of a marginal mechanism a few per cent above.
 func TestClosedFormulasAreUpperBounds(t *testing.T) {
 	for name, c := range map[string]accountant.Composition{
-		"marginals":    marginals(.05, 1),
-		"selections":   events(times(exponential(.2), 40)),
-		"laplace":      events(times(laplace(.1), 20), times(gaussian(9), 3)),
-		"with a leak":  events(times(gaussian(4), 2), times(approx(0, 3e-7), 3)),
-		"approximate":  events(times(gaussian(4), 2), times(approx(.3, 1e-8), 3)),
-		"all together": events(times(gaussian(9), 2), times(filter(.1), 1), times(laplace(.1), 1), times(exponential(.3), 4), times(approx(.1, 1e-8), 1)),
+		"marginals":   marginals(.05, 1),
+		"selections":  events(times(exponential(.2), 40)),
+		"laplace":     events(times(laplace(.1), 20), times(gaussian(9), 3)),
+		"with a leak": events(times(gaussian(4), 2), times(approx(0, 3e-7), 3)),
+		"approximate": events(times(gaussian(4), 2), times(approx(.3, 1e-8), 3)),
+		"all together": events(times(gaussian(9), 2), times(filter(.1), 1), times(laplace(.1), 1),
+			times(exponential(.3), 4), times(approx(.1, 1e-8), 1)),
 	} {
 		closed, err := c.Epsilon(1e-5, accountant.AddRemove)
 		if err != nil {

@@ -39,7 +39,8 @@ func spend(epsilon, delta float64) accountant.Budget {
 	return accountant.Budget{Epsilon: epsilon, Delta: delta}
 }
 
-// oracle is accountant's testdata/oracle.json: values of independent programs, see its origin field.
+// oracle is accountant's testdata/oracle.json: values of independent programs, see its origin
+// field.
 type oracle struct {
 	Normal struct {
 		Masses []struct{ A, B, Mass float64 }
@@ -76,7 +77,8 @@ func near(got, want, tolerance float64) bool {
 	return math.Abs(got-want) <= tolerance*math.Abs(want)
 }
 
-func mustEpsilon(t *testing.T, c accountant.Composition, delta float64, adj accountant.Adjacency) accountant.Bound {
+func mustEpsilon(t *testing.T, c accountant.Composition, delta float64,
+	adj accountant.Adjacency) accountant.Bound {
 	t.Helper()
 	b, err := Epsilon(c, delta, adj)
 	if err != nil {
@@ -85,7 +87,8 @@ func mustEpsilon(t *testing.T, c accountant.Composition, delta float64, adj acco
 	return b
 }
 
-func mustDelta(t *testing.T, c accountant.Composition, epsilon float64, adj accountant.Adjacency) accountant.Bound {
+func mustDelta(t *testing.T, c accountant.Composition, epsilon float64,
+	adj accountant.Adjacency) accountant.Bound {
 	t.Helper()
 	b, err := Delta(c, epsilon, adj)
 	if err != nil {

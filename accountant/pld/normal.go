@@ -2,7 +2,8 @@ package pld
 
 import "math"
 
-// interval is [a, b] on the real line, either end possibly infinite, with its width kept apart: b−a would be lost to rounding in a shifted copy.
+// interval is [a, b] on the real line, either end possibly infinite, with its width kept apart: b−a
+// would be lost to rounding in a shifted copy.
 type interval struct{ a, b, width float64 }
 
 func between(a, b float64) interval { return interval{a, b, b - a} }
@@ -12,8 +13,9 @@ func (i interval) shifted(by float64) interval { return interval{i.a + by, i.b +
 const (
 	// massError bounds the relative error of normalMass within 40 standard deviations.
 	massError = 1e-12
-	// narrow is the largest width·max(1, |m|) at which normalMass integrates the density by its Taylor series about the midpoint m: there
-	// the first omitted term is below 1e-13, and above it the difference of two erfc loses a factor of 100 at most to cancellation.
+	// narrow is the largest width·max(1, |m|) at which normalMass integrates the density by its Taylor
+	// series about the midpoint m: there the first omitted term is below 1e-13, and above it the
+	// difference of two erfc loses a factor of 100 at most to cancellation.
 	narrow = 0.04
 )
 

@@ -2,17 +2,21 @@ package pld
 
 import "math"
 
-// The dominating pairs of the Gaussian mechanism on a Poisson sample, in units of σ, with μ = 1/z. N(m) is N(m, 1).
+// The dominating pairs of the Gaussian mechanism on a Poisson sample, in units of σ, with μ = 1/z.
+// N(m) is N(m, 1).
 //
-// Let one unit's vector be g under one neighbour and g′ under the other, ‖g‖, ‖g′‖ ≤ μ. Given the rest of the sample, whose sum may be taken as
-// the origin, the outputs are (1−q)N(0) + qN(g) and (1−q)N(0) + qN(g′); mixing over the rest only brings them closer (joint convexity).
-// For a test f with E_{N(0)}f = Φ(−t), Neyman and Pearson give E_{N(g)}f ≤ Φ(μ−t) and E_{N(g′)}f ≥ Φ(−μ−t). So for α ≥ 1
+// Let one unit's vector be g under one neighbour and g′ under the other, ‖g‖, ‖g′‖ ≤ μ. Given the
+// rest of the sample, whose sum may be taken as the origin, the outputs are (1−q)N(0) + qN(g) and
+// (1−q)N(0) + qN(g′); mixing over the rest only brings them closer (joint convexity). For a test f
+// with E_{N(0)}f = Φ(−t), Neyman and Pearson give E_{N(g)}f ≤ Φ(μ−t) and E_{N(g′)}f ≥ Φ(−μ−t). So
+// for α ≥ 1
 //
 //	E_P f − α·E_Q f = q·E_{N(g)}f − αq·E_{N(g′)}f − (1−q)(α−1)·E_{N(0)}f
 //	               ≤ q·Φ(μ−t)   − αq·Φ(−μ−t)    − (1−q)(α−1)·Φ(−t)
 //
-// with equality on the line for g = μ, g′ = −μ and the half-line f = 1(x > t). For α < 1 exchange P and Q. This is the pair for replace-one; for
-// add-remove the unit is absent on one side, g′ = 0 there, and the same argument gives (1−q)N(0) + qN(μ) against N(0), in both orders.
+// with equality on the line for g = μ, g′ = −μ and the half-line f = 1(x > t). For α < 1 exchange P
+// and Q. This is the pair for replace-one; for add-remove the unit is absent on one side, g′ = 0
+// there, and the same argument gives (1−q)N(0) + qN(μ) against N(0), in both orders.
 
 // gaussianPair is N(μ) against N(0): the loss is μx − μ²/2.
 type gaussianPair struct{ mu float64 }
@@ -71,8 +75,8 @@ func (r replacePair) loss(x float64) float64 {
 	return plus.loss(x) - plus.loss(-x)
 }
 
-// point solves the quadratic in w = e^{μx}, κ = e^{−μ²/2}:  qκw² − (1−q)(e^L − 1)w − qκe^L = 0,  w = e^{L/2}·(s + √(s²+1)),
-// s = (1−q)·sinh(L/2)/(qκ).
+// point solves the quadratic in w = e^{μx}, κ = e^{−μ²/2}: qκw² − (1−q)(e^L − 1)w − qκe^L = 0, w =
+// e^{L/2}·(s + √(s²+1)), s = (1−q)·sinh(L/2)/(qκ).
 func (r replacePair) point(loss float64) float64 {
 	s := (1 - r.q) * math.Sinh(loss/2) / r.q * math.Exp(r.mu*r.mu/2)
 	return (loss/2 + math.Asinh(s)) / r.mu
@@ -83,4 +87,7 @@ func (r replacePair) masses(i interval) (p, q float64) {
 	return centre + r.q*normalMass(i.shifted(-r.mu)), centre + r.q*normalMass(i.shifted(r.mu))
 }
 
-func (r replacePair) reach(tail float64) (x, mu float64) { return normalReach(tail) + r.mu, 2 * r.mu }
+func (r replacePair) reach(tail float64) (x, mu float64) {
+	return normalReach(tail) + r.mu,
+		2 * r.mu
+}

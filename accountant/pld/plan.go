@@ -6,11 +6,14 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// accuracy is how hard a composition of privacy-loss distributions tries. Every setting gives a valid upper bound.
+// accuracy is how hard a composition of privacy-loss distributions tries. Every setting gives a
+// valid upper bound.
 type accuracy struct {
 	slack float64 // the grid is chosen so that its part of Bound.Slack is about slack·ε, see plan.grid
-	work  float64 // k·m² for a bounded-range game of k ≥ 14 calls, m points in ε: the relative error of the variance is about 1/m²
-	lower bool    // compute the lower bound that Slack needs
+	// k·m² for a bounded-range game of k ≥ 14 calls, m points in ε: the relative error of the variance
+	// is about 1/m²
+	work  float64
+	lower bool // compute the lower bound that Slack needs
 }
 
 var (
@@ -19,7 +22,8 @@ var (
 	coarse = accuracy{slack: 0.02, work: 4e3}
 )
 
-// direction is which of the two orders of a pair of neighbours is composed; only a subsampled Gaussian under add-remove tells them apart.
+// direction is which of the two orders of a pair of neighbours is composed; only a subsampled
+// Gaussian under add-remove tells them apart.
 type direction uint8
 
 const (
@@ -27,8 +31,9 @@ const (
 	add
 )
 
-// side says how bounded-range events are put on the grid. From above, for the claim, by V_k. From below, for its slack, by mechanisms that exist: one
-// group adapts, by the lower side of its V_k, and all others keep t at this share of their ε.
+// side says how bounded-range events are put on the grid. From above, for the claim, by V_k. From
+// below, for its slack, by mechanisms that exist: one group adapts, by the lower side of its V_k,
+// and all others keep t at this share of their ε.
 type side float64
 
 const above side = 0
@@ -36,8 +41,10 @@ const above side = 0
 // shares are the sides tried from below: the best t is near ε/2 for many calls and near ε for few.
 var shares = []side{.57, .75, .95}
 
-// merged returns the composition with equal events joined, in the order of their first appearance, and all Gaussians and filters as one Gaussian of the same μ.
-func merged(c accountant.Composition, adj accountant.Adjacency) (rest accountant.Composition, mu float64) {
+// merged returns the composition with equal events joined, in the order of their first appearance,
+// and all Gaussians and filters as one Gaussian of the same μ.
+func merged(c accountant.Composition, adj accountant.Adjacency) (rest accountant.Composition,
+	mu float64) {
 	mu2, at := 0.0, map[accountant.Event]int{}
 	for _, charge := range c {
 		switch e := charge.Event.(type) {
@@ -80,7 +87,9 @@ type plan struct {
 	adj    accountant.Adjacency
 	tail   float64 // probability that one event may lose at each end
 	ranges map[accountant.Event][]rangeBlock
-	adapts accountant.Event // the group of bounded-range events that adapts, from below; one only, since C_k V_j is above V_{k+j}
+	// the group of bounded-range events that adapts, from below; one only, since C_k V_j is above
+	// V_{k+j}
+	adapts accountant.Event
 }
 
 // rangeBlock is k bounded-range events, count times.
@@ -90,7 +99,8 @@ type rangeBlock struct {
 }
 
 // newPlan reports false for a composition that no grid can hold.
-func newPlan(c accountant.Composition, delta float64, adj accountant.Adjacency, acc accuracy) (*plan, bool) {
+func newPlan(c accountant.Composition, delta float64, adj accountant.Adjacency, acc accuracy) (
+	*plan, bool) {
 	p := &plan{adj: adj, ranges: map[accountant.Event][]rangeBlock{}}
 	p.rest, p.mu = merged(c, adj)
 	n, weight := 1.0, 0.0
@@ -107,7 +117,8 @@ func newPlan(c accountant.Composition, delta float64, adj accountant.Adjacency, 
 			}
 			blocks := rangeBlocks(e.Epsilon, charge.Count, acc)
 			p.ranges[e] = blocks
-			if w := e.Epsilon * e.Epsilon * float64(charge.Count); len(blocks) == 1 && blocks[0].count == 1 && e.Epsilon >= minRange && w > weight {
+			if w := e.Epsilon * e.Epsilon * float64(charge.Count); len(blocks) == 1 &&
+				blocks[0].count == 1 && e.Epsilon >= minRange && w > weight {
 				p.adapts, weight = e, w
 			}
 		}
@@ -117,13 +128,16 @@ func newPlan(c accountant.Composition, delta float64, adj accountant.Adjacency, 
 }
 
 const (
-	// maxRange is the largest ε of a bounded-range event on the grid: e^{(k+2)ε} must not overflow for one call or more.
+	// maxRange is the largest ε of a bounded-range event on the grid: e^{(k+2)ε} must not overflow for
+	// one call or more.
 	maxRange = 200
-	// minRange is the smallest: a mechanism of a smaller range has this one too, and the rounding of p_t is an ulp of 1/ε.
+	// minRange is the smallest: a mechanism of a smaller range has this one too, and the rounding of
+	// p_t is an ulp of 1/ε.
 	minRange = 1e-6
 )
 
-// rangeBlocks splits k bounded-range events into blocks of at most maxBlock, with (size + 2)·ε at most 3·maxRange.
+// rangeBlocks splits k bounded-range events into blocks of at most maxBlock, with (size + 2)·ε at
+// most 3·maxRange.
 func rangeBlocks(epsilon float64, k int, acc accuracy) []rangeBlock {
 	epsilon = math.Max(epsilon, minRange)
 	size := max(1, min(maxBlock, int(3*maxRange/epsilon)-2, k))
@@ -231,7 +245,8 @@ func rangeAtoms(epsilon, share float64) []atom {
 	return []atom{{t, p}, {t - epsilon, 1 - p}}
 }
 
-// profiles composes the plan in every direction that matters, on a grid near h, or wider where that does not fit.
+// profiles composes the plan in every direction that matters, on a grid near h, or wider where that
+// does not fit.
 func (p *plan) profiles(h, lambda float64, from side) ([]profile, bool) {
 	directions := []direction{remove}
 	if p.adj == accountant.AddRemove {
@@ -264,9 +279,10 @@ func (p *plan) profiles(h, lambda float64, from side) ([]profile, bool) {
 	return nil, false
 }
 
-// grid returns the step for which the grid's part of the slack (see profile.lower) is about acc.slack·ε at δ = 1e-9: there t ≈ 3.7·h√n, and ε is 5
-// times the standard deviation of the privacy loss, √(Rényi divergence of order 2), or more. It depends on the composition alone, so that
-// Epsilon and Delta read the same profile.
+// grid returns the step for which the grid's part of the slack (see profile.lower) is about
+// acc.slack·ε at δ = 1e-9: there t ≈ 3.7·h√n, and ε is 5 times the standard deviation of the
+// privacy loss, √(Rényi divergence of order 2), or more. It depends on the composition alone, so
+// that Epsilon and Delta read the same profile.
 func (p *plan) grid(rdp2 float64, acc accuracy) float64 {
 	return acc.slack * 1.35 * math.Sqrt(rdp2/p.steps())
 }

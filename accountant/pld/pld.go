@@ -6,13 +6,16 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// A pld is a privacy-loss distribution on the grid k·h: it gives mass[i] to the loss (lo+i)·h and inf to +∞. Its privacy profile
+// A pld is a privacy-loss distribution on the grid k·h: it gives mass[i] to the loss (lo+i)·h and
+// inf to +∞. Its privacy profile
 //
 //	δ(ε) = inf + Σ_k mass_k·(1 − e^{ε − kh})₊
 //
-// is an upper bound of the event's own, moved right by shift: δ_event(ε) ≤ δ(ε − shift) for every real ε. The masses are non-negative and may
-// sum to a little more than 1. Upper bounds compose: the profile of a product is an integral of the profile of one factor against the other,
-// non-negative, measure, so it grows with either (Zhu, Dong, Wang 2022, theorem 10, https://arxiv.org/abs/2106.08567).
+// is an upper bound of the event's own, moved right by shift: δ_event(ε) ≤ δ(ε − shift) for every
+// real ε. The masses are non-negative and may sum to a little more than 1. Upper bounds compose:
+// the profile of a product is an integral of the profile of one factor against the other,
+// non-negative, measure, so it grows with either (Zhu, Dong, Wang 2022, theorem 10,
+// https://arxiv.org/abs/2106.08567).
 type pld struct {
 	lo    int
 	mass  []float64
@@ -25,18 +28,23 @@ type pld struct {
 // maxBins bounds the length of a grid, and so memory: about 50 bytes a bin.
 const maxBins = 1 << 21
 
-// Moving probability so that it lands on the grid. Let a cell [a, b] of the grid, b = a+h, hold losses with probability p under P and probability
-// q under Q, so q = E[e^{−L}] over the cell. The profile of the cell is convex in α = e^ε; it is p − αq below e^a and 0 above e^b. The masses
-// w_a + w_b = p with w_a·e^{−a} + w_b·e^{−b} = q have the chord of that function as their profile, so they are an upper bound, the
-// least on this grid (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022, "Connect the dots", https://arxiv.org/abs/2207.04380). They remain
-// one if p is replaced by something larger or q by something smaller; and if that leaves no non-negative w_a, p at b is one.
+// Moving probability so that it lands on the grid. Let a cell [a, b] of the grid, b = a+h, hold
+// losses with probability p under P and probability q under Q, so q = E[e^{−L}] over the cell. The
+// profile of the cell is convex in α = e^ε; it is p − αq below e^a and 0 above e^b. The masses w_a
+// + w_b = p with w_a·e^{−a} + w_b·e^{−b} = q have the chord of that function as their profile, so
+// they are an upper bound, the least on this grid (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi
+// 2022, "Connect the dots", https://arxiv.org/abs/2207.04380). They remain one if p is replaced by
+// something larger or q by something smaller; and if that leaves no non-negative w_a, p at b is
+// one.
 
-// pair is a dominating pair (P, Q) on the real line whose privacy loss ln(dP/dQ) increases with the point.
+// pair is a dominating pair (P, Q) on the real line whose privacy loss ln(dP/dQ) increases with the
+// point.
 type pair interface {
 	loss(x float64) float64
-	point(loss float64) float64         // the inverse of loss; ±Inf beyond its range
-	masses(i interval) (p, q float64)   // each with a relative error of massError
-	reach(tail float64) (x, mu float64) // P has at most tail outside [−x, x]; mu bounds the slope of the loss
+	point(loss float64) float64       // the inverse of loss; ±Inf beyond its range
+	masses(i interval) (p, q float64) // each with a relative error of massError
+	// P has at most tail outside [−x, x]; mu bounds the slope of the loss
+	reach(tail float64) (x, mu float64)
 }
 
 // discretize puts a pair on the grid h. It reports false if that needs more than maxBins.
@@ -49,7 +57,8 @@ func discretize(pr pair, h, tail, count float64) (pld, bool) {
 	}
 	bins := int(last - first)
 	d := pld{lo: int(first), mass: make([]float64, bins+1), inf: tail, count: count, lost: 2 * tail}
-	// The cells on the line have float64 ends, exactly; their losses differ from the grid's by no more than this.
+	// The cells on the line have float64 ends, exactly; their losses differ from the grid's by no more
+	// than this.
 	d.shift = 32 * ulp * (1 + x*mu + mu*mu + h*math.Max(math.Abs(first), math.Abs(last)))
 	less := 1 - massError - d.shift - 4*ulp
 	a := pr.point(first * h)
@@ -62,7 +71,8 @@ func discretize(pr pair, h, tail, count float64) (pld, bool) {
 		a = b
 	}
 	d.mass[0] += tail // the losses below the grid are rounded up
-	// A distribution that lacks mass is no upper bound, and would make all that it is composed with look cheap.
+	// A distribution that lacks mass is no upper bound, and would make all that it is composed with
+	// look cheap.
 	total := 0.0
 	for _, p := range d.mass {
 		total += p
@@ -83,7 +93,8 @@ func (d *pld) put(i int, p, qe, h float64) {
 // atom is probability at one privacy loss.
 type atom struct{ loss, mass float64 }
 
-// onGrid puts atoms in any order on the grid h. The masses have a relative error of atomError, the losses one of a few ulps.
+// onGrid puts atoms in any order on the grid h. The masses have a relative error of atomError, the
+// losses one of a few ulps.
 func onGrid(atoms []atom, h, count float64) (pld, bool) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, a := range atoms {
@@ -98,7 +109,8 @@ func onGrid(atoms []atom, h, count float64) (pld, bool) {
 	for _, a := range atoms {
 		k := math.Floor(a.loss / h)
 		mass := a.mass * (1 + atomError)
-		// The part that goes to the upper end keeps E[e^{−L}]; Expm1(kh − loss)/Expm1(−h) is in [0, 1] up to the shift.
+		// The part that goes to the upper end keeps E[e^{−L}]; Expm1(kh − loss)/Expm1(−h) is in [0, 1] up
+		// to the shift.
 		up := math.Min(1, math.Max(0, math.Expm1(k*h-a.loss)/math.Expm1(-h)))
 		i := int(k - first)
 		d.mass[i] += mass * (1 - up)
@@ -110,15 +122,18 @@ func onGrid(atoms []atom, h, count float64) (pld, bool) {
 // atomError bounds the relative error of an atom's mass.
 const atomError = 1e-12
 
-// responseAtoms are the losses of randomised response, the dominating pair of every ε-DP mechanism (Kairouz, Oh, Viswanath 2017).
+// responseAtoms are the losses of randomised response, the dominating pair of every ε-DP mechanism
+// (Kairouz, Oh, Viswanath 2017).
 func responseAtoms(epsilon float64) []atom {
 	p := 1 / (1 + math.Exp(-epsilon))
 	return []atom{{-epsilon, math.Exp(-epsilon) * p}, {epsilon, p}}
 }
 
-// latticeAtoms are the losses of the discrete Gaussian against its copy moved by the sensitivity s: at x the loss is (s² − 2sx)/(2σ²). A smaller
-// move is dominated: the likelihood ratio is monotone, so the best test is a half-line, and it gains with the move. The mass outside is at most tail at either end,
-// since P(X ≥ m) ≤ P(N(0, σ²) ≥ m−1) (Canonne, Kamath, Steinke 2020, proposition 25). It reports false if there are more than maxBins.
+// latticeAtoms are the losses of the discrete Gaussian against its copy moved by the sensitivity s:
+// at x the loss is (s² − 2sx)/(2σ²). A smaller move is dominated: the likelihood ratio is monotone,
+// so the best test is a half-line, and it gains with the move. The mass outside is at most tail at
+// either end, since P(X ≥ m) ≤ P(N(0, σ²) ≥ m−1) (Canonne, Kamath, Steinke 2020, proposition 25).
+// It reports false if there are more than maxBins.
 func latticeAtoms(e accountant.DiscreteGaussian, tail float64) ([]atom, bool) {
 	s := float64(e.Sensitivity)
 	sigma := e.NoiseMultiplier * s

@@ -8,8 +8,9 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// reference is a table of published and recomputed values for T steps of the subsampled Gaussian. A 0 is a cell without a value. within is the
-// stated accuracy of the PLD columns, half a unit of the last digit unless the source gives more.
+// reference is a table of published and recomputed values for T steps of the subsampled Gaussian. A
+// 0 is a cell without a value. within is the stated accuracy of the PLD columns, half a unit of the
+// last digit unless the source gives more.
 var reference = []struct {
 	q, z       float64
 	steps      int
@@ -42,10 +43,12 @@ func TestReferencePLD(t *testing.T) {
 			}
 			got := mustEpsilon(t, c, row.delta, column.adj)
 			if math.Abs(got.Epsilon-column.want) > row.within {
-				t.Errorf("q %v σ %v T %d %v: ε = %v, want %v ± %v", row.q, row.z, row.steps, column.adj, got.Epsilon, column.want, row.within)
+				t.Errorf("q %v σ %v T %d %v: ε = %v, want %v ± %v", row.q, row.z, row.steps, column.adj,
+					got.Epsilon, column.want, row.within)
 			}
 			if got.Slack > .005*got.Epsilon {
-				t.Errorf("q %v σ %v T %d %v: slack %v of %v", row.q, row.z, row.steps, column.adj, got.Slack, got.Epsilon)
+				t.Errorf("q %v σ %v T %d %v: slack %v of %v", row.q, row.z, row.steps, column.adj, got.Slack,
+					got.Epsilon)
 			}
 		}
 	}
@@ -61,37 +64,44 @@ func TestReferenceDelta(t *testing.T) {
 		{"q=.2 σ=.5 T=3", events(times(subsampled(.2, .5), 3)), .15594, 1e-5},
 		{"three Gaussians of √3", events(times(gaussian(math.Sqrt(3)), 3)), .126936, 1e-6},
 	} {
-		if got := mustDelta(t, row.c, 1, accountant.AddRemove); math.Abs(got.Delta-row.want) > row.within {
+		if got := mustDelta(t, row.c, 1, accountant.AddRemove); math.Abs(
+			got.Delta-row.want) > row.within {
 			t.Errorf("%s: δ = %v, want %v", row.name, got.Delta, row.want)
 		}
 	}
 }
 
-// Against another library, whose pessimistic and optimistic estimates enclose the truth. The proven interval must meet theirs.
+// Against another library, whose pessimistic and optimistic estimates enclose the truth. The proven
+// interval must meet theirs.
 func TestOracleCompositions(t *testing.T) {
 	t.Parallel()
 	for _, row := range readOracle(t).Compositions {
 		got := mustEpsilon(t, row.Composition, row.Delta, row.Adjacency)
 		if got.Epsilon < row.Lower*(1-1e-12) || got.Epsilon-got.Slack > row.Upper {
-			t.Errorf("%v %v δ %v: ε in [%v, %v], the oracle says [%v, %v]", row.Composition, row.Adjacency, row.Delta, got.Epsilon-got.Slack, got.Epsilon, row.Lower, row.Upper)
+			t.Errorf("%v %v δ %v: ε in [%v, %v], the oracle says [%v, %v]", row.Composition, row.Adjacency,
+				row.Delta, got.Epsilon-got.Slack, got.Epsilon, row.Lower, row.Upper)
 		}
 		if got.Epsilon > row.Upper*(1+1e-4) {
-			t.Errorf("%v %v δ %v: ε = %v, the oracle's upper bound is %v", row.Composition, row.Adjacency, row.Delta, got.Epsilon, row.Upper)
+			t.Errorf("%v %v δ %v: ε = %v, the oracle's upper bound is %v", row.Composition, row.Adjacency,
+				row.Delta, got.Epsilon, row.Upper)
 		}
 		if got.Slack > .0075*got.Epsilon {
-			t.Errorf("%v %v δ %v: slack %v of %v", row.Composition, row.Adjacency, row.Delta, got.Slack, got.Epsilon)
+			t.Errorf("%v %v δ %v: slack %v of %v", row.Composition, row.Adjacency, row.Delta, got.Slack,
+				got.Epsilon)
 		}
 	}
 }
 
-// A Gaussian sent through the grid must come back as its closed form, from above, within the slack, at every δ that a budget may ask for. An
-// event that costs nothing keeps the closed form from being used.
+// A Gaussian sent through the grid must come back as its closed form, from above, within the slack,
+// at every δ that a budget may ask for. An event that costs nothing keeps the closed form from
+// being used.
 func TestPLDOfGaussians(t *testing.T) {
 	for _, z := range []float64{.2, 1, 7, 300} {
 		for _, delta := range []float64{.1, 1e-3, 1e-5, 1e-9, 1e-12, 1e-15} {
 			c := events(times(gaussian(z), 3), times(gaussian(2*z), 4))
 			exact := mustEpsilon(t, c, delta, accountant.AddRemove)
-			if exact.Method != accountant.MethodGDP || exact.Epsilon != accountant.GDPEpsilon(math.Sqrt(3/(z*z)+4/(4*z*z)), delta) {
+			if exact.Method != accountant.MethodGDP || exact.Epsilon != accountant.GDPEpsilon(
+				math.Sqrt(3/(z*z)+4/(4*z*z)), delta) {
 				t.Fatalf("z %v δ %v: %+v is not the closed form", z, delta, exact)
 			}
 			got := mustEpsilon(t, append(c, times(approx(0, 0), 1)), delta, accountant.AddRemove)
@@ -100,15 +110,16 @@ func TestPLDOfGaussians(t *testing.T) {
 				t.Errorf("z %v δ %v: %+v, want %v", z, delta, got, exact.Epsilon)
 			}
 			back := mustDelta(t, append(c, times(approx(0, 0), 1)), exact.Epsilon, accountant.AddRemove)
-			if back.Delta < accountant.GDPDelta(math.Sqrt(4)/z, exact.Epsilon)*(1-1e-9) || back.Delta > delta*(1+1e-3) {
+			if back.Delta < accountant.GDPDelta(math.Sqrt(4)/z, exact.Epsilon)*(1-1e-9) ||
+				back.Delta > delta*(1+1e-3) {
 				t.Errorf("z %v: δ(%v) = %+v, want %v", z, exact.Epsilon, back, delta)
 			}
 		}
 	}
 }
 
-// Many separate steps, so that the FFT, its powers and its windows matter: the discrete Gaussian with σ = 60 is the continuous one to 1e-9, and
-// so is a subsampled one at q near 1.
+// Many separate steps, so that the FFT, its powers and its windows matter: the discrete Gaussian
+// with σ = 60 is the continuous one to 1e-9, and so is a subsampled one at q near 1.
 func TestPLDOfManySteps(t *testing.T) {
 	for _, delta := range []float64{1e-5, 1e-9, 1e-12} {
 		want := accountant.GDPEpsilon(math.Sqrt(300)/60, delta)
@@ -138,7 +149,8 @@ func TestPLDOfRandomisedResponse(t *testing.T) {
 			b, _ := math.Lgamma(float64(j + 1))
 			c, _ := math.Lgamma(float64(k - j + 1))
 			loss := float64(2*j-k) * epsilon
-			sum += math.Exp(a-b-c+float64(j)*math.Log(p)+float64(k-j)*math.Log(1-p)) * math.Max(0, -math.Expm1(at-loss))
+			sum += math.Exp(a-b-c+float64(j)*math.Log(p)+float64(k-j)*math.Log(1-p)) * math.Max(0,
+				-math.Expm1(at-loss))
 		}
 		return sum
 	}
@@ -164,17 +176,20 @@ func TestPLDOfRandomisedResponse(t *testing.T) {
 func TestPureComposition(t *testing.T) {
 	c := events(times(laplace(.1), 3), times(exponential(.2), 2), times(approx(.5, 0), 1))
 	for _, delta := range []float64{0, 1e-300} {
-		if got := mustEpsilon(t, c, delta, accountant.AddRemove); !near(got.Epsilon, 1.2, 1e-12) || got.Method != accountant.MethodBasic {
+		if got := mustEpsilon(t, c, delta, accountant.AddRemove); !near(got.Epsilon, 1.2, 1e-12) ||
+			got.Method != accountant.MethodBasic {
 			t.Errorf("δ %v: %+v, want 1.2", delta, got)
 		}
 	}
 	if got := mustEpsilon(t, c, 0, accountant.ReplaceOne); got.Slack != 0 {
 		t.Errorf("slack of the exact sum: %v", got.Slack)
 	}
-	if got := mustDelta(t, c, 1.2000001, accountant.AddRemove); got.Delta != 0 || got.Method != accountant.MethodBasic {
+	if got := mustDelta(t, c, 1.2000001, accountant.AddRemove); got.Delta != 0 ||
+		got.Method != accountant.MethodBasic {
 		t.Errorf("δ(1.2) = %+v", got)
 	}
-	if got := mustEpsilon(t, c, 1e-3, accountant.AddRemove); got.Epsilon >= 1.15 || got.Method != MethodPLD {
+	if got := mustEpsilon(t, c, 1e-3, accountant.AddRemove); got.Epsilon >= 1.15 ||
+		got.Method != MethodPLD {
 		t.Errorf("δ = 1e-3 should be worth something: %+v", got)
 	}
 	if got := mustEpsilon(t, nil, 0, accountant.AddRemove); got.Epsilon != 0 {
@@ -184,7 +199,8 @@ func TestPureComposition(t *testing.T) {
 
 func TestApproxLeaks(t *testing.T) {
 	c := events(times(approx(.5, 1e-6), 3))
-	if got := mustEpsilon(t, c, 3e-6, accountant.AddRemove); got.Epsilon != 1.5 || got.Method != accountant.MethodBasic {
+	if got := mustEpsilon(t, c, 3e-6, accountant.AddRemove); got.Epsilon != 1.5 ||
+		got.Method != accountant.MethodBasic {
 		t.Errorf("basic composition: %+v", got)
 	}
 	if _, err := Epsilon(c, 2.9e-6, accountant.AddRemove); !errors.Is(err, accountant.ErrUnbounded) {
@@ -209,7 +225,8 @@ func TestApproxLeaks(t *testing.T) {
 // Without a grid the leak still counts.
 func TestLeakBesideRDP(t *testing.T) {
 	c := events(times(discrete(1e7, 1<<20), 5), times(approx(0, 1e-6), 1))
-	if got := mustDelta(t, c, .1, accountant.AddRemove); got.Method != MethodRDP || got.Delta < 1e-6 || got.Delta > 1.001e-6 {
+	if got := mustDelta(t, c, .1, accountant.AddRemove); got.Method != MethodRDP || got.Delta < 1e-6 ||
+		got.Delta > 1.001e-6 {
 		t.Errorf("δ(.1) = %+v", got)
 	}
 	if _, err := Epsilon(c, .9e-6, accountant.AddRemove); !errors.Is(err, accountant.ErrUnbounded) {
@@ -220,14 +237,17 @@ func TestLeakBesideRDP(t *testing.T) {
 // A sample of everyone is no sample: the closed form, with 2/z where a unit is replaced.
 func TestRateOne(t *testing.T) {
 	c := events(times(subsampled(1, 5), 9), times(gaussian(5), 1))
-	for adj, mu := range map[accountant.Adjacency]float64{accountant.AddRemove: math.Sqrt(10) / 5, accountant.ReplaceOne: math.Sqrt(37) / 5} {
-		if got := mustEpsilon(t, c, 1e-5, adj); got.Method != accountant.MethodGDP || !near(got.Epsilon, accountant.GDPEpsilon(mu, 1e-5), 1e-12) {
+	for adj, mu := range map[accountant.Adjacency]float64{accountant.AddRemove: math.Sqrt(10) / 5,
+		accountant.ReplaceOne: math.Sqrt(37) / 5} {
+		if got := mustEpsilon(t, c, 1e-5, adj); got.Method != accountant.MethodGDP || !near(got.Epsilon,
+			accountant.GDPEpsilon(mu, 1e-5), 1e-12) {
 			t.Errorf("%v: %+v, want %v", adj, got, accountant.GDPEpsilon(mu, 1e-5))
 		}
 	}
 }
 
-// A table of one unit against none, with a fair share of the wrong directions: for add-remove both orders of the pair are needed.
+// A table of one unit against none, with a fair share of the wrong directions: for add-remove both
+// orders of the pair are needed.
 func TestBothDirections(t *testing.T) {
 	e := subsampled(.3, .8)
 	only := func(dir direction, epsilon float64) float64 {
@@ -266,21 +286,27 @@ func TestSubsampledProfile(t *testing.T) {
 		return sum
 	}
 	none := func(x float64) float64 { return density(x, 0) }
-	plus, minus := func(x float64) float64 { return mix(x, 1) }, func(x float64) float64 { return mix(x, -1) }
+	plus, minus := func(x float64) float64 { return mix(x, 1) }, func(x float64) float64 {
+		return mix(
+			x, -1)
+	}
 	c := events(times(subsampled(q, z), 1))
 	for _, epsilon := range []float64{0, .2, 1, 2.5} {
 		want := math.Max(hockey(plus, none, epsilon), hockey(none, plus, epsilon))
-		if got := mustDelta(t, c, epsilon, accountant.AddRemove).Delta; got < want-1e-9 || !near(got, want, 1e-4) {
+		if got := mustDelta(t, c, epsilon, accountant.AddRemove).Delta; got < want-1e-9 ||
+			!near(got, want, 1e-4) {
 			t.Errorf("add-remove δ(%v) = %v, want %v", epsilon, got, want)
 		}
 		want = hockey(plus, minus, epsilon)
-		if got := mustDelta(t, c, epsilon, accountant.ReplaceOne).Delta; got < want-1e-9 || !near(got, want, 1e-4) {
+		if got := mustDelta(t, c, epsilon, accountant.ReplaceOne).Delta; got < want-1e-9 ||
+			!near(got, want, 1e-4) {
 			t.Errorf("replace-one δ(%v) = %v, want %v", epsilon, got, want)
 		}
 	}
 }
 
-// Half the noise, a missing step and a halved rate must be seen: each changes ε by more than the accountant's error.
+// Half the noise, a missing step and a halved rate must be seen: each changes ε by more than the
+// accountant's error.
 func TestWrongParametersAreSeen(t *testing.T) {
 	base := mustEpsilon(t, events(times(subsampled(.02, 1.5), 500)), 1e-5, accountant.AddRemove)
 	for name, c := range map[string]accountant.Composition{
@@ -294,7 +320,8 @@ func TestWrongParametersAreSeen(t *testing.T) {
 	}
 }
 
-// The cases in which a naive grid would take all memory: the bound stays valid and the bins bounded.
+// The cases in which a naive grid would take all memory: the bound stays valid and the bins
+// bounded.
 func TestGuards(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -311,7 +338,8 @@ func TestGuards(t *testing.T) {
 		got := mustEpsilon(t, row.c, 1e-9, accountant.AddRemove)
 		rdp, _ := rdpEpsilon(row.c, 1e-9, accountant.AddRemove)
 		sum := basic(row.c)
-		if !(got.Epsilon >= 0) || got.Epsilon > math.Min(math.Max(0, rdp), sum) || got.Slack < 0 || got.Slack > got.Epsilon {
+		if !(got.Epsilon >= 0) || got.Epsilon > math.Min(math.Max(0, rdp), sum) || got.Slack < 0 ||
+			got.Slack > got.Epsilon {
 			t.Errorf("%s: %+v, RDP %v, basic %v", row.name, got, rdp, sum)
 		}
 		t.Logf("%s: %+v", row.name, got)
@@ -328,18 +356,23 @@ func TestEpsilonErrors(t *testing.T) {
 		want  error
 	}{
 		{"gaussian at δ = 0", g, 0, accountant.AddRemove, accountant.ErrUnbounded},
-		{"subsampled gaussian at δ = 0", events(times(subsampled(.1, 1), 1)), 0, accountant.AddRemove, accountant.ErrUnbounded},
-		{"gaussian among pure events at δ = 0", events(times(laplace(1), 1), times(gaussian(1), 1)), 0, accountant.AddRemove, accountant.ErrUnbounded},
+		{"subsampled gaussian at δ = 0", events(times(subsampled(.1, 1), 1)), 0, accountant.AddRemove,
+			accountant.ErrUnbounded},
+		{"gaussian among pure events at δ = 0", events(times(laplace(1), 1), times(gaussian(1), 1)), 0,
+			accountant.AddRemove, accountant.ErrUnbounded},
 		{"negative δ", g, -1e-9, accountant.AddRemove, accountant.ErrBudgetRange},
 		{"δ = 1", g, 1, accountant.AddRemove, accountant.ErrBudgetRange},
 		{"δ is NaN", g, math.NaN(), accountant.AddRemove, accountant.ErrBudgetRange},
 		{"no adjacency", g, 1e-9, 0, accountant.ErrEvent},
 		{"no event", events(times(nil, 1)), 1e-9, accountant.AddRemove, accountant.ErrEvent},
 		{"count 0", events(times(gaussian(1), 0)), 1e-9, accountant.AddRemove, accountant.ErrEvent},
-		{"count too large", events(times(gaussian(1), 1<<40+1)), 1e-9, accountant.AddRemove, accountant.ErrEvent},
+		{"count too large", events(times(gaussian(1), 1<<40+1)), 1e-9, accountant.AddRemove,
+			accountant.ErrEvent},
 		{"no noise", events(times(gaussian(0), 1)), 1e-9, accountant.AddRemove, accountant.ErrEvent},
-		{"noise lost to underflow", events(times(gaussian(1e-200), 1)), 1e-9, accountant.AddRemove, accountant.ErrUnbounded},
-		{"noise lost to underflow, mixed", events(times(gaussian(1e-200), 1), times(discrete(1e-200, 1), 1)), 1e-9, accountant.AddRemove, accountant.ErrUnbounded},
+		{"noise lost to underflow", events(times(gaussian(1e-200), 1)), 1e-9, accountant.AddRemove,
+			accountant.ErrUnbounded},
+		{"noise lost to underflow, mixed", events(times(gaussian(1e-200), 1), times(discrete(1e-200, 1),
+			1)), 1e-9, accountant.AddRemove, accountant.ErrUnbounded},
 	} {
 		if _, err := Epsilon(row.c, row.delta, row.adj); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)

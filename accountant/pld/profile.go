@@ -8,35 +8,40 @@ import (
 
 // A profile is an upper bound of the privacy profile of a composition, made by composing PLDs.
 //
-// The convolution is done by FFT on tilted masses. With M = Σ_k mass_k·e^{λkh} the tilted distribution mass_k·e^{λkh}/M composes like
-// the original, and with p the composed one and M the product,
+// The convolution is done by FFT on tilted masses. With M = Σ_k mass_k·e^{λkh} the tilted
+// distribution mass_k·e^{λkh}/M composes like the original, and with p the composed one and M the
+// product,
 //
 //	δ(ε) = inf + M·Σ_{kh > ε} p_k·e^{−λkh}·(1 − e^{ε−kh})
 //
-// λ is chosen so that M·e^{−λε}, the Chernoff bound of δ(ε), is small at the ε of interest. An error of p, whether from the floating point of the FFT or
-// from mass outside the window of the cyclic convolution, is multiplied by M·e^{−λε} too: it is a relative error, so that δ = 1e-12 is as certain as
-// δ = 0.1. Untilted, the rounding noise of the FFT alone would be of that size.
+// λ is chosen so that M·e^{−λε}, the Chernoff bound of δ(ε), is small at the ε of interest. An
+// error of p, whether from the floating point of the FFT or from mass outside the window of the
+// cyclic convolution, is multiplied by M·e^{−λε} too: it is a relative error, so that δ = 1e-12 is
+// as certain as δ = 0.1. Untilted, the rounding noise of the FFT alone would be of that size.
 type profile struct {
 	h      float64
 	lambda float64
 	logM   float64
 	first  int       // p[i] is at the loss (first+i)·h
 	p      []float64 // may have small negative entries
-	err    float64   // bound on Σ_{kh > ε} |error of p_k|·e^{−λ(kh−ε)}: rounding, and the mass that wrapped around
-	inf    float64
-	grow   float64 // the true masses are within a factor e^{±grow}
-	shift  float64
-	steps  float64 // number of PLDs composed, for lower
-	lost   float64
+	// bound on Σ_{kh > ε} |error of p_k|·e^{−λ(kh−ε)}: rounding, and the mass that wrapped around
+	err   float64
+	inf   float64
+	grow  float64 // the true masses are within a factor e^{±grow}
+	shift float64
+	steps float64 // number of PLDs composed, for lower
+	lost  float64
 }
 
 const (
 	// windowTail is the tilted mass allowed outside each end of the window, by Chernoff's bound.
 	windowTail = 1e-10
-	// fftError·log2(N) bounds the relative L2 error of one FFT of length N: each butterfly level adds η = μ + γ₄(√2 + μ), where μ ≤ 12 ulp is the error
-	// of gonum's twiddle factors, sin and cos of an angle up to 2π with three roundings (Higham 2002, Accuracy and stability, theorem 24.2).
+	// fftError·log2(N) bounds the relative L2 error of one FFT of length N: each butterfly level adds
+	// η = μ + γ₄(√2 + μ), where μ ≤ 12 ulp is the error of gonum's twiddle factors, sin and cos of an
+	// angle up to 2π with three roundings (Higham 2002, Accuracy and stability, theorem 24.2).
 	fftError = 20 * ulp
-	// tiltError bounds the relative error of a tilted mass: an exponent up to maxTilt, and up to resync multiplications.
+	// tiltError bounds the relative error of a tilted mass: an exponent up to maxTilt, and up to
+	// resync multiplications.
 	tiltError = 1e-12
 	maxTilt   = 600
 	resync    = 256
@@ -44,8 +49,8 @@ const (
 	sumError = 1e-9
 )
 
-// compose returns the profile of the terms, all on the grid h. If it would need more than maxBins, or its error bound is vacuous, it
-// returns false and the factor by which to widen the grid.
+// compose returns the profile of the terms, all on the grid h. If it would need more than maxBins,
+// or its error bound is vacuous, it returns false and the factor by which to widen the grid.
 func compose(terms []pld, h, lambda float64) (profile, float64, bool) {
 	for _, d := range terms {
 		lambda = math.Min(lambda, maxTilt/(h*float64(len(d.mass))))
@@ -96,7 +101,8 @@ func (c *profile) convolve(terms []pld, tilted [][]float64, n int) bool {
 		product[i] = 1
 	}
 	var coeff []complex128
-	// A transform with L2 error e has |ẑ| ≤ 1 up to e pointwise, so a product of powers has an L2 error of at most Σ count·e·(1+e)^Σcount.
+	// A transform with L2 error e has |ẑ| ≤ 1 up to e pointwise, so a product of powers has an L2
+	// error of at most Σ count·e·(1+e)^Σcount.
 	worst, sum, smallest := 0.0, 0.0, 1.0
 	for i, d := range terms {
 		clear(folded)
@@ -120,7 +126,8 @@ func (c *profile) convolve(terms []pld, tilted [][]float64, n int) bool {
 	for i := range c.p {
 		c.p[i] = cyclic[mod(c.first+i, n)] / float64(n)
 	}
-	// By Cauchy and Schwarz an L2 error e counts as at most e·√(Σ_{j>0} e^{−2λjh}) ≤ e/√(1 − e^{−2λh}); it has N terms at most.
+	// By Cauchy and Schwarz an L2 error e counts as at most e·√(Σ_{j>0} e^{−2λjh}) ≤ e/√(1 −
+	// e^{−2λh}); it has N terms at most.
 	weights := math.Min(float64(n), -1/math.Expm1(-2*c.lambda*c.h))
 	c.err = 2*math.Sqrt(weights)*(sum+perLevel*smallest) + 4*windowTail
 	return true
@@ -142,7 +149,8 @@ func power(z complex128, n int64) complex128 {
 	return result
 }
 
-// tilt returns mass_k·e^{λkh}/M and ln M. The weight of the rightmost mass is 1 before division, so nothing overflows.
+// tilt returns mass_k·e^{λkh}/M and ln M. The weight of the rightmost mass is 1 before division, so
+// nothing overflows.
 func (d pld) tilt(lambda, h float64) (p []float64, logM float64) {
 	p = make([]float64, len(d.mass))
 	sum := 0.0
@@ -183,8 +191,8 @@ func (d pld) weigh(s, h float64, f func(i int, w float64)) {
 	}
 }
 
-// window returns an interval outside which the tilted composition has at most windowTail at each end: for any s > 0,
-// P(L > b) ≤ exp(K(λ+s) − K(λ) − sb), and the mirror image.
+// window returns an interval outside which the tilted composition has at most windowTail at each
+// end: for any s > 0, P(L > b) ≤ exp(K(λ+s) − K(λ) − sb), and the mirror image.
 func window(terms []pld, h, lambda, logM, mean, sd float64) (lo, hi float64) {
 	logMGF := func(s float64) float64 {
 		sum := 0.0
@@ -200,7 +208,8 @@ func window(terms []pld, h, lambda, logM, mean, sd float64) (lo, hi float64) {
 	}
 	lo, hi = least, most
 	width := math.Sqrt(-2*math.Log(windowTail)) / math.Max(sd, h)
-	// The best s is near width if the tail is Gaussian, and smaller if it is heavier, which losses above 0 can have.
+	// The best s is near width if the tail is Gaussian, and smaller if it is heavier, which losses
+	// above 0 can have.
 	for _, s := range []float64{width / 64, width / 16, width / 4, width / 2, width} {
 		hi = math.Min(hi, (logMGF(lambda+s)-logM-math.Log(windowTail))/s)
 	}
@@ -210,7 +219,8 @@ func window(terms []pld, h, lambda, logM, mean, sd float64) (lo, hi float64) {
 	return math.Min(lo, mean), math.Max(hi, mean)
 }
 
-// scan calls f at the grid points from the top of the window down, until it returns false. On the cell from loss to loss + h the profile is
+// scan calls f at the grid points from the top of the window down, until it returns false. On the
+// cell from loss to loss + h the profile is
 //
 //	δ(loss + x) = inf + scale·(a − e^x·b)      up to scale·err
 //
@@ -237,7 +247,8 @@ func (c profile) upper(delta float64) float64 {
 			epsilon = math.Max(0, loss)
 			return loss > 0
 		}
-		// The profile crosses delta between loss and the last epsilon, where a − rb + err = (delta − inf)/scale.
+		// The profile crosses delta between loss and the last epsilon, where a − rb + err = (delta −
+		// inf)/scale.
 		if r := (a + c.err - (delta-c.inf)/scale) / b; b > 0 {
 			epsilon = math.Min(epsilon, math.Max(0, loss+math.Log(math.Max(1, r))))
 		}
@@ -263,10 +274,12 @@ func (c profile) delta(epsilon float64) float64 {
 
 // lower returns an ε below which the composition of the true events is not (ε, delta)-DP.
 //
-// Putting a loss L on the grid is a random move to L + D, with D in an interval of length h and E[e^{−D}|L] = 1 up to the relative errors
-// r of the masses. So E[D|L] ≤ h²/8 + 2r (Hoeffding's lemma for one side, Jensen's for the other), and for n independent draws, by
-// Hoeffding's inequality, ΣD ≤ t = n(h²/8 + 2r) + h√(n·ln(1/η)/2) except with probability η. Hence δ_grid(ε + t) ≤ δ_true(ε) + η + lost, and
-// the ε at which δ_grid falls to delta + η + lost, less t, is a lower bound of the true one.
+// Putting a loss L on the grid is a random move to L + D, with D in an interval of length h and
+// E[e^{−D}|L] = 1 up to the relative errors r of the masses. So E[D|L] ≤ h²/8 + 2r (Hoeffding's
+// lemma for one side, Jensen's for the other), and for n independent draws, by Hoeffding's
+// inequality, ΣD ≤ t = n(h²/8 + 2r) + h√(n·ln(1/η)/2) except with probability η. Hence δ_grid(ε +
+// t) ≤ δ_true(ε) + η + lost, and the ε at which δ_grid falls to delta + η + lost, less t, is a
+// lower bound of the true one.
 func (c profile) lower(delta float64) float64 {
 	eta := etaShare * delta
 	t := c.steps*(c.h*c.h/8+4*massError) + c.h*math.Sqrt(-c.steps*math.Log(eta)/2) + 4*c.shift

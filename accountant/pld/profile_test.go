@@ -11,7 +11,8 @@ import (
 
 // randomDist is a distribution on a few grid points.
 func randomDist(u *rand.Rand, count float64) pld {
-	d := pld{lo: u.IntN(9) - 6, mass: make([]float64, 1+u.IntN(12)), inf: u.Float64() * 1e-3, count: count}
+	d := pld{lo: u.IntN(9) - 6, mass: make([]float64, 1+u.IntN(12)), inf: u.Float64() * 1e-3,
+		count: count}
 	sum := 0.0
 	for i := range d.mass {
 		d.mass[i] = u.ExpFloat64()
@@ -51,12 +52,14 @@ func (d pld) profileOf(epsilon, h float64) float64 {
 	return sum
 }
 
-// The tilted FFT against direct convolution, for tilts from none to steep, at every ε from 0 to beyond the support.
+// The tilted FFT against direct convolution, for tilts from none to steep, at every ε from 0 to
+// beyond the support.
 func TestComposeAgainstConvolution(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	const h = .13
 	for trial := range 200 {
-		terms := []pld{randomDist(u, float64(1+u.IntN(7))), randomDist(u, 1), randomDist(u, float64(1+u.IntN(3)))}
+		terms := []pld{randomDist(u, float64(1+u.IntN(7))), randomDist(u, 1), randomDist(u,
+			float64(1+u.IntN(3)))}
 		want := convolution(terms)
 		lambda := []float64{0, .3, 2, 9}[trial%4]
 		c, _, ok := compose(terms, h, lambda)
@@ -96,7 +99,8 @@ func TestComposeAgainstConvolution(t *testing.T) {
 	}
 }
 
-// A window too narrow for the support: what wraps around is counted. The stated error must cover the difference.
+// A window too narrow for the support: what wraps around is counted. The stated error must cover
+// the difference.
 func TestWrapAroundIsBounded(t *testing.T) {
 	u := rand.New(rand.NewPCG(5, 6))
 	d := pld{lo: -400, mass: make([]float64, 801), count: 30}
@@ -142,7 +146,8 @@ func TestLowerOnAWideGrid(t *testing.T) {
 	}
 }
 
-// The part of err that is for the rounding of the FFT covers the difference to a direct convolution, and is not absurdly larger.
+// The part of err that is for the rounding of the FFT covers the difference to a direct
+// convolution, and is not absurdly larger.
 func TestRoundingIsBounded(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 10))
 	const h = .05
@@ -182,7 +187,8 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// The moment generating function and the tilt against their definitions, past several resynchronisations.
+// The moment generating function and the tilt against their definitions, past several
+// resynchronisations.
 func TestTilt(t *testing.T) {
 	u := rand.New(rand.NewPCG(7, 8))
 	d := pld{lo: -700, mass: make([]float64, 2000)}
@@ -206,13 +212,15 @@ func TestTilt(t *testing.T) {
 		}
 		p, logM := d.tilt(s, h)
 		m, v := moments(p, d.lo)
-		if math.Abs(logM-math.Log(sum)) > 1e-11 || math.Abs(m-mean) > 1e-8 || !near(total(p), 1, 1e-12) || v <= 0 {
+		if math.Abs(logM-math.Log(sum)) > 1e-11 || math.Abs(m-mean) > 1e-8 || !near(total(p), 1, 1e-12) ||
+			v <= 0 {
 			t.Errorf("tilt(%v): ln M %v, mean %v, want %v, %v", s, logM, m, math.Log(sum), mean)
 		}
 	}
 }
 
-// On the grid a pair costs at least what it costs off it, at every ε; and no more than with every loss a cell higher.
+// On the grid a pair costs at least what it costs off it, at every ε; and no more than with every
+// loss a cell higher.
 func TestDiscretizeIsAnUpperBound(t *testing.T) {
 	const h = .05
 	for _, row := range []struct {
@@ -222,9 +230,15 @@ func TestDiscretizeIsAnUpperBound(t *testing.T) {
 	}{
 		{"gaussian", gaussianPair{.7}, func(e float64) float64 { return accountant.GDPDelta(.7, e) }},
 		{"steep gaussian", gaussianPair{6}, func(e float64) float64 { return accountant.GDPDelta(6, e) }},
-		{"flat gaussian", gaussianPair{.01}, func(e float64) float64 { return accountant.GDPDelta(.01, e) }},
+		{"flat gaussian", gaussianPair{.01}, func(e float64) float64 {
+			return accountant.GDPDelta(.01,
+				e)
+		}},
 		// (1−q)N(0) + qN(μ) against N(0): δ(ε) = q·δ_G(ln(1 + (e^ε − 1)/q)).
-		{"remove", removePair{.2, 1.1}, func(e float64) float64 { return .2 * accountant.GDPDelta(1.1, math.Log1p(math.Expm1(e)/.2)) }},
+		{"remove", removePair{.2, 1.1}, func(e float64) float64 {
+			return .2 * accountant.GDPDelta(1.1,
+				math.Log1p(math.Expm1(e)/.2))
+		}},
 		// The reverse: δ(ε) = 1 − e^ε + e^ε·δ_remove(−ε), and above −ln(1−q) it is 0.
 		{"add", addPair{.2, 1.1}, func(e float64) float64 {
 			if inner := math.Expm1(-e)/.2 + 1; inner > 0 {
@@ -257,7 +271,8 @@ func TestDiscretizeIsAnUpperBound(t *testing.T) {
 // point inverts loss over the whole reach, for every pair.
 func TestPairsInvert(t *testing.T) {
 	for _, pr := range []pair{
-		gaussianPair{.01}, gaussianPair{5}, removePair{.01, .5}, removePair{.999, 4}, addPair{.01, .5}, addPair{.999, 4},
+		gaussianPair{.01}, gaussianPair{5}, removePair{.01, .5}, removePair{.999, 4}, addPair{.01, .5},
+		addPair{.999, 4},
 		replacePair{.01, .5}, replacePair{.5, 9}, replacePair{.999, 4},
 	} {
 		x, mu := pr.reach(1e-15)

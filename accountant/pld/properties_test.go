@@ -57,7 +57,8 @@ func noisier(c accountant.Composition) accountant.Composition {
 	return out
 }
 
-// What must hold of any composition, whatever the true numbers are. A bound is compared with the proven lower end of another.
+// What must hold of any composition, whatever the true numbers are. A bound is compared with the
+// proven lower end of another.
 func TestCompositionProperties(t *testing.T) {
 	t.Parallel()
 	u := rand.New(rand.NewPCG(11, 12))
@@ -78,7 +79,8 @@ func TestCompositionProperties(t *testing.T) {
 		if got.Epsilon > 0 && got.Method == MethodPLD && got.Slack > .05*got.Epsilon {
 			t.Errorf("%s: slack %v of %v", name, got.Slack, got.Epsilon)
 		}
-		if rdp, _ := rdpEpsilon(pure(c), (delta-leak(c))/(1-leak(c)), adj); got.Epsilon > math.Max(0, rdp) {
+		if rdp, _ := rdpEpsilon(pure(c), (delta-leak(c))/(1-leak(c)), adj); got.Epsilon > math.Max(0,
+			rdp) {
 			t.Errorf("%s: %v, RDP %v", name, got.Epsilon, rdp)
 		}
 		// The order of the charges and how they are grouped do not matter.
@@ -100,7 +102,8 @@ func TestCompositionProperties(t *testing.T) {
 		if got2 := mustEpsilon(t, noisier(c), delta, adj); got2.Epsilon-got2.Slack > got.Epsilon {
 			t.Errorf("%s: more noise costs %v, not %v", name, got2.Epsilon, got.Epsilon)
 		}
-		if other := mustEpsilon(t, c, delta, accountant.AddRemove); adj == accountant.ReplaceOne && other.Epsilon-other.Slack > got.Epsilon {
+		if other := mustEpsilon(t, c, delta, accountant.AddRemove); adj == accountant.ReplaceOne &&
+			other.Epsilon-other.Slack > got.Epsilon {
 			t.Errorf("%s: add-remove costs %v, replace-one %v", name, other.Epsilon, got.Epsilon)
 		}
 		// δ(ε(δ)) is δ, up to the rounding of two tilts, and δ falls with ε.

@@ -6,11 +6,13 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// rdp returns the Rényi divergence of order alpha > 1 that bounds the composition under either direction of adj (Mironov 2017,
-// https://arxiv.org/abs/1702.07476). It is +Inf if an event has none: Approx with δ > 0. The order may be fractional. Per event:
+// rdp returns the Rényi divergence of order alpha > 1 that bounds the composition under either
+// direction of adj (Mironov 2017, https://arxiv.org/abs/1702.07476). It is +Inf if an event has
+// none: Approx with δ > 0. The order may be fractional. Per event:
 //
 //	GDPFilter                         αμ²/2
-//	Gaussian, DiscreteGaussian   α/(2z²)                       (Bun & Steinke 2016; Canonne, Kamath, Steinke 2020)
+//	Gaussian, DiscreteGaussian   α/(2z²) (Bun & Steinke 2016; Canonne, Kamath,
+//	                             Steinke 2020)
 //	Laplace, Approx{ε, 0}        of randomised response, ln((e^{αε} + e^{(1−α)ε})/(1 + e^ε))/(α − 1)
 //	Exponential                  see rangeRDP, at most αε²/8
 //	SubsampledGaussian           see subsampledRDP
@@ -44,8 +46,9 @@ func eventRDP(e accountant.Event, alpha float64, adj accountant.Adjacency) float
 	return math.Inf(1)
 }
 
-// responseRDP is the Rényi divergence of randomised response, which is the largest of all ε-DP mechanisms:
-// ε + ln((1 + e^{(1−2α)ε})/(1 + e^{−ε}))/(α − 1). For a small αε it is αε²/2, which is an upper bound always and is free of cancellation.
+// responseRDP is the Rényi divergence of randomised response, which is the largest of all ε-DP
+// mechanisms: ε + ln((1 + e^{(1−2α)ε})/(1 + e^{−ε}))/(α − 1). For a small αε it is αε²/2, which is
+// an upper bound always and is free of cancellation.
 func responseRDP(epsilon, alpha float64) float64 {
 	r := epsilon + (math.Log1p(math.Exp((1-2*alpha)*epsilon))-math.Log1p(math.Exp(-epsilon)))/(alpha-1)
 	if quadratic := alpha * epsilon * epsilon / 2; quadratic < 1e-6 || quadratic < r {
@@ -54,12 +57,13 @@ func responseRDP(epsilon, alpha float64) float64 {
 	return r
 }
 
-// rangeRDP is the largest Rényi divergence of an ε-bounded-range mechanism. Of the pairs of boundedrange.go, with a = e^t, c = e^{−ε} and λ = α − 1,
+// rangeRDP is the largest Rényi divergence of an ε-bounded-range mechanism. Of the pairs of
+// boundedrange.go, with a = e^t, c = e^{−ε} and λ = α − 1,
 //
 //	E_P[e^{λL}] = a^λ·(A − aB),   A = (1 − c^{λ+1})/(1 − c),   B = (c − c^{λ+1})/(1 − c),
 //
-// largest at a = λA/((λ+1)B). For a small ε it tends to αε²/8, which is an upper bound always (Cesar & Rogers 2021, lemma 3.4,
-// https://arxiv.org/abs/2004.07223) and is free of cancellation.
+// largest at a = λA/((λ+1)B). For a small ε it tends to αε²/8, which is an upper bound always
+// (Cesar & Rogers 2021, lemma 3.4, https://arxiv.org/abs/2004.07223) and is free of cancellation.
 func rangeRDP(epsilon, alpha float64) float64 {
 	lambda := alpha - 1
 	logA := math.Log(math.Expm1(-(lambda+1)*epsilon) / math.Expm1(-epsilon))
@@ -69,20 +73,26 @@ func rangeRDP(epsilon, alpha float64) float64 {
 	return math.Min(alpha*epsilon*epsilon/8, math.Min(epsilon, rdp+32*ulp*(1+epsilon)*(1+1/lambda)))
 }
 
-// maxOrderPoints bounds the memory of one quadrature. An order that would need more takes the bound without subsampling.
+// maxOrderPoints bounds the memory of one quadrature. An order that would need more takes the bound
+// without subsampling.
 const maxOrderPoints = 1 << 16
 
-// subsampledRDP returns the Rényi divergence of the Poisson-subsampled Gaussian, D_α(P‖Q) with q the rate and σ the noise multiplier:
+// subsampledRDP returns the Rényi divergence of the Poisson-subsampled Gaussian, D_α(P‖Q) with q
+// the rate and σ the noise multiplier:
 //
-//	add-remove    P = (1−q)·N(0, σ²) + q·N(1, σ²)    Q = N(0, σ²)                            (Mironov, Talwar, Zhang 2019, theorem 5: this
-//	                                                                                          direction is the larger; arXiv 1908.10530)
-//	replace-one   P = (1−q)·N(0, σ²) + q·N(1, σ²)    Q = (1−q)·N(0, σ²) + q·N(−1, σ²)        (the dominating pair, see pairs.go)
+//	add-remove    P = (1−q)·N(0, σ²) + q·N(1, σ²)    Q = N(0, σ²)
+//	              (Mironov, Talwar, Zhang 2019, theorem 5: this direction is the larger; arXiv
+//	              1908.10530)
+//	replace-one   P = (1−q)·N(0, σ²) + q·N(1, σ²)    Q = (1−q)·N(0, σ²) + q·N(−1, σ²)
+//	              (the dominating pair, see pairs.go)
 //
-// With R = P/Q and E_Q[R] = 1 it is ln(1 + E_Q[R^α − 1 − α(R − 1)])/(α − 1), a mean of non-negative terms. The mean is taken by the trapezoidal
-// rule over the real line, whose error for a function analytic in a strip of half-width a is e^{−2πa/step} (Trefethen & Weideman 2014, theorem
-// 5.1). The logarithms of P and Q are analytic for |Im x| < πσ², and the step is min(σ, σ²)/4: the error is below 1e-20 of the
-// largest term. What rounding may take away is added back as a relative 1e-9.
-func subsampledRDP(e accountant.SubsampledGaussian, alpha float64, adj accountant.Adjacency) float64 {
+// With R = P/Q and E_Q[R] = 1 it is ln(1 + E_Q[R^α − 1 − α(R − 1)])/(α − 1), a mean of non-negative
+// terms. The mean is taken by the trapezoidal rule over the real line, whose error for a function
+// analytic in a strip of half-width a is e^{−2πa/step} (Trefethen & Weideman 2014, theorem 5.1).
+// The logarithms of P and Q are analytic for |Im x| < πσ², and the step is min(σ, σ²)/4: the error
+// is below 1e-20 of the largest term. What rounding may take away is added back as a relative 1e-9.
+func subsampledRDP(e accountant.SubsampledGaussian, alpha float64,
+	adj accountant.Adjacency) float64 {
 	mu := 1 / e.NoiseMultiplier
 	if e.Rate == 1 {
 		if adj == accountant.ReplaceOne {
@@ -97,7 +107,8 @@ func subsampledRDP(e accountant.SubsampledGaussian, alpha float64, adj accountan
 	}
 	points := (hi - lo) / step
 	if !(points < maxOrderPoints) {
-		return subsampledRDP(accountant.SubsampledGaussian{Rate: 1, NoiseMultiplier: e.NoiseMultiplier}, alpha, adj)
+		return subsampledRDP(accountant.SubsampledGaussian{Rate: 1, NoiseMultiplier: e.NoiseMultiplier},
+			alpha, adj)
 	}
 	n := int(points) + 1
 	// ln Q(x) without the constant, and r = ln(P(x)/Q(x)), at x = σy.
@@ -131,7 +142,8 @@ func subsampledRDP(e accountant.SubsampledGaussian, alpha float64, adj accountan
 	return (max + math.Log(sum)) / (alpha - 1) * (1 + 1e-9)
 }
 
-// excess returns e^{αr} − 1 − α(e^r − 1) ≥ 0, by its series Σ_{k≥2} (α^k − α) r^k/k! where the terms cancel.
+// excess returns e^{αr} − 1 − α(e^r − 1) ≥ 0, by its series Σ_{k≥2} (α^k − α) r^k/k! where the
+// terms cancel.
 func excess(alpha, r float64) float64 {
 	if a := alpha * r; math.Abs(a) > 0.01 {
 		return math.Expm1(a) - alpha*math.Expm1(r)
@@ -145,18 +157,26 @@ func excess(alpha, r float64) float64 {
 	return sum
 }
 
-// rdpEpsilon returns the least ε at delta over the orders, and the order. It is +Inf if no order has a finite divergence.
-func rdpEpsilon(c accountant.Composition, delta float64, adj accountant.Adjacency) (epsilon, alpha float64) {
+// rdpEpsilon returns the least ε at delta over the orders, and the order. It is +Inf if no order
+// has a finite divergence.
+func rdpEpsilon(c accountant.Composition, delta float64, adj accountant.Adjacency) (epsilon,
+	alpha float64) {
 	return bestOrder(c, adj, func(rdp, alpha float64) float64 { return conversion(rdp, alpha, delta) })
 }
 
 // rdpDelta returns the least ln δ at epsilon over the orders, and the order.
-func rdpDelta(c accountant.Composition, epsilon float64, adj accountant.Adjacency) (logDelta, alpha float64) {
-	return bestOrder(c, adj, func(rdp, alpha float64) float64 { return conversionDelta(rdp, alpha, epsilon) })
+func rdpDelta(c accountant.Composition, epsilon float64, adj accountant.Adjacency) (logDelta,
+	alpha float64) {
+	return bestOrder(c, adj, func(rdp, alpha float64) float64 {
+		return conversionDelta(rdp, alpha,
+			epsilon)
+	})
 }
 
-// bestOrder minimises f(D_α, α) over orders from 1.0001 to 1e7, or to 1e4 where a divergence costs a quadrature.
-func bestOrder(c accountant.Composition, adj accountant.Adjacency, f func(rdp, alpha float64) float64) (value, alpha float64) {
+// bestOrder minimises f(D_α, α) over orders from 1.0001 to 1e7, or to 1e4 where a divergence costs
+// a quadrature.
+func bestOrder(c accountant.Composition, adj accountant.Adjacency,
+	f func(rdp, alpha float64) float64) (value, alpha float64) {
 	top := math.Log(1e7)
 	for _, charge := range c {
 		if _, ok := charge.Event.(accountant.SubsampledGaussian); ok {
@@ -171,7 +191,8 @@ func bestOrder(c accountant.Composition, adj accountant.Adjacency, f func(rdp, a
 	return g(u), 1 + math.Exp(u)
 }
 
-// conversion returns the ε at δ of a mechanism whose Rényi divergence at order α > 1 is at most rdp:
+// conversion returns the ε at δ of a mechanism whose Rényi divergence at order α > 1 is at most
+// rdp:
 //
 //	ε = rdp + ln(1 − 1/α) − ln(δα)/(α − 1)
 //
@@ -185,7 +206,8 @@ func conversionDelta(rdp, alpha, epsilon float64) float64 {
 	return (alpha-1)*(rdp-epsilon+math.Log1p(-1/alpha)) - math.Log(alpha)
 }
 
-// minimize returns the point of [lo, hi] with the smallest value seen: a scan of 24 points, then a golden-section search about the best.
+// minimize returns the point of [lo, hi] with the smallest value seen: a scan of 24 points, then a
+// golden-section search about the best.
 func minimize(f func(float64) float64, lo, hi float64) float64 {
 	const points = 24
 	step := (hi - lo) / (points - 1)

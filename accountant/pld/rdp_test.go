@@ -14,7 +14,8 @@ func TestSubsampledRDP(t *testing.T) {
 			t.Errorf("%+v: %v, want it from above", row, got)
 		}
 	}
-	// An order for which some libraries return a conservative bound: never below the true value, never above theirs.
+	// An order for which some libraries return a conservative bound: never below the true value, never
+	// above theirs.
 	got := rdp(events(times(subsampled(.01, 2.5), 50)), 1.5, accountant.AddRemove)
 	if got < 6.50070e-4 || got > 6.70580e-4 {
 		t.Errorf("fractional order: %v", got)
@@ -31,7 +32,8 @@ func TestSubsampledRDPAtIntegerOrders(t *testing.T) {
 					a, _ := math.Lgamma(float64(alpha + 1))
 					b, _ := math.Lgamma(float64(k + 1))
 					c, _ := math.Lgamma(float64(alpha - k + 1))
-					terms[k] = a - b - c + float64(alpha-k)*math.Log(1-q) + float64(k)*math.Log(q) + float64(k*(k-1))/(2*z*z)
+					terms[k] = a - b - c + float64(alpha-k)*math.Log(1-q) + float64(k)*math.Log(q) +
+						float64(k*(k-1))/(2*z*z)
 					max = math.Max(max, terms[k])
 				}
 				sum := 0.0
@@ -63,7 +65,8 @@ func TestSubsampledRDPLimits(t *testing.T) {
 			t.Errorf("%v: q → 1: %v, want %v", adj, got, limit)
 		}
 	}
-	if got := subsampledRDP(subsampled(.1, 1e-3), 100, accountant.AddRemove); !math.IsInf(got, 1) && got < 1e7 {
+	if got := subsampledRDP(subsampled(.1, 1e-3), 100, accountant.AddRemove); !math.IsInf(got, 1) &&
+		got < 1e7 {
 		t.Errorf("tiny noise: %v", got)
 	}
 }
@@ -88,7 +91,8 @@ func TestEventRDP(t *testing.T) {
 	// Randomised response: Σ P^α Q^{1−α} over its two outcomes.
 	response := func(epsilon, alpha float64) float64 {
 		p := math.Exp(epsilon) / (1 + math.Exp(epsilon))
-		return math.Log(math.Pow(p, alpha)*math.Pow(1-p, 1-alpha)+math.Pow(1-p, alpha)*math.Pow(p, 1-alpha)) / (alpha - 1)
+		return math.Log(math.Pow(p, alpha)*math.Pow(1-p, 1-alpha)+math.Pow(1-p, alpha)*math.Pow(p,
+			1-alpha)) / (alpha - 1)
 	}
 	for _, row := range []struct {
 		name  string
@@ -97,10 +101,13 @@ func TestEventRDP(t *testing.T) {
 		want  float64
 	}{
 		{"gaussian", gaussian(2), 3, 3. / 8}, {"discrete gaussian", discrete(2, 7), 3, 3. / 8},
-		{"laplace", laplace(1.5), 4, response(1.5, 4)}, {"laplace, fractional", laplace(.3), 1.25, response(.3, 1.25)}, {"approx", approx(1.5, 0), 4, response(1.5, 4)},
-		{"tiny laplace", laplace(1e-5), 2, 1e-10}, {"tiny exponential", exponential(1e-4), 6, 6 * 1e-8 / 8}, {"leak", approx(1, 1e-9), 2, math.Inf(1)},
+		{"laplace", laplace(1.5), 4, response(1.5, 4)}, {"laplace, fractional", laplace(.3), 1.25,
+			response(.3, 1.25)}, {"approx", approx(1.5, 0), 4, response(1.5, 4)},
+		{"tiny laplace", laplace(1e-5), 2, 1e-10}, {"tiny exponential", exponential(1e-4), 6,
+			6 * 1e-8 / 8}, {"leak", approx(1, 1e-9), 2, math.Inf(1)},
 	} {
-		if got := eventRDP(row.e, row.alpha, accountant.AddRemove); got != row.want && !near(got, row.want, 1e-9) {
+		if got := eventRDP(row.e, row.alpha, accountant.AddRemove); got != row.want &&
+			!near(got, row.want, 1e-9) {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 	}
@@ -114,25 +121,30 @@ func TestEventRDP(t *testing.T) {
 				// e^{(α−1)x} factored out, so that nothing overflows
 				best = math.Max(best, x+math.Log(p+(1-p)*math.Exp(-(alpha-1)*epsilon))/(alpha-1))
 			}
-			if got < best*(1-1e-12)-1e-13 || got > best*(1+1e-3)+1e-12 || got > math.Min(alpha*epsilon*epsilon/8, epsilon) {
+			if got < best*(1-1e-12)-1e-13 || got > best*(1+1e-3)+1e-12 ||
+				got > math.Min(alpha*epsilon*epsilon/8, epsilon) {
 				t.Errorf("ε %v α %v: %v, brute force %v", epsilon, alpha, got, best)
 			}
 		}
 	}
 }
 
-// The Rényi column of the reference table. Libraries minimise over a list of orders, so their values are a little larger.
+// The Rényi column of the reference table. Libraries minimise over a list of orders, so their
+// values are a little larger.
 func TestReferenceRDP(t *testing.T) {
 	for _, row := range reference {
-		got, _ := rdpEpsilon(events(times(subsampled(row.q, row.z), row.steps)), row.delta, accountant.AddRemove)
+		got, _ := rdpEpsilon(events(times(subsampled(row.q, row.z), row.steps)), row.delta,
+			accountant.AddRemove)
 		if got > row.rdp+5e-5 || got < row.rdp*(1-2e-3) {
-			t.Errorf("q %v σ %v T %d δ %v: RDP ε = %v, want %v", row.q, row.z, row.steps, row.delta, got, row.rdp)
+			t.Errorf("q %v σ %v T %d δ %v: RDP ε = %v, want %v", row.q, row.z, row.steps, row.delta, got,
+				row.rdp)
 		}
 	}
 	// δ(ε) and ε(δ) are inverse.
 	c := events(times(subsampled(.02, 1.5), 500))
 	epsilon, _ := rdpEpsilon(c, 1e-5, accountant.AddRemove)
-	if logDelta, _ := rdpDelta(c, epsilon, accountant.AddRemove); !near(logDelta, math.Log(1e-5), 1e-6) {
+	if logDelta, _ := rdpDelta(c, epsilon, accountant.AddRemove); !near(logDelta, math.Log(1e-5),
+		1e-6) {
 		t.Errorf("δ(ε(1e-5)) = %v", math.Exp(logDelta))
 	}
 }
