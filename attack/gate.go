@@ -11,6 +11,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -68,17 +70,17 @@ var gateCalls = []gateCall{
 			return []float64{float64(i)}, err
 		}},
 	{"certified-sum", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
-		return nb.CertifiedSumEvent(certifiedPlan(scale))
+		return gradient.CertifiedEvent(certifiedPlan(scale))
 	},
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
-			c, err := s.CertifiedSum(certifiedPlan(g.scale), linearCritic(g.sizes))
+			c, err := gradient.CertifiedSum(s, certifiedPlan(g.scale), linearCritic(g.sizes))
 			if err != nil {
 				return nil, err
 			}
 			return g.cells(c.Released), nil
 		}},
 	{"vote", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
-		answer, _ := nb.VoteEvents(privacy.GNMax{Sigma: scale}, voteBallot.Classes)
+		answer, _ := vote.Events(vote.GNMax{Sigma: scale}, voteBallot.Classes)
 		return answer
 	}, gateRun.vote},
 }

@@ -5,12 +5,14 @@ import (
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/table"
 )
 
 // certifiedPlan audits a full batch: with all rows in, noise is all that hides one.
-func certifiedPlan(z float64) privacy.CertifiedPlan {
-	return privacy.CertifiedPlan{Mode: bounds.Residual, Rate: 1, NoiseMultiplier: z}
+func certifiedPlan(z float64) gradient.CertifiedPlan {
+	return gradient.CertifiedPlan{Mode: bounds.Residual, Rate: 1, NoiseMultiplier: z}
 }
 
 // linearCritic scores a row by the sum of one weight a cell. The gradient of a weight is then the
@@ -76,7 +78,7 @@ const (
 	voteTrainings = 6
 )
 
-var voteBallot = privacy.Ballot{Questions: 1, Classes: 3}
+var voteBallot = vote.Ballot{Questions: 1, Classes: 3}
 
 // spotter votes for class 1 once it has seen a target row, else for class 0. If each row stays with
 // one teacher, one row moves one vote, however often the teachers are trained.
@@ -107,8 +109,8 @@ func (s *spotter) VotesTo(votes []uint8, _ int) {
 
 // vote splits, trains and asks.
 func (g gateRun) vote(s *privacy.Session) ([]float64, error) {
-	shards, err := privacy.Split(s, voteShards,
-		func(int) privacy.Teacher[int] { return &spotter{target: g.pair.Target} })
+	shards, err := vote.Split(s, voteShards,
+		func(int) vote.Teacher[int] { return &spotter{target: g.pair.Target} })
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +119,7 @@ func (g gateRun) vote(s *privacy.Session) ([]float64, error) {
 			return nil, err
 		}
 	}
-	t, err := shards.Vote(privacy.GNMax{Sigma: g.scale}, voteBallot, 0)
+	t, err := shards.Vote(vote.GNMax{Sigma: g.scale}, voteBallot, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // Package infer buys a schema: it writes one for a private table that nobody has described, from
 // noisy counts alone, within a budget.
 //
-// For each column it asks the gate what the cells look like (privacy.TextSession.Kinds), decides on
+// For each column it asks the gate what the cells look like (text.Session.Kinds), decides on
 // a kind by the rule of this package, and asks for the magnitudes of a column of numbers, dates or
 // timestamps, or for the frequent texts of another. Kinds, bounds, categories and missing tokens
 // follow from these counts and from nothing else. The names of the columns are public. All is one
@@ -17,6 +17,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -52,8 +53,8 @@ type Options struct {
 
 // Noise is what the answers have in common.
 type Noise struct {
-	Kinds  float64           // σ of the classes of a column, in rows
-	Values privacy.Discovery // σ of magnitudes and texts, in rows; δ of the texts of a column
+	Kinds  float64        // σ of the classes of a column, in rows
+	Values text.Selection // σ of magnitudes and texts, in rows; δ of the texts of a column
 }
 
 // Plan gives the noise for a table of so many columns, and the composition that is reserved for it.
@@ -75,13 +76,13 @@ func Plan(
 	at := func(scale float64) Noise {
 		return Noise{
 			Kinds: unit * scale * math.Sqrt(d/(2*kindShare)),
-			Values: privacy.Discovery{Sigma: unit * scale * math.Sqrt(d/(2*(1-kindShare))),
+			Values: text.Selection{Sigma: unit * scale * math.Sqrt(d/(2*(1-kindShare))),
 				Delta: b.Delta * deltaShare / d},
 		}
 	}
 	composition := func(n Noise) accountant.Composition {
 		c := accountant.Composition{{Event: nb.MeasureEvent(privacy.Marginal{}, n.Kinds), Count: columns}}
-		for _, e := range nb.DiscoverEvents(n.Values) {
+		for _, e := range text.SelectionEvents(nb, n.Values) {
 			c = append(c, accountant.Charge{Event: e.Event, Count: columns})
 		}
 		return c
@@ -96,14 +97,14 @@ func Plan(
 
 // Run opens a session on the table, asks, and writes the schema. The session is closed. Errors
 // before the reservation have spent nothing; the session is nil then.
-func Run(ctx context.Context, t *privacy.Text, o Options) (*Result, *privacy.TextSession, error) {
+func Run(ctx context.Context, t *text.Table, o Options) (*Result, *text.Session, error) {
 	names := t.Names()
 	nb := t.Neighbours(o.Adjacency)
 	noise, plan, err := Plan(len(names), nb, o.Budget)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := privacy.OpenText(ctx, t, privacy.Options{
+	s, err := text.Open(ctx, t, privacy.Options{
 		Budget: o.Budget, Plan: plan, Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: method,
 		Tool:    o.Tool,
 		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool,
@@ -111,7 +112,7 @@ func Run(ctx context.Context, t *privacy.Text, o Options) (*Result, *privacy.Tex
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &Result{Budget: o.Budget, Noise: noise, Neighbours: nb, threshold: nb.DiscoverThreshold(
+	r := &Result{Budget: o.Budget, Noise: noise, Neighbours: nb, threshold: text.SelectionThreshold(nb,
 		noise.Values)}
 	r.unit, r.maxRows = t.Unit()
 	r.csv = o.CSV
@@ -129,7 +130,7 @@ func Run(ctx context.Context, t *privacy.Text, o Options) (*Result, *privacy.Tex
 }
 
 // ask runs the mechanisms, two a column at most.
-func (r *Result) ask(ctx context.Context, s *privacy.TextSession, names []string, o Options) error {
+func (r *Result) ask(ctx context.Context, s *text.Session, names []string, o Options) error {
 	classes := make([][]int64, len(names))
 	rows := 0.0
 	for i := range names {
@@ -169,7 +170,7 @@ func (r *Result) ask(ctx context.Context, s *privacy.TextSession, names []string
 			}
 			c.Found, c.Note = bounds(name, m, counts, v, r.Noise.Values.Sigma)
 		case v.kind.Stored() == schema.StoredText:
-			found, err := s.Discover(i, r.Noise.Values)
+			found, err := s.PartitionSelection(i, r.Noise.Values)
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -81,10 +82,10 @@ func hospital(t testing.TB, n int, header bool) string {
 var hospitalNames = []string{"patient", "age", "fee", "ward", "dead", "admitted", "seen", "note",
 	"nothing"}
 
-func run(t testing.TB, path string, o privacy.TextOptions, b accountant.Budget) (*Result,
-	*privacy.TextSession, error) {
+func run(t testing.TB, path string, o text.Options, b accountant.Budget) (*Result,
+	*text.Session, error) {
 	t.Helper()
-	text, err := privacy.TextFile(path, o)
+	text, err := text.File(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func run(t testing.TB, path string, o privacy.TextOptions, b accountant.Budget) 
 // a draw beyond 4.5σ among some 3000, below 1 in 40 for the bounds alone; they are therefore only
 // asked to hold the data and to be at most twice as wide, which needs a draw of 12σ to fail.
 func TestRun(t *testing.T) {
-	r, s, err := run(t, hospital(t, 20000, true), privacy.TextOptions{Names: hospitalNames,
+	r, s, err := run(t, hospital(t, 20000, true), text.Options{Names: hospitalNames,
 		Unit: "patient", MaxRowsPerUnit: 2}, accountant.Budget{Epsilon: 4, Delta: 1e-9})
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +186,7 @@ func TestRun(t *testing.T) {
 
 // TestRunWithoutHeader: columns go by position, so what cannot be described stays as a place.
 func TestRunWithoutHeader(t *testing.T) {
-	o := privacy.TextOptions{Names: hospitalNames, CSV: schema.CSV{NoHeader: true, Comma: ','}}
+	o := text.Options{Names: hospitalNames, CSV: schema.CSV{NoHeader: true, Comma: ','}}
 	r, _, err := run(t, hospital(t, 20000, false), o, accountant.Budget{Epsilon: 4, Delta: 1e-9})
 	if err != nil {
 		t.Fatal(err)
@@ -208,12 +209,12 @@ func TestRunWithoutHeader(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	path := hospital(t, 30, true)
-	_, s, err := run(t, path, privacy.TextOptions{Names: hospitalNames},
+	_, s, err := run(t, path, text.Options{Names: hospitalNames},
 		accountant.Budget{Epsilon: .01, Delta: 1e-9})
 	if !errors.Is(err, ErrNothing) || s == nil {
 		t.Errorf("30 rows at ε = .01: %v", err)
 	}
-	text, err := privacy.TextFile(path, privacy.TextOptions{Names: hospitalNames})
+	text, err := text.File(path, text.Options{Names: hospitalNames})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +280,7 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestCategories(t *testing.T) {
-	found := []privacy.Found{{Text: "", Rows: 900}, {Text: "(other)", Rows: 300},
+	found := []text.Found{{Text: "", Rows: 900}, {Text: "(other)", Rows: 300},
 		{Text: "a", Rows: 500}, {Text: "b", Rows: 400}}
 	c, note := categories("x", found, judged{empty: true}, 2, 100, 10)
 	if !slices.Equal(c.Categories, []string{"a", "b", "(other)"}) || c.Other != "(other)" ||
@@ -309,7 +310,7 @@ func ExamplePlan() {
 	}
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove}
 	fmt.Printf("classes ±%.0f rows, magnitudes and texts ±%.0f; a category needs about %d rows\n",
-		noise.Kinds, noise.Values.Sigma, nb.DiscoverThreshold(noise.Values))
+		noise.Kinds, noise.Values.Sigma, text.SelectionThreshold(nb, noise.Values))
 	// Output:
 	// classes ±94 rows, magnitudes and texts ±47; a category needs about 310 rows
 }

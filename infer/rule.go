@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -138,17 +138,17 @@ func decimals(fractions []schema.Class, values float64, mass func(...schema.Clas
 // categories makes a column of the texts that were found, sigma being the noise of each; nil if
 // there are none. Other texts have a category if they stand out.
 func categories(
-	name string, found []privacy.Found, v judged, limit int, threshold int64, sigma float64,
+	name string, found []text.Found, v judged, limit int, threshold int64, sigma float64,
 ) (*schema.Column, string) {
 	c := &schema.Column{Name: name, Kind: schema.Categorical}
-	found = slices.DeleteFunc(slices.Clone(found), func(f privacy.Found) bool { return f.Text == "" })
+	found = slices.DeleteFunc(slices.Clone(found), func(f text.Found) bool { return f.Text == "" })
 	left, noise := v.values, 2*math.Hypot(sigma*math.Sqrt(float64(len(found))), v.noise)
 	for _, f := range found {
 		left -= float64(f.Rows)
 	}
 	dropped := max(0, len(found)-limit)
 	if dropped > 0 {
-		slices.SortStableFunc(found, func(a, b privacy.Found) int { return cmp.Compare(b.Rows, a.Rows) })
+		slices.SortStableFunc(found, func(a, b text.Found) int { return cmp.Compare(b.Rows, a.Rows) })
 		found = found[:limit]
 	}
 	for _, f := range found {

@@ -40,7 +40,14 @@ func TestClaimPages(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range mechanisms(t) {
+	var released []string
+	for _, dir := range []string{".", "text", "vote", "gradient", "threshold"} {
+		released = append(released, mechanisms(t, dir)...)
+	}
+	if len(released) < 14 {
+		t.Errorf("found %d mechanisms: the pattern is broken", len(released))
+	}
+	for _, name := range released {
 		// TestClaimCode of internal/arch compares the page's functions with their sources.
 		if !strings.Contains(all.String(), "."+name+"` |") {
 			t.Errorf("the mechanism %s has no page in docs/claims that names it", name)
@@ -48,34 +55,42 @@ func TestClaimPages(t *testing.T) {
 	}
 }
 
-// mechanisms is the names of the methods by which something that rows decide leaves the gate.
-func mechanisms(t *testing.T) (names []string) {
+// mechanisms is the names of the functions of a package of the gate by which something that rows
+// decide leaves it.
+func mechanisms(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	src, err := filepath.Glob("*.go")
+	src, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	method := regexp.MustCompile(`(?m)^func \((?:s \*(?:text)?[sS]ession|sh \*shardSet\[Q\])\) ([A-Z][A-Za-z]*)\(`)
 	for _, file := range src {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range method.FindAllStringSubmatch(string(text), -1) {
-			if !slices.Contains(noMechanism, m[1]) {
-				names = append(names, m[1])
+		for _, m := range takesSession.FindAllStringSubmatch(string(text), -1) {
+			if name := m[1] + m[2]; !slices.Contains(noMechanism, name) {
+				names = append(names, name)
 			}
 		}
 	}
-	if len(names) < 13 {
-		t.Errorf("found %d mechanisms: the pattern is broken", len(names))
+	if len(names) == 0 {
+		t.Errorf("found no mechanism in %s: the pattern is broken", dir)
 	}
 	return names
 }
 
-// noMechanism lists the methods of sessions and shards that release nothing that rows decide.
-var noMechanism = []string{"FilterLeft", "MergeBins", "SaveDataDependent", "Close", "Finish", "Leave", "Ledger", "Released", "Seed", "Schema", "Neighbours", "Report", "Run",
-	"Format", "MarshalText", "Names", "Train", "Count"}
+// takesSession is a method of a session, of shards or of a round, or a function that is given one.
+var takesSession = regexp.MustCompile(
+	`(?m)^func (?:\(\w+ \*(?:session|round|shardSet\[Q\])\) ([A-Z]\w*)\(|([A-Z]\w*)\(s \*privacy\.Session\b)`)
+
+// noMechanism lists those that release nothing that rows decide.
+var noMechanism = []string{"FilterLeft", "MergeBins", "SaveDataDependent", "Close", "Finish", "Leave",
+	"Ledger", "Released", "Seed", "Schema", "Neighbours", "Report", "Run", "Format", "MarshalText",
+	"Names", "Train", "Count"}
 
 // allTests is the names of all tests of the module.
 func allTests(t *testing.T) map[string]bool {

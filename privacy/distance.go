@@ -6,6 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
 // DistanceEvent is the event of [Session.Distance] for a sum over these queries at standard
@@ -16,7 +17,7 @@ func (nb Neighbours) DistanceEvent(qs []Query, sigma float64) accountant.Event {
 		_, l1, _ := nb.sensitivity(q)
 		delta += l1
 	}
-	return accountant.Gaussian{NoiseMultiplier: down(sigma, delta)}
+	return accountant.Gaussian{NoiseMultiplier: access.Down(sigma, delta)}
 }
 
 // Distance returns the sum over the candidates of the L1 distance between a query's counts and
@@ -45,16 +46,16 @@ func (s *session) Distance(candidates []Candidate, sigma float64) (float64, erro
 	if err != nil {
 		return fail(err)
 	}
-	g, err := noise.NewRoundedGaussian(math.Ldexp(sigma, estimateBits))
+	g, err := noise.NewRoundedGaussian(math.Ldexp(sigma, access.EstimateBits))
 	if err != nil {
 		return fail(err)
 	}
-	of, kinds := ask("distance").floats(sigma), make([]Query, len(queries))
+	of, kinds := access.Ask("distance").Floats(sigma), make([]Query, len(queries))
 	for i, q := range queries {
-		of.text(q.key)
+		of.Text(q.key)
 		kinds[i] = q.kind
 	}
-	c := call{"distance", of, once(s.nb.DistanceEvent(kinds, sigma)), nil}
+	c := access.Call{What: "distance", Of: of, Cost: access.Once(s.nb.DistanceEvent(kinds, sigma))}
 	sum, err := s.releaseInt(c, func() (int64, error) {
 		counts, err := s.counts(queries)
 		sum := g.Sample(s.src)
@@ -63,7 +64,7 @@ func (s *session) Distance(candidates []Candidate, sigma float64) (float64, erro
 		}
 		return sum, err
 	})
-	return math.Ldexp(float64(sum), -estimateBits), err
+	return math.Ldexp(float64(sum), -access.EstimateBits), err
 }
 
 // maxDistances is how many queries one sum may have: far below where it could overflow.
@@ -73,11 +74,11 @@ const maxDistances = 1 << 16
 // sensitivity.
 const maxDistance = math.MaxInt64 >> 20
 
-// distance is Σ |count − estimate| in units of 2^-estimateBits rows.
+// distance is Σ |count − estimate| in units of 2^-access.EstimateBits rows.
 func (g gridded) distance(counts []int64) int64 {
 	sum := int64(0)
 	for i, c := range counts {
-		d := c<<estimateBits - g.estimate[i]
+		d := c<<access.EstimateBits - g.estimate[i]
 		if d < 0 {
 			d = -d
 		}

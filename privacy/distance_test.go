@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -17,8 +18,8 @@ func TestDistanceByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	// |4−2.5| + |5−7| = 3.5 rows
-	if got := grid[0].distance([]int64{4, 5}); got != 3.5*(1<<estimateBits) {
-		t.Errorf("distance %d, want %v", got, 3.5*(1<<estimateBits))
+	if got := grid[0].distance([]int64{4, 5}); got != 3.5*(1<<access.EstimateBits) {
+		t.Errorf("distance %d, want %v", got, 3.5*(1<<access.EstimateBits))
 	}
 	for _, c := range []int64{1 << 31, 1 << 40, 1 << 50} {
 		if got := grid[0].distance([]int64{c, c}); got != maxDistance {
@@ -49,7 +50,7 @@ func TestDistanceSensitivity(t *testing.T) {
 			for i, g := range grid {
 				moved += g.distance(queries[i].count(nil, a)) - g.distance(queries[i].count(nil, b))
 			}
-			far = max(far, math.Abs(math.Ldexp(float64(moved), -estimateBits)))
+			far = max(far, math.Abs(math.Ldexp(float64(moved), -access.EstimateBits)))
 		}
 		if far > delta*(1+1e-12) {
 			t.Errorf("%v: the sum moves by %v, the event says %v", nb, far, delta)

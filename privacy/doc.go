@@ -8,6 +8,11 @@
 // journal, if it has one, and returns it. A run that was killed goes on from its journal: what was returned is never drawn again.
 // What a session returned in total is (ε, δ)-differentially private for the neighbouring relation it was opened with.
 //
+// A [Query] is a value; five releases take queries: [Session.Measure], [Session.MeasureLaplace],
+// [Session.Select], [Session.Distance] and [Session.SelectDatabase]. Mechanisms with proofs of their
+// own are in the packages below: votes, sums of gradients, thresholds, tables of texts. They reach the
+// one primitive through an internal package.
+//
 // # Neighbouring tables
 //
 // The privacy unit is a row or, with an id column in the schema, every row with the same id, of which the gate keeps a

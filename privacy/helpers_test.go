@@ -2,58 +2,27 @@ package privacy
 
 import (
 	"context"
-	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/table"
 )
 
-// testSchema has three columns of 2, 3 and 4 codes.
-func testSchema(unit string, k int) *schema.Schema {
-	cat := func(name string, n int) schema.Column {
-		c := schema.Column{Name: name, Kind: schema.Categorical}
-		for i := range n {
-			c.Categories = append(c.Categories, fmt.Sprint(name, i))
-		}
-		return c
-	}
-	return &schema.Schema{Unit: unit, MaxRowsPerUnit: k, Columns: []schema.Column{cat("a", 2), cat("b", 3), cat("c", 4)}}
-}
+var (
+	testSchema    = gatetest.Schema
+	testTable     = gatetest.Table
+	someRows      = gatetest.SomeRows
+	follows       = gatetest.Follows
+	roundedNormal = gatetest.RoundedNormal
+	laplace       = gatetest.Laplace
+)
 
-// testTable holds rows of codes; units may be nil.
-func testTable(t testing.TB, s *schema.Schema, rows [][3]uint8, units []uint32) *table.Table {
-	t.Helper()
-	cols := make([]table.Codes, 3)
-	for c := range cols {
-		cols[c].U8 = make([]uint8, len(rows))
-		for i, r := range rows {
-			cols[c].U8[i] = r[c]
-		}
-	}
-	tab, err := table.FromColumns(s, cols, units)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tab
-}
-
-func columnsOf(tab *table.Table) (cols []table.Codes) {
-	for i := range tab.Schema().Columns {
-		cols = append(cols, tab.Column(i))
-	}
-	return cols
-}
-
-// someRows is n rows whose codes are spread over the cells.
-func someRows(n int) [][3]uint8 {
-	rows := make([][3]uint8, n)
-	for i := range rows {
-		rows[i] = [3]uint8{uint8(i % 2), uint8(i / 2 % 3), uint8(i * i % 4)}
-	}
-	return rows
+// pairOf draws two neighbouring tables.
+func pairOf(u *rand.Rand, nb Neighbours) (a, b [][3]uint8) {
+	return gatetest.PairOf(u, nb.Adjacency, nb.MaxRowsPerUnit)
 }
 
 // counted is private rows that count how often they are read.

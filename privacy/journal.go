@@ -17,11 +17,12 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/disk"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
 var (
 	// ErrResume is wrapped by every refusal to continue a run.
-	ErrResume = errors.New("the run cannot be continued")
+	ErrResume = access.ErrResume
 	// ErrUnfinished is wrapped when a journal holds a run that has been paid for and has no end:
 	// it is continued with Options.Resume, or given up by removing the journal.
 	ErrUnfinished = errors.New("an unfinished run has been paid for")

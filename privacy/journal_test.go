@@ -304,36 +304,6 @@ func TestRecordsAreAsLongAsTheirQuestion(t *testing.T) {
 	}
 }
 
-// TestThresholdDiesWithItsProcess: a round of questions is given the answers of before, and is over.
-func TestThresholdDiesWithItsProcess(t *testing.T) {
-	dir := t.TempDir()
-	o := Options{Budget: wide, Plan: rounds(1, 2), Ledger: ledger.NewFile(filepath.Join(dir, "l")), Journal: filepath.Join(dir, "j"), Method: "t"}
-	rows := FromTable(testTable(t, testSchema("", 0), someRows(60), nil))
-	s := must(Open(context.Background(), rows, o))
-	r := must(s.AboveThreshold(1e6, 1))
-	for range 3 {
-		if above, err := r.Ask(firstIs1, 30); above || err != nil {
-			t.Fatal(above, err)
-		}
-	}
-	die(s)
-	o.Resume = true
-	s = must(Open(context.Background(), rows, o))
-	r = must(s.AboveThreshold(1e6, 1))
-	for range 3 {
-		if above, err := r.Ask(firstIs1, 30); above || err != nil {
-			t.Fatal(above, err)
-		}
-	}
-	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, ErrSpent) {
-		t.Errorf("a question that was not asked before: %v", err)
-	}
-	r = must(s.AboveThreshold(1e6, 1))
-	if _, err := r.Ask(firstIs1, 30); err != nil {
-		t.Errorf("a round of its own: %v", err)
-	}
-}
-
 // badCells puts rows into the first of two cells, and does not come back from those with code 1 in
 // the first column.
 type badCells struct{ do func() }
@@ -363,36 +333,6 @@ func TestForeignCodeTellsNothing(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-// TestForeignTeachersTellNothing: a teacher that panics votes for class 0, and so says no more than
-// any teacher does.
-func TestForeignTeachersTellNothing(t *testing.T) {
-	b := Ballot{Questions: 2, Classes: 2}
-	for name, teacher := range map[string]Teacher[int]{"in training": panicking{train: true}, "in voting": panicking{}} {
-		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), addRemove.VotePlan(GNMax{Sigma: .01}, b, 0))
-		sh := must(Split(s, 3, func(int) Teacher[int] { return teacher }))
-		if err := sh.Train(0); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		got, err := sh.Vote(GNMax{Sigma: .01}, b, 0)
-		if err != nil || !slices.Equal(got.Counts, []int64{3, 0, 3, 0}) {
-			t.Errorf("%s: %v, %v", name, got.Counts, err)
-		}
-	}
-}
-
-type panicking struct{ train bool }
-
-func (p panicking) Train(*table.Table, int) {
-	if p.train {
-		panic("code 17")
-	}
-}
-
-func (p panicking) VotesTo(votes []uint8, _ int) {
-	votes[0] = 1
-	panic("code 17")
 }
 
 // TestOnlyTheGateVoids: a run whose rows were read is never void, whatever it called.
@@ -443,18 +383,6 @@ func TestCopiedSessionIsTheSame(t *testing.T) {
 	if err := c.Close(ledger.StatusVoid); err == nil {
 		t.Error("a copy of a session that measured is void")
 	}
-	s = open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, 1))
-	r := must(s.AboveThreshold(0, 1))
-	said := 0
-	for range 5 {
-		c := *r
-		if above, _ := c.Ask(firstIs1, 1e9); above {
-			said++
-		}
-	}
-	if said != 1 {
-		t.Errorf("a round said above %d times", said)
-	}
 }
 
 // TestNothingIsShared: what the gate hands out, and what it was given, can be changed without an
@@ -484,20 +412,6 @@ func TestNothingIsShared(t *testing.T) {
 		if _, err := s.Measure(Total{}, 5); !errors.Is(err, want) {
 			t.Errorf("call %d: %v", i, err)
 		}
-	}
-}
-
-// aggregatorOf is an aggregator of another package: embedding forges the interface.
-type aggregatorOf struct{ Aggregator }
-
-func TestForgedAggregatorIsRefused(t *testing.T) {
-	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), addRemove.VotePlan(GNMax{Sigma: 4}, Ballot{Questions: 3, Classes: 2}, 0))
-	sh, _ := toys(t, s, 2, 2)
-	if _, err := sh.Vote(aggregatorOf{GNMax{Sigma: 4}}, Ballot{Questions: 3, Classes: 2}, 0); err == nil {
-		t.Error("a vote by an aggregator of another package")
-	}
-	if event, _ := addRemove.VoteEvents(aggregatorOf{GNMax{Sigma: 4}}, 2); event != (accountant.Gaussian{}) {
-		t.Errorf("its event is %v", event)
 	}
 }
 
@@ -623,9 +537,6 @@ func TestNobodyCountsTheReading(t *testing.T) {
 		c := &pollCounter{Context: context.Background()}
 		s := must(Open(c, File(path, testSchema("", 0)), Options{Budget: wide, Plan: gaussian(5, 1)}))
 		s.Close(ledger.StatusDone)
-		texts := must(TextFile(path, TextOptions{Names: []string{"a", "b", "c"}}))
-		text := must(OpenText(c, texts, Options{Budget: wide, Plan: gaussian(5, 1)}))
-		text.Close(ledger.StatusDone)
 		polls[n] = c.asked
 	}
 	if polls[10] != polls[200000] {
@@ -803,22 +714,5 @@ func TestNoBlockSeesAnother(t *testing.T) {
 	got := must(s.Measure(Cells{staleCells{}}, .01))
 	if !slices.Equal(got, []int64{int64(len(rows)) - 1, 0, 0, 1}) {
 		t.Errorf("counts %v", got)
-	}
-}
-
-// renaming is a teacher that writes what it has seen into its shard's schema.
-type renaming struct{}
-
-func (renaming) Train(shard *table.Table, _ int) {
-	shard.Schema().Columns[0].Categories[0] = fmt.Sprint("rows ", shard.Rows())
-}
-func (renaming) VotesTo([]uint8, int) {}
-
-// TestTeachersShareNoSchema: a shard's schema is its own.
-func TestTeachersShareNoSchema(t *testing.T) {
-	s := open(t, testTable(t, testSchema("", 0), someRows(100), nil), gaussian(5, 1))
-	sh := must(Split(s, 2, func(int) Teacher[int] { return renaming{} }))
-	if err := sh.Train(0); err != nil || s.Schema().Columns[0].Categories[0] != "a0" {
-		t.Errorf("%v, %q", err, s.Schema().Columns[0].Categories[0])
 	}
 }

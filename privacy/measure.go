@@ -2,24 +2,24 @@ package privacy
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
 // MeasureEvent is the event of [Session.Measure] at standard deviation sigma: Gaussian with the
 // L2 sensitivity of the kind of query, whatever is in it.
 func (nb Neighbours) MeasureEvent(q Query, sigma float64) accountant.Event {
 	_, _, l2 := nb.sensitivity(q)
-	return accountant.Gaussian{NoiseMultiplier: down(sigma, l2)}
+	return accountant.Gaussian{NoiseMultiplier: access.Down(sigma, l2)}
 }
 
 // MeasureLaplaceEvent is the event of [Session.MeasureLaplace] with noise of the given scale:
 // ε-DP with the L1 sensitivity of the kind of query.
 func (nb Neighbours) MeasureLaplaceEvent(q Query, scale float64) accountant.Event {
 	_, l1, _ := nb.sensitivity(q)
-	return accountant.Laplace{Epsilon: up(l1, scale)}
+	return accountant.Laplace{Epsilon: access.Up(l1, scale)}
 }
 
 // Measure returns the counts of a query, each plus independent round(N(0, sigma²)): a rounded
@@ -39,7 +39,7 @@ func (s *session) MeasureAll(qs []Query, sigma float64) ([][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.measure(ask("measure").floats(sigma), qs,
+	return s.measure(access.Ask("measure").Floats(sigma), qs,
 		func(q Query) accountant.Event { return s.nb.MeasureEvent(q, sigma) },
 		func(counts []int64) { g.AddTo(counts, s.src) })
 }
@@ -52,7 +52,7 @@ func (s *session) MeasureLaplace(q Query, scale float64) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.measure(ask("measure laplace").floats(scale), []Query{q},
+	out, err := s.measure(access.Ask("measure laplace").Floats(scale), []Query{q},
 		func(q Query) accountant.Event { return s.nb.MeasureLaplaceEvent(q, scale) },
 		func(counts []int64) {
 			for i := range counts {
@@ -66,21 +66,21 @@ func (s *session) MeasureLaplace(q Query, scale float64) ([]int64, error) {
 }
 
 // measure releases the counts of queries with noise, each for its event.
-func (s *session) measure(of question, qs []Query, event func(Query) accountant.Event,
+func (s *session) measure(of access.Question, qs []Query, event func(Query) accountant.Event,
 	addNoise func([]int64)) ([][]int64, error) {
 	queries, err := s.compileAll(qs)
 	if err != nil {
 		return nil, fmt.Errorf("privacy: %w", err)
 	}
-	c := call{what: queries[0].what, of: of}
+	c := access.Call{What: queries[0].what, Of: of}
 	if n := len(queries) - 1; n > 0 {
-		c.what = fmt.Sprintf("%s and %d more", c.what, n)
+		c.What = fmt.Sprintf("%s and %d more", c.What, n)
 	}
 	cells := 0
 	for _, q := range queries {
 		cells += q.cells
-		c.of.text(q.key)
-		c.cost = add(c.cost, event(q.kind))
+		c.Of.Text(q.key)
+		c.Cost = add(c.Cost, event(q.kind))
 	}
 	flat, err := s.releaseInts(c, cells, func() ([]int64, error) {
 		counts, err := s.counts(queries)
@@ -114,6 +114,3 @@ func add(cost accountant.Composition, e accountant.Event) accountant.Composition
 	}
 	return append(cost, accountant.Charge{Event: e, Count: 1})
 }
-
-// positive reports whether x is a usable parameter.
-func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }

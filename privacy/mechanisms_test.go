@@ -9,34 +9,6 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// roundedNormal is P(round(N(0, σ²)) = x).
-func roundedNormal(x int64, sigma float64) float64 {
-	cdf := func(y float64) float64 { return math.Erfc(-y/(sigma*math.Sqrt2)) / 2 }
-	return cdf(float64(x)+.5) - cdf(float64(x)-.5)
-}
-
-// laplace is P(x) of the discrete Laplace distribution with this scale.
-func laplace(x int64, scale float64) float64 {
-	r := math.Exp(-1 / scale)
-	return (1 - r) / (1 + r) * math.Pow(r, math.Abs(float64(x)))
-}
-
-// follows tests draws against a law on the integers, the tails beyond ±reach pooled.
-func follows(draws []int64, reach int64, law func(int64) float64) bool {
-	counts, p := make([]int64, 2*reach+1), make([]float64, 2*reach+1)
-	for _, d := range draws {
-		counts[min(max(d, -reach), reach)+reach]++
-	}
-	rest := 1.0
-	for x := -reach + 1; x < reach; x++ {
-		p[x+reach] = law(x)
-		rest -= p[x+reach]
-	}
-	p[0], p[2*reach] = rest/2, rest/2
-	_, _, ok := stattest.ChiSquare(counts, p)
-	return ok
-}
-
 // TestNoiseOfTheMechanisms. Null: released − true value follows the named law at the named scale; 20 000 draws each, false-alarm rate
 // 1e-6 each. The same draws must reject a scale 30 % too small or too large: what is released has neither less nor more noise
 // than the event that was charged.

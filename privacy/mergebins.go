@@ -1,7 +1,6 @@
 package privacy
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -20,8 +19,8 @@ func (s *session) MergeBins(to *schema.Schema) error {
 	if s.closed {
 		return fmt.Errorf("privacy: merging bins: %w", ErrClosed)
 	}
-	if s.split {
-		return errors.New("privacy: merging bins: the session is split into shards already")
+	if s.held {
+		return fmt.Errorf("privacy: merging bins: %w", ErrSplit)
 	}
 	to = to.Clone()
 	groups, err := s.schema.Groups(to)

@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
@@ -34,24 +33,6 @@ func NeighboursOf(s *schema.Schema, adj accountant.Adjacency) Neighbours {
 }
 
 func (nb Neighbours) k() float64 { return float64(max(1, nb.MaxRowsPerUnit)) }
-
-// down is x/y rounded towards zero, so that a noise multiplier is never overstated.
-func down(x, y float64) float64 {
-	q := x / y
-	if math.FMA(q, y, -x) > 0 {
-		q = math.Nextafter(q, 0)
-	}
-	return q
-}
-
-// up is x/y rounded away from zero, for positive x and y.
-func up(x, y float64) float64 {
-	q := x / y
-	if math.FMA(q, y, -x) < 0 {
-		q = math.Nextafter(q, math.Inf(1))
-	}
-	return q
-}
 
 // Units is the relation as a ledger has it, for an id column named unit.
 func (nb Neighbours) Units(unit string) ledger.Units {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -72,16 +73,16 @@ func TestDirectedDivision(t *testing.T) {
 	for range 20000 {
 		x, y := math.Exp(20*u.Float64()-10), math.Exp(20*u.Float64()-10)
 		exact := new(big.Rat).Quo(new(big.Rat).SetFloat64(x), new(big.Rat).SetFloat64(y))
-		if lo := new(big.Rat).SetFloat64(down(x, y)); lo.Cmp(exact) > 0 {
-			t.Fatalf("down(%v, %v) is above the quotient", x, y)
+		if lo := new(big.Rat).SetFloat64(access.Down(x, y)); lo.Cmp(exact) > 0 {
+			t.Fatalf("access.Down(%v, %v) is above the quotient", x, y)
 		}
-		if hi := new(big.Rat).SetFloat64(up(x, y)); hi.Cmp(exact) < 0 {
-			t.Fatalf("up(%v, %v) is below the quotient", x, y)
+		if hi := new(big.Rat).SetFloat64(access.Up(x, y)); hi.Cmp(exact) < 0 {
+			t.Fatalf("access.Up(%v, %v) is below the quotient", x, y)
 		}
-		if down(x, y) != x/y {
+		if access.Down(x, y) != x/y {
 			rounded++
 		}
-		if gap := up(x, y)/down(x, y) - 1; gap > 5e-16 {
+		if gap := access.Up(x, y)/access.Down(x, y) - 1; gap > 5e-16 {
 			t.Fatalf("up and down of %v/%v are %v apart", x, y, gap)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -380,7 +381,7 @@ func TestBadDatabases(t *testing.T) {
 		}
 	}
 	scores, err := databaseScores([]int64{4, 9, 0, 0, 1}, 2, vectors([]float64{2, 8.5, 0, 0, 1}, []float64{4, 9, 3.25, 0, 1}))
-	if err != nil || !slices.Equal(scores, []int64{-2 << estimateBits, -13 << (estimateBits - 2)}) {
+	if err != nil || !slices.Equal(scores, []int64{-2 << access.EstimateBits, -13 << (access.EstimateBits - 2)}) {
 		t.Errorf("scores %v, %v", scores, err)
 	}
 }

@@ -1,15 +1,18 @@
 package privacy
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
+	"context"
 	"errors"
 	"fmt"
-	"hash"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/schema"
 )
+
+// ErrSplit is returned when the units of a session were split before: a run has one partition, from
+// its first query to its last.
+var ErrSplit = errors.New("the session's units are already split into shards")
 
 // ErrForeign is returned when a critic that the caller handed to a gradient sum did not come back: it
 // panicked or ended its goroutine. The session is of no further use; of what the code had seen
@@ -17,26 +20,16 @@ import (
 // the error tells of a row.
 var ErrForeign = errors.New("the code that was handed to it did not come back")
 
-// call is one use of a mechanism: the one way from rows to a number that leaves.
-type call struct {
-	what string                 // in public words, for the ledger
-	of   question               // everything that is public about it
-	cost accountant.Composition // charged before draw reads anything
-	// draw reads the rows and returns the noisy answer. more charges further events that earlier
-	// parts of the same answer, noised already, have decided on.
-	draw func(more func(accountant.Charge) error) ([]byte, error)
-}
-
 // release charges, reads, draws, keeps and returns. The reservation, which is on the disk since
 // before the rows were read, pays; the charge shows what for. An answer is in the journal, if there
 // is one, before it is returned, and what the journal holds of an earlier process is returned in
 // place of a draw.
 //
 // An error before the draw leaves no trace. After one behind it the session is dead.
-func (s *session) release(c call) ([]byte, error) {
+func (s *session) release(c access.Call) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fail := func(err error) ([]byte, error) { return nil, fmt.Errorf("privacy: %s: %w", c.what, err) }
+	fail := func(err error) ([]byte, error) { return nil, fmt.Errorf("privacy: %s: %w", c.What, err) }
 	switch {
 	case s.closed:
 		return fail(ErrClosed)
@@ -50,7 +43,7 @@ func (s *session) release(c call) ([]byte, error) {
 		}
 		return answer, nil
 	}
-	r := record{Query: c.of.sum()}
+	r := record{Query: c.Of.Sum()}
 	take := func(ch accountant.Charge) error {
 		if err := s.left.Take(ch); err != nil {
 			return fmt.Errorf("the event %+v, called %d times, is %w", ch.Event, ch.Count, ErrPlan)
@@ -59,18 +52,18 @@ func (s *session) release(c call) ([]byte, error) {
 		r.Charges = append(r.Charges, ch)
 		return nil
 	}
-	for _, ch := range c.cost {
+	for _, ch := range c.Cost {
 		if err := take(ch); err != nil {
 			return fail(err)
 		}
 	}
 	err := guarded(func() (err error) {
-		r.Answer, err = c.draw(take)
+		r.Answer, err = c.Draw(s.rows(), take)
 		return err
 	})
 	if err == nil {
 		r.Answer = recorded(s.run, r.Query, r.Answer)
-		err = s.keep(&r, c.what)
+		err = s.keep(&r, c.What)
 	}
 	if err != nil {
 		s.dead = err
@@ -80,9 +73,9 @@ func (s *session) release(c call) ([]byte, error) {
 }
 
 // repeat returns the answer that an earlier process was given to the same question.
-func (s *session) repeat(c call) ([]byte, error) {
+func (s *session) repeat(c access.Call) ([]byte, error) {
 	r := s.earlier[0]
-	if r.Query != c.of.sum() {
+	if r.Query != c.Of.Sum() {
 		return nil, fmt.Errorf("the interrupted run asked something else here: %w", ErrResume)
 	}
 	for _, ch := range r.Charges {
@@ -91,94 +84,27 @@ func (s *session) repeat(c call) ([]byte, error) {
 		}
 		s.calls += ch.Count
 	}
-	for _, e := range s.chargeEntries(&r, c.what) {
+	for _, e := range s.chargeEntries(&r, c.What) {
 		s.note(e)
 	}
 	s.earlier = s.earlier[1:]
 	return r.Answer, nil
 }
 
-// guarded calls code that may be foreign and is shown private rows. Neither a panic nor a
-// runtime.Goexit gets through, and no text of them. What cannot be held: a fatal error of the run
-// time (stack overflow, concurrent map writes), os.Exit, and a loop without end.
+// guarded is the error of f, or ErrForeign if it did not come back.
 func guarded(f func() error) error {
 	err := ErrForeign
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { _ = recover() }()
-		err = f()
-	}()
-	<-done
+	access.Guard(func() { err = f() })
 	return err
 }
 
-// question collects what is public about a call. Two questions with the same sum may be given the
-// same answer.
-type question struct{ hash hash.Hash }
-
-func ask(mechanism string) question {
-	q := question{sha256.New()}
-	return q.text(mechanism)
-}
-
-func (q question) text(t string) question {
-	q.ints(int64(len(t)))
-	q.hash.Write([]byte(t))
-	return q
-}
-
-func (q question) ints(xs ...int64) question {
-	for _, x := range xs {
-		q.hash.Write(binary.LittleEndian.AppendUint64(nil, uint64(x)))
-	}
-	return q
-}
-
-// floats takes the bits of numbers: a plan gives the same ones on the same machine.
-func (q question) floats(xs ...float64) question {
-	binary.Write(q.hash, binary.LittleEndian, xs)
-	return q
-}
-
-func (q question) sum() string { return hex.EncodeToString(q.hash.Sum(nil)) }
-
-// Answers are kept as numbers of eight bytes: how long a record is does not depend on the noise.
-
-func bytesOf(xs ...int64) []byte {
-	b := make([]byte, 0, 8*len(xs))
-	for _, x := range xs {
-		b = binary.LittleEndian.AppendUint64(b, uint64(x))
-	}
-	return b
-}
-
-func intsOf(b []byte) []int64 {
-	xs := make([]int64, len(b)/8)
-	for i := range xs {
-		xs[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
-	}
-	return xs
-}
-
 // releaseInts is release for answers of n whole numbers.
-func (s *session) releaseInts(c call, n int, draw func() ([]int64, error)) ([]int64, error) {
-	c.draw = func(func(accountant.Charge) error) ([]byte, error) {
-		xs, err := draw()
-		return bytesOf(xs...), err
-	}
-	b, err := s.release(c)
-	if err != nil {
-		return nil, err
-	}
-	if len(b) != 8*n {
-		return nil, fmt.Errorf("privacy: %s: an answer of %d bytes to a question of %d numbers: %w", c.what, len(b), n, ErrResume)
-	}
-	return intsOf(b), nil
+func (s *session) releaseInts(c access.Call, n int, draw func() ([]int64, error)) ([]int64, error) {
+	return access.RunInts(&Session{s}, c, n, func(access.Rows) ([]int64, error) { return draw() })
 }
 
 // releaseInt is release for one whole number.
-func (s *session) releaseInt(c call, draw func() (int64, error)) (int64, error) {
+func (s *session) releaseInt(c access.Call, draw func() (int64, error)) (int64, error) {
 	xs, err := s.releaseInts(c, 1, func() ([]int64, error) {
 		x, err := draw()
 		return []int64{x}, err
@@ -189,7 +115,47 @@ func (s *session) releaseInt(c call, draw func() (int64, error)) (int64, error) 
 	return xs[0], nil
 }
 
-// once is the cost of one call of an event.
-func once(e accountant.Event) accountant.Composition {
-	return accountant.Composition{{Event: e, Count: 1}}
+// The subpackages have mechanisms with proofs of their own.
+func init() {
+	of := func(s any) *session {
+		if s, ok := s.(*Session); ok && s != nil && s.session != nil {
+			return s.session
+		}
+		return &session{closed: true}
+	}
+	access.Bind(access.Gate{
+		Run:  func(s any, c access.Call) ([]byte, error) { return of(s).release(c) },
+		Hold: func(s any, keep func(access.Rows) error) error { return of(s).hold(keep) },
+		State: func(s any) access.State {
+			st := of(s)
+			st.mu.Lock()
+			defer st.mu.Unlock()
+			return access.State{Closed: st.closed, Replaying: len(st.earlier) > 0}
+		},
+		Source: func(s *schema.Schema, load func(context.Context, access.Bound) error) any {
+			return &Rows{schema: s, source: load}
+		},
+	})
+}
+
+// hold lends the rows once, to a mechanism that keeps a secret of them.
+func (s *session) hold(keep func(access.Rows) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	if s.held {
+		return ErrSplit
+	}
+	s.held = true
+	return keep(s.rows())
+}
+
+// rows is what a mechanism works on.
+func (s *session) rows() access.Rows {
+	if s.data == nil {
+		return access.Rows{Source: s.src}
+	}
+	return access.Rows{Table: s.data(), Source: s.src}
 }

@@ -2,11 +2,11 @@ package privacy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -16,6 +16,7 @@ import (
 type Rows struct {
 	schema *schema.Schema
 	load   func(context.Context) (*table.Table, table.Report, error)
+	source func(context.Context, access.Bound) error // in place of load, for rows in another form
 }
 
 // File names a private file (.csv or .parquet, "-" for CSV on standard input), to be read by [Open]. Nothing is called while it is read:
@@ -47,15 +48,18 @@ func (r *Rows) GoString() string { return r.String() }
 func (r *Rows) Format(f fmt.State, _ rune) { fmt.Fprint(f, r.String()) }
 
 // MarshalText refuses.
-func (r *Rows) MarshalText() ([]byte, error) { return nil, errPrivate }
-
-var errPrivate = errors.New("privacy: private rows cannot be encoded")
+func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 
 // read loads the rows into the session and bounds each unit's contribution. How many rows the units had before is kept for
 // a [ContributionHistogram].
 func (r *Rows) read(ctx context.Context, s *session) error {
 	quiet, stop := deaf(ctx)
 	defer stop()
+	if r.source != nil {
+		return r.source(quiet, func(units []uint32) []int {
+			return boundUnits(units, s.nb.MaxRowsPerUnit, s.src)
+		})
+	}
 	t, report, err := r.load(quiet)
 	if err != nil {
 		return err

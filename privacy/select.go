@@ -6,6 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
 // Candidate is a query that [Session.Select] may pick. Everything in it is public.
@@ -17,11 +18,10 @@ type Candidate struct {
 }
 
 // Scores are integers on a grid, so that their sensitivity is exact: an estimate is rounded to
-// 2^-estimateBits rows and a weight to 2^-weightBits, both before the data are read.
+// 2^-access.EstimateBits rows and a weight to 2^-weightBits, both before the data are read.
 const (
-	estimateBits = 12
-	weightBits   = 10
-	maxScore     = math.MaxInt64 / 4
+	weightBits = 10
+	maxScore   = math.MaxInt64 / 4
 )
 
 // SelectEvent is the event of [Session.Select] with parameter epsilon, an ε-bounded-range
@@ -38,18 +38,18 @@ func (nb Neighbours) SelectEvent(epsilon float64) accountant.Event {
 // with Δ₁ of the kind of query (docs/claims/select.md). It returns the candidate's index; scores
 // never leave the gate. Event: [Neighbours.SelectEvent].
 func (s *session) Select(candidates []Candidate, epsilon float64) (int, error) {
-	if !positive(epsilon) {
+	if !access.Positive(epsilon) {
 		return 0, fmt.Errorf("privacy: a choice: epsilon %v must be positive and finite", epsilon)
 	}
 	grid, queries, err := s.onGrid(candidates)
 	if err != nil {
 		return 0, fmt.Errorf("privacy: a choice: %w", err)
 	}
-	of := ask("select").floats(epsilon)
+	of := access.Ask("select").Floats(epsilon)
 	for _, q := range queries {
-		of.text(q.key)
+		of.Text(q.key)
 	}
-	c := call{"choice of a query", of, once(s.nb.SelectEvent(epsilon)), nil}
+	c := access.Call{What: "choice of a query", Of: of, Cost: access.Once(s.nb.SelectEvent(epsilon))}
 	return s.releaseIndex(c, len(grid), func() (int, error) {
 		counts, err := s.counts(queries)
 		if err != nil {
@@ -64,13 +64,13 @@ func (s *session) Select(candidates []Candidate, epsilon float64) (int, error) {
 }
 
 // releaseIndex is release for one of n.
-func (s *session) releaseIndex(c call, n int, draw func() (int, error)) (int, error) {
+func (s *session) releaseIndex(c access.Call, n int, draw func() (int, error)) (int, error) {
 	i, err := s.releaseInt(c, func() (int64, error) {
 		i, err := draw()
 		return int64(i), err
 	})
 	if err == nil && (i < 0 || i >= int64(n)) {
-		return 0, fmt.Errorf("privacy: %s: number %d of %d: %w", c.what, i, n, ErrResume)
+		return 0, fmt.Errorf("privacy: %s: number %d of %d: %w", c.What, i, n, ErrResume)
 	}
 	return int(i), err
 }
@@ -78,27 +78,27 @@ func (s *session) releaseIndex(c call, n int, draw func() (int, error)) (int, er
 // gridded is a candidate on the integer grid.
 type gridded struct {
 	delta    float64 // Δ₁ of its query
-	estimate []int64 // in 2^-estimateBits rows
+	estimate []int64 // in 2^-access.EstimateBits rows
 	weight   int64   // in 2^-weightBits, ≥ 1
-	penalty  int64   // in 2^-estimateBits rows
+	penalty  int64   // in 2^-access.EstimateBits rows
 }
 
 // lambda is ε/(2Δ) in units of the scores' grid, rounded down.
 func lambda(grid []gridded, epsilon float64) float64 {
 	delta := 0.0 // an exact product of integers below 2^53
 	for _, g := range grid {
-		delta = max(delta, float64(g.weight)*g.delta*(1<<estimateBits))
+		delta = max(delta, float64(g.weight)*g.delta*(1<<access.EstimateBits))
 	}
-	return down(epsilon, 2*delta)
+	return access.Down(epsilon, 2*delta)
 }
 
-// score is u in units of 2^-(estimateBits+weightBits). It saturates, which cannot raise its
+// score is u in units of 2^-(access.EstimateBits+weightBits). It saturates, which cannot raise its
 // sensitivity (clamping is 1-Lipschitz).
 func (g gridded) score(counts []int64) int64 {
 	sum := -g.penalty
 	limit := int64(maxScore) / g.weight
 	for i, c := range counts {
-		d := c<<estimateBits - g.estimate[i]
+		d := c<<access.EstimateBits - g.estimate[i]
 		if d < 0 {
 			d = -d
 		}
@@ -136,23 +136,15 @@ func (s *session) onGrid(candidates []Candidate) ([]gridded, []compiled, error) 
 		_, l1, _ := s.nb.sensitivity(queries[i].kind)
 		g := gridded{delta: l1, estimate: make([]int64, len(c.Estimate)),
 			weight: max(1, int64(math.Round(w*(1<<weightBits))))}
-		if g.penalty, err = fixed(c.Penalty, 1<<28); err != nil {
+		if g.penalty, err = access.Fixed(c.Penalty, 1<<28); err != nil {
 			return fail("penalty %w", err)
 		}
 		for j, e := range c.Estimate {
-			if g.estimate[j], err = fixed(e, 1<<40); err != nil {
+			if g.estimate[j], err = access.Fixed(e, 1<<40); err != nil {
 				return fail("estimate %w", err)
 			}
 		}
 		grid[i] = g
 	}
 	return grid, queries, nil
-}
-
-// fixed is x on the grid of 2^-estimateBits.
-func fixed(x, limit float64) (int64, error) {
-	if !(math.Abs(x) < limit) {
-		return 0, fmt.Errorf("%v must be finite and below %v in size", x, limit)
-	}
-	return int64(math.Round(x * (1 << estimateBits))), nil
 }

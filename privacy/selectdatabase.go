@@ -6,6 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
 // MaxDatabases is the most candidates of [Session.SelectDatabase]; it takes 8 bytes for each.
@@ -34,7 +35,7 @@ func (nb Neighbours) SelectDatabaseEvent(epsilon float64) accountant.Event {
 func (s *session) SelectDatabase(qs []Query, n int, candidates iter.Seq[[]float64],
 	epsilon float64) (int, error) {
 	fail := func(err error) (int, error) { return 0, fmt.Errorf("privacy: a choice: %w", err) }
-	if !positive(epsilon) {
+	if !access.Positive(epsilon) {
 		return fail(fmt.Errorf("epsilon %v must be positive and finite", epsilon))
 	}
 	if n < 1 || n > MaxDatabases {
@@ -44,11 +45,11 @@ func (s *session) SelectDatabase(qs []Query, n int, candidates iter.Seq[[]float6
 	if err != nil {
 		return fail(err)
 	}
-	of := ask("select database").ints(int64(n)).floats(epsilon)
+	of := access.Ask("select database").Ints(int64(n)).Floats(epsilon)
 	for _, q := range queries {
-		of.text(q.key)
+		of.Text(q.key)
 	}
-	c := call{"choice of a database", of, once(s.nb.SelectDatabaseEvent(epsilon)), nil}
+	c := access.Call{What: "choice of a database", Of: of, Cost: access.Once(s.nb.SelectDatabaseEvent(epsilon))}
 	return s.releaseIndex(c, n, func() (int, error) {
 		counts, err := s.counts(queries)
 		if err != nil {
@@ -66,17 +67,17 @@ func (s *session) SelectDatabase(qs []Query, n int, candidates iter.Seq[[]float6
 	})
 }
 
-// databaseLambda is ε/(2Δ) in units of the scores' grid, 2^-estimateBits rows, rounded down.
+// databaseLambda is ε/(2Δ) in units of the scores' grid, 2^-access.EstimateBits rows, rounded down.
 func (s *session) databaseLambda(queries []compiled, epsilon float64) float64 {
 	delta := 0.0
 	for _, q := range queries {
 		each, _, _ := s.nb.sensitivity(q.kind)
 		delta = max(delta, each)
 	}
-	return down(epsilon, 2*delta*(1<<estimateBits))
+	return access.Down(epsilon, 2*delta*(1<<access.EstimateBits))
 }
 
-// databaseScores is u of every candidate in 2^-estimateBits rows. Whether it is an error depends on
+// databaseScores is u of every candidate in 2^-access.EstimateBits rows. Whether it is an error depends on
 // the candidates only: all of each is looked at.
 func databaseScores(counts []int64, n int, candidates iter.Seq[[]float64]) ([]int64, error) {
 	scores := make([]int64, 0, n)
@@ -87,11 +88,11 @@ func databaseScores(counts []int64, n int, candidates iter.Seq[[]float64]) ([]in
 		}
 		worst := int64(0)
 		for i, c := range counts {
-			estimate, err := fixed(y[i], 1<<40)
+			estimate, err := access.Fixed(y[i], 1<<40)
 			if err != nil {
 				return nil, fmt.Errorf("candidate %d: answer %w", len(scores), err)
 			}
-			d := c<<estimateBits - estimate
+			d := c<<access.EstimateBits - estimate
 			worst = max(worst, d, -d)
 		}
 		scores = append(scores, -worst)

@@ -6,32 +6,9 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/table"
 )
-
-// pairOf draws two neighbouring tables under nb: up to 30 rows that they share, and the rows of one unit added, or replaced. In a
-// quarter of the pairs the unit's rows are all in one cell, which is where sensitivities are attained.
-func pairOf(u *rand.Rand, nb Neighbours) (a, b [][3]uint8) {
-	row := func() [3]uint8 { return [3]uint8{uint8(u.IntN(2)), uint8(u.IntN(3)), uint8(u.IntN(4))} }
-	for range u.IntN(30) {
-		r := row()
-		a, b = append(a, r), append(b, r)
-	}
-	unit := func(rows [][3]uint8) [][3]uint8 {
-		same, one := u.IntN(4) == 0, row()
-		for range nb.MaxRowsPerUnit {
-			if !same {
-				one = row()
-			}
-			rows = append(rows, one)
-		}
-		return rows
-	}
-	if nb.Adjacency == accountant.ReplaceOne {
-		a = unit(a)
-	}
-	return a, unit(b)
-}
 
 // TestSensitivity draws neighbouring tables under every relation and compares how far each mechanism's true value moves with the
 // sensitivity that the gate uses. It must never be exceeded, and must be attained, or the gate would waste budget.
@@ -142,7 +119,7 @@ func TestScoreByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	// |4−2.5| + |5−7| − 1 = 2.5 rows, times 2.
-	if got, want := grid[0].score([]int64{4, 5}), int64(5*(1<<estimateBits)*(1<<weightBits)); got != want {
+	if got, want := grid[0].score([]int64{4, 5}), int64(5*(1<<access.EstimateBits)*(1<<weightBits)); got != want {
 		t.Errorf("score %d, want %d", got, want)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -73,7 +74,7 @@ type session struct {
 	journal *journal       // nil: none
 	earlier []record       // answers that an earlier process was given, to be asked for again
 	calls   int
-	split   bool                                // into shards
+	held    bool                                // into shards
 	exact   func([]compiled) ([][]int64, error) // true counts; nil before the first
 	dead    error                               // of a call that drew and did not return
 	resumed bool
@@ -91,8 +92,10 @@ type session struct {
 //
 // Without Resume, a journal that holds an unfinished run is refused ([ErrUnfinished]): it would be paid for twice.
 func Open(ctx context.Context, rows *Rows, o Options) (*Session, error) {
-	if err := rows.schema.Validate(); err != nil {
-		return nil, err
+	if rows.source == nil {
+		if err := rows.schema.Validate(); err != nil {
+			return nil, err
+		}
 	}
 	s := &session{schema: rows.schema, nb: NeighboursOf(rows.schema, o.Adjacency)}
 	if err := s.begin(ctx, o); err != nil {
@@ -362,7 +365,11 @@ func (s *session) reserve(ctx context.Context, o Options) error {
 
 func process() (pid int, host string) {
 	host, _ = os.Hostname()
-	return int(intsOf(recorded("", "process", bytesOf(int64(os.Getpid()))))[0]), host
+	pid = os.Getpid()
+	if one, err := access.Ints(recorded("", "process", access.Bytes(int64(pid))), 1); err == nil {
+		pid = int(one[0])
+	}
+	return pid, host
 }
 
 // fingerprint is that of the schema; "" on texts, which have none.
@@ -572,4 +579,4 @@ func (s *session) Run() string { return s.run }
 func (s *session) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "privacy.Session(%s)", s.run) }
 
 // MarshalText refuses.
-func (s *session) MarshalText() ([]byte, error) { return nil, errPrivate }
+func (s *session) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }

@@ -10,7 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -68,9 +68,9 @@ the noise is left out, and a comment in the schema says so.`,
 }
 
 // check checks the flags; nothing but the header is read.
-func (s *schemaInfer) check(cmd *cobra.Command, input string) (*privacy.Text, *ledger.File,
+func (s *schemaInfer) check(cmd *cobra.Command, input string) (*text.Table, *ledger.File,
 	error) {
-	fail := func(err error) (*privacy.Text, *ledger.File, error) { return nil, nil, err }
+	fail := func(err error) (*text.Table, *ledger.File, error) { return nil, nil, err }
 	if err := s.checkBudget(cmd); err != nil {
 		return fail(err)
 	}
@@ -124,7 +124,7 @@ func (s *schemaInfer) check(cmd *cobra.Command, input string) (*privacy.Text, *l
 			}
 		}
 	}
-	text, err := privacy.TextFile(input, privacy.TextOptions{Names: names, CSV: s.csv(), Unit: s.unit,
+	text, err := text.File(input, text.Options{Names: names, CSV: s.csv(), Unit: s.unit,
 		MaxRowsPerUnit: s.maxRows})
 	if err != nil {
 		return fail(err)

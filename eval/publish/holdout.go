@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/threshold"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -42,7 +43,7 @@ type Holdout struct {
 	epsilon   float64 // of a round
 	sigma     float64 // of a correction
 	left      int     // corrections
-	round     *privacy.Threshold
+	round     *threshold.Round
 }
 
 // Answer is what a [Holdout] says.
@@ -82,7 +83,7 @@ func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table
 	at := func(z float64) accountant.Composition {
 		h.sigma = z / unit
 		return accountant.Composition{
-			{Event: nb.ThresholdEvent(h.epsilon), Count: o.Corrections},
+			{Event: threshold.Event(h.epsilon), Count: o.Corrections},
 			{Event: nb.MeasureEvent(privacy.Total{}, h.sigma), Count: o.Corrections + 1}, // and the number of rows
 		}
 	}
@@ -116,13 +117,13 @@ func (h *Holdout) Ask(question table.Expr) (Answer, error) {
 	}
 	if h.round == nil {
 		var err error
-		if h.round, err = h.s.AboveThreshold(h.o.Tolerance*h.rows, h.epsilon); err != nil {
+		if h.round, err = threshold.Open(h.s, h.o.Tolerance*h.rows, h.epsilon); err != nil {
 			return Answer{}, err
 		}
 	}
 	guess := float64(h.synthetic.CountExprs(set)[0]) / float64(h.synthetic.Rows())
 	query := privacy.Where{Expr: question}
-	wrong, err := h.round.Ask(query, guess*h.rows)
+	wrong, err := h.round.Ask(question, guess*h.rows)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -37,9 +37,9 @@ var audited = []struct {
 		"counts --epsilon 8 --tables balanced --runs 1000"},
 	{"halved sensitivity of single counts", []edit{{"privacy/query.go", "return k, k, k\n\tcase", "return k / 2, k / 2, k / 2\n\tcase"}}, "total --epsilon 8 --tables balanced --runs 1000"},
 	{"halved Laplace noise", []edit{{"privacy/measure.go", "counts[i] += lap.Sample(s.src)", "counts[i] += lap.Sample(s.src) / 2"}}, "answer --epsilon 1 --delta 0 --tables balanced --runs 4000"},
-	{"halved noise in CertifiedSum", []edit{{"privacy/certified.go", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)"}},
+	{"halved noise in CertifiedSum", []edit{{"privacy/gradient/certified.go", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)"}},
 		"certified-sum --epsilon 8 --tables balanced --runs 1000"},
-	{"halved sensitivity in Measure", []edit{{"privacy/measure.go", "down(sigma, l2)", "down(sigma, l2/2)"}}, "counts --epsilon 8 --tables balanced --runs 1000"},
+	{"halved sensitivity in Measure", []edit{{"privacy/measure.go", "access.Down(sigma, l2)", "access.Down(sigma, l2/2)"}}, "counts --epsilon 8 --tables balanced --runs 1000"},
 	{"halved sensitivity in Select", []edit{{"privacy/query.go", "return k, 2 * k, math", "return k, k, math"}},
 		"select --epsilon 2 --delta 0 --adjacency replace-one --tables balanced --runs 4000"},
 	{"steps after the first are not charged", []edit{
@@ -48,8 +48,10 @@ var audited = []struct {
 		{"synth/mst/mst.go", "whole*pair/edges", "whole*pair"},
 		{"synth/mst/mst.go", "* sel / edges", "* sel"},
 	}, "mst --epsilon 8 --tables balanced --runs 250"},
-	{"reshuffled shards", []edit{{"privacy/shards.go", "in.teachers[i].Train(in.rows[i], shown); return nil",
-		"in.teachers[i].Train(in.rows[sh.s.src.Uint64N(uint64(sh.count))], shown); return nil"}},
+	{"reshuffled shards", []edit{
+		{"privacy/vote/shards.go", "in.teachers[i].Train(in.rows[i], shown) }", "in.teachers[i].Train(in.rows[rand.IntN(sh.count)], shown) }"},
+		{"privacy/vote/shards.go", "import (\n", "import (\n\t\"math/rand/v2\"\n"},
+	},
 		"vote --epsilon 8 --tables rare --runs 400"},
 }
 

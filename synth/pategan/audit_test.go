@@ -16,6 +16,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -139,7 +140,7 @@ func TestAudit_ComposesOverRounds(t *testing.T) {
 	p, s := opened(t, small, tab, budget)
 	c := &counting{gate: &gate{p: p, s: s}, t: t}
 	fitted(t, p, c)
-	event, _ := p.nb.VoteEvents(p.aggregator(), 2)
+	event, _ := vote.Events(p.aggregator(), 2)
 	var sofar accountant.Composition
 	questions := 0
 	for _, e := range s.Ledger().Entries {
@@ -243,8 +244,8 @@ func TestAudit_NothingIsTruncated(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(3), 101)
 	_, s := opened(t, small, tab, budget)
 	counts := make([]int, 10)
-	sh, err := privacy.Split(s, 10,
-		func(i int) privacy.Teacher[int] { return attentive{&counts[i]} })
+	sh, err := vote.Split(s, 10,
+		func(i int) vote.Teacher[int] { return attentive{&counts[i]} })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -216,11 +217,11 @@ func (p *plan) at(scale float64) *plan {
 }
 
 // aggregator of the votes.
-func (p *plan) aggregator() privacy.Aggregator { return privacy.GNMax{Sigma: p.votes} }
+func (p *plan) aggregator() vote.Aggregator { return vote.GNMax{Sigma: p.votes} }
 
 // ballot is one round.
-func (p *plan) ballot() privacy.Ballot {
-	return privacy.Ballot{Questions: p.cfg.Questions, Classes: 2}
+func (p *plan) ballot() vote.Ballot {
+	return vote.Ballot{Questions: p.cfg.Questions, Classes: 2}
 }
 
 // Composition is the number of rows, the marginals, the choices and every question of every round.
@@ -240,7 +241,7 @@ func (p *plan) Composition() accountant.Composition {
 	}
 	all := p.ballot()
 	all.Questions *= p.cfg.Rounds
-	return append(c, p.nb.VotePlan(p.aggregator(), all, 0)...)
+	return append(c, vote.Plan(p.aggregator(), all, 0)...)
 }
 
 // Forecast counts the multiplications of the generator's steps, which dominate.

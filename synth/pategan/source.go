@@ -2,6 +2,7 @@ package pategan
 
 import (
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/vote"
 )
 
 // source is all that a fit learns of the private rows: the releases of the gate. A fit is a
@@ -22,7 +23,7 @@ type gate struct {
 	s        *privacy.Session
 	teachers int
 	offsets  []int
-	shards   *privacy.Shards[*voteBatch] // made for the first vote
+	shards   *vote.Shards[*voteBatch] // made for the first vote
 }
 
 func (g *gate) total() (int64, error) {
@@ -55,7 +56,7 @@ func (g *gate) split(teachers int, offsets []int) { g.teachers, g.offsets = teac
 func (g *gate) vote(l *voteBatch) ([]int64, error) {
 	if g.shards == nil {
 		var err error
-		g.shards, err = privacy.Split(g.s, g.teachers, func(shard int) privacy.Teacher[*voteBatch] {
+		g.shards, err = vote.Split(g.s, g.teachers, func(shard int) vote.Teacher[*voteBatch] {
 			return newTeacher(shard, g.offsets, g.p.cfg.TeacherHidden)
 		})
 		if err != nil {

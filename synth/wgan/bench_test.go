@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -52,12 +53,11 @@ func BenchmarkCertifiedStep(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	plan := privacy.CertifiedPlan{Mode: bounds.Residual, Rate: batch / float64(rows),
+	plan := gradient.CertifiedPlan{Mode: bounds.Residual, Rate: batch / float64(rows),
 		NoiseMultiplier: 64}
-	nb := privacy.NeighboursOf(s, accountant.AddRemove)
 	session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
 		privacy.Options{Budget: accountant.Budget{Epsilon: 4, Delta: 1e-5},
-			Plan:   accountant.Composition{{Event: nb.CertifiedSumEvent(plan), Count: 1 << 14}},
+			Plan:   accountant.Composition{{Event: gradient.CertifiedEvent(plan), Count: 1 << 14}},
 			Method: Name})
 	if err != nil {
 		b.Fatal(err)
@@ -73,23 +73,23 @@ func BenchmarkCertifiedStep(b *testing.B) {
 	fake := g.NewPass(batch, gan.Head{Hard: true}).Forward(u)
 	tutor, mixed, adam := gan.NewTutor(c, batch), kernels.New(batch, e.Cells()),
 		kernels.NewAdam(len(c.Parameters()), .5, .9)
-	gradient := make([]float64, len(c.Parameters()))
+	decoded := make([]float64, len(c.Parameters()))
 	const never = time.Duration(math.MaxInt64)
 	step, certificate, update, watched := never, never, never,
 		&watch{Critic: c, sum: never}
 	for b.Loop() {
 		start := time.Now()
-		r, err := session.CertifiedSum(plan, watched)
+		r, err := gradient.CertifiedSum(session, plan, watched)
 		if err != nil {
 			b.Fatal(err)
 		}
 		released := time.Now()
-		r.Certificate.DecodeTo(gradient, nil, r.Released, batch)
+		r.Certificate.DecodeTo(decoded, nil, r.Released, batch)
 		gan.MixTo(mixed, fake, u)
 		got, _ := tutor.Gradient(fake)
 		tutor.AddPenalty(mixed, 1, true)
 		for k := range got {
-			got[k] -= float32(gradient[k] / batch)
+			got[k] -= float32(decoded[k] / batch)
 		}
 		adam.Update(c.Parameters(), got, 1e-7)
 		step, update = min(step, time.Since(start)), min(update, time.Since(released))

@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -183,15 +184,15 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 }
 
 // release certifies the critic and buys its gradient sum.
-func (t *training) release(s *privacy.Session) (privacy.Certified, error) {
+func (t *training) release(s *privacy.Session) (gradient.Certified, error) {
 	shown := critic.Penalised{Critic: t.critic}
 	if t.cfg.Lipschitz == interpolates {
 		shown.Generated = t.seen(&t.folded, t.fake.Forward(t.u))
 	}
 	if t.mode == bounds.Ball {
-		return s.ClippedSum(t.clipped(), shown)
+		return gradient.ClippedSum(s, t.clipped(), shown)
 	}
-	return s.CertifiedSum(t.plan.sum(), shown)
+	return gradient.CertifiedSum(s, t.plan.sum(), shown)
 }
 
 func (t *training) newCritic() (*critic.Critic, error) {

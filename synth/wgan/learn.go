@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/gan"
-	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
 )
 
 // remember adds a release to the measurements and returns the mean gradient that it says. A
 // measurement is of means in units of the data, less what the inputs predict, with their standard
 // deviations. Mode residual predicts from the inputs what the first layer's weights tell, and with
 // one hidden layer also what the last's do.
-func (t *training) remember(r privacy.Certified) ([]float64, error) {
+func (t *training) remember(r gradient.Certified) ([]float64, error) {
 	cert, batch := r.Certificate, t.cfg.Rate*t.rows
 	gradient, inputs := make([]float64, cert.Parameters()), make([]float64, cert.Inputs())
 	cert.DecodeTo(gradient, inputs, r.Released, batch)
@@ -51,7 +51,7 @@ func (t *training) remember(r privacy.Certified) ([]float64, error) {
 
 // criticStep moves the critic by its mean gradient over private rows less that over generated ones,
 // and holds it Lipschitz. penalty is what was released of a penalty, if anything.
-func (t *training) criticStep(gradient []float64, penalty privacy.Penalized) error {
+func (t *training) criticStep(gradient []float64, penalty gradient.Penalized) error {
 	c := t.cfg
 	if c.FreshCritics {
 		fresh, err := t.newCritic()

@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -158,31 +159,31 @@ func (p *plan) columns(i int) []int {
 	return []int{i, p.target}
 }
 
-func (p *plan) sum() privacy.CertifiedPlan {
-	return privacy.CertifiedPlan{Mode: p.mode, Rate: p.cfg.Rate, NoiseMultiplier: p.z,
+func (p *plan) sum() gradient.CertifiedPlan {
+	return gradient.CertifiedPlan{Mode: p.mode, Rate: p.cfg.Rate, NoiseMultiplier: p.z,
 		Scaled: p.scaled, Penalty: p.penalty()}
 }
 
 // clipped is the plan of a gradient sum in mode Ball.
-func (p *plan) clipped() privacy.ClippedPlan {
-	return privacy.ClippedPlan{Radius: p.cfg.Radius, Rate: p.cfg.Rate, NoiseMultiplier: p.z,
+func (p *plan) clipped() gradient.ClippedPlan {
+	return gradient.ClippedPlan{Radius: p.cfg.Radius, Rate: p.cfg.Rate, NoiseMultiplier: p.z,
 		Penalty: p.penalty()}
 }
 
 // penalty is what the gradient penalty at interpolates takes of each gradient sum's event.
-func (p *plan) penalty() privacy.PenaltyPlan {
+func (p *plan) penalty() gradient.PenaltyPlan {
 	if p.cfg.Lipschitz != interpolates {
-		return privacy.PenaltyPlan{}
+		return gradient.PenaltyPlan{}
 	}
-	return privacy.PenaltyPlan{Share: p.cfg.PenaltyShare, Reach: p.cfg.PenaltyReach}
+	return gradient.PenaltyPlan{Share: p.cfg.PenaltyShare, Reach: p.cfg.PenaltyReach}
 }
 
 // sumEvent is the event of a gradient sum.
 func (p *plan) sumEvent() accountant.Event {
 	if p.mode == bounds.Ball {
-		return p.nb.ClippedSumEvent(p.clipped())
+		return gradient.ClippedEvent(p.clipped())
 	}
-	return p.nb.CertifiedSumEvent(p.sum())
+	return gradient.CertifiedEvent(p.sum())
 }
 
 // Price is by closed formulas, unless batches are samples.

@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -30,7 +31,7 @@ func StepSizes(ctx context.Context, fitting synth.Plan, s *privacy.Session) ([]S
 	var out []Sizes
 	var failed error
 	watched.observe = func(c *critic.Critic) {
-		in, err := privacy.CertifiedPlan{Scaled: c.Encoder().ScaledColumns()}.Domain(p.schema)
+		in, err := gradient.CertifiedPlan{Scaled: c.Encoder().ScaledColumns()}.Domain(p.schema)
 		if err == nil {
 			var sizes Sizes
 			if sizes, err = sizesOf(c, in, p.nb); err == nil {

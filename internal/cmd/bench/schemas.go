@@ -16,7 +16,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/infer"
-	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -141,7 +141,7 @@ func readExact(path string) (*exact, error) {
 
 // buy buys one schema.
 func (t *exact) buy(path string, epsilon float64, verbose bool) (s bought, err error) {
-	text, err := privacy.TextFile(path, privacy.TextOptions{Names: t.names, CSV: schema.CSV{Comma: ','}})
+	text, err := text.File(path, text.Options{Names: t.names, CSV: schema.CSV{Comma: ','}})
 	if err != nil {
 		return s, err
 	}

@@ -1,0 +1,19 @@
+// want: use of internal package
+package main
+
+import (
+	"fmt"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+)
+
+func peek(s *privacy.Session) {
+	access.Run(s, access.Call{Draw: func(in access.Rows, _ func(accountant.Charge) error) ([]byte, error) {
+		fmt.Println(in.Table.Rows())
+		return nil, nil
+	}})
+}
+
+func main() { peek(nil) }

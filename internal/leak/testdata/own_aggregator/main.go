@@ -1,0 +1,10 @@
+// want: does not implement vote.Aggregator
+package main
+
+import "github.com/decoy-dp/decoy/privacy/vote"
+
+type noiseless struct{}
+
+var _ vote.Aggregator = noiseless{}
+
+func main() {}

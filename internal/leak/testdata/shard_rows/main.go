@@ -1,0 +1,12 @@
+// want: sh.inner undefined
+package main
+
+import (
+	"fmt"
+
+	"github.com/decoy-dp/decoy/privacy/vote"
+)
+
+func peek(sh *vote.Shards[int]) { fmt.Println(sh.inner()) }
+
+func main() { peek(nil) }

@@ -1,0 +1,92 @@
+package text
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// tiny is the noise: the least that the samplers take.
+const tiny = noise.MinScale
+
+type (
+	small    = gatetest.Small[privacy.Neighbours]
+	smallRow gatetest.SmallRow[privacy.Neighbours]
+	value    = gatetest.Value
+)
+
+// smallTexts is one column of texts, the names of the cells.
+func smallTexts(s *small, names []string) *Table {
+	var cells []string
+	var units []uint32
+	for i, u := range s.Units {
+		for _, c := range u {
+			cells, units = append(cells, names[c]), append(units, uint32(i))
+		}
+	}
+	if units == nil {
+		units = []uint32{}
+	}
+	return textTable(cells, units, s.NB.MaxRowsPerUnit, nil)
+}
+
+// openSmall is a session on them.
+func openSmall(s *small, names []string, e accountant.Event) *Session {
+	s.T.Helper()
+	return openText(s.T, smallTexts(s, names), s.NB.Adjacency, accountant.Composition{{Event: e, Count: 1}})
+}
+
+// smallSelection is the counts of all texts. Those that reach the threshold are released, and only
+// those that more than a unit's rows have.
+func smallSelection(s *small, names []string, d Selection) value {
+	o := newFinder(s.T, smallTexts(s, names), s.NB.Adjacency)
+	counts := make([]float64, len(names))
+	c := o.data.cols[0]
+	for i, n := range c.counts() {
+		counts[slices.Index(names, c.of[i])] = float64(n)
+	}
+	found, err := o.PartitionSelection(0, d)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	for _, f := range found {
+		if n := counts[slices.Index(names, f.Text)]; float64(f.Rows) != n || n <= float64(s.NB.MaxRowsPerUnit) {
+			s.T.Fatalf("%v: %q is released with %d rows, it has %v", s.NB, f.Text, f.Rows, n)
+		}
+	}
+	return value{counts}
+}
+
+func smallRows() []smallRow {
+	names := []string{"", "17", "x", "-2.5"}
+	classes := func(adj privacy.Neighbours) accountant.Event { return adj.MeasureEvent(privacy.Marginal{}, tiny) }
+	discovery := Selection{Sigma: tiny, Delta: 1e-9}
+	return []smallRow{
+		{"Kinds", "", func(s *small) value {
+			return gatetest.One[int64](s)(openSmall(s, names, classes(s.NB)).Kinds(0, tiny))
+		}, gatetest.GaussianClaim(tiny, classes), gatetest.L2, nil},
+		{"Magnitudes", "", func(s *small) value {
+			m := schema.Magnitudes{Kind: schema.Real, PerPower: 1}
+			return gatetest.One[int64](s)(openSmall(s, names, classes(s.NB)).Magnitudes(0, m, tiny))
+		}, gatetest.GaussianClaim(tiny, classes), gatetest.L2, nil},
+		{"PartitionSelection", "", func(s *small) value { return smallSelection(s, names, discovery) },
+			gatetest.GaussianClaim(tiny,
+				func(nb privacy.Neighbours) accountant.Event { return SelectionEvents(nb, discovery)[0].Event }), gatetest.L2, nil},
+	}
+}
+
+func TestSmallTables(t *testing.T) {
+	var rows []gatetest.SmallRow[privacy.Neighbours]
+	for _, row := range smallRows() {
+		rows = append(rows, gatetest.SmallRow[privacy.Neighbours](row))
+	}
+	gatetest.RunSmall(t, []string{"Kinds", "Magnitudes", "PartitionSelection"}, rows,
+		func(adj accountant.Adjacency, k int) privacy.Neighbours {
+			return privacy.Neighbours{Adjacency: adj, MaxRowsPerUnit: k}
+		})
+}

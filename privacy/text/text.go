@@ -1,0 +1,241 @@
+// Package text releases what it takes to write a schema of a private table that has none: what the
+// cells of a column look like, how large its values are, which texts are frequent.
+package text
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Options say what is publicly known of a table that has no schema yet.
+type Options struct {
+	Names          []string   // required: the names of the file's columns, in its order (see table.Header); public
+	CSV            schema.CSV // of a CSV file
+	Unit           string     // name of the id column; "" = every row is its own privacy unit
+	MaxRowsPerUnit int        // ≥ 1 with Unit
+}
+
+// Table is a private table of texts that no schema describes yet. Like [privacy.Rows] it holds its data behind a function, and nothing is read
+// before a session is opened on it.
+type Table struct {
+	names []string // without the unit
+	unit  string
+	k     int
+	load  func(context.Context) (*texts, error)
+}
+
+// texts is a table of texts: a dictionary a column.
+type texts struct {
+	rows  int
+	cols  []textColumn
+	units []uint32 // nil without a unit
+}
+
+// textColumn holds the texts of a column once, and for every row its text.
+type textColumn struct {
+	of    []string
+	cells []uint32
+}
+
+// File names a private file (.csv or .parquet) whose columns nobody has described. The error is for names or a unit that cannot be.
+func File(path string, o Options) (*Table, error) {
+	t := &Table{unit: o.Unit, k: max(1, o.MaxRowsPerUnit)}
+	unitAt := -1
+	for i, name := range o.Names {
+		switch {
+		case name == "":
+			return nil, fmt.Errorf("privacy: column %d has no name: %w", i+1, schema.ErrInvalid)
+		case slices.Contains(o.Names[:i], name):
+			return nil, fmt.Errorf("privacy: two columns have the name %q: %w", name, schema.ErrInvalid)
+		case o.Unit != "" && name == o.Unit:
+			unitAt = i
+		default:
+			t.names = append(t.names, name)
+		}
+	}
+	switch {
+	case o.Unit != "" && unitAt < 0:
+		return nil, fmt.Errorf("privacy: there is no column %q to be the unit: %w", o.Unit, schema.ErrInvalid)
+	case o.Unit != "" && o.MaxRowsPerUnit < 1, o.Unit == "" && o.MaxRowsPerUnit > 1, o.MaxRowsPerUnit < 0:
+		return nil, fmt.Errorf("privacy: max_rows_per_unit is %d for unit %q: both or none: %w", o.MaxRowsPerUnit, o.Unit, schema.ErrInvalid)
+	case len(t.names) == 0:
+		return nil, fmt.Errorf("privacy: there is no column: %w", schema.ErrInvalid)
+	}
+	columns, csv := len(o.Names), o.CSV
+	t.load = func(ctx context.Context) (*texts, error) { return scanTexts(ctx, path, csv, columns, unitAt) }
+	return t, nil
+}
+
+// scanTexts reads the file by the rule of lenient schemas: no row of it is an error.
+func scanTexts(ctx context.Context, path string, csv schema.CSV, columns, unitAt int) (*texts, error) {
+	all := make([]textColumn, columns)
+	index := make([]map[string]uint32, columns)
+	for i := range index {
+		index[i] = map[string]uint32{}
+	}
+	rows := 0
+	scan := table.ScanOptions{CSV: csv, Lenient: true, Columns: columns}
+	err := table.ScanText(path, scan, func(_, row []string) error {
+		if rows%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if unitAt >= 0 && row[unitAt] == "" {
+			return nil // it is nobody's, as for [privacy.File] under a lenient schema
+		}
+		rows++
+		for i, cell := range row {
+			n, ok := index[i][cell]
+			if !ok {
+				n = uint32(len(all[i].of))
+				index[i][cell] = n
+				all[i].of = append(all[i].of, cell)
+			}
+			all[i].cells = append(all[i].cells, n)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := &texts{rows: rows}
+	for i, c := range all {
+		if i == unitAt {
+			t.units = c.cells
+		} else {
+			t.cols = append(t.cols, c)
+		}
+	}
+	return t, nil
+}
+
+// bound keeps some rows of each unit.
+func (t *texts) bound(by access.Bound) {
+	if t.units == nil {
+		return
+	}
+	keep := by(t.units)
+	for i, c := range t.cols {
+		cells := make([]uint32, len(keep))
+		for j, row := range keep {
+			cells[j] = c.cells[row]
+		}
+		t.cols[i].cells = cells
+	}
+	t.rows, t.units = len(keep), nil
+}
+
+// counts is the number of rows of each text of a column, in the order of its dictionary; a text of no row has 0.
+func (c textColumn) counts() []int64 {
+	out := make([]int64, len(c.of))
+	for _, n := range c.cells {
+		out[n]++
+	}
+	return out
+}
+
+// Names are the public names of the columns, the unit left out.
+func (t *Table) Names() []string { return slices.Clone(t.names) }
+
+// Unit is the name of the id column, "" if there is none, and the most rows of a unit that count.
+func (t *Table) Unit() (name string, maxRows int) { return t.unit, t.k }
+
+// Neighbours is the relation of a session on the table. The zero adjacency is read as add/remove.
+func (t *Table) Neighbours(adj accountant.Adjacency) privacy.Neighbours {
+	if adj == 0 {
+		adj = accountant.AddRemove
+	}
+	return privacy.Neighbours{Adjacency: adj, MaxRowsPerUnit: t.k}
+}
+
+// String says nothing about the rows.
+func (t *Table) String() string { return "text.Table(private)" }
+
+// GoString says nothing about the rows.
+func (t *Table) GoString() string { return t.String() }
+
+// Format says nothing about the rows, whatever the verb.
+func (t *Table) Format(f fmt.State, _ rune) { fmt.Fprint(f, t.String()) }
+
+// MarshalText refuses.
+func (t *Table) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
+
+// Session is an open run on a private table of texts. A copy is the same session.
+type Session struct{ *session }
+
+type session struct {
+	s     *privacy.Session
+	names []string
+	texts func() *texts
+}
+
+// Open is [privacy.Open] for a table of texts: plan and budget are checked, the whole plan is
+// reserved in the ledger, and only then are the rows read.
+func Open(ctx context.Context, t *Table, o privacy.Options) (*Session, error) {
+	var data *texts
+	sch := &schema.Schema{Unit: t.unit, MaxRowsPerUnit: t.k} // no columns: its ledger names no schema
+	rows := access.Source(sch, func(ctx context.Context, bound access.Bound) error {
+		var err error
+		if data, err = t.load(ctx); err == nil {
+			data.bound(bound)
+		}
+		return err
+	})
+	s, err := privacy.Open(ctx, rows.(*privacy.Rows), o)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{&session{s, t.names, func() *texts { return data }}}, nil
+}
+
+// Names are the public names of the columns, the unit left out.
+func (s *session) Names() []string { return slices.Clone(s.names) }
+
+// Neighbours is the session's neighbouring relation.
+func (s *session) Neighbours() privacy.Neighbours { return s.s.Neighbours() }
+
+// Run is the run's name in the ledger.
+func (s *session) Run() string { return s.s.Run() }
+
+// Ledger is a copy of this run's own ledger, as [privacy.Session.Ledger].
+func (s *session) Ledger() *ledger.Ledger { return s.s.Ledger() }
+
+// Released is [privacy.Session.Released].
+func (s *session) Released() *ledger.Ledger { return s.s.Released() }
+
+// Close is [privacy.Session.Close].
+func (s *session) Close(status string) error { return s.end(s.s.Close(status)) }
+
+// Finish is [privacy.Session.Finish].
+func (s *session) Finish(err error, deliver func() error) error {
+	return s.end(s.s.Finish(err, deliver))
+}
+
+// end lets go of the texts of a closed session.
+func (s *session) end(err error) error {
+	if access.StateOf(s.s).Closed {
+		s.texts = nil
+	}
+	return err
+}
+
+// Format says nothing about the rows or the secret randomness, whatever the verb.
+func (s *session) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "text.Session(%s)", s.s.Run()) }
+
+// MarshalText refuses.
+func (s *session) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
+
+// column checks the number of a column.
+func (s *session) column(column int) error {
+	if column < 0 || column >= len(s.names) {
+		return fmt.Errorf("privacy: there is no column %d", column)
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+// Package vote is private aggregation of teacher ensembles: a table split into disjoint shards, a
+// model for each, and noisy counts of their votes. Sources: Papernot et al. 2017 (arXiv 1610.05755)
+// and 2018 (arXiv 1802.08908).
+package vote
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+)
+
+// MaxClasses is the most classes of a ballot.
+const MaxClasses = 256
+
+// Aggregator says how votes leave the gate: [LNMax], [GNMax], [ConfidentGNMax] or [InteractiveGNMax]. Both the noise of a vote and its
+// events come from this value. Sources: Papernot et al. 2017 (arXiv 1610.05755) and 2018 (arXiv 1802.08908).
+type Aggregator interface {
+	aggregates()
+}
+
+// LNMax answers every question: each count plus discrete Laplace noise, P(x) ∝ exp(−|x|/Scale).
+type LNMax struct {
+	Scale float64 // > 0
+}
+
+// GNMax answers every question: each count plus round(N(0, Sigma²)).
+type GNMax struct {
+	Sigma float64 // > 0
+}
+
+// ConfidentGNMax answers as GNMax where the teachers agree: where max_j n_j + round(N(0, CheckSigma²)) ≥ Threshold.
+type ConfidentGNMax struct {
+	CheckSigma float64 // > 0
+	Threshold  float64 // finite, in votes
+	Sigma      float64 // > 0
+}
+
+// InteractiveGNMax answers as GNMax where the teachers differ from the student: where max_j (n_j − M·p_j) + round(N(0, CheckSigma²)) ≥
+// Threshold, M teachers, M·p_j rounded to a whole vote. Elsewhere a student sure of its class, p_j ≥ Confidence, is told that it is right.
+type InteractiveGNMax struct {
+	CheckSigma float64
+	Threshold  float64
+	Sigma      float64
+	Confidence float64   // in (0, 1]
+	Student    []float64 // probabilities p, one a question and class, row by row; public
+}
+
+// Events are the events of one question of a ballot of the given number of classes: of its answer, and of the check before
+// it, nil for an aggregator that answers every question.
+//
+// One unit is in one shard, so at most one teacher votes differently on neighbouring tables: its vote moves from one class to another.
+// The check's number moves by at most 1. The histogram of more than two classes moves by Δ₁ = 2, Δ₂ = √2. Of two classes one
+// count says all, and Δ = 1. This holds under add-remove, because a teacher without rows votes too, and under replace-one, because the
+// shard that is drawn for a unit does not depend on the unit's rows (docs/claims/split.md); and for units of any number of rows.
+func Events(a Aggregator, classes int) (answer, check accountant.Event) {
+	g, err := sealed(a)
+	if err != nil {
+		return accountant.Gaussian{}, nil // which no plan can hold
+	}
+	return g.events(classes)
+}
+
+func (g aggregator) events(classes int) (answer, check accountant.Event) {
+	one, two := 1.0, 1.0
+	if classes > 2 {
+		one, two = 2, math.Nextafter(math.Sqrt2, 2)
+	}
+	if g.laplace > 0 {
+		return accountant.Laplace{Epsilon: access.Up(one, g.laplace)}, nil
+	}
+	answer = accountant.Gaussian{NoiseMultiplier: access.Down(g.sigma, two)}
+	if g.checked {
+		check = accountant.Gaussian{NoiseMultiplier: g.check}
+	}
+	return answer, check
+}
+
+// Plan is the composition of asking the questions of a ballot and answering at most answers of them; without a check, all of them.
+func Plan(a Aggregator, b Ballot, answers int) accountant.Composition {
+	answer, check := Events(a, b.Classes)
+	if check == nil {
+		return accountant.Composition{{Event: answer, Count: b.Questions}}
+	}
+	return accountant.Composition{{Event: check, Count: b.Questions}, {Event: answer, Count: answers}}
+}
+
+// Ballot is the shape of a vote.
+type Ballot struct {
+	Questions int // ≥ 1
+	Classes   int // 2 to MaxClasses
+}
+
+// Tally is the outcome of a vote. It is public.
+type Tally struct {
+	Ballot
+	Counts   []int64 // noisy counts of each question and class, row by row; 0 for questions without an answer. They may be negative
+	Winner   []int   // the largest count, the first of equals; −1 without an answer
+	Answered []bool  // by the teachers
+	Agreed   []bool  // a student that was sure was told so: Winner is the student's own class
+}
+
+// Vote asks every teacher all questions of the ballot and releases noisy counts (docs/claims/vote.md). Each question is charged as
+// [Events] says before the teachers see any of them. With a check, the answers that passed it are charged before they are made;
+// when the reservation pays for fewer than passed, the first ones are answered and the rest are not.
+func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
+	fail := func(err error) (Tally, error) { return Tally{}, fmt.Errorf("privacy: a vote: %w", err) }
+	g, err := sealed(a)
+	if err != nil {
+		return fail(err)
+	}
+	noise, err := g.noise(b)
+	if err != nil {
+		return fail(err)
+	}
+	answer, check := g.events(b.Classes)
+	first := answer
+	if check != nil {
+		first = check
+	}
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	question := access.Ask("vote").Ints(int64(sh.count), int64(b.Questions), int64(b.Classes)).Floats(g.laplace, g.sigma, g.check, g.threshold, g.confidence).Floats(g.student...)
+	cost := accountant.Composition{{Event: first, Count: b.Questions}}
+	drawn := false
+	c := access.Call{What: "teachers' votes", Of: question, Cost: cost}
+	c.Draw = func(in access.Rows, more func(accountant.Charge) error) ([]byte, error) {
+		drawn = true
+		counts := sh.votes(b, shown)
+		answered := make([]bool, b.Questions)
+		for i := range answered {
+			answered[i] = check == nil || g.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, in.Source)
+		}
+		diagnostic := &sh.inner().cost
+		if check != nil {
+			diagnostic.addChecks(b.Questions, g.check)
+			if err := payAnswers(more, answer, answered); err != nil {
+				return nil, err
+			}
+		}
+		released := make([]int64, 0, b.Questions*(1+b.Classes))
+		for i, ok := range answered {
+			row := make([]int64, b.Classes)
+			said := int64(0)
+			if ok {
+				said = 1
+				copy(row, counts[i*b.Classes:])
+				diagnostic.add(row, g)
+				noise.addNoise(row, in.Source)
+			}
+			released = append(append(released, said), row...)
+		}
+		return access.Bytes(released...), nil
+	}
+	kept, err := access.Run(sh.s, c)
+	if err != nil {
+		return Tally{}, err
+	}
+	released, err := access.Ints(kept, b.Questions*(1+b.Classes))
+	if err != nil {
+		return Tally{}, err
+	}
+	if !drawn {
+		sh.inner().repeated = true
+	}
+	return g.tally(b, released), nil
+}
+
+// tally makes the outcome of what was released: for each question whether it was answered, and its noisy counts.
+func (g aggregator) tally(b Ballot, released []int64) Tally {
+	out := newTally(b)
+	for i := range out.Answered {
+		one := released[i*(1+b.Classes):][:1+b.Classes]
+		if out.Answered[i] = one[0] == 1; out.Answered[i] {
+			out.Winner[i] = largest(one[1:])
+			copy(out.Counts[i*b.Classes:], one[1:])
+		} else if j := g.sure(i, b.Classes); j >= 0 {
+			out.Winner[i], out.Agreed[i] = j, true
+		}
+	}
+	return out
+}
+
+// votes counts the teachers' votes: one number a question and class. Sums of integers do not depend on who came first.
+func (sh *shardSet[Q]) votes(b Ballot, shown Q) []int64 {
+	in := sh.inner()
+	parts := make([][]int64, sh.workers())
+	ballots := make([][]uint8, len(parts))
+	for w := range parts {
+		parts[w], ballots[w] = make([]int64, b.Questions*b.Classes), make([]uint8, b.Questions)
+	}
+	sh.each(func(w, i int) {
+		clear(ballots[w])
+		if !access.Guard(func() { in.teachers[i].VotesTo(ballots[w], shown) }) {
+			clear(ballots[w])
+		}
+		for q, class := range ballots[w] {
+			if int(class) >= b.Classes {
+				class = 0
+			}
+			parts[w][q*b.Classes+int(class)]++
+		}
+	})
+	for _, p := range parts[1:] {
+		for i, n := range p {
+			parts[0][i] += n
+		}
+	}
+	return parts[0]
+}
+
+// payAnswers charges the answers that a check allowed, and takes back from the last ones what the reservation does not pay for.
+func payAnswers(pay func(accountant.Charge) error, answer accountant.Event, allowed []bool) error {
+	n := 0
+	for _, ok := range allowed {
+		if ok {
+			n++
+		}
+	}
+	for ; n > 0; n-- {
+		if err := pay(accountant.Charge{Event: answer, Count: n}); err == nil {
+			break
+		} else if !errors.Is(err, privacy.ErrPlan) {
+			return err
+		}
+	}
+	for i, ok := range allowed {
+		if ok && n == 0 {
+			allowed[i] = false
+		} else if ok {
+			n--
+		}
+	}
+	return nil
+}
