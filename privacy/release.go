@@ -153,9 +153,4 @@ func (s *session) hold(keep func(access.Rows) error) error {
 }
 
 // rows is what a mechanism works on.
-func (s *session) rows() access.Rows {
-	if s.data == nil {
-		return access.Rows{Source: s.src}
-	}
-	return access.Rows{Table: s.data(), Source: s.src}
-}
+func (s *session) rows() access.Rows { return access.Rows{Table: s.data, Source: s.src} }

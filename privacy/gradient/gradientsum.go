@@ -59,7 +59,7 @@ func release(s *privacy.Session, event accountant.Event, rate float64, gradient 
 	}
 	c := access.Call{What: "gradient sum", Of: question, Cost: access.Once(event)}
 	answer, err := access.RunInts(s, c, length, func(in access.Rows) ([]int64, error) {
-		t := in.Table
+		t := in.Table()
 		rows, n := sample(t, in.Source, rate)
 		columns := make([]table.Codes, len(t.Schema().Columns))
 		for i := range columns {

@@ -117,7 +117,7 @@ func (r *round) Ask(x table.Expr, guess float64) (above bool, err error) {
 		if r.secret == nil {
 			return nil, ErrSpent
 		}
-		off := in.Table.CountExprs(exprs)[0]<<access.EstimateBits - expected
+		off := in.Table().CountExprs(exprs)[0]<<access.EstimateBits - expected
 		if off < 0 {
 			off = -off
 		}

@@ -60,7 +60,7 @@ func Split[Q any](s *privacy.Session, k int, build func(shard int) Teacher[Q]) (
 	}
 	in := &shards[Q]{rows: make([]*table.Table, k), teachers: teachers}
 	err := access.Hold(s, func(held access.Rows) error {
-		t := held.Table
+		t := held.Table()
 		for i, rows := range partition(t, k, held.Source.Uint64N) {
 			shard := t.Select(rows)
 			columns := make([]table.Codes, len(t.Schema().Columns))

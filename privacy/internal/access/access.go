@@ -30,7 +30,7 @@ type Call struct {
 // Rows is what a mechanism works on while it holds the session: the table, bounded to the rows of
 // each unit that count, and secret randomness.
 type Rows struct {
-	Table  *table.Table // nil in a session on rows of another form
+	Table  func() *table.Table // a function, so that printing shows no row; nil for other forms
 	Source *noise.Source
 }
 
