@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/table"
@@ -32,7 +33,7 @@ func openAs(t testing.TB, tab *table.Table, adj accountant.Adjacency,
 	plan accountant.Composition) *privacy.Session {
 	t.Helper()
 	s, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-		privacy.Options{Budget: wide, Plan: plan, Adjacency: adj, Method: "test"})
+		privacy.Options{Budget: wide, Plan: plan, Adjacency: adj, Price: pld.Upper, Method: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
