@@ -53,8 +53,7 @@ func rangeMu(epsilon float64) float64 {
 	slop := 16 * ulp * (1 + math.Abs(tail))
 	// μ ≤ ε·√(2π)/4 < .627ε, as s′ ≤ s′(0).
 	return bisectUp(0, 0.627*epsilon, func(mu float64) bool {
-		return logPhi(
-			-mu/2) <= tail-slop
+		return logPhi(-mu/2) <= tail-slop
 	}) * roundUp
 }
 

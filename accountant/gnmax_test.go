@@ -47,8 +47,7 @@ func TestGNMaxRDP(t *testing.T) {
 			}
 			for _, other := range []float64{float64(gap) - 2, float64(gap) + 2} {
 				power := func(a, b float64) float64 {
-					return math.Exp(alpha*math.Log(a) + (1-alpha)*math.Log(
-						b))
+					return math.Exp(alpha*math.Log(a) + (1-alpha)*math.Log(b))
 				}
 				truth := math.Log(power(p, win(other))+power(win(-float64(gap)), win(-other))) / (alpha - 1)
 				if truth > bound*(1+1e-6)+1e-12 {

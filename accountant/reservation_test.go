@@ -98,7 +98,8 @@ func TestFilterIsNeverOverdrawn(t *testing.T) {
 		for range 60 {
 			take((1+9*u.Float64())/mu, 1+u.IntN(3))
 		}
-		if left := r.FilterLeft(); left > 0 && !take(math.Nextafter(1/math.Sqrt(left), math.Inf(1))*(1+1e-14), 1) {
+		if left := r.FilterLeft(); left > 0 &&
+			!take(math.Nextafter(1/math.Sqrt(left), math.Inf(1))*(1+1e-14), 1) {
 			t.Fatalf("FilterLeft says %v, which is refused", left)
 		}
 		if granted.Cmp(square(mu)) > 0 {
@@ -115,12 +116,12 @@ func TestFilterIsNeverOverdrawn(t *testing.T) {
 // one of an ulp more never.
 func TestFilterAtItsEdge(t *testing.T) {
 	for _, mu := range []float64{.1, .25, 1, 3} {
-		if err := NewReservation(Composition{{GDPFilter{mu}, 1}}).Take(
-			Charge{Gaussian{math.Nextafter(1/mu, 0)}, 1}); err == nil {
+		if err := NewReservation(Composition{{GDPFilter{mu},
+			1}}).Take(Charge{Gaussian{math.Nextafter(1/mu, 0)}, 1}); err == nil {
 			t.Errorf("μ = %v: one ulp too much is granted", mu)
 		}
-		if err := NewReservation(Composition{{GDPFilter{mu}, 1}}).Take(
-			Charge{Gaussian{1 / mu * (1 + 1e-13)}, 1}); err != nil {
+		if err := NewReservation(Composition{{GDPFilter{mu},
+			1}}).Take(Charge{Gaussian{1 / mu * (1 + 1e-13)}, 1}); err != nil {
 			t.Errorf("μ = %v: all of it is refused: %v", mu, err)
 		}
 	}

@@ -30,8 +30,9 @@ type Claim struct {
 const curvePoints = 16
 
 // ClaimOf is the claim of a budget and of the composition that was planned within it.
-func ClaimOf(b accountant.Budget, adj accountant.Adjacency,
-	c accountant.Composition) (Claim, error) {
+func ClaimOf(
+	b accountant.Budget, adj accountant.Adjacency, c accountant.Composition,
+) (Claim, error) {
 	claim := Claim{Budget: b, Adjacency: adj}
 	if err := b.Validate(); err != nil {
 		return claim, err

@@ -30,8 +30,9 @@ type DistanceResult struct {
 // ([Guesses]) makes the bound on ε valid for one synthetic table, however the rows depend on each
 // other through it. The larger of the two real tables is cut to the size of the smaller. Confidence
 // is in (0, 1), .95 if 0. Errors are those of package eval for tables that cannot be compared.
-func Distance(train, holdout, synthetic *table.Table, b accountant.Budget,
-	confidence float64) (DistanceResult, error) {
+func Distance(
+	train, holdout, synthetic *table.Table, b accountant.Budget, confidence float64,
+) (DistanceResult, error) {
 	var r DistanceResult
 	if confidence == 0 {
 		confidence = .95

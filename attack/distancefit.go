@@ -14,8 +14,9 @@ import (
 // the method is fitted once to the one under replace-one, as many synthetic rows are drawn, and the
 // attacker must tell the halves apart. The table must be public or test data, with at least 2 rows
 // and no id column.
-func DistanceOf(ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budget,
-	confidence float64) (DistanceResult, error) {
+func DistanceOf(
+	ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budget, confidence float64,
+) (DistanceResult, error) {
 	s, n := t.Schema(), t.Rows()/2
 	switch {
 	case s.Unit != "" || n < 1:

@@ -126,8 +126,9 @@ func GateNames() []string {
 // Nothing stands between the auditor and what it releases, and a run takes microseconds: this is
 // the sharpest audit of noise, sensitivity and accounting. The Gaussian ones need δ > 0; for
 // "answer" and "select" δ may be 0. "vote" shows something on rare tables only.
-func Gate(name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget,
-	shape Shape) (Mechanism, *Pair, error) {
+func Gate(
+	name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape,
+) (Mechanism, *Pair, error) {
 	fail := func(err error) (Mechanism, *Pair, error) {
 		return Mechanism{}, nil, fmt.Errorf("attack: %s: %w", name, err)
 	}

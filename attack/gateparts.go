@@ -33,8 +33,9 @@ func (c linearCritic) Network() bounds.Network {
 }
 
 // AddSumTo counts.
-func (c linearCritic) AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes,
-	rows []int) {
+func (c linearCritic) AddSumTo(
+	gradient, cells []int64, factor float64, columns []table.Codes, rows []int,
+) {
 	one := int64(math.Round(1 / factor))
 	add := func(row int) {
 		at := 0

@@ -59,8 +59,9 @@ func accuracyOf(right, rounds int, b accountant.Budget, confidence float64) Accu
 // with probability at most e^ε/(1 + e^ε) + δ in every round; rounds are independent, so the test of
 // that claim is exact. The table must be public or test data, with at least 3 rows and no id
 // column.
-func LTU(ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budget,
-	o Options) (Accuracy, error) {
+func LTU(
+	ctx context.Context, f synth.Fitter, t *table.Table, b accountant.Budget, o Options,
+) (Accuracy, error) {
 	if err := o.fill(100); err != nil {
 		return Accuracy{}, err
 	}

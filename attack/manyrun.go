@@ -208,8 +208,9 @@ type batch struct {
 
 // run runs the mechanism on all batches, several at a time, and returns the features of each. The
 // runs of the batches take turns, so that what changes with time changes for all.
-func (o Options) run(ctx context.Context, m Mechanism, before int,
-	batches []batch) ([][][]float64, error) {
+func (o Options) run(
+	ctx context.Context, m Mechanism, before int, batches []batch,
+) ([][][]float64, error) {
 	out := make([][][]float64, len(batches))
 	type job struct{ batch, run int }
 	var jobs []job
@@ -249,8 +250,9 @@ func (o Options) progress(done, runs int) {
 
 // each calls do for 0 to n−1, several at a time, until one fails or ctx ends, and finished after
 // each.
-func (o Options) each(ctx context.Context, n int, do func(ctx context.Context, i int) error,
-	finished func(done int)) error {
+func (o Options) each(
+	ctx context.Context, n int, do func(ctx context.Context, i int) error, finished func(done int),
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next, done atomic.Int64

@@ -85,8 +85,9 @@ func rowTo(dst []uint16, t *table.Table, r int) {
 
 // excess is how many more rows than expected m holds in the cells of a row, each cell weighted; the
 // sets are those of both.
-func (m *margins) excess(expected *margins, row []uint16,
-	weight func(set, cell int) float64) float64 {
+func (m *margins) excess(
+	expected *margins, row []uint16, weight func(set, cell int) float64,
+) float64 {
 	sum := 0.0
 	for k := range m.sets {
 		c := m.cell(k, row)

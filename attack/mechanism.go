@@ -29,8 +29,9 @@ type Mechanism struct {
 type fitted func(ctx context.Context, t *table.Table) (release.Params, error)
 
 // fitter plans a method once, for all runs.
-func fitter(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency,
-	b accountant.Budget) (fitted, Claim, synth.Forecast, error) {
+func fitter(
+	f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget,
+) (fitted, Claim, synth.Forecast, error) {
 	nb := privacy.NeighboursOf(s, adj)
 	plan, err := synth.WithBins(f, s).Plan(s, nb, b)
 	if err != nil {
@@ -57,8 +58,10 @@ func fitter(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency,
 // Method is a method of package synth on neighbours of a shape, with the claim of its plan. The
 // tables are large enough for counts to be well above the planned noise: of rows rows, or of 40
 // standard deviations of the widest noise, from 400 to 20 000, if rows is 0.
-func Method(f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget,
-	shape Shape, rows int) (Mechanism, *Pair, error) {
+func Method(
+	f synth.Fitter, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape,
+	rows int,
+) (Mechanism, *Pair, error) {
 	run, claim, forecast, err := fitter(f, s, adj, b)
 	if err != nil {
 		return Mechanism{}, nil, err

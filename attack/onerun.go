@@ -48,8 +48,10 @@ type OneRunResult struct {
 //
 // One run is cheap and sees little: the canaries drown each other as well as the noise. It finds
 // noise that is missing altogether; a factor of 2 needs [ManyRun].
-func OneRun(ctx context.Context, f synth.Fitter, s *schema.Schema, adj accountant.Adjacency,
-	b accountant.Budget, o OneRunOptions) (OneRunResult, error) {
+func OneRun(
+	ctx context.Context, f synth.Fitter, s *schema.Schema, adj accountant.Adjacency,
+	b accountant.Budget, o OneRunOptions,
+) (OneRunResult, error) {
 	if o.Canaries == 0 {
 		o.Canaries = 1000
 	}

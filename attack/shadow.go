@@ -40,8 +40,10 @@ const (
 // mixture of neighbouring tables is as hard to tell apart as the worst pair of them, so the bounds
 // hold. This is a realistic attacker; [ManyRun] on [Method] is the stronger one. The reference must
 // be public or test data, without an id column.
-func Shadow(ctx context.Context, f synth.Fitter, reference *table.Table, target []uint16,
-	adj accountant.Adjacency, b accountant.Budget, o ShadowOptions) (Result, error) {
+func Shadow(
+	ctx context.Context, f synth.Fitter, reference *table.Table, target []uint16,
+	adj accountant.Adjacency, b accountant.Budget, o ShadowOptions,
+) (Result, error) {
 	s := reference.Schema()
 	sizes := s.Sizes()
 	if o.Rows == 0 {

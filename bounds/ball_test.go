@@ -35,8 +35,7 @@ func TestBallShrinksWithTheRadius(t *testing.T) {
 						c.name, cert.TotalStd(), size)
 				}
 			}
-			if spherical := factor * .1 * math.Sqrt(
-				float64(len(blocks.scales))); last > spherical*(1+1e-6) {
+			if spherical := factor * .1 * math.Sqrt(float64(len(blocks.scales))); last > spherical*(1+1e-6) {
 				t.Errorf("%s: size %v at radius .1, more than spherical noise %v", c.name, last,
 					spherical)
 			}

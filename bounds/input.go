@@ -38,8 +38,8 @@ func NewInput(fields ...Field) (*Input, error) {
 	for k := range in.fields {
 		f := &in.fields[k]
 		if f.cells < 0 || f.cells == 0 && f.box == (interval{}) {
-			return nil, fmt.Errorf(
-				"bounds: field %d is a block of no cells, or a scalar that can only be 0", k)
+			return nil,
+				fmt.Errorf("bounds: field %d is a block of no cells, or a scalar that can only be 0", k)
 		}
 		if !(f.box.lo <= f.box.hi) || math.IsInf(f.box.lo, 0) || math.IsInf(f.box.hi, 0) {
 			return nil, fmt.Errorf(

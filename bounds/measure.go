@@ -97,8 +97,9 @@ func (b *builder) outer(k int, x, delta []interval, input int) {
 // If x may be 0 and no δ_j may change its sign, as in the last hidden layer, the products lie
 // between f·first and f·last, f the end of δ_j farther from 0. With w = last − first the half-width
 // ⌈w|f|/2⌉ is then at most |f|·(w+1)/2, as |f| ≥ 1, and that is used.
-func (b *builder) products(scales []float64, centre []int64, first, last int64,
-	delta steps) float64 {
+func (b *builder) products(
+	scales []float64, centre []int64, first, last int64, delta steps,
+) float64 {
 	scales, centre = scales[:len(delta.lo)], centre[:len(delta.lo)]
 	sum, other := 0., 0. // in turn, as one would wait for each addition
 	if delta.far != nil && first <= 0 && last >= 0 {

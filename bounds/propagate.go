@@ -296,8 +296,8 @@ func (r *ranges) check(f float64) error {
 // CheckSum refuses a sum of absolute values beyond largestSum.
 func CheckSum(sum float64) error {
 	if !(sum <= largestSum) {
-		return fmt.Errorf(
-			"bounds: %w: the terms of a sum may add up to more than 2^100 and overflow", ErrNetwork)
+		return fmt.Errorf("bounds: %w: the terms of a sum may add up to more than 2^100 and overflow",
+			ErrNetwork)
 	}
 	return nil
 }

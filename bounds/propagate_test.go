@@ -10,8 +10,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-var long = flag.Bool(
-	"long", false, "10⁶ random and 10⁴ optimised rows against every interval: some minutes")
+var long = flag.Bool("long", false,
+	"10⁶ random and 10⁴ optimised rows against every interval: some minutes")
 
 // mixed is a domain with scalars between blocks, one cell blocks and two.
 func mixed(t testing.TB) *Input {
@@ -300,8 +300,7 @@ func TestGradientConvention(t *testing.T) {
 				at := k - len(layer.Weights) - len(layer.Bias)
 				for i, d := range p.down[0] {
 					for j, delta := range p.delta[1] {
-						if q := at + i*4 + j; math.Abs(
-							d*delta-float64(b.centre[q])*b.grid) > b.scales[q] {
+						if q := at + i*4 + j; math.Abs(d*delta-float64(b.centre[q])*b.grid) > b.scales[q] {
 							printed++
 						}
 					}

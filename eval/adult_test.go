@@ -20,8 +20,9 @@ var tables = flag.String("tables", "",
 // loadPublic reads a public table with the schema of its domain file and splits its rows at random
 // into 60 % to train on and 40 % to test on. Integers of more than 100 values, and reals, have 32
 // bins; logarithmic columns have the given number of growing bins.
-func loadPublic(t testing.TB, name string, bins int,
-	logarithmic ...string) (train, test *table.Table, task Task) {
+func loadPublic(
+	t testing.TB, name string, bins int, logarithmic ...string,
+) (train, test *table.Table, task Task) {
 	t.Helper()
 	if *tables == "" {
 		t.Skip("no -tables folder")

@@ -172,8 +172,9 @@ func AUROCInterval(scores []float64, labels []bool, o BootstrapOptions) (Interva
 
 // AveragePrecisionInterval is [AveragePrecision] with a bootstrap interval over
 // the test rows.
-func AveragePrecisionInterval(scores []float64, labels []bool,
-	o BootstrapOptions) (Interval, error) {
+func AveragePrecisionInterval(
+	scores []float64, labels []bool, o BootstrapOptions,
+) (Interval, error) {
 	r, err := rank(scores, labels)
 	if err != nil {
 		return Interval{}, err

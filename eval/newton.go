@@ -52,8 +52,9 @@ func (f *logLoss) gradientTo(dst, w []float64) {
 
 // minimise takes Newton steps from f.w, each found by solve, and halves a step
 // until the loss falls by a tenth of what its slope promises.
-func minimise(f *logLoss,
-	solve func(f *logLoss, gradient []float64) (step []float64)) (steps int, converged bool) {
+func minimise(
+	f *logLoss, solve func(f *logLoss, gradient []float64) (step []float64),
+) (steps int, converged bool) {
 	gradient, next := make([]float64, len(f.w)), make([]float64, len(f.w))
 	loss := f.value(f.w)
 	for steps < newtonSteps {

@@ -248,8 +248,9 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 
 // mark puts the first k of the present bins into left. Bins that no row of the node has go
 // with their neighbours of a number, and with the larger side of a category or if missing.
-func (g *grower) mark(left *binSet, c binColumn, cells []cell, present []int, k int,
-	leftIsLarger bool) {
+func (g *grower) mark(
+	left *binSet, c binColumn, cells []cell, present []int, k int, leftIsLarger bool,
+) {
 	for _, bin := range present[:k] {
 		left.add(bin)
 	}

@@ -41,8 +41,10 @@ func normals(u *rand.Rand, n int, scale float64) []float32 {
 
 // differences compares a gradient with central differences of loss along random directions of x.
 // Kinks make single ones wrong, so the median of the relative errors is what counts.
-func differences(t *testing.T, name string, x, gradient []float32, step float64, tolerance float64,
-	loss func() float64) {
+func differences(
+	t *testing.T, name string, x, gradient []float32, step float64, tolerance float64,
+	loss func() float64,
+) {
 	t.Helper()
 	u := testRand(99)
 	var errors []float64

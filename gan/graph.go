@@ -132,8 +132,9 @@ func (p *Pass) Graph() *GeneratorGraph {
 // [Pass.Backward] it takes the gradient of a loss with respect to the rows (and leaves it as it is)
 // and returns that with respect to the parameters; also the rows. Results are the graph's own,
 // valid until the next call. An error is Gorgonia's.
-func (b *GeneratorGraph) Gradient(down kernels.Matrix) (gradient []float32, rows kernels.Matrix,
-	err error) {
+func (b *GeneratorGraph) Gradient(
+	down kernels.Matrix,
+) (gradient []float32, rows kernels.Matrix, err error) {
 	if len(down.Data) != len(b.down.Data) {
 		panic(fmt.Sprintf("gan: the gradient of %d rows for a graph of %d", down.Rows, b.down.Rows))
 	}
@@ -205,8 +206,9 @@ func NewCriticGraph(c *critic.Critic, batch int, weight float32, oneSided bool) 
 // returns the gradient with respect to [critic.Critic.Parameters], the mean of D, and the penalty
 // without its weight. The gradient is the graph's own, valid until the next call. An error is
 // Gorgonia's.
-func (b *CriticGraph) Gradient(rows, mixed kernels.Matrix) (gradient []float32, mean,
-	penalty float64, err error) {
+func (b *CriticGraph) Gradient(
+	rows, mixed kernels.Matrix,
+) (gradient []float32, mean, penalty float64, err error) {
 	if len(rows.Data) != len(b.rows.Data) || b.penalised && len(mixed.Data) != len(b.mixed.Data) {
 		panic(fmt.Sprintf("gan: batches of %d and %d rows for a graph of %d", rows.Rows, mixed.Rows,
 			b.rows.Rows))

@@ -8,8 +8,9 @@ import (
 )
 
 // someMeasurement makes random targets for a random critic.
-func someMeasurement(t testing.TB, e *Encoder, seed uint64, predicts bool,
-	hidden ...int) Measurement {
+func someMeasurement(
+	t testing.TB, e *Encoder, seed uint64, predicts bool, hidden ...int,
+) Measurement {
 	t.Helper()
 	u := testRand(seed)
 	c, err := NewCritic(e, CriticOptions{Hidden: hidden, Slope: .2}, u)

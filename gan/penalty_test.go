@@ -51,8 +51,9 @@ func newPenaltyCase(t *testing.T, rows int, scaled []bool, hidden ...int) penalt
 }
 
 // sum calls AddPenaltySumTo on some rows with their words.
-func (p penaltyCase) sum(factor float64, weight func(t, delta [][]float64) int64,
-	rows []int) []int64 {
+func (p penaltyCase) sum(
+	factor float64, weight func(t, delta [][]float64) int64, rows []int,
+) []int64 {
 	out := make([]int64, p.c.Weights())
 	next := 0
 	draw := func() uint64 {
@@ -120,8 +121,7 @@ func TestPenaltySumIsWeighted(t *testing.T) {
 	const factor = 0x1p-12
 	p := newPenaltyCase(t, 320, nil, 5, 3)
 	weight := func(t, delta [][]float64) int64 {
-		return int64(
-			1000*math.Abs(t[0][0]+delta[0][0])) & 0xff
+		return int64(1000*math.Abs(t[0][0]+delta[0][0])) & 0xff
 	}
 	want := make([]int64, p.c.Weights())
 	for i := range p.words {

@@ -82,8 +82,9 @@ func hospital(t testing.TB, n int, header bool) string {
 var hospitalNames = []string{"patient", "age", "fee", "ward", "dead", "admitted", "seen", "note",
 	"nothing"}
 
-func run(t testing.TB, path string, o text.Options, b accountant.Budget) (*Result,
-	*text.Session, error) {
+func run(
+	t testing.TB, path string, o text.Options, b accountant.Budget,
+) (*Result, *text.Session, error) {
 	t.Helper()
 	text, err := text.File(path, o)
 	if err != nil {

@@ -156,8 +156,9 @@ func categories(
 	}
 	slices.Sort(c.Categories)
 	if len(c.Categories) == 0 {
-		return nil, fmt.Sprintf(
-			"left out: no text is in about %d rows or more (names, ids, free text?); %s", threshold, v.note)
+		return nil,
+			fmt.Sprintf("left out: no text is in about %d rows or more (names, ids, free text?); %s",
+				threshold, v.note)
 	}
 	if v.empty {
 		c.Missing = []string{""}

@@ -64,8 +64,8 @@ func Units(
 		return nil, nil, fmt.Errorf("infer: %w", err)
 	}
 	session, err := privacy.Open(ctx, rows, privacy.Options{
-		Budget: o.Budget, Plan: plan(
-			sigma), Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: unitsMethod, Tool: o.Tool,
+		Budget: o.Budget, Plan: plan(sigma), Adjacency: nb.Adjacency, Ledger: o.Ledger,
+		Method: unitsMethod, Tool: o.Tool,
 		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool,
 	})
 	if err != nil {

@@ -124,8 +124,9 @@ func (f *File) SetLimit(ctx context.Context, u Units, limit Limit) error {
 // entries, and appends them if they keep to these rules too; with sync they are on the disk when it
 // returns. In a new ledger the opening entry goes first. An error of next leaves the file as it
 // was, but for ErrReplaced.
-func (f *File) Append(ctx context.Context, u Units, sync bool, next func(*Ledger) ([]Entry,
-	error)) error {
+func (f *File) Append(
+	ctx context.Context, u Units, sync bool, next func(*Ledger) ([]Entry, error),
+) error {
 	return f.locked(ctx, func(file *os.File) error {
 		b, err := readLedger(file)
 		if err != nil {

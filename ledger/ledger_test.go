@@ -24,7 +24,9 @@ var (
 
 func gaussian(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} }
 
-func exponential(epsilon float64) accountant.Event { return accountant.Exponential{Epsilon: epsilon} }
+func exponential(epsilon float64) accountant.Event {
+	return accountant.Exponential{Epsilon: epsilon}
+}
 
 func laplace(epsilon float64) accountant.Event { return accountant.Laplace{Epsilon: epsilon} }
 
@@ -135,14 +137,18 @@ func TestLedgerFormat(t *testing.T) {
 	l := seal([]Entry{openLine(), reserveLine("a")})
 	want := `{"seq":0,"time":"2026-05-04T12:00:00Z","kind":"open","adjacency":"add-remove","unit":"patient","max_rows_per_unit":2,"prev":"","hash":"` + l.Entries[0].Hash + `"}
 {"seq":1,"time":"2026-05-04T12:00:00Z","kind":"reserve","run":"a","adjacency":"add-remove","unit":"patient","max_rows_per_unit":2,"budget":{"epsilon":1.5,"delta":1e-9},` +
-		`"composition":[{"event":"gaussian","noise_multiplier":10,"count":3},{"event":"exponential","epsilon":0.05,"count":2}],"method":"mst","schema_sha256":"` + strings.Repeat("ab", 32) +
+		`"composition":[{"event":"gaussian","noise_multiplier":10,"count":3},{"event":"exponential","epsilon":0.05,"count":2}],"method":"mst","schema_sha256":"` + strings.Repeat(
+		"ab",
+		32,
+	) +
 		`","tool":"decoy","pid":17,"host":"h","prev":"` + l.Entries[0].Hash + `","hash":"` + l.Entries[1].Hash + `"}
 `
 	if got := lines(t, l); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	// SHA-256 of the first line without its hash, computed with sha256sum.
-	if want := "5970184100f9c30cc227e2456e0dfda8be5652e477061caaa4c3d975f28cd5d8"; l.Entries[0].Hash != want {
+	const first = "5970184100f9c30cc227e2456e0dfda8be5652e477061caaa4c3d975f28cd5d8"
+	if want := first; l.Entries[0].Hash != want {
 		t.Errorf("hash %s, want %s", l.Entries[0].Hash, want)
 	}
 }
@@ -354,8 +360,8 @@ func TestTornLine(t *testing.T) {
 	last := strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n") + 1
 	for cut := last + 1; cut < len(text); cut += 17 {
 		l, err := Parse(strings.NewReader(text[:cut]))
-		if !errors.Is(err, ErrTorn) || errors.Is(err, ErrInvalid) || l == nil || len(l.Entries) != len(
-			good())-1 {
+		if !errors.Is(err, ErrTorn) || errors.Is(err,
+			ErrInvalid) || l == nil || len(l.Entries) != len(good())-1 {
 			t.Fatalf("cut at %d: %v, %v", cut, l, err)
 		}
 		if err := l.Verify(nil); err != nil {

@@ -149,8 +149,9 @@ func informationTree(tb *discrete) (pairs [][]int) {
 }
 
 // simulate is MST without privacy: ordinary noise, the pairs given.
-func (tb *discrete) simulate(t *testing.T, pairs [][]int, sigma, k, shrink float64, even bool,
-	seed uint64) [][]uint16 {
+func (tb *discrete) simulate(
+	t *testing.T, pairs [][]int, sigma, k, shrink float64, even bool, seed uint64,
+) [][]uint16 {
 	t.Helper()
 	u := rand.New(rand.NewPCG(7, seed))
 	noisy := func(counts []float64) []float64 {

@@ -226,8 +226,9 @@ func compare(t *testing.T, what string, got, want []float64, tol float64) {
 
 // randomModel returns a calibrated model with random potentials over the cliques of a domain, and
 // its joint.
-func randomModel(t *testing.T, sizes []int, cliques [][]int, scale float64,
-	u *rand.Rand) (*Model, *joint) {
+func randomModel(
+	t *testing.T, sizes []int, cliques [][]int, scale float64, u *rand.Rand,
+) (*Model, *joint) {
 	t.Helper()
 	tree, err := newJunctionTree(sizes, cliques, maxCells)
 	if err != nil {

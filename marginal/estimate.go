@@ -43,8 +43,9 @@ type path struct {
 }
 
 // newEstimator plans for the targets ts; n is the number of rows.
-func newEstimator(sizes []int, ts []target, zeros []Zeros, n, shrink float64,
-	limit int) (*estimator, error) {
+func newEstimator(
+	sizes []int, ts []target, zeros []Zeros, n, shrink float64, limit int,
+) (*estimator, error) {
 	cols := make([][]int, 0, len(ts)+len(sizes))
 	tables := make([]resolution, 0, cap(cols))
 	for _, t := range ts {

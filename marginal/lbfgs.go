@@ -36,8 +36,9 @@ func newLBFGS(n int) *lbfgs {
 // minimize starts from l.x and leaves the best point there. It stops when window iterations
 // together have lowered the value by less than tol, when no step lowers it, when step returns false
 // or when ctx is cancelled (the only error).
-func (l *lbfgs) minimize(ctx context.Context, o objective, tol float64, window int,
-	step func() bool) error {
+func (l *lbfgs) minimize(
+	ctx context.Context, o objective, tol float64, window int, step func() bool,
+) error {
 	l.s, l.y, l.rho = l.s[:0], l.y[:0], l.rho[:0]
 	l.f = o(l.grad, l.diag, l.x)
 	var past []float64 // values of the last iterations

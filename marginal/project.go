@@ -71,8 +71,7 @@ func projectionTree(sizes []int, clique []int, targets [][]int) (nodes []node, w
 		unionCells := func(a, b int) float64 {
 			n := 1.0
 			for w := range items[a].set {
-				colset{items[a].set[w] | items[b].set[w]}.each(
-					func(c int) { n *= float64(sizes[w<<6+c]) })
+				colset{items[a].set[w] | items[b].set[w]}.each(func(c int) { n *= float64(sizes[w<<6+c]) })
 			}
 			return n
 		}

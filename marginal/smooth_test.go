@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-func noisyColumn(truth func(i int) float64, k int, sigma float64, u *rand.Rand) (m Measurement,
-	exact []float64) {
+func noisyColumn(
+	truth func(i int) float64, k int, sigma float64, u *rand.Rand,
+) (m Measurement, exact []float64) {
 	m = Measurement{Cols: []int{0}, Sigma: sigma}
 	for i := range k {
 		exact = append(exact, truth(i))

@@ -131,8 +131,8 @@ func TestCellLawExactly(t *testing.T) {
 			}
 		}
 		if n < tableCells {
-			if _, want := digitsOf(keepOracle(n), keepDigits); want.Uint64() != uint64(
-				theCells().digits[n]) {
+			if _,
+				want := digitsOf(keepOracle(n), keepDigits); want.Uint64() != uint64(theCells().digits[n]) {
 				t.Fatalf("cell %d: digits %d, want %d", n, theCells().digits[n], want)
 			}
 		}

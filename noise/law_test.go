@@ -34,8 +34,7 @@ var laws = []struct {
 	},
 	{
 		"discrete Gaussian", func(s float64) (sampler, error) {
-			d, err := NewDiscreteGaussian(
-				s)
+			d, err := NewDiscreteGaussian(s)
 			return d, err
 		}, gaussianPMF,
 		func(s float64) func(float64) float64 { return distuv.Normal{Sigma: s}.CDF }, 4,
@@ -124,8 +123,7 @@ func checkMoments(t *testing.T, draws []int64, reach int64, pmf func(int64) floa
 		t.Errorf("mean %v is %v standard errors from 0", mean/n, z)
 	}
 	z := func(second float64) float64 {
-		return (square/n - second) / math.Sqrt(
-			(fourth-second*second)/n)
+		return (square/n - second) / math.Sqrt((fourth-second*second)/n)
 	}
 	if math.Abs(z(second)) > limit {
 		t.Errorf("mean square %v, want %v: %v standard errors", square/n, second, z(second))
@@ -137,8 +135,10 @@ func checkMoments(t *testing.T, draws []int64, reach int64, pmf func(int64) floa
 
 // checkTails counts |x| > cut. Null: binomial with the pmf's mass there. A scale 30 % off is
 // rejected, except where fewer than 40 draws are expected there (small scales, and 200,000 draws).
-func checkTails(t *testing.T, draws []int64, cut float64, pmf func(scale float64) func(
-	int64) float64, scale float64) {
+func checkTails(
+	t *testing.T, draws []int64, cut float64, pmf func(scale float64) func(int64) float64,
+	scale float64,
+) {
 	t.Helper()
 	count := int64(0)
 	for _, x := range draws {

@@ -45,8 +45,9 @@ func checkRate(t *testing.T, n int, p float64, event func() bool) {
 
 // fits is the chi-square test that the draws have the probabilities pmf(x), symmetric in x; |x| >
 // reach are two cells.
-func fits(draws []int64, reach int64, pmf func(x int64) float64) (statistic, threshold float64,
-	ok bool) {
+func fits(
+	draws []int64, reach int64, pmf func(x int64) float64,
+) (statistic, threshold float64, ok bool) {
 	counts, p := make([]int64, 2*reach+3), make([]float64, 2*reach+3)
 	inside := 0.0
 	for x := -reach; x <= reach; x++ {
@@ -64,8 +65,7 @@ func fits(draws []int64, reach int64, pmf func(x int64) float64) (statistic, thr
 // laplacePMF is tanh(1/2s)·exp(−|x|/s): the sum over x of exp(−|x|/s) is coth(1/2s).
 func laplacePMF(scale float64) func(int64) float64 {
 	return func(x int64) float64 {
-		return math.Tanh(1/(2*scale)) * math.Exp(
-			-math.Abs(float64(x))/scale)
+		return math.Tanh(1/(2*scale)) * math.Exp(-math.Abs(float64(x))/scale)
 	}
 }
 

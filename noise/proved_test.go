@@ -20,7 +20,7 @@ import (
 // probability is above a cutoff, and give lower bounds of the law's probabilities, as exact
 // rationals, and the mass that is still open. No test here is statistical:
 //
-//   - each path of coded is played to the sampler itself, as the words and bits of its source, which
+//   - each path of coded is played to the sampler itself, as words and bits of its source, which
 //     must return the same number, having read these words and no other: so its law is coded's;
 //   - the law of coded, that of proved and the formula agree to within the open mass.
 
@@ -372,8 +372,9 @@ func (c coded) gaussian(sigma *big.Rat, t uint64) int64 {
 }
 
 // scripted is a stream that reads these words, and these bits. rest reports what was read.
-func scripted(t *testing.T, words []uint64, bits []bool) (b *stream, rest func() (words,
-	bits int)) {
+func scripted(
+	t *testing.T, words []uint64, bits []bool,
+) (b *stream, rest func() (words, bits int)) {
 	t.Helper()
 	if len(words) > 32 || len(bits) > 64 {
 		t.Fatalf("%d words and %d bits are too long a script", len(words), len(bits))
@@ -549,8 +550,9 @@ func (l law) agrees(exact func(x int64) *big.Float) error {
 }
 
 // compare checks a law against the formula, and that the formula with a scale 5 % off is refused.
-func (l law) compare(t *testing.T, name string, scale *big.Rat,
-	exact func(scale *big.Rat) func(x int64) *big.Float) {
+func (l law) compare(
+	t *testing.T, name string, scale *big.Rat, exact func(scale *big.Rat) func(x int64) *big.Float,
+) {
 	t.Helper()
 	open, _ := l.open.Float64()
 	t.Logf("%s: %d paths, open mass %.2g", name, len(l.leaves), open)

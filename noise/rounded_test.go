@@ -228,8 +228,8 @@ func TestRound(t *testing.T) {
 	b := testSource(t).state()
 	below := math.Nextafter(MaxScale, 0)
 	for _, sigma := range []float64{MinScale, math.Nextafter(MinScale, 1), math.Nextafter(2*MinScale,
-		0), 0x1p-5, 0x1p-4, math.Nextafter(
-		0x1p-4, 0), .3, .5, 1, 1.5, 4.7, 100, 0x1p24, 0x1.fffffp40, below, MaxScale} {
+		0), 0x1p-5, 0x1p-4, math.Nextafter(0x1p-4, 0), .3, .5, 1, 1.5, 4.7, 100, 0x1p24, 0x1.fffffp40,
+		below, MaxScale} {
 		d, err := NewRoundedGaussian(sigma)
 		if err != nil {
 			t.Fatal(err)

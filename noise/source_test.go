@@ -230,8 +230,7 @@ func TestSourcePanics(t *testing.T) {
 		"zero rounded":        func() { new(RoundedGaussian).Sample(src) },
 		"vector of wrong shape": func() {
 			v, _ := NewGaussianVector([]float64{1, 1}, 1)
-			v.AddTo(
-				make([]int64, 3), src)
+			v.AddTo(make([]int64, 3), src)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

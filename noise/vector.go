@@ -19,7 +19,8 @@ import (
 //   - q = round(S/grid) of one real sum: each side moves by at most grid/2 in each coordinate, so
 //     μ ≤ max ‖(S − S')/scales‖₂ + grid·D;
 //   - q a sum of integers, each row's contribution g rounded to the grid before an exact integer
-//     sum, neighbours differing by one row added or removed: μ ≤ max ‖g/scales‖₂ + ½·grid·D; by one row replaced: + grid·D.
+//     sum, neighbours differing by one row added or removed: μ ≤ max ‖g/scales‖₂ + ½·grid·D; by
+//     one row replaced: + grid·D.
 //
 // A floating-point S differs from the real sum as well; a bound of that error, divided by the
 // scales, is to be added too. What is released should be formed from the integers only, as grid·(q

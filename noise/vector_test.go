@@ -121,8 +121,8 @@ func TestGaussianVectorErrors(t *testing.T) {
 func TestNewScale(t *testing.T) {
 	sigmas := []float64{0, math.Copysign(0, -1), 5e-324, -5e-324, 0x1p-1074 * 12345,
 		math.Nextafter(0x1p-1022, 0), 0x1p-1022, math.Nextafter(0x1p-1022, 1), 1, -1, math.Pi,
-		math.Nextafter(1, 0), math.Nextafter(1, 2), math.MaxFloat64, -math.MaxFloat64, 0x1p1023, math.Inf(
-			1), math.Inf(-1), math.NaN(), math.Copysign(math.NaN(), -1)}
+		math.Nextafter(1, 0), math.Nextafter(1, 2), math.MaxFloat64, -math.MaxFloat64, 0x1p1023,
+		math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(math.NaN(), -1)}
 	b := testSource(t).state()
 	for range 100 {
 		sigmas = append(sigmas, math.Float64frombits(b.word()))

@@ -52,7 +52,10 @@ func TestHistogramCounts(t *testing.T) {
 		t.Errorf("%d rows seen in blocks of %v", cells.rows, cells.blocks)
 	}
 	// What is no cell counts as the last: the row is still in exactly one.
-	wild := &toyCells{size: 3, of: func(row [3]uint16) uint32 { return map[uint16]uint32{0: 1, 1: math.MaxUint32}[row[0]] }}
+	wild := &toyCells{
+		size: 3,
+		of:   func(row [3]uint16) uint32 { return map[uint16]uint32{0: 1, 1: math.MaxUint32}[row[0]] },
+	}
 	if got := countCells(tab, wild, 3); got[0] != 0 || got[1]+got[2] != n || got[2] != n/2 {
 		t.Errorf("rows out of range are counted as %v", got)
 	}
@@ -61,7 +64,8 @@ func TestHistogramCounts(t *testing.T) {
 	}
 }
 
-// TestBlocksAreApart: what CellsTo appends to a column of its block does not reach the rows behind it.
+// TestBlocksAreApart: what CellsTo appends to a column of its block does not reach the rows behind
+// it.
 func TestBlocksAreApart(t *testing.T) {
 	for _, c := range []table.Codes{{U8: []uint8{1, 2, 3}}, {U16: []uint16{1, 2, 3}}} {
 		block := slice(c, 0, 2)
@@ -76,7 +80,8 @@ func TestBlocksAreApart(t *testing.T) {
 	}
 }
 
-// TestHistogramSensitivity compares how far a histogram moves between neighbours with Δ₂ of the event, under every relation.
+// TestHistogramSensitivity compares how far a histogram moves between neighbours with Δ₂ of the
+// event, under every relation.
 func TestHistogramSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(7, 8))
 	for _, nb := range relations {
@@ -99,8 +104,8 @@ func TestHistogramSensitivity(t *testing.T) {
 	}
 }
 
-// TestHistogramNoise. Null: released − true value is round(N(0, σ²)), independent between cells; 20 000 draws, false-alarm rate 1e-6 each. A
-// scale 30 % off must be rejected.
+// TestHistogramNoise. Null: released − true value is round(N(0, σ²)), independent between cells; 20
+// 000 draws, false-alarm rate 1e-6 each. A scale 30 % off must be rejected.
 func TestHistogramNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	tab := testTable(t, testSchema("", 0), someRows(60), nil)
@@ -128,17 +133,21 @@ func TestHistogramNoise(t *testing.T) {
 	}
 }
 
-// TestHistogramIsChargedBeforeReading: what is not in the plan, or not a histogram, reads nothing and costs nothing.
+// TestHistogramIsChargedBeforeReading: what is not in the plan, or not a histogram, reads nothing
+// and costs nothing.
 func TestHistogramIsChargedBeforeReading(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
 	reads := 0
 	data := s.data
 	s.data = func() *table.Table { reads++; return data() }
 	for name, call := range map[string]func() error{
-		"sigma 0":      func() error { _, err := s.Measure(Cells{bit()}, 0); return err },
-		"sigma NaN":    func() error { _, err := s.Measure(Cells{bit()}, math.NaN()); return err },
-		"no cells":     func() error { _, err := s.Measure(Cells{&toyCells{size: 0}}, 5); return err },
-		"many cells":   func() error { _, err := s.Measure(Cells{&toyCells{size: MaxCells + 1}}, 5); return err },
+		"sigma 0":   func() error { _, err := s.Measure(Cells{bit()}, 0); return err },
+		"sigma NaN": func() error { _, err := s.Measure(Cells{bit()}, math.NaN()); return err },
+		"no cells":  func() error { _, err := s.Measure(Cells{&toyCells{size: 0}}, 5); return err },
+		"many cells": func() error {
+			_, err := s.Measure(Cells{&toyCells{size: MaxCells + 1}}, 5)
+			return err
+		},
 		"other sigma":  func() error { _, err := s.Measure(Cells{bit()}, 4); return err },
 		"no candidate": func() error { _, err := s.Distance(nil, 5); return err },
 	} {
@@ -161,8 +170,8 @@ func TestHistogramIsChargedBeforeReading(t *testing.T) {
 	}
 }
 
-// TestHistogramOfUnits: noise that is right for single rows is not in the plan of a table with several rows a unit, and no unit counts more
-// than its share.
+// TestHistogramOfUnits: noise that is right for single rows is not in the plan of a table with
+// several rows a unit, and no unit counts more than its share.
 func TestHistogramOfUnits(t *testing.T) {
 	tab := testTable(t, testSchema("patient", 3), someRows(60), make([]uint32, 60))
 	s, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(3, 1)})

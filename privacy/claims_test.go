@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestClaimPages: each mechanism of the gate has a page, each page has its five parts, and each test that a page names exists.
+// TestClaimPages: each mechanism of the gate has a page, each page has its five parts, and each
+// test that a page names exists.
 func TestClaimPages(t *testing.T) {
 	pages, err := filepath.Glob("../docs/claims/*.md")
 	if err != nil {
@@ -25,7 +26,8 @@ func TestClaimPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		all.Write(text)
-		for _, part := range []string{"**Mechanism.**", "**Claim.**", "**Proof.**", "**The compiler checks.**", "**The caller must ensure.**", "**Tests.**"} {
+		for _, part := range []string{"**Mechanism.**", "**Claim.**", "**Proof.**",
+			"**The compiler checks.**", "**The caller must ensure.**", "**Tests.**"} {
 			if !strings.Contains(string(text), part) {
 				t.Errorf("%s has no %s", page, part)
 			}
@@ -85,12 +87,30 @@ func mechanisms(t *testing.T, dir string) (names []string) {
 
 // takesSession is a method of a session, of shards or of a round, or a function that is given one.
 var takesSession = regexp.MustCompile(
-	`(?m)^func (?:\(\w+ \*(?:session|round|shardSet\[Q\])\) ([A-Z]\w*)\(|([A-Z]\w*)\(s \*privacy\.Session\b)`)
+	`(?m)^func (?:\(\w+ \*(?:session|round|shardSet\[Q\])\) ([A-Z]\w*)\(|([A-Z]\w*)\(s \*privacy\.Session\b)`,
+)
 
 // noMechanism lists those that release nothing that rows decide.
-var noMechanism = []string{"FilterLeft", "MergeBins", "SaveDataDependent", "Close", "Finish", "Leave",
-	"Ledger", "Released", "Seed", "Schema", "Neighbours", "Report", "Run", "Format", "MarshalText",
-	"Names", "Train", "Count"}
+var noMechanism = []string{
+	"FilterLeft",
+	"MergeBins",
+	"SaveDataDependent",
+	"Close",
+	"Finish",
+	"Leave",
+	"Ledger",
+	"Released",
+	"Seed",
+	"Schema",
+	"Neighbours",
+	"Report",
+	"Run",
+	"Format",
+	"MarshalText",
+	"Names",
+	"Train",
+	"Count",
+}
 
 // allTests is the names of all tests of the module.
 func allTests(t *testing.T) map[string]bool {

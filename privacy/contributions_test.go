@@ -14,7 +14,21 @@ import (
 )
 
 func TestContributionsByHand(t *testing.T) {
-	units := []uint32{9, 1, 1, 2, 2, 2, 2, 9, 9, 9, 9, 3, 4} // 3 and 4 have one row, 1 two, 2 four, 9 five
+	units := []uint32{
+		9,
+		1,
+		1,
+		2,
+		2,
+		2,
+		2,
+		9,
+		9,
+		9,
+		9,
+		3,
+		4,
+	} // 3 and 4 have one row, 1 two, 2 four, 9 five
 	for _, c := range []struct{ upTo, want []int }{
 		{[]int{1}, []int{2, 3}},
 		{[]int{1, 2, 4}, []int{2, 1, 1, 1}},
@@ -31,8 +45,9 @@ func TestContributionsByHand(t *testing.T) {
 	}
 }
 
-// TestContributionsSensitivity compares how far the counts move between neighbours with Δ₂ of the event, under both adjacencies: a unit of any
-// number of rows, more than MaxRowsPerUnit too, comes or goes, or is replaced by one of another number.
+// TestContributionsSensitivity compares how far the counts move between neighbours with Δ₂ of the
+// event, under both adjacencies: a unit of any number of rows, more than MaxRowsPerUnit too, comes
+// or goes, or is replaced by one of another number.
 func TestContributionsSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(5, 6))
 	upTo := []int{1, 2, 4, 8}
@@ -79,8 +94,9 @@ func sized(t *testing.T) *Rows {
 	return FromTable(testTable(t, testSchema("patient", 3), someRows(len(units)), units))
 }
 
-// TestContributionsNoise. Null: released − true value is round(N(0, σ²)), independent between ranges; the true values are those before bounding;
-// 20 000 draws, false-alarm rate 1e-6 each. A scale 30 % off must be rejected.
+// TestContributionsNoise. Null: released − true value is round(N(0, σ²)), independent between
+// ranges; the true values are those before bounding; 20 000 draws, false-alarm rate 1e-6 each. A
+// scale 30 % off must be rejected.
 func TestContributionsNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	upTo, truth := []int{1, 3, 10}, []int64{1, 2, 0, 1}
@@ -109,7 +125,8 @@ func TestContributionsNoise(t *testing.T) {
 	}
 }
 
-// TestContributionsIsChargedBeforeReading: what is not in the plan, or makes no sense, reads nothing and costs nothing.
+// TestContributionsIsChargedBeforeReading: what is not in the plan, or makes no sense, reads
+// nothing and costs nothing.
 func TestContributionsIsChargedBeforeReading(t *testing.T) {
 	s, err := Open(context.Background(), sized(t), Options{Budget: wide, Plan: gaussian(5, 1)})
 	if err != nil {
@@ -119,14 +136,35 @@ func TestContributionsIsChargedBeforeReading(t *testing.T) {
 	units := s.units
 	s.units = func() []uint32 { reads++; return units() }
 	for name, call := range map[string]func() error{
-		"sigma 0":      func() error { _, err := s.Measure(ContributionHistogram{[]int{1}}, 0); return err },
-		"sigma NaN":    func() error { _, err := s.Measure(ContributionHistogram{[]int{1}}, math.NaN()); return err },
-		"no ranges":    func() error { _, err := s.Measure(ContributionHistogram{nil}, 5); return err },
-		"many ranges":  func() error { _, err := s.Measure(ContributionHistogram{make([]int, MaxUnitRanges+1)}, 5); return err },
-		"from 0":       func() error { _, err := s.Measure(ContributionHistogram{[]int{0, 1}}, 5); return err },
-		"falling":      func() error { _, err := s.Measure(ContributionHistogram{[]int{1, 3, 3}}, 5); return err },
-		"other sigma":  func() error { _, err := s.Measure(ContributionHistogram{[]int{1}}, 4); return err },
-		"for one of k": func() error { _, err := s.Measure(ContributionHistogram{[]int{1}}, 15); return err },
+		"sigma 0": func() error {
+			_, err := s.Measure(ContributionHistogram{[]int{1}}, 0)
+			return err
+		},
+		"sigma NaN": func() error {
+			_, err := s.Measure(ContributionHistogram{[]int{1}}, math.NaN())
+			return err
+		},
+		"no ranges": func() error { _, err := s.Measure(ContributionHistogram{nil}, 5); return err },
+		"many ranges": func() error {
+			_, err := s.Measure(ContributionHistogram{make([]int, MaxUnitRanges+1)}, 5)
+			return err
+		},
+		"from 0": func() error {
+			_, err := s.Measure(ContributionHistogram{[]int{0, 1}}, 5)
+			return err
+		},
+		"falling": func() error {
+			_, err := s.Measure(ContributionHistogram{[]int{1, 3, 3}}, 5)
+			return err
+		},
+		"other sigma": func() error {
+			_, err := s.Measure(ContributionHistogram{[]int{1}}, 4)
+			return err
+		},
+		"for one of k": func() error {
+			_, err := s.Measure(ContributionHistogram{[]int{1}}, 15)
+			return err
+		},
 	} {
 		if err := call(); err == nil || reads > 0 {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
@@ -135,7 +173,8 @@ func TestContributionsIsChargedBeforeReading(t *testing.T) {
 	if _, err := s.Measure(ContributionHistogram{[]int{1}}, 5); err != nil || reads != 1 {
 		t.Errorf("the planned call: %v, %d reads", err, reads)
 	}
-	if _, err := s.Measure(ContributionHistogram{[]int{1}}, 5); !errors.Is(err, ErrPlan) || reads != 1 {
+	if _, err := s.Measure(ContributionHistogram{[]int{1}}, 5); !errors.Is(err, ErrPlan) ||
+		reads != 1 {
 		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
 	}
 	s.Close(ledger.StatusDone)

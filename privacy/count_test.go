@@ -7,7 +7,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// TestCountsAreRemembered: remembered counts are those of counting anew, for marginals that differ in columns, order or groups only, and beyond what is kept.
+// TestCountsAreRemembered: remembered counts are those of counting anew, for marginals that differ
+// in columns, order or groups only, and beyond what is kept.
 func TestCountsAreRemembered(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(500), nil)
 	s := open(t, tab, gaussian(5, 1))
@@ -16,8 +17,15 @@ func TestCountsAreRemembered(t *testing.T) {
 	other := slices.Clone(flat)
 	other[0] = 1
 	ms := []Marginal{
-		{Cols: []int{0}}, {Cols: []int{1}}, {Cols: []int{0, 1}}, {Cols: []int{1, 0}}, {Cols: []int{0}, Groups: [][]uint16{flat}},
-		{Cols: []int{0}, Groups: [][]uint16{other}}, {Cols: []int{0, 1}, Groups: [][]uint16{other, nil}}, {Cols: []int{1, 0}, Groups: [][]uint16{nil, other}},
+		{
+			Cols: []int{0},
+		}, {Cols: []int{1}}, {Cols: []int{0, 1}}, {Cols: []int{1, 0}},
+		{Cols: []int{0}, Groups: [][]uint16{flat}},
+		{
+			Cols:   []int{0},
+			Groups: [][]uint16{other},
+		}, {Cols: []int{0, 1}, Groups: [][]uint16{other, nil}},
+		{Cols: []int{1, 0}, Groups: [][]uint16{nil, other}},
 		{Cols: []int{0}}, // twice in one call
 	}
 	qs := make([]compiled, len(ms))

@@ -13,7 +13,9 @@ import (
 
 func TestDistanceByHand(t *testing.T) {
 	s := &session{schema: testSchema("", 0), nb: relations[0]}
-	grid, _, err := s.onGrid([]Candidate{{Query: Marginal{Cols: []int{0}}, Estimate: []float64{2.5, 7}}})
+	grid, _, err := s.onGrid(
+		[]Candidate{{Query: Marginal{Cols: []int{0}}, Estimate: []float64{2.5, 7}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,12 +30,14 @@ func TestDistanceByHand(t *testing.T) {
 	}
 }
 
-// TestDistanceSensitivity compares how far the sum of distances moves between neighbours with Δ of the event, under every relation.
+// TestDistanceSensitivity compares how far the sum of distances moves between neighbours with Δ of
+// the event, under every relation.
 func TestDistanceSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 10))
 	for _, nb := range relations {
 		s := &session{schema: testSchema("", 0), nb: nb}
-		// Two marginals with the same extremes: a unit in one cell that was over the estimate everywhere moves both by all it has.
+		// Two marginals with the same extremes: a unit in one cell that was over the estimate everywhere
+		// moves both by all it has.
 		grid, queries, err := s.onGrid([]Candidate{
 			{Query: Marginal{Cols: []int{0, 1}}, Estimate: make([]float64, 6)},
 			{Query: Marginal{Cols: []int{2}}, Estimate: []float64{90, 0, 90, 0}},
@@ -41,7 +45,8 @@ func TestDistanceSensitivity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		delta := 10 / nb.DistanceEvent([]Query{Marginal{}, Marginal{}}, 10).(accountant.Gaussian).NoiseMultiplier
+		delta := 10 / nb.DistanceEvent([]Query{Marginal{}, Marginal{}},
+			10).(accountant.Gaussian).NoiseMultiplier
 		far := 0.
 		for range 6000 {
 			ra, rb := pairOf(u, nb)
@@ -55,7 +60,8 @@ func TestDistanceSensitivity(t *testing.T) {
 		if far > delta*(1+1e-12) {
 			t.Errorf("%v: the sum moves by %v, the event says %v", nb, far, delta)
 		}
-		want := delta // replacing a unit cannot move the first marginal, whose estimates are all too small
+		// replacing a unit cannot move the first marginal, whose estimates are all too small
+		want := delta
 		if nb.Adjacency == accountant.ReplaceOne {
 			want = delta / 2
 		}
@@ -65,12 +71,18 @@ func TestDistanceSensitivity(t *testing.T) {
 	}
 }
 
-// TestDistanceNoise. Null: released − true value is N(0, σ²), rounded on a grid of 2⁻¹² rows; 20 000 draws on the whole numbers, false-alarm rate
-// 1e-6. A scale 30 % off must be rejected.
+// TestDistanceNoise. Null: released − true value is N(0, σ²), rounded on a grid of 2⁻¹² rows; 20
+// 000 draws on the whole numbers, false-alarm rate 1e-6. A scale 30 % off must be rejected.
 func TestDistanceNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	tab := testTable(t, testSchema("", 0), someRows(60), nil)
-	s := open(t, tab, accountant.Composition{{Event: relations[0].DistanceEvent([]Query{Marginal{}, Marginal{}}, sigma), Count: n}})
+	s := open(
+		t,
+		tab,
+		accountant.Composition{
+			{Event: relations[0].DistanceEvent([]Query{Marginal{}, Marginal{}}, sigma), Count: n},
+		},
+	)
 	candidates := []Candidate{
 		{Query: Marginal{Cols: []int{0}}, Estimate: []float64{20, 30}}, // 30 and 30 rows: 10 off
 		{Query: Marginal{Cols: []int{1}}, Estimate: []float64{20, 20.5, 19}},
@@ -97,19 +109,30 @@ func TestDistanceNoise(t *testing.T) {
 }
 
 func TestDistanceIsChargedBeforeReading(t *testing.T) {
-	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), accountant.Composition{{Event: relations[0].DistanceEvent([]Query{Marginal{}}, 5), Count: 1}})
+	s := open(
+		t, testTable(t, testSchema("", 0), someRows(12), nil),
+		accountant.Composition{{Event: relations[0].DistanceEvent([]Query{Marginal{}}, 5), Count: 1}},
+	)
 	reads := 0
 	data := s.data
 	s.data = func() *table.Table { reads++; return data() }
 	one := func(weight, penalty float64) []Candidate {
-		return []Candidate{{Query: Marginal{Cols: []int{0}}, Estimate: []float64{1, 2}, Weight: weight, Penalty: penalty}}
+		return []Candidate{
+			{Query: Marginal{Cols: []int{0}}, Estimate: []float64{1, 2}, Weight: weight, Penalty: penalty},
+		}
 	}
 	for name, call := range map[string]func() error{
-		"weight":         func() error { _, err := s.Distance(one(2, 0), 5); return err },
-		"penalty":        func() error { _, err := s.Distance(one(1, 3), 5); return err },
-		"sigma":          func() error { _, err := s.Distance(one(1, 0), math.Inf(1)); return err },
-		"more marginals": func() error { _, err := s.Distance(append(one(1, 0), one(1, 0)...), 5); return err },
-		"too many":       func() error { _, err := s.Distance(make([]Candidate, maxDistances+1), 5); return err },
+		"weight":  func() error { _, err := s.Distance(one(2, 0), 5); return err },
+		"penalty": func() error { _, err := s.Distance(one(1, 3), 5); return err },
+		"sigma":   func() error { _, err := s.Distance(one(1, 0), math.Inf(1)); return err },
+		"more marginals": func() error {
+			_, err := s.Distance(append(one(1, 0), one(1, 0)...), 5)
+			return err
+		},
+		"too many": func() error {
+			_, err := s.Distance(make([]Candidate, maxDistances+1), 5)
+			return err
+		},
 	} {
 		if err := call(); err == nil || reads > 0 {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)

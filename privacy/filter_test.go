@@ -19,9 +19,12 @@ func pool(mu float64) accountant.Composition {
 	return accountant.Composition{{Event: accountant.GDPFilter{Mu: mu}, Count: 1}}
 }
 
-// TestFilterIsDrained: calls of any noise are granted until the filter is empty; a call that does not fit reads nothing and leaves the filter as it was.
+// TestFilterIsDrained: calls of any noise are granted until the filter is empty; a call that does
+// not fit reads nothing and leaves the filter as it was.
 func TestFilterIsDrained(t *testing.T) {
-	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), append(pool(.5), gaussian(7, 1)...))
+	s := open(
+		t, testTable(t, testSchema("", 0), someRows(12), nil), append(pool(.5), gaussian(7, 1)...),
+	)
 	reads := 0
 	data := s.data
 	s.data = func() *table.Table { reads++; return data() }
@@ -35,12 +38,16 @@ func TestFilterIsDrained(t *testing.T) {
 		left float64
 	}{
 		{"reserved by name", func() error { _, err := s.Measure(pair, 7); return err }, true, .25},
-		{"the same from the pool", func() error { _, err := s.Measure(pair, 7); return err }, true, .25 - 1./49},
-		{"another noise", func() error { _, err := s.Measure(Total{}, 4); return err }, true, .25 - 1./49 - 1./16},
-		{"a selection", func() error { _, err := s.Select(cand, .3); return err }, true, .25 - 1./49 - 1./16 - .0352},
+		{"the same from the pool", func() error { _, err := s.Measure(pair, 7); return err }, true,
+			.25 - 1./49},
+		{"another noise", func() error { _, err := s.Measure(Total{}, 4); return err }, true,
+			.25 - 1./49 - 1./16},
+		{"a selection", func() error { _, err := s.Select(cand, .3); return err }, true,
+			.25 - 1./49 - 1./16 - .0352},
 		{"a Laplace", func() error { _, err := s.MeasureLaplace(where, 1e6); return err }, false, .13196},
 		{"too little noise", func() error { _, err := s.Measure(pair, 2.7); return err }, false, .13196},
-		{"a selection too strong", func() error { _, err := s.Select(cand, .6); return err }, false, .13196},
+		{"a selection too strong", func() error { _, err := s.Select(cand, .6); return err }, false,
+			.13196},
 		{"nearly all", func() error { _, err := s.Measure(pair, 2.76); return err }, true, .0007},
 		{"nothing is left", func() error { _, err := s.Measure(pair, 30); return err }, false, .0007},
 	} {
@@ -99,7 +106,8 @@ func TestSelectionIsChargedInFull(t *testing.T) {
 	}
 }
 
-// TestFilterUnderEachRelation: a unit of k rows drains a filter k² times as fast, replace-one twice as fast again.
+// TestFilterUnderEachRelation: a unit of k rows drains a filter k² times as fast, replace-one twice
+// as fast again.
 func TestFilterUnderEachRelation(t *testing.T) {
 	for _, nb := range relations {
 		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), pool(1))
@@ -139,7 +147,8 @@ func TestFilterInParallel(t *testing.T) {
 	}
 }
 
-// TestFilterIsReservedBeforeReading: a filter one part in 1e9 too dear is refused without reading; the ledger on disk has the filter before, the real event after.
+// TestFilterIsReservedBeforeReading: a filter one part in 1e9 too dear is refused without reading;
+// the ledger on disk has the filter before, the real event after.
 func TestFilterIsReservedBeforeReading(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
@@ -148,11 +157,16 @@ func TestFilterIsReservedBeforeReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	reads := 0
-	if _, err := Open(context.Background(), counted(tab, &reads), Options{Budget: budget, Plan: pool(most * (1 + 1e-9))}); !errors.Is(err, accountant.ErrBudget) || reads > 0 {
+	if _, err := Open(context.Background(), counted(tab, &reads), Options{Budget: budget,
+		Plan: pool(most * (1 + 1e-9))}); !errors.Is(err, accountant.ErrBudget) ||
+		reads > 0 {
 		t.Errorf("error %v after %d reads", err, reads)
 	}
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
-	s, err := Open(context.Background(), counted(tab, &reads), Options{Budget: budget, Plan: pool(most * (1 - 1e-12)), Ledger: file})
+	s, err := Open(
+		context.Background(), counted(tab, &reads),
+		Options{Budget: budget, Plan: pool(most * (1 - 1e-12)), Ledger: file},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +184,8 @@ func TestFilterIsReservedBeforeReading(t *testing.T) {
 		t.Error(err)
 	}
 	run := l.Runs()[0]
-	if len(run.Charged) != 1 || run.Charged[0].Event != (accountant.Gaussian{NoiseMultiplier: 2 / most}) {
+	if len(run.Charged) != 1 ||
+		run.Charged[0].Event != (accountant.Gaussian{NoiseMultiplier: 2 / most}) {
 		t.Errorf("charged %+v", run.Charged)
 	}
 	if _, ok := run.Reserved[0].Event.(accountant.GDPFilter); !ok {
@@ -178,7 +193,8 @@ func TestFilterIsReservedBeforeReading(t *testing.T) {
 	}
 }
 
-// TestFilteredNoise. Null: what a filter pays for has the law of its own σ; 20 000 draws, false-alarm rate 1e-6, a scale 30 % off is rejected.
+// TestFilteredNoise. Null: what a filter pays for has the law of its own σ; 20 000 draws,
+// false-alarm rate 1e-6, a scale 30 % off is rejected.
 func TestFilteredNoise(t *testing.T) {
 	const n, sigma = 20000, 3.0
 	s := open(t, testTable(t, testSchema("", 0), someRows(600), nil), pool(math.Sqrt(n+1)/sigma))
@@ -191,7 +207,8 @@ func TestFilteredNoise(t *testing.T) {
 		draws[i] = x - 600
 	}
 	for scale, want := range map[float64]bool{1: true, .7: false, 1.3: false} {
-		if got := follows(draws, 11, func(x int64) float64 { return roundedNormal(x, scale*sigma) }); got != want {
+		if got := follows(draws, 11,
+			func(x int64) float64 { return roundedNormal(x, scale*sigma) }); got != want {
 			t.Errorf("scale %v: accepted = %v", scale, got)
 		}
 	}

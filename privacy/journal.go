@@ -110,10 +110,13 @@ func (j *journal) read() (h header, rs []record, whole int64, err error) {
 		return h, nil, 0, fmt.Errorf("privacy: reading the journal: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return h, nil, 0, fmt.Errorf("privacy: the journal %s is not a regular file: %w", j.path, ErrResume)
+		return h, nil, 0,
+			fmt.Errorf("privacy: the journal %s is not a regular file: %w", j.path, ErrResume)
 	}
 	if info.Size() > maxJournal {
-		return h, nil, 0, fmt.Errorf("privacy: the journal %s has more than %d bytes: %w", j.path, int64(maxJournal), ErrResume)
+		return h, nil, 0, fmt.Errorf(
+			"privacy: the journal %s has more than %d bytes: %w", j.path, int64(maxJournal), ErrResume,
+		)
 	}
 	b, err := os.ReadFile(j.path)
 	if err != nil {
@@ -139,7 +142,8 @@ func (j *journal) read() (h header, rs []record, whole int64, err error) {
 		want := ""
 		if found && json.Unmarshal(line, &r) == nil {
 			want = r.Hash
-			if again, err := r.seal(j.head); err != nil || !bytes.Equal(bytes.TrimSuffix(again, []byte("\n")), line) {
+			if again, err := r.seal(j.head); err != nil ||
+				!bytes.Equal(bytes.TrimSuffix(again, []byte("\n")), line) {
 				want = ""
 			}
 		}
@@ -186,7 +190,9 @@ func (j *journal) add(r *record) error {
 // write appends b, after cutting the file to size unless that is negative, and syncs it.
 func (j *journal) write(b []byte, size int64) error {
 	if !j.mine() {
-		return fmt.Errorf("privacy: the journal %s was removed or replaced while the run was at work", j.path)
+		return fmt.Errorf(
+			"privacy: the journal %s was removed or replaced while the run was at work", j.path,
+		)
 	}
 	f, err := disk.OpenFile(j.path, os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -224,8 +230,8 @@ func (j *journal) remove() {
 	}
 }
 
-// mine reports whether the file at the path is the one that is locked: somebody may have removed it,
-// and another run have made its own.
+// mine reports whether the file at the path is the one that is locked: somebody may have removed
+// it, and another run have made its own.
 func (j *journal) mine() bool {
 	locked, err := j.lock.Stat()
 	if err != nil {
@@ -244,8 +250,8 @@ type Left struct {
 
 // Unfinished reports the run that a journal holds, if the ledger has its reservation and not its
 // end. A journal that is not there holds none; one that is damaged is an error that wraps
-// [ErrResume], and one whose answers the ledger knows nothing of is [ErrUnfinished]. The journal of a
-// run that has ended, whose process died before it removed the file, is removed.
+// [ErrResume], and one whose answers the ledger knows nothing of is [ErrUnfinished]. The journal of
+// a run that has ended, whose process died before it removed the file, is removed.
 func Unfinished(path string, file *ledger.File) (Left, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return Left{}, nil
@@ -275,8 +281,14 @@ func unknown(path string, h header, records []record) error {
 	if len(records) == 0 {
 		return nil
 	}
-	return fmt.Errorf("privacy: the journal %s holds answers of run %s, which its ledger does not know: put the right ledger back, "+
-		"or remove the journal to give the run up: %w", path, h.Run, ErrUnfinished)
+	return fmt.Errorf(
+		"privacy: the journal %s holds answers of run %s, which its ledger does not know: "+
+			"put the right ledger back, "+
+			"or remove the journal to give the run up: %w",
+		path,
+		h.Run,
+		ErrUnfinished,
+	)
 }
 
 // locked reports whether a process has the journal.

@@ -27,13 +27,19 @@ type journaled struct {
 }
 
 func (j journaled) options(resume bool) Options {
-	plan := append(gaussian(5, 4), accountant.Charge{Event: accountant.Exponential{Epsilon: 1}, Count: 2})
+	plan := append(
+		gaussian(5, 4), accountant.Charge{Event: accountant.Exponential{Epsilon: 1}, Count: 2},
+	)
 	return Options{Budget: wide, Plan: plan, Method: "test", Tool: "tool", Program: "p",
-		Ledger: ledger.NewFile(filepath.Join(j.dir, "l")), Journal: filepath.Join(j.dir, "j"), Resume: resume}
+		Ledger: ledger.NewFile(
+			filepath.Join(j.dir, "l"),
+		), Journal: filepath.Join(j.dir, "j"), Resume: resume}
 }
 
 func (j journaled) open(o Options) (*Session, error) {
-	return Open(context.Background(), FromTable(testTable(j.t, testSchema("", 0), someRows(12), nil)), o)
+	return Open(
+		context.Background(), FromTable(testTable(j.t, testSchema("", 0), someRows(12), nil)), o,
+	)
 }
 
 func (j journaled) must(o Options) *Session {
@@ -92,15 +98,16 @@ func write(t testing.TB, path string, b []byte) {
 	}
 }
 
-// TestResumeAtEveryByte stops a run at every byte that its journal may end in, with the ledger as it
-// was before the line and as it was after it. What was answered is answered again and not drawn,
+// TestResumeAtEveryByte stops a run at every byte that its journal may end in, with the ledger as
+// it was before the line and as it was after it. What was answered is answered again and not drawn,
 // the rest is drawn; in the end the ledger has exactly the plan, spent once.
 func TestResumeAtEveryByte(t *testing.T) {
 	j := journaled{t, t.TempDir()}
 	s := j.must(j.options(false))
 	var journals, ledgers [][]byte
 	keep := func() {
-		journals, ledgers = append(journals, read(t, s.journal.path)), append(ledgers, read(t, s.file.Path()))
+		journals, ledgers = append(journals, read(t, s.journal.path)),
+			append(ledgers, read(t, s.file.Path()))
 	}
 	keep()
 	var want []int64
@@ -135,12 +142,14 @@ func TestResumeAtEveryByte(t *testing.T) {
 			if err := s.Close(ledger.StatusDone); err != nil {
 				t.Fatal(err)
 			}
-			for name, l := range map[string]*ledger.Ledger{"model": s.Ledger(), "file": must(s.file.Read())} {
+			for name, l := range map[string]*ledger.Ledger{"model": s.Ledger(),
+				"file": must(s.file.Read())} {
 				if err := l.Verify(nil); err != nil {
 					t.Fatalf("cut at %d: %s: %v", cut, name, err)
 				}
 				r := l.Runs()
-				if len(r) != 1 || calls(r[0].Charged) != 6 || l.Spent() != wide || r[0].Status != ledger.StatusDone {
+				if len(r) != 1 || calls(r[0].Charged) != 6 || l.Spent() != wide ||
+					r[0].Status != ledger.StatusDone {
 					t.Fatalf("cut at %d: %s: %+v", cut, name, r)
 				}
 			}
@@ -152,7 +161,8 @@ func TestResumeAtEveryByte(t *testing.T) {
 		k := journaled{t, t.TempDir()}
 		write(t, filepath.Join(k.dir, "j"), journals[i])
 		write(t, filepath.Join(k.dir, "l"), ledgers[i+1])
-		if _, err := k.open(k.options(true)); !errors.Is(err, ErrResume) || !strings.Contains(err.Error(), "older") {
+		if _, err := k.open(k.options(true)); !errors.Is(err, ErrResume) ||
+			!strings.Contains(err.Error(), "older") {
 			t.Errorf("a journal older than the ledger: %v", err)
 		}
 	}
@@ -185,7 +195,8 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	if _, err := j.open(j.options(false)); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("a second run: %v", err)
 	}
-	if left, err := Unfinished(s.journal.path, s.file); left.Run != s.Run() || left.Running || err != nil {
+	if left, err := Unfinished(s.journal.path, s.file); left.Run != s.Run() || left.Running ||
+		err != nil {
 		t.Errorf("Unfinished: %+v, %v", left, err)
 	}
 	if string(read(t, s.file.Path())) != string(before) {
@@ -204,8 +215,10 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 	if _, err := j.open(j.options(true)); !errors.Is(err, ErrResume) {
 		t.Errorf("an old copy of the journal of an ended run: %v", err)
 	}
-	other := `{"journal":1,"run":"0123456789abcdef","program":"p","day":"2026-01-01T00:00:00Z"}` + "\n" // never reserved
-	for name, text := range map[string]string{"ended": string(old), "never reserved": other, "empty": "", "half a header": other[:20]} {
+	// It was never reserved.
+	other := `{"journal":1,"run":"0123456789abcdef","program":"p","day":"2026-01-01T00:00:00Z"}` + "\n"
+	for name, text := range map[string]string{"ended": string(old), "never reserved": other,
+		"empty": "", "half a header": other[:20]} {
 		write(t, s.journal.path, []byte(text))
 		if n := j.must(j.options(false)); n.Close(ledger.StatusDone) != nil {
 			t.Errorf("%s: not closed", name)
@@ -216,11 +229,17 @@ func TestUnfinishedIsNotPaidTwice(t *testing.T) {
 // TestResumeRefuses: all that makes another run of it, each without a trace in the ledger.
 func TestResumeRefuses(t *testing.T) {
 	for name, change := range map[string]func(j journaled, o *Options) *schema.Schema{
-		"program":    func(_ journaled, o *Options) *schema.Schema { o.Program = "q"; return nil },
-		"budget":     func(_ journaled, o *Options) *schema.Schema { o.Budget.Delta /= 2; return nil },
-		"plan":       func(_ journaled, o *Options) *schema.Schema { o.Plan = gaussian(5, 4); return nil },
-		"method":     func(_ journaled, o *Options) *schema.Schema { o.Method = "other"; return nil },
-		"relation":   func(_ journaled, o *Options) *schema.Schema { o.Adjacency = accountant.ReplaceOne; return nil },
+		"program": func(_ journaled, o *Options) *schema.Schema { o.Program = "q"; return nil },
+		"budget":  func(_ journaled, o *Options) *schema.Schema { o.Budget.Delta /= 2; return nil },
+		"plan": func(_ journaled, o *Options) *schema.Schema {
+			o.Plan = gaussian(5, 4)
+			return nil
+		},
+		"method": func(_ journaled, o *Options) *schema.Schema { o.Method = "other"; return nil },
+		"relation": func(_ journaled, o *Options) *schema.Schema {
+			o.Adjacency = accountant.ReplaceOne
+			return nil
+		},
 		"no journal": func(_ journaled, o *Options) *schema.Schema { o.Journal += "x"; return nil },
 		"none named": func(_ journaled, o *Options) *schema.Schema { o.Journal = ""; return nil },
 		"ledger": func(j journaled, o *Options) *schema.Schema {
@@ -254,7 +273,8 @@ func TestResumeRefuses(t *testing.T) {
 		reads := 0
 		rows := counted(testTable(t, sch, someRows(12), nil), &reads)
 		_, err := Open(context.Background(), rows, o)
-		if err == nil || name != "a folder" && name != "relation" && !errors.Is(err, ErrResume) || reads > 0 {
+		if err == nil || name != "a folder" && name != "relation" && !errors.Is(err, ErrResume) ||
+			reads > 0 {
 			t.Errorf("%s: %v, read %d times", name, err, reads)
 		}
 		if string(read(t, s.file.Path())) != string(before) {
@@ -263,8 +283,8 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
-// TestResumeOtherQuestion: a fit that asks something else than the one before it gets no answer, and
-// the session is of no further use.
+// TestResumeOtherQuestion: a fit that asks something else than the one before it gets no answer,
+// and the session is of no further use.
 func TestResumeOtherQuestion(t *testing.T) {
 	j := journaled{t, t.TempDir()}
 	s := j.must(j.options(false))
@@ -321,8 +341,12 @@ func (b badCells) CellsTo(dst []uint32, columns []table.Codes) {
 // TestForeignCodeTellsNothing: that code panics on a row, or ends its goroutine, is not an answer:
 // the row is in the last cell, and no other row is.
 func TestForeignCodeTellsNothing(t *testing.T) {
-	for _, do := range []func(){func() { panic("code 17") }, func() { panic(errors.New("other")) }, runtime.Goexit} {
-		s := open(t, testTable(t, testSchema("", 0), someRows(1000), nil), append(gaussian(.01, 2), gaussian(5, 1)...))
+	for _, do := range []func(){func() { panic("code 17") }, func() { panic(errors.New("other")) },
+		runtime.Goexit} {
+		s := open(
+			t, testTable(t, testSchema("", 0), someRows(1000), nil),
+			append(gaussian(.01, 2), gaussian(5, 1)...),
+		)
 		for range 2 {
 			got, err := s.Measure(Cells{badCells{do}}, .01)
 			if err != nil || got[0] != 500 || got[1] != 500 {
@@ -338,7 +362,12 @@ func TestForeignCodeTellsNothing(t *testing.T) {
 // TestOnlyTheGateVoids: a run whose rows were read is never void, whatever it called.
 func TestOnlyTheGateVoids(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
-	s := must(Open(context.Background(), FromTable(testTable(t, testSchema("", 0), someRows(12), nil)), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file}))
+	s := must(
+		Open(
+			context.Background(), FromTable(testTable(t, testSchema("", 0), someRows(12), nil)),
+			Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file},
+		),
+	)
 	if err := s.Close(ledger.StatusVoid); err == nil {
 		t.Error("a run that has read its rows is void")
 	}
@@ -347,7 +376,8 @@ func TestOnlyTheGateVoids(t *testing.T) {
 	}
 }
 
-// TestOtherFilesAreNoJournals: a file that is something else is neither read nor written nor removed.
+// TestOtherFilesAreNoJournals: a file that is something else is neither read nor written nor
+// removed.
 func TestOtherFilesAreNoJournals(t *testing.T) {
 	j := journaled{t, t.TempDir()}
 	for _, text := range []string{"precious", "precious\nlines\n", "{\"a\": 1}\n"} {
@@ -402,7 +432,9 @@ func TestNothingIsShared(t *testing.T) {
 	s.Schema().Columns[0].Categories[0] = "changed"
 	l := s.Ledger()
 	l.Entries[1].Budget.Epsilon, l.Entries[1].Composition[0].Count = 1e-9, 100
-	if got := s.Ledger().Entries[1]; got.Budget.Epsilon != wide.Epsilon || got.Composition[0].Count != 2 || s.Ledger().Verify(nil) != nil {
+	if got := s.Ledger().Entries[1]; got.Budget.Epsilon != wide.Epsilon ||
+		got.Composition[0].Count != 2 ||
+		s.Ledger().Verify(nil) != nil {
 		t.Errorf("the ledger has changed: %+v", got)
 	}
 	if s.Schema().Columns[0].Categories[0] == "changed" {
@@ -415,8 +447,8 @@ func TestNothingIsShared(t *testing.T) {
 	}
 }
 
-// TestReleasedLedgerHasNoClock: neither how long reading took, nor when anything but the reservation
-// was, nor how often a run was continued.
+// TestReleasedLedgerHasNoClock: neither how long reading took, nor when anything but the
+// reservation was, nor how often a run was continued.
 func TestReleasedLedgerHasNoClock(t *testing.T) {
 	j := journaled{t, t.TempDir()}
 	s := j.must(j.options(false))
@@ -466,7 +498,8 @@ func TestReplacedLedgerEndsTheRun(t *testing.T) {
 		if err := l.Verify(nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := statusOf(l, s.Run()); got != ledger.StatusUnfinished || l.Spent().Epsilon < wide.Epsilon {
+		if got := statusOf(l, s.Run()); got != ledger.StatusUnfinished ||
+			l.Spent().Epsilon < wide.Epsilon {
 			t.Errorf("%s: the run is %q, spent %v", name, got, l.Spent())
 		}
 	}
@@ -486,13 +519,22 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		write(t, path, b)
 	}
 	for name, change := range map[string]func([]ledger.Entry) []ledger.Entry{
-		"a reservation is gone": func(es []ledger.Entry) []ledger.Entry { return slices.Delete(es, 1, 2) },
+		"a reservation is gone": func(es []ledger.Entry) []ledger.Entry {
+			return slices.Delete(es, 1,
+				2)
+		},
 		"void after a charge": func(es []ledger.Entry) []ledger.Entry {
 			es[3].Status = ledger.StatusVoid
 			return es
 		},
-		"epsilon −5":       func(es []ledger.Entry) []ledger.Entry { es[1].Budget.Epsilon = -5; return es },
-		"a cheaper budget": func(es []ledger.Entry) []ledger.Entry { es[1].Budget.Epsilon = .001; return es },
+		"epsilon −5": func(es []ledger.Entry) []ledger.Entry {
+			es[1].Budget.Epsilon = -5
+			return es
+		},
+		"a cheaper budget": func(es []ledger.Entry) []ledger.Entry {
+			es[1].Budget.Epsilon = .001
+			return es
+		},
 	} {
 		file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 		o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
@@ -511,7 +553,8 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		if must(file.Read()).Verify(nil) == nil {
 			t.Fatalf("%s: verify accepts it", name)
 		}
-		if _, err := Open(context.Background(), rows, o); !errors.Is(err, ledger.ErrInvalid) || reads > 0 {
+		if _, err := Open(context.Background(), rows, o); !errors.Is(err, ledger.ErrInvalid) ||
+			reads > 0 {
 			t.Errorf("%s: a new run: %v, read %d times", name, err, reads)
 		}
 		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
@@ -520,7 +563,8 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		if err := s.Close(ledger.StatusDone); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a close: %v", name, err)
 		}
-		if err := file.SetLimit(context.Background(), rowUnits.Units(""), ledger.Limit{Budget: wide}); !errors.Is(err, ledger.ErrInvalid) {
+		if err := file.SetLimit(context.Background(), rowUnits.Units(""),
+			ledger.Limit{Budget: wide}); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a limit: %v", name, err)
 		}
 	}
@@ -540,7 +584,9 @@ func TestNobodyCountsTheReading(t *testing.T) {
 		polls[n] = c.asked
 	}
 	if polls[10] != polls[200000] {
-		t.Errorf("the context was asked %d times for ten rows, %d times for 200,000", polls[10], polls[200000])
+		t.Errorf(
+			"the context was asked %d times for ten rows, %d times for 200,000", polls[10], polls[200000],
+		)
 	}
 }
 
@@ -585,7 +631,9 @@ func TestJournalOfAnEndedRunIsRemoved(t *testing.T) {
 		t.Errorf("the journal is still there: %v", err)
 	}
 	next := j.must(j.options(false)) // a run that is not in the ledger yet keeps its journal
-	if left, err := Unfinished(next.journal.path, next.file); left.Run != next.Run() || !left.Running || err != nil {
+	if left, err := Unfinished(next.journal.path, next.file); left.Run != next.Run() ||
+		!left.Running ||
+		err != nil {
 		t.Errorf("Unfinished of a live run: %+v, %v", left, err)
 	}
 	if _, err := os.Stat(next.journal.path); err != nil {
@@ -593,8 +641,8 @@ func TestJournalOfAnEndedRunIsRemoved(t *testing.T) {
 	}
 }
 
-// TestJournalKeepsItsRun: a run is continued for all outputs that it was begun for, and is not given
-// up because its ledger is not there for a moment.
+// TestJournalKeepsItsRun: a run is continued for all outputs that it was begun for, and is not
+// given up because its ledger is not there for a moment.
 func TestJournalKeepsItsRun(t *testing.T) {
 	j := journaled{t, t.TempDir()}
 	o := j.options(false)
@@ -640,8 +688,8 @@ func TestJournalKeepsItsRun(t *testing.T) {
 	}
 }
 
-// TestJournalOfAnother: a run whose journal was removed, and in whose place another has made its own,
-// writes nothing into that one and does not remove it.
+// TestJournalOfAnother: a run whose journal was removed, and in whose place another has made its
+// own, writes nothing into that one and does not remove it.
 func TestJournalOfAnother(t *testing.T) {
 	j := journaled{t, t.TempDir()}
 	s := j.must(j.options(false))
@@ -659,8 +707,8 @@ func TestJournalOfAnother(t *testing.T) {
 	j.answers(j.must(j.options(true)), 6)
 }
 
-// TestReplacedByALimitedLedger: a ledger under whose limit the run would not fit is put in place during
-// the run. What is spent is written all the same, and the file no longer verifies.
+// TestReplacedByALimitedLedger: a ledger under whose limit the run would not fit is put in place
+// during the run. What is spent is written all the same, and the file no longer verifies.
 func TestReplacedByALimitedLedger(t *testing.T) {
 	dir := t.TempDir()
 	file := ledger.NewFile(filepath.Join(dir, "l"))
@@ -669,7 +717,8 @@ func TestReplacedByALimitedLedger(t *testing.T) {
 	s := must(Open(context.Background(), rows, o))
 	must(s.Measure(Total{}, 5))
 	other := ledger.NewFile(filepath.Join(dir, "other"))
-	if err := other.SetLimit(context.Background(), rowUnits.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
+	if err := other.SetLimit(context.Background(), rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, file.Path(), read(t, other.Path()))
@@ -706,7 +755,8 @@ func (staleCells) CellsTo(dst []uint32, columns []table.Codes) {
 	}
 }
 
-// TestNoBlockSeesAnother: one row more in one cell moves one count, in a table of several blocks too.
+// TestNoBlockSeesAnother: one row more in one cell moves one count, in a table of several blocks
+// too.
 func TestNoBlockSeesAnother(t *testing.T) {
 	rows := make([][3]uint8, 5*cellBlock)
 	rows[0][0] = 1

@@ -20,10 +20,15 @@ import (
 var rowUnits = Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1}
 
 // reserveOn opens and closes a session on the ledger file.
-func reserveOn(t *testing.T, file *ledger.File, b accountant.Budget, plan accountant.Composition, reads *int) error {
+func reserveOn(
+	t *testing.T, file *ledger.File, b accountant.Budget, plan accountant.Composition, reads *int,
+) error {
 	t.Helper()
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
-	s, err := Open(context.Background(), counted(tab, reads), Options{Budget: b, Plan: plan, Ledger: file, Method: "test"})
+	s, err := Open(
+		context.Background(), counted(tab, reads),
+		Options{Budget: b, Plan: plan, Ledger: file, Method: "test"},
+	)
 	if err != nil {
 		return err
 	}
@@ -38,7 +43,8 @@ func TestLimitAcrossRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := gaussian(sigma, 1)
-	if err := file.SetLimit(context.Background(), rowUnits.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
+	if err := file.SetLimit(context.Background(), rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
 		t.Fatal(err)
 	}
 	reads := 0
@@ -48,7 +54,8 @@ func TestLimitAcrossRuns(t *testing.T) {
 		}
 	}
 	before := size(t, file)
-	if err := reserveOn(t, file, one, plan, &reads); !errors.Is(err, accountant.ErrBudget) || errors.Is(err, ledger.ErrInvalid) {
+	if err := reserveOn(t, file, one, plan, &reads); !errors.Is(err, accountant.ErrBudget) ||
+		errors.Is(err, ledger.ErrInvalid) {
 		t.Errorf("the third run: %v, want ErrBudget", err)
 	}
 	if reads != 2 {
@@ -57,7 +64,8 @@ func TestLimitAcrossRuns(t *testing.T) {
 	if size(t, file) != before {
 		t.Error("a refused run changed the ledger")
 	}
-	if err := file.SetLimit(context.Background(), rowUnits.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-8}}); err != nil {
+	if err := file.SetLimit(context.Background(), rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-8}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := reserveOn(t, file, one, plan, &reads); err != nil {
@@ -84,12 +92,13 @@ func size(t *testing.T, f *ledger.File) int64 {
 	return info.Size()
 }
 
-// TestConcurrentRunsNeverOverspend opens sessions from many goroutines, each with a ledger.File of its own as separate processes have,
-// on a limit for five.
+// TestConcurrentRunsNeverOverspend opens sessions from many goroutines, each with a ledger.File of
+// its own as separate processes have, on a limit for five.
 func TestConcurrentRunsNeverOverspend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l")
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	if err := ledger.NewFile(path).SetLimit(context.Background(), rowUnits.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}}); err != nil {
+	if err := ledger.NewFile(path).SetLimit(context.Background(), rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
@@ -132,12 +141,14 @@ func TestLockTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	reads := 0
-	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); !errors.Is(err, ledger.ErrLocked) || reads > 0 {
+	if err := reserveOn(t, file, wide, gaussian(5, 1), &reads); !errors.Is(err, ledger.ErrLocked) ||
+		reads > 0 {
 		t.Errorf("error %v after %d reads, want ledger.ErrLocked after none", err, reads)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := file.SetLimit(ctx, rowUnits.Units(""), ledger.Limit{Budget: wide}); !errors.Is(err, context.Canceled) {
+	if err := file.SetLimit(ctx, rowUnits.Units(""),
+		ledger.Limit{Budget: wide}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if err := lock.Unlock(); err != nil {
@@ -151,7 +162,8 @@ func TestLockTimeout(t *testing.T) {
 	}
 }
 
-// TestTornLine cuts the ledger at every byte of its last line: what is whole stays, and the next run goes on from it.
+// TestTornLine cuts the ledger at every byte of its last line: what is whole stays, and the next
+// run goes on from it.
 func TestTornLine(t *testing.T) {
 	dir := t.TempDir()
 	file := ledger.NewFile(filepath.Join(dir, "l"))
@@ -189,11 +201,14 @@ func TestTornLine(t *testing.T) {
 	}
 }
 
-// TestTornLineUnderARunningSession: another process died inside an append while this session is open.
+// TestTornLineUnderARunningSession: another process died inside an append while this session is
+// open.
 func TestTornLineUnderARunningSession(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
-	s, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 2), Ledger: file})
+	s, err := Open(
+		context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 2), Ledger: file},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,9 +239,13 @@ func TestLongEntries(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	var plan accountant.Composition
 	for i := range 120 {
-		plan = append(plan, accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 5 + float64(i)}, Count: 1})
+		plan = append(
+			plan, accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 5 + float64(i)}, Count: 1},
+		)
 	}
-	s, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: plan, Ledger: file})
+	s, err := Open(
+		context.Background(), FromTable(tab), Options{Budget: wide, Plan: plan, Ledger: file},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,12 +260,14 @@ func TestLongEntries(t *testing.T) {
 	}
 }
 
-// TestRowsPerUnitMayChange: runs that use different numbers of rows of a unit share a ledger, its limit holds over both, and it verifies.
+// TestRowsPerUnitMayChange: runs that use different numbers of rows of a unit share a ledger, its
+// limit holds over both, and it verifies.
 func TestRowsPerUnitMayChange(t *testing.T) {
 	ctx, f := context.Background(), ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	nb := Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 2}
-	if err := f.SetLimit(ctx, nb.Units("patient"), ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}); err != nil {
+	if err := f.SetLimit(ctx, nb.Units("patient"),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	for run, k := range []int{3, 5, 1} {
@@ -289,11 +310,13 @@ func TestLedgerRefusals(t *testing.T) {
 		return f
 	}
 	f := newFile()
-	if _, err := Open(ctx, FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: f}); !errors.Is(err, ledger.ErrMismatch) {
+	if _, err := Open(ctx, FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 1),
+		Ledger: f}); !errors.Is(err, ledger.ErrMismatch) {
 		t.Errorf("another unit: %v", err)
 	}
 	rows := testTable(t, testSchema("", 0), someRows(12), nil)
-	if _, err := Open(ctx, FromTable(rows), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: f, Adjacency: accountant.ReplaceOne}); !errors.Is(err, ledger.ErrMismatch) {
+	if _, err := Open(ctx, FromTable(rows), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: f,
+		Adjacency: accountant.ReplaceOne}); !errors.Is(err, ledger.ErrMismatch) {
 		t.Errorf("another adjacency: %v", err)
 	}
 	edited := newFile()
@@ -301,14 +324,19 @@ func TestLedgerRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(edited.Path(), []byte(strings.Replace(string(b), `"epsilon":1000000`, `"epsilon":1`, 1)), 0o600); err != nil {
+	cheaper := strings.Replace(string(b), `"epsilon":1000000`, `"epsilon":1`, 1)
+	if err := os.WriteFile(edited.Path(), []byte(cheaper), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	reads := 0
-	if err := reserveOn(t, edited, wide, gaussian(5, 1), &reads); !errors.Is(err, ledger.ErrInvalid) || reads > 0 {
+	if err := reserveOn(t, edited, wide, gaussian(5, 1), &reads); !errors.Is(err, ledger.ErrInvalid) ||
+		reads > 0 {
 		t.Errorf("an edited ledger: %v after %d reads", err, reads)
 	}
-	if err := f.SetLimit(ctx, rowUnits.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: -1}}); !errors.Is(err, accountant.ErrBudgetRange) {
+	if err := f.SetLimit(ctx, rowUnits.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: -1}}); !errors.Is(
+		err, accountant.ErrBudgetRange,
+	) {
 		t.Errorf("a negative limit: %v", err)
 	}
 	missing := ledger.NewFile(filepath.Join(t.TempDir(), "no", "such", "folder", "l"))

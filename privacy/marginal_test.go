@@ -10,8 +10,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// TestCountOfGroups compares counts over groups with a loop over the rows: narrow and wide columns, groups that merge, permute or keep the codes,
-// more rows than a block.
+// TestCountOfGroups compares counts over groups with a loop over the rows: narrow and wide columns,
+// groups that merge, permute or keep the codes, more rows than a block.
 func TestCountOfGroups(t *testing.T) {
 	u := rand.New(rand.NewPCG(5, 6))
 	const rows = 9001
@@ -23,9 +23,14 @@ func TestCountOfGroups(t *testing.T) {
 		}
 		s.Columns = append(s.Columns, col)
 	}
-	cols := []table.Codes{{U8: make([]uint8, rows)}, {U16: make([]uint16, rows)}, {U8: make([]uint8, rows)}}
+	cols := []table.Codes{
+		{U8: make([]uint8, rows)},
+		{U16: make([]uint16, rows)},
+		{U8: make([]uint8, rows)},
+	}
 	for r := range rows {
-		cols[0].U8[r], cols[1].U16[r], cols[2].U8[r] = uint8(u.IntN(3)), uint16(u.IntN(300)), uint8(u.IntN(7))
+		cols[0].U8[r], cols[1].U16[r], cols[2].U8[r] = uint8(u.IntN(3)), uint16(u.IntN(300)),
+			uint8(u.IntN(7))
 	}
 	tab, err := table.FromColumns(s, cols, nil)
 	if err != nil {
@@ -37,11 +42,12 @@ func TestCountOfGroups(t *testing.T) {
 	}
 	session := open(t, tab, gaussian(1, 1))
 	for name, m := range map[string]Marginal{
-		"one merged":    {Cols: []int{1, 0}, Groups: [][]uint16{halves, nil}},
-		"permuted":      {Cols: []int{0}, Groups: [][]uint16{{2, 0, 1}}},
-		"three columns": {Cols: []int{2, 1, 0}, Groups: [][]uint16{{0, 1, 0, 1, 0, 1, 2}, halves, {1, 0, 1}}},
-		"no group":      {Cols: []int{2, 0}, Groups: [][]uint16{nil, nil}},
-		"no columns":    {},
+		"one merged": {Cols: []int{1, 0}, Groups: [][]uint16{halves, nil}},
+		"permuted":   {Cols: []int{0}, Groups: [][]uint16{{2, 0, 1}}},
+		"three columns": {Cols: []int{2, 1, 0},
+			Groups: [][]uint16{{0, 1, 0, 1, 0, 1, 2}, halves, {1, 0, 1}}},
+		"no group":   {Cols: []int{2, 0}, Groups: [][]uint16{nil, nil}},
+		"no columns": {},
 	} {
 		c := compiledOf(t, session.session, m)[0]
 		want := make([]int64, c.cells)

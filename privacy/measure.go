@@ -66,8 +66,9 @@ func (s *session) MeasureLaplace(q Query, scale float64) ([]int64, error) {
 }
 
 // measure releases the counts of queries with noise, each for its event.
-func (s *session) measure(of access.Question, qs []Query, event func(Query) accountant.Event,
-	addNoise func([]int64)) ([][]int64, error) {
+func (s *session) measure(
+	of access.Question, qs []Query, event func(Query) accountant.Event, addNoise func([]int64),
+) ([][]int64, error) {
 	queries, err := s.compileAll(qs)
 	if err != nil {
 		return nil, fmt.Errorf("privacy: %w", err)

@@ -9,9 +9,9 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// TestNoiseOfTheMechanisms. Null: released − true value follows the named law at the named scale; 20 000 draws each, false-alarm rate
-// 1e-6 each. The same draws must reject a scale 30 % too small or too large: what is released has neither less nor more noise
-// than the event that was charged.
+// TestNoiseOfTheMechanisms. Null: released − true value follows the named law at the named scale;
+// 20 000 draws each, false-alarm rate 1e-6 each. The same draws must reject a scale 30 % too small
+// or too large: what is released has neither less nor more noise than the event that was charged.
 func TestNoiseOfTheMechanisms(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	tab := testTable(t, testSchema("", 0), someRows(600), nil)
@@ -23,7 +23,12 @@ func TestNoiseOfTheMechanisms(t *testing.T) {
 	truePair := make([]int64, 8)
 	tab.CountTo(truePair, pair.Cols)
 	grouped := Marginal{Cols: []int{2, 0}, Groups: [][]uint16{{0, 1, 1, 0}, nil}}
-	trueGrouped := []int64{truePair[0] + truePair[6], truePair[1] + truePair[7], truePair[2] + truePair[4], truePair[3] + truePair[5]}
+	trueGrouped := []int64{
+		truePair[0] + truePair[6],
+		truePair[1] + truePair[7],
+		truePair[2] + truePair[4],
+		truePair[3] + truePair[5],
+	}
 	where := Where{table.And{
 		table.Condition{Column: 1, Allow: []bool{true, false, true}},
 		table.Condition{Column: 0, Allow: []bool{false, true}},
@@ -35,13 +40,19 @@ func TestNoiseOfTheMechanisms(t *testing.T) {
 	normal := func(scale float64) func(int64) float64 {
 		return func(x int64) float64 { return roundedNormal(x, scale) }
 	}
-	double := func(scale float64) func(int64) float64 { return func(x int64) float64 { return laplace(x, scale) } }
+	double := func(scale float64) func(int64) float64 {
+		return func(x int64) float64 { return laplace(x, scale) }
+	}
 	tests := []struct {
 		name string
 		draw func(k int) (int64, error)
 		law  func(scale float64) func(int64) float64
 	}{
-		{"Total", func(int) (int64, error) { x, err := only(s.Measure(Total{}, sigma)); return x - 600, err }, normal},
+		{
+			"Total",
+			func(int) (int64, error) { x, err := only(s.Measure(Total{}, sigma)); return x - 600, err },
+			normal,
+		},
 		{"Counts", func(k int) (int64, error) {
 			m, err := s.Measure(pair, sigma)
 			return m[k%8] - truePair[k%8], err
@@ -50,7 +61,15 @@ func TestNoiseOfTheMechanisms(t *testing.T) {
 			m, err := s.Measure(grouped, sigma)
 			return m[k%4] - trueGrouped[k%4], err
 		}, normal},
-		{"Answer", func(int) (int64, error) { x, err := only(s.MeasureLaplace(where, sigma)); return x - trueWhere, err }, double},
+		{
+			"Answer",
+			func(int) (int64, error) {
+				x, err := only(s.MeasureLaplace(where, sigma))
+				return x - trueWhere,
+					err
+			},
+			double,
+		},
 	}
 	for _, tt := range tests {
 		draws := make([]int64, n)
@@ -72,7 +91,8 @@ func TestNoiseOfTheMechanisms(t *testing.T) {
 	}
 }
 
-// TestCellsHaveIndependentNoise. Null: the signs of the noise of two cells of one release are independent; 4 000 releases.
+// TestCellsHaveIndependentNoise. Null: the signs of the noise of two cells of one release are
+// independent; 4 000 releases.
 func TestCellsHaveIndependentNoise(t *testing.T) {
 	const n = 4000
 	tab := testTable(t, testSchema("", 0), someRows(600), nil)
@@ -99,8 +119,8 @@ func TestCellsHaveIndependentNoise(t *testing.T) {
 	}
 }
 
-// TestSelectFollowsTheExponentialMechanism. Null: P(t) ∝ exp(ε·u(t)/(2Δ)) with u written out from its definition; 30 000 draws a
-// relation, false-alarm rate 1e-6; ε off by 30 % must be rejected.
+// TestSelectFollowsTheExponentialMechanism. Null: P(t) ∝ exp(ε·u(t)/(2Δ)) with u written out from
+// its definition; 30 000 draws a relation, false-alarm rate 1e-6; ε off by 30 % must be rejected.
 func TestSelectFollowsTheExponentialMechanism(t *testing.T) {
 	const n, epsilon = 30000, .2
 	for _, nb := range relations {
@@ -114,7 +134,9 @@ func TestSelectFollowsTheExponentialMechanism(t *testing.T) {
 			}
 		}
 		tab := testTable(t, sch, someRows(60), units)
-		s := open(t, tab, accountant.Composition{{Event: accountant.Exponential{Epsilon: epsilon}, Count: n}})
+		s := open(
+			t, tab, accountant.Composition{{Event: accountant.Exponential{Epsilon: epsilon}, Count: n}},
+		)
 		s.nb = nb // the same rows under each relation
 		flat := func(cells int, x float64) []float64 {
 			e := make([]float64, cells)

@@ -7,10 +7,12 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// MergeBins goes over to a coarser schema: from here on the session's table has the codes of to, each of which stands for codes of the present
-// schema as [schema.Schema.Groups] says, and the finer codes are gone. Only columns that the present schema declares as bought
-// (bins: dp) may differ. Nothing is released, so nothing is charged: each row is mapped on its own, by a rule that the caller took from public or
-// noised knowledge (docs/claims/bins.md). The ledger keeps the fingerprint of the schema that the session was opened with.
+// MergeBins goes over to a coarser schema: from here on the session's table has the codes of to,
+// each of which stands for codes of the present schema as [schema.Schema.Groups] says, and the
+// finer codes are gone. Only columns that the present schema declares as bought (bins: dp) may
+// differ. Nothing is released, so nothing is charged: each row is mapped on its own, by a rule that
+// the caller took from public or noised knowledge (docs/claims/bins.md). The ledger keeps the
+// fingerprint of the schema that the session was opened with.
 //
 // It must not run at the same time as a mechanism of the session.
 func (s *session) MergeBins(to *schema.Schema) error {

@@ -17,7 +17,15 @@ import (
 // fineSchema has a column of 20 cells, of which 4 bins are bought, and a plain one of two codes.
 func fineSchema(unit string, k int) *schema.Schema {
 	return &schema.Schema{Unit: unit, MaxRowsPerUnit: k, Columns: []schema.Column{
-		{Name: "x", Kind: schema.Real, Max: 20, Bins: 20, BuyBins: 4, BuyShare: .1, Missing: []string{""}},
+		{
+			Name:     "x",
+			Kind:     schema.Real,
+			Max:      20,
+			Bins:     20,
+			BuyBins:  4,
+			BuyShare: .1,
+			Missing:  []string{""},
+		},
 		{Name: "y", Kind: schema.Categorical, Categories: []string{"a", "b"}},
 	}}
 }
@@ -33,9 +41,40 @@ func fineTable(t testing.TB, s *schema.Schema, x, y []uint8, units []uint32) *ta
 
 func TestMergeBins(t *testing.T) {
 	s := fineSchema("id", 2)
-	x, y, units := []uint8{0, 4, 5, 9, 10, 19, 20, 7}, []uint8{0, 1, 0, 1, 0, 1, 0, 1}, []uint32{0, 0, 1, 1, 2, 2, 3, 3}
-	session, err := Open(context.Background(), FromTable(fineTable(t, s, x, y, units)), Options{Budget: wide, Plan: accountant.Composition{
-		{Event: accountant.Gaussian{NoiseMultiplier: .25}, Count: 1}}})
+	x, y, units := []uint8{
+		0,
+		4,
+		5,
+		9,
+		10,
+		19,
+		20,
+		7,
+	}, []uint8{
+		0,
+		1,
+		0,
+		1,
+		0,
+		1,
+		0,
+		1,
+	}, []uint32{
+		0,
+		0,
+		1,
+		1,
+		2,
+		2,
+		3,
+		3,
+	}
+	session, err := Open(
+		context.Background(),
+		FromTable(fineTable(t, s, x, y, units)),
+		Options{Budget: wide, Plan: accountant.Composition{
+			{Event: accountant.Gaussian{NoiseMultiplier: .25}, Count: 1}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +100,8 @@ func TestMergeBins(t *testing.T) {
 		t.Error("the session has the old schema")
 	}
 	got := session.data()
-	if !slices.Equal(got.Column(0).U8, []uint8{0, 0, 1, 2, 3, 3, 4, 2}) || !slices.Equal(got.Column(1).U8, y) {
+	if !slices.Equal(got.Column(0).U8, []uint8{0, 0, 1, 2, 3, 3, 4, 2}) ||
+		!slices.Equal(got.Column(1).U8, y) {
 		t.Errorf("codes %v, %v", got.Column(0), got.Column(1))
 	}
 	if !slices.Equal(got.Units(), units) {
@@ -85,8 +125,9 @@ func TestMergeBins(t *testing.T) {
 	}
 }
 
-// TestMergeBinsKeepsNeighbours: what coarsening makes of neighbouring tables is neighbouring under the same relation, for units of one and of
-// three rows and both adjacencies: one row, one row, and nothing of one unit depends on another.
+// TestMergeBinsKeepsNeighbours: what coarsening makes of neighbouring tables is neighbouring under
+// the same relation, for units of one and of three rows and both adjacencies: one row, one row, and
+// nothing of one unit depends on another.
 func TestMergeBinsKeepsNeighbours(t *testing.T) {
 	u := rand.New(rand.NewPCG(11, 12))
 	s := fineSchema("", 0)

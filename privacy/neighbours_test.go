@@ -26,9 +26,24 @@ func TestNeighboursOf(t *testing.T) {
 		want   Neighbours
 	}{
 		{"row, default adjacency", schema.Schema{}, 0, Neighbours{accountant.AddRemove, 1}},
-		{"row, replace-one", schema.Schema{}, accountant.ReplaceOne, Neighbours{accountant.ReplaceOne, 1}},
-		{"rows per unit without a unit mean nothing", schema.Schema{MaxRowsPerUnit: 7}, 0, Neighbours{accountant.AddRemove, 1}},
-		{"unit", schema.Schema{Unit: "patient", MaxRowsPerUnit: 7}, 0, Neighbours{accountant.AddRemove, 7}},
+		{
+			"row, replace-one",
+			schema.Schema{},
+			accountant.ReplaceOne,
+			Neighbours{accountant.ReplaceOne, 1},
+		},
+		{
+			"rows per unit without a unit mean nothing",
+			schema.Schema{MaxRowsPerUnit: 7},
+			0,
+			Neighbours{accountant.AddRemove, 1},
+		},
+		{
+			"unit",
+			schema.Schema{Unit: "patient", MaxRowsPerUnit: 7},
+			0,
+			Neighbours{accountant.AddRemove, 7},
+		},
 	}
 	for _, tt := range tests {
 		if got := NeighboursOf(&tt.schema, tt.adj); got != tt.want {
@@ -51,16 +66,21 @@ func TestEvents(t *testing.T) {
 	}
 	near := func(got, want float64) bool { return math.Abs(got-want) <= 4e-16*want }
 	for _, tt := range tests {
-		if got := tt.nb.MeasureEvent(Total{}, 10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.total) || got > tt.total {
+		if got := tt.nb.MeasureEvent(Total{},
+			10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.total) ||
+			got > tt.total {
 			t.Errorf("%s: Total has multiplier %v, want %v", tt.name, got, tt.total)
 		}
-		if got := tt.nb.MeasureEvent(Marginal{}, 10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.counts) {
+		if got := tt.nb.MeasureEvent(Marginal{},
+			10).(accountant.Gaussian).NoiseMultiplier; !near(got, tt.counts) {
 			t.Errorf("%s: Counts has multiplier %v, want %v", tt.name, got, tt.counts)
 		}
 		if got := tt.nb.SelectEvent(.5).(accountant.Exponential).Epsilon; got != tt.eps {
 			t.Errorf("%s: Select has epsilon %v, want %v", tt.name, got, tt.eps)
 		}
-		if got := tt.nb.MeasureLaplaceEvent(Where{}, 10).(accountant.Laplace).Epsilon; !near(got, tt.pure) || got < tt.pure {
+		if got := tt.nb.MeasureLaplaceEvent(Where{},
+			10).(accountant.Laplace).Epsilon; !near(got, tt.pure) ||
+			got < tt.pure {
 			t.Errorf("%s: Answer has epsilon %v, want %v", tt.name, got, tt.pure)
 		}
 	}

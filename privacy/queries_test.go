@@ -18,13 +18,19 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// someQueries are five expressions over the test schema. Of 600 test rows they hold for 300, 400, 150, 400 and 600; the third is a disjunction
-// under a negation.
+// someQueries are five expressions over the test schema. Of 600 test rows they hold for 300, 400,
+// 150, 400 and 600; the third is a disjunction under a negation.
 func someQueries() []table.Expr {
 	a := table.Condition{Column: 0, Allow: []bool{true, false}}
 	b := table.Condition{Column: 1, Allow: []bool{true, true, false}}
 	c := table.Condition{Column: 2, Allow: []bool{false, true, true, false}}
-	return []table.Expr{a, b, table.Not{Of: table.Or{a, c}}, table.Or{table.And{a, b}, table.And{table.Not{Of: a}, b}}, table.And{}}
+	return []table.Expr{
+		a,
+		b,
+		table.Not{Of: table.Or{a, c}},
+		table.Or{table.And{a, b}, table.And{table.Not{Of: a}, b}},
+		table.And{},
+	}
 }
 
 // wheres is a query for each expression.
@@ -55,7 +61,8 @@ func byHand(tab *table.Table, x table.Expr) (n int64) {
 	return n
 }
 
-// vectors is candidates as SelectDatabase takes them; like a caller that saves memory, it yields one slice again and again.
+// vectors is candidates as SelectDatabase takes them; like a caller that saves memory, it yields
+// one slice again and again.
 func vectors(ys ...[]float64) iter.Seq[[]float64] {
 	return func(yield func([]float64) bool) {
 		var one []float64
@@ -68,8 +75,9 @@ func vectors(ys ...[]float64) iter.Seq[[]float64] {
 	}
 }
 
-// TestNoiseOfQueries. Null: released − true count follows the named law at the named scale; 20 000 draws each, false-alarm rate 1e-6. The
-// same draws must reject a scale 30 % too small or too large.
+// TestNoiseOfQueries. Null: released − true count follows the named law at the named scale; 20 000
+// draws each, false-alarm rate 1e-6. The same draws must reject a scale 30 % too small or too
+// large.
 func TestNoiseOfQueries(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	tab := testTable(t, testSchema("", 0), someRows(600), nil)
@@ -88,7 +96,8 @@ func TestNoiseOfQueries(t *testing.T) {
 		law  func(x int64, scale float64) float64
 	}{
 		{"Measure", func(i int) (int64, error) { return only(s.Measure(q[i], sigma)) }, roundedNormal},
-		{"MeasureLaplace", func(i int) (int64, error) { return only(s.MeasureLaplace(q[i], sigma)) }, laplace},
+		{"MeasureLaplace", func(i int) (int64, error) { return only(s.MeasureLaplace(q[i], sigma)) },
+			laplace},
 	} {
 		draws := make([]int64, n)
 		for k := range draws {
@@ -99,7 +108,8 @@ func TestNoiseOfQueries(t *testing.T) {
 			draws[k] = x - truth[k%len(q)]
 		}
 		for scale, want := range map[float64]bool{.7: false, 1: true, 1.3: false} {
-			if got := follows(draws, 14, func(x int64) float64 { return tt.law(x, scale*sigma) }); got != want {
+			if got := follows(draws, 14,
+				func(x int64) float64 { return tt.law(x, scale*sigma) }); got != want {
 				t.Errorf("%s: %v times the scale is accepted: %v", tt.name, scale, got)
 			}
 		}
@@ -119,8 +129,9 @@ func lawOf(u []float64, eps, delta float64) []float64 {
 	return p
 }
 
-// TestQuerySelectionLaw. Null: Select among counts and SelectDatabase follow P(t) ∝ exp(ε·u(t)/(2Δ)) with u and Δ written out from their definitions;
-// 12 000 draws a relation and mechanism, false-alarm rate 1e-6; twice and half the ε must be rejected.
+// TestQuerySelectionLaw. Null: Select among counts and SelectDatabase follow P(t) ∝
+// exp(ε·u(t)/(2Δ)) with u and Δ written out from their definitions; 12 000 draws a relation and
+// mechanism, false-alarm rate 1e-6; twice and half the ε must be rejected.
 func TestQuerySelectionLaw(t *testing.T) {
 	const n, epsilon = 12000, .8
 	tab := testTable(t, testSchema("", 0), someRows(60), nil)
@@ -132,9 +143,17 @@ func TestQuerySelectionLaw(t *testing.T) {
 		{Query: q[2], Estimate: []float64{20}},
 		{Query: q[4], Estimate: []float64{51.25}, Weight: 1.5},
 	}
-	databases := [][]float64{{30, 40, 15, 40, 60}, {27, 41, 15, 40, 60}, {30, 40, 15, 35, 60}, {40, 48, 7, 40, 60.5}, {30, 40, 15, 40, 48}}
+	databases := [][]float64{
+		{30, 40, 15, 40, 60},
+		{27, 41, 15, 40, 60},
+		{30, 40, 15, 35, 60},
+		{40, 48, 7, 40, 60.5},
+		{30, 40, 15, 40, 48},
+	}
 	for _, nb := range relations {
-		s := open(t, tab, accountant.Composition{{Event: accountant.Exponential{Epsilon: epsilon}, Count: 2 * n}})
+		s := open(
+			t, tab, accountant.Composition{{Event: accountant.Exponential{Epsilon: epsilon}, Count: 2 * n}},
+		)
 		s.nb = nb // the same rows under each relation
 		var errorOf, worst []float64
 		for _, c := range candidates {
@@ -158,7 +177,9 @@ func TestQuerySelectionLaw(t *testing.T) {
 			delta float64
 		}{
 			{"Select", func() (int, error) { return s.Select(candidates, epsilon) }, errorOf, 2 * nb.k()},
-			{"SelectDatabase", func() (int, error) { return s.SelectDatabase(q, 5, vectors(databases...), epsilon) }, worst, nb.k()},
+			{"SelectDatabase",
+				func() (int, error) { return s.SelectDatabase(q, 5, vectors(databases...), epsilon) }, worst,
+				nb.k()},
 		} {
 			counts := make([]int64, 5)
 			for range n {
@@ -171,15 +192,18 @@ func TestQuerySelectionLaw(t *testing.T) {
 			for scale, want := range map[float64]bool{.5: false, 1: true, 2: false} {
 				law := lawOf(tt.u, scale*epsilon, tt.delta)
 				if stat, limit, ok := stattest.ChiSquare(counts, law); ok != want {
-					t.Errorf("%v, %s: at %v times ε chi-square is %v, limit %v: %v, law %v", nb, tt.name, scale, stat, limit, counts, law)
+					t.Errorf(
+						"%v, %s: at %v times ε chi-square is %v, limit %v: %v, law %v", nb, tt.name, scale, stat,
+						limit, counts, law,
+					)
 				}
 			}
 		}
 	}
 }
 
-// TestQuerySensitivity draws neighbouring tables under every relation: neither a count nor a score moves by more than the gate assumes, and
-// each attains it.
+// TestQuerySensitivity draws neighbouring tables under every relation: neither a count nor a score
+// moves by more than the gate assumes, and each attains it.
 func TestQuerySensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 9))
 	for _, nb := range relations {
@@ -227,7 +251,8 @@ func TestQuerySensitivity(t *testing.T) {
 		for _, c := range []struct {
 			name       string
 			got, bound float64
-		}{{"a count", count, nb.k()}, {"a candidate's score", query, 1}, {"SelectDatabase's score", database, 1}} {
+		}{{"a count", count, nb.k()}, {"a candidate's score", query, 1},
+			{"SelectDatabase's score", database, 1}} {
 			if c.got > c.bound || c.got < c.bound*(1-1e-9) {
 				t.Errorf("%v: %s moved by %v, the gate assumes %v", nb, c.name, c.got, c.bound)
 			}
@@ -239,10 +264,14 @@ func TestQuerySensitivity(t *testing.T) {
 func TestQueryEvents(t *testing.T) {
 	for _, nb := range relations {
 		k := float64(nb.MaxRowsPerUnit)
-		if got, ok := nb.MeasureEvent(Where{}, 10).(accountant.Gaussian); !ok || got.NoiseMultiplier > 10/k || got.NoiseMultiplier < 10/k*(1-1e-15) {
+		if got, ok := nb.MeasureEvent(Where{}, 10).(accountant.Gaussian); !ok ||
+			got.NoiseMultiplier > 10/k ||
+			got.NoiseMultiplier < 10/k*(1-1e-15) {
 			t.Errorf("%v: Measure is %+v", nb, got)
 		}
-		if got, ok := nb.MeasureLaplaceEvent(Where{}, 10).(accountant.Laplace); !ok || got.Epsilon < k/10 || got.Epsilon > k/10*(1+1e-15) {
+		if got, ok := nb.MeasureLaplaceEvent(Where{}, 10).(accountant.Laplace); !ok ||
+			got.Epsilon < k/10 ||
+			got.Epsilon > k/10*(1+1e-15) {
 			t.Errorf("%v: MeasureLaplace is %+v", nb, got)
 		}
 		for _, ev := range []accountant.Event{nb.SelectEvent(.5), nb.SelectDatabaseEvent(.5)} {
@@ -270,7 +299,10 @@ func TestQueriesAreChargedBeforeReading(t *testing.T) {
 		"Measure":        func() error { _, err := s.Measure(q[0], 5); return err },
 		"MeasureLaplace": func() error { _, err := s.MeasureLaplace(q[0], 2); return err },
 		"Select":         func() error { _, err := s.Select(pick, 1); return err },
-		"SelectDatabase": func() error { _, err := s.SelectDatabase(q, 1, vectors(make([]float64, 5)), 2); return err },
+		"SelectDatabase": func() error {
+			_, err := s.SelectDatabase(q, 1, vectors(make([]float64, 5)), 2)
+			return err
+		},
 	}
 	refused := []error{
 		func() error { _, err := s.Measure(q[0], 4.9); return err }(),
@@ -313,7 +345,14 @@ func TestQueriesAreChargedBeforeReading(t *testing.T) {
 // TestInvalidQueriesCostNothing: what can be refused without the data is refused before the charge.
 func TestInvalidQueriesCostNothing(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
-	s := open(t, tab, accountant.Composition{{Event: accountant.Exponential{Epsilon: 1}, Count: 2}, {Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1}})
+	s := open(
+		t,
+		tab,
+		accountant.Composition{
+			{Event: accountant.Exponential{Epsilon: 1}, Count: 2},
+			{Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1},
+		},
+	)
 	q := wheres(someQueries())
 	pick := func(c Candidate) func() error {
 		return func() error { _, err := s.Select([]Candidate{c}, 1); return err }
@@ -333,19 +372,25 @@ func TestInvalidQueriesCostNothing(t *testing.T) {
 		deep = table.Not{Of: deep}
 	}
 	for name, call := range map[string]func() error{
-		"column":           measure(Where{table.Condition{Column: 3}}),
-		"nil expression":   measure(Where{}),
-		"nil part":         measure(Where{table.Not{}}),
-		"deep":             measure(Where{deep}),
-		"foreign":          measure(forged{}),
-		"no query":         measure(nil),
-		"no rule":          measure(Cells{}),
-		"no queries":       func() error { _, err := s.MeasureAll(nil, 5); return err },
-		"one bad query":    func() error { _, err := s.MeasureAll([]Query{Total{}, forged{}}, 5); return err },
-		"sigma":            func() error { _, err := s.Measure(q[0], math.NaN()); return err },
-		"scale":            func() error { _, err := s.MeasureLaplace(q[0], 0); return err },
-		"no candidates":    func() error { _, err := s.Select(nil, 1); return err },
-		"epsilon":          func() error { _, err := s.Select([]Candidate{{Query: q[0]}}, math.Inf(1)); return err },
+		"column":         measure(Where{table.Condition{Column: 3}}),
+		"nil expression": measure(Where{}),
+		"nil part":       measure(Where{table.Not{}}),
+		"deep":           measure(Where{deep}),
+		"foreign":        measure(forged{}),
+		"no query":       measure(nil),
+		"no rule":        measure(Cells{}),
+		"no queries":     func() error { _, err := s.MeasureAll(nil, 5); return err },
+		"one bad query": func() error {
+			_, err := s.MeasureAll([]Query{Total{}, forged{}}, 5)
+			return err
+		},
+		"sigma":         func() error { _, err := s.Measure(q[0], math.NaN()); return err },
+		"scale":         func() error { _, err := s.MeasureLaplace(q[0], 0); return err },
+		"no candidates": func() error { _, err := s.Select(nil, 1); return err },
+		"epsilon": func() error {
+			_, err := s.Select([]Candidate{{Query: q[0]}}, math.Inf(1))
+			return err
+		},
 		"no estimate":      pick(Candidate{Query: q[0]}),
 		"candidate":        pick(Candidate{Estimate: []float64{0}}),
 		"estimate":         pick(Candidate{Query: q[0], Estimate: []float64{math.NaN()}}),
@@ -380,8 +425,11 @@ func TestBadDatabases(t *testing.T) {
 			}
 		}
 	}
-	scores, err := databaseScores([]int64{4, 9, 0, 0, 1}, 2, vectors([]float64{2, 8.5, 0, 0, 1}, []float64{4, 9, 3.25, 0, 1}))
-	if err != nil || !slices.Equal(scores, []int64{-2 << access.EstimateBits, -13 << (access.EstimateBits - 2)}) {
+	scores, err := databaseScores(
+		[]int64{4, 9, 0, 0, 1}, 2, vectors([]float64{2, 8.5, 0, 0, 1}, []float64{4, 9, 3.25, 0, 1}),
+	)
+	if err != nil ||
+		!slices.Equal(scores, []int64{-2 << access.EstimateBits, -13 << (access.EstimateBits - 2)}) {
 		t.Errorf("scores %v, %v", scores, err)
 	}
 }
@@ -404,7 +452,8 @@ func TestExpressionsAreCopies(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(600), nil)
 	s := open(t, tab, gaussian(5, 1))
 	keys := map[string]int{}
-	for i, x := range append(someQueries(), table.Or{}, table.And{table.And{}}, table.Not{Of: table.And{}}) {
+	for i, x := range append(someQueries(), table.Or{}, table.And{table.And{}},
+		table.Not{Of: table.And{}}) {
 		q, err := s.compile(Where{x})
 		if err != nil {
 			t.Fatal(err)

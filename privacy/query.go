@@ -19,7 +19,8 @@ const (
 
 // Query is a question that counting answers: [Total], [Marginal], [Where], [Cells] or
 // [ContributionHistogram]. It is a value and all of it is public. A mechanism copies it, checks the
-// copy, derives its sensitivity from its kind and the session's relation, and counts it on the rows.
+// copy, derives its sensitivity from its kind and the session's relation, and counts it on the
+// rows.
 type Query interface{ query() }
 
 // Total is the number of rows.
@@ -313,8 +314,9 @@ const (
 
 // copyExpr copies an expression, checks the copy against the numbers of codes of the columns, and
 // appends all of it to key.
-func copyExpr(x table.Expr, sizes []int, key []byte, depth int,
-	nodes *int) (table.Expr, []byte, error) {
+func copyExpr(
+	x table.Expr, sizes []int, key []byte, depth int, nodes *int,
+) (table.Expr, []byte, error) {
 	if *nodes++; depth > maxExprDepth || *nodes > maxExprNodes {
 		return nil, nil, fmt.Errorf("an expression has more than %d nested parts, or %d in all",
 			maxExprDepth, maxExprNodes)

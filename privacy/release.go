@@ -14,10 +14,10 @@ import (
 // its first query to its last.
 var ErrSplit = errors.New("the session's units are already split into shards")
 
-// ErrForeign is returned when a critic that the caller handed to a gradient sum did not come back: it
-// panicked or ended its goroutine. The session is of no further use; of what the code had seen
-// nothing is said. That a critic comes back on every row is part of its contract: where it does not,
-// the error tells of a row.
+// ErrForeign is returned when a critic that the caller handed to a gradient sum did not come back:
+// it panicked or ended its goroutine. The session is of no further use; of what the code had seen
+// nothing is said. That a critic comes back on every row is part of its contract: where it does
+// not, the error tells of a row.
 var ErrForeign = errors.New("the code that was handed to it did not come back")
 
 // release charges, reads, draws, keeps and returns. The reservation, which is on the disk since

@@ -11,16 +11,17 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Rows is a private table that only the gate can read. It holds its data behind a function, so that no way of printing or encoding
-// it, alone or inside another value, shows a row. Nothing is read before a [Session] is opened on it.
+// Rows is a private table that only the gate can read. It holds its data behind a function, so that
+// no way of printing or encoding it, alone or inside another value, shows a row. Nothing is read
+// before a [Session] is opened on it.
 type Rows struct {
 	schema *schema.Schema
 	load   func(context.Context) (*table.Table, table.Report, error)
 	source func(context.Context, access.Bound) error // in place of load, for rows in another form
 }
 
-// File names a private file (.csv or .parquet, "-" for CSV on standard input), to be read by [Open]. Nothing is called while it is read:
-// how often would tell how long the file is.
+// File names a private file (.csv or .parquet, "-" for CSV on standard input), to be read by
+// [Open]. Nothing is called while it is read: how often would tell how long the file is.
 func File(path string, s *schema.Schema) *Rows {
 	s = s.Clone()
 	return &Rows{schema: s, load: func(ctx context.Context) (*table.Table, table.Report, error) {
@@ -30,9 +31,12 @@ func File(path string, s *schema.Schema) *Rows {
 
 // FromTable treats a table as private from here on.
 func FromTable(t *table.Table) *Rows {
-	return &Rows{schema: t.Schema().Clone(), load: func(context.Context) (*table.Table, table.Report, error) {
-		return t, table.Report{}, nil
-	}}
+	return &Rows{
+		schema: t.Schema().Clone(),
+		load: func(context.Context) (*table.Table, table.Report, error) {
+			return t, table.Report{}, nil
+		},
+	}
 }
 
 // Schema is a copy of the public schema of the rows.
@@ -50,8 +54,8 @@ func (r *Rows) Format(f fmt.State, _ rune) { fmt.Fprint(f, r.String()) }
 // MarshalText refuses.
 func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 
-// read loads the rows into the session and bounds each unit's contribution. How many rows the units had before is kept for
-// a [ContributionHistogram].
+// read loads the rows into the session and bounds each unit's contribution. How many rows the units
+// had before is kept for a [ContributionHistogram].
 func (r *Rows) read(ctx context.Context, s *session) error {
 	quiet, stop := deaf(ctx)
 	defer stop()
@@ -88,8 +92,9 @@ func deaf(ctx context.Context) (quiet context.Context, stop func()) {
 	}
 }
 
-// boundUnits returns, in increasing order, the rows to keep: a uniformly random subset of k rows for each unit with more than k,
-// all rows of the others. What is kept of one unit does not depend on any other unit.
+// boundUnits returns, in increasing order, the rows to keep: a uniformly random subset of k rows
+// for each unit with more than k, all rows of the others. What is kept of one unit does not depend
+// on any other unit.
 func boundUnits(units []uint32, k int, src *noise.Source) []int {
 	order := make([]int, len(units))
 	for i := range order {

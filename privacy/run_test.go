@@ -11,13 +11,17 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 )
 
-// TestRunIsPaidOnce: a run whose name the ledger has is refused before a row is read, also when several begin at once.
+// TestRunIsPaidOnce: a run whose name the ledger has is refused before a row is read, also when
+// several begin at once.
 func TestRunIsPaidOnce(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "x.ledger"))
 	plan := gaussian(30, 1)
 	open := func(run string, reads *int) error {
-		s, err := Open(context.Background(), counted(tab, reads), Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}, Plan: plan, Ledger: file, Run: run})
+		s, err := Open(
+			context.Background(), counted(tab, reads),
+			Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}, Plan: plan, Ledger: file, Run: run},
+		)
 		if err == nil {
 			if s.Run() != run {
 				t.Errorf("the run is called %s, want %s", s.Run(), run)

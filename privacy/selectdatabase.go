@@ -32,8 +32,9 @@ func (nb Neighbours) SelectDatabaseEvent(epsilon float64) accountant.Event {
 // |y| < 2^40. A slice may be used again for the next candidate. They are public: the error about a
 // bad one depends on them alone, but comes after the charge. They must not call the session, which
 // is locked.
-func (s *session) SelectDatabase(qs []Query, n int, candidates iter.Seq[[]float64],
-	epsilon float64) (int, error) {
+func (s *session) SelectDatabase(
+	qs []Query, n int, candidates iter.Seq[[]float64], epsilon float64,
+) (int, error) {
 	fail := func(err error) (int, error) { return 0, fmt.Errorf("privacy: a choice: %w", err) }
 	if !access.Positive(epsilon) {
 		return fail(fmt.Errorf("epsilon %v must be positive and finite", epsilon))
@@ -49,7 +50,11 @@ func (s *session) SelectDatabase(qs []Query, n int, candidates iter.Seq[[]float6
 	for _, q := range queries {
 		of.Text(q.key)
 	}
-	c := access.Call{What: "choice of a database", Of: of, Cost: access.Once(s.nb.SelectDatabaseEvent(epsilon))}
+	c := access.Call{
+		What: "choice of a database",
+		Of:   of,
+		Cost: access.Once(s.nb.SelectDatabaseEvent(epsilon)),
+	}
 	return s.releaseIndex(c, n, func() (int, error) {
 		counts, err := s.counts(queries)
 		if err != nil {
@@ -77,8 +82,8 @@ func (s *session) databaseLambda(queries []compiled, epsilon float64) float64 {
 	return access.Down(epsilon, 2*delta*(1<<access.EstimateBits))
 }
 
-// databaseScores is u of every candidate in 2^-access.EstimateBits rows. Whether it is an error depends on
-// the candidates only: all of each is looked at.
+// databaseScores is u of every candidate in 2^-access.EstimateBits rows. Whether it is an error
+// depends on the candidates only: all of each is looked at.
 func databaseScores(counts []int64, n int, candidates iter.Seq[[]float64]) ([]int64, error) {
 	scores := make([]int64, 0, n)
 	for y := range candidates {

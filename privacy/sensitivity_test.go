@@ -10,8 +10,9 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// TestSensitivity draws neighbouring tables under every relation and compares how far each mechanism's true value moves with the
-// sensitivity that the gate uses. It must never be exceeded, and must be attained, or the gate would waste budget.
+// TestSensitivity draws neighbouring tables under every relation and compares how far each
+// mechanism's true value moves with the sensitivity that the gate uses. It must never be exceeded,
+// and must be attained, or the gate would waste budget.
 func TestSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(3, 4))
 	marginals := []Marginal{
@@ -27,7 +28,9 @@ func TestSensitivity(t *testing.T) {
 			for i := range est {
 				est[i] = 3 * u.Float64()
 			}
-			candidates = append(candidates, Candidate{Query: m, Estimate: est, Weight: .5 + u.Float64(), Penalty: u.Float64()})
+			candidates = append(
+				candidates, Candidate{Query: m, Estimate: est, Weight: .5 + u.Float64(), Penalty: u.Float64()},
+			)
 		}
 		grid, queries, err := s.onGrid(candidates)
 		if err != nil {
@@ -82,7 +85,8 @@ func TestSensitivity(t *testing.T) {
 	}
 }
 
-// TestScoreSaturates: huge counts stay in range and in order, and a saturated score moves no more than an exact one.
+// TestScoreSaturates: huge counts stay in range and in order, and a saturated score moves no more
+// than an exact one.
 func TestScoreSaturates(t *testing.T) {
 	s := &session{schema: testSchema("", 0), nb: relations[0]}
 	grid, _, err := s.onGrid([]Candidate{
@@ -114,12 +118,17 @@ func TestScoreSaturates(t *testing.T) {
 // TestScoreByHand pins the score's value.
 func TestScoreByHand(t *testing.T) {
 	s := &session{schema: testSchema("", 0), nb: relations[0]}
-	grid, _, err := s.onGrid([]Candidate{{Query: Marginal{Cols: []int{0}}, Estimate: []float64{2.5, 7}, Weight: 2, Penalty: 1}})
+	grid, _, err := s.onGrid(
+		[]Candidate{
+			{Query: Marginal{Cols: []int{0}}, Estimate: []float64{2.5, 7}, Weight: 2, Penalty: 1},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// |4−2.5| + |5−7| − 1 = 2.5 rows, times 2.
-	if got, want := grid[0].score([]int64{4, 5}), int64(5*(1<<access.EstimateBits)*(1<<weightBits)); got != want {
+	if got, want := grid[0].score([]int64{4, 5}),
+		int64(5*(1<<access.EstimateBits)*(1<<weightBits)); got != want {
 		t.Errorf("score %d, want %d", got, want)
 	}
 }

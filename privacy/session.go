@@ -24,9 +24,11 @@ import (
 )
 
 var (
-	// ErrPlan is returned by a mechanism whose event is not, or no longer, in the session's reservation.
+	// ErrPlan is returned by a mechanism whose event is not, or no longer, in the session's
+	// reservation.
 	ErrPlan = fmt.Errorf("not in the session's plan: %w", accountant.ErrBudget)
-	// ErrRun is returned for a run whose name the ledger has already: whoever names runs cannot pay for one twice.
+	// ErrRun is returned for a run whose name the ledger has already: whoever names runs cannot pay
+	// for one twice.
 	ErrRun = errors.New("the ledger has this run already")
 	// ErrClosed is returned by the mechanisms of a closed session.
 	ErrClosed = errors.New("the session is closed")
@@ -34,27 +36,33 @@ var (
 
 // Options of [Open].
 type Options struct {
-	Budget    accountant.Budget      // required
-	Plan      accountant.Composition // required: every mechanism the session may run; it must fit the budget
-	Price     accountant.Pricer      // of the plan; default closed formulas
-	Adjacency accountant.Adjacency   // default accountant.AddRemove
-	Ledger    *ledger.File           // nil keeps the ledger in memory only: the spend is then not enforced across runs
-	Method    string                 // name of the method, for the ledger
-	Tool      string                 // program and version, for the ledger
-	Run       string                 // the run's name in the ledger, 16 hexadecimal digits; default random. A ledger takes a name once (ErrRun)
-	Day       time.Time              // of the reservation, cut to the day; default today
+	Budget accountant.Budget // required
+	// required: every mechanism the session may run; it must fit the budget
+	Plan      accountant.Composition
+	Price     accountant.Pricer    // of the plan; default closed formulas
+	Adjacency accountant.Adjacency // default accountant.AddRemove
+	// nil keeps the ledger in memory only: the spend is then not enforced across runs
+	Ledger *ledger.File
+	Method string // name of the method, for the ledger
+	Tool   string // program and version, for the ledger
+	// the run's name in the ledger, 16 hexadecimal digits; default random. A ledger takes a name once
+	// (ErrRun)
+	Run string
+	Day time.Time // of the reservation, cut to the day; default today
 
 	// Journal is a file that keeps every answer until the run has ended, so that a run whose process
 	// dies goes on with Resume; it needs a Ledger. "" keeps none. What it may hold: [Unfinished].
 	Journal string
-	Resume  bool     // continue the run of the Journal: same schema, budget, plan, relation, method and Program
+	// continue the run of the Journal: same schema, budget, plan, relation, method and Program
+	Resume  bool
 	Outputs []string // names of what the run is for: a run is continued for all that it was begun for
-	Program string   // version and kind of machine: another one might compute other numbers from the same answers
+	// version and kind of machine: another one might compute other numbers from the same answers
+	Program string
 }
 
 // Session is an open run on private rows. Its methods may be called from several goroutines; a run
-// that is to be resumed must call them in an order that its answers alone decide. A copy of a Session
-// is the same session.
+// that is to be resumed must call them in an order that its answers alone decide. A copy of a
+// Session is the same session.
 type Session struct{ *session }
 
 type session struct {
@@ -81,16 +89,19 @@ type session struct {
 	closed  bool
 }
 
-// Open checks the plan against the budget and the ledger's limit, reserves the whole plan in the ledger, and only then reads the
-// rows. An error before the reservation (accountant.ErrBudget, ledger.ErrLocked, ledger.ErrMismatch) has read nothing and spent nothing.
-// If the rows cannot be read, the run is closed as void: no mechanism has run on it.
+// Open checks the plan against the budget and the ledger's limit, reserves the whole plan in the
+// ledger, and only then reads the rows. An error before the reservation (accountant.ErrBudget,
+// ledger.ErrLocked, ledger.ErrMismatch) has read nothing and spent nothing. If the rows cannot be
+// read, the run is closed as void: no mechanism has run on it.
 //
-// With Options.Resume it continues the run of the journal instead: mechanisms return what the journal holds, as long as they are
-// asked the same questions in the same order, and draw from there on. The rows are read anew; with an id column the choice of
-// MaxRowsPerUnit rows of a unit is drawn anew too, which is no further cost (docs/claims/session.md). Refusals wrap [ErrResume],
+// With Options.Resume it continues the run of the journal instead: mechanisms return what the
+// journal holds, as long as they are asked the same questions in the same order, and draw from
+// there on. The rows are read anew; with an id column the choice of MaxRowsPerUnit rows of a unit
+// is drawn anew too, which is no further cost (docs/claims/session.md). Refusals wrap [ErrResume],
 // spend nothing and leave the run as it is; so does a table that cannot be read.
 //
-// Without Resume, a journal that holds an unfinished run is refused ([ErrUnfinished]): it would be paid for twice.
+// Without Resume, a journal that holds an unfinished run is refused ([ErrUnfinished]): it would be
+// paid for twice.
 func Open(ctx context.Context, rows *Rows, o Options) (*Session, error) {
 	if rows.source == nil {
 		if err := rows.schema.Validate(); err != nil {
@@ -125,10 +136,12 @@ func (s *session) begin(ctx context.Context, o Options) error {
 		o.Day = time.Now()
 	}
 	o.Day = o.Day.UTC().Truncate(24 * time.Hour)
-	if o.Journal != "" && o.Ledger != nil && filepath.Clean(o.Journal) == filepath.Clean(o.Ledger.Path()) {
+	if o.Journal != "" && o.Ledger != nil &&
+		filepath.Clean(o.Journal) == filepath.Clean(o.Ledger.Path()) {
 		return errors.New("privacy: the journal is the ledger")
 	}
-	s.file, s.run, s.src, s.left = o.Ledger, o.Run, noise.NewSource(), accountant.NewReservation(o.Plan)
+	s.file, s.run, s.src, s.left = o.Ledger, o.Run, noise.NewSource(),
+		accountant.NewReservation(o.Plan)
 	if o.Journal == "" {
 		if o.Resume {
 			return fmt.Errorf("privacy: there is no journal: %w", ErrResume)
@@ -153,7 +166,8 @@ func (s *session) begin(ctx context.Context, o Options) error {
 	return err
 }
 
-// startJournal begins a journal and reserves. A run that was begun in the same file and has ended, or was never reserved, gives way.
+// startJournal begins a journal and reserves. A run that was begun in the same file and has ended,
+// or was never reserved, gives way.
 func (s *session) startJournal(ctx context.Context, o Options) error {
 	h, records, _, err := s.journal.read()
 	if err != nil {
@@ -166,13 +180,16 @@ func (s *session) startJournal(ctx context.Context, o Options) error {
 	switch {
 	case h.Run == "":
 	case statusOf(l, h.Run) == ledger.StatusUnfinished:
-		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, h.Run, ErrUnfinished)
+		return fmt.Errorf(
+			"privacy: the journal %s holds run %s: %w", s.journal.path, h.Run, ErrUnfinished,
+		)
 	case statusOf(l, h.Run) == "":
 		if err := unknown(s.journal.path, h, records); err != nil {
 			return err
 		}
 	}
-	if err := s.journal.start(header{journalVersion, s.run, strings.ToValidUTF8(o.Program, "\uFFFD"), o.Day, validUTF8(o.Outputs)}); err != nil {
+	if err := s.journal.start(header{journalVersion, s.run, strings.ToValidUTF8(o.Program, "\uFFFD"),
+		o.Day, validUTF8(o.Outputs)}); err != nil {
 		return err
 	}
 	if err := s.reserve(ctx, o); err != nil {
@@ -201,7 +218,9 @@ func (s *session) resume(ctx context.Context, o Options) error {
 		return err
 	}
 	refuse := func(format string, args ...any) error {
-		return fmt.Errorf("privacy: run %s: "+format+": %w", append(append([]any{h.Run}, args...), ErrResume)...)
+		return fmt.Errorf(
+			"privacy: run %s: "+format+": %w",
+			append(append([]any{h.Run}, args...), ErrResume)...)
 	}
 	if h.Run == "" {
 		return fmt.Errorf("privacy: the journal %s holds no run: %w", s.journal.path, ErrResume)
@@ -210,7 +229,9 @@ func (s *session) resume(ctx context.Context, o Options) error {
 		return refuse("it was begun by %q, this is %q", h.Program, program)
 	}
 	for _, out := range h.Outputs { // in the header a name is UTF-8
-		if !slices.ContainsFunc(o.Outputs, func(name string) bool { return strings.ToValidUTF8(name, "\uFFFD") == out }) {
+		if !slices.ContainsFunc(
+			o.Outputs, func(name string) bool { return strings.ToValidUTF8(name, "\uFFFD") == out },
+		) {
 			return refuse("it was begun to write %s too, which would be lost", out)
 		}
 	}
@@ -252,8 +273,9 @@ func (s *session) resume(ctx context.Context, o Options) error {
 	return s.journal.write(nil, whole)
 }
 
-// behind returns the lines that the ledger lacks for the records of the journal: those of answers whose process died before it
-// logged them. A journal that is older than the ledger would have answers drawn again that were given already.
+// behind returns the lines that the ledger lacks for the records of the journal: those of answers
+// whose process died before it logged them. A journal that is older than the ledger would have
+// answers drawn again that were given already.
 func (s *session) behind(records []record) ([]ledger.Entry, error) {
 	var logged []ledger.Entry
 	for _, e := range s.lines {
@@ -282,7 +304,8 @@ func (s *session) behind(records []record) ([]ledger.Entry, error) {
 	return missing, nil
 }
 
-// unread ends a run whose rows could not be read: void if it is new, as it was if it is an earlier one.
+// unread ends a run whose rows could not be read: void if it is new, as it was if it is an earlier
+// one.
 func (s *session) unread(err error) error {
 	if s.resumed {
 		s.journal.leave()
@@ -292,13 +315,19 @@ func (s *session) unread(err error) error {
 }
 
 // fits is an error unless the composition of the plan is within the budget.
-func fits(plan accountant.Composition, b accountant.Budget, adj accountant.Adjacency, price accountant.Pricer) error {
+func fits(
+	plan accountant.Composition, b accountant.Budget, adj accountant.Adjacency,
+	price accountant.Pricer,
+) error {
 	cost, err := price.Epsilon(plan, b.Delta, adj)
 	if err != nil {
 		return err
 	}
 	if cost.Epsilon > b.Epsilon {
-		return fmt.Errorf("privacy: the plan costs epsilon %v at delta %v, the budget is %v: %w", cost.Epsilon, b.Delta, b.Epsilon, accountant.ErrBudget)
+		return fmt.Errorf(
+			"privacy: the plan costs epsilon %v at delta %v, the budget is %v: %w", cost.Epsilon, b.Delta,
+			b.Epsilon, accountant.ErrBudget,
+		)
 	}
 	return nil
 }
@@ -313,8 +342,10 @@ func newRun() string {
 func (s *session) reservation(o Options) ledger.Entry {
 	budget := o.Budget
 	e := ledger.Entry{
-		Time: o.Day, Kind: ledger.EntryReserve, Run: o.Run, Adjacency: s.nb.Adjacency, Unit: s.schema.Unit,
-		Budget: &budget, Composition: slices.Clone(o.Plan), Method: o.Method, SchemaSHA256: s.fingerprint(), Tool: o.Tool,
+		Time: o.Day, Kind: ledger.EntryReserve, Run: o.Run, Adjacency: s.nb.Adjacency,
+		Unit:   s.schema.Unit,
+		Budget: &budget, Composition: slices.Clone(o.Plan), Method: o.Method,
+		SchemaSHA256: s.fingerprint(), Tool: o.Tool,
 	}
 	if s.schema.Unit != "" {
 		e.MaxRowsPerUnit = s.nb.MaxRowsPerUnit
@@ -330,10 +361,14 @@ func differs(e, want ledger.Entry) string {
 	case e.Method != want.Method:
 		return fmt.Sprintf("its method is %s, this one's %s", e.Method, want.Method)
 	case *e.Budget != *want.Budget:
-		return fmt.Sprintf("its budget is epsilon %v, delta %v, this one's %v, %v", e.Budget.Epsilon, e.Budget.Delta, want.Budget.Epsilon, want.Budget.Delta)
+		return fmt.Sprintf(
+			"its budget is epsilon %v, delta %v, this one's %v, %v", e.Budget.Epsilon, e.Budget.Delta,
+			want.Budget.Epsilon, want.Budget.Delta,
+		)
 	case e.SchemaSHA256 != want.SchemaSHA256:
 		return "its schema is another one"
-	case e.Adjacency != want.Adjacency || e.Unit != want.Unit || e.MaxRowsPerUnit != want.MaxRowsPerUnit:
+	case e.Adjacency != want.Adjacency || e.Unit != want.Unit ||
+		e.MaxRowsPerUnit != want.MaxRowsPerUnit:
 		return "its neighbouring relation is another one"
 	case !slices.Equal(e.Composition, want.Composition):
 		return "its plan is another one: other settings"
@@ -380,8 +415,8 @@ func (s *session) fingerprint() string {
 	return s.schema.Fingerprint()
 }
 
-// note appends to the ledger in memory, the one a model carries. It has the day of the reservation and no other time, no process,
-// and nothing of the journal.
+// note appends to the ledger in memory, the one a model carries. It has the day of the reservation
+// and no other time, no process, and nothing of the journal.
 func (s *session) note(e ledger.Entry) {
 	var last ledger.Entry
 	if n := len(s.log.Entries); n > 0 {
@@ -392,15 +427,17 @@ func (s *session) note(e ledger.Entry) {
 	s.log.Entries = append(s.log.Entries, e.Seal(last))
 }
 
-// FilterLeft is the μ² left in the reserved accountant.GDPFilter: a mechanism whose [accountant.FilterCost] is at most that is granted. It follows from
-// the charges so far, which are public.
+// FilterLeft is the μ² left in the reserved accountant.GDPFilter: a mechanism whose
+// [accountant.FilterCost] is at most that is granted. It follows from the charges so far, which are
+// public.
 func (s *session) FilterLeft() float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left.FilterLeft()
 }
 
-// keep makes an answer durable and logs its charges. After an error the session must not return the answer, nor draw another.
+// keep makes an answer durable and logs its charges. After an error the session must not return the
+// answer, nor draw another.
 func (s *session) keep(r *record, what string) error {
 	if s.journal != nil {
 		if err := s.journal.add(r); err != nil {
@@ -418,35 +455,43 @@ func (s *session) keep(r *record, what string) error {
 func (s *session) chargeEntries(r *record, what string) []ledger.Entry {
 	var out []ledger.Entry
 	for _, ch := range r.Charges {
-		out = append(out, ledger.Entry{Kind: ledger.EntryCharge, Run: s.run, Label: what, Event: &ch, Journal: r.Hash})
+		out = append(
+			out,
+			ledger.Entry{Kind: ledger.EntryCharge, Run: s.run, Label: what, Event: &ch, Journal: r.Hash},
+		)
 	}
 	return out
 }
 
-// append adds lines of this run to the ledger's file, in which it must find its earlier ones. If they are gone it writes them again: what is
-// spent stays spent. That ends the run.
+// append adds lines of this run to the ledger's file, in which it must find its earlier ones. If
+// they are gone it writes them again: what is spent stays spent. That ends the run.
 func (s *session) append(entries []ledger.Entry, sync bool) error {
 	if s.file == nil || len(entries) == 0 {
 		return nil
 	}
-	err := s.file.Append(context.Background(), s.ledgerUnits(), sync, func(l *ledger.Ledger) ([]ledger.Entry, error) {
-		var there int
-		for _, e := range l.Entries {
-			if e.Run == s.run && e.Kind != ledger.EntryResume {
-				there++
+	err := s.file.Append(
+		context.Background(),
+		s.ledgerUnits(),
+		sync,
+		func(l *ledger.Ledger) ([]ledger.Entry, error) {
+			var there int
+			for _, e := range l.Entries {
+				if e.Run == s.run && e.Kind != ledger.EntryResume {
+					there++
+				}
 			}
-		}
-		var known []ledger.Entry
-		for _, e := range s.lines {
-			if e.Kind != ledger.EntryResume {
-				known = append(known, e)
+			var known []ledger.Entry
+			for _, e := range s.lines {
+				if e.Kind != ledger.EntryResume {
+					known = append(known, e)
+				}
 			}
-		}
-		if there < len(known) {
-			return append(known[there:len(known):len(known)], entries...), ledger.ErrReplaced
-		}
-		return entries, nil
-	})
+			if there < len(known) {
+				return append(known[there:len(known):len(known)], entries...), ledger.ErrReplaced
+			}
+			return entries, nil
+		},
+	)
 	if err == nil || errors.Is(err, ledger.ErrReplaced) {
 		s.lines = append(s.lines, entries...)
 	}
@@ -459,8 +504,9 @@ func (s *session) isClosed() bool {
 	return s.closed
 }
 
-// Close ends the run with a status (ledger.StatusDone, ...), and removes its journal. It gives nothing back. Closing twice does nothing.
-// Close a run as done when its output is durable: until then its journal can bring it back.
+// Close ends the run with a status (ledger.StatusDone, ...), and removes its journal. It gives
+// nothing back. Closing twice does nothing. Close a run as done when its output is durable: until
+// then its journal can bring it back.
 func (s *session) Close(status string) error {
 	if status == ledger.StatusVoid {
 		return fmt.Errorf("privacy: run %s has read its rows, and cannot be void", s.run)
@@ -475,7 +521,9 @@ func (s *session) end(status string) error {
 		return nil
 	}
 	if s.journal != nil && (s.dead != nil || len(s.earlier) > 0) {
-		return fmt.Errorf("privacy: run %s has not come to its end: %w", s.run, errors.Join(s.dead, ErrUnfinished))
+		return fmt.Errorf(
+			"privacy: run %s has not come to its end: %w", s.run, errors.Join(s.dead, ErrUnfinished),
+		)
 	}
 	s.forget()
 	e := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: status}
@@ -489,9 +537,10 @@ func (s *session) end(status string) error {
 	return nil
 }
 
-// Finish ends the session of a fit that returned err. Without an error it has the result delivered, nil: nowhere, and then closes the run as
-// done: deliver must make the output durable. A run with a journal that does not get that far, for whatever reason, is left to be continued;
-// one without is closed as what it is, and its budget stays spent.
+// Finish ends the session of a fit that returned err. Without an error it has the result delivered,
+// nil: nowhere, and then closes the run as done: deliver must make the output durable. A run with a
+// journal that does not get that far, for whatever reason, is left to be continued; one without is
+// closed as what it is, and its budget stays spent.
 func (s *session) Finish(err error, deliver func() error) error {
 	status := ledger.StatusDone
 	if err == nil && deliver != nil {
@@ -507,8 +556,8 @@ func (s *session) Finish(err error, deliver func() error) error {
 	return errors.Join(err, s.Close(status))
 }
 
-// Leave ends the session and not its run: the journal stays, and Options.Resume continues it. Without a journal it is
-// Close(ledger.StatusCancelled).
+// Leave ends the session and not its run: the journal stays, and Options.Resume continues it.
+// Without a journal it is Close(ledger.StatusCancelled).
 func (s *session) Leave() error {
 	if s.journal == nil {
 		return s.Close(ledger.StatusCancelled)
@@ -528,8 +577,8 @@ func (s *session) forget() {
 	s.data, s.units, s.exact, s.earlier = nil, nil, nil, nil
 }
 
-// Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It names no host and no process, and no time
-// but the day of the reservation.
+// Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It names
+// no host and no process, and no time but the day of the reservation.
 func (s *session) Ledger() *ledger.Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -544,8 +593,8 @@ func (s *session) copyLog() *ledger.Ledger {
 	return l
 }
 
-// Released is the ledger that goes with what the run releases: that of [Session.Ledger] with the run closed as done. The run itself is
-// closed when the release is durable.
+// Released is the ledger that goes with what the run releases: that of [Session.Ledger] with the
+// run closed as done. The run itself is closed when the release is durable.
 func (s *session) Released() *ledger.Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// TestBudgetIsCheckedBeforeReading: a plan one ulp too dear is refused without reading; at exactly its cost it is accepted.
+// TestBudgetIsCheckedBeforeReading: a plan one ulp too dear is refused without reading; at exactly
+// its cost it is accepted.
 func TestBudgetIsCheckedBeforeReading(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	plan := gaussian(3, 4)
@@ -32,16 +33,38 @@ func TestBudgetIsCheckedBeforeReading(t *testing.T) {
 		wantErr error
 	}{
 		{"exactly the cost", accountant.Budget{Epsilon: cost.Epsilon, Delta: 1e-9}, plan, nil},
-		{"one ulp less", accountant.Budget{Epsilon: math.Nextafter(cost.Epsilon, 0), Delta: 1e-9}, plan, accountant.ErrBudget},
-		{"one more event", accountant.Budget{Epsilon: cost.Epsilon, Delta: 1e-9}, gaussian(3, 5), accountant.ErrBudget},
+		{
+			"one ulp less",
+			accountant.Budget{Epsilon: math.Nextafter(cost.Epsilon, 0), Delta: 1e-9},
+			plan,
+			accountant.ErrBudget,
+		},
+		{
+			"one more event",
+			accountant.Budget{Epsilon: cost.Epsilon, Delta: 1e-9},
+			gaussian(3, 5),
+			accountant.ErrBudget,
+		},
 		{"epsilon 0", accountant.Budget{Epsilon: 0, Delta: 1e-9}, plan, accountant.ErrBudgetRange},
-		{"epsilon NaN", accountant.Budget{Epsilon: math.NaN(), Delta: 1e-9}, plan, accountant.ErrBudgetRange},
-		{"epsilon infinite", accountant.Budget{Epsilon: math.Inf(1), Delta: 1e-9}, plan, accountant.ErrBudgetRange},
+		{
+			"epsilon NaN",
+			accountant.Budget{Epsilon: math.NaN(), Delta: 1e-9},
+			plan,
+			accountant.ErrBudgetRange,
+		},
+		{
+			"epsilon infinite",
+			accountant.Budget{Epsilon: math.Inf(1), Delta: 1e-9},
+			plan,
+			accountant.ErrBudgetRange,
+		},
 		{"delta too large", accountant.Budget{Epsilon: 1, Delta: .01}, plan, accountant.ErrBudgetRange},
 	}
 	for _, tt := range tests {
 		reads := 0
-		s, err := Open(context.Background(), counted(tab, &reads), Options{Budget: tt.budget, Plan: tt.plan})
+		s, err := Open(
+			context.Background(), counted(tab, &reads), Options{Budget: tt.budget, Plan: tt.plan},
+		)
 		if !errors.Is(err, tt.wantErr) || (err == nil) != (tt.wantErr == nil) {
 			t.Errorf("%s: error %v, want %v", tt.name, err, tt.wantErr)
 		}
@@ -63,13 +86,16 @@ func TestPlanWithoutEventsOrWithBadOnes(t *testing.T) {
 		"nil event":       {{Event: nil, Count: 1}},
 	} {
 		reads := 0
-		if _, err := Open(context.Background(), counted(tab, &reads), Options{Budget: wide, Plan: plan}); err == nil || reads > 0 {
+		if _, err := Open(context.Background(), counted(tab, &reads),
+			Options{Budget: wide, Plan: plan}); err == nil ||
+			reads > 0 {
 			t.Errorf("%s: error %v after %d reads", name, err, reads)
 		}
 	}
 }
 
-// TestChargeBeforeReading: a mechanism beyond the plan, of another noise, or on a closed session reads nothing and returns nothing.
+// TestChargeBeforeReading: a mechanism beyond the plan, of another noise, or on a closed session
+// reads nothing and returns nothing.
 func TestChargeBeforeReading(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), accountant.Composition{
 		{Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 2},
@@ -91,7 +117,11 @@ func TestChargeBeforeReading(t *testing.T) {
 		{"other sigma", func() error { _, err := s.Measure(pair, 4.9); return err }, ErrPlan},
 		{"second", func() error { _, err := s.Measure(pair, 5); return err }, nil},
 		{"third", func() error { _, err := s.Measure(pair, 5); return err }, ErrPlan},
-		{"select with another epsilon", func() error { _, err := s.Select(cand, 2); return err }, ErrPlan},
+		{
+			"select with another epsilon",
+			func() error { _, err := s.Select(cand, 2); return err },
+			ErrPlan,
+		},
 		{"select", func() error { _, err := s.Select(cand, 1); return err }, nil},
 		{"select again", func() error { _, err := s.Select(cand, 1); return err }, ErrPlan},
 		{"answer", func() error { _, err := s.MeasureLaplace(where, 2); return err }, nil},
@@ -133,19 +163,26 @@ func calls(c accountant.Composition) (n int) {
 	return n
 }
 
-// TestChargedBeforeTheAnswer: at the moment a mechanism reads, its charge is in the ledger on disk already.
+// TestChargedBeforeTheAnswer: at the moment a mechanism reads, its charge is in the ledger on disk
+// already.
 func TestChargedBeforeTheAnswer(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	atRead := -1
-	rows := &Rows{schema: tab.Schema(), load: func(context.Context) (*table.Table, table.Report, error) {
-		l, err := file.Read()
-		if err != nil || len(l.Runs()) != 1 {
-			t.Errorf("rows are read before the reservation: %v, %v", l, err)
-		}
-		return tab, table.Report{}, nil
-	}}
-	s, err := Open(context.Background(), rows, Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file, Method: "m", Tool: "t"})
+	rows := &Rows{
+		schema: tab.Schema(),
+		load: func(context.Context) (*table.Table, table.Report, error) {
+			l, err := file.Read()
+			if err != nil || len(l.Runs()) != 1 {
+				t.Errorf("rows are read before the reservation: %v, %v", l, err)
+			}
+			return tab, table.Report{}, nil
+		},
+	}
+	s, err := Open(
+		context.Background(), rows,
+		Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file, Method: "m", Tool: "t"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +202,8 @@ func TestChargedBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// TestInvalidArgumentsCostNothing: what can be refused without the data is refused before the charge.
+// TestInvalidArgumentsCostNothing: what can be refused without the data is refused before the
+// charge.
 func TestInvalidArgumentsCostNothing(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
 	pair := Marginal{Cols: []int{0, 1}}
@@ -195,20 +233,35 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 			_, err := s.Measure(Marginal{Cols: []int{1}, Groups: [][]uint16{{0, 2, 2}}}, 5)
 			return err
 		},
-		"no candidates":    func() error { _, err := s.Select(nil, 1); return err },
-		"epsilon 0":        func() error { _, err := s.Select(with(pair, six, 1, 0), 0); return err },
-		"epsilon infinite": func() error { _, err := s.Select(with(pair, six, 1, 0), math.Inf(1)); return err },
-		"estimate short":   func() error { _, err := s.Select(with(pair, six[:5], 1, 0), 1); return err },
+		"no candidates": func() error { _, err := s.Select(nil, 1); return err },
+		"epsilon 0":     func() error { _, err := s.Select(with(pair, six, 1, 0), 0); return err },
+		"epsilon infinite": func() error {
+			_, err := s.Select(with(pair, six, 1, 0), math.Inf(1))
+			return err
+		},
+		"estimate short": func() error { _, err := s.Select(with(pair, six[:5], 1, 0), 1); return err },
 		"estimate NaN": func() error {
 			_, err := s.Select(with(pair, []float64{0, 0, 0, 0, 0, math.NaN()}, 1, 0), 1)
 			return err
 		},
-		"estimate huge":    func() error { _, err := s.Select(with(pair, []float64{0, 0, 0, 0, 0, 1e13}, 1, 0), 1); return err },
-		"weight negative":  func() error { _, err := s.Select(with(pair, six, -1, 0), 1); return err },
-		"weight 1025":      func() error { _, err := s.Select(with(pair, six, 1025, 0), 1); return err },
-		"penalty NaN":      func() error { _, err := s.Select(with(pair, six, 1, math.NaN()), 1); return err },
-		"scale 0":          func() error { _, err := s.MeasureLaplace(Where{table.And{}}, 0); return err },
-		"predicate column": func() error { _, err := s.MeasureLaplace(Where{table.Condition{Column: 9}}, 1); return err },
+		"estimate huge": func() error {
+			_, err := s.Select(with(pair, []float64{0, 0, 0, 0, 0, 1e13}, 1, 0), 1)
+			return err
+		},
+		"weight negative": func() error { _, err := s.Select(with(pair, six, -1, 0), 1); return err },
+		"weight 1025":     func() error { _, err := s.Select(with(pair, six, 1025, 0), 1); return err },
+		"penalty NaN": func() error {
+			_, err := s.Select(with(pair, six, 1, math.NaN()), 1)
+			return err
+		},
+		"scale 0": func() error {
+			_, err := s.MeasureLaplace(Where{table.And{}}, 0)
+			return err
+		},
+		"predicate column": func() error {
+			_, err := s.MeasureLaplace(Where{table.Condition{Column: 9}}, 1)
+			return err
+		},
 		"predicate size": func() error {
 			_, err := s.MeasureLaplace(Where{table.Condition{Column: 0, Allow: []bool{true}}}, 1)
 			return err
@@ -223,14 +276,17 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 	}
 }
 
-// TestUnreadableRowsVoidTheRun: the run is closed as void, its budget not counted, and a run that called a mechanism cannot be void.
+// TestUnreadableRowsVoidTheRun: the run is closed as void, its budget not counted, and a run that
+// called a mechanism cannot be void.
 func TestUnreadableRowsVoidTheRun(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	s := testSchema("", 0)
 	rows := &Rows{schema: s, load: func(context.Context) (*table.Table, table.Report, error) {
 		return nil, table.Report{}, schema.ErrSchema
 	}}
-	_, err := Open(context.Background(), rows, Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file})
+	_, err := Open(
+		context.Background(), rows, Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file},
+	)
 	if !errors.Is(err, schema.ErrSchema) {
 		t.Error(err)
 	}
@@ -278,11 +334,14 @@ func TestParallelCallsDoNotOverspend(t *testing.T) {
 	}
 }
 
-// TestModelLedgerNamesNoMachine: what a model carries has no host and no process number, the file beside the data has both.
+// TestModelLedgerNamesNoMachine: what a model carries has no host and no process number, the file
+// beside the data has both.
 func TestModelLedgerNamesNoMachine(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
-	s, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file})
+	s, err := Open(
+		context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(5, 1), Ledger: file},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +353,9 @@ func TestModelLedgerNamesNoMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	has := func(l *ledger.Ledger) bool {
-		return slices.ContainsFunc(l.Entries, func(e ledger.Entry) bool { return e.PID != 0 || e.Host != "" })
+		return slices.ContainsFunc(
+			l.Entries, func(e ledger.Entry) bool { return e.PID != 0 || e.Host != "" },
+		)
 	}
 	if has(s.Ledger()) {
 		b, _ := json.Marshal(s.Ledger())

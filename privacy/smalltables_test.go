@@ -176,7 +176,9 @@ func smallMeasure(q Query) []smallRow {
 			}, gauss(s.NB))
 		}, gaussianClaim(tiny, gauss), l2, most},
 		{"MeasureLaplace", with, func(s *small) value {
-			return counts(s, func(o *Session) ([]int64, error) { return o.MeasureLaplace(q, tiny) }, laplace(s.NB))
+			return counts(
+				s, func(o *Session) ([]int64, error) { return o.MeasureLaplace(q, tiny) }, laplace(s.NB),
+			)
 		}, laplaceClaim(laplace), l1, most},
 	}
 }

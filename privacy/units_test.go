@@ -34,8 +34,8 @@ func TestBoundUnitsKeepsAtMostK(t *testing.T) {
 	}
 }
 
-// TestBoundUnitsIsUniform: null: each of the C(5,2) = 10 pairs of a unit's five rows is kept equally often; 50 000 draws, false-alarm
-// rate 1e-6. Keeping the first two must be rejected.
+// TestBoundUnitsIsUniform: null: each of the C(5,2) = 10 pairs of a unit's five rows is kept
+// equally often; 50 000 draws, false-alarm rate 1e-6. Keeping the first two must be rejected.
 func TestBoundUnitsIsUniform(t *testing.T) {
 	units := []uint32{7, 1, 7, 7, 2, 7, 7}
 	src := noise.NewSource()
@@ -68,7 +68,8 @@ func TestBoundUnitsIsUniform(t *testing.T) {
 	}
 }
 
-// TestContributionIsBounded opens a session on a unit with many rows and looks at what the mechanisms count.
+// TestContributionIsBounded opens a session on a unit with many rows and looks at what the
+// mechanisms count.
 func TestContributionIsBounded(t *testing.T) {
 	s := testSchema("patient", 3)
 	units := make([]uint32, 60)
@@ -76,15 +77,20 @@ func TestContributionIsBounded(t *testing.T) {
 		units[i] = uint32(i)
 	}
 	tab := testTable(t, s, someRows(60), units)
-	session, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: accountant.Composition{
-		{Event: accountant.Gaussian{NoiseMultiplier: 3}, Count: 1}}})
+	session, err := Open(
+		context.Background(),
+		FromTable(tab),
+		Options{Budget: wide, Plan: accountant.Composition{
+			{Event: accountant.Gaussian{NoiseMultiplier: 3}, Count: 1}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := session.data().Rows(); got != 23 {
 		t.Errorf("%d rows are left, want 3 of the first unit and 20 of the others", got)
 	}
-	// Three rows a unit: σ = 9 is a multiplier of 3, and σ = 3, which would be right for single rows, is not in the plan.
+	// Three rows a unit: σ = 9 is a multiplier of 3, and σ = 3, which would be right for single rows,
+	// is not in the plan.
 	if _, err := session.Measure(Total{}, 3); !errors.Is(err, ErrPlan) {
 		t.Errorf("noise for one row was accepted for units of three: %v", err)
 	}
@@ -97,7 +103,8 @@ func TestUnitColumnMissing(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(4), nil)
 	rows := FromTable(tab)
 	rows.schema = testSchema("patient", 3)
-	if _, err := Open(context.Background(), rows, Options{Budget: wide, Plan: gaussian(5, 1)}); !errors.Is(err, schema.ErrSchema) {
+	if _, err := Open(context.Background(), rows, Options{Budget: wide, Plan: gaussian(5,
+		1)}); !errors.Is(err, schema.ErrSchema) {
 		t.Errorf("error %v, want ErrSchema", err)
 	}
 }

@@ -77,8 +77,9 @@ func (g *Given) Rows() float64 { return g.rows }
 
 // Sample draws n ≥ 1 rows that satisfy the condition, as [Model.Sample] does. The products of the
 // condition get their expected numbers of rows, rounded up or down without bias, in random order.
-func (g *Given) Sample(ctx context.Context, n int, seed uint64,
-	emit func(*table.Table) error) error {
+func (g *Given) Sample(
+	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
+) error {
 	return g.model.sample(ctx, n, seed, g.draw, emit)
 }
 

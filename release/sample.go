@@ -15,8 +15,9 @@ const blockRows = 1 << 20
 // Sample draws n ≥ 1 synthetic rows and hands them to emit in blocks. It is post-processing: it
 // costs no budget, however often it is called. The same model, n and seed give the same rows, byte
 // for byte, on every platform.
-func (m *Model) Sample(ctx context.Context, n int, seed uint64,
-	emit func(*table.Table) error) error {
+func (m *Model) Sample(
+	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
+) error {
 	return m.sample(ctx, n, seed, func(n int, u *rand.Rand) ([][]uint16,
 		error) {
 		return m.params.Sample(n, u), nil
@@ -24,8 +25,10 @@ func (m *Model) Sample(ctx context.Context, n int, seed uint64,
 }
 
 // sample draws by blocks.
-func (m *Model) sample(ctx context.Context, n int, seed uint64,
-	draw func(n int, u *rand.Rand) ([][]uint16, error), emit func(*table.Table) error) error {
+func (m *Model) sample(
+	ctx context.Context, n int, seed uint64, draw func(n int, u *rand.Rand) ([][]uint16, error),
+	emit func(*table.Table) error,
+) error {
 	if n < 1 {
 		return fmt.Errorf("release: rows must be at least 1, got %d", n)
 	}

@@ -173,8 +173,7 @@ func anyNumbers() *rapid.Generator[Column] {
 		}
 		if rapid.Bool().Draw(t, "explicit") {
 			c.Edges = rapid.Map(rapid.SliceOfNDistinct(rapid.Custom(func(*rapid.T) float64 {
-				return point(
-					"edge")
+				return point("edge")
 			}), 2, 20, rapid.ID),
 				func(x []float64) []float64 { return slices.Sorted(slices.Values(x)) }).Draw(t, "edges")
 		} else {

@@ -46,8 +46,8 @@ func faultf(k key, format string, args ...any) *fault {
 
 // newCodec makes the codec of a filled column whose fields are right one by one.
 func newCodec(c Column) (*Codec, *fault) {
-	c.Categories, c.Edges, c.Missing = slices.Clone(c.Categories), slices.Clone(c.Edges), slices.Clone(
-		c.Missing)
+	c.Categories, c.Edges, c.Missing = slices.Clone(c.Categories), slices.Clone(c.Edges),
+		slices.Clone(c.Missing)
 	codec := &Codec{column: c, rules: c.Kind.rules(), traits: c.Kind.traits(), order: c.Kind.ordered(),
 		size: c.size(), missing: -1, other: -1}
 	codec.words = make(map[string]uint16, len(c.Categories)+len(c.Missing))

@@ -65,19 +65,19 @@ func TestEncodeText(t *testing.T) {
 		cells map[string]result
 	}{
 		{"integer", age, map[string]result{
-			"17": code(0), "90": code(73), "18.0": code(1), "+20": code(3), "2e1": code(3), "017": code(
-				0), "17.": code(0),
-			"16": failed(errBounds), "91": failed(errBounds), "-17": failed(errBounds), "1e400": failed(
-				errBounds),
+			"17": code(0), "90": code(73), "18.0": code(1), "+20": code(3), "2e1": code(3), "017": code(0),
+			"17.": code(0),
+			"16":  failed(errBounds), "91": failed(errBounds), "-17": failed(errBounds),
+			"1e400":                failed(errBounds),
 			"99999999999999999999": failed(errBounds),
-			"17.5":                 failed(errInteger), "2.05e1": failed(errInteger), "": failed(
-				errInteger), " 17": failed(errInteger), "17 ": failed(errInteger),
-			"NaN": failed(errInteger), "Inf": failed(errInteger), "0x11": failed(errInteger), "1_7": failed(
-				errInteger), "seventeen": failed(errInteger),
+			"17.5":                 failed(errInteger), "2.05e1": failed(errInteger),
+			"": failed(errInteger), " 17": failed(errInteger), "17 ": failed(errInteger),
+			"NaN": failed(errInteger), "Inf": failed(errInteger), "0x11": failed(errInteger),
+			"1_7": failed(errInteger), "seventeen": failed(errInteger),
 		}},
 		{"clamped integer", clamp(age), map[string]result{
-			"16": code(0), "91": code(73), "-1e400": code(0), "1e400": code(73), "17.4": code(
-				0), "17.5": code(1), "95.5": code(73),
+			"16": code(0), "91": code(73), "-1e400": code(0), "1e400": code(73), "17.4": code(0),
+			"17.5": code(1), "95.5": code(73),
 			"": failed(errInteger), "NaN": failed(errInteger), "Inf": failed(errInteger),
 		}},
 		{"optional integer", optional(age), map[string]result{
@@ -88,21 +88,21 @@ func TestEncodeText(t *testing.T) {
 		}},
 		{"numbers that mean missing", Column{Kind: Integer, Min: 0, Max: 9, Missing: []string{"-9", "1.5",
 			"99"}}, map[string]result{
-			"-9": code(10), "-9.0": code(10), "1.5": code(10), "99": code(10), "9.9e1": code(
-				10), "98": failed(errBounds), "2.5": failed(errInteger),
+			"-9": code(10), "-9.0": code(10), "1.5": code(10), "99": code(10), "9.9e1": code(10),
+			"98": failed(errBounds), "2.5": failed(errInteger),
 		}},
 		{"real", dose, map[string]result{
-			"-1": code(0), "-0.5": code(1), "-0.50000000000000001": code(1), "-0": code(
-				2), "0.4999999": code(2), ".5": code(3), "1": code(3), "1e-9": code(2),
-			"1.0000001": failed(errBounds), "": failed(errNumber), "nan": failed(errNumber), "-Inf": failed(
-				errNumber), "1,0": failed(errNumber),
+			"-1": code(0), "-0.5": code(1), "-0.50000000000000001": code(1), "-0": code(2),
+			"0.4999999": code(2), ".5": code(3), "1": code(3), "1e-9": code(2),
+			"1.0000001": failed(errBounds), "": failed(errNumber), "nan": failed(errNumber),
+			"-Inf": failed(errNumber), "1,0": failed(errNumber),
 		}},
 		{"clamped real", clamp(dose), map[string]result{"7": code(3), "-7": code(0),
 			"x": failed(errNumber)}},
 		{"categorical", sex, map[string]result{
 			"female": code(0), "male": code(1), "1": code(2),
-			"Male": failed(errCategory), " male": failed(errCategory), "": failed(
-				errCategory), "1.0": failed(errCategory),
+			"Male": failed(errCategory), " male": failed(errCategory), "": failed(errCategory),
+			"1.0": failed(errCategory),
 		}},
 		{"clamped categorical", clamp(optional(sex)), map[string]result{"x": code(3), "": code(3),
 			"male": code(1)}},
@@ -111,25 +111,25 @@ func TestEncodeText(t *testing.T) {
 		{"optional categorical with other", other(optional(sex), "male"), map[string]result{"x": code(1),
 			"": code(3)}},
 		{"boolean", alive, map[string]result{
-			"false": code(0), "true": code(1), "FALSE": code(0), "True": code(1), "t": code(1), "F": code(
-				0), "yes": code(1), "No": code(0), "1": code(1), "0": code(0),
-			"": failed(errBoolean), "2": failed(errBoolean), "on": failed(errBoolean), "1.0": failed(
-				errBoolean), "true ": failed(errBoolean), "falsehood": failed(errBoolean),
+			"false": code(0), "true": code(1), "FALSE": code(0), "True": code(1), "t": code(1),
+			"F": code(0), "yes": code(1), "No": code(0), "1": code(1), "0": code(0),
+			"": failed(errBoolean), "2": failed(errBoolean), "on": failed(errBoolean),
+			"1.0": failed(errBoolean), "true ": failed(errBoolean), "falsehood": failed(errBoolean),
 		}},
 		{"declared boolean", died, map[string]result{"No": code(0), "Yes": code(1),
 			"no": failed(errBoolean), "true": failed(errBoolean), "1": failed(errBoolean)}},
 		{"boolean with other", other(died, "No"), map[string]result{"no": code(0), "Yes": code(1)}},
 		{"date", day, map[string]result{
 			"1970-01-01": code(0), "1970-01-10": code(0), "1970-01-11": code(1), "1970-04-10": code(9),
-			"1969-12-31": failed(errBounds), "1970-04-11": failed(errBounds), "1970-02-29": failed(
-				errDate), "": failed(errDate), "01/01/1970": failed(errDate),
+			"1969-12-31": failed(errBounds), "1970-04-11": failed(errBounds), "1970-02-29": failed(errDate),
+			"": failed(errDate), "01/01/1970": failed(errDate),
 		}},
 		{"clamped date", clamp(day), map[string]result{"1900-01-01": code(0), "2000-01-01": code(9),
 			"soon": failed(errDate)}},
 		{"date in a format", Column{Kind: Date, Format: "02/01/2006", Min: 0, Max: 99, Bins: 10,
 			Missing: []string{"31/12/9999"}}, map[string]result{
-			"11/01/1970": code(1), "31/12/9999": code(10), "1970-01-11": failed(
-				errDate), "30/02/1970": failed(errDate), "31/12/9998": failed(errBounds),
+			"11/01/1970": code(1), "31/12/9999": code(10), "1970-01-11": failed(errDate),
+			"30/02/1970": failed(errDate), "31/12/9998": failed(errBounds),
 			strings.Repeat("1", 1000): failed(errDate),
 		}},
 		{"date in a format with a time", Column{Kind: Date, Format: "2006-01-02T15:04:05Z07:00", Min: 0,
@@ -137,15 +137,15 @@ func TestEncodeText(t *testing.T) {
 			"1970-01-11T23:59:59Z": code(1), "1970-01-11T23:59:59-12:00": code(1),
 		}},
 		{"timestamp", moment, map[string]result{
-			"1970-01-01T00:00:00Z": code(0), "1970-01-01 00:00:09.999999": code(
-				0), "1970-01-01T01:00:10+01:00": code(1), "1970-01-01T00:01:39": code(9),
-			"1970-01-01T00:01:40Z": failed(errBounds), "1970-01-01": failed(errTimestamp), "": failed(
-				errTimestamp),
+			"1970-01-01T00:00:00Z": code(0), "1970-01-01 00:00:09.999999": code(0),
+			"1970-01-01T01:00:10+01:00": code(1), "1970-01-01T00:01:39": code(9),
+			"1970-01-01T00:01:40Z": failed(errBounds), "1970-01-01": failed(errTimestamp),
+			"": failed(errTimestamp),
 		}},
 		{"timestamp in a format", Column{Kind: Timestamp, Format: "2006-01-02 15:04", Min: 0, Max: 60e6},
 			map[string]result{
-				"1970-01-01 00:00": code(0), "1970-01-01 00:01": code(1), "1970-01-01 00:02": failed(
-					errBounds), "1970-01-01T00:01:00Z": failed(errTimestamp),
+				"1970-01-01 00:00": code(0), "1970-01-01 00:01": code(1),
+				"1970-01-01 00:02": failed(errBounds), "1970-01-01T00:01:00Z": failed(errTimestamp),
 			}},
 	}
 	for _, test := range tests {
@@ -496,8 +496,8 @@ func FuzzEncodeText(f *testing.F) {
 	var codecs []*Codec
 	for _, c := range []Column{
 		age, dose, sex, alive, died, day, moment,
-		clamp(optional(age)), clamp(optional(dose)), clamp(optional(sex)), clamp(optional(day)), other(
-			sex, "1"),
+		clamp(optional(age)), clamp(optional(dose)), clamp(optional(sex)), clamp(optional(day)),
+		other(sex, "1"),
 		{Kind: Date, Format: "02/01/2006", Min: 0, Max: 99},
 		{Kind: Real, Min: 0, Max: 1e6, Spacing: Log},
 		{Kind: Integer, Min: -maxWhole, Max: maxWhole, Missing: []string{"-", "1e99"}},

@@ -266,8 +266,9 @@ func (f *file) csv(n *yaml.Node, c *CSV) {
 
 // entries gives the values of a mapping by key, and reports keys that are not
 // allowed or there twice.
-func (f *file) entries(n *yaml.Node, column int, name string,
-	allowed ...string) map[string]*yaml.Node {
+func (f *file) entries(
+	n *yaml.Node, column int, name string, allowed ...string,
+) map[string]*yaml.Node {
 	values := map[string]*yaml.Node{}
 	if n.Kind != yaml.MappingNode {
 		f.ps.addAt(n.Line, column, name, "want keys (%s), not %s", strings.Join(allowed, ", "), kindOf(n))

@@ -124,8 +124,9 @@ func (c *Column) read(k key, n *yaml.Node) (wrong []problem) {
 }
 
 // listOf reads a list, and says what is wrong with it.
-func listOf[T any](n *yaml.Node, what, item string, read func(*yaml.Node) (T, error)) (
-	list []T, wrong []problem) {
+func listOf[T any](
+	n *yaml.Node, what, item string, read func(*yaml.Node) (T, error),
+) (list []T, wrong []problem) {
 	if n.Kind != yaml.SequenceNode {
 		return nil, []problem{{line: n.Line, text: fmt.Sprintf("must be %s, not %s", what, kindOf(n))}}
 	}

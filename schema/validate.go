@@ -225,8 +225,9 @@ func (ps *problems) invalid(c *Column, given keys, add func(key, int, string, ..
 }
 
 // numbers checks the bounds and bins of a numeric column.
-func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add func(key, int, string,
-	...any)) {
+func (ps *problems) numbers(
+	c *Column, given keys, sound func(key) bool, add func(key, int, string, ...any),
+) {
 	if given.has(keyEdges) {
 		if given.has(keyBins) || given.has(keySpacing) || given.has(keyBuy) {
 			add(keyEdges, -1, "edges and bins cannot both be set")
@@ -284,8 +285,9 @@ func (ps *problems) numbers(c *Column, given keys, sound func(key) bool, add fun
 }
 
 // bought checks bins whose edges are bought.
-func (ps *problems) bought(c *Column, given keys, sound func(key) bool, add func(key, int, string,
-	...any)) {
+func (ps *problems) bought(
+	c *Column, given keys, sound func(key) bool, add func(key, int, string, ...any),
+) {
 	if sound(keyBuy) && c.BuyBins < 2 {
 		add(keyBuy, -1, "dp must be at least 2, not %d", c.BuyBins)
 	}

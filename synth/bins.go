@@ -49,8 +49,9 @@ type binTree struct {
 }
 
 // Plan plans the trees, and f with the rest of the budget.
-func (b binned) Plan(s *schema.Schema, nb privacy.Neighbours, budget accountant.Budget) (Plan,
-	error) {
+func (b binned) Plan(
+	s *schema.Schema, nb privacy.Neighbours, budget accountant.Budget,
+) (Plan, error) {
 	if err := budget.Validate(); err != nil {
 		return nil, err
 	}

@@ -161,12 +161,10 @@ func TestBinsAreQuantiles(t *testing.T) {
 			m.DeclaredYAML = strings.Replace(m.DeclaredYAML, "share: 0.2", "share: 0.1", 1)
 		},
 		"another grid": func(m *release.Model) {
-			m.DeclaredYAML = strings.Replace(
-				m.DeclaredYAML, "1024", "1000", 1)
+			m.DeclaredYAML = strings.Replace(m.DeclaredYAML, "1024", "1000", 1)
 		},
 		"other declared column": func(m *release.Model) {
-			m.DeclaredYAML = strings.Replace(
-				m.DeclaredYAML, "sex", "six", 1)
+			m.DeclaredYAML = strings.Replace(m.DeclaredYAML, "sex", "six", 1)
 		},
 	} {
 		forged, err := release.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
@@ -188,8 +186,9 @@ type ficklePlan struct {
 	more accountant.Composition
 }
 
-func (f fickle) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
-	error) {
+func (f fickle) Plan(
+	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
+) (synth.Plan, error) {
 	p, err := f.Fitter.Plan(s, nb, b)
 	if e := s.Columns[0].Edges; err == nil && len(e) > 1 && e[1] < 5 {
 		return ficklePlan{p,

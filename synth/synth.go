@@ -112,8 +112,9 @@ type Noise struct {
 // With a journal, a run that is not done is left to be continued, whatever ended it: an interrupt,
 // an error, a full disk. It is done, and closed in the ledger, when RunOptions.Deliver has made its
 // output durable.
-func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*release.Model,
-	*privacy.Session, error) {
+func Run(
+	ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions,
+) (*release.Model, *privacy.Session, error) {
 	declared := rows.Schema()
 	nb := privacy.NeighboursOf(declared, o.Adjacency)
 	plan, err := WithBins(f, declared).Plan(declared, nb, o.Budget)
@@ -145,8 +146,10 @@ func Run(ctx context.Context, rows *privacy.Rows, f Fitter, o RunOptions) (*rele
 	return m, s, nil
 }
 
-func fit(ctx context.Context, s *privacy.Session, plan Plan, f Fitter, declared *schema.Schema,
-	o RunOptions) (*release.Model, error) {
+func fit(
+	ctx context.Context, s *privacy.Session, plan Plan, f Fitter, declared *schema.Schema,
+	o RunOptions,
+) (*release.Model, error) {
 	fitted, err := plan.Fit(ctx, s, o.Progress)
 	if err != nil {
 		return nil, err

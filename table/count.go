@@ -8,8 +8,10 @@ import (
 
 const (
 	rowsPerWorker = 100_000 // fewer rows than this do not pay for a goroutine
-	partialCells  = 1 << 20 // a larger marginal is counted in place by one goroutine: its private copies would cost more than they save
-	maxSpan       = 1 << 30 // rows counted into 32-bit cells before they are added up
+	// a larger marginal is counted in place by one goroutine: its private copies would cost more than
+	// they save
+	partialCells = 1 << 20
+	maxSpan      = 1 << 30 // rows counted into 32-bit cells before they are added up
 )
 
 // CountTo adds the marginal over cols to dst: for every combination of codes
@@ -219,7 +221,12 @@ type Predicate []Condition
 func (t *Table) CountWhere(p Predicate) int64 {
 	for _, c := range p {
 		if len(c.Allow) != t.sizes[c.Column] {
-			panic(fmt.Sprintf("table: CountWhere: %d allowances for the %d codes of column %d", len(c.Allow), t.sizes[c.Column], c.Column))
+			panic(
+				fmt.Sprintf(
+					"table: CountWhere: %d allowances for the %d codes of column %d", len(c.Allow),
+					t.sizes[c.Column], c.Column,
+				),
+			)
 		}
 	}
 	weights := make([][]uint8, len(p)) // Allow as numbers: a sum needs no branch

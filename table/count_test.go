@@ -42,7 +42,8 @@ func TestCountToAgreesWithTheDefinition(t *testing.T) {
 	for _, rows := range []int{0, 1, 3, 4, 5, 1023, 1025, 5000, 2*rowsPerWorker + 17} {
 		tab := randomTable(rng, rows, sizes, 1)
 		for _, cols := range [][]int{
-			{}, {0}, {1}, {3}, {4}, {2, 0}, {0, 2}, {3, 3}, {3, 2}, {4, 0}, {5, 4}, {0, 2, 6}, {6, 2, 7}, {2, 2, 2},
+			{}, {0}, {1}, {3}, {4}, {2, 0}, {0, 2}, {3, 3}, {3, 2}, {4, 0}, {5, 4}, {0, 2, 6}, {6, 2, 7},
+			{2, 2, 2},
 			{0, 4, 2}, {0, 1, 2, 6}, {7, 6, 2, 0, 1}, {3, 4, 6, 0}, {8, 8, 8},
 		} {
 			t.Run(fmt.Sprint(rows, cols), func(t *testing.T) {
@@ -113,7 +114,9 @@ func TestCountWhereRefusesAWrongLength(t *testing.T) {
 			t.Error("a condition of 2 codes was accepted for a column of 3")
 		}
 	}()
-	randomTable(rand.New(rand.NewPCG(1, 2)), 10, []int{3}, 0).CountWhere(Predicate{{Column: 0, Allow: make([]bool, 2)}})
+	randomTable(
+		rand.New(rand.NewPCG(1, 2)), 10, []int{3}, 0,
+	).CountWhere(Predicate{{Column: 0, Allow: make([]bool, 2)}})
 }
 
 func BenchmarkCountTo(b *testing.B) {

@@ -343,8 +343,8 @@ func TestLongRecord(t *testing.T) {
 	s.Lenient = false
 	head := "a,n,r,o,note" + strings.Repeat(",", 40) + "\n"
 	for name, in := range map[string]string{
-		"row": head + "x,1,1,p,\"" + strings.Repeat("long\n", 6) + "\"" + strings.Repeat(
-			","+strings.Repeat("z", 32), 40) + "\n",
+		"row": head + "x,1,1,p,\"" + strings.Repeat("long\n",
+			6) + "\"" + strings.Repeat(","+strings.Repeat("z", 32), 40) + "\n",
 		"header": strings.Repeat("name,", 200) + "\nx\n",
 	} {
 		for _, block := range []int{1, 100, 600, blockSize} {

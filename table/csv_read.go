@@ -41,8 +41,9 @@ func ReadCSV(
 }
 
 // readCSV is ReadCSV with a given size of blocks.
-func readCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions,
-	block int) (*Table, Report, error) {
+func readCSV(
+	ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions, block int,
+) (*Table, Report, error) {
 	l, err := newLayout(s)
 	if err != nil {
 		return nil, Report{}, err
@@ -65,8 +66,10 @@ func readCSV(ctx context.Context, r io.Reader, size int64, s *schema.Schema, o R
 
 // readCSV reads a file: bind completes the layout, from the first chunk and the
 // names in the header, if there is one; put takes the parts in their order.
-func (l *layout) readCSV(ctx context.Context, r io.Reader, size int64, o ReadOptions, block int,
-	bind func(first chunk, names []string) error, put func(part) error) error {
+func (l *layout) readCSV(
+	ctx context.Context, r io.Reader, size int64, o ReadOptions, block int,
+	bind func(first chunk, names []string) error, put func(part) error,
+) error {
 	o = o.withDefaults()
 	if err := checkComma(l.comma); err != nil {
 		return err
@@ -117,8 +120,10 @@ type csvJob struct {
 
 // readChunks parses first and all chunks that follow it. Chunks are parsed by
 // several goroutines at once and put together in the order of the file.
-func (l *layout) readChunks(ctx context.Context, cancel context.CancelFunc, split *splitter,
-	first chunk, size int64, o ReadOptions, put func(part) error) error {
+func (l *layout) readChunks(
+	ctx context.Context, cancel context.CancelFunc, split *splitter, first chunk, size int64,
+	o ReadOptions, put func(part) error,
+) error {
 	var (
 		flying = o.workers + 2 // buffers in use
 		free   = make(chan []byte, flying)
@@ -174,8 +179,9 @@ func (l *layout) readChunks(ctx context.Context, cancel context.CancelFunc, spli
 }
 
 // collect puts the results of jobs together in their order.
-func collect(ctx context.Context, jobs <-chan csvJob, size int64, o ReadOptions,
-	put func(part) error) error {
+func collect(
+	ctx context.Context, jobs <-chan csvJob, size int64, o ReadOptions, put func(part) error,
+) error {
 	var (
 		bytes int64
 		blank int // line of the first of the blank lines just seen

@@ -99,13 +99,11 @@ func TestReadCSV(t *testing.T) {
 			noHeader},
 			"x|1|0|unit 0;x|2|0|unit 1;x|3|0|unit 0;", nil},
 		{"absent column becomes missing", "a,c\nx,0\n",
-			[]func(*schema.Schema){func(
-				s *schema.Schema) {
+			[]func(*schema.Schema){func(s *schema.Schema) {
 				s.Columns[1].OnInvalid = schema.Clamp
 			}}, "x|(missing)|0;", nil},
 		{"disallowed cell becomes missing", "a,b,c\nx,bad,0\n",
-			[]func(*schema.Schema){func(
-				s *schema.Schema) {
+			[]func(*schema.Schema){func(s *schema.Schema) {
 				s.Columns[1].OnInvalid = schema.Clamp
 			}}, "x|(missing)|0;", nil},
 	}
@@ -388,8 +386,9 @@ func TestReadCSVReaders(t *testing.T) {
 		"in a row": 14} {
 		r := io.MultiReader(strings.NewReader(in[:cut]), iotest.ErrReader(errDisk))
 		for _, block := range []int{4, blockSize} {
-			if _, _, err := readCSV(context.Background(), r, -1, abc(), ReadOptions{}, block); !errors.Is(
-				err, errDisk) {
+			if _, _,
+				err := readCSV(context.Background(), r, -1, abc(), ReadOptions{}, block); !errors.Is(err,
+				errDisk) {
 				t.Errorf("%s: got %v, want the error of the disk", name, err)
 			}
 		}

@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// Expr is a boolean expression over the codes of one row: a [Condition], [And], [Or] or [Not]. The set is sealed.
+// Expr is a boolean expression over the codes of one row: a [Condition], [And], [Or] or [Not]. The
+// set is sealed.
 type Expr interface{ expression() }
 
 // And holds where all its parts do; the empty And holds for every row.
@@ -56,7 +57,8 @@ func Columns(x Expr, cols []int) []int {
 	return cols
 }
 
-// Holds reports whether x holds for a row, whose code of a column is code(column). x must be one that [CompileExprs] accepts.
+// Holds reports whether x holds for a row, whose code of a column is code(column). x must be one
+// that [CompileExprs] accepts.
 func Holds(x Expr, code func(column int) uint16) bool {
 	switch x := x.(type) {
 	case Condition:
@@ -81,13 +83,15 @@ func Holds(x Expr, code func(column int) uint16) bool {
 	panic("table: Holds: " + errExpr.Error())
 }
 
-// Exprs is a list of expressions made ready for counting. It is immutable and shares no memory with what it was made from.
+// Exprs is a list of expressions made ready for counting. It is immutable and shares no memory with
+// what it was made from.
 type Exprs struct {
-	sizes   []int
-	leaves  []exprLeaf // each distinct condition once
-	ops     []int32    // the expressions in postfix order, one after the other: a leaf, or one of the operations
-	end     []int      // expression i is ops[end[i-1]:end[i]]
-	deepest int        // stack that the evaluation needs
+	sizes  []int
+	leaves []exprLeaf // each distinct condition once
+	// the expressions in postfix order, one after the other: a leaf, or one of the operations
+	ops     []int32
+	end     []int // expression i is ops[end[i-1]:end[i]]
+	deepest int   // stack that the evaluation needs
 }
 
 type exprLeaf struct {
@@ -103,8 +107,9 @@ const (
 	opTrue             // pushes all rows
 )
 
-// CompileExprs checks expressions against the number of codes of each column. The error names the first expression, numbered from 0, that
-// does not fit: a column out of range, an Allow list of another length, too many nested parts.
+// CompileExprs checks expressions against the number of codes of each column. The error names the
+// first expression, numbered from 0, that does not fit: a column out of range, an Allow list of
+// another length, too many nested parts.
 func CompileExprs(sizes []int, xs []Expr) (*Exprs, error) {
 	e := &Exprs{sizes: slices.Clone(sizes), end: make([]int, 0, len(xs))}
 	known := map[string]int32{}
@@ -180,10 +185,12 @@ const exprWords = 64 // 64-bit words of a block: 4096 rows
 
 type exprBlock [exprWords]uint64
 
-// CountExprs returns for each expression the number of rows for which it holds. It panics if they were compiled for other columns.
+// CountExprs returns for each expression the number of rows for which it holds. It panics if they
+// were compiled for other columns.
 //
-// Rows go through in blocks: each distinct condition becomes a bitmap of the block, the expressions combine bitmaps. That is about a
-// nanosecond a row and condition and a sixteenth of one a row and operation, shared by all processors.
+// Rows go through in blocks: each distinct condition becomes a bitmap of the block, the expressions
+// combine bitmaps. That is about a nanosecond a row and condition and a sixteenth of one a row and
+// operation, shared by all processors.
 func (t *Table) CountExprs(e *Exprs) []int64 {
 	if !slices.Equal(t.sizes, e.sizes) {
 		panic("table: CountExprs: the expressions are for other columns")

@@ -58,7 +58,8 @@ func randomExpr(sizes []int, depth int, u *rand.Rand) Expr {
 	}
 }
 
-// TestCountExprs compares the bitmaps with the definition, on numbers of rows around the size of a block.
+// TestCountExprs compares the bitmaps with the definition, on numbers of rows around the size of a
+// block.
 func TestCountExprs(t *testing.T) {
 	u := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 63, 64, 65, 4095, 4096, 4097, 9000} {
@@ -93,7 +94,8 @@ func TestColumnsOfExpr(t *testing.T) {
 	}
 }
 
-// stranger is an expression of another package's making: embedding satisfies the interface, not the compiler of expressions.
+// stranger is an expression of another package's making: embedding satisfies the interface, not the
+// compiler of expressions.
 type stranger struct{ And }
 
 func TestCompileExprsRefuses(t *testing.T) {

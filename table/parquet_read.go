@@ -244,8 +244,9 @@ func (l *layout) about(i int, err error) error {
 }
 
 // readColumn decodes a column of a row group of n rows into out.
-func (p *parquetFile) readColumn(group int, n int64, leaf *leaf, l *layout, d destination,
-	out *part, maxCell int) error {
+func (p *parquetFile) readColumn(
+	group int, n int64, leaf *leaf, l *layout, d destination, out *part, maxCell int,
+) error {
 	return catch(func() error {
 		pages, err := p.pages(group, n, leaf)
 		if err != nil {

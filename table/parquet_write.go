@@ -53,8 +53,9 @@ func newParquetWriter(w io.Writer, d decoder) (*parquetWriter, error) {
 		parquet.WithBatchSize(batchRows),
 	)
 	err := p.guard(func() (err error) {
-		p.file, err = pqarrow.NewFileWriter(p.arrow, p.sink, props, pqarrow.NewArrowWriterProperties(
-			pqarrow.WithStoreSchema()))
+		p.file,
+			err = pqarrow.NewFileWriter(p.arrow, p.sink, props,
+			pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 		return err
 	})
 	if err != nil {
@@ -81,8 +82,7 @@ func newBatchColumn(codec *schema.Codec) (batchColumn, arrow.DataType) {
 	case schema.StoredDays:
 		b := array.NewDate32Builder(mem)
 		return collector(b, func(v schema.Value) {
-			b.Append(
-				arrow.Date32(v.Int))
+			b.Append(arrow.Date32(v.Int))
 		}), arrow.FixedWidthTypes.Date32
 	case schema.StoredMicros:
 		kind := &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}

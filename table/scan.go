@@ -51,8 +51,9 @@ func (o ScanOptions) bind(l *layout, names []string) error {
 }
 
 // scanCSV is ScanText for CSV.
-func scanCSV(r io.Reader, size int64, o ScanOptions, read ReadOptions,
-	fn func(names, row []string) error) error {
+func scanCSV(
+	r io.Reader, size int64, o ScanOptions, read ReadOptions, fn func(names, row []string) error,
+) error {
 	l := o.layout()
 	var names []string
 	return l.readCSV(context.Background(), r, size, read, blockSize,
@@ -86,8 +87,9 @@ func cellsOf(first chunk, comma byte, o ReadOptions) (int, error) {
 
 // scanParquet is ScanText for Parquet. It holds a row group at a time, and every
 // text of a column in it once.
-func scanParquet(r parquet.ReaderAtSeeker, o ScanOptions, fn func(names,
-	row []string) error) error {
+func scanParquet(
+	r parquet.ReaderAtSeeker, o ScanOptions, fn func(names, row []string) error,
+) error {
 	p, err := openParquet(context.Background(), r)
 	if err != nil {
 		return err
@@ -105,8 +107,9 @@ func scanParquet(r parquet.ReaderAtSeeker, o ScanOptions, fn func(names,
 }
 
 // rowsOf calls fn for every row of texts. cost is told the length of each.
-func (p *part) rowsOf(names []string, cost func(bytes int) error,
-	fn func(names, row []string) error) error {
+func (p *part) rowsOf(
+	names []string, cost func(bytes int) error, fn func(names, row []string) error,
+) error {
 	row := make([]string, len(names))
 	for r := range p.rows {
 		size := 0

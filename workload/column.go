@@ -110,8 +110,9 @@ func (c column) compare(op, text string) (table.Condition, error) {
 
 // threshold says which bins lie above an order comparison (their lower end is at least cut) and
 // which below it.
-func (c column) threshold(op string, v float64) (cut float64,
-	below func(code int, hi float64) bool) {
+func (c column) threshold(
+	op string, v float64,
+) (cut float64, below func(code int, hi float64) bool) {
 	last := c.bins() - 1
 	strict := op == ">" || op == "<=" // x > v and its complement x ≤ v
 	if c.codec.Column().Kind.Stored() != schema.StoredFloat {

@@ -28,8 +28,7 @@ func Where(s *schema.Schema, text string) (table.Condition, error) {
 		}
 	}
 	if col < 0 {
-		return fail(
-			fmt.Errorf("it must be a column of the schema, one of = != < <= > >=, and a value"))
+		return fail(fmt.Errorf("it must be a column of the schema, one of = != < <= > >=, and a value"))
 	}
 	op := ""
 	for _, o := range []string{"!=", "<=", ">=", "=", "<", ">"} {

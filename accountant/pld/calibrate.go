@@ -14,8 +14,9 @@ import (
 // its δ. at must be monotone: a larger scale is more noise and costs less. It is called some 20
 // times. The errors are those of Budget.Validate and Composition.Epsilon, ErrUnbounded if no scale
 // up to 1e15 is within the budget, and ErrEvent if every scale down to 1e-15 is.
-func Calibrate(b accountant.Budget, adj accountant.Adjacency,
-	at func(scale float64) accountant.Composition) (float64, error) {
+func Calibrate(
+	b accountant.Budget, adj accountant.Adjacency, at func(scale float64) accountant.Composition,
+) (float64, error) {
 	if err := b.Validate(); err != nil {
 		return 0, err
 	}

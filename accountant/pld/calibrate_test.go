@@ -53,8 +53,10 @@ func TestCalibrateMarginals(t *testing.T) {
 
 // checkCalibrated asks that scale is within the budget by both public functions, and that a little
 // less is not.
-func checkCalibrated(t *testing.T, b accountant.Budget, adj accountant.Adjacency, scale float64,
-	at func(float64) accountant.Composition, within float64) {
+func checkCalibrated(
+	t *testing.T, b accountant.Budget, adj accountant.Adjacency, scale float64,
+	at func(float64) accountant.Composition, within float64,
+) {
 	t.Helper()
 	if got := mustEpsilon(t, at(scale), b.Delta, adj); got.Epsilon > b.Epsilon {
 		t.Errorf("%v: scale %v costs ε = %v", b, scale, got.Epsilon)

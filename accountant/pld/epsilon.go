@@ -32,19 +32,22 @@ const ulp = 1.0 / (1 << 53) // the unit roundoff of float64
 // Rényi DP (which includes zCDP) and the closed formulas. The errors are accountant.ErrBudgetRange
 // (delta), ErrEvent (an invalid event or adjacency) and ErrUnbounded (no finite ε at this delta: a
 // Gaussian at δ = 0, or Approx events that spend more).
-func Epsilon(c accountant.Composition, delta float64, adj accountant.Adjacency) (
-	accountant.Bound, error) {
+func Epsilon(
+	c accountant.Composition, delta float64, adj accountant.Adjacency,
+) (accountant.Bound, error) {
 	return epsilon(c, delta, adj, fine)
 }
 
 // Upper is Epsilon with no lower bound, for less work: its Slack is all of the ε.
-func Upper(c accountant.Composition, delta float64, adj accountant.Adjacency) (
-	accountant.Bound, error) {
+func Upper(
+	c accountant.Composition, delta float64, adj accountant.Adjacency,
+) (accountant.Bound, error) {
 	return epsilon(c, delta, adj, search)
 }
 
-func epsilon(c accountant.Composition, delta float64, adj accountant.Adjacency, acc accuracy) (
-	accountant.Bound, error) {
+func epsilon(
+	c accountant.Composition, delta float64, adj accountant.Adjacency, acc accuracy,
+) (accountant.Bound, error) {
 	best, err := c.Epsilon(delta, adj)
 	switch {
 	case errors.Is(err, accountant.ErrNoFormula), errors.Is(err, accountant.ErrUnbounded):
@@ -59,21 +62,24 @@ func epsilon(c accountant.Composition, delta float64, adj accountant.Adjacency, 
 		best = pldEpsilon(c, best, alpha-1, adj, acc)
 	}
 	if math.IsInf(best.Epsilon, 1) {
-		return accountant.Bound{}, fmt.Errorf(
-			"pld: the events have no finite epsilon at delta %v: %w", delta, accountant.ErrUnbounded)
+		return accountant.Bound{},
+			fmt.Errorf("pld: the events have no finite epsilon at delta %v: %w", delta,
+				accountant.ErrUnbounded)
 	}
 	return best, nil
 }
 
 // Delta returns the best bound on δ at epsilon, 0 ≤ epsilon < ∞. A δ of 1 says nothing. The errors
 // are those of Epsilon.
-func Delta(c accountant.Composition, epsilon float64, adj accountant.Adjacency) (
-	accountant.Bound, error) {
+func Delta(
+	c accountant.Composition, epsilon float64, adj accountant.Adjacency,
+) (accountant.Bound, error) {
 	return delta(c, epsilon, adj, fine)
 }
 
-func delta(c accountant.Composition, epsilon float64, adj accountant.Adjacency, acc accuracy) (
-	accountant.Bound, error) {
+func delta(
+	c accountant.Composition, epsilon float64, adj accountant.Adjacency, acc accuracy,
+) (accountant.Bound, error) {
 	if err := validate(c, adj); err != nil {
 		return accountant.Bound{}, err
 	}
@@ -107,8 +113,10 @@ func validate(c accountant.Composition, adj accountant.Adjacency) error {
 
 // pldEpsilon returns the better of best and the bound by privacy-loss distributions, with its
 // Slack. lambda is the tilt: the best Rényi order less 1.
-func pldEpsilon(c accountant.Composition, best accountant.Bound, lambda float64,
-	adj accountant.Adjacency, acc accuracy) accountant.Bound {
+func pldEpsilon(
+	c accountant.Composition, best accountant.Bound, lambda float64, adj accountant.Adjacency,
+	acc accuracy,
+) accountant.Bound {
 	best.Slack = best.Epsilon // the true ε is not negative
 	if best.Epsilon == 0 || math.IsInf(best.Epsilon, 1) {
 		return best
@@ -141,8 +149,10 @@ func highest(profiles []profile, delta float64) float64 {
 }
 
 // pldDelta returns the better of best and the bound by privacy-loss distributions.
-func pldDelta(c accountant.Composition, best accountant.Bound, alpha float64,
-	adj accountant.Adjacency, acc accuracy) accountant.Bound {
+func pldDelta(
+	c accountant.Composition, best accountant.Bound, alpha float64, adj accountant.Adjacency,
+	acc accuracy,
+) accountant.Bound {
 	p, ok := newPlan(c, best.Delta, adj, acc)
 	if !ok {
 		return best

@@ -21,7 +21,9 @@ func discrete(z float64, sensitivity int64) accountant.DiscreteGaussian {
 
 func laplace(epsilon float64) accountant.Event { return accountant.Laplace{Epsilon: epsilon} }
 
-func exponential(epsilon float64) accountant.Event { return accountant.Exponential{Epsilon: epsilon} }
+func exponential(epsilon float64) accountant.Event {
+	return accountant.Exponential{Epsilon: epsilon}
+}
 
 func approx(epsilon, delta float64) accountant.Event {
 	return accountant.Approx{Epsilon: epsilon, Delta: delta}
@@ -77,8 +79,9 @@ func near(got, want, tolerance float64) bool {
 	return math.Abs(got-want) <= tolerance*math.Abs(want)
 }
 
-func mustEpsilon(t *testing.T, c accountant.Composition, delta float64,
-	adj accountant.Adjacency) accountant.Bound {
+func mustEpsilon(
+	t *testing.T, c accountant.Composition, delta float64, adj accountant.Adjacency,
+) accountant.Bound {
 	t.Helper()
 	b, err := Epsilon(c, delta, adj)
 	if err != nil {
@@ -87,8 +90,9 @@ func mustEpsilon(t *testing.T, c accountant.Composition, delta float64,
 	return b
 }
 
-func mustDelta(t *testing.T, c accountant.Composition, epsilon float64,
-	adj accountant.Adjacency) accountant.Bound {
+func mustDelta(
+	t *testing.T, c accountant.Composition, epsilon float64, adj accountant.Adjacency,
+) accountant.Bound {
 	t.Helper()
 	b, err := Delta(c, epsilon, adj)
 	if err != nil {

@@ -43,8 +43,9 @@ var shares = []side{.57, .75, .95}
 
 // merged returns the composition with equal events joined, in the order of their first appearance,
 // and all Gaussians and filters as one Gaussian of the same μ.
-func merged(c accountant.Composition, adj accountant.Adjacency) (rest accountant.Composition,
-	mu float64) {
+func merged(
+	c accountant.Composition, adj accountant.Adjacency,
+) (rest accountant.Composition, mu float64) {
 	mu2, at := 0.0, map[accountant.Event]int{}
 	for _, charge := range c {
 		switch e := charge.Event.(type) {
@@ -99,8 +100,9 @@ type rangeBlock struct {
 }
 
 // newPlan reports false for a composition that no grid can hold.
-func newPlan(c accountant.Composition, delta float64, adj accountant.Adjacency, acc accuracy) (
-	*plan, bool) {
+func newPlan(
+	c accountant.Composition, delta float64, adj accountant.Adjacency, acc accuracy,
+) (*plan, bool) {
 	p := &plan{adj: adj, ranges: map[accountant.Event][]rangeBlock{}}
 	p.rest, p.mu = merged(c, adj)
 	n, weight := 1.0, 0.0

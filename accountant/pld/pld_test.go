@@ -64,8 +64,8 @@ func TestReferenceDelta(t *testing.T) {
 		{"q=.2 σ=.5 T=3", events(times(subsampled(.2, .5), 3)), .15594, 1e-5},
 		{"three Gaussians of √3", events(times(gaussian(math.Sqrt(3)), 3)), .126936, 1e-6},
 	} {
-		if got := mustDelta(t, row.c, 1, accountant.AddRemove); math.Abs(
-			got.Delta-row.want) > row.within {
+		if got := mustDelta(t, row.c, 1,
+			accountant.AddRemove); math.Abs(got.Delta-row.want) > row.within {
 			t.Errorf("%s: δ = %v, want %v", row.name, got.Delta, row.want)
 		}
 	}
@@ -106,7 +106,8 @@ func TestPLDOfGaussians(t *testing.T) {
 			}
 			got := mustEpsilon(t, append(c, times(approx(0, 0), 1)), delta, accountant.AddRemove)
 			truth := exact.Epsilon * (1 - 1e-9)
-			if got.Epsilon < truth || got.Epsilon-got.Slack > exact.Epsilon || got.Epsilon > exact.Epsilon*(1+1e-4) {
+			if got.Epsilon < truth || got.Epsilon-got.Slack > exact.Epsilon ||
+				got.Epsilon > exact.Epsilon*(1+1e-4) {
 				t.Errorf("z %v δ %v: %+v, want %v", z, delta, got, exact.Epsilon)
 			}
 			back := mustDelta(t, append(c, times(approx(0, 0), 1)), exact.Epsilon, accountant.AddRemove)
@@ -287,8 +288,7 @@ func TestSubsampledProfile(t *testing.T) {
 	}
 	none := func(x float64) float64 { return density(x, 0) }
 	plus, minus := func(x float64) float64 { return mix(x, 1) }, func(x float64) float64 {
-		return mix(
-			x, -1)
+		return mix(x, -1)
 	}
 	c := events(times(subsampled(q, z), 1))
 	for _, epsilon := range []float64{0, .2, 1, 2.5} {

@@ -89,7 +89,8 @@ func TestComposeAgainstConvolution(t *testing.T) {
 			if d := want.profileOf(got, h); d > delta*(1+1e-14) {
 				t.Fatalf("trial %d λ %v: ε(%v) = %v costs %v", trial, lambda, delta, got, d)
 			}
-			if got > 1e-4 && lambda < 3 && want.profileOf(got-1e-4, h) < delta-1e-6*(1+math.Exp(c.logM-lambda*got)) {
+			if got > 1e-4 && lambda < 3 &&
+				want.profileOf(got-1e-4, h) < delta-1e-6*(1+math.Exp(c.logM-lambda*got)) {
 				t.Fatalf("trial %d λ %v: ε(%v) = %v is not the smallest", trial, lambda, delta, got)
 			}
 			if low := c.lower(delta); low > got {

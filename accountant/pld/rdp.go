@@ -91,8 +91,9 @@ const maxOrderPoints = 1 << 16
 // analytic in a strip of half-width a is e^{−2πa/step} (Trefethen & Weideman 2014, theorem 5.1).
 // The logarithms of P and Q are analytic for |Im x| < πσ², and the step is min(σ, σ²)/4: the error
 // is below 1e-20 of the largest term. What rounding may take away is added back as a relative 1e-9.
-func subsampledRDP(e accountant.SubsampledGaussian, alpha float64,
-	adj accountant.Adjacency) float64 {
+func subsampledRDP(
+	e accountant.SubsampledGaussian, alpha float64, adj accountant.Adjacency,
+) float64 {
 	mu := 1 / e.NoiseMultiplier
 	if e.Rate == 1 {
 		if adj == accountant.ReplaceOne {
@@ -159,14 +160,16 @@ func excess(alpha, r float64) float64 {
 
 // rdpEpsilon returns the least ε at delta over the orders, and the order. It is +Inf if no order
 // has a finite divergence.
-func rdpEpsilon(c accountant.Composition, delta float64, adj accountant.Adjacency) (epsilon,
-	alpha float64) {
+func rdpEpsilon(
+	c accountant.Composition, delta float64, adj accountant.Adjacency,
+) (epsilon, alpha float64) {
 	return bestOrder(c, adj, func(rdp, alpha float64) float64 { return conversion(rdp, alpha, delta) })
 }
 
 // rdpDelta returns the least ln δ at epsilon over the orders, and the order.
-func rdpDelta(c accountant.Composition, epsilon float64, adj accountant.Adjacency) (logDelta,
-	alpha float64) {
+func rdpDelta(
+	c accountant.Composition, epsilon float64, adj accountant.Adjacency,
+) (logDelta, alpha float64) {
 	return bestOrder(c, adj, func(rdp, alpha float64) float64 {
 		return conversionDelta(rdp, alpha,
 			epsilon)
@@ -175,8 +178,9 @@ func rdpDelta(c accountant.Composition, epsilon float64, adj accountant.Adjacenc
 
 // bestOrder minimises f(D_α, α) over orders from 1.0001 to 1e7, or to 1e4 where a divergence costs
 // a quadrature.
-func bestOrder(c accountant.Composition, adj accountant.Adjacency,
-	f func(rdp, alpha float64) float64) (value, alpha float64) {
+func bestOrder(
+	c accountant.Composition, adj accountant.Adjacency, f func(rdp, alpha float64) float64,
+) (value, alpha float64) {
 	top := math.Log(1e7)
 	for _, charge := range c {
 		if _, ok := charge.Event.(accountant.SubsampledGaussian); ok {

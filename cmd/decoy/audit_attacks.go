@@ -109,8 +109,9 @@ func (a attacker) run(out *audited) error {
 }
 
 // mechanism makes what is audited, and the tables to run it on.
-func (a attacker) mechanism(out *audited,
-	shape attack.Shape) (attack.Mechanism, *attack.Pair, error) {
+func (a attacker) mechanism(
+	out *audited, shape attack.Shape,
+) (attack.Mechanism, *attack.Pair, error) {
 	if a.target.fitter == nil {
 		return attack.Gate(a.target.gate, a.schema, out.Adjacency, out.Budget, shape)
 	}

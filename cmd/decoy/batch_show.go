@@ -75,8 +75,9 @@ func (b *batch) showPlans(memory int64) error {
 }
 
 // total is what the jobs of a ledger ask for, of all that pass only.
-func (b *batch) total(jobs []*job.Task, path string,
-	only func(*job.Task) bool) (sum accountant.Budget, n int) {
+func (b *batch) total(
+	jobs []*job.Task, path string, only func(*job.Task) bool,
+) (sum accountant.Budget, n int) {
 	for _, task := range jobs {
 		if task.Ledger != nil && task.Ledger.Path() == path && only(task) {
 			sum.Epsilon += task.Epsilon

@@ -208,8 +208,9 @@ func list(flag, text string) ([]string, error) {
 }
 
 // read reads the tables.
-func (e *evaluate) read(ctx context.Context, t *terminal, shown *progress,
-	s *schema.Schema) (in report.Tables, err error) {
+func (e *evaluate) read(
+	ctx context.Context, t *terminal, shown *progress, s *schema.Schema,
+) (in report.Tables, err error) {
 	if in.Synthetic, err = e.readSynthetic(ctx, t, shown, s); err != nil {
 		return in, err
 	}
@@ -232,8 +233,9 @@ func (e *evaluate) read(ctx context.Context, t *terminal, shown *progress,
 }
 
 // readTable reads a table without protection.
-func readTable(ctx context.Context, t *terminal, shown *progress, name, path string,
-	s *schema.Schema) (*table.Table, error) {
+func readTable(
+	ctx context.Context, t *terminal, shown *progress, name, path string, s *schema.Schema,
+) (*table.Table, error) {
 	out, ignored, err := table.Read(ctx, path, s,
 		table.ReadOptions{Progress: shown.of("reading " + name[2:])})
 	if err != nil {
@@ -243,8 +245,9 @@ func readTable(ctx context.Context, t *terminal, shown *progress, name, path str
 	return out, nil
 }
 
-func (e *evaluate) readSynthetic(ctx context.Context, t *terminal, shown *progress,
-	s *schema.Schema) (*table.Table, error) {
+func (e *evaluate) readSynthetic(
+	ctx context.Context, t *terminal, shown *progress, s *schema.Schema,
+) (*table.Table, error) {
 	return readTable(ctx, t, shown, "--synthetic", e.synthetic, free(s))
 }
 

@@ -141,8 +141,9 @@ func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
 
 // private names the private table at path, which messages call name, and the ledger that pays for
 // a run on it. It checks that the table can be read, and reads nothing of it.
-func (j *jobFlags) private(name, path string, written, read []job.NamedPath) (*privacy.Rows,
-	*ledger.File, error) {
+func (j *jobFlags) private(
+	name, path string, written, read []job.NamedPath,
+) (*privacy.Rows, *ledger.File, error) {
 	if _, err := job.FormatOf(name, path); err != nil {
 		return nil, nil, err
 	}

@@ -101,8 +101,10 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 
 // fit reserves the budget, reads, fits, and completes the outputs: when these are durable the run
 // is done.
-func (g *generate) fit(ctx context.Context, t *terminal, j *job.Checked, rows *privacy.Rows,
-	account *job.Account, outputs *job.Outputs) error {
+func (g *generate) fit(
+	ctx context.Context, t *terminal, j *job.Checked, rows *privacy.Rows, account *job.Account,
+	outputs *job.Outputs,
+) error {
 	shown := t.privateProgress()
 	_, s, err := synth.Run(ctx, rows, j.Fitter, synth.RunOptions{
 		Budget: j.Budget(), Adjacency: j.Relation(), Ledger: j.Ledger, Tool: tool(),

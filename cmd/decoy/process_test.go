@@ -439,8 +439,8 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Close()
-	cmd := exec.Command("decoy", strings.Fields(
-		"generate in.csv --schema s.yaml --epsilon 1 --out out.csv")...)
+	cmd := exec.Command("decoy",
+		strings.Fields("generate in.csv --schema s.yaml --epsilon 1 --out out.csv")...)
 	cmd.Dir, cmd.Stderr = w.dir, pipe
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

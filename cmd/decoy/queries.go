@@ -130,8 +130,9 @@ func (q *queriesAnswer) workload(m *release.Model, paths []string) (*workload.Wo
 }
 
 // sampled answers on rows drawn from the model, scaled to its number of rows.
-func (q *queriesAnswer) sampled(ctx context.Context, t *terminal, m *release.Model,
-	w *workload.Workload) (workload.Answers, []deviations, error) {
+func (q *queriesAnswer) sampled(
+	ctx context.Context, t *terminal, m *release.Model, w *workload.Workload,
+) (workload.Answers, []deviations, error) {
 	n := q.rows
 	if n == 0 {
 		n = defaultDraws
@@ -185,8 +186,9 @@ type answered struct {
 	Covers        string   `json:"covers"`
 }
 
-func (q *queriesAnswer) print(t *terminal, w *workload.Workload, answers workload.Answers,
-	errs []deviations) error {
+func (q *queriesAnswer) print(
+	t *terminal, w *workload.Workload, answers workload.Answers, errs []deviations,
+) error {
 	var list []answered
 	for i, a := range answers {
 		for k, x := range a {

@@ -68,8 +68,7 @@ the noise is left out, and a comment in the schema says so.`,
 }
 
 // check checks the flags; nothing but the header is read.
-func (s *schemaInfer) check(cmd *cobra.Command, input string) (*text.Table, *ledger.File,
-	error) {
+func (s *schemaInfer) check(cmd *cobra.Command, input string) (*text.Table, *ledger.File, error) {
 	fail := func(err error) (*text.Table, *ledger.File, error) { return nil, nil, err }
 	if err := s.checkBudget(cmd); err != nil {
 		return fail(err)

@@ -100,8 +100,9 @@ func merged(list []marginal.Measurement) []marginal.Measurement {
 }
 
 // describe puts labels to the table and the model's cells beside it.
-func describe(a marginal.Measurement, s *schema.Schema, codecs []*schema.Codec,
-	p *release.Marginal) (noisyMarginal, error) {
+func describe(
+	a marginal.Measurement, s *schema.Schema, codecs []*schema.Codec, p *release.Marginal,
+) (noisyMarginal, error) {
 	sizes, groups := a.Shape(s.Sizes()), a.Groups
 	n := noisyMarginal{Sigma: rounded(a.Sigma), Noisy: make([]float64, len(a.Counts)),
 		Below: make([]bool, len(a.Counts))}

@@ -57,8 +57,9 @@ type Answer struct {
 
 // OpenHoldout reserves the budget and reads the rows. Half of ε goes to the comparisons, the rest
 // to the corrections and the number of rows.
-func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table,
-	o HoldoutOptions) (*Holdout, error) {
+func OpenHoldout(
+	ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o HoldoutOptions,
+) (*Holdout, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = .05
 	}
@@ -84,16 +85,29 @@ func OpenHoldout(ctx context.Context, rows *privacy.Rows, synthetic *table.Table
 		h.sigma = z / unit
 		return accountant.Composition{
 			{Event: threshold.Event(h.epsilon), Count: o.Corrections},
-			{Event: nb.MeasureEvent(privacy.Total{}, h.sigma), Count: o.Corrections + 1}, // and the number of rows
+			{
+				Event: nb.MeasureEvent(privacy.Total{}, h.sigma),
+				Count: o.Corrections + 1,
+			}, // and the number of rows
 		}
 	}
 	z, err := pld.Calibrate(o.Budget, nb.Adjacency, at)
 	if err != nil {
 		return nil, err
 	}
-	h.s, err = privacy.Open(ctx, rows,
-		privacy.Options{Budget: o.Budget, Plan: at(z), Adjacency: nb.Adjacency, Ledger: o.Ledger, Price: pld.Upper,
-			Method: "holdout", Tool: o.Tool})
+	h.s, err = privacy.Open(
+		ctx,
+		rows,
+		privacy.Options{
+			Budget:    o.Budget,
+			Plan:      at(z),
+			Adjacency: nb.Adjacency,
+			Ledger:    o.Ledger,
+			Price:     pld.Upper,
+			Method:    "holdout",
+			Tool:      o.Tool,
+		},
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -75,8 +75,9 @@ type plan struct {
 
 // newPlan decides everything that follows from public things: the schema, the synthetic rows, the
 // budget.
-func newPlan(s *schema.Schema, nb privacy.Neighbours, synthetic *table.Table, o Options,
-	b accountant.Budget) (*plan, error) {
+func newPlan(
+	s *schema.Schema, nb privacy.Neighbours, synthetic *table.Table, o Options, b accountant.Budget,
+) (*plan, error) {
 	if synthetic.Rows() == 0 {
 		return nil, fmt.Errorf("publish: the synthetic table has no rows: %w", eval.ErrTables)
 	}
@@ -177,8 +178,9 @@ func marginals(sets [][]int) []privacy.Query {
 // returned for its report and run name as soon as one was opened, with an error too. Errors about
 // the options wrap eval.ErrColumn, those about the synthetic table eval.ErrTables; others are those
 // of privacy.Open.
-func Run(ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o Options,
-	r RunOptions) (*Result, *privacy.Session, error) {
+func Run(
+	ctx context.Context, rows *privacy.Rows, synthetic *table.Table, o Options, r RunOptions,
+) (*Result, *privacy.Session, error) {
 	nb := privacy.NeighboursOf(rows.Schema(), r.Adjacency)
 	if err := sameColumns(rows.Schema(), synthetic.Schema()); err != nil {
 		return nil, nil, err
@@ -248,8 +250,9 @@ func sameColumns(a, b *schema.Schema) error {
 }
 
 // ask calls the mechanisms of the plan.
-func (p *plan) ask(ctx context.Context, s *privacy.Session, synthetic *table.Table,
-	progress func(string, float64)) ([]Estimate, error) {
+func (p *plan) ask(
+	ctx context.Context, s *privacy.Session, synthetic *table.Table, progress func(string, float64),
+) ([]Estimate, error) {
 	var out []Estimate
 	var n, positive float64
 	progress("asking", 0)

@@ -22,8 +22,9 @@ import (
 
 // people is a table of seven columns, one of each sort, in which the outcome depends on age and
 // dose. names replaces column names.
-func people(t testing.TB, n int, seed uint64, names map[string]string,
-	wards []string) *table.Table {
+func people(
+	t testing.TB, n int, seed uint64, names map[string]string, wards []string,
+) *table.Table {
 	t.Helper()
 	if wards == nil {
 		wards = []string{"north", "south", "west"}

@@ -27,8 +27,10 @@ type Penalised struct {
 // weight gets the rounded factors, t[l] and delta[l] those of layer l+1, valid during the call, and
 // returns w, 0 to 256. factor is a power of two in [2⁻²⁶, 1]; no factor of the gradient may exceed
 // 2³¹·factor.
-func (c Penalised) AddPenaltySumTo(dst []int64, factor float64, draw func() uint64,
-	weight func(t, delta [][]float64) int64, columns []table.Codes, rows []int) {
+func (c Penalised) AddPenaltySumTo(
+	dst []int64, factor float64, draw func() uint64, weight func(t, delta [][]float64) int64,
+	columns []table.Codes, rows []int,
+) {
 	total, one := c.selected(columns, rows), steps(factor)
 	if len(dst) != c.Weights() || c.Generated.Rows == 0 || c.Generated.Cols != c.sizes[0] {
 		panic(fmt.Sprintf("critic: a penalty's sum of %d numbers at %d generated rows of %d",

@@ -34,8 +34,10 @@ func (c *Critic) AddSumTo(dst, inputs []int64, factor float64, columns []table.C
 // weights. weight gets the rounded factors of the row's gradient: x[0] is empty (every cell of a
 // row is 1), x[l] the activations of hidden layer l, and delta[l] ∇_{s} D of layer l+1; they are
 // valid during the call.
-func (c *Critic) AddClippedSumTo(dst []int64, factor float64,
-	weight func(x, delta [][]float64) int64, columns []table.Codes, rows []int) int64 {
+func (c *Critic) AddClippedSumTo(
+	dst []int64, factor float64, weight func(x, delta [][]float64) int64, columns []table.Codes,
+	rows []int,
+) int64 {
 	if c.encoder.scaled != nil {
 		panic("critic: rows with scaled columns cannot be clipped")
 	}
@@ -43,8 +45,10 @@ func (c *Critic) AddClippedSumTo(dst []int64, factor float64,
 }
 
 // addSumTo is either sum; weight is nil for the first.
-func (c *Critic) addSumTo(dst, inputs []int64, factor float64,
-	weight func(x, delta [][]float64) int64, columns []table.Codes, rows []int) (sum int64) {
+func (c *Critic) addSumTo(
+	dst, inputs []int64, factor float64, weight func(x, delta [][]float64) int64,
+	columns []table.Codes, rows []int,
+) (sum int64) {
 	total, one := c.selected(columns, rows), steps(factor)
 	if len(dst) != len(c.parameters) {
 		panic(fmt.Sprintf("critic: sums of %d numbers for %d parameters",
@@ -126,8 +130,9 @@ func steps(factor float64) int64 {
 // weigh multiplies delta of each of n rows, in steps of factor, by the row's weight, and returns
 // the sum of the weights. x[l] and delta[l] hold the rows' factors of layer l+1, one row after the
 // other. wide[l] becomes true if a product is wider than the kernels multiply.
-func (c *Critic) weigh(wide []bool, x, delta [][]int64, n int, factor float64,
-	weight func(x, delta [][]float64) int64) (sum int64) {
+func (c *Critic) weigh(
+	wide []bool, x, delta [][]int64, n int, factor float64, weight func(x, delta [][]float64) int64,
+) (sum int64) {
 	xs, deltas := make([][]float64, len(x)), make([][]float64, len(delta))
 	for l := range x {
 		xs[l] = make([]float64, min(len(x[l]), c.sizes[l]))

@@ -62,8 +62,9 @@ func (o *Outputs) Abort() {
 }
 
 // Write completes the outputs, and returns the number of synthetic rows. say is told of each file.
-func (o *Outputs) Write(ctx context.Context, m *release.Model, say func(string, ...any),
-	progress func(float64)) (rows int, err error) {
+func (o *Outputs) Write(
+	ctx context.Context, m *release.Model, say func(string, ...any), progress func(float64),
+) (rows int, err error) {
 	if o.model != nil {
 		if err := writeModel(o.model, m); err != nil {
 			return 0, err
@@ -140,8 +141,9 @@ type Sampler interface {
 }
 
 // Sample draws n rows with the columns of s and completes the output.
-func (o *Output) Sample(ctx context.Context, m Sampler, s *schema.Schema, n int, seed uint64,
-	progress func(float64)) error {
+func (o *Output) Sample(
+	ctx context.Context, m Sampler, s *schema.Schema, n int, seed uint64, progress func(float64),
+) error {
 	buffer := bufio.NewWriterSize(o.w, 1<<20)
 	w, err := table.NewWriter(buffer, o.format, s, release.ValueRand(seed))
 	if o.Safe {

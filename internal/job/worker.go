@@ -116,8 +116,9 @@ func (w *Worker) Do(ctx context.Context, t *Task, progress synth.Progress) (r Re
 }
 
 // guarded turns a panic of one task into its failure.
-func (w *Worker) guarded(ctx context.Context, t *Task, outputs *Outputs, r *Record,
-	progress synth.Progress) (err error) {
+func (w *Worker) guarded(
+	ctx context.Context, t *Task, outputs *Outputs, r *Record, progress synth.Progress,
+) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // its text may hold anything
 			err = fmt.Errorf("a defect of the program (%T); 'decoy generate' with the same job shows where",
@@ -145,8 +146,9 @@ func (w *Worker) guarded(ctx context.Context, t *Task, outputs *Outputs, r *Reco
 
 // model is the fitted model: of an earlier process if there is one, else of an earlier process's
 // run that is continued, else of a new run.
-func (w *Worker) model(ctx context.Context, t *Task, r *Record, progress synth.Progress) (
-	*release.Model, error) {
+func (w *Worker) model(
+	ctx context.Context, t *Task, r *Record, progress synth.Progress,
+) (*release.Model, error) {
 	path := w.State.path(t.Identity, ".model")
 	o := synth.RunOptions{
 		Budget: t.Budget(), Adjacency: t.Relation(), Ledger: t.Ledger, Tool: w.Tool, Day: w.Day,

@@ -73,15 +73,12 @@ func checkProduct(t *testing.T, a, b Matrix, before []float32, alpha, beta float
 						size = math.Abs(want)
 					}
 					for kk := range k {
-						x := float64(
-							alpha) * float64(
-							a.Data[i*a.rs+kk*a.cs]) * float64(b.Data[kk*b.rs+j*b.cs])
+						x := float64(alpha) * float64(a.Data[i*a.rs+kk*a.cs]) * float64(b.Data[kk*b.rs+j*b.cs])
 						want += x
 						size += math.Abs(x)
 					}
 					// n roundings of a sum: Higham 2002, section 3.1.
-					if got := float64(
-						c.Data[i*n+j]); !(math.Abs(got-want) <= float64(k+4)*0x1p-24*size) {
+					if got := float64(c.Data[i*n+j]); !(math.Abs(got-want) <= float64(k+4)*0x1p-24*size) {
 						t.Fatalf("%v: (%d × %d)(%d × %d) α %v β %v at %d, %d: got %v, want %v", l,
 							m, k, k, n, alpha, beta, i, j, got, want)
 					}

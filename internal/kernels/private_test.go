@@ -61,8 +61,10 @@ func edge(c *critic.Critic, u *rand.Rand) {
 	}
 }
 
-func newSums(t *testing.T, seed uint64, scaled bool, slope float32,
-	change func(*critic.Critic, *rand.Rand), hidden ...int) sums {
+func newSums(
+	t *testing.T, seed uint64, scaled bool, slope float32, change func(*critic.Critic, *rand.Rand),
+	hidden ...int,
+) sums {
 	t.Helper()
 	u := rand.New(rand.NewPCG(seed, 3))
 	sizes, flags := []int{3, 2, 17, 4, 9}, []bool{false, true, true, false, false}
@@ -114,8 +116,9 @@ func newSums(t *testing.T, seed uint64, scaled bool, slope float32,
 
 // of returns, one after the other, everything that the three sums add for the rows. weigh is nil
 // for a network without certificates.
-func (s sums) of(factor float64, weigh func(x, delta [][]float64) int64, paid *penalty.Certificate,
-	rows []int) []int64 {
+func (s sums) of(
+	factor float64, weigh func(x, delta [][]float64) int64, paid *penalty.Certificate, rows []int,
+) []int64 {
 	n, inputs, weights := len(s.c.Parameters()), s.c.Encoder().Inputs(), s.c.Weights()
 	out := make([]int64, 2*n+inputs+weights+1)
 	s.c.AddSumTo(out[:n], out[n:n+inputs], factor, s.columns, rows)

@@ -89,8 +89,7 @@ func RoundTo(dst []int64, x []float32, factor float64) {
 		n = 0
 	}
 	for i, v := range x[n:] {
-		dst[n+i] = int64(
-			math.Float64bits(float64(float64(v)*factor)+magic) - math.Float64bits(magic))
+		dst[n+i] = int64(math.Float64bits(float64(float64(v)*factor)+magic) - math.Float64bits(magic))
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/decoy-dp/decoy/privacy/vote"
 )
 
-// TestLeaksDoNotCompile compiles the programs in testdata. Each tries to get round the gate and must
-// fail with the error in its first line; the one called ok uses the gate as intended and must
+// TestLeaksDoNotCompile compiles the programs in testdata. Each tries to get round the gate and
+// must fail with the error in its first line; the one called ok uses the gate as intended and must
 // compile, or a broken import would pass for a closed door.
 func TestLeaksDoNotCompile(t *testing.T) {
 	dirs, err := filepath.Glob("testdata/*")
@@ -31,7 +31,8 @@ func TestLeaksDoNotCompile(t *testing.T) {
 		}
 		first, _, _ := strings.Cut(string(src), "\n")
 		want, isLeak := strings.CutPrefix(first, "// want: ")
-		out, err := exec.Command("go", "build", "-o", os.DevNull, "./"+filepath.ToSlash(dir)).CombinedOutput()
+		out, err := exec.Command("go", "build", "-o", os.DevNull, "./"+filepath.ToSlash(dir)).
+			CombinedOutput()
 		switch {
 		case !isLeak && err != nil:
 			t.Errorf("%s must compile: %s", dir, out)
@@ -47,8 +48,10 @@ func TestLeaksDoNotCompile(t *testing.T) {
 // infer it, and so pass its zero value.
 func TestNoMethodTakesAnInternalType(t *testing.T) {
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[*privacy.Session](), reflect.TypeFor[*privacy.Rows](), reflect.TypeFor[*text.Session](),
-		reflect.TypeFor[*text.Table](), reflect.TypeFor[*vote.Shards[int]](), reflect.TypeFor[*threshold.Round](),
+		reflect.TypeFor[*privacy.Session](), reflect.TypeFor[*privacy.Rows](),
+		reflect.TypeFor[*text.Session](),
+		reflect.TypeFor[*text.Table](), reflect.TypeFor[*vote.Shards[int]](),
+		reflect.TypeFor[*threshold.Round](),
 	} {
 		for i := range typ.NumMethod() {
 			m := typ.Method(i)

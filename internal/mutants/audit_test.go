@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// auditSchema is what the audits of these tests know. So many columns that steps which are not charged stand out of 250 runs of a method.
+// auditSchema is what the audits of these tests know. So many columns that steps which are not
+// charged stand out of 250 runs of a method.
 const auditSchema = `decoy: 1
 columns:
   - {name: ward, kind: categorical, categories: [a, b, c]}
@@ -26,21 +27,44 @@ columns:
 // edit replaces a text that occurs exactly once in a file.
 type edit struct{ file, old, new string }
 
-// audited are programs with a broken mechanism, and the audit that must refute their claim. At 99.9 % confidence an honest program is refuted by one of these audits
-// in a thousand; the program as it is must pass each audit too.
+// audited are programs with a broken mechanism, and the audit that must refute their claim. At 99.9
+// % confidence an honest program is refuted by one of these audits in a thousand; the program as it
+// is must pass each audit too.
 var audited = []struct {
 	name  string
 	edits []edit
 	audit string // after "decoy audit --confidence 0.999 --schema s.yaml"
 }{
-	{"halved Gaussian noise", []edit{{"privacy/measure.go", "g.AddTo(counts, s.src) }", "h, _ := noise.NewRoundedGaussian(sigma / 2); h.AddTo(counts, s.src); _ = g }"}},
+	{
+		"halved Gaussian noise",
+		[]edit{{"privacy/measure.go", "g.AddTo(counts, s.src) }",
+			"h, _ := noise.NewRoundedGaussian(sigma / 2); h.AddTo(counts, s.src); _ = g }"}},
 		"counts --epsilon 8 --tables balanced --runs 1000"},
-	{"halved sensitivity of single counts", []edit{{"privacy/query.go", "return k, k, k\n\tcase", "return k / 2, k / 2, k / 2\n\tcase"}}, "total --epsilon 8 --tables balanced --runs 1000"},
-	{"halved Laplace noise", []edit{{"privacy/measure.go", "counts[i] += lap.Sample(s.src)", "counts[i] += lap.Sample(s.src) / 2"}}, "answer --epsilon 1 --delta 0 --tables balanced --runs 4000"},
-	{"halved noise in CertifiedSum", []edit{{"privacy/gradient/certified.go", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)"}},
+	{
+		"halved sensitivity of single counts",
+		[]edit{{"privacy/query.go", "return k, k, k\n\tcase", "return k / 2, k / 2, k / 2\n\tcase"}},
+		"total --epsilon 8 --tables balanced --runs 1000",
+	},
+	{
+		"halved Laplace noise",
+		[]edit{{"privacy/measure.go", "counts[i] += lap.Sample(s.src)",
+			"counts[i] += lap.Sample(s.src) / 2"}},
+		"answer --epsilon 1 --delta 0 --tables balanced --runs 4000",
+	},
+	{
+		"halved noise in CertifiedSum",
+		[]edit{{"privacy/gradient/certified.go",
+			"p.Penalty.GradientMultiplier(p.NoiseMultiplier))",
+			"p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)"}},
 		"certified-sum --epsilon 8 --tables balanced --runs 1000"},
-	{"halved sensitivity in Measure", []edit{{"privacy/measure.go", "access.Down(sigma, l2)", "access.Down(sigma, l2/2)"}}, "counts --epsilon 8 --tables balanced --runs 1000"},
-	{"halved sensitivity in Select", []edit{{"privacy/query.go", "return k, 2 * k, math", "return k, k, math"}},
+	{
+		"halved sensitivity in Measure",
+		[]edit{{"privacy/measure.go", "access.Down(sigma, l2)", "access.Down(sigma, l2/2)"}},
+		"counts --epsilon 8 --tables balanced --runs 1000",
+	},
+	{
+		"halved sensitivity in Select",
+		[]edit{{"privacy/query.go", "return k, 2 * k, math", "return k, k, math"}},
 		"select --epsilon 2 --delta 0 --adjacency replace-one --tables balanced --runs 4000"},
 	{"steps after the first are not charged", []edit{
 		{"accountant/reservation.go", "\t\t\tr.spent = after\n", ""},
@@ -49,7 +73,10 @@ var audited = []struct {
 		{"synth/mst/mst.go", "* sel / edges", "* sel"},
 	}, "mst --epsilon 8 --tables balanced --runs 250"},
 	{"reshuffled shards", []edit{
-		{"privacy/vote/shards.go", "in.teachers[i].Train(in.rows[i], shown) }", "in.teachers[i].Train(in.rows[rand.IntN(sh.count)], shown) }"},
+		{
+			"privacy/vote/shards.go", "in.teachers[i].Train(in.rows[i], shown) }",
+			"in.teachers[i].Train(in.rows[rand.IntN(sh.count)], shown) }",
+		},
 		{"privacy/vote/shards.go", "import (\n", "import (\n\t\"math/rand/v2\"\n"},
 	},
 		"vote --epsilon 8 --tables rare --runs 400"},
@@ -114,7 +141,8 @@ func build(t *testing.T, root, dir string, edits []edit) string {
 		if n := strings.Count(string(src), e.old); n != 1 {
 			t.Fatalf("the text to change occurs %d times in %s", n, e.file)
 		}
-		if err := os.WriteFile(copied, []byte(strings.Replace(string(src), e.old, e.new, 1)), 0o600); err != nil {
+		mutant := strings.Replace(string(src), e.old, e.new, 1)
+		if err := os.WriteFile(copied, []byte(mutant), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,7 +165,9 @@ func build(t *testing.T, root, dir string, edits []edit) string {
 // audit runs decoy audit and returns what it says and its exit code.
 func audit(t *testing.T, program, schema, args string) (string, int) {
 	t.Helper()
-	cmd := exec.Command(program, append([]string{"--quiet", "audit", "--confidence", "0.999", "--schema", schema}, strings.Fields(args)...)...)
+	words := append([]string{"--quiet", "audit", "--confidence", "0.999", "--schema", schema},
+		strings.Fields(args)...)
+	cmd := exec.Command(program, words...)
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)

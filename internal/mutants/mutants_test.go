@@ -1,5 +1,6 @@
-// Package mutants breaks the privacy core on purpose, one line at a time, and asks that a test notices. A mutant that survives is a
-// hole in the tests. It compiles the core anew for each mutant, so it runs only with -long:
+// Package mutants breaks the privacy core on purpose, one line at a time, and asks that a test
+// notices. A mutant that survives is a hole in the tests. It compiles the core anew for each
+// mutant, so it runs only with -long:
 //
 //	go test ./internal/mutants -args -long
 package mutants
@@ -17,209 +18,792 @@ import (
 
 var long = flag.Bool("long", false, "run the mutants: about ten minutes")
 
-// mutant is one edit. The old text must occur exactly once in the file, so that a mutant cannot go stale unnoticed.
+// mutant is one edit. The old text must occur exactly once in the file, so that a mutant cannot go
+// stale unnoticed.
 type mutant struct {
 	name, file, old, new string
-	tests                string // package and test that must notice; with a package alone, a run with -v says which test does
+	tests                string // package and test that must notice; a run with -v says which does
 }
 
 var mutants = []mutant{
-	{"a reservation is not synced", "ledger/file.go", "disk.Sync(file); err", "error(nil); err", "./internal/kill TestOrder"},
-	{"a reservation that failed halfway gives its journal up", "privacy/session.go", "failed == nil && statusOf(l, s.run) == \"\"", "failed == nil && statusOf(l, \"\") == \"\"", "./internal/kill TestEveryPoint"},
-	{"temporary files of the dead stay", "internal/atomicfile/atomicfile.go", "\tSweep(target)\n", "\t_ = Sweep\n", "./internal/kill TestEveryPoint"},
-	{"a file gets its name before its content is synced", "internal/atomicfile/atomicfile.go", "err := disk.Sync(file)", "err := error(nil)", "./internal/kill TestOrder"},
-	{"the folder of a new file is not synced", "internal/atomicfile/atomicfile.go", "disk.SyncDir(filepath.Dir(f.target))", "error(nil)", "./internal/kill TestOrder"},
-	{"halved Gaussian noise", "privacy/measure.go", "g.AddTo(counts, s.src) }", "g2, _ := noise.NewRoundedGaussian(sigma / 2); g2.AddTo(counts, s.src); _ = g }", "./privacy TestNoiseOfTheMechanisms"},
-	{"one cell of several is noised", "privacy/measure.go", "addNoise(flat)", "addNoise(flat[:1])", "./privacy TestNoiseOfTheMechanisms"},
-	{"answers of several queries are mixed up", "privacy/measure.go", "flat[:q.cells:q.cells], flat[q.cells:]", "flat[:q.cells:q.cells], flat[1:]", "./privacy TestMeasureAll"},
-	{"several queries are charged as one", "privacy/measure.go", "\t\t\tcost[i].Count++\n", "", "./privacy TestMeasureAll"},
-	{"halved Laplace noise", "privacy/measure.go", "counts[i] += lap.Sample(s.src)", "counts[i] += lap.Sample(s.src) / 2", "./privacy TestNoiseOfTheMechanisms"},
-	{"Measure is not charged", "privacy/measure.go", "c.Cost = add(c.Cost, event(q.kind))", "_ = add(c.Cost, event(q.kind))", "./privacy TestFilterIsDrained"},
-	{"Select is not charged", "privacy/select.go", "access.Once(s.nb.SelectEvent(epsilon))", "nil", "./privacy TestFilterIsDrained"},
-	{"the reservation is never used up", "accountant/reservation.go", "\t\tr.left[c.Event] -= c.Count\n", "", "./privacy/gradient TestCertifiedSumRefuses"},
-	{"the filter is never used up", "accountant/reservation.go", "\t\t\tr.spent = after\n", "", "./privacy TestFilterIsDrained"},
-	{"a verified filter is never used up", "accountant/reservation.go", "\t\t\tr.spent = after\n", "", "./accountant TestReservationTakesNamedEventsFirst"},
-	{"a selection takes half its μ from the pool", "accountant/gdpfilter.go", "mu := rangeMu(e.Epsilon)", "mu := rangeMu(e.Epsilon) / 2", "./privacy TestFilterIsDrained"},
-	{"a filter pays for Laplace noise", "accountant/gdpfilter.go", "case Exponential:\n\t\tmu", "case Laplace:\n\t\tmu", "./privacy TestFilterIsDrained"},
-	{"a single count has half its sensitivity", "privacy/query.go", "return k, k, k\n\tcase", "return k / 2, k / 2, k / 2\n\tcase", "./privacy TestSmallTables"},
-	{"Measure has half its sensitivity", "privacy/measure.go", "access.Down(sigma, l2)", "access.Down(sigma, l2/2)", "./privacy TestSmallTables"},
-	{"MeasureLaplace has half its sensitivity", "privacy/measure.go", "access.Up(l1, scale)", "access.Up(l1/2, scale)", "./privacy TestSmallTables"},
-	{"Measure has twice its sensitivity", "privacy/measure.go", "access.Down(sigma, l2)", "access.Down(sigma, l2*2)", "./privacy TestSmallTables"},
-	{"Select has half its sensitivity", "privacy/select.go", "float64(g.weight)*g.delta*", "float64(g.weight)*g.delta/2*", "./privacy TestSmallTables"},
-	{"Select takes the lightest candidate's sensitivity", "privacy/select.go", "delta = max(delta, float64(g.weight)", "delta = min(max(delta, 1<<22), float64(g.weight)", "./privacy TestSmallTables"},
-	{"SelectDatabase has half its sensitivity", "privacy/selectdatabase.go", "access.Down(epsilon, 2*delta*", "access.Down(epsilon, delta*", "./privacy TestSmallTables"},
-	{"Distance has half its sensitivity", "privacy/distance.go", "delta += l1", "delta += l1 / 2", "./privacy TestSmallTables"},
-	{"contributions have half their sensitivity", "privacy/query.go", "k = 1 // a unit", "k = .5 // a unit", "./privacy TestSmallTables"},
-	{"Discover counts each row twice", "privacy/text/text.go", "\t\tout[n]++\n", "\t\tout[n] += 2\n", "./privacy/text TestSmallTables"},
-	{"a threshold has half its sensitivity", "privacy/threshold/threshold.go", "delta := float64(max(1, nb.MaxRowsPerUnit)) * (1 << access.EstimateBits)", "delta := float64(max(1, nb.MaxRowsPerUnit)) * (1 << access.EstimateBits) / 2", "./privacy/threshold TestSmallTables"},
-	{"votes have half their sensitivity", "privacy/vote/vote.go", "one, two := 1.0, 1.0", "one, two := 0.5, 0.5", "./privacy/vote TestSmallTables"},
-	{"votes of three have that of two", "privacy/vote/vote.go", "if classes > 2 {\n\t\tone", "if classes > 3 {\n\t\tone", "./privacy/vote TestSmallTables"},
-	{"a check has half its sensitivity", "privacy/vote/vote.go", "accountant.Gaussian{NoiseMultiplier: g.check}", "accountant.Gaussian{NoiseMultiplier: 2 * g.check}", "./privacy/vote TestSmallTables"},
-	{"a clipped row counts for two", "bounds/clip/clip.go", "int64(min(1, k.limit/norm) / bounds.WeightStep)", "int64(2 * min(1, k.limit/norm) / bounds.WeightStep)", "./privacy/gradient TestSmallTables"},
-	{"equal Gaussian events cost as one", "accountant/composition.go", "p.mu2 += n / (e.NoiseMultiplier", "p.mu2 += 1 / (e.NoiseMultiplier", "./accountant/derive TestAgainstTheAccountant"},
-	{"a filter costs μ for μ²", "accountant/composition.go", "p.mu2 += n * e.Mu * e.Mu", "p.mu2 += n * e.Mu", "./accountant/derive TestAgainstTheAccountant"},
-	{"full batches are blind to replacement", "accountant/composition.go", "scale = 4 ", "scale = 1 ", "./accountant/derive TestAgainstTheAccountant"},
-	{"a selection costs half its μ²", "accountant/composition.go", "p.selectionsMu2 += n * mu * mu", "p.selectionsMu2 += n * mu * mu / 2", "./accountant/pld TestClosedFormulasAreUpperBounds"},
-	{"equal Gaussian events cost as one, by PLD", "accountant/pld/plan.go", "mu2 += float64(charge.Count) / (e.NoiseMultiplier", "mu2 += 1 / (e.NoiseMultiplier", "./accountant/derive TestAgainstTheAccountant"},
-	{"a filter costs μ for μ², by PLD", "accountant/pld/plan.go", "mu2 += float64(charge.Count) * e.Mu * e.Mu", "mu2 += float64(charge.Count) * e.Mu", "./accountant/derive TestAgainstTheAccountant"},
-	{"full batches are blind to replacement, by PLD", "accountant/pld/plan.go", "scale = 4\n", "scale = 1\n", "./accountant/derive TestAgainstTheAccountant"},
-	{"the derivation counts a selection twice", "accountant/derive/derive.go", "half := product(number(.5), number(e.Epsilon))", "half := number(e.Epsilon)", "./accountant/derive TestAgainstTheAccountant"},
-	{"halved replace-one Δ₁", "privacy/query.go", "return k, 2 * k, math", "return k, k, math", "./privacy TestSelectFollowsTheExponentialMechanism"},
-	{"replace-one Δ₂ without √2", "privacy/query.go", "math.Nextafter(math.Sqrt2*k, math.Inf(1))", "k", "./privacy TestMergeBinsKeepsNeighbours"},
-	{"rows per unit forgotten", "privacy/neighbours.go", "nb.MaxRowsPerUnit = s.MaxRowsPerUnit", "nb.MaxRowsPerUnit = 1", "./privacy/gradient TestCertifiedSumKnowsItsRelation"},
-	{"contribution not bounded", "privacy/rows.go", "seen[u] < k", "seen[u] < k+1", "./privacy TestHistogramOfUnits"},
-	{"the first rows of a unit are kept", "privacy/rows.go", "src.Shuffle(len(order)", "src.Shuffle(0", "./privacy TestBoundUnitsIsUniform"},
-	{"selection at twice ε", "privacy/select.go", "access.Down(epsilon, 2*delta)", "access.Down(epsilon, delta)", "./privacy TestSelectFollowsTheExponentialMechanism"},
-	{"rows are read before the reservation", "privacy/session.go", "if err := s.begin(ctx, o); err != nil {", "rows.read(ctx, s)\n\tif err := s.begin(ctx, o); err != nil {", "./privacy TestLimitAcrossRuns"},
-	{"plan not compared with the budget", "privacy/session.go", "if cost.Epsilon > b.Epsilon {", "if false {", "./privacy TestFilterIsReservedBeforeReading"},
-	{"limit not asked", "privacy/session.go", "return s.lines, l.Allows(o.Budget, o.Plan)", "return s.lines, nil", "./privacy TestLimitAcrossRuns"},
-	{"a run is paid twice", "privacy/session.go", "if statusOf(l, s.run) != \"\" {", "if false {", "./privacy TestRunIsPaidOnce"},
-	{"a used run may be void", "privacy/session.go", "if status == ledger.StatusVoid {", "if false {", "./privacy TestOnlyTheGateVoids"},
-	{"host in the model's ledger", "privacy/session.go", "e = e.Clone()\n\te.Journal = \"\"", "e.PID, e.Host = process()", "./privacy TestModelLedgerNamesNoMachine"},
-	{"a clock in the model's ledger", "privacy/session.go", "e = e.Clone()\n\te.Journal = \"\"", "e.Time = time.Now()", "./privacy TestReleasedLedgerHasNoClock"},
-	{"an answer is returned before it is kept", "privacy/release.go", "err = s.keep(&r, c.What)", "defer s.keep(&r, c.What)", "./privacy TestReplacedLedgerEndsTheRun"},
-	{"an answer that was given is drawn again", "privacy/release.go", "case len(s.earlier) > 0:", "case len(s.earlier) > 3:", "./privacy TestResumeAtEveryByte"},
-	{"a callback's failure is told", "privacy/cells.go", "if !cellsTo(block, rule, columns) {", "if !cellsTo(block, rule, columns) && false {", "./privacy TestForeignCodeTellsNothing"},
-	{"any answer will do", "privacy/release.go", "r.Query != c.Of.Sum()", "false", "./privacy TestResumeOtherQuestion"},
-	{"foreign panics get out", "privacy/internal/access/access.go", "defer func() { _ = recover() }()", "", "./privacy TestForeignCodeTellsNothing"},
-	{"an old journal is taken", "privacy/session.go", "if len(logged) > 0 {", "if false {", "./privacy TestResumeAtEveryByte"},
-	{"an unfinished run is paid again", "privacy/session.go", "case statusOf(l, h.Run) == ledger.StatusUnfinished:", "case false:", "./privacy TestUnfinishedIsNotPaidTwice"},
-	{"a journal is another program's", "privacy/session.go", "h.Program != program {", "false {", "./privacy TestResumeRefuses"},
-	{"a ledger that was replaced goes on", "privacy/session.go", "if there < len(known) {", "if false {", "./privacy TestReplacedLedgerEndsTheRun"},
-	{"runs hold ledgers to no rules", "ledger/verify.go", "err = c.step(c.ledger.Entries[:i:i], e)", "_ = c.step(c.ledger.Entries[:i:i], e)", "./privacy TestRunsHoldLedgersToTheRules"},
-	{"the schema of private rows is shared", "privacy/rows.go", "return &Rows{schema: t.Schema().Clone(), load", "return &Rows{schema: t.Schema(), load", "./privacy TestNothingIsShared"},
-	{"a caller's context is polled", "privacy/rows.go", "r.source(quiet,", "r.source(func() context.Context { _ = quiet; return ctx }(),", "./privacy/text TestNobodyCountsTheReading"},
-	{"lock not taken", "ledger/file.go", "lock.TryLockContext(wait, 20*time.Millisecond)", "true, wait.Err()", "./privacy TestLimitAcrossRuns"},
-	{"halved ellipsoid noise", "privacy/gradient/certified.go", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)", "./privacy/gradient TestCertifiedSumNoise"},
-	{"scaled input certified for half its reach", "privacy/gradient/certified.go", "bounds.Scalar(0, 1)", "bounds.Scalar(0, .5)", "./privacy/gradient TestCertifiedSumSensitivity"},
-	{"sums of inputs in other steps", "privacy/gradient/certified.go", "inputs[at] *= int64(1 / factor)", "inputs[at] *= int64(2 / factor)", "./privacy/gradient TestCertifiedSumNoise"},
+	{
+		"a reservation is not synced", "ledger/file.go", "disk.Sync(file); err", "error(nil); err",
+		"./internal/kill TestOrder",
+	},
+	{
+		"a reservation that failed halfway gives its journal up", "privacy/session.go",
+		"failed == nil && statusOf(l, s.run) == \"\"", "failed == nil && statusOf(l, \"\") == \"\"",
+		"./internal/kill TestEveryPoint",
+	},
+	{
+		"temporary files of the dead stay", "internal/atomicfile/atomicfile.go", "\tSweep(target)\n",
+		"\t_ = Sweep\n", "./internal/kill TestEveryPoint",
+	},
+	{
+		"a file gets its name before its content is synced", "internal/atomicfile/atomicfile.go",
+		"err := disk.Sync(file)", "err := error(nil)", "./internal/kill TestOrder",
+	},
+	{
+		"the folder of a new file is not synced", "internal/atomicfile/atomicfile.go",
+		"disk.SyncDir(filepath.Dir(f.target))", "error(nil)", "./internal/kill TestOrder",
+	},
+	{
+		"halved Gaussian noise", "privacy/measure.go", "g.AddTo(counts, s.src) }",
+		"g2, _ := noise.NewRoundedGaussian(sigma / 2); g2.AddTo(counts, s.src); _ = g }",
+		"./privacy TestNoiseOfTheMechanisms",
+	},
+	{
+		"one cell of several is noised", "privacy/measure.go", "addNoise(flat)", "addNoise(flat[:1])",
+		"./privacy TestNoiseOfTheMechanisms",
+	},
+	{
+		"answers of several queries are mixed up", "privacy/measure.go",
+		"flat[:q.cells:q.cells], flat[q.cells:]", "flat[:q.cells:q.cells], flat[1:]",
+		"./privacy TestMeasureAll",
+	},
+	{
+		"several queries are charged as one", "privacy/measure.go", "\t\t\tcost[i].Count++\n", "",
+		"./privacy TestMeasureAll",
+	},
+	{
+		"halved Laplace noise", "privacy/measure.go", "counts[i] += lap.Sample(s.src)",
+		"counts[i] += lap.Sample(s.src) / 2", "./privacy TestNoiseOfTheMechanisms",
+	},
+	{
+		"Measure is not charged", "privacy/measure.go", "c.Cost = add(c.Cost, event(q.kind))",
+		"_ = add(c.Cost, event(q.kind))", "./privacy TestFilterIsDrained",
+	},
+	{
+		"Select is not charged", "privacy/select.go", "access.Once(s.nb.SelectEvent(epsilon))", "nil",
+		"./privacy TestFilterIsDrained",
+	},
+	{
+		"the reservation is never used up", "accountant/reservation.go",
+		"\t\tr.left[c.Event] -= c.Count\n", "", "./privacy/gradient TestCertifiedSumRefuses",
+	},
+	{
+		"the filter is never used up", "accountant/reservation.go", "\t\t\tr.spent = after\n", "",
+		"./privacy TestFilterIsDrained",
+	},
+	{
+		"a verified filter is never used up", "accountant/reservation.go", "\t\t\tr.spent = after\n", "",
+		"./accountant TestReservationTakesNamedEventsFirst",
+	},
+	{
+		"a selection takes half its μ from the pool", "accountant/gdpfilter.go",
+		"mu := rangeMu(e.Epsilon)", "mu := rangeMu(e.Epsilon) / 2", "./privacy TestFilterIsDrained",
+	},
+	{
+		"a filter pays for Laplace noise", "accountant/gdpfilter.go", "case Exponential:\n\t\tmu",
+		"case Laplace:\n\t\tmu", "./privacy TestFilterIsDrained",
+	},
+	{
+		"a single count has half its sensitivity", "privacy/query.go", "return k, k, k\n\tcase",
+		"return k / 2, k / 2, k / 2\n\tcase", "./privacy TestSmallTables",
+	},
+	{
+		"Measure has half its sensitivity", "privacy/measure.go", "access.Down(sigma, l2)",
+		"access.Down(sigma, l2/2)", "./privacy TestSmallTables",
+	},
+	{
+		"MeasureLaplace has half its sensitivity", "privacy/measure.go", "access.Up(l1, scale)",
+		"access.Up(l1/2, scale)", "./privacy TestSmallTables",
+	},
+	{
+		"Measure has twice its sensitivity", "privacy/measure.go", "access.Down(sigma, l2)",
+		"access.Down(sigma, l2*2)", "./privacy TestSmallTables",
+	},
+	{
+		"Select has half its sensitivity", "privacy/select.go", "float64(g.weight)*g.delta*",
+		"float64(g.weight)*g.delta/2*", "./privacy TestSmallTables",
+	},
+	{
+		"Select takes the lightest candidate's sensitivity", "privacy/select.go",
+		"delta = max(delta, float64(g.weight)", "delta = min(max(delta, 1<<22), float64(g.weight)",
+		"./privacy TestSmallTables",
+	},
+	{
+		"SelectDatabase has half its sensitivity", "privacy/selectdatabase.go",
+		"access.Down(epsilon, 2*delta*", "access.Down(epsilon, delta*", "./privacy TestSmallTables",
+	},
+	{
+		"Distance has half its sensitivity", "privacy/distance.go", "delta += l1", "delta += l1 / 2",
+		"./privacy TestSmallTables",
+	},
+	{
+		"contributions have half their sensitivity", "privacy/query.go", "k = 1 // a unit",
+		"k = .5 // a unit", "./privacy TestSmallTables",
+	},
+	{
+		"Discover counts each row twice", "privacy/text/text.go", "\t\tout[n]++\n", "\t\tout[n] += 2\n",
+		"./privacy/text TestSmallTables",
+	},
+	{
+		"a threshold has half its sensitivity", "privacy/threshold/threshold.go",
+		"delta := float64(max(1, nb.MaxRowsPerUnit)) * (1 << access.EstimateBits)",
+		"delta := float64(max(1, nb.MaxRowsPerUnit)) * (1 << access.EstimateBits) / 2",
+		"./privacy/threshold TestSmallTables",
+	},
+	{
+		"votes have half their sensitivity", "privacy/vote/vote.go", "one, two := 1.0, 1.0",
+		"one, two := 0.5, 0.5", "./privacy/vote TestSmallTables",
+	},
+	{
+		"votes of three have that of two", "privacy/vote/vote.go", "if classes > 2 {\n\t\tone",
+		"if classes > 3 {\n\t\tone", "./privacy/vote TestSmallTables",
+	},
+	{
+		"a check has half its sensitivity", "privacy/vote/vote.go",
+		"accountant.Gaussian{NoiseMultiplier: g.check}",
+		"accountant.Gaussian{NoiseMultiplier: 2 * g.check}", "./privacy/vote TestSmallTables",
+	},
+	{
+		"a clipped row counts for two", "bounds/clip/clip.go",
+		"int64(min(1, k.limit/norm) / bounds.WeightStep)",
+		"int64(2 * min(1, k.limit/norm) / bounds.WeightStep)", "./privacy/gradient TestSmallTables",
+	},
+	{
+		"equal Gaussian events cost as one", "accountant/composition.go",
+		"p.mu2 += n / (e.NoiseMultiplier", "p.mu2 += 1 / (e.NoiseMultiplier",
+		"./accountant/derive TestAgainstTheAccountant",
+	},
+	{
+		"a filter costs μ for μ²", "accountant/composition.go", "p.mu2 += n * e.Mu * e.Mu",
+		"p.mu2 += n * e.Mu", "./accountant/derive TestAgainstTheAccountant",
+	},
+	{
+		"full batches are blind to replacement", "accountant/composition.go", "scale = 4 ", "scale = 1 ",
+		"./accountant/derive TestAgainstTheAccountant",
+	},
+	{
+		"a selection costs half its μ²", "accountant/composition.go", "p.selectionsMu2 += n * mu * mu",
+		"p.selectionsMu2 += n * mu * mu / 2", "./accountant/pld TestClosedFormulasAreUpperBounds",
+	},
+	{
+		"equal Gaussian events cost as one, by PLD", "accountant/pld/plan.go",
+		"mu2 += float64(charge.Count) / (e.NoiseMultiplier", "mu2 += 1 / (e.NoiseMultiplier",
+		"./accountant/derive TestAgainstTheAccountant",
+	},
+	{
+		"a filter costs μ for μ², by PLD", "accountant/pld/plan.go",
+		"mu2 += float64(charge.Count) * e.Mu * e.Mu", "mu2 += float64(charge.Count) * e.Mu",
+		"./accountant/derive TestAgainstTheAccountant",
+	},
+	{
+		"full batches are blind to replacement, by PLD", "accountant/pld/plan.go", "scale = 4\n",
+		"scale = 1\n", "./accountant/derive TestAgainstTheAccountant",
+	},
+	{
+		"the derivation counts a selection twice", "accountant/derive/derive.go",
+		"half := product(number(.5), number(e.Epsilon))", "half := number(e.Epsilon)",
+		"./accountant/derive TestAgainstTheAccountant",
+	},
+	{
+		"halved replace-one Δ₁", "privacy/query.go", "return k, 2 * k, math", "return k, k, math",
+		"./privacy TestSelectFollowsTheExponentialMechanism",
+	},
+	{
+		"replace-one Δ₂ without √2", "privacy/query.go", "math.Nextafter(math.Sqrt2*k, math.Inf(1))", "k",
+		"./privacy TestMergeBinsKeepsNeighbours",
+	},
+	{
+		"rows per unit forgotten", "privacy/neighbours.go", "nb.MaxRowsPerUnit = s.MaxRowsPerUnit",
+		"nb.MaxRowsPerUnit = 1", "./privacy/gradient TestCertifiedSumKnowsItsRelation",
+	},
+	{
+		"contribution not bounded", "privacy/rows.go", "seen[u] < k", "seen[u] < k+1",
+		"./privacy TestHistogramOfUnits",
+	},
+	{
+		"the first rows of a unit are kept", "privacy/rows.go", "src.Shuffle(len(order)", "src.Shuffle(0",
+		"./privacy TestBoundUnitsIsUniform",
+	},
+	{
+		"selection at twice ε", "privacy/select.go", "access.Down(epsilon, 2*delta)",
+		"access.Down(epsilon, delta)", "./privacy TestSelectFollowsTheExponentialMechanism",
+	},
+	{
+		"rows are read before the reservation", "privacy/session.go",
+		"if err := s.begin(ctx, o); err != nil {",
+		"rows.read(ctx, s)\n\tif err := s.begin(ctx, o); err != nil {", "./privacy TestLimitAcrossRuns",
+	},
+	{
+		"plan not compared with the budget", "privacy/session.go", "if cost.Epsilon > b.Epsilon {",
+		"if false {", "./privacy TestFilterIsReservedBeforeReading",
+	},
+	{
+		"limit not asked", "privacy/session.go", "return s.lines, l.Allows(o.Budget, o.Plan)",
+		"return s.lines, nil", "./privacy TestLimitAcrossRuns",
+	},
+	{
+		"a run is paid twice", "privacy/session.go", "if statusOf(l, s.run) != \"\" {", "if false {",
+		"./privacy TestRunIsPaidOnce",
+	},
+	{
+		"a used run may be void", "privacy/session.go", "if status == ledger.StatusVoid {", "if false {",
+		"./privacy TestOnlyTheGateVoids",
+	},
+	{
+		"host in the model's ledger", "privacy/session.go", "e = e.Clone()\n\te.Journal = \"\"",
+		"e.PID, e.Host = process()", "./privacy TestModelLedgerNamesNoMachine",
+	},
+	{
+		"a clock in the model's ledger", "privacy/session.go", "e = e.Clone()\n\te.Journal = \"\"",
+		"e.Time = time.Now()", "./privacy TestReleasedLedgerHasNoClock",
+	},
+	{
+		"an answer is returned before it is kept", "privacy/release.go", "err = s.keep(&r, c.What)",
+		"defer s.keep(&r, c.What)", "./privacy TestReplacedLedgerEndsTheRun",
+	},
+	{
+		"an answer that was given is drawn again", "privacy/release.go", "case len(s.earlier) > 0:",
+		"case len(s.earlier) > 3:", "./privacy TestResumeAtEveryByte",
+	},
+	{
+		"a callback's failure is told", "privacy/cells.go", "if !cellsTo(block, rule, columns) {",
+		"if !cellsTo(block, rule, columns) && false {", "./privacy TestForeignCodeTellsNothing",
+	},
+	{
+		"any answer will do", "privacy/release.go", "r.Query != c.Of.Sum()", "false",
+		"./privacy TestResumeOtherQuestion",
+	},
+	{
+		"foreign panics get out", "privacy/internal/access/access.go", "defer func() { _ = recover() }()",
+		"", "./privacy TestForeignCodeTellsNothing",
+	},
+	{
+		"an old journal is taken", "privacy/session.go", "if len(logged) > 0 {", "if false {",
+		"./privacy TestResumeAtEveryByte",
+	},
+	{
+		"an unfinished run is paid again", "privacy/session.go",
+		"case statusOf(l, h.Run) == ledger.StatusUnfinished:", "case false:",
+		"./privacy TestUnfinishedIsNotPaidTwice",
+	},
+	{
+		"a journal is another program's", "privacy/session.go", "h.Program != program {", "false {",
+		"./privacy TestResumeRefuses",
+	},
+	{
+		"a ledger that was replaced goes on", "privacy/session.go", "if there < len(known) {",
+		"if false {", "./privacy TestReplacedLedgerEndsTheRun",
+	},
+	{
+		"runs hold ledgers to no rules", "ledger/verify.go", "err = c.step(c.ledger.Entries[:i:i], e)",
+		"_ = c.step(c.ledger.Entries[:i:i], e)", "./privacy TestRunsHoldLedgersToTheRules",
+	},
+	{
+		"the schema of private rows is shared", "privacy/rows.go",
+		"schema: t.Schema().Clone(),", "schema: t.Schema(),",
+		"./privacy TestNothingIsShared",
+	},
+	{
+		"a caller's context is polled", "privacy/rows.go", "r.source(quiet,",
+		"r.source(func() context.Context { _ = quiet; return ctx }(),",
+		"./privacy/text TestNobodyCountsTheReading",
+	},
+	{
+		"lock not taken", "ledger/file.go", "lock.TryLockContext(wait, 20*time.Millisecond)",
+		"true, wait.Err()", "./privacy TestLimitAcrossRuns",
+	},
+	{
+		"halved ellipsoid noise", "privacy/gradient/certified.go",
+		"cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))",
+		"cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)",
+		"./privacy/gradient TestCertifiedSumNoise",
+	},
+	{
+		"scaled input certified for half its reach", "privacy/gradient/certified.go",
+		"bounds.Scalar(0, 1)", "bounds.Scalar(0, .5)", "./privacy/gradient TestCertifiedSumSensitivity",
+	},
+	{
+		"sums of inputs in other steps", "privacy/gradient/certified.go",
+		"inputs[at] *= int64(1 / factor)", "inputs[at] *= int64(2 / factor)",
+		"./privacy/gradient TestCertifiedSumNoise",
+	},
 	{"scaled input in other steps", "gan/critic/sum.go", "in = x", "in = 1", "./gan TestScaledSum"},
-	{"CertifiedSum is not charged", "privacy/gradient/gradientsum.go", "access.Once(event)", "nil", "./privacy/gradient TestCertifiedSumRefuses"},
-	{"samples more often than charged", "privacy/gradient/gradientsum.go", "math.Ldexp(rate, 63)", "math.Ldexp(min(1, 1.3*rate), 63)", "./privacy/gradient TestPoissonSample"},
-	{"rows of a unit sampled apart", "privacy/gradient/gradientsum.go", "drawn[units[i]] = take", "_ = take", "./privacy/gradient TestPoissonSample"},
-	{"certified for single rows", "privacy/gradient/certified.go", "UnitRows: unitRows(s)", "UnitRows: 1 + 0*unitRows(s)", "./privacy/gradient TestCertifiedSumKnowsItsRelation"},
-	{"a continued run has its whole plan again", "privacy/release.go", "if err := s.left.Take(ch); err != nil {\n\t\t\treturn nil", "if err := error(nil); err != nil {\n\t\t\treturn nil", "./privacy TestContinuedRunHasNoMore"},
-	{"an ended run is continued", "privacy/session.go", "return nil, refuse(\"it is %s\", e.Status)", "continue", "./privacy TestUnfinishedIsNotPaidTwice"},
-	{"a run is continued with another plan", "privacy/session.go", "case !slices.Equal(e.Composition, want.Composition):", "case false:", "./privacy TestResumeRefuses"},
-	{"shards drawn anew for each row of a unit", "privacy/vote/shards.go", "of[units[row]] = shard\n", "_ = shard\n", "./privacy/vote TestAudit_NoPartition"},
-	{"one shard for all", "privacy/vote/shards.go", "int(draw(uint64(k)))", "0*int(draw(uint64(k)))", "./privacy/vote TestSplitIsUniform"},
-	{"a split by position", "privacy/vote/shards.go", "int(draw(uint64(k)))", "row%k", "./privacy/vote TestSplitIsUniform"},
-	{"every teacher sees all rows", "privacy/vote/shards.go", "shard := t.Select(rows)", "shard := t; _ = rows", "./privacy/vote TestAudit_NoPartition"},
-	{"shards reshuffled", "privacy/release.go", "if s.held {", "if false {", "./privacy/vote TestAudit_ReshuffledShards"},
-	{"halved noise on votes", "privacy/vote/aggregate.go", "n.count, err = noise.NewRoundedGaussian(g.sigma); err", "n.count, err = noise.NewRoundedGaussian(g.sigma / 2); err", "./privacy/vote TestAudit_NoiseOnVotes"},
-	{"inverse noise on votes", "privacy/vote/aggregate.go", "noise.NewDiscreteLaplace(g.laplace)", "noise.NewDiscreteLaplace(1 / g.laplace)", "./privacy/vote TestAudit_NoiseOnVotes"},
-	{"check without noise", "privacy/vote/aggregate.go", "top+n.check.Sample(src)", "top+0*n.check.Sample(src)", "./privacy/vote TestVoteCheckNoise"},
-	{"vote is not charged", "privacy/vote/vote.go", "cost := accountant.Composition{{Event: first, Count: b.Questions}}", "cost := accountant.Composition{}; _ = first", "./privacy/vote TestAudit_EveryQueryIsCharged"},
-	{"vote is charged once", "privacy/vote/vote.go", "cost := accountant.Composition{{Event: first, Count: b.Questions}}", "cost := accountant.Composition{{Event: first, Count: 1}}", "./privacy/vote TestAudit_EveryQueryIsCharged"},
-	{"answers are not charged", "privacy/vote/vote.go", "if err := payAnswers(more, answer, answered); err != nil {", "if false {", "./privacy/vote TestAudit_EveryQueryIsCharged"},
-	{"histogram with the sensitivity of a count", "privacy/vote/vote.go", "one, two = 2, math.Nextafter(math.Sqrt2, 2)", "one, two = 1, min(1, math.Sqrt2)", "./privacy/vote TestReferenceCosts"},
-	{"teachers are asked before the charge", "privacy/vote/vote.go", "\tdrawn := false\n", "\tsh.votes(b, shown)\n\tdrawn := false\n", "./privacy/vote TestAudit_BudgetIsCheckedBeforeTheVote"},
-	{"a row out of range counts nowhere", "privacy/cells.go", "counts[min(int64(cell), int64(size-1))]++", "if int(cell) < size { counts[cell]++ }", "./privacy TestHistogramCounts"},
-	{"a block counted twice", "privacy/cells.go", "from += cellBlock {", "from += cellBlock / 2 {", "./privacy TestHistogramCounts"},
-	{"contributions under replace-one without √2", "privacy/query.go", "math.Nextafter(math.Sqrt2*k, math.Inf(1))", "k", "./privacy TestContributionsSensitivity"},
-	{"contributions count rows", "privacy/query.go", "counts[at]++", "counts[at] += int64(n)", "./privacy TestContributionsSensitivity"},
-	{"halved noise in Distance", "privacy/distance.go", "math.Ldexp(sigma, access.EstimateBits)", "math.Ldexp(sigma, access.EstimateBits-1)", "./privacy TestDistanceNoise"},
-	{"Distance is not charged", "privacy/distance.go", "access.Once(s.nb.DistanceEvent(kinds, sigma))", "nil", "./privacy TestDistanceIsChargedBeforeReading"},
-	{"Distance has the sensitivity of one marginal", "privacy/distance.go", "delta += l1", "delta = l1", "./privacy TestDistanceSensitivity"},
-	{"a round is not charged", "privacy/threshold/threshold.go", "access.Once(Event(epsilon))", "nil", "./privacy/threshold TestThresholdIsChargedOnce"},
-	{"a round goes on after a yes", "privacy/threshold/threshold.go", "r.spent = answer[0] == 1\n\treturn r.spent, nil", "return answer[0] == 1, nil", "./privacy/threshold TestThresholdIsChargedOnce"},
-	{"a threshold without noise", "privacy/threshold/threshold.go", "secret := rows + once.Sample(in.Source)", "secret := rows + 0*once.Sample(in.Source)", "./privacy/threshold TestThresholdFollowsItsLaw"},
-	{"a fresh threshold for each question", "privacy/threshold/threshold.go", "r.secret = func() int64 { return secret }", "r.secret = func() int64 { return rows + once.Sample(in.Source) + 0*secret }", "./privacy/threshold TestThresholdIsDrawnOnce"},
-	{"halved noise on questions", "privacy/threshold/threshold.go", "noise.NewDiscreteLaplace(access.Up(4*delta, epsilon))", "noise.NewDiscreteLaplace(access.Up(2*delta, epsilon))", "./privacy/threshold TestThresholdFollowsItsLaw"},
-	{"rounds assume single rows", "privacy/threshold/threshold.go", "delta := float64(max(1, nb.MaxRowsPerUnit)) * (1 << access.EstimateBits)", "delta := float64(1 << access.EstimateBits)", "./privacy/threshold TestThresholdFollowsItsLaw"},
-	{"halved noise of clipped sums", "privacy/gradient/clipped.go", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))", "cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)", "./privacy/gradient TestClippedSumNoise"},
-	{"ClippedSum is not charged", "privacy/gradient/gradientsum.go", "access.Once(event)", "nil", "./privacy/gradient TestClippedSumRefuses"},
-	{"clipped for single rows", "privacy/gradient/clipped.go", "UnitRows: unitRows(s)", "UnitRows: 1 + 0*unitRows(s)", "./privacy/gradient TestClippedSumRefuses"},
-	{"halved noise of penalties", "privacy/gradient/penalty.go", "cert.ScalesTo(sum.scales, p.Multiplier(z))", "cert.ScalesTo(sum.scales, p.Multiplier(z)/2)", "./privacy/gradient TestPenaltySumNoise"},
-	{"penalty for single rows", "privacy/gradient/penalty.go", "UnitRows: max(1, nb.MaxRowsPerUnit)", "UnitRows: 1 + 0*max(1, nb.MaxRowsPerUnit)", "./privacy/gradient TestPenaltySumSensitivity"},
-	{"penalty on top of the gradient", "privacy/gradient/penalty.go", "return slack * z / math.Sqrt(1-p.Share)", "return z", "./privacy/gradient TestPenaltyMultipliers"},
-	{"penalties at points that are known", "privacy/gradient/penalty.go", "noise.NewSource().Uint64, cert.Weight", "func() uint64 { return 7 + 0*noise.NewSource().Uint64() }, cert.Weight", "./privacy/gradient TestPenaltyWordsAreFresh"},
-	{"a critic draws from the noise", "privacy/gradient/penalty.go", "noise.NewSource().Uint64, cert.Weight",
-		"(func(*noise.Source) func() uint64 { return s.src.Uint64 })(nil), cert.Weight", "./privacy TestPenaltyWordsAreNotTheNoise"},
-	{"sums may overflow", "bounds/propagate.go", "if !(sum <= largestSum) {", "if sum != sum {", "./privacy/gradient TestOverflowingNetworksAreRefused"},
-	{"back-propagated sums may overflow", "bounds/propagate.go", "r.sum = max(r.sum, size)\n", "_ = size\n",
-		"./bounds TestEachSumIsBounded"},
-	{"a penalty's sums may overflow", "bounds/penalty/penalty.go", "CheckSum(largestSum(n, sizes))", "CheckSum(0*largestSum(n, sizes))",
-		"./privacy/gradient TestOverflowingNetworksAreRefused"},
-	{"a clipper counts 2²⁰ terms", "bounds/clip/clip.go", "Gamma(len(scales) + 16)", "Gamma(min(len(scales), 1<<20) + 16)",
-		"./bounds/clip TestClipperCountsAllItsTerms"},
-	{"the last rows of a batch have infinities of their own", "internal/kernels/relu.go", "if y := slope * x; y > x {", "if y := slope * x; !(y <= x) {",
-		"./internal/kernels TestSumsAreSumsOfRows"},
-	{"penalty of any share", "privacy/gradient/penalty.go", "!(p.Share > 0 && p.Share < 1)", "!(p.Share == p.Share)", "./privacy/gradient TestPenaltySumRefuses"},
-	{"penalties are clipped at twice the norm", "bounds/penalty/penalty.go", "int64(min(1, p.limit/norm) / bounds.WeightStep)", "int64(min(1, 2*p.limit/norm) / bounds.WeightStep)", "./bounds/penalty TestPenaltyRowsAreInTheEllipsoid"},
-	{"penalty knows no replace-one", "bounds/penalty/penalty.go", "out.limit /= 2", "", "./bounds/penalty TestPenaltyNeighbours"},
-	{"a layer's norm from below", "bounds/penalty/spectral.go", "largestEigenvalue(g, n, 3)", "largestEigenvalue(g, n, 3)/2", "./bounds/penalty TestSpectralNormAgainstSVD"},
-	{"a spectral norm without its square", "bounds/penalty/spectral.go", "square := gram(h, n)", "square := h", "./bounds/penalty TestSpectralNormAgainstSVD"},
-	{"large factors of clipped rows are cut", "gan/critic/sum.go", "wide[l] = wide[l] || row[j] != int64(int32(row[j]))", "", "./gan TestClippedSumOfLargeFactors"},
-	{"rows are clipped at twice the norm", "bounds/clip/clip.go", "int64(min(1, k.limit/norm) / bounds.WeightStep)", "int64(min(1, 2*k.limit/norm) / bounds.WeightStep)", "./bounds/clip TestClippedRowsAreInTheEllipsoid"},
-	{"Gaussian cells kept too often", "noise/cells.go", "y < uint64(t.digits[n])", "y < uint64(t.digits[n]+t.digits[n]/8)", "./noise TestCellLaw"},
-	{"the tail's slots counted as one", "noise/cells.go", "slots<<(tailStairs-4)", "1<<(tailStairs-4)", "./noise TestCellLawExactly"},
-	{"x kept before its time", "noise/rounded.go", "u < (2*n+1)<<(gammaDigits-gammaBits)", "u < n<<(gammaDigits-gammaBits)", "./noise TestProposeKeepsWithoutX"},
-	{"digits of U forgotten", "noise/rounded.go", "u<<(64-gammaDigits)|b.word()>>gammaDigits", "b.word()", "./noise TestProposeGoesOnWithU"},
-	{"half of the noise has no sign", "noise/rounded.go", "int64(w<<(63-slotBits)) >> 63", "int64(w<<(63-slotBits)&w) >> 63", "./noise TestLaw"},
-	{"a strip of cells proposed too rarely", "noise/cells.go", "i * i * 193_635_250 >> 32", "i * i * 193_635_252 >> 32", "./noise TestStairs"},
-	{"Gaussian rounded to the other cell", "noise/rounded.go", "1<<(s-1)", "1<<(s-2)", "./noise TestRound"},
-	{"doubled coordinates of a vector's noise", "noise/rounded.go", "uint(1075 + g - e)", "uint(1074 + g - e)", "./noise TestNewScale"},
-	{"a trial of Algorithm 1 too likely", "noise/bernoulli.go", "b.uniform(den) < num {", "b.uniform(den) <= num {", "./noise TestDiscreteLaplaceIsTheProvedOne"},
-	{"zero is drawn twice as often", "noise/laplace.go", "} else if !zero {", "} else if true || zero {", "./noise TestDiscreteLaplaceIsTheProvedOne"},
-	{"exp(−1) counts from the wrong trial", "noise/bernoulli.go", "k := uint64(2)\n\tfor b.oneIn(k) {", "k := uint64(3)\n\tfor b.oneIn(k) {", "./noise TestDiscreteGaussianIsTheProvedOne"},
-	{"a Gaussian kept with the root of its probability", "noise/gaussian.go", "g := float64(r*r) / 2", "g := float64(r*r) / 4", "./noise TestDiscreteGaussianIsTheProvedOne"},
-	{"one part of x decides for all", "noise/rounded.go", "if p--; p == 0 {", "if p == p {", "./noise TestKeepFractionExactly"},
-	{"halved Laplace scale", "noise/laplace.go", "shift: uint(-e)}", "shift: uint(-e) + 1}", "./noise TestQuotient"},
-	{"halved cost of a selection", "accountant/event.go", "return e.Epsilon * e.Epsilon / 8, true", "return e.Epsilon * e.Epsilon / 16, true", "./ledger TestAllows"},
-	{"a ledger verifies with a charge repeated", "accountant/reservation.go", "\t\tr.left[c.Event] -= c.Count\n", "", "./ledger TestVerify"},
-	{"half-widths of products halved", "bounds/measure.go", "float64(max(last-first+1, 2))/2*b.grid", "float64(max(last-first+1, 2))/4*b.grid", "./bounds TestNeighboursStayWithinTheCertificate"},
-	{"centres of products at an end", "bounds/measure.go", "middle := float64(max(last-first+1, 2))/2*b.grid, first+last", "middle := float64(max(last-first+1, 2))/2*b.grid, 2*last", "./bounds TestNeighboursStayWithinTheCertificate"},
-	{"the nearer end of δ", "bounds/measure.go", "if hi <= 0 {\n\t\t\tout.far[i] = lo", "if hi > 0 {\n\t\t\tout.far[i] = lo", "./bounds TestNeighboursStayWithinTheCertificate"},
-	{"δ of either sign taken for one", "bounds/measure.go", "inside = inside || lo < 0 && hi > 0 || out.far[i] == 0", "inside = inside || out.far[i] == 0", "./bounds TestNeighboursStayWithinTheCertificate"},
-	{"roots in float32 rounded down", "bounds/ellipsoid.go", "(1+0x1p-22)*e.factor", "(1-0x1p-22)*e.factor", "./bounds TestUnitsAgainstBruteForce"},
-	{"halved certificate", "bounds/measure.go", "b.factor = inflate * float64(c.UnitRows)", "b.factor = inflate * 0.5 * float64(c.UnitRows)", "./bounds TestBallShrinksWithTheRadius"},
-	{"merged bins forget the units", "privacy/mergebins.go", "table.FromColumns(to, cols, t.Units())", "table.FromColumns(to, cols, nil)", "./privacy TestMergeBins"},
-	{"bins take twice their share", "synth/bins.go", "Epsilon: c.BuyShare * budget.Epsilon,", "Epsilon: 2 * c.BuyShare * budget.Epsilon,", "./synth TestBinsPlan"},
-	{"bins are not in the plan", "synth/bins.go", "return append(p.purchase(), p.Plan.Composition()...)\n", "return p.Plan.Composition()\n", "./synth TestBinsPlan"},
-	{"SelectDatabase is not charged", "privacy/selectdatabase.go", "access.Once(s.nb.SelectDatabaseEvent(epsilon))", "nil", "./privacy TestQueriesAreChargedBeforeReading"},
-	{"SelectDatabase at twice ε", "privacy/selectdatabase.go", "access.Down(epsilon, 2*delta*", "access.Down(epsilon, delta*", "./privacy TestQuerySelectionLaw"},
-	{"Select forgets weights", "privacy/select.go", "float64(g.weight)*g.delta*", "float64(min(g.weight, 1<<weightBits))*g.delta*", "./privacy TestQuerySelectionLaw"},
-	{"a foreign query is taken", "privacy/query.go", "\treturn compiled{}, fmt.Errorf(\"%T is none", "\tif q != nil {\n\t\treturn s.compile(Total{})\n\t}\n\treturn compiled{}, fmt.Errorf(\"%T is none", "./privacy TestInvalidQueriesCostNothing"},
-	{"an expression is shared with the caller", "privacy/query.go", "x.Allow = slices.Clone(x.Allow)", "_ = slices.Clone(x.Allow)", "./privacy TestExpressionsAreCopies"},
-	{"rows are counted before the charge", "privacy/select.go", "\tof := access.Ask(\"select\").Floats(epsilon)\n", "\ts.counts(queries)\n\tof := access.Ask(\"select\").Floats(epsilon)\n", "./privacy TestQueriesAreChargedBeforeReading"},
-	{"SelectDatabase sums errors", "privacy/selectdatabase.go", "worst = max(worst, d, -d)", "worst += max(d, -d)", "./privacy TestQuerySelectionLaw"},
-	{"halved noise of Discover", "privacy/text/partition.go", "rows + g.Sample(src)", "rows + g.Sample(src)/2", "./privacy/text TestTextNoise"},
-	{"Discover's threshold is one lower", "privacy/text/partition.go", "return int64(hi)", "return int64(hi) - 1", "./privacy/text TestSelectionThreshold"},
-	{"Discover's threshold for single rows", "privacy/text/partition.go", "k*releaseProbability(threshold-1, d.Sigma) > d.Delta", "releaseProbability(threshold-1, d.Sigma) > d.Delta", "./privacy/text TestSelectionThreshold"},
-	{"Discover in the order of appearance", "privacy/text/partition.go", "bytes.Compare(a.Text, b.Text)", "0 * bytes.Compare(a.Text, b.Text)", "./privacy/text TestSelectionOrder"},
-	{"Discover tells of texts of no row", "privacy/text/partition.go", "if rows == 0 || len", "if len", "./privacy/text TestSelectionNeedsARow"},
-	{"Discover's delta is not charged", "privacy/text/partition.go", "SelectionEvents(s.Neighbours(), d),", "SelectionEvents(s.Neighbours(), d)[:1],", "./privacy/text TestSelectionIsChargedInFull"},
-	{"Kinds are not charged", "privacy/text/describe.go", "access.Once(s.Neighbours().MeasureEvent(privacy.Marginal{}, sigma))", "nil", "./privacy/text TestTextChargeBeforeReading"},
-	{"no noise in Kinds", "privacy/text/describe.go", "\tg.AddTo(counts, in.Source)\n", "\t_ = g\n", "./privacy/text TestTextNoise"},
-	{"units of texts are not bounded", "privacy/text/text.go", "data.bound(bound)\n", "", "./privacy/text TestTextUnitsAreBounded"},
-	{"texts are read before the reservation", "privacy/text/text.go", "\tvar data *texts\n", "\tt.load(ctx)\n\tvar data *texts\n", "./privacy/text TestTextChargeBeforeReading"},
+	{
+		"CertifiedSum is not charged", "privacy/gradient/gradientsum.go", "access.Once(event)", "nil",
+		"./privacy/gradient TestCertifiedSumRefuses",
+	},
+	{
+		"samples more often than charged", "privacy/gradient/gradientsum.go", "math.Ldexp(rate, 63)",
+		"math.Ldexp(min(1, 1.3*rate), 63)", "./privacy/gradient TestPoissonSample",
+	},
+	{
+		"rows of a unit sampled apart", "privacy/gradient/gradientsum.go", "drawn[units[i]] = take",
+		"_ = take", "./privacy/gradient TestPoissonSample",
+	},
+	{
+		"certified for single rows",
+		"privacy/gradient/certified.go",
+		" unitRows(s),",
+		" 1 + 0*unitRows(s),",
+		"./privacy/gradient TestCertifiedSumKnowsItsRelation",
+	},
+	{
+		"a continued run has its whole plan again", "privacy/release.go",
+		"if err := s.left.Take(ch); err != nil {\n\t\t\treturn nil",
+		"if err := error(nil); err != nil {\n\t\t\treturn nil", "./privacy TestContinuedRunHasNoMore",
+	},
+	{
+		"an ended run is continued", "privacy/session.go", "return nil, refuse(\"it is %s\", e.Status)",
+		"continue", "./privacy TestUnfinishedIsNotPaidTwice",
+	},
+	{
+		"a run is continued with another plan", "privacy/session.go",
+		"case !slices.Equal(e.Composition, want.Composition):", "case false:",
+		"./privacy TestResumeRefuses",
+	},
+	{
+		"shards drawn anew for each row of a unit", "privacy/vote/shards.go", "of[units[row]] = shard\n",
+		"_ = shard\n", "./privacy/vote TestAudit_NoPartition",
+	},
+	{
+		"one shard for all", "privacy/vote/shards.go", "int(draw(uint64(k)))", "0*int(draw(uint64(k)))",
+		"./privacy/vote TestSplitIsUniform",
+	},
+	{
+		"a split by position", "privacy/vote/shards.go", "int(draw(uint64(k)))", "row%k",
+		"./privacy/vote TestSplitIsUniform",
+	},
+	{
+		"every teacher sees all rows", "privacy/vote/shards.go", "shard := t.Select(rows)",
+		"shard := t; _ = rows", "./privacy/vote TestAudit_NoPartition",
+	},
+	{
+		"shards reshuffled", "privacy/release.go", "if s.held {", "if false {",
+		"./privacy/vote TestAudit_ReshuffledShards",
+	},
+	{
+		"halved noise on votes", "privacy/vote/aggregate.go",
+		"n.count, err = noise.NewRoundedGaussian(g.sigma); err",
+		"n.count, err = noise.NewRoundedGaussian(g.sigma / 2); err",
+		"./privacy/vote TestAudit_NoiseOnVotes",
+	},
+	{
+		"inverse noise on votes", "privacy/vote/aggregate.go", "noise.NewDiscreteLaplace(g.laplace)",
+		"noise.NewDiscreteLaplace(1 / g.laplace)", "./privacy/vote TestAudit_NoiseOnVotes",
+	},
+	{
+		"check without noise", "privacy/vote/aggregate.go", "top+n.check.Sample(src)",
+		"top+0*n.check.Sample(src)", "./privacy/vote TestVoteCheckNoise",
+	},
+	{
+		"vote is not charged", "privacy/vote/vote.go",
+		"cost := accountant.Composition{{Event: first, Count: b.Questions}}",
+		"cost := accountant.Composition{}; _ = first", "./privacy/vote TestAudit_EveryQueryIsCharged",
+	},
+	{
+		"vote is charged once", "privacy/vote/vote.go",
+		"cost := accountant.Composition{{Event: first, Count: b.Questions}}",
+		"cost := accountant.Composition{{Event: first, Count: 1}}",
+		"./privacy/vote TestAudit_EveryQueryIsCharged",
+	},
+	{
+		"answers are not charged", "privacy/vote/vote.go",
+		"if err := payAnswers(more, answer, answered); err != nil {", "if false {",
+		"./privacy/vote TestAudit_EveryQueryIsCharged",
+	},
+	{
+		"histogram with the sensitivity of a count", "privacy/vote/vote.go",
+		"one, two = 2, math.Nextafter(math.Sqrt2, 2)", "one, two = 1, min(1, math.Sqrt2)",
+		"./privacy/vote TestReferenceCosts",
+	},
+	{
+		"teachers are asked before the charge", "privacy/vote/vote.go", "\tdrawn := false\n",
+		"\tsh.votes(b, shown)\n\tdrawn := false\n",
+		"./privacy/vote TestAudit_BudgetIsCheckedBeforeTheVote",
+	},
+	{
+		"a row out of range counts nowhere", "privacy/cells.go",
+		"counts[min(int64(cell), int64(size-1))]++", "if int(cell) < size { counts[cell]++ }",
+		"./privacy TestHistogramCounts",
+	},
+	{
+		"a block counted twice", "privacy/cells.go", "from += cellBlock {", "from += cellBlock / 2 {",
+		"./privacy TestHistogramCounts",
+	},
+	{
+		"contributions under replace-one without √2", "privacy/query.go",
+		"math.Nextafter(math.Sqrt2*k, math.Inf(1))", "k", "./privacy TestContributionsSensitivity",
+	},
+	{
+		"contributions count rows", "privacy/query.go", "counts[at]++", "counts[at] += int64(n)",
+		"./privacy TestContributionsSensitivity",
+	},
+	{
+		"halved noise in Distance", "privacy/distance.go", "math.Ldexp(sigma, access.EstimateBits)",
+		"math.Ldexp(sigma, access.EstimateBits-1)", "./privacy TestDistanceNoise",
+	},
+	{
+		"Distance is not charged", "privacy/distance.go", "access.Once(s.nb.DistanceEvent(kinds, sigma))",
+		"nil", "./privacy TestDistanceIsChargedBeforeReading",
+	},
+	{
+		"Distance has the sensitivity of one marginal", "privacy/distance.go", "delta += l1",
+		"delta = l1", "./privacy TestDistanceSensitivity",
+	},
+	{
+		"a round is not charged", "privacy/threshold/threshold.go", "access.Once(Event(epsilon))", "nil",
+		"./privacy/threshold TestThresholdIsChargedOnce",
+	},
+	{
+		"a round goes on after a yes", "privacy/threshold/threshold.go",
+		"r.spent = answer[0] == 1\n\treturn r.spent, nil", "return answer[0] == 1, nil",
+		"./privacy/threshold TestThresholdIsChargedOnce",
+	},
+	{
+		"a threshold without noise", "privacy/threshold/threshold.go",
+		"secret := rows + once.Sample(in.Source)", "secret := rows + 0*once.Sample(in.Source)",
+		"./privacy/threshold TestThresholdFollowsItsLaw",
+	},
+	{
+		"a fresh threshold for each question", "privacy/threshold/threshold.go",
+		"r.secret = func() int64 { return secret }",
+		"r.secret = func() int64 { return rows + once.Sample(in.Source) + 0*secret }",
+		"./privacy/threshold TestThresholdIsDrawnOnce",
+	},
+	{
+		"halved noise on questions", "privacy/threshold/threshold.go",
+		"noise.NewDiscreteLaplace(access.Up(4*delta, epsilon))",
+		"noise.NewDiscreteLaplace(access.Up(2*delta, epsilon))",
+		"./privacy/threshold TestThresholdFollowsItsLaw",
+	},
+	{
+		"rounds assume single rows", "privacy/threshold/threshold.go",
+		"delta := float64(max(1, nb.MaxRowsPerUnit)) * (1 << access.EstimateBits)",
+		"delta := float64(1 << access.EstimateBits)", "./privacy/threshold TestThresholdFollowsItsLaw",
+	},
+	{
+		"halved noise of clipped sums", "privacy/gradient/clipped.go",
+		"cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))",
+		"cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)",
+		"./privacy/gradient TestClippedSumNoise",
+	},
+	{
+		"ClippedSum is not charged", "privacy/gradient/gradientsum.go", "access.Once(event)", "nil",
+		"./privacy/gradient TestClippedSumRefuses",
+	},
+	{
+		"clipped for single rows",
+		"privacy/gradient/clipped.go",
+		" unitRows(s),",
+		" 1 + 0*unitRows(s),",
+		"./privacy/gradient TestClippedSumRefuses",
+	},
+	{
+		"halved noise of penalties", "privacy/gradient/penalty.go",
+		"cert.ScalesTo(sum.scales, p.Multiplier(z))", "cert.ScalesTo(sum.scales, p.Multiplier(z)/2)",
+		"./privacy/gradient TestPenaltySumNoise",
+	},
+	{
+		"penalty for single rows", "privacy/gradient/penalty.go", "UnitRows: max(1, nb.MaxRowsPerUnit)",
+		"UnitRows: 1 + 0*max(1, nb.MaxRowsPerUnit)", "./privacy/gradient TestPenaltySumSensitivity",
+	},
+	{
+		"penalty on top of the gradient", "privacy/gradient/penalty.go",
+		"return slack * z / math.Sqrt(1-p.Share)", "return z",
+		"./privacy/gradient TestPenaltyMultipliers",
+	},
+	{
+		"penalties at points that are known", "privacy/gradient/penalty.go",
+		"noise.NewSource().Uint64, cert.Weight",
+		"func() uint64 { return 7 + 0*noise.NewSource().Uint64() }, cert.Weight",
+		"./privacy/gradient TestPenaltyWordsAreFresh",
+	},
+	{"a critic draws from the noise", "privacy/gradient/penalty.go",
+		"noise.NewSource().Uint64, cert.Weight",
+		"(func(*noise.Source) func() uint64 { return s.src.Uint64 })(nil), cert.Weight",
+		"./privacy TestPenaltyWordsAreNotTheNoise"},
+	{
+		"sums may overflow", "bounds/propagate.go", "if !(sum <= largestSum) {", "if sum != sum {",
+		"./privacy/gradient TestOverflowingNetworksAreRefused",
+	},
+	{
+		"back-propagated sums may overflow", "bounds/propagate.go", "r.sum = max(r.sum, size)\n",
+		"_ = size\n", "./bounds TestEachSumIsBounded",
+	},
+	{
+		"a penalty's sums may overflow", "bounds/penalty/penalty.go", "CheckSum(largestSum(n, sizes))",
+		"CheckSum(0*largestSum(n, sizes))", "./privacy/gradient TestOverflowingNetworksAreRefused",
+	},
+	{
+		"a clipper counts 2²⁰ terms", "bounds/clip/clip.go", "Gamma(len(scales) + 16)",
+		"Gamma(min(len(scales), 1<<20) + 16)", "./bounds/clip TestClipperCountsAllItsTerms",
+	},
+	{
+		"the last rows of a batch have infinities of their own", "internal/kernels/relu.go",
+		"if y := slope * x; y > x {", "if y := slope * x; !(y <= x) {",
+		"./internal/kernels TestSumsAreSumsOfRows",
+	},
+	{
+		"penalty of any share", "privacy/gradient/penalty.go", "!(p.Share > 0 && p.Share < 1)",
+		"!(p.Share == p.Share)", "./privacy/gradient TestPenaltySumRefuses",
+	},
+	{
+		"penalties are clipped at twice the norm", "bounds/penalty/penalty.go",
+		"int64(min(1, p.limit/norm) / bounds.WeightStep)",
+		"int64(min(1, 2*p.limit/norm) / bounds.WeightStep)",
+		"./bounds/penalty TestPenaltyRowsAreInTheEllipsoid",
+	},
+	{
+		"penalty knows no replace-one", "bounds/penalty/penalty.go", "out.limit /= 2", "",
+		"./bounds/penalty TestPenaltyNeighbours",
+	},
+	{
+		"a layer's norm from below", "bounds/penalty/spectral.go", "largestEigenvalue(g, n, 3)",
+		"largestEigenvalue(g, n, 3)/2", "./bounds/penalty TestSpectralNormAgainstSVD",
+	},
+	{
+		"a spectral norm without its square", "bounds/penalty/spectral.go", "square := gram(h, n)",
+		"square := h", "./bounds/penalty TestSpectralNormAgainstSVD",
+	},
+	{
+		"large factors of clipped rows are cut", "gan/critic/sum.go",
+		"wide[l] = wide[l] || row[j] != int64(int32(row[j]))", "", "./gan TestClippedSumOfLargeFactors",
+	},
+	{
+		"rows are clipped at twice the norm", "bounds/clip/clip.go",
+		"int64(min(1, k.limit/norm) / bounds.WeightStep)",
+		"int64(min(1, 2*k.limit/norm) / bounds.WeightStep)",
+		"./bounds/clip TestClippedRowsAreInTheEllipsoid",
+	},
+	{
+		"Gaussian cells kept too often", "noise/cells.go", "y < uint64(t.digits[n])",
+		"y < uint64(t.digits[n]+t.digits[n]/8)", "./noise TestCellLaw",
+	},
+	{
+		"the tail's slots counted as one", "noise/cells.go", "slots<<(tailStairs-4)", "1<<(tailStairs-4)",
+		"./noise TestCellLawExactly",
+	},
+	{
+		"x kept before its time", "noise/rounded.go", "u < (2*n+1)<<(gammaDigits-gammaBits)",
+		"u < n<<(gammaDigits-gammaBits)", "./noise TestProposeKeepsWithoutX",
+	},
+	{
+		"digits of U forgotten", "noise/rounded.go", "u<<(64-gammaDigits)|b.word()>>gammaDigits",
+		"b.word()", "./noise TestProposeGoesOnWithU",
+	},
+	{
+		"half of the noise has no sign", "noise/rounded.go", "int64(w<<(63-slotBits)) >> 63",
+		"int64(w<<(63-slotBits)&w) >> 63", "./noise TestLaw",
+	},
+	{
+		"a strip of cells proposed too rarely", "noise/cells.go", "i * i * 193_635_250 >> 32",
+		"i * i * 193_635_252 >> 32", "./noise TestStairs",
+	},
+	{
+		"Gaussian rounded to the other cell", "noise/rounded.go", "1<<(s-1)", "1<<(s-2)",
+		"./noise TestRound",
+	},
+	{
+		"doubled coordinates of a vector's noise", "noise/rounded.go", "uint(1075 + g - e)",
+		"uint(1074 + g - e)", "./noise TestNewScale",
+	},
+	{
+		"a trial of Algorithm 1 too likely", "noise/bernoulli.go", "b.uniform(den) < num {",
+		"b.uniform(den) <= num {", "./noise TestDiscreteLaplaceIsTheProvedOne",
+	},
+	{
+		"zero is drawn twice as often", "noise/laplace.go", "} else if !zero {",
+		"} else if true || zero {", "./noise TestDiscreteLaplaceIsTheProvedOne",
+	},
+	{
+		"exp(−1) counts from the wrong trial", "noise/bernoulli.go", "k := uint64(2)\n\tfor b.oneIn(k) {",
+		"k := uint64(3)\n\tfor b.oneIn(k) {", "./noise TestDiscreteGaussianIsTheProvedOne",
+	},
+	{
+		"a Gaussian kept with the root of its probability", "noise/gaussian.go", "g := float64(r*r) / 2",
+		"g := float64(r*r) / 4", "./noise TestDiscreteGaussianIsTheProvedOne",
+	},
+	{
+		"one part of x decides for all", "noise/rounded.go", "if p--; p == 0 {", "if p == p {",
+		"./noise TestKeepFractionExactly",
+	},
+	{
+		"halved Laplace scale", "noise/laplace.go", "shift: uint(-e)}", "shift: uint(-e) + 1}",
+		"./noise TestQuotient",
+	},
+	{
+		"halved cost of a selection", "accountant/event.go", "return e.Epsilon * e.Epsilon / 8, true",
+		"return e.Epsilon * e.Epsilon / 16, true", "./ledger TestAllows",
+	},
+	{
+		"a ledger verifies with a charge repeated", "accountant/reservation.go",
+		"\t\tr.left[c.Event] -= c.Count\n", "", "./ledger TestVerify",
+	},
+	{
+		"half-widths of products halved", "bounds/measure.go", "float64(max(last-first+1, 2))/2*b.grid",
+		"float64(max(last-first+1, 2))/4*b.grid", "./bounds TestNeighboursStayWithinTheCertificate",
+	},
+	{
+		"centres of products at an end", "bounds/measure.go",
+		"middle := float64(max(last-first+1, 2))/2*b.grid, first+last",
+		"middle := float64(max(last-first+1, 2))/2*b.grid, 2*last",
+		"./bounds TestNeighboursStayWithinTheCertificate",
+	},
+	{
+		"the nearer end of δ", "bounds/measure.go", "if hi <= 0 {\n\t\t\tout.far[i] = lo",
+		"if hi > 0 {\n\t\t\tout.far[i] = lo", "./bounds TestNeighboursStayWithinTheCertificate",
+	},
+	{
+		"δ of either sign taken for one", "bounds/measure.go",
+		"inside = inside || lo < 0 && hi > 0 || out.far[i] == 0", "inside = inside || out.far[i] == 0",
+		"./bounds TestNeighboursStayWithinTheCertificate",
+	},
+	{
+		"roots in float32 rounded down", "bounds/ellipsoid.go", "(1+0x1p-22)*e.factor",
+		"(1-0x1p-22)*e.factor", "./bounds TestUnitsAgainstBruteForce",
+	},
+	{
+		"halved certificate", "bounds/measure.go", "b.factor = inflate * float64(c.UnitRows)",
+		"b.factor = inflate * 0.5 * float64(c.UnitRows)", "./bounds TestBallShrinksWithTheRadius",
+	},
+	{
+		"merged bins forget the units", "privacy/mergebins.go", "table.FromColumns(to, cols, t.Units())",
+		"table.FromColumns(to, cols, nil)", "./privacy TestMergeBins",
+	},
+	{
+		"bins take twice their share", "synth/bins.go", "Epsilon: c.BuyShare * budget.Epsilon,",
+		"Epsilon: 2 * c.BuyShare * budget.Epsilon,", "./synth TestBinsPlan",
+	},
+	{
+		"bins are not in the plan", "synth/bins.go",
+		"return append(p.purchase(), p.Plan.Composition()...)\n", "return p.Plan.Composition()\n",
+		"./synth TestBinsPlan",
+	},
+	{
+		"SelectDatabase is not charged", "privacy/selectdatabase.go",
+		"access.Once(s.nb.SelectDatabaseEvent(epsilon))", "nil",
+		"./privacy TestQueriesAreChargedBeforeReading",
+	},
+	{
+		"SelectDatabase at twice ε", "privacy/selectdatabase.go", "access.Down(epsilon, 2*delta*",
+		"access.Down(epsilon, delta*", "./privacy TestQuerySelectionLaw",
+	},
+	{
+		"Select forgets weights", "privacy/select.go", "float64(g.weight)*g.delta*",
+		"float64(min(g.weight, 1<<weightBits))*g.delta*", "./privacy TestQuerySelectionLaw",
+	},
+	{
+		"a foreign query is taken", "privacy/query.go", "\treturn compiled{}, fmt.Errorf(\"%T is none",
+		"\tif q != nil {\n\t\treturn s.compile(Total{})\n\t}\n\treturn compiled{}, fmt.Errorf(\"%T " +
+			"is none",
+		"./privacy TestInvalidQueriesCostNothing",
+	},
+	{
+		"an expression is shared with the caller", "privacy/query.go", "x.Allow = slices.Clone(x.Allow)",
+		"_ = slices.Clone(x.Allow)", "./privacy TestExpressionsAreCopies",
+	},
+	{
+		"rows are counted before the charge", "privacy/select.go",
+		"\tof := access.Ask(\"select\").Floats(epsilon)\n",
+		"\ts.counts(queries)\n\tof := access.Ask(\"select\").Floats(epsilon)\n",
+		"./privacy TestQueriesAreChargedBeforeReading",
+	},
+	{
+		"SelectDatabase sums errors", "privacy/selectdatabase.go", "worst = max(worst, d, -d)",
+		"worst += max(d, -d)", "./privacy TestQuerySelectionLaw",
+	},
+	{
+		"halved noise of Discover", "privacy/text/partition.go", "rows + g.Sample(src)",
+		"rows + g.Sample(src)/2", "./privacy/text TestTextNoise",
+	},
+	{
+		"Discover's threshold is one lower", "privacy/text/partition.go", "return int64(hi)",
+		"return int64(hi) - 1", "./privacy/text TestSelectionThreshold",
+	},
+	{
+		"Discover's threshold for single rows", "privacy/text/partition.go",
+		"k*releaseProbability(threshold-1, d.Sigma) > d.Delta",
+		"releaseProbability(threshold-1, d.Sigma) > d.Delta", "./privacy/text TestSelectionThreshold",
+	},
+	{
+		"Discover in the order of appearance", "privacy/text/partition.go",
+		"bytes.Compare(a.Text, b.Text)", "0 * bytes.Compare(a.Text, b.Text)",
+		"./privacy/text TestSelectionOrder",
+	},
+	{
+		"Discover tells of texts of no row", "privacy/text/partition.go", "if rows == 0 || len", "if len",
+		"./privacy/text TestSelectionNeedsARow",
+	},
+	{
+		"Discover's delta is not charged", "privacy/text/partition.go",
+		"SelectionEvents(s.Neighbours(), d),", "SelectionEvents(s.Neighbours(), d)[:1],",
+		"./privacy/text TestSelectionIsChargedInFull",
+	},
+	{
+		"Kinds are not charged", "privacy/text/describe.go",
+		"access.Once(s.Neighbours().MeasureEvent(privacy.Marginal{}, sigma))", "nil",
+		"./privacy/text TestTextChargeBeforeReading",
+	},
+	{
+		"no noise in Kinds", "privacy/text/describe.go", "\tg.AddTo(counts, in.Source)\n", "\t_ = g\n",
+		"./privacy/text TestTextNoise",
+	},
+	{
+		"units of texts are not bounded", "privacy/text/text.go", "data.bound(bound)\n", "",
+		"./privacy/text TestTextUnitsAreBounded",
+	},
+	{
+		"texts are read before the reservation", "privacy/text/text.go", "\tvar data *texts\n",
+		"\tt.load(ctx)\n\tvar data *texts\n", "./privacy/text TestTextChargeBeforeReading",
+	},
 	{"a timestamp in the model", "release/model.go", "Created: reserve.Time,", "Created: time.Now(),",
 		"./internal/replay TestVerbs/fit/strict"},
-	{"the reservation has a clock", "privacy/session.go", "o.Day.UTC().Truncate(24 * time.Hour)", "o.Day.UTC()",
-		"./internal/replay TestVerbs/evaluate/strict"},
+	{
+		"the reservation has a clock", "privacy/session.go", "o.Day.UTC().Truncate(24 * time.Hour)",
+		"o.Day.UTC()", "./internal/replay TestVerbs/evaluate/strict",
+	},
 	{"a size in the manifest", "release/file.go", "\tmanifest, err := json.MarshalIndent(",
-		"\tif f, err := os.Stat(\"in.csv\"); err == nil {\n\t\tm.Tool += fmt.Sprint(f.Size())\n\t}\n\tmanifest, err := json.MarshalIndent(",
+		"\tif f, err := os.Stat(\"in.csv\"); err == nil {\n\t\tm.Tool += " +
+			"fmt.Sprint(f.Size())\n\t}\n\tmanifest, err := json.MarshalIndent(",
 		"./internal/replay TestMethods/wgan/strict"},
 	{"the size of the table in the talk", "cmd/decoy/talk.go", "\tif !t.quiet {\n\t\tfmt",
-		"\tif f, err := os.Stat(\"in.csv\"); err == nil {\n\t\tformat += fmt.Sprint(\" \", f.Size())\n\t}\n\tif !t.quiet {\n\t\tfmt",
+		"\tif f, err := os.Stat(\"in.csv\"); err == nil {\n\t\tformat += fmt.Sprint(\" \", " +
+			"f.Size())\n\t}\n\tif !t.quiet {\n\t\tfmt",
 		"./internal/replay TestVerbs/schema_units/units"},
 	{"a count of rows in the talk", "privacy/rows.go", "\ts.data, s.report = ",
-		"\treport.Ignored = append(report.Ignored, t.Rows())\n\ts.data, s.report = ", "./internal/replay TestVerbs/fit/lenient"},
-	{"a count of rows in the ledger", "privacy/session.go", "Label: what, Event", "Label: fmt.Sprint(what, s.data().Rows()), Event",
-		"./internal/replay TestMethods/mst/units"},
-	{"a number of entries that rows decide", "privacy/session.go", "range r.Charges {\n\t\tout", "range append(r.Charges, r.Charges[:s.data().Rows()%2]...) {\n\t\tout",
-		"./internal/replay TestMethods/mst/strict"},
-	{"a question that rows decide", "privacy/measure.go", "access.Ask(\"measure\").Floats(sigma)", "access.Ask(\"measure\").Ints(int64(s.data().Rows()))",
-		"./internal/replay TestMethods/wgan/strict"},
-	{"an empty table is refused", "privacy/rows.go", "\tif r.schema.Unit != \"\" {", "\tif t.Rows() == 0 {\n\t\treturn errPrivate\n\t}\n\tif r.schema.Unit != \"\" {",
-		"./internal/replay TestVerbs/fit/nobody"},
-	{"lines of progress by the clock", "cmd/decoy/progress.go", "if p.private && !p.bar {", "if p.long && !p.bar {",
-		"./internal/replay TestVerbs/standard_input/strict"},
-	{"ends of jobs as they come", "cmd/decoy/batch_show.go", "\tp.ends[i] = r\n", "\tp.say(r)\n", "./cmd/decoy TestEndsAreSaidInOrder"},
-	{"the time in the state of a batch", "internal/job/worker.go", "statusOf(err), \"\", t.sampling()\n", "statusOf(err), \"\", t.sampling()+time.Now().String()\n",
-		"./internal/replay TestBatch/batch/lenient"},
-	{"rows print", "privacy/rows.go", "func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }", "", "./privacy TestNothingPrintsARow"},
+		"\treport.Ignored = append(report.Ignored, t.Rows())\n\ts.data, s.report = ",
+		"./internal/replay TestVerbs/fit/lenient"},
+	{
+		"a count of rows in the ledger", "privacy/session.go", "Label: what, Event",
+		"Label: fmt.Sprint(what, s.data().Rows()), Event", "./internal/replay TestMethods/mst/units",
+	},
+	{
+		"a number of entries that rows decide", "privacy/session.go", "range r.Charges {\n\t\tout",
+		"range append(r.Charges, r.Charges[:s.data().Rows()%2]...) {\n\t\tout",
+		"./internal/replay TestMethods/mst/strict",
+	},
+	{
+		"a question that rows decide", "privacy/measure.go", "access.Ask(\"measure\").Floats(sigma)",
+		"access.Ask(\"measure\").Ints(int64(s.data().Rows()))",
+		"./internal/replay TestMethods/wgan/strict",
+	},
+	{
+		"an empty table is refused", "privacy/rows.go", "\tif r.schema.Unit != \"\" {",
+		"\tif t.Rows() == 0 {\n\t\treturn errPrivate\n\t}\n\tif r.schema.Unit != \"\" {",
+		"./internal/replay TestVerbs/fit/nobody",
+	},
+	{
+		"lines of progress by the clock", "cmd/decoy/progress.go", "if p.private && !p.bar {",
+		"if p.long && !p.bar {", "./internal/replay TestVerbs/standard_input/strict",
+	},
+	{
+		"ends of jobs as they come", "cmd/decoy/batch_show.go", "\tp.ends[i] = r\n", "\tp.say(r)\n",
+		"./cmd/decoy TestEndsAreSaidInOrder",
+	},
+	{
+		"the time in the state of a batch", "internal/job/worker.go",
+		"statusOf(err), \"\", t.sampling()\n", "statusOf(err), \"\", t.sampling()+time.Now().String()\n",
+		"./internal/replay TestBatch/batch/lenient",
+	},
+	{
+		"rows print", "privacy/rows.go",
+		"func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }", "",
+		"./privacy TestNothingPrintsARow",
+	},
 }
 
 // tags are those of packages whose tests need one.
@@ -271,7 +855,8 @@ func TestMutantsAreCaught(t *testing.T) {
 			fits(t, m.name, m.file, m.old)
 			dir := t.TempDir()
 			changed := filepath.Join(dir, "mutant.go")
-			if err := os.WriteFile(changed, []byte(strings.Replace(string(src), m.old, m.new, 1)), 0o600); err != nil {
+			mutant := strings.Replace(string(src), m.old, m.new, 1)
+			if err := os.WriteFile(changed, []byte(mutant), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			overlay, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
@@ -283,7 +868,8 @@ func TestMutantsAreCaught(t *testing.T) {
 				t.Fatal(err)
 			}
 			pkg, name, named := strings.Cut(m.tests, " ")
-			args := []string{"test", "-count=1", "-vet=off", "-failfast", "-timeout=300s", "-ldflags=-s -w", pkg}
+			args := []string{"test", "-count=1", "-vet=off", "-failfast", "-timeout=300s", "-ldflags=-s -w",
+				pkg}
 			if tag := tags[pkg]; tag != "" {
 				args = append(args, "-tags="+tag)
 			}
@@ -297,7 +883,8 @@ func TestMutantsAreCaught(t *testing.T) {
 			out, err := test.CombinedOutput()
 			if err == nil {
 				t.Errorf("no test noticed:\n%s", out)
-			} else if !strings.Contains(string(out), "--- FAIL") && !strings.Contains(string(out), "panic:") {
+			} else if !strings.Contains(string(out), "--- FAIL") &&
+				!strings.Contains(string(out), "panic:") {
 				t.Errorf("the mutant does not compile or the tests did not run, so it shows nothing:\n%s", out)
 			}
 			if !named {

@@ -15,7 +15,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// toyCritic has one hidden layer of LeakyReLU units and follows the model of arithmetic of package bounds to the letter.
+// toyCritic has one hidden layer of LeakyReLU units and follows the model of arithmetic of package
+// bounds to the letter.
 type toyCritic struct {
 	sizes  []int  // codes of each column
 	scaled []bool // columns that enter as code/(codes−1), on the factor grid
@@ -47,14 +48,21 @@ func newScaledToy(sizes []int, scaled []bool, hidden int) *toyCritic {
 		}
 		cells += n
 	}
-	return &toyCritic{sizes: sizes, scaled: scaled, hidden: hidden, net: bounds.Network{Slope: .2, Layers: []bounds.Layer{
-		{Weights: draw(cells * hidden), Bias: draw(hidden)}, {Weights: draw(hidden), Bias: draw(1)},
-	}}}
+	return &toyCritic{
+		sizes:  sizes,
+		scaled: scaled,
+		hidden: hidden,
+		net: bounds.Network{Slope: .2, Layers: []bounds.Layer{
+			{Weights: draw(cells * hidden), Bias: draw(hidden)}, {Weights: draw(hidden), Bias: draw(1)},
+		}},
+	}
 }
 
 func (c *toyCritic) Network() bounds.Network { return c.net }
 
-func (c *toyCritic) AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes, rows []int) {
+func (c *toyCritic) AddSumTo(
+	gradient, cells []int64, factor float64, columns []table.Codes, rows []int,
+) {
 	c.calls++
 	if rows == nil {
 		for i := range columns[0].Len() {
@@ -71,7 +79,8 @@ func (c *toyCritic) add(gradient, cells []int64, factor float64, columns []table
 	inputs := len(w1.Weights) / h
 	steps := func(x float32) int64 { return int64(math.RoundToEven(float64(x) / factor)) }
 	one := int64(1 / factor)
-	// at is the input that column k of the row moves, how far in steps of factor, and the column's number of inputs.
+	// at is the input that column k of the row moves, how far in steps of factor, and the column's
+	// number of inputs.
 	at := func(k, offset int) (input int, x int64, width int) {
 		code := int(columns[k].At(row))
 		if c.scaled[k] {
@@ -108,13 +117,16 @@ func (c *toyCritic) add(gradient, cells []int64, factor float64, columns []table
 	gradient[inputs*h+2*h] += one * one
 }
 
-func certifiedPlan(mode bounds.Mode, rate, z float64, n int) (CertifiedPlan, accountant.Composition) {
+func certifiedPlan(
+	mode bounds.Mode, rate, z float64, n int,
+) (CertifiedPlan, accountant.Composition) {
 	p := CertifiedPlan{Mode: mode, Rate: rate, NoiseMultiplier: z}
 	return p, accountant.Composition{{Event: CertifiedEvent(p), Count: n}}
 }
 
-// TestCertifiedSumNoise. Null: (released − encoded sum)/(z·c_k/grid) is standard normal, up to the rounding of the grid; 60 releases of every
-// coordinate, false-alarm rate 1e-6 a mode. A noise multiplier 30 % off must be rejected.
+// TestCertifiedSumNoise. Null: (released − encoded sum)/(z·c_k/grid) is standard normal, up to the
+// rounding of the grid; 60 releases of every coordinate, false-alarm rate 1e-6 a mode. A noise
+// multiplier 30 % off must be rejected.
 func TestCertifiedSumNoise(t *testing.T) {
 	const n, z = 60, 1.5
 	tab := testTable(t, testSchema("", 0), someRows(500), nil)
@@ -183,8 +195,9 @@ func encoded(c *bounds.Certificate, critic *toyCritic, tab *table.Table) []int64
 	return out
 }
 
-// TestCertifiedSumSensitivity: encoded sums of neighbouring tables are at most 1 apart in the norm of the scales, under every relation;
-// with halved scales the same pairs break the bound in mode blocks, so the test can fail.
+// TestCertifiedSumSensitivity: encoded sums of neighbouring tables are at most 1 apart in the norm
+// of the scales, under every relation; with halved scales the same pairs break the bound in mode
+// blocks, so the test can fail.
 func TestCertifiedSumSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(7, 8))
 	sch := testSchema("", 0)
@@ -201,14 +214,18 @@ func certifiedSensitivity(t *testing.T, u *rand.Rand, sch *schema.Schema, scaled
 	}
 	for _, nb := range relations {
 		for _, mode := range []bounds.Mode{bounds.Residual, bounds.Box, bounds.Thesis} {
-			cert, err := bounds.Certify(critic.Network(), in, bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit})
+			cert, err := bounds.Certify(
+				critic.Network(), in,
+				bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			scales, worst := cert.Scales(), 0.0
 			for range 500 {
 				ra, rb := pairOf(u, nb)
-				a, b := encoded(cert, critic, testTable(t, sch, ra, nil)), encoded(cert, critic, testTable(t, sch, rb, nil))
+				a, b := encoded(cert, critic, testTable(t, sch, ra, nil)),
+					encoded(cert, critic, testTable(t, sch, rb, nil))
 				norm := 0.0
 				for k := range a {
 					d := float64(a[k]-b[k]) * cert.Grid() / scales[k]
@@ -220,13 +237,16 @@ func certifiedSensitivity(t *testing.T, u *rand.Rand, sch *schema.Schema, scaled
 				t.Errorf("%v, %v: neighbours are %v apart, certified 1", nb, mode, worst)
 			}
 			if mode == bounds.Residual && worst <= .5 {
-				t.Errorf("%v, %v: neighbours are at most %v apart: halved scales would go unnoticed", nb, mode, worst)
+				t.Errorf(
+					"%v, %v: neighbours are at most %v apart: halved scales would go unnoticed", nb, mode, worst,
+				)
 			}
 		}
 	}
 }
 
-// TestPoissonSample. Null: each unit is in the sample with probability q, all its rows or none; 400 samples of 500 units.
+// TestPoissonSample. Null: each unit is in the sample with probability q, all its rows or none; 400
+// samples of 500 units.
 func TestPoissonSample(t *testing.T) {
 	units := make([]uint32, 1000)
 	for i := range units {
@@ -291,14 +311,19 @@ func TestCertifiedSumRefuses(t *testing.T) {
 			return err
 		},
 		"scaled or not, of other columns": func() error {
-			_, err := CertifiedSum(s, CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Scaled: []bool{true}}, critic)
+			_, err := CertifiedSum(s, CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Scaled: []bool{true}},
+				critic)
 			return err
 		},
 		"scaled, but the critic is not": func() error {
-			_, err := CertifiedSum(s, CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Scaled: scaledThird}, critic)
+			_, err := CertifiedSum(s, CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Scaled: scaledThird},
+				critic)
 			return err
 		},
-		"no noise": func() error { _, err := CertifiedSum(s, CertifiedPlan{Rate: 1}, critic); return err },
+		"no noise": func() error {
+			_, err := CertifiedSum(s, CertifiedPlan{Rate: 1}, critic)
+			return err
+		},
 		"ball": func() error {
 			_, err := CertifiedSum(s, CertifiedPlan{Mode: bounds.Ball, Rate: 1, NoiseMultiplier: 2}, critic)
 			return err
@@ -325,12 +350,16 @@ func TestCertifiedSumRefuses(t *testing.T) {
 	}
 }
 
-// TestCertifiedSumKnowsItsRelation: the certificate is for the session's own adjacency and rows a unit.
+// TestCertifiedSumKnowsItsRelation: the certificate is for the session's own adjacency and rows a
+// unit.
 func TestCertifiedSumKnowsItsRelation(t *testing.T) {
 	tab := testTable(t, testSchema("u", 3), someRows(20), make([]uint32, 20))
 	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 		p, composition := certifiedPlan(bounds.Residual, 1, 2, 1)
-		s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: wide, Plan: composition, Adjacency: adj})
+		s, err := privacy.Open(
+			context.Background(), privacy.FromTable(tab),
+			privacy.Options{Budget: wide, Plan: composition, Adjacency: adj},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

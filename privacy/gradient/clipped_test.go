@@ -15,7 +15,10 @@ import (
 )
 
 // AddClippedSumTo makes toyCritic a ClippingCritic.
-func (c *toyCritic) AddClippedSumTo(gradient []int64, factor float64, weight func(x, delta [][]float64) int64, columns []table.Codes, rows []int) int64 {
+func (c *toyCritic) AddClippedSumTo(
+	gradient []int64, factor float64, weight func(x, delta [][]float64) int64, columns []table.Codes,
+	rows []int,
+) int64 {
 	c.calls++
 	if rows == nil {
 		for i := range columns[0].Len() {
@@ -56,8 +59,9 @@ func clippedPlan(radius, rate, z float64, n int) (ClippedPlan, accountant.Compos
 	return p, accountant.Composition{{Event: ClippedEvent(p), Count: n}}
 }
 
-// TestClippedSumNoise. Null: (released − encoded sum)/(z·c_k/grid) is standard normal, up to the rounding of the grid; 60 releases of every
-// coordinate, false-alarm rate 1e-6 a radius. A noise multiplier 30 % off must be rejected.
+// TestClippedSumNoise. Null: (released − encoded sum)/(z·c_k/grid) is standard normal, up to the
+// rounding of the grid; 60 releases of every coordinate, false-alarm rate 1e-6 a radius. A noise
+// multiplier 30 % off must be rejected.
 func TestClippedSumNoise(t *testing.T) {
 	const n, z = 60, 1.5
 	tab := testTable(t, testSchema("", 0), someRows(300), nil)
@@ -79,14 +83,18 @@ func TestClippedSumNoise(t *testing.T) {
 		for scale, want := range map[float64]bool{1: true, .7: false, 1.3: false} {
 			normal := func(x float64) float64 { return math.Erfc(-x/(scale*math.Sqrt2)) / 2 }
 			if stat, limit, ok := stattest.KolmogorovSmirnov(draws, normal); ok != want {
-				t.Errorf("radius %v, %v times the noise: distance %v of %v, accepted = %v", radius, scale, stat, limit, ok)
+				t.Errorf(
+					"radius %v, %v times the noise: distance %v of %v, accepted = %v", radius, scale, stat, limit,
+					ok,
+				)
 			}
 		}
 	}
 }
 
-// TestClippedSumSensitivity: encoded sums of clipped rows of neighbouring tables are at most 1 apart in the norm of the scales, under every
-// relation. Rows do stick out: the same pairs are more than .9 apart, so that neither halved scales nor a weight too large would go unnoticed.
+// TestClippedSumSensitivity: encoded sums of clipped rows of neighbouring tables are at most 1
+// apart in the norm of the scales, under every relation. Rows do stick out: the same pairs are more
+// than .9 apart, so that neither halved scales nor a weight too large would go unnoticed.
 func TestClippedSumSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 8))
 	sch := testSchema("", 0)
@@ -96,14 +104,24 @@ func TestClippedSumSensitivity(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, nb := range relations {
-		cert, err := bounds.Certify(critic.Network(), in, bounds.Config{Mode: bounds.Ball, Radius: .3, Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit})
+		cert, err := bounds.Certify(
+			critic.Network(),
+			in,
+			bounds.Config{
+				Mode:      bounds.Ball,
+				Radius:    .3,
+				Adjacency: nb.Adjacency,
+				UnitRows:  nb.MaxRowsPerUnit,
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		scales, worst := cert.Scales(), 0.
 		for range 800 {
 			ra, rb := pairOf(u, nb)
-			a, b := clippedSum(cert, critic, testTable(t, sch, ra, nil)), clippedSum(cert, critic, testTable(t, sch, rb, nil))
+			a, b := clippedSum(cert, critic, testTable(t, sch, ra, nil)),
+				clippedSum(cert, critic, testTable(t, sch, rb, nil))
 			norm := 0.
 			for k := range a {
 				d := float64(a[k]-b[k]) * cert.Grid() / scales[k]
@@ -125,7 +143,15 @@ func TestClippedSumRefuses(t *testing.T) {
 	critic := newToyCritic(tab.Schema().Sizes(), 4)
 	good := ClippedPlan{Radius: 1, Rate: 1, NoiseMultiplier: 2}
 	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
-		s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: wide, Plan: accountant.Composition{{Event: ClippedEvent(good), Count: 1}}, Adjacency: adj})
+		s, err := privacy.Open(
+			context.Background(),
+			privacy.FromTable(tab),
+			privacy.Options{
+				Budget:    wide,
+				Plan:      accountant.Composition{{Event: ClippedEvent(good), Count: 1}},
+				Adjacency: adj,
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,8 @@ import (
 type ellipsoidSum struct {
 	scales []float64 // standard deviations of the noise
 	grid   float64
-	of     func(columns []table.Codes, rows []int, n int) []int64 // over the selected rows (nil: all), n of them, in steps of the grid
+	// over the selected rows (nil: all), n of them, in steps of the grid
+	of func(columns []table.Codes, rows []int, n int) []int64
 }
 
 // noised is an ellipsoidSum with its noise.
@@ -31,9 +32,13 @@ type noisedSum struct {
 	vector *noise.GaussianVector
 }
 
-// release charges the event, draws a batch and releases the gradient's sum over it and, with a penalty, the penalty's. Together the two are one vector and one
-// Gaussian mechanism of the multiplier.
-func release(s *privacy.Session, event accountant.Event, rate float64, gradient ellipsoidSum, p PenaltyPlan, multiplier float64, critic networked) (released []int64, out Penalized, err error) {
+// release charges the event, draws a batch and releases the gradient's sum over it and, with a
+// penalty, the penalty's. Together the two are one vector and one Gaussian mechanism of the
+// multiplier.
+func release(
+	s *privacy.Session, event accountant.Event, rate float64, gradient ellipsoidSum, p PenaltyPlan,
+	multiplier float64, critic networked,
+) (released []int64, out Penalized, err error) {
 	fail := func(err error) ([]int64, Penalized, error) {
 		return nil, Penalized{}, fmt.Errorf("privacy: a gradient sum: %w", err)
 	}
@@ -53,7 +58,8 @@ func release(s *privacy.Session, event accountant.Event, rate float64, gradient 
 		sums = append(sums, noised)
 	}
 	question, length := access.Ask("gradient sum").Floats(rate), 0
-	for _, sum := range sums { // what a number means depends on the weights, and scales follow from these
+	// what a number means depends on the weights, and scales follow from these
+	for _, sum := range sums {
 		question.Floats(sum.grid).Floats(sum.scales...)
 		length += len(sum.scales)
 	}
@@ -83,13 +89,15 @@ func release(s *privacy.Session, event accountant.Event, rate float64, gradient 
 	return answer[:n:n], out, nil
 }
 
-// sample draws a Poisson sample of privacy units and returns its rows, nil for all of them, and how many they are.
+// sample draws a Poisson sample of privacy units and returns its rows, nil for all of them, and how
+// many they are.
 func sample(t *table.Table, src *noise.Source, rate float64) (rows []int, n int) {
 	if rate == 1 {
 		return nil, t.Rows()
 	}
-	// The exact rational of a float64 rate in (0, 1) may have a denominator beyond 64 bits: it is rounded down to a multiple of 2⁻⁶³, which
-	// includes units a little less often than the event says. A smaller rate costs less.
+	// The exact rational of a float64 rate in (0, 1) may have a denominator beyond 64 bits: it is
+	// rounded down to a multiple of 2⁻⁶³, which includes units a little less often than the event
+	// says. A smaller rate costs less.
 	limit := uint64(math.Ldexp(rate, 63))
 	include := func() bool { return src.Uint64()>>1 < limit }
 	rows = []int{}

@@ -47,7 +47,8 @@ func TestOverflowingNetworksAreRefused(t *testing.T) {
 					name, weight, err, critic.calls)
 			}
 		}
-		if err := release(open(t, tab, composition), network(-0x1p98)); errors.Is(err, bounds.ErrNetwork) {
+		if err := release(open(t, tab, composition),
+			network(-0x1p98)); errors.Is(err, bounds.ErrNetwork) {
 			t.Errorf("%s below the limit: %v", name, err)
 		}
 	}
@@ -55,7 +56,8 @@ func TestOverflowingNetworksAreRefused(t *testing.T) {
 	// first sums are the bias.
 	plan, _ := certifiedPlan(bounds.Box, 1, 2, 1)
 	plan.Penalty = PenaltyPlan{Share: .2, Reach: .5}
-	for bias, refused := range map[float32]bool{-3e38: true, -0x1p101: true, nan: true, -0x1p99: false} {
+	for bias, refused := range map[float32]bool{-3e38: true, -0x1p101: true, nan: true,
+		-0x1p99: false} {
 		critic := network(0)
 		critic.net.Layers[0].Bias[2] = bias
 		s := open(t, tab, composition)

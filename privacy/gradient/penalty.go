@@ -11,10 +11,11 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// PenaltyPlan says how the gradient penalty at points between private and generated rows is released beside a gradient sum, for that one's event. The zero value
-// releases none.
+// PenaltyPlan says how the gradient penalty at points between private and generated rows is
+// released beside a gradient sum, for that one's event. The zero value releases none.
 type PenaltyPlan struct {
-	Share float64 // of the event's 1/z² that pays for the penalty, in [0, 1); the rest pays for the gradient sum
+	// of the event's 1/z² that pays for the penalty, in [0, 1); the rest pays for the gradient sum
+	Share float64
 	Reach float64 // of the norm bound, in (0, 1]: rows beyond are clipped (package bounds/penalty)
 }
 
@@ -38,19 +39,25 @@ func (p PenaltyPlan) check() error {
 		return nil
 	}
 	if !(p.Share > 0 && p.Share < 1) || !(p.Reach > 0 && p.Reach <= 1) {
-		return fmt.Errorf("penalty's share %v must be in [0, 1), its reach %v in (0, 1]", p.Share, p.Reach)
+		return fmt.Errorf(
+			"penalty's share %v must be in [0, 1), its reach %v in (0, 1]", p.Share, p.Reach,
+		)
 	}
 	return nil
 }
 
-// PenaltyCritic is a [Critic] or [ClippingCritic] whose gradient penalty is taken between private and generated rows, which are its own.
+// PenaltyCritic is a [Critic] or [ClippingCritic] whose gradient penalty is taken between private
+// and generated rows, which are its own.
 type PenaltyCritic interface {
-	// AddPenaltySumTo adds Σ w·∇_W (‖∇_x D(x̂)‖₂ − 1)² over the selected rows (nil: all) of the columns to gradient, which holds the weights W¹, W², ..., in whole
-	// steps of factor² times the step of w. x̂ lies between the row and a generated one, as one
-	// word of draw, independent of all else, says; draw gives no word that noise is made of. w is
-	// what weight returns for the row's rounded factors (penalty.Certificate.Weight). It must keep
-	// nothing of what it sees and draws.
-	AddPenaltySumTo(gradient []int64, factor float64, draw func() uint64, weight func(t, delta [][]float64) int64, columns []table.Codes, rows []int)
+	// AddPenaltySumTo adds Σ w·∇_W (‖∇_x D(x̂)‖₂ − 1)² over the selected rows (nil: all) of the
+	// columns to gradient, which holds the weights W¹, W², ..., in whole steps of factor² times the
+	// step of w. x̂ lies between the row and a generated one, as one word of draw, independent of all
+	// else, says; draw gives no word that noise is made of. w is what weight returns for the row's
+	// rounded factors (penalty.Certificate.Weight). It must keep nothing of what it sees and draws.
+	AddPenaltySumTo(
+		gradient []int64, factor float64, draw func() uint64, weight func(t, delta [][]float64) int64,
+		columns []table.Codes, rows []int,
+	)
 }
 
 // Penalized is a noisy sum of the penalty's gradients. It is public. The zero value is none.
@@ -67,8 +74,9 @@ type networked interface {
 // penaltySum certifies the penalty for the weights that the critic shows. The words that choose the
 // points come from a secret generator made for this one sum, as the critic is foreign code: with
 // the session's own it could keep draw and see noise to come.
-func penaltySum(nb privacy.Neighbours, p PenaltyPlan, z float64,
-	critic networked) (ellipsoidSum, *penalty.Certificate, error) {
+func penaltySum(
+	nb privacy.Neighbours, p PenaltyPlan, z float64, critic networked,
+) (ellipsoidSum, *penalty.Certificate, error) {
 	penalised, ok := critic.(PenaltyCritic)
 	if !ok {
 		return ellipsoidSum{}, nil, fmt.Errorf("a penalty of a critic that has none")
@@ -82,7 +90,9 @@ func penaltySum(nb privacy.Neighbours, p PenaltyPlan, z float64,
 	cert.ScalesTo(sum.scales, p.Multiplier(z))
 	sum.of = func(columns []table.Codes, rows []int, _ int) []int64 {
 		out := make([]int64, cert.Coordinates())
-		penalised.AddPenaltySumTo(out, cert.Factor(), noise.NewSource().Uint64, cert.Weight, columns, rows)
+		penalised.AddPenaltySumTo(
+			out, cert.Factor(), noise.NewSource().Uint64, cert.Weight, columns, rows,
+		)
 		return out
 	}
 	return sum, cert, nil

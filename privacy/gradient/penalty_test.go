@@ -14,14 +14,18 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// penalised is a toyCritic with a penalty at points between its rows and the uniform one, or at its rows if it is at rest.
+// penalised is a toyCritic with a penalty at points between its rows and the uniform one, or at its
+// rows if it is at rest.
 type penalised struct {
 	*toyCritic
 	atRest bool
 	words  []uint64 // that it was given
 }
 
-func (c *penalised) AddPenaltySumTo(gradient []int64, factor float64, draw func() uint64, weight func(t, delta [][]float64) int64, columns []table.Codes, rows []int) {
+func (c *penalised) AddPenaltySumTo(
+	gradient []int64, factor float64, draw func() uint64, weight func(t, delta [][]float64) int64,
+	columns []table.Codes, rows []int,
+) {
 	c.calls++
 	if rows == nil {
 		for i := range columns[0].Len() {
@@ -49,7 +53,9 @@ func (c *penalised) AddPenaltySumTo(gradient []int64, factor float64, draw func(
 }
 
 // penaltyFactors are the factors of a row's contribution, on the grid.
-func (c *penalised) penaltyFactors(factor, alpha float64, columns []table.Codes, row int) (t, delta [][]float64) {
+func (c *penalised) penaltyFactors(
+	factor, alpha float64, columns []table.Codes, row int,
+) (t, delta [][]float64) {
 	h, w1, w2 := c.hidden, c.net.Layers[0], c.net.Layers[1]
 	var x []float64
 	for k, n := range c.sizes {
@@ -104,7 +110,8 @@ func penaltySumOf(cert *penalty.Certificate, c *penalised, tab *table.Table, see
 	return out
 }
 
-// TestPenaltyMultipliers: noise of the two multipliers on two vectors costs what one of the event's multiplier does, no less and hardly more.
+// TestPenaltyMultipliers: noise of the two multipliers on two vectors costs what one of the event's
+// multiplier does, no less and hardly more.
 func TestPenaltyMultipliers(t *testing.T) {
 	for _, share := range []float64{1e-3, .2, .5, .9} {
 		for _, z := range []float64{.3, 1, 47.123, 1e4} {
@@ -123,8 +130,9 @@ func TestPenaltyMultipliers(t *testing.T) {
 	}
 }
 
-// TestPenaltySumNoise, beside a certified and beside a clipped sum. Null: both releases less their sums, over their own multiplier times c_k/grid, are standard normal; 60
-// releases of every coordinate, false-alarm rate 1e-6 each. A multiplier 30 % off must be rejected.
+// TestPenaltySumNoise, beside a certified and beside a clipped sum. Null: both releases less their
+// sums, over their own multiplier times c_k/grid, are standard normal; 60 releases of every
+// coordinate, false-alarm rate 1e-6 each. A multiplier 30 % off must be rejected.
 func TestPenaltySumNoise(t *testing.T) {
 	const n, z = 60, 1.5
 	tab := testTable(t, testSchema("", 0), someRows(300), nil)
@@ -151,7 +159,10 @@ func TestPenaltySumNoise(t *testing.T) {
 				t.Fatal(err)
 			}
 			for k, c := range got.Certificate.Scales() {
-				gradients = append(gradients, float64(got.Released[k]-truth[k])*got.Certificate.Grid()/(penalty.GradientMultiplier(z)*c))
+				gradients = append(
+					gradients,
+					float64(got.Released[k]-truth[k])*got.Certificate.Grid()/(penalty.GradientMultiplier(z)*c),
+				)
 			}
 			cert := got.Penalty.Certificate
 			scales := make([]float64, cert.Coordinates())
@@ -164,16 +175,20 @@ func TestPenaltySumNoise(t *testing.T) {
 			normal := func(x float64) float64 { return math.Erfc(-x/(scale*math.Sqrt2)) / 2 }
 			for name, draws := range map[string][]float64{"gradient": gradients, "penalty": penalties} {
 				if stat, limit, ok := stattest.KolmogorovSmirnov(draws, normal); ok != want {
-					t.Errorf("%v, %s, %v times the noise: distance %v of %v, accepted = %v", mode, name, scale, stat, limit, ok)
+					t.Errorf(
+						"%v, %s, %v times the noise: distance %v of %v, accepted = %v", mode, name, scale, stat,
+						limit, ok,
+					)
 				}
 			}
 		}
 	}
 }
 
-// TestPenaltySumSensitivity: with the words that a row was given staying its own, the sums of the gradient and of the penalty of neighbouring tables, each over its
-// multiplier's scales, are together at most 1/z apart, under every relation; and the penalties alone are more than half of what they may be, so that
-// halved scales would be noticed.
+// TestPenaltySumSensitivity: with the words that a row was given staying its own, the sums of the
+// gradient and of the penalty of neighbouring tables, each over its multiplier's scales, are
+// together at most 1/z apart, under every relation; and the penalties alone are more than half of
+// what they may be, so that halved scales would be noticed.
 func TestPenaltySumSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 9))
 	sch := testSchema("", 0)
@@ -191,7 +206,9 @@ func TestPenaltySumSensitivity(t *testing.T) {
 		return sum
 	}
 	for _, nb := range relations {
-		cert, err := bounds.Certify(critic.Network(), in, bounds.Config{Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit})
+		cert, err := bounds.Certify(
+			critic.Network(), in, bounds.Config{Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,20 +222,29 @@ func TestPenaltySumSensitivity(t *testing.T) {
 		for i := range uint64(800) {
 			ra, rb := pairOf(u, nb) // rows that both have come first, and so keep their words
 			a, b := testTable(t, sch, ra, nil), testTable(t, sch, rb, nil)
-			p := apart(penaltySumOf(penalty, critic, a, i), penaltySumOf(penalty, critic, b, i), sum.scales, penalty.Grid())
-			g := apart(encoded(cert, critic.toyCritic, a), encoded(cert, critic.toyCritic, b), scales, cert.Grid())
+			p := apart(
+				penaltySumOf(penalty, critic, a, i), penaltySumOf(penalty, critic, b, i), sum.scales,
+				penalty.Grid(),
+			)
+			g := apart(
+				encoded(cert, critic.toyCritic, a), encoded(cert, critic.toyCritic, b), scales, cert.Grid(),
+			)
 			worst, alone = max(worst, math.Sqrt(p+g)), max(alone, math.Sqrt(p/plan.Share))
 		}
 		if worst > 1 || alone > 1 {
 			t.Errorf("%v: neighbours are %v apart, their penalties %v, certified 1", nb, worst, alone)
 		}
 		if alone <= .5 {
-			t.Errorf("%v: penalties of neighbours are at most %v apart: halved scales would go unnoticed", nb, alone)
+			t.Errorf(
+				"%v: penalties of neighbours are at most %v apart: halved scales would go unnoticed", nb,
+				alone,
+			)
 		}
 	}
 }
 
-// TestPenaltyWordsAreFresh: each row gets a word of its own at each release; and a batch below rate 1 is the gradient sum's.
+// TestPenaltyWordsAreFresh: each row gets a word of its own at each release; and a batch below rate
+// 1 is the gradient sum's.
 func TestPenaltyWordsAreFresh(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(200), nil)
 	critic := &penalised{toyCritic: newToyCritic(tab.Schema().Sizes(), 4)}
@@ -235,7 +261,10 @@ func TestPenaltyWordsAreFresh(t *testing.T) {
 		seen[w] = true
 	}
 	if len(seen) != len(critic.words) || len(seen) < 150 || len(seen) > 450 {
-		t.Errorf("%d words, %d of them different, for three samples of half of 200 rows", len(critic.words), len(seen))
+		t.Errorf(
+			"%d words, %d of them different, for three samples of half of 200 rows", len(critic.words),
+			len(seen),
+		)
 	}
 }
 
@@ -265,14 +294,24 @@ func TestPenaltySumRefuses(t *testing.T) {
 	critic := &penalised{toyCritic: newToyCritic(tab.Schema().Sizes(), 4)}
 	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 		good := CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Penalty: PenaltyPlan{Share: .2, Reach: .5}}
-		s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: wide, Plan: accountant.Composition{{Event: CertifiedEvent(good), Count: 1}}, Adjacency: adj})
+		s, err := privacy.Open(
+			context.Background(),
+			privacy.FromTable(tab),
+			privacy.Options{
+				Budget:    wide,
+				Plan:      accountant.Composition{{Event: CertifiedEvent(good), Count: 1}},
+				Adjacency: adj,
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := critic.calls
 		for name, penalty := range map[string]PenaltyPlan{
-			"all of it": {Share: 1, Reach: 1}, "negative share": {Share: -.1, Reach: 1}, "share NaN": {Share: math.NaN(), Reach: 1}, "no reach": {Share: .2},
-			"reach over 1": {Share: .2, Reach: 2}, "reach NaN": {Share: .2, Reach: math.NaN()}, "reach without a share": {Reach: 1},
+			"all of it": {Share: 1, Reach: 1}, "negative share": {Share: -.1, Reach: 1},
+			"share NaN": {Share: math.NaN(), Reach: 1}, "no reach": {Share: .2},
+			"reach over 1": {Share: .2, Reach: 2}, "reach NaN": {Share: .2, Reach: math.NaN()},
+			"reach without a share": {Reach: 1},
 		} {
 			p := good
 			p.Penalty = penalty
@@ -291,7 +330,9 @@ func TestPenaltySumRefuses(t *testing.T) {
 		if err != nil || critic.calls != before+2 {
 			t.Fatal(err)
 		}
-		want, err := penalty.Certify(critic.Network(), penalty.Config{Adjacency: adj, UnitRows: 3, Reach: .5})
+		want, err := penalty.Certify(
+			critic.Network(), penalty.Config{Adjacency: adj, UnitRows: 3, Reach: .5},
+		)
 		if err != nil || got.Penalty.Certificate.TotalStd() != want.TotalStd() {
 			t.Errorf("%v: certified for another relation: %v", adj, err)
 		}

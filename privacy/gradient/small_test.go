@@ -34,32 +34,41 @@ func smallRows() []smallRow {
 		{"CertifiedSum", "", func(s *small) value {
 			critic, p := newToyCritic([]int{2, 2}, 2), CertifiedPlan{Mode: bounds.Box, Rate: 1,
 				NoiseMultiplier: 1}
-			got, err := CertifiedSum(openAs(s.T, s.Table, s.NB.Adjacency, access.Once(CertifiedEvent(p))), p, critic)
+			got, err := CertifiedSum(
+				openAs(s.T, s.Table, s.NB.Adjacency, access.Once(CertifiedEvent(p))), p, critic,
+			)
 			if err != nil {
 				s.T.Fatal(err)
 			}
 			return inUnits(encoded(got.Certificate, critic, s.Table), got.Certificate)
-		}, func(privacy.Neighbours) float64 { return 1 }, gatetest.L2, func(privacy.Neighbours) float64 { return .3 }},
+		}, func(privacy.Neighbours) float64 { return 1 }, gatetest.L2,
+			func(privacy.Neighbours) float64 { return .3 }},
 		{"ClippedSum", "", func(s *small) value {
 			critic, p := newToyCritic([]int{2, 2}, 2), ClippedPlan{Radius: .1, Rate: 1,
 				NoiseMultiplier: 1}
-			got, err := ClippedSum(openAs(s.T, s.Table, s.NB.Adjacency, access.Once(ClippedEvent(p))), p, critic)
+			got, err := ClippedSum(
+				openAs(s.T, s.Table, s.NB.Adjacency, access.Once(ClippedEvent(p))), p, critic,
+			)
 			if err != nil {
 				s.T.Fatal(err)
 			}
 			return inUnits(clippedSum(got.Certificate, critic, s.Table), got.Certificate)
-		}, func(privacy.Neighbours) float64 { return 1 }, gatetest.L2, func(privacy.Neighbours) float64 { return .3 }},
+		}, func(privacy.Neighbours) float64 { return 1 }, gatetest.L2,
+			func(privacy.Neighbours) float64 { return .3 }},
 		{"ClippedSum", "with a penalty", func(s *small) value {
 			critic := &penalised{toyCritic: newToyCritic([]int{2, 2}, 2), atRest: true}
 			p := ClippedPlan{Radius: .1, Rate: 1, NoiseMultiplier: 1,
 				Penalty: PenaltyPlan{Share: .5, Reach: .1}}
-			got, err := ClippedSum(openAs(s.T, s.Table, s.NB.Adjacency, access.Once(ClippedEvent(p))), p, critic)
+			got, err := ClippedSum(
+				openAs(s.T, s.Table, s.NB.Adjacency, access.Once(ClippedEvent(p))), p, critic,
+			)
 			if err != nil {
 				s.T.Fatal(err)
 			}
 			cert := got.Penalty.Certificate
 			return inUnits(penaltySumOf(cert, critic, s.Table, 1), cert)
-		}, func(privacy.Neighbours) float64 { return 1 }, gatetest.L2, func(privacy.Neighbours) float64 { return .3 }},
+		}, func(privacy.Neighbours) float64 { return 1 }, gatetest.L2,
+			func(privacy.Neighbours) float64 { return .3 }},
 	}
 }
 

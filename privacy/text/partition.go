@@ -13,7 +13,8 @@ import (
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
-// MaxSelected is the longest text, in bytes, that [Session.PartitionSelection] may release; longer ones are never candidates.
+// MaxSelected is the longest text, in bytes, that [Session.PartitionSelection] may release; longer
+// ones are never candidates.
 const MaxSelected = 200
 
 // Found is a text that occurs often, and its noisy number of rows.
@@ -22,15 +23,17 @@ type Found struct {
 	Rows int64
 }
 
-// Selection says how much noise [Session.PartitionSelection] adds, and with what probability it may release a text of one unit alone.
+// Selection says how much noise [Session.PartitionSelection] adds, and with what probability it may
+// release a text of one unit alone.
 type Selection struct {
 	Sigma float64 // standard deviation of the noise, in rows: > 0
 	Delta float64 // 1e-100 ≤ δ < 1/2
 }
 
-// PartitionSelection returns the texts of a column whose number of rows plus round(N(0, sigma²)) is at least the threshold of
-// [SelectionThreshold], with these noisy numbers, in the order of their bytes (docs/claims/partitionselection.md). Texts that do not
-// occur are never drawn for: that is what δ pays for. Events: [SelectionEvents], both.
+// PartitionSelection returns the texts of a column whose number of rows plus round(N(0, sigma²)) is
+// at least the threshold of [SelectionThreshold], with these noisy numbers, in the order of their
+// bytes (docs/claims/partitionselection.md). Texts that do not occur are never drawn for: that is
+// what δ pays for. Events: [SelectionEvents], both.
 func (s *session) PartitionSelection(column int, d Selection) ([]Found, error) {
 	g, err := noise.NewRoundedGaussian(d.Sigma)
 	if err != nil {
@@ -66,7 +69,8 @@ func (s *session) PartitionSelection(column int, d Selection) ([]Found, error) {
 	return out, nil
 }
 
-// frequent is the texts whose noisy number of rows reaches the threshold, in the order of their bytes.
+// frequent is the texts whose noisy number of rows reaches the threshold, in the order of their
+// bytes.
 func (c textColumn) frequent(g *noise.RoundedGaussian, threshold int64, src *noise.Source) []found {
 	var out []found
 	for i, rows := range c.counts() {
@@ -87,18 +91,24 @@ type found struct {
 	Rows int64
 }
 
-// SelectionEvents is the events of [Session.PartitionSelection]: Gaussian noise on disjoint counts, and δ for the texts that only one unit has.
+// SelectionEvents is the events of [Session.PartitionSelection]: Gaussian noise on disjoint counts,
+// and δ for the texts that only one unit has.
 func SelectionEvents(nb privacy.Neighbours, d Selection) accountant.Composition {
-	return accountant.Composition{{Event: nb.MeasureEvent(privacy.Marginal{}, d.Sigma), Count: 1}, {Event: accountant.Approx{Delta: d.Delta}, Count: 1}}
+	return accountant.Composition{
+		{Event: nb.MeasureEvent(privacy.Marginal{}, d.Sigma), Count: 1},
+		{Event: accountant.Approx{Delta: d.Delta}, Count: 1},
+	}
 }
 
-// SelectionThreshold is the smallest threshold, in rows, at which a text that only one unit has is released with probability at most δ: with
-// f(c) = P(c + round(N(0, σ²)) ≥ τ) the probability that some of the unit's texts is released is at most max(f(k), k·f(1)) ≤ δ, k the unit's
-// rows, as f is convex below τ (docs/claims/partitionselection.md).
+// SelectionThreshold is the smallest threshold, in rows, at which a text that only one unit has is
+// released with probability at most δ: with f(c) = P(c + round(N(0, σ²)) ≥ τ) the probability that
+// some of the unit's texts is released is at most max(f(k), k·f(1)) ≤ δ, k the unit's rows, as f is
+// convex below τ (docs/claims/partitionselection.md).
 func SelectionThreshold(nb privacy.Neighbours, d Selection) int64 {
 	k := float64(max(1, nb.MaxRowsPerUnit))
 	fails := func(threshold float64) bool {
-		return releaseProbability(threshold-k, d.Sigma) > d.Delta || k*releaseProbability(threshold-1, d.Sigma) > d.Delta
+		return releaseProbability(threshold-k, d.Sigma) > d.Delta ||
+			k*releaseProbability(threshold-1, d.Sigma) > d.Delta
 	}
 	lo, hi := k, k+1 // f(k) ≥ 1/2 at τ = k
 	for fails(hi) {

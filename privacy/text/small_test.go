@@ -38,7 +38,9 @@ func smallTexts(s *small, names []string) *Table {
 // openSmall is a session on them.
 func openSmall(s *small, names []string, e accountant.Event) *Session {
 	s.T.Helper()
-	return openText(s.T, smallTexts(s, names), s.NB.Adjacency, accountant.Composition{{Event: e, Count: 1}})
+	return openText(
+		s.T, smallTexts(s, names), s.NB.Adjacency, accountant.Composition{{Event: e, Count: 1}},
+	)
 }
 
 // smallSelection is the counts of all texts. Those that reach the threshold are released, and only
@@ -55,7 +57,8 @@ func smallSelection(s *small, names []string, d Selection) value {
 		s.T.Fatal(err)
 	}
 	for _, f := range found {
-		if n := counts[slices.Index(names, f.Text)]; float64(f.Rows) != n || n <= float64(s.NB.MaxRowsPerUnit) {
+		if n := counts[slices.Index(names, f.Text)]; float64(f.Rows) != n ||
+			n <= float64(s.NB.MaxRowsPerUnit) {
 			s.T.Fatalf("%v: %q is released with %d rows, it has %v", s.NB, f.Text, f.Rows, n)
 		}
 	}
@@ -64,7 +67,9 @@ func smallSelection(s *small, names []string, d Selection) value {
 
 func smallRows() []smallRow {
 	names := []string{"", "17", "x", "-2.5"}
-	classes := func(adj privacy.Neighbours) accountant.Event { return adj.MeasureEvent(privacy.Marginal{}, tiny) }
+	classes := func(adj privacy.Neighbours) accountant.Event {
+		return adj.MeasureEvent(privacy.Marginal{}, tiny)
+	}
 	discovery := Selection{Sigma: tiny, Delta: 1e-9}
 	return []smallRow{
 		{"Kinds", "", func(s *small) value {
@@ -75,8 +80,10 @@ func smallRows() []smallRow {
 			return gatetest.One[int64](s)(openSmall(s, names, classes(s.NB)).Magnitudes(0, m, tiny))
 		}, gatetest.GaussianClaim(tiny, classes), gatetest.L2, nil},
 		{"PartitionSelection", "", func(s *small) value { return smallSelection(s, names, discovery) },
-			gatetest.GaussianClaim(tiny,
-				func(nb privacy.Neighbours) accountant.Event { return SelectionEvents(nb, discovery)[0].Event }), gatetest.L2, nil},
+			gatetest.GaussianClaim(
+				tiny,
+				func(nb privacy.Neighbours) accountant.Event { return SelectionEvents(nb, discovery)[0].Event },
+			), gatetest.L2, nil},
 	}
 }
 

@@ -17,14 +17,15 @@ import (
 
 // Options say what is publicly known of a table that has no schema yet.
 type Options struct {
-	Names          []string   // required: the names of the file's columns, in its order (see table.Header); public
+	// required: the names of the file's columns, in its order (see table.Header); public
+	Names          []string
 	CSV            schema.CSV // of a CSV file
 	Unit           string     // name of the id column; "" = every row is its own privacy unit
 	MaxRowsPerUnit int        // ≥ 1 with Unit
 }
 
-// Table is a private table of texts that no schema describes yet. Like [privacy.Rows] it holds its data behind a function, and nothing is read
-// before a session is opened on it.
+// Table is a private table of texts that no schema describes yet. Like [privacy.Rows] it holds its
+// data behind a function, and nothing is read before a session is opened on it.
 type Table struct {
 	names []string // without the unit
 	unit  string
@@ -45,7 +46,8 @@ type textColumn struct {
 	cells []uint32
 }
 
-// File names a private file (.csv or .parquet) whose columns nobody has described. The error is for names or a unit that cannot be.
+// File names a private file (.csv or .parquet) whose columns nobody has described. The error is for
+// names or a unit that cannot be.
 func File(path string, o Options) (*Table, error) {
 	t := &Table{unit: o.Unit, k: max(1, o.MaxRowsPerUnit)}
 	unitAt := -1
@@ -63,19 +65,31 @@ func File(path string, o Options) (*Table, error) {
 	}
 	switch {
 	case o.Unit != "" && unitAt < 0:
-		return nil, fmt.Errorf("privacy: there is no column %q to be the unit: %w", o.Unit, schema.ErrInvalid)
-	case o.Unit != "" && o.MaxRowsPerUnit < 1, o.Unit == "" && o.MaxRowsPerUnit > 1, o.MaxRowsPerUnit < 0:
-		return nil, fmt.Errorf("privacy: max_rows_per_unit is %d for unit %q: both or none: %w", o.MaxRowsPerUnit, o.Unit, schema.ErrInvalid)
+		return nil, fmt.Errorf(
+			"privacy: there is no column %q to be the unit: %w", o.Unit, schema.ErrInvalid,
+		)
+	case o.Unit != "" && o.MaxRowsPerUnit < 1,
+		o.Unit == "" && o.MaxRowsPerUnit > 1,
+		o.MaxRowsPerUnit < 0:
+		return nil, fmt.Errorf(
+			"privacy: max_rows_per_unit is %d for unit %q: both or none: %w", o.MaxRowsPerUnit, o.Unit,
+			schema.ErrInvalid,
+		)
 	case len(t.names) == 0:
 		return nil, fmt.Errorf("privacy: there is no column: %w", schema.ErrInvalid)
 	}
 	columns, csv := len(o.Names), o.CSV
-	t.load = func(ctx context.Context) (*texts, error) { return scanTexts(ctx, path, csv, columns, unitAt) }
+	t.load = func(ctx context.Context) (*texts,
+		error) {
+		return scanTexts(ctx, path, csv, columns, unitAt)
+	}
 	return t, nil
 }
 
 // scanTexts reads the file by the rule of lenient schemas: no row of it is an error.
-func scanTexts(ctx context.Context, path string, csv schema.CSV, columns, unitAt int) (*texts, error) {
+func scanTexts(
+	ctx context.Context, path string, csv schema.CSV, columns, unitAt int,
+) (*texts, error) {
 	all := make([]textColumn, columns)
 	index := make([]map[string]uint32, columns)
 	for i := range index {
@@ -132,7 +146,8 @@ func (t *texts) bound(by access.Bound) {
 	t.rows, t.units = len(keep), nil
 }
 
-// counts is the number of rows of each text of a column, in the order of its dictionary; a text of no row has 0.
+// counts is the number of rows of each text of a column, in the order of its dictionary; a text of
+// no row has 0.
 func (c textColumn) counts() []int64 {
 	out := make([]int64, len(c.of))
 	for _, n := range c.cells {

@@ -44,16 +44,28 @@ func textTable(cells []string, units []uint32, k int, reads *int) *Table {
 	return t
 }
 
-func openText(t testing.TB, tab *Table, adj accountant.Adjacency, plan accountant.Composition) *Session {
+func openText(
+	t testing.TB, tab *Table, adj accountant.Adjacency, plan accountant.Composition,
+) *Session {
 	t.Helper()
-	s, err := Open(context.Background(), tab, privacy.Options{Budget: accountant.Budget{Epsilon: 1e12, Delta: 1e-3}, Plan: plan, Adjacency: adj, Method: "test"})
+	s, err := Open(
+		context.Background(),
+		tab,
+		privacy.Options{
+			Budget:    accountant.Budget{Epsilon: 1e12, Delta: 1e-3},
+			Plan:      plan,
+			Adjacency: adj,
+			Method:    "test",
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// neighbourTexts draws two neighbouring lists of cells; in a quarter of the pairs the unit's rows are all alike.
+// neighbourTexts draws two neighbouring lists of cells; in a quarter of the pairs the unit's rows
+// are all alike.
 func neighbourTexts(u *rand.Rand, nb privacy.Neighbours, pool []string) (a, b []string) {
 	for range u.IntN(20) {
 		cell := pool[u.IntN(len(pool))]
@@ -75,7 +87,8 @@ func neighbourTexts(u *rand.Rand, nb privacy.Neighbours, pool []string) (a, b []
 	return a, unit(b)
 }
 
-// TestTextSensitivity: on neighbouring tables, under each relation, the true counts of Kinds and Magnitudes move by at most Δ₂, and by it.
+// TestTextSensitivity: on neighbouring tables, under each relation, the true counts of Kinds and
+// Magnitudes move by at most Δ₂, and by it.
 func TestTextSensitivity(t *testing.T) {
 	u, real := rand.New(rand.NewPCG(21, 22)), schema.Magnitudes{Kind: schema.Real, PerPower: 8}
 	pool := []string{"", "NA", "1", "17", "2.5", "-1e9", "true", "2001-01-01", "x", "y"}
@@ -95,7 +108,10 @@ func TestTextSensitivity(t *testing.T) {
 				}
 				return math.Sqrt(square)
 			}
-			kinds = max(kinds, move(int(schema.Classes), func(x []byte) (int, bool) { return int(schema.Classify(x)), true }))
+			kinds = max(
+				kinds,
+				move(int(schema.Classes), func(x []byte) (int, bool) { return int(schema.Classify(x)), true }),
+			)
 			magnitudes = max(magnitudes, move(real.Len(), real.Of))
 		}
 		delta := 9 / nb.MeasureEvent(privacy.Marginal{}, 9).(accountant.Gaussian).NoiseMultiplier
@@ -107,15 +123,18 @@ func TestTextSensitivity(t *testing.T) {
 	}
 }
 
-// TestSelectionThreshold compares the threshold with all ways in which a unit of k rows can have texts of its own: the probability that one is
-// released is at most δ in each, by independence of the noise, and above δ in one of them at a threshold one lower (within the union bound).
+// TestSelectionThreshold compares the threshold with all ways in which a unit of k rows can have
+// texts of its own: the probability that one is released is at most δ in each, by independence of
+// the noise, and above δ in one of them at a threshold one lower (within the union bound).
 func TestSelectionThreshold(t *testing.T) {
 	normal := func(m, sigma float64) float64 { return math.Erfc((m-.5)/sigma/math.Sqrt2) / 2 }
 	for _, k := range []int{1, 2, 3, 7} {
 		for _, sigma := range []float64{.5, 3, 40, 1000} {
 			for _, delta := range []float64{.1, 1e-3, 1e-9, 1e-15} {
 				d := Selection{Sigma: sigma, Delta: delta}
-				threshold := float64(SelectionThreshold(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: k}, d))
+				threshold := float64(
+					SelectionThreshold(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: k}, d),
+				)
 				worst := func(threshold float64) float64 {
 					most := 0.0
 					var split func(left, largest int, logKept float64)
@@ -129,19 +148,26 @@ func TestSelectionThreshold(t *testing.T) {
 					return most
 				}
 				if got := worst(threshold); got > delta*(1+1e-6) {
-					t.Errorf("k = %d, %+v: threshold %v releases a unit's text with probability %v", k, d, threshold, got)
+					t.Errorf(
+						"k = %d, %+v: threshold %v releases a unit's text with probability %v", k, d, threshold, got,
+					)
 				}
 				if got := worst(threshold - 1); got < delta*.8 {
-					t.Errorf("k = %d, %+v: threshold %v is wasteful: one lower releases with probability %v", k, d, threshold, got)
+					t.Errorf(
+						"k = %d, %+v: threshold %v is wasteful: one lower releases with probability %v", k, d,
+						threshold, got,
+					)
 				}
 			}
 		}
 	}
 }
 
-// TestSelectionReleasesLittleOfOneUnit. Null: on a table whose texts all belong to one unit of k rows, some text is released with probability
-// at most δ = .05, whether the rows are all alike or all different; 8 000 calls each, false-alarm rate 1e-6. The calls must also show a
-// rate above δ/2, so that a threshold that is too high is noticed; one that is lower by σ/2 multiplies the rate by 2.5.
+// TestSelectionReleasesLittleOfOneUnit. Null: on a table whose texts all belong to one unit of k
+// rows, some text is released with probability at most δ = .05, whether the rows are all alike or
+// all different; 8 000 calls each, false-alarm rate 1e-6. The calls must also show a rate above
+// δ/2, so that a threshold that is too high is noticed; one that is lower by σ/2 multiplies the
+// rate by 2.5.
 func TestSelectionReleasesLittleOfOneUnit(t *testing.T) {
 	const n = 8000
 	d := Selection{Sigma: 6, Delta: .05}
@@ -154,7 +180,9 @@ func TestSelectionReleasesLittleOfOneUnit(t *testing.T) {
 					cells[i] = fmt.Sprint(i)
 				}
 			}
-			s := newFinder(t, textTable(cells, make([]uint32, len(cells)), nb.MaxRowsPerUnit, nil), nb.Adjacency)
+			s := newFinder(
+				t, textTable(cells, make([]uint32, len(cells)), nb.MaxRowsPerUnit, nil), nb.Adjacency,
+			)
 			released := int64(0)
 			for range n {
 				found, err := s.PartitionSelection(0, d)
@@ -166,7 +194,10 @@ func TestSelectionReleasesLittleOfOneUnit(t *testing.T) {
 			largest = max(largest, released)
 			if float64(released) > n*d.Delta {
 				if _, _, ok := stattest.Binomial(released, n, d.Delta); !ok {
-					t.Errorf("%v, alike %v: %d of %d calls released a text of the one unit, δ is %v", nb, alike, released, n, d.Delta)
+					t.Errorf(
+						"%v, alike %v: %d of %d calls released a text of the one unit, δ is %v", nb, alike, released,
+						n, d.Delta,
+					)
 				}
 			}
 		}
@@ -176,7 +207,8 @@ func TestSelectionReleasesLittleOfOneUnit(t *testing.T) {
 	}
 }
 
-// finder selects as a session does, but without one: n·δ of a test is far above what a budget may be.
+// finder selects as a session does, but without one: n·δ of a test is far above what a budget may
+// be.
 type finder struct {
 	data *texts
 	nb   privacy.Neighbours
@@ -203,8 +235,8 @@ func (f finder) PartitionSelection(column int, d Selection) (out []Found, err er
 	return out, nil
 }
 
-// TestTextNoise. Null: released − true count is round(N(0, σ²)) for Kinds, Magnitudes and PartitionSelection; 20 000 draws each, false-alarm rate
-// 1e-6; the draws must reject a σ 30 % off.
+// TestTextNoise. Null: released − true count is round(N(0, σ²)) for Kinds, Magnitudes and
+// PartitionSelection; 20 000 draws each, false-alarm rate 1e-6; the draws must reject a σ 30 % off.
 func TestTextNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	cells := slices.Repeat([]string{"17"}, 300)
@@ -272,7 +304,8 @@ func TestTextNoise(t *testing.T) {
 // TestSelectionOrder: what is found is in the order of the texts, whatever the order of the rows.
 func TestSelectionOrder(t *testing.T) {
 	d := Selection{Sigma: 1, Delta: 1e-9}
-	for _, order := range [][]string{{"b", "a", "c", "rare"}, {"rare", "c", "b", "a"}, {"a", "c", "rare", "b"}} {
+	for _, order := range [][]string{{"b", "a", "c", "rare"}, {"rare", "c", "b", "a"},
+		{"a", "c", "rare", "b"}} {
 		var cells []string
 		for _, text := range order {
 			n := 100
@@ -282,7 +315,9 @@ func TestSelectionOrder(t *testing.T) {
 			cells = append(cells, slices.Repeat([]string{text}, n)...)
 		}
 		cells = append(cells, slices.Repeat([]string{strings.Repeat("x", MaxSelected+1)}, 100)...)
-		found, err := newFinder(t, textTable(cells, nil, 1, nil), accountant.AddRemove).PartitionSelection(0, d)
+		found, err := newFinder(
+			t, textTable(cells, nil, 1, nil), accountant.AddRemove,
+		).PartitionSelection(0, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +331,8 @@ func TestSelectionOrder(t *testing.T) {
 	}
 }
 
-// TestSelectionNeedsARow: a text all of whose rows were left out when units were bounded is as unknown as one that never was there.
+// TestSelectionNeedsARow: a text all of whose rows were left out when units were bounded is as
+// unknown as one that never was there.
 func TestSelectionNeedsARow(t *testing.T) {
 	d := Selection{Sigma: 6, Delta: .4}
 	tab := textTable(nil, nil, 1, nil)
@@ -315,7 +351,8 @@ func TestSelectionNeedsARow(t *testing.T) {
 	}
 }
 
-// TestTextChargeBeforeReading: what is not in the plan, or not valid, reads nothing and charges nothing; what is, is in the ledger.
+// TestTextChargeBeforeReading: what is not in the plan, or not valid, reads nothing and charges
+// nothing; what is, is in the ledger.
 func TestTextChargeBeforeReading(t *testing.T) {
 	reads := 0
 	tab := textTable([]string{"1", "2"}, nil, 1, &reads)
@@ -323,22 +360,32 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	file := ledger.NewFile(path)
 	d := Selection{Sigma: 5, Delta: 1e-9}
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove}
-	plan := append(accountant.Composition{{Event: nb.MeasureEvent(privacy.Marginal{}, 9), Count: 2}}, SelectionEvents(nb, d)...)
+	plan := append(
+		accountant.Composition{{Event: nb.MeasureEvent(privacy.Marginal{}, 9), Count: 2}},
+		SelectionEvents(nb, d)...)
 	cost, err := pld.Epsilon(plan, 1e-8, accountant.AddRemove)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := privacy.Options{Plan: plan, Ledger: file, Method: "schema infer", Budget: accountant.Budget{Epsilon: math.Nextafter(cost.Epsilon, 0), Delta: 1e-8}}
-	if _, err := Open(context.Background(), tab, o); !errors.Is(err, accountant.ErrBudget) || reads != 0 {
+	o := privacy.Options{
+		Plan:   plan,
+		Ledger: file,
+		Method: "schema infer",
+		Budget: accountant.Budget{Epsilon: math.Nextafter(cost.Epsilon, 0), Delta: 1e-8},
+	}
+	if _, err := Open(context.Background(), tab, o); !errors.Is(err, accountant.ErrBudget) ||
+		reads != 0 {
 		t.Fatalf("one ulp too little: %v, %d reads", err, reads)
 	}
 	o.Budget.Epsilon = cost.Epsilon
 	full := ledger.NewFile(filepath.Join(t.TempDir(), "full"))
-	if err := full.SetLimit(context.Background(), nb.Units(""), ledger.Limit{Budget: accountant.Budget{Epsilon: 1e-3, Delta: 1e-3}}); err != nil {
+	if err := full.SetLimit(context.Background(), nb.Units(""),
+		ledger.Limit{Budget: accountant.Budget{Epsilon: 1e-3, Delta: 1e-3}}); err != nil {
 		t.Fatal(err)
 	}
 	o.Ledger = full
-	if _, err := Open(context.Background(), tab, o); !errors.Is(err, accountant.ErrBudget) || reads != 0 {
+	if _, err := Open(context.Background(), tab, o); !errors.Is(err, accountant.ErrBudget) ||
+		reads != 0 {
 		t.Fatalf("beyond the ledger's limit: %v, %d reads", err, reads)
 	}
 	o.Ledger = file
@@ -347,15 +394,24 @@ func TestTextChargeBeforeReading(t *testing.T) {
 		t.Fatal(err, reads)
 	}
 	for name, call := range map[string]func() error{
-		"other sigma":  func() error { _, err := s.Kinds(0, 5.1); return err },
-		"other delta":  func() error { _, err := s.PartitionSelection(0, Selection{5.1, 1e-9}); return err },
-		"no column":    func() error { _, err := s.Kinds(1, 9); return err },
-		"column −1":    func() error { _, err := s.PartitionSelection(-1, d); return err },
-		"no magnitude": func() error { _, err := s.Magnitudes(0, schema.Magnitudes{Kind: schema.Categorical}, 9); return err },
-		"sigma NaN":    func() error { _, err := s.Kinds(0, math.NaN()); return err },
-		"sigma 0":      func() error { _, err := s.PartitionSelection(0, Selection{0, 1e-9}); return err },
-		"delta 1/2":    func() error { _, err := s.PartitionSelection(0, Selection{5, .5}); return err },
-		"delta 0":      func() error { _, err := s.PartitionSelection(0, Selection{5, 0}); return err },
+		"other sigma": func() error { _, err := s.Kinds(0, 5.1); return err },
+		"other delta": func() error {
+			_, err := s.PartitionSelection(0, Selection{5.1, 1e-9})
+			return err
+		},
+		"no column": func() error { _, err := s.Kinds(1, 9); return err },
+		"column −1": func() error { _, err := s.PartitionSelection(-1, d); return err },
+		"no magnitude": func() error {
+			_, err := s.Magnitudes(0, schema.Magnitudes{Kind: schema.Categorical}, 9)
+			return err
+		},
+		"sigma NaN": func() error { _, err := s.Kinds(0, math.NaN()); return err },
+		"sigma 0": func() error {
+			_, err := s.PartitionSelection(0, Selection{0, 1e-9})
+			return err
+		},
+		"delta 1/2": func() error { _, err := s.PartitionSelection(0, Selection{5, .5}); return err },
+		"delta 0":   func() error { _, err := s.PartitionSelection(0, Selection{5, 0}); return err },
 	} {
 		if call() == nil {
 			t.Errorf("%s: no error", name)
@@ -410,7 +466,10 @@ func TestSelectionIsChargedInFull(t *testing.T) {
 // TestTextUnitsAreBounded: of a unit with many rows only k are counted.
 func TestTextUnitsAreBounded(t *testing.T) {
 	cells, units := slices.Repeat([]string{"a"}, 50), make([]uint32, 50)
-	s := openText(t, textTable(append(cells, "b"), append(units, 1), 3, nil), 0, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 1}})
+	s := openText(
+		t, textTable(append(cells, "b"), append(units, 1), 3, nil), 0,
+		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 1}},
+	)
 	if got := s.texts().cols[0].counts(); !slices.Equal(got, []int64{3, 1}) {
 		t.Errorf("rows of each text %v, want 3 of the first unit and 1 of the second", got)
 	}
@@ -430,7 +489,9 @@ func TestTextFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := openText(t, tab, 0, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 1}})
+	s := openText(
+		t, tab, 0, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 1}},
+	)
 	if !slices.Equal(s.Names(), []string{"a", "b"}) || s.texts().rows != 2 {
 		t.Errorf("names %v, %d rows", s.Names(), s.texts().rows)
 	}
@@ -448,15 +509,19 @@ func TestTextFile(t *testing.T) {
 		}
 	}
 	for name, path := range map[string]string{
-		"three": write("three.csv", "a,b,c\n1,2,secret\n"), "three, no rows": write("three0.csv", "a,b,c\n"),
-		"quote": write("quote.csv", "a,\"b\n1,secret\"\n"), "none": filepath.Join(dir, "none.csv"),
+		"three":          write("three.csv", "a,b,c\n1,2,secret\n"),
+		"three, no rows": write("three0.csv", "a,b,c\n"),
+		"quote":          write("quote.csv", "a,\"b\n1,secret\"\n"),
+		"none":           filepath.Join(dir, "none.csv"),
 	} {
 		tab, err := File(path, Options{Names: []string{"a", "b"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		file := ledger.NewFile(filepath.Join(dir, name+".ledger"))
-		_, err = Open(context.Background(), tab, privacy.Options{Budget: wide, Plan: gaussian(9, 1), Ledger: file})
+		_, err = Open(
+			context.Background(), tab, privacy.Options{Budget: wide, Plan: gaussian(9, 1), Ledger: file},
+		)
 		if err == nil || strings.Contains(err.Error(), "sec") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -491,7 +556,12 @@ func TestTextRowsAreNoErrors(t *testing.T) {
 		if got := s.texts().rows; got != tt.rows {
 			t.Errorf("%s: %d rows are read, not %d", name, got, tt.rows)
 		}
-		as := &schema.Schema{Lenient: true, Unit: "id", MaxRowsPerUnit: 1, Columns: []schema.Column{{Name: "a", Kind: schema.Boolean}}}
+		as := &schema.Schema{
+			Lenient:        true,
+			Unit:           "id",
+			MaxRowsPerUnit: 1,
+			Columns:        []schema.Column{{Name: "a", Kind: schema.Boolean}},
+		}
 		fitted, _, err := table.Read(context.Background(), path, as, table.ReadOptions{})
 		if err != nil || fitted.Rows() != tt.rows {
 			t.Errorf("%s: a fit reads other rows: %v", name, err)
@@ -502,10 +572,14 @@ func TestTextRowsAreNoErrors(t *testing.T) {
 // TestTextPrintsNothing is TestNothingPrintsARow for texts.
 func TestTextPrintsNothing(t *testing.T) {
 	tab := textTable(slices.Repeat([]string{"secret"}, 9), nil, 1, nil)
-	s := openText(t, tab, 0, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 1}})
-	for _, v := range []any{tab, *tab, s, []any{s, tab}, struct{ s *Session }{s}, struct{ t Table }{*tab}} {
+	s := openText(
+		t, tab, 0, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 1}},
+	)
+	for _, v := range []any{tab, *tab, s, []any{s, tab}, struct{ s *Session }{s},
+		struct{ t Table }{*tab}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
-			if got := fmt.Sprintf(verb, v); strings.Contains(got, "secret") || strings.Contains(got, "736563726574") {
+			if got := fmt.Sprintf(verb, v); strings.Contains(got, "secret") ||
+				strings.Contains(got, "736563726574") {
 				t.Errorf("%s of %T shows a cell", verb, v)
 			}
 		}
@@ -525,7 +599,8 @@ func TestNobodyCountsTheReading(t *testing.T) {
 	polls := map[int]int{}
 	for _, n := range []int{10, 200000} {
 		path := filepath.Join(dir, fmt.Sprint(n, ".csv"))
-		if err := os.WriteFile(path, []byte("a,b,c\n"+strings.Repeat("a0,b1,c2\n", n)), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte("a,b,c\n"+strings.Repeat("a0,b1,c2\n", n)),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		c := &pollCounter{Context: context.Background()}
@@ -541,7 +616,9 @@ func TestNobodyCountsTheReading(t *testing.T) {
 		polls[n] = c.asked
 	}
 	if polls[10] != polls[200000] {
-		t.Errorf("the context was asked %d times for ten rows, %d times for 200,000", polls[10], polls[200000])
+		t.Errorf(
+			"the context was asked %d times for ten rows, %d times for 200,000", polls[10], polls[200000],
+		)
 	}
 }
 

@@ -26,8 +26,9 @@ type round struct {
 	s    *privacy.Session
 	each *noise.DiscreteLaplace // for every question
 
-	mu     sync.Mutex
-	secret func() int64 // behind a function, so that printing shows nothing; nil if the round was interrupted
+	mu sync.Mutex
+	// behind a function, so that printing shows nothing; nil if the round was interrupted
+	secret func() int64
 	spent  bool
 }
 
@@ -88,9 +89,9 @@ func scales(nb privacy.Neighbours, epsilon float64) (once, each *noise.DiscreteL
 	return once, each, err
 }
 
-// Ask reports whether the number of rows for which an expression holds is off the guess by more than
-// the threshold. After the first true, Ask returns [ErrSpent]. Questions may be asked by several
-// goroutines.
+// Ask reports whether the number of rows for which an expression holds is off the guess by more
+// than the threshold. After the first true, Ask returns [ErrSpent]. Questions may be asked by
+// several goroutines.
 func (r *round) Ask(x table.Expr, guess float64) (above bool, err error) {
 	fail := func(err error) (bool, error) { return false, fmt.Errorf("privacy: a threshold: %w", err) }
 	text := fmt.Sprintf("%#v", x)

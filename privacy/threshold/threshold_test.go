@@ -21,8 +21,8 @@ func rounds(epsilon float64, n int) accountant.Composition {
 	return accountant.Composition{{Event: accountant.Approx{Epsilon: epsilon}, Count: n}}
 }
 
-// exceeds is P(X ≥ d) of the difference X of two independent Laplace variables of scales a ≠ b: for d ≥ 0,
-// (a²·exp(−d/a) − b²·exp(−d/b)) / (2(a² − b²)).
+// exceeds is P(X ≥ d) of the difference X of two independent Laplace variables of scales a ≠ b: for
+// d ≥ 0, (a²·exp(−d/a) − b²·exp(−d/b)) / (2(a² − b²)).
 func exceeds(d, a, b float64) float64 {
 	if d < 0 {
 		return 1 - exceeds(-d, a, b)
@@ -30,8 +30,9 @@ func exceeds(d, a, b float64) float64 {
 	return (a*a*math.Exp(-d/a) - b*b*math.Exp(-d/b)) / (2 * (a*a - b*b))
 }
 
-// TestThresholdFollowsItsLaw. Null: P(above) is that of Lap(4k/ε) − Lap(2k/ε) ≥ threshold − |count − guess|; 6 000 rounds a case, false-alarm rate
-// 1e-6 each. Scales 30 % off must be rejected by every case in which they matter.
+// TestThresholdFollowsItsLaw. Null: P(above) is that of Lap(4k/ε) − Lap(2k/ε) ≥ threshold − |count
+// − guess|; 6 000 rounds a case, false-alarm rate 1e-6 each. Scales 30 % off must be rejected by
+// every case in which they matter.
 func TestThresholdFollowsItsLaw(t *testing.T) {
 	const n, epsilon = 6000, .5
 	tab := testTable(t, testSchema("", 0), someRows(60), nil) // the first code of 30 rows is 1
@@ -70,7 +71,10 @@ func TestThresholdFollowsItsLaw(t *testing.T) {
 		}
 		d := tt.threshold - math.Abs(30-tt.guess)
 		p := func(scale float64) float64 {
-			return exceeds(d, scale*4*float64(tt.nb.MaxRowsPerUnit)/epsilon, scale*2*float64(tt.nb.MaxRowsPerUnit)/epsilon)
+			return exceeds(
+				d, scale*4*float64(tt.nb.MaxRowsPerUnit)/epsilon,
+				scale*2*float64(tt.nb.MaxRowsPerUnit)/epsilon,
+			)
 		}
 		if _, _, ok := stattest.Binomial(above, n, p(1)); !ok {
 			t.Errorf("%+v: above %d of %d times, want %v", tt, above, n, p(1))
@@ -83,8 +87,9 @@ func TestThresholdFollowsItsLaw(t *testing.T) {
 	}
 }
 
-// TestThresholdIsDrawnOnce. Null: with one noisy threshold R a round, P(two questions at the threshold are both below) = E F(R)² = 7/24, F being the
-// law of Lap(4); it would be 1/4 with a fresh one for each. 13 000 rounds.
+// TestThresholdIsDrawnOnce. Null: with one noisy threshold R a round, P(two questions at the
+// threshold are both below) = E F(R)² = 7/24, F being the law of Lap(4); it would be 1/4 with a
+// fresh one for each. 13 000 rounds.
 func TestThresholdIsDrawnOnce(t *testing.T) {
 	const n = 13000
 	s := open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, n))
@@ -111,10 +116,11 @@ func TestThresholdIsDrawnOnce(t *testing.T) {
 	}
 }
 
-// TestThresholdRatio. Claim: no transcript is more than e^ε times as likely on a neighbour. The worst one for the noise split here, many
-// questions below and then one above with counts that differ in the worse direction, is counted on two neighbours, 10 000 rounds
-// each; its ratio must be within e^ε up to sampling error (five standard errors of the logarithm, below 1e-6), and the questions must be
-// able to show a violation: at twice the ε charged they do.
+// TestThresholdRatio. Claim: no transcript is more than e^ε times as likely on a neighbour. The
+// worst one for the noise split here, many questions below and then one above with counts that
+// differ in the worse direction, is counted on two neighbours, 10 000 rounds each; its ratio must
+// be within e^ε up to sampling error (five standard errors of the logarithm, below 1e-6), and the
+// questions must be able to show a violation: at twice the ε charged they do.
 func TestThresholdRatio(t *testing.T) {
 	const n, questions = 10000, 3
 	seen := func(epsilon float64, rows int) float64 {
@@ -139,7 +145,8 @@ func TestThresholdRatio(t *testing.T) {
 			if !below {
 				continue
 			}
-			if above, _ := r.Ask(firstIs1, float64(map[int]int{60: 32, 62: 32}[rows])); above { // off by 2, by 1
+			// off by 2, by 1
+			if above, _ := r.Ask(firstIs1, float64(map[int]int{60: 32, 62: 32}[rows])); above {
 				hits++
 			}
 		}
@@ -159,7 +166,8 @@ func TestThresholdRatio(t *testing.T) {
 	}
 }
 
-// TestThresholdSensitivity: the distance of a count from a guess moves by at most k rows under every relation.
+// TestThresholdSensitivity: the distance of a count from a guess moves by at most k rows under
+// every relation.
 func TestThresholdSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(11, 12))
 	for _, nb := range relations {
@@ -181,7 +189,8 @@ func TestThresholdSensitivity(t *testing.T) {
 	}
 }
 
-// TestThresholdIsChargedOnce: one charge pays for a hundred questions, the first yes ends the round, and nothing is read without a charge.
+// TestThresholdIsChargedOnce: one charge pays for a hundred questions, the first yes ends the
+// round, and nothing is read without a charge.
 func TestThresholdIsChargedOnce(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, 2))
 	for name, call := range map[string]func() error{
@@ -256,7 +265,8 @@ func TestThresholdPrintsNothing(t *testing.T) {
 	}
 }
 
-// TestThresholdDiesWithItsProcess: a round of questions is given the answers of before, and is over.
+// TestThresholdDiesWithItsProcess: a round of questions is given the answers of before, and is
+// over.
 func TestThresholdDiesWithItsProcess(t *testing.T) {
 	dir := t.TempDir()
 	o := privacy.Options{

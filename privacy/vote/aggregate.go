@@ -22,7 +22,8 @@ func (GNMax) aggregates()            {}
 func (ConfidentGNMax) aggregates()   {}
 func (InteractiveGNMax) aggregates() {}
 
-// sealed reads an aggregator, once. A type of another package can embed an Aggregator and so be one; it is none of the four.
+// sealed reads an aggregator, once. A type of another package can embed an Aggregator and so be
+// one; it is none of the four.
 func sealed(a Aggregator) (aggregator, error) {
 	switch a := a.(type) {
 	case LNMax:
@@ -30,9 +31,11 @@ func sealed(a Aggregator) (aggregator, error) {
 	case GNMax:
 		return aggregator{sigma: a.Sigma}, nil
 	case ConfidentGNMax:
-		return aggregator{sigma: a.Sigma, check: a.CheckSigma, threshold: a.Threshold, confidence: 2, checked: true}, nil
+		return aggregator{sigma: a.Sigma, check: a.CheckSigma, threshold: a.Threshold, confidence: 2,
+			checked: true}, nil
 	case InteractiveGNMax:
-		return aggregator{sigma: a.Sigma, check: a.CheckSigma, threshold: a.Threshold, confidence: a.Confidence, student: slices.Clone(a.Student), checked: true}, nil
+		return aggregator{sigma: a.Sigma, check: a.CheckSigma, threshold: a.Threshold,
+			confidence: a.Confidence, student: slices.Clone(a.Student), checked: true}, nil
 	}
 	return aggregator{}, errors.New("an aggregator that is none of this package's")
 }
@@ -50,7 +53,10 @@ type sampler interface {
 // noise validates the aggregator for a ballot, without reading a row.
 func (g aggregator) noise(b Ballot) (n voteNoise, err error) {
 	if b.Questions < 1 || b.Classes < 2 || b.Classes > MaxClasses {
-		return n, fmt.Errorf("a ballot of %d questions (at least 1) and %d classes (2 to %d)", b.Questions, b.Classes, MaxClasses)
+		return n, fmt.Errorf(
+			"a ballot of %d questions (at least 1) and %d classes (2 to %d)", b.Questions, b.Classes,
+			MaxClasses,
+		)
 	}
 	if g.laplace != 0 {
 		n.count, err = noise.NewDiscreteLaplace(g.laplace)
@@ -63,13 +69,18 @@ func (g aggregator) noise(b Ballot) (n voteNoise, err error) {
 		return n, err
 	}
 	if math.IsNaN(g.threshold) || math.IsInf(g.threshold, 0) || !(g.confidence > 0) {
-		return n, fmt.Errorf("threshold %v must be finite, confidence %v positive", g.threshold, g.confidence)
+		return n, fmt.Errorf(
+			"threshold %v must be finite, confidence %v positive", g.threshold, g.confidence,
+		)
 	}
 	if g.student == nil {
 		return n, nil
 	}
 	if len(g.student) != b.Questions*b.Classes {
-		return n, fmt.Errorf("%d probabilities of a student for %d questions of %d classes", len(g.student), b.Questions, b.Classes)
+		return n, fmt.Errorf(
+			"%d probabilities of a student for %d questions of %d classes", len(g.student), b.Questions,
+			b.Classes,
+		)
 	}
 	for _, p := range g.student {
 		if !(p >= 0 && p <= 1) {
@@ -79,9 +90,11 @@ func (g aggregator) noise(b Ballot) (n voteNoise, err error) {
 	return n, nil
 }
 
-// passes reports whether a question gets an answer: the noisy largest of n_j, or of n_j − M·p_j, reaches the threshold. Moving one vote moves the
-// largest by at most 1.
-func (g aggregator) passes(counts []int64, question int, teachers int64, n voteNoise, src *noise.Source) bool {
+// passes reports whether a question gets an answer: the noisy largest of n_j, or of n_j − M·p_j,
+// reaches the threshold. Moving one vote moves the largest by at most 1.
+func (g aggregator) passes(
+	counts []int64, question int, teachers int64, n voteNoise, src *noise.Source,
+) bool {
 	top := int64(math.MinInt64)
 	for j, c := range counts {
 		if g.student != nil {
@@ -104,8 +117,8 @@ func (g aggregator) sure(question, classes int) int {
 	return -1
 }
 
-// addNoise adds noise to the counts of a question. Of two classes only the second is noised and the other is what is left of all votes: the sum
-// of the counts is the public number of teachers.
+// addNoise adds noise to the counts of a question. Of two classes only the second is noised and the
+// other is what is left of all votes: the sum of the counts is the public number of teachers.
 func (n voteNoise) addNoise(counts []int64, src *noise.Source) {
 	if len(counts) == 2 {
 		x := n.count.Sample(src)
@@ -129,7 +142,13 @@ func largest(counts []int64) int {
 }
 
 func newTally(b Ballot) Tally {
-	t := Tally{Ballot: b, Counts: make([]int64, b.Questions*b.Classes), Winner: make([]int, b.Questions), Answered: make([]bool, b.Questions), Agreed: make([]bool, b.Questions)}
+	t := Tally{
+		Ballot:   b,
+		Counts:   make([]int64, b.Questions*b.Classes),
+		Winner:   make([]int, b.Questions),
+		Answered: make([]bool, b.Questions),
+		Agreed:   make([]bool, b.Questions),
+	}
 	for i := range t.Winner {
 		t.Winner[i] = -1
 	}

@@ -17,9 +17,33 @@ import (
 var ErrNotPrivate = errors.New("the data-dependent cost is private")
 
 // diagnosticOrders are the Rényi orders at which the data-dependent cost is summed.
-var diagnosticOrders = []float64{1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 256, 512}
+var diagnosticOrders = []float64{
+	1.25,
+	1.5,
+	2,
+	2.5,
+	3,
+	4,
+	5,
+	6,
+	8,
+	10,
+	12,
+	16,
+	20,
+	24,
+	32,
+	40,
+	48,
+	64,
+	96,
+	128,
+	256,
+	512,
+}
 
-// diagnostic sums the data-dependent cost of votes. It depends on the votes and stays behind the gate.
+// diagnostic sums the data-dependent cost of votes. It depends on the votes and stays behind the
+// gate.
 type diagnostic struct {
 	rdp       [22]float64
 	questions int
@@ -65,8 +89,9 @@ func (d *diagnostic) epsilon(delta float64) float64 {
 	return max(0, best)
 }
 
-// SaveDataDependent writes the data-dependent cost of the votes at delta, 0 < δ < 1, to a new file of mode 0600 whose name must end in .private.json
-// (docs/claims/datadependent.md). The number is private: it depends on the votes without noise. So there is no other way to get at it, and only a
+// SaveDataDependent writes the data-dependent cost of the votes at delta, 0 < δ < 1, to a new file
+// of mode 0600 whose name must end in .private.json (docs/claims/datadependent.md). The number is
+// private: it depends on the votes without noise. So there is no other way to get at it, and only a
 // closed session gives it, which can train and vote no more.
 func (sh *shardSet[Q]) SaveDataDependent(path string, delta float64) error {
 	if !(delta > 0 && delta < 1) {
@@ -81,12 +106,16 @@ func (sh *shardSet[Q]) SaveDataDependent(path string, delta float64) error {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	if sh.inner().repeated {
-		return fmt.Errorf("privacy: the run was continued, and the exact votes of before are gone: %w", ErrNotPrivate)
+		return fmt.Errorf(
+			"privacy: the run was continued, and the exact votes of before are gone: %w", ErrNotPrivate,
+		)
 	}
 	d := &sh.inner().cost
 	text, err := json.MarshalIndent(map[string]any{
-		"not_private": true, "delta": delta, "data_dependent_epsilon": d.epsilon(delta), "answers": d.questions,
-		"note": "of the winners of votes alone; depends on the private rows; not a guarantee and never to be published",
+		"not_private": true, "delta": delta, "data_dependent_epsilon": d.epsilon(delta),
+		"answers": d.questions,
+		"note": "of the winners of votes alone; depends on the private rows; " +
+			"not a guarantee and never to be published",
 	}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("privacy: %w", err)

@@ -16,8 +16,10 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 )
 
-// TestReferenceCosts: votes of the shapes of published runs, by the call that training makes, leave charges in the ledger that cost what their papers' data-independent
-// closed form says, ρ + 2√(ρ·ln(1/δ)), to 1e-3; the exact composition costs less. So many questions pass the check that the plan decides how many are answered.
+// TestReferenceCosts: votes of the shapes of published runs, by the call that training makes, leave
+// charges in the ledger that cost what their papers' data-independent closed form says, ρ +
+// 2√(ρ·ln(1/δ)), to 1e-3; the exact composition costs less. So many questions pass the check that
+// the plan decides how many are answered.
 func TestReferenceCosts(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
@@ -29,7 +31,14 @@ func TestReferenceCosts(t *testing.T) {
 		{"MNIST", 640, 286, 150, 40, 1e-5, 3.174}, {"SVHN", 8500, 3098, 200, 40, 1e-6, 12.667},
 		{"Adult", 1500, 524, 200, 40, 1e-5, 4.339}, {"Glyph", 12000, 10762, 500, 100, 1e-8, 10.104},
 	} {
-		a, b := ConfidentGNMax{CheckSigma: tt.sigma1, Sigma: tt.sigma2, Threshold: -1e5}, Ballot{Questions: tt.queries, Classes: 10}
+		a, b := ConfidentGNMax{
+			CheckSigma: tt.sigma1,
+			Sigma:      tt.sigma2,
+			Threshold:  -1e5,
+		}, Ballot{
+			Questions: tt.queries,
+			Classes:   10,
+		}
 		s := open(t, testTable(t, testSchema("", 0), someRows(50), nil), Plan(a, b, tt.answers))
 		sh, _ := toys(t, s, 5, 10)
 		if _, err := sh.Vote(a, b, 0); err != nil {
@@ -53,8 +62,10 @@ func TestReferenceCosts(t *testing.T) {
 	}
 }
 
-// TestAudit_MomentsOfLaplaceVotes: k queries of LNMax compose to no more than basic composition and the moments bound with the factor 2λ²l(l+1), and to no less than
-// half of it. With exp(2λl+1) for exp(2λ(l+1)) as the moment of a query, l ≤ 100, they would come out at over one and a half times basic composition.
+// TestAudit_MomentsOfLaplaceVotes: k queries of LNMax compose to no more than basic composition and
+// the moments bound with the factor 2λ²l(l+1), and to no less than half of it. With exp(2λl+1) for
+// exp(2λ(l+1)) as the moment of a query, l ≤ 100, they would come out at over one and a half times
+// basic composition.
 func TestAudit_MomentsOfLaplaceVotes(t *testing.T) {
 	const queries, lambda, delta = 100, .01, 1e-5
 	plan := Plan(LNMax{Scale: 1 / lambda}, Ballot{Questions: queries, Classes: 10}, 0)
@@ -83,7 +94,8 @@ func TestAudit_MomentsOfLaplaceVotes(t *testing.T) {
 	}
 }
 
-// TestAudit_DataDependentCostStaysInside: no method of the gate returns it, it cannot be had while training goes on, and what is written says that it is not private.
+// TestAudit_DataDependentCostStaysInside: no method of the gate returns it, it cannot be had while
+// training goes on, and what is written says that it is not private.
 func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 	a, b := GNMax{Sigma: 4}, Ballot{Questions: 50, Classes: 3}
 	s := open(t, testTable(t, testSchema("", 0), someRows(90), nil), Plan(a, b, 0))
@@ -100,7 +112,8 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"a model's name": sh.SaveDataDependent(filepath.Join(filepath.Dir(path), "cost.json"), 1e-5),
-		"delta 0":        sh.SaveDataDependent(path, 0), "delta NaN": sh.SaveDataDependent(path, math.NaN()),
+		"delta 0":        sh.SaveDataDependent(path, 0),
+		"delta NaN":      sh.SaveDataDependent(path, math.NaN()),
 	} {
 		if err == nil {
 			t.Errorf("%s: accepted", name)
@@ -125,16 +138,19 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 		Epsilon    float64 `json:"data_dependent_epsilon"`
 		Answers    int
 	}
-	if err := json.Unmarshal(text, &got); err != nil || !got.NotPrivate || got.Answers != 50 || !(got.Epsilon > 0) {
+	if err := json.Unmarshal(text, &got); err != nil || !got.NotPrivate || got.Answers != 50 ||
+		!(got.Epsilon > 0) {
 		t.Errorf("%s: %v", text, err)
 	}
-	// By type: nothing that a caller can reach holds a number beside the tally, and the ledger has the data-independent events only.
+	// By type: nothing that a caller can reach holds a number beside the tally, and the ledger has the
+	// data-independent events only.
 	typ := reflect.TypeFor[*Shards[int]]()
 	var methods []string
 	for i := range typ.NumMethod() {
 		methods = append(methods, typ.Method(i).Name)
 	}
-	if want := []string{"Count", "Format", "MarshalText", "SaveDataDependent", "Train", "Vote"}; !slices.Equal(methods, want) {
+	if want := []string{"Count", "Format", "MarshalText", "SaveDataDependent", "Train",
+		"Vote"}; !slices.Equal(methods, want) {
 		t.Errorf("methods of shards %v, want %v", methods, want)
 	}
 	for _, e := range s.Ledger().Entries {
@@ -144,7 +160,8 @@ func TestAudit_DataDependentCostStaysInside(t *testing.T) {
 	}
 }
 
-// TestDataDependentCost: agreeing teachers cost less than the data-independent bound, divided ones as much.
+// TestDataDependentCost: agreeing teachers cost less than the data-independent bound, divided ones
+// as much.
 func TestDataDependentCost(t *testing.T) {
 	g := aggregator{sigma: 40}
 	var agree, divided, two, laplace, checks diagnostic
@@ -155,7 +172,8 @@ func TestDataDependentCost(t *testing.T) {
 		laplace.add([]int64{3, 4}, aggregator{laplace: 20})
 	}
 	checks.addChecks(100, 40)
-	// ρ = 100/1600 of the votes with three classes, half of it with two and for checks: the conversion at the best order is near ρ + 2√(ρ ln(1/δ)).
+	// ρ = 100/1600 of the votes with three classes, half of it with two and for checks: the conversion
+	// at the best order is near ρ + 2√(ρ ln(1/δ)).
 	if a, d := agree.epsilon(1e-5), divided.epsilon(1e-5); a > .6*d || d < 1.4 || d > 1.76 {
 		t.Errorf("agreeing teachers cost %v, divided ones %v", a, d)
 	}

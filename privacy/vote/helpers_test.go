@@ -31,8 +31,9 @@ var relations = []privacy.Neighbours{
 var wide = accountant.Budget{Epsilon: 1e12, Delta: 1e-9}
 
 // openAs opens a session on the table under an adjacency.
-func openAs(t testing.TB, tab *table.Table, adj accountant.Adjacency,
-	plan accountant.Composition) *privacy.Session {
+func openAs(
+	t testing.TB, tab *table.Table, adj accountant.Adjacency, plan accountant.Composition,
+) *privacy.Session {
 	t.Helper()
 	s, err := privacy.Open(context.Background(), privacy.FromTable(tab),
 		privacy.Options{Budget: wide, Plan: plan, Adjacency: adj, Method: "test"})

@@ -14,20 +14,24 @@ import (
 // MaxShards is the most shards of a session.
 const MaxShards = 1 << 20
 
-// Teacher is a model of one shard. It lives inside the gate: whoever made it must keep no reference to it. Q is the type of what all
-// teachers are shown, all of it public: generated rows, settings, a seed.
+// Teacher is a model of one shard. It lives inside the gate: whoever made it must keep no reference
+// to it. Q is the type of what all teachers are shown, all of it public: generated rows, settings,
+// a seed.
 //
-// What a teacher does must depend on nothing but its own shard, its own number, and what it was shown; it shares nothing that is
-// written with another teacher, for they run in parallel. Its randomness, if any, is seeded by its number and what it was shown.
+// What a teacher does must depend on nothing but its own shard, its own number, and what it was
+// shown; it shares nothing that is written with another teacher, for they run in parallel. Its
+// randomness, if any, is seeded by its number and what it was shown.
 type Teacher[Q any] interface {
-	// Train continues from where the teacher is. The table holds the shard's rows alone and may be empty.
+	// Train continues from where the teacher is. The table holds the shard's rows alone and may be
+	// empty.
 	Train(shard *table.Table, shown Q)
-	// VotesTo writes one class for each question. A class that the ballot does not have counts as class 0.
+	// VotesTo writes one class for each question. A class that the ballot does not have counts as
+	// class 0.
 	VotesTo(votes []uint8, shown Q)
 }
 
-// Shards is a private table split into disjoint shards, and a teacher for each. Nothing leaves it but noisy votes, through
-// [Shards.Vote]. Calls are served one at a time.
+// Shards is a private table split into disjoint shards, and a teacher for each. Nothing leaves it
+// but noisy votes, through [Shards.Vote]. Calls are served one at a time.
 //
 // A copy is the same shards.
 type Shards[Q any] struct{ *shardSet[Q] }
@@ -47,9 +51,10 @@ type shards[Q any] struct {
 	repeated bool // some votes were those of an earlier process: the cost does not hold theirs
 }
 
-// Split draws for each privacy unit, independently and uniformly from secret randomness, one of k shards, once for the whole session
-// (docs/claims/split.md), and makes a teacher for each. It releases nothing, so it costs nothing. build is called with the numbers 0 to k−1, and
-// sees no row.
+// Split draws for each privacy unit, independently and uniformly from secret randomness, one of k
+// shards, once for the whole session (docs/claims/split.md), and makes a teacher for each. It
+// releases nothing, so it costs nothing. build is called with the numbers 0 to k−1, and sees no
+// row.
 func Split[Q any](s *privacy.Session, k int, build func(shard int) Teacher[Q]) (*Shards[Q], error) {
 	if k < 1 || k > MaxShards {
 		return nil, fmt.Errorf("privacy: %d shards, not 1 to %d", k, MaxShards)
@@ -82,7 +87,8 @@ func Split[Q any](s *privacy.Session, k int, build func(shard int) Teacher[Q]) (
 	return &Shards[Q]{&shardSet[Q]{s: s, count: k, inner: func() *shards[Q] { return in }}}, nil
 }
 
-// partition is the rows of each shard, in increasing order: all rows of a unit are in the shard that was drawn for it, once, from 0 to k−1.
+// partition is the rows of each shard, in increasing order: all rows of a unit are in the shard
+// that was drawn for it, once, from 0 to k−1.
 func partition(t *table.Table, k int, draw func(n uint64) uint64) [][]int {
 	out, units := make([][]int, k), t.Units()
 	for i := range out {
@@ -105,8 +111,8 @@ func partition(t *table.Table, k int, draw func(n uint64) uint64) [][]int {
 	return out
 }
 
-// Train lets every teacher learn from its shard and from what is shown. It tells the caller nothing but that the session is closed: a
-// teacher that panics votes for class 0 from then on.
+// Train lets every teacher learn from its shard and from what is shown. It tells the caller nothing
+// but that the session is closed: a teacher that panics votes for class 0 from then on.
 func (sh *shardSet[Q]) Train(shown Q) error {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -116,7 +122,8 @@ func (sh *shardSet[Q]) Train(shown Q) error {
 	in := sh.inner()
 	sh.each(func(_, i int) {
 		if !access.Guard(func() { in.teachers[i].Train(in.rows[i], shown) }) {
-			in.teachers[i] = absent[Q]{} // that it failed would be an answer without noise: it votes for class 0 from now on
+			// that it failed would be an answer without noise: it votes for class 0 from now on
+			in.teachers[i] = absent[Q]{}
 		}
 	})
 	return nil

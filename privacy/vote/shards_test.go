@@ -15,7 +15,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// toyTeacher remembers its shard and votes on question q for class (Σ codes + q) mod classes, so that any change of its rows shows.
+// toyTeacher remembers its shard and votes on question q for class (Σ codes + q) mod classes, so
+// that any change of its rows shows.
 type toyTeacher struct {
 	shard   int
 	seen    []*table.Table // of every training
@@ -47,7 +48,8 @@ func (t *toyTeacher) sum() int {
 	return n
 }
 
-// toys is a split of the session with k toy teachers, trained once; the teachers are kept by the test, which no caller may do.
+// toys is a split of the session with k toy teachers, trained once; the teachers are kept by the
+// test, which no caller may do.
 func toys(t testing.TB, s *privacy.Session, k, classes int) (*Shards[int], []*toyTeacher) {
 	t.Helper()
 	var kept []*toyTeacher
@@ -64,15 +66,16 @@ func toys(t testing.TB, s *privacy.Session, k, classes int) (*Shards[int], []*to
 	return sh, kept
 }
 
-// TestAudit_NoPartition: every row is in one shard, all rows of a unit in the same, teachers see their shard and no numbers of units,
-// and the shards are the same at every training.
+// TestAudit_NoPartition: every row is in one shard, all rows of a unit in the same, teachers see
+// their shard and no numbers of units, and the shards are the same at every training.
 func TestAudit_NoPartition(t *testing.T) {
 	units := make([]uint32, 1200)
 	for i := range units {
 		units[i] = uint32(i * 7 % 400)
 	}
 	for name, tab := range map[string]*table.Table{
-		"rows": testTable(t, testSchema("", 0), someRows(1200), nil), "units of three rows": testTable(t, testSchema("u", 3), someRows(1200), units),
+		"rows":                testTable(t, testSchema("", 0), someRows(1200), nil),
+		"units of three rows": testTable(t, testSchema("u", 3), someRows(1200), units),
 	} {
 		parts := partition(tab, 7, noise.NewSource().Uint64N)
 		var all []int
@@ -121,8 +124,9 @@ func TestAudit_NoPartition(t *testing.T) {
 	}
 }
 
-// TestSplitIsUniform. Null: the shards of two units are independent and uniform over 4; 40 000 splits of three rows, false-alarm rate 1e-6. A split
-// by position, and one that never puts neighbours together, must be rejected.
+// TestSplitIsUniform. Null: the shards of two units are independent and uniform over 4; 40 000
+// splits of three rows, false-alarm rate 1e-6. A split by position, and one that never puts
+// neighbours together, must be rejected.
 func TestSplitIsUniform(t *testing.T) {
 	const n, k = 40000, 4
 	tab := testTable(t, testSchema("", 0), someRows(3), nil)
@@ -148,12 +152,16 @@ func TestSplitIsUniform(t *testing.T) {
 		t.Error("the shards of two rows are not independent and uniform")
 	}
 	i := -1
-	if law(func() [][]int { return partition(tab, k, func(n uint64) uint64 { i++; return uint64(i) % n }) }) {
+	if law(
+		func() [][]int { return partition(tab, k, func(n uint64) uint64 { i++; return uint64(i) % n }) },
+	) {
 		t.Error("a split by position is accepted")
 	}
 	last := uint64(0)
 	if law(func() [][]int {
-		return partition(tab, k, func(n uint64) uint64 { last = (last + 1 + src.Uint64N(n-1)) % n; return last })
+		return partition(
+			tab, k, func(n uint64) uint64 { last = (last + 1 + src.Uint64N(n-1)) % n; return last },
+		)
 	}) {
 		t.Error("a split that keeps neighbours apart is accepted")
 	}
@@ -163,12 +171,14 @@ func TestSplitIsUniform(t *testing.T) {
 func TestAudit_ReshuffledShards(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(50), nil), nil)
 	toys(t, s, 5, 2)
-	if _, err := Split(s, 5, func(int) Teacher[int] { return &toyTeacher{} }); !errors.Is(err, privacy.ErrSplit) {
+	if _, err := Split(s, 5,
+		func(int) Teacher[int] { return &toyTeacher{} }); !errors.Is(err, privacy.ErrSplit) {
 		t.Errorf("a second split: %v", err)
 	}
 }
 
-// TestAudit_OneSharedShard: with as many shards as rows no teacher sees all rows, and no two see the same one.
+// TestAudit_OneSharedShard: with as many shards as rows no teacher sees all rows, and no two see
+// the same one.
 func TestAudit_OneSharedShard(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(60), nil)
 	_, teachers := toys(t, open(t, tab, nil), 60, 2)
@@ -203,7 +213,8 @@ func TestSplitRefuses(t *testing.T) {
 	if err := sh.Train(0); !errors.Is(err, privacy.ErrClosed) {
 		t.Errorf("training on a closed session: %v", err)
 	}
-	if _, err := sh.Vote(GNMax{Sigma: 5}, Ballot{Questions: 1, Classes: 2}, 0); !errors.Is(err, privacy.ErrClosed) {
+	if _, err := sh.Vote(GNMax{Sigma: 5}, Ballot{Questions: 1, Classes: 2},
+		0); !errors.Is(err, privacy.ErrClosed) {
 		t.Errorf("a vote on a closed session: %v", err)
 	}
 	if _, err := Split(s, 3, build); !errors.Is(err, privacy.ErrClosed) {
@@ -217,7 +228,8 @@ func TestNothingPrintsAShard(t *testing.T) {
 	type outer struct{ inner *Shards[int] }
 	for _, v := range []any{sh, outer{sh}, &outer{sh}, []any{sh}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-			if text := fmt.Sprintf(verb, v); len(text) > 1500 || strings.Contains(text, "0 1 0 1 0 1") || strings.Contains(text, "0x0, 0x1, 0x0") {
+			if text := fmt.Sprintf(verb, v); len(text) > 1500 || strings.Contains(text, "0 1 0 1 0 1") ||
+				strings.Contains(text, "0x0, 0x1, 0x0") {
 				t.Errorf("%s of %T prints %.200s", verb, v, text)
 			}
 		}
@@ -237,7 +249,8 @@ func TestNothingPrintsAShard(t *testing.T) {
 // any teacher does.
 func TestForeignTeachersTellNothing(t *testing.T) {
 	b := Ballot{Questions: 2, Classes: 2}
-	for name, teacher := range map[string]Teacher[int]{"in training": panicking{train: true}, "in voting": panicking{}} {
+	for name, teacher := range map[string]Teacher[int]{"in training": panicking{train: true},
+		"in voting": panicking{}} {
 		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), Plan(GNMax{Sigma: .01}, b, 0))
 		sh := must(Split(s, 3, func(int) Teacher[int] { return teacher }))
 		if err := sh.Train(0); err != nil {

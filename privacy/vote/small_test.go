@@ -21,7 +21,9 @@ type (
 
 // smallVotes are votes on one question, a way to fall for each way to put up to four units into two
 // shards: bit i of its number is the shard of unit i.
-func smallVotes(classes int, plan accountant.Composition, of func(s *small, sh *Shards[int]) []float64) func(s *small) value {
+func smallVotes(
+	classes int, plan accountant.Composition, of func(s *small, sh *Shards[int]) []float64,
+) func(s *small) value {
 	return func(s *small) (out value) {
 		o := openAs(s.T, s.Table, s.NB.Adjacency, plan)
 		for way := range uint64(1 << 4) {
@@ -66,8 +68,9 @@ func smallCounts(a Aggregator, classes int) func(s *small, sh *Shards[int]) []fl
 }
 
 // smallCheck is the number that a check adds noise to: the largest threshold that is passed.
-func smallCheck(at func(threshold float64) Aggregator, classes int) func(s *small,
-	sh *Shards[int]) []float64 {
+func smallCheck(
+	at func(threshold float64) Aggregator, classes int,
+) func(s *small, sh *Shards[int]) []float64 {
 	return func(s *small, sh *Shards[int]) []float64 {
 		for threshold := 2.; ; threshold-- {
 			a := at(threshold)
@@ -109,20 +112,26 @@ func smallRows() []smallRow {
 	}
 	var rows []smallRow
 	for _, n := range []int{2, 3} {
-		rows = append(rows, smallRow{"Vote", fmt.Sprintf("LNMax of %d", n), smallVotes(n, smallPlan(LNMax{tiny}, n),
-			smallCounts(LNMax{tiny}, n)),
-			gatetest.LaplaceClaim(tiny, func(nb privacy.Neighbours) accountant.Event {
-				e, _ := Events(LNMax{tiny}, n)
-				return e
-			}), gatetest.L1, nil},
+		rows = append(
+			rows,
+			smallRow{"Vote", fmt.Sprintf("LNMax of %d", n), smallVotes(n, smallPlan(LNMax{tiny}, n),
+				smallCounts(LNMax{tiny}, n)),
+				gatetest.LaplaceClaim(tiny, func(nb privacy.Neighbours) accountant.Event {
+					e, _ := Events(LNMax{tiny}, n)
+					return e
+				}), gatetest.L1, nil},
 			smallRow{"Vote", fmt.Sprintf("GNMax of %d", n), smallVotes(n, smallPlan(GNMax{tiny}, n),
 				smallCounts(GNMax{tiny}, n)), voteClaim(GNMax{tiny}, n, false), gatetest.L2, nil},
 			smallRow{"Vote", fmt.Sprintf("check of %d", n), smallVotes(n, smallPlan(confident(0), n),
 				smallCheck(confident, n)),
-				voteClaim(confident(0), n, true), gatetest.L2, nil})
+				voteClaim(confident(0), n, true), gatetest.L2, nil},
+		)
 	}
-	return append(rows, smallRow{"Vote", "check with a student", smallVotes(3, smallPlan(interactive(0), 3),
-		smallCheck(interactive, 3)), voteClaim(interactive(0), 3, true), gatetest.L2, nil})
+	return append(
+		rows,
+		smallRow{"Vote", "check with a student", smallVotes(3, smallPlan(interactive(0), 3),
+			smallCheck(interactive, 3)), voteClaim(interactive(0), 3, true), gatetest.L2, nil},
+	)
 }
 
 func TestSmallTables(t *testing.T) {

@@ -16,8 +16,9 @@ import (
 // MaxClasses is the most classes of a ballot.
 const MaxClasses = 256
 
-// Aggregator says how votes leave the gate: [LNMax], [GNMax], [ConfidentGNMax] or [InteractiveGNMax]. Both the noise of a vote and its
-// events come from this value. Sources: Papernot et al. 2017 (arXiv 1610.05755) and 2018 (arXiv 1802.08908).
+// Aggregator says how votes leave the gate: [LNMax], [GNMax], [ConfidentGNMax] or
+// [InteractiveGNMax]. Both the noise of a vote and its events come from this value. Sources:
+// Papernot et al. 2017 (arXiv 1610.05755) and 2018 (arXiv 1802.08908).
 type Aggregator interface {
 	aggregates()
 }
@@ -32,15 +33,17 @@ type GNMax struct {
 	Sigma float64 // > 0
 }
 
-// ConfidentGNMax answers as GNMax where the teachers agree: where max_j n_j + round(N(0, CheckSigma²)) ≥ Threshold.
+// ConfidentGNMax answers as GNMax where the teachers agree: where max_j n_j + round(N(0,
+// CheckSigma²)) ≥ Threshold.
 type ConfidentGNMax struct {
 	CheckSigma float64 // > 0
 	Threshold  float64 // finite, in votes
 	Sigma      float64 // > 0
 }
 
-// InteractiveGNMax answers as GNMax where the teachers differ from the student: where max_j (n_j − M·p_j) + round(N(0, CheckSigma²)) ≥
-// Threshold, M teachers, M·p_j rounded to a whole vote. Elsewhere a student sure of its class, p_j ≥ Confidence, is told that it is right.
+// InteractiveGNMax answers as GNMax where the teachers differ from the student: where max_j (n_j −
+// M·p_j) + round(N(0, CheckSigma²)) ≥ Threshold, M teachers, M·p_j rounded to a whole vote.
+// Elsewhere a student sure of its class, p_j ≥ Confidence, is told that it is right.
 type InteractiveGNMax struct {
 	CheckSigma float64
 	Threshold  float64
@@ -49,13 +52,15 @@ type InteractiveGNMax struct {
 	Student    []float64 // probabilities p, one a question and class, row by row; public
 }
 
-// Events are the events of one question of a ballot of the given number of classes: of its answer, and of the check before
-// it, nil for an aggregator that answers every question.
+// Events are the events of one question of a ballot of the given number of classes: of its answer,
+// and of the check before it, nil for an aggregator that answers every question.
 //
-// One unit is in one shard, so at most one teacher votes differently on neighbouring tables: its vote moves from one class to another.
-// The check's number moves by at most 1. The histogram of more than two classes moves by Δ₁ = 2, Δ₂ = √2. Of two classes one
-// count says all, and Δ = 1. This holds under add-remove, because a teacher without rows votes too, and under replace-one, because the
-// shard that is drawn for a unit does not depend on the unit's rows (docs/claims/split.md); and for units of any number of rows.
+// One unit is in one shard, so at most one teacher votes differently on neighbouring tables: its
+// vote moves from one class to another. The check's number moves by at most 1. The histogram of
+// more than two classes moves by Δ₁ = 2, Δ₂ = √2. Of two classes one count says all, and Δ = 1.
+// This holds under add-remove, because a teacher without rows votes too, and under replace-one,
+// because the shard that is drawn for a unit does not depend on the unit's rows
+// (docs/claims/split.md); and for units of any number of rows.
 func Events(a Aggregator, classes int) (answer, check accountant.Event) {
 	g, err := sealed(a)
 	if err != nil {
@@ -79,7 +84,8 @@ func (g aggregator) events(classes int) (answer, check accountant.Event) {
 	return answer, check
 }
 
-// Plan is the composition of asking the questions of a ballot and answering at most answers of them; without a check, all of them.
+// Plan is the composition of asking the questions of a ballot and answering at most answers of
+// them; without a check, all of them.
 func Plan(a Aggregator, b Ballot, answers int) accountant.Composition {
 	answer, check := Events(a, b.Classes)
 	if check == nil {
@@ -97,15 +103,18 @@ type Ballot struct {
 // Tally is the outcome of a vote. It is public.
 type Tally struct {
 	Ballot
-	Counts   []int64 // noisy counts of each question and class, row by row; 0 for questions without an answer. They may be negative
-	Winner   []int   // the largest count, the first of equals; −1 without an answer
-	Answered []bool  // by the teachers
-	Agreed   []bool  // a student that was sure was told so: Winner is the student's own class
+	// noisy counts of each question and class, row by row; 0 for questions without an answer. They may
+	// be negative
+	Counts   []int64
+	Winner   []int  // the largest count, the first of equals; −1 without an answer
+	Answered []bool // by the teachers
+	Agreed   []bool // a student that was sure was told so: Winner is the student's own class
 }
 
-// Vote asks every teacher all questions of the ballot and releases noisy counts (docs/claims/vote.md). Each question is charged as
-// [Events] says before the teachers see any of them. With a check, the answers that passed it are charged before they are made;
-// when the reservation pays for fewer than passed, the first ones are answered and the rest are not.
+// Vote asks every teacher all questions of the ballot and releases noisy counts
+// (docs/claims/vote.md). Each question is charged as [Events] says before the teachers see any of
+// them. With a check, the answers that passed it are charged before they are made; when the
+// reservation pays for fewer than passed, the first ones are answered and the rest are not.
 func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 	fail := func(err error) (Tally, error) { return Tally{}, fmt.Errorf("privacy: a vote: %w", err) }
 	g, err := sealed(a)
@@ -123,7 +132,10 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 	}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	question := access.Ask("vote").Ints(int64(sh.count), int64(b.Questions), int64(b.Classes)).Floats(g.laplace, g.sigma, g.check, g.threshold, g.confidence).Floats(g.student...)
+	question := access.Ask("vote").
+		Ints(int64(sh.count), int64(b.Questions), int64(b.Classes)).
+		Floats(g.laplace, g.sigma, g.check, g.threshold, g.confidence).
+		Floats(g.student...)
 	cost := accountant.Composition{{Event: first, Count: b.Questions}}
 	drawn := false
 	c := access.Call{What: "teachers' votes", Of: question, Cost: cost}
@@ -132,7 +144,8 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 		counts := sh.votes(b, shown)
 		answered := make([]bool, b.Questions)
 		for i := range answered {
-			answered[i] = check == nil || g.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, in.Source)
+			answered[i] = check == nil ||
+				g.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, in.Source)
 		}
 		diagnostic := &sh.inner().cost
 		if check != nil {
@@ -169,7 +182,8 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 	return g.tally(b, released), nil
 }
 
-// tally makes the outcome of what was released: for each question whether it was answered, and its noisy counts.
+// tally makes the outcome of what was released: for each question whether it was answered, and its
+// noisy counts.
 func (g aggregator) tally(b Ballot, released []int64) Tally {
 	out := newTally(b)
 	for i := range out.Answered {
@@ -184,7 +198,8 @@ func (g aggregator) tally(b Ballot, released []int64) Tally {
 	return out
 }
 
-// votes counts the teachers' votes: one number a question and class. Sums of integers do not depend on who came first.
+// votes counts the teachers' votes: one number a question and class. Sums of integers do not depend
+// on who came first.
 func (sh *shardSet[Q]) votes(b Ballot, shown Q) []int64 {
 	in := sh.inner()
 	parts := make([][]int64, sh.workers())
@@ -212,7 +227,8 @@ func (sh *shardSet[Q]) votes(b Ballot, shown Q) []int64 {
 	return parts[0]
 }
 
-// payAnswers charges the answers that a check allowed, and takes back from the last ones what the reservation does not pay for.
+// payAnswers charges the answers that a check allowed, and takes back from the last ones what the
+// reservation does not pay for.
 func payAnswers(pay func(accountant.Charge) error, answer accountant.Event, allowed []bool) error {
 	n := 0
 	for _, ok := range allowed {

@@ -15,7 +15,8 @@ import (
 
 var addRemove = relations[0]
 
-// TestVoteEvents states every sensitivity by hand. One teacher moves one vote, whatever the relation and the rows of a unit.
+// TestVoteEvents states every sensitivity by hand. One teacher moves one vote, whatever the
+// relation and the rows of a unit.
 func TestVoteEvents(t *testing.T) {
 	for _, nb := range relations {
 		for _, tt := range []struct {
@@ -29,18 +30,22 @@ func TestVoteEvents(t *testing.T) {
 			{"LNMax of ten", LNMax{Scale: 20}, 10, .1, 0, 0},
 			{"GNMax of two", GNMax{Sigma: 40}, 2, 0, 40, 0},
 			{"GNMax of ten", GNMax{Sigma: 40}, 10, 0, 40 / math.Sqrt2, 0},
-			{"confident of three", ConfidentGNMax{CheckSigma: 200, Sigma: 40, Threshold: 1}, 3, 0, 40 / math.Sqrt2, 200},
-			{"interactive of two", InteractiveGNMax{CheckSigma: 200, Sigma: 40, Threshold: 1}, 2, 0, 40, 200},
+			{"confident of three", ConfidentGNMax{CheckSigma: 200, Sigma: 40, Threshold: 1}, 3, 0,
+				40 / math.Sqrt2, 200},
+			{"interactive of two", InteractiveGNMax{CheckSigma: 200, Sigma: 40, Threshold: 1}, 2, 0, 40,
+				200},
 		} {
 			answer, check := Events(tt.a, tt.classes)
 			if tt.pure > 0 {
 				if got := answer.(accountant.Laplace).Epsilon; math.Abs(got-tt.pure) > 1e-15 || got < tt.pure {
 					t.Errorf("%v, %s: epsilon %v, want %v", nb, tt.name, got, tt.pure)
 				}
-			} else if got := answer.(accountant.Gaussian).NoiseMultiplier; math.Abs(got/tt.z-1) > 1e-15 || got > tt.z {
+			} else if got := answer.(accountant.Gaussian).NoiseMultiplier; math.Abs(got/tt.z-1) > 1e-15 ||
+				got > tt.z {
 				t.Errorf("%v, %s: multiplier %v, want %v", nb, tt.name, got, tt.z)
 			}
-			if tt.checkedZ == 0 && check != nil || tt.checkedZ > 0 && check != (accountant.Gaussian{NoiseMultiplier: tt.checkedZ}) {
+			if tt.checkedZ == 0 && check != nil ||
+				tt.checkedZ > 0 && check != (accountant.Gaussian{NoiseMultiplier: tt.checkedZ}) {
 				t.Errorf("%v, %s: check %v, want multiplier %v", nb, tt.name, check, tt.checkedZ)
 			}
 		}
@@ -59,10 +64,13 @@ func split(tab *table.Table, k, classes int, seed uint64) *Shards[int] {
 	return &Shards[int]{&shardSet[int]{count: k, inner: func() *shards[int] { return in }}}
 }
 
-func votesOf(_ testing.TB, sh *Shards[int], b Ballot, shown int) []int64 { return sh.votes(b, shown) }
+func votesOf(_ testing.TB, sh *Shards[int], b Ballot, shown int) []int64 {
+	return sh.votes(b, shown)
+}
 
-// TestVoteSensitivity draws neighbours under every relation, splits both with the same draws of their units, and compares how far counts and checks
-// move with what the gate assumes: never more, and as much.
+// TestVoteSensitivity draws neighbours under every relation, splits both with the same draws of
+// their units, and compares how far counts and checks move with what the gate assumes: never more,
+// and as much.
 func TestVoteSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 10))
 	for _, nb := range relations {
@@ -113,14 +121,19 @@ func TestVoteSensitivity(t *testing.T) {
 				}
 			}
 			if one != 2 || two != math.Sqrt2 || single != 1 || top != 1 || interactive != 1 {
-				t.Errorf("%v, %d classes: Δ₁ %v, Δ₂ %v, one count %v, largest %v, difference to a student %v; want 2, √2, 1, 1, 1", nb, classes, one, two, single, top, interactive)
+				t.Errorf(
+					"%v, %d classes: Δ₁ %v, Δ₂ %v, one count %v, largest %v, difference to a student %v; "+
+						"want 2, √2, 1, 1, 1",
+					nb, classes, one, two, single, top, interactive,
+				)
 			}
 		}
 	}
 }
 
-// TestAudit_NoiseOnVotes. Null: released − true count follows the named law at the named scale; 20 000 draws an aggregator, false-alarm rate 1e-6.
-// Scales 30 % off are rejected, so neither λ for 1/λ nor noise on the winner in place of the counts goes unnoticed.
+// TestAudit_NoiseOnVotes. Null: released − true count follows the named law at the named scale; 20
+// 000 draws an aggregator, false-alarm rate 1e-6. Scales 30 % off are rejected, so neither λ for
+// 1/λ nor noise on the winner in place of the counts goes unnoticed.
 func TestAudit_NoiseOnVotes(t *testing.T) {
 	const n, scale = 20000, 6.0
 	tab := testTable(t, testSchema("", 0), someRows(300), nil)
@@ -130,10 +143,13 @@ func TestAudit_NoiseOnVotes(t *testing.T) {
 		classes int
 		law     func(x int64, scale float64) float64
 	}{
-		{"LNMax of two", LNMax{Scale: scale}, 2, laplace}, {"LNMax of three", LNMax{Scale: scale}, 3, laplace},
-		{"GNMax of two", GNMax{Sigma: scale}, 2, roundedNormal}, {"GNMax of three", GNMax{Sigma: scale}, 3, roundedNormal},
+		{"LNMax of two", LNMax{Scale: scale}, 2, laplace},
+		{"LNMax of three", LNMax{Scale: scale}, 3, laplace},
+		{"GNMax of two", GNMax{Sigma: scale}, 2, roundedNormal},
+		{"GNMax of three", GNMax{Sigma: scale}, 3, roundedNormal},
 		{"confident", ConfidentGNMax{CheckSigma: scale, Sigma: scale, Threshold: -1e6}, 3, roundedNormal},
-		{"interactive", InteractiveGNMax{CheckSigma: scale, Sigma: scale, Threshold: -1e6, Confidence: 1}, 2, roundedNormal},
+		{"interactive", InteractiveGNMax{CheckSigma: scale, Sigma: scale, Threshold: -1e6,
+			Confidence: 1}, 2, roundedNormal},
 	} {
 		b := Ballot{Questions: n, Classes: tt.classes}
 		s := open(t, tab, Plan(tt.a, b, n))
@@ -162,8 +178,9 @@ func TestAudit_NoiseOnVotes(t *testing.T) {
 	}
 }
 
-// TestVoteCheckNoise. Null: a question passes with probability P(max_j n_j + round(N(0, σ₁²)) ≥ T); 20 000 checks, false-alarm rate 1e-6. Noise 30 %
-// off is rejected. Interactive: the same with n_j − M·p_j.
+// TestVoteCheckNoise. Null: a question passes with probability P(max_j n_j + round(N(0, σ₁²)) ≥ T);
+// 20 000 checks, false-alarm rate 1e-6. Noise 30 % off is rejected. Interactive: the same with n_j
+// − M·p_j.
 func TestVoteCheckNoise(t *testing.T) {
 	const n, sigma, k = 20000, 8.0, 30
 	tab := testTable(t, testSchema("", 0), someRows(300), nil)
@@ -173,8 +190,9 @@ func TestVoteCheckNoise(t *testing.T) {
 		student[i] = .25
 	}
 	for name, a := range map[string]Aggregator{
-		"confident":   ConfidentGNMax{CheckSigma: sigma, Sigma: 5, Threshold: 25},
-		"interactive": InteractiveGNMax{CheckSigma: sigma, Sigma: 5, Threshold: 17, Confidence: .2, Student: student},
+		"confident": ConfidentGNMax{CheckSigma: sigma, Sigma: 5, Threshold: 25},
+		"interactive": InteractiveGNMax{CheckSigma: sigma, Sigma: 5, Threshold: 17, Confidence: .2,
+			Student: student},
 	} {
 		s := open(t, tab, Plan(a, b, n))
 		sh, _ := toys(t, s, k, 3)
@@ -196,25 +214,35 @@ func TestVoteCheckNoise(t *testing.T) {
 			if got.Answered[q] {
 				passed++
 			}
-			if !got.Answered[q] && (name == "confident" && got.Winner[q] != -1 || name == "interactive" && (got.Winner[q] != 0 || !got.Agreed[q])) {
-				t.Fatalf("%s: question %d without an answer: winner %d, agreed %v", name, q, got.Winner[q], got.Agreed[q])
+			if !got.Answered[q] &&
+				(name == "confident" && got.Winner[q] != -1 || name == "interactive" &&
+					(got.Winner[q] != 0 || !got.Agreed[q])) {
+				t.Fatalf(
+					"%s: question %d without an answer: winner %d, agreed %v", name, q, got.Winner[q],
+					got.Agreed[q],
+				)
 			}
 		}
 		for wrong, want := range map[float64]bool{1: true, .7: false, 1.3: false} {
 			p := math.Erfc((threshold-.5-float64(top))/(wrong*sigma*math.Sqrt2)) / 2
 			if _, _, ok := stattest.Binomial(passed, n, p); ok != want {
-				t.Errorf("%s: %d of %d passed; noise %v times the right one (probability %v) accepted: %v", name, passed, n, wrong, p, ok)
+				t.Errorf(
+					"%s: %d of %d passed; noise %v times the right one (probability %v) accepted: %v", name,
+					passed, n, wrong, p, ok,
+				)
 			}
 		}
 	}
 }
 
-// TestAudit_EveryQueryIsCharged: queries charged = queries answered, for each aggregator, and checks are charged too.
+// TestAudit_EveryQueryIsCharged: queries charged = queries answered, for each aggregator, and
+// checks are charged too.
 func TestAudit_EveryQueryIsCharged(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(100), nil)
 	b := Ballot{Questions: 64, Classes: 2}
 	for name, a := range map[string]Aggregator{
-		"LNMax": LNMax{Scale: 3}, "GNMax": GNMax{Sigma: 4}, "confident": ConfidentGNMax{CheckSigma: 9, Sigma: 4, Threshold: 12},
+		"LNMax": LNMax{Scale: 3}, "GNMax": GNMax{Sigma: 4},
+		"confident":   ConfidentGNMax{CheckSigma: 9, Sigma: 4, Threshold: 12},
 		"interactive": InteractiveGNMax{CheckSigma: 9, Sigma: 4, Threshold: 12, Confidence: 1},
 	} {
 		s := open(t, tab, Plan(a, b, b.Questions))
@@ -234,7 +262,8 @@ func TestAudit_EveryQueryIsCharged(t *testing.T) {
 			charged[c.Event] += c.Count
 		}
 		answer, check := Events(a, 2)
-		if charged[answer] != answered || check == nil && answered != 64 || check != nil && charged[check] != 64 {
+		if charged[answer] != answered || check == nil && answered != 64 ||
+			check != nil && charged[check] != 64 {
 			t.Errorf("%s: %d answers; charged %v", name, answered, charged)
 		}
 		if check != nil && (answered == 0 || answered == 64) {
@@ -250,7 +279,10 @@ func TestAudit_EveryQueryIsCharged(t *testing.T) {
 // whole, no teacher is asked and nothing is charged.
 func TestAudit_BudgetIsCheckedBeforeTheVote(t *testing.T) {
 	a := GNMax{Sigma: 4}
-	s := open(t, testTable(t, testSchema("", 0), someRows(100), nil), Plan(a, Ballot{Questions: 10, Classes: 2}, 0))
+	s := open(
+		t, testTable(t, testSchema("", 0), someRows(100), nil),
+		Plan(a, Ballot{Questions: 10, Classes: 2}, 0),
+	)
 	asked := 0
 	sh, err := Split(s, 1, func(int) Teacher[int] {
 		return &toyTeacher{classes: 2, asked: &asked}
@@ -258,10 +290,14 @@ func TestAudit_BudgetIsCheckedBeforeTheVote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sh.Vote(a, Ballot{Questions: 11, Classes: 2}, 0); !errors.Is(err, accountant.ErrBudget) || asked > 0 {
+	if _, err := sh.Vote(a, Ballot{Questions: 11, Classes: 2},
+		0); !errors.Is(err, accountant.ErrBudget) ||
+		asked > 0 {
 		t.Errorf("eleven questions of a plan for ten: %v, teachers asked %d times", err, asked)
 	}
-	if _, err := sh.Vote(GNMax{Sigma: 3}, Ballot{Questions: 1, Classes: 2}, 0); !errors.Is(err, accountant.ErrBudget) || asked > 0 {
+	if _, err := sh.Vote(GNMax{Sigma: 3}, Ballot{Questions: 1, Classes: 2},
+		0); !errors.Is(err, accountant.ErrBudget) ||
+		asked > 0 {
 		t.Errorf("less noise than planned: %v", err)
 	}
 	if n := len(s.Ledger().Runs()[0].Charged); n > 0 {
@@ -270,14 +306,23 @@ func TestAudit_BudgetIsCheckedBeforeTheVote(t *testing.T) {
 	if _, err := sh.Vote(a, Ballot{Questions: 10, Classes: 2}, 0); err != nil || asked != 1 {
 		t.Errorf("ten questions: %v, teachers asked %d times", err, asked)
 	}
-	if _, err := sh.Vote(a, Ballot{Questions: 1, Classes: 2}, 0); !errors.Is(err, privacy.ErrPlan) || asked != 1 {
+	if _, err := sh.Vote(a, Ballot{Questions: 1, Classes: 2}, 0); !errors.Is(err, privacy.ErrPlan) ||
+		asked != 1 {
 		t.Errorf("an eleventh question: %v", err)
 	}
 }
 
-// TestAudit_StopsAtThePlan: when more questions pass the check than the plan can answer, the first are answered, the rest not, and no more is charged.
+// TestAudit_StopsAtThePlan: when more questions pass the check than the plan can answer, the first
+// are answered, the rest not, and no more is charged.
 func TestAudit_StopsAtThePlan(t *testing.T) {
-	a, b := ConfidentGNMax{CheckSigma: 9, Sigma: 4, Threshold: -1000}, Ballot{Questions: 20, Classes: 3}
+	a, b := ConfidentGNMax{
+		CheckSigma: 9,
+		Sigma:      4,
+		Threshold:  -1000,
+	}, Ballot{
+		Questions: 20,
+		Classes:   3,
+	}
 	s := open(t, testTable(t, testSchema("", 0), someRows(100), nil), Plan(a, b, 7))
 	sh, _ := toys(t, s, 10, 3)
 	got, err := sh.Vote(a, b, 0)
@@ -304,12 +349,17 @@ func TestVoteRefuses(t *testing.T) {
 		a Aggregator
 		b Ballot
 	}{
-		"no questions": {a, Ballot{0, 2}}, "one class": {a, Ballot{1, 1}}, "257 classes": {a, Ballot{1, 257}},
-		"no noise": {GNMax{}, b}, "negative": {GNMax{Sigma: -1}, b}, "NaN": {GNMax{Sigma: nan}, b}, "no Laplace": {LNMax{}, b}, "NaN Laplace": {LNMax{Scale: nan}, b},
-		"no check noise": {ConfidentGNMax{Sigma: 4}, b}, "threshold NaN": {ConfidentGNMax{Sigma: 4, CheckSigma: 4, Threshold: nan}, b},
-		"no confidence": {InteractiveGNMax{Sigma: 4, CheckSigma: 4}, b},
-		"student short": {InteractiveGNMax{Sigma: 4, CheckSigma: 4, Confidence: .9, Student: []float64{1, 0}}, b},
-		"student NaN":   {InteractiveGNMax{Sigma: 4, CheckSigma: 4, Confidence: .9, Student: []float64{nan, 0, 1, 0}}, b},
+		"no questions": {a, Ballot{0, 2}}, "one class": {a, Ballot{1, 1}},
+		"257 classes": {a, Ballot{1, 257}},
+		"no noise":    {GNMax{}, b}, "negative": {GNMax{Sigma: -1}, b}, "NaN": {GNMax{Sigma: nan}, b},
+		"no Laplace": {LNMax{}, b}, "NaN Laplace": {LNMax{Scale: nan}, b},
+		"no check noise": {ConfidentGNMax{Sigma: 4}, b},
+		"threshold NaN":  {ConfidentGNMax{Sigma: 4, CheckSigma: 4, Threshold: nan}, b},
+		"no confidence":  {InteractiveGNMax{Sigma: 4, CheckSigma: 4}, b},
+		"student short": {InteractiveGNMax{Sigma: 4, CheckSigma: 4, Confidence: .9,
+			Student: []float64{1, 0}}, b},
+		"student NaN": {InteractiveGNMax{Sigma: 4, CheckSigma: 4, Confidence: .9,
+			Student: []float64{nan, 0, 1, 0}}, b},
 	} {
 		if _, err := sh.Vote(call.a, call.b, 0); err == nil || errors.Is(err, accountant.ErrBudget) {
 			t.Errorf("%s: error %v, want one about the argument", name, err)
@@ -328,16 +378,21 @@ func (strange) VotesTo(votes []uint8, _ int) { votes[0], votes[1] = 200, 1 }
 
 // TestStrangeVotesCount: every teacher has one vote a question, whatever it writes.
 func TestStrangeVotesCount(t *testing.T) {
-	sh, err := Split(open(t, testTable(t, testSchema("", 0), someRows(10), nil), nil), 9, func(int) Teacher[int] { return strange{} })
+	sh, err := Split(
+		open(t, testTable(t, testSchema("", 0), someRows(10), nil), nil), 9,
+		func(int) Teacher[int] { return strange{} },
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := votesOf(t, sh, Ballot{Questions: 3, Classes: 3}, 0); !slices.Equal(got, []int64{9, 0, 0, 0, 9, 0, 9, 0, 0}) {
+	if got := votesOf(t, sh, Ballot{Questions: 3, Classes: 3},
+		0); !slices.Equal(got, []int64{9, 0, 0, 0, 9, 0, 9, 0, 0}) {
 		t.Errorf("votes %v", got)
 	}
 }
 
-// TestVotesDoNotDependOnTheOrder: permuted rows with the same shards, and any number of workers, count the same.
+// TestVotesDoNotDependOnTheOrder: permuted rows with the same shards, and any number of workers,
+// count the same.
 func TestVotesDoNotDependOnTheOrder(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(200), nil)
 	b := Ballot{Questions: 5, Classes: 4}
@@ -360,9 +415,13 @@ func TestVotesDoNotDependOnTheOrder(t *testing.T) {
 type aggregatorOf struct{ Aggregator }
 
 func TestForgedAggregatorIsRefused(t *testing.T) {
-	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), Plan(GNMax{Sigma: 4}, Ballot{Questions: 3, Classes: 2}, 0))
+	s := open(
+		t, testTable(t, testSchema("", 0), someRows(12), nil),
+		Plan(GNMax{Sigma: 4}, Ballot{Questions: 3, Classes: 2}, 0),
+	)
 	sh, _ := toys(t, s, 2, 2)
-	if _, err := sh.Vote(aggregatorOf{GNMax{Sigma: 4}}, Ballot{Questions: 3, Classes: 2}, 0); err == nil {
+	if _, err := sh.Vote(aggregatorOf{GNMax{Sigma: 4}}, Ballot{Questions: 3, Classes: 2},
+		0); err == nil {
 		t.Error("a vote by an aggregator of another package")
 	}
 	if event, _ := Events(aggregatorOf{GNMax{Sigma: 4}}, 2); event != (accountant.Gaussian{}) {

@@ -10,10 +10,14 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// lonely is a session's shards whose teachers, k of them, all vote for class 1 but for the first dissenters of them, who vote for class 0.
+// lonely is a session's shards whose teachers, k of them, all vote for class 1 but for the first
+// dissenters of them, who vote for class 0.
 func lonely(t *testing.T, plan accountant.Composition, k, dissenters int) *Shards[int] {
 	t.Helper()
-	sh, err := Split(open(t, testTable(t, testSchema("", 0), someRows(10), nil), plan), k, func(i int) Teacher[int] { return stubborn(i >= dissenters) })
+	sh, err := Split(
+		open(t, testTable(t, testSchema("", 0), someRows(10), nil), plan), k,
+		func(i int) Teacher[int] { return stubborn(i >= dissenters) },
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +38,9 @@ func (s stubborn) VotesTo(votes []uint8, _ int) {
 	}
 }
 
-// TestAudit_NoiseScaleInverted: γ of LNMax is in the event, 1/γ in the noise. Null: the noise on a count is discrete Laplace of scale 1/γ, 5000 draws at
-// each of three γ, false-alarm rate 1e-6. Noise of scale γ is rejected, and it would be nearly none.
+// TestAudit_NoiseScaleInverted: γ of LNMax is in the event, 1/γ in the noise. Null: the noise on a
+// count is discrete Laplace of scale 1/γ, 5000 draws at each of three γ, false-alarm rate 1e-6.
+// Noise of scale γ is rejected, and it would be nearly none.
 func TestAudit_NoiseScaleInverted(t *testing.T) {
 	const n = 5000
 	b := Ballot{Questions: n, Classes: 2}
@@ -64,9 +69,10 @@ func TestAudit_NoiseScaleInverted(t *testing.T) {
 	}
 }
 
-// TestAudit_NoiseOnLabels: noise is on the counts, so how often the winner is wrong depends on how divided teachers are. Null: of two classes the smaller one
-// wins with probability P(n₁ + round(N(0, σ²)) ≤ n₀ − the same), 20 000 questions, false-alarm rate 1e-6. Of 200 teachers of one opinion, at σ = 20, it never does; noise
-// on the winner's number would change every other label.
+// TestAudit_NoiseOnLabels: noise is on the counts, so how often the winner is wrong depends on how
+// divided teachers are. Null: of two classes the smaller one wins with probability P(n₁ +
+// round(N(0, σ²)) ≤ n₀ − the same), 20 000 questions, false-alarm rate 1e-6. Of 200 teachers of one
+// opinion, at σ = 20, it never does; noise on the winner's number would change every other label.
 func TestAudit_NoiseOnLabels(t *testing.T) {
 	const n, sigma = 20000, 20.0
 	a, b := GNMax{Sigma: sigma}, Ballot{Questions: n, Classes: 2}
@@ -84,12 +90,16 @@ func TestAudit_NoiseOnLabels(t *testing.T) {
 		// Class 0 wins ties: the noise x on class 1 is at most (n₀ − n₁)/2.
 		p := math.Erfc((100-float64(dissenters)-.5)/(sigma*math.Sqrt2)) / 2
 		if _, _, ok := stattest.Binomial(wrong, n, p); !ok || dissenters == 0 && wrong > n/1000 {
-			t.Errorf("%d of 200 dissent: %d of %d winners are theirs, which has probability %v each", dissenters, wrong, n, p)
+			t.Errorf(
+				"%d of 200 dissent: %d of %d winners are theirs, which has probability %v each", dissenters,
+				wrong, n, p,
+			)
 		}
 	}
 }
 
-// wrongCost is the cost of queries of LNMax by the moments accountant, ε = min over l of (α(l) + tail)/l, with something else in the place of ln(1/δ).
+// wrongCost is the cost of queries of LNMax by the moments accountant, ε = min over l of (α(l) +
+// tail)/l, with something else in the place of ln(1/δ).
 func wrongCost(queries, lambda, tail float64) float64 {
 	cost := math.Inf(1)
 	for l := 1.0; l <= 400; l++ {
@@ -109,19 +119,24 @@ func laplaceVotes(t *testing.T, delta float64) float64 {
 	return got.Epsilon - got.Slack
 }
 
-// TestAudit_MissingLog: without the logarithm, with δ itself, the moments accountant says less than half of what the votes cost; with it, more than that.
+// TestAudit_MissingLog: without the logarithm, with δ itself, the moments accountant says less than
+// half of what the votes cost; with it, more than that.
 func TestAudit_MissingLog(t *testing.T) {
 	const delta = 1e-5
 	exact := laplaceVotes(t, delta)
-	if right, wrong := wrongCost(100, .01, math.Log(1/delta)), wrongCost(100, .01, -delta); exact > right || exact < 2*wrong {
+	if right, wrong := wrongCost(100, .01, math.Log(1/delta)),
+		wrongCost(100, .01, -delta); exact > right ||
+		exact < 2*wrong {
 		t.Errorf("exact cost %v; with the logarithm %v, without %v", exact, right, wrong)
 	}
 }
 
-// TestAudit_TenToTheDelta: with 10^δ for δ the moments accountant says less than half of what the votes cost; and such a number is not taken for a δ.
+// TestAudit_TenToTheDelta: with 10^δ for δ the moments accountant says less than half of what the
+// votes cost; and such a number is not taken for a δ.
 func TestAudit_TenToTheDelta(t *testing.T) {
 	const delta = 1e-5
-	if exact, wrong := laplaceVotes(t, delta), wrongCost(100, .01, -math.Log(math.Pow(10, delta))); exact < 2*wrong {
+	if exact, wrong := laplaceVotes(t, delta),
+		wrongCost(100, .01, -math.Log(math.Pow(10, delta))); exact < 2*wrong {
 		t.Errorf("exact cost %v; with 10^delta %v", exact, wrong)
 	}
 	for _, d := range []float64{math.Pow(10, delta), -5, 5} {
@@ -139,7 +154,10 @@ func TestAudit_IgnoredDelta(t *testing.T) {
 		cost := laplaceVotes(t, delta)
 		g, err := pld.Epsilon(gaussian, delta, accountant.AddRemove)
 		if err != nil || cost < 1.1*last || g.Epsilon < 1.1*lastGaussian {
-			t.Errorf("delta %v: %v and %v, %v; at the one before %v and %v", delta, cost, g.Epsilon, err, last, lastGaussian)
+			t.Errorf(
+				"delta %v: %v and %v, %v; at the one before %v and %v", delta, cost, g.Epsilon, err, last,
+				lastGaussian,
+			)
 		}
 		last, lastGaussian = cost, g.Epsilon
 	}

@@ -184,8 +184,9 @@ func TestImportRefuses(t *testing.T) {
 			t.Errorf("%s %q: %v", tt.format, tt.data, err)
 		}
 	}
-	if _, err := Import("sdv", []byte(`{"columns": {"a": {"sdtype": "boolean"}}}`), "t"); !errors.Is(
-		err, schema.ErrInvalid) {
+	if _,
+		err := Import("sdv", []byte(`{"columns": {"a": {"sdtype": "boolean"}}}`), "t"); !errors.Is(err,
+		schema.ErrInvalid) {
 		t.Error("a table's name for a file without names")
 	}
 	if _, err := Import("mbi", make([]byte, maxFile+1), ""); !errors.Is(err, schema.ErrInvalid) {

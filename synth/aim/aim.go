@@ -55,8 +55,9 @@ var l1 = math.Sqrt(2 / math.Pi)
 //
 // Its steps are marked in the code. Beside them stand what bounds the work, and what differs from
 // the paper, which Config.Published switches off.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (
-	out synth.Model, err error) {
+func (p *plan) Fit(
+	ctx context.Context, s *privacy.Session, progress synth.Progress,
+) (out synth.Model, err error) {
 	f := &fit{plan: p, session: s, ctx: ctx, total: p.mu * p.mu * (1 - 1e-9),
 		sizes: s.Schema().Sizes()}
 	if p.cfg.Published {

@@ -79,8 +79,9 @@ func parseConstraint(s *schema.Schema, text string) (marginal.Zeros, error) {
 }
 
 // zeros lists the cells over cols for which impossible holds.
-func zeros(s *schema.Schema, cols []int, impossible func(code func(col int) int) bool) (
-	marginal.Zeros, error) {
+func zeros(
+	s *schema.Schema, cols []int, impossible func(code func(col int) int) bool,
+) (marginal.Zeros, error) {
 	sizes, cells := s.Sizes(), 1
 	for _, c := range cols {
 		if cells > maxRuleCells/sizes[c] {

@@ -27,8 +27,9 @@ type plan struct {
 }
 
 // Plan reserves one filter of the largest μ that the budget allows.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
-	error) {
+func (f *Fitter) Plan(
+	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
+) (synth.Plan, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}

@@ -176,8 +176,8 @@ func commentsOf(t *testing.T, dir, name string) map[string]string {
 				if field.Tag == nil {
 					continue
 				}
-				key, _, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get(
-					"mapstructure"), ",")
+				key, _,
+					_ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("mapstructure"), ",")
 				text := strings.TrimSpace(field.Doc.Text() + field.Comment.Text())
 				if key != "" && key != "-" {
 					out[key] = strings.Join(strings.Fields(text), " ")

@@ -3,8 +3,8 @@
 // one-way marginals explain worst, measure those pairs, and fit a graphical model to all
 // measurements.
 //
-// Against the paper: noise is the rounded Gaussian, the budget is composed in Gaussian DP instead of
-// zCDP, and sampling keeps rounding errors out of the pairs.
+// Against the paper: noise is the rounded Gaussian, the budget is composed in Gaussian DP instead
+// of zCDP, and sampling keeps rounding errors out of the pairs.
 package mst
 
 import (
@@ -73,8 +73,9 @@ type plan struct {
 }
 
 // Plan reserves a filter of the largest μ that the budget allows.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
-	error) {
+func (f *Fitter) Plan(
+	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
+) (synth.Plan, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
@@ -121,8 +122,9 @@ func (p *plan) Composition() accountant.Composition {
 //     ‖M_e(D) − M_e(p)‖₁ where p is the model of independent columns;
 //  3. measure the pairs of the tree;
 //  4. estimate the model from all measurements. What is sampled from it is post-processing.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (
-	out synth.Model, err error) {
+func (p *plan) Fit(
+	ctx context.Context, s *privacy.Session, progress synth.Progress,
+) (out synth.Model, err error) {
 	progress.Report("measuring columns", 0)
 	measured, err := synth.MeasureColumns(s, p.oneWay)
 	if err != nil {
@@ -165,8 +167,10 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 
 // tree selects the edges, by Kruskal's algorithm: each joins two parts of the forest. What can only
 // be joined by pairs with too many cells stays apart.
-func (p *plan) tree(ctx context.Context, s *privacy.Session, groups *marginal.Grouping,
-	independent *marginal.Model, progress synth.Progress) (edges [][2]int, err error) {
+func (p *plan) tree(
+	ctx context.Context, s *privacy.Session, groups *marginal.Grouping, independent *marginal.Model,
+	progress synth.Progress,
+) (edges [][2]int, err error) {
 	codes, sizes := s.Schema().Sizes(), groups.Sizes()
 	var pairs [][2]int
 	var candidates []privacy.Candidate

@@ -23,8 +23,9 @@ import (
 //	the answer is the average of the p of all rounds
 //
 // The forms differ in the update: see the package's comment.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (
-	out synth.Model, err error) {
+func (p *plan) Fit(
+	ctx context.Context, s *privacy.Session, progress synth.Progress,
+) (out synth.Model, err error) {
 	r := &run{plan: p, ctx: ctx, s: s, progress: progress, sizes: p.w.Schema().Sizes()}
 	params := &release.Marginal{Grouping: marginal.NoGroups(r.sizes)}
 	if p.algorithm == Graph {

@@ -154,8 +154,9 @@ func (f *Fitter) workload(s *schema.Schema) (*workload.Workload, error) {
 
 // Plan reads the workload against the schema, chooses the form, and scales all noise together until
 // the exact composition meets the budget.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
-	error) {
+func (f *Fitter) Plan(
+	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
+) (synth.Plan, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}

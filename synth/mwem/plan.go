@@ -32,8 +32,9 @@ type plan struct {
 	count   float64 // σ of a count, or the scale of Laplace noise
 }
 
-func (f *Fitter) plan(w *workload.Workload, nb privacy.Neighbours, b accountant.Budget) (*plan,
-	error) {
+func (f *Fitter) plan(
+	w *workload.Workload, nb privacy.Neighbours, b accountant.Budget,
+) (*plan, error) {
 	p := &plan{cfg: f.cfg, nb: nb, w: w, algorithm: f.cfg.Algorithm,
 		columns: len(w.Schema().Columns)}
 	if err := p.choose(); err != nil {

@@ -173,8 +173,9 @@ func split(counts []int64, sizes []int, side int) [][]float64 {
 // joint is the fraction of rows with each target code and code of a column: that of the code,
 // shared out as the pair with the target says of its group; and simply that of the code where that
 // pair was not measured.
-func (t *training) joint(col int, fractions [][]float64, given [][][]float64,
-	groups [][]uint16) [][]float64 {
+func (t *training) joint(
+	col int, fractions [][]float64, given [][][]float64, groups [][]uint16,
+) [][]float64 {
 	of := given[col]
 	target := fractions[t.p.target]
 	out := make([][]float64, len(target))

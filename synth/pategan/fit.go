@@ -42,8 +42,9 @@ type training struct {
 }
 
 // Fit runs the plan on an open session.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
-	error) {
+func (p *plan) Fit(
+	ctx context.Context, s *privacy.Session, progress synth.Progress,
+) (synth.Model, error) {
 	t := &training{p: p, u: rand.New(rand.NewPCG(s.Seed())), from: &gate{p: p, s: s}}
 	return t.run(ctx, progress)
 }
@@ -104,8 +105,9 @@ func (t *training) run(ctx context.Context, progress synth.Progress) (out synth.
 }
 
 // generate takes generator steps at a rate that falls by a share decay.
-func (t *training) generate(ctx context.Context, progress synth.Progress, steps int, stage string,
-	decay float64) error {
+func (t *training) generate(
+	ctx context.Context, progress synth.Progress, steps int, stage string, decay float64,
+) error {
 	c := t.p.cfg
 	all := float64(c.WarmSteps + c.Rounds*c.GeneratorSteps + c.PostSteps)
 	for k := range steps {

@@ -16,8 +16,9 @@ type measured struct {
 }
 
 // newMeasured divides noisy counts by the noisy number of rows, whose relative error counts too.
-func newMeasured(cols []int, groups [][]uint16, sizes []int, counts []int64, sigma, rows,
-	rowsError float64) measured {
+func newMeasured(
+	cols []int, groups [][]uint16, sizes []int, counts []int64, sigma, rows, rowsError float64,
+) measured {
 	m := measured{Cols: cols, Groups: groups, Sizes: sizes, Mean: make([]float32, len(counts)),
 		SD: make([]float32, len(counts))}
 	for i, c := range counts {

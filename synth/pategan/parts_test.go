@@ -136,8 +136,7 @@ func TestMatchGradient(t *testing.T) {
 							if q.Groups != nil && q.Groups[1] != nil {
 								gb = int(q.Groups[1][b])
 							}
-							residual[h][ga*q.Sizes[1]+gb] += va * float64(
-								x.Row(i)[offsets[q.Cols[1]]+b]) / (rows / 2)
+							residual[h][ga*q.Sizes[1]+gb] += va * float64(x.Row(i)[offsets[q.Cols[1]]+b]) / (rows / 2)
 						}
 					}
 				}

@@ -124,8 +124,9 @@ type plan struct {
 
 // Plan splits the budget in shares of μ² and scales all noise together until the exact composition
 // meets it.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
-	error) {
+func (f *Fitter) Plan(
+	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
+) (synth.Plan, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}

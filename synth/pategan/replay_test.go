@@ -139,8 +139,9 @@ func (f *frozen) vote(l *voteBatch) ([]int64, error) {
 }
 
 // opened is a plan of the settings and a session for it on the table.
-func opened(t testing.TB, c Config, tab *table.Table, b accountant.Budget) (*plan,
-	*privacy.Session) {
+func opened(
+	t testing.TB, c Config, tab *table.Table, b accountant.Budget,
+) (*plan, *privacy.Session) {
 	t.Helper()
 	p := planned(t, c, tab.Schema(), b)
 	s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Budget: b,

@@ -17,8 +17,9 @@ import (
 //	draw y in Y by the exponential mechanism, score −max over queries q of |q(D) − (n/m)·q(y)|
 //
 // The model is the distribution of y, for n rows.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progress) (synth.Model,
-	error) {
+func (p *plan) Fit(
+	ctx context.Context, s *privacy.Session, progress synth.Progress,
+) (synth.Model, error) {
 	var fitted synth.Model
 	progress.Report("counting the rows", 0)
 	if err := ctx.Err(); err != nil {
@@ -53,8 +54,9 @@ func (p *plan) Fit(ctx context.Context, s *privacy.Session, progress synth.Progr
 }
 
 // choose draws a multiset and returns how often it holds each cell of the domain.
-func (p *plan) choose(ctx context.Context, s *privacy.Session, n float64,
-	progress synth.Progress) ([]float64, error) {
+func (p *plan) choose(
+	ctx context.Context, s *privacy.Session, n float64, progress synth.Progress,
+) ([]float64, error) {
 	progress.Report("scoring multisets", 0)
 	seen := 0
 	answers := func(yield func([]float64) bool) {

@@ -142,8 +142,9 @@ type plan struct {
 }
 
 // Plan counts the candidates, and refuses (synth.ErrConfig) if they are too many.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
-	error) {
+func (f *Fitter) Plan(
+	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
+) (synth.Plan, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}

@@ -168,8 +168,7 @@ func TestRowsFor(t *testing.T) {
 	p := &plan{rows: RowsFor(20, .3), queries: twenty(), sizes: []int{2, 2, 2, 2}}
 	codes := func(cell int) func(int) uint16 {
 		return func(c int) uint16 {
-			return uint16(
-				cell >> (3 - c) & 1)
+			return uint16(cell >> (3 - c) & 1)
 		}
 	}
 	for cell := range 16 {

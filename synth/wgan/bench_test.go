@@ -112,8 +112,9 @@ type watch struct {
 	sum time.Duration
 }
 
-func (w *watch) AddSumTo(gradient, cells []int64, factor float64, columns []table.Codes,
-	rows []int) {
+func (w *watch) AddSumTo(
+	gradient, cells []int64, factor float64, columns []table.Codes, rows []int,
+) {
 	start := time.Now()
 	w.Critic.AddSumTo(gradient, cells, factor, columns, rows)
 	w.sum = min(w.sum, time.Since(start))

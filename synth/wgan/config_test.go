@@ -45,8 +45,8 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestChosenPlanFitsTheFilter: whatever the number of rows turns out to be, the plan that it chooses
-// is paid by the filter, which is nearly used up.
+// TestChosenPlanFitsTheFilter: whatever the number of rows turns out to be, the plan that it
+// chooses is paid by the filter, which is nearly used up.
 func TestChosenPlanFitsTheFilter(t *testing.T) {
 	s := synthtest.Schema(6)
 	for _, adjacency := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {

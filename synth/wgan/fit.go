@@ -47,8 +47,9 @@ type training struct {
 // Fit runs the plan on an open session. Each of the steps certifies the critic and releases the
 // mean of its gradient over the private rows, keeps that as a measurement, moves the critic by it,
 // and lets the generator take steps towards all measurements so far.
-func (p *plan) Fit(ctx context.Context, s *privacy.Session,
-	progress synth.Progress) (fitted synth.Model, err error) {
+func (p *plan) Fit(
+	ctx context.Context, s *privacy.Session, progress synth.Progress,
+) (fitted synth.Model, err error) {
 	progress.Report("counting", 0)
 	if err := ctx.Err(); err != nil {
 		return fitted, err

@@ -38,8 +38,9 @@ const maxTarget = 32
 
 // Plan splits the budget in shares of μ² and scales all noise together until the exact composition
 // meets it.
-func (f *Fitter) Plan(s *schema.Schema, nb privacy.Neighbours, b accountant.Budget) (synth.Plan,
-	error) {
+func (f *Fitter) Plan(
+	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
+) (synth.Plan, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
@@ -200,8 +201,9 @@ func (p *plan) Composition() accountant.Composition {
 	c := accountant.Composition{{Event: p.nb.MeasureEvent(privacy.Total{}, p.total), Count: 1}}
 	if p.auto {
 		return append(
-			c, accountant.Charge{Event: accountant.GDPFilter{Mu: math.Sqrt(
-				1-p.cfg.TotalShare) / p.scale}, Count: 1})
+			c,
+			accountant.Charge{Event: accountant.GDPFilter{Mu: math.Sqrt(1-p.cfg.TotalShare) / p.scale},
+				Count: 1})
 	}
 	c = append(c, accountant.Charge{Event: p.sumEvent(), Count: p.cfg.Steps})
 	if n := p.tables(); n > 0 {

@@ -54,29 +54,27 @@ var severity = design{
 		integer("gcs", (*patient).gcs),
 		integer("sofa_respiration", (*patient).sofaRespiration),
 		integer("sofa_coagulation", func(p *patient) int { return sofaCoagulation.of(p.platelets) }),
-		integer("sofa_liver", (*patient).sofaLiver).missing(
-			func(p *patient) bool { return p.bilirubinTaken }),
+		integer("sofa_liver",
+			(*patient).sofaLiver).missing(func(p *patient) bool { return p.bilirubinTaken }),
 		integer("sofa_cardiovascular", (*patient).sofaCardiovascular),
 		integer("sofa_cns", func(p *patient) int { return sofaCNS.of(p.gcs()) }),
 		integer("sofa_renal", (*patient).sofaRenal),
 		integer("sofa", (*patient).sofa),
 		integer("apache_temperature", func(p *patient) int {
-			return apacheTemperature.of(
-				p.temperature)
+			return apacheTemperature.of(p.temperature)
 		}),
 		integer("apache_mean_bp", func(p *patient) int { return apacheMeanBP.of(p.meanBP) }),
 		integer("apache_heart_rate", func(p *patient) int { return apacheHeartRate.of(p.heartRate) }),
 		integer("apache_resp_rate", func(p *patient) int { return apacheRespRate.of(p.respRate) }),
-		integer("apache_oxygenation", (*patient).apacheOxygenation).missing(
-			func(p *patient) bool { return p.gasTaken }),
+		integer("apache_oxygenation",
+			(*patient).apacheOxygenation).missing(func(p *patient) bool { return p.gasTaken }),
 		integer("apache_ph", func(p *patient) int { return apachePH.of(p.ph) }).missing(
 			func(p *patient) bool { return p.gasTaken }),
 		integer("apache_sodium", func(p *patient) int { return apacheSodium.of(p.sodium) }),
 		integer("apache_potassium", func(p *patient) int { return apachePotassium.of(p.potassium) }),
 		integer("apache_creatinine", func(p *patient) int { return apacheCreatinine.of(p.creatinine) }),
 		integer("apache_haematocrit", func(p *patient) int {
-			return apacheHaematocrit.of(
-				p.haematocrit)
+			return apacheHaematocrit.of(p.haematocrit)
 		}),
 		integer("apache_white_cells", func(p *patient) int { return apacheWhiteCells.of(p.whiteCells) }),
 		integer("apache_age", func(p *patient) int { return apacheAge.of(p.age) }),

@@ -106,8 +106,8 @@ func draw(s *source, pop population) patient {
 	p.haematologic = s.chance(-3.6 + .4*c)
 	p.aids = s.chance(-4.6 - .9*a)
 	p.organFailure = s.chance(-1.9 + .9*c)
-	p.charlson = min(s.step(c+.5*z(), -.6, .1, .8, 1.4, 2)+6*one(p.metastatic)+2*one(
-		p.haematologic)+6*one(p.aids)+2*one(p.organFailure), 15)
+	p.charlson = min(s.step(c+.5*z(), -.6, .1, .8, 1.4,
+		2)+6*one(p.metastatic)+2*one(p.haematologic)+6*one(p.aids)+2*one(p.organFailure), 15)
 	sev := pop.severity + .25*a + .25*c + .85*z() + []float64{0, -.7, .15}[p.admission]
 
 	// Organs.

@@ -8,8 +8,10 @@ var tile = tileGo
 
 // tileGo is what tile means, in subtiles of three by four whose sums stay in
 // registers.
-func tileGo(depth int, a, b []float32, row *[rowsPerTile]float32, col *[colsPerTile]float32,
-	hits *[rowsPerTile]uint32) uint32 {
+func tileGo(
+	depth int, a, b []float32, row *[rowsPerTile]float32, col *[colsPerTile]float32,
+	hits *[rowsPerTile]uint32,
+) uint32 {
 	var union uint32
 	*hits = [rowsPerTile]uint32{}
 	for r := 0; r < rowsPerTile; r += 3 {

@@ -8,8 +8,9 @@
 //	go run ./internal/cmd/bench timed [-runs 5] COMMAND ARGUMENTS...
 //
 // methods is the error of methods on public tables, and what a prediction trained on their rows is
-// worth; queries the time and error of answers to workloads on tables drawn here; schemas how good schemas are that are bought of public tables; timed the time
-// and memory of a command. Noise is secret and fresh in each run.
+// worth; queries the time and error of answers to workloads on tables drawn here; schemas how good
+// schemas are that are bought of public tables; timed the time and memory of a command. Noise is
+// secret and fresh in each run.
 package main
 
 import (

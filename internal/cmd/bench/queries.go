@@ -112,8 +112,9 @@ func (c clock) String() string {
 
 // errorsOf is the mean and the largest error of a model's counts, as shares of the rows, and its
 // mean error of marginals (total variation).
-func errorsOf(w *workload.Workload, t *table.Table, m *release.Model) (mean, worst float64,
-	err error) {
+func errorsOf(
+	w *workload.Workload, t *table.Table, m *release.Model,
+) (mean, worst float64, err error) {
 	p, ok := m.Params().(*release.Marginal)
 	if !ok {
 		return 0, 0, fmt.Errorf("a model of kind %s", m.Parameters.Kind)
@@ -142,8 +143,9 @@ func errorsOf(w *workload.Workload, t *table.Table, m *release.Model) (mean, wor
 }
 
 // fit runs a method some times and prints its error and time.
-func fit(name string, f synth.Fitter, w *workload.Workload, t *table.Table, runs int,
-	b accountant.Budget) error {
+func fit(
+	name string, f synth.Fitter, w *workload.Workload, t *table.Table, runs int, b accountant.Budget,
+) error {
 	var means, worsts []float64
 	var last string
 	for range runs {

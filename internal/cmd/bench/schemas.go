@@ -166,7 +166,9 @@ func (t *exact) buy(path string, epsilon float64, verbose bool) (s bought, err e
 		number := c.Kind == schema.Integer || c.Kind == schema.Real
 		say := func(format string, args ...any) {
 			if verbose {
-				fmt.Printf("  ε %v: %s: %v %v to %v: "+format+"\n", append([]any{epsilon, name, c.Kind, c.Min, c.Max}, args...)...)
+				fmt.Printf(
+					"  ε %v: %s: %v %v to %v: "+format+"\n",
+					append([]any{epsilon, name, c.Kind, c.Min, c.Max}, args...)...)
 			}
 		}
 		if number != t.number[i] && !(c.Kind == schema.Categorical && few(t.values[i])) {

@@ -99,9 +99,9 @@ func Once(e accountant.Event) accountant.Composition {
 	return accountant.Composition{{Event: e, Count: 1}}
 }
 
-// Guard calls code that may be foreign and is shown private rows, and reports whether it came
-// back. Neither a panic nor a runtime.Goexit gets through, and no text of them. What cannot be held:
-// a fatal error of the run time (stack overflow, concurrent map writes), os.Exit, and a loop without
+// Guard calls code that may be foreign and is shown private rows, and reports whether it came back.
+// Neither a panic nor a runtime.Goexit gets through, and no text of them. What cannot be held: a
+// fatal error of the run time (stack overflow, concurrent map writes), os.Exit, and a loop without
 // end.
 func Guard(f func()) (back bool) {
 	done := make(chan struct{})

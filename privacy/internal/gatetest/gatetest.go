@@ -21,7 +21,11 @@ func Schema(unit string, k int) *schema.Schema {
 		}
 		return c
 	}
-	return &schema.Schema{Unit: unit, MaxRowsPerUnit: k, Columns: []schema.Column{cat("a", 2), cat("b", 3), cat("c", 4)}}
+	return &schema.Schema{
+		Unit:           unit,
+		MaxRowsPerUnit: k,
+		Columns:        []schema.Column{cat("a", 2), cat("b", 3), cat("c", 4)},
+	}
 }
 
 // Table holds rows of codes; units may be nil.
@@ -78,8 +82,9 @@ func Follows(draws []int64, reach int64, law func(int64) float64) bool {
 	return ok
 }
 
-// PairOf draws two neighbouring tables under a relation: up to 30 rows that they share, and the rows of one unit added, or replaced. In a
-// quarter of the pairs the unit's rows are all in one cell, which is where sensitivities are attained.
+// PairOf draws two neighbouring tables under a relation: up to 30 rows that they share, and the
+// rows of one unit added, or replaced. In a quarter of the pairs the unit's rows are all in one
+// cell, which is where sensitivities are attained.
 func PairOf(u *rand.Rand, adj accountant.Adjacency, k int) (a, b [][3]uint8) {
 	row := func() [3]uint8 { return [3]uint8{uint8(u.IntN(2)), uint8(u.IntN(3)), uint8(u.IntN(4))} }
 	for range u.IntN(30) {

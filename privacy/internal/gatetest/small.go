@@ -147,15 +147,16 @@ func smallOf[N any](t *testing.T, units SmallTable, nb N, k int, id bool) *Small
 }
 
 // RunSmall takes every table of up to four rows over two columns of two codes, and every neighbour
-// of it, and compares how far what a mechanism adds noise to moves with the sensitivity in the event
-// that is charged for it. It must never be exceeded, and be attained by some pair. names are the
-// mechanisms that must have a row; relation makes the caller's type of a relation.
+// of it, and compares how far what a mechanism adds noise to moves with the sensitivity in the
+// event that is charged for it. It must never be exceeded, and be attained by some pair. names are
+// the mechanisms that must have a row; relation makes the caller's type of a relation.
 //
 // The mechanisms are called as anybody calls them, with noise so small that it is 0 but with a
 // probability below exp(−1000): what they release is what they add noise to. Selections release no
 // scores; these are had from inside. A row that is nil on a table is skipped.
-func RunSmall[N any](t *testing.T, names []string, rows []SmallRow[N],
-	relation func(adj accountant.Adjacency, k int) N) {
+func RunSmall[N any](
+	t *testing.T, names []string, rows []SmallRow[N], relation func(adj accountant.Adjacency, k int) N,
+) {
 	have := map[string]bool{}
 	for _, row := range rows {
 		have[row.Mechanism] = true

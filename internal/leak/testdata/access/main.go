@@ -10,10 +10,13 @@ import (
 )
 
 func peek(s *privacy.Session) {
-	access.Run(s, access.Call{Draw: func(in access.Rows, _ func(accountant.Charge) error) ([]byte, error) {
-		fmt.Println(in.Table().Rows())
-		return nil, nil
-	}})
+	access.Run(
+		s,
+		access.Call{Draw: func(in access.Rows, _ func(accountant.Charge) error) ([]byte, error) {
+			fmt.Println(in.Table().Rows())
+			return nil, nil
+		}},
+	)
 }
 
 func main() { peek(nil) }

@@ -12,7 +12,9 @@ import (
 
 func main() {
 	rows := privacy.File("t.csv", &schema.Schema{})
-	s, err := privacy.Open(context.Background(), rows, privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}})
+	s, err := privacy.Open(
+		context.Background(), rows, privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}},
+	)
 	if err != nil {
 		return
 	}

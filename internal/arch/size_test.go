@@ -1,0 +1,128 @@
+package arch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// claim is what a stranger must read to believe a privacy claim: the packages that the gate's
+// packages reach, less the premises.
+type claim struct {
+	name  string
+	roots []string
+	files []string // of premises, which the claim needs all the same
+	limit int      // lines that no claim before it has
+}
+
+// claims has each claim with its limit; a claim is read after those before it.
+var claims = []claim{
+	{"`mst`, `aim`, `mwem`, `smalldb`: the gate, prices, ledger, samplers, counting",
+		[]string{"privacy"}, []string{"table/count.go", "table/expr.go"}, 6400},
+	{"`schema infer`", []string{"privacy/text"}, nil, 480},
+	{"`pategan`", []string{"privacy/vote"}, nil, 720},
+	{"`wgan`: certificates, the critic, its kernels",
+		[]string{"privacy/gradient", "gan/critic"}, nil, 4150},
+	{"thresholds", []string{"privacy/threshold"}, nil, 160},
+	{"subsampled and mixed plans", []string{"accountant/pld"}, nil, 1800},
+}
+
+// premises are packages that a claim takes as given, with what is taken.
+var premises = map[string]string{
+	"schema":        "a cell's code depends on that cell and the schema",
+	"table":         "a row of the file is at most one row of codes, by a rule of that row",
+	"internal/disk": "what is synced is there after a crash",
+}
+
+// The table of the figures stands in README between these lines.
+const (
+	sizesBegin = "<!-- lines to read: go test ./internal/arch -run TestClaimSizes -args -write -->\n"
+	sizesEnd   = "<!-- end -->"
+)
+
+// TestClaimSizes counts the lines that the claims stand on, and holds README to the figures.
+func TestClaimSizes(t *testing.T) {
+	files := sources(t)
+	seen := map[string]bool{}
+	figures := "| claim | lines to read, after those above |\n| --- | --- |\n"
+	for _, c := range claims {
+		lines := 0
+		count := func(path string) {
+			if !seen[path] {
+				seen[path] = true
+				lines += linesOf(t, path)
+			}
+		}
+		packages := reached(files, c.roots)
+		for _, f := range files {
+			if slices.Contains(packages, f.pkg) {
+				count(f.path)
+			}
+		}
+		for _, path := range c.files {
+			count(path)
+		}
+		if lines == 0 || lines > c.limit {
+			t.Errorf("%s: %d lines to read, at most %d", c.name, lines, c.limit)
+		}
+		figures += fmt.Sprintf("| %s | %d |\n", c.name, lines)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(readme), sizesBegin)
+	old, after, ended := strings.Cut(rest, sizesEnd)
+	switch {
+	case !ok || !ended:
+		t.Errorf("README has no table of the lines to read")
+	case *write && old != figures:
+		text := before + sizesBegin + figures + sizesEnd + after
+		if err := os.WriteFile("../../README.md", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case old != figures:
+		t.Errorf("README has other figures of the lines to read than\n%s", figures)
+	}
+}
+
+// reached is the packages that roots import, with themselves and without premises.
+func reached(files []file, roots []string) []string {
+	imports := map[string][]string{}
+	for _, f := range files {
+		for _, spec := range f.ast.Imports {
+			rel, inside := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module+"/")
+			if inside {
+				imports[f.pkg] = append(imports[f.pkg], rel)
+			}
+		}
+	}
+	todo := slices.Clone(roots)
+	var out []string
+	for len(todo) > 0 {
+		pkg := todo[0]
+		todo = todo[1:]
+		if premises[pkg] != "" || slices.Contains(out, pkg) {
+			continue
+		}
+		out = append(out, pkg)
+		todo = append(todo, imports[pkg]...)
+	}
+	return out
+}
+
+// linesOf counts the lines of a file, none of one that is in no ordinary build.
+func linesOf(t *testing.T, path string) int {
+	b, err := os.ReadFile(filepath.Join("../..", path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag, _, _ := strings.Cut(string(b), "\n")
+	if tag == "//go:build seam" || tag == "//go:build faults" {
+		return 0
+	}
+	return strings.Count(string(b), "\n")
+}
