@@ -127,16 +127,3 @@ func eventRho(e Event) (float64, bool) {
 	}
 	return 0, false
 }
-
-// eventEpsilon returns the ε of an event that is pure DP, or false.
-func eventEpsilon(e Event) (float64, bool) {
-	switch e := e.(type) {
-	case Laplace:
-		return e.Epsilon, true
-	case Exponential:
-		return e.Epsilon, true
-	case Approx:
-		return e.Epsilon, e.Delta == 0
-	}
-	return 0, false
-}

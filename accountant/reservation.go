@@ -43,9 +43,6 @@ func (r *Reservation) Take(c Charge) error {
 	return fmt.Errorf("accountant: %s: more than is reserved: %w", eventName(c.Event), ErrBudget)
 }
 
-// Left is how often the event is still reserved under its own name.
-func (r *Reservation) Left(event Event) int { return r.left[event] }
-
 // FilterLeft returns the μ² that is left in the filter, rounded down by a relative 1e-12 of the
 // whole: a call of that [FilterCost] is granted. It follows from the charges and hence from public
 // outputs.

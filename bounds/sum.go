@@ -12,10 +12,10 @@ type Sum struct {
 }
 
 // Grid is the step of the released vector, a power of two: F², times WeightStep.
-func (c *Certificate) Grid() float64 { return c.factor * c.factor * c.WeightStep() }
+func (c *Certificate) Grid() float64 { return c.factor * c.factor * c.weightStep() }
 
 // WeightStep is the step of a row's weight: 1, and 2⁻⁸ in mode Ball.
-func (c *Certificate) WeightStep() float64 {
+func (c *Certificate) weightStep() float64 {
 	if c.mode == Ball {
 		return WeightStep
 	}

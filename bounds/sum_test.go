@@ -25,7 +25,7 @@ func everyConfig() (out []Config) {
 func batchSum(c critic, cert *Certificate, rows int) (s Sum, inputs, gradient []float64) {
 	u := rand.New(rand.NewPCG(9, 9))
 	inputs, gradient = make([]float64, cert.sizes[0]), make([]float64, cert.Parameters())
-	weight := int64(1 / cert.WeightStep())
+	weight := int64(1 / cert.weightStep())
 	for range rows {
 		p := c.run(randomRow(u, c.in, c.factor), pairwise)
 		p.addTo(&s, cert, weight)

@@ -61,13 +61,15 @@ func verdict(classes []int64, rows, rowsNoise, sigma float64) judged {
 		}
 	}
 	slices.SortStableFunc(tokens, func(a, b schema.Class) int {
-		return cmp.Compare(classes[b],
-			classes[a])
+		return cmp.Compare(classes[b], classes[a])
 	})
 	for _, c := range tokens {
 		text, _ := c.MissingToken()
 		v.missing = append(v.missing, text)
 		v.empty = v.empty || text == ""
+	}
+	if len(tokens) == 0 && float64(classes[0])+2*sigma > fine*rows {
+		v.missing = []string{""} // empty cells may be many: without a code they would be the least value
 	}
 	var fractions []schema.Class
 	for c := schema.ClassDecimals1; c <= schema.ClassReal; c++ {
@@ -136,7 +138,8 @@ func decimals(fractions []schema.Class, values float64, mass func(...schema.Clas
 }
 
 // categories makes a column of the texts that were found, sigma being the noise of each; nil if
-// there are none. Other texts have a category if they stand out.
+// there are none. Other texts have a category unless the counts rule out that they are many: in a
+// lenient schema without one they would be read as the first category.
 func categories(
 	name string, found []text.Found, v judged, limit int, threshold int64, sigma float64,
 ) (*schema.Column, string) {
@@ -163,8 +166,8 @@ func categories(
 	if v.empty {
 		c.Missing = []string{""}
 	}
-	if dropped == 0 && left <= max(noise, fine*v.values) {
-		return c, v.note + "; these are nearly all of its texts"
+	if dropped == 0 && left+noise <= fine*v.values {
+		return c, v.note + "; these are nearly all of its texts, others are read as the first"
 	}
 	c.OnInvalid, c.Other = schema.Other, "(other)"
 	for slices.Contains(c.Categories, c.Other) {

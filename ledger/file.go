@@ -43,7 +43,7 @@ type File struct {
 	path string
 
 	mu           sync.Mutex
-	check        *Checker // of the file's first checkedBytes; nil: none
+	check        *checker // of the file's first checkedBytes; nil: none
 	checkedBytes int
 	checkedSum   [sha256.Size]byte
 }
@@ -139,12 +139,12 @@ func (f *File) Append(
 			return fmt.Errorf("ledger: %s: %w", f.path, err)
 		}
 		var fresh []Entry
-		if l := check.Ledger(); len(l.Entries) == 0 {
+		if l := &check.ledger; len(l.Entries) == 0 {
 			fresh = append(fresh, u.OpenEntry(today()))
 		} else if err := u.same(l.Entries[0]); err != nil {
 			return err
 		}
-		asked, err := next(check.Ledger())
+		asked, err := next(&check.ledger)
 		// what is spent is written whatever the rules say of the file
 		replaced := errors.Is(err, ErrReplaced)
 		if err != nil && !replaced {
@@ -153,11 +153,11 @@ func (f *File) Append(
 		var lines []byte
 		for _, e := range append(fresh, asked...) {
 			var last Entry
-			if n := len(check.Ledger().Entries); n > 0 {
-				last = check.Ledger().Entries[n-1]
+			if n := len(check.ledger.Entries); n > 0 {
+				last = check.ledger.Entries[n-1]
 			}
 			e = e.Seal(last)
-			if err := check.Add(e); err != nil && !replaced {
+			if err := check.add(e); err != nil && !replaced {
 				return fmt.Errorf("ledger: %s: %w", f.path, err)
 			}
 			line, err := encode(e)
@@ -194,12 +194,12 @@ func (f *File) Append(
 // checked is the checker of a file's content. Content that begins with what was checked before,
 // byte for byte, is checked from there on: a run appends often, and the cost of old reservations is
 // dear to compute.
-func (f *File) checked(b []byte) (*Checker, error) {
+func (f *File) checked(b []byte) (*checker, error) {
 	if n := f.checkedBytes; f.check != nil && len(b) >= n && sha256.Sum256(b[:n]) == f.checkedSum {
-		return f.check, f.check.AddLines(b[n:])
+		return f.check, f.check.addLines(b[n:])
 	}
-	check := NewChecker(f.Price)
-	return check, check.AddLines(b)
+	check := newChecker(f.Price)
+	return check, check.addLines(b)
 }
 
 // maxLedger bounds what is read of a ledger, in bytes: some hundred thousand runs.

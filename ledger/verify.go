@@ -25,32 +25,32 @@ func (l *Ledger) Verify(price accountant.Pricer) error {
 	if len(l.Entries) == 0 {
 		return fmt.Errorf("ledger: %w: it has no entries", ErrInvalid)
 	}
-	c := NewChecker(price)
+	c := newChecker(price)
 	for _, e := range l.Entries {
-		if err := c.Add(e); err != nil {
+		if err := c.add(e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Checker is [Ledger.Verify] one entry at a time: who appends to a ledger holds to the same rules
+// checker is [Ledger.Verify] one entry at a time: who appends to a ledger holds to the same rules
 // as who verifies it.
-type Checker struct {
+type checker struct {
 	ledger Ledger
 	verifier
 }
 
-// NewChecker returns a checker of a ledger without entries, which prices reservations by price (see
+// newChecker returns a checker of a ledger without entries, which prices reservations by price (see
 // [Ledger.Verify]).
-func NewChecker(price accountant.Pricer) *Checker {
-	return &Checker{verifier: verifier{price: price, runs: map[string]*openRun{},
+func newChecker(price accountant.Pricer) *checker {
+	return &checker{verifier: verifier{price: price, runs: map[string]*openRun{},
 		costs: map[string]float64{}, past: newHistory()}}
 }
 
-// Add checks that e, sealed, may follow the entries added before. After an error, which wraps
+// add checks that e, sealed, may follow the entries added before. After an error, which wraps
 // ErrInvalid, the checker is of no further use.
-func (c *Checker) Add(e Entry) error {
+func (c *checker) add(e Entry) error {
 	c.ledger.Entries = append(c.ledger.Entries, e)
 	i := len(c.ledger.Entries) - 1
 	err := c.ledger.link(i)
@@ -64,22 +64,19 @@ func (c *Checker) Add(e Entry) error {
 	return nil
 }
 
-// AddLines parses lines as [Parse] does and adds each. Every line must end in a newline.
-func (c *Checker) AddLines(b []byte) error {
+// addLines parses lines as [Parse] does and adds each. Every line must end in a newline.
+func (c *checker) addLines(b []byte) error {
 	for line := range bytes.Lines(b) {
 		e, err := parseEntry(line)
 		if err != nil {
 			return fmt.Errorf("ledger: line %d: %w: %w", len(c.ledger.Entries)+1, ErrInvalid, err)
 		}
-		if err := c.Add(e); err != nil {
+		if err := c.add(e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// Ledger is what was added so far; not to be changed.
-func (c *Checker) Ledger() *Ledger { return &c.ledger }
 
 // verifier is what Verify knows of the runs so far.
 type verifier struct {

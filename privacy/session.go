@@ -498,12 +498,6 @@ func (s *session) append(entries []ledger.Entry, sync bool) error {
 	return err
 }
 
-func (s *session) isClosed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
-}
-
 // Close ends the run with a status (ledger.StatusDone, ...), and removes its journal. It gives
 // nothing back. Closing twice does nothing. Close a run as done when its output is durable: until
 // then its journal can bring it back.

@@ -62,7 +62,6 @@ func single[T int64 | float64](s *small) func(x T, err error) value {
 }
 
 var (
-	smallSizes   = []int{2, 2}
 	smallQueries = wheres([]table.Expr{
 		table.Condition{Column: 0, Allow: []bool{true, false}},
 		table.Not{Of: table.Condition{Column: 1, Allow: []bool{true, false}}},

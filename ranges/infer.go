@@ -84,8 +84,8 @@ func (c *Counts) below(level, i int) (sum, variance float64) {
 	return sum, variance
 }
 
-// Leaves are the counts of the leaves.
-func (c *Counts) Leaves() []float64 { return slices.Clone(c.values[c.tree.Height()]) }
+// leaves are the counts of the leaves.
+func (c *Counts) leaves() []float64 { return slices.Clone(c.values[c.tree.Height()]) }
 
 // NonNegative returns counts that are still consistent and not negative: from the root down, the
 // children of each node are the closest non-negative numbers (weighted by 1/V) with the parent's

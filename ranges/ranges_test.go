@@ -68,7 +68,7 @@ func TestInferIsLeastSquares(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, cov := leastSquares(tree, levels)
-			for i, x := range got.Leaves() {
+			for i, x := range got.leaves() {
 				if math.Abs(x-want.AtVec(i)) > 1e-9*(1+math.Abs(x)) {
 					t.Fatalf("%v leaves, fan-out %d: leaf %d is %v, want %v", shape[0], shape[1], i, x,
 						want.AtVec(i))
@@ -126,11 +126,11 @@ func TestNonNegative(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := c.NonNegative()
-		for i, x := range n.Leaves() {
+		for i, x := range n.leaves() {
 			if x < 0 {
 				t.Fatalf("leaf %d has %v", i, x)
 			}
-			before += math.Pow(c.Leaves()[i]-counts[i], 2)
+			before += math.Pow(c.leaves()[i]-counts[i], 2)
 			after += math.Pow(x-counts[i], 2)
 		}
 		if math.Abs(n.total()-c.total()) > 1e-6 {
@@ -144,7 +144,7 @@ func TestNonNegative(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, x := range exact.NonNegative().Leaves() {
+	for i, x := range exact.NonNegative().leaves() {
 		if math.Abs(x-counts[i]) > 1e-9 {
 			t.Fatalf("leaf %d: %v, want %v", i, x, counts[i])
 		}
@@ -200,7 +200,7 @@ func sumSquares(u *rand.Rand, tree *Tree) float64 {
 		panic(err)
 	}
 	prefix := []float64{0}
-	for _, x := range c.Leaves() {
+	for _, x := range c.leaves() {
 		prefix = append(prefix, prefix[len(prefix)-1]+x)
 	}
 	// Σ over lo < hi of (P_hi − P_lo)² = m·ΣP² − (ΣP)² for m = n+1 prefixes.
@@ -305,7 +305,7 @@ func TestBinsAreEven(t *testing.T) {
 	starts := append(c.Bins(16), 1000)
 	for i := range 16 {
 		got := 0.0
-		for _, x := range c.Leaves()[starts[i]:starts[i+1]] {
+		for _, x := range c.leaves()[starts[i]:starts[i+1]] {
 			got += x
 		}
 		if got > 1.3*c.total()/16 || got < .7*c.total()/16 {

@@ -77,48 +77,6 @@ func TestCountToRefusesAWrongLength(t *testing.T) {
 	}
 }
 
-func TestCountWhere(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	sizes := []int{2, 300, 5}
-	for _, rows := range []int{0, 1, 4095, 4097, 20000} {
-		tab := randomTable(rng, rows, sizes, 0)
-		for _, columns := range [][]int{{}, {0}, {1}, {2, 0}, {0, 1, 2}, {2, 2}} {
-			var p Predicate
-			for _, c := range columns {
-				allow := make([]bool, sizes[c])
-				for i := range allow {
-					allow[i] = rng.IntN(2) == 0
-				}
-				p = append(p, Condition{Column: c, Allow: allow})
-			}
-			var want int64
-			for i := range rows {
-				ok := true
-				for _, c := range p {
-					ok = ok && c.Allow[tab.cols[c.Column].At(i)]
-				}
-				if ok {
-					want++
-				}
-			}
-			if got := tab.CountWhere(p); got != want {
-				t.Errorf("%d rows, columns %v: got %d, want %d", rows, columns, got, want)
-			}
-		}
-	}
-}
-
-func TestCountWhereRefusesAWrongLength(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a condition of 2 codes was accepted for a column of 3")
-		}
-	}()
-	randomTable(
-		rand.New(rand.NewPCG(1, 2)), 10, []int{3}, 0,
-	).CountWhere(Predicate{{Column: 0, Allow: make([]bool, 2)}})
-}
-
 func BenchmarkCountTo(b *testing.B) {
 	const rows = 1_000_000
 	sizes := []int{16, 42, 74, 7, 300}
@@ -137,15 +95,5 @@ func BenchmarkCountTo(b *testing.B) {
 				}
 			})
 		}
-	}
-}
-
-func BenchmarkCountWhere(b *testing.B) {
-	const rows = 1_000_000
-	sizes := []int{16, 42}
-	tab := randomTable(rand.New(rand.NewPCG(1, 2)), rows, sizes, 0)
-	p := Predicate{{0, make([]bool, 16)}, {1, make([]bool, 42)}}
-	for b.Loop() {
-		tab.CountWhere(p)
 	}
 }

@@ -24,7 +24,7 @@ var long = flag.Bool("long", false, "run the long tests")
 func readDamaged(t *testing.T, data []byte, s *schema.Schema) {
 	t.Helper()
 	start := time.Now()
-	_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{workers: 2})
+	_, _, err := readParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{workers: 2})
 	if d := time.Since(start); d > 5*time.Second {
 		t.Errorf("took %v", d)
 	}
@@ -86,7 +86,7 @@ func testFiles(t testing.TB) map[string][]byte {
 func TestTruncatedParquet(t *testing.T) {
 	for name, data := range testFiles(t) {
 		for n := 0; n < len(data); n += 7 {
-			_, _, err := ReadParquet(context.Background(), bytes.NewReader(data[:n]), allTypes(),
+			_, _, err := readParquet(context.Background(), bytes.NewReader(data[:n]), allTypes(),
 				ReadOptions{})
 			if !errors.Is(err, errDamaged) {
 				t.Fatalf("the first %d of %d bytes of %s: error %v", n, len(data), name, err)
@@ -153,7 +153,7 @@ func TestNotParquet(t *testing.T) {
 			strings.Repeat("x", 100) + "\x10\x00\x00\x00PARE",
 		"long footer": "PAR1\xff\xff\xff\x7fPAR1", "empty footer": "PAR1\x00\x00\x00\x00PAR1",
 	} {
-		if _, _, err := ReadParquet(context.Background(), strings.NewReader(data), allTypes(),
+		if _, _, err := readParquet(context.Background(), strings.NewReader(data), allTypes(),
 			ReadOptions{}); !errors.Is(err, errDamaged) {
 			t.Errorf("%s: got %v", name, err)
 		}

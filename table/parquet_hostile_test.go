@@ -261,11 +261,11 @@ func readHostile(t *testing.T, data []byte) (errs []error) {
 	}
 	for name, read := range map[string]func() error{
 		"read": func() error {
-			_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{workers: 2})
+			_, _, err := readParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{workers: 2})
 			return err
 		},
 		"units": func() error {
-			_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), &unit,
+			_, _, err := readParquet(context.Background(), bytes.NewReader(data), &unit,
 				ReadOptions{workers: 2})
 			return err
 		},
@@ -506,7 +506,7 @@ func squeezed(text []byte) []byte {
 func TestUnsupportedCodec(t *testing.T) {
 	for codec, name := range map[int]string{3: "LZO", 5: "LZ4", 7: "LZ4_RAW", 99: "codec number 99"} {
 		data := hostile(chunkSpec{2, codec, 1, dataPage(0, 1, 8, make([]byte, 8))})
-		_, _, err := ReadParquet(context.Background(), bytes.NewReader(data), oneColumn("a",
+		_, _, err := readParquet(context.Background(), bytes.NewReader(data), oneColumn("a",
 			schema.Integer, 0, 9), ReadOptions{})
 		want := `table: column 1 ("a"): compressed with ` + name +
 			", which is not supported: write the file again with zstd or snappy"

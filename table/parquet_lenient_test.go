@@ -35,7 +35,7 @@ func TestLenientParquetNeighbours(t *testing.T) {
 		strings.Repeat("1", 33), strings.Repeat("é", 20)}
 	for name, s := range map[string]*schema.Schema{"codes": codes, "units": units} {
 		read := func(cells []string) *Table {
-			tab, _, err := ReadParquet(context.Background(), bytes.NewReader(plainFile(cells)), s,
+			tab, _, err := readParquet(context.Background(), bytes.NewReader(plainFile(cells)), s,
 				ReadOptions{maxCell: 32})
 			if err != nil {
 				t.Fatalf("%s, %q: %v", name, cells, err)
@@ -87,12 +87,12 @@ func TestLenientParquetTypes(t *testing.T) {
 				case schema.Timestamp:
 					s.Columns[0].Max = 1e6
 				}
-				tab, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{})
+				tab, _, err := readParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{})
 				if err != nil || tab.Rows() != int(p.rows) {
 					t.Errorf("%s, %s as %v: %v", name, f.name, kind, err)
 				}
 				s.Lenient = false
-				if _, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s,
+				if _, _, err := readParquet(context.Background(), bytes.NewReader(data), s,
 					ReadOptions{}); errors.Is(err, schema.ErrSchema) {
 					refused++
 				}
@@ -100,7 +100,7 @@ func TestLenientParquetTypes(t *testing.T) {
 			s := oneColumn("none", schema.Boolean, 0, 0)
 			s.Lenient, s.Columns[0].OnInvalid = true, schema.Clamp
 			s.Unit, s.MaxRowsPerUnit = f.name, 1
-			if _, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s,
+			if _, _, err := readParquet(context.Background(), bytes.NewReader(data), s,
 				ReadOptions{}); err != nil {
 				t.Errorf("%s, %s as the unit: %v", name, f.name, err)
 			}

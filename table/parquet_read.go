@@ -13,7 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// ReadParquet reads a table from a Parquet file of flat columns: booleans,
+// readParquet reads a table from a Parquet file of flat columns: booleans,
 // integers of all widths, floating point of 16, 32 and 64 bits, decimals,
 // dates, timestamps of any unit (naive ones are taken as UTC), UUIDs and
 // strings, dictionary-coded or not, compressed by uncompressed, Snappy, Gzip,
@@ -35,7 +35,7 @@ import (
 // does not allow, of a wrong type, not UTF-8 or of more than a megabyte has
 // a code, as in ReadCSV, and a row that names no unit is left out. Errors are
 // about reading, damage, limits and the columns of the file only.
-func ReadParquet(
+func readParquet(
 	ctx context.Context, r parquet.ReaderAtSeeker, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
 	l, err := newLayout(s)

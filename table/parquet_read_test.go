@@ -349,7 +349,7 @@ func TestReadParquetOfAFailingFile(t *testing.T) {
 	errDisk := errors.New("disk")
 	for n := range 6 {
 		r := &failing{bytes.NewReader(data), n, errDisk}
-		if _, _, err := ReadParquet(context.Background(), r, oneColumn("full", schema.Integer, 0, 9),
+		if _, _, err := readParquet(context.Background(), r, oneColumn("full", schema.Integer, 0, 9),
 			ReadOptions{workers: 1}); !errors.Is(err, errDisk) {
 			t.Errorf("after %d reads: got %v, want the error of the disk", n, err)
 		}

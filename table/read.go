@@ -67,7 +67,7 @@ func FormatOf(path string) (Format, error) {
 }
 
 // Read reads the table at path, whose extension says whether it is CSV or
-// Parquet; "-" is CSV on the standard input. See ReadCSV and ReadParquet. An
+// Parquet; "-" is CSV on the standard input. See ReadCSV and readParquet. An
 // error about the content of the file wraps schema.ErrSchema.
 func Read(
 	ctx context.Context, path string, s *schema.Schema, o ReadOptions,
@@ -80,7 +80,7 @@ func Read(
 	if format == CSV {
 		return ReadCSV(ctx, f, size, s, o)
 	}
-	return ReadParquet(ctx, f, s, o)
+	return readParquet(ctx, f, s, o)
 }
 
 // open opens a regular file, or the standard input for "-", and returns its

@@ -23,7 +23,7 @@ type ScanOptions struct {
 // the column names; without a header they are column_1, column_2 and so on.
 // row has one cell a name and is valid until fn returns. The values of Parquet
 // columns are written as the writers of this package would, nulls as empty
-// cells. The limits are those of ReadCSV and ReadParquet.
+// cells. The limits are those of ReadCSV and readParquet.
 func ScanText(path string, o ScanOptions, fn func(names, row []string) error) error {
 	format, f, size, err := open(path)
 	if err != nil {

@@ -114,7 +114,7 @@ func readBack(f Format, data []byte, s *schema.Schema) (*Table, error) {
 		tab, _, err := readCSV(context.Background(), bytes.NewReader(data), -1, s, ReadOptions{}, 100)
 		return tab, err
 	}
-	tab, _, err := ReadParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{})
+	tab, _, err := readParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{})
 	return tab, err
 }
 

@@ -38,7 +38,7 @@ func (w *Workload) OnTable(t *table.Table) (Answers, error) {
 
 // cells is the number of cells of a marginal that can be held.
 func (w *Workload) cells(i int) (int, error) {
-	n := w.Cells(i)
+	n := w.answerCells(i)
 	if n > MaxCells {
 		return 0, fmt.Errorf("workload: %w cells: %q has %d, the limit is %d", ErrTooLarge,
 			w.items[i].Name, n, MaxCells)

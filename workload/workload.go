@@ -192,8 +192,8 @@ func (w *Workload) Len() int { return len(w.items) }
 // Item is item i. Its slices must not be changed.
 func (w *Workload) Item(i int) Item { return w.items[i] }
 
-// Cells is the number of numbers in the answer of item i, saturating at MaxInt.
-func (w *Workload) Cells(i int) int {
+// answerCells is the number of numbers in the answer of item i, saturating at MaxInt.
+func (w *Workload) answerCells(i int) int {
 	cells := 1.0
 	for _, c := range w.items[i].Cols {
 		cells *= float64(w.sizes[c])

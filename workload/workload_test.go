@@ -364,7 +364,7 @@ func TestThreeWaysToAnswer(t *testing.T) {
 			it.Cols = slices.Sorted(slices.Values(it.Cols))
 		}
 		items = append(items, it)
-		dense[i] = make([]float64, w.Cells(i))
+		dense[i] = make([]float64, w.answerCells(i))
 	}
 	d, err := NewDense(s.Sizes(), all, items)
 	if err != nil {
@@ -610,7 +610,7 @@ func TestLabels(t *testing.T) {
 	if got := w.Label(0, 7); got != "3, M" {
 		t.Errorf("cell 7 of kids, sex is %q", got)
 	}
-	if got := w.Cells(0); got != 12 {
+	if got := w.answerCells(0); got != 12 {
 		t.Errorf("%d cells", got)
 	}
 }

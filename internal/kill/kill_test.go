@@ -5,10 +5,10 @@
 // ledger, no file is half there, and the same command finishes the run without drawing or paying
 // anything twice. The quick form takes a sample of the points:
 //
-//	go test -tags faults ./internal/kill
-//	go test -tags faults ./internal/kill -timeout 90m -args -long
+//	go test -tags faults ./internal/kill -v
+//	go test -tags faults ./internal/kill -v -timeout 90m -args -long
 //
-// -only NAME takes one run of the list; -v says what was done at each point.
+// -only NAME takes one run of the list; -v says what was done at each point, and the counts.
 package kill
 
 import (

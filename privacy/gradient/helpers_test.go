@@ -47,21 +47,9 @@ func open(t testing.TB, tab *table.Table, plan accountant.Composition) *privacy.
 	return openAs(t, tab, accountant.AddRemove, plan)
 }
 
-func calls(c accountant.Composition) (n int) {
-	for _, x := range c {
-		n += x.Count
-	}
-	return n
-}
-
 // pairOf draws two neighbouring tables.
 func pairOf(u *rand.Rand, nb privacy.Neighbours) (a, b [][3]uint8) {
 	return gatetest.PairOf(u, nb.Adjacency, nb.MaxRowsPerUnit)
-}
-
-// gaussian plans n calls of a Gaussian mechanism for single rows.
-func gaussian(sigma float64, n int) accountant.Composition {
-	return accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: sigma}, Count: n}}
 }
 
 func columnsOf(tab *table.Table) (cols []table.Codes) {

@@ -13,8 +13,6 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-var addRemove = relations[0]
-
 // TestVoteEvents states every sensitivity by hand. One teacher moves one vote, whatever the
 // relation and the rows of a unit.
 func TestVoteEvents(t *testing.T) {

@@ -84,7 +84,7 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	if got := fitter(t, Config{Sets: []string{"a*b"},
-		Target: "x"}).Config(); got.Workload != "sets" || got.TargetShare != .2 ||
+		Target: "x"}).cfg; got.Workload != "sets" || got.TargetShare != .2 ||
 		got.MemoryMB != 80 {
 		t.Errorf("defaults %+v", got)
 	}

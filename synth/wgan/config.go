@@ -91,10 +91,10 @@ const (
 	Large  = "large"
 )
 
-// Preset returns the settings of small, medium or large, the ones that depend on a table's size;
+// presetOf returns the settings of small, medium or large, the ones that depend on a table's size;
 // "auto" and "" are the empty ones, which leave the choice to the noisy number of rows. An error
 // wraps synth.ErrConfig.
-func Preset(name string) (Config, error) {
+func presetOf(name string) (Config, error) {
 	switch name {
 	case "", Auto:
 		return Config{}, nil
@@ -149,7 +149,7 @@ var targetShare = map[string]float64{Small: .8, Medium: .2, Large: .1}
 
 // filled is c with the defaults of a preset where it has none.
 func (c Config) filled(preset string) Config {
-	p, _ := Preset(preset)
+	p, _ := presetOf(preset)
 	if c.Target != "" {
 		p.MarginalShare = targetShare[preset]
 	}
@@ -176,7 +176,7 @@ func (c Config) filled(preset string) Config {
 
 // New validates the settings. Errors wrap synth.ErrConfig.
 func New(c Config) (*Fitter, error) {
-	if _, err := Preset(c.Preset); err != nil {
+	if _, err := presetOf(c.Preset); err != nil {
 		return nil, err
 	}
 	f := &Fitter{given: c}

@@ -15,26 +15,26 @@ import (
 
 func TestPresets(t *testing.T) {
 	for _, name := range []string{Small, Medium, Large} {
-		c, err := Preset(name)
+		c, err := presetOf(name)
 		if err != nil || c.Preset != name || c.Steps == 0 || c.Hidden == nil {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 		f, err := New(c)
-		if err != nil || f.Config().Steps != c.Steps || f.auto() {
+		if err != nil || f.cfg.Steps != c.Steps || f.auto() {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
-		if f, err = New(Config{Preset: name, Steps: 5}); err != nil || f.Config().Steps != 5 ||
-			!slices.Equal(f.Config().Hidden, c.Hidden) {
+		if f, err = New(Config{Preset: name, Steps: 5}); err != nil || f.cfg.Steps != 5 ||
+			!slices.Equal(f.cfg.Hidden, c.Hidden) {
 			t.Errorf("%s with 5 steps: %+v, %v", name, f, err)
 		}
 	}
 	for _, name := range []string{"", Auto} {
 		if f, err := New(Config{Preset: name}); err != nil || !f.auto() ||
-			f.Config().Preset != Auto {
+			f.cfg.Preset != Auto {
 			t.Errorf("%q: %+v, %v", name, f, err)
 		}
 	}
-	if _, err := Preset("huge"); !errors.Is(err, synth.ErrConfig) {
+	if _, err := presetOf("huge"); !errors.Is(err, synth.ErrConfig) {
 		t.Error(err)
 	}
 	for rows, want := range map[float64]string{-3: Small, 1: Small, 7999: Small, 8000: Medium,

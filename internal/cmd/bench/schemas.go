@@ -71,7 +71,6 @@ func schemas(args []string) error {
 type exact struct {
 	names  []string
 	rows   int
-	of     [][]string
 	number []bool      // nearly all cells that are not missing are numbers
 	broken []bool      // and some of them fractions
 	values [][]float64 // sorted numbers

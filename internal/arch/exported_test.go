@@ -1,0 +1,247 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// outside gives an empty package for each that is not of this module: what their names mean does
+// not matter for who uses ours.
+type outside struct {
+	root  string
+	files *token.FileSet
+	known map[string]*types.Package
+	uses  map[types.Object]map[string]bool // the folders that use an object
+}
+
+// Import type-checks a package of this module, once, without its tests.
+func (o *outside) Import(path string) (*types.Package, error) {
+	if p := o.known[path]; p != nil {
+		return p, nil
+	}
+	rel, inside := strings.CutPrefix(path, module+"/")
+	if !inside {
+		p := types.NewPackage(path, filepath.Base(path))
+		p.MarkComplete()
+		o.known[path] = p
+		return p, nil
+	}
+	p := o.check(rel, path, func(name string) bool { return !strings.HasSuffix(name, "_test.go") })
+	o.known[path] = p
+	return p, nil
+}
+
+// check type-checks some files of a folder as one package, and notes what they use. Errors, which
+// come of the empty packages, are passed over.
+func (o *outside) check(rel, path string, want func(name string) bool) *types.Package {
+	entries, _ := os.ReadDir(filepath.Join(o.root, rel))
+	parsed := map[string][]*ast.File{} // by package: a folder has tests of two
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || !want(e.Name()) {
+			continue
+		}
+		f, err := parser.ParseFile(o.files, filepath.Join(o.root, rel, e.Name()), nil,
+			parser.SkipObjectResolution)
+		if err == nil {
+			parsed[f.Name.Name] = append(parsed[f.Name.Name], f)
+		}
+	}
+	info := &types.Info{
+		Uses:       map[*ast.Ident]types.Object{},
+		Selections: map[*ast.SelectorExpr]*types.Selection{},
+	}
+	config := types.Config{Importer: o, Error: func(error) {}, FakeImportC: true}
+	var p *types.Package
+	for _, files := range parsed {
+		p, _ = config.Check(path, o.files, files, info)
+	}
+	for _, object := range info.Uses {
+		note(o.uses, origin(object), rel)
+	}
+	return p
+}
+
+func note(uses map[types.Object]map[string]bool, object types.Object, user string) {
+	if uses[object] == nil {
+		uses[object] = map[string]bool{}
+	}
+	uses[object][user] = true
+}
+
+// origin is the declaration of an object that a generic type was instantiated for.
+func origin(object types.Object) types.Object {
+	switch object := object.(type) {
+	case *types.Func:
+		return object.Origin()
+	case *types.Var:
+		return object.Origin()
+	}
+	return object
+}
+
+// exported is an exported name of a package, with the folders that use it.
+type exported struct {
+	pkg, name string // name as package.Type.Method
+	users     []string
+	abstract  []string // methods, if it is an interface
+	function  bool     // or a method
+}
+
+// exportedNames lists the functions, types, variables, constants and methods that packages export,
+// without those of internal/arch's tools and of programs.
+func exportedNames(t *testing.T) []exported {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &outside{
+		root: root, files: token.NewFileSet(), known: map[string]*types.Package{},
+		uses: map[types.Object]map[string]bool{},
+	}
+	var folders []string
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != root {
+			return filepath.SkipDir
+		}
+		if found, _ := filepath.Glob(filepath.Join(path, "*.go")); len(found) > 0 {
+			rel, _ := filepath.Rel(root, path)
+			folders = append(folders, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rel := range folders {
+		o.Import(module + "/" + rel)
+	}
+	// A test of another package is a use; so is an example, which is documentation.
+	for _, rel := range folders {
+		tests := &outside{root, o.files, o.known, map[types.Object]map[string]bool{}}
+		tests.check(rel, module+"/"+rel+"_test", func(string) bool { return true })
+		example := &outside{root, o.files, o.known, map[types.Object]map[string]bool{}}
+		example.check(rel, module+"/"+rel+"_test", func(name string) bool {
+			return strings.HasPrefix(name, "example") && strings.HasSuffix(name, "_test.go")
+		})
+		for object := range tests.uses {
+			note(o.uses, object, rel)
+		}
+		for object := range example.uses {
+			note(o.uses, object, rel+"/example_test.go")
+		}
+	}
+	var out []exported
+	for _, rel := range folders {
+		p := o.known[module+"/"+rel]
+		if p == nil || p.Name() == "main" || len(p.Scope().Names()) == 0 {
+			continue
+		}
+		add := func(object types.Object, name string) {
+			var users []string
+			for user := range o.uses[object] {
+				if user != rel {
+					users = append(users, user)
+				}
+			}
+			slices.Sort(users)
+			_, function := object.(*types.Func)
+			e := exported{pkg: rel, name: name, users: users, function: function}
+			if i, ok := object.Type().Underlying().(*types.Interface); ok {
+				for k := range i.NumMethods() {
+					e.abstract = append(e.abstract, i.Method(k).Name())
+				}
+			}
+			out = append(out, e)
+		}
+		for _, name := range p.Scope().Names() {
+			object := p.Scope().Lookup(name)
+			if !object.Exported() {
+				continue
+			}
+			add(object, p.Name()+"."+name)
+			named, ok := object.Type().(*types.Named)
+			if _, isType := object.(*types.TypeName); !ok || !isType {
+				continue
+			}
+			for i := range named.NumMethods() {
+				if m := named.Method(i); m.Exported() {
+					add(m, p.Name()+"."+name+"."+m.Name())
+				}
+			}
+		}
+	}
+	return out
+}
+
+// documentation is the text of README and docs.
+func documentation(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/claims/*.md"} {
+		pages, _ := filepath.Glob(pattern)
+		for _, page := range pages {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+	}
+	return all.String()
+}
+
+// called are methods that packages outside this module call.
+var called = []string{
+	"String", "GoString", "Format", "Error", "Unwrap", "Is", "MarshalText", "UnmarshalText",
+	"MarshalJSON", "UnmarshalJSON", "MarshalYAML", "UnmarshalYAML", "MarshalBinary", "Read", "Write",
+	"Close", "Len",
+}
+
+// libraries are packages of which a researcher uses more than decoy does: what is exported there is
+// for him to use, as README says.
+var libraries = []string{"eval", "eval/report", "attack", "noise"}
+
+// TestExportedFunctionsHaveUsers fails for a function or method that is exported for nobody:
+// another package or its test uses it, an example does, or the documents have it. Types and
+// constants are not looked at: they are used wherever a function has them.
+func TestExportedFunctionsHaveUsers(t *testing.T) {
+	names := exportedNames(t)
+	documents := documentation(t)
+	interfaces := map[string]bool{}
+	functions := 0
+	for _, n := range names {
+		for _, m := range n.abstract {
+			interfaces[m] = true
+		}
+		if n.function {
+			functions++
+		}
+	}
+	for _, n := range names {
+		last := n.name[strings.LastIndex(n.name, ".")+1:]
+		method := strings.Count(n.name, ".") == 2
+		switch {
+		case !n.function, len(n.users) > 0, slices.Contains(libraries, n.pkg):
+		case strings.Contains(n.pkg, "internal"), strings.Contains(documents, n.name):
+		case method && (slices.Contains(called, last) || interfaces[last]):
+		default:
+			t.Errorf("%s: no other package uses it, and no document has it", n.name)
+		}
+	}
+	if functions < 300 {
+		t.Errorf("found only %d exported functions", functions)
+	}
+	t.Logf("%d exported names, %d of them functions and methods", len(names), functions)
+}
