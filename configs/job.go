@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/synth"
@@ -65,8 +67,30 @@ type Job struct {
 type Evaluate struct {
 	// real rows that were not fitted; required
 	Holdout string `mapstructure:"holdout" json:"holdout,omitempty"`
-	// further flags of decoy evaluate
+	// further flags of decoy evaluate, of evaluateFlags
 	Args []string `mapstructure:"args" json:"args,omitempty"`
+}
+
+// evaluateFlags say what decoy evaluate compares. The others say which files it reads and writes,
+// and what it spends: these are the job's.
+var evaluateFlags = []string{"--target", "--positive", "--drop", "--quasi"}
+
+// checkArgs refuses flags that are not a job's to give.
+func (e *Evaluate) checkArgs() error {
+	value := false // of the flag before
+	for _, arg := range e.Args {
+		name, _, given := strings.Cut(arg, "=")
+		switch {
+		case value:
+			value = false
+		case slices.Contains(evaluateFlags, name):
+			value = !given
+		default:
+			return &ValueError{"evaluate.args", fmt.Sprintf("%q must be one of %s, or its value", arg,
+				strings.Join(evaluateFlags, ", "))}
+		}
+	}
+	return nil
 }
 
 // A ValueError is a key of a job whose value cannot be.
@@ -115,6 +139,11 @@ func (j Job) checkAlone() error {
 		return &ValueError{"rows", fmt.Sprintf("%d must be from 0 to %d", j.Rows, math.MaxInt32)}
 	case j.Evaluate != nil && (j.Evaluate.Holdout == "" || j.Input == ""):
 		return &ValueError{"evaluate", "needs an input and a holdout"}
+	}
+	if j.Evaluate != nil {
+		if err := j.Evaluate.checkArgs(); err != nil {
+			return err
+		}
 	}
 	if _, err := json.Marshal(j.Settings); err != nil {
 		return &ValueError{"settings",

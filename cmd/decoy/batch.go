@@ -207,11 +207,13 @@ func (b *batch) check(jobs []configs.Job) error {
 	return errors.Join(problems...)
 }
 
-// distinctFiles refuses a batch that would write over a file that it reads, be it another job's. It
-// goes by names, with links followed: a batch has too many files to compare them in pairs.
+// distinctFiles refuses a batch that would write over a file that it reads, be it another job's, or
+// write a file twice. It goes by names, with links followed: a batch has too many files to compare
+// them in pairs.
 func (b *batch) distinctFiles(path string) error {
 	reads := map[string]job.NamedPath{job.Resolve(path): job.At("the batch file", path)}
-	writes := []job.NamedPath{job.At("--results", b.results)}
+	writes := []job.NamedPath{job.At("--results", b.results),
+		job.At("the page of --results", resultsPageOf(b.results))}
 	for _, task := range b.work {
 		w, r := task.Files()
 		writes = append(writes, w...)
@@ -228,9 +230,10 @@ func (b *batch) distinctFiles(path string) error {
 		if w.Path == "" {
 			continue
 		}
-		if r, ok := reads[job.Resolve(w.Path)]; ok {
-			return usagef("%s and %s are the same file: %s", w.Name, r.Name, w.Path)
+		if other, ok := reads[job.Resolve(w.Path)]; ok {
+			return usagef("%s and %s are the same file: %s", w.Name, other.Name, w.Path)
 		}
+		reads[job.Resolve(w.Path)] = w // nor is a file written twice
 	}
 	return nil
 }
@@ -251,7 +254,12 @@ func (b *batch) sortTables() error {
 		if ledger == nil {
 			continue
 		}
-		if old, ok := b.tables[ledger.Path()]; !ok || old.Limit == nil {
+		old, ok := b.tables[ledger.Path()]
+		if ok && old.Limit != nil && t.Limit != nil && *old.Limit != *t.Limit {
+			return usagef("tables %s and %s have other limits for one ledger: %s", old.Name, t.Name,
+				ledger.Path())
+		}
+		if !ok || old.Limit == nil {
 			b.tables[ledger.Path()] = t
 		}
 	}

@@ -139,8 +139,11 @@ func flagError(cmd *cobra.Command, err error) error {
 // need is an error for a flag that must be given and was not.
 func need(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
-		if !cmd.Flags().Changed(name) {
+		switch f := cmd.Flags().Lookup(name); {
+		case !f.Changed:
 			return usagef("--%s is required", name)
+		case f.Value.String() == "":
+			return usagef("--%s is empty", name)
 		}
 	}
 	return nil

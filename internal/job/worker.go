@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -264,6 +265,10 @@ func (w *Worker) evaluate(ctx context.Context, t *Task) error {
 		t.Evaluate.Args...)
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Args[0] = "decoy"
+	// What the environment sets for the batch is not for its parts.
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "DECOY_")
+	})
 	if text, err = cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("decoy evaluate: %w: %s", err, strings.TrimSpace(string(text)))
 	}

@@ -24,4 +24,3 @@ type Fitter struct {
 
 // Name is "wgan".
 func (f *Fitter) Name() string { return Name }
-
