@@ -80,7 +80,7 @@ func (b block) commands() (out []command) {
 func looksRun(b block) bool {
 	for _, line := range b.lines {
 		for _, start := range []string{"$ ", "decoy ", "./decoy ", "go run ", "go test ", "go build ",
-			"go install "} {
+			"CGO_ENABLED=0 ", "go install "} {
 			if strings.HasPrefix(strings.TrimSpace(line), start) {
 				return true
 			}
@@ -90,8 +90,9 @@ func looksRun(b block) bool {
 }
 
 // inTest is how a command is run here: the test has built the program already.
-var inTest = strings.NewReplacer("go run ./cmd/decoy ", "decoy ", "go build -o decoy ./cmd/decoy",
-	"true", "go install ./cmd/decoy", "true", "./decoy ", "decoy ")
+var inTest = strings.NewReplacer("go run ./cmd/decoy ", "decoy ",
+	"CGO_ENABLED=0 go build -o decoy ./cmd/decoy", "true", "go install ./cmd/decoy", "true",
+	"./decoy ", "decoy ")
 
 var digits = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?`)
 

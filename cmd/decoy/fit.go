@@ -24,7 +24,8 @@ one file, which may be given away: it holds no private row, and carries the guar
 account that proves it.
 
 The whole budget is reserved in the ledger before a row is read, and stays spent whatever happens
-then.`,
+then, except that a run whose rows cannot be read is void and costs nothing, unless the limit is
+strict (decoy ledger limit --strict).`,
 		Args: operands("INPUT?"),
 	})
 	g.addFit(cmd, t, "model `FILE` to write (required)")

@@ -35,9 +35,10 @@ $ decoy ledger show patients.csv.ledger
 synthetic table from it.
 
 The whole budget is reserved in the ledger before a row is read, and stays spent whatever happens
-then. Everything that can go wrong without the rows (schema, budget, ledger limit, output) is
-checked first. With --model the model is kept: any number of tables may be sampled from it at no
-further cost.`,
+then, except that a run whose rows cannot be read is void and costs nothing, unless the limit is
+strict (decoy ledger limit --strict). Everything that can go wrong without the rows (schema, budget,
+ledger limit, output) is checked first. With --model the model is kept: any number of tables may be
+sampled from it at no further cost.`,
 		Args: operands("INPUT?"),
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
