@@ -3,6 +3,7 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"math/big"
 )
 
 // Charge is Count calls of one event.
@@ -81,7 +82,7 @@ const gdpSlack = 1e-6
 
 // Epsilon bounds ε at delta, 0 ≤ delta < 1, by closed formulas:
 //
-//	ε = ε_μ((δ − λ)/(1 − λ)) + Σ ε_i,   μ² = Σ μ_j²,   λ = 1 − ∏(1 − δ_i)
+//	ε = ε_μ((δ − λ)/(1 − λ)) + Σ ε_i,   μ² = Σ μ_j²,   λ = Σ δ_i ≥ 1 − ∏(1 − δ_i)
 //
 // with ε_μ the curve of μ-GDP ([GDPEpsilon]). The first sum has the Laplace and Approx events
 // (basic composition), the second the Gaussian ones and filters (Dong, Roth, Su 2022, corollary 2);
@@ -109,7 +110,13 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 		if rest < 0 {
 			return
 		}
-		if e := GDPEpsilon(math.Sqrt(mu2), rest) + sum; e < best.Epsilon {
+		e := GDPEpsilon(math.Sqrt(mu2), rest)
+		if e > 0 && sum > 0 {
+			e = math.Nextafter(e+sum, math.Inf(1))
+		} else {
+			e += sum
+		}
+		if e < best.Epsilon {
 			best.Epsilon, best.Slack, best.Method = e, e, method
 		}
 	}
@@ -140,14 +147,14 @@ type parts struct {
 }
 
 func (c Composition) parts(adj Adjacency) (p parts, err error) {
-	keep := 0.0 // ln(1 − λ)
+	var epsilon, leak, selections upward
 	for _, charge := range c {
 		n := float64(charge.Count)
 		switch e := charge.Event.(type) {
 		case Gaussian:
 			p.mu2 += n / (e.NoiseMultiplier * e.NoiseMultiplier)
 		case GDPFilter:
-			p.mu2 += n * e.Mu * e.Mu
+			p.mu2 += n * square(e.Mu)
 		case SubsampledGaussian:
 			if e.Rate < 1 {
 				return p, noFormula(e)
@@ -158,20 +165,40 @@ func (c Composition) parts(adj Adjacency) (p parts, err error) {
 			}
 			p.mu2 += scale * n / (e.NoiseMultiplier * e.NoiseMultiplier)
 		case Laplace:
-			p.epsilon += n * e.Epsilon
+			epsilon.add(n, e.Epsilon)
 		case Approx:
-			p.epsilon += n * e.Epsilon
-			keep += n * math.Log1p(-e.Delta)
+			epsilon.add(n, e.Epsilon)
+			leak.add(n, e.Delta)
 		case Exponential:
 			mu := rangeMu(e.Epsilon)
-			p.selections += n * e.Epsilon
-			p.selectionsMu2 += n * mu * mu
+			selections.add(n, e.Epsilon)
+			p.selectionsMu2 += n * square(mu)
 		default:
 			return p, noFormula(e)
 		}
 	}
-	p.leak = -math.Expm1(keep)
+	p.epsilon, p.leak, p.selections = epsilon.sum(), leak.sum(), selections.sum()
 	return p, nil
+}
+
+// square is x², and not zero.
+func square(x float64) float64 { return math.Max(x*x, math.SmallestNonzeroFloat64) }
+
+// upward adds exactly, and rounds the sum away from zero.
+type upward struct{ big.Float }
+
+func (u *upward) add(n, x float64) {
+	const exact = 2200 // bits, of every sum of products of float64s
+	product := new(big.Float).SetPrec(exact).Mul(big.NewFloat(n), big.NewFloat(x))
+	u.SetPrec(exact).Add(&u.Float, product)
+}
+
+func (u *upward) sum() float64 {
+	x, accuracy := u.Float64()
+	if accuracy == big.Below {
+		x = math.Nextafter(x, math.Inf(1))
+	}
+	return x
 }
 
 func noFormula(e Event) error {

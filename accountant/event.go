@@ -66,6 +66,10 @@ func (Exponential) event()        {}
 func (Approx) event()             {}
 func (GDPFilter) event()          {}
 
+// maxMultiplier bounds noise multipliers, so that the square of none is infinite and the event
+// free.
+const maxMultiplier = 1e150
+
 // validate reports a parameter out of its range, or an event that the accountant does not know, as
 // ErrEvent.
 func validate(e Event) error {
@@ -76,21 +80,28 @@ func validate(e Event) error {
 		}
 		return nil
 	}
+	multiplier := func(z float64) error {
+		if z > maxMultiplier {
+			return fmt.Errorf("accountant: %s: noise multiplier %v must be at most %v: %w", eventName(e), z,
+				maxMultiplier, ErrEvent)
+		}
+		return positive("noise multiplier", z)
+	}
 	switch e := e.(type) {
 	case Gaussian:
-		return positive("noise multiplier", e.NoiseMultiplier)
+		return multiplier(e.NoiseMultiplier)
 	case SubsampledGaussian:
 		if !(e.Rate > 0 && e.Rate <= 1) {
 			return fmt.Errorf("accountant: subsampled-gaussian: rate %v must be above 0 and at most 1: %w",
 				e.Rate, ErrEvent)
 		}
-		return positive("noise multiplier", e.NoiseMultiplier)
+		return multiplier(e.NoiseMultiplier)
 	case DiscreteGaussian:
 		if e.Sensitivity < 1 || e.Sensitivity > 1<<53 {
 			return fmt.Errorf("accountant: discrete-gaussian: sensitivity %d must be from 1 to 2^53: %w",
 				e.Sensitivity, ErrEvent)
 		}
-		return positive("noise multiplier", e.NoiseMultiplier)
+		return multiplier(e.NoiseMultiplier)
 	case Laplace:
 		return positive("epsilon", e.Epsilon)
 	case Exponential:

@@ -144,3 +144,41 @@ func TestGDPMu(t *testing.T) {
 		}
 	}
 }
+
+// TestTailsAgree: where both hold, the series of the far tail and the complementary error function
+// differ by no more than what the bounds allow for.
+func TestTailsAgree(t *testing.T) {
+	for x := -37.0; x < -30; x += 1.0 / 64 {
+		got, want := logPhi(x), math.Log(math.Erfc(-x/math.Sqrt2)/2)
+		if math.Abs(got-want) > 8*ulp*(1+math.Abs(want)) {
+			t.Errorf("x = %v: ln Φ is %v, want %v", x, got, want)
+		}
+	}
+}
+
+// TestNothingIsFree: no event costs nothing because its square underflows, and sums are rounded up.
+func TestNothingIsFree(t *testing.T) {
+	huge := Composition{{Event: Gaussian{NoiseMultiplier: 1e160}, Count: 1 << 40}}
+	if _, err := huge.Epsilon(0, AddRemove); !errors.Is(err, ErrEvent) {
+		t.Errorf("huge noise: %v", err)
+	}
+	for _, e := range []Event{Gaussian{NoiseMultiplier: 1e150}, GDPFilter{Mu: 1e-170}} {
+		if _, err := (Composition{{Event: e, Count: 1}}).Epsilon(0, AddRemove); !errors.Is(err,
+			ErrUnbounded) {
+			t.Errorf("%v at delta 0: %v", e, err)
+		}
+	}
+	// 64 + 10⁶·2⁻⁴⁸, which added one by one stays 64.
+	small := Composition{{Event: Laplace{Epsilon: 64}, Count: 1}}
+	for range 1000 {
+		small = append(small, Charge{Event: Laplace{Epsilon: 0x1p-48}, Count: 1000})
+	}
+	got, err := small.Epsilon(0, AddRemove)
+	if want := 64 + 1e6*0x1p-48; err != nil || got.Epsilon < want || got.Epsilon > want*(1+2*ulp) {
+		t.Errorf("epsilon %v, want %v: %v", got.Epsilon, want, err)
+	}
+	leaky := Composition{{Event: Approx{Delta: 1.0104700000000003374e-09}, Count: 1}}
+	if _, err := leaky.Epsilon(1.0104700000000001306e-09, AddRemove); !errors.Is(err, ErrUnbounded) {
+		t.Errorf("one ulp too much delta: %v", err)
+	}
+}

@@ -12,7 +12,8 @@ func logPhi(x float64) float64 {
 		return math.Log(math.Erfc(-x/math.Sqrt2) / 2)
 	}
 	// Asymptotic series of the Mills ratio (Abramowitz & Stegun 26.2.12); at x = -30 the first omitted
-	// term is 2e-12.
+	// term is 2e-14.
 	w := 1 / (x * x)
-	return -x*x/2 - math.Log(-x) - math.Log(2*math.Pi)/2 + math.Log1p(w*(-1+w*(3+w*(-15+w*105))))
+	return -x*x/2 - math.Log(-x) - math.Log(2*math.Pi)/2 +
+		math.Log1p(w*(-1+w*(3+w*(-15+w*(105-w*945)))))
 }

@@ -17,7 +17,7 @@ type Rule interface {
 	Size() int
 	// CellsTo stores in dst[i] the cell of the row whose code in column c of the schema is
 	// columns[c].At(i). It is called with blocks of the private rows, and must keep nothing of what
-	// it sees. A number that is no cell counts as the last cell.
+	// it sees and not call the session. A number that is no cell counts as the last cell.
 	CellsTo(dst []uint32, columns []table.Codes)
 }
 

@@ -29,12 +29,19 @@ func File(path string, s *schema.Schema) *Rows {
 	}}
 }
 
-// FromTable treats a table as private from here on.
+// FromTable treats a table as private from here on. Its columns must not change any more. Its
+// schema may: the gate has its own.
 func FromTable(t *table.Table) *Rows {
+	s := t.Schema().Clone()
 	return &Rows{
-		schema: t.Schema().Clone(),
+		schema: s,
 		load: func(context.Context) (*table.Table, table.Report, error) {
-			return t, table.Report{}, nil
+			cols := make([]table.Codes, len(s.Columns))
+			for i := range cols {
+				cols[i] = t.Column(i)
+			}
+			own, err := table.FromColumns(s.Clone(), cols, t.Units())
+			return own, table.Report{}, err
 		},
 	}
 }

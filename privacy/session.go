@@ -319,11 +319,11 @@ func fits(
 	plan accountant.Composition, b accountant.Budget, adj accountant.Adjacency,
 	price accountant.Pricer,
 ) error {
-	cost, err := price.Epsilon(plan, b.Delta, adj)
+	cost, err := price.Epsilon(slices.Clone(plan), b.Delta, adj)
 	if err != nil {
 		return err
 	}
-	if cost.Epsilon > b.Epsilon {
+	if !(cost.Epsilon <= b.Epsilon) { // nor NaN
 		return fmt.Errorf(
 			"privacy: the plan costs epsilon %v at delta %v, the budget is %v: %w", cost.Epsilon, b.Delta,
 			b.Epsilon, accountant.ErrBudget,

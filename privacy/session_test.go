@@ -365,3 +365,48 @@ func TestModelLedgerNamesNoMachine(t *testing.T) {
 		t.Error("the ledger file does not name the process")
 	}
 }
+
+// TestPricersDecideOnNothingElse: a pricer changes no plan, and NaN is no price.
+func TestPricersDecideOnNothingElse(t *testing.T) {
+	tab := testTable(t, testSchema("", 0), someRows(10), nil)
+	for name, price := range map[string]accountant.Pricer{
+		"NaN": func(accountant.Composition, float64, accountant.Adjacency) (accountant.Bound, error) {
+			return accountant.Bound{Epsilon: math.NaN()}, nil
+		},
+		"more of the plan": func(c accountant.Composition, delta float64, adj accountant.Adjacency) (
+			accountant.Bound, error) {
+			bound, err := c.Epsilon(delta, adj)
+			c[0].Count = 1e6
+			return bound, err
+		},
+	} {
+		s, err := Open(context.Background(), FromTable(tab), Options{
+			Budget: accountant.Budget{Epsilon: 10, Delta: 1e-9}, Plan: gaussian(10, 1), Price: price})
+		if name == "NaN" {
+			if !errors.Is(err, accountant.ErrBudget) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Measure(Total{}, 10); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Measure(Total{}, 10); !errors.Is(err, ErrPlan) {
+			t.Errorf("%s: a second answer: %v", name, err)
+		}
+	}
+}
+
+// TestUnitsNeedTheirSchema: rows that have units are not read as if each were its own.
+func TestUnitsNeedTheirSchema(t *testing.T) {
+	sch := testSchema("u", 3)
+	tab := testTable(t, sch, someRows(4), []uint32{0, 0, 1, 1})
+	sch.Unit, sch.MaxRowsPerUnit = "", 0
+	if _, err := Open(context.Background(), FromTable(tab), Options{Budget: wide,
+		Plan: gaussian(10, 1)}); err == nil {
+		t.Error("a table with units is opened as one without")
+	}
+}

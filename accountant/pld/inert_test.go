@@ -18,8 +18,8 @@ func TestInertEventsChangeNothing(t *testing.T) {
 		"selections": events(times(exponential(5), 10)),
 	}
 	for _, inert := range []accountant.Event{
-		subsampled(1e-300, 1e308), subsampled(1e-300, 1e50), subsampled(1e-100, 1e308),
-		subsampled(1e-20, 1e308), subsampled(1e-17, 1e308), subsampled(1e-17, 1), subsampled(1e-300, 1),
+		subsampled(1e-300, 1e150), subsampled(1e-300, 1e50), subsampled(1e-100, 1e150),
+		subsampled(1e-20, 1e150), subsampled(1e-17, 1e150), subsampled(1e-17, 1), subsampled(1e-300, 1),
 	} {
 		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 			for name, c := range others {

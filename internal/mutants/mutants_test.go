@@ -168,7 +168,7 @@ var mutants = []mutant{
 		"./accountant/derive TestAgainstTheAccountant",
 	},
 	{
-		"a filter costs μ for μ²", "accountant/composition.go", "p.mu2 += n * e.Mu * e.Mu",
+		"a filter costs μ for μ²", "accountant/composition.go", "p.mu2 += n * square(e.Mu)",
 		"p.mu2 += n * e.Mu", "./accountant/derive TestAgainstTheAccountant",
 	},
 	{
@@ -176,8 +176,8 @@ var mutants = []mutant{
 		"./accountant/derive TestAgainstTheAccountant",
 	},
 	{
-		"a selection costs half its μ²", "accountant/composition.go", "p.selectionsMu2 += n * mu * mu",
-		"p.selectionsMu2 += n * mu * mu / 2", "./accountant/pld TestClosedFormulasAreUpperBounds",
+		"a selection costs half its μ²", "accountant/composition.go", "p.selectionsMu2 += n * square(mu)",
+		"p.selectionsMu2 += n * square(mu) / 2", "./accountant/pld TestClosedFormulasAreUpperBounds",
 	},
 	{
 		"equal Gaussian events cost as one, by PLD", "accountant/pld/plan.go",
@@ -228,7 +228,7 @@ var mutants = []mutant{
 		"rows.read(ctx, s)\n\tif err := s.begin(ctx, o); err != nil {", "./privacy TestLimitAcrossRuns",
 	},
 	{
-		"plan not compared with the budget", "privacy/session.go", "if cost.Epsilon > b.Epsilon {",
+		"plan not compared with the budget", "privacy/session.go", "if !(cost.Epsilon <= b.Epsilon) {",
 		"if false {", "./privacy TestFilterIsReservedBeforeReading",
 	},
 	{
@@ -294,7 +294,7 @@ var mutants = []mutant{
 	},
 	{
 		"the schema of private rows is shared", "privacy/rows.go",
-		"schema: t.Schema().Clone(),", "schema: t.Schema(),",
+		"s := t.Schema().Clone()", "s := t.Schema()",
 		"./privacy TestNothingIsShared",
 	},
 	{

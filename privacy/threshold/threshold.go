@@ -94,11 +94,11 @@ func scales(nb privacy.Neighbours, epsilon float64) (once, each *noise.DiscreteL
 // several goroutines.
 func (r *round) Ask(x table.Expr, guess float64) (above bool, err error) {
 	fail := func(err error) (bool, error) { return false, fmt.Errorf("privacy: a threshold: %w", err) }
-	text := fmt.Sprintf("%#v", x)
 	exprs, err := table.CompileExprs(r.s.Schema().Sizes(), []table.Expr{x})
 	if err != nil {
 		return fail(err)
 	}
+	text := fmt.Sprintf("%#v", x) // after its size is known
 	expected, err := access.Fixed(guess, 1<<40)
 	if err != nil {
 		return fail(fmt.Errorf("guess %w", err))

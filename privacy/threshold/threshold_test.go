@@ -316,3 +316,17 @@ func TestCopiedRoundIsTheSame(t *testing.T) {
 		t.Errorf("a round said above %d times", said)
 	}
 }
+
+// TestCyclicQuestionIsRefused: an expression that holds itself is refused before it is written
+// down.
+func TestCyclicQuestionIsRefused(t *testing.T) {
+	r, err := Open(open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, 1)), 1000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cyclic := table.And{nil}
+	cyclic[0] = cyclic
+	if _, err := r.Ask(cyclic, 0); err == nil {
+		t.Error("an expression without end is accepted")
+	}
+}

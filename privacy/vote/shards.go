@@ -25,8 +25,8 @@ type Teacher[Q any] interface {
 	// Train continues from where the teacher is. The table holds the shard's rows alone and may be
 	// empty.
 	Train(shard *table.Table, shown Q)
-	// VotesTo writes one class for each question. A class that the ballot does not have counts as
-	// class 0.
+	// VotesTo writes one class for each question, and keeps nothing. A class that the ballot does not
+	// have counts as class 0.
 	VotesTo(votes []uint8, shown Q)
 }
 

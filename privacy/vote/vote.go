@@ -203,16 +203,15 @@ func (g aggregator) tally(b Ballot, released []int64) Tally {
 func (sh *shardSet[Q]) votes(b Ballot, shown Q) []int64 {
 	in := sh.inner()
 	parts := make([][]int64, sh.workers())
-	ballots := make([][]uint8, len(parts))
 	for w := range parts {
-		parts[w], ballots[w] = make([]int64, b.Questions*b.Classes), make([]uint8, b.Questions)
+		parts[w] = make([]int64, b.Questions*b.Classes)
 	}
 	sh.each(func(w, i int) {
-		clear(ballots[w])
-		if !access.Guard(func() { in.teachers[i].VotesTo(ballots[w], shown) }) {
-			clear(ballots[w])
+		ballot := make([]uint8, b.Questions) // its own: a teacher that keeps it changes no other's
+		if !access.Guard(func() { in.teachers[i].VotesTo(ballot, shown) }) {
+			ballot = make([]uint8, b.Questions)
 		}
-		for q, class := range ballots[w] {
+		for q, class := range ballot {
 			if int(class) >= b.Classes {
 				class = 0
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -424,5 +425,43 @@ func TestForgedAggregatorIsRefused(t *testing.T) {
 	}
 	if event, _ := Events(aggregatorOf{GNMax{Sigma: 4}}, 2); event != (accountant.Gaussian{}) {
 		t.Errorf("its event is %v", event)
+	}
+}
+
+// late keeps its ballot and writes the other class into it when the next teacher votes.
+type late struct{ kept *[][]uint8 }
+
+func (late) Train(*table.Table, int) {}
+func (l late) VotesTo(votes []uint8, _ int) {
+	for _, ballot := range *l.kept {
+		ballot[0] = 1
+	}
+	*l.kept = append(*l.kept, votes)
+}
+
+// TestTeachersHaveTheirOwnBallots: a teacher that keeps its ballot changes no other's vote.
+func TestTeachersHaveTheirOwnBallots(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one worker after the other
+	kept := &[][]uint8{}
+	sh, err := Split(open(t, testTable(t, testSchema("", 0), someRows(10), nil), nil), 9,
+		func(int) Teacher[int] { return late{kept} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := votesOf(t, sh, Ballot{Questions: 1, Classes: 2}, 0); !slices.Equal(got, []int64{9, 0}) {
+		t.Errorf("counts %v, want 9 and 0", got)
+	}
+}
+
+// TestSplitKeepsTheGatesSchema: a schema that is changed after the session was opened decides on
+// nothing.
+func TestSplitKeepsTheGatesSchema(t *testing.T) {
+	sch := testSchema("", 0)
+	s := open(t, testTable(t, sch, someRows(100), nil), nil)
+	for i := range sch.Columns {
+		sch.Columns[i].Categories = sch.Columns[i].Categories[:1]
+	}
+	if _, err := Split(s, 3, func(int) Teacher[int] { return strange{} }); err != nil {
+		t.Error(err)
 	}
 }

@@ -87,6 +87,9 @@ func New(c Config) (*Fitter, error) {
 // Name is "aim".
 func (f *Fitter) Name() string { return Name }
 
+// Config is the settings with the defaults filled in.
+func (f *Fitter) Config() Config { return f.cfg }
+
 // columnSets resolves the workload.
 func (c Config) columnSets(s *schema.Schema) ([]ColumnSet, error) {
 	var out []ColumnSet

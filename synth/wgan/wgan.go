@@ -24,3 +24,7 @@ type Fitter struct {
 
 // Name is "wgan".
 func (f *Fitter) Name() string { return Name }
+
+// Config are the settings, with the defaults filled in: those of preset medium where the table's
+// size will choose.
+func (f *Fitter) Config() Config { return f.cfg }
