@@ -247,6 +247,20 @@ func TestRateOne(t *testing.T) {
 	}
 }
 
+// TestFullBatchesInAMixedPlan: beside events that have no closed formula, a sum over all units
+// counts as a Gaussian, under replace-one as one of half the noise.
+func TestFullBatchesInAMixedPlan(t *testing.T) {
+	rest := events(times(subsampled(.1, 1), 20), times(gaussian(9), 1))
+	for adj, z := range map[accountant.Adjacency]float64{
+		accountant.AddRemove: 5, accountant.ReplaceOne: 2.5} {
+		got := mustEpsilon(t, append(events(times(subsampled(1, 5), 9)), rest...), 1e-5, adj)
+		want := mustEpsilon(t, append(events(times(gaussian(z), 9)), rest...), 1e-5, adj)
+		if !near(got.Epsilon, want.Epsilon, 1e-9) {
+			t.Errorf("%v: %v, want %v", adj, got.Epsilon, want.Epsilon)
+		}
+	}
+}
+
 // A table of one unit against none, with a fair share of the wrong directions: for add-remove both
 // orders of the pair are needed.
 func TestBothDirections(t *testing.T) {
