@@ -31,7 +31,7 @@ var mutants = []mutant{
 		"./internal/kill TestOrder",
 	},
 	{
-		"a reservation that failed halfway gives its journal up", "privacy/session.go",
+		"a reservation that failed halfway gives its journal up", "privacy/resume.go",
 		"failed == nil && statusOf(l, s.run) == \"\"", "failed == nil && statusOf(l, \"\") == \"\"",
 		"./internal/kill TestEveryPoint",
 	},
@@ -272,16 +272,16 @@ var mutants = []mutant{
 		"", "./privacy TestForeignCodeTellsNothing",
 	},
 	{
-		"an old journal is taken", "privacy/session.go", "if len(logged) > 0 {", "if false {",
+		"an old journal is taken", "privacy/resume.go", "if len(logged) > 0 {", "if false {",
 		"./privacy TestResumeAtEveryByte",
 	},
 	{
-		"an unfinished run is paid again", "privacy/session.go",
+		"an unfinished run is paid again", "privacy/resume.go",
 		"case statusOf(l, h.Run) == ledger.StatusUnfinished:", "case false:",
 		"./privacy TestUnfinishedIsNotPaidTwice",
 	},
 	{
-		"a journal is another program's", "privacy/session.go", "h.Program != program {", "false {",
+		"a journal is another program's", "privacy/resume.go", "h.Program != program {", "false {",
 		"./privacy TestResumeRefuses",
 	},
 	{
@@ -347,11 +347,11 @@ var mutants = []mutant{
 		"if err := error(nil); err != nil {\n\t\t\treturn nil", "./privacy TestContinuedRunHasNoMore",
 	},
 	{
-		"an ended run is continued", "privacy/session.go", "return nil, refuse(\"it is %s\", e.Status)",
+		"an ended run is continued", "privacy/resume.go", "return nil, refuse(\"it is %s\", e.Status)",
 		"continue", "./privacy TestUnfinishedIsNotPaidTwice",
 	},
 	{
-		"a run is continued with another plan", "privacy/session.go",
+		"a run is continued with another plan", "privacy/resume.go",
 		"case !slices.Equal(e.Composition, want.Composition):", "case false:",
 		"./privacy TestResumeRefuses",
 	},

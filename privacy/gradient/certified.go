@@ -7,7 +7,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -84,10 +83,7 @@ type Certified struct {
 // CertifiedEvent is the event of [CertifiedSum]: the certificate's ellipsoid has radius 1 under the
 // session's own relation.
 func CertifiedEvent(p CertifiedPlan) accountant.Event {
-	if p.Rate == 1 {
-		return accountant.Gaussian{NoiseMultiplier: p.NoiseMultiplier}
-	}
-	return accountant.SubsampledGaussian{Rate: p.Rate, NoiseMultiplier: p.NoiseMultiplier}
+	return sampledEvent(p.Rate, p.NoiseMultiplier)
 }
 
 // CertifiedSum certifies the critic's gradient over the schema's domain, draws a Poisson sample of
@@ -97,18 +93,9 @@ func CertifiedEvent(p CertifiedPlan) accountant.Event {
 // are about to be used. Event: [CertifiedEvent].
 func CertifiedSum(s *privacy.Session, p CertifiedPlan, critic Critic) (Certified, error) {
 	fail := func(err error) (Certified, error) {
-		return Certified{},
-			fmt.Errorf("privacy: a gradient sum: %w", err)
+		return Certified{}, fmt.Errorf("privacy: a gradient sum: %w", err)
 	}
-	if !(p.Rate > 0 && p.Rate <= 1) || !access.Positive(p.NoiseMultiplier) {
-		return fail(
-			fmt.Errorf(
-				"rate %v must be in (0, 1], noise multiplier %v positive and finite", p.Rate,
-				p.NoiseMultiplier,
-			),
-		)
-	}
-	if err := p.Penalty.check(); err != nil {
+	if err := checkSampling(p.Rate, p.NoiseMultiplier, p.Penalty); err != nil {
 		return fail(err)
 	}
 	p.Scaled = slices.Clone(p.Scaled)

@@ -7,7 +7,6 @@ import (
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/bounds/clip"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -39,10 +38,7 @@ type ClippedPlan struct {
 // ClippedEvent is the event of [ClippedSum]: clipped rows lie in the certificate's ellipsoid, of
 // radius 1 under the session's own relation.
 func ClippedEvent(p ClippedPlan) accountant.Event {
-	if p.Rate == 1 {
-		return accountant.Gaussian{NoiseMultiplier: p.NoiseMultiplier}
-	}
-	return accountant.SubsampledGaussian{Rate: p.Rate, NoiseMultiplier: p.NoiseMultiplier}
+	return sampledEvent(p.Rate, p.NoiseMultiplier)
 }
 
 // ClippedSum is [CertifiedSum] in mode bounds.Ball: each row's gradient is multiplied by the
@@ -51,18 +47,9 @@ func ClippedEvent(p ClippedPlan) accountant.Event {
 // for less, so the released sum is biased. Event: [ClippedEvent].
 func ClippedSum(s *privacy.Session, p ClippedPlan, critic ClippingCritic) (Certified, error) {
 	fail := func(err error) (Certified, error) {
-		return Certified{},
-			fmt.Errorf("privacy: a gradient sum: %w", err)
+		return Certified{}, fmt.Errorf("privacy: a gradient sum: %w", err)
 	}
-	if !(p.Rate > 0 && p.Rate <= 1) || !access.Positive(p.NoiseMultiplier) {
-		return fail(
-			fmt.Errorf(
-				"rate %v must be in (0, 1], noise multiplier %v positive and finite", p.Rate,
-				p.NoiseMultiplier,
-			),
-		)
-	}
-	if err := p.Penalty.check(); err != nil {
+	if err := checkSampling(p.Rate, p.NoiseMultiplier, p.Penalty); err != nil {
 		return fail(err)
 	}
 	in, err := bounds.OneHot(s.Schema().Sizes())

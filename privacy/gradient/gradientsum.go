@@ -122,3 +122,20 @@ func sample(t *table.Table, src *noise.Source, rate float64) (rows []int, n int)
 
 // unitRows is the most rows of a unit.
 func unitRows(s *privacy.Session) int { return max(1, s.Neighbours().MaxRowsPerUnit) }
+
+// sampledEvent is the event of a sum of sensitivity 1 over a Poisson sample, with noise of standard
+// deviation z: all units at rate 1.
+func sampledEvent(rate, z float64) accountant.Event {
+	if rate == 1 {
+		return accountant.Gaussian{NoiseMultiplier: z}
+	}
+	return accountant.SubsampledGaussian{Rate: rate, NoiseMultiplier: z}
+}
+
+// checkSampling checks what plans of sums have in common.
+func checkSampling(rate, z float64, penalty PenaltyPlan) error {
+	if !(rate > 0 && rate <= 1) || !access.Positive(z) {
+		return fmt.Errorf("rate %v must be in (0, 1], noise multiplier %v positive and finite", rate, z)
+	}
+	return penalty.check()
+}
