@@ -15,7 +15,6 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
@@ -37,13 +36,8 @@ const deltaShare = 0.5
 
 // Options of [Run].
 type Options struct {
-	Budget        accountant.Budget // required, δ > 0
-	Adjacency     accountant.Adjacency
-	Ledger        *ledger.File // nil: in memory only
-	Tool          string
-	Journal       string        // see privacy.Options; "" keeps none
-	Resume        bool          // continue the run of the journal
-	Outputs       []string      // what the run is for (see privacy.Options)
+	// δ > 0; without Plan, Price, Method and Program, which are filled in
+	privacy.Options
 	CSV           schema.CSV    // of the file, for the schema
 	MaxCategories int           // most categories of a column, the most frequent ones; 0 = 1000
 	Progress      func(float64) // may be nil; says nothing of the data
@@ -104,11 +98,8 @@ func Run(ctx context.Context, t *text.Table, o Options) (*Result, *text.Session,
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := text.Open(ctx, t, privacy.Options{
-		Budget: o.Budget, Plan: plan, Adjacency: nb.Adjacency, Ledger: o.Ledger, Method: method,
-		Tool:    o.Tool,
-		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool,
-	})
+	o.Plan, o.Price, o.Method, o.Program = plan, nil, method, o.Tool
+	s, err := text.Open(ctx, t, o.Options)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -90,7 +90,7 @@ func run(
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Run(context.Background(), text, Options{Budget: b, CSV: o.CSV})
+	return Run(context.Background(), text, Options{Options: privacy.Options{Budget: b}, CSV: o.CSV})
 }
 
 // TestRun buys the schema of 20 000 rows at ε = 1: σ is some 20 rows of a magnitude and 40 of a
@@ -220,7 +220,8 @@ func TestRunRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	_, s, err = Run(ctx, text, Options{Budget: one, Progress: func(float64) { cancel() }})
+	_, s, err = Run(ctx, text, Options{Options: privacy.Options{Budget: one},
+		Progress: func(float64) { cancel() }})
 	if !errors.Is(err, context.Canceled) || s.Ledger().Runs()[0].Status != ledger.StatusCancelled {
 		t.Errorf("cancelled: %v", err)
 	}

@@ -63,11 +63,8 @@ func Units(
 	if err != nil {
 		return nil, nil, fmt.Errorf("infer: %w", err)
 	}
-	session, err := privacy.Open(ctx, rows, privacy.Options{
-		Budget: o.Budget, Plan: plan(sigma), Adjacency: nb.Adjacency, Ledger: o.Ledger,
-		Method: unitsMethod, Tool: o.Tool,
-		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool,
-	})
+	o.Plan, o.Price, o.Method, o.Program = plan(sigma), nil, unitsMethod, o.Tool
+	session, err := privacy.Open(ctx, rows, o.Options)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -50,7 +50,8 @@ func visits(t testing.TB, unit string, k int) *privacy.Rows {
 // of what it sums.
 func TestUnits(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
-	o := infer.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}, Ledger: file}
+	o := infer.Options{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9},
+		Ledger: file}}
 	r, s, err := infer.Units(context.Background(), visits(t, "patient", 3), o, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func TestUnits(t *testing.T) {
 
 // TestUnitsDoNotCostMore: the noise is the same whatever the bound is.
 func TestUnitsDoNotCostMore(t *testing.T) {
-	o := infer.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}
+	o := infer.Options{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}}
 	a, _, err := infer.Units(context.Background(), visits(t, "patient", 1), o, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -103,13 +104,15 @@ func TestUnitsDoNotCostMore(t *testing.T) {
 
 func TestUnitsRefuses(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	if _, _, err := infer.Units(context.Background(), visits(t, "", 0), infer.Options{Budget: budget},
+	if _, _, err := infer.Units(context.Background(), visits(t, "", 0),
+		infer.Options{Options: privacy.Options{Budget: budget}},
 		nil); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("no unit: %v", err)
 	}
 	for _, b := range []accountant.Budget{{Epsilon: 1}, {Epsilon: -1, Delta: 1e-9}} {
 		if _, _, err := infer.Units(context.Background(), visits(t, "patient", 3),
-			infer.Options{Budget: b}, nil); !errors.Is(err, accountant.ErrBudgetRange) {
+			infer.Options{Options: privacy.Options{Budget: b}}, nil); !errors.Is(
+			err, accountant.ErrBudgetRange) {
 			t.Errorf("budget %v: %v", b, err)
 		}
 	}
@@ -120,7 +123,8 @@ func TestUnitsRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, s, err := infer.Units(context.Background(), visits(t, "patient", 3),
-		infer.Options{Budget: budget, Ledger: file}, nil); !errors.Is(err, accountant.ErrBudget) ||
+		infer.Options{Options: privacy.Options{Budget: budget, Ledger: file}}, nil); !errors.Is(
+		err, accountant.ErrBudget) ||
 		s != nil {
 		t.Errorf("beyond the limit: %v", err)
 	}

@@ -120,7 +120,7 @@ func TestBinsPlainSchema(t *testing.T) {
 func TestBinsAreQuantiles(t *testing.T) {
 	tab := payroll(t, 20000, .2)
 	m, s, err := synth.Run(context.Background(), privacy.FromTable(tab), fitter(t),
-		synth.RunOptions{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}})
+		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func (p ficklePlan) Composition() accountant.Composition {
 func TestBinsRefuseFicklePlans(t *testing.T) {
 	_, _, err := synth.Run(context.Background(), privacy.FromTable(payroll(t, 5000, .2)),
 		fickle{fitter(t)},
-		synth.RunOptions{Budget: accountant.Budget{Epsilon: 10, Delta: 1e-9}})
+		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 10, Delta: 1e-9}}})
 	if err == nil || !strings.Contains(err.Error(), "cannot be used with bins: dp") {
 		t.Errorf("error %v", err)
 	}

@@ -7,11 +7,9 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/kernels"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
@@ -125,13 +123,9 @@ func Run(
 		o.Forecast(plan.Forecast())
 	}
 	o.Progress.Report("reading", 0)
-	s, err := privacy.Open(ctx, rows, privacy.Options{
-		Budget: o.Budget, Plan: plan.Composition(), Price: PriceOf(plan),
-		Adjacency: nb.Adjacency, Ledger: o.Ledger,
-		Method: f.Name(), Tool: o.Tool, Run: o.Run, Day: o.Day,
-		Journal: o.Journal, Resume: o.Resume, Outputs: o.Outputs, Program: o.Tool + ", " +
-			runtime.GOARCH + " with " + kernels.Vectorised(),
-	})
+	o.Plan, o.Price, o.Method = plan.Composition(), PriceOf(plan), f.Name()
+	o.Program = o.Tool + ", " + runtime.GOARCH + " with " + kernels.Vectorised()
+	s, err := privacy.Open(ctx, rows, o.Options)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,25 +156,11 @@ func fit(
 
 // RunOptions of [Run].
 type RunOptions struct {
-	Budget    accountant.Budget    // required
-	Adjacency accountant.Adjacency // default accountant.AddRemove
-	Ledger    *ledger.File         // nil: in memory only
-	Tool      string               // program and version
-	Progress  Progress             // may be nil
-	// the run's name in the ledger (see privacy.Options); default random. A run that is continued
-	// has its own
-	Run string
-	Day time.Time // of the reservation (see privacy.Options); default today
-	// keeps the run until it is done, so that another process can continue it (see
-	// privacy.Options); "" keeps none
-	Journal string
-	Outputs []string // what the run is for (see privacy.Options)
-	Resume  bool     // continue the run of the journal in place of a new one
-
-	// Forecast is told what the plan expects to need, before anything is reserved. May be nil.
-	Forecast func(Forecast)
-
-	// Deliver makes what the run is for durable: the run is closed after it. nil: nothing, the
-	// caller keeps the model.
+	// the budget, the account, and how the run is continued; Plan, Price, Method and Program are of
+	// the method, and filled in
+	privacy.Options
+	Progress Progress       // may be nil
+	Forecast func(Forecast) // is told what the plan expects to need, before anything is reserved
+	// makes what the run is for durable: the run is closed after it. nil: the caller keeps the model
 	Deliver func(*release.Model) error
 }

@@ -44,9 +44,7 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	o := publish.Options{Target: e.options.Target, Positive: e.options.Positive, Drop: e.options.Drop,
 		Seed: e.options.Seed}
 	_, s, err := publish.Run(cmd.Context(), rows, synthetic, o, publish.RunOptions{
-		Budget: e.Budget(), Adjacency: e.Relation(), Ledger: ledger, Tool: tool(),
-		Progress: shown.report, Journal: account.Journal, Resume: account.Resume,
-		Outputs: account.Outputs,
+		Options: account.Options(e.Job), Progress: shown.report,
 		Deliver: func(r *publish.Result) error {
 			shown.finish()
 			t.say("guarantee: %v", claimOf(r))

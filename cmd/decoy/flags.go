@@ -165,7 +165,8 @@ func (j *jobFlags) private(
 
 // account is what a run on input pays from.
 func (j *jobFlags) account(t *terminal, ledger *ledger.File, input string) *job.Account {
-	return &job.Account{Ledger: ledger, Input: input, Resume: j.resume, Stdout: t.stdout, Say: t.say}
+	return &job.Account{Ledger: ledger, Input: input, Resume: j.resume, Tool: tool(),
+		Stdout: t.stdout, Say: t.say}
 }
 
 // flagged names the flag of a wrong value of a job.

@@ -108,9 +108,7 @@ func (g *generate) fit(
 ) error {
 	shown := t.privateProgress()
 	_, s, err := synth.Run(ctx, rows, j.Fitter, synth.RunOptions{
-		Budget: j.Budget(), Adjacency: j.Relation(), Ledger: j.Ledger, Tool: tool(),
-		Progress: shown.report, Forecast: shown.expect,
-		Journal: account.Journal, Resume: account.Resume, Outputs: account.Outputs,
+		Options: account.Options(j.Job), Progress: shown.report, Forecast: shown.expect,
 		Deliver: func(m *release.Model) error {
 			shown.finish()
 			t.say("guarantee: %v", m.Claim)

@@ -49,7 +49,8 @@ func refit(t *testing.T, method string, tab *table.Table, epsilon float64) *rele
 		t.Fatal(err)
 	}
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
-		synth.RunOptions{Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}, Tool: "test"})
+		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: epsilon,
+			Delta: 1e-9}, Tool: "test"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,9 +157,8 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	defer file.Abort()
 	shown := t.privateProgress()
 	r, session, err := infer.Run(cmd.Context(), text, infer.Options{
-		Budget: s.Budget(), Adjacency: s.Relation(), Ledger: ledger, Tool: tool(), CSV: s.csv(),
+		Options: account.Options(s.Job), CSV: s.csv(),
 		MaxCategories: s.maxCategories, Progress: shown.of("measuring columns"),
-		Journal: account.Journal, Resume: account.Resume, Outputs: account.Outputs,
 		Deliver: func(r *infer.Result) error {
 			sayBought(t, r)
 			account.SayTotal()

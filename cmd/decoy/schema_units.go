@@ -73,8 +73,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 		return err
 	}
 	_, session, err := infer.Units(cmd.Context(), rows, infer.Options{
-		Budget: u.Budget(), Adjacency: u.Relation(), Ledger: ledger, Tool: tool(),
-		Journal: account.Journal, Resume: account.Resume, Outputs: account.Outputs,
+		Options: account.Options(u.Job),
 	}, func(r *infer.UnitSizes) error {
 		t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q",
 			u.Epsilon, u.Delta, r.Adjacency, r.Unit)

@@ -55,7 +55,7 @@ func ExampleHoldout() {
 func ExampleRun() {
 	r, _, err := publish.Run(context.Background(), privacy.FromTable(coins(100_000, 30_000)),
 		coins(1000, 400), publish.Options{},
-		publish.RunOptions{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}})
+		publish.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
 	if err != nil {
 		panic(err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -31,14 +30,8 @@ type Options struct {
 
 // RunOptions says at what price, and where it is written down.
 type RunOptions struct {
-	Budget    accountant.Budget    // required
-	Adjacency accountant.Adjacency // default accountant.AddRemove
-	Ledger    *ledger.File         // nil: in memory only
-	Tool      string               // program and version
-	Journal   string               // see privacy.Options; "" keeps none
-	Outputs   []string             // what the run is for (see privacy.Options)
-	Resume    bool                 // continue the run of the journal
-	Progress  func(stage string, fraction float64)
+	privacy.Options // without Plan, Price, Method and Program, which Run fills in
+	Progress        func(stage string, fraction float64)
 	// makes the result durable: the run is closed after it. May be nil
 	Deliver func(*Result) error
 }
@@ -189,10 +182,8 @@ func Run(
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := privacy.Open(ctx, rows, privacy.Options{
-		Budget: r.Budget, Plan: p.composition, Adjacency: nb.Adjacency, Ledger: r.Ledger,
-		Method: Method, Tool: r.Tool,
-		Journal: r.Journal, Resume: r.Resume, Outputs: r.Outputs, Program: r.Tool})
+	r.Plan, r.Price, r.Method, r.Program = p.composition, nil, Method, r.Tool
+	s, err := privacy.Open(ctx, rows, r.Options)
 	if err != nil {
 		return nil, nil, err
 	}

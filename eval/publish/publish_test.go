@@ -82,7 +82,7 @@ func TestEstimatesAreRight(t *testing.T) {
 	for _, learner := range []eval.Learner{eval.LogisticRegression, eval.RandomForest,
 		eval.GradientBoosting} {
 		r := run(t, private, synthetic, Options{Target: "died", Learner: learner},
-			RunOptions{Budget: ten})
+			RunOptions{Options: privacy.Options{Budget: ten}})
 		one, _ := eval.MarginalError(private, synthetic, 1)
 		two, _ := eval.MarginalError(private, synthetic, 2)
 		tstr, _ := eval.TSTR(synthetic, private,
@@ -203,7 +203,7 @@ func TestCellsDependOnTheirRowOnly(t *testing.T) {
 func TestWithoutTargetAndWithUnits(t *testing.T) {
 	private, synthetic := people(t, 3000, 1, "patient"), people(t, 1000, 2, "")
 	r := run(t, private, synthetic, Options{},
-		RunOptions{Budget: ten, Adjacency: accountant.ReplaceOne, Tool: "test"})
+		RunOptions{Options: privacy.Options{Budget: ten, Adjacency: accountant.ReplaceOne, Tool: "test"}})
 	if len(r.Estimates) != 3 || r.Unit != "patient" || r.MaxRowsPerUnit != 3 ||
 		r.Adjacency != accountant.ReplaceOne {
 		t.Errorf("%d estimates, unit %q of %d, %v", len(r.Estimates), r.Unit, r.MaxRowsPerUnit,
@@ -216,7 +216,8 @@ func TestWithoutTargetAndWithUnits(t *testing.T) {
 			break
 		}
 	}
-	r = run(t, private, one, Options{Target: "died", Positive: "yes"}, RunOptions{Budget: ten})
+	r = run(t, private, one, Options{Target: "died", Positive: "yes"},
+		RunOptions{Options: privacy.Options{Budget: ten}})
 	if e := r.named(t, "AUROC", ""); e.LeftOut == "" {
 		t.Errorf("rows of one class give an AUROC of %v", e.Value)
 	}
@@ -244,7 +245,7 @@ func TestBadOptions(t *testing.T) {
 	} {
 		ledger := ledger.NewFile(t.TempDir() + "/l")
 		_, s, err := Run(context.Background(), privacy.FromTable(private), tt.synthetic, tt.o,
-			RunOptions{Budget: tt.b, Ledger: ledger})
+			RunOptions{Options: privacy.Options{Budget: tt.b, Ledger: ledger}})
 		if !errors.Is(err, tt.want) || s != nil {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
@@ -257,7 +258,7 @@ func TestBadOptions(t *testing.T) {
 // TestVerify: what was written is read and verified, and every forgery is refused.
 func TestVerify(t *testing.T) {
 	r := run(t, people(t, 2000, 1, ""), people(t, 500, 2, ""), Options{Target: "died"},
-		RunOptions{Budget: ten, Tool: "test"})
+		RunOptions{Options: privacy.Options{Budget: ten, Tool: "test"}})
 	var b bytes.Buffer
 	if err := r.JSON(&b); err != nil {
 		t.Fatal(err)
@@ -297,7 +298,8 @@ func TestVerify(t *testing.T) {
 
 // FuzzRead: no text makes Read or Verify panic.
 func FuzzRead(f *testing.F) {
-	r := run(f, people(f, 100, 1, ""), people(f, 100, 2, ""), Options{}, RunOptions{Budget: ten})
+	r := run(f, people(f, 100, 1, ""), people(f, 100, 2, ""), Options{},
+		RunOptions{Options: privacy.Options{Budget: ten}})
 	var b bytes.Buffer
 	r.JSON(&b)
 	f.Add(b.String())

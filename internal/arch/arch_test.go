@@ -53,13 +53,13 @@ var allowed = map[string][]string{
 	"gan":        {"gan/critic", "internal/kernels"},
 	"gan/critic": {"schema", "table", "bounds", "internal/kernels"},
 	"ranges":     {},
-	"infer":      {"schema", "accountant", "ledger", "privacy", "privacy/text"},
+	"infer":      {"schema", "accountant", "privacy", "privacy/text"},
 	"workload":   {"schema", "table", "marginal"},
 	"release": {
 		"schema", "table", "accountant", "ledger", "accountant/derive", "marginal", "gan", "workload",
 	},
 	"synth": {
-		"schema", "accountant", "ledger", "privacy", "release", "ranges", "internal/kernels", "marginal",
+		"schema", "accountant", "privacy", "release", "ranges", "internal/kernels", "marginal",
 	},
 	"synth/mst": {
 		"synth", "privacy", "release", "marginal", "accountant", "schema",

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 )
@@ -22,14 +23,20 @@ type Account struct {
 	Ledger *ledger.File // nil for an embedded example: no account is kept
 	Input  string       // the private table; "" for an example
 	Resume bool         // continue the run that was begun
+	Tool   string       // program and version
 	Stdout io.Writer
 	Say    func(format string, args ...any)
 
 	// Of Begin.
-	Journal string   // of the run; "" for none
-	Outputs []string // of the run, as seen from the ledger
+	journal string   // of the run; "" for none
+	outputs []string // of the run, as seen from the ledger
+	before  *ledger.Ledger
+}
 
-	before *ledger.Ledger
+// Options are those of a run of the job, after Begin.
+func (a *Account) Options(j configs.Job) privacy.Options {
+	return privacy.Options{Budget: j.Budget(), Adjacency: j.Relation(), Ledger: a.Ledger,
+		Tool: a.Tool, Journal: a.journal, Resume: a.Resume, Outputs: a.outputs}
 }
 
 // Begin tells of runs that did not finish, and finds out whether this one, of a verb whose result
@@ -62,13 +69,13 @@ func (a *Account) Begin(verb, out string, others ...string) error {
 	a.warnOther()
 	for _, path := range append([]string{out}, others...) {
 		if path != "" {
-			a.Outputs = append(a.Outputs, a.output(path))
+			a.outputs = append(a.outputs, a.output(path))
 		}
 	}
 	// The journal is beside the ledger and hence beside the data: as long as it is there it is as
 	// secret as these.
 	sum := sha256.Sum256([]byte(verb + " " + a.output(out)))
-	a.Journal = fmt.Sprintf("%s.%x.journal", a.Ledger.Path(), sum[:6])
+	a.journal = fmt.Sprintf("%s.%x.journal", a.Ledger.Path(), sum[:6])
 	return a.compare()
 }
 
@@ -88,7 +95,7 @@ func (a *Account) output(path string) string {
 // compare compares what was asked for with the journal. To start anew in place of an unfinished run
 // would pay twice, so that without --resume it is an error.
 func (a *Account) compare() error {
-	left, err := privacy.Unfinished(a.Journal, a.Ledger)
+	left, err := privacy.Unfinished(a.journal, a.Ledger)
 	switch {
 	case err != nil:
 		return err
@@ -100,7 +107,7 @@ func (a *Account) compare() error {
 	case !a.Resume && left.Run != "":
 		return Usagef("run %s with this output is unfinished, and its budget is spent: the same "+
 			"command with --resume finishes it, at no further cost; "+
-			"to give it up, and pay for a new run, remove %s", left.Run, a.Journal)
+			"to give it up, and pay for a new run, remove %s", left.Run, a.journal)
 	case left.Run != "":
 		a.Say("continuing run %s", left.Run)
 	}
@@ -112,8 +119,8 @@ func (a *Account) compare() error {
 func (a *Account) Explain(err error, started bool) error {
 	interrupted := errors.Is(err, context.Canceled)
 	resumable := false
-	if a.Journal != "" {
-		left, _ := privacy.Unfinished(a.Journal, a.Ledger)
+	if a.journal != "" {
+		left, _ := privacy.Unfinished(a.journal, a.Ledger)
 		resumable = left.Run != ""
 	}
 	reworded := func(format string, args ...any) error {
@@ -142,7 +149,7 @@ func (a *Account) Explain(err error, started bool) error {
 	case a.Ledger == nil:
 	case resumable:
 		a.Say("the budget of this run stays spent; the same command with --resume goes on, at no "+
-			"further cost (to give the run up, remove %s)", a.Journal)
+			"further cost (to give the run up, remove %s)", a.journal)
 	case started:
 		a.Say("the budget of this run stays spent")
 	case a.voidCharged():

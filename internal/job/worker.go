@@ -152,7 +152,8 @@ func (w *Worker) model(
 ) (*release.Model, error) {
 	path := w.State.path(t.Identity, ".model")
 	o := synth.RunOptions{
-		Budget: t.Budget(), Adjacency: t.Relation(), Ledger: t.Ledger, Tool: w.Tool, Day: w.Day,
+		Options: privacy.Options{Budget: t.Budget(), Adjacency: t.Relation(), Ledger: t.Ledger,
+			Tool: w.Tool, Day: w.Day},
 		Progress: progress,
 		Deliver: func(m *release.Model) error {
 			f, err := atomicfile.Create(path, ReleaseMode)

@@ -219,7 +219,7 @@ func TestContradictionIsReported(t *testing.T) {
 		"if column 0 = c1 then column 2 = c1"}})
 	tab := synthtest.Table(t, s, 500)
 	_, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
-		synth.RunOptions{Budget: one})
+		synth.RunOptions{Options: privacy.Options{Budget: one}})
 	if !errors.Is(err, synth.ErrConfig) || !strings.Contains(err.Error(), "contradicts") {
 		t.Errorf("got %v", err)
 	}

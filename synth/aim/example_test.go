@@ -38,7 +38,7 @@ func ExampleNew() {
 		return
 	}
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(rows), f,
-		synth.RunOptions{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-9}})
+		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-9}}})
 	if err != nil {
 		fmt.Println(err)
 		return

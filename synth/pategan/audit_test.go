@@ -274,7 +274,7 @@ func TestAudit_TheSameModelSamplesForFree(t *testing.T) {
 	}
 	m, s, err := synth.Run(context.Background(),
 		privacy.FromTable(synthtest.Table(t, synthtest.Schema(4), 200)), f,
-		synth.RunOptions{Budget: budget})
+		synth.RunOptions{Options: privacy.Options{Budget: budget}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,11 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 	other := Table(t, Schema(columns), 211)
 	ctx := context.Background()
 	reports := 0
-	whole, _, err := synth.Run(ctx, privacy.FromTable(tab), f, synth.RunOptions{Budget: one,
-		Progress: func(string, float64) { reports++ }})
+	whole, _, err := synth.Run(ctx, privacy.FromTable(tab), f,
+		synth.RunOptions{Options: privacy.Options{Budget: one}, Progress: func(string,
+			float64) {
+			reports++
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +62,8 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 			continue
 		}
 		var first, again bytes.Buffer
-		if err := run(tab, synth.RunOptions{Resume: true, Deliver: model(&first)}); !errors.Is(err,
+		if err := run(tab, synth.RunOptions{Options: privacy.Options{Resume: true},
+			Deliver: model(&first)}); !errors.Is(err,
 			errKept) {
 			t.Fatalf("continued from report %d of %d: %v", at, reports, err)
 		}
@@ -71,7 +75,7 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 			privacy.ErrUnfinished) || again.Len() > 0 {
 			t.Errorf("a second run in its place: %v", err)
 		}
-		if err := run(other, synth.RunOptions{Resume: true,
+		if err := run(other, synth.RunOptions{Options: privacy.Options{Resume: true},
 			Deliver: model(&again)}); !errors.Is(err, errKept) {
 			t.Fatalf("continued on another table: %v", err)
 		}
@@ -93,7 +97,7 @@ func resumes(t *testing.T, f synth.Fitter, columns int) {
 		if count(before) != count(after) || after.Spent() != one {
 			t.Errorf("%d calls, then %d; spent %+v", count(before), count(after), after.Spent())
 		}
-		if err := run(tab, synth.RunOptions{Resume: true}); err != nil {
+		if err := run(tab, synth.RunOptions{Options: privacy.Options{Resume: true}}); err != nil {
 			t.Fatal(err)
 		}
 		if l, err := file.Read(); err != nil || l.Verify(pld.Epsilon) != nil ||

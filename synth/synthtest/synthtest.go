@@ -162,7 +162,7 @@ func planIgnoresEdges(t *testing.T, f synth.Fitter) {
 func Fit(t testing.TB, f synth.Fitter, tab *table.Table, b accountant.Budget) *release.Model {
 	t.Helper()
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
-		synth.RunOptions{Budget: b, Tool: "synthtest"})
+		synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "synthtest"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func cancelled(t *testing.T, f synth.Fitter, columns int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	progress := func(string, float64) { cancel() }
 	_, s, err := synth.Run(ctx, privacy.FromTable(Table(t, Schema(columns), 300)), f,
-		synth.RunOptions{Budget: one, Progress: progress})
+		synth.RunOptions{Options: privacy.Options{Budget: one}, Progress: progress})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want context.Canceled", err)
 	}

@@ -110,7 +110,7 @@ func TestTargetIsLearned(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
-		synth.RunOptions{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6}})
+		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6}}})
 	if err != nil {
 		t.Fatal(err)
 	}

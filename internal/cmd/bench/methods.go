@@ -158,7 +158,7 @@ func fitterOf(variant string) (synth.Fitter, error) {
 func once(t testTable, f synth.Fitter, b accountant.Budget) (out [7]float64, err error) {
 	start, used := time.Now(), cpu()
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(t.train), f,
-		synth.RunOptions{Budget: b, Tool: "bench"})
+		synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
 	if err != nil {
 		return out, err
 	}

@@ -151,7 +151,7 @@ func fit(
 	for range runs {
 		c := start()
 		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
-			synth.RunOptions{Budget: b, Tool: "bench"})
+			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
 		if err != nil {
 			return err
 		}
@@ -279,7 +279,7 @@ func answers(runs int, b accountant.Budget) error {
 		return err
 	}
 	m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
-		synth.RunOptions{Budget: b, Tool: "bench"})
+		synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
 	if err != nil {
 		return err
 	}

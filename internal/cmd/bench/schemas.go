@@ -16,6 +16,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -144,8 +145,9 @@ func (t *exact) buy(path string, epsilon float64, verbose bool) (s bought, err e
 	if err != nil {
 		return s, err
 	}
-	r, _, err := infer.Run(context.Background(), text, infer.Options{
-		Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}, CSV: schema.CSV{Comma: ','}})
+	r, _, err := infer.Run(context.Background(), text,
+		infer.Options{Options: privacy.Options{Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}},
+			CSV: schema.CSV{Comma: ','}})
 	if errors.Is(err, infer.ErrNothing) {
 		return bought{none: 1, left: float64(len(t.names))}, nil
 	} else if err != nil {
