@@ -11,11 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Limits of one query.
-const (
-	MaxCells      = 1 << 27 // of a [Marginal] or [Cells]
-	MaxUnitRanges = 1 << 16 // of a [ContributionHistogram]
-)
+const MaxUnitRanges = 1 << 16 // of a [ContributionHistogram]
 
 // Query is a question that counting answers: [Total], [Marginal], [Where], [Cells] or
 // [ContributionHistogram]. It is a value and all of it is public. A mechanism copies it, checks the
@@ -25,16 +21,6 @@ type Query interface{ query() }
 
 // Total is the number of rows.
 type Total struct{}
-
-// Marginal is the contingency table over some columns of the schema: row-major, the last column
-// fastest. The codes of a column may be merged into groups, which the caller chose from public or
-// already noised knowledge; a row is still in exactly one cell.
-type Marginal struct {
-	Cols []int // distinct columns, in any order
-	// Groups is nil, or has one entry a column: nil, or the group of each code, numbered from 0
-	// without gaps.
-	Groups [][]uint16
-}
 
 // Where is the number of rows for which an expression holds.
 type Where struct{ Expr table.Expr }
@@ -94,7 +80,7 @@ func (s *session) compile(q Query) (compiled, error) {
 		return compiled{kind: q, key: "total", what: "number of rows", cells: 1,
 			count: func(_ *session, t *table.Table) []int64 { return []int64{int64(t.Rows())} }}, nil
 	case Marginal:
-		return compileMarginal(s.schema.Sizes(), q.clone())
+		return compileMarginal(s.schema.Sizes(), q)
 	case Where:
 		sizes, nodes := s.schema.Sizes(), 0
 		x, key, err := copyExpr(q.Expr, sizes, []byte("where"), 1, &nodes)
@@ -120,153 +106,6 @@ func (s *session) compileAll(qs []Query) ([]compiled, error) {
 		}
 	}
 	return out, nil
-}
-
-// clone shares no memory with m.
-func (m Marginal) clone() Marginal {
-	m.Cols, m.Groups = slices.Clone(m.Cols), slices.Clone(m.Groups)
-	for i, g := range m.Groups {
-		m.Groups[i] = slices.Clone(g)
-	}
-	return m
-}
-
-// describe is the marginal in a few words.
-func (m Marginal) describe() string {
-	const most = 8
-	text := "counts of columns"
-	if len(m.Cols) == 1 {
-		text = "counts of column"
-	}
-	for i, c := range m.Cols {
-		if i == most {
-			return fmt.Sprintf("%s and %d more", text, len(m.Cols)-most)
-		}
-		text += fmt.Sprintf(" %d", c+1)
-	}
-	return text
-}
-
-// compileMarginal checks m against the numbers of codes of the columns.
-func compileMarginal(sizes []int, m Marginal) (compiled, error) {
-	fail := func(format string, args ...any) (compiled, error) {
-		return compiled{}, fmt.Errorf("a marginal: "+format, args...)
-	}
-	if m.Groups != nil && len(m.Groups) != len(m.Cols) {
-		return fail("groups for %d of %d columns", len(m.Groups), len(m.Cols))
-	}
-	c := compiled{kind: m, what: m.describe(), cells: 1}
-	key := binary.LittleEndian.AppendUint32([]byte("marginal"), uint32(len(m.Cols)))
-	before, grouped := 1, false
-	of := make([]int, len(m.Cols)) // groups of each column
-	for i, col := range m.Cols {
-		if col < 0 || col >= len(sizes) || slices.Contains(m.Cols[:i], col) {
-			return fail("column %d is not in the schema or is named twice", col)
-		}
-		if before > MaxCells/sizes[col] {
-			return fail("columns %v have more than %d cells", m.Cols, MaxCells)
-		}
-		before *= sizes[col]
-		of[i] = sizes[col]
-		key = binary.LittleEndian.AppendUint32(key, uint32(col))
-		if m.Groups == nil || m.Groups[i] == nil {
-			key = append(key, 0)
-		} else {
-			var err error
-			if of[i], err = groupCount(m.Groups[i], sizes[col]); err != nil {
-				return fail("column %d: %w", col, err)
-			}
-			key, grouped = append(key, 1), true
-			for _, g := range m.Groups[i] { // as many as the column has codes
-				key = binary.LittleEndian.AppendUint16(key, g)
-			}
-		}
-		c.cells *= of[i]
-	}
-	c.key = string(key)
-	var offsets [][]int32
-	if grouped {
-		offsets = m.offsets(sizes, of)
-	}
-	c.count = func(_ *session, t *table.Table) []int64 {
-		counts := make([]int64, c.cells)
-		if offsets == nil {
-			t.CountTo(counts, m.Cols)
-		} else {
-			countOffsets(counts, t, m.Cols, offsets)
-		}
-		return counts
-	}
-	return c, nil
-}
-
-// groupCount is the number of groups of a map from size codes.
-func groupCount(of []uint16, size int) (int, error) {
-	if len(of) != size {
-		return 0, fmt.Errorf("%d codes in the groups, %d in the schema", len(of), size)
-	}
-	used := make([]bool, size)
-	n := 0
-	for _, g := range of {
-		if int(g) >= size {
-			return 0, fmt.Errorf("group %d of %d codes", g, size)
-		}
-		if !used[g] {
-			used[g] = true
-			n++
-		}
-	}
-	for g := range n {
-		if !used[g] {
-			return 0, fmt.Errorf("group numbers have gaps")
-		}
-	}
-	return n, nil
-}
-
-// offsets is what each code of each column adds to the number of the merged cell.
-func (m Marginal) offsets(sizes, groups []int) [][]int32 {
-	out := make([][]int32, len(m.Cols))
-	stride := int32(1)
-	for i := len(m.Cols) - 1; i >= 0; i-- {
-		out[i] = make([]int32, sizes[m.Cols[i]])
-		for code := range out[i] {
-			g := int32(code)
-			if m.Groups[i] != nil {
-				g = int32(m.Groups[i][code])
-			}
-			out[i][code] = g * stride
-		}
-		stride *= int32(groups[i])
-	}
-	return out
-}
-
-// countOffsets counts rows by the sum of their codes' offsets.
-func countOffsets(counts []int64, t *table.Table, cols []int, offsets [][]int32) {
-	var cell [4096]int32
-	for lo := 0; lo < t.Rows(); lo += len(cell) {
-		n := min(len(cell), t.Rows()-lo)
-		clear(cell[:n])
-		for i, col := range cols {
-			codes := t.Column(col)
-			if codes.U8 != nil {
-				addOffsets(cell[:n], offsets[i], codes.U8[lo:])
-			} else {
-				addOffsets(cell[:n], offsets[i], codes.U16[lo:])
-			}
-		}
-		for _, k := range cell[:n] {
-			counts[k]++
-		}
-	}
-}
-
-func addOffsets[C uint8 | uint16](cell, offset []int32, codes []C) {
-	codes = codes[:len(cell)]
-	for r, code := range codes {
-		cell[r] += offset[code]
-	}
 }
 
 // compileContributions checks the ranges of a contribution histogram.

@@ -206,9 +206,3 @@ func shiftIn[C uint8 | uint16](x []int, codes []C, size int) {
 		x[i] = x[i]*size + int(c)
 	}
 }
-
-// Condition allows some codes of one column.
-type Condition struct {
-	Column int
-	Allow  []bool // Allow[code]; as long as the column has codes
-}

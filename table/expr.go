@@ -13,6 +13,12 @@ import (
 // set is sealed.
 type Expr interface{ expression() }
 
+// Condition allows some codes of one column.
+type Condition struct {
+	Column int
+	Allow  []bool // Allow[code]; as long as the column has codes
+}
+
 // And holds where all its parts do; the empty And holds for every row.
 type And []Expr
 

@@ -1,0 +1,144 @@
+package privacy
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/table"
+)
+
+// MaxCells is the most cells of a [Marginal] or [Cells].
+const MaxCells = 1 << 27
+
+// Marginal is the contingency table over some columns of the schema: row-major, the last column
+// fastest. The codes of a column may be merged into groups, which the caller chose from public or
+// already noised knowledge; a row is still in exactly one cell.
+type Marginal struct {
+	Cols []int // distinct columns, in any order
+	// Groups is nil, or has one entry a column: nil, or the group of each code, numbered from 0
+	// without gaps.
+	Groups [][]uint16
+}
+
+// compileMarginal checks m against the numbers of codes of the columns. What it returns has only
+// copies of what is in m, taken before they were checked.
+func compileMarginal(sizes []int, m Marginal) (compiled, error) {
+	fail := func(format string, args ...any) (compiled, error) {
+		return compiled{}, fmt.Errorf("a marginal: "+format, args...)
+	}
+	cols := slices.Clone(m.Cols)
+	if m.Groups != nil && len(m.Groups) != len(cols) {
+		return fail("groups for %d of %d columns", len(m.Groups), len(cols))
+	}
+	key := binary.LittleEndian.AppendUint32([]byte("marginal"), uint32(len(cols)))
+	offsets := make([][]int32, len(cols)) // what a code adds to the number of the cell
+	groups, before := make([]int, len(cols)), 1
+	for i, col := range cols {
+		if col < 0 || col >= len(sizes) || slices.Contains(cols[:i], col) {
+			return fail("column %d is not in the schema or is named twice", col)
+		}
+		if before > MaxCells/sizes[col] {
+			return fail("columns %v have more than %d cells", cols, MaxCells)
+		}
+		before *= sizes[col]
+		key = binary.LittleEndian.AppendUint32(key, uint32(col))
+		groups[i], offsets[i] = sizes[col], make([]int32, sizes[col])
+		if m.Groups == nil || m.Groups[i] == nil {
+			for code := range offsets[i] {
+				offsets[i][code] = int32(code)
+			}
+			key = append(key, 0)
+			continue
+		}
+		key = append(key, 1)
+		of := slices.Clone(m.Groups[i])
+		var err error
+		if groups[i], err = groupCount(of, sizes[col]); err != nil {
+			return fail("column %d: %w", col, err)
+		}
+		for code, g := range of { // as many as the column has codes
+			offsets[i][code] = int32(g)
+			key = binary.LittleEndian.AppendUint16(key, g)
+		}
+	}
+	cells := 1
+	for i := len(cols) - 1; i >= 0; i-- {
+		for code := range offsets[i] {
+			offsets[i][code] *= int32(cells)
+		}
+		cells *= groups[i]
+	}
+	return compiled{kind: Marginal{}, what: describe(cols), key: string(key), cells: cells,
+		count: func(_ *session, t *table.Table) []int64 {
+			counts := make([]int64, cells)
+			countTo(counts, t, cols, offsets)
+			return counts
+		}}, nil
+}
+
+// describe is a marginal in a few words.
+func describe(cols []int) string {
+	const most = 8
+	text := "counts of columns"
+	if len(cols) == 1 {
+		text = "counts of column"
+	}
+	for i, c := range cols {
+		if i == most {
+			return fmt.Sprintf("%s and %d more", text, len(cols)-most)
+		}
+		text += fmt.Sprintf(" %d", c+1)
+	}
+	return text
+}
+
+// groupCount is the number of groups of a map from size codes.
+func groupCount(of []uint16, size int) (int, error) {
+	if len(of) != size {
+		return 0, fmt.Errorf("%d codes in the groups, %d in the schema", len(of), size)
+	}
+	used := make([]bool, size)
+	for _, g := range of {
+		if int(g) >= size {
+			return 0, fmt.Errorf("group %d of %d codes", g, size)
+		}
+		used[g] = true
+	}
+	n := len(used)
+	for n > 0 && !used[n-1] {
+		n--
+	}
+	if slices.Contains(used[:n], false) {
+		return 0, errors.New("group numbers have gaps")
+	}
+	return n, nil
+}
+
+// countTo counts the rows in cells: the cell of a row is the sum of its codes' offsets.
+func countTo(counts []int64, t *table.Table, cols []int, offsets [][]int32) {
+	var cell [4096]int32
+	for lo := 0; lo < t.Rows(); lo += len(cell) {
+		n := min(len(cell), t.Rows()-lo)
+		clear(cell[:n])
+		for i, col := range cols {
+			codes := t.Column(col)
+			if codes.U8 != nil {
+				addOffsets(cell[:n], offsets[i], codes.U8[lo:])
+			} else {
+				addOffsets(cell[:n], offsets[i], codes.U16[lo:])
+			}
+		}
+		for _, k := range cell[:n] {
+			counts[k]++
+		}
+	}
+}
+
+func addOffsets[C uint8 | uint16](cell, offset []int32, codes []C) {
+	codes = codes[:len(cell)]
+	for r, code := range codes {
+		cell[r] += offset[code]
+	}
+}
