@@ -94,7 +94,6 @@ var takesSession = regexp.MustCompile(
 var noMechanism = []string{
 	"FilterLeft",
 	"MergeBins",
-	"SaveDataDependent",
 	"Close",
 	"Finish",
 	"Leave",

@@ -40,7 +40,10 @@ var allowed = map[string][]string{
 		"privacy", "privacy/internal/access", "table", "noise", "accountant",
 	},
 	"privacy/vote": {
-		"privacy", "privacy/internal/access", "table", "noise", "accountant", "internal/disk",
+		"privacy", "privacy/internal/access", "table", "noise", "accountant",
+	},
+	"privacy/vote/datadependent": {
+		"privacy", "privacy/internal/access", "privacy/vote", "table", "internal/disk",
 	},
 	"privacy/gradient": {
 		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "bounds",

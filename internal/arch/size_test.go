@@ -23,7 +23,7 @@ var claims = []claim{
 	{"`mst`, `aim`, `mwem`, `smalldb`: the gate, prices, ledger, samplers, counting",
 		[]string{"privacy"}, []string{"table/expr.go"}, 6250},
 	{"`schema infer`", []string{"privacy/text"}, nil, 480},
-	{"`pategan`", []string{"privacy/vote"}, nil, 720},
+	{"`pategan`", []string{"privacy/vote"}, nil, 570},
 	{"`wgan`: certificates, the critic, its kernels",
 		[]string{"privacy/gradient", "gan/critic"}, nil, 4150},
 	{"thresholds", []string{"privacy/threshold"}, nil, 160},

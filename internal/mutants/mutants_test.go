@@ -411,8 +411,8 @@ var mutants = []mutant{
 		"./privacy/vote TestReferenceCosts",
 	},
 	{
-		"teachers are asked before the charge", "privacy/vote/vote.go", "\tdrawn := false\n",
-		"\tsh.votes(b, shown)\n\tdrawn := false\n",
+		"teachers are asked before the charge", "privacy/vote/vote.go", "\tquestion := access.Ask(",
+		"\tsh.votes(b, shown)\n\tquestion := access.Ask(",
 		"./privacy/vote TestAudit_BudgetIsCheckedBeforeTheVote",
 	},
 	{

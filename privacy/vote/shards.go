@@ -47,8 +47,6 @@ type shardSet[Q any] struct {
 type shards[Q any] struct {
 	rows     []*table.Table
 	teachers []Teacher[Q]
-	cost     diagnostic
-	repeated bool // some votes were those of an earlier process: the cost does not hold theirs
 }
 
 // Split draws for each privacy unit, independently and uniformly from secret randomness, one of k

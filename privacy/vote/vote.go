@@ -137,19 +137,15 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 		Floats(g.laplace, g.sigma, g.check, g.threshold, g.confidence).
 		Floats(g.student...)
 	cost := accountant.Composition{{Event: first, Count: b.Questions}}
-	drawn := false
 	c := access.Call{What: "teachers' votes", Of: question, Cost: cost}
 	c.Draw = func(in access.Rows, more func(accountant.Charge) error) ([]byte, error) {
-		drawn = true
 		counts := sh.votes(b, shown)
 		answered := make([]bool, b.Questions)
 		for i := range answered {
 			answered[i] = check == nil ||
 				g.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, in.Source)
 		}
-		diagnostic := &sh.inner().cost
 		if check != nil {
-			diagnostic.addChecks(b.Questions, g.check)
 			if err := payAnswers(more, answer, answered); err != nil {
 				return nil, err
 			}
@@ -161,7 +157,6 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 			if ok {
 				said = 1
 				copy(row, counts[i*b.Classes:])
-				diagnostic.add(row, g)
 				noise.addNoise(row, in.Source)
 			}
 			released = append(append(released, said), row...)
@@ -175,9 +170,6 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 	released, err := access.Ints(kept, b.Questions*(1+b.Classes))
 	if err != nil {
 		return Tally{}, err
-	}
-	if !drawn {
-		sh.inner().repeated = true
 	}
 	return g.tally(b, released), nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
@@ -57,8 +58,8 @@ func BenchmarkCertifiedStep(b *testing.B) {
 		NoiseMultiplier: 64}
 	session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
 		privacy.Options{Budget: accountant.Budget{Epsilon: 4, Delta: 1e-5},
-			Plan:   accountant.Composition{{Event: gradient.CertifiedEvent(plan), Count: 1 << 14}},
-			Method: Name})
+			Plan:  accountant.Composition{{Event: gradient.CertifiedEvent(plan), Count: 1 << 14}},
+			Price: pld.Upper, Method: Name})
 	if err != nil {
 		b.Fatal(err)
 	}

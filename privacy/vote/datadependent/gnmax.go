@@ -1,28 +1,27 @@
-package accountant
+package datadependent
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// GNMaxLogQ returns the logarithm of a bound on the probability that GNMax with noise N(0, sigma²)
-// on every count names another class than the one with the most votes:
+// wrongWinner returns the logarithm of a bound on the probability that GNMax with noise N(0,
+// sigma²) on every count names another class than the one with the most votes:
 //
 //	q = ½ Σ_{j≠i*} erfc((n_{i*} − n_j)/(2σ)),   at most 1 − 1/classes
 //
 // (Papernot et al. 2018, https://arxiv.org/abs/1802.08908, proposition 7). At least two counts,
-// sigma > 0. What it returns depends on the votes and is as private as they are.
-func GNMaxLogQ(counts []int64, sigma float64) float64 {
-	top := 0
-	for j, n := range counts {
-		if n > counts[top] {
-			top = j
+// sigma > 0.
+func wrongWinner(counts []int64, sigma float64) (logQ float64) {
+	sorted := slices.Sorted(slices.Values(counts))
+	rest, top := sorted[:len(sorted)-1], sorted[len(sorted)-1]
+	largest, logs := math.Inf(-1), make([]float64, len(rest)) // as q itself may be too small
+	for j, n := range rest {
+		x := float64(top-n) / (2 * sigma)
+		if logs[j] = math.Log(math.Erfc(x) / 2); x > 25 { // erfc x < e^(−x²)/(x√π)
+			logs[j] = -x*x - math.Log(2*x*math.SqrtPi)
 		}
-	}
-	// erfc(x)/2 = Φ(−√2·x): sum in logarithms, largest first.
-	largest, logs := math.Inf(-1), make([]float64, 0, len(counts))
-	for j, n := range counts {
-		if j != top {
-			l := logPhi(-float64(counts[top]-n) / (math.Sqrt2 * sigma))
-			logs, largest = append(logs, l), max(largest, l)
-		}
+		largest = max(largest, logs[j])
 	}
 	sum := 0.0
 	for _, l := range logs {
@@ -31,13 +30,12 @@ func GNMaxLogQ(counts []int64, sigma float64) float64 {
 	return min(largest+math.Log(sum), math.Log1p(-1/float64(len(counts))))
 }
 
-// GNMaxRDP returns a bound on the Rényi divergence of order alpha > 1 of the winner, and nothing
+// winnerRDP returns a bound on the Rényi divergence of order alpha > 1 of the winner, and nothing
 // else, of one GNMax answer with noise N(0, sigma²) on every count, where the winner is not the
 // most probable one with probability at most e^logQ: the smaller of alpha/sigma² and the
 // data-dependent bound of Papernot et al. 2018 (https://arxiv.org/abs/1802.08908, theorem 6 at the
-// μ of their proposition 10). With a logQ from votes it is as private as they are, and no guarantee
-// may rest on it.
-func GNMaxRDP(alpha, sigma, logQ float64) float64 {
+// μ of their proposition 10).
+func winnerRDP(alpha, sigma, logQ float64) float64 {
 	independent := alpha / (sigma * sigma)
 	if !(logQ < 0) {
 		return independent

@@ -1,4 +1,4 @@
-package accountant
+package datadependent
 
 import (
 	"math"
@@ -23,12 +23,12 @@ func TestGNMaxLogQ(t *testing.T) {
 				q += math.Erfc(float64(top-n)/(2*sigma)) / 2
 			}
 			q = min(q, 1-1/float64(len(counts)))
-			if got := GNMaxLogQ(counts, sigma); math.Abs(got-math.Log(q)) > 1e-9*(1+math.Abs(got)) {
+			if got := wrongWinner(counts, sigma); math.Abs(got-math.Log(q)) > 1e-9*(1+math.Abs(got)) {
 				t.Errorf("%v, sigma %v: %v, want %v", counts, sigma, got, math.Log(q))
 			}
 		}
 	}
-	if got := GNMaxLogQ([]int64{1000, 0}, 2); got > -1e4 || math.IsInf(got, 0) {
+	if got := wrongWinner([]int64{1000, 0}, 2); got > -1e4 || math.IsInf(got, 0) {
 		t.Errorf("far out: %v", got)
 	}
 }
@@ -39,9 +39,9 @@ func TestGNMaxRDP(t *testing.T) {
 	const sigma = 40.0
 	win := func(gap float64) float64 { return math.Erfc(-gap/(2*sigma)) / 2 } // N(gap, 2σ²) > 0
 	for _, gap := range []int64{0, 40, 100, 160, 250} {
-		p, logQ := win(float64(gap)), GNMaxLogQ([]int64{gap, 0}, sigma)
+		p, logQ := win(float64(gap)), wrongWinner([]int64{gap, 0}, sigma)
 		for _, alpha := range []float64{1.5, 2, 5, 10, 20, 60} {
-			bound := GNMaxRDP(alpha, sigma, logQ)
+			bound := winnerRDP(alpha, sigma, logQ)
 			if bound > alpha/(sigma*sigma) || bound < 0 || math.IsNaN(bound) {
 				t.Fatalf("gap %d, order %v: %v", gap, alpha, bound)
 			}
@@ -63,7 +63,7 @@ func TestGNMaxRDP(t *testing.T) {
 		}
 	}
 	for _, q := range []float64{0, 1, math.NaN()} {
-		if got := GNMaxRDP(3, sigma, q); got != 3/(sigma*sigma) {
+		if got := winnerRDP(3, sigma, q); got != 3/(sigma*sigma) {
 			t.Errorf("logQ %v: %v", q, got)
 		}
 	}
