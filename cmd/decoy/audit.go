@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,10 +136,12 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 		return err
 	}
 	if a.json != job.Standard {
-		out.print(t)
+		if err := t.print(out); err != nil {
+			return err
+		}
 	}
 	if file != nil {
-		if err := encode(out)(file); err != nil {
+		if err := encode(file, out); err != nil {
 			return err
 		}
 		if err := file.Commit(); err != nil {
@@ -177,8 +180,7 @@ func (a *audit) check(cmd *cobra.Command) ([]attack.Shape, error) {
 	return []attack.Shape{attack.Shape(a.tables)}, nil
 }
 
-func (out audited) print(t *terminal) {
-	w := t.table()
+func (out audited) text(w io.Writer) {
 	fmt.Fprintf(w, "method\t%s\n", out.Method)
 	fmt.Fprintf(w, "claim\t%s\n", job.BudgetText(out.Budget))
 	fmt.Fprintf(w, "neighbours\t%s\n", out.Neighbours)
@@ -218,7 +220,6 @@ func (out audited) print(t *terminal) {
 		fmt.Fprintf(w, "  attacker\tAUROC %.3f, finds %s at 1 %% false alarms\n", r.AUROC, percent(r.TPR))
 		fmt.Fprintf(w, "  lower bound\tepsilon ≥ %.3f\n", r.Epsilon)
 	}
-	w.Flush()
 }
 
 // verdict is errRefuted, with the reason, if the claim does not hold.

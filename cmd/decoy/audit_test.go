@@ -43,7 +43,7 @@ func TestAuditVerdict(t *testing.T) {
 			t.Errorf("%s: %v, exit code %d, want %q", tt.name, err, exitCode(err), tt.want)
 		}
 		var b bytes.Buffer
-		tt.out.print(&terminal{stdout: &b, stderr: &b})
+		check(t, (&terminal{stdout: &b, stderr: &b}).print(tt.out))
 		if !strings.Contains(b.String(), "exceeded: at epsilon") {
 			t.Errorf("%s: the report does not say it:\n%s", tt.name, b.String())
 		}

@@ -85,7 +85,7 @@ confidential, and has mode 0600.`,
 	f.BoolVar(&b.dryRun, "dry-run", false, "print every plan and the total per ledger; read no "+
 		"data, write nothing")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) }
-	return cmd
+	return addJSON(cmd, t)
 }
 
 func (b *batch) run(cmd *cobra.Command, path string) error {
@@ -115,6 +115,11 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	records := b.runAll(cmd.Context(), w, memory)
 	if b.only < 0 {
 		if err := b.writeResults(state, records); err != nil {
+			return err
+		}
+	}
+	if b.t.json {
+		if err := b.t.print(listing[job.Record]{items: records}); err != nil {
 			return err
 		}
 	}

@@ -16,36 +16,70 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/internal/job"
-	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// showPlans prints what a batch would do and cost.
+// batchPlan is what a batch would do and cost.
+type batchPlan struct {
+	Jobs    listing[plannedJob]    `json:"jobs"`
+	Ledgers listing[plannedLedger] `json:"ledgers"`
+}
+
+type plannedJob struct {
+	Job     string    `json:"job"`
+	Method  string    `json:"method"`
+	Epsilon float64   `json:"epsilon"`
+	Delta   float64   `json:"delta"`
+	Calls   int       `json:"calls"`
+	Noise   string    `json:"noise"` // of the first measurement
+	Needs   job.Needs `json:"needs"`
+	Out     string    `json:"out"`
+	number  int
+}
+
+type plannedLedger struct {
+	Ledger string            `json:"ledger"`
+	Jobs   int               `json:"jobs"`
+	Total  accountant.Budget `json:"total"` // what the jobs ask for
+	Spent  accountant.Budget `json:"spent"`
+	Limit  string            `json:"limit"`
+}
+
+func (p batchPlan) text(w io.Writer) {
+	p.Jobs.text(w)
+	fmt.Fprintln(w)
+	p.Ledgers.text(w)
+}
+
+// showPlans prints the plan of a batch.
 func (b *batch) showPlans(memory int64) error {
-	w := b.t.table()
-	fmt.Fprintln(w, "K\tJOB\tMETHOD\tEPSILON\tDELTA\tCALLS\tNOISE\tROWS\tMEMORY\tSECONDS\tOUT")
+	out := batchPlan{
+		listing[plannedJob]{head: "K\tJOB\tMETHOD\tEPSILON\tDELTA\tCALLS\tNOISE\tROWS\tMEMORY\tTIME\tOUT",
+			line: func(p plannedJob) string {
+				rows := fmt.Sprint(p.Needs.Rows)
+				if p.Needs.Assumed {
+					rows += " assumed"
+				}
+				return row(p.number, p.Job, p.Method, job.Short(p.Epsilon), job.Short(p.Delta), p.Calls,
+					p.Noise, rows, bytesText(p.Needs.MemoryBytes), timeText(p.Needs.Seconds), p.Out)
+			}},
+		listing[plannedLedger]{head: "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT",
+			line: func(p plannedLedger) string {
+				return row(p.Ledger, p.Jobs, job.BudgetText(p.Total), job.BudgetText(p.Spent), p.Limit)
+			}}}
 	for i, task := range b.work {
 		n := task.Needs()
-		f := synth.ForecastFor(task.Planned, n.Rows)
-		rows := fmt.Sprint(n.Rows)
-		if n.Assumed {
-			rows += " assumed"
-		}
 		noise := "-"
-		for _, x := range f.Noise {
+		for _, x := range synth.ForecastFor(task.Planned, n.Rows).Noise {
 			if x.Sigma > 0 {
-				noise = fmt.Sprintf("%s rows (%s)", strconv.FormatFloat(x.Sigma, 'g', 3, 64), x.What)
+				noise = fmt.Sprintf("%s rows (%s)", short3(x.Sigma), x.What)
 				break
 			}
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%.2g\t%s\n", i, spelling.Visible(task.Name),
-			spelling.Visible(task.Method), job.Short(task.Epsilon), job.Short(task.Delta),
-			callsOf(task.Planned), noise, rows, bytesText(n.MemoryBytes), n.Seconds,
-			spelling.Visible(task.Out))
+		out.Jobs.items = append(out.Jobs.items, plannedJob{task.Name, task.Method, task.Epsilon,
+			task.Delta, callsOf(task.Planned), noise, n, task.Out, i})
 	}
-	fmt.Fprintln(w)
-	fmt.Fprintln(w, "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT")
 	for _, path := range b.order {
 		total, n := b.total(b.work, path, func(*job.Task) bool { return true })
 		l, err := job.LedgerFile(path).Read()
@@ -59,10 +93,9 @@ func (b *batch) showPlans(memory int64) error {
 			limit = job.BudgetText(accountant.Budget{Epsilon: t.Limit.Epsilon, Delta: t.Limit.Delta}) +
 				" (to be set)"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", spelling.Visible(path), n, job.BudgetText(total),
-			job.BudgetText(l.Spent()), limit)
+		out.Ledgers.items = append(out.Ledgers.items, plannedLedger{path, n, total, l.Spent(), limit})
 	}
-	if err := w.Flush(); err != nil {
+	if err := b.t.print(out); err != nil {
 		return err
 	}
 	limits := fmt.Sprintf("%d at a time", b.jobs)

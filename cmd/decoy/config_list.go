@@ -28,25 +28,18 @@ KEY=VALUE, in the environment DECOY_SETTINGS_KEY, in a config file a line below 
 			if err != nil {
 				return &job.UsageError{Err: fmt.Errorf("--method: %w", err)}
 			}
-			w := t.table()
-			fmt.Fprintln(w, "KEY\tTYPE\tDEFAULT\tMEANING")
-			for _, s := range settings {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Key, s.Type, s.Default, s.Text)
-			}
-			return w.Flush()
+			return t.print(listing[all.Setting]{settings, "KEY\tTYPE\tDEFAULT\tMEANING",
+				func(s all.Setting) string { return row(s.Key, s.Type, s.Default, s.Text) }})
 		},
 	})
 	cmd.Flags().StringVar(&method, "method", all.Default, "method `M`: "+
 		strings.Join(all.Names(), ", "))
 	complete(cmd, "method", all.Names()...)
-	return cmd
+	return addJSON(cmd, t)
 }
 
 // configShow resolves the flags of generate, and the settings of the method, without a run.
-type configShow struct {
-	generate
-	json bool
-}
+type configShow struct{ generate }
 
 func configShowCommand(t *terminal) *cobra.Command {
 	c := &configShow{}
@@ -61,9 +54,8 @@ read but the config file.`,
 		Args: operands(),
 	})
 	c.add(cmd, t)
-	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.show(cmd, t) }
-	return cmd
+	return addJSON(cmd, t)
 }
 
 // resolved is one value and its origin.
@@ -108,15 +100,8 @@ func (c *configShow) show(cmd *cobra.Command, t *terminal) error {
 		}
 		out = append(out, r)
 	}
-	if c.json {
-		return printJSON(t, out)
-	}
-	w := t.table()
-	fmt.Fprintln(w, "KEY\tVALUE\tFROM")
-	for _, r := range out {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Key, r.Value, r.From)
-	}
-	return w.Flush()
+	return t.print(listing[resolved]{out, "KEY\tVALUE\tFROM",
+		func(r resolved) string { return row(r.Key, r.Value, r.From) }})
 }
 
 func configSchemaCommand(t *terminal) *cobra.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -9,7 +10,7 @@ import (
 )
 
 func datasetsListCommand(t *terminal) *cobra.Command {
-	return manual{session: `
+	return addJSON(manual{session: `
 $ decoy datasets list
 `}.document(&cobra.Command{
 		Use:   "list",
@@ -18,8 +19,11 @@ $ decoy datasets list
 --dataset NAME, and public ones that are not part of the program. It has the schemas of all.`,
 		Args: operands(),
 		RunE: func(*cobra.Command, []string) error {
-			w := t.table()
-			fmt.Fprintln(w, "NAME\tROWS\tCOLUMNS\tLABEL\tRATE\tWHERE")
+			out := listing[shownDataset]{head: "NAME\tROWS\tCOLUMNS\tLABEL\tRATE\tWHERE",
+				line: func(d shownDataset) string {
+					return row(d.Name, d.Rows, d.Columns, d.Label, fmt.Sprintf("%.2f %%", 100*d.Rate),
+						cmp.Or(d.Origin, "embedded, simulated"))
+				}}
 			for _, name := range datasets.Names() {
 				d, err := datasets.Get(name)
 				if err != nil {
@@ -29,14 +33,22 @@ $ decoy datasets list
 				if err != nil {
 					return err
 				}
-				where := "embedded, simulated"
+				one := shownDataset{d.Name, d.Rows, len(s.Columns), d.Label, d.Rate, ""}
 				if !d.Embedded {
-					where = d.Origin
+					one.Origin = d.Origin
 				}
-				fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%.2f %%\t%s\n", d.Name, d.Rows, len(s.Columns), d.Label,
-					100*d.Rate, where)
+				out.items = append(out.items, one)
 			}
-			return w.Flush()
+			return t.print(out)
 		},
-	})
+	}), t)
+}
+
+type shownDataset struct {
+	Name    string  `json:"name"`
+	Rows    int     `json:"rows"`
+	Columns int     `json:"columns"`
+	Label   string  `json:"label"`
+	Rate    float64 `json:"rate"`             // of the label
+	Origin  string  `json:"origin,omitempty"` // "" of an embedded one
 }

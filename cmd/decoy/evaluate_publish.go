@@ -50,7 +50,7 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 			t.say("guarantee: %v", claimOf(r))
 			account.SayTotal()
 			if file == nil {
-				return printEstimates(t, r)
+				return t.print(estimates{r})
 			}
 			if err := r.JSON(file); err != nil {
 				return err
@@ -115,10 +115,11 @@ func claimOf(r *publish.Result) release.Claim {
 		Unit: r.Unit, MaxRowsPerUnit: r.MaxRowsPerUnit}
 }
 
-// printEstimates writes what was bought to standard output.
-func printEstimates(t *terminal, r *publish.Result) error {
-	fmt.Fprintf(t.stdout, "publishable: %v\n\n", claimOf(r))
-	w := t.table()
+// estimates is what was bought.
+type estimates struct{ *publish.Result }
+
+func (r estimates) text(w io.Writer) {
+	fmt.Fprintf(w, "publishable: %v\n\n", claimOf(r.Result))
 	fmt.Fprintf(w, "metric\tvalue\tstandard error\tof\n")
 	for _, e := range r.Estimates {
 		if e.LeftOut != "" {
@@ -132,7 +133,6 @@ func printEstimates(t *terminal, r *publish.Result) error {
 		fmt.Fprintf(w, "%s\t%s\t%.2g\t%s\n", e.Name, job.Short(e.Value), e.StdErr,
 			strings.ToValidUTF8(of, "?"))
 	}
-	return w.Flush()
 }
 
 // maxPublished bounds a published evaluation, in bytes: some kilobytes, and most of it is its
@@ -141,31 +141,27 @@ const maxPublished = 16 << 20
 
 // verifyPublished verifies a published evaluation; ErrFormat of package publish says that the file
 // is none.
-func verifyPublished(t *terminal, path string) error {
+func verifyPublished(path string) (verified, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return job.Bare(path, err)
+		return verified{}, job.Bare(path, err)
 	}
 	defer f.Close()
 	r, err := publish.Read(io.LimitReader(bufio.NewReader(f), maxPublished))
 	if err != nil {
-		return err
+		return verified{}, err
 	}
 	bound, err := r.Verify()
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return verified{}, fmt.Errorf("%s: %w", path, err)
 	}
-	w := t.table()
-	fmt.Fprintf(w, "ok\tthe claim holds: %v\n", claimOf(r))
-	fmt.Fprintf(w, "reserved\tepsilon %s at delta %s by %s\n", job.Short(bound.Epsilon),
-		job.Short(r.Budget.Delta), bound.Method)
-	charges := 0
+	out := verified{Claim: claimOf(r), Reserved: costOf(bound), NotChecked: notChecked,
+		Checked: []string{fmt.Sprintf("the hash chain of %d ledger entries; one run, closed as done; "+
+			"every charge in the reservation", len(r.Ledger))}}
 	for _, entry := range r.Ledger {
 		if entry.Kind == ledger.EntryCharge {
-			charges += entry.Event.Count
+			out.Calls += entry.Event.Count
 		}
 	}
-	fmt.Fprintf(w, "charged\t%s\n", plural(charges, "mechanism call", "mechanism calls"))
-	fmt.Fprintf(w, "not checked\tthat the program which wrote the file ran the mechanisms it logged\n")
-	return w.Flush()
+	return out, nil
 }

@@ -18,8 +18,7 @@ import (
 )
 
 func inspectCommand(t *terminal) *cobra.Command {
-	var asJSON bool
-	cmd := manual{
+	return addJSON(manual{
 		operands: "MODEL   model file\nLEDGER  ledger file",
 		session: `
 $ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
@@ -32,14 +31,12 @@ $ decoy inspect --json icu.model
 settings, the account. It believes the file; 'decoy verify MODEL' and 'decoy ledger verify FILE'
 check it.`,
 		Args: operands("MODEL or LEDGER"),
-		RunE: func(_ *cobra.Command, args []string) error { return inspect(t, args[0], asJSON) },
-	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+		RunE: func(_ *cobra.Command, args []string) error { return inspect(t, args[0]) },
+	}), t)
 }
 
 // inspect tells a model, which is a zip archive, from a ledger, which is JSON.
-func inspect(t *terminal, path string, asJSON bool) error {
+func inspect(t *terminal, path string) error {
 	kind, err := sniff(path)
 	if err != nil {
 		return err
@@ -50,19 +47,9 @@ func inspect(t *terminal, path string, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		if asJSON {
-			return printJSON(t, struct {
-				Kind string `json:"kind"`
-				release.Manifest
-			}{"model", m.Manifest})
-		}
-		return printModel(t, path, m)
+		return t.print(shownModel{"model", m.Manifest, path, m})
 	case '{':
-		l, torn, err := openLedger(path)
-		if err != nil {
-			return err
-		}
-		return showLedger(t, path, l, torn, asJSON)
+		return showLedger(t, path)
 	}
 	return fmt.Errorf("%s is neither a model nor a ledger", path)
 }
@@ -92,9 +79,17 @@ func sniff(path string) (byte, error) {
 	return b[0], nil
 }
 
-func printModel(t *terminal, path string, m *release.Model) error {
-	w := t.table()
-	fmt.Fprintf(w, "model\t%s, format %d\n", spelling.Visible(path), m.Format)
+// shownModel is a model's manifest.
+type shownModel struct {
+	Kind string `json:"kind"`
+	release.Manifest
+	path  string
+	model *release.Model
+}
+
+func (s shownModel) text(w io.Writer) {
+	m := s.model
+	fmt.Fprintf(w, "model\t%s, format %d\n", spelling.Visible(s.path), m.Format)
 	fmt.Fprintf(w, "guarantee\t%v\n", m.Claim)
 	fmt.Fprintf(w, "made\t%s by %s, method %s\n", stamp(m.Created), spelling.Visible(m.Tool),
 		spelling.Visible(m.Method))
@@ -111,16 +106,11 @@ func printModel(t *terminal, path string, m *release.Model) error {
 		if i > 0 {
 			head = ""
 		}
-		value, err := json.Marshal(m.Settings[name])
-		if err != nil {
-			return err
-		}
+		value, _ := json.Marshal(m.Settings[name]) // which was JSON in the file
 		fmt.Fprintf(w, "%s\t%s: %s\n", head, spelling.Visible(name), spelling.Visible(string(value)))
 	}
-	w.Flush()
-	fmt.Fprintln(t.stdout)
-	printColumns(t, m.Schema())
-	fmt.Fprintln(t.stdout)
-	printRuns(t, &ledger.Ledger{Entries: m.Ledger})
-	return nil
+	fmt.Fprintln(w)
+	columnsOf(m.Schema()).text(w)
+	fmt.Fprintln(w)
+	runsText(w, runsOf(&ledger.Ledger{Entries: m.Ledger}))
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/job"
-	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -34,50 +34,47 @@ func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
 }
 
 // countsText says what one privacy unit of a ledger is.
-func countsText(l *ledger.Ledger) string {
-	if len(l.Entries) == 0 {
+func (s shownLedger) countsText() string {
+	switch {
+	case s.empty:
 		return "nothing yet"
+	case s.Unit == "":
+		return fmt.Sprintf("%v neighbours of one row", s.Adjacency)
 	}
-	open := l.Entries[0]
-	if open.Unit == "" {
-		return fmt.Sprintf("%v neighbours of one row", open.Adjacency)
-	}
-	return fmt.Sprintf("%v neighbours of one %q", open.Adjacency, open.Unit)
+	return fmt.Sprintf("%v neighbours of one %q", s.Adjacency, s.Unit)
 }
 
 // voidText says how many runs broke off before their first mechanism, and what became of their
 // budgets.
-func voidText(l *ledger.Ledger) string {
-	void, charged := job.Voids(l)
-	switch {
-	case charged == void:
-		return fmt.Sprintf("%s, charged: the limit in force at the reservation was strict",
-			plural(void, "run", "runs"))
-	case charged == 0:
-		return fmt.Sprintf("%s broke off before the first mechanism and cost nothing, though "+
-			"whoever ran it saw an error about the rows (decoy ledger limit --strict charges "+
-			"them)", plural(void, "run", "runs"))
+func (s shownLedger) voidText() string {
+	runs := plural(s.Void, "run", "runs")
+	switch s.Charged {
+	case s.Void:
+		return runs + ", charged: the limit in force at the reservation was strict"
+	case 0:
+		return runs + " broke off before the first mechanism and cost nothing, though " +
+			"whoever ran it saw an error about the rows (decoy ledger limit --strict charges " +
+			"them)"
 	}
-	return fmt.Sprintf("%s, %d of them charged: those that were reserved under a strict limit",
-		plural(void, "run", "runs"), charged)
+	return fmt.Sprintf("%s, %d of them charged: those that were reserved under a strict limit", runs,
+		s.Charged)
 }
 
-// printRuns is the table of a ledger's runs.
-func printRuns(t *terminal, l *ledger.Ledger) {
-	runs := l.Runs()
+// tornText is said of a ledger whose last line is not whole.
+const tornText = "the last line was cut short by a crash; its run never started, and the next " +
+	"append removes it"
+
+// runsText is the table of a ledger's runs.
+func runsText(w io.Writer, runs []shownRun) {
 	if len(runs) == 0 {
-		fmt.Fprintln(t.stdout, "no runs")
+		fmt.Fprintln(w, "no runs")
 		return
 	}
-	w := t.table()
 	fmt.Fprintln(w, "RUN\tTIME\tMETHOD\tEPSILON\tDELTA\tCALLS\tSTATUS")
 	for _, r := range runs {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", spelling.Visible(r.Run), stamp(r.Time),
-			spelling.Visible(r.Method),
-			job.Short(r.Budget.Epsilon), job.Short(r.Budget.Delta), calls(r.Charged),
-			spelling.Visible(r.Status))
+		fmt.Fprintln(w, row(r.Run, stamp(r.Time), r.Method, job.Short(r.Budget.Epsilon),
+			job.Short(r.Budget.Delta), calls(r.Charged), r.Status))
 	}
-	w.Flush()
 }
 
 // callsOf is the number of mechanism calls that a plan expects, at most: a filter among its events

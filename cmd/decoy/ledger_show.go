@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,8 +14,7 @@ import (
 )
 
 func ledgerShowCommand(t *terminal) *cobra.Command {
-	var asJSON bool
-	cmd := manual{
+	return addJSON(manual{
 		operands: "FILE  ledger file",
 		session: `
 $ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model --ledger icu.ledger
@@ -25,19 +25,11 @@ $ decoy ledger show icu.ledger
 		Long: "Show the runs of a ledger, what they spent in all, the limit, and the runs that did " +
 			"not finish.",
 		Args: operands("FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			l, torn, err := openLedger(args[0])
-			if err != nil {
-				return err
-			}
-			return showLedger(t, args[0], l, torn, asJSON)
-		},
-	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+		RunE: func(_ *cobra.Command, args []string) error { return showLedger(t, args[0]) },
+	}), t)
 }
 
-// shownLedger is a ledger as JSON.
+// shownLedger is what a ledger holds.
 type shownLedger struct {
 	Kind      string               `json:"kind"` // "ledger"
 	Adjacency accountant.Adjacency `json:"adjacency,omitzero"`
@@ -50,6 +42,9 @@ type shownLedger struct {
 	Charged    int      `json:"void_charged,omitempty"` // those of them that count in spent
 	Unfinished []string `json:"unfinished,omitempty"`
 	Torn       bool     `json:"torn,omitempty"`
+
+	path  string
+	empty bool
 }
 
 type shownRun struct {
@@ -68,47 +63,50 @@ type shownLimit struct {
 	Strict bool        `json:"strict,omitempty"`
 }
 
-func showLedger(t *terminal, path string, l *ledger.Ledger, torn, asJSON bool) error {
-	open := job.Unfinished(l, path)
-	limit, limited := l.Limit()
-	if asJSON {
-		out := shownLedger{Kind: "ledger", Runs: []shownRun{}, Spent: l.Spent(), Unfinished: open,
-			Torn: torn}
-		if len(l.Entries) > 0 {
-			first := l.Entries[0]
-			out.Adjacency, out.Unit = first.Adjacency, first.Unit
-		}
-		out.Void, out.Charged = job.Voids(l)
-		for _, r := range l.Runs() {
-			out.Runs = append(out.Runs, shownRun{r.Run, r.Time, r.Method, r.Budget, r.Reserved, r.Charged,
-				r.Status})
-		}
-		if limited {
-			out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.Strict}
-		}
-		return printJSON(t, out)
+func runsOf(l *ledger.Ledger) []shownRun {
+	out := []shownRun{}
+	for _, r := range l.Runs() {
+		out = append(out, shownRun{r.Run, r.Time, r.Method, r.Budget, r.Reserved, r.Charged, r.Status})
 	}
-	w := t.table()
-	fmt.Fprintf(w, "ledger\t%s\n", spelling.Visible(path))
-	fmt.Fprintf(w, "counts\t%s\n", countsText(l))
-	fmt.Fprintf(w, "spent\t%s\n", job.BudgetText(l.Spent()))
-	if limited {
-		fmt.Fprintf(w, "limit\t%s\n", spelling.Visible(job.LimitText(limit)))
-	} else {
-		fmt.Fprintf(w, "limit\tnone\n")
+	return out
+}
+
+func showLedger(t *terminal, path string) error {
+	l, torn, err := openLedger(path)
+	if err != nil {
+		return err
 	}
-	if void, _ := job.Voids(l); void > 0 {
-		fmt.Fprintf(w, "void\t%s\n", voidText(l))
+	out := shownLedger{Kind: "ledger", Runs: runsOf(l), Spent: l.Spent(),
+		Unfinished: job.Unfinished(l, path), Torn: torn, path: path, empty: len(l.Entries) == 0}
+	if !out.empty {
+		out.Adjacency, out.Unit = l.Entries[0].Adjacency, l.Entries[0].Unit
 	}
-	w.Flush()
-	fmt.Fprintln(t.stdout)
-	printRuns(t, l)
-	for _, text := range open {
-		fmt.Fprintln(t.stdout, spelling.Visible(text))
+	out.Void, out.Charged = job.Voids(l)
+	if limit, ok := l.Limit(); ok {
+		out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.Strict}
 	}
-	if torn {
-		fmt.Fprintln(t.stdout, "the last line was cut short by a crash; its run never started, and the "+
-			"next append removes it")
+	return t.print(out)
+}
+
+func (s shownLedger) text(w io.Writer) {
+	fmt.Fprintf(w, "ledger\t%s\n", spelling.Visible(s.path))
+	fmt.Fprintf(w, "counts\t%s\n", s.countsText())
+	fmt.Fprintf(w, "spent\t%s\n", job.BudgetText(s.Spent))
+	limit := "none"
+	if s.Limit != nil {
+		limit = job.LimitText(ledger.Entry{Budget: &s.Limit.Budget, Rule: s.Limit.Rule,
+			Strict: s.Limit.Strict})
 	}
-	return nil
+	fmt.Fprintf(w, "limit\t%s\n", spelling.Visible(limit))
+	if s.Void > 0 {
+		fmt.Fprintf(w, "void\t%s\n", s.voidText())
+	}
+	fmt.Fprintln(w)
+	runsText(w, s.Runs)
+	for _, text := range s.Unfinished {
+		fmt.Fprintln(w, spelling.Visible(text))
+	}
+	if s.Torn {
+		fmt.Fprintln(w, tornText)
+	}
 }

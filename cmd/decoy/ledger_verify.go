@@ -2,15 +2,17 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/job"
 )
 
 func ledgerVerifyCommand(t *terminal) *cobra.Command {
-	return manual{
+	return addJSON(manual{
 		operands: "FILE  ledger file",
 		session: `
 $ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model --ledger icu.ledger
@@ -30,13 +32,24 @@ Exit status 1 when it does not hold.`,
 			if err := l.Verify(pld.Upper); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			fmt.Fprintf(t.stdout, "ok: %s, %s, spent %s\n", plural(len(l.Entries), "entry", "entries"),
-				plural(len(l.Runs()), "run", "runs"), job.SpentText(l))
-			if torn {
-				fmt.Fprintln(t.stdout, "the last line was cut short by a crash; its run never started, and "+
-					"the next append removes it")
-			}
-			return nil
+			return t.print(verifiedLedger{len(l.Entries), len(l.Runs()), l.Spent(), torn, job.SpentText(l)})
 		},
-	})
+	}), t)
+}
+
+// verifiedLedger is what was checked of a ledger that holds.
+type verifiedLedger struct {
+	Entries int               `json:"entries"`
+	Runs    int               `json:"runs"`
+	Spent   accountant.Budget `json:"spent"`
+	Torn    bool              `json:"torn,omitempty"`
+	total   string            // what is spent, and the limit
+}
+
+func (v verifiedLedger) text(w io.Writer) {
+	fmt.Fprintf(w, "ok: %s, %s, spent %s\n", plural(v.Entries, "entry", "entries"),
+		plural(v.Runs, "run", "runs"), v.total)
+	if v.Torn {
+		fmt.Fprintln(w, tornText)
+	}
 }

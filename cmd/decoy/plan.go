@@ -1,20 +1,17 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/job"
-	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -22,8 +19,8 @@ import (
 
 type plan struct {
 	jobFlags
-	releases  int
-	json, all bool
+	releases int
+	all      bool
 }
 
 func planCommand(t *terminal) *cobra.Command {
@@ -50,9 +47,8 @@ The number of rows is private in general. Give it by --rows if it is public, or 
 	cmd.Flags().IntVar(&p.releases, "releases", 1, "say what `N` such runs on one table cost "+
 		"together, such as 12 monthly ones")
 	cmd.Flags().BoolVar(&p.all, "compare", false, "plan with every method, at its defaults")
-	cmd.Flags().BoolVar(&p.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return p.run(cmd, t) }
-	return cmd
+	return addJSON(cmd, t)
 }
 
 // planned is the plan as JSON.
@@ -72,6 +68,7 @@ type planned struct {
 	Coarsen        []coarse               `json:"coarsen,omitempty"`
 	Forecast       synth.Forecast         `json:"forecast"`
 	Needs          job.Needs              `json:"needs"`
+	neighbours     privacy.Neighbours
 }
 
 // cost is a bound as JSON; the slack is left out where it is not known.
@@ -131,7 +128,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	out := planned{
 		Method: fitter.Name(), Budget: p.Budget(), Adjacency: p.Relation(), Unit: s.Unit,
 		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Composition(), Cost: costOf(bound),
-		Needs: job.NeedsOf(fit, s, p.Rows),
+		Needs: job.NeedsOf(fit, s, p.Rows), neighbours: nb,
 	}
 	out.Forecast = synth.ForecastFor(fit, out.Needs.Rows)
 	if out.Curve, err = curve(fit.Composition(), p.Relation()); err != nil {
@@ -147,18 +144,13 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	if s.Unit != "" {
 		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
 	}
-	if p.json {
-		return printJSON(t, out)
-	}
-	out.print(t, nb)
-	return nil
+	return t.print(out)
 }
 
-func (p planned) print(t *terminal, nb privacy.Neighbours) {
-	w := t.table()
+func (p planned) text(w io.Writer) {
 	fmt.Fprintf(w, "method\t%s\n", p.Method)
 	fmt.Fprintf(w, "budget\t%s\n", job.BudgetText(p.Budget))
-	fmt.Fprintf(w, "neighbours\t%v\n", nb)
+	fmt.Fprintf(w, "neighbours\t%v\n", p.neighbours)
 	fmt.Fprintf(w, "schema\t%s\n", sizeText(p.Columns, p.Cells))
 	for i, n := range p.Forecast.Noise {
 		head := "measures"
@@ -175,8 +167,7 @@ func (p planned) print(t *terminal, nb privacy.Neighbours) {
 		fmt.Fprintf(w, "%s\t%d × %s, %s\n", head, n.Count, n.What, noise)
 	}
 	fmt.Fprintf(w, "costs\t%v, all included\n", p.Cost)
-	p.printNeeds(w)
-	w.Flush()
+	p.needsText(w)
 }
 
 // cells is the number of different rows that a schema allows, at most the largest float64.
@@ -194,31 +185,4 @@ func sizeText(columns int, cells float64) string {
 		count = strings.Replace(strconv.FormatFloat(cells, 'e', 1, 64), "e+", "e", 1)
 	}
 	return fmt.Sprintf("%s, %s cells", plural(columns, "column", "columns"), count)
-}
-
-// printJSON writes one indented value to standard output.
-func printJSON(t *terminal, v any) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	_, err := t.stdout.Write(visibleJSON(text.Bytes()))
-	return err
-}
-
-// visibleJSON escapes what package json leaves of the characters that a terminal obeys. All of them
-// stand inside strings.
-func visibleJSON(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for _, r := range string(text) {
-		if r >= 0x7f && spelling.Visible(string(r)) != string(r) {
-			out = fmt.Appendf(out, `\u%04x`, r)
-			continue
-		}
-		out = utf8.AppendRune(out, r)
-	}
-	return out
 }

@@ -74,8 +74,8 @@ func coarsen(s *schema.Schema, sigma float64, rows int) []coarse {
 	return out
 }
 
-// printNeeds is the second half of a plan: what it means for a table of so many rows.
-func (p planned) printNeeds(w io.Writer) {
+// needsText is the second half of a plan: what it means for a table of so many rows.
+func (p planned) needsText(w io.Writer) {
 	var points []string
 	for _, c := range p.Curve {
 		points = append(points, fmt.Sprintf("%s at %s", short3(c.Epsilon), job.Short(c.Delta)))
@@ -99,8 +99,8 @@ func (p planned) printNeeds(w io.Writer) {
 	}
 	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", bytesText(p.Needs.MemoryBytes),
 		p.Needs.RowsText("--rows"), bytesText(p.Forecast.MemoryBytes))
-	fmt.Fprintf(w, "time\t%.2g s on one core, %.2g s of it for the fit\n", p.Needs.Seconds,
-		p.Forecast.Seconds)
+	fmt.Fprintf(w, "time\t%s on one core, %s of it for the fit\n", timeText(p.Needs.Seconds),
+		timeText(p.Forecast.Seconds))
 }
 
 func short3(x float64) string { return fmt.Sprintf("%.3g", x) }
@@ -146,24 +146,20 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		}
 		lines = append(lines, l)
 	}
-	if p.json {
-		return printJSON(t, lines)
-	}
-	w := t.table()
-	fmt.Fprintln(w, "METHOD\tCALLS\tNOISE OF A COLUMN'S COUNTS\tVISIBLE FROM\tMEMORY\tSECONDS")
-	for _, l := range lines {
-		switch {
-		case l.Error != "":
-			fmt.Fprintf(w, "%s\t-\t-\t-\t-\t-\n", l.Method)
-		case l.Sigma == 0:
-			fmt.Fprintf(w, "%s\t%d\t-\t-\t%s\t%.2g\n", l.Method, l.Calls, bytesText(l.Needs.MemoryBytes),
-				l.Needs.Seconds)
-		default:
-			fmt.Fprintf(w, "%s\t%d\t%s rows\t%.0f rows\t%s\t%.2g\n", l.Method, l.Calls, short3(l.Sigma),
-				usableSigmas*l.Sigma, bytesText(l.Needs.MemoryBytes), l.Needs.Seconds)
-		}
-	}
-	if err := w.Flush(); err != nil {
+	err = t.print(listing[line]{lines,
+		"METHOD\tCALLS\tNOISE OF A COLUMN'S COUNTS\tVISIBLE FROM\tMEMORY\tTIME",
+		func(l line) string {
+			if l.Error != "" {
+				return row(l.Method, "-", "-", "-", "-", "-")
+			}
+			noise, visible := "-", "-"
+			if l.Sigma > 0 {
+				noise, visible = short3(l.Sigma)+" rows", fmt.Sprintf("%.0f rows", usableSigmas*l.Sigma)
+			}
+			return row(l.Method, l.Calls, noise, visible, bytesText(l.Needs.MemoryBytes),
+				timeText(l.Needs.Seconds))
+		}})
+	if err != nil {
 		return err
 	}
 	for _, l := range lines {

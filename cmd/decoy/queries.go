@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/internal/job"
-	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
@@ -21,10 +20,10 @@ import (
 const defaultDraws = 200_000
 
 type queriesAnswer struct {
-	where     []string
-	json, csv bool
-	rows      int
-	seed      uint64
+	where []string
+	csv   bool
+	rows  int
+	seed  uint64
 }
 
 func queriesAnswerCommand(t *terminal) *cobra.Command {
@@ -58,18 +57,17 @@ A random sample's error as an image of a population is in none of them.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&q.where, "where", nil, "also count the rows that satisfy `CONDITION`, such as "+
 		"\"age >= 30 and not (sex = F)\"; may be repeated")
-	f.BoolVar(&q.json, "json", false, "print JSON")
 	f.BoolVar(&q.csv, "csv", false, "print CSV")
 	f.IntVar(&q.rows, "rows", 0, fmt.Sprintf("answer by sampling `N` rows (default for a model that "+
 		"cannot be asked directly: %d)", defaultDraws))
 	f.Uint64Var(&q.seed, "seed", 0, "public seed `K` of the sampling (default random)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return q.run(cmd, t, args) }
-	return cmd
+	return addJSON(cmd, t)
 }
 
 func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) error {
 	switch {
-	case q.json && q.csv:
+	case t.json && q.csv:
 		return usagef("--json and --csv are two formats")
 	case cmd.Flags().Changed("rows") && q.rows < 1:
 		return usagef("--rows %d must be at least 1", q.rows)
@@ -207,10 +205,7 @@ func (q *queriesAnswer) print(
 		}
 		return strconv.FormatFloat(*a.StandardError, 'f', -1, 64)
 	}
-	switch {
-	case q.json:
-		return printJSON(t, list)
-	case q.csv:
+	if q.csv {
 		out := csv.NewWriter(t.stdout)
 		out.Write([]string{"query", "cell", "answer", "standard_error", "covers"})
 		for _, a := range list {
@@ -220,13 +215,10 @@ func (q *queriesAnswer) print(
 		out.Flush()
 		return out.Error()
 	}
-	out := t.table()
-	fmt.Fprintln(out, "QUERY\tCELL\tANSWER\tSTANDARD ERROR\tCOVERS")
-	for _, a := range list {
-		fmt.Fprintf(out, "%s\t%s\t%.1f\t%s\t%s\n", spelling.Visible(a.Query), spelling.Visible(a.Cell),
-			a.Answer, deviation(a, "unknown"), a.Covers)
-	}
-	return out.Flush()
+	return t.print(listing[answered]{list, "QUERY\tCELL\tANSWER\tSTANDARD ERROR\tCOVERS",
+		func(a answered) string {
+			return row(a.Query, a.Cell, fmt.Sprintf("%.1f", a.Answer), deviation(a, "unknown"), a.Covers)
+		}})
 }
 
 // rounded is x to a hundredth of a row, far below any noise.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,7 @@ import (
 const manyCodes = 1000
 
 func schemaCheckCommand(t *terminal) *cobra.Command {
-	return manual{
+	return addJSON(manual{
 		operands: "SCHEMA  schema file (YAML)",
 		session: `
 $ decoy datasets export icu-mortality --schema-out icu.yaml
@@ -31,55 +32,75 @@ $ decoy schema check icu.yaml
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(t.stdout, "ok: %s\n", sizeText(len(s.Columns), cells(s)))
-			fmt.Fprintf(t.stdout, "privacy unit: %s\n", unitText(s))
-			fmt.Fprintf(t.stdout, "rows that break the schema: %s\n\n", lenientText(s))
-			printColumns(t, s)
-			for _, text := range advice(s) {
+			out := checkedSchema{len(s.Columns), cells(s), s.Unit, max(1, s.MaxRowsPerUnit), s.Lenient,
+				columnsOf(s), advice(s)}
+			for _, text := range out.Advice {
 				t.say("advice: %s", text)
 			}
-			return nil
+			return t.print(out)
 		},
-	})
+	}), t)
 }
 
-// unitText says what one privacy unit of a schema is.
-func unitText(s *schema.Schema) string {
-	if s.Unit == "" {
-		return "one row"
+// checkedSchema is a schema that is valid.
+type checkedSchema struct {
+	Columns        int                  `json:"columns"`
+	Cells          float64              `json:"cells"`
+	Unit           string               `json:"unit,omitempty"`
+	MaxRowsPerUnit int                  `json:"max_rows_per_unit"`
+	Lenient        bool                 `json:"lenient"`
+	Each           listing[shownColumn] `json:"each"`
+	Advice         []string             `json:"advice,omitempty"`
+}
+
+func (s checkedSchema) text(w io.Writer) {
+	unit := "one row"
+	if s.Unit != "" {
+		unit = fmt.Sprintf("all rows of one %q, of which at most %d are used", s.Unit, s.MaxRowsPerUnit)
 	}
-	return fmt.Sprintf("all rows of one %q, of which at most %d are used", s.Unit,
-		max(1, s.MaxRowsPerUnit))
-}
-
-// lenientText says whether the rows of a table can end a run.
-func lenientText(s *schema.Schema) string {
+	broken := "end a run with an error, which is for the operator who holds the file " +
+		"(lenient: true changes that)"
 	if s.Lenient {
-		return "become missing or clamped; no content of a table ends a run with an error " +
+		broken = "become missing or clamped; no content of a table ends a run with an error " +
 			"(lenient: true)"
 	}
-	return "end a run with an error, which is for the operator who holds the file " +
-		"(lenient: true changes that)"
+	fmt.Fprintf(w, "ok: %s\n", sizeText(s.Columns, s.Cells))
+	fmt.Fprintf(w, "privacy unit: %s\n", unit)
+	fmt.Fprintf(w, "rows that break the schema: %s\n\n", broken)
+	s.Each.text(w)
 }
 
-// printColumns is the table of a schema's columns. The schema is valid.
-func printColumns(t *terminal, s *schema.Schema) {
-	w := t.table()
-	fmt.Fprintln(w, "COLUMN\tKIND\tCODES\tMISSING\tFROM\tTO")
+// shownColumn is a column of a schema.
+type shownColumn struct {
+	Name    string      `json:"name"`
+	Kind    schema.Kind `json:"kind"`
+	Codes   int         `json:"codes"`
+	Missing bool        `json:"missing"` // whether a cell may be
+	From    string      `json:"from"`    // labels of the first code and of the last
+	To      string      `json:"to"`
+}
+
+// columnsOf are the columns of a valid schema.
+func columnsOf(s *schema.Schema) listing[shownColumn] {
 	codecs, err := s.Codecs()
 	if err != nil {
 		panic("decoy: " + err.Error()) // the schema was validated
 	}
+	out := listing[shownColumn]{head: "COLUMN\tKIND\tCODES\tMISSING\tFROM\tTO",
+		line: func(c shownColumn) string {
+			return row(c.Name, c.Kind, c.Codes, map[bool]string{true: "yes", false: "no"}[c.Missing],
+				clip(c.From), clip(c.To))
+		}}
 	for _, c := range codecs {
-		column, last, missing := c.Column(), c.Size()-1, "no"
-		if _, ok := c.MissingCode(); ok {
-			missing = "yes"
+		last := c.Size() - 1
+		_, missing := c.MissingCode()
+		if missing {
 			last--
 		}
-		fmt.Fprintf(w, "%s\t%v\t%d\t%s\t%s\t%s\n", spelling.Visible(column.Name), column.Kind,
-			c.Size(), missing, clip(c.Label(0)), clip(c.Label(uint16(last))))
+		out.items = append(out.items, shownColumn{c.Column().Name, c.Column().Kind, c.Size(), missing,
+			c.Label(0), c.Label(uint16(last))})
 	}
-	w.Flush()
+	return out
 }
 
 // clip shortens a label for the table.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -12,10 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/job"
 )
 
-type schemaUnits struct {
-	jobFlags
-	json bool
-}
+type schemaUnits struct{ jobFlags }
 
 func schemaUnitsCommand(t *terminal) *cobra.Command {
 	u := &schemaUnits{}
@@ -43,9 +41,8 @@ may be shown to anyone.`,
 	u.addBudget(cmd)
 	u.addAccount(cmd, "default INPUT.ledger")
 	f.StringVar(&u.Schema, "schema", "", "schema `FILE` with unit and max_rows_per_unit (required)")
-	f.BoolVar(&u.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return u.run(cmd, t, args[0]) }
-	return cmd
+	return addJSON(cmd, t)
 }
 
 func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
@@ -78,12 +75,8 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 		t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q",
 			u.Epsilon, u.Delta, r.Adjacency, r.Unit)
 		account.SayTotal()
-		if u.json {
-			return printJSON(t, shownUnits{r.Unit, r.MaxRowsPerUnit, u.Budget(), r.Adjacency, r.Sigma,
-				r.UpTo,
-				r.Counts, r.Whole, r.Bounded, r.LeftOut})
-		}
-		return printUnits(t, r)
+		return t.print(shownUnits{r.Unit, r.MaxRowsPerUnit, u.Budget(), r.Adjacency, r.Sigma, r.UpTo,
+			r.Counts, r.Whole, r.Bounded, r.LeftOut})
 	})
 	if err != nil {
 		return account.Explain(err, session != nil)
@@ -91,7 +84,7 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 	return nil
 }
 
-// shownUnits is the report as JSON.
+// shownUnits is the report.
 type shownUnits struct {
 	Unit           string               `json:"unit"`
 	MaxRowsPerUnit int                  `json:"max_rows_per_unit"`
@@ -105,9 +98,9 @@ type shownUnits struct {
 	LeftOut        float64              `json:"rows_left_out_at_least"`
 }
 
-// printUnits is the report for people. A count that does not stand out of the noise is a dash;
-// behind the last that does, one line stands for the rest.
-func printUnits(t *terminal, r *infer.UnitSizes) error {
+// text has a dash for a count that does not stand out of the noise; behind the last that does, one
+// line stands for the rest.
+func (r shownUnits) text(w io.Writer) {
 	visible := func(n int64) bool { return float64(n) >= 3*r.Sigma }
 	last := slices.Index(r.UpTo, r.MaxRowsPerUnit)
 	for i, n := range r.Counts {
@@ -115,7 +108,6 @@ func printUnits(t *terminal, r *infer.UnitSizes) error {
 			last = max(last, i)
 		}
 	}
-	w := t.table()
 	fmt.Fprintf(w, "ROWS\tUNITS (±%.0f)\tUSED\n", r.Sigma)
 	from := 1
 	for i, n := range r.Counts {
@@ -138,10 +130,9 @@ func printUnits(t *terminal, r *infer.UnitSizes) error {
 		}
 		from = r.UpTo[i] + 1
 	}
-	w.Flush()
 	all := math.Max(1, r.Whole+r.Bounded)
-	_, err := fmt.Fprintf(t.stdout, "\nused whole: about %.0f units (%.0f %%)\nbounded: about %.0f "+
-		"units (%.0f %%), of whose rows at least about %.0f are left out\n",
+	fmt.Fprintf(w, "\nused whole: about %.0f units (%.0f %%)\nbounded: about %.0f units (%.0f %%), "+
+		"of "+
+		"whose rows at least about %.0f are left out\n",
 		r.Whole, 100*r.Whole/all, r.Bounded, 100*r.Bounded/all, r.LeftOut)
-	return err
 }

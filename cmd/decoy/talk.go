@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/decoy-dp/decoy/internal/spelling"
@@ -16,6 +15,7 @@ type terminal struct {
 	stdout, stderr io.Writer
 	quiet          bool // no talk and no progress
 	force          bool // outputs may take the place of files that are there
+	json           bool // results are printed as JSON
 }
 
 // say is one line of talk. What came from a file cannot make two of it, nor move the cursor.
@@ -23,11 +23,6 @@ func (t *terminal) say(format string, args ...any) {
 	if !t.quiet {
 		fmt.Fprintln(t.stderr, spelling.Visible(fmt.Sprintf(format, args...)))
 	}
-}
-
-// table lines up tab-separated cells on stdout; the caller flushes.
-func (t *terminal) table() *tabwriter.Writer {
-	return tabwriter.NewWriter(t.stdout, 0, 0, 2, ' ', 0)
 }
 
 // progress shows how far a long run is.
@@ -80,6 +75,19 @@ func bytesText(n int64) string {
 		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.0f GB", float64(n)/1e9)
+}
+
+// timeText is a forecast of some seconds for people.
+func timeText(seconds float64) string {
+	switch {
+	case seconds < 1:
+		return fmt.Sprintf("%.2g s", seconds)
+	case seconds < 100:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 100*60:
+		return fmt.Sprintf("%.0f min", seconds/60)
+	}
+	return fmt.Sprintf("%.0f h", seconds/3600)
 }
 
 // plural is a number of things.

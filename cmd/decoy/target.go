@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"io/fs"
 
@@ -58,16 +57,6 @@ func (t *terminal) write(flag, path string, to func(io.Writer) error) error {
 	}
 	t.say("wrote %s", path)
 	return nil
-}
-
-// encode is a writer of a value as indented JSON.
-func encode(v any) func(io.Writer) error {
-	return func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(v)
-	}
 }
 
 // addForce is the flag of the verbs that write files.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,7 @@ import (
 )
 
 func verifyCommand(t *terminal) *cobra.Command {
-	return manual{
+	return addJSON(manual{
 		operands: "MODEL  model file, or a published evaluation (decoy evaluate --epsilon E --json)",
 		session: `
 $ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
@@ -34,43 +35,86 @@ impossible. Selections and batches have no exact closed form, so for them the tw
 
 It cannot tell whether the program that wrote the file ran the mechanisms that it logged.`,
 		Args: operands("MODEL"),
-		RunE: func(_ *cobra.Command, args []string) error { return verify(t, args[0]) },
-	})
+		RunE: func(_ *cobra.Command, args []string) error {
+			v, err := verify(args[0])
+			if err != nil {
+				return err
+			}
+			return t.print(v)
+		},
+	}), t)
 }
 
-// derived is the range of ε in a line.
-func derived(lower, upper float64) string {
-	text := "epsilon at least " + job.Short(lower)
-	if !math.IsInf(upper, 1) {
-		text += ", at most " + job.Short(upper)
-	}
-	return text + ", by closed forms apart from the accountant"
+// verified is what was recomputed of a claim that holds.
+type verified struct {
+	Claim      release.Claim `json:"claim"`
+	Reserved   cost          `json:"reserved"`
+	Charged    *cost         `json:"charged,omitempty"` // of a model, if it has calls
+	Calls      int           `json:"calls"`
+	Derived    *interval     `json:"derived,omitempty"` // of a model
+	Checked    []string      `json:"checked"`
+	NotChecked string        `json:"not_checked"`
 }
 
-func verify(t *terminal, path string) error {
+// interval is where ε lies, by closed forms apart from the accountant.
+type interval struct {
+	Lower float64  `json:"epsilon_at_least"`
+	Upper *float64 `json:"epsilon_at_most,omitempty"`
+}
+
+// notChecked is what no file can prove.
+const notChecked = "that the program which wrote the file ran the mechanisms it logged"
+
+// verify recomputes the claim of a model, or else of a published evaluation.
+func verify(path string) (verified, error) {
 	m, err := openModel(path)
 	if errors.Is(err, release.ErrFormat) {
-		if other := verifyPublished(t, path); !errors.Is(other, publish.ErrFormat) {
-			return other
+		if v, other := verifyPublished(path); !errors.Is(other, publish.ErrFormat) {
+			return v, other
 		}
 	}
 	if err != nil {
-		return err
+		return verified{}, err
 	}
 	v, err := m.Verify(pld.Epsilon)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return verified{}, fmt.Errorf("%s: %w", path, err)
 	}
-	w := t.table()
-	fmt.Fprintf(w, "ok\tthe claim holds: %v\n", v.Claim)
-	fmt.Fprintf(w, "reserved\t%v\n", costOf(v.Reserved))
+	out := verified{Claim: v.Claim, Reserved: costOf(v.Reserved), Calls: v.Charges,
+		Derived: &interval{Lower: v.Derived.Lower}, NotChecked: notChecked,
+		Checked: []string{fmt.Sprintf(
+			"the hash chain of %d ledger entries; one run, closed as %s; every "+
+				"charge in the reservation;", len(m.Ledger), m.Ledger[len(m.Ledger)-1].Status),
+			"unit, method, schema and parameters as the ledger and the manifest state them"}}
 	if v.Charges > 0 {
-		fmt.Fprintf(w, "charged\t%v, in %d mechanism calls\n", costOf(v.Charged), v.Charges)
+		charged := costOf(v.Charged)
+		out.Charged = &charged
 	}
-	fmt.Fprintf(w, "derived\t%s\n", derived(v.Derived.Lower, v.Derived.Upper))
-	fmt.Fprintf(w, "checked\tthe hash chain of %d ledger entries; one run, closed as %s; every "+
-		"charge in the reservation;\n", len(m.Ledger), spelling.Visible(m.Ledger[len(m.Ledger)-1].Status))
-	fmt.Fprintf(w, "\tunit, method, schema and parameters as the ledger and the manifest state them\n")
-	fmt.Fprintf(w, "not checked\tthat the program which wrote the file ran the mechanisms it logged\n")
-	return w.Flush()
+	if !math.IsInf(v.Derived.Upper, 1) {
+		out.Derived.Upper = &v.Derived.Upper
+	}
+	return out, nil
+}
+
+func (v verified) text(w io.Writer) {
+	fmt.Fprintf(w, "ok\tthe claim holds: %v\n", v.Claim)
+	fmt.Fprintf(w, "reserved\t%v\n", v.Reserved)
+	calls := plural(v.Calls, "mechanism call", "mechanism calls")
+	if v.Charged != nil {
+		calls = fmt.Sprintf("%v, in %s", v.Charged, calls)
+	}
+	fmt.Fprintf(w, "charged\t%s\n", calls)
+	if d := v.Derived; d != nil {
+		text := "epsilon at least " + job.Short(d.Lower)
+		if d.Upper != nil {
+			text += ", at most " + job.Short(*d.Upper)
+		}
+		fmt.Fprintf(w, "derived\t%s, by closed forms apart from the accountant\n", text)
+	}
+	head := "checked"
+	for _, text := range v.Checked {
+		fmt.Fprintf(w, "%s\t%s\n", head, spelling.Visible(text))
+		head = ""
+	}
+	fmt.Fprintf(w, "not checked\t%s\n", v.NotChecked)
 }

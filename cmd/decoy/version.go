@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -19,7 +20,7 @@ func tool() string {
 }
 
 func versionCommand(t *terminal) *cobra.Command {
-	return manual{session: `
+	return addJSON(manual{session: `
 $ decoy version
 `}.document(&cobra.Command{
 		Use:   "version",
@@ -27,8 +28,15 @@ $ decoy version
 		Long:  "Print the version of decoy, the Go release that built it, and the platform.",
 		Args:  operands(),
 		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprintf(t.stdout, "%s %s %s/%s\n", tool(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return nil
+			return t.print(version{tool(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
 		},
-	})
+	}), t)
 }
+
+type version struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func (v version) text(w io.Writer) { fmt.Fprintf(w, "%s %s %s\n", v.Version, v.Go, v.Platform) }

@@ -27,11 +27,11 @@ var texts = sync.OnceValue(func() (out map[string]map[string]string) {
 
 // Setting is one setting of a method, for help and for checking names.
 type Setting struct {
-	Key string // as --set and config files name it
+	Key string `json:"key"` // as --set and config files name it
 	// "number", "whole number", "true or false", "text", "duration", or a list of them
-	Type    string
-	Default string // "" where the method does not say
-	Text    string // a line or two
+	Type    string `json:"type"`
+	Default string `json:"default"` // "" where the method does not say
+	Text    string `json:"text"`    // a line or two
 }
 
 // Settings lists the settings of a method in the order of its Config; "" is [Default].
