@@ -68,7 +68,7 @@ type Config struct {
 	Factor float64
 	Radius float64 // Ball only, required there: R > 0
 	// Z ≥ 0: without a Factor the grid is made coarser than DefaultFactor's if noise of Z times the
-	// scales would have standard deviations of more than 2⁴⁷ steps, which noise.GaussianVector does
+	// scales would have standard deviations of more than 2⁴⁷ steps, which noise.RoundedGaussian does
 	// not draw. Not with scalar fields, whose values are multiples of DefaultFactor.
 	NoiseMultiplier float64
 }

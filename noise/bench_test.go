@@ -12,25 +12,17 @@ func BenchmarkSource(b *testing.B) {
 	}
 }
 
-func BenchmarkBernoulliExp(b *testing.B) {
-	src := NewSource()
-	for b.Loop() {
-		src.BernoulliExp(2, 3)
-	}
-}
-
 // BenchmarkDraw measures one draw of each sampler.
 func BenchmarkDraw(b *testing.B) {
 	src := NewSource()
 	dst := make([]int64, 1000)
 	for _, sigma := range []float64{1, 100, 0x1p24, 0x1p40} {
 		laplace, _ := NewDiscreteLaplace(sigma)
-		discrete, _ := NewDiscreteGaussian(sigma)
 		rounded, _ := NewRoundedGaussian(sigma)
 		for _, c := range []struct {
 			name  string
 			addTo func([]int64, *Source)
-		}{{"laplace", laplace.AddTo}, {"discrete", discrete.AddTo}, {"rounded", rounded.AddTo}} {
+		}{{"laplace", laplace.AddTo}, {"rounded", rounded.AddTo}} {
 			b.Run(fmt.Sprintf("%s/%g", c.name, sigma), func(b *testing.B) {
 				b.ReportAllocs()
 				for n := b.N; n > 0; n -= len(dst) {
@@ -38,22 +30,6 @@ func BenchmarkDraw(b *testing.B) {
 				}
 			})
 		}
-	}
-}
-
-// BenchmarkVector measures a vector of 24,961 scales, made and drawn from; ns/op is for all of
-// them.
-func BenchmarkVector(b *testing.B) {
-	src, dst, scales := NewSource(), make([]int64, 24_961), make([]float64, 24_961)
-	for k := range scales {
-		scales[k] = 1 + float64(k)/1000
-	}
-	for b.Loop() {
-		v, err := NewGaussianVector(scales, 0x1p-20)
-		if err != nil {
-			b.Fatal(err)
-		}
-		v.AddTo(dst, src)
 	}
 }
 

@@ -1,9 +1,6 @@
 package noise
 
-import (
-	"math"
-	"math/big"
-)
+import "math/big"
 
 // This file decides events of probability exp(−γ), γ ≥ 0, by CKS Algorithm 1: for 0 ≤ γ ≤ 1 let K
 // be the first k = 1, 2, ... for which a trial of probability γ/k fails. Then P(K > k) = γ^k/k! and
@@ -31,15 +28,6 @@ func (b *stream) expMinusOne() bool {
 	return k%2 == 1
 }
 
-// expMinusHalf returns true with probability exp(−1/2).
-func (b *stream) expMinusHalf() bool {
-	k := uint64(1)
-	for b.bit() && b.oneIn(k) {
-		k++
-	}
-	return k%2 == 1
-}
-
 // expMinusInt returns true with probability exp(−n). It takes fewer than 1.6 trials on average,
 // whatever n is.
 func (b *stream) expMinusInt(n uint64) bool {
@@ -60,14 +48,9 @@ func (b *stream) expMinusRatio(num, den uint64) bool {
 	return k%2 == 1
 }
 
-// expMinusFraction returns true with probability exp(−γ) for a γ in [0, 1) that is known to lie in
-// [low, low+width]/2^64. Where the first 64 digits u of a uniform U do not decide U < γ, it asks
-// below(u).
-func (b *stream) expMinusFraction(low, width uint64, below func(u uint64) bool) bool {
-	return b.expMinusFrom(b.word(), low, width, below)
-}
-
-// expMinusFrom is expMinusFraction with the first 64 digits u of the first U drawn already.
+// expMinusFrom returns true with probability exp(−γ) for a γ in [0, 1) that is known to lie in
+// [low, low+width]/2^64. u is the first 64 digits of the U that is first compared with γ; where the
+// digits u of a U do not decide U < γ, it asks below(u).
 func (b *stream) expMinusFrom(u, low, width uint64, below func(u uint64) bool) bool {
 	k := uint64(1)
 	// U is in [u, u+1)/2^64: below γ if u+1 ≤ low, not below if u ≥ low+width.
@@ -80,31 +63,7 @@ func (b *stream) expMinusFrom(u, low, width uint64, below func(u uint64) bool) b
 	return k%2 == 1
 }
 
-// expMinusBetween returns true with probability exp(−γ) for a γ ≥ 0 that lies in [lo, hi]; exact
-// returns γ itself in a number of its own and is called rarely when hi − lo is small. A lo that is
-// negative or NaN counts as 0.
-func (b *stream) expMinusBetween(lo, hi float64, exact func() *big.Rat) bool {
-	if !(lo > 0) {
-		lo = 0
-	}
-	n := min(math.Floor(lo), 1<<53) // n ≤ γ: the n trials are due however the rest is decided
-	if !b.expMinusInt(uint64(n)) {
-		return false
-	}
-	rest := func() *big.Rat { // γ − n
-		g := exact()
-		return g.Sub(g, new(big.Rat).SetFloat64(n))
-	}
-	if !(hi < n+1) {
-		return b.expMinusRat(rest())
-	}
-	// n ≤ lo ≤ hi < n+1, so both differences are exact, below 1, and so are their products by 2^64.
-	low, high := uint64((lo-n)*0x1p64), uint64((hi-n)*0x1p64)+1
-	return b.expMinusFraction(low, high-low, func(u uint64) bool { return b.belowRat(u, rest()) })
-}
-
-// expMinusRat returns true with probability exp(−g), g ≥ 0. It is what the faster functions are
-// measured against.
+// expMinusRat returns true with probability exp(−g), g ≥ 0.
 func (b *stream) expMinusRat(g *big.Rat) bool {
 	n, r := new(big.Int).DivMod(g.Num(), g.Denom(), new(big.Int))
 	for one := big.NewInt(1); n.Sign() > 0; n.Sub(n, one) {
@@ -115,7 +74,7 @@ func (b *stream) expMinusRat(g *big.Rat) bool {
 	rest := new(big.Rat).SetFrac(r, g.Denom())
 	digit := new(big.Int).Lsh(r, 64)
 	low := digit.Div(digit, g.Denom()).Uint64()
-	return b.expMinusFraction(low, 1, func(u uint64) bool { return b.belowRat(u, rest) })
+	return b.expMinusFrom(b.word(), low, 1, func(u uint64) bool { return b.belowRat(u, rest) })
 }
 
 // belowRat reports U < p for a uniform U with first 64 binary digits u, and 0 ≤ p < 1: it goes

@@ -9,32 +9,15 @@ import (
 
 const trials = 200_000
 
-func TestBernoulli(t *testing.T) {
-	src := testSource(t)
+func TestExpMinusRatio(t *testing.T) {
+	b := testSource(t).state()
 	for _, c := range []struct{ num, den uint64 }{
-		{0, 1}, {1, 1}, {0, math.MaxUint64}, {math.MaxUint64, math.MaxUint64}, {1, 2}, {1, 3}, {2, 3}, {3,
-			100},
-		{1 << 62, 3 << 62}, {1 << 63, math.MaxUint64},
-	} {
-		t.Run(fmt.Sprintf("%d of %d", c.num, c.den), func(t *testing.T) {
-			checkRate(t, trials, float64(c.num)/float64(c.den), func() bool {
-				return src.Bernoulli(c.num,
-					c.den)
-			})
-		})
-	}
-}
-
-func TestBernoulliExp(t *testing.T) {
-	src := testSource(t)
-	for _, c := range []struct{ num, den uint64 }{
-		{0, 1}, {1, 1}, {1, 2}, {1, 3}, {9, 10}, {3, 2}, {2, 1}, {7, 3}, {5, 1}, {1, 1000}, {1 << 62,
-			3 << 62}, {math.MaxUint64 - 1, math.MaxUint64},
-		{1000, 1}, {math.MaxUint64, 1},
+		{0, 1}, {1, 1}, {1, 2}, {1, 3}, {9, 10}, {1, 1000}, {1 << 62, 3 << 62},
+		{math.MaxUint64 - 1, math.MaxUint64},
 	} {
 		t.Run(fmt.Sprintf("%d over %d", c.num, c.den), func(t *testing.T) {
 			checkRate(t, trials, math.Exp(-float64(c.num)/float64(c.den)),
-				func() bool { return src.BernoulliExp(c.num, c.den) })
+				func() bool { return b.expMinusRatio(c.num, c.den) })
 		})
 	}
 }
@@ -47,7 +30,6 @@ func TestSmallBernoullis(t *testing.T) {
 		event func() bool
 	}{
 		{"exp(−1)", math.Exp(-1), b.expMinusOne},
-		{"exp(−1/2)", math.Exp(-.5), b.expMinusHalf},
 		{"1/1", 1, func() bool { return b.oneIn(1) }},
 		{"1/2", .5, func() bool { return b.oneIn(2) }},
 		{"1/3", 1. / 3, func() bool { return b.oneIn(3) }},
@@ -61,67 +43,9 @@ func TestSmallBernoullis(t *testing.T) {
 
 func ratio(a, b int64) *big.Rat { return big.NewRat(a, b) }
 
-// TestExpMinusBetween: null, the probability is exp(−γ) however wide the interval around γ is, and
-// wherever its ends lie.
-func TestExpMinusBetween(t *testing.T) {
-	b := testSource(t).state()
-	inf, nan := math.Inf(1), math.NaN()
-	for _, c := range []struct {
-		name   string
-		lo, hi float64
-		gamma  *big.Rat
-	}{
-		{"tight", .75 - 0x1p-50, .75 + 0x1p-50, ratio(3, 4)},
-		{"tight above 1", 2.75 - 0x1p-50, 2.75 + 0x1p-50, ratio(11, 4)},
-		{"a point", .75, .75, ratio(3, 4)},
-		{"wide", .1, .9, ratio(1, 3)},
-		{"wide, at its low end", .25, .999, ratio(1, 4)},
-		{"wide, near its high end", 0, .5, ratio(499, 1000)},
-		{"negative end", -.5, .5, ratio(1, 5)},
-		{"not a number", nan, inf, ratio(1, 5)},
-		{"no bound", 0, inf, ratio(5, 4)},
-		{"across 1", .9, 1.1, ratio(1, 1)},
-		{"up to 1", .75, 1, ratio(1, 1)},
-		{"up to 1, below", .75, 1, ratio(4, 5)},
-		{"from 1", 1, 1.5, ratio(1, 1)},
-		{"across 1, below", .9, 1.1, ratio(19, 20)},
-		{"across 1, above", .9, 1.1, ratio(21, 20)},
-		{"across several", .5, 3.5, ratio(3, 2)},
-		{"zero", -1, 0x1p-64, ratio(0, 1)},
-		{"just below 1", 1 - 0x1p-53, 1 - 0x1p-53, ratio(1<<53-1, 1<<53)},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			gamma, _ := c.gamma.Float64()
-			checkRate(t, trials/10, math.Exp(-gamma), func() bool {
-				return b.expMinusBetween(c.lo, c.hi, func() *big.Rat { return new(big.Rat).Set(c.gamma) })
-			})
-		})
-	}
-	t.Run("too large for 64 bits", func(t *testing.T) {
-		huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 900))
-		for range 100 {
-			if b.expMinusBetween(0x1p900, 0x1p901, func() *big.Rat { return huge }) {
-				t.Fatal("an event of probability 0")
-			}
-		}
-	})
-}
-
-// TestExpMinusBetweenAsksRarely: with a tight interval the exact number is wanted for the
-// interval's share of the uniforms.
-func TestExpMinusBetweenAsksRarely(t *testing.T) {
-	b := testSource(t).state()
-	for range trials {
-		b.expMinusBetween(2.25-0x1p-50, 2.25+0x1p-50, func() *big.Rat {
-			t.Error("asked")
-			return ratio(9, 4)
-		})
-	}
-}
-
-// TestExpMinusFraction: γ = 1/3 of which only [low, low+width] is told; the middle is decided by
+// TestExpMinusFrom: γ = 1/3 of which only [low, low+width] is told; the middle is decided by
 // below.
-func TestExpMinusFraction(t *testing.T) {
+func TestExpMinusFrom(t *testing.T) {
 	b := testSource(t).state()
 	third := uint64(math.MaxUint64 / 3) // ⌊2^64/3⌋
 	for _, c := range []struct {
@@ -131,7 +55,7 @@ func TestExpMinusFraction(t *testing.T) {
 		math.MaxUint64}} {
 		t.Run(c.name, func(t *testing.T) {
 			checkRate(t, trials, math.Exp(-1./3), func() bool {
-				return b.expMinusFraction(c.low, c.width, func(u uint64) bool {
+				return b.expMinusFrom(b.word(), c.low, c.width, func(u uint64) bool {
 					if u < c.low || u-c.low >= c.width {
 						t.Fatalf("asked about %d, outside the interval", u)
 					}
@@ -197,7 +121,7 @@ func peek(number uint64) (b *stream, first uint64) {
 	return newSource(key).state(), newSource(key).Uint64()
 }
 
-func TestExpMinusFractionAsksExactlyWhenUndecided(t *testing.T) {
+func TestExpMinusFromAsksExactlyWhenUndecided(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		low   int64 // minus the first word
@@ -214,36 +138,13 @@ func TestExpMinusFractionAsksExactlyWhenUndecided(t *testing.T) {
 		for number := range uint64(50) {
 			b, first := peek(number)
 			asked := false
-			got := b.expMinusFraction(first+uint64(c.low), c.width, func(u uint64) bool {
+			got := b.expMinusFrom(b.word(), first+uint64(c.low), c.width, func(u uint64) bool {
 				asked = asked || u == first
 				return false
 			})
 			if asked != c.asked || (c.fails && !got) {
 				t.Fatalf("%s: asked %v, event %v", c.name, asked, got)
 			}
-		}
-	}
-}
-
-// TestExpMinusBetweenKeepsTheLastDigit: a high end inside the unit of the last digit, which needs a
-// first word below 2^53.
-func TestExpMinusBetweenKeepsTheLastDigit(t *testing.T) {
-	for number, found := uint64(0), 0; found < 3; number++ {
-		b, first := peek(number)
-		if first >= 1<<52 {
-			continue
-		}
-		found++
-		asked := false
-		gamma := rat(2*first+1, -65) // first + ½ units
-		g, _ := gamma.Float64()
-		b.expMinusBetween(g-0x1p-70, g+0x1p-70, func() *big.Rat {
-			asked = true
-			return new(big.Rat).Set(gamma)
-		})
-		if !asked {
-			t.Errorf("first word %#x, γ half a unit above it: decided without a look at the next digit",
-				first)
 		}
 	}
 }

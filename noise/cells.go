@@ -98,7 +98,8 @@ func certain(between func(guard uint) (low, high *big.Int)) int64 {
 
 // cell proposes a cell by the word w. ok is false if there is nothing to propose or it was not
 // kept. The sign and the digits for keepFraction that are in w have no part in it.
-func (b *stream) cell(t *cells, w uint64) (n uint64, ok bool) {
+func (b *stream) cell(w uint64) (n uint64, ok bool) {
+	t := b.cells
 	n = uint64(t.slots[w%(1<<slotBits)])
 	if n == tailCells {
 		i, ok := b.tail()

@@ -202,7 +202,7 @@ func TestCellReadsItsWord(t *testing.T) {
 				}
 				for _, u := range []uint64{0, 1, 1 << 24, 1<<25 - 1} {
 					b, _ := peek(n)
-					got, kept := b.cell(theCells(), word(slotOf(n, last), u&1, u, c.y))
+					got, kept := b.cell(word(slotOf(n, last), u&1, u, c.y))
 					twin, _ := peek(n)
 					if words := used(b, twin); got != n || kept != c.kept || words != 0 {
 						t.Fatalf("y %d, u %d: cell %d, kept %v, %d words drawn, want %d, %v, none", c.y, u, got, kept,
@@ -221,7 +221,7 @@ func TestCellOfTail(t *testing.T) {
 	for k := range 4000 {
 		low, high := uint64(k%2)*1000, uint64(k%2)*2_000_000
 		y := low + high
-		n, kept := b.cell(theCells(), word(slotOf(tailCells, k%3 == 0), 0, 0, y))
+		n, kept := b.cell(word(slotOf(tailCells, k%3 == 0), 0, 0, y))
 		switch {
 		case n == 0 && !kept: // no such strip
 		case n < tailCells:
@@ -259,12 +259,12 @@ func TestExpMinus(t *testing.T) {
 // TestCellLaw: null, P(n) ∝ exp(−n²/2¹³), 3·10^6 proposals, of which 49·80.71/2¹² are kept; the
 // laws with 1.3 times the width and 1/1.3 of it are rejected.
 func TestCellLaw(t *testing.T) {
-	b, table := testSource(t).state(), theCells()
+	b := testSource(t).state()
 	const proposals, last = 3_000_000, 300
 	counts := make([]int64, last+1)
 	kept := int64(0)
 	for range proposals {
-		if n, ok := b.cell(table, b.word()); ok {
+		if n, ok := b.cell(b.word()); ok {
 			kept++
 			counts[min(n, last)]++
 		}
@@ -296,11 +296,11 @@ func TestCellLaw(t *testing.T) {
 // TestTailLaw: null, a slot of the tail keeps cell n with probability 49·p(n)/13; 3·10^6 proposals,
 // cells from 240 to 300 and the others.
 func TestTailLaw(t *testing.T) {
-	b, table, slot := testSource(t).state(), theCells(), slotOf(tailCells, true)
+	b, slot := testSource(t).state(), slotOf(tailCells, true)
 	const proposals, last = 3_000_000, 300
 	counts, p := make([]int64, last-tailCells+2), make([]float64, last-tailCells+2)
 	for range proposals {
-		if n, ok := b.cell(table, b.word()>>12<<12|slot); ok {
+		if n, ok := b.cell(b.word()>>12<<12 | slot); ok {
 			counts[min(n, last)-tailCells]++
 		} else {
 			counts[len(counts)-1]++
@@ -373,7 +373,7 @@ func TestBelowKeep(t *testing.T) {
 			}
 			if n < tailCells {
 				checkRate(t, 2000, f, func() bool {
-					_, kept := b.cell(theCells(), word(slotOf(n, true), 1,
+					_, kept := b.cell(word(slotOf(n, true), 1,
 						1<<25-1, y))
 					return kept
 				})

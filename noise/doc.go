@@ -1,10 +1,9 @@
 // Package noise draws exact discrete noise on secret randomness.
 //
-// It holds one source of randomness, four noise distributions ([DiscreteLaplace],
-// [DiscreteGaussian], [RoundedGaussian], [GaussianVector]) and the exponential mechanism, [Select].
-// It knows no data, no ε and no sensitivity: turning a scale into a privacy claim is for the
-// caller. It is not a source of reproducible or fast public randomness; use math/rand/v2 for
-// initial weights and for sampling from a model.
+// It holds one source of randomness, two noise distributions ([DiscreteLaplace], [RoundedGaussian])
+// and the exponential mechanism, [Select]. It knows no data, no ε and no sensitivity: turning a
+// scale into a privacy claim is for the caller. It is not a source of reproducible or fast public
+// randomness; use math/rand/v2 for initial weights and for sampling from a model.
 //
 // # Exact
 //
@@ -20,10 +19,8 @@
 //
 // Scales are limited to [[MinScale], [MaxScale]], and a result that does not fit an int64 is an
 // event that no run sees: its probability is below exp(−2^14) for the discrete Laplace and
-// exp(−2^27) for the Gaussians. The discrete Laplace and the rounded Gaussian are exact even there:
-// they return the value modulo 2^64, and what is released, (q + noise) mod 2^64 by Go's wrapping
-// addition, is a function of q + noise. The discrete Gaussian is within exp(−2^14) of its
-// distribution, because a proposal beyond int64 is judged by its value modulo 2^64.
+// exp(−2^27) for the Gaussian. The law is exact even there: a draw is the value modulo 2^64, and
+// what is released, (q + noise) mod 2^64 by Go's wrapping addition, is a function of q + noise.
 //
 // # What exactness does not hide
 //

@@ -18,16 +18,6 @@ func ExampleNewRoundedGaussian() {
 	// noise: parameter out of range: sigma 0 is not in [2^-10, 2^48]
 }
 
-func ExampleNewGaussianVector() {
-	_, err := NewGaussianVector([]float64{.5, 2, 0}, 1./1024)
-	fmt.Println(err)
-	_, err = NewGaussianVector([]float64{.5, 2}, .001)
-	fmt.Println(err)
-	// Output:
-	// noise: coordinate 2: parameter out of range: scale 0 on grid 0.0009765625 is not in [2^-10, 2^48] steps
-	// noise: parameter out of range: grid 0.001 is not a power of two
-}
-
 func ExampleSelect() {
 	best, err := Select(NewSource(), []int64{3, 1_000_000, 5}, 1)
 	fmt.Println(best, err)
@@ -90,10 +80,9 @@ func TestMaxScaleFits(t *testing.T) {
 
 func TestErrorsHavePrefix(t *testing.T) {
 	_, scale := NewDiscreteLaplace(0)
-	_, grid := NewGaussianVector(nil, 0)
 	_, none := Select(NewSource(), nil, 1)
 	_, lambda := Select(NewSource(), []int64{7654321}, -1)
-	for _, err := range []error{scale, grid, none, lambda} {
+	for _, err := range []error{scale, none, lambda} {
 		if !strings.HasPrefix(err.Error(), "noise: ") || !errors.Is(err, ErrParameter) ||
 			strings.Contains(err.Error(), "7654321") {
 			t.Errorf("error %q", err)

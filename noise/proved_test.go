@@ -379,7 +379,7 @@ func scripted(
 	if len(words) > 32 || len(bits) > 64 {
 		t.Fatalf("%d words and %d bits are too long a script", len(words), len(bits))
 	}
-	b = &stream{gen: rand.NewChaCha8([32]byte{}), left: 64}
+	b = &stream{gen: rand.NewChaCha8([32]byte{}), left: 64, cells: theCells()}
 	for i, yes := range bits {
 		if yes {
 			b.rest |= 1 << i
@@ -601,7 +601,7 @@ func TestDiscreteLaplaceIsTheProvedOne(t *testing.T) {
 func TestDiscreteGaussianIsTheProvedOne(t *testing.T) {
 	for _, sigma := range []float64{.5, .6, 1, 1.5, 2.25} {
 		t.Run(fmt.Sprint(sigma), func(t *testing.T) {
-			d, err := NewDiscreteGaussian(sigma)
+			d, err := newDiscreteGaussian(sigma)
 			if err != nil {
 				t.Fatal(err)
 			}

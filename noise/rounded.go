@@ -25,12 +25,7 @@ import (
 // It is immutable and safe for concurrent use, each goroutine with its own Source. The zero value
 // panics when drawn from.
 type RoundedGaussian struct {
-	scale
-	cells *cells
-}
-
-// scale is σ = m·2^−shift, 2^52 ≤ m < 2^53, shift in [4, 62].
-type scale struct {
+	// σ = m·2^−shift, 2^52 ≤ m < 2^53, shift in [4, 62]
 	m     uint64
 	shift uint
 }
@@ -38,36 +33,21 @@ type scale struct {
 // NewRoundedGaussian returns the distribution with the given σ, in [[MinScale], [MaxScale]]. The
 // error, for any other σ and NaN, wraps [ErrParameter].
 func NewRoundedGaussian(sigma float64) (*RoundedGaussian, error) {
-	s, ok := newScale(sigma, 0)
-	if !ok {
-		return nil, checkScale("sigma", sigma)
+	if err := checkScale("sigma", sigma); err != nil {
+		return nil, err
 	}
-	return &RoundedGaussian{s, theCells()}, nil
-}
-
-// newScale returns sigma/2^g, exactly, or false if that is not in [MinScale, MaxScale]; g in
-// [−1074, 1023].
-func newScale(sigma float64, g int) (s scale, ok bool) {
-	// a subnormal becomes a normal number; zero and negative numbers stay what they are
-	if sigma < 0x1p-1022 {
-		sigma *= 0x1p64
-		g += 64
-	}
-	b := math.Float64bits(sigma)
-	e := int(b >> 52) // sigma = m·2^(e−1075); e is 0 for zero, 2047 for Inf and NaN, more with a sign
-	s = scale{b&(1<<52-1) | 1<<52, uint(1075 + g - e)}
-	// 2^52 ≤ m < 2^53: MinScale is m = 2^52 and shift = 62, MaxScale m = 2^52 and shift = 4.
-	return s, uint(e-1) < 2046 && (s.shift-5 <= 62-5 || s.shift == 4 && s.m == 1<<52)
+	m, e := split(sigma)
+	return &RoundedGaussian{m, uint(-e)}, nil
 }
 
 // Sample draws one value.
-func (d *RoundedGaussian) Sample(src *Source) int64 { return d.sample(src.stream(), d.cells) }
+func (d *RoundedGaussian) Sample(src *Source) int64 { return d.sample(src.stream()) }
 
 // AddTo adds an independent draw to each element of dst.
 func (d *RoundedGaussian) AddTo(dst []int64, src *Source) {
 	b := src.stream()
 	for i := range dst {
-		dst[i] += d.sample(b, d.cells)
+		dst[i] += d.sample(b)
 	}
 }
 
@@ -75,13 +55,13 @@ func (d *RoundedGaussian) AddTo(dst []int64, src *Source) {
 // that is kept with probability exp(−x(2n+x)/2¹³): the product of the two is ∝ exp(−(n+x)²/2¹³). It
 // is Karney's Algorithm N on cells of 1/64 in the place of 1, and as there only the digits of x
 // that matter are ever drawn. σ(n + x)/64 is then rounded.
-func (d scale) sample(b *stream, t *cells) int64 {
+func (d *RoundedGaussian) sample(b *stream) int64 {
 	if d.m == 0 {
 		// else a zero value would add no noise
 		panic("noise: a RoundedGaussian is made by NewRoundedGaussian")
 	}
 	for {
-		if r, ok := d.propose(b, t, b.word()); ok {
+		if r, ok := d.propose(b, b.word()); ok {
 			return r
 		}
 	}
@@ -93,8 +73,8 @@ func (d scale) sample(b *stream, t *cells) int64 {
 // u/2^gammaDigits ≤ U for the U that keepFraction compares first with γ ≤ (2n+1)/2¹³. So if u shows
 // that U ≥ (2n+1)/2¹³, which it does 79 times of 80, x is kept whatever its digits are. There is a
 // second comparison in cells from 2¹² on only, where (2n+1)/2¹³ > 1.
-func (d scale) propose(b *stream, t *cells, w uint64) (r int64, ok bool) {
-	n, ok := b.cell(t, w)
+func (d *RoundedGaussian) propose(b *stream, w uint64) (r int64, ok bool) {
+	n, ok := b.cell(w)
 	if !ok {
 		return 0, false
 	}
@@ -151,7 +131,7 @@ func gammaWord(n, X uint64) (low uint64) {
 // + ½⌋ is the same for P and P+m, it is the answer; if not, which happens with probability about
 // σ·2^−70, more digits of x decide. For n < 2^9 and s < 63, P + m is below 2^127 and the half,
 // 2^(63+s), a power of two of the upper word.
-func (d scale) round(b *stream, n uint64, x *digits) int64 {
+func (d *RoundedGaussian) round(b *stream, n uint64, x *digits) int64 {
 	if s := d.shift + cellBits; n < 1<<9 && s < 63 {
 		hi, lo := bits.Mul64(d.m, x.first)
 		hi += d.m*n + 1<<(s-1)
@@ -164,7 +144,7 @@ func (d scale) round(b *stream, n uint64, x *digits) int64 {
 }
 
 // roundSlowly is round for any n and σ, with as many digits of x as it takes.
-func (d scale) roundSlowly(b *stream, n uint64, x *digits) int64 {
+func (d *RoundedGaussian) roundSlowly(b *stream, n uint64, x *digits) int64 {
 	m := new(big.Int).SetUint64(d.m)
 	for {
 		known := x.bits()

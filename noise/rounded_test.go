@@ -69,7 +69,7 @@ func TestProposeKeepsWithoutX(t *testing.T) {
 			more bool
 		}{{border, false}, {border + 1, false}, {1<<25 - 1, false}, {border - 1, true}, {0, true}} {
 			b, x := peek(n)
-			r, ok := d.propose(b, d.cells, word(slotOf(n, false), 0, c.u, 0))
+			r, ok := d.propose(b, word(slotOf(n, false), 0, c.u, 0))
 			twin, _ := peek(n)
 			if words := used(b, twin); words > 1 != c.more || !c.more && (!ok || r != nearest(1000, n,
 				new(big.Int).SetUint64(x), 64)) {
@@ -94,7 +94,7 @@ func TestProposeGoesOnWithU(t *testing.T) {
 		if first-low < 2 {
 			t.Fatal("a random word is undecided: choose other keys")
 		}
-		_, ok := d.propose(b, d.cells, word(slotOf(n, false), 0, low>>39, 0))
+		_, ok := d.propose(b, word(slotOf(n, false), 0, low>>39, 0))
 		decided := used(b, key(number)) == 2
 		if want := first > low; decided != want || want && !ok {
 			t.Fatalf("cell %d: U − γ is %d units: kept %v, decided %v", n, int64(first-low), ok, decided)
@@ -118,8 +118,8 @@ func TestProposeSign(t *testing.T) {
 	d, _ := NewRoundedGaussian(1e6)
 	for number := range uint64(500) {
 		w := word(slotOf(number%tailCells, true), 0, 1<<25-1-number, 0)
-		plus, ok1 := d.propose(key(number), d.cells, w)
-		minus, ok2 := d.propose(key(number), d.cells, w|1<<12)
+		plus, ok1 := d.propose(key(number), w)
+		minus, ok2 := d.propose(key(number), w|1<<12)
 		if !ok1 || !ok2 || plus != -minus || plus <= 0 {
 			t.Fatalf("cell %d: %d and %d, kept %v and %v", number%tailCells, plus, minus, ok1, ok2)
 		}
@@ -140,7 +140,7 @@ func TestProposeLaw(t *testing.T) {
 		slot := slotOf(n, false)
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			checkRate(t, 200_000, p, func() bool {
-				_, ok := d.propose(b, d.cells, b.word()<<26>>26>>12<<12|slot)
+				_, ok := d.propose(b, b.word()<<26>>26>>12<<12|slot)
 				return ok
 			})
 		})

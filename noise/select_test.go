@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"testing"
@@ -122,34 +123,81 @@ func TestSelectErrors(t *testing.T) {
 	}
 }
 
-// TestGapInterval: the interval contains lambda·gap in exact arithmetic, with room to spare, and is
-// narrow.
-func TestGapInterval(t *testing.T) {
+// TestProduct: the digits are those of lambda·gap, in exact arithmetic, wherever its point lies.
+func TestProduct(t *testing.T) {
 	b := testSource(t).state()
 	lambdas := []float64{5e-324, 0x1p-1022, 1e-300, 0x1p-64, 1e-9, .1, 1, 3, 1e10, 0x1p70, 1e300,
 		math.MaxFloat64}
 	gaps := []uint64{1, 2, 3, 1<<53 - 1, 1<<53 + 1, 1<<63 - 1, 1 << 63, math.MaxUint64}
-	for range 100 {
-		lambdas = append(lambdas, math.Float64frombits(b.uniform(0x7ff0000000000000)))
+	for range 200 {
+		lambdas = append(lambdas, math.Float64frombits(b.uniform(0x7ff0000000000000)),
+			math.Ldexp(1+float64(b.word()>>12)*0x1p-52, int(b.uniform(200))-136))
 		gaps = append(gaps, 1|b.word()>>b.uniform(64))
 	}
+	fit := 0
 	for _, lambda := range lambdas {
 		for _, gap := range gaps {
-			lo, hi := gapInterval(gap, lambda)
-			exact := new(big.Rat).SetFloat64(lambda)
-			exact.Mul(exact, rat(gap, 0))
-			if !inside(exact, lo, hi) {
-				t.Fatalf("%v·%d is not in [%v, %v]", lambda, gap, lo, hi)
+			whole, low, ok := product(gap, lambda)
+			x := new(big.Rat).SetFloat64(lambda)
+			x.Mul(x, rat(gap, 64))
+			exact := new(big.Int).Quo(x.Num(), x.Denom())
+			if !ok {
+				if exact.BitLen() <= 128 {
+					t.Fatalf("%v·%d does not fit", lambda, gap)
+				}
+				continue
 			}
-			if !math.IsInf(hi, 1) {
-				g, margin := (lo+hi)/2, (hi-lo)/2
-				if !inside(exact, g-margin/2, g+margin/2) {
-					t.Fatalf("%v·%d is near an end of [%v, %v]", lambda, gap, lo, hi)
-				}
-				if hi-lo > 0x1p-48*hi+0x1p-62 {
-					t.Fatalf("%v·%d: width %g", lambda, gap, hi-lo)
-				}
+			fit++
+			got := new(big.Int).SetUint64(whole)
+			if got.Add(got.Lsh(got, 64), new(big.Int).SetUint64(low)).Cmp(exact) != 0 {
+				t.Fatalf("%v·%d: %d and %d", lambda, gap, whole, low)
 			}
 		}
+	}
+	if fit < 10_000 {
+		t.Errorf("%d fit", fit)
+	}
+}
+
+// TestKeepGap: null, a gap is kept with probability exp(−lambda·gap), on either side of the point
+// and where the first digits of U leave it open.
+func TestKeepGap(t *testing.T) {
+	b := testSource(t).state()
+	for _, c := range []struct {
+		gap    uint64
+		lambda float64
+	}{
+		{0, 1e300}, {7, 0}, {1, 1}, {3, .25}, {5, .5}, {1 << 60, 0x1p-61}, {1<<60 + 1, 0x1.8p-60},
+		{1, 0x1p-100}, {3, 0x1p-65}, {math.MaxUint64, 0x1p-64},
+	} {
+		want := math.Exp(-float64(c.gap) * c.lambda)
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			checkRate(t, trials/10, want, func() bool { return b.keepGap(c.gap, c.lambda) })
+		})
+	}
+	for range 100 { // beyond 64 bits
+		if b.keepGap(math.MaxUint64, 1e300) || b.keepGap(1<<63, 0x1p63) {
+			t.Fatal("an event of probability 0")
+		}
+	}
+}
+
+// TestKeepGapKeepsTheLastDigit: with γ half a unit of the first word above it, the next digit
+// decides the first trial. Null: the event happens in ½ + ½·(at least ½ and less than all) of the
+// cases; a decision by the first word alone makes it certain.
+func TestKeepGapKeepsTheLastDigit(t *testing.T) {
+	happened, n := 0, 0
+	for number := uint64(0); n < 1000; number++ {
+		b, first := peek(number)
+		if first >= 1<<63 {
+			continue
+		}
+		n++
+		if b.keepGap(2*first+1, 0x1p-65) {
+			happened++
+		}
+	}
+	if happened < 500 || happened > 900 {
+		t.Errorf("%d of %d", happened, n)
 	}
 }

@@ -29,7 +29,7 @@ func NewSource() *Source {
 }
 
 func newSource(key [32]byte) *Source {
-	s := &stream{gen: rand.NewChaCha8(key)}
+	s := &stream{gen: rand.NewChaCha8(key), cells: theCells()}
 	return &Source{state: func() *stream { return s }}
 }
 
@@ -57,34 +57,6 @@ func (s *Source) Uint64N(n uint64) uint64 {
 	return s.stream().uniform(n)
 }
 
-// Bernoulli returns true with probability num/den. It panics unless 0 < den and num ≤ den.
-func (s *Source) Bernoulli(num, den uint64) bool {
-	if den == 0 || num > den {
-		panic("noise: Bernoulli needs 0 ≤ num ≤ den, den > 0")
-	}
-	return s.stream().uniform(den) < num
-}
-
-// BernoulliExp returns true with probability exp(−num/den). It panics if den is 0. CKS, Algorithm
-// 1.
-func (s *Source) BernoulliExp(num, den uint64) bool {
-	if den == 0 {
-		panic("noise: BernoulliExp needs den > 0")
-	}
-	b := s.stream()
-	return b.expMinusInt(num/den) && b.expMinusRatio(num%den, den)
-}
-
-// Perm returns a uniform permutation of 0..n−1. It panics if n < 0.
-func (s *Source) Perm(n int) []int {
-	p := make([]int, max(n, 0)) // Shuffle refuses a negative n
-	for i := range p {
-		p[i] = i
-	}
-	s.Shuffle(n, func(i, j int) { p[i], p[j] = p[j], p[i] })
-	return p
-}
-
 // Shuffle puts n elements into uniform order by calling swap (Fisher–Yates). It panics if n < 0.
 func (s *Source) Shuffle(n int, swap func(i, j int)) {
 	if n < 0 {
@@ -101,6 +73,8 @@ type stream struct {
 	gen  *rand.ChaCha8
 	rest uint64 // unused bits, the next one lowest
 	left int    // how many
+
+	cells *cells // a table, the same for all
 }
 
 // word returns 64 uniform bits.

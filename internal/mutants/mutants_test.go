@@ -594,8 +594,16 @@ var mutants = []mutant{
 		"./noise TestRound",
 	},
 	{
-		"doubled coordinates of a vector's noise", "noise/rounded.go", "uint(1075 + g - e)",
-		"uint(1074 + g - e)", "./noise TestNewScale",
+		"half the noise on a vector", "privacy/gradient/vector.go", "sigma / e.grid",
+		"sigma / e.grid / 2", "./privacy/gradient TestNoisedSumLaw",
+	},
+	{
+		"twice the noise where it is rounded", "noise/rounded.go", "uint(-e)}", "uint(-e) - 1}",
+		"./noise TestLaw",
+	},
+	{
+		"a gap's digits from the wrong place", "noise/select.go", "hi<<(64-k) | hi>>(k-64)",
+		"hi<<(64-k)", "./noise TestProduct",
 	},
 	{
 		"a trial of Algorithm 1 too likely", "noise/bernoulli.go", "b.uniform(den) < num {",
@@ -608,10 +616,6 @@ var mutants = []mutant{
 	{
 		"exp(−1) counts from the wrong trial", "noise/bernoulli.go", "k := uint64(2)\n\tfor b.oneIn(k) {",
 		"k := uint64(3)\n\tfor b.oneIn(k) {", "./noise TestDiscreteGaussianIsTheProvedOne",
-	},
-	{
-		"a Gaussian kept with the root of its probability", "noise/gaussian.go", "g := float64(r*r) / 2",
-		"g := float64(r*r) / 4", "./noise TestDiscreteGaussianIsTheProvedOne",
 	},
 	{
 		"one part of x decides for all", "noise/rounded.go", "if p--; p == 0 {", "if p == p {",

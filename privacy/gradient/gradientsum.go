@@ -21,17 +21,6 @@ type ellipsoidSum struct {
 	of func(columns []table.Codes, rows []int, n int) []int64
 }
 
-// noised is an ellipsoidSum with its noise.
-func (e ellipsoidSum) noised() (noisedSum, error) {
-	v, err := noise.NewGaussianVector(e.scales, e.grid)
-	return noisedSum{e, v}, err
-}
-
-type noisedSum struct {
-	ellipsoidSum
-	vector *noise.GaussianVector
-}
-
 // release charges the event, draws a batch and releases the gradient's sum over it and, with a
 // penalty, the penalty's. Together the two are one vector and one Gaussian mechanism of the
 // multiplier.
@@ -74,7 +63,7 @@ func release(
 		var answer []int64
 		for _, sum := range sums {
 			noisy := sum.of(columns, rows, n)
-			sum.vector.AddTo(noisy, in.Source)
+			sum.addTo(noisy, in.Source)
 			answer = append(answer, noisy...)
 		}
 		return answer, nil
