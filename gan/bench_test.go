@@ -3,7 +3,7 @@ package gan
 import (
 	"testing"
 
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // adultSizes are 15 blocks, 215 cells: the adult table with numeric columns in 16 bins.
@@ -22,8 +22,8 @@ func BenchmarkGeneratorStep(b *testing.B) {
 	}
 	for name, hard := range map[string]bool{"relaxed": false, "hard": true} {
 		b.Run(name, func(b *testing.B) {
-			p, down, adam := g.NewPass(1024, Head{Hard: hard}), kernels.New(1024, e.Cells()),
-				kernels.NewAdam(len(g.parameters), .5, .9)
+			p, down, adam := g.NewPass(1024, Head{Hard: hard}), matrix.New(1024, e.Cells()),
+				matrix.NewAdam(len(g.parameters), .5, .9)
 			for b.Loop() {
 				x := p.Forward(u)
 				r.GradientTo(down, x, []int{1, 3, 4, 7})
@@ -40,9 +40,9 @@ func BenchmarkGeneratorGradient(b *testing.B) {
 	e := testEncoder(b, adultSizes...)
 	g, _ := NewGenerator(e, GeneratorOptions{}, u)
 	p := g.NewPass(1024, Head{})
-	down := kernels.Dense(1024, e.Cells(), normals(u, 1024*e.Cells(), 1))
+	down := matrix.Dense(1024, e.Cells(), normals(u, 1024*e.Cells(), 1))
 	b.Run("hand", func(b *testing.B) {
-		d := kernels.New(1024, e.Cells())
+		d := matrix.New(1024, e.Cells())
 		for b.Loop() {
 			p.Forward(u)
 			copy(d.Data, down.Data)
@@ -68,10 +68,10 @@ func BenchmarkCriticStep(b *testing.B) {
 	e := testEncoder(b, 16, 16, 16, 16)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{128, 128}, Slope: .2}, u)
 	const batch = 128
-	tutor, rows, mixed := NewTutor(c, batch), kernels.Dense(batch, 64, normals(u, batch*64, .3)),
-		kernels.New(batch, 64)
+	tutor, rows, mixed := NewTutor(c, batch), matrix.Dense(batch, 64, normals(u, batch*64, .3)),
+		matrix.New(batch, 64)
 	columns := randomColumns(u, e, batch)
-	sums, adam := make([]int64, len(c.Parameters())), kernels.NewAdam(len(c.Parameters()), .5, .9)
+	sums, adam := make([]int64, len(c.Parameters())), matrix.NewAdam(len(c.Parameters()), .5, .9)
 	b.Run("generated", func(b *testing.B) {
 		for b.Loop() {
 			MixTo(mixed, rows, u)

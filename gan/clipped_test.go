@@ -3,6 +3,8 @@ package gan
 import (
 	"slices"
 	"testing"
+
+	"github.com/decoy-dp/decoy/gan/critic/clipped"
 )
 
 // TestClippedSumIsWeighted: with weights that are a function of the factors, the sum is that of
@@ -26,13 +28,13 @@ func TestClippedSumIsWeighted(t *testing.T) {
 			return int64(1000*(x[1][0]+1)) & 0xff
 		}
 		got, want := make([]int64, len(c.Parameters())), make([]int64, len(c.Parameters()))
-		sum, total := c.AddClippedSumTo(got, factor, weight, columns, nil), int64(0)
+		weighted := clipped.Critic{Critic: c}
+		sum, total := weighted.AddClippedSumTo(got, factor, weight, columns, nil), int64(0)
 		for i := range rows {
 			var w int64
 			one := make([]int64, len(c.Parameters()))
-			c.AddClippedSumTo(one, factor, func(x, delta [][]float64) int64 {
-				w = weight(x,
-					delta)
+			weighted.AddClippedSumTo(one, factor, func(x, delta [][]float64) int64 {
+				w = weight(x, delta)
 				return w
 			}, columns, []int{i})
 			plain := make([]int64, len(c.Parameters()))
@@ -70,7 +72,7 @@ func TestClippedSumOfLargeFactors(t *testing.T) {
 	plain, got := make([]int64, len(c.Parameters())), make([]int64, len(c.Parameters()))
 	c.AddSumTo(plain, nil, factor, columns, nil)
 	largest := 0.
-	c.AddClippedSumTo(got, factor, func(_, delta [][]float64) int64 {
+	clipped.Critic{Critic: c}.AddClippedSumTo(got, factor, func(_, delta [][]float64) int64 {
 		for _, d := range delta[0] {
 			largest = max(largest, d, -d)
 		}
@@ -90,13 +92,11 @@ func TestClippedSumPanics(t *testing.T) {
 	e := testEncoder(t, testSizes...)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{2}}, testRand(1))
 	columns := randomColumns(testRand(2), e, 3)
+	weighted, all := clipped.Critic{Critic: c}, make([]int64, len(c.Parameters()))
 	one := func(x, delta [][]float64) int64 { return 1 }
 	for name, call := range map[string]func(){
-		"factor": func() {
-			c.AddClippedSumTo(make([]int64, len(c.Parameters())), .3, one, columns,
-				nil)
-		},
-		"length": func() { c.AddClippedSumTo(make([]int64, 3), .5, one, columns, nil) },
+		"factor": func() { weighted.AddClippedSumTo(all, .3, one, columns, nil) },
+		"length": func() { weighted.AddClippedSumTo(all[:3], .5, one, columns, nil) },
 	} {
 		func() {
 			defer func() {

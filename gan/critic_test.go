@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -29,7 +29,7 @@ func randomColumns(u *rand.Rand, e *Encoder, n int) []table.Codes {
 }
 
 // oneHotTo writes the cells of rows of codes, which are column-major.
-func oneHotTo(e *Encoder, dst kernels.Matrix, codes [][]uint16) {
+func oneHotTo(e *Encoder, dst matrix.Matrix, codes [][]uint16) {
 	clear(dst.Data)
 	for k, column := range codes {
 		for i, c := range column[:dst.Rows] {
@@ -39,14 +39,14 @@ func oneHotTo(e *Encoder, dst kernels.Matrix, codes [][]uint16) {
 }
 
 // dense gives the one-hot rows of the columns.
-func dense(e *Encoder, columns []table.Codes) kernels.Matrix {
+func dense(e *Encoder, columns []table.Codes) matrix.Matrix {
 	codes := make([][]uint16, len(columns))
 	for k, c := range columns {
 		for i := range c.Len() {
 			codes[k] = append(codes[k], c.At(i))
 		}
 	}
-	x := kernels.New(columns[0].Len(), e.Cells())
+	x := matrix.New(columns[0].Len(), e.Cells())
 	oneHotTo(e, x, codes)
 	return x
 }
@@ -106,7 +106,7 @@ func TestPenaltyOneSided(t *testing.T) {
 		for i := range c.Parameters() {
 			c.Parameters()[i] *= scale
 		}
-		tutor, rows := NewTutor(c, 12), kernels.Dense(12, e.Cells(), normals(u, 12*e.Cells(), 1))
+		tutor, rows := NewTutor(c, 12), matrix.Dense(12, e.Cells(), normals(u, 12*e.Cells(), 1))
 		before, _ := tutor.Gradient(rows)
 		before = append([]float32(nil), before...)
 		penalty := tutor.AddPenalty(rows, 1, true)
@@ -131,8 +131,8 @@ func TestInputGradient(t *testing.T) {
 	u := testRand(9)
 	e := testEncoder(t, testSizes...)
 	c, _ := NewCritic(e, CriticOptions{Hidden: []int{9, 7}, Slope: .2}, u)
-	tutor, rows, dst := NewTutor(c, 6), kernels.Dense(6, e.Cells(), normals(u, 6*e.Cells(), 1)),
-		kernels.New(6, e.Cells())
+	tutor, rows, dst := NewTutor(c, 6), matrix.Dense(6, e.Cells(), normals(u, 6*e.Cells(), 1)),
+		matrix.New(6, e.Cells())
 	tutor.InputTo(dst, rows)
 	gradient := append([]float32(nil), dst.Data...)
 	differences(t, "input", rows.Data, gradient, 1e-3, .02,
@@ -214,7 +214,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"pass":        func() { g.NewPass(0, Head{}) },
 		"temperature": func() { g.NewPass(1, Head{Temperature: -1}) },
-		"tutor":       func() { NewTutor(c, 2).Gradient(kernels.New(1, 5)) },
+		"tutor":       func() { NewTutor(c, 2).Gradient(matrix.New(1, 5)) },
 	} {
 		func() {
 			defer func() {

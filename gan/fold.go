@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // FoldTo sets dst, rows × Inputs, to what a critic sees of x, rows × Cells, relaxed or hard.
-func FoldTo(e *critic.Encoder, dst, x kernels.Matrix) {
+func FoldTo(e *critic.Encoder, dst, x matrix.Matrix) {
 	checkFold(e, dst, x)
 	input, value := folding(e)
 	clear(dst.Data)
@@ -22,7 +22,7 @@ func FoldTo(e *critic.Encoder, dst, x kernels.Matrix) {
 
 // UnfoldTo is the transpose of FoldTo: from the gradient of a loss with respect to the inputs, d,
 // it sets dst to that with respect to the cells.
-func UnfoldTo(e *critic.Encoder, dst, d kernels.Matrix) {
+func UnfoldTo(e *critic.Encoder, dst, d matrix.Matrix) {
 	checkFold(e, d, dst)
 	input, value := folding(e)
 	for i := range d.Rows {
@@ -61,7 +61,7 @@ func folding(e *critic.Encoder) (input []int, value []float32) {
 	return input, value
 }
 
-func checkFold(e *critic.Encoder, inputs, cells kernels.Matrix) {
+func checkFold(e *critic.Encoder, inputs, cells matrix.Matrix) {
 	if inputs.Cols != e.Inputs() || cells.Cols != e.Cells() || inputs.Rows != cells.Rows {
 		panic(fmt.Sprintf("gan: %d × %d inputs of %d × %d cells for an encoder of %d and %d",
 			inputs.Rows, inputs.Cols, cells.Rows, cells.Cols, e.Inputs(), e.Cells()))

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 type (
@@ -94,7 +94,7 @@ func TestGeneratorGradient(t *testing.T) {
 		return sum
 	}
 	loss()
-	gradient := append([]float32(nil), p.Backward(kernels.Dense(13, g.encoder.Cells(),
+	gradient := append([]float32(nil), p.Backward(matrix.Dense(13, g.encoder.Cells(),
 		append([]float32(nil), weights...)))...)
 	differences(t, "generator", g.Parameters(), gradient, 1e-3, .01, loss)
 }

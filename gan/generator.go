@@ -7,6 +7,7 @@ import (
 
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // GeneratorOptions sets the size of a generator. Zero values are the defaults.
@@ -35,7 +36,7 @@ type Generator struct {
 	offsets        []int // first cell of each column, one more than columns
 	latent, hidden int
 	parameters     []float32
-	layers         [3]kernels.Affine // views of parameters
+	layers         [3]matrix.Affine // views of parameters
 }
 
 // NewGenerator returns a generator with random weights from u: N(0, 2/in) in the hidden layers,
@@ -92,10 +93,10 @@ func (g *Generator) count() int {
 }
 
 // views cuts parameters, or a gradient, into W¹, b¹, W², b², W³, b³, in this order.
-func (g *Generator) views(p []float32) (out [3]kernels.Affine) {
+func (g *Generator) views(p []float32) (out [3]matrix.Affine) {
 	for l, s := range g.shapes() {
 		n := s[0] * s[1]
-		out[l] = kernels.Affine{W: kernels.Dense(s[0], s[1], p[:n:n]), B: p[n : n+s[1] : n+s[1]]}
+		out[l] = matrix.Affine{W: matrix.Dense(s[0], s[1], p[:n:n]), B: p[n : n+s[1] : n+s[1]]}
 		p = p[n+s[1]:]
 	}
 	return out
@@ -175,13 +176,13 @@ type Head struct {
 type Pass struct {
 	g              *Generator
 	head           Head
-	z              kernels.Matrix
-	s1, x1, s2, x2 kernels.Matrix
-	soft, out      kernels.Matrix
+	z              matrix.Matrix
+	s1, x1, s2, x2 matrix.Matrix
+	soft, out      matrix.Matrix
 	noise          []float32
-	down, side     kernels.Matrix // scratch for gradients of the hidden layers
+	down, side     matrix.Matrix // scratch for gradients of the hidden layers
 	gradient       []float32
-	parts          [3]kernels.Affine // views of gradient
+	parts          [3]matrix.Affine // views of gradient
 }
 
 // NewPass returns a pass of the given number of rows a batch, at least 1.
@@ -192,14 +193,14 @@ func (g *Generator) NewPass(batch int, head Head) *Pass {
 	if batch < 1 || !(head.Temperature > 0) {
 		panic(fmt.Sprintf("gan: a pass of %d rows at temperature %v", batch, head.Temperature))
 	}
-	hidden := func() kernels.Matrix { return kernels.New(batch, g.hidden) }
-	p := &Pass{g: g, head: head, z: kernels.New(batch, g.latent), s1: hidden(), x1: hidden(),
+	hidden := func() matrix.Matrix { return matrix.New(batch, g.hidden) }
+	p := &Pass{g: g, head: head, z: matrix.New(batch, g.latent), s1: hidden(), x1: hidden(),
 		s2: hidden(), x2: hidden(), down: hidden(), side: hidden(),
-		soft: kernels.New(batch, g.encoder.Cells()), gradient: make([]float32, g.count())}
+		soft: matrix.New(batch, g.encoder.Cells()), gradient: make([]float32, g.count())}
 	p.out = p.soft
 	p.noise = make([]float32, len(p.soft.Data))
 	if head.Hard {
-		p.out = kernels.New(batch, g.encoder.Cells())
+		p.out = matrix.New(batch, g.encoder.Cells())
 	}
 	p.parts = g.views(p.gradient)
 	return p
@@ -207,16 +208,16 @@ func (g *Generator) NewPass(batch int, head Head) *Pass {
 
 // Forward draws latent and Gumbel noise from u and returns a batch of rows: relaxed one-hot cells,
 // or hard ones. The matrix is the pass's own, valid until the next call.
-func (p *Pass) Forward(u *rand.Rand) kernels.Matrix {
+func (p *Pass) Forward(u *rand.Rand) matrix.Matrix {
 	for i := range p.z.Data {
 		p.z.Data[i] = float32(u.NormFloat64())
 	}
-	kernels.GumbelTo(p.noise, u)
+	matrix.GumbelTo(p.noise, u)
 	return p.forward()
 }
 
 // forward runs on the latent and Gumbel noise that p holds.
-func (p *Pass) forward() kernels.Matrix {
+func (p *Pass) forward() matrix.Matrix {
 	l := &p.g.layers
 	l[0].To(p.s1, p.z)
 	kernels.LeakyReLUTo(p.x1.Data, p.s1.Data, 0)
@@ -224,7 +225,7 @@ func (p *Pass) forward() kernels.Matrix {
 	kernels.LeakyReLUTo(p.x2.Data, p.s2.Data, 0)
 	kernels.AddTo(p.x2.Data, p.x1.Data)
 	l[2].To(p.soft, p.x2)
-	kernels.SoftmaxTo(p.soft, p.noise, p.g.offsets, p.head.Temperature)
+	matrix.SoftmaxTo(p.soft, p.noise, p.g.offsets, p.head.Temperature)
 	if p.head.Hard {
 		p.harden()
 	}
@@ -252,23 +253,23 @@ func (p *Pass) harden() {
 // Backward takes the gradient of a loss with respect to the rows of the last Forward and returns
 // that with respect to [Generator.Parameters]. It overwrites its argument; the result is the pass's
 // own, valid until the next call.
-func (p *Pass) Backward(rows kernels.Matrix) []float32 {
+func (p *Pass) Backward(rows matrix.Matrix) []float32 {
 	l := &p.g.layers
-	kernels.SoftmaxBackTo(rows, p.soft, p.g.offsets, p.head.Temperature)
+	matrix.SoftmaxBackTo(rows, p.soft, p.g.offsets, p.head.Temperature)
 	collect(p.parts[2], p.x2, rows)
-	kernels.MulTo(p.down, 1, rows, l[2].W.T(), 0) // ∇x²
+	matrix.MulTo(p.down, 1, rows, l[2].W.T(), 0) // ∇x²
 	copy(p.side.Data, p.down.Data)
 	kernels.DescendTo(p.side.Data, p.s2.Data, 0) // ∇s²
 	collect(p.parts[1], p.x1, p.side)
-	kernels.MulTo(p.down, 1, p.side, l[1].W.T(), 1) // ∇x¹
-	kernels.DescendTo(p.down.Data, p.s1.Data, 0)    // ∇s¹
+	matrix.MulTo(p.down, 1, p.side, l[1].W.T(), 1) // ∇x¹
+	kernels.DescendTo(p.down.Data, p.s1.Data, 0)   // ∇s¹
 	collect(p.parts[0], p.z, p.down)
 	return p.gradient
 }
 
 // collect sets a to the gradients of W and b from those of s = xW + b.
-func collect(a kernels.Affine, x, s kernels.Matrix) {
-	kernels.MulTo(a.W, 1, x.T(), s, 0)
+func collect(a matrix.Affine, x, s matrix.Matrix) {
+	matrix.MulTo(a.W, 1, x.T(), s, 0)
 	columnSums(a.B, s)
 }
 
@@ -289,7 +290,7 @@ func (g *Generator) Sample(n int, u *rand.Rand) [][]uint16 {
 
 // largestTo writes the code of the largest cell in every block of x, the first of equals, to codes
 // (column-major) from row first on.
-func (g *Generator) largestTo(codes [][]uint16, first int, x kernels.Matrix) {
+func (g *Generator) largestTo(codes [][]uint16, first int, x matrix.Matrix) {
 	for i := range x.Rows {
 		row := x.Row(i)
 		for k := range codes {

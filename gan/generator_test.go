@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
@@ -59,7 +59,7 @@ func TestHardHead(t *testing.T) {
 	g, _ := NewGenerator(e, GeneratorOptions{Latent: 4, Hidden: 8}, testRand(6))
 	soft, hard := g.NewPass(12, Head{}), g.NewPass(12, Head{Hard: true})
 	x, y := soft.Forward(testRand(7)), hard.Forward(testRand(7))
-	codes, want := make([][]uint16, e.Columns()), kernels.New(12, e.Cells())
+	codes, want := make([][]uint16, e.Columns()), matrix.New(12, e.Cells())
 	for k := range codes {
 		codes[k] = make([]uint16, 12)
 	}
@@ -69,8 +69,8 @@ func TestHardHead(t *testing.T) {
 		t.Error("hard cells are not the largest of the relaxed ones")
 	}
 	down := normals(testRand(8), len(x.Data), 1)
-	a := soft.Backward(kernels.Dense(12, e.Cells(), slices.Clone(down)))
-	b := hard.Backward(kernels.Dense(12, e.Cells(), slices.Clone(down)))
+	a := soft.Backward(matrix.Dense(12, e.Cells(), slices.Clone(down)))
+	b := hard.Backward(matrix.Dense(12, e.Cells(), slices.Clone(down)))
 	if !slices.Equal(a, b) {
 		t.Error("gradients of the hard and the relaxed head differ")
 	}

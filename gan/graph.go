@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // building is held while a graph is built: some of Gorgonia's constructors, Rectify among them,
@@ -29,15 +29,15 @@ type graph struct {
 }
 
 // newGraph puts the parameters of the layers into a new graph. The nodes share their memory.
-func newGraph(batch int, layers []kernels.Affine) *graph {
+func newGraph(batch int, layers []matrix.Affine) *graph {
 	b := &graph{g: g.NewGraph()}
-	one := kernels.New(batch, 1)
+	one := matrix.New(batch, 1)
 	for i := range one.Data {
 		one.Data[i] = 1
 	}
 	b.ones = b.input("ones", one)
 	for l, layer := range layers {
-		bias := kernels.Dense(1, len(layer.B), layer.B)
+		bias := matrix.Dense(1, len(layer.B), layer.B)
 		b.layers = append(b.layers, [2]*g.Node{b.input(fmt.Sprint("W", l+1), layer.W),
 			b.input(fmt.Sprint("b", l+1), bias)})
 	}
@@ -45,7 +45,7 @@ func newGraph(batch int, layers []kernels.Affine) *graph {
 }
 
 // input is a node whose value is m, in m's own memory.
-func (b *graph) input(name string, m kernels.Matrix) *g.Node {
+func (b *graph) input(name string, m matrix.Matrix) *g.Node {
 	value := tensor.New(tensor.WithShape(m.Rows, m.Cols), tensor.WithBacking(m.Data))
 	return g.NewMatrix(b.g, tensor.Float32, g.WithShape(m.Rows, m.Cols), g.WithName(name),
 		g.WithValue(value))
@@ -96,7 +96,7 @@ func (b *graph) Close() error { return b.vm.Close() }
 type GeneratorGraph struct {
 	graph
 	pass     *Pass
-	down     kernels.Matrix // weights of the rows in the loss
+	down     matrix.Matrix // weights of the rows in the loss
 	rows     g.Value
 	gradient []float32
 }
@@ -107,14 +107,14 @@ func (p *Pass) Graph() *GeneratorGraph {
 	defer building.Unlock()
 	offsets := p.g.offsets
 	b := &GeneratorGraph{graph: *newGraph(p.z.Rows, p.g.layers[:]), pass: p,
-		down: kernels.New(p.soft.Rows, p.soft.Cols), gradient: make([]float32, p.g.count())}
-	noise := b.input("noise", kernels.Dense(p.soft.Rows, p.soft.Cols, p.noise))
+		down: matrix.New(p.soft.Rows, p.soft.Cols), gradient: make([]float32, p.g.count())}
+	noise := b.input("noise", matrix.Dense(p.soft.Rows, p.soft.Cols, p.noise))
 	x1 := g.Must(g.Rectify(b.affine(b.input("z", p.z), 0)))
 	x2 := g.Must(g.Add(x1, g.Must(g.Rectify(b.affine(x1, 1)))))
 	logits := g.Must(g.Add(b.affine(x2, 2), noise))
 	powers := g.Must(g.Exp(g.Must(g.HadamardProd(logits, g.NewConstant(1/p.head.Temperature)))))
 	// Sums over blocks, back on every cell, are products with 0/1 matrices.
-	block := kernels.New(p.soft.Cols, len(offsets)-1)
+	block := matrix.New(p.soft.Cols, len(offsets)-1)
 	for k := 1; k < len(offsets); k++ {
 		for c := offsets[k-1]; c < offsets[k]; c++ {
 			block.Row(c)[k-1] = 1
@@ -133,8 +133,8 @@ func (p *Pass) Graph() *GeneratorGraph {
 // and returns that with respect to the parameters; also the rows. Results are the graph's own,
 // valid until the next call. An error is Gorgonia's.
 func (b *GeneratorGraph) Gradient(
-	down kernels.Matrix,
-) (gradient []float32, rows kernels.Matrix, err error) {
+	down matrix.Matrix,
+) (gradient []float32, rows matrix.Matrix, err error) {
 	if len(down.Data) != len(b.down.Data) {
 		panic(fmt.Sprintf("gan: the gradient of %d rows for a graph of %d", down.Rows, b.down.Rows))
 	}
@@ -142,7 +142,7 @@ func (b *GeneratorGraph) Gradient(
 	if err := b.run(b.gradient); err != nil {
 		return nil, rows, err
 	}
-	return b.gradient, kernels.Dense(b.down.Rows, b.down.Cols, b.rows.Data().([]float32)), nil
+	return b.gradient, matrix.Dense(b.down.Rows, b.down.Cols, b.rows.Data().([]float32)), nil
 }
 
 // CriticGraph is the training step of a [critic.Critic] at generated rows as a Gorgonia graph: the
@@ -151,7 +151,7 @@ func (b *GeneratorGraph) Gradient(
 // right because the critic is piecewise linear.) It is for one goroutine at a time.
 type CriticGraph struct {
 	graph
-	rows, mixed kernels.Matrix
+	rows, mixed matrix.Matrix
 	mean        g.Value
 	penalty     g.Value
 	penalised   bool
@@ -167,9 +167,9 @@ const tinySquare = 1e-20
 func NewCriticGraph(c *critic.Critic, batch int, weight float32, oneSided bool) *CriticGraph {
 	building.Lock()
 	defer building.Unlock()
-	layers := c.Views(c.Parameters())
-	b := &CriticGraph{graph: *newGraph(batch, layers), rows: kernels.New(batch, layers[0].W.Rows),
-		mixed: kernels.New(batch, layers[0].W.Rows), gradient: make([]float32, len(c.Parameters()))}
+	layers := views(c, c.Parameters())
+	b := &CriticGraph{graph: *newGraph(batch, layers), rows: matrix.New(batch, layers[0].W.Rows),
+		mixed: matrix.New(batch, layers[0].W.Rows), gradient: make([]float32, len(c.Parameters()))}
 	score := func(x *g.Node) *g.Node {
 		for l := range layers {
 			if x = b.affine(x, l); l < len(layers)-1 {
@@ -207,7 +207,7 @@ func NewCriticGraph(c *critic.Critic, batch int, weight float32, oneSided bool) 
 // without its weight. The gradient is the graph's own, valid until the next call. An error is
 // Gorgonia's.
 func (b *CriticGraph) Gradient(
-	rows, mixed kernels.Matrix,
+	rows, mixed matrix.Matrix,
 ) (gradient []float32, mean, penalty float64, err error) {
 	if len(rows.Data) != len(b.rows.Data) || b.penalised && len(mixed.Data) != len(b.mixed.Data) {
 		panic(fmt.Sprintf("gan: batches of %d and %d rows for a graph of %d", rows.Rows, mixed.Rows,

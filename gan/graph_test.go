@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 var long = flag.Bool("long", false, "run the graph tests for 10 000 steps")
@@ -45,7 +45,7 @@ func generatorGraph(t *testing.T, hard bool) {
 	defer graph.Close()
 	for range 3 {
 		rows := p.Forward(u)
-		down := kernels.Dense(32, rows.Cols, normals(u, len(rows.Data), 1))
+		down := matrix.Dense(32, rows.Cols, normals(u, len(rows.Data), 1))
 		want, got, err := graph.Gradient(down)
 		if err != nil {
 			t.Fatal(err)
@@ -83,8 +83,8 @@ func criticGraph(t *testing.T, name string, hidden []int, weight float32, oneSid
 	const batch = 16
 	tutor, graph := NewTutor(c, batch), NewCriticGraph(c, batch, weight, oneSided)
 	for range 3 {
-		rows, mixed := kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1)),
-			kernels.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1))
+		rows, mixed := matrix.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1)),
+			matrix.Dense(batch, e.Cells(), normals(u, batch*e.Cells(), 1))
 		want, wantMean, wantPenalty, err := graph.Gradient(rows, mixed)
 		if err != nil {
 			t.Fatal(err)
@@ -114,10 +114,10 @@ func TestCriticGraphAtRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for j := range c.Views(c.Parameters())[0].B {
-		c.Views(c.Parameters())[0].B[j] = -100 // no unit is active
+	for j := range views(c, c.Parameters())[0].B {
+		views(c, c.Parameters())[0].B[j] = -100 // no unit is active
 	}
-	x := kernels.New(4, e.Cells())
+	x := matrix.New(4, e.Cells())
 	for _, oneSided := range []bool{false, true} {
 		graph := NewCriticGraph(c, 4, 1, oneSided)
 		got, _, _, err := graph.Gradient(x, x)
@@ -152,7 +152,7 @@ func TestMemory(t *testing.T) {
 	if err := r.Add(someMeasurement(t, e, 6, false, 6)); err != nil {
 		t.Fatal(err)
 	}
-	adam, down := kernels.NewAdam(len(g.parameters), .5, .9), kernels.New(8, e.Cells())
+	adam, down := matrix.NewAdam(len(g.parameters), .5, .9), matrix.New(8, e.Cells())
 	var early, late runtime.MemStats
 	for k := range steps {
 		rows := p.Forward(u)
@@ -190,8 +190,8 @@ func TestParallel(t *testing.T) {
 		graph, critic := soft.Graph(), NewCriticGraph(c, 8, 1, false)
 		defer graph.Close()
 		defer critic.Close()
-		adam, down := kernels.NewAdam(len(g.parameters), .5, .9), kernels.New(8, e.Cells())
-		adamC := kernels.NewAdam(len(c.Parameters()), .5, .9)
+		adam, down := matrix.NewAdam(len(g.parameters), .5, .9), matrix.New(8, e.Cells())
+		adamC := matrix.NewAdam(len(c.Parameters()), .5, .9)
 		for k := range 20 {
 			if k%5 == 0 {
 				if err := r.Add(someMeasurement(t, e, seed, false, 6)); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // Measurement is the noisy mean over private rows of the gradient of a critic's score, which the
@@ -28,8 +29,8 @@ type Measurement struct {
 // measured. The last bias, whose gradient is 1 whatever the row, is left out.
 type measured struct {
 	Measurement
-	layers    []kernels.Affine
-	mean, inv []kernels.Affine // of each layer, the means and 1/sd
+	layers    []matrix.Affine
+	mean, inv []matrix.Affine // of each layer, the means and 1/sd
 	// With one hidden layer w = W², of which D is linear. Else D is taken as the sum of δ¹_j·s¹_j:
 	// w is 1, nothing is measured of W², and what lies above is compared by History.above.
 	output, meanOut, invOut []float32
@@ -43,16 +44,16 @@ type History struct {
 	inputs, units int
 	list          []measured
 	tables        *tables // nil for none
-	folded, back  kernels.Matrix
-	w             kernels.Matrix    // W¹ of the picks, side by side: inputs × picks·units
-	b             []float32         // b¹
-	m             [2]kernels.Matrix // of either half of the rows, the mean of xᵀP; then H
-	hot           [][]int32         // of each row of a hard batch, the inputs that are 1
-	s, p, x       kernels.Matrix    // batch × picks·units: s¹, P = φ'(s¹) or δ¹, φ(s¹)
-	sumP, sumX    [2][]float32      // column sums of P and φ(s¹)
-	mean          [2][]float32      // of the rows
-	pull          [2][]float32      // gradient that all rows of the other half share
-	upper         *upper            // nil with one hidden layer
+	folded, back  matrix.Matrix
+	w             matrix.Matrix    // W¹ of the picks, side by side: inputs × picks·units
+	b             []float32        // b¹
+	m             [2]matrix.Matrix // of either half of the rows, the mean of xᵀP; then H
+	hot           [][]int32        // of each row of a hard batch, the inputs that are 1
+	s, p, x       matrix.Matrix    // batch × picks·units: s¹, P = φ'(s¹) or δ¹, φ(s¹)
+	sumP, sumX    [2][]float32     // column sums of P and φ(s¹)
+	mean          [2][]float32     // of the rows
+	pull          [2][]float32     // gradient that all rows of the other half share
+	upper         *upper           // nil with one hidden layer
 }
 
 // minSD is what smaller standard deviations are raised to: float32 means are not more exact.
@@ -128,8 +129,8 @@ func (h *History) Add(m Measurement) error {
 	if out.count == 0 {
 		return fmt.Errorf("gan: measurement %d measures nothing", len(h.list)+1)
 	}
-	out.layers, out.mean = m.Critic.Views(m.Critic.Parameters()), m.Critic.Views(out.Means)
-	out.inv = m.Critic.Views(out.SDs)
+	out.layers, out.mean = views(m.Critic, m.Critic.Parameters()), views(m.Critic, out.Means)
+	out.inv = views(m.Critic, out.SDs)
 	out.output, out.meanOut, out.invOut = out.layers[1].W.Data, out.mean[1].W.Data,
 		out.inv[1].W.Data
 	if h.upper != nil {
@@ -150,7 +151,7 @@ func (h *History) Add(m Measurement) error {
 // place of a and b its variance is added, and a generator learns to vary less.) δ and φ' are taken
 // as constant in the rows, which they are almost everywhere. To L comes the tables' part, if there
 // are any. It returns L. The number of rows must be even; picks may repeat.
-func (h *History) GradientTo(dst, cells kernels.Matrix, picks []int) float64 {
+func (h *History) GradientTo(dst, cells matrix.Matrix, picks []int) float64 {
 	e := h.shape.Encoder()
 	if cells.Rows%2 != 0 || cells.Rows == 0 || dst.Rows != cells.Rows || dst.Cols != e.Cells() ||
 		cells.Cols != e.Cells() || len(picks) == 0 {
@@ -160,7 +161,7 @@ func (h *History) GradientTo(dst, cells kernels.Matrix, picks []int) float64 {
 	x, down := cells, dst
 	if e.ScaledColumns() != nil {
 		if h.folded.Rows != cells.Rows {
-			h.folded, h.back = kernels.New(cells.Rows, h.inputs), kernels.New(cells.Rows, h.inputs)
+			h.folded, h.back = matrix.New(cells.Rows, h.inputs), matrix.New(cells.Rows, h.inputs)
 		}
 		x, down = h.folded, h.back
 		FoldTo(e, x, cells)
@@ -179,7 +180,7 @@ func (h *History) GradientTo(dst, cells kernels.Matrix, picks []int) float64 {
 		if hard {
 			sumHot(h.m[side], scale, part, h.hot[side*half:])
 		} else {
-			kernels.MulTo(h.m[side], scale, rows(x, side*half, half).T(), part, 0)
+			matrix.MulTo(h.m[side], scale, rows(x, side*half, half).T(), part, 0)
 		}
 		columnSums(h.sumP[side], part)
 		columnSums(h.sumX[side], rows(h.x, side*half, half))
@@ -198,10 +199,10 @@ func (h *History) GradientTo(dst, cells kernels.Matrix, picks []int) float64 {
 		for i := range half {
 			copy(part.Row(i), pull)
 		}
-		kernels.MulTo(part, scale, rows(h.p, side*half, half), h.m[1-side].T(), 1)
+		matrix.MulTo(part, scale, rows(h.p, side*half, half), h.m[1-side].T(), 1)
 	}
 	if h.upper != nil {
-		kernels.MulTo(down, scale, h.upper.wide, h.w.T(), 1)
+		matrix.MulTo(down, scale, h.upper.wide, h.w.T(), 1)
 	}
 	if e.ScaledColumns() != nil {
 		UnfoldTo(e, dst, down)
@@ -216,14 +217,14 @@ func (h *History) GradientTo(dst, cells kernels.Matrix, picks []int) float64 {
 func (h *History) stack(picks []int, batch int) {
 	wide := len(picks) * h.units
 	if h.w.Cols != wide {
-		h.w, h.b = kernels.New(h.inputs, wide), make([]float32, wide)
+		h.w, h.b = matrix.New(h.inputs, wide), make([]float32, wide)
 		for side := range 2 {
-			h.m[side] = kernels.New(h.inputs, wide)
+			h.m[side] = matrix.New(h.inputs, wide)
 			h.sumP[side], h.sumX[side] = make([]float32, wide), make([]float32, wide)
 		}
 	}
 	if h.s.Cols != wide || h.s.Rows != batch {
-		h.s, h.p, h.x = kernels.New(batch, wide), kernels.New(batch, wide), kernels.New(batch, wide)
+		h.s, h.p, h.x = matrix.New(batch, wide), matrix.New(batch, wide), matrix.New(batch, wide)
 	}
 	for t, pick := range picks {
 		first := h.list[pick].layers[0]
@@ -236,7 +237,7 @@ func (h *History) stack(picks []int, batch int) {
 
 // forward runs the first layers of the picks, and reports whether each row's inputs are 0 or 1:
 // products with such rows are sums of a few rows.
-func (h *History) forward(x kernels.Matrix) (hard bool) {
+func (h *History) forward(x matrix.Matrix) (hard bool) {
 	hard = h.findHot(x)
 	for i := range h.s.Rows {
 		s := h.s.Row(i)
@@ -248,15 +249,18 @@ func (h *History) forward(x kernels.Matrix) (hard bool) {
 		}
 	}
 	if !hard {
-		kernels.MulTo(h.s, 1, x, h.w, 1)
+		matrix.MulTo(h.s, 1, x, h.w, 1)
 	}
-	kernels.SlopesTo(h.p.Data, h.s.Data, h.shape.Slope())
+	for i := range h.p.Data {
+		h.p.Data[i] = 1
+	}
+	kernels.DescendTo(h.p.Data, h.s.Data, h.shape.Slope())
 	kernels.LeakyReLUTo(h.x.Data, h.s.Data, h.shape.Slope())
 	return hard
 }
 
 // findHot lists the inputs of each row that are 1 and reports whether all others are 0.
-func (h *History) findHot(x kernels.Matrix) bool {
+func (h *History) findHot(x matrix.Matrix) bool {
 	if len(h.hot) < x.Rows {
 		h.hot = make([][]int32, x.Rows)
 	}
@@ -276,7 +280,7 @@ func (h *History) findHot(x kernels.Matrix) bool {
 }
 
 // sumHot sets dst to scale·xᵀp, where hot lists the inputs of x that are 1.
-func sumHot(dst kernels.Matrix, scale float32, p kernels.Matrix, hot [][]int32) {
+func sumHot(dst matrix.Matrix, scale float32, p matrix.Matrix, hot [][]int32) {
 	clear(dst.Data)
 	for i := range p.Rows {
 		row := p.Row(i)
@@ -360,11 +364,11 @@ func (h *History) input(m *measured, i, at int, norm float32) float32 {
 }
 
 // rows views n rows of m from the given one.
-func rows(m kernels.Matrix, first, n int) kernels.Matrix {
-	return kernels.Dense(n, m.Cols, m.Data[first*m.Cols:(first+n)*m.Cols])
+func rows(m matrix.Matrix, first, n int) matrix.Matrix {
+	return matrix.Dense(n, m.Cols, m.Data[first*m.Cols:(first+n)*m.Cols])
 }
 
-func columnSums(dst []float32, m kernels.Matrix) {
+func columnSums(dst []float32, m matrix.Matrix) {
 	clear(dst)
 	for i := range m.Rows {
 		kernels.AddTo(dst, m.Row(i))

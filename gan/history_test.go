@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // someMeasurement makes random targets for a random critic.
@@ -39,7 +39,7 @@ func someMeasurement(
 }
 
 // slow is the loss by its definition: from the gradient of the mean of D on either half.
-func (h *History) slow(x kernels.Matrix, picks []int) float64 {
+func (h *History) slow(x matrix.Matrix, picks []int) float64 {
 	half, total := x.Rows/2, 0.
 	for _, pick := range picks {
 		m := &h.list[pick]
@@ -96,8 +96,8 @@ func TestHistoryGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dst, picks := kernels.New(batch, e.Cells()), []int{2, 0, 1, 2}
-		compare := func(what string, x kernels.Matrix) {
+		dst, picks := matrix.New(batch, e.Cells()), []int{2, 0, 1, 2}
+		compare := func(what string, x matrix.Matrix) {
 			got := h.GradientTo(dst, x, picks)
 			if want := h.slow(x, picks); math.Abs(got-want) > 2e-5*math.Abs(want) {
 				t.Errorf("%v, %s: loss %v, by the definition %v", hidden, what, got, want)
@@ -142,7 +142,7 @@ func TestHistoryRefuses(t *testing.T) {
 				t.Errorf("%s: accepted", name)
 			}
 		}
-		odd := kernels.New(3, e.Cells())
+		odd := matrix.New(3, e.Cells())
 		for name, call := range map[string]func(){
 			"another shape": func() { _ = h.Add(someMeasurement(t, e, 7, true, 4, 4)) },
 			"fewer means": func() {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // TestGradientOf compares the gradient of a squared loss with its differences, and with Gradient
@@ -21,7 +21,7 @@ func TestGradientOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rows = 6
-	x, tutor := kernels.New(rows, 7), NewTutor(c, rows)
+	x, tutor := matrix.New(rows, 7), NewTutor(c, rows)
 	for i := range x.Data {
 		x.Data[i] = float32(u.Float64())
 	}

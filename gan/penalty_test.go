@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/gan/critic/clipped"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -15,7 +15,7 @@ import (
 type penaltyCase struct {
 	c         *Critic
 	columns   []table.Codes
-	generated kernels.Matrix
+	generated matrix.Matrix
 	words     []uint64
 }
 
@@ -33,14 +33,14 @@ func newPenaltyCase(t *testing.T, rows int, scaled []bool, hidden ...int) penalt
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, layer := range c.Views(c.Parameters()) {
+	for _, layer := range views(c, c.Parameters()) {
 		for i := range layer.W.Data {
 			layer.W.Data[i] *= 2 // norms on both sides of 1
 		}
 		copy(layer.B, normals(u, len(layer.B), .3))
 	}
 	p := penaltyCase{c: c, columns: randomColumns(u, plain, rows),
-		generated: kernels.New(7, c.Sizes()[0])}
+		generated: matrix.New(7, c.Sizes()[0])}
 	for i := range p.generated.Data {
 		p.generated.Data[i] = float32(u.Float64())
 	}
@@ -50,11 +50,15 @@ func newPenaltyCase(t *testing.T, rows int, scaled []bool, hidden ...int) penalt
 	return p
 }
 
+func (p penaltyCase) paid() clipped.Critic {
+	return clipped.Critic{Critic: p.c, Generated: p.generated.Data}
+}
+
 // sum calls AddPenaltySumTo on some rows with their words.
 func (p penaltyCase) sum(
 	factor float64, weight func(t, delta [][]float64) int64, rows []int,
 ) []int64 {
-	out := make([]int64, p.c.Weights())
+	out := make([]int64, p.paid().Weights())
 	next := 0
 	draw := func() uint64 {
 		next++
@@ -63,8 +67,7 @@ func (p penaltyCase) sum(
 		}
 		return p.words[rows[next-1]]
 	}
-	critic.Penalised{Critic: p.c, Generated: p.generated}.AddPenaltySumTo(out, factor, draw, weight,
-		p.columns, rows)
+	p.paid().AddPenaltySumTo(out, factor, draw, weight, p.columns, rows)
 	return out
 }
 
@@ -81,7 +84,7 @@ func TestPenaltySumIsThePenalty(t *testing.T) {
 		"scaled":     newPenaltyCase(t, rows, []bool{false, true, false, false, true}, 8),
 	} {
 		e := p.c.Encoder()
-		mixed := kernels.New(rows, p.c.Sizes()[0])
+		mixed := matrix.New(rows, p.c.Sizes()[0])
 		for i, word := range p.words {
 			partner, rest := bits.Mul64(word, uint64(p.generated.Rows))
 			alpha := float32(rest>>40) * 0x1p-24
@@ -102,7 +105,7 @@ func TestPenaltySumIsThePenalty(t *testing.T) {
 		clear(want)
 		tutor.AddPenalty(mixed, 1, false)
 		got := p.sum(factor, fullWeight, nil)
-		for l, part := range p.c.Views(want) {
+		for l, part := range views(p.c, want) {
 			for k, w := range part.W.Data {
 				g := float64(got[k]) * factor * factor / rows
 				if math.Abs(g-float64(w)) > 1e-5*(1+math.Abs(float64(w))) {
@@ -123,7 +126,7 @@ func TestPenaltySumIsWeighted(t *testing.T) {
 	weight := func(t, delta [][]float64) int64 {
 		return int64(1000*math.Abs(t[0][0]+delta[0][0])) & 0xff
 	}
-	want := make([]int64, p.c.Weights())
+	want := make([]int64, p.paid().Weights())
 	for i := range p.words {
 		var product []int64
 		one := p.sum(factor, func(x, delta [][]float64) int64 {
@@ -154,7 +157,7 @@ func TestPenaltySumIsWeighted(t *testing.T) {
 func TestPenaltySumOfLargeFactors(t *testing.T) {
 	const factor = 0x1p-16
 	p := newPenaltyCase(t, 40, nil, 8, 8)
-	for _, layer := range p.c.Views(p.c.Parameters())[1:] {
+	for _, layer := range views(p.c, p.c.Parameters())[1:] {
 		for i := range layer.W.Data {
 			layer.W.Data[i] *= 30
 		}
@@ -179,32 +182,23 @@ func TestPenaltySumOfLargeFactors(t *testing.T) {
 func TestPenaltySumPanics(t *testing.T) {
 	p := newPenaltyCase(t, 3, nil, 2)
 	draw := func() uint64 { return 0 }
-	dst := make([]int64, p.c.Weights())
+	dst := make([]int64, p.paid().Weights())
 	for name, call := range map[string]func(){
 		"factor": func() {
-			critic.Penalised{Critic: p.c, Generated: p.generated}.AddPenaltySumTo(dst, .3, draw,
-				fullWeight, p.columns,
-				nil)
+			p.paid().AddPenaltySumTo(dst, .3, draw, fullWeight, p.columns, nil)
 		},
 		"length": func() {
-			critic.Penalised{Critic: p.c, Generated: p.generated}.AddPenaltySumTo(dst[1:], .5, draw,
-				fullWeight,
-				p.columns, nil)
+			p.paid().AddPenaltySumTo(dst[1:], .5, draw, fullWeight, p.columns, nil)
 		},
 		"nobody": func() {
-			critic.Penalised{Critic: p.c, Generated: p.generated.Head(0)}.AddPenaltySumTo(dst, .5,
-				draw, fullWeight,
-				p.columns, nil)
+			clipped.Critic{Critic: p.c}.AddPenaltySumTo(dst, .5, draw, fullWeight, p.columns, nil)
 		},
 		"too wide": func() {
-			critic.Penalised{Critic: p.c, Generated: kernels.New(2, 99)}.AddPenaltySumTo(dst, .5,
-				draw, fullWeight,
-				p.columns, nil)
+			clipped.Critic{Critic: p.c, Generated: make([]float32, p.c.Sizes()[0]+1)}.
+				AddPenaltySumTo(dst, .5, draw, fullWeight, p.columns, nil)
 		},
 		"too short": func() {
-			critic.Penalised{Critic: p.c, Generated: p.generated}.AddPenaltySumTo(dst, .5, draw,
-				fullWeight,
-				p.columns[1:], nil)
+			p.paid().AddPenaltySumTo(dst, .5, draw, fullWeight, p.columns[1:], nil)
 		},
 	} {
 		func() {

@@ -4,7 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/gan/critic/clipped"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -34,8 +35,8 @@ func TestScaledEncoder(t *testing.T) {
 	}
 	// FoldTo and UnfoldTo are transposes: ⟨y, Fx⟩ = ⟨Fᵀy, x⟩.
 	u := testRand(41)
-	x, y := kernels.Dense(4, 15, normals(u, 60, 1)), kernels.Dense(4, 11, normals(u, 44, 1))
-	fx, fy := kernels.New(4, 11), kernels.New(4, 15)
+	x, y := matrix.Dense(4, 15, normals(u, 60, 1)), matrix.Dense(4, 11, normals(u, 44, 1))
+	fx, fy := matrix.New(4, 11), matrix.New(4, 15)
 	FoldTo(e, fx, x)
 	UnfoldTo(e, fy, y)
 	a, b := 0., 0.
@@ -81,7 +82,7 @@ func TestScaledSum(t *testing.T) {
 			columns[k].U8[i] = uint8(codes[k][i])
 		}
 	}
-	x, in := kernels.New(n, e.Cells()), kernels.New(n, e.Inputs())
+	x, in := matrix.New(n, e.Cells()), matrix.New(n, e.Inputs())
 	oneHotTo(e, x, codes)
 	FoldTo(e, in, x)
 	want, _ := NewTutor(c, n).Gradient(in)
@@ -122,7 +123,9 @@ func TestScaledSum(t *testing.T) {
 	}
 	for name, f := range map[string]func(){
 		"coarse factor": func() { c.AddSumTo(sum, nil, 0x1p-8, columns, nil) },
-		"clipping":      func() { c.AddClippedSumTo(sum, factor, nil, columns, nil) },
+		"clipping": func() {
+			clipped.Critic{Critic: c}.AddClippedSumTo(sum, factor, nil, columns, nil)
+		},
 	} {
 		func() {
 			defer func() {
@@ -156,10 +159,10 @@ func TestFoldedHistoryGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, dst, picks, scratch := g.NewPass(batch, Head{}).Forward(u), kernels.New(batch, e.Cells()),
-		[]int{1, 0}, kernels.New(batch, e.Cells())
+	x, dst, picks, scratch := g.NewPass(batch, Head{}).Forward(u), matrix.New(batch, e.Cells()),
+		[]int{1, 0}, matrix.New(batch, e.Cells())
 	slow := func() float64 {
-		in := kernels.New(batch, e.Inputs())
+		in := matrix.New(batch, e.Inputs())
 		FoldTo(e, in, x)
 		return r.slow(in, picks) + r.tables.addTo(scratch, x)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // Tables are noisy joint tables of every column with one of them, the target: the means over
@@ -21,8 +22,8 @@ type tables struct {
 	Tables
 	first, codes int       // cells of the target
 	precision    []float32 // 1/(sd²·count)
-	y, back      kernels.Matrix
-	mean         [2]kernels.Matrix
+	y, back      matrix.Matrix
+	mean         [2]matrix.Matrix
 }
 
 // SetTables adds the tables to what the history compares: [History.GradientTo] then minimises
@@ -67,19 +68,19 @@ func newTables(e *critic.Encoder, t Tables) (*tables, error) {
 }
 
 // addTo adds the gradient of Weight·L' with respect to the rows to dst, and returns Weight·L'.
-func (t *tables) addTo(dst, x kernels.Matrix) float64 {
+func (t *tables) addTo(dst, x matrix.Matrix) float64 {
 	half := x.Rows / 2
 	if t.y.Rows != half {
-		t.y, t.back = kernels.New(half, t.codes), kernels.New(half, t.codes)
+		t.y, t.back = matrix.New(half, t.codes), matrix.New(half, t.codes)
 		for side := range t.mean {
-			t.mean[side] = kernels.New(x.Cols, t.codes)
+			t.mean[side] = matrix.New(x.Cols, t.codes)
 		}
 	}
 	scale := 1 / float32(half)
 	for side, mean := range t.mean {
 		part := rows(x, side*half, half)
 		t.target(part)
-		kernels.MulTo(mean, scale, part.T(), t.y, 0)
+		matrix.MulTo(mean, scale, part.T(), t.y, 0)
 	}
 	loss := float32(0)
 	a, b := t.mean[0].Data, t.mean[1].Data
@@ -95,8 +96,8 @@ func (t *tables) addTo(dst, x kernels.Matrix) float64 {
 	for side := range t.mean { // residuals of one half weigh the rows of the other
 		part, down := rows(x, side*half, half), rows(dst, side*half, half)
 		t.target(part)
-		kernels.MulTo(down, scale, t.y, t.mean[1-side].T(), 1)
-		kernels.MulTo(t.back, scale, part, t.mean[1-side], 0)
+		matrix.MulTo(down, scale, t.y, t.mean[1-side].T(), 1)
+		matrix.MulTo(t.back, scale, part, t.mean[1-side], 0)
 		for i := range half {
 			kernels.AddTo(down.Row(i)[t.first:][:t.codes], t.back.Row(i))
 		}
@@ -105,7 +106,7 @@ func (t *tables) addTo(dst, x kernels.Matrix) float64 {
 }
 
 // target copies the cells of the rows' targets to y.
-func (t *tables) target(x kernels.Matrix) {
+func (t *tables) target(x matrix.Matrix) {
 	for i := range x.Rows {
 		copy(t.y.Row(i), x.Row(i)[t.first:])
 	}

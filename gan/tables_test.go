@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
@@ -31,11 +31,11 @@ func TestTablesGradient(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 6
-	x, down := kernels.Dense(n, e.Cells(), normals(u, n*e.Cells(), 1)), kernels.New(n, e.Cells())
+	x, down := matrix.Dense(n, e.Cells(), normals(u, n*e.Cells(), 1)), matrix.New(n, e.Cells())
 	r.tables.addTo(down, x)
 	// The loss is a·b in the means of two halves: the gradient in the rows of a half is exact for a
 	// step of any size.
-	scratch := kernels.New(n, e.Cells())
+	scratch := matrix.New(n, e.Cells())
 	for i := range x.Data {
 		was := x.Data[i]
 		x.Data[i] = was + .5

@@ -8,21 +8,31 @@ import (
 
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // Tutor differentiates a critic at generated rows: the part of its training that touches no private
 // row. It is for one goroutine at a time.
 type Tutor struct {
-	layers   []kernels.Affine
+	layers   []matrix.Affine
 	slope    float32
 	batch    int
-	s, x     []kernels.Matrix // of every layer
-	delta    []kernels.Matrix // ∇_{s^l} D
-	up       []kernels.Matrix // scratch of the penalty, shaped like delta
-	input    kernels.Matrix   // ∇_x D, then the gradient of the penalty with respect to it
+	s, x     []matrix.Matrix // of every layer
+	delta    []matrix.Matrix // ∇_{s^l} D
+	up       []matrix.Matrix // scratch of the penalty, shaped like delta
+	input    matrix.Matrix   // ∇_x D, then the gradient of the penalty with respect to it
 	gradient []float32
-	parts    []kernels.Affine
+	parts    []matrix.Affine
 	spectral [][]float32 // approximate right singular vectors of W^l
+}
+
+// views cuts parameters of a critic, or a gradient, into its layers.
+func views(c *critic.Critic, p []float32) (out []matrix.Affine) {
+	for l, layer := range c.Views(p) {
+		in, units := c.Sizes()[l], len(layer.Bias)
+		out = append(out, matrix.Affine{W: matrix.Dense(in, units, layer.Weights), B: layer.Bias})
+	}
+	return out
 }
 
 // NewTutor returns a tutor of c for batches of the given number of rows, at least 1.
@@ -30,22 +40,22 @@ func NewTutor(c *critic.Critic, batch int) *Tutor {
 	if batch < 1 {
 		panic(fmt.Sprintf("gan: a tutor of %d rows", batch))
 	}
-	t := newTutor(c.Views(c.Parameters()), c.Slope(), batch)
+	t := newTutor(views(c, c.Parameters()), c.Slope(), batch)
 	t.gradient = make([]float32, len(c.Parameters()))
-	t.parts = c.Views(t.gradient)
+	t.parts = views(c, t.gradient)
 	return t
 }
 
 // newTutor returns a tutor of layers that runs, but has no room for a gradient.
-func newTutor(layers []kernels.Affine, slope float32, batch int) *Tutor {
+func newTutor(layers []matrix.Affine, slope float32, batch int) *Tutor {
 	t := &Tutor{layers: layers, slope: slope, batch: batch,
-		input: kernels.New(batch, layers[0].W.Rows)}
+		input: matrix.New(batch, layers[0].W.Rows)}
 	for _, layer := range layers {
 		units := len(layer.B)
-		t.s = append(t.s, kernels.New(batch, units))
-		t.x = append(t.x, kernels.New(batch, units))
-		t.delta = append(t.delta, kernels.New(batch, units))
-		t.up = append(t.up, kernels.New(batch, units))
+		t.s = append(t.s, matrix.New(batch, units))
+		t.x = append(t.x, matrix.New(batch, units))
+		t.delta = append(t.delta, matrix.New(batch, units))
+		t.up = append(t.up, matrix.New(batch, units))
 		v := slices.Repeat([]float32{1}, units)
 		normalise(v)
 		t.spectral = append(t.spectral, v)
@@ -54,7 +64,7 @@ func newTutor(layers []kernels.Affine, slope float32, batch int) *Tutor {
 }
 
 // forward runs the critic on dense rows and sets delta.
-func (t *Tutor) forward(rows kernels.Matrix) {
+func (t *Tutor) forward(rows matrix.Matrix) {
 	if rows.Rows != t.batch || rows.Cols != t.input.Cols {
 		panic(fmt.Sprintf("gan: %d × %d cells for a tutor of %d × %d", rows.Rows, rows.Cols,
 			t.batch, t.input.Cols))
@@ -69,7 +79,7 @@ func (t *Tutor) forward(rows kernels.Matrix) {
 		t.delta[last].Data[i] = 1
 	}
 	for l := last - 1; l >= 0; l-- {
-		kernels.MulTo(t.delta[l], 1, t.delta[l+1], t.layers[l+1].W.T(), 0)
+		matrix.MulTo(t.delta[l], 1, t.delta[l+1], t.layers[l+1].W.T(), 0)
 		kernels.DescendTo(t.delta[l].Data, t.s[l].Data, t.slope)
 	}
 }
@@ -77,7 +87,7 @@ func (t *Tutor) forward(rows kernels.Matrix) {
 // Gradient returns the gradient of the mean of D over the rows, relaxed or hard cells, with respect
 // to the critic's parameters, and that mean. The result is the tutor's own and starts anew with
 // this call; the other methods add to it.
-func (t *Tutor) Gradient(rows kernels.Matrix) (gradient []float32, mean float64) {
+func (t *Tutor) Gradient(rows matrix.Matrix) (gradient []float32, mean float64) {
 	t.forward(rows)
 	x, scale := rows, 1/float32(t.batch)
 	for l, part := range t.parts {
@@ -100,9 +110,9 @@ func (t *Tutor) Gradient(rows kernels.Matrix) (gradient []float32, mean float64)
 // ∇_x D = W¹δ¹ is computed explicitly and differentiated once, with φ' taken as constant in the
 // weights, which it is almost everywhere; bias gradients are then 0. The rows are generated ones,
 // or between generated ones: no private row enters.
-func (t *Tutor) AddPenalty(rows kernels.Matrix, weight float32, oneSided bool) float64 {
+func (t *Tutor) AddPenalty(rows matrix.Matrix, weight float32, oneSided bool) float64 {
 	t.forward(rows)
-	kernels.MulTo(t.input, 1, t.delta[0], t.layers[0].W.T(), 0)
+	matrix.MulTo(t.input, 1, t.delta[0], t.layers[0].W.T(), 0)
 	total := 0.
 	for i := range t.batch {
 		row := t.input.Row(i)
@@ -128,11 +138,11 @@ func (t *Tutor) AddPenalty(rows kernels.Matrix, weight float32, oneSided bool) f
 	// φ'⊙r¹W², ...
 	from := t.input
 	for l, part := range t.parts {
-		kernels.MulTo(part.W, 1, from.T(), t.delta[l], 1)
+		matrix.MulTo(part.W, 1, from.T(), t.delta[l], 1)
 		if l == len(t.parts)-1 {
 			break
 		}
-		kernels.MulTo(t.up[l], 1, from, t.layers[l].W, 0)
+		matrix.MulTo(t.up[l], 1, from, t.layers[l].W, 0)
 		kernels.DescendTo(t.up[l].Data, t.s[l].Data, t.slope)
 		from = t.up[l]
 	}
@@ -141,9 +151,9 @@ func (t *Tutor) AddPenalty(rows kernels.Matrix, weight float32, oneSided bool) f
 
 // InputTo sets dst to the gradient of the mean of D with respect to the rows, and returns the mean:
 // what a generator trained on the critic's score descends, with the sign turned.
-func (t *Tutor) InputTo(dst, rows kernels.Matrix) float64 {
+func (t *Tutor) InputTo(dst, rows matrix.Matrix) float64 {
 	t.forward(rows)
-	kernels.MulTo(dst, 1/float32(t.batch), t.delta[0], t.layers[0].W.T(), 0)
+	matrix.MulTo(dst, 1/float32(t.batch), t.delta[0], t.layers[0].W.T(), 0)
 	mean := 0.
 	for _, v := range t.s[len(t.s)-1].Data {
 		mean += float64(v)
@@ -153,7 +163,7 @@ func (t *Tutor) InputTo(dst, rows kernels.Matrix) float64 {
 
 // MixTo sets each row of dst to one between the same row of rows and another of rows, at a place
 // and with a partner drawn from u: where the penalty is taken.
-func MixTo(dst, rows kernels.Matrix, u *rand.Rand) {
+func MixTo(dst, rows matrix.Matrix, u *rand.Rand) {
 	for i := range rows.Rows {
 		e := float32(u.Float64())
 		a, b, out := rows.Row(i), rows.Row(u.IntN(rows.Rows)), dst.Row(i)
@@ -166,7 +176,7 @@ func MixTo(dst, rows kernels.Matrix, u *rand.Rand) {
 // Clip moves every weight (not the biases) into [−limit, limit] (Arjovsky et al. 2017, arXiv
 // 1701.07875).
 func Clip(c *critic.Critic, limit float32) {
-	for _, layer := range c.Views(c.Parameters()) {
+	for _, layer := range views(c, c.Parameters()) {
 		for i, w := range layer.W.Data {
 			layer.W.Data[i] = min(max(w, -limit), limit)
 		}
@@ -180,12 +190,12 @@ func Clip(c *critic.Critic, limit float32) {
 func (t *Tutor) LimitSpectral(limit float64, iterations int) []float64 {
 	norms := make([]float64, len(t.layers))
 	for l, layer := range t.layers {
-		v := kernels.Dense(layer.W.Cols, 1, t.spectral[l])
-		u := kernels.New(layer.W.Rows, 1)
+		v := matrix.Dense(layer.W.Cols, 1, t.spectral[l])
+		u := matrix.New(layer.W.Rows, 1)
 		for range max(iterations, 1) {
-			kernels.MulTo(u, 1, layer.W, v, 0)
+			matrix.MulTo(u, 1, layer.W, v, 0)
 			norms[l] = normalise(u.Data)
-			kernels.MulTo(v, 1, layer.W.T(), u, 0)
+			matrix.MulTo(v, 1, layer.W.T(), u, 0)
 			normalise(v.Data)
 		}
 		if norms[l] > limit {
@@ -217,7 +227,7 @@ func normalise(x []float32) float64 {
 // parameters, for losses of a row's score given by their derivative: derivative(i, score) is
 // ℓ_i'(score). Like Gradient it starts anew, and its result is the tutor's own.
 func (t *Tutor) GradientOf(
-	rows kernels.Matrix, derivative func(i int, score float32) float32,
+	rows matrix.Matrix, derivative func(i int, score float32) float32,
 ) []float32 {
 	t.forward(rows)
 	scores := t.s[len(t.s)-1]

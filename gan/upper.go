@@ -3,26 +3,27 @@ package gan
 import (
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // upper is what a History needs of critics with several hidden layers, above the first.
 type upper struct {
-	layers  []kernels.Affine // of the shape, above the first
-	first   int              // parameter that W² begins with
-	tutor   *Tutor           // of these layers, on rows of x¹
-	x, down kernels.Matrix   // x¹ of a measurement's critic; ∇_{x¹} D
-	h       [2][]float32     // of either half of the rows: the mean gradient, then its residuals
-	parts   [2][]kernels.Affine
-	back    []kernels.Matrix // ∇x of each layer for half of the rows
-	wide    kernels.Matrix   // φ'(s¹) ⊙ ∇x¹: batch × picks·units
+	layers  []matrix.Affine // of the shape, above the first
+	first   int             // parameter that W² begins with
+	tutor   *Tutor          // of these layers, on rows of x¹
+	x, down matrix.Matrix   // x¹ of a measurement's critic; ∇_{x¹} D
+	h       [2][]float32    // of either half of the rows: the mean gradient, then its residuals
+	parts   [2][]matrix.Affine
+	back    []matrix.Matrix // ∇x of each layer for half of the rows
+	wide    matrix.Matrix   // φ'(s¹) ⊙ ∇x¹: batch × picks·units
 }
 
 func newUpper(c *critic.Critic) *upper {
-	all := c.Views(c.Parameters())
+	all := views(c, c.Parameters())
 	u := &upper{layers: all[1:], first: len(all[0].W.Data) + len(all[0].B)}
 	for side := range 2 {
 		whole := make([]float32, len(c.Parameters()))
-		u.h[side], u.parts[side] = whole[u.first:], c.Views(whole)[1:]
+		u.h[side], u.parts[side] = whole[u.first:], views(c, whole)[1:]
 	}
 	return u
 }
@@ -37,20 +38,20 @@ func (h *History) above(m *measured, t int, scale, share float32) float64 {
 	half := batch / 2
 	if u.tutor == nil || u.tutor.batch != batch {
 		u.tutor = newTutor(u.layers, h.shape.Slope(), batch)
-		u.x, u.down, u.back = kernels.New(batch, h.units), kernels.New(batch, h.units), nil
+		u.x, u.down, u.back = matrix.New(batch, h.units), matrix.New(batch, h.units), nil
 		for _, layer := range u.layers {
-			u.back = append(u.back, kernels.New(half, layer.W.Rows))
+			u.back = append(u.back, matrix.New(half, layer.W.Rows))
 		}
 	}
 	if u.wide.Rows != batch || u.wide.Cols != h.p.Cols {
-		u.wide = kernels.New(batch, h.p.Cols)
+		u.wide = matrix.New(batch, h.p.Cols)
 	}
 	for i := range batch {
 		copy(u.x.Row(i), h.x.Row(i)[at:])
 	}
 	u.tutor.layers = m.layers[1:]
 	u.tutor.forward(u.x)
-	kernels.MulTo(u.down, 1, u.tutor.delta[0], m.layers[1].W.T(), 0)
+	matrix.MulTo(u.down, 1, u.tutor.delta[0], m.layers[1].W.T(), 0)
 	for side := range 2 {
 		in := rows(u.x, side*half, half)
 		for l, part := range u.parts[side] {
@@ -85,12 +86,12 @@ func (u *upper) descend(side int, slope float32) {
 	half := u.back[0].Rows
 	for l := len(u.back) - 1; l >= 0; l-- {
 		delta := rows(u.tutor.delta[l], side*half, half)
-		kernels.MulTo(u.back[l], 1, delta, u.parts[1-side][l].W.T(), 0)
+		matrix.MulTo(u.back[l], 1, delta, u.parts[1-side][l].W.T(), 0)
 		if l == len(u.back)-1 {
 			continue
 		}
 		next := u.back[l+1]
 		kernels.DescendTo(next.Data, rows(u.tutor.s[l], side*half, half).Data, slope)
-		kernels.MulTo(u.back[l], 1, next, u.tutor.layers[l].W.T(), 1)
+		matrix.MulTo(u.back[l], 1, next, u.tutor.layers[l].W.T(), 1)
 	}
 }

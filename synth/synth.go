@@ -124,7 +124,7 @@ func Run(
 	}
 	o.Progress.Report("reading", 0)
 	o.Plan, o.Price, o.Method = plan.Composition(), PriceOf(plan), f.Name()
-	o.Program = o.Tool + ", " + runtime.GOARCH + " with " + kernels.Vectorised()
+	o.Program = o.Tool + ", " + runtime.GOARCH + " with " + kernels.Best().String()
 	s, err := privacy.Open(ctx, rows, o.Options)
 	if err != nil {
 		return nil, nil, err

@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/decoy-dp/decoy/bounds"
-	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
 // Limits of a critic's size.
@@ -36,8 +35,8 @@ type Critic struct {
 	slope      float32
 	sizes      []int // inputs, units of every layer, the last 1
 	parameters []float32
-	layers     []kernels.Affine // views of parameters
-	passes     *sync.Pool       // of pass, cleared; the critic's clones use it too
+	layers     []bounds.Layer // views of parameters
+	passes     *sync.Pool     // of Pass, wiped; the critic's clones use it too
 }
 
 // New returns a critic with random weights from u: N(0, 1/(4·columns)) in the first layer,
@@ -52,14 +51,14 @@ func New(e *Encoder, o Options, u *rand.Rand) (*Critic, error) {
 		return nil, err
 	}
 	for l, layer := range c.layers {
-		sd := math.Sqrt(2 / float64(layer.W.Rows))
+		sd := math.Sqrt(2 / float64(c.sizes[l]))
 		if l == 0 {
 			sd = .5 / math.Sqrt(float64(e.Columns()))
 		} else if l == len(c.layers)-1 {
-			sd = 1 / math.Sqrt(float64(layer.W.Rows))
+			sd = 1 / math.Sqrt(float64(c.sizes[l]))
 		}
-		for i := range layer.W.Data {
-			layer.W.Data[i] = float32(sd * u.NormFloat64())
+		for i := range layer.Weights {
+			layer.Weights[i] = float32(sd * u.NormFloat64())
 		}
 	}
 	return c, nil
@@ -84,17 +83,15 @@ func newCritic(e *Encoder, hidden []int, slope float32) (*Critic, error) {
 	}
 	c.parameters = make([]float32, total)
 	c.layers = c.Views(c.parameters)
-	c.passes = &sync.Pool{New: func() any { return c.newPass() }}
+	c.passes = &sync.Pool{New: func() any { return newPass(c) }}
 	return c, nil
 }
 
 // Views cuts parameters, or a gradient, into W¹, b¹, W², b², ...
-func (c *Critic) Views(p []float32) (out []kernels.Affine) {
+func (c *Critic) Views(p []float32) (out []bounds.Layer) {
 	for l := 1; l < len(c.sizes); l++ {
-		in, units := c.sizes[l-1], c.sizes[l]
-		n := in * units
-		out = append(out, kernels.Affine{W: kernels.Dense(in, units, p[:n:n]),
-			B: p[n : n+units : n+units]})
+		n, units := c.sizes[l-1]*c.sizes[l], c.sizes[l]
+		out = append(out, bounds.Layer{Weights: p[:n:n], Bias: p[n : n+units : n+units]})
 		p = p[n+units:]
 	}
 	return out
@@ -111,11 +108,7 @@ func (c *Critic) Sizes() []int { return slices.Clone(c.sizes) }
 
 // Network shows the weights, the critic's own.
 func (c *Critic) Network() bounds.Network {
-	n := bounds.Network{Slope: c.slope}
-	for _, layer := range c.layers {
-		n.Layers = append(n.Layers, bounds.Layer{Weights: layer.W.Data, Bias: layer.B})
-	}
-	return n
+	return bounds.Network{Slope: c.slope, Layers: slices.Clone(c.layers)}
 }
 
 // Parameters is the critic's own slice of W¹, b¹, W², b², ...: an optimiser writes it.
@@ -127,55 +120,4 @@ func (c *Critic) Clone() *Critic {
 	d.parameters = append([]float32(nil), c.parameters...)
 	d.layers = d.Views(d.parameters)
 	return &d
-}
-
-// forward runs the first n rows of the chunk. The first layer gathers one row of weights a column;
-// each sum runs over the columns in order.
-func (c *Critic) forward(p *pass, n int) {
-	c.forwardFirst(p, n)
-	c.forwardRest(p, n)
-}
-
-// forwardFirst sets s of the first layer.
-func (c *Critic) forwardFirst(p *pass, n int) {
-	first := c.layers[0]
-	units := first.W.Cols
-	for i := range n {
-		s := p.s[0].Row(i)
-		copy(s, first.B)
-		for k, cell := range p.cells[i] {
-			row := first.W.Data[int(cell)*units:][:len(s)]
-			if c.encoder.IsScaled(k) {
-				v := p.values[i][k]
-				for j, w := range row {
-					s[j] += v * w
-				}
-				continue
-			}
-			kernels.AddTo(s, row)
-		}
-	}
-}
-
-// forwardRest goes on from s of the first layer.
-func (c *Critic) forwardRest(p *pass, n int) {
-	for l := range c.layers {
-		if l > 0 {
-			c.layers[l].To(p.s[l].Head(n), p.x[l-1].Head(n))
-		}
-		kernels.LeakyReLUTo(p.x[l].Head(n).Data, p.s[l].Head(n).Data, c.slope)
-	}
-}
-
-// backward sets delta^l = ∇_{s^l} D of the first n rows.
-func (c *Critic) backward(p *pass, n int) {
-	last := len(c.layers) - 1
-	for i := range n {
-		p.delta[last].Data[i] = 1
-	}
-	for l := last - 1; l >= 0; l-- {
-		d := p.delta[l].Head(n)
-		kernels.MulTo(d, 1, p.delta[l+1].Head(n), c.layers[l+1].W.T(), 0)
-		kernels.DescendTo(d.Data, p.s[l].Head(n).Data, c.slope)
-	}
 }

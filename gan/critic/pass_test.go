@@ -41,36 +41,33 @@ func randomColumns(u *rand.Rand, e *Encoder, n int) (out []table.Codes) {
 // one.
 func naiveSum(c *Critic, factor float64, columns []table.Codes, rows []int) []int64 {
 	dst, one := make([]int64, len(c.parameters)), int64(1/factor)
-	p := c.newPass()
 	for _, row := range rows {
-		p.read(c.encoder, columns, []int{row}, 0, 1)
-		c.forward(p, 1)
-		c.backward(p, 1)
-		at := 0
-		for l := range c.layers {
-			in, units := c.sizes[l], c.sizes[l+1]
-			delta, x := make([]int64, units), make([]int64, in)
-			round(delta, p.delta[l].Head(1), one)
-			if l > 0 {
-				round(x, p.x[l-1].Head(1), one)
-			} else {
-				for k, cell := range p.cells[0] {
-					if x[cell] = one; c.encoder.IsScaled(k) {
-						x[cell] = int64(p.values[0][k] * float32(one))
+		c.Each(factor, columns, []int{row}, nil, func(p *Pass) {
+			at := 0
+			for l := range c.layers {
+				in, units := c.sizes[l], c.sizes[l+1]
+				delta, x := p.Delta[l][:units], make([]int64, in)
+				if l > 0 {
+					copy(x, p.X[l])
+				} else {
+					for k, cell := range p.Cells(0) {
+						if x[cell] = one; c.encoder.IsScaled(k) {
+							x[cell] = int64(p.values[0][k] * float32(one))
+						}
 					}
 				}
-			}
-			for k := range in {
-				for j := range units {
-					dst[at+k*units+j] += x[k] * delta[j]
+				for k := range in {
+					for j := range units {
+						dst[at+k*units+j] += x[k] * delta[j]
+					}
 				}
+				at += in * units
+				for j := range units {
+					dst[at+j] += one * delta[j]
+				}
+				at += units
 			}
-			at += in * units
-			for j := range units {
-				dst[at+j] += one * delta[j]
-			}
-			at += units
-		}
+		})
 	}
 	return dst
 }
@@ -113,30 +110,26 @@ func TestPassIsWiped(t *testing.T) {
 	e := encoder(t, true)
 	c, _ := New(e, Options{Hidden: []int{9, 7}, Slope: .2}, u)
 	columns := randomColumns(u, e, chunk)
-	p := c.newPass()
-	for _, n := range []int{chunk, 5, 0} {
-		p.read(e, columns, nil, 0, n)
-		c.forward(p, n)
-		c.backward(p, n)
-		for _, v := range [][]int64{p.x64[1][:n*9], p.delta64[0][:n*9], p.delta64[1][:n*7]} {
+	p := newPass(c)
+	p.c, p.one = c, 1<<10
+	for _, p.N = range []int{chunk, 5, 0} {
+		p.read(columns, nil, 0)
+		p.first()
+		p.forward()
+		p.backward()
+		for _, v := range [][]int64{p.X[1][:p.N*9], p.Delta[0][:p.N*9], p.Delta[1][:p.N*7]} {
 			for i := range v {
 				v[i] = 1
 			}
 		}
-		p.clear(n)
-		for i := range chunk {
-			left := fmt.Sprint(p.cells[i], p.values[i])
-			for l := range p.s {
-				left += fmt.Sprint(p.s[l].Row(i), p.x[l].Row(i), p.delta[l].Row(i))
-			}
-			left += fmt.Sprint(p.x64[1][i*9:][:9], p.delta64[0][i*9:][:9], p.delta64[1][i*7:][:7])
-			if strings.Trim(left, "0[] ") != "" {
-				t.Fatalf("%d rows: of row %d there is left %s", n, i, left)
-			}
+		p.wipe(p.N)
+		left := fmt.Sprint(p.cells, p.values, p.S, p.x, p.delta, p.X, p.Delta)
+		if strings.Trim(left, "0[] ") != "" {
+			t.Fatalf("%d rows: there is left %s", p.N, left)
 		}
 	}
-	got := c.passes.Get().(*pass)
-	if len(got.x64[1]) != chunk*9 || len(got.cells) != chunk {
+	got := c.passes.Get().(*Pass)
+	if len(got.X[1]) != chunk*9 || len(got.cells) != chunk {
 		t.Error("a pass of another shape")
 	}
 }

@@ -52,12 +52,13 @@ var allowed = map[string][]string{
 	"privacy/text": {
 		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "ledger",
 	},
-	"marginal":   {},
-	"gan":        {"gan/critic", "internal/kernels"},
-	"gan/critic": {"schema", "table", "bounds", "internal/kernels"},
-	"ranges":     {},
-	"infer":      {"schema", "accountant", "privacy", "privacy/text"},
-	"workload":   {"schema", "table", "marginal"},
+	"marginal":           {},
+	"gan":                {"gan/critic", "internal/kernels", "internal/matrix"},
+	"gan/critic":         {"schema", "table", "bounds", "internal/kernels"},
+	"gan/critic/clipped": {"gan/critic", "table", "internal/kernels"},
+	"ranges":             {},
+	"infer":              {"schema", "accountant", "privacy", "privacy/text"},
+	"workload":           {"schema", "table", "marginal"},
 	"release": {
 		"schema", "table", "accountant", "ledger", "accountant/derive", "marginal", "gan", "workload",
 	},
@@ -79,12 +80,13 @@ var allowed = map[string][]string{
 	},
 	"synth/wgan": {
 		"synth", "privacy", "privacy/gradient", "release", "gan", "gan/critic", "bounds",
-		"bounds/penalty", "accountant", "accountant/pld", "schema", "internal/kernels",
+		"gan/critic/clipped", "bounds/penalty", "accountant", "accountant/pld", "schema",
+		"internal/matrix",
 	},
 	"configs": {"accountant", "ledger", "synth", "synth/all", "internal/spelling"},
 	"synth/pategan": {
 		"synth", "privacy", "privacy/vote", "release", "gan", "gan/critic", "accountant", "schema",
-		"table", "internal/kernels",
+		"table", "internal/matrix",
 	},
 	"synth/all": {
 		"synth", "synth/aim", "synth/mst", "synth/mwem", "synth/smalldb", "synth/pategan", "synth/wgan",
@@ -109,6 +111,7 @@ var allowed = map[string][]string{
 	"internal/arch":                  {},
 	"internal/kernels":               {},
 	"internal/kernels/asm":           {},
+	"internal/matrix":                {"internal/kernels"},
 	"internal/spelling":              {},
 	"internal/stattest":              {},
 	"internal/atomicfile":            {"internal/disk"},

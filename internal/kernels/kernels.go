@@ -1,31 +1,27 @@
-// Package kernels holds the float32 arithmetic that decides the speed of the GANs: matrix products,
-// activations, exp and log, softmax over blocks of columns, and the Adam update; and the exact sums
-// of products of integers that gradients are released as.
+// Package kernels holds the arithmetic that runs on private rows: for one row at a time, in
+// float32, the product with a layer's weights and the activations; and the exact sums of products
+// of integers that gradients are released as.
 //
-// On amd64 the products use AVX-512 or AVX2 with fused multiply-add when the processor has them,
-// chosen at start; everywhere else, and where it has not, plain Go. Both vector kernels round
-// alike, bit for bit; plain Go differs in the last places. In each of them an element of a product
-// depends on its row of A, its column of B and the sizes alone, not on the other rows: a row of a
-// batch has the same image whatever the batch is, infinities and NaN included
-// (TestSumsAreSumsOfRows).
-//
-// What runs on private rows is in gemm.go, relu.go and sums.go (and kernels_amd64.go, which calls
-// their assembly), and in no other file.
+// On amd64 they use AVX2 with fused multiply-add, and AVX-512 for sums of integers, when the
+// processor has them, chosen at start; everywhere else, and where it has not, plain Go. Plain Go
+// differs in the last places of a product. In each of them a number depends on the numbers of its
+// own row and the sizes alone, infinities and NaN included (TestSumsAreSumsOfRows).
 //
 // All functions may be called from several goroutines at once. Shapes that do not fit panic. NaN
-// and Inf travel as in IEEE arithmetic, except that [ExpTo] and [NegLogTo] state their domains.
+// and Inf travel as in IEEE arithmetic.
 package kernels
 
 //go:generate go run ./asm
 
-// level is what the processor can do.
-type level int
+// Level is what a processor can do.
+type Level int
 
+// The levels, each with all that those before it have.
 const (
-	plain level = iota
-	avx2        // and FMA
-	avx512
+	Plain Level = iota
+	AVX2        // and FMA
+	AVX512
 )
 
-// Vectorised names what the products use: "avx512", "avx2" or "go".
-func Vectorised() string { return [...]string{"go", "avx2", "avx512"}[cpu] }
+// String is "go", "avx2" or "avx512".
+func (l Level) String() string { return [...]string{"go", "avx2", "avx512"}[l] }

@@ -2,25 +2,19 @@
 
 package kernels
 
-const (
-	cpu     = plain
-	maxTile = 1
-)
+const cpu = Plain
 
-func tileSize() (mr, nr int) { panic("kernels: no vector unit") }
+// Best is the level of this processor.
+func Best() Level { return Plain }
 
-func tileTo(c *float32, ldc, k int, a *float32, rs, cs int, b *float32, alpha float32, add int) {
-	tileSize()
-}
+func noVectors() { panic("kernels: no vector unit") }
 
-func leakyAVX2(n int, dst, src *float32, slope float32)                            { tileSize() }
-func slopesAVX2(n int, dst, src *float32, slope float32)                           { tileSize() }
-func expAVX2(n int, dst, src *float32)                                             { tileSize() }
-func negLogAVX2(n int, dst, src *float32)                                          { tileSize() }
-func adamAVX2(n int, w, m, v, gradient *float32, step *adamStep)                   { tileSize() }
-func addScaledAVX2(n int, dst *int64, x int64, y *int64)                           { tileSize() }
-func outerAVX2(n int, dst *int64, ldd int, x *int64, ldx int, y *int64, ldy int)   { tileSize() }
-func outerAVX512(n int, dst *int64, ldd int, x *int64, ldx int, y *int64, ldy int) { tileSize() }
-func roundAVX2(n int, dst *int64, src *float32, factor, magic float64)             { tileSize() }
-func addAVX2(n int, dst, src *float32)                                             { tileSize() }
-func descendAVX2(n int, dst, s *float32, slope float32)                            { tileSize() }
+func leakyAVX2(n int, dst, src *float32, slope float32)                            { noVectors() }
+func descendAVX2(n int, dst, s *float32, slope float32)                            { noVectors() }
+func addAVX2(n int, dst, src *float32)                                             { noVectors() }
+func roundAVX2(n int, dst *int64, src *float32, factor, magic float64)             { noVectors() }
+func addScaledAVX2(n int, dst *int64, x int64, y *int64)                           { noVectors() }
+func productAVX2x64(k int, dst, x, w *float32, ldw int)                            { noVectors() }
+func productAVX2x8(k int, dst, x, w *float32, ldw int)                             { noVectors() }
+func outerAVX2(n int, dst *int64, ldd int, x *int64, ldx int, y *int64, ldy int)   { noVectors() }
+func outerAVX512(n int, dst *int64, ldd int, x *int64, ldx int, y *int64, ldy int) { noVectors() }

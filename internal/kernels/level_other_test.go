@@ -2,6 +2,4 @@
 
 package kernels
 
-const detected = plain
-
-func withLevel(_ level, f func()) { f() }
+func withLevel(_ Level, f func()) { f() }

@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/bounds/clip"
 	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/gan/critic/clipped"
 	"github.com/decoy-dp/decoy/internal/kernels"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -26,7 +27,7 @@ type sums struct {
 	c         *critic.Critic
 	in        *bounds.Input
 	columns   []table.Codes
-	generated kernels.Matrix
+	generated []float32
 	words     []uint64 // of each row, for the penalty
 	certified bool     // only that sum, for the sake of time
 }
@@ -85,7 +86,7 @@ func newSums(
 			t.Fatal(err)
 		}
 	}
-	s := sums{generated: kernels.New(7, e.Inputs())}
+	s := sums{generated: make([]float32, 7*e.Inputs())}
 	if s.in, err = bounds.NewInput(fields...); err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +106,8 @@ func newSums(
 		}
 		s.columns = append(s.columns, codes)
 	}
-	for i := range s.generated.Data {
-		s.generated.Data[i] = float32(u.Float64())
+	for i := range s.generated {
+		s.generated[i] = float32(u.Float64())
 	}
 	for range sumRows {
 		s.words = append(s.words, u.Uint64())
@@ -119,7 +120,8 @@ func newSums(
 func (s sums) of(
 	factor float64, weigh func(x, delta [][]float64) int64, paid *penalty.Certificate, rows []int,
 ) []int64 {
-	n, inputs, weights := len(s.c.Parameters()), s.c.Encoder().Inputs(), s.c.Weights()
+	weighted := clipped.Critic{Critic: s.c, Generated: s.generated}
+	n, inputs, weights := len(s.c.Parameters()), s.c.Encoder().Inputs(), weighted.Weights()
 	out := make([]int64, 2*n+inputs+weights+1)
 	s.c.AddSumTo(out[:n], out[n:n+inputs], factor, s.columns, rows)
 	if s.certified {
@@ -130,14 +132,14 @@ func (s sums) of(
 		if weigh == nil {
 			weigh = func(x, delta [][]float64) int64 { return 3 }
 		}
-		rest[0] = s.c.AddClippedSumTo(rest[1:][:n], factor, weigh, s.columns, rows)
+		rest[0] = weighted.AddClippedSumTo(rest[1:][:n], factor, weigh, s.columns, rows)
 	}
 	at, size, weight := 0, penalty.Finest, func(t, delta [][]float64) int64 { return 3 }
 	if paid != nil {
 		size, weight = paid.Factor(), paid.Weight
 	}
 	draw := func() uint64 { at++; return s.words[rows[at-1]] }
-	critic.Penalised{Critic: s.c, Generated: s.generated}.AddPenaltySumTo(rest[1+n:], size, draw,
+	weighted.AddPenaltySumTo(rest[1+n:], size, draw,
 		weight, s.columns, rows)
 	return out
 }

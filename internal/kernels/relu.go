@@ -16,7 +16,7 @@ func same(name string, n int, others ...int) {
 func LeakyReLUTo(dst, src []float32, slope float32) {
 	same("LeakyReLU", len(dst), len(src))
 	n := len(src) &^ 7
-	if cpu != plain && n > 0 {
+	if cpu != Plain && n > 0 {
 		leakyAVX2(n, &dst[0], &src[0], slope)
 	} else {
 		n = 0
@@ -35,7 +35,7 @@ func LeakyReLUTo(dst, src []float32, slope float32) {
 func DescendTo(dst, s []float32, slope float32) {
 	same("Descend", len(dst), len(s))
 	n := len(s) &^ 7
-	if cpu != plain && n > 0 {
+	if cpu != Plain && n > 0 {
 		descendAVX2(n, &dst[0], &s[0], slope)
 	} else {
 		n = 0

@@ -10,7 +10,7 @@ import (
 func AddScaledTo(dst []int64, x int32, y []int64) {
 	same("AddScaled", len(dst), len(y))
 	n := len(y) &^ 3
-	if cpu != plain && n > 0 {
+	if cpu != Plain && n > 0 {
 		addScaledAVX2(n, &dst[0], int64(x), &y[0])
 	} else {
 		n = 0
@@ -44,7 +44,7 @@ func AddOuterTo(dst []int64, n int, x, y []int64) {
 	}
 	// Whole tiles first; what is left are columns from wide on and rows from tall on.
 	tall, wide := 0, 0
-	if cpu != plain {
+	if cpu != Plain {
 		tall, wide = in&^3, units&^7
 	}
 	for from := 0; from < n && tall > 0; from += outerRows { // so many rows stay in the cache
@@ -52,7 +52,7 @@ func AddOuterTo(dst []int64, n int, x, y []int64) {
 		for j, step := 0, 0; j < wide; j += step {
 			kernel := outerAVX2
 			step = 8
-			if cpu == avx512 && wide-j >= 32 {
+			if cpu == AVX512 && wide-j >= 32 {
 				kernel, step = outerAVX512, 32
 			}
 			for k := 0; k < tall; k += 4 {
@@ -83,7 +83,7 @@ func RoundTo(dst []int64, x []float32, factor float64) {
 	// bits.
 	const magic = 0x1.8p52
 	n := len(x) &^ 3
-	if cpu != plain && n > 0 {
+	if cpu != Plain && n > 0 {
 		roundAVX2(n, &dst[0], &x[0], factor, magic)
 	} else {
 		n = 0
@@ -93,11 +93,32 @@ func RoundTo(dst []int64, x []float32, factor float64) {
 	}
 }
 
+// AddProductTo adds to dst the product of the row x with w, len(x) × len(dst) and row-major: Σ_i
+// x_i·w_ij over ascending i.
+func AddProductTo(dst, x, w []float32) {
+	n := len(dst)
+	same("AddProduct", len(w), len(x)*n)
+	j := 0
+	for step := 64; cpu != Plain && len(x) > 0 && n-j >= 8; j += step {
+		kernel := productAVX2x64
+		if n-j < 64 {
+			kernel, step = productAVX2x8, 8
+		}
+		kernel(len(x), &dst[j], &x[0], &w[j], 4*n)
+	}
+	for i, x := range x {
+		row := w[i*n:][:n]
+		for k := j; k < n; k++ {
+			dst[k] += x * row[k]
+		}
+	}
+}
+
 // AddTo adds src to dst, element by element.
 func AddTo(dst, src []float32) {
 	same("Add", len(dst), len(src))
 	n := len(src) &^ 7
-	if cpu != plain && n > 0 {
+	if cpu != Plain && n > 0 {
 		addAVX2(n, &dst[0], &src[0])
 	} else {
 		n = 0

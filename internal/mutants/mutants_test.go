@@ -321,6 +321,15 @@ var mutants = []mutant{
 		"inputs[at] *= int64(1 / factor)", "inputs[at] *= int64(2 / factor)",
 		"./privacy/gradient TestCertifiedSumNoise",
 	},
+	{
+		"a layer's products with the factors of another row", "gan/critic/pass.go",
+		"row(p.x[l-1], i, p.c.sizes[l])", "row(p.x[l-1], 0, p.c.sizes[l])",
+		"./internal/kernels TestSumsAreSumsOfRows",
+	},
+	{
+		"δ of a layer from the scores before it", "gan/critic/pass.go",
+		"kernels.DescendTo(d, p.S[l][:len(d)], p.c.slope)", "_ = d", "./gan TestCriticSums",
+	},
 	{"scaled input in other steps", "gan/critic/sum.go", "in = x", "in = 1", "./gan TestScaledSum"},
 	{
 		"CertifiedSum is not charged", "privacy/gradient/gradientsum.go", "access.Once(event)", "nil",
@@ -556,8 +565,8 @@ var mutants = []mutant{
 		"square := h", "./bounds/penalty TestSpectralNormAgainstSVD",
 	},
 	{
-		"large factors of clipped rows are cut", "gan/critic/sum.go",
-		"wide[l] = wide[l] || row[j] != int64(int32(row[j]))", "", "./gan TestClippedSumOfLargeFactors",
+		"large factors of clipped rows are cut", "gan/critic/clipped/clipped.go",
+		"narrow = narrow && row[j] == int64(int32(row[j]))", "", "./gan TestClippedSumOfLargeFactors",
 	},
 	{
 		"rows are clipped at twice the norm", "bounds/clip/clip.go",

@@ -9,7 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
@@ -30,9 +30,9 @@ type training struct {
 	chosen    [][2]int
 	generator *gan.Generator
 	pass      *gan.Pass
-	down      kernels.Matrix
-	opinion   kernels.Matrix
-	adam      *kernels.Adam
+	down      matrix.Matrix
+	opinion   matrix.Matrix
+	adam      *matrix.Adam
 	average   []float32 // moving average of the generator's parameters: what is released
 	match     *matcher
 	student   *student
@@ -160,9 +160,9 @@ func (t *training) start() (err error) {
 		}
 	}
 	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: true})
-	t.down, t.opinion = kernels.New(c.Batch, t.encoder.Cells()),
-		kernels.New(c.Batch, t.encoder.Cells())
-	t.adam = kernels.NewAdam(len(t.generator.Parameters()), .5, .9)
+	t.down, t.opinion = matrix.New(c.Batch, t.encoder.Cells()),
+		matrix.New(c.Batch, t.encoder.Cells())
+	t.adam = matrix.NewAdam(len(t.generator.Parameters()), .5, .9)
 	t.average = slices.Clone(t.generator.Parameters())
 	t.student, err = newStudent(t.encoder, c.StudentHidden, c.Batch, t.u)
 	return err

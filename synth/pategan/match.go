@@ -3,7 +3,7 @@ package pategan
 import (
 	"math"
 
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // measured is a noisy marginal of one or two columns, as fractions of the rows.
@@ -57,7 +57,7 @@ func (m *matcher) add(x measured) {
 // where p is what was released and a, b are the means over the two halves of the rows, as in
 // gan.History: an unbiased estimate of the squared error of the generator's own mean. The number of
 // rows must be even. It returns L.
-func (m *matcher) gradientTo(dst, x kernels.Matrix) float64 {
+func (m *matcher) gradientTo(dst, x matrix.Matrix) float64 {
 	d := len(m.offsets) - 1
 	if len(m.codes) < x.Rows*d {
 		m.codes = make([]uint16, x.Rows*d)

@@ -10,7 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -109,13 +109,13 @@ func TestMatchGradient(t *testing.T) {
 	random([]int{0, 2}, nil, 3, 4)
 	random([]int{1, 2}, [][]uint16{nil, {0, 1, 1, 0}}, 2, 2)
 	const rows = 6
-	x := kernels.New(rows, 9)
+	x := matrix.New(rows, 9)
 	for i := range rows {
 		for k := range 3 {
 			x.Row(i)[offsets[k]+u.IntN(offsets[k+1]-offsets[k])] = 1
 		}
 	}
-	loss := func(x kernels.Matrix) float64 {
+	loss := func(x matrix.Matrix) float64 {
 		total := 0.0
 		for _, q := range m.all {
 			var residual [2][]float64
@@ -148,7 +148,7 @@ func TestMatchGradient(t *testing.T) {
 		}
 		return total / float64(m.cells)
 	}
-	got := kernels.New(rows, 9)
+	got := matrix.New(rows, 9)
 	if l := m.gradientTo(got, x); math.Abs(l-loss(x)) > 1e-4*math.Abs(l) {
 		t.Errorf("loss %v, want %v", l, loss(x))
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // student learns what part of the teachers take a row for real, less a half, from noisy votes on
@@ -15,8 +15,8 @@ type student struct {
 	critic *critic.Critic
 	tutor  *gan.Tutor // of its own batches
 	judge  *gan.Tutor // of the generator's batches
-	adam   *kernels.Adam
-	rows   kernels.Matrix
+	adam   *matrix.Adam
+	rows   matrix.Matrix
 	asked  cells
 	votes  []float32 // noisy fraction of "real" less a half, one a question
 	// Σ vote·forecast over the votes that were forecast before the student learnt them, each less
@@ -35,8 +35,8 @@ func newStudent(e *critic.Encoder, hidden, batch int, u *rand.Rand) (*student, e
 	clear(c.Network().Layers[1].Weights) // it begins without an opinion
 	return &student{
 		critic: c, tutor: gan.NewTutor(c, studentBatch), judge: gan.NewTutor(c, batch),
-		adam: kernels.NewAdam(len(c.Parameters()), .9, .999),
-		rows: kernels.New(studentBatch, e.Cells()), asked: cells{columns: e.Columns()},
+		adam: matrix.NewAdam(len(c.Parameters()), .9, .999),
+		rows: matrix.New(studentBatch, e.Cells()), asked: cells{columns: e.Columns()},
 	}, nil
 }
 

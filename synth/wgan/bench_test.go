@@ -12,7 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/schema"
@@ -72,8 +72,8 @@ func BenchmarkCertifiedStep(b *testing.B) {
 		b.Fatal(err)
 	}
 	fake := g.NewPass(batch, gan.Head{Hard: true}).Forward(u)
-	tutor, mixed, adam := gan.NewTutor(c, batch), kernels.New(batch, e.Cells()),
-		kernels.NewAdam(len(c.Parameters()), .5, .9)
+	tutor, mixed, adam := gan.NewTutor(c, batch), matrix.New(batch, e.Cells()),
+		matrix.NewAdam(len(c.Parameters()), .5, .9)
 	decoded := make([]float64, len(c.Parameters()))
 	const never = time.Duration(math.MaxInt64)
 	step, certificate, update, watched := never, never, never,

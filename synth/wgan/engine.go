@@ -2,7 +2,7 @@ package wgan
 
 import (
 	"github.com/decoy-dp/decoy/gan"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // penaltyWeight is that of the free penalty at generated points.
@@ -29,7 +29,7 @@ func (t *training) close() {
 
 // criticGradient is the gradient of the critic's loss at the generated rows x, and with the free
 // penalty between them. It is the engine's own memory.
-func (t *training) criticGradient(x kernels.Matrix) ([]float32, error) {
+func (t *training) criticGradient(x matrix.Matrix) ([]float32, error) {
 	weight := t.cfg.penaltyWeight()
 	if weight > 0 {
 		gan.MixTo(t.mixed, x, t.u)

@@ -9,7 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/gan/critic/clipped"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/release"
@@ -33,12 +34,12 @@ type training struct {
 	tutor     *gan.Tutor
 	fake      *gan.Pass
 	judge     *gan.Tutor // without replay: the critic's score of the generator's batch
-	mixed     kernels.Matrix
-	down      kernels.Matrix
-	folded    kernels.Matrix // generated rows as the critic sees them, with scaled columns
-	adamG     *kernels.Adam
+	mixed     matrix.Matrix
+	down      matrix.Matrix
+	folded    matrix.Matrix // generated rows as the critic sees them, with scaled columns
+	adamG     *matrix.Adam
 	average   []float32 // moving average of the generator's parameters: what is released
-	adamC     *kernels.Adam
+	adamC     *matrix.Adam
 	// Of engine gorgonia; else nil.
 	generatorGraph *gan.GeneratorGraph
 	criticGraph    *gan.CriticGraph
@@ -168,9 +169,9 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 	}
 	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: c.Head == straightThrough,
 		Temperature: float32(c.Temperature)})
-	t.down = kernels.New(c.Batch, e.Cells())
+	t.down = matrix.New(c.Batch, e.Cells())
 	t.fake = t.generator.NewPass(fakes, gan.Head{Hard: true})
-	t.mixed = kernels.New(fakes, t.encoder.Inputs())
+	t.mixed = matrix.New(fakes, t.encoder.Inputs())
 	t.average = slices.Clone(t.generator.Parameters())
 	t.tutor = gan.NewTutor(t.critic, fakes)
 	if c.NoReplay {
@@ -179,16 +180,16 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 	if c.Engine == gorgonia {
 		t.graphs()
 	}
-	t.adamG = kernels.NewAdam(len(t.generator.Parameters()), .5, .9)
-	t.adamC = kernels.NewAdam(len(t.critic.Parameters()), .5, .9)
+	t.adamG = matrix.NewAdam(len(t.generator.Parameters()), .5, .9)
+	t.adamC = matrix.NewAdam(len(t.critic.Parameters()), .5, .9)
 	return t, nil
 }
 
 // release certifies the critic and buys its gradient sum.
 func (t *training) release(s *privacy.Session) (gradient.Certified, error) {
-	shown := critic.Penalised{Critic: t.critic}
+	shown := clipped.Critic{Critic: t.critic}
 	if t.cfg.Lipschitz == interpolates {
-		shown.Generated = t.seen(&t.folded, t.fake.Forward(t.u))
+		shown.Generated = t.seen(&t.folded, t.fake.Forward(t.u)).Data
 	}
 	if t.mode == bounds.Ball {
 		return gradient.ClippedSum(s, t.clipped(), shown)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/gan"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -29,12 +29,12 @@ func scaledColumns(s *schema.Schema, c Config) []bool {
 
 // seen is what the critic sees of generated rows: x itself, or buffer, the rows with scaled
 // columns.
-func (t *training) seen(buffer *kernels.Matrix, x kernels.Matrix) kernels.Matrix {
+func (t *training) seen(buffer *matrix.Matrix, x matrix.Matrix) matrix.Matrix {
 	if t.scaled == nil {
 		return x
 	}
 	if buffer.Rows != x.Rows {
-		*buffer = kernels.New(x.Rows, t.encoder.Inputs())
+		*buffer = matrix.New(x.Rows, t.encoder.Inputs())
 	}
 	gan.FoldTo(t.encoder, *buffer, x)
 	return *buffer
@@ -42,12 +42,12 @@ func (t *training) seen(buffer *kernels.Matrix, x kernels.Matrix) kernels.Matrix
 
 // judgeTo sets down to the gradient of the critic's mean score of generated rows x with respect to
 // their cells.
-func (t *training) judgeTo(down, x kernels.Matrix) {
+func (t *training) judgeTo(down, x matrix.Matrix) {
 	if t.scaled == nil {
 		t.judge.InputTo(down, x)
 		return
 	}
-	back := kernels.New(x.Rows, t.encoder.Inputs())
+	back := matrix.New(x.Rows, t.encoder.Inputs())
 	t.judge.InputTo(back, t.seen(&t.folded, x))
 	gan.UnfoldTo(t.encoder, down, back)
 }

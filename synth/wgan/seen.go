@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/gan"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 )
 
 // predictor is what mode residual takes off the gradients of the first layer's weights and, with
@@ -40,7 +40,7 @@ func (t *training) asSeen(gradient, inputs []float32, p predictor) {
 	sum, square, group := make([]float64, n+x.Cols), make([]float64, n+x.Cols),
 		make([]float64, n+x.Cols)
 	for g := range groups {
-		part := kernels.Dense(each, x.Cols, x.Data[g*each*x.Cols:(g+1)*each*x.Cols])
+		part := matrix.Dense(each, x.Cols, x.Data[g*each*x.Cols:(g+1)*each*x.Cols])
 		got, _ := tutor.Gradient(part)
 		for k, v := range got {
 			group[k] = float64(v)

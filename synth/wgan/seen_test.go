@@ -8,7 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/gan"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -74,7 +74,7 @@ func TestAsSeen(t *testing.T) {
 		for i := 0; i < batches; {
 			x := train.seen(&train.folded, train.fake.Forward(train.u))
 			for from := 0; from+half <= x.Rows && i < batches; from, i = from+half, i+1 {
-				part := kernels.Dense(half, x.Cols, x.Data[from*x.Cols:(from+half)*x.Cols])
+				part := matrix.Dense(half, x.Cols, x.Data[from*x.Cols:(from+half)*x.Cols])
 				got, _ := tutor.Gradient(part)
 				v := make([]float64, n+cells)
 				for k, g := range got {

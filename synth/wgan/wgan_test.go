@@ -13,7 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/internal/kernels"
+	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -138,11 +138,11 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 		}
 		const rows = 256
 		u := rand.New(rand.NewPCG(1, 1))
-		x := kernels.New(rows, c.Encoder().Inputs())
+		x := matrix.New(rows, c.Encoder().Inputs())
 		for i := range x.Data {
 			x.Data[i] = float32(u.Float64()) / 3
 		}
-		down := kernels.New(rows, c.Encoder().Inputs())
+		down := matrix.New(rows, c.Encoder().Inputs())
 		gan.NewTutor(c, rows).InputTo(down, x)
 		sum := 0.
 		for i := range rows {

@@ -8,7 +8,7 @@ import (
 
 // elementwise writes the kernels that treat eight numbers at a time, n > 0 a multiple of eight. The
 // constants and the order of operations are those of the Go twins in elementwise.go of package
-// kernels.
+// matrix.
 func elementwise(w *strings.Builder) {
 	p := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 	constant := func(x float32, reg string) {
@@ -27,27 +27,6 @@ func elementwise(w *strings.Builder) {
 		p("\tVZEROUPPER")
 		p("\tRET")
 	}
-
-	p("\n// func leakyAVX2(n int, dst, src *float32, slope float32)")
-	p("TEXT ·leakyAVX2(SB), NOSPLIT, $0-28")
-	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ src+16(FP), SI")
-	p("\tVBROADCASTSS slope+24(FP), Y0")
-	p("loop:")
-	p("\tVMOVUPS (SI), Y1\n\tVMULPS Y0, Y1, Y2\n\tVMAXPS Y1, Y2, Y1\n\tVMOVUPS Y1, (DI)")
-	p("\tADDQ $32, SI\n\tADDQ $32, DI")
-	end()
-
-	p("\n// func slopesAVX2(n int, dst, src *float32, slope float32)")
-	p("TEXT ·slopesAVX2(SB), NOSPLIT, $0-28")
-	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ src+16(FP), SI")
-	p("\tVBROADCASTSS slope+24(FP), Y0")
-	p("\tVXORPS Y3, Y3, Y3")
-	constant(1, "Y4")
-	p("loop:")
-	p("\tVMOVUPS (SI), Y1\n\tVCMPPS $0x1e, Y3, Y1, Y2 // s > 0\n" +
-		"\tVBLENDVPS Y2, Y4, Y0, Y1\n\tVMOVUPS Y1, (DI)")
-	p("\tADDQ $32, SI\n\tADDQ $32, DI")
-	end()
 
 	p("\n// func expAVX2(n int, dst, src *float32)")
 	p("TEXT ·expAVX2(SB), NOSPLIT, $0-24")
@@ -141,43 +120,6 @@ func elementwise(w *strings.Builder) {
 	p("\tVMOVUPS (DI), Y0\n\tVSUBPS Y1, Y0, Y0\n\tVMOVUPS Y0, (DI)")
 	p("\tADDQ $32, DI\n\tADDQ $32, SI\n\tADDQ $32, R8\n\tADDQ $32, R9")
 	end()
-}
-
-// sums writes the kernels of sums.go: four int64, or eight float32, at a time.
-func sums(w *strings.Builder) {
-	p := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
-	p("\n// func addScaledAVX2(n int, dst *int64, x int64, y *int64)")
-	p("TEXT ·addScaledAVX2(SB), NOSPLIT, $0-32")
-	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ y+24(FP), SI")
-	p("\tVPBROADCASTQ x+16(FP), Y0")
-	p("loop:")
-	p("\tVPMULDQ (SI), Y0, Y1\n\tVPADDQ (DI), Y1, Y1\n\tVMOVDQU Y1, (DI)")
-	p("\tADDQ $32, SI\n\tADDQ $32, DI\n\tSUBQ $4, CX\n\tJNZ  loop\n\tVZEROUPPER\n\tRET")
-
-	p("\n// func roundAVX2(n int, dst *int64, src *float32, factor, magic float64)")
-	p("TEXT ·roundAVX2(SB), NOSPLIT, $0-40")
-	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ src+16(FP), SI")
-	p("\tVBROADCASTSD factor+24(FP), Y0\n\tVBROADCASTSD magic+32(FP), Y1")
-	p("loop:")
-	p("\tVCVTPS2PD (SI), Y2\n\tVMULPD Y0, Y2, Y2\n\tVADDPD Y1, Y2, Y2\n" +
-		"\tVPSUBQ Y1, Y2, Y2\n\tVMOVDQU Y2, (DI)")
-	p("\tADDQ $16, SI\n\tADDQ $32, DI\n\tSUBQ $4, CX\n\tJNZ  loop\n\tVZEROUPPER\n\tRET")
-
-	p("\n// func addAVX2(n int, dst, src *float32)")
-	p("TEXT ·addAVX2(SB), NOSPLIT, $0-24")
-	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ src+16(FP), SI")
-	p("loop:")
-	p("\tVMOVUPS (SI), Y0\n\tVADDPS (DI), Y0, Y0\n\tVMOVUPS Y0, (DI)")
-	p("\tADDQ $32, SI\n\tADDQ $32, DI\n\tSUBQ $8, CX\n\tJNZ  loop\n\tVZEROUPPER\n\tRET")
-
-	p("\n// func descendAVX2(n int, dst, s *float32, slope float32)")
-	p("TEXT ·descendAVX2(SB), NOSPLIT, $0-28")
-	p("\tMOVQ n+0(FP), CX\n\tMOVQ dst+8(FP), DI\n\tMOVQ s+16(FP), SI")
-	p("\tVBROADCASTSS slope+24(FP), Y0\n\tVXORPS Y3, Y3, Y3")
-	p("loop:")
-	p("\tVMOVUPS (SI), Y1\n\tVMOVUPS (DI), Y2\n\tVCMPPS $0x1e, Y3, Y1, Y1 // s > 0")
-	p("\tVMULPS Y0, Y2, Y4\n\tVBLENDVPS Y1, Y2, Y4, Y2\n\tVMOVUPS Y2, (DI)")
-	p("\tADDQ $32, SI\n\tADDQ $32, DI\n\tSUBQ $8, CX\n\tJNZ  loop\n\tVZEROUPPER\n\tRET")
 }
 
 // The constants of exp and log are those of the Cephes library (Moshier, expf.c and logf.c).

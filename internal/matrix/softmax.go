@@ -1,4 +1,4 @@
-package kernels
+package matrix
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func GumbelTo(dst []float32, u *rand.Rand) {
 // checkBlocks panics unless offsets are those of non-empty blocks that make up the columns.
 func checkBlocks(cols int, offsets []int) {
 	if len(offsets) == 0 || offsets[0] != 0 || offsets[len(offsets)-1] != cols {
-		panic(fmt.Sprintf("kernels: blocks %v of %d columns", offsets, cols))
+		panic(fmt.Sprintf("matrix: blocks %v of %d columns", offsets, cols))
 	}
 }
 

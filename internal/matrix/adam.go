@@ -1,6 +1,10 @@
-package kernels
+package matrix
 
-import "math"
+import (
+	"math"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
+)
 
 // Adam holds the moments of the update of Kingma and Ba (2015, arXiv 1412.6980, algorithm 1) for
 // one slice of parameters.
@@ -33,7 +37,7 @@ func (a *Adam) Update(w, gradient []float32, rate float32) {
 	c := adamStep{a.Beta1, 1 - a.Beta1, a.Beta2, 1 - a.Beta2, float32(float64(rate) * fix2 / fix1),
 		float32(float64(a.Epsilon) * fix2)}
 	n := len(w) &^ 7
-	if cpu != plain && n > 0 {
+	if cpu != kernels.Plain && n > 0 {
 		adamAVX2(n, &w[0], &a.M[0], &a.V[0], &gradient[0], &c)
 	} else {
 		n = 0

@@ -1,9 +1,11 @@
-package kernels
+package matrix
 
 import (
 	"fmt"
 	"runtime"
 	"sync"
+
+	"github.com/decoy-dp/decoy/internal/kernels"
 )
 
 // Matrix is a view of Rows × Cols numbers in Data, row-major, or of their transpose: see
@@ -17,7 +19,7 @@ type Matrix struct {
 // Dense views data, which must hold rows·cols numbers, row after row.
 func Dense(rows, cols int, data []float32) Matrix {
 	if rows < 0 || cols < 0 || len(data) != rows*cols {
-		panic(fmt.Sprintf("kernels: %d numbers for a matrix of %d × %d", len(data), rows, cols))
+		panic(fmt.Sprintf("matrix: %d numbers for a matrix of %d × %d", len(data), rows, cols))
 	}
 	return Matrix{Rows: rows, Cols: cols, Data: data, rs: cols, cs: 1}
 }
@@ -34,7 +36,7 @@ func (m Matrix) T() Matrix {
 // Row is row i of m, which must not be a transpose.
 func (m Matrix) Row(i int) []float32 {
 	if m.cs != 1 {
-		panic("kernels: Row of a transpose")
+		panic("matrix: Row of a transpose")
 	}
 	return m.Data[i*m.rs : i*m.rs+m.Cols]
 }
@@ -42,7 +44,7 @@ func (m Matrix) Row(i int) []float32 {
 // Head views the first rows rows of m, which must not be a transpose.
 func (m Matrix) Head(rows int) Matrix {
 	if m.cs != 1 {
-		panic("kernels: Head of a transpose")
+		panic("matrix: Head of a transpose")
 	}
 	return Dense(rows, m.Cols, m.Data[:rows*m.Cols])
 }
@@ -57,11 +59,11 @@ const depth = 256
 // It panics if the shapes do not fit.
 func MulTo(c Matrix, alpha float32, a, b Matrix, beta float32) {
 	if a.Rows != c.Rows || b.Cols != c.Cols || a.Cols != b.Rows {
-		panic(fmt.Sprintf("kernels: %d × %d is not the shape of %d × %d times %d × %d", c.Rows,
+		panic(fmt.Sprintf("matrix: %d × %d is not the shape of %d × %d times %d × %d", c.Rows,
 			c.Cols, a.Rows, a.Cols, b.Rows, b.Cols))
 	}
 	if c.cs != 1 {
-		panic("kernels: product into a transpose")
+		panic("matrix: product into a transpose")
 	}
 	if c.Rows == 0 || c.Cols == 0 {
 		return
@@ -100,7 +102,7 @@ const (
 
 // mul adds alpha·a·b to c.
 func mul(c Matrix, alpha float32, a, b Matrix) {
-	if cpu == plain {
+	if cpu == kernels.Plain {
 		mulPlain(c, alpha, a, b)
 	} else {
 		mulTiles(c, alpha, a, b)

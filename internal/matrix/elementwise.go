@@ -1,25 +1,10 @@
-package kernels
+package matrix
 
-import "math"
+import (
+	"math"
 
-// SlopesTo sets dst to the derivative of [LeakyReLUTo] at src: 1 where src > 0, else slope. dst may
-// be src.
-func SlopesTo(dst, src []float32, slope float32) {
-	same("Slopes", len(dst), len(src))
-	n := len(src) &^ 7
-	if cpu != plain && n > 0 {
-		slopesAVX2(n, &dst[0], &src[0], slope)
-	} else {
-		n = 0
-	}
-	for i, x := range src[n:] {
-		if x > 0 {
-			dst[n+i] = 1
-		} else {
-			dst[n+i] = slope
-		}
-	}
-}
+	"github.com/decoy-dp/decoy/internal/kernels"
+)
 
 // The constants of exp and log are those of the Cephes library (Moshier, expf.c and logf.c,
 // https://netlib.org/cephes). The assembly has them from asm/elementwise.go.
@@ -37,7 +22,7 @@ const (
 // 88 give what these give, so the result is positive and finite; NaN stays NaN. dst may be src.
 func ExpTo(dst, src []float32) {
 	same("Exp", len(dst), len(src))
-	if cpu == plain {
+	if cpu == kernels.Plain {
 		for i, x := range src {
 			dst[i] = exp(x)
 		}
@@ -78,7 +63,7 @@ func exp(x float32) float32 {
 // most 3·10⁻⁷. Other arguments give garbage. dst may be src.
 func NegLogTo(dst, src []float32) {
 	same("NegLog", len(dst), len(src))
-	if cpu == plain {
+	if cpu == kernels.Plain {
 		for i, x := range src {
 			dst[i] = negLog(x)
 		}

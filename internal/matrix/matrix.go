@@ -1,0 +1,22 @@
+// Package matrix holds the float32 arithmetic that decides the speed of the GANs on rows that are
+// public: products of matrices, exp and log, softmax over blocks of columns, and the Adam update.
+// Package kernels has what runs on private rows.
+//
+// On amd64 the products use AVX-512 or AVX2 with fused multiply-add when the processor has them,
+// chosen at start; everywhere else, and where it has not, plain Go. Both vector kernels round
+// alike, bit for bit; plain Go differs in the last places.
+//
+// All functions may be called from several goroutines at once. Shapes that do not fit panic. NaN
+// and Inf travel as in IEEE arithmetic, except that [ExpTo] and [NegLogTo] state their domains.
+package matrix
+
+import "fmt"
+
+// same panics unless the lengths are equal.
+func same(name string, n int, others ...int) {
+	for _, m := range others {
+		if m != n {
+			panic(fmt.Sprintf("matrix: %s of slices of lengths %d and %d", name, n, m))
+		}
+	}
+}
