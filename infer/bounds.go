@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -110,9 +111,10 @@ func least(decimals int) float64 {
 // cells are finer than the noise allows to see.
 const nearZero = 0.05
 
-// bounds makes a column of the noisy magnitudes of its values; nil if none stands out.
+// bounds makes a column of the noisy magnitudes of its values, and says which of these are within
+// its bounds; nil if none stands out.
 func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma float64) (
-	*schema.Column, string,
+	*schema.Column, []magnitude, string,
 ) {
 	in := possible(m, v.decimals, counts)
 	rows := make([]float64, len(in))
@@ -121,7 +123,7 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma fl
 	}
 	first, last, ok := extent(rows, m.PerPower, sigma)
 	if !ok {
-		return nil, fmt.Sprintf("left out: its values are spread so thin that none of their "+
+		return nil, nil, fmt.Sprintf("left out: its values are spread so thin that none of their "+
 			"magnitudes stands out of the noise (±%.0f); %s", sigma, v.note)
 	}
 	in = in[first : last+1]
@@ -144,16 +146,16 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma fl
 				c.Min--
 			}
 		}
-		c.Edges = edges(c, in, v.decimals, sigma)
 	}
+	c.Edges = edges(c, in, v.decimals, sigma)
 	if c.Kind.Stored() == schema.StoredFloat && v.decimals > 0 {
 		c.Decimals = v.decimals
 		if _, err := schema.NewCodec(*c); err != nil {
 			c.Decimals = 0 // too few for the bins
 		}
 	}
-	return c, fmt.Sprintf("%s; bounds where the noise (±%.0f) ends, values beyond are moved to them",
-		v.note, sigma)
+	return c, in, fmt.Sprintf("%s; bounds where the noise (±%.0f) ends, values beyond are moved to "+
+		"them", v.note, sigma)
 }
 
 // Bins follow the counts: each holds about as many rows as another, and at least binNoise standard
@@ -168,9 +170,13 @@ const (
 
 // edges divides the column's range into bins of like weight; nil leaves it to the schema's default.
 func edges(c *schema.Column, in []magnitude, decimals int, sigma float64) []float64 {
-	whole := c.Kind.Stored() == schema.StoredInt
+	whole := c.Kind.Stored() != schema.StoredFloat
 	if whole && c.Max-c.Min < oneAValue {
 		return nil
+	}
+	unit := math.Pow(10, float64(decimals)) // edges are multiples of its inverse
+	if c.Kind.Stored() == schema.StoredMicros {
+		unit = 1 / float64((24 * time.Hour).Microseconds())
 	}
 	total := 0.0
 	for _, m := range in {
@@ -179,11 +185,7 @@ func edges(c *schema.Column, in []magnitude, decimals int, sigma float64) []floa
 	target := total / min(mostBins, max(fewestBins, math.Floor(total/(binNoise*sigma))))
 	out := []float64{c.Min}
 	add := func(x float64) {
-		switch {
-		case whole:
-			x = math.Round(x)
-		case decimals > 0:
-			unit := math.Pow(10, float64(decimals))
+		if whole || decimals > 0 {
 			x = math.Round(x*unit) / unit
 		}
 		if x > out[len(out)-1] && x < c.Max {

@@ -11,10 +11,8 @@ package infer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
@@ -26,13 +24,6 @@ const method = "schema infer"
 // ErrNothing is returned when no column could be described: the budget was too small for the table,
 // and stays spent.
 var ErrNothing = errors.New("no column stands out of the noise")
-
-// kindShare is the part of ρ for the first question; the second, whose cells are finer, has the
-// rest.
-const kindShare = 0.2
-
-// deltaShare is the part of δ for texts that only one unit has; noise has the rest.
-const deltaShare = 0.5
 
 // Options of [Run].
 type Options struct {
@@ -51,65 +42,26 @@ type Noise struct {
 	Values text.Selection // σ of magnitudes and texts, in rows; δ of the texts of a column
 }
 
-// Plan gives the noise for a table of so many columns, and the composition that is reserved for it.
-func Plan(
-	columns int, nb privacy.Neighbours, b accountant.Budget,
-) (Noise, accountant.Composition, error) {
-	if err := b.Validate(); err != nil {
-		return Noise{}, nil, err
-	}
-	if b.Delta == 0 {
-		return Noise{}, nil, fmt.Errorf("infer: categories can only be found with delta > 0: %w",
-			accountant.ErrBudgetRange)
-	}
-	if columns < 1 {
-		return Noise{}, nil, fmt.Errorf("infer: there is no column: %w", schema.ErrInvalid)
-	}
-	d := float64(columns)
-	unit := 1 / nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian).NoiseMultiplier // Δ₂
-	at := func(scale float64) Noise {
-		return Noise{
-			Kinds: unit * scale * math.Sqrt(d/(2*kindShare)),
-			Values: text.Selection{Sigma: unit * scale * math.Sqrt(d/(2*(1-kindShare))),
-				Delta: b.Delta * deltaShare / d},
-		}
-	}
-	composition := func(n Noise) accountant.Composition {
-		c := accountant.Composition{{Event: nb.MeasureEvent(privacy.Marginal{}, n.Kinds), Count: columns}}
-		for _, e := range text.SelectionEvents(nb, n.Values) {
-			c = append(c, accountant.Charge{Event: e.Event, Count: columns})
-		}
-		return c
-	}
-	scale, err := accountant.Calibrate(b, nb.Adjacency,
-		func(scale float64) accountant.Composition { return composition(at(scale)) })
-	if err != nil {
-		return Noise{}, nil, fmt.Errorf("infer: %w", err)
-	}
-	return at(scale), composition(at(scale)), nil
-}
-
 // Run opens a session on the table, asks, and writes the schema. The session is closed. Errors
 // before the reservation have spent nothing; the session is nil then.
 func Run(ctx context.Context, t *text.Table, o Options) (*Result, *text.Session, error) {
-	names := t.Names()
 	nb := t.Neighbours(o.Adjacency)
-	noise, plan, err := Plan(len(names), nb, o.Budget)
+	plan, err := NewPlan(len(t.Names()), nb, o.Budget)
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Plan, o.Price, o.Method, o.Program = plan, nil, method, o.Tool
+	o.Plan, o.Price, o.Method, o.Program = plan.Composition(), nil, method, o.Tool
 	s, err := text.Open(ctx, t, o.Options)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &Result{Budget: o.Budget, Noise: noise, Neighbours: nb, threshold: text.SelectionThreshold(nb,
-		noise.Values)}
-	r.unit, r.maxRows = t.Unit()
-	r.csv = o.CSV
+	r, err := plan.Buy(ctx, t, s, o)
 	var unusable error // a result all the same
-	err = s.Finish(r.ask(ctx, s, names, o), func() error {
-		if unusable = r.check(); unusable != nil || o.Deliver == nil {
+	if errors.Is(err, ErrNothing) {
+		unusable, err = err, nil
+	}
+	err = s.Finish(err, func() error {
+		if unusable != nil || o.Deliver == nil {
 			return nil
 		}
 		return o.Deliver(r)
@@ -120,61 +72,133 @@ func Run(ctx context.Context, t *text.Table, o Options) (*Result, *text.Session,
 	return r, s, unusable
 }
 
-// ask runs the mechanisms, two a column at most.
-func (r *Result) ask(ctx context.Context, s *text.Session, names []string, o Options) error {
-	classes := make([][]int64, len(names))
-	rows := 0.0
+// Buy asks what the plan has paid for on a session that has reserved its composition, and that the
+// caller ends. Of the options, Budget, CSV, MaxCategories and Progress are used. If nothing was
+// found there is a result and an error that wraps ErrNothing.
+func (p Plan) Buy(
+	ctx context.Context, t *text.Table, s *text.Session, o Options,
+) (*Result, error) {
+	r := &Result{Budget: o.Budget, Neighbours: p.Neighbours, csv: o.CSV, asked: p.Columns}
+	r.unit, r.maxRows = t.Unit()
+	names := s.Names()
+	classes, again, err := r.kinds(ctx, s, p)
+	if err != nil {
+		return nil, err
+	}
+	verdicts := make([]judged, len(names))
+	questions, texts := 0, p.Columns
 	for i := range names {
-		if err := ctx.Err(); err != nil {
-			return err
+		v := verdict(classes[i], r.Rows, r.rowsNoise(), r.Noise.Kinds)
+		switch {
+		case v.kind == 0:
+		case v.mixed && texts >= 2: // which needs another question if they are texts after all
+			questions, texts = questions+2, texts-2
+		default:
+			if v.mixed {
+				v.list()
+			}
+			questions++
+			if v.seeks && texts > 0 {
+				texts--
+			} else {
+				v.seeks = false
+			}
 		}
-		var err error
-		if classes[i], err = s.Kinds(i, r.Noise.Kinds); err != nil {
-			return err
-		}
-		for _, n := range classes[i] {
-			rows += float64(n) / float64(len(names))
-		}
+		verdicts[i] = v
 	}
-	r.Rows, r.asked = math.Max(0, rows), len(names)
-	limit := o.MaxCategories
-	if limit <= 0 {
-		limit = 1000
-	}
+	r.Noise.Values = p.values(again, max(1, questions))
+	r.threshold = text.SelectionThreshold(p.Neighbours, r.Noise.Values)
 	for i, name := range names {
 		if o.Progress != nil {
 			o.Progress(float64(i) / float64(len(names)))
 		}
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		v := verdict(classes[i], r.Rows, r.rowsNoise(), r.Noise.Kinds)
-		c := Column{Name: name}
-		switch {
-		case v.kind == 0:
-			c.Note = v.note
-		case v.kind.Ordered():
-			m := schema.Magnitudes{Kind: v.kind, PerPower: perPower(r.Rows, r.Noise.Values.Sigma)}
-			counts, err := s.Magnitudes(i, m, r.Noise.Values.Sigma)
-			if err != nil {
-				return err
-			}
-			c.Found, c.Note = bounds(name, m, counts, v, r.Noise.Values.Sigma)
-		case v.kind.Stored() == schema.StoredText:
-			found, err := s.PartitionSelection(i, r.Noise.Values)
-			if err != nil {
-				return err
-			}
-			c.Found, c.Note = categories(name, found, v, limit, r.threshold, r.Noise.Values.Sigma)
-		default: // the kind says what the values are
-			c.Found, c.Note = &schema.Column{Name: name, Kind: v.kind, Missing: v.missing}, v.note
-			if len(v.missing) > 0 {
-				c.Found.OnInvalid = schema.Clamp
-			}
+		c, err := r.column(s, i, name, verdicts[i], o)
+		if err != nil {
+			return nil, err
 		}
 		r.Columns = append(r.Columns, c)
 	}
-	return nil
+	return r, r.check()
+}
+
+// kinds asks for the classes of every column, once more where the rows are few for the noise, and
+// says so.
+func (r *Result) kinds(ctx context.Context, s *text.Session, p Plan) ([][]float64, bool, error) {
+	classes := make([][]float64, p.Columns)
+	ask := func(sigma, weight float64) error {
+		rows := 0.0
+		for i := range classes {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			counts, err := s.Kinds(i, sigma)
+			if err != nil {
+				return err
+			}
+			if classes[i] == nil {
+				classes[i] = make([]float64, len(counts))
+			}
+			for j, n := range counts {
+				classes[i][j] += weight * (float64(n) - classes[i][j])
+				rows += classes[i][j] / float64(p.Columns)
+			}
+		}
+		r.Rows = math.Max(0, rows)
+		return nil
+	}
+	r.Noise.Kinds = p.sigma(kindShare, p.Columns)
+	err := ask(r.Noise.Kinds, 1)
+	again := r.Rows < fewRows*r.Noise.Kinds
+	if err == nil && again { // a mean, each by the inverse of its variance
+		r.Noise.Kinds = p.sigma(kindShare+againShare, p.Columns)
+		err = ask(p.sigma(againShare, p.Columns), againShare/(kindShare+againShare))
+	}
+	return classes, again, err
+}
+
+// column asks what a column of the kind that was found holds.
+func (r *Result) column(
+	s *text.Session, i int, name string, v judged, o Options,
+) (Column, error) {
+	d, limit := r.Noise.Values, o.MaxCategories
+	if limit <= 0 {
+		limit = 1000
+	}
+	c := Column{Name: name}
+	switch {
+	case v.kind == 0:
+		c.Note = v.note
+		return c, nil
+	case v.kind.Ordered():
+		if !v.seeks {
+			d.Delta = 0
+		}
+		m := schema.Magnitudes{Kind: v.kind, PerPower: perPower(r.Rows, d.Sigma)}
+		counts, found, err := s.Values(i, m, d)
+		if err != nil {
+			return c, err
+		}
+		if v.token(found, d.Sigma, r.Noise.Kinds) {
+			var cells []magnitude
+			c.Found, cells, c.Note = bounds(name, m, counts, v, d.Sigma)
+			c.counts = countsOf(cells, nil, v, d.Sigma)
+			return c, nil
+		}
+	}
+	_, found, err := s.Values(i, schema.Magnitudes{}, d)
+	if err != nil {
+		return c, err
+	}
+	c.counts = countsOf(nil, found, v, d.Sigma)
+	if v.kind == schema.Boolean {
+		c.Found, c.Note = boolean(name, found, v), v.note
+	} else {
+		c.Found, c.Note = categories(name, found, v, limit, r.threshold, d.Sigma)
+	}
+	return c, nil
 }
 
 // rowsNoise is that of Rows, a mean over the columns of a sum over the classes.

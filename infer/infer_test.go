@@ -28,11 +28,11 @@ func TestPlan(t *testing.T) {
 		{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 5},
 	} {
 		for _, columns := range []int{1, 15, 200} {
-			_, plan, err := Plan(columns, nb, one)
+			plan, err := NewPlan(columns, nb, one)
 			if err != nil {
 				t.Fatal(err)
 			}
-			cost, err := pld.Epsilon(plan, one.Delta, nb.Adjacency)
+			cost, err := pld.Epsilon(plan.Composition(), one.Delta, nb.Adjacency)
 			if err != nil || cost.Epsilon > 1 || cost.Epsilon < .98 {
 				t.Errorf("%v, %d columns: costs %v: %v", nb, columns, cost.Epsilon, err)
 			}
@@ -41,11 +41,11 @@ func TestPlan(t *testing.T) {
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove}
 	for name, b := range map[string]accountant.Budget{"epsilon 0": {Delta: 1e-9},
 		"delta 0": {Epsilon: 1}, "delta 1/2": {Epsilon: 1, Delta: .5}} {
-		if _, _, err := Plan(3, nb, b); !errors.Is(err, accountant.ErrBudgetRange) {
+		if _, err := NewPlan(3, nb, b); !errors.Is(err, accountant.ErrBudgetRange) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := Plan(0, nb, one); !errors.Is(err, schema.ErrInvalid) {
+	if _, err := NewPlan(0, nb, one); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("no columns: %v", err)
 	}
 }
@@ -232,8 +232,8 @@ func TestRunRefuses(t *testing.T) {
 }
 
 // classesOf is exact classes of 10 000 cells.
-func classesOf(of map[schema.Class]int64) []int64 {
-	out := make([]int64, schema.Classes)
+func classesOf(of map[schema.Class]float64) []float64 {
+	out := make([]float64, schema.Classes)
 	for c, n := range of {
 		out[c] = n
 	}
@@ -244,33 +244,33 @@ func TestVerdict(t *testing.T) {
 	const empty, na = 0, 2
 	for _, tt := range []struct {
 		name     string
-		classes  map[schema.Class]int64
+		classes  map[schema.Class]float64
 		kind     schema.Kind
 		missing  string
 		decimals int
 	}{
-		{"whole", map[schema.Class]int64{schema.ClassWhole: 10000}, schema.Integer, "", 0},
-		{"whole, few stray", map[schema.Class]int64{schema.ClassWhole: 9900, schema.ClassText: 100},
+		{"whole", map[schema.Class]float64{schema.ClassWhole: 10000}, schema.Integer, "", 0},
+		{"whole, few stray", map[schema.Class]float64{schema.ClassWhole: 9900, schema.ClassText: 100},
 			schema.Integer, "", 0},
-		{"a tenth are texts", map[schema.Class]int64{schema.ClassWhole: 9000, schema.ClassText: 1000},
-			schema.Categorical, "", 0},
-		{"missing", map[schema.Class]int64{schema.ClassWhole: 3000, empty: 2000, na: 5000},
+		{"a tenth are texts", map[schema.Class]float64{schema.ClassWhole: 9000, schema.ClassText: 1000},
+			schema.Integer, "", 0},
+		{"missing", map[schema.Class]float64{schema.ClassWhole: 3000, empty: 2000, na: 5000},
 			schema.Integer, "NA|", 0},
-		{"money", map[schema.Class]int64{schema.ClassWhole: 100, schema.ClassDecimals1: 900,
+		{"money", map[schema.Class]float64{schema.ClassWhole: 100, schema.ClassDecimals1: 900,
 			schema.ClassDecimals1 + 1: 9000}, schema.Real, "", 2},
-		{"one fraction in fifty", map[schema.Class]int64{schema.ClassWhole: 9800,
+		{"one fraction in fifty", map[schema.Class]float64{schema.ClassWhole: 9800,
 			schema.ClassDecimals1: 200}, schema.Real, "", 1},
-		{"computed", map[schema.Class]int64{schema.ClassReal: 10000}, schema.Real, "", 0},
-		{"booleans", map[schema.Class]int64{schema.ClassBoolean: 9999, schema.ClassText: 1},
+		{"computed", map[schema.Class]float64{schema.ClassReal: 10000}, schema.Real, "", 0},
+		{"booleans", map[schema.Class]float64{schema.ClassBoolean: 9999, schema.ClassText: 1},
 			schema.Boolean, "", 0},
-		{"dates", map[schema.Class]int64{schema.ClassDate: 10000}, schema.Date, "", 0},
-		{"timestamps", map[schema.Class]int64{schema.ClassTimestamp: 10000}, schema.Timestamp, "", 0},
-		{"dates and timestamps", map[schema.Class]int64{schema.ClassTimestamp: 5000,
+		{"dates", map[schema.Class]float64{schema.ClassDate: 10000}, schema.Date, "", 0},
+		{"timestamps", map[schema.Class]float64{schema.ClassTimestamp: 10000}, schema.Timestamp, "", 0},
+		{"dates and timestamps", map[schema.Class]float64{schema.ClassTimestamp: 5000,
 			schema.ClassDate: 5000}, schema.Categorical, "", 0},
-		{"empty", map[schema.Class]int64{empty: 10000}, 0, "", 0},
-		{"nearly empty", map[schema.Class]int64{empty: 9900, schema.ClassWhole: 100}, schema.Integer, "",
-			0},
-		{"drowned", map[schema.Class]int64{empty: 9970, schema.ClassWhole: 30}, 0, "", 0},
+		{"empty", map[schema.Class]float64{empty: 10000}, 0, "", 0},
+		{"nearly empty", map[schema.Class]float64{empty: 9900, schema.ClassWhole: 100},
+			schema.Integer, "", 0},
+		{"drowned", map[schema.Class]float64{empty: 9970, schema.ClassWhole: 30}, 0, "", 0},
 	} {
 		v := verdict(classesOf(tt.classes), 10000, 10, 10)
 		if v.kind != tt.kind || v.kind != 0 && strings.Join(v.missing, "|") != tt.missing ||
@@ -284,7 +284,7 @@ func TestVerdict(t *testing.T) {
 func TestCategories(t *testing.T) {
 	found := []text.Found{{Text: "", Rows: 900}, {Text: "(other)", Rows: 300},
 		{Text: "a", Rows: 500}, {Text: "b", Rows: 400}}
-	c, note := categories("x", found, judged{empty: true}, 2, 100, 10)
+	c, note := categories("x", found, judged{missing: []string{""}}, 2, 100, 10)
 	if !slices.Equal(c.Categories, []string{"a", "b", "(other)"}) || c.Other != "(other)" ||
 		!slices.Equal(c.Missing, []string{""}) || !strings.Contains(note, "1 least frequent") {
 		t.Errorf("%+v, %s", c, note)

@@ -31,6 +31,8 @@ type Column struct {
 	Name  string
 	Found *schema.Column // nil: nothing that could be used
 	Note  string         // the noisy counts behind it, for people
+
+	counts counts
 }
 
 // Schema is the schema of the columns that could be described. It is lenient: it

@@ -19,29 +19,35 @@ const (
 	stray      = 0.02  // of the cells, below which those of another kind become missing
 	fractional = 0.002 // of numbers that are not whole, below which a column is whole
 	fine       = 0.01  // of numbers with more digits, below which they are rounded
+	// most texts among numbers that are taken for missing, where they are many
+	tokensAtMost = 2
 )
 
 // judged is what the classes of a column say.
 type judged struct {
 	kind     schema.Kind // 0: nothing can be said
 	missing  []string    // tokens
-	empty    bool        // the empty cell is among those that stand out
+	empty    noisy       // cells that are empty, if they stand out
 	decimals int         // Real
-	values   float64     // cells that are not missing
+	missed   noisy       // cells that are missing
+	values   float64     // cells that are not
 	noise    float64     // of their number
+	texts    float64     // cells of an ordered kind that are texts
+	seeks    bool        // texts may be frequent
+	mixed    bool        // of an ordered kind, unless its texts are more than a token or two
 	note     string
 }
 
 // verdict applies the rule to the noisy classes of a column. rows is the noisy number of rows with
 // its noise rowsNoise, sigma the noise of one class. Only what stands out is looked at, so that the
 // noise of the many classes that are empty does not drown the one that is not.
-func verdict(classes []int64, rows, rowsNoise, sigma float64) judged {
+func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 	// rows of the classes that stand out, alone or else together
 	standing := func(clear float64, cs []schema.Class) float64 {
 		alone, together := 0.0, 0.0
 		for _, c := range cs {
-			together += float64(classes[c])
-			if n := float64(classes[c]); n > clear*sigma {
+			together += classes[c]
+			if n := classes[c]; n > clear*sigma {
 				alone += n
 			}
 		}
@@ -52,12 +58,19 @@ func verdict(classes []int64, rows, rowsNoise, sigma float64) judged {
 	}
 	mass := func(cs ...schema.Class) float64 { return standing(clear, cs) }
 	var v judged
-	absent := 0.0
 	var tokens []schema.Class
 	for c := schema.Class(0); c < schema.Classes; c++ {
-		if _, ok := c.MissingToken(); ok && mass(c) > 0 {
+		text, ok := c.MissingToken()
+		limit := clear
+		if text == "" { // the commonest token needs less evidence
+			limit = doubt
+		}
+		if n := classes[c]; ok && n > limit*sigma {
 			tokens = append(tokens, c)
-			absent += mass(c)
+			v.missed = v.missed.add(n, sigma)
+			if text == "" {
+				v.empty = noisy{n, sigma}
+			}
 		}
 	}
 	slices.SortStableFunc(tokens, func(a, b schema.Class) int {
@@ -66,17 +79,13 @@ func verdict(classes []int64, rows, rowsNoise, sigma float64) judged {
 	for _, c := range tokens {
 		text, _ := c.MissingToken()
 		v.missing = append(v.missing, text)
-		v.empty = v.empty || text == ""
-	}
-	if len(tokens) == 0 && float64(classes[0])+2*sigma > fine*rows {
-		v.missing = []string{""} // empty cells may be many: without a code they would be the least value
 	}
 	var fractions []schema.Class
 	for c := schema.ClassDecimals1; c <= schema.ClassReal; c++ {
 		fractions = append(fractions, c)
 	}
-	values := math.Max(0, rows-absent)
-	v.values, v.noise = values, math.Hypot(rowsNoise, sigma*math.Sqrt(float64(len(tokens))))
+	values := math.Max(0, rows-v.missed.rows)
+	v.values, v.noise = values, math.Hypot(rowsNoise, v.missed.sigma)
 	limit := clear
 	if values < manyNoises*sigma {
 		limit = doubt
@@ -96,7 +105,7 @@ func verdict(classes []int64, rows, rowsNoise, sigma float64) judged {
 	best, all := kinds[0], 0.0
 	for _, k := range kinds {
 		all += k.rows
-		if k.rows > best.rows {
+		if k.kind.Ordered() && k.rows > 0 && !best.kind.Ordered() || k.rows > best.rows {
 			best = k
 		}
 	}
@@ -107,15 +116,60 @@ func verdict(classes []int64, rows, rowsNoise, sigma float64) judged {
 		return v
 	}
 	v.kind = best.kind
-	if all-best.rows > stray*all { // several kinds
-		v.kind, best.name = schema.Categorical, "texts"
+	v.texts = classes[schema.ClassText]
+	v.seeks = !v.kind.Ordered() || v.texts > doubt*sigma
+	switch others := all - best.rows; {
+	case others <= stray*all:
+	case v.kind.Ordered() && others == kinds[0].rows:
+		v.mixed = true
+	default: // several kinds
+		v.kind, v.seeks, best.name = schema.Categorical, true, "texts"
+	}
+	if v.kind == schema.Categorical {
+		v.list()
 	}
 	if v.kind == schema.Integer && broken > fractional*values {
 		v.kind, best.name = schema.Real, "numbers"
 		v.decimals = decimals(fractions, values, mass)
 	}
-	v.note = best.name + "; " + v.seen(values, absent, rows, sigma)
+	v.note = best.name + "; " + v.seen(values, v.missed.rows, rows, sigma)
 	return v
+}
+
+// list makes texts of a column, of which only the empty one means missing.
+func (v *judged) list() {
+	v.kind, v.mixed, v.missing = schema.Categorical, false, nil
+	v.values, v.missed = v.values+v.missed.rows-v.empty.rows, v.empty
+	if v.empty.sigma > 0 {
+		v.missing = []string{""}
+	}
+}
+
+// token reports whether a column of an ordered kind keeps it: if it is mixed with texts, these are
+// one or two tokens that mean missing, given the noise of each text that was found and of a class.
+// Tokens that were found are added to what is missing.
+func (v *judged) token(found []text.Found, sigma, classSigma float64) bool {
+	left := v.texts
+	for _, f := range found {
+		left -= float64(f.Rows)
+	}
+	noise := doubt * math.Hypot(classSigma, sigma*math.Sqrt(float64(len(found))))
+	if v.mixed && (len(found) == 0 || len(found) > tokensAtMost ||
+		left > max(noise, stray*v.values)) {
+		v.list()
+		return false
+	}
+	slices.SortStableFunc(found, func(a, b text.Found) int { return cmp.Compare(b.Rows, a.Rows) })
+	for _, f := range found {
+		if !slices.Contains(v.missing, f.Text) {
+			v.missing = append(v.missing, f.Text)
+			v.missed = v.missed.add(float64(f.Rows), sigma)
+		}
+	}
+	if len(found) > 0 {
+		v.note += fmt.Sprintf("; the texts among them (%q and the like) mean missing", found[0].Text)
+	}
+	return true
 }
 
 // seen is the noisy counts in words.
@@ -135,48 +189,4 @@ func decimals(fractions []schema.Class, values float64, mass func(...schema.Clas
 		}
 	}
 	return 0
-}
-
-// categories makes a column of the texts that were found, sigma being the noise of each; nil if
-// there are none. Other texts have a category unless the counts rule out that they are many: in a
-// lenient schema without one they would be read as the first category.
-func categories(
-	name string, found []text.Found, v judged, limit int, threshold int64, sigma float64,
-) (*schema.Column, string) {
-	c := &schema.Column{Name: name, Kind: schema.Categorical}
-	found = slices.DeleteFunc(slices.Clone(found), func(f text.Found) bool { return f.Text == "" })
-	left, noise := v.values, 2*math.Hypot(sigma*math.Sqrt(float64(len(found))), v.noise)
-	for _, f := range found {
-		left -= float64(f.Rows)
-	}
-	dropped := max(0, len(found)-limit)
-	if dropped > 0 {
-		slices.SortStableFunc(found, func(a, b text.Found) int { return cmp.Compare(b.Rows, a.Rows) })
-		found = found[:limit]
-	}
-	for _, f := range found {
-		c.Categories = append(c.Categories, f.Text)
-	}
-	slices.Sort(c.Categories)
-	if len(c.Categories) == 0 {
-		return nil,
-			fmt.Sprintf("left out: no text is in about %d rows or more (names, ids, free text?); %s",
-				threshold, v.note)
-	}
-	if v.empty {
-		c.Missing = []string{""}
-	}
-	if dropped == 0 && left+noise <= fine*v.values {
-		return c, v.note + "; these are nearly all of its texts, others are read as the first"
-	}
-	c.OnInvalid, c.Other = schema.Other, "(other)"
-	for slices.Contains(c.Categories, c.Other) {
-		c.Other = "(" + c.Other + ")"
-	}
-	c.Categories = append(c.Categories, c.Other)
-	note := fmt.Sprintf("%s; texts in fewer than about %d rows are %s", v.note, threshold, c.Other)
-	if dropped > 0 {
-		note += fmt.Sprintf("; the %d least frequent texts that were found are, too", dropped)
-	}
-	return c, note
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // ErrSplit is returned when the units of a session were split before: a run has one partition, from
@@ -135,7 +136,25 @@ func init() {
 		Source: func(s *schema.Schema, load func(context.Context, access.Bound) error) any {
 			return &Rows{schema: s, source: load}
 		},
+		Describe: func(s any, to *schema.Schema, data func() (*table.Table, error)) error {
+			return of(s).describe(to, data)
+		},
 	})
+}
+
+// describe goes over to a schema of rows in another form. As in MergeBins nothing is released.
+func (s *session) describe(to *schema.Schema, data func() (*table.Table, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	t, err := data()
+	if err != nil {
+		return err
+	}
+	s.schema, s.data = to, func() *table.Table { return t }
+	return nil
 }
 
 // hold lends the rows once, to a mechanism that keeps a secret of them.

@@ -68,6 +68,7 @@ func (r *Rows) read(ctx context.Context, s *session) error {
 	defer stop()
 	if r.source != nil {
 		return r.source(quiet, func(units []uint32) []int {
+			s.units = func() []uint32 { return units }
 			return boundUnits(units, s.nb.MaxRowsPerUnit, s.src)
 		})
 	}

@@ -49,7 +49,7 @@ func FuzzClassify(f *testing.F) {
 		}
 		for _, k := range []Kind{Categorical, Integer, Real, Boolean, Date, Timestamp} {
 			for _, perPower := range []int{1, 2, 4, 8} {
-				m := Magnitudes{k, perPower}
+				m := Magnitudes{Kind: k, PerPower: perPower}
 				at, ok := m.Of(cell)
 				if !ok {
 					continue
@@ -73,7 +73,7 @@ func FuzzClassify(f *testing.F) {
 // them.
 func TestMagnitudes(t *testing.T) {
 	for _, perPower := range []int{1, 2, 4, 8} {
-		m := Magnitudes{Real, perPower}
+		m := Magnitudes{Kind: Real, PerPower: perPower}
 		last := math.Inf(-1)
 		for cell := range m.Len() {
 			lo, hi := m.Bounds(cell)
@@ -91,7 +91,7 @@ func TestMagnitudes(t *testing.T) {
 			}
 		}
 	}
-	whole := Magnitudes{Integer, 8}
+	whole := Magnitudes{Kind: Integer, PerPower: 8}
 	for x := -15; x <= 15; x++ {
 		cell, _ := whole.Of([]byte(strconv.Itoa(x)))
 		if lo, hi := whole.Bounds(cell); lo != float64(x) || hi != float64(x) {
@@ -113,7 +113,8 @@ func TestMagnitudes(t *testing.T) {
 	if b != a+1 {
 		t.Errorf("the year 2000 begins in cell %d after %d", b, a)
 	}
-	for _, m := range []Magnitudes{{Categorical, 8}, {Real, 0}, {Real, 3}, {Integer, -8}} {
+	for _, m := range []Magnitudes{{Kind: Categorical, PerPower: 8}, {Kind: Real},
+		{Kind: Real, PerPower: 3}, {Kind: Integer, PerPower: -8}} {
 		if _, ok := m.Of([]byte("1")); m.Len() != 0 || ok {
 			t.Errorf("%v has cells", m)
 		}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -11,7 +12,8 @@ import (
 // and timestamps have a cell a year.
 type Magnitudes struct {
 	Kind     Kind
-	PerPower int // cells from a power of two to the next: 1, 2, 4 or 8; dates and timestamps: any
+	PerPower int    // cells from a power of two to the next: 1, 2, 4 or 8; dates and timestamps: any
+	Format   string // of dates and timestamps; "" is that of the kind
 }
 
 const (
@@ -43,7 +45,7 @@ func (m Magnitudes) Of(text []byte) (int, bool) {
 		return 0, false
 	}
 	o := m.Kind.ordered()
-	x, ok := o.parse(o.traits().format, text)
+	x, ok := o.parse(cmp.Or(m.Format, o.traits().format), text)
 	if !ok {
 		return 0, false
 	}

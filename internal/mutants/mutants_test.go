@@ -716,30 +716,30 @@ var mutants = []mutant{
 		"worst += max(d, -d)", "./privacy TestQuerySelectionLaw",
 	},
 	{
-		"halved noise of Discover", "privacy/text/partition.go", "rows + g.Sample(src)",
+		"halved noise of Discover", "privacy/text/values.go", "rows + g.Sample(src)",
 		"rows + g.Sample(src)/2", "./privacy/text TestTextNoise",
 	},
 	{
-		"Discover's threshold is one lower", "privacy/text/partition.go", "return int64(hi)",
+		"Discover's threshold is one lower", "privacy/text/values.go", "return int64(hi)",
 		"return int64(hi) - 1", "./privacy/text TestSelectionThreshold",
 	},
 	{
-		"Discover's threshold for single rows", "privacy/text/partition.go",
+		"Discover's threshold for single rows", "privacy/text/values.go",
 		"k*releaseProbability(threshold-1, d.Sigma) > d.Delta",
 		"releaseProbability(threshold-1, d.Sigma) > d.Delta", "./privacy/text TestSelectionThreshold",
 	},
 	{
-		"Discover in the order of appearance", "privacy/text/partition.go",
+		"Discover in the order of appearance", "privacy/text/values.go",
 		"bytes.Compare(a.Text, b.Text)", "0 * bytes.Compare(a.Text, b.Text)",
 		"./privacy/text TestSelectionOrder",
 	},
 	{
-		"Discover tells of texts of no row", "privacy/text/partition.go", "if rows == 0 || len", "if len",
+		"Discover tells of texts of no row", "privacy/text/values.go", "if rows == 0 || len", "if len",
 		"./privacy/text TestSelectionNeedsARow",
 	},
 	{
-		"Discover's delta is not charged", "privacy/text/partition.go",
-		"SelectionEvents(s.Neighbours(), d),", "SelectionEvents(s.Neighbours(), d)[:1],",
+		"Discover's delta is not charged", "privacy/text/values.go",
+		"SelectionEvents(s.Neighbours(), d),\n\t}", "SelectionEvents(s.Neighbours(), d)[:1],\n\t}",
 		"./privacy/text TestSelectionIsChargedInFull",
 	},
 	{
@@ -753,12 +753,31 @@ var mutants = []mutant{
 		"./privacy/text TestTextNoise",
 	},
 	{
-		"units of texts are not bounded", "privacy/text/text.go", "data.bound(bound)\n", "",
+		"no noise in the magnitudes", "privacy/text/values.go", "\tg.AddTo(magnitudes, src)\n", "",
+		"./privacy/text TestTextNoise",
+	},
+	{
+		"a number is a magnitude and a text", "privacy/text/values.go",
+		"magnitudes[at] += rows\n\t\t\tcontinue", "magnitudes[at] += rows",
+		"./privacy/text TestTextSensitivity",
+	},
+	{
+		"texts are released at no delta", "privacy/text/values.go", "int64(math.MaxInt64)", "int64(0)",
+		"./privacy/text TestTextsNeedDelta",
+	},
+	{
+		"a schema may say that a unit has more rows", "privacy/text/describe.go",
+		"to.Unit != s.unit || nb != s.Neighbours()", "to.Unit != s.unit || nb == (privacy.Neighbours{})",
+		"./privacy/text TestAs",
+	},
+	{
+		"units of texts are not bounded", "privacy/text/text.go",
+		"data = data.Select(bound(data.Units))", "bound(data.Units)",
 		"./privacy/text TestTextUnitsAreBounded",
 	},
 	{
-		"texts are read before the reservation", "privacy/text/text.go", "\tvar data *texts\n",
-		"\tt.load(ctx)\n\tvar data *texts\n", "./privacy/text TestTextChargeBeforeReading",
+		"texts are read before the reservation", "privacy/text/text.go", "\tvar data *table.Texts\n",
+		"\tt.load(ctx)\n\tvar data *table.Texts\n", "./privacy/text TestTextChargeBeforeReading",
 	},
 	{"a timestamp in the model", "release/model.go", "Created: reserve.Time,", "Created: time.Now(),",
 		"./internal/replay TestVerbs/fit/strict"},

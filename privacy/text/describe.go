@@ -2,11 +2,13 @@ package text
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // Kinds returns the number of rows whose cell in a column has each class of package schema
@@ -14,30 +16,6 @@ import (
 // texts, so a marginal like any other (docs/claims/kinds.md). Event:
 // [privacy.Neighbours.MeasureEvent].
 func (s *session) Kinds(column int, sigma float64) ([]int64, error) {
-	return s.partition(
-		"classes", column, sigma, int(schema.Classes),
-		func(text []byte) (int, bool) { return int(schema.Classify(text)), true },
-	)
-}
-
-// Magnitudes returns the number of rows whose cell in a column is a value of a numeric kind and
-// falls into each of the public cells of schema.Magnitudes, plus independent round(N(0, sigma²)).
-// Other cells are not counted (docs/claims/magnitudes.md). Event:
-// [privacy.Neighbours.MeasureEvent].
-func (s *session) Magnitudes(column int, m schema.Magnitudes, sigma float64) ([]int64, error) {
-	if m.Len() == 0 {
-		return nil, fmt.Errorf("privacy: %+v are no magnitudes", m)
-	}
-	return s.partition(
-		fmt.Sprintf("magnitudes of kind %v, %d a power", m.Kind, m.PerPower), column, sigma, m.Len(),
-		m.Of,
-	)
-}
-
-// partition counts the rows of a column in n disjoint cells, given by a public rule.
-func (s *session) partition(
-	what string, column int, sigma float64, n int, cell func(text []byte) (int, bool),
-) ([]int64, error) {
 	g, err := noise.NewRoundedGaussian(sigma)
 	if err != nil {
 		return nil, err
@@ -46,24 +24,56 @@ func (s *session) partition(
 		return nil, err
 	}
 	c := access.Call{
-		What: fmt.Sprintf("%s of column %d", what, column+1),
-		Of:   access.Ask(what).Ints(int64(column)).Floats(sigma),
+		What: fmt.Sprintf("classes of column %d", column+1),
+		Of:   access.Ask("classes").Ints(int64(column)).Floats(sigma),
 		Cost: access.Once(s.Neighbours().MeasureEvent(privacy.Marginal{}, sigma)),
 	}
+	n := int(schema.Classes)
 	return access.RunInts(s.s, c, n, func(in access.Rows) ([]int64, error) {
-		counts := s.texts().cols[column].cellCounts(n, cell)
+		counts := classes(s.texts().Columns[column])
 		g.AddTo(counts, in.Source)
 		return counts, nil
 	})
 }
 
-// cellCounts is the number of rows in each of n cells.
-func (c textColumn) cellCounts(n int, cell func(text []byte) (int, bool)) []int64 {
-	counts := make([]int64, n)
-	for i, rows := range c.counts() {
-		if at, ok := cell([]byte(c.of[i])); ok {
-			counts[at] += rows
+// classes is the number of rows of each class.
+func classes(c table.TextColumn) []int64 {
+	out := make([]int64, schema.Classes)
+	for i, rows := range counts(c) {
+		out[schema.Classify([]byte(c.Texts[i]))] += rows
+	}
+	return out
+}
+
+// As goes over to a schema that was bought: from here on the run is that of a table with its codes,
+// and what is left of the reservation pays for what is asked of that. The texts are gone. Nothing
+// is released, so nothing is charged: each cell is read on its own, by a rule that the caller took
+// from public or noised knowledge (docs/claims/values.md). The schema is lenient, as the texts were
+// read, has the unit of the table, and names columns of it; else the error wraps schema.ErrInvalid.
+// The ledger's reservation names no schema. It must not run at the same time as a mechanism.
+func (s *session) As(to *schema.Schema) (*privacy.Session, error) {
+	if err := s.column(0); err != nil {
+		return nil, err
+	}
+	to = to.Clone()
+	if err := to.Validate(); err != nil {
+		return nil, err
+	}
+	nb := privacy.NeighboursOf(to, s.Neighbours().Adjacency)
+	if !to.Lenient || to.Unit != s.unit || nb != s.Neighbours() {
+		return nil, fmt.Errorf("privacy: the schema is strict, or its units are not those of the "+
+			"texts: %w", schema.ErrInvalid)
+	}
+	from := make([]int, len(to.Columns))
+	for i, c := range to.Columns {
+		if from[i] = slices.Index(s.names, c.Name); from[i] < 0 {
+			return nil, fmt.Errorf("privacy: there is no column %q: %w", c.Name, schema.ErrInvalid)
 		}
 	}
-	return counts
+	err := access.Describe(s.s, to, func() (*table.Table, error) { return s.texts().Encode(to, from) })
+	if err != nil {
+		return nil, err
+	}
+	s.texts = nil
+	return s.s, nil
 }

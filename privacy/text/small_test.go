@@ -43,26 +43,32 @@ func openSmall(s *small, names []string, e accountant.Event) *Session {
 	)
 }
 
-// smallSelection is the counts of all texts. Those that reach the threshold are released, and only
-// those that more than a unit's rows have.
-func smallSelection(s *small, names []string, d Selection) value {
+// smallValues is the counts of the whole numbers, and of all other texts: those that reach the
+// threshold are released, and only those that more than a unit's rows have.
+func smallValues(s *small, names []string, d Selection) value {
 	o := newFinder(s.T, smallTexts(s, names), s.NB.Adjacency)
-	counts := make([]float64, len(names))
-	c := o.data.cols[0]
-	for i, n := range c.counts() {
-		counts[slices.Index(names, c.of[i])] = float64(n)
-	}
-	found, err := o.PartitionSelection(0, d)
+	g, err := noise.NewRoundedGaussian(d.Sigma)
 	if err != nil {
 		s.T.Fatal(err)
 	}
+	c, m := o.data.Columns[0], schema.Magnitudes{Kind: schema.Integer, PerPower: 1}
+	texts := make([]float64, len(names))
+	for i, n := range counts(c) {
+		if _, ok := m.Of([]byte(c.Texts[i])); !ok {
+			texts[slices.Index(names, c.Texts[i])] = float64(n)
+		}
+	}
+	magnitudes, found := values(c, m, g, SelectionThreshold(s.NB, d), o.src)
 	for _, f := range found {
-		if n := counts[slices.Index(names, f.Text)]; float64(f.Rows) != n ||
+		if n := texts[slices.Index(names, string(f.Text))]; float64(f.Rows) != n ||
 			n <= float64(s.NB.MaxRowsPerUnit) {
 			s.T.Fatalf("%v: %q is released with %d rows, it has %v", s.NB, f.Text, f.Rows, n)
 		}
 	}
-	return value{counts}
+	for _, n := range magnitudes {
+		texts = append(texts, float64(n))
+	}
+	return value{texts}
 }
 
 func smallRows() []smallRow {
@@ -77,9 +83,10 @@ func smallRows() []smallRow {
 		}, gatetest.GaussianClaim(tiny, classes), gatetest.L2, nil},
 		{"Magnitudes", "", func(s *small) value {
 			m := schema.Magnitudes{Kind: schema.Real, PerPower: 1}
-			return gatetest.One[int64](s)(openSmall(s, names, classes(s.NB)).Magnitudes(0, m, tiny))
+			counts, _, err := openSmall(s, names, classes(s.NB)).Values(0, m, Selection{Sigma: tiny})
+			return gatetest.One[int64](s)(counts, err)
 		}, gatetest.GaussianClaim(tiny, classes), gatetest.L2, nil},
-		{"PartitionSelection", "", func(s *small) value { return smallSelection(s, names, discovery) },
+		{"Values", "", func(s *small) value { return smallValues(s, names, discovery) },
 			gatetest.GaussianClaim(
 				tiny,
 				func(nb privacy.Neighbours) accountant.Event { return SelectionEvents(nb, discovery)[0].Event },
@@ -92,7 +99,7 @@ func TestSmallTables(t *testing.T) {
 	for _, row := range smallRows() {
 		rows = append(rows, gatetest.SmallRow[privacy.Neighbours](row))
 	}
-	gatetest.RunSmall(t, []string{"Kinds", "Magnitudes", "PartitionSelection"}, rows,
+	gatetest.RunSmall(t, []string{"Kinds", "Magnitudes", "Values"}, rows,
 		func(adj accountant.Adjacency, k int) privacy.Neighbours {
 			return privacy.Neighbours{Adjacency: adj, MaxRowsPerUnit: k}
 		})

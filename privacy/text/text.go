@@ -4,6 +4,7 @@ package text
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -30,20 +31,7 @@ type Table struct {
 	names []string // without the unit
 	unit  string
 	k     int
-	load  func(context.Context) (*texts, error)
-}
-
-// texts is a table of texts: a dictionary a column.
-type texts struct {
-	rows  int
-	cols  []textColumn
-	units []uint32 // nil without a unit
-}
-
-// textColumn holds the texts of a column once, and for every row its text.
-type textColumn struct {
-	of    []string
-	cells []uint32
+	load  func(context.Context) (*table.Texts, error)
 }
 
 // File names a private file (.csv or .parquet) whose columns nobody has described. The error is for
@@ -79,78 +67,17 @@ func File(path string, o Options) (*Table, error) {
 		return nil, fmt.Errorf("privacy: there is no column: %w", schema.ErrInvalid)
 	}
 	columns, csv := len(o.Names), o.CSV
-	t.load = func(ctx context.Context) (*texts,
-		error) {
-		return scanTexts(ctx, path, csv, columns, unitAt)
+	t.load = func(ctx context.Context) (*table.Texts, error) {
+		return table.ReadTexts(ctx, path, csv, columns, unitAt)
 	}
 	return t, nil
-}
-
-// scanTexts reads the file by the rule of lenient schemas: no row of it is an error.
-func scanTexts(
-	ctx context.Context, path string, csv schema.CSV, columns, unitAt int,
-) (*texts, error) {
-	all := make([]textColumn, columns)
-	index := make([]map[string]uint32, columns)
-	for i := range index {
-		index[i] = map[string]uint32{}
-	}
-	rows := 0
-	scan := table.ScanOptions{CSV: csv, Lenient: true, Columns: columns}
-	err := table.ScanText(path, scan, func(_, row []string) error {
-		if rows%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if unitAt >= 0 && row[unitAt] == "" {
-			return nil // it is nobody's, as for [privacy.File] under a lenient schema
-		}
-		rows++
-		for i, cell := range row {
-			n, ok := index[i][cell]
-			if !ok {
-				n = uint32(len(all[i].of))
-				index[i][cell] = n
-				all[i].of = append(all[i].of, cell)
-			}
-			all[i].cells = append(all[i].cells, n)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	t := &texts{rows: rows}
-	for i, c := range all {
-		if i == unitAt {
-			t.units = c.cells
-		} else {
-			t.cols = append(t.cols, c)
-		}
-	}
-	return t, nil
-}
-
-// bound keeps some rows of each unit.
-func (t *texts) bound(by access.Bound) {
-	if t.units == nil {
-		return
-	}
-	keep := by(t.units)
-	for i, c := range t.cols {
-		cells := make([]uint32, len(keep))
-		for j, row := range keep {
-			cells[j] = c.cells[row]
-		}
-		t.cols[i].cells = cells
-	}
-	t.rows, t.units = len(keep), nil
 }
 
 // counts is the number of rows of each text of a column, in the order of its dictionary; a text of
 // no row has 0.
-func (c textColumn) counts() []int64 {
-	out := make([]int64, len(c.of))
-	for _, n := range c.cells {
+func counts(c table.TextColumn) []int64 {
+	out := make([]int64, len(c.Texts))
+	for _, n := range c.Cells {
 		out[n]++
 	}
 	return out
@@ -188,18 +115,19 @@ type Session struct{ *session }
 type session struct {
 	s     *privacy.Session
 	names []string
-	texts func() *texts
+	unit  string
+	texts func() *table.Texts // nil when the session is closed, or goes by a schema
 }
 
 // Open is [privacy.Open] for a table of texts: plan and budget are checked, the whole plan is
 // reserved in the ledger, and only then are the rows read.
 func Open(ctx context.Context, t *Table, o privacy.Options) (*Session, error) {
-	var data *texts
+	var data *table.Texts
 	sch := &schema.Schema{Unit: t.unit, MaxRowsPerUnit: t.k} // no columns: its ledger names no schema
 	rows := access.Source(sch, func(ctx context.Context, bound access.Bound) error {
 		var err error
-		if data, err = t.load(ctx); err == nil {
-			data.bound(bound)
+		if data, err = t.load(ctx); err == nil && data.Units != nil {
+			data = data.Select(bound(data.Units))
 		}
 		return err
 	})
@@ -207,7 +135,7 @@ func Open(ctx context.Context, t *Table, o privacy.Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{&session{s, t.names, func() *texts { return data }}}, nil
+	return &Session{&session{s, t.names, t.unit, func() *table.Texts { return data }}}, nil
 }
 
 // Names are the public names of the columns, the unit left out.
@@ -247,10 +175,13 @@ func (s *session) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "text.Session(%s)
 // MarshalText refuses.
 func (s *session) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 
-// column checks the number of a column.
+// column checks the number of a column, and that there are texts.
 func (s *session) column(column int) error {
 	if column < 0 || column >= len(s.names) {
 		return fmt.Errorf("privacy: there is no column %d", column)
+	}
+	if s.texts == nil && !access.StateOf(s.s).Closed {
+		return errors.New("privacy: the texts are gone: the session went over to a schema")
 	}
 	return nil
 }

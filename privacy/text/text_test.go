@@ -24,19 +24,19 @@ import (
 
 // textTable is a table of one column; units may be nil. reads counts how often it is read.
 func textTable(cells []string, units []uint32, k int, reads *int) *Table {
-	t := &Table{names: []string{"c"}, k: k, load: func(context.Context) (*texts, error) {
+	t := &Table{names: []string{"c"}, k: k, load: func(context.Context) (*table.Texts, error) {
 		if reads != nil {
 			*reads++
 		}
-		c, index := textColumn{}, map[string]uint32{}
+		c, index := table.TextColumn{}, map[string]uint32{}
 		for _, cell := range cells {
 			if _, ok := index[cell]; !ok {
-				index[cell] = uint32(len(c.of))
-				c.of = append(c.of, cell)
+				index[cell] = uint32(len(c.Texts))
+				c.Texts = append(c.Texts, cell)
 			}
-			c.cells = append(c.cells, index[cell])
+			c.Cells = append(c.Cells, index[cell])
 		}
-		return &texts{rows: len(cells), cols: []textColumn{c}, units: units}, nil
+		return &table.Texts{Columns: []table.TextColumn{c}, Units: units}, nil
 	}}
 	if units != nil {
 		t.unit = "id"
@@ -87,20 +87,38 @@ func neighbourTexts(u *rand.Rand, nb privacy.Neighbours, pool []string) (a, b []
 	return a, unit(b)
 }
 
+// exactValues is what Values counts of a column, magnitudes and then the texts of the pool, with
+// noise that rounds to nothing and a threshold of one row.
+func exactValues(
+	t testing.TB, c table.TextColumn, m schema.Magnitudes, pool []string,
+) []int64 {
+	t.Helper()
+	g, err := noise.NewRoundedGaussian(tiny)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, frequent := values(c, m, g, 1, noise.NewSource())
+	texts := make([]int64, len(pool))
+	for _, f := range frequent {
+		texts[slices.Index(pool, string(f.Text))] = f.Rows
+	}
+	return append(out, texts...)
+}
+
 // TestTextSensitivity: on neighbouring tables, under each relation, the true counts of Kinds and
-// Magnitudes move by at most Δ₂, and by it.
+// Values move by at most Δ₂, and by it.
 func TestTextSensitivity(t *testing.T) {
 	u, real := rand.New(rand.NewPCG(21, 22)), schema.Magnitudes{Kind: schema.Real, PerPower: 8}
 	pool := []string{"", "NA", "1", "17", "2.5", "-1e9", "true", "2001-01-01", "x", "y"}
 	for _, nb := range relations {
-		kinds, magnitudes := 0.0, 0.0
+		kinds, held := 0.0, 0.0
 		for range 1500 {
 			a, b := neighbourTexts(u, nb, pool)
-			move := func(n int, cell func([]byte) (int, bool)) float64 {
+			move := func(exact func(table.TextColumn) []int64) float64 {
 				var counts [2][]int64
 				for i, cells := range [][]string{a, b} {
 					tab, _ := textTable(cells, nil, 1, nil).load(context.Background())
-					counts[i] = tab.cols[0].cellCounts(n, cell)
+					counts[i] = exact(tab.Columns[0])
 				}
 				square := 0.0
 				for i := range counts[0] {
@@ -108,14 +126,13 @@ func TestTextSensitivity(t *testing.T) {
 				}
 				return math.Sqrt(square)
 			}
-			kinds = max(
-				kinds,
-				move(int(schema.Classes), func(x []byte) (int, bool) { return int(schema.Classify(x)), true }),
-			)
-			magnitudes = max(magnitudes, move(real.Len(), real.Of))
+			kinds = max(kinds, move(classes))
+			held = max(held, move(func(c table.TextColumn) []int64 {
+				return exactValues(t, c, real, pool)
+			}))
 		}
 		delta := 9 / nb.MeasureEvent(privacy.Marginal{}, 9).(accountant.Gaussian).NoiseMultiplier
-		for name, got := range map[string]float64{"Kinds": kinds, "Magnitudes": magnitudes} {
+		for name, got := range map[string]float64{"Kinds": kinds, "Values": held} {
 			if got > delta*(1+1e-12) || got < delta*(1-1e-12) {
 				t.Errorf("%v: %s moved by %v, the gate assumes %v", nb, name, got, delta)
 			}
@@ -185,7 +202,7 @@ func TestSelectionReleasesLittleOfOneUnit(t *testing.T) {
 			)
 			released := int64(0)
 			for range n {
-				found, err := s.PartitionSelection(0, d)
+				found, err := s.frequent(0, d)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -210,7 +227,7 @@ func TestSelectionReleasesLittleOfOneUnit(t *testing.T) {
 // finder selects as a session does, but without one: n·δ of a test is far above what a budget may
 // be.
 type finder struct {
-	data *texts
+	data *table.Texts
 	nb   privacy.Neighbours
 	src  *noise.Source
 }
@@ -224,19 +241,23 @@ func newFinder(t testing.TB, tab *Table, adj accountant.Adjacency) finder {
 	return finder{data, tab.Neighbours(adj), noise.NewSource()}
 }
 
-func (f finder) PartitionSelection(column int, d Selection) (out []Found, err error) {
+func (f finder) frequent(column int, d Selection) (out []Found, err error) {
 	g, err := noise.NewRoundedGaussian(d.Sigma)
 	if err != nil {
 		return nil, err
 	}
-	for _, x := range f.data.cols[column].frequent(g, SelectionThreshold(f.nb, d), f.src) {
+	_, frequent := values(
+		f.data.Columns[column], schema.Magnitudes{}, g, SelectionThreshold(f.nb, d), f.src,
+	)
+	for _, x := range frequent {
 		out = append(out, Found{string(x.Text), x.Rows})
 	}
 	return out, nil
 }
 
-// TestTextNoise. Null: released − true count is round(N(0, σ²)) for Kinds, Magnitudes and
-// PartitionSelection; 20 000 draws each, false-alarm rate 1e-6; the draws must reject a σ 30 % off.
+// TestTextNoise. Null: released − true count is round(N(0, σ²)) for Kinds, and for the magnitudes
+// and the texts of Values; 20 000 draws each, false-alarm rate 1e-6; the draws must reject a σ that
+// is 30 % off.
 func TestTextNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	cells := slices.Repeat([]string{"17"}, 300)
@@ -258,11 +279,11 @@ func TestTextNoise(t *testing.T) {
 			if i > n/20 { // 1300 cells each: all of them are draws, too
 				return 0, nil
 			}
-			m, err := s.Magnitudes(0, whole, sigma)
+			m, _, err := s.Values(0, whole, Selection{Sigma: sigma})
 			return m[at] - 300, err
 		},
-		"PartitionSelection": func(int) (int64, error) {
-			got, err := f.PartitionSelection(0, d)
+		"Texts": func(int) (int64, error) {
+			got, err := f.frequent(0, d)
 			if err == nil && (len(got) != 1 || got[0].Text != "17") {
 				err = fmt.Errorf("found %v", got)
 			}
@@ -317,7 +338,7 @@ func TestSelectionOrder(t *testing.T) {
 		cells = append(cells, slices.Repeat([]string{strings.Repeat("x", MaxSelected+1)}, 100)...)
 		found, err := newFinder(
 			t, textTable(cells, nil, 1, nil), accountant.AddRemove,
-		).PartitionSelection(0, d)
+		).frequent(0, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,12 +357,13 @@ func TestSelectionOrder(t *testing.T) {
 func TestSelectionNeedsARow(t *testing.T) {
 	d := Selection{Sigma: 6, Delta: .4}
 	tab := textTable(nil, nil, 1, nil)
-	tab.load = func(context.Context) (*texts, error) {
-		return &texts{rows: 1, cols: []textColumn{{of: []string{"ghost", "a"}, cells: []uint32{1}}}}, nil
+	tab.load = func(context.Context) (*table.Texts, error) {
+		ghost := table.TextColumn{Texts: []string{"ghost", "a"}, Cells: []uint32{1}}
+		return &table.Texts{Columns: []table.TextColumn{ghost}}, nil
 	}
 	s := newFinder(t, tab, accountant.AddRemove)
 	for range 200 {
-		found, err := s.PartitionSelection(0, d)
+		found, err := s.frequent(0, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -396,22 +418,31 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"other sigma": func() error { _, err := s.Kinds(0, 5.1); return err },
 		"other delta": func() error {
-			_, err := s.PartitionSelection(0, Selection{5.1, 1e-9})
+			_, _, err := s.Values(0, schema.Magnitudes{}, Selection{5.1, 1e-9})
 			return err
 		},
 		"no column": func() error { _, err := s.Kinds(1, 9); return err },
-		"column −1": func() error { _, err := s.PartitionSelection(-1, d); return err },
+		"column −1": func() error {
+			_, _, err := s.Values(-1, schema.Magnitudes{}, d)
+			return err
+		},
 		"no magnitude": func() error {
-			_, err := s.Magnitudes(0, schema.Magnitudes{Kind: schema.Categorical}, 9)
+			_, _, err := s.Values(0, schema.Magnitudes{Kind: schema.Categorical}, Selection{9, 1e-9})
 			return err
 		},
 		"sigma NaN": func() error { _, err := s.Kinds(0, math.NaN()); return err },
 		"sigma 0": func() error {
-			_, err := s.PartitionSelection(0, Selection{0, 1e-9})
+			_, _, err := s.Values(0, schema.Magnitudes{}, Selection{0, 1e-9})
 			return err
 		},
-		"delta 1/2": func() error { _, err := s.PartitionSelection(0, Selection{5, .5}); return err },
-		"delta 0":   func() error { _, err := s.PartitionSelection(0, Selection{5, 0}); return err },
+		"delta 1/2": func() error {
+			_, _, err := s.Values(0, schema.Magnitudes{}, Selection{5, .5})
+			return err
+		},
+		"nothing asked": func() error {
+			_, _, err := s.Values(0, schema.Magnitudes{}, Selection{Sigma: 5})
+			return err
+		},
 	} {
 		if call() == nil {
 			t.Errorf("%s: no error", name)
@@ -423,7 +454,9 @@ func TestTextChargeBeforeReading(t *testing.T) {
 	if _, err := s.Kinds(0, 9); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Magnitudes(0, schema.Magnitudes{Kind: schema.Integer, PerPower: 1}, 9); err != nil {
+	if _, _, err := s.Values(
+		0, schema.Magnitudes{Kind: schema.Integer, PerPower: 1}, Selection{Sigma: 9},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Kinds(0, 9); !errors.Is(err, privacy.ErrPlan) {
@@ -450,12 +483,12 @@ func TestSelectionIsChargedInFull(t *testing.T) {
 	events := SelectionEvents(privacy.Neighbours{Adjacency: accountant.AddRemove}, d)
 	for i := range events {
 		s := openText(t, textTable([]string{"a"}, nil, 1, nil), 0, events[i:i+1])
-		if _, err := s.PartitionSelection(0, d); !errors.Is(err, privacy.ErrPlan) {
+		if _, _, err := s.Values(0, schema.Magnitudes{}, d); !errors.Is(err, privacy.ErrPlan) {
 			t.Errorf("with %v alone: %v", events[i], err)
 		}
 	}
 	s := openText(t, textTable([]string{"a"}, nil, 1, nil), 0, events)
-	if _, err := s.PartitionSelection(0, d); err != nil {
+	if _, _, err := s.Values(0, schema.Magnitudes{}, d); err != nil {
 		t.Error(err)
 	}
 	if runs := s.Ledger().Runs(); len(runs[0].Charged) != 2 {
@@ -470,7 +503,7 @@ func TestTextUnitsAreBounded(t *testing.T) {
 		t, textTable(append(cells, "b"), append(units, 1), 3, nil), 0,
 		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 1}},
 	)
-	if got := s.texts().cols[0].counts(); !slices.Equal(got, []int64{3, 1}) {
+	if got := counts(s.texts().Columns[0]); !slices.Equal(got, []int64{3, 1}) {
 		t.Errorf("rows of each text %v, want 3 of the first unit and 1 of the second", got)
 	}
 }
@@ -492,8 +525,8 @@ func TestTextFile(t *testing.T) {
 	s := openText(
 		t, tab, 0, accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 9}, Count: 1}},
 	)
-	if !slices.Equal(s.Names(), []string{"a", "b"}) || s.texts().rows != 2 {
-		t.Errorf("names %v, %d rows", s.Names(), s.texts().rows)
+	if !slices.Equal(s.Names(), []string{"a", "b"}) || len(s.texts().Columns[0].Cells) != 2 {
+		t.Errorf("names %v, %d rows", s.Names(), len(s.texts().Columns[0].Cells))
 	}
 	for name, o := range map[string]Options{
 		"no names":       {},
@@ -553,7 +586,7 @@ func TestTextRowsAreNoErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := openText(t, tab, 0, gaussian(9, 1))
-		if got := s.texts().rows; got != tt.rows {
+		if got := len(s.texts().Columns[0].Cells); got != tt.rows {
 			t.Errorf("%s: %d rows are read, not %d", name, got, tt.rows)
 		}
 		as := &schema.Schema{
@@ -631,4 +664,14 @@ func (c *pollCounter) Err() error { c.asked++; return nil }
 func (c *pollCounter) Done() <-chan struct{} {
 	c.asked++
 	return nil
+}
+
+// TestTextsNeedDelta: what no delta pays for is not released, however frequent it is.
+func TestTextsNeedDelta(t *testing.T) {
+	s := openText(t, textTable(slices.Repeat([]string{"secret"}, 99), nil, 1, nil), 0, gaussian(5, 1))
+	m := schema.Magnitudes{Kind: schema.Real, PerPower: 1}
+	counts, found, err := s.Values(0, m, Selection{Sigma: 5})
+	if err != nil || len(counts) != m.Len() || len(found) > 0 {
+		t.Errorf("%d counts, found %v: %v", len(counts), found, err)
+	}
 }

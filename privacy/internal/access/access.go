@@ -51,6 +51,8 @@ type Gate struct {
 	// Source makes a *privacy.Rows of rows in another form, of which only the schema's unit is
 	// known. load reads them and drops all but those that bound keeps, given each row's unit.
 	Source func(s *schema.Schema, load func(ctx context.Context, bound Bound) error) any
+	// Describe gives a session on such rows a schema and, with it, a table.
+	Describe func(session any, to *schema.Schema, data func() (*table.Table, error)) error
 }
 
 // Bound returns the rows to keep, in increasing order: a random few of each unit.
@@ -79,6 +81,11 @@ func StateOf(session any) State { return gate.State(session) }
 // Source makes a *privacy.Rows: see [Gate].
 func Source(s *schema.Schema, load func(ctx context.Context, bound Bound) error) any {
 	return gate.Source(s, load)
+}
+
+// Describe gives a session a schema: see [Gate].
+func Describe(session any, to *schema.Schema, data func() (*table.Table, error)) error {
+	return gate.Describe(session, to, data)
 }
 
 // RunInts is [Run] for answers of n whole numbers.

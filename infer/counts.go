@@ -1,0 +1,132 @@
+package infer
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy/text"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// counts is what was bought of the cells of a column, with the noise of each number in rows.
+type counts struct {
+	cells   []magnitude  // within the bounds, in the order of their values
+	texts   []text.Found // categories, or truth values
+	sigma   float64      // of each cell and text
+	missing noisy
+	rest    noisy // of the cells with a value, those with another text
+}
+
+// noisy is a number of rows, with the standard deviation of its noise.
+type noisy struct{ rows, sigma float64 }
+
+func (n noisy) add(rows, sigma float64) noisy {
+	return noisy{n.rows + rows, math.Hypot(n.sigma, sigma)}
+}
+
+// Measurements is the noisy counts that bought the schema, as one-way marginals over the columns of
+// [Result.Schema]: a method can take them for measurements of its own, at no further cost. A column
+// of numbers is measured at the resolution that its bins and the public magnitudes share. Counts of
+// texts are of those that passed a threshold, which biases them upwards a little where they are
+// close to it.
+func (r *Result) Measurements() ([]marginal.Measurement, error) {
+	codecs, err := r.Schema().Codecs()
+	if err != nil {
+		return nil, err
+	}
+	var out []marginal.Measurement
+	at := 0
+	for _, c := range r.Columns {
+		if c.Found == nil && !r.csv.NoHeader {
+			continue
+		}
+		codec := codecs[at]
+		if c.Found != nil && c.counts.sigma > 0 {
+			m := marginal.Measurement{Cols: []int{at}}
+			if c.Found.Kind.Ordered() {
+				c.counts.ordered(&m, codec)
+			} else {
+				c.counts.listed(&m, codec)
+			}
+			if _, ok := codec.MissingCode(); ok {
+				m.Counts = append(m.Counts, c.counts.missing.rows)
+				m.Sigmas = append(m.Sigmas, c.counts.missing.sigma)
+			}
+			out = append(out, m)
+		}
+		at++
+	}
+	return out, nil
+}
+
+// ordered measures groups of bins, each of which holds the same values as a run of cells.
+func (c counts) ordered(m *marginal.Measurement, codec *schema.Codec) {
+	missing, hasMissing := codec.MissingCode()
+	bins := codec.Size()
+	if hasMissing {
+		bins = int(missing)
+	}
+	find := func(x float64) int {
+		return max(0, sort.Search(bins, func(i int) bool {
+			lo, _ := codec.Bin(uint16(i))
+			return lo > x
+		})-1)
+	}
+	groups, next := make([]uint16, codec.Size()), 0 // the first bin without a group
+	for _, cell := range c.cells {
+		last := cell.hi
+		if codec.Column().Kind.Stored() == schema.StoredFloat && cell.lo < cell.hi {
+			last = math.Nextafter(cell.hi, cell.lo)
+		}
+		if g := len(m.Counts); g == 0 || find(cell.lo) >= next {
+			m.Counts, m.Sigmas = append(m.Counts, 0), append(m.Sigmas, 0)
+		}
+		g := len(m.Counts) - 1
+		m.Counts[g] += cell.rows
+		m.Sigmas[g] = math.Hypot(m.Sigmas[g], c.sigma)
+		for ; next <= find(last); next++ {
+			groups[next] = uint16(g)
+		}
+	}
+	for ; next < len(groups); next++ {
+		groups[next] = uint16(len(m.Counts) - 1)
+	}
+	if hasMissing {
+		groups[missing] = uint16(len(m.Counts))
+	}
+	m.Groups = [][]uint16{groups}
+}
+
+// listed measures each category.
+func (c counts) listed(m *marginal.Measurement, codec *schema.Codec) {
+	column := codec.Column()
+	for _, category := range column.Categories {
+		n := noisy{}
+		for _, f := range c.texts {
+			if f.Text == category ||
+				column.Kind == schema.Boolean && strings.EqualFold(f.Text, category) {
+				n = n.add(float64(f.Rows), c.sigma)
+			}
+		}
+		if n.sigma == 0 { // it stands for what was not found
+			n = c.rest
+		}
+		m.Counts, m.Sigmas = append(m.Counts, n.rows), append(m.Sigmas, n.sigma)
+	}
+}
+
+// countsOf is the counts of a column whose cells or texts have noise sigma.
+func countsOf(cells []magnitude, texts []text.Found, v judged, sigma float64) counts {
+	c := counts{cells: cells, texts: texts, sigma: sigma, missing: v.missed,
+		rest: noisy{v.values, v.noise}}
+	for _, f := range texts {
+		if slices.Contains(v.missing, f.Text) {
+			continue
+		}
+		c.rest = c.rest.add(-float64(f.Rows), sigma)
+	}
+	return c
+}

@@ -1,0 +1,109 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/text"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// Plan is the purchase of a schema on paper: what a session must reserve for it. All noise is
+// Gaussian and is taken from one filter (accountant.GDPFilter), so that what one question leaves
+// pays for the next.
+type Plan struct {
+	Neighbours privacy.Neighbours
+	Columns    int     // that are asked about
+	Mu         float64 // of the filter that is reserved
+	// part of Mu² that the schema may take, 0 < Share ≤ 1. The rest is for what is asked in the same
+	// session afterwards
+	Share float64
+	Delta float64 // for the texts of one column that only one unit has
+}
+
+const (
+	deltaShare = 0.5 // of δ, for texts that only one unit has; noise has the rest
+
+	// The first question, about kinds, takes kindShare of the schema's part of Mu². If the rows are
+	// less than fewRows times its noise, it is asked once more with againShare.
+	kindShare  = 0.15
+	againShare = 0.25
+	fewRows    = 20
+)
+
+// NewPlan is the plan for a table with so many columns to ask about, which takes all of the budget;
+// δ > 0. The errors are those of accountant.Calibrate, and one that wraps schema.ErrInvalid.
+func NewPlan(columns int, nb privacy.Neighbours, b accountant.Budget) (Plan, error) {
+	if err := b.Validate(); err != nil {
+		return Plan{}, err
+	}
+	if b.Delta == 0 {
+		return Plan{}, fmt.Errorf("infer: categories can only be found with delta > 0: %w",
+			accountant.ErrBudgetRange)
+	}
+	if columns < 1 {
+		return Plan{}, fmt.Errorf("infer: there is no column: %w", schema.ErrInvalid)
+	}
+	at := func(scale float64) Plan {
+		return Plan{Neighbours: nb, Columns: columns, Mu: 1 / scale, Share: 1,
+			Delta: b.Delta * deltaShare / float64(columns)}
+	}
+	scale, err := accountant.Calibrate(b, nb.Adjacency,
+		func(scale float64) accountant.Composition { return at(scale).Composition() })
+	if err != nil {
+		return Plan{}, fmt.Errorf("infer: %w", err)
+	}
+	return at(scale), nil
+}
+
+// Composition is what a session must reserve.
+func (p Plan) Composition() accountant.Composition {
+	return accountant.Composition{
+		{Event: accountant.GDPFilter{Mu: p.Mu}, Count: 1},
+		{Event: accountant.Approx{Delta: p.Delta}, Count: p.Columns},
+	}
+}
+
+// sigma is the noise, in rows, of each of n equal questions that together take a part of what the
+// schema may take.
+func (p Plan) sigma(part float64, n int) float64 {
+	unit := 1 / p.Neighbours.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian).NoiseMultiplier
+	return unit * math.Sqrt(float64(n)/(p.Share*part)) / p.Mu * (1 + 1e-9)
+}
+
+// values is the noise of the second question if the first was asked once, or twice, and so many
+// more questions than columns are asked.
+func (p Plan) values(again bool, questions int) text.Selection {
+	part := 1 - kindShare
+	if again {
+		part -= againShare
+	}
+	return text.Selection{Sigma: p.sigma(part, questions), Delta: p.Delta}
+}
+
+// Needs is how many rows the steps of a purchase need, each to come out nearly always. It follows
+// from the plan alone.
+type Needs struct {
+	// of a column, that are not missing: fewer, and its kind is not seen, so that it is left out
+	Kind float64
+	// numbers of a column within a few powers of two: fewer, and there are no bounds
+	Bounds float64
+	// rows with a text: fewer, and it is joined with others
+	Category float64
+}
+
+// surely is how far above a limit, in standard deviations, a count must be to pass it 98 times in a
+// hundred.
+const surely = 2
+
+// Needs are those of a small table: a large one needs fewer rows for a kind.
+func (p Plan) Needs() Needs {
+	v := p.values(true, p.Columns)
+	return Needs{
+		Kind:     (clear + surely) * p.sigma(kindShare+againShare, p.Columns),
+		Bounds:   (core + surely) * 2 * v.Sigma, // four cells
+		Category: float64(text.SelectionThreshold(p.Neighbours, v)) + surely*v.Sigma,
+	}
+}

@@ -1,0 +1,91 @@
+package text
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// TestAs: one reservation pays for the questions about texts and, behind As, for those about codes.
+// The rows are those that the texts had after units were bounded, and every cell is read as a
+// lenient reader does. A run that was left goes on through it.
+func TestAs(t *testing.T) {
+	dir := t.TempDir()
+	file := ledger.NewFile(filepath.Join(dir, "l"))
+	cells := append(slices.Repeat([]string{"17"}, 50), "x", "", "99")
+	units := append(make([]uint32, 50), 1, 2, 3)
+	to := &schema.Schema{Unit: "id", MaxRowsPerUnit: 3, Lenient: true, Columns: []schema.Column{{
+		Name: "c", Kind: schema.Integer, Min: 10, Max: 19, Missing: []string{""},
+		OnInvalid: schema.Clamp}}}
+	o := privacy.Options{
+		Budget: wide, Plan: accountant.Composition{{Event: accountant.GDPFilter{Mu: 1e4}, Count: 1}},
+		Ledger: file, Journal: filepath.Join(dir, "j"),
+	}
+	sigma := 3 * tiny
+	for _, resume := range []bool{false, true} {
+		o.Resume = resume
+		s, err := Open(context.Background(), textTable(cells, units, 3, nil), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kinds, err := s.Kinds(0, sigma); err != nil || kinds[schema.ClassWhole] != 4 {
+			t.Fatalf("kinds %v: %v", kinds, err)
+		}
+		for name, change := range map[string]func(*schema.Schema){
+			"strict":       func(to *schema.Schema) { to.Lenient = false },
+			"another unit": func(to *schema.Schema) { to.Unit = "name" },
+			"no unit":      func(to *schema.Schema) { to.Unit, to.MaxRowsPerUnit = "", 1 },
+			"more rows":    func(to *schema.Schema) { to.MaxRowsPerUnit = 4 },
+			"no column":    func(to *schema.Schema) { to.Columns[0].Name = "d" },
+			"invalid":      func(to *schema.Schema) { to.Columns[0].Min = 1e9 },
+		} {
+			other := to.Clone()
+			change(other)
+			if _, err := s.As(other); !errors.Is(err, schema.ErrInvalid) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		coded, err := s.As(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if counts, err := coded.Measure(privacy.Marginal{Cols: []int{0}}, sigma); err != nil ||
+			counts[7] != 3 || counts[9] != 1 || counts[10] != 2 {
+			t.Fatalf("counts %v: %v", counts, err)
+		}
+		sizes := privacy.ContributionHistogram{UpTo: []int{1, 49}}
+		if counts, err := coded.Measure(sizes, sigma); err != nil || !slices.Equal(counts,
+			[]int64{3, 0, 1}) {
+			t.Fatalf("units of a row, of up to 49, of more: %v: %v", counts, err)
+		}
+		if _, err := s.Kinds(0, sigma); err == nil {
+			t.Error("the texts are still there")
+		}
+		if _, err := s.As(to); err == nil {
+			t.Error("it goes over twice")
+		}
+		if got := len(s.Ledger().Entries); got != 5 {
+			t.Errorf("%d entries, want an opening, a reservation and three charges", got)
+		}
+		if !resume {
+			coded.Leave()
+			continue
+		}
+		if err := s.Close(ledger.StatusDone); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := coded.Measure(privacy.Total{}, sigma); !errors.Is(err, privacy.ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
+		if l := s.Ledger(); l.Verify(nil) != nil || l.Runs()[0].Status != ledger.StatusDone {
+			t.Error("the ledger does not verify")
+		}
+	}
+}

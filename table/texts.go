@@ -1,0 +1,101 @@
+package table
+
+import (
+	"context"
+	"slices"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// Texts is a table of texts, which no schema describes: a dictionary a column.
+type Texts struct {
+	Columns []TextColumn
+	Units   []uint32 // the unit of each row, numbered as they come; nil without an id column
+}
+
+// TextColumn holds the texts of a column once, and for every row the number of its text.
+type TextColumn struct {
+	Texts []string
+	Cells []uint32
+}
+
+// ReadTexts reads the file by the rule of lenient schemas: no row of it is an error. It has so many
+// columns; the one at unitAt, unless that is negative, holds ids, and a row without one is nobody's
+// and left out. The error is that of ctx, or of a file that cannot be read.
+func ReadTexts(
+	ctx context.Context, path string, csv schema.CSV, columns, unitAt int,
+) (*Texts, error) {
+	t := &Texts{Columns: make([]TextColumn, columns)}
+	index := make([]map[string]uint32, columns)
+	for i := range index {
+		index[i] = map[string]uint32{}
+	}
+	rows := 0
+	scan := ScanOptions{CSV: csv, Lenient: true, Columns: columns}
+	err := ScanText(path, scan, func(_, row []string) error {
+		if rows%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if unitAt >= 0 && row[unitAt] == "" {
+			return nil
+		}
+		rows++
+		for i, cell := range row {
+			c := &t.Columns[i]
+			n, ok := index[i][cell]
+			if !ok {
+				n = uint32(len(c.Texts))
+				index[i][cell] = n
+				c.Texts = append(c.Texts, cell)
+			}
+			c.Cells = append(c.Cells, n)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if unitAt >= 0 {
+		t.Units = t.Columns[unitAt].Cells
+		t.Columns = slices.Delete(t.Columns, unitAt, unitAt+1)
+	}
+	return t, nil
+}
+
+// Select is the rows at those places.
+func (t *Texts) Select(rows []int) *Texts {
+	of := func(cells []uint32) []uint32 {
+		out := make([]uint32, len(rows))
+		for i, row := range rows {
+			out[i] = cells[row]
+		}
+		return out
+	}
+	out := &Texts{Units: of(t.Units)}
+	for _, c := range t.Columns {
+		out.Columns = append(out.Columns, TextColumn{c.Texts, of(c.Cells)})
+	}
+	return out
+}
+
+// Encode is the table in the codes of a valid, lenient schema, whose i-th column is column from[i]
+// of the texts. Each row has the codes that it alone decides.
+func (t *Texts) Encode(s *schema.Schema, from []int) (*Table, error) {
+	codecs, err := s.Codecs()
+	if err != nil {
+		return nil, err
+	}
+	cols := make([]Codes, len(codecs))
+	for i, codec := range codecs {
+		c := t.Columns[from[i]]
+		codes := make([]uint16, len(c.Texts))
+		for n, text := range c.Texts {
+			codes[n], _ = codec.EncodeText([]byte(text)) // a lenient codec has a code for any text
+		}
+		cols[i] = NewCodes(codec.Size(), len(c.Cells))
+		for row, n := range c.Cells {
+			cols[i].Set(row, codes[n])
+		}
+	}
+	return FromColumns(s, cols, t.Units)
+}
