@@ -178,5 +178,5 @@ func ExampleMetrics() {
 	}
 	// Output:
 	// Validity, 0 to 1, goal 1
-	// KSComplement, 0 to 1, goal 1
+	// MovedShare, 0 to 1, goal 0
 }

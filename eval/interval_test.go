@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -261,30 +262,34 @@ func TestValidity(t *testing.T) {
 		{"2001-02-03", "x", "F", "17"},
 		{"2001-02-03", "x", "m"}, // ragged
 	}
-	got, err := Validity(s, header, slices.Values(rows))
+	v, err := NewValues(s, header, slices.Values(rows))
 	if err != nil {
 		t.Fatal(err)
 	}
+	got := Validity(v)
 	if got.Rows != 5 || got.Valid != .4 || !near(got.Cells, (.6+.6+.6)/3, 1e-15) {
 		t.Errorf("%+v", got)
 	}
-	for i, want := range []ColumnValidity{{"age", false, .6}, {"sex", false, .6},
-		{"seen", false, .6}} {
-		if got.Columns[i] != want {
+	for i, want := range []ColumnValidity{{Column: "age", Valid: .6, Below: .2},
+		{Column: "sex", Valid: .6, Foreign: []string{"F"}}, {Column: "seen", Valid: .6}} {
+		if !reflect.DeepEqual(got.Columns[i], want) {
 			t.Errorf("column %+v, want %+v", got.Columns[i], want)
 		}
 	}
-	absent, err := Validity(s, []string{"age", "sex"}, slices.Values([][]string{{"20", "f"}}))
-	if err != nil || absent.Valid != 0 || !absent.Columns[2].Absent ||
-		absent.Columns[0].Valid != 1 {
-		t.Errorf("%+v, %v without a column", absent, err)
+	absent, err := NewValues(s, []string{"age", "sex"}, slices.Values([][]string{{"20", "f"}}))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := Validity(s, header, slices.Values([][]string(nil))); !errors.Is(err, ErrTables) {
+	if r := Validity(absent); r.Valid != 0 || !r.Columns[2].Absent || r.Columns[0].Valid != 1 {
+		t.Errorf("%+v without a column", r)
+	}
+	if _, err := NewValues(s, header, slices.Values([][]string(nil))); !errors.Is(err, ErrTables) {
 		t.Errorf("error %v for no rows, want %v", err, ErrTables)
 	}
 	broken := &schema.Schema{Columns: []schema.Column{{Name: "age", Kind: schema.Integer, Min: 2,
 		Max: 1}}}
-	if _, err := Validity(broken, header, slices.Values(rows)); !errors.Is(err, schema.ErrInvalid) {
+	if _, err := NewValues(broken, header, slices.Values(rows)); !errors.Is(err,
+		schema.ErrInvalid) {
 		t.Errorf("error %v for a broken schema, want %v", err, schema.ErrInvalid)
 	}
 }

@@ -92,32 +92,6 @@ func ColumnPairTrends(real, synthetic *table.Table) (trends []PairTrend, mean fl
 	return trends, mean, nil
 }
 
-// Correlations returns Pearson's correlation of every pair of columns as a
-// square matrix in schema order, for heat maps: NaN where a column is not
-// numeric or has no spread, 1 on the rest of the diagonal.
-func Correlations(t *table.Table) ([][]float64, error) {
-	columns, err := compatible(t)
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]float64, len(columns))
-	for i := range out {
-		out[i] = make([]float64, len(columns))
-	}
-	for i := range out {
-		for j := i; j < len(out); j++ {
-			r := math.NaN()
-			if columns[i].numeric() && columns[j].numeric() {
-				if c, ok := correlation(t, columns, [2]int{i, j}); ok {
-					r = c
-				}
-			}
-			out[i][j], out[j][i] = r, r
-		}
-	}
-	return out, nil
-}
-
 func namedPair(real, synthetic *table.Table, first, second string) ([]column, [2]int, error) {
 	columns, a, err := named(real, synthetic, first)
 	if err != nil {

@@ -18,6 +18,23 @@ func Metrics() []Metric {
 		{"Validity", "DataValidity, BoundaryAdherence, CategoryAdherence (SDMetrics)", "0 to 1",
 			"1",
 			"Share of rows all of whose cells the public schema allows."},
+		{"MovedShare", "1 less BoundaryAdherence, CategoryAdherence (SDMetrics) of real rows",
+			"0 to 1", "0",
+			"Share of the real cells of a column that the schema moves: to a bound, into another " +
+				"category, to missing."},
+		{"UncoveredShare", "RangeCoverage, CategoryCoverage (SDMetrics)", "0 to 1",
+			"that of a holdout",
+			"Share of the real cells of a column beyond the least and the greatest synthetic " +
+				"number, or of a category that the synthetic table does not have."},
+		{"MeanShift", "standardized mean difference, StatisticSimilarity (SDMetrics)",
+			"any number", "0",
+			"Synthetic mean less the real one, in real standard deviations."},
+		{"SpreadRatio", "none; variance ratio is its square", "0 up", "1",
+			"Synthetic standard deviation over the real one."},
+		{"Wasserstein", "wasserstein_dist (synthcity), earth mover's distance", "0 up",
+			"that of a holdout",
+			"Mean distance between the real and the synthetic quantiles, in real standard " +
+				"deviations."},
 		{"KSComplement", "KSComplement (SDMetrics)", "0 to 1", "1",
 			"One minus the largest gap between the real and the synthetic cumulative " +
 				"distribution of a numeric column."},
@@ -38,6 +55,10 @@ func Metrics() []Metric {
 		{"ColumnPairTrends", "Column Pair Trends (SDMetrics quality report)", "0 to 1", "1",
 			"Mean over all pairs of columns of CorrelationSimilarity (two numbers) or " +
 				"ContingencySimilarity (all others)."},
+		{"AssociationKept", "none; CorrelationSimilarity (SDMetrics) is over all pairs",
+			"up to 1", "1",
+			"Share of the strength of the associated pairs that survives, beyond what two real " +
+				"tables differ by."},
 		{"MarginalError", "workload error, average total variation distance (private-pgm)",
 			"0 to 1", "0",
 			"Mean total variation distance between the real and the synthetic joint " +

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/report"
@@ -23,11 +26,12 @@ import (
 const unprotectedMode = 0o600
 
 type evaluate struct {
-	jobFlags                  // the schema, and what a published evaluation costs
-	train, holdout, synthetic string
-	html, json                string
-	drop, quasi               string
-	options                   report.Options
+	jobFlags          // the schema, and what a published evaluation costs
+	train, holdout    string
+	synthetic, models []string
+	html, json, pairs string
+	drop, quasi       string
+	options           report.Options
 }
 
 func evaluateCommand(t *terminal) *cobra.Command {
@@ -55,6 +59,9 @@ The holdout is real rows that the synthesizer did not see: set some aside before
 it, the figures on privacy and prediction, and the comparison with real rows, are left out. Without
 --report and --json a table goes to standard output. docs/evaluate.md explains each figure.
 
+Give --synthetic again for each further table: the report shows them side by side. With --model,
+once for each of them and in their order, it says under which guarantee each was made.
+
 With --epsilon, a few figures are computed with noise from one private table, the holdout or the
 training table, and may be published: noisy marginal errors, the rate of the positive class,
 the AUROC of a model trained on the synthetic rows. The budget is charged in that table's ledger;
@@ -65,7 +72,10 @@ the AUROC of a model trained on the synthetic rows. The budget is charged in tha
 	f.StringVar(&e.train, "train", "", "`REAL` rows that the synthetic ones were made from, .csv or "+
 		".parquet (required)")
 	f.StringVar(&e.holdout, "holdout", "", "other `REAL` rows, which the synthesizer did not see")
-	f.StringVar(&e.synthetic, "synthetic", "", "synthetic table `SYN` (required)")
+	f.StringArrayVar(&e.synthetic, "synthetic", nil, "synthetic table `SYN` (required; again for "+
+		"each further table)")
+	f.StringArrayVar(&e.models, "model", nil, "`MODEL` file of the synthetic table, whose guarantee "+
+		"is verified and shown")
 	f.StringVar(&e.Schema, "schema", "", "schema `FILE` of all of them (required)")
 	f.StringVar(&e.options.Target, "target", "", "`COLUMN` to predict")
 	f.StringVar(&e.options.Positive, "positive", "", "the `VALUE` of the target that counts as "+
@@ -75,6 +85,9 @@ the AUROC of a model trained on the synthetic rows. The budget is charged in tha
 	f.StringVar(&e.quasi, "quasi", "", "quasi-identifiers: `COLUMNS`, separated by commas, that an "+
 		"outsider might know of a person")
 	f.Uint64Var(&e.options.Seed, "seed", 1, "public seed `K` of subsamples, forests and bootstraps")
+	f.StringVar(&e.pairs, "pairs", "0",
+		"also draw the `N` pairs of columns that are furthest off, or "+
+			"all")
 	f.StringVar(&e.html, "report", "", "page `R.html` to write")
 	f.StringVar(&e.json, "json", "", "the same figures for programs, `R.json`; - is standard output")
 	f.SetAnnotation("json", typedKey, []string{}) // a switch in other verbs
@@ -113,6 +126,13 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	if e.html == job.Standard {
 		return usagef("--report -: a page needs a file")
 	}
+	if e.options.Pairs, err = pairs(e.pairs); err != nil {
+		return err
+	}
+	claims, err := e.claims()
+	if err != nil {
+		return err
+	}
 	files := map[string]*target{}
 	for flag, path := range map[string]string{"--report": e.html, "--json": e.json} {
 		if path == "" {
@@ -127,6 +147,9 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	in, err := e.read(cmd.Context(), t, shown, s)
 	if err != nil {
 		return err
+	}
+	for i, c := range claims {
+		in.Synthetic[i].Claim = c
 	}
 	e.options.Tool = tool()
 	e.options.Progress = shown.report
@@ -164,8 +187,13 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 
 // check refuses what cannot work before anything is read.
 func (e *evaluate) check(cmd *cobra.Command) (*schema.Schema, error) {
-	tables := []job.NamedPath{job.At("--train", e.train), job.At("--holdout", e.holdout),
-		job.At("--synthetic", e.synthetic)}
+	tables := []job.NamedPath{job.At("--train", e.train), job.At("--holdout", e.holdout)}
+	for _, path := range e.synthetic {
+		tables = append(tables, job.At("--synthetic", path))
+	}
+	if n := len(e.models); n > 0 && n != len(e.synthetic) {
+		return nil, usagef("--model must be given once for each --synthetic, in their order")
+	}
 	if err := job.Distinct([]job.NamedPath{job.At("--report", e.html), job.At("--json", e.json)},
 		append(tables, job.At("--schema", e.Schema), configPath(cmd))); err != nil {
 		return nil, err
@@ -207,29 +235,70 @@ func list(flag, text string) ([]string, error) {
 	return names, nil
 }
 
+// pairs is how many pairs of columns are drawn, −1 for all.
+func pairs(text string) (int, error) {
+	if text == "all" {
+		return -1, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, usagef("--pairs %q is neither a number of pairs nor all", text)
+	}
+	return n, nil
+}
+
+// claims verifies the models of the synthetic tables.
+func (e *evaluate) claims() ([]*report.Claim, error) {
+	var out []*report.Claim
+	for _, path := range e.models {
+		m, err := openModel(path)
+		if err != nil {
+			return nil, fmt.Errorf("--model: %w", err)
+		}
+		if _, err := m.Verify(pld.Epsilon); err != nil {
+			return nil, fmt.Errorf("--model %s: %w", path, err)
+		}
+		c := m.Claim
+		out = append(out, &report.Claim{Method: m.Method, Epsilon: c.Epsilon,
+			Delta: c.Delta, Adjacency: c.Adjacency.String(), Unit: c.Unit,
+			MaxRowsPerUnit: c.MaxRowsPerUnit, Text: c.String()})
+	}
+	return out, nil
+}
+
 // read reads the tables.
 func (e *evaluate) read(
 	ctx context.Context, t *terminal, shown *progress, s *schema.Schema,
 ) (in report.Tables, err error) {
-	if in.Synthetic, err = e.readSynthetic(ctx, t, shown, s); err != nil {
-		return in, err
-	}
-	if in.Train, err = readTable(ctx, t, shown, "--train", e.train, s); err != nil {
-		return in, err
-	}
-	in.Names.Train, in.Names.Synthetic = filepath.Base(e.train), filepath.Base(e.synthetic)
-	if e.holdout != "" {
-		in.Names.Holdout = filepath.Base(e.holdout)
-		if in.Holdout, err = readTable(ctx, t, shown, "--holdout", e.holdout, s); err != nil {
+	for _, path := range e.synthetic {
+		one, err := readBoth(ctx, t, shown, "--synthetic", path, free(s))
+		if err != nil {
 			return in, err
 		}
+		in.Synthetic = append(in.Synthetic, one)
 	}
-	if e.synthetic != job.Standard { // which can be read once only
-		if v, err := validity(free(s), e.synthetic); err == nil {
-			in.Validity = &v
-		}
+	if in.Train, err = readBoth(ctx, t, shown, "--train", e.train, s); err != nil {
+		return in, err
 	}
-	return in, nil
+	if e.holdout != "" {
+		in.Holdout, err = readBoth(ctx, t, shown, "--holdout", e.holdout, s)
+	}
+	return in, err
+}
+
+// readBoth reads a table as codes and, from a file, its cells too.
+func readBoth(
+	ctx context.Context, t *terminal, shown *progress, name, path string, s *schema.Schema,
+) (out report.Table, err error) {
+	out.Name = filepath.Base(path)
+	if out.Rows, err = readTable(ctx, t, shown, name, path, s); err != nil ||
+		path == job.Standard || out.Rows.Rows() == 0 {
+		return out, err
+	}
+	if out.Values, err = readValues(path, s); err != nil {
+		return out, fmt.Errorf("%s: %w", name, job.Bare(path, err))
+	}
+	return out, nil
 }
 
 // readTable reads a table without protection.
@@ -245,11 +314,36 @@ func readTable(
 	return out, nil
 }
 
-func (e *evaluate) readSynthetic(
-	ctx context.Context, t *terminal, shown *progress, s *schema.Schema,
-) (*table.Table, error) {
-	return readTable(ctx, t, shown, "--synthetic", e.synthetic, free(s))
+// readValues reads the cells of a table as the file has them.
+func readValues(path string, s *schema.Schema) (*eval.Values, error) {
+	var header []string
+	if s.CSV.NoHeader {
+		if s.Unit != "" {
+			header = append(header, s.Unit)
+		}
+		for _, c := range s.Columns {
+			header = append(header, c.Name)
+		}
+	} else {
+		var err error
+		if header, err = table.Header(path, s.CSV.Separator()); err != nil {
+			return nil, err
+		}
+	}
+	var scanned error
+	v, err := eval.NewValues(s, header, func(yield func([]string) bool) {
+		o := table.ScanOptions{CSV: s.CSV, Lenient: s.Lenient, Columns: len(header)}
+		scanned = table.ScanText(path, o, func(_, row []string) error {
+			if !yield(row) {
+				return errEnough
+			}
+			return nil
+		})
+	})
+	return v, cmp.Or(scanned, err)
 }
+
+var errEnough = errors.New("enough")
 
 // free is the schema of synthetic rows, which belong to no unit, and about which an error hides
 // nothing.
@@ -257,37 +351,4 @@ func free(s *schema.Schema) *schema.Schema {
 	out := *s
 	out.Unit, out.MaxRowsPerUnit, out.Lenient = "", 0, false
 	return &out
-}
-
-var errEnough = errors.New("enough")
-
-// validity judges the text of a synthetic table by the schema.
-func validity(s *schema.Schema, path string) (eval.ValidityResult, error) {
-	var header []string
-	scan := func(fn func(names, row []string) error) error {
-		return table.ScanText(path, table.ScanOptions{CSV: s.CSV}, fn)
-	}
-	err := scan(func(names, _ []string) error { header = append(header, names...); return errEnough })
-	if err != nil && !errors.Is(err, errEnough) {
-		return eval.ValidityResult{}, err
-	}
-	if s.CSV.NoHeader {
-		header = nil
-		for _, c := range s.Columns {
-			header = append(header, c.Name)
-		}
-	}
-	var scanned error
-	v, err := eval.Validity(s, header, func(yield func([]string) bool) {
-		scanned = scan(func(_, row []string) error {
-			if !yield(row) {
-				return errEnough
-			}
-			return nil
-		})
-	})
-	if err == nil {
-		err = scanned
-	}
-	return v, err
 }

@@ -37,7 +37,8 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 		defer file.Abort()
 	}
 	shown := t.privateProgress()
-	synthetic, err := e.readSynthetic(cmd.Context(), t, shown, rows.Schema())
+	synthetic, err := readTable(cmd.Context(), t, shown, "--synthetic", e.synthetic[0],
+		free(rows.Schema()))
 	if err != nil {
 		return err
 	}
@@ -81,8 +82,11 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 			"synthesizer did not see) or --train, not both"))
 	case e.holdout == "" && e.train == "":
 		return fail(usagef("--holdout or --train is required"))
-	case e.html != "" || e.quasi != "":
-		return fail(usagef("--report and --quasi are not private; --epsilon gives numbers only (--json)"))
+	case e.html != "" || e.quasi != "" || cmd.Flags().Changed("pairs") || e.models != nil:
+		return fail(usagef("--report, --quasi, --pairs and --model are for what is not private; " +
+			"--epsilon gives numbers only (--json)"))
+	case len(e.synthetic) > 1:
+		return fail(usagef("--epsilon takes one --synthetic table"))
 	case e.holdout == "":
 		name = "--train"
 	}
@@ -93,21 +97,22 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	if err := e.checkBudget(cmd); err != nil {
 		return fail(err)
 	}
-	if e.Input == job.Standard && e.synthetic == job.Standard {
+	synthetic := e.synthetic[0]
+	if e.Input == job.Standard && synthetic == job.Standard {
 		return fail(usagef("only one table can come from standard input"))
 	}
 	var err error
 	if e.options.Drop, err = list("--drop", e.drop); err != nil {
 		return fail(err)
 	}
-	if _, err := job.FormatOf("--synthetic", e.synthetic); err != nil {
+	if _, err := job.FormatOf("--synthetic", synthetic); err != nil {
 		return fail(err)
 	}
-	if err := job.Readable(e.synthetic); err != nil {
+	if err := job.Readable(synthetic); err != nil {
 		return fail(err)
 	}
 	return e.private(name, e.Input, []job.NamedPath{job.At("--json", e.json)},
-		[]job.NamedPath{job.At("--synthetic", e.synthetic), configPath(cmd)})
+		[]job.NamedPath{job.At("--synthetic", synthetic), configPath(cmd)})
 }
 
 func claimOf(r *publish.Result) release.Claim {

@@ -1,156 +1,193 @@
 package report
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
 const (
-	// groups of about equally many training rows that a number is cut into beside a category
-	associationGroups  = 8
-	mostAssociated     = 60      // columns that are drawn
 	mostAssociatedRows = 200_000 // rows of a table
+	mostPairs          = 100     // pairs that the JSON names
+	mostJoint          = 12      // groups of a column in the drawing of a pair
 )
 
-// associate measures how strongly every two columns go together, in the real and in the synthetic
-// rows.
+// associate measures how strongly every two columns go together in each table.
 func (w *work) associate() error {
 	d := len(w.codecs)
 	if d < 2 {
+		w.skip("there is one column only", "AssociationKept")
 		return nil
 	}
-	if d > mostAssociated {
-		w.note("The association maps show the first %d of %d columns.", mostAssociated, d)
-		d = mostAssociated
+	tables := []*table.Table{w.Train, w.Synthetic}
+	if w.Holdout != nil {
+		tables = append(tables, w.Holdout)
 	}
-	if max(w.Train.Rows(), w.Synthetic.Rows()) > mostAssociatedRows {
-		w.note("Associations are measured on at most %d rows of each table, drawn from seed %d.",
-			mostAssociatedRows, w.Seed)
+	for i, t := range tables {
+		if t.Rows() > mostAssociatedRows && i == 0 {
+			w.note("Associations are measured on at most %d rows of each table, drawn from seed %d.",
+				mostAssociatedRows, w.Seed)
+		}
+		tables[i] = cut(t, mostAssociatedRows, w.source(20+uint64(i)))
 	}
-	train, synthetic := cut(w.Train, mostAssociatedRows, w.source(20)),
-		cut(w.Synthetic, mostAssociatedRows, w.source(21))
-	groups := make([][]int, d)
-	sizes := make([]int, d)
-	a := &Associations{}
-	for i := range d {
-		groups[i], sizes[i] = levels(w.codecs[i], count(train, i))
-		a.Columns = append(a.Columns, w.codecs[i].Column().Name)
+	m, err := eval.Associations(tables...)
+	if err != nil {
+		return err
 	}
-	for i, t := range []*table.Table{train, synthetic} {
-		pearson, err := eval.Correlations(t)
-		if err != nil {
-			return err
+	a := &Associations{Real: numbers(m[0]), Synthetic: numbers(m[1])}
+	for _, c := range w.codecs {
+		a.Columns = append(a.Columns, c.Column().Name)
+	}
+	var holdout [][]float64
+	rows := [2]int{tables[0].Rows(), tables[1].Rows()}
+	if w.Holdout != nil {
+		holdout, rows[1] = m[2], tables[2].Rows()
+		a.Holdout = numbers(holdout)
+	}
+	lost, err := eval.LostAssociations(m[0], m[1], holdout, rows)
+	if err != nil {
+		return err
+	}
+	a.Band = Number(lost.Band)
+	a.strength = lost.Strength
+	for i, p := range lost.Pairs {
+		out := Pair{First: a.Columns[p.First], Second: a.Columns[p.Second], Real: Number(p.Real),
+			Holdout: Number(math.NaN()), Synthetic: Number(p.Synthetic), Excess: Number(p.Excess)}
+		if holdout != nil {
+			out.Holdout = Number(holdout[p.First][p.Second])
 		}
-		m := make([][]Number, d)
-		for x := range m {
-			m[x] = make([]Number, d)
-			m[x][x] = 1
-			for y := range x {
-				v := pearson[x][y]
-				if !numeric(w.codecs[x]) || !numeric(w.codecs[y]) {
-					v = cramer(contingency(t, x, y, groups, sizes))
-				}
-				m[x][y], m[y][x] = Number(v), Number(v)
-			}
+		if w.Pairs < 0 || i < w.Pairs {
+			out.Joint = w.joint(p.First, p.Second)
 		}
-		if i == 0 {
-			a.Real = m
-		} else {
-			a.Synthetic = m
-		}
+		a.pairs = append(a.pairs, out)
+	}
+	a.Pairs = a.pairs[:min(len(a.pairs), max(mostPairs, w.Pairs))]
+	if w.Pairs < 0 {
+		a.Pairs = a.pairs
 	}
 	w.out.Associations = a
+	if math.IsNaN(lost.Kept) {
+		w.skip("no two columns of the real table are associated", "AssociationKept")
+		return nil
+	}
+	w.add("AssociationKept", Value{Of: syntheticTo, Value: Number(lost.Kept)})
 	return nil
 }
 
-// levels cuts a number into groups of about equally many rows; missing is a group. Categories are
-// kept.
-func levels(c *schema.Codec, train []int64) (group []int, size int) {
-	group = make([]int, c.Size())
-	if !numeric(c) {
-		for code := range group {
-			group[code] = code
+// joint counts the rows by groups of two columns.
+func (w *work) joint(x, y int) *Joint {
+	gx, gy := group(w.codecs[x], count(w.Train, x), mostJoint),
+		group(w.codecs[y], count(w.Train, y), mostJoint)
+	shares := func(t *table.Table) [][]Number {
+		out := make([][]Number, len(gx.labels))
+		for i := range out {
+			out[i] = make([]Number, len(gy.labels))
 		}
-		return group, c.Size()
+		a, b := t.Column(x), t.Column(y)
+		for i := range t.Rows() {
+			out[gx.group[a.At(i)]][gy.group[b.At(i)]] += 1 / Number(t.Rows())
+		}
+		return out
 	}
-	codes, total := c.Size(), int64(0)
-	if missing, ok := c.MissingCode(); ok {
-		codes = int(missing)
-	}
-	for _, n := range train[:codes] {
-		total += n
-	}
-	below := int64(0)
-	for code := range codes {
-		middle := 2*below + train[code] // twice the rank of the code's middle row
-		group[code] = min(int(middle*associationGroups/max(2*total, 1)), associationGroups-1)
-		below += train[code]
-	}
-	size = associationGroups
-	if codes < c.Size() {
-		group[codes] = size
-		size++
-	}
-	return group, size
+	return &Joint{gx.labels, gy.labels, shares(w.Train), shares(w.Synthetic)}
 }
 
-// contingency counts the rows by the groups of two columns.
-func contingency(t *table.Table, x, y int, groups [][]int, sizes []int) [][]float64 {
-	out := make([][]float64, sizes[x])
-	for i := range out {
-		out[i] = make([]float64, sizes[y])
-	}
-	cx, cy := t.Column(x), t.Column(y)
-	for i := range t.Rows() {
-		out[groups[x][cx.At(i)]][groups[y][cy.At(i)]]++
+func numbers(m [][]float64) [][]Number {
+	out := make([][]Number, len(m))
+	for i, row := range m {
+		for _, v := range row {
+			out[i] = append(out[i], Number(v))
+		}
 	}
 	return out
 }
 
-// cramer is Cramér's V with the bias correction of Bergsma (2013, Journal of the
-// Korean Statistical Society 42), 0 to 1, over the rows and columns that occur;
-// NaN if there is only one of either. With φ² = χ²/n of an r × k table,
-//
-//	φ̃² = max(0, φ² − (r−1)(k−1)/(n−1)),  r̃ = r − (r−1)²/(n−1),  V = √(φ̃²/min(r̃−1, k̃−1))
-func cramer(n [][]float64) float64 {
-	var total float64
-	rows, cols := make([]float64, len(n)), make([]float64, len(n[0]))
-	for i := range n {
-		for j, v := range n[i] {
-			rows[i] += v
-			cols[j] += v
-			total += v
-		}
+// What associations may lose and still be good, and from where on they are poor.
+const (
+	goodKept, poorKept = .90, .60 // AssociationKept
+	goodPair, poorPair = .15, .40 // how far one pair is off, less the band
+)
+
+// associated says whether columns that go together still do.
+func (w *work) associated() Finding {
+	f := Finding{Question: "Are associations kept?", Status: Unknown, Rule: fmt.Sprintf(
+		"Of the strength of the pairs that are associated in the real table, good from %s on and "+
+			"poor below %s; no pair may be off by more than %.2f (poor from %.2f on), beyond what two "+
+			"real tables differ by. ColumnPairTrends, over all pairs: good from %s on, poor below %s.",
+		percent(goodKept), percent(poorKept), goodPair, poorPair, percent(goodPairs),
+		percent(poorPairs))}
+	trends, ok := w.first("ColumnPairTrends")
+	if !ok {
+		f.Answer = "There is one column only."
+		return f
 	}
-	phi := -1.
-	for i := range n {
-		for j, v := range n[i] {
-			if v > 0 {
-				phi += v * v / (rows[i] * cols[j]) // χ²/n = Σ n_ij²/(n_i n_j) − 1
+	f.Status = grade(float64(trends.Value), goodPairs, poorPairs)
+	if a := w.out.Associations; a != nil && len(a.pairs) > 0 {
+		kept, some := w.first("AssociationKept")
+		if some {
+			f.Status = worse(f.Status, grade(float64(kept.Value), goodKept, poorKept))
+			f.Answer = fmt.Sprintf("Columns that go together in the real table keep %s of the "+
+				"strength of their associations.", percent(max(0, float64(kept.Value))))
+		} else {
+			f.Answer = "No two columns of the real table go together."
+		}
+		f.Status = worse(f.Status, grade(-float64(a.pairs[0].Excess), -goodPair, -poorPair))
+		var lost, invented []string
+		for _, p := range a.pairs {
+			if p.Excess <= goodPair {
+				break
+			}
+			s := fmt.Sprintf("%s and %s: %s in the real table, %s here", p.First, p.Second,
+				twoDigits(p.Real), twoDigits(p.Synthetic))
+			if math.Abs(float64(p.Real)) >= math.Abs(float64(p.Synthetic)) ||
+				p.Real*p.Synthetic < 0 {
+				lost = append(lost, s)
+			} else {
+				invented = append(invented, s)
 			}
 		}
-	}
-	r, k := occurring(rows), occurring(cols)
-	if r < 2 || k < 2 || total < 2 {
-		return math.NaN()
-	}
-	phi = max(0, phi-(r-1)*(k-1)/(total-1))
-	r, k = r-(r-1)*(r-1)/(total-1), k-(k-1)*(k-1)/(total-1)
-	if min(r, k) <= 1 {
-		return math.NaN()
-	}
-	return min(1, math.Sqrt(phi/(min(r, k)-1)))
-}
-
-func occurring(x []float64) float64 {
-	n := 0.
-	for _, v := range x {
-		if v > 0 {
-			n++
+		if lost != nil {
+			f.Answer += " Lost: " + sentences(lost)
+		}
+		if invented != nil {
+			f.Answer += " Too strong: " + sentences(invented)
 		}
 	}
-	return n
+	f.Answer += fmt.Sprintf(" Pairs of columns match to %s", percent(float64(trends.Value)))
+	if yard := w.values["ColumnPairTrends"]; len(yard) > 1 {
+		f.Answer += fmt.Sprintf(", those of the holdout to %s", percent(float64(yard[1].Value)))
+	}
+	f.Answer += "."
+	return f
+}
+
+// sentences joins what is wrong with pairs, and counts those past the third.
+func sentences(s []string) string {
+	const most = 3
+	if n := len(s); n > most {
+		return fmt.Sprintf("%s; %s; %s; and %d more pairs.", s[0], s[1], s[2], n-most)
+	}
+	out := s[0]
+	for _, x := range s[1:] {
+		out += "; " + x
+	}
+	return out + "."
+}
+
+// twoDigits is a correlation as papers write it: .74.
+func twoDigits(x Number) string {
+	s := fmt.Sprintf("%.2f", float64(x))
+	switch {
+	case s == "0.00" || s == "-0.00":
+		return "0"
+	case s[0] == '0':
+		return s[1:]
+	case len(s) > 1 && s[:2] == "-0":
+		return "−" + s[2:]
+	case s[0] == '-':
+		return "−" + s[1:]
+	}
+	return s
 }

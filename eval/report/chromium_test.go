@@ -123,7 +123,7 @@ func TestBrowserSeesErrors(t *testing.T) {
 		t.Skip("-short: the page is not looked at in a browser")
 	}
 	in, _ := full(t)
-	in.Holdout = nil
+	in.Holdout = Table{}
 	dom, log := browser(t,
 		writePage(t, compute(t, in, Options{}), `<script>document.title="owned"</script>`),
 		"--dump-dom")

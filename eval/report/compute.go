@@ -17,8 +17,11 @@ const needsHoldout = "needs a holdout: real rows that the synthesizer did not se
 
 // work is a report in the making.
 type work struct {
-	Tables
 	Options
+	Train, Holdout, Synthetic *table.Table // Holdout may be nil
+	in                        Tables       // with the one synthetic table
+	// of each learner on real rows, perhaps from another report of the same real tables
+	trained  []Curve
 	codecs   []*schema.Codec
 	target   int    // column, −1 without
 	positive uint16 // code
@@ -28,16 +31,41 @@ type work struct {
 	out      *Report
 }
 
-// Compute measures everything. Tables of other columns or without rows give an
-// error that wraps eval.ErrTables, a column that the schema does not have or a
-// target that cannot be one an error that wraps eval.ErrColumn, a level outside
-// (0, 1) one that wraps eval.ErrInterval. The same tables and options give the
-// same report.
+// Compute measures everything, for every synthetic table. The report is that of the first one;
+// those of the others are in it. Tables of other columns or without rows give an error that wraps
+// eval.ErrTables, a column that the schema does not have or a target that cannot be one an error
+// that wraps eval.ErrColumn, a level outside (0, 1) one that wraps eval.ErrInterval. The same
+// tables and options give the same report.
 func Compute(ctx context.Context, in Tables, o Options) (*Report, error) {
-	w, err := start(in, o)
-	if err != nil {
-		return nil, err
+	if in.Train.Rows == nil || len(in.Synthetic) == 0 {
+		return nil, fmt.Errorf("report: a training table and a synthetic one are needed: %w",
+			eval.ErrTables)
 	}
+	var out *Report
+	var real []Curve
+	for _, synthetic := range in.Synthetic {
+		one := in
+		one.Synthetic = []Table{synthetic}
+		w, err := start(one, o)
+		if err != nil {
+			return nil, err
+		}
+		w.trained = real
+		if err := w.run(ctx); err != nil {
+			return nil, err
+		}
+		real = w.trained
+		if out == nil {
+			out = w.out
+		} else {
+			out.Others = append(out.Others, w.out)
+		}
+	}
+	return out, nil
+}
+
+// run measures everything for one synthetic table.
+func (w *work) run(ctx context.Context) error {
 	stages := []struct {
 		name string
 		do   func() error
@@ -55,23 +83,23 @@ func Compute(ctx context.Context, in Tables, o Options) (*Report, error) {
 	}
 	for i, s := range stages {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		w.Progress(s.name, float64(i)/float64(len(stages)))
 		if err := s.do(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	w.finish()
 	w.Progress("summary", 1)
-	return w.out, nil
+	return nil
 }
 
 // start checks the input and fills in the defaults.
 func start(in Tables, o Options) (*work, error) {
-	if in.Train == nil || in.Synthetic == nil {
-		return nil, fmt.Errorf("report: a training table and a synthetic one are needed: %w",
-			eval.ErrTables)
+	synthetic := in.Synthetic[0]
+	if synthetic.Rows == nil {
+		return nil, fmt.Errorf("report: a synthetic table without rows: %w", eval.ErrTables)
 	}
 	if o.Level == 0 {
 		o.Level = .95
@@ -84,7 +112,7 @@ func start(in Tables, o Options) (*work, error) {
 		o.Seed = 1
 	}
 	if o.Near <= 0 {
-		o.Near = 20_000
+		o.Near = 10_000
 	}
 	if o.Fit <= 0 {
 		o.Fit = 100_000
@@ -92,15 +120,16 @@ func start(in Tables, o Options) (*work, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, float64) {}
 	}
-	s := in.Train.Schema()
-	w := &work{Tables: in, Options: o, target: -1, z: math.Sqrt2 * math.Erfinv(o.Level),
+	s := in.Train.Rows.Schema()
+	w := &work{in: in, Train: in.Train.Rows, Holdout: in.Holdout.Rows, Synthetic: synthetic.Rows,
+		Options: o, target: -1, z: math.Sqrt2 * math.Erfinv(o.Level),
 		values: map[string][]Value{}, leftOut: map[string]string{}}
 	// A metric of one way that needs all tables checks them all.
-	for _, other := range []*table.Table{in.Synthetic, in.Holdout} {
+	for _, other := range []*table.Table{w.Synthetic, w.Holdout} {
 		if other == nil {
 			continue
 		}
-		if _, err := eval.MarginalError(in.Train, other, 1); err != nil {
+		if _, err := eval.MarginalError(w.Train, other, 1); err != nil {
 			return nil, err
 		}
 	}
@@ -123,16 +152,16 @@ func start(in Tables, o Options) (*work, error) {
 			Drop: o.Drop, Quasi: o.Quasi, Near: o.Near, Fit: o.Fit},
 		Notes: []string{},
 	}
-	w.out.Tables = append(w.out.Tables, TableInfo{"train", in.Names.Train, in.Train.Rows()})
-	if in.Holdout != nil {
+	w.out.Tables = append(w.out.Tables, TableInfo{"train", in.Train.Name, w.Train.Rows(), nil})
+	if w.Holdout != nil {
 		w.out.Tables = append(w.out.Tables,
-			TableInfo{"holdout", in.Names.Holdout, in.Holdout.Rows()})
+			TableInfo{"holdout", in.Holdout.Name, w.Holdout.Rows(), nil})
 	} else {
 		w.note("There is no holdout. Figures that need real rows which the synthesizer did not " +
 			"see are left out: prediction, privacy loss, and every yardstick.")
 	}
 	w.out.Tables = append(w.out.Tables,
-		TableInfo{"synthetic", in.Names.Synthetic, in.Synthetic.Rows()})
+		TableInfo{"synthetic", synthetic.Name, w.Synthetic.Rows(), synthetic.Claim})
 	return w, nil
 }
 

@@ -2,8 +2,8 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/schema"
@@ -19,6 +19,7 @@ type grouping struct {
 	group  []int // of every code
 	labels []string
 	edges  []string // of the groups of a number
+	bounds []Number // the same as numbers
 	rest   bool
 	miss   bool
 }
@@ -26,10 +27,10 @@ type grouping struct {
 // distribution describes column k in all tables.
 func (w *work) distribution(k int, s eval.ColumnShape) Column {
 	train := count(w.Train, k)
-	g := group(w.codecs[k], train)
+	g := group(w.codecs[k], train, mostBins)
 	c := Column{Name: s.Column, Kind: w.codecs[k].Column().Kind.String(), Metric: s.Metric,
-		Score:  Number(s.Score),
-		Labels: g.labels, Edges: g.edges, Missing: g.miss, Rest: g.rest}
+		Score: Number(s.Score), codec: w.codecs[k],
+		Labels: g.labels, Edges: g.edges, Bounds: g.bounds, Missing: g.miss, Rest: g.rest}
 	c.Train, c.Synthetic = g.shares(train), g.shares(count(w.Synthetic, k))
 	if w.Holdout != nil {
 		c.Holdout = g.shares(count(w.Holdout, k))
@@ -37,23 +38,31 @@ func (w *work) distribution(k int, s eval.ColumnShape) Column {
 	return c
 }
 
-// group joins neighbouring bins, or the categories that are rare in the training table.
-func group(c *schema.Codec, train []int64) grouping {
+// group joins neighbouring bins into at most most, or the categories that are rare in the training
+// table.
+func group(c *schema.Codec, train []int64, most int) grouping {
 	g := grouping{group: make([]int, c.Size())}
 	codes := c.Size()
 	if missing, ok := c.MissingCode(); ok {
 		g.miss, codes = true, int(missing)
 	}
 	if numeric(c) {
-		groups := min(codes, mostBins)
+		groups := min(codes, most)
 		for code := range codes {
 			at := code * groups / codes
 			g.group[code] = at
 			if at == len(g.edges) {
+				lo, _ := c.Bin(uint16(code))
 				g.edges = append(g.edges, edge(c, code, false))
+				g.bounds = append(g.bounds, Number(lo))
 			}
 		}
+		_, hi := c.Bin(uint16(codes - 1))
+		if c.Column().Kind.Stored() == schema.StoredInt {
+			hi++ // both ends are in a bin of whole numbers
+		}
 		g.edges = append(g.edges, edge(c, codes-1, true))
+		g.bounds = append(g.bounds, Number(hi))
 		for i := range groups {
 			g.labels = append(g.labels, g.edges[i]+" – "+g.edges[i+1])
 		}
@@ -106,8 +115,13 @@ func edge(c *schema.Codec, code int, upper bool) string {
 	if upper {
 		x = hi
 	}
-	if c.Column().Kind.Stored() == schema.StoredFloat {
-		return strconv.FormatFloat(x, 'g', 4, 64)
+	return shown(c, x)
+}
+
+// shown is a value of an ordered column for people: to three digits, or a date.
+func shown(c *schema.Codec, x float64) string {
+	if k := c.Column().Kind; k == schema.Date || k == schema.Timestamp {
+		return string(c.AppendText(nil, schema.Value{Int: int64(math.Round(x))}))
 	}
-	return string(c.AppendText(nil, schema.Value{Int: int64(x)}))
+	return short(x)
 }

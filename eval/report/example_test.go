@@ -30,7 +30,8 @@ func Example() {
 	}
 	train, holdout := draw(150, 7), draw(150, 11)
 	r, err := report.Compute(context.Background(),
-		report.Tables{Train: train, Holdout: holdout, Synthetic: train}, report.Options{})
+		report.Tables{Train: report.Table{Rows: train}, Holdout: report.Table{Rows: holdout},
+			Synthetic: []report.Table{{Rows: train}}}, report.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -40,7 +41,8 @@ func Example() {
 	var page bytes.Buffer
 	fmt.Println(r.NotPrivate, r.HTML(&page), page.Len() > 10_000)
 	// Output:
-	// Does it look like the real table? good
+	// Do the columns look alike? mixed
+	// Are associations kept? good
 	// Can a model be trained on it? unknown
 	// Did the rare outcome survive? unknown
 	// Are real rows copied? poor

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"unicode"
 )
@@ -22,6 +22,9 @@ var pageStyle string
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"percent": func(n Number) string { return percent(float64(n)) },
 	"fixed":   fixed,
+	"digits":  twoDigits,
+	"id":      anchor,
+	"short":   func(n Number) string { return short(float64(n)) },
 	"verdict": verdict,
 }).Parse(pageText))
 
@@ -36,31 +39,69 @@ func verdict(f Finding) string {
 	return words[f.Status]
 }
 
+// anchor is the id of a section of a report of the page.
+func anchor(name string, at int) string {
+	if at == 1 {
+		return name
+	}
+	return fmt.Sprintf("%s-%d", name, at)
+}
+
 // labelled is a drawing with its caption.
 type labelled struct {
 	Caption string
 	Drawing template.HTML
 }
 
-// view is what the page shows.
+// sheet is the page: one report, or several side by side.
+type sheet struct {
+	Style   template.CSS
+	Real    []TableInfo
+	Views   []view
+	Several bool
+	Sides   []side
+	Warning string
+}
+
+// side is one line of the comparison of several synthetic tables.
+type side struct {
+	Name, Goal string
+	Cells      []sideCell
+}
+
+type sideCell struct {
+	Text  string
+	Class Status
+}
+
+// view is one report.
 type view struct {
 	*Report
-	Style                template.CSS
-	Shown, Folded        []card
-	Associated           []labelled
-	Rocs                 []labelled
-	Accuracies, Loss     template.HTML
-	Distances            template.HTML
-	Rare                 []labelled
-	Rows                 []row
-	HasHoldout           bool
-	HoldoutRows, Percent string
+	At                int // of the reports of the page, from 1
+	Table             TableInfo
+	Shown, Folded     []card
+	Numbers           []numberRow
+	Associated, Joint []labelled
+	Listed            []Pair
+	Rocs              []labelled
+	Accuracies, Loss  template.HTML
+	Distances         template.HTML
+	Rare              []labelled
+	Rows              []row
+	HasHoldout        bool
+	Percent           string
 }
 
 // card is one column.
 type card struct {
 	Column
 	Drawing template.HTML
+}
+
+// numberRow is the numbers of a column, as text: real, synthetic.
+type numberRow struct {
+	Column
+	Mean, Std, Low, Median, High, Range [2]string
 }
 
 // row is one metric in the table of all.
@@ -78,24 +119,53 @@ const (
 
 // HTML writes the report as one page that needs no network.
 func (r *Report) HTML(w io.Writer) error {
-	v := view{Report: r, Style: template.CSS(pageStyle), Percent: percent(r.Settings.Level)}
-	for _, t := range r.Tables {
-		v.HasHoldout = v.HasHoldout || t.Role == "holdout"
+	p := sheet{Style: template.CSS(pageStyle), Several: len(r.Others) > 0}
+	for i, one := range append([]*Report{r}, r.Others...) {
+		p.Views = append(p.Views, one.view(i+1))
 	}
-	for i, c := range r.Columns {
-		if at := (card{c, c.chart()}); i < mostCards {
+	for _, t := range r.Tables {
+		if t.Role != "synthetic" {
+			p.Real = append(p.Real, t)
+		}
+	}
+	if p.Several {
+		p.Sides = r.sides()
+	}
+	var b bytes.Buffer
+	if err := page.Execute(&b, p); err != nil {
+		return err
+	}
+	// a number and its sign stay together
+	_, err := w.Write(bytes.ReplaceAll(visible(b.Bytes()), []byte(" %"), []byte("\u00A0%")))
+	return err
+}
+
+func (r *Report) view(at int) view {
+	v := view{Report: r, At: at, Percent: percent(r.Settings.Level),
+		Table: r.Tables[len(r.Tables)-1], HasHoldout: len(r.Tables) > 2}
+	for i, c := range r.worst() {
+		if at := (card{c, c.chart(r.sampling())}); i < mostCards {
 			v.Shown = append(v.Shown, at)
 		} else {
 			v.Folded = append(v.Folded, at)
 		}
+		if c.codec != nil && c.Values != nil && c.Values.Train != nil {
+			v.Numbers = append(v.Numbers, c.numbers())
+		}
 	}
-	if r.Associations != nil {
-		v.Associated = r.Associations.charts()
+	if a := r.Associations; a != nil {
+		v.Associated, v.Listed = a.charts(), a.listed()
+		for _, p := range a.Pairs {
+			if p.Joint != nil {
+				v.Joint = append(v.Joint, labelled{fmt.Sprintf("%s and %s: %s real, %s here", p.First,
+					p.Second, twoDigits(p.Real), twoDigits(p.Synthetic)), p.chart()})
+			}
+		}
 	}
 	for _, p := range r.Predictions {
 		v.Rocs = append(v.Rocs, labelled{p.Learner, p.chart()})
 	}
-	z := math.Sqrt2 * math.Erfinv(r.Settings.Level)
+	z := r.sampling().z
 	if n := r.Nearest; n != nil {
 		v.Accuracies, v.Distances = n.chart(z), n.DCR.chart()
 		if n.Loss != nil {
@@ -108,14 +178,63 @@ func (r *Report) HTML(w io.Writer) error {
 	for _, m := range r.Metrics {
 		v.Rows = append(v.Rows, rowOf(m))
 	}
-	var b bytes.Buffer
-	if err := page.Execute(&b, v); err != nil {
-		return err
-	}
-	// a number and its sign stay together
-	_, err := w.Write(bytes.ReplaceAll(visible(b.Bytes()), []byte(" %"), []byte("\u00A0%")))
-	return err
+	return v
 }
+
+// numbers writes what sums up the numbers of a column.
+func (c Column) numbers() numberRow {
+	out := numberRow{Column: c}
+	for i, s := range []*Summary{c.Values.Train, c.Values.Synthetic} {
+		value := func(x Number) string { return shown(c.codec, float64(x)) }
+		out.Mean[i], out.Std[i] = value(s.Mean), length(c.codec, s.Std)
+		out.Low[i], out.Median[i], out.High[i] = value(s.P05), value(s.Median), value(s.P95)
+		out.Range[i] = value(s.Min) + " – " + value(s.Max)
+	}
+	return out
+}
+
+// sides compares several synthetic tables: the verdicts, and the metrics that are one number each.
+func (r *Report) sides() []side {
+	all := append([]*Report{r}, r.Others...)
+	var out []side
+	for i, f := range r.Summary {
+		s := side{Name: f.Question}
+		for _, x := range all {
+			s.Cells = append(s.Cells, sideCell{verdict(x.Summary[i]), x.Summary[i].Status})
+		}
+		out = append(out, s)
+	}
+	for i, m := range r.Metrics {
+		if !slices.Contains(compared, m.Name) || len(m.Values) == 0 {
+			continue
+		}
+		for k, v := range m.Values {
+			if strings.Contains(v.Of, "yardstick") {
+				continue
+			}
+			s := side{Name: m.Name, Goal: m.Goal}
+			if of := strings.TrimPrefix(v.Of, syntheticTo); of != "" && len(m.Values) > 1 {
+				s.Name += ", " + strings.TrimPrefix(of, ", ")
+			}
+			for _, x := range all {
+				text := "–"
+				if k < len(x.Metrics[i].Values) {
+					text = fmt.Sprintf("%.3f", float64(x.Metrics[i].Values[k].Value))
+				}
+				s.Cells = append(s.Cells, sideCell{Text: text})
+			}
+			out = append(out, s)
+			if m.Name != "MarginalError" && m.Name != "TSTR" {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// compared are the metrics of the comparison.
+var compared = []string{"ColumnShapes", "ColumnPairTrends", "AssociationKept", "MarginalError",
+	"PMSE", "TSTR", "PrivacyLoss", "DCRShare", "IdenticalMatchShare"}
 
 // visible replaces characters that a page should not have: controls, and those that turn the
 // direction of writing, with which a name could make its surroundings read otherwise.
@@ -168,12 +287,33 @@ func (r *Report) JSON(w io.Writer) error {
 func (r *Report) Text(w io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "NOT PRIVATE: computed from the real rows without noise; keep it as safe as "+
-		"they are.\n\n")
+		"they are.\n")
+	for _, one := range append([]*Report{r}, r.Others...) {
+		one.text(&b)
+	}
+	text := bytes.Map(func(r rune) rune {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return '\uFFFD'
+		}
+		return r
+	}, b.Bytes())
+	_, err := w.Write(text)
+	return err
+}
+
+func (r *Report) text(b *bytes.Buffer) {
+	b.WriteByte('\n')
+	if t := r.Tables[len(r.Tables)-1]; t.Name != "" {
+		fmt.Fprintf(b, "%s\n", t.Name)
+		if t.Claim != nil {
+			fmt.Fprintf(b, "made by %s: %s\n", t.Claim.Method, t.Claim.Text)
+		}
+	}
 	for _, f := range r.Summary {
-		fmt.Fprintf(&b, "%-9s %s\n          %s\n", "["+string(f.Status)+"]", f.Question, f.Answer)
+		fmt.Fprintf(b, "%-9s %s\n          %s\n", "["+string(f.Status)+"]", f.Question, f.Answer)
 	}
 	b.WriteByte('\n')
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "metric\tvalue\tinterval\tgoal\tof\n")
 	for _, m := range r.Metrics {
 		row := rowOf(m)
@@ -194,14 +334,6 @@ func (r *Report) Text(w io.Writer) error {
 	t.Flush()
 	b.WriteByte('\n')
 	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "note: %s\n", n)
+		fmt.Fprintf(b, "note: %s\n", n)
 	}
-	text := bytes.Map(func(r rune) rune {
-		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-			return '\uFFFD'
-		}
-		return r
-	}, b.Bytes())
-	_, err := w.Write(text)
-	return err
 }

@@ -54,17 +54,22 @@ func (w *work) predict(ctx context.Context) error {
 		if err != nil {
 			return w.undefined(err, all...)
 		}
-		trtr, err := eval.TRTR(train, w.Holdout, task)
-		if err != nil {
-			return w.undefined(err, all...)
-		}
 		p.Rate = Number(tstr.Rate)
 		if p.Synthetic, err = w.curve(tstr, synthetic); err != nil {
 			return w.undefined(err, all...)
 		}
-		if p.Real, err = w.curve(trtr, train); err != nil {
-			return w.undefined(err, all...)
+		if i == len(w.trained) {
+			trtr, err := eval.TRTR(train, w.Holdout, task)
+			if err != nil {
+				return w.undefined(err, all...)
+			}
+			c, err := w.curve(trtr, train)
+			if err != nil {
+				return w.undefined(err, all...)
+			}
+			w.trained = append(w.trained, c)
 		}
+		p.Real = w.trained[i]
 		w.out.Predictions = append(w.out.Predictions, p)
 		w.add("TSTR", Value{l.name, p.Synthetic.AUROC, &p.Synthetic.Interval})
 		w.add("TRTR", Value{l.name, p.Real.AUROC, &p.Real.Interval})
@@ -86,7 +91,7 @@ func (w *work) predict(ctx context.Context) error {
 // curve sums up the scores of a classifier.
 func (w *work) curve(p eval.Prediction, trained *table.Table) (Curve, error) {
 	o := eval.BootstrapOptions{Level: w.Level, Seed: w.Seed}
-	if len(p.Scores) > 30_000 {
+	if len(p.Scores) > 5_000 {
 		o.Replicates = 200
 	}
 	i, err := eval.AUROCInterval(p.Scores, p.Labels, o)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -17,17 +18,22 @@ const Warning = "Not private. These figures are computed from the real rows with
 	"Keep this report as safe as the real table: " +
 	"do not publish it, and do not use it to choose the settings of a private run."
 
+// Table is one of the tables that are compared.
+type Table struct {
+	Rows *table.Table
+	// optional: its cells as the file has them. Without those of the training and the synthetic
+	// table, what the schema moves is not seen, and no column is called good.
+	Values *eval.Values
+	Name   string // optional: what to call it, such as the name of the file
+	Claim  *Claim // optional, of a synthetic table: the guarantee under which it was made
+}
+
 // Tables is what is compared. All must have the same columns.
 type Tables struct {
-	// required: the real rows that the synthetic ones were made from
-	Train     *table.Table
-	Synthetic *table.Table // required
-	// optional: real rows that the synthesizer did not see; without it much is left out
-	Holdout *table.Table
-	// optional: of the synthetic rows as text, see eval.Validity
-	Validity *eval.ValidityResult
-	// optional: what to call them, such as the names of the files
-	Names struct{ Train, Holdout, Synthetic string }
+	Train Table // required: the real rows that the synthetic ones were made from
+	// optional: real rows that the synthesizer did not see; without them much is left out
+	Holdout   Table
+	Synthetic []Table // required: at least one
 }
 
 // Options says what to measure and how. The zero value is usable.
@@ -44,6 +50,8 @@ type Options struct {
 	Fit   int     // most rows that a classifier is trained on; default 100 000
 	Level float64 // of the confidence intervals, in (0, 1); default .95
 	Tool  string  // optional: what writes the report
+	// how many pairs of columns to draw, the worst first; −1: all
+	Pairs int
 
 	Progress func(stage string, fraction float64) // optional
 }
@@ -95,6 +103,8 @@ type Report struct {
 	RareValues   []RareValue   `json:"rare_values,omitempty"`
 	// how it was measured: subsamples, seeds, what was left out and why
 	Notes []string `json:"notes"`
+	// one for each further synthetic table
+	Others []*Report `json:"others,omitempty"`
 }
 
 // TableInfo describes one of the tables.
@@ -102,6 +112,19 @@ type TableInfo struct {
 	Role string `json:"role"` // train, holdout, synthetic
 	Name string `json:"name,omitempty"`
 	Rows int    `json:"rows"`
+	// of a synthetic table whose model is known
+	Claim *Claim `json:"claim,omitempty"`
+}
+
+// Claim is the guarantee of differential privacy under which a synthetic table was made.
+type Claim struct {
+	Method         string  `json:"method"`
+	Epsilon        float64 `json:"epsilon"`
+	Delta          float64 `json:"delta"`
+	Adjacency      string  `json:"adjacency"`      // the relation of neighbouring tables
+	Unit           string  `json:"unit,omitempty"` // id column; without one, a unit is a row
+	MaxRowsPerUnit int     `json:"max_rows_per_unit,omitempty"`
+	Text           string  `json:"text"` // the claim as one sentence
 }
 
 // Settings is what the figures depend on besides the tables.
@@ -166,16 +189,52 @@ type Column struct {
 	Kind   string `json:"kind"`
 	Metric string `json:"metric"` // KSComplement or TVComplement
 	Score  Number `json:"score"`  // of the metric
+	Status Status `json:"status"`
+	// what is wrong with the column, as sentences; empty if it is good
+	Losses []string `json:"losses,omitempty"`
 	// of the groups; neighbouring bins of a number are joined, rare categories too
 	Labels []string `json:"labels"`
-	// of the groups of a numeric column, one more than groups
+	// of the groups of a numeric column, one more than groups: as text, and as numbers (days for
+	// dates, microseconds for timestamps), between which a group lies
 	Edges   []string `json:"edges,omitempty"`
+	Bounds  []Number `json:"bounds,omitempty"`
 	Missing bool     `json:"missing"` // the last group is the missing cells
 	// the last group that is not missing is all other categories
 	Rest      bool     `json:"rest"`
 	Train     []Number `json:"train"`
 	Holdout   []Number `json:"holdout,omitempty"`
 	Synthetic []Number `json:"synthetic"`
+	// what the cells themselves show, where the files were read
+	Values *ColumnValues `json:"values,omitempty"`
+	codec  *schema.Codec
+}
+
+// ColumnValues compares the cells of a column as the files have them. What only numbers have is
+// null for other columns.
+type ColumnValues struct {
+	Moved     Number `json:"moved"`     // MovedShare
+	Uncovered Number `json:"uncovered"` // UncoveredShare
+	// the same of the holdout in place of the synthetic table
+	UncoveredHoldout Number   `json:"uncovered_holdout"`
+	MeanShift        Number   `json:"mean_shift"`
+	SpreadRatio      Number   `json:"spread_ratio"`
+	Wasserstein      Number   `json:"wasserstein"`
+	Train            *Summary `json:"train,omitempty"`
+	Holdout          *Summary `json:"holdout,omitempty"`
+	Synthetic        *Summary `json:"synthetic,omitempty"`
+}
+
+// Summary sums up numbers: days for dates, microseconds for timestamps.
+type Summary struct {
+	Mean   Number `json:"mean"`
+	Std    Number `json:"std"`
+	Min    Number `json:"min"`
+	P05    Number `json:"p05"`
+	P25    Number `json:"p25"`
+	Median Number `json:"median"`
+	P75    Number `json:"p75"`
+	P95    Number `json:"p95"`
+	Max    Number `json:"max"`
 }
 
 // Associations says how strongly every two columns go together.
@@ -183,6 +242,33 @@ type Associations struct {
 	Columns []string `json:"columns"`
 	// Pearson's correlation (−1 to 1) of two numeric columns, else the corrected Cramér's V (0 to
 	// 1)
+	Real      [][]Number `json:"real"`
+	Holdout   [][]Number `json:"holdout,omitempty"`
+	Synthetic [][]Number `json:"synthetic"`
+	Band      Number     `json:"band"`  // by how much two real tables differ
+	Pairs     []Pair     `json:"pairs"` // the worst first, at most a hundred
+	pairs     []Pair     // all of them
+	strength  float64    // from which on a real pair is associated
+}
+
+// Pair is two columns.
+type Pair struct {
+	First     string `json:"first"`
+	Second    string `json:"second"`
+	Real      Number `json:"real"`
+	Holdout   Number `json:"holdout"` // null without one
+	Synthetic Number `json:"synthetic"`
+	// how far the synthetic association is off, less the band
+	Excess Number `json:"excess"`
+	// shares of the rows by groups of both columns, where the pair is drawn
+	Joint *Joint `json:"joint,omitempty"`
+}
+
+// Joint is two joint distributions: shares[i][j] is that of group i of the first and j of the
+// second column.
+type Joint struct {
+	First     []string   `json:"first"` // the groups
+	Second    []string   `json:"second"`
 	Real      [][]Number `json:"real"`
 	Synthetic [][]Number `json:"synthetic"`
 }

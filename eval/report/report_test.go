@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,10 +72,48 @@ func people(
 	return out
 }
 
+// withCells is a table with the cells that a file of it would have.
+func withCells(t testing.TB, rows *table.Table) Table {
+	t.Helper()
+	s := rows.Schema()
+	codecs, err := s.Codecs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range s.Columns {
+		names = append(names, c.Name)
+	}
+	v, err := eval.NewValues(s, names, func(yield func([]string) bool) {
+		row := make([]string, len(names))
+		for i := range rows.Rows() {
+			for k, c := range codecs {
+				code := rows.Column(k).At(i)
+				missing, ok := c.MissingCode()
+				switch {
+				case ok && code == missing:
+					row[k] = c.Column().Missing[0]
+				case numeric(c):
+					row[k] = edge(c, int(code), false)
+				default:
+					row[k] = c.Label(code)
+				}
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Table{Rows: rows, Values: v}
+}
+
 func full(t testing.TB) (Tables, Options) {
-	in := Tables{Train: people(t, 600, 1, nil, nil), Holdout: people(t, 400, 2, nil, nil),
-		Synthetic: people(t, 500, 3, nil, nil),
-		Validity:  &eval.ValidityResult{Rows: 500, Valid: 1, Cells: 1}}
+	in := Tables{Train: withCells(t, people(t, 600, 1, nil, nil)),
+		Holdout:   withCells(t, people(t, 400, 2, nil, nil)),
+		Synthetic: []Table{withCells(t, people(t, 500, 3, nil, nil))}}
 	return in, Options{Target: "died", Quasi: []string{"age", "ward"}, Drop: []string{"code"}}
 }
 
@@ -103,7 +140,8 @@ func (r *Report) metric(t *testing.T, name string) Metric {
 func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 	in, o := full(t)
 	alone := in
-	alone.Holdout, alone.Validity = nil, nil
+	alone.Holdout = Table{}
+	alone.Synthetic = []Table{{Rows: in.Synthetic[0].Rows}}
 	one := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Categorical,
 		Categories: []string{"a", "b"}}}}
 	codes := table.NewCodes(2, 50)
@@ -120,13 +158,17 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 	}{
 		{"all", in, o, nil},
 		{"no holdout", alone, o,
-			[]string{"Validity", "AUROC", "AveragePrecision", "TSTR", "TRTR", "PrivacyLoss", "NNDR",
+			[]string{"Validity", "MovedShare", "UncoveredShare", "MeanShift", "SpreadRatio",
+				"Wasserstein", "AUROC", "AveragePrecision", "TSTR", "TRTR", "PrivacyLoss", "NNDR",
 				"DCRShare", "DCROverfittingProtection"}},
 		{"no target, no quasi-identifiers", in, Options{},
 			[]string{"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity",
 				"LinkageRisk"}},
-		{"one column", Tables{Train: small, Holdout: small, Synthetic: small}, Options{},
-			[]string{"Validity", "KSComplement", "CorrelationSimilarity", "ContingencySimilarity",
+		{"one column", Tables{Train: Table{Rows: small}, Holdout: Table{Rows: small},
+			Synthetic: []Table{{Rows: small}}}, Options{},
+			[]string{"Validity", "MovedShare", "UncoveredShare", "MeanShift", "SpreadRatio",
+				"Wasserstein", "AssociationKept", "KSComplement", "CorrelationSimilarity",
+				"ContingencySimilarity",
 				"ColumnPairTrends",
 				"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity",
 				"LinkageRisk"}},
@@ -165,12 +207,12 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 func TestValuesAreThoseOfEval(t *testing.T) {
 	in, o := full(t)
 	r := compute(t, in, o)
-	pairs, _ := eval.MarginalError(in.Train, in.Synthetic, 2)
-	tstr, _ := eval.TSTR(in.Synthetic, in.Holdout,
+	pairs, _ := eval.MarginalError(in.Train.Rows, in.Synthetic[0].Rows, 2)
+	tstr, _ := eval.TSTR(in.Synthetic[0].Rows, in.Holdout.Rows,
 		eval.Task{Label: "died", Positive: 1, Drop: []string{"code"}})
-	a, _ := eval.TablePoints(in.Train, eval.Euclidean)
-	b, _ := eval.TablePoints(in.Holdout, eval.Euclidean)
-	c, _ := eval.TablePoints(in.Synthetic, eval.Euclidean)
+	a, _ := eval.TablePoints(in.Train.Rows, eval.Euclidean)
+	b, _ := eval.TablePoints(in.Holdout.Rows, eval.Euclidean)
+	c, _ := eval.TablePoints(in.Synthetic[0].Rows, eval.Euclidean)
 	loss, _ := eval.PrivacyLoss(a, b, c, 1)
 	for _, tt := range []struct {
 		metric string
@@ -200,11 +242,11 @@ func TestValuesAreThoseOfEval(t *testing.T) {
 
 func TestCopiesAreFlagged(t *testing.T) {
 	in, o := full(t)
-	if got := compute(t, in, o).Summary[3]; got.Status != Good {
+	if got := compute(t, in, o).Summary[4]; got.Status != Good {
 		t.Errorf("an honest table: %+v", got)
 	}
-	in.Synthetic = in.Train
-	if got := compute(t, in, o).Summary[3]; got.Status != Poor {
+	in.Synthetic = []Table{in.Train}
+	if got := compute(t, in, o).Summary[4]; got.Status != Poor {
 		t.Errorf("a copied table: %+v", got)
 	}
 }
@@ -214,10 +256,10 @@ func TestVerdicts(t *testing.T) {
 	in, o := full(t)
 	// one row, many times: neither alike nor useful, and the rare value is lost
 	rows := make([]int, 300)
-	in.Synthetic = in.Synthetic.Select(rows)
+	in.Synthetic = []Table{withCells(t, in.Synthetic[0].Rows.Select(rows))}
 	r := compute(t, in, o)
-	for i, want := range []Status{Poor, Poor, Poor, Unknown} {
-		if i < 3 && r.Summary[i].Status != want {
+	for i, want := range []Status{Poor, Poor, Poor, Poor, Unknown} {
+		if i < 4 && r.Summary[i].Status != want {
 			t.Errorf("%s %s, want %s: %s", r.Summary[i].Question, r.Summary[i].Status, want,
 				r.Summary[i].Answer)
 		}
@@ -225,9 +267,9 @@ func TestVerdicts(t *testing.T) {
 	if !r.Predictions[0].Synthetic.Constant {
 		t.Error("rows of one class are not said to be constant")
 	}
-	in.Holdout = nil
+	in.Holdout = Table{}
 	r = compute(t, in, Options{})
-	for i, want := range []Status{Poor, Unknown, Unknown, Unknown} {
+	for i, want := range []Status{Poor, Poor, Unknown, Unknown, Unknown} {
 		if r.Summary[i].Status != want {
 			t.Errorf("without holdout and target: %s %s, want %s", r.Summary[i].Question,
 				r.Summary[i].Status, want)
@@ -238,9 +280,9 @@ func TestVerdicts(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	in, o := full(t)
 	other := in
-	other.Synthetic = people(t, 10, 1, nil, []string{"x", "y"})
+	other.Synthetic = []Table{{Rows: people(t, 10, 1, nil, []string{"x", "y"})}}
 	empty := in
-	empty.Holdout = in.Holdout.Select(nil)
+	empty.Holdout = Table{Rows: in.Holdout.Rows.Select(nil)}
 	single := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Boolean}}}
 	only, _ := table.FromColumns(single, []table.Codes{table.NewCodes(2, 9)}, nil)
 	for _, tt := range []struct {
@@ -259,7 +301,8 @@ func TestBadInput(t *testing.T) {
 		{"too many classes", in, Options{Target: "age"}, eval.ErrColumn},
 		{"unknown column to drop", in, Options{Drop: []string{"height"}}, eval.ErrColumn},
 		{"unknown quasi-identifier", in, Options{Quasi: []string{"height"}}, eval.ErrColumn},
-		{"nothing to predict from", Tables{Train: only, Synthetic: only}, Options{Target: "x"},
+		{"nothing to predict from", Tables{Train: Table{Rows: only}, Synthetic: []Table{{Rows: only}}},
+			Options{Target: "x"},
 			eval.ErrColumn},
 	} {
 		if _, err := Compute(context.Background(), tt.in, tt.o); !errors.Is(err, tt.want) {
@@ -361,11 +404,16 @@ var hostile = map[string]string{
 func hostileReport(t testing.TB) *Report {
 	wards := []string{"</text><script>alert(2)</script>", `' onload='alert(3)`,
 		"javascript:alert(4)"}
-	in := Tables{Train: people(t, 300, 1, hostile, wards),
-		Holdout: people(t, 300, 2, hostile, wards), Synthetic: people(t, 300, 3, hostile, wards)}
-	in.Names.Train = "<script>x</script>.csv"
+	in := Tables{Train: withCells(t, people(t, 300, 1, hostile, wards)),
+		Holdout:   withCells(t, people(t, 300, 2, hostile, wards)),
+		Synthetic: []Table{withCells(t, people(t, 300, 3, hostile, wards))}}
+	in.Train.Name = "<script>x</script>.csv"
+	in.Synthetic[0].Claim = &Claim{Method: "<script>", Text: "<img>"}
+	in.Synthetic = append(in.Synthetic, in.Synthetic[0])
+	in.Synthetic[1].Name = "<script>y</script>"
 	return compute(t, in,
-		Options{Target: hostile["died"], Quasi: []string{hostile["age"]}, Tool: "<u>"})
+		Options{Target: hostile["died"], Quasi: []string{hostile["age"]}, Tool: "<u>",
+			Pairs: 3})
 }
 
 func TestHostileNamesStayText(t *testing.T) {
@@ -424,49 +472,5 @@ func TestPageNeedsNoNetwork(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "default-src 'none'") {
 		t.Error("no content security policy")
-	}
-}
-
-func TestCramer(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		n    [][]float64
-		want float64
-	}{
-		{"independent", [][]float64{{10, 20}, {20, 40}}, 0},
-		{"identical", [][]float64{{30, 0}, {0, 30}}, 1},
-		// χ²/n = .36, less 1/99, over 2 − 1/99 − 1
-		{"by hand", [][]float64{{40, 10}, {10, 40}}, math.Sqrt((.36 - 1./99) / (1 - 1./99))},
-		{"one column only", [][]float64{{3, 0}, {5, 0}}, math.NaN()},
-	} {
-		if got := cramer(tt.n); math.Abs(got-tt.want) > 1e-12 ||
-			math.IsNaN(got) != math.IsNaN(tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestLevelsHoldEquallyManyRows(t *testing.T) {
-	c, err := schema.NewCodec(schema.Column{Name: "x", Kind: schema.Integer, Min: 0, Max: 79,
-		Missing: []string{"?"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := make([]int64, c.Size())
-	for i := range 80 {
-		counts[i] = 5
-	}
-	counts[80] = 7 // missing
-	group, size := levels(c, counts)
-	var rows []int64
-	for code, g := range group {
-		for g >= len(rows) {
-			rows = append(rows, 0)
-		}
-		rows[g] += counts[code]
-	}
-	if want := []int64{50, 50, 50, 50, 50, 50, 50, 50, 7}; size != 9 ||
-		!reflect.DeepEqual(rows, want) {
-		t.Errorf("%d groups of %v rows, want %v", size, rows, want)
 	}
 }

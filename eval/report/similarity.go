@@ -30,12 +30,27 @@ func (w *work) others() (tables []*table.Table, names []string) {
 	return tables, names
 }
 
+// compared reports whether the cells themselves are, and not only their codes.
+func (w *work) compared() bool {
+	return w.in.Train.Values != nil && w.in.Synthetic[0].Values != nil
+}
+
 // shapes measures validity and the columns one by one.
 func (w *work) shapes() error {
-	if w.Validity != nil {
-		w.add("Validity", w.share(syntheticTo, w.Validity.Valid, w.Validity.Rows))
+	if v := w.in.Synthetic[0].Values; v != nil {
+		r := eval.Validity(v)
+		w.add("Validity", w.share(syntheticTo, r.Valid, r.Rows))
 	} else {
 		w.skip("needs the synthetic rows as text", "Validity")
+	}
+	if w.compared() {
+		w.skip("no column of a number has any", "MeanShift", "SpreadRatio", "Wasserstein")
+		w.skip("every column is empty in one of the tables", "UncoveredShare")
+	} else {
+		w.skip("needs the rows as text", "MovedShare", "UncoveredShare", "MeanShift", "SpreadRatio",
+			"Wasserstein")
+		w.note("The cells themselves were not compared, because a table came from where it can be " +
+			"read once only: what the schema moves is not seen.")
 	}
 	w.skip("no column is numeric", "KSComplement")
 	tables, names := w.others()
@@ -61,7 +76,11 @@ func (w *work) shapes() error {
 				w.add("TVComplement", Value{Of: s.Column, Value: Number(v)})
 			}
 			w.add("MissingSimilarity", Value{Of: s.Column, Value: Number(s.Missing)})
-			w.out.Columns = append(w.out.Columns, w.distribution(k, s))
+			c := w.distribution(k, s)
+			if err := w.losses(k, &c); err != nil {
+				return err
+			}
+			w.out.Columns = append(w.out.Columns, c)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,46 +15,65 @@ const (
 	goodGap, poorGap       = .03, .10 // AUROC lost
 	lossOfNote             = .03      // PrivacyLoss
 	shareOfNote            = .53      // DCRShare
+	matchesOfNote          = .01      // IdenticalMatchShare, UniqueExactMatches: beyond the holdout's
 )
 
 const copyQuestion = "Are real rows copied?"
 
-// summary answers four questions in plain words.
+// summary answers five questions in plain words.
 func (w *work) summary() []Finding {
-	return []Finding{w.alike(), w.useful(), w.rareKept(), w.copied()}
+	return []Finding{w.alike(), w.associated(), w.useful(), w.rareKept(), w.copied()}
 }
 
-// alike says whether the synthetic rows look like the real ones.
+// alike says whether the columns look like the real ones, each by itself.
 func (w *work) alike() Finding {
-	f := Finding{Question: "Does it look like the real table?", Rule: fmt.Sprintf(
-		"Good from %s (columns) and %s (pairs) on, poor below %s or %s.", percent(goodShapes),
-		percent(goodPairs), percent(poorShapes), percent(poorPairs))}
+	f := Finding{Question: "Do the columns look alike?", Rule: fmt.Sprintf(
+		"The worst column decides. It is good if at most %s of its real cells are moved by the schema, "+
+			"at most %s are out of reach of the synthetic table (beyond the holdout's share), its mean "+
+			"is off by at most %.2f standard deviations, its standard deviation by at most a factor of "+
+			"%.1f, no category of %s of the rows is lost and its score is %s or more; it is poor from "+
+			"%s, %s, %.0f, %.0f, or a score below %s. The mean score: good from %s on, poor below %s.",
+		percent(goodMoved), percent(goodMoved), goodShift, goodSpread, percent(lostShare),
+		percent(goodColumn), percent(poorMoved), percent(poorMoved), poorShift, poorSpread,
+		percent(poorColumn), percent(goodShapes), percent(poorShapes))}
 	shapes, _ := w.first("ColumnShapes")
-	pairs, two := w.first("ColumnPairTrends")
 	f.Status = grade(float64(shapes.Value), goodShapes, poorShapes)
-	worst := slices.MinFunc(w.out.Columns, func(a, b Column) int {
-		switch {
-		case a.Score < b.Score:
-			return -1
-		case a.Score > b.Score:
-			return 1
-		}
-		return 0
-	})
-	f.Answer = fmt.Sprintf("Column by column, the distributions match to %s on average; the worst "+
-		"is %s, at %s.", percent(float64(shapes.Value)), worst.Name, percent(float64(worst.Score)))
-	if two {
-		f.Status = worse(f.Status, grade(float64(pairs.Value), goodPairs, poorPairs))
-		f.Answer += fmt.Sprintf(" Pairs of columns match to %s.",
-			percent(float64(pairs.Value)))
-		if yard := w.values["ColumnPairTrends"]; len(yard) > 1 {
-			f.Answer += fmt.Sprintf(" The holdout, which is other real rows, matches to %s and "+
-				"%s.",
-				percent(float64(w.values["ColumnShapes"][1].Value)),
-				percent(float64(yard[1].Value)))
+	bad := w.out.worst()
+	for len(bad) > 0 && bad[len(bad)-1].Status == Good {
+		bad = bad[:len(bad)-1]
+	}
+	f.Answer = fmt.Sprintf("The distributions of single columns match to %s on average",
+		percent(float64(shapes.Value)))
+	if yard := w.values["ColumnShapes"]; len(yard) > 1 {
+		f.Answer += fmt.Sprintf(", those of the holdout to %s", percent(float64(yard[1].Value)))
+	}
+	f.Answer += "."
+	for i, c := range bad {
+		f.Status = worse(f.Status, c.Status)
+		if i < 3 {
+			f.Answer += fmt.Sprintf(" %s: %s", c.Name, strings.Join(c.Losses, " "))
 		}
 	}
+	if n := len(bad) - 3; n > 0 {
+		f.Answer += fmt.Sprintf(" %d more columns have losses.", n)
+	}
+	if !w.compared() {
+		f.Status = worse(f.Status, Mixed)
+		f.Answer += " The cells themselves were not compared, so what the schema moves is not seen."
+	} else if len(bad) == 0 {
+		f.Answer += " No column lost much: means, spreads and ranges are those of the real cells."
+	}
 	return f
+}
+
+// worst is the columns, the worst first.
+func (r *Report) worst() []Column {
+	out := slices.Clone(r.Columns)
+	slices.SortStableFunc(out, func(a, b Column) int {
+		return cmp.Or(cmp.Compare(rank(a.Status), rank(b.Status)), -cmp.Compare(len(a.Losses),
+			len(b.Losses)), cmp.Compare(a.Score, b.Score))
+	})
+	return out
 }
 
 // useful says whether models trained on synthetic rows work on real ones.
@@ -117,9 +137,11 @@ func (w *work) rareKept() Finding {
 func (w *work) copied() Finding {
 	f := Finding{Question: copyQuestion, Status: Unknown, Rule: fmt.Sprintf(
 		"Suspicious if the privacy loss exceeds %.2f and twice its standard error, or if more "+
-			"than %s of the synthetic rows are closer to training rows than to holdout rows. "+
-			"Their absence proves nothing: only the guarantee of differential privacy does.",
-		lossOfNote, percent(shareOfNote))}
+			"than %s of the synthetic rows are closer to training rows than to holdout rows, or if "+
+			"more rows equal a training row than a row of the holdout, by %s of the rows and three "+
+			"standard errors. Their absence proves nothing: only the guarantee of differential "+
+			"privacy does.",
+		lossOfNote, percent(shareOfNote), percent(matchesOfNote))}
 	loss, ok := w.first("PrivacyLoss")
 	share, also := w.first("DCRShare")
 	if !ok || !also {
@@ -135,6 +157,10 @@ func (w *work) copied() Finding {
 	if share.Interval != nil && float64(share.Value) > shareOfNote && share.Interval.Low > .5 {
 		signs++
 	}
+	if w.matched() {
+		signs++
+	}
+	signs = min(signs, 2)
 	f.Status = []Status{Good, Mixed, Poor}[signs]
 	f.Answer = fmt.Sprintf("%s Privacy loss %s ± %.3f (0 is none, a copied table has about 0.5); "+
 		"%s of the synthetic rows are closer to a row they were made from than to other real rows "+
@@ -148,15 +174,30 @@ func (w *work) copied() Finding {
 	return f
 }
 
-// equalSize is the match share with a real table, of the comparison at equal sizes.
+// equalSize is a match share with a real table, of the comparison at equal sizes.
 func equalSize(v []Value, name string) Number {
 	out := Number(math.NaN())
 	for _, x := range v {
-		if strings.HasPrefix(x.Of, "with the "+name) {
+		if strings.HasPrefix(x.Of, "with the "+name) || strings.HasPrefix(x.Of, "rows of the "+name) {
 			out = x.Value // the one of equal size is the last
 		}
 	}
 	return out
+}
+
+// matched reports whether more rows equal those of the training table than chance would have it.
+func (w *work) matched() bool {
+	n := min(w.Train.Rows(), w.Holdout.Rows())
+	for metric, rows := range map[string]int{
+		"IdenticalMatchShare": w.Synthetic.Rows(), "UniqueExactMatches": n,
+	} {
+		p, q := float64(equalSize(w.values[metric], "training table")),
+			float64(equalSize(w.values[metric], "holdout"))
+		if p-q > max(matchesOfNote, 3*math.Sqrt((p+q)/float64(rows))) {
+			return true
+		}
+	}
+	return false
 }
 
 // grade is good from one threshold on and poor below the other.

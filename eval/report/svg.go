@@ -39,6 +39,18 @@ func (d *drawing) slanted(x, y float64, class, s string, most int) {
 		num(x), num(y), clipped(s, most))
 }
 
+// slantedDown writes downwards to the left, ending at (x, y).
+func (d *drawing) slantedDown(x, y float64, class, s string, most int) {
+	fmt.Fprintf(&d.b, `<text class="%s" text-anchor="end" transform="translate(%s %s) `+
+		`rotate(-50)">%s</text>`, class, num(x), num(y), clipped(s, most))
+}
+
+// upright writes upwards, centred at (x, y).
+func (d *drawing) upright(x, y float64, class, s string) {
+	fmt.Fprintf(&d.b, `<text class="%s" text-anchor="middle" transform="translate(%s %s) `+
+		`rotate(-90)">%s</text>`, class, num(x), num(y), clipped(s, 60))
+}
+
 func clipped(s string, most int) string {
 	r := []rune(s)
 	if len(r) <= most {

@@ -1,0 +1,180 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// What a column may lose and still be good, and from where on it is poor. The worst decides.
+const (
+	goodMoved, poorMoved   = .02, .10 // share of cells moved by the schema, or out of reach
+	goodShift, poorShift   = .25, 1.  // of the mean, in standard deviations
+	goodSpread, poorSpread = 1.5, 3.  // factor of the standard deviation
+	goodColumn, poorColumn = .85, .60 // score of the bins
+	lostShare              = .002     // least share of the real rows of a category that is missed
+	lostRows               = 10       // least rows that a synthetic table of its size should have
+)
+
+// losses compares the cells of a column and says what is wrong with it.
+func (w *work) losses(k int, c *Column) error {
+	c.Status = grade(float64(c.Score), goodColumn, poorColumn)
+	if c.Status != Good {
+		c.Losses = append(c.Losses, fmt.Sprintf("Its distribution matches to %s only.",
+			percent(float64(c.Score))))
+	}
+	train, synthetic := w.in.Train.Values, w.in.Synthetic[0].Values
+	if train == nil || synthetic == nil {
+		return nil
+	}
+	nan := Number(math.NaN())
+	v := &ColumnValues{UncoveredHoldout: nan, Uncovered: nan, MeanShift: nan, SpreadRatio: nan,
+		Wasserstein: nan}
+	c.Values = v
+	moved, err := eval.MovedShare(train, c.Name)
+	if err != nil {
+		return err
+	}
+	v.Moved = Number(moved)
+	w.add("MovedShare", w.share(c.Name, moved, train.Rows()))
+	lose := func(s Status, format string, args ...any) {
+		c.Status = worse(c.Status, s)
+		c.Losses = append(c.Losses, fmt.Sprintf(format, args...))
+	}
+	if s := grade(-moved, -goodMoved, -poorMoved); s != Good {
+		lose(s, "The schema moves %s of the real cells%s.", percent(moved),
+			w.whereTo(w.codecs[k], eval.Validity(train).Columns[k]))
+	}
+	if u, err := eval.UncoveredShare(train, synthetic, c.Name); err == nil {
+		v.Uncovered = Number(u.Share)
+		yard := 0.
+		if w.in.Holdout.Values != nil {
+			if h, err := eval.UncoveredShare(train, w.in.Holdout.Values, c.Name); err == nil {
+				yard, v.UncoveredHoldout = h.Share, Number(h.Share)
+			}
+		}
+		w.add("UncoveredShare", Value{Of: c.Name, Value: v.Uncovered})
+		s := grade(yard-u.Share, -goodMoved, -poorMoved)
+		var lost []string
+		for i, share := range u.Shares {
+			if share >= lostShare && share*float64(synthetic.Rows()) >= lostRows {
+				lost = append(lost, fmt.Sprintf("%s (%s)", u.Lost[i], percent(share)))
+			}
+		}
+		switch {
+		case lost != nil:
+			lose(worse(s, Mixed), "Lost: %s of the real rows.", listed(lost))
+		case s != Good:
+			lose(s, "%s of the real cells are outside what the synthetic table has.",
+				percent(u.Share))
+		}
+	}
+	if !numeric(w.codecs[k]) {
+		return nil
+	}
+	d, err := eval.NumberDrift(train, synthetic, c.Name)
+	if err != nil { // no numbers
+		return w.undefined(err)
+	}
+	v.MeanShift, v.SpreadRatio, v.Wasserstein =
+		Number(d.Mean), Number(d.Spread), Number(d.Wasserstein)
+	w.add("MeanShift", Value{Of: c.Name, Value: v.MeanShift})
+	w.add("SpreadRatio", Value{Of: c.Name, Value: v.SpreadRatio})
+	w.add("Wasserstein", Value{Of: c.Name, Value: v.Wasserstein})
+	v.Train, v.Holdout, v.Synthetic = summaryOf(train, c.Name),
+		summaryOf(w.in.Holdout.Values, c.Name), summaryOf(synthetic, c.Name)
+	codec := w.codecs[k]
+	if s := grade(-math.Abs(d.Mean), -goodShift, -poorShift); s != Good {
+		lose(s, "Its mean is %s in the real table and %s here (%s standard deviations).",
+			shown(codec, float64(v.Train.Mean)), shown(codec, float64(v.Synthetic.Mean)), signed(d.Mean))
+	}
+	if s := grade(-math.Abs(math.Log(d.Spread)), -math.Log(goodSpread),
+		-math.Log(poorSpread)); s != Good {
+		lose(s, "Its standard deviation is %s in the real table and %s here.",
+			length(codec, v.Train.Std), length(codec, v.Synthetic.Std))
+	}
+	return nil
+}
+
+// whereTo says where the cells went that the schema moves.
+func (w *work) whereTo(c *schema.Codec, v eval.ColumnValidity) string {
+	var out []string
+	if numeric(c) {
+		if v.Below > 0 {
+			out = append(out, fmt.Sprintf("%s are below its bound of %s", percent(v.Below),
+				shown(c, c.Column().Min)))
+		}
+		if v.Above > 0 {
+			out = append(out, fmt.Sprintf("%s above that of %s", percent(v.Above),
+				shown(c, c.Column().Max)))
+		}
+	} else if len(v.Foreign) > 0 {
+		out = append(out, "it does not have "+listed(v.Foreign))
+	}
+	if out == nil {
+		return ""
+	}
+	return ": " + strings.Join(out, ", ")
+}
+
+// summaryOf is nil without numbers.
+func summaryOf(v *eval.Values, name string) *Summary {
+	if v == nil {
+		return nil
+	}
+	s, err := v.Summary(name)
+	if err != nil {
+		return nil
+	}
+	return &Summary{Number(s.Mean), Number(s.Std), Number(s.Min), Number(s.P05), Number(s.P25),
+		Number(s.Median), Number(s.P75), Number(s.P95), Number(s.Max)}
+}
+
+// length is a difference of values: in days for dates and timestamps.
+func length(c *schema.Codec, x Number) string {
+	switch c.Column().Kind {
+	case schema.Date:
+		return short(float64(x)) + " days"
+	case schema.Timestamp:
+		return short(float64(x)/86_400e6) + " days"
+	}
+	return short(float64(x))
+}
+
+// short is a number to three digits, or whole.
+func short(x float64) string {
+	switch a := math.Abs(x); {
+	case a >= 1e6 || a > 0 && a < 1e-3:
+		return strings.Replace(strconv.FormatFloat(x, 'g', 3, 64), "e+0", "e", 1)
+	case a >= 100:
+		return strconv.FormatFloat(math.Round(x), 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+func signed(x float64) string {
+	if math.Abs(x) < 1e-9 {
+		return "0"
+	}
+	return fmt.Sprintf("%+.2g", x)
+}
+
+// listed joins names in words.
+func listed(names []string) string {
+	const most = 3
+	if n := len(names); n > most {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n-most))
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// rank orders columns and statuses from bad to good.
+func rank(s Status) int { return slices.Index([]Status{Poor, Mixed, Good, Unknown}, s) }
