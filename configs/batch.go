@@ -101,11 +101,11 @@ func ParseBatch(path string, text []byte) (*Batch, error) {
 			maxItems, ErrConfig)
 	}
 	v := viper.NewWithOptions(viper.KeyDelimiter("\x00")) // no dots: a setting may have one
-	lines, err := Read(v, text)
+	places, err := Read(v, text)
 	if err != nil {
 		return nil, fmt.Errorf("%s%w: %w", path, err, ErrConfig)
 	}
-	at := func(key string) string { return fmt.Sprintf("%s, line %d", path, lines[key]) }
+	at := func(key string) string { return fmt.Sprintf("%s, line %d", path, places[key].Line) }
 	var b Batch
 	var meta mapstructure.Metadata
 	err = v.Unmarshal(&b, func(c *mapstructure.DecoderConfig) {
@@ -126,6 +126,12 @@ func ParseBatch(path string, text []byte) (*Batch, error) {
 	}
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("%s: %w", strings.Join(problems, "\n"), ErrConfig)
+	}
+	b.Job.saying(v.Get("job"))
+	if jobs, ok := v.Get("jobs").([]any); ok {
+		for i, one := range jobs {
+			b.Jobs[i].saying(one)
+		}
 	}
 	name := func(list Settings, prefix string) {
 		for i := range list {
@@ -221,6 +227,7 @@ func batchKeys() []string {
 			keys[t.Field(i).Tag.Get("mapstructure")] = true
 		}
 	}
+	delete(keys, "") // of a field that is no key
 	return slices.Sorted(maps.Keys(keys))
 }
 
@@ -252,10 +259,14 @@ func (b *Batch) check() error {
 	for _, t := range b.Tables {
 		if l := t.Limit; l != nil && wrong == "" {
 			rule := ledger.Rule(cmp.Or(l.Rule, string(ledger.RuleBasic)))
-			if (accountant.Budget{Epsilon: l.Epsilon, Delta: l.Delta}).Validate() != nil ||
-				rule != ledger.RuleBasic && rule != ledger.RuleZCDP {
+			switch {
+			case (accountant.Budget{Epsilon: l.Epsilon, Delta: l.Delta}).Validate() != nil ||
+				rule != ledger.RuleBasic && rule != ledger.RuleZCDP:
 				wrong = fmt.Sprintf("table %s: limit %+v must have epsilon > 0, delta from 0 to %v, rule "+
 					"basic or zcdp", t.Name, *l, accountant.MaxDelta)
+			case rule == ledger.RuleZCDP && l.Delta == 0:
+				wrong = fmt.Sprintf("table %s: a limit with rule zcdp needs delta above 0: without it every "+
+					"run would be refused", t.Name)
 			}
 		}
 		if !nameForm.MatchString(t.Name) && wrong == "" {
@@ -351,14 +362,29 @@ func (b *Batch) cell(t Table, m Method, epsilon float64, replicate int) (Job, er
 	return j, nil
 }
 
+// saying notes which keys a map of a batch file has.
+func (j *Job) saying(values any) {
+	j.said = map[string]bool{}
+	if keys, ok := values.(map[string]any); ok {
+		for key := range keys {
+			j.said[key] = true
+		}
+	}
+}
+
 // under is the job with what it does not say taken from a common one.
 func (j Job) under(common Job) Job {
 	own, base := reflect.ValueOf(&j).Elem(), reflect.ValueOf(common)
+	said := map[string]bool{}
+	maps.Copy(said, common.said)
+	maps.Copy(said, j.said)
 	for i := range own.NumField() {
-		if own.Field(i).IsZero() {
+		if key := own.Type().Field(i).Tag.Get("mapstructure"); key != "" && !j.said[key] &&
+			own.Field(i).IsZero() {
 			own.Field(i).Set(base.Field(i))
 		}
 	}
+	j.said = said
 	if j.Dataset != "" {
 		j.Evaluate = nil // nothing is private, and there is no holdout
 	}

@@ -334,3 +334,54 @@ func TestEvaluateTakesNoFilesAndNoBudget(t *testing.T) {
 		}
 	}
 }
+
+// TestZeroIsSaid: a job that gives a key its zero value does not take that of the common job.
+func TestZeroIsSaid(t *testing.T) {
+	b, err := ParseBatch("b.yaml", []byte(`name: n
+job: {delta: 1e-6, strict: true, input: a.csv, schema: a.yaml, epsilon: 1, out: "{job}.csv",
+  evaluate: {holdout: h.csv}}
+jobs:
+  - {name: zero, delta: 0, strict: false, evaluate: null}
+  - {name: common}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := b.Expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := jobs[0]; j.Delta != 0 || j.Strict || j.Evaluate != nil {
+		t.Errorf("zeros are not kept: %+v", j)
+	}
+	if j := jobs[1]; j.Delta != 1e-6 || !j.Strict || j.Evaluate == nil {
+		t.Errorf("the common job's values are lost: %+v", j)
+	}
+	for text, want := range map[string]float64{"job: {delta: 0}": 0, "job: {}": DefaultDelta} {
+		b, err := ParseBatch("b.yaml", []byte("name: n\n"+text+"\nepsilons: [1]\ntables:\n"+
+			"  - {name: t, input: a.csv, schema: a.yaml}\njobs: [{name: j, out: a.csv, dataset: d, "+
+			"epsilon: 1}]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Job.Out = "{job}.csv"
+		jobs, err := b.Expand()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range jobs {
+			if j.Delta != want {
+				t.Errorf("%s: delta of %s is %v, want %v", text, j.Name, j.Delta, want)
+			}
+		}
+	}
+}
+
+// TestLimitOfARule: rule zcdp without delta allows nothing.
+func TestLimitOfARule(t *testing.T) {
+	_, err := ParseBatch("b.yaml", []byte("name: n\nepsilons: [1]\ntables: [{name: t, input: a.csv, "+
+		"schema: a.yaml, limit: {epsilon: 1, rule: zcdp}}]\n"))
+	if err == nil || !strings.Contains(err.Error(), "rule zcdp needs delta above 0") {
+		t.Errorf("error %v", err)
+	}
+}

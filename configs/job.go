@@ -60,6 +60,8 @@ type Job struct {
 	SpreadsheetSafe bool `mapstructure:"spreadsheet-safe" json:"spreadsheet_safe,omitempty"`
 	// compare with real rows afterwards: not private
 	Evaluate *Evaluate `mapstructure:"evaluate" json:"evaluate,omitempty"`
+
+	said map[string]bool // the keys that a batch file has: their values may be zero
 }
 
 // Evaluate asks for metrics that compare the synthetic table with real rows. They are computed
@@ -101,8 +103,11 @@ func (e *ValueError) Unwrap() error { return ErrConfig }
 
 // WithDefaults is the job with the values that a batch file may leave out.
 func (j Job) WithDefaults() Job {
-	j.Method, j.Delta = cmp.Or(j.Method, all.Default), cmp.Or(j.Delta, DefaultDelta)
+	j.Method = cmp.Or(j.Method, all.Default)
 	j.Adjacency = cmp.Or(j.Adjacency, accountant.AddRemove.String())
+	if !j.said["delta"] {
+		j.Delta = cmp.Or(j.Delta, DefaultDelta)
+	}
 	return j
 }
 

@@ -82,6 +82,9 @@ func structSchema(t reflect.Type, texts map[string]string) object {
 	properties := object{}
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
 		p := typeSchema(f.Type, texts)
 		if text := texts[t.Name()+"."+f.Name]; text != "" {
 			p["description"] = text

@@ -4,18 +4,26 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 )
 
-// Read gives v the content of a YAML document, and returns the line of each key, which Viper does
+// Place is where a key of a YAML document stands.
+type Place struct {
+	Line int
+	Text string // of a value without structure, as it is written; "" of others
+}
+
+// Read gives v the content of a YAML document, and returns the place of each key, which Viper does
 // not know: nested keys joined by dots, in lower case as Viper has them, items of a list by their
-// number from 0. A key that is there twice is an error. Its errors begin with ", line N" or ": ",
-// to be put after the name of the file.
-func Read(v *viper.Viper, document []byte) (map[string]int, error) {
-	lines, err := linesOf(document)
+// number from 0. A key that is there twice, one with a dot, which could be mistaken for nested
+// keys, and a second document are errors. They begin with ", line N" or ": ", to be put after the
+// name of the file.
+func Read(v *viper.Viper, document []byte) (map[string]Place, error) {
+	places, err := placesOf(document)
 	if err != nil {
 		return nil, err
 	}
@@ -23,19 +31,29 @@ func Read(v *viper.Viper, document []byte) (map[string]int, error) {
 	if err := v.ReadConfig(bytes.NewReader(document)); err != nil {
 		return nil, fmt.Errorf(": %w", err)
 	}
-	return lines, nil
+	return places, nil
 }
 
-// maxTwice is how many keys that are there twice an error names.
-const maxTwice = 3
+// maxKeys is how many wrong keys an error names.
+const maxKeys = 3
 
-func linesOf(document []byte) (map[string]int, error) {
-	var root yaml.Node
-	if err := yaml.Unmarshal(document, &root); err != nil {
+func placesOf(document []byte) (map[string]Place, error) {
+	var root, more yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(document))
+	if err := d.Decode(&root); err == io.EOF {
+		return map[string]Place{}, nil
+	} else if err != nil {
 		return nil, fmt.Errorf(": %w", err)
 	}
-	lines := map[string]int{}
-	var twice []string
+	switch err := d.Decode(&more); {
+	case err == nil:
+		return nil, fmt.Errorf(", line %d: a second document begins here (after ---), which would not "+
+			"be read: one file is one document", more.Line)
+	case err != io.EOF:
+		return nil, fmt.Errorf(": %w", err)
+	}
+	places := map[string]Place{}
+	var wrong []string
 	var walk func(prefix string, n *yaml.Node)
 	walk = func(prefix string, n *yaml.Node) {
 		switch n.Kind {
@@ -45,28 +63,38 @@ func linesOf(document []byte) (map[string]int, error) {
 			}
 		case yaml.MappingNode:
 			for i := 0; i+1 < len(n.Content); i += 2 {
-				key, line := prefix+strings.ToLower(n.Content[i].Value), n.Content[i].Line
-				if first, there := lines[key]; there {
-					twice = append(twice, fmt.Sprintf(", line %d: key %q is in line %d already", line, key, first))
+				name, value := strings.ToLower(n.Content[i].Value), n.Content[i+1]
+				key, line := prefix+name, n.Content[i].Line
+				if first, there := places[key]; there {
+					wrong = append(wrong, fmt.Sprintf(", line %d: key %q is in line %d already", line, key,
+						first.Line))
 					continue
 				}
-				lines[key] = line
-				walk(key+".", n.Content[i+1])
+				if above, below, dotted := strings.Cut(name, "."); dotted {
+					wrong = append(wrong, fmt.Sprintf(", line %d: key %q has a dot: write %s: {%s: ...}", line,
+						name, above, below))
+					continue
+				}
+				if value.Kind == yaml.AliasNode {
+					value = value.Alias
+				}
+				places[key] = Place{Line: line, Text: value.Value}
+				walk(key+".", value)
 			}
 		case yaml.SequenceNode:
 			for i, c := range n.Content {
 				key := fmt.Sprint(prefix, i)
-				lines[key] = c.Line
+				places[key] = Place{Line: c.Line, Text: c.Value}
 				walk(key+".", c)
 			}
 		}
 	}
 	walk("", &root)
-	if more := len(twice) - maxTwice; more > 0 {
-		twice = append(twice[:maxTwice], fmt.Sprintf("; and %d more", more))
+	if more := len(wrong) - maxKeys; more > 0 {
+		wrong = append(wrong[:maxKeys], fmt.Sprintf("; and %d more", more))
 	}
-	if len(twice) > 0 {
-		return nil, errors.New(strings.Join(twice, ""))
+	if len(wrong) > 0 {
+		return nil, errors.New(strings.Join(wrong, ""))
 	}
-	return lines, nil
+	return places, nil
 }

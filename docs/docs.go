@@ -1,9 +1,40 @@
 // Package docs holds those pages of the documentation that the program prints.
 package docs
 
-import _ "embed"
+import "embed"
 
-// Glossary is the page glossary.md: the terms of the help and the reports.
-//
-//go:embed glossary.md
-var Glossary string
+//go:embed aim.md audit.md batch.md epsilon.md evaluate.md glossary.md hospital.md methods.md
+//go:embed pategan.md pitfalls.md queries.md repeated.md schema.md wgan.md
+var pages embed.FS
+
+// A Topic is a page that 'decoy help' prints.
+type Topic struct{ Name, Short string }
+
+// Topics are the pages, those to read first before the others.
+func Topics() []Topic {
+	return []Topic{
+		{"schema", "how to describe the columns of a table"},
+		{"epsilon", "what ε and δ mean, and which to choose"},
+		{"methods", "which method to take"},
+		{"glossary", "the terms of the help and the reports"},
+		{"hospital", "one private table, from the first command to the hand-over"},
+		{"repeated", "a table that is released every month"},
+		{"batch", "many tables, methods and budgets"},
+		{"queries", "numbers in place of rows"},
+		{"evaluate", "what the figures of a report mean"},
+		{"audit", "what an audit shows"},
+		{"pitfalls", "how people lose the guarantee"},
+		{"aim", "the method aim and its settings"},
+		{"wgan", "the method wgan and its settings"},
+		{"pategan", "the method pategan and its settings"},
+	}
+}
+
+// Page is the Markdown of a topic; "" if there is no such topic.
+func Page(topic string) string {
+	text, err := pages.ReadFile(topic + ".md")
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

@@ -48,8 +48,8 @@ is read and no budget is spent: the schema is all that is needed.
 A bound above the claim refutes it at the stated confidence, and the exit status is 1. A bound below
 it proves nothing: it cannot exceed what so many runs can show. The claim also promises an epsilon
 at every other delta, and runs that exceed any of these refute it too. Audit at a large epsilon (8
-or more) to test code, since the same code then shows the most. docs/audit.md explains every line of
-the result.`,
+or more) to test code, since the same code then shows the most. 'decoy help audit' explains every
+line of the result.`,
 		Args: operands("METHOD"),
 	})
 	a.addBudget(cmd)

@@ -39,9 +39,8 @@ type batch struct {
 func batchCommand(t *terminal) *cobra.Command {
 	b := &batch{t: t}
 	cmd := manual{
-		operands: "JOBS.yaml  batch file: tables × methods × epsilons × replicates, and single jobs " +
-			"(docs/batch.md)",
-		exits: []int{exitBudget},
+		operands: "JOBS.yaml  batch file: tables × methods × epsilons × replicates, and single jobs",
+		exits:    []int{exitBudget},
 		session: `
 $ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
 $ printf 'name: first\njobs:\n' > jobs.yaml

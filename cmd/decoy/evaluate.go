@@ -57,7 +57,8 @@ a private run by it. Files are written with mode 0600.
 
 The holdout is real rows that the synthesizer did not see: set some aside before fitting. Without
 it, the figures on privacy and prediction, and the comparison with real rows, are left out. Without
---report and --json a table goes to standard output. docs/evaluate.md explains each figure.
+--report and --json a table goes to standard output. 'decoy help evaluate' explains each
+figure.
 
 Give --synthetic again for each further table: the report shows them side by side. With --model,
 once for each of them and in their order, it says under which guarantee each was made.
@@ -100,6 +101,7 @@ the AUROC of a model trained on the synthetic rows. The budget is charged in tha
 	e.addAccount(cmd, "with --epsilon; default beside the private table")
 	e.addAdjacency(cmd)
 	addForce(cmd, t)
+	e.completeColumns(cmd, "target")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("epsilon") {
 			return e.publish(cmd, t)

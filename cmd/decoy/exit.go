@@ -81,8 +81,11 @@ func printError(w io.Writer, err error, command string) {
 		text += fmt.Sprintf("; see '%s --help'", command)
 	}
 	if errors.Is(err, ledger.ErrMismatch) {
-		text += "\na ledger counts one kind of unit for good: keep to the schema that it was begun " +
-			"with ('decoy ledger limit FILE --schema S' begins one)"
+		text += "\na ledger counts one kind of unit for good. If 'decoy ledger show FILE' lists no " +
+			"run, " +
+			"remove it\nand begin it again: 'decoy ledger limit FILE --epsilon E --delta D', with " +
+			"--schema S or --unit NAME.\nIf it has runs, keep to their unit; or keep another account " +
+			"with --ledger OTHER: the same people then\npay in both, and it is you who must add them up"
 	}
 	for line := range strings.Lines(text) {
 		fmt.Fprintln(w, strings.TrimRight("decoy: "+spelling.Visible(strings.TrimRight(line, "\n")), " "))

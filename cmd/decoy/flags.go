@@ -55,6 +55,20 @@ func (j *jobFlags) addMethod(cmd *cobra.Command) {
 		f.String(name, "", text+" (of the methods that have this setting)")
 	}
 	complete(cmd, "method", all.Names()...)
+	cmd.RegisterFlagCompletionFunc("set", func(
+		_ *cobra.Command, _ []string, typed string,
+	) ([]string, cobra.ShellCompDirective) {
+		known, err := all.Settings(j.Method)
+		if err != nil || strings.Contains(typed, "=") {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var keys []string
+		for _, s := range known {
+			keys = append(keys, s.Key+"=\t"+s.Text)
+		}
+		return keys, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+	j.completeColumns(cmd, "target")
 }
 
 // addSchema adds the schema, and the examples that have one.
@@ -88,6 +102,20 @@ func (j *jobFlags) addSampling(cmd *cobra.Command, rows string) {
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	cmd.RegisterFlagCompletionFunc(flag,
 		cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeColumns names the columns of the schema for the shell, once the line has it.
+func (j *jobFlags) completeColumns(cmd *cobra.Command, flag string) {
+	cmd.RegisterFlagCompletionFunc(flag, func(
+		*cobra.Command, []string, string,
+	) (names []string, _ cobra.ShellCompDirective) {
+		if s, err := job.SchemaOf(j.Schema, j.Dataset); err == nil {
+			for _, c := range s.Columns {
+				names = append(names, c.Name)
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	})
 }
 
 // checkBudget validates --epsilon, --delta and --adjacency.

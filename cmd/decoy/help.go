@@ -3,9 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/docs"
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 // manual is what the help of a verb says besides its flags.
@@ -32,34 +36,57 @@ func (m manual) document(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// printHelp writes the help of a command.
-func printHelp(w io.Writer, cmd *cobra.Command) {
-	fmt.Fprintf(w, "%s\n\n", strings.TrimSpace(cmd.Long))
-	fmt.Fprintf(w, "Usage:\n  %s\n", usageLine(cmd))
-	if operands := cmd.Annotations[operandsKey]; operands != "" {
-		fmt.Fprintf(w, "\nOperands:\n%s\n", indent(operands))
-	}
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprint(w, "\nVerbs:\n")
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintf(w, "  %-*s  %s\n", cmd.NamePadding(), sub.Name(), sub.Short)
-			}
+// section is a part of a command's help, which is shown in a terminal and in a man page.
+type section struct{ head, text string }
+
+const more = "More" // heads the last section of a verb that has a page
+
+// helpOf is the help of a command. The first section has no heading.
+func helpOf(cmd *cobra.Command) []section {
+	out := []section{{"", strings.TrimSpace(cmd.Long)}, {"Usage", "  " + usageLine(cmd)}}
+	add := func(head, text string) {
+		if text = strings.TrimRight(text, "\n"); text != "" {
+			out = append(out, section{head, text})
 		}
 	}
-	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() && cmd.HasParent() {
-		fmt.Fprintf(w, "\nFlags:\n%s", flags.FlagUsagesWrapped(100))
+	if operands := cmd.Annotations[operandsKey]; operands != "" {
+		add("Operands", indent(operands))
 	}
-	fmt.Fprintf(w, "\nFlags of every verb:\n%s", cmd.Root().PersistentFlags().FlagUsagesWrapped(100))
-	fmt.Fprint(w, "  Flags are also environment variables (--epsilon is DECOY_EPSILON) and keys of "+
-		"the --config file\n"+
-		"  (epsilon: 1), but for those that have to be typed each time, such as --force and --resume.\n"+
-		"  The command line wins over the environment, the environment over the file.\n")
-	if exits := cmd.Annotations[exitsKey]; exits != "" {
-		fmt.Fprintf(w, "\nExit status:\n%s", exits)
+	if cmd.HasAvailableSubCommands() {
+		var verbs strings.Builder
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				fmt.Fprintf(&verbs, "  %-*s  %s\n", cmd.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+		add("Verbs", verbs.String())
 	}
+	if !cmd.HasParent() {
+		add("Topics of 'decoy help TOPIC'", topicList())
+	} else {
+		add("Flags", cmd.LocalNonPersistentFlags().FlagUsagesWrapped(100))
+	}
+	add("Flags of every verb", cmd.Root().PersistentFlags().FlagUsagesWrapped(100)+
+		"  Flags are also environment variables (--epsilon is DECOY_EPSILON) and keys of the --config "+
+		"file\n  (epsilon: 1), but for those that have to be typed each time, such as --force and "+
+		"--resume.\n  The command line wins over the environment, the environment over the file.")
+	add("Exit status", cmd.Annotations[exitsKey])
 	if cmd.Example != "" {
-		fmt.Fprintf(w, "\nExample:\n%s\n", indent(cmd.Example))
+		add("Example", indent(cmd.Example))
+	}
+	if docs.Page(cmd.Name()) != "" && cmd.Parent() == cmd.Root() {
+		add(more, "  decoy help "+cmd.Name())
+	}
+	return out
+}
+
+// printHelp writes the help of a command.
+func printHelp(w io.Writer, sections []section) {
+	for i, s := range sections {
+		if i > 0 {
+			fmt.Fprintf(w, "\n%s:\n", s.head)
+		}
+		fmt.Fprintln(w, s.text)
 	}
 }
 
@@ -73,4 +100,99 @@ func usageLine(cmd *cobra.Command) string {
 
 func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ")
+}
+
+func topicList() string {
+	var b strings.Builder
+	for _, topic := range docs.Topics() {
+		fmt.Fprintf(&b, "  %-11s  %s\n", topic.Name, topic.Short)
+	}
+	return b.String()
+}
+
+func helpCommand(t *terminal) *cobra.Command {
+	var man string
+	cmd := manual{
+		operands: "VERB   verb, such as generate or schema infer\nTOPIC  page:\n" + topicList(),
+		session: `
+$ decoy help generate
+$ decoy help epsilon
+$ mkdir man
+$ decoy help --man man
+`}.document(&cobra.Command{
+		Use:   "help [VERB|TOPIC]",
+		Short: "help on a verb or a topic",
+		Long: `Print the help of a verb, or a page of the documentation. All of it is part of the program.
+Where a verb and a page have one name, as schema, both are printed ('decoy schema --help' has the
+verb alone).
+
+--man DIR writes all of this as man pages, for whoever makes a package of the program; 'decoy
+completion' writes what shells need.`,
+	})
+	cmd.Flags().StringVar(&man, "man", "", "write the man pages to the folder `DIR`")
+	addForce(cmd, t)
+	cmd.ValidArgsFunction = func(
+		cmd *cobra.Command, args []string, _ string,
+	) (out []string, _ cobra.ShellCompDirective) {
+		if at, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+			for _, sub := range at.Commands() {
+				out = append(out, sub.Name()+"\t"+sub.Short)
+			}
+		}
+		for _, topic := range docs.Topics() {
+			if len(args) == 0 {
+				out = append(out, topic.Name+"\t"+topic.Short)
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if man != "" {
+			return writeMan(t, cmd.Root(), man)
+		}
+		return help(t, cmd.Root(), args)
+	}
+	return cmd
+}
+
+// help prints what there is on a name.
+func help(t *terminal, root *cobra.Command, args []string) error {
+	found, rest, err := root.Find(args)
+	verb := err == nil && len(rest) == 0
+	page := ""
+	if len(args) == 1 {
+		page = docs.Page(args[0])
+	}
+	if verb {
+		printHelp(t.stdout, slices.DeleteFunc(helpOf(found), func(s section) bool {
+			return page != "" && s.head == more
+		}))
+	}
+	if page != "" {
+		if verb {
+			fmt.Fprintln(t.stdout)
+		}
+		_, err := io.WriteString(t.stdout, pageText(page))
+		return err
+	}
+	if verb {
+		return nil
+	}
+	var names []string
+	for _, topic := range docs.Topics() {
+		names = append(names, topic.Name)
+	}
+	for _, sub := range root.Commands() {
+		names = append(names, sub.Name())
+	}
+	near := spelling.Nearest(args[0], names)
+	if len(args) > 1 && slices.Contains(names, args[0]) {
+		near = args[0]
+	}
+	if near != "" {
+		return usagef("there is no help on %q, did you mean 'decoy help %s'?", strings.Join(args, " "),
+			near)
+	}
+	return usagef("there is no help on %q; 'decoy help' lists the verbs and the topics",
+		strings.Join(args, " "))
 }

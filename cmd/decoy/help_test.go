@@ -3,11 +3,16 @@ package main
 import (
 	"bytes"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/docs"
 )
 
 // verbs calls fn for every command that does something.
@@ -32,7 +37,7 @@ func TestHelpIsComplete(t *testing.T) {
 	verbs(func(c *cobra.Command) {
 		n++
 		var b bytes.Buffer
-		printHelp(&b, c)
+		printHelp(&b, helpOf(c))
 		for _, want := range []string{"Usage:\n  " + c.Parent().CommandPath() + " " + c.Name(),
 			"Exit status:\n  0   done", "Example:\n  $ ", "DECOY_EPSILON"} {
 			if !strings.Contains(b.String(), want) {
@@ -57,14 +62,100 @@ func TestHelpIsComplete(t *testing.T) {
 	}
 }
 
-// TestGlossary: the glossary is printed as text, and explains a term of every plan.
-func TestGlossary(t *testing.T) {
-	code, out, _ := decoy("help", "glossary")
-	if code != 0 || !strings.Contains(out, "\nBudget. The ") || strings.Contains(out, "](") {
-		t.Errorf("exit code %d\n%s", code, out)
+// TestTopics: each page is printed as text, whatever else has its name, and what the program says
+// names topics, not files.
+func TestTopics(t *testing.T) {
+	for _, topic := range docs.Topics() {
+		code, out, text := decoy("help", topic.Name)
+		if code != 0 || len(out) < 500 || strings.Contains(out, "](") || strings.Contains(out, "<!--") {
+			t.Errorf("help %s: exit code %d\n%s\n%s", topic.Name, code, out, text)
+		}
+		for line := range strings.Lines(out) {
+			code := strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "      ")
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 100 && !code {
+				t.Errorf("help %s has a line of %d characters: %s", topic.Name, n, line)
+			}
+		}
 	}
-	if code, out, _ := decoy("help", "plan"); code != 0 || !strings.Contains(out, "decoy plan") {
+	code, out, _ := decoy("help", "schema")
+	if code != 0 || !strings.Contains(out, "THE SCHEMA\n") || !strings.Contains(out,
+		"draft a schema") {
+		t.Errorf("help schema: exit code %d\n%s", code, out)
+	}
+	if code, out, _ := decoy("help", "schema", "infer"); code != 0 ||
+		!strings.Contains(out, "decoy schema infer INPUT") {
 		t.Errorf("help on a verb: exit code %d\n%s", code, out)
+	}
+	for name, want := range map[string]string{
+		"nosuch":     "there is no help on \"nosuch\"; 'decoy help' lists",
+		"epsilno":    "did you mean 'decoy help epsilon'?",
+		"genrate":    "did you mean 'decoy help generate'?",
+		"schema foo": "did you mean 'decoy help schema'?",
+	} {
+		code, _, text := decoy(append([]string{"help"}, strings.Fields(name)...)...)
+		if code != exitUsage || !strings.Contains(text, want) {
+			t.Errorf("help %s: exit code %d\n%s", name, code, text)
+		}
+	}
+	sources, err := filepath.Glob("*.go")
+	check(t, err)
+	more, err := filepath.Glob("../../internal/job/*.go")
+	check(t, err)
+	for _, path := range append(sources, more...) {
+		text, err := os.ReadFile(path)
+		check(t, err)
+		for line := range strings.Lines(string(text)) {
+			code, _, _ := strings.Cut(line, "//")
+			if !strings.HasSuffix(path, "_test.go") && strings.Contains(code, "docs/") &&
+				!strings.Contains(code, "decoy/docs\"") {
+				t.Errorf("%s names a file that the binary does not have: %s", path, line)
+			}
+		}
+	}
+}
+
+// TestPageText: what Markdown has beyond plain paragraphs.
+func TestPageText(t *testing.T) {
+	got := pageText("# A [page](x.md)\n\n**See** [schema.md](schema.md).\n\n<!-- not run: x -->\n```sh\n# no " +
+		"heading\n```\n| key | for | |\n| --- | --- | --- |\n| `a` | all | one \\| two |\n\nEnd\n")
+	want := "A PAGE\n\nSee 'decoy help schema'.\n\n    # no heading\n  `a`\n      for: all\n      " +
+		"one | two\n\n" +
+		"End\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestMan: there is a page for each verb and topic, which roff reads without a warning.
+func TestMan(t *testing.T) {
+	t.Chdir(t.TempDir())
+	check(t, os.Mkdir("man", 0o755))
+	code, _, text := decoy("help", "--man", "man")
+	if code != 0 {
+		t.Fatal(text)
+	}
+	pages, err := filepath.Glob("man/*")
+	check(t, err)
+	for _, want := range []string{"man/decoy.1", "man/decoy-schema-infer.1", "man/decoy-schema.7"} {
+		if !slices.Contains(pages, want) {
+			t.Errorf("%s is not among %v", want, pages)
+		}
+	}
+	if len(pages) < 40 {
+		t.Errorf("only %d pages", len(pages))
+	}
+	if code, _, text := decoy("help", "--man", "man"); code != exitUsage {
+		t.Errorf("written twice: exit code %d\n%s", code, text)
+	}
+	if _, err := exec.LookPath("groff"); err != nil {
+		t.Skip("needs groff to read them")
+	}
+	cmd := exec.Command("groff", append([]string{"-man", "-Tutf8", "-ww", "-k"}, pages...)...)
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil || complaints.Len() > 0 || !strings.Contains(string(out), "--header-is-public") {
+		t.Errorf("%v\n%s", err, complaints.String())
 	}
 }
 

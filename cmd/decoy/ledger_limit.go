@@ -13,8 +13,8 @@ import (
 
 type ledgerLimit struct {
 	jobFlags
-	rule   string
-	strict bool
+	rule, unit string
+	strict     bool
 }
 
 func ledgerLimitCommand(t *terminal) *cobra.Command {
@@ -41,7 +41,8 @@ a free answer. With --strict, every run that is reserved from now on stays charg
 void; earlier ones do not. A later limit stays strict unless --strict=false is typed, and gives
 nothing back. 'decoy ledger show' lists all of them.
 
-A new ledger must know what it counts: one row, or with --schema the unit of that schema.`,
+A new ledger must know what it counts, for good: one row, or with --unit all rows of one patient (or
+customer, or household), or with --schema the unit of that schema.`,
 		Args: operands("FILE"),
 	})
 	f := cmd.Flags()
@@ -53,6 +54,8 @@ A new ledger must know what it counts: one row, or with --schema the unit of tha
 	f.SetAnnotation("strict", typedKey, []string{}) // --strict=false gives a protection up
 	f.StringVar(&l.Schema, "schema", "", "schema `FILE` whose privacy unit a new ledger counts "+
 		"(default one row)")
+	f.StringVar(&l.unit, "unit", "", "id column `NAME` of the privacy unit that a new ledger counts, "+
+		"where there is no schema yet")
 	l.addAdjacency(cmd)
 	complete(cmd, "rule", string(ledger.RuleBasic), string(ledger.RuleZCDP))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return l.run(cmd, t, args[0]) }
@@ -113,7 +116,12 @@ func (l *ledgerLimit) units(cmd *cobra.Command, path string) (privacy.Neighbours
 			nb.Adjacency = first.Adjacency
 		}
 	}
-	if l.Schema != "" {
+	switch {
+	case l.Schema != "" && l.unit != "":
+		return nb, "", usagef("--schema and --unit: the schema names the unit; give one of them")
+	case l.unit != "":
+		unit = l.unit
+	case l.Schema != "":
 		s, err := job.LoadSchema(l.Schema)
 		if err != nil {
 			return nb, "", err

@@ -42,7 +42,7 @@ func noSchema(verb, input string, b accountant.Budget) error {
 (2) draft it from a public file with the same columns, such as made-up rows:
     decoy schema draft --public SAMPLE.csv > %s
     %s
-(3) write it by hand (docs/schema.md), with an example to start from:
+(3) write it by hand (decoy help schema), with an example to start from:
     decoy datasets export icu-mortality --schema-out %s
     %s
 

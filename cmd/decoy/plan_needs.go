@@ -167,7 +167,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 			t.say("%s", l.Error)
 		}
 	}
-	t.say("for %s; nothing was read; which method is best for what: README",
+	t.say("for %s; nothing was read; which method is best for what: decoy help methods",
 		lines[0].Needs.RowsText("--rows"))
 	return nil
 }

@@ -30,7 +30,7 @@ func queriesAnswerCommand(t *terminal) *cobra.Command {
 	q := &queriesAnswer{}
 	cmd := manual{
 		operands: "MODEL     model file of decoy fit or decoy generate --model\nWORKLOAD  workload " +
-			"file (YAML, docs/queries.md); not needed with --where",
+			"file (YAML, decoy help queries); not needed with --where",
 		session: `
 $ decoy fit --dataset icu-mortality --epsilon 1 --model icu.model
 $ decoy queries answer icu.model --where "mortality = 1 and sofa >= 8" --where "sofa < 4"

@@ -16,7 +16,8 @@ import (
 func newRoot(t *terminal) *cobra.Command {
 	cobra.EnableCommandSorting = false // the verbs are listed in the order in which they are used
 	root := &cobra.Command{
-		Use: "decoy",
+		Use:   "decoy",
+		Short: "synthetic tables under differential privacy",
 		Long: `decoy turns a private table (CSV or Parquet) into a synthetic one under differential
 privacy, says exactly what it cost, and keeps the account in a ledger beside the data.
 
@@ -34,31 +35,31 @@ The three commands to begin with:
 	root.PersistentFlags().String("config", "", "YAML `FILE` of flags")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return fill(cmd) }
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(cmd.OutOrStdout(), cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		printHelp(cmd.OutOrStdout(),
+			helpOf(cmd))
+	})
 
 	ledger := group(&cobra.Command{Use: "ledger", Short: "what was spent: show, verify, limit",
-		Long: "The ledger of a private file is FILE.ledger beside it: one JSON line for each limit, " +
-			"reservation, mechanism call and end\n" +
-			"of a run, chained by hashes. It holds no data. Keep it with the data: it is the memory of " +
-			"what was spent."})
+		Long: "The ledger of a private file is FILE.ledger beside it: one JSON line for each limit,\n" +
+			"reservation, mechanism call and end of a run, chained by hashes. It holds no data. Keep it " +
+			"with\nthe data: it is the memory of what was spent."})
 	ledger.AddCommand(ledgerShowCommand(t), ledgerVerifyCommand(t), ledgerLimitCommand(t))
 	schema := group(&cobra.Command{Use: "schema",
 		Short: "the public description of the columns: check, draft, infer, units, import, export",
-		Long: "A schema says what is publicly known of a table: its columns, their kinds, categories, " +
-			"bounds and bins. It is public: it\n" +
-			"comes from a person, from a public sample, or from the private rows at a price in budget " +
-			"(infer); never from them for free."})
+		Long: "A schema says what is publicly known of a table: its columns, their kinds, categories,\n" +
+			"bounds and bins. It is public: it comes from a person, from a public sample, or from the\n" +
+			"private rows at a price in budget (infer); never from them for free."})
 	schema.AddCommand(schemaCheckCommand(t), schemaDraftCommand(t), schemaInferCommand(t),
 		schemaUnitsCommand(t), schemaImportCommand(t), schemaExportCommand(t))
 	datasets := group(&cobra.Command{Use: "datasets", Short: "example tables: list, export",
-		Long: "Three simulated intensive care cohorts are part of this program; a catalogue names " +
+		Long: "Three simulated intensive care cohorts are part of this program; a catalogue names\n" +
 			"public tables and has their schemas."})
 	datasets.AddCommand(datasetsListCommand(t), datasetsExportCommand(t))
 
 	queries := group(&cobra.Command{Use: "queries", Short: "numbers straight from a model: answer",
-		Long: "A model answers queries without sampling rows: tables of columns, ranges, cumulative " +
-			"counts, and counts of rows that satisfy a\n" +
-			"condition (docs/queries.md). It costs no budget."})
+		Long: "A model answers queries without sampling rows: tables of columns, ranges, cumulative\n" +
+			"counts, and counts of rows that satisfy a condition (decoy help queries). It costs no budget."})
 	queries.AddCommand(queriesAnswerCommand(t))
 
 	config := group(&cobra.Command{Use: "config",
@@ -71,14 +72,12 @@ The three commands to begin with:
 		planCommand(t), inspectCommand(t), queries, verifyCommand(t),
 		auditCommand(t),
 		evaluateCommand(t), schema, ledger, datasets, config, versionCommand(t))
-	root.InitDefaultHelpCmd()
+	help := helpCommand(t)
+	root.SetHelpCommand(help)
+	root.AddCommand(help)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
-		switch c.Name() {
-		case "help":
-			c.Short = "help on a verb; help glossary explains the terms"
-			c.AddCommand(glossaryCommand(t))
-		case "completion":
+		if c.Name() == "completion" {
 			c.Short = "completion for a shell"
 		}
 	}

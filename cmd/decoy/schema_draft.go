@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -59,6 +60,13 @@ func (d *schemaDraft) run(t *terminal, path string) error {
 	}
 	if err := job.Readable(path); err != nil {
 		return err
+	}
+	for _, name := range []string{path, job.Resolve(path)} {
+		if _, err := os.Lstat(name + ".ledger"); err == nil {
+			return usagef("%s has a ledger, %s.ledger: somebody keeps the account of what was spent on it, "+
+				"so it is private, and --public would void every guarantee. Buy the schema ('decoy schema "+
+				"infer'), or draft it from a public sample", path, name)
+		}
 	}
 	// A notice about a leak is no talk: --quiet does not silence it.
 	fmt.Fprintf(t.stderr, "NOTICE: %s is read as PUBLIC. The draft below holds values from its "+

@@ -175,7 +175,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	switch {
 	case errors.Is(err, infer.ErrNothing):
 		t.say("the budget of this run stays spent")
-		return fmt.Errorf("%w; a schema can be written by hand (docs/schema.md)", err)
+		return fmt.Errorf("%w; a schema can be written by hand (decoy help schema)", err)
 	case err != nil:
 		return account.Explain(err, session != nil)
 	case file.file != nil:

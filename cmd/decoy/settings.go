@@ -72,14 +72,17 @@ func fill(cmd *cobra.Command) error {
 		config.Value.Set(os.Getenv(variable("config")))
 	}
 	path := config.Value.String()
-	var lines map[string]int
+	var places map[string]configs.Place
 	var err error
 	if path != "" {
-		if lines, err = readConfig(v, path, settable(cmd.Root())); err != nil {
+		if places, err = readConfig(v, path, settable(cmd.Root())); err != nil {
 			return err
 		}
 	}
-	at := func(key string) string { return fmt.Sprintf("--config %s, line %d", path, lines[key]) }
+	at := func(key string) string {
+		return fmt.Sprintf("--config %s, line %d", path,
+			places[key].Line)
+	}
 	file := v.GetStringMap(settingsKey) // of the file: nothing else is bound yet
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if s, ok := f.Value.(*settings); ok {
@@ -92,11 +95,13 @@ func fill(cmd *cobra.Command) error {
 		if !v.IsSet(f.Name) {
 			return
 		}
-		place, what := variable(f.Name), ""
-		if os.Getenv(place) == "" {
-			place, what = at(f.Name), f.Name+": "
+		place, what, value := variable(f.Name), "", os.Getenv(variable(f.Name))
+		if value == "" {
+			place, what, value = at(f.Name), f.Name+": ", fmt.Sprint(v.Get(f.Name))
+			if written := places[f.Name].Text; written != "" && f.Value.Type() == "string" {
+				value = written // 0123 and 2024-01-01 are names here, and no number nor date
+			}
 		}
-		value := fmt.Sprint(v.Get(f.Name))
 		if f.Value.Set(value) != nil {
 			err = usagef("%s: %s%q is not %s", place, what, value, kindOf(f))
 			return
@@ -110,13 +115,13 @@ func fill(cmd *cobra.Command) error {
 // settingsKey is the key of a config file that holds the settings of the method.
 const settingsKey = "settings"
 
-// readConfig reads a YAML file of flags and gives the lines of its keys.
-func readConfig(v *viper.Viper, path string, known []string) (map[string]int, error) {
+// readConfig reads a YAML file of flags and gives the places of its keys.
+func readConfig(v *viper.Viper, path string, known []string) (map[string]configs.Place, error) {
 	text, err := job.ReadBounded(path, 1<<20)
 	if err != nil {
 		return nil, usagef("--config %w", err)
 	}
-	lines, err := configs.Read(v, text)
+	places, err := configs.Read(v, text)
 	if err != nil {
 		return nil, usagef("--config %s%w", path, err)
 	}
@@ -124,7 +129,7 @@ func readConfig(v *viper.Viper, path string, known []string) (map[string]int, er
 	slices.Sort(keys)
 	for _, key := range keys {
 		wrong := func(key, format string, args ...any) error {
-			return usagef("--config %s, line %d: %s", path, lines[key], fmt.Sprintf(format, args...))
+			return usagef("--config %s, line %d: %s", path, places[key].Line, fmt.Sprintf(format, args...))
 		}
 		top, rest, nested := strings.Cut(key, ".")
 		value := v.Get(key)
@@ -147,7 +152,7 @@ func readConfig(v *viper.Viper, path string, known []string) (map[string]int, er
 			return nil, wrong(top, "%q has no value", top)
 		}
 	}
-	return lines, nil
+	return places, nil
 }
 
 // settable lists the flags of all verbs that a config file may hold.

@@ -76,7 +76,7 @@ func TestConfigFile(t *testing.T) {
 		{"settings of no method", "settings: 7\n", "settings must hold"},
 		{"a map as a setting", "settings:\n  a: {b: 1}\n", `line 2: "settings.a.b" must be one value`},
 		{"--set as a key", "set: a=1\n", `unknown key "set"`},
-		{"unknown key with a dot", "epsilon.max: 1\n", "one value"},
+		{"unknown key with a dot", "epsilon.max: 1\n", `line 1: key "epsilon.max" has a dot`},
 		{"map", "epsilon: {max: 1}\n", "one value"},
 		{"list", "epsilon: [1, 2]\n", "one value"},
 		{"null", "epsilon:\n", "no value"},

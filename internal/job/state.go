@@ -54,7 +54,7 @@ func OpenState(dir string) (State, error) {
 	return State{dir}, nil
 }
 
-// path is a file of a job: .json the record, .model, .journal, .schema.yaml, .metrics.json, .lock.
+// path is a file of a job: .json the record, .model, .schema.yaml, .metrics.json, .lock.
 func (s State) path(identity, suffix string) string {
 	return filepath.Join(s.dir, identity[:16]+suffix)
 }

@@ -68,10 +68,17 @@ func (t *Task) Needs() Needs {
 	return n
 }
 
-// sampling names what the output holds and where it goes: as long as it stays the same, an output
-// that is there is done.
+// sampling names what the output holds, where it goes and what it is compared with: as long as it
+// stays the same, an output that is there is done.
 func (t *Task) sampling() string {
-	return fmt.Sprintf("%d rows, seed %d, to %s %s", t.Rows, t.Seed, t.Out, t.Model)
+	text := fmt.Sprintf("%d rows, seed %d, to %s %s", t.Rows, t.Seed, t.Out, t.Model)
+	if t.SpreadsheetSafe {
+		text += ", spreadsheet-safe"
+	}
+	if t.Evaluate != nil {
+		text += fmt.Sprintf(", compared with %s %q", t.Evaluate.Holdout, t.Evaluate.Args)
+	}
+	return text
 }
 
 // Worker carries out tasks.
@@ -165,7 +172,7 @@ func (w *Worker) model(
 		},
 	}
 	if t.Ledger != nil {
-		o.Journal = w.State.path(t.Identity, ".journal")
+		o.Journal = w.journal(t)
 	}
 	var err error
 	if r.Attempt, o.Resume, err = w.attempt(t); err != nil {
@@ -195,6 +202,15 @@ func (w *Worker) model(
 	}
 }
 
+// journal is the file that keeps the run of a task until it is done. It is beside the ledger, where
+// processes with another state folder see that the run is going on.
+func (w *Worker) journal(t *Task) string {
+	if before := w.State.path(t.Identity, ".journal"); isFile(before) {
+		return before // of an earlier version
+	}
+	return fmt.Sprintf("%s.%s.journal", t.Ledger.Path(), t.Identity[:12])
+}
+
 // attempt finds out from the ledger how far earlier processes have come: the number of the attempt
 // to make now, and whether it continues the run of that number. What is not in the ledger was not
 // paid; what is, is never paid again under its name.
@@ -210,7 +226,7 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 	for _, run := range l.Runs() {
 		status[run.Run], charged[run.Run] = run.Status, run.Counts()
 	}
-	left, err := privacy.Unfinished(w.State.path(t.Identity, ".journal"), t.Ledger)
+	left, err := privacy.Unfinished(w.journal(t), t.Ledger)
 	if err != nil && !errors.Is(err, privacy.ErrResume) {
 		return 0, false, err
 	}
@@ -221,6 +237,8 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 			return number, false, nil
 		case found == ledger.StatusVoid && !charged[run]:
 			continue // nothing was spent
+		case found == ledger.StatusUnfinished && left.Run == run && left.Running:
+			return 0, false, errElsewhere
 		case found == ledger.StatusUnfinished && left.Run == run:
 			return number, true, nil
 		case found == ledger.StatusDone && isFile(w.State.path(t.Identity, ".model")):

@@ -1,11 +1,15 @@
 package job
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
 )
 
 // TestWorker does a task twice. The second time it is done already, and what a killed process left
@@ -37,5 +41,56 @@ func TestWorker(t *testing.T) {
 	}
 	if isFile(left) {
 		t.Error("the temporary file of a dead process stays")
+	}
+}
+
+// TestRunningElsewhere: a run that a process with another state folder is at is not paid for again,
+// whatever is to be done with interrupted ones; when that process is gone, it is continued.
+func TestRunningElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"s.yaml": "decoy: 1\ncolumns: [{name: a, kind: " +
+		"integer, " +
+		"min: 0, max: 3}]\n", "t.csv": "a\n1\n2\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	task, err := NewTask("b", configs.Job{Name: "e", Input: filepath.Join(dir, "t.csv"), Epsilon: 1,
+		Schema: filepath.Join(dir, "s.yaml"), Out: filepath.Join(dir, "e.csv")}.WithDefaults(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker := func(name string) *Worker {
+		state, err := OpenState(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &Worker{State: state, Tool: "test", Rerun: true}
+	}
+	rows, err := task.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := worker("second")
+	gone := errors.New("gone")
+	_, _, err = synth.Run(t.Context(), rows, task.Fitter, synth.RunOptions{
+		Options: privacy.Options{Budget: task.Budget(), Ledger: task.Ledger, Tool: "test",
+			Run: configs.Run(task.Identity, 1), Journal: worker("first").journal(task)},
+		Deliver: func(*release.Model) error {
+			if r := other.Do(t.Context(), task, nil); r.Status != Elsewhere {
+				t.Errorf("while another process is at it: %+v", r)
+			}
+			return gone
+		},
+	})
+	if !errors.Is(err, gone) {
+		t.Fatal(err)
+	}
+	if r := other.Do(t.Context(), task, nil); r.Status != Done {
+		t.Errorf("when the other process is gone: %+v", r)
+	}
+	l, err := task.Ledger.Read()
+	if err != nil || l.Spent() != task.Budget() {
+		t.Errorf("spent %+v, %v", l.Spent(), err)
 	}
 }
