@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -37,8 +38,8 @@ type given struct {
 }
 
 // Given returns the model of the rows for which where holds, exactly: rows are not drawn and thrown
-// away, so that a rare condition costs no more than a frequent one. It is post-processing and costs
-// no budget.
+// away, so that a rare condition costs no more than a frequent one. That they keep the rules of the
+// schema is part of the condition. It is post-processing and costs no budget.
 //
 // Errors: a model of another kind (ErrNotExact); a condition for no row of the model
 // (ErrImpossible), or one that is not a sum of at most 4096 products (workload.ErrTooLarge).
@@ -48,8 +49,12 @@ func (m *Model) Given(where table.Expr) (*Given, error) {
 		return nil, fmt.Errorf("release: a condition on a model of kind %s: %w", m.params.Kind(),
 			ErrNotExact)
 	}
+	where, err := m.withRules(where)
+	if err != nil {
+		return nil, err
+	}
 	g := &Given{model: m, where: where}
-	err := workload.Products(where, p.Sizes(), func(allow map[int][]bool) {
+	err = workload.Products(where, p.Sizes(), func(allow map[int][]bool) {
 		rows := p.Model.Expect(p.weights(allow))
 		g.products = append(g.products, given{allow: allow, rows: rows})
 		g.rows += rows
@@ -61,6 +66,29 @@ func (m *Model) Given(where table.Expr) (*Given, error) {
 		return nil, fmt.Errorf("release: %w", ErrImpossible)
 	}
 	return g, nil
+}
+
+// withRules adds to a condition that a row keeps the rules of the schema.
+func (m *Model) withRules(where table.Expr) (table.Expr, error) {
+	rows, err := m.schema.RowCodec()
+	if err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	all := func(sets []schema.CodeSet) table.And {
+		var out table.And
+		for _, set := range sets {
+			out = append(out, table.Condition{Column: set.Column, Allow: set.Allow})
+		}
+		return out
+	}
+	parts := table.And{where}
+	rows.RuleCodes(func(when, then []schema.CodeSet) {
+		parts = append(parts, table.Or{table.Not{Of: all(when)}, all(then)})
+	})
+	if len(parts) == 1 {
+		return where, nil
+	}
+	return parts, nil
 }
 
 func (p *Marginal) weights(allow map[int][]bool) map[int][]float64 {

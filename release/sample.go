@@ -14,7 +14,7 @@ const blockRows = 1 << 20
 
 // Sample draws n ≥ 1 synthetic rows and hands them to emit in blocks. It is post-processing: it
 // costs no budget, however often it is called. The same model, n and seed give the same rows, byte
-// for byte, on every platform.
+// for byte, on every platform. Rows keep the rules of the schema: see [schema.RowCodec.Repair].
 func (m *Model) Sample(
 	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
 ) error {
@@ -32,6 +32,10 @@ func (m *Model) sample(
 	if n < 1 {
 		return fmt.Errorf("release: rows must be at least 1, got %d", n)
 	}
+	rows, err := m.schema.RowCodec()
+	if err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
 	u := rand.New(rand.NewPCG(seed, seedStream))
 	sizes := m.schema.Sizes()
 	for done := 0; done < n; {
@@ -43,6 +47,7 @@ func (m *Model) sample(
 		if err != nil {
 			return err
 		}
+		rows.Repair(codes, u)
 		cols := make([]table.Codes, len(codes))
 		for i, c := range codes {
 			cols[i] = narrow(c, sizes[i])

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +33,21 @@ func (s *Schema) YAML() ([]byte, error) {
 			scalar(string(rune(s.CSV.Comma))))
 	}
 	b.WriteString("columns:\n")
-	for i := range s.Columns {
+	made := s.Made
+	for i := 0; i < len(s.Columns) || len(made) > 0; {
+		if len(made) > 0 && made[0].At == i+len(s.Made)-len(made) {
+			writeMade(&b, &made[0])
+			made = made[1:]
+			continue
+		}
 		writeColumn(&b, &s.Columns[i])
+		i++
+	}
+	if len(s.Rules) > 0 {
+		b.WriteString("rules:\n")
+	}
+	for _, r := range s.Rules {
+		fmt.Fprintf(&b, "  - when: %s\n    then: %s\n", cellsText(r.When), cellsText(r.Then))
 	}
 	return b.Bytes(), nil
 }
@@ -54,6 +68,9 @@ func writeColumn(b *bytes.Buffer, c *Column) {
 	line := func(k key, value string) { fmt.Fprintf(b, "    %s: %s\n", k, value) }
 	fmt.Fprintf(b, "  - name: %s\n", scalar(c.Name))
 	line(keyKind, c.Kind.String())
+	if c.After != "" {
+		line(keyAfter, scalar(c.After))
+	}
 	if len(c.Categories) > 0 {
 		writeList(b, keyCategories, each(c.Categories, scalar))
 	}
@@ -80,6 +97,42 @@ func writeColumn(b *bytes.Buffer, c *Column) {
 	if c.OnInvalid == Other {
 		line(keyOther, scalar(c.Other))
 	}
+}
+
+// writeMade writes a made column.
+func writeMade(b *bytes.Buffer, m *Made) {
+	fmt.Fprintf(b, "  - name: %s\n    kind: %s\n", scalar(m.Name), m.Kind)
+	if m.Kind == ID {
+		fmt.Fprintf(b, "    pattern: %s\n", scalar(m.Pattern))
+		return
+	}
+	fmt.Fprintf(b, "    of: [%s]\n", strings.Join(each(m.Of, scalar), ", "))
+	if m.Kind == Lookup {
+		b.WriteString("    map:\n")
+		for _, key := range slices.Sorted(maps.Keys(m.Map)) {
+			fmt.Fprintf(b, "      %s: %s\n", scalar(key), scalar(m.Map[key]))
+		}
+	}
+	if m.OnInvalid != Refuse {
+		fmt.Fprintf(b, "    on_invalid: %s\n", m.OnInvalid)
+	}
+}
+
+// cellsText writes what a rule is about.
+func cellsText(list []Cells) string {
+	return "{" + strings.Join(each(list, func(x Cells) string {
+		what := "[" + strings.Join(each(x.Values, scalar), ", ") + "]"
+		if len(x.Values) == 0 {
+			var limits []string
+			for _, l := range [][2]string{{"from", x.From}, {"to", x.To}, {"below", x.Below}} {
+				if l[1] != "" {
+					limits = append(limits, l[0]+": "+scalar(l[1]))
+				}
+			}
+			what = "{" + strings.Join(limits, ", ") + "}"
+		}
+		return scalar(x.Column) + ": " + what
+	}), ", ") + "}"
 }
 
 // binsText writes the bins of a filled column without edges.

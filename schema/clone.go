@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Clone returns a schema that shares no memory with s.
 func (s *Schema) Clone() *Schema {
@@ -12,5 +15,21 @@ func (s *Schema) Clone() *Schema {
 		col.Edges = slices.Clone(col.Edges)
 		col.Missing = slices.Clone(col.Missing)
 	}
+	c.Made = slices.Clone(s.Made)
+	for k := range c.Made {
+		c.Made[k].Of, c.Made[k].Map = slices.Clone(c.Made[k].Of), maps.Clone(c.Made[k].Map)
+	}
+	c.Rules = slices.Clone(s.Rules)
+	for j := range c.Rules {
+		c.Rules[j] = Rule{cloneCells(c.Rules[j].When), cloneCells(c.Rules[j].Then)}
+	}
 	return &c
+}
+
+func cloneCells(list []Cells) []Cells {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Values = slices.Clone(list[i].Values)
+	}
+	return list
 }

@@ -78,7 +78,7 @@ func newCodec(c Column) (*Codec, *fault) {
 			return nil, &fault{keyMissing, i, fmt.Sprintf("missing token %s is also a text of true or false",
 				quote(token))}
 		}
-		if codec.bins != nil {
+		if codec.bins != nil && c.After == "" { // whose cells are no numbers of the column
 			if x, ok := codec.order.parse(c.Format, []byte(token)); ok {
 				if codec.bins.allows(x) {
 					return nil, &fault{keyMissing, i,

@@ -49,6 +49,16 @@
 //	    format: 02/01/2006        # Go layout; default 2006-01-02, and RFC 3339 for timestamps
 //	    min: 01/01/2001
 //	    max: 31/12/2012
+//	  - name: discharged
+//	    kind: integer             # days after admitted: see Column.After
+//	    after: admitted
+//	    min: 0
+//	    max: 90
+//	  - name: record              # made columns: see Made
+//	    kind: id                  # also lookup, sum, max
+//	    pattern: "P######"
+//	rules:                        # see Rule
+//	  - {when: {age: {below: 10}}, then: {ward: [medical, elsewhere]}}
 //
 // # Lenient
 //

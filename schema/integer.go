@@ -14,7 +14,8 @@ type integerRules struct{ numberRules }
 
 func (integerRules) traits() traits {
 	return traits{
-		name: "integer", stored: StoredInt, keys: binKeys | 1<<keySpacing, notOne: errInteger,
+		name: "integer", stored: StoredInt, keys: binKeys | 1<<keySpacing | 1<<keyAfter,
+		notOne:  errInteger,
 		singles: singleValues,
 	}
 }

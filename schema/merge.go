@@ -79,8 +79,9 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 	}
 	a, b := s.filled(), to.filled()
 	if a.Unit != b.Unit || a.MaxRowsPerUnit != b.MaxRowsPerUnit || a.Lenient != b.Lenient ||
-		a.CSV != b.CSV || len(a.Columns) != len(b.Columns) {
-		return differ("unit, lenient, CSV form and the number of columns must agree")
+		a.CSV != b.CSV || len(a.Columns) != len(b.Columns) ||
+		!reflect.DeepEqual([2]any{a.Made, a.Rules}, [2]any{b.Made, b.Rules}) {
+		return differ("unit, lenient, CSV form, the number of columns, made ones and rules must agree")
 	}
 	out := make([][]uint16, len(fine))
 	for i := range fine {

@@ -81,13 +81,18 @@ func Parse(data []byte) (*Schema, error) {
 	s := f.schema()
 	f.ps.schema(s, f.broken)
 	codes := 0
+	codecs := make([]*Codec, len(s.Columns))
 	for i := range s.Columns {
-		if c := f.ps.column(i, &s.Columns[i], f.columns[i].given, f.columns[i].broken); c != nil {
+		c := f.ps.column(i, &s.Columns[i], f.columns[i].given, f.columns[i].broken)
+		if codecs[i] = c; c != nil {
 			codes += c.Size()
 		}
 		if codes > maxCells {
 			return nil, &problem{text: fmt.Sprintf("the columns have more than %d codes together", maxCells)}
 		}
+	}
+	if len(f.ps.found) == 0 {
+		newRowCodec(&f.ps, s, codecs)
 	}
 	if err := f.ps.err(); err != nil {
 		return nil, err
@@ -194,8 +199,8 @@ func refused(n *yaml.Node) *problem {
 func (f *file) schema() *Schema {
 	s := &Schema{}
 	values := f.entries(f.root, -1, "", "decoy", "unit", "max_rows_per_unit", "lenient", "csv",
-		"columns")
-	for k := keyVersion; k <= keyColumns; k++ {
+		"columns", "rules")
+	for k := keyVersion; k <= keyRules; k++ {
 		if n := values[k.String()]; n != nil {
 			f.top[k] = n
 		}
@@ -238,10 +243,15 @@ func (f *file) schema() *Schema {
 			return fmt.Errorf("must be a list, not %s", kindOf(n))
 		}
 		for i, node := range n.Content {
-			s.Columns = append(s.Columns, f.column(i, node))
+			if isMade(node) {
+				s.Made = append(s.Made, f.made(i, node))
+				continue
+			}
+			s.Columns = append(s.Columns, f.column(len(s.Columns), node))
 		}
 		return nil
 	})
+	read(keyRules, func(n *yaml.Node) (err error) { s.Rules, err = f.rules(n); return err })
 	return s
 }
 

@@ -54,10 +54,11 @@ func TestParseBad(t *testing.T) {
 
 func TestParseGood(t *testing.T) {
 	sizes := map[string][]int{
-		"icu":      {24, 33, 20, 4, 3, 2, 3, 33, 2, 144},
-		"literal":  {13},
-		"minimal":  {1},
-		"noheader": {2, 32},
+		"icu":       {24, 33, 20, 4, 3, 2, 3, 33, 2, 144},
+		"literal":   {13},
+		"minimal":   {1},
+		"noheader":  {2, 32},
+		"relations": {32, 33, 10, 32, 2, 3, 20, 2, 3, 4, 4, 10},
 	}
 	for name, want := range sizes {
 		t.Run(name, func(t *testing.T) {
@@ -374,7 +375,7 @@ func TestDocumentedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]int{25, 4, 1024, 3, 2, 32}, s.Sizes()); diff != "" {
+	if diff := cmp.Diff([]int{25, 4, 1024, 3, 2, 32, 91}, s.Sizes()); diff != "" {
 		t.Errorf("sizes (-want +got):\n%s", diff)
 	}
 }

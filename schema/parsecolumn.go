@@ -4,19 +4,20 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // columnKeys are the keys of a column in a file.
 var columnKeys = []string{"name", "kind", "categories", "min", "max", "bins", "edges", "format",
-	"missing", "on_invalid", "other", "decimals"}
+	"missing", "on_invalid", "other", "decimals", "after"}
 
 // column reads item i of the list of columns.
 func (f *file) column(i int, node *yaml.Node) Column {
 	f.columns = append(f.columns, columnNodes{node: node, fields: map[key]*yaml.Node{}})
 	nodes := &f.columns[i]
-	c := Column{Name: columnName(node)}
+	c := Column{Name: scalarOf(node, "name")}
 	values := f.entries(node, i, c.Name, columnKeys...)
 	for k := keyName; k < keyNone; k++ {
 		if n := values[k.String()]; n != nil {
@@ -46,18 +47,6 @@ func (f *file) column(i int, node *yaml.Node) Column {
 		}
 	}
 	return c
-}
-
-// columnName gives the name of a column early, for what is said of the rest.
-func columnName(node *yaml.Node) string {
-	if node.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			if k, v := node.Content[i], node.Content[i+1]; k.Value == "name" && v.Kind == yaml.ScalarNode {
-				return v.Value
-			}
-		}
-	}
-	return ""
 }
 
 // bins takes apart bins: {count: 32, spacing: log} and bins: {dp: 16, share: 0.05, grid: 1024,
@@ -97,7 +86,14 @@ func (c *Column) read(k key, n *yaml.Node) (wrong []problem) {
 	var err error
 	switch dst := c.field(k).(type) {
 	case *string:
-		*dst, err = textOf(n)
+		if *dst, err = textOf(n); err == nil && k == keyFormat && *dst != "" {
+			layout, ok := Layout(*dst)
+			if !ok {
+				err = fmt.Errorf("%s is not understood: write it as DD/MM/YYYY, or as 2 January 2006, "+
+					"15:04:05 is written in it: 02/01/2006", quote(*dst))
+			}
+			*dst = layout
+		}
 	case *int:
 		*dst, err = wholeOf(n)
 	case *float64:
@@ -107,7 +103,10 @@ func (c *Column) read(k key, n *yaml.Node) (wrong []problem) {
 			*dst, err = c.boundOf(n)
 		}
 	case *Kind:
-		err = kindNames.read((*uint8)(dst), n)
+		if err = kindNames.read((*uint8)(dst), n); err != nil {
+			all := names{what: "kind", texts: append(slices.Clone(kindNames.texts), madeNames.texts...)}
+			err = all.read(new(uint8), n)
+		}
 	case *Policy:
 		err = policyNames.read((*uint8)(dst), n)
 	case *Spacing:
@@ -168,7 +167,8 @@ func (c *Column) boundOf(n *yaml.Node) (float64, error) {
 	format := cmp.Or(c.Format, t.format)
 	x, ok := c.Kind.ordered().parse(format, []byte(text))
 	if !ok {
-		return 0, fmt.Errorf("%s is not a %s in the format %s", quote(text), c.Kind, quote(format))
+		return 0, fmt.Errorf("%s is not a %s in the format %s, which is %s", quote(text), c.Kind,
+			quote(format), spelled(format))
 	}
 	return x, nil
 }

@@ -20,6 +20,7 @@ const (
 	keyLenient
 	keyCSV
 	keyColumns
+	keyRules
 	keyName
 	keyKind
 	keyCategories
@@ -30,6 +31,7 @@ const (
 	keyOnInvalid
 	keyOther
 	keyDecimals
+	keyAfter
 	keyBuy   // in a file: bins.dp
 	keyShare // in a file: bins.share
 	keyMin   // this and what follows is read when kind and format are known
@@ -39,16 +41,16 @@ const (
 )
 
 var keyNames = [...]string{
-	"decoy", "unit", "max_rows_per_unit", "lenient", "csv", "columns",
+	"decoy", "unit", "max_rows_per_unit", "lenient", "csv", "columns", "rules",
 	"name", "kind", "categories", "bins", "spacing", "format", "missing", "on_invalid", "other",
-	"decimals", "dp", "share", "min", "max", "edges", "",
+	"decimals", "after", "dp", "share", "min", "max", "edges", "",
 }
 
 // field gives the field of a column that a key is about.
 func (c *Column) field(k key) any {
 	return [...]any{
 		&c.Name, &c.Kind, &c.Categories, &c.Bins, &c.Spacing, &c.Format, &c.Missing, &c.OnInvalid,
-		&c.Other, &c.Decimals, &c.BuyBins, &c.BuyShare, &c.Min, &c.Max, &c.Edges,
+		&c.Other, &c.Decimals, &c.After, &c.BuyBins, &c.BuyShare, &c.Min, &c.Max, &c.Edges,
 	}[k-keyName]
 }
 

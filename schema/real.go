@@ -13,7 +13,7 @@ type realRules struct{ numberRules }
 
 func (realRules) traits() traits {
 	return traits{
-		name: "real", stored: StoredFloat, keys: binKeys | 1<<keySpacing | 1<<keyDecimals,
+		name: "real", stored: StoredFloat, keys: binKeys | 1<<keySpacing | 1<<keyAfter | 1<<keyDecimals,
 		notOne: errNumber,
 	}
 }

@@ -18,7 +18,9 @@ type Schema struct {
 	MaxRowsPerUnit int      // ≥ 1 when Unit is set, else 0 or 1
 	Lenient        bool     // no row of a table is an error: see the package comment
 	CSV            CSV      // how CSV files of this table are written
-	Columns        []Column // at least one
+	Columns        []Column // those that a model has; at least one
+	Made           []Made   // the others of its files, which cost nothing
+	Rules          []Rule   // combinations of cells that no row has
 }
 
 // CSV describes the CSV files of a table.
@@ -57,6 +59,10 @@ type Column struct {
 	OnInvalid Policy // default Refuse
 	Other     string // the category that takes disallowed cells when OnInvalid is Other
 	Decimals  int    // Real: digits written after the point; 0 = chosen from the bin width
+	// Integer, Real: cells are not numbers of this column but values of the column of that name plus
+	// such a number: of days to a date, of seconds to a timestamp (minutes, hours or days if its
+	// format tells nothing finer apart). A model knows the number only
+	After string
 	// numeric: > 0 = that many bins, whose edges a fit buys among those of the Bins (default 1024)
 	// cells of a fine grid
 	BuyBins  int
@@ -72,6 +78,9 @@ func (s *Schema) Index(name string) int {
 	}
 	return -1
 }
+
+// Width is the number of columns of the files, the unit's not counted.
+func (s *Schema) Width() int { return len(s.Columns) + len(s.Made) }
 
 // Sizes gives the number of codes of every column, the missing code included.
 // The schema must be valid.

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"math"
+	"strings"
 	"time"
 )
 
@@ -10,6 +11,12 @@ const (
 	spaceFormat     = "2006-01-02 15:04:05"       // read as timestampFormat is, and written as said
 	plainFormat     = "2006-01-02T15:04:05"       // likewise
 )
+
+// zoned reports whether a layout writes the zone of a time.
+func zoned(format string) bool {
+	return strings.Contains(format, "Z07") || strings.Contains(format, "-07") ||
+		strings.Contains(format, "MST")
+}
 
 // timestampRules: an instant, in microseconds from 1970-01-01 UTC.
 type timestampRules struct{}

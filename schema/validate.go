@@ -16,19 +16,28 @@ func (s *Schema) Validate() error {
 // Codecs makes one codec a column, in the order of s.Columns. Its error is that
 // of Validate.
 func (s *Schema) Codecs() ([]*Codec, error) {
+	codecs, _, err := s.compile()
+	return codecs, err
+}
+
+// compile makes the codecs of the columns, and that of whole rows.
+func (s *Schema) compile() (codecs []*Codec, rows *RowCodec, err error) {
 	ps := &problems{}
 	ps.schema(s, 0)
-	codecs := make([]*Codec, len(s.Columns))
+	codecs = make([]*Codec, len(s.Columns))
 	for i := range s.Columns {
 		if c := ps.column(i, &s.Columns[i], givenFields(&s.Columns[i]), 0); c != nil {
 			c.lenient = s.Lenient
 			codecs[i] = c
 		}
 	}
-	if err := ps.err(); err != nil {
-		return nil, err
+	if len(ps.found) == 0 {
+		rows = newRowCodec(ps, s, codecs)
 	}
-	return codecs, nil
+	if err := ps.err(); err != nil {
+		return nil, nil, err
+	}
+	return codecs, rows, nil
 }
 
 // NewCodec makes the codec of one column. Its error joins everything that is

@@ -101,7 +101,12 @@ func (p *csvParser) parseLenient(c chunk) csvPart {
 			return // it is nobody's
 		case !read:
 			for i := range p.lanes {
-				p.lanes[i].setUnread(out.rows)
+				p.setUnread(&p.lanes[i], out.rows)
+			}
+		}
+		if p.related != nil {
+			if _, err := p.settle(out.rows); err != nil {
+				panic("table: a lenient schema refuses a row")
 			}
 		}
 		out.rows++
@@ -138,15 +143,20 @@ func (p *csvParser) lenientRecord(row int, line []byte, dirty bool) bool {
 			}
 			p.id = append(p.id, cell...)
 		case bad:
-			l.setUnread(row)
+			p.setUnread(l, row)
 		case l.text >= 0:
 			l.number[row] = l.texts.of(cell)
 		case l.codec != nil:
-			code, err := l.codec.EncodeText(cell)
+			var code uint16
+			var err error
+			if l.settled {
+				err = p.related.cell(l.code, cell)
+			} else if code, err = l.codec.EncodeText(cell); err == nil {
+				l.set(row, code)
+			}
 			if err != nil {
 				panic("table: a lenient schema refuses a cell")
 			}
-			l.set(row, code)
 		}
 	}
 	return p.unit == nil || len(p.id) > 0
@@ -154,8 +164,10 @@ func (p *csvParser) lenientRecord(row int, line []byte, dirty bool) bool {
 
 // setUnread stores what a cell that cannot be read becomes: its code, or an
 // empty text.
-func (l *lane) setUnread(row int) {
+func (p *csvParser) setUnread(l *lane, row int) {
 	switch {
+	case l.settled:
+		p.related.put(l.code, l.unread)
 	case l.codec != nil:
 		l.set(row, l.unread)
 	case l.text >= 0:

@@ -19,16 +19,18 @@ type csvParser struct {
 	lanes     []lane       // by file column
 	unit      *lane        // nil: none
 	id        []byte       // of the line at hand, in a lenient file
+	related   *related     // nil if no cell has to do with others of its row
 }
 
 // lane is where the cells of one file column go in the chunk at hand.
 type lane struct {
 	destination
-	unread uint16 // code of a cell that cannot be read, in a lenient file
-	u8     []uint8
-	u16    []uint16
-	number []uint32 // texts
-	texts  numbering
+	settled bool   // with others of its row
+	unread  uint16 // code of a cell that cannot be read, in a lenient file
+	u8      []uint8
+	u16     []uint16
+	number  []uint32 // texts
+	texts   numbering
 }
 
 // set stores the code of a row; without codes there is nothing to store.
@@ -48,8 +50,11 @@ func newCSVParser(l *layout, o ReadOptions) *csvParser {
 			comma: l.comma, columns: len(l.columns), maxCell: o.maxCell, headed: l.header,
 		},
 	}
+	if l.rows != nil {
+		p.related = newRelated(l)
+	}
 	for i, d := range l.columns {
-		p.lanes[i].destination = d
+		p.lanes[i].destination, p.lanes[i].settled = d, l.relates(d)
 		if d.codec != nil {
 			p.lanes[i].unread = d.codec.Unreadable()
 		}
@@ -152,6 +157,12 @@ func (p *csvParser) record(row, line int) error {
 		l := &p.lanes[col]
 		switch {
 		case l.codec != nil:
+			if l.settled {
+				if err := p.related.cell(l.code, cell); err != nil && bad == nil {
+					bad, badCol = err, col
+				}
+				break
+			}
 			code, err := l.codec.EncodeText(cell)
 			if err != nil && bad == nil {
 				bad, badCol = err, col
@@ -161,6 +172,8 @@ func (p *csvParser) record(row, line int) error {
 			} else {
 				l.u16[row] = code
 			}
+		case l.check >= 0:
+			p.related.keep(l.check, cell)
 		case l.text >= 0:
 			if l.unit && len(cell) == 0 && bad == nil {
 				bad, badCol = errEmptyUnit, col
@@ -173,11 +186,28 @@ func (p *csvParser) record(row, line int) error {
 		if col+1 < len(p.lanes) {
 			return place{unit: "line", number: line}.wrap(errFewCells)
 		}
+		if bad == nil && p.related != nil {
+			badCol, bad = p.settle(row)
+		}
 		if bad != nil {
 			return p.at("line", line, badCol).wrap(bad)
 		}
 		return nil
 	}
+}
+
+// settle stores the codes of a row whose cells have to do with each other. An error is about a
+// column of the file.
+func (p *csvParser) settle(row int) (column int, err error) {
+	if column, err = p.related.settle(); err != nil {
+		return column, err
+	}
+	for i := range p.lanes {
+		if l := &p.lanes[i]; l.settled && l.codec != nil {
+			l.set(row, p.related.codes[l.code])
+		}
+	}
+	return 0, nil
 }
 
 // header reads the first record of a file as column names and returns c

@@ -16,7 +16,7 @@ type csvWriter struct {
 	w     io.Writer
 	comma byte
 	buf   []byte
-	fixed [][][]byte // per column and code the whole cell, where it does not depend on chance
+	fixed [][][]byte // per file column and code the whole cell, if nothing else has a say
 	safe  bool       // no cell is a formula
 	err   error      // of the stream, which ends the file
 }
@@ -26,19 +26,24 @@ func newCSVWriter(w io.Writer, d decoder, safe bool) (*csvWriter, error) {
 	if err := checkComma(comma); err != nil {
 		return nil, err
 	}
-	c := &csvWriter{decoder: d, w: w, comma: comma, fixed: make([][][]byte, len(d.codecs)), safe: safe}
-	for i, codec := range d.codecs {
-		c.fixed[i] = make([][]byte, codec.Size())
+	c := &csvWriter{decoder: d, w: w, comma: comma, fixed: make([][][]byte, len(d.columns)),
+		safe: safe}
+	for k, f := range d.columns {
+		if f.Made >= 0 || d.schema.Columns[f.Column].After != "" {
+			continue
+		}
+		codec := d.codec.Codecs()[f.Column]
+		c.fixed[k] = make([][]byte, codec.Size())
 		missing, has := codec.MissingCode()
-		for code := range c.fixed[i] {
-			if !d.schema.Columns[i].Kind.Ordered() || has && code == int(missing) {
+		for code := range c.fixed[k] {
+			if !d.schema.Columns[f.Column].Kind.Ordered() || has && code == int(missing) {
 				text := codec.AppendText([]byte{}, codec.Decode(uint16(code), nil))
-				c.fixed[i][code] = c.quote(text, 0)
+				c.fixed[k][code] = c.quote(text, 0)
 			}
 		}
 	}
 	if !d.schema.CSV.NoHeader {
-		for i, column := range d.schema.Columns {
+		for i, column := range d.columns {
 			if i > 0 {
 				c.buf = append(c.buf, comma)
 			}
@@ -56,17 +61,19 @@ func (c *csvWriter) Write(t *Table) error {
 		return err
 	}
 	for row := range t.rows {
-		for i := range t.cols {
-			if i > 0 {
+		c.draw(t, row)
+		for k, f := range c.columns {
+			if k > 0 {
 				c.buf = append(c.buf, c.comma)
 			}
-			code := t.cols[i].At(row)
-			if cell := c.fixed[i][code]; cell != nil {
-				c.buf = append(c.buf, cell...)
-				continue
+			if c.fixed[k] != nil {
+				if cell := c.fixed[k][t.cols[f.Column].At(row)]; cell != nil {
+					c.buf = append(c.buf, cell...)
+					continue
+				}
 			}
 			start := len(c.buf)
-			c.buf = c.codecs[i].AppendText(c.buf, c.value(i, code))
+			c.buf = c.codec.AppendText(c.buf, f, c.value(f))
 			c.buf = c.quote(c.buf, start)
 		}
 		c.buf = append(c.buf, '\n')
@@ -115,7 +122,7 @@ func (c *csvWriter) quote(buf []byte, start int) []byte {
 
 func (c *csvWriter) needsQuotes(cell []byte) bool {
 	if len(cell) == 0 {
-		return len(c.codecs) == 1
+		return len(c.columns) == 1
 	}
 	for _, b := range cell {
 		if b == c.comma || b == '"' || b == '\r' || b == '\n' {

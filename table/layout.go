@@ -15,11 +15,13 @@ type layout struct {
 	comma   byte
 	texts   int // how many columns become texts
 
-	schema *schema.Schema // nil if all columns become texts
-	sizes  []int          // these by column of the schema
+	schema *schema.Schema      // nil if all columns become texts
+	file   []schema.FileColumn // of its files
+	sizes  []int               // this and what follows by column of the schema
 	codecs []*schema.Codec
-	absent []uint16 // where the file lacks the column: the code of all its rows
-	has    []bool   // whether the file has it
+	rows   *schema.RowCodec // nil if no cell has to do with others of its row
+	absent []uint16         // where the file lacks the column: the code of all its rows
+	has    []bool           // whether the file has it
 }
 
 // destination is where the cells of a file column go.
@@ -28,23 +30,35 @@ type destination struct {
 	code  int           // of the schema's columns, whose codes they become; −1: none
 	text  int           // of the texts of a part, which they become; −1: none
 	unit  bool          // these texts are ids of privacy units, which must not be empty
+	check int           // of the schema's made columns, with which they are compared; −1: none
 	codec *schema.Codec // of code
 }
 
+// relates reports whether a column is settled with others of its row.
+func (l *layout) relates(d destination) bool {
+	return l.rows != nil && (d.check >= 0 || d.code >= 0 && l.rows.Related(d.code))
+}
+
 // used reports whether the cells are of any use.
-func (d destination) used() bool { return d.codec != nil || d.text >= 0 }
+func (d destination) used() bool { return d.codec != nil || d.text >= 0 || d.check >= 0 }
 
 // newLayout is for the columns of a schema; bindPositions or bindNames completes it.
 func newLayout(s *schema.Schema) (*layout, error) {
-	codecs, err := s.Codecs()
+	rows, err := s.RowCodec()
 	if err != nil {
 		return nil, err
 	}
 	n := len(s.Columns)
-	return &layout{
+	l := &layout{
 		lenient: s.Lenient, header: !s.CSV.NoHeader, comma: s.CSV.Separator(),
-		schema: s, sizes: s.Sizes(), codecs: codecs, absent: make([]uint16, n), has: make([]bool, n),
-	}, nil
+		schema: s, sizes: s.Sizes(), codecs: rows.Codecs(), absent: make([]uint16, n),
+		has:  make([]bool, n),
+		file: rows.Columns(),
+	}
+	if rows.Relates() {
+		l.rows = rows
+	}
+	return l, nil
 }
 
 // bindTexts lays out a file whose n columns all become texts.
@@ -56,7 +70,7 @@ func (l *layout) bindTexts(n int) {
 
 // bind adds a column of the file that becomes column code of the schema or, if that is −1, texts.
 func (l *layout) bind(name string, code int, unit bool) {
-	d := destination{name: name, code: code, text: -1, unit: unit}
+	d := destination{name: name, code: code, text: -1, unit: unit, check: -1}
 	if code >= 0 {
 		d.codec, l.has[code] = l.codecs[code], true
 	} else {
@@ -72,25 +86,44 @@ func (l *layout) bindPositions() {
 	if u := l.schema.Unit; u != "" {
 		l.bind(u, -1, true)
 	}
-	for i, c := range l.schema.Columns {
-		l.bind(c.Name, i, false)
+	for _, f := range l.file {
+		if f.Column >= 0 {
+			l.bind(f.Name, f.Column, false)
+		} else if f.Name != l.schema.Unit {
+			l.bindMade(f.Name, f.Made)
+		}
 	}
+}
+
+// bindMade adds a column of the file that is made column k of the schema: its cells are compared
+// with what they follow from, or not looked at.
+func (l *layout) bindMade(name string, k int) {
+	d := destination{name: name, code: -1, text: -1, check: -1}
+	if l.rows.Checked(k) {
+		d.check = k
+	}
+	l.columns = append(l.columns, d)
 }
 
 // bindNames lays out a file by its column names. It returns the 1-based
 // positions of the columns that the schema does not name.
 func (l *layout) bindNames(names []string) (ignored []int, err error) {
-	codes, position := map[string]int{}, map[string]int{}
-	for i, c := range l.schema.Columns {
-		codes[c.Name] = i
+	codes, made, position := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, f := range l.file {
+		if f.Column >= 0 {
+			codes[f.Name] = f.Column
+		} else {
+			made[f.Name] = f.Made
+		}
 	}
 	if l.schema.Unit != "" {
 		codes[l.schema.Unit] = -1
 	}
 	for i, name := range names {
 		code, known := codes[name]
-		if !known {
-			l.columns = append(l.columns, destination{code: -1, text: -1})
+		k, madeUp := made[name]
+		if !known && !madeUp {
+			l.columns = append(l.columns, destination{code: -1, text: -1, check: -1})
 			ignored = append(ignored, i+1)
 			continue
 		}
@@ -99,7 +132,11 @@ func (l *layout) bindNames(names []string) (ignored []int, err error) {
 				before, i+1, name, schema.ErrSchema)
 		}
 		position[name] = i + 1
-		l.bind(name, code, code < 0)
+		if known {
+			l.bind(name, code, code < 0)
+		} else {
+			l.bindMade(name, k)
+		}
 	}
 	return ignored, l.checkAbsent(position)
 }
@@ -146,6 +183,9 @@ type part struct {
 	rows  int
 	codes []Codes // by schema column; empty where the file lacks the column
 	texts []texts // in the order of the file; the privacy unit, if there is one
+	// of a file of typed columns whose schema relates cells, by schema column, then by made column,
+	// until the codes are settled
+	values []values
 }
 
 // texts are the cells of a column, each text once.

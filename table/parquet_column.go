@@ -260,6 +260,59 @@ func codesConsumer(l *leaf, c *schema.Codec, out *Codes, lenient bool, maxCell i
 	}
 }
 
+// valueCost is what a value of a related column is counted as, in bytes, besides its text.
+const valueCost = 48
+
+// valuesConsumer keeps the values of a related column until their rows are settled.
+func (p *parquetFile) valuesConsumer(
+	l *leaf, layout *layout, d destination, out *values, maxCell int,
+) consumer {
+	rows, scratch := layout.rows, make([]byte, 0, 64)
+	add := func(v value, err error) (uint32, error) {
+		if err != nil {
+			return 0, err
+		}
+		out.of = append(out.of, v)
+		return uint32(len(out.of) - 1), p.take(valueCost + len(v.made))
+	}
+	made := func(text []byte) (uint32, error) { return add(value{made: string(text)}, nil) }
+	want := schema.StoredText
+	if d.codec != nil {
+		want = d.codec.Column().Kind.Stored()
+	}
+	out.number = []uint32{}
+	return consumer{
+		cell: func(v *vector, i int) (uint32, error) {
+			err := l.checkText(v, i, maxCell)
+			long := len(v.texts) > 0 && len(v.texts[i]) > maxCell
+			if err != nil && !layout.lenient {
+				return 0, err
+			} else if long && d.codec != nil {
+				return add(value{code: d.codec.Unreadable(), x: math.NaN()}, nil)
+			}
+			text, as, of := l.value(want, v, i, scratch[:0])
+			var cell value
+			switch {
+			case d.codec == nil:
+				return made(text)
+			case text != nil:
+				cell.code, cell.x, err = rows.Cell(d.code, text)
+			default:
+				cell.code, cell.x, err = rows.Value(d.code, as, of)
+			}
+			return add(cell, err)
+		},
+		null: func() (cell uint32, err error) {
+			if d.codec == nil {
+				return made(nil)
+			}
+			code, x, err := rows.Value(d.code, schema.StoredText, schema.Value{Missing: true})
+			return add(value{code: code, x: x}, err)
+		},
+		put: func(cells []uint32) { out.number = append(out.number, cells...) },
+	}
+}
+
 // nobody is the number of no unit.
 const nobody = math.MaxUint32
 

@@ -118,10 +118,22 @@ func (l *leaf) encode(c *schema.Codec, v *vector, i int, scratch []byte) (uint16
 	if l.form == formText {
 		return c.EncodeText(v.texts[i])
 	}
-	if c.Column().Kind.Stored() == schema.StoredText && !l.isNaN(v, i) {
-		return c.EncodeText(l.appendText(scratch, v, i))
+	text, as, value := l.value(c.Column().Kind.Stored(), v, i, scratch)
+	if text != nil {
+		return c.EncodeText(text)
 	}
-	as, value := schema.StoredInt, schema.Value{}
+	return c.EncodeValue(as, value)
+}
+
+// value gives value i of v as a column of values of kind want takes it: as a text, appended to
+// scratch, or else as a value.
+func (l *leaf) value(
+	want schema.Stored, v *vector, i int, scratch []byte,
+) (text []byte, as schema.Stored, value schema.Value) {
+	if want == schema.StoredText && !l.isNaN(v, i) {
+		return l.appendText(scratch, v, i), 0, value
+	}
+	as = schema.StoredInt
 	switch l.form {
 	case formBool:
 		as, value.Int = schema.StoredBool, v.ints[i]
@@ -136,9 +148,9 @@ func (l *leaf) encode(c *schema.Codec, v *vector, i int, scratch []byte) (uint16
 	case formMillis, formMicros, formNanos:
 		as, value.Int = schema.StoredMicros, l.micros(v.ints[i])
 	default:
-		return c.EncodeText(l.appendText(scratch, v, i))
+		return l.appendText(scratch, v, i), 0, value
 	}
-	return c.EncodeValue(as, value)
+	return nil, as, value
 }
 
 // isNaN reports whether value i of v is no number, which is taken as missing.

@@ -186,6 +186,9 @@ func (p *parquetFile) readGroup(group, rows int, l *layout, o ReadOptions) (part
 		wg   sync.WaitGroup
 		n    int64
 	)
+	if l.rows != nil {
+		out.values = make([]values, len(l.sizes)+len(l.schema.Made))
+	}
 	err := catch(func() error { n = p.reader.RowGroup(group).NumRows(); return nil })
 	if err != nil {
 		return part{}, fmt.Errorf("table: %w", err)
@@ -208,6 +211,12 @@ func (p *parquetFile) readGroup(group, rows int, l *layout, o ReadOptions) (part
 		return part{}, err
 	}
 	out.rows = int(n)
+	if out.values != nil {
+		if row, column, err := newRelated(l).settleRows(&out, l.sizes); err != nil {
+			return part{}, l.at("row", rows+row+1, column).wrap(err)
+		}
+		out.values = nil
+	}
 	if l.lenient && l.schema != nil && l.schema.Unit != "" {
 		out.dropNobody()
 	}
@@ -254,6 +263,14 @@ func (p *parquetFile) readColumn(
 		}
 		defer pages.close()
 		r := columnReader{leaf: leaf, rows: n}
+		if l.relates(d) {
+			at := d.code
+			if d.check >= 0 {
+				at = len(l.sizes) + d.check
+			}
+			r.consumer = p.valuesConsumer(leaf, l, d, &out.values[at], maxCell)
+			return r.read(p.ctx, pages)
+		}
 		if d.codec != nil {
 			r.consumer = codesConsumer(leaf, d.codec, &out.codes[d.code], l.lenient, maxCell)
 			return r.read(p.ctx, pages)

@@ -22,8 +22,8 @@ type parquetWriter struct {
 	sink     *stickySink
 	file     *pqarrow.FileWriter
 	arrow    *arrow.Schema
-	columns  []batchColumn
-	rows     int // in the batch
+	batch    []batchColumn // by file column
+	rows     int           // in the batch
 	maxBatch int
 }
 
@@ -36,11 +36,10 @@ type batchColumn struct {
 func newParquetWriter(w io.Writer, d decoder) (*parquetWriter, error) {
 	p := &parquetWriter{decoder: d, sink: &stickySink{w: w}, maxBatch: batchRows}
 	var fields []arrow.Field
-	for i, c := range d.schema.Columns {
-		column, kind := newBatchColumn(d.codecs[i])
-		_, missing := d.codecs[i].MissingCode()
-		p.columns = append(p.columns, column)
-		fields = append(fields, arrow.Field{Name: c.Name, Type: kind, Nullable: missing})
+	for _, f := range d.columns {
+		column, kind := newBatchColumn(f)
+		p.batch = append(p.batch, column)
+		fields = append(fields, arrow.Field{Name: f.Name, Type: kind, Nullable: f.Nullable})
 	}
 	p.arrow = arrow.NewSchema(fields, nil)
 	props := parquet.NewWriterProperties(
@@ -65,11 +64,15 @@ func newParquetWriter(w io.Writer, d decoder) (*parquetWriter, error) {
 }
 
 // newBatchColumn returns a collector for the values of a column, and their type.
-func newBatchColumn(codec *schema.Codec) (batchColumn, arrow.DataType) {
+func newBatchColumn(f schema.FileColumn) (batchColumn, arrow.DataType) {
 	mem := memory.DefaultAllocator
-	switch codec.Column().Kind.Stored() {
+	switch f.Stored {
 	case schema.StoredText:
-		return newCategoryColumn(codec)
+		if f.Categories != nil {
+			return newCategoryColumn(f.Categories)
+		}
+		b := array.NewStringBuilder(mem)
+		return collector(b, func(v schema.Value) { b.Append(v.Text) }), arrow.BinaryTypes.String
 	case schema.StoredBool:
 		b := array.NewBooleanBuilder(mem)
 		return collector(b, func(v schema.Value) { b.Append(v.Int != 0) }), arrow.FixedWidthTypes.Boolean
@@ -85,7 +88,10 @@ func newBatchColumn(codec *schema.Codec) (batchColumn, arrow.DataType) {
 			b.Append(arrow.Date32(v.Int))
 		}), arrow.FixedWidthTypes.Date32
 	case schema.StoredMicros:
-		kind := &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
+		kind := &arrow.TimestampType{Unit: arrow.Microsecond}
+		if f.Zoned {
+			kind.TimeZone = "UTC"
+		}
 		b := array.NewTimestampBuilder(mem, kind)
 		return collector(b, func(v schema.Value) { b.Append(arrow.Timestamp(v.Int)) }), kind
 	}
@@ -107,11 +113,11 @@ func collector(b array.Builder, add func(schema.Value)) batchColumn {
 }
 
 // newCategoryColumn collects categories as positions in the declared list.
-func newCategoryColumn(codec *schema.Codec) (batchColumn, arrow.DataType) {
+func newCategoryColumn(categories []string) (batchColumn, arrow.DataType) {
 	mem := memory.DefaultAllocator
 	words := array.NewStringBuilder(mem)
 	position := map[string]int32{}
-	for i, text := range codec.Column().Categories {
+	for i, text := range categories {
 		words.Append(text)
 		position[text] = int32(i)
 	}
@@ -136,8 +142,9 @@ func (p *parquetWriter) Write(t *Table) error {
 		return err
 	}
 	for row := range t.rows {
-		for i := range t.cols {
-			p.columns[i].append(p.value(i, t.cols[i].At(row)))
+		p.draw(t, row)
+		for k, f := range p.columns {
+			p.batch[k].append(p.value(f))
 		}
 		if p.rows++; p.rows == p.maxBatch {
 			if err := p.flush(); err != nil {
@@ -160,8 +167,8 @@ func (p *parquetWriter) Close() error {
 
 // flush writes the batch as a row group.
 func (p *parquetWriter) flush() error {
-	arrays := make([]arrow.Array, len(p.columns))
-	for i, c := range p.columns {
+	arrays := make([]arrow.Array, len(p.batch))
+	for i, c := range p.batch {
 		arrays[i] = c.take()
 	}
 	batch := array.NewRecord(p.arrow, arrays, int64(p.rows))

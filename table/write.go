@@ -27,7 +27,8 @@ type Writer interface {
 //
 // CSV is RFC 4180 with LF line ends and a header unless s.CSV.NoHeader.
 // Parquet has dictionary-coded strings, 64-bit integers, doubles, booleans,
-// dates and timestamps in microseconds UTC, with nulls for missing cells.
+// dates and timestamps in microseconds, with nulls for missing cells; timestamps are in UTC, or of
+// no zone where the format of the column has none.
 func NewWriter(w io.Writer, f Format, s *schema.Schema, u *rand.Rand) (Writer, error) {
 	d, err := newDecoder(s, u)
 	if err != nil {
@@ -55,7 +56,7 @@ func NewSpreadsheetWriter(w io.Writer, s *schema.Schema, u *rand.Rand) (Writer, 
 
 // newDecoder draws values with u.
 func newDecoder(s *schema.Schema, u *rand.Rand) (decoder, error) {
-	codecs, err := s.Codecs()
+	rows, err := s.RowCodec()
 	if err != nil {
 		return decoder{}, err
 	}
@@ -65,14 +66,18 @@ func newDecoder(s *schema.Schema, u *rand.Rand) (decoder, error) {
 				c.Kind, c.Name)
 		}
 	}
-	return decoder{schema: s, codecs: codecs, u: u}, nil
+	return decoder{schema: s, codec: rows, columns: rows.Columns(), u: u,
+		values: make([]schema.Value, len(s.Columns)+len(s.Made))}, nil
 }
 
 // decoder draws the values of tables.
 type decoder struct {
-	schema *schema.Schema
-	codecs []*schema.Codec
-	u      *rand.Rand
+	schema  *schema.Schema
+	codec   *schema.RowCodec
+	columns []schema.FileColumn
+	u       *rand.Rand
+	rows    int            // so far
+	values  []schema.Value // of the row at hand: by schema column, then by made column
 }
 
 // check reports whether the codes of t mean what they mean in d's schema.
@@ -86,7 +91,16 @@ func (d *decoder) check(t *Table) error {
 	return nil
 }
 
-// value draws the value of a code of column i.
-func (d *decoder) value(i int, code uint16) schema.Value {
-	return d.codecs[i].Decode(code, d.u)
+// draw draws the values of a row of t.
+func (d *decoder) draw(t *Table, row int) {
+	d.codec.Decode(d.values, func(i int) uint16 { return t.cols[i].At(row) }, d.rows, d.u)
+	d.rows++
+}
+
+// value is that of a file column in the row at hand.
+func (d *decoder) value(f schema.FileColumn) schema.Value {
+	if f.Made >= 0 {
+		return d.values[len(d.schema.Columns)+f.Made]
+	}
+	return d.values[f.Column]
 }

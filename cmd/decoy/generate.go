@@ -111,7 +111,7 @@ func (g *generate) fit(
 		Options: account.Options(j.Job), Progress: shown.report, Forecast: shown.expect,
 		Deliver: func(m *release.Model) error {
 			shown.finish()
-			t.say("guarantee: %v", m.Claim)
+			t.sayGuarantee(m)
 			account.SayTotal()
 			_, err := outputs.Write(ctx, m, t.say, shown.of("writing rows"))
 			shown.finish()

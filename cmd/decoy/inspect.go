@@ -91,6 +91,9 @@ func (s shownModel) text(w io.Writer) {
 	m := s.model
 	fmt.Fprintf(w, "model\t%s, format %d\n", spelling.Visible(s.path), m.Format)
 	fmt.Fprintf(w, "guarantee\t%v\n", m.Claim)
+	for _, text := range m.Schema().Constraints() {
+		fmt.Fprintf(w, "taken as public\t%s\n", spelling.Visible(text))
+	}
 	fmt.Fprintf(w, "made\t%s by %s, method %s\n", stamp(m.Created), spelling.Visible(m.Tool),
 		spelling.Visible(m.Method))
 	fmt.Fprintf(w, "rows\t%.1f, a noisy count\n", m.Rows)

@@ -85,7 +85,7 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 	if !cmd.Flags().Changed("seed") {
 		q.seed = randomSeed()
 	}
-	t.say("guarantee: %v", m.Claim)
+	t.sayGuarantee(m)
 	p, direct := m.Params().(*release.Marginal)
 	var answers workload.Answers
 	var errs []deviations

@@ -71,7 +71,7 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {
 	}
 	defer out.Abort()
 	out.Safe = s.SpreadsheetSafe
-	t.say("guarantee: %v", m.Claim)
+	t.sayGuarantee(m)
 	if cmd.Flags().Changed("where") {
 		t.say("condition: %.1f of %.1f rows in the model (%.2g %%)", rows, m.Rows, 100*rows/m.Rows)
 	}
@@ -85,7 +85,7 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {
 	err = out.Sample(cmd.Context(), from, m.Schema(), n, s.Seed, shown.of("writing rows"))
 	shown.finish()
 	if err == nil {
-		t.say("wrote %s: %d rows, %d columns (seed %d)", out.Name(), n, len(m.Schema().Columns), s.Seed)
+		t.say("wrote %s: %d rows, %d columns (seed %d)", out.Name(), n, m.Schema().Width(), s.Seed)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -33,7 +34,7 @@ $ decoy schema check icu.yaml
 				return err
 			}
 			out := checkedSchema{len(s.Columns), cells(s), s.Unit, max(1, s.MaxRowsPerUnit), s.Lenient,
-				columnsOf(s), advice(s)}
+				columnsOf(s), s.Constraints(), advice(s)}
 			for _, text := range out.Advice {
 				t.say("advice: %s", text)
 			}
@@ -50,6 +51,7 @@ type checkedSchema struct {
 	MaxRowsPerUnit int                  `json:"max_rows_per_unit"`
 	Lenient        bool                 `json:"lenient"`
 	Each           listing[shownColumn] `json:"each"`
+	Constraints    []string             `json:"constraints,omitempty"`
 	Advice         []string             `json:"advice,omitempty"`
 }
 
@@ -68,6 +70,21 @@ func (s checkedSchema) text(w io.Writer) {
 	fmt.Fprintf(w, "privacy unit: %s\n", unit)
 	fmt.Fprintf(w, "rows that break the schema: %s\n\n", broken)
 	s.Each.text(w)
+	if len(s.Constraints) > 0 {
+		fmt.Fprintln(w, "\ntaken as public knowledge, and kept in every row that is written:")
+	}
+	for _, text := range s.Constraints {
+		fmt.Fprintf(w, "  %s\n", spelling.Visible(text))
+	}
+}
+
+// sayGuarantee says what a model promises, and what is taken for granted besides.
+func (t *terminal) sayGuarantee(m *release.Model) {
+	t.say("guarantee: %v", m.Claim)
+	if n := len(m.Schema().Constraints()); n > 0 {
+		t.say("taken as public knowledge, and kept in every row: %d constraints of the schema "+
+			"(decoy inspect names them)", n)
+	}
 }
 
 // shownColumn is a column of a schema.

@@ -78,7 +78,7 @@ func (o *Outputs) Write(
 	if err := o.table.Sample(ctx, m, m.Schema(), rows, o.job.Seed, progress); err != nil {
 		return 0, err
 	}
-	say("wrote %s: %d rows, %d columns (seed %d)", o.table.Name(), rows, len(m.Schema().Columns),
+	say("wrote %s: %d rows, %d columns (seed %d)", o.table.Name(), rows, m.Schema().Width(),
 		o.job.Seed)
 	return rows, nil
 }

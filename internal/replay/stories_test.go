@@ -71,6 +71,12 @@ func TestVerbs(t *testing.T) {
 			"generate - --schema in.yaml --epsilon 1 --ledger my.ledger --method aim " +
 				"--set time_limit=1s --seed 7 --out out.csv",
 		}, everywhere},
+		{"constraints", []string{
+			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --out out.csv --model m.decoy",
+			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --method aim " +
+				"--set time_limit=1s --out out.parquet",
+			"inspect m.decoy",
+		}, []string{"related"}},
 		{"schema infer", []string{
 			infer + "--epsilon 50 --out s.yaml",
 			"schema check s.yaml",

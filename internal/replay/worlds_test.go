@@ -14,6 +14,7 @@ type world struct {
 	schema     string // what is before the columns
 	table      string
 	neighbours []neighbour
+	columns    string // of in.yaml, and the rest
 }
 
 type neighbour struct {
@@ -25,6 +26,18 @@ const columns = `columns:
   - {name: age, kind: integer, min: 0, max: 99, bins: 5}
   - {name: sex, kind: categorical, categories: [f, m]}
   - {name: died, kind: boolean}
+`
+
+// related have to do with each other: note is a number, not below age.
+const related = `columns:
+  - {name: note, kind: integer, after: age, min: 0, max: 50, bins: 5}
+  - {name: age, kind: integer, min: 0, max: 99, bins: 5}
+  - {name: sex, kind: categorical, categories: [f, m]}
+  - {name: died, kind: boolean}
+  - {name: number, kind: id, pattern: "P######"}
+  - {name: total, kind: sum, of: [age, note]}
+rules:
+  - {when: {age: {below: 20}}, then: {died: "false"}}
 `
 
 // rows are n rows of people with an id, an age, a sex, a death, and a note of which nobody says
@@ -78,16 +91,30 @@ func worlds() []world {
 			{name: "one row that breaks off", table: file(unit, append(x[:len(x):len(x)], bare)...)},
 		}
 	}
+	kept := make([]string, 200)
+	for i := range kept {
+		kept[i] = fmt.Sprintf("q,%d,%c,%d,%d", 20+i%80, "fm"[i%2], i/7%2, 20+i%80+i%40)
+	}
+	var breaks []neighbour
+	for what, row := range map[string]string{
+		"keeps all": "q,40,m,1,60", "breaks after": "q,40,m,1,20", "breaks a rule": "q,4,m,1,6",
+		"breaks both": "q,4,f,1,1", "has no number": "q,40,m,1,new", "has no age": "q,,m,1,70",
+	} {
+		breaks = append(breaks, neighbour{name: "one row that " + what,
+			table: file(false, with(kept, row)...)})
+	}
 	strict, lenient, units := "decoy: 1\n", "decoy: 1\nlenient: true\n",
 		"decoy: 1\nlenient: true\nunit: id\nmax_rows_per_unit: 1\n"
 	return []world{
-		{"strict", strict, file(false, x...), bad(false)[:2]},
-		{"lenient", lenient, file(false, x...), bad(false)},
+		{"strict", strict, file(false, x...), bad(false)[:2], columns},
+		{"lenient", lenient, file(false, x...), bad(false), columns},
 		{"units", units, file(true, x...), append(bad(true)[:3],
 			neighbour{name: "one unit of 100,000 rows more", table: file(true, with(x, visits...)...)},
-			neighbour{name: "one row more of no unit", table: file(true, with(x, ",40,m,1,new")...)})},
-		{"nobody", strict, file(false), []neighbour{{name: "one row", table: file(false, one)}}},
-		{"no unit", units, file(true), []neighbour{{name: "one row", table: file(true, one)}}},
+			neighbour{name: "one row more of no unit", table: file(true, with(x, ",40,m,1,new")...)}),
+			columns},
+		{"nobody", strict, file(false), []neighbour{{name: "one row", table: file(false, one)}}, columns},
+		{"no unit", units, file(true), []neighbour{{name: "one row", table: file(true, one)}}, columns},
+		{"related", lenient, file(false, kept...), breaks, related},
 	}
 }
 
@@ -103,7 +130,7 @@ func (w world) files() map[string]string {
 	small := "columns: [{name: sex, kind: categorical, categories: [f, m]}, {name: died, kind: " +
 		"boolean}]\n"
 	return map[string]string{
-		"in.yaml":    w.schema + columns,
+		"in.yaml":    w.schema + w.columns,
 		"small.yaml": w.schema + small,
 		"bins.yaml":  w.schema + strings.Replace(columns, "bins: 5", "bins: {dp: 4, share: 0.1}", 1),
 		"syn.csv":    syn,

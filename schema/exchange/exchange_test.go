@@ -147,23 +147,6 @@ func TestSDV(t *testing.T) {
 	}
 }
 
-func TestGoLayout(t *testing.T) {
-	for format, want := range map[string]struct {
-		layout    string
-		clock, ok bool
-	}{
-		"%Y-%m-%d": {"2006-01-02", false, true}, "%d/%m/%y %H:%M": {"02/01/06 15:04", true,
-			true}, "%F %T": {"2006-01-02 15:04:05", true, true},
-		"%c": {"", true, false}, "%": {"", false, false}, "": {"", false, false}, "100%%": {"100%", false,
-			true},
-	} {
-		if layout, clock, ok := goLayout(format); layout != want.layout || clock != want.clock ||
-			ok != want.ok {
-			t.Errorf("%q: %q, %v, %v", format, layout, clock, ok)
-		}
-	}
-}
-
 func TestImportRefuses(t *testing.T) {
 	for _, tt := range []struct{ format, data string }{
 		{"xml", "{}"}, {"mbi", ""}, {"mbi", "[]"}, {"mbi", "{}"}, {"mbi", `{"a": 0}`}, {"mbi",

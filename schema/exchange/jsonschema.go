@@ -13,21 +13,25 @@ import (
 // JSONSchema writes a valid schema as a JSON Schema (draft 2020-12) of one row: an object with a
 // property for each column, in the order of the schema, and nothing else. Numbers have their
 // bounds, categories and the texts of a boolean are an enum (true and false where the texts are
-// those words), dates and timestamps are texts, and a column that may be missing may be null. The
-// unit is not part of it. The error is that of schema.Validate.
+// those words), dates and timestamps are texts, and a column that may be missing may be null. Of a
+// column that follows from others only the type is said, of rules nothing. The unit is not part of
+// it. The error is that of schema.Validate.
 func JSONSchema(s *schema.Schema) ([]byte, error) {
-	codecs, err := s.Codecs()
+	rows, err := s.RowCodec()
 	if err != nil {
 		return nil, err
 	}
 	properties, required := &bytes.Buffer{}, []string{}
-	for i, codec := range codecs {
-		c := codec.Column()
-		name, err := json.Marshal(c.Name)
+	for i, f := range rows.Columns() {
+		p := relatedProperty(f)
+		if f.Column >= 0 && s.Columns[f.Column].After == "" {
+			p = propertyOf(rows.Codecs()[f.Column].Column())
+		}
+		name, err := json.Marshal(f.Name)
 		if err != nil {
 			return nil, fmt.Errorf("exchange: %w", err)
 		}
-		body, err := json.Marshal(propertyOf(c))
+		body, err := json.Marshal(p)
 		if err != nil {
 			return nil, fmt.Errorf("exchange: %w", err)
 		}
@@ -35,7 +39,7 @@ func JSONSchema(s *schema.Schema) ([]byte, error) {
 			properties.WriteByte(',')
 		}
 		fmt.Fprintf(properties, "%s:%s", name, body)
-		required = append(required, c.Name)
+		required = append(required, f.Name)
 	}
 	out, err := json.MarshalIndent(struct {
 		Schema     string          `json:"$schema"`
@@ -94,6 +98,21 @@ func propertyOf(c schema.Column) property {
 	p.Type = kind
 	if len(c.Missing) > 0 {
 		p.Type = []string{kind, "null"}
+	}
+	return p
+}
+
+// relatedProperty is a column that follows from others of its row, or means nothing.
+func relatedProperty(f schema.FileColumn) property {
+	p := property{Type: "string", Comment: "made from other columns"}
+	switch f.Stored {
+	case schema.StoredInt:
+		p.Type = "integer"
+	case schema.StoredFloat:
+		p.Type = "number"
+	}
+	if f.Nullable {
+		p.Type = []any{p.Type, "null"}
 	}
 	return p
 }

@@ -3,6 +3,7 @@ package exchange
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -107,9 +108,9 @@ func (c sdvColumn) column(name string) (*Column, string) {
 				c.Representation)
 		}
 	case "datetime":
-		layout, clock, ok := goLayout(c.Format)
+		layout, ok := schema.Layout(c.Format)
 		out.Kind, out.Open = schema.Date, "the bounds min and max, in the format"
-		if clock {
+		if regexp.MustCompile("%[HIMSfTcX]").MatchString(c.Format) {
 			out.Kind = schema.Timestamp
 		}
 		if !ok {
@@ -124,33 +125,4 @@ func (c sdvColumn) column(name string) (*Column, string) {
 		return nil, fmt.Sprintf("left out: of the kind %q no synthetic value can be made", c.SDType)
 	}
 	return out, ""
-}
-
-// layouts are the codes of strftime in Go layouts.
-var layouts = map[byte]string{
-	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'b': "Jan", 'B': "January", 'a': "Mon",
-	'A': "Monday", 'j': "002",
-	'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'f': "000000", 'z': "-0700", '%': "%",
-	'T': "15:04:05", 'F': "2006-01-02",
-}
-
-// goLayout turns a strftime format into a Go layout, and says whether it has a time of day; false
-// if it has codes without a counterpart.
-func goLayout(format string) (layout string, clock, ok bool) {
-	var b strings.Builder
-	ok = format != ""
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' {
-			b.WriteByte(format[i])
-			continue
-		}
-		if i++; i == len(format) {
-			return "", clock, false
-		}
-		text, known := layouts[format[i]]
-		ok = ok && known
-		clock = clock || strings.IndexByte("HIMSfTcX", format[i]) >= 0
-		b.WriteString(text)
-	}
-	return b.String(), clock, ok
 }

@@ -1,0 +1,171 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+var errRule error = cellError("of a combination that a rule of the schema rules out")
+
+// numberForm is how the values of a column with an order are written in files.
+type numberForm struct {
+	root     *Codec // of the column whose kind and format they have; nil: there is no order
+	decimals int    // StoredFloat: digits behind the point; −1: as many as it takes
+}
+
+// after finds for each column what it is after.
+func (r *RowCodec) after(ps *problems, s *Schema) {
+	const (
+		unseen = iota
+		open
+		done
+	)
+	state := make([]int, len(r.codecs))
+	var visit func(i int) bool
+	visit = func(i int) bool { // reports whether column i is understood
+		if state[i] != unseen {
+			return r.numbers[i].root != nil || r.codecs[i].order == nil
+		}
+		state[i] = open
+		r.base[i] = -1
+		c := r.codecs[i]
+		why := ""
+		switch b := s.Index(c.column.After); {
+		case c.column.After == "":
+			if c.order != nil {
+				r.numbers[i] = numberForm{c, c.decimals()}
+			}
+		case b < 0:
+			why = fmt.Sprintf("after names %s, which is not a column that a model has",
+				quote(c.column.After))
+		case state[b] == open:
+			why = "after goes round in a circle"
+		case !visit(b): // that is said already
+		default:
+			if why = r.wrongAfter(i, b); why == "" {
+				r.base[i], r.order = b, append(r.order, i)
+			}
+		}
+		if why != "" {
+			ps.add(place{i, keyAfter, -1}, c.column.Name, "%s", why)
+		}
+		state[i] = done
+		return r.numbers[i].root != nil || c.order == nil
+	}
+	for i := range r.codecs {
+		visit(i)
+	}
+}
+
+// wrongAfter says why column i cannot be after column b, "" if it can, and then notes its form.
+func (r *RowCodec) wrongAfter(i, b int) string {
+	c, from := r.codecs[i], r.numbers[b]
+	if from.root == nil {
+		return fmt.Sprintf("after names %s, whose values have no order",
+			quote(r.codecs[b].column.Name))
+	}
+	kind := Integer
+	if from.root.traits.stored == StoredFloat {
+		kind = Real
+	}
+	most := r.greatest(b) + from.unit()*c.bins.max
+	switch {
+	case c.column.Kind != kind:
+		return fmt.Sprintf("the difference to a %s is of kind %s (days between dates; seconds between "+
+			"timestamps, or minutes if their format has no seconds), not %s", from.root.column.Kind, kind,
+			c.column.Kind)
+	case c.bins.min < 0:
+		return "min of a difference must be at least 0: what is after is not before"
+	case r.codecs[b].missing >= 0 && c.missing < 0:
+		return fmt.Sprintf("%s may be missing, and then so is this: it needs missing tokens",
+			quote(r.codecs[b].column.Name))
+	case from.root.order.wrong(most) != "":
+		return fmt.Sprintf("max of %s and of the difference together %s",
+			quote(r.codecs[b].column.Name), from.root.order.wrong(most))
+	}
+	form := numberForm{from.root, -1}
+	if d := c.decimals(); d >= 0 && from.decimals >= 0 && most*pow10[max(d, from.decimals)] < 1<<52 {
+		form.decimals = max(d, from.decimals)
+	}
+	r.numbers[i] = form
+	return ""
+}
+
+// greatest is the greatest value that is written in column i.
+func (r *RowCodec) greatest(i int) float64 {
+	x := 0.0
+	for ; r.base[i] >= 0; i = r.base[i] {
+		x += r.numbers[i].unit() * r.codecs[i].bins.max
+	}
+	return x + r.codecs[i].bins.max
+}
+
+// decimals are those of written values; −1: as many as it takes.
+func (c *Codec) decimals() int {
+	if c.traits.stored == StoredFloat && c.bins.ticks.scale == 0 {
+		return -1
+	}
+	return c.bins.ticks.decimals
+}
+
+// unit is what a difference of 1 stands for: of timestamps a second or, where the format has none,
+// the least that it tells apart.
+func (f numberForm) unit() float64 {
+	if f.root.traits.stored == StoredMicros {
+		return float64(max(microsPerSecond, f.root.bins.ticks.step))
+	}
+	return 1
+}
+
+// zoned reports whether timestamps are written with their zone.
+func (f numberForm) zoned() bool {
+	return f.root != nil && f.root.traits.stored == StoredMicros && zoned(f.root.column.Format)
+}
+
+// difference is x − from in the units of differences: whole ones, rounded down, or a real number
+// without the noise of binary fractions, so that sum and difference undo each other.
+func (f numberForm) difference(x, from float64) float64 {
+	d := x - from
+	if f.root.traits.stored != StoredFloat {
+		if unit := f.unit(); unit != 1 {
+			d = math.Floor(d / unit)
+		}
+		return d
+	}
+	digits := 14 - int(math.Ceil(math.Log10(max(math.Abs(x), math.Abs(from)))))
+	if digits < 0 || digits >= len(pow10) { // also for zeros
+		return d
+	}
+	return math.Round(d*pow10[digits]) / pow10[digits]
+}
+
+// sum is a value and a difference.
+func (f numberForm) sum(from, d Value) Value {
+	switch {
+	case from.Missing || d.Missing:
+		return Value{Missing: true}
+	case f.root.traits.stored == StoredFloat:
+		return Value{Float: f.round(from.Float + d.Float)}
+	}
+	return Value{Int: from.Int + d.Int*int64(f.unit())}
+}
+
+// round rounds to the decimals.
+func (f numberForm) round(x float64) float64 {
+	if f.decimals < 0 {
+		return x
+	}
+	return math.Round(x*pow10[f.decimals]) / pow10[f.decimals]
+}
+
+// write appends a value that is not missing.
+func (f numberForm) write(dst []byte, v Value) []byte {
+	switch {
+	case f.root.traits.stored != StoredFloat:
+		return f.root.rules.write(dst, f.root, v)
+	case f.decimals < 0:
+		return strconv.AppendFloat(dst, v.Float, 'g', -1, 64)
+	}
+	return strconv.AppendFloat(dst, v.Float, 'f', f.decimals, 64)
+}

@@ -1,0 +1,262 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// MadeKind is what a made column is made from.
+type MadeKind uint8
+
+// The kinds of made columns.
+const (
+	ID     MadeKind = iota + 1 // the number of the row, in a pattern
+	Lookup                     // a public map of another column
+	Sum                        // of other columns
+	Max                        // of other columns
+)
+
+var madeNames = names{"kind", 1, []string{"id", "lookup", "sum", "max"}}
+
+// String gives the name of k in a schema file.
+func (k MadeKind) String() string { return madeNames.text(uint8(k)) }
+
+// Made is a column of the files that no model has: its cells follow from others of their row, or
+// mean nothing. It costs nothing.
+type Made struct {
+	At      int // position among all columns of the files, made ones too
+	Name    string
+	Kind    MadeKind
+	Pattern string   // ID: a text in which each # is a digit
+	Of      []string // the columns: one of a list of texts (Lookup), or numbers or times (Sum, Max)
+	// Lookup: the text for each category of the column
+	Map map[string]string
+	// Lookup, Sum, Max: what becomes of a row whose cell is something else: it is refused, or (Clamp)
+	// the cell is never looked at. Under a lenient schema it never is. An ID is never looked at
+	OnInvalid Policy
+}
+
+var errMade error = cellError("not what follows from the other columns of its row")
+
+// madeCodec is a made column ready for use.
+type madeCodec struct {
+	kind     MadeKind
+	checked  bool
+	of       []int
+	texts    []string          // Lookup: by code of the column
+	distinct []string          // those that there are
+	codes    map[string]uint16 // Lookup of a categorical column: the codes of its texts
+	form     numberForm
+	pattern  string
+	digits   int
+}
+
+// maxOperands keeps a sum of whole numbers in an int64.
+const maxOperands = 1000
+
+// compileMade makes the codec of made column k.
+func (r *RowCodec) compileMade(ps *problems, s *Schema, k int) madeCodec {
+	m := &s.Made[k]
+	c := madeCodec{kind: m.Kind, pattern: m.Pattern, digits: strings.Count(m.Pattern, "#"),
+		checked: m.OnInvalid == Refuse && m.Kind != ID && !s.Lenient}
+	why := badText(m.Name)
+	twin := slices.IndexFunc(s.Made[:k], func(x Made) bool { return x.Name == m.Name })
+	switch {
+	case m.Name == "":
+		why = "a column needs a name"
+	case why != "":
+		why = "the name " + why
+	case s.Index(m.Name) >= 0 || twin >= 0:
+		why = "there are two columns of this name"
+	case m.Name == s.Unit && m.Kind != ID:
+		why = "the unit can only be made up, as kind id"
+	case m.At < 0 || m.At >= len(s.Columns)+len(s.Made) || k > 0 && m.At <= s.Made[k-1].At:
+		why = "made columns must be in the order of their places in the file"
+	case m.OnInvalid > Clamp:
+		why = "on_invalid must be refuse or clamp"
+	case m.Kind == ID:
+		if why = badText(m.Pattern); why == "" && c.digits == 0 {
+			why = "an id needs a pattern with a # for each digit, such as P######"
+		} else if c.digits > 18 {
+			why = "more than 18 digits"
+		}
+	case !madeNames.has(uint8(m.Kind)):
+		why = madeNames.unknown(m.Kind.String())
+	default:
+		why = r.operands(s, m, &c)
+	}
+	if why != "" {
+		ps.add(place{-1, keyColumns, m.At}, "", "column %s: %s", quote(m.Name), why)
+	}
+	return c
+}
+
+// operands finds the columns that a made column is made from.
+func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
+	for _, name := range m.Of {
+		i := s.Index(name)
+		if i < 0 {
+			return fmt.Sprintf("of names %s, which is not a column that a model has", quote(name))
+		}
+		c.of = append(c.of, i)
+	}
+	if n := len(c.of); n == 0 || n > maxOperands || m.Kind == Lookup && n > 1 {
+		return "of must name the columns that it follows from; a lookup, one"
+	}
+	if m.Kind == Lookup {
+		from := r.codecs[c.of[0]]
+		if from.order != nil {
+			return "a lookup needs a column without an order"
+		}
+		if from.traits.stored == StoredText {
+			c.codes = from.words
+		}
+		seen := map[string]bool{}
+		for _, category := range from.column.Categories {
+			text, ok := m.Map[category]
+			if !ok {
+				return fmt.Sprintf("map has no text for %s", quote(category))
+			} else if why := badText(text); why != "" {
+				return "a text of the map " + why
+			}
+			c.texts = append(c.texts, text)
+			if !seen[text] {
+				c.distinct = append(c.distinct, text)
+			}
+			seen[text] = true
+		}
+		if len(m.Map) > len(from.column.Categories) {
+			return fmt.Sprintf("map has texts for more than the categories of %s", quote(m.Of[0]))
+		}
+		return ""
+	}
+	for k, i := range c.of {
+		form := r.numbers[i]
+		switch {
+		case form.root == nil:
+			return fmt.Sprintf("of names %s, whose values have no order", quote(m.Of[k]))
+		case k == 0:
+			c.form = form
+		case c.form.root.traits.format != form.root.traits.format:
+			return "of must name columns that are all numbers, all dates or all timestamps"
+		case form.root.traits.stored == StoredFloat && c.form.root.traits.stored == StoredFloat:
+			if c.form.decimals = max(c.form.decimals, form.decimals); form.decimals < 0 {
+				c.form.decimals = -1
+			}
+		case form.root.traits.stored == StoredFloat:
+			c.form = form
+		}
+	}
+	if m.Kind == Sum && c.form.root.traits.format != "" {
+		return "dates and times have no sum"
+	}
+	return ""
+}
+
+func (c *madeCodec) stored() Stored {
+	if c.form.root != nil {
+		return c.form.root.traits.stored
+	}
+	return StoredText
+}
+
+// value is the cell of a row with these values.
+func (c *madeCodec) value(row []Value, number int) Value {
+	switch c.kind {
+	case ID:
+		return Value{Text: c.id(number)}
+	case Lookup:
+		v := row[c.of[0]]
+		if v.Missing {
+			return v
+		}
+		code := int(v.Int) // of a boolean
+		if c.codes != nil {
+			code = int(c.codes[v.Text])
+		}
+		return Value{Text: c.texts[code]}
+	}
+	var out Value
+	for k, i := range c.of {
+		v := row[i]
+		if v.Missing {
+			return v
+		}
+		x := v.Float // of a whole number, 0
+		if x == 0 {
+			x = float64(v.Int)
+		}
+		switch {
+		case k == 0:
+			out = Value{Int: v.Int, Float: x}
+		case c.kind == Sum:
+			out.Int, out.Float = out.Int+v.Int, out.Float+x
+		default:
+			out.Int, out.Float = max(out.Int, v.Int), max(out.Float, x)
+		}
+	}
+	out.Float = c.form.round(out.Float)
+	return out
+}
+
+// id writes a number into the pattern. The first # takes the digits that are too many, so that
+// numbers stay apart.
+func (c *madeCodec) id(number int) string {
+	digits := fmt.Sprintf("%0*d", c.digits, number)
+	more := len(digits) - c.digits
+	var b strings.Builder
+	for _, r := range c.pattern {
+		if r != '#' {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(digits[:1+more])
+		digits, more = digits[1+more:], 0
+	}
+	return b.String()
+}
+
+// write appends the CSV cell of a value.
+func (c *madeCodec) write(dst []byte, v Value) []byte {
+	switch {
+	case v.Missing:
+		return dst
+	case c.form.root == nil:
+		return append(dst, v.Text...)
+	}
+	return c.form.write(dst, v)
+}
+
+// Checked reports whether a reader has to compare the cells of made column k with what they follow
+// from.
+func (r *RowCodec) Checked(k int) bool { return r.made[k].checked }
+
+// Check compares the cell of made column k with what it follows from, in a row of these codes and
+// values (see Cell). Where one of them is missing, any cell will do. The error is constant.
+func (r *RowCodec) Check(k int, cell []byte, codes []uint16, x []float64) error {
+	m := &r.made[k]
+	if m.kind == Lookup {
+		if code := int(codes[m.of[0]]); code < len(m.texts) && m.texts[code] != string(cell) {
+			return errMade
+		}
+		return nil
+	}
+	want := 0.0
+	for k, i := range m.of {
+		switch {
+		case math.IsNaN(x[i]):
+			return nil
+		case m.kind == Sum:
+			want += x[i]
+		case k == 0 || x[i] > want:
+			want = x[i]
+		}
+	}
+	got, ok := m.form.root.ParseValue(string(cell))
+	if !ok || math.Abs(got-want) > 1e-9*max(math.Abs(got), math.Abs(want)) {
+		return errMade
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package schema
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// RowCodec turns whole rows of cells into codes and back, for what of a cell depends on the others
+// of its row: columns that are after another, rules and made columns. It is immutable.
+//
+// Reading is by row: [RowCodec.Cell] reads a cell by itself, [RowCodec.Row] then settles the codes
+// of the row, and [RowCodec.Check] compares a made cell with what it follows from. Nothing but the
+// row and the schema has a say.
+type RowCodec struct {
+	codecs  []*Codec
+	base    []int // the column that column i is after; −1: none
+	order   []int // these columns, each behind its base
+	numbers []numberForm
+	rules   []rule
+	thens   []then
+	made    []madeCodec
+	file    []FileColumn
+	lenient bool
+	related []bool // columns that Row or Check looks at, or sets
+}
+
+// FileColumn is a column of the files of a table.
+type FileColumn struct {
+	Name       string
+	Column     int      // position in Schema.Columns; −1 for a made column
+	Made       int      // position in Schema.Made; −1 for the others
+	Stored     Stored   // what its values are
+	Zoned      bool     // StoredMicros: instants; else times as a clock on the wall shows them
+	Nullable   bool     // some may be missing
+	Categories []string // StoredText: all that there are; nil for ids
+}
+
+// RowCodec makes the codec of whole rows. Its error is that of Validate.
+func (s *Schema) RowCodec() (*RowCodec, error) {
+	_, r, err := s.compile()
+	return r, err
+}
+
+// newRowCodec reports what is wrong with after, made columns and rules. No codec is nil.
+func newRowCodec(ps *problems, s *Schema, codecs []*Codec) *RowCodec {
+	n := len(codecs)
+	r := &RowCodec{codecs: codecs, base: make([]int, n), numbers: make([]numberForm, n),
+		lenient: s.Lenient, related: make([]bool, n)}
+	before := len(ps.found)
+	r.after(ps, s)
+	if len(ps.found) > before {
+		return nil // the others may be about columns that are not understood
+	}
+	r.compileRules(ps, s)
+	for k := range s.Made {
+		r.made = append(r.made, r.compileMade(ps, s, k))
+	}
+	if len(ps.found) > before {
+		return nil
+	}
+	made := 0
+	for at := range n + len(s.Made) {
+		if made < len(s.Made) && s.Made[made].At == at {
+			m := r.made[made]
+			r.file = append(r.file, FileColumn{Name: s.Made[made].Name, Column: -1, Made: made,
+				Stored: m.stored(), Zoned: m.form.zoned(), Nullable: m.kind != ID, Categories: m.distinct})
+			made++
+			continue
+		}
+		i := at - made
+		c, form := &s.Columns[i], r.numbers[i]
+		f := FileColumn{Name: c.Name, Column: i, Made: -1, Stored: c.Kind.Stored(),
+			Nullable: codecs[i].missing >= 0, Categories: codecs[i].column.Categories}
+		if form.root != nil {
+			f.Stored, f.Zoned = form.root.traits.stored, form.zoned()
+		}
+		r.file = append(r.file, f)
+	}
+	for _, i := range r.order {
+		r.related[i], r.related[r.base[i]] = true, true
+	}
+	for _, x := range r.rules {
+		for _, set := range append(slices.Clone(x.when), x.then...) {
+			r.related[set.Column] = true
+		}
+	}
+	for _, m := range r.made {
+		for _, i := range m.of {
+			r.related[i] = r.related[i] || m.checked
+		}
+	}
+	return r
+}
+
+// Codecs are those of the columns, as [Schema.Codecs] gives them.
+func (r *RowCodec) Codecs() []*Codec { return r.codecs }
+
+// Columns are the columns of the files, in their order.
+func (r *RowCodec) Columns() []FileColumn { return r.file }
+
+// Relates reports whether a cell may have to do with others of its row. If not, reading is up to
+// the codecs of the columns alone.
+func (r *RowCodec) Relates() bool { return len(r.made) > 0 || slices.Contains(r.related, true) }
+
+// Cell reads a cell of column i by itself: its code and, in a column with an order, its value; NaN
+// if it has none. The code of a column that is after another is settled by Row. Errors are those of
+// [Codec.EncodeText].
+func (r *RowCodec) Cell(i int, cell []byte) (code uint16, x float64, err error) {
+	c, root := r.codecs[i], r.numbers[i].root
+	if r.base[i] < 0 {
+		if code, err = c.EncodeText(cell); root == nil || int(code) == c.missing || err != nil {
+			return code, math.NaN(), err
+		}
+	} else if code, ok := c.words[string(cell)]; ok {
+		return code, math.NaN(), nil
+	}
+	if x, ok := root.order.parse(root.column.Format, cell); ok && !math.IsInf(x, 0) {
+		return code, x, nil
+	}
+	if r.base[i] >= 0 {
+		code, err = c.disallowed(root.traits.notOne)
+	}
+	return code, math.NaN(), err
+}
+
+// Value is Cell for a value that is not a text, or a null: see [Codec.EncodeValue].
+func (r *RowCodec) Value(i int, as Stored, v Value) (code uint16, x float64, err error) {
+	c, root := r.codecs[i], r.numbers[i].root
+	if v.Missing || root == nil {
+		code, err = c.EncodeValue(as, v)
+		return code, math.NaN(), err
+	}
+	switch stored := root.traits.stored; {
+	case as == StoredFloat:
+		x = v.Float
+	case as == StoredDays && stored == StoredMicros:
+		x = float64(v.Int) * microsPerDay
+	case as == StoredMicros && stored == StoredDays:
+		x = float64((v.Int - mod(v.Int, microsPerDay)) / microsPerDay)
+	default:
+		x = float64(v.Int)
+	}
+	if r.base[i] < 0 {
+		if code, err = c.EncodeValue(as, v); int(code) == c.missing || err != nil {
+			x = math.NaN()
+		}
+		return code, x, err
+	}
+	dated := root.traits.format != ""
+	switch word, ok := c.words[formatNumber(x)]; {
+	case ok && !dated:
+		return word, math.NaN(), nil
+	case as == StoredFloat && math.IsNaN(x):
+		code, err = c.EncodeMissing()
+		return code, x, err
+	case math.IsInf(x, 0), as == StoredBool, dated != (as == StoredDays || as == StoredMicros):
+		code, err = c.mistyped()
+		return code, math.NaN(), err
+	}
+	return code, x, nil
+}
+
+// Related reports whether Row or Check looks at column i, or sets it.
+func (r *RowCodec) Related(i int) bool { return r.related[i] }
+
+// Row settles the codes of a row from what Cell gave of its cells: differences, and the rules. The
+// error, a constant about the cell of a column, is for a column that refuses.
+func (r *RowCodec) Row(codes []uint16, x []float64) (column int, err error) {
+	for _, i := range r.order {
+		if math.IsNaN(x[i]) {
+			continue
+		}
+		if from := x[r.base[i]]; math.IsNaN(from) {
+			codes[i], err = r.codecs[i].EncodeMissing()
+		} else {
+			codes[i], err = r.codecs[i].encodeNumber(r.numbers[i].difference(x[i], from))
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	for k := range r.thens {
+		t := &r.thens[k]
+		if allow := r.allowed(t, codes); allow != nil && !allow[codes[t.column]] {
+			c := r.codecs[t.column]
+			if c.column.OnInvalid == Refuse && !r.lenient {
+				return t.column, errRule
+			}
+			codes[t.column] = t.nearest(allow, codes[t.column])
+		}
+	}
+	return 0, nil
+}
+
+// Decode draws the values of a row with these codes: dst has one place for each column of the
+// schema, then one for each made column. row counts the rows of a file from 0. It draws as
+// [Codec.Decode] does, in the order of the columns.
+func (r *RowCodec) Decode(dst []Value, code func(column int) uint16, row int, u *rand.Rand) {
+	for i, c := range r.codecs {
+		dst[i] = c.Decode(code(i), u)
+	}
+	for _, i := range r.order {
+		dst[i] = r.numbers[i].sum(dst[r.base[i]], dst[i])
+	}
+	for k := range r.made {
+		dst[len(r.codecs)+k] = r.made[k].value(dst, row)
+	}
+}
+
+// AppendText appends the CSV cell of a value that Decode drew for a file column, unquoted.
+func (r *RowCodec) AppendText(dst []byte, f FileColumn, v Value) []byte {
+	switch {
+	case f.Made >= 0:
+		return r.made[f.Made].write(dst, v)
+	case r.base[f.Column] < 0 || v.Missing:
+		return r.codecs[f.Column].AppendText(dst, v)
+	}
+	return r.numbers[f.Column].write(dst, v)
+}
