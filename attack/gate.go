@@ -11,6 +11,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/privacy/laplace"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
@@ -38,10 +40,10 @@ type gateRun struct {
 
 var gateCalls = []gateCall{
 	{"total", true, func(nb privacy.Neighbours, z float64) accountant.Event {
-		return nb.MeasureEvent(privacy.Total{}, z)
+		return nb.MeasureEvent(query.Total{}, z)
 	},
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
-			return g.first(s.Measure(privacy.Total{}, g.scale))
+			return g.first(s.Measure(query.Total{}, g.scale))
 		}},
 	{"counts", true, func(nb privacy.Neighbours, z float64) accountant.Event {
 		return nb.MeasureEvent(privacy.Marginal{}, z)
@@ -55,13 +57,13 @@ var gateCalls = []gateCall{
 				float64(counts[g.pair.Corner[g.col]])}, nil
 		}},
 	{"answer", false, func(nb privacy.Neighbours, z float64) accountant.Event {
-		return nb.MeasureLaplaceEvent(privacy.Where{}, z)
+		return laplace.Event(nb, query.Where{}, z)
 	},
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			allow := make([]bool, g.sizes[g.col])
 			allow[g.pair.Target[g.col]] = true
-			where := privacy.Where{Expr: table.Condition{Column: g.col, Allow: allow}}
-			return g.first(s.MeasureLaplace(where, g.scale))
+			where := query.Where{Expr: table.Condition{Column: g.col, Allow: allow}}
+			return g.first(laplace.Measure(s, where, g.scale))
 		}},
 	{"select", false,
 		func(nb privacy.Neighbours, z float64) accountant.Event { return nb.SelectEvent(1 / z) },

@@ -36,7 +36,7 @@ func gaussianClaim(t *testing.T, mu float64) Claim {
 	return c
 }
 
-func laplace(u *rand.Rand, scale float64) float64 {
+func laplaceNoise(u *rand.Rand, scale float64) float64 {
 	x := scale * u.ExpFloat64()
 	if u.IntN(2) == 0 {
 		return -x
@@ -68,10 +68,10 @@ func TestManyRunCoverage(t *testing.T) {
 	}{
 		{"Gaussian", gaussianClaim(t, 1), func(u *rand.Rand) float64 { return u.NormFloat64() },
 			false},
-		{"Laplace", pure, func(u *rand.Rand) float64 { return laplace(u, 1) }, false},
+		{"Laplace", pure, func(u *rand.Rand) float64 { return laplaceNoise(u, 1) }, false},
 		{"Gaussian, halved", gaussianClaim(t, 1),
 			func(u *rand.Rand) float64 { return u.NormFloat64() / 2 }, true},
-		{"Laplace, halved", pure, func(u *rand.Rand) float64 { return laplace(u, .5) }, true},
+		{"Laplace, halved", pure, func(u *rand.Rand) float64 { return laplaceNoise(u, .5) }, true},
 	} {
 		const audits = 120
 		refuted, wrong := int64(0), int64(0)

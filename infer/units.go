@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -56,7 +57,7 @@ func Units(
 	}
 	nb := privacy.NeighboursOf(s, o.Adjacency)
 	plan := func(sigma float64) accountant.Composition {
-		return accountant.Composition{{Event: nb.MeasureEvent(privacy.ContributionHistogram{}, sigma),
+		return accountant.Composition{{Event: nb.MeasureEvent(query.ContributionHistogram{}, sigma),
 			Count: 1}}
 	}
 	sigma, err := accountant.Calibrate(o.Budget, nb.Adjacency, plan)
@@ -71,7 +72,7 @@ func Units(
 	r := &UnitSizes{Unit: s.Unit, MaxRowsPerUnit: nb.MaxRowsPerUnit, Budget: o.Budget,
 		Adjacency: nb.Adjacency, Sigma: sigma, Composition: plan(sigma)}
 	r.UpTo = ranges(nb.MaxRowsPerUnit)
-	if r.Counts, err = session.Measure(privacy.ContributionHistogram{UpTo: r.UpTo},
+	if r.Counts, err = session.Measure(query.ContributionHistogram{UpTo: r.UpTo},
 		sigma); err == nil {
 		r.bound()
 	}

@@ -4,8 +4,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/table"
 )
+
+// oneCell is a rule that puts all rows in one cell.
+type oneCell struct{}
+
+func (oneCell) Size() int                       { return 1 }
+func (oneCell) CellsTo([]uint32, []table.Codes) {}
 
 // TestCountsAreRemembered: remembered counts are those of counting anew, for marginals that differ
 // in columns, order or groups only, and beyond what is kept.
@@ -28,46 +36,35 @@ func TestCountsAreRemembered(t *testing.T) {
 		{Cols: []int{1, 0}, Groups: [][]uint16{nil, other}},
 		{Cols: []int{0}}, // twice in one call
 	}
-	qs := make([]compiled, len(ms))
-	for i, m := range ms {
-		var err error
-		if qs[i], err = s.compile(m); err != nil {
-			t.Fatal(err)
-		}
+	var qs []access.Counted
+	for _, m := range ms {
+		qs = append(qs, compiledOf(t, s.session, m)[0])
 	}
 	reads := 0
 	s.data = func() *table.Table { reads++; return tab }
 	for range 3 {
-		counts, err := s.counts(qs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		counts := s.rows().Counts(qs)
 		for i := range counts {
-			if want := qs[i].count(nil, tab); !slices.Equal(counts[i], want) {
+			if want := qs[i].Count(on(tab)); !slices.Equal(counts[i], want) {
 				t.Errorf("marginal %d: %v, want %v", i, counts[i], want)
 			}
 		}
 	}
-	if reads != 1 {
-		t.Errorf("%d reads", reads)
+	if reads != 9 {
+		t.Errorf("%d reads of 9 queries", reads)
 	}
 	keys := map[string]int{}
 	for i, q := range qs[:8] {
-		if j, ok := keys[q.key]; ok {
+		if j, ok := keys[q.Key]; ok {
 			t.Errorf("marginals %d and %d have one key", i, j)
 		}
-		keys[q.key] = i
+		keys[q.Key] = i
 	}
-	rule, err := s.compile(Cells{bit()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rule := compiledOf(t, s.session, query.Cells{Rule: oneCell{}})
 	for range 2 { // what code counts is not remembered
-		if _, err := s.counts([]compiled{rule}); err != nil {
-			t.Fatal(err)
-		}
+		s.rows().Counts(rule)
 	}
-	if reads != 3 {
+	if reads != 11 {
 		t.Errorf("%d reads with those of a rule", reads)
 	}
 }

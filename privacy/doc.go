@@ -10,10 +10,10 @@
 // is never drawn again. What a session returned in total is (ε, δ)-differentially private for the
 // neighbouring relation it was opened with.
 //
-// A [Query] is a value; five releases take queries: [Session.Measure], [Session.MeasureLaplace],
-// [Session.Select], [Session.Distance] and [Session.SelectDatabase]. Mechanisms with proofs of
-// their own are in the packages below: votes, sums of gradients, thresholds, tables of texts. They
-// reach the one primitive through an internal package.
+// A [Query] is a value: a [Marginal] here, others in package query. [Session.Measure] and
+// [Session.Select] take queries. All other mechanisms, with proofs of their own, are in the
+// packages below: Laplace noise, distances, choices of a database, votes, sums of gradients,
+// thresholds, tables of texts. They reach the one primitive through an internal package.
 //
 // # Neighbouring tables
 //

@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -30,7 +31,6 @@ func TestFilterIsDrained(t *testing.T) {
 	s.data = func() *table.Table { reads++; return data() }
 	pair := Marginal{Cols: []int{0, 1}}
 	cand := []Candidate{{Query: pair, Estimate: make([]float64, 6)}}
-	where := Where{table.Condition{Column: 0, Allow: []bool{true, false}}}
 	for i, step := range []struct {
 		name string
 		call func() error
@@ -40,11 +40,11 @@ func TestFilterIsDrained(t *testing.T) {
 		{"reserved by name", func() error { _, err := s.Measure(pair, 7); return err }, true, .25},
 		{"the same from the pool", func() error { _, err := s.Measure(pair, 7); return err }, true,
 			.25 - 1./49},
-		{"another noise", func() error { _, err := s.Measure(Total{}, 4); return err }, true,
+		{"another noise", func() error { _, err := s.Measure(query.Total{}, 4); return err }, true,
 			.25 - 1./49 - 1./16},
 		{"a selection", func() error { _, err := s.Select(cand, .3); return err }, true,
 			.25 - 1./49 - 1./16 - .0352},
-		{"a Laplace", func() error { _, err := s.MeasureLaplace(where, 1e6); return err }, false, .13196},
+		{"a Laplace", func() error { return laplaceOf(s, 1e6) }, false, .13196},
 		{"too little noise", func() error { _, err := s.Measure(pair, 2.7); return err }, false, .13196},
 		{"a selection too strong", func() error { _, err := s.Select(cand, .6); return err }, false,
 			.13196},
@@ -170,7 +170,7 @@ func TestFilterIsReservedBeforeReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Measure(Total{}, 2/most); err != nil {
+	if _, err := s.Measure(query.Total{}, 2/most); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(ledger.StatusDone); err != nil {
@@ -200,7 +200,7 @@ func TestFilteredNoise(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(600), nil), pool(math.Sqrt(n+1)/sigma))
 	draws := make([]int64, n)
 	for i := range draws {
-		x, err := only(s.Measure(Total{}, sigma))
+		x, err := only(s.Measure(query.Total{}, sigma))
 		if err != nil {
 			t.Fatal(err)
 		}

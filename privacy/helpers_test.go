@@ -7,7 +7,9 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -56,6 +58,16 @@ func open(t testing.TB, tab *table.Table, plan accountant.Composition) *Session 
 	return s
 }
 
+// laplaceOf releases a number for the event of Laplace noise, as package laplace does.
+func laplaceOf(s *Session, scale float64) error {
+	c := access.Call{What: "a count", Of: access.Ask("laplace"),
+		Cost: access.Once(accountant.Laplace{Epsilon: 1 / scale})}
+	_, err := access.RunInts(s, c, 1, func(rows access.Rows) ([]int64, error) {
+		return []int64{int64(rows.Table().Rows())}, nil
+	})
+	return err
+}
+
 // only is the one number of a release.
 func only(xs []int64, err error) (int64, error) {
 	if err != nil {
@@ -65,9 +77,9 @@ func only(xs []int64, err error) (int64, error) {
 }
 
 // compiledOf are queries ready to be counted.
-func compiledOf(t testing.TB, s *session, qs ...Query) []compiled {
+func compiledOf(t testing.TB, s *session, qs ...Query) []access.Counted {
 	t.Helper()
-	out, err := s.compileAll(qs)
+	out, err := s.compile(qs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,10 +87,18 @@ func compiledOf(t testing.TB, s *session, qs ...Query) []compiled {
 }
 
 // firstIs1 is the question whether the first code is 1.
-var firstIs1 = Where{table.Condition{Column: 0, Allow: []bool{false, true}}}
+var firstIs1 = query.Where{Expr: table.Condition{Column: 0, Allow: []bool{false, true}}}
+
+// k is how many rows a unit has.
+func (nb Neighbours) k() float64 { return float64(max(1, nb.MaxRowsPerUnit)) }
 
 // deltas are the sensitivities of disjoint counts.
 func (nb Neighbours) deltas() (one, two float64) {
-	_, one, two = nb.sensitivity(Marginal{})
+	_, one, two = access.RowCells.Sensitivity(nb.MaxRowsPerUnit, nb.Adjacency)
 	return one, two
+}
+
+// on is what a query counts on a table.
+func on(t *table.Table) access.Rows {
+	return access.Rows{Table: func() *table.Table { return t }}
 }

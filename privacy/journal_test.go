@@ -8,15 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // journaled is a folder with a ledger and the options of a run with a journal: four totals and two
@@ -53,7 +52,7 @@ func (j journaled) must(o Options) *Session {
 
 // steps are the run's questions in order.
 func steps(s *Session) []func() (int64, error) {
-	total := func() (int64, error) { return only(s.Measure(Total{}, 5)) }
+	total := func() (int64, error) { return only(s.Measure(query.Total{}, 5)) }
 	choice := func() (int64, error) {
 		var c []Candidate
 		for col, size := range s.Schema().Sizes() {
@@ -294,7 +293,7 @@ func TestResumeOtherQuestion(t *testing.T) {
 	if _, err := s.Measure(Marginal{Cols: []int{0}}, 5); !errors.Is(err, ErrResume) {
 		t.Errorf("another question: %v", err)
 	}
-	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrResume) {
+	if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ErrResume) {
 		t.Errorf("the right one, too late: %v", err)
 	}
 	if err := s.Close(ledger.StatusDone); !errors.Is(err, ErrUnfinished) {
@@ -313,7 +312,7 @@ func TestRecordsAreAsLongAsTheirQuestion(t *testing.T) {
 	for range 40 {
 		j := journaled{t, t.TempDir()}
 		s := j.must(j.options(false))
-		if _, err := s.Measure(Total{}, 5); err != nil {
+		if _, err := s.Measure(query.Total{}, 5); err != nil {
 			t.Fatal(err)
 		}
 		n := len(read(t, s.journal.path))
@@ -321,41 +320,6 @@ func TestRecordsAreAsLongAsTheirQuestion(t *testing.T) {
 			t.Fatalf("a journal of %d bytes, and one of %d", n, length)
 		}
 		length = n
-	}
-}
-
-// badCells puts rows into the first of two cells, and does not come back from those with code 1 in
-// the first column.
-type badCells struct{ do func() }
-
-func (badCells) Size() int { return 2 }
-func (b badCells) CellsTo(dst []uint32, columns []table.Codes) {
-	for i := range dst {
-		if dst[i] = 0; columns[0].At(i) == 1 {
-			b.do()
-		}
-	}
-	clear(columns[0].U8) // what it writes changes no row
-}
-
-// TestForeignCodeTellsNothing: that code panics on a row, or ends its goroutine, is not an answer:
-// the row is in the last cell, and no other row is.
-func TestForeignCodeTellsNothing(t *testing.T) {
-	for _, do := range []func(){func() { panic("code 17") }, func() { panic(errors.New("other")) },
-		runtime.Goexit} {
-		s := open(
-			t, testTable(t, testSchema("", 0), someRows(1000), nil),
-			append(gaussian(.01, 2), gaussian(5, 1)...),
-		)
-		for range 2 {
-			got, err := s.Measure(Cells{badCells{do}}, .01)
-			if err != nil || got[0] != 500 || got[1] != 500 {
-				t.Errorf("cells %v, %v", got, err)
-			}
-		}
-		if _, err := s.Measure(Total{}, 5); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
@@ -400,7 +364,7 @@ func TestCopiedSessionIsTheSame(t *testing.T) {
 	granted := 0
 	for range 5 {
 		c := *s
-		if _, err := c.Measure(Total{}, 5); err == nil {
+		if _, err := c.Measure(query.Total{}, 5); err == nil {
 			granted++
 		} else if !errors.Is(err, ErrPlan) {
 			t.Error(err)
@@ -441,7 +405,7 @@ func TestNothingIsShared(t *testing.T) {
 		t.Error("the schema has changed")
 	}
 	for i, want := range []error{nil, nil, ErrPlan} {
-		if _, err := s.Measure(Total{}, 5); !errors.Is(err, want) {
+		if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, want) {
 			t.Errorf("call %d: %v", i, err)
 		}
 	}
@@ -489,9 +453,9 @@ func TestReplacedLedgerEndsTheRun(t *testing.T) {
 		}
 		before := read(t, file.Path())
 		s := must(Open(context.Background(), rows, o))
-		must(s.Measure(Total{}, 5))
+		must(s.Measure(query.Total{}, 5))
 		change(file.Path(), before)
-		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
+		if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 		l := must(file.Read())
@@ -541,7 +505,7 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		reads := 0
 		rows := counted(testTable(t, testSchema("", 0), someRows(12), nil), &reads)
 		first := must(Open(context.Background(), rows, o))
-		must(first.Measure(Total{}, 5))
+		must(first.Measure(query.Total{}, 5))
 		if err := first.Close(ledger.StatusDone); err != nil {
 			t.Fatal(err)
 		}
@@ -557,7 +521,7 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 			reads > 0 {
 			t.Errorf("%s: a new run: %v, read %d times", name, err, reads)
 		}
-		if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
+		if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a charge: %v", name, err)
 		}
 		if err := s.Close(ledger.StatusDone); !errors.Is(err, ledger.ErrInvalid) {
@@ -609,7 +573,7 @@ func TestContinuedRunHasNoMore(t *testing.T) {
 	die(s)
 	s = j.must(j.options(true))
 	j.answers(s, 6)
-	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrPlan) {
+	if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ErrPlan) {
 		t.Errorf("a fifth call of four: %v", err)
 	}
 }
@@ -698,7 +662,7 @@ func TestJournalOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := j.must(j.options(false))
-	if _, err := s.Measure(Total{}, 5); err == nil {
+	if _, err := s.Measure(query.Total{}, 5); err == nil {
 		t.Error("an answer that no journal keeps")
 	}
 	s.Leave()
@@ -715,14 +679,14 @@ func TestReplacedByALimitedLedger(t *testing.T) {
 	o := Options{Budget: wide, Plan: gaussian(5, 3), Ledger: file, Method: "test"}
 	rows := FromTable(testTable(t, testSchema("", 0), someRows(12), nil))
 	s := must(Open(context.Background(), rows, o))
-	must(s.Measure(Total{}, 5))
+	must(s.Measure(query.Total{}, 5))
 	other := ledger.NewFile(filepath.Join(dir, "other"))
 	if err := other.SetLimit(context.Background(), rowUnits.Units(""),
 		ledger.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, file.Path(), read(t, other.Path()))
-	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ledger.ErrReplaced) {
+	if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ledger.ErrReplaced) {
 		t.Errorf("%v", err)
 	}
 	l := must(file.Read())
@@ -741,28 +705,4 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 	die(s)
 	o.Resume = true
 	j.answers(j.must(o), 6)
-}
-
-// staleCells writes the cells of some rows only, and leaves the others as it finds them.
-type staleCells struct{}
-
-func (staleCells) Size() int { return 4 }
-func (staleCells) CellsTo(dst []uint32, columns []table.Codes) {
-	for i := range dst {
-		if columns[0].At(i) != 0 {
-			dst[i] = 3
-		}
-	}
-}
-
-// TestNoBlockSeesAnother: one row more in one cell moves one count, in a table of several blocks
-// too.
-func TestNoBlockSeesAnother(t *testing.T) {
-	rows := make([][3]uint8, 5*cellBlock)
-	rows[0][0] = 1
-	s := open(t, testTable(t, testSchema("", 0), rows, nil), gaussian(.01, 1))
-	got := must(s.Measure(Cells{staleCells{}}, .01))
-	if !slices.Equal(got, []int64{int64(len(rows)) - 1, 0, 0, 1}) {
-		t.Errorf("counts %v", got)
-	}
 }

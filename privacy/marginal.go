@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/table"
 )
 
-// MaxCells is the most cells of a [Marginal] or [Cells].
-const MaxCells = 1 << 27
+// MaxCells is the most cells of a query.
+const MaxCells = access.MaxCells
 
 // Marginal is the contingency table over some columns of the schema: row-major, the last column
 // fastest. The codes of a column may be merged into groups, which the caller chose from public or
@@ -22,11 +23,14 @@ type Marginal struct {
 	Groups [][]uint16
 }
 
-// compileMarginal checks m against the numbers of codes of the columns. What it returns has only
-// copies of what is in m, taken before they were checked.
-func compileMarginal(sizes []int, m Marginal) (compiled, error) {
-	fail := func(format string, args ...any) (compiled, error) {
-		return compiled{}, fmt.Errorf("a marginal: "+format, args...)
+// Kind is that of disjoint cells.
+func (Marginal) Kind() access.Kind { return access.RowCells }
+
+// Compile is for the gate. What it returns has only copies of what is in m, taken before they were
+// checked.
+func (m Marginal) Compile(sizes []int, _ bool) (access.Compiled, error) {
+	fail := func(format string, args ...any) (access.Compiled, error) {
+		return access.Compiled{}, fmt.Errorf("a marginal: "+format, args...)
 	}
 	cols := slices.Clone(m.Cols)
 	if m.Groups != nil && len(m.Groups) != len(cols) {
@@ -70,12 +74,12 @@ func compileMarginal(sizes []int, m Marginal) (compiled, error) {
 		}
 		cells *= groups[i]
 	}
-	return compiled{kind: Marginal{}, what: describe(cols), key: string(key), cells: cells,
-		count: func(_ *session, t *table.Table) []int64 {
+	return access.Seal(access.Counted{Kind: m.Kind(), Key: string(key), What: describe(cols),
+		Cells: cells, Count: func(rows access.Rows) []int64 {
 			counts := make([]int64, cells)
-			countTo(counts, t, cols, offsets)
+			countTo(counts, rows.Table(), cols, offsets)
 			return counts
-		}}, nil
+		}}), nil
 }
 
 // describe is a marginal in a few words.

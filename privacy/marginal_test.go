@@ -50,7 +50,7 @@ func TestCountOfGroups(t *testing.T) {
 		"no columns": {},
 	} {
 		c := compiledOf(t, session.session, m)[0]
-		want := make([]int64, c.cells)
+		want := make([]int64, c.Cells)
 		for r := range rows {
 			cell := 0
 			for i, col := range m.Cols {
@@ -63,7 +63,7 @@ func TestCountOfGroups(t *testing.T) {
 			}
 			want[cell]++
 		}
-		if got := c.count(nil, tab); !slices.Equal(got, want) {
+		if got := c.Count(on(tab)); !slices.Equal(got, want) {
 			t.Errorf("%s: counts differ", name)
 		}
 	}

@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
@@ -11,15 +12,12 @@ import (
 // MeasureEvent is the event of [Session.Measure] at standard deviation sigma: Gaussian with the
 // L2 sensitivity of the kind of query, whatever is in it.
 func (nb Neighbours) MeasureEvent(q Query, sigma float64) accountant.Event {
-	_, _, l2 := nb.sensitivity(q)
-	return accountant.Gaussian{NoiseMultiplier: access.Down(sigma, l2)}
+	return nb.measureEvent(q.Kind(), sigma)
 }
 
-// MeasureLaplaceEvent is the event of [Session.MeasureLaplace] with noise of the given scale:
-// ε-DP with the L1 sensitivity of the kind of query.
-func (nb Neighbours) MeasureLaplaceEvent(q Query, scale float64) accountant.Event {
-	_, l1, _ := nb.sensitivity(q)
-	return accountant.Laplace{Epsilon: access.Up(l1, scale)}
+func (nb Neighbours) measureEvent(kind access.Kind, sigma float64) accountant.Event {
+	_, _, l2 := kind.Sensitivity(nb.MaxRowsPerUnit, nb.Adjacency)
+	return accountant.Gaussian{NoiseMultiplier: access.Down(sigma, l2)}
 }
 
 // Measure returns the counts of a query, each plus independent round(N(0, sigma²)): a rounded
@@ -39,68 +37,31 @@ func (s *session) MeasureAll(qs []Query, sigma float64) ([][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.measure(access.Ask("measure").Floats(sigma), qs,
-		func(q Query) accountant.Event { return s.nb.MeasureEvent(q, sigma) },
-		func(counts []int64) { g.AddTo(counts, s.src) })
-}
-
-// MeasureLaplace returns the counts of a query, each plus independent discrete Laplace noise,
-// P(x) ∝ exp(−|x|/scale): ε-DP with ε = Δ₁/scale (docs/claims/measurelaplace.md). Event:
-// [Neighbours.MeasureLaplaceEvent].
-func (s *session) MeasureLaplace(q Query, scale float64) ([]int64, error) {
-	lap, err := noise.NewDiscreteLaplace(scale)
-	if err != nil {
-		return nil, err
-	}
-	out, err := s.measure(access.Ask("measure laplace").Floats(scale), []Query{q},
-		func(q Query) accountant.Event { return s.nb.MeasureLaplaceEvent(q, scale) },
-		func(counts []int64) {
-			for i := range counts {
-				counts[i] += lap.Sample(s.src)
-			}
-		})
-	if err != nil {
-		return nil, err
-	}
-	return out[0], nil
-}
-
-// measure releases the counts of queries with noise, each for its event.
-func (s *session) measure(
-	of access.Question, qs []Query, event func(Query) accountant.Event, addNoise func([]int64),
-) ([][]int64, error) {
-	queries, err := s.compileAll(qs)
+	queries, err := s.compile(qs)
 	if err != nil {
 		return nil, fmt.Errorf("privacy: %w", err)
 	}
-	c := access.Call{What: queries[0].what, Of: of}
+	c := access.Call{What: queries[0].What, Of: access.Ask("measure").Floats(sigma)}
 	if n := len(queries) - 1; n > 0 {
 		c.What = fmt.Sprintf("%s and %d more", c.What, n)
 	}
 	cells := 0
 	for _, q := range queries {
-		cells += q.cells
-		c.Of.Text(q.key)
-		c.Cost = add(c.Cost, event(q.kind))
+		cells += q.Cells
+		c.Of.Text(q.Key)
+		c.Cost = add(c.Cost, s.nb.measureEvent(q.Kind, sigma))
 	}
-	flat, err := s.releaseInts(c, cells, func() ([]int64, error) {
-		counts, err := s.counts(queries)
-		if err != nil {
-			return nil, err
-		}
-		flat := make([]int64, 0, cells)
-		for _, x := range counts {
-			flat = append(flat, x...)
-		}
-		addNoise(flat)
-		return flat, nil
+	flat, err := access.RunInts(&Session{s}, c, cells, func(rows access.Rows) ([]int64, error) {
+		counts := slices.Concat(rows.Counts(queries)...)
+		g.AddTo(counts, rows.Source)
+		return counts, nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	out := make([][]int64, len(queries))
 	for i, q := range queries {
-		out[i], flat = flat[:q.cells:q.cells], flat[q.cells:]
+		out[i], flat = flat[:q.Cells:q.Cells], flat[q.Cells:]
 	}
 	return out, nil
 }

@@ -34,8 +34,6 @@ func NeighboursOf(s *schema.Schema, adj accountant.Adjacency) Neighbours {
 	return nb
 }
 
-func (nb Neighbours) k() float64 { return float64(max(1, nb.MaxRowsPerUnit)) }
-
 // Units is the relation as a ledger has it, for an id column named unit.
 func (nb Neighbours) Units(unit string) ledger.Units {
 	return ledger.Units{Adjacency: nb.Adjacency, Unit: unit, MaxRowsPerUnit: nb.MaxRowsPerUnit}
@@ -43,8 +41,8 @@ func (nb Neighbours) Units(unit string) ledger.Units {
 
 // String is, for example, "add-remove, unit = up to 4 rows".
 func (nb Neighbours) String() string {
-	if nb.k() == 1 {
+	if nb.MaxRowsPerUnit <= 1 {
 		return fmt.Sprintf("%v, unit = 1 row", nb.Adjacency)
 	}
-	return fmt.Sprintf("%v, unit = up to %d rows", nb.Adjacency, int(nb.k()))
+	return fmt.Sprintf("%v, unit = up to %d rows", nb.Adjacency, nb.MaxRowsPerUnit)
 }

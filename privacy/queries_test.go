@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -36,7 +36,7 @@ func someQueries() []table.Expr {
 // wheres is a query for each expression.
 func wheres(xs []table.Expr) (qs []Query) {
 	for _, x := range xs {
-		qs = append(qs, Where{x})
+		qs = append(qs, query.Where{Expr: x})
 	}
 	return qs
 }
@@ -61,57 +61,30 @@ func byHand(tab *table.Table, x table.Expr) (n int64) {
 	return n
 }
 
-// vectors is candidates as SelectDatabase takes them; like a caller that saves memory, it yields
-// one slice again and again.
-func vectors(ys ...[]float64) iter.Seq[[]float64] {
-	return func(yield func([]float64) bool) {
-		var one []float64
-		for _, y := range ys {
-			one = append(one[:0], y...)
-			if !yield(one) {
-				return
-			}
-		}
-	}
-}
-
 // TestNoiseOfQueries. Null: released − true count follows the named law at the named scale; 20 000
 // draws each, false-alarm rate 1e-6. The same draws must reject a scale 30 % too small or too
 // large.
 func TestNoiseOfQueries(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	tab := testTable(t, testSchema("", 0), someRows(600), nil)
-	s := open(t, tab, accountant.Composition{
-		{Event: accountant.Gaussian{NoiseMultiplier: sigma}, Count: n},
-		{Event: accountant.Laplace{Epsilon: 1 / sigma}, Count: n},
-	})
+	s := open(t, tab, gaussian(sigma, n))
 	q := wheres(someQueries())
 	var truth []int64
 	for _, x := range someQueries() {
 		truth = append(truth, byHand(tab, x))
 	}
-	for _, tt := range []struct {
-		name string
-		draw func(i int) (int64, error)
-		law  func(x int64, scale float64) float64
-	}{
-		{"Measure", func(i int) (int64, error) { return only(s.Measure(q[i], sigma)) }, roundedNormal},
-		{"MeasureLaplace", func(i int) (int64, error) { return only(s.MeasureLaplace(q[i], sigma)) },
-			laplace},
-	} {
-		draws := make([]int64, n)
-		for k := range draws {
-			x, err := tt.draw(k % len(q))
-			if err != nil {
-				t.Fatal(err)
-			}
-			draws[k] = x - truth[k%len(q)]
+	draws := make([]int64, n)
+	for k := range draws {
+		x, err := only(s.Measure(q[k%len(q)], sigma))
+		if err != nil {
+			t.Fatal(err)
 		}
-		for scale, want := range map[float64]bool{.7: false, 1: true, 1.3: false} {
-			if got := follows(draws, 14,
-				func(x int64) float64 { return tt.law(x, scale*sigma) }); got != want {
-				t.Errorf("%s: %v times the scale is accepted: %v", tt.name, scale, got)
-			}
+		draws[k] = x - truth[k%len(q)]
+	}
+	for scale, want := range map[float64]bool{.7: false, 1: true, 1.3: false} {
+		if got := follows(draws, 14,
+			func(x int64) float64 { return roundedNormal(x, scale*sigma) }); got != want {
+			t.Errorf("%v times the scale is accepted: %v", scale, got)
 		}
 	}
 }
@@ -129,9 +102,9 @@ func lawOf(u []float64, eps, delta float64) []float64 {
 	return p
 }
 
-// TestQuerySelectionLaw. Null: Select among counts and SelectDatabase follow P(t) ∝
-// exp(ε·u(t)/(2Δ)) with u and Δ written out from their definitions; 12 000 draws a relation and
-// mechanism, false-alarm rate 1e-6; twice and half the ε must be rejected.
+// TestQuerySelectionLaw. Null: Select among counts follows P(t) ∝ exp(ε·u(t)/(2Δ)) with u and Δ
+// written out from their definitions; 12 000 draws a relation, false-alarm rate 1e-6; twice and
+// half the ε must be rejected.
 func TestQuerySelectionLaw(t *testing.T) {
 	const n, epsilon = 12000, .8
 	tab := testTable(t, testSchema("", 0), someRows(60), nil)
@@ -143,60 +116,33 @@ func TestQuerySelectionLaw(t *testing.T) {
 		{Query: q[2], Estimate: []float64{20}},
 		{Query: q[4], Estimate: []float64{51.25}, Weight: 1.5},
 	}
-	databases := [][]float64{
-		{30, 40, 15, 40, 60},
-		{27, 41, 15, 40, 60},
-		{30, 40, 15, 35, 60},
-		{40, 48, 7, 40, 60.5},
-		{30, 40, 15, 40, 48},
-	}
 	for _, nb := range relations {
 		s := open(
-			t, tab, accountant.Composition{{Event: accountant.Exponential{Epsilon: epsilon}, Count: 2 * n}},
+			t, tab, accountant.Composition{{Event: accountant.Exponential{Epsilon: epsilon}, Count: n}},
 		)
 		s.nb = nb // the same rows under each relation
-		var errorOf, worst []float64
+		var errorOf []float64
 		for _, c := range candidates {
 			w := c.Weight
 			if w == 0 {
 				w = 1
 			}
-			errorOf = append(errorOf, w*math.Abs(float64(byHand(tab, c.Query.(Where).Expr))-c.Estimate[0]))
+			errorOf = append(errorOf,
+				w*math.Abs(float64(byHand(tab, c.Query.(query.Where).Expr))-c.Estimate[0]))
 		}
-		for _, y := range databases {
-			m := 0.0
-			for i, x := range someQueries() {
-				m = max(m, math.Abs(float64(byHand(tab, x))-y[i]))
+		counts := make([]int64, 5)
+		for range n {
+			i, err := s.Select(candidates, epsilon)
+			if err != nil {
+				t.Fatal(err)
 			}
-			worst = append(worst, -m)
+			counts[i]++
 		}
-		for _, tt := range []struct {
-			name  string
-			draw  func() (int, error)
-			u     []float64
-			delta float64
-		}{
-			{"Select", func() (int, error) { return s.Select(candidates, epsilon) }, errorOf, 2 * nb.k()},
-			{"SelectDatabase",
-				func() (int, error) { return s.SelectDatabase(q, 5, vectors(databases...), epsilon) }, worst,
-				nb.k()},
-		} {
-			counts := make([]int64, 5)
-			for range n {
-				i, err := tt.draw()
-				if err != nil {
-					t.Fatal(err)
-				}
-				counts[i]++
-			}
-			for scale, want := range map[float64]bool{.5: false, 1: true, 2: false} {
-				law := lawOf(tt.u, scale*epsilon, tt.delta)
-				if stat, limit, ok := stattest.ChiSquare(counts, law); ok != want {
-					t.Errorf(
-						"%v, %s: at %v times ε chi-square is %v, limit %v: %v, law %v", nb, tt.name, scale, stat,
-						limit, counts, law,
-					)
-				}
+		for scale, want := range map[float64]bool{.5: false, 1: true, 2: false} {
+			law := lawOf(errorOf, scale*epsilon, 2*nb.k())
+			if stat, limit, ok := stattest.ChiSquare(counts, law); ok != want {
+				t.Errorf("%v: at %v times ε chi-square is %v, limit %v: %v, law %v",
+					nb, scale, stat, limit, counts, law)
 			}
 		}
 	}
@@ -217,14 +163,9 @@ func TestQuerySensitivity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		compiled, err := s.compileAll(q)
-		if err != nil {
-			t.Fatal(err)
-		}
 		// lambda = ε/(2Δ), so Δ in units of the scores is ε/(2·lambda).
-		deltaQuery, deltaDatabase := 1/(2*lambda(grid, 1)), 1/(2*s.databaseLambda(compiled, 1))
-		databases := [][]float64{{-5, -5, -5, -5, -5}, {3.3, 7, 1, 2.2, 9}, {100, 90, 80, 70, 60}}
-		var count, query, database float64
+		deltaQuery := 1 / (2 * lambda(grid, 1))
+		var count, query float64
 		for range 3000 {
 			ra, rb := pairOf(u, nb)
 			ca := countsOf(t, testTable(t, s.schema, ra, nil), someQueries())
@@ -236,23 +177,11 @@ func TestQuerySensitivity(t *testing.T) {
 				moved := g.score(ca[at[i]:at[i]+1]) - g.score(cb[at[i]:at[i]+1])
 				query = max(query, math.Abs(float64(moved))/deltaQuery)
 			}
-			a, err := databaseScores(ca, 3, vectors(databases...))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := databaseScores(cb, 3, vectors(databases...))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range a {
-				database = max(database, math.Abs(float64(a[i]-b[i]))/deltaDatabase)
-			}
 		}
 		for _, c := range []struct {
 			name       string
 			got, bound float64
-		}{{"a count", count, nb.k()}, {"a candidate's score", query, 1},
-			{"SelectDatabase's score", database, 1}} {
+		}{{"a count", count, nb.k()}, {"a candidate's score", query, 1}} {
 			if c.got > c.bound || c.got < c.bound*(1-1e-9) {
 				t.Errorf("%v: %s moved by %v, the gate assumes %v", nb, c.name, c.got, c.bound)
 			}
@@ -264,20 +193,13 @@ func TestQuerySensitivity(t *testing.T) {
 func TestQueryEvents(t *testing.T) {
 	for _, nb := range relations {
 		k := float64(nb.MaxRowsPerUnit)
-		if got, ok := nb.MeasureEvent(Where{}, 10).(accountant.Gaussian); !ok ||
+		if got, ok := nb.MeasureEvent(query.Where{}, 10).(accountant.Gaussian); !ok ||
 			got.NoiseMultiplier > 10/k ||
 			got.NoiseMultiplier < 10/k*(1-1e-15) {
 			t.Errorf("%v: Measure is %+v", nb, got)
 		}
-		if got, ok := nb.MeasureLaplaceEvent(Where{}, 10).(accountant.Laplace); !ok ||
-			got.Epsilon < k/10 ||
-			got.Epsilon > k/10*(1+1e-15) {
-			t.Errorf("%v: MeasureLaplace is %+v", nb, got)
-		}
-		for _, ev := range []accountant.Event{nb.SelectEvent(.5), nb.SelectDatabaseEvent(.5)} {
-			if ev != (accountant.Exponential{Epsilon: .5}) {
-				t.Errorf("%v: %+v", nb, ev)
-			}
+		if ev := nb.SelectEvent(.5); ev != (accountant.Exponential{Epsilon: .5}) {
+			t.Errorf("%v: %+v", nb, ev)
 		}
 	}
 }
@@ -286,9 +208,7 @@ func TestQueryEvents(t *testing.T) {
 func TestQueriesAreChargedBeforeReading(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(60), nil), accountant.Composition{
 		{Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1},
-		{Event: accountant.Laplace{Epsilon: .5}, Count: 1},
 		{Event: accountant.Exponential{Epsilon: 1}, Count: 1},
-		{Event: accountant.Exponential{Epsilon: 2}, Count: 1},
 	})
 	reads := 0
 	data := s.data
@@ -296,19 +216,12 @@ func TestQueriesAreChargedBeforeReading(t *testing.T) {
 	q := wheres(someQueries())
 	pick := []Candidate{{Query: q[1], Estimate: []float64{0}}}
 	mechanisms := map[string]func() error{
-		"Measure":        func() error { _, err := s.Measure(q[0], 5); return err },
-		"MeasureLaplace": func() error { _, err := s.MeasureLaplace(q[0], 2); return err },
-		"Select":         func() error { _, err := s.Select(pick, 1); return err },
-		"SelectDatabase": func() error {
-			_, err := s.SelectDatabase(q, 1, vectors(make([]float64, 5)), 2)
-			return err
-		},
+		"Measure": func() error { _, err := s.Measure(q[0], 5); return err },
+		"Select":  func() error { _, err := s.Select(pick, 1); return err },
 	}
 	refused := []error{
 		func() error { _, err := s.Measure(q[0], 4.9); return err }(),
-		func() error { _, err := s.MeasureLaplace(q[0], 1.9); return err }(),
 		func() error { _, err := s.Select(pick, .9); return err }(),
-		func() error { _, err := s.SelectDatabase(q, 1, vectors(make([]float64, 5)), .9); return err }(),
 	}
 	for i, err := range refused {
 		if !errors.Is(err, ErrPlan) {
@@ -326,7 +239,7 @@ func TestQueriesAreChargedBeforeReading(t *testing.T) {
 			t.Errorf("%s a second time: %v", name, err)
 		}
 	}
-	if reads < 1 || reads > 3 { // two counts are remembered
+	if reads != 2 {
 		t.Errorf("the rows were read %d times", reads)
 	}
 	if err := s.Close(ledger.StatusDone); err != nil {
@@ -337,8 +250,43 @@ func TestQueriesAreChargedBeforeReading(t *testing.T) {
 			t.Errorf("%s on a closed session: %v", name, err)
 		}
 	}
-	if got := calls(s.Ledger().Runs()[0].Charged); got != 4 {
-		t.Errorf("%d charges in the ledger, want 4", got)
+	if got := calls(s.Ledger().Runs()[0].Charged); got != 2 {
+		t.Errorf("%d charges in the ledger, want 2", got)
+	}
+}
+
+// forge is a query of another package: whoever cannot name a type has it inferred.
+func forge[K, C any](kind func() K, _ func([]int, bool) (C, error)) foreign[K, C] {
+	return foreign[K, C]{kind}
+}
+
+// foreign compiles to nothing.
+type foreign[K, C any] struct{ kind func() K }
+
+func (f foreign[K, C]) Kind() K { return f.kind() }
+
+func (foreign[K, C]) Compile([]int, bool) (c C, err error) { return c, nil }
+
+// boastful is a marginal that says it is one count.
+type boastful struct{ Marginal }
+
+func (boastful) Kind() access.Kind { return access.OneCount }
+
+// TestForeignQueries: a type of another package that is a query by inference is refused, and one
+// that embeds a query is charged as that.
+func TestForeignQueries(t *testing.T) {
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
+	var q Query = forge(Marginal{}.Kind, Marginal{}.Compile)
+	if _, err := s.Measure(q, 5); err == nil || errors.Is(err, accountant.ErrBudget) {
+		t.Errorf("a query that compiles to nothing: %v", err)
+	}
+	s.nb.Adjacency = accountant.ReplaceOne // where a marginal is more than one count
+	if _, err := s.Measure(boastful{Marginal{Cols: []int{0}}}, 5); !errors.Is(err, ErrPlan) {
+		t.Errorf("a marginal for the price of a count: %v", err)
+	}
+	if _, err := s.Measure(boastful{Marginal{Cols: []int{0}}},
+		5*math.Nextafter(math.Sqrt2, 2)); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -360,45 +308,33 @@ func TestInvalidQueriesCostNothing(t *testing.T) {
 	measure := func(q Query) func() error {
 		return func() error { _, err := s.Measure(q, 5); return err }
 	}
-	database := func(qs []Query, n int, epsilon float64) func() error {
-		return func() error {
-			_, err := s.SelectDatabase(qs, n, vectors(make([]float64, 5)), epsilon)
-			return err
-		}
-	}
-	type forged struct{ Total } // has the method of a query
 	deep := table.Expr(table.And{})
-	for range maxExprDepth {
+	for range 200 {
 		deep = table.Not{Of: deep}
 	}
 	for name, call := range map[string]func() error{
-		"column":         measure(Where{table.Condition{Column: 3}}),
-		"nil expression": measure(Where{}),
-		"nil part":       measure(Where{table.Not{}}),
-		"deep":           measure(Where{deep}),
-		"foreign":        measure(forged{}),
+		"column":         measure(query.Where{Expr: table.Condition{Column: 3}}),
+		"nil expression": measure(query.Where{}),
+		"nil part":       measure(query.Where{Expr: table.Not{}}),
+		"deep":           measure(query.Where{Expr: deep}),
+		"foreign":        measure(forge(Marginal{}.Kind, Marginal{}.Compile)),
 		"no query":       measure(nil),
-		"no rule":        measure(Cells{}),
+		"no rule":        measure(query.Cells{}),
 		"no queries":     func() error { _, err := s.MeasureAll(nil, 5); return err },
 		"one bad query": func() error {
-			_, err := s.MeasureAll([]Query{Total{}, forged{}}, 5)
+			_, err := s.MeasureAll([]Query{query.Total{}, nil}, 5)
 			return err
 		},
 		"sigma":         func() error { _, err := s.Measure(q[0], math.NaN()); return err },
-		"scale":         func() error { _, err := s.MeasureLaplace(q[0], 0); return err },
 		"no candidates": func() error { _, err := s.Select(nil, 1); return err },
 		"epsilon": func() error {
 			_, err := s.Select([]Candidate{{Query: q[0]}}, math.Inf(1))
 			return err
 		},
-		"no estimate":      pick(Candidate{Query: q[0]}),
-		"candidate":        pick(Candidate{Estimate: []float64{0}}),
-		"estimate":         pick(Candidate{Query: q[0], Estimate: []float64{math.NaN()}}),
-		"weight":           pick(Candidate{Query: q[0], Estimate: []float64{0}, Weight: 1025}),
-		"database epsilon": database(q, 1, 0),
-		"no databases":     database(q, 0, 1),
-		"many databases":   database(q, MaxDatabases+1, 1),
-		"no answers":       database(nil, 1, 1),
+		"no estimate": pick(Candidate{Query: q[0]}),
+		"candidate":   pick(Candidate{Estimate: []float64{0}}),
+		"estimate":    pick(Candidate{Query: q[0], Estimate: []float64{math.NaN()}}),
+		"weight":      pick(Candidate{Query: q[0], Estimate: []float64{0}, Weight: 1025}),
 	} {
 		if err := call(); err == nil || errors.Is(err, accountant.ErrBudget) {
 			t.Errorf("%s: error %v, want one about the argument", name, err)
@@ -406,31 +342,6 @@ func TestInvalidQueriesCostNothing(t *testing.T) {
 	}
 	if len(s.Ledger().Runs()[0].Charged) != 0 {
 		t.Error("an invalid argument was charged")
-	}
-}
-
-// TestBadDatabases: a candidate that is out of range or missing is an error whatever the rows are.
-func TestBadDatabases(t *testing.T) {
-	good := make([]float64, 5)
-	for name, ys := range map[string][][]float64{
-		"too few":  {good},
-		"too many": {good, good, good},
-		"short":    {good, good[:4]},
-		"NaN":      {good, {0, 0, 0, 0, math.NaN()}},
-		"huge":     {{0, 1e13, 0, 0, 0}, good},
-	} {
-		for _, counts := range [][]int64{{0, 0, 0, 0, 0}, {1 << 40, 0, 9, 9, 9}} {
-			if _, err := databaseScores(counts, 2, vectors(ys...)); err == nil {
-				t.Errorf("%s: accepted", name)
-			}
-		}
-	}
-	scores, err := databaseScores(
-		[]int64{4, 9, 0, 0, 1}, 2, vectors([]float64{2, 8.5, 0, 0, 1}, []float64{4, 9, 3.25, 0, 1}),
-	)
-	if err != nil ||
-		!slices.Equal(scores, []int64{-2 << access.EstimateBits, -13 << (access.EstimateBits - 2)}) {
-		t.Errorf("scores %v, %v", scores, err)
 	}
 }
 
@@ -452,41 +363,37 @@ func TestExpressionsAreCopies(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(600), nil)
 	s := open(t, tab, gaussian(5, 1))
 	keys := map[string]int{}
-	for i, x := range append(someQueries(), table.Or{}, table.And{table.And{}},
-		table.Not{Of: table.And{}}) {
-		q, err := s.compile(Where{x})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if j, known := keys[q.key]; known {
+	for i, x := range append(someQueries(), table.Or{},
+		table.Not{Of: table.Or{table.And{}, someQueries()[0]}}) {
+		key := compiledOf(t, s.session, query.Where{Expr: x})[0].Key
+		if j, known := keys[key]; known {
 			t.Errorf("expressions %d and %d have one key", i, j)
 		}
-		keys[q.key] = i
+		keys[key] = i
 	}
 	allow := []bool{true, false}
 	x := table.Or{table.Not{Of: table.Condition{Column: 0, Allow: allow}}}
-	q, err := s.compile(Where{x})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := compiledOf(t, s.session, query.Where{Expr: x})
 	allow[0], x[0] = false, table.And{}
-	counts, err := s.counts([]compiled{q})
-	if err != nil || counts[0][0] != 300 {
-		t.Errorf("%v, %v: want 300 rows", counts, err)
+	if counts := s.rows().Counts(q); counts[0][0] != 300 {
+		t.Errorf("%v: want 300 rows", counts)
+	}
+	cols := []int{1}
+	q = compiledOf(t, s.session, Marginal{Cols: cols})
+	cols[0] = 0
+	if counts := s.rows().Counts(q); !slices.Equal(counts[0], []int64{200, 200, 200}) {
+		t.Errorf("%v: want 200 rows each", counts)
 	}
 }
 
 // TestCountsPrintNothing: true counts, once read, do not show.
 func TestCountsPrintNothing(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(4321), nil), gaussian(5, 1))
-	if _, err := s.Measure(Where{table.And{}}, 5); err != nil {
+	if _, err := s.Measure(query.Where{Expr: table.And{}}, 5); err != nil {
 		t.Fatal(err)
 	}
-	q, err := s.compile(Where{table.And{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if counts, err := s.counts([]compiled{q}); err != nil || counts[0][0] != 4321 {
+	q := compiledOf(t, s.session, query.Where{Expr: table.And{}})
+	if counts := s.rows().Counts(q); counts[0][0] != 4321 {
 		t.Fatal("the test looks for the wrong number")
 	}
 	type holder struct{ s *Session }
@@ -512,7 +419,7 @@ func TestMeasureAll(t *testing.T) {
 	if err != nil || fmt.Sprint(got) != "[[300 300] [300] [200 200 200]]" {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := s.Measure(Total{}, .01); !errors.Is(err, ErrPlan) {
+	if _, err := s.Measure(query.Total{}, .01); !errors.Is(err, ErrPlan) {
 		t.Errorf("a fourth query: %v", err)
 	}
 	if run := s.Ledger().Runs()[0]; calls(run.Charged) != 3 {

@@ -99,23 +99,6 @@ func guarded(f func() error) error {
 	return err
 }
 
-// releaseInts is release for answers of n whole numbers.
-func (s *session) releaseInts(c access.Call, n int, draw func() ([]int64, error)) ([]int64, error) {
-	return access.RunInts(&Session{s}, c, n, func(access.Rows) ([]int64, error) { return draw() })
-}
-
-// releaseInt is release for one whole number.
-func (s *session) releaseInt(c access.Call, draw func() (int64, error)) (int64, error) {
-	xs, err := s.releaseInts(c, 1, func() ([]int64, error) {
-		x, err := draw()
-		return []int64{x}, err
-	})
-	if err != nil {
-		return 0, err
-	}
-	return xs[0], nil
-}
-
 // The subpackages have mechanisms with proofs of their own.
 func init() {
 	of := func(s any) *session {
@@ -127,6 +110,10 @@ func init() {
 	access.Bind(access.Gate{
 		Run:  func(s any, c access.Call) ([]byte, error) { return of(s).release(c) },
 		Hold: func(s any, keep func(access.Rows) error) error { return of(s).hold(keep) },
+		Remap: func(s any, to func(*schema.Schema, *table.Table) (*schema.Schema, *table.Table,
+			error)) error {
+			return of(s).remap(to)
+		},
 		State: func(s any) access.State {
 			st := of(s)
 			st.mu.Lock()
@@ -136,25 +123,7 @@ func init() {
 		Source: func(s *schema.Schema, load func(context.Context, access.Bound) error) any {
 			return &Rows{schema: s, source: load}
 		},
-		Describe: func(s any, to *schema.Schema, data func() (*table.Table, error)) error {
-			return of(s).describe(to, data)
-		},
 	})
-}
-
-// describe goes over to a schema of rows in another form. As in MergeBins nothing is released.
-func (s *session) describe(to *schema.Schema, data func() (*table.Table, error)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return ErrClosed
-	}
-	t, err := data()
-	if err != nil {
-		return err
-	}
-	s.schema, s.data = to, func() *table.Table { return t }
-	return nil
 }
 
 // hold lends the rows once, to a mechanism that keeps a secret of them.
@@ -171,5 +140,37 @@ func (s *session) hold(keep func(access.Rows) error) error {
 	return keep(s.rows())
 }
 
+// remap puts other rows in the place of the session's (see access.Gate). It must not run at the
+// same time as a mechanism of the session.
+func (s *session) remap(
+	to func(*schema.Schema, *table.Table) (*schema.Schema, *table.Table, error),
+) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return ErrClosed
+	case s.held:
+		return ErrSplit
+	}
+	var from *table.Table // none: the rows are in another form
+	if s.data != nil {
+		from = s.data()
+	}
+	now, t, err := to(s.schema, from)
+	if err != nil {
+		return err
+	}
+	s.schema, s.data, s.exact = now, func() *table.Table { return t }, nil
+	return nil
+}
+
 // rows is what a mechanism works on.
-func (s *session) rows() access.Rows { return access.Rows{Table: s.data, Source: s.src} }
+func (s *session) rows() access.Rows {
+	r := access.Rows{Table: s.data, Units: s.units, Source: s.src}
+	if s.exact == nil {
+		s.exact = counter(r)
+	}
+	r.Counts = s.exact
+	return r
+}

@@ -62,7 +62,7 @@ func (r *Rows) Format(f fmt.State, _ rune) { fmt.Fprint(f, r.String()) }
 func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 
 // read loads the rows into the session and bounds each unit's contribution. How many rows the units
-// had before is kept for a [ContributionHistogram].
+// had before is kept for a query.ContributionHistogram.
 func (r *Rows) read(ctx context.Context, s *session) error {
 	quiet, stop := deaf(ctx)
 	defer stop()

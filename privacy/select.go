@@ -47,32 +47,16 @@ func (s *session) Select(candidates []Candidate, epsilon float64) (int, error) {
 	}
 	of := access.Ask("select").Floats(epsilon)
 	for _, q := range queries {
-		of.Text(q.key)
+		of.Text(q.Key)
 	}
 	c := access.Call{What: "choice of a query", Of: of, Cost: access.Once(s.nb.SelectEvent(epsilon))}
-	return s.releaseIndex(c, len(grid), func() (int, error) {
-		counts, err := s.counts(queries)
-		if err != nil {
-			return 0, err
-		}
-		scores := make([]int64, len(grid))
+	return access.RunIndex(&Session{s}, c, len(grid), func(rows access.Rows) (int, error) {
+		counts, scores := rows.Counts(queries), make([]int64, len(grid))
 		for i, g := range grid {
 			scores[i] = g.score(counts[i])
 		}
-		return noise.Select(s.src, scores, lambda(grid, epsilon))
+		return noise.Select(rows.Source, scores, lambda(grid, epsilon))
 	})
-}
-
-// releaseIndex is release for one of n.
-func (s *session) releaseIndex(c access.Call, n int, draw func() (int, error)) (int, error) {
-	i, err := s.releaseInt(c, func() (int64, error) {
-		i, err := draw()
-		return int64(i), err
-	})
-	if err == nil && (i < 0 || i >= int64(n)) {
-		return 0, fmt.Errorf("privacy: %s: number %d of %d: %w", c.What, i, n, ErrResume)
-	}
-	return int(i), err
 }
 
 // gridded is a candidate on the integer grid.
@@ -95,36 +79,22 @@ func lambda(grid []gridded, epsilon float64) float64 {
 // score is u in units of 2^-(access.EstimateBits+weightBits). It saturates, which cannot raise its
 // sensitivity (clamping is 1-Lipschitz).
 func (g gridded) score(counts []int64) int64 {
-	sum := -g.penalty
-	limit := int64(maxScore) / g.weight
-	for i, c := range counts {
-		d := c<<access.EstimateBits - g.estimate[i]
-		if d < 0 {
-			d = -d
-		}
-		if sum += d; sum > limit {
-			return limit * g.weight
-		}
-	}
-	return sum * g.weight
+	return g.weight * access.Distance(counts, g.estimate, -g.penalty, maxScore/g.weight)
 }
 
-// onGrid validates the candidates and rounds them, without reading a row.
-func (s *session) onGrid(candidates []Candidate) ([]gridded, []compiled, error) {
+// onGrid checks the candidates and rounds them, without reading a row.
+func (s *session) onGrid(candidates []Candidate) ([]gridded, []access.Counted, error) {
 	qs, grid := make([]Query, len(candidates)), make([]gridded, len(candidates))
 	for i, c := range candidates {
 		qs[i] = c.Query
 	}
-	queries, err := s.compileAll(qs)
+	queries, err := s.compile(qs)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, c := range candidates {
-		fail := func(format string, args ...any) ([]gridded, []compiled, error) {
+		fail := func(format string, args ...any) ([]gridded, []access.Counted, error) {
 			return nil, nil, fmt.Errorf("candidate %d: "+format, append([]any{i}, args...)...)
-		}
-		if len(c.Estimate) != queries[i].cells {
-			return fail("%d estimates for %d cells", len(c.Estimate), queries[i].cells)
 		}
 		w := c.Weight
 		if w == 0 {
@@ -133,16 +103,13 @@ func (s *session) onGrid(candidates []Candidate) ([]gridded, []compiled, error) 
 		if !(w > 0 && w <= 1024) {
 			return fail("weight %v must be in (0, 1024]", c.Weight)
 		}
-		_, l1, _ := s.nb.sensitivity(queries[i].kind)
-		g := gridded{delta: l1, estimate: make([]int64, len(c.Estimate)),
-			weight: max(1, int64(math.Round(w*(1<<weightBits))))}
+		g := gridded{weight: max(1, int64(math.Round(w*(1<<weightBits))))}
+		_, g.delta, _ = queries[i].Kind.Sensitivity(s.nb.MaxRowsPerUnit, s.nb.Adjacency)
 		if g.penalty, err = access.Fixed(c.Penalty, 1<<28); err != nil {
 			return fail("penalty %w", err)
 		}
-		for j, e := range c.Estimate {
-			if g.estimate[j], err = access.Fixed(e, 1<<40); err != nil {
-				return fail("estimate %w", err)
-			}
+		if g.estimate, err = access.Estimate(c.Estimate, queries[i].Cells); err != nil {
+			return fail("%w", err)
 		}
 		grid[i] = g
 	}

@@ -24,7 +24,7 @@ func TestSensitivity(t *testing.T) {
 		s := &session{schema: testSchema("", 0), nb: nb}
 		var candidates []Candidate
 		for _, m := range marginals {
-			est := make([]float64, compiledOf(t, s, m)[0].cells)
+			est := make([]float64, compiledOf(t, s, m)[0].Cells)
 			for i := range est {
 				est[i] = 3 * u.Float64()
 			}
@@ -47,7 +47,7 @@ func TestSensitivity(t *testing.T) {
 			ra, rb := pairOf(u, nb)
 			a, b := testTable(t, s.schema, ra, nil), testTable(t, s.schema, rb, nil)
 			for i, c := range queries {
-				ca, cb := c.count(nil, a), c.count(nil, b)
+				ca, cb := c.Count(on(a)), c.Count(on(b))
 				d1, d2 := 0.0, 0.0
 				for j := range ca {
 					d := float64(ca[j] - cb[j])

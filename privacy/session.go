@@ -81,9 +81,9 @@ type session struct {
 	journal *journal       // nil: none
 	earlier []record       // answers that an earlier process was given, to be asked for again
 	calls   int
-	held    bool                                // into shards
-	exact   func([]compiled) ([][]int64, error) // true counts; nil before the first
-	dead    error                               // of a call that drew and did not return
+	held    bool                             // into shards
+	exact   func([]access.Counted) [][]int64 // true counts; nil before the first
+	dead    error                            // of a call that drew and did not return
 	resumed bool
 	closed  bool
 }

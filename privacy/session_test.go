@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -107,13 +108,12 @@ func TestChargeBeforeReading(t *testing.T) {
 	s.data = func() *table.Table { reads++; return data() }
 	pair := Marginal{Cols: []int{0, 1}}
 	cand := []Candidate{{Query: pair, Estimate: make([]float64, 6)}}
-	where := Where{table.Condition{Column: 0, Allow: []bool{true, false}}}
 	steps := []struct {
 		name string
 		call func() error
 		want error
 	}{
-		{"first", func() error { _, err := s.Measure(Total{}, 5); return err }, nil},
+		{"first", func() error { _, err := s.Measure(query.Total{}, 5); return err }, nil},
 		{"other sigma", func() error { _, err := s.Measure(pair, 4.9); return err }, ErrPlan},
 		{"second", func() error { _, err := s.Measure(pair, 5); return err }, nil},
 		{"third", func() error { _, err := s.Measure(pair, 5); return err }, ErrPlan},
@@ -124,8 +124,8 @@ func TestChargeBeforeReading(t *testing.T) {
 		},
 		{"select", func() error { _, err := s.Select(cand, 1); return err }, nil},
 		{"select again", func() error { _, err := s.Select(cand, 1); return err }, ErrPlan},
-		{"answer", func() error { _, err := s.MeasureLaplace(where, 2); return err }, nil},
-		{"answer again", func() error { _, err := s.MeasureLaplace(where, 2); return err }, ErrPlan},
+		{"answer", func() error { return laplaceOf(s, 2) }, nil},
+		{"answer again", func() error { return laplaceOf(s, 2) }, ErrPlan},
 	}
 	for _, step := range steps {
 		before := reads
@@ -144,7 +144,7 @@ func TestChargeBeforeReading(t *testing.T) {
 	if err := s.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Measure(Total{}, 5); !errors.Is(err, ErrClosed) {
+	if _, err := s.Measure(query.Total{}, 5); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed session: %v", err)
 	}
 	if err := s.Ledger().Verify(nil); err != nil {
@@ -191,7 +191,7 @@ func TestChargedBeforeTheAnswer(t *testing.T) {
 		atRead = s.calls
 		return data()
 	}
-	if _, err := s.Measure(Total{}, 5); err != nil {
+	if _, err := s.Measure(query.Total{}, 5); err != nil {
 		t.Fatal(err)
 	}
 	if atRead != 1 {
@@ -212,7 +212,7 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 		return []Candidate{{Query: m, Estimate: est, Weight: w, Penalty: p}}
 	}
 	for name, call := range map[string]func() error{
-		"sigma 0":      func() error { _, err := s.Measure(Total{}, 0); return err },
+		"sigma 0":      func() error { _, err := s.Measure(query.Total{}, 0); return err },
 		"sigma NaN":    func() error { _, err := s.Measure(pair, math.NaN()); return err },
 		"column 3":     func() error { _, err := s.Measure(Marginal{Cols: []int{3}}, 5); return err },
 		"column -1":    func() error { _, err := s.Measure(Marginal{Cols: []int{-1}}, 5); return err },
@@ -254,16 +254,12 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 			_, err := s.Select(with(pair, six, 1, math.NaN()), 1)
 			return err
 		},
-		"scale 0": func() error {
-			_, err := s.MeasureLaplace(Where{table.And{}}, 0)
-			return err
-		},
 		"predicate column": func() error {
-			_, err := s.MeasureLaplace(Where{table.Condition{Column: 9}}, 1)
+			_, err := s.Measure(query.Where{Expr: table.Condition{Column: 9}}, 5)
 			return err
 		},
 		"predicate size": func() error {
-			_, err := s.MeasureLaplace(Where{table.Condition{Column: 0, Allow: []bool{true}}}, 1)
+			_, err := s.Measure(query.Where{Expr: table.Condition{Column: 0, Allow: []bool{true}}}, 5)
 			return err
 		},
 	} {
@@ -271,7 +267,7 @@ func TestInvalidArgumentsCostNothing(t *testing.T) {
 			t.Errorf("%s: error %v, want one about the argument", name, err)
 		}
 	}
-	if _, err := s.Measure(Total{}, 5); err != nil {
+	if _, err := s.Measure(query.Total{}, 5); err != nil {
 		t.Errorf("the budget is gone: %v", err)
 	}
 }
@@ -305,7 +301,7 @@ func TestUnreadableRowsVoidTheRun(t *testing.T) {
 		t.Error(err)
 	}
 	session := open(t, testTable(t, s, someRows(3), nil), gaussian(5, 1))
-	if _, err := session.Measure(Total{}, 5); err != nil {
+	if _, err := session.Measure(query.Total{}, 5); err != nil {
 		t.Fatal(err)
 	}
 	if err := session.Close(ledger.StatusVoid); err == nil {
@@ -391,10 +387,10 @@ func TestPricersDecideOnNothingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Measure(Total{}, 10); err != nil {
+		if _, err := s.Measure(query.Total{}, 10); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Measure(Total{}, 10); !errors.Is(err, ErrPlan) {
+		if _, err := s.Measure(query.Total{}, 10); !errors.Is(err, ErrPlan) {
 			t.Errorf("%s: a second answer: %v", name, err)
 		}
 	}

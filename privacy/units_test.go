@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -91,10 +92,10 @@ func TestContributionIsBounded(t *testing.T) {
 	}
 	// Three rows a unit: σ = 9 is a multiplier of 3, and σ = 3, which would be right for single rows,
 	// is not in the plan.
-	if _, err := session.Measure(Total{}, 3); !errors.Is(err, ErrPlan) {
+	if _, err := session.Measure(query.Total{}, 3); !errors.Is(err, ErrPlan) {
 		t.Errorf("noise for one row was accepted for units of three: %v", err)
 	}
-	if _, err := session.Measure(Total{}, 9); err != nil {
+	if _, err := session.Measure(query.Total{}, 9); err != nil {
 		t.Error(err)
 	}
 }

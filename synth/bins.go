@@ -8,13 +8,14 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/bins"
 	"github.com/decoy-dp/decoy/ranges"
 	"github.com/decoy-dp/decoy/schema"
 )
 
 // WithBins is f for schemas with bought bins (bins: dp): in the same session, before the fit, each
 // such column is measured as a tree of counts over its fine grid (package ranges), bins of about
-// equal counts are cut, the session goes over to them ([privacy.Session.MergeBins]), and f fits on
+// equal counts are cut, the session goes over to them ([bins.Merge]), and f fits on
 // the coarser table. A column's tree alone would cost its share of ε at the budget's δ; f gets all
 // that the exact composition leaves. For a schema without bought bins it is f.
 // (docs/claims/bins.md)
@@ -209,7 +210,7 @@ func (p *binPlan) Fit(ctx context.Context, s *privacy.Session, progress Progress
 			"synth: method %s plans other mechanisms for other edges: it cannot be used with bins: dp",
 			p.fitter.Name())
 	}
-	if err := s.MergeBins(bought); err != nil {
+	if err := bins.Merge(s, bought); err != nil {
 		return Model{}, err
 	}
 	return plan.Fit(ctx, s, progress)

@@ -187,6 +187,9 @@ func (e *Exprs) compile(x Expr, depth int, known map[string]int32) error {
 // Len is the number of expressions.
 func (e *Exprs) Len() int { return len(e.end) }
 
+// Key tells lists of expressions apart: on every table those with one key have the same counts.
+func (e *Exprs) Key() string { return fmt.Sprint(e.ops, e.end, e.leaves) }
+
 const exprWords = 64 // 64-bit words of a block: 4096 rows
 
 type exprBlock [exprWords]uint64

@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/threshold"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -80,13 +81,13 @@ func OpenHoldout(
 	nb := privacy.NeighboursOf(rows.Schema(), o.Adjacency)
 	h := &Holdout{synthetic: synthetic, o: o, left: o.Corrections,
 		epsilon: o.Budget.Epsilon / 2 / float64(o.Corrections)}
-	unit := nb.MeasureEvent(privacy.Total{}, 1).(accountant.Gaussian).NoiseMultiplier
+	unit := nb.MeasureEvent(query.Total{}, 1).(accountant.Gaussian).NoiseMultiplier
 	at := func(z float64) accountant.Composition {
 		h.sigma = z / unit
 		return accountant.Composition{
 			{Event: threshold.Event(h.epsilon), Count: o.Corrections},
 			{
-				Event: nb.MeasureEvent(privacy.Total{}, h.sigma),
+				Event: nb.MeasureEvent(query.Total{}, h.sigma),
 				Count: o.Corrections + 1,
 			}, // and the number of rows
 		}
@@ -111,7 +112,7 @@ func OpenHoldout(
 	if err != nil {
 		return nil, err
 	}
-	counts, err := h.s.Measure(privacy.Total{}, h.sigma)
+	counts, err := h.s.Measure(query.Total{}, h.sigma)
 	if err != nil {
 		return nil, errors.Join(err, h.s.Close(ledger.StatusFailed))
 	}
@@ -136,7 +137,7 @@ func (h *Holdout) Ask(question table.Expr) (Answer, error) {
 		}
 	}
 	guess := float64(h.synthetic.CountExprs(set)[0]) / float64(h.synthetic.Rows())
-	query := privacy.Where{Expr: question}
+	query := query.Where{Expr: question}
 	wrong, err := h.round.Ask(question, guess*h.rows)
 	if err != nil {
 		return Answer{}, err

@@ -9,6 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/privacy/distance"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -141,19 +143,19 @@ func (p *plan) at(z float64) {
 		p.rows = noise(shareRows, p.nb.MeasureEvent(privacy.Marginal{}, 1))
 		add(p.nb.MeasureEvent(privacy.Marginal{}, p.rows))
 	} else {
-		p.rows = noise(shareRows, p.nb.MeasureEvent(privacy.Total{}, 1))
-		add(p.nb.MeasureEvent(privacy.Total{}, p.rows))
+		p.rows = noise(shareRows, p.nb.MeasureEvent(query.Total{}, 1))
+		add(p.nb.MeasureEvent(query.Total{}, p.rows))
 	}
 	singles, pairs := marginals(p.singles), marginals(p.pairs)
-	p.one = noise(shareDistance, p.nb.DistanceEvent(singles, 1))
-	add(p.nb.DistanceEvent(singles, p.one))
+	p.one = noise(shareDistance, distance.Event(p.nb, singles, 1))
+	add(distance.Event(p.nb, singles, p.one))
 	if len(p.pairs) > 0 {
-		p.two = noise(shareDistance, p.nb.DistanceEvent(pairs, 1))
-		add(p.nb.DistanceEvent(pairs, p.two))
+		p.two = noise(shareDistance, distance.Event(p.nb, pairs, 1))
+		add(distance.Event(p.nb, pairs, p.two))
 	}
 	if p.scores != nil {
-		p.score = noise(shareScores, p.nb.MeasureEvent(privacy.Cells{}, 1))
-		add(p.nb.MeasureEvent(privacy.Cells{}, p.score))
+		p.score = noise(shareScores, p.nb.MeasureEvent(query.Cells{}, 1))
+		add(p.nb.MeasureEvent(query.Cells{}, p.score))
 	}
 }
 
@@ -254,7 +256,7 @@ func (p *plan) ask(
 		}
 		n, positive = max(1, float64(counts[0]+counts[1])), float64(counts[1])
 	} else {
-		total, err := s.Measure(privacy.Total{}, p.rows)
+		total, err := s.Measure(query.Total{}, p.rows)
 		if err != nil {
 			return nil, err
 		}
@@ -270,13 +272,13 @@ func (p *plan) ask(
 		return nil, err
 	}
 	progress("asking", .25)
-	one, err := s.Distance(candidates(synthetic, p.singles, n), p.one)
+	one, err := distance.Measure(s, candidates(synthetic, p.singles, n), p.one)
 	if err != nil {
 		return nil, err
 	}
 	out = append(out, marginalError("one column", one, p.one, len(p.singles), n, spread))
 	if len(p.pairs) > 0 {
-		two, err := s.Distance(candidates(synthetic, p.pairs, n), p.two)
+		two, err := distance.Measure(s, candidates(synthetic, p.pairs, n), p.two)
 		if err != nil {
 			return nil, err
 		}
@@ -297,7 +299,7 @@ func (p *plan) ask(
 			Estimate{Name: "AUROC", Of: "model trained on synthetic rows", LeftOut: p.noScores,
 				Meaning: meaning("AUROC")}), nil
 	}
-	counts, err := s.Measure(privacy.Cells{Rule: p.scores}, p.score)
+	counts, err := s.Measure(query.Cells{Rule: p.scores}, p.score)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -167,7 +168,7 @@ func TestCellsDependOnTheirRowOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, cells := range []privacy.Rule{scores} {
+		for _, cells := range []query.Rule{scores} {
 			of := func(tab *table.Table) []uint32 {
 				columns := make([]table.Codes, 4)
 				for c := range columns {

@@ -36,6 +36,20 @@ var allowed = map[string][]string{
 	},
 	"privacy/internal/access":   {"schema", "table", "noise", "accountant"},
 	"privacy/internal/gatetest": {"schema", "table", "accountant", "internal/stattest"},
+	"privacy/internal/opened": {
+		"privacy", "privacy/internal/access", "privacy/internal/gatetest", "table", "accountant",
+	},
+	"privacy/query": {"privacy/internal/access", "schema", "table"},
+	"privacy/bins":  {"privacy", "privacy/internal/access", "schema", "table"},
+	"privacy/laplace": {
+		"privacy", "privacy/internal/access", "noise", "accountant",
+	},
+	"privacy/distance": {
+		"privacy", "privacy/internal/access", "noise", "accountant",
+	},
+	"privacy/database": {
+		"privacy", "privacy/internal/access", "noise", "accountant",
+	},
 	"privacy/threshold": {
 		"privacy", "privacy/internal/access", "table", "noise", "accountant",
 	},
@@ -57,13 +71,16 @@ var allowed = map[string][]string{
 	"gan/critic":         {"schema", "table", "bounds", "internal/kernels"},
 	"gan/critic/clipped": {"gan/critic", "table", "internal/kernels"},
 	"ranges":             {},
-	"infer":              {"schema", "accountant", "marginal", "privacy", "privacy/text"},
-	"workload":           {"schema", "table", "marginal"},
+	"infer": {
+		"schema", "accountant", "marginal", "privacy", "privacy/query", "privacy/text",
+	},
+	"workload": {"schema", "table", "marginal"},
 	"release": {
 		"schema", "table", "accountant", "ledger", "accountant/derive", "marginal", "gan", "workload",
 	},
 	"synth": {
-		"schema", "accountant", "privacy", "release", "ranges", "internal/kernels", "marginal",
+		"schema", "accountant", "privacy", "privacy/bins", "release", "ranges", "internal/kernels",
+		"marginal",
 	},
 	"synth/mst": {
 		"synth", "privacy", "release", "marginal", "accountant", "schema",
@@ -72,20 +89,24 @@ var allowed = map[string][]string{
 		"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload",
 	},
 	"synth/smalldb": {
-		"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload",
+		"synth", "privacy", "privacy/database", "privacy/laplace", "privacy/query", "release",
+		"marginal", "accountant", "schema", "table", "workload",
 	},
 	"synth/mwem": {
-		"synth", "privacy", "release", "marginal", "accountant", "accountant/pld", "schema",
+		"synth", "privacy", "privacy/laplace", "privacy/query", "release", "marginal", "accountant",
+		"accountant/pld", "schema",
 		"workload",
 	},
 	"synth/wgan": {
-		"synth", "privacy", "privacy/gradient", "release", "gan", "gan/critic", "bounds",
+		"synth", "privacy", "privacy/gradient", "privacy/query", "release", "gan", "gan/critic",
+		"bounds",
 		"gan/critic/clipped", "bounds/penalty", "accountant", "accountant/pld", "schema",
 		"internal/matrix",
 	},
 	"configs": {"accountant", "ledger", "synth", "synth/all", "internal/spelling"},
 	"synth/pategan": {
-		"synth", "privacy", "privacy/vote", "release", "gan", "gan/critic", "accountant", "schema",
+		"synth", "privacy", "privacy/query", "privacy/vote", "release", "gan", "gan/critic",
+		"accountant", "schema",
 		"table", "internal/matrix",
 	},
 	"synth/all": {
@@ -98,12 +119,13 @@ var allowed = map[string][]string{
 	"eval/internal/nearest": {},
 	"eval/report":           {"schema", "table", "eval"},
 	"attack": {
-		"bounds", "schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "privacy/vote",
-		"privacy/gradient", "release", "synth", "eval",
+		"bounds", "schema", "table", "accountant", "accountant/pld", "ledger", "privacy",
+		"privacy/vote", "privacy/gradient", "privacy/laplace", "privacy/query", "release", "synth",
+		"eval",
 	},
 	"eval/publish": {
-		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "privacy/threshold",
-		"eval",
+		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "privacy/distance",
+		"privacy/query", "privacy/threshold", "eval",
 	},
 	"datasets":                       {"internal/spelling", "schema", "table"},
 	"datasets/internal/cohort":       {},

@@ -37,18 +37,19 @@ var audited = []struct {
 }{
 	{
 		"halved Gaussian noise",
-		[]edit{{"privacy/measure.go", "g.AddTo(counts, s.src) }",
-			"h, _ := noise.NewRoundedGaussian(sigma / 2); h.AddTo(counts, s.src); _ = g }"}},
+		[]edit{{"privacy/measure.go", "g.AddTo(counts, rows.Source)",
+			"h, _ := noise.NewRoundedGaussian(sigma / 2); h.AddTo(counts, rows.Source); _ = g"}},
 		"counts --epsilon 8 --tables balanced --runs 1000"},
 	{
 		"halved sensitivity of single counts",
-		[]edit{{"privacy/query.go", "return k, k, k\n\tcase", "return k / 2, k / 2, k / 2\n\tcase"}},
+		[]edit{{"privacy/internal/access/query.go", "return x, x, x\n\tcase",
+			"return x / 2, x / 2, x / 2\n\tcase"}},
 		"total --epsilon 8 --tables balanced --runs 1000",
 	},
 	{
 		"halved Laplace noise",
-		[]edit{{"privacy/measure.go", "counts[i] += lap.Sample(s.src)",
-			"counts[i] += lap.Sample(s.src) / 2"}},
+		[]edit{{"privacy/laplace/laplace.go", "counts[i] += lap.Sample(rows.Source)",
+			"counts[i] += lap.Sample(rows.Source) / 2"}},
 		"answer --epsilon 1 --delta 0 --tables balanced --runs 4000",
 	},
 	{
@@ -64,7 +65,7 @@ var audited = []struct {
 	},
 	{
 		"halved sensitivity in Select",
-		[]edit{{"privacy/query.go", "return k, 2 * k, math", "return k, k, math"}},
+		[]edit{{"privacy/internal/access/query.go", "return x, 2 * x, math", "return x, x, math"}},
 		"select --epsilon 2 --delta 0 --adjacency replace-one --tables balanced --runs 4000"},
 	{"steps after the first are not charged", []edit{
 		{"accountant/reservation.go", "\t\t\tr.spent = after\n", ""},

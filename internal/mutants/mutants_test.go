@@ -48,17 +48,17 @@ var mutants = []mutant{
 		"disk.SyncDir(filepath.Dir(f.target))", "error(nil)", "./internal/kill TestOrder",
 	},
 	{
-		"halved Gaussian noise", "privacy/measure.go", "g.AddTo(counts, s.src) }",
-		"g2, _ := noise.NewRoundedGaussian(sigma / 2); g2.AddTo(counts, s.src); _ = g }",
+		"halved Gaussian noise", "privacy/measure.go", "g.AddTo(counts, rows.Source)",
+		"g2, _ := noise.NewRoundedGaussian(sigma / 2); g2.AddTo(counts, rows.Source); _ = g",
 		"./privacy TestNoiseOfTheMechanisms",
 	},
 	{
-		"one cell of several is noised", "privacy/measure.go", "addNoise(flat)", "addNoise(flat[:1])",
-		"./privacy TestNoiseOfTheMechanisms",
+		"one cell of several is noised", "privacy/measure.go", "g.AddTo(counts,",
+		"g.AddTo(counts[:1],", "./privacy TestNoiseOfTheMechanisms",
 	},
 	{
 		"answers of several queries are mixed up", "privacy/measure.go",
-		"flat[:q.cells:q.cells], flat[q.cells:]", "flat[:q.cells:q.cells], flat[1:]",
+		"flat[:q.Cells:q.Cells], flat[q.Cells:]", "flat[:q.Cells:q.Cells], flat[1:]",
 		"./privacy TestMeasureAll",
 	},
 	{
@@ -66,12 +66,12 @@ var mutants = []mutant{
 		"./privacy TestMeasureAll",
 	},
 	{
-		"halved Laplace noise", "privacy/measure.go", "counts[i] += lap.Sample(s.src)",
-		"counts[i] += lap.Sample(s.src) / 2", "./privacy TestNoiseOfTheMechanisms",
+		"halved Laplace noise", "privacy/laplace/laplace.go", "counts[i] += lap.Sample(rows.Source)",
+		"counts[i] += lap.Sample(rows.Source) / 2", "./privacy/laplace TestLaplaceNoise",
 	},
 	{
-		"Measure is not charged", "privacy/measure.go", "c.Cost = add(c.Cost, event(q.kind))",
-		"_ = add(c.Cost, event(q.kind))", "./privacy TestFilterIsDrained",
+		"Measure is not charged", "privacy/measure.go", "c.Cost = add(c.Cost, s.nb",
+		"_ = add(c.Cost, s.nb", "./privacy TestFilterIsDrained",
 	},
 	{
 		"Select is not charged", "privacy/select.go", "access.Once(s.nb.SelectEvent(epsilon))", "nil",
@@ -98,16 +98,21 @@ var mutants = []mutant{
 		"case Laplace:\n\t\tmu", "./privacy TestFilterIsDrained",
 	},
 	{
-		"a single count has half its sensitivity", "privacy/query.go", "return k, k, k\n\tcase",
-		"return k / 2, k / 2, k / 2\n\tcase", "./privacy TestSmallTables",
+		"a single count has half its sensitivity", "privacy/internal/access/query.go",
+		"return x, x, x\n\tcase", "return x / 2, x / 2, x / 2\n\tcase", "./privacy TestSmallTables",
 	},
 	{
 		"Measure has half its sensitivity", "privacy/measure.go", "access.Down(sigma, l2)",
 		"access.Down(sigma, l2/2)", "./privacy TestSmallTables",
 	},
 	{
-		"MeasureLaplace has half its sensitivity", "privacy/measure.go", "access.Up(l1, scale)",
-		"access.Up(l1/2, scale)", "./privacy TestSmallTables",
+		"Laplace noise has half its sensitivity", "privacy/laplace/laplace.go", "access.Up(l1, scale)",
+		"access.Up(l1/2, scale)", "./privacy/laplace TestSmallTables",
+	},
+	{
+		"Laplace noise is not charged", "privacy/laplace/laplace.go",
+		"access.Once(event(s.Neighbours(), one.Kind, scale))",
+		"nil", "./privacy/laplace TestLaplaceIsChargedBeforeReading",
 	},
 	{
 		"Measure has twice its sensitivity", "privacy/measure.go", "access.Down(sigma, l2)",
@@ -123,16 +128,17 @@ var mutants = []mutant{
 		"./privacy TestSmallTables",
 	},
 	{
-		"SelectDatabase has half its sensitivity", "privacy/selectdatabase.go",
-		"access.Down(epsilon, 2*delta*", "access.Down(epsilon, delta*", "./privacy TestSmallTables",
+		"a choice of a database has half its sensitivity", "privacy/database/database.go",
+		"access.Down(epsilon, 2*delta*", "access.Down(epsilon, delta*",
+		"./privacy/database TestSmallTables",
 	},
 	{
-		"Distance has half its sensitivity", "privacy/distance.go", "delta += l1", "delta += l1 / 2",
-		"./privacy TestSmallTables",
+		"a distance has half its sensitivity", "privacy/distance/distance.go", "delta += l1",
+		"delta += l1 / 2", "./privacy/distance TestSmallTables",
 	},
 	{
-		"contributions have half their sensitivity", "privacy/query.go", "k = 1 // a unit",
-		"k = .5 // a unit", "./privacy TestSmallTables",
+		"contributions have half their sensitivity", "privacy/internal/access/query.go",
+		"x = 1 // a unit", "x = .5 // a unit", "./privacy TestSmallTables",
 	},
 	{
 		"Discover counts each row twice", "privacy/text/text.go", "\t\tout[n]++\n", "\t\tout[n] += 2\n",
@@ -199,12 +205,13 @@ var mutants = []mutant{
 		"./accountant/derive TestAgainstTheAccountant",
 	},
 	{
-		"halved replace-one Δ₁", "privacy/query.go", "return k, 2 * k, math", "return k, k, math",
+		"halved replace-one Δ₁", "privacy/internal/access/query.go", "return x, 2 * x, math",
+		"return x, x, math",
 		"./privacy TestSelectFollowsTheExponentialMechanism",
 	},
 	{
-		"replace-one Δ₂ without √2", "privacy/query.go", "math.Nextafter(math.Sqrt2*k, math.Inf(1))", "k",
-		"./privacy TestMergeBinsKeepsNeighbours",
+		"replace-one Δ₂ without √2", "privacy/internal/access/query.go",
+		"math.Nextafter(math.Sqrt2*x, math.Inf(1))", "x", "./privacy/bins TestMergeBinsKeepsNeighbours",
 	},
 	{
 		"rows per unit forgotten", "privacy/neighbours.go", "nb.MaxRowsPerUnit = s.MaxRowsPerUnit",
@@ -260,8 +267,9 @@ var mutants = []mutant{
 		"case len(s.earlier) > 3:", "./privacy TestResumeAtEveryByte",
 	},
 	{
-		"a callback's failure is told", "privacy/cells.go", "if !cellsTo(block, rule, columns) {",
-		"if !cellsTo(block, rule, columns) && false {", "./privacy TestForeignCodeTellsNothing",
+		"a callback's failure is told", "privacy/query/cells.go",
+		"if !cellsTo(block, rule, columns) {", "if !cellsTo(block, rule, columns) && false {",
+		"./privacy/query TestForeignCodeTellsNothing",
 	},
 	{
 		"any answer will do", "privacy/release.go", "r.Query != c.Of.Sum()", "false",
@@ -425,33 +433,36 @@ var mutants = []mutant{
 		"./privacy/vote TestAudit_BudgetIsCheckedBeforeTheVote",
 	},
 	{
-		"a row out of range counts nowhere", "privacy/cells.go",
+		"a row out of range counts nowhere", "privacy/query/cells.go",
 		"counts[min(int64(cell), int64(size-1))]++", "if int(cell) < size { counts[cell]++ }",
-		"./privacy TestHistogramCounts",
+		"./privacy/query TestHistogramCounts",
 	},
 	{
-		"a block counted twice", "privacy/cells.go", "from += cellBlock {", "from += cellBlock / 2 {",
-		"./privacy TestHistogramCounts",
+		"a block counted twice", "privacy/query/cells.go", "from += cellBlock {",
+		"from += cellBlock / 2 {",
+		"./privacy/query TestHistogramCounts",
 	},
 	{
-		"contributions under replace-one without √2", "privacy/query.go",
-		"math.Nextafter(math.Sqrt2*k, math.Inf(1))", "k", "./privacy TestContributionsSensitivity",
+		"contributions under replace-one without √2", "privacy/internal/access/query.go",
+		"math.Nextafter(math.Sqrt2*x, math.Inf(1))", "x", "./privacy/query TestContributionsSensitivity",
 	},
 	{
-		"contributions count rows", "privacy/query.go", "counts[at]++", "counts[at] += int64(n)",
-		"./privacy TestContributionsSensitivity",
+		"contributions count rows", "privacy/query/query.go", "counts[at]++", "counts[at] += int64(n)",
+		"./privacy/query TestContributionsSensitivity",
 	},
 	{
-		"halved noise in Distance", "privacy/distance.go", "math.Ldexp(sigma, access.EstimateBits)",
-		"math.Ldexp(sigma, access.EstimateBits-1)", "./privacy TestDistanceNoise",
+		"halved noise of distances", "privacy/distance/distance.go",
+		"math.Ldexp(sigma, access.EstimateBits)", "math.Ldexp(sigma, access.EstimateBits-1)",
+		"./privacy/distance TestDistanceNoise",
 	},
 	{
-		"Distance is not charged", "privacy/distance.go", "access.Once(s.nb.DistanceEvent(kinds, sigma))",
-		"nil", "./privacy TestDistanceIsChargedBeforeReading",
+		"a distance is not charged", "privacy/distance/distance.go",
+		"access.Once(event(s.Neighbours(), kinds, sigma))", "nil",
+		"./privacy/distance TestDistanceIsChargedBeforeReading",
 	},
 	{
-		"Distance has the sensitivity of one marginal", "privacy/distance.go", "delta += l1",
-		"delta = l1", "./privacy TestDistanceSensitivity",
+		"a distance has the sensitivity of one marginal", "privacy/distance/distance.go", "delta += l1",
+		"delta = l1", "./privacy/distance TestDistanceSensitivity",
 	},
 	{
 		"a round is not charged", "privacy/threshold/threshold.go", "access.Once(Event(epsilon))", "nil",
@@ -670,8 +681,13 @@ var mutants = []mutant{
 		"b.factor = inflate * 0.5 * float64(c.UnitRows)", "./bounds TestBallShrinksWithTheRadius",
 	},
 	{
-		"merged bins forget the units", "privacy/mergebins.go", "table.FromColumns(to, cols, t.Units())",
-		"table.FromColumns(to, cols, nil)", "./privacy TestMergeBins",
+		"merged bins forget the units", "privacy/bins/bins.go", "table.FromColumns(to, cols, t.Units())",
+		"table.FromColumns(to, cols, nil)", "./privacy/bins TestMergeBins",
+	},
+	{
+		"counts of finer bins are remembered", "privacy/release.go",
+		"func() *table.Table { return t }, nil", "func() *table.Table { return t }, s.exact",
+		"./privacy/bins TestMergeBins",
 	},
 	{
 		"bins take twice their share", "synth/bins.go", "Epsilon: c.BuyShare * budget.Epsilon,",
@@ -683,37 +699,40 @@ var mutants = []mutant{
 		"./synth TestBinsPlan",
 	},
 	{
-		"SelectDatabase is not charged", "privacy/selectdatabase.go",
-		"access.Once(s.nb.SelectDatabaseEvent(epsilon))", "nil",
-		"./privacy TestQueriesAreChargedBeforeReading",
+		"a choice of a database is not charged", "privacy/database/database.go",
+		"access.Once(Event(epsilon))", "nil", "./privacy/database TestDatabaseIsChargedBeforeReading",
 	},
 	{
-		"SelectDatabase at twice ε", "privacy/selectdatabase.go", "access.Down(epsilon, 2*delta*",
-		"access.Down(epsilon, delta*", "./privacy TestQuerySelectionLaw",
+		"a choice of a database at twice ε", "privacy/database/database.go",
+		"access.Down(epsilon, 2*delta*", "access.Down(epsilon, delta*",
+		"./privacy/database TestDatabaseLaw",
 	},
 	{
 		"Select forgets weights", "privacy/select.go", "float64(g.weight)*g.delta*",
 		"float64(min(g.weight, 1<<weightBits))*g.delta*", "./privacy TestQuerySelectionLaw",
 	},
 	{
-		"a foreign query is taken", "privacy/query.go", "\treturn compiled{}, fmt.Errorf(\"%T is none",
-		"\tif q != nil {\n\t\treturn s.compile(Total{})\n\t}\n\treturn compiled{}, fmt.Errorf(\"%T " +
-			"is none",
-		"./privacy TestInvalidQueriesCostNothing",
+		"a foreign query is taken", "privacy/internal/access/query.go",
+		"if err == nil && c.counted == nil {", "if c = Seal(Counted{Cells: 1}); false {",
+		"./privacy TestForeignQueries",
 	},
 	{
-		"an expression is shared with the caller", "privacy/query.go", "x.Allow = slices.Clone(x.Allow)",
-		"_ = slices.Clone(x.Allow)", "./privacy TestExpressionsAreCopies",
+		"a query is charged as it says", "privacy/measure.go", "s.nb.measureEvent(q.Kind, sigma)",
+		"s.nb.MeasureEvent(qs[0], sigma)", "./privacy TestForeignQueries",
+	},
+	{
+		"a group is shared with the caller", "privacy/marginal.go", "cols := slices.Clone(m.Cols)",
+		"cols := m.Cols", "./privacy TestExpressionsAreCopies",
 	},
 	{
 		"rows are counted before the charge", "privacy/select.go",
 		"\tof := access.Ask(\"select\").Floats(epsilon)\n",
-		"\ts.counts(queries)\n\tof := access.Ask(\"select\").Floats(epsilon)\n",
+		"\ts.rows().Counts(queries)\n\tof := access.Ask(\"select\").Floats(epsilon)\n",
 		"./privacy TestQueriesAreChargedBeforeReading",
 	},
 	{
-		"SelectDatabase sums errors", "privacy/selectdatabase.go", "worst = max(worst, d, -d)",
-		"worst += max(d, -d)", "./privacy TestQuerySelectionLaw",
+		"a choice of a database sums errors", "privacy/database/database.go",
+		"worst = max(worst, d, -d)", "worst += max(d, -d)", "./privacy/database TestDatabaseLaw",
 	},
 	{
 		"halved noise of Discover", "privacy/text/values.go", "rows + g.Sample(src)",

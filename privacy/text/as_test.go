@@ -10,6 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -60,7 +61,7 @@ func TestAs(t *testing.T) {
 			counts[7] != 3 || counts[9] != 1 || counts[10] != 2 {
 			t.Fatalf("counts %v: %v", counts, err)
 		}
-		sizes := privacy.ContributionHistogram{UpTo: []int{1, 49}}
+		sizes := query.ContributionHistogram{UpTo: []int{1, 49}}
 		if counts, err := coded.Measure(sizes, sigma); err != nil || !slices.Equal(counts,
 			[]int64{3, 0, 1}) {
 			t.Fatalf("units of a row, of up to 49, of more: %v: %v", counts, err)
@@ -81,7 +82,7 @@ func TestAs(t *testing.T) {
 		if err := s.Close(ledger.StatusDone); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := coded.Measure(privacy.Total{}, sigma); !errors.Is(err, privacy.ErrClosed) {
+		if _, err := coded.Measure(query.Total{}, sigma); !errors.Is(err, privacy.ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
 		if l := s.Ledger(); l.Verify(nil) != nil || l.Runs()[0].Status != ledger.StatusDone {

@@ -70,7 +70,11 @@ func (s *session) As(to *schema.Schema) (*privacy.Session, error) {
 			return nil, fmt.Errorf("privacy: there is no column %q: %w", c.Name, schema.ErrInvalid)
 		}
 	}
-	err := access.Describe(s.s, to, func() (*table.Table, error) { return s.texts().Encode(to, from) })
+	err := access.Remap(s.s,
+		func(*schema.Schema, *table.Table) (*schema.Schema, *table.Table, error) {
+			t, err := s.texts().Encode(to, from)
+			return to, t, err
+		})
 	if err != nil {
 		return nil, err
 	}

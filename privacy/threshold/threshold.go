@@ -98,7 +98,6 @@ func (r *round) Ask(x table.Expr, guess float64) (above bool, err error) {
 	if err != nil {
 		return fail(err)
 	}
-	text := fmt.Sprintf("%#v", x) // after its size is known
 	expected, err := access.Fixed(guess, 1<<40)
 	if err != nil {
 		return fail(fmt.Errorf("guess %w", err))
@@ -113,7 +112,7 @@ func (r *round) Ask(x table.Expr, guess float64) (above bool, err error) {
 		return fail(ErrSpent)
 	}
 	c := access.Call{What: "a question about a threshold",
-		Of: access.Ask("above threshold").Ints(expected).Text(text)}
+		Of: access.Ask("above threshold").Ints(expected).Text(exprs.Key())}
 	answer, err := access.RunInts(r.s, c, 1, func(in access.Rows) ([]int64, error) {
 		if r.secret == nil {
 			return nil, ErrSpent

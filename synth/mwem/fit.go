@@ -7,6 +7,8 @@ import (
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/privacy/laplace"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/workload"
@@ -39,7 +41,7 @@ func (p *plan) Fit(
 // dense fits a product of dense components, of which the form "paper" has one.
 func (r *run) dense() (*marginal.Model, error) {
 	r.progress.Report("counting the rows", 0)
-	n, err := r.measureOne(privacy.Total{}, r.total)
+	n, err := r.measureOne(query.Total{}, r.total)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +127,7 @@ func (r *run) candidates(f *factored, tables bool) (out []candidate) {
 		if it.IsCount() == tables || !f.fits(i) {
 			continue
 		}
-		c := candidate{privacy.Candidate{Query: query(it), Weight: it.Weight}, i}
+		c := candidate{privacy.Candidate{Query: queryOf(it), Weight: it.Weight}, i}
 		for _, x := range f.answer(i) {
 			c.Estimate = append(c.Estimate, r.n*x)
 		}
@@ -137,9 +139,9 @@ func (r *run) candidates(f *factored, tables bool) (out []candidate) {
 	return out
 }
 
-func query(it workload.Item) privacy.Query {
+func queryOf(it workload.Item) privacy.Query {
 	if it.IsCount() {
-		return privacy.Where{Expr: it.Where}
+		return query.Where{Expr: it.Where}
 	}
 	return privacy.Marginal{Cols: it.Cols}
 }
@@ -174,11 +176,13 @@ func (r *run) measure(best candidate) (y []float64, sigma float64, err error) {
 
 // measureOne buys one count, with the noise of the plan.
 func (r *run) measureOne(q privacy.Query, scale float64) (float64, error) {
-	measure := r.s.Measure
+	var counts []int64
+	var err error
 	if r.laplace {
-		measure = r.s.MeasureLaplace
+		counts, err = laplace.Measure(r.s, q, scale)
+	} else {
+		counts, err = r.s.Measure(q, scale)
 	}
-	counts, err := measure(q, scale)
 	if err != nil {
 		return 0, err
 	}

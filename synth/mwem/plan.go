@@ -8,6 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/privacy/laplace"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -200,17 +202,17 @@ func (p *plan) Composition() accountant.Composition {
 	case p.algorithm == Graph:
 		add(p.nb.MeasureEvent(privacy.Marginal{}, p.oneWay), p.columns)
 	case p.laplace:
-		add(p.nb.MeasureLaplaceEvent(privacy.Where{}, p.total), 1)
+		add(laplace.Event(p.nb, query.Where{}, p.total), 1)
 	default:
-		add(p.nb.MeasureEvent(privacy.Total{}, p.total), 1)
+		add(p.nb.MeasureEvent(query.Total{}, p.total), 1)
 	}
 	// picks of marginals and of counts are the same event
 	add(p.nb.SelectEvent(p.epsilon), p.tables+p.counts)
 	add(p.nb.MeasureEvent(privacy.Marginal{}, p.sigma), p.tables)
 	if p.laplace {
-		add(p.nb.MeasureLaplaceEvent(privacy.Where{}, p.count), p.counts)
+		add(laplace.Event(p.nb, query.Where{}, p.count), p.counts)
 	} else {
-		add(p.nb.MeasureEvent(privacy.Where{}, p.count), p.counts)
+		add(p.nb.MeasureEvent(query.Where{}, p.count), p.counts)
 	}
 	return c
 }

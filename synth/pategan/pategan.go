@@ -20,6 +20,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -227,7 +228,7 @@ func (p *plan) ballot() vote.Ballot {
 
 // Composition is the number of rows, the marginals, the choices and every question of every round.
 func (p *plan) Composition() accountant.Composition {
-	c := accountant.Composition{{Event: p.nb.MeasureEvent(privacy.Total{}, p.total), Count: 1}}
+	c := accountant.Composition{{Event: p.nb.MeasureEvent(query.Total{}, p.total), Count: 1}}
 	if !p.cfg.ColdStart {
 		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, p.oneWay),
 			Count: len(p.schema.Columns)})

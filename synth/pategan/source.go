@@ -2,6 +2,7 @@ package pategan
 
 import (
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/vote"
 )
 
@@ -27,7 +28,7 @@ type gate struct {
 }
 
 func (g *gate) total() (int64, error) {
-	counts, err := g.s.Measure(privacy.Total{}, g.p.total)
+	counts, err := g.s.Measure(query.Total{}, g.p.total)
 	if err != nil {
 		return 0, err
 	}

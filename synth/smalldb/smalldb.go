@@ -16,6 +16,9 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/privacy/laplace"
+	"github.com/decoy-dp/decoy/privacy/database"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
@@ -235,8 +238,8 @@ func (p *plan) at(scale float64) *plan {
 // Composition is the number of rows and the choice.
 func (p *plan) Composition() accountant.Composition {
 	return accountant.Composition{
-		{Event: p.nb.MeasureLaplaceEvent(privacy.Where{}, p.total), Count: 1},
-		{Event: p.nb.SelectDatabaseEvent(p.epsilon), Count: 1},
+		{Event: laplace.Event(p.nb, query.Where{}, p.total), Count: 1},
+		{Event: database.Event(p.epsilon), Count: 1},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/database"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -34,7 +35,7 @@ func TestConfig(t *testing.T) {
 		"share":            {TotalShare: 1},
 		"rows":             {Rows: -1},
 		"candidates":       {MaxCandidates: -1},
-		"candidates above": {MaxCandidates: privacy.MaxDatabases + 1},
+		"candidates above": {MaxCandidates: database.Max + 1},
 		"no file":          {Workload: "none.yaml"},
 	} {
 		if _, err := New(c); !errors.Is(err, synth.ErrConfig) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
@@ -70,7 +71,7 @@ func TestChosenPlanFitsTheFilter(t *testing.T) {
 						}
 					}
 				}
-				take(p.nb.MeasureEvent(privacy.Total{}, planned.(*plan).total), 1)
+				take(p.nb.MeasureEvent(query.Total{}, planned.(*plan).total), 1)
 				before := r.FilterLeft()
 				take(p.nb.MeasureEvent(privacy.Marginal{}, p.table), p.tables())
 				take(p.sumEvent(), p.cfg.Steps)

@@ -12,6 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/gan/critic/clipped"
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
@@ -137,7 +138,7 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 			return nil, err
 		}
 	}
-	total, err := s.Measure(privacy.Total{}, p.total)
+	total, err := s.Measure(query.Total{}, p.total)
 	if err != nil {
 		return nil, err
 	}

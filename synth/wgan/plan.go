@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -198,7 +199,7 @@ func (p *plan) Price() accountant.Pricer {
 // Composition is the number of rows, the marginals and the gradient sums; or, if the number of rows
 // is to choose these, a filter for all of them.
 func (p *plan) Composition() accountant.Composition {
-	c := accountant.Composition{{Event: p.nb.MeasureEvent(privacy.Total{}, p.total), Count: 1}}
+	c := accountant.Composition{{Event: p.nb.MeasureEvent(query.Total{}, p.total), Count: 1}}
 	if p.auto {
 		return append(
 			c,

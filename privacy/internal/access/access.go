@@ -7,6 +7,7 @@ package access
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/noise"
@@ -27,11 +28,13 @@ type Call struct {
 	Draw func(rows Rows, more func(accountant.Charge) error) ([]byte, error)
 }
 
-// Rows is what a mechanism works on while it holds the session: the table, bounded to the rows of
-// each unit that count, and secret randomness.
+// Rows is what a mechanism works on while it holds the session. What is private stands behind
+// functions, so that printing shows none of it.
 type Rows struct {
-	Table  func() *table.Table // a function, so that printing shows no row; nil for other forms
-	Source *noise.Source
+	Table  func() *table.Table               // bounded to some rows of each unit; nil: another form
+	Units  func() []uint32                   // of each row before that; nil without an id column
+	Counts func(queries []Counted) [][]int64 // true counts, which must not be changed
+	Source *noise.Source                     // secret randomness
 }
 
 // State is what a session tells of itself.
@@ -46,13 +49,16 @@ type Gate struct {
 	Run func(session any, c Call) ([]byte, error)
 	// Hold lends the rows once in a session, free: nothing of them may leave but through Run.
 	Hold func(session any, keep func(Rows) error) error
+	// Remap puts other rows with another schema in place of a session's: to be charged for nothing,
+	// each must be made of one of the rows before, by a public rule. The table is nil if the rows are
+	// in another form.
+	Remap func(session any, to func(*schema.Schema, *table.Table) (*schema.Schema, *table.Table,
+		error)) error
 	// State looks at a session.
 	State func(session any) State
 	// Source makes a *privacy.Rows of rows in another form, of which only the schema's unit is
 	// known. load reads them and drops all but those that bound keeps, given each row's unit.
 	Source func(s *schema.Schema, load func(ctx context.Context, bound Bound) error) any
-	// Describe gives a session on such rows a schema and, with it, a table.
-	Describe func(session any, to *schema.Schema, data func() (*table.Table, error)) error
 }
 
 // Bound returns the rows to keep, in increasing order: a random few of each unit.
@@ -75,17 +81,19 @@ func Run(session any, c Call) ([]byte, error) { return gate.Run(session, c) }
 // Hold lends the rows: see [Gate].
 func Hold(session any, keep func(Rows) error) error { return gate.Hold(session, keep) }
 
+// Remap puts other rows in their place: see [Gate].
+func Remap(
+	session any, to func(*schema.Schema, *table.Table) (*schema.Schema, *table.Table, error),
+) error {
+	return gate.Remap(session, to)
+}
+
 // StateOf looks at a session: see [Gate].
 func StateOf(session any) State { return gate.State(session) }
 
 // Source makes a *privacy.Rows: see [Gate].
 func Source(s *schema.Schema, load func(ctx context.Context, bound Bound) error) any {
 	return gate.Source(s, load)
-}
-
-// Describe gives a session a schema: see [Gate].
-func Describe(session any, to *schema.Schema, data func() (*table.Table, error)) error {
-	return gate.Describe(session, to, data)
 }
 
 // RunInts is [Run] for answers of n whole numbers.
@@ -99,6 +107,21 @@ func RunInts(session any, c Call, n int, draw func(rows Rows) ([]int64, error)) 
 		return nil, err
 	}
 	return Ints(b, n)
+}
+
+// RunIndex is [Run] for an answer that is one of n.
+func RunIndex(session any, c Call, n int, draw func(rows Rows) (int, error)) (int, error) {
+	xs, err := RunInts(session, c, 1, func(rows Rows) ([]int64, error) {
+		i, err := draw(rows)
+		return []int64{int64(i)}, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if i := xs[0]; i < 0 || i >= int64(n) {
+		return 0, fmt.Errorf("privacy: %s: number %d of %d: %w", c.What, i, n, ErrResume)
+	}
+	return int(xs[0]), nil
 }
 
 // Once is the cost of one call of an event.

@@ -17,6 +17,32 @@ func Fixed(x, limit float64) (int64, error) {
 	return int64(math.Round(x * (1 << EstimateBits))), nil
 }
 
+// Estimate is estimates of the counts of that many cells, on the grid: finite, below 2^40 rows.
+func Estimate(xs []float64, cells int) ([]int64, error) {
+	if len(xs) != cells {
+		return nil, fmt.Errorf("%d estimates for %d cells", len(xs), cells)
+	}
+	out := make([]int64, cells)
+	for i, x := range xs {
+		var err error
+		if out[i], err = Fixed(x, 1<<40); err != nil {
+			return nil, fmt.Errorf("estimate %w", err)
+		}
+	}
+	return out, nil
+}
+
+// Distance is from + Σ |count − estimate| in steps of the grid, or limit if a sum is above that.
+func Distance(counts, estimate []int64, from, limit int64) int64 {
+	for i, c := range counts {
+		d := c<<EstimateBits - estimate[i]
+		if from += max(d, -d); from > limit {
+			return limit
+		}
+	}
+	return from
+}
+
 // Down is x/y rounded towards zero, so that a noise multiplier is never overstated.
 func Down(x, y float64) float64 {
 	q := x / y

@@ -1,7 +1,6 @@
-package privacy
+package bins
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -10,9 +9,27 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/noise"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/privacy/internal/opened"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
+
+// rowsOf is the table that a session has.
+func rowsOf(t *testing.T, s *privacy.Session) (rows *table.Table) {
+	t.Helper()
+	_, err := access.Run(s, access.Call{Of: access.Ask("rows"),
+		Draw: func(in access.Rows, _ func(accountant.Charge) error) ([]byte, error) {
+			rows = in.Table()
+			return nil, nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
 
 // fineSchema has a column of 20 cells, of which 4 bins are bought, and a plain one of two codes.
 func fineSchema(unit string, k int) *schema.Schema {
@@ -69,22 +86,17 @@ func TestMergeBins(t *testing.T) {
 		3,
 		3,
 	}
-	session, err := Open(
-		context.Background(),
-		FromTable(fineTable(t, s, x, y, units)),
-		Options{Budget: wide, Plan: accountant.Composition{
-			{Event: accountant.Gaussian{NoiseMultiplier: .25}, Count: 1}}},
-	)
-	if err != nil {
+	session := opened.On(t, fineTable(t, s, x, y, units), 0,
+		accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: noise.MinScale}, Count: 2})
+	if _, err := session.Measure(privacy.Marginal{Cols: []int{0}}, 2*noise.MinScale); err != nil {
 		t.Fatal(err)
 	}
-	session.exact = newCounter(session.session) // as a measurement before would leave it
 	before := len(session.Ledger().Entries)
 	coarse, err := s.Bought([][]int{{0, 5, 6, 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := session.MergeBins(coarse); err != nil {
+	if err := Merge(session, coarse); err != nil {
 		t.Fatal(err)
 	}
 	if got := len(session.Ledger().Entries); got != before {
@@ -93,13 +105,10 @@ func TestMergeBins(t *testing.T) {
 	if got := session.Ledger().Entries[1].SchemaSHA256; got != s.Fingerprint() {
 		t.Error("the ledger lost the fingerprint of the declared schema")
 	}
-	if session.exact != nil {
-		t.Error("counts of the old codes are remembered")
-	}
 	if session.Schema().Fingerprint() != coarse.Fingerprint() {
 		t.Error("the session has the old schema")
 	}
-	got := session.data()
+	got := rowsOf(t, session)
 	if !slices.Equal(got.Column(0).U8, []uint8{0, 0, 1, 2, 3, 3, 4, 2}) ||
 		!slices.Equal(got.Column(1).U8, y) {
 		t.Errorf("codes %v, %v", got.Column(0), got.Column(1))
@@ -107,20 +116,18 @@ func TestMergeBins(t *testing.T) {
 	if !slices.Equal(got.Units(), units) {
 		t.Errorf("units %v, want %v: rows of a unit must stay together", got.Units(), units)
 	}
-	m, err := session.Measure(Marginal{Cols: []int{0}}, .5)
-	if err != nil {
-		t.Fatal(err)
+	// The counts of before, of the same query, are not remembered.
+	m, err := session.Measure(privacy.Marginal{Cols: []int{0}}, 2*noise.MinScale)
+	if err != nil || !slices.Equal(m, []int64{2, 1, 2, 2, 1}) {
+		t.Errorf("%v, %v: after coarsening, want 4 bins and a missing one", m, err)
 	}
-	if len(m) != 5 {
-		t.Errorf("%d cells after coarsening, want 4 bins and a missing one", len(m))
-	}
-	if err := session.MergeBins(s); !errors.Is(err, schema.ErrInvalid) {
+	if err := Merge(session, s); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("going back to the finer schema: %v", err)
 	}
 	if err := session.Close(ledger.StatusDone); err != nil {
 		t.Fatal(err)
 	}
-	if err := session.MergeBins(coarse); !errors.Is(err, ErrClosed) {
+	if err := Merge(session, coarse); !errors.Is(err, privacy.ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }
@@ -139,8 +146,8 @@ func TestMergeBinsKeepsNeighbours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, nb := range relations {
-		_, delta := nb.deltas()
+	for _, nb := range opened.Relations {
+		_, _, delta := access.RowCells.Sensitivity(nb.MaxRowsPerUnit, nb.Adjacency)
 		attained := 0.0
 		for range 300 {
 			var ax, ay, bx, by []uint8

@@ -1,7 +1,6 @@
-package privacy
+package query
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -10,7 +9,10 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/opened"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 func TestContributionsByHand(t *testing.T) {
@@ -84,14 +86,14 @@ func TestContributionsSensitivity(t *testing.T) {
 }
 
 // sized is a table of 4 units with 1, 2, 3 and 30 rows, of which a session uses 3 each.
-func sized(t *testing.T) *Rows {
+func sized(t *testing.T) *table.Table {
 	var units []uint32
 	for id, n := range []int{1, 2, 3, 30} {
 		for range n {
 			units = append(units, uint32(id))
 		}
 	}
-	return FromTable(testTable(t, testSchema("patient", 3), someRows(len(units)), units))
+	return testTable(t, testSchema("patient", 3), someRows(len(units)), units)
 }
 
 // TestContributionsNoise. Null: released − true value is round(N(0, σ²)), independent between
@@ -100,10 +102,7 @@ func sized(t *testing.T) *Rows {
 func TestContributionsNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	upTo, truth := []int{1, 3, 10}, []int64{1, 2, 0, 1}
-	s, err := Open(context.Background(), sized(t), Options{Budget: wide, Plan: gaussian(sigma, n)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := opened.On(t, sized(t), 0, gaussian(sigma, n))
 	draws := make([]int64, n)
 	for k := range draws {
 		got, err := s.Measure(ContributionHistogram{upTo}, sigma)
@@ -128,41 +127,39 @@ func TestContributionsNoise(t *testing.T) {
 // TestContributionsIsChargedBeforeReading: what is not in the plan, or makes no sense, reads
 // nothing and costs nothing.
 func TestContributionsIsChargedBeforeReading(t *testing.T) {
-	s, err := Open(context.Background(), sized(t), Options{Budget: wide, Plan: gaussian(5, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := opened.On(t, sized(t), 0, gaussian(5, 1))
 	reads := 0
-	units := s.units
-	s.units = func() []uint32 { reads++; return units() }
+	measure := func(upTo []int, sigma float64) ([]int64, error) {
+		return s.Measure(opened.Reading{Query: ContributionHistogram{upTo}, Reads: &reads}, sigma)
+	}
 	for name, call := range map[string]func() error{
 		"sigma 0": func() error {
-			_, err := s.Measure(ContributionHistogram{[]int{1}}, 0)
+			_, err := measure([]int{1}, 0)
 			return err
 		},
 		"sigma NaN": func() error {
-			_, err := s.Measure(ContributionHistogram{[]int{1}}, math.NaN())
+			_, err := measure([]int{1}, math.NaN())
 			return err
 		},
-		"no ranges": func() error { _, err := s.Measure(ContributionHistogram{nil}, 5); return err },
+		"no ranges": func() error { _, err := measure(nil, 5); return err },
 		"many ranges": func() error {
-			_, err := s.Measure(ContributionHistogram{make([]int, MaxUnitRanges+1)}, 5)
+			_, err := measure(make([]int, MaxUnitRanges+1), 5)
 			return err
 		},
 		"from 0": func() error {
-			_, err := s.Measure(ContributionHistogram{[]int{0, 1}}, 5)
+			_, err := measure([]int{0, 1}, 5)
 			return err
 		},
 		"falling": func() error {
-			_, err := s.Measure(ContributionHistogram{[]int{1, 3, 3}}, 5)
+			_, err := measure([]int{1, 3, 3}, 5)
 			return err
 		},
 		"other sigma": func() error {
-			_, err := s.Measure(ContributionHistogram{[]int{1}}, 4)
+			_, err := measure([]int{1}, 4)
 			return err
 		},
 		"for one of k": func() error {
-			_, err := s.Measure(ContributionHistogram{[]int{1}}, 15)
+			_, err := measure([]int{1}, 15)
 			return err
 		},
 	} {
@@ -170,24 +167,21 @@ func TestContributionsIsChargedBeforeReading(t *testing.T) {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
 		}
 	}
-	if _, err := s.Measure(ContributionHistogram{[]int{1}}, 5); err != nil || reads != 1 {
+	if _, err := measure([]int{1}, 5); err != nil || reads != 1 {
 		t.Errorf("the planned call: %v, %d reads", err, reads)
 	}
-	if _, err := s.Measure(ContributionHistogram{[]int{1}}, 5); !errors.Is(err, ErrPlan) ||
+	if _, err := measure([]int{1}, 5); !errors.Is(err, privacy.ErrPlan) ||
 		reads != 1 {
 		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
 	}
 	s.Close(ledger.StatusDone)
-	if _, err := s.Measure(ContributionHistogram{[]int{1}}, 5); !errors.Is(err, ErrClosed) {
+	if _, err := measure([]int{1}, 5); !errors.Is(err, privacy.ErrClosed) {
 		t.Errorf("a closed session: %v", err)
 	}
-	if s.units != nil {
-		t.Error("a closed session still has the ids")
+	if got := s.Ledger().Runs()[0].Charged; len(got) != 1 || got[0].Count != 1 {
+		t.Errorf("charges in the ledger %v, want 1", got)
 	}
-	if run := s.Ledger().Runs()[0]; calls(run.Charged) != 1 {
-		t.Errorf("%d charges in the ledger, want 1", calls(run.Charged))
-	}
-	rows := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
+	rows := opened.On(t, testTable(t, testSchema("", 0), someRows(12), nil), 0, gaussian(5, 1))
 	if _, err := rows.Measure(ContributionHistogram{[]int{1}}, 5); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("without an id column: %v", err)
 	}

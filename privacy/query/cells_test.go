@@ -1,17 +1,34 @@
-package privacy
+package query
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
+	"github.com/decoy-dp/decoy/privacy/internal/opened"
 	"github.com/decoy-dp/decoy/table"
 )
+
+var (
+	testSchema    = gatetest.Schema
+	testTable     = gatetest.Table
+	someRows      = gatetest.SomeRows
+	follows       = gatetest.Follows
+	roundedNormal = gatetest.RoundedNormal
+	relations     = opened.Relations
+)
+
+func gaussian(sigma float64, n int) accountant.Charge {
+	return accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: sigma}, Count: n}
+}
 
 // toyCells puts a row in the cell that a function of its codes names.
 type toyCells struct {
@@ -87,7 +104,7 @@ func TestHistogramSensitivity(t *testing.T) {
 	for _, nb := range relations {
 		far := 0.
 		for range 3000 {
-			ra, rb := pairOf(u, nb)
+			ra, rb := gatetest.PairOf(u, nb.Adjacency, nb.MaxRowsPerUnit)
 			s := testSchema("", 0)
 			a := countCells(testTable(t, s, ra, nil), &toyCells{size: 5, of: spread}, 5)
 			b := countCells(testTable(t, s, rb, nil), &toyCells{size: 5, of: spread}, 5)
@@ -109,7 +126,7 @@ func TestHistogramSensitivity(t *testing.T) {
 func TestHistogramNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	tab := testTable(t, testSchema("", 0), someRows(60), nil)
-	s := open(t, tab, gaussian(sigma, n))
+	s := opened.On(t, tab, 0, gaussian(sigma, n))
 	cells := &toyCells{size: 24, of: spread}
 	truth := countCells(tab, cells, 24)
 	draws := make([]int64, n)
@@ -136,20 +153,26 @@ func TestHistogramNoise(t *testing.T) {
 // TestHistogramIsChargedBeforeReading: what is not in the plan, or not a histogram, reads nothing
 // and costs nothing.
 func TestHistogramIsChargedBeforeReading(t *testing.T) {
-	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
+	s := opened.On(t, testTable(t, testSchema("", 0), someRows(12), nil), 0, gaussian(5, 1))
 	reads := 0
-	data := s.data
-	s.data = func() *table.Table { reads++; return data() }
+	bit := func() *toyCells {
+		return &toyCells{size: 2, of: func(row [3]uint16) uint32 {
+			if reads = 1; row[0] == 1 {
+				return 1
+			}
+			return 0
+		}}
+	}
 	for name, call := range map[string]func() error{
 		"sigma 0":   func() error { _, err := s.Measure(Cells{bit()}, 0); return err },
 		"sigma NaN": func() error { _, err := s.Measure(Cells{bit()}, math.NaN()); return err },
 		"no cells":  func() error { _, err := s.Measure(Cells{&toyCells{size: 0}}, 5); return err },
 		"many cells": func() error {
-			_, err := s.Measure(Cells{&toyCells{size: MaxCells + 1}}, 5)
+			_, err := s.Measure(Cells{&toyCells{size: access.MaxCells + 1}}, 5)
 			return err
 		},
-		"other sigma":  func() error { _, err := s.Measure(Cells{bit()}, 4); return err },
-		"no candidate": func() error { _, err := s.Distance(nil, 5); return err },
+		"other sigma": func() error { _, err := s.Measure(Cells{bit()}, 4); return err },
+		"no rule":     func() error { _, err := s.Measure(Cells{}, 5); return err },
 	} {
 		if err := call(); err == nil || reads > 0 {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
@@ -158,15 +181,15 @@ func TestHistogramIsChargedBeforeReading(t *testing.T) {
 	if _, err := s.Measure(Cells{bit()}, 5); err != nil || reads != 1 {
 		t.Errorf("the planned call: %v, %d reads", err, reads)
 	}
-	if _, err := s.Measure(Cells{bit()}, 5); !errors.Is(err, ErrPlan) || reads != 1 {
+	if _, err := s.Measure(Cells{bit()}, 5); !errors.Is(err, privacy.ErrPlan) || reads != 1 {
 		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
 	}
 	s.Close(ledger.StatusDone)
-	if _, err := s.Measure(Cells{bit()}, 5); !errors.Is(err, ErrClosed) {
+	if _, err := s.Measure(Cells{bit()}, 5); !errors.Is(err, privacy.ErrClosed) {
 		t.Errorf("a closed session: %v", err)
 	}
-	if run := s.Ledger().Runs()[0]; calls(run.Charged) != 1 {
-		t.Errorf("%d charges in the ledger, want 1", calls(run.Charged))
+	if got := s.Ledger().Runs()[0].Charged; len(got) != 1 || got[0].Count != 1 {
+		t.Errorf("charges in the ledger %v, want 1", got)
 	}
 }
 
@@ -174,15 +197,72 @@ func TestHistogramIsChargedBeforeReading(t *testing.T) {
 // several rows a unit, and no unit counts more than its share.
 func TestHistogramOfUnits(t *testing.T) {
 	tab := testTable(t, testSchema("patient", 3), someRows(60), make([]uint32, 60))
-	s, err := Open(context.Background(), FromTable(tab), Options{Budget: wide, Plan: gaussian(3, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Measure(Cells{bit()}, 3); !errors.Is(err, ErrPlan) {
+	s := opened.On(t, tab, 0, gaussian(3, 1))
+	if _, err := s.Measure(Cells{bit()}, 3); !errors.Is(err, privacy.ErrPlan) {
 		t.Errorf("noise for one row was accepted for units of three: %v", err)
 	}
 	cells := bit()
 	if _, err := s.Measure(Cells{cells}, 9); err != nil || cells.rows != 3 {
 		t.Errorf("%v, %d rows of one unit counted, want 3", err, cells.rows)
+	}
+}
+
+// badCells puts rows into the first of two cells, and does not come back from those with code 1 in
+// the first column.
+type badCells struct{ do func() }
+
+func (badCells) Size() int { return 2 }
+func (b badCells) CellsTo(dst []uint32, columns []table.Codes) {
+	for i := range dst {
+		if dst[i] = 0; columns[0].At(i) == 1 {
+			b.do()
+		}
+	}
+	clear(columns[0].U8) // what it writes changes no row
+}
+
+// TestForeignCodeTellsNothing: that code panics on a row, or ends its goroutine, is not an answer:
+// the row is in the last cell, and no other row is.
+func TestForeignCodeTellsNothing(t *testing.T) {
+	for _, do := range []func(){func() { panic("code 17") }, func() { panic(errors.New("other")) },
+		runtime.Goexit} {
+		s := opened.On(t, testTable(t, testSchema("", 0), someRows(1000), nil), 0, gaussian(.01, 2),
+			gaussian(5, 1))
+		for range 2 {
+			got, err := s.Measure(Cells{badCells{do}}, .01)
+			if err != nil || got[0] != 500 || got[1] != 500 {
+				t.Errorf("cells %v, %v", got, err)
+			}
+		}
+		if _, err := s.Measure(Total{}, 5); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// staleCells writes the cells of some rows only, and leaves the others as it finds them.
+type staleCells struct{}
+
+func (staleCells) Size() int { return 4 }
+func (staleCells) CellsTo(dst []uint32, columns []table.Codes) {
+	for i := range dst {
+		if columns[0].At(i) != 0 {
+			dst[i] = 3
+		}
+	}
+}
+
+// TestNoBlockSeesAnother: one row more in one cell moves one count, in a table of several blocks
+// too.
+func TestNoBlockSeesAnother(t *testing.T) {
+	rows := make([][3]uint8, 5*cellBlock)
+	rows[0][0] = 1
+	s := opened.On(t, testTable(t, testSchema("", 0), rows, nil), 0, gaussian(.01, 1))
+	got, err := s.Measure(Cells{staleCells{}}, .01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, []int64{int64(len(rows)) - 1, 0, 0, 1}) {
+		t.Errorf("counts %v", got)
 	}
 }

@@ -1,10 +1,11 @@
-package privacy
+package query
 
 import (
 	"encoding/binary"
 	"fmt"
 	"slices"
 
+	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -13,7 +14,7 @@ import (
 // of that row, and on nothing else. A row on which it panics counts as the last cell: that it did
 // would be an answer without noise.
 type Rule interface {
-	// Size is the number of cells, from 1 to MaxCells.
+	// Size is the number of cells, from 1 to privacy.MaxCells.
 	Size() int
 	// CellsTo stores in dst[i] the cell of the row whose code in column c of the schema is
 	// columns[c].At(i). It is called with blocks of the private rows, and must keep nothing of what
@@ -24,18 +25,27 @@ type Rule interface {
 // cellBlock is how many rows CellsTo sees at a time.
 const cellBlock = 1 << 14
 
-// compileCells reads the size once. What the rule does is not part of the key: it is code.
-func compileCells(rule Rule) (compiled, error) {
-	if rule == nil {
-		return compiled{}, fmt.Errorf("a histogram without a rule")
+// Cells counts rows in the cells of a rule.
+type Cells struct{ Rule Rule }
+
+// Kind is that of disjoint cells.
+func (Cells) Kind() access.Kind { return access.RowCells }
+
+// Compile is for the gate. It reads the size once. What the rule does is not part of the key: it is
+// code.
+func (q Cells) Compile([]int, bool) (access.Compiled, error) {
+	if q.Rule == nil {
+		return access.Compiled{}, fmt.Errorf("a histogram without a rule")
 	}
-	size := rule.Size()
-	if size < 1 || size > MaxCells {
-		return compiled{}, fmt.Errorf("a histogram of %d cells, 1 to %d are possible", size, MaxCells)
+	rule, size := q.Rule, q.Rule.Size()
+	if size < 1 || size > access.MaxCells {
+		return access.Compiled{}, fmt.Errorf("a histogram of %d cells, 1 to %d are possible",
+			size, access.MaxCells)
 	}
 	key := binary.LittleEndian.AppendUint32([]byte("cells"), uint32(size))
-	return compiled{kind: Cells{}, key: string(key), what: "histogram", cells: size, code: true,
-		count: func(_ *session, t *table.Table) []int64 { return countCells(t, rule, size) }}, nil
+	return access.Seal(access.Counted{Kind: q.Kind(), Key: string(key), What: "histogram", Cells: size,
+		Code:  true,
+		Count: func(rows access.Rows) []int64 { return countCells(rows.Table(), rule, size) }}), nil
 }
 
 // countCells counts the rows of a table by cell.
@@ -71,10 +81,7 @@ func countCells(t *table.Table, rule Rule, size int) []int64 {
 
 // cellsTo calls foreign code, and reports whether it came back.
 func cellsTo(dst []uint32, rule Rule, columns []table.Codes) bool {
-	return guarded(func() error {
-		rule.CellsTo(dst, columns)
-		return nil
-	}) == nil
+	return access.Guard(func() { rule.CellsTo(dst, columns) })
 }
 
 // slice is a copy of the codes of some rows: foreign code that writes in it changes no row.
