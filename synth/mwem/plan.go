@@ -8,8 +8,8 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/laplace"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/workload"
 )

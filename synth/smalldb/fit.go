@@ -7,9 +7,9 @@ import (
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
-	"github.com/decoy-dp/decoy/privacy/laplace"
 	"github.com/decoy-dp/decoy/privacy/database"
+	"github.com/decoy-dp/decoy/privacy/laplace"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 )

@@ -16,9 +16,9 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/privacy/query"
-	"github.com/decoy-dp/decoy/privacy/laplace"
 	"github.com/decoy-dp/decoy/privacy/database"
+	"github.com/decoy-dp/decoy/privacy/laplace"
+	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
