@@ -139,7 +139,7 @@ func runDocument(t *testing.T, path string) (ran, skipped int) {
 		case b.skip != "":
 			skipped++
 		case b.language == "go":
-			runProgram(t, at, b)
+			runProgram(t, dir, at, b)
 			ran++
 		case b.language == "sh" || b.language == "console":
 			for _, c := range b.commands() {
@@ -175,15 +175,57 @@ func missing(t *testing.T, at string, c command, output string) {
 	}
 }
 
-// runProgram runs a Go program of a document as if it stood in this module.
-func runProgram(t *testing.T, at string, b block) {
+// runProgram builds a Go program of a document as if it stood in this module, and runs it where the
+// commands before it ran.
+func runProgram(t *testing.T, dir, at string, b block) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(strings.Join(b.lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if output, err := exec.Command("go", "run", file).CombinedOutput(); err != nil {
+	tmp := t.TempDir()
+	file, program := filepath.Join(tmp, "main.go"), filepath.Join(tmp, "program")
+	check(t, os.WriteFile(file, []byte(strings.Join(b.lines, "\n")), 0o600))
+	if output, err := exec.Command("go", "build", "-o", program, file).CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", at, err, output)
+		return
+	}
+	cmd := exec.Command(program)
+	cmd.Dir = dir
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", at, err, output)
+	}
+}
+
+// TestModule follows the page of the library from an empty folder beside a clone: the module is set
+// up as it says, and its first program runs there.
+func TestModule(t *testing.T) {
+	text, err := os.ReadFile("../../docs/library.md")
+	check(t, err)
+	clone, err := filepath.Abs("../..")
+	check(t, err)
+	dir := t.TempDir()
+	check(t, os.Symlink(clone, filepath.Join(dir, "decoy")))
+	script := "set -eu\n"
+	program := ""
+	for _, b := range blocks(string(text)) {
+		switch {
+		case strings.HasPrefix(b.skip, "TestModule"):
+			script += strings.Join(b.lines, "\n") + "\n"
+		case b.language == "go" && program == "":
+			program = strings.Join(b.lines, "\n") + "\n"
+		}
+	}
+	if program == "" || strings.Count(script, "\n") < 6 {
+		t.Fatalf("the page has no program or no commands:\n%s", script)
+	}
+	script = strings.Replace(script, "go mod tidy", "cat > main.go <<'PROGRAM'\n"+program+
+		"PROGRAM\ndecoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml\ngo mod tidy", 1)
+	cmd := exec.Command("sh", "-c", script+"decoy verify icu.decoy\nwc -l synthetic-icu.csv\n")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	output, err := cmd.CombinedOutput()
+	if err != nil && strings.Contains(string(output), "GOPROXY=off") {
+		t.Skip("the modules that go mod tidy asks for are not on this machine")
+	}
+	if err != nil || !strings.Contains(string(output), "the claim holds") {
+		t.Errorf("%v\n%s", err, output)
 	}
 }
 
