@@ -14,8 +14,6 @@ var (
 	// ErrEvent is wrapped by every error about an event, a count or an adjacency that the accountant
 	// does not accept.
 	ErrEvent = errors.New("invalid privacy event")
-	// ErrNoRho is returned for a composition that has an event without a zCDP guarantee.
-	ErrNoRho = errors.New("no zCDP guarantee")
 	// ErrNoFormula is returned by Composition.Epsilon for an event whose cost has no closed formula.
 	ErrNoFormula = errors.New("no closed formula for the cost")
 	// ErrUnbounded is returned when no finite ε exists at the asked δ.
@@ -57,15 +55,13 @@ func (a Adjacency) MarshalText() ([]byte, error) {
 
 // UnmarshalText accepts "add-remove" and "replace-one" only.
 func (a *Adjacency) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case "add-remove":
-		*a = AddRemove
-	case "replace-one":
-		*a = ReplaceOne
-	default:
-		return fmt.Errorf("accountant: adjacency must be add-remove or replace-one: %w", ErrEvent)
+	for _, known := range []Adjacency{AddRemove, ReplaceOne} {
+		if string(text) == known.String() {
+			*a = known
+			return nil
+		}
 	}
-	return nil
+	return Adjacency(0).Validate()
 }
 
 // Validate reports an adjacency that is neither as ErrEvent.

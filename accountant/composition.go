@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -20,7 +21,7 @@ func (c Charge) validate() error {
 		return err
 	}
 	if c.Count < 1 || c.Count > maxCount {
-		return fmt.Errorf("accountant: %s: count %d must be from 1 to %d: %w", eventName(c.Event),
+		return fmt.Errorf("accountant: %s: count %d must be from 1 to %d: %w", c.Event.event(),
 			c.Count, maxCount, ErrEvent)
 	}
 	return nil
@@ -40,13 +41,6 @@ func (c Composition) Validate() error {
 		}
 	}
 	return nil
-}
-
-func (c Composition) validate(adj Adjacency) error {
-	if err := adj.Validate(); err != nil {
-		return err
-	}
-	return c.Validate()
 }
 
 // Bound is a proven upper bound on the cost of a composition: it is (Epsilon, Delta)-DP.
@@ -93,92 +87,77 @@ const gdpSlack = 1e-6
 // The errors are ErrBudgetRange (delta), ErrEvent (an invalid event or adjacency), ErrUnbounded (no
 // finite ε at this delta) and ErrNoFormula (an event that only package pld can price).
 func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
-	if err := c.validate(adj); err != nil {
+	if err := errors.Join(adj.Validate(), c.Validate()); err != nil {
 		return Bound{}, err
 	}
 	if !(delta >= 0 && delta < 1) {
 		return Bound{}, fmt.Errorf("accountant: delta %v must be from 0 to below 1: %w", delta,
 			ErrBudgetRange)
 	}
-	p, err := c.parts(adj)
-	if err != nil {
-		return Bound{}, err
+	var mu2, selectionsMu2 float64
+	var sum, selections, leak upward
+	for _, charge := range c {
+		n := float64(charge.Count)
+		switch e := charge.Event.(type) {
+		case Gaussian:
+			mu2 += n / (e.NoiseMultiplier * e.NoiseMultiplier)
+		case GDPFilter:
+			mu2 += n * square(e.Mu)
+		case SubsampledGaussian:
+			scale := 1.0 // every unit is in the sample
+			if adj == ReplaceOne {
+				scale = 4 // its vector may turn round
+			}
+			mu2 += scale * n / (e.NoiseMultiplier * e.NoiseMultiplier)
+			if e.Rate < 1 {
+				return Bound{}, fmt.Errorf("accountant: %s: its cost needs privacy-loss distributions "+
+					"(package accountant/pld): %w", e.event(), ErrNoFormula)
+			}
+		case Laplace:
+			sum.add(n, e.Epsilon)
+		case Approx:
+			sum.add(n, e.Epsilon)
+			leak.add(n, e.Delta)
+		case Exponential:
+			selections.add(n, e.Epsilon)
+			selectionsMu2 += n * square(rangeMu(e.Epsilon))
+		}
 	}
 	best := Bound{Epsilon: math.Inf(1), Delta: delta}
-	consider := func(mu2, sum float64, method string) {
-		rest := (delta - p.leak) / (1 - p.leak)
+	consider := func(mu2, pure float64) {
+		rest := (delta - leak.sum()) / (1 - leak.sum())
 		if rest < 0 {
 			return
 		}
-		e := GDPEpsilon(math.Sqrt(mu2), rest)
-		if e > 0 && sum > 0 {
-			e = math.Nextafter(e+sum, math.Inf(1))
+		e, method := GDPEpsilon(math.Sqrt(mu2), rest), MethodGDP
+		if mu2 == 0 {
+			method = MethodBasic
+		}
+		if e > 0 && pure > 0 {
+			e = math.Nextafter(e+pure, math.Inf(1))
 		} else {
-			e += sum
+			e += pure
 		}
 		if e < best.Epsilon {
 			best.Epsilon, best.Slack, best.Method = e, e, method
 		}
 	}
-	if p.mu2 > 0 {
-		consider(p.mu2, p.epsilon+p.selections, MethodGDP)
-	} else {
-		consider(0, p.epsilon+p.selections, MethodBasic)
-	}
-	if p.selectionsMu2 > 0 {
-		consider(p.mu2+p.selectionsMu2, p.epsilon, MethodGDP)
+	var all upward
+	all.Add(&sum.Float, &selections.Float)
+	consider(mu2, all.sum())
+	if selectionsMu2 > 0 {
+		consider(mu2+selectionsMu2, sum.sum())
 	}
 	switch {
 	case math.IsInf(best.Epsilon, 1):
 		return Bound{}, fmt.Errorf("accountant: the events have no finite epsilon at delta %v: %w",
 			delta, ErrUnbounded)
-	case p.mu2 > 0 && p.epsilon+p.selections == 0:
+	case mu2 > 0 && all.sum() == 0:
 		best.Slack = gdpSlack * best.Epsilon
 	case delta == 0:
 		best.Slack = 0 // randomised response with each ε reaches the sum
 	}
 	return best, nil
-}
-
-// parts is what the formula of Epsilon adds up.
-type parts struct {
-	mu2, epsilon, leak        float64
-	selections, selectionsMu2 float64 // of the Exponential events: Σε and Σμ²
-}
-
-func (c Composition) parts(adj Adjacency) (p parts, err error) {
-	var epsilon, leak, selections upward
-	for _, charge := range c {
-		n := float64(charge.Count)
-		switch e := charge.Event.(type) {
-		case Gaussian:
-			p.mu2 += n / (e.NoiseMultiplier * e.NoiseMultiplier)
-		case GDPFilter:
-			p.mu2 += n * square(e.Mu)
-		case SubsampledGaussian:
-			if e.Rate < 1 {
-				return p, noFormula(e)
-			}
-			scale := 1.0 // every unit is in the sample
-			if adj == ReplaceOne {
-				scale = 4 // its vector may turn round
-			}
-			p.mu2 += scale * n / (e.NoiseMultiplier * e.NoiseMultiplier)
-		case Laplace:
-			epsilon.add(n, e.Epsilon)
-		case Approx:
-			epsilon.add(n, e.Epsilon)
-			leak.add(n, e.Delta)
-		case Exponential:
-			mu := rangeMu(e.Epsilon)
-			selections.add(n, e.Epsilon)
-			p.selectionsMu2 += n * square(mu)
-		default:
-			return p, noFormula(e)
-		}
-	}
-	p.epsilon, p.leak, p.selections = epsilon.sum(), leak.sum(), selections.sum()
-	return p, nil
 }
 
 // square is x², and not zero.
@@ -199,26 +178,4 @@ func (u *upward) sum() float64 {
 		x = math.Nextafter(x, math.Inf(1))
 	}
 	return x
-}
-
-func noFormula(e Event) error {
-	return fmt.Errorf("accountant: %s: its cost needs privacy-loss distributions "+
-		"(package accountant/pld): %w", eventName(e), ErrNoFormula)
-}
-
-// Rho returns ρ such that the composition is ρ-zCDP: the sum over the events. ErrNoRho if one has
-// none: a subsampled Gaussian, or Approx with δ > 0.
-func (c Composition) Rho() (float64, error) {
-	if err := c.Validate(); err != nil {
-		return 0, err
-	}
-	sum := 0.0
-	for _, charge := range c {
-		rho, ok := eventRho(charge.Event)
-		if !ok {
-			return 0, fmt.Errorf("accountant: %s: %w", eventName(charge.Event), ErrNoRho)
-		}
-		sum += float64(charge.Count) * rho
-	}
-	return sum, nil
 }

@@ -2,9 +2,9 @@
 // knows events, not data.
 //
 // An [Event] is one call of a mechanism with the numbers that decide its cost; the set of events is
-// sealed. A [Composition] is a multiset of events; [Composition.Epsilon] and [Composition.Delta]
-// bound its cost and [Calibrate] finds the least noise for a [Budget]. What runs reserved and
-// charged is recorded by package ledger.
+// sealed. A [Composition] is a multiset of events and [Composition.Epsilon] bounds its cost; a
+// [Reservation] is what is left of one while a run charges it. Package calibrate finds the noise
+// that a [Budget] allows, package ledger records what runs reserved and charged.
 //
 // # What is proven
 //
@@ -13,10 +13,7 @@
 // dominating pair (P, Q) of distributions, whose hockey-stick divergence is at least that of the
 // mechanism on any neighbours, at every order (Zhu, Dong, Wang 2022,
 // https://arxiv.org/abs/2106.08567). Products of dominating pairs dominate adaptive composition
-// (theorem 10 there). The pairs are composed on a grid, with every rounding, truncation,
-// wrap-around and floating-point error on the private side: files dist.go and curve.go say how each
-// is bounded. Under add-remove both orders of a pair are composed and the larger cost counts.
-// [Bound.Slack] says how far the true cost may be below.
+// (theorem 10 there).
 //
 // # A reservation is a fixed multiset
 //
@@ -39,7 +36,7 @@
 // way: docs/claims/gdpfilter.md extends the proof to it.
 //
 // Exponential events have no single pair that is tight in composition; the argument for them is in
-// boundedrange.go.
+// pld/boundedrange.go.
 //
 // # Several runs on one table
 //

@@ -10,13 +10,13 @@ import (
 // makes an event answers for its parameters: the sensitivity in a noise multiplier is that of the
 // query under the adjacency in use.
 type Event interface {
-	event()
+	event() string // its name in JSON
 }
 
 // Gaussian is the Gaussian mechanism: noise N(0, σ²I) on a vector whose Euclidean sensitivity is Δ,
 // with z = σ/Δ. It is exactly (1/z)-GDP.
 type Gaussian struct {
-	NoiseMultiplier float64 // z > 0
+	NoiseMultiplier float64 `json:"noise_multiplier"` // z, above 0
 }
 
 // SubsampledGaussian is the Gaussian mechanism on the sum over a Poisson sample: each privacy unit
@@ -24,16 +24,8 @@ type Gaussian struct {
 // C; z = σ/C. C is the norm of one unit's part under both adjacencies: replace-one may move the sum
 // by 2C, and the accountant knows that. A shuffled or fixed-size batch is not a Poisson sample.
 type SubsampledGaussian struct {
-	Rate            float64 // q, 0 < q ≤ 1
-	NoiseMultiplier float64 // z > 0
-}
-
-// DiscreteGaussian adds P(x) ∝ exp(−x²/2σ²) on the integers to one integer that moves by at most
-// Sensitivity; σ = z·Sensitivity. A query whose neighbours differ in k coordinates is k of these
-// events.
-type DiscreteGaussian struct {
-	NoiseMultiplier float64 // z > 0
-	Sensitivity     int64   // 1 to 2⁵³
+	Rate            float64 `json:"rate"`             // q, 0 < q ≤ 1
+	NoiseMultiplier float64 `json:"noise_multiplier"` // z, above 0
 }
 
 // Laplace is the Laplace mechanism with ε = Δ₁/scale, discrete or continuous. Its privacy-loss
@@ -42,99 +34,65 @@ type DiscreteGaussian struct {
 // and nothing between; δ(0) = tanh(ε/2)), so the smaller distribution of the continuous one would
 // not be a bound.
 type Laplace struct {
-	Epsilon float64 // > 0
+	Epsilon float64 `json:"epsilon"` // above 0
 }
 
 // Exponential is the exponential mechanism P(t) ∝ exp(ε·u(t)/(2Δu)), or any other ε-bounded-range
 // mechanism: the privacy losses of any two outcomes on a pair of neighbours differ by at most ε
 // (Dong, Durfee, Rogers 2020, https://arxiv.org/abs/1909.13830).
 type Exponential struct {
-	Epsilon float64 // > 0
+	Epsilon float64 `json:"epsilon"` // above 0
 }
 
 // Approx is any (ε, δ)-DP step.
 type Approx struct {
-	Epsilon float64 // ≥ 0
-	Delta   float64 // 0 ≤ δ < 1
+	Epsilon float64 `json:"epsilon"` // 0 or more
+	Delta   float64 `json:"delta"`   // 0 ≤ δ < 1
 }
 
-func (Gaussian) event()           {}
-func (SubsampledGaussian) event() {}
-func (DiscreteGaussian) event()   {}
-func (Laplace) event()            {}
-func (Exponential) event()        {}
-func (Approx) event()             {}
-func (GDPFilter) event()          {}
+// GDPFilter is a fully adaptive sequence of Gaussian-DP mechanisms: the i-th is μ_i-GDP given the
+// outputs before it, μ_i and the mechanism itself are chosen from those outputs, and Σμ_i² ≤ Mu² is
+// checked before each call. The sequence is Mu-GDP, like one Gaussian with noise multiplier 1/Mu
+// (docs/claims/gdpfilter.md). [FilterCost] says which events may be taken from a filter.
+type GDPFilter struct {
+	Mu float64 `json:"mu"` // above 0
+}
 
-// maxMultiplier bounds noise multipliers, so that the square of none is infinite and the event
-// free.
-const maxMultiplier = 1e150
+func (Gaussian) event() string           { return "gaussian" }
+func (SubsampledGaussian) event() string { return "subsampled-gaussian" }
+func (Laplace) event() string            { return "laplace" }
+func (Exponential) event() string        { return "exponential" }
+func (Approx) event() string             { return "approx" }
+func (GDPFilter) event() string          { return "pool" }
 
 // validate reports a parameter out of its range, or an event that the accountant does not know, as
 // ErrEvent.
 func validate(e Event) error {
-	positive := func(name string, x float64) error {
-		if !(x > 0) || math.IsInf(x, 1) {
-			return fmt.Errorf("accountant: %s: %s %v must be positive and finite: %w", eventName(e), name, x,
-				ErrEvent)
-		}
-		return nil
-	}
-	multiplier := func(z float64) error {
-		if z > maxMultiplier {
-			return fmt.Errorf("accountant: %s: noise multiplier %v must be at most %v: %w", eventName(e), z,
-				maxMultiplier, ErrEvent)
-		}
-		return positive("noise multiplier", z)
-	}
+	positive := func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
+	// the square of none is infinite, which would make the event free
+	multiplier := func(z float64) bool { return z > 0 && z <= 1e150 }
+	var ok bool
+	var needs string
 	switch e := e.(type) {
 	case Gaussian:
-		return multiplier(e.NoiseMultiplier)
+		ok, needs = multiplier(e.NoiseMultiplier), "a noise multiplier above 0 and at most 1e150"
 	case SubsampledGaussian:
-		if !(e.Rate > 0 && e.Rate <= 1) {
-			return fmt.Errorf("accountant: subsampled-gaussian: rate %v must be above 0 and at most 1: %w",
-				e.Rate, ErrEvent)
-		}
-		return multiplier(e.NoiseMultiplier)
-	case DiscreteGaussian:
-		if e.Sensitivity < 1 || e.Sensitivity > 1<<53 {
-			return fmt.Errorf("accountant: discrete-gaussian: sensitivity %d must be from 1 to 2^53: %w",
-				e.Sensitivity, ErrEvent)
-		}
-		return multiplier(e.NoiseMultiplier)
+		ok = e.Rate > 0 && e.Rate <= 1 && multiplier(e.NoiseMultiplier)
+		needs = "a rate above 0 and at most 1, a noise multiplier above 0 and at most 1e150"
 	case Laplace:
-		return positive("epsilon", e.Epsilon)
+		ok, needs = positive(e.Epsilon), "a positive and finite epsilon"
 	case Exponential:
-		return positive("epsilon", e.Epsilon)
+		ok, needs = positive(e.Epsilon), "a positive and finite epsilon"
 	case GDPFilter:
-		return positive("mu", e.Mu)
+		ok, needs = positive(e.Mu), "a positive and finite mu"
 	case Approx:
-		if !(e.Epsilon >= 0) || math.IsInf(e.Epsilon, 1) || !(e.Delta >= 0 && e.Delta < 1) {
-			return fmt.Errorf("accountant: approx: epsilon %v must be finite and not negative, delta %v "+
-				"from 0 to below 1: %w", e.Epsilon, e.Delta, ErrEvent)
-		}
-		return nil
+		ok = (e.Epsilon == 0 || positive(e.Epsilon)) && e.Delta >= 0 && e.Delta < 1
+		needs = "a finite epsilon of 0 or more, a delta from 0 to below 1"
+	default:
+		return fmt.Errorf("accountant: unknown event: %w", ErrEvent)
 	}
-	return fmt.Errorf("accountant: unknown event: %w", ErrEvent)
-}
-
-// eventRho returns the zCDP parameter ρ of one event, or false if it has none: Bun & Steinke 2016
-// (Gaussian 1/(2z²), pure DP ε²/2, proposition 1.4), Canonne, Kamath, Steinke 2020 (discrete
-// Gaussian 1/(2z²)), Cesar & Rogers 2021 (bounded range ε²/8, lemma 3.4), a filter as one Gaussian.
-func eventRho(e Event) (float64, bool) {
-	switch e := e.(type) {
-	case Gaussian:
-		return 1 / (2 * e.NoiseMultiplier * e.NoiseMultiplier), true
-	case DiscreteGaussian:
-		return 1 / (2 * e.NoiseMultiplier * e.NoiseMultiplier), true
-	case Laplace:
-		return e.Epsilon * e.Epsilon / 2, true
-	case Exponential:
-		return e.Epsilon * e.Epsilon / 8, true
-	case GDPFilter:
-		return e.Mu * e.Mu / 2, true
-	case Approx:
-		return e.Epsilon * e.Epsilon / 2, e.Delta == 0
+	if !ok {
+		return fmt.Errorf("accountant: %s needs %s, not %v: %w", e.event(), needs, e, ErrEvent)
 	}
-	return 0, false
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 )
 
 // The plan of a marginal mechanism: fifteen noisy counts, fourteen selections, fourteen more
@@ -18,7 +19,7 @@ func Example() {
 			{Event: accountant.Gaussian{NoiseMultiplier: 40 * scale}, Count: 14},
 		}
 	}
-	scale, err := accountant.Calibrate(budget, accountant.AddRemove, plan)
+	scale, err := calibrate.Scale(budget, accountant.AddRemove, plan)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -26,12 +27,6 @@ func Example() {
 	cost, _ := plan(scale).Epsilon(budget.Delta, accountant.AddRemove)
 	fmt.Printf("scale %.4f: epsilon %.6f by %s\n", scale, cost.Epsilon, cost.Method)
 	// Output: scale 0.9810: epsilon 1.000000 by gdp
-}
-
-func ExampleGaussianSigma() {
-	sigma, _ := accountant.GaussianSigma(accountant.Budget{Epsilon: 1, Delta: 1e-9}, 1)
-	fmt.Printf("%.6f\n", sigma)
-	// Output: 5.495266
 }
 
 func ExampleComposition_json() {

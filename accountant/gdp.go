@@ -1,9 +1,6 @@
 package accountant
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // GDPDelta returns the smallest δ at which a μ-GDP mechanism is (ε, δ)-DP:
 //
@@ -51,48 +48,6 @@ func GDPEpsilon(mu, delta float64) float64 {
 	return bisectUp(0, hi, func(epsilon float64) bool { return GDPDelta(mu, epsilon) <= delta })
 }
 
-// GDPMu returns the largest μ, on the private side, at which a μ-GDP mechanism is within the
-// budget. A budget with δ = 0 has none.
-func GDPMu(b Budget) (float64, error) {
-	if err := b.Validate(); err != nil {
-		return 0, err
-	}
-	if b.Delta == 0 {
-		return 0, fmt.Errorf("accountant: no Gaussian mechanism has delta 0: %w", ErrUnbounded)
-	}
-	lo, hi := 0.0, 1.0
-	for GDPDelta(hi, b.Epsilon) <= b.Delta {
-		lo, hi = hi, 2*hi
-	}
-	// 1/μ is a noise scale: bisect it upwards so that the end that is returned is the private one. μ =
-	// δ is within any budget, as δ(ε) ≤ δ(0) < μ/2.
-	scale := bisectUp(1/hi, 1/math.Max(lo, b.Delta), func(scale float64) bool {
-		// The two round differently: both must agree.
-		return GDPDelta(1/scale, b.Epsilon) <= b.Delta && GDPEpsilon(1/scale, b.Delta) <= b.Epsilon
-	})
-	return 1 / scale, nil
-}
-
-// GaussianSigma returns the smallest σ, on the private side, at which the Gaussian mechanism on a
-// vector of the given Euclidean sensitivity (> 0, finite) is within the budget (Balle & Wang 2018,
-// algorithm 1, https://arxiv.org/abs/1805.06530).
-func GaussianSigma(b Budget, sensitivity float64) (float64, error) {
-	if !(sensitivity > 0) || math.IsInf(sensitivity, 1) {
-		return 0, fmt.Errorf("accountant: sensitivity %v must be positive and finite: %w", sensitivity,
-			ErrEvent)
-	}
-	mu, err := GDPMu(b)
-	if err != nil {
-		return 0, err
-	}
-	sigma := sensitivity / mu
-	// the two divisions may have rounded the wrong way
-	for GDPDelta(sensitivity/sigma, b.Epsilon) > b.Delta {
-		sigma = math.Nextafter(sigma, math.Inf(1))
-	}
-	return sigma, nil
-}
-
 // bisectUp returns a float64 x in (lo, hi] with ok(x), for a predicate that is false up to some
 // point and true from there to hi; x exceeds that point by at most a relative 1e-12. It assumes
 // ok(hi) and never evaluates lo.
@@ -109,4 +64,20 @@ func bisectUp(lo, hi float64, ok func(float64) bool) float64 {
 		}
 	}
 	return hi
+}
+
+// ulp is the unit roundoff of float64.
+const ulp = 1.0 / (1 << 53)
+
+// logPhi returns ln Φ(x), Φ the standard normal distribution function, with an absolute error of a
+// few ulps of 1 + |ln Φ|.
+func logPhi(x float64) float64 {
+	if x > -30 {
+		return math.Log(math.Erfc(-x/math.Sqrt2) / 2)
+	}
+	// Asymptotic series of the Mills ratio (Abramowitz & Stegun 26.2.12); at x = -30 the first omitted
+	// term is 2e-14.
+	w := 1 / (x * x)
+	return -x*x/2 - math.Log(-x) - math.Log(2*math.Pi)/2 +
+		math.Log1p(w*(-1+w*(3+w*(-15+w*(105-w*945)))))
 }

@@ -2,14 +2,6 @@ package accountant
 
 import "math"
 
-// GDPFilter is a fully adaptive sequence of Gaussian-DP mechanisms: the i-th is μ_i-GDP given the
-// outputs before it, μ_i and the mechanism itself are chosen from those outputs, and Σμ_i² ≤ Mu² is
-// checked before each call. The sequence is Mu-GDP, like one Gaussian with noise multiplier 1/Mu
-// (docs/claims/gdpfilter.md). [FilterCost] says which events may be taken from a filter.
-type GDPFilter struct {
-	Mu float64 // > 0
-}
-
 // roundUp is a factor that outweighs the rounding of the few operations before it.
 const roundUp = 1 + 16*ulp
 
@@ -24,24 +16,24 @@ func FilterCost(e Event) (muSquared float64, ok bool) {
 	if validate(e) != nil {
 		return 0, false
 	}
+	mu := 0.0
 	switch e := e.(type) {
 	case Gaussian:
-		mu := 1 / e.NoiseMultiplier
-		muSquared = float64(mu*mu) * roundUp
+		mu = 1 / e.NoiseMultiplier
 	case Exponential:
-		mu := rangeMu(e.Epsilon)
-		muSquared = float64(mu*mu) * roundUp
+		mu = rangeMu(e.Epsilon)
 	}
+	muSquared = float64(mu*mu) * roundUp
 	// a cost that underflows to 0 would be free
 	return muSquared, muSquared > 0 && !math.IsInf(muSquared, 1)
 }
 
 // rangeMu returns the smallest μ, rounded up, for which every ε-bounded-range mechanism is μ-GDP.
 //
-// Given t (see boundedrange.go) the trade-off function of the pair is linear between (0, 1), (1 −
-// p, q) and (1, 0), with p = p_t, q = p_t·e^{−t}. G_μ is convex and joins (0, 1) to (1, 0), so the
-// pair is μ-GDP if and only if its kink is on or above G_μ: μ ≥ Φ⁻¹(p) − Φ⁻¹(q). From the formula
-// of p_t, logit p − logit q = ε for every t, so with s = Φ⁻¹∘logistic
+// Given t (see pld/boundedrange.go) the trade-off function of the pair is linear between (0, 1),
+// (1 − p, q) and (1, 0), with p = p_t, q = p_t·e^{−t}. G_μ is convex and joins (0, 1) to (1, 0), so
+// the pair is μ-GDP if and only if its kink is on or above G_μ: μ ≥ Φ⁻¹(p) − Φ⁻¹(q). From the
+// formula of p_t, logit p − logit q = ε for every t, so with s = Φ⁻¹∘logistic
 //
 //	μ(ε) = sup_x s(x + ε/2) − s(x − ε/2) = s(ε/2) − s(−ε/2) = 2s(ε/2),     at t = ε/2,
 //
@@ -55,19 +47,4 @@ func rangeMu(epsilon float64) float64 {
 	return bisectUp(0, 0.627*epsilon, func(mu float64) bool {
 		return logPhi(-mu/2) <= tail-slop
 	}) * roundUp
-}
-
-// ExponentialOfMu returns the largest ε, rounded down, of an exponential mechanism that takes at
-// most mu² from a filter; mu > 0, finite. It is the inverse of the cost that [FilterCost] states.
-func ExponentialOfMu(mu float64) float64 {
-	// With y = ln Φ(−μ/2): e^{ε/2} = e^{−y} − 1.
-	y := logPhi(-mu / 2)
-	epsilon := 2 * (-y + math.Log1p(-math.Exp(y)))
-	for step := 4 * ulp; epsilon > 0; step *= 2 {
-		if cost, ok := FilterCost(Exponential{epsilon}); ok && cost <= mu*mu {
-			return epsilon
-		}
-		epsilon *= 1 - step
-	}
-	return 0
 }

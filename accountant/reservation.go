@@ -40,7 +40,7 @@ func (r *Reservation) Take(c Charge) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("accountant: %s: more than is reserved: %w", eventName(c.Event), ErrBudget)
+	return fmt.Errorf("accountant: %s: more than is reserved: %w", c.Event.event(), ErrBudget)
 }
 
 // FilterLeft returns the μ² that is left in the filter, rounded down by a relative 1e-12 of the

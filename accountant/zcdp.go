@@ -1,9 +1,32 @@
 package accountant
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
+
+// Rho returns ρ such that a valid composition is ρ-zCDP: the sum over the events, +Inf if one has
+// none (a subsample, or Approx with δ > 0). Bun & Steinke 2016 (Gaussian 1/(2z²), pure DP ε²/2,
+// proposition 1.4), Cesar & Rogers 2021 (bounded range ε²/8, lemma 3.4), a filter as one Gaussian.
+func (c Composition) Rho() float64 {
+	sum := 0.0
+	for _, charge := range c {
+		rho := math.Inf(1)
+		switch e := charge.Event.(type) {
+		case Gaussian:
+			rho = 1 / (2 * e.NoiseMultiplier * e.NoiseMultiplier)
+		case Laplace:
+			rho = e.Epsilon * e.Epsilon / 2
+		case Exponential:
+			rho = e.Epsilon * e.Epsilon / 8
+		case GDPFilter:
+			rho = e.Mu * e.Mu / 2
+		case Approx:
+			if e.Delta == 0 {
+				rho = e.Epsilon * e.Epsilon / 2
+			}
+		}
+		sum += float64(charge.Count) * rho
+	}
+	return sum
+}
 
 // ZCDPEpsilon returns the ε at delta of a ρ-zCDP mechanism, whose Rényi divergence of order α is at
 // most ρα (Bun & Steinke 2016), by the conversion of Canonne, Kamath and Steinke 2020 (proposition
@@ -28,24 +51,4 @@ func ZCDPEpsilon(rho, delta float64) float64 {
 	})
 	alpha := 1 + lambda
 	return math.Max(0, rho*alpha+math.Log1p(-1/alpha)-(logDelta+math.Log(alpha))/lambda)
-}
-
-// ZCDPRho returns the largest ρ, on the private side, at which a ρ-zCDP mechanism is within the
-// budget. A budget with δ = 0 has none.
-func ZCDPRho(b Budget) (float64, error) {
-	if err := b.Validate(); err != nil {
-		return 0, err
-	}
-	if b.Delta == 0 {
-		return 0, fmt.Errorf("accountant: zCDP gives no pure guarantee: %w", ErrUnbounded)
-	}
-	// Bisect 1/ρ upwards: the end that is returned is the private one.
-	hi := 2 / b.Epsilon
-	for ZCDPEpsilon(1/hi, b.Delta) > b.Epsilon {
-		hi *= 2
-	}
-	return 1 / bisectUp(0, hi, func(x float64) bool {
-		return ZCDPEpsilon(1/x,
-			b.Delta) <= b.Epsilon
-	}), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 )
 
@@ -46,7 +47,7 @@ func ClaimOf(
 		claim.Curve = append(claim.Curve, Point{Epsilon: epsilon, Delta: min(1, bound.Delta)})
 	}
 	if bound, err := pld.Delta(c, b.Epsilon, adj); err == nil && bound.Method == "gdp" && b.Delta > 0 {
-		if claim.Mu, err = accountant.GDPMu(accountant.Budget{Epsilon: b.Epsilon,
+		if claim.Mu, err = calibrate.Mu(accountant.Budget{Epsilon: b.Epsilon,
 			Delta: max(bound.Delta, 1e-300)}); err != nil {
 			claim.Mu = 0
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
@@ -159,7 +160,7 @@ func Gate(
 	plan := func(scale float64) accountant.Composition {
 		return accountant.Composition{{Event: g.event(nb, scale), Count: 1}}
 	}
-	scale, err := pld.Calibrate(b, nb.Adjacency, plan)
+	scale, err := calibrate.Scale(b, nb.Adjacency, plan, pld.RDP, pld.Upper)
 	if err != nil {
 		return fail(err)
 	}

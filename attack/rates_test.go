@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/internal/stattest"
 )
 
@@ -99,16 +100,15 @@ func cdf(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 // breaks where it is exceeded.
 func TestClaimOf(t *testing.T) {
 	b := accountant.Budget{Epsilon: 4, Delta: 1e-6}
-	sigma, err := accountant.GaussianSigma(b, 1)
+	mu, err := calibrate.Mu(b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, err := ClaimOf(b, accountant.AddRemove,
-		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: sigma}, Count: 1}})
+		accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: 1 / mu}, Count: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mu := 1 / sigma
 	if math.Abs(c.Mu/mu-1) > 1e-6 {
 		t.Errorf("μ %v, want %v", c.Mu, mu)
 	}

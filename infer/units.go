@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
@@ -60,7 +61,7 @@ func Units(
 		return accountant.Composition{{Event: nb.MeasureEvent(query.ContributionHistogram{}, sigma),
 			Count: 1}}
 	}
-	sigma, err := accountant.Calibrate(o.Budget, nb.Adjacency, plan)
+	sigma, err := calibrate.Scale(o.Budget, nb.Adjacency, plan)
 	if err != nil {
 		return nil, nil, fmt.Errorf("infer: %w", err)
 	}

@@ -155,28 +155,17 @@ func (h *history) allows(b accountant.Budget, c accountant.Composition) error {
 }
 
 func (h *history) allowsRho(c accountant.Composition) error {
-	total := 0.0
-	compositions := []accountant.Composition{c}
+	rho := c.Rho()
 	for _, r := range h.runs {
 		if r.Counts() {
-			compositions = append(compositions, r.Reserved)
+			rho += r.Reserved.Rho()
 		}
 	}
-	for _, c := range compositions {
-		rho, err := c.Rho()
-		if err != nil {
-			return fmt.Errorf("ledger: the ledger's limit counts rho: %w: %w", err, accountant.ErrBudget)
-		}
-		total += rho
-	}
-	most, err := accountant.ZCDPRho(*h.limit.Budget)
-	if err != nil {
-		return err
-	}
-	if total > most {
-		return fmt.Errorf("ledger: this run would bring rho to %v, the ledger's limit is %v (epsilon "+
-			"%v, delta %v): %w",
-			total, most, h.limit.Budget.Epsilon, h.limit.Budget.Delta, accountant.ErrBudget)
+	limit := *h.limit.Budget
+	if total := accountant.ZCDPEpsilon(rho, limit.Delta); !(total <= limit.Epsilon) {
+		return fmt.Errorf("ledger: this run would bring rho to %v, which is epsilon %v at delta %v; the "+
+			"ledger's limit is epsilon %v: %w", rho, total, limit.Delta, limit.Epsilon,
+			accountant.ErrBudget)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/query"
@@ -152,7 +153,7 @@ func TestFilterInParallel(t *testing.T) {
 func TestFilterIsReservedBeforeReading(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	most, err := accountant.GDPMu(budget)
+	most, err := calibrate.Mu(budget)
 	if err != nil {
 		t.Fatal(err)
 	}

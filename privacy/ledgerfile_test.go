@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/query"
 )
@@ -39,11 +40,11 @@ func reserveOn(
 func TestLimitAcrossRuns(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	sigma, err := accountant.GaussianSigma(one, 1)
+	mu, err := calibrate.Mu(one)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := gaussian(sigma, 1)
+	plan := gaussian(1/mu, 1)
 	if err := file.SetLimit(context.Background(), rowUnits.Units(""),
 		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
 		t.Fatal(err)

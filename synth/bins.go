@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/bins"
 	"github.com/decoy-dp/decoy/ranges"
@@ -74,7 +75,7 @@ func (b binned) Plan(
 		if err != nil {
 			return nil, err
 		}
-		mu, err := accountant.GDPMu(accountant.Budget{Epsilon: c.BuyShare * budget.Epsilon,
+		mu, err := calibrate.Mu(accountant.Budget{Epsilon: c.BuyShare * budget.Epsilon,
 			Delta: budget.Delta})
 		if err != nil {
 			return nil, fmt.Errorf("synth: the share of column %q: %w", c.Name, err)
@@ -104,7 +105,7 @@ func (p *binPlan) share(s *schema.Schema, whole accountant.Budget) error {
 		z := c.Event.(accountant.Gaussian).NoiseMultiplier
 		spent += float64(c.Count) / (z * z)
 	}
-	mu, err := accountant.GDPMu(whole)
+	mu, err := calibrate.Mu(whole)
 	if err != nil {
 		return err
 	}

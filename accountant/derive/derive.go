@@ -34,7 +34,6 @@ type Range struct {
 //	Exponential          R_(ε/2)     G with Φ(−μ/2) = 1/(1 + e^(ε/2)) (docs/claims/gdpfilter.md)
 //	SubsampledGaussian   nothing     G of the whole table: exact at rate 1, less costs less
 //	Approx               R_ε         R_ε, and its δ apart
-//	DiscreteGaussian     nothing     no bound
 //
 // Leaving an event out makes a composition cheaper. Of many R the first are taken as such; the
 // others are left out below, and above are G with Φ(−μ/2) = 1/(1 + e^ε).

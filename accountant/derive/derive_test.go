@@ -67,8 +67,6 @@ func TestAgainstTheAccountant(t *testing.T) {
 			Count: 20}}, 1e-6, true},
 		{"approximate", comp{{Event: accountant.Approx{Epsilon: .1, Delta: 1e-9}, Count: 3},
 			{Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 2}}, 1e-7, false},
-		{"discrete", comp{{Event: accountant.DiscreteGaussian{NoiseMultiplier: 3, Sensitivity: 1},
-			Count: 1}, {Event: accountant.Gaussian{NoiseMultiplier: 6}, Count: 2}}, 1e-7, false},
 	} {
 		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 			got := Epsilon(c.of, c.delta, adj)

@@ -105,7 +105,7 @@ func TestBoundedRangeExtremes(t *testing.T) {
 		counts  []float64
 	}{{.1, 5, []float64{1}}, {.1, 64, []float64{1}}, {.1, 65, []float64{1, 1}}, {.1, 200,
 		[]float64{3, 1}}, {maxRange, 3, []float64{3}}, {100, 9, []float64{2, 1}}} {
-		blocks := rangeBlocks(row.epsilon, row.k, coarse)
+		blocks := rangeBlocks(row.epsilon, row.k, search)
 		if len(blocks) != len(row.counts) {
 			t.Errorf("%v: %d blocks", row, len(blocks))
 			continue

@@ -48,25 +48,46 @@ func Upper(
 func epsilon(
 	c accountant.Composition, delta float64, adj accountant.Adjacency, acc accuracy,
 ) (accountant.Bound, error) {
-	best, err := c.Epsilon(delta, adj)
+	best, alpha, err := cheap(c, delta, adj)
+	if err == nil && alpha > 0 {
+		best = pldEpsilon(c, best, alpha-1, adj, acc)
+	}
+	return best, err
+}
+
+// RDP bounds ε by Rényi DP and the closed formulas, whichever is less. It is cheap, and tells where
+// to look for more. Its errors are those of Epsilon.
+func RDP(
+	c accountant.Composition, delta float64, adj accountant.Adjacency,
+) (accountant.Bound, error) {
+	best, _, err := cheap(c, delta, adj)
+	return best, err
+}
+
+// cheap is RDP with the best order, 0 if closed formulas alone are exact or best.
+func cheap(
+	c accountant.Composition, delta float64, adj accountant.Adjacency,
+) (best accountant.Bound, alpha float64, err error) {
+	best, err = c.Epsilon(delta, adj)
 	switch {
 	case errors.Is(err, accountant.ErrNoFormula), errors.Is(err, accountant.ErrUnbounded):
 		best = accountant.Bound{Epsilon: math.Inf(1), Delta: delta, Method: accountant.MethodBasic}
 	case err != nil:
-		return accountant.Bound{}, err
+		return accountant.Bound{}, 0, err
 	}
 	rest := (delta - leak(c)) / (1 - leak(c)) // what the Approx events leave
 	if _, exact := gdp(c, adj); !exact && rest > 0 {
-		r, alpha := rdpEpsilon(pure(c), rest, adj)
+		r, order := rdpEpsilon(pure(c), rest, adj)
+		alpha = order
 		best = better(best, accountant.Bound{Epsilon: math.Max(0, r), Delta: delta, Method: MethodRDP})
-		best = pldEpsilon(c, best, alpha-1, adj, acc)
+		best.Slack = best.Epsilon // the true ε is not negative
 	}
 	if math.IsInf(best.Epsilon, 1) {
-		return accountant.Bound{},
+		return accountant.Bound{}, 0,
 			fmt.Errorf("pld: the events have no finite epsilon at delta %v: %w", delta,
 				accountant.ErrUnbounded)
 	}
-	return best, nil
+	return best, alpha, nil
 }
 
 // Delta returns the best bound on δ at epsilon, 0 ≤ epsilon < ∞. A δ of 1 says nothing. The errors
@@ -117,8 +138,7 @@ func pldEpsilon(
 	c accountant.Composition, best accountant.Bound, lambda float64, adj accountant.Adjacency,
 	acc accuracy,
 ) accountant.Bound {
-	best.Slack = best.Epsilon // the true ε is not negative
-	if best.Epsilon == 0 || math.IsInf(best.Epsilon, 1) {
+	if best.Epsilon == 0 {
 		return best
 	}
 	p, ok := newPlan(c, best.Delta, adj, acc)

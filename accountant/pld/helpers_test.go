@@ -15,10 +15,6 @@ func subsampled(q, z float64) accountant.SubsampledGaussian {
 	return accountant.SubsampledGaussian{Rate: q, NoiseMultiplier: z}
 }
 
-func discrete(z float64, sensitivity int64) accountant.DiscreteGaussian {
-	return accountant.DiscreteGaussian{NoiseMultiplier: z, Sensitivity: sensitivity}
-}
-
 func laplace(epsilon float64) accountant.Event { return accountant.Laplace{Epsilon: epsilon} }
 
 func exponential(epsilon float64) accountant.Event {
@@ -55,10 +51,37 @@ type oracle struct {
 		RDP             float64
 	}
 	Compositions []struct {
-		Composition         accountant.Composition
+		Composition         []oracleCharge
 		Adjacency           accountant.Adjacency
 		Delta, Lower, Upper float64
 	}
+}
+
+type oracleCharge struct {
+	Event           string
+	Rate            float64
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+	Epsilon, Delta  float64
+	Count           int
+}
+
+func composition(t *testing.T, charges []oracleCharge) (c accountant.Composition) {
+	t.Helper()
+	for _, o := range charges {
+		e, ok := map[string]accountant.Event{
+			"gaussian":            gaussian(o.NoiseMultiplier),
+			"subsampled-gaussian": subsampled(o.Rate, o.NoiseMultiplier),
+			"laplace":             laplace(o.Epsilon), "exponential": exponential(o.Epsilon),
+			"approx": approx(o.Epsilon, o.Delta),
+			// of σ = 10, which is the continuous one to within what the oracle is certain of
+			"discrete-gaussian": gaussian(o.NoiseMultiplier),
+		}[o.Event]
+		if !ok {
+			t.Fatalf("unknown event %q", o.Event)
+		}
+		c = append(c, times(e, o.Count))
+	}
+	return c
 }
 
 func readOracle(t *testing.T) oracle {

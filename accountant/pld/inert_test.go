@@ -13,7 +13,6 @@ func TestInertEventsChangeNothing(t *testing.T) {
 	others := map[string]accountant.Composition{
 		"gaussian":   events(times(gaussian(.3), 1)),
 		"subsampled": events(times(subsampled(.5, .3), 10)),
-		"discrete":   events(times(discrete(.3, 1), 10)),
 		"pool":       events(times(filter(3), 10)),
 		"selections": events(times(exponential(5), 10)),
 	}

@@ -19,7 +19,6 @@ type accuracy struct {
 var (
 	fine   = accuracy{slack: 0.002, work: 14e3, lower: true}
 	search = accuracy{slack: 0.002, work: 14e3} // the same upper bound as fine
-	coarse = accuracy{slack: 0.02, work: 4e3}
 )
 
 // direction is which of the two orders of a pair of neighbours is composed; only a subsampled
@@ -202,14 +201,6 @@ func (p *plan) terms(h float64, dir direction, from side) ([]pld, bool) {
 				pr = addPair{e.Rate, 1 / e.NoiseMultiplier}
 			}
 			keep(discretize(pr, h, p.tail, count))
-		case accountant.DiscreteGaussian:
-			atoms, ok := latticeAtoms(e, p.tail)
-			if !ok {
-				return nil, false
-			}
-			d, ok := onGrid(atoms, h, count)
-			d.inf, d.lost = p.tail, 2*p.tail
-			keep(d, ok)
 		case accountant.Laplace:
 			keep(onGrid(responseAtoms(e.Epsilon), h, count))
 		case accountant.Approx:

@@ -1,10 +1,6 @@
 package pld
 
-import (
-	"math"
-
-	"github.com/decoy-dp/decoy/accountant"
-)
+import "math"
 
 // A pld is a privacy-loss distribution on the grid k·h: it gives mass[i] to the loss (lo+i)·h and
 // inf to +∞. Its privacy profile
@@ -127,28 +123,4 @@ const atomError = 1e-12
 func responseAtoms(epsilon float64) []atom {
 	p := 1 / (1 + math.Exp(-epsilon))
 	return []atom{{-epsilon, math.Exp(-epsilon) * p}, {epsilon, p}}
-}
-
-// latticeAtoms are the losses of the discrete Gaussian against its copy moved by the sensitivity s:
-// at x the loss is (s² − 2sx)/(2σ²). A smaller move is dominated: the likelihood ratio is monotone,
-// so the best test is a half-line, and it gains with the move. The mass outside is at most tail at
-// either end, since P(X ≥ m) ≤ P(N(0, σ²) ≥ m−1) (Canonne, Kamath, Steinke 2020, proposition 25).
-// It reports false if there are more than maxBins.
-func latticeAtoms(e accountant.DiscreteGaussian, tail float64) ([]atom, bool) {
-	s := float64(e.Sensitivity)
-	sigma := e.NoiseMultiplier * s
-	reach := math.Ceil(sigma*math.Sqrt(-2*math.Log(tail))) + 1
-	if !(2*reach < maxBins) {
-		return nil, false
-	}
-	weight := func(x float64) float64 { return math.Exp(-x / sigma * x / sigma / 2) }
-	total := 0.0
-	for x := -reach; x <= reach; x++ {
-		total += weight(x)
-	}
-	atoms := make([]atom, 0, int(2*reach)+1)
-	for x := -reach; x <= reach; x++ {
-		atoms = append(atoms, atom{loss: (s - 2*x) / sigma * s / sigma / 2, mass: weight(x) / total})
-	}
-	return atoms, true
 }

@@ -333,25 +333,3 @@ func TestOnGrid(t *testing.T) {
 		t.Error("a grid of 1e10 bins was accepted")
 	}
 }
-
-func TestLatticeAtoms(t *testing.T) {
-	atoms, ok := latticeAtoms(accountant.DiscreteGaussian{NoiseMultiplier: 1.5, Sensitivity: 2}, 1e-20)
-	if !ok {
-		t.Fatal("too many")
-	}
-	sum, back := 0.0, 0.0
-	for _, a := range atoms {
-		sum += a.mass
-		back += a.mass * math.Exp(-a.loss)
-	}
-	if !near(sum, 1, 1e-12) || !near(back, 1, 1e-12) {
-		t.Errorf("P and Q have mass %v and %v", sum, back)
-	}
-	// At x = 0 under P the loss is s²/2σ² = 1/(2·1.5²).
-	if a := atoms[len(atoms)/2]; !near(a.loss, 1/(2*1.5*1.5), 1e-12) {
-		t.Errorf("loss at 0: %v", a.loss)
-	}
-	if _, ok := latticeAtoms(discrete(1e6, 1), 1e-20); ok {
-		t.Error("1e7 atoms were accepted")
-	}
-}

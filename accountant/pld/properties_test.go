@@ -11,16 +11,14 @@ import (
 
 // randomEvent draws an event whose PLD is quick.
 func randomEvent(u *rand.Rand) accountant.Event {
-	switch u.IntN(6) {
+	switch u.IntN(5) {
 	case 0:
 		return gaussian(2 + 10*u.Float64())
 	case 1:
 		return subsampled(.05+.9*u.Float64(), 3+3*u.Float64())
 	case 2:
-		return discrete(1+4*u.Float64(), 1+u.Int64N(4))
-	case 3:
 		return laplace(.02 + .3*u.Float64())
-	case 4:
+	case 3:
 		return exponential(.02 + .5*u.Float64())
 	}
 	return approx(.1*u.Float64(), 1e-7*u.Float64())
@@ -43,8 +41,6 @@ func noisier(c accountant.Composition) accountant.Composition {
 			charge.Event = gaussian(e.NoiseMultiplier * 1.2)
 		case accountant.SubsampledGaussian:
 			charge.Event = subsampled(e.Rate/1.2, e.NoiseMultiplier)
-		case accountant.DiscreteGaussian:
-			charge.Event = discrete(e.NoiseMultiplier*1.2, e.Sensitivity)
 		case accountant.Laplace:
 			charge.Event = laplace(e.Epsilon / 1.2)
 		case accountant.Exponential:

@@ -10,12 +10,10 @@ import (
 // direction of adj (Mironov 2017, https://arxiv.org/abs/1702.07476). It is +Inf if an event has
 // none: Approx with δ > 0. The order may be fractional. Per event:
 //
-//	GDPFilter                         αμ²/2
-//	Gaussian, DiscreteGaussian   α/(2z²) (Bun & Steinke 2016; Canonne, Kamath,
-//	                             Steinke 2020)
-//	Laplace, Approx{ε, 0}        of randomised response, ln((e^{αε} + e^{(1−α)ε})/(1 + e^ε))/(α − 1)
-//	Exponential                  see rangeRDP, at most αε²/8
-//	SubsampledGaussian           see subsampledRDP
+//	Gaussian, GDPFilter      α/(2z²) (Bun & Steinke 2016), αμ²/2
+//	Laplace, Approx{ε, 0}    of randomised response, ln((e^{αε} + e^{(1−α)ε})/(1 + e^ε))/(α − 1)
+//	Exponential              see rangeRDP, at most αε²/8
+//	SubsampledGaussian       see subsampledRDP
 func rdp(c accountant.Composition, alpha float64, adj accountant.Adjacency) float64 {
 	sum := 0.0
 	for _, charge := range c {
@@ -27,8 +25,6 @@ func rdp(c accountant.Composition, alpha float64, adj accountant.Adjacency) floa
 func eventRDP(e accountant.Event, alpha float64, adj accountant.Adjacency) float64 {
 	switch e := e.(type) {
 	case accountant.Gaussian:
-		return alpha / (2 * e.NoiseMultiplier * e.NoiseMultiplier)
-	case accountant.DiscreteGaussian:
 		return alpha / (2 * e.NoiseMultiplier * e.NoiseMultiplier)
 	case accountant.GDPFilter:
 		return alpha * e.Mu * e.Mu / 2

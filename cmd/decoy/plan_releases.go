@@ -39,7 +39,7 @@ func together(c accountant.Composition, n int, j configs.Job) (*releases, error)
 		return nil, err
 	}
 	out.Epsilon = bound.Epsilon
-	if rho, err := all.Rho(); err == nil && j.Delta > 0 {
+	if rho := all.Rho(); !math.IsInf(rho, 1) && j.Delta > 0 {
 		out.ZCDP = &accountant.Budget{Epsilon: accountant.ZCDPEpsilon(rho, j.Delta),
 			Delta: j.Delta}
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/ledger"
@@ -92,7 +93,7 @@ func OpenHoldout(
 			}, // and the number of rows
 		}
 	}
-	z, err := pld.Calibrate(o.Budget, nb.Adjacency, at)
+	z, err := calibrate.Scale(o.Budget, nb.Adjacency, at, pld.RDP, pld.Upper)
 	if err != nil {
 		return nil, err
 	}

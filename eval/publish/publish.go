@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/distance"
@@ -111,7 +112,7 @@ func newPlan(
 
 // calibrate finds the noise at which all events together are within the budget.
 func (p *plan) calibrate(b accountant.Budget) error {
-	z, err := accountant.Calibrate(b, p.nb.Adjacency, func(z float64) accountant.Composition {
+	z, err := calibrate.Scale(b, p.nb.Adjacency, func(z float64) accountant.Composition {
 		p.at(z)
 		return p.composition
 	})

@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"table":                     {"schema"},
 	"noise":                     {},
 	"accountant":                {},
+	"accountant/calibrate":      {"accountant"},
 	"accountant/derive":         {"accountant"},
 	"accountant/pld":            {"accountant"},
 	"ledger":                    {"accountant", "internal/disk"},
@@ -32,7 +33,8 @@ var allowed = map[string][]string{
 	"bounds/penalty":            {"bounds", "accountant"},
 	"bounds/internal/reference": {"bounds"},
 	"privacy": {
-		"schema", "table", "noise", "accountant", "ledger", "internal/disk", "privacy/internal/access",
+		"schema", "table", "noise", "accountant", "ledger", "internal/disk",
+		"privacy/internal/access",
 	},
 	"privacy/internal/access":   {"schema", "table", "noise", "accountant"},
 	"privacy/internal/gatetest": {"schema", "table", "accountant", "internal/stattest"},
@@ -72,45 +74,52 @@ var allowed = map[string][]string{
 	"gan/critic/clipped": {"gan/critic", "table", "internal/kernels"},
 	"ranges":             {},
 	"infer": {
-		"schema", "accountant", "marginal", "privacy", "privacy/query", "privacy/text",
+		"schema", "accountant", "accountant/calibrate", "marginal", "privacy", "privacy/query",
+		"privacy/text",
 	},
 	"workload": {"schema", "table", "marginal"},
 	"release": {
-		"schema", "table", "accountant", "ledger", "accountant/derive", "marginal", "gan", "workload",
+		"schema", "table", "accountant", "ledger", "accountant/derive", "marginal", "gan",
+		"workload",
 	},
 	"synth": {
-		"schema", "accountant", "privacy", "privacy/bins", "release", "ranges", "internal/kernels",
+		"schema", "accountant", "accountant/calibrate", "privacy", "privacy/bins", "release",
+		"ranges", "internal/kernels",
 		"marginal",
 	},
 	"synth/mst": {
-		"synth", "privacy", "release", "marginal", "accountant", "schema",
+		"synth", "privacy", "release", "marginal", "accountant", "accountant/calibrate", "schema",
 	},
 	"synth/aim": {
-		"synth", "privacy", "release", "marginal", "accountant", "schema", "table", "workload",
+		"synth", "privacy", "release", "marginal", "accountant", "accountant/calibrate", "schema",
+		"table", "workload",
 	},
 	"synth/smalldb": {
 		"synth", "privacy", "privacy/database", "privacy/laplace", "privacy/query", "release",
-		"marginal", "accountant", "schema", "table", "workload",
+		"marginal", "accountant", "accountant/calibrate", "schema", "table", "workload",
 	},
 	"synth/mwem": {
 		"synth", "privacy", "privacy/laplace", "privacy/query", "release", "marginal", "accountant",
+		"accountant/calibrate",
 		"accountant/pld", "schema",
 		"workload",
 	},
 	"synth/wgan": {
 		"synth", "privacy", "privacy/gradient", "privacy/query", "release", "gan", "gan/critic",
 		"bounds",
-		"gan/critic/clipped", "bounds/penalty", "accountant", "accountant/pld", "schema",
+		"gan/critic/clipped", "bounds/penalty", "accountant", "accountant/calibrate",
+		"accountant/pld", "schema",
 		"internal/matrix",
 	},
 	"configs": {"accountant", "ledger", "synth", "synth/all", "internal/spelling"},
 	"synth/pategan": {
 		"synth", "privacy", "privacy/query", "privacy/vote", "release", "gan", "gan/critic",
-		"accountant", "schema",
+		"accountant", "accountant/calibrate", "schema",
 		"table", "internal/matrix",
 	},
 	"synth/all": {
-		"synth", "synth/aim", "synth/mst", "synth/mwem", "synth/smalldb", "synth/pategan", "synth/wgan",
+		"synth", "synth/aim", "synth/mst", "synth/mwem", "synth/smalldb", "synth/pategan",
+		"synth/wgan",
 	},
 	"synth/synthtest": {
 		"synth", "privacy", "release", "accountant", "accountant/pld", "ledger", "schema", "table",
@@ -119,12 +128,14 @@ var allowed = map[string][]string{
 	"eval/internal/nearest": {},
 	"eval/report":           {"schema", "table", "eval"},
 	"attack": {
-		"bounds", "schema", "table", "accountant", "accountant/pld", "ledger", "privacy",
+		"bounds", "schema", "table", "accountant", "accountant/calibrate", "accountant/pld",
+		"ledger", "privacy",
 		"privacy/vote", "privacy/gradient", "privacy/laplace", "privacy/query", "release", "synth",
 		"eval",
 	},
 	"eval/publish": {
-		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "privacy/distance",
+		"schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "ledger",
+		"privacy", "privacy/distance",
 		"privacy/query", "privacy/threshold", "eval",
 	},
 	"datasets":                       {"internal/spelling", "schema", "table"},
@@ -140,7 +151,8 @@ var allowed = map[string][]string{
 	"internal/disk":                  {},
 	"internal/cmd/bench": {
 		"infer", "schema", "table", "accountant", "ledger", "privacy", "privacy/text", "release",
-		"synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "workload", "configs", "eval",
+		"synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "workload", "configs",
+		"eval",
 	},
 	"internal/job": {
 		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "release", "synth",
@@ -148,7 +160,8 @@ var allowed = map[string][]string{
 	},
 	"docs": {},
 	"cmd/decoy": {
-		"docs", "internal/job", "internal/spelling", "schema", "table", "accountant", "accountant/pld",
+		"docs", "internal/job", "internal/spelling", "schema", "table", "accountant",
+		"accountant/pld",
 		"ledger", "marginal", "privacy", "privacy/text", "release", "synth", "synth/all", "configs",
 		"infer", "schema/exchange", "datasets", "internal/atomicfile", "eval", "attack",
 		"eval/report", "eval/publish", "workload",

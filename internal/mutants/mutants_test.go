@@ -91,7 +91,7 @@ var mutants = []mutant{
 	},
 	{
 		"a selection takes half its μ from the pool", "accountant/gdpfilter.go",
-		"mu := rangeMu(e.Epsilon)", "mu := rangeMu(e.Epsilon) / 2", "./privacy TestFilterIsDrained",
+		"mu = rangeMu(e.Epsilon)", "mu = rangeMu(e.Epsilon) / 2", "./privacy TestFilterIsDrained",
 	},
 	{
 		"a filter pays for Laplace noise", "accountant/gdpfilter.go", "case Exponential:\n\t\tmu",
@@ -170,20 +170,22 @@ var mutants = []mutant{
 	},
 	{
 		"equal Gaussian events cost as one", "accountant/composition.go",
-		"p.mu2 += n / (e.NoiseMultiplier", "p.mu2 += 1 / (e.NoiseMultiplier",
+		"\tmu2 += n / (e.NoiseMultiplier", "\tmu2 += 1 / (e.NoiseMultiplier",
 		"./accountant/derive TestAgainstTheAccountant",
 	},
 	{
-		"a filter costs μ for μ²", "accountant/composition.go", "p.mu2 += n * square(e.Mu)",
-		"p.mu2 += n * e.Mu", "./accountant/derive TestAgainstTheAccountant",
+		"a filter costs μ for μ²", "accountant/composition.go", "mu2 += n * square(e.Mu)",
+		"mu2 += n * e.Mu", "./accountant/derive TestAgainstTheAccountant",
 	},
 	{
 		"full batches are blind to replacement", "accountant/composition.go", "scale = 4 ", "scale = 1 ",
 		"./accountant/derive TestAgainstTheAccountant",
 	},
 	{
-		"a selection costs half its μ²", "accountant/composition.go", "p.selectionsMu2 += n * square(mu)",
-		"p.selectionsMu2 += n * square(mu) / 2", "./accountant/pld TestClosedFormulasAreUpperBounds",
+		"a selection costs half its μ²", "accountant/composition.go",
+		"selectionsMu2 += n * square(rangeMu(e.Epsilon))",
+		"selectionsMu2 += n * square(rangeMu(e.Epsilon)) / 2",
+		"./accountant/pld TestClosedFormulasAreUpperBounds",
 	},
 	{
 		"equal Gaussian events cost as one, by PLD", "accountant/pld/plan.go",
@@ -646,8 +648,8 @@ var mutants = []mutant{
 		"./noise TestQuotient",
 	},
 	{
-		"halved cost of a selection", "accountant/event.go", "return e.Epsilon * e.Epsilon / 8, true",
-		"return e.Epsilon * e.Epsilon / 16, true", "./ledger TestAllows",
+		"halved cost of a selection", "accountant/zcdp.go", "rho = e.Epsilon * e.Epsilon / 8",
+		"rho = e.Epsilon * e.Epsilon / 16", "./ledger TestAllows",
 	},
 	{
 		"a ledger verifies with a charge repeated", "accountant/reservation.go",

@@ -27,7 +27,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -189,7 +189,7 @@ func (f *fit) exponential(mu2 float64) float64 {
 	if f.cfg.Published {
 		return 2 * math.Sqrt(mu2) // ε²/8 = mu2/2
 	}
-	return accountant.ExponentialOfMu(math.Sqrt(mu2))
+	return calibrate.Exponential(math.Sqrt(mu2))
 }
 
 // measure spends mu2 on a table, less if there is less left.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -55,10 +56,10 @@ func (f *Fitter) Plan(
 			p.cfg.SelectShare = 0.2
 		}
 	}
-	if p.mu, err = accountant.GDPMu(b); err != nil {
+	if p.mu, err = calibrate.Mu(b); err != nil {
 		return nil, fmt.Errorf("aim: %w", err)
 	}
-	p.rho, err = accountant.ZCDPRho(b)
+	p.rho, err = calibrate.Rho(b)
 	return p, err
 }
 
@@ -159,7 +160,7 @@ func (p *plan) Forecast() synth.Forecast {
 	}
 	f.Noise = append(f.Noise,
 		synth.Noise{What: "choice of a round", Count: int(p.rounds()),
-			Eps: accountant.ExponentialOfMu(math.Sqrt(p.cfg.SelectShare * round))},
+			Eps: calibrate.Exponential(math.Sqrt(p.cfg.SelectShare * round))},
 		synth.Noise{What: "marginal of a round, at most", Count: int(p.rounds()),
 			Sigma: p.sigma((1 - p.cfg.SelectShare) * round)})
 	// The full tree that the columns can have at all, or what the memory allows.

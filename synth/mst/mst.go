@@ -13,6 +13,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
@@ -83,7 +84,7 @@ func (f *Fitter) Plan(
 		return nil, fmt.Errorf("mst: its noise is Gaussian and needs delta > 0: %w",
 			accountant.ErrBudgetRange)
 	}
-	mu, err := accountant.GDPMu(b)
+	mu, err := calibrate.Mu(b)
 	if err != nil {
 		return nil, fmt.Errorf("mst: %w", err)
 	}
@@ -106,7 +107,7 @@ func (p *plan) divide() {
 	p.oneWay = 1 / (unit * math.Sqrt(whole*one/d))
 	if p.columns > 1 {
 		p.pair = 1 / (unit * math.Sqrt(whole*pair/edges))
-		p.epsilon = accountant.ExponentialOfMu(math.Sqrt(whole * math.Pi / 2 * sel / edges))
+		p.epsilon = calibrate.Exponential(math.Sqrt(whole * math.Pi / 2 * sel / edges))
 	}
 }
 

@@ -55,11 +55,7 @@ func TestPlanIsWithinTheBudget(t *testing.T) {
 		if cost.Epsilon > b.Epsilon || cost.Epsilon < .98*b.Epsilon {
 			t.Errorf("epsilon %v: the plan costs %v", b.Epsilon, cost.Epsilon)
 		}
-		rho, err := p.Composition().Rho()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if zcdp := accountant.ZCDPEpsilon(rho, b.Delta); zcdp <= b.Epsilon {
+		if zcdp := accountant.ZCDPEpsilon(p.Composition().Rho(), b.Delta); zcdp <= b.Epsilon {
 			t.Errorf("epsilon %v: zCDP says %v: exact composition gained nothing", b.Epsilon, zcdp)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/laplace"
@@ -49,8 +50,9 @@ func (f *Fitter) plan(
 		if !laplace && b.Delta == 0 || laplace && (p.tables > 0 || p.algorithm == Graph) {
 			continue
 		}
-		scale, err := pld.Calibrate(b, nb.Adjacency,
-			func(scale float64) accountant.Composition { return q.at(scale).Composition() })
+		scale, err := calibrate.Scale(b, nb.Adjacency,
+			func(scale float64) accountant.Composition { return q.at(scale).Composition() },
+			pld.RDP, pld.Upper)
 		if err != nil {
 			return nil, fmt.Errorf("mwem: %w", err)
 		}

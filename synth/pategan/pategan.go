@@ -19,6 +19,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/vote"
@@ -148,13 +149,13 @@ func (f *Fitter) Plan(
 			cells, synth.ErrConfig)
 	}
 	if !f.cfg.ColdStart {
-		mu, err := accountant.GDPMu(b)
+		mu, err := calibrate.Mu(b)
 		if err != nil {
 			return nil, fmt.Errorf("pategan: %w", err)
 		}
 		p.choosePairs(s.Sizes(), mu)
 	}
-	scale, err := accountant.Calibrate(b, nb.Adjacency,
+	scale, err := calibrate.Scale(b, nb.Adjacency,
 		func(scale float64) accountant.Composition { return p.at(scale).Composition() })
 	if err != nil {
 		return nil, fmt.Errorf("pategan: %w", err)

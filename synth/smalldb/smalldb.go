@@ -15,6 +15,7 @@ import (
 	"math/big"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/database"
 	"github.com/decoy-dp/decoy/privacy/laplace"
@@ -174,7 +175,7 @@ func (f *Fitter) Plan(
 				"the limit is %d: %w", all, p.rows, cells, f.cfg.MaxCandidates, synth.ErrConfig)
 	}
 	p.candidates = int(all.Int64())
-	scale, err := accountant.Calibrate(b, nb.Adjacency,
+	scale, err := calibrate.Scale(b, nb.Adjacency,
 		func(scale float64) accountant.Composition { return p.at(scale).Composition() })
 	if err != nil {
 		return nil, fmt.Errorf("smalldb: %w", err)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan/critic"
@@ -73,12 +74,12 @@ func (f *Fitter) Plan(
 			p.target = -1 // nothing to be predicted from
 		}
 	}
-	calibrate := accountant.Calibrate
+	var prices []accountant.Pricer
 	if p.cfg.Rate < 1 {
-		calibrate = pld.Calibrate
+		prices = []accountant.Pricer{pld.RDP, pld.Upper}
 	}
-	scale, err := calibrate(b, nb.Adjacency,
-		func(scale float64) accountant.Composition { return p.at(scale).Composition() })
+	scale, err := calibrate.Scale(b, nb.Adjacency,
+		func(scale float64) accountant.Composition { return p.at(scale).Composition() }, prices...)
 	if err != nil {
 		return nil, fmt.Errorf("wgan: %w", err)
 	}

@@ -1,0 +1,164 @@
+// Package calibrate finds the noise that a budget allows. What it finds is a plan: package
+// accountant prices that again when a run reserves it, so that no claim rests on this package.
+package calibrate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// Scale returns the smallest scale in (0, ∞), within a relative 1e-9 on the private side, at which
+// the composition is within the budget by the last of prices; those before it are cheaper and
+// guess. Without prices that is [accountant.Composition.Epsilon]. at must be monotone: a larger
+// scale is more noise and costs less. It is called some 20 times for each. The errors are those of
+// Budget.Validate and of the prices, accountant.ErrUnbounded if no scale up to 1e15 is within the
+// budget, and ErrEvent if every scale down to 1e-15 is.
+func Scale(
+	b accountant.Budget, adj accountant.Adjacency, at func(scale float64) accountant.Composition,
+	prices ...accountant.Pricer,
+) (float64, error) {
+	if err := b.Validate(); err != nil {
+		return 0, err
+	}
+	if len(prices) == 0 {
+		prices = []accountant.Pricer{accountant.Composition.Epsilon}
+	}
+	scale := 1.0
+	for i, price := range prices {
+		tolerance := 1e-2
+		if i == len(prices)-1 {
+			tolerance = 1e-9
+		}
+		var err error
+		scale, err = smallest(b.Epsilon, scale, tolerance, func(scale float64) (float64, error) {
+			bound, err := price(at(scale), b.Delta, adj)
+			return bound.Epsilon, err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return scale, nil
+}
+
+// smallest returns an x > 0 with f(x) ≤ target and f(x/(1+tolerance)) > target, for a decreasing f
+// that is close to a power of x near the target. An ErrUnbounded of f counts as +Inf.
+func smallest(target, start, tolerance float64, f func(float64) (float64, error)) (float64, error) {
+	lo, hi := 0.0, math.Inf(1) // f(lo) > target ≥ f(hi)
+	atLo, atHi := math.Inf(1), 0.0
+	x := start
+	for step := 1; ; step++ {
+		value, err := f(x)
+		switch {
+		case errors.Is(err, accountant.ErrUnbounded):
+			value = math.Inf(1)
+		case err != nil:
+			return 0, err
+		}
+		below := value <= target
+		if below {
+			hi, atHi = x, value
+		} else {
+			lo, atLo = x, value
+		}
+		switch {
+		case hi <= lo*(1+tolerance):
+			return hi, nil
+		case lo > 1e15:
+			return 0, fmt.Errorf("calibrate: no scale up to 1e15 is within the budget: %w",
+				accountant.ErrUnbounded)
+		case hi < 1e-15:
+			return 0, fmt.Errorf("calibrate: the composition is within the budget at every scale: %w",
+				accountant.ErrEvent)
+		}
+		// Aim half a tolerance beyond the root, on the side of the end that was not just moved, so that
+		// both ends close in on it.
+		aim := 1 + tolerance/2
+		if below {
+			aim = 1 / aim
+		}
+		ratio := math.Min(16, math.Max(1.0/16, value/target))
+		switch {
+		case lo == 0:
+			x = hi * math.Min(ratio, 1/(1+tolerance)) * aim
+		case math.IsInf(hi, 1):
+			x = lo * math.Max(ratio, 1+tolerance) * aim
+		case step%5 == 0 || math.IsInf(atLo, 1) || atHi <= 0:
+			x = math.Sqrt(lo * hi)
+		default:
+			slope := math.Log(hi/lo) / math.Log(atHi/atLo)
+			x = lo * math.Exp(slope*math.Log(target/atLo)) * aim
+			x = math.Min(hi*(1-tolerance/4), math.Max(lo*(1+tolerance/4), x))
+		}
+	}
+}
+
+// Mu returns the largest μ, within a relative 1e-12 on the private side, at which a μ-GDP mechanism
+// is within the budget. A budget with δ = 0 has none: that is accountant.ErrUnbounded.
+func Mu(b accountant.Budget) (float64, error) {
+	if err := checked(b); err != nil {
+		return 0, err
+	}
+	return 1 / least(func(scale float64) bool {
+		// The two round differently: both must agree.
+		return accountant.GDPDelta(1/scale, b.Epsilon) <= b.Delta &&
+			accountant.GDPEpsilon(1/scale, b.Delta) <= b.Epsilon
+	}), nil
+}
+
+// Rho returns the largest ρ, within a relative 1e-12 on the private side, at which a ρ-zCDP
+// mechanism is within the budget. A budget with δ = 0 has none: that is accountant.ErrUnbounded.
+func Rho(b accountant.Budget) (float64, error) {
+	if err := checked(b); err != nil {
+		return 0, err
+	}
+	return 1 / least(func(scale float64) bool {
+		return accountant.ZCDPEpsilon(1/scale, b.Delta) <= b.Epsilon
+	}), nil
+}
+
+func checked(b accountant.Budget) error {
+	if err := b.Validate(); err != nil {
+		return err
+	}
+	if b.Delta == 0 {
+		return fmt.Errorf("calibrate: Gaussian noise needs delta > 0: %w", accountant.ErrUnbounded)
+	}
+	return nil
+}
+
+// Exponential returns the largest ε, within a relative 1e-12 below, of an exponential mechanism
+// that takes at most mu² from a filter ([accountant.FilterCost]); mu > 0, finite. It is 0 if mu² is
+// 0.
+func Exponential(mu float64) float64 {
+	return 1 / least(func(scale float64) bool {
+		cost, ok := accountant.FilterCost(accountant.Exponential{Epsilon: 1 / scale})
+		return ok && cost <= mu*mu
+	})
+}
+
+// least returns a point of (0, ∞], at most a relative 1e-12 above the first, from which on ok is
+// true.
+func least(ok func(float64) bool) float64 {
+	hi := 1.0
+	for !ok(hi) {
+		if hi *= 2; math.IsInf(hi, 1) {
+			return hi
+		}
+	}
+	for ok(hi / 2) {
+		hi /= 2
+	}
+	lo := hi / 2
+	for hi-lo > 1e-12*hi {
+		if mid := lo + (hi-lo)/2; ok(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi
+}

@@ -1,0 +1,126 @@
+package calibrate
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// Reference values of σ = 1/μ at sensitivity 1, computed for the project with a second program.
+var sigmas = []struct{ epsilon, delta, sigma float64 }{
+	{.1, 1e-5, 30.749566}, {.25, 1e-5, 13.285525}, {.5, 1e-5, 7.031827}, {1, 1e-5, 3.730632},
+	{2, 1e-5, 1.993812}, {4, 1e-5, 1.081162}, {8, 1e-5, .600229}, {10, 1e-5, .499889},
+	{1, 1e-6, 4.224679}, {1, 1e-9, 5.495266}, {2, 1e-9, 2.844547}, {8, 1e-9, .792237},
+}
+
+func TestMu(t *testing.T) {
+	for _, row := range sigmas {
+		b := accountant.Budget{Epsilon: row.epsilon, Delta: row.delta}
+		mu, err := Mu(b)
+		if err != nil || math.Abs(1/mu-row.sigma) > 6e-7 {
+			t.Errorf("σ at %v = %v, %v; want %v", b, 1/mu, err, row.sigma)
+		}
+		if d := accountant.GDPDelta(mu, row.epsilon); d > row.delta || d < row.delta*(1-1e-8) {
+			t.Errorf("σ at %v spends δ = %v", b, d)
+		}
+	}
+	for _, b := range []accountant.Budget{{Epsilon: 1e-6, Delta: 1e-12}, {Epsilon: .01, Delta: 1e-9},
+		{Epsilon: 1, Delta: 1e-5}, {Epsilon: 50, Delta: 1e-3}, {Epsilon: 1e4, Delta: 1e-9},
+		{Epsilon: 1e-310, Delta: 1e-320}} {
+		mu, err := Mu(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if accountant.GDPEpsilon(mu, b.Delta) > b.Epsilon ||
+			accountant.GDPDelta(mu, b.Epsilon) > b.Delta {
+			t.Errorf("Mu(%v) = %v is too large", b, mu)
+		}
+		if mu > 0 && accountant.GDPDelta(mu*(1+1e-9), b.Epsilon) <= b.Delta {
+			t.Errorf("Mu(%v) = %v is not the largest", b, mu)
+		}
+	}
+}
+
+func TestRho(t *testing.T) {
+	for _, b := range []accountant.Budget{{Epsilon: 1e-4, Delta: 1e-12}, {Epsilon: .1, Delta: 1e-9},
+		{Epsilon: 1, Delta: 1e-9}, {Epsilon: 10, Delta: 1e-5}, {Epsilon: 1e3, Delta: 1e-3}} {
+		rho, err := Rho(b)
+		if err != nil || accountant.ZCDPEpsilon(rho, b.Delta) > b.Epsilon ||
+			accountant.ZCDPEpsilon(rho*(1+1e-9), b.Delta) <= b.Epsilon {
+			t.Errorf("Rho(%v) = %v, %v", b, rho, err)
+		}
+	}
+}
+
+func TestBudgets(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		b    accountant.Budget
+		want error
+	}{
+		{"pure", accountant.Budget{Epsilon: 1}, accountant.ErrUnbounded},
+		{"ε = 0", accountant.Budget{Delta: 1e-9}, accountant.ErrBudgetRange},
+		{"negative ε", accountant.Budget{Epsilon: -1, Delta: 1e-9}, accountant.ErrBudgetRange},
+		{"NaN", accountant.Budget{Epsilon: math.NaN(), Delta: 1e-9}, accountant.ErrBudgetRange},
+		{"δ too large", accountant.Budget{Epsilon: 1, Delta: .0011}, accountant.ErrBudgetRange},
+	} {
+		for _, f := range []func(accountant.Budget) (float64, error){Mu, Rho} {
+			if _, err := f(row.b); !errors.Is(err, row.want) {
+				t.Errorf("%s: %v, want %v", row.name, err, row.want)
+			}
+		}
+	}
+}
+
+func TestExponential(t *testing.T) {
+	for _, mu := range []float64{1e-20, 1e-9, 1e-4, .01, .3, 1, 4, 12, 30} {
+		epsilon := Exponential(mu)
+		cost, ok := accountant.FilterCost(accountant.Exponential{Epsilon: epsilon})
+		if !ok || cost > mu*mu || cost < mu*mu*(1-1e-5) {
+			t.Errorf("μ = %v: ε = %v costs %v of %v", mu, epsilon, cost, mu*mu)
+		}
+	}
+	if got := Exponential(1e-200); got != 0 {
+		t.Errorf("a μ whose square is 0 gives ε = %v", got)
+	}
+}
+
+// smallest finds the edge of any decreasing function, smooth or not.
+func TestSmallest(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		f    func(float64) float64
+		edge float64
+	}{
+		{"power", func(x float64) float64 { return 1 / (x * x) }, 1},
+		{"offset", func(x float64) float64 { return .5 + 1/x }, 2},
+		{"step", func(x float64) float64 {
+			if x < 700 {
+				return 5
+			}
+			return .1
+		}, 700},
+		{"exponential", func(x float64) float64 { return math.Exp(10 - x) }, 10},
+		{"unbounded below", func(x float64) float64 {
+			if x < 1e-4 {
+				return math.Inf(1)
+			}
+			return 1e-4 / x
+		}, 1e-4},
+	} {
+		calls := 0
+		got, err := smallest(1, 1, 1e-9, func(x float64) (float64, error) {
+			calls++
+			return row.f(x), nil
+		})
+		if err != nil || got < row.edge || got > row.edge*(1+2e-9) || calls > 120 {
+			t.Errorf("%s: %v, %v after %d calls; want %v", row.name, got, err, calls, row.edge)
+		}
+	}
+	want := errors.New("stop")
+	if _, err := smallest(1, 1, 1e-9, func(float64) (float64, error) { return 0, want }); err != want {
+		t.Error(err)
+	}
+}
