@@ -3,10 +3,12 @@ package eval
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 func TestCramer(t *testing.T) {
@@ -70,56 +72,101 @@ func TestAssociations(t *testing.T) {
 	}
 }
 
-func TestLostAssociations(t *testing.T) {
-	nan := math.NaN()
-	matrix := func(ab, ac, bc float64) [][]float64 {
-		return [][]float64{{1, ab, ac}, {ab, 1, bc}, {ac, bc, 1}}
+func TestRareLevelsAreJoined(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		count []int64
+		want  []int
+		size  int
+	}{
+		{"none rare", []int64{50, 10, 40}, []int{0, 1, 2}, 3},
+		{"two rare, together not", []int64{50, 6, 40, 7}, []int{0, 2, 1, 2}, 3},
+		{"one rare", []int64{20, 60, 3}, []int{0, 1, 1}, 2},
+		{"all rare", []int64{2, 0, 3}, []int{0, 0, 0}, 1},
+	} {
+		c := column{size: len(tt.count)}
+		if group, size := c.levels(tt.count); size != tt.size || !reflect.DeepEqual(group, tt.want) {
+			t.Errorf("%s: %v of %d, want %v of %d", tt.name, group, size, tt.want, tt.size)
+		}
 	}
+}
+
+// TestLostAssociations takes numbers of four values: two that are equal, in the synthetic table
+// independent, and one that has nothing to do with them.
+func TestLostAssociations(t *testing.T) {
+	s := schemaOf(t, number("a", 4), number("b", 4), optional(number("c", 4)))
+	draw := func(n int, b func(i int) int, c func(i int) int) *table.Table {
+		return tableFrom(t, s, n, func(i, k int) int {
+			return []func(i int) int{func(i int) int { return i % 4 }, b, c}[k](i)
+		})
+	}
+	same, other := func(i int) int { return i % 4 }, func(i int) int { return i / 4 % 4 }
+	third, absent := func(i int) int { return i / 16 % 4 }, func(i int) int {
+		if i < 8 {
+			return 3 - i%4
+		}
+		return 4
+	}
+	turned := func(i int) int { return 3 - i%4 }
+	const n = 1600
+	band := 2 * math.Sqrt(2./n)
 	for _, tt := range []struct {
 		name            string
-		real, synthetic [][]float64
+		real, synthetic *table.Table
 		kept            float64
-		first           PairLoss
+		excess          float64 // of the first pair
 	}{
-		{"nothing lost", matrix(.8, .05, -.5), matrix(.8, .05, -.5), 1, PairLoss{0, 1, .8, .8, 0}},
-		// the band is 2·√(2/800) = .1
-		{"one lost", matrix(.8, .05, -.5), matrix(.1, .05, -.5), 1 - .6/1.3,
-			PairLoss{0, 1, .8, .1, .6}},
-		{"turned round", matrix(.8, .05, -.5), matrix(.8, .05, .5), 1 - .9/1.3,
-			PairLoss{1, 2, -.5, .5, .9}},
-		{"within the band", matrix(.8, .05, -.5), matrix(.75, 0, -.45), 1,
-			PairLoss{0, 1, .8, .75, 0}},
-		{"a constant has lost all", matrix(.8, .05, nan), matrix(nan, .05, .5), 1 - .7/.8,
-			PairLoss{0, 1, .8, 0, .7}},
-		{"invented, and none associated", matrix(.02, .05, 0), matrix(.02, .05, .6), nan,
-			PairLoss{1, 2, 0, .6, .5}},
+		{"nothing lost", draw(n, same, third), draw(n, same, third), 1, 0},
+		{"one lost", draw(n, same, third), draw(n, other, third), band, 1 - band},
+		{"turned round", draw(n, same, third), draw(n, turned, third), -1 + band, 2 - band},
+		{"a constant has lost all", draw(n, same, third),
+			draw(n, func(int) int { return 1 }, third), band, 1 - band},
+		{"invented, and none associated", draw(n, other, third), draw(n, same, third), math.NaN(),
+			1 - band},
+		{"eight complete rows say little", draw(n, other, absent),
+			draw(n, other, third), 2 * math.Sqrt(1./8+1./n), 1 - 2*math.Sqrt(1./8+1./n)},
 	} {
-		got, err := LostAssociations(tt.real, tt.synthetic, nil, [2]int{800, 800})
+		got, err := LostAssociations(tt.real, tt.synthetic, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := got.Pairs[0]
-		if !near(got.Band, .1, 1e-12) || !(near(got.Kept, tt.kept, 1e-12) ||
-			got.Kept != got.Kept && tt.kept != tt.kept) || p.First != tt.first.First ||
-			p.Second != tt.first.Second || !near(p.Excess, tt.first.Excess, 1e-12) ||
-			p.Synthetic != tt.first.Synthetic {
-			t.Errorf("%s: %+v, want %v of %+v", tt.name, got, tt.kept, tt.first)
+		if !near(got.Band, band, 1e-12) || !near(got.Pairs[0].Excess, tt.excess, 1e-9) ||
+			!(near(got.Kept, tt.kept, 1e-9) || got.Kept != got.Kept && tt.kept != tt.kept) {
+			t.Errorf("%s: kept %v, band %v, %+v, want %v and %v", tt.name, got.Kept, got.Band,
+				got.Pairs[0], tt.kept, tt.excess)
 		}
 	}
-	if _, err := LostAssociations(matrix(0, 0, 0), nil, nil, [2]int{1, 1}); !errors.Is(err,
+	if _, err := LostAssociations(draw(0, same, third), draw(9, same, third), nil); !errors.Is(err,
 		ErrTables) {
-		t.Errorf("error %v for matrices of different sizes", err)
+		t.Errorf("error %v for no rows", err)
 	}
-	// the holdout's differences are the band: the 95 % quantile of ten that are .02 and .04
-	real, holdout := make([][]float64, 5), make([][]float64, 5)
-	for i := range real {
-		real[i], holdout[i] = make([]float64, 5), make([]float64, 5)
-		for j := range real {
-			holdout[i][j] = .02
+	real := draw(n, same, third)
+	if got, err := LostAssociations(real, real, draw(n, other, third)); err != nil ||
+		got.Band != band || got.Holdout == nil || !near(got.Pairs[0].Holdout, 0, 1e-9) {
+		t.Errorf("%+v, %v: three pairs are too few for a band of the holdout", got, err)
+	}
+}
+
+// TestBandOfAHoldout: the 95 % quantile of what it differs by.
+func TestBandOfAHoldout(t *testing.T) {
+	var columns []schema.Column
+	for i := range 6 {
+		columns = append(columns, number(string(rune('a'+i)), 4))
+	}
+	s := schemaOf(t, columns...)
+	real := uniformTable(t, s, 500, rand.New(rand.NewPCG(1, 1)))
+	holdout := uniformTable(t, s, 500, rand.New(rand.NewPCG(2, 1)))
+	got, err := LostAssociations(real, real, holdout)
+	if err != nil || got.Band < .04 || got.Band > .2 {
+		t.Errorf("band %v, %v, want about 2·√(2/500)", got.Band, err)
+	}
+	at := 0
+	for _, p := range got.Pairs {
+		if math.Abs(p.Real-p.Holdout) > got.Band {
+			at++
 		}
 	}
-	got, err := LostAssociations(real, real, holdout, [2]int{100, 100})
-	if err != nil || !near(got.Band, .02, 1e-12) || got.Strength != .1 {
-		t.Errorf("%+v, %v with a holdout", got, err)
+	if at != 1 { // of fifteen
+		t.Errorf("%d pairs are further off than the band", at)
 	}
 }

@@ -32,8 +32,10 @@ func (v *Values) Summary(name string) (Summary, error) {
 
 // Drift is how far the numbers of a synthetic column are from the real ones.
 type Drift struct {
-	Mean        float64 // MeanShift
-	Spread      float64 // SpreadRatio
+	Mean   float64 // MeanShift
+	Spread float64 // SpreadRatio
+	// standard error of log SpreadRatio between two real samples of these sizes
+	SpreadError float64
 	Wasserstein float64
 }
 
@@ -67,11 +69,28 @@ func NumberDrift(real, synthetic *Values, name string) (Drift, error) {
 	}
 	c, _ := real.column(name)
 	d, _ := synthetic.column(name)
-	out := Drift{over(b.Mean - a.Mean), b.Std / a.Std, over(transport(c.numbers, d.numbers))}
+	out := Drift{over(b.Mean - a.Mean), b.Std / a.Std,
+		spreadError(c.numbers, a) * math.Sqrt(1+float64(a.Count)/float64(b.Count)),
+		over(transport(c.numbers, d.numbers))}
 	if a.Std == 0 && b.Std == 0 {
 		out.Spread = 1
 	}
 	return out, nil
+}
+
+// spreadError is the standard error of the logarithm of the standard deviation of x, √((κ − 1)/4n)
+// with the kurtosis κ: large where a few far values make up the deviation. Source: Kendall & Stuart
+// 1969, The Advanced Theory of Statistics 1, section 10.8.
+func spreadError(x []float64, s Summary) float64 {
+	if s.Std == 0 {
+		return 0
+	}
+	kurtosis := 0.
+	for _, v := range x {
+		z := (v - s.Mean) / s.Std
+		kurtosis += z * z * z * z / float64(len(x))
+	}
+	return math.Sqrt((kurtosis - 1) / (4 * float64(len(x))))
 }
 
 // transport is ∫|F − G| for sorted samples.

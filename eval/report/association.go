@@ -32,32 +32,22 @@ func (w *work) associate() error {
 		}
 		tables[i] = cut(t, mostAssociatedRows, w.source(20+uint64(i)))
 	}
-	m, err := eval.Associations(tables...)
+	var holdout *table.Table
+	if w.Holdout != nil {
+		holdout = tables[2]
+	}
+	lost, err := eval.LostAssociations(tables[0], tables[1], holdout)
 	if err != nil {
 		return err
 	}
-	a := &Associations{Real: numbers(m[0]), Synthetic: numbers(m[1])}
+	a := &Associations{Real: numbers(lost.Real), Synthetic: numbers(lost.Synthetic),
+		Holdout: numbers(lost.Holdout), Band: Number(lost.Band)}
 	for _, c := range w.codecs {
 		a.Columns = append(a.Columns, c.Column().Name)
 	}
-	var holdout [][]float64
-	rows := [2]int{tables[0].Rows(), tables[1].Rows()}
-	if w.Holdout != nil {
-		holdout, rows[1] = m[2], tables[2].Rows()
-		a.Holdout = numbers(holdout)
-	}
-	lost, err := eval.LostAssociations(m[0], m[1], holdout, rows)
-	if err != nil {
-		return err
-	}
-	a.Band = Number(lost.Band)
-	a.strength = lost.Strength
 	for i, p := range lost.Pairs {
 		out := Pair{First: a.Columns[p.First], Second: a.Columns[p.Second], Real: Number(p.Real),
-			Holdout: Number(math.NaN()), Synthetic: Number(p.Synthetic), Excess: Number(p.Excess)}
-		if holdout != nil {
-			out.Holdout = Number(holdout[p.First][p.Second])
-		}
+			Holdout: Number(p.Holdout), Synthetic: Number(p.Synthetic), Excess: Number(p.Excess)}
 		if w.Pairs < 0 || i < w.Pairs {
 			out.Joint = w.joint(p.First, p.Second)
 		}
@@ -94,7 +84,11 @@ func (w *work) joint(x, y int) *Joint {
 	return &Joint{gx.labels, gy.labels, shares(w.Train), shares(w.Synthetic)}
 }
 
+// numbers is nil for nil.
 func numbers(m [][]float64) [][]Number {
+	if m == nil {
+		return nil
+	}
 	out := make([][]Number, len(m))
 	for i, row := range m {
 		for _, v := range row {

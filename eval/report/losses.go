@@ -21,9 +21,10 @@ const (
 	lostRows               = 10       // least rows that a synthetic table of its size should have
 )
 
-// losses compares the cells of a column and says what is wrong with it.
-func (w *work) losses(k int, c *Column) error {
-	c.Status = grade(float64(c.Score), goodColumn, poorColumn)
+// losses compares the cells of a column and says what is wrong with it. slack is what the holdout
+// lacks of a full score.
+func (w *work) losses(k int, slack float64, c *Column) error {
+	c.Status = grade(float64(c.Score)+slack, goodColumn, poorColumn)
 	if c.Status != Good {
 		c.Losses = append(c.Losses, fmt.Sprintf("Its distribution matches to %s only.",
 			percent(float64(c.Score))))
@@ -52,10 +53,11 @@ func (w *work) losses(k int, c *Column) error {
 	}
 	if u, err := eval.UncoveredShare(train, synthetic, c.Name); err == nil {
 		v.Uncovered = Number(u.Share)
-		yard := 0.
+		// the range of n rows leaves out 4.7/n of all with probability .05: Beta(2, n−1)
+		yard := 5 / float64(synthetic.Rows())
 		if w.in.Holdout.Values != nil {
 			if h, err := eval.UncoveredShare(train, w.in.Holdout.Values, c.Name); err == nil {
-				yard, v.UncoveredHoldout = h.Share, Number(h.Share)
+				yard, v.UncoveredHoldout = max(yard, h.Share), Number(h.Share)
 			}
 		}
 		w.add("UncoveredShare", Value{Of: c.Name, Value: v.Uncovered})
@@ -93,8 +95,9 @@ func (w *work) losses(k int, c *Column) error {
 		lose(s, "Its mean is %s in the real table and %s here (%s standard deviations).",
 			shown(codec, float64(v.Train.Mean)), shown(codec, float64(v.Synthetic.Mean)), signed(d.Mean))
 	}
-	if s := grade(-math.Abs(math.Log(d.Spread)), -math.Log(goodSpread),
-		-math.Log(poorSpread)); s != Good {
+	if off := math.Abs(math.Log(d.Spread)); off > 3*d.SpreadError &&
+		grade(-off, -math.Log(goodSpread), -math.Log(poorSpread)) != Good {
+		s := grade(-off, -math.Log(goodSpread), -math.Log(poorSpread))
 		lose(s, "Its standard deviation is %s in the real table and %s here.",
 			length(codec, v.Train.Std), length(codec, v.Synthetic.Std))
 	}

@@ -248,7 +248,6 @@ type Associations struct {
 	Band      Number     `json:"band"`  // by how much two real tables differ
 	Pairs     []Pair     `json:"pairs"` // the worst first, at most a hundred
 	pairs     []Pair     // all of them
-	strength  float64    // from which on a real pair is associated
 }
 
 // Pair is two columns.
