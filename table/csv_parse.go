@@ -1,13 +1,19 @@
 package table
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+)
 
 // csvPart is what became of one chunk.
 type csvPart struct {
 	part
 	bytes int
-	blank int   // the line of the first of the blank lines at its end; 0 = none
-	err   error // about the first mistake in it; the rows are then of no use
+	blank int // the line of the first of the blank lines at its end; 0 = none
+	// cells that the schema does not allow, and what ended the parse before its end; with either the
+	// rows are of no use
+	wrong mistakes
+	err   error
 }
 
 // csvParser turns chunks into codes and texts. It is not for concurrent use.
@@ -72,8 +78,8 @@ func newCSVParser(l *layout, o ReadOptions) *csvParser {
 	return p
 }
 
-// parse encodes a chunk. Of several mistakes in it, it reports the first; a
-// record with the wrong number of cells is reported as such, whatever is in
+// parse encodes a chunk. It reports the first cells that are not allowed, up to the first mistake
+// of another kind; a record with the wrong number of cells is reported as such, whatever is in
 // them.
 func (p *csvParser) parse(c chunk) csvPart {
 	if p.lenient {
@@ -96,10 +102,11 @@ func (p *csvParser) parse(c chunk) csvPart {
 			return out
 		}
 		start := z.pos
-		if out.err = p.record(out.rows, line); out.err == nil && z.pos-start > maxRecord(z.maxCell)+1 {
+		if out.err = p.record(out.rows, line, &out.wrong); out.err == nil && z.pos-start > maxRecord(
+			z.maxCell)+1 {
 			out.err = place{unit: "line", number: line}.wrap(errLongRecord(z.maxCell))
 		}
-		if out.err != nil {
+		if out.err != nil || out.wrong.full() {
 			return out
 		}
 		out.rows++
@@ -134,12 +141,12 @@ func (p *csvParser) close(out *part) {
 }
 
 // record encodes the record at the tokenizer, which starts on the given line,
-// into a row.
-func (p *csvParser) record(row, line int) error {
-	var (
-		bad    error // about the first cell that is not allowed
-		badCol int
-	)
+// into a row. Cells that are not allowed are added to wrong.
+func (p *csvParser) record(row, line int, wrong *mistakes) error {
+	var bad mistakes
+	refuse := func(col int, cell []byte, err error) {
+		bad.add(mistake{p.at("line", line, col).wrap(err), fmt.Sprintf("%d %s", col, cell)})
+	}
 	for col := 0; ; col++ {
 		cell, last, err := p.z.next()
 		if err != nil {
@@ -158,14 +165,14 @@ func (p *csvParser) record(row, line int) error {
 		switch {
 		case l.codec != nil:
 			if l.settled {
-				if err := p.related.cell(l.code, cell); err != nil && bad == nil {
-					bad, badCol = err, col
+				if err := p.related.cell(l.code, cell); err != nil {
+					refuse(col, cell, err)
 				}
 				break
 			}
 			code, err := l.codec.EncodeText(cell)
-			if err != nil && bad == nil {
-				bad, badCol = err, col
+			if err != nil {
+				refuse(col, cell, err)
 			}
 			if l.u8 != nil {
 				l.u8[row] = uint8(code)
@@ -175,8 +182,8 @@ func (p *csvParser) record(row, line int) error {
 		case l.check >= 0:
 			p.related.keep(l.check, cell)
 		case l.text >= 0:
-			if l.unit && len(cell) == 0 && bad == nil {
-				bad, badCol = errEmptyUnit, col
+			if l.unit && len(cell) == 0 {
+				refuse(col, cell, errEmptyUnit)
 			}
 			l.number[row] = l.texts.of(cell)
 		}
@@ -187,10 +194,12 @@ func (p *csvParser) record(row, line int) error {
 			return place{unit: "line", number: line}.wrap(errFewCells)
 		}
 		if bad == nil && p.related != nil {
-			badCol, bad = p.settle(row)
+			if col, err := p.settle(row); err != nil {
+				refuse(col, nil, err)
+			}
 		}
-		if bad != nil {
-			return p.at("line", line, badCol).wrap(bad)
+		for _, one := range bad {
+			wrong.add(one)
 		}
 		return nil
 	}

@@ -32,8 +32,9 @@ import (
 // A cell has at most a megabyte, a record at most 65,536 cells and 16 megabytes. Memory holds the
 // codes, the ids of the units while they are being numbered, and for every processor a block of a
 // megabyte of text or a record and its like, at most 32 megabytes. Time is linear in the length of
-// the file. Of several mistakes in the file, the error is about the first, whatever the number of
-// processors. After an error a Read of r may still be going on.
+// the file. The error is about the first ten cells that are not allowed, a typo that comes again
+// counted once, and the first mistake of another kind, whatever the number of processors. After an
+// error a Read of r may still be going on.
 func ReadCSV(
 	ctx context.Context, r io.Reader, size int64, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
@@ -185,6 +186,7 @@ func collect(
 	var (
 		bytes int64
 		blank int // line of the first of the blank lines just seen
+		wrong mistakes
 	)
 	for job := range jobs {
 		var p csvPart
@@ -193,17 +195,22 @@ func collect(
 		case <-ctx.Done():
 			return readingError(ctx.Err())
 		}
-		if blank != 0 && (p.rows > 0 || p.err != nil) {
-			return place{unit: "line", number: blank}.wrap(errBlankLine)
+		if blank != 0 && (p.rows > 0 || p.err != nil || len(p.wrong) > 0) {
+			return wrong.err(place{unit: "line", number: blank}.wrap(errBlankLine))
 		}
-		if p.err != nil {
-			return p.err
+		for _, one := range p.wrong {
+			wrong.add(one)
+		}
+		if p.err != nil || wrong.full() {
+			return wrong.err(p.err)
 		}
 		if blank == 0 {
 			blank = p.blank
 		}
-		if err := put(p.part); err != nil {
-			return err
+		if len(wrong) == 0 {
+			if err := put(p.part); err != nil {
+				return err
+			}
 		}
 		if bytes += int64(p.bytes); size > 0 && o.Progress != nil {
 			o.Progress(min(1, float64(bytes)/float64(size)))
@@ -212,7 +219,7 @@ func collect(
 	if ctx.Err() != nil {
 		return readingError(ctx.Err())
 	}
-	return nil
+	return wrong.err(nil)
 }
 
 // readingError is about err, which reading the file ran into.

@@ -185,8 +185,13 @@ func TestReadCSVErrors(t *testing.T) {
 			`table: line 4, column 2 ("b"): not an integer`},
 		{"line where the record starts", "a,b,c\n\"two\nlines\",SECRET,0\n", nil,
 			`table: line 2, column 2 ("b"): not an integer`},
-		{"first of two", "a,b,c\nSECRET,SECRET,0\nSECRET,1,1\n", nil,
-			`table: line 2, column 1 ("a"): not one of the declared categories`},
+		{"the first of each", "a,b,c\nSECRET,SECRET,0\nSECRET,1,1\nx,1,0,0\nx,SECRET2,0\n", nil,
+			`table: line 2, column 1 ("a"): not one of the declared categories` + "\n" +
+				`table: line 2, column 2 ("b"): not an integer` + "\n" +
+				`table: line 4: more cells than columns`},
+		{"more than ten", "a,b,c\n" + typos(11), nil, tenTypos()},
+		{"ten, again and again", "a,b,c\n" + strings.Repeat(typos(9), 3), nil,
+			strings.Join(strings.Split(tenTypos(), "\n")[:9], "\n")},
 		{"few cells", "a,b,c\nSECRET,1\n", nil, "table: line 2: fewer cells than columns"},
 		{"many cells", "a,b,c\nSECRET,1,0,1\n", nil, "table: line 2: more cells than columns"},
 		{"few cells without a header", "x,1,0\nx,1\n", []func(*schema.Schema){noHeader},
@@ -495,4 +500,20 @@ func TestReadCSVManyColumns(t *testing.T) {
 	if !errors.Is(err, errTooMany) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// typos are rows that each have another typo in the first column.
+func typos(n int) (text string) {
+	for i := range n {
+		text += fmt.Sprintf("SECRET%d,1,0\n", i)
+	}
+	return text
+}
+
+// tenTypos is the error about ten of them, of more.
+func tenTypos() (text string) {
+	for i := range 10 {
+		text += fmt.Sprintf("table: line %d, column 1 (\"a\"): not one of the declared categories\n", i+2)
+	}
+	return text + "table: these are the first 10; there may be more"
 }

@@ -1,9 +1,12 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/apache/arrow/go/v15/parquet"
@@ -22,8 +25,8 @@ import (
 //
 // Columns are found by name, as in ReadCSV. A column of another type is an
 // error if the schema names it, and is ignored otherwise. Columns of a row
-// group are decoded in parallel. Of several bad cells, the error
-// is about the first in the order of the rows; rows are counted from 1.
+// group are decoded in parallel. The error is about the first bad
+// cell of each column, in the order of the rows, which are counted from 1.
 //
 // A damaged file is an error, whatever the library makes of it. Memory holds
 // the codes, the ids of the units and, for every worker, a page and its
@@ -223,25 +226,29 @@ func (p *parquetFile) readGroup(group, rows int, l *layout, o ReadOptions) (part
 	return out, nil
 }
 
-// firstError returns the error about the first bad cell of a row group, or
-// that about the first column that could not be read to its end.
+// firstError returns the error about the first bad cell of each column of a row group, or that
+// about the first column that could not be read to its end.
 func (l *layout) firstError(errs []error, rows int) error {
-	var first *badCell
-	column := 0
+	var bad []*badCell
+	column := map[*badCell]int{}
 	for i, err := range errs {
-		var bad *badCell
+		var one *badCell
 		switch {
 		case err == nil:
-		case !errors.As(err, &bad):
+		case !errors.As(err, &one):
 			return l.about(i, err)
-		case first == nil || bad.row < first.row:
-			first, column = bad, i
+		default:
+			bad = append(bad, one)
+			column[one] = i
 		}
 	}
-	if first == nil {
-		return nil
+	slices.SortStableFunc(bad, func(a, b *badCell) int { return cmp.Compare(a.row, b.row) })
+	var out mistakes
+	for _, one := range bad {
+		i := column[one]
+		out.add(mistake{l.at("row", rows+int(one.row)+1, i).wrap(one.err), strconv.Itoa(i)})
 	}
-	return l.at("row", rows+int(first.row)+1, column).wrap(first.err)
+	return out.err(nil)
 }
 
 // about is an error about file column i as a whole.

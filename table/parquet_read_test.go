@@ -222,8 +222,10 @@ func TestReadParquetErrors(t *testing.T) {
 			`table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens`},
 		{"bounds", "groups", oneColumn("i8", schema.Integer, -128, -122),
 			`table: row 8, column 7 ("i8"): outside the declared min and max`},
-		{"first of several columns", "dictionary", two,
-			`table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens`},
+		{"the first of each column", "dictionary", two,
+			`table: row 4, column 7 ("i8"): missing, and the column declares no missing tokens` + "\n" +
+				`table: row 4, column 11 ("u8"): missing, and the column declares no missing tokens` + "\n" +
+				`table: row 5, column 29 ("full"): outside the declared min and max`},
 		{"category", "delta", oneColumn("string", schema.Categorical, 0, 0, "text 0", "text 1"),
 			`table: row 3, column 2 ("string"): not one of the declared categories`},
 		{"type", "dictionary", oneColumn("date32", schema.Integer, 0, 9),
