@@ -61,8 +61,17 @@ var allowed = map[string][]string{
 	"privacy/vote/datadependent": {
 		"privacy", "privacy/internal/access", "privacy/vote", "table", "internal/disk",
 	},
+	"privacy/internal/ellipsoid": {
+		"privacy", "privacy/internal/access", "table", "noise", "accountant", "bounds",
+	},
+	"privacy/internal/mechtest": {
+		"privacy", "privacy/internal/gatetest", "accountant", "accountant/pld", "bounds", "table",
+	},
 	"privacy/gradient": {
-		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant", "bounds",
+		"privacy", "privacy/internal/ellipsoid", "schema", "table", "accountant", "bounds",
+	},
+	"privacy/gradient/clipped": {
+		"privacy", "privacy/internal/ellipsoid", "privacy/gradient", "table", "noise", "bounds",
 		"bounds/clip", "bounds/penalty",
 	},
 	"privacy/text": {
@@ -105,10 +114,9 @@ var allowed = map[string][]string{
 		"workload",
 	},
 	"synth/wgan": {
-		"synth", "privacy", "privacy/gradient", "privacy/query", "release", "gan", "gan/critic",
-		"bounds",
-		"gan/critic/clipped", "bounds/penalty", "accountant", "accountant/calibrate",
-		"accountant/pld", "schema",
+		"synth", "privacy", "privacy/gradient", "privacy/gradient/clipped", "privacy/query",
+		"release", "gan", "gan/critic", "gan/critic/clipped", "bounds", "bounds/penalty",
+		"accountant", "accountant/calibrate", "accountant/pld", "schema",
 		"internal/matrix",
 	},
 	"configs": {"accountant", "ledger", "synth", "synth/all", "internal/spelling"},

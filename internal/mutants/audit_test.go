@@ -54,9 +54,8 @@ var audited = []struct {
 	},
 	{
 		"halved noise in CertifiedSum",
-		[]edit{{"privacy/gradient/certified.go",
-			"p.Penalty.GradientMultiplier(p.NoiseMultiplier))",
-			"p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)"}},
+		[]edit{{"privacy/internal/ellipsoid/certified.go",
+			"cert.ScalesTo(out.Scales, z)", "cert.ScalesTo(out.Scales, z/2)"}},
 		"certified-sum --epsilon 8 --tables balanced --runs 1000"},
 	{
 		"halved sensitivity in Measure",

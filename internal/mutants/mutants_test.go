@@ -166,7 +166,8 @@ var mutants = []mutant{
 	{
 		"a clipped row counts for two", "bounds/clip/clip.go",
 		"int64(min(1, k.limit/norm) / bounds.WeightStep)",
-		"int64(2 * min(1, k.limit/norm) / bounds.WeightStep)", "./privacy/gradient TestSmallTables",
+		"int64(2 * min(1, k.limit/norm) / bounds.WeightStep)",
+		"./privacy/gradient/clipped TestSmallTables",
 	},
 	{
 		"equal Gaussian events cost as one", "accountant/composition.go",
@@ -317,9 +318,8 @@ var mutants = []mutant{
 		"true, wait.Err()", "./privacy TestLimitAcrossRuns",
 	},
 	{
-		"halved ellipsoid noise", "privacy/gradient/certified.go",
-		"cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))",
-		"cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)",
+		"halved ellipsoid noise", "privacy/internal/ellipsoid/certified.go",
+		"cert.ScalesTo(out.Scales, z)", "cert.ScalesTo(out.Scales, z/2)",
 		"./privacy/gradient TestCertifiedSumNoise",
 	},
 	{
@@ -327,8 +327,8 @@ var mutants = []mutant{
 		"bounds.Scalar(0, 1)", "bounds.Scalar(0, .5)", "./privacy/gradient TestCertifiedSumSensitivity",
 	},
 	{
-		"sums of inputs in other steps", "privacy/gradient/certified.go",
-		"inputs[at] *= int64(1 / factor)", "inputs[at] *= int64(2 / factor)",
+		"sums of inputs in other steps", "privacy/internal/ellipsoid/certified.go",
+		"inputs[i] *= int64(1 / cert.Factor())", "inputs[i] *= int64(2 / cert.Factor())",
 		"./privacy/gradient TestCertifiedSumNoise",
 	},
 	{
@@ -342,22 +342,24 @@ var mutants = []mutant{
 	},
 	{"scaled input in other steps", "gan/critic/sum.go", "in = x", "in = 1", "./gan TestScaledSum"},
 	{
-		"CertifiedSum is not charged", "privacy/gradient/gradientsum.go", "access.Once(event)", "nil",
+		"CertifiedSum is not charged", "privacy/internal/ellipsoid/release.go",
+		"access.Once(Event(rate, z))", "nil",
 		"./privacy/gradient TestCertifiedSumRefuses",
 	},
 	{
-		"samples more often than charged", "privacy/gradient/gradientsum.go", "math.Ldexp(rate, 63)",
-		"math.Ldexp(min(1, 1.3*rate), 63)", "./privacy/gradient TestPoissonSample",
+		"samples more often than charged", "privacy/internal/ellipsoid/release.go",
+		"math.Ldexp(rate, 63)",
+		"math.Ldexp(min(1, 1.3*rate), 63)", "./privacy/internal/ellipsoid TestPoissonSample",
 	},
 	{
-		"rows of a unit sampled apart", "privacy/gradient/gradientsum.go", "drawn[units[i]] = take",
-		"_ = take", "./privacy/gradient TestPoissonSample",
+		"rows of a unit sampled apart", "privacy/internal/ellipsoid/release.go", "drawn[units[i]] = take",
+		"_ = take", "./privacy/internal/ellipsoid TestPoissonSample",
 	},
 	{
 		"certified for single rows",
-		"privacy/gradient/certified.go",
-		" unitRows(s),",
-		" 1 + 0*unitRows(s),",
+		"privacy/internal/ellipsoid/certified.go",
+		"UnitRows: max(1, nb.MaxRowsPerUnit)",
+		"UnitRows: 1 + 0*max(1, nb.MaxRowsPerUnit)",
 		"./privacy/gradient TestCertifiedSumKnowsItsRelation",
 	},
 	{
@@ -498,45 +500,46 @@ var mutants = []mutant{
 		"delta := float64(1 << access.EstimateBits)", "./privacy/threshold TestThresholdFollowsItsLaw",
 	},
 	{
-		"halved noise of clipped sums", "privacy/gradient/clipped.go",
-		"cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier))",
-		"cert.ScalesTo(gradient.scales, p.Penalty.GradientMultiplier(p.NoiseMultiplier)/2)",
-		"./privacy/gradient TestClippedSumNoise",
+		"halved noise of clipped sums", "privacy/gradient/clipped/clipped.go",
+		"cert.ScalesTo(sum.Scales, z)", "cert.ScalesTo(sum.Scales, z/2)",
+		"./privacy/gradient/clipped TestClippedSumNoise",
 	},
 	{
-		"ClippedSum is not charged", "privacy/gradient/gradientsum.go", "access.Once(event)", "nil",
-		"./privacy/gradient TestClippedSumRefuses",
+		"ClippedSum is not charged", "privacy/internal/ellipsoid/release.go",
+		"access.Once(Event(rate, z))", "nil",
+		"./privacy/gradient/clipped TestClippedSumRefuses",
 	},
 	{
 		"clipped for single rows",
-		"privacy/gradient/clipped.go",
-		" unitRows(s),",
-		" 1 + 0*unitRows(s),",
-		"./privacy/gradient TestClippedSumRefuses",
+		"privacy/gradient/clipped/clipped.go",
+		"UnitRows: max(1, nb.MaxRowsPerUnit)",
+		"UnitRows: 1 + 0*max(1, nb.MaxRowsPerUnit)",
+		"./privacy/gradient/clipped TestClippedSumRefuses",
 	},
 	{
-		"halved noise of penalties", "privacy/gradient/penalty.go",
-		"cert.ScalesTo(sum.scales, p.Multiplier(z))", "cert.ScalesTo(sum.scales, p.Multiplier(z)/2)",
-		"./privacy/gradient TestPenaltySumNoise",
+		"halved noise of penalties", "privacy/gradient/clipped/penalty.go",
+		"cert.ScalesTo(sum.Scales, p.Multiplier(z))", "cert.ScalesTo(sum.Scales, p.Multiplier(z)/2)",
+		"./privacy/gradient/clipped TestPenaltySumNoise",
 	},
 	{
-		"penalty for single rows", "privacy/gradient/penalty.go", "UnitRows: max(1, nb.MaxRowsPerUnit)",
-		"UnitRows: 1 + 0*max(1, nb.MaxRowsPerUnit)", "./privacy/gradient TestPenaltySumSensitivity",
+		"penalty for single rows", "privacy/gradient/clipped/penalty.go",
+		"UnitRows: max(1, nb.MaxRowsPerUnit)", "UnitRows: 1 + 0*max(1, nb.MaxRowsPerUnit)",
+		"./privacy/gradient/clipped TestPenaltySumSensitivity",
 	},
 	{
-		"penalty on top of the gradient", "privacy/gradient/penalty.go",
+		"penalty on top of the gradient", "privacy/gradient/clipped/penalty.go",
 		"return slack * z / math.Sqrt(1-p.Share)", "return z",
-		"./privacy/gradient TestPenaltyMultipliers",
+		"./privacy/gradient/clipped TestPenaltyMultipliers",
 	},
 	{
-		"penalties at points that are known", "privacy/gradient/penalty.go",
+		"penalties at points that are known", "privacy/gradient/clipped/penalty.go",
 		"noise.NewSource().Uint64, cert.Weight",
 		"func() uint64 { return 7 + 0*noise.NewSource().Uint64() }, cert.Weight",
-		"./privacy/gradient TestPenaltyWordsAreFresh",
+		"./privacy/gradient/clipped TestPenaltyWordsAreFresh",
 	},
 	{
 		"sums may overflow", "bounds/propagate.go", "if !(sum <= largestSum) {", "if sum != sum {",
-		"./privacy/gradient TestOverflowingNetworksAreRefused",
+		"./privacy/gradient/clipped TestOverflowingNetworksAreRefused",
 	},
 	{
 		"back-propagated sums may overflow", "bounds/propagate.go", "r.sum = max(r.sum, size)\n",
@@ -544,7 +547,8 @@ var mutants = []mutant{
 	},
 	{
 		"a penalty's sums may overflow", "bounds/penalty/penalty.go", "CheckSum(largestSum(n, sizes))",
-		"CheckSum(0*largestSum(n, sizes))", "./privacy/gradient TestOverflowingNetworksAreRefused",
+		"CheckSum(0*largestSum(n, sizes))",
+		"./privacy/gradient/clipped TestOverflowingNetworksAreRefused",
 	},
 	{
 		"a clipper counts 2²⁰ terms", "bounds/clip/clip.go", "Gamma(len(scales) + 16)",
@@ -556,8 +560,8 @@ var mutants = []mutant{
 		"./internal/kernels TestSumsAreSumsOfRows",
 	},
 	{
-		"penalty of any share", "privacy/gradient/penalty.go", "!(p.Share > 0 && p.Share < 1)",
-		"!(p.Share == p.Share)", "./privacy/gradient TestPenaltySumRefuses",
+		"penalty of any share", "privacy/gradient/clipped/penalty.go", "!(p.Share > 0 && p.Share < 1)",
+		"!(p.Share == p.Share)", "./privacy/gradient/clipped TestPenaltySumRefuses",
 	},
 	{
 		"penalties are clipped at twice the norm", "bounds/penalty/penalty.go",
@@ -616,8 +620,8 @@ var mutants = []mutant{
 		"./noise TestRound",
 	},
 	{
-		"half the noise on a vector", "privacy/gradient/vector.go", "sigma / e.grid",
-		"sigma / e.grid / 2", "./privacy/gradient TestNoisedSumLaw",
+		"half the noise on a vector", "privacy/internal/ellipsoid/vector.go", "sigma / e.Grid",
+		"sigma / e.Grid / 2", "./privacy/internal/ellipsoid TestNoisedSumLaw",
 	},
 	{
 		"twice the noise where it is rounded", "noise/rounded.go", "uint(-e)}", "uint(-e) - 1}",

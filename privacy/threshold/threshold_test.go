@@ -14,6 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -274,8 +275,8 @@ func TestThresholdDiesWithItsProcess(t *testing.T) {
 		Journal: filepath.Join(dir, "j"), Method: "t",
 	}
 	rows := privacy.FromTable(testTable(t, testSchema("", 0), someRows(60), nil))
-	s := must(privacy.Open(context.Background(), rows, o))
-	r := must(Open(s, 1e6, 1))
+	s := mechtest.Must(privacy.Open(context.Background(), rows, o))
+	r := mechtest.Must(Open(s, 1e6, 1))
 	for range 3 {
 		if above, err := r.Ask(firstIs1, 30); above || err != nil {
 			t.Fatal(above, err)
@@ -285,8 +286,8 @@ func TestThresholdDiesWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Resume = true
-	s = must(privacy.Open(context.Background(), rows, o))
-	r = must(Open(s, 1e6, 1))
+	s = mechtest.Must(privacy.Open(context.Background(), rows, o))
+	r = mechtest.Must(Open(s, 1e6, 1))
 	for range 3 {
 		if above, err := r.Ask(firstIs1, 30); above || err != nil {
 			t.Fatal(above, err)
@@ -295,7 +296,7 @@ func TestThresholdDiesWithItsProcess(t *testing.T) {
 	if _, err := r.Ask(firstIs1, 30); !errors.Is(err, ErrSpent) {
 		t.Errorf("a question that was not asked before: %v", err)
 	}
-	r = must(Open(s, 1e6, 1))
+	r = mechtest.Must(Open(s, 1e6, 1))
 	if _, err := r.Ask(firstIs1, 30); err != nil {
 		t.Errorf("a round of its own: %v", err)
 	}
@@ -304,7 +305,7 @@ func TestThresholdDiesWithItsProcess(t *testing.T) {
 // TestCopiedRoundIsTheSame: five copies of a round say "above" once.
 func TestCopiedRoundIsTheSame(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(60), nil), rounds(1, 1))
-	r := must(Open(s, 0, 1))
+	r := mechtest.Must(Open(s, 0, 1))
 	said := 0
 	for range 5 {
 		c := *r

@@ -1,14 +1,9 @@
 package vote
 
 import (
-	"context"
-	"math/rand/v2"
-	"testing"
-
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
-	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 )
 
 var (
@@ -18,57 +13,15 @@ var (
 	follows       = gatetest.Follows
 	roundedNormal = gatetest.RoundedNormal
 	laplace       = gatetest.Laplace
+	relations     = mechtest.Relations
+	wide          = mechtest.Wide
+	open          = mechtest.Open
+	openAs        = mechtest.OpenAs
+	calls         = mechtest.Calls
+	pairOf        = mechtest.PairOf
 )
-
-var relations = []privacy.Neighbours{
-	{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1},
-	{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 4},
-	{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 1},
-	{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 4},
-}
-
-// wide is a budget for tests that are not about the budget.
-var wide = accountant.Budget{Epsilon: 1e12, Delta: 1e-9}
-
-// openAs opens a session on the table under an adjacency.
-func openAs(
-	t testing.TB, tab *table.Table, adj accountant.Adjacency, plan accountant.Composition,
-) *privacy.Session {
-	t.Helper()
-	s, err := privacy.Open(context.Background(), privacy.FromTable(tab),
-		privacy.Options{Budget: wide, Plan: plan, Adjacency: adj, Method: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// open opens a session on the table under add/remove.
-func open(t testing.TB, tab *table.Table, plan accountant.Composition) *privacy.Session {
-	t.Helper()
-	return openAs(t, tab, accountant.AddRemove, plan)
-}
-
-func calls(c accountant.Composition) (n int) {
-	for _, x := range c {
-		n += x.Count
-	}
-	return n
-}
-
-// pairOf draws two neighbouring tables.
-func pairOf(u *rand.Rand, nb privacy.Neighbours) (a, b [][3]uint8) {
-	return gatetest.PairOf(u, nb.Adjacency, nb.MaxRowsPerUnit)
-}
 
 // gaussian plans n calls of a Gaussian mechanism for single rows.
 func gaussian(sigma float64, n int) accountant.Composition {
 	return accountant.Composition{{Event: accountant.Gaussian{NoiseMultiplier: sigma}, Count: n}}
-}
-
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
 }

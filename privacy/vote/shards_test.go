@@ -12,6 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/mechtest"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -252,7 +253,7 @@ func TestForeignTeachersTellNothing(t *testing.T) {
 	for name, teacher := range map[string]Teacher[int]{"in training": panicking{train: true},
 		"in voting": panicking{}} {
 		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), Plan(GNMax{Sigma: .01}, b, 0))
-		sh := must(Split(s, 3, func(int) Teacher[int] { return teacher }))
+		sh := mechtest.Must(Split(s, 3, func(int) Teacher[int] { return teacher }))
 		if err := sh.Train(0); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -287,7 +288,7 @@ func (renaming) VotesTo([]uint8, int) {}
 // TestTeachersShareNoSchema: a shard's schema is its own.
 func TestTeachersShareNoSchema(t *testing.T) {
 	s := open(t, testTable(t, testSchema("", 0), someRows(100), nil), gaussian(5, 1))
-	sh := must(Split(s, 2, func(int) Teacher[int] { return renaming{} }))
+	sh := mechtest.Must(Split(s, 2, func(int) Teacher[int] { return renaming{} }))
 	if err := sh.Train(0); err != nil || s.Schema().Columns[0].Categories[0] != "a0" {
 		t.Errorf("%v, %q", err, s.Schema().Columns[0].Categories[0])
 	}

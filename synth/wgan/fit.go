@@ -9,10 +9,11 @@ import (
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
-	"github.com/decoy-dp/decoy/gan/critic/clipped"
+	sums "github.com/decoy-dp/decoy/gan/critic/clipped"
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
+	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
@@ -86,11 +87,11 @@ func (p *plan) Fit(
 		if err != nil {
 			return fitted, err
 		}
-		gradient, err := t.remember(released)
+		gradient, err := t.remember(released.Certified)
 		if err != nil {
 			return fitted, err
 		}
-		if err := t.criticStep(gradient, released.Penalty); err != nil {
+		if err := t.criticStep(gradient, released); err != nil {
 			return fitted, err
 		}
 		stage := fmt.Sprintf("step %d of %d, noise multiplier %.3g, certificate %.3g", k+1,
@@ -187,15 +188,17 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 }
 
 // release certifies the critic and buys its gradient sum.
-func (t *training) release(s *privacy.Session) (gradient.Certified, error) {
-	shown := clipped.Critic{Critic: t.critic}
-	if t.cfg.Lipschitz == interpolates {
+func (t *training) release(s *privacy.Session) (clipped.Released, error) {
+	p := t.plan.sum()
+	if p.Mode != bounds.Ball && p.Penalty.Share == 0 {
+		sum, err := gradient.CertifiedSum(s, p.CertifiedPlan, t.critic)
+		return clipped.Released{Certified: sum}, err
+	}
+	shown := sums.Critic{Critic: t.critic}
+	if p.Penalty.Share > 0 {
 		shown.Generated = t.seen(&t.folded, t.fake.Forward(t.u)).Data
 	}
-	if t.mode == bounds.Ball {
-		return gradient.ClippedSum(s, t.clipped(), shown)
-	}
-	return gradient.CertifiedSum(s, t.plan.sum(), shown)
+	return clipped.Sum(s, p, shown)
 }
 
 func (t *training) newCritic() (*critic.Critic, error) {

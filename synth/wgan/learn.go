@@ -6,6 +6,7 @@ import (
 
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/privacy/gradient"
+	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
 )
 
 // remember adds a release to the measurements and returns the mean gradient that it says. A
@@ -50,8 +51,8 @@ func (t *training) remember(r gradient.Certified) ([]float64, error) {
 }
 
 // criticStep moves the critic by its mean gradient over private rows less that over generated ones,
-// and holds it Lipschitz. penalty is what was released of a penalty, if anything.
-func (t *training) criticStep(gradient []float64, penalty gradient.Penalized) error {
+// and holds it Lipschitz, if that takes a released penalty by what was released.
+func (t *training) criticStep(gradient []float64, released clipped.Released) error {
 	c := t.cfg
 	if c.FreshCritics {
 		fresh, err := t.newCritic()
@@ -67,7 +68,7 @@ func (t *training) criticStep(gradient []float64, penalty gradient.Penalized) er
 	}
 	if c.Lipschitz == interpolates {
 		paid := make([]float64, len(got))
-		penalty.Certificate.DecodeTo(paid, penalty.Released)
+		released.Penalty.DecodeTo(paid, released.ReleasedPenalty)
 		for k := range got {
 			got[k] += float32(c.Penalty / (c.Rate * t.rows) * paid[k])
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
+	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -162,31 +163,27 @@ func (p *plan) columns(i int) []int {
 	return []int{i, p.target}
 }
 
-func (p *plan) sum() gradient.CertifiedPlan {
-	return gradient.CertifiedPlan{Mode: p.mode, Rate: p.cfg.Rate, NoiseMultiplier: p.z,
-		Scaled: p.scaled, Penalty: p.penalty()}
-}
-
-// clipped is the plan of a gradient sum in mode Ball.
-func (p *plan) clipped() gradient.ClippedPlan {
-	return gradient.ClippedPlan{Radius: p.cfg.Radius, Rate: p.cfg.Rate, NoiseMultiplier: p.z,
-		Penalty: p.penalty()}
+// sum is the plan of a gradient sum.
+func (p *plan) sum() clipped.Plan {
+	out := clipped.Plan{CertifiedPlan: gradient.CertifiedPlan{Mode: p.mode, Rate: p.cfg.Rate,
+		NoiseMultiplier: p.z, Scaled: p.scaled}, Penalty: p.penalty()}
+	if p.mode == bounds.Ball {
+		out.Radius = p.cfg.Radius
+	}
+	return out
 }
 
 // penalty is what the gradient penalty at interpolates takes of each gradient sum's event.
-func (p *plan) penalty() gradient.PenaltyPlan {
+func (p *plan) penalty() clipped.Penalty {
 	if p.cfg.Lipschitz != interpolates {
-		return gradient.PenaltyPlan{}
+		return clipped.Penalty{}
 	}
-	return gradient.PenaltyPlan{Share: p.cfg.PenaltyShare, Reach: p.cfg.PenaltyReach}
+	return clipped.Penalty{Share: p.cfg.PenaltyShare, Reach: p.cfg.PenaltyReach}
 }
 
 // sumEvent is the event of a gradient sum.
 func (p *plan) sumEvent() accountant.Event {
-	if p.mode == bounds.Ball {
-		return gradient.ClippedEvent(p.clipped())
-	}
-	return gradient.CertifiedEvent(p.sum())
+	return gradient.CertifiedEvent(p.sum().CertifiedPlan)
 }
 
 // Price is by closed formulas, unless batches are samples.

@@ -1,4 +1,4 @@
-package gradient
+package ellipsoid
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/decoy-dp/decoy/noise"
 )
 
-// noisedSum is an ellipsoidSum with its noise: coordinate k gets round(N(0, scales[k]²)/grid), in
+// noisedSum is a Sum with its noise: coordinate k gets round(N(0, scales[k]²)/grid), in
 // units of grid. That is [noise.RoundedGaussian] with σ = scales[k]/grid, exactly, because the grid
 // is a power of two.
 //
@@ -28,21 +28,21 @@ import (
 // scales, is to be added too. What is released should be formed from the integers only, as grid·(q
 // + noise).
 type noisedSum struct {
-	ellipsoidSum
+	Sum
 	noise []noise.RoundedGaussian // one a coordinate
 }
 
 // noised refuses a grid that is no power of two, and a scale that is not of 2⁻¹⁰ to 2⁴⁸ steps of
 // it; so also zero, a coordinate without noise.
-func (e ellipsoidSum) noised() (noisedSum, error) {
-	if f, _ := math.Frexp(e.grid); f != .5 { // also 0, negative, NaN and Inf
-		return noisedSum{}, fmt.Errorf("grid %v is not a power of two", e.grid)
+func (e Sum) noised() (noisedSum, error) {
+	if f, _ := math.Frexp(e.Grid); f != .5 { // also 0, negative, NaN and Inf
+		return noisedSum{}, fmt.Errorf("grid %v is not a power of two", e.Grid)
 	}
-	n := noisedSum{e, make([]noise.RoundedGaussian, len(e.scales))}
-	for k, sigma := range e.scales {
-		d, err := noise.NewRoundedGaussian(sigma / e.grid)
+	n := noisedSum{e, make([]noise.RoundedGaussian, len(e.Scales))}
+	for k, sigma := range e.Scales {
+		d, err := noise.NewRoundedGaussian(sigma / e.Grid)
 		if err != nil {
-			return noisedSum{}, fmt.Errorf("coordinate %d, scale %v on grid %v: %w", k, sigma, e.grid, err)
+			return noisedSum{}, fmt.Errorf("coordinate %d, scale %v on grid %v: %w", k, sigma, e.Grid, err)
 		}
 		n.noise[k] = *d
 	}

@@ -1,4 +1,4 @@
-package gradient
+package clipped
 
 import (
 	"context"
@@ -22,11 +22,45 @@ type penalised struct {
 	words  []uint64 // that it was given
 }
 
+func newCritic(sizes []int, hidden int) *penalised {
+	return &penalised{toyCritic: newToyCritic(sizes, hidden)}
+}
+
+// AddClippedSumTo and AddPenaltySumTo make it a Critic.
+func (c *penalised) AddClippedSumTo(
+	gradient []int64, factor float64, weight func(x, delta [][]float64) int64, columns []table.Codes,
+	rows []int,
+) int64 {
+	c.Calls++
+	if rows == nil {
+		for i := range columns[0].Len() {
+			rows = append(rows, i)
+		}
+	}
+	h, sum := c.Hidden, int64(0)
+	inputs := len(c.Net.Layers[0].Weights) / h
+	for _, i := range rows {
+		g := make([]int64, len(gradient))
+		c.AddRow(g, nil, factor, columns, i)
+		x, delta := make([]float64, h), make([]float64, h)
+		for j := range h {
+			delta[j] = float64(g[inputs*h+j]) * factor * factor
+			x[j] = float64(g[inputs*h+h+j]) * factor * factor
+		}
+		w := weight([][]float64{nil, x}, [][]float64{delta, {1}})
+		for k, v := range g {
+			gradient[k] += w * v
+		}
+		sum += w
+	}
+	return sum
+}
+
 func (c *penalised) AddPenaltySumTo(
 	gradient []int64, factor float64, draw func() uint64, weight func(t, delta [][]float64) int64,
 	columns []table.Codes, rows []int,
 ) {
-	c.calls++
+	c.Calls++
 	if rows == nil {
 		for i := range columns[0].Len() {
 			rows = append(rows, i)
@@ -56,9 +90,9 @@ func (c *penalised) AddPenaltySumTo(
 func (c *penalised) penaltyFactors(
 	factor, alpha float64, columns []table.Codes, row int,
 ) (t, delta [][]float64) {
-	h, w1, w2 := c.hidden, c.net.Layers[0], c.net.Layers[1]
+	h, w1, w2 := c.Hidden, c.Net.Layers[0], c.Net.Layers[1]
 	var x []float64
-	for k, n := range c.sizes {
+	for k, n := range c.Sizes {
 		for code := range n {
 			v := (1 - alpha) / float64(n)
 			if code == int(columns[k].At(row)) {
@@ -81,7 +115,7 @@ func (c *penalised) penaltyFactors(
 			s += v * float64(w1.Weights[i*h+j])
 		}
 		if slope[j] = 1; s <= 0 {
-			slope[j] = float64(c.net.Slope)
+			slope[j] = float64(c.Net.Slope)
 		}
 		back[j] = slope[j] * float64(w2.Weights[j])
 	}
@@ -115,7 +149,7 @@ func penaltySumOf(cert *penalty.Certificate, c *penalised, tab *table.Table, see
 func TestPenaltyMultipliers(t *testing.T) {
 	for _, share := range []float64{1e-3, .2, .5, .9} {
 		for _, z := range []float64{.3, 1, 47.123, 1e4} {
-			p := PenaltyPlan{Share: share, Reach: 1}
+			p := Penalty{Share: share, Reach: 1}
 			a, b := p.GradientMultiplier(z), p.Multiplier(z)
 			if cost := (1/(a*a) + 1/(b*b)) * z * z; cost > 1 || cost < 1-1e-13 {
 				t.Errorf("share %v of %v: 1/z² times %v", share, z, cost)
@@ -125,7 +159,7 @@ func TestPenaltyMultipliers(t *testing.T) {
 			}
 		}
 	}
-	if z := (PenaltyPlan{}).GradientMultiplier(1.5); z != 1.5 {
+	if z := (Penalty{}).GradientMultiplier(1.5); z != 1.5 {
 		t.Errorf("without a penalty the multiplier is %v", z)
 	}
 }
@@ -136,39 +170,36 @@ func TestPenaltyMultipliers(t *testing.T) {
 func TestPenaltySumNoise(t *testing.T) {
 	const n, z = 60, 1.5
 	tab := testTable(t, testSchema("", 0), someRows(300), nil)
-	critic := &penalised{toyCritic: newToyCritic(tab.Schema().Sizes(), 6), atRest: true}
-	penalty := PenaltyPlan{Share: .3, Reach: .2}
+	critic := newCritic(tab.Schema().Sizes(), 6)
+	critic.atRest = true
+	beside := Penalty{Share: .3, Reach: .2}
 	for _, mode := range []bounds.Mode{bounds.Residual, bounds.Ball} {
-		certified, composition := certifiedPlan(mode, 1, z, n)
-		clipped, _ := clippedPlan(2, 1, z, n)
-		certified.Penalty, clipped.Penalty = penalty, penalty
+		p, composition := clippedPlan(2, 1, z, n)
+		p.Mode, p.Penalty = mode, beside
 		s := open(t, tab, composition)
 		var gradients, penalties []float64
 		for range n {
-			var got Certified
-			var err error
-			var truth []int64
-			if mode == bounds.Ball {
-				if got, err = ClippedSum(s, clipped, critic); err == nil {
-					truth = clippedSum(got.Certificate, critic.toyCritic, tab)
-				}
-			} else if got, err = CertifiedSum(s, certified, critic); err == nil {
-				truth = encoded(got.Certificate, critic.toyCritic, tab)
-			}
+			got, err := Sum(s, p, critic)
 			if err != nil {
 				t.Fatal(err)
+			}
+			var truth []int64
+			if mode == bounds.Ball {
+				truth = clippedSum(got.Certificate, critic, tab)
+			} else {
+				truth = encoded(got.Certificate, critic.toyCritic, tab)
 			}
 			for k, c := range got.Certificate.Scales() {
 				gradients = append(
 					gradients,
-					float64(got.Released[k]-truth[k])*got.Certificate.Grid()/(penalty.GradientMultiplier(z)*c),
+					float64(got.Released[k]-truth[k])*got.Certificate.Grid()/(beside.GradientMultiplier(z)*c),
 				)
 			}
-			cert := got.Penalty.Certificate
+			cert := got.Penalty
 			scales := make([]float64, cert.Coordinates())
-			cert.ScalesTo(scales, penalty.Multiplier(z))
+			cert.ScalesTo(scales, beside.Multiplier(z))
 			for k, v := range penaltySumOf(cert, critic, tab, 1) {
-				penalties = append(penalties, float64(got.Penalty.Released[k]-v)*cert.Grid()/scales[k])
+				penalties = append(penalties, float64(got.ReleasedPenalty[k]-v)*cert.Grid()/scales[k])
 			}
 		}
 		for scale, want := range map[float64]bool{1: true, .7: false, 1.3: false} {
@@ -192,12 +223,12 @@ func TestPenaltySumNoise(t *testing.T) {
 func TestPenaltySumSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 9))
 	sch := testSchema("", 0)
-	critic := &penalised{toyCritic: newToyCritic(sch.Sizes(), 6)}
+	critic := newCritic(sch.Sizes(), 6)
 	in, err := bounds.OneHot(sch.Sizes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := PenaltyPlan{Share: .4, Reach: .01}
+	plan := Penalty{Share: .4, Reach: .01}
 	apart := func(a, b []int64, scales []float64, grid float64) (sum float64) {
 		for k := range a {
 			d := float64(a[k]-b[k]) * grid / scales[k]
@@ -223,7 +254,7 @@ func TestPenaltySumSensitivity(t *testing.T) {
 			ra, rb := pairOf(u, nb) // rows that both have come first, and so keep their words
 			a, b := testTable(t, sch, ra, nil), testTable(t, sch, rb, nil)
 			p := apart(
-				penaltySumOf(penalty, critic, a, i), penaltySumOf(penalty, critic, b, i), sum.scales,
+				penaltySumOf(penalty, critic, a, i), penaltySumOf(penalty, critic, b, i), sum.Scales,
 				penalty.Grid(),
 			)
 			g := apart(
@@ -247,12 +278,12 @@ func TestPenaltySumSensitivity(t *testing.T) {
 // 1 is the gradient sum's.
 func TestPenaltyWordsAreFresh(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(200), nil)
-	critic := &penalised{toyCritic: newToyCritic(tab.Schema().Sizes(), 4)}
-	p, composition := certifiedPlan(bounds.Residual, .5, 2, 3)
-	p.Penalty = PenaltyPlan{Share: .2, Reach: 1}
+	critic := newCritic(tab.Schema().Sizes(), 4)
+	p, composition := clippedPlan(0, .5, 2, 3)
+	p.Mode, p.Penalty = bounds.Residual, Penalty{Share: .2, Reach: 1}
 	s := open(t, tab, composition)
 	for range 3 {
-		if _, err := CertifiedSum(s, p, critic); err != nil {
+		if _, err := Sum(s, p, critic); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -272,14 +303,14 @@ func TestPenaltyWordsAreFresh(t *testing.T) {
 // session, here one that has none, and differ from sum to sum.
 func TestPenaltyWordsAreNotTheNoise(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(30), nil)
-	critic := &penalised{toyCritic: newToyCritic(tab.Schema().Sizes(), 4)}
-	sum, _, err := penaltySum(relations[0], PenaltyPlan{Share: .2, Reach: 1}, 2, critic)
+	critic := newCritic(tab.Schema().Sizes(), 4)
+	sum, _, err := penaltySum(relations[0], Penalty{Share: .2, Reach: 1}, 2, critic)
 	if err != nil {
 		t.Fatal(err)
 	}
 	columns := []table.Codes{tab.Column(0), tab.Column(1), tab.Column(2)}
-	sum.of(columns, nil, 30)
-	sum.of(columns, nil, 30)
+	sum.Of(columns, nil, 30)
+	sum.Of(columns, nil, 30)
 	seen := map[uint64]bool{}
 	for _, w := range critic.words {
 		seen[w] = true
@@ -291,52 +322,48 @@ func TestPenaltyWordsAreNotTheNoise(t *testing.T) {
 
 func TestPenaltySumRefuses(t *testing.T) {
 	tab := testTable(t, testSchema("u", 3), someRows(20), make([]uint32, 20))
-	critic := &penalised{toyCritic: newToyCritic(tab.Schema().Sizes(), 4)}
+	critic := newCritic(tab.Schema().Sizes(), 4)
 	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
-		good := CertifiedPlan{Rate: 1, NoiseMultiplier: 2, Penalty: PenaltyPlan{Share: .2, Reach: .5}}
+		good, composition := clippedPlan(0, 1, 2, 1)
+		ball, _ := clippedPlan(1, 1, 2, 1)
+		good.Mode, good.Penalty = bounds.Residual, Penalty{Share: .2, Reach: .5}
 		s, err := privacy.Open(
 			context.Background(),
 			privacy.FromTable(tab),
 			privacy.Options{
 				Budget:    wide,
-				Plan:      accountant.Composition{{Event: CertifiedEvent(good), Count: 1}},
+				Plan:      composition,
 				Adjacency: adj,
 			},
 		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := critic.calls
-		for name, penalty := range map[string]PenaltyPlan{
+		before := critic.Calls
+		for name, penalty := range map[string]Penalty{
 			"all of it": {Share: 1, Reach: 1}, "negative share": {Share: -.1, Reach: 1},
 			"share NaN": {Share: math.NaN(), Reach: 1}, "no reach": {Share: .2},
 			"reach over 1": {Share: .2, Reach: 2}, "reach NaN": {Share: .2, Reach: math.NaN()},
 			"reach without a share": {Reach: 1},
 		} {
-			p := good
-			p.Penalty = penalty
-			if _, err := CertifiedSum(s, p, critic); err == nil || critic.calls > before {
-				t.Errorf("%s: error %v, the critic saw rows", name, err)
-			}
-			c := ClippedPlan{Radius: 1, Rate: 1, NoiseMultiplier: 2, Penalty: penalty}
-			if _, err := ClippedSum(s, c, critic); err == nil || critic.calls > before {
-				t.Errorf("clipped, %s: error %v, the critic saw rows", name, err)
+			for _, p := range []Plan{good, ball} {
+				p.Penalty = penalty
+				if _, err := Sum(s, p, critic); err == nil || critic.Calls > before {
+					t.Errorf("%s, mode %v: error %v, the critic saw rows", name, p.Mode, err)
+				}
 			}
 		}
-		if _, err := CertifiedSum(s, good, critic.toyCritic); err == nil || critic.calls > before {
-			t.Errorf("a critic without a penalty: %v", err)
-		}
-		got, err := CertifiedSum(s, good, critic)
-		if err != nil || critic.calls != before+2 {
+		got, err := Sum(s, good, critic)
+		if err != nil || critic.Calls != before+2 {
 			t.Fatal(err)
 		}
 		want, err := penalty.Certify(
 			critic.Network(), penalty.Config{Adjacency: adj, UnitRows: 3, Reach: .5},
 		)
-		if err != nil || got.Penalty.Certificate.TotalStd() != want.TotalStd() {
+		if err != nil || got.Penalty.TotalStd() != want.TotalStd() {
 			t.Errorf("%v: certified for another relation: %v", adj, err)
 		}
-		if _, err := CertifiedSum(s, good, critic); err == nil || critic.calls != before+2 {
+		if _, err := Sum(s, good, critic); err == nil || critic.Calls != before+2 {
 			t.Errorf("a second release was granted: %v", err)
 		}
 	}

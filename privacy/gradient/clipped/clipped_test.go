@@ -1,4 +1,4 @@
-package gradient
+package clipped
 
 import (
 	"context"
@@ -11,41 +11,12 @@ import (
 	"github.com/decoy-dp/decoy/bounds/clip"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/table"
 )
 
-// AddClippedSumTo makes toyCritic a ClippingCritic.
-func (c *toyCritic) AddClippedSumTo(
-	gradient []int64, factor float64, weight func(x, delta [][]float64) int64, columns []table.Codes,
-	rows []int,
-) int64 {
-	c.calls++
-	if rows == nil {
-		for i := range columns[0].Len() {
-			rows = append(rows, i)
-		}
-	}
-	h, sum := c.hidden, int64(0)
-	inputs := len(c.net.Layers[0].Weights) / h
-	for _, i := range rows {
-		g := make([]int64, len(gradient))
-		c.add(g, nil, factor, columns, i)
-		x, delta := make([]float64, h), make([]float64, h)
-		for j := range h {
-			delta[j] = float64(g[inputs*h+j]) * factor * factor
-			x[j] = float64(g[inputs*h+h+j]) * factor * factor
-		}
-		w := weight([][]float64{nil, x}, [][]float64{delta, {1}})
-		for k, v := range g {
-			gradient[k] += w * v
-		}
-		sum += w
-	}
-	return sum
-}
-
 // clippedSum is the encoded sum of clipped rows of a table, without noise.
-func clippedSum(c *bounds.Certificate, critic *toyCritic, tab *table.Table) []int64 {
+func clippedSum(c *bounds.Certificate, critic *penalised, tab *table.Table) []int64 {
 	cols := columnsOf(tab)
 	sum := bounds.Sum{Gradient: make([]int64, c.Parameters())}
 	sum.Rows = critic.AddClippedSumTo(sum.Gradient, c.Factor(), clip.New(c).Weight, cols, nil)
@@ -54,9 +25,10 @@ func clippedSum(c *bounds.Certificate, critic *toyCritic, tab *table.Table) []in
 	return out
 }
 
-func clippedPlan(radius, rate, z float64, n int) (ClippedPlan, accountant.Composition) {
-	p := ClippedPlan{Radius: radius, Rate: rate, NoiseMultiplier: z}
-	return p, accountant.Composition{{Event: ClippedEvent(p), Count: n}}
+func clippedPlan(radius, rate, z float64, n int) (Plan, accountant.Composition) {
+	p := Plan{Radius: radius}
+	p.Mode, p.Rate, p.NoiseMultiplier = bounds.Ball, rate, z
+	return p, accountant.Composition{{Event: gradient.CertifiedEvent(p.CertifiedPlan), Count: n}}
 }
 
 // TestClippedSumNoise. Null: (released − encoded sum)/(z·c_k/grid) is standard normal, up to the
@@ -65,13 +37,13 @@ func clippedPlan(radius, rate, z float64, n int) (ClippedPlan, accountant.Compos
 func TestClippedSumNoise(t *testing.T) {
 	const n, z = 60, 1.5
 	tab := testTable(t, testSchema("", 0), someRows(300), nil)
-	critic := newToyCritic(tab.Schema().Sizes(), 6)
+	critic := newCritic(tab.Schema().Sizes(), 6)
 	for _, radius := range []float64{.5, 20} {
 		p, composition := clippedPlan(radius, 1, z, n)
 		s := open(t, tab, composition)
 		var draws []float64
 		for range n {
-			got, err := ClippedSum(s, p, critic)
+			got, err := Sum(s, p, critic)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +70,7 @@ func TestClippedSumNoise(t *testing.T) {
 func TestClippedSumSensitivity(t *testing.T) {
 	u := rand.New(rand.NewPCG(9, 8))
 	sch := testSchema("", 0)
-	critic := newToyCritic(sch.Sizes(), 6)
+	critic := newCritic(sch.Sizes(), 6)
 	in, err := bounds.OneHot(sch.Sizes())
 	if err != nil {
 		t.Fatal(err)
@@ -140,49 +112,50 @@ func TestClippedSumSensitivity(t *testing.T) {
 
 func TestClippedSumRefuses(t *testing.T) {
 	tab := testTable(t, testSchema("u", 3), someRows(20), make([]uint32, 20))
-	critic := newToyCritic(tab.Schema().Sizes(), 4)
-	good := ClippedPlan{Radius: 1, Rate: 1, NoiseMultiplier: 2}
+	critic := newCritic(tab.Schema().Sizes(), 4)
+	good, composition := clippedPlan(1, 1, 2, 1)
 	for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 		s, err := privacy.Open(
 			context.Background(),
 			privacy.FromTable(tab),
 			privacy.Options{
 				Budget:    wide,
-				Plan:      accountant.Composition{{Event: ClippedEvent(good), Count: 1}},
+				Plan:      composition,
 				Adjacency: adj,
 			},
 		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := critic.calls
-		for name, change := range map[string]func(*ClippedPlan){
-			"rate 0":      func(p *ClippedPlan) { p.Rate = 0 },
-			"rate NaN":    func(p *ClippedPlan) { p.Rate = math.NaN() },
-			"rate over 1": func(p *ClippedPlan) { p.Rate = 1.1 },
-			"other rate":  func(p *ClippedPlan) { p.Rate = .5 },
-			"no radius":   func(p *ClippedPlan) { p.Radius = 0 },
-			"radius NaN":  func(p *ClippedPlan) { p.Radius = math.NaN() },
-			"no noise":    func(p *ClippedPlan) { p.NoiseMultiplier = 0 },
-			"less noise":  func(p *ClippedPlan) { p.NoiseMultiplier = 1 },
+		before := critic.Calls
+		for name, change := range map[string]func(*Plan){
+			"rate 0":      func(p *Plan) { p.Rate = 0 },
+			"rate NaN":    func(p *Plan) { p.Rate = math.NaN() },
+			"rate over 1": func(p *Plan) { p.Rate = 1.1 },
+			"other rate":  func(p *Plan) { p.Rate = .5 },
+			"no radius":   func(p *Plan) { p.Radius = 0 },
+			"radius NaN":  func(p *Plan) { p.Radius = math.NaN() },
+			"no noise":    func(p *Plan) { p.NoiseMultiplier = 0 },
+			"less noise":  func(p *Plan) { p.NoiseMultiplier = 1 },
+			"scaled":      func(p *Plan) { p.Scaled = []bool{false, false, true} },
 		} {
 			p := good
 			change(&p)
-			if _, err := ClippedSum(s, p, critic); err == nil || critic.calls > before {
+			if _, err := Sum(s, p, critic); err == nil || critic.Calls > before {
 				t.Errorf("%s: error %v, the critic saw rows", name, err)
 			}
 		}
-		if _, err := ClippedSum(s, good, newToyCritic([]int{2, 2}, 4)); err == nil {
+		if _, err := Sum(s, good, newCritic([]int{2, 2}, 4)); err == nil {
 			t.Error("a critic of other columns")
 		}
-		got, err := ClippedSum(s, good, critic)
-		if err != nil || critic.calls != before+1 {
+		got, err := Sum(s, good, critic)
+		if err != nil || critic.Calls != before+1 {
 			t.Fatal(err)
 		}
 		if c := got.Certificate; c.UnitRows() != 3 || c.Adjacency() != adj {
 			t.Errorf("%v: certified for %v and %d rows a unit", adj, c.Adjacency(), c.UnitRows())
 		}
-		if _, err := ClippedSum(s, good, critic); err == nil || critic.calls != before+1 {
+		if _, err := Sum(s, good, critic); err == nil || critic.Calls != before+1 {
 			t.Errorf("a second release was granted: %v", err)
 		}
 	}

@@ -1,4 +1,4 @@
-package gradient
+package ellipsoid
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ func TestNoisedSumLaw(t *testing.T) {
 		for k := range sigmas {
 			scales[k] = sigmas[k] * grid
 		}
-		sum, err := ellipsoidSum{scales: scales, grid: grid}.noised()
+		sum, err := Sum{Scales: scales, Grid: grid}.noised()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestNoisedSumErrors(t *testing.T) {
 		{"overflow of the quotient", []float64{1e300}, 0x1p-1000, false},
 		{"underflow of the quotient", []float64{5e-324}, 0x1p100, false},
 	} {
-		_, err := ellipsoidSum{scales: c.scales, grid: c.grid}.noised()
+		_, err := Sum{Scales: c.scales, Grid: c.grid}.noised()
 		if (err == nil) != c.ok || c.scales != nil && c.grid == .125 && !c.ok &&
 			!errors.Is(err, noise.ErrParameter) {
 			t.Errorf("%s: %v", c.name, err)
@@ -94,7 +94,7 @@ func TestNoisedSumErrors(t *testing.T) {
 }
 
 func TestNoisedSumShape(t *testing.T) {
-	sum, err := ellipsoidSum{scales: []float64{1, 1}, grid: 1}.noised()
+	sum, err := Sum{Scales: []float64{1, 1}, Grid: 1}.noised()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func BenchmarkNoise(b *testing.B) {
 		scales[k] = 1 + float64(k)/1000
 	}
 	for b.Loop() {
-		sum, err := ellipsoidSum{scales: scales, grid: 0x1p-20}.noised()
+		sum, err := Sum{Scales: scales, Grid: 0x1p-20}.noised()
 		if err != nil {
 			b.Fatal(err)
 		}
