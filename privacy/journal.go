@@ -29,7 +29,8 @@ var (
 )
 
 // journal holds the answers of an unfinished run, in the order in which they were given: a header
-// and one line an answer, each with the hash of all before it. Its process keeps it locked.
+// and one line an answer, which begins with a hash of all up to its end. Its process keeps it
+// locked.
 //
 // It is as secret as the table: an answer that was drawn and whose process died before returning it
 // may be in it, and whoever reads the file as it grows could choose what is drawn again
@@ -37,125 +38,100 @@ var (
 type journal struct {
 	path string
 	lock *flock.Flock
-	head string // hash of the last line
+	header
+	records []record // as found
+	whole   int64    // bytes of the file that are header and records
+	head    string   // hash of the last line
 }
 
-// header is the first line of a journal.
+// header says what run a journal is of. Texts are bytes, which JSON keeps as they are.
 type header struct {
-	Journal int       `json:"journal"` // version of the format
 	Run     string    `json:"run"`
-	Program string    `json:"program"`
+	Program []byte    `json:"program"`
 	Day     time.Time `json:"day"`               // of the reservation
-	Outputs []string  `json:"outputs,omitempty"` // that the run is for
+	Outputs [][]byte  `json:"outputs,omitempty"` // that the run is for
 }
 
 // record is an answer and what it cost.
 type record struct {
-	Query   string              `json:"query"`
+	Query   string              `json:"query"` // hash of the question
+	What    string              `json:"what"`  // for the ledger
 	Charges []accountant.Charge `json:"charges,omitempty"`
 	Answer  []byte              `json:"answer"`
-	Hash    string              `json:"hash"`
+	hash    string
 }
 
-const journalVersion = 1
+// magic begins a journal.
+const magic = "decoy journal 2 "
 
 // maxJournal bounds what is read of a journal, in bytes.
 const maxJournal = 1 << 30
-
-// seal returns the line of r behind a line with hash prev, and sets its own.
-func (r *record) seal(prev string) ([]byte, error) {
-	r.Hash = ""
-	b, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
-	r.Hash = hashOf(prev, b)
-	if b, err = json.Marshal(r); err != nil {
-		return nil, err
-	}
-	return append(b, '\n'), nil
-}
 
 func hashOf(prev string, b []byte) string {
 	sum := sha256.Sum256(append([]byte(prev), b...))
 	return hex.EncodeToString(sum[:])
 }
 
-// lockJournal opens and locks a journal, which it makes if there is none.
-func lockJournal(path string) (*journal, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("privacy: the journal %s is not a regular file", path)
+// openJournal locks and reads a journal, which it makes if there is none.
+func openJournal(path string) (*journal, error) {
+	if info, err := os.Lstat(path); err == nil &&
+		(!info.Mode().IsRegular() || info.Size() > maxJournal) {
+		return nil, fmt.Errorf("privacy: the journal %s is not a regular file of at most %d bytes: %w",
+			path, int64(maxJournal), ErrResume)
 	}
 	for {
 		lock := flock.New(path, flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(0o600))
+		j := &journal{path: path, lock: lock}
 		switch ok, err := lock.TryLock(); {
 		case err != nil:
 			return nil, fmt.Errorf("privacy: locking the journal: %w", err)
 		case !ok:
 			return nil, fmt.Errorf("privacy: %s: another process is at this run: %w", path, ledger.ErrLocked)
-		}
-		// The process that had it may have removed it between our opening and our locking it.
-		if j := (&journal{path: path, lock: lock}); j.mine() {
+		case j.mine():
+			if err := j.read(); err != nil {
+				j.leave()
+				return nil, err
+			}
 			return j, nil
 		}
-		lock.Unlock()
+		lock.Unlock() // the process that had it removed it between our opening and our locking it
 	}
 }
 
-// read returns the header and the whole records. A last line that is cut short, or does not verify,
-// was never returned to anybody. empty says that not even a header is whole.
-func (j *journal) read() (h header, rs []record, whole int64, err error) {
-	info, err := os.Lstat(j.path)
-	if err != nil {
-		return h, nil, 0, fmt.Errorf("privacy: reading the journal: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return h, nil, 0,
-			fmt.Errorf("privacy: the journal %s is not a regular file: %w", j.path, ErrResume)
-	}
-	if info.Size() > maxJournal {
-		return h, nil, 0, fmt.Errorf(
-			"privacy: the journal %s has more than %d bytes: %w", j.path, int64(maxJournal), ErrResume,
-		)
-	}
+// read reads the header, if it is whole, and the whole records. A last line that is cut short, or
+// does not verify, was never returned to anybody.
+func (j *journal) read() error {
 	b, err := os.ReadFile(j.path)
 	if err != nil {
-		return h, nil, 0, fmt.Errorf("privacy: reading the journal: %w", err)
+		return fmt.Errorf("privacy: reading the journal: %w", err)
 	}
-	damaged := func() error {
-		return fmt.Errorf("privacy: the journal %s is damaged: %w", j.path, ErrResume)
+	refuse := func(what string) error {
+		return fmt.Errorf("privacy: the journal %s %s: %w", j.path, what, ErrResume)
 	}
-	line, rest, found := bytes.Cut(b, []byte("\n"))
-	if !found {
-		if start := []byte(`{"journal":`); !bytes.HasPrefix(start, b) && !bytes.HasPrefix(b, start) {
-			return header{}, nil, 0, fmt.Errorf("privacy: %s is not a journal: %w", j.path, ErrResume)
-		}
-		return header{}, nil, 0, nil
+	line, _, found := bytes.Cut(b, []byte("\n"))
+	text, ours := bytes.CutPrefix(line, []byte(magic))
+	switch {
+	case !found && (ours || bytes.HasPrefix([]byte(magic), line)):
+		return nil
+	case !ours:
+		return refuse("is not one")
+	case json.Unmarshal(text, &j.header) != nil || !isRun(j.Run):
+		return refuse("is damaged")
 	}
-	if json.Unmarshal(line, &h) != nil || h.Journal != journalVersion || !isRun(h.Run) {
-		return h, nil, 0, damaged()
-	}
-	j.head, whole = hashOf("", line), int64(len(line)+1)
-	for len(rest) > 0 {
-		line, after, found := bytes.Cut(rest, []byte("\n"))
-		var r record
-		want := ""
-		if found && json.Unmarshal(line, &r) == nil {
-			want = r.Hash
-			if again, err := r.seal(j.head); err != nil ||
-				!bytes.Equal(bytes.TrimSuffix(again, []byte("\n")), line) {
-				want = ""
-			}
-		}
-		if want == "" || r.Hash != want {
+	j.head, j.whole = hashOf("", line), int64(len(line)+1)
+	for j.whole < int64(len(b)) {
+		line, after, found := bytes.Cut(b[j.whole:], []byte("\n"))
+		sum, text, _ := bytes.Cut(line, []byte(" "))
+		r := record{hash: hashOf(j.head, text)}
+		if !found || r.hash != string(sum) || json.Unmarshal(text, &r) != nil {
 			if len(after) > 0 {
-				return h, nil, 0, damaged()
+				return refuse("is damaged")
 			}
 			break // torn
 		}
-		rs, j.head, whole, rest = append(rs, r), r.Hash, whole+int64(len(line)+1), after
+		j.records, j.head, j.whole = append(j.records, r), r.hash, j.whole+int64(len(line)+1)
 	}
-	return h, rs, whole, nil
+	return nil
 }
 
 // start makes the journal that of a new run.
@@ -164,8 +140,9 @@ func (j *journal) start(h header) error {
 	if err != nil {
 		return err
 	}
-	j.head = hashOf("", b)
-	if err := j.write(append(b, '\n'), 0); err != nil {
+	line := append([]byte(magic), b...)
+	j.head = hashOf("", line)
+	if err := j.write(append(line, '\n'), 0); err != nil {
 		return err
 	}
 	if err := disk.SyncDir(filepath.Dir(j.path)); err != nil {
@@ -176,23 +153,23 @@ func (j *journal) start(h header) error {
 
 // add appends a record: from here on it is never drawn again.
 func (j *journal) add(r *record) error {
-	line, err := r.seal(j.head)
+	b, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	if err := j.write(line, -1); err != nil {
+	r.hash = hashOf(j.head, b)
+	if err := j.write(fmt.Appendf(nil, "%s %s\n", r.hash, b), -1); err != nil {
 		return err
 	}
-	j.head = r.Hash
+	j.head = r.hash
 	return nil
 }
 
 // write appends b, after cutting the file to size unless that is negative, and syncs it.
 func (j *journal) write(b []byte, size int64) error {
 	if !j.mine() {
-		return fmt.Errorf(
-			"privacy: the journal %s was removed or replaced while the run was at work", j.path,
-		)
+		return fmt.Errorf("privacy: the journal %s was removed or replaced while the run was at work",
+			j.path)
 	}
 	f, err := disk.OpenFile(j.path, os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -200,15 +177,16 @@ func (j *journal) write(b []byte, size int64) error {
 	}
 	defer f.Close()
 	if size >= 0 {
-		if err := disk.Truncate(f, size); err != nil {
-			return fmt.Errorf("privacy: cutting the journal: %w", err)
-		}
+		err = disk.Truncate(f, size)
 	}
-	if _, err := disk.Write(f, b); err != nil {
+	if err == nil {
+		_, err = disk.Write(f, b)
+	}
+	if err == nil {
+		err = disk.Sync(f)
+	}
+	if err != nil {
 		return fmt.Errorf("privacy: writing the journal: %w", err)
-	}
-	if err := disk.Sync(f); err != nil {
-		return fmt.Errorf("privacy: syncing the journal: %w", err)
 	}
 	return nil
 }
@@ -222,12 +200,10 @@ func (j *journal) leave() {
 
 // remove ends the journal. It is locked until it is gone.
 func (j *journal) remove() {
-	if j != nil {
-		if j.mine() {
-			disk.Remove(j.path)
-		}
-		j.lock.Unlock()
+	if j != nil && j.mine() {
+		disk.Remove(j.path)
 	}
+	j.leave()
 }
 
 // mine reports whether the file at the path is the one that is locked: somebody may have removed
@@ -243,9 +219,30 @@ func (j *journal) mine() bool {
 
 // Left is what a journal holds of a run that has not come to its end.
 type Left struct {
-	Run     string   // "" if there is none
-	Running bool     // its process is still at it
-	Outputs []string // that it was begun for (Options.Outputs)
+	Run     string // "" if there is none
+	Running bool   // its process is still at it
+}
+
+// left is the run of a journal, if the ledger has its reservation and not its end. Answers of a run
+// that the ledger does not have were paid for in another one; without answers the process died
+// before it reserved.
+func (j *journal) left(file *ledger.File) (Left, error) {
+	if j.Run == "" {
+		return Left{}, nil
+	}
+	l, err := file.Read()
+	if err != nil {
+		return Left{}, err
+	}
+	switch lines := linesOf(l, j.Run); {
+	case len(lines) > 0 && !hasEnd(lines):
+		return Left{Run: j.Run}, nil
+	case len(lines) == 0 && len(j.records) > 0:
+		return Left{}, fmt.Errorf("privacy: the journal %s holds answers of run %s, which its ledger "+
+			"does not know: put the right ledger back, or remove the journal to give the run up: %w",
+			j.path, j.Run, ErrUnfinished)
+	}
+	return Left{}, nil
 }
 
 // Unfinished reports the run that a journal holds, if the ledger has its reservation and not its
@@ -256,80 +253,23 @@ func Unfinished(path string, file *ledger.File) (Left, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return Left{}, nil
 	}
-	j := &journal{path: path}
-	h, records, _, err := j.read()
-	if err != nil || h.Run == "" {
-		return Left{}, err
+	j, err := openJournal(path)
+	running := errors.Is(err, ledger.ErrLocked)
+	if running {
+		j = &journal{path: path}
+		err = j.read()
 	}
-	l, err := file.Read()
 	if err != nil {
 		return Left{}, err
 	}
-	switch statusOf(l, h.Run) {
-	case ledger.StatusUnfinished:
-		return Left{h.Run, locked(path), h.Outputs}, nil
-	case "":
-		return Left{}, unknown(path, h, records)
-	}
-	removeEnded(path, h.Run)
-	return Left{}, nil
-}
-
-// unknown is an error if a journal holds answers of a run that the ledger does not have: they were
-// paid for in another one. Without answers the process died before it reserved.
-func unknown(path string, h header, records []record) error {
-	if len(records) == 0 {
-		return nil
-	}
-	return fmt.Errorf(
-		"privacy: the journal %s holds answers of run %s, which its ledger does not know: "+
-			"put the right ledger back, "+
-			"or remove the journal to give the run up: %w",
-		path,
-		h.Run,
-		ErrUnfinished,
-	)
-}
-
-// locked reports whether a process has the journal.
-func locked(path string) bool {
-	lock := flock.New(path, flock.SetFlag(os.O_RDWR))
-	free, err := lock.TryLock()
-	if free {
-		lock.Unlock()
-	}
-	return err == nil && !free
-}
-
-// removeEnded removes the journal of a run that has ended, unless another run has the file by now.
-func removeEnded(path, run string) {
-	j, err := lockJournal(path)
-	if err != nil {
-		return // whoever has it removes it
-	}
-	if h, _, _, err := j.read(); err == nil && (h.Run == run || h.Run == "") {
+	left, err := j.left(file)
+	switch {
+	case running:
+		left.Running = left.Run != ""
+	case err == nil && left.Run == "" && j.Run != "":
 		j.remove()
-	} else {
+	default:
 		j.leave()
 	}
-}
-
-// statusOf is the status of a run in a ledger, "" if it is not there.
-func statusOf(l *ledger.Ledger, run string) string {
-	for _, r := range l.Runs() {
-		if r.Run == run {
-			return r.Status
-		}
-	}
-	return ""
-}
-
-// isRun reports whether the name is one of newRun, and so safe in a file's name.
-func isRun(run string) bool {
-	for _, c := range run {
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
-			return false
-		}
-	}
-	return len(run) == 16
+	return left, err
 }

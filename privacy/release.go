@@ -44,12 +44,11 @@ func (s *session) release(c access.Call) ([]byte, error) {
 		}
 		return answer, nil
 	}
-	r := record{Query: c.Of.Sum()}
+	r := record{Query: c.Of.Sum(), What: c.What}
 	take := func(ch accountant.Charge) error {
 		if err := s.left.Take(ch); err != nil {
 			return fmt.Errorf("the event %+v, called %d times, is %w", ch.Event, ch.Count, ErrPlan)
 		}
-		s.calls += ch.Count
 		r.Charges = append(r.Charges, ch)
 		return nil
 	}
@@ -64,7 +63,7 @@ func (s *session) release(c access.Call) ([]byte, error) {
 	})
 	if err == nil {
 		r.Answer = recorded(s.run, r.Query, r.Answer)
-		err = s.keep(&r, c.What)
+		err = s.keep(&r)
 	}
 	if err != nil {
 		s.dead = err
@@ -83,10 +82,6 @@ func (s *session) repeat(c access.Call) ([]byte, error) {
 		if err := s.left.Take(ch); err != nil {
 			return nil, fmt.Errorf("its charges are not in its reservation: %w: %w", ErrResume, err)
 		}
-		s.calls += ch.Count
-	}
-	for _, e := range s.chargeEntries(&r, c.What) {
-		s.note(e)
 	}
 	s.earlier = s.earlier[1:]
 	return r.Answer, nil

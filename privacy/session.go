@@ -8,9 +8,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -76,15 +76,12 @@ type session struct {
 	mu      sync.Mutex
 	src     *noise.Source
 	left    *accountant.Reservation
-	log     ledger.Ledger  // what a model carries
-	lines   []ledger.Entry // of this run, in the ledger's file
-	journal *journal       // nil: none
-	earlier []record       // answers that an earlier process was given, to be asked for again
-	calls   int
+	lines   []ledger.Entry                   // of this run, in the ledger's file
+	journal *journal                         // nil: none
+	earlier []record                         // answers of an earlier process, to be asked for again
 	held    bool                             // into shards
 	exact   func([]access.Counted) [][]int64 // true counts; nil before the first
 	dead    error                            // of a call that drew and did not return
-	resumed bool
 	closed  bool
 }
 
@@ -111,10 +108,15 @@ func Open(ctx context.Context, rows *Rows, o Options) (*Session, error) {
 	if err := s.begin(ctx, o); err != nil {
 		return nil, err
 	}
-	if err := rows.read(ctx, s); err != nil {
-		return nil, s.unread(err)
+	err := rows.read(ctx, s)
+	switch {
+	case err == nil:
+		return &Session{s}, nil
+	case o.Resume: // the run is as it was
+		s.journal.leave()
+		return nil, err
 	}
-	return &Session{s}, nil
+	return nil, errors.Join(err, s.end(ledger.StatusVoid))
 }
 
 // begin pays: it reserves, or takes an earlier process's reservation over.
@@ -123,8 +125,13 @@ func (s *session) begin(ctx context.Context, o Options) error {
 	if err := o.Budget.Validate(); err != nil {
 		return err
 	}
-	if err := fits(o.Plan, o.Budget, s.nb.Adjacency, o.Price); err != nil {
+	cost, err := o.Price.Epsilon(slices.Clone(o.Plan), o.Budget.Delta, s.nb.Adjacency)
+	if err != nil {
 		return err
+	}
+	if !(cost.Epsilon <= o.Budget.Epsilon) { // nor NaN
+		return fmt.Errorf("privacy: the plan costs epsilon %v at delta %v, the budget is %v: %w",
+			cost.Epsilon, o.Budget.Delta, o.Budget.Epsilon, accountant.ErrBudget)
 	}
 	if o.Run == "" {
 		o.Run = newRun()
@@ -150,8 +157,7 @@ func (s *session) begin(ctx context.Context, o Options) error {
 	if o.Ledger == nil {
 		return errors.New("privacy: a journal needs a ledger file")
 	}
-	var err error
-	if s.journal, err = lockJournal(o.Journal); err != nil {
+	if s.journal, err = openJournal(o.Journal); err != nil {
 		return err
 	}
 	if o.Resume {
@@ -165,94 +171,15 @@ func (s *session) begin(ctx context.Context, o Options) error {
 	return err
 }
 
-// fits is an error unless the composition of the plan is within the budget.
-func fits(
-	plan accountant.Composition, b accountant.Budget, adj accountant.Adjacency,
-	price accountant.Pricer,
-) error {
-	cost, err := price.Epsilon(slices.Clone(plan), b.Delta, adj)
-	if err != nil {
-		return err
-	}
-	if !(cost.Epsilon <= b.Epsilon) { // nor NaN
-		return fmt.Errorf(
-			"privacy: the plan costs epsilon %v at delta %v, the budget is %v: %w", cost.Epsilon, b.Delta,
-			b.Epsilon, accountant.ErrBudget,
-		)
-	}
-	return nil
-}
-
 func newRun() string {
 	var id [8]byte
 	rand.Read(id[:])
 	return hex.EncodeToString(recorded("", "name of a run", id[:]))
 }
 
-// reservation is the entry that spends the budget, as a model carries it.
-func (s *session) reservation(o Options) ledger.Entry {
-	budget := o.Budget
-	e := ledger.Entry{
-		Time: o.Day, Kind: ledger.EntryReserve, Run: o.Run, Adjacency: s.nb.Adjacency,
-		Unit:   s.schema.Unit,
-		Budget: &budget, Composition: slices.Clone(o.Plan), Method: o.Method,
-		SchemaSHA256: s.fingerprint(), Tool: o.Tool,
-	}
-	if s.schema.Unit != "" {
-		e.MaxRowsPerUnit = s.nb.MaxRowsPerUnit
-	}
-	return e
-}
-
-// ledgerUnits is the neighbouring relation as a ledger has it.
-func (s *session) ledgerUnits() ledger.Units { return s.nb.Units(s.schema.Unit) }
-
-// reserve makes the one append that spends the budget.
-func (s *session) reserve(ctx context.Context, o Options) error {
-	e := s.reservation(o)
-	s.note(s.ledgerUnits().OpenEntry(o.Day))
-	s.note(e)
-	if s.file == nil {
-		return nil
-	}
-	e = e.Clone()
-	e.PID, e.Host = process() // stay in the file beside the data, never in a model
-	s.lines = []ledger.Entry{e}
-	return s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
-		if statusOf(l, s.run) != "" {
-			return nil, fmt.Errorf("privacy: run %s: %w", s.run, ErrRun)
-		}
-		return s.lines, l.Allows(o.Budget, o.Plan)
-	})
-}
-
-func process() (pid int, host string) {
-	host, _ = os.Hostname()
-	pid = os.Getpid()
-	if one, err := access.Ints(recorded("", "process", access.Bytes(int64(pid))), 1); err == nil {
-		pid = int(one[0])
-	}
-	return pid, host
-}
-
-// fingerprint is that of the schema; "" on texts, which have none.
-func (s *session) fingerprint() string {
-	if len(s.schema.Columns) == 0 {
-		return ""
-	}
-	return s.schema.Fingerprint()
-}
-
-// note appends to the ledger in memory, the one a model carries. It has the day of the reservation
-// and no other time, no process, and nothing of the journal.
-func (s *session) note(e ledger.Entry) {
-	var last ledger.Entry
-	if n := len(s.log.Entries); n > 0 {
-		last = s.log.Entries[n-1]
-	}
-	e = e.Clone()
-	e.Journal = ""
-	s.log.Entries = append(s.log.Entries, e.Seal(last))
+// isRun reports whether the name is one of newRun, and so safe in a file's name.
+func isRun(run string) bool {
+	return len(run) == 16 && strings.Trim(run, "0123456789abcdef") == ""
 }
 
 // FilterLeft is the μ² left in the reserved accountant.GDPFilter: a mechanism whose
@@ -266,64 +193,13 @@ func (s *session) FilterLeft() float64 {
 
 // keep makes an answer durable and logs its charges. After an error the session must not return the
 // answer, nor draw another.
-func (s *session) keep(r *record, what string) error {
+func (s *session) keep(r *record) error {
 	if s.journal != nil {
 		if err := s.journal.add(r); err != nil {
 			return err
 		}
 	}
-	entries := s.chargeEntries(r, what)
-	for _, e := range entries {
-		s.note(e)
-	}
-	return s.append(entries, false)
-}
-
-// chargeEntries is the lines of the ledger for an answer.
-func (s *session) chargeEntries(r *record, what string) []ledger.Entry {
-	var out []ledger.Entry
-	for _, ch := range r.Charges {
-		out = append(
-			out,
-			ledger.Entry{Kind: ledger.EntryCharge, Run: s.run, Label: what, Event: &ch, Journal: r.Hash},
-		)
-	}
-	return out
-}
-
-// append adds lines of this run to the ledger's file, in which it must find its earlier ones. If
-// they are gone it writes them again: what is spent stays spent. That ends the run.
-func (s *session) append(entries []ledger.Entry, sync bool) error {
-	if s.file == nil || len(entries) == 0 {
-		return nil
-	}
-	err := s.file.Append(
-		context.Background(),
-		s.ledgerUnits(),
-		sync,
-		func(l *ledger.Ledger) ([]ledger.Entry, error) {
-			var there int
-			for _, e := range l.Entries {
-				if e.Run == s.run && e.Kind != ledger.EntryResume {
-					there++
-				}
-			}
-			var known []ledger.Entry
-			for _, e := range s.lines {
-				if e.Kind != ledger.EntryResume {
-					known = append(known, e)
-				}
-			}
-			if there < len(known) {
-				return append(known[there:len(known):len(known)], entries...), ledger.ErrReplaced
-			}
-			return entries, nil
-		},
-	)
-	if err == nil || errors.Is(err, ledger.ErrReplaced) {
-		s.lines = append(s.lines, entries...)
-	}
-	return err
+	return s.append(s.chargeEntries(r), false)
 }
 
 // Close ends the run with a status (ledger.StatusDone, ...), and removes its journal. It gives
@@ -348,9 +224,7 @@ func (s *session) end(status string) error {
 		)
 	}
 	s.forget()
-	e := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: status}
-	s.note(e)
-	err := s.append([]ledger.Entry{e}, true)
+	err := s.append([]ledger.Entry{{Kind: ledger.EntryClose, Run: s.run, Status: status}}, true)
 	if err != nil {
 		s.journal.leave()
 		return err
@@ -397,35 +271,6 @@ func (s *session) Leave() error {
 func (s *session) forget() {
 	s.closed = true
 	s.data, s.units, s.exact, s.earlier = nil, nil, nil, nil
-}
-
-// Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It names
-// no host and no process, and no time but the day of the reservation.
-func (s *session) Ledger() *ledger.Ledger {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.copyLog()
-}
-
-func (s *session) copyLog() *ledger.Ledger {
-	l := &ledger.Ledger{}
-	for _, e := range s.log.Entries {
-		l.Entries = append(l.Entries, e.Clone())
-	}
-	return l
-}
-
-// Released is the ledger that goes with what the run releases: that of [Session.Ledger] with the
-// run closed as done. The run itself is closed when the release is durable.
-func (s *session) Released() *ledger.Ledger {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.copyLog()
-	if !s.closed {
-		e := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: ledger.StatusDone}
-		l.Entries = append(l.Entries, e.Seal(l.Entries[len(l.Entries)-1]))
-	}
-	return l
 }
 
 // Seed is public randomness of the run, the same when it is continued: a hash of its name.

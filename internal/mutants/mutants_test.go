@@ -31,8 +31,8 @@ var mutants = []mutant{
 		"./internal/kill TestOrder",
 	},
 	{
-		"a reservation that failed halfway gives its journal up", "privacy/resume.go",
-		"failed == nil && statusOf(l, s.run) == \"\"", "failed == nil && statusOf(l, \"\") == \"\"",
+		"a reservation that failed halfway gives its journal up", "privacy/account.go",
+		"len(linesOf(l, s.run)) == 0", "len(linesOf(l, \"\")) == 0",
 		"./internal/kill TestEveryPoint",
 	},
 	{
@@ -238,15 +238,16 @@ var mutants = []mutant{
 		"rows.read(ctx, s)\n\tif err := s.begin(ctx, o); err != nil {", "./privacy TestLimitAcrossRuns",
 	},
 	{
-		"plan not compared with the budget", "privacy/session.go", "if !(cost.Epsilon <= b.Epsilon) {",
+		"plan not compared with the budget", "privacy/session.go",
+		"if !(cost.Epsilon <= o.Budget.Epsilon) {",
 		"if false {", "./privacy TestFilterIsReservedBeforeReading",
 	},
 	{
-		"limit not asked", "privacy/session.go", "return s.lines, l.Allows(o.Budget, o.Plan)",
+		"limit not asked", "privacy/account.go", "return s.lines, l.Allows(o.Budget, o.Plan)",
 		"return s.lines, nil", "./privacy TestLimitAcrossRuns",
 	},
 	{
-		"a run is paid twice", "privacy/session.go", "if statusOf(l, s.run) != \"\" {", "if false {",
+		"a run is paid twice", "privacy/account.go", "if len(linesOf(l, s.run)) > 0 {", "if false {",
 		"./privacy TestRunIsPaidOnce",
 	},
 	{
@@ -254,16 +255,17 @@ var mutants = []mutant{
 		"./privacy TestOnlyTheGateVoids",
 	},
 	{
-		"host in the model's ledger", "privacy/session.go", "e = e.Clone()\n\te.Journal = \"\"",
-		"e.PID, e.Host = process()", "./privacy TestModelLedgerNamesNoMachine",
+		"host in the model's ledger", "privacy/account.go", "e.Journal, e.PID, e.Host = \"\", 0, \"\"",
+		"e.Journal = \"\"", "./privacy TestModelLedgerNamesNoMachine",
 	},
 	{
-		"a clock in the model's ledger", "privacy/session.go", "e = e.Clone()\n\te.Journal = \"\"",
-		"e.Time = time.Now()", "./privacy TestReleasedLedgerHasNoClock",
+		"a clock in the model's ledger", "privacy/account.go", "e.Journal, e.PID, e.Host = \"\", 0, \"\"",
+		"e.Journal, e.PID, e.Host, e.Time = \"\", 0, \"\", lines[0].Time.Add(1e9)",
+		"./privacy TestReleasedLedgerHasNoClock",
 	},
 	{
-		"an answer is returned before it is kept", "privacy/release.go", "err = s.keep(&r, c.What)",
-		"defer s.keep(&r, c.What)", "./privacy TestReplacedLedgerEndsTheRun",
+		"an answer is returned before it is kept", "privacy/release.go", "err = s.keep(&r)",
+		"defer s.keep(&r)", "./privacy TestReplacedLedgerEndsTheRun",
 	},
 	{
 		"an answer that was given is drawn again", "privacy/release.go", "case len(s.earlier) > 0:",
@@ -283,21 +285,22 @@ var mutants = []mutant{
 		"", "./privacy TestForeignCodeTellsNothing",
 	},
 	{
-		"an old journal is taken", "privacy/resume.go", "if len(logged) > 0 {", "if false {",
+		"an old journal is taken", "privacy/account.go", "if len(logged) > 0 {", "if false {",
 		"./privacy TestResumeAtEveryByte",
 	},
 	{
-		"an unfinished run is paid again", "privacy/resume.go",
-		"case statusOf(l, h.Run) == ledger.StatusUnfinished:", "case false:",
+		"an unfinished run is paid again", "privacy/account.go",
+		"if left.Run != \"\" {", "if false {",
 		"./privacy TestUnfinishedIsNotPaidTwice",
 	},
 	{
-		"a journal is another program's", "privacy/resume.go", "h.Program != program {", "false {",
+		"a journal is another program's", "privacy/account.go", "string(j.Program) != o.Program {",
+		"false {",
 		"./privacy TestResumeRefuses",
 	},
 	{
-		"a ledger that was replaced goes on", "privacy/session.go", "if there < len(known) {",
-		"if false {", "./privacy TestReplacedLedgerEndsTheRun",
+		"a ledger that was replaced goes on", "privacy/account.go", "; there < len(s.lines) {",
+		"; there < 0 {", "./privacy TestReplacedLedgerEndsTheRun",
 	},
 	{
 		"runs hold ledgers to no rules", "ledger/verify.go", "err = c.step(c.ledger.Entries[:i:i], e)",
@@ -368,12 +371,13 @@ var mutants = []mutant{
 		"if err := error(nil); err != nil {\n\t\t\treturn nil", "./privacy TestContinuedRunHasNoMore",
 	},
 	{
-		"an ended run is continued", "privacy/resume.go", "return nil, refuse(\"it is %s\", e.Status)",
-		"continue", "./privacy TestUnfinishedIsNotPaidTwice",
+		"an ended run is continued", "privacy/account.go", "if hasEnd(s.lines) {\n\t\t\treturn nil,",
+		"if false {\n\t\t\treturn nil,",
+		"./privacy TestUnfinishedIsNotPaidTwice",
 	},
 	{
-		"a run is continued with another plan", "privacy/resume.go",
-		"case !slices.Equal(e.Composition, want.Composition):", "case false:",
+		"a run is continued with another plan", "privacy/account.go",
+		"slices.Equal(e.Composition, want.Composition)}", "true}",
 		"./privacy TestResumeRefuses",
 	},
 	{
@@ -822,11 +826,11 @@ var mutants = []mutant{
 		"\treport.Ignored = append(report.Ignored, t.Rows())\n\ts.data, s.report = ",
 		"./internal/replay TestVerbs/fit/lenient"},
 	{
-		"a count of rows in the ledger", "privacy/session.go", "Label: what, Event",
-		"Label: fmt.Sprint(what, s.data().Rows()), Event", "./internal/replay TestMethods/mst/units",
+		"a count of rows in the ledger", "privacy/account.go", "Label: r.What, Event",
+		"Label: fmt.Sprint(r.What, s.data().Rows()), Event", "./internal/replay TestMethods/mst/units",
 	},
 	{
-		"a number of entries that rows decide", "privacy/session.go", "range r.Charges {\n\t\tout",
+		"a number of entries that rows decide", "privacy/account.go", "range r.Charges {\n\t\tout",
 		"range append(r.Charges, r.Charges[:s.data().Rows()%2]...) {\n\t\tout",
 		"./internal/replay TestMethods/mst/strict",
 	},

@@ -1,0 +1,253 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/decoy-dp/decoy/ledger"
+)
+
+// This file is what a session writes in the ledger. s.lines are the lines of its run, as the file
+// has them.
+
+// reserve makes the one append that spends the budget.
+func (s *session) reserve(ctx context.Context, o Options) error {
+	e := s.reservation(o)
+	if s.file == nil {
+		s.lines = []ledger.Entry{e}
+		return nil
+	}
+	e.PID, e.Host = process()
+	return s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
+		if len(linesOf(l, s.run)) > 0 {
+			return nil, fmt.Errorf("privacy: run %s: %w", s.run, ErrRun)
+		}
+		s.lines = []ledger.Entry{e}
+		return s.lines, l.Allows(o.Budget, o.Plan)
+	})
+}
+
+// reservation is the entry that spends the budget.
+func (s *session) reservation(o Options) ledger.Entry {
+	u := s.ledgerUnits().OpenEntry(o.Day)
+	return ledger.Entry{
+		Time: o.Day, Kind: ledger.EntryReserve, Run: s.run, Adjacency: u.Adjacency, Unit: u.Unit,
+		MaxRowsPerUnit: u.MaxRowsPerUnit, Budget: &o.Budget, Composition: o.Plan, Method: o.Method,
+		SchemaSHA256: s.fingerprint(), Tool: o.Tool,
+	}
+}
+
+// ledgerUnits is the neighbouring relation as a ledger has it.
+func (s *session) ledgerUnits() ledger.Units { return s.nb.Units(s.schema.Unit) }
+
+// fingerprint is that of the schema; "" on texts, which have none.
+func (s *session) fingerprint() string {
+	if len(s.schema.Columns) == 0 {
+		return ""
+	}
+	return s.schema.Fingerprint()
+}
+
+// process stays in the file beside the data, never in a model.
+func process() (pid int, host string) {
+	host, _ = os.Hostname()
+	return processID(), host
+}
+
+// startJournal begins a journal and reserves. A run that was begun in the same file and has ended,
+// or was never reserved, gives way.
+func (s *session) startJournal(ctx context.Context, o Options) error {
+	left, err := s.journal.left(s.file)
+	if err != nil {
+		return err
+	}
+	if left.Run != "" {
+		return fmt.Errorf("privacy: the journal %s holds run %s: %w", s.journal.path, left.Run,
+			ErrUnfinished)
+	}
+	h := header{Run: s.run, Program: []byte(o.Program), Day: o.Day}
+	for _, out := range o.Outputs {
+		h.Outputs = append(h.Outputs, []byte(out))
+	}
+	if err := s.journal.start(h); err != nil {
+		return err
+	}
+	if err := s.reserve(ctx, o); err != nil {
+		// A line that was written and could not be synced is a reservation: it can be continued.
+		if l, failed := s.file.Read(); failed == nil && len(linesOf(l, s.run)) == 0 {
+			s.journal.remove()
+		}
+		return err
+	}
+	return nil
+}
+
+// resume takes over the run of the journal, whose process is gone: it would still hold the lock.
+func (s *session) resume(ctx context.Context, o Options) error {
+	j := s.journal
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("privacy: run %s: %s: %w", j.Run, fmt.Sprintf(format, args...), ErrResume)
+	}
+	if j.Run == "" {
+		return fmt.Errorf("privacy: the journal %s holds no run: %w", j.path, ErrResume)
+	}
+	if string(j.Program) != o.Program {
+		return refuse("it was begun by %q, this is %q", j.Program, o.Program)
+	}
+	for _, out := range j.Outputs {
+		if !slices.Contains(o.Outputs, string(out)) {
+			return refuse("it was begun to write %s too, which would be lost", out)
+		}
+	}
+	s.run, o.Day = j.Run, j.Day
+	err := s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
+		s.lines = linesOf(l, s.run)
+		if len(s.lines) == 0 {
+			return nil, refuse("it is not in the ledger")
+		}
+		if hasEnd(s.lines) {
+			return nil, refuse("it is %s", s.lines[len(s.lines)-1].Status)
+		}
+		if what := differs(s.lines[0], s.reservation(o)); what != "" {
+			return nil, refuse("its %s is another one", what)
+		}
+		missing, err := s.behind(j.records)
+		if err != nil {
+			return nil, refuse("%v", err)
+		}
+		s.lines = append(s.lines, missing...)
+		e := ledger.Entry{Kind: ledger.EntryResume, Run: s.run, Tool: o.Tool}
+		e.PID, e.Host = process()
+		return append(missing, e), nil
+	})
+	if err != nil {
+		return err
+	}
+	s.earlier = j.records
+	return j.write(nil, j.whole)
+}
+
+// differs says in what a reservation is not the one that a run would make.
+func differs(e, want ledger.Entry) string {
+	for _, d := range []struct {
+		what string
+		same bool
+	}{
+		{"method", e.Method == want.Method},
+		{"budget", *e.Budget == *want.Budget},
+		{"schema", e.SchemaSHA256 == want.SchemaSHA256},
+		{"neighbouring relation", e.Adjacency == want.Adjacency && e.Unit == want.Unit &&
+			e.MaxRowsPerUnit == want.MaxRowsPerUnit},
+		{"plan", slices.Equal(e.Composition, want.Composition)},
+	} {
+		if !d.same {
+			return d.what
+		}
+	}
+	return ""
+}
+
+// behind returns the lines that the ledger lacks for the records of the journal: those of answers
+// whose process died before it logged them. A journal that is older than the ledger would have
+// answers drawn again that were given already.
+func (s *session) behind(records []record) (missing []ledger.Entry, err error) {
+	logged := s.lines[1:] // after the reservation
+	for _, r := range records {
+		for _, e := range s.chargeEntries(&r) {
+			if len(logged) == 0 {
+				missing = append(missing, e)
+				continue
+			}
+			if logged[0].Journal != e.Journal || *logged[0].Event != *e.Event {
+				return nil, errors.New("its journal is not that of the ledger")
+			}
+			logged = logged[1:]
+		}
+	}
+	if len(logged) > 0 {
+		return nil, errors.New("its journal is older than the ledger, which knows of later answers")
+	}
+	return missing, nil
+}
+
+// chargeEntries is the lines of the ledger for an answer.
+func (s *session) chargeEntries(r *record) (out []ledger.Entry) {
+	for _, ch := range r.Charges {
+		out = append(out, ledger.Entry{Kind: ledger.EntryCharge, Run: s.run, Label: r.What, Event: &ch,
+			Journal: r.hash})
+	}
+	return out
+}
+
+// append adds lines of this run to the ledger's file, in which it must find its earlier ones. If
+// they are gone it writes them again: what is spent stays spent. That ends the run.
+func (s *session) append(entries []ledger.Entry, sync bool) (err error) {
+	if s.file != nil && len(entries) > 0 {
+		err = s.file.Append(context.Background(), s.ledgerUnits(), sync,
+			func(l *ledger.Ledger) ([]ledger.Entry, error) {
+				if there := len(linesOf(l, s.run)); there < len(s.lines) {
+					return slices.Concat(s.lines[there:], entries), ledger.ErrReplaced
+				}
+				return entries, nil
+			})
+	}
+	if err == nil || errors.Is(err, ledger.ErrReplaced) {
+		s.lines = append(s.lines, entries...)
+	}
+	return err
+}
+
+// linesOf is what a ledger has of a run, but its interruptions.
+func linesOf(l *ledger.Ledger, run string) (lines []ledger.Entry) {
+	for _, e := range l.Entries {
+		if e.Run == run && e.Kind != ledger.EntryResume {
+			lines = append(lines, e.Clone())
+		}
+	}
+	return lines
+}
+
+// hasEnd reports whether the last line of a run closes it.
+func hasEnd(lines []ledger.Entry) bool {
+	return len(lines) > 0 && lines[len(lines)-1].Kind == ledger.EntryClose
+}
+
+// Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It names
+// no host and no process, nothing of the journal, and no time but the day of the reservation.
+func (s *session) Ledger() *ledger.Ledger {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.carried(s.lines)
+}
+
+// Released is the ledger that goes with what the run releases: that of [Session.Ledger] with the
+// run closed as done. The run itself is closed when the release is durable.
+func (s *session) Released() *ledger.Ledger {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if hasEnd(s.lines) {
+		return s.carried(s.lines)
+	}
+	e := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: ledger.StatusDone}
+	return s.carried(append(slices.Clip(s.lines), e))
+}
+
+// carried is lines of the run as a model carries them.
+func (s *session) carried(lines []ledger.Entry) *ledger.Ledger {
+	l := &ledger.Ledger{}
+	if len(lines) == 0 {
+		return l
+	}
+	last := s.ledgerUnits().OpenEntry(lines[0].Time).Seal(ledger.Entry{})
+	l.Entries = append(l.Entries, last)
+	for _, e := range lines {
+		e = e.Clone()
+		e.Journal, e.PID, e.Host = "", 0, ""
+		last = e.Seal(last)
+		l.Entries = append(l.Entries, last)
+	}
+	return l
+}
