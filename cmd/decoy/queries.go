@@ -1,18 +1,16 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
 )
 
@@ -86,15 +84,18 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		q.seed = randomSeed()
 	}
 	t.sayGuarantee(m)
-	p, direct := m.Params().(*release.Marginal)
-	var answers workload.Answers
-	var errs []deviations
+	_, direct := m.Params().(*release.Marginal)
+	var answers []release.Answered
 	if direct && q.rows == 0 {
-		if answers, err = w.OnModel(p.Model, p.Grouping); err == nil {
-			errs = noiseErrors(m, w)
-		}
+		answers, err = m.Answers(w)
 	} else {
-		answers, errs, err = q.sampled(cmd.Context(), t, m, w)
+		n := cmp.Or(q.rows, defaultDraws)
+		shown := t.progress()
+		answers, err = m.SampledAnswers(cmd.Context(), w, n, q.seed, shown.of("sampling rows"))
+		shown.finish()
+		if err == nil {
+			t.say("sampled %d rows (seed %d)", n, q.seed)
+		}
 	}
 	if err != nil {
 		if errors.Is(err, workload.ErrTooLarge) || direct && q.rows == 0 {
@@ -102,7 +103,7 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		}
 		return err
 	}
-	return q.print(t, w, answers, errs)
+	return printAnswers(t, answers, q.csv)
 }
 
 // workload is the file's items and those of --where.
@@ -127,85 +128,14 @@ func (q *queriesAnswer) workload(m *release.Model, paths []string) (*workload.Wo
 	return workload.New(m.Schema(), append(items, counts...))
 }
 
-// sampled answers on rows drawn from the model, scaled to its number of rows.
-func (q *queriesAnswer) sampled(
-	ctx context.Context, t *terminal, m *release.Model, w *workload.Workload,
-) (workload.Answers, []deviations, error) {
-	n := q.rows
-	if n == 0 {
-		n = defaultDraws
-	}
-	shown := t.progress()
-	report := shown.of("sampling rows")
-	var sum workload.Answers
-	drawn := 0
-	err := m.Sample(ctx, n, q.seed, func(rows *table.Table) error {
-		part, err := w.OnTable(rows)
-		if err != nil {
-			return err
-		}
-		if sum == nil {
-			sum = part
-		} else {
-			for i := range part {
-				for k, x := range part[i] {
-					sum[i][k] += x
-				}
-			}
-		}
-		drawn += rows.Rows()
-		report(float64(drawn) / float64(n))
-		return nil
-	})
-	shown.finish()
-	if err != nil {
-		return nil, nil, err
-	}
-	t.say("sampled %d rows (seed %d)", n, q.seed)
-	errs := make([]deviations, len(sum))
-	for i := range sum {
-		errs[i] = deviations{covers: "sampling", each: make([]float64, len(sum[i]))}
-		for k, x := range sum[i] {
-			sum[i][k] = x / float64(n) * m.Rows
-			// Agresti & Coull 1998: a cell that no row was drawn in has an error too
-			share := (x + 2) / float64(n+4)
-			errs[i].each[k] = m.Rows * math.Sqrt(share*(1-share)/float64(n+4))
-		}
-	}
-	return sum, errs, nil
-}
-
-// answered is one answer as JSON.
-type answered struct {
-	Query         string   `json:"query"`
-	Cell          string   `json:"cell,omitempty"`
-	Answer        float64  `json:"answer"`
-	StandardError *float64 `json:"standard_error"` // null: unknown
-	Covers        string   `json:"covers"`
-}
-
-func (q *queriesAnswer) print(
-	t *terminal, w *workload.Workload, answers workload.Answers, errs []deviations,
-) error {
-	var list []answered
-	for i, a := range answers {
-		for k, x := range a {
-			one := answered{Query: w.Item(i).Name, Cell: w.Label(i, k), Answer: rounded(x),
-				Covers: errs[i].covers}
-			if e, ok := errs[i].at(k); ok {
-				e = rounded(e)
-				one.StandardError = &e
-			}
-			list = append(list, one)
-		}
-	}
-	deviation := func(a answered, unknown string) string {
+func printAnswers(t *terminal, list []release.Answered, asCSV bool) error {
+	deviation := func(a release.Answered, unknown string) string {
 		if a.StandardError == nil {
 			return unknown
 		}
 		return strconv.FormatFloat(*a.StandardError, 'f', -1, 64)
 	}
-	if q.csv {
+	if asCSV {
 		out := csv.NewWriter(t.stdout)
 		out.Write([]string{"query", "cell", "answer", "standard_error", "covers"})
 		for _, a := range list {
@@ -215,11 +145,8 @@ func (q *queriesAnswer) print(
 		out.Flush()
 		return out.Error()
 	}
-	return t.print(listing[answered]{list, "QUERY\tCELL\tANSWER\tSTANDARD ERROR\tCOVERS",
-		func(a answered) string {
+	return t.print(listing[release.Answered]{list, "QUERY\tCELL\tANSWER\tSTANDARD ERROR\tCOVERS",
+		func(a release.Answered) string {
 			return row(a.Query, a.Cell, fmt.Sprintf("%.1f", a.Answer), deviation(a, "unknown"), a.Covers)
 		}})
 }
-
-// rounded is x to a hundredth of a row, far below any noise.
-func rounded(x float64) float64 { return math.Round(100*x) / 100 }

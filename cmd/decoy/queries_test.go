@@ -3,8 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"io"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -68,22 +68,19 @@ func refit(t *testing.T, method string, tab *table.Table, epsilon float64) *rele
 // coverage counts numbers that lie within a multiple of their standard error of the truth.
 type coverage struct{ numbers, covered, halved, square float64 }
 
-func (c *coverage) add(got, want workload.Answers, errs []deviations) {
-	for i := range got {
-		for k, x := range got[i] {
-			se, ok := errs[i].at(k)
-			if !ok {
-				continue
-			}
-			z := math.Abs(x-want[i][k]) / se
-			c.numbers++
-			c.square += z * z
-			if z <= 2 {
-				c.covered++
-			}
-			if z <= 1 {
-				c.halved++
-			}
+func (c *coverage) add(got []release.Answered, want workload.Answers) {
+	for i, x := range slices.Concat(want...) {
+		if got[i].StandardError == nil {
+			continue
+		}
+		z := math.Abs(got[i].Answer-x) / *got[i].StandardError
+		c.numbers++
+		c.square += z * z
+		if z <= 2 {
+			c.covered++
+		}
+		if z <= 1 {
+			c.halved++
 		}
 	}
 }
@@ -102,12 +99,11 @@ func TestIntervalsCover(t *testing.T) {
 		var c coverage
 		for range 4 {
 			m := refit(t, method, tab, 10)
-			p := m.Params().(*release.Marginal)
-			got, err := w.OnModel(p.Model, p.Grouping)
+			got, err := m.Answers(w)
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.add(got, truth, noiseErrors(m, w))
+			c.add(got, truth)
 		}
 		covered, halved, ratio := c.covered/c.numbers, c.halved/c.numbers, math.Sqrt(c.square/c.numbers)
 		t.Logf("%s: %.4f of %v numbers covered, at half the standard error %.4f; root mean square %.2f "+
@@ -129,22 +125,18 @@ func TestSamplingErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &queriesAnswer{rows: 2000, seed: 7}
-	got, errs, err := q.sampled(context.Background(),
-		&terminal{stdout: io.Discard, stderr: io.Discard}, m, w)
+	got, err := m.SampledAnswers(context.Background(), w, 2000, 7, func(float64) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var c coverage
-	c.add(got, exact, errs)
+	c.add(got, exact)
 	if share := c.covered / c.numbers; share < .95 || c.square/c.numbers < .05 {
 		t.Errorf("%+v", c)
 	}
-	for i := range errs {
-		for k := range got[i] {
-			if e, ok := errs[i].at(k); !ok || !(e > 0) || errs[i].covers != "sampling" {
-				t.Fatalf("%q, number %d: standard error %v", w.Item(i).Name, k, e)
-			}
+	for _, a := range got {
+		if a.StandardError == nil || !(*a.StandardError > 0) || a.Covers != "sampling" {
+			t.Fatalf("%q, %s: standard error %v", a.Query, a.Cell, a.StandardError)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -101,4 +102,38 @@ func givenOf(m *release.Model, where string) (*release.Given, error) {
 		return nil, fmt.Errorf("--where %w", err)
 	}
 	return g, nil
+}
+
+// writeUncertainty writes the noisy marginals of a model.
+func writeUncertainty(t *terminal, path string, m *release.Model) error {
+	u, err := m.Uncertainty()
+	if err != nil {
+		return usagef("--uncertainty: %w", err)
+	}
+	f, err := t.create("--uncertainty", path, job.ReleaseMode)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	enc := json.NewEncoder(f)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(u); err != nil {
+		return fmt.Errorf("--uncertainty %w", err)
+	}
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	cells, below := 0, 0
+	for _, n := range u.Marginals {
+		for _, b := range n.Below {
+			cells++
+			if b {
+				below++
+			}
+		}
+	}
+	t.say("wrote %s: %d noisy marginals, %d of %d cells below the noise", path, len(u.Marginals),
+		below,
+		cells)
+	return nil
 }

@@ -170,7 +170,7 @@ var allowed = map[string][]string{
 	"cmd/decoy": {
 		"docs", "internal/job", "internal/spelling", "schema", "table", "accountant",
 		"accountant/pld",
-		"ledger", "marginal", "privacy", "privacy/text", "release", "synth", "synth/all", "configs",
+		"ledger", "privacy", "privacy/text", "release", "synth", "synth/all", "configs",
 		"infer", "schema/exchange", "datasets", "internal/atomicfile", "eval", "attack",
 		"eval/report", "eval/publish", "workload",
 	},

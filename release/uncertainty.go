@@ -1,13 +1,10 @@
-package main
+package release
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/marginal"
-	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -16,17 +13,17 @@ import (
 // be below the noise: the noise alone goes higher in 2.3 % of the empty cells.
 const belowSigmas = 2
 
-// uncertainty is the file of --uncertainty.
-type uncertainty struct {
+// Uncertainty is what a model knows of its own noise: the file of decoy sample --uncertainty.
+type Uncertainty struct {
 	Version   int             `json:"decoy_uncertainty"`
 	Guarantee string          `json:"guarantee"`
 	Rows      float64         `json:"rows"` // the model's
 	Below     string          `json:"below_noise_means"`
-	Marginals []noisyMarginal `json:"marginals"`
+	Marginals []NoisyMarginal `json:"marginals"`
 }
 
-// noisyMarginal is a table over groups of codes, row-major, the last column fastest.
-type noisyMarginal struct {
+// NoisyMarginal is a table over groups of codes, row-major, the last column fastest.
+type NoisyMarginal struct {
 	Columns []string     `json:"columns"`
 	Groups  [][][]string `json:"groups"` // per column the labels of each group
 	Sigma   float64      `json:"sigma"`  // standard deviation of the noise of every cell, in rows
@@ -35,49 +32,29 @@ type noisyMarginal struct {
 	Below   []bool       `json:"below_noise"`
 }
 
-// writeUncertainty writes the noisy marginals of a model.
-func writeUncertainty(t *terminal, path string, m *release.Model) error {
-	p, ok := m.Params().(*release.Marginal)
+// Uncertainty is the noisy marginals behind a graphical model, measurements of one table averaged.
+// ErrNotExact is wrapped for a model that keeps none.
+func (m *Model) Uncertainty() (*Uncertainty, error) {
+	p, ok := m.Params().(*Marginal)
 	if !ok || len(p.Measured) == 0 {
-		return usagef("--uncertainty: the model keeps no noisy marginals; models of mst and aim do")
+		return nil, fmt.Errorf("the model keeps no noisy marginals; models of mst and aim do: %w",
+			ErrNotExact)
 	}
-	u := uncertainty{Version: 1, Guarantee: m.Claim.String(), Rows: rounded(m.Rows),
+	u := &Uncertainty{Version: 1, Guarantee: m.Claim.String(), Rows: hundredths(m.Rows),
 		Below: fmt.Sprintf("the noisy count is less than %d sigma: noise alone may have made it",
 			belowSigmas)}
 	codecs, err := m.Schema().Codecs()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cells, below := 0, 0
 	for _, one := range merged(p.Measured) {
 		n, err := describe(one, m.Schema(), codecs, p)
 		if err != nil {
-			return fmt.Errorf("--uncertainty: %w", err)
-		}
-		for _, b := range n.Below {
-			cells++
-			if b {
-				below++
-			}
+			return nil, err
 		}
 		u.Marginals = append(u.Marginals, n)
 	}
-	f, err := t.create("--uncertainty", path, job.ReleaseMode)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	enc := json.NewEncoder(f)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(u); err != nil {
-		return fmt.Errorf("--uncertainty %w", err)
-	}
-	if err := f.Commit(); err != nil {
-		return err
-	}
-	t.say("wrote %s: %d noisy marginals, %d of %d cells below the noise", path, len(u.Marginals),
-		below, cells)
-	return nil
+	return u, nil
 }
 
 // merged averages measurements of one table by inverse variance.
@@ -101,10 +78,10 @@ func merged(list []marginal.Measurement) []marginal.Measurement {
 
 // describe puts labels to the table and the model's cells beside it.
 func describe(
-	a marginal.Measurement, s *schema.Schema, codecs []*schema.Codec, p *release.Marginal,
-) (noisyMarginal, error) {
+	a marginal.Measurement, s *schema.Schema, codecs []*schema.Codec, p *Marginal,
+) (NoisyMarginal, error) {
 	sizes, groups := a.Shape(s.Sizes()), a.Groups
-	n := noisyMarginal{Sigma: rounded(a.Sigma), Noisy: make([]float64, len(a.Counts)),
+	n := NoisyMarginal{Sigma: hundredths(a.Sigma), Noisy: make([]float64, len(a.Counts)),
 		Below: make([]bool, len(a.Counts))}
 	for i, c := range a.Cols {
 		n.Columns = append(n.Columns, s.Columns[c].Name)
@@ -119,7 +96,7 @@ func describe(
 		n.Groups = append(n.Groups, labels)
 	}
 	for k, x := range a.Counts {
-		n.Noisy[k], n.Below[k] = rounded(x), x < belowSigmas*a.Sigma
+		n.Noisy[k], n.Below[k] = hundredths(x), x < belowSigmas*a.Sigma
 	}
 	w, err := workload.New(s, []workload.Item{{Cols: a.Cols, Weight: 1}})
 	if err != nil {
@@ -145,7 +122,7 @@ func describe(
 		n.Model[cell] += x
 	}
 	for k, x := range n.Model {
-		n.Model[k] = rounded(x)
+		n.Model[k] = hundredths(x)
 	}
 	return n, nil
 }

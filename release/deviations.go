@@ -1,10 +1,9 @@
-package main
+package release
 
 import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/workload"
 )
 
@@ -37,7 +36,7 @@ type measurement struct {
 // answer nothing by themselves, and the list that other methods leave in the settings under
 // "measured". The settings are the file's own words, so nothing in them is taken on trust but
 // numbers and names of columns.
-func measurements(m *release.Model) []measurement {
+func measurements(m *Model) []measurement {
 	var out []measurement
 	add := func(columns any, sigma any, query string) {
 		names, _ := columns.([]any)
@@ -56,7 +55,7 @@ func measurements(m *release.Model) []measurement {
 		}
 		out = append(out, one)
 	}
-	if p, ok := m.Params().(*release.Marginal); ok {
+	if p, ok := m.Params().(*Marginal); ok {
 		for _, one := range p.Measured {
 			coarse := false
 			for i, c := range one.Cols {
@@ -83,7 +82,7 @@ func measurements(m *release.Model) []measurement {
 // noiseErrors is for each item the standard error of the measurement that answers it most precisely
 // by itself: cells of one marginal have independent noise, so a sum of c cells has σ·√c. Codes that
 // were merged before the measurement share their noise, which then is less.
-func noiseErrors(m *release.Model, w *workload.Workload) []deviations {
+func noiseErrors(m *Model, w *workload.Workload) []deviations {
 	known := measurements(m)
 	sizes := w.Schema().Sizes()
 	out := make([]deviations, w.Len())

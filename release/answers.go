@@ -1,0 +1,96 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/workload"
+)
+
+// Answered is a number of rows that a model gives to a query, or to one cell of its table.
+type Answered struct {
+	Query         string   `json:"query"`
+	Cell          string   `json:"cell,omitempty"`
+	Answer        float64  `json:"answer"`
+	StandardError *float64 `json:"standard_error"` // nil: unknown
+	// what the standard error is of: "noise" of the best single measurement, "sampling", or "none"
+	Covers string `json:"covers"`
+}
+
+// Answers asks a graphical model exactly. It is post-processing and costs nothing. The standard
+// error is that of the measurement in the model file that answers a query most precisely by itself.
+// Errors: a model of another kind ([ErrNotExact]), an item with too many cells
+// ([workload.ErrTooLarge]).
+func (m *Model) Answers(w *workload.Workload) ([]Answered, error) {
+	p, ok := m.Params().(*Marginal)
+	if !ok {
+		return nil, fmt.Errorf("release: %s: %w", m.Parameters.Kind, ErrNotExact)
+	}
+	answers, err := w.OnModel(p.Model, p.Grouping)
+	if err != nil {
+		return nil, err
+	}
+	return answered(w, answers, noiseErrors(m, w)), nil
+}
+
+// SampledAnswers answers on n rows that are drawn from the model with a public seed, scaled to its
+// noisy number of rows. The standard error is that of the sampling.
+func (m *Model) SampledAnswers(
+	ctx context.Context, w *workload.Workload, n int, seed uint64, progress func(fraction float64),
+) ([]Answered, error) {
+	var sum workload.Answers
+	drawn := 0
+	err := m.Sample(ctx, n, seed, func(rows *table.Table) error {
+		part, err := w.OnTable(rows)
+		if err != nil {
+			return err
+		}
+		if sum == nil {
+			sum = part
+		} else {
+			for i := range part {
+				for k, x := range part[i] {
+					sum[i][k] += x
+				}
+			}
+		}
+		drawn += rows.Rows()
+		progress(float64(drawn) / float64(n))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	errs := make([]deviations, len(sum))
+	for i := range sum {
+		errs[i] = deviations{covers: "sampling", each: make([]float64, len(sum[i]))}
+		for k, x := range sum[i] {
+			sum[i][k] = x / float64(n) * m.Rows
+			// Agresti & Coull 1998: a cell that no row was drawn in has an error too
+			share := (x + 2) / float64(n+4)
+			errs[i].each[k] = m.Rows * math.Sqrt(share*(1-share)/float64(n+4))
+		}
+	}
+	return answered(w, sum, errs), nil
+}
+
+// answered puts names to numbers.
+func answered(w *workload.Workload, answers workload.Answers, errs []deviations) (out []Answered) {
+	for i, a := range answers {
+		for k, x := range a {
+			one := Answered{Query: w.Item(i).Name, Cell: w.Label(i, k), Answer: hundredths(x),
+				Covers: errs[i].covers}
+			if e, ok := errs[i].at(k); ok {
+				e = hundredths(e)
+				one.StandardError = &e
+			}
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// hundredths is x to a hundredth of a row, far below any noise.
+func hundredths(x float64) float64 { return math.Round(100*x) / 100 }
