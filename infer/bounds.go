@@ -14,17 +14,30 @@ import (
 // On the tables of docs/benchmarks.md one schema in some hundred has a bound ten times too far.
 const (
 	core       = 5.0   // of the heaviest run of cells, or nothing is known of the column
+	coreUsual  = 4.0   // of one whose values have a usual size: there are fewer of these
 	next       = 2.4   // of cells next to the bounds
-	apart      = 6.0   // of cells that others lie between
+	behind     = 4.0   // of a power of two that one other lies between
+	apart      = 6.0   // of cells that more lie between
 	apartShare = 0.005 // and of the rows within the bounds
+	coarse     = 0.8   // of the cell next to the bounds where cells are whole powers of two
+	coarseFlag = 1.5   // of the numbers beyond 1, where a flag is likely
+)
+
+// Numbers of a usual size.
+const (
+	usualLeast = 1. / 16
+	usualMost  = 1 << 14
 )
 
 // widest is the most powers of two in which the rule looks for what stands out.
 const widest = 8
 
 // extent is the first and the last cell of what the noisy counts show, and false if that is
-// nothing. A power of two has perPower cells.
-func extent(counts []float64, perPower int, sigma float64) (first, last int, ok bool) {
+// nothing. A power of two has perPower cells. usual says of a run of cells that their values have a
+// usual size.
+func extent(
+	counts []float64, perPower int, sigma float64, usual func(first, last int) bool,
+) (first, last int, ok bool) {
 	sums := make([]float64, len(counts)+1)
 	for i, n := range counts {
 		sums[i+1] = sums[i] + n
@@ -33,11 +46,15 @@ func extent(counts []float64, perPower int, sigma float64) (first, last int, ok 
 	noise := func(cells int) float64 { return sigma * math.Sqrt(float64(cells)) }
 
 	perPower = max(perPower, 1)
-	reach := max(perPower, 2) // cells next to the bounds that are looked at together
-	best := core
+	reach := perPower // cells next to the bounds that are looked at together
+	best := 0.0
 	for w := 1; w <= min(widest*perPower, len(counts)); w *= 2 {
 		for from := 0; from+w <= len(counts); from++ {
-			if z := mass(from, from+w) / noise(w); z > best {
+			limit := core
+			if usual(from, from+w-1) {
+				limit = coreUsual
+			}
+			if z := mass(from, from+w) / noise(w); z > max(best, limit) {
 				best, first, last, ok = z, from, from+w-1, true
 			}
 		}
@@ -64,6 +81,14 @@ func extent(counts []float64, perPower int, sigma float64) (first, last int, ok 
 				first, w = first-w, 0
 			}
 		}
+		if from := last + 1 + perPower; from+perPower <= len(counts) &&
+			mass(from, from+perPower) > behind*noise(perPower) {
+			last = from + perPower - 1
+		}
+		if to := first - perPower; to-perPower >= 0 &&
+			mass(to-perPower, to) > behind*noise(perPower) {
+			first = to - perPower
+		}
 		wider = false
 		within := apartShare * mass(first, last+1)
 		for w := 1; w <= reach && !wider; w *= 2 {
@@ -77,6 +102,24 @@ func extent(counts []float64, perPower int, sigma float64) (first, last int, ok 
 		}
 	}
 	return first, last, true
+}
+
+// outward takes in the cell on either side where cells are whole powers of two, and so coarse that
+// a tail that does not stand out may hold many rows: what is left out would be moved to the bound.
+// A flag should stay one.
+func outward(in []magnitude, first, last int, whole bool, sigma float64) (int, int) {
+	limit := coarse
+	if in[last].hi == 1 {
+		limit = coarseFlag
+	}
+	if last+1 < len(in) && in[last+1].rows > limit*sigma {
+		last++
+	}
+	if first > 0 && in[first].lo > 0 && (in[first-1].rows > coarse*sigma ||
+		whole && in[first].lo == 2) { // counts from 1 on
+		first--
+	}
+	return first, last
 }
 
 // magnitude is one of the public cells of the magnitudes, with its noisy count.
@@ -109,7 +152,7 @@ func least(decimals int) float64 {
 
 // nearZero is the part of the larger bound within which the smaller one is moved to zero: there the
 // cells are finer than the noise allows to see.
-const nearZero = 0.05
+const nearZero = 0.13
 
 // bounds makes a column of the noisy magnitudes of its values, and says which of these are within
 // its bounds; nil if none stands out.
@@ -121,10 +164,18 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma fl
 	for i, c := range in {
 		rows[i] = c.rows
 	}
-	first, last, ok := extent(rows, m.PerPower, sigma)
+	numbers := m.Kind.Stored() == schema.StoredInt || m.Kind.Stored() == schema.StoredFloat
+	first, last, ok := extent(rows, m.PerPower, sigma, func(first, last int) bool {
+		size := max(math.Abs(in[first].lo), math.Abs(in[last].hi))
+		return !numbers || size == 0 || size >= usualLeast && size <= usualMost
+	})
 	if !ok {
 		return nil, nil, fmt.Sprintf("left out: its values are spread so thin that none of their "+
 			"magnitudes stands out of the noise (±%.0f); %s", sigma, v.note)
+	}
+	few := m.PerPower == 1 && numbers
+	if few {
+		first, last = outward(in, first, last, m.Kind.Stored() == schema.StoredInt, sigma)
 	}
 	in = in[first : last+1]
 	c := &schema.Column{Name: name, Kind: v.kind, Missing: v.missing, OnInvalid: schema.Clamp,
@@ -136,15 +187,11 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma fl
 		if c.Max < 0 && c.Max >= c.Min*nearZero {
 			c.Max = 0
 		}
-		switch {
-		case c.Min != c.Max:
-		case stored == schema.StoredFloat:
+		switch { // a column of one value says nothing
+		case c.Min <= 0 && (c.Max == 0 || few && c.Max > 0 && c.Max < 1): // a flag, whose 1 is rare
+			c.Max = 1
+		case c.Min == c.Max:
 			c.Min, c.Max = c.Min-1, c.Max+1
-		default: // a flag whose other value is rare: a column of one value says nothing
-			c.Max++
-			if c.Min != 0 {
-				c.Min--
-			}
 		}
 	}
 	c.Edges = edges(c, in, v.decimals, sigma)

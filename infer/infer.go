@@ -185,6 +185,12 @@ func (r *Result) column(
 			var cells []magnitude
 			c.Found, cells, c.Note = bounds(name, m, counts, v, d.Sigma)
 			c.counts = countsOf(cells, nil, v, d.Sigma)
+			if c.Found != nil || !v.mixed || len(found) == 0 {
+				return c, nil
+			}
+			v.list() // the few numbers among tokens are others
+			c.counts = countsOf(nil, found, v, d.Sigma)
+			c.Found, c.Note = categories(name, found, v, limit, r.threshold, d.Sigma)
 			return c, nil
 		}
 	}

@@ -31,7 +31,7 @@ const (
 	// less than fewRows times its noise, it is asked once more with againShare.
 	kindShare  = 0.15
 	againShare = 0.25
-	fewRows    = 20
+	fewRows    = 50
 )
 
 // NewPlan is the plan for a table with so many columns to ask about, which takes all of the budget;
@@ -103,7 +103,7 @@ const surely = 2
 func (p Plan) Needs() Needs {
 	v := p.values(true, p.Columns)
 	return Needs{
-		Kind:     (clear + surely) * p.sigma(kindShare+againShare, p.Columns),
+		Kind:     (clearBest + surely) * p.sigma(kindShare+againShare, p.Columns),
 		Bounds:   (core + surely) * 2 * v.Sigma, // four cells
 		Category: float64(text.SelectionThreshold(p.Neighbours, v)) + surely*v.Sigma,
 	}

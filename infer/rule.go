@@ -14,6 +14,8 @@ import (
 // 500 cells of a table of 20 columns a count of zero does so once in 60 runs.
 const (
 	clear      = 4.0
+	clearBest  = 3.0   // of the one class that most cells of a column must have, if no other is clear
+	hidden     = 5.0   // of texts among numbers none of which is frequent: fewer are strays
 	doubt      = 2.5   // of fractions, where the noise is more than one in manyNoises of the values:
 	manyNoises = 20    // in doubt a number is real
 	stray      = 0.02  // of the cells, below which those of another kind become missing
@@ -91,22 +93,24 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 		limit = doubt
 	}
 	broken := standing(limit, fractions)
-	kinds := []struct {
-		kind schema.Kind
-		rows float64
-		name string
-	}{
-		{schema.Categorical, mass(schema.ClassText), "texts"},
-		{schema.Boolean, mass(schema.ClassBoolean), "true and false"},
-		{schema.Date, mass(schema.ClassDate), "dates"},
-		{schema.Timestamp, mass(schema.ClassTimestamp), "timestamps"},
-		{schema.Integer, mass(schema.ClassWhole) + broken, "whole numbers"},
+	kinds := []standingKind{
+		kindOf(schema.ClassText, mass(schema.ClassText)),
+		kindOf(schema.ClassBoolean, mass(schema.ClassBoolean)),
+		kindOf(schema.ClassDate, mass(schema.ClassDate)),
+		kindOf(schema.ClassTimestamp, mass(schema.ClassTimestamp)),
+		kindOf(schema.ClassWhole, mass(schema.ClassWhole)+broken),
 	}
 	best, all := kinds[0], 0.0
 	for _, k := range kinds {
 		all += k.rows
 		if k.kind.Ordered() && k.rows > 0 && !best.kind.Ordered() || k.rows > best.rows {
 			best = k
+		}
+	}
+	if c := mostly(classes); all == 0 && classes[c] > clearBest*sigma {
+		best, all = kindOf(c, classes[c]), classes[c]
+		if broken = 0; c >= schema.ClassDecimals1 && c <= schema.ClassReal {
+			broken = all
 		}
 	}
 	if all == 0 {
@@ -136,6 +140,39 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 	return v
 }
 
+// standingKind is a kind, and the cells that have it.
+type standingKind struct {
+	kind schema.Kind
+	rows float64
+	name string
+}
+
+// kindOf is the kind of the cells of a class, numbers being whole until fractions are looked at.
+func kindOf(c schema.Class, rows float64) standingKind {
+	switch c {
+	case schema.ClassText:
+		return standingKind{schema.Categorical, rows, "texts"}
+	case schema.ClassBoolean:
+		return standingKind{schema.Boolean, rows, "true and false"}
+	case schema.ClassDate:
+		return standingKind{schema.Date, rows, "dates"}
+	case schema.ClassTimestamp:
+		return standingKind{schema.Timestamp, rows, "timestamps"}
+	}
+	return standingKind{schema.Integer, rows, "whole numbers"}
+}
+
+// mostly is the class that has the most cells, of those that hold values.
+func mostly(classes []float64) schema.Class {
+	best := schema.ClassWhole
+	for c := best; c < schema.Classes; c++ {
+		if classes[c] > classes[best] {
+			best = c
+		}
+	}
+	return best
+}
+
 // list makes texts of a column, of which only the empty one means missing.
 func (v *judged) list() {
 	v.kind, v.mixed, v.missing = schema.Categorical, false, nil
@@ -154,8 +191,9 @@ func (v *judged) token(found []text.Found, sigma, classSigma float64) bool {
 		left -= float64(f.Rows)
 	}
 	noise := doubt * math.Hypot(classSigma, sigma*math.Sqrt(float64(len(found))))
-	if v.mixed && (len(found) == 0 || len(found) > tokensAtMost ||
-		left > max(noise, stray*v.values)) {
+	switch {
+	case !v.mixed, len(found) == 0 && v.texts < hidden*classSigma:
+	case len(found) == 0, len(found) > tokensAtMost, left > max(noise, stray*v.values):
 		v.list()
 		return false
 	}

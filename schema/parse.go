@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,15 @@ const version = 1
 
 // Load reads the schema file at path, as Parse does.
 func Load(path string) (*Schema, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(data)
+}
+
+// readFile reads what may be a schema file.
+func readFile(path string) ([]byte, error) {
 	if ext := strings.ToLower(filepath.Ext(path)); ext == ".csv" || ext == ".parquet" {
 		return nil, &problem{text: fmt.Sprintf("%s is called as a table is; a schema is a YAML file",
 			path)}
@@ -43,7 +53,7 @@ func Load(path string) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	return Parse(data)
+	return data, nil
 }
 
 // Parse reads a schema file and fills in the defaults. The error joins everything
@@ -51,16 +61,30 @@ func Load(path string) (*Schema, error) {
 // taken as they are written: no, 1.0, 0x10 and null are the categories "no",
 // "1.0", "0x10" and "null". Tags, anchors and aliases are refused.
 func Parse(data []byte) (*Schema, error) {
+	s, open, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.Index(open, true); i >= 0 {
+		return nil, &problem{column: "column " + quote(s.Columns[i].Name),
+			text: "is open (a key without a value), so the schema is not complete: write the values, or " +
+				"buy them: decoy schema infer TABLE --schema FILE"}
+	}
+	return s, nil
+}
+
+// parse reads a schema some of whose columns may be open, and says which.
+func parse(data []byte) (*Schema, []bool, error) {
 	if len(data) > maxFile {
-		return nil, &problem{text: fmt.Sprintf("the file is longer than %d MiB", maxFile>>20)}
+		return nil, nil, &problem{text: fmt.Sprintf("the file is longer than %d MiB", maxFile>>20)}
 	}
 	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxItems {
-		return nil, &problem{text: fmt.Sprintf("the file has %d commas and lines; %d are the most", n,
+		return nil, nil, &problem{text: fmt.Sprintf("the file has %d commas and lines; %d are the most", n,
 			maxItems)}
 	}
 	root, err := readDocument(data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	f := &file{root: root, top: map[key]*yaml.Node{}}
 	f.ps.line = f.line
@@ -69,35 +93,44 @@ func Parse(data []byte) (*Schema, error) {
 		if root.Kind == yaml.SequenceNode {
 			what = kindOf(root)
 		}
-		return nil, &problem{line: root.Line,
+		return nil, nil, &problem{line: root.Line,
 			text: "a schema has keys and values, such as decoy: 1; this is " + what}
 	}
 	if p := refused(root); p != nil {
-		return nil, p
+		return nil, nil, p
 	}
 	if n := columnsOf(root); n > maxColumns {
-		return nil, &problem{text: fmt.Sprintf("%d columns; %d are the most", n, maxColumns)}
+		return nil, nil, &problem{text: fmt.Sprintf("%d columns; %d are the most", n, maxColumns)}
 	}
 	s := f.schema()
 	f.ps.schema(s, f.broken)
 	codes := 0
+	open := make([]bool, len(s.Columns))
 	codecs := make([]*Codec, len(s.Columns))
 	for i := range s.Columns {
+		if open[i] = f.columns[i].open != 0; open[i] {
+			f.open(i, s.Columns[i])
+			continue
+		}
 		c := f.ps.column(i, &s.Columns[i], f.columns[i].given, f.columns[i].broken)
 		if codecs[i] = c; c != nil {
 			codes += c.Size()
 		}
 		if codes > maxCells {
-			return nil, &problem{text: fmt.Sprintf("the columns have more than %d codes together", maxCells)}
+			return nil, nil, &problem{text: fmt.Sprintf("the columns have more than %d codes together",
+				maxCells)}
 		}
 	}
-	if len(f.ps.found) == 0 {
+	if len(f.ps.found) == 0 && !slices.Contains(open, true) {
 		newRowCodec(&f.ps, s, codecs)
 	}
 	if err := f.ps.err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return s.filled(), nil
+	if slices.Contains(open, true) {
+		return s, open, nil
+	}
+	return s.filled(), open, nil
 }
 
 // columnsOf is the number of columns of a document, before they are read.
@@ -160,6 +193,7 @@ type columnNodes struct {
 	node          *yaml.Node
 	fields        map[key]*yaml.Node
 	given, broken keys
+	open          keys // without a value: see Partial
 }
 
 // line gives the line of a place.

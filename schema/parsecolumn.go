@@ -20,7 +20,9 @@ func (f *file) column(i int, node *yaml.Node) Column {
 	c := Column{Name: scalarOf(node, "name")}
 	values := f.entries(node, i, c.Name, columnKeys...)
 	for k := keyName; k < keyNone; k++ {
-		if n := values[k.String()]; n != nil {
+		if n := values[k.String()]; n != nil && openKeys.has(k) && isOpen(n) {
+			nodes.open.add(k)
+		} else if n != nil {
 			nodes.fields[k] = n
 			nodes.given.add(k)
 		}
