@@ -38,7 +38,7 @@ func categories(
 				threshold, v.note)
 	}
 	c.Missing = v.missing
-	if dropped == 0 && left+noise <= fine*v.values {
+	if dropped == 0 && !v.target && left+noise <= fine*v.values {
 		return c, v.note + "; these are nearly all of its texts, others are read as the first"
 	}
 	c.OnInvalid, c.Other = schema.Other, "(other)"

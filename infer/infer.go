@@ -30,6 +30,8 @@ type Options struct {
 	// δ > 0; without Plan, Price, Method and Program, which are filled in
 	privacy.Options
 	CSV           schema.CSV    // of the file, for the schema
+	Declared      *Declared     // what is known already; nil: everything is open
+	Target        string        // a column of texts that keeps a category for those not found; or ""
 	MaxCategories int           // most categories of a column, the most frequent ones; 0 = 1000
 	Progress      func(float64) // may be nil; says nothing of the data
 	// of [Run]: makes the result durable; the run is closed after it. May be nil
@@ -45,8 +47,15 @@ type Noise struct {
 // Run opens a session on the table, asks, and writes the schema. The session is closed. Errors
 // before the reservation have spent nothing; the session is nil then.
 func Run(ctx context.Context, t *text.Table, o Options) (*Result, *text.Session, error) {
-	nb := t.Neighbours(o.Adjacency)
-	plan, err := NewPlan(len(t.Names()), nb, o.Budget)
+	nb, names := t.Neighbours(o.Adjacency), t.Names()
+	if o.Declared == nil {
+		o.Declared = AllOpen(names)
+	}
+	asked, err := Asked(o.Declared, names)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := NewPlan(len(asked), nb, o.Budget)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,38 +82,44 @@ func Run(ctx context.Context, t *text.Table, o Options) (*Result, *text.Session,
 }
 
 // Buy asks what the plan has paid for on a session that has reserved its composition, and that the
-// caller ends. Of the options, Budget, CSV, MaxCategories and Progress are used. If nothing was
-// found there is a result and an error that wraps ErrNothing.
+// caller ends. Of the options, Budget, CSV, Declared, MaxCategories, Progress and Target are used.
+// If nothing was found there is a result and an error that wraps ErrNothing.
 func (p Plan) Buy(
 	ctx context.Context, t *text.Table, s *text.Session, o Options,
 ) (*Result, error) {
+	names := s.Names()
+	if o.Declared == nil {
+		o.Declared = AllOpen(names)
+	}
+	asked, err := Asked(o.Declared, names)
+	if err != nil || len(asked) != p.Columns {
+		return nil, errors.Join(err, errors.New("infer: the plan is for another number of columns"))
+	}
 	r := &Result{Budget: o.Budget, Neighbours: p.Neighbours, csv: o.CSV, asked: p.Columns}
 	r.unit, r.maxRows = t.Unit()
-	names := s.Names()
-	classes, again, err := r.kinds(ctx, s, p)
+	classes, again, err := r.kinds(ctx, s, p, asked)
 	if err != nil {
 		return nil, err
 	}
-	verdicts := make([]judged, len(names))
+	verdicts := map[int]*judged{}
 	questions, texts := 0, p.Columns
-	for i := range names {
+	for i, at := range asked {
 		v := verdict(classes[i], r.Rows, r.rowsNoise(), r.Noise.Kinds)
-		switch {
-		case v.kind == 0:
-		case v.mixed && texts >= 2: // which needs another question if they are texts after all
-			questions, texts = questions+2, texts-2
-		default:
-			if v.mixed {
-				v.list()
-			}
+		v.declare(&o.Declared.Columns[o.Declared.Index(names[at])])
+		v.target = o.Target == names[at]
+		if verdicts[at] = &v; v.kind != 0 {
 			questions++
-			if v.seeks && texts > 0 {
-				texts--
-			} else {
-				v.seeks = false
-			}
 		}
-		verdicts[i] = v
+		if v.seeks {
+			texts--
+		}
+	}
+	for _, at := range asked { // which needs another question if they are texts after all
+		if v := verdicts[at]; v.mixed && texts > 0 {
+			questions, texts = questions+1, texts-1
+		} else if v.mixed {
+			v.list()
+		}
 	}
 	r.Noise.Values = p.values(again, max(1, questions))
 	r.threshold = text.SelectionThreshold(p.Neighbours, r.Noise.Values)
@@ -115,7 +130,16 @@ func (p Plan) Buy(
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c, err := r.column(s, i, name, verdicts[i], o)
+		c := Column{Name: name}
+		at := o.Declared.Index(name)
+		switch v := verdicts[i]; {
+		case v != nil:
+			err = r.column(s, i, *v, o, &c)
+		case at >= 0:
+			c.Found, c.Note = &o.Declared.Columns[at], "declared, and not bought"
+		default:
+			c.Note = "left out: not declared"
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -126,15 +150,17 @@ func (p Plan) Buy(
 
 // kinds asks for the classes of every column, once more where the rows are few for the noise, and
 // says so.
-func (r *Result) kinds(ctx context.Context, s *text.Session, p Plan) ([][]float64, bool, error) {
+func (r *Result) kinds(
+	ctx context.Context, s *text.Session, p Plan, asked []int,
+) ([][]float64, bool, error) {
 	classes := make([][]float64, p.Columns)
 	ask := func(sigma, weight float64) error {
 		rows := 0.0
-		for i := range classes {
+		for i, at := range asked {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			counts, err := s.Kinds(i, sigma)
+			counts, err := s.Kinds(at, sigma)
 			if err != nil {
 				return err
 			}
@@ -159,52 +185,56 @@ func (r *Result) kinds(ctx context.Context, s *text.Session, p Plan) ([][]float6
 	return classes, again, err
 }
 
-// column asks what a column of the kind that was found holds.
-func (r *Result) column(
-	s *text.Session, i int, name string, v judged, o Options,
-) (Column, error) {
+// column asks what column i of the kind that was found holds.
+func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) error {
 	d, limit := r.Noise.Values, o.MaxCategories
 	if limit <= 0 {
 		limit = 1000
 	}
-	c := Column{Name: name}
+	listed := func(found []text.Found) {
+		c.counts = countsOf(nil, found, v, d.Sigma)
+		c.Found, c.Note = categories(c.Name, found, v, limit, r.threshold, d.Sigma)
+	}
 	switch {
 	case v.kind == 0:
 		c.Note = v.note
-		return c, nil
 	case v.kind.Ordered():
 		if !v.seeks {
 			d.Delta = 0
 		}
-		m := schema.Magnitudes{Kind: v.kind, PerPower: perPower(r.Rows, d.Sigma)}
+		m := schema.Magnitudes{Kind: v.kind, PerPower: perPower(r.Rows, d.Sigma), Format: v.format}
 		counts, found, err := s.Values(i, m, d)
 		if err != nil {
-			return c, err
+			return err
 		}
-		if v.token(found, d.Sigma, r.Noise.Kinds) {
-			var cells []magnitude
-			c.Found, cells, c.Note = bounds(name, m, counts, v, d.Sigma)
-			c.counts = countsOf(cells, nil, v, d.Sigma)
-			if c.Found != nil || !v.mixed || len(found) == 0 {
-				return c, nil
-			}
-			v.list() // the few numbers among tokens are others
-			c.counts = countsOf(nil, found, v, d.Sigma)
-			c.Found, c.Note = categories(name, found, v, limit, r.threshold, d.Sigma)
-			return c, nil
+		if !v.token(found, d.Sigma, r.Noise.Kinds) {
+			return r.column(s, i, v, o, c)
+		}
+		var cells []magnitude
+		c.Found, cells, c.Note = bounds(c.Name, m, counts, v, d.Sigma)
+		c.counts = countsOf(cells, nil, v, d.Sigma)
+		if c.Found == nil && v.mixed && len(found) > 0 { // the few numbers among tokens are others
+			v.list()
+			listed(found)
+		}
+	default:
+		_, found, err := s.Values(i, schema.Magnitudes{}, d)
+		if err != nil {
+			return err
+		}
+		if listed(found); v.kind == schema.Boolean {
+			c.Found, c.Note = boolean(c.Name, found, v), v.note
 		}
 	}
-	_, found, err := s.Values(i, schema.Magnitudes{}, d)
-	if err != nil {
-		return c, err
+	if c.Found == nil || c.Found.Kind.Ordered() && perPower(r.Rows, d.Sigma) == 1 {
+		if common := byName(c.Name, c.Found, v.missing); common != nil {
+			c.bought = c.Found != nil
+			c.Found, c.Note = common, byNameNote(c.Note)
+			return nil
+		}
 	}
-	c.counts = countsOf(nil, found, v, d.Sigma)
-	if v.kind == schema.Boolean {
-		c.Found, c.Note = boolean(name, found, v), v.note
-	} else {
-		c.Found, c.Note = categories(name, found, v, limit, r.threshold, d.Sigma)
-	}
-	return c, nil
+	c.bought = c.Found != nil
+	return nil
 }
 
 // rowsNoise is that of Rows, a mean over the columns of a sum over the classes.

@@ -32,6 +32,7 @@ type Column struct {
 	Found *schema.Column // nil: nothing that could be used
 	Note  string         // the noisy counts behind it, for people
 
+	bought bool // rather than declared, or known by its name
 	counts counts
 }
 
@@ -54,10 +55,10 @@ func (r *Result) Schema() *schema.Schema {
 	return s
 }
 
-// check refuses a result without columns, and one that is no schema.
+// check refuses a result in which nothing was bought, and one that is no schema.
 func (r *Result) check() error {
 	s := r.Schema()
-	if !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Found != nil }) {
+	if !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.bought }) {
 		return fmt.Errorf("infer: about %.0f rows, noise ±%.0f: %w", r.Rows, r.Noise.Kinds, ErrNothing)
 	}
 	if err := s.Validate(); err != nil {

@@ -36,6 +36,8 @@ type judged struct {
 	noise    float64     // of their number
 	texts    float64     // cells of an ordered kind that are texts
 	seeks    bool        // texts may be frequent
+	target   bool        // what is not found keeps a code
+	format   string      // of dates and timestamps; "" is that of the kind
 	mixed    bool        // of an ordered kind, unless its texts are more than a token or two
 	note     string
 }
