@@ -201,8 +201,12 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma fl
 			c.Decimals = 0 // too few for the bins
 		}
 	}
-	return c, in, fmt.Sprintf("%s; bounds where the noise (±%.0f) ends, values beyond are moved to "+
-		"them", v.note, sigma)
+	what := "bounds"
+	if few {
+		what = "coarse bounds, powers of two,"
+	}
+	return c, in, fmt.Sprintf("%s; %s where the noise (±%.0f) ends, values beyond are moved to them",
+		v.note, what, sigma)
 }
 
 // Bins follow the counts: each holds about as many rows as another, and at least binNoise standard

@@ -109,7 +109,7 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 			best = k
 		}
 	}
-	if c := mostly(classes); all == 0 && classes[c] > clearBest*sigma {
+	if c := mostly(classes); all == 0 && c != schema.ClassBoolean && classes[c] > clearBest*sigma {
 		best, all = kindOf(c, classes[c]), classes[c]
 		if broken = 0; c >= schema.ClassDecimals1 && c <= schema.ClassReal {
 			broken = all

@@ -65,16 +65,16 @@ func Parse(data []byte) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.Index(open, true); i >= 0 {
-		return nil, &problem{column: "column " + quote(s.Columns[i].Name),
+	if i := slices.IndexFunc(open, func(line int) bool { return line > 0 }); i >= 0 {
+		return nil, &problem{line: open[i], column: "column " + quote(s.Columns[i].Name),
 			text: "is open (a key without a value), so the schema is not complete: write the values, or " +
 				"buy them: decoy schema infer TABLE --schema FILE"}
 	}
 	return s, nil
 }
 
-// parse reads a schema some of whose columns may be open, and says which.
-func parse(data []byte) (*Schema, []bool, error) {
+// parse reads a schema, and says in which line each column is open; 0: it is not.
+func parse(data []byte) (*Schema, []int, error) {
 	if len(data) > maxFile {
 		return nil, nil, &problem{text: fmt.Sprintf("the file is longer than %d MiB", maxFile>>20)}
 	}
@@ -105,11 +105,13 @@ func parse(data []byte) (*Schema, []bool, error) {
 	s := f.schema()
 	f.ps.schema(s, f.broken)
 	codes := 0
-	open := make([]bool, len(s.Columns))
+	open := make([]int, len(s.Columns))
+	whole := true
 	codecs := make([]*Codec, len(s.Columns))
 	for i := range s.Columns {
-		if open[i] = f.columns[i].open != 0; open[i] {
+		if f.columns[i].open != 0 {
 			f.open(i, s.Columns[i])
+			open[i], whole = f.columns[i].node.Line, false
 			continue
 		}
 		c := f.ps.column(i, &s.Columns[i], f.columns[i].given, f.columns[i].broken)
@@ -121,16 +123,16 @@ func parse(data []byte) (*Schema, []bool, error) {
 				maxCells)}
 		}
 	}
-	if len(f.ps.found) == 0 && !slices.Contains(open, true) {
+	if len(f.ps.found) == 0 && whole {
 		newRowCodec(&f.ps, s, codecs)
 	}
 	if err := f.ps.err(); err != nil {
 		return nil, nil, err
 	}
-	if slices.Contains(open, true) {
-		return s, open, nil
+	if whole {
+		s = s.filled()
 	}
-	return s.filled(), open, nil
+	return s, open, nil
 }
 
 // columnsOf is the number of columns of a document, before they are read.

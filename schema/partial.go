@@ -26,7 +26,11 @@ func LoadPartial(path string) (*Partial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Partial{*s, open}, nil
+	p := &Partial{Schema: *s}
+	for _, line := range open {
+		p.Open = append(p.Open, line > 0)
+	}
+	return p, nil
 }
 
 // openKeys are those that may be without a value.

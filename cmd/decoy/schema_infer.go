@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,10 +18,28 @@ import (
 
 type schemaInfer struct {
 	jobFlags
+	inferFlags
+}
+
+// inferFlags are the flags of the verb.
+type inferFlags struct {
 	public, noHeader       bool
 	names                  string // of the columns, with commas between
 	comma, unit            string
 	maxRows, maxCategories int
+	partial, target        string
+	categories             []string // NAME=a,b
+	dryRun                 bool
+	rows                   int
+}
+
+// purchase is what the flags ask for.
+type purchase struct {
+	table    *text.Table
+	ledger   *ledger.File
+	declared *infer.Declared
+	csv      schema.CSV
+	plan     infer.Plan
 }
 
 func schemaInferCommand(t *terminal) *cobra.Command {
@@ -45,6 +64,17 @@ the schema: --header-is-public says so, and can only be typed, not set in the en
 config file. In a file without a header that line would be a private row: give --no-header and the
 names, as --columns a,b,c.
 
+What you know already costs nothing: --categories outcome=negative,positive declares the texts of a
+column, so that rare ones survive (with a comma at the end, the cell may be missing, too), and --schema a file in which some columns are open (a key without
+a value, such as {name: fee, kind: } or {name: fee, kind: real, min: , max: }): only these are
+bought, and columns that the file does not list are left out. A column of texts named as --target
+keeps a category for the texts that are not found.
+
+How much noise a table of few rows bears is known before anything is spent: --dry-run says how many
+rows each step needs at this budget. It reads the names of the columns, and nothing else. If the
+number of rows is public, give it as --rows: a run that is likely to end without a schema is then
+refused, unless --force is given.
+
 A text is listed as a category if it is in many more rows than the noise; rarer ones become
 "(other)". Values beyond the bounds are moved to them. A column in which nothing stands out from
 the noise is left out, and a comment in the schema says so.`,
@@ -63,90 +93,188 @@ the noise is left out, and a comment in the schema says so.`,
 	f.IntVar(&s.maxRows, "max-rows-per-unit", 0, "with --unit: how many rows `K` of a unit are used")
 	f.IntVar(&s.maxCategories, "max-categories", 1000, "most categories `N` of a column, the most "+
 		"frequent ones")
+	f.StringVar(&s.partial, "schema", "", "partial schema `S`: only what is open in it is bought")
+	f.StringArrayVar(&s.categories, "categories", nil, "declare the texts of a column, `NAME=A,B`; "+
+		"may be repeated")
+	f.StringVar(&s.target, "target", "", "column `NAME` whose rare texts must keep a category")
+	f.BoolVar(&s.dryRun, "dry-run", false, "say what it needs, spend nothing")
+	f.IntVar(&s.rows, "rows", 0, "number of rows `N`, if that is public")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd, t, args[0]) }
-	return cmd
+	return addJSON(cmd, t)
 }
 
 // check checks the flags; nothing but the header is read.
-func (s *schemaInfer) check(cmd *cobra.Command, input string) (*text.Table, *ledger.File, error) {
-	fail := func(err error) (*text.Table, *ledger.File, error) { return nil, nil, err }
+func (s *schemaInfer) check(cmd *cobra.Command, input string) (*purchase, error) {
 	if err := s.checkBudget(cmd); err != nil {
-		return fail(err)
+		return nil, err
 	}
-	if err := need(cmd, "out"); err != nil {
-		return fail(err)
+	p := &purchase{}
+	if s.partial != "" {
+		if cmd.Flags().Changed("unit") || s.noHeader || cmd.Flags().Changed("comma") {
+			return nil, usagef("--schema says what --unit, --comma and --no-header say")
+		}
+		var err error
+		if p.declared, err = schema.LoadPartial(s.partial); err != nil {
+			return nil, err
+		}
+		d := p.declared
+		if len(d.Made)+len(d.Rules) > 0 || slices.ContainsFunc(d.Columns,
+			func(c schema.Column) bool { return c.After != "" }) {
+			return nil, usagef("--schema %s relates columns (rules, after, made columns): write these "+
+				"into the schema that is bought", s.partial)
+		}
+		s.unit, s.noHeader, s.comma = d.Unit, d.CSV.NoHeader, string(rune(d.CSV.Separator()))
+		if s.unit != "" {
+			s.maxRows = d.MaxRowsPerUnit
+		}
+	}
+	if err := s.checkFlags(cmd, input); err != nil {
+		return nil, err
+	}
+	names, err := s.header(cmd, input, p.declared)
+	if err != nil {
+		return nil, err
+	}
+	p.csv = schema.CSV{NoHeader: s.noHeader, Comma: s.comma[0]}
+	p.table, err = text.File(input, text.Options{Names: names, CSV: p.csv, Unit: s.unit,
+		MaxRowsPerUnit: s.maxRows})
+	if err != nil {
+		return nil, err
+	}
+	if p.declared == nil {
+		p.declared = infer.AllOpen(p.table.Names())
+	}
+	if err := s.declare(p.declared); err != nil {
+		return nil, err
+	}
+	asked, err := infer.Asked(p.declared, p.table.Names())
+	if err != nil {
+		return nil, err
+	}
+	p.plan, err = infer.NewPlan(len(asked), p.table.Neighbours(s.Relation()), s.Budget())
+	if err != nil {
+		return nil, err
+	}
+	if p.ledger, err = job.LedgerOf(s.Ledger, input); err != nil || s.dryRun {
+		return p, err
+	}
+	return p, job.Distinct(
+		[]job.NamedPath{job.At("--out", s.Out), job.At("the ledger", p.ledger.Path())},
+		[]job.NamedPath{job.At("INPUT", input), job.At("--schema", s.partial)})
+}
+
+// declare takes --categories, and looks for --target.
+func (s *schemaInfer) declare(d *infer.Declared) error {
+	for _, given := range s.categories {
+		name, list, ok := strings.Cut(given, "=")
+		at := d.Index(name)
+		if !ok || at < 0 {
+			return usagef("--categories %q: want NAME=A,B with the name of a column", given)
+		}
+		texts := strings.Split(list, ",")
+		c := schema.Column{Name: name, Kind: schema.Categorical, Categories: texts}
+		if blank := len(texts) - 1; texts[blank] == "" {
+			c.Categories, c.Missing, c.OnInvalid = texts[:blank], []string{""}, schema.Clamp
+		}
+		if _, err := schema.NewCodec(c); err != nil {
+			return usagef("--categories %q: %v", given, err)
+		}
+		d.Columns[at], d.Open[at] = c, false
+	}
+	if s.target != "" && d.Index(s.target) < 0 {
+		return usagef("--target: there is no column %q", s.target)
+	}
+	return nil
+}
+
+// checkFlags checks the flags one by one.
+func (s *schemaInfer) checkFlags(cmd *cobra.Command, input string) error {
+	if !s.dryRun {
+		if err := need(cmd, "out"); err != nil {
+			return err
+		}
 	}
 	switch {
 	case s.Delta == 0:
-		return fail(usagef("--delta 0: categories can only be found with delta > 0"))
+		return usagef("--delta 0: categories can only be found with delta > 0")
 	case len(s.comma) != 1:
-		return fail(usagef("--comma %q must be one byte", s.comma))
+		return usagef("--comma %q must be one byte", s.comma)
 	case s.unit == "" && s.maxRows != 0, s.unit != "" && s.maxRows < 1:
-		return fail(usagef("--unit and --max-rows-per-unit go together: every noise grows with the " +
-			"rows that one unit may have"))
+		return usagef("--unit and --max-rows-per-unit go together: every noise grows with the " +
+			"rows that one unit may have")
+	case s.rows < 0:
+		return usagef("--rows %d must be at least 0", s.rows)
 	case s.maxCategories < 1 || s.maxCategories > 60000:
-		return fail(usagef("--max-categories %d must be from 1 to 60000", s.maxCategories))
-	case s.noHeader && s.names == "":
-		return fail(usagef("--no-header needs the names of the columns: --columns a,b,c"))
+		return usagef("--max-categories %d must be from 1 to 60000", s.maxCategories)
+	case s.noHeader && s.names == "" && s.partial == "":
+		return usagef("--no-header needs the names of the columns: --columns a,b,c")
 	case !s.noHeader && s.names != "":
-		return fail(usagef("--columns names the columns of a file without a header: it needs " +
-			"--no-header"))
+		return usagef("--columns names the columns of a file without a header: it needs " +
+			"--no-header")
 	case s.noHeader && s.unit != "" && strings.Split(s.names, ",")[0] != s.unit:
-		return fail(usagef("--no-header: columns go by position, and the unit must be the first"))
+		return usagef("--no-header: columns go by position, and the unit must be the first")
 	case !s.noHeader && !s.public:
-		return fail(usagef("the names of the columns become part of the schema: --header-is-public "+
+		return usagef("the names of the columns become part of the schema: --header-is-public "+
 			"says that the first line of %s holds them and "+
-			"may be shown to anyone. If that line is a row, give --no-header --columns a,b,c", input))
+			"may be shown to anyone. If that line is a row, give --no-header --columns a,b,c", input)
 	case input == job.Standard:
-		return fail(usagef("INPUT is standard input: the file is read twice, so it must be one"))
+		return usagef("INPUT is standard input: the file is read twice, so it must be one")
 	}
+	return nil
+}
+
+// header is the public names of the columns.
+func (s *schemaInfer) header(
+	cmd *cobra.Command, input string, declared *infer.Declared,
+) ([]string, error) {
 	format, err := job.FormatOf("INPUT", input)
 	if err != nil {
-		return fail(err)
+		return nil, err
 	}
 	if s.noHeader && format == table.Parquet {
-		return fail(usagef("--no-header: a Parquet file has names"))
+		return nil, usagef("--no-header: a Parquet file has names")
 	}
 	if err := job.Readable(input); err != nil {
-		return fail(err)
+		return nil, err
 	}
 	names := strings.Split(s.names, ",")
+	if s.noHeader && declared != nil { // by position, the unit first
+		names = nil
+		if s.unit != "" {
+			names = []string{s.unit}
+		}
+		for _, c := range declared.Columns {
+			names = append(names, c.Name)
+		}
+	}
 	if !s.noHeader {
 		if names, err = table.Header(input, s.comma[0]); err != nil {
-			return fail(err)
+			return nil, err
 		}
 		if len(names) == 1 && format == table.CSV && !cmd.Flags().Changed("comma") {
 			// it would buy one column of texts that no two rows share
 			if i := strings.IndexAny(names[0], ";\t|"); i >= 0 {
-				return fail(usagef("the header of %s is one name with %q in it: if that is the separator, "+
-					"give it as --comma, else give --comma ,", input, names[0][i]))
+				return nil, usagef("the header of %s is one name with %q in it: if that is the separator, "+
+					"give it as --comma, else give --comma ,", input, names[0][i])
 			}
 		}
 	}
-	text, err := text.File(input, text.Options{Names: names, CSV: s.csv(), Unit: s.unit,
-		MaxRowsPerUnit: s.maxRows})
-	if err != nil {
-		return fail(err)
-	}
-	ledger, err := job.LedgerOf(s.Ledger, input)
-	if err != nil {
-		return fail(err)
-	}
-	return text, ledger, job.Distinct(
-		[]job.NamedPath{job.At("--out", s.Out), job.At("the ledger", ledger.Path())},
-		[]job.NamedPath{job.At("INPUT", input)})
-}
-
-func (s *schemaInfer) csv() schema.CSV {
-	return schema.CSV{NoHeader: s.noHeader, Comma: s.comma[0]}
+	return names, nil
 }
 
 func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
-	text, ledger, err := s.check(cmd, input)
+	p, err := s.check(cmd, input)
 	if err != nil {
 		return err
 	}
-	account := s.account(t, ledger, input)
+	needs := inferNeeds{s.Budget(), p.plan.Columns, s.rows, p.plan.Needs()}
+	if s.dryRun {
+		return t.print(needs)
+	}
+	if s.rows > 0 && needs.fails() && !t.force {
+		return usagef("%s\nnothing was spent; --force buys it all the same", needs.why())
+	}
+	account := s.account(t, p.ledger, input)
 	if err := account.Begin("schema infer", s.Out); err != nil {
 		return err
 	}
@@ -156,8 +284,9 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	}
 	defer file.Abort()
 	shown := t.privateProgress()
-	r, session, err := infer.Run(cmd.Context(), text, infer.Options{
-		Options: account.Options(s.Job), CSV: s.csv(),
+	r, session, err := infer.Run(cmd.Context(), p.table, infer.Options{
+		Options: account.Options(s.Job), CSV: p.csv,
+		Declared: p.declared, Target: s.target,
 		MaxCategories: s.maxCategories, Progress: shown.of("measuring columns"),
 		Deliver: func(r *infer.Result) error {
 			sayBought(t, r)

@@ -45,7 +45,10 @@ func TestAs(t *testing.T) {
 			"no unit":      func(to *schema.Schema) { to.Unit, to.MaxRowsPerUnit = "", 1 },
 			"more rows":    func(to *schema.Schema) { to.MaxRowsPerUnit = 4 },
 			"no column":    func(to *schema.Schema) { to.Columns[0].Name = "d" },
-			"invalid":      func(to *schema.Schema) { to.Columns[0].Min = 1e9 },
+			"relations": func(to *schema.Schema) {
+				to.Made = []schema.Made{{Name: "p", Kind: schema.ID, Pattern: "P##"}}
+			},
+			"invalid": func(to *schema.Schema) { to.Columns[0].Min = 1e9 },
 		} {
 			other := to.Clone()
 			change(other)

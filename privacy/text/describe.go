@@ -65,10 +65,16 @@ func (s *session) As(to *schema.Schema) (*privacy.Session, error) {
 			"texts: %w", schema.ErrInvalid)
 	}
 	from := make([]int, len(to.Columns))
+	related := len(to.Made)+len(to.Rules) > 0
 	for i, c := range to.Columns {
+		related = related || c.After != ""
 		if from[i] = slices.Index(s.names, c.Name); from[i] < 0 {
 			return nil, fmt.Errorf("privacy: there is no column %q: %w", c.Name, schema.ErrInvalid)
 		}
+	}
+	if related {
+		return nil, fmt.Errorf("privacy: cells are read one by one, but the schema relates columns: %w",
+			schema.ErrInvalid)
 	}
 	err := access.Remap(s.s,
 		func(*schema.Schema, *table.Table) (*schema.Schema, *table.Table, error) {
