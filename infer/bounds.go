@@ -178,8 +178,8 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma fl
 		first, last = outward(in, first, last, m.Kind.Stored() == schema.StoredInt, sigma)
 	}
 	in = in[first : last+1]
-	c := &schema.Column{Name: name, Kind: v.kind, Format: v.format, Missing: v.missing, OnInvalid: schema.Clamp,
-		Min: in[0].lo, Max: in[len(in)-1].hi}
+	c := &schema.Column{Name: name, Kind: v.kind, Format: v.format, Missing: v.missing,
+		OnInvalid: schema.Clamp, Min: in[0].lo, Max: in[len(in)-1].hi}
 	if stored := v.kind.Stored(); stored == schema.StoredInt || stored == schema.StoredFloat {
 		if c.Min > 0 && c.Min <= c.Max*nearZero {
 			c.Min = 0

@@ -83,8 +83,9 @@ var conventions = map[string]schema.Column{
 	"sex":    sexes,
 }
 
-var sexes = schema.Column{Kind: schema.Categorical, Categories: []string{"0", "1", "2", "F", "Female",
-	"M", "Male", "f", "female", "m", "male", "(other)"}, OnInvalid: schema.Other, Other: "(other)"}
+var sexes = schema.Column{Kind: schema.Categorical, OnInvalid: schema.Other, Other: "(other)",
+	Categories: []string{"0", "1", "2", "F", "Female", "M", "Male", "f", "female", "m", "male",
+		"(other)"}}
 
 // byName is the convention for a column that may replace found, which may be nil: if it holds all
 // that was found.

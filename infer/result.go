@@ -76,8 +76,8 @@ func (r *Result) YAML() ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Bought with epsilon %v, delta %v (%v) by schema infer: what is not declared\n",
 		r.Budget.Epsilon, r.Budget.Delta, r.Neighbours)
-	fmt.Fprintf(&b, "# below follows from noisy counts, so it may be shown to anyone, corrected by hand, "+
-		"and used for any number of runs.\n")
+	fmt.Fprintf(&b, "# below follows from noisy counts, so it may be shown to anyone, corrected by "+
+		"hand, and used for any number of runs.\n")
 	fmt.Fprintf(&b, "# About %.0f rows. Noise (standard deviation, rows): %.3g of a class of cells, "+
 		"%.3g of a magnitude or a text.\n", r.Rows, r.Noise.Kinds, r.Noise.Values.Sigma)
 	next := 0

@@ -67,8 +67,8 @@ func Parse(data []byte) (*Schema, error) {
 	}
 	if i := slices.IndexFunc(open, func(line int) bool { return line > 0 }); i >= 0 {
 		return nil, &problem{line: open[i], column: "column " + quote(s.Columns[i].Name),
-			text: "is open (a key without a value), so the schema is not complete: write the values, or " +
-				"buy them: decoy schema infer TABLE --schema FILE"}
+			text: "is open (a key without a value), so the schema is not complete: write the values, " +
+				"or buy them: decoy schema infer TABLE --schema FILE"}
 	}
 	return s, nil
 }
@@ -79,8 +79,8 @@ func parse(data []byte) (*Schema, []int, error) {
 		return nil, nil, &problem{text: fmt.Sprintf("the file is longer than %d MiB", maxFile>>20)}
 	}
 	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxItems {
-		return nil, nil, &problem{text: fmt.Sprintf("the file has %d commas and lines; %d are the most", n,
-			maxItems)}
+		return nil, nil, &problem{text: fmt.Sprintf("the file has %d commas and lines; %d are the most",
+			n, maxItems)}
 	}
 	root, err := readDocument(data)
 	if err != nil {
