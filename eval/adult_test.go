@@ -163,10 +163,6 @@ func BenchmarkMetricsAdult(b *testing.B) {
 			_, err := Closest(euclidean[0], euclidean[1], euclidean[0], 0)
 			return err
 		}},
-		{"DCRBaselineProtection", func() error {
-			_, err := DCRBaselineProtection(gower[0], gower[1], 0)
-			return err
-		}},
 		{"IdenticalMatchShare", func() error {
 			_, err := IdenticalMatchShare(train, test)
 			return err

@@ -53,7 +53,8 @@ func MarginalDistances(real, synthetic *table.Table, k int) ([]MarginalDistance,
 // MarginalError is the mean of [MarginalDistances] over all sets of k columns.
 //
 // Name MarginalError. Alias workload error, average total variation distance
-// (the literature on marginals; private-pgm's scripts). Range 0 to 1; goal: 0,
+// (the literature on marginals; private-pgm's scripts); SDNist's k-marginal
+// score is 1000·(1 − error). Range 0 to 1; goal: 0,
 // in practice that of two samples of the real table. Source: McKenna, Mullins,
 // Sheldon & Miklau 2022, arXiv 2201.12677, section 2.
 func MarginalError(real, synthetic *table.Table, k int) (float64, error) {
@@ -66,19 +67,6 @@ func MarginalError(real, synthetic *table.Table, k int) (float64, error) {
 		sum += m.TV
 	}
 	return sum / float64(len(all)), nil
-}
-
-// KMarginalScore is 1000·(1 − [MarginalError]) over all sets of k columns.
-//
-// Name KMarginalScore. Alias k-marginal (SDNist, where large tables use a random
-// choice of the sets). Range 0 to 1000; goal: 1000. Source: NIST, SDNist v2
-// report, "K-Marginal".
-func KMarginalScore(real, synthetic *table.Table, k int) (float64, error) {
-	e, err := MarginalError(real, synthetic, k)
-	if err != nil {
-		return 0, err
-	}
-	return 1000 * (1 - e), nil
 }
 
 // denseCells is the size of a marginal above which only combinations that occur are counted.

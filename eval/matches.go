@@ -8,7 +8,8 @@ import (
 // row in every code. Take it against the training table and against a holdout:
 // only the excess over the holdout speaks of copying.
 //
-// Name IdenticalMatchShare. Alias IMS (MOSTLY AI), exact_match (SynthEval).
+// Name IdenticalMatchShare. Alias IMS (MOSTLY AI), exact_match (SynthEval), 1 − NewRowSynthesis
+// (SDMetrics, where numbers match if they differ by 1 %; here, if they are in the same public bin).
 // Range 0 to 1; goal: at most the share against a holdout of the same size.
 // Source: Platzer & Reutterer 2021, arXiv 2104.00635.
 func IdenticalMatchShare(reference, synthetic *table.Table) (float64, error) {
@@ -25,21 +26,6 @@ func IdenticalMatchShare(reference, synthetic *table.Table) (float64, error) {
 		}
 	}
 	return float64(matches) / float64(synthetic.Rows()), nil
-}
-
-// NewRowSynthesis is the share of synthetic rows that equal no real row.
-//
-// Name NewRowSynthesis. Alias NewRowSynthesis (SDMetrics). Range 0 to 1; goal:
-// 1, or that of a holdout. Source: SDMetrics documentation, NewRowSynthesis.
-//
-// Numbers match when they fall into the same public bin. SDMetrics lets them
-// differ by 1 % instead: with bins wider than that, the value here is lower.
-func NewRowSynthesis(real, synthetic *table.Table) (float64, error) {
-	share, err := IdenticalMatchShare(real, synthetic)
-	if err != nil {
-		return 0, err
-	}
-	return 1 - share, nil
 }
 
 // UniqueExactMatches is the share of real rows that are unlike all other real

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -15,9 +14,6 @@ func TestMatches(t *testing.T) {
 	ims, err := IdenticalMatchShare(real, synthetic)
 	if err != nil || ims != .6 {
 		t.Errorf("identical match share %v, %v, want .6", ims, err)
-	}
-	if got, err := NewRowSynthesis(real, synthetic); err != nil || !near(got, .4, 1e-15) {
-		t.Errorf("new rows %v, %v, want .4", got, err)
 	}
 	if got, err := UniqueExactMatches(real, synthetic); err != nil || got != .25 {
 		t.Errorf("unique exact matches %v, %v, want .25", got, err)
@@ -94,12 +90,6 @@ func TestClosest(t *testing.T) {
 	if !near(got.TrainRatio.Mean, (1./9+1+1+.25)/4, 1e-15) {
 		t.Errorf("ratios %+v", got.TrainRatio)
 	}
-	if got, err := DCROverfittingProtection(train, holdout, synthetic, 0); err != nil || got != 1 {
-		t.Errorf("overfitting protection %v, %v, want 1", got, err)
-	}
-	if got, err := DCROverfittingProtection(train, holdout, train, 0); err != nil || got != 0 {
-		t.Errorf("overfitting protection %v, %v of the training rows, want 0", got, err)
-	}
 }
 
 func TestClosestFlagsACopy(t *testing.T) {
@@ -128,40 +118,6 @@ func TestClosestFlagsACopy(t *testing.T) {
 	if err != nil || math.Abs(fresh.CloserToTrain-.5) > .056 {
 		t.Errorf("share %v, %v for new rows", fresh.CloserToTrain, err)
 	}
-	if got, err := DCRBaselineProtection(train, train, 1); err != nil || got != 0 {
-		t.Errorf("baseline protection %v, %v of a copy, want 0", got, err)
-	}
-	if got, err := DCRBaselineProtection(train, points(600), 1); err != nil || got < .9 {
-		t.Errorf("baseline protection %v, %v of uniform rows, want about 1", got, err)
-	}
-	if got, err := DCRBaselineProtection(line(t, 0, 1, 2, 3), line(t, 5, 6), 1); err != nil ||
-		got != 1 {
-		t.Errorf("baseline protection %v, %v of far points, want 1", got, err)
-	}
-}
-
-func TestUniformStaysInTheDomain(t *testing.T) {
-	s := schemaOf(t, optional(category("a", 2)), optional(number("b", 4)))
-	p, err := TablePoints(tableOf(t, s, []int{0, 0}), Gower)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]int{}
-	drawn := p.uniform(4000, 1)
-	for i := range drawn.n {
-		seen[fmt.Sprint(drawn.row(i))]++
-	}
-	// Null: the 8 combinations of 2 categories and the middles .125, .375, .625, .875 have the same
-	// chance, so each of 4000 draws falls on one with probability 1/8: 500 ± 105 at five standard
-	// deviations, exceeded at a rate of 5e-6 over all 8.
-	if len(seen) != 8 {
-		t.Fatalf("drawn %v", seen)
-	}
-	for row, n := range seen {
-		if n < 395 || n > 605 {
-			t.Errorf("%s drawn %d times of 4000", row, n)
-		}
-	}
 }
 
 func TestClosestErrors(t *testing.T) {
@@ -170,27 +126,10 @@ func TestClosestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same := schemaOf(t, category("a", 1))
-	constant, err := TablePoints(tableOf(t, same, []int{0}, []int{0}), Gower)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, call := range map[string]func() error{
 		"one training row": func() error { _, err := Closest(one, two, two, 0); return err },
 		"one holdout row":  func() error { _, err := Closest(two, one, two, 0); return err },
 		"other space":      func() error { _, err := Closest(two, two, plane, 0); return err },
-		"overfitting": func() error {
-			_, err := DCROverfittingProtection(one, two, two, 0)
-			return err
-		},
-		"baseline, space": func() error {
-			_, err := DCRBaselineProtection(two, plane, 0)
-			return err
-		},
-		"baseline, one domain": func() error {
-			_, err := DCRBaselineProtection(constant, constant, 0)
-			return err
-		},
 	} {
 		if err := call(); !errors.Is(err, ErrTables) {
 			t.Errorf("%s: error %v, want %v", name, err, ErrTables)

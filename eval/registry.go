@@ -59,12 +59,10 @@ func Metrics() []Metric {
 			"up to 1", "1",
 			"Share of the strength of the associated pairs that survives, beyond what two real " +
 				"tables differ by."},
-		{"MarginalError", "workload error, average total variation distance (private-pgm)",
+		{"MarginalError", "workload error (private-pgm); k-marginal (SDNist) is 1000 times 1 less it",
 			"0 to 1", "0",
 			"Mean total variation distance between the real and the synthetic joint " +
 				"distributions of all sets of k columns."},
-		{"KMarginalScore", "k-marginal (SDNist)", "0 to 1000", "1000",
-			"A thousand times one minus MarginalError."},
 		{"PMSE", "pMSE, propensity score (synthpop, SDNist)", "0 to .25",
 			"0; a ratio to its expectation of 1 to 2",
 			"How well a logistic regression tells synthetic rows from real ones, as mean squared " +
@@ -97,21 +95,14 @@ func Metrics() []Metric {
 		{"NNDR", "NNDR (MOSTLY AI, SynthEval)", "0 to 1", "that of a holdout",
 			"Distance to the closest over distance to the second closest real row: small where a " +
 				"synthetic row hangs on one outlier."},
-		{"DCRShare", "DCR share (MOSTLY AI)", "0 to 1", ".5",
+		{"DCRShare", "DCR share (MOSTLY AI); DCROverfittingProtection (SDMetrics) is twice 1 less it",
+			"0 to 1", ".5",
 			"Share of synthetic rows closer to a training row than to any of as many holdout " +
 				"rows."},
-		{"DCROverfittingProtection", "DCROverfittingProtection (SDMetrics)", "0 to 1", "1",
-			"One if at most half of the synthetic rows are closer to training rows than to " +
-				"holdout rows, falling to zero as all are."},
-		{"DCRBaselineProtection", "DCRBaselineProtection (SDMetrics)", "0 to 1",
-			"none; near 0 is copying",
-			"Median distance of synthetic rows to the closest real row, as a share of that of " +
-				"random rows."},
-		{"IdenticalMatchShare", "IMS (MOSTLY AI), exact_match (SynthEval)", "0 to 1",
+		{"IdenticalMatchShare",
+			"IMS (MOSTLY AI), exact_match (SynthEval), 1 less NewRowSynthesis (SDMetrics)", "0 to 1",
 			"at most that of a holdout",
 			"Share of synthetic rows that equal a training row in every code."},
-		{"NewRowSynthesis", "NewRowSynthesis (SDMetrics)", "0 to 1", "1, or that of a holdout",
-			"Share of synthetic rows that equal no real row."},
 		{"UniqueExactMatches", "Unique Exact Matches (SDNist)", "0 to 1", "0",
 			"Share of real rows that are unlike all others and occur in the synthetic table."},
 		{"KAnonymity", "k-anonymization (synthcity), k-anonymity", "1 up",

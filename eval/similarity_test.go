@@ -160,10 +160,6 @@ func TestMarginalsByDefinition(t *testing.T) {
 			!near(got, sum/float64(len(all)), 1e-12) {
 			t.Errorf("%d-way error %v, %v, want %v", k, got, err, sum/float64(len(all)))
 		}
-		if got, err := KMarginalScore(a, b, k); err != nil ||
-			!near(got, 1000*(1-sum/float64(len(all))), 1e-9) {
-			t.Errorf("%d-way score %v, %v", k, got, err)
-		}
 	}
 	wide := schemaOf(t, category("a", 3000), category("b", 3000), category("c", 2))
 	if got, err := MarginalError(tableOf(t, wide, []int{0, 2999, 0}, []int{1, 0, 1}),
@@ -172,9 +168,6 @@ func TestMarginalsByDefinition(t *testing.T) {
 	}
 	for _, k := range []int{0, -1, 5} {
 		if _, err := MarginalError(a, b, k); !errors.Is(err, ErrTables) {
-			t.Errorf("k = %d: error %v, want %v", k, err, ErrTables)
-		}
-		if _, err := KMarginalScore(a, b, k); !errors.Is(err, ErrTables) {
 			t.Errorf("k = %d: error %v, want %v", k, err, ErrTables)
 		}
 	}
@@ -237,16 +230,8 @@ func TestTablesThatDoNotCompare(t *testing.T) {
 			_, err := MarginalError(a, b, 1)
 			return err
 		},
-		"KMarginalScore": func(a, b *table.Table) error {
-			_, err := KMarginalScore(a, b, 1)
-			return err
-		},
 		"IdenticalMatchShare": func(a, b *table.Table) error {
 			_, err := IdenticalMatchShare(a, b)
-			return err
-		},
-		"NewRowSynthesis": func(a, b *table.Table) error {
-			_, err := NewRowSynthesis(a, b)
 			return err
 		},
 		"UniqueExactMatches": func(a, b *table.Table) error {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/table"
@@ -176,6 +177,8 @@ func twoDigits(x Number) string {
 	switch {
 	case s == "0.00" || s == "-0.00":
 		return "0"
+	case s == "1.00" || s == "-1.00":
+		return strings.Replace(s[:len(s)-3], "-", "−", 1)
 	case s[0] == '0':
 		return s[1:]
 	case len(s) > 1 && s[:2] == "-0":

@@ -127,7 +127,7 @@ func TestVerdictsSeeDamage(t *testing.T) {
 		}, columns, Mixed, "lactate:"},
 		{"a column shifted", nil, func(s, _ [][]string) {
 			change(s, 1, func(_ int, x float64) float64 { return min(150, x+6) })
-		}, columns, Mixed, "Its mean is 77.3 in the real table and 84.2 here"},
+		}, columns, Mixed, "mean is 77.3 in the real table and 84.2 here"},
 		{"an absurd bound", func(s *schema.Schema) { s.Columns[3].Max = 1e12 },
 			func(s, _ [][]string) {
 				change(s, 3, func(i int, x float64) float64 {
@@ -163,7 +163,7 @@ func TestVerdictsSeeDamage(t *testing.T) {
 			for _, row := range s {
 				row[5] = "no"
 			}
-		}, columns, Mixed, "Lost: yes ("},
+		}, columns, Mixed, "Lost: yes (28"},
 		{"5 % of the rows copied", nil, func(s, train [][]string) {
 			for i := range s[:n/20] {
 				s[i] = train[i]

@@ -65,12 +65,12 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 		var lost []string
 		for i, share := range u.Shares {
 			if share >= lostShare && share*float64(synthetic.Rows()) >= lostRows {
-				lost = append(lost, fmt.Sprintf("%s (%s)", u.Lost[i], percent(share)))
+				lost = append(lost, fmt.Sprintf("%s (%s of the real rows)", u.Lost[i], percent(share)))
 			}
 		}
 		switch {
 		case lost != nil:
-			lose(worse(s, Mixed), "Lost: %s of the real rows.", listed(lost))
+			lose(worse(s, Mixed), "Lost: %s.", listed(lost))
 		case s != Good:
 			lose(s, "%s of the real cells are outside what the synthetic table has.",
 				percent(u.Share))

@@ -95,17 +95,12 @@ func (w *work) closest() error {
 	if err != nil {
 		return err
 	}
-	if v, err := eval.DCRBaselineProtection(train, synthetic, w.Seed); err == nil {
-		w.add("DCRBaselineProtection", Value{Of: syntheticTo, Value: Number(v)})
-	} else if err = w.undefined(err, "DCRBaselineProtection"); err != nil {
-		return err
-	}
 	if holdout == nil {
 		return w.closestAlone(train, synthetic)
 	}
 	r, err := eval.Closest(train, holdout, synthetic, w.Seed)
 	if err != nil {
-		return w.undefined(err, "DCR", "NNDR", "DCRShare", "DCROverfittingProtection")
+		return w.undefined(err, "DCR", "NNDR", "DCRShare")
 	}
 	for _, x := range []struct {
 		to         string
@@ -115,11 +110,6 @@ func (w *work) closest() error {
 		w.add("NNDR", quantiles(x.to, x.ratio)...)
 	}
 	w.add("DCRShare", w.share(syntheticTo, r.CloserToTrain, synthetic.Len()))
-	p, err := eval.DCROverfittingProtection(train, holdout, synthetic, w.Seed)
-	if err != nil {
-		return w.undefined(err, "DCROverfittingProtection")
-	}
-	w.add("DCROverfittingProtection", Value{Of: syntheticTo, Value: Number(p)})
 	if w.out.Nearest != nil {
 		w.out.Nearest.DCR = histogram(r.TrainDistances, r.HoldoutDistances)
 	}
@@ -128,7 +118,7 @@ func (w *work) closest() error {
 
 // closestAlone is what can be measured without a holdout.
 func (w *work) closestAlone(train, synthetic *eval.Points) error {
-	w.skip(needsHoldout, "DCRShare", "DCROverfittingProtection", "NNDR")
+	w.skip(needsHoldout, "DCRShare", "NNDR")
 	first, _, err := eval.Nearest(synthetic, train)
 	if err != nil {
 		return err
@@ -189,7 +179,6 @@ func (w *work) matches() error {
 			return err
 		}
 		w.add("IdenticalMatchShare", w.share("with the "+names[i], same, w.Synthetic.Rows()))
-		w.add("NewRowSynthesis", w.share("against the "+names[i], 1-same, w.Synthetic.Rows()))
 		w.add("UniqueExactMatches", w.share("rows of the "+names[i], unique, t.Rows()))
 	}
 	if len(w.Quasi) == 0 {

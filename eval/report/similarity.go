@@ -136,9 +136,6 @@ func (w *work) marginals() error {
 			}
 			of := names[i] + ", " + []string{"one column", "two columns", "three columns"}[k-1]
 			w.add("MarginalError", Value{Of: of, Value: Number(e)})
-			if k == ways {
-				w.add("KMarginalScore", Value{Of: of, Value: Number(1000 * (1 - e))})
-			}
 		}
 	}
 	return nil

@@ -51,7 +51,8 @@ func (w *work) alike() Finding {
 	for i, c := range bad {
 		f.Status = worse(f.Status, c.Status)
 		if i < 3 {
-			f.Answer += fmt.Sprintf(" %s: %s", c.Name, strings.Join(c.Losses, " "))
+			loss := strings.Join(c.Losses, " ")
+			f.Answer += " " + c.Name + ": " + strings.ToLower(loss[:1]) + loss[1:]
 		}
 	}
 	if n := len(bad) - 3; n > 0 {
@@ -235,7 +236,9 @@ func percent(x float64) string {
 	}
 }
 
-func fixed(x Number) string { return fmt.Sprintf("%.3f", float64(x)) }
+func fixed(x Number) string {
+	return strings.Replace(fmt.Sprintf("%.3f", float64(x)), "-", "−", 1)
+}
 
 func interval(x Number, i Interval) string {
 	return fmt.Sprintf("%.3f (%.3f to %.3f)", float64(x), float64(i.Low), float64(i.High))
