@@ -12,6 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/limit"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -118,8 +119,8 @@ func TestUnitsRefuses(t *testing.T) {
 	}
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	nb := privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 3}
-	if err := file.SetLimit(context.Background(), nb.Units("patient"),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}); err != nil {
+	if err := limit.Set(context.Background(), file, nb.Units("patient"),
+		limit.Limit{Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, s, err := infer.Units(context.Background(), visits(t, "patient", 3),

@@ -42,10 +42,11 @@ type File struct {
 
 	path string
 
-	mu           sync.Mutex
-	check        *checker // of the file's first checkedBytes; nil: none
-	checkedBytes int
-	checkedSum   [sha256.Size]byte
+	mu        sync.Mutex
+	seen      *Ledger // the file's first seenBytes
+	state     *state  // of these; nil: none
+	seenBytes int
+	seenSum   [sha256.Size]byte
 }
 
 // NewFile names a ledger file; it does not touch the disk.
@@ -67,57 +68,11 @@ func (f *File) Read() (*Ledger, error) {
 		return nil, fmt.Errorf("ledger: reading the file: %w", err)
 	}
 	defer file.Close()
-	b, err := readLedger(file)
-	if err != nil {
-		return nil, err
-	}
-	l, err := parse(b)
-	if err != nil {
+	l, err := Parse(file)
+	if err != nil && !errors.Is(err, ErrTorn) {
 		return nil, fmt.Errorf("ledger: %s: %w", f.path, err)
 	}
 	return l, nil
-}
-
-// parse reads a ledger, without a torn last line.
-func parse(b []byte) (*Ledger, error) {
-	if len(b) == 0 {
-		return &Ledger{}, nil
-	}
-	l, err := Parse(bytes.NewReader(b))
-	if err != nil && !errors.Is(err, ErrTorn) {
-		return nil, err
-	}
-	return l, nil
-}
-
-// Limit is what the runs of a ledger may spend together.
-type Limit struct {
-	Budget accountant.Budget
-	Rule   Rule // "" is RuleBasic
-	Strict bool // runs that break off before their first mechanism (void) stay charged
-
-	KeepStrict bool // Strict too if the limit before is
-	IfNone     bool // a limit that is there stays
-}
-
-// SetLimit appends a limit: from here on a run whose reservation would exceed it is refused. A
-// limit below what is spent already is allowed (it refuses every further run).
-func (f *File) SetLimit(ctx context.Context, u Units, limit Limit) error {
-	if err := limit.Budget.Validate(); err != nil {
-		return err
-	}
-	if limit.Rule == "" {
-		limit.Rule = RuleBasic
-	}
-	return f.Append(ctx, u, true, func(l *Ledger) ([]Entry, error) {
-		old, limited := l.Limit()
-		if limited && limit.IfNone {
-			return nil, nil
-		}
-		strict := limit.Strict || limit.KeepStrict && limited && old.Strict
-		return []Entry{{Time: today(), Kind: EntryLimit, Budget: &limit.Budget, Rule: limit.Rule,
-			Strict: strict}}, nil
-	})
 }
 
 // Append reads the ledger under the lock, holds it to the rules of [Ledger.Verify], asks next for
@@ -128,50 +83,49 @@ func (f *File) Append(
 	ctx context.Context, u Units, sync bool, next func(*Ledger) ([]Entry, error),
 ) error {
 	return f.locked(ctx, func(file *os.File) error {
-		b, err := readLedger(file)
+		b, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
 		if err != nil {
-			return err
+			return fmt.Errorf("ledger: reading the file: %w", err)
 		}
-		whole := b[:wholeLines(b)] // a torn line's append never returned
-		check, err := f.checked(whole)
-		f.check = nil // until all that it is about to see is in the file
+		if len(b) > maxBytes {
+			return fmt.Errorf("ledger: the file has more than %d bytes: %w", maxBytes, ErrInvalid)
+		}
+		n := bytes.LastIndexByte(b, '\n') + 1
+		torn, whole := len(b) > n, b[:n] // a torn line's append never returned
+		l, s, err := f.checked(whole)
+		f.state = nil // until all that it is about to see is in the file
 		if err != nil {
 			return fmt.Errorf("ledger: %s: %w", f.path, err)
 		}
 		var fresh []Entry
-		if l := &check.ledger; len(l.Entries) == 0 {
-			fresh = append(fresh, u.OpenEntry(today()))
+		if len(l.Entries) == 0 {
+			fresh = append(fresh, u.OpenEntry(Today()))
 		} else if err := u.same(l.Entries[0]); err != nil {
 			return err
 		}
-		asked, err := next(&check.ledger)
+		asked, err := next(l)
 		// what is spent is written whatever the rules say of the file
 		replaced := errors.Is(err, ErrReplaced)
 		if err != nil && !replaced {
 			return err
 		}
-		var lines []byte
 		for _, e := range append(fresh, asked...) {
-			var last Entry
-			if n := len(check.ledger.Entries); n > 0 {
-				last = check.ledger.Entries[n-1]
-			}
-			e = e.Seal(last)
-			if err := check.add(e); err != nil && !replaced {
-				return fmt.Errorf("ledger: %s: %w", f.path, err)
+			e = e.Seal(l.last())
+			if err := s.add(e); err != nil && !replaced {
+				return fmt.Errorf("ledger: %s: entry %d: %w: %w", f.path, e.Seq, ErrInvalid, err)
 			}
 			line, err := encode(e)
 			if err != nil {
 				return fmt.Errorf("ledger: encoding an entry: %w", err)
 			}
-			lines = append(append(lines, line...), '\n')
+			l.Entries, whole = append(l.Entries, e), append(append(whole, line...), '\n')
 		}
-		if len(whole) < len(b) {
-			if err := disk.Truncate(file, int64(len(whole))); err != nil {
+		if torn {
+			if err := disk.Truncate(file, int64(n)); err != nil {
 				return fmt.Errorf("ledger: mending the file: %w", err)
 			}
 		}
-		if _, err := disk.Write(file, lines); err != nil {
+		if _, err := disk.Write(file, whole[n:]); err != nil {
 			return fmt.Errorf("ledger: writing the file: %w", err)
 		}
 		if sync {
@@ -185,38 +139,24 @@ func (f *File) Append(
 		if replaced {
 			return fmt.Errorf("ledger: %s: %w", f.path, ErrReplaced)
 		}
-		f.check, f.checkedBytes, f.checkedSum = check, len(whole)+len(lines), sha256.Sum256(append(whole,
-			lines...))
+		f.seen, f.state, f.seenBytes, f.seenSum = l, s, len(whole), sha256.Sum256(whole)
 		return nil
 	})
 }
 
-// checked is the checker of a file's content. Content that begins with what was checked before,
+// checked is a file's content, held to the rules. Content that begins with what was checked before,
 // byte for byte, is checked from there on: a run appends often, and the cost of old reservations is
 // dear to compute.
-func (f *File) checked(b []byte) (*checker, error) {
-	if n := f.checkedBytes; f.check != nil && len(b) >= n && sha256.Sum256(b[:n]) == f.checkedSum {
-		return f.check, f.check.addLines(b[n:])
+func (f *File) checked(b []byte) (*Ledger, *state, error) {
+	if n := f.seenBytes; f.state != nil && len(b) >= n && sha256.Sum256(b[:n]) == f.seenSum {
+		return f.seen, f.state, f.seen.parse(bytes.NewReader(b[n:]), maxBytes-n, f.state.add)
 	}
-	check := newChecker(f.Price)
-	return check, check.addLines(b)
+	l, s := &Ledger{}, newState(f.Price)
+	return l, s, l.parse(bytes.NewReader(b), maxBytes, s.add)
 }
 
-// maxLedger bounds what is read of a ledger, in bytes: some hundred thousand runs.
-const maxLedger = 256 << 20
-
-func readLedger(file *os.File) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(file, maxLedger+1))
-	if err != nil {
-		return nil, fmt.Errorf("ledger: reading the file: %w", err)
-	}
-	if len(b) > maxLedger {
-		return nil, fmt.Errorf("ledger: the file has more than %d bytes: %w", maxLedger, ErrInvalid)
-	}
-	return b, nil
-}
-
-func today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
+// Today is the time of an entry that tells no more than the day.
+func Today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
 
 // locked runs do with the exclusive lock held, on the file opened for appending and positioned at
 // its start.
@@ -246,9 +186,6 @@ func (f *File) locked(ctx context.Context, do func(*os.File) error) error {
 	defer file.Close()
 	return do(file)
 }
-
-// wholeLines is the length of b up to and including its last newline.
-func wholeLines(b []byte) int64 { return int64(bytes.LastIndexByte(b, '\n') + 1) }
 
 // Units is the neighbouring relation of a run. A ledger adds up costs of one relation only.
 type Units struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/limit"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -527,8 +528,8 @@ func TestRunsHoldLedgersToTheRules(t *testing.T) {
 		if err := s.Close(ledger.StatusDone); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a close: %v", name, err)
 		}
-		if err := file.SetLimit(context.Background(), rowUnits.Units(""),
-			ledger.Limit{Budget: wide}); !errors.Is(err, ledger.ErrInvalid) {
+		if err := limit.Set(context.Background(), file, rowUnits.Units(""),
+			limit.Limit{Budget: wide}); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: a limit: %v", name, err)
 		}
 	}
@@ -681,8 +682,8 @@ func TestReplacedByALimitedLedger(t *testing.T) {
 	s := must(Open(context.Background(), rows, o))
 	must(s.Measure(query.Total{}, 5))
 	other := ledger.NewFile(filepath.Join(dir, "other"))
-	if err := other.SetLimit(context.Background(), rowUnits.Units(""),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
+	if err := limit.Set(context.Background(), other, rowUnits.Units(""),
+		limit.Limit{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, file.Path(), read(t, other.Path()))

@@ -16,6 +16,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/limit"
 	"github.com/decoy-dp/decoy/privacy/query"
 )
 
@@ -45,8 +46,8 @@ func TestLimitAcrossRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := gaussian(1/mu, 1)
-	if err := file.SetLimit(context.Background(), rowUnits.Units(""),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
+	if err := limit.Set(context.Background(), file, rowUnits.Units(""),
+		limit.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-8}}); err != nil {
 		t.Fatal(err)
 	}
 	reads := 0
@@ -66,8 +67,8 @@ func TestLimitAcrossRuns(t *testing.T) {
 	if size(t, file) != before {
 		t.Error("a refused run changed the ledger")
 	}
-	if err := file.SetLimit(context.Background(), rowUnits.Units(""),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-8}}); err != nil {
+	if err := limit.Set(context.Background(), file, rowUnits.Units(""),
+		limit.Limit{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-8}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := reserveOn(t, file, one, plan, &reads); err != nil {
@@ -99,8 +100,8 @@ func size(t *testing.T, f *ledger.File) int64 {
 func TestConcurrentRunsNeverOverspend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l")
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-	if err := ledger.NewFile(path).SetLimit(context.Background(), rowUnits.Units(""),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}}); err != nil {
+	if err := limit.Set(context.Background(), ledger.NewFile(path), rowUnits.Units(""),
+		limit.Limit{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
@@ -149,8 +150,8 @@ func TestLockTimeout(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := file.SetLimit(ctx, rowUnits.Units(""),
-		ledger.Limit{Budget: wide}); !errors.Is(err, context.Canceled) {
+	if err := limit.Set(ctx, file, rowUnits.Units(""),
+		limit.Limit{Budget: wide}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if err := lock.Unlock(); err != nil {
@@ -268,8 +269,8 @@ func TestRowsPerUnitMayChange(t *testing.T) {
 	ctx, f := context.Background(), ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	one := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	nb := Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 2}
-	if err := f.SetLimit(ctx, nb.Units("patient"),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}); err != nil {
+	if err := limit.Set(ctx, f, nb.Units("patient"),
+		limit.Limit{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}); err != nil {
 		t.Fatal(err)
 	}
 	for run, k := range []int{3, 5, 1} {
@@ -335,8 +336,8 @@ func TestLedgerRefusals(t *testing.T) {
 		reads > 0 {
 		t.Errorf("an edited ledger: %v after %d reads", err, reads)
 	}
-	if err := f.SetLimit(ctx, rowUnits.Units(""),
-		ledger.Limit{Budget: accountant.Budget{Epsilon: -1}}); !errors.Is(
+	if err := limit.Set(ctx, f, rowUnits.Units(""),
+		limit.Limit{Budget: accountant.Budget{Epsilon: -1}}); !errors.Is(
 		err, accountant.ErrBudgetRange,
 	) {
 		t.Errorf("a negative limit: %v", err)

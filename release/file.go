@@ -18,7 +18,7 @@ const (
 )
 
 // The bounds of a model file, each enforced before what it bounds takes memory. Besides them, the
-// schema has those of [schema.Parse], the ledger has at most [ledger.MaxEntries] entries, and
+// schema has those of [schema.Parse], the ledger has at most [excerpt.MaxEntries] entries, and
 // the parameters are decoded into a small multiple of their bytes.
 const (
 	maxManifest   = 64 << 20 // bytes; that of a wide table is below 1 MB

@@ -18,6 +18,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -74,8 +75,8 @@ type Manifest struct {
 	DeclaredYAML string   `json:"declared_schema,omitempty"`
 	Settings     Settings `json:"settings,omitempty"` // of the method; public
 	// this run's own entries, a chain of its own
-	Ledger     ledger.Entries `json:"ledger"`
-	Parameters Parameters     `json:"parameters"`
+	Ledger     excerpt.Entries `json:"ledger"`
+	Parameters Parameters      `json:"parameters"`
 }
 
 // Settings are those of a method, as JSON at most 4 MiB.

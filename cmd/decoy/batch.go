@@ -22,6 +22,7 @@ import (
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/limit"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -291,11 +292,11 @@ func (b *batch) setLimits(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		limit := ledger.Limit{Budget: accountant.Budget{Epsilon: table.Limit.Epsilon,
+		wanted := limit.Limit{Budget: accountant.Budget{Epsilon: table.Limit.Epsilon,
 			Delta: table.Limit.Delta},
 			Rule: ledger.Rule(table.Limit.Rule), Strict: table.Limit.Strict, IfNone: true}
 		if old, limited := l.Limit(); limited {
-			if *old.Budget != limit.Budget || old.Strict != limit.Strict {
+			if *old.Budget != wanted.Budget || old.Strict != wanted.Strict {
 				b.t.say("ledger: %s keeps its limit %s; 'decoy ledger limit' changes it", path,
 					job.LimitText(old))
 			}
@@ -307,7 +308,7 @@ func (b *batch) setLimits(ctx context.Context) error {
 		})
 		w := b.work[i]
 		nb := privacy.NeighboursOf(w.Domain, w.Relation())
-		if err := file.SetLimit(ctx, nb.Units(w.Domain.Unit), limit); err != nil {
+		if err := limit.Set(ctx, file, nb.Units(w.Domain.Unit), wanted); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/limit"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -88,8 +89,8 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 		return err
 	}
 	file := job.LedgerFile(path)
-	if err := file.SetLimit(cmd.Context(), nb.Units(unit),
-		ledger.Limit{Budget: l.Budget(), Rule: rule, Strict: l.strict,
+	if err := limit.Set(cmd.Context(), file, nb.Units(unit),
+		limit.Limit{Budget: l.Budget(), Rule: rule, Strict: l.strict,
 			KeepStrict: !cmd.Flags().Changed("strict")}); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
@@ -48,7 +49,7 @@ type Result struct {
 	Target         string               `json:"target,omitempty"`
 	Positive       string               `json:"positive,omitempty"`
 	Estimates      []Estimate           `json:"estimates"`
-	Ledger         ledger.Entries       `json:"ledger"`
+	Ledger         excerpt.Entries      `json:"ledger"`
 }
 
 func newResult(s *privacy.Session, r RunOptions, estimates []Estimate) *Result {

@@ -28,6 +28,8 @@ var allowed = map[string][]string{
 	"accountant/derive":         {"accountant"},
 	"accountant/pld":            {"accountant"},
 	"ledger":                    {"accountant", "internal/disk"},
+	"ledger/excerpt":            {"ledger"},
+	"ledger/limit":              {"accountant", "ledger"},
 	"bounds":                    {"accountant"},
 	"bounds/clip":               {"bounds"},
 	"bounds/penalty":            {"bounds", "accountant"},
@@ -88,7 +90,8 @@ var allowed = map[string][]string{
 	},
 	"workload": {"schema", "table", "marginal"},
 	"release": {
-		"schema", "table", "accountant", "ledger", "accountant/derive", "marginal", "gan",
+		"schema", "table", "accountant", "ledger", "ledger/excerpt", "accountant/derive",
+		"marginal", "gan",
 		"workload",
 	},
 	"synth": {
@@ -143,6 +146,7 @@ var allowed = map[string][]string{
 	},
 	"eval/publish": {
 		"schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "ledger",
+		"ledger/excerpt",
 		"privacy", "privacy/distance",
 		"privacy/query", "privacy/threshold", "eval",
 	},
@@ -170,7 +174,7 @@ var allowed = map[string][]string{
 	"cmd/decoy": {
 		"docs", "internal/job", "internal/spelling", "schema", "table", "accountant",
 		"accountant/pld",
-		"ledger", "privacy", "privacy/text", "release", "synth", "synth/all", "configs",
+		"ledger", "ledger/limit", "privacy", "privacy/text", "release", "synth", "synth/all", "configs",
 		"infer", "schema/exchange", "datasets", "internal/atomicfile", "eval", "attack",
 		"eval/report", "eval/publish", "workload",
 	},

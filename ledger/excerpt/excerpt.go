@@ -1,18 +1,21 @@
-package ledger
+// Package excerpt reads the ledger of one run that is inside another file.
+package excerpt
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/decoy-dp/decoy/ledger"
 )
 
 // MaxEntries is the most entries that the ledger of one run may have inside another file.
 const MaxEntries = 100_000
 
 // Entries are a ledger inside another file: as JSON an array, which is read entry by entry. One of
-// more than MaxEntries, or with an unknown key, is refused (ErrInvalid) before the rest of it takes
-// memory.
-type Entries []Entry
+// more than MaxEntries, or with an unknown key, is refused (ledger.ErrInvalid) before the rest of
+// it takes memory.
+type Entries []ledger.Entry
 
 // UnmarshalJSON reads the array.
 func (es *Entries) UnmarshalJSON(data []byte) error {
@@ -23,15 +26,15 @@ func (es *Entries) UnmarshalJSON(data []byte) error {
 	case err == nil && t == nil: // null
 		return nil
 	case err != nil || t != json.Delim('['):
-		return fmt.Errorf("ledger: not a list of entries: %w", ErrInvalid)
+		return fmt.Errorf("ledger: not a list of entries: %w", ledger.ErrInvalid)
 	}
 	for d.More() {
 		if len(*es) == MaxEntries {
-			return fmt.Errorf("ledger: more than %d entries: %w", MaxEntries, ErrInvalid)
+			return fmt.Errorf("ledger: more than %d entries: %w", MaxEntries, ledger.ErrInvalid)
 		}
-		var e Entry
+		var e ledger.Entry
 		if err := d.Decode(&e); err != nil {
-			return fmt.Errorf("ledger: entry %d: %w: %w", len(*es), ErrInvalid, err)
+			return fmt.Errorf("ledger: entry %d: %w: %w", len(*es), ledger.ErrInvalid, err)
 		}
 		*es = append(*es, e)
 	}

@@ -1,0 +1,327 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every run's
+// units those of the opening; every reservation's composition within its budget, and of at most 128
+// different events; every charge within its reservation, its filter included; nothing after a run
+// is closed; no mechanism in a void run; no limit exceeded when a run was reserved. Errors wrap
+// ErrInvalid and name the entry by its sequence number. A chain shows that a line was changed,
+// removed or moved; it cannot show that whole lines are missing at the end, or that all of it was
+// made up.
+//
+// Reservations are priced by price; nil is accountant.Composition.Epsilon, closed formulas. A
+// ledger with runs that were reserved by another Pricer needs one that is as tight, such as
+// pld.Epsilon.
+func (l *Ledger) Verify(price accountant.Pricer) error {
+	if len(l.Entries) == 0 {
+		return fmt.Errorf("ledger: %w: it has no entries", ErrInvalid)
+	}
+	chain, s := &Ledger{}, newState(price)
+	for i, e := range l.Entries {
+		err := chain.link(e)
+		if err == nil {
+			err = s.add(e)
+		}
+		if err != nil {
+			return fmt.Errorf("ledger: entry %d: %w: %w", i, ErrInvalid, err)
+		}
+	}
+	return nil
+}
+
+// state is what the entries so far say: the runs, the newest limit and what is spent. It holds each
+// entry to the rules of [Ledger.Verify], and takes it in whatever they say of it.
+type state struct {
+	price   accountant.Pricer
+	costs   map[string]float64 // ε of the compositions seen, which repeat; nil: costs are not checked
+	open    *Entry
+	runs    []*run
+	named   map[string]*run
+	limit   Entry
+	limited bool
+
+	epsilon, delta big.Rat // of the runs that count
+}
+
+type run struct {
+	Run
+	left *accountant.Reservation
+	at   map[accountant.Event]int // where an event is in Charged
+}
+
+func newState(price accountant.Pricer) *state {
+	return &state{price: price, costs: map[string]float64{}, named: map[string]*run{}}
+}
+
+// state is that of all entries, without a check of their costs.
+func (l *Ledger) state() *state {
+	s := newState(nil)
+	s.costs = nil
+	for _, e := range l.Entries {
+		_ = s.add(e)
+	}
+	return s
+}
+
+// add takes the next entry in, and says which rule it breaks.
+func (s *state) add(e Entry) (broken error) {
+	r, first := s.named[e.Run], s.open == nil
+	if first {
+		s.open = &e
+	}
+	switch {
+	case first != (e.Kind == EntryOpen):
+		broken = errors.New("a ledger has one opening entry, its first")
+	case first:
+		broken = e.Adjacency.Validate()
+	case e.Kind == EntryLimit:
+		broken = checkLimit(e)
+	case e.Kind == EntryReserve:
+		broken = s.checkReserve(e)
+	case r == nil:
+		broken = fmt.Errorf("run %q was never reserved", e.Run)
+	case r.Status != StatusUnfinished:
+		broken = fmt.Errorf("run %q is closed already", e.Run)
+	case e.Kind == EntryCharge:
+		broken = r.take(e)
+	case e.Kind == EntryClose:
+		broken = r.checkClose(e)
+	}
+	switch {
+	case e.Kind == EntryLimit && e.Budget != nil:
+		s.limit, s.limited = e, true
+	case e.Kind == EntryReserve:
+		r = &run{Run: Run{Run: e.Run, Method: e.Method, Time: e.Time, Reserved: e.Composition,
+			Status: StatusUnfinished, Strict: s.limit.Strict},
+			left: accountant.NewReservation(tolerant(e.Composition)), at: map[accountant.Event]int{}}
+		if e.Budget != nil {
+			r.Budget = *e.Budget
+		}
+		s.runs, s.named[e.Run] = append(s.runs, r), r
+		s.count(r, 1)
+	case e.Kind == EntryCharge && r != nil && e.Event != nil:
+		r.charge(*e.Event)
+	case e.Kind == EntryClose && r != nil:
+		s.count(r, -1)
+		r.Status = e.Status
+		s.count(r, 1)
+	}
+	return broken
+}
+
+// count adds what a run spends, or takes it away.
+func (s *state) count(r *run, sign int64) {
+	if r.Counts() {
+		times := big.NewRat(sign, 1)
+		s.epsilon.Add(&s.epsilon, new(big.Rat).Mul(times, decimal(r.Budget.Epsilon)))
+		s.delta.Add(&s.delta, new(big.Rat).Mul(times, decimal(r.Budget.Delta)))
+	}
+}
+
+// charge joins calls of one event.
+func (r *run) charge(c accountant.Charge) {
+	k, ok := r.at[c.Event]
+	if !ok {
+		k = len(r.Charged)
+		r.at[c.Event], r.Charged = k, append(r.Charged, accountant.Charge{Event: c.Event})
+	}
+	r.Charged[k].Count += c.Count
+}
+
+func checkLimit(e Entry) error {
+	if e.Budget == nil {
+		return errors.New("a limit without a budget")
+	}
+	if e.Rule != "" && e.Rule != RuleBasic && e.Rule != RuleZCDP {
+		return fmt.Errorf("unknown rule %q", e.Rule)
+	}
+	return e.Budget.Validate()
+}
+
+// These bound the events of a reservation, and so the time that their composition takes: some
+// milliseconds each, tenths of a second for a subsampled one.
+const (
+	maxDistinct   = 128
+	maxSubsampled = 8
+)
+
+func (s *state) checkReserve(e Entry) error {
+	if e.Run == "" || s.named[e.Run] != nil {
+		return fmt.Errorf("run %q is empty or reserved twice", e.Run)
+	}
+	if e.Budget == nil {
+		return errors.New("a reservation without a budget")
+	}
+	if err := e.Budget.Validate(); err != nil {
+		return err
+	}
+	// MaxRowsPerUnit may differ: neighbours differ in all rows of a unit, whatever number of them a
+	// run uses.
+	if e.Adjacency != s.open.Adjacency || e.Unit != s.open.Unit {
+		return errors.New("the run counts other privacy units than its ledger")
+	}
+	subsampled := 0
+	for _, c := range e.Composition {
+		if _, ok := c.Event.(accountant.SubsampledGaussian); ok {
+			subsampled++
+		}
+	}
+	if n := len(e.Composition); n > maxDistinct || subsampled > maxSubsampled {
+		return fmt.Errorf("a reservation of %d different events, %d of them subsampled; %d and %d are "+
+			"the most", n, subsampled, maxDistinct, maxSubsampled)
+	}
+	if s.costs == nil {
+		return nil
+	}
+	if err := s.checkCost(e); err != nil {
+		return err
+	}
+	return s.allows(*e.Budget, e.Composition)
+}
+
+// platformTolerance is how far, relatively, the ε of one composition or the cost of a charge may
+// differ between machines: fused multiply-adds round differently.
+const platformTolerance = 1e-9
+
+func (s *state) checkCost(e Entry) error {
+	text, err := json.Marshal(e.Composition)
+	if err != nil {
+		return err
+	}
+	key := fmt.Sprint(e.Adjacency, e.Budget.Delta, string(text))
+	cost, ok := s.costs[key]
+	if !ok {
+		bound, err := s.price.Epsilon(e.Composition, e.Budget.Delta, e.Adjacency)
+		if err != nil {
+			return err
+		}
+		cost = bound.Epsilon
+		s.costs[key] = cost
+	}
+	if !(cost <= e.Budget.Epsilon*(1+platformTolerance)) {
+		return fmt.Errorf("the composition costs epsilon %v at delta %v, the budget says %v", cost,
+			e.Budget.Delta, e.Budget.Epsilon)
+	}
+	return nil
+}
+
+// tolerant returns the composition with filters larger by the tolerance.
+func tolerant(c accountant.Composition) accountant.Composition {
+	out := slices.Clone(c)
+	for i := range out {
+		if p, ok := out[i].Event.(accountant.GDPFilter); ok {
+			out[i].Event = accountant.GDPFilter{Mu: p.Mu * (1 + platformTolerance/2)}
+		}
+	}
+	return out
+}
+
+func (r *run) take(e Entry) error {
+	if e.Event == nil || e.Event.Count < 1 {
+		return errors.New("a charge without an event")
+	}
+	if err := r.left.Take(*e.Event); err != nil {
+		return fmt.Errorf("run %q charges more of an event than it reserved: %w", e.Run, err)
+	}
+	return nil
+}
+
+func (r *run) checkClose(e Entry) error {
+	switch e.Status {
+	case StatusDone, StatusFailed, StatusCancelled:
+		return nil
+	case StatusVoid:
+		calls := 0
+		for _, c := range r.Charged {
+			calls += c.Count
+		}
+		if calls > 0 {
+			return fmt.Errorf("run %q is void after %d charges", e.Run, calls)
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown status %q", e.Status)
+}
+
+// Runs returns one summary for each reservation, in order.
+func (l *Ledger) Runs() []Run {
+	var out []Run
+	for _, r := range l.state().runs {
+		out = append(out, r.Run)
+	}
+	return out
+}
+
+// Spent returns the basic composition of all reservations that count ([Run.Counts]): Σε and Σδ.
+func (l *Ledger) Spent() accountant.Budget { return l.state().spent() }
+
+func (s *state) spent() (sum accountant.Budget) {
+	sum.Epsilon, _ = s.epsilon.Float64()
+	sum.Delta, _ = s.delta.Float64()
+	return sum
+}
+
+// decimal is the number that the shortest decimal form of x, its form in JSON, says: three runs at
+// 0.1 fit a limit of 0.3, and one ulp more does not. NaN and the infinities, which Validate
+// refuses, count as 0.
+func decimal(x float64) *big.Rat {
+	if r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64)); ok {
+		return r
+	}
+	return new(big.Rat)
+}
+
+// Limit returns the newest limit.
+func (l *Ledger) Limit() (Entry, bool) {
+	s := l.state()
+	return s.limit, s.limited
+}
+
+// Allows returns accountant.ErrBudget if a reservation of c with budget b would exceed the limit.
+// Under RuleBasic the sums of ε and of δ over all reservations that count must stay within the
+// limit; under RuleZCDP the ε of their summed ρ, at the limit's δ (an event without ρ is refused).
+// Both are privacy filters: they hold although later runs are chosen after seeing earlier releases
+// (package accountant). Without a limit every valid budget is allowed.
+func (l *Ledger) Allows(b accountant.Budget, c accountant.Composition) error {
+	return l.state().allows(b, c)
+}
+
+func (s *state) allows(b accountant.Budget, c accountant.Composition) error {
+	if err := b.Validate(); err != nil || !s.limited {
+		return err
+	}
+	limit := *s.limit.Budget
+	if s.limit.Rule == RuleZCDP {
+		rho := c.Rho()
+		for _, r := range s.runs {
+			if r.Counts() {
+				rho += r.Reserved.Rho()
+			}
+		}
+		if total := accountant.ZCDPEpsilon(rho, limit.Delta); !(total <= limit.Epsilon) {
+			return fmt.Errorf("ledger: this run would bring rho to %v, which is epsilon %v at delta %v; "+
+				"the ledger's limit is epsilon %v: %w", rho, total, limit.Delta, limit.Epsilon,
+				accountant.ErrBudget)
+		}
+		return nil
+	}
+	epsilon := new(big.Rat).Add(&s.epsilon, decimal(b.Epsilon))
+	delta := new(big.Rat).Add(&s.delta, decimal(b.Delta))
+	if epsilon.Cmp(decimal(limit.Epsilon)) > 0 || delta.Cmp(decimal(limit.Delta)) > 0 {
+		spent := s.spent()
+		return fmt.Errorf("ledger: epsilon %v and delta %v are spent; %v and %v more would exceed the "+
+			"ledger's limit of %v and %v: %w", spent.Epsilon, spent.Delta, b.Epsilon, b.Delta,
+			limit.Epsilon, limit.Delta, accountant.ErrBudget)
+	}
+	return nil
+}
