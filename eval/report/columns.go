@@ -59,7 +59,7 @@ func (c Column) histogram(s sampling) template.HTML {
 		right += 44 // room for the missing cells
 	}
 	d := newPlot(340, 176, "distribution of "+c.Name, 36, right, 16, 24)
-	groups, axis := len(c.Bounds)-1, scaleOf(c.Bounds)
+	groups, axis := len(c.Bounds)-1, scaleOf(c)
 	edges, widths := make([]float64, groups+1), make([]float64, groups)
 	for i, b := range c.Bounds {
 		edges[i] = axis.at(b)

@@ -306,7 +306,7 @@ func (r *Report) text(b *bytes.Buffer) {
 	if t := r.Tables[len(r.Tables)-1]; t.Name != "" {
 		fmt.Fprintf(b, "%s\n", t.Name)
 		if t.Claim != nil {
-			fmt.Fprintf(b, "made by %s; %s\n", t.Claim.Method, t.Claim.Text)
+			fmt.Fprintf(b, "made by %s with %s\n", t.Claim.Method, t.Claim.Text)
 		}
 	}
 	for _, f := range r.Summary {

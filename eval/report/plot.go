@@ -1,6 +1,10 @@
 package report
 
-import "math"
+import (
+	"math"
+
+	"github.com/decoy-dp/decoy/schema"
+)
 
 // plot is a drawing with axes: x and y run from 0 to 1.
 type plot struct {
@@ -58,24 +62,26 @@ type scale struct {
 	unit      float64 // 0: linear, else asinh(x/unit), which is logarithmic far from 0
 }
 
-// scaleOf is linear for bins of about equal width, and stretches what is near 0 where some bins are
-// twenty times as wide as others.
-func scaleOf(bounds []Number) scale {
-	narrow, wide, unit := math.Inf(1), 0., math.Inf(1)
-	for i, b := range bounds {
-		if a := math.Abs(float64(b)); a > 0 {
-			unit = min(unit, a)
+// scaleOf is linear, unless the schema spaces the bins by logarithms, or bins become wider away
+// from the first and most rows are in some that would be less than a fortieth of the axis wide.
+func scaleOf(c Column) scale {
+	first, last := c.Bounds[0], c.Bounds[len(c.Bounds)-1]
+	log := c.codec != nil && c.codec.Column().Spacing == schema.Log
+	thin, unit := Number(0), math.Inf(1)
+	for i, b := range c.Bounds {
+		if b != 0 {
+			unit = min(unit, math.Abs(float64(b)))
 		}
-		if i > 0 {
-			narrow = min(narrow, float64(b-bounds[i-1]))
-			wide = max(wide, float64(b-bounds[i-1]))
+		if i > 0 && b-c.Bounds[i-1] < (last-first)/40 {
+			thin += c.Train[i-1]
 		}
 	}
 	s := scale{}
-	if wide > 20*narrow && !math.IsInf(unit, 1) {
+	mean := (last - first) / Number(len(c.Bounds)-1)
+	if (log || thin > .5 && c.Bounds[1]-first < mean/2) && !math.IsInf(unit, 1) {
 		s.unit = unit
 	}
-	s.low, s.high = s.apply(float64(bounds[0])), s.apply(float64(bounds[len(bounds)-1]))
+	s.low, s.high = s.apply(float64(first)), s.apply(float64(last))
 	return s
 }
 

@@ -137,11 +137,11 @@ func (w *work) rareKept() Finding {
 // copied says whether synthetic rows keep closer to the rows they were made from than they should.
 func (w *work) copied() Finding {
 	f := Finding{Question: copyQuestion, Status: Unknown, Rule: fmt.Sprintf(
-		"Suspicious if the privacy loss exceeds %.2f and twice its standard error, or if more "+
-			"than %s of the synthetic rows are closer to training rows than to holdout rows, or if "+
-			"more rows equal a training row than a row of the holdout, by %s of the rows and three "+
-			"standard errors. Their absence proves nothing: only the guarantee of differential "+
-			"privacy does.",
+		"Suspicious if one of these is beyond its limit, and beyond chance by three standard errors: "+
+			"the privacy loss (%.2f), the share of synthetic rows closer to training rows than to "+
+			"holdout rows (%s), the rows that equal a training row, less those that equal one of the "+
+			"holdout (%s). Their absence proves nothing: only the guarantee of differential privacy "+
+			"does.",
 		lossOfNote, percent(shareOfNote), percent(matchesOfNote))}
 	loss, ok := w.first("PrivacyLoss")
 	share, also := w.first("DCRShare")
@@ -152,10 +152,11 @@ func (w *work) copied() Finding {
 	stderr := float64(w.out.Nearest.Loss.StdErr)
 	same := w.values["IdenticalMatchShare"]
 	signs := 0
-	if float64(loss.Value) > max(lossOfNote, 2*stderr) {
+	if float64(loss.Value) > max(lossOfNote, 3*stderr) {
 		signs++
 	}
-	if share.Interval != nil && float64(share.Value) > shareOfNote && share.Interval.Low > .5 {
+	if p, n := float64(share.Value), float64(min(w.Near, w.Synthetic.Rows())); p >
+		max(shareOfNote, .5+3*math.Sqrt(.25/n)) {
 		signs++
 	}
 	if w.matched() {
