@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds/modes"
 )
 
 func BenchmarkCertify(b *testing.B) {
@@ -22,11 +23,8 @@ func BenchmarkCertify(b *testing.B) {
 			b.Fatal(err)
 		}
 		n := randomNetwork(in, .2, 1, shape.hidden...)
-		for mode := Residual; mode <= Ball; mode++ {
+		for _, mode := range append(unclipped, modes.Ball(2)) {
 			c := Config{Mode: mode, Adjacency: accountant.AddRemove}
-			if mode == Ball {
-				c.Radius = 2
-			}
 			b.Run(shape.name+"/"+mode.String(), func(b *testing.B) {
 				b.ReportAllocs()
 				least := time.Duration(math.MaxInt64) // the mean is that of a shared machine

@@ -7,47 +7,18 @@ import (
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds/internal/ellipsoid"
 )
 
 // Mode selects what a certificate uses of the structure of the gradient, and with it the noise.
-type Mode uint8
+// Package bounds/modes has others than the default.
+type Mode = *ellipsoid.Mode
 
-const (
-	// Residual, the default, uses that one cell of a one-hot block is active (see block.go), for
-	// what is left of the gradient after a public linear predictor from the sum of the inputs,
-	// which is released with it (see residual.go). It has the least noise of those that clip
-	// nothing. Released vectors have Inputs extra coordinates.
-	Residual Mode = iota
-	// Box is the best noise for a box, c_k² = w_k·Σw for half-widths w_k (arXiv 2302.03511),
-	// one-hot cells taken as independent numbers in [0, 1].
-	Box
-	// Thesis is the non-spherical noise of Pedersen's thesis (RPI 2022, hdl 20.500.13015/6261) for
-	// the same box: scales √K·(b_k − a_k) for K parameters in [a_k, b_k]. As published it is up to
-	// twice what add/remove needs.
-	Thesis
-	// Ball uses one-hot blocks too, with the largest scales cut down to what a row whose centred
-	// gradient has Euclidean norm at most Config.Radius needs. It holds for rows that were clipped
-	// in its norm: see package clip.
-	Ball
-)
-
-var modeNames = []string{"residual", "box", "thesis", "ball"}
-
-// String returns "residual", "box", "thesis" or "ball".
-func (m Mode) String() string {
-	if int(m) >= len(modeNames) {
-		return "no mode"
-	}
-	return modeNames[m]
-}
-
-// ModeOf is the mode of that name. An error wraps [ErrConfig].
-func ModeOf(name string) (Mode, error) {
-	if k := slices.Index(modeNames, name); k >= 0 {
-		return Mode(k), nil
-	}
-	return 0, fmt.Errorf("bounds: %w: the mode must be residual, box, thesis or ball", ErrConfig)
-}
+// Residual, the default, uses that one cell of a one-hot block is active (see block.go), for what
+// is left of the gradient after a public linear predictor from the sum of the inputs, which is
+// released with it (see residual.go). It has the least noise of those that clip nothing. Released
+// vectors have Inputs extra coordinates.
+var Residual = ellipsoid.Residual
 
 // DefaultFactor is the factor grid F when a Config has none.
 const DefaultFactor = 0x1p-16
@@ -66,7 +37,6 @@ type Config struct {
 	UnitRows  int                  // most rows of one privacy unit; 0 means 1
 	// F, a power of two in [2⁻²⁶, 1]; 0 means DefaultFactor, or what NoiseMultiplier needs
 	Factor float64
-	Radius float64 // Ball only, required there: R > 0
 	// Z ≥ 0: without a Factor the grid is made coarser than DefaultFactor's if noise of Z times the
 	// scales would have standard deviations of more than 2⁴⁷ steps, which noise.RoundedGaussian does
 	// not draw. Not with scalar fields, whose values are multiples of DefaultFactor.
@@ -88,8 +58,8 @@ type Config struct {
 // n = Config.UnitRows. So neighbouring batches, which differ in a unit of up to n rows, have
 // encoded sums at most 1 apart in the norm ‖v/c‖₂ (of a replaced unit with i rows for one with j ≤
 // i, j differences of two and i − j single rows). Noise with standard deviation z·c_k on coordinate
-// k is a Gaussian mechanism of noise multiplier z, of a subsample if rows are drawn. In mode Ball
-// this holds for clipped rows only.
+// k is a Gaussian mechanism of noise multiplier z, of a subsample if rows are drawn. In modes
+// that clip this holds for clipped rows only.
 //
 // Only [Certify] makes one; it is immutable.
 type Certificate struct {
@@ -149,8 +119,8 @@ func (c Config) checked() (Config, error) {
 	if c.Adjacency != accountant.AddRemove && c.Adjacency != accountant.ReplaceOne {
 		return c, fmt.Errorf("bounds: %w: adjacency must be add-remove or replace-one", ErrConfig)
 	}
-	if c.Mode > Ball {
-		return c, fmt.Errorf("bounds: %w: mode %d is unknown", ErrConfig, c.Mode)
+	if err := c.Mode.Err(); err != nil {
+		return c, fmt.Errorf("bounds: %w: %w", ErrConfig, err)
 	}
 	if c.UnitRows < 0 {
 		return c, fmt.Errorf("bounds: %w: %d rows a unit", ErrConfig, c.UnitRows)
@@ -165,12 +135,6 @@ func (c Config) checked() (Config, error) {
 	}
 	if !(c.NoiseMultiplier >= 0 && c.NoiseMultiplier <= math.MaxFloat64) {
 		return c, fmt.Errorf("bounds: %w: noise multiplier %v", ErrConfig, c.NoiseMultiplier)
-	}
-	if c.Mode == Ball && !(c.Radius > 0 && c.Radius <= math.MaxFloat32) || c.Mode != Ball &&
-		c.Radius != 0 {
-		return c, fmt.Errorf(
-			"bounds: %w: radius %v; mode ball needs one above 0, other modeNames none",
-			ErrConfig, c.Radius)
 	}
 	return c, nil
 }

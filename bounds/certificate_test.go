@@ -13,12 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds/modes"
 )
 
 var adjacencies = []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne}
 
 // every mode but Ball, which holds for clipped rows only: see ball_test.go.
-var modes = []Mode{Thesis, Box, Residual}
+var unclipped = []Mode{modes.Thesis, modes.Box, Residual}
 
 func certify(t testing.TB, c critic, config Config) *Certificate {
 	t.Helper()
@@ -65,7 +66,7 @@ func TestNeighboursStayWithinTheCertificate(t *testing.T) {
 			t.Parallel()
 			u := rand.New(rand.NewPCG(uint64(seed), 2))
 			for _, adjacency := range adjacencies {
-				for _, mode := range modes {
+				for _, mode := range unclipped {
 					n := 1 + u.IntN(3)
 					cert := certify(t, c, Config{Mode: mode, Adjacency: adjacency, UnitRows: n})
 					check := func(unit, other []row, o order) {
@@ -210,30 +211,30 @@ func differences(rows [][]int64) (out [][]int64) {
 // compareUnits compares a measured builder, its scales still d, with encoded vectors.
 func compareUnits(t *testing.T, name string, b *builder, vectors [][]int64, tight bool) {
 	t.Helper()
-	at := func(v []int64, k int) float64 { return float64(v[k]) * b.grid / b.scales[k] }
-	for i, u := range b.units {
+	at := func(v []int64, k int) float64 { return float64(v[k]) * b.Grid / b.Scales[k] }
+	for i, u := range b.Units {
 		reached, live := 0., false
 		for _, v := range vectors {
 			part := 0.
-			for r, k := 0, u.first; r < u.count; r, k = r+1, k+u.stride {
+			for r, k := 0, u.First; r < u.Count; r, k = r+1, k+u.Stride {
 				part += at(v, k) * at(v, k)
-				live = live || b.scales[k] > b.grid
+				live = live || b.Scales[k] > b.Grid
 			}
 			reached = max(reached, part)
 		}
-		if reached > u.q*(1+1e-9) {
-			t.Errorf("%s: unit %d reaches %v, more than its q = %v", name, i, reached, u.q)
+		if reached > u.Q*(1+1e-9) {
+			t.Errorf("%s: unit %d reaches %v, more than its q = %v", name, i, reached, u.Q)
 		}
-		if tight && live && u.count > 1 && !b.replace && reached < .99*u.q {
-			t.Errorf("%s: unit %d reaches %v only of its q = %v", name, i, reached, u.q)
+		if tight && live && u.Count > 1 && !b.Replace && reached < .99*u.Q {
+			t.Errorf("%s: unit %d reaches %v only of its q = %v", name, i, reached, u.Q)
 		}
 	}
 	width := 1.
-	if b.replace {
+	if b.Replace {
 		width = 2
 	}
-	for _, s := range b.singles {
-		for k := s.from; k < s.to; k++ {
+	for _, s := range b.Singles {
+		for k := s.From; k < s.To; k++ {
 			for _, v := range vectors {
 				if x := math.Abs(at(v, k)); x > width*(1+1e-9) {
 					t.Fatalf("%s: coordinate %d is %v half-widths", name, k, x)
@@ -242,16 +243,16 @@ func compareUnits(t *testing.T, name string, b *builder, vectors [][]int64, tigh
 		}
 	}
 	// The parts q·a², a = d/c, sum to 1, less what roundings of the scales could cost.
-	before := append([]float64(nil), b.scales...)
-	b.factor = inflate
-	b.solve()
+	before := append([]float64(nil), b.Scales...)
+	b.Factor = inflate
+	b.Solve()
 	sum := 0.
-	for _, u := range b.units {
-		sum += u.q * math.Pow(before[u.first]/b.scales[u.first], 2)
+	for _, u := range b.Units {
+		sum += u.Q * math.Pow(before[u.First]/b.Scales[u.First], 2)
 	}
-	for _, s := range b.singles {
-		for k := s.from; k < s.to; k++ {
-			sum += width * width * math.Pow(before[k]/b.scales[k], 2)
+	for _, s := range b.Singles {
+		for k := s.From; k < s.To; k++ {
+			sum += width * width * math.Pow(before[k]/b.Scales[k], 2)
 		}
 	}
 	if sum > 1-1e-8 || sum < 1-1e-6 {
@@ -285,11 +286,8 @@ func TestPermutations(t *testing.T) {
 		other.Layers[0].Bias[j] = n.Layers[0].Bias[unit]
 		other.Layers[1].Weights[j] = n.Layers[1].Weights[unit]
 	}
-	for mode := Residual; mode <= Ball; mode++ {
+	for _, mode := range append([]Mode{modes.Ball(1)}, unclipped...) {
 		config := Config{Mode: mode, Adjacency: accountant.AddRemove}
-		if mode == Ball {
-			config.Radius = 1
-		}
 		a, err := Certify(n, oneHot(t, sizes...), config)
 		if err != nil {
 			t.Fatal(err)
@@ -340,18 +338,17 @@ func TestOrderOfModes(t *testing.T) {
 		c := newCritic[float64](fmt.Sprint(seed), n, in, 0x1p-16)
 		for _, adjacency := range adjacencies {
 			size := map[Mode]float64{}
-			for _, mode := range modes {
+			for _, mode := range unclipped {
 				size[mode] = certify(t, c, Config{Mode: mode, Adjacency: adjacency}).TotalStd()
 			}
 			// beyond every row: blocks alone
-			size[Ball] = certify(t, c, Config{Mode: Ball, Adjacency: adjacency,
-				Radius: 1e30}).TotalStd()
+			ball := certify(t, c, Config{Mode: modes.Ball(1e30), Adjacency: adjacency}).TotalStd()
 			const slack = 1 + 1e-3 // scales of at least one grid step
-			if size[Thesis]*slack < size[Box]/2 || adjacency == accountant.AddRemove &&
-				size[Thesis]*slack < size[Box] || adjacency == accountant.AddRemove &&
-				size[Box]*slack < size[Ball] {
+			if size[modes.Thesis]*slack < size[modes.Box]/2 || adjacency == accountant.AddRemove &&
+				size[modes.Thesis]*slack < size[modes.Box] || adjacency == accountant.AddRemove &&
+				size[modes.Box]*slack < ball {
 				t.Errorf("seed %d, %v, %d hidden layers: thesis %v, box %v, blocks %v", seed,
-					adjacency, len(hidden), size[Thesis], size[Box], size[Ball])
+					adjacency, len(hidden), size[modes.Thesis], size[modes.Box], ball)
 			}
 		}
 	}
@@ -362,11 +359,11 @@ func TestSizesOnAdult(t *testing.T) {
 	c := newCritic[float32]("", randomNetwork(oneHot(t, adult...), .2, 1, 64), oneHot(t, adult...),
 		0x1p-16)
 	size := map[Mode]float64{}
-	for _, mode := range modes {
+	for _, mode := range unclipped {
 		size[mode] = certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove}).TotalStd()
 		t.Logf("%-9v √(total variance) %8.1f", mode, size[mode])
 	}
-	if !(size[Thesis] > 10*size[Box] && size[Thesis] > 36*size[Residual]) {
+	if !(size[modes.Thesis] > 10*size[modes.Box] && size[modes.Thesis] > 36*size[Residual]) {
 		t.Errorf("sizes %v", size)
 	}
 }
@@ -375,7 +372,7 @@ func TestSizesOnAdult(t *testing.T) {
 // decoded gradient's noise.
 func TestTotalStdIsTheNoise(t *testing.T) {
 	for _, c := range critics(t) {
-		for _, mode := range modes {
+		for _, mode := range unclipped {
 			cert := certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove, UnitRows: 3})
 			variance := make([]float64, cert.Parameters())
 			released := make([]int64, cert.Coordinates())
@@ -418,7 +415,7 @@ func TestTotalStdIsTheNoise(t *testing.T) {
 
 func TestUnitRowsMultiply(t *testing.T) {
 	c := critics(t)[1]
-	for _, mode := range modes {
+	for _, mode := range unclipped {
 		one := certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove})
 		five := certify(t, c, Config{Mode: mode, Adjacency: accountant.AddRemove, UnitRows: 5})
 		a, b := one.Scales(), five.Scales()
@@ -448,12 +445,9 @@ func TestNorms(t *testing.T) {
 func TestGridFollowsTheNoise(t *testing.T) {
 	const most = 0x1p47
 	for _, c := range critics(t) {
-		for _, mode := range append([]Mode{Ball}, modes...) {
+		for _, mode := range append([]Mode{modes.Ball(.5)}, unclipped...) {
 			for z := 1.; z <= 1e11; z *= 100 {
 				config := Config{Mode: mode, Adjacency: accountant.AddRemove, NoiseMultiplier: z}
-				if mode == Ball {
-					config.Radius = .5
-				}
 				cert, err := c.certifyWith(config)
 				if err != nil {
 					t.Fatalf("%s, %v, z = %v: %v", c.name, mode, z, err)
@@ -506,13 +500,13 @@ func TestAccessors(t *testing.T) {
 	if cert.Centre()[0] == 77 {
 		t.Error("Centre is not a copy")
 	}
-	for _, want := range append(modes, Ball) {
-		if got, err := ModeOf(want.String()); err != nil || got != want {
+	for _, want := range []string{"residual", "box", "thesis", "ball"} {
+		if got, err := modes.Of(want, 1); err != nil || got.String() != want {
 			t.Errorf("%v is read as %v, %v", want, got, err)
 		}
 	}
-	if _, err := ModeOf("blocks"); !errors.Is(err, ErrConfig) || Mode(9).String() != "no mode" {
-		t.Errorf("a mode that is none: %v, %v", err, Mode(9))
+	if got, err := modes.Of("blocks", 1); err == nil {
+		t.Errorf("a mode that is none is %v", got)
 	}
 }
 
@@ -574,16 +568,15 @@ func TestRefusals(t *testing.T) {
 		{"slope NaN", func(n *Network) { n.Slope = float32(math.NaN()) }, nil, ErrNetwork, "slope"},
 		{"no adjacency", nil, func(c *Config) { c.Adjacency = 0 }, ErrConfig, "adjacency"},
 		{"unknown adjacency", nil, func(c *Config) { c.Adjacency = 3 }, ErrConfig, "adjacency"},
-		{"unknown mode", nil, func(c *Config) { c.Mode = 5 }, ErrConfig, "mode 5"},
 		{"negative rows", nil, func(c *Config) { c.UnitRows = -1 }, ErrConfig, "-1 rows"},
 		{"factor 3", nil, func(c *Config) { c.Factor = 3 }, ErrConfig, "factor 3"},
 		{"factor above 1", nil, func(c *Config) { c.Factor = 2 }, ErrConfig, "factor 2"},
 		{"factor too fine", nil, func(c *Config) { c.Factor = 0x1p-27 }, ErrConfig, "factor"},
 		{"factor NaN", nil, func(c *Config) { c.Factor = math.NaN() }, ErrConfig, "factor"},
-		{"ball without radius", nil, func(c *Config) { c.Mode = Ball }, ErrConfig, "radius 0"},
-		{"infinite radius", nil, func(c *Config) { c.Mode, c.Radius = Ball, math.Inf(1) },
+		{"ball without radius", nil, func(c *Config) { c.Mode = modes.Ball(0) }, ErrConfig,
+			"radius 0"},
+		{"infinite radius", nil, func(c *Config) { c.Mode = modes.Ball(math.Inf(1)) },
 			ErrConfig, "radius"},
-		{"radius without ball", nil, func(c *Config) { c.Radius = 1 }, ErrConfig, "radius 1"},
 	} {
 		n, c := good(), config
 		if r.n != nil {

@@ -1,17 +1,17 @@
 package bounds
 
 import (
-	"math"
 	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds/internal/ellipsoid"
 )
 
 // builder holds what the modes share while a certificate is made.
 type builder struct {
-	ellipsoid
+	ellipsoid.Ellipsoid
 	n           *network
-	in          *Input // boxed for Thesis and Box
+	in          *Input // boxed if the mode is
 	r           *ranges
 	f           float64
 	first       int  // coordinate of the first weight
@@ -22,28 +22,28 @@ type builder struct {
 
 // measure finds every unit's bound.
 func measure(n *network, in *Input, c Config) (*builder, error) {
-	if c.Mode == Thesis || c.Mode == Box {
+	if c.Mode.Boxed() {
 		in = in.boxed()
 	}
 	b := &builder{n: n, in: in, f: c.Factor, r: propagate(n, in, c.Factor)}
 	if err := b.r.check(b.f); err != nil {
 		return nil, err
 	}
-	b.grid, b.half, b.replace = b.f*b.f, .5/(b.f*b.f), c.Adjacency == accountant.ReplaceOne
-	b.conditional = c.Mode != Ball
+	b.Grid, b.Half, b.Replace = b.f*b.f, .5/(b.f*b.f), c.Adjacency == accountant.ReplaceOne
+	b.conditional = !c.Mode.Clipped()
 	coordinates := n.parameters()
-	if c.Mode == Residual {
+	if c.Mode.Default() {
 		b.first = in.size
 		coordinates += in.size
 		b.residual = &residual{slope: make([]int64, len(n.layers[0].Weights))}
 	}
-	b.scales, b.centre = make([]float64, coordinates), make([]int64, coordinates)
+	b.Scales, b.Centre = make([]float64, coordinates), make([]int64, coordinates)
 	blocks := 0
 	for _, field := range in.fields {
 		blocks += min(field.cells, 1)
 	}
 	// one a block and hidden unit, and in mode Residual one a field
-	b.units = make([]unit, 0, blocks*n.sizes[1]+len(in.fields))
+	b.Units = make([]ellipsoid.Unit, 0, blocks*n.sizes[1]+len(in.fields))
 	k := b.first
 	for f, field := range in.fields {
 		if field.cells > 0 {
@@ -83,16 +83,16 @@ func (b *builder) outer(k int, x, delta []interval, input int) {
 	}
 	sum, rows, columns := 0., b.inSteps(x), b.inSteps(delta)
 	for i := range x {
-		sum += b.products(b.scales[k:k+h], b.centre[k:k+h], rows.lo[i], rows.hi[i], columns)
+		sum += b.products(b.Scales[k:k+h], b.Centre[k:k+h], rows.lo[i], rows.hi[i], columns)
 		k += h
 	}
-	b.singles = append(b.singles, span{from, k, sum})
+	b.Singles = append(b.Singles, ellipsoid.Span{From: from, To: k, Sum: sum})
 }
 
-// products sets the half-widths and centres of x·δ_j for every j, as [ellipsoid.halve] does, and
-// returns the sum of the half-widths. It is the loop over all weights of deep layers, so it runs on
-// integers: in steps of F the ends are whole numbers of at most 2²⁶, and their products, in steps
-// of the grid, of at most 2⁵².
+// products sets the half-widths and centres of x·δ_j for every j, as [ellipsoid.Ellipsoid.Halve]
+// does, and returns the sum of the half-widths. It is the loop over all weights of deep layers, so
+// it runs on integers: in steps of F the ends are whole numbers of at most 2²⁶, and their products,
+// in steps of the grid, of at most 2⁵².
 //
 // If x may be 0 and no δ_j may change its sign, as in the last hidden layer, the products lie
 // between f·first and f·last, f the end of δ_j farther from 0. With w = last − first the half-width
@@ -103,7 +103,7 @@ func (b *builder) products(
 	scales, centre = scales[:len(delta.lo)], centre[:len(delta.lo)]
 	sum, other := 0., 0. // in turn, as one would wait for each addition
 	if delta.far != nil && first <= 0 && last >= 0 {
-		d, middle := float64(max(last-first+1, 2))/2*b.grid, first+last
+		d, middle := float64(max(last-first+1, 2))/2*b.Grid, first+last
 		for j, f := range delta.far[:len(delta.lo)] {
 			d := d * float64(max(f, -f))
 			scales[j], centre[j] = d, middle*f>>1
@@ -116,7 +116,7 @@ func (b *builder) products(
 		hi := hi[j]
 		p, q, r, s := first*lo, first*hi, last*lo, last*hi
 		least, most := min(p, q, r, s), max(p, q, r, s)
-		d := float64(max(most-least+1, 2)>>1) * b.grid
+		d := float64(max(most-least+1, 2)>>1) * b.Grid
 		scales[j], centre[j] = d, (least+most)>>1
 		sum, other = other+d, sum
 	}
@@ -156,33 +156,12 @@ func (b *builder) certificate(in *Input, c Config) *Certificate {
 	out := &Certificate{
 		mode: c.Mode, adjacency: c.Adjacency, unitRows: c.UnitRows, factor: c.Factor,
 		sizes: b.n.sizes, fields: in.fields, slope: b.n.slope,
-		scales: b.scales, centre: b.centre, residual: b.residual,
+		scales: b.Scales, centre: b.Centre, residual: b.residual,
 	}
-	b.factor = inflate * float64(c.UnitRows)
-	switch c.Mode {
-	case Thesis:
-		out.total, out.norm = b.thesis(), 1
-	case Ball:
-		out.total, out.norm = b.ball(c.Radius), 1
-		if b.replace {
-			out.norm = .5
-		}
-	default:
-		out.total, out.norm = b.solve()
-	}
+	b.Factor = inflate * float64(c.UnitRows)
+	out.total, out.norm = c.Mode.Scale(&b.Ellipsoid)
 	if c.Adjacency == accountant.AddRemove || out.norm > 1 {
 		out.norm = 1
 	}
 	return out
-}
-
-// thesis sets the scales to √K times the widths. Every coordinate is a unit of its own: Thesis
-// takes blocks apart.
-func (b *builder) thesis() float64 {
-	root, sum := math.Sqrt(float64(len(b.scales))), 0.
-	for k := range b.scales {
-		b.scales[k] *= 2 * root * b.factor
-		sum += b.scales[k] * b.scales[k]
-	}
-	return math.Sqrt(sum)
 }

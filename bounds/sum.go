@@ -1,8 +1,8 @@
 package bounds
 
 // Sum is the exact sum over a batch of what rows contribute, in integers. [Certificate.WeightStep]
-// is 1 except in mode Ball, where it is 2⁻⁸ and a row counts with its weight: every contribution of
-// it is multiplied by that, in all three parts.
+// is 1 except in modes that clip, where it is 2⁻⁸ and a row counts with its weight: every
+// contribution of it is multiplied by that, in all three parts.
 type Sum struct {
 	Rows int64 // number of rows, in steps of WeightStep
 	// Σx, in steps of F·WeightStep (an active cell is 1/F of them); may be nil unless the mode is
@@ -14,9 +14,13 @@ type Sum struct {
 // Grid is the step of the released vector, a power of two: F², times WeightStep.
 func (c *Certificate) Grid() float64 { return c.factor * c.factor * c.weightStep() }
 
-// WeightStep is the step of a row's weight: 1, and 2⁻⁸ in mode Ball.
+// WeightStep is the step of a clipped row's weight: coarse enough that weighted contributions stay
+// exact, and fine enough that rounding a weight down costs at most 1/256 of a row.
+const WeightStep = 0x1p-8
+
+// weightStep is the step of a row's weight: 1, and WeightStep in modes that clip.
 func (c *Certificate) weightStep() float64 {
-	if c.mode == Ball {
+	if c.mode.Clipped() {
 		return WeightStep
 	}
 	return 1

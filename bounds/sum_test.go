@@ -7,16 +7,13 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/bounds/modes"
 )
 
 // everyConfig is one configuration a mode, for tests of what all modes share.
 func everyConfig() (out []Config) {
-	for mode := Residual; mode <= Ball; mode++ {
-		c := Config{Mode: mode, Adjacency: accountant.AddRemove}
-		if mode == Ball {
-			c.Radius = 1
-		}
-		out = append(out, c)
+	for _, mode := range append([]Mode{modes.Ball(1)}, unclipped...) {
+		out = append(out, Config{Mode: mode, Adjacency: accountant.AddRemove})
 	}
 	return out
 }

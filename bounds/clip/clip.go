@@ -25,7 +25,7 @@ type Clipper struct {
 // New returns the clipper of a certificate in mode ball. It panics for other modes, whose
 // certificates need no clipping.
 func New(c *bounds.Certificate) *Clipper {
-	if c.Mode() != bounds.Ball {
+	if !c.Mode().Clipped() {
 		panic("clip: a clipper for mode " + c.Mode().String())
 	}
 	return of(c.Sizes(), c.Fields(), c.Scales(), c.Centre(), c.Norm()/float64(c.UnitRows()))

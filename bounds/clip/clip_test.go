@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/bounds/internal/reference"
+	"github.com/decoy-dp/decoy/bounds/modes"
 )
 
 const factor = 0x1p-16
@@ -48,7 +49,7 @@ func samples(t *testing.T) (out []sample) {
 
 func (s sample) certify(t *testing.T, c bounds.Config) *bounds.Certificate {
 	t.Helper()
-	c.Mode, c.Factor = bounds.Ball, factor
+	c.Factor = factor
 	cert, err := bounds.Certify(s.n, s.in, c)
 	if err != nil {
 		t.Fatal(err)
@@ -138,10 +139,10 @@ func TestClippedRowsAreInTheEllipsoid(t *testing.T) {
 	for seed, s := range samples(t) {
 		u := rand.New(rand.NewPCG(uint64(seed), 6))
 		for _, config := range []bounds.Config{
-			{Adjacency: accountant.AddRemove, Radius: .5},
-			{Adjacency: accountant.ReplaceOne, Radius: .2},
-			{Adjacency: accountant.AddRemove, Radius: .05, UnitRows: 4},
-			{Adjacency: accountant.ReplaceOne, Radius: 1e6},
+			{Adjacency: accountant.AddRemove, Mode: modes.Ball(.5)},
+			{Adjacency: accountant.ReplaceOne, Mode: modes.Ball(.2)},
+			{Adjacency: accountant.AddRemove, Mode: modes.Ball(.05), UnitRows: 4},
+			{Adjacency: accountant.ReplaceOne, Mode: modes.Ball(1e6)},
 		} {
 			cert := s.certify(t, config)
 			k := New(cert)
@@ -175,7 +176,7 @@ func TestRowsWithinTheRadiusAreKept(t *testing.T) {
 			accountant.ReplaceOne} {
 			u := rand.New(rand.NewPCG(uint64(seed), 7))
 			for _, radius := range []float64{1e5, 10, 3, 1, .3, .1} {
-				cert := s.certify(t, bounds.Config{Adjacency: adjacency, Radius: radius})
+				cert := s.certify(t, bounds.Config{Adjacency: adjacency, Mode: modes.Ball(radius)})
 				k, centre := New(cert), cert.Centre()
 				for range 20 {
 					p, numbers := s.row(u)
@@ -207,7 +208,7 @@ func TestClippedNeighbours(t *testing.T) {
 		for _, adjacency := range []accountant.Adjacency{accountant.AddRemove,
 			accountant.ReplaceOne} {
 			n := 1 + u.IntN(3)
-			cert := s.certify(t, bounds.Config{Adjacency: adjacency, UnitRows: n, Radius: .3})
+			cert := s.certify(t, bounds.Config{Adjacency: adjacency, UnitRows: n, Mode: modes.Ball(.3)})
 			k := New(cert)
 			for range 20 {
 				apart := bounds.Sum{Gradient: make([]int64, cert.Parameters())}

@@ -11,6 +11,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/bounds/clip"
+	"github.com/decoy-dp/decoy/bounds/modes"
 	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/gan/critic/clipped"
@@ -170,8 +171,8 @@ func TestNumbersAtTheLimitStayInTheirIntervals(t *testing.T) {
 	for _, s := range someSums(t) {
 		// Beyond every row a ball has scales c² = b·(its total), for a number within b of its
 		// centre or m one-hot cells whose distance from theirs is at most b·√m.
-		cert, err := bounds.Certify(s.c.Network(), s.in, bounds.Config{Mode: bounds.Ball,
-			Adjacency: accountant.AddRemove, Factor: factor, Radius: 1e30})
+		cert, err := bounds.Certify(s.c.Network(), s.in, bounds.Config{Mode: modes.Ball(1e30),
+			Adjacency: accountant.AddRemove, Factor: factor})
 		if err != nil {
 			t.Errorf("%s: %v", s.name, err)
 			continue
@@ -248,7 +249,7 @@ func TestSumsAreSumsOfRows(t *testing.T) {
 		var paid *penalty.Certificate
 		if s.name[:2] != "ov" {
 			ball := bounds.Config{
-				Adjacency: accountant.AddRemove, Mode: bounds.Ball, Radius: .5, Factor: factor,
+				Adjacency: accountant.AddRemove, Mode: modes.Ball(.5), Factor: factor,
 			}
 			cert, err := bounds.Certify(s.c.Network(), s.in, ball)
 			if err != nil {

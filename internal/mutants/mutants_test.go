@@ -664,13 +664,13 @@ var mutants = []mutant{
 		"\t\tr.left[c.Event] -= c.Count\n", "", "./ledger TestVerify",
 	},
 	{
-		"half-widths of products halved", "bounds/measure.go", "float64(max(last-first+1, 2))/2*b.grid",
-		"float64(max(last-first+1, 2))/4*b.grid", "./bounds TestNeighboursStayWithinTheCertificate",
+		"half-widths of products halved", "bounds/measure.go", "float64(max(last-first+1, 2))/2*b.Grid",
+		"float64(max(last-first+1, 2))/4*b.Grid", "./bounds TestNeighboursStayWithinTheCertificate",
 	},
 	{
 		"centres of products at an end", "bounds/measure.go",
-		"middle := float64(max(last-first+1, 2))/2*b.grid, first+last",
-		"middle := float64(max(last-first+1, 2))/2*b.grid, 2*last",
+		"middle := float64(max(last-first+1, 2))/2*b.Grid, first+last",
+		"middle := float64(max(last-first+1, 2))/2*b.Grid, 2*last",
 		"./bounds TestNeighboursStayWithinTheCertificate",
 	},
 	{
@@ -683,12 +683,12 @@ var mutants = []mutant{
 		"./bounds TestNeighboursStayWithinTheCertificate",
 	},
 	{
-		"roots in float32 rounded down", "bounds/ellipsoid.go", "(1+0x1p-22)*e.factor",
-		"(1-0x1p-22)*e.factor", "./bounds TestUnitsAgainstBruteForce",
+		"roots in float32 rounded down", "bounds/internal/ellipsoid/ellipsoid.go", "(1+0x1p-22)*e.Factor",
+		"(1-0x1p-22)*e.Factor", "./bounds TestUnitsAgainstBruteForce",
 	},
 	{
-		"halved certificate", "bounds/measure.go", "b.factor = inflate * float64(c.UnitRows)",
-		"b.factor = inflate * 0.5 * float64(c.UnitRows)", "./bounds TestBallShrinksWithTheRadius",
+		"halved certificate", "bounds/measure.go", "b.Factor = inflate * float64(c.UnitRows)",
+		"b.Factor = inflate * 0.5 * float64(c.UnitRows)", "./bounds TestBallShrinksWithTheRadius",
 	},
 	{
 		"merged bins forget the units", "privacy/bins/bins.go", "table.FromColumns(to, cols, t.Units())",

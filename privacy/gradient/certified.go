@@ -29,7 +29,7 @@ type Critic interface {
 
 // CertifiedPlan is how [CertifiedSum] samples and what noise it adds.
 type CertifiedPlan struct {
-	Mode bounds.Mode // not bounds.Ball, which needs clipping: see package clipped
+	Mode bounds.Mode // none that clips: see package clipped
 	// each unit is in the batch with this probability, independently: 0 < q ≤ 1
 	Rate            float64
 	NoiseMultiplier float64 // z > 0: coordinate k gets noise of standard deviation z·c_k

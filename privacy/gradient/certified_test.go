@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/modes"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -37,7 +38,7 @@ func certifiedNoise(t *testing.T, tab *table.Table, scaled []bool, n int, z floa
 	if scaled != nil {
 		critic = newScaledToy(critic.Sizes, scaled, 6)
 	}
-	for _, mode := range []bounds.Mode{bounds.Residual, bounds.Box, bounds.Thesis} {
+	for _, mode := range []bounds.Mode{bounds.Residual, modes.Box, modes.Thesis} {
 		p, composition := certifiedPlan(mode, 1, z, n)
 		p.Scaled = scaled
 		s := open(t, tab, composition)
@@ -84,7 +85,7 @@ func certifiedSensitivity(t *testing.T, u *rand.Rand, sch *schema.Schema, scaled
 		t.Fatal(err)
 	}
 	for _, nb := range relations {
-		for _, mode := range []bounds.Mode{bounds.Residual, bounds.Box, bounds.Thesis} {
+		for _, mode := range []bounds.Mode{bounds.Residual, modes.Box, modes.Thesis} {
 			cert, err := bounds.Certify(
 				critic.Network(), in,
 				bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: nb.MaxRowsPerUnit},
@@ -150,7 +151,8 @@ func TestCertifiedSumRefuses(t *testing.T) {
 			return err
 		},
 		"ball": func() error {
-			_, err := CertifiedSum(s, CertifiedPlan{Mode: bounds.Ball, Rate: 1, NoiseMultiplier: 2}, critic)
+			_, err := CertifiedSum(s, CertifiedPlan{Mode: modes.Ball(1), Rate: 1, NoiseMultiplier: 2},
+				critic)
 			return err
 		},
 		"other columns": func() error { _, err := CertifiedSum(s, good, other); return err },

@@ -3,7 +3,7 @@ package gradient
 import (
 	"testing"
 
-	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/modes"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
@@ -13,7 +13,7 @@ import (
 func TestSmallTables(t *testing.T) {
 	mechtest.RunSmall(t, []string{"CertifiedSum"}, []mechtest.SmallRow{
 		{Mechanism: "CertifiedSum", Of: func(s *mechtest.Small) mechtest.Value {
-			critic, p := newToyCritic([]int{2, 2}, 2), CertifiedPlan{Mode: bounds.Box, Rate: 1,
+			critic, p := newToyCritic([]int{2, 2}, 2), CertifiedPlan{Mode: modes.Box, Rate: 1,
 				NoiseMultiplier: 1}
 			got, err := CertifiedSum(
 				openAs(s.T, s.Table, s.NB.Adjacency, access.Once(CertifiedEvent(p))), p, critic,

@@ -250,7 +250,7 @@ func (c Config) check() error {
 		return refuse("batch %d must be even", c.Batch)
 	case c.Lipschitz == interpolates && c.FreshCritics:
 		return refuse("a penalty at interpolates is lost on fresh critics, which are not trained")
-	case c.Encoder == scaled && c.Mode == bounds.Ball.String():
+	case c.Encoder == scaled && c.Mode == "ball":
 		return refuse("encoder %s cannot be used with mode ball", scaled)
 	case !c.ColdStart && c.MarginalShare < 1e-4:
 		return refuse("marginal share %v must be from 0.0001 to 0.9", c.MarginalShare)

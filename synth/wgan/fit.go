@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
 	sums "github.com/decoy-dp/decoy/gan/critic/clipped"
@@ -190,7 +189,7 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 // release certifies the critic and buys its gradient sum.
 func (t *training) release(s *privacy.Session) (clipped.Released, error) {
 	p := t.plan.sum()
-	if p.Mode != bounds.Ball && p.Penalty.Share == 0 {
+	if !p.Mode.Clipped() && p.Penalty.Share == 0 {
 		sum, err := gradient.CertifiedSum(s, p.CertifiedPlan, t.critic)
 		return clipped.Released{Certified: sum}, err
 	}

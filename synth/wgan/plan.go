@@ -8,6 +8,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/modes"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
@@ -55,9 +56,9 @@ func (f *Fitter) Plan(
 		return nil, fmt.Errorf("wgan: %d cells are too many for a critic of %d units; "+
 			"coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
 	}
-	mode, err := bounds.ModeOf(f.cfg.Mode)
+	mode, err := modes.Of(f.cfg.Mode, f.cfg.Radius)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("wgan: %w: %w", err, synth.ErrConfig)
 	}
 	p := &plan{mode: mode, given: f.given, cfg: f.cfg, auto: f.auto() && f.cfg.Rate == 1, schema: s,
 		nb:     nb,
@@ -165,12 +166,8 @@ func (p *plan) columns(i int) []int {
 
 // sum is the plan of a gradient sum.
 func (p *plan) sum() clipped.Plan {
-	out := clipped.Plan{CertifiedPlan: gradient.CertifiedPlan{Mode: p.mode, Rate: p.cfg.Rate,
+	return clipped.Plan{CertifiedPlan: gradient.CertifiedPlan{Mode: p.mode, Rate: p.cfg.Rate,
 		NoiseMultiplier: p.z, Scaled: p.scaled}, Penalty: p.penalty()}
-	if p.mode == bounds.Ball {
-		out.Radius = p.cfg.Radius
-	}
-	return out
 }
 
 // penalty is what the gradient penalty at interpolates takes of each gradient sum's event.

@@ -10,6 +10,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/modes"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -163,7 +164,7 @@ func TestScaledRowsAreInTheCertificate(t *testing.T) {
 		}
 		for _, adjacency := range []accountant.Adjacency{accountant.AddRemove,
 			accountant.ReplaceOne} {
-			for _, mode := range []bounds.Mode{bounds.Thesis, bounds.Box,
+			for _, mode := range []bounds.Mode{modes.Thesis, modes.Box,
 				bounds.Residual} {
 				cert, err := bounds.Certify(c.Network(), in,
 					bounds.Config{Mode: mode, Adjacency: adjacency})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/modes"
 	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/privacy"
@@ -46,7 +47,7 @@ func StepSizes(ctx context.Context, fitting synth.Plan, s *privacy.Session) ([]S
 
 func sizesOf(c *critic.Critic, in *bounds.Input, nb privacy.Neighbours) (Sizes, error) {
 	var size [3]float64
-	for i, mode := range []bounds.Mode{bounds.Thesis, bounds.Box, bounds.Residual} {
+	for i, mode := range []bounds.Mode{modes.Thesis, modes.Box, bounds.Residual} {
 		cert, err := bounds.Certify(c.Network(), in,
 			bounds.Config{Mode: mode, Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit)})
 		if err != nil {

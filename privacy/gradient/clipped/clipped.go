@@ -42,11 +42,8 @@ type Critic interface {
 // Plan is how [Sum] clips and samples, and what noise it adds. Its event is
 // [gradient.CertifiedEvent].
 type Plan struct {
-	gradient.CertifiedPlan // in mode ball nothing is scaled
-	// of mode ball, R > 0: the scales are those for rows whose centred gradient has Euclidean norm at
-	// most R
-	Radius  float64
-	Penalty Penalty // what else is released of the same batch, for the same event
+	gradient.CertifiedPlan         // of any mode; if that clips nothing is scaled
+	Penalty                Penalty // what else is released of the same batch, for the same event
 }
 
 // Released are noisy sums. They are public.
@@ -57,8 +54,8 @@ type Released struct {
 	ReleasedPenalty []int64 // in steps of Penalty.Grid(): see penalty.Certificate.DecodeTo
 }
 
-// Sum is [gradient.CertifiedSum] where rows are clipped. In mode bounds.Ball each row's gradient is
-// multiplied by the largest weight that brings it into the certificate's ellipsoid
+// Sum is [gradient.CertifiedSum] where rows are clipped. In a mode that clips each row's gradient
+// is multiplied by the largest weight that brings it into the certificate's ellipsoid
 // (docs/claims/clippedsum.md), which lets the noise be smaller than what holds for every row of the
 // domain. With a penalty, that is released beside it (docs/claims/penalty.md): the two are one
 // vector and one Gaussian mechanism of the multiplier. Rows that stick out count for less, so
@@ -70,7 +67,7 @@ func Sum(s *privacy.Session, p Plan, critic Critic) (Released, error) {
 	if err := p.Penalty.check(); err != nil {
 		return fail(err)
 	}
-	if p.Mode == bounds.Ball && slices.Contains(p.Scaled, true) {
+	if p.Mode.Clipped() && slices.Contains(p.Scaled, true) {
 		return fail(fmt.Errorf("mode %v with scaled columns", p.Mode))
 	}
 	in, err := p.Domain(s.Schema())
@@ -80,8 +77,8 @@ func Sum(s *privacy.Session, p Plan, critic Critic) (Released, error) {
 	var out Released
 	var sum ellipsoid.Sum
 	z := p.Penalty.GradientMultiplier(p.NoiseMultiplier)
-	if p.Mode == bounds.Ball {
-		sum, out.Certificate, err = ball(s.Neighbours(), in, p.Radius, z, critic)
+	if p.Mode.Clipped() {
+		sum, out.Certificate, err = weighted(s.Neighbours(), in, p.Mode, z, critic)
 	} else {
 		sum, out.Certificate, err = ellipsoid.Certified(s.Neighbours(), in, p.Mode, z, critic)
 	}
@@ -106,13 +103,12 @@ func Sum(s *privacy.Session, p Plan, critic Critic) (Released, error) {
 	return out, nil
 }
 
-// ball certifies the critic for rows that are clipped, and is its gradient sum over them.
-func ball(
-	nb privacy.Neighbours, in *bounds.Input, radius, z float64, critic Critic,
+// weighted certifies the critic for rows that are clipped, and is its gradient sum over them.
+func weighted(
+	nb privacy.Neighbours, in *bounds.Input, mode bounds.Mode, z float64, critic Critic,
 ) (ellipsoid.Sum, *bounds.Certificate, error) {
-	cert, err := bounds.Certify(critic.Network(), in, bounds.Config{Mode: bounds.Ball,
-		Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit), Radius: radius,
-		NoiseMultiplier: z})
+	cert, err := bounds.Certify(critic.Network(), in, bounds.Config{Mode: mode,
+		Adjacency: nb.Adjacency, UnitRows: max(1, nb.MaxRowsPerUnit), NoiseMultiplier: z})
 	if err != nil {
 		return ellipsoid.Sum{}, nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/bounds/clip"
+	"github.com/decoy-dp/decoy/bounds/modes"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
@@ -26,8 +27,8 @@ func clippedSum(c *bounds.Certificate, critic *penalised, tab *table.Table) []in
 }
 
 func clippedPlan(radius, rate, z float64, n int) (Plan, accountant.Composition) {
-	p := Plan{Radius: radius}
-	p.Mode, p.Rate, p.NoiseMultiplier = bounds.Ball, rate, z
+	p := Plan{}
+	p.Mode, p.Rate, p.NoiseMultiplier = modes.Ball(radius), rate, z
 	return p, accountant.Composition{{Event: gradient.CertifiedEvent(p.CertifiedPlan), Count: n}}
 }
 
@@ -80,8 +81,7 @@ func TestClippedSumSensitivity(t *testing.T) {
 			critic.Network(),
 			in,
 			bounds.Config{
-				Mode:      bounds.Ball,
-				Radius:    .3,
+				Mode:      modes.Ball(.3),
 				Adjacency: nb.Adjacency,
 				UnitRows:  nb.MaxRowsPerUnit,
 			},
@@ -133,8 +133,8 @@ func TestClippedSumRefuses(t *testing.T) {
 			"rate NaN":    func(p *Plan) { p.Rate = math.NaN() },
 			"rate over 1": func(p *Plan) { p.Rate = 1.1 },
 			"other rate":  func(p *Plan) { p.Rate = .5 },
-			"no radius":   func(p *Plan) { p.Radius = 0 },
-			"radius NaN":  func(p *Plan) { p.Radius = math.NaN() },
+			"no radius":   func(p *Plan) { p.Mode = modes.Ball(0) },
+			"radius NaN":  func(p *Plan) { p.Mode = modes.Ball(math.NaN()) },
 			"no noise":    func(p *Plan) { p.NoiseMultiplier = 0 },
 			"less noise":  func(p *Plan) { p.NoiseMultiplier = 1 },
 			"scaled":      func(p *Plan) { p.Scaled = []bool{false, false, true} },

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/modes"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 )
@@ -56,7 +57,7 @@ func TestOverflowingNetworksAreRefused(t *testing.T) {
 	// The penalty's own certificate: with a first layer of 0 all its factors are small, and its
 	// first sums are the bias.
 	plan, _ := clippedPlan(0, 1, 2, 1)
-	plan.Mode, plan.Penalty = bounds.Box, Penalty{Share: .2, Reach: .5}
+	plan.Mode, plan.Penalty = modes.Box, Penalty{Share: .2, Reach: .5}
 	for bias, refused := range map[float32]bool{-3e38: true, -0x1p101: true, nan: true,
 		-0x1p99: false} {
 		critic := network(0)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
+	"github.com/decoy-dp/decoy/bounds/modes"
 	"github.com/decoy-dp/decoy/bounds/penalty"
 	"github.com/decoy-dp/decoy/internal/stattest"
 	"github.com/decoy-dp/decoy/privacy"
@@ -173,7 +174,7 @@ func TestPenaltySumNoise(t *testing.T) {
 	critic := newCritic(tab.Schema().Sizes(), 6)
 	critic.atRest = true
 	beside := Penalty{Share: .3, Reach: .2}
-	for _, mode := range []bounds.Mode{bounds.Residual, bounds.Ball} {
+	for _, mode := range []bounds.Mode{bounds.Residual, modes.Ball(2)} {
 		p, composition := clippedPlan(2, 1, z, n)
 		p.Mode, p.Penalty = mode, beside
 		s := open(t, tab, composition)
@@ -184,7 +185,7 @@ func TestPenaltySumNoise(t *testing.T) {
 				t.Fatal(err)
 			}
 			var truth []int64
-			if mode == bounds.Ball {
+			if mode.Clipped() {
 				truth = clippedSum(got.Certificate, critic, tab)
 			} else {
 				truth = encoded(got.Certificate, critic.toyCritic, tab)

@@ -19,7 +19,7 @@ type Critic interface {
 func Certified(
 	nb privacy.Neighbours, in *bounds.Input, mode bounds.Mode, z float64, critic Critic,
 ) (Sum, *bounds.Certificate, error) {
-	if mode == bounds.Ball {
+	if mode.Clipped() {
 		return Sum{}, nil, fmt.Errorf("mode %v holds for clipped rows only", mode)
 	}
 	cert, err := bounds.Certify(critic.Network(), in, bounds.Config{Mode: mode,
