@@ -119,13 +119,11 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 	if a.attack == ltuAttack || a.attack == distanceAttack {
 		adjacency = accountant.ReplaceOne // the only relation in which it makes sense
 	}
-	var file *target
-	if a.json != "" {
-		if file, err = t.create("--json", a.json, job.ReleaseMode); err != nil {
-			return err
-		}
-		defer file.Abort()
+	file, err := t.create("--json", a.json, job.ReleaseMode)
+	if err != nil {
+		return err
 	}
+	defer file.Abort()
 	shown := t.progress()
 	out := audited{Method: method, Attack: a.attack, Budget: a.Budget(), Adjacency: adjacency,
 		Neighbours: privacy.NeighboursOf(s, adjacency).String(), Confidence: a.confidence}
@@ -140,16 +138,8 @@ func (a *audit) run(cmd *cobra.Command, t *terminal, method string) error {
 			return err
 		}
 	}
-	if file != nil {
-		if err := encode(file, out); err != nil {
-			return err
-		}
-		if err := file.Commit(); err != nil {
-			return err
-		}
-	}
-	if file != nil && file.file != nil {
-		t.say("wrote %s", a.json)
+	if err := t.deliver(file, "", func(w io.Writer) error { return encode(w, out) }); err != nil {
+		return err
 	}
 	return out.verdict()
 }

@@ -80,7 +80,8 @@ confidential, and has mode 0600.`,
 		"in vain, `stop` or rerun (default 'on_interrupted' of the file, else stop)")
 	f.StringVar(&b.results, "results", "", "table of results `R.csv`, and R.html beside it (default "+
 		"JOBS.results.csv)")
-	f.StringVar(&b.state, "state", "", "folder `DIR` of the journal (default JOBS.state)")
+	f.StringVar(&b.state, "state", "", "folder `DIR` of what is known of each job (default "+
+		"JOBS.state)")
 	addForce(cmd, t)
 	f.BoolVar(&b.dryRun, "dry-run", false, "print every plan and the total per ledger; read no "+
 		"data, write nothing")

@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/synth"
@@ -289,11 +288,11 @@ func (b *batch) writeResults(state job.State, records []job.Record) error {
 // resultsPageOf is the page beside a table of results.
 func resultsPageOf(path string) string { return strings.TrimSuffix(path, ".csv") + ".html" }
 
-// writeUnprotected writes a file that only who made it may read.
+// writeUnprotected writes a file of the batch that only who made it may read.
 func writeUnprotected(path string, to func(io.Writer) error) error {
-	f, err := atomicfile.Create(path, 0o600)
+	f, err := job.Create("--results", path, nil, unprotectedMode, true)
 	if err != nil {
-		return fmt.Errorf("--results %w", err)
+		return err
 	}
 	defer f.Abort()
 	if err := to(f); err != nil {

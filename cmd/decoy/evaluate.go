@@ -135,16 +135,16 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	files := map[string]*target{}
-	for flag, path := range map[string]string{"--report": e.html, "--json": e.json} {
-		if path == "" {
-			continue
-		}
-		if files[flag], err = t.create(flag, path, unprotectedMode); err != nil {
-			return err
-		}
-		defer files[flag].Abort()
+	page, err := t.create("--report", e.html, unprotectedMode)
+	if err != nil {
+		return err
 	}
+	defer page.Abort()
+	figures, err := t.create("--json", e.json, unprotectedMode)
+	if err != nil {
+		return err
+	}
+	defer figures.Abort()
 	shown := t.progress()
 	in, err := e.read(cmd.Context(), t, shown, s)
 	if err != nil {
@@ -162,29 +162,14 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 		return &job.UsageError{Err: err}
 	case err != nil:
 		return err
-	case len(files) == 0:
+	case page == nil && figures == nil:
 		return r.Text(t.stdout)
 	}
-	for _, flag := range []string{"--report", "--json"} {
-		to := r.HTML
-		if flag == "--json" {
-			to = r.JSON
-		}
-		file := files[flag]
-		if file == nil {
-			continue
-		}
-		if err := to(file); err != nil {
-			return err
-		}
-		if err := file.Commit(); err != nil {
-			return err
-		}
-		if file.file != nil {
-			t.say("wrote %s, which is not private: keep it as safe as the real table", file.path)
-		}
+	const note = ", which is not private: keep it as safe as the real table"
+	if err := t.deliver(page, note, r.HTML); err != nil {
+		return err
 	}
-	return nil
+	return t.deliver(figures, note, r.JSON)
 }
 
 // check refuses what cannot work before anything is read.

@@ -29,13 +29,11 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	if err := account.Begin("evaluate", cmp.Or(e.json, job.Standard)); err != nil {
 		return err
 	}
-	var file *target
-	if e.json != "" {
-		if file, err = t.create("--json", e.json, job.ReleaseMode); err != nil {
-			return err
-		}
-		defer file.Abort()
+	file, err := t.create("--json", e.json, job.ReleaseMode)
+	if err != nil {
+		return err
 	}
+	defer file.Abort()
 	shown := t.privateProgress()
 	synthetic, err := readTable(cmd.Context(), t, shown, "--synthetic", e.synthetic[0],
 		free(rows.Schema()))
@@ -53,10 +51,7 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 			if file == nil {
 				return t.print(estimates{r})
 			}
-			if err := r.JSON(file); err != nil {
-				return err
-			}
-			return file.Commit()
+			return t.deliver(file, ", which may be published", r.JSON)
 		}})
 	shown.finish()
 	switch {
@@ -66,9 +61,6 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 		return account.Explain(err, s != nil)
 	}
 	t.sayIgnored("", s.Report().Ignored)
-	if file != nil && file.file != nil {
-		t.say("wrote %s, which may be published", e.json)
-	}
 	return nil
 }
 

@@ -146,6 +146,7 @@ completion' writes what shells need.`,
 		}
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil } // needs no config
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if man != "" {
 			return writeMan(t, cmd.Root(), man)

@@ -71,7 +71,7 @@ func TestTopics(t *testing.T) {
 			t.Errorf("help %s: exit code %d\n%s\n%s", topic.Name, code, out, text)
 		}
 		for line := range strings.Lines(out) {
-			code := strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "      ")
+			code := strings.HasPrefix(line, "    ")
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 100 && !code {
 				t.Errorf("help %s has a line of %d characters: %s", topic.Name, n, line)
 			}

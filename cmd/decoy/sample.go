@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -115,14 +116,6 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 		return err
 	}
 	defer f.Abort()
-	enc := json.NewEncoder(f)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(u); err != nil {
-		return fmt.Errorf("--uncertainty %w", err)
-	}
-	if err := f.Commit(); err != nil {
-		return err
-	}
 	cells, below := 0, 0
 	for _, n := range u.Marginals {
 		for _, b := range n.Below {
@@ -132,8 +125,12 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 			}
 		}
 	}
-	t.say("wrote %s: %d noisy marginals, %d of %d cells below the noise", path, len(u.Marginals),
+	note := fmt.Sprintf(": %d noisy marginals, %d of %d cells below the noise", len(u.Marginals),
 		below,
 		cells)
-	return nil
+	return t.deliver(f, note, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(u)
+	})
 }

@@ -307,7 +307,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 		return fmt.Errorf("%w; a schema can be written by hand (decoy help schema)", err)
 	case err != nil:
 		return account.Explain(err, session != nil)
-	case file.file != nil:
+	case file.IsFile():
 		t.say("wrote %s: %s. Read it, then: decoy generate %s --schema %s --epsilon E --out OUT.csv",
 			s.Out, sizeText(len(r.Schema().Columns), cells(r.Schema())), input, s.Out)
 	}

@@ -6,40 +6,30 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/internal/job"
 )
 
-// target is an output of a verb in the making: a file that appears when it is complete, or standard
-// output.
-type target struct {
-	io.Writer
-	path string
-	file *atomicfile.File // nil for standard output
-}
-
-// create starts the output that a flag names.
-func (t *terminal) create(flag, path string, perm fs.FileMode) (*target, error) {
-	if path == job.Standard {
-		return &target{Writer: t.stdout, path: path}, job.CheckOpen(t.stdout)
+// create starts the output that a flag names; nil if it names none.
+func (t *terminal) create(flag, path string, perm fs.FileMode) (*job.Target, error) {
+	if path == "" {
+		return nil, nil
 	}
-	f, err := job.Create(flag, path, perm, t.force)
-	return &target{Writer: f, path: path, file: f}, err
+	return job.Create(flag, path, t.stdout, perm, t.force)
 }
 
-// Commit completes the output.
-func (o *target) Commit() error {
-	if o.file == nil {
+// deliver completes an output with what to writes, and says so; nothing for one that is nil.
+func (t *terminal) deliver(o *job.Target, note string, to func(io.Writer) error) error {
+	if o == nil {
 		return nil
 	}
-	return o.file.Commit()
-}
-
-// Abort leaves no trace of a file that was not completed.
-func (o *target) Abort() {
-	if o.file != nil {
-		o.file.Abort()
+	if err := to(o); err != nil {
+		return err
 	}
+	if err := o.Commit(); err != nil || !o.IsFile() {
+		return err
+	}
+	t.say("wrote %s%s", o.Name(), note)
+	return nil
 }
 
 // write makes an output of what to writes.
@@ -49,14 +39,7 @@ func (t *terminal) write(flag, path string, to func(io.Writer) error) error {
 		return err
 	}
 	defer o.Abort()
-	if err := to(o); err != nil {
-		return err
-	}
-	if err := o.Commit(); err != nil || o.file == nil {
-		return err
-	}
-	t.say("wrote %s", path)
-	return nil
+	return t.deliver(o, "", to)
 }
 
 // addForce is the flag of the verbs that write files.

@@ -178,7 +178,7 @@ var allowed = map[string][]string{
 		"docs", "internal/job", "internal/spelling", "schema", "table", "accountant",
 		"accountant/pld",
 		"ledger", "ledger/limit", "privacy", "privacy/text", "release", "synth", "synth/all", "configs",
-		"infer", "schema/exchange", "datasets", "internal/atomicfile", "eval", "attack",
+		"infer", "schema/exchange", "datasets", "eval", "attack",
 		"eval/report", "eval/publish", "workload",
 	},
 }

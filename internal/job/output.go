@@ -7,23 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 
-	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
-// ReleaseMode are the permissions of what a run releases: synthetic tables and models are public.
-const ReleaseMode fs.FileMode = 0o644
-
 // Outputs are the files of a job in the making: each appears when it is complete.
 type Outputs struct {
 	job   *Checked
-	model *atomicfile.File // nil for none
-	table *Output          // nil for none
+	model *Target // nil for none
+	table *Output // nil for none
 }
 
 // Create creates the temporary files of a job's outputs, so that one that cannot be written is
@@ -41,7 +36,7 @@ func (c *Checked) Create(stdout io.Writer, force func(path string) bool) (*Outpu
 		if c.Model == Standard {
 			err = Usagef("--model -: a model needs a file")
 		} else {
-			o.model, err = Create(c.name("model"), c.Model, ReleaseMode, force(c.Model))
+			o.model, err = Create(c.name("model"), c.Model, stdout, ReleaseMode, force(c.Model))
 		}
 	}
 	if err != nil {
@@ -53,9 +48,7 @@ func (c *Checked) Create(stdout io.Writer, force func(path string) bool) (*Outpu
 
 // Abort leaves no trace of outputs that were not completed.
 func (o *Outputs) Abort() {
-	if o.model != nil {
-		o.model.Abort()
-	}
+	o.model.Abort()
 	if o.table != nil {
 		o.table.Abort()
 	}
@@ -83,56 +76,28 @@ func (o *Outputs) Write(
 	return rows, nil
 }
 
-func writeModel(f *atomicfile.File, m *release.Model) error {
+func writeModel(f *Target, m *release.Model) error {
 	if err := m.Write(f); err != nil {
 		return err
 	}
 	return f.Commit()
 }
 
-// Output is a synthetic table in the making: a file that appears when it is complete, or standard
-// output.
+// Output is a synthetic table in the making.
 type Output struct {
-	Safe bool // no cell of a CSV file is a formula
-
-	path   string
+	*Target
+	Safe   bool // no cell of a CSV file is a formula
 	format table.Format
-	file   *atomicfile.File // nil for standard output
-	w      io.Writer
 }
 
-// CreateOutput creates the temporary file of an output, so that one that cannot be written is known
-// before anything is spent.
+// CreateOutput starts the table that a flag names.
 func CreateOutput(name, path string, stdout io.Writer, force bool) (*Output, error) {
-	o := &Output{path: path, w: stdout}
-	var err error
-	if o.format, err = FormatOf(name, path); err != nil {
+	format, err := FormatOf(name, path)
+	if err != nil {
 		return nil, err
 	}
-	if path == Standard {
-		return o, CheckOpen(stdout)
-	}
-	if o.file, err = Create(name, path, ReleaseMode, force); err != nil {
-		return nil, err
-	}
-	o.w = o.file
-	return o, nil
-}
-
-// CheckOpen refuses a standard output that is closed: what is written there would be lost, though
-// no write fails.
-func CheckOpen(stdout io.Writer) error {
-	if closed(stdout) {
-		return Usagef("standard output is closed: the result would be lost")
-	}
-	return nil
-}
-
-// Abort leaves no trace of an output that was not completed.
-func (o *Output) Abort() {
-	if o.file != nil {
-		o.file.Abort()
-	}
+	t, err := Create(name, path, stdout, ReleaseMode, force)
+	return &Output{Target: t, format: format}, err
 }
 
 // Sampler draws rows: a model, or a model under a condition.
@@ -144,7 +109,7 @@ type Sampler interface {
 func (o *Output) Sample(
 	ctx context.Context, m Sampler, s *schema.Schema, n int, seed uint64, progress func(float64),
 ) error {
-	buffer := bufio.NewWriterSize(o.w, 1<<20)
+	buffer := bufio.NewWriterSize(o, 1<<20)
 	w, err := table.NewWriter(buffer, o.format, s, release.ValueRand(seed))
 	if o.Safe {
 		w, err = table.NewSpreadsheetWriter(buffer, s, release.ValueRand(seed))
@@ -167,20 +132,12 @@ func (o *Output) Sample(
 	switch {
 	case errors.Is(err, context.Canceled):
 		return &Reworded{fmt.Sprintf("interrupted: %s is not written", o.Name()), err}
-	case err != nil && o.file == nil:
+	case err != nil && !o.IsFile():
 		return fmt.Errorf("writing %w", Bare(o.Name(), err))
-	case err != nil || o.file == nil:
+	case err != nil:
 		return err
 	}
-	return o.file.Commit()
-}
-
-// Name is the output as messages name it.
-func (o *Output) Name() string {
-	if o.path == Standard {
-		return "standard output"
-	}
-	return o.path
+	return o.Commit()
 }
 
 // WholeRows is an expected number of rows as a number of rows to draw.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -83,26 +82,9 @@ func Resolve(path string) string {
 	return filepath.Join(here, real)
 }
 
-// Create starts an output, which messages call name. It takes the place of nothing unless force
-// says so, and even then only of a regular file.
-func Create(name, path string, perm fs.FileMode, force bool) (*atomicfile.File, error) {
-	start := atomicfile.CreateNew
-	if force {
-		start = atomicfile.Create
-	}
-	f, err := start(path, perm)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return nil, Usagef("%s %s: there is a file already; --force replaces it", name, path)
-	case err != nil:
-		return nil, fmt.Errorf("%s %w", name, err)
-	}
-	return f, nil
-}
-
 // TryCreate finds out whether Create would succeed, and leaves nothing.
 func TryCreate(name, path string, force bool) error {
-	f, err := Create(name, path, 0o600, force)
+	f, err := Create(name, path, nil, 0o600, force)
 	if err == nil {
 		f.Abort()
 	}

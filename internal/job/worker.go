@@ -163,7 +163,7 @@ func (w *Worker) model(
 			Tool: w.Tool, Day: w.Day},
 		Progress: progress,
 		Deliver: func(m *release.Model) error {
-			f, err := atomicfile.Create(path, ReleaseMode)
+			f, err := Create("the model", path, nil, ReleaseMode, true)
 			if err != nil {
 				return err
 			}
