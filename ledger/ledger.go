@@ -65,7 +65,7 @@ type Entry struct {
 	SchemaSHA256 string                 `json:"schema_sha256,omitzero"`
 	Tool         string                 `json:"tool,omitzero"`
 	PID          int                    `json:"pid,omitzero"`
-	Host         string                 `json:"host,omitzero"`
+	Host         string                 `json:"host,omitzero"` // this and PID: in old files
 	Label        string                 `json:"label,omitzero"`
 	Event        *accountant.Charge     `json:"charge,omitzero"`
 	// of a charge: hash of the record that holds the answer

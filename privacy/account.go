@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/decoy-dp/decoy/ledger"
@@ -20,7 +19,6 @@ func (s *session) reserve(ctx context.Context, o Options) error {
 		s.lines = []ledger.Entry{e}
 		return nil
 	}
-	e.PID, e.Host = process()
 	return s.file.Append(ctx, s.ledgerUnits(), true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
 		if len(linesOf(l, s.run)) > 0 {
 			return nil, fmt.Errorf("privacy: run %s: %w", s.run, ErrRun)
@@ -33,29 +31,19 @@ func (s *session) reserve(ctx context.Context, o Options) error {
 // reservation is the entry that spends the budget.
 func (s *session) reservation(o Options) ledger.Entry {
 	u := s.ledgerUnits().OpenEntry(o.Day)
-	return ledger.Entry{
+	e := ledger.Entry{
 		Time: o.Day, Kind: ledger.EntryReserve, Run: s.run, Adjacency: u.Adjacency, Unit: u.Unit,
 		MaxRowsPerUnit: u.MaxRowsPerUnit, Budget: &o.Budget, Composition: o.Plan, Method: o.Method,
-		SchemaSHA256: s.fingerprint(), Tool: o.Tool,
+		Tool: o.Tool,
 	}
+	if len(s.schema.Columns) > 0 { // texts have none
+		e.SchemaSHA256 = s.schema.Fingerprint()
+	}
+	return e
 }
 
 // ledgerUnits is the neighbouring relation as a ledger has it.
 func (s *session) ledgerUnits() ledger.Units { return s.nb.Units(s.schema.Unit) }
-
-// fingerprint is that of the schema; "" on texts, which have none.
-func (s *session) fingerprint() string {
-	if len(s.schema.Columns) == 0 {
-		return ""
-	}
-	return s.schema.Fingerprint()
-}
-
-// process stays in the file beside the data, never in a model.
-func process() (pid int, host string) {
-	host, _ = os.Hostname()
-	return processID(), host
-}
 
 // startJournal begins a journal and reserves. A run that was begun in the same file and has ended,
 // or was never reserved, gives way.
@@ -119,9 +107,7 @@ func (s *session) resume(ctx context.Context, o Options) error {
 			return nil, refuse("%v", err)
 		}
 		s.lines = append(s.lines, missing...)
-		e := ledger.Entry{Kind: ledger.EntryResume, Run: s.run, Tool: o.Tool}
-		e.PID, e.Host = process()
-		return append(missing, e), nil
+		return append(missing, ledger.Entry{Kind: ledger.EntryResume, Run: s.run, Tool: o.Tool}), nil
 	})
 	if err != nil {
 		return err
@@ -215,8 +201,8 @@ func hasEnd(lines []ledger.Entry) bool {
 	return len(lines) > 0 && lines[len(lines)-1].Kind == ledger.EntryClose
 }
 
-// Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It names
-// no host and no process, nothing of the journal, and no time but the day of the reservation.
+// Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It has
+// nothing of the journal, and no time but the day of the reservation.
 func (s *session) Ledger() *ledger.Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,7 +231,7 @@ func (s *session) carried(lines []ledger.Entry) *ledger.Ledger {
 	l.Entries = append(l.Entries, last)
 	for _, e := range lines {
 		e = e.Clone()
-		e.Journal, e.PID, e.Host = "", 0, ""
+		e.Journal = ""
 		last = e.Seal(last)
 		l.Entries = append(l.Entries, last)
 	}

@@ -151,8 +151,11 @@ func (j *journal) start(h header) error {
 	return nil
 }
 
-// add appends a record: from here on it is never drawn again.
+// add appends a record: from here on it is never drawn again. Without a journal it does nothing.
 func (j *journal) add(r *record) error {
+	if j == nil {
+		return nil
+	}
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err

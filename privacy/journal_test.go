@@ -300,9 +300,7 @@ func TestResumeOtherQuestion(t *testing.T) {
 	if err := s.Close(ledger.StatusDone); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("closed: %v", err)
 	}
-	if err := s.Leave(); err != nil {
-		t.Fatal(err)
-	}
+	s.Finish(errors.New("killed"), nil)
 	j.answers(j.must(j.options(true)), 6)
 }
 
@@ -666,7 +664,7 @@ func TestJournalOfAnother(t *testing.T) {
 	if _, err := s.Measure(query.Total{}, 5); err == nil {
 		t.Error("an answer that no journal keeps")
 	}
-	s.Leave()
+	s.Finish(errors.New("killed"), nil)
 	j.answers(other, 3)
 	die(other)
 	j.answers(j.must(j.options(true)), 6)

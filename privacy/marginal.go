@@ -85,15 +85,15 @@ func (m Marginal) Compile(sizes []int, _ bool) (access.Compiled, error) {
 // describe is a marginal in a few words.
 func describe(cols []int) string {
 	const most = 8
-	text := "counts of columns"
-	if len(cols) == 1 {
-		text = "counts of column"
+	text := "counts of column"
+	if len(cols) != 1 {
+		text += "s"
 	}
-	for i, c := range cols {
-		if i == most {
-			return fmt.Sprintf("%s and %d more", text, len(cols)-most)
-		}
+	for _, c := range cols[:min(most, len(cols))] {
 		text += fmt.Sprintf(" %d", c+1)
+	}
+	if len(cols) > most {
+		text += fmt.Sprintf(" and %d more", len(cols)-most)
 	}
 	return text
 }

@@ -57,13 +57,14 @@ func (s *session) release(c access.Call) ([]byte, error) {
 			return fail(err)
 		}
 	}
-	err := guarded(func() (err error) {
-		r.Answer, err = c.Draw(s.rows(), take)
-		return err
-	})
+	err := ErrForeign
+	access.Guard(func() { r.Answer, err = c.Draw(s.rows(), take) })
 	if err == nil {
 		r.Answer = recorded(s.run, r.Query, r.Answer)
-		err = s.keep(&r)
+		err = s.journal.add(&r)
+	}
+	if err == nil {
+		err = s.append(s.chargeEntries(&r), false)
 	}
 	if err != nil {
 		s.dead = err
@@ -87,13 +88,6 @@ func (s *session) repeat(c access.Call) ([]byte, error) {
 	return r.Answer, nil
 }
 
-// guarded is the error of f, or ErrForeign if it did not come back.
-func guarded(f func() error) error {
-	err := ErrForeign
-	access.Guard(func() { err = f() })
-	return err
-}
-
 // The subpackages have mechanisms with proofs of their own.
 func init() {
 	of := func(s any) *session {
@@ -102,44 +96,21 @@ func init() {
 		}
 		return &session{closed: true}
 	}
-	access.Bind(access.Gate{
-		Run:  func(s any, c access.Call) ([]byte, error) { return of(s).release(c) },
-		Hold: func(s any, keep func(access.Rows) error) error { return of(s).hold(keep) },
-		Remap: func(s any, to func(*schema.Schema, *table.Table) (*schema.Schema, *table.Table,
-			error)) error {
-			return of(s).remap(to)
-		},
-		State: func(s any) access.State {
-			st := of(s)
-			st.mu.Lock()
-			defer st.mu.Unlock()
-			return access.State{Closed: st.closed, Replaying: len(st.earlier) > 0}
-		},
-		Source: func(s *schema.Schema, load func(context.Context, access.Bound) error) any {
-			return &Rows{schema: s, source: load}
-		},
-	})
+	access.Run = func(s any, c access.Call) ([]byte, error) { return of(s).release(c) }
+	access.Hold = func(s any, do access.Held) error { return of(s).hold(do) }
+	access.StateOf = func(session any) access.State {
+		s := of(session)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return access.State{Closed: s.closed, Replaying: len(s.earlier) > 0}
+	}
+	access.Source = func(s *schema.Schema, load func(context.Context, access.Bound) error) any {
+		return &Rows{schema: s, source: load}
+	}
 }
 
-// hold lends the rows once, to a mechanism that keeps a secret of them.
-func (s *session) hold(keep func(access.Rows) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return ErrClosed
-	}
-	if s.held {
-		return ErrSplit
-	}
-	s.held = true
-	return keep(s.rows())
-}
-
-// remap puts other rows in the place of the session's (see access.Gate). It must not run at the
-// same time as a mechanism of the session.
-func (s *session) remap(
-	to func(*schema.Schema, *table.Table) (*schema.Schema, *table.Table, error),
-) error {
+// hold lends the rows (see access.Hold). It must not run at the same time as a mechanism.
+func (s *session) hold(do access.Held) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -148,15 +119,13 @@ func (s *session) remap(
 	case s.held:
 		return ErrSplit
 	}
-	var from *table.Table // none: the rows are in another form
-	if s.data != nil {
-		from = s.data()
-	}
-	now, t, err := to(s.schema, from)
+	to, t, err := do(s.schema, s.rows())
 	if err != nil {
 		return err
 	}
-	s.schema, s.data, s.exact = now, func() *table.Table { return t }, nil
+	if s.held = to == nil; !s.held {
+		s.schema, s.data, s.exact = to, func() *table.Table { return t }, nil
+	}
 	return nil
 }
 

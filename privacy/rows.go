@@ -49,14 +49,8 @@ func FromTable(t *table.Table) *Rows {
 // Schema is a copy of the public schema of the rows.
 func (r *Rows) Schema() *schema.Schema { return r.schema.Clone() }
 
-// String says nothing about the rows.
-func (r *Rows) String() string { return "privacy.Rows(private)" }
-
-// GoString says nothing about the rows.
-func (r *Rows) GoString() string { return r.String() }
-
 // Format says nothing about the rows, whatever the verb.
-func (r *Rows) Format(f fmt.State, _ rune) { fmt.Fprint(f, r.String()) }
+func (r *Rows) Format(f fmt.State, _ rune) { fmt.Fprint(f, "privacy.Rows(private)") }
 
 // MarshalText refuses.
 func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }

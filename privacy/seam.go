@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/decoy-dp/decoy/internal/disk"
-	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
 
 // This file is in no ordinary build. It reads the environment:
@@ -82,12 +81,4 @@ func recorded(run, query string, answer []byte) []byte {
 		panic("privacy: DECOY_REPLAY: " + err.Error())
 	}
 	return p.Answer
-}
-
-func processID() int {
-	pid, err := access.Ints(recorded("", "process", access.Bytes(int64(os.Getpid()))), 1)
-	if err != nil {
-		panic("privacy: DECOY_REPLAY: " + err.Error())
-	}
-	return int(pid[0])
 }

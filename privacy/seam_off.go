@@ -2,10 +2,6 @@
 
 package privacy
 
-import "os"
-
 // recorded is where the tests of what leaves (internal/replay, build tag seam) play answers back.
 // This build has no such thing.
 func recorded(_, _ string, answer []byte) []byte { return answer }
-
-func processID() int { return os.Getpid() }

@@ -191,17 +191,6 @@ func (s *session) FilterLeft() float64 {
 	return s.left.FilterLeft()
 }
 
-// keep makes an answer durable and logs its charges. After an error the session must not return the
-// answer, nor draw another.
-func (s *session) keep(r *record) error {
-	if s.journal != nil {
-		if err := s.journal.add(r); err != nil {
-			return err
-		}
-	}
-	return s.append(s.chargeEntries(r), false)
-}
-
 // Close ends the run with a status (ledger.StatusDone, ...), and removes its journal. It gives
 // nothing back. Closing twice does nothing. Close a run as done when its output is durable: until
 // then its journal can bring it back.
@@ -246,17 +235,8 @@ func (s *session) Finish(err error, deliver func() error) error {
 	} else if err != nil {
 		status = ledger.StatusFailed
 	}
-	if err != nil && s.journal != nil {
-		return errors.Join(err, s.Leave())
-	}
-	return errors.Join(err, s.Close(status))
-}
-
-// Leave ends the session and not its run: the journal stays, and Options.Resume continues it.
-// Without a journal it is Close(ledger.StatusCancelled).
-func (s *session) Leave() error {
-	if s.journal == nil {
-		return s.Close(ledger.StatusCancelled)
+	if err == nil || s.journal == nil {
+		return errors.Join(err, s.Close(status))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -264,7 +244,7 @@ func (s *session) Leave() error {
 		s.forget()
 		s.journal.leave()
 	}
-	return nil
+	return err
 }
 
 // forget lets go of all that is private.

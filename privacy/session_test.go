@@ -332,9 +332,9 @@ func TestParallelCallsDoNotOverspend(t *testing.T) {
 	}
 }
 
-// TestModelLedgerNamesNoMachine: what a model carries has no host and no process number, the file
-// beside the data has both.
-func TestModelLedgerNamesNoMachine(t *testing.T) {
+// TestLedgersNameNoMachine: neither what a model carries nor the file beside the data has a host or
+// a process number, as old files have.
+func TestLedgersNameNoMachine(t *testing.T) {
 	file := ledger.NewFile(filepath.Join(t.TempDir(), "l"))
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)
 	s, err := Open(
@@ -359,8 +359,8 @@ func TestModelLedgerNamesNoMachine(t *testing.T) {
 		b, _ := json.Marshal(s.Ledger())
 		t.Errorf("the model's ledger names the machine: %s", b)
 	}
-	if !has(onDisk) {
-		t.Error("the ledger file does not name the process")
+	if has(onDisk) {
+		t.Error("the ledger file names the machine")
 	}
 }
 

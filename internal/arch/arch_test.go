@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 		"privacy", "privacy/internal/access", "table", "noise", "accountant",
 	},
 	"privacy/vote": {
-		"privacy", "privacy/internal/access", "table", "noise", "accountant",
+		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant",
 	},
 	"privacy/vote/datadependent": {
 		"privacy", "privacy/internal/access", "privacy/vote", "table", "internal/disk",

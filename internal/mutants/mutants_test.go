@@ -255,17 +255,18 @@ var mutants = []mutant{
 		"./privacy TestOnlyTheGateVoids",
 	},
 	{
-		"host in the model's ledger", "privacy/account.go", "e.Journal, e.PID, e.Host = \"\", 0, \"\"",
-		"e.Journal = \"\"", "./privacy TestModelLedgerNamesNoMachine",
+		"a host in the ledger", "privacy/account.go", "Tool: o.Tool,\n\t}",
+		"Tool: o.Tool, Host: \"h\",\n\t}",
+		"./privacy TestLedgersNameNoMachine",
 	},
 	{
-		"a clock in the model's ledger", "privacy/account.go", "e.Journal, e.PID, e.Host = \"\", 0, \"\"",
-		"e.Journal, e.PID, e.Host, e.Time = \"\", 0, \"\", lines[0].Time.Add(1e9)",
-		"./privacy TestReleasedLedgerHasNoClock",
+		"a clock in the model's ledger", "privacy/account.go", "e.Journal = \"\"",
+		"e.Journal, e.Time = \"\", lines[0].Time.Add(1e9)", "./privacy TestReleasedLedgerHasNoClock",
 	},
 	{
-		"an answer is returned before it is kept", "privacy/release.go", "err = s.keep(&r)",
-		"defer s.keep(&r)", "./privacy TestReplacedLedgerEndsTheRun",
+		"an answer is returned before it is kept", "privacy/release.go",
+		"err = s.append(s.chargeEntries(&r)",
+		"defer s.append(s.chargeEntries(&r)", "./privacy TestReplacedLedgerEndsTheRun",
 	},
 	{
 		"an answer that was given is drawn again", "privacy/release.go", "case len(s.earlier) > 0:",
@@ -397,7 +398,7 @@ var mutants = []mutant{
 		"shard := t; _ = rows", "./privacy/vote TestAudit_NoPartition",
 	},
 	{
-		"shards reshuffled", "privacy/release.go", "if s.held {", "if false {",
+		"shards reshuffled", "privacy/release.go", "case s.held:", "case false:",
 		"./privacy/vote TestAudit_ReshuffledShards",
 	},
 	{

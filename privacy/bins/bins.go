@@ -20,13 +20,13 @@ import (
 // It must not run at the same time as a mechanism of the session.
 func Merge(s *privacy.Session, to *schema.Schema) error {
 	to = to.Clone()
-	err := access.Remap(s,
-		func(from *schema.Schema, t *table.Table) (*schema.Schema, *table.Table, error) {
+	err := access.Hold(s,
+		func(from *schema.Schema, rows access.Rows) (*schema.Schema, *table.Table, error) {
 			groups, err := from.Groups(to)
 			if err != nil {
 				return nil, nil, err
 			}
-			coarse, err := regroup(t, to, groups)
+			coarse, err := regroup(rows.Table(), to, groups)
 			return to, coarse, err
 		})
 	if err != nil {

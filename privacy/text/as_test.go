@@ -79,7 +79,7 @@ func TestAs(t *testing.T) {
 			t.Errorf("%d entries, want an opening, a reservation and three charges", got)
 		}
 		if !resume {
-			coded.Leave()
+			coded.Finish(errors.New("killed"), nil)
 			continue
 		}
 		if err := s.Close(ledger.StatusDone); err != nil {

@@ -76,8 +76,8 @@ func (s *session) As(to *schema.Schema) (*privacy.Session, error) {
 		return nil, fmt.Errorf("privacy: cells are read one by one, but the schema relates columns: %w",
 			schema.ErrInvalid)
 	}
-	err := access.Remap(s.s,
-		func(*schema.Schema, *table.Table) (*schema.Schema, *table.Table, error) {
+	err := access.Hold(s.s,
+		func(*schema.Schema, access.Rows) (*schema.Schema, *table.Table, error) {
 			t, err := s.texts().Encode(to, from)
 			return to, t, err
 		})

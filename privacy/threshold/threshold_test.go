@@ -282,9 +282,7 @@ func TestThresholdDiesWithItsProcess(t *testing.T) {
 			t.Fatal(above, err)
 		}
 	}
-	if err := s.Leave(); err != nil {
-		t.Fatal(err)
-	}
+	s.Finish(errors.New("killed"), nil)
 	o.Resume = true
 	s = mechtest.Must(privacy.Open(context.Background(), rows, o))
 	r = mechtest.Must(Open(s, 1e6, 1))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -62,7 +63,7 @@ func Split[Q any](s *privacy.Session, k int, build func(shard int) Teacher[Q]) (
 		teachers[i] = build(i) // sees no row
 	}
 	in := &shards[Q]{rows: make([]*table.Table, k), teachers: teachers}
-	err := access.Hold(s, func(held access.Rows) error {
+	split := func(_ *schema.Schema, held access.Rows) (*schema.Schema, *table.Table, error) {
 		t := held.Table()
 		for i, rows := range partition(t, k, held.Source.Uint64N) {
 			shard := t.Select(rows)
@@ -74,12 +75,12 @@ func Split[Q any](s *privacy.Session, k int, build func(shard int) Teacher[Q]) (
 			// came before.
 			var err error
 			if in.rows[i], err = table.FromColumns(t.Schema().Clone(), columns, nil); err != nil {
-				return access.ErrPrivate
+				return nil, nil, access.ErrPrivate
 			}
 		}
-		return nil
-	})
-	if err != nil {
+		return nil, nil, nil
+	}
+	if err := access.Hold(s, split); err != nil {
 		return nil, fmt.Errorf("privacy: split: %w", err)
 	}
 	return &Shards[Q]{&shardSet[Q]{s: s, count: k, inner: func() *shards[Q] { return in }}}, nil

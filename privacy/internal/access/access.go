@@ -1,7 +1,7 @@
 // Package access is the door between package privacy and the mechanisms in its subpackages, which
-// have proofs of their own. Only packages below privacy/ can import it. Its functions are bound by
-// package privacy, and no method of an exported type takes one of its types: whoever cannot name a
-// parameter's type can still have the compiler infer it.
+// have proofs of their own. Only packages below privacy/ can import it. No method of an exported
+// type takes one of its types: whoever cannot name a parameter's type can still have the compiler
+// infer it.
 package access
 
 import (
@@ -43,58 +43,28 @@ type State struct {
 	Replaying bool // answers of an earlier process are left to be asked for again
 }
 
-// Gate is how package privacy serves its subpackages; a session is a *privacy.Session.
-type Gate struct {
-	// Run charges, reads, draws, keeps and returns.
+// What package privacy does for its subpackages, and binds when it starts. A session is a
+// *privacy.Session.
+var (
+	// Run is the one primitive: it charges, reads, draws, keeps and returns.
 	Run func(session any, c Call) ([]byte, error)
-	// Hold lends the rows once in a session, free: nothing of them may leave but through Run.
-	Hold func(session any, keep func(Rows) error) error
-	// Remap puts other rows with another schema in place of a session's: to be charged for nothing,
-	// each must be made of one of the rows before, by a public rule. The table is nil if the rows are
-	// in another form.
-	Remap func(session any, to func(*schema.Schema, *table.Table) (*schema.Schema, *table.Table,
-		error)) error
-	// State looks at a session.
-	State func(session any) State
+	// Hold lends the rows of a session that is not split, free: nothing of them may leave but
+	// through Run.
+	Hold func(session any, do Held) error
+	// StateOf looks at a session.
+	StateOf func(session any) State
 	// Source makes a *privacy.Rows of rows in another form, of which only the schema's unit is
 	// known. load reads them and drops all but those that bound keeps, given each row's unit.
 	Source func(s *schema.Schema, load func(ctx context.Context, bound Bound) error) any
-}
+)
+
+// Held keeps rows as a secret of its own, as shards, once in a session; or, if it returns a schema,
+// has the session go over to that and to the table. Each of its rows must be made of one of the
+// rows before, by a public rule.
+type Held func(from *schema.Schema, rows Rows) (to *schema.Schema, t *table.Table, err error)
 
 // Bound returns the rows to keep, in increasing order: a random few of each unit.
 type Bound func(units []uint32) []int
-
-// The gate, bound by package privacy.
-var gate Gate
-
-// Bind is called once.
-func Bind(g Gate) {
-	if gate.Run != nil {
-		panic("access: bound twice")
-	}
-	gate = g
-}
-
-// Run is the one primitive: see [Gate].
-func Run(session any, c Call) ([]byte, error) { return gate.Run(session, c) }
-
-// Hold lends the rows: see [Gate].
-func Hold(session any, keep func(Rows) error) error { return gate.Hold(session, keep) }
-
-// Remap puts other rows in their place: see [Gate].
-func Remap(
-	session any, to func(*schema.Schema, *table.Table) (*schema.Schema, *table.Table, error),
-) error {
-	return gate.Remap(session, to)
-}
-
-// StateOf looks at a session: see [Gate].
-func StateOf(session any) State { return gate.State(session) }
-
-// Source makes a *privacy.Rows: see [Gate].
-func Source(s *schema.Schema, load func(ctx context.Context, bound Bound) error) any {
-	return gate.Source(s, load)
-}
 
 // RunInts is [Run] for answers of n whole numbers.
 func RunInts(session any, c Call, n int, draw func(rows Rows) ([]int64, error)) ([]int64, error) {
