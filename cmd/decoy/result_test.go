@@ -41,6 +41,7 @@ func TestEveryResultIsJSON(t *testing.T) {
 		"queries answer":  "m.decoy --where readmission=1",
 		"verify":          "m.decoy",
 		"schema check":    "s.yaml",
+		"schema infer":    "in.csv --epsilon 1 --header-is-public --dry-run",
 		"schema units":    "visits.csv --schema visits.yaml --epsilon 1",
 		"ledger show":     "in.csv.ledger",
 		"ledger verify":   "in.csv.ledger",
@@ -61,7 +62,7 @@ func TestEveryResultIsJSON(t *testing.T) {
 			t.Errorf("decoy %s --json: %s", line, out)
 		}
 	}
-	files := []string{"generate", "fit", "sample", "schema draft", "schema infer", "schema import",
+	files := []string{"generate", "fit", "sample", "schema draft", "schema import",
 		"schema export", "datasets export", "config schema", "ledger limit"}
 	verbs(func(c *cobra.Command) {
 		name := strings.TrimPrefix(c.CommandPath(), "decoy ")

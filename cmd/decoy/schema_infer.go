@@ -267,6 +267,9 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	if err != nil {
 		return err
 	}
+	if t.json && !s.dryRun {
+		return usagef("--json is for what --dry-run prints: give both")
+	}
 	needs := inferNeeds{s.Budget(), p.plan.Columns, s.rows, p.plan.Needs()}
 	if s.dryRun {
 		return t.print(needs)
