@@ -21,21 +21,21 @@ type Config struct {
 	// of the certificate: residual, box, thesis or ball (clipped rows); default residual
 	Mode string `mapstructure:"mode"`
 	// of mode ball: the norm of a gradient for which its noise is made; default 1
-	Radius float64 `mapstructure:"radius"`
+	Radius float64 `mapstructure:"radius" default:"1" min:"1e-6" max:"1e6"`
 	// critic steps, one release each; default by preset
-	Steps int `mapstructure:"steps"`
+	Steps int `mapstructure:"steps" min:"1" max:"100000"`
 	// Poisson rate of a batch, in (0, 1]; default 1. Below 1 preset auto is medium
-	Rate float64 `mapstructure:"rate"`
+	Rate float64 `mapstructure:"rate" default:"1" min:"1e-6" max:"1"`
 	// share of the budget (in μ²) for the number of rows; default 0.01
-	TotalShare float64 `mapstructure:"total_share"`
+	TotalShare float64 `mapstructure:"total_share" default:"0.01" min:"1e-4" max:"0.5"`
 	// share for the marginals that the generator starts from; default by preset, with a target
 	// larger
-	MarginalShare float64 `mapstructure:"marginal_share"`
+	MarginalShare float64 `mapstructure:"marginal_share" min:"0" max:"0.9"`
 	// units of each of the critic's hidden layers, of at most 16, as in 64,128; default one, by
 	// preset
 	Hidden []int `mapstructure:"hidden"`
 	// of the critic's LeakyReLU, in [0, 1]; default 0, ReLU
-	Slope float64 `mapstructure:"slope"`
+	Slope float64 `mapstructure:"slope" min:"0" max:"1"`
 	// how the critic sees numeric columns without missing cells: one_hot (a cell a bin) or scaled
 	// (one number in [0, 1]); default one_hot
 	Encoder string `mapstructure:"encoder"`
@@ -45,38 +45,39 @@ type Config struct {
 	// measure with a new random critic at each step in place of one that is trained
 	FreshCritics bool `mapstructure:"fresh_critics"`
 	// Adam's learning rate for the critic; default 0.01
-	CriticRate float64 `mapstructure:"critic_rate"`
+	CriticRate float64 `mapstructure:"critic_rate" default:"0.01" min:"1e-8" max:"1"`
 	// how the critic is held Lipschitz: penalty (at generated points, free), interpolates (between
 	// private and generated rows, paid), spectral, clip or none; default penalty
 	Lipschitz string `mapstructure:"lipschitz"`
 	// weight of the gradient penalty; default 1
-	Penalty float64 `mapstructure:"penalty"`
+	Penalty float64 `mapstructure:"penalty" default:"1" min:"1e-8" max:"1e4"`
 	// share of each gradient sum's budget that pays for the penalty at interpolates; default 0.2
-	PenaltyShare float64 `mapstructure:"penalty_share"`
+	PenaltyShare float64 `mapstructure:"penalty_share" default:"0.2" min:"1e-3" max:"0.9"`
 	// norm to which a row's part of the penalty at interpolates is clipped, as a share of its norm
 	// bound; 1 clips none; default 0.1
-	PenaltyReach float64 `mapstructure:"penalty_reach"`
+	PenaltyReach float64 `mapstructure:"penalty_reach" default:"0.1" min:"1e-6" max:"1"`
 	// of each layer's spectral norm (spectral) or of every weight (clip); default 1
-	Limit float64 `mapstructure:"limit"`
+	Limit float64 `mapstructure:"limit" default:"1" min:"1e-6" max:"1e6"`
 	// units of the generator's hidden layers; default by preset
-	GeneratorUnits int `mapstructure:"generator_units"`
+	GeneratorUnits int `mapstructure:"generator_units" min:"1" max:"4096"`
 	// Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
-	GeneratorRate float64 `mapstructure:"generator_rate"`
+	GeneratorRate float64 `mapstructure:"generator_rate" default:"0.001" min:"1e-8" max:"1"`
 	// generator steps after each release; default 20, without replay 1
-	GeneratorSteps int `mapstructure:"generator_steps"`
+	GeneratorSteps int `mapstructure:"generator_steps" default:"20" min:"1" max:"1e6"`
 	// generator steps after the last one; default by preset, without replay 1
-	PostSteps int `mapstructure:"post_steps"`
+	PostSteps int `mapstructure:"post_steps" min:"1" max:"1e7"`
 	// how the generator's cells are drawn in training: straight_through (rows of 0 and 1, the
 	// gradient of the relaxed draw) or gumbel (relaxed); default straight_through
-	Head        string  `mapstructure:"head"`
-	Temperature float64 `mapstructure:"temperature"` // of the relaxed draw; default 0.5
+	Head string `mapstructure:"head"`
+	// of the relaxed draw; default 0.5
+	Temperature float64 `mapstructure:"temperature" default:"0.5" min:"0.01" max:"100"`
 	// generated rows a generator step, even; default 1024
-	Batch int `mapstructure:"batch"`
+	Batch int `mapstructure:"batch" default:"1024" min:"2" max:"1048576"`
 	// measurements that a generator step looks at; default 4
-	Snapshots int `mapstructure:"snapshots"`
+	Snapshots int `mapstructure:"snapshots" default:"4" min:"1" max:"1e5"`
 	// weight of the target's tables beside the critic's measurements in the generator's loss;
 	// default by preset
-	TableWeight float64 `mapstructure:"table_weight"`
+	TableWeight float64 `mapstructure:"table_weight" min:"1e-6" max:"1e6"`
 	// buy no marginals; start the generator at random
 	ColdStart bool `mapstructure:"cold_start"`
 	// train the generator on the last critic's score alone, as a plain WGAN does
@@ -147,17 +148,14 @@ func presetFor(rows float64) string {
 // targetShare is the default share of the marginals of a target: each is two-way.
 var targetShare = map[string]float64{Small: .8, Medium: .2, Large: .1}
 
-// filled is c with the defaults of a preset where it has none.
-func (c Config) filled(preset string) Config {
+// filled is c with the defaults of a preset where it has none. An error wraps synth.ErrConfig.
+func (c Config) filled(preset string) (Config, error) {
 	p, _ := presetOf(preset)
 	if c.Target != "" {
 		p.MarginalShare = targetShare[preset]
 	}
-	p.Rate, p.TotalShare, p.CriticRate, p.Lipschitz, p.Penalty, p.Limit, p.Radius, p.PenaltyShare,
-		p.PenaltyReach = 1, .01, .01, "penalty", 1, 1, 1, .2, .1
-	p.GeneratorRate, p.GeneratorSteps, p.Batch, p.Snapshots, p.Head, p.Temperature, p.Encoder,
-		p.Engine = .001, 20, 1024, 4, straightThrough, .5, oneHot, handWritten
-	p.Mode = bounds.Residual.String()
+	p.Lipschitz, p.Head, p.Encoder, p.Engine, p.Mode = "penalty", straightThrough, oneHot,
+		handWritten, bounds.Residual.String()
 	if c.NoReplay { // the score of one critic is not to be believed for long
 		p.GeneratorSteps, p.PostSteps = 1, 1
 	}
@@ -171,7 +169,7 @@ func (c Config) filled(preset string) Config {
 	if c.ColdStart {
 		c.MarginalShare = 0
 	}
-	return c
+	return c, synth.Fill(Name, &c)
 }
 
 // New validates the settings. Errors wrap synth.ErrConfig.
@@ -182,8 +180,11 @@ func New(c Config) (*Fitter, error) {
 	f := &Fitter{given: c}
 	for _, name := range []string{Small, Large, Medium} {
 		if c.Preset == name || f.auto() {
-			f.cfg = c.filled(name)
-			if err := f.cfg.check(); err != nil {
+			var err error
+			if f.cfg, err = c.filled(name); err == nil {
+				err = f.cfg.check()
+			}
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -198,32 +199,10 @@ func New(c Config) (*Fitter, error) {
 // bought later be chosen later.
 func (f *Fitter) auto() bool { return f.given.Preset == "" || f.given.Preset == Auto }
 
-// check refuses settings out of range. Errors wrap synth.ErrConfig.
+// check refuses settings that are none, or do not go together. Errors wrap synth.ErrConfig.
 func (c Config) check() error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("wgan: %s: %w", fmt.Sprintf(format, args...), synth.ErrConfig)
-	}
-	for _, x := range []struct {
-		name   string
-		value  float64
-		lo, hi float64
-	}{
-		{"steps", float64(c.Steps), 1, 1e5}, {"rate", c.Rate, 1e-6, 1},
-		{"total share", c.TotalShare, 1e-4, .5}, {"marginal share", c.MarginalShare, 0, .9},
-		{"hidden layers", float64(len(c.Hidden)), 1, 16}, {"slope", c.Slope, 0, 1},
-		{"critic rate", c.CriticRate, 1e-8, 1}, {"penalty", c.Penalty, 1e-8, 1e4},
-		{"limit", c.Limit, 1e-6, 1e6}, {"radius", c.Radius, 1e-6, 1e6},
-		{"generator units", float64(c.GeneratorUnits), 1, 4096},
-		{"generator rate", c.GeneratorRate, 1e-8, 1},
-		{"generator steps", float64(c.GeneratorSteps), 1, 1e6},
-		{"post steps", float64(c.PostSteps), 1, 1e7}, {"batch", float64(c.Batch), 2, 1 << 20},
-		{"snapshots", float64(c.Snapshots), 1, 1e5}, {"table weight", c.TableWeight, 1e-6, 1e6},
-		{"penalty share", c.PenaltyShare, 1e-3, .9}, {"penalty reach", c.PenaltyReach, 1e-6, 1},
-		{"temperature", c.Temperature, .01, 100},
-	} {
-		if !(x.value >= x.lo && x.value <= x.hi) {
-			return refuse("%s %v must be from %v to %v", x.name, x.value, x.lo, x.hi)
-		}
 	}
 	for _, units := range c.Hidden {
 		if units < 1 || units > 4096 {
@@ -246,6 +225,8 @@ func (c Config) check() error {
 		}
 	}
 	switch {
+	case len(c.Hidden) < 1 || len(c.Hidden) > 16:
+		return refuse("%d hidden layers, not 1 to 16", len(c.Hidden))
 	case c.Batch%2 != 0:
 		return refuse("batch %d must be even", c.Batch)
 	case c.Lipschitz == interpolates && c.FreshCritics:

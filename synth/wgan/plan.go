@@ -138,8 +138,8 @@ func (p *plan) chosen(rows float64) *plan {
 		return p
 	}
 	q := *p
-	q.cfg = p.given.filled(presetFor(rows))
-	return q.at(p.scale * (1 + 1e-9)) // the filter rounds against us
+	q.cfg, _ = p.given.filled(presetFor(rows)) // checked by New
+	return q.at(p.scale * (1 + 1e-9))          // the filter rounds against us
 }
 
 // tables is the number of marginals that are bought.
