@@ -64,11 +64,12 @@ the schema: --header-is-public says so, and can only be typed, not set in the en
 config file. In a file without a header that line would be a private row: give --no-header and the
 names, as --columns a,b,c.
 
-What you know already costs nothing: --categories outcome=negative,positive declares the texts of a
-column, so that rare ones survive (with a comma at the end, the cell may be missing, too), and --schema a file in which some columns are open (a key without
-a value, such as {name: fee, kind: } or {name: fee, kind: real, min: , max: }): only these are
-bought, and columns that the file does not list are left out. A column of texts named as --target
-keeps a category for the texts that are not found.
+What you know already costs nothing: --categories outcome=negative,positive declares the texts of
+a column, so that rare ones survive (with a comma at the end, the cell may be missing, too), and
+--schema a file in which some columns are open (a key without a value, such as {name: fee, kind: }
+or {name: fee, kind: real, min: , max: }): only these are bought, and columns that the file does
+not list are left out. A column of texts named as --target keeps a category for the texts that are
+not found.
 
 How much noise a table of few rows bears is known before anything is spent: --dry-run says how many
 rows each step needs at this budget. It reads the names of the columns, and nothing else. If the
