@@ -140,17 +140,3 @@ func largest(counts []int64) int {
 	}
 	return best
 }
-
-func newTally(b Ballot) Tally {
-	t := Tally{
-		Ballot:   b,
-		Counts:   make([]int64, b.Questions*b.Classes),
-		Winner:   make([]int, b.Questions),
-		Answered: make([]bool, b.Questions),
-		Agreed:   make([]bool, b.Questions),
-	}
-	for i := range t.Winner {
-		t.Winner[i] = -1
-	}
-	return t
-}

@@ -177,8 +177,10 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 // tally makes the outcome of what was released: for each question whether it was answered, and its
 // noisy counts.
 func (g aggregator) tally(b Ballot, released []int64) Tally {
-	out := newTally(b)
+	out := Tally{b, make([]int64, b.Questions*b.Classes), make([]int, b.Questions),
+		make([]bool, b.Questions), make([]bool, b.Questions)}
 	for i := range out.Answered {
+		out.Winner[i] = -1
 		one := released[i*(1+b.Classes):][:1+b.Classes]
 		if out.Answered[i] = one[0] == 1; out.Answered[i] {
 			out.Winner[i] = largest(one[1:])

@@ -3,7 +3,7 @@
 // generator is trained to agree with every measurement made so far.
 //
 // The loop: certify the critic from its weights and the public schema, release its gradient sum
-// (privacy.Session.CertifiedSum), keep the release as a measurement, move the critic by released
+// (gradient.CertifiedSum), keep the release as a measurement, move the critic by released
 // minus generated gradient, with a gradient penalty at generated points (free: it touches no
 // private row), and let the generator take steps on the replay of all measurements. What follows
 // the last release is post-processing. With every measurement kept, full batches lose nothing
