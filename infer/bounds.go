@@ -3,6 +3,8 @@ package infer
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -16,6 +18,7 @@ const (
 	core       = 5.0   // of the heaviest run of cells, or nothing is known of the column
 	coreUsual  = 4.0   // of one whose values have a usual size: there are fewer of these
 	next       = 2.4   // of cells next to the bounds
+	nextCoarse = 2.6   // of one that is a whole power of two
 	behind     = 4.0   // of a power of two that one other lies between
 	apart      = 6.0   // of cells that more lie between
 	apartShare = 0.005 // and of the rows within the bounds
@@ -70,14 +73,22 @@ func extent(
 			first += w
 		}
 	}
+	for ; last > first && counts[last] <= coarse*sigma && perPower == 1; last-- {
+	}
+	for ; last > first && counts[first] <= coarse*sigma && perPower == 1; first++ {
+	}
+	limit := next
+	if perPower == 1 {
+		limit = nextCoarse
+	}
 	for wider := true; wider; {
 		for w := 1; w <= reach; w++ {
-			if last+w < len(counts) && mass(last+1, last+1+w) > next*noise(w) {
+			if last+w < len(counts) && mass(last+1, last+1+w) > limit*noise(w) {
 				last, w = last+w, 0
 			}
 		}
 		for w := 1; w <= reach; w++ {
-			if first-w >= 0 && mass(first-w, first) > next*noise(w) {
+			if first-w >= 0 && mass(first-w, first) > limit*noise(w) {
 				first, w = first-w, 0
 			}
 		}
@@ -102,6 +113,46 @@ func extent(
 		}
 	}
 	return first, last, true
+}
+
+// sentinels are numbers that people write for missing. −1 is not among them: it has a cell of its
+// own, and hence a bin.
+var sentinels = []float64{-9999, -999, -99, -9, 99, 999, 9999}
+
+// spike is a sentinel that many rows have, and its cell.
+type spike struct {
+	cell  int
+	value float64
+}
+
+// spikesOf are the sentinels whose cell stands out, while there is nothing for a power of two
+// before it, and nothing beyond: where cells are fine enough to tell.
+func spikesOf(in []magnitude, m schema.Magnitudes, sigma float64) (out []spike) {
+	if m.PerPower < 2 {
+		return nil
+	}
+	for _, x := range sentinels {
+		at := slices.IndexFunc(in, func(c magnitude) bool { return c.lo <= x && x <= c.hi })
+		if at < 0 || in[at].rows <= apart*sigma {
+			continue
+		}
+		var rows, cells [2]float64 // before it, and beyond
+		for i, c := range in {
+			size := max(math.Abs(c.lo), math.Abs(c.hi)) / math.Abs(x)
+			if i == at || c.lo*x <= 0 || size <= .5 {
+				continue
+			}
+			beyond := 0
+			if (i > at) == (x > 0) {
+				beyond = 1
+			}
+			rows[beyond], cells[beyond] = rows[beyond]+c.rows, cells[beyond]+1
+		}
+		if rows[0] < next*sigma*math.Sqrt(cells[0]) && rows[1] < next*sigma*math.Sqrt(cells[1]) {
+			out = append(out, spike{at, x})
+		}
+	}
+	return out
 }
 
 // outward takes in the cell on either side where cells are whole powers of two, and so coarse that
@@ -156,13 +207,17 @@ const nearZero = 0.13
 
 // bounds makes a column of the noisy magnitudes of its values, and says which of these are within
 // its bounds; nil if none stands out.
-func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma float64) (
+func bounds(name string, m schema.Magnitudes, counts []int64, v *judged, sigma float64) (
 	*schema.Column, []magnitude, string,
 ) {
 	in := possible(m, v.decimals, counts)
 	rows := make([]float64, len(in))
 	for i, c := range in {
 		rows[i] = c.rows
+	}
+	spikes := spikesOf(in, m, sigma)
+	for _, s := range spikes {
+		rows[s.cell] = 0 // for the while
 	}
 	numbers := m.Kind.Stored() == schema.StoredInt || m.Kind.Stored() == schema.StoredFloat
 	first, last, ok := extent(rows, m.PerPower, sigma, func(first, last int) bool {
@@ -177,6 +232,7 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma fl
 	if few {
 		first, last = outward(in, first, last, m.Kind.Stored() == schema.StoredInt, sigma)
 	}
+	all := in
 	in = in[first : last+1]
 	c := &schema.Column{Name: name, Kind: v.kind, Format: v.format, Missing: v.missing,
 		OnInvalid: schema.Clamp, Min: in[0].lo, Max: in[len(in)-1].hi}
@@ -192,6 +248,13 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v judged, sigma fl
 			c.Max = 1
 		case c.Min == c.Max:
 			c.Min, c.Max = c.Min-1, c.Max+1
+		}
+	}
+	for _, s := range spikes {
+		if s.value < c.Min || s.value > c.Max {
+			c.Missing = append(slices.Clip(c.Missing), strconv.FormatFloat(s.value, 'f', -1, 64))
+			v.missed = v.missed.add(all[s.cell].rows, sigma)
+			v.note += fmt.Sprintf("; %v stands apart, and for missing", s.value)
 		}
 	}
 	c.Edges = edges(c, in, v.decimals, sigma)

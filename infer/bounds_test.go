@@ -101,9 +101,12 @@ func TestBounds(t *testing.T) {
 		{"a flag that is always 1", whole, map[string]int64{"1": 5000}, 0, 2},
 		{"a rare flag", whole, map[string]int64{"0": 9900, "1": 100}, 0, 1},
 		{"a code that is always −4", whole, map[string]int64{"-4": 5000}, -5, -3},
-		{"a spike apart", whole, map[string]int64{"1": 900, "2": 800, "3": 300, "999": 100}, 0, 1023},
+		{"a spike apart", whole, map[string]int64{"1": 900, "2": 800, "3": 300, "700": 100}, 0, 703},
+		{"which means missing", whole, map[string]int64{"1": 900, "2": 800, "30": 300, "999": 100,
+			"-99": 500}, 0, 31},
+		{"or not", whole, map[string]int64{"700": 900, "800": 800, "999": 900}, 512, 1023},
 	} {
-		c, _, _ := bounds("x", tt.m, found(t, tt.m, tt.rows), judged{kind: tt.m.Kind}, 10)
+		c, _, _ := bounds("x", tt.m, found(t, tt.m, tt.rows), &judged{kind: tt.m.Kind}, 10)
 		if c.Min != tt.min || c.Max != tt.max {
 			t.Errorf("%s: from %v to %v, want %v to %v", tt.name, c.Min, c.Max, tt.min, tt.max)
 		}
@@ -111,7 +114,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
-	c, _, note := bounds("x", real, make([]int64, real.Len()), judged{kind: schema.Real}, 10)
+	c, _, note := bounds("x", real, make([]int64, real.Len()), &judged{kind: schema.Real}, 10)
 	if c != nil || !strings.Contains(note, "left out") {
 		t.Errorf("nothing: %+v, %s", c, note)
 	}
@@ -121,7 +124,7 @@ func TestBounds(t *testing.T) {
 func TestEdges(t *testing.T) {
 	whole := schema.Magnitudes{Kind: schema.Integer, PerPower: 4}
 	edgesOf := func(m schema.Magnitudes, decimals int, rows map[string]int64) []float64 {
-		c, _, _ := bounds("x", m, found(t, m, rows), judged{kind: m.Kind, decimals: decimals}, 10)
+		c, _, _ := bounds("x", m, found(t, m, rows), &judged{kind: m.Kind, decimals: decimals}, 10)
 		if _, err := schema.NewCodec(*c); err != nil {
 			t.Errorf("%v: %v", c.Edges, err)
 		}

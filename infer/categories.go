@@ -11,6 +11,10 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
+// others is the share of cells that may hold other texts where these do not stand out: more, and
+// they have a category in any case.
+const others = 0.1
+
 // categories makes a column of the texts that were found, sigma being the noise of each; nil if
 // there are none. Other texts have a category unless the counts rule out that they are many: in a
 // lenient schema without one they would be read as the first category.
@@ -38,7 +42,11 @@ func categories(
 				threshold, v.note)
 	}
 	c.Missing = v.missing
-	if dropped == 0 && !v.target && left+noise <= fine*v.values {
+	most := fine * v.values
+	if left <= noise { // which do not stand out
+		most = others * v.values
+	}
+	if dropped == 0 && !v.target && left+noise <= most {
 		return c, v.note + "; these are nearly all of its texts, others are read as the first"
 	}
 	c.OnInvalid, c.Other = schema.Other, "(other)"

@@ -49,7 +49,7 @@ func (v *judged) declare(c *schema.Column) {
 		if v.kind == 0 {
 			v.note = "declared to be " + c.Kind.String() + "; " + strings.TrimPrefix(v.note, "left out: ")
 		}
-		v.kind, v.mixed, v.seeks = c.Kind, false, !c.Kind.Ordered()
+		v.kind, v.format, v.mixed, v.seeks = c.Kind, c.Format, false, !c.Kind.Ordered()
 		if c.Kind == schema.Categorical {
 			v.list()
 		}
@@ -57,7 +57,6 @@ func (v *judged) declare(c *schema.Column) {
 			v.decimals = 0
 		}
 	}
-	v.format = c.Format
 	if c.Decimals > 0 {
 		v.decimals = c.Decimals
 	}

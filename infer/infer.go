@@ -155,7 +155,6 @@ func (r *Result) kinds(
 ) ([][]float64, bool, error) {
 	classes := make([][]float64, p.Columns)
 	ask := func(sigma, weight float64) error {
-		rows := 0.0
 		for i, at := range asked {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -169,10 +168,9 @@ func (r *Result) kinds(
 			}
 			for j, n := range counts {
 				classes[i][j] += weight * (float64(n) - classes[i][j])
-				rows += classes[i][j] / float64(p.Columns)
 			}
 		}
-		r.Rows = math.Max(0, rows)
+		r.Rows = rowsOf(classes, r.Noise.Kinds)
 		return nil
 	}
 	r.Noise.Kinds = p.sigma(kindShare, p.Columns)
@@ -183,6 +181,19 @@ func (r *Result) kinds(
 		err = ask(p.sigma(againShare, p.Columns), againShare/(kindShare+againShare))
 	}
 	return classes, again, err
+}
+
+// rowsOf is the noisy number of rows: the mean, over the columns, of the classes that stand out.
+func rowsOf(classes [][]float64, sigma float64) float64 {
+	rows := 0.0
+	for _, column := range classes {
+		for _, n := range column {
+			if n > clearBest*sigma {
+				rows += n / float64(len(classes))
+			}
+		}
+	}
+	return rows
 }
 
 // column asks what column i of the kind that was found holds.
@@ -211,7 +222,7 @@ func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) 
 			return r.column(s, i, v, o, c)
 		}
 		var cells []magnitude
-		c.Found, cells, c.Note = bounds(c.Name, m, counts, v, d.Sigma)
+		c.Found, cells, c.Note = bounds(c.Name, m, counts, &v, d.Sigma)
 		c.counts = countsOf(cells, nil, v, d.Sigma)
 		if c.Found == nil && v.mixed && len(found) > 0 { // the few numbers among tokens are others
 			v.list()
@@ -237,9 +248,10 @@ func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) 
 	return nil
 }
 
-// rowsNoise is that of Rows, a mean over the columns of a sum over the classes.
+// rowsNoise is that of Rows: of a class or two a column, and what is missing of those that do not
+// stand out.
 func (r *Result) rowsNoise() float64 {
-	return r.Noise.Kinds * math.Sqrt(float64(schema.Classes)/float64(r.asked))
+	return r.Noise.Kinds * math.Hypot(.5, math.Sqrt(2/float64(r.asked)))
 }
 
 // perPower is how fine the magnitudes are asked for: the more rows for the noise, the finer.

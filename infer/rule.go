@@ -23,6 +23,7 @@ const (
 	fine       = 0.01  // of numbers with more digits, below which they are rounded
 	// most texts among numbers that are taken for missing, where they are many
 	tokensAtMost = 2
+	several      = 0.3 // of the cells, above which it is one text: what is missing has one code
 )
 
 // judged is what the classes of a column say.
@@ -95,17 +96,26 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 		limit = doubt
 	}
 	broken := standing(limit, fractions)
+	first := schema.ClassDaySlash // of day and month; both in one column are texts
+	if classes[schema.ClassMonthSlash] > classes[first] {
+		first = schema.ClassMonthSlash
+	}
 	kinds := []standingKind{
 		kindOf(schema.ClassText, mass(schema.ClassText)),
 		kindOf(schema.ClassBoolean, mass(schema.ClassBoolean)),
 		kindOf(schema.ClassDate, mass(schema.ClassDate)),
+		kindOf(first, mass(first)+mass(schema.ClassEitherSlash)),
+		kindOf(schema.ClassDayDot, mass(schema.ClassDayDot)),
+		kindOf(schema.ClassDayDash, mass(schema.ClassDayDash)),
 		kindOf(schema.ClassTimestamp, mass(schema.ClassTimestamp)),
 		kindOf(schema.ClassWhole, mass(schema.ClassWhole)+broken),
 	}
 	best, all := kinds[0], 0.0
 	for _, k := range kinds {
 		all += k.rows
-		if k.kind.Ordered() && k.rows > 0 && !best.kind.Ordered() || k.rows > best.rows {
+	}
+	for _, k := range kinds { // texts among numbers may all mean missing
+		if k.kind.Ordered() && k.rows > stray*all && !best.kind.Ordered() || k.rows > best.rows {
 			best = k
 		}
 	}
@@ -121,7 +131,7 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 			values, sigma)
 		return v
 	}
-	v.kind = best.kind
+	v.kind, v.format = best.kind, best.format
 	v.texts = classes[schema.ClassText]
 	v.seeks = !v.kind.Ordered() || v.texts > doubt*sigma
 	switch others := all - best.rows; {
@@ -144,24 +154,33 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 
 // standingKind is a kind, and the cells that have it.
 type standingKind struct {
-	kind schema.Kind
-	rows float64
-	name string
+	kind   schema.Kind
+	rows   float64
+	name   string
+	format string // of dates; "" is that of the kind
 }
 
 // kindOf is the kind of the cells of a class, numbers being whole until fractions are looked at.
 func kindOf(c schema.Class, rows float64) standingKind {
 	switch c {
 	case schema.ClassText:
-		return standingKind{schema.Categorical, rows, "texts"}
+		return standingKind{schema.Categorical, rows, "texts", ""}
 	case schema.ClassBoolean:
-		return standingKind{schema.Boolean, rows, "true and false"}
+		return standingKind{schema.Boolean, rows, "true and false", ""}
 	case schema.ClassDate:
-		return standingKind{schema.Date, rows, "dates"}
+		return standingKind{schema.Date, rows, "dates", ""}
+	case schema.ClassDaySlash, schema.ClassEitherSlash:
+		return standingKind{schema.Date, rows, "dates", "02/01/2006"}
+	case schema.ClassMonthSlash:
+		return standingKind{schema.Date, rows, "dates", "01/02/2006"}
+	case schema.ClassDayDot:
+		return standingKind{schema.Date, rows, "dates", "02.01.2006"}
+	case schema.ClassDayDash:
+		return standingKind{schema.Date, rows, "dates", "02-01-2006"}
 	case schema.ClassTimestamp:
-		return standingKind{schema.Timestamp, rows, "timestamps"}
+		return standingKind{schema.Timestamp, rows, "timestamps", ""}
 	}
-	return standingKind{schema.Integer, rows, "whole numbers"}
+	return standingKind{schema.Integer, rows, "whole numbers", ""}
 }
 
 // mostly is the class that has the most cells, of those that hold values.
@@ -177,7 +196,7 @@ func mostly(classes []float64) schema.Class {
 
 // list makes texts of a column, of which only the empty one means missing.
 func (v *judged) list() {
-	v.kind, v.mixed, v.missing = schema.Categorical, false, nil
+	v.kind, v.format, v.mixed, v.missing = schema.Categorical, "", false, nil
 	v.values, v.missed = v.values+v.missed.rows-v.empty.rows, v.empty
 	if v.empty.sigma > 0 {
 		v.missing = []string{""}
@@ -192,10 +211,11 @@ func (v *judged) token(found []text.Found, sigma, classSigma float64) bool {
 	for _, f := range found {
 		left -= float64(f.Rows)
 	}
-	noise := doubt * math.Hypot(classSigma, sigma*math.Sqrt(float64(len(found))))
+	noise := clear * math.Hypot(classSigma, sigma*math.Sqrt(float64(len(found))))
 	switch {
 	case !v.mixed, len(found) == 0 && v.texts < hidden*classSigma:
-	case len(found) == 0, len(found) > tokensAtMost, left > max(noise, stray*v.values):
+	case len(found) == 0, len(found) > 1 && v.texts > several*v.values, len(found) > tokensAtMost,
+		left > max(noise, stray*v.values):
 		v.list()
 		return false
 	}

@@ -26,7 +26,12 @@ const (
 	ClassDate      // 2006-01-02
 	ClassTimestamp // RFC 3339, or 2006-01-02 15:04:05, or with a T
 	ClassText      // anything else
-	Classes        // their number
+	ClassDaySlash  // 31/12/2006: the month cannot come first
+	ClassMonthSlash
+	ClassEitherSlash // 05/04/2006
+	ClassDayDot      // 31.12.2006
+	ClassDayDash     // 31-12-2006
+	Classes          // their number
 )
 
 // MissingToken is the text of a class that means missing: "" and the like.
@@ -44,6 +49,8 @@ func (c Class) kind() Kind {
 		return 0
 	case c <= ClassReal:
 		return Real
+	case c > ClassText: // a draft takes them for texts
+		return Categorical
 	}
 	return [...]Kind{Boolean, Date, Timestamp, Categorical}[c-ClassBoolean]
 }
@@ -66,6 +73,30 @@ func Classify(cell []byte) Class {
 	}
 	if _, ok := (Magnitudes{Kind: Timestamp}).Of(cell); ok {
 		return ClassTimestamp
+	}
+	return classifyDate(cell)
+}
+
+// classifyDate is Classify for what has the day and the month before the year.
+func classifyDate(cell []byte) Class {
+	if len(cell) != 10 || cell[2] != cell[5] {
+		return ClassText
+	}
+	a, b, year := digitsAt(cell, 2), digitsAt(cell[3:], 2), digitsAt(cell[6:], 4)
+	is := func(day, month int) bool {
+		return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
+	}
+	switch sep := cell[2]; {
+	case sep == '/' && is(a, b) && is(b, a):
+		return ClassEitherSlash
+	case sep == '/' && is(a, b):
+		return ClassDaySlash
+	case sep == '/' && is(b, a):
+		return ClassMonthSlash
+	case sep == '.' && is(a, b):
+		return ClassDayDot
+	case sep == '-' && is(a, b):
+		return ClassDayDash
 	}
 	return ClassText
 }

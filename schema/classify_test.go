@@ -22,7 +22,11 @@ func TestClassify(t *testing.T) {
 		"true": ClassBoolean, "FALSE": ClassBoolean, "t": ClassText,
 		"2024-02-29": ClassDate, "2023-02-29": ClassText, "2024-02-29T01:02:03Z": ClassTimestamp,
 		"2024-02-29 01:02:03": ClassTimestamp,
-		" 1":                  ClassText, "\xff": ClassText, "-": ClassText,
+		"31/12/2006":          ClassDaySlash, "12/31/2006": ClassMonthSlash, "05/04/2006": ClassEitherSlash,
+		"29/02/2023": ClassText, "31.12.2006": ClassDayDot, "12.31.2006": ClassText,
+		"31-12-2006": ClassDayDash, "31/12-2006": ClassText, "1/12/2006": ClassText,
+		"00/01/2006": ClassText, "01/01/0000": ClassText,
+		" 1": ClassText, "\xff": ClassText, "-": ClassText,
 	} {
 		if got := Classify([]byte(cell)); got != want {
 			t.Errorf("%q has class %d, want %d", cell, got, want)
