@@ -12,7 +12,8 @@ func TestClassify(t *testing.T) {
 	}
 	for cell, want := range map[string]Class{
 		"": 0, "?": 1, "NA": 2, ".": 7,
-		"0": ClassWhole, "-17": ClassWhole, "4.0": ClassWhole, "9007199254740991": ClassWhole,
+		"0": ClassWhole, "-17": ClassWhole, "4.0": ClassWhole,
+		"9007199254740991": ClassWhole,
 		"9007199254740993": ClassReal,
 		"0.5":              ClassDecimals1, "1.25": ClassDecimals1 + 1, "1.50": ClassDecimals1,
 		"-.123456":  ClassDecimals1 + 5,
@@ -22,7 +23,8 @@ func TestClassify(t *testing.T) {
 		"true": ClassBoolean, "FALSE": ClassBoolean, "t": ClassText,
 		"2024-02-29": ClassDate, "2023-02-29": ClassText, "2024-02-29T01:02:03Z": ClassTimestamp,
 		"2024-02-29 01:02:03": ClassTimestamp,
-		"31/12/2006":          ClassDaySlash, "12/31/2006": ClassMonthSlash, "05/04/2006": ClassEitherSlash,
+		"31/12/2006":          ClassDaySlash, "12/31/2006": ClassMonthSlash,
+		"05/04/2006": ClassEitherSlash,
 		"29/02/2023": ClassText, "31.12.2006": ClassDayDot, "12.31.2006": ClassText,
 		"31-12-2006": ClassDayDash, "31/12-2006": ClassText, "1/12/2006": ClassText,
 		"00/01/2006": ClassText, "01/01/0000": ClassText,

@@ -1,0 +1,125 @@
+package infer
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/privacy/text"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+func TestAsked(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	d := AllOpen([]string{"c", "a"})
+	if asked, err := Asked(d, names); err != nil || !slices.Equal(asked, []int{0, 2}) {
+		t.Errorf("asked %v: %v", asked, err)
+	}
+	d.Open = []bool{false, false}
+	if _, err := Asked(d, names); !errors.Is(err, schema.ErrInvalid) {
+		t.Errorf("nothing is open: %v", err)
+	}
+	if _, err := Asked(AllOpen([]string{"d"}), names); !errors.Is(err, schema.ErrInvalid) {
+		t.Errorf("no such column: %v", err)
+	}
+}
+
+// TestDeclare: what is declared overrules what was found, except for missing tokens.
+func TestDeclare(t *testing.T) {
+	v := judged{kind: schema.Integer, mixed: true, seeks: true, missing: []string{"NA"}}
+	v.declare(&schema.Column{Kind: schema.Date, Format: "02/01/2006", Missing: []string{"-"}})
+	if v.kind != schema.Date || v.format != "02/01/2006" || v.mixed || v.seeks ||
+		!slices.Equal(v.missing, []string{"-", "NA"}) {
+		t.Errorf("%+v", v)
+	}
+	v = judged{kind: schema.Real, decimals: 2, missing: []string{"NA"}}
+	v.declare(&schema.Column{Kind: schema.Categorical})
+	if v.kind != schema.Categorical || !v.seeks || len(v.missing) > 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestByName(t *testing.T) {
+	for name, want := range map[string]bool{"age": true, "Age (years)": true, "patient_age": true,
+		"age_group": false, "page": false, "SEX": true, "wages": false} {
+		c := byName(name, nil, []string{""})
+		if (c != nil) != want {
+			t.Errorf("%s: %+v", name, c)
+		}
+		if c == nil {
+			continue
+		}
+		if _, err := schema.NewCodec(*c); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, found := range []schema.Column{
+		{Kind: schema.Integer, Min: 2000, Max: 4000}, // days?
+		{Kind: schema.Integer, Min: -3, Max: 3}, {Kind: schema.Real, Max: 90},
+		{Kind: schema.Integer, Max: 4095},
+	} {
+		if byName("age", &found, nil) != nil {
+			t.Errorf("%+v is taken for an age", found)
+		}
+	}
+	if byName("age", &schema.Column{Kind: schema.Integer, Min: 32, Max: 63}, nil) == nil {
+		t.Error("half of an age is left as it is")
+	}
+}
+
+// TestToken: one text among numbers means missing, several are values.
+func TestToken(t *testing.T) {
+	of := func(rows ...int64) (found []text.Found) {
+		for i, n := range rows {
+			found = append(found, text.Found{Text: string(rune('M' + i)), Rows: n})
+		}
+		return found
+	}
+	for _, tt := range []struct {
+		name  string
+		found []text.Found
+		texts float64
+		kept  bool
+	}{
+		{"one token", of(2000), 2010, true},
+		{"two tokens", of(900, 100), 1000, true},
+		{"two texts in half of the cells", of(3000, 2000), 5000, false},
+		{"codes", of(300, 200, 100), 600, false},
+		{"one code of many", of(300), 3000, false},
+		{"many rare codes", nil, 3000, false},
+		{"a stray or two", nil, 45, true},
+	} {
+		v := judged{kind: schema.Integer, values: 10000, texts: tt.texts, mixed: true}
+		if got := v.token(tt.found, 5, 10); got != tt.kept || got && len(v.missing) != len(tt.found) ||
+			!got && v.kind != schema.Categorical {
+			t.Errorf("%s: kept %v, %+v", tt.name, got, v)
+		}
+	}
+}
+
+func TestBooleanKeepsItsSpelling(t *testing.T) {
+	for _, tt := range []struct {
+		found []string
+		want  []string
+	}{
+		{[]string{"False", "True"}, []string{"False", "True"}},
+		{[]string{"TRUE"}, []string{"FALSE", "TRUE"}},
+		{[]string{"False"}, []string{"False", "True"}},
+		{[]string{"false", "true"}, nil},
+		{[]string{"False", "True", "true"}, nil},
+		{[]string{"fALSE"}, nil},
+		{nil, nil},
+	} {
+		var found []text.Found
+		for _, word := range tt.found {
+			found = append(found, text.Found{Text: word, Rows: 100})
+		}
+		c := boolean("x", found, judged{})
+		if !slices.Equal(c.Categories, tt.want) {
+			t.Errorf("%v: %v, want %v", tt.found, c.Categories, tt.want)
+		}
+		if _, err := schema.NewCodec(*c); err != nil {
+			t.Error(err)
+		}
+	}
+}
