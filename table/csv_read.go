@@ -81,7 +81,14 @@ func (l *layout) readCSV(
 		r: contextReader{ctx, r}, block: block, lenient: l.lenient,
 		probe: newTokenizer(l.comma, o.maxCell),
 	}
+	if l.schema != nil {
+		split.known = map[string]bool{l.schema.Unit: l.schema.Unit != ""}
+		for _, f := range l.file {
+			split.known[f.Name] = true
+		}
+	}
 	first, names, err := openCSV(split, l.header)
+	l.comma = split.probe.comma
 	if err == nil {
 		err = bind(first, names)
 	}
@@ -108,9 +115,39 @@ func openCSV(split *splitter, withHeader bool) (first chunk, names []string, err
 	case err != nil:
 		return chunk{}, nil, readingError(err)
 	case withHeader:
+		split.chooseSeparator(first)
 		names, first, err = header(split.probe, first, split.lenient)
 	}
 	return first, names, err
+}
+
+// chooseSeparator goes over to another separator if under the present one the header, the first
+// line, has none of the columns that are known, and under the other it has: to the one that has most
+// of them. A header is public, and no row has a say.
+func (s *splitter) chooseSeparator(first chunk) {
+	if s.known == nil {
+		return
+	}
+	most := 0
+	for i, comma := range []byte{s.probe.comma, ',', ';', '\t', '|'} {
+		z := newTokenizer(comma, s.probe.maxCell)
+		names, _, err := header(z, first, true)
+		if err != nil {
+			continue
+		}
+		found := 0
+		for _, name := range names {
+			if s.known[name] {
+				found++
+			}
+		}
+		if found > most {
+			most, s.probe = found, z
+		}
+		if i == 0 && found > 0 {
+			return
+		}
+	}
 }
 
 // csvJob is a chunk on its way to a parser, and the place for its result.

@@ -34,10 +34,11 @@ type chunk struct {
 // record.
 type splitter struct {
 	r       io.Reader
-	block   int        // bytes of a usual chunk
-	lenient bool       // every line is a record
-	probe   *tokenizer // looks into records that are longer than a block
-	cells   int        // most cells of a record; 0 = maxColumns
+	block   int             // bytes of a usual chunk
+	lenient bool            // every line is a record
+	probe   *tokenizer      // looks into records that are longer than a block
+	cells   int             // most cells of a record; 0 = maxColumns
+	known   map[string]bool // columns that the header may have; nil: the separator is sure
 
 	carry []byte // what was read after the last cut
 	line  int    // physical line of carry, from 0

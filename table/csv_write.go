@@ -13,21 +13,32 @@ const flushSize = 1 << 16 // bytes of CSV that are written at once
 // csvWriter writes CSV.
 type csvWriter struct {
 	decoder
-	w     io.Writer
-	comma byte
-	buf   []byte
-	fixed [][][]byte // per file column and code the whole cell, if nothing else has a say
-	safe  bool       // no cell is a formula
-	err   error      // of the stream, which ends the file
+	w      io.Writer
+	packed io.WriteCloser // nil: w is the file
+	comma  byte
+	buf    []byte
+	fixed  [][][]byte // per file column and code the whole cell, if nothing else has a say
+	safe   bool       // no cell is a formula
+	err    error      // of the stream, which ends the file
 }
 
-func newCSVWriter(w io.Writer, d decoder, safe bool) (*csvWriter, error) {
+func newCSVWriter(w io.Writer, f Format, d decoder, safe bool) (*csvWriter, error) {
 	comma := d.schema.CSV.Separator()
-	if err := checkComma(comma); err != nil {
+	if f&Tabs != 0 {
+		comma = '\t'
+	}
+	err := checkComma(comma)
+	if err != nil {
 		return nil, err
 	}
 	c := &csvWriter{decoder: d, w: w, comma: comma, fixed: make([][][]byte, len(d.columns)),
 		safe: safe}
+	if c.packed, err = packer(f, w); err != nil {
+		return nil, err
+	}
+	if c.packed != nil {
+		c.w = c.packed
+	}
 	for k, f := range d.columns {
 		if f.Made >= 0 || d.schema.Columns[f.Column].After != "" {
 			continue
@@ -90,6 +101,9 @@ func (c *csvWriter) Write(t *Table) error {
 // Close writes what is left.
 func (c *csvWriter) Close() error {
 	c.flush()
+	if c.err == nil && c.packed != nil {
+		c.err = c.packed.Close()
+	}
 	return c.err
 }
 

@@ -6,31 +6,31 @@ import (
 	"os"
 )
 
-// Header gives the column names of the CSV or Parquet file at path: the first line of a CSV file,
-// the names of the columns in the schema of a Parquet file. It looks at no row: the names of a CSV
+// Header gives the column names of the CSV, Parquet or Arrow file at path: the first line of a CSV file,
+// the names of the columns in the schema of another. It looks at no row: the names of a CSV
 // file are those of its first line alone. comma is for CSV only. Not for the standard input, which
 // can be read once only.
 func Header(path string, comma byte) ([]string, error) {
 	if err := checkComma(comma); err != nil {
 		return nil, err
 	}
-	format, f, _, err := open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	if f == os.Stdin {
+	if f.file == os.Stdin {
 		return nil, errors.New("table: the standard input has no header of its own")
 	}
-	defer f.Close()
-	if format == CSV {
+	defer f.close()
+	if f.format.IsCSV() {
 		split := &splitter{
-			r: f, block: blockSize, lenient: true,
+			r: f.text, block: blockSize, lenient: true,
 			probe: newTokenizer(comma, ReadOptions{}.withDefaults().maxCell),
 		}
 		_, names, err := openCSV(split, true)
 		return names, err
 	}
-	p, err := openParquet(context.Background(), f)
+	p, err := openTyped(context.Background(), f)
 	if err != nil {
 		return nil, err
 	}

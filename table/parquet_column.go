@@ -230,6 +230,26 @@ func (r *columnReader) cellOf(value int) (uint32, error) {
 	return d.cells[i], nil
 }
 
+// consumerOf takes the values of a column to out; done is to be called behind the last.
+func (a *allowance) consumerOf(
+	leaf *leaf, l *layout, d destination, out *part, maxCell int,
+) (c consumer, done func()) {
+	if l.relates(d) {
+		at := d.code
+		if d.check >= 0 {
+			at = len(l.sizes) + d.check
+		}
+		return a.valuesConsumer(leaf, l, d, &out.values[at], maxCell), func() {}
+	}
+	if d.codec != nil {
+		return codesConsumer(leaf, d.codec, &out.codes[d.code], l.lenient, maxCell), func() {}
+	}
+	var numbers numbering
+	t := &out.texts[d.text]
+	return a.textsConsumer(leaf, &numbers, t, d.unit, l.lenient, maxCell),
+		func() { t.words = numbers.take() }
+}
+
 // codesConsumer turns values into codes, which go to out.
 func codesConsumer(l *leaf, c *schema.Codec, out *Codes, lenient bool, maxCell int) consumer {
 	scratch := make([]byte, 0, 64)
@@ -264,7 +284,7 @@ func codesConsumer(l *leaf, c *schema.Codec, out *Codes, lenient bool, maxCell i
 const valueCost = 48
 
 // valuesConsumer keeps the values of a related column until their rows are settled.
-func (p *parquetFile) valuesConsumer(
+func (a *allowance) valuesConsumer(
 	l *leaf, layout *layout, d destination, out *values, maxCell int,
 ) consumer {
 	rows, scratch := layout.rows, make([]byte, 0, 64)
@@ -273,7 +293,7 @@ func (p *parquetFile) valuesConsumer(
 			return 0, err
 		}
 		out.of = append(out.of, v)
-		return uint32(len(out.of) - 1), p.take(valueCost + len(v.made))
+		return uint32(len(out.of) - 1), a.take(valueCost + len(v.made))
 	}
 	made := func(text []byte) (uint32, error) { return add(value{made: string(text)}, nil) }
 	want := schema.StoredText
@@ -318,7 +338,7 @@ const nobody = math.MaxUint32
 
 // textsConsumer numbers values by their texts; the numbers go to out. In a
 // lenient file what is no text is empty, and what is no id is nobody's.
-func (p *parquetFile) textsConsumer(
+func (a *allowance) textsConsumer(
 	l *leaf, numbers *numbering, out *texts, unit, lenient bool, maxCell int,
 ) consumer {
 	var scratch []byte
@@ -328,13 +348,13 @@ func (p *parquetFile) textsConsumer(
 		}
 		switch {
 		case err == nil:
-			return p.number(numbers, text)
+			return a.number(numbers, text)
 		case !lenient:
 			return 0, err
 		case unit:
 			return nobody, nil
 		}
-		return p.number(numbers, nil)
+		return a.number(numbers, nil)
 	}
 	return consumer{
 		cell: func(v *vector, i int) (uint32, error) {
@@ -350,13 +370,13 @@ func (p *parquetFile) textsConsumer(
 }
 
 // number is u.of within the allowance of the file.
-func (p *parquetFile) number(u *numbering, text []byte) (uint32, error) {
+func (a *allowance) number(u *numbering, text []byte) (uint32, error) {
 	before, cost := len(u.words), lookupCost
 	n := u.of(text)
 	if len(u.words) > before {
 		cost = unitCost + len(text)
 	}
-	return n, p.take(cost)
+	return n, a.take(cost)
 }
 
 // checkText applies to a text what CSV demands of a cell.

@@ -39,7 +39,7 @@ var (
 	errLargePage = fmt.Errorf("a Parquet page of more than %d MiB: write the file with smaller pages",
 		maxPage>>20)
 	errTooMuch = errors.New(
-		"a Parquet file that holds far more than its length lets expect: over 1 GiB, " +
+		"a Parquet or Arrow file that holds far more than its length lets expect: over 1 GiB, " +
 			"or 128 million cells, and 1024 more for each of its bytes")
 )
 

@@ -41,23 +41,7 @@ import (
 func readParquet(
 	ctx context.Context, r parquet.ReaderAtSeeker, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
-	l, err := newLayout(s)
-	if err != nil {
-		return nil, Report{}, err
-	}
-	p, err := openParquet(ctx, r)
-	if err != nil {
-		return nil, Report{}, err
-	}
-	var report Report
-	if report.Ignored, err = l.bindNames(p.names()); err != nil {
-		return nil, Report{}, err
-	}
-	a := assembly{layout: l}
-	if err := p.read(l, o, a.add); err != nil {
-		return nil, Report{}, err
-	}
-	return a.table(), report, nil
+	return readTyped(func() (typedFile, error) { return openParquet(ctx, r) }, s, o)
 }
 
 // read reads a file with this layout; put takes the row groups in their order.
@@ -183,15 +167,12 @@ func (p *parquetFile) names() []string {
 // readGroup reads a row group that comes after rows other rows.
 func (p *parquetFile) readGroup(group, rows int, l *layout, o ReadOptions) (part, error) {
 	var (
-		out  = part{codes: make([]Codes, len(l.sizes)), texts: make([]texts, l.texts)}
+		out  = l.newPart()
 		errs = make([]error, len(p.fields))
 		work = make(chan int, len(p.fields))
 		wg   sync.WaitGroup
 		n    int64
 	)
-	if l.rows != nil {
-		out.values = make([]values, len(l.sizes)+len(l.schema.Made))
-	}
 	err := catch(func() error { n = p.reader.RowGroup(group).NumRows(); return nil })
 	if err != nil {
 		return part{}, fmt.Errorf("table: %w", err)
@@ -210,20 +191,35 @@ func (p *parquetFile) readGroup(group, rows int, l *layout, o ReadOptions) (part
 		})
 	}
 	wg.Wait()
-	if err := l.firstError(errs, rows); err != nil {
-		return part{}, err
+	return out, l.complete(&out, int(n), rows, errs)
+}
+
+// newPart is for the columns of a run of rows of a typed file.
+func (l *layout) newPart() part {
+	out := part{codes: make([]Codes, len(l.sizes)), texts: make([]texts, l.texts)}
+	if l.rows != nil {
+		out.values = make([]values, len(l.sizes)+len(l.schema.Made))
 	}
-	out.rows = int(n)
+	return out
+}
+
+// complete makes rows of the columns of a run of n rows that comes after rows other rows; errs are
+// the errors by file column.
+func (l *layout) complete(out *part, n, rows int, errs []error) error {
+	if err := l.firstError(errs, rows); err != nil {
+		return err
+	}
+	out.rows = n
 	if out.values != nil {
-		if row, column, err := newRelated(l).settleRows(&out, l.sizes); err != nil {
-			return part{}, l.at("row", rows+row+1, column).wrap(err)
+		if row, column, err := newRelated(l).settleRows(out, l.sizes); err != nil {
+			return l.at("row", rows+row+1, column).wrap(err)
 		}
 		out.values = nil
 	}
 	if l.lenient && l.schema != nil && l.schema.Unit != "" {
 		out.dropNobody()
 	}
-	return out, nil
+	return nil
 }
 
 // firstError returns the error about the first bad cell of each column of a row group, or that
@@ -270,23 +266,10 @@ func (p *parquetFile) readColumn(
 		}
 		defer pages.close()
 		r := columnReader{leaf: leaf, rows: n}
-		if l.relates(d) {
-			at := d.code
-			if d.check >= 0 {
-				at = len(l.sizes) + d.check
-			}
-			r.consumer = p.valuesConsumer(leaf, l, d, &out.values[at], maxCell)
-			return r.read(p.ctx, pages)
-		}
-		if d.codec != nil {
-			r.consumer = codesConsumer(leaf, d.codec, &out.codes[d.code], l.lenient, maxCell)
-			return r.read(p.ctx, pages)
-		}
-		var numbers numbering
-		t := &out.texts[d.text]
-		r.consumer = p.textsConsumer(leaf, &numbers, t, d.unit, l.lenient, maxCell)
+		var done func()
+		r.consumer, done = p.consumerOf(leaf, l, d, out, maxCell)
 		err = r.read(p.ctx, pages)
-		t.words = numbers.take()
+		done()
 		return err
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,14 +40,28 @@ type Report struct {
 	Ignored []int
 }
 
-// Format is a file format.
+// Format is a file format: CSV, Parquet or Arrow and, with CSV, how it is packed.
 type Format uint8
 
 // The formats.
 const (
-	CSV Format = iota + 1
-	Parquet
+	CSV     Format = iota + 1
+	Parquet        // Apache Parquet
+	Arrow          // Arrow IPC: written as a file, read also as a stream
+
+	Tabs Format = 1 << 4 // with CSV: a tab between cells, whatever the schema says
+	Gzip Format = 1 << 5 // with CSV: compressed so
+	Zstd Format = 1 << 6 // likewise
 )
+
+// IsCSV reports whether it is CSV, packed or not.
+func (f Format) IsCSV() bool { return f.base() == CSV }
+
+func (f Format) base() Format { return f & 15 }
+
+// errFormat is about the name of a file.
+var errFormat = errors.New("table: the file name must end in .csv or .tsv (.gz or .zst may follow), " +
+	".parquet, .arrow or .feather")
 
 // FormatOf returns the format of a file by the extension of its path, in any
 // letter case. The path "-" is CSV.
@@ -54,68 +69,96 @@ func FormatOf(path string) (Format, error) {
 	if path == "-" {
 		return CSV, nil
 	}
-	switch ext := strings.ToLower(filepath.Ext(path)); ext {
-	case ".csv":
-		return CSV, nil
-	case ".parquet":
-		return Parquet, nil
-	case ".gz", ".zst", ".bz2", ".xz", ".zip":
-		return 0, fmt.Errorf("table: compressed files (%s) are not supported: decompress the file first",
-			ext)
+	path = strings.ToLower(path)
+	base, how := path, Format(0)
+	if rest, ok := strings.CutSuffix(path, ".gz"); ok {
+		base, how = rest, Gzip
+	} else if rest, ok := strings.CutSuffix(path, ".zst"); ok {
+		base, how = rest, Zstd
 	}
-	return 0, errors.New("table: the file name must end in .csv or .parquet")
+	switch ext := filepath.Ext(base); {
+	case ext == ".csv":
+		return CSV | how, nil
+	case ext == ".tsv":
+		return CSV | Tabs | how, nil
+	case ext == ".parquet" && how == 0:
+		return Parquet, nil
+	case (ext == ".arrow" || ext == ".feather") && how == 0:
+		return Arrow, nil
+	}
+	return 0, errFormat
 }
 
-// Read reads the table at path, whose extension says whether it is CSV or
-// Parquet; "-" is CSV on the standard input. See ReadCSV and readParquet. An
-// error about the content of the file wraps schema.ErrSchema.
+// Read reads the table at path, whose extension says what it is: see [FormatOf]; "-" is CSV on the
+// standard input. See ReadCSV, readParquet and arrowFile. An error about the content of the file
+// wraps schema.ErrSchema.
 func Read(
 	ctx context.Context, path string, s *schema.Schema, o ReadOptions,
 ) (*Table, Report, error) {
-	format, f, size, err := open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	defer shut(f)
-	if format == CSV {
-		return ReadCSV(ctx, f, size, s, o)
+	defer f.close()
+	if f.format.IsCSV() {
+		return ReadCSV(ctx, f.text, f.size, s, o)
 	}
-	return readParquet(ctx, f, s, o)
+	return readTyped(func() (typedFile, error) { return openTyped(ctx, f) }, s, o)
 }
 
-// open opens a regular file, or the standard input for "-", and returns its
-// format and length, -1 if that is not known. A pipe is refused before it is
+// opened is a file that is open for reading.
+type opened struct {
+	format Format
+	file   *os.File
+	size   int64     // -1 if it is not known
+	text   io.Reader // of a CSV file, not packed
+}
+
+// open opens a regular file, or the standard input for "-". A pipe is refused before it is
 // opened, which might wait for its writer.
-func open(path string) (format Format, f *os.File, size int64, err error) {
-	if format, err = FormatOf(path); err != nil {
-		return 0, nil, 0, err
+func open(path string) (*opened, error) {
+	format, err := FormatOf(path)
+	if err != nil {
+		return nil, err
 	}
 	if path == "-" {
-		return format, os.Stdin, -1, nil
+		return &opened{format, os.Stdin, -1, os.Stdin}, nil
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return 0, nil, 0, fmt.Errorf("table: %w", err)
+		return nil, fmt.Errorf("table: %w", err)
 	}
 	switch mode := info.Mode(); {
 	case mode.IsDir():
-		return 0, nil, 0, fmt.Errorf("table: %s is a directory", path)
+		return nil, fmt.Errorf("table: %s is a directory", path)
 	case mode&(fs.ModeNamedPipe|fs.ModeCharDevice|fs.ModeSocket) != 0:
-		return 0, nil, 0, fmt.Errorf(
+		return nil, fmt.Errorf(
 			"table: %s is not a regular file; to read CSV from a pipe, use - for the standard input",
 			path)
 	case !mode.IsRegular():
-		return 0, nil, 0, fmt.Errorf("table: %s is not a regular file", path)
+		return nil, fmt.Errorf("table: %s is not a regular file", path)
 	}
-	if f, err = os.Open(path); err != nil {
-		return 0, nil, 0, fmt.Errorf("table: %w", err)
+	f := &opened{format: format, size: info.Size()}
+	if f.file, err = os.Open(path); err != nil {
+		return nil, fmt.Errorf("table: %w", err)
 	}
-	return format, f, info.Size(), nil
+	f.text = f.file
+	if format&(Gzip|Zstd) != 0 {
+		if f.text, err = unpack(format, f.file, f.size); err != nil {
+			f.file.Close()
+			return nil, readingError(err)
+		}
+		f.size = -1 // of the text
+	}
+	return f, nil
 }
 
-// shut closes what open opened.
-func shut(f *os.File) {
-	if f != os.Stdin {
-		f.Close()
+// close closes what open opened.
+func (f *opened) close() {
+	if c, ok := f.text.(*unpacked); ok {
+		c.close()
+	}
+	if f.file != os.Stdin {
+		f.file.Close()
 	}
 }

@@ -135,7 +135,7 @@ func TestRelatedRoundTrip(t *testing.T) {
 	s := relatedOf(t)
 	rows := repaired(t, randomRows(t, s, 3000))
 	var csv *Table
-	for ext, f := range map[string]Format{".csv": CSV, ".parquet": Parquet} {
+	for ext, f := range map[string]Format{".csv": CSV, ".parquet": Parquet, ".arrow": Arrow} {
 		data := written(t, f, rows)
 		if f == CSV {
 			checkRelatedText(t, string(data))

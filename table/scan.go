@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/apache/arrow/go/v15/parquet"
-
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -17,23 +15,27 @@ type ScanOptions struct {
 	Columns int        // required with Lenient: how many the file has, or it is refused
 }
 
-// ScanText calls fn with the text of every row of the CSV or Parquet file at
+// ScanText calls fn with the text of every row of the CSV, Parquet or Arrow file at
 // path, in order, and stops at the first error; "-" is CSV on the standard
 // input. It is for files that no schema describes. names are
 // the column names; without a header they are column_1, column_2 and so on.
-// row has one cell a name and is valid until fn returns. The values of Parquet
+// row has one cell a name and is valid until fn returns. The values of typed
 // columns are written as the writers of this package would, nulls as empty
 // cells. The limits are those of ReadCSV and readParquet.
 func ScanText(path string, o ScanOptions, fn func(names, row []string) error) error {
-	format, f, size, err := open(path)
+	f, err := open(path)
 	if err != nil {
 		return err
 	}
-	defer shut(f)
-	if format == Parquet {
-		return scanParquet(f, o, fn)
+	defer f.close()
+	if f.format.IsCSV() {
+		return scanCSV(f.text, f.size, o, ReadOptions{}, fn)
 	}
-	return scanCSV(f, size, o, ReadOptions{}, fn)
+	typed, err := openTyped(context.Background(), f)
+	if err != nil {
+		return err
+	}
+	return scanTyped(typed, o, fn)
 }
 
 func (o ScanOptions) layout() *layout {
@@ -85,24 +87,18 @@ func cellsOf(first chunk, comma byte, o ReadOptions) (int, error) {
 	return len(cells), err
 }
 
-// scanParquet is ScanText for Parquet. It holds a row group at a time, and every
-// text of a column in it once.
-func scanParquet(
-	r parquet.ReaderAtSeeker, o ScanOptions, fn func(names, row []string) error,
-) error {
-	p, err := openParquet(context.Background(), r)
-	if err != nil {
-		return err
-	}
-	l, names := o.layout(), p.names()
+// scanTyped is ScanText for a file of typed columns. It holds a row group at a time, and every text
+// of a column in it once.
+func scanTyped(f typedFile, o ScanOptions, fn func(names, row []string) error) error {
+	l, names := o.layout(), f.names()
 	if len(names) == 0 {
 		return fmt.Errorf("table: %w", errEmptyFile)
 	}
 	if err := o.bind(l, names); err != nil {
 		return err
 	}
-	return p.read(l, ReadOptions{}, func(part part) error {
-		return part.rowsOf(names, p.take, fn)
+	return f.read(l, ReadOptions{}, func(part part) error {
+		return part.rowsOf(names, f.take, fn)
 	})
 }
 

@@ -26,7 +26,7 @@ type Writer interface {
 // boolean. The unit column of s is not written: synthetic rows have none.
 //
 // CSV is RFC 4180 with LF line ends and a header unless s.CSV.NoHeader.
-// Parquet has dictionary-coded strings, 64-bit integers, doubles, booleans,
+// Parquet and Arrow have dictionary-coded strings, 64-bit integers, doubles, booleans,
 // dates and timestamps in microseconds, with nulls for missing cells; timestamps are in UTC, or of
 // no zone where the format of the column has none.
 func NewWriter(w io.Writer, f Format, s *schema.Schema, u *rand.Rand) (Writer, error) {
@@ -34,24 +34,26 @@ func NewWriter(w io.Writer, f Format, s *schema.Schema, u *rand.Rand) (Writer, e
 	if err != nil {
 		return nil, err
 	}
-	switch f {
+	switch f.base() {
 	case CSV:
-		return newCSVWriter(w, d, false)
-	case Parquet:
-		return newParquetWriter(w, d)
+		return newCSVWriter(w, f, d, false)
+	case Parquet, Arrow:
+		return newTypedWriter(w, f, d)
 	}
 	return nil, errors.New("table: unknown file format")
 }
 
-// NewSpreadsheetWriter is NewWriter of a CSV file for a spreadsheet: an apostrophe
+// NewSpreadsheetWriter is NewWriter of a CSV file, f, for a spreadsheet: an apostrophe
 // goes before each cell, and each name, that is a [Formula]. Such cells are then
 // not those of the schema.
-func NewSpreadsheetWriter(w io.Writer, s *schema.Schema, u *rand.Rand) (Writer, error) {
+func NewSpreadsheetWriter(
+	w io.Writer, f Format, s *schema.Schema, u *rand.Rand,
+) (Writer, error) {
 	d, err := newDecoder(s, u)
 	if err != nil {
 		return nil, err
 	}
-	return newCSVWriter(w, d, true)
+	return newCSVWriter(w, f, d, true)
 }
 
 // newDecoder draws values with u.

@@ -203,7 +203,7 @@ func TestParquetBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.(*parquetWriter).maxBatch = 100
+	w.(*typedWriter).maxBatch = 100
 	if err := errors.Join(w.Write(tab), w.Write(tab), w.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestSpreadsheetSafe(t *testing.T) {
 		"'@SUM(A1),'-9=missing\n'\tx,-3\n\"'\r\",'-9=missing\n-1,-3\n" +
 		"+5.5e3,'-9=missing\n'-,-3\na=b,'-9=missing\n'-1e999,-3\n'-0x1,'-9=missing\n,-3\n"
 	var b bytes.Buffer
-	w, err := NewSpreadsheetWriter(&b, s, rand.New(rand.NewPCG(1, 2)))
+	w, err := NewSpreadsheetWriter(&b, CSV, s, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,6 +79,9 @@ func (e *datasetsExport) rows(t *terminal, d datasets.Dataset) error {
 	if err != nil {
 		return err
 	}
+	if format != table.CSV && format != table.Parquet {
+		return usagef("--out %s: the rows are written as they are, to .csv or .parquet", e.out)
+	}
 	return t.write("--out", e.out, func(w io.Writer) error {
 		if format == table.Parquet {
 			return writeParquet(w, d)

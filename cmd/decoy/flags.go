@@ -18,7 +18,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
-	"github.com/decoy-dp/decoy/table"
 )
 
 // jobFlags are the flags that fill a job. A verb adds those that it needs.
@@ -132,7 +131,7 @@ func (j *jobFlags) checkSampling(cmd *cobra.Command) error {
 		return err
 	}
 	if format, err := job.FormatOf("--out", j.Out); j.SpreadsheetSafe && err == nil &&
-		format != table.CSV {
+		!format.IsCSV() {
 		return usagef("--spreadsheet-safe is for CSV, which %s is not", j.Out)
 	}
 	if cmd.Flags().Changed("rows") && j.Rows < 1 {

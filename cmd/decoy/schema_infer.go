@@ -89,7 +89,8 @@ the noise is left out, and a comment in the schema says so.`,
 	f.BoolVar(&s.public, "header-is-public", false, "the names of the columns may be shown to anyone")
 	f.BoolVar(&s.noHeader, "no-header", false, "the first line of a CSV file is a row")
 	f.StringVar(&s.names, "columns", "", "with --no-header: the columns' names `A,B,C`, in order")
-	f.StringVar(&s.comma, "comma", ",", "separator `C` of a CSV file")
+	f.StringVar(&s.comma, "comma", ",", "separator `C` of a CSV file; default a comma, or else what "+
+		"parts the header: ; | or a tab")
 	f.StringVar(&s.unit, "unit", "", "id column `NAME`: all rows with one id are one privacy unit")
 	f.IntVar(&s.maxRows, "max-rows-per-unit", 0, "with --unit: how many rows `K` of a unit are used")
 	f.IntVar(&s.maxCategories, "max-categories", 1000, "most categories `N` of a column, the most "+
@@ -232,8 +233,8 @@ func (s *schemaInfer) header(
 	if err != nil {
 		return nil, err
 	}
-	if s.noHeader && format == table.Parquet {
-		return nil, usagef("--no-header: a Parquet file has names")
+	if s.noHeader && !format.IsCSV() {
+		return nil, usagef("--no-header: only CSV files have none")
 	}
 	if err := job.Readable(input); err != nil {
 		return nil, err
@@ -252,11 +253,12 @@ func (s *schemaInfer) header(
 		if names, err = table.Header(input, s.comma[0]); err != nil {
 			return nil, err
 		}
-		if len(names) == 1 && format == table.CSV && !cmd.Flags().Changed("comma") {
-			// it would buy one column of texts that no two rows share
-			if i := strings.IndexAny(names[0], ";\t|"); i >= 0 {
-				return nil, usagef("the header of %s is one name with %q in it: if that is the separator, "+
-					"give it as --comma, else give --comma ,", input, names[0][i])
+		if len(names) == 1 && format.IsCSV() && !cmd.Flags().Changed("comma") {
+			if i := strings.IndexAny(names[0], ";\t|"); i >= 0 { // the header, which is public, decides
+				s.comma = names[0][i : i+1]
+				if names, err = table.Header(input, s.comma[0]); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}

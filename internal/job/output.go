@@ -112,7 +112,7 @@ func (o *Output) Sample(
 	buffer := bufio.NewWriterSize(o, 1<<20)
 	w, err := table.NewWriter(buffer, o.format, s, release.ValueRand(seed))
 	if o.Safe {
-		w, err = table.NewSpreadsheetWriter(buffer, s, release.ValueRand(seed))
+		w, err = table.NewSpreadsheetWriter(buffer, o.format, s, release.ValueRand(seed))
 	}
 	if err != nil {
 		return err

@@ -98,8 +98,8 @@ func FormatOf(name, path string) (table.Format, error) {
 	}
 	f, err := table.FormatOf(path)
 	if err != nil {
-		return 0, Usagef("%s %s: the extension must be .csv or .parquet (or - for CSV on standard "+
-			"input and output)", name, path)
+		return 0, Usagef("%s %s: the extension must be .csv, .tsv (.gz or .zst may follow), .parquet or "+
+			".arrow (or - for CSV on standard input and output)", name, path)
 	}
 	return f, nil
 }

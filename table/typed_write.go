@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
@@ -16,15 +17,21 @@ import (
 
 const batchRows = 1 << 17 // rows of a record batch, which becomes a row group
 
-// parquetWriter writes Parquet.
-type parquetWriter struct {
+// typedWriter writes Parquet or Arrow, batch by batch.
+type typedWriter struct {
 	decoder
 	sink     *stickySink
-	file     *pqarrow.FileWriter
+	file     batchWriter
 	arrow    *arrow.Schema
 	batch    []batchColumn // by file column
 	rows     int           // in the batch
 	maxBatch int
+}
+
+// batchWriter is a file that batches of rows are written to.
+type batchWriter interface {
+	Write(batch arrow.Record) error
+	Close() error
 }
 
 // batchColumn collects one column of a batch.
@@ -33,8 +40,8 @@ type batchColumn struct {
 	take   func() arrow.Array // what was appended, which starts anew
 }
 
-func newParquetWriter(w io.Writer, d decoder) (*parquetWriter, error) {
-	p := &parquetWriter{decoder: d, sink: &stickySink{w: w}, maxBatch: batchRows}
+func newTypedWriter(w io.Writer, f Format, d decoder) (*typedWriter, error) {
+	p := &typedWriter{decoder: d, sink: &stickySink{w: w}, maxBatch: batchRows}
 	var fields []arrow.Field
 	for _, f := range d.columns {
 		column, kind := newBatchColumn(f)
@@ -42,19 +49,20 @@ func newParquetWriter(w io.Writer, d decoder) (*parquetWriter, error) {
 		fields = append(fields, arrow.Field{Name: f.Name, Type: kind, Nullable: f.Nullable})
 	}
 	p.arrow = arrow.NewSchema(fields, nil)
-	props := parquet.NewWriterProperties(
-		parquet.WithCreatedBy("decoy"),
-		parquet.WithCompression(compress.Codecs.Snappy),
-		parquet.WithDictionaryPageSizeLimit(1<<30), // a category list of any length stays a dictionary
-		parquet.WithStats(false),
-		// Arrow v15 miscounts in the second batch of a dictionary column that could have nulls and has
-		// none
-		parquet.WithBatchSize(batchRows),
-	)
 	err := p.guard(func() (err error) {
-		p.file,
-			err = pqarrow.NewFileWriter(p.arrow, p.sink, props,
-			pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+		if f == Arrow {
+			p.file, err = ipc.NewFileWriter(p.sink, ipc.WithSchema(p.arrow))
+			return err
+		}
+		p.file, err = pqarrow.NewFileWriter(p.arrow, p.sink, parquet.NewWriterProperties(
+			parquet.WithCreatedBy("decoy"),
+			parquet.WithCompression(compress.Codecs.Snappy),
+			parquet.WithDictionaryPageSizeLimit(1<<30), // a category list of any length stays a dictionary
+			parquet.WithStats(false),
+			// Arrow v15 miscounts in the second batch of a dictionary column that could have nulls and has
+			// none
+			parquet.WithBatchSize(batchRows),
+		), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 		return err
 	})
 	if err != nil {
@@ -137,7 +145,7 @@ func newCategoryColumn(categories []string) (batchColumn, arrow.DataType) {
 }
 
 // Write appends the rows of t.
-func (p *parquetWriter) Write(t *Table) error {
+func (p *typedWriter) Write(t *Table) error {
 	if err := p.check(t); err != nil {
 		return err
 	}
@@ -156,7 +164,7 @@ func (p *parquetWriter) Write(t *Table) error {
 }
 
 // Close writes the last batch and the footer.
-func (p *parquetWriter) Close() error {
+func (p *typedWriter) Close() error {
 	if p.rows > 0 {
 		if err := p.flush(); err != nil {
 			return err
@@ -166,7 +174,7 @@ func (p *parquetWriter) Close() error {
 }
 
 // flush writes the batch as a row group.
-func (p *parquetWriter) flush() error {
+func (p *typedWriter) flush() error {
 	arrays := make([]arrow.Array, len(p.batch))
 	for i, c := range p.batch {
 		arrays[i] = c.take()
@@ -178,14 +186,14 @@ func (p *parquetWriter) flush() error {
 
 // guard calls f and turns its panic into an error, and so does it with an
 // error of the stream that f has swallowed: Arrow does both.
-func (p *parquetWriter) guard(f func() error) (err error) {
+func (p *typedWriter) guard(f func() error) (err error) {
 	defer func() {
 		r := recover()
 		switch {
 		case p.sink.err != nil:
 			err = p.sink.err
 		case r != nil:
-			err = fmt.Errorf("table: writing Parquet: %v", r)
+			err = fmt.Errorf("table: writing: %v", r)
 		}
 	}()
 	return f()
@@ -193,15 +201,19 @@ func (p *parquetWriter) guard(f func() error) (err error) {
 
 // stickySink remembers the first error of a stream, and stops writing there.
 type stickySink struct {
-	w   io.Writer
-	err error
+	w       io.Writer
+	written int64
+	err     error
 }
+
+// Seek tells where the stream is, which is all that Arrow asks.
+func (s *stickySink) Seek(int64, int) (int64, error) { return s.written, s.err }
 
 func (s *stickySink) Write(b []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
 	}
 	n, err := s.w.Write(b)
-	s.err = err
+	s.written, s.err = s.written+int64(n), err
 	return n, err
 }

@@ -1,0 +1,233 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// arrowMessages cuts an Arrow stream into messages. Arrow is given only messages whose lengths the
+// file can hold, and makes room for what is in them within an allowance: a file says how much that
+// is, and to run out of memory ends the process.
+type arrowMessages struct {
+	*source
+	at, end int64 // what of the file is read, and where its messages end
+	err     error // why the file is refused, if not for damage
+}
+
+// arrowMagic is what a file begins with, before its stream; and what it ends with, behind a footer
+// and its length, but for the zeros.
+const arrowMagic = "ARROW1\x00\x00"
+
+// findEnd goes past the magic of a file, whose footer is not needed. A stream has neither.
+func (m *arrowMessages) findEnd() error {
+	head, err := m.bytes(min(m.end, int64(len(arrowMagic))))
+	if err != nil || string(head) != arrowMagic {
+		m.at = 0
+		return err
+	}
+	var tail [10]byte
+	if m.end < int64(len(arrowMagic)+len(tail)) {
+		return errDamaged
+	}
+	if err := m.fill(tail[:], m.end-int64(len(tail))); err != nil {
+		return err
+	}
+	footer := int64(binary.LittleEndian.Uint32(tail[:]))
+	if m.end -= int64(len(tail)) + footer; m.end < m.at || string(tail[4:]) != arrowMagic[:6] {
+		return errDamaged
+	}
+	return nil
+}
+
+// bytes reads n bytes.
+func (m *arrowMessages) bytes(n int64) ([]byte, error) {
+	if n < 0 || n > m.end-m.at {
+		return nil, errDamaged
+	}
+	b := make([]byte, n)
+	m.at += n
+	return b, m.fill(b, m.at-n)
+}
+
+// Message gives the next message; io.EOF behind the last.
+func (m *arrowMessages) Message() (*ipc.Message, error) {
+	if m.at == m.end {
+		return nil, io.EOF
+	}
+	head, err := m.bytes(4)
+	if err == nil && binary.LittleEndian.Uint32(head) == 0xFFFFFFFF { // before 2019 there was no such mark
+		head, err = m.bytes(4)
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := int64(int32(binary.LittleEndian.Uint32(head)))
+	if n == 0 {
+		m.at = m.end
+		return nil, io.EOF
+	}
+	if n > maxFooter {
+		return nil, errDamaged
+	}
+	meta, err := m.bytes(n)
+	if err != nil {
+		return nil, err
+	}
+	var length int64
+	zstd := false
+	if err := catch(func() error { length, zstd = messageOf(meta); return nil }); err != nil {
+		return nil, err
+	}
+	if zstd {
+		m.err = errArrowZstd
+		return nil, m.err
+	}
+	body, err := m.bytes(length)
+	if err != nil {
+		return nil, err
+	}
+	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(body)), nil
+}
+
+// fb is a table of a flatbuffer. Its methods panic outside of the buffer.
+type fb struct{ flatbuffers.Table }
+
+// field is where field k of the table is; 0 if it is not there.
+func (t fb) field(k int) flatbuffers.UOffsetT {
+	o := flatbuffers.UOffsetT(t.Offset(flatbuffers.VOffsetT(4 + 2*k)))
+	if o == 0 {
+		return 0
+	}
+	return t.Pos + o
+}
+
+// table is the table that field k refers to.
+func (t fb) table(k int) (fb, bool) {
+	at := t.field(k)
+	if at == 0 {
+		return fb{}, false
+	}
+	return fb{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at)}}, true
+}
+
+// tables are those of the vector of field k, which has no more elements than the buffer has room
+// for.
+func (t fb) tables(k int) (out []fb) {
+	at := t.field(k)
+	if at == 0 {
+		return nil
+	}
+	at += t.GetUOffsetT(at)
+	n := int(t.GetUOffsetT(at))
+	if n > len(t.Bytes)/4 {
+		panic(errDamaged)
+	}
+	for i := range n {
+		element := at + flatbuffers.UOffsetT(4+4*i)
+		out = append(out, fb{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(element)}})
+	}
+	return out
+}
+
+// The headers of messages, and a type of columns.
+const (
+	arrowSchema     = 1
+	arrowDictionary = 2
+	arrowRecord     = 3
+	arrowUnion      = 14
+)
+
+// messageOf gives the length of the body of a message and whether it is compressed with Zstandard,
+// whose decoder in Arrow would make as much room as a frame asks for. It panics where Arrow would
+// make room for more columns or keys than there can be. See Message.fbs and Schema.fbs of Arrow.
+func messageOf(meta []byte) (length int64, zstd bool) {
+	root := fb{flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}}
+	if at := root.field(3); at != 0 {
+		length = root.GetInt64(at)
+	}
+	kind := byte(0)
+	if at := root.field(1); at != 0 {
+		kind = root.GetByte(at)
+	}
+	body, ok := root.table(2)
+	if !ok {
+		panic(errDamaged)
+	}
+	root.tables(4) // keys and values
+	switch kind {
+	case arrowSchema:
+		left := maxElements
+		body.tables(2)
+		checkFields(body.tables(1), &left, maxGroupDepth)
+		return length, false
+	case arrowDictionary:
+		if body, ok = body.table(1); !ok {
+			panic(errDamaged)
+		}
+	case arrowRecord:
+	default:
+		panic(errDamaged)
+	}
+	if compression, ok := body.table(3); ok {
+		at := compression.field(0)
+		zstd = at != 0 && compression.GetByte(at) != 0
+	}
+	return length, zstd
+}
+
+// checkFields panics if columns, with what is nested in them, are more than left or deeper than
+// depth, or have a union, whose kinds Arrow believes to be as many as they say.
+func checkFields(fields []fb, left *int, depth int) {
+	if *left -= len(fields); *left < 0 || depth == 0 {
+		panic(errDamaged)
+	}
+	for _, f := range fields {
+		if at := f.field(2); at != 0 && f.GetByte(at) == arrowUnion {
+			panic(errDamaged)
+		}
+		f.tables(6)
+		checkFields(f.tables(5), left, depth-1)
+	}
+}
+
+// Release and Retain are for Arrow, which counts references; memory is Go's.
+func (m *arrowMessages) Release() {}
+
+// Retain does nothing: see Release.
+func (m *arrowMessages) Retain() {}
+
+// Allocate makes room for Arrow, and panics where a file asks for too much.
+func (m *arrowMessages) Allocate(size int) []byte {
+	if size < 0 || m.allowance.take(size) != nil {
+		m.err = errTooMuch
+		panic(errTooMuch)
+	}
+	return memory.DefaultAllocator.Allocate(size)
+}
+
+// Reallocate is Allocate for a buffer that grows.
+func (m *arrowMessages) Reallocate(size int, b []byte) []byte {
+	if size <= cap(b) && size >= 0 {
+		return b[:size]
+	}
+	out := m.Allocate(size)
+	copy(out, b)
+	return out
+}
+
+// Free leaves it to the garbage collector.
+func (m *arrowMessages) Free([]byte) {}
+
+// refusal is the error of a file that cannot be read: of reading, of its limits, or of damage.
+func (m *arrowMessages) refusal() error {
+	err := m.err
+	if err == nil {
+		err = errDamaged
+	}
+	return m.failure(fmt.Errorf("table: %w", err))
+}

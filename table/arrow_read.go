@@ -1,0 +1,230 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/parquet"
+)
+
+var (
+	errArrowNested = errors.New("an Arrow type that is not supported (nested, binary, a time of day, " +
+		"an interval or null)")
+	errArrowZstd = errors.New("Arrow buffers compressed with Zstandard: write the file " +
+		"uncompressed or with LZ4")
+)
+
+// arrowFile is an open Arrow stream or file of flat columns of booleans, integers, floating point,
+// decimals, dates, timestamps of any unit, strings, and strings in a dictionary; uncompressed or
+// LZ4. Everything else is as in readParquet, a record batch being a row group.
+type arrowFile struct {
+	*arrowMessages
+	reader *ipc.Reader
+}
+
+// openArrow reads the schema of a file.
+func openArrow(ctx context.Context, r parquet.ReaderAtSeeker) (*arrowFile, error) {
+	src, err := newSource(ctx, r)
+	if err != nil {
+		return nil, readingError(err)
+	}
+	m := &arrowMessages{source: src, end: src.size}
+	if err := m.findEnd(); err != nil {
+		return nil, src.failure(fmt.Errorf("table: %w", err))
+	}
+	f := &arrowFile{arrowMessages: m}
+	err = catch(func() (err error) {
+		f.reader, err = ipc.NewReaderFromMessageReader(m, ipc.WithAllocator(m))
+		return err
+	})
+	if err != nil || f.reader.Schema() == nil || f.reader.Schema().NumFields() > maxColumns {
+		return nil, m.refusal()
+	}
+	return f, nil
+}
+
+func (f *arrowFile) names() []string {
+	var names []string
+	for _, field := range f.reader.Schema().Fields() {
+		names = append(names, field.Name)
+	}
+	return names
+}
+
+// read reads the batches with this layout; put takes them in their order.
+func (f *arrowFile) read(l *layout, o ReadOptions, put func(part) error) error {
+	o = o.withDefaults()
+	fields := f.reader.Schema().Fields()
+	for i, field := range fields {
+		if l.columns[i].used() && formOf(field.Type) == nil {
+			return l.about(i, errArrowNested)
+		}
+	}
+	rows, cells := 0, atLeast(maxCells, f.size)/int64(len(l.sizes)+max(1, l.texts))
+	for {
+		var batch arrow.Record
+		err := catch(func() error {
+			if f.reader.Next() {
+				batch = f.reader.Record()
+			}
+			return f.reader.Err()
+		})
+		if err != nil && err != io.EOF {
+			return f.refusal()
+		}
+		if batch == nil {
+			return nil
+		}
+		n := batch.NumRows()
+		if n < 0 || n > cells-int64(rows) {
+			return fmt.Errorf("table: %w", errTooMuch)
+		}
+		out, errs := l.newPart(), make([]error, len(fields))
+		for i, d := range l.columns {
+			if d.used() {
+				errs[i] = catch(func() error {
+					return f.column(batch.Column(i), int(n), l, d, &out, o.maxCell)
+				})
+			}
+		}
+		if err := l.complete(&out, int(n), rows, errs); err != nil {
+			return err
+		}
+		rows += int(n)
+		if err := put(out); err != nil {
+			return err
+		}
+	}
+}
+
+// column takes the values of a column of n rows.
+func (f *arrowFile) column(
+	a arrow.Array, n int, l *layout, d destination, out *part, maxCell int,
+) error {
+	form := formOf(a.DataType())
+	if a.Len() != n || form == nil {
+		return errDamaged
+	}
+	c, done := f.consumerOf(&leaf{form: *form}, l, d, out, maxCell)
+	defer done()
+	var v vector
+	var cells [stride]uint32
+	for at := 0; at < n; at += stride {
+		k := min(stride, n-at)
+		for i := range k {
+			var err error
+			if isNull(a, at+i) {
+				cells[i], err = c.null()
+			} else {
+				v.reset()
+				if err = v.add(a, at+i); err == nil && len(v.texts) > 0 {
+					err = f.take(len(v.texts[0]))
+				}
+				if err == nil {
+					cells[i], err = c.cell(&v, 0)
+				}
+			}
+			switch {
+			case err == errDamaged, err == errTooMuch:
+				return err
+			case err != nil:
+				return &badCell{int64(at + i), err}
+			}
+		}
+		c.put(cells[:k])
+	}
+	return nil
+}
+
+// formOf is what the values of an Arrow type stand for; nil if it is not supported.
+func formOf(t arrow.DataType) *form {
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		if id := d.ValueType.ID(); id == arrow.STRING || id == arrow.LARGE_STRING {
+			return new(form) // formText
+		}
+		return nil
+	}
+	if u, ok := t.(*arrow.TimestampType); ok {
+		f := map[arrow.TimeUnit]form{arrow.Second: formMicros, arrow.Millisecond: formMillis,
+			arrow.Microsecond: formMicros, arrow.Nanosecond: formNanos}[u.Unit]
+		return &f
+	}
+	f, ok := map[arrow.Type]form{
+		arrow.STRING: formText, arrow.LARGE_STRING: formText, arrow.BOOL: formBool,
+		arrow.INT8: formInt, arrow.INT16: formInt, arrow.INT32: formInt, arrow.INT64: formInt,
+		arrow.UINT8: formInt, arrow.UINT16: formInt, arrow.UINT32: formInt, arrow.UINT64: formUint,
+		arrow.FLOAT16: formFloat32, arrow.FLOAT32: formFloat32, arrow.FLOAT64: formFloat64,
+		arrow.DECIMAL128: formText, arrow.DATE32: formDate, arrow.DATE64: formDate,
+	}[t.ID()]
+	if !ok {
+		return nil
+	}
+	return &f
+}
+
+// isNull reports whether value i is missing, itself or in the dictionary.
+func isNull(a arrow.Array, i int) bool {
+	d, ok := a.(*array.Dictionary)
+	return a.IsNull(i) || ok && d.Dictionary().IsNull(d.GetValueIndex(i))
+}
+
+// add appends value i of an array of a supported type.
+func (v *vector) add(a arrow.Array, i int) error {
+	switch a := a.(type) {
+	case *array.String:
+		v.texts = append(v.texts, []byte(a.Value(i)))
+	case *array.LargeString:
+		v.texts = append(v.texts, []byte(a.Value(i)))
+	case *array.Dictionary:
+		return v.add(a.Dictionary(), a.GetValueIndex(i))
+	case *array.Decimal128:
+		scale := a.DataType().(*arrow.Decimal128Type).Scale
+		v.texts = append(v.texts, []byte(a.Value(i).ToString(scale)))
+	case *array.Boolean:
+		v.ints = append(v.ints, 0)
+		if a.Value(i) {
+			v.ints[0] = 1
+		}
+	case *array.Int8:
+		v.ints = append(v.ints, int64(a.Value(i)))
+	case *array.Int16:
+		v.ints = append(v.ints, int64(a.Value(i)))
+	case *array.Int32:
+		v.ints = append(v.ints, int64(a.Value(i)))
+	case *array.Int64:
+		v.ints = append(v.ints, a.Value(i))
+	case *array.Uint8:
+		v.ints = append(v.ints, int64(a.Value(i)))
+	case *array.Uint16:
+		v.ints = append(v.ints, int64(a.Value(i)))
+	case *array.Uint32:
+		v.ints = append(v.ints, int64(a.Value(i)))
+	case *array.Uint64:
+		v.ints = append(v.ints, int64(a.Value(i)))
+	case *array.Float16:
+		v.floats = append(v.floats, float64(a.Value(i).Float32()))
+	case *array.Float32:
+		v.floats = append(v.floats, float64(a.Value(i)))
+	case *array.Float64:
+		v.floats = append(v.floats, a.Value(i))
+	case *array.Date32:
+		v.ints = append(v.ints, int64(a.Value(i)))
+	case *array.Date64:
+		v.ints = append(v.ints, int64(math.Floor(float64(a.Value(i))/86_400_000)))
+	case *array.Timestamp:
+		x := int64(a.Value(i))
+		if a.DataType().(*arrow.TimestampType).Unit == arrow.Second {
+			x = min(max(x, math.MinInt64/1_000_000), math.MaxInt64/1_000_000) * 1_000_000
+		}
+		v.ints = append(v.ints, x)
+	default:
+		return errDamaged
+	}
+	return nil
+}

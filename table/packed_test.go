@@ -1,0 +1,165 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+func packed(t testing.TB, f Format, parts ...string) []byte {
+	var b bytes.Buffer
+	for _, part := range parts {
+		w, err := packer(f, &b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, part); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+// A packed file is read as its text is, in one piece or several, and what is written is read back.
+func TestPacked(t *testing.T) {
+	s := relatedOf(t)
+	want, err := rereadFile(t, ".csv", []byte(relatedHead+relatedRow+relatedRow), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ext, f := range map[string]Format{".gz": Gzip, ".zst": Zstd} {
+		got, err := rereadFile(t, ".csv"+ext, packed(t, f, relatedHead+relatedRow, relatedRow), s)
+		if err != nil || !cmp.Equal(got.cols, want.cols) {
+			t.Errorf("%s: %v", ext, err)
+		}
+		rows := repaired(t, randomRows(t, s, 500))
+		plain, err := rereadFile(t, ".csv", written(t, CSV, rows), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, form := range map[string]Format{".CSV" + ext: CSV | f, ".tsv" + ext: CSV | Tabs | f} {
+			got, err := rereadFile(t, name, written(t, form, rows), s)
+			if err != nil || !cmp.Equal(got.cols, plain.cols) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// A damaged packed file is an error, wherever it is cut; it is never taken for a shorter one.
+func TestPackedDamage(t *testing.T) {
+	s := relatedOf(t, "decoy: 1", "decoy: 1\nlenient: true")
+	for ext, f := range map[string]Format{".csv.gz": Gzip, ".csv.zst": Zstd} {
+		data := packed(t, f, relatedHead+strings.Repeat(relatedRow, 50))
+		for n := range data {
+			_, err := rereadFile(t, ext, data[:n], s)
+			if err == nil && n > 0 || err != nil && strings.Contains(err.Error(), "female") {
+				t.Fatalf("%s: cut at %d of %d: %v", ext, n, len(data), err)
+			}
+		}
+		if _, err := rereadFile(t, ext, []byte(relatedHead), s); !errors.Is(err, errDamagedPack) {
+			t.Errorf("%s: a plain file: %v", ext, err)
+		}
+		u, err := unpack(f, io.MultiReader(bytes.NewReader(data[:40]), iotest.ErrReader(io.ErrClosedPipe)),
+			100)
+		for b := make([]byte, 10); err == nil; {
+			_, err = u.Read(b)
+		}
+		if !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%s: an error of reading: %v", ext, err)
+		}
+	}
+}
+
+// lines are n empty lines.
+type lines struct{ n int64 }
+
+func (z *lines) Read(p []byte) (int, error) {
+	if z.n <= 0 {
+		return 0, io.EOF
+	}
+	for i := range p {
+		p[i] = '\n'
+	}
+	z.n -= int64(len(p))
+	return len(p), nil
+}
+
+// A small file that holds far more than its length lets expect is refused before it takes memory or
+// time, and so is one whose decoder would have to look far back.
+func TestPackedBomb(t *testing.T) {
+	u := &unpacked{text: &lines{1 << 40}, left: atLeast(maxBytes, 1000), below: &belowReader{},
+		close: func() {}}
+	n, err := io.Copy(io.Discard, u)
+	if !errors.Is(err, errPackedBomb) || n > maxBytes+1000*maxRatio {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	var b bytes.Buffer
+	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(512<<20), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := append([]byte(nil), 0x28, 0xb5, 0x2f, 0xfd, 0, 0xb8) // a frame with a window of 8 GiB
+	w.Close()
+	s := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Boolean}}}
+	if _, err := rereadFile(t, ".csv.zst", append(head, 1, 0, 0), s); !errors.Is(err, errDamagedPack) {
+		t.Errorf("a window of 8 GiB: %v", err)
+	}
+}
+
+// FuzzUnpack: whatever a packed file holds, reading ends in a text or an error, which says nothing
+// of the text.
+func FuzzUnpack(f *testing.F) {
+	for _, form := range []Format{Gzip, Zstd} {
+		f.Add(form == Zstd, packed(f, form, relatedHead+relatedRow))
+	}
+	f.Fuzz(func(t *testing.T, z bool, data []byte) {
+		form := Gzip
+		if z {
+			form = Zstd
+		}
+		u, err := unpack(form, bytes.NewReader(data), int64(len(data)))
+		if err == nil {
+			u.left = min(u.left, 1<<24)
+			_, err = io.Copy(io.Discard, u)
+			u.close()
+		}
+		if err != nil && err != errDamagedPack && err != errPackedBomb {
+			t.Fatal(err)
+		}
+	})
+}
+
+// The separator of a file with a header is that of the schema or, if that finds none of its
+// columns, the one that finds most; rows have no say.
+func TestSeparatorOfHeader(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Boolean},
+		{Name: "b", Kind: schema.Boolean}}}
+	for file, want := range map[string]bool{
+		"a;b\ntrue;false\n": true, "a\tb\ntrue\tfalse\n": true, "a|b\ntrue|false\n": true,
+		"\"a\";\"b\"\ntrue;false\n": true, "\ufeffa;b\r\ntrue;false\r\n": true,
+		"a,b\ntrue;false\n": false, "x;y\ntrue;false\n": false,
+	} {
+		got, _, err := ReadCSV(context.Background(), strings.NewReader(file), -1, s, ReadOptions{})
+		if (err == nil) != want || err == nil && got.rows != 1 {
+			t.Errorf("%q: %v", file, err)
+		}
+	}
+	s.CSV.Comma = ';'
+	if _, _, err := ReadCSV(context.Background(), strings.NewReader("a;b,a\ntrue;no\n"), -1, s,
+		ReadOptions{}); err == nil {
+		t.Error("the separator of the schema finds a column, and another is taken")
+	}
+}
