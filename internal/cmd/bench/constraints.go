@@ -147,12 +147,6 @@ func oneConstrained(
 	return twoWay, broken, err
 }
 
-func readStays(text []byte, s *schema.Schema) (*table.Table, error) {
-	t, _, err := table.ReadCSV(context.Background(), bytes.NewReader(text), int64(len(text)), s,
-		table.ReadOptions{})
-	return t, err
-}
-
 func writeStays(w io.Writer, m *release.Model, n int) error {
 	seed := rand.Uint64()
 	out, err := table.NewWriter(w, table.CSV, m.Schema(), release.ValueRand(seed))
@@ -169,8 +163,8 @@ func writeStays(w io.Writer, m *release.Model, n int) error {
 func drawStays(n int) []byte {
 	u := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
-	b.WriteString("admitted,discharged,age,sex,pregnant,zip,state,diastolic,systolic,beds,cots,places," +
-		"most\n")
+	b.WriteString("admitted,discharged,age,sex,pregnant,zip,state,diastolic,systolic,beds,cots," +
+		"places,most\n")
 	first := time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
 	for range n {
 		age, female := min(99, int(18+u.NormFloat64()*15+u.ExpFloat64()*20)), u.IntN(2) == 0

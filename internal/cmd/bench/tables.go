@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -190,4 +191,11 @@ func valuesSchema(path string) (*schema.Schema, eval.Task, error) {
 		s.Columns = append(s.Columns, c)
 	}
 	return s, task, s.Validate()
+}
+
+// readStays reads rows that were drawn here.
+func readStays(text []byte, s *schema.Schema) (*table.Table, error) {
+	t, _, err := table.ReadCSV(context.Background(), bytes.NewReader(text), int64(len(text)), s,
+		table.ReadOptions{})
+	return t, err
 }
