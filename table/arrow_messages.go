@@ -60,7 +60,8 @@ func (m *arrowMessages) Message() (*ipc.Message, error) {
 		return nil, io.EOF
 	}
 	head, err := m.bytes(4)
-	if err == nil && binary.LittleEndian.Uint32(head) == 0xFFFFFFFF { // before 2019 there was no such mark
+	// before 2019 there was no such mark
+	if err == nil && binary.LittleEndian.Uint32(head) == 0xFFFFFFFF {
 		head, err = m.bytes(4)
 	}
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 )
 
 var (
-	errArrowNested = errors.New("an Arrow type that is not supported (nested, binary, a time of day, " +
-		"an interval or null)")
+	errArrowNested = errors.New(
+		"an Arrow type that is not supported (nested, binary, a time of day, " +
+			"an interval or null)")
 	errArrowZstd = errors.New("Arrow buffers compressed with Zstandard: write the file " +
 		"uncompressed or with LZ4")
 )

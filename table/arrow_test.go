@@ -132,8 +132,8 @@ func TestArrowUnsupported(t *testing.T) {
 	}
 }
 
-// readHostileArrow reads a file in every way, and reports what must not happen: a panic, or an error
-// that shows what is in the file.
+// readHostileArrow reads a file in every way, and reports what must not happen: a panic, or an
+// error that shows what is in the file.
 func readHostileArrow(t testing.TB, data []byte) {
 	s := &schema.Schema{Lenient: true}
 	for _, x := range arrowTypes {

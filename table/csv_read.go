@@ -122,8 +122,8 @@ func openCSV(split *splitter, withHeader bool) (first chunk, names []string, err
 }
 
 // chooseSeparator goes over to another separator if under the present one the header, the first
-// line, has none of the columns that are known, and under the other it has: to the one that has most
-// of them. A header is public, and no row has a say.
+// line, has none of the columns that are known, and under the other it has: to the one that has
+// most of them. A header is public, and no row has a say.
 func (s *splitter) chooseSeparator(first chunk) {
 	if s.known == nil {
 		return

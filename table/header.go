@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Header gives the column names of the CSV, Parquet or Arrow file at path: the first line of a CSV file,
-// the names of the columns in the schema of another. It looks at no row: the names of a CSV
+// Header gives the column names of the CSV, Parquet or Arrow file at path: the first line of a CSV
+// file, the names of the columns in the schema of another. It looks at no row: the names of a CSV
 // file are those of its first line alone. comma is for CSV only. Not for the standard input, which
 // can be read once only.
 func Header(path string, comma byte) ([]string, error) {

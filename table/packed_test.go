@@ -72,7 +72,8 @@ func TestPackedDamage(t *testing.T) {
 		if _, err := rereadFile(t, ext, []byte(relatedHead), s); !errors.Is(err, errDamagedPack) {
 			t.Errorf("%s: a plain file: %v", ext, err)
 		}
-		u, err := unpack(f, io.MultiReader(bytes.NewReader(data[:40]), iotest.ErrReader(io.ErrClosedPipe)),
+		u, err := unpack(f, io.MultiReader(bytes.NewReader(data[:40]),
+			iotest.ErrReader(io.ErrClosedPipe)),
 			100)
 		for b := make([]byte, 10); err == nil; {
 			_, err = u.Read(b)

@@ -60,8 +60,9 @@ func (f Format) IsCSV() bool { return f.base() == CSV }
 func (f Format) base() Format { return f & 15 }
 
 // errFormat is about the name of a file.
-var errFormat = errors.New("table: the file name must end in .csv or .tsv (.gz or .zst may follow), " +
-	".parquet, .arrow or .feather")
+var errFormat = errors.New(
+	"table: the file name must end in .csv or .tsv (.gz or .zst may follow), " +
+		".parquet, .arrow or .feather")
 
 // FormatOf returns the format of a file by the extension of its path, in any
 // letter case. The path "-" is CSV.
