@@ -96,9 +96,13 @@ func TestGroupingGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	allow := []bool{false, true, true, false, true}
-	w, s := g.Weights(0, allow), g.Shares(0)
+	w, s := g.Weights(0, []float64{0, 1, 1, 0, 1}), g.Shares(0)
 	if len(w) != 3 || w[0] != 0 || w[1] != 1 || math.Abs(w[2]-s[1]-s[4]) > 1e-12 {
 		t.Errorf("weights %v with shares %v", w, s)
+	}
+	half := g.Weights(0, []float64{.5, 1, .25, 0, .5})
+	if half[0] != .5 || half[1] != .25 || math.Abs(half[2]-s[1]-s[4]/2) > 1e-12 {
+		t.Errorf("weights %v of parts of codes with shares %v", half, s)
 	}
 	// Null: code 1 has its share of {1, 4}; 20 000 draws, z = 5 for a false alarm of 6e-7.
 	rows := [][]uint16{make([]uint16, 20_000)}
@@ -127,5 +131,5 @@ func TestGroupingGiven(t *testing.T) {
 			t.Error("a list of another length is accepted")
 		}
 	}()
-	g.Weights(0, []bool{true})
+	g.Weights(0, []float64{1})
 }

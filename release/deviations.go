@@ -89,6 +89,10 @@ func noiseErrors(m *Model, w *workload.Workload) []deviations {
 	for i := range out {
 		it, cols := w.Item(i), w.Item(i).Columns()
 		best := math.Inf(1)
+		if it.Fine != nil { // the share within a bin is the model's guess, which has no known error
+			out[i] = deviations{covers: "none", all: best}
+			continue
+		}
 		inside := -1.0 // cells of the item's own columns that an answer adds up
 		for _, one := range known {
 			if one.query != "" {

@@ -94,7 +94,13 @@ func (m *Model) withRules(where table.Expr) (table.Expr, error) {
 func (p *Marginal) weights(allow map[int][]bool) map[int][]float64 {
 	out := make(map[int][]float64, len(allow))
 	for c, codes := range allow {
-		out[c] = p.Grouping.Weights(c, codes)
+		shares := make([]float64, len(codes))
+		for code, ok := range codes {
+			if ok {
+				shares[code] = 1
+			}
+		}
+		out[c] = p.Grouping.Weights(c, shares)
 	}
 	return out
 }

@@ -11,12 +11,21 @@ import (
 // row-major in the order of its columns, the last fastest.
 type Answers [][]float64
 
-// OnTable answers on the rows of a public table with the workload's columns. A marginal with more
+// OnTable answers on the rows of a public table with the workload's columns; a condition that cuts
+// bins, with the expected number over values drawn for the codes. A marginal with more
 // than MaxCells cells is refused (ErrTooLarge).
 func (w *Workload) OnTable(t *table.Table) (Answers, error) {
 	out := make(Answers, len(w.items))
 	counts := t.CountExprs(w.counts)
 	for i, it := range w.items {
+		if it.Fine != nil {
+			x, err := it.onTable(t)
+			if err != nil {
+				return nil, fmt.Errorf("workload: %q: %w", it.Name, err)
+			}
+			out[i] = []float64{x}
+			continue
+		}
 		if it.IsCount() {
 			out[i] = []float64{float64(counts[0])}
 			counts = counts[1:]
@@ -72,7 +81,7 @@ func (w *Workload) itemOnModel(i int, m *marginal.Model, g *marginal.Grouping) (
 	}
 	it := w.items[i]
 	if it.IsCount() {
-		x, err := expected(it.Where, m, g)
+		x, err := it.expected(m, g)
 		if err != nil {
 			return nil, fmt.Errorf("workload: %q: %w", it.Name, err)
 		}

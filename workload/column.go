@@ -13,12 +13,16 @@ import (
 type column struct {
 	index int
 	codec *schema.Codec
+	cuts  cuts // where conditions cut its bins; nil: that is an error
 }
 
 func (c column) name() string { return c.codec.Column().Name }
 
 // binned reports whether the column's codes are bins of numbers.
 func (c column) binned() bool { return c.codec.Column().Kind.Ordered() }
+
+// whole reports whether the values of a column with an order are whole numbers.
+func (c column) whole() bool { return c.codec.Column().Kind.Stored() != schema.StoredFloat }
 
 // bins is the number of codes that are not "missing".
 func (c column) bins() int {
@@ -74,7 +78,15 @@ func (c column) codeOf(text string) (int, error) {
 	}
 	for code := range c.bins() {
 		lo, hi := c.codec.Bin(uint16(code))
-		if lo == v && hi == v {
+		if !c.whole() && hi == v && code < c.bins()-1 {
+			continue // v is in the next bin
+		}
+		if lo == v && (hi == v || !c.whole() && hi == next(v, false)) {
+			return code, nil
+		}
+		if lo <= v && v <= hi && c.cuts != nil {
+			c.cuts.add(c.index, v)
+			c.cuts.add(c.index, next(v, c.whole()))
 			return code, nil
 		}
 		if lo <= v && v <= hi {
@@ -101,7 +113,11 @@ func (c column) compare(op, text string) (table.Condition, error) {
 	cond := c.condition(func(code int) bool {
 		lo, hi := c.codec.Bin(uint16(code))
 		if (lo >= cut) == below(code, hi) { // neither: both is impossible
-			err = c.cutError(op, text, code)
+			if c.cuts != nil {
+				c.cuts.add(c.index, cut)
+			} else {
+				err = c.cutError(op, text, code)
+			}
 		}
 		return (lo >= cut) == upper
 	})
@@ -115,7 +131,7 @@ func (c column) threshold(
 ) (cut float64, below func(code int, hi float64) bool) {
 	last := c.bins() - 1
 	strict := op == ">" || op == "<=" // x > v and its complement x ≤ v
-	if c.codec.Column().Kind.Stored() != schema.StoredFloat {
+	if c.whole() {
 		// Whole numbers: hi is in the bin.
 		cut = math.Ceil(v)
 		if strict {
@@ -125,7 +141,10 @@ func (c column) threshold(
 	}
 	if strict {
 		// A bin holds its lower end, so x > v cuts the bin that v is in, even at its edge.
-		return math.Nextafter(v, math.Inf(1)), func(code int, hi float64) bool { return hi <= v }
+		cut = next(v, false)
+		return cut, func(code int, hi float64) bool {
+			return hi <= v || hi <= cut && code < last
+		}
 	}
 	return v, func(code int, hi float64) bool { return hi < v || hi == v && code < last }
 }

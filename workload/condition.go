@@ -2,29 +2,33 @@ package workload
 
 import (
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // Conditions are the counts of the given conditions, written as under the key where of a workload
 // file, each named by its text. One comparison may also be written without quotes, as [Where] reads
 // it: income=>50K. An error says which text it is about and wraps ErrInvalid.
-func Conditions(s *schema.Schema, texts ...string) ([]Item, error) {
+// A bound lies between two bins, unless within: then an item may be [Fine].
+func Conditions(s *schema.Schema, within bool, texts ...string) ([]Item, error) {
 	codecs, err := s.Codecs()
 	if err != nil {
 		return nil, err
 	}
-	p := &fileParser{schema: s, codecs: codecs}
+	p := &fileParser{schema: s, codecs: codecs, fine: within}
 	var out []Item
 	for _, text := range texts {
-		x, err := condition(text, p.column)
+		x, fine, err := p.within(func(columns func(string) (column, error)) (table.Expr, error) {
+			return condition(text, columns)
+		})
 		if err != nil {
 			if one, plain := Where(s, text); plain == nil {
-				x, err = one, nil
+				x, fine, err = one, nil, nil
 			}
 		}
 		if err != nil {
 			return nil, &conditionError{text: quote(text) + ": " + err.Error()}
 		}
-		out = append(out, Item{Name: text, Where: x, Weight: 1})
+		out = append(out, Item{Name: text, Where: x, Fine: fine, Weight: 1})
 	}
 	return out, nil
 }

@@ -6,10 +6,10 @@
 //   - on a graphical model, exactly, by variable elimination ([Workload.OnModel]),
 //   - on a dense table of counts over some columns ([Dense]).
 //
-// Everything works on codes. A comparison with a number must cut the column between two bins: the
-// codes cannot tell values inside a bin apart, so a bound inside a bin is an error that names the
-// bin, never an interpolation. Every query is thus a sum of whole cells, which a single row changes
-// by 0 or 1. Rows whose value is missing satisfy no comparison; not (…) of a comparison is its
+// Everything works on codes. Where rows are to be measured, a comparison with a number must cut the
+// column between two bins: every query is then a sum of whole cells, which a single row changes by
+// 0 or 1, and a bound inside a bin is an error that names the bin. Questions to a model ([Load],
+// [Conditions]) may cut bins: see [Item.Fine]. Rows whose value is missing satisfy no comparison; not (…) of a comparison is its
 // plain complement, missing rows included.
 //
 // Nothing here adds noise or reads private rows.

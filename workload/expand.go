@@ -13,13 +13,13 @@ import (
 // maxTerms is the most products that a condition is turned into.
 const maxTerms = 4096
 
-// expected is the expected number of rows of a model that satisfy x.
-func expected(x table.Expr, m *marginal.Model, g *marginal.Grouping) (float64, error) {
+// expected is the expected number of rows of a model that satisfy the condition of a count.
+func (it Item) expected(m *marginal.Model, g *marginal.Grouping) (float64, error) {
 	sum := 0.0
-	err := Products(x, g.CodeSizes(), func(allow map[int][]bool) {
-		weights := make(map[int][]float64, len(allow))
-		for c, codes := range allow {
-			weights[c] = g.Weights(c, codes)
+	err := it.shares(g.CodeSizes(), func(shares map[int][]float64) {
+		weights := make(map[int][]float64, len(shares))
+		for c, x := range shares {
+			weights[c] = g.Weights(c, x)
 		}
 		sum += m.Expect(weights)
 	})

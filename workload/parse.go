@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 const (
@@ -23,7 +24,8 @@ const (
 	maxAllow = 1 << 28
 )
 
-// Load reads the workload file at path, as Parse does.
+// Load reads the workload file at path, as Parse does, for questions to a model: its conditions and
+// ranges may begin and end anywhere (see [Item.Fine]).
 func Load(path string, s *schema.Schema) (*Workload, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -34,7 +36,7 @@ func Load(path string, s *schema.Schema) (*Workload, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workload: %w", err)
 	}
-	return Parse(data, s)
+	return parse(data, s, true)
 }
 
 // Parse reads a workload file about the columns of s:
@@ -53,8 +55,10 @@ func Load(path string, s *schema.Schema) (*Workload, error) {
 //
 // The error joins everything that is wrong, each with its line; each wraps ErrInvalid. Unknown and
 // repeated keys, anchors and tags are errors.
-func Parse(data []byte, s *schema.Schema) (*Workload, error) {
-	p := &fileParser{}
+func Parse(data []byte, s *schema.Schema) (*Workload, error) { return parse(data, s, false) }
+
+func parse(data []byte, s *schema.Schema, fine bool) (*Workload, error) {
+	p := &fileParser{fine: fine}
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("workload: the file is longer than %d MiB: %w",
 			maxFile>>20, ErrInvalid)
@@ -74,6 +78,7 @@ func Parse(data []byte, s *schema.Schema) (*Workload, error) {
 type fileParser struct {
 	schema *schema.Schema
 	codecs []*schema.Codec
+	fine   bool // conditions may cut bins
 	items  []Item
 	allow  int // bytes of conditions that ranges and prefix made
 	found  []error
@@ -242,12 +247,14 @@ func (p *fileParser) kind(kind string, n, columns *yaml.Node) {
 			p.problem(n.Line, "where must be a text such as age >= 30 and sex = F")
 			return
 		}
-		x, err := condition(n.Value, p.column)
+		x, fine, err := p.within(func(columns func(string) (column, error)) (table.Expr, error) {
+			return condition(n.Value, columns)
+		})
 		if err != nil {
 			p.problem(n.Line, "where: %v", err)
 			return
 		}
-		p.items = []Item{{Where: x, Name: n.Value}}
+		p.items = []Item{{Where: x, Fine: fine, Name: n.Value}}
 	case "range":
 		p.interval(n)
 	default: // ranges, prefix
@@ -306,26 +313,39 @@ func (p *fileParser) interval(n *yaml.Node) {
 		return
 	}
 	var name []string
-	cond := col.condition(func(int) bool { return true })
-	for _, bound := range []struct{ key, op string }{{"from", ">="}, {"to", "<="}, {"below", "<"}} {
-		b := values[bound.key]
-		if b == nil {
-			continue
-		}
-		one, err := col.compare(bound.op, b.Value)
-		if b.Kind != yaml.ScalarNode {
-			err = fmt.Errorf("must be a value")
-		}
+	line := n.Line
+	x, fine, err := p.within(func(columns func(string) (column, error)) (table.Expr, error) {
+		col, err := columns(col.name())
 		if err != nil {
-			p.problem(b.Line, "range: %s: %v", bound.key, err)
-			return
+			return nil, err
 		}
-		for code := range cond.Allow {
-			cond.Allow[code] = cond.Allow[code] && one.Allow[code]
+		name = nil
+		cond := col.condition(func(int) bool { return true })
+		for _, bound := range []struct{ key, op string }{{"from", ">="}, {"to", "<="}, {"below", "<"}} {
+			b := values[bound.key]
+			if b == nil {
+				continue
+			}
+			line = b.Line
+			one, err := col.compare(bound.op, b.Value)
+			if b.Kind != yaml.ScalarNode {
+				err = fmt.Errorf("must be a value")
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", bound.key, err)
+			}
+			for code := range cond.Allow {
+				cond.Allow[code] = cond.Allow[code] && one.Allow[code]
+			}
+			name = append(name, fmt.Sprintf("%s %s %s", col.name(), bound.op, b.Value))
 		}
-		name = append(name, fmt.Sprintf("%s %s %s", col.name(), bound.op, b.Value))
+		return cond, nil
+	})
+	if err != nil {
+		p.problem(line, "range: %v", err)
+		return
 	}
-	p.items = []Item{{Where: cond, Name: strings.Join(name, " and ")}}
+	p.items = []Item{{Where: x, Fine: fine, Name: strings.Join(name, " and ")}}
 }
 
 // intervals adds every interval of the column's codes, in their order, or those that begin with the
@@ -371,7 +391,7 @@ func (p *fileParser) column(name string) (column, error) {
 	if i < 0 {
 		return column{}, fmt.Errorf("there is no column %s", quote(name))
 	}
-	return column{i, p.codecs[i]}, nil
+	return column{index: i, codec: p.codecs[i]}, nil
 }
 
 func (p *fileParser) columnOf(n *yaml.Node) (column, bool) {

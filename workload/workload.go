@@ -30,6 +30,8 @@ type Item struct {
 	Weight float64    // how much it matters: 0 < w ≤ 1024; 0 is read as 1
 	Cols   []int      // marginal: its columns, at least one, all different
 	Where  table.Expr // count: which rows; nil for a marginal
+	// count: the columns of Where whose bins it cuts, and is about finer codes of; nil: none
+	Fine map[int]Fine
 }
 
 // IsCount reports whether the item is a single number.
@@ -117,8 +119,12 @@ func New(s *schema.Schema, items []Item) (*Workload, error) {
 					i, c, ErrInvalid)
 			}
 		}
-		if it.IsCount() {
+		if it.IsCount() && it.Fine == nil {
 			counts = append(counts, it.Where)
+		} else if it.IsCount() {
+			if _, err := table.CompileExprs(it.sizes(w.sizes), []table.Expr{it.Where}); err != nil {
+				return nil, fmt.Errorf("workload: count %d: %w: %w", i, err, ErrInvalid)
+			}
 		}
 		if it.Name == "" {
 			it.Name = w.name(*it, i)

@@ -595,11 +595,11 @@ func TestCellsAsCounts(t *testing.T) {
 
 func TestConditions(t *testing.T) {
 	s := peopleSchema(t)
-	items, err := Conditions(s, "sex = F", "kids > 2")
+	items, err := Conditions(s, false, "sex = F", "kids > 2")
 	if err != nil || len(items) != 2 || items[1].Name != "kids > 2" {
 		t.Fatal(items, err)
 	}
-	if _, err := Conditions(s, "sex = F", "kids > many"); !errors.Is(err, ErrInvalid) ||
+	if _, err := Conditions(s, false, "sex = F", "kids > many"); !errors.Is(err, ErrInvalid) ||
 		!strings.Contains(err.Error(), "kids > many") {
 		t.Errorf("error %v", err)
 	}

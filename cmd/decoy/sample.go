@@ -94,7 +94,7 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {
 
 // givenOf is the model under a condition.
 func givenOf(m *release.Model, where string) (*release.Given, error) {
-	items, err := workload.Conditions(m.Schema(), where)
+	items, err := workload.Conditions(m.Schema(), false, where)
 	if err != nil {
 		return nil, usagef("--where %w", err)
 	}

@@ -1,0 +1,53 @@
+package schema
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// Cut gives a codec that tells more values of a column with an order apart: a bin begins also at
+// each of the values at, in any order, that is inside one. of is the code of c for each of its
+// codes, share the probability that a value drawn for that code falls into it: [Codec.Decode]'s own
+// law. It is for conditions: it reads and draws nothing. At most maxCodes cuts more than that are
+// left out.
+func (c *Codec) Cut(at []float64) (fine *Codec, of []uint16, share []float64) {
+	f, b := *c, *c.bins
+	at = slices.Compact(slices.Sorted(slices.Values(at)))
+	b.lower, b.perUnit, b.ticks.first, b.ticks.last = nil, 0, nil, nil
+	for i := range c.bins.count() {
+		lo, hi := c.bins.bounds(i)
+		edges := []float64{lo}
+		for _, x := range at {
+			if x > lo && x <= hi && !(x == hi && !b.whole && i < c.bins.count()-1) &&
+				len(b.lower)+len(edges) < maxCodes-c.size {
+				edges = append(edges, x)
+			}
+		}
+		for k, x := range edges {
+			end := math.Inf(1)
+			if k+1 < len(edges) {
+				end = edges[k+1]
+			}
+			b.lower, of = append(b.lower, x), append(of, uint16(i))
+			share = append(share, c.bins.below(i, end)-c.bins.below(i, x))
+		}
+	}
+	f.bins, f.size = &b, len(b.lower)
+	if c.missing >= 0 {
+		f.missing, f.size = f.size, f.size+1
+		of, share = append(of, uint16(c.missing)), append(share, 1)
+	}
+	return &f, of, share
+}
+
+// below is the probability that draw gives a value of bin i below x.
+func (b *bins) below(i int, x float64) float64 {
+	if g := &b.ticks; g.first != nil {
+		n := int(g.last[i]-g.first[i]) + 1
+		k := sort.Search(n, func(k int) bool { return g.value(g.first[i]+int64(k)) >= x })
+		return float64(k) / float64(n)
+	}
+	lo, hi := b.bounds(i)
+	return min(max((x-lo)/(hi-lo), 0), 1)
+}
