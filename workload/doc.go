@@ -6,11 +6,11 @@
 //   - on a graphical model, exactly, by variable elimination ([Workload.OnModel]),
 //   - on a dense table of counts over some columns ([Dense]).
 //
-// Everything works on codes. Where rows are to be measured, a comparison with a number must cut the
-// column between two bins: every query is then a sum of whole cells, which a single row changes by
-// 0 or 1, and a bound inside a bin is an error that names the bin. Questions to a model ([Load],
-// [Conditions]) may cut bins: see [Item.Fine]. Rows whose value is missing satisfy no comparison; not (…) of a comparison is its
-// plain complement, missing rows included.
+// Everything works on codes. Where rows are to be measured, a comparison with a number must cut
+// the column between two bins: every query is then a sum of whole cells, which a single row
+// changes by 0 or 1, and a bound inside a bin is an error that names the bin. Questions to a model
+// ([Load], [Conditions]) may cut bins: see [Item.Fine]. Rows whose value is missing satisfy no
+// comparison; not (…) of a comparison is its plain complement, missing rows included.
 //
 // Nothing here adds noise or reads private rows.
 package workload
