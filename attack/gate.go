@@ -160,7 +160,7 @@ func Gate(
 	plan := func(scale float64) accountant.Composition {
 		return accountant.Composition{{Event: g.event(nb, scale), Count: 1}}
 	}
-	scale, err := calibrate.Scale(b, nb.Adjacency, plan, pld.RDP, pld.Upper)
+	scale, err := calibrate.Scale(b, nb.Adjacency, plan, pld.RDP, pld.Epsilon)
 	if err != nil {
 		return fail(err)
 	}
@@ -176,7 +176,7 @@ func Gate(
 		Run: func(ctx context.Context, t *table.Table) ([]float64, error) {
 			session, err := privacy.Open(ctx, privacy.FromTable(t),
 				privacy.Options{Budget: b, Plan: plan(scale), Adjacency: nb.Adjacency, Method: name,
-					Price: pld.Upper,
+					Price: pld.Epsilon,
 					Tool:  "audit"})
 			if err != nil {
 				return nil, err

@@ -49,7 +49,7 @@ func open(t testing.TB, tab *table.Table, plan accountant.Composition) *Session 
 	s, err := Open(
 		context.Background(),
 		FromTable(tab),
-		Options{Budget: wide, Plan: plan, Price: pld.Upper,
+		Options{Budget: wide, Plan: plan, Price: pld.Epsilon,
 			Method: "test"},
 	)
 	if err != nil {

@@ -1,10 +1,6 @@
 package pld
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
+import "math"
 
 // The composition of k adaptively chosen ε-bounded-range mechanisms.
 //
@@ -131,64 +127,3 @@ func (g *rangeGame) upper() []atom {
 	})
 	return atoms
 }
-
-// line is the tangent value + slope·(α − at) of a profile in α = e^x.
-type line struct{ at, value, slope float64 }
-
-// lower returns the atoms of a pair whose profile is at most V_k. An adversary who keeps t on the
-// grid keeps the loss on it too, so the value of the best such choice is exact; the profile of that
-// choice is a convex function of α whose tangent at the point is known. V_k is above all tangents.
-func (g *rangeGame) lower() []atom {
-	v, next := g.start(), g.start()
-	s, nextS := make([]float64, len(v)), make([]float64, len(v))
-	for i := range s {
-		s[i] = [3]float64{-1, -0.5, 0}[1+sign(i-2*g.m-g.n)]
-	}
-	copy(nextS, s)
-	for range g.k {
-		g.inner(func(i int) {
-			best := -1.0
-			for j, p := range g.p {
-				if value := p*v[i-j] + (1-p)*v[i-j+g.m]; value > best {
-					best = value
-					nextS[i] = p*s[i-j]/g.edge[j] + (1-p)*s[i-j+g.m]*g.edge[g.m]/g.edge[j]
-				}
-			}
-			next[i] = best
-		})
-		v, next, s, nextS = next, v, nextS, s
-	}
-	var lines []line
-	g.inner(func(i int) { lines = append(lines, line{g.alpha[i], v[i], s[i]}) })
-	lines = append(lines, line{at: 1, value: 0, slope: 0})
-	return envelope(lines)
-}
-
-// envelope returns the atoms of the maximum of lines that starts with 1 − α, or of a function below
-// it: of lines with nearly the same slope one is kept, because where they cross is lost to
-// rounding.
-func envelope(lines []line) []atom {
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.slope, b.slope) })
-	meet := func(a, b line) float64 { // the α where they cross
-		return ((a.value - a.slope*a.at) - (b.value - b.slope*b.at)) / (b.slope - a.slope)
-	}
-	hull := []line{{at: 1, slope: -1}}
-	for _, l := range lines {
-		if top := hull[len(hull)-1]; l.slope-top.slope <= 1e-9*math.Abs(top.slope) {
-			continue
-		}
-		for len(hull) > 1 && meet(hull[len(hull)-1], l) <= meet(hull[len(hull)-2], hull[len(hull)-1]) {
-			hull = hull[:len(hull)-1]
-		}
-		hull = append(hull, l)
-	}
-	var atoms []atom
-	for i := 1; i < len(hull); i++ {
-		if at := meet(hull[i-1], hull[i]); at > 0 {
-			atoms = append(atoms, atom{math.Log(at), at * (hull[i].slope - hull[i-1].slope)})
-		}
-	}
-	return atoms
-}
-
-func sign(i int) int { return cmp.Compare(i, 0) }

@@ -90,7 +90,7 @@ func TestBoundedRangeOfOne(t *testing.T) {
 // form, blocks are cut in time.
 func TestBoundedRangeExtremes(t *testing.T) {
 	for _, epsilon := range []float64{minRange, 60, 150, maxRange} {
-		upper := rangeBlocks(epsilon, 1, fine)[0].above
+		upper := rangeBlocks(epsilon, 1)[0].atoms
 		for i := -20; i <= 20; i++ {
 			x := epsilon * float64(i) / 20.01
 			if got, want := profileOf(upper, x), oneRange(epsilon, x); !(got >= want*(1-1e-9)) ||
@@ -105,13 +105,13 @@ func TestBoundedRangeExtremes(t *testing.T) {
 		counts  []float64
 	}{{.1, 5, []float64{1}}, {.1, 64, []float64{1}}, {.1, 65, []float64{1, 1}}, {.1, 200,
 		[]float64{3, 1}}, {maxRange, 3, []float64{3}}, {100, 9, []float64{2, 1}}} {
-		blocks := rangeBlocks(row.epsilon, row.k, search)
+		blocks := rangeBlocks(row.epsilon, row.k)
 		if len(blocks) != len(row.counts) {
 			t.Errorf("%v: %d blocks", row, len(blocks))
 			continue
 		}
 		for i, b := range blocks {
-			if mass := profileOf(b.above, -1e9); b.count != row.counts[i] || !near(mass, 1, 1e-6) {
+			if mass := profileOf(b.atoms, -1e9); b.count != row.counts[i] || !near(mass, 1, 1e-6) {
 				t.Errorf("%v: block %d has count %v and mass %v", row, i, b.count, mass)
 			}
 		}

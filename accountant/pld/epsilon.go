@@ -35,24 +35,34 @@ const ulp = 1.0 / (1 << 53) // the unit roundoff of float64
 func Epsilon(
 	c accountant.Composition, delta float64, adj accountant.Adjacency,
 ) (accountant.Bound, error) {
-	return epsilon(c, delta, adj, fine)
-}
-
-// Upper is Epsilon with no lower bound, for less work: its Slack is all of the ε.
-func Upper(
-	c accountant.Composition, delta float64, adj accountant.Adjacency,
-) (accountant.Bound, error) {
-	return epsilon(c, delta, adj, search)
-}
-
-func epsilon(
-	c accountant.Composition, delta float64, adj accountant.Adjacency, acc accuracy,
-) (accountant.Bound, error) {
 	best, alpha, err := cheap(c, delta, adj)
-	if err == nil && alpha > 0 {
-		best = pldEpsilon(c, best, alpha-1, adj, acc)
+	if err != nil || alpha == 0 || best.Epsilon == 0 {
+		return best, err
 	}
-	return best, err
+	if profiles, ok := composed(c, best.Delta, alpha, adj); ok {
+		epsilon := 0.0
+		for _, p := range profiles {
+			epsilon = math.Max(epsilon, p.upper(best.Delta))
+		}
+		best = better(best, bound(epsilon, best.Delta, MethodPLD))
+	}
+	return best, nil
+}
+
+// composed returns the profiles of a composition, for a δ and the best Rényi order there.
+func composed(
+	c accountant.Composition, delta, alpha float64, adj accountant.Adjacency,
+) ([]profile, bool) {
+	p, ok := newPlan(c, delta, adj)
+	if !ok {
+		return nil, false
+	}
+	return p.profiles(p.grid(rdp(pure(c), 2, adj)), alpha-1)
+}
+
+// bound has no slack: the true ε may be anything from 0.
+func bound(epsilon, delta float64, method string) accountant.Bound {
+	return accountant.Bound{Epsilon: epsilon, Delta: delta, Method: method, Slack: epsilon}
 }
 
 // RDP bounds ε by Rényi DP and the closed formulas, whichever is less. It is cheap, and tells where
@@ -71,16 +81,17 @@ func cheap(
 	best, err = c.Epsilon(delta, adj)
 	switch {
 	case errors.Is(err, accountant.ErrNoFormula), errors.Is(err, accountant.ErrUnbounded):
-		best = accountant.Bound{Epsilon: math.Inf(1), Delta: delta, Method: accountant.MethodBasic}
+		best = bound(math.Inf(1), delta, accountant.MethodBasic)
 	case err != nil:
 		return accountant.Bound{}, 0, err
 	}
 	rest := (delta - leak(c)) / (1 - leak(c)) // what the Approx events leave
 	if _, exact := gdp(c, adj); !exact && rest > 0 {
-		r, order := rdpEpsilon(pure(c), rest, adj)
-		alpha = order
-		best = better(best, accountant.Bound{Epsilon: math.Max(0, r), Delta: delta, Method: MethodRDP})
-		best.Slack = best.Epsilon // the true ε is not negative
+		var r float64
+		r, alpha = bestOrder(pure(c), adj, func(rdp, alpha float64) float64 {
+			return conversion(rdp, alpha, rest)
+		})
+		best = better(best, bound(math.Max(0, r), delta, MethodRDP))
 	}
 	if math.IsInf(best.Epsilon, 1) {
 		return accountant.Bound{}, 0,
@@ -95,130 +106,34 @@ func cheap(
 func Delta(
 	c accountant.Composition, epsilon float64, adj accountant.Adjacency,
 ) (accountant.Bound, error) {
-	return delta(c, epsilon, adj, fine)
-}
-
-func delta(
-	c accountant.Composition, epsilon float64, adj accountant.Adjacency, acc accuracy,
-) (accountant.Bound, error) {
-	if err := validate(c, adj); err != nil {
+	if err := errors.Join(adj.Validate(), c.Validate()); err != nil {
 		return accountant.Bound{}, err
 	}
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return accountant.Bound{}, fmt.Errorf("pld: epsilon %v must be finite and not negative: %w",
 			epsilon, accountant.ErrBudgetRange)
 	}
-	best := accountant.Bound{Epsilon: epsilon, Slack: epsilon}
 	if mu, ok := gdp(c, adj); ok && mu > 0 {
-		best.Delta, best.Method = accountant.GDPDelta(mu, epsilon), accountant.MethodGDP
-		best.Slack = 1e-6 * epsilon // rounding only
-		return best, nil
+		return bound(epsilon, accountant.GDPDelta(mu, epsilon), accountant.MethodGDP), nil
 	}
 	leak := leak(c)
-	if sum := basic(c); sum <= epsilon {
-		best.Delta, best.Method, best.Slack = leak, accountant.MethodBasic, epsilon-sum
-		return best, nil
+	if closed, err := pure(c).Epsilon(0, adj); err == nil && closed.Epsilon <= epsilon {
+		return bound(epsilon, leak, closed.Method), nil
 	}
-	logDelta, alpha := rdpDelta(pure(c), epsilon, adj)
-	rdp := math.Min(1, math.Exp(logDelta))
-	best.Delta, best.Method = leak+(1-leak)*rdp, MethodRDP
-	return pldDelta(c, best, alpha, adj, acc), nil
-}
-
-func validate(c accountant.Composition, adj accountant.Adjacency) error {
-	if err := adj.Validate(); err != nil {
-		return err
-	}
-	return c.Validate()
-}
-
-// pldEpsilon returns the better of best and the bound by privacy-loss distributions, with its
-// Slack. lambda is the tilt: the best Rényi order less 1.
-func pldEpsilon(
-	c accountant.Composition, best accountant.Bound, lambda float64, adj accountant.Adjacency,
-	acc accuracy,
-) accountant.Bound {
-	if best.Epsilon == 0 {
-		return best
-	}
-	p, ok := newPlan(c, best.Delta, adj, acc)
-	if !ok {
-		return best
-	}
-	h := p.grid(rdp(pure(c), 2, adj), acc)
-	profiles, ok := p.profiles(h, lambda, above)
-	if !ok {
-		return best
-	}
-	upper := highest(profiles, best.Delta)
-	best = better(best, accountant.Bound{Epsilon: upper, Delta: best.Delta, Method: MethodPLD})
-	best.Slack = best.Epsilon
-	if acc.lower {
-		best.Slack = best.Epsilon - math.Min(best.Epsilon, p.lowest(profiles, h, lambda, best.Delta))
-	}
-	return best
-}
-
-// highest returns the largest of the profiles' ε at delta.
-func highest(profiles []profile, delta float64) float64 {
-	epsilon := 0.0
-	for _, c := range profiles {
-		epsilon = math.Max(epsilon, c.upper(delta))
-	}
-	return epsilon
-}
-
-// pldDelta returns the better of best and the bound by privacy-loss distributions.
-func pldDelta(
-	c accountant.Composition, best accountant.Bound, alpha float64, adj accountant.Adjacency,
-	acc accuracy,
-) accountant.Bound {
-	p, ok := newPlan(c, best.Delta, adj, acc)
-	if !ok {
-		return best
-	}
-	h := p.grid(rdp(pure(c), 2, adj), acc)
-	profiles, ok := p.profiles(h, alpha-1, above)
-	if !ok {
-		return best
-	}
-	upper := 0.0
-	for _, c := range profiles {
-		upper = math.Max(upper, c.delta(best.Epsilon))
-	}
-	if upper < best.Delta {
-		best.Delta, best.Method = upper, MethodPLD
-	}
-	if acc.lower {
-		best.Slack = best.Epsilon - math.Min(best.Epsilon, p.lowest(profiles, h, alpha-1, best.Delta))
-	}
-	return best
-}
-
-// lowest returns an ε below which the composition is not (ε, delta)-DP in the worst case.
-func (p *plan) lowest(upper []profile, h, lambda, delta float64) float64 {
-	if len(p.ranges) == 0 {
-		return lowestOf(upper, delta)
-	}
-	lowest, tries := 0.0, shares
-	if _, ok := p.ranges[p.adapts]; ok && len(p.ranges) == 1 {
-		tries = shares[:1] // nothing keeps its t
-	}
-	for _, share := range tries {
-		if profiles, ok := p.profiles(h, lambda, share); ok {
-			lowest = math.Max(lowest, lowestOf(profiles, delta))
+	logDelta, alpha := bestOrder(pure(c), adj, func(rdp, alpha float64) float64 {
+		return (alpha-1)*(rdp-epsilon+math.Log1p(-1/alpha)) - math.Log(alpha) // conversion, solved
+	})
+	best := bound(epsilon, leak+(1-leak)*math.Min(1, math.Exp(logDelta)), MethodRDP)
+	if profiles, ok := composed(c, best.Delta, alpha, adj); ok {
+		delta := 0.0
+		for _, p := range profiles {
+			delta = math.Max(delta, p.delta(epsilon))
+		}
+		if delta < best.Delta {
+			best.Delta, best.Method = delta, MethodPLD
 		}
 	}
-	return lowest
-}
-
-// lowestOf returns the largest of the profiles' lower ε at delta.
-func lowestOf(profiles []profile, delta float64) float64 {
-	epsilon := 0.0
-	for _, c := range profiles {
-		epsilon = math.Max(epsilon, c.lower(delta))
-	}
-	return epsilon
+	return best, nil
 }
 
 // better returns the bound with the smaller ε, the first if they are equal.
@@ -227,24 +142,6 @@ func better(a, b accountant.Bound) accountant.Bound {
 		return b
 	}
 	return a
-}
-
-// basic returns Σε if all events are pure or Approx; else +Inf.
-func basic(c accountant.Composition) float64 {
-	sum := 0.0
-	for _, charge := range c {
-		switch e := charge.Event.(type) {
-		case accountant.Laplace:
-			sum += float64(charge.Count) * e.Epsilon
-		case accountant.Exponential:
-			sum += float64(charge.Count) * e.Epsilon
-		case accountant.Approx:
-			sum += float64(charge.Count) * e.Epsilon
-		default:
-			return math.Inf(1)
-		}
-	}
-	return sum
 }
 
 // leak returns 1 − ∏(1 − δ) over the Approx events: an (ε, δ)-DP mechanism is a post-processing of

@@ -106,11 +106,18 @@ func mustEpsilon(
 	t *testing.T, c accountant.Composition, delta float64, adj accountant.Adjacency,
 ) accountant.Bound {
 	t.Helper()
-	b, err := Epsilon(c, delta, adj)
+	b, err := withSlack(c, delta, adj)
 	if err != nil {
 		t.Fatalf("Epsilon of %v: %v", c, err)
 	}
 	return b
+}
+
+// rdpEpsilon returns the least ε at delta over the orders, and the order.
+func rdpEpsilon(
+	c accountant.Composition, delta float64, adj accountant.Adjacency,
+) (epsilon, alpha float64) {
+	return bestOrder(c, adj, func(rdp, alpha float64) float64 { return conversion(rdp, alpha, delta) })
 }
 
 func mustDelta(

@@ -22,7 +22,7 @@ func TestInertEventsChangeNothing(t *testing.T) {
 	} {
 		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {
 			for name, c := range others {
-				alone, err := Epsilon(c, 1e-9, adj)
+				alone, err := withSlack(c, 1e-9, adj)
 				if err != nil {
 					t.Fatal(err)
 				}

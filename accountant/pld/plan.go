@@ -6,19 +6,12 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 )
 
-// accuracy is how hard a composition of privacy-loss distributions tries. Every setting gives a
-// valid upper bound.
-type accuracy struct {
-	slack float64 // the grid is chosen so that its part of Bound.Slack is about slack·ε, see plan.grid
-	// k·m² for a bounded-range game of k ≥ 14 calls, m points in ε: the relative error of the variance
-	// is about 1/m²
-	work  float64
-	lower bool // compute the lower bound that Slack needs
-}
-
-var (
-	fine   = accuracy{slack: 0.002, work: 14e3, lower: true}
-	search = accuracy{slack: 0.002, work: 14e3} // the same upper bound as fine
+const (
+	// fineness is about the share of ε that the grid may add, see plan.grid.
+	fineness = 0.002
+	// rangeWork is k·m² for a bounded-range game of k ≥ 14 calls, m points in ε: the relative error of
+	// the variance is about 1/m².
+	rangeWork = 14e3
 )
 
 // direction is which of the two orders of a pair of neighbours is composed; only a subsampled
@@ -29,16 +22,6 @@ const (
 	remove direction = iota
 	add
 )
-
-// side says how bounded-range events are put on the grid. From above, for the claim, by V_k. From
-// below, for its slack, by mechanisms that exist: one group adapts, by the lower side of its V_k,
-// and all others keep t at this share of their ε.
-type side float64
-
-const above side = 0
-
-// shares are the sides tried from below: the best t is near ε/2 for many calls and near ε for few.
-var shares = []side{.57, .75, .95}
 
 // merged returns the composition with equal events joined, in the order of their first appearance,
 // and all Gaussians and filters as one Gaussian of the same μ.
@@ -87,24 +70,21 @@ type plan struct {
 	adj    accountant.Adjacency
 	tail   float64 // probability that one event may lose at each end
 	ranges map[accountant.Event][]rangeBlock
-	// the group of bounded-range events that adapts, from below; one only, since C_k V_j is above
-	// V_{k+j}
-	adapts accountant.Event
 }
 
 // rangeBlock is k bounded-range events, count times.
 type rangeBlock struct {
-	count        float64
-	above, below []atom
+	count float64
+	atoms []atom
 }
 
 // newPlan reports false for a composition that no grid can hold.
 func newPlan(
-	c accountant.Composition, delta float64, adj accountant.Adjacency, acc accuracy,
+	c accountant.Composition, delta float64, adj accountant.Adjacency,
 ) (*plan, bool) {
 	p := &plan{adj: adj, ranges: map[accountant.Event][]rangeBlock{}}
 	p.rest, p.mu = merged(c, adj)
-	n, weight := 1.0, 0.0
+	n := 1.0
 	for _, charge := range p.rest {
 		n += float64(charge.Count)
 		switch e := charge.Event.(type) {
@@ -116,12 +96,7 @@ func newPlan(
 			if e.Epsilon > maxRange {
 				return nil, false
 			}
-			blocks := rangeBlocks(e.Epsilon, charge.Count, acc)
-			p.ranges[e] = blocks
-			if w := e.Epsilon * e.Epsilon * float64(charge.Count); len(blocks) == 1 &&
-				blocks[0].count == 1 && e.Epsilon >= minRange && w > weight {
-				p.adapts, weight = e, w
-			}
+			p.ranges[e] = rangeBlocks(e.Epsilon, charge.Count)
 		}
 	}
 	p.tail = math.Max(1e-300, 1e-10*delta/n)
@@ -139,7 +114,7 @@ const (
 
 // rangeBlocks splits k bounded-range events into blocks of at most maxBlock, with (size + 2)·ε at
 // most 3·maxRange.
-func rangeBlocks(epsilon float64, k int, acc accuracy) []rangeBlock {
+func rangeBlocks(epsilon float64, k int) []rangeBlock {
 	epsilon = math.Max(epsilon, minRange)
 	size := max(1, min(maxBlock, int(3*maxRange/epsilon)-2, k))
 	var blocks []rangeBlock
@@ -147,15 +122,15 @@ func rangeBlocks(epsilon float64, k int, acc accuracy) []rangeBlock {
 		if b.k == 0 {
 			continue
 		}
-		m := int(math.Sqrt(acc.work / float64(b.k) * math.Max(1, 14/float64(b.k))))
-		game := newRangeGame(epsilon, b.k, m)
-		block := rangeBlock{count: float64(b.count), above: game.upper()}
-		if acc.lower {
-			block.below = game.lower()
-		}
-		blocks = append(blocks, block)
+		blocks = append(blocks, rangeBlock{float64(b.count), gameOf(epsilon, b.k).upper()})
 	}
 	return blocks
+}
+
+// gameOf is that of k calls, of as many points as they are worth.
+func gameOf(epsilon float64, k int) *rangeGame {
+	m := int(math.Sqrt(rangeWork / float64(k) * math.Max(1, 14/float64(k))))
+	return newRangeGame(epsilon, k, m)
 }
 
 // steps is the number of PLDs that the grid composes.
@@ -177,7 +152,7 @@ func (p *plan) steps() float64 {
 }
 
 // terms returns the PLDs on the grid h, or false if it is too fine for one of them.
-func (p *plan) terms(h float64, dir direction, from side) ([]pld, bool) {
+func (p *plan) terms(h float64, dir direction) ([]pld, bool) {
 	var terms []pld
 	fits := true
 	keep := func(d pld, ok bool) {
@@ -211,15 +186,8 @@ func (p *plan) terms(h float64, dir direction, from side) ([]pld, bool) {
 			d.inf = e.Delta
 			keep(d, ok)
 		case accountant.Exponential:
-			switch {
-			case from == above:
-				for _, b := range p.ranges[e] {
-					keep(onGrid(b.above, h, b.count))
-				}
-			case p.adapts == e:
-				keep(onGrid(p.ranges[e][0].below, h, 1))
-			default:
-				keep(onGrid(rangeAtoms(e.Epsilon, float64(from)), h, count))
+			for _, b := range p.ranges[e] {
+				keep(onGrid(b.atoms, h, b.count))
 			}
 		default:
 			return nil, false
@@ -231,16 +199,9 @@ func (p *plan) terms(h float64, dir direction, from side) ([]pld, bool) {
 	return terms, fits
 }
 
-// rangeAtoms are the losses of one bounded-range mechanism with a fixed t.
-func rangeAtoms(epsilon, share float64) []atom {
-	t := share * epsilon
-	p := math.Expm1(t-epsilon) / math.Expm1(-epsilon)
-	return []atom{{t, p}, {t - epsilon, 1 - p}}
-}
-
 // profiles composes the plan in every direction that matters, on a grid near h, or wider where that
 // does not fit.
-func (p *plan) profiles(h, lambda float64, from side) ([]profile, bool) {
+func (p *plan) profiles(h, lambda float64) ([]profile, bool) {
 	directions := []direction{remove}
 	if p.adj == accountant.AddRemove {
 		for _, charge := range p.rest {
@@ -252,7 +213,7 @@ func (p *plan) profiles(h, lambda float64, from side) ([]profile, bool) {
 	for range 40 {
 		profiles, factor := []profile{}, 1.0
 		for _, dir := range directions {
-			terms, ok := p.terms(h, dir, from)
+			terms, ok := p.terms(h, dir)
 			if !ok {
 				factor = 2
 				break
@@ -272,10 +233,10 @@ func (p *plan) profiles(h, lambda float64, from side) ([]profile, bool) {
 	return nil, false
 }
 
-// grid returns the step for which the grid's part of the slack (see profile.lower) is about
-// acc.slack·ε at δ = 1e-9: there t ≈ 3.7·h√n, and ε is 5 times the standard deviation of the
-// privacy loss, √(Rényi divergence of order 2), or more. It depends on the composition alone, so
-// that Epsilon and Delta read the same profile.
-func (p *plan) grid(rdp2 float64, acc accuracy) float64 {
-	return acc.slack * 1.35 * math.Sqrt(rdp2/p.steps())
+// grid returns the step for which the grid adds about fineness·ε at δ = 1e-9: ΣD of [profile] stays
+// below t ≈ 3.7·h√n there, and ε is 5 times the standard deviation of the privacy loss, √(Rényi
+// divergence of order 2), or more. It depends on the composition alone, so that Epsilon and Delta
+// read the same profile.
+func (p *plan) grid(rdp2 float64) float64 {
+	return fineness * 1.35 * math.Sqrt(rdp2/p.steps())
 }

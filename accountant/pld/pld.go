@@ -18,7 +18,6 @@ type pld struct {
 	inf   float64
 	count float64 // the event is composed this often
 	shift float64 // ≥ 0: rounding of the losses
-	lost  float64 // probability whose loss was moved by more than a grid cell, see profile.lower
 }
 
 // maxBins bounds the length of a grid, and so memory: about 50 bytes a bin.
@@ -52,7 +51,7 @@ func discretize(pr pair, h, tail, count float64) (pld, bool) {
 		return pld{}, false
 	}
 	bins := int(last - first)
-	d := pld{lo: int(first), mass: make([]float64, bins+1), inf: tail, count: count, lost: 2 * tail}
+	d := pld{lo: int(first), mass: make([]float64, bins+1), inf: tail, count: count}
 	// The cells on the line have float64 ends, exactly; their losses differ from the grid's by no more
 	// than this.
 	d.shift = 32 * ulp * (1 + x*mu + mu*mu + h*math.Max(math.Abs(first), math.Abs(last)))

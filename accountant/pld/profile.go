@@ -29,8 +29,6 @@ type profile struct {
 	inf   float64
 	grow  float64 // the true masses are within a factor e^{±grow}
 	shift float64
-	steps float64 // number of PLDs composed, for lower
-	lost  float64
 }
 
 const (
@@ -57,7 +55,7 @@ func compose(terms []pld, h, lambda float64) (profile, float64, bool) {
 	}
 	c := profile{h: h, lambda: lambda}
 	tilted := make([][]float64, len(terms))
-	mean, variance, kept, excess := 0.0, 0.0, 0.0, 0.0
+	steps, mean, variance, kept, excess := 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, d := range terms {
 		p, logM := d.tilt(lambda, h)
 		tilted[i] = p
@@ -68,12 +66,11 @@ func compose(terms []pld, h, lambda float64) (profile, float64, bool) {
 		kept += d.count * math.Log1p(-d.inf)
 		excess += d.count * math.Max(0, total(d.mass)+d.inf-1)
 		c.shift += d.count * d.shift
-		c.steps += d.count
-		c.lost += d.count * d.lost
+		steps += d.count
 	}
 	// ∏(F+p) − ∏F for finite mass F ≤ 1−p+x and infinite mass p is at most e^{Σx}(1 − ∏(1−p)).
 	c.inf = -math.Expm1(kept) * math.Exp(excess)
-	c.grow = c.steps*(tiltError+2*massError) + sumError
+	c.grow = steps*(tiltError+2*massError) + sumError
 	lo, hi := window(terms, h, lambda, c.logM, mean, math.Sqrt(variance))
 	need := (hi-lo)/h + 4
 	if !(need <= maxBins) {
@@ -271,30 +268,6 @@ func (c profile) delta(epsilon float64) float64 {
 	})
 	return math.Min(1, delta)
 }
-
-// lower returns an ε below which the composition of the true events is not (ε, delta)-DP.
-//
-// Putting a loss L on the grid is a random move to L + D, with D in an interval of length h and
-// E[e^{−D}|L] = 1 up to the relative errors r of the masses. So E[D|L] ≤ h²/8 + 2r (Hoeffding's
-// lemma for one side, Jensen's for the other), and for n independent draws, by Hoeffding's
-// inequality, ΣD ≤ t = n(h²/8 + 2r) + h√(n·ln(1/η)/2) except with probability η. Hence δ_grid(ε +
-// t) ≤ δ_true(ε) + η + lost, and the ε at which δ_grid falls to delta + η + lost, less t, is a
-// lower bound of the true one.
-func (c profile) lower(delta float64) float64 {
-	eta := etaShare * delta
-	t := c.steps*(c.h*c.h/8+4*massError) + c.h*math.Sqrt(-c.steps*math.Log(eta)/2) + 4*c.shift
-	target := (delta + eta + c.lost) * math.Exp(c.grow)
-	inf := math.Max(0, c.inf-c.lost)
-	epsilon := 0.0
-	c.scan(func(loss, scale, a, b float64) bool {
-		epsilon = loss
-		return inf+scale*(a-b-c.err) <= target
-	})
-	return math.Max(0, epsilon-t)
-}
-
-// etaShare is η/δ in lower. A relative change of 1e-3 in δ moves ε by about 1e-3/ln(1/δ).
-const etaShare = 1e-3
 
 func mod(k, n int) int {
 	if k %= n; k < 0 {

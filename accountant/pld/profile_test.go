@@ -61,6 +61,7 @@ func TestComposeAgainstConvolution(t *testing.T) {
 		terms := []pld{randomDist(u, float64(1+u.IntN(7))), randomDist(u, 1), randomDist(u,
 			float64(1+u.IntN(3)))}
 		want := convolution(terms)
+		steps := terms[0].count + terms[1].count + terms[2].count
 		lambda := []float64{0, .3, 2, 9}[trial%4]
 		c, _, ok := compose(terms, h, lambda)
 		if !ok {
@@ -93,7 +94,7 @@ func TestComposeAgainstConvolution(t *testing.T) {
 				want.profileOf(got-1e-4, h) < delta-1e-6*(1+math.Exp(c.logM-lambda*got)) {
 				t.Fatalf("trial %d λ %v: ε(%v) = %v is not the smallest", trial, lambda, delta, got)
 			}
-			if low := c.lower(delta); low > got {
+			if low := c.lower(delta, steps, 0); low > got {
 				t.Fatalf("trial %d: lower bound %v above %v", trial, low, got)
 			}
 		}
@@ -141,7 +142,8 @@ func TestLowerOnAWideGrid(t *testing.T) {
 			t.Fatal("compose failed")
 		}
 		truth := accountant.GDPEpsilon(mu*math.Sqrt(steps), 1e-5)
-		if up, low := c.upper(1e-5), c.lower(1e-5); up < truth*(1+1e-3) || low > truth || low < truth/4 {
+		up, low := c.upper(1e-5), c.lower(1e-5, steps, 2e-18*steps)
+		if up < truth*(1+1e-3) || low > truth || low < truth/4 {
 			t.Errorf("h %v: ε in [%v, %v], truth %v", h, low, up, truth)
 		}
 	}

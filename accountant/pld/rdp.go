@@ -154,24 +154,6 @@ func excess(alpha, r float64) float64 {
 	return sum
 }
 
-// rdpEpsilon returns the least ε at delta over the orders, and the order. It is +Inf if no order
-// has a finite divergence.
-func rdpEpsilon(
-	c accountant.Composition, delta float64, adj accountant.Adjacency,
-) (epsilon, alpha float64) {
-	return bestOrder(c, adj, func(rdp, alpha float64) float64 { return conversion(rdp, alpha, delta) })
-}
-
-// rdpDelta returns the least ln δ at epsilon over the orders, and the order.
-func rdpDelta(
-	c accountant.Composition, epsilon float64, adj accountant.Adjacency,
-) (logDelta, alpha float64) {
-	return bestOrder(c, adj, func(rdp, alpha float64) float64 {
-		return conversionDelta(rdp, alpha,
-			epsilon)
-	})
-}
-
 // bestOrder minimises f(D_α, α) over orders from 1.0001 to 1e7, or to 1e4 where a divergence costs
 // a quadrature.
 func bestOrder(
@@ -199,11 +181,6 @@ func bestOrder(
 // (Canonne, Kamath, Steinke 2020, proposition 12, https://arxiv.org/abs/2004.00010.)
 func conversion(rdp, alpha, delta float64) float64 {
 	return rdp + math.Log1p(-1/alpha) - (math.Log(delta)+math.Log(alpha))/(alpha-1)
-}
-
-// conversionDelta is conversion solved for ln δ.
-func conversionDelta(rdp, alpha, epsilon float64) float64 {
-	return (alpha-1)*(rdp-epsilon+math.Log1p(-1/alpha)) - math.Log(alpha)
 }
 
 // minimize returns the point of [lo, hi] with the smallest value seen: a scan of 24 points, then a

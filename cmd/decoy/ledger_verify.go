@@ -29,7 +29,7 @@ Exit status 1 when it does not hold.`,
 			if err != nil {
 				return err
 			}
-			if err := l.Verify(pld.Upper); err != nil {
+			if err := l.Verify(pld.Epsilon); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			return t.print(verifiedLedger{len(l.Entries), len(l.Runs()), l.Spent(), torn, job.SpentText(l)})

@@ -93,7 +93,7 @@ func OpenHoldout(
 			}, // and the number of rows
 		}
 	}
-	z, err := calibrate.Scale(o.Budget, nb.Adjacency, at, pld.RDP, pld.Upper)
+	z, err := calibrate.Scale(o.Budget, nb.Adjacency, at, pld.RDP, pld.Epsilon)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func OpenHoldout(
 			Plan:      at(z),
 			Adjacency: nb.Adjacency,
 			Ledger:    o.Ledger,
-			Price:     pld.Upper,
+			Price:     pld.Epsilon,
 			Method:    "holdout",
 			Tool:      o.Tool,
 		},

@@ -55,7 +55,7 @@ func TestHoldoutPaysForWrongAnswersOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Verify(pld.Upper); err != nil {
+	if err := l.Verify(pld.Epsilon); err != nil {
 		t.Error(err)
 	}
 	if charges := l.Runs()[0].Charged; len(charges) != 2 || charges[0].Count+charges[1].Count != 2 {

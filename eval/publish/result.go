@@ -86,7 +86,7 @@ func Read(r io.Reader) (*Result, error) {
 // the budget that the result states, for the neighbours that it states.
 func (r *Result) Verify() (accountant.Bound, error) {
 	l := &ledger.Ledger{Entries: r.Ledger}
-	if err := l.Verify(pld.Upper); err != nil {
+	if err := l.Verify(pld.Epsilon); err != nil {
 		return accountant.Bound{}, fmt.Errorf("publish: %w: %w", ErrClaim, err)
 	}
 	runs := l.Runs()

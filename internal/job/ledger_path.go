@@ -95,6 +95,6 @@ func Limitable(path string) error {
 // LedgerFile is the ledger at path. Its runs may be of any method and of any version.
 func LedgerFile(path string) *ledger.File {
 	file := ledger.NewFile(path)
-	file.Price = pld.Upper
+	file.Price = pld.Epsilon
 	return file
 }

@@ -108,7 +108,8 @@ func wrongCost(queries, lambda, tail float64) float64 {
 	return cost
 }
 
-// laplaceVotes is the exact cost of 100 queries of LNMax with γ = 0.01 on ten classes.
+// laplaceVotes is the cost of 100 queries of LNMax with γ = 0.01 on ten classes, at least: package
+// pld is right to half a per cent.
 func laplaceVotes(t *testing.T, delta float64) float64 {
 	t.Helper()
 	got, err := pld.Epsilon(Plan(LNMax{Scale: 100},
@@ -116,7 +117,7 @@ func laplaceVotes(t *testing.T, delta float64) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got.Epsilon - got.Slack
+	return got.Epsilon * .995
 }
 
 // TestAudit_MissingLog: without the logarithm, with δ itself, the moments accountant says less than

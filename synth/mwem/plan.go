@@ -52,7 +52,7 @@ func (f *Fitter) plan(
 		}
 		scale, err := calibrate.Scale(b, nb.Adjacency,
 			func(scale float64) accountant.Composition { return q.at(scale).Composition() },
-			pld.RDP, pld.Upper)
+			pld.RDP, pld.Epsilon)
 		if err != nil {
 			return nil, fmt.Errorf("mwem: %w", err)
 		}
@@ -190,7 +190,7 @@ func (p *plan) at(scale float64) *plan {
 
 // Price is by privacy-loss distributions: picks and measurements by Laplace noise are many small
 // losses.
-func (p *plan) Price() accountant.Pricer { return pld.Upper }
+func (p *plan) Price() accountant.Pricer { return pld.Epsilon }
 
 // Composition is what is measured first, the picks, and the measurements.
 func (p *plan) Composition() accountant.Composition {

@@ -59,7 +59,7 @@ func BenchmarkCertifiedStep(b *testing.B) {
 	session, err := privacy.Open(context.Background(), privacy.FromTable(tab),
 		privacy.Options{Budget: accountant.Budget{Epsilon: 4, Delta: 1e-5},
 			Plan:  accountant.Composition{{Event: gradient.CertifiedEvent(plan), Count: 1 << 14}},
-			Price: pld.Upper, Method: Name})
+			Price: pld.Epsilon, Method: Name})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func (f *Fitter) Plan(
 	}
 	var prices []accountant.Pricer
 	if p.cfg.Rate < 1 {
-		prices = []accountant.Pricer{pld.RDP, pld.Upper}
+		prices = []accountant.Pricer{pld.RDP, pld.Epsilon}
 	}
 	scale, err := calibrate.Scale(b, nb.Adjacency,
 		func(scale float64) accountant.Composition { return p.at(scale).Composition() }, prices...)
@@ -186,7 +186,7 @@ func (p *plan) sumEvent() accountant.Event {
 // Price is by closed formulas, unless batches are samples.
 func (p *plan) Price() accountant.Pricer {
 	if p.cfg.Rate < 1 {
-		return pld.Upper
+		return pld.Epsilon
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func OpenAs(
 	o := privacy.Options{Budget: Wide, Plan: plan, Adjacency: adj, Method: "test"}
 	for _, charge := range plan {
 		if _, sampled := charge.Event.(accountant.SubsampledGaussian); sampled {
-			o.Price = pld.Upper // no closed formula has its cost
+			o.Price = pld.Epsilon // no closed formula has its cost
 		}
 	}
 	s, err := privacy.Open(context.Background(), privacy.FromTable(tab), o)
