@@ -222,7 +222,7 @@ var mutants = []mutant{
 	},
 	{
 		"contribution not bounded", "privacy/rows.go", "seen[u] < k", "seen[u] < k+1",
-		"./privacy TestHistogramOfUnits",
+		"./privacy/query TestHistogramOfUnits",
 	},
 	{
 		"the first rows of a unit are kept", "privacy/rows.go", "src.Shuffle(len(order)", "src.Shuffle(0",
@@ -283,7 +283,7 @@ var mutants = []mutant{
 	},
 	{
 		"foreign panics get out", "privacy/internal/access/access.go", "defer func() { _ = recover() }()",
-		"", "./privacy TestForeignCodeTellsNothing",
+		"", "./privacy/query TestForeignCodeTellsNothing",
 	},
 	{
 		"an old journal is taken", "privacy/account.go", "if len(logged) > 0 {", "if false {",
@@ -369,7 +369,8 @@ var mutants = []mutant{
 	{
 		"a continued run has its whole plan again", "privacy/release.go",
 		"if err := s.left.Take(ch); err != nil {\n\t\t\treturn nil",
-		"if err := error(nil); err != nil {\n\t\t\treturn nil", "./privacy TestContinuedRunHasNoMore",
+		"if err := error(nil); err != nil || ch.Count < 0 {\n\t\t\treturn nil",
+		"./privacy TestContinuedRunHasNoMore",
 	},
 	{
 		"an ended run is continued", "privacy/account.go", "if hasEnd(s.lines) {\n\t\t\treturn nil,",
