@@ -54,7 +54,5 @@ func (n noisedSum) addTo(dst []int64, src *noise.Source) {
 	if len(dst) != len(n.noise) {
 		panic(fmt.Sprintf("privacy: noise of %d coordinates added to %d", len(n.noise), len(dst)))
 	}
-	for k := range dst {
-		dst[k] += n.noise[k].Sample(src)
-	}
+	noise.AddEachTo(dst, n.noise, src)
 }
