@@ -27,6 +27,7 @@ type tables struct {
 	path, schema          string // or one file
 	label, positive, drop string
 	holdout               float64
+	rows                  int
 }
 
 func (t *tables) flags(f *flag.FlagSet) {
@@ -40,6 +41,8 @@ func (t *tables) flags(f *flag.FlagSet) {
 	f.StringVar(&t.drop, "drop", "", "comma-separated columns that the prediction must not see")
 	f.Float64Var(&t.holdout, "holdout", -1, "share of the rows that are kept for the test of "+
 		"the prediction, chosen by a public seed; default 0, with -table 0.4")
+	f.IntVar(&t.rows, "rows", 0, "fit that many rows, chosen by a public seed, and test the "+
+		"prediction on all others, in place of -holdout")
 }
 
 // testTable is a table with what it is to be tested by.
@@ -96,9 +99,12 @@ func (t *tables) open(name string, holdout float64) (testTable, error) {
 		return out, err
 	}
 	out.train, out.test = real, real
-	if holdout > 0 {
+	cut := int(math.Round(float64(real.Rows()) * (1 - holdout)))
+	if t.rows > 0 {
+		cut = min(t.rows, real.Rows())
+	}
+	if cut < real.Rows() {
 		order := rand.New(rand.NewPCG(1, 0)).Perm(real.Rows())
-		cut := int(math.Round(float64(real.Rows()) * (1 - holdout)))
 		out.train, out.test = real.Select(order[:cut]), real.Select(order[cut:])
 	}
 	return out, nil
