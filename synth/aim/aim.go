@@ -10,12 +10,13 @@
 //
 //   - the whole budget is one Gaussian filter (accountant.GDPFilter), exact where zCDP is not;
 //   - columns of many codes are smoothed (marginal.Smooth), and one-way marginals get a share of
-//     the budget that grows with their noise;
+//     the budget that grows with their noise beside the rows, divided by their codes;
 //   - a marginal may be chosen at several resolutions: with its columns' codes merged into 4 to 32
 //     runs of about equal mass, where full detail would drown;
 //   - rounds are fewer and noise falls faster; estimates that a round hardly moves are not
 //     computed anew in it;
-//   - marginals with a target column weigh more and have a part of the budget of their own.
+//   - marginals with a target column weigh more and have a part of the budget of their own; without
+//     a target, those with a column of two or three categories have a smaller one.
 //
 // Constraints of the user become zero cells of the model. Everything after a measurement is
 // post-processing.
@@ -215,12 +216,19 @@ func (f *fit) measure(cols []int, level int, mu2 float64) error {
 	return nil
 }
 
-// remeasure spends what is left on the tables that were chosen, once more and evenly: no choice, no
-// new clique.
+// remeasure spends what is left on the tables that were chosen, once more and evenly, or on the
+// columns if noise drowned every other table: no choice, no new clique.
 func (f *fit) remeasure() error {
 	left, n := f.total-f.used, len(f.chosen)
-	if n == 0 || left < 1e-3*f.total {
+	if left < 1e-3*f.total {
 		return nil
+	}
+	if n == 0 {
+		ms, err := f.measureColumns(left / f.total * (1 - 1e-9))
+		for _, m := range ms {
+			f.ms = append(f.ms, f.groups.GroupMeasurement(m))
+		}
+		return err
 	}
 	// Measurements follow the d columns in the order of f.chosen.
 	for _, m := range slices.Clone(f.ms[len(f.sizes):]) {

@@ -113,6 +113,78 @@ func TestClosure(t *testing.T) {
 	}
 }
 
+// TestShares: a column's share is its codes to the power 2/3, and the columns' share grows with
+// their noise beside the rows, within its limits.
+func TestShares(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "few", Kind: schema.Boolean},
+		{Name: "many", Kind: schema.Integer, Min: 0, Max: 15},
+	}}
+	plan := func(c Config) *plan {
+		p, err := fitter(t, c).Plan(s, privacy.NeighboursOf(s, 0), one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.(*plan)
+	}
+	p := plan(Config{})
+	if got := p.columnShares(); math.Abs(got[1]/got[0]-4) > 1e-9 ||
+		math.Abs(got[0]+got[1]-1) > 1e-9 {
+		t.Errorf("shares %v, want 1/5 and 4/5", got)
+	}
+	if got := plan(Config{Published: true}).columnShares(); got[0] != .5 {
+		t.Errorf("published: shares %v, want even ones", got)
+	}
+	last := 1.
+	for _, rows := range []float64{-50, 0, 100, 1e4, 1e6} {
+		share := p.oneWay(rows)
+		if share > last || rows < 100 && share != .75 || rows == 1e6 && share > .1 {
+			t.Errorf("%v rows: share %v, after %v for fewer", rows, share, last)
+		}
+		last = share
+	}
+	if got := p.oneWay(1e12); got != firstShare {
+		t.Errorf("share %v of a large table, want %v", got, firstShare)
+	}
+	if got := plan(Config{OneWayShare: .3}).oneWay(100); got != .3 {
+		t.Errorf("share %v, want that of the settings", got)
+	}
+}
+
+// TestTargets: the one that is named, or columns of two or three categories, unless they are too
+// many; each pair with one of them once.
+func TestTargets(t *testing.T) {
+	column := func(kind schema.Kind, n int) schema.Column {
+		c := schema.Column{Kind: kind, Max: float64(n - 1)}
+		for i := range n {
+			c.Categories = append(c.Categories, fmt.Sprint(i))
+		}
+		return c
+	}
+	wide, small := column(schema.Categorical, 4), column(schema.Categorical, 3)
+	flag, two := column(schema.Categorical, 2), column(schema.Integer, 2)
+	for _, tt := range []struct {
+		columns []schema.Column
+		named   int
+		want    []int
+		pairs   int
+	}{
+		{[]schema.Column{wide, small, wide, flag, two, wide}, -1, []int{1, 3}, 9},
+		{[]schema.Column{wide, small, wide, flag, two, wide}, 0, []int{0}, 5},
+		{[]schema.Column{wide, small, flag, two}, -1, nil, 0},
+	} {
+		f := &fit{plan: &plan{cfg: Config{MemoryMB: 80}, schema: &schema.Schema{Columns: tt.columns}}}
+		for _, c := range tt.columns {
+			f.sizes = append(f.sizes, len(c.Categories))
+		}
+		f.groupSizes = f.sizes
+		got := f.targets(tt.named)
+		if pairs := f.targetPairs(got); !slices.Equal(got, tt.want) || len(pairs) != tt.pairs {
+			t.Errorf("targets %v with %d pairs, want %v with %d", got, len(pairs), tt.want, tt.pairs)
+		}
+	}
+}
+
 func TestRuns(t *testing.T) {
 	for _, tt := range []struct {
 		mass []float64

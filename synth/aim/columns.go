@@ -3,8 +3,10 @@ package aim
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -69,20 +71,48 @@ func (f *fit) columns() error {
 	}
 	t := f.schema.Index(f.cfg.Target)
 	f.closure = closure(f.sets, t)
-	if t < 0 || d == 1 {
+	if d == 1 || f.cfg.Published {
 		return nil
 	}
-	for i := range d {
-		pair := []int{min(i, t), max(i, t)}
-		if i == t || !f.fits(pair, 1) {
-			continue
-		}
+	pairs := f.targetPairs(f.targets(t))
+	for _, pair := range pairs {
 		if err := f.measure(pair, f.coarsest(pair),
-			f.cfg.TargetShare*f.total/float64(d-1)); err != nil {
+			f.targetShare()*f.total/float64(len(pairs))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// targets lists the columns whose pairs are measured in any case: the one named t, or those that
+// somebody may want to predict if nobody says which, columns of two or three categories, unless
+// these are more than a third of the columns.
+func (f *fit) targets(t int) (out []int) {
+	if t >= 0 {
+		return []int{t}
+	}
+	for c, k := range f.sizes {
+		if k <= 3 && !f.schema.Columns[c].Kind.Ordered() {
+			out = append(out, c)
+		}
+	}
+	if 3*len(out) > len(f.sizes) {
+		return nil
+	}
+	return out
+}
+
+// targetPairs lists the pairs of a target and another column.
+func (f *fit) targetPairs(targets []int) (out [][]int) {
+	for _, t := range targets {
+		for i := range f.sizes {
+			pair := []int{min(i, t), max(i, t)}
+			if i != t && (i > t || !slices.Contains(targets, i)) && f.fits(pair, 1) {
+				out = append(out, pair)
+			}
+		}
+	}
+	return out
 }
 
 // coarsest is the first level, from full detail down, at which the pair has at most 256 cells, or
@@ -104,15 +134,19 @@ func (f *fit) constrained() (cols []int) {
 	return cols
 }
 
-// measureColumns spends the share on all columns evenly.
-func (f *fit) measureColumns(share float64) ([]marginal.Measurement, error) {
-	mu2 := share * f.total / float64(len(f.sizes))
-	ms, err := synth.MeasureColumns(f.session, f.sigma(mu2))
-	for range ms {
+// measureColumns spends the share on the columns, evenly in the published form.
+func (f *fit) measureColumns(share float64) (ms []marginal.Measurement, err error) {
+	for c, part := range f.columnShares() {
+		mu2 := share * part * f.total
+		m, err := synth.Measure(f.session, privacy.Marginal{Cols: []int{c}}, f.sigma(mu2))
+		if err != nil {
+			return nil, err
+		}
 		f.used += mu2
+		ms = append(ms, m)
 	}
 	f.released = append(f.released, ms...)
-	return ms, err
+	return ms, nil
 }
 
 // rowsOf is the row count that the columns agree on, by inverse variance.
