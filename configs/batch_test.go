@@ -162,7 +162,7 @@ func TestBadBatches(t *testing.T) {
 		{"more rows than can be drawn", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, " +
 			"rows: 1000000000000000, out: a.csv}]\n", "rows 1000000000000000 must be"},
 		{"negative parallel", "name: b\nparallel: -1\n" + table, "parallel"},
-		{"no out", "name: b\n" + table, "job t-mst-1-1: out is required"},
+		{"no out", "name: b\n" + table, "job t-auto-1-1: out is required"},
 		{"placeholder", "name: b\njob: {out: '{tabel}.csv'}\n" + table, "{tabel} in"},
 		{"one output", "name: b\nreplicates: 2\njob: {out: '{table}.csv'}\n" + table, "both write t.csv"},
 		{"one name", "name: b\njobs: [{name: x, dataset: icu-mortality, epsilon: 1, out: a.csv}, " +
@@ -195,7 +195,7 @@ func TestBadBatches(t *testing.T) {
 			`b.yaml, line 2: unknown key "preset"; it is a setting of wgan now`},
 		{"a setting that does not exist", "name: b\njobs:\n  - name: x\n    dataset: icu-mortality\n" +
 			"    epsilon: 1\n    out: a.csv\n    settings:\n      stepss: 3\n",
-			`b.yaml, line 8: method mst has no setting "stepss"`},
+			`b.yaml, line 8: method aim has no setting "stepss"`},
 		{"settings that are none", "name: b\njob: {settings: 7}\n" + table,
 			"b.yaml, line 2: job.settings must hold lines of key: value"},
 		{"a list for a number", "name: b\nreplicates: [1]\n" + table,

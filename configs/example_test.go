@@ -29,8 +29,8 @@ job: {out: "{table}-{epsilon}.csv"}
 		fmt.Println(j.Name, j.Method, j.Budget(), j.Out)
 	}
 	// Output:
-	// adult-mst-0.5-1 mst {0.5 1e-09} adult-0.5.csv
-	// adult-mst-1-1 mst {1 1e-09} adult-1.csv
+	// adult-auto-0.5-1 auto {0.5 1e-09} adult-0.5.csv
+	// adult-auto-1-1 auto {1 1e-09} adult-1.csv
 }
 
 // A mistake in a setting names its place and the nearest setting that exists.

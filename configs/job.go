@@ -103,7 +103,7 @@ func (e *ValueError) Unwrap() error { return ErrConfig }
 
 // WithDefaults is the job with the values that a batch file may leave out.
 func (j Job) WithDefaults() Job {
-	j.Method = cmp.Or(j.Method, all.Default)
+	j.Method = cmp.Or(j.Method, all.Auto)
 	j.Adjacency = cmp.Or(j.Adjacency, accountant.AddRemove.String())
 	if !j.said["delta"] {
 		j.Delta = cmp.Or(j.Delta, DefaultDelta)
@@ -170,9 +170,17 @@ func (j Job) Relation() (a accountant.Adjacency) {
 	return a
 }
 
+// Chosen is what chose the job's method, "" for the person who named it.
+func (j Job) Chosen() string {
+	if j.Method == all.Auto {
+		return all.Why
+	}
+	return ""
+}
+
 // Fitter is the job's method with its settings.
 func (j Job) Fitter() (synth.Fitter, error) {
-	return all.New(j.Method, Decoder(j.Method, j.Settings))
+	return all.New(j.Method, Decoder(all.Named(j.Method), j.Settings))
 }
 
 // Identity names what the job spends: 64 hexadecimal digits of everything that decides what is

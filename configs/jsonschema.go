@@ -91,7 +91,7 @@ func structSchema(t reflect.Type, texts map[string]string) object {
 		}
 		switch key := f.Tag.Get("mapstructure"); key {
 		case "method":
-			p["enum"] = all.Names()
+			p["enum"] = all.Choices()
 		case "adjacency":
 			p["enum"] = []string{accountant.AddRemove.String(), accountant.ReplaceOne.String()}
 		case "rule":
@@ -111,9 +111,9 @@ func structSchema(t reflect.Type, texts map[string]string) object {
 		return s
 	}
 	var rules []any
-	for _, name := range all.Names() {
+	for _, name := range all.Choices() {
 		condition := object{"properties": object{"method": object{"const": name}}}
-		if name != all.Default {
+		if name != all.Auto {
 			condition["required"] = []string{"method"}
 		}
 		rules = append(rules, object{"if": condition,
@@ -172,7 +172,7 @@ func typeSchema(t reflect.Type, texts map[string]string) object {
 	case reflect.Struct:
 		s := structSchema(t, texts)
 		if t == reflect.TypeFor[Method]() {
-			return object{"oneOf": []any{object{"type": "string", "enum": all.Names()}, s}}
+			return object{"oneOf": []any{object{"type": "string", "enum": all.Choices()}, s}}
 		}
 		return s
 	}

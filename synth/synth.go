@@ -148,6 +148,9 @@ func fit(
 	if err != nil {
 		return nil, err
 	}
+	if o.Chosen != "" {
+		fitted.Settings["chosen"] = o.Chosen
+	}
 	return release.New(release.Fitted{
 		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: s.Schema(), Declared: declared,
 		Ledger: s.Released(), Price: PriceOf(plan), Settings: fitted.Settings, Params: fitted.Params,
@@ -159,6 +162,7 @@ type RunOptions struct {
 	// the budget, the account, and how the run is continued; Plan, Price, Method and Program are of
 	// the method, and filled in
 	privacy.Options
+	Chosen   string         // what chose the method, for the model; "" if a person named it
 	Progress Progress       // may be nil
 	Forecast func(Forecast) // is told what the plan expects to need, before anything is reserved
 	// makes what the run is for durable: the run is closed after it. nil: the caller keeps the model

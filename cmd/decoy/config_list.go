@@ -16,7 +16,7 @@ func configSettingsCommand(t *terminal) *cobra.Command {
 	var method string
 	cmd := manual{session: `
 $ decoy config settings --method mst
-$ decoy plan --dataset icu-mortality --epsilon 1 --set group_sigmas=3
+$ decoy plan --dataset icu-mortality --epsilon 1 --method mst --set group_sigmas=3
 `}.document(&cobra.Command{
 		Use:   "settings [--method M]",
 		Short: "list the settings of a method",
@@ -32,9 +32,9 @@ KEY=VALUE, in the environment DECOY_SETTINGS_KEY, in a config file a line below 
 				func(s all.Setting) string { return row(s.Key, s.Type, s.Default, s.Text) }})
 		},
 	})
-	cmd.Flags().StringVar(&method, "method", all.Default, "method `M`: "+
-		strings.Join(all.Names(), ", "))
-	complete(cmd, "method", all.Names()...)
+	cmd.Flags().StringVar(&method, "method", all.Auto, "method `M`: "+
+		strings.Join(all.Choices(), ", "))
+	complete(cmd, "method", all.Choices()...)
 	return addJSON(cmd, t)
 }
 
@@ -44,7 +44,7 @@ type configShow struct{ generate }
 func configShowCommand(t *terminal) *cobra.Command {
 	c := &configShow{}
 	cmd := manual{session: `
-$ decoy config show --epsilon 1 --set group_sigmas=2.5
+$ decoy config show --epsilon 1 --method mst --set group_sigmas=2.5
 `}.document(&cobra.Command{
 		Use:   "show [--config FILE] [flags of generate]",
 		Short: "print the resolved values and where each came from",

@@ -25,6 +25,7 @@ type jobFlags struct {
 	configs.Job
 	resume bool
 	set    settings
+	notes  []string // to be said before the run
 }
 
 // addBudget adds what a run may cost.
@@ -46,14 +47,14 @@ func (j *jobFlags) addAdjacency(cmd *cobra.Command) {
 // addMethod adds the method and its settings.
 func (j *jobFlags) addMethod(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&j.Method, "method", all.Default,
-		"synthesis method `M`: "+strings.Join(all.Names(), ", "))
+	f.StringVar(&j.Method, "method", all.Auto,
+		"synthesis method `M`: "+strings.Join(all.Choices(), ", "))
 	f.Var(&j.set, "set",
 		"a setting of the method, `KEY=VALUE`; may be repeated (decoy config settings)")
 	for name, text := range shorthand {
 		f.String(name, "", text+" (of the methods that have this setting)")
 	}
-	complete(cmd, "method", all.Names()...)
+	complete(cmd, "method", all.Choices()...)
 	cmd.RegisterFlagCompletionFunc("set", func(
 		_ *cobra.Command, _ []string, typed string,
 	) ([]string, cobra.ShellCompDirective) {
@@ -156,15 +157,60 @@ func (j *jobFlags) method(cmd *cobra.Command) (synth.Fitter, error) {
 	if j.Settings, err = j.set.of(cmd, j.Method); err != nil {
 		return nil, err
 	}
+	j.leaveTarget()
 	f, err := j.Fitter()
 	switch {
-	case err != nil && !slices.Contains(all.Names(), j.Method):
+	case err != nil && !slices.Contains(all.Choices(), j.Method):
 		return nil, usagef("--method: %w", err)
 	case err != nil:
 		return nil, &job.UsageError{Err: err}
 	}
 	return f, j.checkBudget(cmd)
 }
+
+// leaveTarget takes the flag --target from the settings of a method that cannot use it.
+func (j *jobFlags) leaveTarget() {
+	known, err := all.Settings(j.Method)
+	if err != nil || slices.ContainsFunc(known, func(s all.Setting) bool {
+		return s.Key == targetKey
+	}) {
+		return
+	}
+	j.Settings = slices.DeleteFunc(j.Settings, func(g configs.Given) bool {
+		if g.Key == targetKey && g.From == "--"+targetKey {
+			j.notes = append(j.notes, fmt.Sprintf("--target %v: method %s makes no use of it; auto, "+
+				"aim, wgan and pategan do", g.Value, j.Method))
+			return true
+		}
+		return false
+	})
+}
+
+// sayNotes says what a person should know of the flags before the run: what is passed over, and a
+// guarantee that is weak.
+func (j *jobFlags) sayNotes(t *terminal) {
+	for _, note := range j.notes {
+		t.say("%s", note)
+	}
+	if j.Epsilon > weakEpsilon {
+		t.say("epsilon %v is above %d: such a guarantee is weak; what anyone believes of a person may "+
+			"change by a factor of e^%v", j.Epsilon, weakEpsilon, j.Epsilon)
+	}
+}
+
+// weakEpsilon is the ε above which a guarantee says little.
+const weakEpsilon = 10
+
+// sayDelta tells off a δ at which a release that shows a whole row would be within the guarantee.
+func (j *jobFlags) sayDelta(t *terminal, rows float64) {
+	if j.Delta*rows >= 1 {
+		t.say("delta %v is not below 1 in %.0f, the noisy number of rows: at such a delta showing the "+
+			"row of one person at random would be within the guarantee; take 1e-9", j.Delta, rows)
+	}
+}
+
+// targetKey is the setting that --target gives.
+const targetKey = "target"
 
 // private names the private table at path, which messages call name, and the ledger that pays for
 // a run on it. It checks that the table can be read, and reads nothing of it.

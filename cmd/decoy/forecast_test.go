@@ -21,7 +21,7 @@ import (
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
-var methods = flag.String("methods", all.Default, "methods of TestForecasts, with commas "+
+var methods = flag.String("methods", all.Named(all.Auto), "methods of TestForecasts, with commas "+
 	"between; all is every method")
 
 // TestForecasts compares what decoy plan says with what decoy generate takes, on three tables:

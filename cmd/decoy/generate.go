@@ -77,6 +77,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
+	g.sayNotes(t)
 	written, read := j.Files()
 	if j.Ledger != nil {
 		written = append(written, job.NamedPath{Name: "the ledger", Path: j.Ledger.Path()})
@@ -108,11 +109,13 @@ func (g *generate) fit(
 ) error {
 	shown := t.privateProgress()
 	_, s, err := synth.Run(ctx, rows, j.Fitter, synth.RunOptions{
-		Options: account.Options(j.Job), Progress: shown.report, Forecast: shown.expect,
+		Options: account.Options(j.Job), Chosen: j.Chosen(), Progress: shown.report,
+		Forecast: shown.expect,
 		Deliver: func(m *release.Model) error {
 			shown.finish()
 			t.sayGuarantee(m)
 			account.SayTotal()
+			g.sayDelta(t, m.Rows)
 			_, err := outputs.Write(ctx, m, t.say, shown.of("writing rows"))
 			shown.finish()
 			return err

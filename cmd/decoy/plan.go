@@ -54,6 +54,7 @@ The number of rows is private in general. Give it by --rows if it is public, or 
 // planned is the plan as JSON.
 type planned struct {
 	Method         string                 `json:"method"`
+	Chosen         string                 `json:"chosen,omitempty"` // by what, if not by a person
 	Budget         accountant.Budget      `json:"budget"`
 	Adjacency      accountant.Adjacency   `json:"adjacency"`
 	Unit           string                 `json:"unit,omitempty"`
@@ -112,6 +113,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
+	p.sayNotes(t)
 	s, err := job.SchemaOf(p.Schema, p.Dataset)
 	if err != nil {
 		return err
@@ -126,7 +128,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	out := planned{
-		Method: fitter.Name(), Budget: p.Budget(), Adjacency: p.Relation(), Unit: s.Unit,
+		Method: fitter.Name(), Chosen: p.Chosen(), Budget: p.Budget(), Adjacency: p.Relation(), Unit: s.Unit,
 		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Composition(), Cost: costOf(bound),
 		Needs: job.NeedsOf(fit, s, p.Rows), neighbours: nb,
 	}
@@ -149,6 +151,9 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 
 func (p planned) text(w io.Writer) {
 	fmt.Fprintf(w, "method\t%s\n", p.Method)
+	if p.Chosen != "" {
+		fmt.Fprintf(w, "chosen by\t%s\n", p.Chosen)
+	}
 	fmt.Fprintf(w, "budget\t%s\n", job.BudgetText(p.Budget))
 	fmt.Fprintf(w, "neighbours\t%v\n", p.neighbours)
 	fmt.Fprintf(w, "schema\t%s\n", sizeText(p.Columns, p.Cells))

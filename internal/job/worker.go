@@ -171,6 +171,7 @@ func (w *Worker) model(
 			return writeModel(f, m)
 		},
 	}
+	o.Chosen = t.Chosen()
 	if t.Ledger != nil {
 		o.Journal = w.journal(t)
 	}

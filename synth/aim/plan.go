@@ -130,7 +130,7 @@ func (p *plan) oneWay(rows float64) float64 {
 		noise += l1 * p.sigma(p.mu*p.mu*share) * float64(sizes[c]) / float64(len(sizes))
 	}
 	noise /= math.Max(rows, 1)
-	share := 0.75 * math.Pow(noise/0.2, 0.25) * math.Pow(math.Min(1, p.codes()/16), 0.7)
+	share := 0.75 * math.Pow(noise/0.2, 0.25) * math.Min(1, p.codes()/16)
 	return math.Min(math.Max(share, firstShare), 0.8-0.5*p.targetShare())
 }
 

@@ -15,9 +15,12 @@ import (
 	"github.com/decoy-dp/decoy/synth/wgan"
 )
 
-// Default is the method used when none is named: the one that measures best at the usual budgets
-// (README).
-const Default = mst.Name
+// Auto is the method used when none is named: [Named] says which it is.
+const Auto = "auto"
+
+// Why is what decides for auto.
+const Why = "auto: closest in pairs and best for prediction, or level, at every size and budget " +
+	"measured (docs/benchmarks.md)"
 
 // methods is the table. A new method is a folder beside this one, a line here, and `go generate
 // ./synth/all` for the texts of its settings; TestMethodsAreHeld names what else it must have.
@@ -58,6 +61,20 @@ func of[C any, F synth.Fitter](name string, construct func(C) (F, error)) method
 	}
 }
 
+// Named is the name of the method that a name stands for: auto, and "", are aim. One method serves
+// every size and budget, because its shares follow the noise, the number of codes and the noisy
+// number of rows (see synth/aim): mst is level with it where noise drowns every pair, and behind
+// elsewhere (docs/benchmarks.md).
+func Named(name string) string {
+	if name == "" || name == Auto {
+		return aim.Name
+	}
+	return name
+}
+
+// Choices lists what may be given as a method: auto, and [Names].
+func Choices() []string { return append([]string{Auto}, Names()...) }
+
 // Names lists the methods.
 func Names() []string {
 	names := make([]string, len(methods))
@@ -67,7 +84,7 @@ func Names() []string {
 	return names
 }
 
-// New is the method of that name; "" is [Default]. decode fills in its Config, to which it gets a
+// New is the method of that name or auto. decode fills in its Config, to which it gets a
 // pointer; nil leaves the defaults.
 func New(name string, decode func(config any) error) (synth.Fitter, error) {
 	m, err := find(name)
@@ -81,14 +98,11 @@ func New(name string, decode func(config any) error) (synth.Fitter, error) {
 func Fitter(name string) (synth.Fitter, error) { return New(name, nil) }
 
 func find(name string) (method, error) {
-	if name == "" {
-		name = Default
-	}
 	for _, m := range methods {
-		if m.name == name {
+		if m.name == Named(name) {
 			return m, nil
 		}
 	}
 	return method{}, fmt.Errorf("method %q is unknown; there is %s: %w", name,
-		strings.Join(Names(), ", "), synth.ErrConfig)
+		strings.Join(Choices(), ", "), synth.ErrConfig)
 }

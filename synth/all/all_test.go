@@ -22,13 +22,13 @@ import (
 var write = flag.Bool("write", false, "write texts.json instead of comparing it")
 
 func TestNew(t *testing.T) {
-	for _, name := range append(Names(), "") {
+	for _, name := range append(Choices(), "") {
 		f, err := New(name, nil)
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		if want := cmpOr(name, Default); f.Name() != want {
+		if f.Name() != Named(name) || name != "" && name != Auto && f.Name() != name {
 			t.Errorf("%q makes %s", name, f.Name())
 		}
 	}
@@ -47,13 +47,6 @@ func TestNew(t *testing.T) {
 		func(c any) error { c.(*mst.Config).Iterations = -1; return nil }); err == nil || f != nil {
 		t.Errorf("a refused method is %v", f)
 	}
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // TestEveryFieldIsASetting keeps a setting from being out of reach of --set and config files.

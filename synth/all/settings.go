@@ -34,7 +34,7 @@ type Setting struct {
 	Text    string `json:"text"`    // a line or two
 }
 
-// Settings lists the settings of a method in the order of its Config; "" is [Default].
+// Settings lists the settings of a method in the order of its Config.
 func Settings(name string) ([]Setting, error) {
 	m, err := find(name)
 	if err != nil {

@@ -33,7 +33,7 @@ func methods(args []string) error {
 	flags := flag.NewFlagSet("methods", flag.ExitOnError)
 	var src tables
 	src.flags(flags)
-	variants := flags.String("variants", all.Default, "methods, each with its settings")
+	variants := flags.String("variants", all.Auto, "methods, each with its settings")
 	epsilons := flags.String("epsilon", "", "budgets; default .1,1,10, with -table 1")
 	delta := flags.Float64("delta", 0, "delta; default 1e-9, with -table 1e-5")
 	runs := flags.Int("runs", 3, "runs of each line")
