@@ -128,7 +128,8 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	out := planned{
-		Method: fitter.Name(), Chosen: p.Chosen(), Budget: p.Budget(), Adjacency: p.Relation(), Unit: s.Unit,
+		Method: fitter.Name(), Chosen: p.Chosen(), Budget: p.Budget(),
+		Adjacency: p.Relation(), Unit: s.Unit,
 		Columns: len(s.Columns), Cells: cells(s), Composition: fit.Composition(), Cost: costOf(bound),
 		Needs: job.NeedsOf(fit, s, p.Rows), neighbours: nb,
 	}

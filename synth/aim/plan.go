@@ -99,7 +99,7 @@ func (p *plan) work() float64 {
 	return p.cfg.TimeLimit.Seconds() * workRate
 }
 
-// columnShares divides what is spent on columns, in μ², so that the sum of their L1 errors is least:
+// columnShares divides what is spent on columns, in μ², so that the sum of L1 errors is least:
 // that of k codes is k·σ·√(2/π) with σ² ∝ 1/μ², so μ² ∝ k^(2/3). In the published form it is even.
 func (p *plan) columnShares() []float64 {
 	out, sum := make([]float64, len(p.schema.Columns)), 0.0
