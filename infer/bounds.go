@@ -219,6 +219,16 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v *judged, sigma f
 	for _, s := range spikes {
 		rows[s.cell] = 0 // for the while
 	}
+	for _, token := range v.missing { // a number that is declared to mean missing
+		if at, ok := m.Of([]byte(token)); ok {
+			lo, hi := m.Bounds(at)
+			for i := range in {
+				if in[i].lo == lo && in[i].hi == hi {
+					rows[i] = 0
+				}
+			}
+		}
+	}
 	numbers := m.Kind.Stored() == schema.StoredInt || m.Kind.Stored() == schema.StoredFloat
 	first, last, ok := extent(rows, m.PerPower, sigma, func(first, last int) bool {
 		size := max(math.Abs(in[first].lo), math.Abs(in[last].hi))
@@ -252,11 +262,17 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v *judged, sigma f
 	}
 	for _, s := range spikes {
 		if s.value < c.Min || s.value > c.Max {
-			c.Missing = append(slices.Clip(c.Missing), strconv.FormatFloat(s.value, 'f', -1, 64))
+			if text := strconv.FormatFloat(s.value, 'f', -1, 64); !slices.Contains(c.Missing, text) {
+				c.Missing = append(slices.Clip(c.Missing), text)
+			}
 			v.missed = v.missed.add(all[s.cell].rows, sigma)
 			v.note += fmt.Sprintf("; %v stands apart, and for missing", s.value)
 		}
 	}
+	c.Missing = slices.DeleteFunc(slices.Clone(c.Missing), func(token string) bool {
+		x, err := strconv.ParseFloat(token, 64) // a schema has no token among its values
+		return err == nil && x >= c.Min && x <= c.Max
+	})
 	c.Edges = edges(c, in, v.decimals, sigma)
 	if c.Kind.Stored() == schema.StoredFloat && v.decimals > 0 {
 		c.Decimals = v.decimals

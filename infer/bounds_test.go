@@ -114,6 +114,17 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
+	for token, kept := range map[string]bool{"-9": true, "2": false, "NA": true} {
+		v := judged{kind: schema.Integer, missing: []string{token}}
+		rows := map[string]int64{"1": 900, "2": 800, "3": 900, "-9": 300}
+		c, _, _ := bounds("x", whole, found(t, whole, rows), &v, 10)
+		if got := slices.Contains(c.Missing, token); got != kept {
+			t.Errorf("token %s: %v", token, c.Missing)
+		}
+		if _, err := schema.NewCodec(*c); err != nil {
+			t.Errorf("token %s: %v", token, err)
+		}
+	}
 	c, _, note := bounds("x", real, make([]int64, real.Len()), &judged{kind: schema.Real}, 10)
 	if c != nil || !strings.Contains(note, "left out") {
 		t.Errorf("nothing: %+v, %s", c, note)
