@@ -151,8 +151,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestTargets: the one that is named, or columns of two or three categories, unless they are too
-// many; each pair with one of them once.
+// TestTargets: the one that is named, or columns of two or three categories, if they are at
+// most two; each pair with one of them once.
 func TestTargets(t *testing.T) {
 	column := func(kind schema.Kind, n int) schema.Column {
 		c := schema.Column{Kind: kind, Max: float64(n - 1)}
@@ -171,7 +171,7 @@ func TestTargets(t *testing.T) {
 	}{
 		{[]schema.Column{wide, small, wide, flag, two, wide}, -1, []int{1, 3}, 9},
 		{[]schema.Column{wide, small, wide, flag, two, wide}, 0, []int{0}, 5},
-		{[]schema.Column{wide, small, flag, two}, -1, nil, 0},
+		{[]schema.Column{wide, small, flag, flag, two}, -1, nil, 0},
 	} {
 		f := &fit{plan: &plan{cfg: Config{MemoryMB: 80}, schema: &schema.Schema{Columns: tt.columns}}}
 		for _, c := range tt.columns {

@@ -85,8 +85,8 @@ func (f *fit) columns() error {
 }
 
 // targets lists the columns whose pairs are measured in any case: the one named t, or those that
-// somebody may want to predict if nobody says which, columns of two or three categories, unless
-// these are more than a third of the columns.
+// somebody may want to predict if nobody says which, columns of two or three categories, if there
+// are at most two: the pairs of more of them would be drowned.
 func (f *fit) targets(t int) (out []int) {
 	if t >= 0 {
 		return []int{t}
@@ -96,7 +96,7 @@ func (f *fit) targets(t int) (out []int) {
 			out = append(out, c)
 		}
 	}
-	if 3*len(out) > len(f.sizes) {
+	if len(out) > 2 {
 		return nil
 	}
 	return out
