@@ -28,7 +28,7 @@ func (c Charge) validate() error {
 }
 
 // Composition is a multiset of events. The program may choose the order in which it calls them, and
-// their queries, from earlier outputs; see the package comment. The empty composition costs
+// their queries, from earlier outputs (docs/claims/session.md). The empty composition costs
 // nothing. In JSON: [{"event":"gaussian","noise_multiplier":3.7,"count":15}, ...]; an unknown key
 // or event is an error.
 type Composition []Charge

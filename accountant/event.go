@@ -28,11 +28,9 @@ type SubsampledGaussian struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"` // z, above 0
 }
 
-// Laplace is the Laplace mechanism with ε = Δ₁/scale, discrete or continuous. Its privacy-loss
-// distribution here is that of randomised response, the largest of any ε-DP mechanism: the discrete
-// mechanism at sensitivity 1, which is what decoy releases, is exactly that (its privacy loss is ±ε
-// and nothing between; δ(0) = tanh(ε/2)), so the smaller distribution of the continuous one would
-// not be a bound.
+// Laplace is the Laplace mechanism with ε = Δ₁/scale, discrete or continuous, or any ε-DP step: its
+// pair is randomised response, the largest of any ε-DP mechanism, which the discrete mechanism at
+// sensitivity 1 is exactly (its privacy loss is ±ε and nothing between).
 type Laplace struct {
 	Epsilon float64 `json:"epsilon"` // above 0
 }

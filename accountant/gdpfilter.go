@@ -10,8 +10,7 @@ const roundUp = 1 + 16*ulp
 // (discrete noise, a subsample, δ > 0), or a filter itself.
 //
 //	Gaussian      μ = 1/z          (Dong, Roth, Su 2022, theorem 2.7)
-//	Exponential   Φ(μ/2) = e^{ε/2}/(1 + e^{ε/2}), about .627ε for a small ε
-//	(docs/claims/gdpfilter.md)
+//	Exponential   μ of rangeMu, about .627ε for a small ε
 func FilterCost(e Event) (muSquared float64, ok bool) {
 	if validate(e) != nil {
 		return 0, false
@@ -28,22 +27,12 @@ func FilterCost(e Event) (muSquared float64, ok bool) {
 	return muSquared, muSquared > 0 && !math.IsInf(muSquared, 1)
 }
 
-// rangeMu returns the smallest μ, rounded up, for which every ε-bounded-range mechanism is μ-GDP.
-//
-// Given t (see pld/boundedrange.go) the trade-off function of the pair is linear between (0, 1),
-// (1 − p, q) and (1, 0), with p = p_t, q = p_t·e^{−t}. G_μ is convex and joins (0, 1) to (1, 0), so
-// the pair is μ-GDP if and only if its kink is on or above G_μ: μ ≥ Φ⁻¹(p) − Φ⁻¹(q). From the
-// formula of p_t, logit p − logit q = ε for every t, so with s = Φ⁻¹∘logistic
-//
-//	μ(ε) = sup_x s(x + ε/2) − s(x − ε/2) = s(ε/2) − s(−ε/2) = 2s(ε/2),     at t = ε/2,
-//
-// because s′ is even and decreasing on x > 0 (van Zwet 1964: the logistic distribution has the
-// heavier tails; docs/claims/gdpfilter.md has a proof).
+// rangeMu returns the smallest μ, rounded up, for which every ε-bounded-range mechanism is μ-GDP:
+// Φ(μ/2) = e^{ε/2}/(1 + e^{ε/2}) (docs/claims/gdpfilter.md has the proof, and that of the bracket).
 func rangeMu(epsilon float64) float64 {
 	// Φ(−μ/2) = 1/(1 + e^{ε/2}), in logarithms; the left side falls in μ.
 	tail := -epsilon/2 - math.Log1p(math.Exp(-epsilon/2))
 	slop := 16 * ulp * (1 + math.Abs(tail))
-	// μ ≤ ε·√(2π)/4 < .627ε, as s′ ≤ s′(0).
 	return bisectUp(0, 0.627*epsilon, func(mu float64) bool {
 		return logPhi(-mu/2) <= tail-slop
 	}) * roundUp

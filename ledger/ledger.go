@@ -33,8 +33,12 @@ type Rule string
 
 const (
 	RuleBasic Rule = "basic" // Σε and Σδ of the runs' budgets; the default
-	RuleZCDP  Rule = "zcdp"  // Σρ of the runs' compositions within the ρ of the limit
+	RuleZCDP  Rule = "zcdp"  // what ZCDP says of the runs' compositions
 )
+
+// ZCDP is the ε at delta of compositions that are chosen one after the other: a privacy filter.
+// Package ledger/limit binds it; in a program without that, RuleZCDP refuses every run.
+var ZCDP func(runs []accountant.Composition, delta float64) (epsilon float64)
 
 // Status of a closed run.
 const (

@@ -14,6 +14,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
 )
 
 var (
@@ -21,6 +22,8 @@ var (
 	small  = plan(charge(gaussian(10), 3), charge(exponential(.05), 2))
 	budget = *spend(1.5, 1e-9)
 )
+
+func init() { ZCDP = zcdp.Together } // as package limit does
 
 func gaussian(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} }
 
@@ -221,7 +224,7 @@ func TestVerify(t *testing.T) {
 			e.Budget = spend(4.5,
 				2.9e-9)
 		})},
-		{"limit exceeded in ρ", "would bring rho", edit(1, func(e *Entry) {
+		{"limit exceeded in ρ", "would bring epsilon", edit(1, func(e *Entry) {
 			e.Budget, e.Rule = spend(.5,
 				1e-9), RuleZCDP
 		})},
@@ -519,6 +522,11 @@ func TestAllows(t *testing.T) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)
 		}
 	}
+	ZCDP = nil
+	if err := used.Allows(budget, cost(rho/4)); !errors.Is(err, accountant.ErrBudget) {
+		t.Errorf("a program that knows no ρ: %v", err)
+	}
+	ZCDP = zcdp.Together
 	// A void run gives its part back, a failed one does not.
 	for status, want := range map[string]error{StatusVoid: nil, StatusFailed: accountant.ErrBudget,
 		StatusCancelled: accountant.ErrBudget, StatusDone: accountant.ErrBudget} {

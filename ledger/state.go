@@ -289,7 +289,7 @@ func (l *Ledger) Limit() (Entry, bool) {
 
 // Allows returns accountant.ErrBudget if a reservation of c with budget b would exceed the limit.
 // Under RuleBasic the sums of ε and of δ over all reservations that count must stay within the
-// limit; under RuleZCDP the ε of their summed ρ, at the limit's δ (an event without ρ is refused).
+// limit; under RuleZCDP what [ZCDP] says of their compositions at the limit's δ.
 // Both are privacy filters: they hold although later runs are chosen after seeing earlier releases
 // (package accountant). Without a limit every valid budget is allowed.
 func (l *Ledger) Allows(b accountant.Budget, c accountant.Composition) error {
@@ -302,16 +302,19 @@ func (s *state) allows(b accountant.Budget, c accountant.Composition) error {
 	}
 	limit := *s.limit.Budget
 	if s.limit.Rule == RuleZCDP {
-		rho := c.Rho()
+		if ZCDP == nil {
+			return fmt.Errorf("ledger: no package of this program knows the rule %s, of the ledger's "+
+				"limit (ledger/limit does): %w", RuleZCDP, accountant.ErrBudget)
+		}
+		runs := []accountant.Composition{c}
 		for _, r := range s.runs {
 			if r.Counts() {
-				rho += r.Reserved.Rho()
+				runs = append(runs, r.Reserved)
 			}
 		}
-		if total := accountant.ZCDPEpsilon(rho, limit.Delta); !(total <= limit.Epsilon) {
-			return fmt.Errorf("ledger: this run would bring rho to %v, which is epsilon %v at delta %v; "+
-				"the ledger's limit is epsilon %v: %w", rho, total, limit.Delta, limit.Epsilon,
-				accountant.ErrBudget)
+		if total := ZCDP(runs, limit.Delta); !(total <= limit.Epsilon) {
+			return fmt.Errorf("ledger: this run would bring epsilon to %v at delta %v, by rho; the "+
+				"ledger's limit is %v: %w", total, limit.Delta, limit.Epsilon, accountant.ErrBudget)
 		}
 		return nil
 	}

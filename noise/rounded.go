@@ -10,16 +10,8 @@ import (
 // and standard deviation σ, exactly the float64 given, and round takes the nearest integer (ties
 // have probability zero).
 //
-// Why it and not the discrete Gaussian. Let q be an integer vector query with ℓ₂ sensitivity Δ₂ and
-// N a vector of independent N(0, σ²). Then
-//
-//	q + round(N) = round(q + N)    coordinate by coordinate, since q is integer,
-//
-// so what is released is a function of q + N, the output of the continuous Gaussian mechanism, and
-// post-processing cannot weaken it: it is (Δ₂/σ)-GDP (Dong, Roth, Su 2019, arXiv 1905.02383,
-// section 2), in every dimension, under every adjacency, and wherever the Gaussian mechanism's
-// accounting applies, Poisson sampling included. The discrete Gaussian has this for zCDP only: its
-// δ at some ε exceeds the continuous mechanism's, in one dimension already. The price is the
+// Added to integers it is post-processing of N added to them, and so as private as N in every
+// respect (docs/claims/measure.md, also on why it is not the discrete Gaussian). The price is the
 // variance of rounding, 1/12.
 //
 // It is immutable and safe for concurrent use, each goroutine with its own Source. The zero value

@@ -17,9 +17,8 @@ import (
 // lambda 0 chooses uniformly.
 //
 // It is a rejection sampler: draw t uniformly, keep it with probability exp(−lambda·(max −
-// scores[t])). The number of rounds is geometric with mean n / Σ_t exp(−lambda·(max − scores[t])),
-// at most n, the number of candidates. The running time thus depends on the scores, which are
-// private: do not publish it.
+// scores[t])). It takes at most n rounds on average, n the number of candidates; how many depends
+// on the scores.
 //
 // The error, for no scores and for a lambda that is negative, infinite or NaN, wraps [ErrParameter]
 // and tells no score.

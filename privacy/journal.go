@@ -32,9 +32,8 @@ var (
 // and one line an answer, which begins with a hash of all up to its end. Its process keeps it
 // locked.
 //
-// It is as secret as the table: an answer that was drawn and whose process died before returning it
-// may be in it, and whoever reads the file as it grows could choose what is drawn again
-// (docs/claims/session.md). Its mode is 0600, and it is removed when the run ends.
+// It is as secret as the table (docs/claims/session.md says why). Its mode is 0600, and it is
+// removed when the run ends.
 type journal struct {
 	path string
 	lock *flock.Flock

@@ -12,11 +12,8 @@ import (
 // each mechanism of the gate at a noise scale; planners and the gate use the same methods, so what
 // is planned is what is charged.
 //
-// Symbols: k = MaxRowsPerUnit (1 when a row is its own unit), Δ = sensitivity. Adding or removing
-// one unit changes a vector of counts over disjoint cells by a vector a of non-negative integers
-// with sum at most k, so Δ₁ = Δ₂ = k. Replacing one unit changes it by a − b with a and b of that
-// kind: Δ₁ = 2k, Δ₂ = √2·k (largest when a and b are k rows in one cell each, in different cells).
-// A single count changes by at most k under both.
+// How far one unit moves counts is in [access.Kind.Sensitivity], and proved in
+// docs/claims/measure.md.
 type Neighbours struct {
 	Adjacency      accountant.Adjacency
 	MaxRowsPerUnit int // ≥ 1; 0 is read as 1

@@ -15,18 +15,14 @@ import (
 // its first query to its last.
 var ErrSplit = errors.New("the session's units are already split into shards")
 
-// ErrForeign is returned when a critic that the caller handed to a gradient sum did not come back:
-// it panicked or ended its goroutine. The session is of no further use; of what the code had seen
-// nothing is said. That a critic comes back on every row is part of its contract: where it does
-// not, the error tells of a row.
+// ErrForeign is returned when a critic that the caller handed to a gradient sum panicked or ended
+// its goroutine. The session is of no further use, and that it is tells of a row: that a critic
+// comes back on every row is part of its contract.
 var ErrForeign = errors.New("the code that was handed to it did not come back")
 
-// release charges, reads, draws, keeps and returns. The reservation, which is on the disk since
-// before the rows were read, pays; the charge shows what for. An answer is in the journal, if there
-// is one, before it is returned, and what the journal holds of an earlier process is returned in
-// place of a draw.
-//
-// An error before the draw leaves no trace. After one behind it the session is dead.
+// release charges, reads, draws, keeps and returns. What the journal holds of an earlier process is
+// returned in place of a draw. An error before the draw leaves no trace; after one behind it the
+// session is dead (docs/claims/session.md).
 func (s *session) release(c access.Call) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

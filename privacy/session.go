@@ -92,9 +92,8 @@ type session struct {
 //
 // With Options.Resume it continues the run of the journal instead: mechanisms return what the
 // journal holds, as long as they are asked the same questions in the same order, and draw from
-// there on. The rows are read anew; with an id column the choice of MaxRowsPerUnit rows of a unit
-// is drawn anew too, which is no further cost (docs/claims/session.md). Refusals wrap [ErrResume],
-// spend nothing and leave the run as it is; so does a table that cannot be read.
+// there on. The rows are read anew, and those kept of each unit drawn anew. Refusals wrap
+// [ErrResume], spend nothing and leave the run as it is; so does a table that cannot be read.
 //
 // Without Resume, a journal that holds an unfinished run is refused ([ErrUnfinished]): it would be
 // paid for twice.

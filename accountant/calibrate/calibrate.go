@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
 )
 
 // Scale returns the smallest scale in (0, ∞), within a relative 1e-9 on the private side, at which
@@ -116,7 +117,7 @@ func Rho(b accountant.Budget) (float64, error) {
 		return 0, err
 	}
 	return 1 / least(func(scale float64) bool {
-		return accountant.ZCDPEpsilon(1/scale, b.Delta) <= b.Epsilon
+		return zcdp.Epsilon(1/scale, b.Delta) <= b.Epsilon
 	}), nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
 )
 
 // Reference values of σ = 1/μ at sensitivity 1, computed for the project with a second program.
@@ -47,8 +48,8 @@ func TestRho(t *testing.T) {
 	for _, b := range []accountant.Budget{{Epsilon: 1e-4, Delta: 1e-12}, {Epsilon: .1, Delta: 1e-9},
 		{Epsilon: 1, Delta: 1e-9}, {Epsilon: 10, Delta: 1e-5}, {Epsilon: 1e3, Delta: 1e-3}} {
 		rho, err := Rho(b)
-		if err != nil || accountant.ZCDPEpsilon(rho, b.Delta) > b.Epsilon ||
-			accountant.ZCDPEpsilon(rho*(1+1e-9), b.Delta) <= b.Epsilon {
+		if err != nil || zcdp.Epsilon(rho, b.Delta) > b.Epsilon ||
+			zcdp.Epsilon(rho*(1+1e-9), b.Delta) <= b.Epsilon {
 			t.Errorf("Rho(%v) = %v, %v", b, rho, err)
 		}
 	}

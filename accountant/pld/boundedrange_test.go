@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
 )
 
 // profileOf is δ at x of a pair with these atoms.
@@ -244,13 +245,13 @@ func TestBoundedRangeBeatsOtherBounds(t *testing.T) {
 		k       int
 	}{{.3, 1}, {.2, 3}, {.1, 14}, {.05, 64}, {.05, 100}, {.01, 1000}, {2, 10}} {
 		got := mustEpsilon(t, events(times(exponential(row.epsilon), row.k)), 1e-9, accountant.AddRemove)
-		zcdp, sum := accountant.ZCDPEpsilon(row.epsilon*row.epsilon/8*float64(row.k),
+		rho, sum := zcdp.Epsilon(row.epsilon*row.epsilon/8*float64(row.k),
 			1e-9), row.epsilon*float64(row.k)
-		if got.Epsilon > math.Min(zcdp, sum) {
-			t.Errorf("%v: ε = %v, zCDP %v, basic %v", row, got.Epsilon, zcdp, sum)
+		if got.Epsilon > math.Min(rho, sum) {
+			t.Errorf("%v: ε = %v, zCDP %v, basic %v", row, got.Epsilon, rho, sum)
 		}
-		if row.k >= 14 && got.Epsilon > .97*math.Min(zcdp, sum) {
-			t.Errorf("%v: ε = %v saves less than 3%% of %v", row, got.Epsilon, math.Min(zcdp, sum))
+		if row.k >= 14 && got.Epsilon > .97*math.Min(rho, sum) {
+			t.Errorf("%v: ε = %v saves less than 3%% of %v", row, got.Epsilon, math.Min(rho, sum))
 		}
 		if got.Slack > .04*got.Epsilon {
 			t.Errorf("%v: slack %v of %v", row, got.Slack, got.Epsilon)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
 )
 
 // scaleOf calibrates as methods with such plans do.
@@ -35,7 +36,7 @@ func TestCalibrateMarginals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := marginals(rho, 1).Rho(); !near(got, rho, 1e-12) {
+		if got := zcdp.Rho(marginals(rho, 1)); !near(got, rho, 1e-12) {
 			t.Fatalf("ρ = %v; want %v", got, rho)
 		}
 		for _, adj := range []accountant.Adjacency{accountant.AddRemove, accountant.ReplaceOne} {

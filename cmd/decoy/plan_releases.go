@@ -7,6 +7,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/configs"
 )
 
@@ -39,8 +40,8 @@ func together(c accountant.Composition, n int, j configs.Job) (*releases, error)
 		return nil, err
 	}
 	out.Epsilon = bound.Epsilon
-	if rho := all.Rho(); !math.IsInf(rho, 1) && j.Delta > 0 {
-		out.ZCDP = &accountant.Budget{Epsilon: accountant.ZCDPEpsilon(rho, j.Delta),
+	if rho := zcdp.Rho(all); !math.IsInf(rho, 1) && j.Delta > 0 {
+		out.ZCDP = &accountant.Budget{Epsilon: zcdp.Epsilon(rho, j.Delta),
 			Delta: j.Delta}
 	}
 	return out, nil

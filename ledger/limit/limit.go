@@ -5,8 +5,11 @@ import (
 	"context"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/ledger"
 )
+
+func init() { ledger.ZCDP = zcdp.Together }
 
 // Limit is what the runs of a ledger may spend together.
 type Limit struct {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
@@ -55,8 +56,8 @@ func TestPlanIsWithinTheBudget(t *testing.T) {
 		if cost.Epsilon > b.Epsilon || cost.Epsilon < .98*b.Epsilon {
 			t.Errorf("epsilon %v: the plan costs %v", b.Epsilon, cost.Epsilon)
 		}
-		if zcdp := accountant.ZCDPEpsilon(p.Composition().Rho(), b.Delta); zcdp <= b.Epsilon {
-			t.Errorf("epsilon %v: zCDP says %v: exact composition gained nothing", b.Epsilon, zcdp)
+		if rho := zcdp.Epsilon(zcdp.Rho(p.Composition()), b.Delta); rho <= b.Epsilon {
+			t.Errorf("epsilon %v: zCDP says %v: exact composition gained nothing", b.Epsilon, rho)
 		}
 	}
 }
