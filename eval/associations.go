@@ -36,13 +36,11 @@ func Associations(tables ...*table.Table) ([][][]float64, error) {
 			m[i] = make([]float64, len(columns))
 			m[i][i] = 1
 			for j := range i {
-				v, ok := math.NaN(), false
-				if columns[i].numeric() && columns[j].numeric() {
-					if v, ok = correlation(t, columns, [2]int{i, j}); !ok {
-						v = math.NaN()
-					}
-				} else {
+				v := math.NaN()
+				if !columns[i].numeric() || !columns[j].numeric() {
 					v = cramer(contingency(t, [2]int{i, j}, groups, sizes))
+				} else if r, ok := correlation(t, columns, [2]int{i, j}); ok {
+					v = r
 				}
 				m[i][j], m[j][i] = v, v
 			}

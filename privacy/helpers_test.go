@@ -19,7 +19,6 @@ var (
 	someRows      = gatetest.SomeRows
 	follows       = gatetest.Follows
 	roundedNormal = gatetest.RoundedNormal
-	laplace       = gatetest.Laplace
 )
 
 // pairOf draws two neighbouring tables.

@@ -15,9 +15,9 @@ import (
 
 var (
 	errArrowNested = errors.New(
-		"an Arrow type that is not supported (nested, binary, a time of day, " +
+		"a type of Arrow that is not supported (nested, binary, a time of day, " +
 			"an interval or null)")
-	errArrowZstd = errors.New("Arrow buffers compressed with Zstandard: write the file " +
+	errArrowZstd = errors.New("buffers compressed with Zstandard: write the Arrow file " +
 		"uncompressed or with LZ4")
 )
 

@@ -17,7 +17,5 @@ var (
 	encoded    = mechtest.Encoded
 )
 
-type toyCritic = mechtest.Toy
-
 var newToyCritic, newScaledToy, scaledThird = mechtest.NewToy, mechtest.NewScaledToy,
 	mechtest.ScaledThird

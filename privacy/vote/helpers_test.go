@@ -14,7 +14,6 @@ var (
 	roundedNormal = gatetest.RoundedNormal
 	laplace       = gatetest.Laplace
 	relations     = mechtest.Relations
-	wide          = mechtest.Wide
 	open          = mechtest.Open
 	openAs        = mechtest.OpenAs
 	calls         = mechtest.Calls
