@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -53,6 +54,36 @@ func TestPacked(t *testing.T) {
 			got, err := rereadFile(t, name, written(t, form, rows), s)
 			if err != nil || !cmp.Equal(got.cols, plain.cols) {
 				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestLenientPackedNeighbours is TestLenientNeighbours for packed files.
+func TestLenientPackedNeighbours(t *testing.T) {
+	for _, f := range []Format{Gzip, Zstd} {
+		for _, unit := range []bool{false, true} {
+			s, rows := lenientSchema(unit, true), lenientRows(unit)
+			read := func(rows []string) *Table {
+				data := packed(t, f, lenientFile(s, rows))
+				u, err := unpack(f, bytes.NewReader(data), int64(len(data)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer u.close()
+				out, _, err := ReadCSV(context.Background(), u, -1, s, ReadOptions{maxCell: 32})
+				if err != nil {
+					t.Fatalf("%q: %v", rows, err)
+				}
+				return out
+			}
+			good := read(rows)
+			for i, bad := range badRows(s) {
+				at := []int{0, 2, len(rows)}[i%3]
+				with := read(slices.Insert(slices.Clone(rows), at, "\x01"+bad))
+				if err := checkNeighbour(good, with, at, 1+strings.Count(bad, "\n")); err != nil {
+					t.Errorf("%v, unit %t, %.40q at %d: %v", f, unit, bad, at, err)
+				}
 			}
 		}
 	}
@@ -144,7 +175,7 @@ func FuzzUnpack(f *testing.F) {
 }
 
 // The separator of a file with a header is that of the schema or, if that finds none of its
-// columns, the one that finds most; rows have no say.
+// columns, the one that finds most; rows have no say, and without a header it is the schema's.
 func TestSeparatorOfHeader(t *testing.T) {
 	s := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Boolean},
 		{Name: "b", Kind: schema.Boolean}}}
@@ -162,5 +193,12 @@ func TestSeparatorOfHeader(t *testing.T) {
 	if _, _, err := ReadCSV(context.Background(), strings.NewReader("a;b,a\ntrue;no\n"), -1, s,
 		ReadOptions{}); err == nil {
 		t.Error("the separator of the schema finds a column, and another is taken")
+	}
+	s.CSV = schema.CSV{NoHeader: true}
+	for _, row := range []string{"true;false\n", "a;b\ntrue;false\n"} {
+		if _, _, err := ReadCSV(context.Background(), strings.NewReader(row), -1, s,
+			ReadOptions{}); !errors.Is(err, schema.ErrSchema) {
+			t.Errorf("without a header, the first row %q decides about the separator: %v", row, err)
+		}
 	}
 }

@@ -22,43 +22,68 @@ func plainFile(cells []string) []byte {
 	return hostile(chunkSpec{6, 0, n, dataPage(0, n, int64(len(page)), page)})
 }
 
-// TestLenientParquetNeighbours: a bad text changes no other row, in a column of
-// codes or of units.
-func TestLenientParquetNeighbours(t *testing.T) {
+// lenientTexts are schemas of a file of one column of texts, a: codes, or the unit.
+func lenientTexts() map[string]*schema.Schema {
 	codes := oneColumn("a", schema.Integer, 0, 9)
 	codes.Lenient, codes.Columns[0].Missing = true, nil
 	units := oneColumn("b", schema.Boolean, 0, 0)
 	units.Lenient, units.Columns[0].OnInvalid = true, schema.Clamp
 	units.Unit, units.MaxRowsPerUnit = "a", 1
-	cells := []string{"1", "9", "1", "3"}
-	bad := []string{"", "\x00", "x\x00", "\xff", "a\xc3", "text", "10", "-1", "1.5", "NaN",
-		strings.Repeat("1", 33), strings.Repeat("é", 20)}
-	for name, s := range map[string]*schema.Schema{"codes": codes, "units": units} {
-		read := func(cells []string) *Table {
+	return map[string]*schema.Schema{"codes": codes, "units": units}
+}
+
+// checkBadTexts reads good cells, and with each of some bad ones among them, of at most 32 bytes.
+func checkBadTexts(
+	t *testing.T, name string, s *schema.Schema, cells []string, read func(cells []string) *Table,
+) {
+	good := read(cells)
+	for _, cell := range []string{"", "\x00", "x\x00", "\xff", "a\xc3", "text", "10", "-1", "1.5",
+		"NaN", strings.Repeat("1", 33), strings.Repeat("é", 20)} {
+		for _, at := range []int{0, 2, len(cells)} {
+			with := read(slices.Insert(slices.Clone(cells), at, cell))
+			if err := checkNeighbour(good, with, at, 1); err != nil {
+				t.Errorf("%s, %q at %d: %v", name, cell, at, err)
+			}
+			id := isText([]byte(cell)) && cell != "" && len(cell) <= 32
+			if want := good.Rows() + 1; s.Unit != "" && !id {
+				if with.Rows() != good.Rows() {
+					t.Errorf("%s: %q is a unit", name, cell)
+				}
+			} else if with.Rows() != want {
+				t.Errorf("%s: %q: %d rows, want %d", name, cell, with.Rows(), want)
+			}
+		}
+	}
+}
+
+// lenientKind is a lenient schema of one column of a kind, of which few cells are.
+func lenientKind(name string, kind schema.Kind) *schema.Schema {
+	s := oneColumn(name, kind, 0, 1)
+	s.Lenient, s.Columns[0].Missing = true, nil
+	switch kind {
+	case schema.Categorical:
+		s.Columns[0].Categories = []string{"no such text"}
+		fallthrough
+	case schema.Boolean:
+		s.Columns[0].Max = 0
+	case schema.Timestamp:
+		s.Columns[0].Max = 1e6
+	}
+	return s
+}
+
+// TestLenientParquetNeighbours: a bad text changes no other row, in a column of
+// codes or of units.
+func TestLenientParquetNeighbours(t *testing.T) {
+	for name, s := range lenientTexts() {
+		checkBadTexts(t, name, s, []string{"1", "9", "1", "3"}, func(cells []string) *Table {
 			tab, _, err := readParquet(context.Background(), bytes.NewReader(plainFile(cells)), s,
 				ReadOptions{maxCell: 32})
 			if err != nil {
 				t.Fatalf("%s, %q: %v", name, cells, err)
 			}
 			return tab
-		}
-		good := read(cells)
-		for _, cell := range bad {
-			for _, at := range []int{0, 2, len(cells)} {
-				with := read(slices.Insert(slices.Clone(cells), at, cell))
-				if err := checkNeighbour(good, with, at, 1); err != nil {
-					t.Errorf("%s, %q at %d: %v", name, cell, at, err)
-				}
-				id := isText([]byte(cell)) && cell != "" && len(cell) <= 32
-				if want := good.Rows() + 1; s.Unit != "" && !id {
-					if with.Rows() != good.Rows() {
-						t.Errorf("%s: %q is a unit", name, cell)
-					}
-				} else if with.Rows() != want {
-					t.Errorf("%s: %q: %d rows, want %d", name, cell, with.Rows(), want)
-				}
-			}
-		}
+		})
 	}
 }
 
@@ -76,17 +101,7 @@ func TestLenientParquetTypes(t *testing.T) {
 				continue
 			}
 			for kind := schema.Categorical; kind <= schema.Timestamp; kind++ {
-				s := oneColumn(f.name, kind, 0, 1)
-				s.Lenient, s.Columns[0].Missing = true, nil
-				switch kind {
-				case schema.Categorical:
-					s.Columns[0].Categories = []string{"no such text"}
-					fallthrough
-				case schema.Boolean:
-					s.Columns[0].Max = 0
-				case schema.Timestamp:
-					s.Columns[0].Max = 1e6
-				}
+				s := lenientKind(f.name, kind)
 				tab, _, err := readParquet(context.Background(), bytes.NewReader(data), s, ReadOptions{})
 				if err != nil || tab.Rows() != int(p.rows) {
 					t.Errorf("%s, %s as %v: %v", name, f.name, kind, err)

@@ -10,7 +10,8 @@ import (
 // by itself, until all have been read. It is not for concurrent use.
 type related struct {
 	rows   *schema.RowCodec
-	codes  []uint16 // by column of the schema; those that the file lacks stay as they are
+	codes  []uint16 // by column of the schema
+	absent []uint16 // the codes of columns that the file lacks, in all its rows
 	x      []float64
 	made   [][]byte // cells of the made columns that are checked
 	column []int    // of the file, by column of the schema; −1: none
@@ -19,7 +20,7 @@ type related struct {
 
 func newRelated(l *layout) *related {
 	n := len(l.codecs)
-	r := &related{rows: l.rows, codes: append([]uint16(nil), l.absent...), x: make([]float64, n),
+	r := &related{rows: l.rows, codes: make([]uint16, n), absent: l.absent, x: make([]float64, n),
 		made: make([][]byte, len(l.schema.Made)), column: make([]int, n),
 		check: make([]int, len(l.schema.Made))}
 	for i := range r.x {
@@ -52,6 +53,11 @@ func (r *related) keep(k int, cell []byte) { r.made[k] = append(r.made[k][:0], c
 
 // settle settles the codes of the row. An error is about a column of the file.
 func (r *related) settle() (column int, err error) {
+	for i, at := range r.column {
+		if at < 0 { // a rule may have changed it in the row before, which has no say in this one
+			r.codes[i] = r.absent[i]
+		}
+	}
 	if i, err := r.rows.Row(r.codes, r.x); err != nil {
 		return max(r.column[i], 0), err
 	}

@@ -865,6 +865,30 @@ var mutants = []mutant{
 		"./internal/replay TestBatch/batch/lenient",
 	},
 	{
+		"a rule about a column that the file lacks lasts for the rows behind", "table/related.go",
+		"\t\t\tr.codes[i] = r.absent[i]\n", "\t\t\t_ = r.absent[i]\n", "./table TestRelatedAbsent",
+	},
+	{
+		"a cell without a value has that of the row before", "table/related.go",
+		"r.codes[i], r.x[i] = code, math.NaN() }", "r.codes[i] = code }",
+		"./table FuzzRelatedNeighbours",
+	},
+	{
+		"a difference below its least is a large one", "schema/rowcodec.go",
+		"r.numbers[i].difference(x[i], from))", "math.Abs(r.numbers[i].difference(x[i], from)))",
+		"./table TestRelatedRefusesOrMends",
+	},
+	{
+		"a row that breaks a rule ends a lenient run", "schema/rowcodec.go",
+		"c.column.OnInvalid == Refuse && !r.lenient", "c.column.OnInvalid == Refuse",
+		"./table TestRelatedRefusesOrMends",
+	},
+	{
+		"a row that breaks a rule is kept as it is", "schema/rowcodec.go",
+		"codes[t.column] = t.nearest(allow, codes[t.column])", "t.nearest(allow, codes[t.column])",
+		"./table TestRelatedRefusesOrMends",
+	},
+	{
 		"rows print", "privacy/rows.go",
 		"func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }", "",
 		"./privacy TestNothingPrintsARow",
