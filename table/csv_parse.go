@@ -144,9 +144,6 @@ func (p *csvParser) close(out *part) {
 // into a row. Cells that are not allowed are added to wrong.
 func (p *csvParser) record(row, line int, wrong *mistakes) error {
 	var bad mistakes
-	refuse := func(col int, cell []byte, err error) {
-		bad.add(mistake{p.at("line", line, col).wrap(err), fmt.Sprintf("%d %s", col, cell)})
-	}
 	for col := 0; ; col++ {
 		cell, last, err := p.z.next()
 		if err != nil {
@@ -166,13 +163,13 @@ func (p *csvParser) record(row, line int, wrong *mistakes) error {
 		case l.codec != nil:
 			if l.settled {
 				if err := p.related.cell(l.code, cell); err != nil {
-					refuse(col, cell, err)
+					p.refuse(&bad, line, col, cell, err)
 				}
 				break
 			}
 			code, err := l.codec.EncodeText(cell)
 			if err != nil {
-				refuse(col, cell, err)
+				p.refuse(&bad, line, col, cell, err)
 			}
 			if l.u8 != nil {
 				l.u8[row] = uint8(code)
@@ -183,7 +180,7 @@ func (p *csvParser) record(row, line int, wrong *mistakes) error {
 			p.related.keep(l.check, cell)
 		case l.text >= 0:
 			if l.unit && len(cell) == 0 {
-				refuse(col, cell, errEmptyUnit)
+				p.refuse(&bad, line, col, cell, errEmptyUnit)
 			}
 			l.number[row] = l.texts.of(cell)
 		}
@@ -195,7 +192,7 @@ func (p *csvParser) record(row, line int, wrong *mistakes) error {
 		}
 		if bad == nil && p.related != nil {
 			if col, err := p.settle(row); err != nil {
-				refuse(col, nil, err)
+				p.refuse(&bad, line, col, nil, err)
 			}
 		}
 		for _, one := range bad {
@@ -203,6 +200,11 @@ func (p *csvParser) record(row, line int, wrong *mistakes) error {
 		}
 		return nil
 	}
+}
+
+// refuse adds a cell that is not allowed to bad.
+func (p *csvParser) refuse(bad *mistakes, line, col int, cell []byte, err error) {
+	bad.add(mistake{p.at("line", line, col).wrap(err), fmt.Sprintf("%d %s", col, cell)})
 }
 
 // settle stores the codes of a row whose cells have to do with each other. An error is about a

@@ -17,9 +17,16 @@ type csvWriter struct {
 	packed io.WriteCloser // nil: w is the file
 	comma  byte
 	buf    []byte
-	fixed  [][][]byte // per file column and code the whole cell, if nothing else has a say
-	safe   bool       // no cell is a formula
-	err    error      // of the stream, which ends the file
+	cells  []csvColumn
+	whole  bool  // cells follow from others of their row, which is drawn as a whole
+	safe   bool  // no cell is a formula
+	err    error // of the stream, which ends the file
+}
+
+// csvColumn is a column of the file.
+type csvColumn struct {
+	column int      // of the schema
+	fixed  [][]byte // by code the whole cell, if nothing else has a say; nil: its row has
 }
 
 func newCSVWriter(w io.Writer, f Format, d decoder, safe bool) (*csvWriter, error) {
@@ -31,7 +38,7 @@ func newCSVWriter(w io.Writer, f Format, d decoder, safe bool) (*csvWriter, erro
 	if err != nil {
 		return nil, err
 	}
-	c := &csvWriter{decoder: d, w: w, comma: comma, fixed: make([][][]byte, len(d.columns)),
+	c := &csvWriter{decoder: d, w: w, comma: comma, cells: make([]csvColumn, len(d.columns)),
 		safe: safe}
 	if c.packed, err = packer(f, w); err != nil {
 		return nil, err
@@ -41,15 +48,17 @@ func newCSVWriter(w io.Writer, f Format, d decoder, safe bool) (*csvWriter, erro
 	}
 	for k, f := range d.columns {
 		if f.Made >= 0 || d.schema.Columns[f.Column].After != "" {
+			c.whole = true
 			continue
 		}
 		codec := d.codec.Codecs()[f.Column]
-		c.fixed[k] = make([][]byte, codec.Size())
+		fixed := make([][]byte, codec.Size())
+		c.cells[k] = csvColumn{f.Column, fixed}
 		missing, has := codec.MissingCode()
-		for code := range c.fixed[k] {
+		for code := range fixed {
 			if !d.schema.Columns[f.Column].Kind.Ordered() || has && code == int(missing) {
 				text := codec.AppendText([]byte{}, codec.Decode(uint16(code), nil))
-				c.fixed[k][code] = c.quote(text, 0)
+				fixed[code] = c.quote(text, 0)
 			}
 		}
 	}
@@ -71,20 +80,33 @@ func (c *csvWriter) Write(t *Table) error {
 	if err := c.check(t); err != nil {
 		return err
 	}
+	codecs := c.codec.Codecs()
 	for row := range t.rows {
-		c.draw(t, row)
-		for k, f := range c.columns {
+		if c.whole {
+			c.draw(t, row)
+		}
+		for k := range c.cells {
+			x := &c.cells[k]
 			if k > 0 {
 				c.buf = append(c.buf, c.comma)
 			}
-			if c.fixed[k] != nil {
-				if cell := c.fixed[k][t.cols[f.Column].At(row)]; cell != nil {
+			start := len(c.buf)
+			if c.whole && x.fixed == nil {
+				f := c.columns[k]
+				c.buf = c.codec.AppendText(c.buf, f, c.value(f))
+			} else {
+				code := t.cols[x.column].At(row)
+				if cell := x.fixed[code]; cell != nil {
 					c.buf = append(c.buf, cell...)
 					continue
 				}
+				codec := codecs[x.column]
+				if c.whole {
+					c.buf = codec.AppendText(c.buf, c.values[x.column])
+				} else {
+					c.buf = codec.AppendText(c.buf, codec.Decode(code, c.u))
+				}
 			}
-			start := len(c.buf)
-			c.buf = c.codec.AppendText(c.buf, f, c.value(f))
 			c.buf = c.quote(c.buf, start)
 		}
 		c.buf = append(c.buf, '\n')
