@@ -1,6 +1,11 @@
 package schema
 
-import "go.yaml.in/yaml/v3"
+import (
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // Partial is a schema of which not all is known. In its file a column has keys without a value, as
 // in
@@ -58,8 +63,12 @@ func (f *file) open(i int, c Column) {
 		}
 		c.Min, c.Max = 0, 1e5
 		if c.Kind == Timestamp {
-			c.Max = 1e15
+			c.Max = 1e4 * 24 * 60 * 60 * 1e6 // a midnight, which every format can write
 		}
+		c.Missing = slices.DeleteFunc(slices.Clone(c.Missing), func(token string) bool {
+			_, err := strconv.ParseFloat(token, 64) // the bounds may be such that it is no value
+			return err == nil
+		})
 		given |= 1<<keyMin | 1<<keyMax
 	case c.Kind == Categorical:
 		c.Categories = []string{c.Other + "?"}

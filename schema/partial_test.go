@@ -29,9 +29,10 @@ func TestPartial(t *testing.T) {
 	p, err := partial(t, `
   - {name: any, kind: }
   - {name: label, kind: categorical, categories: [negative, positive]}
-  - {name: fee, kind: real, min: , max: , missing: [NA], decimals: 2, bins: 12}
+  - {name: fee, kind: real, min: , max: , missing: [NA, "99"], decimals: 2, bins: 12}
   - {name: born, kind: date, format: 02/01/2006, min: , max: }
   - {name: seen, kind: timestamp, edges: }
+  - {name: left, kind: timestamp, format: "2006-01-02 15h", min: , max: }
   - name: ward
     kind: categorical
     categories:
@@ -40,10 +41,10 @@ func TestPartial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []bool{true, false, true, true, true, true, true}; !slices.Equal(p.Open, want) {
+	if want := []bool{true, false, true, true, true, true, true, true}; !slices.Equal(p.Open, want) {
 		t.Errorf("open %v, want %v", p.Open, want)
 	}
-	if c := p.Columns[2]; c.Kind != Real || c.Missing[0] != "NA" || c.Decimals != 2 || c.Max != 0 {
+	if c := p.Columns[2]; c.Kind != Real || !slices.Equal(c.Missing, []string{"NA", "99"}) || c.Decimals != 2 || c.Max != 0 {
 		t.Errorf("fee: %+v", c)
 	}
 	if c := p.Columns[3]; c.Format != "02/01/2006" {

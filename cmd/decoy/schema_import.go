@@ -24,15 +24,26 @@ $ decoy schema check people.yaml
 `}.document(&cobra.Command{
 		Use:   "import --from FORM FILE [--out S]",
 		Short: "make a schema of another tool's description",
-		Long: `Make a schema of the description of a table in the form of another tool: mbi (domain JSON,
-a size for each column), dpsynth (domain YAML) or sdv (metadata JSON). What that form does not say
-is left open in the schema, with a comment: it is never guessed.`,
+		Long: `Make a schema of the description of a table in the form of another tool:
+
+  mbi           domain JSON, a size for each column
+  dpsynth       domain YAML
+  sdv           metadata JSON
+  frictionless  Table Schema or Data Package, JSON
+  csvw          CSV on the Web metadata, JSON
+  croissant     Croissant metadata, JSON-LD
+  json-schema   JSON Schema of one row, or of a list of rows
+
+What the file does not say is left open in the schema, with a comment: it is never guessed. decoy
+schema infer --schema buys what is open, and only that. Its categories and bounds must be public
+knowledge: not such as a tool has found in the private table.`,
 		Args: operands("FILE"),
 	})
 	f := cmd.Flags()
 	f.StringVar(&s.from, "from", "", "`FORM` of the file: "+strings.Join(exchange.Formats(), ", ")+
 		" (required)")
-	f.StringVar(&s.table, "table", "", "`NAME` of the table, for SDV metadata of several")
+	f.StringVar(&s.table, "table", "", "`NAME` of the table (in CSVW its url), for a file that describes "+
+		"several")
 	f.StringVar(&s.out, "out", job.Standard, "schema file `S`; - is standard output")
 	addForce(cmd, t)
 	complete(cmd, "from", exchange.Formats()...)

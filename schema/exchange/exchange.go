@@ -1,6 +1,6 @@
 // Package exchange reads and writes descriptions of tables in the forms of other tools: it imports
-// the domain files of mbi (private-pgm) and dpsynth and the metadata of SDV, and exports a schema
-// as a JSON Schema of one row.
+// the domain files of mbi (private-pgm) and dpsynth, the metadata of SDV, Frictionless, CSVW and
+// Croissant, and JSON Schemas of one row, and exports a schema as such a one.
 //
 // Some forms say less than a schema needs: SDV knows no bounds and no categories. What is not said
 // is left open in a [Draft], for a person to fill in or for schema infer to buy; it is never
@@ -36,10 +36,12 @@ type Column struct {
 }
 
 // Formats are the names of the forms that [Import] reads.
-func Formats() []string { return []string{"mbi", "dpsynth", "sdv"} }
+func Formats() []string {
+	return []string{"mbi", "dpsynth", "sdv", "frictionless", "csvw", "croissant", "json-schema"}
+}
 
-// Import reads a file in one of the [Formats]. table names the table of an SDV file that has
-// several; "" is the only one. Errors wrap schema.ErrInvalid.
+// Import reads a file in one of the [Formats]. table names the table of a file that has several;
+// "" is the only one. Errors wrap schema.ErrInvalid.
 func Import(format string, data []byte, table string) (*Draft, error) {
 	if len(data) > maxFile {
 		return nil, invalid("the file is longer than %d MiB", maxFile>>20)
@@ -53,6 +55,14 @@ func Import(format string, data []byte, table string) (*Draft, error) {
 		d, err = fromDPSynth(data)
 	case "sdv":
 		d, err = fromSDV(data, table)
+	case "frictionless":
+		d, err = fromFrictionless(data, table)
+	case "csvw":
+		d, err = fromCSVW(data, table)
+	case "croissant":
+		d, err = fromCroissant(data, table)
+	case "json-schema":
+		d, err = fromJSONSchema(data, table)
 	default:
 		return nil, invalid("unknown form %q: there is %s", format, strings.Join(Formats(), ", "))
 	}
@@ -140,16 +150,29 @@ func (d *Draft) YAML() ([]byte, error) {
 func (c Column) openKeys() string {
 	out := fmt.Sprintf("    # fill in: %s\n", spelling.Visible(c.Open))
 	if c.Kind == 0 {
-		return out + "    kind:\n"
+		return out + "    kind:\n" + c.missingKey()
 	}
 	out += fmt.Sprintf("    kind: %v\n", c.Kind)
 	if c.Format != "" {
 		out += fmt.Sprintf("    format: %s\n", quoted(c.Format))
 	}
+	out += c.missingKey()
 	if c.Kind == schema.Categorical {
 		return out + "    categories:\n"
 	}
 	return out + "    min:\n    max:\n"
+}
+
+// missingKey is the tokens of a column that is not complete.
+func (c Column) missingKey() string {
+	if len(c.Missing) == 0 {
+		return ""
+	}
+	var tokens []string
+	for _, token := range c.Missing {
+		tokens = append(tokens, quoted(token))
+	}
+	return fmt.Sprintf("    missing: [%s]\n", strings.Join(tokens, ", "))
 }
 
 // quoted is a YAML scalar in double quotes: JSON strings are such.

@@ -32,23 +32,15 @@ func fromSDV(data []byte, table string) (*Draft, error) {
 		for _, m := range all {
 			names = append(names, m.key)
 		}
-		switch {
-		case table == "" && len(all) == 1:
-			top, err = members(all[0].value)
-		case table == "":
-			return nil, invalid("it describes %d tables (%s): name one", len(all), strings.Join(names, ", "))
-		default:
-			one := find(all, table)
-			if one == nil {
-				return nil, invalid("it has no table %q, but %s", table, strings.Join(names, ", "))
-			}
-			top, err = members(one)
-		}
+		at, err := choose(names, table)
 		if err != nil {
 			return nil, err
 		}
-	} else if table != "" {
-		return nil, invalid("it describes one table without a name, not %q", table)
+		if top, err = members(all[at].value); err != nil {
+			return nil, err
+		}
+	} else if err := unnamed(table); err != nil {
+		return nil, err
 	}
 	columns := find(top, "columns")
 	if columns == nil {
@@ -65,12 +57,8 @@ func fromSDV(data []byte, table string) (*Draft, error) {
 		if json.Unmarshal(m.value, &c) != nil || c.SDType == "" {
 			return nil, invalid("column %q has no sdtype", m.key)
 		}
-		column, note := c.column(m.key)
-		if note != "" {
-			d.Notes = append(d.Notes, fmt.Sprintf("column %q: %s", m.key, note))
-		}
-		if column != nil {
-			d.Columns = append(d.Columns, *column)
+		if err := d.add(m.key, c.described()); err != nil {
+			return nil, err
 		}
 	}
 	return d, nil
@@ -85,44 +73,36 @@ func find(all []member, key string) json.RawMessage {
 	return nil
 }
 
-// wholeRanges are the bounds that a small machine type says.
-var wholeRanges = map[string][2]float64{"Int8": {-128, 127}, "UInt8": {0, 255}, "Int16": {-32768,
-	32767}, "UInt16": {0, 65535}}
+// sdvWhole are the representations of small whole numbers.
+var sdvWhole = map[string]described{"Int8": small(8, false), "UInt8": small(8, true),
+	"Int16": small(16, false), "UInt16": small(16, true)}
 
-// column is the column; nil with a note if a schema cannot have it.
-func (c sdvColumn) column(name string) (*Column, string) {
-	out := &Column{Column: schema.Column{Name: name}}
+// clock has the codes of a format that tell the time of day.
+var clock = regexp.MustCompile("%[HIMSfTcX]")
+
+func (c sdvColumn) described() described {
 	switch c.SDType {
 	case "boolean":
-		out.Kind = schema.Boolean
+		return described{kind: schema.Boolean}
 	case "categorical":
-		out.Kind, out.Open = schema.Categorical, "the categories"
+		return described{kind: schema.Categorical}
 	case "numerical":
-		out.Kind, out.Open = schema.Real, "the bounds min and max, inclusive"
+		if x, ok := sdvWhole[c.Representation]; ok {
+			x.note = fmt.Sprintf("bounds are those of %s: narrower ones need less noise", c.Representation)
+			return x
+		}
 		if strings.Contains(c.Representation, "Int") {
-			out.Kind = schema.Integer
+			return described{kind: schema.Integer}
 		}
-		if r, ok := wholeRanges[c.Representation]; ok {
-			out.Min, out.Max, out.OnInvalid, out.Open = r[0], r[1], schema.Clamp, ""
-			return out, fmt.Sprintf("bounds are those of %s: narrower ones need less noise",
-				c.Representation)
-		}
+		return described{kind: schema.Real}
 	case "datetime":
-		layout, ok := schema.Layout(c.Format)
-		out.Kind, out.Open = schema.Date, "the bounds min and max, in the format"
-		if regexp.MustCompile("%[HIMSfTcX]").MatchString(c.Format) {
-			out.Kind = schema.Timestamp
+		kind := schema.Date
+		if clock.MatchString(c.Format) {
+			kind = schema.Timestamp
 		}
-		if !ok {
-			out.Open += fmt.Sprintf("; and the format, as a Go layout (SDV says %s)", quoted(c.Format))
-		} else {
-			out.Format = layout
-		}
+		return described{kind: kind, pattern: c.Format}
 	case "id":
-		return nil, "left out: an id. If one person has several rows, name it as unit, with " +
-			"max_rows_per_unit"
-	default:
-		return nil, fmt.Sprintf("left out: of the kind %q no synthetic value can be made", c.SDType)
+		return described{leftOut: isID}
 	}
-	return out, ""
+	return described{leftOut: noValue(c.SDType)}
 }
