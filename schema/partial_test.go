@@ -41,10 +41,12 @@ func TestPartial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []bool{true, false, true, true, true, true, true, true}; !slices.Equal(p.Open, want) {
+	want := []bool{true, false, true, true, true, true, true, true}
+	if !slices.Equal(p.Open, want) {
 		t.Errorf("open %v, want %v", p.Open, want)
 	}
-	if c := p.Columns[2]; c.Kind != Real || !slices.Equal(c.Missing, []string{"NA", "99"}) || c.Decimals != 2 || c.Max != 0 {
+	if c := p.Columns[2]; c.Kind != Real || !slices.Equal(c.Missing, []string{"NA", "99"}) ||
+		c.Decimals != 2 || c.Max != 0 {
 		t.Errorf("fee: %+v", c)
 	}
 	if c := p.Columns[3]; c.Format != "02/01/2006" {
