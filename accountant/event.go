@@ -48,10 +48,9 @@ type Approx struct {
 	Delta   float64 `json:"delta"`   // 0 ≤ δ < 1
 }
 
-// GDPFilter is a fully adaptive sequence of Gaussian-DP mechanisms: the i-th is μ_i-GDP given the
-// outputs before it, μ_i and the mechanism itself are chosen from those outputs, and Σμ_i² ≤ Mu² is
-// checked before each call. The sequence is Mu-GDP, like one Gaussian with noise multiplier 1/Mu
-// (docs/claims/gdpfilter.md). [FilterCost] says which events may be taken from a filter.
+// GDPFilter is a budget of which μ_i-GDP calls are taken, chosen on the way, with Σμ_i² ≤ Mu². It
+// costs what one Gaussian with noise multiplier 1/Mu does (docs/claims/gdpfilter.md). [FilterCost]
+// says which events may be taken from it.
 type GDPFilter struct {
 	Mu float64 `json:"mu"` // above 0
 }
