@@ -1,7 +1,6 @@
 package infer
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -235,8 +234,9 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v *judged, sigma f
 		return !numbers || size == 0 || size >= usualLeast && size <= usualMost
 	})
 	if !ok {
-		return nil, nil, fmt.Sprintf("left out: its values are spread so thin that none of their "+
-			"magnitudes stands out of the noise (±%.0f); %s", sigma, v.note)
+		v.note = "left out: its values are spread so thin that none of their magnitudes stands out " +
+			"of the noise"
+		return nil, nil, v.note
 	}
 	few := m.PerPower == 1 && numbers
 	if few {
@@ -266,7 +266,7 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v *judged, sigma f
 				c.Missing = append(slices.Clip(c.Missing), text)
 			}
 			v.missed = v.missed.add(all[s.cell].rows, sigma)
-			v.note += fmt.Sprintf("; %v stands apart, and for missing", s.value)
+			v.say("%v stands apart, and is taken for missing", s.value)
 		}
 	}
 	c.Missing = slices.DeleteFunc(slices.Clone(c.Missing), func(token string) bool {
@@ -280,12 +280,7 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v *judged, sigma f
 			c.Decimals = 0 // too few for the bins
 		}
 	}
-	what := "bounds"
-	if few {
-		what = "coarse bounds, powers of two,"
-	}
-	return c, in, fmt.Sprintf("%s; %s where the noise (±%.0f) ends, values beyond are moved to them",
-		v.note, what, sigma)
+	return c, in, v.note
 }
 
 // Bins follow the counts: each holds about as many rows as another, and at least binNoise standard
@@ -297,6 +292,15 @@ const (
 	oneAValue  = 100 // whole numbers with at most so many values have a bin each
 	heavy      = 1.5 // bins that a cell fills before it is divided evenly
 )
+
+// short is x to five digits, for people.
+func short(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 5, 64), 64)
+	if err != nil {
+		return x
+	}
+	return y
+}
 
 // edges divides the column's range into bins of like weight; nil leaves it to the schema's default.
 func edges(c *schema.Column, in []magnitude, decimals int, sigma float64) []float64 {
@@ -340,8 +344,12 @@ func edges(c *schema.Column, in []magnitude, decimals int, sigma float64) []floa
 		}
 		add(m.lo)
 		for parts := math.Round(m.rows / target); parts > 0; parts-- {
-			from := out[len(out)-1]
-			add(max(from, m.lo) + (end-max(from, m.lo))/parts)
+			from := max(out[len(out)-1], m.lo)
+			x := from + (end-from)/parts
+			if parts > 1 && !whole { // the ends are those of the cell
+				x = short(x)
+			}
+			add(x)
 		}
 		rows = 0
 	}

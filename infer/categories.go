@@ -37,9 +37,9 @@ func categories(
 	}
 	slices.Sort(c.Categories)
 	if len(c.Categories) == 0 {
-		return nil,
-			fmt.Sprintf("left out: no text is in about %d rows or more (names, ids, free text?); %s",
-				threshold, v.note)
+		v.note = fmt.Sprintf("left out: no text is in about %d rows or more (names, ids, free text?)",
+			threshold)
+		return nil, v.note
 	}
 	c.Missing = v.missing
 	most := fine * v.values
@@ -47,18 +47,17 @@ func categories(
 		most = others * v.values
 	}
 	if dropped == 0 && !v.target && left+noise <= most {
-		return c, v.note + "; these are nearly all of its texts, others are read as the first"
+		return c, v.note
 	}
 	c.OnInvalid, c.Other = schema.Other, "(other)"
 	for slices.Contains(c.Categories, c.Other) {
 		c.Other = "(" + c.Other + ")"
 	}
 	c.Categories = append(c.Categories, c.Other)
-	note := fmt.Sprintf("%s; texts in fewer than about %d rows are %s", v.note, threshold, c.Other)
 	if dropped > 0 {
-		note += fmt.Sprintf("; the %d least frequent texts that were found are, too", dropped)
+		v.say("the %d least frequent of the texts that were found are %s, too", dropped, c.Other)
 	}
-	return c, note
+	return c, v.note
 }
 
 // boolean makes a column of the words true and false, spelled as they were found. The word that was

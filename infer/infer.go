@@ -240,7 +240,7 @@ func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) 
 	if c.Found == nil || c.Found.Kind.Ordered() && perPower(r.Rows, d.Sigma) == 1 {
 		if common := byName(c.Name, c.Found, v.missing); common != nil {
 			c.bought = c.Found != nil
-			c.Found, c.Note = common, byNameNote(c.Note)
+			c.Found, c.Note = common, byNameNote
 			return nil
 		}
 	}

@@ -3,6 +3,7 @@ package infer
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -74,12 +75,7 @@ func (r *Result) YAML() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Bought with epsilon %v, delta %v (%v) by schema infer: what is not declared\n",
-		r.Budget.Epsilon, r.Budget.Delta, r.Neighbours)
-	fmt.Fprintf(&b, "# below follows from noisy counts, so it may be shown to anyone, corrected by "+
-		"hand, and used for any number of runs.\n")
-	fmt.Fprintf(&b, "# About %.0f rows. Noise (standard deviation, rows): %.3g of a class of cells, "+
-		"%.3g of a magnitude or a text.\n", r.Rows, r.Noise.Kinds, r.Noise.Values.Sigma)
+	r.head(&b)
 	next := 0
 	skip := func() {
 		for next < len(r.Columns) && r.Columns[next].Found == nil && !r.csv.NoHeader {
@@ -90,13 +86,34 @@ func (r *Result) YAML() ([]byte, error) {
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "  - name: ") {
 			skip()
-			fmt.Fprintf(&b, "  # %s\n", r.Columns[next].Note)
+			if note := r.Columns[next].Note; note != "" {
+				fmt.Fprintf(&b, "  # %s\n", note)
+			}
 			next++
 		}
 		b.WriteString(line)
 	}
 	skip()
 	return b.Bytes(), nil
+}
+
+// head is what holds for all columns; the comment of a column says what differs.
+func (r *Result) head(w io.Writer) {
+	fmt.Fprintf(w, "# Bought with epsilon %v, delta %v (%v) by schema infer.\n", r.Budget.Epsilon,
+		r.Budget.Delta, r.Neighbours)
+	fmt.Fprintf(w, `# What is not declared below follows from noisy counts, so it may be shown to anyone, corrected
+# by hand, and used for any number of runs.
+# The table has about %.0f rows. The noise (standard deviation) is %.3g rows in a count of the cells
+# of one kind, and %.3g rows in a count of a magnitude or of a text.
+# Numbers and dates: the bounds are where what stands out of the noise ends; a value beyond is moved
+# to the bound.
+`, r.Rows, r.Noise.Kinds, r.Noise.Values.Sigma)
+	if perPower(r.Rows, r.Noise.Values.Sigma) == 1 {
+		fmt.Fprintf(w, "# The rows are few for the noise, so the bounds are coarse: powers of two.\n")
+	}
+	fmt.Fprintf(w, `# Texts: those in about %d rows or more are listed. Others are read as "other", or, in a column
+# without it, as the first one listed: there they are too few to be seen.
+`, r.threshold)
 }
 
 // comment makes one line of a name.

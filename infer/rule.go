@@ -139,16 +139,18 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 	case v.kind.Ordered() && others == kinds[0].rows:
 		v.mixed = true
 	default: // several kinds
-		v.kind, v.seeks, best.name = schema.Categorical, true, "texts"
+		v.kind, v.seeks = schema.Categorical, true
 	}
 	if v.kind == schema.Categorical {
 		v.list()
 	}
 	if v.kind == schema.Integer && broken > fractional*values {
-		v.kind, best.name = schema.Real, "numbers"
+		v.kind = schema.Real
 		v.decimals = decimals(fractions, values, mass)
 	}
-	v.note = best.name + "; " + v.seen(values, v.missed.rows, rows, sigma)
+	if v.missed.rows > 0 {
+		v.say("about %.0f cells are missing", v.missed.rows)
+	}
 	return v
 }
 
@@ -156,7 +158,6 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 type standingKind struct {
 	kind   schema.Kind
 	rows   float64
-	name   string
 	format string // of dates; "" is that of the kind
 }
 
@@ -164,23 +165,23 @@ type standingKind struct {
 func kindOf(c schema.Class, rows float64) standingKind {
 	switch c {
 	case schema.ClassText:
-		return standingKind{schema.Categorical, rows, "texts", ""}
+		return standingKind{schema.Categorical, rows, ""}
 	case schema.ClassBoolean:
-		return standingKind{schema.Boolean, rows, "true and false", ""}
+		return standingKind{schema.Boolean, rows, ""}
 	case schema.ClassDate:
-		return standingKind{schema.Date, rows, "dates", ""}
+		return standingKind{schema.Date, rows, ""}
 	case schema.ClassDaySlash, schema.ClassEitherSlash:
-		return standingKind{schema.Date, rows, "dates", "02/01/2006"}
+		return standingKind{schema.Date, rows, "02/01/2006"}
 	case schema.ClassMonthSlash:
-		return standingKind{schema.Date, rows, "dates", "01/02/2006"}
+		return standingKind{schema.Date, rows, "01/02/2006"}
 	case schema.ClassDayDot:
-		return standingKind{schema.Date, rows, "dates", "02.01.2006"}
+		return standingKind{schema.Date, rows, "02.01.2006"}
 	case schema.ClassDayDash:
-		return standingKind{schema.Date, rows, "dates", "02-01-2006"}
+		return standingKind{schema.Date, rows, "02-01-2006"}
 	case schema.ClassTimestamp:
-		return standingKind{schema.Timestamp, rows, "timestamps", ""}
+		return standingKind{schema.Timestamp, rows, ""}
 	}
-	return standingKind{schema.Integer, rows, "whole numbers", ""}
+	return standingKind{schema.Integer, rows, ""}
 }
 
 // mostly is the class that has the most cells, of those that hold values.
@@ -227,18 +228,17 @@ func (v *judged) token(found []text.Found, sigma, classSigma float64) bool {
 		}
 	}
 	if len(found) > 0 {
-		v.note += fmt.Sprintf("; the texts among them (%q and the like) mean missing", found[0].Text)
+		v.say("the texts among its values (%q and the like) mean missing", found[0].Text)
 	}
 	return true
 }
 
-// seen is the noisy counts in words.
-func (v judged) seen(values, absent, rows, sigma float64) string {
-	text := fmt.Sprintf("about %.0f of %.0f cells hold a value", values, rows)
-	if absent > 0 {
-		text += fmt.Sprintf(", %.0f are missing", absent)
+// say adds to the note of the column. What holds for all columns is said once, in the file.
+func (v *judged) say(format string, args ...any) {
+	if v.note != "" {
+		v.note += "; "
 	}
-	return text + fmt.Sprintf(" (±%.0f)", sigma)
+	v.note += fmt.Sprintf(format, args...)
 }
 
 // decimals is the number of digits that all but few of the numbers have at most; 0: more than six.
