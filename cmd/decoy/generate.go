@@ -108,14 +108,19 @@ func (g *generate) fit(
 	outputs *job.Outputs,
 ) error {
 	shown := t.privateProgress()
+	var needs rowNeeds
 	_, s, err := synth.Run(ctx, rows, j.Fitter, synth.RunOptions{
 		Options: account.Options(j.Job), Chosen: j.Chosen(), Progress: shown.report,
-		Forecast: shown.expect,
+		Forecast: func(f synth.Forecast) {
+			shown.expect(f)
+			needs = needsOf(rows.Schema(), f)
+		},
 		Deliver: func(m *release.Model) error {
 			shown.finish()
 			t.sayGuarantee(m)
 			account.SayTotal()
 			g.sayDelta(t, m.Rows)
+			needs.sayNoise(t, m.Rows)
 			_, err := outputs.Write(ctx, m, t.say, shown.of("writing rows"))
 			shown.finish()
 			return err

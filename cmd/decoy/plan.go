@@ -33,7 +33,7 @@ $ decoy plan --dataset icu-mortality --epsilon 1 --compare
 		Short: "say what a fit would measure, how noisy, at what cost, memory and time; reads no data",
 		Long: `Plan a fit from the public schema alone: every mechanism that it would run with its noise,
 the exact cost of their composition at several deltas, the smallest category that stands out from
-the noise, the columns to coarsen, and a forecast of memory and time. No data is read and nothing is
+the noise, how many rows single columns and pairs need to stand out, the columns to coarsen, and a forecast of memory and time. No data is read and nothing is
 spent.
 
 The number of rows is private in general. Give it by --rows if it is public, or as a guess.`,
@@ -66,6 +66,7 @@ type planned struct {
 	Curve          []point                `json:"curve"`
 	Releases       *releases              `json:"releases,omitempty"`
 	Usable         float64                `json:"smallest_usable_count,omitempty"` // rows
+	RowNeeds       rowNeeds               `json:"rows_needed,omitzero"`
 	Coarsen        []coarse               `json:"coarsen,omitempty"`
 	Forecast       synth.Forecast         `json:"forecast"`
 	Needs          job.Needs              `json:"needs"`
@@ -144,6 +145,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	}
 	sigma := oneWaySigma(out.Forecast)
 	out.Usable, out.Coarsen = usableSigmas*sigma, coarsen(s, sigma, out.Needs.Rows)
+	out.RowNeeds = needsOf(s, out.Forecast)
 	if s.Unit != "" {
 		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
 	}

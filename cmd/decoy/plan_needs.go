@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,75 @@ func oneWaySigma(f synth.Forecast) float64 {
 	return 0
 }
 
+// pairSigma is the noise of the counts of a pair of columns, 0 where the method measures none.
+func pairSigma(f synth.Forecast) float64 {
+	for _, n := range f.Noise {
+		for _, what := range []string{"pair", "pair marginal", "marginal",
+			"marginal of a round, at most"} {
+			if n.What == what {
+				return n.Sigma
+			}
+		}
+	}
+	return 0
+}
+
+// rowNeeds is how many rows a fit needs for what it measures to stand out of the noise, each by
+// usableSigmas where the rows are spread evenly; 0 for what the method does not measure.
+type rowNeeds struct {
+	Least  float64 `json:"least,omitempty"`  // a column of two codes: below, all is noise
+	Column float64 `json:"column,omitempty"` // the median column
+	Pair   float64 `json:"pair,omitempty"`   // a pair of two such columns
+	Codes  int     `json:"codes,omitempty"`  // of the median column
+}
+
+func needsOf(s *schema.Schema, f synth.Forecast) rowNeeds {
+	sizes := s.Sizes()
+	slices.Sort(sizes)
+	median := sizes[len(sizes)/2]
+	one, two := usableSigmas*oneWaySigma(f), usableSigmas*pairSigma(f)
+	if one == 0 {
+		return rowNeeds{}
+	}
+	return rowNeeds{Least: 2 * one, Column: float64(median) * one,
+		Pair: float64(median*median) * two, Codes: median}
+}
+
+// text says what so many rows, of whose number said tells, are enough for.
+func (n rowNeeds) text(w io.Writer, rows int, said string) {
+	if n.Least == 0 {
+		return
+	}
+	fmt.Fprintf(w, "needs\tabout %d rows for a column of %d codes, the median, to stand out of the "+
+		"noise; below %d even one of 2 codes is only noise\n", wholeRows(n.Column), n.Codes,
+		wholeRows(n.Least))
+	if n.Pair > 0 {
+		fmt.Fprintf(w, "\tabout %d rows for all cells of a pair of two such columns; with fewer, only "+
+			"its larger cells stand out\n", wholeRows(n.Pair))
+	}
+	enough := "for single columns and pairs"
+	switch x := float64(rows); {
+	case x < n.Least:
+		enough = "for nothing: the table will be only noise"
+	case x < n.Column:
+		enough = "for columns of few codes"
+	case n.Pair == 0:
+		enough = "for single columns"
+	case x < n.Pair:
+		enough = "for single columns, and for pairs of few codes"
+	}
+	fmt.Fprintf(w, "\t%s: enough %s\n", said, enough)
+}
+
+// sayNoise tells of a model of so few rows, as counted with noise, that it is only noise.
+func (n rowNeeds) sayNoise(t *terminal, rows float64) {
+	if rows < n.Least {
+		t.say("about %.0f rows are too few for this noise: even a column of two codes needs about %d, "+
+			"so that most of the model is noise; take a larger epsilon, or fewer columns (decoy plan)",
+			max(rows, 0), wholeRows(n.Least))
+	}
+}
+
 // coarse is a column with more codes than the noise lets stand out.
 type coarse struct {
 	Column string `json:"column"`
@@ -89,6 +159,7 @@ func (p planned) needsText(w io.Writer) {
 		fmt.Fprintf(w, "visible\ta category of %.0f rows or more: %d standard deviations of the noise "+
 			"of a column's counts\n", p.Usable, usableSigmas)
 	}
+	p.RowNeeds.text(w, p.Needs.Rows, p.Needs.RowsText("--rows"))
 	for i, c := range p.Coarsen {
 		head := "coarsen"
 		if i > 0 {
@@ -124,6 +195,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		Method string    `json:"method"`
 		Calls  int       `json:"calls,omitempty"`
 		Sigma  float64   `json:"one_way_sigma,omitempty"`
+		Rows   rowNeeds  `json:"rows_needed,omitzero"`
 		Needs  job.Needs `json:"needs,omitzero"`
 		Error  string    `json:"error,omitempty"`
 	}
@@ -142,21 +214,29 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 			return err
 		default:
 			l.Calls, l.Needs = callsOf(fit), job.NeedsOf(fit, s, p.Rows)
-			l.Sigma = oneWaySigma(fit.Forecast())
+			l.Sigma, l.Rows = oneWaySigma(fit.Forecast()), needsOf(s, fit.Forecast())
 		}
 		lines = append(lines, l)
 	}
 	err = t.print(listing[line]{lines,
-		"METHOD\tCALLS\tNOISE OF A COLUMN'S COUNTS\tVISIBLE FROM\tMEMORY\tTIME",
+		"METHOD\tCALLS\tNOISE OF A COLUMN'S COUNTS\tVISIBLE FROM\tROWS FOR A COLUMN\tFOR A PAIR\t" +
+			"MEMORY\tTIME",
 		func(l line) string {
 			if l.Error != "" {
-				return row(l.Method, "-", "-", "-", "-", "-")
+				return row(l.Method, "-", "-", "-", "-", "-", "-", "-")
 			}
 			noise, visible := "-", "-"
 			if l.Sigma > 0 {
 				noise, visible = short3(l.Sigma)+" rows", fmt.Sprintf("%.0f rows", usableSigmas*l.Sigma)
 			}
-			return row(l.Method, l.Calls, noise, visible, bytesText(l.Needs.MemoryBytes),
+			column, pair := "-", "-"
+			if l.Rows.Column > 0 {
+				column = fmt.Sprint(wholeRows(l.Rows.Column))
+			}
+			if l.Rows.Pair > 0 {
+				pair = fmt.Sprint(wholeRows(l.Rows.Pair))
+			}
+			return row(l.Method, l.Calls, noise, visible, column, pair, bytesText(l.Needs.MemoryBytes),
 				timeText(l.Needs.Seconds))
 		}})
 	if err != nil {
