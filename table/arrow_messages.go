@@ -7,7 +7,6 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	flatbuffers "github.com/google/flatbuffers/go"
 )
 
 // arrowMessages cuts an Arrow stream into messages. Arrow is given only messages whose lengths the
@@ -95,16 +94,31 @@ func (m *arrowMessages) Message() (*ipc.Message, error) {
 	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(body)), nil
 }
 
-// fb is a table of a flatbuffer. Its methods panic outside of the buffer.
-type fb struct{ flatbuffers.Table }
+// fb is a table of a flatbuffer (https://flatbuffers.dev/internals). Its methods panic outside of
+// the buffer, and where a position would be beyond 32 bits.
+type fb struct {
+	buf []byte
+	pos int
+}
+
+func (t fb) u32(at int) int { return int(binary.LittleEndian.Uint32(t.buf[at:])) }
+func (t fb) u16(at int) int { return int(binary.LittleEndian.Uint16(t.buf[at:])) }
 
 // field is where field k of the table is; 0 if it is not there.
-func (t fb) field(k int) flatbuffers.UOffsetT {
-	o := flatbuffers.UOffsetT(t.Offset(flatbuffers.VOffsetT(4 + 2*k)))
-	if o == 0 {
+func (t fb) field(k int) int {
+	fields := t.pos - int(int32(t.u32(t.pos)))
+	if 4+2*k >= t.u16(fields) || t.u16(fields+4+2*k) == 0 {
 		return 0
 	}
-	return t.Pos + o
+	return t.pos + t.u16(fields+4+2*k)
+}
+
+// byte is field k, of a byte; 0 if it is not there.
+func (t fb) byte(k int) byte {
+	if at := t.field(k); at != 0 {
+		return t.buf[at]
+	}
+	return 0
 }
 
 // table is the table that field k refers to.
@@ -113,7 +127,7 @@ func (t fb) table(k int) (fb, bool) {
 	if at == 0 {
 		return fb{}, false
 	}
-	return fb{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at)}}, true
+	return fb{t.buf, at + t.u32(at)}, true
 }
 
 // tables are those of the vector of field k, which has no more elements than the buffer has room
@@ -123,14 +137,14 @@ func (t fb) tables(k int) (out []fb) {
 	if at == 0 {
 		return nil
 	}
-	at += t.GetUOffsetT(at)
-	n := int(t.GetUOffsetT(at))
-	if n > len(t.Bytes)/4 {
+	at += t.u32(at)
+	n := t.u32(at)
+	if n < 0 || n > len(t.buf)/4 {
 		panic(errDamaged)
 	}
 	for i := range n {
-		element := at + flatbuffers.UOffsetT(4+4*i)
-		out = append(out, fb{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(element)}})
+		element := at + 4 + 4*i
+		out = append(out, fb{t.buf, element + t.u32(element)})
 	}
 	return out
 }
@@ -147,20 +161,16 @@ const (
 // whose decoder in Arrow would make as much room as a frame asks for. It panics where Arrow would
 // make room for more columns or keys than there can be. See Message.fbs and Schema.fbs of Arrow.
 func messageOf(meta []byte) (length int64, zstd bool) {
-	root := fb{flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}}
+	root := fb{meta, int(binary.LittleEndian.Uint32(meta))}
 	if at := root.field(3); at != 0 {
-		length = root.GetInt64(at)
-	}
-	kind := byte(0)
-	if at := root.field(1); at != 0 {
-		kind = root.GetByte(at)
+		length = int64(binary.LittleEndian.Uint64(meta[at:]))
 	}
 	body, ok := root.table(2)
 	if !ok {
 		panic(errDamaged)
 	}
 	root.tables(4) // keys and values
-	switch kind {
+	switch root.byte(1) {
 	case arrowSchema:
 		left := maxElements
 		body.tables(2)
@@ -175,8 +185,7 @@ func messageOf(meta []byte) (length int64, zstd bool) {
 		panic(errDamaged)
 	}
 	if compression, ok := body.table(3); ok {
-		at := compression.field(0)
-		zstd = at != 0 && compression.GetByte(at) != 0
+		zstd = compression.byte(0) != 0
 	}
 	return length, zstd
 }
@@ -188,7 +197,7 @@ func checkFields(fields []fb, left *int, depth int) {
 		panic(errDamaged)
 	}
 	for _, f := range fields {
-		if at := f.field(2); at != 0 && f.GetByte(at) == arrowUnion {
+		if f.byte(2) == arrowUnion {
 			panic(errDamaged)
 		}
 		f.tables(6)
