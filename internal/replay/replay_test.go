@@ -13,6 +13,7 @@ package replay
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,11 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -194,8 +200,13 @@ func (p *place) tell(text string, slow time.Duration) outcome {
 	p.must(os.Mkdir(dir, 0o700))
 	files := p.files()
 	files["in.csv"] = text
-	if strings.Contains(fmt.Sprint(p.commands), "in.parquet") {
-		files["in.parquet"] = p.parquet(files["in.yaml"], text)
+	for name, write := range map[string]func(text string) string{
+		"in.parquet": func(text string) string { return p.parquet(files["in.yaml"], text) },
+		"in.csv.gz":  p.packed, "in.arrow": p.arrow,
+	} {
+		if strings.Contains(fmt.Sprint(p.commands), name) {
+			files[name] = write(text)
+		}
 	}
 	for name, text := range files {
 		p.must(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
@@ -383,4 +394,36 @@ func (p *place) must(err error) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// packed is a table as a CSV file with gzip.
+func (p *place) packed(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := io.WriteString(w, text)
+	p.must(err)
+	p.must(w.Close())
+	return b.String()
+}
+
+// arrow is a table as an Arrow stream of texts: its cells as they are, whatever a schema says.
+func (p *place) arrow(text string) string {
+	names, rows, _ := strings.Cut(text, "\n")
+	var fields []arrow.Field
+	var columns []arrow.Array
+	for i, name := range strings.Split(names, ",") {
+		column := array.NewStringBuilder(memory.DefaultAllocator)
+		for row := range strings.Lines(rows) {
+			cells := append(strings.Split(strings.TrimSpace(row), ","), make([]string, i+1)...)
+			column.Append(cells[i])
+		}
+		fields = append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String})
+		columns = append(columns, column.NewArray())
+	}
+	s := arrow.NewSchema(fields, nil)
+	var b bytes.Buffer
+	w := ipc.NewWriter(&b, ipc.WithSchema(s), ipc.WithLZ4())
+	p.must(w.Write(array.NewRecord(s, columns, -1)))
+	p.must(w.Close())
+	return b.String()
 }

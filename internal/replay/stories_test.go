@@ -66,6 +66,12 @@ func TestVerbs(t *testing.T) {
 			"generate in.parquet --schema in.yaml --epsilon 1 --seed 7 --out out.csv",
 			"schema infer in.parquet --header-is-public --epsilon 50 --out s.yaml",
 		}, []string{"strict"}},
+		{"packed", []string{
+			"generate in.csv.gz --schema in.yaml --epsilon 1 --seed 7 --out out.csv.zst",
+		}, []string{"lenient", "units", "related"}},
+		{"Arrow", []string{
+			"generate in.arrow --schema in.yaml --epsilon 1 --seed 7 --out out.arrow",
+		}, []string{"lenient", "units", "related"}},
 		{"standard input", []string{
 			"fit - --schema in.yaml --epsilon 1 --ledger my.ledger --model m.decoy",
 			"generate - --schema in.yaml --epsilon 1 --ledger my.ledger --method aim " +
