@@ -1,5 +1,5 @@
 // Package table holds a table of rows as codes, one small integer a cell, and
-// moves it in and out of CSV and Parquet files.
+// moves it in and out of CSV, Parquet and Arrow files.
 //
 // A column of codes is a []uint8 when its schema column has at most 256 codes
 // and a []uint16 otherwise; what a code means is the business of package
@@ -17,21 +17,27 @@
 //   - A row of the file becomes at most one row of codes, by a rule of that row,
 //     the schema and the names of the columns alone. Taking a row out of the file
 //     takes its row out of the table, and changes no other.
+//   - Where cells of a row have to do with each other (schema.RowCodec), only those
+//     of one row do: what a reader keeps from the row before decides nothing.
 //   - Two rows are of one privacy unit exactly if their ids are the same bytes,
-//     or in a Parquet file the same value.
+//     or in a Parquet or Arrow file the same value.
 //   - Under a lenient schema no error depends on what is in a row: errors are
-//     about reading, the header, the columns, and of Parquet files damage and the
-//     limits stated with maxFooter. Under a strict schema they do, which is why
-//     the claims leave the errors of strict schemas out.
+//     about reading, the header, the columns, and of Parquet, Arrow and compressed
+//     files damage and the limits stated with maxFooter and unpacked. Under a strict
+//     schema they do, which is why the claims leave the errors of strict schemas out.
+//   - The separator of a CSV file is that of the schema, or follows from it and the
+//     header (see chooseSeparator); without a header it is the schema's.
 //
 // A row is a record in a strict CSV file, a physical line in a lenient one (see
-// lenientLines), and a row of a row group in a Parquet file. These tests hold the
-// premise: TestLenientNeighbours and FuzzLenientNeighbours (a bad row of any
-// bytes changes no other, in blocks of any size), TestLenientHeader,
+// lenientLines), and a row of a row group in a Parquet file or of a record batch in
+// an Arrow file. These tests hold the premise: TestLenientNeighbours and
+// FuzzLenientNeighbours (a bad row of any bytes changes no other, in blocks of any
+// size), TestLenientPackedNeighbours, TestLenientHeader, TestSeparatorOfHeader,
 // TestLenientScan, TestLenientParquetNeighbours, TestLenientParquetTypes,
-// TestLenientReadsWhatStrictDoes and FuzzCSV here; TestLenient,
-// TestLenientNeverFails, FuzzEncodeText and TestDecodeEncode in package schema;
-// and the replays of whole programs in internal/replay.
+// TestLenientArrowNeighbours, TestLenientArrowTypes, TestRelatedAbsent,
+// FuzzRelatedNeighbours, TestLenientReadsWhatStrictDoes and FuzzCSV here;
+// TestLenient, TestLenientNeverFails, FuzzEncodeText and TestDecodeEncode in package
+// schema; and the replays of whole programs in internal/replay.
 package table
 
 import (
