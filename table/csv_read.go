@@ -79,13 +79,7 @@ func (l *layout) readCSV(
 	defer cancel()
 	split := &splitter{
 		r: contextReader{ctx, r}, block: block, lenient: l.lenient,
-		probe: newTokenizer(l.comma, o.maxCell),
-	}
-	if l.schema != nil {
-		split.known = map[string]bool{l.schema.Unit: l.schema.Unit != ""}
-		for _, f := range l.file {
-			split.known[f.Name] = true
-		}
+		probe: newTokenizer(l.comma, o.maxCell), known: l.known,
 	}
 	first, names, err := openCSV(split, l.header)
 	l.comma = split.probe.comma
@@ -119,6 +113,21 @@ func openCSV(split *splitter, withHeader bool) (first chunk, names []string, err
 		names, first, err = header(split.probe, first, split.lenient)
 	}
 	return first, names, err
+}
+
+// known are the names that a header may have under a schema; nil without one.
+func known(s *schema.Schema) map[string]bool {
+	if s == nil {
+		return nil
+	}
+	names := map[string]bool{s.Unit: s.Unit != ""}
+	for _, c := range s.Columns {
+		names[c.Name] = true
+	}
+	for _, m := range s.Made {
+		names[m.Name] = true
+	}
+	return names
 }
 
 // chooseSeparator goes over to another separator if under the present one the header, the first

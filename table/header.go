@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"os"
+
+	"github.com/decoy-dp/decoy/schema"
 )
 
 // Header gives the column names of the CSV, Parquet or Arrow file at path: the first line of a CSV
 // file, the names of the columns in the schema of another. It looks at no row: the names of a CSV
-// file are those of its first line alone. comma is for CSV only. Not for the standard input, which
-// can be read once only.
-func Header(path string, comma byte) ([]string, error) {
+// file are those of its first line alone. comma is for CSV only; where s is not nil, the separator
+// follows from its columns too, as in ReadCSV. Not for the standard input, which can be read once
+// only.
+func Header(path string, comma byte, s *schema.Schema) ([]string, error) {
 	if err := checkComma(comma); err != nil {
 		return nil, err
 	}
@@ -25,7 +28,7 @@ func Header(path string, comma byte) ([]string, error) {
 	if f.format.IsCSV() {
 		split := &splitter{
 			r: f.text, block: blockSize, lenient: true,
-			probe: newTokenizer(comma, ReadOptions{}.withDefaults().maxCell),
+			probe: newTokenizer(comma, ReadOptions{}.withDefaults().maxCell), known: known(s),
 		}
 		_, names, err := openCSV(split, true)
 		return names, err

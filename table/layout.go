@@ -13,7 +13,8 @@ type layout struct {
 	lenient bool
 	header  bool // of a CSV file
 	comma   byte
-	texts   int // how many columns become texts
+	known   map[string]bool // names that its header may have; nil: the separator is sure
+	texts   int             // how many columns become texts
 
 	schema *schema.Schema      // nil if all columns become texts
 	file   []schema.FileColumn // of its files
@@ -50,7 +51,7 @@ func newLayout(s *schema.Schema) (*layout, error) {
 	}
 	n := len(s.Columns)
 	l := &layout{
-		lenient: s.Lenient, header: !s.CSV.NoHeader, comma: s.CSV.Separator(),
+		lenient: s.Lenient, header: !s.CSV.NoHeader, comma: s.CSV.Separator(), known: known(s),
 		schema: s, sizes: s.Sizes(), codecs: rows.Codecs(), absent: make([]uint16, n),
 		has:  make([]bool, n),
 		file: rows.Columns(),

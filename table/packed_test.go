@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -187,6 +189,26 @@ func TestSeparatorOfHeader(t *testing.T) {
 		got, _, err := ReadCSV(context.Background(), strings.NewReader(file), -1, s, ReadOptions{})
 		if (err == nil) != want || err == nil && got.rows != 1 {
 			t.Errorf("%q: %v", file, err)
+		}
+		if err != nil {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		names, err := Header(path, ',', s)
+		if err != nil || !slices.Equal(names, []string{"a", "b"}) {
+			t.Errorf("%q: header %q, %v", file, names, err)
+		}
+		err = ScanText(path, ScanOptions{Lenient: true, Columns: 2, Schema: s}, func(_, row []string) error {
+			if !slices.Equal(row, []string{"true", "false"}) {
+				t.Errorf("%q: scanned as %q", file, row)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	}
 	s.CSV.Comma = ';'

@@ -275,7 +275,7 @@ func readHostile(t *testing.T, data []byte) (errs []error) {
 				return nil
 			})
 		},
-		"header": func() error { _, err := Header(path, ','); return err },
+		"header": func() error { _, err := Header(path, ',', nil); return err },
 	} {
 		debug.FreeOSMemory()
 		var before, after runtime.MemStats

@@ -13,6 +13,8 @@ type ScanOptions struct {
 	CSV     schema.CSV // of a CSV file
 	Lenient bool       // no row is an error: see ReadCSV; a cell that cannot be read is empty
 	Columns int        // required with Lenient: how many the file has, or it is refused
+	// optional: the separator of a file with a header follows from its columns too, as in ReadCSV
+	Schema *schema.Schema
 }
 
 // ScanText calls fn with the text of every row of the CSV, Parquet or Arrow file at
@@ -39,7 +41,8 @@ func ScanText(path string, o ScanOptions, fn func(names, row []string) error) er
 }
 
 func (o ScanOptions) layout() *layout {
-	return &layout{lenient: o.Lenient, header: !o.CSV.NoHeader, comma: o.CSV.Separator()}
+	return &layout{lenient: o.Lenient, header: !o.CSV.NoHeader, comma: o.CSV.Separator(),
+		known: known(o.Schema)}
 }
 
 // bind lays out a file with these columns, unless others are expected.

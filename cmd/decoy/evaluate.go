@@ -313,13 +313,13 @@ func readValues(path string, s *schema.Schema) (*eval.Values, error) {
 		}
 	} else {
 		var err error
-		if header, err = table.Header(path, s.CSV.Separator()); err != nil {
+		if header, err = table.Header(path, s.CSV.Separator(), s); err != nil {
 			return nil, err
 		}
 	}
 	var scanned error
 	v, err := eval.NewValues(s, header, func(yield func([]string) bool) {
-		o := table.ScanOptions{CSV: s.CSV, Lenient: s.Lenient, Columns: len(header)}
+		o := table.ScanOptions{CSV: s.CSV, Lenient: s.Lenient, Columns: len(header), Schema: s}
 		scanned = table.ScanText(path, o, func(_, row []string) error {
 			if !yield(row) {
 				return errEnough

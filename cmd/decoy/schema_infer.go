@@ -250,13 +250,13 @@ func (s *schemaInfer) header(
 		}
 	}
 	if !s.noHeader {
-		if names, err = table.Header(input, s.comma[0]); err != nil {
+		if names, err = table.Header(input, s.comma[0], nil); err != nil {
 			return nil, err
 		}
 		if len(names) == 1 && format.IsCSV() && !cmd.Flags().Changed("comma") {
 			if i := strings.IndexAny(names[0], ";\t|"); i >= 0 { // the header, which is public, decides
 				s.comma = names[0][i : i+1]
-				if names, err = table.Header(input, s.comma[0]); err != nil {
+				if names, err = table.Header(input, s.comma[0], nil); err != nil {
 					return nil, err
 				}
 			}
