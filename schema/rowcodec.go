@@ -180,9 +180,10 @@ func (r *RowCodec) Row(codes []uint16, x []float64) (column int, err error) {
 			return i, err
 		}
 	}
+	code := func(c int) uint16 { return codes[c] }
 	for k := range r.thens {
 		t := &r.thens[k]
-		if allow := r.allowed(t, codes); allow != nil && !allow[codes[t.column]] {
+		if allow := r.allowed(t, code); allow != nil && !allow[codes[t.column]] {
 			c := r.codecs[t.column]
 			if c.column.OnInvalid == Refuse && !r.lenient {
 				return t.column, errRule
