@@ -201,7 +201,8 @@ func TestSeparatorOfHeader(t *testing.T) {
 		if err != nil || !slices.Equal(names, []string{"a", "b"}) {
 			t.Errorf("%q: header %q, %v", file, names, err)
 		}
-		err = ScanText(path, ScanOptions{Lenient: true, Columns: 2, Schema: s}, func(_, row []string) error {
+		o := ScanOptions{Lenient: true, Columns: 2, Schema: s}
+		err = ScanText(path, o, func(_, row []string) error {
 			if !slices.Equal(row, []string{"true", "false"}) {
 				t.Errorf("%q: scanned as %q", file, row)
 			}
