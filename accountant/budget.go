@@ -23,6 +23,10 @@ var (
 // MaxDelta is the largest δ that a Budget may have.
 const MaxDelta = 1e-3
 
+// MinDelta is the smallest δ that buys anything; a smaller one is priced as 0, far above the
+// underflow of any function of it.
+const MinDelta = 1e-200
+
 // Adjacency says which tables are neighbours. It is fixed when a session opens and is written in
 // every ledger and model.
 type Adjacency uint8

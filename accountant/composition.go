@@ -125,9 +125,12 @@ func (c Composition) Epsilon(delta float64, adj Adjacency) (Bound, error) {
 	}
 	best := Bound{Epsilon: math.Inf(1), Delta: delta}
 	consider := func(mu2, pure float64) {
+		if leak.sum() > delta {
+			return // also where λ > 1, of which the next line knows nothing
+		}
 		rest := (delta - leak.sum()) / (1 - leak.sum())
-		if rest < 0 {
-			return
+		if rest < MinDelta {
+			rest = 0
 		}
 		e, method := GDPEpsilon(math.Sqrt(mu2), rest), MethodGDP
 		if mu2 == 0 {

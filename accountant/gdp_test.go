@@ -120,3 +120,29 @@ func TestNothingIsFree(t *testing.T) {
 		t.Errorf("one ulp too much delta: %v", err)
 	}
 }
+
+// TestLeaksAreNotFree: Approx events whose δ add up to more than the budget's have no price, also
+// where they add up to more than 1, and no δ is so small that a logarithm of it is wrong.
+func TestLeaksAreNotFree(t *testing.T) {
+	tell := Charge{Event: Gaussian{NoiseMultiplier: 1e-3}, Count: 5}
+	for _, leak := range []Charge{
+		{Event: Approx{Delta: .9}, Count: 2}, {Event: Approx{Delta: .6}, Count: 2},
+		{Event: Approx{Delta: .5}, Count: 2}, {Event: Approx{Delta: .499}, Count: 3},
+		{Event: Approx{Delta: 1e-3}, Count: 1 << 40}, {Event: Approx{Delta: 1.1e-9}, Count: 1},
+	} {
+		for _, delta := range []float64{0, 1e-9} {
+			for _, plan := range []Composition{{leak, tell}, {leak}} {
+				if b, err := plan.Epsilon(delta, AddRemove); !errors.Is(err, ErrUnbounded) {
+					t.Errorf("%v at delta %v: %v, %v", plan, delta, b, err)
+				}
+			}
+		}
+	}
+	plain := Composition{{Event: Gaussian{NoiseMultiplier: 1}, Count: 1}}
+	if _, err := plain.Epsilon(MinDelta/2, AddRemove); !errors.Is(err, ErrUnbounded) {
+		t.Errorf("delta below MinDelta: %v", err)
+	}
+	if b, err := plain.Epsilon(MinDelta, AddRemove); err != nil || GDPDelta(1, b.Epsilon) > MinDelta {
+		t.Errorf("delta MinDelta: %v, %v", b, err)
+	}
+}

@@ -86,7 +86,7 @@ func cheap(
 		return accountant.Bound{}, 0, err
 	}
 	rest := (delta - leak(c)) / (1 - leak(c)) // what the Approx events leave
-	if _, exact := gdp(c, adj); !exact && rest > 0 {
+	if _, exact := gdp(c, adj); !exact && rest >= accountant.MinDelta && leak(c) < 1 {
 		var r float64
 		r, alpha = bestOrder(pure(c), adj, func(rdp, alpha float64) float64 {
 			return conversion(rdp, alpha, rest)

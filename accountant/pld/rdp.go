@@ -101,6 +101,7 @@ func subsampledRDP(
 	lo, hi := -14-mu, 14+alpha*mu
 	if adj == accountant.ReplaceOne {
 		lo = -14 - alpha*mu // Q^{1−α} is large on this side too when q is near 1
+		hi += alpha * mu    // and then the peak of P^α·Q^{1−α} is at (2α − 1)μ
 	}
 	points := (hi - lo) / step
 	if !(points < maxOrderPoints) {
