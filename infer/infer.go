@@ -95,7 +95,8 @@ func (p Plan) Buy(
 	if err != nil || len(asked) != p.Columns {
 		return nil, errors.Join(err, errors.New("infer: the plan is for another number of columns"))
 	}
-	r := &Result{Budget: o.Budget, Neighbours: p.Neighbours, csv: o.CSV, asked: p.Columns}
+	r := &Result{Budget: o.Budget, Neighbours: p.Neighbours, csv: o.CSV, asked: p.Columns,
+		share: p.Share}
 	r.unit, r.maxRows = t.Unit()
 	classes, again, err := r.kinds(ctx, s, p, asked)
 	if err != nil {

@@ -24,7 +24,8 @@ type Result struct {
 	maxRows   int
 	csv       schema.CSV
 	threshold int64
-	asked     int // columns
+	asked     int     // columns
+	share     float64 // of the budget, if the rest is for what comes after
 }
 
 // Column is what was found out about one column of the file.
@@ -99,8 +100,11 @@ func (r *Result) YAML() ([]byte, error) {
 
 // head is what holds for all columns; the comment of a column says what differs.
 func (r *Result) head(w io.Writer) {
-	fmt.Fprintf(w, "# Bought with epsilon %v, delta %v (%v) by schema infer.\n", r.Budget.Epsilon,
-		r.Budget.Delta, r.Neighbours)
+	how := "Bought with epsilon %v, delta %v (%v) by schema infer"
+	if r.share < 1 {
+		how = "Bought in a run that cost epsilon %v, delta %v (%v) in all"
+	}
+	fmt.Fprintf(w, "# "+how+".\n", r.Budget.Epsilon, r.Budget.Delta, r.Neighbours)
 	fmt.Fprintf(w, `# What is not declared below follows from noisy counts, so it may be shown to anyone, corrected
 # by hand, and used for any number of runs.
 # The table has about %.0f rows. The noise (standard deviation) is %.3g rows in a count of the cells

@@ -124,7 +124,7 @@ func Run(
 	}
 	o.Progress.Report("reading", 0)
 	o.Plan, o.Price, o.Method = plan.Composition(), PriceOf(plan), f.Name()
-	o.Program = o.Tool + ", " + runtime.GOARCH + " with " + kernels.Best().String()
+	o.Program = program(o.Tool)
 	s, err := privacy.Open(ctx, rows, o.Options)
 	if err != nil {
 		return nil, nil, err
@@ -138,6 +138,11 @@ func Run(
 		return nil, s, err
 	}
 	return m, s, nil
+}
+
+// program is what decides how a fit computes.
+func program(tool string) string {
+	return tool + ", " + runtime.GOARCH + " with " + kernels.Best().String()
 }
 
 func fit(

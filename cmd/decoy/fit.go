@@ -17,7 +17,7 @@ wrote icu.model
 $ decoy verify icu.model
 $ decoy sample icu.model --rows 1000 --out synthetic.csv
 `}.document(&cobra.Command{
-		Use:   "fit INPUT|--dataset NAME --schema S --epsilon E --model FILE [flags]",
+		Use:   "fit INPUT|--dataset NAME [--schema S] --epsilon E --model FILE [flags]",
 		Short: "fit a model to a private table",
 		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and keep it in
 one file, which may be given away: it holds no private row, and carries the guarantee and the
@@ -25,7 +25,10 @@ account that proves it.
 
 The whole budget is reserved in the ledger before a row is read, and stays spent whatever happens
 then, except that a run whose rows cannot be read is void and costs nothing, unless the limit is
-strict (decoy ledger limit --strict).`,
+strict (decoy ledger limit --strict).
+
+Without --schema a third of the budget buys one in the same run, as decoy generate does, and it is
+kept beside FILE.`,
 		Args: operands("INPUT?"),
 	})
 	g.addFit(cmd, t, "model `FILE` to write (required)")

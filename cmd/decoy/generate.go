@@ -12,7 +12,10 @@ import (
 )
 
 // generate are the flags of decoy generate, and of decoy fit, which has fewer of them.
-type generate struct{ jobFlags }
+type generate struct {
+	jobFlags
+	texts inferFlags // of a table without a schema
+}
 
 func generateCommand(t *terminal) *cobra.Command {
 	g := &generate{}
@@ -29,7 +32,7 @@ ledger: patients.csv.ledger, spent epsilon 1, delta 1e-09 of epsilon 2, delta 1e
 wrote synthetic.csv: 2077 rows, 12 columns (seed 12157665459056928801)
 $ decoy ledger show patients.csv.ledger
 `}.document(&cobra.Command{
-		Use:   "generate INPUT|--dataset NAME --schema S --epsilon E --out OUT [flags]",
+		Use:   "generate INPUT|--dataset NAME [--schema S] --epsilon E --out OUT [flags]",
 		Short: "fit a model to a private table and sample a synthetic one, in one go",
 		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and sample a
 synthetic table from it.
@@ -38,7 +41,12 @@ The whole budget is reserved in the ledger before a row is read, and stays spent
 then, except that a run whose rows cannot be read is void and costs nothing, unless the limit is
 strict (decoy ledger limit --strict). Everything that can go wrong without the rows (schema, budget,
 ledger limit, output) is checked first. With --model the model is kept: any number of tables may be
-sampled from it at no further cost.`,
+sampled from it at no further cost.
+
+Without --schema a third of the budget buys one from noisy counts, in the same run, and it is kept
+beside OUT, as OUT.schema.yaml without OUT's extension. The names of the columns become part of it:
+--header-is-public says that they may be shown. The methods auto, aim and mst can do that. --rows is
+then also taken for the number of rows of the table: of too few nothing is bought.`,
 		Args: operands("INPUT?"),
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -62,6 +70,7 @@ func (g *generate) addFit(cmd *cobra.Command, t *terminal, model string) {
 	g.addBudget(cmd)
 	g.addMethod(cmd)
 	g.addSchema(cmd)
+	g.texts.addTexts(cmd, "without --schema: ")
 	cmd.Flags().StringVar(&g.Input, "input", "", "INPUT as a flag, for config files")
 	g.addAccount(cmd, "default INPUT.ledger; none for --dataset")
 	cmd.Flags().StringVar(&g.Model, "model", "", model)
@@ -73,7 +82,13 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := j.Table()
+	var rows *privacy.Rows
+	var p *schemaPurchase
+	if j.Domain == nil {
+		p, err = g.purchase(cmd, t, j)
+	} else {
+		rows, err = j.Table()
+	}
 	if err != nil {
 		return err
 	}
@@ -90,6 +105,7 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if j.Out == "" {
 		results = results[1:]
 	}
+	results = append(results, j.Bought)
 	if err := account.Begin(cmd.Name(), results[0], results[1:]...); err != nil {
 		return err
 	}
@@ -98,6 +114,9 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	defer outputs.Abort()
+	if p != nil {
+		return g.buy(cmd.Context(), t, j, p, account, outputs)
+	}
 	return g.fit(cmd.Context(), t, j, rows, account, outputs)
 }
 
@@ -108,30 +127,39 @@ func (g *generate) fit(
 	outputs *job.Outputs,
 ) error {
 	shown := t.privateProgress()
-	var needs rowNeeds
-	_, s, err := synth.Run(ctx, rows, j.Fitter, synth.RunOptions{
-		Options: account.Options(j.Job), Chosen: j.Chosen(), Progress: shown.report,
-		Forecast: func(f synth.Forecast) {
-			shown.expect(f)
-			needs = needsOf(rows.Schema(), f)
-		},
-		Deliver: func(m *release.Model) error {
-			shown.finish()
-			t.sayGuarantee(m)
-			account.SayTotal()
-			g.sayDelta(t, m.Rows)
-			needs.sayNoise(t, m.Rows)
-			_, err := outputs.Write(ctx, m, t.say, shown.of("writing rows"))
-			shown.finish()
-			return err
-		},
-	})
+	o := g.options(ctx, t, j, account, outputs, shown)
+	_, s, err := synth.Run(ctx, rows, j.Fitter, o)
 	shown.finish()
 	if err != nil {
 		return account.Explain(err, s != nil)
 	}
 	t.sayIgnored("", s.Report().Ignored)
 	return nil
+}
+
+// options are those of a run that completes the outputs.
+func (g *generate) options(
+	ctx context.Context, t *terminal, j *job.Checked, account *job.Account, outputs *job.Outputs,
+	shown *progress,
+) synth.RunOptions {
+	var forecast synth.Forecast
+	return synth.RunOptions{
+		Options: account.Options(j.Job), Chosen: j.Chosen(), Progress: shown.report,
+		Forecast: func(f synth.Forecast) {
+			shown.expect(f)
+			forecast = f
+		},
+		Deliver: func(m *release.Model) error {
+			shown.finish()
+			t.sayGuarantee(m)
+			account.SayTotal()
+			g.sayDelta(t, m.Rows)
+			needsOf(m.Schema(), forecast).sayNoise(t, m.Rows)
+			_, err := outputs.Write(ctx, m, t.say, shown.of("writing rows"))
+			shown.finish()
+			return err
+		},
+	}
 }
 
 // check checks everything that can be checked without the rows.
@@ -150,8 +178,11 @@ func (g *generate) check(cmd *cobra.Command, args []string) (*job.Checked, error
 		return nil, usagef("INPUT %s and --dataset %s: one table a run", g.Input, g.Dataset)
 	case g.Dataset == "" && g.Input == "":
 		return nil, usagef("INPUT or --dataset is missing")
-	case g.Dataset == "" && g.Schema == "":
-		return nil, noSchema(cmd.Name(), g.Input, g.Budget())
+	}
+	for _, name := range textFlags {
+		if typedNow(cmd, name) && (g.Schema != "" || g.Dataset != "") {
+			return nil, usagef("--%s is for a table without a schema: this one has one", name)
+		}
 	}
 	return job.Check(g.Job)
 }

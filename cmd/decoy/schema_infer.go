@@ -86,14 +86,8 @@ the noise is left out, and a comment in the schema says so.`,
 	s.addAccount(cmd, "default INPUT.ledger")
 	f.StringVar(&s.Out, "out", "", "schema file `S` to write (required; - is standard output)")
 	addForce(cmd, t)
-	f.BoolVar(&s.public, "header-is-public", false, "the names of the columns may be shown to anyone")
-	f.BoolVar(&s.noHeader, "no-header", false, "the first line of a CSV file is a row")
-	f.StringVar(&s.names, "columns", "", "with --no-header: the columns' names `A,B,C`, in order")
-	f.StringVar(&s.comma, "comma", ",", "separator `C` of a CSV file; default a comma, or else what "+
-		"parts the header: ; | or a tab")
-	f.StringVar(&s.unit, "unit", "", "id column `NAME`: all rows with one id are one privacy unit")
-	f.IntVar(&s.maxRows, "max-rows-per-unit", 0, "with --unit: how many rows `K` of a unit are used")
-	f.IntVar(&s.maxCategories, "max-categories", 1000, "most categories `N` of a column, the most "+
+	s.addTexts(cmd, "")
+	f.IntVar(&s.maxCategories, "max-categories", maxCategories, "most categories `N` of a column, the most "+
 		"frequent ones")
 	f.StringVar(&s.partial, "schema", "", "partial schema `S`: only what is open in it is bought")
 	f.StringArrayVar(&s.categories, "categories", nil, "declare the texts of a column, `NAME=A,B`; "+
@@ -105,11 +99,41 @@ the noise is left out, and a comment in the schema says so.`,
 	return addJSON(cmd, t)
 }
 
+// maxCategories is how many categories a column may have where nobody says it.
+const maxCategories = 1000
+
+// textFlags are the flags of addTexts.
+var textFlags = []string{"header-is-public", "no-header", "columns", "comma", "unit",
+	"max-rows-per-unit"}
+
+// addTexts adds what must be said of a file that no schema describes.
+func (s *inferFlags) addTexts(cmd *cobra.Command, when string) {
+	f := cmd.Flags()
+	f.BoolVar(&s.public, "header-is-public", false, when+"the names of the columns may be shown to "+
+		"anyone")
+	f.BoolVar(&s.noHeader, "no-header", false, when+"the first line of a CSV file is a row")
+	f.StringVar(&s.names, "columns", "", "with --no-header: the columns' names `A,B,C`, in order")
+	f.StringVar(&s.comma, "comma", ",", when+"separator `C` of a CSV file; default a comma, or else "+
+		"what parts the header: ; | or a tab")
+	f.StringVar(&s.unit, "unit", "", when+"id column `NAME`: all rows with one id are one privacy unit")
+	f.IntVar(&s.maxRows, "max-rows-per-unit", 0, "with --unit: how many rows `K` of a unit are used")
+}
+
 // check checks the flags; nothing but the header is read.
 func (s *schemaInfer) check(cmd *cobra.Command, input string) (*purchase, error) {
 	if err := s.checkBudget(cmd); err != nil {
 		return nil, err
 	}
+	if !s.dryRun {
+		if err := need(cmd, "out"); err != nil {
+			return nil, err
+		}
+	}
+	return s.purchase(cmd, input)
+}
+
+// purchase is check without --epsilon and --out.
+func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, error) {
 	p := &purchase{}
 	if s.partial != "" {
 		if cmd.Flags().Changed("unit") || s.noHeader || cmd.Flags().Changed("comma") {
@@ -191,11 +215,6 @@ func (s *schemaInfer) declare(d *infer.Declared) error {
 
 // checkFlags checks the flags one by one.
 func (s *schemaInfer) checkFlags(cmd *cobra.Command, input string) error {
-	if !s.dryRun {
-		if err := need(cmd, "out"); err != nil {
-			return err
-		}
-	}
 	switch {
 	case s.Delta == 0:
 		return usagef("--delta 0: categories can only be found with delta > 0")
@@ -277,8 +296,8 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	if s.dryRun {
 		return t.print(needs)
 	}
-	if s.rows > 0 && needs.fails() && !t.force {
-		return usagef("%s\nnothing was spent; --force buys it all the same", needs.why())
+	if err := needs.refuse(t); err != nil {
+		return err
 	}
 	account := s.account(t, p.ledger, input)
 	if err := account.Begin("schema infer", s.Out); err != nil {
@@ -309,8 +328,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	})
 	switch {
 	case errors.Is(err, infer.ErrNothing):
-		t.say("the budget of this run stays spent")
-		return fmt.Errorf("%w; a schema can be written by hand (decoy help schema)", err)
+		return sayNothing(t, err)
 	case err != nil:
 		return account.Explain(err, session != nil)
 	case file.IsFile():
@@ -320,10 +338,21 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	return nil
 }
 
+// sayNothing is the end of a run that bought nothing.
+func sayNothing(t *terminal, err error) error {
+	t.say("the budget of this run stays spent")
+	return fmt.Errorf("%w; a schema can be written by hand (decoy help schema)", err)
+}
+
 // sayBought says what a schema guarantees, and what is not in it.
 func sayBought(t *terminal, r *infer.Result) {
 	t.say("guarantee: the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon,
 		r.Budget.Delta, r.Neighbours)
+	sayLeftOut(t, r)
+}
+
+// sayLeftOut names the columns that are not in a bought schema.
+func sayLeftOut(t *terminal, r *infer.Result) {
 	var left []string
 	for _, column := range r.Columns {
 		if column.Found == nil {

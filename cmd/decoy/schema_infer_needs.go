@@ -20,6 +20,14 @@ type inferNeeds struct {
 // fails reports that the table is likely to end up without a usable schema.
 func (n inferNeeds) fails() bool { return float64(n.Rows) < n.Needs.Kind }
 
+// refuse refuses a purchase that is likely to come to nothing, unless it is forced.
+func (n inferNeeds) refuse(t *terminal) error {
+	if n.Rows > 0 && n.fails() && !t.force {
+		return usagef("%s\nnothing was spent; --force buys it all the same", n.why())
+	}
+	return nil
+}
+
 // why says what a table of few rows lacks.
 func (n inferNeeds) why() string {
 	return fmt.Sprintf("%s are too few: at epsilon %v a schema of %s needs about %s, or epsilon "+

@@ -100,7 +100,7 @@ var allowed = map[string][]string{
 	"synth": {
 		"schema", "accountant", "accountant/calibrate", "privacy", "privacy/bins", "release",
 		"ranges", "internal/kernels",
-		"marginal",
+		"marginal", "infer", "privacy/text",
 	},
 	"synth/mst": {
 		"synth", "privacy", "release", "marginal", "accountant", "accountant/calibrate", "schema",

@@ -19,7 +19,8 @@ import (
 // Checked is a job of which everything has been checked that needs no rows.
 type Checked struct {
 	configs.Job
-	Domain *schema.Schema // the schema, read
+	Domain *schema.Schema // the schema, read; nil: there is none
+	Bought string         // file of the schema that the run buys; "" if it buys none
 	Fitter synth.Fitter
 	Ledger *ledger.File // nil for an embedded example: no account is kept
 
@@ -39,7 +40,8 @@ func (c *Checked) name(key string) string {
 
 // Files are the files that the job writes, and those that it reads, without the ledger.
 func (c *Checked) Files() (written, read []NamedPath) {
-	written = []NamedPath{{c.name("out"), c.Out}, {c.name("model"), c.Model}}
+	written = []NamedPath{{c.name("out"), c.Out}, {c.name("model"), c.Model},
+		{boughtName, c.Bought}}
 	read = []NamedPath{{c.name("input"), c.Input}, {c.name("schema"), c.Schema}}
 	if c.Evaluate != nil {
 		read = append(read, NamedPath{c.name("holdout"), c.Evaluate.Holdout})
@@ -47,7 +49,10 @@ func (c *Checked) Files() (written, read []NamedPath) {
 	return written, read
 }
 
-// Check checks a job. It does not look at the table.
+// boughtName is what messages call the file of a bought schema.
+const boughtName = "the bought schema"
+
+// Check checks a job, which may be without a schema. It does not look at the table.
 func Check(j configs.Job) (*Checked, error) {
 	return check(j, "")
 }
@@ -61,8 +66,10 @@ func check(j configs.Job, owner string) (*Checked, error) {
 	if err := j.CheckBudget(); err != nil {
 		return nil, err
 	}
-	if c.Domain, err = SchemaOf(j.Schema, j.Dataset); err != nil {
-		return nil, err
+	if j.Schema != "" || j.Dataset != "" || owner != "" {
+		if c.Domain, err = SchemaOf(j.Schema, j.Dataset); err != nil {
+			return nil, err
+		}
 	}
 	if j.Input != "" {
 		if _, err := FormatOf(c.name("input"), j.Input); err != nil {

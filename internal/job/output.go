@@ -16,9 +16,10 @@ import (
 
 // Outputs are the files of a job in the making: each appears when it is complete.
 type Outputs struct {
-	job   *Checked
-	model *Target // nil for none
-	table *Output // nil for none
+	job    *Checked
+	bought *Target // the schema; nil for none
+	model  *Target // nil for none
+	table  *Output // nil for none
 }
 
 // Create creates the temporary files of a job's outputs, so that one that cannot be written is
@@ -32,7 +33,10 @@ func (c *Checked) Create(stdout io.Writer, force func(path string) bool) (*Outpu
 		}
 		o.table.Safe = c.SpreadsheetSafe
 	}
-	if c.Model != "" {
+	if c.Bought != "" {
+		o.bought, err = Create(boughtName, c.Bought, stdout, ReleaseMode, force(c.Bought))
+	}
+	if err == nil && c.Model != "" {
 		if c.Model == Standard {
 			err = Usagef("--model -: a model needs a file")
 		} else {
@@ -48,10 +52,23 @@ func (c *Checked) Create(stdout io.Writer, force func(path string) bool) (*Outpu
 
 // Abort leaves no trace of outputs that were not completed.
 func (o *Outputs) Abort() {
+	o.bought.Abort()
 	o.model.Abort()
 	if o.table != nil {
 		o.table.Abort()
 	}
+}
+
+// WriteSchema completes the file of a bought schema. say is told of it.
+func (o *Outputs) WriteSchema(yaml []byte, say func(string, ...any)) error {
+	_, err := o.bought.Write(yaml)
+	if err == nil {
+		err = o.bought.Commit()
+	}
+	if err == nil {
+		say("wrote %s", o.job.Bought)
+	}
+	return err
 }
 
 // Write completes the outputs, and returns the number of synthetic rows. say is told of each file.

@@ -78,6 +78,8 @@ func scenarios() []scenario {
 	stdin := "fit - --schema in.yaml --ledger my.ledger --epsilon 1 --method mwem --set rounds=1 " +
 		"--model m.decoy"
 	infer := "schema infer many.csv --ledger my.ledger --epsilon 2 --header-is-public --out s.yaml"
+	one := fmt.Sprintf("generate many.csv --ledger my.ledger --epsilon 2 --header-is-public "+
+		"--rows %d --force --out out.csv --model m.decoy", sampledRows)
 	jobs := "batch jobs.yaml --jobs 1"
 	return append(out,
 		scenario{name: "fit mst", args: fit, resume: fit + " --resume", epsilon: 1,
@@ -86,6 +88,8 @@ func scenarios() []scenario {
 			outputs: []string{"m.decoy"}, stdin: true},
 		scenario{name: "schema infer", args: infer, resume: infer + " --resume", epsilon: 2,
 			outputs: []string{"s.yaml"}},
+		scenario{name: "generate without a schema", args: one, resume: one + " --resume", epsilon: 2,
+			outputs: []string{"out.schema.yaml", "m.decoy", "out.csv"}},
 		scenario{name: "batch", args: jobs, resume: jobs, epsilon: 1.5,
 			outputs: []string{"out/t-mst-1.csv", "out/t-mst-2.csv", "last.csv", "last.decoy"},
 			leaves:  []string{"jobs.state", "jobs.results.csv", "jobs.results.html"}},

@@ -88,6 +88,18 @@ func TestVerbs(t *testing.T) {
 			"schema check s.yaml",
 			"? " + infer + "--epsilon 0.01 --out -",
 		}, []string{"strict"}},
+		{"generate without a schema", []string{
+			"generate in.csv --header-is-public --epsilon 50 --seed 7 --out out.csv --model m.decoy",
+			"generate in.csv --header-is-public --epsilon 50 --seed 7 --method mst --out two.parquet",
+			"inspect m.decoy",
+			"verify m.decoy",
+			"fit in.csv --header-is-public --epsilon 50 --model n.decoy",
+			"? generate in.csv --header-is-public --epsilon 0.01 --seed 7 --out none.csv",
+		}, []string{"lenient"}},
+		{"generate without a schema, with units", []string{
+			"generate in.csv --header-is-public --epsilon 50 --seed 7 --out out.csv --unit id " +
+				"--max-rows-per-unit 1",
+		}, []string{"units"}},
 		{"schema infer of nothing", []string{"? " + infer + "--epsilon 2 --out s.yaml"},
 			[]string{"nobody", "no unit"}},
 		{"schema infer --unit", []string{

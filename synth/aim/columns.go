@@ -38,6 +38,7 @@ func (f *fit) columns() error {
 			raw[i] = marginal.Average(raw[i], second[i])
 		}
 	}
+	raw = synth.Known(raw, f.known)
 	if f.cfg.Published {
 		f.groups = marginal.NoGroups(f.sizes)
 	} else {

@@ -3,9 +3,11 @@ package aim
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -21,8 +23,9 @@ type plan struct {
 	schema *schema.Schema
 	nb     privacy.Neighbours
 	sets   []ColumnSet
-	mu     float64 // of the filter
-	rho    float64 // of the budget, for the published form
+	mu     float64                // of the filter
+	rho    float64                // of the budget, for the published form
+	known  []marginal.Measurement // of columns, from before
 
 	constraints []constraint
 }
@@ -38,8 +41,49 @@ func (f *Fitter) Plan(
 		return nil, fmt.Errorf("aim: its noise is Gaussian and needs delta > 0: %w",
 			accountant.ErrBudgetRange)
 	}
-	p := &plan{cfg: f.cfg, schema: s, nb: nb}
-	var err error
+	p, err := f.plan(s, nb)
+	if err != nil {
+		return nil, err
+	}
+	if p.mu, err = calibrate.Mu(b); err != nil {
+		return nil, fmt.Errorf("aim: %w", err)
+	}
+	p.rho, err = calibrate.Rho(b)
+	return p, err
+}
+
+// Unseen refuses the settings that speak of a schema, and a target that is no column.
+func (f *Fitter) Unseen(columns []string) (target string, err error) {
+	switch {
+	case len(f.cfg.Sets) > 0, len(f.cfg.Constraints) > 0, f.cfg.Published:
+		return "", fmt.Errorf("aim: sets, constraints and published need a schema: %w",
+			synth.ErrConfig)
+	case f.cfg.Target != "" && !slices.Contains(columns, f.cfg.Target):
+		return "", fmt.Errorf("aim: target: there is no column %q: %w", f.cfg.Target,
+			synth.ErrConfig)
+	}
+	return f.cfg.Target, nil
+}
+
+// Continue plans with what is left of a filter.
+func (f *Fitter) Continue(
+	s *schema.Schema, nb privacy.Neighbours, mu float64, known []marginal.Measurement,
+) (synth.Plan, error) {
+	cfg := f.cfg
+	if s.Index(cfg.Target) < 0 {
+		cfg.Target, cfg.TargetShare = "", 0
+	}
+	p, err := (&Fitter{cfg}).plan(s, nb)
+	if err != nil {
+		return nil, err
+	}
+	p.mu, p.known = mu, known
+	return p, nil
+}
+
+// plan is the plan without a budget.
+func (f *Fitter) plan(s *schema.Schema, nb privacy.Neighbours) (p *plan, err error) {
+	p = &plan{cfg: f.cfg, schema: s, nb: nb}
 	if p.sets, err = f.cfg.columnSets(s); err != nil {
 		return nil, err
 	}
@@ -56,11 +100,7 @@ func (f *Fitter) Plan(
 			p.cfg.SelectShare = 0.2
 		}
 	}
-	if p.mu, err = calibrate.Mu(b); err != nil {
-		return nil, fmt.Errorf("aim: %w", err)
-	}
-	p.rho, err = calibrate.Rho(b)
-	return p, err
+	return p, nil
 }
 
 // Composition is the filter.

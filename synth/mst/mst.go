@@ -67,10 +67,11 @@ type plan struct {
 	schema  *schema.Schema
 	nb      privacy.Neighbours
 	columns int
-	mu      float64 // of the filter
-	oneWay  float64 // σ of a one-way marginal, in rows
-	pair    float64 // σ of a pair
-	epsilon float64 // of one selection
+	mu      float64                // of the filter
+	oneWay  float64                // σ of a one-way marginal, in rows
+	pair    float64                // σ of a pair
+	epsilon float64                // of one selection
+	known   []marginal.Measurement // of columns, from before
 }
 
 // Plan reserves a filter of the largest μ that the budget allows.
@@ -88,7 +89,17 @@ func (f *Fitter) Plan(
 	if err != nil {
 		return nil, fmt.Errorf("mst: %w", err)
 	}
-	p := &plan{cfg: f.cfg, schema: s, nb: nb, columns: len(s.Columns), mu: mu}
+	return f.Continue(s, nb, mu, nil)
+}
+
+// Unseen has nothing against columns of which only the names are known.
+func (f *Fitter) Unseen([]string) (target string, err error) { return "", nil }
+
+// Continue plans with what is left of a filter.
+func (f *Fitter) Continue(
+	s *schema.Schema, nb privacy.Neighbours, mu float64, known []marginal.Measurement,
+) (synth.Plan, error) {
+	p := &plan{cfg: f.cfg, schema: s, nb: nb, columns: len(s.Columns), mu: mu, known: known}
 	p.divide()
 	return p, nil
 }
@@ -131,12 +142,13 @@ func (p *plan) Fit(
 	if err != nil {
 		return out, err
 	}
-	groups, err := marginal.NewGrouping(s.Schema().Sizes(), measured, p.cfg.GroupSigmas)
+	columns := synth.Known(measured, p.known)
+	groups, err := marginal.NewGrouping(s.Schema().Sizes(), columns, p.cfg.GroupSigmas)
 	if err != nil {
 		return out, err
 	}
 	ms := make([]marginal.Measurement, 0, 2*p.columns) // over groups
-	for _, m := range measured {
+	for _, m := range columns {
 		ms = append(ms, groups.GroupMeasurement(m))
 	}
 	independent, err := marginal.Fit(ctx, groups.Sizes(), ms, marginal.Options{})

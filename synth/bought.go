@@ -1,0 +1,109 @@
+package synth
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/text"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// Continuer is a method that can go on in a session that has bought its own schema: all that its
+// mechanisms cost is taken from one accountant.GDPFilter, however much of that is left.
+type Continuer interface {
+	Fitter
+	// Unseen reports whether the method as configured can fit columns of which nothing but the names
+	// is known yet, and which of them is its target, or "". The error wraps ErrConfig.
+	Unseen(columns []string) (target string, err error)
+	// Continue plans with what is left of a filter, μ > 0. known are noisy one-way marginals, perhaps
+	// over groups of codes, of some of the columns: they are measurements that need not be paid for.
+	// A target that the schema does not have is passed over.
+	Continue(
+		s *schema.Schema, nb privacy.Neighbours, mu float64, known []marginal.Measurement,
+	) (Plan, error)
+}
+
+// RunBought is [Run] on a table that nobody has described: one reservation, of which plan.Share
+// buys a schema, and the rest fits f on the rows in its codes. The noisy counts that bought the
+// schema are measurements of the fit. buy.Deliver, which may be nil, makes the schema durable
+// before o.Deliver does so with the model; of buy, Options is not used. An error that wraps
+// infer.ErrNothing is one whose run is over.
+func RunBought(
+	ctx context.Context, t *text.Table, plan infer.Plan, buy infer.Options, f Continuer, o RunOptions,
+) (*release.Model, *text.Session, error) {
+	var err error
+	if buy.Target, err = f.Unseen(t.Names()); err != nil {
+		return nil, nil, err
+	}
+	o.Progress.Report("reading", 0)
+	o.Plan, o.Price, o.Method, o.Program = plan.Composition(), nil, f.Name(), program(o.Tool)
+	texts, err := text.Open(ctx, t, o.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	buy.Options = o.Options
+	buy.Progress = func(done float64) { o.Progress.Report("buying a schema", done) }
+	bought, m, err := buyAndFit(ctx, t, plan, buy, f, o, texts)
+	var unusable error // which is an end all the same
+	if errors.Is(err, infer.ErrNothing) {
+		unusable, err = err, nil
+	}
+	err = texts.Finish(err, func() error {
+		if unusable == nil && buy.Deliver != nil {
+			if err := buy.Deliver(bought); err != nil {
+				return err
+			}
+		}
+		if unusable == nil && o.Deliver != nil {
+			return o.Deliver(m)
+		}
+		return nil
+	})
+	return m, texts, errors.Join(unusable, err)
+}
+
+func buyAndFit(
+	ctx context.Context, t *text.Table, plan infer.Plan, buy infer.Options, f Continuer,
+	o RunOptions, texts *text.Session,
+) (*infer.Result, *release.Model, error) {
+	bought, err := plan.Buy(ctx, t, texts, buy)
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := bought.Measurements()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := texts.As(bought.Schema())
+	if err != nil {
+		return nil, nil, err
+	}
+	mu := math.Sqrt(s.FilterLeft()) * (1 - 1e-9)
+	rest, err := f.Continue(s.Schema(), s.Neighbours(), mu, known)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Forecast != nil {
+		o.Forecast(rest.Forecast())
+	}
+	m, err := fit(ctx, s, rest, f, nil, o)
+	return bought, m, err
+}
+
+// Known joins measured one-way marginals with those that are known already.
+func Known(measured, known []marginal.Measurement) []marginal.Measurement {
+	out := append([]marginal.Measurement(nil), measured...)
+	for i, m := range out {
+		for _, k := range known {
+			if k.Cols[0] == m.Cols[0] {
+				out[i] = marginal.Refine(m, k)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,182 @@
+package synth_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/pld"
+	"github.com/decoy-dp/decoy/infer"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/text"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/aim"
+	"github.com/decoy-dp/decoy/synth/mst"
+)
+
+// visits is a file of n rows that nobody has described, and the plan of a run on it.
+func visits(t *testing.T, n int, b accountant.Budget) (*text.Table, infer.Plan) {
+	t.Helper()
+	var csv bytes.Buffer
+	csv.WriteString("age,sex,died\n")
+	for i := range n {
+		fmt.Fprintf(&csv, "%d,%c,%d\n", 20+i*37%60, "fm"[i%2], i/7%2)
+	}
+	path := filepath.Join(t.TempDir(), "in.csv")
+	if err := os.WriteFile(path, csv.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table, err := text.File(path, text.Options{Names: []string{"age", "sex", "died"},
+		CSV: schema.CSV{Comma: ','}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := infer.NewPlan(3, table.Neighbours(accountant.AddRemove), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Share = 1. / 3
+	return table, plan
+}
+
+func continuers(t *testing.T) []synth.Continuer {
+	a, err := aim.New(aim.Config{Target: "died"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mst.New(mst.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []synth.Continuer{a, m}
+}
+
+// TestRunBought: one run and one reservation within the budget, of which nearly all is charged, and
+// a model of the bought schema that verifies, whose measured columns are nearly those of the table.
+func TestRunBought(t *testing.T) {
+	b := accountant.Budget{Epsilon: 2, Delta: 1e-9}
+	for _, f := range continuers(t) {
+		table, plan := visits(t, 3000, b)
+		var bought *infer.Result
+		delivered := 0
+		m, s, err := synth.RunBought(context.Background(), table, plan,
+			infer.Options{CSV: schema.CSV{Comma: ','}, Deliver: func(r *infer.Result) error {
+				bought = r
+				return nil
+			}}, f, synth.RunOptions{Options: privacy.Options{Budget: b},
+				Deliver: func(*release.Model) error {
+					if delivered++; bought == nil {
+						t.Error("the model is delivered before the schema")
+					}
+					return nil
+				}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Schema().Fingerprint() != bought.Schema().Fingerprint() || delivered != 1 {
+			t.Errorf("%s: the model is of another schema", f.Name())
+		}
+		if runs := s.Ledger().Runs(); len(runs) != 1 || runs[0].Status != ledger.StatusDone {
+			t.Errorf("%s: runs %v", f.Name(), runs)
+		}
+		v, err := m.Verify(pld.Epsilon)
+		if err != nil || v.Reserved.Epsilon > 2 || v.Charged.Epsilon < 1.8 {
+			t.Errorf("%s: %+v: %v", f.Name(), v, err)
+		}
+		if m.Rows < 2800 || m.Rows > 3200 {
+			t.Errorf("%s: %v rows, want 3000", f.Name(), m.Rows)
+		}
+		var file bytes.Buffer
+		if err := m.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		for name, forge := range map[string]func(*release.Model){
+			"a declared schema": func(m *release.Model) { m.DeclaredYAML = m.SchemaYAML },
+			"no texts are paid for": func(m *release.Model) {
+				m.Ledger[1].Composition = m.Ledger[1].Composition[:1]
+			},
+		} {
+			forged, err := release.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			forge(forged)
+			if _, err := forged.Verify(pld.Epsilon); !errors.Is(err, release.ErrClaim) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestRunBoughtNothing: a budget that no column stands out of is spent, and the run is over.
+func TestRunBoughtNothing(t *testing.T) {
+	b := accountant.Budget{Epsilon: .01, Delta: 1e-9}
+	for _, f := range continuers(t) {
+		table, plan := visits(t, 50, b)
+		m, s, err := synth.RunBought(context.Background(), table, plan, infer.Options{
+			Deliver: func(*infer.Result) error { t.Error("nothing is delivered"); return nil },
+		}, f, synth.RunOptions{Options: privacy.Options{Budget: b}})
+		if !errors.Is(err, infer.ErrNothing) || m != nil || s == nil {
+			t.Fatalf("%s: %v, %v", f.Name(), m, err)
+		}
+		if runs := s.Ledger().Runs(); len(runs) != 1 || runs[0].Status != ledger.StatusDone {
+			t.Errorf("%s: runs %v", f.Name(), runs)
+		}
+	}
+}
+
+// TestRunBoughtRefuses: what needs a schema is refused before anything is reserved.
+func TestRunBoughtRefuses(t *testing.T) {
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	for name, c := range map[string]aim.Config{
+		"target": {Target: "income"}, "sets": {Sets: []string{"age*sex"}},
+		"constraints": {Constraints: []string{"age < 5"}}, "published": {Published: true},
+	} {
+		f, err := aim.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, plan := visits(t, 50, b)
+		_, s, err := synth.RunBought(context.Background(), table, plan, infer.Options{}, f,
+			synth.RunOptions{Options: privacy.Options{Budget: b}})
+		if !errors.Is(err, synth.ErrConfig) || s != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestContinue: a target that could not be bought is passed over, and what is reserved is the rest.
+func TestContinue(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{{Name: "a", Kind: schema.Boolean}}}
+	nb := privacy.NeighboursOf(s, accountant.AddRemove)
+	for _, f := range continuers(t) {
+		p, err := f.Continue(s, nb, .5, nil)
+		want := accountant.Composition{{Event: accountant.GDPFilter{Mu: .5}, Count: 1}}
+		if err != nil || !slices.Equal(p.Composition(), want) {
+			t.Errorf("%s: %v", f.Name(), err)
+		}
+	}
+}
+
+// TestKnown: what is known of a column is joined with what is measured, and changes neither.
+func TestKnown(t *testing.T) {
+	measured := []marginal.Measurement{{Cols: []int{0}, Counts: []float64{1, 2}, Sigma: 1},
+		{Cols: []int{1}, Counts: []float64{5, 5}, Sigma: 1}}
+	known := []marginal.Measurement{{Cols: []int{1}, Counts: []float64{20},
+		Groups: [][]uint16{{0, 0}}, Sigma: 1}}
+	got := synth.Known(measured, known)
+	if got[0].Counts[0] != 1 || got[1].Counts[0] <= 5 || got[1].Sigma >= 1 ||
+		measured[1].Counts[0] != 5 {
+		t.Errorf("%+v", got)
+	}
+}
