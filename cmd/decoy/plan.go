@@ -33,8 +33,8 @@ $ decoy plan --dataset icu-mortality --epsilon 1 --compare
 		Short: "say what a fit would measure, how noisy, at what cost, memory and time; reads no data",
 		Long: `Plan a fit from the public schema alone: every mechanism that it would run with its noise,
 the exact cost of their composition at several deltas, the smallest category that stands out from
-the noise, how many rows single columns and pairs need to stand out, the columns to coarsen, and a forecast of memory and time. No data is read and nothing is
-spent.
+the noise, how many rows single columns and pairs need to stand out, the columns to coarsen, and a
+forecast of memory and time. No data is read and nothing is spent.
 
 The number of rows is private in general. Give it by --rows if it is public, or as a guess.`,
 		Args: operands(),
