@@ -1,6 +1,9 @@
 package accountant
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 // Reservation is what is left of a composition while a run charges it. The gate takes every call
 // from it before the call reads, and ledger.Verify takes every charge from it again. It is not safe
@@ -22,6 +25,11 @@ func NewReservation(c Composition) *Reservation {
 		r.left[charge.Event] += charge.Count
 	}
 	return r
+}
+
+// Clone is a reservation with the same left.
+func (r *Reservation) Clone() *Reservation {
+	return &Reservation{maps.Clone(r.left), r.filter, r.spent}
 }
 
 // Take removes the charge from what is reserved under its own name or else from the filter, or

@@ -304,6 +304,26 @@ func TestResumeOtherQuestion(t *testing.T) {
 	j.answers(j.must(j.options(true)), 6)
 }
 
+// TestResumeRefusesAgain: a call beyond the plan is refused in a continued run as it was before,
+// and the run goes on.
+func TestResumeRefusesAgain(t *testing.T) {
+	j := journaled{t, t.TempDir()}
+	var first []int64
+	for _, resume := range []bool{false, true} {
+		s := j.must(j.options(resume))
+		if _, err := s.Measure(query.Total{}, 4); !errors.Is(err, ErrPlan) {
+			t.Errorf("noise that was not planned, continued %v: %v", resume, err)
+		}
+		got := j.answers(s, 3)
+		if !resume {
+			first = got
+			die(s)
+		} else if !slices.Equal(got, first) {
+			t.Errorf("answers %v, before %v", got, first)
+		}
+	}
+}
+
 // TestRecordsAreAsLongAsTheirQuestion: on a nearly full disk the length of a line must not select
 // draws.
 func TestRecordsAreAsLongAsTheirQuestion(t *testing.T) {

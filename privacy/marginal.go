@@ -28,7 +28,7 @@ func (Marginal) Kind() access.Kind { return access.RowCells }
 
 // Compile is for the gate. What it returns has only copies of what is in m, taken before they were
 // checked.
-func (m Marginal) Compile(sizes []int, _ bool) (access.Compiled, error) {
+func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 	fail := func(format string, args ...any) (access.Compiled, error) {
 		return access.Compiled{}, fmt.Errorf("a marginal: "+format, args...)
 	}
@@ -79,7 +79,7 @@ func (m Marginal) Compile(sizes []int, _ bool) (access.Compiled, error) {
 			counts := make([]int64, cells)
 			countTo(counts, rows.Table(), cols, offsets)
 			return counts
-		}}), nil
+		}}, sizes, units), nil
 }
 
 // describe is a marginal in a few words.

@@ -290,6 +290,67 @@ func TestForeignQueries(t *testing.T) {
 	}
 }
 
+// misled calls the Compile of a marginal with sizes of its own.
+type misled[K, C any] struct {
+	kind    func() K
+	compile func([]int, bool) (C, error)
+	sizes   []int
+}
+
+func (m misled[K, C]) Kind() K { return m.kind() }
+
+func (m misled[K, C]) Compile(_ []int, units bool) (C, error) { return m.compile(m.sizes, units) }
+
+func mislead[K, C any](
+	kind func() K, compile func([]int, bool) (C, error), sizes ...int,
+) misled[K, C] {
+	return misled[K, C]{kind, compile, sizes}
+}
+
+// TestQueriesAreOfTheSchema: what was compiled for another schema is refused before a row is read.
+// With fewer codes it would panic at the first row of another, with that row's code in the text.
+func TestQueriesAreOfTheSchema(t *testing.T) {
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
+	m := Marginal{Cols: []int{0}}
+	for _, sizes := range [][]int{{1}, {1, 3, 4}, {2, 3}, {2, 3, 5}} {
+		if _, err := s.Measure(mislead(m.Kind, m.Compile, sizes...), 5); err == nil {
+			t.Errorf("a marginal of columns with %v codes is counted", sizes)
+		}
+	}
+	if _, err := s.Measure(mislead(m.Kind, m.Compile, s.schema.Sizes()...), 5); err != nil {
+		t.Errorf("a marginal of this schema: %v", err)
+	}
+}
+
+// TestCountingTellsNothing: a query that panics while it counts ends the session, not the process,
+// and its text is told to nobody.
+func TestCountingTellsNothing(t *testing.T) {
+	count := counter(access.Rows{})
+	ended := access.Guard(func() {
+		count([]access.Counted{{Key: "a", Count: func(access.Rows) []int64 { panic("code 17") }}})
+	})
+	if ended {
+		t.Error("a panic of a counting goroutine is not one of its caller")
+	}
+}
+
+// TestRefusedCallsTakeNothing: of several charges the first are given back when a later one is
+// refused.
+func TestRefusedCallsTakeNothing(t *testing.T) {
+	s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), gaussian(5, 1))
+	if _, err := s.MeasureAll([]Query{query.Total{}, query.Total{}}, 5); !errors.Is(err, ErrPlan) {
+		t.Errorf("two totals of one: %v", err)
+	}
+	cost := append(gaussian(5, 1), gaussian(4, 1)...)
+	two := access.Call{What: "two", Of: access.Ask("two"), Cost: cost}
+	if _, err := access.Run(s, two); !errors.Is(err, ErrPlan) {
+		t.Errorf("two events of one: %v", err)
+	}
+	if _, err := s.Measure(query.Total{}, 5); err != nil {
+		t.Errorf("what was reserved, after calls that were refused: %v", err)
+	}
+}
+
 // TestInvalidQueriesCostNothing: what can be refused without the data is refused before the charge.
 func TestInvalidQueriesCostNothing(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(12), nil)

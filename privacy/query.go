@@ -3,6 +3,7 @@ package privacy
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 )
@@ -39,15 +40,23 @@ func counter(rows access.Rows) func(qs []access.Counted) [][]int64 {
 			}
 		}
 		var wg sync.WaitGroup
+		var failed atomic.Bool
 		workers := min(runtime.GOMAXPROCS(0), len(todo))
 		for w := range workers {
 			wg.Go(func() {
-				for k := w; k < len(todo); k += workers {
-					out[todo[k]] = qs[todo[k]].Count(rows)
+				ended := access.Guard(func() {
+					for k := w; k < len(todo); k += workers {
+						out[todo[k]] = qs[todo[k]].Count(rows)
+					}
+				})
+				if !ended {
+					failed.Store(true)
 				}
 			})
 		}
-		wg.Wait()
+		if wg.Wait(); failed.Load() {
+			panic("a query did not count itself") // to the caller's own guard
+		}
 		for _, i := range todo {
 			q := qs[i]
 			size := q.Cells + len(q.Key)/8

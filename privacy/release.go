@@ -35,7 +35,9 @@ func (s *session) release(c access.Call) ([]byte, error) {
 	case len(s.earlier) > 0:
 		answer, err := s.repeat(c)
 		if err != nil {
-			s.dead = err
+			if !errors.Is(err, ErrPlan) {
+				s.dead = err
+			}
 			return fail(err)
 		}
 		return answer, nil
@@ -48,8 +50,10 @@ func (s *session) release(c access.Call) ([]byte, error) {
 		r.Charges = append(r.Charges, ch)
 		return nil
 	}
+	before := s.left.Clone()
 	for _, ch := range c.Cost {
 		if err := take(ch); err != nil {
+			s.left = before
 			return fail(err)
 		}
 	}
@@ -73,6 +77,12 @@ func (s *session) release(c access.Call) ([]byte, error) {
 func (s *session) repeat(c access.Call) ([]byte, error) {
 	r := s.earlier[0]
 	if r.Query != c.Of.Sum() {
+		left := s.left.Clone()
+		for _, ch := range c.Cost { // what was refused then left no record, and is refused again
+			if err := left.Take(ch); err != nil {
+				return nil, fmt.Errorf("the event %+v, called %d times, is %w", ch.Event, ch.Count, ErrPlan)
+			}
+		}
 		return nil, fmt.Errorf("the interrupted run asked something else here: %w", ErrResume)
 	}
 	for _, ch := range r.Charges {

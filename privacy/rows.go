@@ -60,6 +60,9 @@ func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 func (r *Rows) read(ctx context.Context, s *session) error {
 	quiet, stop := deaf(ctx)
 	defer stop()
+	if r.schema.Unit != "" {
+		s.units = func() []uint32 { return nil } // of a table without rows
+	}
 	if r.source != nil {
 		return r.source(quiet, func(units []uint32) []int {
 			s.units = func() []uint32 { return units }
@@ -72,7 +75,7 @@ func (r *Rows) read(ctx context.Context, s *session) error {
 	}
 	if r.schema.Unit != "" {
 		units := t.Units()
-		if units == nil {
+		if units == nil && t.Rows() > 0 {
 			return fmt.Errorf("privacy: the table has no unit column: %w", schema.ErrSchema)
 		}
 		s.units = func() []uint32 { return units }

@@ -730,8 +730,32 @@ var mutants = []mutant{
 	},
 	{
 		"a foreign query is taken", "privacy/internal/access/query.go",
-		"if err == nil && c.counted == nil {", "if c = Seal(Counted{Cells: 1}); false {",
+		"if err == nil && (c.counted == nil ||", "if c.counted == nil {\n\t\t\tc = Seal(" +
+			"Counted{Cells: 1}, sizes, units)\n\t\t}\n\t\tif err == nil && (",
 		"./privacy TestForeignQueries",
+	},
+	{
+		"a query for another schema is taken", "privacy/internal/access/query.go",
+		"|| !slices.Equal(c.sizes, sizes)", "", "./privacy TestQueriesAreOfTheSchema",
+	},
+	{
+		"a query's panic ends the process", "privacy/query.go", "ended := access.Guard(func() {",
+		"ended := func(do func()) bool { do(); return true }(func() {",
+		"./privacy TestCountingTellsNothing",
+	},
+	{
+		"events that leak all are free", "accountant/composition.go", "if leak.sum() > delta {",
+		"if false {", "./accountant TestLeaksAreNotFree",
+	},
+	{
+		"a refused call keeps its first charges", "privacy/release.go",
+		"\t\t\ts.left = before\n", "\t\t\t_ = before\n",
+		"./privacy TestRefusedCallsTakeNothing",
+	},
+	{
+		"units of no rows are not there", "privacy/rows.go",
+		"s.units = func() []uint32 { return nil } // of a table without rows", "_ = 0",
+		"./privacy/text TestUnitsOfNoRows",
 	},
 	{
 		"a query is charged as it says", "privacy/measure.go", "s.nb.measureEvent(q.Kind, sigma)",
@@ -847,8 +871,8 @@ var mutants = []mutant{
 		"./internal/replay TestMethods/wgan/strict",
 	},
 	{
-		"an empty table is refused", "privacy/rows.go", "\tif r.schema.Unit != \"\" {",
-		"\tif t.Rows() == 0 {\n\t\treturn access.ErrPrivate\n\t}\n\tif r.schema.Unit != \"\" {",
+		"an empty table is refused", "privacy/rows.go", "\t\tunits := t.Units()\n",
+		"\t\tunits := t.Units()\n\t\tif t.Rows() == 0 {\n\t\t\treturn access.ErrPrivate\n\t\t}\n",
 		"./internal/replay TestVerbs/fit/nobody",
 	},
 	{

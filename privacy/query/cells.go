@@ -33,7 +33,7 @@ func (Cells) Kind() access.Kind { return access.RowCells }
 
 // Compile is for the gate. It reads the size once. What the rule does is not part of the key: it is
 // code.
-func (q Cells) Compile([]int, bool) (access.Compiled, error) {
+func (q Cells) Compile(sizes []int, units bool) (access.Compiled, error) {
 	if q.Rule == nil {
 		return access.Compiled{}, fmt.Errorf("a histogram without a rule")
 	}
@@ -45,7 +45,8 @@ func (q Cells) Compile([]int, bool) (access.Compiled, error) {
 	key := binary.LittleEndian.AppendUint32([]byte("cells"), uint32(size))
 	return access.Seal(access.Counted{Kind: q.Kind(), Key: string(key), What: "histogram", Cells: size,
 		Code:  true,
-		Count: func(rows access.Rows) []int64 { return countCells(rows.Table(), rule, size) }}), nil
+		Count: func(rows access.Rows) []int64 { return countCells(rows.Table(), rule, size) },
+	}, sizes, units), nil
 }
 
 // countCells counts the rows of a table by cell.

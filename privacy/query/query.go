@@ -20,9 +20,10 @@ type Total struct{}
 func (Total) Kind() access.Kind { return access.OneCount }
 
 // Compile is for the gate.
-func (q Total) Compile([]int, bool) (access.Compiled, error) {
+func (q Total) Compile(sizes []int, units bool) (access.Compiled, error) {
 	return access.Seal(access.Counted{Kind: q.Kind(), Key: "total", What: "number of rows", Cells: 1,
-		Count: func(rows access.Rows) []int64 { return []int64{int64(rows.Table().Rows())} }}), nil
+		Count: func(rows access.Rows) []int64 { return []int64{int64(rows.Table().Rows())} },
+	}, sizes, units), nil
 }
 
 // Where is the number of rows for which an expression holds.
@@ -32,13 +33,14 @@ type Where struct{ Expr table.Expr }
 func (Where) Kind() access.Kind { return access.OneCount }
 
 // Compile is for the gate.
-func (q Where) Compile(sizes []int, _ bool) (access.Compiled, error) {
+func (q Where) Compile(sizes []int, units bool) (access.Compiled, error) {
 	set, err := table.CompileExprs(sizes, []table.Expr{q.Expr}) // a copy
 	if err != nil {
 		return access.Compiled{}, err
 	}
 	return access.Seal(access.Counted{Kind: q.Kind(), Key: "where" + set.Key(), What: "a count",
-		Cells: 1, Count: func(rows access.Rows) []int64 { return rows.Table().CountExprs(set) }}), nil
+		Cells: 1, Count: func(rows access.Rows) []int64 { return rows.Table().CountExprs(set) },
+	}, sizes, units), nil
 }
 
 // MaxUnitRanges is the most ranges of a [ContributionHistogram].
@@ -55,7 +57,7 @@ type ContributionHistogram struct {
 func (ContributionHistogram) Kind() access.Kind { return access.UnitCells }
 
 // Compile is for the gate.
-func (q ContributionHistogram) Compile(_ []int, units bool) (access.Compiled, error) {
+func (q ContributionHistogram) Compile(sizes []int, units bool) (access.Compiled, error) {
 	var none access.Compiled
 	if !units {
 		return none, fmt.Errorf("the schema names no unit, so each is one row: %w", schema.ErrInvalid)
@@ -75,7 +77,8 @@ func (q ContributionHistogram) Compile(_ []int, units bool) (access.Compiled, er
 	}
 	return access.Seal(access.Counted{Kind: q.Kind(), Key: string(key), What: "rows per unit",
 		Cells: len(upTo) + 1,
-		Count: func(rows access.Rows) []int64 { return countUnits(rows.Units(), upTo) }}), nil
+		Count: func(rows access.Rows) []int64 { return countUnits(rows.Units(), upTo) },
+	}, sizes, units), nil
 }
 
 // countUnits counts the units by their number of rows.

@@ -12,7 +12,31 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
+
+// TestUnitsOfNoRows: a table without rows has no unit, and its units are counted like others'.
+func TestUnitsOfNoRows(t *testing.T) {
+	to := &schema.Schema{Unit: "id", MaxRowsPerUnit: 3, Lenient: true, Columns: []schema.Column{{
+		Name: "c", Kind: schema.Integer, Min: 10, Max: 19, OnInvalid: schema.Clamp}}}
+	empty := textTable(nil, []uint32{}, 3, nil)
+	load := empty.load
+	empty.load = func(ctx context.Context) (*table.Texts, error) {
+		texts, err := load(ctx)
+		texts.Units = nil // as of a file without a row
+		return texts, err
+	}
+	s := openText(t, empty, accountant.AddRemove,
+		accountant.Composition{{Event: accountant.GDPFilter{Mu: 1e4}, Count: 1}})
+	coded, err := s.As(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := coded.Measure(query.ContributionHistogram{UpTo: []int{1, 49}}, 3*tiny)
+	if err != nil || !slices.Equal(got, []int64{0, 0, 0}) {
+		t.Errorf("units of no rows: %v, %v", got, err)
+	}
+}
 
 // TestAs: one reservation pays for the questions about texts and, behind As, for those about codes.
 // The rows are those that the texts had after units were bounded, and every cell is read as a

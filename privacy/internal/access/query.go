@@ -54,10 +54,16 @@ type Counted struct {
 
 // Compiled is a sealed Counted: whoever is given one without knowing its name, as a type parameter,
 // can neither look into it nor make another.
-type Compiled struct{ counted *Counted }
+type Compiled struct {
+	counted *Counted
+	sizes   []int // of the schema that it was made for
+	units   bool
+}
 
-// Seal is for the Compile of queries.
-func Seal(c Counted) Compiled { return Compiled{&c} }
+// Seal is for the Compile of queries, which hands on what it was given.
+func Seal(c Counted, sizes []int, units bool) Compiled {
+	return Compiled{&c, slices.Clone(sizes), units}
+}
 
 // CompileAll has queries, of which there is at least one, check themselves against the number of
 // codes of each column; units says whether the schema names a unit. No row is read.
@@ -74,7 +80,8 @@ func CompileAll[Q interface {
 		if any(q) != nil {
 			c, err = q.Compile(slices.Clone(sizes), units)
 		}
-		if err == nil && c.counted == nil {
+		// A type that is made by inference can call the Compile of another with sizes of its own.
+		if err == nil && (c.counted == nil || c.units != units || !slices.Equal(c.sizes, sizes)) {
 			err = fmt.Errorf("%T is none of the gate's queries", q)
 		}
 		if err != nil {

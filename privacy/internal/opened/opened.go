@@ -81,5 +81,5 @@ func (r Reading) Compile(sizes []int, units bool) (access.Compiled, error) {
 		*r.Reads++
 		return count(rows)
 	}
-	return access.Seal(q), nil
+	return access.Seal(q, sizes, units), nil
 }
