@@ -179,3 +179,41 @@ func uncoveredNumbers(real *Values, a, b *cells) (Uncovered, error) {
 	}
 	return Uncovered{Share: float64(n) / float64(real.rows)}, nil
 }
+
+// Heap is a number that many cells of a column are exactly.
+type Heap struct {
+	Value           float64
+	Real, Synthetic float64 // shares of the cells of each table, 0 to 1
+}
+
+// Heaps lists, in rising order, the numbers that at least the given share of the cells of an
+// ordered real column are exactly, such as a zero that stands for none. Range of share: above 0. A
+// column that is not there is an error that wraps [ErrColumn].
+func Heaps(real, synthetic *Values, name string, share float64) ([]Heap, error) {
+	a, err := real.column(name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := synthetic.column(name)
+	if err != nil {
+		return nil, err
+	}
+	equal := func(sorted []float64, x float64) int {
+		first, _ := slices.BinarySearch(sorted, x)
+		n := first
+		for n < len(sorted) && sorted[n] == x {
+			n++
+		}
+		return n - first
+	}
+	var out []Heap
+	for at := 0; at < len(a.numbers); {
+		n := equal(a.numbers[at:], a.numbers[at])
+		if h := (Heap{Value: a.numbers[at], Real: float64(n) / float64(real.rows)}); h.Real >= share {
+			h.Synthetic = float64(equal(b.numbers, h.Value)) / float64(synthetic.rows)
+			out = append(out, h)
+		}
+		at += n
+	}
+	return out, nil
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -47,8 +48,19 @@ func TestMovedShare(t *testing.T) {
 	if x := r.Columns[0]; x.Below != 1./8 || x.Above != 2./8 {
 		t.Errorf("%+v: one cell is below the bounds, two are above", x)
 	}
-	if got := r.Columns[1].Foreign; !reflect.DeepEqual(got, []string{"d", "", "e"}) {
+	if got := r.Columns[1].Foreign; !reflect.DeepEqual(got, []string{"d", "e"}) {
 		t.Errorf("foreign categories %q", got)
+	}
+	if x := r.Columns[1]; x.Blank != 1./8 || x.ReadAs != "c" {
+		t.Errorf("%+v: one cell is missing, and read as c", x)
+	}
+	for name, want := range map[string]float64{"x": 2. / 8, "ward": 1. / 8} {
+		if got, err := v.MissingShare(name); err != nil || got != want {
+			t.Errorf("%s: %v, %v missing, want %v", name, got, err, want)
+		}
+	}
+	if _, err := v.MissingShare("z"); !errors.Is(err, ErrColumn) {
+		t.Errorf("error %v for no such column", err)
 	}
 	if _, err := MovedShare(v, "z"); !errors.Is(err, ErrColumn) {
 		t.Errorf("error %v for no such column", err)
@@ -126,5 +138,84 @@ func TestUncoveredShare(t *testing.T) {
 	empty := valuesOf(t, []string{"", ""})
 	if _, err := UncoveredShare(empty, valuesOf(t, four), "x"); !errors.Is(err, ErrColumn) {
 		t.Errorf("error %v for a column without numbers", err)
+	}
+}
+
+// TestRelatedValues: a column that is after another is compared by its differences, and a cell that
+// a rule changes counts as moved.
+func TestRelatedValues(t *testing.T) {
+	for _, tt := range []struct {
+		name, base, form string
+		kind             schema.Kind
+		min, max         float64
+		rows             [][]string
+		moved            float64
+		numbers          []float64
+	}{
+		{"dates", "kind: date, min: 2020-01-01, max: 2020-12-31", "", schema.Integer, 0, 90,
+			[][]string{{"2020-03-01", "2020-03-04"}, {"2020-03-01", "2020-03-01"},
+				{"2020-03-04", "2020-03-01"}, {"2020-03-01", "2020-12-01"}, {"", "2020-03-04"},
+				{"2020-03-01", ""}, {"2020-03-01", "soon"}}, 4. / 7, []float64{-3, 0, 3, 275}},
+		{"timestamps", "kind: timestamp, min: 2020-01-01 00:00, max: 2020-12-31 00:00",
+			"2006-01-02 15:04", schema.Integer, 0, 600,
+			[][]string{{"2020-03-01 10:00", "2020-03-01 10:30"},
+				{"2020-03-01 23:00", "2020-03-02 01:00"}}, 0, []float64{30, 120}},
+		{"numbers", "kind: real, min: 0, max: 10, decimals: 1", "", schema.Real, 0, 5,
+			[][]string{{"1.1", "1.3"}, {"9", "14"}, {"9", "14.1"}}, 1. / 3,
+			[]float64{.2, 5, 5.1}},
+	} {
+		kind := map[schema.Kind]string{schema.Integer: "integer", schema.Real: "real"}[tt.kind]
+		format := ""
+		if tt.form != "" {
+			format = ", format: \"" + tt.form + "\""
+		}
+		s, err := schema.Parse([]byte(fmt.Sprintf(`decoy: 1
+columns:
+  - {name: a, %s%s, bins: 10, missing: [""], on_invalid: clamp}
+  - {name: b, kind: %s, after: a, min: %v, max: %v, bins: 10, missing: [""], on_invalid: clamp}
+`, tt.base, format, kind, tt.min, tt.max)))
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		v, err := NewValues(s, []string{"a", "b"}, slices.Values(tt.rows))
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if got, err := MovedShare(v, "b"); err != nil || !near(got, tt.moved, 1e-12) {
+			t.Errorf("%s: %v is moved, %v, want %v", tt.name, got, err, tt.moved)
+		}
+		if got := v.columns[1].numbers; !slices.EqualFunc(got, tt.numbers,
+			func(x, y float64) bool { return near(x, y, 1e-9) }) {
+			t.Errorf("%s: numbers %v, want %v", tt.name, got, tt.numbers)
+		}
+	}
+	s, err := schema.Parse([]byte(`decoy: 1
+columns:
+  - {name: sex, kind: categorical, categories: [f, m]}
+  - {name: pregnant, kind: categorical, categories: ["no", "yes"], on_invalid: other, other: "no"}
+rules:
+  - {when: {sex: m}, then: {pregnant: "no"}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := NewValues(s, []string{"sex", "pregnant"}, slices.Values([][]string{{"f", "yes"},
+		{"m", "yes"}, {"m", "no"}, {"f", "no"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := MovedShare(v, "pregnant"); err != nil || got != .25 {
+		t.Errorf("a rule moves %v, %v, want .25", got, err)
+	}
+}
+
+func TestHeaps(t *testing.T) {
+	real := valuesOf(t, []string{"0", "0", "0", "5", "5", "1", "2", "3", "4", ""})
+	got, err := Heaps(real, valuesOf(t, []string{"0", "5", "1e-9", "2"}), "x", .2)
+	if want := []Heap{{0, .3, .25}, {5, .2, .25}}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if _, err := Heaps(real, real, "z", .2); !errors.Is(err, ErrColumn) {
+		t.Errorf("error %v for no such column", err)
 	}
 }

@@ -1,8 +1,10 @@
 package eval
 
 import (
+	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -26,14 +28,26 @@ type cells struct {
 	numbers      []float64     // of an ordered column, sorted; cells that are none are left out
 	count        []int         // of another column, by code, missing included
 	foreign      map[string]int
+	missing      int    // cells that mean missing, whether the schema says so or not
+	blank        int    // of them those that it refuses
+	readAs       string // what reading takes these for; "" if it refuses them
 }
 
 // NewValues takes the cells from rows of text, as a file has them. header gives the names of the
 // cells of a row; columns that the schema does not have are passed over. A row with another number
 // of cells than the header counts as not allowed in all of them. It holds eight bytes for every
 // number. No rows is an error that wraps [ErrTables].
+//
+// What of a cell depends on the others of its row is settled as reading does: the number of a
+// column that is after another is its difference, and a cell that a rule changes is not allowed.
 func NewValues(s *schema.Schema, header []string, rows iter.Seq[[]string]) (*Values, error) {
+	reading, err := s.RowCodec()
+	if err != nil {
+		return nil, fmt.Errorf("eval: %w", err)
+	}
 	v := &Values{columns: make([]cells, len(s.Columns))}
+	related := relatedCells{reading, make([]uint16, len(s.Columns)),
+		make([]float64, len(s.Columns)), make([]bool, len(s.Columns))}
 	for i, c := range s.Columns {
 		c.OnInvalid, c.Other = schema.Refuse, ""
 		codec, err := schema.NewCodec(c)
@@ -45,13 +59,22 @@ func NewValues(s *schema.Schema, header []string, rows iter.Seq[[]string]) (*Val
 	}
 	for row := range rows {
 		v.rows++
-		all := true
 		for i := range v.columns {
 			c := &v.columns[i]
-			if len(row) != len(header) || c.at < 0 {
-				c.refused++
-				all = false
-			} else if !c.add(row[c.at]) {
+			ok := false
+			related.x[i] = math.NaN()
+			if len(row) == len(header) && c.at >= 0 {
+				ok = c.add(row[c.at], reading, i, &related)
+			}
+			related.allowed[i] = ok
+		}
+		if len(row) == len(header) && reading.Relates() {
+			related.settle(v.columns)
+		}
+		all := true
+		for i, ok := range related.allowed {
+			if !ok {
+				v.columns[i].refused++
 				all = false
 			}
 		}
@@ -68,36 +91,96 @@ func NewValues(s *schema.Schema, header []string, rows iter.Seq[[]string]) (*Val
 	return v, nil
 }
 
-// add takes a cell and reports whether the schema allows it.
-func (c *cells) add(cell string) bool {
+// relatedCells are those of one row, for what follows from several of them.
+type relatedCells struct {
+	reading *schema.RowCodec
+	codes   []uint16
+	x       []float64
+	allowed []bool
+}
+
+// settle takes the numbers of columns that are after another, and finds what the rules move.
+func (r *relatedCells) settle(columns []cells) {
+	before := slices.Clone(r.codes)
+	at, err := r.reading.Row(r.codes, r.x)
+	if err != nil {
+		r.allowed[at] = false
+	}
+	for i := range columns {
+		c := &columns[i]
+		switch {
+		case !r.reading.Related(i):
+		case c.codec.Column().After == "":
+			r.allowed[i] = r.allowed[i] && r.codes[i] == before[i]
+		case !math.IsNaN(r.x[i]):
+			d := r.reading.Difference(i, r.x)
+			if r.allowed[i] = !math.IsNaN(d); !r.allowed[i] {
+				continue // what it is after is missing
+			}
+			r.allowed[i] = c.number(d)
+			codec := r.reading.Codecs()[i]
+			if missing, ok := codec.MissingCode(); r.allowed[i] && err == nil &&
+				(!ok || missing != r.codes[i]) {
+				lo, hi := codec.Bin(r.codes[i])
+				r.allowed[i] = lo <= d && d <= hi
+			}
+		}
+	}
+}
+
+// add takes a cell of column i and reports whether the schema allows it by itself.
+func (c *cells) add(cell string, reading *schema.RowCodec, i int, r *relatedCells) bool {
+	if reading.Related(i) {
+		r.codes[i], r.x[i], _ = reading.Cell(i, []byte(cell))
+	}
 	code, err := c.codec.EncodeText([]byte(cell))
+	missing, ok := c.codec.MissingCode()
+	isMissing := err == nil && ok && code == missing
+	after := c.codec.Column().After != ""
+	if after && !isMissing {
+		if !math.IsNaN(r.x[i]) {
+			return true // settled with its row
+		}
+		err = errForeign
+	}
+	switch {
+	case isMissing:
+		c.missing++
+	case err != nil && schema.MeansMissing(cell):
+		c.missing++
+		c.blank++
+		if code, err := reading.Codecs()[i].EncodeText([]byte(cell)); err == nil {
+			c.readAs = reading.Codecs()[i].Label(code)
+		}
+	case err != nil && !c.ordered():
+		c.foreign[cell]++
+	}
 	if err == nil {
 		c.count[code]++
-	} else {
-		c.refused++
 	}
-	if !c.ordered() {
-		if err != nil {
-			c.foreign[cell]++
-		}
+	if !c.ordered() || isMissing || after {
 		return err == nil
-	}
-	if missing, ok := c.codec.MissingCode(); err == nil && ok && code == missing {
-		return true
 	}
 	x, ok := c.codec.ParseValue(cell)
 	if !ok {
 		return err == nil
 	}
+	// a number within the bounds may still be none of the column's, such as a fraction
+	return c.number(x) && err == nil
+}
+
+var errForeign = errors.New("not a value of the column")
+
+// number takes a number and reports whether it is within the bounds.
+func (c *cells) number(x float64) bool {
 	c.numbers = append(c.numbers, x)
-	switch lo, hi := c.bounds(); {
-	case err == nil:
-	case x < lo:
+	lo, hi := c.bounds()
+	if x < lo {
 		c.below++
-	case x > hi:
+	} else if x > hi {
 		c.above++
 	}
-	return err == nil
+	return lo <= x && x <= hi
 }
 
 func (c *cells) ordered() bool { return c.codec.Column().Kind.Ordered() }
@@ -125,7 +208,11 @@ type ColumnValidity struct {
 	Valid  float64 // share of cells, 0 to 1
 	// of the cells of numbers: shares that lie below and above the public bounds
 	Below, Above float64
-	Foreign      []string // texts that are no category, the most frequent first, at most three
+	// of the cells: share of those that mean missing (an empty text, NA and the like) where the
+	// schema does not say so, and what they are read as; "" if they are refused
+	Blank   float64
+	ReadAs  string
+	Foreign []string // texts that are no category, the most frequent first, at most three
 }
 
 // ValidityResult is how much of a table of text the schema allows.
@@ -149,7 +236,8 @@ func Validity(v *Values) ValidityResult {
 	out := ValidityResult{Rows: v.rows, Valid: float64(v.valid) / n}
 	for _, c := range v.columns {
 		x := ColumnValidity{Column: c.name, Absent: c.at < 0, Valid: 1 - float64(c.refused)/n,
-			Below: float64(c.below) / n, Above: float64(c.above) / n, Foreign: frequent(c.foreign, 3)}
+			Below: float64(c.below) / n, Above: float64(c.above) / n, Blank: float64(c.blank) / n,
+			ReadAs: c.readAs, Foreign: frequent(c.foreign, 3)}
 		out.Columns = append(out.Columns, x)
 		out.Cells += x.Valid / float64(len(v.columns))
 	}
@@ -169,6 +257,17 @@ func MovedShare(real *Values, name string) (float64, error) {
 		return 0, err
 	}
 	return float64(c.refused) / float64(real.rows), nil
+}
+
+// MissingShare is the share of the cells of a column that are missing in the file: declared missing
+// tokens and, where the schema does not allow them, texts that mean missing all the same (see
+// schema.MeansMissing). Range 0 to 1. No such column is an error that wraps [ErrColumn].
+func (v *Values) MissingShare(name string) (float64, error) {
+	c, err := v.column(name)
+	if err != nil {
+		return 0, err
+	}
+	return float64(c.missing) / float64(v.rows), nil
 }
 
 // frequent is the most frequent texts.

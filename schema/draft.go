@@ -30,6 +30,9 @@ type Drafter struct {
 // draftTokens are the texts that mean missing in a column of numbers, dates or booleans.
 var draftTokens = []string{"", "?", "NA", "N/A", "NaN", "null", "None", "."}
 
+// MeansMissing reports whether a text usually means that a cell is missing.
+func MeansMissing(text string) bool { return slices.Contains(draftTokens, text) }
+
 // draftSample is how many numbers of a column are kept to judge their skew.
 const draftSample = 4096
 
@@ -233,7 +236,7 @@ func (d *draft) spelling() []string {
 	var seen [2]bool
 	for text := range d.texts {
 		v := booleanAlias([]byte(text))
-		if slices.Contains(draftTokens, text) {
+		if MeansMissing(text) {
 			continue
 		}
 		if seen[v] {

@@ -171,10 +171,10 @@ func (r *RowCodec) Row(codes []uint16, x []float64) (column int, err error) {
 		if math.IsNaN(x[i]) {
 			continue
 		}
-		if from := x[r.base[i]]; math.IsNaN(from) {
+		if d := r.Difference(i, x); math.IsNaN(d) {
 			codes[i], err = r.codecs[i].EncodeMissing()
 		} else {
-			codes[i], err = r.codecs[i].encodeNumber(r.numbers[i].difference(x[i], from))
+			codes[i], err = r.codecs[i].encodeNumber(d)
 		}
 		if err != nil {
 			return i, err
@@ -192,6 +192,15 @@ func (r *RowCodec) Row(codes []uint16, x []float64) (column int, err error) {
 		}
 	}
 	return 0, nil
+}
+
+// Difference is the value, as the bounds of the column have it, of column i that is after another:
+// by how much, in a row of the values that Cell gave. NaN where one of the two is.
+func (r *RowCodec) Difference(i int, x []float64) float64 {
+	if from := x[r.base[i]]; !math.IsNaN(x[i]) && !math.IsNaN(from) {
+		return r.numbers[i].difference(x[i], from)
+	}
+	return math.NaN()
 }
 
 // Decode draws the values of a row with these codes: dst has one place for each column of the

@@ -149,7 +149,7 @@ func TestVerdictsSeeDamage(t *testing.T) {
 					row[4] = "other"
 				}
 			}
-		}, columns, Poor, "it does not have surgical"},
+		}, columns, Poor, `it does not have "surgical"`},
 		{"an association removed", nil, func(s, _ [][]string) { shuffle(s, 2) },
 			associations, Mixed, "weight and height: .78 in the real table"},
 		{"a column permuted", nil, func(s, _ [][]string) { shuffle(s, 0) },

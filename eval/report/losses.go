@@ -18,6 +18,8 @@ const (
 	goodSpread, poorSpread = 1.5, 3.  // factor of the standard deviation
 	goodColumn, poorColumn = .85, .60 // score of the bins
 	lostShare              = .002     // least share of the real rows of a category that is missed
+	heapShare              = .10      // least share of the real cells that are one number exactly
+	keptHeap               = .5       // of that share, what the synthetic table must have
 	lostRows               = 10       // least rows that a synthetic table of its size should have
 )
 
@@ -79,6 +81,16 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 	if !numeric(w.codecs[k]) {
 		return nil
 	}
+	heaps, err := eval.Heaps(train, synthetic, c.Name, heapShare)
+	if err != nil {
+		return err
+	}
+	for _, h := range heaps {
+		if h.Synthetic < keptHeap*h.Real {
+			lose(Mixed, "%s of the real cells are exactly %s, and %s here.", percent(h.Real),
+				exactly(w.codecs[k], h.Value), percent(h.Synthetic))
+		}
+	}
 	d, err := eval.NumberDrift(train, synthetic, c.Name)
 	if err != nil { // no numbers
 		return w.undefined(err)
@@ -107,6 +119,14 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 // whereTo says where the cells went that the schema moves.
 func (w *work) whereTo(c *schema.Codec, v eval.ColumnValidity) string {
 	var out []string
+	if v.Blank > 0 {
+		as := "are not allowed"
+		if v.ReadAs != "" {
+			as = "are read as " + v.ReadAs
+		}
+		out = append(out, fmt.Sprintf("%s are missing in the file and %s (declare missing tokens)",
+			percent(v.Blank), as))
+	}
 	if numeric(c) {
 		if v.Below > 0 {
 			out = append(out, fmt.Sprintf("%s are below its bound of %s", percent(v.Below),
@@ -117,7 +137,11 @@ func (w *work) whereTo(c *schema.Codec, v eval.ColumnValidity) string {
 				shown(c, c.Column().Max)))
 		}
 	} else if len(v.Foreign) > 0 {
-		out = append(out, "it does not have "+listed(v.Foreign))
+		var quoted []string // a text may be a blank
+		for _, text := range v.Foreign {
+			quoted = append(quoted, strconv.Quote(text))
+		}
+		out = append(out, "it does not have "+listed(quoted))
 	}
 	if out == nil {
 		return ""
@@ -147,6 +171,14 @@ func length(c *schema.Codec, x Number) string {
 		return short(float64(x)/86_400e6) + " days"
 	}
 	return short(float64(x))
+}
+
+// exactly is a value of an ordered column to the last digit.
+func exactly(c *schema.Codec, x float64) string {
+	if k := c.Column().Kind; k == schema.Date || k == schema.Timestamp {
+		return shown(c, x)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 // short is a number to three digits, or whole.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/decoy-dp/decoy/eval"
@@ -76,6 +77,17 @@ func (w *work) shapes() error {
 			}
 		} else {
 			w.add("TVComplement", Value{Of: s.Column, Value: Number(v)})
+		}
+		if w.compared() { // the schema may have moved missing cells
+			a, err := w.in.Train.Values.MissingShare(s.Column)
+			if err != nil {
+				return err
+			}
+			b, err := w.in.Synthetic[0].Values.MissingShare(s.Column)
+			if err != nil {
+				return err
+			}
+			s.Missing = 1 - math.Abs(a-b)
 		}
 		w.add("MissingSimilarity", Value{Of: s.Column, Value: Number(s.Missing)})
 		c := w.distribution(k, s)
