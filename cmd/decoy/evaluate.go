@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -125,6 +127,9 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	if e.options.Quasi, err = list("--quasi", e.quasi); err != nil {
 		return err
 	}
+	if err := e.named(s); err != nil {
+		return err
+	}
 	if e.html == job.Standard {
 		return usagef("--report -: a page needs a file")
 	}
@@ -159,7 +164,7 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	shown.finish()
 	switch {
 	case errors.Is(err, eval.ErrColumn):
-		return &job.UsageError{Err: err}
+		return unsuitable(err)
 	case err != nil:
 		return err
 	case page == nil && figures == nil:
@@ -208,6 +213,40 @@ func (e *evaluate) check(cmd *cobra.Command) (*schema.Schema, error) {
 		return nil, usagef("only one table can come from standard input")
 	}
 	return job.LoadSchema(e.Schema)
+}
+
+// unsuitable is an eval.ErrColumn in the user's words.
+func unsuitable(err error) error {
+	text := strings.TrimSuffix(err.Error(), ": "+eval.ErrColumn.Error())
+	for _, inner := range []string{"report: ", "publish: ", "eval: "} {
+		text = strings.TrimPrefix(text, inner)
+	}
+	return usagef("%s", text)
+}
+
+// named refuses names that are no columns of the schema.
+func (e *evaluate) named(s *schema.Schema) error {
+	var columns []string
+	for _, c := range s.Columns {
+		columns = append(columns, c.Name)
+	}
+	for _, f := range []struct {
+		flag  string
+		names []string
+	}{{"--target", []string{e.options.Target}}, {"--drop", e.options.Drop},
+		{"--quasi", e.options.Quasi}} {
+		for _, name := range f.names {
+			if name == "" || slices.Contains(columns, name) {
+				continue
+			}
+			hint := ""
+			if near := spelling.Nearest(name, columns); near != "" {
+				hint = fmt.Sprintf("; did you mean %q?", near)
+			}
+			return usagef("%s: the schema has no column %q to compare%s", f.flag, name, hint)
+		}
+	}
+	return nil
 }
 
 // list splits names at commas; one that has a comma itself is put in quotes, as in CSV.
@@ -308,7 +347,11 @@ func readValues(path string, s *schema.Schema) (*eval.Values, error) {
 		if s.Unit != "" {
 			header = append(header, s.Unit)
 		}
-		for _, c := range s.Columns {
+		rows, err := s.RowCodec()
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range rows.Columns() {
 			header = append(header, c.Name)
 		}
 	} else {

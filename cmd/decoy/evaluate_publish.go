@@ -56,7 +56,7 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	shown.finish()
 	switch {
 	case errors.Is(err, eval.ErrColumn):
-		return &job.UsageError{Err: err}
+		return unsuitable(err)
 	case err != nil:
 		return account.Explain(err, s != nil)
 	}

@@ -46,6 +46,15 @@ func (w *work) associate() error {
 	for _, c := range w.codecs {
 		a.Columns = append(a.Columns, c.Column().Name)
 	}
+	invented, err := eval.Invented(tables[0], tables[1], holdout, inventedShare)
+	if err != nil {
+		return err
+	}
+	for _, c := range invented[:min(len(invented), mostPairs)] {
+		a.Invented = append(a.Invented, Invented{a.Columns[c.First], a.Columns[c.Second],
+			w.codecs[c.First].Label(c.Codes[0]), w.codecs[c.Second].Label(c.Codes[1]),
+			Number(float64(c.Rows) / float64(tables[1].Rows()))})
+	}
 	for i, p := range lost.Pairs {
 		out := Pair{First: a.Columns[p.First], Second: a.Columns[p.Second], Real: Number(p.Real),
 			Holdout: Number(p.Holdout), Synthetic: Number(p.Synthetic), Excess: Number(p.Excess)}
@@ -103,6 +112,8 @@ func numbers(m [][]float64) [][]Number {
 const (
 	goodKept, poorKept = .90, .60 // AssociationKept
 	goodPair, poorPair = .15, .40 // how far one pair is off, less the band
+	// least share of the synthetic rows that have two values which no real row has together
+	inventedShare = .005
 )
 
 // associated says whether columns that go together still do.
@@ -110,9 +121,10 @@ func (w *work) associated() Finding {
 	f := Finding{Question: "Are associations kept?", Status: Unknown, Rule: fmt.Sprintf(
 		"Of the strength of the pairs that are associated in the real table, good from %s on and "+
 			"poor below %s; no pair may be off by more than %.2f (poor from %.2f on), beyond what two "+
-			"real tables differ by. ColumnPairTrends, over all pairs: good from %s on, poor below %s.",
-		percent(goodKept), percent(poorKept), goodPair, poorPair, percent(goodPairs),
-		percent(poorPairs))}
+			"real tables differ by; no two values that %s of the synthetic rows have together may be "+
+			"together in no real row. ColumnPairTrends, over all pairs: good from %s on, poor below %s.",
+		percent(goodKept), percent(poorKept), goodPair, poorPair, percent(inventedShare),
+		percent(goodPairs), percent(poorPairs))}
 	trends, ok := w.first("ColumnPairTrends")
 	if !ok {
 		f.Answer = "There is one column only."
@@ -126,7 +138,7 @@ func (w *work) associated() Finding {
 			f.Answer = fmt.Sprintf("Columns that go together in the real table keep %s of the "+
 				"strength of their associations.", percent(max(0, float64(kept.Value))))
 		} else {
-			f.Answer = "No two columns of the real table go together."
+			f.Answer = "Nothing to keep: no two columns of the real table go together."
 		}
 		f.Status = worse(f.Status, grade(-float64(a.pairs[0].Excess), -goodPair, -poorPair))
 		var lost, invented []string
@@ -149,6 +161,13 @@ func (w *work) associated() Finding {
 		if invented != nil {
 			f.Answer += " Too strong: " + sentences(invented)
 		}
+		if len(a.Invented) > 0 {
+			f.Status = worse(f.Status, Mixed)
+			f.Answer += " " + impossible(a.Invented)
+		}
+		if !some && f.Status == Good {
+			f.Status = Unknown
+		}
 	}
 	f.Answer += fmt.Sprintf(" Pairs of columns match to %s", percent(float64(trends.Value)))
 	if yard := w.values["ColumnPairTrends"]; len(yard) > 1 {
@@ -156,6 +175,21 @@ func (w *work) associated() Finding {
 	}
 	f.Answer += "."
 	return f
+}
+
+// impossible names combinations that no real row has.
+func impossible(list []Invented) string {
+	const most = 3
+	var out []string
+	for _, v := range list[:min(len(list), most)] {
+		out = append(out, fmt.Sprintf("%s = %s with %s = %s (%s of the synthetic rows)", v.First,
+			v.FirstValue, v.Second, v.SecondValue, percent(float64(v.Share))))
+	}
+	if n := len(list) - most; n > 0 {
+		out = append(out, fmt.Sprintf("and %d more", n))
+	}
+	return "No real row has " + strings.Join(out, "; ") + ". What cannot be is kept out if you " +
+		"write a rule or a lookup (docs/schema.md)."
 }
 
 // sentences joins what is wrong with pairs, and counts those past the third.

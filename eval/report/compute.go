@@ -196,11 +196,16 @@ func (w *work) aim() error {
 		return fmt.Errorf("report: target column %q has no value %q in the schema: %w", w.Target,
 			w.Positive, eval.ErrColumn)
 	}
+	missing, hasMissing := codec.MissingCode()
+	if values := codec.Size() - map[bool]int{true: 1}[hasMissing]; numeric(codec) && values > 2 {
+		return fmt.Errorf("report: target column %q is a number, which has no rare class; take a "+
+			"column of classes, or name the bin that counts as positive, such as %q: %w", w.Target,
+			codec.Label(uint16(values-1)), eval.ErrColumn)
+	}
 	if codec.Size() > mostClasses {
 		return fmt.Errorf("report: target column %q has %d values; the positive one must be "+
 			"named: %w", w.Target, codec.Size(), eval.ErrColumn)
 	}
-	missing, hasMissing := codec.MissingCode()
 	best := int64(-1)
 	for code, n := range count(w.Train, w.target) {
 		if n > 0 && (best < 0 || n < best) && !(hasMissing && code == int(missing)) {

@@ -248,6 +248,17 @@ type Associations struct {
 	Band      Number     `json:"band"`  // by how much two real tables differ
 	Pairs     []Pair     `json:"pairs"` // the worst first, at most a hundred
 	pairs     []Pair     // all of them
+	// combinations that synthetic rows have and no real row, the most frequent first
+	Invented []Invented `json:"invented,omitempty"`
+}
+
+// Invented is a value of each of two columns that no real row has together.
+type Invented struct {
+	First       string `json:"first"`
+	Second      string `json:"second"`
+	FirstValue  string `json:"first_value"`
+	SecondValue string `json:"second_value"`
+	Share       Number `json:"share"` // of the synthetic rows
 }
 
 // Pair is two columns.

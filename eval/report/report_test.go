@@ -296,6 +296,7 @@ func TestBadInput(t *testing.T) {
 		{"unknown positive", in, Options{Target: "died", Positive: "perhaps"}, eval.ErrColumn},
 		{"positive without target", in, Options{Positive: "yes"}, eval.ErrColumn},
 		{"too many classes", in, Options{Target: "age"}, eval.ErrColumn},
+		{"a number as target", in, Options{Target: "dose"}, eval.ErrColumn},
 		{"unknown column to drop", in, Options{Drop: []string{"height"}}, eval.ErrColumn},
 		{"unknown quasi-identifier", in, Options{Quasi: []string{"height"}}, eval.ErrColumn},
 		{"nothing to predict from", Tables{Train: Table{Rows: only}, Synthetic: []Table{{Rows: only}}},

@@ -18,6 +18,8 @@ const (
 	matchesOfNote          = .01      // IdenticalMatchShare, UniqueExactMatches: beyond the holdout's
 )
 
+const commonOutcome = .2 // least share of the training rows of an outcome that is not rare
+
 const copyQuestion = "Are real rows copied?"
 
 // summary answers five questions in plain words.
@@ -31,10 +33,11 @@ func (w *work) alike() Finding {
 		"The worst column decides. It is good if at most %s of its real cells are moved by the schema, "+
 			"at most %s are out of reach of the synthetic table (beyond the holdout's share), its mean "+
 			"is off by at most %.2f standard deviations, its standard deviation by at most a factor of "+
-			"%.1f, no category of %s of the rows is lost and its score is %s or more; it is poor from "+
+			"%.1f, no category of %s of the rows is lost, no number that %s of its real cells are exactly "+
+			"loses half of them, and its score is %s or more; it is poor from "+
 			"%s, %s, %.0f, %.0f, or a score below %s. The mean score: good from %s on, poor below %s.",
 		percent(goodMoved), percent(goodMoved), goodShift, goodSpread, percent(lostShare),
-		percent(goodColumn), percent(poorMoved), percent(poorMoved), poorShift, poorSpread,
+		percent(heapShare), percent(goodColumn), percent(poorMoved), percent(poorMoved), poorShift, poorSpread,
 		percent(poorColumn), percent(goodShapes), percent(poorShapes))}
 	shapes, _ := w.first("ColumnShapes")
 	f.Status = grade(float64(shapes.Value), goodShapes, poorShapes)
@@ -111,17 +114,23 @@ func (w *work) useful() Finding {
 // rareKept says whether the rare class survived.
 func (w *work) rareKept() Finding {
 	f := Finding{Question: "Did the rare outcome survive?", Status: Unknown, Rule: fmt.Sprintf(
-		"Good if the %s intervals of synthetic and training rows overlap, poor if the rates "+
-			"differ by more than a factor of two as well.", percent(w.Level))}
+		"Good if the %s intervals of synthetic and training rows overlap, or if an outcome of %s or "+
+			"more differs by a tenth of its rate at most; poor if the rates differ by more than a "+
+			"factor of two.", percent(w.Level), percent(commonOutcome))}
 	if len(w.out.RareValues) == 0 || !w.out.RareValues[0].Target {
 		f.Answer = "Not measured: no target column is given."
 		return f
 	}
 	r := w.out.RareValues[0]
 	f.Status = Good
-	if r.Synthetic.Low > r.Train.High || r.Synthetic.High < r.Train.Low {
+	ratio, common := float64(r.Synthetic.Rate/r.Train.Rate), r.Train.Rate >= commonOutcome
+	if common {
+		f.Question = "Is the outcome as frequent?"
+	}
+	if (r.Synthetic.Low > r.Train.High || r.Synthetic.High < r.Train.Low) &&
+		!(common && math.Abs(ratio-1) <= .1) {
 		f.Status = Mixed
-		if ratio := float64(r.Synthetic.Rate / r.Train.Rate); !(ratio >= .5 && ratio <= 2) {
+		if !(ratio >= .5 && ratio <= 2) {
 			f.Status = Poor
 		}
 	}

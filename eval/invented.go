@@ -1,0 +1,66 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Combination is a value of each of two columns that no real row has together.
+type Combination struct {
+	First, Second int       // columns, First < Second
+	Codes         [2]uint16 // of the values
+	Rows          int       // synthetic rows that have both
+}
+
+const (
+	fewInvented   = 10      // least rows, synthetic ones and expected real ones
+	mostInvention = 1 << 20 // cells of a pair of columns that is looked at
+)
+
+// Invented lists the combinations of two values that at least the given share of the synthetic rows
+// have and no real row, the most frequent first: perhaps they cannot be. Each value by itself
+// occurs in the real table, which is large enough to have ten rows of the combination at that
+// rate, so that chance leaves them out with a probability of e⁻¹⁰ at most. holdout, more real
+// rows, may be nil. Tables of other columns are an error that wraps [ErrTables].
+func Invented(real, synthetic, holdout *table.Table, share float64) ([]Combination, error) {
+	tables := []*table.Table{real, synthetic}
+	if holdout != nil {
+		tables = append(tables, holdout)
+	}
+	columns, err := compatible(tables...)
+	if err != nil {
+		return nil, err
+	}
+	one := make([][]int64, len(columns))
+	for i, c := range columns {
+		one[i] = make([]int64, c.size)
+		real.CountTo(one[i], []int{i})
+	}
+	var out []Combination
+	for j := range columns {
+		for i := range j {
+			cells := columns[i].size * columns[j].size
+			if cells > mostInvention {
+				continue
+			}
+			count := make([][]int64, len(tables))
+			for k, t := range tables {
+				count[k] = make([]int64, cells)
+				t.CountTo(count[k], []int{i, j})
+			}
+			for cell, n := range count[1] {
+				rate := float64(n) / float64(synthetic.Rows())
+				a, b := cell/columns[j].size, cell%columns[j].size
+				if n < fewInvented || rate < share || rate*float64(real.Rows()) < fewInvented ||
+					count[0][cell] > 0 || holdout != nil && count[2][cell] > 0 ||
+					one[i][a] == 0 || one[j][b] == 0 {
+					continue
+				}
+				out = append(out, Combination{i, j, [2]uint16{uint16(a), uint16(b)}, int(n)})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Combination) int { return b.Rows - a.Rows })
+	return out, nil
+}

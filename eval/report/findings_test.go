@@ -1,0 +1,74 @@
+package report
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestFindings: what is lost or invented is named in words.
+func TestFindings(t *testing.T) {
+	const n = 2000
+	s := patientSchema()
+	rows := func(seed uint64, ward func(row []string, u *rand.Rand)) Table {
+		out, u := patients(n, seed), rand.New(rand.NewPCG(seed, 0))
+		for _, row := range out {
+			if ward != nil {
+				ward(row, u)
+			}
+		}
+		return tableFrom(t, s, out)
+	}
+	zero := func(value string) func([]string, *rand.Rand) {
+		return func(row []string, u *rand.Rand) {
+			if u.Float64() < .3 {
+				row[3] = value
+			}
+		}
+	}
+	alive := func(share float64) func([]string, *rand.Rand) { // nobody dies on the ward "other"
+		return func(row []string, u *rand.Rand) {
+			if row[4] == "other" && u.Float64() >= share {
+				row[5] = "no"
+			}
+		}
+	}
+	alone := func(row []string, u *rand.Rand) { // no column depends on another
+		for k := range 5 {
+			row[k] = "130"
+		}
+		row[0], row[3], row[4], row[5] = "20", "1", "other", "no"
+		if u.Float64() < .5 {
+			row[4] = "medical"
+		}
+		if u.Float64() < .5 {
+			row[5] = "yes"
+		}
+	}
+	for _, tt := range []struct {
+		name            string
+		real, synthetic func([]string, *rand.Rand)
+		which           int
+		status          Status
+		question, says  string
+	}{
+		{"a heap kept", zero("0"), zero("0"), 0, Good, "columns", "No column lost much"},
+		{"a heap lost", zero("0"), zero("0.0001"), 0, Mixed, "columns", "lactate: 3"},
+		{"an impossible pair", alive(0), alive(.5), 1, Mixed, "associations",
+			"No real row has ward = other with died = yes ("},
+		{"nothing to keep", alone, alone, 1, Unknown, "associations", "Nothing to keep: no two"},
+		{"a common outcome", nil, nil, 3, Good, "Is the outcome as frequent?", "died = yes makes up 2"},
+		{"a rare outcome", alive(0), alive(0), 3, Good, "Did the rare outcome survive?",
+			"died = yes makes up 1"},
+	} {
+		r := compute(t, Tables{Train: rows(1, tt.real), Synthetic: []Table{rows(3, tt.synthetic)}},
+			Options{Near: 200, Target: "died"})
+		f := r.Summary[tt.which]
+		if f.Status != tt.status || !strings.Contains(f.Question, tt.question) ||
+			!strings.Contains(f.Answer, tt.says) {
+			t.Errorf("%s: want %s, %q, %q: %s", tt.name, tt.status, tt.question, tt.says,
+				fmt.Sprintf("%+v", f))
+		}
+	}
+}
