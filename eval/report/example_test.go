@@ -42,7 +42,7 @@ func Example() {
 	fmt.Println(r.NotPrivate, r.HTML(&page), page.Len() > 10_000)
 	// Output:
 	// Do the columns look alike? mixed
-	// Are associations kept? good
+	// Are associations kept? unknown
 	// Can a model be trained on it? unknown
 	// Did the rare outcome survive? unknown
 	// Are real rows copied? poor

@@ -37,8 +37,8 @@ func (w *work) alike() Finding {
 			"loses half of them, and its score is %s or more; it is poor from "+
 			"%s, %s, %.0f, %.0f, or a score below %s. The mean score: good from %s on, poor below %s.",
 		percent(goodMoved), percent(goodMoved), goodShift, goodSpread, percent(lostShare),
-		percent(heapShare), percent(goodColumn), percent(poorMoved), percent(poorMoved), poorShift, poorSpread,
-		percent(poorColumn), percent(goodShapes), percent(poorShapes))}
+		percent(heapShare), percent(goodColumn), percent(poorMoved), percent(poorMoved),
+		poorShift, poorSpread, percent(poorColumn), percent(goodShapes), percent(poorShapes))}
 	shapes, _ := w.first("ColumnShapes")
 	f.Status = grade(float64(shapes.Value), goodShapes, poorShapes)
 	bad := w.out.worst()
