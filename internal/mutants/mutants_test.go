@@ -899,7 +899,7 @@ var mutants = []mutant{
 	},
 	{
 		"a difference below its least is a large one", "schema/rowcodec.go",
-		"r.numbers[i].difference(x[i], from))", "math.Abs(r.numbers[i].difference(x[i], from)))",
+		"encodeNumber(d)", "encodeNumber(math.Abs(d))",
 		"./table TestRelatedRefusesOrMends",
 	},
 	{
