@@ -23,8 +23,9 @@ type Cells struct {
 // CodeSet is some codes of a column.
 type CodeSet struct {
 	Column int
-	Allow  []bool // by code
-	first  uint16 // the first of the Values
+	Allow  []bool   // by code
+	first  uint16   // the first of the Values
+	bits   []uint64 // Allow, a bit a code
 }
 
 // rule is a Rule about codes.

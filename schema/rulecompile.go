@@ -2,12 +2,18 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
 
-// maxRules bounds the time that a row takes.
-const maxRules = 1000
+// The bounds of rules. The first bounds the time that a row takes; all three, that of comparing
+// every pair of rules, and the memory of their sets of codes.
+const (
+	maxRules     = 1000
+	maxRuleCells = 1 << 15
+	maxRuleCodes = 1 << 23 // of the columns of all these cells
+)
 
 // compileRules turns the rules into sets of codes, and orders the columns that they are about.
 func (r *RowCodec) compileRules(ps *problems, s *Schema) {
@@ -16,7 +22,12 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 		ps.add(place{-1, keyRules, -1}, "", "%d rules; %d are the most", len(s.Rules), maxRules)
 		return
 	}
+	if why := r.largeRules(s); why != "" {
+		ps.add(place{-1, keyRules, -1}, "", "%s", why)
+		return
+	}
 	byColumn := map[int]*then{}
+	var sorted [][]CodeSet // when of each rule
 	for j, x := range s.Rules {
 		fail := func(format string, args ...any) {
 			ps.add(place{-1, keyRules, j}, "", "rule number %d: "+format, append([]any{j + 1}, args...)...)
@@ -28,6 +39,7 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 		var y rule
 		for i, cells := range append(slices.Clone(x.When), x.Then...) {
 			set, why := r.codeSet(s, cells)
+			set.pack()
 			switch {
 			case why != "":
 				fail("column %s: %s", quote(cells.Column), why)
@@ -36,6 +48,7 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 			default:
 				if m := r.codecs[set.Column].missing; m >= 0 {
 					set.Allow[m] = true
+					set.pack()
 				}
 				y.then = append(y.then, set)
 			}
@@ -43,6 +56,12 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 		r.rules = append(r.rules, y)
 		if len(ps.found) > before {
 			continue
+		}
+		sorted = append(sorted, slices.SortedStableFunc(slices.Values(y.when),
+			func(a, b CodeSet) int { return a.Column - b.Column }))
+		apart := make([]bool, j) // no row satisfies the earlier rule and this one
+		for i := range apart {
+			apart[i] = disjoint(sorted[i], sorted[j])
 		}
 		for _, set := range y.then {
 			t := byColumn[set.Column]
@@ -55,7 +74,7 @@ func (r *RowCodec) compileRules(ps *problems, s *Schema) {
 			for k, i := range t.rules {
 				if i == j {
 					fail("then names column %s twice", quote(s.Columns[set.Column].Name))
-				} else if !disjoint(r.rules[i].when, y.when) && !t.agree(t.sets[k], set) {
+				} else if !apart[i] && !t.agree(t.sets[k], set) {
 					fail("it and rule number %d may both hold, and leave column %s nothing in common", i+1,
 						quote(s.Columns[set.Column].Name))
 				}
@@ -74,40 +93,92 @@ func (t *then) agree(a, b CodeSet) bool {
 	if !t.ordered {
 		return a.Allow[b.first]
 	}
-	for c := range t.values {
-		if a.Allow[c] && b.Allow[c] {
+	for w := range a.bits {
+		both := a.bits[w] & b.bits[w]
+		if w == t.values/64 { // the missing code, the last, is none of its values
+			both &= 1<<(t.values%64) - 1
+		}
+		if both != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// disjoint reports whether no row satisfies both.
+// disjoint reports whether no row satisfies both; each is in the order of the columns.
 func disjoint(a, b []CodeSet) bool {
-	for _, x := range a {
-		for _, y := range b {
-			both := x.Column == y.Column
-			for c := 0; both && c < len(x.Allow); c++ {
-				both = !(x.Allow[c] && y.Allow[c])
+	for len(a) > 0 && len(b) > 0 {
+		switch x, y := a[0], b[0]; {
+		case x.Column < y.Column:
+			a = a[1:]
+		case x.Column > y.Column:
+			b = b[1:]
+		default:
+			meet := false
+			for w := range x.bits {
+				meet = meet || x.bits[w]&y.bits[w] != 0
 			}
-			if both {
+			if !meet {
 				return true
 			}
+			a, b = a[1:], b[1:]
 		}
 	}
 	return false
 }
 
+// largeRules says which bound of the cells of rules is exceeded, "" if none is.
+func (r *RowCodec) largeRules(s *Schema) string {
+	index := map[string]int{}
+	for i, c := range s.Columns {
+		index[c.Name] = i
+	}
+	cells, codes := 0, 0
+	for _, x := range s.Rules {
+		for _, y := range append(slices.Clone(x.When), x.Then...) {
+			if cells++; cells > maxRuleCells {
+				return fmt.Sprintf("when and then name more than %d columns, of all rules together",
+					maxRuleCells)
+			}
+			if i, ok := index[y.Column]; ok {
+				codes += r.codecs[i].size
+			}
+			if codes > maxRuleCodes {
+				return fmt.Sprintf("the columns that when and then name have more than %d codes (bins or "+
+					"categories), of all rules together: %s has %d; name fewer, or give them fewer bins",
+					maxRuleCodes, quote(y.Column), r.codecs[index[y.Column]].size)
+			}
+		}
+	}
+	return ""
+}
+
+// pack makes the bits.
+func (x *CodeSet) pack() {
+	x.bits = make([]uint64, (len(x.Allow)+63)/64)
+	for c, ok := range x.Allow {
+		if ok {
+			x.bits[c/64] |= 1 << (c % 64)
+		}
+	}
+}
+
 // orderRules puts the columns that rules are about in their order.
 func (r *RowCodec) orderRules(ps *problems, byColumn map[int]*then) {
+	columns := slices.Sorted(maps.Keys(byColumn))
+	met := make([]int, len(r.rules)) // how many of when, from the first, are placed or need not be
 	for placed := map[int]bool{}; len(placed) < len(byColumn); {
 		before := len(placed)
-		for c := range r.codecs {
+		for _, c := range columns {
 			t := byColumn[c]
-			ready := t != nil && !placed[c]
+			ready := !placed[c]
 			for k := 0; ready && k < len(t.rules); k++ {
-				for _, w := range r.rules[t.rules[k]].when {
-					ready = ready && (byColumn[w.Column] == nil || placed[w.Column])
+				j := t.rules[k]
+				for when := r.rules[j].when; ready && met[j] < len(when); {
+					w := when[met[j]].Column
+					if ready = byColumn[w] == nil || placed[w]; ready {
+						met[j]++
+					}
 				}
 			}
 			if ready {

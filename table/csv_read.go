@@ -81,6 +81,10 @@ func (l *layout) readCSV(
 		r: contextReader{ctx, r}, block: block, lenient: l.lenient,
 		probe: newTokenizer(l.comma, o.maxCell), known: l.known,
 	}
+	length := size // of the file
+	if u, ok := r.(*unpacked); ok {
+		length = u.size
+	}
 	first, names, err := openCSV(split, l.header)
 	l.comma = split.probe.comma
 	if err == nil {
@@ -90,7 +94,8 @@ func (l *layout) readCSV(
 		return err
 	}
 	split.cells = len(l.columns)
-	return l.readChunks(ctx, cancel, split, first, size, o, put)
+	room := &rowRoom{l, length, 0, 0}
+	return l.readChunks(ctx, cancel, split, first, size, room, o, put)
 }
 
 // openCSV returns the first chunk of a file and its header.
@@ -169,7 +174,7 @@ type csvJob struct {
 // several goroutines at once and put together in the order of the file.
 func (l *layout) readChunks(
 	ctx context.Context, cancel context.CancelFunc, split *splitter, first chunk, size int64,
-	o ReadOptions, put func(part) error,
+	room *rowRoom, o ReadOptions, put func(part) error,
 ) error {
 	var (
 		flying = o.workers + 2 // buffers in use
@@ -187,6 +192,9 @@ func (l *layout) readChunks(
 		defer close(order)
 		defer close(work)
 		for c, err := first, error(nil); err != io.EOF; {
+			if err == nil {
+				err = room.take(c)
+			}
 			job := csvJob{c, make(chan csvPart, 1)}
 			select {
 			case order <- job:
@@ -223,6 +231,31 @@ func (l *layout) readChunks(
 		})
 	}
 	return collect(ctx, order, size, o, put)
+}
+
+// rowRoom holds a file to as many cells as its length lets expect: a schema of many columns makes
+// a code for each of them out of every line, however short.
+type rowRoom struct {
+	*layout
+	length     int64 // of the file; -1 if it is not known: what was read of it
+	rows, read int64
+}
+
+// take refuses a chunk with which the rows are too many, before there are codes for them.
+func (a *rowRoom) take(c chunk) error {
+	rows := c.lines
+	if !a.lenient {
+		rows = min(rows, len(c.buf)/len(a.columns))
+	}
+	a.rows, a.read = a.rows+int64(rows), a.read+int64(len(c.buf))
+	length := a.length
+	if length < 0 {
+		length = a.read
+	}
+	if a.rows > atLeast(maxCells, length)/int64(len(a.sizes)+max(1, a.texts)) {
+		return errTooMuch
+	}
+	return nil
 }
 
 // collect puts the results of jobs together in their order.

@@ -24,6 +24,7 @@ type unpacked struct {
 	text  io.Reader
 	close func()
 	left  int64
+	size  int64 // of the file
 	below *belowReader
 }
 
@@ -43,7 +44,8 @@ func (b *belowReader) Read(p []byte) (int, error) {
 
 // unpack opens a compressed file of size bytes.
 func unpack(f Format, r io.Reader, size int64) (*unpacked, error) {
-	u := &unpacked{left: atLeast(maxBytes, size), below: &belowReader{Reader: r}, close: func() {}}
+	u := &unpacked{left: atLeast(maxBytes, size), size: size, below: &belowReader{Reader: r},
+		close: func() {}}
 	if f&Gzip != 0 {
 		z, err := gzip.NewReader(u.below)
 		if err != nil {

@@ -39,8 +39,8 @@ var (
 	errLargePage = fmt.Errorf("a Parquet page of more than %d MiB: write the file with smaller pages",
 		maxPage>>20)
 	errTooMuch = errors.New(
-		"a Parquet or Arrow file that holds far more than its length lets expect: over 1 GiB, " +
-			"or 128 million cells, and 1024 more for each of its bytes")
+		"a file that holds far more than its length lets expect: over 1 GiB, or " +
+			"128 million cells, and 1024 more for each of its bytes")
 )
 
 // atLeast gives a limit for a file: base and maxRatio for each of its bytes.

@@ -78,6 +78,9 @@ func (c column) codeOf(text string) (int, error) {
 	}
 	for code := range c.bins() {
 		lo, hi := c.codec.Bin(uint16(code))
+		if c.whole() && v != math.Floor(v) {
+			break
+		}
 		if !c.whole() && hi == v && code < c.bins()-1 {
 			continue // v is in the next bin
 		}

@@ -148,3 +148,22 @@ func TestFineFile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Whole numbers have no value between two of them, whether the bins may be cut or not.
+func TestNoWholeValue(t *testing.T) {
+	s, err := schema.Parse([]byte(fineSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"age = 33.5", "age != 33.5", "age in (33, 33.5)"} {
+		for _, within := range []bool{true, false} {
+			_, err := Conditions(s, within, text)
+			if !errors.Is(err, ErrInvalid) || within && !strings.Contains(err.Error(), "has no value 33.5") {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+	if _, err := Conditions(s, true, "age = 33.0"); err != nil {
+		t.Error(err)
+	}
+}

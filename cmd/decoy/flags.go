@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -136,11 +137,23 @@ func (j *jobFlags) checkSampling(cmd *cobra.Command) error {
 		!format.IsCSV() {
 		return usagef("--spreadsheet-safe is for CSV, which %s is not", j.Out)
 	}
-	if cmd.Flags().Changed("rows") && j.Rows < 1 {
-		return usagef("--rows %d must be at least 1", j.Rows)
+	if err := checkRows(cmd, j.Rows); err != nil {
+		return err
 	}
 	if !cmd.Flags().Changed("seed") {
 		j.Seed = randomSeed()
+	}
+	return nil
+}
+
+// checkRows checks --rows, if it is given: by the bounds of a job file.
+func checkRows(cmd *cobra.Command, rows int) error {
+	switch {
+	case !cmd.Flags().Changed("rows"):
+	case rows < 1:
+		return usagef("--rows %d must be at least 1", rows)
+	case rows > math.MaxInt32:
+		return usagef("--rows %d must be at most %d", rows, math.MaxInt32)
 	}
 	return nil
 }

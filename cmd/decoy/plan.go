@@ -101,8 +101,8 @@ func (c cost) String() string {
 }
 
 func (p *plan) run(cmd *cobra.Command, t *terminal) error {
-	if cmd.Flags().Changed("rows") && p.Rows < 1 {
-		return usagef("--rows %d must be at least 1", p.Rows)
+	if err := checkRows(cmd, p.Rows); err != nil {
+		return err
 	}
 	if p.releases < 1 || p.releases > maxReleases {
 		return usagef("--releases %d must be from 1 to %d", p.releases, maxReleases)

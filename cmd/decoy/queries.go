@@ -64,11 +64,12 @@ A random sample's error as an image of a population is in none of them.`,
 }
 
 func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) error {
+	rows := checkRows(cmd, q.rows)
 	switch {
 	case t.json && q.csv:
 		return usagef("--json and --csv are two formats")
-	case cmd.Flags().Changed("rows") && q.rows < 1:
-		return usagef("--rows %d must be at least 1", q.rows)
+	case rows != nil:
+		return rows
 	case len(args) == 1 && len(q.where) == 0:
 		return usagef("WORKLOAD or --where is missing")
 	}
