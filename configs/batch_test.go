@@ -133,7 +133,7 @@ func TestBadBatches(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"not YAML", "{", "b.yaml: "},
 		{"empty", "", "name"},
-		{"unknown key", "name: b\nepsilon: [1]\n" + table, `b.yaml, line 2: unknown key "epsilon"`},
+		{"unknown key", "name: b\nepsilon: [1]\n" + table, `b.yaml, line 2: unknown key "epsilon"; did you mean "epsilons"?`},
 		{"unknown key below", "name: b\n" + table + "job:\n  outt: x\n",
 			`b.yaml, line 5: unknown key "outt"; did you mean "out"?`},
 		{"unknown key in a list", "name: b\ntables:\n  - {name: t,\n     imput: t.csv}\n",

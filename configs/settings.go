@@ -161,8 +161,9 @@ func hint(key string, names []string) string {
 	if instead, ok := deleted[key]; ok {
 		return "; " + instead
 	}
-	if near := spelling.Nearest(key, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == key })
+	if near := spelling.Hint(key, names); near != "" {
+		return near
 	}
 	if len(names) == 0 {
 		return "; it has none"

@@ -67,8 +67,8 @@ func Parse(data []byte) (*Schema, error) {
 	}
 	if i := slices.IndexFunc(open, func(line int) bool { return line > 0 }); i >= 0 {
 		return nil, &problem{line: open[i], column: "column " + quote(s.Columns[i].Name),
-			text: "is open (a key without a value), so the schema is not complete: write the values, " +
-				"or buy them: decoy schema infer TABLE --schema FILE"}
+			text: "is open (kind, categories, min, max or edges without a value), so the schema is not " +
+				"complete: write the values, or buy them: decoy schema infer TABLE --schema FILE"}
 	}
 	return s, nil
 }
@@ -153,19 +153,19 @@ func readDocument(data []byte) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF), err == nil && len(document.Content) != 1:
 		return nil, &problem{text: "the file is empty"}
 	case err != nil:
-		return nil, syntaxProblem(err)
+		return nil, syntaxProblem(err, data)
 	}
 	switch err := decoder.Decode(&next); {
 	case err == nil:
 		return nil, &problem{line: next.Line, text: "a second YAML document starts here; a schema is one"}
 	case !errors.Is(err, io.EOF):
-		return nil, syntaxProblem(err)
+		return nil, syntaxProblem(err, data)
 	}
 	return document.Content[0], nil
 }
 
-// syntaxProblem takes the line out of an error of the YAML package.
-func syntaxProblem(err error) *problem {
+// syntaxProblem takes the line out of an error of the YAML package about data.
+func syntaxProblem(err error, data []byte) *problem {
 	line, text := 0, strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(text, "line "); ok {
 		number, rest, _ := strings.Cut(rest, ": ")
@@ -177,6 +177,12 @@ func syntaxProblem(err error) *problem {
 	switch rest, _ := strings.CutPrefix(text, "did not find expected "); rest {
 	case "key", "node content", "'-' indicator", "',' or '}'", "',' or ']'", "<document start>":
 		line++
+	}
+	number := 0
+	for at := range bytes.Lines(data) {
+		if number++; number == line && bytes.ContainsRune(at, '\t') {
+			text += " (the line has a tab: YAML is indented with spaces)"
+		}
 	}
 	return &problem{line: line, text: "not YAML: " + text}
 }
@@ -326,7 +332,12 @@ func (f *file) entries(
 		if k.Kind != yaml.ScalarNode {
 			f.ps.addAt(k.Line, column, name, "a key must be a text, not %s", kindOf(k))
 		} else if _, ok := known.value(k.Value); !ok {
-			f.ps.addAt(k.Line, column, name, "%s", known.unknown(k.Value))
+			text := known.unknown(k.Value)
+			if _, err := strconv.Atoi(k.Value); err == nil && i > 0 && isOpen(n.Content[i+1]) {
+				text = fmt.Sprintf("%s: %s,%s has a comma; a decimal point is meant: %[2]s.%[3]s",
+					n.Content[i-2].Value, n.Content[i-1].Value, k.Value)
+			}
+			f.ps.addAt(k.Line, column, name, "%s", text)
 		} else if first := values[k.Value]; first != nil {
 			f.ps.addAt(k.Line, column, name, "key %q is there twice (also in line %d)", k.Value, first.Line)
 		} else {

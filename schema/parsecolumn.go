@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -128,6 +129,10 @@ func (c *Column) read(k key, n *yaml.Node) (wrong []problem) {
 func listOf[T any](
 	n *yaml.Node, what, item string, read func(*yaml.Node) (T, error),
 ) (list []T, wrong []problem) {
+	if isOpen(n) {
+		return nil, []problem{{line: n.Line, text: "has no value: leave the key out, or write " + what +
+			`; [""] is the empty cell`}}
+	}
 	if n.Kind != yaml.SequenceNode {
 		return nil, []problem{{line: n.Line, text: fmt.Sprintf("must be %s, not %s", what, kindOf(n))}}
 	}
@@ -183,7 +188,13 @@ func numberOf(n *yaml.Node) (float64, error) {
 	}
 	x, ok := parseNumber([]byte(text))
 	if !ok {
-		return 0, fmt.Errorf("must be a number, not %s", quote(text))
+		hint := ""
+		if point := strings.Replace(text, ",", ".", 1); point != text {
+			if _, ok := parseNumber([]byte(point)); ok {
+				hint = ": a decimal point is meant, " + point
+			}
+		}
+		return 0, fmt.Errorf("must be a number, not %s%s", quote(text), hint)
 	}
 	return x + 0, nil // +0 makes 0 of -0
 }

@@ -140,7 +140,7 @@ func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
 	allowed := c.Kind.traits().keys | 1<<keyMissing | 1<<keyOnInvalid
 	for k := keyCategories; k < keyNone; k++ {
 		if given.has(k) && !allowed.has(k) {
-			add(k, -1, "%s does not apply to kind %s", k, c.Kind)
+			add(k, -1, "%s does not apply to kind %s%s", k, c.Kind, instead(k, c.Kind))
 			broken.add(k)
 		}
 	}
@@ -172,6 +172,21 @@ func (ps *problems) column(i int, c *Column, given, broken keys) *Codec {
 		return nil
 	}
 	return codec
+}
+
+// instead says how to write what a key was meant for that does not apply to a kind.
+func instead(k key, kind Kind) string {
+	if k != keyAfter {
+		return ""
+	}
+	switch kind {
+	case Date:
+		return ": write kind: integer, and in min and max the days between the two"
+	case Timestamp:
+		return ": write kind: integer, and in min and max the seconds between the two (minutes, if " +
+			"the format has no seconds)"
+	}
+	return ""
 }
 
 // categories checks what a categorical or boolean column declares.

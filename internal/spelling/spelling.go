@@ -2,17 +2,44 @@
 // visible.
 package spelling
 
+import (
+	"fmt"
+	"strings"
+)
+
+// longest is the longest text, in bytes, that [Nearest] looks for.
+const longest = 256
+
 // Nearest is the name at the smallest [Distance] of text, the first of several, or "" where that is
-// more than a third of the longer of both.
+// more than a third of the longer of both. One that differs in upper and lower case alone is the
+// nearest.
 func Nearest(text string, names []string) string {
 	best, least := "", -1
+	if len(text) > longest {
+		return ""
+	}
 	for _, n := range names {
+		if strings.EqualFold(text, n) {
+			return n
+		}
+		if 2*len(n) > 3*len(text) {
+			continue // it is too long to be near
+		}
 		d := Distance(text, n)
 		if 3*d <= max(len(text), len(n)) && (least < 0 || d < least) {
 			best, least = n, d
 		}
 	}
 	return best
+}
+
+// Hint asks whether the [Nearest] of the names was meant, as the end of a sentence; "" if none is
+// near.
+func Hint(text string, names []string) string {
+	if near := Nearest(text, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
 }
 
 // Distance is Levenshtein's: the fewest insertions, deletions and replacements of a byte that turn

@@ -5,7 +5,7 @@ import "testing"
 func TestNearest(t *testing.T) {
 	names := []string{"steps", "hidden", "rate"}
 	for text, want := range map[string]string{"step": "steps", "hiden": "hidden", "rates": "rate",
-		"x": "", "": ""} {
+		"x": "", "": "", "RATE": "rate"} {
 		if got := Nearest(text, names); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
