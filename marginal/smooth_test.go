@@ -82,7 +82,8 @@ func TestSmoothLeavesAlone(t *testing.T) {
 func TestSmoothLongLists(t *testing.T) {
 	const k = 3000 // with its mirror image 8192 cells, eight times the shifts
 	src := rand.New(rand.NewPCG(1, 2))
-	truth, m := make([]float64, k), Measurement{Cols: []int{0}, Counts: make([]float64, k), Sigma: 10}
+	truth := make([]float64, k)
+	m := Measurement{Cols: []int{0}, Counts: make([]float64, k), Sigma: 10}
 	for i := range truth {
 		truth[i] = 100 * math.Exp(-float64(i)/500)
 		m.Counts[i] = truth[i] + 10*src.NormFloat64()
