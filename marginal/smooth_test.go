@@ -78,7 +78,7 @@ func TestSmoothLeavesAlone(t *testing.T) {
 	}
 }
 
-// TestSmoothLongLists: of a long list a part of the shifts is as good as all, and takes no n² steps.
+// TestSmoothLongLists: of a long list some shifts are as good as all, and take no n² steps.
 func TestSmoothLongLists(t *testing.T) {
 	const k = 3000 // with its mirror image 8192 cells, eight times the shifts
 	src := rand.New(rand.NewPCG(1, 2))
