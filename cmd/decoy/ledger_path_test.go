@@ -75,7 +75,7 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 		"schema: s.yaml}]\nepsilons: [1]\n"+
 		"job: {out: b.csv}\n"), 0o600))
 	if code, _, text := decoy("batch", "jobs.yaml"); code != exitBudget ||
-		!strings.Contains(text, "refused: t-mst-1-1") {
+		!strings.Contains(text, "refused: t-auto-1-1") {
 		t.Errorf("a batch on a link: exit code %d\n%s", code, text)
 	}
 
