@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/decoy-dp/decoy/privacy/internal/access"
@@ -40,8 +41,8 @@ func TestCountsAreRemembered(t *testing.T) {
 	for _, m := range ms {
 		qs = append(qs, compiledOf(t, s.session, m)[0])
 	}
-	reads := 0
-	s.data = func() *table.Table { reads++; return tab }
+	var reads atomic.Int64
+	s.data = func() *table.Table { reads.Add(1); return tab }
 	for range 3 {
 		counts := s.rows().Counts(qs)
 		for i := range counts {
@@ -50,8 +51,8 @@ func TestCountsAreRemembered(t *testing.T) {
 			}
 		}
 	}
-	if reads != 9 {
-		t.Errorf("%d reads of 9 queries", reads)
+	if reads.Load() != 9 {
+		t.Errorf("%d reads of 9 queries", reads.Load())
 	}
 	keys := map[string]int{}
 	for i, q := range qs[:8] {
@@ -64,7 +65,7 @@ func TestCountsAreRemembered(t *testing.T) {
 	for range 2 { // what code counts is not remembered
 		s.rows().Counts(rule)
 	}
-	if reads != 11 {
-		t.Errorf("%d reads with those of a rule", reads)
+	if reads.Load() != 11 {
+		t.Errorf("%d reads with those of a rule", reads.Load())
 	}
 }
