@@ -182,6 +182,43 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
+// TestVerifyBoughtSchema: a reservation that names no schema is that of a run on texts, which paid
+// for them and went over to a lenient schema that it bought; all else is refused.
+func TestVerifyBoughtSchema(t *testing.T) {
+	texts := accountant.Charge{Event: accountant.Approx{Epsilon: .01, Delta: 1e-12}, Count: 1}
+	for _, c := range []struct {
+		name    string
+		lenient bool
+		reserve func(e *ledger.Entry)
+		want    error
+	}{
+		{"bought", true, func(*ledger.Entry) {}, nil},
+		{"strict", false, func(*ledger.Entry) {}, ErrClaim},
+		{"no texts paid for", true, func(e *ledger.Entry) { e.Composition = e.Composition[:1] },
+			ErrClaim},
+		{"another schema reserved", true, func(e *ledger.Entry) {
+			e.SchemaSHA256 = strings.Repeat("0", 64)
+		}, ErrClaim},
+	} {
+		f := testFitted(t, func(e []ledger.Entry) {
+			e[1].SchemaSHA256, e[1].Budget.Epsilon = "", 2
+			e[1].Composition = append(e[1].Composition, texts)
+			c.reserve(&e[1])
+		})
+		f.Schema.Lenient, f.Budget.Epsilon = c.lenient, 2
+		m, err := New(f)
+		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), "fingerprint") {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+		if err == nil {
+			m.DeclaredYAML = m.SchemaYAML
+			if _, err := m.Verify(nil); !errors.Is(err, ErrClaim) {
+				t.Errorf("%s, with a declared schema: %v", c.name, err)
+			}
+		}
+	}
+}
+
 // TestVerifyDerivesTheCost: the model's cost is derived a second time, and a claim or a figure of
 // the accountant that the derivation excludes is refused.
 func TestVerifyDerivesTheCost(t *testing.T) {

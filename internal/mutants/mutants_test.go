@@ -31,6 +31,11 @@ var mutants = []mutant{
 		"./internal/kill TestOrder",
 	},
 	{
+		"a reservation that failed halfway gives its journal up", "privacy/account.go",
+		"failed == nil && len(linesOf(l, s.run)) == 0 {", "failed == nil || l == nil {",
+		"./internal/kill TestEveryPoint",
+	},
+	{
 		"temporary files of the dead stay", "internal/atomicfile/atomicfile.go", "\tSweep(target)\n",
 		"\t_ = Sweep\n", "./internal/kill TestEveryPoint",
 	},
@@ -366,6 +371,40 @@ var mutants = []mutant{
 		"if err := s.left.Take(ch); err != nil {\n\t\t\treturn nil",
 		"if err := error(nil); err != nil || ch.Count < 0 {\n\t\t\treturn nil",
 		"./privacy TestContinuedRunHasNoMore",
+	},
+	{
+		"an ended run is continued", "privacy/account.go", "if hasEnd(s.lines) {\n\t\t\treturn nil,",
+		"if false {\n\t\t\treturn nil,",
+		"./privacy TestUnfinishedIsNotPaidTwice",
+	},
+	{
+		"a schema that another run reserved passes for a bought one", "release/verify.go",
+		"return reserve.SchemaSHA256 == \"\" &&", "return true &&",
+		"./release TestVerifyBoughtSchema",
+	},
+	{
+		"a strict schema passes for a bought one", "release/verify.go", "m.schema.Lenient &&", "true &&",
+		"./release TestVerifyBoughtSchema",
+	},
+	{
+		"a schema that nobody paid for passes for a bought one", "release/verify.go",
+		"return texts\n", "return texts || true\n", "./release TestVerifyBoughtSchema",
+	},
+	{
+		"a declared schema passes for a bought one", "release/verify.go",
+		"m.DeclaredYAML == \"\" && m.schema", "m.schema", "./release TestVerifyBoughtSchema",
+	},
+	{
+		"aim goes on with more than is left", "synth/aim/plan.go", "p.mu, p.known = mu, known",
+		"p.mu, p.known = 2*mu, known", "./synth TestContinue",
+	},
+	{
+		"mst goes on with more than is left", "synth/mst/mst.go", "mu: mu, known: known}",
+		"mu: 2 * mu, known: known}", "./synth TestContinue",
+	},
+	{
+		"a method goes on with what the schema cost too", "synth/bought.go",
+		"math.Sqrt(s.FilterLeft())", "1.01 * math.Sqrt(s.FilterLeft())", "./synth TestRunBought",
 	},
 	{
 		"a run is continued with another plan", "privacy/account.go",
