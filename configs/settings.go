@@ -59,6 +59,14 @@ func ParseSet(text, from string) (Given, error) {
 	return Given{Key: key, Value: strings.TrimSpace(value), From: from}, nil
 }
 
+// moved says where settings of earlier versions are now.
+var moved = map[string]string{
+	"constraints": "they are in the schema now, and every method keeps them: " +
+		"\"if sex = male then pregnant = no\" is, under rules, {when: {sex: male}, then: {pregnant: " +
+		"no}}; \"admitted <= discharged\" is, in the column discharged, after: admitted (decoy help " +
+		"schema)",
+}
+
 // Decoder gives a method its settings, for [all.New]. Later settings win over earlier ones of the
 // same key. It is strict: a key that the method does not have is an error that names the nearest
 // one it has, and a value must be of the key's type.
@@ -72,6 +80,10 @@ func Decoder(method string, given Settings) func(config any) error {
 		var errs []error
 		for _, g := range given {
 			i := slices.Index(names, g.Key)
+			if i < 0 && moved[g.Key] != "" {
+				errs = append(errs, fmt.Errorf("%s: %s: %s: %w", g.From, g.Key, moved[g.Key], ErrConfig))
+				continue
+			}
 			if i < 0 {
 				errs = append(errs, fmt.Errorf("%s: method %s has no setting %q%s: %w", g.From, method,
 					g.Key, hint(g.Key, names), ErrConfig))

@@ -44,7 +44,7 @@ type path struct {
 
 // newEstimator plans for the targets ts; n is the number of rows.
 func newEstimator(
-	sizes []int, ts []target, zeros []Zeros, n, shrink float64, limit int,
+	sizes []int, ts []target, n, shrink float64, limit int,
 ) (*estimator, error) {
 	cols := make([][]int, 0, len(ts)+len(sizes))
 	tables := make([]resolution, 0, cap(cols))
@@ -62,12 +62,6 @@ func newEstimator(
 			cols = append(cols, []int{c})
 			tables = append(tables, resolution{cols: []int{c}})
 		}
-	}
-	first := len(tables)
-	for _, z := range zeros {
-		order := ranked(sizes, z.Cols)
-		cols = append(cols, order)
-		tables = append(tables, resolution{cols: order, zeros: true})
 	}
 	tree, err := newJunctionTree(sizes, cols, limit)
 	if err != nil {
@@ -90,15 +84,6 @@ func newEstimator(
 		for k, s := range t.sigma {
 			e.weight[off+k] = bregmanSteps * shrink * s * math.Pow(s/mean, sigmaPower-1)
 		}
-	}
-	for i, z := range zeros {
-		off, v := e.prop.terms[first+i].off, make([]float64, len(z.Impossible))
-		for k, impossible := range z.Impossible {
-			if impossible {
-				v[k] = impossibleLog
-			}
-		}
-		transpose(e.center[off:off+len(v)], v, sizes, z.Cols, cols[first+i])
 	}
 	for c, k := range oneWay {
 		off := e.prop.terms[k].off

@@ -21,7 +21,6 @@ type Options struct {
 	Progress func(done, total int)
 	// limit on the cells of the junction tree, and of an answer; 0 = 1e8, at most 2³¹-1
 	MaxCells int
-	Zeros    []Zeros // cells that no row can be in, whatever was measured
 	// optional: a model of the same columns that Fit made; saves time, does not move the result by
 	// more than the tolerance
 	Warm *Model
@@ -80,7 +79,7 @@ func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model,
 	if n == 0 {
 		n = total(ms)
 	}
-	e, err := newEstimator(sizes, targets(sizes, ms), o.Zeros, n, o.Shrink, o.MaxCells)
+	e, err := newEstimator(sizes, targets(sizes, ms), n, o.Shrink, o.MaxCells)
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +112,6 @@ func (o *Options) check(sizes []int, ms []Measurement) error {
 	for i := range ms {
 		if err := ms[i].check(sizes); err != nil {
 			return fmt.Errorf("marginal: measurement %d: %w", i, err)
-		}
-	}
-	for i, z := range o.Zeros {
-		if err := z.check(sizes); err != nil {
-			return fmt.Errorf("marginal: zeros %d: %w", i, err)
 		}
 	}
 	if o.Total != 0 && !(o.Total >= 1 && o.Total <= math.MaxFloat64) {

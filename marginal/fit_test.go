@@ -15,7 +15,7 @@ import (
 // estimatorFor plans a fit without checking.
 func estimatorFor(t testing.TB, sizes []int, ms []Measurement) *estimator {
 	t.Helper()
-	e, err := newEstimator(sizes, targets(sizes, ms), nil, total(ms), 1, maxCells)
+	e, err := newEstimator(sizes, targets(sizes, ms), total(ms), 1, maxCells)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,15 +28,15 @@ type grouped struct {
 const maxWeight = 1 << 20
 
 // NewGrouping merges, in each column, the codes whose noisy count is below k standard deviations; a
-// column with fewer than two such codes stays as it is, and so do the columns whole. oneWay has one
-// one-column measurement a column, in any order. Within the merged group rows are spread over the
+// column with fewer than two such codes stays as it is. oneWay has one one-column measurement a
+// column, in any order. Within the merged group rows are spread over the
 // codes in proportion to the expected count given the noisy one, under an exponential prior with
 // the group's own mean.
 //
 // k = 2 measures best: on the adult table 0 to 2 % less two-way error than 3 (the choice of MST) or
 // 1 or no groups, and spreading by expected counts up to 10 % less than evenly when the threshold
 // is high (TestAdult).
-func NewGrouping(sizes []int, oneWay []Measurement, k float64, whole ...int) (*Grouping, error) {
+func NewGrouping(sizes []int, oneWay []Measurement, k float64) (*Grouping, error) {
 	g := &Grouping{columns: make([]grouped, len(sizes))}
 	done := make([]bool, len(sizes))
 	for _, m := range oneWay {
@@ -50,9 +50,7 @@ func NewGrouping(sizes []int, oneWay []Measurement, k float64, whole ...int) (*G
 			return nil, err
 		}
 		done[col] = true
-		if g.columns[col].codes = len(m.Counts); !slices.Contains(whole, col) {
-			g.columns[col] = group(m, k)
-		}
+		g.columns[col] = group(m, k)
 	}
 	if slices.Contains(done, false) {
 		return nil, fmt.Errorf("marginal: grouping needs a measurement of every column")

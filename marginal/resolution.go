@@ -6,11 +6,10 @@ import "slices"
 type resolution struct {
 	cols   []int      // rank order
 	groups [][]uint16 // nil, or per column nil or the group of each code
-	zeros  bool       // no measurement: cells ruled out
 }
 
 func (r resolution) equal(o resolution) bool {
-	return r.zeros == o.zeros && slices.Equal(r.cols, o.cols) && sameGroups(r.groups, o.groups)
+	return slices.Equal(r.cols, o.cols) && sameGroups(r.groups, o.groups)
 }
 
 // cells maps each cell over the codes to its cell over the groups, both row-major, and returns the

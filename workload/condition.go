@@ -6,8 +6,7 @@ import (
 )
 
 // Conditions are the counts of the given conditions, written as under the key where of a workload
-// file, each named by its text. One comparison may also be written without quotes, as [Where] reads
-// it: income=>50K. An error says which text it is about and wraps ErrInvalid.
+// file, each named by its text. An error says which text it is about and wraps ErrInvalid.
 // A bound lies between two bins, unless within: then an item may be [Fine].
 func Conditions(s *schema.Schema, within bool, texts ...string) ([]Item, error) {
 	codecs, err := s.Codecs()
@@ -20,11 +19,6 @@ func Conditions(s *schema.Schema, within bool, texts ...string) ([]Item, error) 
 		x, fine, err := p.within(func(columns func(string) (column, error)) (table.Expr, error) {
 			return condition(text, columns)
 		})
-		if err != nil {
-			if one, plain := Where(s, text); plain == nil {
-				x, fine, err = one, nil, nil
-			}
-		}
 		if err != nil {
 			return nil, &conditionError{text: quote(text) + ": " + err.Error()}
 		}

@@ -18,7 +18,7 @@ import (
 //	           | column "is" [ "not" ] "missing"
 //
 // A word needs no quotes unless it has spaces or one of ( ) , = ! < > ' " ` in it or is a keyword;
-// a quote inside quotes is doubled.
+// a quote inside quotes is doubled. Behind = and != a value may begin with < or >: income=>50K.
 
 // maxNesting bounds the recursion of the parser.
 const maxNesting = 100
@@ -247,13 +247,16 @@ func (p *conditionParser) comparison() (table.Expr, error) {
 		return nil, p.expected("a comparison such as =, <, in or is missing")
 	}
 	p.next()
+	equality, begins := strings.HasSuffix(op.text, "=") && op.text[0] != '<' && op.text[0] != '>', ""
+	if t := p.left[0]; equality && t.sign && t.text != "" && strings.Contains("<=>=", t.text) {
+		begins = p.next().text
+	}
 	v, err := p.word("a value")
 	if err != nil {
 		return nil, err
 	}
-	switch op.text {
-	case "=", "==", "!=":
-		x, err := col.equals([]string{v.text})
+	if equality {
+		x, err := col.equals([]string{begins + v.text})
 		return wrap(x, err, op.text == "!=")
 	}
 	x, err := col.compare(op.text, v.text)

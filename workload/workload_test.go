@@ -593,6 +593,39 @@ func TestCellsAsCounts(t *testing.T) {
 	}
 }
 
+// TestSignsInValues: behind = and != a value may begin with < or >.
+func TestSignsInValues(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "income", Kind: schema.Categorical, Categories: []string{"<=50K", ">50K"}}}}
+	for text, want := range map[string][]bool{
+		"income=>50K": {false, true}, "income = <=50K": {true, false}, "income!=>50K": {true, false},
+		"income == '>50K'": {false, true}, "income > 50K": nil, "income = <= >50K": nil,
+		"income <= >50K": nil, "income=>": nil,
+	} {
+		items, err := Conditions(s, false, text)
+		if want == nil {
+			if !errors.Is(err, ErrInvalid) {
+				t.Errorf("%s: %v", text, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		for code, want := range want {
+			holds := items[0].Where
+			not, negated := holds.(table.Not)
+			if negated {
+				holds = not.Of
+			}
+			if got, ok := holds.(table.Condition); !ok || got.Allow[code] == negated == want {
+				t.Errorf("%s: %v, want %v", text, items[0].Where, want)
+			}
+		}
+	}
+}
+
 func TestConditions(t *testing.T) {
 	s := peopleSchema(t)
 	items, err := Conditions(s, false, "sex = F", "kids > 2")

@@ -107,7 +107,6 @@ var allowed = map[string][]string{
 	},
 	"synth/aim": {
 		"synth", "privacy", "release", "marginal", "accountant", "accountant/calibrate", "schema",
-		"table", "workload",
 	},
 	"synth/smalldb": {
 		"synth", "privacy", "privacy/database", "privacy/laplace", "privacy/query", "release",

@@ -18,13 +18,11 @@
 //   - marginals with a target column weigh more and have a part of the budget of their own; without
 //     a target, those with a column of two or three categories have a smaller one.
 //
-// Constraints of the user become zero cells of the model. Everything after a measurement is
-// post-processing.
+// Everything after a measurement is post-processing.
 package aim
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -128,9 +126,6 @@ func (p *plan) Fit(
 	if err = f.estimate(0); err != nil {
 		return out, err
 	}
-	if err = f.keepsConstraints(); err != nil {
-		return out, err
-	}
 	return synth.Model{Params: &release.Marginal{Model: f.model, Grouping: f.groups,
 		Measured: f.released}, Settings: f.settings()}, nil
 }
@@ -150,9 +145,8 @@ type fit struct {
 	fine        resolutions
 	closure     []wanted
 	ms          []marginal.Measurement
-	tables      [][]int // column sets of ms and of the constraints
+	tables      [][]int // column sets of ms
 	model       *marginal.Model
-	zeros       []marginal.Zeros
 	chosen      []any // for the settings of the model
 	released    []marginal.Measurement
 }
@@ -255,29 +249,11 @@ func (f *fit) estimate(iterations int) error {
 	}
 	f.work += float64(cells * iterations)
 	m, err := marginal.Fit(f.ctx, f.groupSizes, f.ms, marginal.Options{Iterations: iterations,
-		Warm: f.model, Zeros: f.zeros})
+		Warm: f.model})
 	if err == nil {
 		f.model = m
 	}
 	return err
-}
-
-// keepsConstraints reports constraints that contradict each other: then some impossible cell must
-// have mass.
-func (f *fit) keepsConstraints() error {
-	for i, z := range f.zeros {
-		p := make([]float64, len(z.Impossible))
-		if err := f.model.MarginalTo(p, z.Cols); err != nil {
-			return err
-		}
-		for k, x := range p {
-			if z.Impossible[k] && x > 1e-9*f.model.Total() {
-				return fmt.Errorf("aim: constraint %q contradicts the others: %w",
-					f.plan.constraints[i].text, synth.ErrConfig)
-			}
-		}
-	}
-	return nil
 }
 
 func (f *fit) settings() map[string]any {

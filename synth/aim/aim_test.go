@@ -1,12 +1,10 @@
 package aim
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -66,17 +64,11 @@ func TestConfig(t *testing.T) {
 	}
 	s := synthtest.Schema(3)
 	for name, c := range map[string]Config{
-		"target":               {Target: "none"},
-		"column of a set":      {Sets: []string{"column 0*none"}},
-		"column twice":         {Sets: []string{"column 0*column 0"}},
-		"weight":               {Sets: []string{"column 0*column 1=x"}},
-		"negative weight":      {Sets: []string{"column 0=-1"}},
-		"rule without then":    {Constraints: []string{"if column 0=c0"}},
-		"rule of nothing":      {Constraints: []string{"column 0"}},
-		"category of a rule":   {Constraints: []string{"if column 0=zz then column 1=c0"}},
-		"order of categories":  {Constraints: []string{"column 0 <= column 1"}},
-		"unknown column":       {Constraints: []string{"column 0 < nothing"}},
-		"rules out everything": {Constraints: []string{"if column 0!=c7 then column 1=c0"}},
+		"target":          {Target: "none"},
+		"column of a set": {Sets: []string{"column 0*none"}},
+		"column twice":    {Sets: []string{"column 0*column 0"}},
+		"weight":          {Sets: []string{"column 0*column 1=x"}},
+		"negative weight": {Sets: []string{"column 0=-1"}},
 	} {
 		if _, err := fitter(t, c).Plan(s, privacy.NeighboursOf(s, 0),
 			one); !errors.Is(err, synth.ErrConfig) {
@@ -236,64 +228,6 @@ func TestMemoryLimit(t *testing.T) {
 		accountant.Budget{Epsilon: 20, Delta: 1e-9})
 	if m.Parameters.Bytes > 8*1_000_000/bytesPerCell+100_000 {
 		t.Errorf("the model has %d bytes", m.Parameters.Bytes)
-	}
-}
-
-// TestConstraintsHoldInEveryRow: impossible rows are never sampled, though the table has them.
-func TestConstraintsHoldInEveryRow(t *testing.T) {
-	s := &schema.Schema{Columns: []schema.Column{
-		{Name: "age", Kind: schema.Integer, Min: 0, Max: 39},
-		{Name: "marital", Kind: schema.Categorical, Categories: []string{"never",
-			"married", "widowed"}},
-		{Name: "from", Kind: schema.Integer, Min: 0, Max: 9},
-		{Name: "to", Kind: schema.Integer, Min: 0, Max: 9, Missing: []string{"?"}},
-	}}
-	const n = 4000
-	cols := make([]table.Codes, 4)
-	for i, size := range s.Sizes() {
-		cols[i].U8 = make([]uint8, n)
-		for r := range n {
-			cols[i].U8[r] = uint8((r*(7+i) + r/11) % size)
-		}
-	}
-	tab, err := table.FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := fitter(t, Config{Constraints: []string{"if age < 18 then marital = never", "from <= to",
-		"if age >= 30 and marital = never then from > 4"}})
-	syn := synthtest.Sample(t, synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 5, Delta: 1e-9}),
-		20000, 3)
-	young, missing := 0, 0
-	for r := range syn.Rows() {
-		age, marital, from, to := syn.Column(0).At(r), syn.Column(1).At(r), syn.Column(2).At(r),
-			syn.Column(3).At(r)
-		if age < 18 {
-			young++
-		}
-		if to == 10 {
-			missing++
-		}
-		if age < 18 && marital != 0 || to < 10 && from > to || age >= 30 &&
-			marital == 0 && from <= 4 {
-			t.Fatalf("row %d: age %d, marital %d, from %d, to %d", r, age, marital, from, to)
-		}
-	}
-	if young < 2000 || missing < 500 {
-		t.Errorf("%d young rows, %d missing: too few to show anything", young, missing)
-	}
-}
-
-func TestContradictionIsReported(t *testing.T) {
-	s := synthtest.Schema(3)
-	f := fitter(t, Config{Constraints: []string{"if column 0 = c0 then column 1 = c0",
-		"if column 0 = c0 then column 1 = c1", "if column 0 = c1 then column 2 = c0",
-		"if column 0 = c1 then column 2 = c1"}})
-	tab := synthtest.Table(t, s, 500)
-	_, _, err := synth.Run(context.Background(), privacy.FromTable(tab), f,
-		synth.RunOptions{Options: privacy.Options{Budget: one}})
-	if !errors.Is(err, synth.ErrConfig) || !strings.Contains(err.Error(), "contradicts") {
-		t.Errorf("got %v", err)
 	}
 }
 

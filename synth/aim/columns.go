@@ -1,7 +1,6 @@
 package aim
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -45,7 +44,7 @@ func (f *fit) columns() error {
 		for i := range raw {
 			raw[i] = marginal.Smooth(raw[i])
 		}
-		f.groups, err = marginal.NewGrouping(f.sizes, raw, groupSigmas, f.constrained()...)
+		f.groups, err = marginal.NewGrouping(f.sizes, raw, groupSigmas)
 		if err != nil {
 			return err
 		}
@@ -61,15 +60,6 @@ func (f *fit) columns() error {
 		}
 	}
 	f.fine = newResolutions(mass)
-	for _, r := range f.plan.constraints {
-		f.zeros = append(f.zeros, r.zeros)
-		f.tables = append(f.tables, r.zeros.Cols)
-	}
-	if cells, err := marginal.TreeCells(f.groupSizes, f.tables); err != nil ||
-		float64(cells) > f.cells() {
-		return fmt.Errorf("aim: the constraints need more than memory_mb %d: %w", f.cfg.MemoryMB,
-			synth.ErrConfig)
-	}
 	t := f.schema.Index(f.cfg.Target)
 	f.closure = closure(f.sets, t)
 	if d == 1 || f.cfg.Published {
@@ -125,14 +115,6 @@ func (f *fit) coarsest(pair []int) int {
 		}
 	}
 	return levels[len(levels)-1]
-}
-
-// constrained lists the columns that a constraint names: their codes are kept apart.
-func (f *fit) constrained() (cols []int) {
-	for _, r := range f.plan.constraints {
-		cols = append(cols, r.zeros.Cols...)
-	}
-	return cols
 }
 
 // measureColumns spends the share on the columns, evenly in the published form.

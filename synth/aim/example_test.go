@@ -13,12 +13,13 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// A rule about the columns holds in every synthetic row, however noisy the fit is.
+// A rule of the schema holds in every synthetic row, however noisy the fit is.
 func ExampleNew() {
 	s := &schema.Schema{Columns: []schema.Column{
 		{Name: "age", Kind: schema.Integer, Min: 0, Max: 99, Bins: 10},
 		{Name: "retired", Kind: schema.Boolean},
-	}}
+	}, Rules: []schema.Rule{{When: []schema.Cells{{Column: "age", Below: "50"}},
+		Then: []schema.Cells{{Column: "retired", Values: []string{"false"}}}}}}
 	age, retired := make([]uint8, 1000), make([]uint8, 1000)
 	for i := range age {
 		age[i] = uint8(i % 10)
@@ -31,8 +32,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	f, err := aim.New(aim.Config{Target: "retired",
-		Constraints: []string{"if age < 50 then retired = false"}})
+	f, err := aim.New(aim.Config{Target: "retired"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -27,7 +27,6 @@ type plan struct {
 	rho    float64                // of the budget, for the published form
 	known  []marginal.Measurement // of columns, from before
 
-	constraints []constraint
 }
 
 // Plan reserves one filter of the largest μ that the budget allows.
@@ -55,9 +54,8 @@ func (f *Fitter) Plan(
 // Unseen refuses the settings that speak of a schema, and a target that is no column.
 func (f *Fitter) Unseen(columns []string) (target string, err error) {
 	switch {
-	case len(f.cfg.Sets) > 0, len(f.cfg.Constraints) > 0, f.cfg.Published:
-		return "", fmt.Errorf("aim: sets, constraints and published need a schema: %w",
-			synth.ErrConfig)
+	case len(f.cfg.Sets) > 0, f.cfg.Published:
+		return "", fmt.Errorf("aim: sets and published need a schema: %w", synth.ErrConfig)
 	case f.cfg.Target != "" && !slices.Contains(columns, f.cfg.Target):
 		return "", fmt.Errorf("aim: target: there is no column %q: %w", f.cfg.Target,
 			synth.ErrConfig)
@@ -85,9 +83,6 @@ func (f *Fitter) Continue(
 func (f *Fitter) plan(s *schema.Schema, nb privacy.Neighbours) (p *plan, err error) {
 	p = &plan{cfg: f.cfg, schema: s, nb: nb}
 	if p.sets, err = f.cfg.columnSets(s); err != nil {
-		return nil, err
-	}
-	if p.constraints, err = parseConstraints(s, f.cfg.Constraints); err != nil {
 		return nil, err
 	}
 	if f.cfg.Target != "" && s.Index(f.cfg.Target) < 0 {
