@@ -8,9 +8,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/arrow/go/v15/parquet"
-	"github.com/apache/arrow/go/v15/parquet/compress"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -54,15 +51,7 @@ func newTypedWriter(w io.Writer, f Format, d decoder) (*typedWriter, error) {
 			p.file, err = ipc.NewFileWriter(p.sink, ipc.WithSchema(p.arrow))
 			return err
 		}
-		p.file, err = pqarrow.NewFileWriter(p.arrow, p.sink, parquet.NewWriterProperties(
-			parquet.WithCreatedBy("decoy"),
-			parquet.WithCompression(compress.Codecs.Snappy),
-			parquet.WithDictionaryPageSizeLimit(1<<30), // a category list of any length stays a dictionary
-			parquet.WithStats(false),
-			// Arrow v15 miscounts in the second batch of a dictionary column that could have nulls and has
-			// none
-			parquet.WithBatchSize(batchRows),
-		), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+		p.file, err = newParquetWriter(p.sink, p.arrow)
 		return err
 	})
 	if err != nil {

@@ -10,12 +10,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/arrow/go/v15/parquet"
-	"github.com/apache/arrow/go/v15/parquet/compress"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // writeParquet writes the cells of an embedded table, value for value: numbers as int64 and
@@ -28,7 +26,7 @@ func writeParquet(w io.Writer, d datasets.Dataset) error {
 	}
 	fields := make([]arrow.Field, len(s.Columns))
 	for i, c := range s.Columns {
-		fields[i] = arrow.Field{Name: c.Name, Type: parquetType(c.Kind), Nullable: len(c.Missing) > 0}
+		fields[i] = arrow.Field{Name: c.Name, Type: exportedType(c.Kind), Nullable: len(c.Missing) > 0}
 	}
 	layout := arrow.NewSchema(fields, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, layout)
@@ -49,20 +47,11 @@ func writeParquet(w io.Writer, d datasets.Dataset) error {
 	}
 	record := b.NewRecord()
 	defer record.Release()
-	f, err := pqarrow.NewFileWriter(layout, w,
-		parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy)),
-		pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
-	if err != nil {
-		return err
-	}
-	if err := f.Write(record); err != nil {
-		return err
-	}
-	return f.Close()
+	return table.WriteParquet(w, record)
 }
 
-// parquetType is how a column of the embedded tables is stored.
-func parquetType(k schema.Kind) arrow.DataType {
+// exportedType is how a column of the embedded tables is stored.
+func exportedType(k schema.Kind) arrow.DataType {
 	switch k.Stored() {
 	case schema.StoredInt:
 		return arrow.PrimitiveTypes.Int64
