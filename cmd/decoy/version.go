@@ -1,42 +1,104 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
 
-// tool is the program and its version, as ledgers and models record it.
+// tool is the program, its version and the hash of its file, as ledgers and models record it.
 func tool() string {
-	version := "devel"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" &&
-		info.Main.Version != "(devel)" {
-		version = info.Main.Version
+	text := thisVersion().Version
+	if sum := ownSHA256(); sum != "" {
+		text += " sha256:" + sum
 	}
-	return "decoy " + version
+	return text
 }
+
+// ownSHA256 is the hash of the file of this program; "" if it cannot be read.
+var ownSHA256 = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+})
 
 func versionCommand(t *terminal) *cobra.Command {
 	return addJSON(manual{session: `
 $ decoy version
+$ decoy version --json
 `}.document(&cobra.Command{
 		Use:   "version",
 		Short: "print the version",
-		Long:  "Print the version of decoy, the Go release that built it, and the platform.",
-		Args:  operands(),
+		Long: `Print the version of decoy, the Go release that built it, and the platform. With --json also
+the commit, the modules it is built of with their hashes, and the SHA-256 of this program's own file,
+which every ledger and model records: compare it with the published checksums.`,
+		Args: operands(),
 		RunE: func(*cobra.Command, []string) error {
-			return t.print(version{tool(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
+			v := thisVersion()
+			v.SHA256 = ownSHA256()
+			return t.print(v)
 		},
 	}), t)
 }
 
 type version struct {
-	Version  string `json:"version"`
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
+	Version  string         `json:"version"`
+	Commit   string         `json:"commit,omitempty"`   // none if built outside of a clone
+	Modified bool           `json:"modified,omitempty"` // the clone differed from the commit
+	Go       string         `json:"go"`
+	Platform string         `json:"platform"`
+	SHA256   string         `json:"sha256,omitempty"` // of the program's file
+	Modules  []moduleOfThis `json:"modules"`
+}
+
+// moduleOfThis is a module that the program is built of.
+type moduleOfThis struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+	Sum     string `json:"sum"`
+}
+
+// thisVersion is what the linker wrote into this program.
+func thisVersion() version {
+	v := version{Version: "decoy devel", Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Modules: []moduleOfThis{}}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if is := info.Main.Version; is != "" && is != "(devel)" {
+		v.Version = "decoy " + is
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	for _, m := range info.Deps {
+		v.Modules = append(v.Modules, moduleOfThis{m.Path, m.Version, m.Sum})
+	}
+	return v
 }
 
 func (v version) text(w io.Writer) { fmt.Fprintf(w, "%s %s %s\n", v.Version, v.Go, v.Platform) }
