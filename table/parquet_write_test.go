@@ -13,13 +13,14 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 )
 
-// TestWriteParquet: Arrow's own reader, which decoy has no part in, finds the values, the nulls, the
-// types and the whole list of categories; but for times of no zone, which it takes for UTC.
+// TestWriteParquet: Arrow's own reader, which decoy has no part in, finds the values, the nulls and
+// the types. (It takes times of no zone for UTC, so there are none.)
 func TestWriteParquet(t *testing.T) {
 	types := []arrow.DataType{arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean,
 		arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float64, arrow.FixedWidthTypes.Date32,
 		&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"},
-		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}}
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32,
+			ValueType: arrow.BinaryTypes.String}}
 	cells := []string{"[\"\",null,\"a\"]", "[true,null,false]", "[-9007199254740993,null,5]",
 		"[0.1,null,-1e300]", "[\"1600-02-29\",null,\"2026-01-01\"]",
 		"[\"1969-12-31T23:59:59.999999\",null,\"2026-01-01T00:00:00\"]", "[\"b\",null,\"a\"]"}
@@ -57,7 +58,8 @@ func TestWriteParquet(t *testing.T) {
 			}
 		}
 	}
-	list := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.ListOf(arrow.BinaryTypes.String)}}, nil)
+	list := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.ListOf(arrow.BinaryTypes.String)}},
+		nil)
 	if _, err := newParquetWriter(&bytes.Buffer{}, list); err == nil ||
 		err.Error() != "table: a column of type list<item: utf8, nullable> cannot be written as Parquet" {
 		t.Errorf("a list: %v", err)

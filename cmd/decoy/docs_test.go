@@ -91,7 +91,7 @@ func looksRun(b block) bool {
 
 // inTest is how a command is run here: the test has built the program already.
 var inTest = strings.NewReplacer("go run ./cmd/decoy ", "decoy ",
-	"CGO_ENABLED=0 go build -o decoy ./cmd/decoy", "true", "go install ./cmd/decoy", "true",
+	"CGO_ENABLED=0 go build -trimpath -o decoy ./cmd/decoy", "true", "go install ./cmd/decoy", "true",
 	"./decoy ", "decoy ")
 
 var digits = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?`)

@@ -23,8 +23,8 @@ func writeMan(t *terminal, root *cobra.Command, dir string) error {
 			return err
 		}
 		defer f.Abort()
-		fmt.Fprintf(f, ".TH %s %d \"\" %q\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), volume, thisVersion().Version,
-			roff(name), roff(short))
+		fmt.Fprintf(f, ".TH %s %d \"\" %q\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), volume,
+			thisVersion().Version, roff(name), roff(short))
 		for _, s := range sections {
 			fmt.Fprintf(f, ".SH %s\n.nf\n%s\n.fi\n", strings.ToUpper(roff(s.head)), roff(s.text))
 		}

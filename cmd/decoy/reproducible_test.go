@@ -22,7 +22,8 @@ func TestReproducible(t *testing.T) {
 		if err := copySources(dir); err != nil {
 			t.Fatal(err)
 		}
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", "program", "./cmd/decoy")
+		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", "program",
+			"./cmd/decoy")
 		build.Dir, build.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)

@@ -48,8 +48,8 @@ $ decoy version --json
 		Use:   "version",
 		Short: "print the version",
 		Long: `Print the version of decoy, the Go release that built it, and the platform. With --json also
-the commit, the modules it is built of with their hashes, and the SHA-256 of this program's own file,
-which every ledger and model records: compare it with the published checksums.`,
+the commit, the modules it is built of with their hashes, and the SHA-256 of this program's own
+file, which every ledger and model records.`,
 		Args: operands(),
 		RunE: func(*cobra.Command, []string) error {
 			v := thisVersion()

@@ -164,6 +164,7 @@ var allowed = map[string][]string{
 	"internal/stattest":              {},
 	"internal/atomicfile":            {"internal/disk"},
 	"internal/disk":                  {},
+	"internal/cmd/sbom":              {},
 	"internal/cmd/bench": {
 		"infer", "schema", "table", "accountant", "ledger", "privacy", "privacy/text", "release",
 		"synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "workload", "configs",
@@ -195,7 +196,8 @@ var readers = []string{
 }
 
 // tools lists the packages that are not in the program, which write files as they like.
-var tools = []string{"datasets/internal/cohort/write", "internal/kernels/asm", "internal/cmd/bench"}
+var tools = []string{"datasets/internal/cohort/write", "internal/kernels/asm", "internal/cmd/bench",
+	"internal/cmd/sbom"}
 
 // changers are the functions of package os that change a folder or what a file holds.
 var changers = []string{

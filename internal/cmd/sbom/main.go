@@ -1,6 +1,6 @@
 // Command sbom writes the software bill of materials of a Go program: the modules that its linker
-// recorded in it, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json). The same program gives the
-// same bytes.
+// recorded in it, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json). The same program gives
+// the same bytes.
 //
 //	go run ./internal/cmd/sbom PROGRAM OUT.cdx.json
 package main
@@ -19,7 +19,7 @@ func main() {
 	}
 	text, err := describe(os.Args[1])
 	if err == nil {
-		err = os.WriteFile(os.Args[2], text, 0o644)
+		err = os.WriteFile(os.Args[2], append(text, '\n'), 0o644)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
