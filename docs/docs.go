@@ -3,7 +3,7 @@ package docs
 
 import "embed"
 
-//go:embed aim.md audit.md batch.md epsilon.md evaluate.md glossary.md hospital.md methods.md
+//go:embed aim.md audit.md batch.md epsilon.md evaluate.md glossary.md hospital.md join.md methods.md
 //go:embed pategan.md pitfalls.md queries.md repeated.md schema.md wgan.md
 var pages embed.FS
 
@@ -19,6 +19,7 @@ func Topics() []Topic {
 		{"glossary", "the terms of the help and the reports"},
 		{"hospital", "one private table, from the first command to the hand-over"},
 		{"repeated", "a table that is released every month"},
+		{"join", "several parties, one table, no pooled rows"},
 		{"batch", "many tables, methods and budgets"},
 		{"queries", "numbers in place of rows"},
 		{"evaluate", "what the figures of a report mean"},

@@ -56,7 +56,7 @@ func measurements(m *Model) []measurement {
 		out = append(out, one)
 	}
 	if p, ok := m.Params().(*Marginal); ok {
-		for _, one := range p.Measured {
+		for _, one := range p.whole() {
 			coarse := false
 			for i, c := range one.Cols {
 				if one.Groups != nil && one.Groups[i] != nil &&

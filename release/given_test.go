@@ -132,7 +132,7 @@ func TestMeasured(t *testing.T) {
 	raw := appendMeasured(nil, p.Measured)
 	u := rand.New(rand.NewPCG(3, 3))
 	for i := range len(raw) {
-		if _, err := (&measuredReader{data: raw[:i], sizes: sizes}).list(); !errors.Is(err,
+		if _, _, err := (&measuredReader{data: raw[:i], sizes: sizes}).list(); !errors.Is(err,
 			ErrFormat) {
 			t.Errorf("cut after %d bytes: %v", i, err)
 		}
@@ -142,7 +142,7 @@ func TestMeasured(t *testing.T) {
 		for range 1 + u.IntN(3) {
 			bad[u.IntN(len(bad))] = byte(u.IntN(256))
 		}
-		if _, err := (&measuredReader{data: bad, sizes: sizes}).list(); err != nil &&
+		if _, _, err := (&measuredReader{data: bad, sizes: sizes}).list(); err != nil &&
 			!errors.Is(err, ErrFormat) {
 			t.Fatalf("%v", err)
 		}

@@ -58,9 +58,9 @@ func (r *measuredReader) take(n int) []byte {
 
 func (r *measuredReader) number() int { return int(binary.LittleEndian.Uint32(r.take(4))) }
 
-// list decodes what appendMeasured wrote. It takes no more memory than a small multiple of the
-// data.
-func (r *measuredReader) list() ([]marginal.Measurement, error) {
+// list decodes what appendMeasured wrote, and what is left as the number of them of each party. It
+// takes no more memory than a small multiple of the data.
+func (r *measuredReader) list() (_ []marginal.Measurement, parties []int, _ error) {
 	n := r.number()
 	var out []marginal.Measurement
 	for range n {
@@ -70,10 +70,15 @@ func (r *measuredReader) list() ([]marginal.Measurement, error) {
 		}
 		out = append(out, m)
 	}
-	if r.bad || len(r.data) > 0 {
-		return nil, fmt.Errorf("the noisy marginals are damaged: %w", ErrFormat)
+	left := len(out)
+	for !r.bad && len(r.data) > 0 {
+		parties = append(parties, r.number())
+		left -= parties[len(parties)-1]
 	}
-	return out, nil
+	if r.bad || len(parties) > 0 && left != 0 {
+		return nil, nil, fmt.Errorf("the noisy marginals are damaged: %w", ErrFormat)
+	}
+	return out, parties, nil
 }
 
 func (r *measuredReader) one() (m marginal.Measurement) {

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"crypto/sha256"
@@ -42,22 +43,37 @@ type Claim struct {
 	// id column; "" = one row
 	Unit           string `json:"unit,omitempty"`
 	MaxRowsPerUnit int    `json:"max_rows_per_unit,omitempty"` // with Unit
+	// of a joint model: whether a unit may have rows at several parties
+	People People `json:"people,omitempty"`
 }
 
 // String is the claim as a sentence.
 func (c Claim) String() string {
-	unit := "one row"
+	return fmt.Sprintf("(ε = %v, δ = %v)-differential privacy under %s", c.Epsilon, c.Delta,
+		c.relation())
+}
+
+// relation is what neighbouring tables differ by.
+func (c Claim) relation() string {
+	text := "adding or removing one row"
 	if c.Unit != "" {
-		unit = fmt.Sprintf("all rows of one %q, of which at most %d are used", c.Unit,
-			c.MaxRowsPerUnit)
+		text = fmt.Sprintf("adding or removing all rows of one %q, of which at most %d are used",
+			c.Unit, c.MaxRowsPerUnit)
 	}
-	verb := "adding or removing"
 	if c.Adjacency == accountant.ReplaceOne {
-		verb = "replacing"
+		text = strings.Replace(text, "adding or removing", "replacing", 1)
 	}
-	return fmt.Sprintf("(ε = %v, δ = %v)-differential privacy under %s %s", c.Epsilon, c.Delta,
-		verb,
-		unit)
+	switch {
+	case c.People == MayOverlap && c.Unit == "":
+		text += " of each party"
+	case c.People == MayOverlap:
+		text += " at each party"
+	case c.People == Disjoint && c.Adjacency == accountant.ReplaceOne:
+		text += ", by others of the same party, if nobody is at two parties"
+	case c.People == Disjoint:
+		text += ", if nobody is at two parties"
+	}
+	return text
 }
 
 // Manifest is the readable part of a model file.
@@ -76,6 +92,7 @@ type Manifest struct {
 	Settings     Settings `json:"settings,omitempty"` // of the method; public
 	// this run's own entries, a chain of its own
 	Ledger     excerpt.Entries `json:"ledger"`
+	Parties    []Party         `json:"parties,omitempty"` // of a joint model, which has no Ledger
 	Parameters Parameters      `json:"parameters"`
 }
 

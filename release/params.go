@@ -30,6 +30,9 @@ type Marginal struct {
 	Model    *marginal.Model
 	Grouping *marginal.Grouping
 	Measured []marginal.Measurement // for who wants the noise itself; the model does not need them
+	// of a joint model ([Join]): how many of Measured are of each party, in their order. The model then
+	// has one column more than the schema, the last: the party, which is never sampled.
+	Parties []int
 }
 
 // Kind is KindMarginal.
@@ -45,7 +48,7 @@ func (p *Marginal) Sizes() []int { return p.Grouping.CodeSizes() }
 func (p *Marginal) Sample(n int, u *rand.Rand) [][]uint16 {
 	rows := p.Model.Sample(n, u)
 	p.Grouping.Expand(rows, u)
-	return rows
+	return rows[:len(p.Sizes())]
 }
 
 // Describe names the cliques and their size.
@@ -67,11 +70,15 @@ func (p *Marginal) Describe() []string {
 		}
 		lines = append(lines, fmt.Sprintf("%d noisy marginals, %d cells", len(p.Measured), cells))
 	}
+	if len(p.Parties) > 0 {
+		lines = append(lines, "and a column for the party, which is not sampled")
+	}
 	return lines
 }
 
 // MarshalBinary is the length of the grouping (uint32, little-endian), the grouping, the length of
-// the model (uint64), the model, and the noisy marginals.
+// the model (uint64), the model, the noisy marginals, and of a joint model for each party the number
+// of its marginals (uint32).
 func (p *Marginal) MarshalBinary() ([]byte, error) {
 	g, err := p.Grouping.MarshalBinary()
 	if err != nil {
@@ -83,7 +90,11 @@ func (p *Marginal) MarshalBinary() ([]byte, error) {
 	}
 	out := binary.LittleEndian.AppendUint32(nil, uint32(len(g)))
 	out = binary.LittleEndian.AppendUint64(append(out, g...), uint64(len(m)))
-	return appendMeasured(append(out, m...), p.Measured), nil
+	out = appendMeasured(append(out, m...), p.Measured)
+	for _, n := range p.Parties {
+		out = binary.LittleEndian.AppendUint32(out, uint32(n))
+	}
+	return out, nil
 }
 
 // decodeParams reads parameters.bin.
@@ -116,11 +127,17 @@ func decodeMarginal(raw []byte) (Params, error) {
 	if err := p.Model.UnmarshalBinary(model[:size]); err != nil {
 		return nil, fmt.Errorf("the graphical model: %w: %w", err, ErrFormat)
 	}
-	if !slices.Equal(p.Grouping.Sizes(), p.Model.Sizes()) {
-		return nil, fmt.Errorf("grouping and model disagree: %w", ErrFormat)
-	}
 	r := measuredReader{data: model[size:], sizes: p.Grouping.CodeSizes()}
 	var err error
-	p.Measured, err = r.list()
-	return p, err
+	if p.Measured, p.Parties, err = r.list(); err != nil {
+		return nil, err
+	}
+	want := p.Grouping.Sizes()
+	if k := len(p.Parties); k > 0 {
+		want = append(want, k)
+	}
+	if !slices.Equal(want, p.Model.Sizes()) {
+		return nil, fmt.Errorf("grouping and model disagree: %w", ErrFormat)
+	}
+	return p, nil
 }

@@ -2,7 +2,6 @@ package release
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/schema"
@@ -32,7 +31,8 @@ type NoisyMarginal struct {
 	Below   []bool       `json:"below_noise"`
 }
 
-// Uncertainty is the noisy marginals behind a graphical model, measurements of one table averaged.
+// Uncertainty is the noisy marginals behind a graphical model, measurements of one table averaged;
+// of a joint model, the sums of those that all parties measured.
 // ErrNotExact is wrapped for a model that keeps none.
 func (m *Model) Uncertainty() (*Uncertainty, error) {
 	p, ok := m.Params().(*Marginal)
@@ -47,7 +47,7 @@ func (m *Model) Uncertainty() (*Uncertainty, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range merged(p.Measured) {
+	for _, one := range p.whole() {
 		n, err := describe(one, m.Schema(), codecs, p)
 		if err != nil {
 			return nil, err
@@ -55,25 +55,6 @@ func (m *Model) Uncertainty() (*Uncertainty, error) {
 		u.Marginals = append(u.Marginals, n)
 	}
 	return u, nil
-}
-
-// merged averages measurements of one table by inverse variance.
-func merged(list []marginal.Measurement) []marginal.Measurement {
-	var out []marginal.Measurement
-	for _, m := range list {
-		if m.Groups == nil {
-			m.Groups = make([][]uint16, len(m.Cols))
-		}
-		i := slices.IndexFunc(out, func(a marginal.Measurement) bool {
-			return slices.Equal(a.Cols, m.Cols) && slices.EqualFunc(a.Groups, m.Groups, slices.Equal)
-		})
-		if i < 0 {
-			out = append(out, m)
-		} else {
-			out[i] = marginal.Average(out[i], m)
-		}
-	}
-	return out
 }
 
 // describe puts labels to the table and the model's cells beside it.

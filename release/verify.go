@@ -17,6 +17,7 @@ type Verification struct {
 	Charged  accountant.Bound // bound on the cost of what it charged, at the claim's δ
 	Charges  int              // mechanism calls
 	Derived  derive.Range     // of the reservation, by arithmetic that is not the accountant's
+	Parties  []Verification   // of a joint model, in place of all but the claim
 }
 
 // agrees reports whether the derived range allows the claim, and what the accountant says of the
@@ -30,8 +31,21 @@ func (v Verification) agrees() bool {
 // one run, closed as done; every charge in the reservation; the composition of the reservation
 // within the claim, by the accountant and by package derive; unit, schema and parameters as the
 // ledger and the manifest say. What it cannot check is that the binary which wrote the file ran the
-// mechanisms it logged: that is what the audit and the source are for. Errors wrap [ErrClaim].
+// mechanisms it logged: that is what the audit and the source are for. Of a joint model, each party's
+// claim is checked so, and the joint one by theirs. Errors wrap [ErrClaim].
 func (m *Model) Verify(price accountant.Pricer) (Verification, error) {
+	if m.Parameters.SHA256 != digest(m.raw) || m.Parameters.Bytes != len(m.raw) {
+		return Verification{Claim: m.Claim}, fmt.Errorf(
+			"release: the parameters are not those of the manifest: %w", ErrClaim)
+	}
+	if len(m.Parties) > 0 {
+		return m.verifyJoint(price)
+	}
+	return m.verifyRun(price)
+}
+
+// verifyRun is [Model.Verify] of a manifest with the ledger of one run.
+func (m *Model) verifyRun(price accountant.Pricer) (Verification, error) {
 	v := Verification{Claim: m.Claim}
 	fail := func(format string, args ...any) (Verification, error) {
 		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
@@ -84,9 +98,6 @@ func (m *Model) Verify(price accountant.Pricer) (Verification, error) {
 	}
 	if m.Method != run.Method {
 		return fail("the manifest says method %q, the ledger %q", m.Method, run.Method)
-	}
-	if m.Parameters.SHA256 != digest(m.raw) || m.Parameters.Bytes != len(m.raw) {
-		return fail("the parameters are not those of the manifest")
 	}
 	if v.Reserved, err = price.Epsilon(run.Reserved, m.Claim.Delta,
 		m.Claim.Adjacency); err != nil {

@@ -62,7 +62,7 @@ func exitCode(err error) int {
 	case errors.As(err, &usage),
 		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, ledger.ErrMismatch,
 			datasets.ErrUnknown, datasets.ErrNotEmbedded,
-			workload.ErrInvalid, release.ErrImpossible, release.ErrNotExact):
+			workload.ErrInvalid, release.ErrImpossible, release.ErrNotExact, release.ErrJoin):
 		return exitUsage
 	}
 	return exitError

@@ -114,6 +114,14 @@ func (s shownModel) text(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	columnsOf(m.Schema()).text(w)
-	fmt.Fprintln(w)
-	runsText(w, runsOf(&ledger.Ledger{Entries: m.Ledger}))
+	if len(m.Parties) == 0 {
+		fmt.Fprintln(w)
+		runsText(w, runsOf(&ledger.Ledger{Entries: m.Ledger}))
+	}
+	for _, p := range m.Parties {
+		fmt.Fprintf(w, "\nparty\t%s, method %s, %.1f rows\n", spelling.Visible(p.Name),
+			spelling.Visible(p.Method), p.Rows)
+		fmt.Fprintf(w, "guarantee\t%v\n", p.Claim)
+		runsText(w, runsOf(&ledger.Ledger{Entries: p.Ledger}))
+	}
 }

@@ -69,7 +69,7 @@ The three commands to begin with:
 	config.AddCommand(configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
-		planCommand(t), inspectCommand(t), queries, verifyCommand(t),
+		planCommand(t), joinCommand(t), inspectCommand(t), queries, verifyCommand(t),
 		auditCommand(t),
 		evaluateCommand(t), schema, ledger, datasets, config, versionCommand(t))
 	help := helpCommand(t)

@@ -33,6 +33,8 @@ that share no arithmetic with the accountant ("derived": no less than the first 
 the second). A claim below the first is refused, and so is a figure of the accountant that is
 impossible. Selections and batches have no exact closed form, so for them the two numbers differ.
 
+Of a joint model (decoy join), each party's guarantee is checked so, and the joint one by theirs.
+
 It cannot tell whether the program that wrote the file ran the mechanisms that it logged.`,
 		Args: operands("MODEL"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -47,6 +49,7 @@ It cannot tell whether the program that wrote the file ran the mechanisms that i
 
 // verified is what was recomputed of a claim that holds.
 type verified struct {
+	Party      string        `json:"party,omitempty"` // of a joint model
 	Claim      release.Claim `json:"claim"`
 	Reserved   cost          `json:"reserved"`
 	Charged    *cost         `json:"charged,omitempty"` // of a model, if it has calls
@@ -54,6 +57,12 @@ type verified struct {
 	Derived    *interval     `json:"derived,omitempty"` // of a model
 	Checked    []string      `json:"checked"`
 	NotChecked string        `json:"not_checked"`
+}
+
+// verifiedJoint is a joint model's claim, which holds by those of its parties.
+type verifiedJoint struct {
+	Claim   release.Claim `json:"claim"`
+	Parties []verified    `json:"parties"`
 }
 
 // interval is where ε lies, by closed forms apart from the accountant.
@@ -66,7 +75,7 @@ type interval struct {
 const notChecked = "that the program which wrote the file ran the mechanisms it logged"
 
 // verify recomputes the claim of a model, or else of a published evaluation.
-func verify(path string) (verified, error) {
+func verify(path string) (result, error) {
 	m, err := openModel(path)
 	if errors.Is(err, release.ErrFormat) {
 		if v, other := verifyPublished(path); !errors.Is(other, publish.ErrFormat) {
@@ -74,12 +83,34 @@ func verify(path string) (verified, error) {
 		}
 	}
 	if err != nil {
-		return verified{}, err
+		return nil, err
 	}
 	v, err := m.Verify(pld.Epsilon)
 	if err != nil {
-		return verified{}, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if len(m.Parties) == 0 {
+		return verifiedRun(v, m.Manifest), nil
+	}
+	out := verifiedJoint{Claim: v.Claim}
+	for i, p := range m.Parties {
+		one := verifiedRun(v.Parties[i], p.Manifest)
+		one.Party = p.Name
+		out.Parties = append(out.Parties, one)
+	}
+	return out, nil
+}
+
+func (v verifiedJoint) text(w io.Writer) {
+	fmt.Fprintf(w, "ok\tthe joint claim holds: %v\n", v.Claim)
+	for _, p := range v.Parties {
+		fmt.Fprintf(w, "\nparty\t%s\n", spelling.Visible(p.Party))
+		p.text(w)
+	}
+}
+
+// verifiedRun is what was recomputed of the ledger in a manifest.
+func verifiedRun(v release.Verification, m release.Manifest) verified {
 	out := verified{Claim: v.Claim, Reserved: costOf(v.Reserved), Calls: v.Charges,
 		Derived: &interval{Lower: v.Derived.Lower}, NotChecked: notChecked,
 		Checked: []string{fmt.Sprintf(
@@ -93,7 +124,7 @@ func verify(path string) (verified, error) {
 	if !math.IsInf(v.Derived.Upper, 1) {
 		out.Derived.Upper = &v.Derived.Upper
 	}
-	return out, nil
+	return out
 }
 
 func (v verified) text(w io.Writer) {

@@ -32,6 +32,7 @@ func (p *plan) Fit(
 	params := &release.Marginal{Grouping: marginal.NoGroups(r.sizes)}
 	if p.algorithm == Graph {
 		params.Model, params.Grouping, err = r.graph()
+		params.Measured = r.released
 	} else {
 		params.Model, err = r.dense()
 	}
@@ -94,8 +95,9 @@ type run struct {
 	s        *privacy.Session
 	progress synth.Progress
 	sizes    []int
-	n        float64 // noisy number of rows, at least 1
-	log      []any   // what was measured, for the settings
+	n        float64                // noisy number of rows, at least 1
+	released []marginal.Measurement // of the graph, which the model keeps
+	log      []any                  // what else was measured, for the settings
 }
 
 // errNothing ends the rounds: no further query can be measured within the limit of cells. That is

@@ -21,7 +21,7 @@ func (r *run) graph() (*marginal.Model, *marginal.Grouping, error) {
 	sizes := groups.Sizes()
 	var ms []marginal.Measurement
 	for _, m := range oneWay {
-		r.log = append(r.log, map[string]any{"columns": r.names(m.Cols), "sigma": r.oneWay})
+		r.released = append(r.released, m)
 		ms = append(ms, groups.GroupMeasurement(m))
 	}
 	model, err := marginal.Fit(r.ctx, sizes, ms, marginal.Options{})
@@ -59,8 +59,8 @@ func (r *run) graph() (*marginal.Model, *marginal.Grouping, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		r.released = append(r.released, m)
 		m.Groups = nil
-		r.note(best.item, r.sigma)
 		cliques, ms = append(cliques, m.Cols), append(ms, m)
 		if model, err = marginal.Fit(r.ctx, sizes, ms, marginal.Options{Warm: model}); err != nil {
 			return nil, nil, err

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/workload"
+)
+
+// join prints the figures of docs/join.md: the mean total variation distance of all one- and two-way
+// marginals from those of the whole table, of a model of the whole table, of the joint model of
+// parties that have a part of it each, of the parties' models side by side (each weighted by its
+// rows: their synthetic tables, one below the other), and of the best of the parties' models.
+func join(args []string) error {
+	flags := flag.NewFlagSet("join", flag.ExitOnError)
+	var src tables
+	src.flags(flags)
+	parties := flags.Int("parties", 5, "number of parties")
+	by := flags.String("by", "", "column: parties have its codes, as evenly as their rows allow; "+
+		"default at random")
+	variants := flags.String("variants", "mst,aim", "methods, each with its settings")
+	epsilon := flags.Float64("epsilon", 1, "budget of each party; delta is 1e-9")
+	runs := flags.Int("runs", 3, "runs of each line")
+	flags.Parse(args)
+	if src.folder == "" && src.path == "" {
+		fmt.Println("bench join: skipped, neither -table nor -discrete names a table")
+		return nil
+	}
+	budget := accountant.Budget{Epsilon: *epsilon, Delta: 1e-9}
+	return src.each(func(t testTable) error {
+		parts, err := divide(t.train, *parties, *by)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s: %d rows, of %d parties; one-way and two-way error\n", t.name, t.train.Rows(),
+			len(parts))
+		fmt.Printf("%-16s %-17s %-17s %-17s %-17s %s\n", "variant", "whole table", "joint",
+			"side by side", "best party", "seconds of the join")
+		for _, v := range split(*variants) {
+			if err := joinLine(t.train, parts, v, budget, *runs); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// joinLine prints the errors of one method.
+func joinLine(
+	t *table.Table, parts []*table.Table, variant string, b accountant.Budget, runs int,
+) error {
+	f, err := fitterOf(variant)
+	if err != nil {
+		return err
+	}
+	fitted := func(t *table.Table) (*release.Model, error) {
+		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
+			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
+		return m, err
+	}
+	var cells [4][2]float64
+	seconds := 0.0
+	for range runs {
+		central, err := fitted(t)
+		if err != nil {
+			return err
+		}
+		var models []*release.Model
+		var names []string
+		best := [2]float64{1, 1}
+		for i, part := range parts {
+			m, err := fitted(part)
+			if err != nil {
+				return err
+			}
+			one, err := errorOf(t, m)
+			if err != nil {
+				return err
+			}
+			if one[1] < best[1] {
+				best = one
+			}
+			models, names = append(models, m), append(names, fmt.Sprint("party ", i+1))
+		}
+		before := cpu()
+		joint, err := release.Join(context.Background(), models,
+			release.JoinOptions{People: release.Disjoint, Names: names, Tool: "bench"})
+		if err != nil {
+			return err
+		}
+		seconds += (cpu() - before) / float64(runs)
+		for i, list := range [][]*release.Model{{central}, {joint}, models} {
+			e, err := errorOf(t, list...)
+			if err != nil {
+				return err
+			}
+			for k, x := range e {
+				cells[i][k] += x / float64(runs)
+			}
+		}
+		for k, x := range best {
+			cells[3][k] += x / float64(runs)
+		}
+	}
+	fmt.Printf("%-16s", variant)
+	for _, c := range cells {
+		fmt.Printf(" %-17s", fmt.Sprintf("%.4f %.4f", c[0], c[1]))
+	}
+	fmt.Printf(" %.1f\n", seconds)
+	return nil
+}
+
+// errorOf is the mean one-way and two-way error of models side by side.
+func errorOf(t *table.Table, models ...*release.Model) (out [2]float64, err error) {
+	rows := 0.0
+	for _, m := range models {
+		rows += m.Rows
+	}
+	for way := range out {
+		w, err := workload.New(t.Schema(), workload.Marginals(t.Schema(), way+1, 0))
+		if err != nil {
+			return out, err
+		}
+		want, err := w.OnTable(t)
+		if err != nil {
+			return out, err
+		}
+		got := make(workload.Answers, len(want))
+		for _, m := range models {
+			p := m.Params().(*release.Marginal)
+			part, err := w.OnModel(p.Model, p.Grouping)
+			if err != nil {
+				return out, err
+			}
+			for i, x := range part {
+				if got[i] == nil {
+					got[i] = make([]float64, len(x))
+				}
+				for k, v := range x {
+					got[i][k] += v / rows
+				}
+			}
+		}
+		for i := range want {
+			for k, x := range want[i] {
+				out[way] += math.Abs(got[i][k]-x/float64(t.Rows())) / 2 / float64(len(want))
+			}
+		}
+	}
+	return out, nil
+}
+
+// divide cuts a table into parts: at random, or so that each has some of the codes of a column, the
+// most frequent first, each to the part with the fewest rows so far.
+func divide(t *table.Table, parts int, by string) ([]*table.Table, error) {
+	rows := make([][]int, parts)
+	if by == "" {
+		for i, r := range rand.New(rand.NewPCG(1, 0)).Perm(t.Rows()) {
+			rows[i%parts] = append(rows[i%parts], r)
+		}
+	} else {
+		c := t.Schema().Index(by)
+		if c < 0 {
+			return nil, fmt.Errorf("-by: there is no column %q among %s", by, strings.Join(
+				names(t), ", "))
+		}
+		of := make([][]int, t.Schema().Sizes()[c])
+		for r := range t.Rows() {
+			code := t.Column(c).At(r)
+			of[code] = append(of[code], r)
+		}
+		slices.SortStableFunc(of, func(a, b []int) int { return len(b) - len(a) })
+		for _, list := range of {
+			least := 0
+			for i := range rows {
+				if len(rows[i]) < len(rows[least]) {
+					least = i
+				}
+			}
+			rows[least] = append(rows[least], list...)
+		}
+	}
+	var out []*table.Table
+	for i, list := range rows {
+		if len(list) == 0 {
+			return nil, fmt.Errorf("party %d has no rows", i+1)
+		}
+		out = append(out, t.Select(list))
+	}
+	return out, nil
+}
+
+func names(t *table.Table) (out []string) {
+	for _, c := range t.Schema().Columns {
+		out = append(out, c.Name)
+	}
+	return out
+}

@@ -1,0 +1,212 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/marginal"
+)
+
+// ErrJoin is wrapped by the refusal to join models.
+var ErrJoin = errors.New("these models cannot be joined")
+
+// MethodJoin is the method of a joint model.
+const MethodJoin = "join"
+
+// People says whether one privacy unit may be in the tables of several parties.
+type People string
+
+const (
+	Disjoint   People = "disjoint"    // nobody is at two parties: parallel composition
+	MayOverlap People = "may-overlap" // basic composition
+)
+
+// Party is a model that was made at one of the parties: its manifest, whole, and a name for it.
+type Party struct {
+	Name string `json:"name"`
+	Manifest
+}
+
+// JoinOptions of [Join].
+type JoinOptions struct {
+	People   People            // required
+	Names    []string          // of the parties, one for each model
+	Tool     string            // program and version
+	Price    accountant.Pricer // of the parties' reservations; default closed formulas
+	Progress func(float64)     // optional
+}
+
+// Join fits one model to the noisy marginals that models of several parties keep, each made at home
+// under its own ledger. It is post-processing of what they released: no row is needed, and nothing is
+// spent. jointTables says what becomes of marginals that only some parties measured.
+//
+// The joint model has the largest ε and δ of the parties if nobody is at two of them (parallel
+// composition), and else their sums. Its number of rows is the sum of theirs.
+//
+// Errors wrap ErrJoin: fewer than two models, one given twice, one that keeps no noisy marginals or
+// is joint itself; schemas, units or neighbouring relations that differ. They wrap ErrClaim if the
+// claim of one of them does not hold.
+func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
+	refuse := func(format string, args ...any) (*Model, error) {
+		return nil, fmt.Errorf("release: "+format+": %w", append(args, ErrJoin)...)
+	}
+	if len(models) < 2 {
+		return refuse("a joint model needs two models or more")
+	}
+	first := models[0]
+	out := &Model{schema: first.schema, Manifest: Manifest{Format: FormatVersion, Tool: o.Tool,
+		Method: MethodJoin, SchemaYAML: first.SchemaYAML, SchemaSHA256: first.SchemaSHA256}}
+	params := &Marginal{Grouping: marginal.NoGroups(first.schema.Sizes())}
+	var rows []float64
+	for i, m := range models {
+		p, ok := m.params.(*Marginal)
+		switch {
+		case len(m.Parties) > 0:
+			return refuse("%s is a joint model itself: join the models it was made of", o.Names[i])
+		case !ok || len(p.Measured) == 0:
+			return refuse("%s, of method %s, keeps no noisy marginals; models of mst, aim and mwem do",
+				o.Names[i], m.Method)
+		case m.SchemaSHA256 != first.SchemaSHA256:
+			return refuse("%s and %s have different schemas, or bins that each has bought for itself",
+				o.Names[0], o.Names[i])
+		case m.Rows < 1:
+			return refuse("%s has no rows beyond its noise", o.Names[i])
+		}
+		if _, err := m.Verify(o.Price); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Names[i], err)
+		}
+		out.Parties = append(out.Parties, Party{o.Names[i], m.Manifest})
+		if m.Created.After(out.Created) {
+			out.Created = m.Created
+		}
+		params.Measured = append(params.Measured, p.Measured...)
+		params.Parties = append(params.Parties, len(p.Measured))
+		rows = append(rows, m.Rows)
+	}
+	var err error
+	if out.Claim, err = jointClaim(o.People, out.Parties); err != nil {
+		return nil, err
+	}
+	if params.Model, err = fitJoint(ctx, params, rows, o.Progress); err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	out.params, out.Rows = params, params.Total()
+	if out.raw, err = params.MarshalBinary(); err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	out.Parameters = Parameters{Kind: params.Kind(), Bytes: len(out.raw), SHA256: digest(out.raw)}
+	_, err = out.Verify(o.Price)
+	return out, err
+}
+
+// fitJoint fits the model of a joint model's measurements, of parties with these rows.
+func fitJoint(
+	ctx context.Context, p *Marginal, rows []float64, progress func(float64),
+) (*marginal.Model, error) {
+	sizes := p.Sizes()
+	tables, err := jointTables(sizes, p.byParty(), rows)
+	if err != nil {
+		return nil, err
+	}
+	o := marginal.Options{Total: sumOf(rows)}
+	if progress != nil {
+		o.Progress = func(done, total int) { progress(float64(done) / float64(total)) }
+	}
+	return marginal.Fit(ctx, append(slices.Clone(sizes), len(rows)), tables, o)
+}
+
+func sumOf(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v
+	}
+	return sum
+}
+
+// jointClaim is what the claims of the parties' models come to. Errors wrap ErrJoin.
+//
+// Symbols: M_a the model of party a, which is (ε_a, δ_a)-DP. If a unit's rows are at one party only,
+// neighbouring tables differ at that party, and the other models are the same: the joint model, a
+// function of all of them, is (max ε_a, max δ_a)-DP. A unit with rows at every party moves all M_a,
+// whose noise is independent: (Σ ε_a, Σ δ_a).
+func jointClaim(people People, parties []Party) (Claim, error) {
+	out := parties[0].Claim
+	if people != Disjoint && people != MayOverlap {
+		return out, fmt.Errorf("release: people %q, want %s or %s: %w", people, Disjoint, MayOverlap,
+			ErrJoin)
+	}
+	epsilon, delta := new(big.Rat), new(big.Rat)
+	runs := map[string]string{}
+	for _, p := range parties {
+		c := p.Claim
+		if c.Adjacency != out.Adjacency || c.Unit != out.Unit ||
+			c.MaxRowsPerUnit != out.MaxRowsPerUnit {
+			return out, fmt.Errorf("release: %s protects %v, and %s %v: %w", parties[0].Name,
+				parties[0].Claim.relation(), p.Name, c.relation(), ErrJoin)
+		}
+		for _, r := range (&ledger.Ledger{Entries: p.Ledger}).Runs() {
+			if other, twice := runs[r.Run]; twice {
+				return out, fmt.Errorf("release: %s and %s are of one run: %w", other, p.Name, ErrJoin)
+			}
+			runs[r.Run] = p.Name
+		}
+		epsilon.Add(epsilon, decimal(c.Epsilon))
+		delta.Add(delta, decimal(c.Delta))
+		out.Epsilon, out.Delta = max(out.Epsilon, c.Epsilon), max(out.Delta, c.Delta)
+	}
+	if people == MayOverlap {
+		out.Epsilon, _ = epsilon.Float64()
+		out.Delta, _ = delta.Float64()
+	}
+	out.People = people
+	return out, nil
+}
+
+// decimal is the number that the shortest decimal form of a finite x says.
+func decimal(x float64) *big.Rat {
+	r, _ := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
+	return r
+}
+
+// verifyJoint is [Model.Verify] of a joint model: each party's claim by its own ledger, and the joint
+// claim by theirs.
+func (m *Model) verifyJoint(price accountant.Pricer) (Verification, error) {
+	v := Verification{Claim: m.Claim}
+	fail := func(format string, args ...any) (Verification, error) {
+		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
+	}
+	p, ok := m.params.(*Marginal)
+	if !ok || len(p.Parties) != len(m.Parties) || len(m.Parties) < 2 || m.Method != MethodJoin ||
+		len(m.Ledger) > 0 {
+		return fail("a joint model has two parties or more, and no ledger of its own")
+	}
+	rows := 0.0
+	for _, party := range m.Parties {
+		one := &Model{Manifest: party.Manifest, schema: m.schema}
+		if len(party.Parties) > 0 || party.SchemaYAML != m.SchemaYAML || party.Claim.People != "" {
+			return fail("party %s is a joint model itself, or has another schema", party.Name)
+		}
+		of, err := one.verifyRun(price)
+		if err != nil {
+			return v, fmt.Errorf("party %s: %w", party.Name, err)
+		}
+		v.Parties = append(v.Parties, of)
+		rows += party.Rows
+	}
+	want, err := jointClaim(m.Claim.People, m.Parties)
+	if err != nil {
+		return fail("%v", err)
+	}
+	if m.Claim != want {
+		return fail("the manifest claims %v, its parties come to %v", m.Claim, want)
+	}
+	if rows != m.Rows {
+		return fail("%v rows, and its parties have %v", m.Rows, rows)
+	}
+	return v, nil
+}

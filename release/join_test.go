@@ -1,0 +1,231 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/marginal"
+)
+
+// partyModel is a model of a run with that name, of noiseless one-way marginals.
+func partyModel(t *testing.T, run string, counts []float64, change func(*Fitted)) *Model {
+	t.Helper()
+	f := testFitted(t, func(e []ledger.Entry) {
+		for i := range e {
+			if e[i].Run != "" {
+				e[i].Run = run
+			}
+		}
+	})
+	p := f.Params.(*Marginal)
+	p.Measured = []marginal.Measurement{
+		{Cols: []int{0}, Counts: counts, Sigma: 1},
+		{Cols: []int{1}, Counts: make([]float64, f.Schema.Sizes()[1]), Sigma: 1},
+	}
+	for i := range p.Measured[1].Counts {
+		p.Measured[1].Counts[i] = 1000 / 11. // of 10 bins and missing cells
+	}
+	var err error
+	if p.Model, err = marginal.Fit(context.Background(), p.Model.Sizes(), nil,
+		marginal.Options{Total: 1000}); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(&f)
+	}
+	m, err := New(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func joinedNames(models ...*Model) JoinOptions {
+	o := JoinOptions{People: Disjoint, Tool: "t 1"}
+	for i := range models {
+		o.Names = append(o.Names, string(rune('a'+i)))
+	}
+	return o
+}
+
+// TestJointClaim: parallel composition is the largest, basic composition the sum in decimals, and
+// what does not go together is refused.
+func TestJointClaim(t *testing.T) {
+	claim := func(epsilon, delta float64) Party {
+		return Party{Name: "x", Manifest: Manifest{Claim: Claim{Epsilon: epsilon, Delta: delta,
+			Adjacency: accountant.AddRemove}}}
+	}
+	parties := []Party{claim(.1, 1e-6), claim(.2, 1e-9), claim(.3, 1e-7)}
+	got, err := jointClaim(Disjoint, parties)
+	if err != nil || got.Epsilon != .3 || got.Delta != 1e-6 {
+		t.Errorf("disjoint: %+v, %v", got, err)
+	}
+	got, err = jointClaim(MayOverlap, parties)
+	if err != nil || got.Epsilon != .6 || got.Delta != 1.101e-6 {
+		t.Errorf("may overlap: %+v, %v", got, err)
+	}
+	if _, err := jointClaim("", parties); !errors.Is(err, ErrJoin) {
+		t.Errorf("no word on the people: %v", err)
+	}
+	for name, change := range map[string]func(*Claim){
+		"relation": func(c *Claim) { c.Adjacency = accountant.ReplaceOne },
+		"unit":     func(c *Claim) { c.Unit, c.MaxRowsPerUnit = "id", 1 },
+	} {
+		other := claim(1, 0)
+		change(&other.Claim)
+		if _, err := jointClaim(Disjoint, append(parties[:2:2], other)); !errors.Is(err, ErrJoin) {
+			t.Errorf("another %s: %v", name, err)
+		}
+	}
+}
+
+// TestClaimOfPeople: the sentence says what the joint claim rests on.
+func TestClaimOfPeople(t *testing.T) {
+	for _, c := range []struct {
+		claim Claim
+		want  string
+	}{
+		{Claim{Adjacency: accountant.AddRemove, People: Disjoint},
+			"adding or removing one row, if nobody is at two parties"},
+		{Claim{Adjacency: accountant.ReplaceOne, People: Disjoint},
+			"replacing one row, by others of the same party, if nobody is at two parties"},
+		{Claim{Adjacency: accountant.AddRemove, People: MayOverlap, Unit: "id", MaxRowsPerUnit: 2},
+			`adding or removing all rows of one "id", of which at most 2 are used at each party`},
+	} {
+		if got := c.claim.relation(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestJoin: counts add up, the party is not sampled, the file comes back, and a file that claims
+// less or holds another party does not verify.
+func TestJoin(t *testing.T) {
+	ctx := context.Background()
+	a := partyModel(t, "r1", []float64{600, 300, 100}, nil)
+	b := partyModel(t, "r2", []float64{100, 300, 600}, nil)
+	m, err := Join(ctx, []*Model{a, b}, joinedNames(a, b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := encode(t, m)
+	if m, err = Read(strings.NewReader(string(raw)), int64(len(raw))); err != nil {
+		t.Fatal(err)
+	}
+	v, err := m.Verify(nil)
+	if err != nil || len(v.Parties) != 2 || v.Claim.Epsilon != 1 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if m.Rows != a.Rows+b.Rows {
+		t.Errorf("%v rows of %v and %v", m.Rows, a.Rows, b.Rows)
+	}
+	shares := make([]float64, 3)
+	if err := m.params.(*Marginal).Model.MarginalTo(shares, []int{0}); err != nil {
+		t.Fatal(err)
+	}
+	for code, want := range []float64{700, 600, 700} {
+		if got := shares[code]; math.Abs(got-want) > 10 {
+			t.Errorf("code %d: %v, want %v", code, got, want)
+		}
+	}
+	if rows := m.params.Sample(10, rand.New(rand.NewPCG(1, 1))); len(rows) != 2 {
+		t.Errorf("%d columns are sampled", len(rows))
+	}
+	for name, change := range map[string]func(*Model){
+		"epsilon":      func(m *Model) { m.Claim.Epsilon /= 2 },
+		"people":       func(m *Model) { m.Claim.People = "" },
+		"a party less": func(m *Model) { m.Parties = m.Parties[:1] },
+		"a party twice": func(m *Model) {
+			m.Parties = []Party{m.Parties[0], m.Parties[0]}
+		},
+		"rows":          func(m *Model) { m.Parties[1].Rows++ },
+		"schema":        func(m *Model) { m.Parties[1].SchemaYAML += " " },
+		"party's claim": func(m *Model) { m.Parties[0].Claim.Epsilon = .5 },
+		"ledger":        func(m *Model) { m.Ledger = m.Parties[0].Ledger },
+		"method":        func(m *Model) { m.Method = "mst" },
+	} {
+		forged, err := Read(strings.NewReader(string(raw)), int64(len(raw)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(forged)
+		if _, err := forged.Verify(nil); !errors.Is(err, ErrClaim) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestJoinRefuses(t *testing.T) {
+	ctx := context.Background()
+	a := partyModel(t, "r1", []float64{600, 300, 100}, nil)
+	b := partyModel(t, "r2", []float64{600, 300, 100}, nil)
+	bare := partyModel(t, "r3", []float64{1, 2, 3}, func(f *Fitted) {
+		f.Params.(*Marginal).Measured = nil
+	})
+	joint, err := Join(ctx, []*Model{a, b}, joinedNames(a, b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lying := partyModel(t, "r4", []float64{1, 2, 3}, nil)
+	lying.Claim.Epsilon /= 2
+	for name, c := range map[string]struct {
+		models []*Model
+		want   error
+	}{
+		"one":             {[]*Model{a}, ErrJoin},
+		"twice":           {[]*Model{a, b, a}, ErrJoin},
+		"no measurements": {[]*Model{a, bare}, ErrJoin},
+		"joint":           {[]*Model{a, joint}, ErrJoin},
+		"claim":           {[]*Model{a, lying}, ErrClaim},
+	} {
+		if _, err := Join(ctx, c.models, joinedNames(c.models...)); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestParties: how far parties lie apart, and with it what one party's marginal says of all, is as
+// the formulas have it.
+func TestParties(t *testing.T) {
+	column := func(c int, counts ...float64) marginal.Measurement {
+		return marginal.Measurement{Cols: []int{c}, Counts: counts, Sigma: 1e-3}
+	}
+	alike := [][]marginal.Measurement{
+		{column(0, 50, 50), column(1, 50, 50),
+			{Cols: []int{0, 1}, Counts: []float64{40, 10, 10, 40}, Sigma: 3}},
+		{column(0, 150, 150), column(1, 150, 150)}}
+	apart := [][]marginal.Measurement{
+		{column(0, 100, 0), column(1, 50, 50),
+			{Cols: []int{0, 1}, Counts: []float64{50, 50, 0, 0}, Sigma: 3}},
+		{column(0, 0, 100), column(1, 50, 50)}}
+	for _, c := range []struct {
+		name    string
+		parties [][]marginal.Measurement
+		rows    []float64
+		spread  float64 // of the first column
+		cell    float64 // the pair's first, of all parties
+		sigma   float64
+	}{
+		{"alike", alike, []float64{100, 300}, 0, 160, 4 * 3},
+		// n_B²·φ·π(1 − π)·(1 + 1) with φ = 1 and π = 1/4, beside the noise
+		{"apart", apart, []float64{100, 100}, 1, 100, math.Sqrt(36 + 1e4*.25*.75*2)},
+	} {
+		all := byTable(c.parties)
+		p := &pooled{sizes: []int{2, 2}, rows: c.rows, n: sumOf(c.rows)}
+		p.compare(all)
+		if math.Abs(p.spread[0]-c.spread) > 1e-6 || p.spread[1] > 1e-6 {
+			t.Errorf("%s: φ = %v", c.name, p.spread)
+		}
+		pair := p.whole(all[2])
+		if math.Abs(pair.Counts[0]-c.cell) > 1e-9 || math.Abs(pair.Sigmas[0]-c.sigma) > 1e-3 {
+			t.Errorf("%s: %v ± %v, want %v ± %v", c.name, pair.Counts[0], pair.Sigmas[0], c.cell,
+				c.sigma)
+		}
+	}
+}

@@ -1,0 +1,360 @@
+package release
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/decoy-dp/decoy/marginal"
+)
+
+// maxJointCells bounds the junction tree of a joint model: what a fit takes time for.
+const maxJointCells = 1 << 21
+
+// counted is one marginal, at one resolution, as some of the parties measured it.
+type counted struct {
+	cols   []int
+	groups [][]uint16
+	of     []*marginal.Measurement // each party's; nil where it has none
+}
+
+// byTable gathers the marginals of all parties, those of one party averaged.
+func byTable(parties [][]marginal.Measurement) []*counted {
+	var out []*counted
+	for p, list := range parties {
+		for _, m := range merged(list) {
+			i := slices.IndexFunc(out, func(c *counted) bool {
+				return slices.Equal(c.cols, m.Cols) &&
+					slices.EqualFunc(c.groups, m.Groups, slices.Equal)
+			})
+			if i < 0 {
+				i = len(out)
+				out = append(out, &counted{m.Cols, m.Groups,
+					make([]*marginal.Measurement, len(parties))})
+			}
+			out[i].of[p] = &m
+		}
+	}
+	return out
+}
+
+// merged averages measurements of one table by inverse variance.
+func merged(list []marginal.Measurement) []marginal.Measurement {
+	var out []marginal.Measurement
+	for _, m := range list {
+		if m.Groups == nil {
+			m.Groups = make([][]uint16, len(m.Cols))
+		}
+		i := slices.IndexFunc(out, func(a marginal.Measurement) bool {
+			return slices.Equal(a.Cols, m.Cols) && slices.EqualFunc(a.Groups, m.Groups, slices.Equal)
+		})
+		if i < 0 {
+			out = append(out, m)
+		} else {
+			out[i] = marginal.Average(out[i], m)
+		}
+	}
+	return out
+}
+
+// sum is the marginal of the parties that measured it: counts and variances add up.
+func (c *counted) sum() marginal.Measurement {
+	var out marginal.Measurement
+	for _, m := range c.of {
+		switch {
+		case m == nil:
+		case out.Counts == nil:
+			out = *m
+			out.Counts = slices.Clone(m.Counts)
+		default:
+			for i, x := range m.Counts {
+				out.Counts[i] += x
+			}
+			out.Sigma = math.Hypot(out.Sigma, m.Sigma)
+		}
+	}
+	return out
+}
+
+// complete reports whether every party measured it.
+func (c *counted) complete() bool { return !slices.Contains(c.of, nil) }
+
+// byParty cuts the list into each party's own.
+func (p *Marginal) byParty() (out [][]marginal.Measurement) {
+	rest := p.Measured
+	for _, n := range p.Parties {
+		out = append(out, rest[:n])
+		rest = rest[n:]
+	}
+	return out
+}
+
+// whole lists the marginals that are of the whole table, each once: of a joint model the sums of
+// those that all parties measured.
+func (p *Marginal) whole() []marginal.Measurement {
+	if len(p.Parties) == 0 {
+		return merged(p.Measured)
+	}
+	var out []marginal.Measurement
+	for _, c := range byTable(p.byParty()) {
+		if c.complete() {
+			out = append(out, c.sum())
+		}
+	}
+	return out
+}
+
+// pooled is several parties' measurements on the way to those of one table.
+type pooled struct {
+	sizes  []int     // codes of each column
+	rows   []float64 // of each party
+	n      float64   // of all of them
+	share  [][]float64
+	spread []float64 // φ of each column
+}
+
+// jointTables turns the parties' marginals into measurements of one table with d + 1 columns, of
+// which the last, number d, is the party. rows is each party's noisy number of rows, > 0.
+//
+// Symbols: y_a the counts of party a, σ_a their noise, n_a its rows, n = Σ n_a. What all parties
+// measured at one resolution is Σ y_a with variance Σ σ_a². One-way marginals are given besides as
+// tables of column × party, so that the model knows in what the parties differ; each has half of what
+// they tell, since they are made of the same counts.
+//
+// A marginal that only the parties A measured, of n_A rows together, is scaled to those that have not:
+// (n_b/n_A)·Σ_A y_a for b, and n/n_A in place of n_b/n_A for all together. Besides its noise, that has
+// the variance that the parties differ by: V = φ·π(1 − π)·Σ_A (n_a/n_A)² for the share that A has, and
+// φ·π(1 − π) for that of b, where π is the cell's share if its columns were independent, and
+// 1 − φ = Π_c (1 − φ_c) over its columns. φ_c is the variance of the parties' shares of the codes of
+// column c as a part of Σ π(1 − π), less what noise adds: 0 if the parties are alike, 1 if each
+// has one code of its own. (It is F_ST of Wright, The genetical structure of populations, 1951, by
+// the method of moments.) The part √φ of what it tells, in inverse variances, is that of a table of
+// columns × party, and the rest that of one table for all: parties that are alike have one
+// association between them, others each their own. (On adult, divided by education, mst has a
+// two-way error of .035 with √φ and with ½, and of .039 with 0; divided at random .043, .044 and
+// .043.)
+//
+// Of marginals over several columns, those that noise does not drown come first, and what would
+// make the junction tree larger than maxJointCells is left out.
+func jointTables(
+	sizes []int, parties [][]marginal.Measurement, rows []float64,
+) ([]marginal.Measurement, error) {
+	all := byTable(parties)
+	p := pooled{sizes: sizes, rows: rows}
+	for _, r := range rows {
+		p.n += r
+	}
+	p.compare(all)
+	h, party := len(rows), len(sizes)
+	out := []marginal.Measurement{p.partyCounts(parties)}
+	cliques := [][]int{{party}}
+	type offered struct {
+		marginal.Measurement
+		signal float64
+	}
+	var wider []offered
+	for _, c := range all {
+		part := 0.5
+		if !c.complete() {
+			part = math.Sqrt(p.apart(c.cols))
+		}
+		m := p.whole(c)
+		signal := p.signal(m)
+		if len(c.cols) == 1 && c.groups[0] == nil && c.complete() {
+			m = marginal.Smooth(c.sum())
+			m.Groups = c.groups
+		}
+		of := func(m marginal.Measurement) {
+			if len(c.cols) == 1 {
+				out, cliques = append(out, m), append(cliques, m.Cols)
+			} else {
+				wider = append(wider, offered{m, signal})
+			}
+		}
+		if (len(c.cols) > 1) == c.complete() || part < leastPart {
+			of(m)
+			continue
+		}
+		of(weighted(m, 1-part))
+		of(weighted(p.slices(c), part))
+	}
+	slices.SortStableFunc(wider, func(a, b offered) int { return cmp.Compare(b.signal, a.signal) })
+	sizes = append(slices.Clone(sizes), h)
+	for _, m := range wider {
+		more := append(cliques[:len(cliques):len(cliques)], m.Cols)
+		cells, err := marginal.TreeCells(sizes, more)
+		if err == nil && cells <= maxJointCells {
+			out, cliques = append(out, m.Measurement), more
+		}
+	}
+	if _, err := marginal.TreeCells(sizes, cliques); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// partyCounts is the one-way marginal of the party: how many rows each has, as all its marginals
+// together say.
+func (p *pooled) partyCounts(parties [][]marginal.Measurement) marginal.Measurement {
+	m := marginal.Measurement{Cols: []int{len(p.sizes)}, Counts: p.rows}
+	for _, list := range parties {
+		precision := 0.0
+		for _, one := range list {
+			precision += 1 / (one.Sigma * one.Sigma * float64(len(one.Counts)))
+		}
+		m.Sigmas = append(m.Sigmas, 1/math.Sqrt(precision))
+	}
+	return m
+}
+
+// leastPart is the part of what a marginal tells below which it is not divided, or taken for nothing.
+const leastPart = 0.1
+
+// weighted has a part of a measurement's inverse variance.
+func weighted(m marginal.Measurement, part float64) marginal.Measurement {
+	factor := 1 / math.Sqrt(max(part, leastPart*leastPart))
+	m.Sigma *= factor
+	m.Sigmas = slices.Clone(m.Sigmas)
+	for i := range m.Sigmas {
+		m.Sigmas[i] *= factor
+	}
+	return m
+}
+
+// compare finds each column's shares in all rows, and how far the parties' shares lie apart. Of a
+// column that not all parties measured alike nothing is known: even shares, and φ = 1.
+func (p *pooled) compare(all []*counted) {
+	for _, size := range p.sizes {
+		p.share = append(p.share, slices.Repeat([]float64{1 / float64(size)}, size))
+		p.spread = append(p.spread, 1)
+	}
+	for _, c := range all {
+		if len(c.cols) != 1 || c.groups[0] != nil || !c.complete() {
+			continue
+		}
+		between, room, whole := 0.0, 0.0, 0.0
+		mean := make([]float64, p.sizes[c.cols[0]])
+		for code := range mean {
+			for _, m := range c.of {
+				mean[code] += m.Counts[code] / p.n
+			}
+			for a, m := range c.of {
+				w := p.rows[a] / p.n
+				d := m.Counts[code]/p.rows[a] - mean[code]
+				noise := m.Sigma / p.rows[a]
+				between += w*d*d - w*(1-w)*noise*noise
+			}
+			mean[code] = max(mean[code], 1/p.n)
+			whole += mean[code]
+		}
+		for code := range mean {
+			mean[code] /= whole
+			room += mean[code] * (1 - mean[code])
+		}
+		p.share[c.cols[0]], p.spread[c.cols[0]] = mean, 0
+		if room > 0 {
+			p.spread[c.cols[0]] = min(max(between/room, 0), 1)
+		}
+	}
+}
+
+// apart is φ of some columns.
+func (p *pooled) apart(cols []int) float64 {
+	alike := 1.0
+	for _, c := range cols {
+		alike *= 1 - p.spread[c]
+	}
+	return 1 - alike
+}
+
+// measuredBy is the rows of the parties that measured a marginal, n_A, and Σ_A (n_a/n_A)².
+func (p *pooled) measuredBy(c *counted) (rows, squares float64) {
+	for a, one := range c.of {
+		if one != nil {
+			rows += p.rows[a]
+			squares += p.rows[a] * p.rows[a]
+		}
+	}
+	return rows, squares / (rows * rows)
+}
+
+// whole is what a marginal says of the table of all parties.
+func (p *pooled) whole(c *counted) marginal.Measurement {
+	m := c.sum()
+	if c.complete() {
+		return m
+	}
+	nA, squares := p.measuredBy(c)
+	for a, one := range c.of {
+		if one == nil {
+			squares += p.rows[a] * p.rows[a] / ((p.n - nA) * (p.n - nA))
+		}
+	}
+	factor, spread := p.n/nA, (p.n-nA)*(p.n-nA)*p.apart(c.cols)*squares
+	m.Sigmas = make([]float64, len(m.Counts))
+	for i, share := range p.independent(m) {
+		m.Counts[i] *= factor
+		m.Sigmas[i] = math.Sqrt(factor*factor*m.Sigma*m.Sigma + spread*share*(1-share))
+	}
+	return m
+}
+
+// slices is what a marginal says of the table of its columns × party.
+func (p *pooled) slices(c *counted) marginal.Measurement {
+	h, sum := len(p.rows), c.sum()
+	nA, squares := p.measuredBy(c)
+	shares := p.independent(sum)
+	m := marginal.Measurement{Cols: append(slices.Clone(c.cols), len(p.sizes)),
+		Groups: append(slices.Clone(c.groups), nil), Counts: make([]float64, len(shares)*h),
+		Sigmas: make([]float64, len(shares)*h)}
+	for a, one := range c.of {
+		factor, spread := p.rows[a]/nA, p.rows[a]*p.rows[a]*p.apart(c.cols)*(1+squares)
+		for i, share := range shares {
+			y, sigma := &m.Counts[i*h+a], &m.Sigmas[i*h+a]
+			if one != nil {
+				*y, *sigma = one.Counts[i], one.Sigma
+				continue
+			}
+			*y = factor * sum.Counts[i]
+			*sigma = math.Sqrt(factor*factor*sum.Sigma*sum.Sigma + spread*share*(1-share))
+		}
+	}
+	return m
+}
+
+// independent is the share of each cell if the columns were independent.
+func (p *pooled) independent(m marginal.Measurement) []float64 {
+	out := []float64{1}
+	for i, col := range m.Cols {
+		shares := p.share[col]
+		if g := m.Groups[i]; g != nil {
+			of := make([]float64, int(slices.Max(g))+1)
+			for code, x := range shares {
+				of[g[code]] += x
+			}
+			shares = of
+		}
+		next := make([]float64, 0, len(out)*len(shares))
+		for _, x := range out {
+			for _, y := range shares {
+				next = append(next, x*y)
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// signal is by how many rows a marginal differs from that of independent columns, beyond what its
+// noise alone would.
+func (p *pooled) signal(m marginal.Measurement) float64 {
+	x := 0.0
+	for i, share := range p.independent(m) {
+		sigma := m.Sigma
+		if m.Sigmas != nil {
+			sigma = m.Sigmas[i]
+		}
+		x += math.Abs(m.Counts[i]-p.n*share) - math.Sqrt(2/math.Pi)*sigma
+	}
+	return x
+}
