@@ -3,8 +3,8 @@ package docs
 
 import "embed"
 
-//go:embed aim.md audit.md batch.md epsilon.md evaluate.md glossary.md hospital.md join.md methods.md
-//go:embed pategan.md pitfalls.md queries.md repeated.md schema.md wgan.md
+//go:embed aim.md audit.md batch.md epsilon.md evaluate.md glossary.md hospital.md join.md
+//go:embed methods.md pategan.md pitfalls.md queries.md repeated.md schema.md wgan.md
 var pages embed.FS
 
 // A Topic is a page that 'decoy help' prints.

@@ -43,8 +43,8 @@ type JoinOptions struct {
 }
 
 // Join fits one model to the noisy marginals that models of several parties keep, each made at home
-// under its own ledger. It is post-processing of what they released: no row is needed, and nothing is
-// spent. jointTables says what becomes of marginals that only some parties measured.
+// under its own ledger. It is post-processing of what they released: no row is needed, and nothing
+// is spent. jointTables says what becomes of marginals that only some parties measured.
 //
 // The joint model has the largest ε and δ of the parties if nobody is at two of them (parallel
 // composition), and else their sums. Its number of rows is the sum of theirs.
@@ -130,10 +130,10 @@ func sumOf(x []float64) (sum float64) {
 
 // jointClaim is what the claims of the parties' models come to. Errors wrap ErrJoin.
 //
-// Symbols: M_a the model of party a, which is (ε_a, δ_a)-DP. If a unit's rows are at one party only,
-// neighbouring tables differ at that party, and the other models are the same: the joint model, a
-// function of all of them, is (max ε_a, max δ_a)-DP. A unit with rows at every party moves all M_a,
-// whose noise is independent: (Σ ε_a, Σ δ_a).
+// Symbols: M_a the model of party a, which is (ε_a, δ_a)-DP. If a unit's rows are at one party
+// only, neighbouring tables differ at that party, and the other models are the same: the joint
+// model, a function of all of them, is (max ε_a, max δ_a)-DP. A unit with rows at every party moves
+// all M_a, whose noise is independent: (Σ ε_a, Σ δ_a).
 func jointClaim(people People, parties []Party) (Claim, error) {
 	out := parties[0].Claim
 	if people != Disjoint && people != MayOverlap {
@@ -173,8 +173,8 @@ func decimal(x float64) *big.Rat {
 	return r
 }
 
-// verifyJoint is [Model.Verify] of a joint model: each party's claim by its own ledger, and the joint
-// claim by theirs.
+// verifyJoint is [Model.Verify] of a joint model: each party's claim by its own ledger, and the
+// joint claim by theirs.
 func (m *Model) verifyJoint(price accountant.Pricer) (Verification, error) {
 	v := Verification{Claim: m.Claim}
 	fail := func(format string, args ...any) (Verification, error) {

@@ -30,8 +30,8 @@ type Marginal struct {
 	Model    *marginal.Model
 	Grouping *marginal.Grouping
 	Measured []marginal.Measurement // for who wants the noise itself; the model does not need them
-	// of a joint model ([Join]): how many of Measured are of each party, in their order. The model then
-	// has one column more than the schema, the last: the party, which is never sampled.
+	// of a joint model ([Join]): how many of Measured are of each party, in their order. The model
+	// then has one column more than the schema, the last: the party, which is never sampled.
 	Parties []int
 }
 
@@ -77,8 +77,8 @@ func (p *Marginal) Describe() []string {
 }
 
 // MarshalBinary is the length of the grouping (uint32, little-endian), the grouping, the length of
-// the model (uint64), the model, the noisy marginals, and of a joint model for each party the number
-// of its marginals (uint32).
+// the model (uint64), the model, the noisy marginals, and of a joint model for each party the
+// number of its marginals (uint32).
 func (p *Marginal) MarshalBinary() ([]byte, error) {
 	g, err := p.Grouping.MarshalBinary()
 	if err != nil {

@@ -118,21 +118,21 @@ type pooled struct {
 //
 // Symbols: y_a the counts of party a, σ_a their noise, n_a its rows, n = Σ n_a. What all parties
 // measured at one resolution is Σ y_a with variance Σ σ_a². One-way marginals are given besides as
-// tables of column × party, so that the model knows in what the parties differ; each has half of what
-// they tell, since they are made of the same counts.
+// tables of column × party, so that the model knows in what the parties differ; each has half of
+// what they tell, since they are made of the same counts.
 //
-// A marginal that only the parties A measured, of n_A rows together, is scaled to those that have not:
-// (n_b/n_A)·Σ_A y_a for b, and n/n_A in place of n_b/n_A for all together. Besides its noise, that has
-// the variance that the parties differ by: V = φ·π(1 − π)·Σ_A (n_a/n_A)² for the share that A has, and
-// φ·π(1 − π) for that of b, where π is the cell's share if its columns were independent, and
-// 1 − φ = Π_c (1 − φ_c) over its columns. φ_c is the variance of the parties' shares of the codes of
-// column c as a part of Σ π(1 − π), less what noise adds: 0 if the parties are alike, 1 if each
-// has one code of its own. (It is F_ST of Wright, The genetical structure of populations, 1951, by
-// the method of moments.) The part √φ of what it tells, in inverse variances, is that of a table of
-// columns × party, and the rest that of one table for all: parties that are alike have one
-// association between them, others each their own. (On adult, divided by education, mst has a
-// two-way error of .035 with √φ and with ½, and of .039 with 0; divided at random .043, .044 and
-// .043.)
+// A marginal that only the parties A measured, of n_A rows together, is scaled to those that have
+// not: (n_b/n_A)·Σ_A y_a for b, and n/n_A in place of n_b/n_A for all together. Besides its noise,
+// that has the variance that the parties differ by: V = φ·π(1 − π)·Σ_A (n_a/n_A)² for the share
+// that A has, and φ·π(1 − π) for that of b, where π is the cell's share if its columns were
+// independent, and 1 − φ = Π_c (1 − φ_c) over its columns. φ_c is the variance of the parties'
+// shares of the codes of column c as a part of Σ π(1 − π), less what noise adds: 0 if the parties
+// are alike, 1 if each has one code of its own. (It is F_ST of Wright, The genetical structure of
+// populations, 1951, by the method of moments.) The part √φ of what it tells, in inverse variances,
+// is that of a table of columns × party, and the rest that of one table for all: parties that are
+// alike have one association between them, others each their own. (On adult, divided by education,
+// mst has a two-way error of .035 with √φ and with ½, and of .039 with 0; divided at random .043,
+// .044 and .043.)
 //
 // Of marginals over several columns, those that noise does not drown come first, and what would
 // make the junction tree larger than maxJointCells is left out.
@@ -207,7 +207,8 @@ func (p *pooled) partyCounts(parties [][]marginal.Measurement) marginal.Measurem
 	return m
 }
 
-// leastPart is the part of what a marginal tells below which it is not divided, or taken for nothing.
+// leastPart is the part of what a marginal tells below which it is not divided, or taken for
+// nothing.
 const leastPart = 0.1
 
 // weighted has a part of a measurement's inverse variance.

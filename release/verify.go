@@ -31,8 +31,8 @@ func (v Verification) agrees() bool {
 // one run, closed as done; every charge in the reservation; the composition of the reservation
 // within the claim, by the accountant and by package derive; unit, schema and parameters as the
 // ledger and the manifest say. What it cannot check is that the binary which wrote the file ran the
-// mechanisms it logged: that is what the audit and the source are for. Of a joint model, each party's
-// claim is checked so, and the joint one by theirs. Errors wrap [ErrClaim].
+// mechanisms it logged: that is what the audit and the source are for. Of a joint model, each
+// party's claim is checked so, and the joint one by theirs. Errors wrap [ErrClaim].
 func (m *Model) Verify(price accountant.Pricer) (Verification, error) {
 	if m.Parameters.SHA256 != digest(m.raw) || m.Parameters.Bytes != len(m.raw) {
 		return Verification{Claim: m.Claim}, fmt.Errorf(

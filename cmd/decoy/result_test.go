@@ -62,7 +62,7 @@ func TestEveryResultIsJSON(t *testing.T) {
 			t.Errorf("decoy %s --json: %s", line, out)
 		}
 	}
-	files := []string{"generate", "fit", "sample", "schema draft", "schema import",
+	files := []string{"generate", "fit", "join", "sample", "schema draft", "schema import",
 		"schema export", "datasets export", "config schema", "ledger limit"}
 	verbs(func(c *cobra.Command) {
 		name := strings.TrimPrefix(c.CommandPath(), "decoy ")

@@ -17,10 +17,11 @@ import (
 	"github.com/decoy-dp/decoy/workload"
 )
 
-// join prints the figures of docs/join.md: the mean total variation distance of all one- and two-way
-// marginals from those of the whole table, of a model of the whole table, of the joint model of
-// parties that have a part of it each, of the parties' models side by side (each weighted by its
-// rows: their synthetic tables, one below the other), and of the best of the parties' models.
+// join prints the figures of docs/join.md: the mean total variation distance of all one- and
+// two-way marginals from those of the whole table, of a model of the whole table, of the joint
+// model of parties that have a part of it each, of the parties' models side by side (each weighted
+// by its rows: their synthetic tables, one below the other), and of the best of the parties'
+// models.
 func join(args []string) error {
 	flags := flag.NewFlagSet("join", flag.ExitOnError)
 	var src tables

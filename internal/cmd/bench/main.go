@@ -12,7 +12,8 @@
 // methods is the error of methods on public tables, and what a prediction trained on their rows is
 // worth; queries the time and error of answers to workloads on tables drawn here; schemas how good
 // schemas are that are bought of public tables; constraints whether methods keep those of a schema,
-// and what it costs; join how good a model is that several parties' models are joined to; timed the time and memory of a command. Noise is secret and fresh in each run.
+// and what it costs; join how good a model is that several parties' models are joined to; timed the
+// time and memory of a command. Noise is secret and fresh in each run.
 package main
 
 import (
