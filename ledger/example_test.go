@@ -1,27 +1,36 @@
 package ledger_test
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 )
 
 // A ledger refuses what its limit does not hold.
-func ExampleLedger_Allows() {
+func ExampleLedger_Verify() {
 	var last ledger.Entry
 	l := &ledger.Ledger{}
+	day := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	for _, e := range []ledger.Entry{
 		{Kind: ledger.EntryOpen, Adjacency: accountant.AddRemove},
 		{Kind: ledger.EntryLimit, Budget: &accountant.Budget{Epsilon: 1, Delta: 1e-9},
 			Rule: ledger.RuleBasic},
+		{Kind: ledger.EntryReserve, Time: day, Run: "a", Adjacency: accountant.AddRemove,
+			Budget: &accountant.Budget{Epsilon: 1, Delta: 1e-9}},
+		{Kind: ledger.EntryReserve, Time: day, Run: "b", Adjacency: accountant.AddRemove,
+			Budget: &accountant.Budget{Epsilon: .5, Delta: 1e-9}},
 	} {
 		last = e.Seal(last)
 		l.Entries = append(l.Entries, last)
+		err := l.Verify(nil)
+		fmt.Println(errors.Is(err, accountant.ErrBudget))
 	}
-	fmt.Println(l.Allows(accountant.Budget{Epsilon: 1, Delta: 1e-9}, nil))
-	fmt.Println(l.Allows(accountant.Budget{Epsilon: 1.5, Delta: 1e-9}, nil))
 	// Output:
-	// <nil>
-	// ledger: epsilon 0 and delta 0 are spent; 1.5 and 1e-09 more would exceed the ledger's limit of 1 and 1e-09: privacy budget exhausted
+	// false
+	// false
+	// false
+	// true
 }

@@ -111,7 +111,9 @@ func (f *File) Append(
 		}
 		for _, e := range append(fresh, asked...) {
 			e = e.Seal(l.last())
-			if err := s.add(e); err != nil && !replaced {
+			if err := s.add(e); errors.Is(err, accountant.ErrBudget) && !replaced {
+				return err // the file is as it should be: it refuses the run
+			} else if err != nil && !replaced {
 				return fmt.Errorf("ledger: %s: entry %d: %w: %w", f.path, e.Seq, ErrInvalid, err)
 			}
 			line, err := encode(e)

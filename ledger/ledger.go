@@ -97,20 +97,3 @@ func (e Entry) Clone() Entry {
 type Ledger struct {
 	Entries []Entry
 }
-
-// Run is one run of a ledger.
-type Run struct {
-	Run      string
-	Method   string
-	Time     time.Time
-	Budget   accountant.Budget
-	Reserved accountant.Composition
-	Charged  accountant.Composition
-	Status   string
-	Strict   bool // reserved under a strict limit
-}
-
-// Counts reports whether the run counts as spent: all do but void ones, and void ones that were
-// reserved under a strict limit do. That is decided by the limit in force when the run was
-// reserved; no later limit gives back what a void run cost, or makes it cost what it did not.
-func (r Run) Counts() bool { return r.Status != StatusVoid || r.Strict }

@@ -54,23 +54,20 @@ type state struct {
 }
 
 type run struct {
-	Run
-	left *accountant.Reservation
-	at   map[accountant.Event]int // where an event is in Charged
+	reserve Entry
+	status  string
+	strict  bool // reserved under a strict limit
+	calls   int  // of mechanisms
+	left    *accountant.Reservation
 }
+
+// counts reports whether the run counts as spent: all do but void ones, and void ones that were
+// reserved under a strict limit do. That is decided by the limit in force when the run was
+// reserved; no later limit gives back what a void run cost, or makes it cost what it did not.
+func (r *run) counts() bool { return r.status != StatusVoid || r.strict }
 
 func newState(price accountant.Pricer) *state {
 	return &state{price: price, costs: map[string]float64{}, named: map[string]*run{}}
-}
-
-// state is that of all entries, without a check of their costs.
-func (l *Ledger) state() *state {
-	s := newState(nil)
-	s.costs = nil
-	for _, e := range l.Entries {
-		_ = s.add(e)
-	}
-	return s
 }
 
 // add takes the next entry in, and says which rule it breaks.
@@ -90,7 +87,7 @@ func (s *state) add(e Entry) (broken error) {
 		broken = s.checkReserve(e)
 	case r == nil:
 		broken = fmt.Errorf("run %q was never reserved", e.Run)
-	case r.Status != StatusUnfinished:
+	case r.status != StatusUnfinished:
 		broken = fmt.Errorf("run %q is closed already", e.Run)
 	case e.Kind == EntryCharge:
 		broken = r.take(e)
@@ -101,19 +98,15 @@ func (s *state) add(e Entry) (broken error) {
 	case e.Kind == EntryLimit && e.Budget != nil:
 		s.limit, s.limited = e, true
 	case e.Kind == EntryReserve:
-		r = &run{Run: Run{Run: e.Run, Method: e.Method, Time: e.Time, Reserved: e.Composition,
-			Status: StatusUnfinished, Strict: s.limit.Strict},
-			left: accountant.NewReservation(tolerant(e.Composition)), at: map[accountant.Event]int{}}
-		if e.Budget != nil {
-			r.Budget = *e.Budget
-		}
+		r = &run{reserve: e, status: StatusUnfinished, strict: s.limit.Strict,
+			left: accountant.NewReservation(tolerant(e.Composition))}
 		s.runs, s.named[e.Run] = append(s.runs, r), r
 		s.count(r, 1)
 	case e.Kind == EntryCharge && r != nil && e.Event != nil:
-		r.charge(*e.Event)
+		r.calls += e.Event.Count
 	case e.Kind == EntryClose && r != nil:
 		s.count(r, -1)
-		r.Status = e.Status
+		r.status = e.Status
 		s.count(r, 1)
 	}
 	return broken
@@ -121,21 +114,11 @@ func (s *state) add(e Entry) (broken error) {
 
 // count adds what a run spends, or takes it away.
 func (s *state) count(r *run, sign int64) {
-	if r.Counts() {
+	if b := r.reserve.Budget; b != nil && r.counts() {
 		times := big.NewRat(sign, 1)
-		s.epsilon.Add(&s.epsilon, new(big.Rat).Mul(times, decimal(r.Budget.Epsilon)))
-		s.delta.Add(&s.delta, new(big.Rat).Mul(times, decimal(r.Budget.Delta)))
+		s.epsilon.Add(&s.epsilon, new(big.Rat).Mul(times, decimal(b.Epsilon)))
+		s.delta.Add(&s.delta, new(big.Rat).Mul(times, decimal(b.Delta)))
 	}
-}
-
-// charge joins calls of one event.
-func (r *run) charge(c accountant.Charge) {
-	k, ok := r.at[c.Event]
-	if !ok {
-		k = len(r.Charged)
-		r.at[c.Event], r.Charged = k, append(r.Charged, accountant.Charge{Event: c.Event})
-	}
-	r.Charged[k].Count += c.Count
 }
 
 func checkLimit(e Entry) error {
@@ -241,29 +224,13 @@ func (r *run) checkClose(e Entry) error {
 	case StatusDone, StatusFailed, StatusCancelled:
 		return nil
 	case StatusVoid:
-		calls := 0
-		for _, c := range r.Charged {
-			calls += c.Count
-		}
-		if calls > 0 {
-			return fmt.Errorf("run %q is void after %d charges", e.Run, calls)
+		if r.calls > 0 {
+			return fmt.Errorf("run %q is void after %d charges", e.Run, r.calls)
 		}
 		return nil
 	}
 	return fmt.Errorf("unknown status %q", e.Status)
 }
-
-// Runs returns one summary for each reservation, in order.
-func (l *Ledger) Runs() []Run {
-	var out []Run
-	for _, r := range l.state().runs {
-		out = append(out, r.Run)
-	}
-	return out
-}
-
-// Spent returns the basic composition of all reservations that count ([Run.Counts]): Σε and Σδ.
-func (l *Ledger) Spent() accountant.Budget { return l.state().spent() }
 
 func (s *state) spent() (sum accountant.Budget) {
 	sum.Epsilon, _ = s.epsilon.Float64()
@@ -281,24 +248,14 @@ func decimal(x float64) *big.Rat {
 	return new(big.Rat)
 }
 
-// Limit returns the newest limit.
-func (l *Ledger) Limit() (Entry, bool) {
-	s := l.state()
-	return s.limit, s.limited
-}
-
-// Allows returns accountant.ErrBudget if a reservation of c with budget b would exceed the limit.
+// allows returns accountant.ErrBudget if a reservation of c with budget b would exceed the limit.
 // Under RuleBasic the sums of ε and of δ over all reservations that count must stay within the
 // limit; under RuleZCDP what [ZCDP] says of their compositions at the limit's δ.
 // Both are privacy filters: they hold although later runs are chosen after seeing earlier releases
-// (package accountant). Without a limit every valid budget is allowed.
-func (l *Ledger) Allows(b accountant.Budget, c accountant.Composition) error {
-	return l.state().allows(b, c)
-}
-
+// (package accountant). Without a limit every budget is allowed.
 func (s *state) allows(b accountant.Budget, c accountant.Composition) error {
-	if err := b.Validate(); err != nil || !s.limited {
-		return err
+	if !s.limited {
+		return nil
 	}
 	limit := *s.limit.Budget
 	if s.limit.Rule == RuleZCDP {
@@ -308,8 +265,8 @@ func (s *state) allows(b accountant.Budget, c accountant.Composition) error {
 		}
 		runs := []accountant.Composition{c}
 		for _, r := range s.runs {
-			if r.Counts() {
-				runs = append(runs, r.Reserved)
+			if r.counts() {
+				runs = append(runs, r.reserve.Composition)
 			}
 		}
 		if total := ZCDP(runs, limit.Delta); !(total <= limit.Epsilon) {

@@ -9,13 +9,7 @@ import "math/big"
 
 // oneIn returns true with probability 1/k, k ≥ 1.
 func (b *stream) oneIn(k uint64) bool {
-	switch k {
-	case 1:
-		return true
-	case 2:
-		return b.bit()
-	}
-	return b.uniform(k) == 0
+	return k == 1 || b.uniform(k) == 0
 }
 
 // expMinusOne returns true with probability exp(−1): Algorithm 1 with γ = 1, whose first trial
@@ -23,26 +17,6 @@ func (b *stream) oneIn(k uint64) bool {
 func (b *stream) expMinusOne() bool {
 	k := uint64(2)
 	for b.oneIn(k) {
-		k++
-	}
-	return k%2 == 1
-}
-
-// expMinusInt returns true with probability exp(−n). It takes fewer than 1.6 trials on average,
-// whatever n is.
-func (b *stream) expMinusInt(n uint64) bool {
-	for ; n > 0; n-- {
-		if !b.expMinusOne() {
-			return false
-		}
-	}
-	return true
-}
-
-// expMinusRatio returns true with probability exp(−num/den), num ≤ den, den > 0.
-func (b *stream) expMinusRatio(num, den uint64) bool {
-	k := uint64(1)
-	for b.oneIn(k) && b.uniform(den) < num {
 		k++
 	}
 	return k%2 == 1
@@ -63,27 +37,27 @@ func (b *stream) expMinusFrom(u, low, width uint64, below func(u uint64) bool) b
 	return k%2 == 1
 }
 
-// expMinusRat returns true with probability exp(−g), g ≥ 0.
-func (b *stream) expMinusRat(g *big.Rat) bool {
-	n, r := new(big.Int).DivMod(g.Num(), g.Denom(), new(big.Int))
-	for one := big.NewInt(1); n.Sign() > 0; n.Sub(n, one) {
+// expMinus returns true with probability exp(−num/den), num ≥ 0, den > 0. On average it takes fewer
+// than 1.6 trials for the whole part, whatever that is.
+func (b *stream) expMinus(num, den *big.Int) bool {
+	whole, rest := new(big.Int).DivMod(num, den, new(big.Int))
+	for one := big.NewInt(1); whole.Sign() > 0; whole.Sub(whole, one) {
 		if !b.expMinusOne() {
 			return false
 		}
 	}
-	rest := new(big.Rat).SetFrac(r, g.Denom())
-	digit := new(big.Int).Lsh(r, 64)
-	low := digit.Div(digit, g.Denom()).Uint64()
-	return b.expMinusFrom(b.word(), low, 1, func(u uint64) bool { return b.belowRat(u, rest) })
+	digit := whole.Lsh(rest, 64)
+	low := digit.Div(digit, den).Uint64()
+	return b.expMinusFrom(b.word(), low, 1, func(u uint64) bool { return b.below(u, rest, den) })
 }
 
-// belowRat reports U < p for a uniform U with first 64 binary digits u, and 0 ≤ p < 1: it goes
-// through the digits of both in base 2^64, drawing those of U, until they differ.
-func (b *stream) belowRat(u uint64, p *big.Rat) bool {
-	digit, rest := new(big.Int), new(big.Int).Set(p.Num())
+// below reports U < num/den for a uniform U with first 64 binary digits u, and 0 ≤ num < den: it
+// goes through the digits of both in base 2^64, drawing those of U, until they differ.
+func (b *stream) below(u uint64, num, den *big.Int) bool {
+	digit, rest := new(big.Int), new(big.Int).Set(num)
 	for {
 		rest.Lsh(rest, 64)
-		digit.DivMod(rest, p.Denom(), rest)
+		digit.DivMod(rest, den, rest)
 		if d := digit.Uint64(); u != d {
 			return u < d
 		}

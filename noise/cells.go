@@ -170,7 +170,7 @@ func lawBetween(n, up uint64, digits uint) (low, high *big.Int) {
 	r := uint(max(0, square.BitLen()-(gammaBits-1)))
 	// binary digits after the point: squaring at most doubles an error, and 2^up multiplies it
 	point := digits + uint(up) + 2*r + 16
-	low, high = expMinus(square, gammaBits+r, point)
+	low, high = expBetween(square, gammaBits+r, point)
 	for range r {
 		low.Rsh(low.Mul(low, low), point)
 		shiftUp(high.Mul(high, high), point)
@@ -179,8 +179,8 @@ func lawBetween(n, up uint64, digits uint) (low, high *big.Int) {
 	return low.Rsh(low, shift), shiftUp(high, shift)
 }
 
-// expMinus returns low ≤ 2^point·exp(−a/2^e) ≤ high for 0 ≤ a/2^e ≤ ½.
-func expMinus(a *big.Int, e, point uint) (low, high *big.Int) {
+// expBetween returns low ≤ 2^point·exp(−a/2^e) ≤ high for 0 ≤ a/2^e ≤ ½.
+func expBetween(a *big.Int, e, point uint) (low, high *big.Int) {
 	one := new(big.Int).Lsh(big.NewInt(1), point)
 	low, high = new(big.Int).Set(one), new(big.Int).Set(one)
 	down, above := new(big.Int).Set(one), new(big.Int).Set(one) // bounds of the term a^k/(2^ek·k!)

@@ -239,13 +239,13 @@ func TestCellOfTail(t *testing.T) {
 	}
 }
 
-// TestExpMinus: the ends lie on both sides of exp(−a/2^e) and a hundred steps apart at most.
-func TestExpMinus(t *testing.T) {
+// TestExpBetween: the ends lie on both sides of exp(−a/2^e) and a hundred steps apart at most.
+func TestExpBetween(t *testing.T) {
 	for _, c := range []struct {
 		a int64
 		e uint
 	}{{0, 4}, {1, 1}, {1, 20}, {3, 3}, {511, 10}, {1 << 40, 41}} {
-		low, high := expMinus(big.NewInt(c.a), c.e, 60)
+		low, high := expBetween(big.NewInt(c.a), c.e, 60)
 		want := math.Exp(-math.Ldexp(float64(c.a), -int(c.e))) * 0x1p60
 		l, _ := new(big.Float).SetInt(low).Float64()
 		h, _ := new(big.Float).SetInt(high).Float64()

@@ -46,7 +46,7 @@ func (d *discreteGaussian) sample(b *stream) int64 {
 		if d.gammas[y] == nil {
 			d.gammas[y] = d.gamma(y)
 		}
-		if b.expMinusRat(d.gammas[y]) {
+		if b.expMinus(d.gammas[y].Num(), d.gammas[y].Denom()) {
 			return x
 		}
 	}

@@ -55,7 +55,7 @@ func (d *DiscreteLaplace) sample(b *stream) int64 {
 			v++
 		}
 		y, zero := d.quotient(u, v)
-		if negative := b.bit(); !negative {
+		if negative := b.uniform(2) == 0; !negative {
 			return y
 		} else if !zero {
 			return -y
@@ -71,4 +71,14 @@ func (d *DiscreteLaplace) quotient(u, v uint64) (y int64, zero bool) {
 	hi += carry
 	y = int64(hi<<(64-d.shift) | lo>>d.shift)
 	return y, y == 0 && hi>>d.shift == 0
+}
+
+// expMinusRatio returns true with probability exp(−num/den), num ≤ den, den > 0, as bernoulli.go
+// does for larger numbers.
+func (b *stream) expMinusRatio(num, den uint64) bool {
+	k := uint64(1)
+	for b.oneIn(k) && b.uniform(den) < num {
+		k++
+	}
+	return k%2 == 1
 }

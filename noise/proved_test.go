@@ -20,7 +20,7 @@ import (
 // probability is above a cutoff, and give lower bounds of the law's probabilities, as exact
 // rationals, and the mass that is still open. No test here is statistical:
 //
-//   - each path of coded is played to the sampler itself, as words and bits of its source, which
+//   - each path of coded is played to the sampler itself, as words of its source, which
 //     must return the same number, having read these words and no other: so its law is coded's;
 //   - the law of coded, that of proved and the formula agree to within the open mass.
 
@@ -33,7 +33,6 @@ type walk struct {
 
 	first, last []uint64 // the ends of the range of each word, in which every word chooses the same
 	refused     []bool   // the word follows on one that uniform refuses
-	bits        []bool
 }
 
 // open and again end a walk: too unlikely to go on, and back at the start of a rejection sampler.
@@ -68,7 +67,6 @@ type leaf struct {
 	mass        *big.Rat
 	first, last []uint64
 	refused     []bool
-	bits        []bool
 }
 
 // enumerate takes every walk whose probability is at least 2^−depth.
@@ -111,7 +109,7 @@ func (w *walk) take(run func(*walk) int64) (l leaf, ok bool) {
 		default:
 			panic(end)
 		}
-		l.mass, l.first, l.last, l.refused, l.bits = w.mass, w.first, w.last, w.refused, w.bits
+		l.mass, l.first, l.last, l.refused = w.mass, w.first, w.last, w.refused
 		ok = true
 	}()
 	l.value = run(w)
@@ -229,12 +227,6 @@ func (p proved) gaussian(num, den *big.Int) int64 {
 // coded are the algorithms of this package, with the draws of its source: they name CKS's.
 type coded struct{ *walk }
 
-func (c coded) bit() bool {
-	yes := c.choose(ratio(1, 2), ratio(1, 2)) == 0
-	c.bits = append(c.bits, yes)
-	return yes
-}
-
 // word reads one of the words from first to last, which has this probability.
 func (c coded) word(first, last uint64, refused bool) {
 	c.first, c.last = append(c.first, first), append(c.last, last)
@@ -284,13 +276,7 @@ func (c coded) uniform(n uint64) uint64 {
 }
 
 func (c coded) oneIn(k uint64) bool {
-	switch k {
-	case 1:
-		return true
-	case 2:
-		return c.bit()
-	}
-	return c.below(1, k)
+	return k == 1 || c.below(1, k)
 }
 
 // expMinus is CKS Algorithm 1 for γ ≤ 1: trial reports an event of probability γ.
@@ -314,7 +300,7 @@ func (c coded) laplace(t uint64, shift uint) int64 {
 		x += t
 	}
 	y := int64(x >> shift)
-	if !c.bit() {
+	if !c.below(1, 2) {
 		return y
 	} else if y == 0 {
 		panic(againEnd{})
@@ -371,20 +357,13 @@ func (c coded) gaussian(sigma *big.Rat, t uint64) int64 {
 	return y
 }
 
-// scripted is a stream that reads these words, and these bits. rest reports what was read.
-func scripted(
-	t *testing.T, words []uint64, bits []bool,
-) (b *stream, rest func() (words, bits int)) {
+// scripted is a stream that reads these words. rest reports how many are left.
+func scripted(t *testing.T, words []uint64) (b *stream, rest func() int) {
 	t.Helper()
-	if len(words) > 32 || len(bits) > 64 {
-		t.Fatalf("%d words and %d bits are too long a script", len(words), len(bits))
+	if len(words) > 32 {
+		t.Fatalf("%d words are too long a script", len(words))
 	}
-	b = &stream{gen: rand.NewChaCha8([32]byte{}), left: 64, cells: theCells()}
-	for i, yes := range bits {
-		if yes {
-			b.rest |= 1 << i
-		}
-	}
+	b = &stream{gen: rand.NewChaCha8([32]byte{}), cells: theCells()}
 	// The generator hands out the numbers of a buffer, from i to below n: see chacha8rand.State.
 	state := reflect.ValueOf(b.gen).Elem().FieldByName("state")
 	at := func(name string) unsafe.Pointer {
@@ -393,17 +372,17 @@ func scripted(
 	copy((*[32]uint64)(at("buf"))[:], words)
 	next := (*uint32)(at("i"))
 	*next, *(*uint32)(at("n")) = 0, uint32(len(words))
-	return b, func() (int, int) { return len(words) - int(*next), len(bits) - (64 - b.left) }
+	return b, func() int { return len(words) - int(*next) }
 }
 
-// TestScript: the words and bits of a script are those that a stream reads.
+// TestScript: the words of a script are those that a stream reads.
 func TestScript(t *testing.T) {
-	b, rest := scripted(t, []uint64{7, 0, math.MaxUint64}, []bool{true, false, true})
-	if b.word() != 7 || b.word() != 0 || !b.bit() || b.bit() || !b.bit() {
-		t.Error("other words or bits")
+	b, rest := scripted(t, []uint64{7, 0, math.MaxUint64})
+	if b.word() != 7 || b.word() != 0 {
+		t.Error("other words")
 	}
-	if words, bits := rest(); words != 1 || bits != 0 {
-		t.Errorf("%d words and %d bits are left", words, bits)
+	if words := rest(); words != 1 {
+		t.Errorf("%d words are left", words)
 	}
 	if b.word() != math.MaxUint64 {
 		t.Error("another word")
@@ -423,18 +402,18 @@ func TestWordsOf(t *testing.T) {
 				t.Errorf("%d of %d: %d words", v, n, count)
 			}
 			for _, w := range []uint64{first, last} {
-				b, rest := scripted(t, []uint64{w}, nil)
+				b, rest := scripted(t, []uint64{w})
 				if got := b.uniform(n); got != v {
 					t.Errorf("word %d: %d of %d, want %d", w, got, n, v)
 				}
-				if words, _ := rest(); words != 0 {
+				if rest() != 0 {
 					t.Errorf("word %d is not read for %d of %d", w, v, n)
 				}
 			}
 			if first > 0 { // the word before is refused, or chooses another number
-				b, rest := scripted(t, []uint64{first - 1, last}, nil)
+				b, rest := scripted(t, []uint64{first - 1, last})
 				got := b.uniform(n)
-				if words, _ := rest(); got == v && words != 0 {
+				if got == v && rest() != 0 {
 					t.Errorf("word %d is one more of %d of %d", first-1, v, n)
 				}
 			}
@@ -460,9 +439,7 @@ func (l law) play(t *testing.T, sample func(b *stream) int64) {
 		}
 		for variant := range 3 {
 			var words []uint64
-			var bits []bool
 			for _, p := range parts {
-				bits = append(bits, p.bits...)
 				for i := range p.first {
 					w := p.first[i]
 					if variant == 1 {
@@ -474,15 +451,13 @@ func (l law) play(t *testing.T, sample func(b *stream) int64) {
 					words = append(words, w)
 				}
 			}
-			if len(words) > 32 || len(bits) > 64 {
+			if len(words) > 32 {
 				continue
 			}
 			played++
-			b, rest := scripted(t, words, bits)
-			got := sample(b)
-			if w, bi := rest(); got != value || w != 0 || bi != 0 {
-				t.Fatalf("words %d, bits %v: drew %d, want %d; %d words and %d bits are left",
-					words, bits, got, value, w, bi)
+			b, rest := scripted(t, words)
+			if got := sample(b); got != value || rest() != 0 {
+				t.Fatalf("words %d: drew %d, want %d; %d words are left", words, got, value, rest())
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package noise
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"testing"
 
 	"github.com/decoy-dp/decoy/internal/stattest"
@@ -120,42 +119,6 @@ func TestSelectErrors(t *testing.T) {
 		if _, err := Select(NewSource(), c.scores, c.lambda); err == nil {
 			t.Errorf("%s: no error", c.name)
 		}
-	}
-}
-
-// TestProduct: the digits are those of lambda·gap, in exact arithmetic, wherever its point lies.
-func TestProduct(t *testing.T) {
-	b := testSource(t).state()
-	lambdas := []float64{5e-324, 0x1p-1022, 1e-300, 0x1p-64, 1e-9, .1, 1, 3, 1e10, 0x1p70, 1e300,
-		math.MaxFloat64}
-	gaps := []uint64{1, 2, 3, 1<<53 - 1, 1<<53 + 1, 1<<63 - 1, 1 << 63, math.MaxUint64}
-	for range 200 {
-		lambdas = append(lambdas, math.Float64frombits(b.uniform(0x7ff0000000000000)),
-			math.Ldexp(1+float64(b.word()>>12)*0x1p-52, int(b.uniform(200))-136))
-		gaps = append(gaps, 1|b.word()>>b.uniform(64))
-	}
-	fit := 0
-	for _, lambda := range lambdas {
-		for _, gap := range gaps {
-			whole, low, ok := product(gap, lambda)
-			x := new(big.Rat).SetFloat64(lambda)
-			x.Mul(x, rat(gap, 64))
-			exact := new(big.Int).Quo(x.Num(), x.Denom())
-			if !ok {
-				if exact.BitLen() <= 128 {
-					t.Fatalf("%v·%d does not fit", lambda, gap)
-				}
-				continue
-			}
-			fit++
-			got := new(big.Int).SetUint64(whole)
-			if got.Add(got.Lsh(got, 64), new(big.Int).SetUint64(low)).Cmp(exact) != 0 {
-				t.Fatalf("%v·%d: %d and %d", lambda, gap, whole, low)
-			}
-		}
-	}
-	if fit < 10_000 {
-		t.Errorf("%d fit", fit)
 	}
 }
 

@@ -68,28 +68,14 @@ func (s *Source) Shuffle(n int, swap func(i, j int)) {
 	}
 }
 
-// stream is the state of a Source: the generator and what is left of a word taken apart into bits.
+// stream is the state of a Source.
 type stream struct {
-	gen  *rand.ChaCha8
-	rest uint64 // unused bits, the next one lowest
-	left int    // how many
-
+	gen   *rand.ChaCha8
 	cells *cells // a table, the same for all
 }
 
 // word returns 64 uniform bits.
 func (b *stream) word() uint64 { return b.gen.Uint64() }
-
-// bit returns one uniform bit.
-func (b *stream) bit() bool {
-	if b.left == 0 {
-		b.rest, b.left = b.word(), 64
-	}
-	r := b.rest&1 == 1
-	b.rest >>= 1
-	b.left--
-	return r
-}
 
 // uniform returns a uniform number in [0, n), n > 0.
 //

@@ -24,7 +24,7 @@ func (s *session) reserve(ctx context.Context, o Options) error {
 			return nil, fmt.Errorf("privacy: run %s: %w", s.run, ErrRun)
 		}
 		s.lines = []ledger.Entry{e}
-		return s.lines, l.Allows(o.Budget, o.Plan)
+		return s.lines, nil
 	})
 }
 

@@ -61,7 +61,7 @@ func open(t testing.TB, tab *table.Table, plan accountant.Composition) *Session 
 func laplaceOf(s *Session, scale float64) error {
 	c := access.Call{What: "a count", Of: access.Ask("laplace"),
 		Cost: access.Once(accountant.Laplace{Epsilon: 1 / scale})}
-	_, err := access.RunInts(s, c, 1, func(rows access.Rows) ([]int64, error) {
+	_, err := access.Runner(s).Ints(c, 1, func(rows access.Rows) ([]int64, error) {
 		return []int64{int64(rows.Table().Rows())}, nil
 	})
 	return err
@@ -78,7 +78,7 @@ func only(xs []int64, err error) (int64, error) {
 // compiledOf are queries ready to be counted.
 func compiledOf(t testing.TB, s *session, qs ...Query) []access.Counted {
 	t.Helper()
-	out, err := s.compile(qs)
+	out, err := access.CompileAll(s.schema.Sizes(), s.schema.Unit != "", qs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (s *session) MeasureAll(qs []Query, sigma float64) ([][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries, err := s.compile(qs)
+	queries, err := access.CompileAll(s.schema.Sizes(), s.schema.Unit != "", qs)
 	if err != nil {
 		return nil, fmt.Errorf("privacy: %w", err)
 	}
@@ -51,7 +51,7 @@ func (s *session) MeasureAll(qs []Query, sigma float64) ([][]int64, error) {
 		c.Of.Text(q.Key)
 		c.Cost = add(c.Cost, s.nb.measureEvent(q.Kind, sigma))
 	}
-	flat, err := access.RunInts(&Session{s}, c, cells, func(rows access.Rows) ([]int64, error) {
+	flat, err := access.Run(s.release).Ints(c, cells, func(rows access.Rows) ([]int64, error) {
 		counts := slices.Concat(rows.Counts(queries)...)
 		g.AddTo(counts, rows.Source)
 		return counts, nil

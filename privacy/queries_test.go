@@ -343,7 +343,7 @@ func TestRefusedCallsTakeNothing(t *testing.T) {
 	}
 	cost := append(gaussian(5, 1), gaussian(4, 1)...)
 	two := access.Call{What: "two", Of: access.Ask("two"), Cost: cost}
-	if _, err := access.Run(s, two); !errors.Is(err, ErrPlan) {
+	if _, err := access.Runner(s)(two); !errors.Is(err, ErrPlan) {
 		t.Errorf("two events of one: %v", err)
 	}
 	if _, err := s.Measure(query.Total{}, 5); err != nil {

@@ -16,11 +16,6 @@ type Query interface {
 	Compile(sizes []int, units bool) (access.Compiled, error)
 }
 
-// compile has queries check themselves against the schema, without reading a row.
-func (s *session) compile(qs []Query) ([]access.Counted, error) {
-	return access.CompileAll(s.schema.Sizes(), s.schema.Unit != "", qs)
-}
-
 // maxRemembered is how many cells of true counts a session keeps: 8 MiB.
 const maxRemembered = 1 << 20
 

@@ -102,7 +102,7 @@ func init() {
 		}
 		return &session{closed: true}
 	}
-	access.Run = func(s any, c access.Call) ([]byte, error) { return of(s).release(c) }
+	access.Runner = func(s any) access.Run { return of(s).release }
 	access.Hold = func(s any, do access.Held) error { return of(s).hold(do) }
 	access.StateOf = func(session any) access.State {
 		s := of(session)

@@ -50,7 +50,7 @@ func (s *session) Select(candidates []Candidate, epsilon float64) (int, error) {
 		of.Text(q.Key)
 	}
 	c := access.Call{What: "choice of a query", Of: of, Cost: access.Once(s.nb.SelectEvent(epsilon))}
-	return access.RunIndex(&Session{s}, c, len(grid), func(rows access.Rows) (int, error) {
+	return access.Run(s.release).Index(c, len(grid), func(rows access.Rows) (int, error) {
 		counts, scores := rows.Counts(queries), make([]int64, len(grid))
 		for i, g := range grid {
 			scores[i] = g.score(counts[i])
@@ -88,7 +88,7 @@ func (s *session) onGrid(candidates []Candidate) ([]gridded, []access.Counted, e
 	for i, c := range candidates {
 		qs[i] = c.Query
 	}
-	queries, err := s.compile(qs)
+	queries, err := access.CompileAll(s.schema.Sizes(), s.schema.Unit != "", qs)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -238,7 +238,7 @@ func Voids(l *ledger.Ledger) (all, charged int) {
 	for _, r := range l.Runs() {
 		if r.Status == ledger.StatusVoid {
 			all++
-			if r.Counts() {
+			if r.Spends {
 				charged++
 			}
 		}

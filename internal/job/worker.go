@@ -225,7 +225,7 @@ func (w *Worker) attempt(t *Task) (number int, resume bool, err error) {
 	}
 	status, charged := map[string]string{}, map[string]bool{}
 	for _, run := range l.Runs() {
-		status[run.Run], charged[run.Run] = run.Status, run.Counts()
+		status[run.Run], charged[run.Run] = run.Status, run.Spends
 	}
 	left, err := privacy.Unfinished(w.journal(t), t.Ledger)
 	if err != nil && !errors.Is(err, privacy.ErrResume) {

@@ -354,7 +354,7 @@ func (w *place) complete() bool {
 // closed reports whether every run of the ledger is done.
 func (w *place) closed() bool {
 	runs := w.ledger().Runs()
-	open := func(r ledger.Run) bool { return r.Status != ledger.StatusDone }
+	open := func(r ledger.Summary) bool { return r.Status != ledger.StatusDone }
 	return len(runs) > 0 && !slices.ContainsFunc(runs, open)
 }
 

@@ -243,8 +243,8 @@ var mutants = []mutant{
 		"if false {", "./privacy TestFilterIsReservedBeforeReading",
 	},
 	{
-		"limit not asked", "privacy/account.go", "return s.lines, l.Allows(o.Budget, o.Plan)",
-		"return s.lines, nil", "./privacy TestLimitAcrossRuns",
+		"limit not asked", "ledger/state.go", "return s.allows(*e.Budget, e.Composition)", "return nil",
+		"./privacy TestLimitAcrossRuns",
 	},
 	{
 		"a run is paid twice", "privacy/account.go", "if len(linesOf(l, s.run)) > 0 {", "if false {",
@@ -663,11 +663,19 @@ var mutants = []mutant{
 		"./noise TestLaw",
 	},
 	{
-		"a gap's digits from the wrong place", "noise/select.go", "hi<<(64-k) | hi>>(k-64)",
-		"hi<<(64-k)", "./noise TestProduct",
+		"half a gap", "noise/select.go", "uint(max(-e, 0))", "uint(max(1-e, 0))",
+		"./noise TestKeepGap",
 	},
 	{
-		"a trial of Algorithm 1 too likely", "noise/bernoulli.go", "b.uniform(den) < num {",
+		"a large gap is cut", "noise/select.go", "uint(max(e, 0))", "0*uint(max(e, 0))",
+		"./noise TestKeepGap",
+	},
+	{
+		"the whole part of a gap is free", "noise/bernoulli.go", "whole.Sign() > 0;",
+		"whole.Sign() > 1;", "./noise TestExpMinus",
+	},
+	{
+		"a trial of Algorithm 1 too likely", "noise/laplace.go", "b.uniform(den) < num {",
 		"b.uniform(den) <= num {", "./noise TestDiscreteLaplaceIsTheProvedOne",
 	},
 	{

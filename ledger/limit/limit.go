@@ -31,7 +31,12 @@ func Set(ctx context.Context, f *ledger.File, u ledger.Units, limit Limit) error
 		limit.Rule = ledger.RuleBasic
 	}
 	return f.Append(ctx, u, true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
-		old, limited := l.Limit()
+		old, limited := ledger.Entry{}, false
+		for _, e := range l.Entries {
+			if e.Kind == ledger.EntryLimit {
+				old, limited = e, true
+			}
+		}
 		if limited && limit.IfNone {
 			return nil, nil
 		}

@@ -20,7 +20,7 @@ import (
 // rowsOf is the table that a session has.
 func rowsOf(t *testing.T, s *privacy.Session) (rows *table.Table) {
 	t.Helper()
-	_, err := access.Run(s, access.Call{Of: access.Ask("rows"),
+	_, err := access.Runner(s)(access.Call{Of: access.Ask("rows"),
 		Draw: func(in access.Rows, _ func(accountant.Charge) error) ([]byte, error) {
 			rows = in.Table()
 			return nil, nil

@@ -54,7 +54,7 @@ func Select(
 		of.Text(q.Key)
 	}
 	c := access.Call{What: "choice of a database", Of: of, Cost: access.Once(Event(epsilon))}
-	return access.RunIndex(s, c, n, func(rows access.Rows) (int, error) {
+	return access.Runner(s).Index(c, n, func(rows access.Rows) (int, error) {
 		scores, err := scores(slices.Concat(rows.Counts(queries)...), n, candidates)
 		if err != nil {
 			return 0, err

@@ -73,7 +73,7 @@ func Measure(s *privacy.Session, candidates []privacy.Candidate, sigma float64) 
 		}
 	}
 	c := access.Call{What: "distance", Of: of, Cost: access.Once(event(s.Neighbours(), kinds, sigma))}
-	sum, err := access.RunInts(s, c, 1, func(rows access.Rows) ([]int64, error) {
+	sum, err := access.Runner(s).Ints(c, 1, func(rows access.Rows) ([]int64, error) {
 		sum := g.Sample(rows.Source)
 		for i, counts := range rows.Counts(queries) {
 			sum += access.Distance(counts, estimates[i], 0, maxDistance)

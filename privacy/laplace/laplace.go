@@ -39,7 +39,7 @@ func Measure(s *privacy.Session, q privacy.Query, scale float64) ([]int64, error
 		What: one.What, Of: access.Ask("measure laplace").Floats(scale).Text(one.Key),
 		Cost: access.Once(event(s.Neighbours(), one.Kind, scale)),
 	}
-	return access.RunInts(s, c, one.Cells, func(rows access.Rows) ([]int64, error) {
+	return access.Runner(s).Ints(c, one.Cells, func(rows access.Rows) ([]int64, error) {
 		counts := slices.Clone(rows.Counts(queries)[0])
 		for i := range counts {
 			counts[i] += lap.Sample(rows.Source)

@@ -29,7 +29,7 @@ func (s *session) Kinds(column int, sigma float64) ([]int64, error) {
 		Cost: access.Once(s.Neighbours().MeasureEvent(privacy.Marginal{}, sigma)),
 	}
 	n := int(schema.Classes)
-	return access.RunInts(s.s, c, n, func(in access.Rows) ([]int64, error) {
+	return access.Runner(s.s).Ints(c, n, func(in access.Rows) ([]int64, error) {
 		counts := classes(s.texts().Columns[column])
 		g.AddTo(counts, in.Source)
 		return counts, nil

@@ -68,7 +68,7 @@ func (s *session) Values(column int, m schema.Magnitudes, d Selection) ([]int64,
 		frequent, err := json.Marshal(found)
 		return append(access.Bytes(counts...), frequent...), err
 	}
-	answer, err := access.Run(s.s, c)
+	answer, err := access.Runner(s.s)(c)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -163,7 +163,7 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 		}
 		return access.Bytes(released...), nil
 	}
-	kept, err := access.Run(sh.s, c)
+	kept, err := access.Runner(sh.s)(c)
 	if err != nil {
 		return Tally{}, err
 	}

@@ -46,10 +46,10 @@ type State struct {
 // What package privacy does for its subpackages, and binds when it starts. A session is a
 // *privacy.Session.
 var (
-	// Run is the one primitive: it charges, reads, draws, keeps and returns.
-	Run func(session any, c Call) ([]byte, error)
+	// Runner is the one primitive of a session: it charges, reads, draws, keeps and returns.
+	Runner func(session any) Run
 	// Hold lends the rows of a session that is not split, free: nothing of them may leave but
-	// through Run.
+	// through a Run.
 	Hold func(session any, do Held) error
 	// StateOf looks at a session.
 	StateOf func(session any) State
@@ -66,22 +66,25 @@ type Held func(from *schema.Schema, rows Rows) (to *schema.Schema, t *table.Tabl
 // Bound returns the rows to keep, in increasing order: a random few of each unit.
 type Bound func(units []uint32) []int
 
-// RunInts is [Run] for answers of n whole numbers.
-func RunInts(session any, c Call, n int, draw func(rows Rows) ([]int64, error)) ([]int64, error) {
+// Run makes a call, see [Runner].
+type Run func(c Call) ([]byte, error)
+
+// Ints is [Run] for answers of n whole numbers.
+func (run Run) Ints(c Call, n int, draw func(rows Rows) ([]int64, error)) ([]int64, error) {
 	c.Draw = func(rows Rows, _ func(accountant.Charge) error) ([]byte, error) {
 		xs, err := draw(rows)
 		return Bytes(xs...), err
 	}
-	b, err := Run(session, c)
+	b, err := run(c)
 	if err != nil {
 		return nil, err
 	}
 	return Ints(b, n)
 }
 
-// RunIndex is [Run] for an answer that is one of n.
-func RunIndex(session any, c Call, n int, draw func(rows Rows) (int, error)) (int, error) {
-	xs, err := RunInts(session, c, 1, func(rows Rows) ([]int64, error) {
+// Index is [Run] for an answer that is one of n.
+func (run Run) Index(c Call, n int, draw func(rows Rows) (int, error)) (int, error) {
+	xs, err := run.Ints(c, 1, func(rows Rows) ([]int64, error) {
 		i, err := draw(rows)
 		return []int64{int64(i)}, err
 	})

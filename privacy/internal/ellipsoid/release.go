@@ -45,7 +45,7 @@ func Release(s *privacy.Session, rate, z float64, sums ...Sum) ([][]int64, error
 		length += len(sum.Scales)
 	}
 	c := access.Call{What: "gradient sum", Of: question, Cost: access.Once(Event(rate, z))}
-	answer, err := access.RunInts(s, c, length, func(in access.Rows) ([]int64, error) {
+	answer, err := access.Runner(s).Ints(c, length, func(in access.Rows) ([]int64, error) {
 		t := in.Table()
 		rows, n := sample(t, in.Source, rate)
 		columns := make([]table.Codes, len(t.Schema().Columns))

@@ -10,8 +10,7 @@ import (
 )
 
 func peek(s *privacy.Session) {
-	access.Run(
-		s,
+	access.Runner(s)(
 		access.Call{Draw: func(in access.Rows, _ func(accountant.Charge) error) ([]byte, error) {
 			fmt.Println(in.Table().Rows())
 			return nil, nil

@@ -1,0 +1,72 @@
+package ledger
+
+import (
+	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
+)
+
+// This file is what a ledger tells: nothing in it decides whether a run may begin.
+
+// Summary is one run of a ledger.
+type Summary struct {
+	Run      string
+	Method   string
+	Time     time.Time
+	Budget   accountant.Budget
+	Reserved accountant.Composition
+	Charged  accountant.Composition // calls of one event are joined
+	Status   string
+	Spends   bool // it counts as spent: a void run may not
+}
+
+// Runs returns one summary for each reservation, in order.
+func (l *Ledger) Runs() []Summary {
+	type place struct {
+		run   string
+		event accountant.Event
+	}
+	charged, at := map[string]accountant.Composition{}, map[place]int{}
+	for _, e := range l.Entries {
+		if e.Kind != EntryCharge || e.Event == nil {
+			continue
+		}
+		p, c := place{e.Run, e.Event.Event}, charged[e.Run]
+		k, ok := at[p]
+		if !ok {
+			k, c = len(c), append(c, accountant.Charge{Event: p.event})
+			at[p], charged[e.Run] = k, c
+		}
+		c[k].Count += e.Event.Count
+	}
+	var out []Summary
+	for _, r := range l.replayed().runs {
+		e := r.reserve.Clone()
+		one := Summary{Run: e.Run, Method: e.Method, Time: e.Time, Reserved: e.Composition,
+			Charged: charged[e.Run], Status: r.status, Spends: r.counts()}
+		if e.Budget != nil {
+			one.Budget = *e.Budget
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// Spent returns the basic composition of all reservations that count: Σε and Σδ.
+func (l *Ledger) Spent() accountant.Budget { return l.replayed().spent() }
+
+// Limit returns the newest limit.
+func (l *Ledger) Limit() (Entry, bool) {
+	s := l.replayed()
+	return s.limit, s.limited
+}
+
+// replayed is the state after all entries, without a check of their costs.
+func (l *Ledger) replayed() *state {
+	s := newState(nil)
+	s.costs = nil
+	for _, e := range l.Entries {
+		_ = s.add(e)
+	}
+	return s
+}
