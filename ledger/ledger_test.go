@@ -443,15 +443,15 @@ func TestRuns(t *testing.T) {
 	if got := l.Spent(); got != *spend(3, 2e-9) {
 		t.Errorf("spent %v: two runs and a void one", got)
 	}
-	limit, ok := l.Limit()
+	limit, ok := l.LimitInForce()
 	if !ok || *limit.Budget != *spend(4.5, 3e-9) {
 		t.Errorf("limit %v, %v", limit, ok)
 	}
-	if _, ok := seal([]Entry{openLine()}).Limit(); ok {
+	if _, ok := seal([]Entry{openLine()}).LimitInForce(); ok {
 		t.Error("a limit out of nothing")
 	}
 	l = seal(append(good(), limitLine(*spend(7, 1e-8), RuleBasic)))
-	if limit, _ := l.Limit(); limit.Budget.Epsilon != 7 {
+	if limit, _ := l.LimitInForce(); limit.Budget.Epsilon != 7 {
 		t.Errorf("newest limit: %v", limit)
 	}
 }

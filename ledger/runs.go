@@ -55,8 +55,8 @@ func (l *Ledger) Runs() []Summary {
 // Spent returns the basic composition of all reservations that count: Σε and Σδ.
 func (l *Ledger) Spent() accountant.Budget { return l.replayed().spent() }
 
-// Limit returns the newest limit.
-func (l *Ledger) Limit() (Entry, bool) {
+// LimitInForce returns the newest limit.
+func (l *Ledger) LimitInForce() (Entry, bool) {
 	s := l.replayed()
 	return s.limit, s.limited
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/limit"
+	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -562,27 +563,16 @@ func TestNobodyCountsTheReading(t *testing.T) {
 	for _, n := range []int{10, 200000} {
 		path := filepath.Join(dir, fmt.Sprint(n, ".csv"))
 		write(t, path, []byte("a,b,c\n"+strings.Repeat("a0,b1,c2\n", n)))
-		c := &pollCounter{Context: context.Background()}
+		c := &gatetest.PollCounter{Context: context.Background()}
 		s := must(Open(c, File(path, testSchema("", 0)), Options{Budget: wide, Plan: gaussian(5, 1)}))
 		s.Close(ledger.StatusDone)
-		polls[n] = c.asked
+		polls[n] = c.Asked
 	}
 	if polls[10] != polls[200000] {
 		t.Errorf(
 			"the context was asked %d times for ten rows, %d times for 200,000", polls[10], polls[200000],
 		)
 	}
-}
-
-type pollCounter struct {
-	context.Context
-	asked int
-}
-
-func (c *pollCounter) Err() error { c.asked++; return nil }
-func (c *pollCounter) Done() <-chan struct{} {
-	c.asked++
-	return nil
 }
 
 // TestContinuedRunHasNoMore: what an earlier process was given is of the plan.

@@ -62,20 +62,7 @@ const (
 
 // randomRows are rows of codes, with no regard to rules.
 func randomRows(t testing.TB, s *schema.Schema, n int) *Table {
-	u := rand.New(rand.NewPCG(1, 2))
-	var cols []Codes
-	for _, size := range s.Sizes() {
-		c := NewCodes(size, n)
-		for i := range n {
-			c.Set(i, uint16(u.IntN(size)))
-		}
-		cols = append(cols, c)
-	}
-	out, err := FromColumns(s, cols, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return randomCodes(t, s, n, rand.New(rand.NewPCG(1, 2)))
 }
 
 // repaired keeps the rules, as release does before it hands rows out.

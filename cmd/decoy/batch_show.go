@@ -86,7 +86,7 @@ func (b *batch) showPlans(memory int64) error {
 			return err
 		}
 		limit := "none"
-		if now, ok := l.Limit(); ok {
+		if now, ok := l.LimitInForce(); ok {
 			limit = job.LimitText(now)
 		} else if t := b.tables[path]; t.Limit != nil {
 			limit = job.BudgetText(accountant.Budget{Epsilon: t.Limit.Epsilon, Delta: t.Limit.Delta}) +
@@ -127,7 +127,7 @@ func (b *batch) warnTotals(w *job.Worker) {
 		if err != nil {
 			continue // each job will say so
 		}
-		limit, ok := l.Limit()
+		limit, ok := l.LimitInForce()
 		if !ok || limit.Rule != ledger.RuleBasic {
 			continue
 		}

@@ -82,7 +82,7 @@ func showLedger(t *terminal, path string) error {
 		out.Adjacency, out.Unit = l.Entries[0].Adjacency, l.Entries[0].Unit
 	}
 	out.Void, out.Charged = job.Voids(l)
-	if limit, ok := l.Limit(); ok {
+	if limit, ok := l.LimitInForce(); ok {
 		out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.Strict}
 	}
 	return t.print(out)

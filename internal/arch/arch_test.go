@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"privacy/internal/gatetest": {"schema", "table", "accountant", "internal/stattest"},
 	"privacy/internal/opened": {
 		"privacy", "privacy/internal/access", "privacy/internal/gatetest", "table", "accountant",
+		"ledger",
 	},
 	"privacy/query": {"privacy/internal/access", "schema", "table"},
 	"privacy/bins":  {"privacy", "privacy/internal/access", "schema", "table"},

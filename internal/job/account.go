@@ -208,7 +208,7 @@ func (a *Account) SayTotal() {
 // SpentText is the total of a ledger and its limit.
 func SpentText(l *ledger.Ledger) string {
 	text := BudgetText(l.Spent())
-	limit, ok := l.Limit()
+	limit, ok := l.LimitInForce()
 	if !ok {
 		return text + " in all, no limit is set (decoy ledger limit)"
 	}

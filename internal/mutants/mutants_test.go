@@ -667,10 +667,6 @@ var mutants = []mutant{
 		"./noise TestKeepGap",
 	},
 	{
-		"a large gap is cut", "noise/select.go", "uint(max(e, 0))", "0*uint(max(e, 0))",
-		"./noise TestKeepGap",
-	},
-	{
 		"the whole part of a gap is free", "noise/bernoulli.go", "whole.Sign() > 0;",
 		"whole.Sign() > 1;", "./noise TestExpMinus",
 	},

@@ -1,13 +1,11 @@
 package laplace
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
@@ -90,19 +88,7 @@ func TestLaplaceIsChargedBeforeReading(t *testing.T) {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
 		}
 	}
-	if _, err := Measure(s, q, 2); err != nil || reads != 1 {
-		t.Errorf("the planned call: %v, %d reads", err, reads)
-	}
-	if _, err := Measure(s, q, 2); !errors.Is(err, privacy.ErrPlan) || reads != 1 {
-		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
-	}
-	s.Close(ledger.StatusDone)
-	if _, err := Measure(s, q, 2); !errors.Is(err, privacy.ErrClosed) {
-		t.Errorf("a closed session: %v", err)
-	}
-	if got := s.Ledger().Runs()[0].Charged; len(got) != 1 || got[0].Count != 1 {
-		t.Errorf("charges in the ledger %v, want 1", got)
-	}
+	opened.PaidOnce(t, s, &reads, func() error { _, err := Measure(s, q, 2); return err })
 }
 
 // TestSmallTables: on every table of up to four rows, and every neighbour, the counts of every kind

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/ledger"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/opened"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -103,25 +101,7 @@ func TestContributionsNoise(t *testing.T) {
 	const n, sigma = 20000, 4.0
 	upTo, truth := []int{1, 3, 10}, []int64{1, 2, 0, 1}
 	s := opened.On(t, sized(t), 0, gaussian(sigma, n))
-	draws := make([]int64, n)
-	for k := range draws {
-		got, err := s.Measure(ContributionHistogram{upTo}, sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
-		draws[k] = got[k%4] - truth[k%4]
-	}
-	law := func(scale float64) func(int64) float64 {
-		return func(x int64) float64 { return roundedNormal(x, scale) }
-	}
-	if !follows(draws, 14, law(sigma)) {
-		t.Error("the noise does not follow its law")
-	}
-	for _, wrong := range []float64{.7, 1.3} {
-		if follows(draws, 14, law(wrong*sigma)) {
-			t.Errorf("%v times the noise is accepted", wrong)
-		}
-	}
+	noiseFollows(t, s, ContributionHistogram{upTo}, truth, n, sigma)
 }
 
 // TestContributionsIsChargedBeforeReading: what is not in the plan, or makes no sense, reads
@@ -167,20 +147,7 @@ func TestContributionsIsChargedBeforeReading(t *testing.T) {
 			t.Errorf("%s: error %v, %d reads", name, err, reads)
 		}
 	}
-	if _, err := measure([]int{1}, 5); err != nil || reads != 1 {
-		t.Errorf("the planned call: %v, %d reads", err, reads)
-	}
-	if _, err := measure([]int{1}, 5); !errors.Is(err, privacy.ErrPlan) ||
-		reads != 1 {
-		t.Errorf("a call beyond the plan: %v, %d reads", err, reads)
-	}
-	s.Close(ledger.StatusDone)
-	if _, err := measure([]int{1}, 5); !errors.Is(err, privacy.ErrClosed) {
-		t.Errorf("a closed session: %v", err)
-	}
-	if got := s.Ledger().Runs()[0].Charged; len(got) != 1 || got[0].Count != 1 {
-		t.Errorf("charges in the ledger %v, want 1", got)
-	}
+	opened.PaidOnce(t, s, &reads, func() error { _, err := measure([]int{1}, 5); return err })
 	rows := opened.On(t, testTable(t, testSchema("", 0), someRows(12), nil), 0, gaussian(5, 1))
 	if _, err := rows.Measure(ContributionHistogram{[]int{1}}, 5); !errors.Is(err, schema.ErrInvalid) {
 		t.Errorf("without an id column: %v", err)

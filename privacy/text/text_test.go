@@ -19,6 +19,7 @@ import (
 	"github.com/decoy-dp/decoy/ledger/limit"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -637,7 +638,7 @@ func TestNobodyCountsTheReading(t *testing.T) {
 			0o600); err != nil {
 			t.Fatal(err)
 		}
-		c := &pollCounter{Context: context.Background()}
+		c := &gatetest.PollCounter{Context: context.Background()}
 		tab, err := File(path, Options{Names: []string{"a", "b", "c"}})
 		if err != nil {
 			t.Fatal(err)
@@ -647,24 +648,13 @@ func TestNobodyCountsTheReading(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Close(ledger.StatusDone)
-		polls[n] = c.asked
+		polls[n] = c.Asked
 	}
 	if polls[10] != polls[200000] {
 		t.Errorf(
 			"the context was asked %d times for ten rows, %d times for 200,000", polls[10], polls[200000],
 		)
 	}
-}
-
-type pollCounter struct {
-	context.Context
-	asked int
-}
-
-func (c *pollCounter) Err() error { c.asked++; return nil }
-func (c *pollCounter) Done() <-chan struct{} {
-	c.asked++
-	return nil
 }
 
 // TestTextsNeedDelta: what no delta pays for is not released, however frequent it is.

@@ -141,6 +141,21 @@ func Encoded(c *bounds.Certificate, critic *Toy, tab *table.Table) []int64 {
 	return out
 }
 
+// Farthest is how far apart sums of pairs of tables are at most, in the norm of the scales.
+func Farthest(cert *bounds.Certificate, pairs int, sums func() (a, b []int64)) (worst float64) {
+	scales := cert.Scales()
+	for range pairs {
+		a, b := sums()
+		norm := 0.0
+		for k := range a {
+			d := float64(a[k]-b[k]) * cert.Grid() / scales[k]
+			norm += d * d
+		}
+		worst = max(worst, math.Sqrt(norm))
+	}
+	return worst
+}
+
 // InUnits is an encoded sum in units of the ellipsoid: of radius 1, by the certificate.
 func InUnits(sum []int64, cert interface {
 	ScalesTo(dst []float64, multiplier float64)

@@ -3,9 +3,11 @@ package opened
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/privacy/internal/gatetest"
@@ -82,4 +84,23 @@ func (r Reading) Compile(sizes []int, units bool) (access.Compiled, error) {
 		return count(rows)
 	}
 	return access.Seal(q, sizes, units), nil
+}
+
+// PaidOnce makes a call that is planned once: it reads once, and is charged once. One more is
+// refused, and so is one after the end.
+func PaidOnce(t testing.TB, s *privacy.Session, reads *int, call func() error) {
+	t.Helper()
+	if err := call(); err != nil || *reads != 1 {
+		t.Errorf("the planned call: %v, %d reads", err, *reads)
+	}
+	if err := call(); !errors.Is(err, privacy.ErrPlan) || *reads != 1 {
+		t.Errorf("a call beyond the plan: %v, %d reads", err, *reads)
+	}
+	s.Close(ledger.StatusDone)
+	if err := call(); !errors.Is(err, privacy.ErrClosed) {
+		t.Errorf("a closed session: %v", err)
+	}
+	if got := s.Ledger().Runs()[0].Charged; len(got) != 1 || got[0].Count != 1 {
+		t.Errorf("charges in the ledger %v, want 1", got)
+	}
 }
