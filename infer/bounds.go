@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -273,88 +272,12 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v *judged, sigma f
 		x, err := strconv.ParseFloat(token, 64) // a schema has no token among its values
 		return err == nil && x >= c.Min && x <= c.Max
 	})
-	c.Edges = edges(c, in, v.decimals, sigma)
-	if c.Kind.Stored() == schema.StoredFloat && v.decimals > 0 {
-		c.Decimals = v.decimals
-		if _, err := schema.NewCodec(*c); err != nil {
-			c.Decimals = 0 // too few for the bins
-		}
+	if len(c.Missing) == 0 { // else cells without a value, too few to be seen, would be the smallest
+		c.Missing = []string{""}
+	}
+	c.Edges = edges(c, in, sigma)
+	if c.Kind.Stored() == schema.StoredFloat {
+		tidy(c, v.decimals)
 	}
 	return c, in, v.note
-}
-
-// Bins follow the counts: each holds about as many rows as another, and at least binNoise standard
-// deviations of the noise if that leaves fewest bins or more.
-const (
-	mostBins   = 32
-	fewestBins = 6
-	binNoise   = 3.0
-	oneAValue  = 100 // whole numbers with at most so many values have a bin each
-	heavy      = 1.5 // bins that a cell fills before it is divided evenly
-)
-
-// short is x to five digits, for people.
-func short(x float64) float64 {
-	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 5, 64), 64)
-	if err != nil {
-		return x
-	}
-	return y
-}
-
-// edges divides the column's range into bins of like weight; nil leaves it to the schema's default.
-func edges(c *schema.Column, in []magnitude, decimals int, sigma float64) []float64 {
-	whole := c.Kind.Stored() != schema.StoredFloat
-	if whole && c.Max-c.Min < oneAValue {
-		return nil
-	}
-	unit := math.Pow(10, float64(decimals)) // edges are multiples of its inverse
-	if c.Kind.Stored() == schema.StoredMicros {
-		unit = 1 / float64((24 * time.Hour).Microseconds())
-	}
-	total := 0.0
-	for _, m := range in {
-		total += m.rows
-	}
-	target := total / min(mostBins, max(fewestBins, math.Floor(total/(binNoise*sigma))))
-	out := []float64{c.Min}
-	add := func(x float64) {
-		if whole || decimals > 0 {
-			x = math.Round(x*unit) / unit
-		}
-		if x > out[len(out)-1] && x < c.Max {
-			out = append(out, x)
-		}
-	}
-	rows := 0.0 // since the last edge
-	for _, m := range in {
-		end := m.hi
-		switch {
-		case whole:
-			end++
-		case m.hi == 0 && m.lo == 0: // zeros have a bin of their own, if they are many
-			end = max(least(decimals), math.Ldexp(1, -20))
-		}
-		if m.rows < heavy*target {
-			if rows += m.rows; rows >= target {
-				add(end)
-				rows = 0
-			}
-			continue
-		}
-		add(m.lo)
-		for parts := math.Round(m.rows / target); parts > 0; parts-- {
-			from := max(out[len(out)-1], m.lo)
-			x := from + (end-from)/parts
-			if parts > 1 && !whole { // the ends are those of the cell
-				x = short(x)
-			}
-			add(x)
-		}
-		rows = 0
-	}
-	if n := len(out); n > 2 && rows < min(target, next*sigma) { // the last bin would be noise
-		out = out[:n-1]
-	}
-	return append(out, c.Max)
 }

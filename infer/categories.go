@@ -11,42 +11,34 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// others is the share of cells that may hold other texts where these do not stand out: more, and
-// they have a category in any case.
-const others = 0.1
+// remain is how far the cells that hold none of the texts that were found must stand out, in
+// standard deviations of their number, to have a category.
+const remain = 1.5
 
-// categories makes a column of the texts that were found, sigma being the noise of each; nil if
-// there are none. Other texts have a category unless the counts rule out that they are many: in a
-// lenient schema without one they would be read as the first category.
+// categories makes a column of the texts that were found, the most frequent first, sigma being the
+// noise of each; nil if there are none. Other texts have a category if they stand out and may be
+// more than a few: in a lenient schema without one they are read as the most frequent text.
 func categories(
 	name string, found []text.Found, v judged, limit int, threshold int64, sigma float64,
 ) (*schema.Column, string) {
 	c := &schema.Column{Name: name, Kind: schema.Categorical}
 	found = slices.DeleteFunc(slices.Clone(found), func(f text.Found) bool { return f.Text == "" })
-	left, noise := v.values, 2*math.Hypot(sigma*math.Sqrt(float64(len(found))), v.noise)
+	left, noise := v.values, math.Hypot(sigma*math.Sqrt(float64(len(found))), v.noise)
 	for _, f := range found {
 		left -= float64(f.Rows)
 	}
+	slices.SortStableFunc(found, func(a, b text.Found) int { return cmp.Compare(b.Rows, a.Rows) })
 	dropped := max(0, len(found)-limit)
-	if dropped > 0 {
-		slices.SortStableFunc(found, func(a, b text.Found) int { return cmp.Compare(b.Rows, a.Rows) })
-		found = found[:limit]
-	}
-	for _, f := range found {
+	for _, f := range found[:len(found)-dropped] {
 		c.Categories = append(c.Categories, f.Text)
 	}
-	slices.Sort(c.Categories)
 	if len(c.Categories) == 0 {
 		v.note = fmt.Sprintf("left out: no text is in about %d rows or more (names, ids, free text?)",
 			threshold)
 		return nil, v.note
 	}
 	c.Missing = v.missing
-	most := fine * v.values
-	if left <= noise { // which do not stand out
-		most = others * v.values
-	}
-	if dropped == 0 && !v.target && left+noise <= most {
+	if dropped == 0 && !v.target && (left <= remain*noise || left+2*noise <= fine*v.values) {
 		return c, v.note
 	}
 	c.OnInvalid, c.Other = schema.Other, "(other)"

@@ -76,12 +76,26 @@ func (c counts) ordered(m *marginal.Measurement, codec *schema.Codec) {
 		})-1)
 	}
 	groups, next := make([]uint16, codec.Size()), 0 // the first bin without a group
+	column := codec.Column()
+	unit := math.Pow10(column.Decimals)
 	for _, cell := range c.cells {
-		last := cell.hi
-		if codec.Column().Kind.Stored() == schema.StoredFloat && cell.lo < cell.hi {
-			last = math.Nextafter(cell.hi, cell.lo)
+		first, last := cell.lo, cell.hi
+		if column.Kind.Stored() == schema.StoredFloat && first < last {
+			last = math.Nextafter(last, first)
+			if column.Decimals > 0 { // values are multiples of 1/unit: those of the cell, if any
+				lo, hi := math.Ceil(first*unit)/unit, (math.Ceil(cell.hi*unit)-1)/unit
+				switch {
+				case first == 0:
+					lo = 1 / unit
+				case first < 0: // the upper end is in the cell, the lower one is not
+					lo, hi = (math.Floor(first*unit)+1)/unit, math.Floor(cell.hi*unit)/unit
+				}
+				if lo <= hi {
+					first, last = lo, hi
+				}
+			}
 		}
-		if g := len(m.Counts); g == 0 || find(cell.lo) >= next {
+		if g := len(m.Counts); g == 0 || find(first) >= next {
 			m.Counts, m.Sigmas = append(m.Counts, 0), append(m.Sigmas, 0)
 		}
 		g := len(m.Counts) - 1
@@ -122,6 +136,9 @@ func (c counts) listed(m *marginal.Measurement, codec *schema.Codec) {
 func countsOf(cells []magnitude, texts []text.Found, v judged, sigma float64) counts {
 	c := counts{cells: cells, texts: texts, sigma: sigma, missing: v.missed,
 		rest: noisy{v.values, v.noise}}
+	if v.missed.sigma == 0 {
+		c.missing = v.unseen
+	}
 	for _, f := range texts {
 		if slices.Contains(v.missing, f.Text) {
 			continue

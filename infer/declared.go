@@ -106,6 +106,9 @@ func byName(name string, found *schema.Column, missing []string) *schema.Column 
 	c.Name, c.Missing = name, missing
 	if c.Kind.Ordered() {
 		c.OnInvalid = schema.Clamp
+		if len(missing) == 0 {
+			c.Missing = []string{""}
+		}
 	}
 	return &c
 }

@@ -123,7 +123,7 @@ func (p Plan) Buy(
 		}
 	}
 	r.Noise.Values = p.values(again, max(1, questions))
-	r.threshold = text.SelectionThreshold(p.Neighbours, r.Noise.Values)
+	r.Threshold = text.SelectionThreshold(p.Neighbours, r.Noise.Values)
 	for i, name := range names {
 		if o.Progress != nil {
 			o.Progress(float64(i) / float64(len(names)))
@@ -205,7 +205,7 @@ func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) 
 	}
 	listed := func(found []text.Found) {
 		c.counts = countsOf(nil, found, v, d.Sigma)
-		c.Found, c.Note = categories(c.Name, found, v, limit, r.threshold, d.Sigma)
+		c.Found, c.Note = categories(c.Name, found, v, limit, r.Threshold, d.Sigma)
 	}
 	switch {
 	case v.kind == 0:
@@ -245,9 +245,19 @@ func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) 
 			return nil
 		}
 	}
-	c.bought = c.Found != nil
+	if c.bought = c.Found != nil; c.bought && v.kind == schema.Integer &&
+		perPower(r.Rows, d.Sigma) == 1 && c.Found.Max > 1 && c.Found.Max-c.Found.Min < fewCodes {
+		c.Codes = true
+		v.note = c.Note
+		v.say("from about %v to about %v: if these are codes, some may not exist", c.Found.Min,
+			c.Found.Max)
+		c.Note = v.note
+	}
 	return nil
 }
+
+// fewCodes is how many whole numbers may be codes.
+const fewCodes = 16
 
 // rowsNoise is that of Rows: of a class or two a column, and what is missing of those that do not
 // stand out.

@@ -126,8 +126,8 @@ func TestRun(t *testing.T) {
 		fee.Min > 5 || fee.Decimals != 2 {
 		t.Errorf("fee: %+v", fee)
 	}
-	if ward := column("ward"); !slices.Equal(ward.Categories, []string{"icu", "medical",
-		"surgical"}) ||
+	if ward := column("ward"); !slices.Equal(slices.Sorted(slices.Values(ward.Categories)),
+		[]string{"icu", "medical", "surgical"}) ||
 		len(ward.Missing) > 0 {
 		t.Errorf("ward: %+v", ward)
 	}
@@ -284,6 +284,22 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s: %v, missing %q, %d decimals, want %v, %q, %d", tt.name, v.kind, v.missing,
 				v.decimals, tt.kind, tt.missing, tt.decimals)
 		}
+	}
+	for format, classes := range map[string]map[schema.Class]float64{
+		"02/01/2006": {schema.ClassDaySlash: 6000, schema.ClassEitherSlash: 4000},
+		"01/02/2006": {schema.ClassMonthSlash: 6000, schema.ClassEitherSlash: 4000},
+		"2.1.2006":   {schema.ClassDayDot: 6000, schema.ClassDayDot + short: 4000},
+		"1/2/2006":   {schema.ClassMonthSlash: 3000, schema.ClassEitherSlash + short: 7000},
+		"2-1-2006":   {schema.ClassDayDash + short: 35},
+	} {
+		if v := verdict(classesOf(classes), 10000, 10, 10); v.kind != schema.Date || v.format != format {
+			t.Errorf("%v: %v %q, want dates %q", classes, v.kind, v.format, format)
+		}
+	}
+	v := verdict(classesOf(map[schema.Class]float64{schema.ClassComma: 9000, schema.ClassWhole: 1000}),
+		10000, 10, 10)
+	if !strings.Contains(v.note, "decimal comma") {
+		t.Errorf("commas: %v, %q", v.kind, v.note)
 	}
 }
 

@@ -18,14 +18,14 @@ type Result struct {
 	Neighbours privacy.Neighbours
 	Noise      Noise
 	Rows       float64  // noisy number of rows
+	Threshold  int64    // rows: a text in fewer is not listed
 	Columns    []Column // in the order of the file
 
-	unit      string
-	maxRows   int
-	csv       schema.CSV
-	threshold int64
-	asked     int     // columns
-	share     float64 // of the budget, if the rest is for what comes after
+	unit    string
+	maxRows int
+	csv     schema.CSV
+	asked   int     // columns
+	share   float64 // of the budget, if the rest is for what comes after
 }
 
 // Column is what was found out about one column of the file.
@@ -33,6 +33,8 @@ type Column struct {
 	Name  string
 	Found *schema.Column // nil: nothing that could be used
 	Note  string         // the noisy counts behind it, for people
+	// its values are a few whole numbers within coarse bounds: if they are codes, some may not exist
+	Codes bool
 
 	bought bool // rather than declared, or known by its name
 	counts counts
@@ -110,14 +112,14 @@ func (r *Result) head(w io.Writer) {
 # The table has about %.0f rows. The noise (standard deviation) is %.3g rows in a count of the cells
 # of one kind, and %.3g rows in a count of a magnitude or of a text.
 # Numbers and dates: the bounds are where what stands out of the noise ends; a value beyond is moved
-# to the bound.
+# to the bound, and a cell that holds none is read as missing.
 `, r.Rows, r.Noise.Kinds, r.Noise.Values.Sigma)
 	if perPower(r.Rows, r.Noise.Values.Sigma) == 1 {
 		fmt.Fprintf(w, "# The rows are few for the noise, so the bounds are coarse: powers of two.\n")
 	}
-	fmt.Fprintf(w, `# Texts: those in about %d rows or more are listed. Others are read as "other", or, in a column
-# without it, as the first one listed: there they are too few to be seen.
-`, r.threshold)
+	fmt.Fprintf(w, `# Texts: those in about %d rows or more are listed, the most frequent first. Others are read as
+# "(other)" or, where they are too few to be seen, as the most frequent one.
+`, r.Threshold)
 }
 
 // comment makes one line of a name.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
@@ -32,7 +33,8 @@ type judged struct {
 	missing  []string    // tokens
 	empty    noisy       // cells that are empty, if they stand out
 	decimals int         // Real
-	missed   noisy       // cells that are missing
+	missed   noisy       // cells that are missing, if they stand out
+	unseen   noisy       // else those that may be
 	values   float64     // cells that are not
 	noise    float64     // of their number
 	texts    float64     // cells of an ordered kind that are texts
@@ -70,6 +72,9 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 		if text == "" { // the commonest token needs less evidence
 			limit = doubt
 		}
+		if ok {
+			v.unseen = v.unseen.add(classes[c], sigma)
+		}
 		if n := classes[c]; ok && n > limit*sigma {
 			tokens = append(tokens, c)
 			v.missed = v.missed.add(n, sigma)
@@ -96,17 +101,29 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 		limit = doubt
 	}
 	broken := standing(limit, fractions)
+	dates := func(cs ...schema.Class) standingKind { // with the year last
+		k, unpadded := kindOf(cs[0], 0), 0.0
+		for _, c := range cs {
+			k.rows, unpadded = k.rows+mass(c), unpadded+mass(c+short)
+		}
+		if unpadded > 0 { // whose format reads both
+			k.format = kindOf(cs[0]+short, 0).format
+		}
+		k.rows += unpadded
+		return k
+	}
 	first := schema.ClassDaySlash // of day and month; both in one column are texts
-	if classes[schema.ClassMonthSlash] > classes[first] {
-		first = schema.ClassMonthSlash
+	if month := schema.ClassMonthSlash; classes[month]+classes[month+short] >
+		classes[first]+classes[first+short] {
+		first = month
 	}
 	kinds := []standingKind{
-		kindOf(schema.ClassText, mass(schema.ClassText)),
+		kindOf(schema.ClassText, mass(schema.ClassText)+mass(schema.ClassComma)),
 		kindOf(schema.ClassBoolean, mass(schema.ClassBoolean)),
 		kindOf(schema.ClassDate, mass(schema.ClassDate)),
-		kindOf(first, mass(first)+mass(schema.ClassEitherSlash)),
-		kindOf(schema.ClassDayDot, mass(schema.ClassDayDot)),
-		kindOf(schema.ClassDayDash, mass(schema.ClassDayDash)),
+		dates(first, schema.ClassEitherSlash),
+		dates(schema.ClassDayDot),
+		dates(schema.ClassDayDash),
 		kindOf(schema.ClassTimestamp, mass(schema.ClassTimestamp)),
 		kindOf(schema.ClassWhole, mass(schema.ClassWhole)+broken),
 	}
@@ -132,7 +149,11 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 		return v
 	}
 	v.kind, v.format = best.kind, best.format
-	v.texts = classes[schema.ClassText]
+	v.texts = classes[schema.ClassText] + classes[schema.ClassComma]
+	if commas := mass(schema.ClassComma); commas > stray*all {
+		v.say("about %.0f cells look like numbers with a decimal comma, which are not read as "+
+			"numbers: write points into the table", commas)
+	}
 	v.seeks = !v.kind.Ordered() || v.texts > doubt*sigma
 	switch others := all - best.rows; {
 	case others <= stray*all:
@@ -161,10 +182,18 @@ type standingKind struct {
 	format string // of dates; "" is that of the kind
 }
 
+// short leads from a class of dates to that of the same dates without zeros before small numbers.
+const short = schema.ClassShortDates - schema.ClassDaySlash
+
 // kindOf is the kind of the cells of a class, numbers being whole until fractions are looked at.
 func kindOf(c schema.Class, rows float64) standingKind {
+	if c >= schema.ClassShortDates && c < schema.ClassComma {
+		k := kindOf(c-short, rows)
+		k.format = strings.NewReplacer("02", "2", "01", "1").Replace(k.format)
+		return k
+	}
 	switch c {
-	case schema.ClassText:
+	case schema.ClassText, schema.ClassComma:
 		return standingKind{schema.Categorical, rows, ""}
 	case schema.ClassBoolean:
 		return standingKind{schema.Boolean, rows, ""}

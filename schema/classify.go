@@ -31,8 +31,17 @@ const (
 	ClassEitherSlash // 05/04/2006
 	ClassDayDot      // 31.12.2006
 	ClassDayDash     // 31-12-2006
-	Classes          // their number
+	// the same five with a day or a month below 10 that has no zero before it, such as 1.11.2006
+	ClassShortDates
 )
+
+const (
+	ClassComma = ClassShortDates + shortDates // a number with a decimal comma
+	Classes    = ClassComma + 1               // their number
+)
+
+// shortDates is how many classes from ClassShortDates on are of dates.
+const shortDates = ClassShortDates - ClassDaySlash
 
 // MissingToken is the text of a class that means missing: "" and the like.
 func (c Class) MissingToken() (string, bool) {
@@ -74,31 +83,59 @@ func Classify(cell []byte) Class {
 	if _, ok := (Magnitudes{Kind: Timestamp}).Of(cell); ok {
 		return ClassTimestamp
 	}
+	if i := bytes.IndexByte(cell, ','); i >= 0 && len(cell) <= 32 {
+		var point [32]byte
+		copy(point[:], cell)
+		point[i] = '.'
+		if _, ok := classifyNumber(point[:len(cell)]); ok {
+			return ClassComma
+		}
+	}
 	return classifyDate(cell)
 }
 
 // classifyDate is Classify for what has the day and the month before the year.
 func classifyDate(cell []byte) Class {
-	if len(cell) != 10 || cell[2] != cell[5] {
+	first, rest, short := dayOrMonth(cell)
+	if first < 0 || len(rest) == 0 {
 		return ClassText
 	}
-	a, b, year := digitsAt(cell, 2), digitsAt(cell[3:], 2), digitsAt(cell[6:], 4)
+	second, after, short2 := dayOrMonth(rest[1:])
+	if second < 0 || len(after) != 5 || after[0] != rest[0] {
+		return ClassText
+	}
+	year := digitsAt(after[1:], 4)
 	is := func(day, month int) bool {
 		return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
 	}
-	switch sep := cell[2]; {
-	case sep == '/' && is(a, b) && is(b, a):
-		return ClassEitherSlash
-	case sep == '/' && is(a, b):
-		return ClassDaySlash
-	case sep == '/' && is(b, a):
-		return ClassMonthSlash
-	case sep == '.' && is(a, b):
-		return ClassDayDot
-	case sep == '-' && is(a, b):
-		return ClassDayDash
+	class := ClassText
+	switch sep := rest[0]; {
+	case sep == '/' && is(first, second) && is(second, first):
+		class = ClassEitherSlash
+	case sep == '/' && is(first, second):
+		class = ClassDaySlash
+	case sep == '/' && is(second, first):
+		class = ClassMonthSlash
+	case sep == '.' && is(first, second):
+		class = ClassDayDot
+	case sep == '-' && is(first, second):
+		class = ClassDayDash
 	}
-	return ClassText
+	if class != ClassText && (short || short2) {
+		class += shortDates
+	}
+	return class
+}
+
+// dayOrMonth reads one or two digits, the number being -1 if there are none; short is one digit.
+func dayOrMonth(cell []byte) (n int, rest []byte, short bool) {
+	if len(cell) > 2 && cell[1]-'0' > 9 {
+		return digitsAt(cell, 1), cell[1:], true
+	}
+	if len(cell) < 2 {
+		return -1, nil, false
+	}
+	return digitsAt(cell, 2), cell[2:], false
 }
 
 // classifyNumber is Classify for what [Drafter] takes for a number.

@@ -51,6 +51,7 @@ columns (decoy schema draft), costs nothing`)
 	if j.Bought, err = besides(j.Out, j.Model); err != nil {
 		return nil, err
 	}
+	sayIDs(t, s.unit, p.table.Names())
 	p.plan.Share = schemaShare
 	needs := inferNeeds{g.Budget(), p.plan.Columns, g.Rows, p.plan.Needs()}
 	if err := needs.refuse(t); err != nil {
@@ -92,7 +93,7 @@ func (g *generate) buy(
 			bought := r.Schema()
 			t.say("bought: a schema of %s, of about %.0f rows", sizeText(len(bought.Columns),
 				cells(bought)), r.Rows)
-			sayLeftOut(t, r)
+			sayDoubts(t, r)
 			return outputs.WriteSchema(yaml, t.say)
 		}}, p.fitter, o)
 	shown.finish()

@@ -292,6 +292,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	if t.json && !s.dryRun {
 		return usagef("--json is for what --dry-run prints: give both")
 	}
+	sayIDs(t, s.unit, p.table.Names())
 	needs := inferNeeds{s.Budget(), p.plan.Columns, s.rows, p.plan.Needs()}
 	if s.dryRun {
 		return t.print(needs)
@@ -348,18 +349,35 @@ func sayNothing(t *terminal, err error) error {
 func sayBought(t *terminal, r *infer.Result) {
 	t.say("guarantee: the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon,
 		r.Budget.Delta, r.Neighbours)
-	sayLeftOut(t, r)
+	sayDoubts(t, r)
 }
 
-// sayLeftOut names the columns that are not in a bought schema.
-func sayLeftOut(t *terminal, r *infer.Result) {
-	var left []string
+// sayDoubts names the columns that are not in a bought schema, and those that may be wrong in it.
+func sayDoubts(t *terminal, r *infer.Result) {
+	var left, codes, joined []string
 	for _, column := range r.Columns {
-		if column.Found == nil {
-			left = append(left, fmt.Sprintf("%q", column.Name))
+		name := fmt.Sprintf("%q", column.Name)
+		switch found := column.Found; {
+		case found == nil:
+			left = append(left, name)
+		case column.Codes:
+			codes = append(codes, fmt.Sprintf("%s (%v to %v)", name, found.Min, found.Max))
+		case found.Other != "":
+			joined = append(joined, name)
 		}
 	}
 	if len(left) > 0 {
 		t.say("left out: %s (see the comments in the schema)", strings.Join(left, ", "))
+	}
+	if len(codes) > 0 {
+		t.say("check %s: if these are codes, some may not exist", strings.Join(codes, ", "))
+	}
+	if len(joined) > 0 {
+		t.say("texts in fewer than about %d rows are \"(other)\" in %s", r.Threshold,
+			strings.Join(joined, ", "))
+	}
+	if len(codes)+len(joined) > 0 {
+		t.say("texts and codes that you know cost nothing: correct the schema, or declare them before " +
+			"(decoy schema infer --categories 'NAME=A,B')")
 	}
 }

@@ -65,7 +65,9 @@ func (n inferNeeds) text(w io.Writer) {
 		fmt.Fprintf(w, "with %s the schema will be coarse: bounds are powers of two\n",
 			plural(n.Rows, "row", "rows"))
 	default:
-		fmt.Fprintf(w, "%s are enough\n", plural(n.Rows, "row", "rows"))
+		fmt.Fprintf(w, "%s are enough for kinds and bounds; a text in fewer than %d of them is lost, "+
+			"unless --categories declares it\n", plural(n.Rows, "row", "rows"),
+			wholeRows(n.Needs.Category))
 	}
 	fmt.Fprintf(w, "nothing was read but the names of the columns, and nothing was spent\n")
 }
