@@ -4,7 +4,7 @@ package docs
 import "embed"
 
 //go:embed aim.md audit.md batch.md epsilon.md evaluate.md glossary.md hospital.md join.md
-//go:embed methods.md pategan.md pitfalls.md queries.md repeated.md schema.md wgan.md
+//go:embed library.md methods.md pategan.md pitfalls.md queries.md repeated.md schema.md wgan.md
 var pages embed.FS
 
 // A Topic is a page that 'decoy help' prints.
@@ -24,6 +24,7 @@ func Topics() []Topic {
 		{"queries", "numbers in place of rows"},
 		{"evaluate", "what the figures of a report mean"},
 		{"audit", "what an audit shows"},
+		{"library", "research on synthetic tables, and a Go program of your own"},
 		{"pitfalls", "how people lose the guarantee"},
 		{"aim", "the method aim and its settings"},
 		{"wgan", "the method wgan and its settings"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -29,7 +30,8 @@ func Asked(d *Declared, names []string) ([]int, error) {
 	for i, c := range d.Columns {
 		at := slices.Index(names, c.Name)
 		if at < 0 {
-			return nil, fmt.Errorf("infer: the table has no column %q: %w", c.Name, schema.ErrInvalid)
+			return nil, fmt.Errorf("infer: the table has no column %q%s: %w", c.Name,
+				spelling.Hint(c.Name, names), schema.ErrInvalid)
 		}
 		if d.Open[i] {
 			asked = append(asked, at)

@@ -87,9 +87,9 @@ const (
 	mostDigits = 12
 )
 
-// tidy gives a column, most values of which have at most found digits (0: more than six), the digits
-// to write, and makes its bounds and edges numbers of so many. An edge becomes the first such number
-// of its bin, so that zeros alone are up to it.
+// tidy gives a column, most values of which have at most found digits (0: more than six), the
+// digits to write, and makes its bounds and edges numbers of so many. An edge becomes the first
+// such number of its bin, so that zeros alone are up to it.
 func tidy(c *schema.Column, found int) {
 	zeros := func(edge int) bool { return c.Edges[edge] == math.SmallestNonzeroFloat64 }
 	width := math.Inf(1)

@@ -3,6 +3,8 @@ package schema
 import (
 	"cmp"
 	"errors"
+
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 // ErrSchema is wrapped by every error about data that the schema does not allow.
@@ -68,6 +70,19 @@ type Column struct {
 	BuyBins  int
 	BuyShare float64 // of ε that the fit may spend on these edges: with BuyBins, 0 < share ≤ 0.5
 }
+
+// Names are those of s.Columns.
+func (s *Schema) Names() []string {
+	var names []string
+	for _, c := range s.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// Hint asks, as the end of a sentence, whether the column nearest to a name that s does not have
+// was meant; "" if none is near.
+func (s *Schema) Hint(name string) string { return spelling.Hint(name, s.Names()) }
 
 // Index gives the position of the named column in s.Columns, or -1.
 func (s *Schema) Index(name string) int {

@@ -227,9 +227,9 @@ func TestReadCSVErrors(t *testing.T) {
 		{"NUL in the header", "a,b,c\x00\nx,1,0\n", nil,
 			`table: line 1, column 3: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet ` +
 				`or compressed)`},
-		{"not UTF-8", "a,b,c\nSEC\xffRET,1,0\n", nil, `table: line 2, column 1 ("a"): not valid UTF-8`},
+		{"not UTF-8", "a,b,c\nSEC\xffRET,1,0\n", nil, `table: line 2, column 1 ("a"): ` + errUTF8.Error()},
 		{"not UTF-8 in a quoted cell", "a,b,c\n\"\xc3\",1,0\n", nil,
-			`table: line 2, column 1 ("a"): not valid UTF-8`},
+			`table: line 2, column 1 ("a"): ` + errUTF8.Error()},
 		{"UTF-16", "\xff\xfea\x00,\x00b\x00\n\x00", nil,
 			`table: line 1, column 1: a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet ` +
 				`or compressed)`},

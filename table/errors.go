@@ -21,8 +21,9 @@ const (
 	errBareReturn dataError = "a carriage return that no line feed follows"
 	errNUL        dataError = "a NUL byte (a CSV file is text in UTF-8, not UTF-16, Excel, Parquet " +
 		"or compressed)"
-	errNULInside   dataError = "a NUL byte" // in a Parquet file
-	errUTF8        dataError = "not valid UTF-8"
+	errNULInside dataError = "a NUL byte" // in a Parquet file
+	errUTF8      dataError = "not valid UTF-8 (a file in Latin-1 is converted by: iconv -f latin1 " +
+		"-t utf-8 OLD.csv > NEW.csv)"
 	errBlankLine   dataError = "a blank line before the end of the file"
 	errFewCells    dataError = "fewer cells than columns"
 	errManyCells   dataError = "more cells than columns"

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/decoy-dp/decoy/schema"
 )
 
 func TestHeader(t *testing.T) {
@@ -34,5 +36,40 @@ func TestHeader(t *testing.T) {
 	}
 	if _, err := Header(write("b.csv", "a\n"), '"', nil); err == nil {
 		t.Error("a quote as comma: no error")
+	}
+}
+
+// TestCheckHeader: what a schema needs of the first line is known without a row, and the error
+// does not show the line.
+func TestCheckHeader(t *testing.T) {
+	s, err := schema.Parse([]byte("decoy: 1\ncolumns:\n" +
+		"  - {name: Age, kind: integer, min: 0, max: 9}\n  - {name: sex, kind: boolean}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"Age,sex\nrows,that,cannot,be,read\n": "",
+		"sex,more,Age\n":                      "",
+		"age ,sex,secret\n": `no column "Age" (it has one that differs in upper and lower case, ` +
+			`spaces or punctuation alone)`,
+		"Aged,sex,secret\n": `no column "Age": `,
+		"secret\n":          "none of the schema's columns",
+		"Age,sex,Age\n":     "both have the name",
+		"":                  "the file is empty",
+	} {
+		path := filepath.Join(t.TempDir(), "a.csv")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := CheckHeader(path, s)
+		if want == "" && err != nil || want != "" && (err == nil ||
+			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+		s.CSV.NoHeader = true
+		if err := CheckHeader(path, s); err != nil {
+			t.Errorf("%q, of rows alone: %v", text, err)
+		}
+		s.CSV.NoHeader = false
 	}
 }

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/decoy-dp/decoy/schema"
 )
@@ -139,18 +140,30 @@ func (l *layout) bindNames(names []string) (ignored []int, err error) {
 			l.bindMade(name, k)
 		}
 	}
-	return ignored, l.checkAbsent(position)
+	like := map[string]bool{}
+	for _, i := range ignored {
+		like[letters(names[i-1])] = true
+	}
+	return ignored, l.checkAbsent(position, like)
 }
 
 // checkAbsent decides about the columns that the file lacks; position holds
-// those that it has.
-func (l *layout) checkAbsent(position map[string]int) error {
+// those that it has, like the letters of its names that the schema does not have. An error does not
+// show these: the first line may be a row after all.
+func (l *layout) checkAbsent(position map[string]int, like map[string]bool) error {
+	near := ""
+	missed := func(name string) string {
+		if key := letters(name); key != "" && like[key] {
+			near = " (it has one that differs in upper and lower case, spaces or punctuation alone)"
+		}
+		return fmt.Sprintf("%q", name)
+	}
 	if len(position) == 0 {
 		return fmt.Errorf("table: %w", errNoneOfThese)
 	}
 	if u := l.schema.Unit; u != "" && position[u] == 0 {
-		return fmt.Errorf("table: the file has no column %q, which holds the privacy unit: %w", u,
-			schema.ErrSchema)
+		return fmt.Errorf("table: the file has no column %s, which holds the privacy unit%s: %w",
+			missed(u), near, schema.ErrSchema)
 	}
 	var missing []string
 	for i, c := range l.schema.Columns {
@@ -159,15 +172,25 @@ func (l *layout) checkAbsent(position map[string]int) error {
 		}
 		code, err := l.codecs[i].Absent()
 		if err != nil {
-			missing = append(missing, fmt.Sprintf("%q", c.Name))
+			missing = append(missing, missed(c.Name))
 		}
 		l.absent[i] = code
 	}
 	if missing != nil {
-		return fmt.Errorf("table: the file has no column %s: %w", strings.Join(missing, ", "),
+		return fmt.Errorf("table: the file has no column %s%s: %w", strings.Join(missing, ", "), near,
 			schema.ErrSchema)
 	}
 	return nil
+}
+
+// letters are the letters and digits of a name, in lower case.
+func letters(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
 }
 
 // at is the position of file column i; its zero fields are to be set.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -153,8 +154,17 @@ func (c column) threshold(
 }
 
 func (c column) cutError(op, text string, code int) error {
-	return fmt.Errorf("%s %s %s cuts the bin %s: a bound must lie between two bins", c.name(), op,
-		text, c.codec.Label(uint16(code)))
+	label, side := c.codec.Label(uint16(code)), "<"
+	if strings.HasPrefix(op, ">") {
+		side = ">="
+	}
+	lo, hi, _ := strings.Cut(strings.Trim(label, "[)]"), ", ")
+	would := fmt.Sprintf("%s %s %s", c.name(), side, lo)
+	if code < c.bins()-1 {
+		would += fmt.Sprintf(" or %s %s %s", c.name(), side, hi)
+	}
+	return fmt.Errorf("%s %s %s cuts the bin %s: a bound must lie between two bins, as in %s",
+		c.name(), op, text, label, would)
 }
 
 // value reads a number, date or time.

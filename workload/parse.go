@@ -389,7 +389,8 @@ func (p *fileParser) intervals(col column, prefix bool, line int) {
 func (p *fileParser) column(name string) (column, error) {
 	i := p.schema.Index(name)
 	if i < 0 {
-		return column{}, fmt.Errorf("there is no column %s", quote(name))
+		return column{}, fmt.Errorf("there is no column %s%s", quote(name),
+			p.schema.Hint(name))
 	}
 	return column{index: i, codec: p.codecs[i]}, nil
 }

@@ -130,12 +130,15 @@ func (p *conditionParser) take(text string) bool {
 	return false
 }
 
+// example shows how a condition is written.
+const example = "conditions are written as age >= 70 and sex = 'F'"
+
 func (p *conditionParser) expected(what string) error {
 	t := p.left[0]
 	if t.is("") {
-		return fmt.Errorf("character %d: ends where %s should follow", t.at, what)
+		return fmt.Errorf("character %d: ends where %s should follow (%s)", t.at, what, example)
 	}
-	return fmt.Errorf("character %d: %s where %s should be", t.at, quote(t.text), what)
+	return fmt.Errorf("character %d: %s where %s should be (%s)", t.at, quote(t.text), what, example)
 }
 
 func (p *conditionParser) any() (table.Expr, error) {

@@ -136,7 +136,7 @@ func (e *evaluate) run(cmd *cobra.Command, t *terminal) error {
 	if e.options.Pairs, err = pairs(e.pairs); err != nil {
 		return err
 	}
-	claims, err := e.claims()
+	claims, err := e.claims(s)
 	if err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func pairs(text string) (int, error) {
 }
 
 // claims verifies the models of the synthetic tables.
-func (e *evaluate) claims() ([]*report.Claim, error) {
+func (e *evaluate) claims(s *schema.Schema) ([]*report.Claim, error) {
 	var out []*report.Claim
 	for _, path := range e.models {
 		m, err := openModel(path)
@@ -283,6 +283,10 @@ func (e *evaluate) claims() ([]*report.Claim, error) {
 		}
 		if _, err := m.Verify(pld.Epsilon); err != nil {
 			return nil, fmt.Errorf("--model %s: %w", path, err)
+		}
+		if m.Schema().Fingerprint() != s.Fingerprint() {
+			return nil, usagef("--model %s has another schema than --schema %s: its claim is not about "+
+				"this table", path, e.Schema)
 		}
 		c := m.Claim
 		out = append(out, &report.Claim{Method: m.Method, Epsilon: c.Epsilon,

@@ -81,11 +81,9 @@ func printError(w io.Writer, err error, command string) {
 		text += fmt.Sprintf("; see '%s --help'", command)
 	}
 	if errors.Is(err, ledger.ErrMismatch) {
-		text += "\na ledger counts one kind of unit for good. If 'decoy ledger show FILE' lists no " +
-			"run, " +
-			"remove it\nand begin it again: 'decoy ledger limit FILE --epsilon E --delta D', with " +
-			"--schema S or --unit NAME.\nIf it has runs, keep to their unit; or keep another account " +
-			"with --ledger OTHER: the same people then\npay in both, and it is you who must add them up"
+		text += "\na ledger counts one kind of unit for good. Is this the schema of this table? If so, " +
+			"keep to the unit\nof the runs before (decoy ledger show), or keep another account with " +
+			"--ledger OTHER: the same people\nthen pay in both, and it is you who must add them up"
 	}
 	for line := range strings.Lines(text) {
 		fmt.Fprintln(w, strings.TrimRight("decoy: "+spelling.Visible(strings.TrimRight(line, "\n")), " "))

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
@@ -45,8 +47,8 @@ sampled from it at no further cost.
 
 Without --schema a third of the budget buys one from noisy counts, in the same run, and it is kept
 beside OUT, as OUT.schema.yaml without OUT's extension. The names of the columns become part of it:
---header-is-public says that they may be shown. The methods auto, aim and mst can do that. --rows is
-then also taken for the number of rows of the table: of too few nothing is bought.`,
+--header-is-public says that they may be shown. The methods auto, aim and mst can do that. How many
+rows that needs is known before: decoy schema infer --dry-run, with a third of EPSILON.`,
 		Args: operands("INPUT?"),
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -87,7 +89,9 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 	if j.Domain == nil {
 		p, err = g.purchase(cmd, t, j)
 	} else {
-		rows, err = j.Table()
+		if rows, err = j.Table(); errors.Is(err, schema.ErrSchema) {
+			t.say("nothing is spent: no row was read")
+		}
 	}
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -53,12 +52,8 @@ columns (decoy schema draft), costs nothing`)
 	}
 	sayIDs(t, s.unit, p.table.Names())
 	p.plan.Share = schemaShare
-	needs := inferNeeds{g.Budget(), p.plan.Columns, g.Rows, p.plan.Needs()}
-	if err := needs.refuse(t); err != nil {
-		return nil, fmt.Errorf("%w (--rows is taken for the rows of the table, too)", err)
-	}
 	t.say("a third of the budget buys a schema: a column needs about %d rows that hold a value",
-		wholeRows(needs.Needs.Kind))
+		wholeRows(p.plan.Needs().Kind))
 	return &schemaPurchase{p, f}, nil
 }
 

@@ -28,7 +28,11 @@ func openLedger(path string) (l *ledger.Ledger, torn bool, err error) {
 		return l, true, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("%s: %w", path, err)
+		err = fmt.Errorf("%s: %w", path, err)
+		if beside := path + ".ledger"; errors.Is(err, ledger.ErrInvalid) && job.Readable(beside) == nil {
+			err = fmt.Errorf("%w; the ledger of that table is %s", err, beside)
+		}
+		return nil, false, err
 	}
 	return l, false, nil
 }
@@ -52,9 +56,9 @@ func (s shownLedger) voidText() string {
 	case s.Void:
 		return runs + ", charged: the limit in force at the reservation was strict"
 	case 0:
-		return runs + " broke off before the first mechanism and cost nothing, though " +
-			"whoever ran it saw an error about the rows (decoy ledger limit --strict charges " +
-			"them)"
+		return runs + " broke off before the first mechanism and cost nothing; if that was an " +
+			"error about the rows, whoever ran it saw something of them (decoy ledger limit --strict " +
+			"charges such runs)"
 	}
 	return fmt.Sprintf("%s, %d of them charged: those that were reserved under a strict limit", runs,
 		s.Charged)

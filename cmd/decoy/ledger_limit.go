@@ -99,6 +99,10 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 		return err
 	}
 	t.say("ledger: %s, spent %s", path, job.SpentText(now))
+	if spent := now.Spent(); rule == ledger.RuleBasic &&
+		(spent.Epsilon >= l.Epsilon || spent.Delta > l.Delta) {
+		t.say("this limit is spent already: every further run is refused")
+	}
 	return nil
 }
 

@@ -119,6 +119,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
+	sayIDs(t, s.Unit, s.Names())
 	nb := privacy.NeighboursOf(s, p.Relation())
 	fit, err := synth.WithBins(fitter, s).Plan(s, nb, p.Budget())
 	if err != nil {

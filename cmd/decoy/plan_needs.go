@@ -128,8 +128,11 @@ type coarse struct {
 	Usable int    `json:"usable"` // if the rows were spread evenly
 }
 
-// coarsen lists the columns in which an even share of the rows is less than the smallest usable
-// count.
+// coarsenFrom is how many times more codes than stand out a column has that should have fewer.
+const coarsenFrom = 2
+
+// coarsen lists the columns in which an even share of the rows is less than half of the smallest
+// usable count.
 func coarsen(s *schema.Schema, sigma float64, rows int) []coarse {
 	var out []coarse
 	if sigma == 0 {
@@ -137,7 +140,7 @@ func coarsen(s *schema.Schema, sigma float64, rows int) []coarse {
 	}
 	usable := max(2, int(float64(rows)/(usableSigmas*sigma)))
 	for i, size := range s.Sizes() {
-		if size > usable {
+		if size > coarsenFrom*usable {
 			out = append(out, coarse{s.Columns[i].Name, size, usable})
 		}
 	}
@@ -150,7 +153,8 @@ func (p planned) needsText(w io.Writer) {
 	for _, c := range p.Curve {
 		points = append(points, fmt.Sprintf("%s at %s", short3(c.Epsilon), job.Short(c.Delta)))
 	}
-	fmt.Fprintf(w, "also\tepsilon %s\n", strings.Join(points, ", "))
+	fmt.Fprintf(w, "also\tthe same run, stated at other deltas: epsilon %s\n",
+		strings.Join(points, ", "))
 	if r := p.Releases; r != nil {
 		fmt.Fprintf(w, "%d releases\ttogether epsilon %s at delta %s; %s\n", r.Number, short3(r.Epsilon),
 			job.Short(r.Delta), r.limits())
@@ -165,8 +169,8 @@ func (p planned) needsText(w io.Writer) {
 		if i > 0 {
 			head = ""
 		}
-		fmt.Fprintf(w, "%s\t%q has %d codes; with %s some %d stand out of the noise\n", head, c.Column,
-			c.Codes, plural(p.Needs.Rows, "row", "rows"), c.Usable)
+		fmt.Fprintf(w, "%s\t%q has %d codes; with %s about %d stand out of the noise\n", head,
+			c.Column, c.Codes, plural(p.Needs.Rows, "row", "rows"), c.Usable)
 	}
 	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", bytesText(p.Needs.MemoryBytes),
 		p.Needs.RowsText("--rows"), bytesText(p.Forecast.MemoryBytes))

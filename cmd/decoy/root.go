@@ -33,7 +33,12 @@ The three commands to begin with:
 	root.PersistentFlags().BoolVar(&t.quiet, "quiet", false, "no talk and no progress on standard "+
 		"error; errors are still printed")
 	root.PersistentFlags().String("config", "", "YAML `FILE` of flags")
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return fill(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if ledger := cmd.Flag("ledger"); ledger != nil && ledger.Changed && ledger.Value.String() == "" {
+			return usagef("--ledger is empty: leave it out for the ledger beside the table")
+		}
+		return fill(cmd)
+	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		printHelp(cmd.OutOrStdout(),

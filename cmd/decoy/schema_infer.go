@@ -10,6 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy/text"
 	"github.com/decoy-dp/decoy/schema"
@@ -161,6 +162,9 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 	if err != nil {
 		return nil, err
 	}
+	if s.unit != "" && !slices.Contains(names, s.unit) {
+		return nil, usagef("--unit: there is no column %q%s", s.unit, spelling.Hint(s.unit, names))
+	}
 	p.csv = schema.CSV{NoHeader: s.noHeader, Comma: s.comma[0]}
 	p.table, err = text.File(input, text.Options{Names: names, CSV: p.csv, Unit: s.unit,
 		MaxRowsPerUnit: s.maxRows})
@@ -194,8 +198,11 @@ func (s *schemaInfer) declare(d *infer.Declared) error {
 	for _, given := range s.categories {
 		name, list, ok := strings.Cut(given, "=")
 		at := d.Index(name)
-		if !ok || at < 0 {
+		if !ok {
 			return usagef("--categories %q: want NAME=A,B with the name of a column", given)
+		}
+		if at < 0 {
+			return usagef("--categories: there is no column %q%s", name, spelling.Hint(name, d.Names()))
 		}
 		texts := strings.Split(list, ",")
 		c := schema.Column{Name: name, Kind: schema.Categorical, Categories: texts}
@@ -208,7 +215,7 @@ func (s *schemaInfer) declare(d *infer.Declared) error {
 		d.Columns[at], d.Open[at] = c, false
 	}
 	if s.target != "" && d.Index(s.target) < 0 {
-		return usagef("--target: there is no column %q", s.target)
+		return usagef("--target: there is no column %q%s", s.target, spelling.Hint(s.target, d.Names()))
 	}
 	return nil
 }

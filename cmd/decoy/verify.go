@@ -83,7 +83,7 @@ func verify(path string) (result, error) {
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; a model is what fit writes, and generate --model", err)
 	}
 	v, err := m.Verify(pld.Epsilon)
 	if err != nil {

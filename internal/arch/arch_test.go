@@ -89,7 +89,7 @@ var allowed = map[string][]string{
 	"gan/critic/clipped": {"gan/critic", "table", "internal/kernels"},
 	"ranges":             {},
 	"infer": {
-		"schema", "accountant", "accountant/calibrate", "marginal", "privacy", "privacy/query",
+		"internal/spelling", "schema", "accountant", "accountant/calibrate", "marginal", "privacy", "privacy/query",
 		"privacy/text",
 	},
 	"workload": {"schema", "table", "marginal"},

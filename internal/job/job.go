@@ -14,6 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
 )
 
 // Checked is a job of which everything has been checked that needs no rows.
@@ -66,6 +67,11 @@ func check(j configs.Job, owner string) (*Checked, error) {
 	if err := j.CheckBudget(); err != nil {
 		return nil, err
 	}
+	if j.Input != "" && owner == "" {
+		if err := Readable(j.Input); err != nil {
+			return nil, err
+		}
+	}
 	if j.Schema != "" || j.Dataset != "" || owner != "" {
 		if c.Domain, err = SchemaOf(j.Schema, j.Dataset); err != nil {
 			return nil, err
@@ -80,10 +86,14 @@ func check(j configs.Job, owner string) (*Checked, error) {
 	return c, err
 }
 
-// Table names the private table, which must be readable. It reads nothing of it.
+// Table names the private table, which must be readable and have the columns of the schema. It
+// reads no row of it.
 func (c *Checked) Table() (*privacy.Rows, error) {
 	if c.Dataset == "" {
-		return privacy.File(c.Input, c.Domain), Readable(c.Input)
+		if err := Readable(c.Input); err != nil {
+			return nil, err
+		}
+		return privacy.File(c.Input, c.Domain), table.CheckHeader(c.Input, c.Domain)
 	}
 	d, err := datasets.Get(c.Dataset)
 	if err != nil {

@@ -86,8 +86,8 @@ func (f *Fitter) plan(s *schema.Schema, nb privacy.Neighbours) (p *plan, err err
 		return nil, err
 	}
 	if f.cfg.Target != "" && s.Index(f.cfg.Target) < 0 {
-		return nil, fmt.Errorf("aim: target: the schema has no column %q: %w", f.cfg.Target,
-			synth.ErrConfig)
+		return nil, fmt.Errorf("aim: target: the schema has no column %q%s: %w", f.cfg.Target,
+			s.Hint(f.cfg.Target), synth.ErrConfig)
 	}
 	if p.cfg.SelectShare == 0 {
 		p.cfg.SelectShare = 0.1

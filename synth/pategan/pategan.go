@@ -139,8 +139,8 @@ func (f *Fitter) Plan(
 	p := &plan{cfg: f.cfg, schema: s, nb: nb, target: len(s.Columns) - 1}
 	if f.cfg.Target != "" {
 		if p.target = s.Index(f.cfg.Target); p.target < 0 {
-			return nil, fmt.Errorf("pategan: the schema has no target column %q: %w", f.cfg.Target,
-				synth.ErrConfig)
+			return nil, fmt.Errorf("pategan: target: the schema has no column %q%s: %w", f.cfg.Target,
+				s.Hint(f.cfg.Target), synth.ErrConfig)
 		}
 	}
 	if cells := cellCount(s); cells > 1<<17 {

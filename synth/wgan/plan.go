@@ -65,8 +65,8 @@ func (f *Fitter) Plan(
 		target: -1, scaled: scaledColumns(s, f.cfg)}
 	if name := f.cfg.Target; name != "" {
 		if p.target = s.Index(name); p.target < 0 {
-			return nil, fmt.Errorf("wgan: target: the schema has no column %q: %w", name,
-				synth.ErrConfig)
+			return nil, fmt.Errorf("wgan: target: the schema has no column %q%s: %w", name,
+				s.Hint(name), synth.ErrConfig)
 		}
 		if m := s.Sizes()[p.target]; m > maxTarget {
 			return nil, fmt.Errorf("wgan: target: column %q has %d codes, more than %d: %w", name,
