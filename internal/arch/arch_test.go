@@ -89,8 +89,8 @@ var allowed = map[string][]string{
 	"gan/critic/clipped": {"gan/critic", "table", "internal/kernels"},
 	"ranges":             {},
 	"infer": {
-		"internal/spelling", "schema", "accountant", "accountant/calibrate", "marginal", "privacy", "privacy/query",
-		"privacy/text",
+		"internal/spelling", "schema", "accountant", "accountant/calibrate", "marginal", "privacy",
+		"privacy/query", "privacy/text",
 	},
 	"workload": {"schema", "table", "marginal"},
 	"release": {
