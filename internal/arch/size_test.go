@@ -31,7 +31,7 @@ var claims = []claim{
 	{"published figures: distances, thresholds",
 		[]string{"privacy/distance", "privacy/threshold"}, nil, 250},
 	{"`schema infer`", []string{"privacy/text"}, nil, 480},
-	{"`pategan`", []string{"privacy/vote"}, nil, 560},
+	{"`pategan`", []string{"privacy/vote"}, nil, 515},
 	{"`wgan`, by default: certificates, the critic, its kernels",
 		[]string{"privacy/gradient", "gan/critic"}, nil, 2660},
 	{"`wgan`'s other modes: box, thesis, ball, a penalty at private rows",

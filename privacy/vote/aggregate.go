@@ -12,7 +12,7 @@ import (
 // aggregator is what all kinds of [Aggregator] have in common.
 type aggregator struct {
 	laplace, sigma, check float64 // laplace or sigma > 0; check 0: no check
-	threshold, confidence float64
+	threshold             float64
 	student               []float64
 	checked               bool
 }
@@ -31,11 +31,11 @@ func sealed(a Aggregator) (aggregator, error) {
 	case GNMax:
 		return aggregator{sigma: a.Sigma}, nil
 	case ConfidentGNMax:
-		return aggregator{sigma: a.Sigma, check: a.CheckSigma, threshold: a.Threshold, confidence: 2,
+		return aggregator{sigma: a.Sigma, check: a.CheckSigma, threshold: a.Threshold,
 			checked: true}, nil
 	case InteractiveGNMax:
 		return aggregator{sigma: a.Sigma, check: a.CheckSigma, threshold: a.Threshold,
-			confidence: a.Confidence, student: slices.Clone(a.Student), checked: true}, nil
+			student: slices.Clone(a.Student), checked: true}, nil
 	}
 	return aggregator{}, errors.New("an aggregator that is none of this package's")
 }
@@ -68,10 +68,8 @@ func (g aggregator) noise(b Ballot) (n voteNoise, err error) {
 	if n.check, err = noise.NewRoundedGaussian(g.check); err != nil {
 		return n, err
 	}
-	if math.IsNaN(g.threshold) || math.IsInf(g.threshold, 0) || !(g.confidence > 0) {
-		return n, fmt.Errorf(
-			"threshold %v must be finite, confidence %v positive", g.threshold, g.confidence,
-		)
+	if math.IsNaN(g.threshold) || math.IsInf(g.threshold, 0) {
+		return n, fmt.Errorf("threshold %v must be finite", g.threshold)
 	}
 	if g.student == nil {
 		return n, nil
@@ -105,18 +103,6 @@ func (g aggregator) passes(
 	return float64(top+n.check.Sample(src)) >= g.threshold
 }
 
-// sure is the class that the student is sure of, −1 for none.
-func (g aggregator) sure(question, classes int) int {
-	if g.student != nil {
-		for j, p := range g.student[question*classes:][:classes] {
-			if p >= g.confidence {
-				return j
-			}
-		}
-	}
-	return -1
-}
-
 // addNoise adds noise to the counts of a question. Of two classes only the second is noised and the
 // other is what is left of all votes: the sum of the counts is the public number of teachers.
 func (n voteNoise) addNoise(counts []int64, src *noise.Source) {
@@ -128,15 +114,4 @@ func (n voteNoise) addNoise(counts []int64, src *noise.Source) {
 	for j := range counts {
 		counts[j] += n.count.Sample(src)
 	}
-}
-
-// largest is the place of the largest count, the first of equals.
-func largest(counts []int64) int {
-	best := 0
-	for j, c := range counts {
-		if c > counts[best] {
-			best = j
-		}
-	}
-	return best
 }

@@ -106,7 +106,7 @@ func smallRows() []smallRow {
 	}
 	interactive := func(threshold float64) Aggregator {
 		return InteractiveGNMax{
-			CheckSigma: tiny, Threshold: threshold, Sigma: tiny, Confidence: .9,
+			CheckSigma: tiny, Threshold: threshold, Sigma: tiny,
 			Student: []float64{.75, 0, .25},
 		}
 	}

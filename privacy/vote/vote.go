@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
@@ -43,12 +44,11 @@ type ConfidentGNMax struct {
 
 // InteractiveGNMax answers as GNMax where the teachers differ from the student: where max_j (n_j −
 // M·p_j) + round(N(0, CheckSigma²)) ≥ Threshold, M teachers, M·p_j rounded to a whole vote.
-// Elsewhere a student sure of its class, p_j ≥ Confidence, is told that it is right.
+// Elsewhere a student that is sure of its class has it confirmed: the caller may take it.
 type InteractiveGNMax struct {
 	CheckSigma float64
 	Threshold  float64
 	Sigma      float64
-	Confidence float64   // in (0, 1]
 	Student    []float64 // probabilities p, one a question and class, row by row; public
 }
 
@@ -104,11 +104,9 @@ type Ballot struct {
 type Tally struct {
 	Ballot
 	// noisy counts of each question and class, row by row; 0 for questions without an answer. They may
-	// be negative
+	// be negative. The winner of a question is its largest count
 	Counts   []int64
-	Winner   []int  // the largest count, the first of equals; −1 without an answer
-	Answered []bool // by the teachers
-	Agreed   []bool // a student that was sure was told so: Winner is the student's own class
+	Answered []bool
 }
 
 // Vote asks every teacher all questions of the ballot and releases noisy counts
@@ -134,7 +132,7 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 	defer sh.mu.Unlock()
 	question := access.Ask("vote").
 		Ints(int64(sh.count), int64(b.Questions), int64(b.Classes)).
-		Floats(g.laplace, g.sigma, g.check, g.threshold, g.confidence).
+		Floats(g.laplace, g.sigma, g.check, g.threshold).
 		Floats(g.student...)
 	cost := accountant.Composition{{Event: first, Count: b.Questions}}
 	c := access.Call{What: "teachers' votes", Of: question, Cost: cost}
@@ -171,25 +169,11 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 	if err != nil {
 		return Tally{}, err
 	}
-	return g.tally(b, released), nil
-}
-
-// tally makes the outcome of what was released: for each question whether it was answered, and its
-// noisy counts.
-func (g aggregator) tally(b Ballot, released []int64) Tally {
-	out := Tally{b, make([]int64, b.Questions*b.Classes), make([]int, b.Questions),
-		make([]bool, b.Questions), make([]bool, b.Questions)}
-	for i := range out.Answered {
-		out.Winner[i] = -1
-		one := released[i*(1+b.Classes):][:1+b.Classes]
-		if out.Answered[i] = one[0] == 1; out.Answered[i] {
-			out.Winner[i] = largest(one[1:])
-			copy(out.Counts[i*b.Classes:], one[1:])
-		} else if j := g.sure(i, b.Classes); j >= 0 {
-			out.Winner[i], out.Agreed[i] = j, true
-		}
+	out := Tally{Ballot: b}
+	for one := range slices.Chunk(released, 1+b.Classes) {
+		out.Answered, out.Counts = append(out.Answered, one[0] == 1), append(out.Counts, one[1:]...)
 	}
-	return out
+	return out, nil
 }
 
 // votes counts the teachers' votes: one number a question and class. Sums of integers do not depend
