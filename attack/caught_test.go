@@ -51,6 +51,11 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 		{"certified-sum", gate("certified-sum"), accountant.AddRemove, wide, twiceGaussian, 2000},
 		{"certified-sum, replace-one", gate("certified-sum"), accountant.ReplaceOne, wide,
 			twiceGaussian, 2000},
+		{"logistic", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism,
+			*Pair, error) {
+			return Gate("logistic", synthtest.Schema(2), adj, b, Balanced)
+		}, accountant.AddRemove, wide, twiceGaussian,
+			2000},
 		{"vote", vote, accountant.AddRemove, wide, twiceGaussian, 1400},
 		{"mst", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
 			return Method(method, s, adj, b, Balanced, 0)

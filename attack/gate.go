@@ -14,6 +14,7 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/laplace"
+	"github.com/decoy-dp/decoy/privacy/logistic"
 	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/schema"
@@ -82,6 +83,10 @@ var gateCalls = []gateCall{
 			}
 			return g.cells(c.Released), nil
 		}},
+	{"logistic", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
+		return logistic.GradientEvent(nb, logistic.Problem{Columns: []int{0}, Classes: []int{0, 1}},
+			scale)
+	}, gateRun.logisticGradient},
 	{"vote", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
 		answer, _ := vote.Events(vote.GNMax{Sigma: scale}, voteBallot.Classes)
 		return answer

@@ -1,11 +1,13 @@
 package attack
 
 import (
+	"errors"
 	"math"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
+	"github.com/decoy-dp/decoy/privacy/logistic"
 	"github.com/decoy-dp/decoy/privacy/vote"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -70,6 +72,30 @@ func (g gateRun) cells(released []int64) []float64 {
 		at += size
 	}
 	return append(out, float64(released[2*at]))
+}
+
+// logisticGradient is a gradient at which the residuals of target and corner are whole: the column
+// that is counted is predicted from the next one.
+func (g gateRun) logisticGradient(s *privacy.Session) ([]float64, error) {
+	from := g.col + 1
+	for from < len(g.sizes) && g.sizes[from] == 1 {
+		from++
+	}
+	if from == len(g.sizes) {
+		return nil, errors.New("it needs two columns with more than one code")
+	}
+	p := logistic.Problem{Columns: []int{from}, Target: g.col, Classes: make([]int, g.sizes[g.col])}
+	p.Classes[g.pair.Target[g.col]] = 1
+	w := make([]float64, g.sizes[from])
+	for i := range w {
+		w[i] = 1000 // as if all were of class 1
+	}
+	w[g.pair.Target[from]] = -1000
+	sum, err := logistic.Gradient(s, p, w, g.scale)
+	if err != nil {
+		return nil, err
+	}
+	return []float64{sum[g.pair.Target[from]], sum[g.pair.Corner[from]]}, nil
 }
 
 // The audit of votes: more shards than rows meet by chance, teachers that are trained again and

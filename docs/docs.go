@@ -4,7 +4,8 @@ package docs
 import "embed"
 
 //go:embed aim.md audit.md batch.md epsilon.md evaluate.md glossary.md hospital.md join.md
-//go:embed library.md methods.md pategan.md pitfalls.md queries.md repeated.md schema.md wgan.md
+//go:embed library.md methods.md pategan.md pitfalls.md queries.md repeated.md schema.md train.md
+//go:embed wgan.md
 var pages embed.FS
 
 // A Topic is a page that 'decoy help' prints.
@@ -22,6 +23,7 @@ func Topics() []Topic {
 		{"join", "several parties, one table, no pooled rows"},
 		{"batch", "many tables, methods and budgets"},
 		{"queries", "numbers in place of rows"},
+		{"train", "a private classifier in place of a table"},
 		{"evaluate", "what the figures of a report mean"},
 		{"audit", "what an audit shows"},
 		{"library", "research on synthetic tables, and a Go program of your own"},

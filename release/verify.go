@@ -7,6 +7,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/derive"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/schema"
 )
 
@@ -46,44 +47,15 @@ func (m *Model) Verify(price accountant.Pricer) (Verification, error) {
 
 // verifyRun is [Model.Verify] of a manifest with the ledger of one run.
 func (m *Model) verifyRun(price accountant.Pricer) (Verification, error) {
-	v := Verification{Claim: m.Claim}
+	var v Verification
 	fail := func(format string, args ...any) (Verification, error) {
 		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
 	}
-	l := &ledger.Ledger{Entries: m.Ledger}
-	runs := l.Runs()
-	if len(runs) > 1 { // before the cost of each is computed
-		return fail("the ledger has %d runs, want 1", len(runs))
+	v, run, err := VerifyRun(m.Ledger, m.Claim, price)
+	if err != nil {
+		return v, err
 	}
-	if err := l.Verify(price); err != nil {
-		return fail("the ledger: %v", err)
-	}
-	if len(runs) != 1 {
-		return fail("the ledger has %d runs, want 1", len(runs))
-	}
-	run := runs[0]
-	if run.Status != ledger.StatusDone {
-		return fail("the run is %s, not %s", run.Status, ledger.StatusDone)
-	}
-	var reserve ledger.Entry
-	for _, e := range m.Ledger {
-		if e.Kind == ledger.EntryReserve {
-			reserve = e
-		}
-		if e.Kind == ledger.EntryCharge {
-			v.Charges += e.Event.Count
-		}
-	}
-	want := Claim{Epsilon: run.Budget.Epsilon, Delta: run.Budget.Delta,
-		Adjacency: reserve.Adjacency,
-		Unit:      reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit}
-	if m.Claim != want {
-		return fail("the manifest claims %v, the ledger %v", m.Claim, want)
-	}
-	if open := m.Ledger[0]; open.Adjacency != reserve.Adjacency || open.Unit != reserve.Unit ||
-		open.MaxRowsPerUnit != reserve.MaxRowsPerUnit {
-		return fail("the reservation counts other units than its ledger")
-	}
+	reserve := run.Reserve
 	if m.schema.Unit != reserve.Unit || m.schema.Unit != "" &&
 		max(1, m.schema.MaxRowsPerUnit) != reserve.MaxRowsPerUnit {
 		return fail("the schema's privacy unit is not the ledger's")
@@ -99,14 +71,37 @@ func (m *Model) verifyRun(price accountant.Pricer) (Verification, error) {
 	if m.Method != run.Method {
 		return fail("the manifest says method %q, the ledger %q", m.Method, run.Method)
 	}
-	if v.Reserved, err = price.Epsilon(run.Reserved, m.Claim.Delta,
-		m.Claim.Adjacency); err != nil {
+	return v, nil
+}
+
+// VerifyRun is the part of [Model.Verify] about the ledger: it is that of one run, which is done,
+// and its reservation costs no more than the claim. Errors wrap [ErrClaim].
+func VerifyRun(
+	l excerpt.Entries, claim Claim, price accountant.Pricer,
+) (Verification, excerpt.Run, error) {
+	v := Verification{Claim: claim}
+	fail := func(format string, args ...any) (Verification, excerpt.Run, error) {
+		return v, excerpt.Run{}, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
+	}
+	run, err := l.Run(price)
+	if err != nil {
+		return fail("%v", err)
+	}
+	v.Charges = run.Calls
+	want := Claim{Epsilon: run.Budget.Epsilon, Delta: run.Budget.Delta,
+		Adjacency: run.Reserve.Adjacency, Unit: run.Reserve.Unit,
+		MaxRowsPerUnit: run.Reserve.MaxRowsPerUnit}
+	if claim != want {
+		return fail("the file claims %v, the ledger %v", claim, want)
+	}
+	if v.Reserved, err = price.Epsilon(run.Reserved, claim.Delta,
+		claim.Adjacency); err != nil {
 		return fail("the reservation: %v", err)
 	}
-	if v.Reserved.Epsilon > m.Claim.Epsilon {
+	if v.Reserved.Epsilon > claim.Epsilon {
 		return fail("the reservation costs epsilon %v", v.Reserved.Epsilon)
 	}
-	v.Derived = derive.Epsilon(run.Reserved, m.Claim.Delta, m.Claim.Adjacency)
+	v.Derived = derive.Epsilon(run.Reserved, claim.Delta, claim.Adjacency)
 	if !v.agrees() {
 		return fail("the reservation costs epsilon %v by the accountant, %v to %v by another derivation",
 			v.Reserved.Epsilon, v.Derived.Lower, v.Derived.Upper)
@@ -115,12 +110,12 @@ func (m *Model) verifyRun(price accountant.Pricer) (Verification, error) {
 		v.Charged = v.Reserved // which is a bound too
 	}
 	if v.Charges > 0 && len(run.Charged) <= maxCharged {
-		if v.Charged, err = price.Epsilon(run.Charged, m.Claim.Delta,
-			m.Claim.Adjacency); err != nil {
+		if v.Charged, err = price.Epsilon(run.Charged, claim.Delta,
+			claim.Adjacency); err != nil {
 			return fail("the charges: %v", err)
 		}
 	}
-	return v, nil
+	return v, run, nil
 }
 
 // maxCharged bounds the different events of which the cost of a run's charges is composed. The time

@@ -75,6 +75,7 @@ The three commands to begin with:
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
 		planCommand(t), joinCommand(t), inspectCommand(t), queries, verifyCommand(t),
+		trainCommand(t), predictCommand(t),
 		auditCommand(t),
 		evaluateCommand(t), schema, ledger, datasets, config, versionCommand(t))
 	help := helpCommand(t)

@@ -12,12 +12,15 @@ import (
 	"github.com/decoy-dp/decoy/eval/publish"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/train"
 )
 
 func verifyCommand(t *terminal) *cobra.Command {
 	return addJSON(manual{
-		operands: "MODEL  model file, or a published evaluation (decoy evaluate --epsilon E --json)",
+		operands: "MODEL  model file, a published evaluation (decoy evaluate --epsilon E --json),\n" +
+			"       or a classifier (decoy train)",
 		session: `
 $ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
 $ decoy verify icu.model
@@ -74,11 +77,14 @@ type interval struct {
 // notChecked is what no file can prove.
 const notChecked = "that the program which wrote the file ran the mechanisms it logged"
 
-// verify recomputes the claim of a model, or else of a published evaluation.
+// verify recomputes the claim of a model, or else of a published evaluation or a classifier.
 func verify(path string) (result, error) {
 	m, err := openModel(path)
 	if errors.Is(err, release.ErrFormat) {
 		if v, other := verifyPublished(path); !errors.Is(other, publish.ErrFormat) {
+			return v, other
+		}
+		if v, other := verifyClassifier(path); !errors.Is(other, train.ErrFormat) {
 			return v, other
 		}
 	}
@@ -90,11 +96,11 @@ func verify(path string) (result, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(m.Parties) == 0 {
-		return verifiedRun(v, m.Manifest), nil
+		return verifiedRun(v, m.Ledger), nil
 	}
 	out := verifiedJoint{Claim: v.Claim}
 	for i, p := range m.Parties {
-		one := verifiedRun(v.Parties[i], p.Manifest)
+		one := verifiedRun(v.Parties[i], p.Ledger)
 		one.Party = p.Name
 		out.Parties = append(out.Parties, one)
 	}
@@ -109,13 +115,13 @@ func (v verifiedJoint) text(w io.Writer) {
 	}
 }
 
-// verifiedRun is what was recomputed of the ledger in a manifest.
-func verifiedRun(v release.Verification, m release.Manifest) verified {
+// verifiedRun is what was recomputed of the ledger inside a file.
+func verifiedRun(v release.Verification, l excerpt.Entries) verified {
 	out := verified{Claim: v.Claim, Reserved: costOf(v.Reserved), Calls: v.Charges,
 		Derived: &interval{Lower: v.Derived.Lower}, NotChecked: notChecked,
 		Checked: []string{fmt.Sprintf(
 			"the hash chain of %d ledger entries; one run, closed as %s; every "+
-				"charge in the reservation;", len(m.Ledger), m.Ledger[len(m.Ledger)-1].Status),
+				"charge in the reservation;", len(l), l[len(l)-1].Status),
 			"unit, method, schema and parameters as the ledger and the manifest state them"}}
 	if v.Charges > 0 {
 		charged := costOf(v.Charged)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
 )
@@ -85,28 +84,18 @@ func Read(r io.Reader) (*Result, error) {
 // one run, closed as done, every charge within what was reserved, and the cost of all of it within
 // the budget that the result states, for the neighbours that it states.
 func (r *Result) Verify() (accountant.Bound, error) {
-	l := &ledger.Ledger{Entries: r.Ledger}
-	if err := l.Verify(pld.Epsilon); err != nil {
+	run, err := r.Ledger.Run(pld.Epsilon)
+	if err != nil {
 		return accountant.Bound{}, fmt.Errorf("publish: %w: %w", ErrClaim, err)
 	}
-	runs := l.Runs()
-	if len(runs) != 1 || runs[0].Status != ledger.StatusDone {
+	e := run.Reserve
+	if e.Budget == nil || *e.Budget != r.Budget || e.Adjacency != r.Adjacency || e.Unit != r.Unit ||
+		e.MaxRowsPerUnit != r.MaxRowsPerUnit || e.SchemaSHA256 != r.SchemaSHA256 {
 		return accountant.Bound{},
-			fmt.Errorf("publish: the ledger is not that of one run that is done: %w", ErrClaim)
+			fmt.Errorf("publish: the ledger is of another budget, other neighbours or another "+
+				"schema: %w", ErrClaim)
 	}
-	for _, e := range r.Ledger {
-		if e.Kind != ledger.EntryReserve {
-			continue
-		}
-		if e.Budget == nil || *e.Budget != r.Budget || e.Adjacency != r.Adjacency ||
-			e.Unit != r.Unit || e.MaxRowsPerUnit != r.MaxRowsPerUnit ||
-			e.SchemaSHA256 != r.SchemaSHA256 {
-			return accountant.Bound{},
-				fmt.Errorf("publish: the ledger is of another budget, other neighbours or another "+
-					"schema: %w", ErrClaim)
-		}
-	}
-	bound, err := pld.Epsilon(runs[0].Reserved, r.Budget.Delta, r.Adjacency)
+	bound, err := pld.Epsilon(run.Reserved, r.Budget.Delta, r.Adjacency)
 	if err != nil {
 		return bound, fmt.Errorf("publish: %w: %w", ErrClaim, err)
 	}

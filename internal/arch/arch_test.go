@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"accountant/zcdp":           {"accountant"},
 	"accountant/pld":            {"accountant"},
 	"ledger":                    {"accountant", "internal/disk"},
-	"ledger/excerpt":            {"ledger"},
+	"ledger/excerpt":            {"accountant", "ledger"},
 	"ledger/limit":              {"accountant", "accountant/zcdp", "ledger"},
 	"bounds":                    {"accountant", "bounds/internal/ellipsoid"},
 	"bounds/internal/ellipsoid": {},
@@ -54,6 +54,9 @@ var allowed = map[string][]string{
 	},
 	"privacy/distance": {
 		"privacy", "privacy/internal/access", "noise", "accountant",
+	},
+	"privacy/logistic": {
+		"privacy", "privacy/internal/access", "table", "noise", "accountant",
 	},
 	"privacy/database": {
 		"privacy", "privacy/internal/access", "noise", "accountant",
@@ -145,7 +148,8 @@ var allowed = map[string][]string{
 	"attack": {
 		"bounds", "schema", "table", "accountant", "accountant/calibrate", "accountant/pld",
 		"ledger", "privacy",
-		"privacy/vote", "privacy/gradient", "privacy/laplace", "privacy/query", "release", "synth",
+		"privacy/vote", "privacy/gradient", "privacy/laplace", "privacy/logistic", "privacy/query",
+		"release", "synth",
 		"eval",
 	},
 	"eval/publish": {
@@ -153,6 +157,10 @@ var allowed = map[string][]string{
 		"ledger/excerpt",
 		"privacy", "privacy/distance",
 		"privacy/query", "privacy/threshold", "eval",
+	},
+	"train": {
+		"schema", "table", "accountant", "accountant/calibrate", "ledger/excerpt", "privacy",
+		"privacy/logistic", "privacy/query", "release",
 	},
 	"datasets":                       {"internal/spelling", "schema", "table"},
 	"datasets/internal/cohort":       {},
@@ -168,8 +176,8 @@ var allowed = map[string][]string{
 	"internal/cmd/sbom":              {},
 	"internal/cmd/bench": {
 		"infer", "schema", "table", "accountant", "ledger", "privacy", "privacy/text", "release",
-		"synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "workload", "configs",
-		"eval",
+		"synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "train", "workload",
+		"configs", "eval",
 	},
 	"internal/job": {
 		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "release", "synth",
@@ -179,10 +187,10 @@ var allowed = map[string][]string{
 	"cmd/decoy": {
 		"docs", "internal/job", "internal/spelling", "schema", "table", "accountant",
 		"accountant/pld",
-		"accountant/zcdp", "ledger", "ledger/limit", "privacy", "privacy/text", "release", "synth",
-		"synth/all", "configs",
+		"accountant/zcdp", "ledger", "ledger/excerpt", "ledger/limit", "privacy", "privacy/text",
+		"release", "synth", "synth/all", "configs",
 		"infer", "schema/exchange", "datasets", "eval", "attack",
-		"eval/report", "eval/publish", "workload",
+		"eval/report", "eval/publish", "train", "workload",
 	},
 }
 
@@ -194,6 +202,7 @@ var readers = []string{
 	"datasets/table.go",            // the embedded, simulated tables
 	"internal/cmd/bench/tables.go", // compares public tables
 	"cmd/decoy/evaluate.go",        // compares tables without protection, and says so
+	"cmd/decoy/predict.go",         // applies a classifier to rows, for who has them
 }
 
 // tools lists the packages that are not in the program, which write files as they like.

@@ -30,6 +30,7 @@ var claims = []claim{
 		720},
 	{"published figures: distances, thresholds",
 		[]string{"privacy/distance", "privacy/threshold"}, nil, 250},
+	{"`train`", []string{"privacy/logistic"}, nil, 330},
 	{"`schema infer`", []string{"privacy/text"}, nil, 480},
 	{"`pategan`", []string{"privacy/vote"}, nil, 515},
 	{"`wgan`, by default: certificates, the critic, its kernels",

@@ -133,6 +133,41 @@ var mutants = []mutant{
 		"./privacy/database TestSmallTables",
 	},
 	{
+		"a logistic gradient has the sensitivity of one column", "privacy/logistic/problem.go",
+		"m := float64(len(p.Columns))", "m := 1.", "./privacy/logistic TestGradientSensitivity",
+	},
+	{
+		"a logistic gradient of many classes has the sensitivity of two", "privacy/logistic/problem.go",
+		"\t\tm *= 2\n", "", "./privacy/logistic TestGradientSensitivity",
+	},
+	{
+		"a replaced unit moves a logistic gradient as an added one", "privacy/logistic/problem.go",
+		"k *= 2 // the", "k *= 1 // the", "./privacy/logistic TestSmallTables",
+	},
+	{
+		"a unit has one row in a logistic gradient", "privacy/logistic/problem.go",
+		"float64(max(1, nb.MaxRowsPerUnit))", "1.", "./privacy/logistic TestSmallTables",
+	},
+	{
+		"the residuals of other classes are not held together", "privacy/logistic/problem.go",
+		"left -= z[i]", "left -= 0 * z[i]", "./privacy/logistic TestGradientIsTheFormula",
+	},
+	{
+		"halved noise of logistic gradients", "privacy/logistic/gradient.go",
+		"math.Ldexp(sigma, gradientBits)", "math.Ldexp(sigma, gradientBits-1)",
+		"./privacy/logistic TestGradientNoise",
+	},
+	{
+		"one coordinate of a logistic gradient is noised", "privacy/logistic/gradient.go",
+		"g.AddTo(sum, rows.Source)", "g.AddTo(sum[:1], rows.Source)",
+		"./privacy/logistic TestGradientNoise",
+	},
+	{
+		"a logistic gradient is not charged", "privacy/logistic/gradient.go",
+		"access.Once(GradientEvent(s.Neighbours(), p, sigma))", "nil",
+		"./privacy/logistic TestGradientRefuses",
+	},
+	{
 		"a distance has half its sensitivity", "privacy/distance/distance.go", "delta += l1",
 		"delta += l1 / 2", "./privacy/distance TestSmallTables",
 	},

@@ -110,6 +110,15 @@ func TestVerbs(t *testing.T) {
 			"schema units in.csv --schema in.yaml --epsilon 1",
 			"schema units in.csv --schema in.yaml --epsilon 1 --json",
 		}, []string{"units", "no unit"}},
+		{"train", []string{
+			"train in.csv --schema in.yaml --epsilon 1 --target died --out c.json",
+			"verify c.json",
+			"predict c.json syn.csv --out p.csv",
+			"train in.csv --schema in.yaml --epsilon 1 --target sex --rows 200 --drop age " +
+				"--adjacency replace-one --out -",
+			"? train in.csv --schema in.yaml --epsilon 1 --target age --out n.json",
+			"ledger show in.csv.ledger",
+		}, everywhere},
 		{"evaluate", []string{
 			"evaluate --train in.csv --synthetic syn.csv --schema in.yaml --epsilon 1 --target died",
 			"evaluate --holdout in.csv --synthetic syn.csv --schema in.yaml --epsilon 1 --target died " +

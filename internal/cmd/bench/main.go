@@ -3,6 +3,7 @@
 //	go run ./internal/cmd/bench methods -discrete DIR [-tables adult,nltcs]
 //	go run ./internal/cmd/bench methods -table adult.csv -schema adult.yaml -label income \
 //	    -positive '>50K' [-variants 'mst,aim target=income'] [-certificates 'wgan post_steps=1']
+//	go run ./internal/cmd/bench train -table adult.csv -schema adult.yaml -label income
 //	go run ./internal/cmd/bench queries [-only mwem,forms,answers,smalldb]
 //	go run ./internal/cmd/bench schemas -tables DIR [-runs 60]
 //	go run ./internal/cmd/bench constraints [-rows 1000000]
@@ -10,10 +11,11 @@
 //	go run ./internal/cmd/bench timed [-runs 5] COMMAND ARGUMENTS...
 //
 // methods is the error of methods on public tables, and what a prediction trained on their rows is
-// worth; queries the time and error of answers to workloads on tables drawn here; schemas how good
-// schemas are that are bought of public tables; constraints whether methods keep those of a schema,
-// and what it costs; join how good a model is that several parties' models are joined to; timed the
-// time and memory of a command. Noise is secret and fresh in each run.
+// worth; train how well private classifiers predict; queries the time and error of answers to
+// workloads on tables drawn here; schemas how good schemas are that are bought of public tables;
+// constraints whether methods keep those of a schema, and what it costs; join how good a model is
+// that several parties' models are joined to; timed the time and memory of a command. Noise is
+// secret and fresh in each run.
 package main
 
 import (
@@ -24,11 +26,11 @@ import (
 func main() {
 	verbs := map[string]func([]string) error{
 		"methods": methods, "queries": queries, "schemas": schemas, "constraints": constraints,
-		"join": join, "timed": timed,
+		"join": join, "timed": timed, "train": trained,
 	}
 	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr,
-			"bench: the first argument is methods, queries, schemas, constraints, join or timed")
+		fmt.Fprintln(os.Stderr, "bench: the first argument is methods, train, queries, schemas, "+
+			"constraints, join or timed")
 		os.Exit(2)
 	}
 	if err := verbs[os.Args[1]](os.Args[2:]); err != nil {

@@ -1,0 +1,323 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+var wide = accountant.Budget{Epsilon: 5, Delta: 1e-6}
+
+// simulated is n rows of which y follows from a and x, and kind from x; some y are missing. With
+// units, each has two rows.
+func simulated(t *testing.T, n int, units bool) *table.Table {
+	t.Helper()
+	s, err := schema.Parse([]byte(`decoy: 1
+columns:
+  - {name: a, kind: categorical, categories: [p, q]}
+  - {name: x, kind: integer, min: 0, max: 99, bins: 10, missing: [""]}
+  - {name: y, kind: categorical, categories: ["no", "yes"], missing: ["?"]}
+  - {name: kind, kind: categorical, categories: [low, middle, high]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if units {
+		s.Unit, s.MaxRowsPerUnit = "id", 2
+	}
+	u := rand.New(rand.NewPCG(5, 6))
+	cols := make([]table.Codes, 4)
+	for i, size := range s.Sizes() {
+		cols[i] = table.NewCodes(size, n)
+	}
+	var ids []uint32
+	for i := range n {
+		a, x := u.IntN(2), u.IntN(11)
+		cols[0].Set(i, uint16(a))
+		cols[1].Set(i, uint16(x))
+		y := 0
+		if u.Float64() < 1/(1+math.Exp(-(float64(x)-5)-2*float64(2*a-1))) {
+			y = 1
+		}
+		if u.IntN(20) == 0 {
+			y = 2
+		}
+		cols[2].Set(i, uint16(y))
+		cols[3].Set(i, uint16(min(2, x/4)))
+		if units {
+			ids = append(ids, uint32(i/2))
+		}
+	}
+	tab, err := table.FromColumns(s, cols, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func run(t *testing.T, tab *table.Table, o Options) *Classifier {
+	t.Helper()
+	c, _, err := Run(context.Background(), privacy.FromTable(tab), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// right is the share of rows with a class whose class is the most probable.
+func right(t *testing.T, c *Classifier, tab *table.Table) float64 {
+	t.Helper()
+	p, err := c.Probabilities(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits, all := 0., 0.
+	codes := tab.Column(tab.Schema().Index(c.Target))
+	for i, row := range p {
+		best, sum := 0, 0.
+		for k, x := range row {
+			sum += x
+			if x > row[best] {
+				best = k
+			}
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Fatalf("probabilities %v", row)
+		}
+		if int(codes.At(i)) < len(c.Classes) {
+			all++
+			if best == int(codes.At(i)) {
+				hits++
+			}
+		}
+	}
+	return hits / all
+}
+
+// TestRun: a classifier learns what is there, with two classes and with three, is verified, and
+// survives its file. Noise alone misses these marks with a probability far below 1e-6.
+func TestRun(t *testing.T) {
+	tab := simulated(t, 8000, false)
+	for _, c := range []struct {
+		o     Options
+		least float64
+	}{
+		{Options{Target: "y", Drop: []string{"kind"}}, .82},
+		{Options{Target: "kind"}, .95},
+		{Options{Target: "kind", Rows: 8000, Drop: []string{"a", "y"}}, .95},
+	} {
+		c.o.Budget, c.o.Tool = wide, "test"
+		m := run(t, tab, c.o)
+		if got := right(t, m, tab); got < c.least {
+			t.Errorf("%s: %v are right, want %v", c.o.Target, got, c.least)
+		}
+		if m.Rows < 7900 || m.Rows > 8100 || c.o.Rows != 0 && m.Rows != 8000 {
+			t.Errorf("%s: %v rows", c.o.Target, m.Rows)
+		}
+		var file bytes.Buffer
+		if err := m.JSON(&file); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := again.Verify(nil); err != nil {
+			t.Error(err)
+		}
+		if a, b := right(t, m, tab), right(t, again, tab); a != b {
+			t.Errorf("%v are right, after reading %v", a, b)
+		}
+	}
+}
+
+// TestProbabilities: they are the formula of the file, with features in another order of columns.
+func TestProbabilities(t *testing.T) {
+	s, err := schema.Parse(
+		[]byte("decoy: 1\ncolumns:\n- {name: b, kind: categorical, categories: [u, v, w]}\n" +
+			"- {name: a, kind: boolean}\n"),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := table.FromColumns(s, []table.Codes{{U8: []uint8{2, 0}}, {U8: []uint8{1, 0}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Classifier{Classes: []string{"n", "y"}, Intercept: []float64{.5},
+		Features: []Feature{{Column: "a", Values: []string{"false", "true"}},
+			{Column: "b", Values: []string{"u", "v", "w"}}},
+		Coefficients: [][]float64{{1, 2, 10, 20, -4}}}
+	p, err := c.Probabilities(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, score := range []float64{.5 + 2 - 4, .5 + 1 + 10} {
+		if want := 1 / (1 + math.Exp(-score)); math.Abs(p[i][1]-want) > 1e-12 {
+			t.Errorf("row %d: %v, want %v", i, p[i][1], want)
+		}
+	}
+	c.Features[1].Values = c.Features[1].Values[:2]
+	if _, err := c.Probabilities(tab); err == nil {
+		t.Error("a table of other codes is predicted")
+	}
+}
+
+// TestUnits: noise grows with the rows of a unit, and the claim names it.
+func TestUnits(t *testing.T) {
+	tab := simulated(t, 4000, true)
+	m := run(t, tab, Options{Options: privacy.Options{Budget: wide}, Target: "kind"})
+	if m.Claim.Unit != "id" || m.Claim.MaxRowsPerUnit != 2 {
+		t.Errorf("claim %+v", m.Claim)
+	}
+	sigma := func(nb privacy.Neighbours) float64 {
+		p, err := NewPlan(tab.Schema(), nb, Options{Options: privacy.Options{Budget: wide},
+			Target: "kind"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := p.Expected(4000, true)
+		return steps.Sigma / math.Sqrt(float64(steps.Count))
+	}
+	one := sigma(privacy.Neighbours{Adjacency: accountant.AddRemove, MaxRowsPerUnit: 1})
+	four := sigma(privacy.Neighbours{Adjacency: accountant.ReplaceOne, MaxRowsPerUnit: 2})
+	if math.Abs(four/one-4) > 1e-9 {
+		t.Errorf("noise %v and %v", one, four)
+	}
+}
+
+// TestSteps: the rule takes more steps, never too long ones, the more rows there are.
+func TestSteps(t *testing.T) {
+	s := simulated(t, 1, false).Schema()
+	p, err := NewPlan(s, privacy.NeighboursOf(s, 0), Options{Options: privacy.Options{Budget: wide},
+		Target: "kind"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := 0.
+	for _, rows := range []int{1, 10, 1000, 30_000, 1_000_000, 1 << 40} {
+		at := p.Expected(rows, false)
+		time := float64(at.Count) * at.Size
+		if at.Count < minSteps || at.Count > maxSteps || at.Size > .8 || !(at.Size > 0) ||
+			time < before {
+			t.Errorf("%d rows: %+v", rows, at)
+		}
+		before = time
+	}
+}
+
+func TestTargets(t *testing.T) {
+	s := simulated(t, 1, false).Schema()
+	bought, err := schema.Parse([]byte("decoy: 1\ncolumns:\n- {name: y, kind: boolean}\n" +
+		"- {name: z, kind: real, min: 0, max: 1, bins: {dp: 4, share: 0.1}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		s    *schema.Schema
+		o    Options
+		want string
+	}{
+		"a number":     {s, Options{Target: "x"}, "is integer"},
+		"none":         {s, Options{Target: "z"}, `no column "z"`},
+		"drop of none": {s, Options{Target: "y", Drop: []string{"z"}}, "to drop"},
+		"nothing left": {s, Options{Target: "y", Drop: []string{"a", "x", "kind"}},
+			"no column is left"},
+		"bins: dp": {bought, Options{Target: "y"}, "write bins"},
+		"without delta": {s, Options{Target: "y", Options: privacy.Options{
+			Budget: accountant.Budget{Epsilon: 1}}}, "delta > 0"},
+		"without budget": {s, Options{Target: "y"}, "epsilon"},
+	} {
+		_, err := NewPlan(c.s, privacy.NeighboursOf(c.s, 0), c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestForgedClassifiers: a file that claims what its ledger does not support, or whose parts do not
+// fit, is refused.
+func TestForgedClassifiers(t *testing.T) {
+	good := run(t, simulated(t, 500, false), Options{Options: privacy.Options{Budget: wide},
+		Target: "kind"})
+	for name, forge := range map[string]func(c *Classifier){
+		"a smaller epsilon": func(c *Classifier) { c.Claim.Epsilon = 1 },
+		"another unit":      func(c *Classifier) { c.Claim.Unit = "id" },
+		"another relation":  func(c *Classifier) { c.Claim.Adjacency = accountant.ReplaceOne },
+		"no ledger":         func(c *Classifier) { c.Ledger = nil },
+		"a run not closed":  func(c *Classifier) { c.Ledger = c.Ledger[:len(c.Ledger)-1] },
+		"another schema": func(c *Classifier) {
+			c.SchemaYAML = strings.Replace(c.SchemaYAML, "p", "o", 1)
+		},
+		"a fingerprint":         func(c *Classifier) { c.SchemaSHA256 = "" },
+		"classes":               func(c *Classifier) { c.Classes = c.Classes[1:] },
+		"features":              func(c *Classifier) { c.Features = c.Features[1:] },
+		"a missing output":      func(c *Classifier) { c.Coefficients = c.Coefficients[1:] },
+		"a missing weight":      func(c *Classifier) { c.Coefficients[0] = c.Coefficients[0][1:] },
+		"a weight without size": func(c *Classifier) { c.Coefficients[0][0] = math.NaN() },
+	} {
+		c := *good
+		c.Coefficients = nil
+		for _, w := range good.Coefficients {
+			c.Coefficients = append(c.Coefficients, append([]float64(nil), w...))
+		}
+		forge(&c)
+		if _, err := c.Verify(nil); !errors.Is(err, release.ErrClaim) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, text := range []string{"", "{}", `{"decoy_classifier": 2}`, `{"decoy_classifier": 1, "x": 1}`} {
+		if _, err := Read(strings.NewReader(text)); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestResume: a run that is cancelled on the way is continued under the same reservation, and gives
+// what its journal decides.
+func TestResume(t *testing.T) {
+	tab, dir := simulated(t, 500, false), t.TempDir()
+	l := ledger.NewFile(filepath.Join(dir, "ledger"))
+	o := Options{Target: "y", Options: privacy.Options{Budget: wide, Ledger: l,
+		Journal: filepath.Join(dir, "journal")}}
+	ctx, cancel := context.WithCancel(context.Background())
+	o.Progress = func(_ string, f float64) {
+		if f > .5 {
+			cancel()
+		}
+	}
+	if _, _, err := Run(ctx, privacy.FromTable(tab), o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if _, _, err := Run(context.Background(), privacy.FromTable(tab), o); !errors.Is(err,
+		privacy.ErrUnfinished) {
+		t.Errorf("a second run beside the unfinished one: %v", err)
+	}
+	o.Resume, o.Progress = true, nil
+	m, _, err := Run(context.Background(), privacy.FromTable(tab), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := l.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Spent() != wide {
+		t.Errorf("spent %+v", after.Spent())
+	}
+	if _, err := m.Verify(nil); err != nil {
+		t.Error(err)
+	}
+}
