@@ -114,8 +114,8 @@ func TestVerbs(t *testing.T) {
 			"train in.csv --schema in.yaml --epsilon 1 --target died --out c.json",
 			"verify c.json",
 			"predict c.json syn.csv --out p.csv",
-			"train in.csv --schema in.yaml --epsilon 1 --target sex --rows 200 --drop age " +
-				"--adjacency replace-one --out -",
+			"train in.csv --schema in.yaml --epsilon 1 --target sex --rows 200 --ledger o.ledger " +
+				"--drop age --adjacency replace-one --out -",
 			"? train in.csv --schema in.yaml --epsilon 1 --target age --out n.json",
 			"ledger show in.csv.ledger",
 		}, everywhere},
