@@ -82,6 +82,14 @@ func (c *cliqueState) addPartials(at int, v []float64) {
 	}
 }
 
+// sums is where a span sums its part of the separator.
+func (c *cliqueState) sums(h int) []float64 {
+	if h > 0 {
+		return c.partial[h-1][:len(c.scale)]
+	}
+	return c.scale
+}
+
 // block returns block k of the table and where it begins.
 func (c *cliqueState) block(k int) (b []float64, lo int) {
 	n := c.nodes[0].block
@@ -107,13 +115,30 @@ func (p *propagator) potential(c *cliqueState, h int) {
 	c.top[h] = top
 }
 
+// product fills a span of the table with the product of the children's exponentials, which is that
+// of the log potential relative to c.shift, and sums it to the separator.
+func (p *propagator) product(c *cliqueState, h int) {
+	root, sums := &c.nodes[0], c.sums(h)
+	clear(sums)
+	for k := c.spans[h].from; k < c.spans[h].to; k++ {
+		b, _ := c.block(k)
+		clear(b)
+		for i, ch := range root.children {
+			child := &c.nodes[ch]
+			if i == 0 {
+				child.plan.add(b, child.out, k)
+			} else {
+				child.plan.mul(b, child.out, k)
+			}
+		}
+		c.sep.sum(sums, b, k)
+	}
+}
+
 // exponentials replaces the log potentials of a span by their exponentials relative to c.shift and
 // sums them to the separator.
 func (p *propagator) exponentials(c *cliqueState, h int) {
-	sums := c.scale
-	if h > 0 {
-		sums = c.partial[h-1][:len(c.scale)]
-	}
+	sums := c.sums(h)
 	clear(sums)
 	for k := c.spans[h].from; k < c.spans[h].to; k++ {
 		b, _ := c.block(k)

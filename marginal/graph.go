@@ -87,8 +87,9 @@ var scorings = []scoring{
 
 // triangulate returns the maximal cliques of the smallest chordal completion found of the graph in
 // which every given clique is complete, and its number of cells. Every column is in some clique; an
-// isolated one is a clique of one.
-func triangulate(sizes []int, cliques [][]int) ([]colset, float64, error) {
+// isolated one is a clique of one. With most > 0, the first completion of so many cells will do; if
+// there is none, the cells are +Inf.
+func triangulate(sizes []int, cliques [][]int, most float64) ([]colset, float64, error) {
 	n := len(sizes)
 	adj := colsets(n, n)
 	set := newColset(n)
@@ -113,26 +114,28 @@ func triangulate(sizes []int, cliques [][]int) ([]colset, float64, error) {
 		logs[c] = math.Log(float64(s))
 	}
 	var best []colset
-	least := math.Inf(1)
+	least, limit := math.Inf(1), math.Inf(1)
+	if most > 0 {
+		limit = most
+	}
 	for _, score := range scorings {
-		found, filled := eliminate(logs, adj, score)
-		cells := 0.0
-		for _, q := range found {
-			cells += cellsOf(sizes, q.cols())
-		}
-		if cells < least || best == nil {
+		found, cells, filled := eliminate(sizes, logs, adj, score, math.Min(least, limit))
+		if cells <= limit && (cells < least || best == nil) {
 			best, least = found, cells
 		}
-		if !filled {
+		if !filled || most > 0 && best != nil {
 			break // already chordal: its maximal cliques are unique
 		}
 	}
 	return best, least, nil
 }
 
-// eliminate removes the columns greedily by score and returns the maximal cliques met and whether
-// edges were added. adj is not changed.
-func eliminate(logs []float64, adj []colset, score scoring) (found []colset, filled bool) {
+// eliminate removes the columns greedily by score and returns the maximal cliques met, their cells
+// and whether edges were added. It ends early when there are more cells than most. adj is not
+// changed.
+func eliminate(
+	sizes []int, logs []float64, adj []colset, score scoring, most float64,
+) (found []colset, cells float64, filled bool) {
 	n := len(adj)
 	g := colsets(n, n)
 	for c := range g {
@@ -176,6 +179,9 @@ func eliminate(logs []float64, adj []colset, score scoring) (found []colset, fil
 		q.add(v)
 		if !slices.ContainsFunc(found, q.within) {
 			found = append(found, q)
+			if cells += cellsOf(sizes, q.cols()); cells > most {
+				return found, cells, true
+			}
 		}
 		left.remove(v)
 		clear(stale)
@@ -187,5 +193,5 @@ func eliminate(logs []float64, adj []colset, score scoring) (found []colset, fil
 			stale.add(d)
 		})
 	}
-	return found, filled
+	return found, cells, filled
 }

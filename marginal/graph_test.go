@@ -95,6 +95,9 @@ func TestJunctionTreeOnRandomGraphs(t *testing.T) {
 		if total != cells {
 			t.Fatalf("the tree has %d cells, TreeCells said %d", total, cells)
 		}
+		if n := float64(cells); !TreeFits(sizes, cliques, n) || TreeFits(sizes, cliques, n-1) {
+			t.Fatalf("TreeFits differs from the %d of TreeCells", cells)
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package marginal
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // blockCells is the number of cells that fused passes over a table handle at a time: 16 KiB of
 // float64, half of a first-level cache.
@@ -181,6 +185,10 @@ func (p *plan) max(small, block []float64, k int) {
 // addTo adds src to dst, element by element; src is at least as long.
 func addTo(dst, src []float64) {
 	src = src[:len(dst)]
+	if len(dst) >= 16 { // in assembly
+		floats.Add(dst, src)
+		return
+	}
 	for i := range dst {
 		dst[i] += src[i]
 	}

@@ -21,11 +21,11 @@ type term struct {
 //
 // Up, from the leaves: a clique's log potential is the sum of its terms and of its children's
 // messages; its exponential is summed to the separator, and the message is the logarithm of that.
-// Exponentials are taken relative to the clique's largest log potential or, where a separator cell
-// would underflow, relative to the largest within that cell: so any finite θ is handled. Down, from
-// the root: a clique's table is multiplied by the ratio of the separator's marginal to its sum,
-// which makes it the clique's marginal. One exponential a clique cell and one logarithm a separator
-// cell in all.
+// The exponential is the product of those of the tables that the potential is built up from, each
+// relative to its own largest: exponentials of small tables only. Where a separator cell would
+// underflow, it is taken cell by cell, relative to the largest within the separator cell: so any
+// finite θ is handled. Down, from the root: a clique's table is multiplied by the ratio of the
+// separator's marginal to its sum, which makes it the clique's marginal.
 type propagator struct {
 	tree      *junctionTree
 	terms     []term
@@ -134,19 +134,32 @@ func (p *propagator) run(mu, theta []float64) (logZ float64) {
 // collect computes the exponentials of clique i and its message.
 func (p *propagator) collect(i int) {
 	c := &p.cliques[i]
+	root := &c.nodes[0]
 	for k := len(c.nodes) - 1; k > 0; k-- {
 		nd := &c.nodes[k]
 		if p.plain(nd) {
 			tm := &p.terms[nd.terms[0]]
-			nd.in = p.theta[tm.off : tm.off+tm.cells]
+			nd.in, nd.out = p.theta[tm.off:tm.off+tm.cells], p.mu[tm.off:tm.off+tm.cells]
 			continue
 		}
 		clear(nd.in)
 		p.gather(c, nd, nd.in)
 	}
-	p.parallel(c, (*propagator).potential)
-	c.shift = slices.Max(c.top)
-	p.parallel(c, (*propagator).exponentials)
+	c.shift = 0
+	if len(root.terms) == 0 {
+		for _, ch := range root.children {
+			nd := &c.nodes[ch]
+			top := largest(nd.in)
+			copy(nd.out, nd.in)
+			expShift(nd.out, top)
+			c.shift += top
+		}
+		p.parallel(c, (*propagator).product)
+	} else {
+		p.parallel(c, (*propagator).potential)
+		c.shift = slices.Max(c.top)
+		p.parallel(c, (*propagator).exponentials)
+	}
 	c.addPartials(0, c.scale)
 	low := math.Inf(1)
 	for _, x := range c.scale {
@@ -159,8 +172,15 @@ func (p *propagator) collect(i int) {
 		return
 	}
 	// Some separator cell underflows: once more, relative to its own largest.
+	if len(root.terms) == 0 {
+		for _, ch := range root.children {
+			if nd := &c.nodes[ch]; !p.plain(nd) {
+				clear(nd.in)
+				p.gather(c, nd, nd.in)
+			}
+		}
+	}
 	p.parallel(c, (*propagator).potential)
-	root := &c.nodes[0]
 	for s := range c.message {
 		c.message[s] = math.Inf(-1)
 		c.scale[s] = 0
@@ -200,12 +220,7 @@ func (p *propagator) distribute(i int) {
 		c.scale[0] = 1 / c.scale[0]
 	} // else the parent has written the separator's marginal over the sums
 	for k := 1; k < len(c.nodes); k++ {
-		nd := &c.nodes[k]
-		if p.plain(nd) {
-			tm := &p.terms[nd.terms[0]]
-			nd.out = p.mu[tm.off : tm.off+tm.cells]
-		}
-		clear(nd.out)
+		clear(c.nodes[k].out)
 	}
 	p.parallel(c, (*propagator).share)
 	at := len(c.scale)

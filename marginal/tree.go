@@ -3,6 +3,7 @@ package marginal
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -45,7 +46,7 @@ func ranked(sizes, cols []int) []int {
 // intersections, rooted at the clique of most cells. Jensen and Jensen, Optimal junction trees (UAI
 // 1994), theorem 1.
 func newJunctionTree(sizes []int, cliques [][]int, limit int) (*junctionTree, error) {
-	sets, cells, err := triangulate(sizes, cliques)
+	sets, cells, err := triangulate(sizes, cliques, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func shared(cols []int, set colset) []int {
 //
 // Errors: a column out of range, a size below 1, or a tree beyond 2³¹ cells (ErrTooLarge).
 func TreeCells(sizes []int, cliques [][]int) (cells int, err error) {
-	_, n, err := triangulate(sizes, cliques)
+	_, n, err := triangulate(sizes, cliques, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -136,4 +137,11 @@ func TreeCells(sizes []int, cliques [][]int) (cells int, err error) {
 		return 0, fmt.Errorf("marginal: a junction tree of %.4g cells: %w", n, ErrTooLarge)
 	}
 	return int(n), nil
+}
+
+// TreeFits reports whether [TreeCells] is at most most, which is faster than to compute it. A column
+// out of range does not fit.
+func TreeFits(sizes []int, cliques [][]int, most float64) bool {
+	_, cells, err := triangulate(sizes, cliques, math.Min(most, maxCells))
+	return err == nil && cells <= most
 }
