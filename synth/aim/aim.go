@@ -13,8 +13,9 @@
 //     the budget that grows with their noise beside the rows, divided by their codes;
 //   - a marginal may be chosen at several resolutions: with its columns' codes merged into 4 to 32
 //     runs of about equal mass, where full detail would drown;
-//   - rounds are fewer and noise falls faster; estimates that a round hardly moves are not
-//     computed anew in it;
+//   - rounds are fewer and noise falls faster; late rounds measure several marginals before the
+//     model is estimated anew, estimates that a round hardly moves are not computed anew in it, and
+//     of many candidates each is looked at every few rounds;
 //   - marginals with a target column weigh more and have a part of the budget of their own; without
 //     a target, those with a column of two or three categories have a smaller one.
 //
@@ -70,6 +71,7 @@ func (p *plan) Fit(
 		return out, err
 	}
 	f.step = f.firstStep()
+	var candidates, batch []candidate // batch: measured since the last estimate
 	for last := len(f.sizes) == 1; !last; {
 		progress.Report("choosing and measuring", f.used/f.total)
 		if err = ctx.Err(); err != nil {
@@ -83,9 +85,11 @@ func (p *plan) Fit(
 			spend = left
 		}
 		forChoice, forTable := p.cfg.SelectShare*spend, (1-p.cfg.SelectShare)*spend
-		sigma := p.sigma(forTable)
+		sigma, memory := p.sigma(forTable), f.memoryShare((f.used+spend)/f.total)
 
-		candidates := f.candidates(sigma, f.memoryShare((f.used+spend)/f.total)) // C
+		if len(batch) == 0 {
+			candidates = f.candidates(sigma, memory) // C
+		}
 		if len(candidates) == 0 {
 			if err = f.remeasure(); err != nil {
 				return out, err
@@ -104,17 +108,18 @@ func (p *plan) Fit(
 		if last {
 			break
 		}
+		if batch = append(batch, best); len(batch) < f.batch() {
+			if candidates = f.beside(candidates, best, memory); len(candidates) > 0 {
+				continue
+			}
+		}
 		if err := f.estimate(iterations); err != nil { // estimate
 			return out, err
 		}
-		f.expire(best.cols)
-		moved, err := f.moved(best)
-		if err != nil {
-			return out, err
-		}
-		if moved <= l1*sigma*float64(len(best.estimate)) { // anneal
+		if f.drowned(batch, sigma) { // anneal
 			f.step *= 4 // half the noise, twice the ε of the choice
 		}
+		batch = nil
 		if f.work > p.work() {
 			if err := f.remeasure(); err != nil {
 				return out, err
@@ -147,6 +152,7 @@ type fit struct {
 	ms          []marginal.Measurement
 	tables      [][]int // column sets of ms
 	model       *marginal.Model
+	turn        int   // of the sets of columns that are candidates
 	chosen      []any // for the settings of the model
 	released    []marginal.Measurement
 }
@@ -168,6 +174,15 @@ func (f *fit) firstStep() float64 {
 // round with less learns next to nothing.
 func (f *fit) minRoundBudget() float64 {
 	return math.Pow(f.sigma(1)*l1*16/(0.25*f.model.Total()), 2)
+}
+
+// batch is how many marginals are measured before the model is estimated anew: more of them late,
+// when one moves little. Two-way errors on adult, support2 and nltcs at ε = 10 are as with one.
+func (f *fit) batch() int {
+	if f.cfg.Published {
+		return 1
+	}
+	return 1 + len(f.chosen)/16
 }
 
 // memoryShare is the share of the memory that the tree may have when a share of the budget is used:

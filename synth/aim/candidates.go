@@ -15,6 +15,9 @@ import (
 // was measured since.
 const stale = 4
 
+// lookedAt is how many sets of columns a round may always look at.
+const lookedAt = 256
+
 // targetWeight is how much more a set with the target counts.
 const targetWeight = 2
 
@@ -83,11 +86,28 @@ func closure(sets []ColumnSet, target int) []wanted {
 }
 
 // candidates lists what fits into the share of the memory and is not bound to be drowned by the
-// noise: an L1 error is at most 2n. It brings estimates up to date, on all processors.
-func (f *fit) candidates(sigma, share float64) []candidate {
+// noise: an L1 error is at most 2n. Of many sets it looks at every second, third or fourth in turn.
+// It brings estimates up to date, on all processors.
+func (f *fit) candidates(sigma, share float64) (out []candidate) {
+	turns := 1
+	if !f.cfg.Published {
+		turns = max(1, min(len(f.closure)/lookedAt, 4))
+	}
+	for range turns {
+		f.turn = (f.turn + 1) % turns
+		if out = f.turnOf(turns, sigma, share); len(out) > 0 {
+			break
+		}
+	}
+	return out
+}
+
+// turnOf is candidates of one turn.
+func (f *fit) turnOf(turns int, sigma, share float64) (out []candidate) {
 	most := f.model.Total()
 	use, fresh := make([]bool, len(f.closure)), make([]bool, len(f.closure))
-	each(len(f.closure), func(i int) {
+	each((len(f.closure)-f.turn+turns-1)/turns, func(i int) {
+		i = i*turns + f.turn
 		c := &f.closure[i]
 		runs := 0
 		for _, level := range f.levels() {
@@ -106,8 +126,7 @@ func (f *fit) candidates(sigma, share float64) []candidate {
 		}
 		use[i] = true
 	})
-	f.work += candidateWork * float64(len(f.closure))
-	var out []candidate
+	f.work += candidateWork * float64(len(f.closure)) / float64(turns)
 	for i := range f.closure {
 		if !use[i] {
 			continue
@@ -132,9 +151,28 @@ func (f *fit) candidates(sigma, share float64) []candidate {
 
 // fits says whether the tree with the columns joined stays within the share of the memory.
 func (f *fit) fits(cols []int, share float64) bool {
-	cells, err := marginal.TreeCells(f.groupSizes,
-		append(f.tables[:len(f.tables):len(f.tables)], cols))
-	return err == nil && float64(cells) <= share*f.cells()
+	return marginal.TreeFits(f.groupSizes, append(f.tables[:len(f.tables):len(f.tables)], cols),
+		share*f.cells())
+}
+
+// beside keeps the candidates that fit beside one that was measured; those of one set of columns
+// follow each other.
+func (f *fit) beside(candidates []candidate, measured candidate, share float64) (out []candidate) {
+	fits := make([]bool, len(candidates))
+	each(len(candidates), func(i int) {
+		cols := candidates[i].cols
+		fits[i] = (i == 0 || !slices.Equal(candidates[i-1].cols, cols)) &&
+			!slices.Equal(measured.cols, cols) && f.fits(cols, share)
+	})
+	for i, c := range candidates {
+		if i > 0 && slices.Equal(candidates[i-1].cols, c.cols) {
+			fits[i] = fits[i-1]
+		}
+		if fits[i] {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // scored are the candidates with the penalties of the paper's score.
@@ -198,13 +236,23 @@ func (f *fit) tableOf(cols []int, level int) ([]float64, error) {
 	return coarsen(fine, cols, f.groupSizes, runs, int(n)), nil
 }
 
-// moved is ‖M(p̂_t) − M(p̂_{t−1})‖₁ over a candidate's cells.
-func (f *fit) moved(c candidate) (change float64, err error) {
-	now, err := f.tableOf(c.cols, c.level)
-	for i, x := range now {
-		change += math.Abs(x - c.estimate[i])
+// drowned says whether the estimate moved each of the measured marginals by no more than its noise:
+// ‖M_r(p̂_t) − M_r(p̂_{t−1})‖₁ ≤ √(2/π)·σ_t·n_r. It makes estimates older.
+func (f *fit) drowned(measured []candidate, sigma float64) bool {
+	all := true
+	for _, c := range measured {
+		f.expire(c.cols)
+		now, err := f.tableOf(c.cols, c.level)
+		if err != nil {
+			return false // an answer that needs too much memory, which its clique is not
+		}
+		change := 0.0
+		for i, x := range now {
+			change += math.Abs(x - c.estimate[i])
+		}
+		all = all && change <= l1*sigma*float64(len(now))
 	}
-	return change, err
+	return all
 }
 
 // each calls do for 0 to n−1 on all processors.
