@@ -139,8 +139,8 @@ func TreeCells(sizes []int, cliques [][]int) (cells int, err error) {
 	return int(n), nil
 }
 
-// TreeFits reports whether [TreeCells] is at most most, which is faster than to compute it. A column
-// out of range does not fit.
+// TreeFits reports whether [TreeCells] is at most most, which is faster than to compute it. A
+// column out of range does not fit.
 func TreeFits(sizes []int, cliques [][]int, most float64) bool {
 	_, cells, err := triangulate(sizes, cliques, math.Min(most, maxCells))
 	return err == nil && cells <= most
