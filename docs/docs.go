@@ -1,11 +1,12 @@
 // Package docs holds those pages of the documentation that the program prints.
 package docs
 
-import "embed"
+import (
+	"embed"
+	"slices"
+)
 
-//go:embed aim.md audit.md batch.md epsilon.md evaluate.md glossary.md hospital.md join.md
-//go:embed library.md methods.md pategan.md pitfalls.md queries.md repeated.md schema.md train.md
-//go:embed wgan.md
+//go:embed *.md
 var pages embed.FS
 
 // A Topic is a page that 'decoy help' prints.
@@ -19,6 +20,7 @@ func Topics() []Topic {
 		{"methods", "which method to take"},
 		{"glossary", "the terms of the help and the reports"},
 		{"hospital", "one private table, from the first command to the hand-over"},
+		{"serve", "the same in a browser, on your own machine"},
 		{"repeated", "a table that is released every month"},
 		{"join", "several parties, one table, no pooled rows"},
 		{"batch", "many tables, methods and budgets"},
@@ -36,6 +38,9 @@ func Topics() []Topic {
 
 // Page is the Markdown of a topic; "" if there is no such topic.
 func Page(topic string) string {
+	if !slices.ContainsFunc(Topics(), func(t Topic) bool { return t.Name == topic }) {
+		return ""
+	}
 	text, err := pages.ReadFile(topic + ".md")
 	if err != nil {
 		return ""

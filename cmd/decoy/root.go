@@ -77,7 +77,8 @@ The three commands to begin with:
 		planCommand(t), joinCommand(t), inspectCommand(t), queries, verifyCommand(t),
 		trainCommand(t), predictCommand(t),
 		auditCommand(t),
-		evaluateCommand(t), schema, ledger, datasets, config, versionCommand(t))
+		evaluateCommand(t), schema, ledger, serveCommand(t), datasets, config,
+		versionCommand(t))
 	help := helpCommand(t)
 	root.SetHelpCommand(help)
 	root.AddCommand(help)

@@ -183,9 +183,10 @@ var allowed = map[string][]string{
 		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "release", "synth",
 		"configs", "datasets", "internal/atomicfile", "internal/disk",
 	},
-	"docs": {},
+	"docs":           {},
+	"internal/serve": {"internal/atomicfile", "schema", "table"},
 	"cmd/decoy": {
-		"docs", "internal/job", "internal/spelling", "schema", "table", "accountant",
+		"docs", "internal/job", "internal/serve", "internal/spelling", "schema", "table", "accountant",
 		"accountant/pld",
 		"accountant/zcdp", "ledger", "ledger/excerpt", "ledger/limit", "privacy", "privacy/text",
 		"release", "synth", "synth/all", "configs",

@@ -1,0 +1,70 @@
+"use strict";
+// The page works without this script: it makes the check of a schema, the plan and the progress of a
+// run live.
+
+// replace puts a part of the page, as the server makes it, in place of another.
+async function replace(into, url, options) {
+  try {
+    const answer = await fetch(url, { ...options, headers: { "X-Part": "yes" } });
+    const text = await answer.text();
+    if (into.dataset.text === text) return;
+    const focused = into.contains(document.activeElement);
+    into.innerHTML = text;
+    into.dataset.text = text;
+    if (focused) into.querySelector("button, a")?.focus();
+  } catch {
+    // The server is gone: what is shown stays.
+  }
+}
+
+// later calls f when nothing has changed for a moment.
+function later(f, milliseconds) {
+  let timer;
+  return () => { clearTimeout(timer); timer = setTimeout(f, milliseconds); };
+}
+
+for (const text of document.querySelectorAll("[data-check]")) {
+  const into = document.getElementById(text.dataset.into);
+  text.addEventListener("input", later(() =>
+    replace(into, text.dataset.check, { method: "POST", body: new URLSearchParams({ text: text.value }) }), 350));
+}
+
+const figures = document.querySelector("[data-figures]");
+const plan = document.getElementById("plan");
+const slider = document.getElementById("slider");
+if (plan && slider) {
+  const number = document.getElementById(slider.dataset.number);
+  const fromNumber = () => { const x = Number(number.value); if (x > 0) slider.value = Math.log10(x); };
+  const redraw = later(() => {
+    if (!figures || !plan.reportValidity()) return;
+    replace(figures, figures.dataset.figures + "?" + new URLSearchParams(new FormData(plan)));
+  }, 250);
+  slider.addEventListener("input", () => {
+    number.value = Number((10 ** Number(slider.value)).toPrecision(2));
+    redraw();
+  });
+  plan.addEventListener("input", (event) => { if (event.target === number) fromNumber(); if (event.target !== slider) redraw(); });
+  fromNumber();
+}
+
+const state = document.querySelector("[data-state]");
+if (state && state.dataset.working === "true") {
+  const poll = async () => {
+    await replace(state, state.dataset.state);
+    const now = state.querySelector("[data-working]");
+    if (!now || now.dataset.working === "true") setTimeout(poll, 700);
+  };
+  setTimeout(poll, 700);
+}
+
+// Each column of the form asks only for what its kind needs.
+for (const field of document.querySelectorAll("[data-kinds]")) {
+  const kind = field.querySelector("select");
+  const show = () => {
+    for (const label of field.querySelectorAll("[data-for]")) {
+      label.hidden = !label.dataset.for.split(" ").includes(kind.value);
+    }
+  };
+  kind.addEventListener("change", show);
+  show();
+}

@@ -1,0 +1,82 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// program is decoy itself, run in the folder.
+type program struct {
+	path, dir string
+}
+
+// command is one run of the program. DECOY_ variables, which stand for flags, do not reach it: what
+// is run is the command line that is shown.
+func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.path, args...)
+	cmd.Dir = p.dir
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "DECOY_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	return cmd
+}
+
+// ask runs a verb that is soon done, and decodes what it prints with --json.
+func (p program) ask(ctx context.Context, into any, args ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	cmd := p.command(ctx, append(args, "--json")...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		if text := said(errs.String()); text != "" {
+			return problem{text}
+		}
+		return err
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(out.Bytes(), into)
+}
+
+// said is what the program wrote on standard error, for a person at a page: without its name before
+// each line, and without a pointer to --help.
+func said(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "decoy: ")
+		line, _, _ = strings.Cut(line, "; see 'decoy ")
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// shown is the command line as a person would type it.
+func shown(args []string) string {
+	out := []string{"decoy"}
+	for _, a := range args {
+		out = append(out, quoted(a))
+	}
+	return strings.Join(out, " ")
+}
+
+func quoted(a string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_./=:,+@%", r)
+	}
+	if a != "" && strings.IndexFunc(a, func(r rune) bool { return !plain(r) }) < 0 {
+		return a
+	}
+	return "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+}

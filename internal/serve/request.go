@@ -1,0 +1,190 @@
+package serve
+
+import (
+	"bytes"
+	"errors"
+	"html/template"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// request is one request and its answer.
+type request struct {
+	w http.ResponseWriter
+	r *http.Request
+}
+
+func (q *request) value(name string) string { return strings.TrimSpace(q.r.FormValue(name)) }
+
+func (q *request) redirect(to string, values url.Values) error {
+	if len(values) > 0 {
+		to += "?" + values.Encode()
+	}
+	http.Redirect(q.w, q.r, to, http.StatusSeeOther)
+	return nil
+}
+
+// choice is what a person has chosen on the way. It goes from step to step in the address: names of
+// files and columns and a budget, all of which are public, and never a cell.
+type choice struct {
+	Table, Schema   string
+	Header          bool // without a schema: the names of the columns may be shown
+	Unit, UnitRows  string
+	Epsilon, Delta  string
+	Target, Method  string
+	Out, SampleRows string
+}
+
+func choiceOf(q *request) choice {
+	c := choice{Table: q.value("table"), Schema: q.value("schema"), Header: q.value("header") != "",
+		Unit: q.value("unit"), UnitRows: q.value("unit_rows"), Epsilon: q.value("epsilon"),
+		Delta: q.value("delta"), Target: q.value("target"), Method: q.value("method"),
+		Out: q.value("out"), SampleRows: q.value("rows")}
+	if c.Epsilon == "" {
+		c.Epsilon = "1"
+	}
+	return c
+}
+
+func (c choice) values() url.Values {
+	v := url.Values{}
+	header := ""
+	if c.Header {
+		header = "public"
+	}
+	for name, value := range map[string]string{"table": c.Table, "schema": c.Schema,
+		"header": header, "unit": c.Unit, "unit_rows": c.UnitRows, "epsilon": c.Epsilon,
+		"delta": c.Delta, "target": c.Target, "method": c.Method, "out": c.Out, "rows": c.SampleRows,
+	} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return v
+}
+
+// To is the address of another step with the same choices.
+func (c choice) To(path string) string { return path + "?" + c.values().Encode() }
+
+// Bought tells whether the schema is bought in the run.
+func (c choice) Bought() bool { return c.Schema == "" }
+
+// flag adds --name=value if there is a value: one argument, so that a value is never taken for a
+// flag.
+func flag(args []string, name, value string) []string {
+	if value == "" {
+		return args
+	}
+	return append(args, "--"+name+"="+value)
+}
+
+// budget is the part of the command line that plan and generate share.
+func (c choice) budget(args []string) []string {
+	args = flag(args, "epsilon", c.Epsilon)
+	args = flag(args, "delta", c.Delta)
+	args = flag(args, "method", c.Method)
+	return flag(args, "target", c.Target)
+}
+
+// checked are the figures of a choice, of which the program is asked only if they are numbers: its
+// own checks say the rest.
+func (c choice) checked() error {
+	for _, f := range []struct{ what, text string }{{"ε", c.Epsilon}, {"δ", c.Delta}} {
+		if x, err := strconv.ParseFloat(f.text, 64); f.text != "" &&
+			(err != nil || math.IsNaN(x) || math.IsInf(x, 0)) {
+			return problemf("%s: %q is not a number", f.what, f.text)
+		}
+	}
+	if n, err := strconv.ParseInt(c.SampleRows, 10, 64); c.SampleRows != "" &&
+		(err != nil || n < 1) {
+		return problemf("rows: %q is not a whole number from 1", c.SampleRows)
+	}
+	return nil
+}
+
+// view is what every page is given.
+type page struct {
+	Title  string
+	Step   int // 1 to 5; 0 is no step
+	Choice choice
+	Ledger *account
+	Folder string
+	Body   any
+}
+
+// show writes a page.
+func (s *Server) show(q *request, name string, p page) error {
+	p.Folder = s.folder.dir
+	return s.template(q, http.StatusOK, name, p)
+}
+
+func (s *Server) template(q *request, status int, name string, data any) error {
+	var out bytes.Buffer
+	if err := s.templates.ExecuteTemplate(&out, name, data); err != nil {
+		return err
+	}
+	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	q.w.WriteHeader(status)
+	_, err := io.Copy(q.w, &out)
+	return err
+}
+
+// fail shows an error: a page, or for a part of a page its text alone.
+func (s *Server) fail(q *request, err error) {
+	status, text := http.StatusInternalServerError, "Something went wrong: "+err.Error()
+	var p problem
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		status, text = http.StatusRequestEntityTooLarge, "That is more than this page takes."
+	case errors.Is(err, errMissing):
+		status, text = http.StatusNotFound, "There is no such page."
+	case errors.As(err, &p):
+		status, text = http.StatusUnprocessableEntity, p.text
+	}
+	if q.r.Header.Get("X-Part") != "" {
+		s.template(q, status, "problem", text)
+		return
+	}
+	s.template(q, status, "failure.html", page{Title: "That did not work", Folder: s.folder.dir,
+		Choice: choiceOf(q), Body: text})
+}
+
+var errMissing = errors.New("missing")
+
+var functions = template.FuncMap{
+	"lines": func(text string) []string { return strings.Split(text, "\n") },
+	"bytes": sizeText,
+	"short": short,
+	"steps": func() []string { return []string{"Table", "Schema", "Plan", "Run", "Result"} },
+	"next":  func(i int) int { return i + 1 },
+	"base":  base,
+	"words": strings.Fields,
+}
+
+func sizeText(n int64) string {
+	switch {
+	case n < 10_000:
+		return strconv.FormatInt(n, 10) + " bytes"
+	case n < 10_000_000:
+		return strconv.FormatInt((n+500)/1000, 10) + " kB"
+	}
+	return strconv.FormatInt((n+500_000)/1_000_000, 10) + " MB"
+}
+
+// short is a number with three digits, and from a thousand on with commas: 0.05, 1e-09, 15,500.
+func short(x float64) string {
+	if x < 1000 || x >= 1e15 {
+		return strconv.FormatFloat(x, 'g', 3, 64)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	text := strconv.FormatFloat(math.Round(x/unit)*unit, 'f', 0, 64)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

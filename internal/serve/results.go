@@ -1,0 +1,269 @@
+package serve
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+)
+
+func (s *Server) found(q *request) (*run, error) {
+	r := s.runs.find(q.r.PathValue("id"))
+	if r == nil {
+		return nil, errMissing
+	}
+	return r, nil
+}
+
+func (s *Server) run(q *request) error {
+	r, err := s.found(q)
+	if err != nil {
+		return err
+	}
+	r.wait(300 * time.Millisecond)
+	v := r.view()
+	titles := map[string]string{"generate": "Making the synthetic table",
+		"sample": "Drawing a table from the model", "evaluate": "Comparing with the real table"}
+	return s.show(q, "run.html", page{Title: titles[v.Verb], Step: 4, Choice: v.Choice,
+		Ledger: s.ledger(q.r.Context(), v.Choice.Table), Body: v})
+}
+
+// state is the part of the page of a run that changes.
+func (s *Server) state(q *request) error {
+	r, err := s.found(q)
+	if err != nil {
+		return err
+	}
+	return s.template(q, 200, "state", r.view())
+}
+
+func (s *Server) interrupt(q *request) error {
+	r, err := s.found(q)
+	if err != nil {
+		return err
+	}
+	r.interrupt()
+	return q.redirect("/run/"+r.ID, nil)
+}
+
+// again resumes a run that stopped, at no further cost.
+func (s *Server) again(q *request) error {
+	r, err := s.found(q)
+	if err != nil {
+		return err
+	}
+	v := r.view()
+	if !v.Resumable {
+		return problemf("This run cannot be resumed.")
+	}
+	args := r.Args
+	if !slices.Contains(args, "--resume") {
+		args = append(slices.Clone(args), "--resume")
+	}
+	return s.begin(q, r.Verb, args, r.Outputs, r.Choice)
+}
+
+func (s *Server) history(q *request) error {
+	models, _ := s.folder.files(modelEndings)
+	return s.show(q, "runs.html", page{Title: "Runs, models and ledgers",
+		Body: map[string]any{"Runs": s.runs.list(), "Models": models, "Ledgers": s.ledgers(q)}})
+}
+
+// ledgers are those of the folder.
+func (s *Server) ledgers(q *request) (out []*account) {
+	files, _ := s.folder.files([]string{".ledger"})
+	const most = 40
+	for _, f := range files[:min(len(files), most)] {
+		if a := s.ledger(q.r.Context(), f.Name[:len(f.Name)-len(".ledger")]); a != nil {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// inspected is what 'inspect --json' says of a model.
+type inspected struct {
+	Method string `json:"method"`
+	Claim  struct {
+		Epsilon   float64 `json:"epsilon"`
+		Delta     float64 `json:"delta"`
+		Adjacency string  `json:"adjacency"`
+		Unit      string  `json:"unit"`
+	} `json:"claim"`
+	Created string          `json:"created"`
+	Tool    string          `json:"tool"`
+	Rows    float64         `json:"rows"`
+	Hash    string          `json:"schema_sha256"`
+	Ledger  json.RawMessage `json:"ledger"`
+}
+
+// RowsText is the noisy count in whole rows.
+func (m inspected) RowsText() string { return strconv.FormatFloat(m.Rows, 'f', 0, 64) }
+
+// People are what the guarantee is about.
+func (m inspected) People() string {
+	if m.Claim.Unit != "" {
+		return "all rows of one " + m.Claim.Unit
+	}
+	return "one row"
+}
+
+// Step 5: what came of it.
+func (s *Server) result(q *request) error {
+	model := q.value("model")
+	if err := s.folder.have("model", model, modelEndings); err != nil {
+		return err
+	}
+	var m inspected
+	if err := s.program.ask(q.r.Context(), &m, "inspect", model); err != nil {
+		return err
+	}
+	verified := ""
+	if err := s.program.ask(q.r.Context(), nil, "verify", model); err != nil {
+		verified = err.Error()
+	}
+	c := choiceOf(q)
+	body := map[string]any{"Model": model, "Claim": m, "Wrong": verified,
+		"Free": s.folder.free(stem(model)+"-sample", ".csv")}
+	if r := s.runs.of(model); r != nil {
+		v := r.view()
+		body["Run"], c = v, v.Choice
+		body["Tables"], _ = s.folder.files(tableEndings)
+		if preview, err := s.preview(v.Outputs[0]); err == nil {
+			body["Preview"] = preview
+		}
+	}
+	if r := s.runs.lastReport(model); r != nil {
+		body["Report"] = r.ID
+	}
+	return s.show(q, "result.html", page{Title: "The synthetic table", Step: 5, Choice: c,
+		Ledger: s.ledger(q.r.Context(), c.Table), Body: body})
+}
+
+// lastReport is the last finished evaluation of a model's table.
+func (a *runs) lastReport(model string) *run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range slices.Backward(a.all) {
+		v := r.view()
+		if v.Verb == "evaluate" && v.State == finished.String() && modelOf(v.Choice.Out) == model {
+			return r
+		}
+	}
+	return nil
+}
+
+// model downloads a model: all in it is noise or public.
+func (s *Server) model(q *request) error {
+	name := q.value("model")
+	if err := s.folder.have("model", name, modelEndings); err != nil {
+		return err
+	}
+	return s.send(q, name)
+}
+
+// file downloads an output of a run.
+func (s *Server) file(q *request) error {
+	r, err := s.found(q)
+	if err != nil {
+		return err
+	}
+	outputs := r.view().Outputs
+	n, err := strconv.Atoi(q.r.PathValue("n"))
+	if err != nil || n < 0 || n >= len(outputs) || r.Verb == "evaluate" {
+		return errMissing
+	}
+	return s.send(q, outputs[n])
+}
+
+func (s *Server) send(q *request, name string) error {
+	f, err := s.folder.root.Open(name)
+	if err != nil {
+		return errMissing
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return errMissing
+	}
+	q.w.Header().Set("Content-Type", "application/octet-stream")
+	q.w.Header().
+		Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(base(name)))
+	http.ServeContent(q.w, q.r, "", info.ModTime(), f)
+	return nil
+}
+
+// sample draws another table from a model, which costs nothing.
+func (s *Server) sample(q *request) error {
+	c := choiceOf(q)
+	model := q.value("model")
+	if err := c.checked(); err != nil {
+		return err
+	}
+	if err := s.folder.have("model", model, modelEndings); err != nil {
+		return err
+	}
+	if err := s.folder.fresh("synthetic table", c.Out, outputEndings); err != nil {
+		return err
+	}
+	args := flag([]string{"sample", model}, "rows", c.SampleRows)
+	return s.begin(q, "sample", flag(args, "out", c.Out), []string{c.Out}, c)
+}
+
+// evaluate compares with the real rows, without protection.
+func (s *Server) evaluate(q *request) error {
+	made := s.runs.find(q.value("run"))
+	if made == nil || made.Verb != "generate" {
+		return errMissing
+	}
+	c := made.Choice
+	if c.Bought() {
+		c.Schema = stem(c.Out) + ".schema.yaml"
+	}
+	holdout := q.value("holdout")
+	if holdout != "" {
+		if err := s.folder.have("holdout", holdout, tableEndings); err != nil {
+			return err
+		}
+	}
+	for _, err := range []error{s.folder.have("table", c.Table, tableEndings),
+		s.folder.have("synthetic table", c.Out, outputEndings),
+		s.folder.have("schema", c.Schema, schemaEndings)} {
+		if err != nil {
+			return err
+		}
+	}
+	report := s.folder.free(stem(c.Out)+"-NOT-PRIVATE", ".html")
+	args := []string{"evaluate", "--train=" + c.Table}
+	args = flag(args, "holdout", holdout)
+	args = flag(args, "synthetic", c.Out)
+	args = flag(args, "schema", c.Schema)
+	args = flag(args, "target", c.Target)
+	return s.begin(q, "evaluate", flag(args, "report", report), []string{report}, c)
+}
+
+// report shows the page of an evaluation, the only one with figures of the real rows that are not
+// private. It brings its own style, and no script.
+func (s *Server) report(q *request) error {
+	r, err := s.found(q)
+	if err != nil {
+		return err
+	}
+	v := r.view()
+	if v.Verb != "evaluate" || len(v.Outputs) == 0 {
+		return errMissing
+	}
+	f, err := s.folder.root.Open(v.Outputs[0])
+	if err != nil {
+		return errMissing
+	}
+	defer f.Close()
+	q.w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, err = io.Copy(q.w, f)
+	return err
+}

@@ -1,0 +1,243 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A run is a verb that takes its time: a process of its own, which goes on when the browser is
+// closed.
+type run struct {
+	ID      string
+	Verb    string   // generate, sample or evaluate
+	Args    []string // the command line
+	Outputs []string // files that it writes, which may be downloaded
+	Choice  choice   // what the person chose
+
+	mu      sync.Mutex
+	cmd     *exec.Cmd
+	stage   string
+	percent int
+	talk    []string // lines of standard error that are not progress
+	state   state
+	code    int
+	done    chan struct{}
+}
+
+type state int
+
+const (
+	working state = iota
+	stopping
+	finished
+	failed
+	interrupted
+)
+
+func (s state) String() string {
+	return [...]string{"running", "stopping", "done", "failed", "stopped"}[s]
+}
+
+// view is a run as a page shows it.
+type view struct {
+	ID, Verb, Command, Stage string
+	Percent                  int
+	State                    string
+	Working, Resumable       bool
+	Talk                     []string
+	Outputs                  []string
+	Choice                   choice
+	Meaning                  string
+}
+
+// meanings of exit codes, for a page.
+var meanings = map[int]string{
+	2:  "Something in the settings or the schema is not right. Nothing was spent.",
+	10: "The ledger's limit would be exceeded. No row was read.",
+	11: "Another run kept the ledger locked. Try again in a moment.",
+	12: "The table does not fit the schema.",
+}
+
+func (r *run) view() view {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := view{ID: r.ID, Verb: r.Verb, Command: shown(r.Args), Stage: r.stage, Percent: r.percent,
+		State: r.state.String(), Working: r.state == working || r.state == stopping,
+		Talk: slices.Clone(r.talk), Choice: r.Choice}
+	if r.state == finished {
+		v.Outputs = r.Outputs
+	}
+	if r.state == failed {
+		v.Meaning = meanings[r.code]
+	}
+	resume := func(line string) bool { return strings.Contains(line, "--resume") }
+	v.Resumable = (r.state == interrupted || r.state == failed) && r.Verb == "generate" &&
+		slices.ContainsFunc(r.talk, resume)
+	return v
+}
+
+// runs are those that this page has begun.
+type runs struct {
+	program program
+	mu      sync.Mutex
+	all     []*run
+	closed  bool
+}
+
+func newRuns(p program) *runs { return &runs{program: p} }
+
+// mostWorking runs go on at once.
+const mostWorking = 8
+
+// start begins a run. Two runs that write one file are refused.
+func (a *runs) start(verb string, args, outputs []string, c choice) (*run, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, problemf("decoy serve is ending")
+	}
+	busy := 0
+	for _, other := range a.all {
+		if !other.view().Working {
+			continue
+		}
+		busy++
+		for _, name := range outputs {
+			if slices.Contains(other.Outputs, name) {
+				return nil, problemf("a run that writes %s is under way", name)
+			}
+		}
+	}
+	if busy == mostWorking {
+		return nil, problemf("%d runs are under way: wait for one to end", busy)
+	}
+	r := &run{ID: strconv.Itoa(len(a.all) + 1), Verb: verb, Args: args, Outputs: outputs, Choice: c,
+		done: make(chan struct{})}
+	cmd := a.program.command(context.Background(), args...)
+	prepare(cmd)
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	r.cmd = cmd
+	a.all = append(a.all, r)
+	go r.follow(errs)
+	return r, nil
+}
+
+func (a *runs) find(id string) *run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range a.all {
+		if r.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// list is newest first.
+func (a *runs) list() (out []view) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range slices.Backward(a.all) {
+		out = append(out, r.view())
+	}
+	return out
+}
+
+// of is the last finished run that wrote a file, or nil.
+func (a *runs) of(output string) *run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range slices.Backward(a.all) {
+		if v := r.view(); slices.Contains(v.Outputs, output) {
+			return r
+		}
+	}
+	return nil
+}
+
+// stop interrupts what is under way and waits for it.
+func (a *runs) stop() {
+	a.mu.Lock()
+	a.closed = true
+	all := slices.Clone(a.all)
+	a.mu.Unlock()
+	for _, r := range all {
+		r.interrupt()
+	}
+	for _, r := range all {
+		<-r.done
+	}
+}
+
+var progressLine = regexp.MustCompile(`^(.{1,200}): (\d{1,3}) %$`)
+
+const mostTalk = 200 // lines that are kept of one run
+
+// follow reads what the process says, to its end.
+func (r *run) follow(errs io.Reader) {
+	lines := bufio.NewScanner(errs)
+	for lines.Scan() {
+		line := lines.Text()
+		r.mu.Lock()
+		if m := progressLine.FindStringSubmatch(line); m != nil {
+			r.stage = m[1]
+			r.percent, _ = strconv.Atoi(m[2])
+		} else if text := said(line); text != "" && len(r.talk) < mostTalk {
+			r.talk = append(r.talk, text)
+		}
+		r.mu.Unlock()
+	}
+	io.Copy(io.Discard, errs) // after a line that is too long
+	err := r.cmd.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer close(r.done)
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		r.state, r.percent = finished, 100
+	case r.state == stopping:
+		r.state = interrupted
+	case errors.As(err, &exit):
+		r.state, r.code = failed, exit.ExitCode()
+	default:
+		r.state = failed
+	}
+}
+
+// interrupt asks a run to stop, as Ctrl-C does.
+func (r *run) interrupt() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state == working {
+		r.state = stopping
+		interruptProcess(r.cmd.Process)
+	}
+}
+
+// base is the name without its folder.
+func base(name string) string { return path.Base(name) }
+
+// wait gives a run that is soon done the time to be.
+func (r *run) wait(d time.Duration) {
+	select {
+	case <-r.done:
+	case <-time.After(d):
+	}
+}

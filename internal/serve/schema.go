@@ -1,0 +1,308 @@
+package serve
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/decoy-dp/decoy/internal/atomicfile"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Step 2: what is publicly known of the columns. A schema is chosen, bought in the run, imported,
+// or written: in a form that begins with the names of the columns, then as text.
+func (s *Server) schema(q *request) error {
+	c := choiceOf(q)
+	if err := s.folder.have("table", c.Table, tableEndings); err != nil {
+		return err
+	}
+	body := map[string]any{}
+	switch q.value("do") {
+	case "form":
+		if !c.Header {
+			return problemf("Say first that the names of the columns may be shown.")
+		}
+		names, err := table.Header(
+			filepath.Join(s.folder.dir, filepath.FromSlash(c.Table)),
+			comma(c),
+			nil,
+		)
+		if err != nil {
+			return problemf("The first line of %s could not be read: %v", c.Table, err)
+		}
+		const mostColumns = 300
+		if len(names) > mostColumns {
+			return problemf("%s has %d columns: the form takes %d. Write the schema in an editor.",
+				c.Table, len(names), mostColumns)
+		}
+		body["Names"], body["Kinds"] = names, formKinds
+	case "edit":
+		if err := s.folder.have("schema", c.Schema, schemaEndings); err != nil {
+			return err
+		}
+		text, err := s.readText(c.Schema)
+		if err != nil {
+			return err
+		}
+		body["Text"], body["Checked"] = text, judge(text)
+	}
+	if _, editing := body["Text"]; !editing {
+		body["Schemas"], _ = s.folder.files(schemaEndings)
+		body["Imports"], _ = s.folder.files(importEndings)
+		body["Forms"] = []string{
+			"sdv",
+			"frictionless",
+			"csvw",
+			"croissant",
+			"json-schema",
+			"mbi",
+			"dpsynth",
+		}
+	}
+	body["Name"] = s.folder.free(stem(c.Table), ".yaml")
+	return s.show(q, "schema.html", page{Title: "Describe the columns", Step: 2, Choice: c,
+		Ledger: s.ledger(q.r.Context(), c.Table), Body: body})
+}
+
+// comma is the separator that the ending of a table's name says.
+func comma(c choice) byte {
+	if endsIn(c.Table, []string{".tsv"}) {
+		return '\t'
+	}
+	return ','
+}
+
+func (s *Server) readText(name string) (string, error) {
+	f, err := s.folder.root.Open(name)
+	if err != nil {
+		return "", problemf("%s cannot be opened", name)
+	}
+	defer f.Close()
+	b := make([]byte, mostBody/2+1)
+	n := 0
+	for n < len(b) {
+		m, err := f.Read(b[n:])
+		n += m
+		if err != nil {
+			break
+		}
+	}
+	if n == len(b) {
+		return "", problemf("%s is too long for this page: edit it in an editor", name)
+	}
+	return string(b[:n]), nil
+}
+
+// judgement is what is to be said of a text that should be a schema.
+type judgement struct {
+	Problems []string
+	Columns  []judgedColumn
+	Notes    []string
+}
+
+type judgedColumn struct {
+	Name, Kind, From, To string
+	Codes                int
+	Missing              bool
+}
+
+// judge reads a schema, as 'schema check' does.
+func judge(text string) (out judgement) {
+	s, err := schema.Parse([]byte(text))
+	var codecs []*schema.Codec
+	if err == nil {
+		codecs, err = s.Codecs()
+	}
+	if err != nil {
+		for line := range strings.Lines(err.Error()) {
+			out.Problems = append(out.Problems, strings.TrimSpace(line))
+		}
+		return out
+	}
+	for _, c := range codecs {
+		last := c.Size() - 1
+		_, missing := c.MissingCode()
+		if missing {
+			last--
+		}
+		out.Columns = append(out.Columns, judgedColumn{Name: c.Column().Name,
+			Kind: c.Column().Kind.String(), Codes: c.Size(), Missing: missing,
+			From: c.Label(0), To: c.Label(uint16(last))})
+	}
+	if s.Unit != "" {
+		out.Notes = append(out.Notes, fmt.Sprintf("All rows of one %s are protected together; at "+
+			"most %d of them are used.", s.Unit, s.MaxRowsPerUnit))
+	}
+	if len(s.Constraints()) > 0 {
+		out.Notes = append(
+			out.Notes,
+			fmt.Sprintf("%d constraints are taken as public knowledge and "+
+				"kept in every row.", len(s.Constraints())),
+		)
+	}
+	return out
+}
+
+// check is the live check of the editor: a part of the page.
+func (s *Server) check(q *request) error {
+	return s.template(q, 200, "checked", judge(q.r.PostFormValue("text")))
+}
+
+// save writes the schema and goes on to the plan.
+func (s *Server) save(q *request) error {
+	c := choiceOf(q)
+	text := q.r.PostFormValue("text")
+	if wrong := judge(text); len(wrong.Problems) > 0 {
+		return problemf("The schema was not saved:\n%s", strings.Join(wrong.Problems, "\n"))
+	}
+	name := q.value("name")
+	place := s.folder.fresh
+	if name == c.Schema && q.value("replace") != "" {
+		place = s.folder.place
+	}
+	if err := place("schema", name, schemaEndings); err != nil {
+		return err
+	}
+	if text = strings.ReplaceAll(text, "\r\n", "\n"); !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	full := filepath.Join(s.folder.dir, filepath.FromSlash(name))
+	if err := atomicfile.WriteFile(full, []byte(text), 0o644); err != nil {
+		return err
+	}
+	c.Schema, c.Header = name, false
+	return q.redirect("/plan", c.values())
+}
+
+// importSchema makes a schema of another tool's description.
+func (s *Server) importSchema(q *request) error {
+	c := choiceOf(q)
+	from, file := q.value("from"), q.value("file")
+	if err := s.folder.have("description", file, importEndings); err != nil {
+		return err
+	}
+	out := s.folder.free(stem(c.Table), ".yaml")
+	args := flag([]string{"schema", "import", file}, "from", from)
+	r, err := s.runs.start("import", flag(args, "out", out), []string{out}, c)
+	if err != nil {
+		return err
+	}
+	<-r.done
+	if v := r.view(); v.State != finished.String() {
+		return problem{strings.Join(v.Talk, "\n")}
+	}
+	c.Schema = out
+	values := c.values()
+	values.Set("do", "edit")
+	return q.redirect("/schema", values)
+}
+
+// Kinds of column that the form offers, and what each asks for.
+var formKinds = []struct{ Kind, Words string }{
+	{"categorical", "one of a few texts"},
+	{"integer", "whole number"},
+	{"real", "number with a fraction"},
+	{"boolean", "yes or no"},
+	{"date", "date"},
+	{"unit", "id of a person: their rows are protected together"},
+	{"id", "made-up id, not read"},
+	{"skip", "leave the column out"},
+}
+
+// formColumn is a column as the form describes it, in the order of the file's keys.
+type formColumn struct {
+	Name       string    `yaml:"name"`
+	Kind       string    `yaml:"kind"`
+	Categories []string  `yaml:"categories,omitempty,flow"`
+	Min        yaml.Node `yaml:"min,omitempty"`
+	Max        yaml.Node `yaml:"max,omitempty"`
+	Format     string    `yaml:"format,omitempty"`
+	Missing    []string  `yaml:"missing,omitempty,flow"`
+	OnInvalid  string    `yaml:"on_invalid,omitempty"`
+	Other      string    `yaml:"other,omitempty"`
+	Pattern    string    `yaml:"pattern,omitempty"`
+}
+
+type formSchema struct {
+	Version int          `yaml:"decoy"`
+	Unit    string       `yaml:"unit,omitempty"`
+	Rows    yaml.Node    `yaml:"max_rows_per_unit,omitempty"`
+	Lenient bool         `yaml:"lenient,omitempty"`
+	Columns []formColumn `yaml:"columns"`
+}
+
+// compose turns the form into the text of a schema, which is then shown for the last word.
+func (s *Server) compose(q *request) error {
+	c := choiceOf(q)
+	f := q.r.PostForm
+	field := func(name string, i int) string {
+		if v := f[name]; i < len(v) {
+			return strings.TrimSpace(v[i])
+		}
+		return ""
+	}
+	out := formSchema{Version: 1, Lenient: true}
+	for i, name := range f["name"] {
+		kind := field("kind", i)
+		col := formColumn{Name: name, Kind: kind}
+		switch kind {
+		case "skip", "":
+			continue
+		case "unit":
+			if out.Unit != "" {
+				return problemf("Two columns are ids of a person: %s and %s.", out.Unit, name)
+			}
+			out.Unit, out.Rows = name, plain(field("most", i))
+			continue
+		case "id":
+			col.Pattern = field("pattern", i)
+		case "categorical":
+			col.Categories = list(field("values", i))
+		case "boolean":
+			col.Categories = list(field("values", i))
+		case "date":
+			col.Format = field("format", i)
+			fallthrough
+		default:
+			col.Min, col.Max = plain(field("min", i)), plain(field("max", i))
+		}
+		if slices.Contains(f["missing"], name) && kind != "id" {
+			col.Missing = []string{"", "NA"}
+		}
+		out.Columns = append(out.Columns, col)
+	}
+	text, err := yaml.Marshal(out)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"Text": string(text), "Checked": judge(string(text)),
+		"Name": s.folder.free(stem(c.Table), ".yaml")}
+	c.Schema = ""
+	return s.show(
+		q,
+		"schema.html",
+		page{Title: "Describe the columns", Step: 2, Choice: c, Body: body},
+	)
+}
+
+// plain is a scalar as it was typed, or nothing.
+func plain(text string) yaml.Node {
+	if text == "" {
+		return yaml.Node{}
+	}
+	return yaml.Node{Kind: yaml.ScalarNode, Value: text}
+}
+
+// list splits texts that are typed with commas between, or one on a line.
+func list(text string) (out []string) {
+	for _, x := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' }) {
+		if x = strings.TrimSpace(x); x != "" {
+			out = append(out, x)
+		}
+	}
+	return out
+}

@@ -1,0 +1,661 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+var binary string // decoy, built once
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "serve")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "decoy")
+	if out, err := exec.Command("go", "build", "-o", binary,
+		"../../cmd/decoy").CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("%v\n%s", err, out))
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// visitor is a browser without a screen.
+type visitor struct {
+	t      *testing.T
+	s      *Server
+	dir    string
+	client *http.Client
+	cancel func()
+	ended  chan error
+}
+
+// visit serves a folder with an example in it, and lets a visitor in.
+func visit(t *testing.T) *visitor {
+	t.Helper()
+	dir := t.TempDir()
+	v := &visitor{t: t, dir: dir, ended: make(chan error, 1)}
+	v.decoy("datasets", "export", "icu-mortality", "--out", "p.csv", "--schema-out", "p.yaml")
+	s, err := Listen(dir, binary, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	v.s, v.cancel = s, cancel
+	go func() { v.ended <- s.Serve(ctx) }()
+	t.Cleanup(func() { cancel(); <-v.ended; v.ended <- nil })
+	jar, _ := cookiejar.New(nil)
+	v.client = &http.Client{Jar: jar}
+	if status, _ := v.get(s.Address()); status != 200 {
+		t.Fatalf("the printed address gives %d", status)
+	}
+	return v
+}
+
+func (v *visitor) decoy(args ...string) string {
+	v.t.Helper()
+	cmd := exec.Command(binary, args...)
+	cmd.Dir = v.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		v.t.Fatalf("decoy %s: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func (v *visitor) at(path string) string {
+	if strings.HasPrefix(path, "http") {
+		return path
+	}
+	return "http://" + v.s.listener.Addr().String() + path
+}
+
+func (v *visitor) read(r *http.Response, err error) (int, string) {
+	v.t.Helper()
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return r.StatusCode, string(body)
+}
+
+func (v *visitor) get(path string) (int, string) { return v.read(v.client.Get(v.at(path))) }
+
+func (v *visitor) post(path string, fields ...string) (int, string) {
+	form := url.Values{}
+	for i := 0; i+1 < len(fields); i += 2 {
+		form.Add(fields[i], fields[i+1])
+	}
+	r, _ := http.NewRequest("POST", v.at(path), strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", v.at(""))
+	return v.read(v.client.Do(r))
+}
+
+// run posts a form that begins a run, and waits until it has ended.
+func (v *visitor) run(path string, fields ...string) *run {
+	v.t.Helper()
+	before := len(v.s.runs.list())
+	if status, body := v.post(path, fields...); status != 200 || len(v.s.runs.list()) != before+1 {
+		v.t.Fatalf("no run began: %d %s", status, body)
+	}
+	r := v.s.runs.all[before]
+	select {
+	case <-r.done:
+	case <-time.After(2 * time.Minute):
+		v.t.Fatal("the run does not end")
+	}
+	return r
+}
+
+func TestOnlyWithTheToken(t *testing.T) {
+	v := visit(t)
+	stranger := &http.Client{}
+	for _, path := range []string{"/", "/?token=wrong", "/runs", "/page/style.css",
+		"/model?model=x.decoy"} {
+		if status, body := v.read(stranger.Get(v.at(path))); status != 403 ||
+			strings.Contains(body, "p.csv") {
+			t.Errorf("%s without the token: %d %q", path, status, body)
+		}
+	}
+	forged, _ := http.NewRequest("GET", v.at("/"), nil)
+	forged.AddCookie(&http.Cookie{Name: cookieName, Value: "wrong"})
+	if status, _ := v.read(stranger.Do(forged)); status != 403 {
+		t.Errorf("a wrong cookie gives %d", status)
+	}
+	stranger.CheckRedirect = func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}
+	r, err := stranger.Get(v.s.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Cookies()
+	if len(c) != 1 || !c[0].HttpOnly || c[0].SameSite != http.SameSiteStrictMode ||
+		c[0].Path != "/" {
+		t.Errorf("the cookie is %v", c)
+	}
+	if to := r.Header.Get("Location"); to != "/" {
+		t.Errorf("the token stays in the address: %q", to)
+	}
+}
+
+func TestListensOnLoopbackOnly(t *testing.T) {
+	v := visit(t)
+	if ip := v.s.listener.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
+		t.Errorf("it listens on %v", ip)
+	}
+}
+
+// TestOtherSites has requests that a browser makes for another site's page: by a name of the
+// site's own that points here, and with its Origin.
+func TestOtherSites(t *testing.T) {
+	v := visit(t)
+	for _, host := range []string{"evil.example", "127.0.0.1", "localhost:1", "0.0.0.0"} {
+		r, _ := http.NewRequest("GET", v.at("/"), nil)
+		r.Host = host
+		if status, _ := v.read(v.client.Do(r)); status != http.StatusMisdirectedRequest {
+			t.Errorf("Host %s gives %d", host, status)
+		}
+	}
+	form := "table=p.csv&schema=p.yaml&epsilon=1&out=x.csv"
+	for name, value := range map[string]string{"Origin": "http://evil.example",
+		"Sec-Fetch-Site": "cross-site"} {
+		r, _ := http.NewRequest("POST", v.at("/run"), strings.NewReader(form))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set(name, value)
+		if status, _ := v.read(v.client.Do(r)); status != 403 {
+			t.Errorf("a post with %s: %s gives %d", name, value, status)
+		}
+	}
+	if n := len(v.s.runs.list()); n != 0 {
+		t.Errorf("%d runs began", n)
+	}
+	if status, _ := v.get("/run?" + form); status != 405 {
+		t.Errorf("a run by GET gives %d", status)
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	v := visit(t)
+	for _, path := range []string{"/", "/nowhere", "/page/page.js"} {
+		r, err := v.client.Get(v.at(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'self'",
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cache-Control": "no-store"} {
+			if got := r.Header.Get(name); !strings.HasPrefix(got, want) {
+				t.Errorf("%s of %s is %q", name, path, got)
+			}
+		}
+	}
+	if status, _ := v.get("/page/table.html"); status != 404 {
+		t.Errorf("a template is served: %d", status)
+	}
+}
+
+// TestFolderIsTheLimit asks for files outside, by every field that takes a name.
+func TestFolderIsTheLimit(t *testing.T) {
+	v := visit(t)
+	outside := t.TempDir()
+	for _, name := range []string{"secret.csv", "secret.yaml", "secret.decoy", "secret.json"} {
+		if err := os.WriteFile(filepath.Join(outside, name), []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join(outside, name), filepath.Join(v.dir,
+			"link-"+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	up := "../" + filepath.Base(outside)
+	for _, place := range []string{outside + "/secret", up + "/secret", "link-secret",
+		"./x/../../secret",
+		"-secret", "a\x00b", `..\secret`} {
+		for _, try := range [][]string{
+			{"GET", "/schema", "table", place + ".csv"},
+			{"GET", "/schema", "table", place + ".csv", "do", "form", "header", "public"},
+			{"GET", "/schema", "table", "p.csv", "schema", place + ".yaml", "do", "edit"},
+			{"GET", "/plan", "table", "p.csv", "schema", place + ".yaml"},
+			{"GET", "/plan/figures", "table", "p.csv", "schema", place + ".yaml"},
+			{"GET", "/result", "model", place + ".decoy"},
+			{"GET", "/model", "model", place + ".decoy"},
+			{"POST", "/sample", "model", place + ".decoy", "out", "y.csv"},
+			{"POST", "/run", "table", place + ".csv", "schema", "p.yaml", "out", "x.csv"},
+			{"POST", "/run", "table", "p.csv", "schema", place + ".yaml", "out", "x.csv"},
+			{"POST", "/run", "table", "p.csv", "schema", "p.yaml", "out", place + ".csv"},
+			{"POST", "/schema/import", "table", "p.csv", "from", "sdv", "file", place + ".json"},
+			{"POST", "/schema/save", "table", "p.csv", "name", place + ".yaml", "text",
+				"decoy: 1\ncolumns:\n  - {name: a, kind: boolean}\n"},
+		} {
+			form := url.Values{}
+			for i := 2; i+1 < len(try); i += 2 {
+				form.Set(try[i], try[i+1])
+			}
+			var status int
+			var body string
+			if try[0] == "GET" {
+				status, body = v.get(try[1] + "?" + form.Encode())
+			} else {
+				status, body = v.post(try[1], try[2:]...)
+			}
+			if status != 422 || strings.Contains(body, "secret</") {
+				t.Errorf("%q gives %d", try, status)
+			}
+		}
+	}
+	if n := len(v.s.runs.list()); n != 0 {
+		t.Errorf("%d runs began", n)
+	}
+	for _, name := range []string{"secret.csv", "secret.yaml"} {
+		if got, _ := os.ReadFile(filepath.Join(outside, name)); string(got) != "secret" {
+			t.Errorf("%s was written", name)
+		}
+	}
+	if _, body := v.get("/"); strings.Contains(body, "link-secret") {
+		t.Error("a link that leads out is listed")
+	}
+}
+
+func TestLargeRequest(t *testing.T) {
+	v := visit(t)
+	if status, _ := v.post("/schema/check", "text", strings.Repeat("x", mostBody)); status != 413 &&
+		status != 200 {
+		t.Errorf("a large request gives %d", status)
+	}
+	if status, body := v.post("/schema/save", "table", "p.csv", "name", "z.yaml", "text",
+		strings.Repeat("# x\n", mostBody/3)); status < 400 {
+		t.Errorf("a large schema gives %d %s", status, body)
+	}
+}
+
+// TestWholeWay goes the five steps, as the browser's test does, and holds every page against the
+// rows of the private table: none of them has a cell that is not public.
+func TestWholeWay(t *testing.T) {
+	v := visit(t)
+	secret := "SECRET-CELL-4711"
+	rows, err := os.ReadFile(filepath.Join(v.dir, "p.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A column that the schema does not name, of which no page may show anything but its name.
+	lines := strings.Split(strings.TrimSpace(string(rows)), "\n")
+	for i := range lines {
+		lines[i] += map[bool]string{true: ",note", false: "," + secret}[i == 0]
+	}
+	if err := os.WriteFile(filepath.Join(v.dir, "p.csv"), []byte(strings.Join(lines, "\n")),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.decoy(
+		"ledger",
+		"limit",
+		"p.csv.ledger",
+		"--epsilon",
+		"1.5",
+		"--delta",
+		"1e-6",
+		"--schema",
+		"p.yaml",
+	)
+	page := func(path string, want ...string) string {
+		t.Helper()
+		status, body := v.get(path)
+		if status != 200 {
+			t.Fatalf("%s: %d %s", path, status, body)
+		}
+		for _, w := range want {
+			if !strings.Contains(body, w) {
+				t.Errorf("%s does not say %q: %s", path, w, body)
+			}
+		}
+		if strings.Contains(body, secret) {
+			t.Errorf("%s shows a cell", path)
+		}
+		return body
+	}
+	page("/", "p.csv", "ε 0 of 1.5")
+	page("/schema?table=p.csv", "p.yaml")
+	page("/schema?table=p.csv&do=form&header=public", "<legend>note</legend>")
+	page("/schema?table=p.csv&schema=p.yaml&do=edit", "✓ 12 columns")
+	page(
+		"/plan?table=p.csv&schema=p.yaml",
+		"15 people",
+		"p-synthetic.csv",
+		"<span>--schema=p.yaml</span>",
+	)
+	page("/plan/figures?table=p.csv&schema=p.yaml&epsilon=9", "more than the limit")
+	r := v.run(
+		"/run",
+		"table",
+		"p.csv",
+		"schema",
+		"p.yaml",
+		"epsilon",
+		"1",
+		"out",
+		"s.csv",
+		"method",
+		"mst",
+	)
+	if got := r.view(); got.State != "done" || len(got.Outputs) != 2 {
+		t.Fatalf("the run is %+v", got)
+	}
+	page("/run/1", "✓ Done", "<span>p.csv</span>")
+	page(
+		"/result?model=s.decoy",
+		"ε = 1, δ = 1e-09",
+		"checked against its own ledger",
+		"not private",
+	)
+	if got := page("/file/1/0"); !strings.HasPrefix(got, "sapsii,sofa") {
+		t.Errorf("the table is %q", got[:20])
+	}
+	if status, _ := v.get("/file/1/7"); status != 404 {
+		t.Errorf("a file that is not there gives %d", status)
+	}
+
+	// The output is there, and the limit is near.
+	if status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "out",
+		"s.csv"); status != 422 ||
+		!strings.Contains(body, "is there already") {
+		t.Errorf("a second run to one file: %d %s", status, body)
+	}
+	r = v.run(
+		"/run",
+		"table",
+		"p.csv",
+		"schema",
+		"p.yaml",
+		"epsilon",
+		"1",
+		"out",
+		"s2.csv",
+		"method",
+		"mst",
+	)
+	if got := r.view(); got.State != "failed" || !strings.Contains(got.Meaning, "limit") {
+		t.Errorf("a run over the limit is %+v", got)
+	}
+
+	r = v.run("/sample", "model", "s.decoy", "rows", "17", "out", "t.csv")
+	if body := page("/file/" + r.ID + "/0"); strings.Count(body, "\n") != 18 {
+		t.Errorf("a table of 17 rows has %d lines", strings.Count(body, "\n"))
+	}
+	r = v.run("/evaluate", "run", "1")
+	if got := r.view(); got.State != "done" {
+		t.Fatalf("the evaluation is %+v", got)
+	}
+	if info, err := os.Stat(filepath.Join(v.dir, r.Outputs[0])); err != nil ||
+		info.Mode().Perm() != 0o600 {
+		t.Errorf("the report is %v, %v", info, err)
+	}
+	report := page("/report/"+r.ID, "<html")
+	if !regexp.MustCompile(`(?i)not private`).MatchString(report) {
+		t.Error("the report does not say that it is not private")
+	}
+	if status, _ := v.get("/file/" + r.ID + "/0"); status != 404 {
+		t.Errorf("a report can be downloaded: %d", status)
+	}
+	page("/runs", "s.decoy", "p.csv.ledger", "evaluate")
+}
+
+func TestForm(t *testing.T) {
+	v := visit(t)
+	status, body := v.post(
+		"/schema/compose",
+		"table",
+		"p.csv",
+		"name",
+		"sex",
+		"name",
+		"age",
+		"name",
+		"pid",
+		"kind",
+		"categorical",
+		"kind",
+		"integer",
+		"kind",
+		"unit",
+		"values",
+		"female, male",
+		"values",
+		"",
+		"values",
+		"",
+		"min",
+		"",
+		"min",
+		"0",
+		"min",
+		"",
+		"max",
+		"",
+		"max",
+		"99",
+		"max",
+		"",
+		"format",
+		"",
+		"format",
+		"",
+		"format",
+		"",
+		"most",
+		"",
+		"most",
+		"",
+		"most",
+		"4",
+		"pattern",
+		"",
+		"pattern",
+		"",
+		"pattern",
+		"",
+		"missing",
+		"age",
+	)
+	for _, want := range []string{"unit: pid", "max_rows_per_unit: 4", "categories: [female, male]",
+		"max: 99",
+		"✓ 2 columns", "at most 4 of them"} {
+		if status != 200 || !strings.Contains(body, want) {
+			t.Errorf("%d, no %q in %s", status, want, body)
+		}
+	}
+	if status, body := v.post("/schema/check", "text",
+		"decoy: 1\ncolumns: nonsense"); status != 200 ||
+		!strings.Contains(body, `class="note bad"`) {
+		t.Errorf("a wrong schema: %d %s", status, body)
+	}
+	if status, _ := v.post("/schema/save", "table", "p.csv", "name", "p.yaml", "text",
+		"decoy: 1"); status != 422 {
+		t.Errorf("a wrong schema is saved: %d", status)
+	}
+}
+
+func TestImport(t *testing.T) {
+	v := visit(t)
+	if err := os.WriteFile(filepath.Join(v.dir, "d.json"), []byte(`{"age": 100, "sex": 2}`),
+		0o644); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := v.post("/schema/import", "table", "p.csv", "from", "mbi", "file",
+		"d.json"); status != 200 ||
+		!strings.Contains(body, "✓ 2 columns") {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, _ := v.post("/schema/import", "table", "p.csv", "from", "--out=/tmp/x", "file",
+		"d.json"); status != 422 {
+		t.Errorf("a form that is none gives %d", status)
+	}
+}
+
+// TestStopAndContinue stops a run half way, and continues it: once by the button, once by ending
+// the server, after which another one continues.
+func TestStopAndContinue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: runs that take seconds")
+	}
+	v := visit(t)
+	begin := func(fields ...string) *run {
+		t.Helper()
+		before := len(v.s.runs.list())
+		status, body := v.post(
+			"/run",
+			append([]string{"table", "p.csv", "schema", "p.yaml", "epsilon", "1",
+				"method", "wgan", "out", "s.csv"}, fields...)...)
+		if status != 200 {
+			t.Fatalf("%d %s", status, body)
+		}
+		return v.s.runs.all[before]
+	}
+	// journal waits for the run to have spent its budget.
+	journal := func() {
+		t.Helper()
+		for range 3000 {
+			time.Sleep(20 * time.Millisecond)
+			if found, _ := filepath.Glob(filepath.Join(v.dir, "*.journal")); len(found) == 1 {
+				return
+			}
+		}
+		t.Fatal("no journal appears")
+	}
+	r := begin()
+	journal()
+	if status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "out",
+		"s.csv"); status != 422 ||
+		!strings.Contains(body, "under way") {
+		t.Errorf("two runs to one file: %d %s", status, body)
+	}
+	v.post("/run/1/stop")
+	<-r.done
+	if got := r.view(); got.State != "stopped" || !got.Resumable {
+		t.Fatalf("after the stop the run is %+v", got)
+	}
+	v.post("/run/1/again")
+	second := v.s.runs.all[1]
+	if got := second.view(); !strings.Contains(got.Command, "--resume") {
+		t.Errorf("it continues by %s", got.Command)
+	}
+	time.Sleep(300 * time.Millisecond)
+	v.cancel() // the server ends
+	if err := <-v.ended; err != nil {
+		t.Error(err)
+	}
+	v.ended <- nil
+	<-second.done
+	if got := second.view(); got.State == "done" {
+		t.Skip("the run ended before the server did")
+	}
+	out := v.decoy(
+		"generate",
+		"p.csv",
+		"--schema=p.yaml",
+		"--epsilon=1",
+		"--method=wgan",
+		"--out=s.csv",
+		"--model=s.decoy",
+		"--resume",
+	)
+	if !strings.Contains(out, "spent epsilon 1,") {
+		t.Errorf("the run that was continued says %s", out)
+	}
+}
+
+// TestTwoTabs has two runs at once on one ledger, whose limit allows one of them.
+func TestTwoTabs(t *testing.T) {
+	v := visit(t)
+	v.decoy(
+		"ledger",
+		"limit",
+		"p.csv.ledger",
+		"--epsilon",
+		"1.5",
+		"--delta",
+		"1e-6",
+		"--schema",
+		"p.yaml",
+	)
+	for _, out := range []string{"a.csv", "b.csv"} {
+		if status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1",
+			"method", "mst",
+			"out", out); status != 200 {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+	done := 0
+	for _, r := range v.s.runs.all {
+		<-r.done
+		if got := r.view(); got.State == "done" {
+			done++
+		} else if r.code != 10 {
+			t.Errorf("a run ended with %d: %q", r.code, got.Talk)
+		}
+	}
+	if done != 1 {
+		t.Errorf("%d of two runs came to their end", done)
+	}
+}
+
+func TestShown(t *testing.T) {
+	if got := shown([]string{"generate", "a b.csv",
+		"--target=it's"}); got != `decoy generate 'a b.csv' '--target=it'\''s'` {
+		t.Error(got)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	for _, c := range []struct {
+		sigma float64
+		want  [3]string
+	}{{32, [3]string{"poor", "poor", "good"}}, {1, [3]string{"good", "good", "good"}}, {200,
+		[3]string{"poor", "poor", "poor"}}} {
+		for i, g := range groups(c.sigma) {
+			if g.Class != c.want[i] || g.Low > g.Size || g.High < g.Size {
+				t.Errorf("σ = %g: %+v", c.sigma, g)
+			}
+		}
+	}
+}
+
+// TestDoesNotInheritSettings: what is run is the command line that is shown.
+func TestDoesNotInheritSettings(t *testing.T) {
+	t.Setenv("DECOY_EPSILON", "5")
+	cmd := program{path: binary, dir: t.TempDir()}.command(context.Background(), "version")
+	if bytes.Contains([]byte(strings.Join(cmd.Env, "\n")), []byte("DECOY_")) {
+		t.Error("a DECOY_ variable reaches the program")
+	}
+}
+
+func TestShort(t *testing.T) {
+	for x, want := range map[float64]string{0.05: "0.05", 1e-9: "1e-09", 965.3: "965", 1000: "1,000",
+		15542: "15,500", 1234567: "1,230,000"} {
+		if got := short(x); got != want {
+			t.Errorf("%g is %s, want %s", x, got, want)
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package serve
+
+import (
+	"context"
+	"math"
+	"strings"
+)
+
+// account is what 'ledger show --json' says.
+type account struct {
+	File  string `json:"-"`
+	Spent struct {
+		Epsilon float64 `json:"epsilon"`
+		Delta   float64 `json:"delta"`
+	} `json:"spent"`
+	Limit *struct {
+		Epsilon float64 `json:"epsilon"`
+		Delta   float64 `json:"delta"`
+		Rule    string  `json:"rule"`
+	} `json:"limit"`
+	Runs []struct {
+		Run    string `json:"run"`
+		Time   string `json:"time"`
+		Method string `json:"method"`
+		Budget struct {
+			Epsilon float64 `json:"epsilon"`
+			Delta   float64 `json:"delta"`
+		} `json:"budget"`
+		Status string `json:"status"`
+	} `json:"runs"`
+	Problem string `json:"-"` // why the ledger could not be read
+}
+
+// Left is what may still be spent, or nothing without a limit.
+func (a *account) Left() float64 { return math.Max(0, a.Limit.Epsilon-a.Spent.Epsilon) }
+
+// Share of the limit that is spent, 0 to 100.
+func (a *account) Share() int {
+	if a.Limit == nil || a.Limit.Epsilon <= 0 {
+		return 0
+	}
+	return int(math.Round(100 * math.Min(1, a.Spent.Epsilon/a.Limit.Epsilon)))
+}
+
+// Day of a run.
+func (a *account) Day(time string) string { day, _, _ := strings.Cut(time, "T"); return day }
+
+// ledger is the account of a table, nil if it has none yet.
+func (s *Server) ledger(ctx context.Context, table string) *account {
+	file := table + ".ledger"
+	if table == "" || openable(s.folder.root, file) != nil {
+		return nil
+	}
+	a := account{File: file}
+	if err := s.program.ask(ctx, &a, "ledger", "show", file); err != nil {
+		a.Problem = err.Error()
+	}
+	return &a
+}
+
+// Step 1: which table.
+func (s *Server) tables(q *request) error {
+	type row struct {
+		entry
+		Ledger *account
+	}
+	var rows []row
+	files, more := s.folder.files(tableEndings)
+	const mostLedgers = 40
+	asked := 0
+	for _, f := range files {
+		r := row{entry: f}
+		if asked < mostLedgers {
+			if r.Ledger = s.ledger(q.r.Context(), f.Name); r.Ledger != nil {
+				asked++
+			}
+		}
+		rows = append(rows, r)
+	}
+	return s.show(q, "table.html", page{Title: "Choose a table", Step: 1, Choice: choiceOf(q),
+		Body: map[string]any{"Rows": rows, "More": more, "Runs": s.runs.list()}})
+}
+
+// planned is what 'plan --json' says, as far as a page shows it.
+type planned struct {
+	Method string `json:"method"`
+	Cost   struct {
+		Epsilon float64 `json:"epsilon"`
+		Delta   float64 `json:"delta"`
+	} `json:"cost"`
+	Usable float64 `json:"smallest_usable_count"` // three standard deviations
+	Rows   struct {
+		Least  float64 `json:"least"`
+		Column float64 `json:"column"`
+		Pair   float64 `json:"pair"`
+	} `json:"rows_needed"`
+	Needs struct {
+		Memory  int64   `json:"memory_bytes"`
+		Seconds float64 `json:"seconds"`
+	} `json:"needs"`
+}
+
+// Time is a forecast for people.
+func (p planned) Time() string {
+	switch t := p.Needs.Seconds; {
+	case t < 2:
+		return "a second or two"
+	case t < 90:
+		return short(math.Round(t)) + " seconds"
+	case t < 5400:
+		return short(math.Round(t/60)) + " minutes"
+	default:
+		return short(math.Round(t/3600)) + " hours"
+	}
+}
+
+// checkedColumn is a column of 'schema check --json'.
+type checkedColumn struct {
+	Name  string `json:"name"`
+	Codes int    `json:"codes"`
+}
+
+type checkedSchema struct {
+	Each []checkedColumn `json:"each"`
+}
+
+// A group is the picture of some people in the table, seen through the noise. Lengths are percent
+// of the picture's width.
+type group struct {
+	Size             int
+	Low, High        int // where the released count lies 19 times of 20
+	At, From, Length float64
+	Words, Class     string
+}
+
+// groups draws groups of 15, 50 and 500 rows, of which the noise of one count has a standard
+// deviation of sigma.
+func groups(sigma float64) (out []group) {
+	const widest = 640
+	half := 1.96 * sigma
+	percent := func(x float64) float64 { return 100 * math.Min(math.Max(x, 0), widest) / widest }
+	for _, n := range []int{15, 50, 500} {
+		low, high := math.Max(0, float64(n)-half), float64(n)+half
+		g := group{Size: n, Low: int(math.Round(low)), High: int(math.Round(high)),
+			At: percent(float64(n)), From: percent(low), Length: percent(high) - percent(low)}
+		switch {
+		case 3*sigma > float64(n):
+			g.Words, g.Class = "lost in the noise", "poor"
+		case 10*sigma > float64(n):
+			g.Words, g.Class = "seen, roughly", "mixed"
+		default:
+			g.Words, g.Class = "seen well", "good"
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// columnNoise is how many rows the noise moves in the counts of one column.
+type columnNoise struct {
+	Name   string
+	Codes  int
+	Rows   int
+	Length float64 // percent of the noisiest
+}
+
+func columnNoises(columns []checkedColumn, sigma float64) (out []columnNoise) {
+	most := 1.0
+	for _, c := range columns {
+		// Half the sum of the absolute errors: each is |N(0, σ²)|, σ√(2/π) on average.
+		rows := 0.5 * sigma * math.Sqrt(2/math.Pi) * float64(c.Codes)
+		most = max(most, rows)
+		out = append(out, columnNoise{Name: c.Name, Codes: c.Codes, Rows: int(math.Round(rows)),
+			Length: rows})
+	}
+	for i := range out {
+		out[i].Length *= 100 / most
+	}
+	return out
+}
+
+// outcome is the plan of a choice, as a part of the page that is made anew when ε changes.
+type outcome struct {
+	Choice  choice
+	Planned planned
+	Sigma   float64
+	Groups  []group
+	Columns []columnNoise
+	Ledger  *account
+	Command string
+	After   float64 // ε of the ledger after the run
+	Over    bool
+}
+
+func (s *Server) outcome(q *request, c choice) (outcome, error) {
+	out := outcome{Choice: c}
+	if err := c.checked(); err != nil {
+		return out, err
+	}
+	if err := s.folder.have("schema", c.Schema, schemaEndings); err != nil {
+		return out, err
+	}
+	args := c.budget([]string{"plan", "--schema=" + c.Schema})
+	if err := s.program.ask(q.r.Context(), &out.Planned, args...); err != nil {
+		return out, err
+	}
+	var checked checkedSchema
+	if err := s.program.ask(q.r.Context(), &checked, "schema", "check", c.Schema); err != nil {
+		return out, err
+	}
+	out.Command = shown(args)
+	out.Sigma = out.Planned.Usable / 3
+	out.Groups = groups(out.Sigma)
+	out.Columns = columnNoises(checked.Each, out.Sigma)
+	out.Ledger = s.ledger(q.r.Context(), c.Table)
+	out.After = out.Planned.Cost.Epsilon
+	if out.Ledger != nil {
+		out.After += out.Ledger.Spent.Epsilon
+		out.Over = out.Ledger.Limit != nil && out.After > out.Ledger.Limit.Epsilon*(1+1e-12)
+	}
+	return out, nil
+}
+
+// Step 3: how much noise, for how much budget.
+func (s *Server) plan(q *request) error {
+	c := choiceOf(q)
+	if err := s.folder.have("table", c.Table, tableEndings); err != nil {
+		return err
+	}
+	body := map[string]any{"Methods": []string{"auto", "aim", "mst", "wgan", "pategan", "mwem"}}
+	if !c.Bought() {
+		var checked checkedSchema
+		if err := s.folder.have("schema", c.Schema, schemaEndings); err != nil {
+			return err
+		}
+		if err := s.program.ask(q.r.Context(), &checked, "schema", "check", c.Schema); err != nil {
+			return err
+		}
+		body["Columns"] = checked.Each
+		out, err := s.outcome(q, c)
+		if err != nil {
+			body["Problem"] = err.Error()
+		} else {
+			body["Outcome"] = out
+		}
+	} else if !c.Header {
+		return problemf("Without a schema, say first that the names of the columns may be shown.")
+	}
+	if c.Out == "" {
+		c.Out = s.folder.free(stem(c.Table)+"-synthetic", ".csv")
+	}
+	return s.show(q, "plan.html", page{Title: "Plan the release", Step: 3, Choice: c,
+		Ledger: s.ledger(q.r.Context(), c.Table), Body: body})
+}
+
+func (s *Server) figures(q *request) error {
+	out, err := s.outcome(q, choiceOf(q))
+	if err != nil {
+		return err
+	}
+	return s.template(q, 200, "figures", out)
+}
+
+// generate is the command line of a choice.
+func generate(c choice) []string {
+	args := []string{"generate", c.Table}
+	if c.Bought() {
+		args = append(args, "--header-is-public")
+		args = flag(args, "unit", c.Unit)
+		args = flag(args, "max-rows-per-unit", c.UnitRows)
+	} else {
+		args = flag(args, "schema", c.Schema)
+	}
+	args = c.budget(args)
+	args = flag(args, "out", c.Out)
+	return flag(args, "model", modelOf(c.Out))
+}
+
+// modelOf is where the model of a synthetic table is kept.
+func modelOf(out string) string { return stem(out) + ".decoy" }
+
+// Step 4: run.
+func (s *Server) start(q *request) error {
+	c := choiceOf(q)
+	if err := c.checked(); err != nil {
+		return err
+	}
+	if err := s.folder.have("table", c.Table, tableEndings); err != nil {
+		return err
+	}
+	if !c.Bought() {
+		if err := s.folder.have("schema", c.Schema, schemaEndings); err != nil {
+			return err
+		}
+	} else if !c.Header {
+		return problemf("Without a schema, say first that the names of the columns may be shown.")
+	}
+	resume := q.value("resume") != ""
+	if !resume {
+		if err := s.folder.fresh("synthetic table", c.Out, outputEndings); err != nil {
+			return err
+		}
+		if err := s.folder.fresh("model", modelOf(c.Out), modelEndings); err != nil {
+			return err
+		}
+	} else if err := s.folder.place("synthetic table", c.Out, outputEndings); err != nil {
+		return err
+	}
+	args := generate(c)
+	if resume {
+		args = append(args, "--resume")
+	}
+	outputs := []string{c.Out, modelOf(c.Out)}
+	if c.Bought() {
+		outputs = append(outputs, stem(c.Out)+".schema.yaml")
+	}
+	return s.begin(q, "generate", args, outputs, c)
+}
+
+// begin starts a run and shows it.
+func (s *Server) begin(q *request, verb string, args, outputs []string, c choice) error {
+	r, err := s.runs.start(verb, args, outputs, c)
+	if err != nil {
+		return err
+	}
+	return q.redirect("/run/"+r.ID, nil)
+}
