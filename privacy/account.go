@@ -201,35 +201,18 @@ func hasEnd(lines []ledger.Entry) bool {
 	return len(lines) > 0 && lines[len(lines)-1].Kind == ledger.EntryClose
 }
 
-// Ledger is a copy of this run's own ledger: its opening, reservation, charges and close. It has
-// nothing of the journal, and no time but the day of the reservation.
+// Ledger is this run's own ledger, as a model carries it: its opening, reservation, charges and
+// close. It has nothing of the journal, and no time but the day of the reservation.
 func (s *session) Ledger() *ledger.Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.carried(s.lines)
-}
-
-// Released is the ledger that goes with what the run releases: that of [Session.Ledger] with the
-// run closed as done. The run itself is closed when the release is durable.
-func (s *session) Released() *ledger.Ledger {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if hasEnd(s.lines) {
-		return s.carried(s.lines)
-	}
-	e := ledger.Entry{Kind: ledger.EntryClose, Run: s.run, Status: ledger.StatusDone}
-	return s.carried(append(slices.Clip(s.lines), e))
-}
-
-// carried is lines of the run as a model carries them.
-func (s *session) carried(lines []ledger.Entry) *ledger.Ledger {
 	l := &ledger.Ledger{}
-	if len(lines) == 0 {
+	if len(s.lines) == 0 {
 		return l
 	}
-	last := s.ledgerUnits().OpenEntry(lines[0].Time).Seal(ledger.Entry{})
+	last := s.ledgerUnits().OpenEntry(s.lines[0].Time).Seal(ledger.Entry{})
 	l.Entries = append(l.Entries, last)
-	for _, e := range lines {
+	for _, e := range s.lines {
 		e = e.Clone()
 		e.Journal = ""
 		last = e.Seal(last)

@@ -60,14 +60,15 @@ func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 func (r *Rows) read(ctx context.Context, s *session) error {
 	quiet, stop := deaf(ctx)
 	defer stop()
-	if r.schema.Unit != "" {
-		s.units = func() []uint32 { return nil } // of a table without rows
+	bound := func(units []uint32) []int {
+		s.units = func() []uint32 { return units }
+		return boundUnits(units, s.nb.MaxRowsPerUnit, s.src)
 	}
 	if r.source != nil {
-		return r.source(quiet, func(units []uint32) []int {
-			s.units = func() []uint32 { return units }
-			return boundUnits(units, s.nb.MaxRowsPerUnit, s.src)
-		})
+		if r.schema.Unit != "" {
+			bound(nil) // of a table without rows
+		}
+		return r.source(quiet, bound)
 	}
 	t, report, err := r.load(quiet)
 	if err != nil {
@@ -78,8 +79,7 @@ func (r *Rows) read(ctx context.Context, s *session) error {
 		if units == nil && t.Rows() > 0 {
 			return fmt.Errorf("privacy: the table has no unit column: %w", schema.ErrSchema)
 		}
-		s.units = func() []uint32 { return units }
-		if keep := boundUnits(units, s.nb.MaxRowsPerUnit, s.src); len(keep) < len(units) {
+		if keep := bound(units); len(keep) < len(units) {
 			t = t.Select(keep)
 		}
 	}

@@ -158,7 +158,8 @@ func fit(
 	}
 	return release.New(release.Fitted{
 		Method: f.Name(), Tool: o.Tool, Budget: o.Budget, Schema: s.Schema(), Declared: declared,
-		Ledger: s.Released(), Price: PriceOf(plan), Settings: fitted.Settings, Params: fitted.Params,
+		Ledger: s.Ledger().ClosedAsDone(), Price: PriceOf(plan), Settings: fitted.Settings,
+		Params: fitted.Params,
 	})
 }
 

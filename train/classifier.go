@@ -68,7 +68,7 @@ func (t *task) classifier(
 		c.Claim.MaxRowsPerUnit = nb.MaxRowsPerUnit
 	}
 	c.SchemaYAML, c.SchemaSHA256 = string(yaml), t.schema.Fingerprint()
-	c.Ledger = s.Released().Entries
+	c.Ledger = s.Ledger().ClosedAsDone().Entries
 	c.Features = t.features()
 	_, err = c.Verify(nil)
 	return c, err

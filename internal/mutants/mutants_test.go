@@ -296,7 +296,7 @@ var mutants = []mutant{
 	},
 	{
 		"a clock in the model's ledger", "privacy/account.go", "e.Journal = \"\"",
-		"e.Journal, e.Time = \"\", lines[0].Time.Add(1e9)", "./privacy TestReleasedLedgerHasNoClock",
+		"e.Journal, e.Time = \"\", s.lines[0].Time.Add(1e9)", "./privacy TestReleasedLedgerHasNoClock",
 	},
 	{
 		"an answer is returned before it is kept", "privacy/release.go",

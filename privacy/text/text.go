@@ -150,9 +150,6 @@ func (s *session) Run() string { return s.s.Run() }
 // Ledger is a copy of this run's own ledger, as [privacy.Session.Ledger].
 func (s *session) Ledger() *ledger.Ledger { return s.s.Ledger() }
 
-// Released is [privacy.Session.Released].
-func (s *session) Released() *ledger.Ledger { return s.s.Released() }
-
 // Close is [privacy.Session.Close].
 func (s *session) Close(status string) error { return s.end(s.s.Close(status)) }
 
