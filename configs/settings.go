@@ -162,9 +162,10 @@ func quote(v any) string {
 
 // deleted says what to write for a key of earlier versions.
 var deleted = map[string]string{
-	"preset": "it is a setting of wgan now (settings: {preset: small}); for mst, write settings: " +
-		"{group_sigmas: 3} in place of presets small and medical, and {group_sigmas: 1} in place of " +
-		"large and fraud",
+	"preset": "wgan sizes itself by budget and rows; for mst, write settings: {group_sigmas: 3} in " +
+		"place of presets small and medical, and {group_sigmas: 1} in place of large and fraud",
+	"cold_start":  "the generator starts from a marginal model, which marginal_share pays for",
+	"total_share": "the number of rows is that of the marginal model, which marginal_share pays for",
 }
 
 // hint says what took the place of a deleted key, or names the nearest of the names, or all of them

@@ -33,20 +33,6 @@ func UnfoldTo(e *critic.Encoder, dst, d matrix.Matrix) {
 	}
 }
 
-// FoldMean is FoldTo for the mean of a row, and for the variances of independent errors of it; both
-// are rows of Cells.
-func FoldMean(e *critic.Encoder, mean, variance []float64) (means, variances []float64) {
-	means, variances = make([]float64, e.Inputs()), make([]float64, e.Inputs())
-	input, value := folding(e)
-	for cell, v := range value {
-		if v != 0 { // an error of +Inf at 0 is none
-			means[input[cell]] += float64(v) * mean[cell]
-			variances[input[cell]] += float64(v) * float64(v) * variance[cell]
-		}
-	}
-	return means, variances
-}
-
 // folding gives for every cell its input, and what the input is where the cell is 1.
 func folding(e *critic.Encoder) (input []int, value []float32) {
 	for k := range e.Columns() {

@@ -169,6 +169,8 @@ type Head struct {
 	Temperature float32 // of the relaxed draw, > 0; 0 = default .5
 	// straight-through: cells are 0 or 1 and the gradient is that of the relaxed draw
 	Hard bool
+	// no draw: cells are their probabilities given the latent noise, at temperature 1
+	Mean bool
 }
 
 // Pass runs a generator forward and backward on batches of one size. It is for one goroutine at a
@@ -190,6 +192,9 @@ func (g *Generator) NewPass(batch int, head Head) *Pass {
 	if head.Temperature == 0 {
 		head.Temperature = .5
 	}
+	if head.Mean {
+		head.Temperature = 1
+	}
 	if batch < 1 || !(head.Temperature > 0) {
 		panic(fmt.Sprintf("gan: a pass of %d rows at temperature %v", batch, head.Temperature))
 	}
@@ -199,6 +204,9 @@ func (g *Generator) NewPass(batch int, head Head) *Pass {
 		soft: matrix.New(batch, g.encoder.Cells()), gradient: make([]float32, g.count())}
 	p.out = p.soft
 	p.noise = make([]float32, len(p.soft.Data))
+	if head.Mean {
+		p.noise = nil
+	}
 	if head.Hard {
 		p.out = matrix.New(batch, g.encoder.Cells())
 	}
@@ -212,7 +220,9 @@ func (p *Pass) Forward(u *rand.Rand) matrix.Matrix {
 	for i := range p.z.Data {
 		p.z.Data[i] = float32(u.NormFloat64())
 	}
-	matrix.GumbelTo(p.noise, u)
+	if p.noise != nil {
+		matrix.GumbelTo(p.noise, u)
+	}
 	return p.forward()
 }
 

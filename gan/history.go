@@ -43,7 +43,6 @@ type History struct {
 	shape         *critic.Critic
 	inputs, units int
 	list          []measured
-	tables        *tables // nil for none
 	folded, back  matrix.Matrix
 	w             matrix.Matrix    // W¹ of the picks, side by side: inputs × picks·units
 	b             []float32        // b¹
@@ -149,8 +148,8 @@ func (h *History) Add(m Measurement) error {
 // where m_k is what was released and a, b are the means over the first and the second half of the
 // rows: an unbiased estimate of the squared error of the generator's own mean. (With one mean in
 // place of a and b its variance is added, and a generator learns to vary less.) δ and φ' are taken
-// as constant in the rows, which they are almost everywhere. To L comes the tables' part, if there
-// are any. It returns L. The number of rows must be even; picks may repeat.
+// as constant in the rows, which they are almost everywhere. It returns L. The number of rows
+// must be even; picks may repeat.
 func (h *History) GradientTo(dst, cells matrix.Matrix, picks []int) float64 {
 	e := h.shape.Encoder()
 	if cells.Rows%2 != 0 || cells.Rows == 0 || dst.Rows != cells.Rows || dst.Cols != e.Cells() ||
@@ -206,9 +205,6 @@ func (h *History) GradientTo(dst, cells matrix.Matrix, picks []int) float64 {
 	}
 	if e.ScaledColumns() != nil {
 		UnfoldTo(e, dst, down)
-	}
-	if h.tables != nil {
-		loss += h.tables.addTo(dst, cells)
 	}
 	return loss
 }

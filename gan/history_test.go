@@ -38,6 +38,12 @@ func someMeasurement(
 	return m
 }
 
+func fill(x []float32, v float32) {
+	for i := range x {
+		x[i] = v
+	}
+}
+
 // slow is the loss by its definition: from the gradient of the mean of D on either half.
 func (h *History) slow(x matrix.Matrix, picks []int) float64 {
 	half, total := x.Rows/2, 0.

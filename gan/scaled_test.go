@@ -49,20 +49,6 @@ func TestScaledEncoder(t *testing.T) {
 	if math.Abs(a-b) > 1e-5 {
 		t.Errorf("products %v and %v", a, b)
 	}
-	mean, variance := make([]float64, 15), make([]float64, 15)
-	for i := range mean {
-		mean[i], variance[i] = float64(x.Row(0)[i]), 2
-	}
-	variance[3] = math.Inf(1) // code 0 of column 1, which counts for nothing
-	means, variances := FoldMean(e, mean, variance)
-	for i, m := range means {
-		if math.Abs(m-float64(fx.Row(0)[i])) > 1e-5 {
-			t.Errorf("mean of input %d is %v, want %v", i, m, fx.Row(0)[i])
-		}
-	}
-	if variances[0] != 2 || variances[3] != 2 || math.Abs(variances[9]-2*(14./9)) > 1e-3 {
-		t.Errorf("variances %v", variances)
-	}
 }
 
 // TestScaledSum compares the exact sum with the gradient at dense rows, and what split batches add
@@ -149,22 +135,15 @@ func TestFoldedHistoryGradient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	n := e.Cells() * 2
-	tables := Tables{Target: 1, Means: normals(u, n, .2), SDs: make([]float32, n), Weight: .5}
-	fill(tables.SDs, .7)
-	if err := r.SetTables(tables); err != nil {
-		t.Fatal(err)
-	}
 	g, err := NewGenerator(e, GeneratorOptions{Latent: 3, Hidden: 5}, u)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, dst, picks, scratch := g.NewPass(batch, Head{}).Forward(u), matrix.New(batch, e.Cells()),
-		[]int{1, 0}, matrix.New(batch, e.Cells())
+	x, dst, picks := g.NewPass(batch, Head{}).Forward(u), matrix.New(batch, e.Cells()), []int{1, 0}
 	slow := func() float64 {
 		in := matrix.New(batch, e.Inputs())
 		FoldTo(e, in, x)
-		return r.slow(in, picks) + r.tables.addTo(scratch, x)
+		return r.slow(in, picks)
 	}
 	if got, want := r.GradientTo(dst, x, picks), slow(); math.Abs(got-want) > 1e-5*math.Abs(want) {
 		t.Errorf("loss %v, by the definition %v", got, want)

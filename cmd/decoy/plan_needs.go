@@ -182,8 +182,7 @@ func short3(x float64) string { return fmt.Sprintf("%.3g", x) }
 
 // compare plans with every method, at its defaults.
 func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
-	for _, name := range []string{"releases", "method", "set", "preset", "target", "workload",
-		"time-limit"} {
+	for _, name := range []string{"releases", "method", "set", "target", "workload", "time-limit"} {
 		if cmd.Flags().Changed(name) {
 			return usagef("--compare takes every method with its defaults: leave --%s out", name)
 		}

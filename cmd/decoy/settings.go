@@ -253,7 +253,6 @@ var shorthand = map[string]string{
 	"target":     "column `C` that the synthetic table will be used to predict",
 	"workload":   "marginals or queries `W` that must be accurate",
 	"time-limit": "stop refining after `T` (90s, 10m); the guarantee holds",
-	"preset":     "sizes `P` that suit the number of rows: small, medium or large",
 }
 
 // of are all settings of a method that were given, those that win last.

@@ -123,7 +123,7 @@ var allowed = map[string][]string{
 		"workload",
 	},
 	"synth/wgan": {
-		"synth", "privacy", "privacy/gradient", "privacy/gradient/clipped", "privacy/query",
+		"synth", "synth/aim", "marginal", "privacy", "privacy/gradient", "privacy/gradient/clipped",
 		"release", "gan", "gan/critic", "gan/critic/clipped", "bounds", "bounds/modes",
 		"bounds/penalty",
 		"accountant", "accountant/calibrate", "accountant/pld", "schema",

@@ -10,7 +10,7 @@ import (
 var everywhere = []string{"strict", "lenient", "units", "nobody", "no unit"}
 
 const (
-	wganSmall = "--set preset=small --set steps=2 --set post_steps=2 --set hidden=4 " +
+	wganSmall = "--set steps=2 --set distil_steps=2 --set post_steps=2 --set hidden=4 " +
 		"--set generator_steps=1 --set generator_units=4 --set batch=16"
 	pateganSmall = "--set rounds=2 --set questions=4 --set warm_steps=2 --set generator_steps=1 " +
 		"--set post_steps=2 --set student_steps=2 --set batch=16 --set student_hidden=4 --set pairs=1"

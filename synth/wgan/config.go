@@ -2,37 +2,32 @@ package wgan
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/synth/aim"
 )
 
 // Config are the settings. Zero values are the defaults, which the preset sets.
 type Config struct {
-	// auto, small (2 000 rows), medium (30 000) or large (300 000); default auto: by the noisy
-	// number of rows
-	Preset string `mapstructure:"preset"`
-	// column to predict, of at most 32 codes: its joint tables with every column are bought in
-	// place of one-way marginals
+	// column to predict: the marginal model looks at its pairs first
 	Target string `mapstructure:"target"`
 	// of the certificate: residual, box, thesis or ball (clipped rows); default residual
 	Mode string `mapstructure:"mode"`
 	// of mode ball: the norm of a gradient for which its noise is made; default 1
 	Radius float64 `mapstructure:"radius" default:"1" min:"1e-6" max:"1e6"`
-	// critic steps, one release each; default by preset
-	Steps int `mapstructure:"steps" min:"1" max:"100000"`
-	// Poisson rate of a batch, in (0, 1]; default 1. Below 1 preset auto is medium
+	// critic steps, one release each; default 4 to 64, by budget and noisy number of rows, and 16
+	// at a rate below 1
+	Steps int `mapstructure:"steps" default:"16" min:"1" max:"100000"`
+	// Poisson rate of a batch, in (0, 1]; default 1
 	Rate float64 `mapstructure:"rate" default:"1" min:"1e-6" max:"1"`
-	// share of the budget (in μ²) for the number of rows; default 0.01
-	TotalShare float64 `mapstructure:"total_share" default:"0.01" min:"1e-4" max:"0.5"`
-	// share for the marginals that the generator starts from; default by preset, with a target
-	// larger
-	MarginalShare float64 `mapstructure:"marginal_share" min:"0" max:"0.9"`
-	// units of each of the critic's hidden layers, of at most 16, as in 64,128; default one, by
-	// preset
+	// share of the budget (in μ²) for the marginal model that the generator is distilled from; the
+	// rest is for the critic's gradients; default 0.9
+	MarginalShare float64 `mapstructure:"marginal_share" default:"0.9" min:"1e-4" max:"0.999"`
+	// units of each of the critic's hidden layers, of at most 16, as in 64,128; default one of 16
+	// to 256, by budget and noisy number of rows
 	Hidden []int `mapstructure:"hidden"`
 	// of the critic's LeakyReLU, in [0, 1]; default 0, ReLU
 	Slope float64 `mapstructure:"slope" min:"0" max:"1"`
@@ -58,59 +53,30 @@ type Config struct {
 	PenaltyReach float64 `mapstructure:"penalty_reach" default:"0.1" min:"1e-6" max:"1"`
 	// of each layer's spectral norm (spectral) or of every weight (clip); default 1
 	Limit float64 `mapstructure:"limit" default:"1" min:"1e-6" max:"1e6"`
-	// units of the generator's hidden layers; default by preset
-	GeneratorUnits int `mapstructure:"generator_units" min:"1" max:"4096"`
+	// units of the generator's hidden layers; default 128
+	GeneratorUnits int `mapstructure:"generator_units" default:"128" min:"1" max:"4096"`
 	// Adam's learning rate for the generator, falling to a tenth over PostSteps; default 0.001
 	GeneratorRate float64 `mapstructure:"generator_rate" default:"0.001" min:"1e-8" max:"1"`
-	// generator steps after each release; default 20, without replay 1
-	GeneratorSteps int `mapstructure:"generator_steps" default:"20" min:"1" max:"1e6"`
-	// generator steps after the last one; default by preset, without replay 1
-	PostSteps int `mapstructure:"post_steps" min:"1" max:"1e7"`
+	// generator steps after each release; default 10, without replay 1
+	GeneratorSteps int `mapstructure:"generator_steps" default:"10" min:"1" max:"1e6"`
+	// generator steps on the marginal model alone, before the first release; default 2000
+	DistilSteps int `mapstructure:"distil_steps" default:"2000" min:"1" max:"1e7"`
+	// generator steps after the last one; default 200, without replay 1
+	PostSteps int `mapstructure:"post_steps" default:"200" min:"1" max:"1e7"`
 	// how the generator's cells are drawn in training: straight_through (rows of 0 and 1, the
 	// gradient of the relaxed draw) or gumbel (relaxed); default straight_through
 	Head string `mapstructure:"head"`
 	// of the relaxed draw; default 0.5
 	Temperature float64 `mapstructure:"temperature" default:"0.5" min:"0.01" max:"100"`
-	// generated rows a generator step, even; default 1024
-	Batch int `mapstructure:"batch" default:"1024" min:"2" max:"1048576"`
+	// generated rows that a generator step compares with measurements, even; default 512
+	Batch int `mapstructure:"batch" default:"512" min:"2" max:"1048576"`
 	// measurements that a generator step looks at; default 4
 	Snapshots int `mapstructure:"snapshots" default:"4" min:"1" max:"1e5"`
-	// weight of the target's tables beside the critic's measurements in the generator's loss;
-	// default by preset
-	TableWeight float64 `mapstructure:"table_weight" min:"1e-6" max:"1e6"`
-	// buy no marginals; start the generator at random
-	ColdStart bool `mapstructure:"cold_start"`
+	// weight of the pairs of the marginal model beside the critic's measurements in the generator's
+	// loss; default 1
+	TableWeight float64 `mapstructure:"table_weight" default:"1" min:"1e-6" max:"1e6"`
 	// train the generator on the last critic's score alone, as a plain WGAN does
 	NoReplay bool `mapstructure:"no_replay"`
-}
-
-// Names of the presets.
-const (
-	Auto   = "auto"
-	Small  = "small"
-	Medium = "medium"
-	Large  = "large"
-)
-
-// presetOf returns the settings of small, medium or large, the ones that depend on a table's size;
-// "auto" and "" are the empty ones, which leave the choice to the noisy number of rows. An error
-// wraps synth.ErrConfig.
-func presetOf(name string) (Config, error) {
-	switch name {
-	case "", Auto:
-		return Config{}, nil
-	case Small:
-		return Config{Preset: Small, Steps: 8, MarginalShare: .5, Hidden: []int{32},
-			GeneratorUnits: 64, PostSteps: 1000, TableWeight: 8}, nil
-	case Medium:
-		return Config{Preset: Medium, Steps: 48, MarginalShare: .1, Hidden: []int{128},
-			GeneratorUnits: 128, PostSteps: 3000, TableWeight: 1}, nil
-	case Large:
-		return Config{Preset: Large, Steps: 64, MarginalShare: .05, Hidden: []int{256},
-			GeneratorUnits: 256, PostSteps: 5000, TableWeight: 1}, nil
-	}
-	return Config{}, fmt.Errorf("wgan: the preset must be %s, %s, %s or %s: %w", Auto, Small,
-		Medium, Large, synth.ErrConfig)
 }
 
 // Encoders of numeric columns.
@@ -134,70 +100,34 @@ const (
 	gumbel          = "gumbel"
 )
 
-// presetFor is the preset of a table of about that many rows.
-func presetFor(rows float64) string {
-	switch {
-	case rows < 8000:
-		return Small
-	case rows < 120000:
-		return Medium
-	}
-	return Large
-}
-
-// targetShare is the default share of the marginals of a target: each is two-way.
-var targetShare = map[string]float64{Small: .8, Medium: .2, Large: .1}
-
-// filled is c with the defaults of a preset where it has none. An error wraps synth.ErrConfig.
-func (c Config) filled(preset string) (Config, error) {
-	p, _ := presetOf(preset)
-	if c.Target != "" {
-		p.MarginalShare = targetShare[preset]
-	}
-	p.Lipschitz, p.Head, p.Encoder, p.Engine, p.Mode = "penalty", straightThrough, oneHot,
-		handWritten, bounds.Residual.String()
-	if c.NoReplay { // the score of one critic is not to be believed for long
-		p.GeneratorSteps, p.PostSteps = 1, 1
-	}
-	from, to := reflect.ValueOf(p), reflect.ValueOf(&c).Elem()
-	for i := range to.NumField() {
-		if to.Field(i).IsZero() {
-			to.Field(i).Set(from.Field(i))
-		}
-	}
-	c.Preset = preset
-	if c.ColdStart {
-		c.MarginalShare = 0
-	}
-	return c, synth.Fill(Name, &c)
-}
-
 // New validates the settings. Errors wrap synth.ErrConfig.
 func New(c Config) (*Fitter, error) {
-	if _, err := presetOf(c.Preset); err != nil {
-		return nil, err
-	}
-	f := &Fitter{given: c}
-	for _, name := range []string{Small, Large, Medium} {
-		if c.Preset == name || f.auto() {
-			var err error
-			if f.cfg, err = c.filled(name); err == nil {
-				err = f.cfg.check()
-			}
-			if err != nil {
-				return nil, err
-			}
+	given := c
+	text := func(setting *string, preset string) {
+		if *setting == "" {
+			*setting = preset
 		}
 	}
-	if f.auto() {
-		f.cfg.Preset = Auto
+	text(&c.Lipschitz, "penalty")
+	text(&c.Head, straightThrough)
+	text(&c.Encoder, oneHot)
+	text(&c.Engine, handWritten)
+	text(&c.Mode, bounds.Residual.String())
+	if c.Hidden == nil {
+		c.Hidden = []int{64}
 	}
-	return f, nil
+	if c.NoReplay { // the score of one critic is not to be believed for long
+		c.GeneratorSteps, c.PostSteps = max(1, c.GeneratorSteps), max(1, c.PostSteps)
+	}
+	if err := synth.Fill(Name, &c); err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	marginals, err := aim.New(aim.Config{Target: c.Target})
+	return &Fitter{given, c, marginals}, err
 }
-
-// auto reports whether the noisy number of rows chooses the preset. Only at rate 1 can what is
-// bought later be chosen later.
-func (f *Fitter) auto() bool { return f.given.Preset == "" || f.given.Preset == Auto }
 
 // check refuses settings that are none, or do not go together. Errors wrap synth.ErrConfig.
 func (c Config) check() error {
@@ -233,10 +163,6 @@ func (c Config) check() error {
 		return refuse("a penalty at interpolates is lost on fresh critics, which are not trained")
 	case c.Encoder == scaled && c.Mode == "ball":
 		return refuse("encoder %s cannot be used with mode ball", scaled)
-	case !c.ColdStart && c.MarginalShare < 1e-4:
-		return refuse("marginal share %v must be from 0.0001 to 0.9", c.MarginalShare)
-	case c.TotalShare+c.MarginalShare >= .95:
-		return refuse("the shares leave less than 5 %% for the critic")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func TestEnginesAgree(t *testing.T) {
 		"two layers, leaky": {Hidden: []int{12, 6}, Slope: .2},
 		"no penalty":        {Lipschitz: "none"}, "heavy penalty": {Penalty: 100},
 	} {
-		c.Preset, c.Engine, c.Batch, c.Steps = Small, gorgonia, 64, 2
+		c.Engine, c.Batch, c.Steps = gorgonia, 64, 2
 		f, err := New(c)
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func TestEnginesAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		train, err := p.(*plan).start(session)
+		train, err := p.(*plan).start(context.Background(), session, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

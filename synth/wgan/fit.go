@@ -13,7 +13,6 @@ import (
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -24,10 +23,9 @@ type training struct {
 	*plan
 	encoder   *critic.Encoder
 	u         *rand.Rand
-	rows      float64 // noisy number of rows, at least 1
-	rowsError float64 // its relative standard deviation
-	inputs    []float32
-	inputSDs  []float32
+	rows      float64        // noisy number of rows, at least 1
+	bought    map[string]any // settings of the marginal model
+	distil    *distillation
 	generator *gan.Generator
 	critic    *critic.Critic
 	history   *gan.History
@@ -46,37 +44,46 @@ type training struct {
 	criticGraph    *gan.CriticGraph
 }
 
-// Fit runs the plan on an open session. Each of the steps certifies the critic and releases the
-// mean of its gradient over the private rows, keeps that as a measurement, moves the critic by it,
-// and lets the generator take steps towards all measurements so far.
+// Fit runs the plan on an open session. It buys a marginal model and distils the generator from its
+// rows. Then each of the steps certifies the critic and releases the mean of its gradient over the
+// private rows, keeps that as a measurement, moves the critic by it, and lets the generator take
+// steps towards all measurements so far and the marginal model.
 func (p *plan) Fit(
 	ctx context.Context, s *privacy.Session, progress synth.Progress,
 ) (fitted synth.Model, err error) {
-	progress.Report("counting", 0)
-	if err := ctx.Err(); err != nil {
-		return fitted, err
-	}
-	t, err := p.start(s)
+	t, err := p.start(ctx, s, progress)
 	if err != nil {
 		return fitted, err
 	}
 	defer t.close()
 	c := t.cfg
-	total, done := c.Steps*c.GeneratorSteps+c.PostSteps, 0
-	generate := func(steps int, stage string, decay float64) error {
+	trained := c.Steps*c.GeneratorSteps + c.PostSteps
+	done := 0
+	generate := func(steps int, stage string, step func(k int) error) error {
 		for k := range steps {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			fall := decay * float64(k) / float64(max(1, c.PostSteps))
-			if err := t.generatorStep(c.GeneratorRate * (1 - fall)); err != nil {
+			if err := step(k); err != nil {
 				return err
 			}
-			if done++; k%16 == 15 {
-				progress.Report(stage, float64(done)/float64(total))
+			if done++; done%16 == 0 {
+				progress.Report(stage, float64(done)/float64(c.DistilSteps+trained))
 			}
 		}
 		return nil
+	}
+	if err := generate(c.DistilSteps, "distilling the marginal model", func(k int) error {
+		t.distilStep(float64(k) / float64(c.DistilSteps))
+		return nil
+	}); err != nil {
+		return fitted, err
+	}
+	copy(t.generator.Parameters(), t.average)
+	first := done
+	refine := func(int) error {
+		fall := float64(done-first) / float64(trained)
+		return t.generatorStep(c.GeneratorRate * (1 - .9*fall))
 	}
 	for k := range c.Steps {
 		if p.observe != nil {
@@ -95,21 +102,21 @@ func (p *plan) Fit(
 		}
 		stage := fmt.Sprintf("step %d of %d, noise multiplier %.3g, certificate %.3g", k+1,
 			c.Steps, t.z, released.Certificate.TotalStd())
-		if err := generate(c.GeneratorSteps, stage, 0); err != nil {
+		if err := generate(c.GeneratorSteps, stage, refine); err != nil {
 			return fitted, err
 		}
 	}
 	stage := fmt.Sprintf("replaying %d measurements, noise multiplier %.3g", t.history.Len(), t.z)
-	if err := generate(c.PostSteps, stage, .9); err != nil {
+	if err := generate(c.PostSteps, stage, refine); err != nil {
 		return fitted, err
 	}
 	copy(t.generator.Parameters(), t.average)
 	fitted.Params = &release.Generator{Net: t.generator, Rows: t.rows}
 	fitted.Settings = map[string]any{
-		"preset": c.Preset, "certificate": c.Mode, "steps": c.Steps, "rate": c.Rate,
+		"certificate": c.Mode, "steps": c.Steps, "rate": c.Rate,
+		"marginal_share": c.MarginalShare, "marginals": t.bought["marginals"],
 		"noise_multiplier": t.z, "hidden": c.Hidden, "generator_units": c.GeneratorUnits,
-		"engine": c.Engine, "total_sigma": t.total, "marginal_sigma": t.table,
-		"generator_steps": total,
+		"engine": c.Engine, "generator_steps": c.DistilSteps + trained,
 	}
 	if c.Target != "" {
 		fitted.Settings["target"] = c.Target
@@ -124,9 +131,10 @@ func (p *plan) Fit(
 // fakes is how many generated rows a step of the critic looks at.
 const fakes = 4096
 
-// start buys the number of rows, by which the preset is chosen, and the marginals, and makes the
-// networks.
-func (p *plan) start(s *privacy.Session) (*training, error) {
+// start buys the marginal model and makes the networks.
+func (p *plan) start(
+	ctx context.Context, s *privacy.Session, progress synth.Progress,
+) (*training, error) {
 	e, err := critic.NewEncoder(p.schema)
 	if err != nil {
 		return nil, err
@@ -138,36 +146,22 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 			return nil, err
 		}
 	}
-	total, err := s.Measure(query.Total{}, p.total)
+	model, err := p.marginals.Fit(ctx, s, progress)
 	if err != nil {
 		return nil, err
 	}
-	n := total[0]
-	t.plan = p.chosen(float64(n))
-	t.rows = max(1, float64(n))
-	t.rowsError = t.total / t.rows
-	var tables [][]int64
-	for i := range t.plan.tables() {
-		counts, err := s.Measure(privacy.Marginal{Cols: t.plan.columns(i)}, t.table)
-		if err != nil {
-			return nil, err
-		}
-		tables = append(tables, counts)
-	}
+	t.rows, t.bought = max(1, model.Params.Total()), model.Settings
+	t.plan = p.sized(t.rows)
 	c := t.cfg
-	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{Hidden: c.GeneratorUnits},
-		t.u); err != nil {
+	if t.generator, err = gan.NewGenerator(e, gan.GeneratorOptions{Latent: latent,
+		Hidden: c.GeneratorUnits}, t.u); err != nil {
 		return nil, err
 	}
+	t.distil = newDistillation(model, t.generator, t.u)
 	if t.critic, err = t.newCritic(); err != nil {
 		return nil, err
 	}
 	t.history = gan.NewHistory(t.critic)
-	if len(tables) > 0 {
-		if err := t.warm(tables); err != nil {
-			return nil, err
-		}
-	}
 	t.pass = t.generator.NewPass(c.Batch, gan.Head{Hard: c.Head == straightThrough,
 		Temperature: float32(c.Temperature)})
 	t.down = matrix.New(c.Batch, e.Cells())
@@ -181,7 +175,7 @@ func (p *plan) start(s *privacy.Session) (*training, error) {
 	if c.Engine == gorgonia {
 		t.graphs()
 	}
-	t.adamG = matrix.NewAdam(len(t.generator.Parameters()), .5, .9)
+	t.adamG = matrix.NewAdam(len(t.generator.Parameters()), .9, .99)
 	t.adamC = matrix.NewAdam(len(t.critic.Parameters()), .5, .9)
 	return t, nil
 }
@@ -206,8 +200,8 @@ func (t *training) newCritic() (*critic.Critic, error) {
 }
 
 // generatorStep moves the generator towards agreement with a random few of the measurements, or
-// without replay towards a better score of the critic, at the given learning rate. It is
-// post-processing.
+// without replay towards a better score of the critic, and towards the pairs of the marginal model,
+// at the given learning rate. It is post-processing.
 func (t *training) generatorStep(rate float64) error {
 	if t.cfg.NoReplay {
 		t.judgeTo(t.down, t.pass.Forward(t.u))
@@ -221,11 +215,19 @@ func (t *training) generatorStep(rate float64) error {
 	if err != nil {
 		return err
 	}
+	for i, g := range t.distil.gradient(t.cfg.TableWeight, t.u) {
+		gradient[i] += g
+	}
+	t.update(gradient, rate)
+	return nil
+}
+
+// update moves the generator and the average of its parameters.
+func (t *training) update(gradient []float32, rate float64) {
 	t.adamG.Update(t.generator.Parameters(), gradient, float32(rate))
 	for i, w := range t.generator.Parameters() {
 		t.average[i] += averageRate * (w - t.average[i])
 	}
-	return nil
 }
 
 // picks draws the measurements of a generator step.

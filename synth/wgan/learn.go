@@ -26,10 +26,9 @@ func (t *training) remember(r gradient.Certified) ([]float64, error) {
 	scales, zPerRow := cert.Scales(), t.penalty().GradientMultiplier(t.z)/batch
 	sds := make([]float32, len(gradient))
 	for k, scale := range scales[cert.Inputs():] {
-		sds[k] = t.deviation(scale*zPerRow, gradient[k], cert.Factor())
+		sds[k] = t.deviation(scale*zPerRow, cert.Factor())
 	}
-	m := gan.Measurement{Critic: t.critic, SDs: sds, MeanInputs: t.inputs,
-		SDInputs: slices.Clone(t.inputSDs)}
+	m := gan.Measurement{Critic: t.critic, SDs: sds}
 	means := slices.Clone(gradient)
 	var p predictor
 	if cert.Inputs() > 0 {
@@ -39,7 +38,7 @@ func (t *training) remember(r gradient.Certified) ([]float64, error) {
 		p.takeOff(means, inputs)
 		m.MeanInputs, m.SDInputs = narrow(inputs), make([]float32, len(inputs))
 		for k, scale := range scales[:cert.Inputs()] {
-			m.SDInputs[k] = t.deviation(scale*zPerRow, inputs[k], 0)
+			m.SDInputs[k] = t.deviation(scale*zPerRow, 0)
 		}
 	}
 	t.asSeen(sds, m.SDInputs, p)
@@ -86,12 +85,10 @@ func (t *training) criticStep(gradient []float64, released clipped.Released) err
 	return nil
 }
 
-// deviation is the standard deviation of a mean: that of its noise, of the noisy number of rows it
-// was divided by, and of the grid that the gate rounds factors to and the generator does not.
-// Without the last two a coordinate that hardly needs noise would drown all others.
-func (t *training) deviation(noise, mean, grid float64) float32 {
-	scale := mean * t.rowsError
-	return float32(math.Sqrt(noise*noise + scale*scale + grid*grid))
+// deviation is the standard deviation of a mean: that of its noise, and of the grid that the gate
+// rounds factors to and the generator does not.
+func (t *training) deviation(noise, grid float64) float32 {
+	return float32(math.Hypot(noise, grid))
 }
 
 func narrow(x []float64) []float32 {

@@ -3,45 +3,41 @@ package wgan
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/bounds/modes"
+	"github.com/decoy-dp/decoy/gan"
 	"github.com/decoy-dp/decoy/gan/critic"
+	"github.com/decoy-dp/decoy/marginal"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/gradient/clipped"
-	"github.com/decoy-dp/decoy/privacy/query"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
-// plan is the noise of a fit.
+// plan is a fit that has been paid for.
 type plan struct {
-	given Config
-	cfg   Config // with the defaults
-	// the preset is chosen once the number of rows is bought; what it buys is then paid from a filter
-	auto   bool
-	mode   bounds.Mode
-	schema *schema.Schema
-	nb     privacy.Neighbours
-	target int     // column, −1 for none
-	scale  float64 // 1/μ of the whole
-	total  float64 // σ of the number of rows
-	table  float64 // σ of a cell of a marginal
-	z      float64 // noise multiplier of a gradient sum
-	scaled []bool  // of each column, whether the critic sees it as one number; nil if none is
+	fitter    *Fitter
+	cfg       Config // with the defaults
+	mode      bounds.Mode
+	schema    *schema.Schema
+	nb        privacy.Neighbours
+	mu        float64    // of all that is bought from the filter: at rate 1 everything
+	marginals synth.Plan // the model that the generator is distilled from
+	z         float64    // noise multiplier of a gradient sum
+	scaled    []bool     // of each column, whether the critic sees it as one number; nil if none is
 
 	observe func(*critic.Critic) // called with each critic before it is measured; nil for none
 }
 
-// maxTarget is the largest number of codes of a target.
-const maxTarget = 32
-
-// Plan splits the budget in shares of μ² and scales all noise together until the exact composition
-// meets it.
+// Plan splits the budget in shares of μ². At rate 1 it is one filter. Below, the gradient sums are
+// events of their own, and all noise is scaled together until the exact composition meets the
+// budget.
 func (f *Fitter) Plan(
 	s *schema.Schema, nb privacy.Neighbours, b accountant.Budget,
 ) (synth.Plan, error) {
@@ -52,6 +48,49 @@ func (f *Fitter) Plan(
 		return nil, fmt.Errorf("wgan: its noise is Gaussian and needs delta > 0: %w",
 			accountant.ErrBudgetRange)
 	}
+	if name := f.cfg.Target; name != "" && s.Index(name) < 0 {
+		return nil, fmt.Errorf("wgan: target: the schema has no column %q%s: %w", name,
+			s.Hint(name), synth.ErrConfig)
+	}
+	p, err := f.plan(s, nb)
+	if err != nil {
+		return nil, err
+	}
+	mu, err := calibrate.Mu(b)
+	if p.cfg.Rate < 1 && err == nil {
+		var scale float64
+		scale, err = calibrate.Scale(b, nb.Adjacency, func(scale float64) accountant.Composition {
+			return p.at(1 / scale).Composition()
+		}, pld.RDP, pld.Epsilon)
+		mu = 1 / scale
+	}
+	if err != nil {
+		return nil, fmt.Errorf("wgan: %w", err)
+	}
+	return p.at(mu).with(nil)
+}
+
+// Unseen refuses settings that need a schema, and a target that is no column.
+func (f *Fitter) Unseen(columns []string) (target string, err error) {
+	if f.cfg.Rate < 1 {
+		return "", fmt.Errorf("wgan: rate below 1 needs a schema: %w", synth.ErrConfig)
+	}
+	return f.marginals.Unseen(columns)
+}
+
+// Continue plans with what is left of a filter.
+func (f *Fitter) Continue(
+	s *schema.Schema, nb privacy.Neighbours, mu float64, known []marginal.Measurement,
+) (synth.Plan, error) {
+	p, err := f.plan(s, nb)
+	if err != nil {
+		return nil, err
+	}
+	return p.at(mu).with(known)
+}
+
+// plan is the plan without a budget.
+func (f *Fitter) plan(s *schema.Schema, nb privacy.Neighbours) (*plan, error) {
 	if cells := cellCount(s); weights(cells, f.cfg.Hidden) > 1<<24 {
 		return nil, fmt.Errorf("wgan: %d cells are too many for a critic of %d units; "+
 			"coarsen the bins or categories: %w", cells, f.cfg.Hidden, synth.ErrConfig)
@@ -60,38 +99,8 @@ func (f *Fitter) Plan(
 	if err != nil {
 		return nil, fmt.Errorf("wgan: %w: %w", err, synth.ErrConfig)
 	}
-	p := &plan{mode: mode, given: f.given, cfg: f.cfg, auto: f.auto() && f.cfg.Rate == 1, schema: s,
-		nb:     nb,
-		target: -1, scaled: scaledColumns(s, f.cfg)}
-	if name := f.cfg.Target; name != "" {
-		if p.target = s.Index(name); p.target < 0 {
-			return nil, fmt.Errorf("wgan: target: the schema has no column %q%s: %w", name,
-				s.Hint(name), synth.ErrConfig)
-		}
-		if m := s.Sizes()[p.target]; m > maxTarget {
-			return nil, fmt.Errorf("wgan: target: column %q has %d codes, more than %d: %w", name,
-				m, maxTarget, synth.ErrConfig)
-		}
-		if len(s.Columns) == 1 {
-			p.target = -1 // nothing to be predicted from
-		}
-	}
-	var prices []accountant.Pricer
-	if p.cfg.Rate < 1 {
-		prices = []accountant.Pricer{pld.RDP, pld.Epsilon}
-	}
-	scale, err := calibrate.Scale(b, nb.Adjacency,
-		func(scale float64) accountant.Composition { return p.at(scale).Composition() }, prices...)
-	if err != nil {
-		return nil, fmt.Errorf("wgan: %w", err)
-	}
-	p = p.at(scale)
-	if p.scaled != nil && p.z > mostScaled {
-		return nil, fmt.Errorf("wgan: with encoder %s epsilon %v at delta %v needs a noise "+
-			"multiplier of %.4g, more than the %d it can have; encoder %s has no limit: %w",
-			scaled, b.Epsilon, b.Delta, p.z, mostScaled, oneHot, synth.ErrConfig)
-	}
-	return p, nil
+	return &plan{mode: mode, cfg: f.cfg, fitter: f, schema: s, nb: nb,
+		scaled: scaledColumns(s, f.cfg)}, nil
 }
 
 // mostScaled is the largest noise multiplier with scaled columns: their grid cannot be made coarser
@@ -114,54 +123,41 @@ func weights(cells int, hidden []int) (n int) {
 	return n
 }
 
-// at is the plan whose parts have the shares of μ² = 1/scale² (at rate 1; a lower rate costs less
-// and is calibrated with the rest).
-func (p *plan) at(scale float64) *plan {
+// at is the plan whose parts have their shares of μ² (at rate 1; a lower rate costs less and is
+// calibrated with the rest).
+func (p *plan) at(mu float64) *plan {
 	q := *p
-	one := float64(max(1, p.nb.MaxRowsPerUnit))
-	vector := one
-	if p.nb.Adjacency == accountant.ReplaceOne {
-		vector *= math.Sqrt2
-	}
-	q.scale = scale
-	q.total = one * scale / math.Sqrt(p.cfg.TotalShare)
-	if n := p.tables(); n > 0 {
-		q.table = vector * scale * math.Sqrt(float64(n)/p.cfg.MarginalShare)
-	}
-	q.z = scale * math.Sqrt(float64(p.cfg.Steps)/(1-p.cfg.TotalShare-p.cfg.MarginalShare))
+	q.mu = mu
+	q.z = math.Sqrt(float64(p.cfg.Steps)/(1-p.cfg.MarginalShare)) / mu * (1 + 1e-9)
 	return &q
 }
 
-// chosen is the plan with the preset for that many rows, paid from what the filter has.
-func (p *plan) chosen(rows float64) *plan {
-	if !p.auto {
-		return p
-	}
+// sized is the plan for about that many rows: where no setting says otherwise, the critic's units
+// and releases follow from the signal of the gradients, rows over the noise that one release of
+// their whole share would have. Below rate 1 that number is part of the plan, and stays.
+func (p *plan) sized(rows float64) *plan {
 	q := *p
-	q.cfg, _ = p.given.filled(presetFor(rows)) // checked by New
-	return q.at(p.scale * (1 + 1e-9))          // the filter rounds against us
+	signal := math.Sqrt(1-p.cfg.MarginalShare) * p.mu * rows
+	if units := 8 * math.Round(1.5*math.Sqrt(signal)/8); p.fitter.given.Hidden == nil {
+		q.cfg.Hidden = []int{int(min(max(units, 16), 256))}
+	}
+	if p.fitter.given.Steps == 0 && p.cfg.Rate == 1 {
+		q.cfg.Steps = min(max(int(math.Sqrt(signal)/3), 4), 64)
+	}
+	return q.at(p.mu)
 }
 
-// tables is the number of marginals that are bought.
-func (p *plan) tables() int {
-	switch {
-	case p.cfg.ColdStart:
-		return 0
-	case p.target >= 0:
-		return len(p.schema.Columns) - 1
+// with plans the marginal model and checks the noise.
+func (p *plan) with(known []marginal.Measurement) (*plan, error) {
+	if p.scaled != nil && p.z > mostScaled {
+		return nil, fmt.Errorf("wgan: with encoder %s this budget needs a noise multiplier of "+
+			"%.4g, more than the %d it can have; encoder %s has no limit: %w",
+			scaled, p.z, mostScaled, oneHot, synth.ErrConfig)
 	}
-	return len(p.schema.Columns)
-}
-
-// columns are those of marginal i.
-func (p *plan) columns(i int) []int {
-	if p.target < 0 {
-		return []int{i}
-	}
-	if i >= p.target {
-		i++
-	}
-	return []int{i, p.target}
+	var err error
+	p.marginals, err = p.fitter.marginals.Continue(p.schema, p.nb,
+		p.mu*math.Sqrt(p.cfg.MarginalShare), known)
+	return p, err
 }
 
 // sum is the plan of a gradient sum.
@@ -191,55 +187,44 @@ func (p *plan) Price() accountant.Pricer {
 	return nil
 }
 
-// Composition is the number of rows, the marginals and the gradient sums; or, if the number of rows
-// is to choose these, a filter for all of them.
+// Composition is one filter; with samples, one for the marginal model and the gradient sums.
 func (p *plan) Composition() accountant.Composition {
-	c := accountant.Composition{{Event: p.nb.MeasureEvent(query.Total{}, p.total), Count: 1}}
-	if p.auto {
-		return append(
-			c,
-			accountant.Charge{Event: accountant.GDPFilter{Mu: math.Sqrt(1-p.cfg.TotalShare) / p.scale},
-				Count: 1})
+	if p.cfg.Rate == 1 {
+		return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.mu}, Count: 1}}
 	}
-	c = append(c, accountant.Charge{Event: p.sumEvent(), Count: p.cfg.Steps})
-	if n := p.tables(); n > 0 {
-		c = append(c, accountant.Charge{Event: p.nb.MeasureEvent(privacy.Marginal{}, p.table),
-			Count: n})
+	return accountant.Composition{
+		{Event: accountant.GDPFilter{Mu: p.mu * math.Sqrt(p.cfg.MarginalShare)}, Count: 1},
+		{Event: p.sumEvent(), Count: p.cfg.Steps},
 	}
-	return c
 }
 
-// Forecast counts the multiplications of the generator's steps, which dominate.
+// forecastRows is for how many rows a forecast is: they decide the size of the critic.
+const forecastRows = 30_000
+
+// Forecast counts the multiplications of the generator's steps, beside the marginal model.
 func (p *plan) Forecast() synth.Forecast {
+	p = p.sized(forecastRows)
 	cells, c := float64(cellCount(p.schema)), p.cfg
-	steps := float64(c.Steps*c.GeneratorSteps + c.PostSteps)
+	compared := min(cells, gan.MaxPairCells)
 	critic := float64(weights(cellCount(p.schema), c.Hidden))
-	perStep := float64(c.Batch) * (3*cells*float64(c.GeneratorUnits) +
-		4*critic*float64(min(c.Snapshots, c.Steps)))
+	network := 3 * float64(c.GeneratorUnits) * (cells + float64(c.GeneratorUnits) + 64)
+	pairs := float64(distilBatch) * (network + 2*compared*compared)
+	measured := float64(c.Batch) * (network + 4*critic*float64(min(c.Snapshots, c.Steps)))
 	speed := 2.7e10
 	if c.Engine == gorgonia {
 		speed /= 4
 	}
-	noise := []synth.Noise{
-		{What: "number of rows", Count: 1, Sigma: p.total},
-		{What: "gradient sum", Count: c.Steps, Multiplier: p.penalty().GradientMultiplier(p.z)},
-	}
+	trained := float64(c.Steps*c.GeneratorSteps + c.PostSteps)
+	f := p.marginals.Forecast()
+	f.Noise = append(slices.Clone(f.Noise), synth.Noise{What: "gradient sum", Count: c.Steps,
+		Multiplier: p.penalty().GradientMultiplier(p.z)})
 	if c.Lipschitz == interpolates {
-		noise = append(noise, synth.Noise{What: "sum of the penalty's gradient", Count: c.Steps,
-			Multiplier: p.penalty().Multiplier(p.z)})
+		f.Noise = append(f.Noise, synth.Noise{What: "sum of the penalty's gradient",
+			Count: c.Steps, Multiplier: p.penalty().Multiplier(p.z)})
 	}
-	if n := p.tables(); n > 0 {
-		what := "one-way marginal"
-		if p.target >= 0 {
-			what = "joint table with the target"
-		}
-		noise = append(noise, synth.Noise{What: what, Count: n, Sigma: p.table})
-	}
-	return synth.Forecast{
-		MemoryBytes: int64(
-			4*float64(c.Batch)*(6*cells+float64(8*c.GeneratorUnits+4*c.Hidden[0]*c.Snapshots)) +
-				4*21*critic*float64(c.Steps)),
-		Seconds: steps * perStep / speed,
-		Noise:   noise,
-	}
+	f.MemoryBytes = max(f.MemoryBytes, int64(
+		4*float64(c.Batch)*(6*cells+float64(8*c.GeneratorUnits+4*c.Hidden[0]*c.Snapshots))+
+			4*21*critic*float64(c.Steps)+4*cells*cells))
+	f.Seconds += (float64(c.DistilSteps)*pairs + trained*(pairs+measured)) / speed
+	return f
 }

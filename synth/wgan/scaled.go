@@ -1,7 +1,6 @@
 package wgan
 
 import (
-	"math"
 	"slices"
 
 	"github.com/decoy-dp/decoy/gan"
@@ -50,20 +49,4 @@ func (t *training) judgeTo(down, x matrix.Matrix) {
 	back := matrix.New(x.Rows, t.encoder.Inputs())
 	t.judge.InputTo(back, t.seen(&t.folded, x))
 	gan.UnfoldTo(t.encoder, down, back)
-}
-
-// foldInputs turns the measurement of the mean cells into one of the mean inputs.
-func (t *training) foldInputs() {
-	if t.scaled == nil {
-		return
-	}
-	means, variances := make([]float64, len(t.inputs)), make([]float64, len(t.inputs))
-	for i, sd := range t.inputSDs {
-		means[i], variances[i] = float64(t.inputs[i]), float64(sd)*float64(sd)
-	}
-	means, variances = gan.FoldMean(t.encoder, means, variances)
-	for i, v := range variances {
-		variances[i] = math.Sqrt(v)
-	}
-	t.inputs, t.inputSDs = narrow(means), narrow(variances)
 }

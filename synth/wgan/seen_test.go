@@ -22,7 +22,7 @@ func TestAsSeen(t *testing.T) {
 	}
 	for name, c := range map[string]Config{"residual": {}, "box": {Mode: "box"},
 		"two layers": {Hidden: []int{8, 6}, Slope: .2}, "scaled": {Encoder: scaled}} {
-		c.Preset, c.Batch, c.Steps = Small, 64, 2
+		c.Batch, c.Steps = 64, 2
 		f, err := New(c)
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestAsSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		train, err := p.(*plan).start(session)
+		train, err := p.(*plan).start(context.Background(), session, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

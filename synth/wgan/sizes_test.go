@@ -22,7 +22,7 @@ func TestVarianceOrder(t *testing.T) {
 	tab := synthtest.Table(t, s, 3000)
 	for name, c := range map[string]Config{"trained": {}, "fresh": {FreshCritics: true},
 		"trained, leaky": {Slope: .2, CriticRate: .05}, "two layers": {Hidden: []int{16, 16}}} {
-		c.Preset, c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = Medium, 12, 10, 1, 128
+		c.Steps, c.DistilSteps, c.GeneratorSteps, c.PostSteps, c.Batch = 12, 20, 10, 1, 128
 		if c.Hidden == nil {
 			c.Hidden = []int{16}
 		}

@@ -15,18 +15,18 @@ import (
 	"github.com/decoy-dp/decoy/gan/critic"
 	"github.com/decoy-dp/decoy/internal/matrix"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/synthtest"
 )
 
 func TestConformance(t *testing.T) {
-	quick, err := New(Config{Steps: 3, GeneratorSteps: 4, PostSteps: 20, Batch: 64,
+	quick, err := New(Config{Steps: 3, DistilSteps: 10, GeneratorSteps: 4, PostSteps: 20, Batch: 64,
 		Hidden: []int{8}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := New(Config{Steps: 10, GeneratorSteps: 30, PostSteps: 1000, Batch: 512,
-		Hidden: []int{32}})
+	good, err := New(Config{DistilSteps: 500})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestConfig(t *testing.T) {
 	for name, c := range map[string]Config{
 		"negative steps": {Steps: -1}, "rate over 1": {Rate: 1.5}, "NaN rate": {Rate: math.NaN()},
 		"odd batch":    {Batch: 33},
-		"unknown mode": {Mode: "blocks"}, "shares": {TotalShare: .4, MarginalShare: .6},
+		"unknown mode": {Mode: "blocks"}, "nothing for gradients": {MarginalShare: 1},
 		"negative slope": {Slope: -1},
 		"unknown engine": {Engine: "torch"}, "unknown head": {Head: "softmax"},
 		"temperature": {Temperature: 1e-3},
@@ -70,8 +70,10 @@ func TestFullBatchesAreGaussian(t *testing.T) {
 	if err != nil || cost.Method != "gdp" || cost.Epsilon > 1 || cost.Epsilon < 1-1e-6 {
 		t.Errorf("%+v, %v", cost, err)
 	}
-	// σ = 3.730632 for one release of sensitivity 1: 89 % of μ² over 48 releases.
-	if got, want := p.(*plan).z, 3.730632*math.Sqrt(48/.89); math.Abs(got/want-1) > 1e-5 {
+	// σ = 3.730632 for one release of sensitivity 1: 10 % of μ² over the releases.
+	sized := p.(*plan).sized(3e4)
+	want := 3.730632 * math.Sqrt(float64(sized.cfg.Steps)/.1)
+	if got := sized.z; math.Abs(got/want-1) > 1e-5 {
 		t.Errorf("noise multiplier %v, want %v", got, want)
 	}
 }
@@ -82,7 +84,7 @@ func TestInterpolatesArePaid(t *testing.T) {
 	s, b := synthtest.Schema(6), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	plans := map[string]*plan{}
 	for _, lipschitz := range []string{"penalty", interpolates} {
-		f, err := New(Config{Preset: Medium, Lipschitz: lipschitz, PenaltyShare: .36})
+		f, err := New(Config{Steps: 8, Lipschitz: lipschitz, PenaltyShare: .36})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,9 +116,9 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 	}
 	tab := numbersTable(t, numbers(), 600)
 	norm := func(lipschitz string) float64 {
-		f, err := New(Config{Preset: Small, Lipschitz: lipschitz, Penalty: 10, Steps: 60,
+		f, err := New(Config{Lipschitz: lipschitz, Penalty: 10, Steps: 60, DistilSteps: 1,
 			GeneratorSteps: 1, PostSteps: 1, Batch: 64, Hidden: []int{16}, CriticRate: .05,
-			ColdStart: true})
+			MarginalShare: .01})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,9 +166,8 @@ func TestInterpolatesHoldTheCritic(t *testing.T) {
 // TestAblations: the plain forms plan and fit too, and say what they leave out.
 func TestAblations(t *testing.T) {
 	tab := synthtest.Table(t, synthtest.Schema(4), 500)
-	for name, c := range map[string]Config{"cold start": {ColdStart: true},
-		"no replay": {NoReplay: true},
-		"box, cold": {Mode: "box", ColdStart: true}, "box": {Mode: "box"},
+	for name, c := range map[string]Config{"no replay": {NoReplay: true},
+		"box":    {Mode: "box"},
 		"thesis": {Mode: "thesis"}, "ball": {Mode: "ball"}, "spectral": {Lipschitz: "spectral"},
 		"clip":          {Lipschitz: "clip", Limit: .1},
 		"fresh critics": {FreshCritics: true},
@@ -175,7 +176,7 @@ func TestAblations(t *testing.T) {
 			Target: "column 2"}, "three layers, box": {Hidden: []int{8, 6, 4}, Mode: "box",
 			Slope: .2},
 		"two layers, ball": {Hidden: []int{8, 6}, Mode: "ball"},
-		"two layers, cold, spectral": {Hidden: []int{8, 6}, ColdStart: true,
+		"two layers, spectral": {Hidden: []int{8, 6},
 			Lipschitz: "spectral"}, "two layers, no replay": {Hidden: []int{8, 6}, NoReplay: true},
 		"interpolates": {Lipschitz: interpolates}, "two layers, interpolates": {Hidden: []int{8, 6},
 			Lipschitz: interpolates, PenaltyReach: 1}, "ball, interpolates": {Mode: "ball",
@@ -186,7 +187,7 @@ func TestAblations(t *testing.T) {
 		"gorgonia, two layers, no replay, interpolates": {Engine: gorgonia, Hidden: []int{8, 6},
 			NoReplay: true, Lipschitz: interpolates},
 		"two layers, Poisson": {Hidden: []int{8, 6}, Rate: .5}} {
-		c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = 3, 4, 10, 64
+		c.Steps, c.DistilSteps, c.GeneratorSteps, c.PostSteps, c.Batch = 3, 5, 4, 10, 64
 		if c.Hidden == nil {
 			c.Hidden = []int{8}
 		}
@@ -195,17 +196,20 @@ func TestAblations(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := synthtest.Fit(t, f, tab, accountant.Budget{Epsilon: 1, Delta: 1e-6})
-		v, err := m.Verify(pld.Epsilon)
-		want := 1 + 4 + 3
-		if c.ColdStart {
-			want = 1 + 3
-		} else if c.Target != "" {
-			want = 1 + 3 + 3
-		}
-		if err != nil || v.Charges != want {
-			t.Errorf("%s: %d charges, want %d, %v", name, v.Charges, want, err)
+		if _, err := m.Verify(pld.Epsilon); err != nil || gradients(m) != 3 {
+			t.Errorf("%s: %d gradient sums, want 3, %v", name, gradients(m), err)
 		}
 	}
+}
+
+// gradients is how many gradient sums a model was bought with.
+func gradients(m *release.Model) (n int) {
+	for _, e := range m.Ledger {
+		if e.Label == "gradient sum" {
+			n++
+		}
+	}
+	return n
 }
 
 // TestTinyBudgets: a budget that buys nothing but noise is spent without an error in each form of
@@ -219,7 +223,7 @@ func TestTinyBudgets(t *testing.T) {
 		for name, c := range map[string]Config{"residual": {},
 			"box, two layers": {Mode: "box", Hidden: []int{8, 6}}, "ball": {Mode: "ball"},
 			"interpolates": {Lipschitz: interpolates, PenaltyReach: 1}} {
-			c.Preset, c.Steps, c.GeneratorSteps, c.PostSteps, c.Batch = Medium, 6, 1, 10, 64
+			c.Steps, c.DistilSteps, c.GeneratorSteps, c.PostSteps, c.Batch = 6, 5, 1, 10, 64
 			if c.Hidden == nil {
 				c.Hidden = []int{8}
 			}
@@ -232,7 +236,7 @@ func TestTinyBudgets(t *testing.T) {
 				t.Errorf("%s at epsilon %v: %v", name, epsilon, err)
 			}
 		}
-		f, err := New(Config{Preset: Medium, Encoder: scaled})
+		f, err := New(Config{Encoder: scaled})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,8 +248,8 @@ func TestTinyBudgets(t *testing.T) {
 }
 
 func TestPoissonBatches(t *testing.T) {
-	f, err := New(Config{Rate: .2, Steps: 6, GeneratorSteps: 5, PostSteps: 50, Batch: 64,
-		Hidden: []int{16}})
+	f, err := New(Config{Rate: .2, Steps: 6, DistilSteps: 50, GeneratorSteps: 5, PostSteps: 50,
+		Batch: 64, Hidden: []int{16}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +263,8 @@ func TestPoissonBatches(t *testing.T) {
 // TestParallelFits: fits in parallel, of one fitter on one table, each give a model. Run with -race
 // it shows that they share nothing that is written.
 func TestParallelFits(t *testing.T) {
-	f, err := New(Config{Steps: 3, GeneratorSteps: 4, PostSteps: 10, Batch: 64, Hidden: []int{8}})
+	f, err := New(Config{Steps: 3, DistilSteps: 5, GeneratorSteps: 4, PostSteps: 10, Batch: 64,
+		Hidden: []int{8}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ columns:
 func constraints(args []string) error {
 	flags := flag.NewFlagSet("constraints", flag.ExitOnError)
 	variants := flags.String("variants",
-		"mst,aim,mwem rounds=10,wgan preset=small,pategan,smalldb", "methods, each with its settings")
+		"mst,aim,mwem rounds=10,wgan,pategan,smalldb", "methods, each with its settings")
 	epsilon := flags.Float64("epsilon", 1, "budget")
 	fitted := flags.Int("fitted", 20_000, "rows of the table")
 	sampled := flags.Int("rows", 1_000_000, "rows that are looked at for each method")
