@@ -22,6 +22,9 @@ const (
 	apartShare = 0.005 // and of the rows within the bounds
 	coarse     = 0.8   // of the cell next to the bounds where cells are whole powers of two
 	coarseFlag = 1.5   // of the numbers beyond 1, where a flag is likely
+	// rows for the noise, below which a cell next to the bounds may hold a tenth of them unseen, and
+	// is taken in if its count is above zero
+	blindRows = 15.0
 )
 
 // Numbers of a usual size.
@@ -156,15 +159,20 @@ func spikesOf(in []magnitude, m schema.Magnitudes, sigma float64) (out []spike) 
 // outward takes in the cell on either side where cells are whole powers of two, and so coarse that
 // a tail that does not stand out may hold many rows: what is left out would be moved to the bound.
 // A flag should stay one.
-func outward(in []magnitude, first, last int, whole bool, sigma float64) (int, int) {
+func outward(
+	in []magnitude, first, last int, whole, blind bool, sigma float64,
+) (int, int) {
 	limit := coarse
 	if in[last].hi == 1 {
 		limit = coarseFlag
+	} else if blind {
+		limit = 0
 	}
 	if last+1 < len(in) && in[last+1].rows > limit*sigma {
 		last++
 	}
 	if first > 0 && in[first].lo > 0 && (in[first-1].rows > coarse*sigma ||
+		blind && in[last].hi > 1 && in[first-1].rows > 0 ||
 		whole && in[first].lo == 2) { // counts from 1 on
 		first--
 	}
@@ -239,7 +247,8 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v *judged, sigma f
 	}
 	few := m.PerPower == 1 && numbers
 	if few {
-		first, last = outward(in, first, last, m.Kind.Stored() == schema.StoredInt, sigma)
+		first, last = outward(in, first, last, m.Kind.Stored() == schema.StoredInt,
+			v.values < blindRows*sigma, sigma)
 	}
 	all := in
 	in = in[first : last+1]
