@@ -27,6 +27,9 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 			return Gate(name, s, adj, b, Balanced)
 		}
 	}
+	logistic := func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
+		return Gate("logistic", synthtest.Schema(2), adj, b, Balanced)
+	}
 	vote := func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
 		return Gate("vote", s, adj, b, Rare)
 	}
@@ -51,10 +54,7 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 		{"certified-sum", gate("certified-sum"), accountant.AddRemove, wide, twiceGaussian, 2000},
 		{"certified-sum, replace-one", gate("certified-sum"), accountant.ReplaceOne, wide,
 			twiceGaussian, 2000},
-		{"logistic", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism,
-			*Pair, error) {
-			return Gate("logistic", synthtest.Schema(2), adj, b, Balanced)
-		}, accountant.AddRemove, wide, twiceGaussian,
+		{"logistic", logistic, accountant.AddRemove, wide, twiceGaussian,
 			2000},
 		{"vote", vote, accountant.AddRemove, wide, twiceGaussian, 1400},
 		{"mst", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {

@@ -160,7 +160,7 @@ var allowed = map[string][]string{
 	},
 	"train": {
 		"schema", "table", "accountant", "accountant/calibrate", "ledger/excerpt", "privacy",
-		"privacy/logistic", "privacy/query", "release",
+		"privacy/laplace", "privacy/logistic", "privacy/query", "release",
 	},
 	"datasets":                       {"internal/spelling", "schema", "table"},
 	"datasets/internal/cohort":       {},
