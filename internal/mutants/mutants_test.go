@@ -170,7 +170,7 @@ var mutants = []mutant{
 	{
 		"output perturbation has half its sensitivity", "privacy/logistic/perturb.go",
 		"access.Up(p.sensitivity(nb)+2*p.gap(), lambda)",
-		"access.Up(p.sensitivity(nb)/2+2*p.gap(), lambda)", "./privacy/logistic TestMinimisers",
+		"access.Up(p.sensitivity(nb)/2+2*p.gap(), lambda)", "./privacy/logistic TestOutputEvent",
 	},
 	{
 		"output perturbation takes minimisers for exact", "privacy/logistic/perturb.go",
