@@ -24,6 +24,7 @@ func Topics() []Topic {
 		{"repeated", "a table that is released every month"},
 		{"join", "several parties, one table, no pooled rows"},
 		{"batch", "many tables, methods and budgets"},
+		{"scale", "a table that lies in Spark"},
 		{"queries", "numbers in place of rows"},
 		{"train", "a private classifier in place of a table"},
 		{"evaluate", "what the figures of a report mean"},

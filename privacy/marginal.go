@@ -33,6 +33,7 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 		return access.Compiled{}, fmt.Errorf("a marginal: "+format, args...)
 	}
 	cols := slices.Clone(m.Cols)
+	all := slices.Clone(sizes)
 	if m.Groups != nil && len(m.Groups) != len(cols) {
 		return fail("groups for %d of %d columns", len(m.Groups), len(cols))
 	}
@@ -77,7 +78,11 @@ func (m Marginal) Compile(sizes []int, units bool) (access.Compiled, error) {
 	return access.Seal(access.Counted{Kind: m.Kind(), Key: string(key), What: describe(cols),
 		Cells: cells, Count: func(rows access.Rows) []int64 {
 			counts := make([]int64, cells)
-			countTo(counts, rows.Table(), cols, offsets)
+			if rows.Joint != nil {
+				jointTo(counts, rows.Joint(cols), all, cols, offsets)
+			} else {
+				countTo(counts, rows.Table(), cols, offsets)
+			}
 			return counts
 		}}, sizes, units), nil
 }

@@ -15,6 +15,10 @@ import (
 // its first query to its last.
 var ErrSplit = errors.New("the session's units are already split into shards")
 
+// ErrElsewhere is returned where more is asked of rows that another engine has counted than
+// marginals over the columns that it was given. From a mechanism it ends the session.
+var ErrElsewhere = errors.New("the rows are elsewhere, and were not counted for this")
+
 // ErrForeign is returned when a critic that the caller handed to a gradient sum panicked or ended
 // its goroutine. The session is of no further use, and that it is tells of a row: that a critic
 // comes back on every row is part of its contract.
@@ -58,6 +62,9 @@ func (s *session) release(c access.Call) ([]byte, error) {
 		}
 	}
 	err := ErrForeign
+	if s.joint != nil {
+		err = ErrElsewhere
+	}
 	access.Guard(func() { r.Answer, err = c.Draw(s.rows(), take) })
 	if err == nil {
 		r.Answer = recorded(s.run, r.Query, r.Answer)
@@ -124,6 +131,8 @@ func (s *session) hold(do access.Held) error {
 		return ErrClosed
 	case s.held:
 		return ErrSplit
+	case s.joint != nil:
+		return ErrElsewhere
 	}
 	to, t, err := do(s.schema, s.rows())
 	if err != nil {
@@ -137,7 +146,7 @@ func (s *session) hold(do access.Held) error {
 
 // rows is what a mechanism works on.
 func (s *session) rows() access.Rows {
-	r := access.Rows{Table: s.data, Units: s.units, Source: s.src}
+	r := access.Rows{Table: s.data, Joint: s.joint, Units: s.units, Source: s.src}
 	if s.exact == nil {
 		s.exact = counter(r)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
 	"github.com/decoy-dp/decoy/schema"
@@ -18,6 +19,7 @@ type Rows struct {
 	schema *schema.Schema
 	load   func(context.Context) (*table.Table, table.Report, error)
 	source func(context.Context, access.Bound) error // in place of load, for rows in another form
+	engine *engine.Source                            // likewise, for rows that are counted elsewhere
 }
 
 // File names a private file (.csv or .parquet, "-" for CSV on standard input), to be read by
@@ -57,9 +59,13 @@ func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }
 
 // read loads the rows into the session and bounds each unit's contribution. How many rows the units
 // had before is kept for a query.ContributionHistogram.
-func (r *Rows) read(ctx context.Context, s *session) error {
+func (r *Rows) read(ctx context.Context, s *session) (err error) {
 	quiet, stop := deaf(ctx)
 	defer stop()
+	if r.engine != nil {
+		s.joint, err = r.engine.Read(quiet, r.schema.Sizes())
+		return err
+	}
 	bound := func(units []uint32) []int {
 		s.units = func() []uint32 { return units }
 		return boundUnits(units, s.nb.MaxRowsPerUnit, s.src)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/privacy/internal/access"
@@ -70,8 +71,10 @@ type session struct {
 	report table.Report
 	data   func() *table.Table // behind a function, so that printing a session shows no row
 	units  func() []uint32     // of each row of the file, before bounding; nil without an id column
-	file   *ledger.File
-	run    string
+	// in place of data, of rows that another engine has counted
+	joint func(cols []int) engine.Joint
+	file  *ledger.File
+	run   string
 
 	mu      sync.Mutex
 	src     *noise.Source
@@ -249,7 +252,7 @@ func (s *session) Finish(err error, deliver func() error) error {
 // forget lets go of all that is private.
 func (s *session) forget() {
 	s.closed = true
-	s.data, s.units, s.exact, s.earlier = nil, nil, nil, nil
+	s.data, s.units, s.joint, s.exact, s.earlier = nil, nil, nil, nil, nil
 }
 
 // Seed is public randomness of the run, the same when it is continued: a hash of its name.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/decoy-dp/decoy/schema"
@@ -20,6 +21,14 @@ func openTyped(ctx context.Context, f *opened) (typedFile, error) {
 		return openArrow(ctx, f.file)
 	}
 	return openParquet(ctx, f.file)
+}
+
+// ReadArrow reads a table from the bytes of an Arrow stream or file, as [Read] does one on disk.
+func ReadArrow(
+	ctx context.Context, data []byte, s *schema.Schema, o ReadOptions,
+) (*Table, Report, error) {
+	open := func() (typedFile, error) { return openArrow(ctx, bytes.NewReader(data)) }
+	return readTyped(open, s, o)
 }
 
 // readTyped reads a table from a file that is opened once the schema is known to be valid.

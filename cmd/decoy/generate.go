@@ -22,8 +22,8 @@ type generate struct {
 func generateCommand(t *terminal) *cobra.Command {
 	g := &generate{}
 	cmd := manual{
-		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input " +
-			"(then --ledger is required)",
+		operands: "INPUT  private table, .csv or .parquet; - (CSV on standard input) and " +
+			"sc://HOST/TABLE need --ledger",
 		exits: []int{exitBudget, exitLocked, exitData},
 		session: `
 $ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml
@@ -132,6 +132,9 @@ func (g *generate) fit(
 	outputs *job.Outputs,
 ) error {
 	shown := t.privateProgress()
+	if shown.bar { // plain lines are kept by others, and must not tell of rows
+		j.Counting = shown.of("counting")
+	}
 	o := g.options(ctx, t, j, account, outputs, shown)
 	_, s, err := synth.Run(ctx, rows, j.Fitter, o)
 	shown.finish()

@@ -70,7 +70,15 @@ type planned struct {
 	Coarsen        []coarse               `json:"coarsen,omitempty"`
 	Forecast       synth.Forecast         `json:"forecast"`
 	Needs          job.Needs              `json:"needs"`
+	Elsewhere      *counted               `json:"counted_elsewhere,omitempty"`
 	neighbours     privacy.Neighbours
+}
+
+// counted is what another engine counts for the fit (decoy help scale).
+type counted struct {
+	Tables      int   `json:"tables"`
+	Cells       int   `json:"cells"`
+	MemoryBytes int64 `json:"memory_bytes"` // of a task, and of the gate
 }
 
 // cost is a bound as JSON; the slack is left out where it is not known.
@@ -143,6 +151,9 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 		if out.Releases, err = together(fit.Composition(), p.releases, p.Job); err != nil {
 			return err
 		}
+	}
+	if joints, cells, err := synth.JointCells(fit, s); err == nil {
+		out.Elsewhere = &counted{Tables: len(joints), Cells: cells, MemoryBytes: 8 * int64(cells)}
 	}
 	sigma := oneWaySigma(out.Forecast)
 	out.Usable, out.Coarsen = usableSigmas*sigma, coarsen(s, sigma, out.Needs.Rows)

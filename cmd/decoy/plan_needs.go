@@ -174,6 +174,10 @@ func (p planned) needsText(w io.Writer) {
 	}
 	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", bytesText(p.Needs.MemoryBytes),
 		p.Needs.RowsText("--rows"), bytesText(p.Forecast.MemoryBytes))
+	if e := p.Elsewhere; e != nil {
+		fmt.Fprintf(w, "in Spark\t%s of %d cells in all, %s in each task and here\n",
+			plural(e.Tables, "table", "tables"), e.Cells, bytesText(e.MemoryBytes))
+	}
 	fmt.Fprintf(w, "time\t%s on one core, %s of it for the fit\n", timeText(p.Needs.Seconds),
 		timeText(p.Forecast.Seconds))
 }

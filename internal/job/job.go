@@ -10,6 +10,7 @@ import (
 
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
@@ -24,6 +25,9 @@ type Checked struct {
 	Bought string         // file of the schema that the run buys; "" if it buys none
 	Fitter synth.Fitter
 	Ledger *ledger.File // nil for an embedded example: no account is kept
+
+	// is told how far an engine is that counts the table where it is: this depends on the rows
+	Counting func(fraction float64)
 
 	owner string // in a batch, "NAME's ": whose files messages speak of
 }
@@ -78,7 +82,7 @@ func check(j configs.Job, owner string) (*Checked, error) {
 		}
 	}
 	if j.Input != "" {
-		if _, err := FormatOf(c.name("input"), j.Input); err != nil {
+		if err := c.checkInput(); err != nil {
 			return nil, err
 		}
 	}
@@ -89,6 +93,9 @@ func check(j configs.Job, owner string) (*Checked, error) {
 // Table names the private table, which must be readable and have the columns of the schema. It
 // reads no row of it.
 func (c *Checked) Table() (*privacy.Rows, error) {
+	if program, elsewhere := helper.Program(c.Input); elsewhere {
+		return c.elsewhere(program)
+	}
 	if c.Dataset == "" {
 		if err := Readable(c.Input); err != nil {
 			return nil, err

@@ -103,6 +103,15 @@ func (p *plan) Composition() accountant.Composition {
 	return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.mu}, Count: 1}}
 }
 
+// Joints are the sets of the workload; the closure is inside them.
+func (p *plan) Joints() [][]int {
+	sets := make([][]int, len(p.sets))
+	for i, s := range p.sets {
+		sets[i] = s.Cols
+	}
+	return synth.Joints(len(p.schema.Columns), sets)
+}
+
 // sigma is the noise in rows of a marginal that takes mu2 from the filter.
 func (p *plan) sigma(mu2 float64) float64 {
 	unit, _ := p.nb.MeasureEvent(privacy.Marginal{}, 1).(accountant.Gaussian)

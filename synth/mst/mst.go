@@ -127,6 +127,24 @@ func (p *plan) Composition() accountant.Composition {
 	return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.mu}, Count: 1}}
 }
 
+// Joints are the pairs that may be in the tree.
+func (p *plan) Joints() [][]int {
+	return synth.Joints(p.columns, p.pairs())
+}
+
+// pairs are the pairs that are not too large.
+func (p *plan) pairs() (pairs [][]int) {
+	codes := p.schema.Sizes()
+	for i := range codes {
+		for j := i + 1; j < len(codes); j++ {
+			if codes[i] <= MaxPairCells/codes[j] {
+				pairs = append(pairs, []int{i, j})
+			}
+		}
+	}
+	return pairs
+}
+
 // Fit is the algorithm of the paper:
 //
 //  1. measure all one-way marginals, and merge rare codes;
@@ -161,7 +179,7 @@ func (p *plan) Fit(
 	}
 	for i, e := range edges {
 		progress.Report("measuring pairs", float64(i)/float64(len(edges)))
-		m, err := synth.Measure(s, synth.Grouped(groups, e[:]...), p.pair)
+		m, err := synth.Measure(s, synth.Grouped(groups, e...), p.pair)
 		if err != nil {
 			return out, err
 		}
@@ -183,23 +201,16 @@ func (p *plan) Fit(
 func (p *plan) tree(
 	ctx context.Context, s *privacy.Session, groups *marginal.Grouping, independent *marginal.Model,
 	progress synth.Progress,
-) (edges [][2]int, err error) {
-	codes, sizes := s.Schema().Sizes(), groups.Sizes()
-	var pairs [][2]int
+) (edges [][]int, err error) {
+	sizes, pairs := groups.Sizes(), p.pairs()
 	var candidates []privacy.Candidate
-	for i := range p.columns {
-		for j := i + 1; j < p.columns; j++ {
-			if codes[i] > MaxPairCells/codes[j] {
-				continue
-			}
-			estimate := make([]float64, sizes[i]*sizes[j])
-			if err := independent.MarginalTo(estimate, []int{i, j}); err != nil {
-				return nil, err
-			}
-			pairs = append(pairs, [2]int{i, j})
-			candidates = append(candidates,
-				privacy.Candidate{Query: synth.Grouped(groups, i, j), Estimate: estimate})
+	for _, e := range pairs {
+		estimate := make([]float64, sizes[e[0]]*sizes[e[1]])
+		if err := independent.MarginalTo(estimate, e); err != nil {
+			return nil, err
 		}
+		candidates = append(candidates,
+			privacy.Candidate{Query: synth.Grouped(groups, e...), Estimate: estimate})
 	}
 	part := make([]int, p.columns) // of the forest, for each column
 	for i := range part {
@@ -235,7 +246,7 @@ func (p *plan) tree(
 	return edges, nil
 }
 
-func (p *plan) settings(edges [][2]int) map[string]any {
+func (p *plan) settings(edges [][]int) map[string]any {
 	names := make([]any, len(edges))
 	for i, e := range edges {
 		names[i] = []any{p.schema.Columns[e[0]].Name, p.schema.Columns[e[1]].Name}

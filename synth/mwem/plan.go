@@ -219,6 +219,18 @@ func (p *plan) Composition() accountant.Composition {
 	return c
 }
 
+// Joints are the marginals of the workload; other forms than graph also count single queries.
+func (p *plan) Joints() [][]int {
+	if p.algorithm != Graph {
+		return nil
+	}
+	var sets [][]int
+	for _, it := range p.items {
+		sets = append(sets, it.Cols)
+	}
+	return synth.Joints(p.columns, sets)
+}
+
 // Forecast assumes the largest distribution that the plan allows.
 func (p *plan) Forecast() synth.Forecast {
 	f := synth.Forecast{}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/noise"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
@@ -32,6 +33,7 @@ type Call struct {
 // functions, so that printing shows none of it.
 type Rows struct {
 	Table  func() *table.Table               // bounded to some rows of each unit; nil: another form
+	Joint  func(cols []int) engine.Joint     // in its place, of rows that are counted elsewhere
 	Units  func() []uint32                   // of each row before that; nil without an id column
 	Counts func(queries []Counted) [][]int64 // true counts, which must not be changed
 	Source *noise.Source                     // secret randomness

@@ -1,0 +1,134 @@
+// Package helper is how decoy has a table counted by a program of its own for the engine that
+// holds it: decoy-spark, a module of its own with the libraries that it needs. The program is given
+// a [Request] on its standard input, and writes [Reply] lines.
+//
+// The counts that it sends are exact. They go through a pipe into the memory of the gate, and
+// nowhere else.
+package helper
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// Version is that of the two programs' talk: both must be of one.
+const Version = 1
+
+// Verb is what a helper is called with.
+const Verb = "count"
+
+// Request asks for counts. All of it is public.
+type Request struct {
+	Version int     `json:"version"`
+	Source  string  `json:"source"` // sc://...
+	Schema  string  `json:"schema"` // YAML
+	Sets    [][]int `json:"sets"`   // of columns, each increasing
+}
+
+// Reply is a line: how far it is, or the counts over the next set, or an error, which is the last.
+// The end is a line that says so.
+type Reply struct {
+	Progress float64 `json:"progress,omitempty"` // 0 to 1; depends on the rows
+	Counts   []int64 `json:"counts,omitempty"`
+	Error    string  `json:"error,omitempty"`
+	Data     bool    `json:"data,omitempty"` // the error is that the rows break the schema
+	Done     bool    `json:"done,omitempty"`
+}
+
+// Program is the helper for a source, and whether it is one; "" for a source whose helper is not
+// there. It is looked for beside this program, then on the PATH.
+func Program(source string) (path string, is bool) {
+	if !strings.HasPrefix(source, "sc://") {
+		return "", false
+	}
+	const name = "decoy-spark"
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), name)
+		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+			return beside, true
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", true
+	}
+	return path, true
+}
+
+// patience is how long a program that was interrupted may take to stop what it began.
+const patience = 20 * time.Second
+
+// Count has the program count. If ctx ends it is told to end, and stops the work of the engine.
+// progress may be nil.
+func Count(
+	ctx context.Context, program string, r Request, progress func(float64),
+) ([][]int64, error) {
+	r.Version = Version
+	request, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, program, Verb)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = patience
+	cmd.Stdin = strings.NewReader(string(request))
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	counts, err := read(out, len(r.Sets), progress)
+	if err != nil && ctx.Err() == nil {
+		cmd.Process.Kill() // it has nothing more to say
+	}
+	ended := cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, err
+	case ended != nil:
+		return nil, fmt.Errorf("engine: %s ended with an error", filepath.Base(program))
+	}
+	return counts, nil
+}
+
+// errShort is a talk that broke off.
+var errShort = errors.New("engine: the helper ended before it had counted")
+
+// read reads the replies.
+func read(from io.Reader, sets int, progress func(float64)) (counts [][]int64, err error) {
+	for lines := json.NewDecoder(from); ; {
+		var r Reply
+		if err := lines.Decode(&r); err != nil {
+			return nil, errShort
+		}
+		switch {
+		case r.Error != "" && r.Data:
+			return nil, fmt.Errorf("%s: %w", r.Error, schema.ErrSchema)
+		case r.Error != "":
+			return nil, errors.New(r.Error)
+		case r.Done && len(counts) == sets:
+			return counts, nil
+		case r.Done:
+			return nil, errShort
+		case r.Counts != nil:
+			counts = append(counts, r.Counts)
+		case progress != nil:
+			progress(r.Progress)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package helper
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// script is a helper that is a shell script.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "helper")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCount(t *testing.T) {
+	r := Request{Source: "sc://h/t", Sets: [][]int{{0}, {1}}}
+	for name, c := range map[string]struct {
+		script, want string
+		is           error
+	}{
+		"counts":     {`echo '{"progress":0.5}{"counts":[1,2]}{"counts":[3]}{"done":true}'`, "", nil},
+		"it is told": {`grep -q '"version":1,"source":"sc:' && echo '{"error":"x"}'`, "x", nil},
+		"an error":   {`echo '{"error":"spark: no"}'; exit 1`, "spark: no", nil},
+		"bad rows":   {`echo '{"error":"no","data":true}'`, "no: ", schema.ErrSchema},
+		"a set less": {`echo '{"counts":[1]}{"done":true}'`, "before it had counted", nil},
+		"cut off":    {`echo '{"counts":[1]}{"counts":[1]}'`, "before it had counted", nil},
+		"no JSON":    {`echo panic: secret`, "before it had counted", nil},
+		"silence":    {`exit 3`, "before it had counted", nil},
+		"bad end":    {`echo '{"counts":[1]}{"counts":[1]}{"done":true}'; exit 3`, "ended with an", nil},
+	} {
+		far := 0.0
+		counts, err := Count(context.Background(), script(t, c.script), r, func(x float64) { far = x })
+		switch {
+		case c.want == "":
+			if err != nil || len(counts) != 2 || !slices.Equal(counts[0], []int64{1, 2}) || far != .5 {
+				t.Errorf("%s: %v, %v, progress %v", name, counts, err, far)
+			}
+		case err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "secret") || c.is != nil && !errors.Is(err, c.is):
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := Count(context.Background(), "/no/such/program", r, nil); err == nil {
+		t.Error("a program that is not there has counted")
+	}
+}
+
+// TestCountIsInterrupted: the program is told, and has time to stop what it began.
+func TestCountIsInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	program := script(t, `trap 'touch '`+dir+`'/stopped; exit 1' TERM
+		echo '{"progress":0.1}'; while :; do sleep .05; done`)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	began := time.Now()
+	_, err := Count(ctx, program, Request{}, func(float64) { cancel() })
+	if !errors.Is(err, context.Canceled) || time.Since(began) > patience {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+	if _, err := os.Stat(dir + "/stopped"); err != nil {
+		t.Error("the program was not interrupted")
+	}
+}
+
+func TestProgram(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if path, is := Program("table.csv"); is || path != "" {
+		t.Errorf("a file has the helper %q", path)
+	}
+	if path, is := Program("sc://h/t"); !is || path != "" {
+		t.Errorf("%q, %v", path, is)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/decoy-spark", nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	if path, is := Program("sc://h/t"); !is || path != dir+"/decoy-spark" {
+		t.Errorf("%q, %v", path, is)
+	}
+}

@@ -1,0 +1,132 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/internal/engine"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// elsewhere is a table that is counted over these columns, and reads counts how often.
+func elsewhere(tab *table.Table, reads *int, sets ...[]int) *Rows {
+	count := func(context.Context) (out [][]int64, _ error) {
+		*reads++
+		sizes := tab.Schema().Sizes()
+		for _, set := range sets {
+			cells := 1
+			for _, c := range set {
+				cells *= sizes[c]
+			}
+			counts := make([]int64, cells)
+			tab.CountTo(counts, set)
+			out = append(out, counts)
+		}
+		return out, nil
+	}
+	return engine.Rows(tab.Schema(), engine.Source{Sets: sets, Count: count}).(*Rows)
+}
+
+// TestJointCounts: every marginal over columns that were counted together, in any order and over
+// groups, has the counts that the rows have.
+func TestJointCounts(t *testing.T) {
+	tab := testTable(t, testSchema("", 0), someRows(601), nil)
+	reads := 0
+	rows := elsewhere(tab, &reads, []int{0, 1}, []int{1, 2}, []int{0, 1, 2})
+	s, err := Open(context.Background(), rows, Options{Budget: wide, Plan: gaussian(5, 1)})
+	if err != nil || reads != 1 {
+		t.Fatalf("%d reads, %v", reads, err)
+	}
+	here := open(t, tab, gaussian(5, 1))
+	groups := [][]uint16{nil, {0, 1, 0}, {1, 0, 0, 1}}
+	for _, cols := range [][]int{{}, {0}, {1}, {2}, {0, 1}, {1, 0}, {2, 1}, {2, 0}, {2, 0, 1}} {
+		for _, merged := range []bool{false, true} {
+			q := Marginal{Cols: cols}
+			if merged {
+				for _, c := range cols {
+					q.Groups = append(q.Groups, groups[c])
+				}
+			}
+			got := s.rows().Counts(compiledOf(t, s.session, q))[0]
+			want := here.rows().Counts(compiledOf(t, here.session, q))[0]
+			if !slices.Equal(got, want) {
+				t.Errorf("columns %v, groups %v: counts %v, want %v", cols, merged, got, want)
+			}
+		}
+	}
+	if text := fmt.Sprintf("%+v %#v %v", s, s, rows); strings.Contains(text, "50") {
+		t.Errorf("printing shows counts: %s", text)
+	}
+}
+
+// TestJointRefuses: nothing but such marginals is answered, and what is refused while a mechanism
+// runs ends the session.
+func TestJointRefuses(t *testing.T) {
+	tab := testTable(t, testSchema("id", 2), someRows(60), make([]uint32, 60))
+	for name, q := range map[string]Query{
+		"columns that were not counted together": Marginal{Cols: []int{0, 2}},
+		"an expression":                          firstIs1,
+		"units":                                  query.ContributionHistogram{UpTo: []int{1}},
+	} {
+		reads := 0
+		s, err := Open(context.Background(), elsewhere(tab, &reads, []int{0, 1}, []int{2}),
+			Options{Budget: wide, Plan: append(gaussian(4, 2), gaussian(8, 2)...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Measure(Marginal{Cols: []int{1}}, 8); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Measure(q, s.Neighbours().k()*4); !errors.Is(err, ErrElsewhere) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := s.Measure(Marginal{Cols: []int{1}}, 8); !errors.Is(err, ErrElsewhere) {
+			t.Errorf("%s: the session lives on: %v", name, err)
+		}
+		if err := s.hold(nil); !errors.Is(err, ErrElsewhere) {
+			t.Errorf("%s: rows are lent: %v", name, err)
+		}
+	}
+}
+
+// TestJointIsOneTable: counts that are not those of one table end the run before its first
+// mechanism, and so does an engine that fails.
+func TestJointIsOneTable(t *testing.T) {
+	s, broken := testSchema("", 0), errors.New("broken")
+	for name, c := range map[string]struct {
+		counts [][]int64
+		err    error
+		want   error
+	}{
+		"a set too few":   {[][]int64{{1, 2}}, nil, engine.ErrCounts},
+		"a cell too few":  {[][]int64{{1, 2}, {1, 2}}, nil, engine.ErrCounts},
+		"another total":   {[][]int64{{1, 2}, {1, 1, 2}}, nil, engine.ErrCounts},
+		"below zero":      {[][]int64{{4, -1}, {1, 1, 1}}, nil, engine.ErrCounts},
+		"a failed engine": {nil, broken, broken},
+	} {
+		l := ledger.NewFile(t.TempDir() + "/ledger")
+		rows := engine.Rows(s, engine.Source{Sets: [][]int{{0}, {1}},
+			Count: func(context.Context) ([][]int64, error) { return c.counts, c.err }}).(*Rows)
+		_, err := Open(context.Background(), rows,
+			Options{Budget: wide, Plan: gaussian(5, 1), Ledger: l})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		file, err := l.Read()
+		if err != nil || len(file.Runs()) != 1 || file.Runs()[0].Status != ledger.StatusVoid {
+			t.Errorf("%s: the run is not void: %v", name, err)
+		}
+	}
+	// The schema is the gate's own.
+	s.Columns = append(s.Columns, schema.Column{Name: "more"})
+	if rows := engine.Rows(s, engine.Source{}).(*Rows); rows.Schema() == s {
+		t.Error("the schema is the caller's")
+	}
+}

@@ -1,0 +1,197 @@
+package driver
+
+import (
+	"context"
+	"crypto/tls"
+	"os"
+	"sync"
+
+	"github.com/apache/spark-connect-go/v35/spark/client/channel"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// tokenVariable is the environment variable of a bearer token. It is sent over TLS only.
+const tokenVariable = "DECOY_SPARK_TOKEN"
+
+// connection is a channel to Spark Connect. It looks at the messages for two things that the
+// client does not do: it hears of progress, and it can interrupt.
+type connection struct {
+	*channel.BaseBuilder
+	source   *Source
+	progress func(float64)
+	conn     *grpc.ClientConn
+
+	mu      sync.Mutex
+	session string
+}
+
+func newConnection(s *Source, progress func(float64)) (*connection, error) {
+	base, err := channel.NewBuilder("sc://" + s.Host)
+	if err != nil {
+		return nil, errAddress
+	}
+	return &connection{BaseBuilder: base, source: s, progress: progress}, nil
+}
+
+// User is who Spark Connect takes us for.
+func (c *connection) User() string {
+	if c.source.User != "" {
+		return c.source.User
+	}
+	return c.BaseBuilder.User()
+}
+
+// Build opens the channel.
+func (c *connection) Build(context.Context) (*grpc.ClientConn, error) {
+	secure := insecure.NewCredentials()
+	options := []grpc.DialOption{grpc.WithStreamInterceptor(c.stream),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(128 << 20))}
+	if c.source.TLS {
+		secure = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
+		if token := os.Getenv(tokenVariable); token != "" {
+			options = append(options, grpc.WithPerRPCCredentials(bearer(token)))
+		}
+	}
+	var err error
+	c.conn, err = grpc.NewClient(c.source.Host, append(options,
+		grpc.WithTransportCredentials(secure))...)
+	return c.conn, err
+}
+
+// bearer is a token.
+type bearer string
+
+func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{"authorization": "Bearer " + string(b)}, nil
+}
+
+func (bearer) RequireTransportSecurity() bool { return true }
+
+// stream looks at the messages of a call.
+func (c *connection) stream(
+	ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
+	streamer grpc.Streamer, o ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	s, err := streamer(ctx, desc, cc, method, o...)
+	return &watched{s, c}, err
+}
+
+type watched struct {
+	grpc.ClientStream
+	c *connection
+}
+
+func (w *watched) SendMsg(m any) error {
+	if r, ok := m.(interface{ GetSessionId() string }); ok {
+		w.c.mu.Lock()
+		w.c.session = r.GetSessionId()
+		w.c.mu.Unlock()
+	}
+	return w.ClientStream.SendMsg(m)
+}
+
+func (w *watched) RecvMsg(m any) error {
+	err := w.ClientStream.RecvMsg(m)
+	if m, ok := m.(proto.Message); err == nil && ok && w.c.progress != nil {
+		if done, all := tasks(m.ProtoReflect().GetUnknown()); all > 0 {
+			w.c.progress(float64(done) / float64(all))
+		}
+	}
+	return err
+}
+
+// The numbers of fields in Spark's protocol, version 4, that the client does not know yet
+// (spark/connect/base.proto).
+const (
+	executionProgress = 18 // of ExecutePlanResponse
+	progressStages    = 1  // of ExecutionProgress
+	stageTasks        = 2  // of StageInfo
+	stageCompleted    = 3
+	requestSession    = 1 // of InterruptRequest
+	requestUser       = 2
+	userName          = 1 // of UserContext
+	interruptType     = 4
+	interruptAll      = 1
+)
+
+// tasks are the tasks of all stages in a message of progress; 0 of 0 in another one.
+func tasks(message []byte) (done, all uint64) {
+	fields(message, func(n protowire.Number, progress []byte, _ uint64) {
+		if n != executionProgress {
+			return
+		}
+		fields(progress, func(n protowire.Number, stage []byte, _ uint64) {
+			if n != progressStages {
+				return
+			}
+			fields(stage, func(n protowire.Number, _ []byte, x uint64) {
+				switch n {
+				case stageTasks:
+					all += x
+				case stageCompleted:
+					done += x
+				}
+			})
+		})
+	})
+	return min(done, all), all
+}
+
+// fields calls do for each field of a message: with its bytes, or its number.
+func fields(message []byte, do func(n protowire.Number, b []byte, x uint64)) {
+	for len(message) > 0 {
+		n, kind, size := protowire.ConsumeTag(message)
+		if size < 0 {
+			return
+		}
+		message = message[size:]
+		switch kind {
+		case protowire.BytesType:
+			b, size := protowire.ConsumeBytes(message)
+			if size < 0 {
+				return
+			}
+			do(n, b, 0)
+			message = message[size:]
+		case protowire.VarintType:
+			x, size := protowire.ConsumeVarint(message)
+			if size < 0 {
+				return
+			}
+			do(n, nil, x)
+			message = message[size:]
+		default:
+			if size = protowire.ConsumeFieldValue(n, kind, message); size < 0 {
+				return
+			}
+			message = message[size:]
+		}
+	}
+}
+
+// interrupt stops all that the session has begun.
+func (c *connection) interrupt(ctx context.Context) {
+	c.mu.Lock()
+	session := c.session
+	c.mu.Unlock()
+	if c.conn == nil || session == "" {
+		return
+	}
+	user := protowire.AppendTag(nil, userName, protowire.BytesType)
+	user = protowire.AppendString(user, c.User())
+	b := protowire.AppendTag(nil, requestSession, protowire.BytesType)
+	b = protowire.AppendString(b, session)
+	b = protowire.AppendTag(b, requestUser, protowire.BytesType)
+	b = protowire.AppendBytes(b, user)
+	b = protowire.AppendTag(b, interruptType, protowire.VarintType)
+	b = protowire.AppendVarint(b, interruptAll)
+	request := &emptypb.Empty{}
+	request.ProtoReflect().SetUnknown(b)
+	// an answer would change nothing
+	_ = c.conn.Invoke(ctx, "/spark.connect.SparkConnectService/Interrupt", request, &emptypb.Empty{})
+}

@@ -1,0 +1,302 @@
+package driver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apache/spark-connect-go/v35/spark/sparkerrors"
+	"github.com/apache/spark-connect-go/v35/spark/sql"
+
+	"github.com/decoy-dp/decoy/internal/engine/helper"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/spark/worker"
+)
+
+var (
+	errAddress = errors.New("spark: this is not the address of a Spark Connect server")
+	errColumns = errors.New("spark: the source has a column that cannot be read: text, booleans, " +
+		"numbers, decimals, dates and timestamps can")
+)
+
+// A sparkError is an error of the cluster. Its text has nothing of Spark's own, which may quote
+// cells of the table.
+type sparkError struct {
+	what, class string
+}
+
+func (e *sparkError) Error() string {
+	text := "spark: " + e.what
+	if e.class != "" {
+		text += " (" + e.class + ")"
+	}
+	return text + "; the log of the Spark Connect server says more"
+}
+
+// failure is an error of Spark in our words, and Spark's name for its kind.
+func failure(what string, err error) error {
+	e := &sparkError{what: what}
+	if spark := (*sparkerrors.SparkError)(nil); errors.As(err, &spark) {
+		e.class = spark.ErrorClass
+	}
+	return e
+}
+
+// Count counts a table. program is the path of this program; progress, which may be nil, is told
+// of the tasks.
+func Count(
+	ctx context.Context, r helper.Request, program string, progress func(float64),
+) ([][]int64, error) {
+	source, err := parseSource(r.Source)
+	if err != nil {
+		return nil, err
+	}
+	s, err := schema.Parse([]byte(r.Schema))
+	if err != nil {
+		return nil, err
+	}
+	conn, err := newConnection(source, progress)
+	if err != nil {
+		return nil, err
+	}
+	session, err := sql.NewSessionBuilder().WithChannelBuilder(conn).Build(ctx)
+	if err != nil {
+		return nil, errAddress
+	}
+	defer conn.conn.Close()
+	job := &job{source: source, schema: s, session: session, sets: r.Sets}
+	counts, err := job.run(ctx, program)
+	if err != nil && ctx.Err() != nil {
+		stop, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		conn.interrupt(stop)
+		return nil, ctx.Err()
+	}
+	return counts, err
+}
+
+// job is one count.
+type job struct {
+	source  *Source
+	schema  *schema.Schema
+	session session
+	sets    [][]int
+
+	plan  worker.Plan
+	cells []string // expressions of a line
+}
+
+// session is what is needed of a session of Spark.
+type session interface {
+	Sql(ctx context.Context, query string) (sql.DataFrame, error)
+}
+
+// settings of the session: names are as they are written, and times are of one zone.
+var settings = []string{"SET spark.sql.caseSensitive=true", "SET spark.sql.session.timeZone=UTC"}
+
+func (j *job) run(ctx context.Context, program string) ([][]int64, error) {
+	for _, set := range settings {
+		if _, err := j.session.Sql(ctx, set); err != nil {
+			return nil, failure("no connection to "+j.source.Host, err)
+		}
+	}
+	if _, err := j.session.Sql(ctx, j.source.viewOf(j.schema.CSV)); err != nil {
+		return nil, failure("the source is not there, or cannot be read", err)
+	}
+	columns, err := j.columns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.bind(columns, program); err != nil {
+		return nil, err
+	}
+	word, err := j.plan.Encode()
+	if err != nil {
+		return nil, err
+	}
+	if j.source.Program != "" {
+		program = j.source.Program
+	}
+	if !programs.MatchString(program) {
+		return nil, errors.New("spark: the path of decoy-spark must be of letters, digits and _./+-")
+	}
+	command := "exec " + program + " " + Verb + " " + word
+	if len(command) > maxCommand {
+		return nil, errors.New("spark: schema and sets are too long for the command line of a worker: " +
+			"name fewer sets")
+	}
+	told, err := j.collect(ctx, counting(j.cells, j.schema.Unit != "", command))
+	if err != nil {
+		return nil, err
+	}
+	return j.check(told)
+}
+
+// Verb is what tasks call this program with.
+const Verb = "count-worker"
+
+// maxCommand is the longest command that Linux takes in one word, with room to spare.
+const maxCommand = 120_000
+
+// columns are the columns of the source.
+func (j *job) columns(ctx context.Context) (out []column, err error) {
+	frame, err := j.session.Sql(ctx, "DESCRIBE TABLE "+view)
+	if err != nil {
+		return nil, failure("the source cannot be described", err)
+	}
+	rows, err := frame.Collect(ctx)
+	if err != nil {
+		return nil, failure("the source cannot be described", err)
+	}
+	for _, r := range rows {
+		name, isText := r.At(0).(string)
+		kind, isKind := r.At(1).(string)
+		if !isText || !isKind || name == "" || strings.HasPrefix(name, "#") {
+			break // what follows are partitions
+		}
+		out = append(out, column{name, kind})
+	}
+	return out, nil
+}
+
+// bind decides which columns of the source go to the workers. Its error is that of a local run
+// whose file has these columns.
+func (j *job) bind(columns []column, program string) error {
+	text, err := j.schema.YAML()
+	if err != nil {
+		return err
+	}
+	j.plan = worker.Plan{Version: worker.Version, Schema: string(text), Sets: j.sets}
+	if j.plan.Program, err = worker.Digest(program); err != nil {
+		return errors.New("spark: this program cannot read itself")
+	}
+	wanted := []string{}
+	if j.schema.Unit != "" {
+		wanted = append(wanted, j.schema.Unit)
+		j.plan.Nonce = make([]byte, 16)
+		rand.Read(j.plan.Nonce)
+	}
+	for _, c := range j.schema.Columns {
+		wanted = append(wanted, c.Name)
+	}
+	for _, m := range j.schema.Made {
+		wanted = append(wanted, m.Name)
+	}
+	for i, want := range wanted {
+		if slices.Contains(wanted[:i], want) {
+			continue
+		}
+		at := slices.IndexFunc(columns, func(c column) bool { return c.name == want })
+		if at < 0 {
+			continue
+		}
+		cell, t, ok := columns[at].cell(j.source.Format == "csv")
+		if !ok {
+			return fmt.Errorf("%w: column %q: %w", errColumns, want, schema.ErrSchema)
+		}
+		j.cells = append(j.cells, cell)
+		j.plan.Columns = append(j.plan.Columns, worker.Column{Name: want, Type: t})
+	}
+	word, err := j.plan.Encode()
+	if err != nil {
+		return err
+	}
+	decoded, err := worker.Decode(word)
+	if err != nil {
+		return err
+	}
+	return worker.Empty(decoded)
+}
+
+// collect runs the query.
+func (j *job) collect(ctx context.Context, query string) (map[int64]int64, error) {
+	const what = "the query has failed: nothing of the rows has left the cluster"
+	frame, err := j.session.Sql(ctx, query)
+	if err != nil {
+		return nil, failure(what, err)
+	}
+	rows, err := frame.Collect(ctx)
+	if err != nil {
+		return nil, failure(what, err)
+	}
+	told := make(map[int64]int64, len(rows))
+	for _, r := range rows {
+		cell, isCell := r.At(0).(int64)
+		n, isCount := r.At(1).(int64)
+		if _, twice := told[cell]; !isCell || !isCount || twice {
+			return nil, errForm
+		}
+		told[cell] = n
+	}
+	return told, nil
+}
+
+var (
+	errForm  = errors.New("spark: the workers have said something else than counts")
+	errTotal = errors.New("spark: the tables do not add up to one number of rows: some were lost")
+	errSplit = errors.New("spark: the rows of a unit were in two tasks")
+	errKeys  = errors.New("spark: the workers have different key files")
+)
+
+// check turns what all tasks told into counts, and refuses what cannot be of one table.
+func (j *job) check(told map[int64]int64) ([][]int64, error) {
+	switch {
+	case told[worker.BadPlan] > 0, told[worker.BadProgram] > 0:
+		return nil, errors.New("spark: decoy-spark on the workers is not the same file as here")
+	case told[worker.BadKey] > 0:
+		return nil, errors.New("spark: a table with an id column needs a file of 32 secret bytes " +
+			"beside decoy-spark on every worker, the same on all: decoy help scale")
+	case told[worker.BadRow] > 0:
+		return nil, fmt.Errorf("spark: a row is not what the schema says: %w", schema.ErrSchema)
+	}
+	for i, c := range j.plan.Columns {
+		if told[int64(worker.BadColumn-i)] > 0 {
+			return nil, fmt.Errorf("spark: column %q has a cell that the schema does not allow: %w",
+				c.Name, schema.ErrSchema)
+		}
+	}
+	tasks, keys := told[worker.TaskDone], 0
+	rows, isThere := told[worker.TaskRows]
+	if tasks < 1 || !isThere {
+		return nil, errTotal
+	}
+	each, all := worker.Cells(j.schema.Sizes(), j.sets)
+	counts := make([]int64, all)
+	for cell, n := range told {
+		switch {
+		case cell >= int64(all), n < 0:
+			return nil, errForm
+		case cell >= 0:
+			counts[cell] = n
+		case cell <= worker.KeyIs:
+			if keys++; keys > 1 || n != tasks {
+				return nil, errKeys
+			}
+		case cell <= worker.Bucket:
+			if n != 1 {
+				return nil, errSplit
+			}
+		case cell != worker.TaskDone && cell != worker.TaskRows:
+			return nil, errForm
+		}
+	}
+	if (keys == 1) != (j.schema.Unit != "") {
+		return nil, errForm
+	}
+	var out [][]int64
+	for _, n := range each {
+		total := int64(0)
+		for _, x := range counts[:n] {
+			total += x
+		}
+		if total != rows {
+			return nil, errTotal
+		}
+		out, counts = append(out, counts[:n:n]), counts[n:]
+	}
+	return out, nil
+}

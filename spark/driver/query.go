@@ -1,0 +1,104 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/spark/worker"
+)
+
+// view is the name of the source in the session.
+const view = "decoy_source"
+
+// text is a text in SQL.
+func text(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\x01", `\u0001`).Replace(s) + "'"
+}
+
+// name is a name in SQL.
+func name(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+
+// viewOf is the statement that gives a source its name.
+func (s *Source) viewOf(csv schema.CSV) string {
+	if s.Table != "" {
+		var parts []string
+		for _, p := range strings.Split(s.Table, ".") {
+			parts = append(parts, name(p))
+		}
+		return fmt.Sprintf("CREATE OR REPLACE TEMPORARY VIEW %s AS SELECT * FROM %s", view,
+			strings.Join(parts, "."))
+	}
+	options := []string{"path " + text(s.Path)}
+	if s.Format == "csv" {
+		comma := string(csv.Separator())
+		if strings.HasSuffix(strings.ToLower(s.Path), ".tsv") {
+			comma = "\t"
+		}
+		// As RFC 4180 has it; a record of another length ends the query. The names in each file are
+		// compared with those in the first.
+		options = append(options, "header 'true'", "sep "+text(comma), "encoding 'UTF-8'",
+			`quote '"'`, `escape '"'`, "mode 'FAILFAST'", "enforceSchema 'false'",
+			"inferSchema 'false'", "maxCharsPerColumn '1048576'", "maxColumns '65536'",
+			fmt.Sprintf("multiLine '%v'", !s.Lines))
+	}
+	return fmt.Sprintf("CREATE OR REPLACE TEMPORARY VIEW %s USING %s OPTIONS (%s)", view, s.Format,
+		strings.Join(options, ", "))
+}
+
+// column is a column of the source.
+type column struct{ name, kind string }
+
+// cell is the expression of a column's cells as text, and what that stands for. ok is false for a
+// type that decoy does not read.
+func (c column) cell(csv bool) (sql string, t worker.Type, ok bool) {
+	n := name(c.name)
+	kind, _, _ := strings.Cut(strings.ToLower(c.kind), "(")
+	kind, _, _ = strings.Cut(kind, " ") // a collation
+	switch kind {
+	case "string", "varchar", "char":
+		t, sql = worker.Text, escaped(n)
+		if csv {
+			return "coalesce(" + sql + ", '')", t, true // an empty cell, which Spark reads as NULL
+		}
+	case "decimal":
+		t, sql = worker.Text, "CAST("+n+" AS STRING)"
+	case "boolean":
+		t, sql = worker.Bool, "CAST("+n+" AS STRING)"
+	case "tinyint", "smallint", "int", "bigint":
+		t, sql = worker.Int, "CAST("+n+" AS STRING)"
+	case "float":
+		t, sql = worker.Float, "CAST("+n+" AS STRING)"
+	case "double":
+		t, sql = worker.Double, "CAST("+n+" AS STRING)"
+	case "date":
+		t, sql = worker.Days, "CAST(unix_date("+n+") AS STRING)"
+	case "timestamp", "timestamp_ntz":
+		// the session's time zone is UTC
+		t, sql = worker.Micros, "CAST(unix_micros(CAST("+n+" AS TIMESTAMP)) AS STRING)"
+	default:
+		return "", "", false
+	}
+	return "coalesce(" + sql + `, '\\N')`, t, true
+}
+
+// escaped is a text without the two bytes that divide cells and lines.
+func escaped(n string) string {
+	return `replace(replace(replace(` + n + `, '\\', '\\\\'), '\n', '\\n'), '\u0001', '\\1')`
+}
+
+// counting is the query. Its rows are cells and their counts. cells are the expressions of a line;
+// with an id column that is the first.
+//
+// The rows of a unit go to one task, the one of its bucket, in the order of their bytes.
+func counting(cells []string, units bool, command string) string {
+	line := "concat_ws('\\u0001', " + strings.Join(cells, ", ") + ")"
+	rows := fmt.Sprintf("SELECT %s AS line FROM %s", line, view)
+	if units {
+		rows = fmt.Sprintf("SELECT line FROM (SELECT %s AS line, pmod(crc32(CAST(%s AS BINARY)), %d) "+
+			"AS bucket FROM %s) DISTRIBUTE BY bucket SORT BY line", line, cells[0], worker.Buckets, view)
+	}
+	const delimited = `ROW FORMAT DELIMITED FIELDS TERMINATED BY '\t' LINES TERMINATED BY '\n'`
+	return fmt.Sprintf("SELECT cell, SUM(n) AS n FROM (SELECT TRANSFORM (line) %s USING %s AS "+
+		"(cell BIGINT, n BIGINT) %s FROM (%s)) GROUP BY cell", delimited, text(command), delimited, rows)
+}

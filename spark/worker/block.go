@@ -1,0 +1,181 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/decoy-dp/decoy/table"
+)
+
+// Type is what the text of a cell stands for.
+type Type string
+
+// The types.
+const (
+	Text   Type = "text"
+	Bool   Type = "bool"   // true, false
+	Int    Type = "int"    // 64 bits
+	Float  Type = "float"  // 32 bits
+	Double Type = "double" // 64 bits
+	Days   Type = "days"   // since 1970
+	Micros Type = "micros" // since 1970, UTC
+)
+
+// arrowTypes are the types as a reader of decoy knows them.
+var arrowTypes = map[Type]arrow.DataType{
+	Text: arrow.BinaryTypes.String, Bool: arrow.FixedWidthTypes.Boolean,
+	Int: arrow.PrimitiveTypes.Int64, Float: arrow.PrimitiveTypes.Float32,
+	Double: arrow.PrimitiveTypes.Float64, Days: arrow.FixedWidthTypes.Date32,
+	Micros: &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"},
+}
+
+// A line is a row: its cells with a separator between them. Inside a cell the separator, the end of
+// a line and the escape itself are escaped; a NULL is the escape and an N.
+const (
+	separator = '\x01'
+	escape    = '\\'
+)
+
+// block collects rows for the reader of package table.
+type block struct {
+	rows   *array.RecordBuilder
+	schema *arrow.Schema
+	n      int
+	cell   []byte
+}
+
+func newBlock(columns []Column) (*block, error) {
+	var fields []arrow.Field
+	for _, c := range columns {
+		t, ok := arrowTypes[c.Type]
+		if !ok {
+			return nil, errPlan
+		}
+		fields = append(fields, arrow.Field{Name: c.Name, Type: t, Nullable: true})
+	}
+	b := &block{schema: arrow.NewSchema(fields, nil)}
+	b.rows = array.NewRecordBuilder(memory.NewGoAllocator(), b.schema)
+	return b, nil
+}
+
+// add adds the row of a line.
+func (b *block) add(line []byte) error {
+	fields := b.schema.NumFields()
+	for i := range fields {
+		cell, rest, more := bytes.Cut(line, []byte{separator})
+		if more != (i+1 < fields) {
+			return errLine
+		}
+		if err := b.append(b.rows.Field(i), cell); err != nil {
+			return err
+		}
+		line = rest
+	}
+	b.n++
+	return nil
+}
+
+// append adds a cell, escaped, to its column.
+func (b *block) append(to array.Builder, cell []byte) error {
+	if len(cell) == 2 && cell[0] == escape && cell[1] == 'N' {
+		to.AppendNull()
+		return nil
+	}
+	if to, ok := to.(*array.StringBuilder); ok {
+		text, err := b.unescape(cell)
+		to.BinaryBuilder.Append(text)
+		return err
+	}
+	var err error
+	switch to := to.(type) {
+	case *array.BooleanBuilder:
+		to.Append(string(cell) == "true")
+	case *array.Int64Builder:
+		var x int64
+		x, err = strconv.ParseInt(string(cell), 10, 64)
+		to.Append(x)
+	case *array.Float32Builder:
+		var x float64
+		x, err = strconv.ParseFloat(string(cell), 32)
+		to.Append(float32(x))
+	case *array.Float64Builder:
+		var x float64
+		x, err = strconv.ParseFloat(string(cell), 64)
+		to.Append(x)
+	case *array.Date32Builder:
+		var x int64
+		x, err = strconv.ParseInt(string(cell), 10, 32)
+		to.Append(arrow.Date32(x))
+	case *array.TimestampBuilder:
+		var x int64
+		x, err = strconv.ParseInt(string(cell), 10, 64)
+		to.Append(arrow.Timestamp(x))
+	}
+	if err != nil {
+		return errLine // and nothing of the cell
+	}
+	return nil
+}
+
+// unescape is the text of a cell; it is valid until the next call.
+func (b *block) unescape(cell []byte) ([]byte, error) {
+	at := bytes.IndexByte(cell, escape)
+	if at < 0 {
+		return cell, nil
+	}
+	b.cell = append(b.cell[:0], cell[:at]...)
+	for i := at; i < len(cell); i++ {
+		c := cell[i]
+		if c == escape {
+			if i++; i == len(cell) {
+				return nil, errLine
+			}
+			switch cell[i] {
+			case escape:
+			case 'n':
+				c = '\n'
+			case '1':
+				c = separator
+			default:
+				return nil, errLine
+			}
+		}
+		b.cell = append(b.cell, c)
+	}
+	return b.cell, nil
+}
+
+// table is the rows as codes, by the rules of a local run; the block starts anew. Its error is one
+// of package table, which has nothing of a cell.
+func (b *block) table(p *Plan) (*table.Table, error) {
+	record := b.rows.NewRecord()
+	defer record.Release()
+	b.n = 0
+	var file bytes.Buffer
+	w := ipc.NewWriter(&file, ipc.WithSchema(b.schema))
+	if err := w.Write(record); err != nil {
+		return nil, errLine
+	}
+	if err := w.Close(); err != nil {
+		return nil, errLine
+	}
+	t, _, err := table.ReadArrow(context.Background(), file.Bytes(), p.s, table.ReadOptions{})
+	return t, err
+}
+
+// Empty is the table of no row with these columns: its error says which columns of the schema are
+// not there.
+func Empty(p *Plan) error {
+	b, err := newBlock(p.Columns)
+	if err != nil {
+		return err
+	}
+	_, err = b.table(p)
+	return err
+}

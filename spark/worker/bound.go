@@ -1,0 +1,121 @@
+package worker
+
+import (
+	"bytes"
+	"container/heap"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"hash/crc32"
+)
+
+// bound keeps of each unit the k rows of the smallest hashes: HMAC-SHA256 by the key of the run, of
+// the row, which begins with its unit, and of how many equal rows of the unit came before it. It
+// takes lines in the order of their bytes, so that those of a unit are together, and equal ones
+// too; it holds k of them.
+type bound struct {
+	k    int
+	mac  hash.Hash
+	keep func(line []byte) error // takes a line that stays
+	drop func(line []byte) error // takes a line that does not
+
+	unit   []byte // at hand
+	last   []byte // line
+	begun  bool
+	twin   uint64 // of the last line, among its equals
+	kept   kept
+	signed bool // they have hashes, and are a heap
+}
+
+// row is a line of the unit at hand.
+type row struct {
+	line []byte
+	twin uint64
+	hash [sha256.Size]byte // if the unit has more than k rows
+}
+
+// kept is a heap with the largest hash on top.
+type kept []row
+
+func (h kept) Len() int           { return len(h) }
+func (h kept) Less(i, j int) bool { return bytes.Compare(h[i].hash[:], h[j].hash[:]) > 0 }
+func (h kept) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *kept) Push(x any)        { *h = append(*h, x.(row)) }
+func (h *kept) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+func newBound(k int, key []byte, keep, drop func([]byte) error) *bound {
+	return &bound{k: max(1, k), mac: hmac.New(sha256.New, key), keep: keep, drop: drop}
+}
+
+// add takes the next line, whose unit is its first cell.
+func (b *bound) add(line []byte) error {
+	if b.begun && bytes.Compare(line, b.last) < 0 {
+		return errOrder // a unit might come again after it ended
+	}
+	unit := unitOf(line)
+	if !b.begun || !bytes.Equal(unit, b.unit) {
+		if err := b.flush(); err != nil {
+			return err
+		}
+		b.unit = append(b.unit[:0], unit...)
+	}
+	if b.twin++; !b.begun || !bytes.Equal(line, b.last) {
+		b.twin = 0
+		b.last = append(b.last[:0], line...)
+	}
+	b.begun = true
+	next := row{line: bytes.Clone(line), twin: b.twin}
+	if len(b.kept) < b.k {
+		b.kept = append(b.kept, next)
+		return nil
+	}
+	if !b.signed {
+		for i := range b.kept {
+			b.sign(&b.kept[i])
+		}
+		heap.Init(&b.kept)
+		b.signed = true
+	}
+	b.sign(&next)
+	if bytes.Compare(next.hash[:], b.kept[0].hash[:]) < 0 {
+		next, b.kept[0] = b.kept[0], next
+		heap.Fix(&b.kept, 0)
+	}
+	return b.drop(next.line)
+}
+
+// sign computes the hash of a row.
+func (b *bound) sign(r *row) {
+	b.mac.Reset()
+	b.mac.Write(binary.LittleEndian.AppendUint64(nil, r.twin))
+	b.mac.Write(r.line)
+	b.mac.Sum(r.hash[:0])
+}
+
+// flush ends the unit at hand.
+func (b *bound) flush() error {
+	for _, r := range b.kept {
+		if err := b.keep(r.line); err != nil {
+			return err
+		}
+	}
+	b.kept, b.signed = b.kept[:0], false
+	return nil
+}
+
+// unitOf is the first cell of a line, escaped.
+func unitOf(line []byte) []byte {
+	unit, _, _ := bytes.Cut(line, []byte{separator})
+	return unit
+}
+
+// Buckets is into how many parts units are divided. All units of a part go to one task.
+const Buckets = 4096
+
+// bucket is the part of a unit, as the query of package driver divides them.
+func bucket(unit []byte) int { return int(crc32.ChecksumIEEE(unit) % Buckets) }

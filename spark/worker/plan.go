@@ -1,0 +1,135 @@
+// Package worker counts rows inside a task of Spark. A task hands it rows as lines of text on its
+// standard input, and gets numbers of cells and counts on its standard output: never a cell of the
+// table, nor anything on standard error.
+//
+// Rows become codes by package table, which reads the files of a local run too, so that both count
+// the same. Of a privacy unit with more rows than the schema allows, those stay whose keyed hashes
+// are smallest: a rule of these rows alone, which does not change when a task is run again.
+package worker
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// Version is that of the plan and of the lines.
+const Version = 1
+
+// Plan is what a task is to count. It is public: it stands on the worker's command line, which
+// Spark logs.
+type Plan struct {
+	Version int      `json:"v"`
+	Program string   `json:"program"` // SHA-256 of the program, which is the same on all machines
+	Schema  string   `json:"schema"`  // YAML
+	Sets    [][]int  `json:"sets"`    // of columns of the schema
+	Columns []Column `json:"columns"` // of the lines; with an id column, that comes first
+	Nonce   []byte   `json:"nonce"`   // of the run, from which and the key file its hash key follows
+
+	s *schema.Schema
+}
+
+// Column is a column of the lines.
+type Column struct {
+	Name string `json:"name"`
+	Type Type   `json:"type"`
+}
+
+// Encode is the plan as one word.
+func (p *Plan) Encode() (string, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if err := errors.Join(json.NewEncoder(z).Encode(p), z.Close()); err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(b.Bytes()), nil
+}
+
+// maxPlan bounds the JSON of a plan.
+const maxPlan = 1 << 24
+
+// Decode is the plan of a word.
+func Decode(word string) (*Plan, error) {
+	z, err := gzip.NewReader(base64.NewDecoder(base64.RawURLEncoding, bytes.NewReader([]byte(word))))
+	if err != nil {
+		return nil, errPlan
+	}
+	p := &Plan{}
+	if err := json.NewDecoder(io.LimitReader(z, maxPlan)).Decode(p); err != nil {
+		return nil, errPlan
+	}
+	if p.Version != Version {
+		return nil, errVersion
+	}
+	if p.s, err = schema.Parse([]byte(p.Schema)); err != nil {
+		return nil, errPlan
+	}
+	for _, set := range p.Sets {
+		for _, c := range set {
+			if c < 0 || c >= len(p.s.Columns) {
+				return nil, errPlan
+			}
+		}
+	}
+	return p, nil
+}
+
+var (
+	errPlan    = errors.New("worker: not a plan")
+	errVersion = errors.New("worker: a plan of another version")
+	errOrder   = errors.New("worker: lines out of order")
+	errLine    = errors.New("worker: a line of another form")
+)
+
+// Cells is the number of cells of each set, and of all.
+func Cells(sizes []int, sets [][]int) (each []int, all int) {
+	for _, set := range sets {
+		n := 1
+		for _, c := range set {
+			n *= sizes[c]
+		}
+		each, all = append(each, n), all+n
+	}
+	return each, all
+}
+
+// keyFile is the file of the secret from which hash keys follow: beside the program, the same on
+// all machines.
+func keyFile(program string) string { return program + ".key" }
+
+// minKey is how long a secret must be, in bytes.
+const minKey = 32
+
+// sessionKey is the hash key of a run.
+func sessionKey(program string, nonce []byte) ([]byte, error) {
+	secret, err := os.ReadFile(keyFile(program))
+	if err != nil || len(secret) < minKey || len(nonce) == 0 {
+		return nil, errors.New("worker: no key")
+	}
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(nonce)
+	return mac.Sum(nil), nil
+}
+
+// Digest is the SHA-256 of a file, in hexadecimal.
+func Digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}

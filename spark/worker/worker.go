@@ -1,0 +1,272 @@
+package worker
+
+import (
+	"bufio"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// What a task tells besides counts, as cells below zero. Each comes with a number, and the numbers
+// of all tasks are added up.
+const (
+	TaskDone   = -1       // 1: the task has come to its end
+	TaskRows   = -2       // rows that were counted
+	BadPlan    = -3       // 1: the plan is of another version, or cannot be read
+	BadProgram = -4       // 1: the program is another one
+	BadKey     = -5       // 1: there is no key file, or it is too short
+	BadRow     = -6       // 1: a row breaks the schema, in no one column
+	BadColumn  = -1 << 20 // less the number of the column: 1: one of its cells breaks the schema
+	Bucket     = -1 << 30 // less the bucket: 1: units of it were in the task
+	KeyIs      = -1 << 50 // less 48 bits of a hash of the key: 1
+)
+
+// Run is the worker: it counts the lines of standard input, and does not return. Its exit status is
+// 0, also where it tells of something wrong, which would be wrong again; it is 1 where the task
+// should be tried again.
+func Run(word string) {
+	// Whatever happens now, no text of it gets into the logs of Spark.
+	if null, err := os.Open(os.DevNull); err == nil {
+		silence(null)
+	}
+	debug.SetTraceback("none")
+	runtime.GOMAXPROCS(1) // a task has one core
+	status := 1
+	func() {
+		defer func() { _ = recover() }()
+		program, err := os.Executable()
+		if err == nil && count(word, program, os.Stdin, os.Stdout) == nil {
+			status = 0
+		}
+	}()
+	os.Exit(status)
+}
+
+// count counts the lines of in as the plan says, and writes the counts to out. program is the
+// path of this program, beside which the key file is.
+func count(word, program string, in io.Reader, out io.Writer) error {
+	w := bufio.NewWriterSize(out, 1<<16)
+	c, problem := newCounter(word, program)
+	if problem != 0 {
+		if _, err := io.Copy(io.Discard, in); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%d\t1\n", problem)
+		return w.Flush()
+	}
+	if err := c.lines(in); err != nil {
+		return err
+	}
+	c.write(w)
+	return w.Flush()
+}
+
+// counter counts.
+type counter struct {
+	plan     *Plan
+	offset   []int // of each set among the cells
+	counts   []int64
+	rows     int64
+	problems map[int]bool
+	buckets  [Buckets]bool
+	key      []byte // nil without an id column
+	counted  *block // rows that are counted
+	checked  *block // rows that are not, and must be of the schema all the same
+}
+
+// blockRows is how many rows are turned into codes at a time.
+const blockRows = 1 << 15
+
+// newCounter is a counter for the plan of a word, or what is wrong with that.
+func newCounter(word, program string) (c *counter, problem int) {
+	p, err := Decode(word)
+	if err != nil {
+		return nil, BadPlan
+	}
+	if digest, err := Digest(program); err != nil || digest != p.Program {
+		return nil, BadProgram
+	}
+	c = &counter{plan: p, problems: map[int]bool{}}
+	if p.s.Unit != "" {
+		if c.key, err = sessionKey(program, p.Nonce); err != nil {
+			return nil, BadKey
+		}
+	}
+	each, all := Cells(p.s.Sizes(), p.Sets)
+	at := 0
+	for _, n := range each {
+		c.offset = append(c.offset, at)
+		at += n
+	}
+	c.counts = make([]int64, all)
+	if c.counted, err = newBlock(p.Columns); err == nil {
+		c.checked, err = newBlock(p.Columns)
+	}
+	if err != nil {
+		return nil, BadPlan
+	}
+	return c, 0
+}
+
+// maxLine is the longest line that is read.
+const maxLine = 64 << 20
+
+// lines takes all lines.
+func (c *counter) lines(in io.Reader) error {
+	take := c.keep
+	var b *bound
+	if c.key != nil {
+		b = newBound(c.plan.s.MaxRowsPerUnit, c.key, c.keep, c.drop)
+		take = func(line []byte) error {
+			c.buckets[bucket(unitOf(line))] = true
+			return b.add(line)
+		}
+	}
+	r := bufio.NewReaderSize(in, 1<<18)
+	var long []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			if long = append(long, part...); len(long) > maxLine {
+				return errLine
+			}
+			continue
+		}
+		if err == io.EOF && len(part)+len(long) == 0 {
+			break
+		}
+		if err != nil {
+			return errLine // the last line has no end
+		}
+		line := part[:len(part)-1]
+		if len(long) > 0 {
+			long = append(long, line...)
+			line = long
+		}
+		if err := take(line); err != nil {
+			return err
+		}
+		long = long[:0]
+	}
+	if b != nil {
+		if err := b.flush(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(c.count(c.counted, true), c.count(c.checked, false))
+}
+
+// keep takes a row that is counted.
+func (c *counter) keep(line []byte) error { return c.take(c.counted, line, true) }
+
+// drop takes a row that is more than its unit may have. Like any other it must be of the schema,
+// unless no row can break that.
+func (c *counter) drop(line []byte) error {
+	if c.plan.s.Lenient {
+		return nil
+	}
+	return c.take(c.checked, line, false)
+}
+
+func (c *counter) take(b *block, line []byte, counted bool) error {
+	if err := b.add(line); err != nil {
+		return err
+	}
+	if b.n < blockRows {
+		return nil
+	}
+	return c.count(b, counted)
+}
+
+// count counts the rows of a block.
+func (c *counter) count(b *block, counted bool) error {
+	if b.n == 0 {
+		return nil
+	}
+	t, err := b.table(c.plan)
+	switch {
+	case errors.Is(err, schema.ErrSchema):
+		c.problems[problemOf(err)] = true
+		return nil
+	case err != nil:
+		return errLine
+	case !counted:
+		return nil
+	}
+	c.rows += int64(t.Rows())
+	c.add(t)
+	return nil
+}
+
+// add counts a table.
+func (c *counter) add(t *table.Table) {
+	for i, set := range c.plan.Sets {
+		end := len(c.counts)
+		if i+1 < len(c.offset) {
+			end = c.offset[i+1]
+		}
+		t.CountTo(c.counts[c.offset[i]:end], set)
+	}
+}
+
+// columnOf finds the column in an error of package table, which has nothing of a cell.
+var columnOf = regexp.MustCompile(`, column ([0-9]+)`)
+
+// problemOf is the number by which a task tells of an error.
+func problemOf(err error) int {
+	if found := columnOf.FindStringSubmatch(err.Error()); found != nil {
+		if n, err := strconv.Atoi(found[1]); err == nil && n > 0 && n <= 1<<16 {
+			return BadColumn - (n - 1)
+		}
+	}
+	return BadRow
+}
+
+// write writes the counts that are not zero, and what else there is to tell.
+func (c *counter) write(w io.Writer) {
+	put := func(cell, n int64) {
+		var b [48]byte
+		line := strconv.AppendInt(b[:0], cell, 10)
+		line = strconv.AppendInt(append(line, '\t'), n, 10)
+		w.Write(append(line, '\n'))
+	}
+	problems := make([]int, 0, len(c.problems))
+	for p := range c.problems {
+		problems = append(problems, p)
+	}
+	slices.Sort(problems)
+	for _, p := range problems {
+		put(int64(p), 1)
+	}
+	if len(problems) == 0 {
+		for cell, n := range c.counts {
+			if n != 0 {
+				put(int64(cell), n)
+			}
+		}
+	}
+	for b, seen := range c.buckets {
+		if seen {
+			put(Bucket-int64(b), 1)
+		}
+	}
+	if c.key != nil {
+		mac := hmac.New(sha256.New, c.key)
+		mac.Write([]byte("one key for all tasks"))
+		put(KeyIs-int64(binary.LittleEndian.Uint64(mac.Sum(nil))>>16), 1)
+	}
+	put(TaskRows, c.rows)
+	put(TaskDone, 1)
+}

@@ -1,0 +1,61 @@
+package synth
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// Countable is implemented by plans whose Fit asks the gate for nothing but marginals over columns
+// that are known beforehand: another engine may count the rows, once for the whole fit.
+type Countable interface {
+	// Joints are sets of columns, each increasing: every marginal of the fit is over columns of one.
+	// nil: as it is configured, the plan asks for more.
+	Joints() [][]int
+}
+
+// Joints are all single columns, and those sets of columns that are not single, in order.
+func Joints(columns int, sets [][]int) (out [][]int) {
+	for c := range columns {
+		out = append(out, []int{c})
+	}
+	for _, set := range sets {
+		if set = slices.Sorted(slices.Values(set)); len(set) > 1 {
+			out = append(out, set)
+		}
+	}
+	slices.SortFunc(out, func(a, b []int) int {
+		return slices.Compare(append([]int{len(a)}, a...), append([]int{len(b)}, b...))
+	})
+	return slices.CompactFunc(out, slices.Equal)
+}
+
+// MaxJointCells is the most cells of all joints of a plan together: half a gigabyte of counts.
+const MaxJointCells = 1 << 26
+
+// JointCells is the number of cells of a plan's joints for tables of schema s. The error says why
+// rows cannot be counted elsewhere for it, and wraps ErrConfig.
+func JointCells(p Plan, s *schema.Schema) (joints [][]int, cells int, err error) {
+	if c, ok := p.(Countable); ok {
+		joints = c.Joints()
+	}
+	if joints == nil {
+		return nil, 0, fmt.Errorf("synth: rows that another engine counts can be fitted by mst, "+
+			"by aim and by mwem with marginals, and with bins that the schema gives: %w", ErrConfig)
+	}
+	sizes, all := s.Sizes(), 0.0 // whole numbers, exact as far as the limit goes
+	for _, set := range joints {
+		n := 1.0
+		for _, c := range set {
+			n *= float64(sizes[c])
+		}
+		all += n
+	}
+	if all > MaxJointCells {
+		return nil, 0, fmt.Errorf("synth: the tables that the fit may ask for have %.3g cells in all, "+
+			"%.3g are possible where another engine counts: give columns fewer bins or categories, or "+
+			"name the sets: %w", all, float64(MaxJointCells), ErrConfig)
+	}
+	return joints, int(all), nil
+}
