@@ -34,3 +34,10 @@ func ExampleComposition_json() {
 	fmt.Println(string(b))
 	// Output: [{"event":"laplace","epsilon":0.1,"count":2}]
 }
+
+// A claim is about one patient; a family of three may expect less.
+func ExampleGroup() {
+	b := accountant.Group(accountant.Budget{Epsilon: .5, Delta: 1e-9}, 3)
+	fmt.Printf("epsilon %.2f, delta %.2g\n", b.Epsilon, b.Delta)
+	// Output: epsilon 1.50, delta 5.4e-09
+}

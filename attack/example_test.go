@@ -42,3 +42,14 @@ func ExampleGuesses() {
 	fmt.Printf("ε ≥ %.2f at 95 %%\n", g.Epsilon(1e-9, .05))
 	// Output: ε ≥ 1.63 at 95 %
 }
+
+// A canary that the model finds the most probable of 1,024 has been memorised to 10 bits.
+func ExampleExposure() {
+	others := make([]float64, 1023)
+	for i := range others {
+		others[i] = -40 - float64(i%17)
+	}
+	bits, err := attack.Exposure(-12, others)
+	fmt.Println(bits, err)
+	// Output: 10 <nil>
+}
