@@ -159,6 +159,11 @@ func TestMan(t *testing.T) {
 	}
 }
 
+// interrupts calls a function when something is written to it.
+type interrupts struct{ f func() }
+
+func (i interrupts) Write(p []byte) (int, error) { i.f(); return len(p), nil }
+
 // TestHelpSessions runs the commands of every example, so that none goes stale.
 func TestHelpSessions(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -175,6 +180,14 @@ func TestHelpSessions(t *testing.T) {
 				}
 				cmd := exec.Command("sh", "-c", command)
 				cmd.Dir = dir
+				if strings.HasPrefix(command, "decoy serve") { // waits for a browser, and for Ctrl-C
+					cmd.Args[2] = "exec " + command
+					cmd.Stdout = interrupts{func() { cmd.Process.Signal(os.Interrupt) }}
+					if err := cmd.Run(); err != nil {
+						t.Fatalf("%s: %v", command, err)
+					}
+					continue
+				}
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%s: %v\n%s", command, err, out)
 				}
