@@ -1,0 +1,58 @@
+package driver
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/decoy-dp/decoy/schema"
+)
+
+func TestParseSource(t *testing.T) {
+	for text, want := range map[string]Source{
+		"sc://h/lake.visits":   {Host: "h:15002", Table: "lake.visits"},
+		"sc://h:1/t?tls=true":  {Host: "h:1", Table: "t", TLS: true},
+		"sc://h//a/b.parquet":  {Host: "h:15002", Path: "/a/b.parquet", Format: "parquet"},
+		"sc://h//a/b.tsv":      {Host: "h:15002", Path: "/a/b.tsv", Format: "csv"},
+		"sc://h/s3://b/c.csv/": {Host: "h:15002", Path: "s3://b/c.csv/", Format: "csv"},
+		"sc://h//a?format=csv&lines=true&worker=/o/d&user=me": {Host: "h:15002", Path: "/a",
+			Format: "csv", Lines: true, Program: "/o/d", User: "me"},
+	} {
+		got, err := parseSource(text)
+		if err != nil || *got != want {
+			t.Errorf("%s: %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"h/t", "sc:///t", "sc://h", "sc://h/", "sc://h/a..b", "sc://u@h/t", "sc://h;token=x/t",
+		"sc://h//a.txt", "sc://h//a?format=xml", "sc://h/t?format=csv", "sc://h/t?lines=true",
+		"sc://h//a.parquet?lines=true", "sc://h/t?tls=yes", "sc://h/t?what=1", "sc://h/t?worker=a",
+		"sc://h/t?worker=/a;rm", "sc://h//a%0a.csv?%zz", "sc://h//a\n.csv",
+	} {
+		if s, err := parseSource(text); err == nil {
+			t.Errorf("%q is %+v", text, s)
+		}
+	}
+}
+
+// TestNamesAreQuoted: nothing of a name or a path ends what it stands in.
+func TestNamesAreQuoted(t *testing.T) {
+	s := &Source{Path: `/a'b\c.csv`, Format: "csv"}
+	if q := s.viewOf(schema.CSV{}); !strings.Contains(q, `path '/a\'b\\c.csv'`) {
+		t.Error(q)
+	}
+	s = &Source{Table: "a`b.c"}
+	if q := s.viewOf(schema.CSV{}); !strings.Contains(q, "FROM `a``b`.`c`") {
+		t.Error(q)
+	}
+	cell, _, ok := column{"a`b", "varchar(10)"}.cell(false)
+	if !ok || !strings.Contains(cell, "`a``b`") {
+		t.Error(cell)
+	}
+	if _, _, ok := (column{"a", "array<int>"}).cell(false); ok {
+		t.Error("a list is read")
+	}
+	q := counting([]string{"u", "x"}, true, "exec /a 'b'")
+	if !strings.Contains(q, `USING 'exec /a \'b\''`) || !strings.Contains(q, "SORT BY line") {
+		t.Error(q)
+	}
+}

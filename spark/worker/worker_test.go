@@ -1,0 +1,223 @@
+package worker
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const yaml = `decoy: 1
+%scolumns:
+  - {name: a, kind: categorical, categories: ["x\ny", "\\", "\x01", z], missing: [""]}
+  - {name: b, kind: integer, min: 0, max: 9}
+`
+
+// program is a file that stands for the program, with its key file beside it.
+func program(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "decoy-spark")
+	for name, n := range map[string]int{path: 7, keyFile(path): minKey} {
+		if err := os.WriteFile(name, bytes.Repeat([]byte("k"), n), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// word is a plan for a schema with such a head.
+func word(t *testing.T, program, head string, change func(*Plan)) string {
+	t.Helper()
+	digest, err := Digest(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Plan{Version: Version, Program: digest, Schema: fmt.Sprintf(yaml, head),
+		Sets: [][]int{{0}, {1}, {0, 1}}, Nonce: []byte("a nonce")}
+	if strings.Contains(head, "unit") {
+		p.Columns = append(p.Columns, Column{"id", Text})
+	}
+	p.Columns = append(p.Columns, Column{"a", Text}, Column{"b", Int})
+	if change != nil {
+		change(&p)
+	}
+	w, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// told is what a worker said.
+func told(t *testing.T, out string) map[int]int64 {
+	t.Helper()
+	got := map[int]int64{}
+	for line := range strings.Lines(out) {
+		cell, n, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		k, err := strconv.Atoi(cell)
+		x, errN := strconv.ParseInt(n, 10, 64)
+		if _, twice := got[k]; !ok || err != nil || errN != nil || twice {
+			t.Fatalf("the line %q", line)
+		}
+		got[k] = x
+	}
+	return got
+}
+
+func TestCounts(t *testing.T) {
+	path := program(t)
+	in := strings.Join([]string{`x\ny` + "\x011", `\\` + "\x012", `\1` + "\x012", "z\x013",
+		"\x014", `\N` + "\x014", ""}, "\n")
+	var out bytes.Buffer
+	if err := count(word(t, path, "", nil), path, strings.NewReader(in), &out); err != nil {
+		t.Fatal(err)
+	}
+	got := told(t, out.String())
+	// a: 5 codes, b: 10; the cells of the pair follow those of both
+	for cell, n := range map[int]int64{0: 1, 1: 1, 2: 1, 3: 1, 4: 2, 6: 1, 7: 2, 8: 1, 9: 2,
+		15 + 1: 1, 15 + 12: 1, 15 + 22: 1, 15 + 33: 1, 15 + 44: 2, TaskRows: 6, TaskDone: 1} {
+		if got[cell] != n {
+			t.Errorf("cell %d: %d, want %d", cell, got[cell], n)
+		}
+		delete(got, cell)
+	}
+	if len(got) > 0 {
+		t.Errorf("it also told %v", got)
+	}
+}
+
+// TestTells: what is wrong is told by a number alone.
+func TestTells(t *testing.T) {
+	path := program(t)
+	const unit = "unit: id\nmax_rows_per_unit: 2\n"
+	bare := filepath.Join(t.TempDir(), "bare")
+	if err := os.WriteFile(bare, []byte("program"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		word, path, in string
+		want           int
+	}{
+		"no plan":         {"nonsense", path, "", BadPlan},
+		"another version": {word(t, path, "", func(p *Plan) { p.Version++ }), path, "", BadPlan},
+		"a set too far": {word(t, path, "", func(p *Plan) { p.Sets[0][0] = 2 }), path, "",
+			BadPlan},
+		"another program": {word(t, path, "", func(p *Plan) { p.Program = "0" }), path, "",
+			BadProgram},
+		"no key":     {word(t, bare, unit, nil), bare, "", BadKey},
+		"a bad cell": {word(t, path, "", nil), path, "secret\x011\n", BadColumn},
+		"a number":   {word(t, path, "", nil), path, "z\x0199\n", BadColumn - 1},
+		"no id":      {word(t, path, unit, nil), path, "\\N\x01z\x011\n", BadColumn},
+		"a bad cell of a row that is dropped": {word(t, path, unit, nil), path,
+			"u\x01secret\x011\nu\x01z\x011\nu\x01z\x012\nu\x01z\x013\n", BadColumn - 1},
+	} {
+		var out bytes.Buffer
+		if err := count(c.word, c.path, strings.NewReader(c.in), &out); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := told(t, out.String()); got[c.want] != 1 || got[0] != 0 {
+			t.Errorf("%s: %v, want cell %d", name, got, c.want)
+		}
+	}
+	for name, in := range map[string]string{
+		"a line without an end": "z\x011", "too few cells": "z\n", "too many": "z\x011\x011\n",
+		"no number": "z\x01secret\n", "an open escape": "\\\x011\n", "a strange escape": "\\x\x011\n",
+	} {
+		var out bytes.Buffer
+		err := count(word(t, path, "", nil), path, strings.NewReader(in), &out)
+		if !errors.Is(err, errLine) || out.Len() > 0 {
+			t.Errorf("%s: %v, %q", name, err, out.String())
+		}
+	}
+	var out bytes.Buffer
+	err := count(word(t, path, unit, nil), path, strings.NewReader("u\x01z\x011\nt\x01z\x011\n"), &out)
+	if !errors.Is(err, errOrder) || out.Len() > 0 {
+		t.Errorf("a unit that may come again: %v, %q", err, out.String())
+	}
+}
+
+// TestBound: what is kept of a unit is the k rows of smallest hash, by another program text, and
+// depends on no other unit nor on what tasks there are.
+func TestBound(t *testing.T) {
+	u := rand.New(rand.NewPCG(1, 2))
+	key := []byte("key")
+	var lines []string
+	for unit := range 40 {
+		for range u.IntN(30) {
+			lines = append(lines, fmt.Sprintf("u%d\x01row %d", unit, u.IntN(8)))
+		}
+	}
+	slices.Sort(lines)
+	kept := func(k int, lines []string) (out []string) {
+		dropped := 0
+		b := newBound(k, key, func(line []byte) error {
+			out = append(out, string(line))
+			return nil
+		}, func([]byte) error { dropped++; return nil })
+		for _, l := range lines {
+			if err := b.add([]byte(l)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.flush(); err != nil || len(out)+dropped != len(lines) {
+			t.Fatalf("%d kept and %d dropped of %d: %v", len(out), dropped, len(lines), err)
+		}
+		slices.Sort(out)
+		return out
+	}
+	for _, k := range []int{1, 2, 5, 100} {
+		type hashed struct{ hash, line string }
+		units, twins := map[string][]hashed{}, map[string]uint64{}
+		for _, l := range lines {
+			mac := hmac.New(sha256.New, key)
+			mac.Write(binary.LittleEndian.AppendUint64(nil, twins[l]))
+			mac.Write([]byte(l))
+			twins[l]++
+			unit, _, _ := strings.Cut(l, "\x01")
+			units[unit] = append(units[unit], hashed{string(mac.Sum(nil)), l})
+		}
+		var want []string
+		for _, rows := range units {
+			slices.SortFunc(rows, func(a, b hashed) int { return cmp.Compare(a.hash, b.hash) })
+			for _, r := range rows[:min(k, len(rows))] {
+				want = append(want, r.line)
+			}
+		}
+		slices.Sort(want)
+		if got := kept(k, lines); !slices.Equal(got, want) {
+			t.Errorf("k = %d: %d rows, want %d others", k, len(got), len(want))
+		}
+		// Without a unit, the others keep theirs.
+		others := slices.DeleteFunc(slices.Clone(lines), func(l string) bool {
+			return strings.HasPrefix(l, "u7\x01")
+		})
+		want = slices.DeleteFunc(want, func(l string) bool { return strings.HasPrefix(l, "u7\x01") })
+		if got := kept(k, others); !slices.Equal(got, want) {
+			t.Errorf("k = %d: a unit has a say in the rows of others", k)
+		}
+	}
+}
+
+// TestRunIsSilent: a panic says nothing, and neither does an error.
+func TestRunIsSilent(t *testing.T) {
+	if os.Getenv("DECOY_TEST_WORKER") != "" {
+		Run("secret")
+	}
+	// the plan "secret" is told as a number, on standard output alone
+	cmd := testProcess("TestRunIsSilent")
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("zzcell\n"), &out, &errs
+	if err := cmd.Run(); err != nil || out.String() != "-3\t1\n" || errs.Len() > 0 {
+		t.Errorf("%v: %q, %q", err, out.String(), errs.String())
+	}
+}
