@@ -65,10 +65,10 @@ var errFormat = errors.New(
 		".parquet, .arrow or .feather")
 
 // FormatOf returns the format of a file by the extension of its path, in any
-// letter case. The path "-" is CSV.
+// letter case. Of the standard input and output see [Standard].
 func FormatOf(path string) (Format, error) {
-	if path == "-" {
-		return CSV, nil
+	if format, _ := Standard(path); format != 0 {
+		return format, nil
 	}
 	path = strings.ToLower(path)
 	base, how := path, Format(0)
@@ -90,8 +90,8 @@ func FormatOf(path string) (Format, error) {
 	return 0, errFormat
 }
 
-// Read reads the table at path, whose extension says what it is: see [FormatOf]; "-" is CSV on the
-// standard input. See ReadCSV, readParquet and arrowFile. An error about the content of the file
+// Read reads the table at path, whose extension says what it is: see [FormatOf]; for the standard
+// input, [Standard]. See ReadCSV, readParquet and arrowFile. An error about the content of the file
 // wraps schema.ErrSchema.
 func Read(
 	ctx context.Context, path string, s *schema.Schema, o ReadOptions,
@@ -110,20 +110,30 @@ func Read(
 // opened is a file that is open for reading.
 type opened struct {
 	format Format
-	file   *os.File
+	file   openFile
 	size   int64     // -1 if it is not known
 	text   io.Reader // of a CSV file, not packed
 }
 
-// open opens a regular file, or the standard input for "-". A pipe is refused before it is
+// openFile is what os.File has of a table: its bytes, in any order unless it is a CSV file.
+type openFile interface {
+	io.ReadSeekCloser
+	io.ReaderAt
+}
+
+// open opens a regular file, or the standard input. A pipe is refused before it is
 // opened, which might wait for its writer.
 func open(path string) (*opened, error) {
 	format, err := FormatOf(path)
 	if err != nil {
 		return nil, err
 	}
-	if path == "-" {
+	switch standard, k := Standard(path); standard {
+	case CSV:
 		return &opened{format, os.Stdin, -1, os.Stdin}, nil
+	case Arrow:
+		stream, err := standardStream(k)
+		return &opened{format: Arrow, file: stream, size: -1}, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -140,13 +150,14 @@ func open(path string) (*opened, error) {
 		return nil, fmt.Errorf("table: %s is not a regular file", path)
 	}
 	f := &opened{format: format, size: info.Size()}
-	if f.file, err = os.Open(path); err != nil {
+	plain, err := os.Open(path)
+	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	f.text = f.file
+	f.file, f.text = plain, plain
 	if format&(Gzip|Zstd) != 0 {
-		if f.text, err = unpack(format, f.file, f.size); err != nil {
-			f.file.Close()
+		if f.text, err = unpack(format, plain, f.size); err != nil {
+			plain.Close()
 			return nil, readingError(err)
 		}
 		f.size = -1 // of the text

@@ -190,11 +190,11 @@ func (e *evaluate) check(cmd *cobra.Command) (*schema.Schema, error) {
 		append(tables, job.At("--schema", e.Schema), configPath(cmd))); err != nil {
 		return nil, err
 	}
-	if e.holdout != "" && job.SameFile(e.holdout, e.train) {
+	if e.holdout != "" && !job.IsStandard(e.holdout) && job.SameFile(e.holdout, e.train) {
 		return nil, usagef("--holdout and --train are the same file: a holdout is rows that the " +
 			"synthesizer did not see")
 	}
-	standards := 0
+	var standards []string
 	for _, p := range tables {
 		if p.Path == "" {
 			continue
@@ -205,12 +205,13 @@ func (e *evaluate) check(cmd *cobra.Command) (*schema.Schema, error) {
 		if err := job.Readable(p.Path); err != nil {
 			return nil, err
 		}
-		if p.Path == job.Standard {
-			standards++
+		if job.IsStandard(p.Path) {
+			if slices.Contains(standards, p.Path) || p.Path == job.Standard && len(standards) > 0 {
+				return nil, usagef("only one table can come from standard input, or several as Arrow " +
+					"streams: arrow:-, arrow:-2, arrow:-3")
+			}
+			standards = append(standards, p.Path)
 		}
-	}
-	if standards > 1 {
-		return nil, usagef("only one table can come from standard input")
 	}
 	return job.LoadSchema(e.Schema)
 }
@@ -316,7 +317,7 @@ func (e *evaluate) read(
 	return in, err
 }
 
-// readBoth reads a table as codes and, from a file, its cells too.
+// readBoth reads a table as codes and, if it can be read twice, its cells too.
 func readBoth(
 	ctx context.Context, t *terminal, shown *progress, name, path string, s *schema.Schema,
 ) (out report.Table, err error) {

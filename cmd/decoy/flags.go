@@ -97,7 +97,8 @@ func (j *jobFlags) addSampling(cmd *cobra.Command, rows string) {
 	f.BoolVar(&j.SpreadsheetSafe, "spreadsheet-safe", false,
 		"in a CSV output: an apostrophe before texts that a spreadsheet would run as formulas")
 	f.StringVar(&j.Out, "out", "",
-		"synthetic table `OUT`: .csv, .parquet, or - for CSV on standard output (required)")
+		"synthetic table `OUT`: .csv, .parquet, .arrow, or - for CSV on standard output, arrow:- for "+
+			"Arrow (required)")
 }
 
 // complete names the values of a flag for the shell.

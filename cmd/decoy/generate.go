@@ -22,8 +22,8 @@ type generate struct {
 func generateCommand(t *terminal) *cobra.Command {
 	g := &generate{}
 	cmd := manual{
-		operands: "INPUT  private table, .csv or .parquet; - (CSV on standard input) and " +
-			"sc://HOST/TABLE need --ledger",
+		operands: "INPUT  private table, .csv, .parquet or .arrow; - (CSV on standard input),\n" +
+			"       arrow:- (Arrow) and sc://HOST/TABLE need --ledger",
 		exits: []int{exitBudget, exitLocked, exitData},
 		session: `
 $ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml

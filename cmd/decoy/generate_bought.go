@@ -59,7 +59,7 @@ columns (decoy schema draft), costs nothing`)
 
 // besides is the file of a bought schema, beside the synthetic table or the model.
 func besides(out, model string) (string, error) {
-	if out == "" || out == job.Standard {
+	if out == "" || job.IsStandard(out) {
 		out = model
 	}
 	if out == "" {

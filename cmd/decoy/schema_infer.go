@@ -246,7 +246,8 @@ func (s *schemaInfer) checkFlags(cmd *cobra.Command, input string) error {
 			"says that the first line of %s holds them and "+
 			"may be shown to anyone. If that line is a row, give --no-header --columns a,b,c", input)
 	case input == job.Standard:
-		return usagef("INPUT is standard input: the file is read twice, so it must be one")
+		return usagef("INPUT is CSV on standard input: it is read twice, so it must be a file " +
+			"(or Arrow, arrow:-, which is held in memory)")
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (a *Account) Begin(verb, out string, others ...string) error {
 	// whoever reads our output and leaves early must not take what is paid for along
 	signal.Ignore(syscall.SIGPIPE)
 	a.before = &ledger.Ledger{}
-	if out == Standard {
+	if IsStandard(out) {
 		if err := CheckOpen(a.Stdout); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (a *Account) Begin(verb, out string, others ...string) error {
 // output names an output as seen from the folder of the ledger: a folder that holds both may be
 // moved between a run and its continuation.
 func (a *Account) output(path string) string {
-	if path == Standard {
+	if IsStandard(path) {
 		return "standard output"
 	}
 	path = Resolve(path)
@@ -179,7 +179,7 @@ func (a *Account) voidCharged() bool {
 
 // warnOther tells of a ledger beside the table that this run is not entered in.
 func (a *Account) warnOther() {
-	if a.Input == "" || a.Input == Standard {
+	if a.Input == "" || IsStandard(a.Input) {
 		return
 	}
 	beside := Resolve(a.Input) + ".ledger"

@@ -19,7 +19,7 @@ func LedgerOf(named, input string) (*ledger.File, error) {
 	switch {
 	case named != "":
 		path, err = LedgerAt(named)
-	case input == Standard:
+	case IsStandard(input):
 		err = Usagef("--ledger is required when the private table is standard input: there is no file " +
 			"to keep the account beside")
 	case input == "":

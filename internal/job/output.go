@@ -37,7 +37,7 @@ func (c *Checked) Create(stdout io.Writer, force func(path string) bool) (*Outpu
 		o.bought, err = Create(boughtName, c.Bought, stdout, ReleaseMode, force(c.Bought))
 	}
 	if err == nil && c.Model != "" {
-		if c.Model == Standard {
+		if IsStandard(c.Model) {
 			err = Usagef("--model -: a model needs a file")
 		} else {
 			o.model, err = Create(c.name("model"), c.Model, stdout, ReleaseMode, force(c.Model))

@@ -11,8 +11,14 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Standard is the name of standard input and output.
+// Standard is the name of standard input and output, of text.
 const Standard = "-"
+
+// IsStandard reports whether a path is standard input or output: CSV, or Arrow as arrow:-.
+func IsStandard(path string) bool {
+	format, _ := table.Standard(path)
+	return format != 0
+}
 
 // NamedPath is a file of a run, and what messages call it.
 type NamedPath struct{ Name, Path string }
@@ -24,7 +30,7 @@ func At(name, path string) NamedPath { return NamedPath{Name: name, Path: path} 
 // links; a path that is empty or standard output is no file.
 func Distinct(written, read []NamedPath) error {
 	for i, w := range written {
-		if w.Path == "" || w.Path == Standard {
+		if w.Path == "" || IsStandard(w.Path) {
 			continue
 		}
 		for _, other := range append(written[i+1:len(written):len(written)], read...) {
@@ -43,12 +49,12 @@ func SameFile(a, b string) bool {
 	if errA == nil && errB == nil {
 		return os.SameFile(ia, ib)
 	}
-	return errA != nil && errB != nil && b != Standard && Resolve(a) == Resolve(b)
+	return errA != nil && errB != nil && !IsStandard(b) && Resolve(a) == Resolve(b)
 }
 
 // statFile is os.Stat, with Standard for standard input.
 func statFile(path string) (fs.FileInfo, error) {
-	if path == Standard {
+	if IsStandard(path) {
 		return os.Stdin.Stat()
 	}
 	return os.Stat(path)
@@ -91,22 +97,19 @@ func TryCreate(name, path string, force bool) error {
 	return err
 }
 
-// FormatOf is the format of a table file; standard input and output are CSV.
+// FormatOf is the format of a table file.
 func FormatOf(name, path string) (table.Format, error) {
-	if path == Standard {
-		return table.CSV, nil
-	}
 	f, err := table.FormatOf(path)
 	if err != nil {
 		return 0, Usagef("%s %s: the extension must be .csv, .tsv (.gz or .zst may follow), .parquet or "+
-			".arrow (or - for CSV on standard input and output)", name, path)
+			".arrow (or - for CSV on standard input and output, arrow:- for Arrow)", name, path)
 	}
 	return f, nil
 }
 
 // Readable refuses an input that is not a regular file or may not be opened, and reads nothing.
 func Readable(path string) error {
-	if path == Standard {
+	if IsStandard(path) {
 		return nil
 	}
 	info, err := os.Stat(path)

@@ -22,11 +22,11 @@ type Target struct {
 
 // Create starts an output, which messages call name, so that one that cannot be written is known
 // before anything is spent. It takes the place of nothing unless force says so, and even then only
-// of a regular file. [Standard] is stdout.
+// of a regular file. For [IsStandard] it is stdout.
 func Create(
 	name, path string, stdout io.Writer, perm fs.FileMode, force bool,
 ) (*Target, error) {
-	if path == Standard {
+	if IsStandard(path) {
 		return &Target{Writer: stdout, path: path}, CheckOpen(stdout)
 	}
 	start := atomicfile.CreateNew
@@ -48,7 +48,7 @@ func (t *Target) IsFile() bool { return t != nil && t.file != nil }
 
 // Name is the output as messages name it.
 func (t *Target) Name() string {
-	if t.path == Standard {
+	if IsStandard(t.path) {
 		return "standard output"
 	}
 	return t.path

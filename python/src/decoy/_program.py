@@ -1,0 +1,150 @@
+"""Runs the program: tables go in and out through pipes, as Arrow."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+
+from ._errors import BY_CODE, DecoyError, Interrupted
+
+log = logging.getLogger("decoy")
+
+_PROGRESS = re.compile(r"^(.+): (\d+) %$")
+
+
+def program() -> str:
+    """The path of the program in this package."""
+    name = "decoy.exe" if os.name == "nt" else "decoy"
+    path = Path(__file__).parent / "bin" / name
+    if not path.is_file():
+        raise DecoyError(f"this package holds no program for {sys.platform}: install a wheel")
+    return str(path)
+
+
+def run(
+    arguments: Sequence[str], tables: Sequence[pa.Table] = (), *, progress: bool = False
+) -> bytes:
+    """Runs the program, with tables on its standard input as Arrow streams.
+
+    Returns its standard output. What it says goes to the logger "decoy". A failure is an error by
+    its exit code. An interrupt is passed on, and waits until the program has put its account in
+    order; a second one kills it.
+    """
+    alone: dict[str, Any] = {"start_new_session": True}  # a terminal would interrupt it a second time
+    if sys.platform == "win32":
+        alone = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("DECOY_")}
+    child = subprocess.Popen(
+        [program(), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        **alone,
+    )
+    assert child.stdin and child.stdout and child.stderr
+    out: list[bytes] = []
+    said: list[str] = []
+    work = [
+        threading.Thread(target=_send, args=(child.stdin, tables), daemon=True),
+        threading.Thread(target=_listen, args=(child.stderr, said, progress), daemon=True),
+        threading.Thread(target=_receive, args=(child.stdout, out), daemon=True),
+    ]
+    for thread in work:
+        thread.start()
+    interrupted = False
+    while True:
+        try:
+            child.wait()
+            for thread in work:
+                thread.join()
+            break
+        except KeyboardInterrupt:
+            if interrupted:
+                child.kill()
+            elif child.poll() is None:
+                if sys.platform == "win32":
+                    child.send_signal(signal.CTRL_BREAK_EVENT)
+                else:
+                    child.send_signal(signal.SIGINT)
+            interrupted = True
+    errors = [line.removeprefix("decoy: ") for line in said if line.startswith("decoy: ")]
+    text = "\n".join(errors) or f"the program ended with status {child.returncode}"
+    if interrupted and child.returncode != 0:
+        raise Interrupted(text)
+    if child.returncode != 0:
+        notes = [line for line in said if not line.startswith("decoy: ")]
+        text = "\n".join([text, *(line for line in notes if "spent" in line)])
+        raise BY_CODE.get(child.returncode, DecoyError)(text)
+    if interrupted:
+        raise KeyboardInterrupt
+    return b"".join(out)
+
+
+def _send(pipe: IO[bytes], tables: Sequence[pa.Table]) -> None:
+    try:
+        for table in tables:
+            with pa.ipc.new_stream(pa.PythonFile(pipe, mode="w"), table.schema) as writer:
+                writer.write_table(table.unify_dictionaries(), max_chunksize=1 << 16)
+    except OSError:  # the program has ended, and says why
+        pass
+    finally:
+        try:
+            pipe.close()
+        except OSError:
+            pass
+
+
+def _receive(pipe: IO[bytes], out: list[bytes]) -> None:
+    out.append(pipe.read())
+
+
+def _listen(pipe: IO[bytes], said: list[str], progress: bool) -> None:
+    bar: Any = None
+    stage = ""
+    for raw in pipe:
+        line = raw.decode("utf-8", "replace").rstrip("\r\n")
+        step = _PROGRESS.match(line)
+        if not step:
+            said.append(line)
+            if line and not line.startswith("decoy: "):
+                log.info("%s", line)
+            continue
+        if not progress:
+            continue
+        if bar is None:
+            bar = _bar()
+        if step[1] != stage:
+            stage = step[1]
+            bar.set_description_str(stage, refresh=False)
+        bar.n = int(step[2])
+        bar.refresh()
+    if bar is not None:
+        bar.close()
+
+
+def _bar() -> Any:
+    """A bar in a terminal or a notebook; elsewhere one that shows nothing."""
+    notebook = "ipykernel" in sys.modules
+    if notebook:
+        try:
+            import ipywidgets  # noqa: F401
+        except ImportError:
+            notebook = False
+    if notebook:
+        from tqdm.notebook import tqdm
+    else:
+        from tqdm import tqdm
+    shown = notebook or sys.stderr.isatty()
+    style = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
+    return tqdm(total=100, leave=False, disable=not shown, bar_format=style)

@@ -1,0 +1,120 @@
+"""The public description of a table."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as kinds
+
+from ._frames import schema_of, to_arrow
+from ._program import run
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A schema, as YAML (`decoy help schema`).
+
+    What of it is open, a key without a value, `Schema.infer` buys, or a person fills in.
+    """
+
+    yaml: str
+
+    @staticmethod
+    def read(path: str | os.PathLike[str]) -> Schema:
+        """A schema from a file."""
+        return Schema(Path(path).read_text(encoding="utf-8"))
+
+    @staticmethod
+    def from_sdv(metadata: Any) -> Schema:
+        """A schema from metadata of SDV: a dict, an object with to_dict(), or the path of a file.
+
+        They say neither bounds nor categories: these are left open.
+        """
+        if isinstance(metadata, (str, os.PathLike)):
+            text = Path(metadata).read_text(encoding="utf-8")
+        else:
+            text = json.dumps(metadata.to_dict() if hasattr(metadata, "to_dict") else metadata)
+        with temporary("metadata.json", text) as path:
+            return Schema(run(["schema", "import", "--from", "sdv", path]).decode())
+
+    @staticmethod
+    def from_dtypes(frame: Any) -> Schema:
+        """A draft from the names and types of a frame, never from its values.
+
+        Bounds and categories are open, also those of a categorical: its categories may be private.
+        """
+        lines = ["decoy: 1", "columns:"]
+        for name, kind in schema_of(frame):
+            lines.append(f"  - name: {json.dumps(name, ensure_ascii=False)}")
+            lines += [f"    {line}" for line in _open(kind)]
+        return Schema("\n".join(lines) + "\n")
+
+    @staticmethod
+    def infer(
+        frame: Any,
+        *,
+        epsilon: float,
+        ledger: str | os.PathLike[str],
+        partial: Schema | None = None,
+        delta: float | None = None,
+        progress: bool = True,
+    ) -> Schema:
+        """Buys what is open in a partial schema, or all, from noisy counts of a private frame.
+
+        The names of the columns become public.
+        """
+        table, _ = to_arrow(frame)
+        arguments = ["schema", "infer", "arrow:-", "--header-is-public", f"--epsilon={epsilon!r}"]
+        arguments += ["--ledger", os.fspath(ledger), "--out", "-"]
+        if delta is not None:
+            arguments.append(f"--delta={delta!r}")
+        with temporary("schema.yaml", partial.yaml if partial else "") as path:
+            if partial:
+                arguments += ["--schema", path]
+            return Schema(run(arguments, [table], progress=progress).decode())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the schema to a file."""
+        Path(path).write_text(self.yaml, encoding="utf-8")
+
+
+@contextmanager
+def path_of(schema: Schema | str | os.PathLike[str]) -> Iterator[str]:
+    """The path of a schema's file."""
+    if not isinstance(schema, Schema):
+        yield os.fspath(schema)
+        return
+    with temporary("schema.yaml", schema.yaml) as path:
+        yield path
+
+
+@contextmanager
+def temporary(name: str, content: str | bytes) -> Iterator[str]:
+    """A file of something public, for as long as it is needed."""
+    with tempfile.TemporaryDirectory(prefix="decoy-") as folder:
+        path = Path(folder) / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        yield str(path)
+
+
+def _open(kind: pa.DataType) -> list[str]:
+    bounds = ["min:", "max:"]
+    if kinds.is_boolean(kind):
+        return ["kind: boolean"]
+    if kinds.is_integer(kind):
+        return ["kind: integer", *bounds]
+    if kinds.is_floating(kind) or kinds.is_decimal(kind):
+        return ["kind: real", *bounds]
+    if kinds.is_date(kind):
+        return ["kind: date", *bounds]
+    if kinds.is_timestamp(kind):
+        return ["kind: timestamp", *bounds]
+    return ["kind: categorical", "categories:"]

@@ -1,0 +1,82 @@
+package table
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+)
+
+// Standard is what the standard input or output holds under this path: CSV under "-"; under
+// "arrow:-" an Arrow file or stream; and under "arrow:-2" to "arrow:-9" the k-th of several Arrow
+// streams, one behind the other. It is 0 for the path of a file. An input of Arrow is held in
+// memory, and so may be read more than once.
+func Standard(path string) (f Format, k int) {
+	if path == "-" {
+		return CSV, 1
+	}
+	number, isArrow := strings.CutPrefix(path, "arrow:-")
+	switch {
+	case !isArrow:
+		return 0, 0
+	case number == "":
+		return Arrow, 1
+	case len(number) == 1 && number[0] >= '2' && number[0] <= '9':
+		return Arrow, int(number[0] - '0')
+	}
+	return 0, 0
+}
+
+// standardInput is all of the standard input.
+var standardInput = sync.OnceValues(func() ([]byte, error) { return io.ReadAll(os.Stdin) })
+
+// inMemory is a file that is none.
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }
+
+// standardStream is the k-th Arrow stream of the standard input, from 1.
+func standardStream(k int) (openFile, error) {
+	rest, err := standardInput()
+	if err != nil {
+		return nil, fmt.Errorf("table: the standard input: %w", err)
+	}
+	for i := 1; ; i++ {
+		n := streamLength(rest)
+		if i == k {
+			return inMemory{bytes.NewReader(rest[:n])}, nil
+		}
+		if rest = rest[n:]; len(rest) == 0 {
+			return nil, errors.New("table: the standard input has fewer Arrow streams")
+		}
+	}
+}
+
+// streamLength is where the Arrow stream that b begins with ends; all of b if it is a file, or has
+// no end.
+func streamLength(b []byte) int {
+	for at := 0; ; {
+		if len(b)-at < 8 || binary.LittleEndian.Uint32(b[at:]) != 0xFFFFFFFF {
+			return len(b)
+		}
+		n := int(int32(binary.LittleEndian.Uint32(b[at+4:])))
+		if at += 8; n == 0 {
+			return at
+		}
+		if n < 0 || n > min(maxFooter, len(b)-at) {
+			return len(b)
+		}
+		var body int64
+		if err := catch(func() error { body, _ = messageOf(b[at : at+n]); return nil }); err != nil {
+			return len(b)
+		}
+		if at += n; body < 0 || body > int64(len(b)-at) {
+			return len(b)
+		}
+		at += int(body)
+	}
+}
