@@ -13,7 +13,7 @@ func TestVariants(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("variants %q, want %q", got, want)
 	}
-	for _, name := range append(got, "wgan mode=thesis no_replay=true cold_start=true",
+	for _, name := range append(got, "wgan mode=thesis marginal_share=.5",
 		"pategan rounds=1 questions=1 student_weight=1e-9") {
 		if _, err := fitterOf(name); err != nil {
 			t.Errorf("%s: %v", name, err)
