@@ -89,7 +89,7 @@ func benchmarkFit(b *testing.B, sizes []int, ms []Measurement) {
 	}
 	its := 0
 	for b.Loop() {
-		e, err := newEstimator(sizes, targets(sizes, ms), total(ms), 1, maxCells)
+		e, err := newEstimator(sizes, targets(sizes, ms), Total(ms), 1, maxCells)
 		if err != nil {
 			b.Fatal(err)
 		}

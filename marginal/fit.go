@@ -77,7 +77,7 @@ func Fit(ctx context.Context, sizes []int, ms []Measurement, o Options) (*Model,
 	}
 	n := o.Total
 	if n == 0 {
-		n = total(ms)
+		n = Total(ms)
 	}
 	e, err := newEstimator(sizes, targets(sizes, ms), n, o.Shrink, o.MaxCells)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // estimatorFor plans a fit without checking.
 func estimatorFor(t testing.TB, sizes []int, ms []Measurement) *estimator {
 	t.Helper()
-	e, err := newEstimator(sizes, targets(sizes, ms), total(ms), 1, maxCells)
+	e, err := newEstimator(sizes, targets(sizes, ms), Total(ms), 1, maxCells)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func TestTotal(t *testing.T) {
 		}, (12 + 20.0/4) / (1 + 1.0/4)},
 		{"never below one", []Measurement{{Counts: []float64{-40, 4}, Sigma: 2}}, 1},
 	} {
-		if got := total(c.ms); math.Abs(got-c.want) > 1e-12 {
+		if got := Total(c.ms); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -157,43 +157,107 @@ func (g *Grouping) Groups(col int) []uint16 { return g.columns[col].group }
 
 // GroupMeasurement returns the measurement over groups: counts add up, and so do the variances of
 // their noise. A table that is yet to be measured is better counted over groups, with noise added
-// once a group.
+// once a group. A measurement over groups of codes of its own becomes one over groups of these
+// groups, as fine as both allow.
 func (g *Grouping) GroupMeasurement(m Measurement) Measurement {
 	out := Measurement{Cols: slices.Clone(m.Cols), Sigma: m.Sigma}
 	cells, changed := 1, false
-	for _, col := range m.Cols {
-		cells *= g.columns[col].groups()
-		changed = changed || g.columns[col].group != nil
+	to, sizes := make([][]int, len(m.Cols)), make([]int, len(m.Cols))
+	for i, col := range m.Cols {
+		var own []uint16
+		if m.Groups != nil {
+			own = m.Groups[i]
+		}
+		var groups []uint16
+		to[i], groups, sizes[i] = g.columns[col].common(own)
+		if groups != nil && out.Groups == nil {
+			out.Groups = make([][]uint16, len(m.Cols))
+		}
+		if groups != nil {
+			out.Groups[i] = groups
+		}
+		cells *= sizes[i]
+		changed = changed || sizes[i] != len(to[i])
 	}
 	if !changed {
 		out.Counts, out.Sigmas = slices.Clone(m.Counts), slices.Clone(m.Sigmas)
 		return out
 	}
 	out.Counts, out.Sigmas = make([]float64, cells), make([]float64, cells)
-	code := make([]int, len(m.Cols))
+	at := make([]int, len(m.Cols))
 	for i, n := range m.Counts {
 		cell := 0
-		for j, col := range m.Cols {
-			c := g.columns[col]
-			at := code[j]
-			if c.group != nil {
-				at = int(c.group[at])
-			}
-			cell = cell*c.groups() + at
+		for j := range at {
+			cell = cell*sizes[j] + to[j][at[j]]
 		}
 		out.Counts[cell] += n
 		out.Sigmas[cell] += m.sigma(i) * m.sigma(i)
-		for j := len(code) - 1; j >= 0; j-- {
-			if code[j]++; code[j] < g.columns[m.Cols[j]].codes {
+		for j := len(at) - 1; j >= 0; j-- {
+			if at[j]++; at[j] < len(to[j]) {
 				break
 			}
-			code[j] = 0
+			at[j] = 0
 		}
 	}
 	for i, v := range out.Sigmas {
 		out.Sigmas[i] = math.Sqrt(v)
 	}
 	return out
+}
+
+// common is the finest partition of the codes that is coarser than the column's groups and than
+// own, nil for each code by itself: which of its n parts each code or group of own is in, and each
+// of the column's groups; the latter is nil if the parts are these groups.
+func (c grouped) common(own []uint16) (to []int, groups []uint16, n int) {
+	of := func(code int) int { return code }
+	if c.group != nil {
+		of = func(code int) int { return int(c.group[code]) }
+	}
+	if own == nil {
+		to = make([]int, c.codes)
+		for code := range to {
+			to[code] = of(code)
+		}
+		return to, nil, c.groups()
+	}
+	part := make([]int, c.groups()) // of each group: the least one that it is joined with
+	for i := range part {
+		part[i] = i
+	}
+	to = slices.Repeat([]int{-1}, int(slices.Max(own))+1)
+	for code, g := range own {
+		b := part[of(code)]
+		if a := to[g]; a >= 0 && a != b {
+			from, into := max(a, b), min(a, b)
+			for i, x := range part {
+				if x == from {
+					part[i] = into
+				}
+			}
+			for i, x := range to {
+				if x == from {
+					to[i] = into
+				}
+			}
+			b = into
+		}
+		to[g] = b
+	}
+	number := map[int]int{}
+	groups = make([]uint16, len(part))
+	for i, x := range part {
+		if _, seen := number[x]; !seen {
+			number[x] = len(number)
+		}
+		groups[i] = uint16(number[x])
+	}
+	for i, x := range to {
+		to[i] = number[x]
+	}
+	if len(number) == len(part) {
+		groups = nil
+	}
+	return to, groups, len(number)
 }
 
 // Expand replaces, in place, the groups of sampled columns (column-major) by codes. It uses

@@ -135,9 +135,9 @@ func (m *Measurement) check(sizes []int) error {
 	return nil
 }
 
-// total estimates the number of rows: the sums of the tables, weighted by their inverse variances
+// Total estimates the number of rows: the sums of the tables, weighted by their inverse variances
 // (the variance of a sum of n cells is n·σ²), at least 1.
-func total(ms []Measurement) float64 {
+func Total(ms []Measurement) float64 {
 	num, den := 0.0, 0.0
 	for i := range ms {
 		v := ms[i].variance()

@@ -15,8 +15,10 @@ type Answered struct {
 	Cell          string   `json:"cell,omitempty"`
 	Answer        float64  `json:"answer"`
 	StandardError *float64 `json:"standard_error"` // nil: unknown
-	// what the standard error is of: "noise" of the best single measurement, "sampling", or "none"
-	Covers string `json:"covers"`
+	// what the standard error is of: "noise" of the best single measurement, "sampling", "none", or
+	// "population": all of them, by [Model.Intervals]
+	Covers   string      `json:"covers"`
+	Interval *[2]float64 `json:"interval_95,omitempty"` // of [Model.Intervals]
 }
 
 // Answers asks a graphical model exactly. It is post-processing and costs nothing. The standard

@@ -93,7 +93,7 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 	if out.Claim, err = jointClaim(o.People, out.Parties); err != nil {
 		return nil, err
 	}
-	if params.Model, err = fitJoint(ctx, params, rows, o.Progress); err != nil {
+	if params.Model, err = fitJoint(ctx, params, rows, fitOptions(o.Progress)); err != nil {
 		return nil, fmt.Errorf("release: %w", err)
 	}
 	out.params, out.Rows = params, params.Total()
@@ -105,19 +105,23 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 	return out, err
 }
 
+func fitOptions(progress func(float64)) (o marginal.Options) {
+	if progress != nil {
+		o.Progress = func(done, total int) { progress(float64(done) / float64(total)) }
+	}
+	return o
+}
+
 // fitJoint fits the model of a joint model's measurements, of parties with these rows.
 func fitJoint(
-	ctx context.Context, p *Marginal, rows []float64, progress func(float64),
+	ctx context.Context, p *Marginal, rows []float64, o marginal.Options,
 ) (*marginal.Model, error) {
 	sizes := p.Sizes()
 	tables, err := jointTables(sizes, p.byParty(), rows)
 	if err != nil {
 		return nil, err
 	}
-	o := marginal.Options{Total: sumOf(rows)}
-	if progress != nil {
-		o.Progress = func(done, total int) { progress(float64(done) / float64(total)) }
-	}
+	o.Total = sumOf(rows)
 	return marginal.Fit(ctx, append(slices.Clone(sizes), len(rows)), tables, o)
 }
 

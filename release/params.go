@@ -33,6 +33,8 @@ type Marginal struct {
 	// of a joint model ([Join]): how many of Measured are of each party, in their order. The model
 	// then has one column more than the schema, the last: the party, which is never sampled.
 	Parties []int
+	// rows are drawn independently of each other: of a replicate, whose tables are combined
+	independent bool
 }
 
 // Kind is KindMarginal.
@@ -46,6 +48,9 @@ func (p *Marginal) Sizes() []int { return p.Grouping.CodeSizes() }
 
 // Sample draws n rows of codes.
 func (p *Marginal) Sample(n int, u *rand.Rand) [][]uint16 {
+	if p.independent {
+		return p.people(n, u)[:len(p.Sizes())]
+	}
 	rows := p.Model.Sample(n, u)
 	p.Grouping.Expand(rows, u)
 	return rows[:len(p.Sizes())]

@@ -38,6 +38,7 @@ func TestEveryResultIsJSON(t *testing.T) {
 		"batch":           "jobs.yaml",
 		"plan":            "--dataset icu-severity --epsilon 1",
 		"inspect":         "m.decoy",
+		"analyze":         "m.decoy --replicates 2 --program 'echo a 1 1'",
 		"queries answer":  "m.decoy --where readmission=1",
 		"verify":          "m.decoy",
 		"schema check":    "s.yaml",
@@ -57,7 +58,11 @@ func TestEveryResultIsJSON(t *testing.T) {
 		more = append(more, verb+" "+args)
 	}
 	for _, line := range more {
-		out := run(append(strings.Fields(line), "--json")...)
+		words := strings.Fields(line)
+		if i := strings.Index(line, " '"); i >= 0 { // a quoted last word
+			words = append(strings.Fields(line[:i]), strings.Trim(line[i:], " '"))
+		}
+		out := run(append(words, "--json")...)
 		if !json.Valid([]byte(out)) || len(out) < 10 {
 			t.Errorf("decoy %s --json: %s", line, out)
 		}

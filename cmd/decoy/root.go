@@ -74,8 +74,8 @@ The three commands to begin with:
 	config.AddCommand(configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
-		planCommand(t), joinCommand(t), inspectCommand(t), queries, verifyCommand(t),
-		trainCommand(t), predictCommand(t),
+		planCommand(t), joinCommand(t), analyzeCommand(t), inspectCommand(t), queries,
+		verifyCommand(t), trainCommand(t), predictCommand(t),
 		auditCommand(t),
 		evaluateCommand(t), schema, ledger, serveCommand(t), datasets, config,
 		versionCommand(t))

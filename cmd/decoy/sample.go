@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,7 @@ import (
 type sample struct {
 	jobFlags
 	where, uncertainty string
+	replicates         int
 }
 
 func sampleCommand(t *terminal) *cobra.Command {
@@ -33,7 +36,11 @@ $ decoy sample icu.model --where "mortality = 1 and sofa >= 8" --out s.csv --unc
 		Short: "draw synthetic rows from a model; costs nothing, needs no private data",
 		Long: `Draw synthetic rows from a model file. It costs no budget, however often it is done: what a
 model can tell was decided when it was fitted. 'decoy verify MODEL' checks the guarantee that the
-file claims.`,
+file claims.
+
+With --replicates M there are M tables, each from a model of its own: people drawn from the
+population that the model's measurements speak of, measured with fresh noise, and fitted anew.
+'decoy analyze' runs a program on such tables and combines what it finds.`,
 		Args: operands("MODEL"),
 	})
 	addForce(cmd, t)
@@ -42,8 +49,64 @@ file claims.`,
 		"\"age >= 30 and not (sex = F)\": exactly, from the model")
 	cmd.Flags().StringVar(&s.uncertainty, "uncertainty", "", "also write the noisy marginals behind "+
 		"the model, with the σ of their noise, to `U.json`")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd, t, args[0]) }
+	cmd.Flags().IntVar(&s.replicates, "replicates", 0,
+		"write `M` tables, OUT-1 to OUT-M, each from a "+
+			"model that the run might have made of other people: their differences are the uncertainty")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if s.replicates != 0 || cmd.Flags().Changed("replicates") {
+			return s.runReplicates(cmd, t, args[0])
+		}
+		return s.run(cmd, t, args[0])
+	}
 	return cmd
+}
+
+// runReplicates writes several tables.
+func (s *sample) runReplicates(cmd *cobra.Command, t *terminal, path string) error {
+	if err := s.checkSampling(cmd); err != nil {
+		return err
+	}
+	switch {
+	case s.replicates < 2:
+		return usagef("--replicates %d must be at least 2", s.replicates)
+	case s.where != "" || s.uncertainty != "":
+		return usagef("--replicates goes with neither --where nor --uncertainty")
+	case s.Out == job.Standard:
+		return usagef("--replicates writes files: --out must name one")
+	}
+	m, err := openModel(path)
+	if err != nil {
+		return err
+	}
+	ext := filepath.Ext(s.Out)
+	n := cmp.Or(s.Rows, job.WholeRows(m.Rows))
+	var outs []*job.Output
+	for i := range s.replicates {
+		name := fmt.Sprintf("%s-%d%s", strings.TrimSuffix(s.Out, ext), i+1, ext)
+		if err := job.Distinct([]job.NamedPath{job.At("--out", name)},
+			[]job.NamedPath{job.At("MODEL", path)}); err != nil {
+			return err
+		}
+		out, err := job.CreateOutput("--out", name, t.stdout, t.force)
+		if err != nil {
+			return err
+		}
+		defer out.Abort()
+		out.Safe = s.SpreadsheetSafe
+		outs = append(outs, out)
+	}
+	t.sayGuarantee(m)
+	shown := t.progress()
+	_, err = m.Replicates(cmd.Context(), s.replicates, s.Seed, func(i int, r *release.Model) error {
+		shown.of("writing tables")(float64(i) / float64(s.replicates))
+		return outs[i].Sample(cmd.Context(), r, m.Schema(), n, s.Seed+uint64(i), func(float64) {})
+	})
+	shown.finish()
+	if err == nil {
+		t.say("wrote %s to %s: %d rows each, %d columns (seed %d)", outs[0].Name(),
+			outs[len(outs)-1].Name(), n, m.Schema().Width(), s.Seed)
+	}
+	return err
 }
 
 func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/internal/spelling"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/table"
+)
+
+type analyze struct {
+	program    string
+	replicates int
+	rows       int
+	seed       uint64
+}
+
+func analyzeCommand(t *terminal) *cobra.Command {
+	a := &analyze{}
+	cmd := manual{
+		operands: "MODEL  model file of mst, aim or mwem, or a joint one",
+		session: `
+$ decoy fit --dataset icu-mortality --epsilon 3 --model icu.model
+$ echo 'NR>1 {n++; x+=$1; s+=$1*$1} END {print "mean", x/n, (s/n-x*x/n/n)/n}' > mean.awk
+$ decoy analyze icu.model --program "awk -F, -f mean.awk"
+`}.document(&cobra.Command{
+		Use:   "analyze MODEL --program COMMAND [--replicates M]",
+		Short: "run a program on several synthetic tables, and combine what it finds",
+		Long: `Run a program of your own on M synthetic tables, each from a model that the run might have made
+of other people (decoy sample --replicates), and combine its estimates to one with a confidence
+interval. It costs no budget and needs no private data.
+
+The program gets a table as CSV on standard input, and prints a line for each estimate:
+NAME ESTIMATE VARIANCE, where VARIANCE is that of the estimate in the table at hand, as statistics
+programs print it (the square of the standard error). It is run by the shell, with your rights: it
+is not confined.
+
+The rule is that of Raghunathan, Reiter and Rubin (2003) for synthetic tables. The interval is for
+the population that the private rows are a sample of. It fails for associations that no measurement
+of the model holds: 'decoy queries answer' says which.`,
+		Args: operands("MODEL"),
+	})
+	f := cmd.Flags()
+	f.StringVar(&a.program, "program", "",
+		"`COMMAND` that reads CSV and prints NAME ESTIMATE VARIANCE "+
+			"(required)")
+	f.IntVar(&a.replicates, "replicates", 20, "number of tables `M`")
+	f.IntVar(&a.rows, "rows", 0, "rows `N` of each table (default the model's noisy number)")
+	f.Uint64Var(&a.seed, "seed", 0, "public seed `K` (default random)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd, t, args[0]) }
+	return addJSON(cmd, t)
+}
+
+// analyzed is one estimate of a program.
+type analyzed struct {
+	Name          string     `json:"name"`
+	Estimate      float64    `json:"estimate"`
+	StandardError float64    `json:"standard_error"`
+	Interval      [2]float64 `json:"interval_95"`
+}
+
+func (a *analyze) run(cmd *cobra.Command, t *terminal, path string) error {
+	if err := need(cmd, "program"); err != nil {
+		return err
+	}
+	if err := checkRows(cmd, a.rows); err != nil {
+		return err
+	}
+	if a.replicates < 2 {
+		return usagef("--replicates %d must be at least 2", a.replicates)
+	}
+	m, err := openModel(path)
+	if err != nil {
+		return err
+	}
+	if !cmd.Flags().Changed("seed") {
+		a.seed = randomSeed()
+	}
+	t.sayGuarantee(m)
+	n := cmp.Or(a.rows, job.WholeRows(m.Rows))
+	var names []string
+	var q, u [][]float64 // of each estimate, of each table
+	shown := t.progress()
+	_, err = m.Replicates(cmd.Context(), a.replicates, a.seed, func(i int, r *release.Model) error {
+		shown.of("analyzing tables")(float64(i) / float64(a.replicates))
+		found, err := a.once(cmd.Context(), r, n, a.seed+uint64(i))
+		if err != nil {
+			return fmt.Errorf("table %d: %w", i+1, err)
+		}
+		if i == 0 {
+			q, u = make([][]float64, len(found)), make([][]float64, len(found))
+			for _, e := range found {
+				names = append(names, e.name)
+			}
+		}
+		if len(found) != len(names) {
+			return fmt.Errorf("table %d: the program printed %d estimates, and %d of the first table",
+				i+1, len(found), len(names))
+		}
+		for k, e := range found {
+			if e.name != names[k] {
+				return fmt.Errorf("table %d: estimate %d is %q, and %q of the first table", i+1, k+1,
+					e.name, names[k])
+			}
+			q[k], u[k] = append(q[k], e.value), append(u[k], e.variance)
+		}
+		return nil
+	})
+	shown.finish()
+	if err != nil {
+		return err
+	}
+	t.say("%d tables of %d rows (seed %d)", a.replicates, n, a.seed)
+	var out []analyzed
+	for k, name := range names {
+		c := eval.Combine(q[k], u[k], float64(n), m.Rows)
+		factor := distuv.Normal{Sigma: 1}.Quantile(.975)
+		if !math.IsInf(c.Freedom, 1) {
+			factor = distuv.StudentsT{Sigma: 1, Nu: c.Freedom}.Quantile(.975)
+		}
+		e := math.Sqrt(c.Variance)
+		out = append(out, analyzed{name, c.Estimate, e, [2]float64{c.Estimate - factor*e,
+			c.Estimate + factor*e}})
+	}
+	return t.print(listing[analyzed]{out, "NAME\tESTIMATE\tSTANDARD ERROR\tFROM\tTO",
+		func(a analyzed) string {
+			return row(a.Name, job.Short(a.Estimate), job.Short(a.StandardError),
+				job.Short(a.Interval[0]), job.Short(a.Interval[1]))
+		}})
+}
+
+// estimate is a line of a program.
+type estimate struct {
+	name            string
+	value, variance float64
+}
+
+// once runs the program on one table.
+func (a *analyze) once(
+	ctx context.Context, m *release.Model, rows int, seed uint64,
+) ([]estimate, error) {
+	var in, out, said bytes.Buffer
+	w, err := table.NewWriter(&in, table.CSV, m.Schema(), release.ValueRand(seed))
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Sample(ctx, rows, seed, w.Write); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	program := exec.CommandContext(ctx, "sh", "-c", a.program)
+	program.Stdin, program.Stdout, program.Stderr = &in, &out, &said
+	if err := program.Run(); err != nil {
+		text, _ := io.ReadAll(io.LimitReader(&said, 500))
+		return nil, fmt.Errorf("the program failed: %w %s", err, spelling.Visible(string(text)))
+	}
+	var found []estimate
+	for line := range strings.Lines(out.String()) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		e := estimate{name: words[0]}
+		var bad, worse error
+		if len(words) == 3 {
+			e.value, bad = strconv.ParseFloat(words[1], 64)
+			e.variance, worse = strconv.ParseFloat(words[2], 64)
+		}
+		if len(words) != 3 || bad != nil || worse != nil || !(e.variance >= 0) ||
+			math.IsInf(e.variance, 0) || math.IsInf(e.value, 0) || math.IsNaN(e.value) {
+			return nil, fmt.Errorf("the program printed %q, want NAME ESTIMATE VARIANCE",
+				strings.TrimSpace(line))
+		}
+		found = append(found, e)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("the program printed no estimate")
+	}
+	return found, nil
+}

@@ -1,0 +1,40 @@
+package eval
+
+import "math"
+
+// Combined is one estimate from several synthetic tables.
+type Combined struct {
+	Estimate float64 // q̄, the mean
+	Variance float64 // T
+	Freedom  float64 // ν, degrees of freedom of Student's t; +Inf for the normal distribution
+}
+
+// Combine joins estimates q of m ≥ 2 synthetic tables, with their variances u within the tables,
+// which have synthetic rows each while the private table had rows. With b the variance of the q:
+//
+//	T = (1 + 1/m)·b − ū,  ν = (m − 1)·(1 − ū/((1 + 1/m)·b))²
+//
+// and where T is not positive, (synthetic/rows)·ū with ν = ∞ (Raghunathan, Reiter, Rubin, Multiple
+// imputation for statistical disclosure limitation, J. Official Statistics 2003, section 4). The
+// tables must come from models that differ as the uncertainty says (release.Model.Replicates).
+// Lists of different lengths, or shorter than two, panic. NaN in gives NaN out.
+func Combine(q, u []float64, synthetic, rows float64) Combined {
+	if len(q) != len(u) || len(q) < 2 {
+		panic("eval: Combine: lists that do not fit")
+	}
+	m := float64(len(q))
+	var mean, within, b float64
+	for i := range q {
+		mean += q[i] / m
+		within += u[i] / m
+	}
+	for _, x := range q {
+		b += (x - mean) * (x - mean) / (m - 1)
+	}
+	between := (1 + 1/m) * b
+	if t := between - within; !(t <= 0) {
+		part := 1 - within/between
+		return Combined{mean, t, (m - 1) * part * part}
+	}
+	return Combined{mean, synthetic / rows * within, math.Inf(1)}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/workload"
+)
+
+// intervals prints how often the intervals of decoy queries answer --interval hold the population's
+// value: in each of many tables drawn from one population, one-way shares, two-way shares, and the
+// slope of each column on each before it, of pairs that were measured and of others.
+func intervals(args []string) error {
+	flags := flag.NewFlagSet("intervals", flag.ExitOnError)
+	variant := flags.String("variant", "mst", "method with its settings")
+	n := flags.Int("rows", 10000, "rows of each table")
+	epsilon := flags.Float64("epsilon", 1, "budget; delta is 1e-9")
+	tables := flags.Int("populations", 500, "tables to draw")
+	flags.Parse(args)
+	s := categorical(3, 4, 3, 5, 2)
+	f, err := fitterOf(*variant)
+	if err != nil {
+		return err
+	}
+	whole, err := rows(s, 4_000_000, rand.New(rand.NewPCG(9, 9)))
+	if err != nil {
+		return err
+	}
+	w, err := workload.New(s, append(workload.Marginals(s, 1, 0), workload.Marginals(s, 2, 0)...))
+	if err != nil {
+		return err
+	}
+	answers, err := w.OnTable(whole)
+	if err != nil {
+		return err
+	}
+	truth, items := shares(w, answers)
+	kinds := []string{"one-way share", "two-way share", "slope", "two-way share, not measured",
+		"slope, not measured"}
+	held, all := make([]int, len(kinds)), make([]int, len(kinds))
+	u := rand.New(rand.NewPCG(5, 5))
+	ctx := context.Background()
+	for range *tables {
+		t, err := rows(s, *n, u)
+		if err != nil {
+			return err
+		}
+		m, _, err := synth.Run(ctx, privacy.FromTable(t), f, synth.RunOptions{Options: privacy.Options{
+			Budget: accountant.Budget{Epsilon: *epsilon, Delta: 1e-9}, Tool: "bench"}})
+		if err != nil {
+			return err
+		}
+		list, err := m.Bootstrap(ctx, u.Uint64(), func(m *release.Model) ([]float64, error) {
+			p := m.Params().(*release.Marginal)
+			answers, err := w.OnModel(p.Model, p.Grouping)
+			x, _ := shares(w, answers)
+			return x, err
+		}, func(float64) {})
+		if err != nil {
+			return err
+		}
+		for k, x := range list {
+			cols, kind := w.Item(items[k]).Cols, 0
+			if len(cols) == 2 {
+				kind = 1
+				if k == len(list)-1 || items[k+1] != items[k] {
+					kind = 2
+				}
+				measured := false
+				for _, one := range m.Params().(*release.Marginal).Measured {
+					measured = measured || slices.Equal(one.Cols, cols)
+				}
+				if !measured {
+					kind += 2
+				}
+			}
+			all[kind]++
+			if x.Low <= truth[k] && truth[k] <= x.High {
+				held[kind]++
+			}
+		}
+	}
+	fmt.Printf("%s, epsilon %v, %d tables of %d rows\n", *variant, *epsilon, *tables, *n)
+	for i, kind := range kinds {
+		fmt.Printf("%-28s %.3f of %d intervals\n", kind, float64(held[i])/float64(max(all[i], 1)), all[i])
+	}
+	return nil
+}
+
+// shares are the shares of each marginal's cells, and of a pair the slope of its second column's
+// codes on the first's besides, last; with the item of each.
+func shares(w *workload.Workload, answers workload.Answers) (x []float64, items []int) {
+	for i, cells := range answers {
+		cols, total := w.Item(i).Cols, 0.0
+		for _, c := range cells {
+			total += c
+		}
+		var a, b, aa, ab float64 // means of the codes, and of their products
+		codes := w.Schema().Sizes()[cols[len(cols)-1]]
+		for k, c := range cells {
+			share, first, second := c/total, float64(k/codes), float64(k%codes)
+			x, items = append(x, share), append(items, i)
+			a, b = a+share*first, b+share*second
+			aa, ab = aa+share*first*first, ab+share*first*second
+		}
+		if len(cols) == 2 {
+			x, items = append(x, (ab-a*b)/(aa-a*a)), append(items, i)
+		}
+	}
+	return x, items
+}
