@@ -454,6 +454,31 @@ var mutants = []mutant{
 		"./privacy TestUnfinishedIsNotPaidTwice",
 	},
 	{
+		"people at several parties pay once", "release/join.go", "if people == MayOverlap {",
+		"if false {", "./release TestJointClaim",
+	},
+	{
+		"a joint claim leaves parties out", "release/join.go",
+		"max(out.Epsilon, c.Epsilon), max(out.Delta, c.Delta)", "out.Epsilon, out.Delta",
+		"./release TestJointClaim",
+	},
+	{
+		"a run is joined twice", "release/join.go", "other, twice := runs[r.Run]; twice {",
+		"other, twice := runs[r.Run]; twice && other == \"\" {", "./release TestJoinRefuses",
+	},
+	{
+		"parties are joined under different relations", "release/join.go",
+		"c.Adjacency != out.Adjacency || c.Unit", "c.Unit", "./release TestJointClaim",
+	},
+	{
+		"a party's claim is not checked", "release/join.go", "of, err := one.verifyRun(price)",
+		"of, err := one.verifyRun(price); err = nil", "./release TestJoin$",
+	},
+	{
+		"a joint claim may be any", "release/join.go", "if m.Claim != want {",
+		"if m.Claim != want && rows < 0 {", "./release TestJoin$",
+	},
+	{
 		"a schema that another run reserved passes for a bought one", "release/verify.go",
 		"return reserve.SchemaSHA256 == \"\" &&", "return true &&",
 		"./release TestVerifyBoughtSchema",
