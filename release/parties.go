@@ -130,9 +130,9 @@ type pooled struct {
 // are alike, 1 if each has one code of its own. (It is F_ST of Wright, The genetical structure of
 // populations, 1951, by the method of moments.) The part √φ of what it tells, in inverse variances,
 // is that of a table of columns × party, and the rest that of one table for all: parties that are
-// alike have one association between them, others each their own. (On adult, divided by education,
-// mst has a two-way error of .035 with √φ and with ½, and of .039 with 0; divided at random .043,
-// .044 and .043.)
+// alike have one association between them, others each their own. (In single runs on adult, divided
+// by education, mst has a two-way error of .035 with √φ and with ½, and of .039 with 0; divided at
+// random .043, .044 and .043.)
 //
 // Of marginals over several columns, those that noise does not drown come first, and what would
 // make the junction tree larger than maxJointCells is left out.
