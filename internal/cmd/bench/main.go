@@ -4,6 +4,7 @@
 //	go run ./internal/cmd/bench methods -table adult.csv -schema adult.yaml -label income \
 //	    -positive '>50K' [-variants 'mst,aim target=income'] [-certificates 'wgan post_steps=1']
 //	go run ./internal/cmd/bench train -table adult.csv -schema adult.yaml -label income
+//	go run ./internal/cmd/bench methods -simulated parity,mixture,tails -epsilon 1,10
 //	go run ./internal/cmd/bench queries [-only mwem,forms,answers,smalldb]
 //	go run ./internal/cmd/bench schemas -tables DIR [-runs 60]
 //	go run ./internal/cmd/bench constraints [-rows 1000000]

@@ -27,6 +27,8 @@ import (
 // rows; wall and processor seconds. A cell is the mean of the runs and, in brackets, the smallest
 // and the largest.
 //
+// For a simulated table the distance of its structure stands in place of the AUROC: see shownError.
+//
 // A variant is a method with settings, as in -variants 'mst,wgan steps=8 hidden=32,64'. A line is
 // printed as soon as its runs are done, so that the command may be cut short.
 func methods(args []string) error {
@@ -40,8 +42,8 @@ func methods(args []string) error {
 	certified := flags.String("certificates", "",
 		"a variant of wgan: print the size of its certificates in each mode, step by step")
 	flags.Parse(args)
-	if src.folder == "" && src.path == "" {
-		fmt.Println("bench methods: skipped, neither -table nor -discrete names a table")
+	if src.folder == "" && src.path == "" && src.simulated == "" {
+		fmt.Println("bench methods: skipped, none of -table, -discrete and -simulated names a table")
 		return nil
 	}
 	if *epsilons == "" {
@@ -90,8 +92,12 @@ func (t testTable) head(delta float64, runs int) error {
 		}
 		fmt.Printf("; AUROC when trained on the fitted rows %.4f", real.AUROC)
 	}
+	score := "AUROC"
+	if t.shown != nil {
+		score = "structure"
+	}
 	fmt.Printf("\n%-30s %7s  %-22s %-22s %-22s %-22s %-18s %-20s %s\n", "variant", "epsilon",
-		"one-way error", "two-way error", "three-way error", "AUROC", "positives", "seconds", "CPU")
+		"one-way error", "two-way error", "three-way error", score, "positives", "seconds", "CPU")
 	return nil
 }
 
@@ -112,8 +118,9 @@ func line(t testTable, variant string, b accountant.Budget, runs int) error {
 		}
 	}
 	text := [7]string{3: "-", 4: "-"}
+	without := [7]bool{3: t.task.Label == "" && t.shown == nil, 4: t.task.Label == ""}
 	for i, digits := range [7]int{4, 4, 4, 4, 2, 2, 2} {
-		if i != 3 && i != 4 || t.task.Label != "" {
+		if !without[i] {
 			text[i] = spread(cells[i], digits)
 		}
 	}
@@ -172,6 +179,9 @@ func once(t testTable, f synth.Fitter, b accountant.Budget) (out [7]float64, err
 		if out[i], err = eval.MarginalError(t.train, syn, i+1); err != nil {
 			return out, err
 		}
+	}
+	if t.shown != nil {
+		out[3] = t.shownError(syn)
 	}
 	if t.task.Label == "" {
 		return out, nil

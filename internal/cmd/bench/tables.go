@@ -25,6 +25,7 @@ import (
 type tables struct {
 	folder, names         string // of NAME.csv
 	path, schema          string // or one file
+	simulated             string // or tables that are drawn
 	label, positive, drop string
 	holdout               float64
 	rows                  int
@@ -36,6 +37,8 @@ func (t *tables) flags(f *flag.FlagSet) {
 	f.StringVar(&t.names, "tables", "adult,nltcs,titanic,salary", "tables of the folder")
 	f.StringVar(&t.path, "table", "", "one public table, .csv or .parquet, in place of a folder")
 	f.StringVar(&t.schema, "schema", "", "its schema")
+	f.StringVar(&t.simulated, "simulated", "", "parity, mixture or tails in place of a table of a "+
+		"file: structure that pairs hardly show, in 10,000 rows or -rows")
 	f.StringVar(&t.label, "label", "", "column to predict, where the folder names none")
 	f.StringVar(&t.positive, "positive", "", "its positive category; default that of code 1")
 	f.StringVar(&t.drop, "drop", "", "comma-separated columns that the prediction must not see")
@@ -49,11 +52,24 @@ func (t *tables) flags(f *flag.FlagSet) {
 type testTable struct {
 	name        string
 	train, test *table.Table
-	task        eval.Task // Label "" without a label
+	task        eval.Task           // Label "" without a label
+	shown       func(row []int) int // of a simulated table: what a row shows of its structure
 }
 
 // each opens one table after the other.
 func (t *tables) each(do func(testTable) error) error {
+	if t.simulated != "" {
+		if t.rows == 0 {
+			t.rows = 10_000
+		}
+		drawn, err := simulate(t.simulated, t.rows)
+		for _, one := range drawn {
+			if err == nil {
+				err = do(one)
+			}
+		}
+		return err
+	}
 	names, holdout := strings.Split(t.names, ","), max(t.holdout, 0)
 	if t.path != "" {
 		names = []string{t.path}
