@@ -296,6 +296,19 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%v: %v %q, want dates %q", classes, v.kind, v.format, format)
 		}
 	}
+	// a wide table has so many classes that the noise of one or another is 4.8 standard deviations
+	for c := schema.ClassBoolean; c < schema.Classes; c++ {
+		for main, want := range map[schema.Class]schema.Kind{schema.ClassWhole: schema.Integer,
+			schema.ClassReal: schema.Real, schema.ClassDate: schema.Date} {
+			if c == main {
+				continue
+			}
+			v := verdict(classesOf(map[schema.Class]float64{main: 2000, c: 48}), 2048, 10, 10)
+			if v.kind != want || !v.token(nil, 10, 10) {
+				t.Errorf("noise in class %d: a column of class %d is %v", c, main, v.kind)
+			}
+		}
+	}
 	v := verdict(classesOf(map[schema.Class]float64{schema.ClassComma: 9000, schema.ClassWhole: 1000}),
 		10000, 10, 10)
 	if !strings.Contains(v.note, "decimal comma") {

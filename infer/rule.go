@@ -14,9 +14,11 @@ import (
 // The rule for kinds. A count stands out of the noise at clear standard deviations: over the some
 // 500 cells of a table of 20 columns a count of zero does so once in 60 runs.
 const (
-	clear      = 4.0
-	clearBest  = 3.0   // of the one class that most cells of a column must have, if no other is clear
-	hidden     = 5.0   // of texts among numbers none of which is frequent: fewer are strays
+	clear     = 4.0
+	clearBest = 3.0 // of the one class that most cells of a column must have, if no other is clear
+	// of texts among numbers none of which is frequent, and of dates, numbers or truth values among
+	// others of these: fewer are strays, for wide tables have thousands of classes
+	hidden     = 5.0
 	doubt      = 2.5   // of fractions, where the noise is more than one in manyNoises of the values:
 	manyNoises = 20    // in doubt a number is real
 	stray      = 0.02  // of the cells, below which those of another kind become missing
@@ -127,9 +129,14 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 		kindOf(schema.ClassTimestamp, mass(schema.ClassTimestamp)),
 		kindOf(schema.ClassWhole, mass(schema.ClassWhole)+broken),
 	}
+	most := slices.MaxFunc(kinds, func(a, b standingKind) int { return cmp.Compare(a.rows, b.rows) })
 	best, all := kinds[0], 0.0
-	for _, k := range kinds {
-		all += k.rows
+	for i, k := range kinds { // texts have a rule of their own
+		texts := k.kind == schema.Categorical || most.kind == schema.Categorical
+		if !texts && k.rows < most.rows && k.rows <= hidden*sigma {
+			kinds[i].rows = 0
+		}
+		all += kinds[i].rows
 	}
 	for _, k := range kinds { // texts among numbers may all mean missing
 		if k.kind.Ordered() && k.rows > stray*all && !best.kind.Ordered() || k.rows > best.rows {
