@@ -28,7 +28,7 @@ type tables struct {
 	simulated             string // or tables that are drawn
 	label, positive, drop string
 	holdout               float64
-	rows                  int
+	rows, beside          int
 }
 
 func (t *tables) flags(f *flag.FlagSet) {
@@ -44,6 +44,8 @@ func (t *tables) flags(f *flag.FlagSet) {
 	f.StringVar(&t.drop, "drop", "", "comma-separated columns that the prediction must not see")
 	f.Float64Var(&t.holdout, "holdout", -1, "share of the rows that are kept for the test of "+
 		"the prediction, chosen by a public seed; default 0, with -table 0.4")
+	f.IntVar(&t.beside, "beside", 0, "one table of that many columns: those of the tables side by "+
+		"side, over and over, each time with the next of their rows")
 	f.IntVar(&t.rows, "rows", 0, "fit that many rows, chosen by a public seed, and test the "+
 		"prediction on all others, in place of -holdout")
 }
@@ -76,6 +78,13 @@ func (t *tables) each(do func(testTable) error) error {
 		if t.holdout < 0 {
 			holdout = .4
 		}
+	}
+	if t.beside > 0 {
+		wide, err := t.wide(names)
+		if err != nil {
+			return err
+		}
+		return do(wide)
 	}
 	for _, name := range names {
 		opened, err := t.open(name, holdout)
@@ -124,6 +133,46 @@ func (t *tables) open(name string, holdout float64) (testTable, error) {
 		out.train, out.test = real.Select(order[:cut]), real.Select(order[cut:])
 	}
 	return out, nil
+}
+
+// wide is a table of columns of the named ones side by side: rows that have nothing to do with each
+// other but within the columns of one table.
+func (t *tables) wide(names []string) (testTable, error) {
+	if t.rows < 1 {
+		return testTable{}, errors.New("-beside needs -rows")
+	}
+	s, cols := &schema.Schema{}, []table.Codes{}
+	rows := make([]int, t.rows)
+	for time := 0; len(cols) < t.beside; time++ {
+		before := len(cols)
+		for _, name := range names {
+			one := *t
+			one.rows = 0
+			opened, err := one.open(name, 0)
+			if err != nil {
+				return testTable{}, err
+			}
+			if opened.train.Rows() < (time+1)*t.rows {
+				continue // its rows are used up
+			}
+			for i := range rows {
+				rows[i] = time*t.rows + i
+			}
+			part := opened.train.Select(rows)
+			for i, c := range part.Schema().Columns {
+				if len(cols) < t.beside {
+					c.Name = fmt.Sprintf("%s %d %s", name, time, c.Name)
+					s.Columns, cols = append(s.Columns, c), append(cols, part.Column(i))
+				}
+			}
+		}
+		if len(cols) == before {
+			return testTable{}, fmt.Errorf("-beside: the tables have no %d rows for %d columns",
+				t.rows, t.beside)
+		}
+	}
+	all, err := table.FromColumns(s, cols, nil)
+	return testTable{name: fmt.Sprintf("%d columns", t.beside), train: all, test: all}, err
 }
 
 // taskOf is the prediction of a column's category.
