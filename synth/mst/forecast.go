@@ -11,9 +11,9 @@ import (
 func (p *plan) Forecast() synth.Forecast { return p.ForecastRows(0) }
 
 // ForecastRows assumes that as many codes stay unmerged as so many rows can lift above the noise,
-// all of them if rows is 0, and that the tree has half the cells of the largest. Its constants were measured on
-// the tables adult, bank and support2, on one core (go test ./cmd/decoy -run TestForecasts -v -args
-// -tables DIR compares).
+// all of them if rows is 0, and that the tree has half the cells of the largest. Its constants were
+// measured on the tables adult, bank and support2, on one core (go test ./cmd/decoy -run
+// TestForecasts -v -args -tables DIR compares).
 func (p *plan) ForecastRows(rows int) synth.Forecast {
 	f := synth.Forecast{Noise: []synth.Noise{{What: "one-way marginal", Count: p.columns,
 		Sigma: p.oneWay}}}
