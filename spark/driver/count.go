@@ -133,7 +133,30 @@ func (j *job) run(ctx context.Context, program string) ([][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(told) == 0 { // Spark starts no child for a part without rows
+		return j.nothing(ctx)
+	}
 	return j.check(told)
+}
+
+// nothing is the counts of a table of which no task told anything, if it has no rows.
+func (j *job) nothing(ctx context.Context) (out [][]int64, err error) {
+	frame, err := j.session.Sql(ctx, "SELECT 1 FROM "+view+" LIMIT 1")
+	if err != nil {
+		return nil, failure("the source cannot be read", err)
+	}
+	rows, err := frame.Collect(ctx)
+	if err != nil {
+		return nil, failure("the source cannot be read", err)
+	}
+	if len(rows) > 0 {
+		return nil, errTotal
+	}
+	each, _ := worker.Cells(j.schema.Sizes(), j.sets)
+	for _, n := range each {
+		out = append(out, make([]int64, n))
+	}
+	return out, nil
 }
 
 // Verb is what tasks call this program with.

@@ -1,0 +1,388 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apache/spark-connect-go/v35/spark/sql"
+
+	"github.com/decoy-dp/decoy/internal/engine/helper"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// tables is a folder with adult.csv and others, whose schemas 'decoy datasets export' writes.
+var tables = flag.String("tables", "", "also count the CSV files of this folder, each with the "+
+	"schema FILE.yaml beside it")
+
+// running is a cluster to use.
+var running = flag.String("cluster", "",
+	"use the cluster at this `HOST:PORT` that 'cluster.sh start DIR' has started")
+
+// cluster is a master, two workers and a Connect server on this machine.
+type cluster struct {
+	dir, host, program string
+}
+
+// startCluster starts a cluster, or says why the tests do not run.
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not run: -short")
+	}
+	for _, need := range []string{"java", "python3", "bash", "setsid"} {
+		if _, err := exec.LookPath(need); err != nil {
+			t.Skipf("not run: there is no %s", need)
+		}
+	}
+	c := &cluster{dir: t.TempDir()}
+	c.program = c.dir + "/decoy-spark"
+	build := exec.Command("go", "build", "-o", c.program, "../cmd/decoy-spark")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.WriteFile(c.program+".key", bytes.Repeat([]byte("k"), 32), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c.host = *running; c.host != "" {
+		return c
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	c.host = "127.0.0.1:" + strconv.Itoa(port)
+	script := func(verb string) error {
+		cmd := exec.Command("../cluster.sh", verb, c.dir+"/cluster")
+		cmd.Env = append(os.Environ(), "SPARK_PORT="+strconv.Itoa(port))
+		cmd.Stderr = os.Stderr
+		return cmd.Run()
+	}
+	t.Cleanup(func() { script("stop") })
+	if err := script("start"); err != nil {
+		t.Skipf("not run: no cluster, or no PyPI to install it from: %v", err)
+	}
+	return c
+}
+
+// count counts a source on the cluster.
+func (c *cluster) count(
+	ctx context.Context, source string, s *schema.Schema, sets [][]int,
+) ([][]int64, error) {
+	text, err := s.YAML()
+	if err != nil {
+		return nil, err
+	}
+	return Count(ctx, helper.Request{Source: "sc://" + c.host + "/" + source, Schema: string(text),
+		Sets: sets}, c.program, nil)
+}
+
+// sql runs statements on the cluster.
+func (c *cluster) sql(t *testing.T, statements ...string) {
+	t.Helper()
+	session, err := sql.NewSessionBuilder().Remote("sc://" + c.host).Build(context.Background())
+	for _, s := range statements {
+		if err == nil {
+			_, err = session.Sql(context.Background(), s)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// file writes a file that the cluster can read.
+func (c *cluster) file(t *testing.T, name, text string, mode fs.FileMode) string {
+	t.Helper()
+	path := filepath.Join(c.dir, name)
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// parse is a schema of YAML.
+func parse(t *testing.T, text string) *schema.Schema {
+	t.Helper()
+	s, err := schema.Parse([]byte("decoy: 1\n" + text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// pairs are all columns and all pairs of them.
+func pairs(s *schema.Schema) (sets [][]int) {
+	for i := range s.Columns {
+		sets = append(sets, []int{i})
+		for j := i + 1; j < len(s.Columns); j++ {
+			sets = append(sets, []int{i, j})
+		}
+	}
+	return sets
+}
+
+// local are the counts of a file that is read here.
+func local(t *testing.T, path string, s *schema.Schema, sets [][]int) (out [][]int64) {
+	t.Helper()
+	tab, _, err := table.Read(context.Background(), path, s, table.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range sets {
+		n := 1
+		for _, c := range set {
+			n *= s.Sizes()[c]
+		}
+		counts := make([]int64, n)
+		tab.CountTo(counts, set)
+		out = append(out, counts)
+	}
+	return out
+}
+
+// same fails unless the cluster counts what is counted here.
+func (c *cluster) same(t *testing.T, source, path string, s *schema.Schema) {
+	t.Helper()
+	sets := pairs(s)
+	got, err := c.count(context.Background(), source, s, sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.EqualFunc(got, local(t, path, s, sets), slices.Equal[[]int64]) {
+		t.Errorf("%s has other counts than %s", source, path)
+	}
+}
+
+const nasty = `columns:
+  - {name: note, kind: categorical, categories: ["a\tb", "a\nb", 'say "x"', "c\\n", "\\N",
+     'd''', ä]}
+  - {name: x, kind: real, min: 0, max: 10, bins: 5, missing: ["", NA], on_invalid: clamp}
+  - {name: n, kind: integer, min: 0, max: 9}
+  - {name: day, kind: date, min: 2020-01-01, max: 2020-12-31}
+`
+
+// nastyCSV is n rows with tabs, line ends, quotes and escapes in their cells.
+func nastyCSV(n int) string {
+	notes := []string{"a\tb", "\"a\nb\"", `"say ""x"""`, `c\n`, `\N`, "d'", "ä"}
+	var b strings.Builder
+	b.WriteString("n,note,other,x,day,id\n")
+	for i := range n {
+		x := []string{"", "NA", "3.5", "-4", "1e1"}[i%5]
+		fmt.Fprintf(&b, "%d,%s,\"z\nz\",%s,2020-%02d-01,u%d\n", i%10, notes[i%len(notes)], x, i%12+1,
+			i/4)
+	}
+	return b.String()
+}
+
+// TestCluster is everything that needs a cluster, on one.
+func TestCluster(t *testing.T) {
+	c := startCluster(t)
+	background := context.Background()
+	s := parse(t, nasty)
+	path := c.file(t, "nasty.csv", nastyCSV(997), 0o644)
+
+	t.Run("CSV", func(t *testing.T) { c.same(t, path, path, s) })
+	t.Run("Parquet and a catalogue", func(t *testing.T) {
+		out := c.dir + "/typed.parquet"
+		c.sql(t, "DROP TABLE IF EXISTS typed", "CREATE TABLE typed USING parquet LOCATION '"+out+
+			"' AS SELECT /*+ COALESCE(1) */ "+
+			"CAST(id % 10 AS INT) AS n, IF(id % 7 = 0, NULL, CAST(id AS DOUBLE) / 100) AS x, "+
+			"date_add(DATE '2020-01-01', CAST(id % 300 AS INT)) AS day, "+
+			`array('a\tb', 'a\nb', 'c\\n', '\\N')[CAST(id % 4 AS INT)] AS note FROM range(1001)`)
+		files, _ := filepath.Glob(out + "/*.parquet")
+		if len(files) != 1 {
+			t.Fatalf("%d files", len(files))
+		}
+		c.same(t, out, files[0], s)
+		c.same(t, "typed", files[0], s)
+	})
+	t.Run("units", func(t *testing.T) {
+		units := parse(t, "unit: id\nmax_rows_per_unit: 4\n"+nasty)
+		c.same(t, path, path, units) // nobody has more
+		few := parse(t, "unit: id\nmax_rows_per_unit: 3\n"+nasty)
+		got, err := c.count(background, path, few, pairs(few))
+		if want := int64(997/4*3 + 997%4); err != nil || total(got[0]) != want {
+			t.Errorf("%d rows of units with at most 3, want %d: %v", total(got[0]), want, err)
+		}
+	})
+	t.Run("NULL ids", func(t *testing.T) {
+		c.sql(t, "DROP TABLE IF EXISTS ids", "CREATE TABLE ids USING parquet AS "+
+			"SELECT * FROM VALUES (NULL, true), ('', true), "+
+			"('a', true), ('a', true), ('b', false) AS t(id, v)")
+		text := "unit: id\nmax_rows_per_unit: 1\ncolumns: [{name: v, kind: boolean}]\n"
+		if _, err := c.count(background, "ids", parse(t, text), [][]int{{0}}); !errors.Is(err,
+			schema.ErrSchema) {
+			t.Errorf("strict: %v", err)
+		}
+		got, err := c.count(background, "ids", parse(t, "lenient: true\n"+text), [][]int{{0}})
+		if err != nil || !slices.Equal(got[0], []int64{1, 1}) {
+			t.Errorf("lenient: %v, %v", got, err)
+		}
+	})
+	t.Run("wrong schemas", func(t *testing.T) {
+		const cell = "zzsecretzz"
+		bad := c.file(t, "bad.csv", strings.Replace(nastyCSV(50), "2020-03-01", cell, 1), 0o644)
+		for source, want := range map[string]string{
+			bad:                   `column "day" has a cell`,
+			bad + "?worker=/no":   "the query has failed",
+			"no_such_table":       "the source is not there",
+			c.dir + "/no.csv":     "the source is not there",
+			c.program + ".key":    "does not end in",
+			"t?format=csv":        "are for a path",
+			"t?worker=a%20b":      "absolute path",
+			path + "?lines=maybe": "true or false",
+		} {
+			_, err := c.count(background, source, s, pairs(s))
+			if err == nil || !strings.Contains(err.Error(), want) ||
+				strings.Contains(err.Error(), cell) {
+				t.Errorf("%s: %v, want %q", source, err, want)
+			}
+		}
+		more := parse(t, nasty+"  - {name: nowhere, kind: boolean}\n")
+		if _, err := c.count(background, path, more, pairs(more)); !errors.Is(err,
+			schema.ErrSchema) || !strings.Contains(err.Error(), `no column "nowhere"`) {
+			t.Errorf("a column that is not there: %v", err)
+		}
+		filepath.WalkDir(c.dir+"/cluster", func(p string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && !strings.Contains(p, "/venv/") {
+				if log, _ := os.ReadFile(p); bytes.Contains(log, []byte(cell)) {
+					t.Errorf("%s has a cell of the table", p)
+				}
+			}
+			return nil
+		})
+	})
+	t.Run("an empty table", func(t *testing.T) {
+		empty := c.file(t, "empty.csv", "n,note,x,day,id\n", 0o644)
+		c.same(t, empty, empty, s)
+		units := parse(t, "unit: id\nmax_rows_per_unit: 4\n"+nasty)
+		c.same(t, empty, empty, units)
+	})
+	t.Run("a child that dies", func(t *testing.T) {
+		flaky := c.file(t, "flaky", "#!/bin/sh\nif mkdir "+c.dir+"/died; then\n"+c.program+
+			" \"$@\" | head -c 300\nkill -9 $$\nfi\nexec "+c.program+" \"$@\"\n", 0o755)
+		c.same(t, path+"?worker="+flaky, path, s)
+		if _, err := os.Stat(c.dir + "/died"); err != nil {
+			t.Error("no child died")
+		}
+	})
+	slow := c.file(t, "slow", "#!/bin/sh\ntouch "+c.dir+"/began\nsleep 6\nexec "+c.program+
+		" \"$@\"\n", 0o755)
+	t.Run("an executor that is killed", func(t *testing.T) {
+		killed := make(chan int)
+		go func() { killed <- c.killExecutors(t) }()
+		c.same(t, path+"?worker="+slow, path, s)
+		if n := <-killed; n == 0 {
+			t.Error("no executor was killed")
+		}
+	})
+	t.Run("cancel", func(t *testing.T) {
+		os.Remove(c.dir + "/began")
+		ctx, cancel := context.WithCancel(background)
+		go func() {
+			c.began()
+			cancel()
+		}()
+		start := time.Now()
+		_, err := c.count(ctx, path+"?worker="+slow, s, pairs(s))
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+		for range 100 {
+			if len(c.processes("count-worker")) == 0 {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Error("the tasks go on")
+	})
+	t.Run("no server", func(t *testing.T) {
+		lost := *c
+		lost.host = "127.0.0.1:1"
+		_, err := lost.count(background, path, s, pairs(s))
+		if err == nil || !strings.Contains(err.Error(), "no connection") {
+			t.Error(err)
+		}
+	})
+	t.Run("tables", func(t *testing.T) {
+		files, _ := filepath.Glob(*tables + "/*.csv")
+		for _, f := range files {
+			if s, err := schema.Load(strings.TrimSuffix(f, ".csv") + ".yaml"); err == nil {
+				c.same(t, f+"?lines=true", f, s)
+				t.Logf("%s: equal", filepath.Base(f))
+			}
+		}
+	})
+}
+
+func total(counts []int64) (n int64) {
+	for _, x := range counts {
+		n += x
+	}
+	return n
+}
+
+// began waits until a slow worker has begun.
+func (c *cluster) began() {
+	for range 600 {
+		if _, err := os.Stat(c.dir + "/began"); err == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// processes are those of the cluster with a word in their command lines.
+func (c *cluster) processes(word string) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, p := range all {
+		line, err := os.ReadFile(p)
+		if err != nil || !bytes.Contains(line, []byte(word)) || !bytes.Contains(line, []byte(c.dir)) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(p))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// killExecutors kills the executors in which slow workers run.
+func (c *cluster) killExecutors(t *testing.T) int {
+	c.began()
+	n := 0
+	for _, pid := range c.processes("count-worker") {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue
+		}
+		after := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		parent, err := strconv.Atoi(after[1])
+		if err != nil {
+			continue
+		}
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent))
+		if bytes.Contains(line, []byte("CoarseGrainedExecutorBackend")) &&
+			syscall.Kill(parent, syscall.SIGKILL) == nil {
+			n++
+		}
+	}
+	return n
+}
