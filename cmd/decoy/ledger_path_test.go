@@ -154,6 +154,7 @@ func TestLedgerOfAnotherKind(t *testing.T) {
 func TestFilesThatAreNone(t *testing.T) {
 	t.Chdir(t.TempDir())
 	check(t, syscall.Mkfifo("pipe", 0o600))
+	check(t, os.WriteFile("in.csv", []byte("a\n1\n"), 0o600))
 	for _, args := range []string{
 		"generate --config pipe", "plan --schema pipe --epsilon 1", "schema check pipe", "batch pipe",
 		"fit in.csv --schema pipe --epsilon 1 --model m", "sample pipe --out o.csv", "verify pipe",

@@ -41,6 +41,7 @@ func TestEveryResultIsJSON(t *testing.T) {
 		"analyze":         "m.decoy --replicates 2 --program 'echo a 1 1'",
 		"queries answer":  "m.decoy --where readmission=1",
 		"verify":          "m.decoy",
+		"train":           "in.csv --schema s.yaml --target readmission --epsilon 1 --dry-run",
 		"schema check":    "s.yaml",
 		"schema infer":    "in.csv --epsilon 1 --header-is-public --dry-run",
 		"schema units":    "visits.csv --schema visits.yaml --epsilon 1",
@@ -67,8 +68,8 @@ func TestEveryResultIsJSON(t *testing.T) {
 			t.Errorf("decoy %s --json: %s", line, out)
 		}
 	}
-	files := []string{"generate", "fit", "join", "sample", "schema draft", "schema import",
-		"schema export", "datasets export", "config schema", "ledger limit"}
+	files := []string{"generate", "fit", "join", "sample", "predict", "serve", "schema draft",
+		"schema import", "schema export", "datasets export", "config schema", "ledger limit"}
 	verbs(func(c *cobra.Command) {
 		name := strings.TrimPrefix(c.CommandPath(), "decoy ")
 		f := c.Flags().Lookup("json")

@@ -71,7 +71,7 @@ func check(j configs.Job, owner string) (*Checked, error) {
 	if err := j.CheckBudget(); err != nil {
 		return nil, err
 	}
-	if j.Input != "" && owner == "" {
+	if _, elsewhere := helper.Program(j.Input); j.Input != "" && owner == "" && !elsewhere {
 		if err := Readable(j.Input); err != nil {
 			return nil, err
 		}
