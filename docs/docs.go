@@ -27,6 +27,7 @@ func Topics() []Topic {
 		{"scale", "a table that lies in Spark"},
 		{"queries", "numbers in place of rows"},
 		{"train", "a private classifier in place of a table"},
+		{"validate", "one statistic of the real rows"},
 		{"evaluate", "what the figures of a report mean"},
 		{"audit", "what an audit shows"},
 		{"library", "research on synthetic tables, and a Go program of your own"},

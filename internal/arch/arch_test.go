@@ -67,6 +67,9 @@ var allowed = map[string][]string{
 	"privacy/vote": {
 		"privacy", "privacy/internal/access", "schema", "table", "noise", "accountant",
 	},
+	"privacy/blocks": {
+		"privacy", "privacy/internal/access", "privacy/vote", "table", "noise", "accountant",
+	},
 	"privacy/vote/datadependent": {
 		"privacy", "privacy/internal/access", "privacy/vote", "table", "internal/disk",
 	},
@@ -162,6 +165,10 @@ var allowed = map[string][]string{
 		"schema", "table", "accountant", "accountant/calibrate", "ledger/excerpt", "privacy",
 		"privacy/laplace", "privacy/logistic", "privacy/query", "release",
 	},
+	"validate": {
+		"schema", "table", "accountant", "accountant/calibrate", "privacy", "privacy/blocks",
+		"privacy/query", "privacy/vote", "eval",
+	},
 	"datasets":                       {"internal/spelling", "schema", "table"},
 	"datasets/internal/cohort":       {},
 	"datasets/internal/cohort/write": {"datasets/internal/cohort"},
@@ -197,7 +204,7 @@ var allowed = map[string][]string{
 		"accountant/zcdp", "ledger", "ledger/excerpt", "ledger/limit", "privacy", "privacy/text",
 		"release", "synth", "synth/all", "configs",
 		"infer", "schema/exchange", "datasets", "eval", "attack",
-		"eval/report", "eval/publish", "train", "workload",
+		"eval/report", "eval/publish", "privacy/vote", "train", "validate", "workload",
 	},
 }
 

@@ -209,6 +209,32 @@ var mutants = []mutant{
 		"./privacy/logistic TestNewObjective",
 	},
 	{
+		"results of blocks are not cut", "privacy/blocks/blocks.go", "x = max(f.Lower, min(f.Upper, x))",
+		"x = max(f.Lower, x)", "./privacy/blocks TestHostileStatistics",
+	},
+	{
+		"halved noise of means over blocks", "privacy/blocks/blocks.go",
+		"sums[0] += add[0].Sample(rows.Source)", "sums[0] += add[0].Sample(rows.Source) / 2",
+		"./privacy/blocks TestMeasureNoise",
+	},
+	{
+		"squares over blocks have no noise", "privacy/blocks/blocks.go",
+		"\t\tsums[1] += add[1].Sample(rows.Source)\n", "", "./privacy/blocks TestMeasureNoise",
+	},
+	{
+		"squares over blocks move by twice what they cost", "privacy/blocks/blocks.go",
+		"return d * d / steps", "return 2 * (d * d / steps)", "./privacy/blocks TestSmallTables",
+	},
+	{
+		"a mean over blocks is not charged", "privacy/blocks/blocks.go", "Cost: Events(mean, square),",
+		"Cost: Events(mean, square)[1:],", "./privacy/blocks TestMeasureRefuses",
+	},
+	{
+		"squares over blocks are not charged", "privacy/blocks/blocks.go",
+		"Cost: Events(mean, square),", "Cost: Events(mean, square)[:1],",
+		"./privacy/blocks TestMeasureRefuses",
+	},
+	{
 		"a distance has half its sensitivity", "privacy/distance/distance.go", "delta += l1",
 		"delta += l1 / 2", "./privacy/distance TestSmallTables",
 	},

@@ -122,6 +122,14 @@ func TestVerbs(t *testing.T) {
 			"? train in.csv --schema in.yaml --epsilon 1 --target age --out n.json",
 			"ledger show in.csv.ledger",
 		}, everywhere},
+		{"validate", []string{
+			"validate in.csv --schema in.yaml --epsilon 1 --statistic mean:age",
+			"validate in.csv --schema in.yaml --epsilon 1 --statistic coefficient:died~age+sex " +
+				"--lower -1 --upper 1 --blocks 9 --adjacency replace-one --ledger o.ledger --json",
+			"validate in.csv --schema in.yaml --epsilon 1 --statistic auroc:died --rows 2000",
+			"? validate in.csv --schema in.yaml --epsilon 1 --statistic mean:nothing",
+			"ledger show in.csv.ledger",
+		}, everywhere},
 		{"evaluate", []string{
 			"evaluate --train in.csv --synthetic syn.csv --schema in.yaml --epsilon 1 --target died",
 			"evaluate --holdout in.csv --synthetic syn.csv --schema in.yaml --epsilon 1 --target died " +

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/privacy/vote"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/validate"
+)
+
+type validateRun struct {
+	jobFlags
+	options      validate.Options
+	statistic    string
+	program      string
+	lower, upper float64
+	limits       validate.Limits
+}
+
+func validateCommand(t *terminal) *cobra.Command {
+	r := &validateRun{}
+	cmd := manual{
+		operands: "INPUT  private table, .csv or .parquet; - is CSV on standard input " +
+			"(then --ledger is required)",
+		exits: []int{exitBudget, exitLocked, exitData},
+		session: `
+$ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml
+$ decoy validate patients.csv --schema patients.yaml --epsilon 1 --statistic mean:sapsii
+`}.document(&cobra.Command{
+		Use:   "validate INPUT --schema S --statistic F --epsilon E [flags]",
+		Short: "one statistic of the private rows, with an interval: does a result hold on them?",
+		Long: `Compute a statistic of a private table under (epsilon, delta)-differential privacy, whatever the
+statistic is: the table is split at random into disjoint blocks, the statistic is computed on each,
+each result is cut to a public range, and their mean is printed with noise and an interval of 95 %.
+
+--statistic is one of
+` + indented(validate.Kinds) + `
+or give a program of your own with --program: it reads a block as CSV on its standard input and
+prints one number.
+
+Few, large blocks make the noise large; small ones may not be what the statistic was meant for. The
+default follows from a noisy number of rows (or --rows, if that is public). 'decoy help validate'
+has the rest. What is printed may be shown to anyone.`,
+		Args: operands("INPUT"),
+	})
+	f := cmd.Flags()
+	r.addBudget(cmd)
+	r.addAccount(cmd, "default INPUT.ledger")
+	f.StringVar(&r.Schema, "schema", "", "schema `FILE` (required)")
+	f.StringVar(&r.statistic, "statistic", "", "`F` to compute, such as mean:COLUMN (this or --program "+
+		"is required)")
+	f.StringVar(&r.program, "program", "", "`COMMAND` to run on each block, words separated by spaces "+
+		"(Linux)")
+	f.Float64Var(&r.lower, "lower", 0, "least result `A` (default that of the column; required for a "+
+		"coefficient or a program)")
+	f.Float64Var(&r.upper, "upper", 0, "greatest result `B` (likewise)")
+	f.IntVar(&r.options.Blocks, "blocks", 0, "number of blocks `K`, at least 2 (default by a noisy "+
+		"number of rows)")
+	f.IntVar(&r.Rows, "rows", 0, "number of rows `N`, if that is public (default: bought with a "+
+		"part of the budget)")
+	f.DurationVar(&r.limits.Time, "time-limit", 10*time.Second, "of a program on a block, `T`")
+	f.IntVar(&r.limits.MiB, "memory-limit", 2048, "of a program, `MIB`")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd, t, args[0]) }
+	return addJSON(cmd, t)
+}
+
+// indented is a text with two spaces before each line.
+func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
+
+func (r *validateRun) run(cmd *cobra.Command, t *terminal, input string) error {
+	if err := r.check(cmd); err != nil {
+		return err
+	}
+	rows, l, err := r.private("INPUT", input, nil, []job.NamedPath{configPath(cmd)})
+	if err != nil {
+		return err
+	}
+	o := &r.options
+	if o.Statistic, err = r.computed(cmd, rows.Schema()); err != nil {
+		return err
+	}
+	account := r.account(t, l, input)
+	if err := account.Begin("validate "+o.Statistic.Name, job.Standard); err != nil {
+		return err
+	}
+	shown := t.privateProgress()
+	o.Options, o.Rows, o.Progress = account.Options(r.Job), r.Rows, shown.report
+	o.Deliver = func(v *validate.Result) error {
+		shown.finish()
+		t.say("guarantee: the result is (ε = %v, δ = %v)-differentially private, %v neighbours of one %s",
+			r.Epsilon, r.Delta, v.Adjacency, unitOf(v.Unit))
+		account.SayTotal()
+		return t.print(validated{v})
+	}
+	_, s, err := validate.Run(cmd.Context(), rows, *o)
+	shown.finish()
+	if err != nil {
+		return account.Explain(err, s != nil)
+	}
+	t.sayIgnored("", s.Report().Ignored)
+	return nil
+}
+
+// unitOf names the unit of a guarantee.
+func unitOf(id string) string {
+	if id == "" {
+		return "row"
+	}
+	return fmt.Sprintf("%q", id)
+}
+
+// check checks the flags.
+func (r *validateRun) check(cmd *cobra.Command) error {
+	if err := r.checkBudget(cmd); err != nil {
+		return err
+	}
+	if err := need(cmd, "schema"); err != nil {
+		return err
+	}
+	switch k := r.options.Blocks; {
+	case (r.statistic == "") == (r.program == ""):
+		return usagef("give one of --statistic and --program")
+	case r.Delta == 0:
+		return usagef("--delta 0: the noise is Gaussian, which needs delta > 0")
+	case cmd.Flags().Changed("blocks") && (k < 2 || k > vote.MaxShards):
+		return usagef("--blocks %d must be from 2 to %d", k, vote.MaxShards)
+	case cmd.Flags().Changed("lower") != cmd.Flags().Changed("upper"):
+		return usagef("--lower and --upper go together")
+	case r.limits.Time <= 0 || r.limits.MiB < 1 || r.limits.MiB > 1<<30:
+		return usagef("--time-limit and --memory-limit must be above 0")
+	}
+	return checkRows(cmd, r.Rows)
+}
+
+// computed is the statistic, with its range.
+func (r *validateRun) computed(cmd *cobra.Command, s *schema.Schema) (validate.Statistic, error) {
+	f, err := validate.Parse(r.statistic, s)
+	if r.program != "" {
+		f, err = validate.Program(strings.Fields(r.program), r.limits)
+	}
+	if errors.Is(err, validate.ErrStatistic) {
+		return f, &job.UsageError{Err: err}
+	} else if err != nil {
+		return f, err
+	}
+	if cmd.Flags().Changed("lower") {
+		f.Lower, f.Upper = r.lower, r.upper
+	}
+	if !(f.Lower < f.Upper) {
+		return f, usagef("--lower and --upper must give the range of results, of which the first is " +
+			"below")
+	}
+	return f, nil
+}
+
+// validated is what the verb prints.
+type validated struct{ *validate.Result }
+
+func (v validated) text(w io.Writer) {
+	fmt.Fprintf(w, "%s\t%.6g\n", row(v.Statistic), v.Estimate)
+	fmt.Fprintf(w, "95 %% interval\t%.6g to %.6g\n", v.Low, v.High)
+	fmt.Fprintf(w, "noise\tof standard deviation %s\n", job.Short(v.Noise))
+	if v.Rows > 0 {
+		fmt.Fprintf(w, "blocks\t%d, of about %.0f rows each\n", v.Blocks, v.Rows/float64(v.Blocks))
+	} else {
+		fmt.Fprintf(w, "blocks\t%d\n", v.Blocks)
+	}
+	fmt.Fprintf(w, "results\tcut to %s to %s, standard deviation over blocks at most %s\n",
+		job.Short(v.Lower), job.Short(v.Upper), job.Short(v.Spread))
+}

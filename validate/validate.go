@@ -1,0 +1,160 @@
+// Package validate computes a statistic of a private table by subsample-and-aggregate: does what a
+// synthetic table shows hold on the real rows? The table is split at random into disjoint blocks,
+// the statistic is computed on each, and what leaves is the mean of the results, with noise, and an
+// interval.
+package validate
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync/atomic"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/blocks"
+	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/privacy/vote"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// ErrStatistic is wrapped by every error about a statistic that cannot be computed, or a program
+// that cannot be run.
+var ErrStatistic = errors.New("it cannot be computed")
+
+// Options of [Run].
+type Options struct {
+	privacy.Options           // without Plan, Method and Program, which are filled in
+	Statistic       Statistic // required: of [Parse] or [Program]
+	Blocks          int       // default: the number of rows over Statistic.Rows
+	Rows            int       // number of rows, if that is public; 0: a part of the budget buys it
+	// may be nil; called from several goroutines
+	Progress func(stage string, fraction float64)
+	// makes the result durable: the run is closed after it. May be nil
+	Deliver func(*Result) error
+}
+
+// Method is the name of such a run in the ledger.
+const Method = "validate"
+
+// Result is public.
+type Result struct {
+	Statistic string            `json:"statistic"`
+	Estimate  float64           `json:"estimate"`
+	Low       float64           `json:"low"` // of an interval of 95 %
+	High      float64           `json:"high"`
+	Noise     float64           `json:"noise"`  // standard deviation of the estimate's noise
+	Spread    float64           `json:"spread"` // upper bound on the standard deviation over blocks
+	Blocks    int               `json:"blocks"`
+	Rows      float64           `json:"rows"` // noisy, unless public
+	Lower     float64           `json:"lower"`
+	Upper     float64           `json:"upper"`
+	Budget    accountant.Budget `json:"budget"`
+	// which tables are neighbours
+	Adjacency      accountant.Adjacency `json:"adjacency"`
+	Unit           string               `json:"unit,omitempty"`
+	MaxRowsPerUnit int                  `json:"max_rows_per_unit,omitempty"`
+	Run            string               `json:"run"` // its name in the ledger
+}
+
+// The parts of μ² that buy the number of rows and, of what is left, the squares.
+const (
+	rowsShare   = .02
+	squareShare = .1
+)
+
+// Run opens a session on the rows, splits them, computes the statistic on each block and returns
+// the noisy mean. Errors before the reservation have spent nothing; the session is nil then.
+func Run(
+	ctx context.Context, rows *privacy.Rows, o Options,
+) (*Result, *privacy.Session, error) {
+	mu, err := calibrate.Mu(o.Budget)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Plan = accountant.Composition{{Event: accountant.GDPFilter{Mu: mu}, Count: 1}}
+	o.Price, o.Method, o.Program = nil, Method, o.Tool
+	s, err := privacy.Open(ctx, rows, o.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := measure(ctx, s, mu, o)
+	err = s.Finish(err, func() error {
+		if o.Deliver == nil {
+			return nil
+		}
+		return o.Deliver(r)
+	})
+	if err != nil {
+		return nil, s, err
+	}
+	return r, s, nil
+}
+
+// measure buys the number of rows, and then the mean and the squares over the blocks.
+func measure(
+	ctx context.Context, s *privacy.Session, mu float64, o Options,
+) (*Result, error) {
+	nb, n := s.Neighbours(), float64(o.Rows)
+	if o.Rows == 0 && o.Blocks == 0 {
+		unit := nb.MeasureEvent(query.Total{}, 1).(accountant.Gaussian).NoiseMultiplier
+		total, err := s.Measure(query.Total{}, 1/(mu*math.Sqrt(rowsShare)*unit))
+		if err != nil {
+			return nil, err
+		}
+		n = max(1, float64(total[0]))
+	}
+	k := o.Blocks
+	if k == 0 {
+		k = int(max(2, min(vote.MaxShards, n/float64(o.Statistic.Rows))))
+	}
+	left := math.Sqrt(s.FilterLeft()) * (1 - 1e-9) // so that both shares fit in after rounding
+	mean, square := 1/(left*math.Sqrt(1-squareShare)), 1/(left*math.Sqrt(squareShare))
+	f, done := o.Statistic.Statistic, atomic.Int64{}
+	f.Of = func(t *table.Table) float64 {
+		x := o.Statistic.Of(t)
+		if o.Progress != nil {
+			o.Progress("computing blocks", float64(done.Add(1))/float64(k))
+		}
+		return x
+	}
+	m, err := blocks.Measure(ctx, s, k, f, mean, square)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Statistic: f.Name, Blocks: k, Rows: n, Lower: f.Lower, Upper: f.Upper,
+		Budget: o.Budget, Adjacency: nb.Adjacency, Unit: s.Schema().Unit, Run: s.Run()}
+	if r.Unit != "" {
+		r.MaxRowsPerUnit = nb.MaxRowsPerUnit
+	}
+	r.interval(m, mean, square)
+	return r, nil
+}
+
+// Quantiles of the normal distribution: at 98 %, for an interval of 96 %, and at 99 %, for the
+// bound on the spread that goes into it. The interval misses with a probability of 1 − .96 + .01 at
+// most.
+const (
+	z98 = 2.053748910631823
+	z99 = 2.3263478740408408
+)
+
+// interval fills in the estimate and its interval. With x the blocks' results in half widths from
+// the middle of the range, their variance is k/(k−1)·(mean of x² − (mean of x)²), of which both
+// terms are known up to noise; the interval takes an upper bound at 99 %.
+func (r *Result) interval(m blocks.Mean, mean, square float64) {
+	k, half := float64(r.Blocks), (r.Upper-r.Lower)/2
+	noise := 2 * mean / k // of the mean of x
+	at := (m.Mean - r.Lower - half) / half
+	// the square of a noisy mean is too large by the noise's variance, in expectation
+	variance := m.Square - at*at + noise*noise
+	variance += z99 * math.Hypot(square/k, 2*math.Min(1, math.Abs(at))*noise)
+	variance = math.Max(0, math.Min(1, variance)) * k / math.Max(1, k-1)
+	r.Noise, r.Spread = half*noise, half*math.Sqrt(variance)
+	wide := z98 * math.Hypot(r.Noise, r.Spread/math.Sqrt(k))
+	// the mean of the results is in the range: what is cut to it is no further away
+	within := func(x float64) float64 { return math.Max(r.Lower, math.Min(r.Upper, x)) }
+	r.Estimate = within(m.Mean)
+	r.Low, r.High = within(r.Estimate-wide), within(r.Estimate+wide)
+}
