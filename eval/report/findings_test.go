@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -69,6 +70,32 @@ func TestFindings(t *testing.T) {
 			!strings.Contains(f.Answer, tt.says) {
 			t.Errorf("%s: want %s, %q, %q: %s", tt.name, tt.status, tt.question, tt.says,
 				fmt.Sprintf("%+v", f))
+		}
+	}
+}
+
+// TestMissingIsOfCells: the similarity of missing shares is that of the files. A schema that reads
+// what it does not allow as missing makes more of the real cells missing than there are.
+func TestMissingIsOfCells(t *testing.T) {
+	const n, odd = 2000, .4
+	s := patientSchema()
+	s.Columns[3].Missing = []string{""}
+	rows := func(seed uint64, cell string) Table {
+		out, u := patients(n, seed), rand.New(rand.NewPCG(seed, 0))
+		for _, row := range out {
+			if u.Float64() < odd {
+				row[3] = cell
+			}
+		}
+		return tableFrom(t, s, out)
+	}
+	for cell, want := range map[string]float64{"broken": 1 - odd, "": 1} {
+		r := compute(t, Tables{Train: rows(1, cell), Synthetic: []Table{rows(3, "")}},
+			Options{Near: 200})
+		for _, v := range r.metric(t, "MissingSimilarity").Values {
+			if v.Of == s.Columns[3].Name && math.Abs(float64(v.Value)-want) > .1 {
+				t.Errorf("cells %q: MissingSimilarity is %v, want about %v", cell, v.Value, want)
+			}
 		}
 	}
 }
