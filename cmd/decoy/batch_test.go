@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -119,7 +120,19 @@ func TestBatchIsKilledAnywhere(t *testing.T) {
 		"{epsilon: 3, delta: 1e-6}}]\nepsilons: [0.5]\nreplicates: 6\n"+
 		"job: {out: \"out/{replicate}.csv\"}\nparallel: 2\n")
 	u := rand.New(rand.NewPCG(3, 4))
-	kills, code, talk := 0, -1, ""
+	temporaries := func() (paths []string) {
+		err := filepath.WalkDir(w.path("."), func(path string, _ fs.DirEntry, err error) error {
+			if strings.HasSuffix(path, ".tmp") {
+				paths = append(paths, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return paths
+	}
+	kills, left, code, talk := 0, 0, -1, ""
 	for range 40 {
 		cmd, stderr := w.start("batch jobs.yaml", nil)
 		timer := time.AfterFunc(time.Duration(40+u.IntN(160))*time.Millisecond,
@@ -137,11 +150,12 @@ func TestBatchIsKilledAnywhere(t *testing.T) {
 			t.Fatalf("exit code %d:\n%s", code, talk)
 		}
 		kills++
+		left += len(temporaries())
 	}
 	if code != 0 {
 		t.Fatalf("not through after %d kills: exit code %d\n%s", kills, code, talk)
 	}
-	t.Logf("%d kills", kills)
+	t.Logf("%d kills, after which there were %d temporary files", kills, left)
 	if strings.Contains(talk, "cannot pay") {
 		t.Errorf("jobs that are paid are asked to pay again:\n%s", talk)
 	}
@@ -152,6 +166,9 @@ func TestBatchIsKilledAnywhere(t *testing.T) {
 		if _, err := os.Stat(w.path(fmt.Sprintf("out/%d.csv", i))); err != nil {
 			t.Error(err)
 		}
+	}
+	if paths := temporaries(); len(paths) > 0 {
+		t.Errorf("killed processes left %q", paths)
 	}
 }
 
