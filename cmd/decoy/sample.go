@@ -118,13 +118,13 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {
 		return err
 	}
 	var from job.Sampler = m
-	rows := m.Rows
+	rows, condition := m.Rows, ""
 	if cmd.Flags().Changed("where") {
-		given, err := givenOf(m, s.where)
+		given, text, err := givenOf(m, s.where)
 		if err != nil {
 			return err
 		}
-		from, rows = given, given.Rows()
+		from, rows, condition = given, given.Rows(), text
 	}
 	if err := job.Distinct([]job.NamedPath{job.At("--out", s.Out),
 		job.At("--uncertainty", s.uncertainty)}, []job.NamedPath{job.At("MODEL", path)}); err != nil {
@@ -137,8 +137,8 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {
 	defer out.Abort()
 	out.Safe = s.SpreadsheetSafe
 	t.sayGuarantee(m)
-	if cmd.Flags().Changed("where") {
-		t.say("condition: %.1f of %.1f rows in the model (%.2g %%)", rows, m.Rows, 100*rows/m.Rows)
+	if condition != "" {
+		t.say("%s", condition)
 	}
 	if s.uncertainty != "" {
 		if err := writeUncertainty(t, s.uncertainty, m); err != nil {
@@ -155,17 +155,31 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {
 	return err
 }
 
-// givenOf is the model under a condition.
-func givenOf(m *release.Model, where string) (*release.Given, error) {
+// givenOf is the model under a condition, and what it says of the number of such rows.
+func givenOf(m *release.Model, where string) (*release.Given, string, error) {
 	items, err := workload.Conditions(m.Schema(), false, where)
 	if err != nil {
-		return nil, usagef("--where %w", err)
+		return nil, "", usagef("--where %w", err)
 	}
 	g, err := m.Given(items[0].Where)
 	if err != nil {
-		return nil, fmt.Errorf("--where %w", err)
+		return nil, "", fmt.Errorf("--where %w", err)
 	}
-	return g, nil
+	w, err := workload.New(m.Schema(), items)
+	if err != nil {
+		return nil, "", fmt.Errorf("--where %w", err)
+	}
+	answers, err := m.Answers(w)
+	if err != nil {
+		return nil, "", fmt.Errorf("--where %w", err)
+	}
+	known := "how far that is off is not known"
+	if e := answers[0].StandardError; e != nil {
+		known = fmt.Sprintf("its standard error is %.2g rows, of the noise", *e)
+	}
+	return g, fmt.Sprintf("condition: the model expects it of about %.0f of its %.0f rows (%.2g %%); "+
+		"%s",
+		g.Rows(), m.Rows, 100*g.Rows()/m.Rows, known), nil
 }
 
 // writeUncertainty writes the noisy marginals of a model.
