@@ -94,7 +94,7 @@ func largest(ok func(float64) bool) float64 {
 
 // PerturbedEvent is the event of [Perturbed].
 func PerturbedEvent(b accountant.Budget) accountant.Event {
-	return accountant.Approx{Epsilon: b.Epsilon, Delta: b.Delta}
+	return accountant.Approx(b)
 }
 
 // Perturbed returns about the minimiser of the summed logistic loss + lambda/2·‖w‖² + b·w, for two
