@@ -75,7 +75,7 @@ The three commands to begin with:
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
 		planCommand(t), joinCommand(t), analyzeCommand(t), inspectCommand(t), queries,
-		verifyCommand(t), trainCommand(t), predictCommand(t), validateCommand(t),
+		releaseCommand(t), verifyCommand(t), trainCommand(t), predictCommand(t), validateCommand(t),
 		auditCommand(t),
 		evaluateCommand(t), schema, ledger, serveCommand(t), datasets, config,
 		versionCommand(t))

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
+	"encoding"
 	"errors"
 	"fmt"
 	"os"
@@ -11,11 +13,35 @@ import (
 	"strings"
 	"testing"
 
+	"aead.dev/minisign"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"decoy": main})
+	testscript.Main(m, map[string]func(){"decoy": main, "minisign": makeKeys})
+}
+
+// makeKeys stands for minisign -G -W -p PUB -s KEY.
+func makeKeys() {
+	if len(os.Args) != 7 || os.Args[1] != "-G" || os.Args[2] != "-W" || os.Args[3] != "-p" ||
+		os.Args[5] != "-s" {
+		fmt.Fprintln(os.Stderr, "usage: minisign -G -W -p PUB -s KEY")
+		os.Exit(2)
+	}
+	public, secret, err := minisign.GenerateKey(rand.Reader)
+	for path, key := range map[string]encoding.TextMarshaler{os.Args[4]: public, os.Args[6]: secret} {
+		var text []byte
+		if err == nil {
+			text, err = key.MarshalText()
+		}
+		if err == nil {
+			err = os.WriteFile(path, append(text, '\n'), 0o600)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 func TestScript(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -14,18 +15,20 @@ import (
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/release/signed"
 	"github.com/decoy-dp/decoy/train"
 )
 
 func verifyCommand(t *terminal) *cobra.Command {
-	return addJSON(manual{
+	var key string
+	cmd := addJSON(manual{
 		operands: "MODEL  model file, a published evaluation (decoy evaluate --epsilon E --json),\n" +
-			"       or a classifier (decoy train)",
+			"       a classifier (decoy train), or, with --key, a signed release (decoy release)",
 		session: `
 $ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
 $ decoy verify icu.model
 `}.document(&cobra.Command{
-		Use:   "verify MODEL",
+		Use:   "verify MODEL [--key PUB]",
 		Short: "recompute a model's guarantee from its own ledger, without the data",
 		Long: `Recompute the guarantee that a model file claims, from the ledger inside it: the chain of
 hashes, one run, closed as done, every mechanism call within what was reserved, and the cost of
@@ -36,18 +39,29 @@ that share no arithmetic with the accountant ("derived": no less than the first 
 the second). A claim below the first is refused, and so is a figure of the accountant that is
 impossible. Selections and batches have no exact closed form, so for them the two numbers differ.
 
+Of a signed release (decoy release) it checks first that the archive is what the key has signed,
+byte for byte, then the guarantee of the model inside, then that the model gives the table inside
+with the seed that the release states.
+
 Of a joint model (decoy join), each party's guarantee is checked so, and the joint one by theirs.
 
 It cannot tell whether the program that wrote the file ran the mechanisms that it logged.`,
 		Args: operands("MODEL"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			v, err := verify(args[0])
-			if err != nil {
-				return err
-			}
-			return t.print(v)
-		},
 	}), t)
+	cmd.Flags().StringVar(&key, "key", "", "minisign's public key of who signed the release, a file "+
+		"`PUB`; got from them by another way than the release")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		check := func() (result, error) { return verify(args[0]) }
+		if cmd.Flags().Changed("key") {
+			check = func() (result, error) { return t.verifyRelease(cmd.Context(), args[0], key) }
+		}
+		v, err := check()
+		if err != nil {
+			return err
+		}
+		return t.print(v)
+	}
+	return cmd
 }
 
 // verified is what was recomputed of a claim that holds.
@@ -89,8 +103,18 @@ func verify(path string) (result, error) {
 		}
 	}
 	if err != nil {
+		if errors.Is(err, release.ErrFormat) {
+			if data, _ := os.ReadFile(path); signed.Is(data) {
+				return nil, usagef("%s is a signed release: --key names the signer's public key", path)
+			}
+		}
 		return nil, fmt.Errorf("%w; a model is what fit writes, and generate --model", err)
 	}
+	return verifyModel(path, m)
+}
+
+// verifyModel recomputes the claim of a model, which errors call path.
+func verifyModel(path string, m *release.Model) (result, error) {
 	v, err := m.Verify(pld.Epsilon)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -104,6 +104,7 @@ var allowed = map[string][]string{
 		"marginal", "gan",
 		"workload",
 	},
+	"release/signed": {},
 	"synth": {
 		"schema", "accountant", "accountant/calibrate", "privacy", "privacy/bins", "release",
 		"ranges", "internal/kernels",
@@ -202,7 +203,7 @@ var allowed = map[string][]string{
 		"docs", "internal/job", "internal/serve", "internal/spelling", "schema", "table", "accountant",
 		"accountant/pld",
 		"accountant/zcdp", "ledger", "ledger/excerpt", "ledger/limit", "privacy", "privacy/text",
-		"release", "synth", "synth/all", "configs",
+		"release", "release/signed", "synth", "synth/all", "configs",
 		"infer", "schema/exchange", "datasets", "eval", "attack",
 		"eval/report", "eval/publish", "privacy/vote", "train", "validate", "workload",
 	},

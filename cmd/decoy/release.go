@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"aead.dev/minisign"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/release/signed"
+)
+
+// The members of a signed release.
+const (
+	releasedTable   = "synthetic.csv"
+	releasedModel   = "model.decoy"
+	releasedClaim   = "claim.json"
+	releasedText    = "inspect.txt"
+	releasedInspect = "inspect.json"
+)
+
+func releaseCommand(t *terminal) *cobra.Command {
+	var s jobFlags
+	var keyFile string
+	cmd := manual{
+		operands: "MODEL  model file of decoy fit or decoy generate --model",
+		session: `
+$ decoy fit --dataset icu-mortality --epsilon 1 --model icu.model
+$ minisign -G -W -p hospital.pub -s hospital.key
+$ decoy release icu.model --sign hospital.key --out icu.zip
+$ decoy verify icu.zip --key hospital.pub
+`}.document(&cobra.Command{
+		Use:   "release MODEL --sign KEY [--rows N] [--seed K] --out OUT.zip",
+		Short: "pack a table, its model and its claim for others, signed",
+		Long: `Draw a synthetic table from a model and pack it for handing over: one zip archive with the
+table (synthetic.csv), the model with the account of its run (model.decoy), what 'decoy verify' says
+of it and how the table was drawn (claim.json), what the model holds (inspect.txt, inspect.json),
+the hashes of these files (SHA256SUMS) and a signature of the hashes (SHA256SUMS.minisig). A model
+whose claim does not hold is not packed. It costs no budget and needs no private data.
+
+Keys and signature are those of minisign. A pair of keys is made once, by
+
+  minisign -G -p hospital.pub -s hospital.key
+
+The public key goes to those who get releases, by another way than the releases. The password of
+the secret key (none with -W) is asked for on the terminal; where there is none, it is the first
+line of standard input. 'decoy verify OUT.zip --key hospital.pub' checks all of it on any machine;
+without decoy, minisign and sha256sum check the unpacked files.`,
+		Args: operands("MODEL"),
+	})
+	addForce(cmd, t)
+	s.addSampling(cmd, "the noisy row count in the model")
+	cmd.Flags().Lookup("out").Usage = "signed archive `OUT.zip` (required)"
+	cmd.Flags().StringVar(&keyFile, "sign", "", "minisign's secret key, a file `KEY` (required)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := need(cmd, "sign"); err != nil {
+			return err
+		}
+		if err := s.checkSampling(cmd); err != nil {
+			return err
+		}
+		return t.release(cmd.Context(), s, args[0], keyFile)
+	}
+	return cmd
+}
+
+// drawn is how the table of a release was drawn from the model.
+type drawn struct {
+	Rows            int    `json:"rows"`
+	Seed            uint64 `json:"seed"`
+	SpreadsheetSafe bool   `json:"spreadsheet_safe,omitempty"`
+	Tool            string `json:"tool"` // the version that drew it
+}
+
+// claimed is the claim of a release, as its signer states it.
+type claimed struct {
+	Table drawn           `json:"table"`
+	Model json.RawMessage `json:"model"` // what verify says of it
+}
+
+// release writes an archive.
+func (t *terminal) release(ctx context.Context, s jobFlags, path, keyFile string) error {
+	err := job.Distinct([]job.NamedPath{job.At("--out", s.Out)},
+		[]job.NamedPath{job.At("MODEL", path), job.At("--sign", keyFile)})
+	if err != nil {
+		return err
+	}
+	m, err := openModel(path)
+	if err != nil {
+		return fmt.Errorf("%w; a model is what fit writes, and generate --model", err)
+	}
+	v, err := verifyModel(path, m)
+	if err != nil {
+		return err
+	}
+	out, err := t.create("--out", s.Out, job.ReleaseMode)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	key, err := t.secretKey(keyFile)
+	if err != nil {
+		return err
+	}
+	t.sayGuarantee(m)
+	how := drawn{cmp.Or(s.Rows, job.WholeRows(m.Rows)), s.Seed, s.SpreadsheetSafe,
+		thisVersion().Version}
+	var table bytes.Buffer
+	shown := t.progress()
+	err = how.draw(ctx, &table, m, shown.of("writing rows"))
+	shown.finish()
+	if err != nil {
+		return err
+	}
+	members, err := membersOf(m, v, how)
+	if err != nil {
+		return err
+	}
+	members = append([]signed.Member{{Name: releasedTable, Body: table.Bytes()}}, members...)
+	note := fmt.Sprintf(": %d rows, %d columns (seed %d), signed by key %016X", how.Rows,
+		m.Schema().Width(), how.Seed, key.ID())
+	return t.deliver(out, note, func(w io.Writer) error { return signed.Write(w, members, key) })
+}
+
+// draw writes the table.
+func (d drawn) draw(ctx context.Context, w io.Writer, m *release.Model, at func(float64)) error {
+	out, err := job.CreateOutput("--out", job.Standard, w, false)
+	if err != nil {
+		return err
+	}
+	out.Safe = d.SpreadsheetSafe
+	return out.Sample(ctx, m, m.Schema(), d.Rows, d.Seed, at)
+}
+
+// membersOf are the members of a release but for its table.
+func membersOf(m *release.Model, v result, how drawn) ([]signed.Member, error) {
+	var model, said, claim, asText, asJSON bytes.Buffer
+	if err := m.Write(&model); err != nil {
+		return nil, err
+	}
+	err := encode(&said, v)
+	if err == nil {
+		err = encode(&claim, claimed{how, said.Bytes()})
+	}
+	shown := shownModel{"model", m.Manifest, releasedModel, m}
+	if err == nil {
+		err = encode(&asJSON, shown)
+	}
+	columns := tabwriter.NewWriter(&asText, 0, 0, 2, ' ', 0)
+	shown.text(columns)
+	return []signed.Member{{Name: releasedModel, Body: model.Bytes()},
+		{Name: releasedClaim, Body: claim.Bytes()}, {Name: releasedText, Body: asText.Bytes()},
+		{Name: releasedInspect, Body: asJSON.Bytes()}}, errors.Join(err, columns.Flush())
+}
+
+// secretKey reads a key of minisign, and its password if it has one.
+func (t *terminal) secretKey(path string) (key minisign.PrivateKey, err error) {
+	text, err := keyText("--sign", path)
+	if err != nil {
+		return key, err
+	}
+	if !minisign.IsEncrypted(text) {
+		if key.UnmarshalText(text) != nil {
+			return key, fmt.Errorf("--sign %s: not a secret key of minisign", path)
+		}
+		return key, nil
+	}
+	password, err := t.password(path)
+	if err != nil {
+		return key, err
+	}
+	if key, err = minisign.DecryptKey(password, text); err != nil {
+		return key, fmt.Errorf("--sign %s: wrong password, or a damaged key", path)
+	}
+	return key, nil
+}
+
+// password asks for the password of a key. It is nowhere on a command line, nor in a variable.
+func (t *terminal) password(path string) (string, error) {
+	if stdin := int(os.Stdin.Fd()); term.IsTerminal(stdin) {
+		fmt.Fprintf(t.stderr, "password of %q: ", path)
+		text, err := term.ReadPassword(stdin)
+		fmt.Fprintln(t.stderr)
+		return string(text), err
+	}
+	line, err := bufio.NewReader(io.LimitReader(os.Stdin, 1<<12)).ReadBytes('\n')
+	if len(line) == 0 {
+		return "", fmt.Errorf("--sign %s: the key has a password, and standard input has none: %w",
+			path, err)
+	}
+	return string(bytes.TrimRight(line, "\r\n")), nil
+}
+
+// keyText is the text of a key file.
+func keyText(flag, path string) ([]byte, error) {
+	const most = 1 << 12
+	if err := job.Readable(path); err != nil {
+		return nil, fmt.Errorf("%s %w", flag, err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", flag, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil || len(text) == most {
+		return nil, fmt.Errorf("%s %s: not a key of minisign", flag, path)
+	}
+	return bytes.TrimRight(bytes.ReplaceAll(text, []byte("\r"), nil), "\n"), nil
+}

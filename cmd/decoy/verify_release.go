@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"aead.dev/minisign"
+
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/release/signed"
+)
+
+// verifiedRelease is a signed release that holds.
+type verifiedRelease struct {
+	Key        string   `json:"signed_by"` // in hexadecimal, as minisign prints it
+	Members    []string `json:"members"`
+	Table      drawn    `json:"table"`
+	Reproduced bool     `json:"table_reproduced"` // else it is only signed
+	Model      result   `json:"model"`
+}
+
+// verifyRelease checks the signature, then the model's own claim, then the table.
+func (t *terminal) verifyRelease(ctx context.Context, path, keyFile string) (result, error) {
+	text, err := keyText("--key", keyFile)
+	if err != nil {
+		return nil, err
+	}
+	var key minisign.PublicKey
+	if key.UnmarshalText(text) != nil {
+		return nil, fmt.Errorf("--key %s: not a public key of minisign", keyFile)
+	}
+	if err := job.Readable(path); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	members, err := signed.Open(data, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	out := verifiedRelease{Key: fmt.Sprintf("%016X", key.ID())}
+	bodies := map[string][]byte{}
+	for _, m := range members {
+		out.Members = append(out.Members, m.Name)
+		bodies[m.Name] = m.Body
+	}
+	want := []string{releasedTable, releasedModel, releasedClaim, releasedText, releasedInspect}
+	if !slices.Equal(out.Members, want) {
+		return nil, fmt.Errorf("%s: signed, and not a release: it holds %s, not %s", path,
+			strings.Join(out.Members, ", "), strings.Join(want, ", "))
+	}
+	inside := path + ": " + releasedModel
+	model := bodies[releasedModel]
+	m, err := release.Read(bytes.NewReader(model), int64(len(model)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", inside, err)
+	}
+	if out.Model, err = verifyModel(inside, m); err != nil {
+		return nil, err
+	}
+	if out.Table, err = checkClaim(bodies[releasedClaim], m.Claim); err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", path, releasedClaim, err)
+	}
+	shown := t.progress()
+	defer shown.finish()
+	out.Reproduced, err = out.Table.gives(ctx, bodies[releasedTable], m, shown.of("drawing again"))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %s: %w", path, releasedTable, err)
+	case !out.Reproduced && out.Table.Tool == thisVersion().Version:
+		return nil, fmt.Errorf("%s: %s is signed, and is not what the model gives with seed %d", path,
+			releasedTable, out.Table.Seed)
+	}
+	return out, nil
+}
+
+// checkClaim holds what the signer states against the model: the guarantee must be the model's.
+func checkClaim(text []byte, of release.Claim) (drawn, error) {
+	var said struct {
+		Table drawn `json:"table"`
+		Model struct {
+			Claim release.Claim `json:"claim"`
+		} `json:"model"`
+	}
+	if json.Unmarshal(text, &said) != nil || said.Table.Rows < 1 {
+		return drawn{}, errors.New("not the claim of a release")
+	}
+	if said.Model.Claim != of {
+		return drawn{}, fmt.Errorf("it states %v, and the model %v", said.Model.Claim, of)
+	}
+	return said.Table, nil
+}
+
+// gives reports whether the model gives this table. It stops at the first byte that differs.
+func (d drawn) gives(
+	ctx context.Context, table []byte, m *release.Model, at func(float64),
+) (bool, error) {
+	rest := expected(table)
+	err := d.draw(ctx, &rest, m, at)
+	if errors.Is(err, errDiffers) {
+		return false, nil
+	}
+	return err == nil && len(rest) == 0, err
+}
+
+// expected is what is still to be written.
+type expected []byte
+
+var errDiffers = errors.New("the table differs")
+
+func (e *expected) Write(p []byte) (int, error) {
+	rest, ok := bytes.CutPrefix(*e, p)
+	if !ok {
+		return 0, errDiffers
+	}
+	*e = rest
+	return len(p), nil
+}
+
+func (v verifiedRelease) text(w io.Writer) {
+	fmt.Fprintf(w, "ok\tsigned by key %s: %s\n", v.Key, strings.Join(v.Members, ", "))
+	table := fmt.Sprintf("%s is what the model gives: %d rows, seed %d", releasedTable, v.Table.Rows,
+		v.Table.Seed)
+	head := "ok"
+	if !v.Reproduced {
+		head = "not checked"
+		table = fmt.Sprintf("%s is signed; that it comes from the model could not be shown: %q drew "+
+			"it, and this version draws other rows", releasedTable, v.Table.Tool)
+	}
+	fmt.Fprintf(w, "%s\t%s\n", head, table)
+	v.Model.text(w)
+	fmt.Fprintf(w, "not checked\t%s and %s, which are signed\n", releasedText, releasedInspect)
+}

@@ -1,0 +1,204 @@
+package signed
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"aead.dev/minisign"
+)
+
+func keys(t *testing.T) (minisign.PublicKey, minisign.PrivateKey) {
+	t.Helper()
+	public, private, err := minisign.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return public, private
+}
+
+// packed is an archive of members as they are.
+func packed(t *testing.T, members []Member) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := pack(&b, members); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func example() []Member {
+	return []Member{{"claim.json", []byte("ε = 1")}, {"model.decoy", []byte("PK...")},
+		{"synthetic.csv", []byte("a,b\n1,2\n")}, {"empty", nil}}
+}
+
+// archive is the example, signed, and all its members.
+func archive(t *testing.T, key minisign.PrivateKey) ([]byte, []Member) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, example(), key); err != nil {
+		t.Fatal(err)
+	}
+	all, err := unpack(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), all
+}
+
+func same(a, b Member) bool { return a.Name == b.Name && bytes.Equal(a.Body, b.Body) }
+
+func TestRoundTrip(t *testing.T) {
+	public, private := keys(t)
+	data, _ := archive(t, private)
+	got, err := Open(data, public)
+	if err != nil || !slices.EqualFunc(got, example(), same) {
+		t.Fatalf("got %v, %v", got, err)
+	}
+	if !Is(data) || Is(packed(t, example())) || Is([]byte("a,b\n")) {
+		t.Error("Is takes one for another")
+	}
+}
+
+// TestBytes: archives of today must open tomorrow, so the bytes around the members stay the same,
+// whatever version of archive/zip wrote them.
+func TestBytes(t *testing.T) {
+	const want = "bee80641aa95dabe41aeecc6c8d3579fc0542b7a68a8767997f02142ac42bc84"
+	if got := fmt.Sprintf("%x", sha256.Sum256(packed(t, example()))); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestNames(t *testing.T) {
+	_, private := keys(t)
+	for _, name := range []string{"", "..", "../x", "a/b", `a\b`, "/x", "a\nb", "-x", sumsName,
+		signatureName} {
+		if err := Write(&bytes.Buffer{}, []Member{{name, nil}}, private); err == nil {
+			t.Errorf("%q is taken as a name", name)
+		}
+	}
+	if err := Write(&bytes.Buffer{}, []Member{{"x", nil}, {"x", nil}}, private); err == nil {
+		t.Error("two members of one name are taken")
+	}
+}
+
+// TestTampering: whatever is changed of an archive is refused, and the error names the member.
+func TestTampering(t *testing.T) {
+	public, private := keys(t)
+	other, otherPrivate := keys(t)
+	data, all := archive(t, private)
+	n := len(all) - 2
+	refused := func(what string, data []byte, key minisign.PublicKey, want string) {
+		t.Helper()
+		_, err := Open(data, key)
+		if !errors.Is(err, ErrTampered) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", what, err, want)
+		}
+	}
+	change := func(what, want string, f func([]Member) []Member) {
+		t.Helper()
+		refused(what, packed(t, f(slices.Clone(all))), public, want)
+	}
+	for i, m := range all {
+		named := fmt.Sprintf("%q", m.Name)
+		frame := "does not end with SHA256SUMS and SHA256SUMS.minisig"
+		changed, renamed, gone := named+" is not as it was signed", `x" is not among`,
+			named+" is signed, and missing"
+		switch i {
+		case n:
+			changed, renamed, gone = named, frame, frame
+		case n + 1:
+			changed, renamed, gone = named, frame, frame
+		}
+		change(m.Name+" changed", changed, func(a []Member) []Member {
+			a[i].Body = append([]byte("x"), m.Body...)
+			return a
+		})
+		change(m.Name+" longer", changed, func(a []Member) []Member {
+			a[i].Body = append(bytes.Clone(m.Body), '\n')
+			return a
+		})
+		change(m.Name+" renamed", renamed, func(a []Member) []Member { a[i].Name += "x"; return a })
+		change(m.Name+" left out", gone, func(a []Member) []Member { return slices.Delete(a, i, i+1) })
+		change(m.Name+" twice", named+" is there twice",
+			func(a []Member) []Member { return slices.Insert(a, i, m) })
+		if i <= n {
+			change("added before "+m.Name, `"new" is not among the signed members`,
+				func(a []Member) []Member { return slices.Insert(a, i, Member{"new", []byte("x")}) })
+		}
+		first := 0
+		if i == n+1 { // the first line is a comment that nobody signs
+			first = bytes.IndexByte(m.Body, '\n')
+		}
+		for k := first; k < len(m.Body); k++ {
+			for bit := range 8 {
+				change(fmt.Sprintf("bit %d of byte %d of %s", bit, k, m.Name), "",
+					func(a []Member) []Member {
+						a[i].Body = bytes.Clone(m.Body)
+						a[i].Body[k] ^= 1 << bit
+						return a
+					})
+			}
+		}
+	}
+	for _, name := range []string{"../../etc/passwd", "/etc/passwd", `..\x`, "a/b", ".."} {
+		change(name, "is no name of a member", func(a []Member) []Member {
+			return slices.Insert(a, 0, Member{name, []byte("x")})
+		})
+	}
+	change("two swapped", "not in the order", func(a []Member) []Member {
+		a[0], a[1] = a[1], a[0]
+		return a
+	})
+	forged := func(a []Member) []Member {
+		a[0].Body = []byte("ε = 2")
+		var b bytes.Buffer
+		if err := Write(&b, a[:n], otherPrivate); err != nil {
+			t.Fatal(err)
+		}
+		a, err := unpack(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	change("signed anew by another", "and not by key", forged)
+	refused("another key", data, other, "and not by key")
+	for k := range data {
+		refused("cut short", data[:k], public, "")
+	}
+	refused("a byte before", append([]byte("x"), data...), public, "the archive around them")
+	refused("a byte after", append(bytes.Clone(data), 'x'), public, "")
+	for _, bad := range []string{"", "a,b\n1,2\n"} {
+		refused("no archive", []byte(bad), public, "no zip archive")
+	}
+	for k := range data { // also what is not a member: headers and the directory
+		flipped := bytes.Clone(data)
+		flipped[k] ^= 4
+		if got, err := Open(flipped, public); err == nil && !slices.EqualFunc(got, example(), same) {
+			t.Errorf("byte %d changed, and it opens as %v", k, got)
+		} else if err != nil && !errors.Is(err, ErrTampered) {
+			t.Errorf("byte %d changed: %v", k, err)
+		}
+	}
+
+	var bomb bytes.Buffer
+	z := zip.NewWriter(&bomb)
+	f, err := z.Create("synthetic.csv") // compressed
+	if err == nil {
+		_, err = f.Write(make([]byte, 1<<24))
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused("a bomb", bomb.Bytes(), public, `"synthetic.csv" is compressed`)
+}
