@@ -155,10 +155,14 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 			s.maxRows = d.MaxRowsPerUnit
 		}
 	}
+	format, err := job.FormatOf("INPUT", input)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.checkFlags(cmd, input); err != nil {
 		return nil, err
 	}
-	names, err := s.header(cmd, input, p.declared)
+	names, err := s.header(cmd, input, format, p.declared)
 	if err != nil {
 		return nil, err
 	}
@@ -254,19 +258,15 @@ func (s *schemaInfer) checkFlags(cmd *cobra.Command, input string) error {
 
 // header is the public names of the columns.
 func (s *schemaInfer) header(
-	cmd *cobra.Command, input string, declared *infer.Declared,
-) ([]string, error) {
-	format, err := job.FormatOf("INPUT", input)
-	if err != nil {
-		return nil, err
-	}
+	cmd *cobra.Command, input string, format table.Format, declared *infer.Declared,
+) (names []string, err error) {
 	if s.noHeader && !format.IsCSV() {
 		return nil, usagef("--no-header: only CSV files have none")
 	}
 	if err := job.Readable(input); err != nil {
 		return nil, err
 	}
-	names := strings.Split(s.names, ",")
+	names = strings.Split(s.names, ",")
 	if s.noHeader && declared != nil { // by position, the unit first
 		names = nil
 		if s.unit != "" {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -99,6 +100,10 @@ func TryCreate(name, path string, force bool) error {
 
 // FormatOf is the format of a table file.
 func FormatOf(name, path string) (table.Format, error) {
+	if _, elsewhere := helper.Program(path); elsewhere {
+		return 0, Usagef("%s %s is a table in Spark, from which 'decoy fit' and 'decoy generate' "+
+			"can read; here a file is needed, such as an extract of the rows: decoy help scale", name, path)
+	}
 	f, err := table.FormatOf(path)
 	if err != nil {
 		return 0, Usagef("%s %s: the extension must be .csv, .tsv (.gz or .zst may follow), .parquet or "+
