@@ -1,84 +1,92 @@
 #!/usr/bin/env bash
 # A Spark cluster on this machine, for the tests and for a first try: a standalone master, workers of
-# one core and a Spark Connect server, all on the loopback interface, from pyspark on PyPI.
+# one core and a Spark Connect server, all on free ports of the loopback interface, from pyspark on
+# PyPI.
 #
-#   ./cluster.sh start DIR [WORKERS]   install (once) and start; prints the address sc://127.0.0.1:PORT
-#   ./cluster.sh stop DIR
+#   ./cluster.sh DIR [WORKERS]
 #
-# Needs Java 17 or later and Python 3 with venv. DIR keeps everything: the installation, the logs and
-# the process numbers. PYSPARK_VENV names an installation to use instead; SPARK_PORT is the port of
-# Spark Connect (15002), the master has the next one.
+# installs (once) and starts two workers or as many as said, prints the address sc://127.0.0.1:PORT,
+# and stops all of it when its standard input ends (Ctrl-D) or on Ctrl-C. Needs Java 17 or later and
+# Python 3 with venv; where one is missing, or PyPI cannot be reached, the exit status is 3. DIR keeps
+# the installation and the logs. PYSPARK_VENV names an installation to use instead.
 set -euo pipefail
-VERSION=4.3.0
-verb=${1:-} dir=${2:-}
-[[ -n $dir ]] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-mkdir -p "$dir" && dir=$(cd "$dir" && pwd)
-venv=${PYSPARK_VENV:-$dir/venv}
-port=${SPARK_PORT:-15002} master=$((${SPARK_PORT:-15002} + 1))
+set -m # each process that is started leads a group of its own, in which its children are
+VERSION=4.3.0 PATIENCE=150
+[[ -n ${1:-} ]] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+mkdir -p "$1" && dir=$(cd "$1" && pwd)
+workers=${2:-2} venv=${PYSPARK_VENV:-$dir/venv}
 
-install() {
-  [[ -x $venv/bin/spark-submit ]] && return
-  python3 -m venv "$venv"
-  "$venv/bin/pip" install --quiet "pyspark==$VERSION" >&2
+lack() { echo "$1" >&2; exit 3; }
+
+java -version >/dev/null 2>&1 || lack "there is no Java"
+if [[ ! -x $venv/bin/spark-submit ]]; then
+  python3 -m venv "$venv" >&2 || lack "there is no Python 3 with venv"
+  "$venv/bin/pip" install --quiet "pyspark==$VERSION" >&2 || lack "pyspark cannot be had from PyPI"
+fi
+SPARK_HOME=$(echo "$venv"/lib/python3*/site-packages/pyspark)
+export SPARK_HOME SPARK_LOCAL_IP=127.0.0.1 SPARK_WORKER_DIR=$dir/work SPARK_LOCAL_DIRS=$dir/local
+mkdir -p "$dir/log" "$dir/work" "$dir/local"
+cd "$dir"
+
+groups=()
+declare -A group_of
+
+# stop ends what was begun, and waits until it has ended.
+stop() {
+  local group
+  for group in "${groups[@]}"; do kill -TERM -- "-$group" 2>/dev/null || true; done
+  for _ in $(seq 50); do
+    for group in "${groups[@]}"; do kill -0 "$group" 2>/dev/null && sleep .2 && continue 2; done
+    break
+  done
+  for group in "${groups[@]}"; do kill -KILL -- "-$group" 2>/dev/null || true; done
+  wait 2>/dev/null || true
+}
+trap stop EXIT
+trap 'exit 1' INT TERM HUP
+
+run() { # name, command
+  local name=$1
+  shift
+  : >"$dir/log/$name"
+  "$@" >"$dir/log/$name" 2>&1 </dev/null &
+  groups+=($!) group_of[$name]=$!
 }
 
-listening() { (: >"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
-
-wait_for() { # port, what
-  for _ in $(seq 240); do
-    listening "$1" && return
-    kill -0 "$(tail -n 1 "$dir/pids")" 2>/dev/null || break # it has ended
+# said waits until a log has a line, and prints what that says behind it.
+said() { # name, line
+  local found
+  for _ in $(seq $((2 * PATIENCE))); do
+    if found=$(grep -m 1 -o "$2.*" "$dir/log/$1"); then
+      echo "${found#"$2"}"
+      return
+    fi
+    kill -0 "${group_of[$1]}" 2>/dev/null || break # it has ended
     sleep .5
   done
-  echo "$2 does not answer on port $1: see $dir/log" >&2
-  stop
-  exit 1
+  echo "$1 has not come up in $PATIENCE s, or has ended. The end of $dir/log/$1:" >&2
+  tail -n 15 "$dir/log/$1" >&2
+  return 1
 }
 
-start() {
-  command -v java >/dev/null || { echo "there is no java" >&2; exit 1; }
-  install
-  SPARK_HOME=$(echo "$venv"/lib/python3*/site-packages/pyspark)
-  export SPARK_HOME SPARK_LOCAL_IP=127.0.0.1
-  export SPARK_LOG_DIR=$dir/log SPARK_WORKER_DIR=$dir/work SPARK_LOCAL_DIRS=$dir/local
-  mkdir -p "$dir/log" "$dir/work" "$dir/local"
-  cd "$dir"
-  run() { # name, command
-    local name=$1
-    shift
-    setsid nohup "$@" >"$dir/log/$name" 2>&1 </dev/null &
-    echo $! >>"$dir/pids"
-  }
-  export SPARK_DAEMON_MEMORY=256m
-  run master "$SPARK_HOME/bin/spark-class" org.apache.spark.deploy.master.Master \
-    --host 127.0.0.1 --port "$master" --webui-port 0
-  wait_for "$master" "the master"
-  for i in $(seq "${3:-2}"); do
-    run "worker$i" "$SPARK_HOME/bin/spark-class" org.apache.spark.deploy.worker.Worker \
-      --host 127.0.0.1 --cores 1 --memory 1500m --webui-port 0 "spark://127.0.0.1:$master"
-  done
-  export SPARK_DAEMON_MEMORY=1g # of the server too
-  run connect "$SPARK_HOME/bin/spark-submit" --master "spark://127.0.0.1:$master" \
-    --class org.apache.spark.sql.connect.service.SparkConnectServer \
-    --conf "spark.connect.grpc.binding.address=127.0.0.1" \
-    --conf "spark.connect.grpc.binding.port=$port" \
-    --conf spark.ui.enabled=false --conf spark.eventLog.enabled=false \
-    --conf spark.io.encryption.enabled=true \
-    --conf spark.sql.shuffle.partitions=4 --conf spark.executor.memory=1g \
-    spark-internal
-  wait_for "$port" "Spark Connect"
-  echo "sc://127.0.0.1:$port"
-}
+export SPARK_DAEMON_MEMORY=256m
+run master "$SPARK_HOME/bin/spark-class" org.apache.spark.deploy.master.Master \
+  --host 127.0.0.1 --port 0 --webui-port 0
+master=$(said master "Starting Spark master at ")
+for i in $(seq "$workers"); do
+  run "worker$i" "$SPARK_HOME/bin/spark-class" org.apache.spark.deploy.worker.Worker \
+    --host 127.0.0.1 --cores 1 --memory 1500m --webui-port 0 "$master"
+done
+export SPARK_DAEMON_MEMORY=1g # of the server too
+run connect "$SPARK_HOME/bin/spark-submit" --master "$master" \
+  --class org.apache.spark.sql.connect.service.SparkConnectServer \
+  --conf "spark.connect.grpc.binding.address=127.0.0.1" --conf spark.connect.grpc.binding.port=0 \
+  --conf spark.ui.enabled=false --conf spark.eventLog.enabled=false \
+  --conf spark.io.encryption.enabled=true \
+  --conf spark.sql.shuffle.partitions=4 --conf spark.executor.memory=1g \
+  spark-internal
+for i in $(seq "$workers"); do said "worker$i" "Successfully registered with master" >/dev/null; done
+address=$(said connect "Spark Connect server started at: ")
+echo "sc://$address"
 
-# stop ends what start began: each was made the leader of a group of its own.
-stop() {
-  [[ -f $dir/pids ]] || return 0
-  while read -r pid; do kill -- "-$pid" 2>/dev/null || true; done <"$dir/pids"
-  rm -f "$dir/pids"
-}
-
-case $verb in
-start) start "$@" ;;
-stop) stop ;;
-*) echo "start or stop" >&2; exit 2 ;;
-esac
+while :; do read -r -t 1 _ || [[ $? -gt 128 ]] || break; done

@@ -1,13 +1,13 @@
 package driver
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,25 +31,23 @@ var tables = flag.String("tables", "", "also count the CSV files of this folder,
 
 // running is a cluster to use.
 var running = flag.String("cluster", "",
-	"use the cluster at this `HOST:PORT` that 'cluster.sh start DIR' has started")
+	"use the cluster at this `HOST:PORT`, which 'cluster.sh DIR' has printed")
 
-// cluster is a master, two workers and a Connect server on this machine.
+// cluster is a master, workers and a Connect server on this machine.
 type cluster struct {
 	dir, host, program string
 }
 
+// lacking is the exit status of cluster.sh where what it needs is not there.
+const lacking = 3
+
 // startCluster starts a cluster, or says why the tests do not run.
-func startCluster(t *testing.T) *cluster {
+func startCluster(t *testing.T, workers int) *cluster {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("not run: -short")
 	}
-	for _, need := range []string{"java", "python3", "bash", "setsid"} {
-		if _, err := exec.LookPath(need); err != nil {
-			t.Skipf("not run: there is no %s", need)
-		}
-	}
-	c := &cluster{dir: t.TempDir()}
+	c := &cluster{dir: t.TempDir(), host: *running}
 	c.program = c.dir + "/decoy-spark"
 	build := exec.Command("go", "build", "-o", c.program, "../cmd/decoy-spark")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -58,26 +56,33 @@ func startCluster(t *testing.T) *cluster {
 	if err := os.WriteFile(c.program+".key", bytes.Repeat([]byte("k"), 32), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if c.host = *running; c.host != "" {
+	if c.host != "" {
 		return c
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	cmd := exec.Command("../cluster.sh", c.dir+"/cluster", strconv.Itoa(workers))
+	cmd.Stderr = os.Stderr
+	in, inErr := cmd.StdinPipe() // the cluster stops when it is closed, as by the end of this process
+	out, outErr := cmd.StdoutPipe()
+	if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
+		t.Skipf("not run: %v", err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		cmd.Wait()
+		if left := c.processes(""); len(left) > 0 {
+			t.Errorf("%d processes of the cluster are left", len(left))
+		}
+	})
+	begin := time.Now()
+	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatal(err)
+		if cmd.Wait(); cmd.ProcessState.ExitCode() == lacking {
+			t.Skip("not run: what a cluster needs is not there, as said above")
+		}
+		t.Fatalf("the cluster has not started: %v", cmd.ProcessState)
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	c.host = "127.0.0.1:" + strconv.Itoa(port)
-	script := func(verb string) error {
-		cmd := exec.Command("../cluster.sh", verb, c.dir+"/cluster")
-		cmd.Env = append(os.Environ(), "SPARK_PORT="+strconv.Itoa(port))
-		cmd.Stderr = os.Stderr
-		return cmd.Run()
-	}
-	t.Cleanup(func() { script("stop") })
-	if err := script("start"); err != nil {
-		t.Skipf("not run: no cluster, or no PyPI to install it from: %v", err)
-	}
+	c.host = strings.TrimPrefix(strings.TrimSpace(line), "sc://")
+	t.Logf("a cluster of %d is up after %.0f s", workers, time.Since(begin).Seconds())
 	return c
 }
 
@@ -193,7 +198,7 @@ func nastyCSV(n int) string {
 
 // TestCluster is everything that needs a cluster, on one.
 func TestCluster(t *testing.T) {
-	c := startCluster(t)
+	c := startCluster(t, 2)
 	background := context.Background()
 	s := parse(t, nasty)
 	path := c.file(t, "nasty.csv", nastyCSV(997), 0o644)
@@ -260,14 +265,23 @@ func TestCluster(t *testing.T) {
 			schema.ErrSchema) || !strings.Contains(err.Error(), `no column "nowhere"`) {
 			t.Errorf("a column that is not there: %v", err)
 		}
+		logs := 0
 		filepath.WalkDir(c.dir+"/cluster", func(p string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() && !strings.Contains(p, "/venv/") {
-				if log, _ := os.ReadFile(p); bytes.Contains(log, []byte(cell)) {
+				log, _ := os.ReadFile(p)
+				if bytes.Contains(log, []byte(cell)) {
 					t.Errorf("%s has a cell of the table", p)
+				}
+				if d.Name() == "stderr" && len(log) > 0 {
+					logs++
 				}
 			}
 			return nil
 		})
+		if *running == "" && logs == 0 {
+			t.Error("no log of an executor was looked at")
+		}
+		t.Logf("no cell in %d logs of executors", logs)
 	})
 	t.Run("an empty table", func(t *testing.T) {
 		empty := c.file(t, "empty.csv", "n,note,x,day,id\n", 0o644)
@@ -349,12 +363,17 @@ func (c *cluster) began() {
 	}
 }
 
-// processes are those of the cluster with a word in their command lines.
+// processes are those that work in the cluster's folder or run its program, with a word in their
+// command lines.
 func (c *cluster) processes(word string) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, p := range all {
 		line, err := os.ReadFile(p)
-		if err != nil || !bytes.Contains(line, []byte(word)) || !bytes.Contains(line, []byte(c.dir)) {
+		if err != nil || !bytes.Contains(line, []byte(word)) {
+			continue
+		}
+		folder, _ := os.Readlink(filepath.Dir(p) + "/cwd")
+		if !bytes.Contains(line, []byte(c.dir)) && !strings.HasPrefix(folder, c.dir) {
 			continue
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(p))); err == nil {

@@ -23,14 +23,21 @@ const measuredColumns = 10
 
 // TestMeasure prints how long counting takes, in one run: all pairs of ten columns of twelve codes,
 // by decoy-spark, by one query with GROUPING SETS on the same cluster, and from the same files
-// here on one core. The first query of all is there to start the executors.
+// here on one core; with one worker, then with two. The first queries start the executors.
 //
-//	cd spark && go test ./driver -run TestMeasure -v -timeout 1h -args -measure 10000000
+//	cd spark && go test ./driver -run TestMeasure -v -timeout 1h -args -measure 1000000
 func TestMeasure(t *testing.T) {
 	if *measure == 0 {
 		t.Skip("not asked for: -args -measure 10000000")
 	}
-	c := startCluster(t)
+	for workers := 1; workers <= 2 && (workers == 1 || *running == ""); workers++ {
+		t.Run(fmt.Sprintf("workers %d", workers), func(t *testing.T) { measureOn(t, workers) })
+	}
+}
+
+// measureOn measures on a cluster of its own, or on the one that was named.
+func measureOn(t *testing.T, workers int) {
+	c := startCluster(t, workers)
 	ctx := context.Background()
 	session, err := sql.NewSessionBuilder().Remote("sc://" + c.host).Build(ctx)
 	if err != nil {
