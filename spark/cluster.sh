@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# A Spark cluster on this machine, for the tests and for a first try: a standalone master, workers of
-# one core and a Spark Connect server, all on free ports of the loopback interface, from pyspark on
+# A Spark cluster on this machine, for the tests and for a first try: a standalone master, workers
+# of one core and a Spark Connect server, all on free ports of the loopback interface, from pyspark on
 # PyPI.
 #
 #   ./cluster.sh DIR [WORKERS]
 #
 # installs (once) and starts two workers or as many as said, prints the address sc://127.0.0.1:PORT,
 # and stops all of it when its standard input ends (Ctrl-D) or on Ctrl-C. Needs Java 17 or later and
-# Python 3 with venv; where one is missing, or PyPI cannot be reached, the exit status is 3. DIR keeps
-# the installation and the logs. PYSPARK_VENV names an installation to use instead.
+# Python 3 with venv; where one is missing, or PyPI cannot be reached, the exit status is 3. DIR
+# keeps the installation and the logs. PYSPARK_VENV names an installation to use instead.
 set -euo pipefail
 set -m # each process that is started leads a group of its own, in which its children are
 VERSION=4.3.0 PATIENCE=150
@@ -85,7 +85,9 @@ run connect "$SPARK_HOME/bin/spark-submit" --master "$master" \
   --conf spark.io.encryption.enabled=true \
   --conf spark.sql.shuffle.partitions=4 --conf spark.executor.memory=1g \
   spark-internal
-for i in $(seq "$workers"); do said "worker$i" "Successfully registered with master" >/dev/null; done
+for i in $(seq "$workers"); do
+  said "worker$i" "Successfully registered with master" >/dev/null
+done
 address=$(said connect "Spark Connect server started at: ")
 echo "sc://$address"
 
