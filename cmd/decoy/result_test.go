@@ -50,6 +50,7 @@ func TestEveryResultIsJSON(t *testing.T) {
 		"datasets list":   "",
 		"config show":     "--epsilon 1",
 		"config settings": "",
+		"validate":        "in.csv --schema s.yaml --epsilon 1 --statistic mean:readmission",
 		"version":         "",
 	}
 	// also with operands that lead elsewhere in the same verb
