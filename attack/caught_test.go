@@ -27,9 +27,6 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 			return Gate(name, s, adj, b, Balanced)
 		}
 	}
-	logistic := func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
-		return Gate("logistic", synthtest.Schema(2), adj, b, Balanced)
-	}
 	vote := func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {
 		return Gate("vote", s, adj, b, Rare)
 	}
@@ -54,7 +51,10 @@ func TestHalvedNoiseIsCaught(t *testing.T) {
 		{"certified-sum", gate("certified-sum"), accountant.AddRemove, wide, twiceGaussian, 2000},
 		{"certified-sum, replace-one", gate("certified-sum"), accountant.ReplaceOne, wide,
 			twiceGaussian, 2000},
-		{"logistic", logistic, accountant.AddRemove, wide, twiceGaussian,
+		{"logistic", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism,
+			*Pair, error) {
+			return Gate("logistic", synthtest.Schema(2), adj, b, Balanced)
+		}, accountant.AddRemove, wide, twiceGaussian,
 			2000},
 		{"vote", vote, accountant.AddRemove, wide, twiceGaussian, 1400},
 		{"mst", func(adj accountant.Adjacency, b accountant.Budget) (Mechanism, *Pair, error) {

@@ -87,13 +87,6 @@ var gateCalls = []gateCall{
 		return logistic.GradientEvent(nb, logistic.Problem{Columns: []int{0}, Classes: []int{0, 1}},
 			scale)
 	}, gateRun.logisticGradient},
-	{"output", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
-		return logistic.OutputEvent(nb, logistic.Problem{Columns: []int{0}, Classes: []int{0, 1}},
-			gatePenalty, scale)
-	}, gateRun.logisticOutput},
-	{"objective", true, func(_ privacy.Neighbours, scale float64) accountant.Event {
-		return logistic.PerturbedEvent(gateBudget(scale))
-	}, gateRun.logisticObjective},
 	{"vote", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
 		answer, _ := vote.Events(vote.GNMax{Sigma: scale}, voteBallot.Classes)
 		return answer

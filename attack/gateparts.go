@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/gradient"
@@ -75,67 +74,28 @@ func (g gateRun) cells(released []int64) []float64 {
 	return append(out, float64(released[2*at]))
 }
 
-// problem predicts the column that is counted from another one.
-func (g gateRun) problem() (p logistic.Problem, from int, err error) {
-	from = g.col + 1
+// logisticGradient is a gradient at which the residuals of target and corner are whole: the column
+// that is counted is predicted from the next one.
+func (g gateRun) logisticGradient(s *privacy.Session) ([]float64, error) {
+	from := g.col + 1
 	for from < len(g.sizes) && g.sizes[from] == 1 {
 		from++
 	}
 	if from == len(g.sizes) {
-		return p, 0, errors.New("it needs two columns with more than one code")
+		return nil, errors.New("it needs two columns with more than one code")
 	}
-	p = logistic.Problem{Columns: []int{from}, Target: g.col, Classes: make([]int, g.sizes[g.col])}
+	p := logistic.Problem{Columns: []int{from}, Target: g.col, Classes: make([]int, g.sizes[g.col])}
 	p.Classes[g.pair.Target[g.col]] = 1
-	return p, from, nil
-}
-
-// logisticGradient is a gradient at which the residuals of target and corner are whole.
-func (g gateRun) logisticGradient(s *privacy.Session) ([]float64, error) {
-	p, from, err := g.problem()
-	if err != nil {
-		return nil, err
-	}
 	w := make([]float64, g.sizes[from])
 	for i := range w {
 		w[i] = 1000 // as if all were of class 1
 	}
 	w[g.pair.Target[from]] = -1000
 	sum, err := logistic.Gradient(s, p, w, g.scale)
-	return g.both(from, sum, err)
-}
-
-// both are the numbers of the target's cell and of the corner's.
-func (g gateRun) both(from int, w []float64, err error) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []float64{w[g.pair.Target[from]], w[g.pair.Corner[from]]}, nil
-}
-
-// gatePenalty is that of the audits of minimisers: it makes one row among hundreds matter.
-const gatePenalty = 300.
-
-// gateBudget is what objective perturbation is asked to keep.
-func gateBudget(scale float64) accountant.Budget {
-	return accountant.Budget{Epsilon: 1 / scale, Delta: 1e-10}
-}
-
-func (g gateRun) logisticOutput(s *privacy.Session) ([]float64, error) {
-	p, from, err := g.problem()
-	if err != nil {
-		return nil, err
-	}
-	w, err := logistic.Output(s, p, gatePenalty, g.scale)
-	return g.both(from, w, err)
-}
-
-func (g gateRun) logisticObjective(s *privacy.Session) ([]float64, error) {
-	p, from, err := g.problem()
-	if err != nil {
-		return nil, err
-	}
-	w, err := logistic.Perturbed(s, p, gatePenalty, gateBudget(g.scale))
-	return g.both(from, w, err)
+	return []float64{sum[g.pair.Target[from]], sum[g.pair.Corner[from]]}, nil
 }
 
 // The audit of votes: more shards than rows meet by chance, teachers that are trained again and

@@ -5,9 +5,41 @@ import (
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/logistic"
+	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/schema"
 )
+
+// Plan is a training that has been paid for on paper: noisy descent on all rows. One filter of the
+// largest μ that the budget allows pays for the number of rows, unless it is public, and for the
+// gradients, whose number follows from it.
+type Plan struct {
+	problem logistic.Problem
+	cells   int // weights of an output
+	nb      privacy.Neighbours
+	mu      float64
+}
+
+// rowsShare is the part of μ² that buys the number of rows.
+const rowsShare = .02
+
+// NewPlan plans from public knowledge only. Of the options, Budget, Target and Drop are used.
+func NewPlan(s *schema.Schema, nb privacy.Neighbours, o Options) (*Plan, error) {
+	t, err := newTask(s, o.Target, o.Drop)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{problem: t.problem, cells: t.problem.Cells(s.Sizes()), nb: nb}
+	p.mu, err = calibrate.Mu(o.Budget)
+	return p, err
+}
+
+// Composition is what a session must reserve.
+func (p *Plan) Composition() accountant.Composition {
+	return accountant.Composition{{Event: accountant.GDPFilter{Mu: p.mu}, Count: 1}}
+}
 
 // Steps are those of a descent. Every one moves by Size against a gradient with noise of standard
 // deviation Sigma in each coordinate.
@@ -56,10 +88,23 @@ func (p *Plan) steps(rows, mu float64) Steps {
 	return at
 }
 
-// descend goes down for n rows.
-func (p *Plan) descend(
-	ctx context.Context, s *privacy.Session, n float64, report func(string, float64),
-) ([]float64, error) {
+// fit buys the number of rows and goes down. The result has coefficients and the number of rows.
+func (p *Plan) fit(ctx context.Context, s *privacy.Session, o Options) (*Classifier, error) {
+	report := func(stage string, fraction float64) {
+		if o.Progress != nil {
+			o.Progress(stage, fraction)
+		}
+	}
+	report("counting", 0)
+	n := float64(o.Rows)
+	if o.Rows == 0 {
+		unit := p.nb.MeasureEvent(query.Total{}, 1).(accountant.Gaussian).NoiseMultiplier
+		total, err := s.Measure(query.Total{}, 1/(p.mu*math.Sqrt(rowsShare)*unit))
+		if err != nil {
+			return nil, err
+		}
+		n = max(1, float64(total[0]))
+	}
 	// a hair less than is left, so that the steps' shares fit in after rounding
 	steps := p.steps(n, math.Sqrt(s.FilterLeft())*(1-1e-9))
 	size := p.cells * p.problem.Outputs()
@@ -85,7 +130,11 @@ func (p *Plan) descend(
 			}
 		}
 	}
-	return mean, nil
+	c := &Classifier{By: "descent", Rows: n, Intercept: make([]float64, p.problem.Outputs())}
+	for at := 0; at < size; at += p.cells {
+		c.Coefficients = append(c.Coefficients, mean[at:at+p.cells:at+p.cells])
+	}
+	return c, nil
 }
 
 // limited keeps a weight, which noise alone may drive on, in the range of a gradient.

@@ -27,20 +27,10 @@ type Options struct {
 	Target          string   // column to predict: categorical or boolean
 	Drop            []string // columns not to predict from
 	Rows            int      // number of rows, if that is public; 0: a part of the budget buys it
-	By              string   // "descent", the default; "output" or "objective", for comparison
 	Progress        func(stage string, fraction float64)
 	// makes the result durable: the run is closed after it. May be nil
 	Deliver func(*Classifier) error
 }
-
-// The ways to train. Descent takes any number of classes, columns and rows; the others perturb a
-// minimiser (Chaudhuri, Monteleoni, Sarwate 2011), and are proved for two classes, up to 2,000
-// cells and some million rows.
-const (
-	Descent   = "descent"
-	Output    = "output"
-	Perturbed = "objective"
-)
 
 // Method is the name of such a run in the ledger.
 const Method = "train"

@@ -115,9 +115,6 @@ func TestRun(t *testing.T) {
 		least float64
 	}{
 		{Options{Target: "y", Drop: []string{"kind"}}, .82},
-		{Options{Target: "y", By: Output, Drop: []string{"kind"}}, .8},
-		{Options{Target: "y", By: Perturbed}, .82},
-		{Options{Target: "y", By: Perturbed, Rows: 8000}, .82},
 		{Options{Target: "kind"}, .95},
 		{Options{Target: "kind", Rows: 8000, Drop: []string{"a", "y"}}, .95},
 	} {
@@ -201,19 +198,6 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestManyRows: minimisers are refused where numbers may be too coarse for their proofs.
-func TestManyRows(t *testing.T) {
-	tab := simulated(t, 10, false)
-	o := Options{Options: privacy.Options{Budget: wide}, Target: "y", Rows: 3 << 20}
-	for by, refused := range map[string]bool{Output: true, Perturbed: true, Descent: false} {
-		o.By = by
-		_, _, err := Run(context.Background(), privacy.FromTable(tab), o)
-		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "is proved for") {
-			t.Errorf("%s: %v", by, err)
-		}
-	}
-}
-
 // TestSteps: the rule takes more steps, never too long ones, the more rows there are.
 func TestSteps(t *testing.T) {
 	s := simulated(t, 1, false).Schema()
@@ -254,8 +238,6 @@ func TestTargets(t *testing.T) {
 		"bins: dp": {bought, Options{Target: "y"}, "write bins"},
 		"without delta": {s, Options{Target: "y", Options: privacy.Options{
 			Budget: accountant.Budget{Epsilon: 1}}}, "delta > 0"},
-		"by hand":        {s, Options{Target: "y", By: "hand"}, "descent, output or objective"},
-		"three classes":  {s, Options{Target: "kind", By: Output}, "takes two"},
 		"without budget": {s, Options{Target: "y"}, "epsilon"},
 	} {
 		_, err := NewPlan(c.s, privacy.NeighboursOf(c.s, 0), c.o)

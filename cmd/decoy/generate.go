@@ -43,8 +43,7 @@ The whole budget is reserved in the ledger before a row is read, and stays spent
 then, except that a run whose rows cannot be read is void and costs nothing, unless the limit is
 strict (decoy ledger limit --strict). Everything that can go wrong without the rows (schema, budget,
 ledger limit, output) is checked first. With --model the model is kept: any number of tables may be
-sampled from it at no further cost. If all that the table is for is to predict one column, decoy
-train needs none.
+sampled from it at no further cost.
 
 Without --schema a third of the budget buys one from noisy counts, in the same run, and it is kept
 beside OUT, as OUT.schema.yaml without OUT's extension. The names of the columns become part of it:

@@ -64,13 +64,6 @@ The budget is reserved in the ledger before a row is read, and stays spent, as w
 	f.IntVar(&r.Rows, "rows", 0, "number of rows `N`, if that is public (default: bought with a "+
 		"part of the budget)")
 	f.StringVar(&r.Out, "out", "", "classifier `MODEL.json` to write (required; - is standard output)")
-	f.StringVar(
-		&r.options.By,
-		"by",
-		train.Descent,
-		"`HOW` to train: "+train.Descent+", or, to compare "+
-			"with it, "+train.Output+" or "+train.Perturbed+" (perturbation)",
-	)
 	f.BoolVar(&r.dryRun, "dry-run", false, "say what would be measured, spend nothing")
 	addForce(cmd, t)
 	r.completeColumns(cmd, "target")
@@ -169,10 +162,9 @@ type trainNeeds struct {
 	Composition accountant.Composition `json:"composition"`
 	Rows        int                    `json:"rows"`
 	Assumed     bool                   `json:"rows_assumed,omitempty"`
-	By          string                 `json:"by"`
-	Steps       int                    `json:"steps,omitempty"` // by descent
-	StepSize    float64                `json:"step_size,omitempty"`
-	Sigma       float64                `json:"sigma,omitempty"` // of a step's gradient
+	Steps       int                    `json:"steps"`
+	StepSize    float64                `json:"step_size"`
+	Sigma       float64                `json:"sigma"` // of a step's gradient
 	neighbours  privacy.Neighbours
 }
 
@@ -181,10 +173,8 @@ func (r *trainRun) needs(p *train.Plan, nb privacy.Neighbours) trainNeeds {
 	if n.Assumed = r.Rows == 0; n.Assumed {
 		n.Rows = job.AssumedRows
 	}
-	if n.By = r.options.By; n.By == train.Descent {
-		steps := p.Expected(n.Rows, !n.Assumed)
-		n.Steps, n.StepSize, n.Sigma = steps.Count, steps.Size, steps.Sigma
-	}
+	steps := p.Expected(n.Rows, !n.Assumed)
+	n.Steps, n.StepSize, n.Sigma = steps.Count, steps.Size, steps.Sigma
 	return n
 }
 
@@ -196,10 +186,6 @@ func (n trainNeeds) text(w io.Writer) {
 		assumed = ", assumed (--rows)"
 	}
 	fmt.Fprintf(w, "rows\t%d%s\n", n.Rows, assumed)
-	if n.By != train.Descent {
-		fmt.Fprintf(w, "noise\tof one minimiser, by %s perturbation\n", n.By)
-		return
-	}
 	fmt.Fprintf(w, "steps\t%d of size %s\n", n.Steps, job.Short(n.StepSize))
 	fmt.Fprintf(
 		w,

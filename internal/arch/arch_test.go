@@ -164,7 +164,7 @@ var allowed = map[string][]string{
 	},
 	"train": {
 		"schema", "table", "accountant", "accountant/calibrate", "ledger/excerpt", "privacy",
-		"privacy/laplace", "privacy/logistic", "privacy/query", "release",
+		"privacy/logistic", "privacy/query", "release",
 	},
 	"validate": {
 		"schema", "table", "accountant", "accountant/calibrate", "privacy", "privacy/blocks",

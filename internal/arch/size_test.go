@@ -30,7 +30,7 @@ var claims = []claim{
 		730},
 	{"published figures: distances, thresholds",
 		[]string{"privacy/distance", "privacy/threshold"}, nil, 240},
-	{"`train`", []string{"privacy/logistic"}, nil, 620},
+	{"`train`", []string{"privacy/logistic"}, nil, 330},
 	{"`schema infer`", []string{"privacy/text"}, nil, 435},
 	{"`pategan`", []string{"privacy/vote"}, nil, 515},
 	{"`validate`", []string{"privacy/blocks"}, nil, 140},

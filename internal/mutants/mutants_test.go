@@ -168,47 +168,6 @@ var mutants = []mutant{
 		"./privacy/logistic TestGradientRefuses",
 	},
 	{
-		"output perturbation has half its sensitivity", "privacy/logistic/perturb.go",
-		"access.Up(p.sensitivity(nb)+2*p.gap(), lambda)",
-		"access.Up(p.sensitivity(nb)/2+2*p.gap(), lambda)", "./privacy/logistic TestOutputEvent",
-	},
-	{
-		"output perturbation takes minimisers for exact", "privacy/logistic/perturb.go",
-		"access.Up(p.sensitivity(nb)+2*p.gap(), lambda)", "access.Up(p.sensitivity(nb), lambda)",
-		"./privacy/logistic TestOutputEvent",
-	},
-	{
-		"a minimiser is left too early", "privacy/logistic/minimise.go", "size <= p.gap()/2",
-		"size <= 64*p.gap()", "./privacy/logistic TestMinimiserIsAMinimum",
-	},
-	{
-		"halved noise of minimisers", "privacy/logistic/perturb.go", "math.Ldexp(weights, weightBits)",
-		"math.Ldexp(weights, weightBits-1)", "./privacy/logistic TestOutputNoise",
-	},
-	{
-		"minimisers are not charged", "privacy/logistic/perturb.go", "access.Once(event)", "nil",
-		"./privacy/logistic TestOutputNoise",
-	},
-	{
-		"halved noise of the objective", "privacy/logistic/perturb.go",
-		"math.Ldexp(linear, linearBits)", "math.Ldexp(linear, linearBits-1)",
-		"./privacy/logistic TestPerturbedNoise",
-	},
-	{
-		"objective perturbation forgets curvature", "privacy/logistic/perturb.go",
-		"rest := first - curvature", "rest := first", "./privacy/logistic TestNewObjective",
-	},
-	{
-		"objective perturbation counts one side of the noise", "privacy/logistic/perturb.go",
-		"2*accountant.GDPDelta(mu, rest)", "accountant.GDPDelta(mu, rest)",
-		"./privacy/logistic TestNewObjective",
-	},
-	{
-		"objective perturbation takes a unit for a row", "privacy/logistic/perturb.go",
-		"rows := float64(max(1, nb.MaxRowsPerUnit))", "rows := 1.",
-		"./privacy/logistic TestNewObjective",
-	},
-	{
 		"results of blocks are not cut", "privacy/blocks/blocks.go", "x = max(f.Lower, min(f.Upper, x))",
 		"x = max(f.Lower, x)", "./privacy/blocks TestHostileStatistics",
 	},

@@ -116,9 +116,6 @@ func TestVerbs(t *testing.T) {
 			"predict c.json syn.csv --out p.csv",
 			"train in.csv --schema in.yaml --epsilon 1 --target sex --rows 200 --ledger o.ledger " +
 				"--drop age --adjacency replace-one --out -",
-			"train in.csv --schema in.yaml --epsilon 1 --target died --by output --out o.json",
-			"train in.csv --schema in.yaml --epsilon 1 --target died --by objective --out b.json",
-			"verify b.json",
 			"? train in.csv --schema in.yaml --epsilon 1 --target age --out n.json",
 			"ledger show in.csv.ledger",
 		}, everywhere},

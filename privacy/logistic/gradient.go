@@ -28,6 +28,7 @@ func Gradient(
 	s *privacy.Session, p Problem, weights []float64, sigma float64,
 ) ([]float64, error) {
 	sizes := s.Schema().Sizes()
+	p = p.clone() // before it is checked
 	if err := p.check(sizes); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ package logistic
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/privacy"
@@ -60,6 +61,12 @@ func (p Problem) sensitivity(nb privacy.Neighbours) float64 {
 		k *= 2 // the rows that go, and those that come
 	}
 	return math.Nextafter(math.Sqrt(k*k*p.squared()), math.Inf(1))
+}
+
+// clone is a copy that the caller cannot change.
+func (p Problem) clone() Problem {
+	p.Columns, p.Classes = slices.Clone(p.Columns), slices.Clone(p.Classes)
+	return p
 }
 
 // check compares a problem with the number of codes of each column.

@@ -25,7 +25,6 @@ func trained(args []string) error {
 	sizes := f.String("sizes", "300,1000,3000,29305", "rows to train on, chosen by a public seed")
 	epsilons := f.String("epsilon", "0.1,1,10", "budgets")
 	delta := f.Float64("delta", 1e-5, "their delta")
-	by := f.String("by", train.Descent, "descent, output or objective")
 	runs := f.Int("runs", 5, "runs of each, each on other rows")
 	f.Parse(args)
 	return t.each(func(x testTable) error {
@@ -34,7 +33,7 @@ func trained(args []string) error {
 			if err != nil || n < 1 || n > x.train.Rows() {
 				return fmt.Errorf("-sizes: %q is not from 1 to %d", size, x.train.Rows())
 			}
-			line, err := classifiers(x, n, *epsilons, *by, *delta, *runs)
+			line, err := classifiers(x, n, *epsilons, *delta, *runs)
 			if err != nil {
 				return err
 			}
@@ -46,7 +45,7 @@ func trained(args []string) error {
 
 // classifiers is a line of the table: mean and least AUROC for each budget, and without privacy.
 func classifiers(
-	x testTable, n int, epsilons, by string, delta float64, runs int,
+	x testTable, n int, epsilons string, delta float64, runs int,
 ) (string, error) {
 	line, open := fmt.Sprintf("| %d |", n), 0.
 	for at, text := range strings.Split(epsilons, ",") {
@@ -57,7 +56,7 @@ func classifiers(
 		sum, least := 0., 1.
 		for k := range runs {
 			rows := x.train.Select(rand.New(rand.NewPCG(uint64(k), 1)).Perm(x.train.Rows())[:n])
-			auroc, err := classified(x, rows, by, accountant.Budget{Epsilon: epsilon, Delta: delta})
+			auroc, err := classified(x, rows, accountant.Budget{Epsilon: epsilon, Delta: delta})
 			if err != nil {
 				return "", err
 			}
@@ -76,12 +75,9 @@ func classifiers(
 }
 
 // classified trains once and predicts the rows to test on.
-func classified(
-	x testTable, rows *table.Table, by string, b accountant.Budget,
-) (float64, error) {
+func classified(x testTable, rows *table.Table, b accountant.Budget) (float64, error) {
 	c, _, err := train.Run(context.Background(), privacy.FromTable(rows), train.Options{
 		Options: privacy.Options{Budget: b, Tool: "bench"}, Target: x.task.Label, Drop: x.task.Drop,
-		By: by,
 	})
 	if err != nil {
 		return 0, err
