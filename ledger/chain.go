@@ -109,8 +109,10 @@ func (l *Ledger) parse(r io.Reader, most int, rules func(Entry) error) error {
 		switch {
 		case err == io.EOF && len(line) == 0:
 			return nil
-		case err == io.EOF:
+		case err == io.EOF && beginsEntry(line):
 			err = ErrTorn
+		case err == io.EOF:
+			err = ErrInvalid
 		case err == nil:
 			var e Entry
 			if e, err = parseEntry(line); err == nil {
@@ -127,6 +129,14 @@ func (l *Ledger) parse(r io.Reader, most int, rules func(Entry) error) error {
 			return fmt.Errorf("ledger: line %d: %w", number, err)
 		}
 	}
+}
+
+// beginsEntry reports whether a line may be the beginning of an entry: another file is no ledger
+// whose first line is torn.
+func beginsEntry(line []byte) bool {
+	const begin = `{"seq":`
+	n := min(len(line), len(begin))
+	return string(line[:n]) == begin[:n]
 }
 
 // readLine is bufio's ReadBytes with a bound.

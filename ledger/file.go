@@ -92,6 +92,9 @@ func (f *File) Append(
 		}
 		n := bytes.LastIndexByte(b, '\n') + 1
 		torn, whole := len(b) > n, b[:n] // a torn line's append never returned
+		if !beginsEntry(b[n:]) {
+			return fmt.Errorf("ledger: %s: its last line is none of a ledger: %w", f.path, ErrInvalid)
+		}
 		l, s, err := f.checked(whole)
 		f.state = nil // until all that it is about to see is in the file
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -372,7 +374,7 @@ func TestTornLine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Parse(strings.NewReader("half a li")); !errors.Is(err, ErrTorn) {
+	if _, err := Parse(strings.NewReader(`{"seq":0,"ti`)); !errors.Is(err, ErrTorn) {
 		t.Error(err)
 	}
 	failing := errors.New("disk")
@@ -667,4 +669,23 @@ func FuzzParseLedger(f *testing.F) {
 			l.Spent()
 		}
 	})
+}
+
+// TestOtherFilesAreNotTorn: a file of one line without a newline is no ledger whose first line is
+// torn, and is left as it was.
+func TestOtherFilesAreNotTorn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes")
+	for _, text := range []string{"precious text", `{"a": 1}`, "{", `{"seq":0`} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f := NewFile(path)
+		none := func(*Ledger) ([]Entry, error) { return nil, nil }
+		err := f.Append(t.Context(), Units{Adjacency: accountant.AddRemove}, true, none)
+		torn := strings.HasPrefix(`{"seq":0`, text)
+		got, _ := os.ReadFile(path)
+		if torn == errors.Is(err, ErrInvalid) || !torn && string(got) != text {
+			t.Errorf("%q: %v, now %q", text, err, got)
+		}
+	}
 }

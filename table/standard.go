@@ -46,8 +46,12 @@ func standardStream(k int) (openFile, error) {
 		return nil, fmt.Errorf("table: the standard input: %w", err)
 	}
 	for i := 1; ; i++ {
-		n := streamLength(rest)
-		if i == k {
+		n, whole := streamLength(rest)
+		switch {
+		case i == k && !whole && !bytes.HasPrefix(rest, []byte("ARROW1")):
+			return nil, errors.New("table: the Arrow stream on the standard input has no end: " +
+				"its writer stopped before it was done, or this is no Arrow")
+		case i == k:
 			return inMemory{bytes.NewReader(rest[:n])}, nil
 		}
 		if rest = rest[n:]; len(rest) == 0 {
@@ -56,26 +60,26 @@ func standardStream(k int) (openFile, error) {
 	}
 }
 
-// streamLength is where the Arrow stream that b begins with ends; all of b if it is a file, or has
-// no end.
-func streamLength(b []byte) int {
+// streamLength is where the Arrow stream that b begins with ends, by its mark; all of b if it is a
+// file, or has no end.
+func streamLength(b []byte) (n int, whole bool) {
 	for at := 0; ; {
 		if len(b)-at < 8 || binary.LittleEndian.Uint32(b[at:]) != 0xFFFFFFFF {
-			return len(b)
+			return len(b), false
 		}
 		n := int(int32(binary.LittleEndian.Uint32(b[at+4:])))
 		if at += 8; n == 0 {
-			return at
+			return at, true
 		}
 		if n < 0 || n > min(maxFooter, len(b)-at) {
-			return len(b)
+			return len(b), false
 		}
 		var body int64
 		if err := catch(func() error { body, _ = messageOf(b[at : at+n]); return nil }); err != nil {
-			return len(b)
+			return len(b), false
 		}
 		if at += n; body < 0 || body > int64(len(b)-at) {
-			return len(b)
+			return len(b), false
 		}
 		at += int(body)
 	}

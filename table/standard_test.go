@@ -28,25 +28,25 @@ func TestStreamLength(t *testing.T) {
 	one := arrowTexts(t, true, []string{"a", "b", "c"})
 	two := arrowTexts(t, false, []string{"x", "y", "z", "a"}, ipc.WithLZ4())
 	both := append(bytes.Clone(one), two...)
-	if n := streamLength(both); n != len(one) {
+	if n, whole := streamLength(both); n != len(one) || !whole {
 		t.Errorf("the first of two streams has %d bytes, want %d", n, len(one))
 	}
-	if n := streamLength(two); n != len(two) {
+	if n, whole := streamLength(two); n != len(two) || !whole {
 		t.Errorf("one stream has %d bytes, want %d", n, len(two))
 	}
 	for n := range len(one) {
-		if got := streamLength(one[:n]); got != n {
+		if got, whole := streamLength(one[:n]); got != n || whole {
 			t.Errorf("a stream cut at %d ends at %d", n, got)
 		}
 	}
 	for i := range one {
 		damaged := bytes.Clone(both)
 		damaged[i] ^= 0x80
-		if n := streamLength(damaged); n < 0 || n > len(both) {
+		if n, _ := streamLength(damaged); n < 0 || n > len(both) {
 			t.Errorf("byte %d damaged: the first stream has %d bytes", i, n)
 		}
 	}
-	if n := streamLength([]byte("a,b\n1,2\n")); n != 8 {
+	if n, whole := streamLength([]byte("a,b\n1,2\n")); n != 8 || whole {
 		t.Errorf("CSV ends at %d", n)
 	}
 }

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,12 +101,24 @@ func (c *Classifier) JSON(w io.Writer) error {
 	return e.Encode(c)
 }
 
+// What a file may hold is bounded before it is decoded, as an empty list takes more memory than its
+// two bytes.
+const (
+	maxBytes = 64 << 20
+	maxLists = 200_000
+)
+
 // Read reads what JSON wrote. It verifies nothing.
 func Read(r io.Reader) (*Classifier, error) {
-	d := json.NewDecoder(r)
+	b, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	lists := bytes.Count(b, []byte("[")) + bytes.Count(b, []byte("{"))
+	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	c := &Classifier{}
-	if err := d.Decode(c); err != nil || c.Format != format {
+	if len(b) > maxBytes || lists > maxLists || d.Decode(c) != nil || c.Format != format || d.More() {
 		return nil, fmt.Errorf("train: %w", ErrFormat)
 	}
 	return c, nil

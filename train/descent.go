@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -32,8 +33,16 @@ func NewPlan(s *schema.Schema, nb privacy.Neighbours, o Options) (*Plan, error) 
 		return nil, err
 	}
 	p := &Plan{problem: t.problem, cells: t.problem.Cells(s.Sizes()), nb: nb}
-	p.mu, err = calibrate.Mu(o.Budget)
-	return p, err
+	if p.mu, err = calibrate.Mu(o.Budget); err != nil {
+		return nil, err
+	}
+	// the most noise that a descent may have, in steps of a gradient's grid
+	unit := logistic.GradientEvent(nb, p.problem, 1).(accountant.Gaussian).NoiseMultiplier
+	if sigma := math.Sqrt(maxSteps/(1-rowsShare)) / (p.mu * unit); sigma > 1<<27 {
+		return nil, fmt.Errorf("train: epsilon %v needs noise of %.2g rows in a gradient, beyond what is "+
+			"drawn: %w", o.Budget.Epsilon, sigma, ErrTarget)
+	}
+	return p, nil
 }
 
 // Composition is what a session must reserve.

@@ -321,3 +321,31 @@ func TestResume(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReadIsBounded: lists of empty things, which take more memory than their bytes, are refused.
+func TestReadIsBounded(t *testing.T) {
+	for _, text := range []string{
+		`{"decoy_classifier":1,"features":[` + strings.Repeat("{},", maxLists) + "{}]}",
+		`{"decoy_classifier":1,"coefficients":[` + strings.Repeat("[],", maxLists) + "[]]}",
+		`{"decoy_classifier":1} {}`,
+	} {
+		if _, err := Read(strings.NewReader(text)); !errors.Is(err, ErrFormat) {
+			t.Errorf("%d bytes: %v", len(text), err)
+		}
+	}
+}
+
+// TestTooLittleBudget: what noise cannot be drawn for is refused before anything is reserved.
+func TestTooLittleBudget(t *testing.T) {
+	s, err := schema.Parse([]byte("decoy: 1\ncolumns: [{name: a, kind: boolean}, " +
+		"{name: b, kind: boolean}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nb := privacy.NeighboursOf(s, accountant.AddRemove)
+	o := Options{Target: "b"}
+	o.Budget = accountant.Budget{Epsilon: 1e-9, Delta: 1e-15}
+	if _, err := NewPlan(s, nb, o); !errors.Is(err, ErrTarget) {
+		t.Errorf("ε = 1e-9: %v", err)
+	}
+}

@@ -15,14 +15,14 @@ var idNames = []string{"patientid", "subjectid", "personid", "caseid", "userid",
 
 // looksLikeID reports whether the name of a column is one of ids.
 func looksLikeID(name string) bool {
-	apart := ""
+	var apart strings.Builder
 	for i, r := range name { // PatientID, patientId
 		if i > 0 && unicode.IsUpper(r) && unicode.IsLower(rune(name[i-1])) {
-			apart += " "
+			apart.WriteByte(' ')
 		}
-		apart += string(unicode.ToLower(r))
+		apart.WriteRune(unicode.ToLower(r))
 	}
-	words := strings.FieldsFunc(apart, func(r rune) bool {
+	words := strings.FieldsFunc(apart.String(), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 	return len(words) > 0 && (slices.Contains(idWords, words[len(words)-1]) ||

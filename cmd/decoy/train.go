@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -195,9 +194,6 @@ func (n trainNeeds) text(w io.Writer) {
 	)
 }
 
-// maxClassifier bounds a classifier's file, in bytes.
-const maxClassifier = 256 << 20
-
 // openClassifier reads a classifier; ErrFormat of package train says that the file is none.
 func openClassifier(path string) (*train.Classifier, error) {
 	f, err := os.Open(path)
@@ -205,7 +201,7 @@ func openClassifier(path string) (*train.Classifier, error) {
 		return nil, job.Bare(path, err)
 	}
 	defer f.Close()
-	c, err := train.Read(io.LimitReader(bufio.NewReader(f), maxClassifier))
+	c, err := train.Read(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -22,7 +22,7 @@ type claim struct {
 
 // claims has each claim with its limit; a claim is read after those before it.
 var claims = []claim{
-	{"`mst`, `aim`: the gate, prices, ledger, samplers", []string{"privacy"}, nil, 4065},
+	{"`mst`, `aim`: the gate, prices, ledger, samplers", []string{"privacy"}, nil, 4075},
 	{"runs that share a limit in zCDP", []string{"ledger/limit"}, nil, 125},
 	{"`bins: dp`", []string{"privacy/bins"}, nil, 60},
 	{"`mwem`, `smalldb`: other queries, Laplace noise, choices of a database",
