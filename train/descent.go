@@ -39,8 +39,8 @@ func NewPlan(s *schema.Schema, nb privacy.Neighbours, o Options) (*Plan, error) 
 	// the most noise that a descent may have, in steps of a gradient's grid
 	unit := logistic.GradientEvent(nb, p.problem, 1).(accountant.Gaussian).NoiseMultiplier
 	if sigma := math.Sqrt(maxSteps/(1-rowsShare)) / (p.mu * unit); sigma > 1<<27 {
-		return nil, fmt.Errorf("train: epsilon %v needs noise of %.2g rows in a gradient, beyond what is "+
-			"drawn: %w", o.Budget.Epsilon, sigma, ErrTarget)
+		return nil, fmt.Errorf("train: epsilon %v needs noise of %.2g rows in a gradient, beyond "+
+			"what is drawn: %w", o.Budget.Epsilon, sigma, ErrTarget)
 	}
 	return p, nil
 }

@@ -135,7 +135,7 @@ func TestEveryFlag(t *testing.T) {
 				return
 			}
 			flags++
-			value := map[string]string{"float64": "7", "int": "7", "uint64": "7",
+			value := map[string]string{"float64": "7", "int": "7", "uint64": "7", "duration": "7s",
 				"bool": "true"}[f.Value.Type()]
 			if value == "" {
 				value = "text"
