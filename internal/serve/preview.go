@@ -12,6 +12,10 @@ func (s *Server) preview(name string) ([][]string, error) {
 	if !strings.HasSuffix(name, ".csv") {
 		return nil, errMissing
 	}
+	_, comma, err := s.header(name)
+	if err != nil {
+		return nil, err
+	}
 	f, err := s.folder.root.Open(name)
 	if err != nil {
 		return nil, err
@@ -19,7 +23,7 @@ func (s *Server) preview(name string) ([][]string, error) {
 	defer f.Close()
 	const most, mostBytes = 7, 64 << 10
 	lines := csv.NewReader(io.LimitReader(f, mostBytes))
-	lines.FieldsPerRecord = -1
+	lines.Comma, lines.FieldsPerRecord = rune(comma), -1
 	var out [][]string
 	for len(out) < most {
 		line, err := lines.Read()

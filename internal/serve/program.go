@@ -28,8 +28,15 @@ func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// ask runs a verb that is soon done, and decodes what it prints with --json.
+// ask is hear without what it hears.
 func (p program) ask(ctx context.Context, into any, args ...string) error {
+	_, err := p.hear(ctx, into, args...)
+	return err
+}
+
+// hear runs a verb that is soon done, and decodes what it prints with --json. The talk is the lines
+// of its standard error.
+func (p program) hear(ctx context.Context, into any, args ...string) (talk []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	cmd := p.command(ctx, append(args, "--json")...)
@@ -37,14 +44,17 @@ func (p program) ask(ctx context.Context, into any, args ...string) error {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
 		if text := said(errs.String()); text != "" {
-			return problem{text}
+			return nil, problem{text}
 		}
-		return err
+		return nil, err
+	}
+	if text := said(errs.String()); text != "" {
+		talk = strings.Split(text, "\n")
 	}
 	if into == nil {
-		return nil
+		return talk, nil
 	}
-	return json.Unmarshal(out.Bytes(), into)
+	return talk, json.Unmarshal(out.Bytes(), into)
 }
 
 // said is what the program wrote on standard error, for a person at a page: without its name before

@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"html/template"
 	"io"
 	"math"
@@ -106,6 +107,23 @@ func (c choice) checked() error {
 	return nil
 }
 
+// weak is what is to be said of a budget: of ε for a run whose schema is bought, as the command
+// line says it, since there is no plan that would; and of δ, which the command line holds against
+// the noisy number of rows, when it is spent.
+func (c choice) weak() (out []string) {
+	const weakEpsilon, largeDelta = 10, 1e-6
+	if e, _ := strconv.ParseFloat(c.Epsilon, 64); c.Bought() && e > weakEpsilon {
+		out = append(out, fmt.Sprintf("epsilon %v is above %d: such a guarantee is weak; what anyone "+
+			"believes of a person may change by a factor of e^%v", e, weakEpsilon, e))
+	}
+	if d, _ := strconv.ParseFloat(c.Delta, 64); d > largeDelta {
+		out = append(out, fmt.Sprintf("delta %v is large: in a table of %s rows or more, showing the "+
+			"row of one person at random would be within the guarantee; take 1e-9", d,
+			short(math.Ceil(1/d))))
+	}
+	return out
+}
+
 // view is what every page is given.
 type page struct {
 	Title  string
@@ -160,6 +178,7 @@ var functions = template.FuncMap{
 	"lines": func(text string) []string { return strings.Split(text, "\n") },
 	"bytes": sizeText,
 	"short": short,
+	"rows":  func(x float64) string { return short(math.Ceil(x)) },
 	"steps": func() []string { return []string{"Table", "Schema", "Plan", "Run", "Result"} },
 	"next":  func(i int) int { return i + 1 },
 	"base":  base,

@@ -131,7 +131,10 @@ func (s *Server) result(q *request) error {
 	if r := s.runs.of(model); r != nil {
 		v := r.view()
 		body["Run"], c = v, v.Choice
-		body["Tables"], _ = s.folder.files(tableEndings)
+		tables, _ := s.folder.files(tableEndings)
+		body["Tables"] = slices.DeleteFunc(tables, func(e entry) bool {
+			return e.Name == c.Table || s.synthetic(e.Name)
+		})
 		if preview, err := s.preview(v.Outputs[0]); err == nil {
 			body["Preview"] = preview
 		}
@@ -221,7 +224,7 @@ func (s *Server) evaluate(q *request) error {
 	}
 	c := made.Choice
 	if c.Bought() {
-		c.Schema = stem(c.Out) + ".schema.yaml"
+		c.Schema = boughtOf(c.Out)
 	}
 	holdout := q.value("holdout")
 	if holdout != "" {

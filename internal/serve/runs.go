@@ -79,6 +79,10 @@ func (r *run) view() view {
 	}
 	if r.state == failed {
 		v.Meaning = meanings[r.code]
+		const data = 12
+		if r.code == data && r.Verb == "generate" && r.Choice.Bought() {
+			v.Meaning = "The table could not be read as it is."
+		}
 	}
 	resume := func(line string) bool { return strings.Contains(line, "--resume") }
 	v.Resumable = (r.state == interrupted || r.state == failed) && r.Verb == "generate" &&

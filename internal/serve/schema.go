@@ -26,13 +26,9 @@ func (s *Server) schema(q *request) error {
 		if !c.Header {
 			return problemf("Say first that the names of the columns may be shown.")
 		}
-		names, err := table.Header(
-			filepath.Join(s.folder.dir, filepath.FromSlash(c.Table)),
-			comma(c),
-			nil,
-		)
+		names, _, err := s.header(c.Table)
 		if err != nil {
-			return problemf("The first line of %s could not be read: %v", c.Table, err)
+			return err
 		}
 		const mostColumns = 300
 		if len(names) > mostColumns {
@@ -68,12 +64,28 @@ func (s *Server) schema(q *request) error {
 		Ledger: s.ledger(q.r.Context(), c.Table), Body: body})
 }
 
-// comma is the separator that the ending of a table's name says.
-func comma(c choice) byte {
-	if endsIn(c.Table, []string{".tsv"}) {
-		return '\t'
+// header is the names of a table's columns and the separator of a CSV file: a comma, or else what
+// the header, which is public, says, as in 'schema infer'.
+func (s *Server) header(name string) (names []string, comma byte, err error) {
+	path := filepath.Join(s.folder.dir, filepath.FromSlash(name))
+	comma = ','
+	names, err = table.Header(path, comma, nil)
+	format, _ := table.FormatOf(name)
+	if err == nil && len(names) == 1 && format.IsCSV() {
+		const others = ";\t|"
+		if i := strings.IndexAny(names[0], others); i >= 0 {
+			comma = names[0][i]
+			names, err = table.Header(path, comma, nil)
+		}
+		if err == nil && len(names) == 1 && strings.ContainsAny(names[0], others) {
+			return nil, 0, problemf("The first line of %s is one name with ; or | or a tab in it: write "+
+				"the table with one of them, or a comma, between the columns.", name)
+		}
 	}
-	return ','
+	if err != nil {
+		return nil, 0, problemf("The first line of %s could not be read: %v", name, err)
+	}
+	return names, comma, nil
 }
 
 func (s *Server) readText(name string) (string, error) {
@@ -220,6 +232,7 @@ type formColumn struct {
 	Categories []string  `yaml:"categories,omitempty,flow"`
 	Min        yaml.Node `yaml:"min,omitempty"`
 	Max        yaml.Node `yaml:"max,omitempty"`
+	Decimals   yaml.Node `yaml:"decimals,omitempty"`
 	Format     string    `yaml:"format,omitempty"`
 	Missing    []string  `yaml:"missing,omitempty,flow"`
 	OnInvalid  string    `yaml:"on_invalid,omitempty"`
@@ -232,8 +245,30 @@ type formSchema struct {
 	Unit    string       `yaml:"unit,omitempty"`
 	Rows    yaml.Node    `yaml:"max_rows_per_unit,omitempty"`
 	Lenient bool         `yaml:"lenient,omitempty"`
+	CSV     *formCSV     `yaml:"csv,omitempty,flow"`
 	Columns []formColumn `yaml:"columns"`
 }
+
+// formCSV is the separator of a file that has another than a comma.
+type formCSV struct {
+	Comma yaml.Node `yaml:"comma"`
+}
+
+// unlisted says what becomes of a text that a column of texts does not list: it is another category
+// if one is named, else missing. Without either, lenient reading makes it the first category.
+func (c *formColumn) unlisted(other string) {
+	if other == "" {
+		c.OnInvalid, c.Missing = "clamp", missingTexts
+	} else {
+		c.OnInvalid, c.Other = "other", other
+		if !slices.Contains(c.Categories, other) {
+			c.Categories = append(c.Categories, other)
+		}
+	}
+}
+
+// missingTexts are the cells that the form takes for missing.
+var missingTexts = []string{"", "NA"}
 
 // compose turns the form into the text of a schema, which is then shown for the last word.
 func (s *Server) compose(q *request) error {
@@ -245,7 +280,21 @@ func (s *Server) compose(q *request) error {
 		}
 		return ""
 	}
+	if err := s.folder.have("table", c.Table, tableEndings); err != nil {
+		return err
+	}
+	if !c.Header {
+		return problemf("Say first that the names of the columns may be shown.")
+	}
+	_, comma, err := s.header(c.Table)
+	if err != nil {
+		return err
+	}
 	out := formSchema{Version: 1, Lenient: true}
+	if comma != ',' {
+		out.CSV = &formCSV{yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle,
+			Value: string(rune(comma))}}
+	}
 	for i, name := range f["name"] {
 		kind := field("kind", i)
 		col := formColumn{Name: name, Kind: kind}
@@ -262,17 +311,25 @@ func (s *Server) compose(q *request) error {
 			col.Pattern = field("pattern", i)
 		case "categorical":
 			col.Categories = list(field("values", i))
+			col.unlisted(field("other", i))
 		case "boolean":
 			col.Categories = list(field("values", i))
+			col.unlisted("")
 		case "date":
 			col.Format = field("format", i)
 			fallthrough
 		default:
+			if kind == "real" {
+				col.Decimals = plain(field("decimals", i))
+			}
 			col.Min, col.Max = plain(field("min", i)), plain(field("max", i))
 		}
 		if slices.Contains(f["missing"], name) && kind != "id" {
-			col.Missing = []string{"", "NA"}
+			col.Missing = missingTexts
 		}
+		col.Missing = slices.DeleteFunc(slices.Clone(col.Missing), func(text string) bool {
+			return slices.Contains(col.Categories, text)
+		})
 		out.Columns = append(out.Columns, col)
 	}
 	text, err := yaml.Marshal(out)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html"
 	"io"
 	"net"
 	"net/http"
@@ -428,6 +429,8 @@ func TestForm(t *testing.T) {
 		"/schema/compose",
 		"table",
 		"p.csv",
+		"header",
+		"public",
 		"name",
 		"sex",
 		"name",
@@ -480,6 +483,7 @@ func TestForm(t *testing.T) {
 		"age",
 	)
 	for _, want := range []string{"unit: pid", "max_rows_per_unit: 4", "categories: [female, male]",
+		"on_invalid: clamp",
 		"max: 99",
 		"✓ 2 columns", "at most 4 of them"} {
 		if status != 200 || !strings.Contains(body, want) {
@@ -657,5 +661,141 @@ func TestShort(t *testing.T) {
 		if got := short(x); got != want {
 			t.Errorf("%g is %s, want %s", x, got, want)
 		}
+	}
+}
+
+// write puts a file into the folder.
+func (v *visitor) write(name, text string) {
+	v.t.Helper()
+	if err := os.WriteFile(filepath.Join(v.dir, name), []byte(text), 0o644); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// says checks the status of an answer and what is in it.
+func (v *visitor) says(status int, body string, want int, texts ...string) {
+	v.t.Helper()
+	for _, text := range texts {
+		if status != want || !strings.Contains(html.UnescapeString(body), text) {
+			v.t.Errorf("%d, no %q in %s", status, text, body)
+		}
+	}
+}
+
+// TestFormSeparator has files with other separators than commas, whose header says so.
+func TestFormSeparator(t *testing.T) {
+	v := visit(t)
+	for name, comma := range map[string]string{"s.csv": ";", "bar.csv": "|", "t.tsv": "\t"} {
+		v.write(name, "age"+comma+"sex\n31"+comma+"f\n")
+		status, body := v.get("/schema?do=form&header=public&table=" + name)
+		v.says(status, body, 200, "<legend>age</legend>", "<legend>sex</legend>")
+		status, body = v.post("/schema/compose", "table", name, "header", "public", "name", "age",
+			"kind", "integer", "min", "0", "max", "99")
+		v.says(status, body, 200, fmt.Sprintf("csv: {comma: %q}", comma), "✓ 1 column<")
+	}
+	v.write("quoted.csv", "\"age;sex\"\n1\n")
+	status, body := v.get("/schema?do=form&header=public&table=quoted.csv")
+	v.says(status, body, 422, "is one name with ; or |")
+	status, body = v.post("/schema/compose", "table", "s.csv", "name", "age", "kind", "integer")
+	v.says(status, body, 422, "Say first")
+	v.write("made.csv", "a;b\n1;2\n")
+	if got, err := v.s.preview("made.csv"); err != nil || len(got) != 2 || len(got[1]) != 2 {
+		t.Errorf("the first rows are %q, %v", got, err)
+	}
+}
+
+// TestFormUnlisted: no text that is not listed becomes one that is.
+func TestFormUnlisted(t *testing.T) {
+	v := visit(t)
+	fields := func(more ...string) []string {
+		return append([]string{"table", "p.csv", "header", "public"}, more...)
+	}
+	for _, c := range []struct {
+		fields []string
+		want   []string
+	}{
+		{fields("name", "w", "kind", "categorical", "values", "a, b", "other", ""),
+			[]string{"categories: [a, b]", `missing: ["", NA]`, "on_invalid: clamp"}},
+		{fields("name", "w", "kind", "categorical", "values", "a, NA", "other", ""),
+			[]string{"categories: [a, NA]", `missing: [""]`, "on_invalid: clamp"}},
+		{fields("name", "w", "kind", "categorical", "values", "a, b", "other", "c"),
+			[]string{"categories: [a, b, c]", "on_invalid: other", "other: c"}},
+		{fields("name", "w", "kind", "categorical", "values", "a, b", "other", "b"),
+			[]string{"categories: [a, b]", "on_invalid: other", "other: b"}},
+		{fields("name", "w", "kind", "boolean", "values", "no, yes", "other", ""),
+			[]string{`categories: ["no", "yes"]`, `missing: ["", NA]`, "on_invalid: clamp"}},
+		{fields("name", "w", "kind", "real", "min", "0", "max", "9", "decimals", "2"),
+			[]string{"decimals: 2"}},
+	} {
+		status, body := v.post("/schema/compose", c.fields...)
+		v.says(status, body, 200, append(c.want, "✓ 1 column<")...)
+	}
+}
+
+func TestWeakBudget(t *testing.T) {
+	v := visit(t)
+	const weak, large = "epsilon 20 is above 10: such a guarantee is weak", "delta 0.0001 is large: " +
+		"in a table of 10,000 rows or more"
+	for _, way := range []string{"schema=p.yaml", "header=public"} {
+		for _, path := range []string{"/plan", "/plan/figures"} {
+			path += "?table=p.csv&" + way
+			status, body := v.get(path + "&epsilon=20&delta=1e-4")
+			v.says(status, body, 200, weak, large)
+			if strings.Count(body, weak) != 1 {
+				t.Errorf("%s says it %d times", path, strings.Count(body, weak))
+			}
+			status, body = v.get(path + "&epsilon=10&delta=1e-9")
+			if status != 200 || strings.Contains(body, "weak") || strings.Contains(body, "is large") {
+				t.Errorf("%s warns of a small budget: %d %s", path, status, body)
+			}
+		}
+	}
+	_, body := v.get("/plan/figures?table=p.csv&schema=p.yaml&epsilon=7")
+	if !regexp.MustCompile(`From about [\d,]+ rows .*, from [\d,]+ most`).MatchString(body) {
+		t.Errorf("numbers of rows are not whole: %s", body)
+	}
+}
+
+// TestSyntheticApart: what a run wrote is not offered as a private table, nor to compare with.
+func TestSyntheticApart(t *testing.T) {
+	v := visit(t)
+	v.run("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1", "method", "mst", "out",
+		"made.csv")
+	v.run("/sample", "model", "made.decoy", "rows", "9", "out", "drawn.csv")
+	for name, beside := range map[string]string{"old.csv": "old.decoy", "got.csv": "got.schema.yaml",
+		"mine.csv": "mine.decoy", "held.csv": "held.txt"} {
+		v.write(name, "a\n1\n")
+		v.write(beside, "x")
+	}
+	v.write("mine.csv.ledger", "x") // something was spent on it: it is private
+	status, body := v.get("/")
+	private, apart, found := strings.Cut(body, "<h2>Synthetic tables</h2>")
+	if status != 200 || !found {
+		t.Fatalf("%d %s", status, body)
+	}
+	_, result := v.get("/result?model=made.decoy")
+	for name, synthetic := range map[string]bool{"made.csv": true, "drawn.csv": true, "old.csv": true,
+		"got.csv": true, "p.csv": false, "mine.csv": false, "held.csv": false} {
+		cell := `class="file">` + name + "<"
+		if strings.Contains(private, cell) == synthetic || strings.Contains(apart, cell) != synthetic {
+			t.Errorf("%s is on the wrong side", name)
+		}
+		if offered := strings.Contains(result, "<option>"+name+"<"); offered !=
+			(!synthetic && name != "p.csv") {
+			t.Errorf("%s is offered to compare with: %t", name, offered)
+		}
+	}
+}
+
+// TestUnreadable: a header that cannot be read is told before the run, and a run that buys its
+// schema does not speak of one.
+func TestUnreadable(t *testing.T) {
+	v := visit(t)
+	v.write("latin.csv", "caf\xe9,b\n1,2\n")
+	status, body := v.get("/plan?table=latin.csv&header=public")
+	v.says(status, body, 422, "not valid UTF-8")
+	r := v.run("/run", "table", "latin.csv", "header", "public", "epsilon", "1", "out", "x.csv")
+	if got := r.view(); got.Meaning != "The table could not be read as it is." {
+		t.Errorf("the run is %+v", got)
 	}
 }

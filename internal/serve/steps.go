@@ -64,7 +64,7 @@ func (s *Server) tables(q *request) error {
 		entry
 		Ledger *account
 	}
-	var rows []row
+	var rows, made []row
 	files, more := s.folder.files(tableEndings)
 	const mostLedgers = 40
 	asked := 0
@@ -75,10 +75,22 @@ func (s *Server) tables(q *request) error {
 				asked++
 			}
 		}
-		rows = append(rows, r)
+		if s.synthetic(f.Name) {
+			made = append(made, r)
+		} else {
+			rows = append(rows, r)
+		}
 	}
 	return s.show(q, "table.html", page{Title: "Choose a table", Step: 1, Choice: choiceOf(q),
-		Body: map[string]any{"Rows": rows, "More": more, "Runs": s.runs.list()}})
+		Body: map[string]any{"Rows": rows, "Made": made, "More": more, "Runs": s.runs.list()}})
+}
+
+// synthetic tells whether a table is taken for the output of a run: of this page, or of another,
+// as a model or a bought schema is kept beside it and nothing was ever spent on it.
+func (s *Server) synthetic(name string) bool {
+	is := func(file string) bool { return openable(s.folder.root, file) == nil }
+	return s.runs.of(name) != nil ||
+		!is(name+".ledger") && (is(modelOf(name)) || is(boughtOf(name)))
 }
 
 // planned is what 'plan --json' says, as far as a page shows it.
@@ -190,6 +202,7 @@ type outcome struct {
 	Command string
 	After   float64 // ε of the ledger after the run
 	Over    bool
+	Talk    []string // warnings
 }
 
 func (s *Server) outcome(q *request, c choice) (outcome, error) {
@@ -197,13 +210,19 @@ func (s *Server) outcome(q *request, c choice) (outcome, error) {
 	if err := c.checked(); err != nil {
 		return out, err
 	}
+	out.Talk = c.weak()
+	if c.Bought() { // what is found decides the rest
+		return out, nil
+	}
 	if err := s.folder.have("schema", c.Schema, schemaEndings); err != nil {
 		return out, err
 	}
 	args := c.budget([]string{"plan", "--schema=" + c.Schema})
-	if err := s.program.ask(q.r.Context(), &out.Planned, args...); err != nil {
+	talk, err := s.program.hear(q.r.Context(), &out.Planned, args...)
+	if err != nil {
 		return out, err
 	}
+	out.Talk = append(talk, out.Talk...)
 	var checked checkedSchema
 	if err := s.program.ask(q.r.Context(), &checked, "schema", "check", c.Schema); err != nil {
 		return out, err
@@ -237,14 +256,15 @@ func (s *Server) plan(q *request) error {
 			return err
 		}
 		body["Columns"] = checked.Each
-		out, err := s.outcome(q, c)
-		if err != nil {
-			body["Problem"] = err.Error()
-		} else {
-			body["Outcome"] = out
-		}
 	} else if !c.Header {
 		return problemf("Without a schema, say first that the names of the columns may be shown.")
+	} else if _, _, err := s.header(c.Table); err != nil {
+		return err
+	}
+	if out, err := s.outcome(q, c); err != nil {
+		body["Problem"] = err.Error()
+	} else {
+		body["Outcome"] = out
 	}
 	if c.Out == "" {
 		c.Out = s.folder.free(stem(c.Table)+"-synthetic", ".csv")
@@ -279,6 +299,9 @@ func generate(c choice) []string {
 // modelOf is where the model of a synthetic table is kept.
 func modelOf(out string) string { return stem(out) + ".decoy" }
 
+// boughtOf is where a schema is kept that was bought in the run.
+func boughtOf(out string) string { return stem(out) + ".schema.yaml" }
+
 // Step 4: run.
 func (s *Server) start(q *request) error {
 	c := choiceOf(q)
@@ -312,7 +335,7 @@ func (s *Server) start(q *request) error {
 	}
 	outputs := []string{c.Out, modelOf(c.Out)}
 	if c.Bought() {
-		outputs = append(outputs, stem(c.Out)+".schema.yaml")
+		outputs = append(outputs, boughtOf(c.Out))
 	}
 	return s.begin(q, "generate", args, outputs, c)
 }
