@@ -16,7 +16,8 @@ type Answered struct {
 	Answer        float64  `json:"answer"`
 	StandardError *float64 `json:"standard_error"` // nil: unknown
 	// what the standard error is of: "noise" of the best single measurement, "sampling", "none", or
-	// "population": all of them, by [Model.Intervals]
+	// by [Model.Intervals] "population": all of them, or "hidden": too small, as the noise hides the
+	// answer
 	Covers   string      `json:"covers"`
 	Interval *[2]float64 `json:"interval_95,omitempty"` // of [Model.Intervals]
 }

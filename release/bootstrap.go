@@ -217,8 +217,16 @@ func (m *Model) Bootstrap(
 	return out, err
 }
 
-// Intervals is [Model.Answers] with the standard errors and intervals of [Model.Bootstrap]; a bound
-// inside a bin, whose share no measurement knows, has none.
+// Intervals is [Model.Answers] with the intervals of [Model.Bootstrap]; a bound inside a bin, whose
+// share no measurement knows, has none.
+//
+// A fit smooths cells that the noise hides. The replicates start from what it made of them, so they
+// neither vary as the noise does nor show the bias. Where one measurement answers a query by
+// itself, with noise of variance v, the standard error therefore is at least √(v + n·p·(1 − p)):
+// that of the measurement, about the population. Where none does and the noise of a single marginal
+// could hide the answer, or the rows that are not in it, Covers is "hidden".
+//
+// Intervals end at 0, and not at the number of rows, which is itself noisy.
 func (m *Model) Intervals(
 	ctx context.Context, w *workload.Workload, seed uint64, progress func(float64),
 ) ([]Answered, error) {
@@ -226,24 +234,40 @@ func (m *Model) Intervals(
 	if err != nil {
 		return nil, err
 	}
-	var fine []bool // of each number
+	var items []int // of each number
 	list, err := m.Bootstrap(ctx, seed, func(m *Model) (flat []float64, err error) {
 		p := m.params.(*Marginal)
 		answers, err := w.OnModel(p.Model, p.Grouping)
-		fine = nil
+		items = nil
 		for i, x := range answers {
 			flat = append(flat, x...)
-			fine = append(fine, slices.Repeat([]bool{w.Item(i).Fine != nil}, len(x))...)
+			items = append(items, slices.Repeat([]int{i}, len(x))...)
 		}
 		return flat, err
 	}, progress)
-	for i, x := range list {
-		if fine[i] {
+	if err != nil {
+		return nil, err
+	}
+	noise, least := noiseErrors(m, w), math.Inf(1)
+	for _, one := range m.params.(*Marginal).whole() {
+		least = min(least, one.Sigma)
+	}
+	for k, x := range list {
+		it := w.Item(items[k])
+		if it.Fine != nil {
 			continue
 		}
-		e := hundredths(x.StandardError)
-		out[i].StandardError, out[i].Covers = &e, "population"
-		out[i].Interval = &[2]float64{hundredths(max(0, x.Low)), hundredths(x.High)}
+		e, covers, rest := x.StandardError, "population", max(0, m.Rows-x.Estimate)
+		if direct, ok := noise[items[k]].at(k); ok {
+			e = max(e, math.Sqrt(direct*direct+max(0, x.Estimate)*rest/max(1, m.Rows)))
+		} else if cells := itemCells(it, w.Schema().Sizes(), it.Columns()); min(x.Estimate,
+			rest) < belowSigmas*least*math.Sqrt(cells) {
+			covers = "hidden"
+		}
+		half := quantile * e
+		e = hundredths(e)
+		out[k].StandardError, out[k].Covers = &e, covers
+		out[k].Interval = &[2]float64{hundredths(max(0, x.Estimate-half)), hundredths(x.Estimate + half)}
 	}
-	return out, err
+	return out, nil
 }

@@ -56,8 +56,11 @@ The standard error says what it covers:
   population  with --interval, which makes the model anew 50 times, each time from as many people as
             the model has rows, drawn from the population that its measurements speak of, and with
             noise of the same size: the noise, the chance of who is in the table, and what combining
-            measurements bends. The interval has 95 %. It fails where no measurement holds the
-            columns together and they depend on each other otherwise than the model assumes.
+            measurements bends. The interval has 95 %. It is never narrower than the noise of the
+            measurement that answers by itself, if there is one. It fails where no measurement holds
+            the columns together and they depend on each other otherwise than the model assumes.
+  hidden    with --interval: no measurement holds the columns together, and the answer is so close to
+            0 or to all rows that the noise hides it: this interval is too narrow.
 A random sample's error as an image of a population is in none of the others.`,
 		Args: operands("MODEL", "WORKLOAD?"),
 	})
@@ -106,6 +109,9 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		shown.finish()
 		if err == nil {
 			t.say("fitted %d times (seed %d)", release.Refits, q.seed)
+			if slices.ContainsFunc(answers, func(a release.Answered) bool { return a.Covers == "hidden" }) {
+				t.say("covers hidden: hidden by the noise: this interval is too narrow")
+			}
 		}
 	} else if direct && q.rows == 0 {
 		answers, err = m.Answers(w)
