@@ -13,6 +13,7 @@ It needs `pip install hatchling`.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import subprocess
@@ -53,6 +54,10 @@ def main() -> None:
     parser.add_argument("--program", type=Path, help="one program in place of a release")
     parser.add_argument("--version", default="0.0.0", help="version of a single wheel")
     given = parser.parse_args()
+    if importlib.util.find_spec("hatchling") is None:
+        raise SystemExit("building a wheel needs hatchling: pip install hatchling")
+    if given.program and not given.program.is_file():
+        raise SystemExit(f"--program {given.program}: there is no such file")
     given.out.mkdir(parents=True, exist_ok=True)
     if given.program:
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")

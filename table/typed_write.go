@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -37,11 +38,15 @@ type batchColumn struct {
 	take   func() arrow.Array // what was appended, which starts anew
 }
 
-func newTypedWriter(w io.Writer, f Format, d decoder) (*typedWriter, error) {
+// newTypedWriter writes the columns of these names as their texts in the schema.
+func newTypedWriter(w io.Writer, f Format, d decoder, texts []string) (*typedWriter, error) {
 	p := &typedWriter{decoder: d, sink: &stickySink{w: w}, maxBatch: batchRows}
 	var fields []arrow.Field
 	for _, f := range d.columns {
 		column, kind := newBatchColumn(f)
+		if f.Stored != schema.StoredText && slices.Contains(texts, f.Name) {
+			column, kind = newTextColumn(f, d.codec)
+		}
 		p.batch = append(p.batch, column)
 		fields = append(fields, arrow.Field{Name: f.Name, Type: kind, Nullable: f.Nullable})
 	}
@@ -93,6 +98,16 @@ func newBatchColumn(f schema.FileColumn) (batchColumn, arrow.DataType) {
 		return collector(b, func(v schema.Value) { b.Append(arrow.Timestamp(v.Int)) }), kind
 	}
 	panic("table: a column of no kind")
+}
+
+// newTextColumn collects values as the texts that they have in CSV.
+func newTextColumn(f schema.FileColumn, codec *schema.RowCodec) (batchColumn, arrow.DataType) {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	var text []byte
+	return collector(b, func(v schema.Value) {
+		text = codec.AppendText(text[:0], f, v)
+		b.Append(string(text))
+	}), arrow.BinaryTypes.String
 }
 
 // collector collects values in b.

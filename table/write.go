@@ -38,7 +38,7 @@ func NewWriter(w io.Writer, f Format, s *schema.Schema, u *rand.Rand) (Writer, e
 	case CSV:
 		return newCSVWriter(w, f, d, false)
 	case Parquet, Arrow:
-		return newTypedWriter(w, f, d)
+		return newTypedWriter(w, f, d, nil)
 	}
 	return nil, errors.New("table: unknown file format")
 }
@@ -54,6 +54,18 @@ func NewSpreadsheetWriter(
 		return nil, err
 	}
 	return newCSVWriter(w, f, d, true)
+}
+
+// NewTextsWriter is NewWriter of Parquet or Arrow in which the columns of these names hold the
+// texts that they have in CSV, with nulls for missing cells.
+func NewTextsWriter(
+	w io.Writer, f Format, s *schema.Schema, u *rand.Rand, texts []string,
+) (Writer, error) {
+	d, err := newDecoder(s, u)
+	if err != nil {
+		return nil, err
+	}
+	return newTypedWriter(w, f, d, texts)
 }
 
 // newDecoder draws values with u.

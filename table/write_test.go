@@ -366,6 +366,41 @@ func TestWriterErrors(t *testing.T) {
 	}
 }
 
+// Columns as texts hold what CSV does, also where a cell follows from others of its row.
+func TestTextsAreThoseOfCSV(t *testing.T) {
+	s := relatedOf(t)
+	in := repaired(t, randomRows(t, s, 50))
+	var texts []string
+	d, err := newDecoder(s, rand.New(rand.NewPCG(5, 6)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range d.columns {
+		texts = append(texts, c.Name)
+	}
+	var b bytes.Buffer
+	w, err := NewTextsWriter(&b, Arrow, s, rand.New(rand.NewPCG(5, 6)), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(in), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := openArrow(context.Background(), bytes.NewReader(b.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(f.names(), ",") + "\n"
+	err = scanTyped(f, ScanOptions{}, func(_, row []string) error {
+		got += strings.Join(row, ",") + "\n"
+		return nil
+	})
+	want := strings.ReplaceAll(string(written(t, CSV, in)), ",?,", ",,") // missing, which is a null
+	if err != nil || got != want {
+		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
 // Synthetic rows have no units, and a file of them is not read as if they had.
 func TestUnitsAreNotWritten(t *testing.T) {
 	s := abc()

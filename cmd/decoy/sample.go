@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/workload"
 )
 
@@ -19,6 +21,7 @@ type sample struct {
 	jobFlags
 	where, uncertainty string
 	replicates         int
+	texts              []string
 }
 
 func sampleCommand(t *terminal) *cobra.Command {
@@ -49,6 +52,8 @@ population that the model's measurements speak of, measured with fresh noise, an
 		"\"age >= 30 and not (sex = F)\": exactly, from the model")
 	cmd.Flags().StringVar(&s.uncertainty, "uncertainty", "", "also write the noisy marginals behind "+
 		"the model, with the σ of their noise, to `U.json`")
+	cmd.Flags().StringArrayVar(&s.texts, "texts", nil, "in .parquet and .arrow: write the column "+
+		"`NAME` as the texts that it has in CSV (repeatable)")
 	cmd.Flags().IntVar(&s.replicates, "replicates", 0,
 		"write `M` tables, OUT-1 to OUT-M, each from a "+
 			"model that the run might have made of other people: their differences are the uncertainty")
@@ -59,6 +64,25 @@ population that the model's measurements speak of, measured with fresh noise, an
 		return s.run(cmd, t, args[0])
 	}
 	return cmd
+}
+
+// open opens the model, and checks --texts against its columns.
+func (s *sample) open(path string) (*release.Model, error) {
+	m, err := openModel(path)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := m.Schema().RowCodec()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range s.texts {
+		named := func(c schema.FileColumn) bool { return c.Name == name }
+		if !slices.ContainsFunc(rows.Columns(), named) {
+			return nil, usagef("--texts: the model has no column %q", name)
+		}
+	}
+	return m, nil
 }
 
 // runReplicates writes several tables.
@@ -74,7 +98,7 @@ func (s *sample) runReplicates(cmd *cobra.Command, t *terminal, path string) err
 	case s.Out == job.Standard:
 		return usagef("--replicates writes files: --out must name one")
 	}
-	m, err := openModel(path)
+	m, err := s.open(path)
 	if err != nil {
 		return err
 	}
@@ -92,7 +116,7 @@ func (s *sample) runReplicates(cmd *cobra.Command, t *terminal, path string) err
 			return err
 		}
 		defer out.Abort()
-		out.Safe = s.SpreadsheetSafe
+		out.Safe, out.Texts = s.SpreadsheetSafe, s.texts
 		outs = append(outs, out)
 	}
 	t.sayGuarantee(m)
@@ -113,7 +137,7 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err := s.checkSampling(cmd); err != nil {
 		return err
 	}
-	m, err := openModel(path)
+	m, err := s.open(path)
 	if err != nil {
 		return err
 	}
@@ -135,7 +159,7 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {
 		return err
 	}
 	defer out.Abort()
-	out.Safe = s.SpreadsheetSafe
+	out.Safe, out.Texts = s.SpreadsheetSafe, s.texts
 	t.sayGuarantee(m)
 	if condition != "" {
 		t.say("%s", condition)

@@ -103,7 +103,8 @@ func writeModel(f *Target, m *release.Model) error {
 // Output is a synthetic table in the making.
 type Output struct {
 	*Target
-	Safe   bool // no cell of a CSV file is a formula
+	Safe   bool     // no cell of a CSV file is a formula
+	Texts  []string // columns of a Parquet or Arrow file that are written as in CSV
 	format table.Format
 }
 
@@ -128,8 +129,11 @@ func (o *Output) Sample(
 ) error {
 	buffer := bufio.NewWriterSize(o, 1<<20)
 	w, err := table.NewWriter(buffer, o.format, s, release.ValueRand(seed))
-	if o.Safe {
+	switch {
+	case o.Safe:
 		w, err = table.NewSpreadsheetWriter(buffer, o.format, s, release.ValueRand(seed))
+	case len(o.Texts) > 0 && !o.format.IsCSV():
+		w, err = table.NewTextsWriter(buffer, o.format, s, release.ValueRand(seed), o.Texts)
 	}
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -120,6 +121,73 @@ def test_types(kind: str) -> None:
             assert got == field.type or pa.types.is_dictionary(got), field
 
 
+TEXTS = """\
+decoy: 1
+columns:
+  - {name: dead, kind: boolean, categories: [nein, ja]}
+  - {name: admitted, kind: date, format: DD.MM.YYYY, min: 01.01.2020, max: 31.12.2020, bins: 4,
+     missing: [""]}
+  - {name: age, kind: integer, min: 0, max: 99, bins: 4}
+"""
+
+
+@pytest.mark.parametrize("kind", ["pandas", "categorical", "polars", "pyarrow"])
+def test_texts_come_back_as_texts(kind: str) -> None:
+    df = pd.DataFrame({
+        "dead": ["ja" if i % 3 else "nein" for i in range(400)],
+        "admitted": [None if i % 9 == 0 else f"{i % 28 + 1:02}.03.2020" for i in range(400)],
+        "age": [str(i % 90) for i in range(400)],
+    })
+    table = pa.Table.from_pandas(df, preserve_index=False).replace_schema_metadata()
+    given = {"pandas": df, "categorical": df.astype("category"), "polars": pl.from_pandas(df),
+             "pyarrow": table}[kind]
+    schema = decoy.Schema(TEXTS)
+    syn = decoy.generate(given, epsilon=5.0, ledger="l", schema=schema, rows=300)
+    cells = {name: [x for x in list(syn[name] if kind != "pyarrow" else syn[name].to_pylist())
+                    if isinstance(x, str)] for name in df}
+    assert set(cells["dead"]) == {"nein", "ja"} and len(cells["age"]) == 300
+    assert 0 < len(cells["admitted"]) < 300
+    assert all(re.fullmatch(r"\d\d\.\d\d\.2020", x) for x in cells["admitted"])
+    out = decoy.evaluate(train=given, synthetic=syn, schema=schema)
+    assert out.verdicts
+
+
+def test_days_that_are_datetimes() -> None:
+    df = pd.DataFrame({"Admitted": pd.date_range("2020-01-01", periods=300), "x": [1] * 300})
+    draft = decoy.Schema.from_dtypes(df, dates=["Admitted"])
+    assert '"Admitted"\n    kind: date\n' in draft.yaml
+    schema = decoy.Schema("decoy: 1\ncolumns:\n  - {name: Admitted, kind: date, min: 2020-01-01, "
+                          "max: 2020-12-31, bins: 4}\n  - {name: x, kind: integer, min: 0, max: 3}\n")
+    syn = decoy.generate(df, epsilon=5.0, ledger="l", schema=schema, rows=100)
+    assert syn["Admitted"].dtype == df["Admitted"].dtype
+    assert (syn["Admitted"].dt.normalize() == syn["Admitted"]).all()
+    for dates, match in [(["Nope"], "no column 'Nope'"), (["x"], "holds no dates"),
+                         ("Admitted", "list of names")]:
+        with pytest.raises(decoy.UsageError, match=match):
+            decoy.Schema.from_dtypes(df, dates=dates)
+
+
+def test_warnings() -> None:
+    df = pd.DataFrame({
+        "PatientID": [f"p{i}" for i in range(3000)],
+        "ward": [["icu", "er", f"rare {i}"][i % 3] for i in range(3000)],
+    })
+    with pytest.warns(decoy.DecoyWarning) as seen:
+        decoy.generate(df, epsilon=30.0, ledger="l")
+    texts = "\n".join(str(w.message) for w in seen)
+    for want in ["epsilon 30 is above 10", '"PatientID" looks like an id',
+                 'left out: "PatientID"', r'texts in fewer than about .*"\(other\)" in "ward"']:
+        assert re.search(want, texts), texts
+    assert {w.filename for w in seen if w.category is decoy.DecoyWarning} == {__file__}
+    wider = frame().assign(more=1)
+    with pytest.warns(decoy.DecoyWarning, match="the schema does not name"):
+        decoy.generate(wider, epsilon=1.0, ledger="l2", schema=decoy.Schema(SCHEMA))
+    with warnings.catch_warnings():  # a result that is paid for is not lost
+        warnings.simplefilter("error")
+        assert len(decoy.generate(wider, epsilon=1.0, ledger="l2", schema=decoy.Schema(SCHEMA)))
+        assert len(decoy.generate(frame(), epsilon=1.0, ledger="l2", schema=decoy.Schema(SCHEMA)))
+
+
 def test_categories_of_the_private_column_stay_private() -> None:
     df = frame()
     df["ward"] = df["ward"].cat.add_categories(["a secret"])
@@ -169,8 +237,10 @@ def test_errors() -> None:
     with pytest.raises(decoy.BudgetError, match="limit"):
         decoy.generate(df, epsilon=1.0, ledger="l", schema=schema)
     Path("m.decoy").write_bytes(b"PK no model")
-    with pytest.raises(decoy.DecoyError, match="not a decoy model"):
-        decoy.load("m.decoy").sample()
+    Path("patients.csv").write_text("a,b\n1,2\n")
+    for path in ["m.decoy", "patients.csv"]:
+        with pytest.raises(decoy.DecoyError, match="not a decoy model"):
+            decoy.load(path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="locks a file as the program does on Unix")

@@ -15,15 +15,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from ._errors import BudgetError, DataError, DecoyError, Interrupted, LedgerLockedError, UsageError
-from ._frames import Restore, to_arrow
+from ._errors import (
+    BudgetError,
+    DataError,
+    DecoyError,
+    DecoyWarning,
+    Interrupted,
+    LedgerLockedError,
+    UsageError,
+)
+from ._frames import Restore, is_text, to_arrow
 from ._program import run
 from ._schema import Schema, path_of, temporary
 
 __all__ = [
-    "BudgetError", "Claim", "DataError", "DecoyError", "Evaluation", "Interrupted",
-    "LedgerLockedError", "Schema", "Synthesizer", "UsageError", "Verdict", "evaluate", "generate",
-    "load", "plan",
+    "BudgetError", "Claim", "DataError", "DecoyError", "DecoyWarning", "Evaluation",
+    "Interrupted", "LedgerLockedError", "Schema", "Synthesizer", "UsageError", "Verdict",
+    "evaluate", "generate", "load", "plan",
 ]
 
 _Path = str | os.PathLike[str]
@@ -79,6 +87,7 @@ class Synthesizer:
         self._progress = progress
         self._model: bytes | None = None
         self._restore: Restore | None = None
+        self._texts: set[str] = set()  # names of the columns of texts that were fitted
         self._fit = ["--method", method, f"--epsilon={epsilon!r}"]
         if delta is not None:
             self._fit.append(f"--delta={delta!r}")
@@ -113,13 +122,15 @@ class Synthesizer:
             with path_of(self.schema) as path:
                 run([*arguments, "--schema", path], [table], progress=self._progress)
         self._model, self._restore = model.read_bytes(), restore
+        self._texts = {field.name for field in table.schema if is_text(field.type)}
         model.unlink()
         return self
 
     def sample(self, rows: int | None = None, *, seed: int | None = None) -> Any:
         """A synthetic frame, of the kind that was fitted; of a loaded model a pyarrow.Table.
 
-        It costs nothing. rows is by default the noisy number of private rows.
+        It costs nothing. rows is by default the noisy number of private rows. What was fitted as
+        texts, such as dates as DD.MM.YYYY, comes as the texts of the schema.
         """
         arguments = ["sample", "--out", "arrow:-"]
         if rows is not None:
@@ -127,8 +138,11 @@ class Synthesizer:
         if seed is not None:
             arguments.append(f"--seed={seed}")
         with temporary("m.decoy", self.model) as path:
-            out = run([*arguments, path], progress=self._progress)
-        table = pa.ipc.open_file(pa.BufferReader(out)).read_all()
+            if self._texts:  # which of them the model holds as other values
+                one = _table(run(["sample", "--out", "arrow:-", "--rows=1", "--seed=1", path]))
+                arguments += [f"--texts={field.name}" for field in one.schema
+                              if field.name in self._texts and not is_text(field.type)]
+            table = _table(run([*arguments, path], progress=self._progress))
         return self._restore(table) if self._restore else table
 
     @property
@@ -150,10 +164,19 @@ class Synthesizer:
         Path(path).write_bytes(self.model)
 
 
+def _table(arrow: bytes) -> pa.Table:
+    return pa.ipc.open_file(pa.BufferReader(arrow)).read_all()
+
+
 def load(path: _Path) -> Synthesizer:
-    """A model from its file: to sample from, and for its claim."""
+    """A model from its file: to sample from, and for its claim.
+
+    A file that is no model is a DecoyError.
+    """
     out = Synthesizer(epsilon=0, ledger=os.devnull)
     out._model = Path(path).read_bytes()
+    with temporary(Path(path).name, out._model) as copy:
+        run(["sample", "--out", "arrow:-", "--rows=1", copy])
     return out
 
 

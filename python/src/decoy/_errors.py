@@ -27,6 +27,10 @@ class Interrupted(KeyboardInterrupt):
     """The run was interrupted; the text says what is spent and how to go on."""
 
 
+class DecoyWarning(UserWarning):
+    """A line of warning or advice of the program."""
+
+
 BY_CODE: dict[int, type[DecoyError]] = {
     2: UsageError,
     10: BudgetError,

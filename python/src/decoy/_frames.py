@@ -44,7 +44,7 @@ def _plain(table: pa.Table) -> pa.Table:
     columns = []
     for name, column in zip(table.schema.names, table.columns):
         kind = column.type
-        if kinds.is_dictionary(kind) and not _is_text(kind.value_type):
+        if kinds.is_dictionary(kind) and not is_text(kind.value_type):
             kind = kind.value_type
         if kinds.is_null(kind) or _is_view(kind):
             kind = pa.string()
@@ -61,7 +61,10 @@ def _to(name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArra
         raise DataError(f"column {name!r} of type {column.type} cannot be read") from None
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values are texts, also those of a dictionary."""
+    if kinds.is_dictionary(kind):
+        kind = kind.value_type
     return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or _is_view(kind))
 
 
@@ -74,7 +77,7 @@ def _cast(out: pa.Table, types: dict[str, pa.DataType]) -> pa.Table:
     columns = []
     for name, column in zip(out.schema.names, out.columns):
         kind = types.get(name, column.type)
-        if kinds.is_dictionary(kind) and _is_text(kind.value_type):
+        if kinds.is_dictionary(kind) and is_text(kind.value_type):
             if not kinds.is_dictionary(column.type):
                 column = column.cast(pa.string()).dictionary_encode()
             kind = pa.dictionary(column.type.index_type, column.type.value_type, kind.ordered)

@@ -9,17 +9,25 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
-from ._errors import BY_CODE, DecoyError, Interrupted
+from ._errors import BY_CODE, DecoyError, DecoyWarning, Interrupted
 
 log = logging.getLogger("decoy")
 
 _PROGRESS = re.compile(r"^(.+): (\d+) %$")
+
+# what a person should know who sees nothing else of what the program says
+_WARNING = re.compile(
+    r"^(warning|advice|left out|check [^:]+|--target [^:]+): "
+    r"|^(.*: )?ignored: the schema does not name "
+    r"|^texts in fewer than |^epsilon \S+ is above |^delta \S+ is not below "
+    r"|^texts and codes that you know |^at most \d+ rows of each ")
 
 
 def program() -> str:
@@ -36,7 +44,8 @@ def run(
 ) -> bytes:
     """Runs the program, with tables on its standard input as Arrow streams.
 
-    Returns its standard output. What it says goes to the logger "decoy". A failure is an error by
+    Returns its standard output. What it says goes to the logger "decoy", and what of it is a
+    warning or advice is a DecoyWarning, too. A failure is an error by
     its exit code. An interrupt is passed on, and waits until the program has put its account in
     order; a second one kills it.
     """
@@ -78,6 +87,8 @@ def run(
                 else:
                     child.send_signal(signal.SIGINT)
             interrupted = True
+    child.stdout.close()
+    child.stderr.close()
     errors = [line.removeprefix("decoy: ") for line in said if line.startswith("decoy: ")]
     text = "\n".join(errors) or f"the program ended with status {child.returncode}"
     if interrupted and child.returncode != 0:
@@ -88,7 +99,25 @@ def run(
         raise BY_CODE.get(child.returncode, DecoyError)(text)
     if interrupted:
         raise KeyboardInterrupt
+    _warn(line for line in said if _WARNING.match(line))
     return b"".join(out)
+
+
+def _warn(lines: Iterable[str]) -> None:
+    """Warns, at the line that called the package.
+
+    A filter that makes errors of warnings does not make them of these: the result of the run, which
+    is paid for, would be lost.
+    """
+    frame, level = sys._getframe(), 1
+    here = os.path.dirname(__file__)
+    while frame.f_back and os.path.dirname(frame.f_code.co_filename) == here:
+        frame, level = frame.f_back, level + 1
+    for line in lines:
+        try:
+            warnings.warn(line, DecoyWarning, stacklevel=level)
+        except DecoyWarning:
+            log.warning("%s", line)
 
 
 def _send(pipe: IO[bytes], tables: Sequence[pa.Table]) -> None:

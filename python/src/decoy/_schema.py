@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as kinds
 
+from ._errors import UsageError
 from ._frames import schema_of, to_arrow
 from ._program import run
 
@@ -46,13 +47,23 @@ class Schema:
             return Schema(run(["schema", "import", "--from", "sdv", path]).decode())
 
     @staticmethod
-    def from_dtypes(frame: Any) -> Schema:
+    def from_dtypes(frame: Any, *, dates: Collection[str] = ()) -> Schema:
         """A draft from the names and types of a frame, never from its values.
 
         Bounds and categories are open, also those of a categorical: its categories may be private.
+        dates names columns of days, whose type, such as datetime64, is that of times of day.
         """
+        if isinstance(dates, str):
+            raise UsageError("dates is a list of names")
+        types = dict(schema_of(frame))
+        for name in dates:
+            if name not in types:
+                raise UsageError(f"dates: the frame has no column {name!r}")
+            if not (kinds.is_timestamp(types[name]) or kinds.is_date(types[name])):
+                raise UsageError(f"dates: column {name!r} holds no dates, but {types[name]}")
         lines = ["decoy: 1", "columns:"]
-        for name, kind in schema_of(frame):
+        for name, kind in types.items():
+            kind = pa.date32() if name in dates else kind
             lines.append(f"  - name: {json.dumps(name, ensure_ascii=False)}")
             lines += [f"    {line}" for line in _open(kind)]
         return Schema("\n".join(lines) + "\n")
