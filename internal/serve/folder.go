@@ -54,12 +54,14 @@ func (f *folder) have(what, name string, endings []string) error {
 	if err := f.place(what, name, endings); err != nil {
 		return err
 	}
-	info, err := f.root.Stat(name)
+	info, err := f.root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return problemf("%s: there is no file %s in this folder", what, name)
 	case err != nil:
 		return problemf("%s: %s is not a file in this folder", what, name)
+	case f.linked(name):
+		return problemf("%s: %s, or its ledger, is a link: serve the folder where it lies", what, name)
 	case !info.Mode().IsRegular():
 		return problemf("%s: %s is not a file", what, name)
 	}
@@ -67,6 +69,16 @@ func (f *folder) have(what, name string, endings []string) error {
 		return problemf("%s: %s cannot be opened", what, name)
 	}
 	return nil
+}
+
+// linked reports whether a file or its ledger is a link: its account would be elsewhere.
+func (f *folder) linked(name string) bool {
+	for _, n := range []string{name, name + ".ledger"} {
+		if info, err := f.root.Lstat(n); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // place checks the name of a file that a step writes.
@@ -134,7 +146,7 @@ func (f *folder) files(endings []string) (out []entry, more bool) {
 			case e.IsDir() && !below:
 				walk(name, true)
 			case endsIn(name, endings) && f.place("", name, endings) == nil:
-				info, err := f.root.Stat(name)
+				info, err := f.root.Lstat(name)
 				if err != nil || !info.Mode().IsRegular() {
 					continue
 				}

@@ -2,12 +2,13 @@ package serve
 
 import (
 	"crypto/subtle"
+	"net"
 	"net/http"
 )
 
 const (
-	cookieName = "decoy"
-	mostBody   = 1 << 20 // bytes of a request: the longest is the text of a schema
+	cookiePrefix = "decoy-" // and the port, as a browser sends a cookie to every port
+	mostBody     = 1 << 20  // bytes of a request: the longest is the text of a schema
 )
 
 // guard lets in only who has the token, from this page, by this page's own address.
@@ -21,6 +22,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	next = protection.Handler(next)
 	address := s.listener.Addr().String()
+	_, port, _ := net.SplitHostPort(address)
+	cookie := cookiePrefix + port
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'self'; object-src 'none'; base-uri 'none'; "+
@@ -30,7 +33,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		if r.Host != address {
+		if r.Host != address && r.Host+":80" != address {
 			http.Error(w, "this page answers to "+address+" only", http.StatusMisdirectedRequest)
 			return
 		}
@@ -39,12 +42,12 @@ func (s *Server) guard(next http.Handler) http.Handler {
 				s.keepOut(w)
 				return
 			}
-			http.SetCookie(w, &http.Cookie{Name: cookieName, Value: s.token, Path: "/",
+			http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.token, Path: "/",
 				HttpOnly: true, SameSite: http.SameSiteStrictMode})
 			http.Redirect(w, r, "/", http.StatusSeeOther)
 			return
 		}
-		if c, err := r.Cookie(cookieName); err != nil || !s.knows(c.Value) {
+		if c, err := r.Cookie(cookie); err != nil || !s.knows(c.Value) {
 			s.keepOut(w)
 			return
 		}

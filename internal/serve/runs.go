@@ -84,7 +84,9 @@ func (r *run) view() view {
 			v.Meaning = "The table could not be read as it is."
 		}
 	}
-	resume := func(line string) bool { return strings.Contains(line, "--resume") }
+	resume := func(line string) bool {
+		return strings.Contains(line, "with --resume") // how a run that stopped says it
+	}
 	v.Resumable = (r.state == interrupted || r.state == failed) && r.Verb == "generate" &&
 		slices.ContainsFunc(r.talk, resume)
 	return v

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -139,7 +140,7 @@ func TestOnlyWithTheToken(t *testing.T) {
 		}
 	}
 	forged, _ := http.NewRequest("GET", v.at("/"), nil)
-	forged.AddCookie(&http.Cookie{Name: cookieName, Value: "wrong"})
+	forged.AddCookie(&http.Cookie{Name: cookiePrefix + port(v), Value: "wrong"})
 	if status, _ := v.read(stranger.Do(forged)); status != 403 {
 		t.Errorf("a wrong cookie gives %d", status)
 	}
@@ -158,6 +159,46 @@ func TestOnlyWithTheToken(t *testing.T) {
 	}
 	if to := r.Header.Get("Location"); to != "/" {
 		t.Errorf("the token stays in the address: %q", to)
+	}
+}
+
+func port(v *visitor) string {
+	return strconv.Itoa(v.s.listener.Addr().(*net.TCPAddr).Port)
+}
+
+// TestTwoServers: one browser may have the pages of two folders.
+func TestTwoServers(t *testing.T) {
+	v, other := visit(t), visit(t)
+	other.client = v.client
+	for _, x := range []*visitor{other, v} {
+		if status, _ := x.get(x.s.Address()); status != 200 {
+			t.Errorf("the page gives %d", status)
+		}
+	}
+	if status, _ := other.get("/runs"); status != 200 {
+		t.Errorf("the other page gives %d after this one was opened", status)
+	}
+}
+
+// TestLinks: a table that is a link, or whose ledger is one, has its account elsewhere, and is
+// neither listed nor taken.
+func TestLinks(t *testing.T) {
+	v := visit(t)
+	elsewhere := filepath.Join(t.TempDir(), "ledger")
+	for from, to := range map[string]string{"l.csv": "p.csv", "q.csv.ledger": elsewhere} {
+		if err := os.Symlink(to, filepath.Join(v.dir, from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, _ := os.ReadFile(filepath.Join(v.dir, "p.csv"))
+	if err := os.WriteFile(filepath.Join(v.dir, "q.csv"), rows, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"l.csv", "q.csv"} {
+		status, body := v.post("/run", "table", name, "schema", "p.yaml", "out", "x.csv")
+		if status != 422 || !strings.Contains(body, "is a link") {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
 	}
 }
 
