@@ -332,3 +332,31 @@ def test_no_private_row_is_written_to_disk() -> None:
         if "MAP_SHARED" in line and "PROT_WRITE" in line:
             assert re.search(r"-1, 0\)|<anon_inode|<pipe|/dev/", line), line[:200]
     assert through_pipes >= 3
+
+
+def test_dictionaries_that_do_not_fit_are_told_before_anything_is_spent(tmp_path: Path) -> None:
+    values = [[f"{part}{i}" for i in range(100)] for part in "ab"]
+    parts = [pa.DictionaryArray.from_arrays(pa.array(range(100), pa.int8()), v) for v in values]
+    frame = pa.table({"a": pa.chunked_array(parts)})
+    ledger = tmp_path / "l"
+    with pytest.raises(decoy.DataError):
+        decoy.Synthesizer(epsilon=1, ledger=ledger).fit(frame)
+    assert not ledger.exists()
+
+
+def test_a_model_that_was_not_taken_is_paid_for_once(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": ["x", "y"] * 300, "b": ["u", "v", "v"] * 200})
+    ledger = str(tmp_path / "l")
+    schema = tmp_path / "s.yaml"
+    schema.write_text("decoy: 1\ncolumns:\n  - {name: a, kind: categorical, categories: [x, y]}\n"
+                      "  - {name: b, kind: categorical, categories: [u, v]}\n")
+    made = decoy.Synthesizer(epsilon=1, ledger=ledger, schema=schema, method="mst").fit(frame)
+    Path(ledger + ".fit.decoy").write_bytes(made.model)  # as if Python had been killed at the end
+    again = decoy.Synthesizer(epsilon=1, ledger=ledger, schema=schema, method="mst")
+    with pytest.raises(decoy.UsageError, match="paid for and never taken"):
+        again.fit(frame)
+    other = decoy.Synthesizer(epsilon=2, ledger=ledger, schema=schema, method="mst")
+    with pytest.raises(decoy.UsageError, match="another call"):
+        other.fit(frame, resume=True)
+    assert again.fit(frame, resume=True).model == made.model
+    assert not Path(ledger + ".fit.decoy").exists()

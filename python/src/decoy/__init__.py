@@ -83,6 +83,7 @@ class Synthesizer:
         if not os.fspath(ledger):
             raise UsageError("ledger is empty: name the file that keeps the account")
         self.ledger = os.fspath(ledger)
+        self.epsilon = epsilon
         self.schema: Schema | _Path | None = schema
         self._progress = progress
         self._model: bytes | None = None
@@ -104,25 +105,39 @@ class Synthesizer:
     def fit(self, frame: Any, *, resume: bool = False) -> Synthesizer:
         """Fits the model. The budget is in the ledger before a row is read.
 
-        After an interrupt or a crash the same call with resume=True goes on at no further cost.
+        After an interrupt or a crash the same call with resume=True goes on at no further cost, or
+        takes the model if the program came to its end alone.
         """
         table, restore = to_arrow(frame)
         # beside the ledger, where a run that goes on looks for it; moved into memory in the end
         model = Path(self.ledger + ".fit.decoy")
         bought = Path(self.ledger + ".fit.schema.yaml")
+        if model.exists():
+            if not resume:
+                raise UsageError(f"{model} is a model that was paid for and never taken: "
+                                 "fit(..., resume=True) takes it; or move it away")
+            return self._take(model, bought, table, restore)
         arguments = ["fit", "arrow:-", *self._fit, "--ledger", self.ledger, "--model", str(model),
                      "--force"]
         if resume:
             arguments.append("--resume")
         if self.schema is None:
             run([*arguments, "--header-is-public"], [table], progress=self._progress)
-            self.schema = Schema.read(bought)
-            bought.unlink()
         else:
             with path_of(self.schema) as path:
                 run([*arguments, "--schema", path], [table], progress=self._progress)
+        return self._take(model, bought, table, restore)
+
+    def _take(self, model: Path, bought: Path, table: pa.Table, restore: Any) -> Synthesizer:
+        """Moves what a run has left beside the ledger into memory."""
         self._model, self._restore = model.read_bytes(), restore
+        if (claim := self.claim).epsilon != self.epsilon:
+            self._model = None
+            raise UsageError(f"{model} is of another call, with epsilon {claim.epsilon}: move it away")
         self._texts = {field.name for field in table.schema if is_text(field.type)}
+        if self.schema is None:
+            self.schema = Schema.read(bought)
+            bought.unlink()
         model.unlink()
         return self
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from ._errors import BY_CODE, DecoyError, DecoyWarning, Interrupted
+from ._errors import BY_CODE, DataError, DecoyError, DecoyWarning, Interrupted
 
 log = logging.getLogger("decoy")
 
@@ -49,6 +49,7 @@ def run(
     its exit code. An interrupt is passed on, and waits until the program has put its account in
     order; a second one kills it.
     """
+    tables = [_whole(table) for table in tables]
     alone: dict[str, Any] = {"start_new_session": True}  # a terminal would interrupt it a second time
     if sys.platform == "win32":
         alone = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
@@ -120,11 +121,20 @@ def _warn(lines: Iterable[str]) -> None:
             log.warning("%s", line)
 
 
+def _whole(table: pa.Table) -> pa.Table:
+    """The table with one dictionary a column, as a stream has it."""
+    try:
+        return table.unify_dictionaries()
+    except (pa.ArrowException, OverflowError):
+        raise DataError("the categories of a column do not fit its dictionary: decode it first") from None
+
+
 def _send(pipe: IO[bytes], tables: Sequence[pa.Table]) -> None:
     try:
         for table in tables:
-            with pa.ipc.new_stream(pa.PythonFile(pipe, mode="w"), table.schema) as writer:
-                writer.write_table(table.unify_dictionaries(), max_chunksize=1 << 16)
+            writer = pa.ipc.new_stream(pa.PythonFile(pipe, mode="w"), table.schema)
+            writer.write_table(table, max_chunksize=1 << 16)
+            writer.close()  # writes the mark of the end, without which the program refuses a stream
     except OSError:  # the program has ended, and says why
         pass
     finally:
