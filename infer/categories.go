@@ -35,6 +35,7 @@ func categories(
 	if len(c.Categories) == 0 {
 		v.note = fmt.Sprintf("left out: no text is in about %d rows or more (names, ids, free text?)",
 			threshold)
+		v.sayCommas()
 		return nil, v.note
 	}
 	c.Missing = v.missing

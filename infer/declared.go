@@ -75,7 +75,8 @@ func (v *judged) declare(c *schema.Column) {
 // conventions are columns that everybody takes for the same by their names, for where the rows are
 // too few for the noise to say more.
 var conventions = map[string]schema.Column{
-	"age":    {Kind: schema.Integer, Max: 120, Bins: 24},
+	"age":    ages,
+	"alter":  ages,
 	"year":   {Kind: schema.Integer, Min: 1900, Max: 2099, Bins: 40},
 	"month":  {Kind: schema.Integer, Min: 1, Max: 12},
 	"hour":   {Kind: schema.Integer, Max: 23},
@@ -83,6 +84,8 @@ var conventions = map[string]schema.Column{
 	"gender": sexes,
 	"sex":    sexes,
 }
+
+var ages = schema.Column{Kind: schema.Integer, Max: 120, Bins: 24}
 
 var sexes = schema.Column{Kind: schema.Categorical, OnInvalid: schema.Other, Other: "(other)",
 	Categories: []string{"0", "1", "2", "F", "Female", "M", "Male", "f", "female", "m", "male",
@@ -95,7 +98,8 @@ func byName(name string, found *schema.Column, missing []string) *schema.Column 
 		return r == '_' || r == ' ' || r == '-' || r == '.' || r == '(' || r == ')'
 	})
 	words = slices.DeleteFunc(words, func(w string) bool {
-		return slices.Contains([]string{"in", "at", "of", "years", "admission", "patient"}, w)
+		return slices.Contains([]string{"in", "at", "of", "years", "jahre", "jahren", "admission",
+			"patient"}, w)
 	})
 	if len(words) != 1 {
 		return nil

@@ -41,7 +41,8 @@ func TestDeclare(t *testing.T) {
 
 func TestByName(t *testing.T) {
 	for name, want := range map[string]bool{"age": true, "Age (years)": true, "patient_age": true,
-		"age_group": false, "page": false, "SEX": true, "wages": false} {
+		"age_group": false, "page": false, "SEX": true, "Alter": true,
+		"Alter (Jahre)": true, "Alternative": false, "wages": false} {
 		c := byName(name, nil, []string{""})
 		if (c != nil) != want {
 			t.Errorf("%s: %+v", name, c)

@@ -245,7 +245,15 @@ func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) 
 			return nil
 		}
 	}
-	if c.bought = c.Found != nil; c.bought && v.kind == schema.Integer &&
+	c.Commas = v.commas > 0
+	c.bought = c.Found != nil
+	if c.bought && c.Found.Kind == schema.Timestamp && c.Found.Format == "" {
+		v.note = c.Note
+		v.say("written like 2022-04-08T20:11:00Z; to write 2022-04-08 20:11:00, put " +
+			"YYYY-MM-DD hh:mm:ss for the format")
+		c.Note = v.note
+	}
+	if c.bought && v.kind == schema.Integer &&
 		perPower(r.Rows, d.Sigma) == 1 && c.Found.Max > 1 && c.Found.Max-c.Found.Min < fewCodes {
 		c.Codes = true
 		v.note = c.Note
@@ -265,10 +273,14 @@ func (r *Result) rowsNoise() float64 {
 	return r.Noise.Kinds * math.Hypot(.5, math.Sqrt(2/float64(r.asked)))
 }
 
+// coarseRows is how many times the noise of a magnitude the rows are, at least, for bounds that are
+// finer than powers of two.
+const coarseRows = 150
+
 // perPower is how fine the magnitudes are asked for: the more rows for the noise, the finer.
 func perPower(rows, sigma float64) int {
 	switch ratio := rows / sigma; {
-	case ratio < 150:
+	case ratio < coarseRows:
 		return 1
 	case ratio < 500:
 		return 2

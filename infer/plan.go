@@ -91,6 +91,8 @@ type Needs struct {
 	Kind float64
 	// numbers of a column within a few powers of two: fewer, and there are no bounds
 	Bounds float64
+	// rows of a table: fewer, and its bounds are powers of two
+	Fine float64
 	// rows with a text: fewer, and it is joined with others
 	Category float64
 }
@@ -105,6 +107,7 @@ func (p Plan) Needs() Needs {
 	return Needs{
 		Kind:     (clearBest + surely) * p.sigma(kindShare+againShare, p.Columns),
 		Bounds:   (core + surely) * 2 * v.Sigma, // four cells
+		Fine:     coarseRows * v.Sigma,
 		Category: float64(text.SelectionThreshold(p.Neighbours, v)) + surely*v.Sigma,
 	}
 }

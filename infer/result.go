@@ -35,6 +35,8 @@ type Column struct {
 	Note  string         // the noisy counts behind it, for people
 	// its values are a few whole numbers within coarse bounds: if they are codes, some may not exist
 	Codes bool
+	// so many of its cells look like numbers with a decimal comma that it is said
+	Commas bool
 
 	bought bool // rather than declared, or known by its name
 	counts counts
@@ -106,7 +108,7 @@ func (r *Result) head(w io.Writer) {
 	if r.share < 1 {
 		how = "Bought in a run that cost epsilon %v, delta %v (%v) in all"
 	}
-	fmt.Fprintf(w, "# "+how+".\n", r.Budget.Epsilon, r.Budget.Delta, r.Neighbours)
+	fmt.Fprintf(w, "# "+how+".\n", r.Budget.Epsilon, r.Budget.Delta, r.Neighbours.Of(r.unit))
 	fmt.Fprintf(w, `# What is not declared below follows from noisy counts, so it may be shown to anyone, corrected
 # by hand, and used for any number of runs.
 # The table has about %.0f rows. The noise (standard deviation) is %.3g rows in a count of the cells

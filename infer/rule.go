@@ -44,6 +44,7 @@ type judged struct {
 	target   bool        // what is not found keeps a code
 	format   string      // of dates and timestamps; "" is that of the kind
 	mixed    bool        // of an ordered kind, unless its texts are more than a token or two
+	commas   float64     // cells that look like numbers with a decimal comma, if they are many
 	note     string
 }
 
@@ -158,8 +159,8 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 	v.kind, v.format = best.kind, best.format
 	v.texts = classes[schema.ClassText] + classes[schema.ClassComma]
 	if commas := mass(schema.ClassComma); commas > stray*all {
-		v.say("about %.0f cells look like numbers with a decimal comma, which are not read as "+
-			"numbers: write points into the table", commas)
+		v.commas = commas
+		v.sayCommas()
 	}
 	v.seeks = !v.kind.Ordered() || v.texts > doubt*sigma
 	switch others := all - best.rows; {
@@ -275,6 +276,14 @@ func (v *judged) say(format string, args ...any) {
 		v.note += "; "
 	}
 	v.note += fmt.Sprintf(format, args...)
+}
+
+// sayCommas says what to do about decimal commas, if there are many.
+func (v *judged) sayCommas() {
+	if v.commas > 0 {
+		v.say("about %.0f cells look like numbers with a decimal comma, which are not read as "+
+			"numbers: write points into the table", v.commas)
+	}
 }
 
 // decimals is the number of digits that all but few of the numbers have at most; 0: more than six.

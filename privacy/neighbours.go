@@ -36,10 +36,11 @@ func (nb Neighbours) Units(unit string) ledger.Units {
 	return ledger.Units{Adjacency: nb.Adjacency, Unit: unit, MaxRowsPerUnit: nb.MaxRowsPerUnit}
 }
 
-// String is, for example, "add-remove, unit = up to 4 rows".
-func (nb Neighbours) String() string {
-	if nb.MaxRowsPerUnit <= 1 {
-		return fmt.Sprintf("%v, unit = 1 row", nb.Adjacency)
+// Of is the relation in words, for an id column named unit; "" = every row is a unit.
+func (nb Neighbours) Of(unit string) string {
+	words := "1 row"
+	if unit != "" {
+		words = fmt.Sprintf("all rows of one %q, of which at most %d are used", unit, nb.MaxRowsPerUnit)
 	}
-	return fmt.Sprintf("%v, unit = up to %d rows", nb.Adjacency, nb.MaxRowsPerUnit)
+	return fmt.Sprintf("%v, unit = %s", nb.Adjacency, words)
 }

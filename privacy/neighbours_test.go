@@ -107,11 +107,12 @@ func TestDirectedDivision(t *testing.T) {
 	}
 }
 
-func TestNeighboursString(t *testing.T) {
-	if got, want := relations[0].String(), "add-remove, unit = 1 row"; got != want {
+func TestNeighboursInWords(t *testing.T) {
+	if got, want := relations[0].Of(""), "add-remove, unit = 1 row"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := relations[3].String(), "replace-one, unit = up to 4 rows"; got != want {
+	if got, want := relations[3].Of("id"), `replace-one, unit = all rows of one "id", `+
+		"of which at most 4 are used"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -181,7 +181,8 @@ func instead(k key, kind Kind) string {
 	}
 	switch kind {
 	case Date:
-		return ": write kind: integer, and in min and max the days between the two"
+		return ": write kind: integer, and in min and max the days between the two, as in {name: " +
+			"discharged, kind: integer, after: admitted, min: 0, max: 90}, without edges and format"
 	case Timestamp:
 		return ": write kind: integer, and in min and max the seconds between the two (minutes, if " +
 			"the format has no seconds)"

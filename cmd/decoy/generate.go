@@ -163,8 +163,8 @@ func (g *generate) options(
 			g.sayDelta(t, m.Rows)
 			needsOf(m.Schema(), forecast).sayNoise(t, m.Rows)
 			if s := m.Schema(); s.Unit != "" && j.Out != "" && j.Rows == 0 {
-				t.say("at most %d rows of each %s are used, so fewer rows are written than the table may "+
-					"have (--rows says how many)", s.MaxRowsPerUnit, s.Unit)
+				t.say("each %s counts with at most %s, so fewer rows are written than the table may "+
+					"have (--rows says how many)", s.Unit, plural(s.MaxRowsPerUnit, "row", "rows"))
 			}
 			_, err := outputs.Write(ctx, m, t.say, shown.of("writing rows"))
 			shown.finish()

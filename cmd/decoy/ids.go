@@ -7,11 +7,12 @@ import (
 )
 
 // idWords end the names of columns that tell people apart.
-var idWords = []string{"id", "identifier", "mrn", "pid", "ssn", "uuid", "guid"}
+var idWords = []string{"id", "identifier", "mrn", "pid", "ssn", "nhs", "uuid", "guid"}
 
 // idNames do so as they are, in one word.
 var idNames = []string{"patientid", "subjectid", "personid", "caseid", "userid", "customerid",
-	"patientnumber", "patientno", "nhsnumber", "medicalrecordnumber"}
+	"patientnumber", "patientno", "nhsnumber", "nhsno", "medicalrecordnumber", "subject", "encounter",
+	"patnr", "patientnr", "patientennr", "patientennummer", "fallnr", "fallnummer"}
 
 // looksLikeID reports whether the name of a column is one of ids.
 func looksLikeID(name string) bool {

@@ -15,6 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/train"
 )
 
 func inspectCommand(t *terminal) *cobra.Command {
@@ -49,7 +50,14 @@ func inspect(t *terminal, path string) error {
 		}
 		return t.print(shownModel{"model", m.Manifest, path, m})
 	case '{':
-		return showLedger(t, path)
+		err := showLedger(t, path)
+		if err != nil {
+			if _, other := openClassifier(path); !errors.Is(other, train.ErrFormat) {
+				return fmt.Errorf("%s is a classifier: 'decoy verify' recomputes its guarantee; it is JSON "+
+					"to read as it is (decoy help train)", path)
+			}
+		}
+		return err
 	}
 	return fmt.Errorf("%s is neither a model nor a ledger", path)
 }

@@ -70,7 +70,10 @@ func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
 	if err != nil {
 		return fmt.Errorf("TABLE: %w", job.Bare(input, err))
 	}
-	t.sayIgnored("", ignored.Ignored)
+	if len(ignored.Ignored) > 0 {
+		t.say("not looked at: %s (the target %q is none of those that it predicts from)",
+			columnNumbers(ignored.Ignored), c.Target)
+	}
 	file, err := t.create("--out", out, unprotectedMode)
 	if err != nil {
 		return err

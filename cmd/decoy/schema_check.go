@@ -82,8 +82,8 @@ func (s checkedSchema) text(w io.Writer) {
 func (t *terminal) sayGuarantee(m *release.Model) {
 	t.say("guarantee: %v", m.Claim)
 	if n := len(m.Schema().Constraints()); n > 0 {
-		t.say("taken as public knowledge, and kept in every row: %d constraints of the schema "+
-			"(decoy inspect names them)", n)
+		t.say("taken as public knowledge, and kept in every row: %s of the schema "+
+			"(decoy inspect names them)", plural(n, "constraint", "constraints"))
 	}
 }
 

@@ -148,7 +148,9 @@ func (s *schemaInfer) purchase(cmd *cobra.Command, input string) (*purchase, err
 		if len(d.Made)+len(d.Rules) > 0 || slices.ContainsFunc(d.Columns,
 			func(c schema.Column) bool { return c.After != "" }) {
 			return nil, usagef("--schema %s relates columns (rules, after, made columns): write these "+
-				"into the schema that is bought", s.partial)
+				"into the schema that is bought, a date that is after another as {name: discharged, "+
+				"kind: integer, after: admitted, min: 0, max: 90, missing: [\"\"], on_invalid: clamp} in "+
+				"place of its column (decoy help schema)", s.partial)
 		}
 		s.unit, s.noHeader, s.comma = d.Unit, d.CSV.NoHeader, string(rune(d.CSV.Separator()))
 		if s.unit != "" {
@@ -356,15 +358,18 @@ func sayNothing(t *terminal, err error) error {
 // sayBought says what a schema guarantees, and what is not in it.
 func sayBought(t *terminal, r *infer.Result) {
 	t.say("guarantee: the schema is (ε = %v, δ = %v)-differentially private, %v", r.Budget.Epsilon,
-		r.Budget.Delta, r.Neighbours)
+		r.Budget.Delta, r.Neighbours.Of(r.Schema().Unit))
 	sayDoubts(t, r)
 }
 
 // sayDoubts names the columns that are not in a bought schema, and those that may be wrong in it.
 func sayDoubts(t *terminal, r *infer.Result) {
-	var left, codes, joined []string
+	var left, codes, joined, commas []string
 	for _, column := range r.Columns {
 		name := fmt.Sprintf("%q", column.Name)
+		if column.Commas {
+			commas = append(commas, name)
+		}
 		switch found := column.Found; {
 		case found == nil:
 			left = append(left, name)
@@ -376,6 +381,11 @@ func sayDoubts(t *terminal, r *infer.Result) {
 	}
 	if len(left) > 0 {
 		t.say("left out: %s (see the comments in the schema)", strings.Join(left, ", "))
+	}
+	if len(commas) > 0 {
+		t.say("cells of %s look like numbers with a decimal comma, which are not read as numbers: write "+
+			"points into a copy of the table, and go on with the ledger of this one (--ledger)",
+			strings.Join(commas, ", "))
 	}
 	if len(codes) > 0 {
 		t.say("check %s: if these are codes, some may not exist", strings.Join(codes, ", "))

@@ -52,6 +52,7 @@ func (n inferNeeds) text(w io.Writer) {
 	}{
 		{n.Needs.Kind, "that hold a value, for a column to be recognised; without them it is left out"},
 		{n.Needs.Bounds, "that hold a number, for bounds; columns of fewer may have coarse ones or none"},
+		{n.Needs.Fine, "in all, for finer bounds than powers of two"},
 		{n.Needs.Category, "with the same text, for a category; rarer texts become \"(other)\""},
 	} {
 		fmt.Fprintf(w, "about %d rows\t%s\n", wholeRows(step.rows), step.what)
@@ -61,8 +62,8 @@ func (n inferNeeds) text(w io.Writer) {
 		fmt.Fprintf(w, "if the number of rows is public, give it as --rows\n")
 	case n.fails():
 		fmt.Fprintf(w, "%s\n", n.why())
-	case float64(n.Rows) < n.Needs.Bounds:
-		fmt.Fprintf(w, "with %s the schema will be coarse: bounds are powers of two\n",
+	case float64(n.Rows) < max(n.Needs.Bounds, n.Needs.Fine):
+		fmt.Fprintf(w, "with %s the schema is likely to be coarse: bounds are powers of two\n",
 			plural(n.Rows, "row", "rows"))
 	default:
 		fmt.Fprintf(w, "%s are enough for kinds and bounds; a text in fewer than %d of them is lost, "+

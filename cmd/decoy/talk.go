@@ -48,10 +48,14 @@ func (t *terminal) privateProgress() *progress {
 
 // sayIgnored tells of the columns of a file, by number, that its schema does not name.
 func (t *terminal) sayIgnored(file string, numbers []int) {
-	const most = 20
-	if len(numbers) == 0 {
-		return
+	if len(numbers) > 0 {
+		t.say("%signored: the schema does not name %s", file, columnNumbers(numbers))
 	}
+}
+
+// columnNumbers is columns of a file, by number, for people.
+func columnNumbers(numbers []int) string {
+	const most = 20
 	text := strings.Trim(fmt.Sprint(numbers[:min(len(numbers), most)]), "[]")
 	text = strings.ReplaceAll(text, " ", ", ")
 	if more := len(numbers) - most; more > 0 {
@@ -61,7 +65,7 @@ func (t *terminal) sayIgnored(file string, numbers []int) {
 	if len(numbers) == 1 {
 		noun = "column"
 	}
-	t.say("%signored: the schema does not name %s %s of the file", file, noun, text)
+	return noun + " " + text + " of the file"
 }
 
 // bytesText is a size for people.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -93,7 +94,7 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, input string) error {
 		return unpredictable(err)
 	}
 	if r.dryRun {
-		return t.print(r.needs(p, nb))
+		return t.print(r.needs(p, nb.Of(rows.Schema().Unit)))
 	}
 	account := r.account(t, l, input)
 	if err := account.Begin("train", r.Out); err != nil {
@@ -136,6 +137,9 @@ func (r *trainRun) check(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	if r.Out != "" && !job.IsStandard(r.Out) && filepath.Ext(r.Out) != ".json" {
+		return usagef("--out %s: a classifier is JSON: give it a name that ends in .json", r.Out)
+	}
 	if r.Delta == 0 {
 		return usagef("--delta 0: the noise is Gaussian, which needs delta > 0")
 	}
@@ -164,11 +168,12 @@ type trainNeeds struct {
 	Steps       int                    `json:"steps"`
 	StepSize    float64                `json:"step_size"`
 	Sigma       float64                `json:"sigma"` // of a step's gradient
-	neighbours  privacy.Neighbours
+	neighbours  string
 }
 
-func (r *trainRun) needs(p *train.Plan, nb privacy.Neighbours) trainNeeds {
-	n := trainNeeds{Budget: r.Budget(), Composition: p.Composition(), Rows: r.Rows, neighbours: nb}
+func (r *trainRun) needs(p *train.Plan, neighbours string) trainNeeds {
+	n := trainNeeds{Budget: r.Budget(), Composition: p.Composition(), Rows: r.Rows,
+		neighbours: neighbours}
 	if n.Assumed = r.Rows == 0; n.Assumed {
 		n.Rows = job.AssumedRows
 	}
@@ -179,7 +184,7 @@ func (r *trainRun) needs(p *train.Plan, nb privacy.Neighbours) trainNeeds {
 
 func (n trainNeeds) text(w io.Writer) {
 	fmt.Fprintf(w, "budget\t%s\n", job.BudgetText(n.Budget))
-	fmt.Fprintf(w, "neighbours\t%v\n", n.neighbours)
+	fmt.Fprintf(w, "neighbours\t%s\n", n.neighbours)
 	assumed := ""
 	if n.Assumed {
 		assumed = ", assumed (--rows)"

@@ -150,11 +150,8 @@ func judge(text string) (out judgement) {
 			"most %d of them are used.", s.Unit, s.MaxRowsPerUnit))
 	}
 	if len(s.Constraints()) > 0 {
-		out.Notes = append(
-			out.Notes,
-			fmt.Sprintf("%d constraints are taken as public knowledge and "+
-				"kept in every row.", len(s.Constraints())),
-		)
+		out.Notes = append(out.Notes, fmt.Sprintf("Constraints taken as public knowledge and kept "+
+			"in every row: %d.", len(s.Constraints())))
 	}
 	return out
 }
