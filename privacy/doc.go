@@ -24,8 +24,8 @@
 // Covered: an honest programmer who makes mistakes, and a reader with unlimited time of everything
 // that is released (model file, synthetic table, the model's ledger, the printed claim). Not
 // covered: timing and memory side channels; a programmer who uses unsafe, reflection, a debugger
-// or a module below this one's path to reach the rows; whoever can read the process, the private file, the ledger beside it or the
-// journal of an unfinished run, which is as secret as the file.
+// or a module below this one's path to reach the rows; whoever can read the process, the private
+// file, the ledger beside it or the journal of an unfinished run, which is as secret as the file.
 //
 // Errors about the data (a cell that the schema does not allow) go to the operator, who holds the
 // file. They name a line and a column and never hold a cell; still, that an error came at all

@@ -59,9 +59,9 @@ The standard error says what it covers:
             measurements bends. The interval has 95 %. It is never narrower than the noise of the
             measurement that answers by itself, if there is one. It fails where no measurement holds
             the columns together and they depend on each other otherwise than the model assumes.
-  hidden    with --interval: no measurement holds the columns together, and the answer is so close to
-            0 or to all rows that the noise hides it: this interval is too narrow.
-A random sample's error as an image of a population is in none of the others.`,
+  hidden    with --interval: no measurement holds the columns together, and the answer is so close
+            to 0 or to all rows that the noise hides it: this interval is too narrow.
+None but the interval says how far the table, as a sample, is from the people it was drawn from.`,
 		Args: operands("MODEL", "WORKLOAD?"),
 	})
 	f := cmd.Flags()
