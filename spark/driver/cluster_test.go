@@ -309,6 +309,9 @@ func TestCluster(t *testing.T) {
 	})
 	t.Run("cancel", func(t *testing.T) {
 		os.Remove(c.dir + "/began")
+		// would go on for longer than this waits
+		slow := c.file(t, "slower", "#!/bin/sh\ntouch "+c.dir+"/began\n"+
+			"i=0; while [ $i -lt 120 ]; do sleep 1; i=$((i+1)); done\n", 0o755)
 		ctx, cancel := context.WithCancel(background)
 		go func() {
 			c.began()
@@ -319,11 +322,11 @@ func TestCluster(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
-		for range 100 {
+		for range 400 {
 			if len(c.processes("count-worker")) == 0 {
 				return
 			}
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond)
 		}
 		t.Error("the tasks go on")
 	})
