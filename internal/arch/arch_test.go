@@ -163,8 +163,8 @@ var allowed = map[string][]string{
 		"privacy/query", "privacy/threshold", "eval",
 	},
 	"train": {
-		"schema", "table", "accountant", "accountant/calibrate", "ledger/excerpt", "privacy",
-		"privacy/logistic", "privacy/query", "release",
+		"internal/spelling", "schema", "table", "accountant", "accountant/calibrate",
+		"ledger/excerpt", "privacy", "privacy/logistic", "privacy/query", "release",
 	},
 	"validate": {
 		"schema", "table", "accountant", "accountant/calibrate", "privacy", "privacy/blocks",

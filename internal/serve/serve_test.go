@@ -80,6 +80,12 @@ func (v *visitor) decoy(args ...string) string {
 	return string(out)
 }
 
+// limit sets a limit that one run of ε = 1 keeps, and two do not.
+func (v *visitor) limit() {
+	v.decoy("ledger", "limit", "p.csv.ledger", "--epsilon", "1.5", "--delta", "1e-6", "--schema",
+		"p.yaml")
+}
+
 func (v *visitor) at(path string) string {
 	if strings.HasPrefix(path, "http") {
 		return path
@@ -351,17 +357,7 @@ func TestWholeWay(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	v.decoy(
-		"ledger",
-		"limit",
-		"p.csv.ledger",
-		"--epsilon",
-		"1.5",
-		"--delta",
-		"1e-6",
-		"--schema",
-		"p.yaml",
-	)
+	v.limit()
 	page := func(path string, want ...string) string {
 		t.Helper()
 		status, body := v.get(path)
@@ -634,17 +630,7 @@ func TestStopAndContinue(t *testing.T) {
 // TestTwoTabs has two runs at once on one ledger, whose limit allows one of them.
 func TestTwoTabs(t *testing.T) {
 	v := visit(t)
-	v.decoy(
-		"ledger",
-		"limit",
-		"p.csv.ledger",
-		"--epsilon",
-		"1.5",
-		"--delta",
-		"1e-6",
-		"--schema",
-		"p.yaml",
-	)
+	v.limit()
 	for _, out := range []string{"a.csv", "b.csv"} {
 		if status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "1",
 			"method", "mst",

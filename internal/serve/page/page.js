@@ -1,6 +1,6 @@
 "use strict";
-// The page works without this script: it makes the check of a schema, the plan and the progress of a
-// run live.
+// The page works without this script: it makes the check of a schema, the plan and the progress of
+// a run live.
 
 // replace puts a part of the page, as the server makes it, in place of another.
 async function replace(into, url, options) {
@@ -26,7 +26,8 @@ function later(f, milliseconds) {
 for (const text of document.querySelectorAll("[data-check]")) {
   const into = document.getElementById(text.dataset.into);
   text.addEventListener("input", later(() =>
-    replace(into, text.dataset.check, { method: "POST", body: new URLSearchParams({ text: text.value }) }), 350));
+    replace(into, text.dataset.check,
+      { method: "POST", body: new URLSearchParams({ text: text.value }) }), 350));
 }
 
 const figures = document.querySelector("[data-figures]");
@@ -34,7 +35,10 @@ const plan = document.getElementById("plan");
 const slider = document.getElementById("slider");
 if (plan && slider) {
   const number = document.getElementById(slider.dataset.number);
-  const fromNumber = () => { const x = Number(number.value); if (x > 0) slider.value = Math.log10(x); };
+  const fromNumber = () => {
+    const x = Number(number.value);
+    if (x > 0) slider.value = Math.log10(x);
+  };
   const redraw = later(() => {
     if (!figures || !plan.reportValidity()) return;
     replace(figures, figures.dataset.figures + "?" + new URLSearchParams(new FormData(plan)));
@@ -43,7 +47,10 @@ if (plan && slider) {
     number.value = Number((10 ** Number(slider.value)).toPrecision(2));
     redraw();
   });
-  plan.addEventListener("input", (event) => { if (event.target === number) fromNumber(); if (event.target !== slider) redraw(); });
+  plan.addEventListener("input", (event) => {
+    if (event.target === number) fromNumber();
+    if (event.target !== slider) redraw();
+  });
   fromNumber();
 }
 
