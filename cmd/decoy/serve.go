@@ -24,10 +24,10 @@ press Ctrl-C to end
 schema, plan, run, result. Every step shows the command line that it stands for, and this program
 carries it out, so that ledgers, models and outputs are the same.
 
-The page listens on 127.0.0.1 only, and answers only who knows the token in its address. No request
-leaves the machine, and no cell of a private table is on a page but in the report of an evaluation,
-which says so. A run goes on when the browser is closed. When this command ends, with Ctrl-C, runs
-under way are interrupted, and can be resumed at no further cost.`,
+The page listens on 127.0.0.1 only, and answers only those who know the token in its address. No
+request leaves the machine, and no cell of a private table is on a page but in the report of an
+evaluation, which says so. A run goes on when the browser is closed. When this command ends, with
+Ctrl-C, runs under way are interrupted, and can be resumed at no further cost.`,
 		Args: operands("FOLDER?"),
 	})
 	cmd.Flags().IntVar(&port, "port", 0, "port `N`; 0 is any that is free")
