@@ -11,7 +11,7 @@
 # keeps the installation and the logs. PYSPARK_VENV names an installation to use instead.
 set -euo pipefail
 set -m # each process that is started leads a group of its own, in which its children are
-VERSION=4.3.0 PATIENCE=150
+VERSION=4.3.0 PATIENCE=400
 [[ -n ${1:-} ]] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$1" && dir=$(cd "$1" && pwd)
 workers=${2:-2} venv=${PYSPARK_VENV:-$dir/venv}

@@ -69,9 +69,7 @@ func startCluster(t *testing.T, workers int) *cluster {
 	t.Cleanup(func() {
 		in.Close()
 		cmd.Wait()
-		if left := c.processes(""); len(left) > 0 {
-			t.Errorf("%d processes of the cluster are left", len(left))
-		}
+		c.until(t, "no process of the cluster is left", func() bool { return len(c.processes("")) == 0 })
 	})
 	begin := time.Now()
 	line, err := bufio.NewReader(out).ReadString('\n')
@@ -293,42 +291,55 @@ func TestCluster(t *testing.T) {
 		flaky := c.file(t, "flaky", "#!/bin/sh\nif mkdir "+c.dir+"/died; then\n"+c.program+
 			" \"$@\" | head -c 300\nkill -9 $$\nfi\nexec "+c.program+" \"$@\"\n", 0o755)
 		c.same(t, path+"?worker="+flaky, path, s)
-		if _, err := os.Stat(c.dir + "/died"); err != nil {
+		if !exists(c.dir + "/died") {
 			t.Error("no child died")
 		}
 	})
-	slow := c.file(t, "slow", "#!/bin/sh\ntouch "+c.dir+"/began\nsleep 6\nexec "+c.program+
-		" \"$@\"\n", 0o755)
 	t.Run("an executor that is killed", func(t *testing.T) {
+		slow := c.file(t, "slow", "#!/bin/sh\ntouch "+c.dir+"/slow.began\nwhile [ ! -e "+c.dir+
+			"/killed ]; do sleep .2; done\nexec "+c.program+" \"$@\"\n", 0o755)
 		killed := make(chan int)
-		go func() { killed <- c.killExecutors(t) }()
+		go func() {
+			c.until(t, "a task begins", func() bool { return exists(c.dir + "/slow.began") })
+			n := c.killExecutors()
+			os.WriteFile(c.dir+"/killed", nil, 0o600)
+			killed <- n
+		}()
 		c.same(t, path+"?worker="+slow, path, s)
 		if n := <-killed; n == 0 {
 			t.Error("no executor was killed")
 		}
 	})
 	t.Run("cancel", func(t *testing.T) {
-		os.Remove(c.dir + "/began")
-		// would go on for longer than this waits
-		slow := c.file(t, "slower", "#!/bin/sh\ntouch "+c.dir+"/began\n"+
-			"i=0; while [ $i -lt 120 ]; do sleep 1; i=$((i+1)); done\n", 0o755)
-		ctx, cancel := context.WithCancel(background)
-		go func() {
-			c.began()
-			cancel()
-		}()
-		start := time.Now()
-		_, err := c.count(ctx, path+"?worker="+slow, s, pairs(s))
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%v after %v", err, time.Since(start))
-		}
-		for range 400 {
-			if len(c.processes("count-worker")) == 0 {
-				return
+		// The child reads as slowly as it would for half an hour, of a table that no pipe holds: so
+		// Spark gives it rows when the query is cancelled, and then ends it. One that has all its
+		// rows goes on to its end.
+		big := c.file(t, "big.csv", nastyCSV(150_000), 0o644)
+		slow := c.file(t, "slower", "#!/bin/sh\ntouch "+c.dir+"/slower.began\n"+
+			"while [ \"$(head -c 4096 | wc -c)\" -gt 0 ]; do sleep 1; done\nexec "+c.program+
+			" \"$@\"\n", 0o755)
+		for _, after := range []time.Duration{-1, 100, 400, 1600} {
+			os.Remove(c.dir + "/slower.began")
+			ctx, cancel := context.WithCancel(background)
+			go func() {
+				defer cancel()
+				if after < 0 {
+					c.until(t, "a task begins", func() bool { return exists(c.dir + "/slower.began") })
+				}
+				time.Sleep(max(after, 0) * time.Millisecond)
+			}()
+			_, err := c.count(ctx, big+"?worker="+slow, s, pairs(s))
+			if !errors.Is(err, context.Canceled) {
+				t.Error(err)
 			}
-			time.Sleep(100 * time.Millisecond)
+			c.until(t, "the tasks have ended", func() bool {
+				return len(c.processes("count-worker")) == 0
+			})
 		}
-		t.Error("the tasks go on")
+		time.Sleep(2 * time.Second) // for what might begin late
+		if left := c.processes("count-worker"); len(left) > 0 {
+			t.Errorf("tasks began after the query was cancelled:%s", describe(left))
+		}
 	})
 	t.Run("no server", func(t *testing.T) {
 		lost := *c
@@ -356,14 +367,37 @@ func total(counts []int64) (n int64) {
 	return n
 }
 
-// began waits until a slow worker has begun.
-func (c *cluster) began() {
-	for range 600 {
-		if _, err := os.Stat(c.dir + "/began"); err == nil {
+// until waits until something is so, for as long as the slowest machine needs.
+func (c *cluster) until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	const patience = 4 * time.Minute
+	for end := time.Now().Add(patience); !so(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			load, _ := os.ReadFile("/proc/loadavg")
+			t.Errorf("after %v it is not so that %s; load %sprocesses of the cluster:%s", patience, what,
+				load, describe(c.processes("")))
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
+}
+
+// exists says whether there is a file.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// describe is what the system knows of processes.
+func describe(pids []int) (text string) {
+	for _, pid := range pids {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		wait, _ := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", pid))
+		_, after, _ := strings.Cut(string(stat), ") ")
+		text += fmt.Sprintf("\n%d, state and parent %.8s, waits in %q: %.200q", pid, after, wait,
+			bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
+	}
+	return text
 }
 
 // processes are those that work in the cluster's folder or run its program, with a word in their
@@ -387,9 +421,7 @@ func (c *cluster) processes(word string) (pids []int) {
 }
 
 // killExecutors kills the executors in which slow workers run.
-func (c *cluster) killExecutors(t *testing.T) int {
-	c.began()
-	n := 0
+func (c *cluster) killExecutors() (n int) {
 	for _, pid := range c.processes("count-worker") {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/apache/spark-connect-go/v35/spark/client/channel"
 	"google.golang.org/grpc"
@@ -19,7 +20,7 @@ import (
 const tokenVariable = "DECOY_SPARK_TOKEN"
 
 // connection is a channel to Spark Connect. It looks at the messages for two things that the
-// client does not do: it hears of progress, and it can interrupt.
+// client does not do: it hears of progress, and it can end the session.
 type connection struct {
 	*channel.BaseBuilder
 	source   *Source
@@ -112,11 +113,9 @@ const (
 	progressStages    = 1  // of ExecutionProgress
 	stageTasks        = 2  // of StageInfo
 	stageCompleted    = 3
-	requestSession    = 1 // of InterruptRequest
+	requestSession    = 1 // of ReleaseSessionRequest
 	requestUser       = 2
 	userName          = 1 // of UserContext
-	interruptType     = 4
-	interruptAll      = 1
 )
 
 // tasks are the tasks of all stages in a message of progress; 0 of 0 in another one.
@@ -174,24 +173,26 @@ func fields(message []byte, do func(n protowire.Number, b []byte, x uint64)) {
 	}
 }
 
-// interrupt stops all that the session has begun.
-func (c *connection) interrupt(ctx context.Context) {
+// release ends the session: the server stops all that it has begun, and begins nothing of it that
+// comes late.
+func (c *connection) release() {
 	c.mu.Lock()
 	session := c.session
 	c.mu.Unlock()
-	if c.conn == nil || session == "" {
+	if session == "" {
 		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
 	user := protowire.AppendTag(nil, userName, protowire.BytesType)
 	user = protowire.AppendString(user, c.User())
 	b := protowire.AppendTag(nil, requestSession, protowire.BytesType)
 	b = protowire.AppendString(b, session)
 	b = protowire.AppendTag(b, requestUser, protowire.BytesType)
 	b = protowire.AppendBytes(b, user)
-	b = protowire.AppendTag(b, interruptType, protowire.VarintType)
-	b = protowire.AppendVarint(b, interruptAll)
 	request := &emptypb.Empty{}
 	request.ProtoReflect().SetUnknown(b)
 	// an answer would change nothing
-	_ = c.conn.Invoke(ctx, "/spark.connect.SparkConnectService/Interrupt", request, &emptypb.Empty{})
+	const method = "/spark.connect.SparkConnectService/ReleaseSession"
+	_ = c.conn.Invoke(ctx, method, request, &emptypb.Empty{})
 }

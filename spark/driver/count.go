@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/apache/spark-connect-go/v35/spark/sparkerrors"
 	"github.com/apache/spark-connect-go/v35/spark/sql"
@@ -68,12 +67,10 @@ func Count(
 		return nil, errAddress
 	}
 	defer conn.conn.Close()
+	defer conn.release()
 	job := &job{source: source, schema: s, session: session, sets: r.Sets}
 	counts, err := job.run(ctx, program)
 	if err != nil && ctx.Err() != nil {
-		stop, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		conn.interrupt(stop)
 		return nil, ctx.Err()
 	}
 	return counts, err
