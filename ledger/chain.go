@@ -135,8 +135,7 @@ func (l *Ledger) parse(r io.Reader, most int, rules func(Entry) error) error {
 // whose first line is torn.
 func beginsEntry(line []byte) bool {
 	const begin = `{"seq":`
-	n := min(len(line), len(begin))
-	return string(line[:n]) == begin[:n]
+	return strings.HasPrefix(begin, string(line[:min(len(line), len(begin))]))
 }
 
 // readLine is bufio's ReadBytes with a bound.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -38,7 +39,11 @@ const (
 
 // ZCDP is the ε at delta of compositions that are chosen one after the other: a privacy filter.
 // Package ledger/limit binds it; in a program without that, RuleZCDP refuses every run.
-var ZCDP func(runs []accountant.Composition, delta float64) (epsilon float64)
+var ZCDP = func([]accountant.Composition, float64) (epsilon float64) { return math.Inf(1) }
+
+// Signed is nil for a limit that key has signed. Package ledger/signature binds it; a program
+// without that refuses every ledger that names a key.
+var Signed = func(limit Entry, key string) error { return errors.New("signatures are unknown") }
 
 // Status of a closed run.
 const (
@@ -64,6 +69,8 @@ type Entry struct {
 	Rule           Rule                 `json:"rule,omitzero"`
 	// of a limit: void runs that are reserved under it stay charged
 	Strict       bool                   `json:"strict,omitzero"`
+	Key          string                 `json:"key,omitzero"` // whose signature the next limit needs
+	Signature    string                 `json:"signature,omitzero"`
 	Composition  accountant.Composition `json:"composition,omitzero"`
 	Method       string                 `json:"method,omitzero"`
 	SchemaSHA256 string                 `json:"schema_sha256,omitzero"`

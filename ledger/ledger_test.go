@@ -25,6 +25,8 @@ var (
 	budget = *spend(1.5, 1e-9)
 )
 
+var unbound = ZCDP
+
 func init() { ZCDP = zcdp.Together } // as package limit does
 
 func gaussian(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} }
@@ -521,7 +523,7 @@ func TestAllows(t *testing.T) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)
 		}
 	}
-	ZCDP = nil
+	ZCDP = unbound
 	if err := used.replayed().allows(budget, cost(rho/4)); !errors.Is(err, accountant.ErrBudget) {
 		t.Errorf("a program that knows no ρ: %v", err)
 	}

@@ -54,7 +54,12 @@ func (l *Ledger) Runs() []Summary {
 }
 
 // Spent returns the basic composition of all reservations that count: Σε and Σδ.
-func (l *Ledger) Spent() accountant.Budget { return l.replayed().spent() }
+func (l *Ledger) Spent() (sum accountant.Budget) {
+	s := l.replayed()
+	sum.Epsilon, _ = s.epsilon.Float64()
+	sum.Delta, _ = s.delta.Float64()
+	return sum
+}
 
 // LimitInForce returns the newest limit.
 func (l *Ledger) LimitInForce() (Entry, bool) {

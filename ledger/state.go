@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,7 +83,7 @@ func (s *state) add(e Entry) (broken error) {
 	case first:
 		broken = e.Adjacency.Validate()
 	case e.Kind == EntryLimit:
-		broken = checkLimit(e)
+		broken = s.checkLimit(e)
 	case e.Kind == EntryReserve:
 		broken = s.checkReserve(e)
 	case r == nil:
@@ -121,12 +122,15 @@ func (s *state) count(r *run, sign int64) {
 	}
 }
 
-func checkLimit(e Entry) error {
-	if e.Budget == nil {
+func (s *state) checkLimit(e Entry) error {
+	key := cmp.Or(s.limit.Key, e.Key)
+	switch {
+	case e.Budget == nil:
 		return errors.New("a limit without a budget")
-	}
-	if e.Rule != "" && e.Rule != RuleBasic && e.Rule != RuleZCDP {
+	case e.Rule != "" && e.Rule != RuleBasic && e.Rule != RuleZCDP:
 		return fmt.Errorf("unknown rule %q", e.Rule)
+	case key != "" && Signed(e, key) != nil:
+		return Signed(e, key)
 	}
 	return e.Budget.Validate()
 }
@@ -139,19 +143,18 @@ const (
 )
 
 func (s *state) checkReserve(e Entry) error {
-	if e.Run == "" || s.named[e.Run] != nil {
+	switch {
+	case e.Run == "" || s.named[e.Run] != nil:
 		return fmt.Errorf("run %q is empty or reserved twice", e.Run)
-	}
-	if e.Budget == nil {
+	case e.Budget == nil:
 		return errors.New("a reservation without a budget")
+	// MaxRowsPerUnit may differ: neighbours differ in all rows of a unit, whatever number of them a
+	// run uses.
+	case e.Adjacency != s.open.Adjacency || e.Unit != s.open.Unit:
+		return errors.New("the run counts other privacy units than its ledger")
 	}
 	if err := e.Budget.Validate(); err != nil {
 		return err
-	}
-	// MaxRowsPerUnit may differ: neighbours differ in all rows of a unit, whatever number of them a
-	// run uses.
-	if e.Adjacency != s.open.Adjacency || e.Unit != s.open.Unit {
-		return errors.New("the run counts other privacy units than its ledger")
 	}
 	subsampled := 0
 	for _, c := range e.Composition {
@@ -232,12 +235,6 @@ func (r *run) checkClose(e Entry) error {
 	return fmt.Errorf("unknown status %q", e.Status)
 }
 
-func (s *state) spent() (sum accountant.Budget) {
-	sum.Epsilon, _ = s.epsilon.Float64()
-	sum.Delta, _ = s.delta.Float64()
-	return sum
-}
-
 // decimal is the number that the shortest decimal form of x, its form in JSON, says: three runs at
 // 0.1 fit a limit of 0.3, and one ulp more does not. NaN and the infinities, which Validate
 // refuses, count as 0.
@@ -259,10 +256,6 @@ func (s *state) allows(b accountant.Budget, c accountant.Composition) error {
 	}
 	limit := *s.limit.Budget
 	if s.limit.Rule == RuleZCDP {
-		if ZCDP == nil {
-			return fmt.Errorf("ledger: no package of this program knows the rule %s, of the ledger's "+
-				"limit (ledger/limit does): %w", RuleZCDP, accountant.ErrBudget)
-		}
 		runs := []accountant.Composition{c}
 		for _, r := range s.runs {
 			if r.counts() {
@@ -278,10 +271,11 @@ func (s *state) allows(b accountant.Budget, c accountant.Composition) error {
 	epsilon := new(big.Rat).Add(&s.epsilon, decimal(b.Epsilon))
 	delta := new(big.Rat).Add(&s.delta, decimal(b.Delta))
 	if epsilon.Cmp(decimal(limit.Epsilon)) > 0 || delta.Cmp(decimal(limit.Delta)) > 0 {
-		spent := s.spent()
+		e, _ := s.epsilon.Float64()
+		d, _ := s.delta.Float64()
 		return fmt.Errorf("ledger: epsilon %v and delta %v are spent; %v and %v more would exceed the "+
-			"ledger's limit of %v and %v: %w", spent.Epsilon, spent.Delta, b.Epsilon, b.Delta,
-			limit.Epsilon, limit.Delta, accountant.ErrBudget)
+			"ledger's limit of %v and %v: %w", e, d, b.Epsilon, b.Delta, limit.Epsilon, limit.Delta,
+			accountant.ErrBudget)
 	}
 	return nil
 }

@@ -2,19 +2,23 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 
+	"aead.dev/minisign"
 	"github.com/spf13/cobra"
 
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/limit"
+	"github.com/decoy-dp/decoy/ledger/signature"
 	"github.com/decoy-dp/decoy/privacy"
 )
 
 type ledgerLimit struct {
 	jobFlags
 	rule, unit string
+	sign, next string // files of keys
 	strict     bool
 }
 
@@ -42,6 +46,14 @@ a free answer. With --strict, every run that is reserved from now on stays charg
 void; earlier ones do not. A later limit stays strict unless --strict=false is typed, and gives
 nothing back. 'decoy ledger show' lists all of them.
 
+With --sign a second person decides: the limit carries the signature of KEY, a secret key of
+minisign, and names its public key. From here on the ledger takes no limit without a signature of
+that key, and runs refuse a ledger in which a limit, or any line before one, is not as it was
+signed. The signature covers the place of the limit too, so that an older one cannot be used again.
+Only who has the key can hand it over (--next). Whoever can write the file can still throw it away
+and begin another: 'decoy ledger verify FILE --key PUB' tells, and a copy that the key's owner keeps
+after each limit must be how the file begins.
+
 A new ledger must know what it counts, for good: one row, or with --unit all rows of one patient (or
 customer, or household), or with --schema the unit of that schema.`,
 		Args: operands("FILE"),
@@ -57,6 +69,10 @@ customer, or household), or with --schema the unit of that schema.`,
 		"(default one row)")
 	f.StringVar(&l.unit, "unit", "", "id column `NAME` of the privacy unit that a new ledger counts, "+
 		"where there is no schema yet")
+	f.StringVar(&l.sign, "sign", "", "minisign's secret key, a file `KEY`; each later limit needs its "+
+		"signature")
+	f.StringVar(&l.next, "next", "", "minisign's public key, a file `PUB`, whose signature later limits "+
+		"need instead, with --sign")
 	l.addAdjacency(cmd)
 	complete(cmd, "rule", string(ledger.RuleBasic), string(ledger.RuleZCDP))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return l.run(cmd, t, args[0]) }
@@ -77,6 +93,9 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	if rule == ledger.RuleZCDP && l.Delta == 0 {
 		return usagef("--rule zcdp needs --delta above 0")
 	}
+	if cmd.Flags().Changed("next") && !cmd.Flags().Changed("sign") {
+		return usagef("--next names the key after that of --sign, which is missing")
+	}
 	if err := job.Limitable(path); err != nil {
 		return err
 	}
@@ -88,10 +107,29 @@ func (l *ledgerLimit) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
+	wanted := limit.Limit{Budget: l.Budget(), Rule: rule, Strict: l.strict,
+		KeepStrict: !cmd.Flags().Changed("strict")}
 	file := job.LedgerFile(path)
-	if err := limit.Set(cmd.Context(), file, nb.Units(unit),
-		limit.Limit{Budget: l.Budget(), Rule: rule, Strict: l.strict,
-			KeepStrict: !cmd.Flags().Changed("strict")}); err != nil {
+	set := func() error { return limit.Set(cmd.Context(), file, nb.Units(unit), wanted) }
+	if cmd.Flags().Changed("sign") {
+		key, err := t.secretKey(l.sign)
+		if err != nil {
+			return err
+		}
+		next := key.Public().(minisign.PublicKey)
+		if cmd.Flags().Changed("next") {
+			if next, err = publicKey("--next", l.next); err != nil {
+				return err
+			}
+		}
+		set = func() error {
+			return signature.Set(cmd.Context(), file, nb.Units(unit), wanted, key, next)
+		}
+	}
+	switch err := set(); {
+	case errors.Is(err, signature.ErrUnsigned) && !errors.Is(err, ledger.ErrInvalid):
+		return fmt.Errorf("%s: %w (--sign)", path, err)
+	case err != nil:
 		return err
 	}
 	now, err := file.Read()

@@ -61,6 +61,7 @@ type shownLimit struct {
 	accountant.Budget
 	Rule   ledger.Rule `json:"rule"`
 	Strict bool        `json:"strict,omitempty"`
+	Key    string      `json:"key,omitempty"` // minisign's, whose signature the next limit needs
 }
 
 func runsOf(l *ledger.Ledger) []shownRun {
@@ -83,7 +84,7 @@ func showLedger(t *terminal, path string) error {
 	}
 	out.Void, out.Charged = job.Voids(l)
 	if limit, ok := l.LimitInForce(); ok {
-		out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.Strict}
+		out.Limit = &shownLimit{*limit.Budget, limit.Rule, limit.Strict, limit.Key}
 	}
 	return t.print(out)
 }
@@ -95,7 +96,7 @@ func (s shownLedger) text(w io.Writer) {
 	limit := "none"
 	if s.Limit != nil {
 		limit = job.LimitText(ledger.Entry{Budget: &s.Limit.Budget, Rule: s.Limit.Rule,
-			Strict: s.Limit.Strict})
+			Strict: s.Limit.Strict, Key: s.Limit.Key})
 	}
 	fmt.Fprintf(w, "limit\t%s\n", spelling.Visible(limit))
 	if s.Void > 0 {

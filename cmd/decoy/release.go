@@ -202,6 +202,15 @@ func (t *terminal) password(path string) (string, error) {
 	return string(bytes.TrimRight(line, "\r\n")), nil
 }
 
+// publicKey reads a public key of minisign.
+func publicKey(flag, path string) (key minisign.PublicKey, err error) {
+	text, err := keyText(flag, path)
+	if err == nil && key.UnmarshalText(text) != nil {
+		err = fmt.Errorf("%s %s: not a public key of minisign", flag, path)
+	}
+	return key, err
+}
+
 // keyText is the text of a key file.
 func keyText(flag, path string) ([]byte, error) {
 	const most = 1 << 12

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"aead.dev/minisign"
-
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/release/signed"
@@ -29,13 +27,9 @@ type verifiedRelease struct {
 
 // verifyRelease checks the signature, then the model's own claim, then the table.
 func (t *terminal) verifyRelease(ctx context.Context, path, keyFile string) (result, error) {
-	text, err := keyText("--key", keyFile)
+	key, err := publicKey("--key", keyFile)
 	if err != nil {
 		return nil, err
-	}
-	var key minisign.PublicKey
-	if key.UnmarshalText(text) != nil {
-		return nil, fmt.Errorf("--key %s: not a public key of minisign", keyFile)
 	}
 	if err := job.Readable(path); err != nil {
 		return nil, err

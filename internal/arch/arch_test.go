@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"ledger":                    {"accountant", "internal/disk"},
 	"ledger/excerpt":            {"accountant", "ledger"},
 	"ledger/limit":              {"accountant", "accountant/zcdp", "ledger"},
+	"ledger/signature":          {"ledger", "ledger/limit"},
 	"bounds":                    {"accountant", "bounds/internal/ellipsoid"},
 	"bounds/internal/ellipsoid": {},
 	"bounds/modes":              {"bounds/internal/ellipsoid"},
@@ -202,7 +203,8 @@ var allowed = map[string][]string{
 	"cmd/decoy": {
 		"docs", "internal/job", "internal/serve", "internal/spelling", "schema", "table", "accountant",
 		"accountant/pld",
-		"accountant/zcdp", "ledger", "ledger/excerpt", "ledger/limit", "privacy", "privacy/text",
+		"accountant/zcdp", "ledger", "ledger/excerpt", "ledger/limit", "ledger/signature",
+		"privacy", "privacy/text",
 		"release", "release/signed", "synth", "synth/all", "configs",
 		"infer", "schema/exchange", "datasets", "eval", "attack",
 		"eval/report", "eval/publish", "privacy/vote", "train", "validate", "workload",

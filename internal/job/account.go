@@ -226,6 +226,9 @@ func LimitText(limit ledger.Entry) string {
 	if limit.Strict {
 		text += ", strict"
 	}
+	if limit.Key != "" {
+		text += ", signed"
+	}
 	return text + ")"
 }
 

@@ -781,9 +781,21 @@ var mutants = []mutant{
 		"rho = e.Epsilon * e.Epsilon / 16", "./ledger TestAllows",
 	},
 	{
-		"a limit in zCDP that nothing prices lets all runs through", "ledger/state.go",
-		"if ZCDP == nil {", "if ZCDP == nil {\n\t\t\treturn nil\n\t\t}\n\t\tif false {",
-		"./ledger TestAllows",
+		"a limit in zCDP that nothing prices lets all runs through", "ledger/ledger.go",
+		"return math.Inf(1)", "return math.Inf(-1)", "./ledger TestAllows",
+	},
+	{
+		"unsigned limits of a ledger that names a key", "ledger/state.go",
+		"key := cmp.Or(s.limit.Key, e.Key)", "key := cmp.Or(e.Key)", "./ledger/signature TestTampering",
+	},
+	{
+		"a first limit names another's key", "ledger/state.go", "key := cmp.Or(s.limit.Key, e.Key)",
+		"key := cmp.Or(s.limit.Key)", "./ledger/signature TestTampering",
+	},
+	{
+		"a signed limit moves to another place", "ledger/signature/signature.go",
+		"e.Hash, e.Signature = \"\", \"\"", "e.Hash, e.Signature, e.Seq, e.Prev = \"\", \"\", 0, \"\"",
+		"./ledger/signature TestTampering",
 	},
 	{
 		"a ledger verifies with a charge repeated", "accountant/reservation.go",

@@ -2,6 +2,7 @@
 package limit
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -17,31 +18,36 @@ type Limit struct {
 	Rule   ledger.Rule // "" is RuleBasic
 	Strict bool        // runs that break off before their first mechanism (void) stay charged
 
-	KeepStrict bool // Strict too if the limit before is
-	IfNone     bool // a limit that is there stays
+	KeepStrict bool                            // Strict too if the limit before is
+	IfNone     bool                            // a limit that is there stays
+	Sign       func(ledger.Entry) ledger.Entry // of a limit that is sealed; nil: unsigned
 }
 
-// Set appends a limit: from here on a run whose reservation would exceed it is refused. A limit
-// below what is spent already is allowed (it refuses every further run).
-func Set(ctx context.Context, f *ledger.File, u ledger.Units, limit Limit) error {
-	if err := limit.Budget.Validate(); err != nil {
+// Set appends a limit: from here on a run whose reservation would exceed it is refused. It may be
+// below what is spent already.
+func Set(ctx context.Context, f *ledger.File, u ledger.Units, want Limit) error {
+	if err := want.Budget.Validate(); err != nil {
 		return err
 	}
-	if limit.Rule == "" {
-		limit.Rule = ledger.RuleBasic
-	}
 	return f.Append(ctx, u, true, func(l *ledger.Ledger) ([]ledger.Entry, error) {
-		old, limited := ledger.Entry{}, false
+		var old ledger.Entry
 		for _, e := range l.Entries {
 			if e.Kind == ledger.EntryLimit {
-				old, limited = e, true
+				old = e
 			}
 		}
-		if limited && limit.IfNone {
+		if old.Kind == ledger.EntryLimit && want.IfNone {
 			return nil, nil
 		}
-		strict := limit.Strict || limit.KeepStrict && limited && old.Strict
-		return []ledger.Entry{{Time: ledger.Today(), Kind: ledger.EntryLimit, Budget: &limit.Budget,
-			Rule: limit.Rule, Strict: strict}}, nil
+		e := ledger.Entry{Time: ledger.Today(), Kind: ledger.EntryLimit, Budget: &want.Budget,
+			Rule:   cmp.Or(want.Rule, ledger.RuleBasic),
+			Strict: want.Strict || want.KeepStrict && old.Strict}
+		if want.Sign != nil {
+			e = want.Sign(e.Seal(l.Entries[len(l.Entries)-1]))
+		}
+		if key := cmp.Or(old.Key, e.Key); key != "" {
+			return []ledger.Entry{e}, ledger.Signed(e, key)
+		}
+		return []ledger.Entry{e}, nil
 	})
 }
