@@ -2,6 +2,7 @@ package marginal
 
 import (
 	"errors"
+	"math"
 	"slices"
 )
 
@@ -96,21 +97,29 @@ func (g *Grouping) Weights(col int, allow []float64) []float64 {
 	return out
 }
 
-// Given returns the grouping of rows whose codes are allowed, to go with Model.Given: Expand then
-// makes allowed codes only. allow has one entry a code for each listed column.
-func (g *Grouping) Given(allow map[int][]bool) *Grouping {
+// Given returns the grouping of rows of whose codes shares are allowed, to go with Model.Given:
+// Expand then makes allowed codes only, in proportion. allow has one entry a code, as Weights, for
+// each listed column.
+func (g *Grouping) Given(allow map[int][]float64) *Grouping {
 	out := &Grouping{columns: slices.Clone(g.columns)}
-	for col, codes := range allow {
+	for col, shares := range allow {
 		c := &out.columns[col]
 		if c.group == nil || !slices.ContainsFunc(c.rare,
-			func(code uint16) bool { return codes[code] }) {
+			func(code uint16) bool { return shares[code] > 0 }) {
 			continue // no row gets into a group without an allowed code
+		}
+		scale := 1.0
+		if slices.ContainsFunc(c.rare,
+			func(code uint16) bool { return shares[code] > 0 && shares[code] < 1 }) {
+			scale = math.MaxUint32 / maxWeight
 		}
 		c.weights = slices.Clone(c.weights)
 		for i, code := range c.rare {
-			if !codes[code] {
-				c.weights[i] = 0
+			x := math.Round(float64(c.weights[i]) * scale * min(shares[code], 1))
+			if shares[code] > 0 {
+				x = max(x, 1)
 			}
+			c.weights[i] = uint32(x)
 		}
 	}
 	return out

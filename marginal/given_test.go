@@ -95,7 +95,8 @@ func TestGroupingGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allow := []bool{false, true, true, false, true}
+	// of code 4 only a third
+	allow := []float64{0, 1, 1, 0, 1 / 3.}
 	w, s := g.Weights(0, []float64{0, 1, 1, 0, 1}), g.Shares(0)
 	if len(w) != 3 || w[0] != 0 || w[1] != 1 || math.Abs(w[2]-s[1]-s[4]) > 1e-12 {
 		t.Errorf("weights %v with shares %v", w, s)
@@ -109,7 +110,7 @@ func TestGroupingGiven(t *testing.T) {
 	for i := range rows[0] {
 		rows[0][i] = 2
 	}
-	g.Given(map[int][]bool{0: allow}).Expand(rows, rand.New(rand.NewPCG(1, 1)))
+	g.Given(map[int][]float64{0: allow}).Expand(rows, rand.New(rand.NewPCG(1, 1)))
 	ones := 0.0
 	for _, code := range rows[0] {
 		if code != 1 && code != 4 {
@@ -119,7 +120,7 @@ func TestGroupingGiven(t *testing.T) {
 			ones++
 		}
 	}
-	p, n := s[1]/(s[1]+s[4]), float64(len(rows[0]))
+	p, n := s[1]/(s[1]+s[4]/3), float64(len(rows[0]))
 	if math.Abs(ones-n*p) > 5*math.Sqrt(n*p*(1-p)) {
 		t.Errorf("code 1 %v times, want %v", ones, n*p)
 	}

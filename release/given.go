@@ -25,38 +25,46 @@ var (
 // Given is a model under a condition on its rows.
 type Given struct {
 	model    *Model
-	where    table.Expr
+	codec    *schema.RowCodec // of the rows that it draws
+	where    workload.Item
 	products []given
 	rows     float64
 }
 
 // given is one of the disjoint products of a condition.
 type given struct {
-	allow map[int][]bool
-	rows  float64   // expected
-	ready *Marginal // the distribution of its rows; nil until needed
+	allow  map[int][]bool    // the codes, finer ones in the columns of Fine
+	shares map[int][]float64 // of the model's codes
+	rows   float64           // expected
+	ready  *Marginal         // the distribution of its rows; nil until needed
 }
 
-// Given returns the model of the rows for which where holds, exactly: rows are not drawn and thrown
-// away, so that a rare condition costs no more than a frequent one. That they keep the rules of the
-// schema is part of the condition. It is post-processing and costs no budget.
+// Given returns the model of the rows for which the condition of a count holds, exactly: rows are
+// not drawn and thrown away, so that a rare condition costs no more than a frequent one. Of a bin
+// that the condition cuts it takes the share that values drawn for the bin have. That rows keep the
+// rules of the schema is part of the condition. It is post-processing and costs no budget.
 //
 // Errors: a model of another kind (ErrNotExact); a condition for no row of the model
 // (ErrImpossible), or one that is not a sum of at most 4096 products (workload.ErrTooLarge).
-func (m *Model) Given(where table.Expr) (*Given, error) {
+func (m *Model) Given(where workload.Item) (*Given, error) {
 	p, ok := m.params.(*Marginal)
 	if !ok {
 		return nil, fmt.Errorf("release: a condition on a model of kind %s: %w", m.params.Kind(),
 			ErrNotExact)
 	}
-	where, err := m.withRules(where)
+	codec, err := m.schema.RowCodec()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("release: %w", err)
 	}
-	g := &Given{model: m, where: where}
-	err = workload.Products(where, p.Sizes(), func(allow map[int][]bool) {
-		rows := p.Model.Expect(p.weights(allow))
-		g.products = append(g.products, given{allow: allow, rows: rows})
+	where.Where = withRules(where, codec)
+	fine := map[int]*schema.Codec{}
+	for c, f := range where.Fine {
+		fine[c] = f.Codec
+	}
+	g := &Given{model: m, codec: codec.Refined(fine), where: where}
+	err = where.Products(p.Sizes(), func(allow map[int][]bool, shares map[int][]float64) {
+		rows := p.Model.Expect(p.weights(shares))
+		g.products = append(g.products, given{allow: allow, shares: shares, rows: rows})
 		g.rows += rows
 	})
 	if err != nil {
@@ -69,38 +77,35 @@ func (m *Model) Given(where table.Expr) (*Given, error) {
 }
 
 // withRules adds to a condition that a row keeps the rules of the schema.
-func (m *Model) withRules(where table.Expr) (table.Expr, error) {
-	rows, err := m.schema.RowCodec()
-	if err != nil {
-		return nil, fmt.Errorf("release: %w", err)
-	}
+func withRules(where workload.Item, rows *schema.RowCodec) table.Expr {
 	all := func(sets []schema.CodeSet) table.And {
 		var out table.And
 		for _, set := range sets {
-			out = append(out, table.Condition{Column: set.Column, Allow: set.Allow})
+			allow := set.Allow
+			if f, cut := where.Fine[set.Column]; cut {
+				allow = make([]bool, len(f.Of))
+				for i, code := range f.Of {
+					allow[i] = set.Allow[code]
+				}
+			}
+			out = append(out, table.Condition{Column: set.Column, Allow: allow})
 		}
 		return out
 	}
-	parts := table.And{where}
+	parts := table.And{where.Where}
 	rows.RuleCodes(func(when, then []schema.CodeSet) {
 		parts = append(parts, table.Or{table.Not{Of: all(when)}, all(then)})
 	})
 	if len(parts) == 1 {
-		return where, nil
+		return where.Where
 	}
-	return parts, nil
+	return parts
 }
 
-func (p *Marginal) weights(allow map[int][]bool) map[int][]float64 {
-	out := make(map[int][]float64, len(allow))
-	for c, codes := range allow {
-		shares := make([]float64, len(codes))
-		for code, ok := range codes {
-			if ok {
-				shares[code] = 1
-			}
-		}
-		out[c] = p.Grouping.Weights(c, shares)
+func (p *Marginal) weights(shares map[int][]float64) map[int][]float64 {
+	out := make(map[int][]float64, len(shares))
+	for c, x := range shares {
+		out[c] = p.Grouping.Weights(c, x)
 	}
 	return out
 }
@@ -114,7 +119,7 @@ func (g *Given) Rows() float64 { return g.rows }
 func (g *Given) Sample(
 	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
 ) error {
-	return g.model.sample(ctx, n, seed, g.draw, emit)
+	return g.model.sample(ctx, n, seed, g.codec, g.draw, emit)
 }
 
 func (g *Given) draw(n int, u *rand.Rand) ([][]uint16, error) {
@@ -133,16 +138,19 @@ func (g *Given) draw(n int, u *rand.Rand) ([][]uint16, error) {
 		}
 		ready := q.ready
 		if ready == nil {
-			m, err := p.Model.Given(p.weights(q.allow))
+			m, err := p.Model.Given(p.weights(q.shares))
 			if err != nil {
 				return nil, fmt.Errorf("release: %w", err)
 			}
-			ready = &Marginal{Model: m, Grouping: p.Grouping.Given(q.allow)}
+			ready = &Marginal{Model: m, Grouping: p.Grouping.Given(q.shares)}
 			if len(g.products) <= keptModels {
 				q.ready = ready
 			}
 		}
 		rows := ready.Sample(upto-done, u)
+		for c, f := range g.where.Fine {
+			refine(rows[c], f, q.allow[c], u)
+		}
 		if out == nil {
 			out = rows
 		} else {
@@ -162,12 +170,36 @@ func (g *Given) draw(n int, u *rand.Rand) ([][]uint16, error) {
 		}
 	}
 	for r := range n { // the tables of a damaged file may contradict each other
-		if !table.Holds(g.where, func(c int) uint16 { return out[c][r] }) {
+		if !table.Holds(g.where.Where, func(c int) uint16 { return out[c][r] }) {
 			return nil, fmt.Errorf("release: the model contradicts itself about the condition: %w",
 				ErrFormat)
 		}
 	}
 	return out, nil
+}
+
+// refine turns the codes of rows into finer ones that are allowed (nil: all), by their shares.
+func refine(codes []uint16, f workload.Fine, allow []bool, u *rand.Rand) {
+	of := map[uint16][]int{} // the finer codes of each code that are allowed, those of a share
+	total := map[uint16]float64{}
+	for i, code := range f.Of {
+		if f.Share[i] > 0 && (allow == nil || allow[i]) {
+			of[code], total[code] = append(of[code], i), total[code]+f.Share[i]
+		}
+	}
+	for r, code := range codes {
+		finer := of[code]
+		v := 0.0
+		if len(finer) > 1 {
+			v = float64(u.Float64() * total[code])
+		}
+		for k, i := range finer {
+			if v -= f.Share[i]; v < 0 || k == len(finer)-1 {
+				codes[r] = uint16(i)
+				break
+			}
+		}
+	}
 }
 
 // keptModels is how many products are kept ready from block to block.

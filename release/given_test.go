@@ -7,10 +7,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/decoy-dp/decoy/marginal"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
+	"github.com/decoy-dp/decoy/workload"
 )
 
 // draw is a sample as codes by column.
@@ -49,7 +53,7 @@ func TestGiven(t *testing.T) {
 		return c
 	}
 	where := table.Or{allow(0, 0), table.And{allow(0, 1), allow(1, 0)}}
-	g, err := m.Given(where)
+	g, err := m.Given(workload.Item{Where: where})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,14 +90,162 @@ func TestGiven(t *testing.T) {
 	}
 }
 
+// TestGivenWithinBins: conditions that cut bins hold for every row that is written, and the rows
+// are distributed as those of the model for which they hold. Null: the number of rows in each part is
+// binomial with the share that it has among the rows of a large sample without a condition that
+// satisfy it; z = 5 of the difference has a false-alarm rate below 6e-7 each.
+func TestGivenWithinBins(t *testing.T) {
+	s, err := schema.Parse([]byte(`
+decoy: 1
+columns:
+  - {name: age, kind: integer, min: 0, max: 79, bins: 8, missing: [""]}
+  - {name: weight, kind: real, min: 0, max: 10, bins: 4, decimals: 1}
+  - {name: sex, kind: categorical, categories: [f, m]}
+  - {name: load, kind: real, min: 0, max: 1e18, bins: 3}
+rules:
+  - {when: {sex: m}, then: {weight: {from: 2.5}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := s.Sizes()
+	// cells are of a column of some codes, weight and sex; none breaks the rule
+	cells := func(codes int) []float64 {
+		out := make([]float64, codes*sizes[1]*sizes[2])
+		for i := range out {
+			if out[i] = float64(1 + i*i%17); i%sizes[2] == 1 && i/sizes[2]%sizes[1] == 0 {
+				out[i] = 0
+			}
+		}
+		return out
+	}
+	other := []float64{3, 2, 1}
+	m, err := marginal.FromTables(sizes, [][]int{{0, 1, 2}, {3}}, [][]float64{cells(sizes[0]), other},
+		5000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ms []marginal.Measurement
+	for c, size := range sizes {
+		counts := make([]float64, size)
+		if err := m.MarginalTo(counts, []int{c}); err != nil {
+			t.Fatal(err)
+		}
+		if c == 0 {
+			counts[1], counts[2], counts[5] = 1, 2, 3 // rare: one group
+		}
+		ms = append(ms, marginal.Measurement{Cols: []int{c}, Counts: counts, Sigma: 2})
+	}
+	g, err := marginal.NewGrouping(sizes, ms, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err = marginal.FromTables(g.Sizes(), [][]int{{0, 1, 2}, {3}},
+		[][]float64{cells(g.Sizes()[0]), other}, 5000); err != nil {
+		t.Fatal(err)
+	}
+	model := &Model{schema: s, params: &Marginal{Model: m, Grouping: g}}
+	type row struct {
+		age, weight, load float64
+		missing, male     bool
+	}
+	read := func(from interface {
+		Sample(context.Context, int, uint64, func(*table.Table) error) error
+	}, n int) (out []row) {
+		var buf bytes.Buffer
+		w, err := table.NewWriter(&buf, table.CSV, s, ValueRand(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := from.Sample(context.Background(), n, 3, w.Write); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(strings.TrimSpace(buf.String()), "\n")[1:] {
+			cells := strings.Split(line, ",")
+			var r row
+			r.age, err = strconv.ParseFloat(cells[0], 64)
+			r.missing = err != nil
+			r.weight, _ = strconv.ParseFloat(cells[1], 64)
+			r.male = cells[2] == "m"
+			r.load, _ = strconv.ParseFloat(cells[3], 64)
+			out = append(out, r)
+		}
+		return out
+	}
+	all := read(model, 200_000)
+	for text, holds := range map[string]func(r row) bool{
+		"age >= 33 and age < 61": func(r row) bool { return !r.missing && r.age >= 33 && r.age < 61 },
+		"age = 17":               func(r row) bool { return !r.missing && r.age == 17 },
+		"age < 14 or weight > 7.7 and sex = m": func(r row) bool {
+			return !r.missing && r.age < 14 || r.weight > 7.7 && r.male
+		},
+		"not (age < 75)": func(r row) bool { return r.missing || r.age >= 75 },
+		"weight <= 3.3 and load < 4e17 and age is not missing": func(r row) bool {
+			return r.weight <= 3.3 && r.load < 4e17 && !r.missing
+		},
+		"weight in (3.3, 8.1)": func(r row) bool { return r.weight == 3.3 || r.weight == 8.1 },
+		"age >= 40":            func(r row) bool { return !r.missing && r.age >= 40 },
+	} {
+		items, err := workload.Conditions(s, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given, err := model.Given(items[0])
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		parts := map[string]func(r row) bool{
+			"age below 20":    func(r row) bool { return !r.missing && r.age < 20 },
+			"age below 37":    func(r row) bool { return !r.missing && r.age < 37 },
+			"weight above 8":  func(r row) bool { return r.weight > 8 },
+			"weight below 3":  func(r row) bool { return r.weight < 3 },
+			"load above 2e17": func(r row) bool { return r.load > 2e17 },
+			"male":            func(r row) bool { return r.male },
+		}
+		count := func(rows []row, checked bool) (n float64, out map[string]float64) {
+			out = map[string]float64{}
+			for _, r := range rows {
+				switch ok := holds(r); {
+				case checked && !ok:
+					t.Fatalf("%s: wrote %+v", text, r)
+				case !ok:
+					continue
+				}
+				n++
+				for name, in := range parts {
+					if in(r) {
+						out[name]++
+					}
+				}
+			}
+			return n, out
+		}
+		n, want := count(all, false)
+		rows, got := count(read(given, 20_000), true)
+		if x, p := given.Rows()/5000, n/float64(len(all)); math.Abs(x-p) > .1*p {
+			t.Errorf("%s: share %v of the model, %v of its rows", text, x, p)
+		}
+		for name := range parts {
+			p, q := got[name]/rows, want[name]/n
+			mean := (got[name] + want[name]) / (rows + n)
+			if math.Abs(p-q) > 5*math.Sqrt(mean*(1-mean)*(1/rows+1/n)) {
+				t.Errorf("%s, %s: %v of the rows, want %v", text, name, p, q)
+			}
+		}
+	}
+}
+
 func TestGivenRefuses(t *testing.T) {
 	m := testModel(t)
-	if _, err := m.Given(table.Or{}); !errors.Is(err, ErrImpossible) {
+	if _, err := m.Given(workload.Item{Where: table.Or{}}); !errors.Is(err, ErrImpossible) {
 		t.Errorf("no row: %v", err)
 	}
 	other := *m
 	other.params = noMarginal{m.params}
-	if _, err := other.Given(table.And{}); !errors.Is(err, ErrNotExact) {
+	if _, err := other.Given(workload.Item{Where: table.And{}}); !errors.Is(err, ErrNotExact) {
 		t.Errorf("another kind: %v", err)
 	}
 }

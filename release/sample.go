@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -18,26 +19,26 @@ const blockRows = 1 << 20
 func (m *Model) Sample(
 	ctx context.Context, n int, seed uint64, emit func(*table.Table) error,
 ) error {
-	return m.sample(ctx, n, seed, func(n int, u *rand.Rand) ([][]uint16,
-		error) {
-		return m.params.Sample(n, u), nil
+	rows, err := m.schema.RowCodec()
+	if err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
+	return m.sample(ctx, n, seed, rows, func(n int, u *rand.Rand) ([][]uint16, error) {
+		codes := m.params.Sample(n, u)
+		rows.Repair(codes, u)
+		return codes, nil
 	}, emit)
 }
 
 // sample draws by blocks.
 func (m *Model) sample(
-	ctx context.Context, n int, seed uint64, draw func(n int, u *rand.Rand) ([][]uint16, error),
-	emit func(*table.Table) error,
+	ctx context.Context, n int, seed uint64, rows *schema.RowCodec,
+	draw func(n int, u *rand.Rand) ([][]uint16, error), emit func(*table.Table) error,
 ) error {
 	if n < 1 {
 		return fmt.Errorf("release: rows must be at least 1, got %d", n)
 	}
-	rows, err := m.schema.RowCodec()
-	if err != nil {
-		return fmt.Errorf("release: %w", err)
-	}
 	u := rand.New(rand.NewPCG(seed, seedStream))
-	sizes := m.schema.Sizes()
 	for done := 0; done < n; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -47,12 +48,11 @@ func (m *Model) sample(
 		if err != nil {
 			return err
 		}
-		rows.Repair(codes, u)
 		cols := make([]table.Codes, len(codes))
 		for i, c := range codes {
-			cols[i] = narrow(c, sizes[i])
+			cols[i] = narrow(c, rows.Codecs()[i].Size())
 		}
-		t, err := table.FromColumns(m.schema, cols, nil)
+		t, err := table.Refined(m.schema, rows, cols)
 		if err != nil {
 			return fmt.Errorf("release: %w", err)
 		}

@@ -9,12 +9,14 @@ import (
 // Cut gives a codec that tells more values of a column with an order apart: a bin begins also at
 // each of the values at, in any order, that is inside one. of is the code of c for each of its
 // codes, share the probability that a value drawn for that code falls into it: [Codec.Decode]'s own
-// law. It is for conditions: it reads and draws nothing. At most maxCodes cuts more than that are
-// left out.
+// law. It is for conditions: it reads nothing, and draws as c does the values that are in the finer
+// bin, of which there are none where the share is 0. At most maxCodes cuts more than that are left
+// out.
 func (c *Codec) Cut(at []float64) (fine *Codec, of []uint16, share []float64) {
 	f, b := *c, *c.bins
 	at = slices.Compact(slices.Sorted(slices.Values(at)))
 	b.lower, b.perUnit, b.ticks.first, b.ticks.last = nil, 0, nil, nil
+	ticks := &c.bins.ticks
 	for i := range c.bins.count() {
 		lo, hi := c.bins.bounds(i)
 		edges := []float64{lo}
@@ -31,6 +33,10 @@ func (c *Codec) Cut(at []float64) (fine *Codec, of []uint16, share []float64) {
 			}
 			b.lower, of = append(b.lower, x), append(of, uint16(i))
 			share = append(share, c.bins.below(i, end)-c.bins.below(i, x))
+			if ticks.first != nil {
+				b.ticks.first = append(b.ticks.first, ticks.first[i]+ticks.below(i, x))
+				b.ticks.last = append(b.ticks.last, ticks.first[i]+ticks.below(i, end)-1)
+			}
 		}
 	}
 	f.bins, f.size = &b, len(b.lower)
@@ -44,10 +50,14 @@ func (c *Codec) Cut(at []float64) (fine *Codec, of []uint16, share []float64) {
 // below is the probability that draw gives a value of bin i below x.
 func (b *bins) below(i int, x float64) float64 {
 	if g := &b.ticks; g.first != nil {
-		n := int(g.last[i]-g.first[i]) + 1
-		k := sort.Search(n, func(k int) bool { return g.value(g.first[i]+int64(k)) >= x })
-		return float64(k) / float64(n)
+		return float64(g.below(i, x)) / float64(g.last[i]-g.first[i]+1)
 	}
 	lo, hi := b.bounds(i)
 	return min(max((x-lo)/(hi-lo), 0), 1)
+}
+
+// below is the number of ticks of bin i below x.
+func (g *ticks) below(i int, x float64) int64 {
+	n := int(g.last[i] - g.first[i] + 1)
+	return int64(sort.Search(n, func(k int) bool { return g.value(g.first[i]+int64(k)) >= x }))
 }

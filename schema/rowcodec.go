@@ -93,6 +93,17 @@ func newRowCodec(ps *problems, s *Schema, codecs []*Codec) *RowCodec {
 	return r
 }
 
+// Refined is the codec of rows in whose columns fine tells more values apart: codecs that
+// [Codec.Cut] gave, by column. It is for drawing: it reads no row.
+func (r *RowCodec) Refined(fine map[int]*Codec) *RowCodec {
+	out := *r
+	out.codecs = slices.Clone(r.codecs)
+	for i, c := range fine {
+		out.codecs[i] = c
+	}
+	return &out
+}
+
 // Codecs are those of the columns, as [Schema.Codecs] gives them.
 func (r *RowCodec) Codecs() []*Codec { return r.codecs }
 

@@ -81,6 +81,11 @@ func (c *csvWriter) Write(t *Table) error {
 		return err
 	}
 	codecs := c.codec.Codecs()
+	for k, f := range c.columns {
+		if fixed := c.cells[k].fixed; fixed != nil && len(fixed) != codecs[f.Column].Size() {
+			c.cells[k].fixed, c.whole = nil, true
+		}
+	}
 	for row := range t.rows {
 		if c.whole {
 			c.draw(t, row)

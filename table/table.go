@@ -112,6 +112,7 @@ type Table struct {
 	rows   int
 	cols   []Codes
 	units  []uint32
+	codec  *schema.RowCodec // what codes stand for; nil: as schema has it
 }
 
 // Schema returns the schema that gives the codes their meaning. It must not be
@@ -134,7 +135,8 @@ func (t *Table) Units() []uint32 { return t.units }
 // occur more than once. Unit numbers are kept as they are, so some may no
 // longer occur. It panics if a row is out of range.
 func (t *Table) Select(rows []int) *Table {
-	out := &Table{schema: t.schema, sizes: t.sizes, rows: len(rows), cols: make([]Codes, len(t.cols))}
+	out := &Table{schema: t.schema, sizes: t.sizes, rows: len(rows), codec: t.codec,
+		cols: make([]Codes, len(t.cols))}
 	for i, c := range t.cols {
 		out.cols[i] = NewCodes(t.sizes[i], len(rows))
 		if c.U16 != nil {
@@ -170,11 +172,29 @@ func gather[T any](dst, src []T, rows []int) {
 // slices: the caller must not change them afterwards. A code outside its
 // column's range is an error.
 func FromColumns(s *schema.Schema, cols []Codes, units []uint32) (*Table, error) {
-	sizes := s.Sizes()
+	return fromColumns(&Table{schema: s, sizes: s.Sizes(), cols: cols, units: units})
+}
+
+// Refined is FromColumns for codes of the codec of s or one that tells more values apart
+// ([schema.RowCodec.Refined]), to be written: a [Writer] of schema s takes it.
+func Refined(s *schema.Schema, codec *schema.RowCodec, cols []Codes) (*Table, error) {
+	sizes := make([]int, len(s.Columns))
+	for i, c := range codec.Codecs() {
+		sizes[i] = c.Size()
+	}
+	t := &Table{schema: s, sizes: sizes, cols: cols}
+	if !slices.Equal(sizes, s.Sizes()) {
+		t.codec = codec
+	}
+	return fromColumns(t)
+}
+
+// fromColumns counts the rows of t, and reports what is wrong with it.
+func fromColumns(t *Table) (*Table, error) {
+	s, sizes, cols, units := t.schema, t.sizes, t.cols, t.units
 	if len(cols) != len(sizes) {
 		return nil, fmt.Errorf("table: %d columns of codes for a schema of %d", len(cols), len(sizes))
 	}
-	t := &Table{schema: s, sizes: sizes, cols: cols, units: units}
 	if len(cols) > 0 {
 		t.rows = cols[0].Len()
 	}

@@ -96,10 +96,14 @@ type decoder struct {
 
 // check reports whether the codes of t mean what they mean in d's schema.
 func (d *decoder) check(t *Table) error {
+	if t.codec != nil {
+		d.codec = t.codec // refined, as all tables of this writer are
+	}
 	if t.schema == d.schema {
 		return nil
 	}
-	if !slices.Equal(t.sizes, d.schema.Sizes()) || t.schema.Fingerprint() != d.schema.Fingerprint() {
+	if t.codec == nil && !slices.Equal(t.sizes, d.schema.Sizes()) ||
+		t.schema.Fingerprint() != d.schema.Fingerprint() {
 		return errors.New("table: the table has another schema than its writer")
 	}
 	return nil

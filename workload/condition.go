@@ -7,13 +7,13 @@ import (
 
 // Conditions are the counts of the given conditions, written as under the key where of a workload
 // file, each named by its text. An error says which text it is about and wraps ErrInvalid.
-// A bound lies between two bins, unless within: then an item may be [Fine].
-func Conditions(s *schema.Schema, within bool, texts ...string) ([]Item, error) {
+// A bound may cut a bin: then the item has a [Fine].
+func Conditions(s *schema.Schema, texts ...string) ([]Item, error) {
 	codecs, err := s.Codecs()
 	if err != nil {
 		return nil, err
 	}
-	p := &fileParser{schema: s, codecs: codecs, fine: within}
+	p := &fileParser{schema: s, codecs: codecs, fine: true}
 	var out []Item
 	for _, text := range texts {
 		x, fine, err := p.within(func(columns func(string) (column, error)) (table.Expr, error) {

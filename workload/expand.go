@@ -16,7 +16,7 @@ const maxTerms = 4096
 // expected is the expected number of rows of a model that satisfy the condition of a count.
 func (it Item) expected(m *marginal.Model, g *marginal.Grouping) (float64, error) {
 	sum := 0.0
-	err := it.shares(g.CodeSizes(), func(shares map[int][]float64) {
+	err := it.Products(g.CodeSizes(), func(_ map[int][]bool, shares map[int][]float64) {
 		weights := make(map[int][]float64, len(shares))
 		for c, x := range shares {
 			weights[c] = g.Weights(c, x)
@@ -26,14 +26,14 @@ func (it Item) expected(m *marginal.Model, g *marginal.Grouping) (float64, error
 	return sum, err
 }
 
-// Products writes a condition as disjoint products and calls do with each: the codes that it
+// products writes a condition as disjoint products and calls do with each: the codes that it
 // allows, one entry a code, of each column that it restricts; do may keep the map. sizes are the
 // codes of each column.
 //
 // It is Shannon expansion: fix a column that the condition touches; codes that leave the same
 // condition on the other columns go together; repeat. A conjunction is one product, a disjunction
 // of d columns d. More than 4096 products are refused (ErrTooLarge).
-func Products(x table.Expr, sizes []int, do func(allow map[int][]bool)) error {
+func products(x table.Expr, sizes []int, do func(allow map[int][]bool)) error {
 	e := expander{sizes: sizes, fixed: map[int][]bool{}, do: do}
 	return e.expand(simplify(x))
 }

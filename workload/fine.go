@@ -3,14 +3,16 @@ package workload
 import (
 	"math"
 
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
 // Fine says how the codes of a column are cut into finer ones, by which a condition tells values
-// inside a bin apart.
+// inside a bin apart: see [schema.Codec.Cut].
 type Fine struct {
-	of    []uint16  // of each finer code, the code
-	share []float64 // of each, the probability that a value drawn for its code falls into it
+	Codec *schema.Codec // of the finer codes
+	Of    []uint16      // of each finer code, the code
+	Share []float64     // of each, the probability that a value drawn for its code falls into it
 }
 
 // cuts are where conditions cut bins, by column.
@@ -42,7 +44,8 @@ func (p *fileParser) within(read func(columns func(string) (column, error)) (tab
 		c, err := p.column(name)
 		if at := found[c.index]; err == nil && at != nil {
 			var f Fine
-			c.codec, f.of, f.share = c.codec.Cut(at)
+			f.Codec, f.Of, f.Share = c.codec.Cut(at)
+			c.codec = f.Codec
 			fine[c.index] = f
 		}
 		return c, err
@@ -57,28 +60,32 @@ func (it Item) sizes(sizes []int) []int {
 	}
 	out := append([]int(nil), sizes...)
 	for c, f := range it.Fine {
-		out[c] = len(f.of)
+		out[c] = len(f.Of)
 	}
 	return out
 }
 
-// shares writes the condition of a count as disjoint products and calls do with each: of each
-// column that it restricts, the share of each code that is allowed.
-func (it Item) shares(sizes []int, do func(shares map[int][]float64)) error {
-	return Products(it.Where, it.sizes(sizes), func(allow map[int][]bool) {
+// Products writes the condition of a count as disjoint products and calls do with each: of each
+// column that it restricts, which codes (of a column of Fine, finer ones) are allowed, and the
+// share of each of the sizes[c] codes of the column that is. More than 4096 products are refused
+// (ErrTooLarge).
+func (it Item) Products(
+	sizes []int, do func(allow map[int][]bool, shares map[int][]float64),
+) error {
+	return products(it.Where, it.sizes(sizes), func(allow map[int][]bool) {
 		out := make(map[int][]float64, len(allow))
 		for c, codes := range allow {
 			out[c] = make([]float64, sizes[c])
 			for code, ok := range codes {
 				switch f, cut := it.Fine[c]; {
 				case ok && cut:
-					out[c][f.of[code]] += f.share[code]
+					out[c][f.Of[code]] += f.Share[code]
 				case ok:
 					out[c][code] = 1
 				}
 			}
 		}
-		do(out)
+		do(allow, out)
 	})
 }
 
@@ -86,7 +93,7 @@ func (it Item) shares(sizes []int, do func(shares map[int][]float64)) error {
 // the condition of the item.
 func (it Item) onTable(t *table.Table) (float64, error) {
 	sum := 0.0
-	err := it.shares(t.Schema().Sizes(), func(shares map[int][]float64) {
+	err := it.Products(t.Schema().Sizes(), func(_ map[int][]bool, shares map[int][]float64) {
 		for r := range t.Rows() {
 			p := 1.0
 			for c, share := range shares {

@@ -70,7 +70,7 @@ func TestFineConditions(t *testing.T) {
 		},
 		"age >= 20": func(v [4]schema.Value) bool { return !v[0].Missing && v[0].Int >= 20 },
 	} {
-		items, err := Conditions(s, true, text)
+		items, err := Conditions(s, text)
 		if err != nil {
 			t.Fatal(text, err)
 		}
@@ -120,10 +120,16 @@ func TestFineConditions(t *testing.T) {
 		if err != nil || math.Abs(on[0][0]-got[0][0]) > .1*n {
 			t.Errorf("%s: on the model %v, %v; on the table %v", text, on, err, got)
 		}
-		if _, err := Conditions(s, false, text); (err == nil) != (text == "age >= 20") {
+		if err := between(s, text); (err == nil) != (text == "age >= 20") {
 			t.Errorf("%s, between bins only: %v", text, err)
 		}
 	}
+}
+
+// between is the error about a condition in a file of which bounds lie between bins.
+func between(s *schema.Schema, text string) error {
+	_, err := Parse([]byte("decoy_workload: 1\nqueries:\n  - where: \""+text+"\"\n"), s)
+	return err
 }
 
 // A file of questions to a model may cut bins, one that a method measures may not.
@@ -156,14 +162,15 @@ func TestNoWholeValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"age = 33.5", "age != 33.5", "age in (33, 33.5)"} {
-		for _, within := range []bool{true, false} {
-			_, err := Conditions(s, within, text)
-			if !errors.Is(err, ErrInvalid) || within && !strings.Contains(err.Error(), "has no value 33.5") {
-				t.Errorf("%s: %v", text, err)
-			}
+		_, err := Conditions(s, text)
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "has no value 33.5") {
+			t.Errorf("%s: %v", text, err)
+		}
+		if err := between(s, text); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s, between bins only: %v", text, err)
 		}
 	}
-	if _, err := Conditions(s, true, "age = 33.0"); err != nil {
+	if _, err := Conditions(s, "age = 33.0"); err != nil {
 		t.Error(err)
 	}
 }

@@ -602,7 +602,7 @@ func TestSignsInValues(t *testing.T) {
 		"income == '>50K'": {false, true}, "income > 50K": nil, "income = <= >50K": nil,
 		"income <= >50K": nil, "income=>": nil,
 	} {
-		items, err := Conditions(s, false, text)
+		items, err := Conditions(s, text)
 		if want == nil {
 			if !errors.Is(err, ErrInvalid) {
 				t.Errorf("%s: %v", text, err)
@@ -628,11 +628,11 @@ func TestSignsInValues(t *testing.T) {
 
 func TestConditions(t *testing.T) {
 	s := peopleSchema(t)
-	items, err := Conditions(s, false, "sex = F", "kids > 2")
+	items, err := Conditions(s, "sex = F", "kids > 2")
 	if err != nil || len(items) != 2 || items[1].Name != "kids > 2" {
 		t.Fatal(items, err)
 	}
-	if _, err := Conditions(s, false, "sex = F", "kids > many"); !errors.Is(err, ErrInvalid) ||
+	if _, err := Conditions(s, "sex = F", "kids > many"); !errors.Is(err, ErrInvalid) ||
 		!strings.Contains(err.Error(), "kids > many") {
 		t.Errorf("error %v", err)
 	}

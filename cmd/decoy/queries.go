@@ -148,7 +148,7 @@ func (q *queriesAnswer) workload(m *release.Model, paths []string) (*workload.Wo
 			items = append(items, w.Item(i))
 		}
 	}
-	counts, err := workload.Conditions(m.Schema(), true, q.where...)
+	counts, err := workload.Conditions(m.Schema(), q.where...)
 	if err != nil {
 		return nil, err
 	}

@@ -181,11 +181,11 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {
 
 // givenOf is the model under a condition, and what it says of the number of such rows.
 func givenOf(m *release.Model, where string) (*release.Given, string, error) {
-	items, err := workload.Conditions(m.Schema(), false, where)
+	items, err := workload.Conditions(m.Schema(), where)
 	if err != nil {
 		return nil, "", usagef("--where %w", err)
 	}
-	g, err := m.Given(items[0].Where)
+	g, err := m.Given(items[0])
 	if err != nil {
 		return nil, "", fmt.Errorf("--where %w", err)
 	}
