@@ -91,8 +91,8 @@ func TestGiven(t *testing.T) {
 }
 
 // TestGivenWithinBins: conditions that cut bins hold for every row that is written, and the rows
-// are distributed as those of the model for which they hold. Null: the number of rows in each part is
-// binomial with the share that it has among the rows of a large sample without a condition that
+// are distributed as those of the model for which they hold. Null: the number of rows in each part
+// is binomial with the share that it has among the rows of a large sample without a condition that
 // satisfy it; z = 5 of the difference has a false-alarm rate below 6e-7 each.
 func TestGivenWithinBins(t *testing.T) {
 	s, err := schema.Parse([]byte(`

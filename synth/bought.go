@@ -40,7 +40,7 @@ func RunBought(
 	if buy.Target, err = f.Unseen(t.Names()); err != nil {
 		return nil, nil, err
 	}
-	o.Progress.Report("reserving, then reading", 0)
+	o.Progress.Report("reserving the budget", 0)
 	o.Plan, o.Price, o.Method, o.Program = plan.Composition(), nil, f.Name(), program(o.Tool)
 	texts, err := text.Open(ctx, t, o.Options)
 	if err != nil {

@@ -122,7 +122,7 @@ func Run(
 	if o.Forecast != nil {
 		o.Forecast(plan.Forecast())
 	}
-	o.Progress.Report("reserving, then reading", 0)
+	o.Progress.Report("reserving the budget", 0)
 	o.Plan, o.Price, o.Method = plan.Composition(), PriceOf(plan), f.Name()
 	o.Program = program(o.Tool)
 	s, err := privacy.Open(ctx, rows, o.Options)
