@@ -1046,6 +1046,31 @@ var mutants = []mutant{
 		"./table TestRelatedRefusesOrMends",
 	},
 	{
+		"of cells that are one, the last of another engine's counts stays", "privacy/joint.go",
+		"counts[k] += from.Counts[i]", "counts[k] = from.Counts[i]", "./privacy TestJointCounts",
+	},
+	{
+		"the first column of another engine's counts is left out", "privacy/joint.go", "at >= 0 {",
+		"at > 0 {", "./privacy TestJointCounts",
+	},
+	{
+		"another engine's counts may be of several tables", "internal/engine/engine.go",
+		"|| rows != total {", "|| rows < total-9 {", "./privacy TestJointIsOneTable",
+	},
+	{
+		"another engine's counts may be below zero", "internal/engine/engine.go", "if n < 0 {",
+		"if n < -9 {", "./privacy TestJointIsOneTable",
+	},
+	{
+		"rows that are counted elsewhere are lent", "privacy/release.go", "case s.joint != nil:",
+		"case s.joint != nil && s.closed:", "./privacy TestJointRefuses",
+	},
+	{
+		"how far another engine is leaves", "internal/engine/helper/helper.go",
+		"case progress != nil:\n\t\t\tprogress(r.Progress)", "default:\n\t\t\tprintln(r.Progress)",
+		"./internal/replay TestVerbs/counted_elsewhere/lenient",
+	},
+	{
 		"rows print", "privacy/rows.go",
 		"func (r *Rows) MarshalText() ([]byte, error) { return nil, access.ErrPrivate }", "",
 		"./privacy TestNothingPrintsARow",

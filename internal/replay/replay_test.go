@@ -14,6 +14,8 @@ package replay
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +35,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -43,6 +46,12 @@ var binary string
 // TestMain builds decoy with the tag. It looks at every source file, so that go test knows what its
 // result depends on and keeps none of an older program.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == helper.Verb {
+		if err := count(); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	dir, err := os.MkdirTemp("", "replay")
 	if err == nil {
 		err = filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -56,6 +65,9 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		err = build(binary, "-tags", "seam")
 	}
+	if self, no := os.Executable(); err == nil {
+		err = errors.Join(no, os.Symlink(self, filepath.Join(dir, "decoy-spark")))
+	}
 	code := 1
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -64,6 +76,37 @@ func TestMain(m *testing.M) {
 	}
 	os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// count is decoy-spark for the program under test: it counts in.csv, or says that this breaks the
+// schema. How far it is depends on the rows.
+func count() error {
+	var r helper.Request
+	if err := json.NewDecoder(os.Stdin).Decode(&r); err != nil {
+		return err
+	}
+	out := json.NewEncoder(os.Stdout)
+	s, err := schema.Parse([]byte(r.Schema))
+	if err != nil {
+		return err
+	}
+	t, _, err := table.Read(context.Background(), "in.csv", s, table.ReadOptions{})
+	if err != nil {
+		return out.Encode(helper.Reply{Error: "a cell", Data: true})
+	}
+	for i := range t.Rows() % 100 {
+		out.Encode(helper.Reply{Progress: float64(i) / 100})
+	}
+	for _, set := range r.Sets {
+		n := 1
+		for _, c := range set {
+			n *= s.Sizes()[c]
+		}
+		counts := make([]int64, n)
+		t.CountTo(counts, set)
+		out.Encode(helper.Reply{Counts: counts})
+	}
+	return out.Encode(helper.Reply{Done: true})
 }
 
 // build makes a program of decoy.

@@ -77,6 +77,12 @@ func TestVerbs(t *testing.T) {
 			"generate - --schema in.yaml --epsilon 1 --ledger my.ledger --method aim " +
 				"--set time_limit=1s --seed 7 --out out.csv",
 		}, everywhere},
+		{"counted elsewhere", []string{
+			"fit sc://h/t --schema in.yaml --epsilon 1 --method mst --ledger my.ledger --model m.decoy",
+			"generate sc://h/t --schema in.yaml --epsilon 1 --ledger my.ledger --method aim " +
+				"--set time_limit=1s --seed 7 --out out.csv",
+			"ledger show my.ledger",
+		}, everywhere},
 		{"constraints", []string{
 			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --out out.csv --model m.decoy",
 			"generate in.csv --schema in.yaml --epsilon 1 --seed 7 --method aim " +
