@@ -52,6 +52,9 @@ func predict(cmd *cobra.Command, t *terminal, model, input, out string) error {
 		[]job.NamedPath{job.At("MODEL.json", model), job.At("TABLE", input)}); err != nil {
 		return err
 	}
+	if _, err := job.FormatOf("TABLE", input); err != nil {
+		return err
+	}
 	if err := job.Readable(model); err != nil {
 		return err
 	}

@@ -181,25 +181,30 @@ const nasty = `columns:
   - {name: day, kind: date, min: 2020-01-01, max: 2020-12-31}
 `
 
-// nastyCSV is n rows with tabs, line ends, quotes and escapes in their cells.
-func nastyCSV(n int) string {
+// nastyCSV is n rows with tabs, line ends, quotes and escapes in their cells, four of each unit. What
+// row i has depends on which(i).
+func nastyCSV(n int, which func(i int) int) string {
 	notes := []string{"a\tb", "\"a\nb\"", `"say ""x"""`, `c\n`, `\N`, "d'", "ä"}
 	var b strings.Builder
 	b.WriteString("n,note,other,x,day,id\n")
 	for i := range n {
-		x := []string{"", "NA", "3.5", "-4", "1e1"}[i%5]
-		fmt.Fprintf(&b, "%d,%s,\"z\nz\",%s,2020-%02d-01,u%d\n", i%10, notes[i%len(notes)], x, i%12+1,
+		k := which(i)
+		x := []string{"", "NA", "3.5", "-4", "1e1"}[k%5]
+		fmt.Fprintf(&b, "%d,%s,\"z\nz\",%s,2020-%02d-01,u%d\n", k%10, notes[k%len(notes)], x, k%12+1,
 			i/4)
 	}
 	return b.String()
 }
+
+// inTurn has all rows differ as much as they can.
+func inTurn(i int) int { return i }
 
 // TestCluster is everything that needs a cluster, on one.
 func TestCluster(t *testing.T) {
 	c := startCluster(t, 2)
 	background := context.Background()
 	s := parse(t, nasty)
-	path := c.file(t, "nasty.csv", nastyCSV(997), 0o644)
+	path := c.file(t, "nasty.csv", nastyCSV(997, inTurn), 0o644)
 
 	t.Run("CSV", func(t *testing.T) { c.same(t, path, path, s) })
 	t.Run("Parquet and a catalogue", func(t *testing.T) {
@@ -241,7 +246,7 @@ func TestCluster(t *testing.T) {
 	})
 	t.Run("wrong schemas", func(t *testing.T) {
 		const cell = "zzsecretzz"
-		bad := c.file(t, "bad.csv", strings.Replace(nastyCSV(50), "2020-03-01", cell, 1), 0o644)
+		bad := c.file(t, "bad.csv", strings.Replace(nastyCSV(50, inTurn), "2020-03-01", cell, 1), 0o644)
 		for source, want := range map[string]string{
 			bad:                   `column "day" has a cell`,
 			bad + "?worker=/no":   "the query has failed",
@@ -314,7 +319,7 @@ func TestCluster(t *testing.T) {
 		// The child reads as slowly as it would for half an hour, of a table that no pipe holds: so
 		// Spark gives it rows when the query is cancelled, and then ends it. One that has all its
 		// rows goes on to its end.
-		big := c.file(t, "big.csv", nastyCSV(150_000), 0o644)
+		big := c.file(t, "big.csv", nastyCSV(150_000, inTurn), 0o644)
 		slow := c.file(t, "slower", "#!/bin/sh\ntouch "+c.dir+"/slower.began\n"+
 			"while [ \"$(head -c 4096 | wc -c)\" -gt 0 ]; do sleep 1; done\nexec "+c.program+
 			" \"$@\"\n", 0o755)
@@ -341,6 +346,7 @@ func TestCluster(t *testing.T) {
 			t.Errorf("tasks began after the query was cancelled:%s", describe(left))
 		}
 	})
+	t.Run("fits", func(t *testing.T) { c.fits(t) })
 	t.Run("no server", func(t *testing.T) {
 		lost := *c
 		lost.host = "127.0.0.1:1"
@@ -423,15 +429,7 @@ func (c *cluster) processes(word string) (pids []int) {
 // killExecutors kills the executors in which slow workers run.
 func (c *cluster) killExecutors() (n int) {
 	for _, pid := range c.processes("count-worker") {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			continue
-		}
-		after := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		parent, err := strconv.Atoi(after[1])
-		if err != nil {
-			continue
-		}
+		parent := parentOf(pid)
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent))
 		if bytes.Contains(line, []byte("CoarseGrainedExecutorBackend")) &&
 			syscall.Kill(parent, syscall.SIGKILL) == nil {
@@ -439,4 +437,15 @@ func (c *cluster) killExecutors() (n int) {
 		}
 	}
 	return n
+}
+
+// parentOf is the parent of a process, or 0.
+func parentOf(pid int) int {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	after := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(after) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(after[1])
+	return parent
 }

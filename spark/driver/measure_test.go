@@ -1,16 +1,23 @@
 package driver
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/apache/spark-connect-go/v35/spark/sql"
+	"golang.org/x/sys/unix"
 
+	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -18,18 +25,23 @@ import (
 var measure = flag.Int("measure", 0,
 	"also measure counting tables of up to `N` rows, from a million")
 
-// measuredColumns are those of the table that TestMeasure counts: 45 pairs of 144 cells.
-const measuredColumns = 10
+const (
+	measuredColumns = 10         // of the table that TestMeasure counts: 45 pairs of 144 cells
+	mostGrouped     = 10_000_000 // rows for GROUPING SETS, which would take a quarter of an hour for more
+)
 
-// TestMeasure prints how long counting takes, in one run: all pairs of ten columns of twelve codes,
-// by decoy-spark, by one query with GROUPING SETS on the same cluster, and from the same files
-// here on one core; with one worker, then with two. The first queries start the executors.
+// TestMeasure prints how long counting takes: all pairs of ten columns of twelve codes, by
+// decoy-spark, by one query with GROUPING SETS on the same cluster, and from the same files here
+// on one core; with one worker, then with two, each with all of its processes on one core of its
+// own. The first row of figures has the start of the executors in it, the second is what a query
+// costs without rows. Memory is the peak of a child, and of decoy-spark here.
 //
 //	cd spark && go test ./driver -run TestMeasure -v -timeout 1h -args -measure 1000000
 func TestMeasure(t *testing.T) {
 	if *measure == 0 {
 		t.Skip("not asked for: -args -measure 10000000")
 	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for workers := 1; workers <= 2 && (workers == 1 || *running == ""); workers++ {
 		t.Run(fmt.Sprintf("workers %d", workers), func(t *testing.T) { measureOn(t, workers) })
 	}
@@ -38,6 +50,7 @@ func TestMeasure(t *testing.T) {
 // measureOn measures on a cluster of its own, or on the one that was named.
 func measureOn(t *testing.T, workers int) {
 	c := startCluster(t, workers)
+	c.pin(t)
 	ctx := context.Background()
 	session, err := sql.NewSessionBuilder().Remote("sc://" + c.host).Build(ctx)
 	if err != nil {
@@ -56,49 +69,67 @@ func measureOn(t *testing.T, workers int) {
 	if s, err = s.Clone(), s.Validate(); err != nil {
 		t.Fatal(err)
 	}
+	text, err := s.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
 	timed := func(what string, rows int, do func() error) {
 		t.Helper()
+		peaks := c.watch()
 		begin := time.Now()
 		if err := do(); err != nil {
 			t.Fatal(err)
 		}
 		took := time.Since(begin).Seconds()
-		t.Logf("%-14s %10d rows  %7.1f s  %9.0f rows/s", what, rows, took, float64(rows)/took)
+		task, driver := peaks()
+		t.Logf("%-14s %10d rows  %7.1f s  %9.0f rows/s  %4d MB a task  %4d MB here", what, rows, took,
+			float64(rows)/took, task>>20, driver>>20)
 	}
 	for rows := 1; rows <= *measure; rows = max(1_000_000, rows*10) {
 		path := fmt.Sprintf("%s/m%d.parquet", c.dir, rows)
 		c.sql(t, fmt.Sprintf("CREATE TABLE m%d USING parquet LOCATION '%s' AS SELECT %s FROM "+
 			"range(0, %d, 1, 2)", rows, path, strings.Join(columns, ", "), rows))
-		timed("decoy-spark", rows, func() error {
-			_, err := c.count(ctx, path, s, pairs(s))
+		count := func() error {
+			_, err := helper.Count(ctx, c.program, helper.Request{Source: "sc://" + c.host + "/" + path,
+				Schema: string(text), Sets: pairs(s)}, nil)
 			return err
-		})
-		timed("GROUPING SETS", rows, func() error {
-			frame, err := session.Sql(ctx, fmt.Sprintf("SELECT %s, COUNT(*) FROM parquet.`%s` "+
-				"GROUP BY GROUPING SETS (%s)", names(s), path, strings.Join(sets, ", ")))
-			if err == nil {
-				_, err = frame.Collect(ctx)
-			}
-			return err
-		})
-		timed("here", rows, func() error {
-			files, _ := filepath.Glob(path + "/*.parquet")
-			for _, f := range files {
-				tab, _, err := table.Read(ctx, f, s, table.ReadOptions{})
-				if err != nil {
-					return err
+		}
+		timed("decoy-spark", rows, count)
+		if rows <= 1_000_000 { // what is compiled only when it has been run often is compiled now
+			timed("decoy-spark", rows, count)
+		}
+		if rows <= mostGrouped {
+			timed("GROUPING SETS", rows, func() error {
+				frame, err := session.Sql(ctx, fmt.Sprintf("SELECT %s, COUNT(*) FROM parquet.`%s` "+
+					"GROUP BY GROUPING SETS (%s)", names(s), path, strings.Join(sets, ", ")))
+				if err == nil {
+					_, err = frame.Collect(ctx)
 				}
-				for _, set := range pairs(s) {
-					n := 1
-					for _, col := range set {
-						n *= s.Sizes()[col]
-					}
-					tab.CountTo(make([]int64, n), set)
-				}
-			}
-			return nil
-		})
+				return err
+			})
+		}
+		timed("here", rows, func() error { return countHere(ctx, path, s) })
+		os.RemoveAll(path)
 	}
+}
+
+// countHere counts the files of a folder, as decoy does before it fits one.
+func countHere(ctx context.Context, path string, s *schema.Schema) error {
+	files, _ := filepath.Glob(path + "/*.parquet")
+	for _, f := range files {
+		tab, _, err := table.Read(ctx, f, s, table.ReadOptions{})
+		if err != nil {
+			return err
+		}
+		for _, set := range pairs(s) {
+			n := 1
+			for _, col := range set {
+				n *= s.Sizes()[col]
+			}
+			tab.CountTo(make([]int64, n), set)
+		}
+	}
+	return nil
 }
 
 // names are the columns, with commas between them.
@@ -108,4 +139,68 @@ func names(s *schema.Schema) string {
 		out = append(out, c.Name)
 	}
 	return strings.Join(out, ", ")
+}
+
+// pin gives each worker, and all that it has started and will start, one core.
+func (c *cluster) pin(t *testing.T) {
+	t.Helper()
+	var all unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		t.Fatal(err)
+	}
+	core, cores := -1, 64*len(all)
+	for _, pid := range c.processes("deploy.worker.Worker") {
+		for core = (core + 1) % cores; !all.IsSet(core); core = (core + 1) % cores {
+		}
+		var one unix.CPUSet
+		one.Set(core)
+		pids := []int{pid}
+		for _, p := range c.processes("CoarseGrainedExecutorBackend") {
+			if parentOf(p) == pid {
+				pids = append(pids, p)
+			}
+		}
+		for _, p := range pids {
+			threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", p))
+			for _, thread := range threads {
+				id, _ := strconv.Atoi(filepath.Base(thread))
+				if err := unix.SchedSetaffinity(id, &one); err != nil {
+					t.Log(err) // a thread that has ended
+				}
+			}
+		}
+		t.Logf("a worker with %d executors on core %d", len(pids)-1, core)
+	}
+}
+
+// watch looks at the memory of the children and of decoy-spark here, in bytes; what it returns
+// ends that and says the most that one of them had.
+func (c *cluster) watch() func() (task, driver int) {
+	var group sync.WaitGroup
+	end, task, driver := make(chan struct{}), 0, 0
+	group.Go(func() {
+		for {
+			for _, pid := range c.processes(c.program + "\x00count") {
+				status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+				_, peak, _ := strings.Cut(string(status), "VmHWM:")
+				kilobytes, _ := strconv.Atoi(strings.TrimSpace(peak[:max(0, strings.Index(peak, "kB"))]))
+				if bytes.Contains(line, []byte(Verb)) {
+					task = max(task, kilobytes<<10)
+				} else {
+					driver = max(driver, kilobytes<<10)
+				}
+			}
+			select {
+			case <-end:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	})
+	return func() (int, int) {
+		close(end)
+		group.Wait()
+		return task, driver
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
@@ -29,6 +30,10 @@ func main() {
 	case len(args) == 1 && args[0] == helper.Verb:
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
+		signal.Ignore(syscall.SIGPIPE) // what cannot be written is an error
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go whileStarted(cancel)
 		if err := count(ctx, os.Stdin, os.Stdout); err != nil {
 			os.Exit(1)
 		}
@@ -39,6 +44,14 @@ func main() {
 			"--schema S --epsilon E --ledger L --model M (decoy help scale)")
 		os.Exit(2)
 	}
+}
+
+// whileStarted calls end when the program that started this one has ended, however it did.
+func whileStarted(end func()) {
+	for by := os.Getppid(); os.Getppid() == by; {
+		time.Sleep(time.Second)
+	}
+	end()
 }
 
 // count answers one request.
