@@ -181,8 +181,8 @@ const nasty = `columns:
   - {name: day, kind: date, min: 2020-01-01, max: 2020-12-31}
 `
 
-// nastyCSV is n rows with tabs, line ends, quotes and escapes in their cells, four of each unit. What
-// row i has depends on which(i).
+// nastyCSV is n rows with tabs, line ends, quotes and escapes in their cells, four of each unit.
+// What row i has depends on which(i).
 func nastyCSV(n int, which func(i int) int) string {
 	notes := []string{"a\tb", "\"a\nb\"", `"say ""x"""`, `c\n`, `\N`, "d'", "ä"}
 	var b strings.Builder
@@ -431,7 +431,7 @@ func (c *cluster) killExecutors() (n int) {
 	for _, pid := range c.processes("count-worker") {
 		parent := parentOf(pid)
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent))
-		if bytes.Contains(line, []byte("CoarseGrainedExecutorBackend")) &&
+		if bytes.Contains(line, []byte(executor)) &&
 			syscall.Kill(parent, syscall.SIGKILL) == nil {
 			n++
 		}
@@ -440,12 +440,15 @@ func (c *cluster) killExecutors() (n int) {
 }
 
 // parentOf is the parent of a process, or 0.
-func parentOf(pid int) int {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	after := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(after) < 2 {
-		return 0
+func parentOf(pid int) (parent int) {
+	if stat := statOf(pid); len(stat) > 1 {
+		parent, _ = strconv.Atoi(stat[1])
 	}
-	parent, _ := strconv.Atoi(after[1])
 	return parent
+}
+
+// statOf is what /proc/PID/stat has behind the name, from the state.
+func statOf(pid int) []string {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 }

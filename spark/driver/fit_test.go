@@ -53,8 +53,8 @@ func (c *cluster) fits(t *testing.T) {
 		slow := c.file(t, "resumed", "#!/bin/sh\nif [ ! -e "+c.dir+"/quick ]; then\ntouch "+c.dir+
 			"/resumed.began\nwhile [ \"$(head -c 4096 | wc -c)\" -gt 0 ]; do sleep 1; done\nfi\nexec "+
 			c.program+" \"$@\"\n", 0o755)
-		fit := "fit sc://" + c.host + "/" + big + "?worker=" + slow + " --schema units.yaml --epsilon 1 " +
-			"--method mst --ledger resumed.ledger --model resumed.decoy"
+		fit := "fit sc://" + c.host + "/" + big + "?worker=" + slow + " --schema units.yaml " +
+			"--epsilon 1 --method mst --ledger resumed.ledger --model resumed.decoy"
 		for _, how := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 			os.Remove(c.dir + "/resumed.began")
 			cmd := c.command(fit)

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -22,24 +21,25 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-var measure = flag.Int("measure", 0,
-	"also measure counting tables of up to `N` rows, from a million")
+var measure = flag.String("measure", "", "also measure counting tables of so many rows: `N,N...`")
 
 const (
 	measuredColumns = 10         // of the table that TestMeasure counts: 45 pairs of 144 cells
-	mostGrouped     = 10_000_000 // rows for GROUPING SETS, which would take a quarter of an hour for more
+	mostGrouped     = 10_000_000 // rows for GROUPING SETS, which take it three minutes
 )
 
 // TestMeasure prints how long counting takes: all pairs of ten columns of twelve codes, by
 // decoy-spark, by one query with GROUPING SETS on the same cluster, and from the same files here
 // on one core; with one worker, then with two, each with all of its processes on one core of its
 // own. The first row of figures has the start of the executors in it, the second is what a query
-// costs without rows. Memory is the peak of a child, and of decoy-spark here.
+// costs without rows. CPU is the seconds that executors and children had of their cores: on a
+// machine that does something else too, it says more than the time. Memory is the peak of a child,
+// of an executor, and of decoy-spark here.
 //
 //	cd spark && go test ./driver -run TestMeasure -v -timeout 1h -args -measure 1000000
 func TestMeasure(t *testing.T) {
-	if *measure == 0 {
-		t.Skip("not asked for: -args -measure 10000000")
+	if *measure == "" {
+		t.Skip("not asked for: -args -measure 1000000,10000000")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for workers := 1; workers <= 2 && (workers == 1 || *running == ""); workers++ {
@@ -75,17 +75,21 @@ func measureOn(t *testing.T, workers int) {
 	}
 	timed := func(what string, rows int, do func() error) {
 		t.Helper()
-		peaks := c.watch()
+		peaks, busy := c.watch(), c.busy()
 		begin := time.Now()
 		if err := do(); err != nil {
 			t.Fatal(err)
 		}
 		took := time.Since(begin).Seconds()
-		task, driver := peaks()
-		t.Logf("%-14s %10d rows  %7.1f s  %9.0f rows/s  %4d MB a task  %4d MB here", what, rows, took,
-			float64(rows)/took, task>>20, driver>>20)
+		m := peaks()
+		t.Logf("%-13s %9d rows %6.1f s, CPU %6.1f s, %8.0f rows/s; MB: child %d, executor %d, here %d",
+			what, rows, took, c.busy()-busy, float64(rows)/took, m[0], m[1], m[2])
 	}
-	for rows := 1; rows <= *measure; rows = max(1_000_000, rows*10) {
+	for _, size := range append([]string{"1"}, strings.Split(*measure, ",")...) {
+		rows, err := strconv.Atoi(size)
+		if err != nil {
+			t.Fatal(err)
+		}
 		path := fmt.Sprintf("%s/m%d.parquet", c.dir, rows)
 		c.sql(t, fmt.Sprintf("CREATE TABLE m%d USING parquet LOCATION '%s' AS SELECT %s FROM "+
 			"range(0, %d, 1, 2)", rows, path, strings.Join(columns, ", "), rows))
@@ -155,7 +159,7 @@ func (c *cluster) pin(t *testing.T) {
 		var one unix.CPUSet
 		one.Set(core)
 		pids := []int{pid}
-		for _, p := range c.processes("CoarseGrainedExecutorBackend") {
+		for _, p := range c.processes(executor) {
 			if parentOf(p) == pid {
 				pids = append(pids, p)
 			}
@@ -173,34 +177,49 @@ func (c *cluster) pin(t *testing.T) {
 	}
 }
 
-// watch looks at the memory of the children and of decoy-spark here, in bytes; what it returns
-// ends that and says the most that one of them had.
-func (c *cluster) watch() func() (task, driver int) {
+// executor is a word in the command line of an executor.
+const executor = "CoarseGrainedExecutorBackend"
+
+// busy is how many seconds executors, and children that have ended, have had of a core.
+func (c *cluster) busy() (seconds float64) {
+	for _, pid := range c.processes(executor) {
+		stat := statOf(pid)
+		for _, field := range stat[min(11, len(stat)):min(15, len(stat))] {
+			ticks, _ := strconv.Atoi(field)
+			seconds += float64(ticks) / 100
+		}
+	}
+	return seconds
+}
+
+// watch looks at the memory of children, of executors and of decoy-spark here; what it returns
+// ends that and says the most that one of them had, in MB.
+func (c *cluster) watch() func() [3]int {
 	var group sync.WaitGroup
-	end, task, driver := make(chan struct{}), 0, 0
+	var most [3]int
+	end := make(chan struct{})
 	group.Go(func() {
 		for {
-			for _, pid := range c.processes(c.program + "\x00count") {
-				status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-				_, peak, _ := strings.Cut(string(status), "VmHWM:")
-				kilobytes, _ := strconv.Atoi(strings.TrimSpace(peak[:max(0, strings.Index(peak, "kB"))]))
-				if bytes.Contains(line, []byte(Verb)) {
-					task = max(task, kilobytes<<10)
-				} else {
-					driver = max(driver, kilobytes<<10)
+			for i, word := range []string{c.program + "\x00" + Verb, executor,
+				c.program + "\x00" + helper.Verb + "\x00"} {
+				for _, pid := range c.processes(word) {
+					status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+					_, peak, _ := strings.Cut(string(status), "VmHWM:")
+					peak, _, _ = strings.Cut(peak, "kB")
+					kilobytes, _ := strconv.Atoi(strings.TrimSpace(peak))
+					most[i] = max(most[i], kilobytes>>10)
 				}
 			}
 			select {
 			case <-end:
 				return
-			case <-time.After(100 * time.Millisecond):
+			case <-time.After(200 * time.Millisecond):
 			}
 		}
 	})
-	return func() (int, int) {
+	return func() [3]int {
 		close(end)
 		group.Wait()
-		return task, driver
+		return most
 	}
 }
