@@ -321,7 +321,7 @@ func TestSampleIsReproducible(t *testing.T) {
 	m := testModel(t)
 	draw := func(n int, seed uint64) string {
 		var buf bytes.Buffer
-		w, err := table.NewWriter(&buf, table.CSV, m.Schema(), ValueRand(seed))
+		w, err := table.NewWriter(&buf, table.CSV, m.Schema(), ValueRand(seed), table.WriterOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

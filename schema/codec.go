@@ -149,3 +149,29 @@ func (c *Codec) check(code uint16) {
 func (c *Column) show(x float64) string {
 	return c.Kind.ordered().show(cmp.Or(c.Format, c.Kind.traits().format), x)
 }
+
+// ColumnOverview is a column of a schema for people and for JSON.
+type ColumnOverview struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`
+	Codes   int    `json:"codes"`
+	Missing bool   `json:"missing"` // whether a cell may be
+	From    string `json:"from"`    // labels of the first code and of the last
+	To      string `json:"to"`
+}
+
+// Overview describes the columns. Its error is that of [Schema.Codecs].
+func (s *Schema) Overview() ([]ColumnOverview, error) {
+	codecs, err := s.Codecs()
+	var out []ColumnOverview
+	for _, c := range codecs {
+		last := c.size - 1
+		missing := c.missing == last
+		if missing {
+			last--
+		}
+		out = append(out, ColumnOverview{c.column.Name, c.column.Kind.String(), c.size, missing, c.Label(0),
+			c.Label(uint16(last))})
+	}
+	return out, err
+}

@@ -54,7 +54,8 @@ func ExampleNewWriter() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	w, err := table.NewWriter(os.Stdout, table.CSV, ward, rand.New(rand.NewPCG(1, 2)))
+	w, err := table.NewWriter(os.Stdout, table.CSV, ward, rand.New(rand.NewPCG(1, 2)),
+		table.WriterOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func repaired(t testing.TB, in *Table) *Table {
 
 func written(t testing.TB, f Format, in *Table) []byte {
 	var b bytes.Buffer
-	w, err := NewWriter(&b, f, in.schema, rand.New(rand.NewPCG(5, 6)))
+	w, err := NewWriter(&b, f, in.schema, rand.New(rand.NewPCG(5, 6)), WriterOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

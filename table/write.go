@@ -10,8 +10,8 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// Writer writes tables of one schema to one stream, one after the other, as a
-// single file. After an error it is of no more use.
+// Writer writes tables of one schema to one stream, one after the other, as a single file. After an
+// error it is of no more use.
 type Writer interface {
 	// Write appends the rows of t.
 	Write(t *Table) error
@@ -19,53 +19,39 @@ type Writer interface {
 	Close() error
 }
 
-// NewWriter returns a writer of tables of schema s to w. Codes are turned into
-// values with u, row by row and in the order of the columns, so that a source
-// in the same state gives the same values in every format and however the rows
-// are split into tables. u may be nil if all columns are categorical or
-// boolean. The unit column of s is not written: synthetic rows have none.
+// WriterOptions say how cells are written. The zero value is ready to use.
+type WriterOptions struct {
+	// in CSV, for a spreadsheet: an apostrophe goes before each cell, and each name, that is a
+	// [Formula]. Such cells are then not those of the schema
+	Safe bool
+	// in Parquet and Arrow: the columns that hold the texts that they have in CSV, with nulls for
+	// missing cells
+	Texts []string
+}
+
+// NewWriter returns a writer of tables of schema s to w. Codes are turned into values with u, row
+// by row and in the order of the columns, so that a source in the same state gives the same values
+// in every format and however the rows are split into tables. u may be nil if all columns are
+// categorical or boolean. The unit column of s is not written: synthetic rows have none.
 //
-// CSV is RFC 4180 with LF line ends and a header unless s.CSV.NoHeader.
-// Parquet and Arrow have dictionary-coded strings, 64-bit integers, doubles, booleans,
-// dates and timestamps in microseconds, with nulls for missing cells; timestamps are in UTC, or of
-// no zone where the format of the column has none.
-func NewWriter(w io.Writer, f Format, s *schema.Schema, u *rand.Rand) (Writer, error) {
+// CSV is RFC 4180 with LF line ends and a header unless s.CSV.NoHeader. Parquet and Arrow have
+// dictionary-coded strings, 64-bit integers, doubles, booleans, dates and timestamps in
+// microseconds, with nulls for missing cells; timestamps are in UTC, or of no zone where the format
+// of the column has none.
+func NewWriter(
+	w io.Writer, f Format, s *schema.Schema, u *rand.Rand, o WriterOptions,
+) (Writer, error) {
 	d, err := newDecoder(s, u)
 	if err != nil {
 		return nil, err
 	}
 	switch f.base() {
 	case CSV:
-		return newCSVWriter(w, f, d, false)
+		return newCSVWriter(w, f, d, o.Safe)
 	case Parquet, Arrow:
-		return newTypedWriter(w, f, d, nil)
+		return newTypedWriter(w, f, d, o.Texts)
 	}
 	return nil, errors.New("table: unknown file format")
-}
-
-// NewSpreadsheetWriter is NewWriter of a CSV file, f, for a spreadsheet: an apostrophe
-// goes before each cell, and each name, that is a [Formula]. Such cells are then
-// not those of the schema.
-func NewSpreadsheetWriter(
-	w io.Writer, f Format, s *schema.Schema, u *rand.Rand,
-) (Writer, error) {
-	d, err := newDecoder(s, u)
-	if err != nil {
-		return nil, err
-	}
-	return newCSVWriter(w, f, d, true)
-}
-
-// NewTextsWriter is NewWriter of Parquet or Arrow in which the columns of these names hold the
-// texts that they have in CSV, with nulls for missing cells.
-func NewTextsWriter(
-	w io.Writer, f Format, s *schema.Schema, u *rand.Rand, texts []string,
-) (Writer, error) {
-	d, err := newDecoder(s, u)
-	if err != nil {
-		return nil, err
-	}
-	return newTypedWriter(w, f, d, texts)
 }
 
 // newDecoder draws values with u.

@@ -94,7 +94,7 @@ func randomCodes(t testing.TB, s *schema.Schema, rows int, rng *rand.Rand) *Tabl
 func write(t testing.TB, f Format, seed uint64, s *schema.Schema, tables ...*Table) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := NewWriter(&b, f, s, rand.New(rand.NewPCG(seed, 1)))
+	w, err := NewWriter(&b, f, s, rand.New(rand.NewPCG(seed, 1)), WriterOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestParquetBatches(t *testing.T) {
 	s := adult()
 	tab := randomCodes(t, s, 1003, rand.New(rand.NewPCG(1, 2)))
 	var b bytes.Buffer
-	w, err := NewWriter(&b, Parquet, s, rand.New(rand.NewPCG(3, 4)))
+	w, err := NewWriter(&b, Parquet, s, rand.New(rand.NewPCG(3, 4)), WriterOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestSpreadsheetSafe(t *testing.T) {
 		"'@SUM(A1),'-9=missing\n'\tx,-3\n\"'\r\",'-9=missing\n-1,-3\n" +
 		"+5.5e3,'-9=missing\n'-,-3\na=b,'-9=missing\n'-1e999,-3\n'-0x1,'-9=missing\n,-3\n"
 	var b bytes.Buffer
-	w, err := NewSpreadsheetWriter(&b, CSV, s, rand.New(rand.NewPCG(1, 2)))
+	w, err := NewWriter(&b, CSV, s, rand.New(rand.NewPCG(1, 2)), WriterOptions{Safe: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestWriterErrors(t *testing.T) {
 	errFull := errors.New("disk full")
 	for _, f := range []Format{CSV, Parquet} {
 		for _, n := range []int{0, 3, 100, 70_000, 500_000} {
-			w, err := NewWriter(&full{n, errFull}, f, s, u)
+			w, err := NewWriter(&full{n, errFull}, f, s, u, WriterOptions{})
 			if err == nil {
 				if err = w.Write(tab); err == nil {
 					err = w.Close()
@@ -338,7 +338,7 @@ func TestWriterErrors(t *testing.T) {
 				t.Errorf("format %d, a disk of %d bytes: got %v", f, n, err)
 			}
 		}
-		w, err := NewWriter(&bytes.Buffer{}, f, s, u)
+		w, err := NewWriter(&bytes.Buffer{}, f, s, u, WriterOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -348,20 +348,20 @@ func TestWriterErrors(t *testing.T) {
 		if err := w.Write(randomCodes(t, adult(), 3, u)); err != nil {
 			t.Errorf("format %d: a table of an equal schema: %v", f, err)
 		}
-		if _, err := NewWriter(&bytes.Buffer{}, f, s, nil); err == nil {
+		if _, err := NewWriter(&bytes.Buffer{}, f, s, nil, WriterOptions{}); err == nil {
 			t.Errorf("format %d: numbers without a source", f)
 		}
 	}
-	if _, err := NewWriter(&bytes.Buffer{}, 0, s, u); err == nil {
+	if _, err := NewWriter(&bytes.Buffer{}, 0, s, u, WriterOptions{}); err == nil {
 		t.Error("no format was accepted")
 	}
 	bad := abc()
 	bad.CSV.Comma = '"'
-	if _, err := NewWriter(&bytes.Buffer{}, CSV, bad, u); err == nil {
+	if _, err := NewWriter(&bytes.Buffer{}, CSV, bad, u, WriterOptions{}); err == nil {
 		t.Error("a quote as the separator was accepted")
 	}
 	if _, err := NewWriter(&bytes.Buffer{}, CSV, &schema.Schema{CSV: schema.CSV{Comma: ','},
-		Columns: []schema.Column{{Name: "a"}}}, u); err == nil {
+		Columns: []schema.Column{{Name: "a"}}}, u, WriterOptions{}); err == nil {
 		t.Error("an invalid schema was accepted")
 	}
 }
@@ -379,7 +379,7 @@ func TestTextsAreThoseOfCSV(t *testing.T) {
 		texts = append(texts, c.Name)
 	}
 	var b bytes.Buffer
-	w, err := NewTextsWriter(&b, Arrow, s, rand.New(rand.NewPCG(5, 6)), texts)
+	w, err := NewWriter(&b, Arrow, s, rand.New(rand.NewPCG(5, 6)), WriterOptions{Texts: texts})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,8 @@ type runner struct {
 // of is the program's number for a block, NaN for whatever else it did.
 func (r *runner) of(t *table.Table) float64 {
 	var text bytes.Buffer
-	w, err := table.NewWriter(&text, table.CSV, t.Schema(), rand.New(rand.NewPCG(1, 1)))
+	w, err := table.NewWriter(&text, table.CSV, t.Schema(), rand.New(rand.NewPCG(1, 1)),
+		table.WriterOptions{})
 	if err == nil {
 		err = errors.Join(w.Write(t), w.Close())
 	}

@@ -155,7 +155,8 @@ func (a *analyze) once(
 	ctx context.Context, m *release.Model, rows int, seed uint64,
 ) ([]estimate, error) {
 	var in, out, said bytes.Buffer
-	w, err := table.NewWriter(&in, table.CSV, m.Schema(), release.ValueRand(seed))
+	w, err := table.NewWriter(&in, table.CSV, m.Schema(), release.ValueRand(seed),
+		table.WriterOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/ledger/limit"
 	"github.com/decoy-dp/decoy/privacy"
@@ -334,7 +335,7 @@ func (b *batch) runAll(ctx context.Context, w *job.Worker, memory int64) []job.R
 		} else if need > memory {
 			out[i].Status = job.Failed
 			out[i].Error = fmt.Sprintf("its forecast of %s for %s is above the memory limit of %s; "+
-				"nothing is spent", bytesText(need), needs.RowsText("rows:"), bytesText(memory))
+				"nothing is spent", spelling.Size(need), needs.RowsText("rows:"), spelling.Size(memory))
 			shown.done(i, out[i])
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/synth"
 )
@@ -61,7 +62,7 @@ func (b *batch) showPlans(memory int64) error {
 					rows += " assumed"
 				}
 				return row(p.number, p.Job, p.Method, job.Short(p.Epsilon), job.Short(p.Delta), p.Calls,
-					p.Noise, rows, bytesText(p.Needs.MemoryBytes), timeText(p.Needs.Seconds), p.Out)
+					p.Noise, rows, spelling.Size(p.Needs.MemoryBytes), timeText(p.Needs.Seconds), p.Out)
 			}},
 		listing[plannedLedger]{head: "LEDGER\tJOBS\tTOTAL\tSPENT NOW\tLIMIT",
 			line: func(p plannedLedger) string {
@@ -99,7 +100,7 @@ func (b *batch) showPlans(memory int64) error {
 	}
 	limits := fmt.Sprintf("%d at a time", b.jobs)
 	if memory > 0 {
-		limits += ", at most " + bytesText(memory) + " together"
+		limits += ", at most " + spelling.Size(memory) + " together"
 	}
 	b.t.say("%s, %s; nothing was read; the forecasts go by the rows that a job says ('rows:'), not "+
 		"by any file", plural(len(b.work), "job", "jobs"), limits)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
@@ -80,7 +81,7 @@ func TestForecasts(t *testing.T) {
 			s, m := n.Seconds/seconds, float64(n.MemoryBytes)/bytes
 			t.Logf("%s %s: %.2f s forecast, %.2f s taken (ratio %.2f); %s forecast, %s taken (ratio %.2f)",
 				name, method, n.Seconds, seconds, s,
-				bytesText(n.MemoryBytes), bytesText(int64(bytes)), m)
+				spelling.Size(n.MemoryBytes), spelling.Size(int64(bytes)), m)
 			if s < .5 || s > 2 || m < .5 || m > 2 {
 				t.Errorf("%s %s: a forecast is off by more than a factor of two", name, method)
 			}

@@ -108,7 +108,7 @@ func (s shownModel) text(w io.Writer) {
 	fmt.Fprintf(w, "schema\t%s, SHA-256 %s\n", sizeText(len(m.Schema().Columns), cells(m.Schema())),
 		spelling.Visible(m.SchemaSHA256))
 	fmt.Fprintf(w, "parameters\t%s, %s\n", spelling.Visible(m.Parameters.Kind),
-		bytesText(int64(m.Parameters.Bytes)))
+		spelling.Size(int64(m.Parameters.Bytes)))
 	for _, line := range m.Describe() {
 		fmt.Fprintf(w, "\t%s\n", line)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -172,11 +173,11 @@ func (p planned) needsText(w io.Writer) {
 		fmt.Fprintf(w, "%s\t%q has %d codes; with %s about %d stand out of the noise\n", head,
 			c.Column, c.Codes, plural(p.Needs.Rows, "row", "rows"), c.Usable)
 	}
-	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", bytesText(p.Needs.MemoryBytes),
-		p.Needs.RowsText("--rows"), bytesText(p.Forecast.MemoryBytes))
+	fmt.Fprintf(w, "memory\t%s with %s, %s of it for the fit\n", spelling.Size(p.Needs.MemoryBytes),
+		p.Needs.RowsText("--rows"), spelling.Size(p.Forecast.MemoryBytes))
 	if e := p.Elsewhere; e != nil {
 		fmt.Fprintf(w, "in Spark\t%s of %d cells in all, %s in each task and here\n",
-			plural(e.Tables, "table", "tables"), e.Cells, bytesText(e.MemoryBytes))
+			plural(e.Tables, "table", "tables"), e.Cells, spelling.Size(e.MemoryBytes))
 	}
 	fmt.Fprintf(w, "time\t%s on one core, %s of it for the fit\n", timeText(p.Needs.Seconds),
 		timeText(p.Forecast.Seconds))
@@ -243,7 +244,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 			if l.Rows.Pair > 0 {
 				pair = fmt.Sprint(wholeRows(l.Rows.Pair))
 			}
-			return row(l.Method, l.Calls, noise, visible, column, pair, bytesText(l.Needs.MemoryBytes),
+			return row(l.Method, l.Calls, noise, visible, column, pair, spelling.Size(l.Needs.MemoryBytes),
 				timeText(l.Needs.Seconds))
 		}})
 	if err != nil {

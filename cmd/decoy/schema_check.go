@@ -45,14 +45,14 @@ $ decoy schema check icu.yaml
 
 // checkedSchema is a schema that is valid.
 type checkedSchema struct {
-	Columns        int                  `json:"columns"`
-	Cells          float64              `json:"cells"`
-	Unit           string               `json:"unit,omitempty"`
-	MaxRowsPerUnit int                  `json:"max_rows_per_unit"`
-	Lenient        bool                 `json:"lenient"`
-	Each           listing[shownColumn] `json:"each"`
-	Constraints    []string             `json:"constraints,omitempty"`
-	Advice         []string             `json:"advice,omitempty"`
+	Columns        int                            `json:"columns"`
+	Cells          float64                        `json:"cells"`
+	Unit           string                         `json:"unit,omitempty"`
+	MaxRowsPerUnit int                            `json:"max_rows_per_unit"`
+	Lenient        bool                           `json:"lenient"`
+	Each           listing[schema.ColumnOverview] `json:"each"`
+	Constraints    []string                       `json:"constraints,omitempty"`
+	Advice         []string                       `json:"advice,omitempty"`
 }
 
 func (s checkedSchema) text(w io.Writer) {
@@ -87,37 +87,17 @@ func (t *terminal) sayGuarantee(m *release.Model) {
 	}
 }
 
-// shownColumn is a column of a schema.
-type shownColumn struct {
-	Name    string      `json:"name"`
-	Kind    schema.Kind `json:"kind"`
-	Codes   int         `json:"codes"`
-	Missing bool        `json:"missing"` // whether a cell may be
-	From    string      `json:"from"`    // labels of the first code and of the last
-	To      string      `json:"to"`
-}
-
 // columnsOf are the columns of a valid schema.
-func columnsOf(s *schema.Schema) listing[shownColumn] {
-	codecs, err := s.Codecs()
+func columnsOf(s *schema.Schema) listing[schema.ColumnOverview] {
+	columns, err := s.Overview()
 	if err != nil {
 		panic("decoy: " + err.Error()) // the schema was validated
 	}
-	out := listing[shownColumn]{head: "COLUMN\tKIND\tCODES\tMISSING\tFROM\tTO",
-		line: func(c shownColumn) string {
+	return listing[schema.ColumnOverview]{columns, "COLUMN\tKIND\tCODES\tMISSING\tFROM\tTO",
+		func(c schema.ColumnOverview) string {
 			return row(c.Name, c.Kind, c.Codes, map[bool]string{true: "yes", false: "no"}[c.Missing],
 				clip(c.From), clip(c.To))
 		}}
-	for _, c := range codecs {
-		last := c.Size() - 1
-		_, missing := c.MissingCode()
-		if missing {
-			last--
-		}
-		out.items = append(out.items, shownColumn{c.Column().Name, c.Column().Kind, c.Size(), missing,
-			c.Label(0), c.Label(uint16(last))})
-	}
-	return out
 }
 
 // clip shortens a label for the table.

@@ -68,19 +68,6 @@ func columnNumbers(numbers []int) string {
 	return noun + " " + text + " of the file"
 }
 
-// bytesText is a size for people.
-func bytesText(n int64) string {
-	switch {
-	case n < 10_000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 10_000_000:
-		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
-	case n < 10_000_000_000:
-		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.0f GB", float64(n)/1e9)
-}
-
 // timeText is a forecast of some seconds for people.
 func timeText(seconds float64) string {
 	switch {

@@ -199,7 +199,8 @@ var allowed = map[string][]string{
 	"spark/driver":           {"internal/engine/helper", "schema", "spark/worker"},
 	"spark/cmd/decoy-spark":  {"internal/engine/helper", "schema", "spark/driver", "spark/worker"},
 	"docs":                   {},
-	"internal/serve":         {"internal/atomicfile", "schema", "table"},
+	"internal/serve": {"accountant", "internal/atomicfile", "internal/spelling", "schema",
+		"schema/exchange", "table"},
 	"cmd/decoy": {
 		"docs", "internal/job", "internal/serve", "internal/spelling", "schema", "table", "accountant",
 		"accountant/pld",

@@ -103,8 +103,7 @@ func writeModel(f *Target, m *release.Model) error {
 // Output is a synthetic table in the making.
 type Output struct {
 	*Target
-	Safe   bool     // no cell of a CSV file is a formula
-	Texts  []string // columns of a Parquet or Arrow file that are written as in CSV
+	table.WriterOptions
 	format table.Format
 }
 
@@ -128,13 +127,7 @@ func (o *Output) Sample(
 	ctx context.Context, m Sampler, s *schema.Schema, n int, seed uint64, progress func(float64),
 ) error {
 	buffer := bufio.NewWriterSize(o, 1<<20)
-	w, err := table.NewWriter(buffer, o.format, s, release.ValueRand(seed))
-	switch {
-	case o.Safe:
-		w, err = table.NewSpreadsheetWriter(buffer, o.format, s, release.ValueRand(seed))
-	case len(o.Texts) > 0 && !o.format.IsCSV():
-		w, err = table.NewTextsWriter(buffer, o.format, s, release.ValueRand(seed), o.Texts)
-	}
+	w, err := table.NewWriter(buffer, o.format, s, release.ValueRand(seed), o.WriterOptions)
 	if err != nil {
 		return err
 	}

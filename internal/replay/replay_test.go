@@ -323,7 +323,7 @@ func (p *place) parquet(description, text string) string {
 	rows, _, err := table.ReadCSV(p.t.Context(), strings.NewReader(text), -1, s, table.ReadOptions{})
 	p.must(err)
 	var b bytes.Buffer
-	w, err := table.NewWriter(&b, table.Parquet, s, rand.New(rand.NewPCG(1, 2)))
+	w, err := table.NewWriter(&b, table.Parquet, s, rand.New(rand.NewPCG(1, 2)), table.WriterOptions{})
 	p.must(err)
 	p.must(w.Write(rows))
 	p.must(w.Close())

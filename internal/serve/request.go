@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
 // request is one request and its answer.
@@ -176,23 +178,13 @@ var errMissing = errors.New("missing")
 
 var functions = template.FuncMap{
 	"lines": func(text string) []string { return strings.Split(text, "\n") },
-	"bytes": sizeText,
+	"bytes": spelling.Size,
 	"short": short,
 	"rows":  func(x float64) string { return short(math.Ceil(x)) },
 	"steps": func() []string { return []string{"Table", "Schema", "Plan", "Run", "Result"} },
 	"next":  func(i int) int { return i + 1 },
 	"base":  base,
 	"words": strings.Fields,
-}
-
-func sizeText(n int64) string {
-	switch {
-	case n < 10_000:
-		return strconv.FormatInt(n, 10) + " bytes"
-	case n < 10_000_000:
-		return strconv.FormatInt((n+500)/1000, 10) + " kB"
-	}
-	return strconv.FormatInt((n+500_000)/1_000_000, 10) + " MB"
 }
 
 // short is a number with three digits, and from a thousand on with commas: 0.05, 1e-09, 15,500.

@@ -8,21 +8,22 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/decoy-dp/decoy/accountant"
 )
 
-func (s *Server) found(q *request) (*run, error) {
-	r := s.runs.find(q.r.PathValue("id"))
-	if r == nil {
-		return nil, errMissing
+// ofRun handles a request about a run.
+func (s *Server) ofRun(handle func(*request, *run) error) func(*request) error {
+	return func(q *request) error {
+		r := s.runs.find(q.r.PathValue("id"))
+		if r == nil {
+			return errMissing
+		}
+		return handle(q, r)
 	}
-	return r, nil
 }
 
-func (s *Server) run(q *request) error {
-	r, err := s.found(q)
-	if err != nil {
-		return err
-	}
+func (s *Server) run(q *request, r *run) error {
 	r.wait(300 * time.Millisecond)
 	v := r.view()
 	titles := map[string]string{"generate": "Making the synthetic table",
@@ -32,29 +33,17 @@ func (s *Server) run(q *request) error {
 }
 
 // state is the part of the page of a run that changes.
-func (s *Server) state(q *request) error {
-	r, err := s.found(q)
-	if err != nil {
-		return err
-	}
+func (s *Server) state(q *request, r *run) error {
 	return s.template(q, 200, "state", r.view())
 }
 
-func (s *Server) interrupt(q *request) error {
-	r, err := s.found(q)
-	if err != nil {
-		return err
-	}
+func (s *Server) interrupt(q *request, r *run) error {
 	r.interrupt()
 	return q.redirect("/run/"+r.ID, nil)
 }
 
 // again resumes a run that stopped, at no further cost.
-func (s *Server) again(q *request) error {
-	r, err := s.found(q)
-	if err != nil {
-		return err
-	}
+func (s *Server) again(q *request, r *run) error {
 	v := r.view()
 	if !v.Resumable {
 		return problemf("This run cannot be resumed.")
@@ -88,10 +77,9 @@ func (s *Server) ledgers(q *request) (out []*account) {
 type inspected struct {
 	Method string `json:"method"`
 	Claim  struct {
-		Epsilon   float64 `json:"epsilon"`
-		Delta     float64 `json:"delta"`
-		Adjacency string  `json:"adjacency"`
-		Unit      string  `json:"unit"`
+		accountant.Budget
+		Adjacency string `json:"adjacency"`
+		Unit      string `json:"unit"`
 	} `json:"claim"`
 	Created string          `json:"created"`
 	Tool    string          `json:"tool"`
@@ -169,11 +157,7 @@ func (s *Server) model(q *request) error {
 }
 
 // file downloads an output of a run.
-func (s *Server) file(q *request) error {
-	r, err := s.found(q)
-	if err != nil {
-		return err
-	}
+func (s *Server) file(q *request, r *run) error {
 	outputs := r.view().Outputs
 	n, err := strconv.Atoi(q.r.PathValue("n"))
 	if err != nil || n < 0 || n >= len(outputs) || r.Verb == "evaluate" {
@@ -250,11 +234,7 @@ func (s *Server) evaluate(q *request) error {
 
 // report shows the page of an evaluation, the only one with figures of the real rows that are not
 // private. It brings its own style, and no script.
-func (s *Server) report(q *request) error {
-	r, err := s.found(q)
-	if err != nil {
-		return err
-	}
+func (s *Server) report(q *request, r *run) error {
 	v := r.view()
 	if v.Verb != "evaluate" || len(v.Outputs) == 0 {
 		return errMissing

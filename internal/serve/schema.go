@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/decoy-dp/decoy/internal/atomicfile"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/schema/exchange"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -49,15 +51,7 @@ func (s *Server) schema(q *request) error {
 	if _, editing := body["Text"]; !editing {
 		body["Schemas"], _ = s.folder.files(schemaEndings)
 		body["Imports"], _ = s.folder.files(importEndings)
-		body["Forms"] = []string{
-			"sdv",
-			"frictionless",
-			"csvw",
-			"croissant",
-			"json-schema",
-			"mbi",
-			"dpsynth",
-		}
+		body["Forms"] = exchange.Formats()
 	}
 	body["Name"] = s.folder.free(stem(c.Table), ".yaml")
 	return s.show(q, "schema.html", page{Title: "Describe the columns", Step: 2, Choice: c,
@@ -94,56 +88,32 @@ func (s *Server) readText(name string) (string, error) {
 		return "", problemf("%s cannot be opened", name)
 	}
 	defer f.Close()
-	b := make([]byte, mostBody/2+1)
-	n := 0
-	for n < len(b) {
-		m, err := f.Read(b[n:])
-		n += m
-		if err != nil {
-			break
-		}
-	}
-	if n == len(b) {
+	const most = mostBody / 2
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if len(b) > most {
 		return "", problemf("%s is too long for this page: edit it in an editor", name)
 	}
-	return string(b[:n]), nil
+	return string(b), err
 }
 
 // judgement is what is to be said of a text that should be a schema.
 type judgement struct {
 	Problems []string
-	Columns  []judgedColumn
+	Columns  []schema.ColumnOverview
 	Notes    []string
-}
-
-type judgedColumn struct {
-	Name, Kind, From, To string
-	Codes                int
-	Missing              bool
 }
 
 // judge reads a schema, as 'schema check' does.
 func judge(text string) (out judgement) {
 	s, err := schema.Parse([]byte(text))
-	var codecs []*schema.Codec
 	if err == nil {
-		codecs, err = s.Codecs()
+		out.Columns, err = s.Overview()
 	}
 	if err != nil {
 		for line := range strings.Lines(err.Error()) {
 			out.Problems = append(out.Problems, strings.TrimSpace(line))
 		}
 		return out
-	}
-	for _, c := range codecs {
-		last := c.Size() - 1
-		_, missing := c.MissingCode()
-		if missing {
-			last--
-		}
-		out.Columns = append(out.Columns, judgedColumn{Name: c.Column().Name,
-			Kind: c.Column().Kind.String(), Codes: c.Size(), Missing: missing,
-			From: c.Label(0), To: c.Label(uint16(last))})
 	}
 	if s.Unit != "" {
 		out.Notes = append(out.Notes, fmt.Sprintf("All rows of one %s are protected together; at "+
@@ -336,11 +306,8 @@ func (s *Server) compose(q *request) error {
 	body := map[string]any{"Text": string(text), "Checked": judge(string(text)),
 		"Name": s.folder.free(stem(c.Table), ".yaml")}
 	c.Schema = ""
-	return s.show(
-		q,
-		"schema.html",
-		page{Title: "Describe the columns", Step: 2, Choice: c, Body: body},
-	)
+	return s.show(q, "schema.html",
+		page{Title: "Describe the columns", Step: 2, Choice: c, Body: body})
 }
 
 // plain is a scalar as it was typed, or nothing.

@@ -4,29 +4,22 @@ import (
 	"context"
 	"math"
 	"strings"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/schema"
 )
 
 // account is what 'ledger show --json' says.
 type account struct {
-	File  string `json:"-"`
-	Spent struct {
-		Epsilon float64 `json:"epsilon"`
-		Delta   float64 `json:"delta"`
-	} `json:"spent"`
-	Limit *struct {
-		Epsilon float64 `json:"epsilon"`
-		Delta   float64 `json:"delta"`
-		Rule    string  `json:"rule"`
-	} `json:"limit"`
-	Runs []struct {
-		Run    string `json:"run"`
-		Time   string `json:"time"`
-		Method string `json:"method"`
-		Budget struct {
-			Epsilon float64 `json:"epsilon"`
-			Delta   float64 `json:"delta"`
-		} `json:"budget"`
-		Status string `json:"status"`
+	File  string             `json:"-"`
+	Spent accountant.Budget  `json:"spent"`
+	Limit *accountant.Budget `json:"limit"`
+	Runs  []struct {
+		Run    string            `json:"run"`
+		Time   string            `json:"time"`
+		Method string            `json:"method"`
+		Budget accountant.Budget `json:"budget"`
+		Status string            `json:"status"`
 	} `json:"runs"`
 	Problem string `json:"-"` // why the ledger could not be read
 }
@@ -96,10 +89,7 @@ func (s *Server) synthetic(name string) bool {
 // planned is what 'plan --json' says, as far as a page shows it.
 type planned struct {
 	Method string `json:"method"`
-	Cost   struct {
-		Epsilon float64 `json:"epsilon"`
-		Delta   float64 `json:"delta"`
-	} `json:"cost"`
+	Cost   accountant.Budget
 	Usable float64 `json:"smallest_usable_count"` // three standard deviations
 	Rows   struct {
 		Least  float64 `json:"least"`
@@ -126,14 +116,25 @@ func (p planned) Time() string {
 	}
 }
 
-// checkedColumn is a column of 'schema check --json'.
-type checkedColumn struct {
-	Name  string `json:"name"`
-	Codes int    `json:"codes"`
+// columns are those of a schema, as 'schema check' has them.
+func (s *Server) columns(q *request, file string) ([]schema.ColumnOverview, error) {
+	var checked struct{ Each []schema.ColumnOverview }
+	err := s.program.ask(q.r.Context(), &checked, "schema", "check", file)
+	return checked.Each, err
 }
 
-type checkedSchema struct {
-	Each []checkedColumn `json:"each"`
+// reads checks the files that a choice reads.
+func (s *Server) reads(c choice) error {
+	if err := s.folder.have("table", c.Table, tableEndings); err != nil {
+		return err
+	}
+	switch {
+	case !c.Bought():
+		return s.folder.have("schema", c.Schema, schemaEndings)
+	case !c.Header:
+		return problemf("Without a schema, say first that the names of the columns may be shown.")
+	}
+	return nil
 }
 
 // A group is the picture of some people in the table, seen through the noise. Lengths are percent
@@ -176,7 +177,7 @@ type columnNoise struct {
 	Length float64 // percent of the noisiest
 }
 
-func columnNoises(columns []checkedColumn, sigma float64) (out []columnNoise) {
+func columnNoises(columns []schema.ColumnOverview, sigma float64) (out []columnNoise) {
 	most := 1.0
 	for _, c := range columns {
 		// Half the sum of the absolute errors: each is |N(0, σ²)|, σ√(2/π) on average.
@@ -223,14 +224,14 @@ func (s *Server) outcome(q *request, c choice) (outcome, error) {
 		return out, err
 	}
 	out.Talk = append(talk, out.Talk...)
-	var checked checkedSchema
-	if err := s.program.ask(q.r.Context(), &checked, "schema", "check", c.Schema); err != nil {
+	columns, err := s.columns(q, c.Schema)
+	if err != nil {
 		return out, err
 	}
 	out.Command = shown(args)
 	out.Sigma = out.Planned.Usable / 3
 	out.Groups = groups(out.Sigma)
-	out.Columns = columnNoises(checked.Each, out.Sigma)
+	out.Columns = columnNoises(columns, out.Sigma)
 	out.Ledger = s.ledger(q.r.Context(), c.Table)
 	out.After = out.Planned.Cost.Epsilon
 	if out.Ledger != nil {
@@ -243,23 +244,20 @@ func (s *Server) outcome(q *request, c choice) (outcome, error) {
 // Step 3: how much noise, for how much budget.
 func (s *Server) plan(q *request) error {
 	c := choiceOf(q)
-	if err := s.folder.have("table", c.Table, tableEndings); err != nil {
+	if err := s.reads(c); err != nil {
 		return err
 	}
 	body := map[string]any{"Methods": []string{"auto", "aim", "mst", "wgan", "pategan", "mwem"}}
-	if !c.Bought() {
-		var checked checkedSchema
-		if err := s.folder.have("schema", c.Schema, schemaEndings); err != nil {
+	if c.Bought() {
+		if _, _, err := s.header(c.Table); err != nil {
 			return err
 		}
-		if err := s.program.ask(q.r.Context(), &checked, "schema", "check", c.Schema); err != nil {
+	} else {
+		columns, err := s.columns(q, c.Schema)
+		if err != nil {
 			return err
 		}
-		body["Columns"] = checked.Each
-	} else if !c.Header {
-		return problemf("Without a schema, say first that the names of the columns may be shown.")
-	} else if _, _, err := s.header(c.Table); err != nil {
-		return err
+		body["Columns"] = columns
 	}
 	if out, err := s.outcome(q, c); err != nil {
 		body["Problem"] = err.Error()
@@ -308,15 +306,8 @@ func (s *Server) start(q *request) error {
 	if err := c.checked(); err != nil {
 		return err
 	}
-	if err := s.folder.have("table", c.Table, tableEndings); err != nil {
+	if err := s.reads(c); err != nil {
 		return err
-	}
-	if !c.Bought() {
-		if err := s.folder.have("schema", c.Schema, schemaEndings); err != nil {
-			return err
-		}
-	} else if !c.Header {
-		return problemf("Without a schema, say first that the names of the columns may be shown.")
 	}
 	resume := q.value("resume") != ""
 	if !resume {

@@ -1,5 +1,5 @@
-// Package spelling finds the name that a mistyped one may have meant, and makes foreign text
-// visible.
+// Package spelling finds the name that a mistyped one may have meant, makes foreign text visible,
+// and writes sizes for people.
 package spelling
 
 import (
@@ -62,4 +62,17 @@ func Distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Size is a number of bytes for people.
+func Size(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
+	case n < 10_000_000_000:
+		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.0f GB", float64(n)/1e9)
 }

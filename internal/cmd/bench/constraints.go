@@ -149,7 +149,8 @@ func oneConstrained(
 
 func writeStays(w io.Writer, m *release.Model, n int) error {
 	seed := rand.Uint64()
-	out, err := table.NewWriter(w, table.CSV, m.Schema(), release.ValueRand(seed))
+	out, err := table.NewWriter(w, table.CSV, m.Schema(), release.ValueRand(seed),
+		table.WriterOptions{})
 	if err != nil {
 		return err
 	}
