@@ -15,7 +15,6 @@ import (
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -67,12 +66,11 @@ func constraints(args []string) error {
 	flags := flag.NewFlagSet("constraints", flag.ExitOnError)
 	variants := flags.String("variants",
 		"mst,aim,mwem rounds=10,wgan,pategan,smalldb", "methods, each with its settings")
-	epsilon := flags.Float64("epsilon", 1, "budget")
+	b := budgetOf(flags)
 	fitted := flags.Int("fitted", 20_000, "rows of the table")
 	sampled := flags.Int("rows", 1_000_000, "rows that are looked at for each method")
-	runs := flags.Int("runs", 3, "runs of each line")
+	runs := runsOf(flags, 3)
 	flags.Parse(args)
-	b := accountant.Budget{Epsilon: *epsilon, Delta: 1e-9}
 	stays := drawStays(*fitted)
 	fmt.Printf("epsilon %v, delta %v, %d rows fitted, %d runs\n\n", b.Epsilon, b.Delta, *fitted, *runs)
 	fmt.Printf("| method | rows that break a constraint, of %d: without | with | "+
@@ -98,7 +96,7 @@ func constraints(args []string) error {
 		var errs [2][]float64
 		for k, text := range texts {
 			for run := range *runs {
-				x, n, err := oneConstrained(text, stays, real, f, b, *sampled, run == 0)
+				x, n, err := oneConstrained(text, stays, real, f, *b, *sampled, run == 0)
 				if err != nil {
 					return err
 				}
@@ -125,8 +123,7 @@ func oneConstrained(
 	if err != nil {
 		return 0, 0, err
 	}
-	m, _, err := synth.Run(context.Background(), privacy.FromTable(train), f,
-		synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
+	m, err := fitted(train, f, b)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -7,10 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/workload"
 )
 
@@ -21,7 +18,7 @@ func intervals(args []string) error {
 	flags := flag.NewFlagSet("intervals", flag.ExitOnError)
 	variant := flags.String("variant", "mst", "method with its settings")
 	n := flags.Int("rows", 10000, "rows of each table")
-	epsilon := flags.Float64("epsilon", 1, "budget; delta is 1e-9")
+	budget := budgetOf(flags)
 	tables := flags.Int("populations", 500, "tables to draw")
 	flags.Parse(args)
 	s := categorical(3, 4, 3, 5, 2)
@@ -46,18 +43,16 @@ func intervals(args []string) error {
 		"slope, not measured"}
 	held, all := make([]int, len(kinds)), make([]int, len(kinds))
 	u := rand.New(rand.NewPCG(5, 5))
-	ctx := context.Background()
 	for range *tables {
 		t, err := rows(s, *n, u)
 		if err != nil {
 			return err
 		}
-		m, _, err := synth.Run(ctx, privacy.FromTable(t), f, synth.RunOptions{Options: privacy.Options{
-			Budget: accountant.Budget{Epsilon: *epsilon, Delta: 1e-9}, Tool: "bench"}})
+		m, err := fitted(t, f, *budget)
 		if err != nil {
 			return err
 		}
-		list, err := m.Bootstrap(ctx, u.Uint64(), func(m *release.Model) ([]float64, error) {
+		list, err := m.Bootstrap(context.Background(), u.Uint64(), func(m *release.Model) ([]float64, error) {
 			p := m.Params().(*release.Marginal)
 			answers, err := w.OnModel(p.Model, p.Grouping)
 			x, _ := shares(w, answers)
@@ -87,7 +82,7 @@ func intervals(args []string) error {
 			}
 		}
 	}
-	fmt.Printf("%s, epsilon %v, %d tables of %d rows\n", *variant, *epsilon, *tables, *n)
+	fmt.Printf("%s, epsilon %v, %d tables of %d rows\n", *variant, budget.Epsilon, *tables, *n)
 	for i, kind := range kinds {
 		fmt.Printf("%-28s %.3f of %d intervals\n", kind, float64(held[i])/float64(max(all[i], 1)), all[i])
 	}

@@ -10,9 +10,7 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
-	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/table"
 	"github.com/decoy-dp/decoy/workload"
 )
@@ -30,14 +28,12 @@ func join(args []string) error {
 	by := flags.String("by", "", "column: parties have its codes, as evenly as their rows allow; "+
 		"default at random")
 	variants := flags.String("variants", "mst,aim", "methods, each with its settings")
-	epsilon := flags.Float64("epsilon", 1, "budget of each party; delta is 1e-9")
-	runs := flags.Int("runs", 3, "runs of each line")
+	budget, runs := budgetOf(flags), runsOf(flags, 3)
 	flags.Parse(args)
 	if src.folder == "" && src.path == "" {
 		fmt.Println("bench join: skipped, neither -table nor -discrete names a table")
 		return nil
 	}
-	budget := accountant.Budget{Epsilon: *epsilon, Delta: 1e-9}
 	return src.each(func(t testTable) error {
 		parts, err := divide(t.train, *parties, *by)
 		if err != nil {
@@ -48,7 +44,7 @@ func join(args []string) error {
 		fmt.Printf("%-16s %-17s %-17s %-17s %-17s %s\n", "variant", "whole table", "joint",
 			"side by side", "best party", "seconds of the join")
 		for _, v := range split(*variants) {
-			if err := joinLine(t.train, parts, v, budget, *runs); err != nil {
+			if err := joinLine(t.train, parts, v, *budget, *runs); err != nil {
 				return err
 			}
 		}
@@ -64,15 +60,10 @@ func joinLine(
 	if err != nil {
 		return err
 	}
-	fitted := func(t *table.Table) (*release.Model, error) {
-		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
-			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
-		return m, err
-	}
 	var cells [4][2]float64
 	seconds := 0.0
 	for range runs {
-		central, err := fitted(t)
+		central, err := fitted(t, f, b)
 		if err != nil {
 			return err
 		}
@@ -80,7 +71,7 @@ func joinLine(
 		var names []string
 		best := [2]float64{1, 1}
 		for i, part := range parts {
-			m, err := fitted(part)
+			m, err := fitted(part, f, b)
 			if err != nil {
 				return err
 			}
@@ -173,7 +164,7 @@ func divide(t *table.Table, parts int, by string) ([]*table.Table, error) {
 		c := t.Schema().Index(by)
 		if c < 0 {
 			return nil, fmt.Errorf("-by: there is no column %q among %s", by, strings.Join(
-				names(t), ", "))
+				t.Schema().Names(), ", "))
 		}
 		of := make([][]int, t.Schema().Sizes()[c])
 		for r := range t.Rows() {
@@ -199,11 +190,4 @@ func divide(t *table.Table, parts int, by string) ([]*table.Table, error) {
 		out = append(out, t.Select(list))
 	}
 	return out, nil
-}
-
-func names(t *table.Table) (out []string) {
-	for _, c := range t.Schema().Columns {
-		out = append(out, c.Name)
-	}
-	return out
 }

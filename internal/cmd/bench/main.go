@@ -22,8 +22,16 @@
 package main
 
 import (
+	"context"
+	"flag"
 	"fmt"
 	"os"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
 )
 
 func main() {
@@ -40,4 +48,21 @@ func main() {
 		fmt.Fprintf(os.Stderr, "bench %s: %v\n", os.Args[1], err)
 		os.Exit(1)
 	}
+}
+
+// budgetOf adds -epsilon; delta is 1e-9.
+func budgetOf(f *flag.FlagSet) *accountant.Budget {
+	b := &accountant.Budget{Delta: 1e-9}
+	f.Float64Var(&b.Epsilon, "epsilon", 1, "budget of each run; delta is 1e-9")
+	return b
+}
+
+// runsOf adds -runs.
+func runsOf(f *flag.FlagSet, usual int) *int { return f.Int("runs", usual, "runs of each line") }
+
+// fitted is the model of a table.
+func fitted(t *table.Table, f synth.Fitter, b accountant.Budget) (*release.Model, error) {
+	m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
+		synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
+	return m, err
 }

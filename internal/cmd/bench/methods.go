@@ -11,10 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
 	"github.com/decoy-dp/decoy/table"
@@ -38,7 +39,7 @@ func methods(args []string) error {
 	variants := flags.String("variants", all.Auto, "methods, each with its settings")
 	epsilons := flags.String("epsilon", "", "budgets; default .1,1,10, with -table 1")
 	delta := flags.Float64("delta", 0, "delta; default 1e-9, with -table 1e-5")
-	runs := flags.Int("runs", 3, "runs of each line")
+	runs := runsOf(flags, 3)
 	certified := flags.String("certificates", "",
 		"a variant of wgan: print the size of its certificates in each mode, step by step")
 	flags.Parse(args)
@@ -52,13 +53,9 @@ func methods(args []string) error {
 	if *delta == 0 {
 		*delta = map[bool]float64{true: 1e-5, false: 1e-9}[src.path != ""]
 	}
-	var budgets []accountant.Budget
-	for _, e := range strings.Split(*epsilons, ",") {
-		epsilon, err := strconv.ParseFloat(e, 64)
-		if err != nil {
-			return fmt.Errorf("-epsilon: %q is not a number", e)
-		}
-		budgets = append(budgets, accountant.Budget{Epsilon: epsilon, Delta: *delta})
+	budgets, err := budgetsOf(*epsilons, *delta)
+	if err != nil {
+		return err
 	}
 	return src.each(func(t testTable) error {
 		if *certified != "" {
@@ -80,6 +77,18 @@ func methods(args []string) error {
 		}
 		return nil
 	})
+}
+
+// budgetsOf are those of a list of epsilons.
+func budgetsOf(epsilons string, delta float64) (out []accountant.Budget, err error) {
+	for _, e := range strings.Split(epsilons, ",") {
+		epsilon, err := strconv.ParseFloat(e, 64)
+		if err != nil {
+			return nil, fmt.Errorf("-epsilon: %q is not a number", e)
+		}
+		out = append(out, accountant.Budget{Epsilon: epsilon, Delta: delta})
+	}
+	return out, nil
 }
 
 // head prints what a table's lines are about.
@@ -168,8 +177,7 @@ const mostTriples = 50
 // seconds, seconds of CPU. A synthetic table with one class only has an AUROC of 0.5.
 func once(t testTable, f synth.Fitter, b accountant.Budget) (out [7]float64, err error) {
 	start, used := time.Now(), cpu()
-	m, _, err := synth.Run(context.Background(), privacy.FromTable(t.train), f,
-		synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
+	m, err := fitted(t.train, f, b)
 	if err != nil {
 		return out, err
 	}
@@ -213,10 +221,6 @@ func rate(t *table.Table, task eval.Task) float64 {
 
 // spread is the mean of the values and, in brackets, the smallest and the largest.
 func spread(x []float64, digits int) string {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return fmt.Sprintf("%.*f (%.*f–%.*f)", digits, sum/float64(len(x)), digits, slices.Min(x),
+	return fmt.Sprintf("%.*f (%.*f–%.*f)", digits, stat.Mean(x, nil), digits, slices.Min(x),
 		digits, slices.Max(x))
 }

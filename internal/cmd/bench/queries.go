@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math"
@@ -10,8 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/decoy-dp/decoy/accountant"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
@@ -27,8 +27,7 @@ import (
 func queries(args []string) error {
 	flags := flag.NewFlagSet("queries", flag.ExitOnError)
 	only := flags.String("only", "mwem,forms,answers,smalldb", "parts to run")
-	runs := flags.Int("runs", 3, "runs of each")
-	epsilon := flags.Float64("epsilon", 1, "budget; delta is 1e-9")
+	budget, runs := budgetOf(flags), runsOf(flags, 3)
 	flags.Parse(args)
 	parts := map[string]func(int, accountant.Budget) error{"mwem": histogram, "forms": forms,
 		"answers": answers, "smalldb": small}
@@ -37,7 +36,7 @@ func queries(args []string) error {
 		if part == nil {
 			return fmt.Errorf("there is no part %q", name)
 		}
-		if err := part(*runs, accountant.Budget{Epsilon: *epsilon, Delta: 1e-9}); err != nil {
+		if err := part(*runs, *budget); err != nil {
 			return err
 		}
 	}
@@ -150,8 +149,7 @@ func fit(
 	var last string
 	for range runs {
 		c := start()
-		m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
-			synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
+		m, err := fitted(t, f, b)
 		if err != nil {
 			return err
 		}
@@ -162,17 +160,9 @@ func fit(
 		}
 		means, worsts = append(means, mean), append(worsts, worst)
 	}
-	fmt.Printf("%-44s mean error %.4f, worst %.4f, %s\n", name, average(means),
-		average(worsts), last)
+	fmt.Printf("%-44s mean error %.4f, worst %.4f, %s\n", name, stat.Mean(means, nil),
+		stat.Mean(worsts, nil), last)
 	return nil
-}
-
-func average(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
 }
 
 // histogram is MWEM on 10⁶ cells, 1000 counts, 30 rounds.
@@ -232,19 +222,17 @@ func forms(runs int, b accountant.Budget) error {
 	if err != nil {
 		return err
 	}
+	fmt.Printf("table of %s, 50000 rows, epsilon %v\n", shape(sizes), b.Epsilon)
 	for _, x := range []struct {
 		name string
 		w    *workload.Workload
 		c    mwem.Config
 	}{
 		{"  mwem graph, all pairs", pairs, mwem.Config{}},
-		{"  mwem dense components, all pairs", pairs, mwem.Config{Algorithm: mwem.Dense,
-			MaxCells: 1000000}},
+		{"  mwem dense components, all pairs", pairs,
+			mwem.Config{Algorithm: mwem.Dense, MaxCells: 1000000}},
 		{"  mwem dense components, 500 counts", single, mwem.Config{MaxCells: 1000000}},
 	} {
-		if x.name == "  mwem graph, all pairs" {
-			fmt.Printf("table of %s, 50000 rows, epsilon %v\n", shape(sizes), b.Epsilon)
-		}
 		f, err := mwem.NewFor(x.c, x.w)
 		if err != nil {
 			return err
@@ -278,8 +266,7 @@ func answers(runs int, b accountant.Budget) error {
 	if err != nil {
 		return err
 	}
-	m, _, err := synth.Run(context.Background(), privacy.FromTable(t), f,
-		synth.RunOptions{Options: privacy.Options{Budget: b, Tool: "bench"}})
+	m, err := fitted(t, f, b)
 	if err != nil {
 		return err
 	}

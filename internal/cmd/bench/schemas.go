@@ -28,13 +28,16 @@ func schemas(args []string) error {
 	dir := f.String("tables", "", "`FOLDER` of public tables, NAME.csv")
 	names := f.String("names", "adult,bank,acs_ma2019,support2,creditcard_sub,mammography,cervical,"+
 		"heart_cleveland", "`NAMES` of tables of the folder")
-	runs := f.Int("runs", 60, "schemas of each table and epsilon")
-	epsilons := f.String("epsilons", ".5,1,3", "budgets, with commas between")
+	runs, epsilons := runsOf(f, 60), f.String("epsilon", ".5,1,3", "budgets, with commas between")
 	each := f.Bool("columns", false, "print a line for each column that is wrong too")
 	f.Parse(args)
 	if *dir == "" {
 		fmt.Println("skipped: there is no folder of public tables (-tables)")
 		return nil
+	}
+	budgets, err := budgetsOf(*epsilons, 1e-9)
+	if err != nil {
+		return err
 	}
 	fmt.Println("| table | rows × columns | ε | cells moved to a bound, % | schemas with an absurd " +
 		"bound, % | wrong kinds a schema | columns left out, % | without a schema, % | distance |")
@@ -45,22 +48,18 @@ func schemas(args []string) error {
 		if err != nil {
 			return err
 		}
-		for _, text := range strings.Split(*epsilons, ",") {
-			epsilon, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				return err
-			}
+		for _, b := range budgets {
 			var sum bought
 			for range *runs {
-				one, err := t.buy(path, epsilon, *each)
+				one, err := t.buy(path, b, *each)
 				if err != nil {
 					return err
 				}
 				sum.add(one)
 			}
 			n := float64(*runs)
-			fmt.Printf("| %s | %d × %d | %s | %.2f | %.1f | %.2f | %.1f | %.0f | %.3f |\n",
-				name, t.rows, len(t.names), text, 100*sum.moved/max(1, sum.numeric), 100*sum.absurd/n,
+			fmt.Printf("| %s | %d × %d | %v | %.2f | %.1f | %.2f | %.1f | %.0f | %.3f |\n",
+				name, t.rows, len(t.names), b.Epsilon, 100*sum.moved/max(1, sum.numeric), 100*sum.absurd/n,
 				sum.wrong/n, 100*sum.left/n/float64(len(t.names)), 100*sum.none/n,
 				sum.distance/max(1, sum.columns))
 		}
@@ -140,14 +139,15 @@ func readExact(path string) (*exact, error) {
 }
 
 // buy buys one schema.
-func (t *exact) buy(path string, epsilon float64, verbose bool) (s bought, err error) {
+func (t *exact) buy(
+	path string, b accountant.Budget, verbose bool,
+) (s bought, err error) {
 	text, err := text.File(path, text.Options{Names: t.names, CSV: schema.CSV{Comma: ','}})
 	if err != nil {
 		return s, err
 	}
 	r, _, err := infer.Run(context.Background(), text,
-		infer.Options{Options: privacy.Options{Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}},
-			CSV: schema.CSV{Comma: ','}})
+		infer.Options{Options: privacy.Options{Budget: b}, CSV: schema.CSV{Comma: ','}})
 	if errors.Is(err, infer.ErrNothing) {
 		return bought{none: 1, left: float64(len(t.names))}, nil
 	} else if err != nil {
@@ -159,7 +159,7 @@ func (t *exact) buy(path string, epsilon float64, verbose bool) (s bought, err e
 		if at < 0 {
 			s.left++
 			if verbose {
-				fmt.Printf("  ε %v: %s left out\n", epsilon, name)
+				fmt.Printf("  ε %v: %s left out\n", b.Epsilon, name)
 			}
 			continue
 		}
@@ -167,9 +167,8 @@ func (t *exact) buy(path string, epsilon float64, verbose bool) (s bought, err e
 		number := c.Kind == schema.Integer || c.Kind == schema.Real
 		say := func(format string, args ...any) {
 			if verbose {
-				fmt.Printf(
-					"  ε %v: %s: %v %v to %v: "+format+"\n",
-					append([]any{epsilon, name, c.Kind, c.Min, c.Max}, args...)...)
+				fmt.Printf("  ε %v: %s: %v %v to %v: "+format+"\n",
+					append([]any{b.Epsilon, name, c.Kind, c.Min, c.Max}, args...)...)
 			}
 		}
 		if number != t.number[i] && !(c.Kind == schema.Categorical && few(t.values[i])) {

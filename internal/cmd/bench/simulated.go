@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
-	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -88,13 +88,9 @@ func simulate(names string, rows int) ([]testTable, error) {
 		if !ok {
 			return nil, fmt.Errorf("-simulated: %q is not parity, mixture or tails", name)
 		}
-		declared, columns := &schema.Schema{}, make([]table.Codes, s.columns)
+		declared := categorical(slices.Repeat([]int{s.codes}, s.columns)...)
+		columns := make([]table.Codes, s.columns)
 		for c := range columns {
-			column := schema.Column{Name: fmt.Sprint("column", c), Kind: schema.Categorical}
-			for code := range s.codes {
-				column.Categories = append(column.Categories, fmt.Sprint(code))
-			}
-			declared.Columns = append(declared.Columns, column)
 			columns[c] = table.Codes{U8: make([]uint8, rows)}
 		}
 		u, row := rand.New(rand.NewPCG(1, 0)), make([]int, s.columns)

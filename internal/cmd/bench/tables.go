@@ -203,24 +203,22 @@ func codesSchema(path string) (*schema.Schema, error) {
 	}
 	defer f.Close()
 	dec := json.NewDecoder(f)
-	if _, err := dec.Token(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	_, err = dec.Token()
 	s := &schema.Schema{}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		var size int
-		if err := dec.Decode(&size); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+	for err == nil && dec.More() {
+		var name json.Token
+		size := 0
+		if name, err = dec.Token(); err == nil {
+			err = dec.Decode(&size)
 		}
 		c := schema.Column{Name: fmt.Sprint(name), Kind: schema.Categorical}
 		for i := range size {
 			c.Categories = append(c.Categories, strconv.Itoa(i))
 		}
 		s.Columns = append(s.Columns, c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, s.Validate()
 }

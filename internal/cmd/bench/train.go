@@ -25,15 +25,19 @@ func trained(args []string) error {
 	sizes := f.String("sizes", "300,1000,3000,29305", "rows to train on, chosen by a public seed")
 	epsilons := f.String("epsilon", "0.1,1,10", "budgets")
 	delta := f.Float64("delta", 1e-5, "their delta")
-	runs := f.Int("runs", 5, "runs of each, each on other rows")
+	runs := runsOf(f, 5)
 	f.Parse(args)
+	budgets, err := budgetsOf(*epsilons, *delta)
+	if err != nil {
+		return err
+	}
 	return t.each(func(x testTable) error {
 		for _, size := range strings.Split(*sizes, ",") {
 			n, err := strconv.Atoi(size)
 			if err != nil || n < 1 || n > x.train.Rows() {
 				return fmt.Errorf("-sizes: %q is not from 1 to %d", size, x.train.Rows())
 			}
-			line, err := classifiers(x, n, *epsilons, *delta, *runs)
+			line, err := classifiers(x, n, budgets, *runs)
 			if err != nil {
 				return err
 			}
@@ -44,19 +48,13 @@ func trained(args []string) error {
 }
 
 // classifiers is a line of the table: mean and least AUROC for each budget, and without privacy.
-func classifiers(
-	x testTable, n int, epsilons string, delta float64, runs int,
-) (string, error) {
+func classifiers(x testTable, n int, budgets []accountant.Budget, runs int) (string, error) {
 	line, open := fmt.Sprintf("| %d |", n), 0.
-	for at, text := range strings.Split(epsilons, ",") {
-		epsilon, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return "", fmt.Errorf("-epsilon: %w", err)
-		}
+	for at, b := range budgets {
 		sum, least := 0., 1.
 		for k := range runs {
 			rows := x.train.Select(rand.New(rand.NewPCG(uint64(k), 1)).Perm(x.train.Rows())[:n])
-			auroc, err := classified(x, rows, accountant.Budget{Epsilon: epsilon, Delta: delta})
+			auroc, err := classified(x, rows, b)
 			if err != nil {
 				return "", err
 			}
