@@ -19,20 +19,20 @@ const unitsMethod = "schema units"
 // UnitSizes is a bought report on the units of a table: how many have how many rows, and what
 // max_rows_per_unit leaves of them. All of it is public.
 type UnitSizes struct {
-	Unit           string               // id column
-	MaxRowsPerUnit int                  // of the schema
-	Budget         accountant.Budget    // what it cost
-	Adjacency      accountant.Adjacency // of that guarantee
-	Sigma          float64              // noise of each count of units
+	Unit           string               `json:"unit"`              // id column
+	MaxRowsPerUnit int                  `json:"max_rows_per_unit"` // of the schema
+	Budget         accountant.Budget    `json:"budget"`            // what it cost
+	Adjacency      accountant.Adjacency `json:"adjacency"`         // of that guarantee
+	Sigma          float64              `json:"sigma"`             // noise of each count of units
 	// upper ends of the ranges of rows: the powers of two up to 1024, and MaxRowsPerUnit
-	UpTo []int
+	UpTo []int `json:"up_to"`
 	// noisy number of units in each range, the last with more rows than all of UpTo; may be negative
-	Counts  []int64
-	Whole   float64 // noisy number of units all of whose rows are used
-	Bounded float64 // noisy number of units some of whose rows are left out
+	Counts  []int64 `json:"counts"`
+	Whole   float64 `json:"whole"`   // noisy number of units all of whose rows are used
+	Bounded float64 `json:"bounded"` // noisy number of units some of whose rows are left out
 	// rows that are left out, at least: of the ranges that stand out of the noise only
-	LeftOut     float64
-	Composition accountant.Composition // what was charged
+	LeftOut     float64                `json:"rows_left_out_at_least"`
+	Composition accountant.Composition `json:"-"` // what was charged
 }
 
 // standsOut is how many standard deviations a count must be above zero to be taken for more than

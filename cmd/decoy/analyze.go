@@ -88,16 +88,14 @@ func (a *analyze) run(cmd *cobra.Command, t *terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	if !cmd.Flags().Changed("seed") {
-		a.seed = randomSeed()
-	}
+	chooseSeed(cmd, &a.seed)
 	t.sayGuarantee(m)
 	n := cmp.Or(a.rows, job.WholeRows(m.Rows))
 	var names []string
 	var q, u [][]float64 // of each estimate, of each table
 	shown := t.progress()
 	_, err = m.Replicates(cmd.Context(), a.replicates, a.seed, func(i int, r *release.Model) error {
-		shown.of("analyzing tables")(float64(i) / float64(a.replicates))
+		shown.report("analyzing tables", float64(i)/float64(a.replicates))
 		found, err := a.once(cmd.Context(), r, n, a.seed+uint64(i))
 		if err != nil {
 			return fmt.Errorf("table %d: %w", i+1, err)

@@ -13,9 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/pld"
-	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/job"
@@ -94,14 +92,11 @@ the AUROC of a model trained on the synthetic rows. The budget is charged in tha
 	f.StringVar(&e.html, "report", "", "page `R.html` to write")
 	f.StringVar(&e.json, "json", "", "the same figures for programs, `R.json`; - is standard output")
 	f.SetAnnotation("json", typedKey, []string{}) // a switch in other verbs
-	f.Float64Var(&e.Epsilon, "epsilon", 0, "publish: privacy budget `E` of what is asked of the "+
-		"private table; must be typed each time")
+	e.addBudget(cmd)
+	f.Lookup("epsilon").Usage = "publish: privacy budget `E` of what is asked of the private table; " +
+		"must be typed each time"
 	f.SetAnnotation("epsilon", typedKey, []string{}) // a config file for generate must not spend here
-	f.Float64Var(&e.Delta, "delta", configs.DefaultDelta,
-		fmt.Sprintf("with --epsilon, probability `D` in "+
-			"the guarantee, 0 to %v", accountant.MaxDelta))
 	e.addAccount(cmd, "with --epsilon; default beside the private table")
-	e.addAdjacency(cmd)
 	addForce(cmd, t)
 	e.completeColumns(cmd, "target")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -25,17 +25,12 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	account := e.account(t, ledger, e.Input)
-	if err := account.Begin("evaluate", cmp.Or(e.json, job.Standard)); err != nil {
-		return err
-	}
-	file, err := t.create("--json", e.json, job.ReleaseMode)
+	run, err := e.pay(t, ledger, "evaluate", e.Input, "--json", e.json)
 	if err != nil {
 		return err
 	}
-	defer file.Abort()
-	shown := t.privateProgress()
-	synthetic, err := readTable(cmd.Context(), t, shown, "--synthetic", e.synthetic[0],
+	defer run.file.Abort()
+	synthetic, err := readTable(cmd.Context(), t, run.shown, "--synthetic", e.synthetic[0],
 		free(rows.Schema()))
 	if err != nil {
 		return err
@@ -43,25 +38,19 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	o := publish.Options{Target: e.options.Target, Positive: e.options.Positive, Drop: e.options.Drop,
 		Seed: e.options.Seed}
 	_, s, err := publish.Run(cmd.Context(), rows, synthetic, o, publish.RunOptions{
-		Options: account.Options(e.Job), Progress: shown.report,
+		Options: run.Options(e.Job), Progress: run.shown.report,
 		Deliver: func(r *publish.Result) error {
-			shown.finish()
-			t.say("guarantee: %v", claimOf(r))
-			account.SayTotal()
-			if file == nil {
+			run.got("%v", claimOf(r))
+			if run.file == nil {
 				return t.print(estimates{r})
 			}
-			return t.deliver(file, ", which may be published", r.JSON)
+			return t.deliver(run.file, ", which may be published", r.JSON)
 		}})
-	shown.finish()
-	switch {
-	case errors.Is(err, eval.ErrColumn):
+	if errors.Is(err, eval.ErrColumn) {
+		run.shown.finish()
 		return unsuitable(err)
-	case err != nil:
-		return account.Explain(err, s != nil)
 	}
-	t.sayIgnored("", s.Report().Ignored)
-	return nil
+	return run.end(s, err)
 }
 
 // checkPublish checks everything that can be checked without rows.

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -141,9 +140,7 @@ func (j *jobFlags) checkSampling(cmd *cobra.Command) error {
 	if err := checkRows(cmd, j.Rows); err != nil {
 		return err
 	}
-	if !cmd.Flags().Changed("seed") {
-		j.Seed = randomSeed()
-	}
+	chooseSeed(cmd, &j.Seed)
 	return nil
 }
 
@@ -159,11 +156,11 @@ func checkRows(cmd *cobra.Command, rows int) error {
 	return nil
 }
 
-// randomSeed is a public seed.
-func randomSeed() uint64 {
-	var b [8]byte
-	rand.Read(b[:])
-	return binary.LittleEndian.Uint64(b[:])
+// chooseSeed chooses a public seed, unless --seed gives one.
+func chooseSeed(cmd *cobra.Command, seed *uint64) {
+	if !cmd.Flags().Changed("seed") {
+		*seed = rand.Uint64()
+	}
 }
 
 // method is the method with its settings; the budget is valid too.

@@ -97,9 +97,7 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 	if err != nil {
 		return err
 	}
-	if !cmd.Flags().Changed("seed") {
-		q.seed = randomSeed()
-	}
+	chooseSeed(cmd, &q.seed)
 	t.sayGuarantee(m)
 	_, direct := m.Params().(*release.Marginal)
 	var answers []release.Answered

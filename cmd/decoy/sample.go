@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -58,12 +59,32 @@ population that the model's measurements speak of, measured with fresh noise, an
 		"write `M` tables, OUT-1 to OUT-M, each from a "+
 			"model that the run might have made of other people: their differences are the uncertainty")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if s.replicates != 0 || cmd.Flags().Changed("replicates") {
-			return s.runReplicates(cmd, t, args[0])
+		if err := s.checkSampling(cmd); err != nil {
+			return err
 		}
-		return s.run(cmd, t, args[0])
+		m, err := s.open(args[0])
+		switch {
+		case err != nil:
+			return err
+		case cmd.Flags().Changed("replicates"):
+			return s.runReplicates(cmd.Context(), t, args[0], m)
+		}
+		return s.run(cmd, t, args[0], m)
 	}
 	return cmd
+}
+
+// create starts an output for rows of the model at path.
+func (s *sample) create(t *terminal, out, path string) (*job.Output, error) {
+	if err := job.Distinct([]job.NamedPath{job.At("--out", out),
+		job.At("--uncertainty", s.uncertainty)}, []job.NamedPath{job.At("MODEL", path)}); err != nil {
+		return nil, err
+	}
+	o, err := job.CreateOutput("--out", out, t.stdout, t.force)
+	if err == nil {
+		o.Safe, o.Texts = s.SpreadsheetSafe, s.texts
+	}
+	return o, err
 }
 
 // open opens the model, and checks --texts against its columns.
@@ -86,10 +107,9 @@ func (s *sample) open(path string) (*release.Model, error) {
 }
 
 // runReplicates writes several tables.
-func (s *sample) runReplicates(cmd *cobra.Command, t *terminal, path string) error {
-	if err := s.checkSampling(cmd); err != nil {
-		return err
-	}
+func (s *sample) runReplicates(
+	ctx context.Context, t *terminal, path string, m *release.Model,
+) error {
 	switch {
 	case s.replicates < 2:
 		return usagef("--replicates %d must be at least 2", s.replicates)
@@ -98,32 +118,22 @@ func (s *sample) runReplicates(cmd *cobra.Command, t *terminal, path string) err
 	case s.Out == job.Standard:
 		return usagef("--replicates writes files: --out must name one")
 	}
-	m, err := s.open(path)
-	if err != nil {
-		return err
-	}
 	ext := filepath.Ext(s.Out)
 	n := cmp.Or(s.Rows, job.WholeRows(m.Rows))
 	var outs []*job.Output
 	for i := range s.replicates {
-		name := fmt.Sprintf("%s-%d%s", strings.TrimSuffix(s.Out, ext), i+1, ext)
-		if err := job.Distinct([]job.NamedPath{job.At("--out", name)},
-			[]job.NamedPath{job.At("MODEL", path)}); err != nil {
-			return err
-		}
-		out, err := job.CreateOutput("--out", name, t.stdout, t.force)
+		out, err := s.create(t, fmt.Sprintf("%s-%d%s", strings.TrimSuffix(s.Out, ext), i+1, ext), path)
 		if err != nil {
 			return err
 		}
 		defer out.Abort()
-		out.Safe, out.Texts = s.SpreadsheetSafe, s.texts
 		outs = append(outs, out)
 	}
 	t.sayGuarantee(m)
 	shown := t.progress()
-	_, err = m.Replicates(cmd.Context(), s.replicates, s.Seed, func(i int, r *release.Model) error {
-		shown.of("writing tables")(float64(i) / float64(s.replicates))
-		return outs[i].Sample(cmd.Context(), r, m.Schema(), n, s.Seed+uint64(i), func(float64) {})
+	_, err := m.Replicates(ctx, s.replicates, s.Seed, func(i int, r *release.Model) error {
+		shown.report("writing tables", float64(i)/float64(s.replicates))
+		return outs[i].Sample(ctx, r, m.Schema(), n, s.Seed+uint64(i), func(float64) {})
 	})
 	shown.finish()
 	if err == nil {
@@ -133,14 +143,7 @@ func (s *sample) runReplicates(cmd *cobra.Command, t *terminal, path string) err
 	return err
 }
 
-func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {
-	if err := s.checkSampling(cmd); err != nil {
-		return err
-	}
-	m, err := s.open(path)
-	if err != nil {
-		return err
-	}
+func (s *sample) run(cmd *cobra.Command, t *terminal, path string, m *release.Model) error {
 	var from job.Sampler = m
 	rows, condition := m.Rows, ""
 	if cmd.Flags().Changed("where") {
@@ -150,16 +153,11 @@ func (s *sample) run(cmd *cobra.Command, t *terminal, path string) error {
 		}
 		from, rows, condition = given, given.Rows(), text
 	}
-	if err := job.Distinct([]job.NamedPath{job.At("--out", s.Out),
-		job.At("--uncertainty", s.uncertainty)}, []job.NamedPath{job.At("MODEL", path)}); err != nil {
-		return err
-	}
-	out, err := job.CreateOutput("--out", s.Out, t.stdout, t.force)
+	out, err := s.create(t, s.Out, path)
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
-	out.Safe, out.Texts = s.SpreadsheetSafe, s.texts
 	t.sayGuarantee(m)
 	if condition != "" {
 		t.say("%s", condition)
@@ -202,8 +200,7 @@ func givenOf(m *release.Model, where string) (*release.Given, string, error) {
 		known = fmt.Sprintf("its standard error is %.2g rows, of the noise", *e)
 	}
 	return g, fmt.Sprintf("condition: the model expects it of about %.0f of its %.0f rows (%.2g %%); "+
-		"%s",
-		g.Rows(), m.Rows, 100*g.Rows()/m.Rows, known), nil
+		"%s", g.Rows(), m.Rows, 100*g.Rows()/m.Rows, known), nil
 }
 
 // writeUncertainty writes the noisy marginals of a model.
@@ -227,8 +224,7 @@ func writeUncertainty(t *terminal, path string, m *release.Model) error {
 		}
 	}
 	note := fmt.Sprintf(": %d noisy marginals, %d of %d cells below the noise", len(u.Marginals),
-		below,
-		cells)
+		below, cells)
 	return t.deliver(f, note, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)

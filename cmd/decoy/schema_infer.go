@@ -310,39 +310,34 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 	if err := needs.refuse(t); err != nil {
 		return err
 	}
-	account := s.account(t, p.ledger, input)
-	if err := account.Begin("schema infer", s.Out); err != nil {
-		return err
-	}
-	file, err := t.create("--out", s.Out, job.ReleaseMode)
+	run, err := s.pay(t, p.ledger, "schema infer", input, "--out", s.Out)
 	if err != nil {
 		return err
 	}
-	defer file.Abort()
-	shown := t.privateProgress()
+	defer run.file.Abort()
 	r, session, err := infer.Run(cmd.Context(), p.table, infer.Options{
-		Options: account.Options(s.Job), CSV: p.csv,
+		Options: run.Options(s.Job), CSV: p.csv,
 		Declared: p.declared, Target: s.target,
-		MaxCategories: s.maxCategories, Progress: shown.of("measuring columns"),
+		MaxCategories: s.maxCategories, Progress: run.shown.of("measuring columns"),
 		Deliver: func(r *infer.Result) error {
 			sayBought(t, r)
-			account.SayTotal()
+			run.SayTotal()
 			yaml, err := r.YAML()
 			if err != nil {
 				return err
 			}
-			if _, err = file.Write(yaml); err != nil {
+			if _, err = run.file.Write(yaml); err != nil {
 				return err
 			}
-			return file.Commit()
+			return run.file.Commit()
 		},
 	})
 	switch {
 	case errors.Is(err, infer.ErrNothing):
 		return sayNothing(t, err)
 	case err != nil:
-		return account.Explain(err, session != nil)
-	case file.IsFile():
+		return run.Explain(err, session != nil)
+	case run.file.IsFile():
 		t.say("wrote %s: %s. Read it, then: decoy generate %s --schema %s --epsilon E --out OUT.csv",
 			s.Out, sizeText(len(r.Schema().Columns), cells(r.Schema())), input, s.Out)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/job"
 )
@@ -37,19 +36,13 @@ choose it. The cost is entered in the ledger, and adds to that of every other ru
 may be shown to anyone.`,
 		Args: operands("INPUT"),
 	})
-	f := cmd.Flags()
-	u.addBudget(cmd)
-	u.addAccount(cmd, "default INPUT.ledger")
-	f.StringVar(&u.Schema, "schema", "", "schema `FILE` with unit and max_rows_per_unit (required)")
+	u.addPrivate(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return u.run(cmd, t, args[0]) }
 	return addJSON(cmd, t)
 }
 
 func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
-	if err := u.checkBudget(cmd); err != nil {
-		return err
-	}
-	if err := need(cmd, "schema"); err != nil {
+	if err := u.checkPrivate(cmd); err != nil {
 		return err
 	}
 	if input == job.Standard {
@@ -62,41 +55,22 @@ func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
 	case rows.Schema().Unit == "":
 		return usagef("--schema %s names no unit: every row is a unit of its own, and nothing is bounded",
 			u.Schema)
-	case u.Delta == 0:
-		return usagef("--delta 0: the noise is Gaussian, which needs delta > 0")
 	}
-	account := u.account(t, ledger, input)
-	if err := account.Begin("schema units", job.Standard); err != nil {
+	run, err := u.pay(t, ledger, "schema units", input, "", "")
+	if err != nil {
 		return err
 	}
-	_, session, err := infer.Units(cmd.Context(), rows, infer.Options{
-		Options: account.Options(u.Job),
-	}, func(r *infer.UnitSizes) error {
-		t.say("guarantee: the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q",
+	o := infer.Options{Options: run.Options(u.Job)}
+	_, s, err := infer.Units(cmd.Context(), rows, o, func(r *infer.UnitSizes) error {
+		run.got("the report is (ε = %v, δ = %v)-differentially private, %v neighbours of one %q",
 			u.Epsilon, u.Delta, r.Adjacency, r.Unit)
-		account.SayTotal()
-		return t.print(shownUnits{r.Unit, r.MaxRowsPerUnit, u.Budget(), r.Adjacency, r.Sigma, r.UpTo,
-			r.Counts, r.Whole, r.Bounded, r.LeftOut})
+		return t.print(shownUnits{r})
 	})
-	if err != nil {
-		return account.Explain(err, session != nil)
-	}
-	return nil
+	return run.end(s, err)
 }
 
 // shownUnits is the report.
-type shownUnits struct {
-	Unit           string               `json:"unit"`
-	MaxRowsPerUnit int                  `json:"max_rows_per_unit"`
-	Budget         accountant.Budget    `json:"budget"`
-	Adjacency      accountant.Adjacency `json:"adjacency"`
-	Sigma          float64              `json:"sigma"`
-	UpTo           []int                `json:"up_to"`
-	Counts         []int64              `json:"counts"`
-	Whole          float64              `json:"whole"`
-	Bounded        float64              `json:"bounded"`
-	LeftOut        float64              `json:"rows_left_out_at_least"`
-}
+type shownUnits struct{ *infer.UnitSizes }
 
 // text has a dash for a count that does not stand out of the noise; behind the last that does, one
 // line stands for the rest.

@@ -55,9 +55,7 @@ The budget is reserved in the ledger before a row is read, and stays spent, as w
 		Args: operands("INPUT"),
 	})
 	f := cmd.Flags()
-	r.addBudget(cmd)
-	r.addAccount(cmd, "default INPUT.ledger")
-	f.StringVar(&r.Schema, "schema", "", "schema `FILE` (required)")
+	r.addPrivate(cmd)
 	f.StringVar(&r.options.Target, "target", "", "`COLUMN` to predict (required)")
 	f.StringVar(&r.drop, "drop", "", "`COLUMNS`, separated by commas, not to predict from, such as "+
 		"those that give the answer away")
@@ -96,55 +94,32 @@ func (r *trainRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	if r.dryRun {
 		return t.print(r.needs(p, nb.Of(rows.Schema().Unit)))
 	}
-	account := r.account(t, l, input)
-	if err := account.Begin("train", r.Out); err != nil {
-		return err
-	}
-	file, err := t.create("--out", r.Out, job.ReleaseMode)
+	run, err := r.pay(t, l, "train", input, "--out", r.Out)
 	if err != nil {
 		return err
 	}
-	defer file.Abort()
-	shown := t.privateProgress()
-	o.Options, o.Progress = account.Options(r.Job), shown.report
+	o.Options, o.Progress = run.Options(r.Job), run.shown.report
 	o.Deliver = func(c *train.Classifier) error {
-		shown.finish()
-		t.say("guarantee: %v", c.Claim)
-		account.SayTotal()
+		run.got("%v", c.Claim)
 		r.sayDelta(t, c.Rows)
-		return t.deliver(file, fmt.Sprintf(": %d classes, %d coefficients", len(c.Classes),
+		return t.deliver(run.file, fmt.Sprintf(": %d classes, %d coefficients", len(c.Classes),
 			len(c.Coefficients)*len(c.Coefficients[0])), c.JSON)
 	}
 	_, s, err := train.Run(cmd.Context(), rows, *o)
-	shown.finish()
-	if err != nil {
-		return account.Explain(err, s != nil)
-	}
-	t.sayIgnored("", s.Report().Ignored)
-	return nil
+	return run.end(s, err)
 }
 
 // check checks the flags.
 func (r *trainRun) check(cmd *cobra.Command) error {
-	if err := r.checkBudget(cmd); err != nil {
-		return err
+	required := []string{"target", "out"}
+	if r.dryRun {
+		required = required[:1]
 	}
-	if err := need(cmd, "schema", "target"); err != nil {
+	if err := r.checkPrivate(cmd, required...); err != nil {
 		return err
-	}
-	if !r.dryRun {
-		if err := need(cmd, "out"); err != nil {
-			return err
-		}
 	}
 	if r.Out != "" && !job.IsStandard(r.Out) && filepath.Ext(r.Out) != ".json" {
 		return usagef("--out %s: a classifier is JSON: give it a name that ends in .json", r.Out)
-	}
-	if r.Delta == 0 {
-		return usagef("--delta 0: the noise is Gaussian, which needs delta > 0")
-	}
-	if err := checkRows(cmd, r.Rows); err != nil {
-		return err
 	}
 	var err error
 	r.options.Drop, err = list("--drop", r.drop)
@@ -191,12 +166,8 @@ func (n trainNeeds) text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "rows\t%d%s\n", n.Rows, assumed)
 	fmt.Fprintf(w, "steps\t%d of size %s\n", n.Steps, job.Short(n.StepSize))
-	fmt.Fprintf(
-		w,
-		"noise\tof standard deviation %s in each coordinate of a step's gradient, to which "+
-			"a row adds at most 1\n",
-		job.Short(n.Sigma),
-	)
+	fmt.Fprintf(w, "noise\tof standard deviation %s in each coordinate of a step's gradient, to "+
+		"which a row adds at most 1\n", job.Short(n.Sigma))
 }
 
 // openClassifier reads a classifier; ErrFormat of package train says that the file is none.

@@ -51,9 +51,7 @@ has the rest. What is printed may be shown to anyone.`,
 		Args: operands("INPUT"),
 	})
 	f := cmd.Flags()
-	r.addBudget(cmd)
-	r.addAccount(cmd, "default INPUT.ledger")
-	f.StringVar(&r.Schema, "schema", "", "schema `FILE` (required)")
+	r.addPrivate(cmd)
 	f.StringVar(&r.statistic, "statistic", "", "`F` to compute, such as mean:COLUMN (this or --program "+
 		"is required)")
 	f.StringVar(&r.program, "program", "", "`COMMAND` to run on each block, words separated by spaces "+
@@ -86,26 +84,18 @@ func (r *validateRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	if o.Statistic, err = r.computed(cmd, rows.Schema()); err != nil {
 		return err
 	}
-	account := r.account(t, l, input)
-	if err := account.Begin("validate "+o.Statistic.Name, job.Standard); err != nil {
+	run, err := r.pay(t, l, "validate "+o.Statistic.Name, input, "", "")
+	if err != nil {
 		return err
 	}
-	shown := t.privateProgress()
-	o.Options, o.Rows, o.Progress = account.Options(r.Job), r.Rows, shown.report
+	o.Options, o.Rows, o.Progress = run.Options(r.Job), r.Rows, run.shown.report
 	o.Deliver = func(v *validate.Result) error {
-		shown.finish()
-		t.say("guarantee: the result is (ε = %v, δ = %v)-differentially private, %v neighbours of one %s",
+		run.got("the result is (ε = %v, δ = %v)-differentially private, %v neighbours of one %s",
 			r.Epsilon, r.Delta, v.Adjacency, unitOf(v.Unit))
-		account.SayTotal()
 		return t.print(validated{v})
 	}
 	_, s, err := validate.Run(cmd.Context(), rows, *o)
-	shown.finish()
-	if err != nil {
-		return account.Explain(err, s != nil)
-	}
-	t.sayIgnored("", s.Report().Ignored)
-	return nil
+	return run.end(s, err)
 }
 
 // unitOf names the unit of a guarantee.
@@ -118,17 +108,12 @@ func unitOf(id string) string {
 
 // check checks the flags.
 func (r *validateRun) check(cmd *cobra.Command) error {
-	if err := r.checkBudget(cmd); err != nil {
-		return err
-	}
-	if err := need(cmd, "schema"); err != nil {
+	if err := r.checkPrivate(cmd); err != nil {
 		return err
 	}
 	switch k := r.options.Blocks; {
 	case (r.statistic == "") == (r.program == ""):
 		return usagef("give one of --statistic and --program")
-	case r.Delta == 0:
-		return usagef("--delta 0: the noise is Gaussian, which needs delta > 0")
 	case cmd.Flags().Changed("blocks") && (k < 2 || k > vote.MaxShards):
 		return usagef("--blocks %d must be from 2 to %d", k, vote.MaxShards)
 	case cmd.Flags().Changed("lower") != cmd.Flags().Changed("upper"):
@@ -136,7 +121,7 @@ func (r *validateRun) check(cmd *cobra.Command) error {
 	case r.limits.Time <= 0 || r.limits.MiB < 1 || r.limits.MiB > 1<<30:
 		return usagef("--time-limit and --memory-limit must be above 0")
 	}
-	return checkRows(cmd, r.Rows)
+	return nil
 }
 
 // computed is the statistic, with its range.

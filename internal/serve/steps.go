@@ -11,10 +11,13 @@ import (
 
 // account is what 'ledger show --json' says.
 type account struct {
-	File  string             `json:"-"`
-	Spent accountant.Budget  `json:"spent"`
-	Limit *accountant.Budget `json:"limit"`
-	Runs  []struct {
+	File  string            `json:"-"`
+	Spent accountant.Budget `json:"spent"`
+	Limit *struct {
+		accountant.Budget
+		Rule string `json:"rule"`
+	} `json:"limit"`
+	Runs []struct {
 		Run    string            `json:"run"`
 		Time   string            `json:"time"`
 		Method string            `json:"method"`

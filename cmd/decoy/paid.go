@@ -1,0 +1,72 @@
+package main
+
+import (
+	"cmp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+)
+
+// addPrivate adds what every verb has that buys one result from a private table.
+func (j *jobFlags) addPrivate(cmd *cobra.Command) {
+	j.addBudget(cmd)
+	j.addAccount(cmd, "default INPUT.ledger")
+	cmd.Flags().StringVar(&j.Schema, "schema", "", "schema `FILE` (required)")
+}
+
+// checkPrivate checks the flags of such a verb, whose noise is Gaussian.
+func (j *jobFlags) checkPrivate(cmd *cobra.Command, required ...string) error {
+	if err := j.checkBudget(cmd); err != nil {
+		return err
+	}
+	if err := need(cmd, append([]string{"schema"}, required...)...); err != nil {
+		return err
+	}
+	if j.Delta == 0 {
+		return usagef("--delta 0: the noise is Gaussian, which needs delta > 0")
+	}
+	return checkRows(cmd, j.Rows)
+}
+
+// paid is a run under way that buys one result from a private table.
+type paid struct {
+	*job.Account
+	t     *terminal
+	file  *job.Target // of the result; nil if it is printed
+	shown *progress
+}
+
+// pay begins a run of a verb on input. Its result goes to the file out, which flag names, or else
+// to standard output.
+func (j *jobFlags) pay(
+	t *terminal, l *ledger.File, verb, input, flag, out string,
+) (*paid, error) {
+	p := &paid{Account: j.account(t, l, input), t: t, shown: t.privateProgress()}
+	if err := p.Begin(verb, cmp.Or(out, job.Standard)); err != nil {
+		return nil, err
+	}
+	var err error
+	p.file, err = t.create(flag, out, job.ReleaseMode)
+	return p, err
+}
+
+// got says what the result guarantees, and what the ledger holds now.
+func (p *paid) got(format string, args ...any) {
+	p.shown.finish()
+	p.t.say("guarantee: "+format, args...)
+	p.SayTotal()
+}
+
+// end is the end of the run: of one that failed, what became of its budget.
+func (p *paid) end(s *privacy.Session, err error) error {
+	p.shown.finish()
+	p.file.Abort()
+	if err != nil {
+		return p.Explain(err, s != nil)
+	}
+	p.t.sayIgnored("", s.Report().Ignored)
+	return nil
+}
