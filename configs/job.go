@@ -151,8 +151,7 @@ func (j Job) checkAlone() error {
 		}
 	}
 	if _, err := json.Marshal(j.Settings); err != nil {
-		return &ValueError{"settings",
-			"must be finite numbers, texts, true or false, and lists of them"}
+		return &ValueError{"settings", "must be finite numbers, texts, true or false, and lists of them"}
 	}
 	return j.CheckBudget()
 }

@@ -61,10 +61,9 @@ func ParseSet(text, from string) (Given, error) {
 
 // moved says where settings of earlier versions are now.
 var moved = map[string]string{
-	"constraints": "they are in the schema now, and every method keeps them: " +
-		"\"if sex = male then pregnant = no\" is, under rules, {when: {sex: male}, then: {pregnant: " +
-		"no}}; \"admitted <= discharged\" is, in the column discharged, after: admitted (decoy help " +
-		"schema)",
+	"constraints": "they are in the schema now, and every method keeps them: \"if sex = male then " +
+		"pregnant = no\" is, under rules, {when: {sex: male}, then: {pregnant: no}}; \"admitted <= " +
+		"discharged\" is, in the column discharged, after: admitted (decoy help schema)",
 }
 
 // Decoder gives a method its settings, for [all.New]. Later settings win over earlier ones of the

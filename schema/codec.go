@@ -170,8 +170,8 @@ func (s *Schema) Overview() ([]ColumnOverview, error) {
 		if missing {
 			last--
 		}
-		out = append(out, ColumnOverview{c.column.Name, c.column.Kind.String(), c.size, missing, c.Label(0),
-			c.Label(uint16(last))})
+		out = append(out, ColumnOverview{c.column.Name, c.column.Kind.String(), c.size, missing,
+			c.Label(0), c.Label(uint16(last))})
 	}
 	return out, err
 }

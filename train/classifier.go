@@ -231,8 +231,7 @@ func (c *Classifier) Probabilities(t *table.Table) ([][]float64, error) {
 	for _, f := range c.Features {
 		k := t.Schema().Index(f.Column)
 		if k < 0 || t.Schema().Sizes()[k] != len(f.Values) {
-			return nil, fmt.Errorf("train: the table has no column %q of %d codes", f.Column,
-				len(f.Values))
+			return nil, fmt.Errorf("train: the table has no column %q of %d codes", f.Column, len(f.Values))
 		}
 		codes := t.Column(k)
 		for o, w := range c.Coefficients {

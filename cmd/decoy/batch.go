@@ -192,8 +192,7 @@ func (b *batch) check(jobs []configs.Job) error {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, j := range jobs {
 		group.Go(func() error {
-			b.work[i], problems[i] = job.NewTask(b.file.Name, j,
-				b.dryRun || b.only < 0 || b.only == i)
+			b.work[i], problems[i] = job.NewTask(b.file.Name, j, b.dryRun || b.only < 0 || b.only == i)
 			return nil
 		})
 	}
@@ -305,8 +304,7 @@ func (b *batch) setLimits(ctx context.Context) error {
 			continue
 		}
 		i := slices.IndexFunc(b.work, func(w *job.Task) bool {
-			return w.Ledger != nil &&
-				w.Ledger.Path() == path
+			return w.Ledger != nil && w.Ledger.Path() == path
 		})
 		w := b.work[i]
 		nb := privacy.NeighboursOf(w.Domain, w.Relation())

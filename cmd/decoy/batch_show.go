@@ -255,9 +255,7 @@ func (b *batch) writeResults(state job.State, records []job.Record) error {
 			input = task.Dataset
 		}
 		rows[i] = []string{r.Job, input, task.Method, job.Short(task.Epsilon), job.Short(task.Delta),
-			r.Status,
-			strconv.Itoa(r.Rows),
-			r.Run, task.Out, r.Error}
+			r.Status, strconv.Itoa(r.Rows), r.Run, task.Out, r.Error}
 		for _, name := range header[len(resultColumns):] {
 			rows[i] = append(rows[i], metrics[i][name])
 		}

@@ -33,16 +33,14 @@ func together(c accountant.Composition, n int, j configs.Job) (*releases, error)
 		all[i].Count *= n
 	}
 	out := &releases{Number: n, Delta: j.Delta,
-		Basic: accountant.Budget{Epsilon: float64(n) * j.Epsilon,
-			Delta: float64(n) * j.Delta}}
+		Basic: accountant.Budget{Epsilon: float64(n) * j.Epsilon, Delta: float64(n) * j.Delta}}
 	bound, err := pld.Epsilon(all, j.Delta, j.Relation())
 	if err != nil {
 		return nil, err
 	}
 	out.Epsilon = bound.Epsilon
 	if rho := zcdp.Rho(all); !math.IsInf(rho, 1) && j.Delta > 0 {
-		out.ZCDP = &accountant.Budget{Epsilon: zcdp.Epsilon(rho, j.Delta),
-			Delta: j.Delta}
+		out.ZCDP = &accountant.Budget{Epsilon: zcdp.Epsilon(rho, j.Delta), Delta: j.Delta}
 	}
 	return out, nil
 }

@@ -60,9 +60,8 @@ func (p *progress) report(stage string, fraction float64) {
 	}
 	if p.shown == nil {
 		p.shown = progressbar.NewOptions(100, progressbar.OptionSetWriter(p.w),
-			progressbar.OptionSetWidth(30),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(true),
-			progressbar.OptionThrottle(100*time.Millisecond))
+			progressbar.OptionSetWidth(30), progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetElapsedTime(true), progressbar.OptionThrottle(100*time.Millisecond))
 	}
 	if stage != p.stage {
 		p.stage = stage

@@ -41,8 +41,7 @@ The three commands to begin with:
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		printHelp(cmd.OutOrStdout(),
-			helpOf(cmd))
+		printHelp(cmd.OutOrStdout(), helpOf(cmd))
 	})
 
 	ledger := group(&cobra.Command{Use: "ledger", Short: "what was spent: show, verify, limit",
@@ -74,11 +73,9 @@ The three commands to begin with:
 	config.AddCommand(configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
-		planCommand(t), joinCommand(t), analyzeCommand(t), inspectCommand(t), queries,
-		releaseCommand(t), verifyCommand(t), trainCommand(t), predictCommand(t), validateCommand(t),
-		auditCommand(t),
-		evaluateCommand(t), schema, ledger, serveCommand(t), datasets, config,
-		versionCommand(t))
+		planCommand(t), joinCommand(t), analyzeCommand(t), inspectCommand(t), queries, releaseCommand(t),
+		verifyCommand(t), trainCommand(t), predictCommand(t), validateCommand(t), auditCommand(t),
+		evaluateCommand(t), schema, ledger, serveCommand(t), datasets, config, versionCommand(t))
 	help := helpCommand(t)
 	root.SetHelpCommand(help)
 	root.AddCommand(help)

@@ -243,8 +243,7 @@ func (s *schemaInfer) checkFlags(cmd *cobra.Command, input string) error {
 	case s.noHeader && s.names == "" && s.partial == "":
 		return usagef("--no-header needs the names of the columns: --columns a,b,c")
 	case !s.noHeader && s.names != "":
-		return usagef("--columns names the columns of a file without a header: it needs " +
-			"--no-header")
+		return usagef("--columns names the columns of a file without a header: it needs --no-header")
 	case s.noHeader && s.unit != "" && strings.Split(s.names, ",")[0] != s.unit:
 		return usagef("--no-header: columns go by position, and the unit must be the first")
 	case !s.noHeader && !s.public:

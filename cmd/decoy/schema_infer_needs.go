@@ -67,8 +67,7 @@ func (n inferNeeds) text(w io.Writer) {
 			plural(n.Rows, "row", "rows"))
 	default:
 		fmt.Fprintf(w, "%s are enough for kinds and bounds; a text in fewer than %d of them is lost, "+
-			"unless --categories declares it\n", plural(n.Rows, "row", "rows"),
-			wholeRows(n.Needs.Category))
+			"unless --categories declares it\n", plural(n.Rows, "row", "rows"), wholeRows(n.Needs.Category))
 	}
 	fmt.Fprintf(w, "nothing was read but the names of the columns, and nothing was spent\n")
 }

@@ -80,8 +80,7 @@ func fill(cmd *cobra.Command) error {
 		}
 	}
 	at := func(key string) string {
-		return fmt.Sprintf("--config %s, line %d", path,
-			places[key].Line)
+		return fmt.Sprintf("--config %s, line %d", path, places[key].Line)
 	}
 	file := v.GetStringMap(settingsKey) // of the file: nothing else is bound yet
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -265,8 +264,7 @@ func (s *settings) of(cmd *cobra.Command, method string) (configs.Settings, erro
 		from, place := origin(f)
 		given := configs.Given{Key: key, Value: f.Value.String(), From: place}
 		if slices.ContainsFunc((*s)[from], func(g configs.Given) bool {
-			return g.Key == key &&
-				g != given
+			return g.Key == key && g != given
 		}) {
 			return nil, usagef("%s: %s is given twice, as a setting and by --%s", place, key, name)
 		}

@@ -72,7 +72,7 @@ func (w *work) associate() error {
 		w.skip("no two columns of the real table are associated", "AssociationKept")
 		return nil
 	}
-	w.add("AssociationKept", Value{Of: syntheticTo, Value: Number(lost.Kept)})
+	w.put("AssociationKept", syntheticTo, lost.Kept)
 	return nil
 }
 
@@ -130,17 +130,17 @@ func (w *work) associated() Finding {
 		f.Answer = "There is one column only."
 		return f
 	}
-	f.Status = grade(float64(trends.Value), goodPairs, poorPairs)
+	f.Status = grade(trends.Value, goodPairs, poorPairs)
 	if a := w.out.Associations; a != nil && len(a.pairs) > 0 {
 		kept, some := w.first("AssociationKept")
 		if some {
-			f.Status = worse(f.Status, grade(float64(kept.Value), goodKept, poorKept))
+			f.Status = worse(f.Status, grade(kept.Value, goodKept, poorKept))
 			f.Answer = fmt.Sprintf("Columns that go together in the real table keep %s of the "+
-				"strength of their associations.", percent(max(0, float64(kept.Value))))
+				"strength of their associations.", percent(max(0, kept.Value)))
 		} else {
 			f.Answer = "Nothing to keep: no two columns of the real table go together."
 		}
-		f.Status = worse(f.Status, grade(-float64(a.pairs[0].Excess), -goodPair, -poorPair))
+		f.Status = worse(f.Status, grade(-a.pairs[0].Excess, -goodPair, -poorPair))
 		var lost, invented []string
 		for _, p := range a.pairs {
 			if p.Excess <= goodPair {
@@ -169,9 +169,9 @@ func (w *work) associated() Finding {
 			f.Status = Unknown
 		}
 	}
-	f.Answer += fmt.Sprintf(" Pairs of columns match to %s", percent(float64(trends.Value)))
+	f.Answer += fmt.Sprintf(" Pairs of columns match to %s", percent(trends.Value))
 	if yard := w.values["ColumnPairTrends"]; len(yard) > 1 {
-		f.Answer += fmt.Sprintf(", those of the holdout to %s", percent(float64(yard[1].Value)))
+		f.Answer += fmt.Sprintf(", those of the holdout to %s", percent(yard[1].Value))
 	}
 	f.Answer += "."
 	return f
@@ -183,7 +183,7 @@ func impossible(list []Invented) string {
 	var out []string
 	for _, v := range list[:min(len(list), most)] {
 		out = append(out, fmt.Sprintf("%s = %s with %s = %s (%s of the synthetic rows)", v.First,
-			v.FirstValue, v.Second, v.SecondValue, percent(float64(v.Share))))
+			v.FirstValue, v.Second, v.SecondValue, percent(v.Share)))
 	}
 	if n := len(list) - most; n > 0 {
 		out = append(out, fmt.Sprintf("and %d more", n))
@@ -207,7 +207,7 @@ func sentences(s []string) string {
 
 // twoDigits is a correlation as papers write it: .74.
 func twoDigits(x Number) string {
-	s := fmt.Sprintf("%.2f", float64(x))
+	s := fmt.Sprintf("%.2f", x)
 	switch {
 	case s == "0.00" || s == "-0.00":
 		return "0"

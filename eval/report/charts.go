@@ -25,8 +25,7 @@ func (p Prediction) chart() template.HTML {
 		}
 		d.path("curve "+c.class, points)
 	}
-	d.text(d.x(1)-6, d.y(0)-26, "label train", "end", "trained on real rows: "+fixed(p.Real.AUROC),
-		60)
+	d.text(d.x(1)-6, d.y(0)-26, "label train", "end", "trained on real rows: "+fixed(p.Real.AUROC), 60)
 	d.text(d.x(1)-6, d.y(0)-12, "label synthetic", "end",
 		"trained on synthetic rows: "+fixed(p.Synthetic.AUROC), 60)
 	d.text(d.x(.5), d.y(0)+30, "tick", "middle", "false positive rate", 40)
@@ -61,14 +60,12 @@ func (n *Nearest) chart(z float64) template.HTML {
 			if k == 1 {
 				class, name = g.other, "second term"
 			}
-			d.rect(at, y(v), 32, y(0)-y(v), "bar "+class,
-				fmt.Sprintf("%s: %s %.3f", g.name, name, float64(v)))
+			d.rect(at, y(v), 32, y(0)-y(v), "bar "+class, fmt.Sprintf("%s: %s %.3f", g.name, name, v))
 			d.text(at+16, y(v)-4, "tick", "middle", fixed(v), 8)
 		}
 		half := Number(z) * g.a.StdErr
 		d.line(middle+40, y(min(1, g.a.Mean+half)), middle+40, y(max(0, g.a.Mean-half)), "whisker")
-		d.dot(middle+40, y(g.a.Mean), 4, "mean",
-			fmt.Sprintf("mean %.3f ± %.3f", float64(g.a.Mean), float64(half)))
+		d.dot(middle+40, y(g.a.Mean), 4, "mean", fmt.Sprintf("mean %.3f ± %.3f", g.a.Mean, half))
 		d.text(middle, d.down+15, "label", "middle", g.name, 40)
 		d.text(middle, d.down+28, "tick", "middle", g.under, 40)
 	}
@@ -80,8 +77,7 @@ func (l *Loss) chart(z float64) template.HTML {
 	const width, height, left, right, y = 460., 70., 20., 20., 30.
 	d := draw(width, height, "privacy loss")
 	x := func(v Number) float64 {
-		return left +
-			(width-left-right)*(float64(max(-.5, min(.5, v)))+.5)
+		return left + (width-left-right)*(float64(max(-.5, min(.5, v)))+.5)
 	}
 	d.line(left, y, width-right, y, "axis")
 	for _, t := range []Number{-.5, -.25, 0, .25, .5} {
@@ -91,7 +87,7 @@ func (l *Loss) chart(z float64) template.HTML {
 	d.line(x(0), y-9, x(0), y+8, "chance")
 	half := Number(z) * l.StdErr
 	d.line(x(l.Value-half), y, x(l.Value+half), y, "whisker thick")
-	d.dot(x(l.Value), y, 5, "mean", fmt.Sprintf("%.3f ± %.3f", float64(l.Value), float64(half)))
+	d.dot(x(l.Value), y, 5, "mean", fmt.Sprintf("%.3f ± %.3f", l.Value, half))
 	d.text(x(l.Value), y-11, "label", "middle", fixed(l.Value), 10)
 	d.text(x(0), height-6, "tick", "middle", "none", 20)
 	d.text(x(.5), height-6, "tick", "end", "a copied table", 20)
@@ -124,17 +120,16 @@ func (h Histogram) chart() template.HTML {
 		d.steps("step "+s.class, edges, heights)
 	}
 	for i := range h.Train {
-		tip := fmt.Sprintf("%s – %s: training %s", h.Edges[i], h.Edges[i+1],
-			percent(float64(h.Train[i])))
+		tip := fmt.Sprintf("%s – %s: training %s", h.Edges[i], h.Edges[i+1], percent(h.Train[i]))
 		if h.Holdout != nil {
-			tip += ", holdout " + percent(float64(h.Holdout[i]))
+			tip += ", holdout " + percent(h.Holdout[i])
 		}
 		d.rect(d.x(edges[i]), d.up, d.x(edges[i+1])-d.x(edges[i]), d.down-d.up, "touch", tip)
 	}
 	d.line(d.left, d.down, d.right, d.down, "axis")
 	for _, k := range []int{0, len(h.Train) / 2, len(h.Train)} {
 		anchor := []string{"start", "middle", "end"}[2*k/len(h.Train)]
-		d.text(d.x(edges[k]), d.down+13, "tick", anchor, fmt.Sprintf("%.2g", float64(h.Edges[k])), 10)
+		d.text(d.x(edges[k]), d.down+13, "tick", anchor, fmt.Sprintf("%.2g", h.Edges[k]), 10)
 	}
 	d.text(d.x(.5), d.down+28, "tick", "middle",
 		"distance to the closest real row (0 = equal, 1 = different in everything)", 90)
@@ -171,8 +166,8 @@ func (r RareValue) chart() template.HTML {
 		d.line(x(s.rate.Low), y, x(s.rate.High), y, "interval "+s.class)
 		d.dot(x(s.rate.Rate), y, 3.6, "point "+s.class, "")
 		d.text(width-right+6, y+3, "tick", "start",
-			fmt.Sprintf("%s (%s – %s)", percent(float64(s.rate.Rate)), percent(float64(s.rate.Low)),
-				percent(float64(s.rate.High))), 60)
+			fmt.Sprintf("%s (%s – %s)", percent(s.rate.Rate), percent(s.rate.Low),
+				percent(s.rate.High)), 60)
 		y += row
 	}
 	return d.done()

@@ -44,11 +44,11 @@ func (c Column) chart(s sampling) template.HTML {
 
 // tip is what each table has in group i.
 func (c Column) tip(i int) string {
-	out := c.Labels[i] + ": training " + percent(float64(c.Train[i]))
+	out := c.Labels[i] + ": training " + percent(c.Train[i])
 	if c.Holdout != nil {
-		out += ", holdout " + percent(float64(c.Holdout[i]))
+		out += ", holdout " + percent(c.Holdout[i])
 	}
-	return out + ", synthetic " + percent(float64(c.Synthetic[i]))
+	return out + ", synthetic " + percent(c.Synthetic[i])
 }
 
 // histogram draws a number: the area of a group is its share of the rows, and its width that of its
@@ -95,12 +95,11 @@ func (c Column) histogram(s sampling) template.HTML {
 	d.area("band", edges,
 		heights(func(i int) float64 { return float64(c.Train[i]) + s.half(c.Train[i]) }),
 		heights(func(i int) float64 { return float64(c.Train[i]) - s.half(c.Train[i]) }))
-	d.steps("step synthetic", edges,
-		heights(func(i int) float64 { return float64(c.Synthetic[i]) }))
+	d.steps("step synthetic", edges, heights(func(i int) float64 { return float64(c.Synthetic[i]) }))
 	for i := range groups {
 		if cut && peaks[i] > top {
 			d.text(min(d.x((edges[i]+edges[i+1])/2), d.right-24), d.up-5, "tick", "middle",
-				"↑ "+percent(float64(c.Synthetic[i])), 12)
+				"↑ "+percent(c.Synthetic[i]), 12)
 		}
 		d.rect(d.x(edges[i]), d.up, d.x(edges[i+1])-d.x(edges[i]), d.down-d.up, "touch", c.tip(i))
 	}

@@ -105,8 +105,7 @@ func start(in Tables, o Options) (*work, error) {
 		o.Level = .95
 	}
 	if !(o.Level > 0 && o.Level < 1) {
-		return nil, fmt.Errorf("report: level %v is not between 0 and 1: %w", o.Level,
-			eval.ErrInterval)
+		return nil, fmt.Errorf("report: level %v is not between 0 and 1: %w", o.Level, eval.ErrInterval)
 	}
 	if o.Seed == 0 {
 		o.Seed = 1
@@ -154,8 +153,7 @@ func start(in Tables, o Options) (*work, error) {
 	}
 	w.out.Tables = append(w.out.Tables, TableInfo{"train", in.Train.Name, w.Train.Rows(), nil})
 	if w.Holdout != nil {
-		w.out.Tables = append(w.out.Tables,
-			TableInfo{"holdout", in.Holdout.Name, w.Holdout.Rows(), nil})
+		w.out.Tables = append(w.out.Tables, TableInfo{"holdout", in.Holdout.Name, w.Holdout.Rows(), nil})
 	} else {
 		w.note("There is no holdout. Figures that need real rows which the synthesizer did not " +
 			"see are left out: prediction, privacy loss, and every yardstick.")
@@ -172,18 +170,15 @@ const mostClasses = 20
 func (w *work) aim() error {
 	if w.Target == "" {
 		if w.Positive != "" {
-			return fmt.Errorf("report: a positive value without a target column: %w",
-				eval.ErrColumn)
+			return fmt.Errorf("report: a positive value without a target column: %w", eval.ErrColumn)
 		}
 		return nil
 	}
 	if w.target = w.Train.Schema().Index(w.Target); w.target < 0 {
-		return fmt.Errorf("report: the schema has no target column %q: %w", w.Target,
-			eval.ErrColumn)
+		return fmt.Errorf("report: the schema has no target column %q: %w", w.Target, eval.ErrColumn)
 	}
 	if len(w.codecs) < 2 {
-		return fmt.Errorf("report: there is no column to predict %q from: %w", w.Target,
-			eval.ErrColumn)
+		return fmt.Errorf("report: there is no column to predict %q from: %w", w.Target, eval.ErrColumn)
 	}
 	codec := w.codecs[w.target]
 	if w.Positive != "" {
@@ -218,6 +213,9 @@ func (w *work) aim() error {
 
 func (w *work) add(metric string, v ...Value) { w.values[metric] = append(w.values[metric], v...) }
 
+// put adds one number without an interval.
+func (w *work) put(metric, of string, x float64) { w.add(metric, Value{Of: of, Value: Number(x)}) }
+
 func (w *work) skip(reason string, metrics ...string) {
 	for _, m := range metrics {
 		w.leftOut[m] = reason
@@ -233,8 +231,7 @@ func (w *work) undefined(err error, metrics ...string) error {
 	for _, target := range []error{eval.ErrTables, eval.ErrColumn, eval.ErrOneClass,
 		eval.ErrInterval, eval.ErrFit} {
 		if errors.Is(err, target) {
-			w.skip("not defined for these tables: "+strings.TrimPrefix(err.Error(), "eval: "),
-				metrics...)
+			w.skip("not defined for these tables: "+strings.TrimPrefix(err.Error(), "eval: "), metrics...)
 			return nil
 		}
 	}

@@ -1,15 +1,12 @@
-// Package report compares a synthetic table with the real one it was made from
-// and writes down what it finds: as JSON for programs, as one HTML file for
-// people, as text for a terminal.
+// Package report compares a synthetic table with the real one it was made from and writes down what
+// it finds: as JSON for programs, as one HTML file for people, as text for a terminal.
 //
-// Nothing in a report is private. Every figure depends on every real row, without
-// noise: a report is for those who may see the real table, is kept as safe as the
-// table, and must not be published or fed back into a method. The JSON says
-// not_private: true and the page says so at its top.
+// Nothing in a report is private. Every figure depends on every real row, without noise: a report
+// is for those who may see the real table, is kept as safe as the table, and must not be published
+// or fed back into a method. The JSON says not_private: true and the page says so at its top.
 //
-// The HTML is one file that needs no network: style and drawings (SVG) are in it,
-// there is no script, and a content security policy forbids both. Text that comes
-// from a schema is escaped.
+// The HTML is one file that needs no network: style and drawings (SVG) are in it, there is no
+// script, and a content security policy forbids both. Text that comes from a schema is escaped.
 //
 // [Compute] measures everything that eval.Metrics lists. A metric that these
 // tables do not allow is listed with the reason.

@@ -139,8 +139,8 @@ func (p Pair) chart() template.HTML {
 			for j, v := range row { // the root shows small shares too
 				d.shade(x+w*float64(j), up+h*float64(i), w-.6, h-.6, "bar "+t.class,
 					math.Sqrt(float64(v)/top), fmt.Sprintf("%s × %s: %s real, %s here",
-						p.Joint.First[i], p.Joint.Second[j], percent(float64(p.Joint.Real[i][j])),
-						percent(float64(p.Joint.Synthetic[i][j]))))
+						p.Joint.First[i], p.Joint.Second[j], percent(p.Joint.Real[i][j]),
+						percent(p.Joint.Synthetic[i][j])))
 			}
 		}
 	}

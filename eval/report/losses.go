@@ -28,8 +28,7 @@ const (
 func (w *work) losses(k int, slack float64, c *Column) error {
 	c.Status = grade(float64(c.Score)+slack, goodColumn, poorColumn)
 	if c.Status != Good {
-		c.Losses = append(c.Losses, fmt.Sprintf("Its distribution matches to %s only.",
-			percent(float64(c.Score))))
+		c.Losses = append(c.Losses, fmt.Sprintf("Its distribution matches to %s only.", percent(c.Score)))
 	}
 	train, synthetic := w.in.Train.Values, w.in.Synthetic[0].Values
 	if train == nil || synthetic == nil {
@@ -62,7 +61,7 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 				yard, v.UncoveredHoldout = max(yard, h.Share), Number(h.Share)
 			}
 		}
-		w.add("UncoveredShare", Value{Of: c.Name, Value: v.Uncovered})
+		w.put("UncoveredShare", c.Name, u.Share)
 		s := grade(yard-u.Share, -goodMoved, -poorMoved)
 		var lost []string
 		for i, share := range u.Shares {
@@ -74,8 +73,7 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 		case lost != nil:
 			lose(worse(s, Mixed), "Lost: %s.", listed(lost))
 		case s != Good:
-			lose(s, "%s of the real cells are outside what the synthetic table has.",
-				percent(u.Share))
+			lose(s, "%s of the real cells are outside what the synthetic table has.", percent(u.Share))
 		}
 	}
 	if !numeric(w.codecs[k]) {
@@ -95,11 +93,10 @@ func (w *work) losses(k int, slack float64, c *Column) error {
 	if err != nil { // no numbers
 		return w.undefined(err)
 	}
-	v.MeanShift, v.SpreadRatio, v.Wasserstein =
-		Number(d.Mean), Number(d.Spread), Number(d.Wasserstein)
-	w.add("MeanShift", Value{Of: c.Name, Value: v.MeanShift})
-	w.add("SpreadRatio", Value{Of: c.Name, Value: v.SpreadRatio})
-	w.add("Wasserstein", Value{Of: c.Name, Value: v.Wasserstein})
+	v.MeanShift, v.SpreadRatio, v.Wasserstein = Number(d.Mean), Number(d.Spread), Number(d.Wasserstein)
+	w.put("MeanShift", c.Name, d.Mean)
+	w.put("SpreadRatio", c.Name, d.Spread)
+	w.put("Wasserstein", c.Name, d.Wasserstein)
 	v.Train, v.Holdout, v.Synthetic = summaryOf(train, c.Name),
 		summaryOf(w.in.Holdout.Values, c.Name), summaryOf(synthetic, c.Name)
 	codec := w.codecs[k]
@@ -133,8 +130,7 @@ func (w *work) whereTo(c *schema.Codec, v eval.ColumnValidity) string {
 				shown(c, c.Column().Min)))
 		}
 		if v.Above > 0 {
-			out = append(out, fmt.Sprintf("%s above that of %s", percent(v.Above),
-				shown(c, c.Column().Max)))
+			out = append(out, fmt.Sprintf("%s above that of %s", percent(v.Above), shown(c, c.Column().Max)))
 		}
 	} else if len(v.Foreign) > 0 {
 		var quoted []string // a text may be a blank
@@ -166,11 +162,11 @@ func summaryOf(v *eval.Values, name string) *Summary {
 func length(c *schema.Codec, x Number) string {
 	switch c.Column().Kind {
 	case schema.Date:
-		return short(float64(x)) + " days"
+		return short(x) + " days"
 	case schema.Timestamp:
-		return short(float64(x)/86_400e6) + " days"
+		return short(x/86_400e6) + " days"
 	}
-	return short(float64(x))
+	return short(x)
 }
 
 // exactly is a value of an ordered column to the last digit.
@@ -182,7 +178,8 @@ func exactly(c *schema.Codec, x float64) string {
 }
 
 // short is a number to three digits, or whole.
-func short(x float64) string {
+func short[F ~float64](number F) string {
+	x := float64(number)
 	switch a := math.Abs(x); {
 	case a >= 1e6 || a > 0 && a < 1e-3:
 		return strings.Replace(strconv.FormatFloat(x, 'g', 3, 64), "e+0", "e", 1)

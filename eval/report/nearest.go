@@ -29,9 +29,8 @@ func (w *work) points(d eval.Distance) (train, holdout, synthetic *eval.Points, 
 func (w *work) nearest() error {
 	for _, t := range []*table.Table{w.Train, w.Holdout, w.Synthetic} {
 		if t != nil && t.Rows() > w.Near {
-			w.note("Nearest-neighbour figures (NNAA, PrivacyLoss, DCR, NNDR and what follows from "+
-				"them) are measured on at most %d rows of each table, drawn from seed %d.", w.Near,
-				w.Seed)
+			w.note("Nearest-neighbour figures (NNAA, PrivacyLoss, DCR, NNDR and what follows from them) "+
+				"are measured on at most %d rows of each table, drawn from seed %d.", w.Near, w.Seed)
 			break
 		}
 	}
@@ -124,7 +123,7 @@ func (w *work) closestAlone(train, synthetic *eval.Points) error {
 		return err
 	}
 	sorted := slices.Sorted(slices.Values(first))
-	w.add("DCR", Value{Of: "to training rows, median", Value: Number(sorted[len(sorted)/2])})
+	w.put("DCR", "to training rows, median", sorted[len(sorted)/2])
 	if w.out.Nearest != nil {
 		w.out.Nearest.DCR = histogram(first, nil)
 	}

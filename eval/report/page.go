@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -20,11 +21,11 @@ var pageText string
 var pageStyle string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"percent": func(n Number) string { return percent(float64(n)) },
+	"percent": percent[Number],
 	"fixed":   fixed,
 	"digits":  twoDigits,
 	"id":      anchor,
-	"short":   func(n Number) string { return short(float64(n)) },
+	"short":   short[Number],
 	"verdict": verdict,
 }).Parse(pageText))
 
@@ -33,8 +34,7 @@ func verdict(f Finding) string {
 	words := map[Status]string{Good: "✓ good", Mixed: "~ mixed", Poor: "✗ poor",
 		Unknown: "? cannot be told"}
 	if f.Question == copyQuestion {
-		words[Good], words[Mixed], words[Poor] = "✓ no sign of it", "! a sign of it",
-			"✗ it seems so"
+		words[Good], words[Mixed], words[Poor] = "✓ no sign of it", "! a sign of it", "✗ it seems so"
 	}
 	return words[f.Status]
 }
@@ -219,7 +219,7 @@ func (r *Report) sides() []side {
 			for _, x := range all {
 				text := "–"
 				if k < len(x.Metrics[i].Values) {
-					text = fmt.Sprintf("%.3f", float64(x.Metrics[i].Values[k].Value))
+					text = fmt.Sprintf("%.3f", x.Metrics[i].Values[k].Value)
 				}
 				s.Cells = append(s.Cells, sideCell{Text: text})
 			}
@@ -240,9 +240,7 @@ var compared = []string{"ColumnShapes", "ColumnPairTrends", "AssociationKept", "
 // direction of writing, with which a name could make its surroundings read otherwise.
 func visible(text []byte) []byte {
 	return bytes.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
 			return '\uFFFD'
 		}
 		return r
@@ -261,15 +259,7 @@ func rowOf(m Metric) row {
 		return r
 	}
 	sorted := slices.Clone(m.Values)
-	slices.SortStableFunc(sorted, func(a, b Value) int {
-		switch {
-		case a.Value < b.Value:
-			return -1
-		case a.Value > b.Value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(sorted, func(a, b Value) int { return cmp.Compare(a.Value, b.Value) })
 	r.Sum = fmt.Sprintf("%d values, median %.3f, least %.3f (%s)", len(sorted),
 		float64(sorted[len(sorted)/2].Value), float64(sorted[0].Value), sorted[0].Of)
 	return r
@@ -291,13 +281,7 @@ func (r *Report) Text(w io.Writer) error {
 	for _, one := range append([]*Report{r}, r.Others...) {
 		one.text(&b)
 	}
-	text := bytes.Map(func(r rune) rune {
-		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-			return '\uFFFD'
-		}
-		return r
-	}, b.Bytes())
-	_, err := w.Write(text)
+	_, err := w.Write(bytes.ReplaceAll(visible(b.Bytes()), []byte("\t"), []byte("\uFFFD")))
 	return err
 }
 

@@ -79,12 +79,10 @@ func (w *work) predict(ctx context.Context) error {
 		}{{"synthetic", p.Synthetic}, {"real", p.Real}} {
 			of := l.name + ", trained on " + c.on + " rows"
 			w.add("AUROC", Value{of, c.curve.AUROC, &c.curve.Interval})
-			w.add("AveragePrecision",
-				Value{of, c.curve.AveragePrecision, &c.curve.PrecisionInterval})
+			w.add("AveragePrecision", Value{of, c.curve.AveragePrecision, &c.curve.PrecisionInterval})
 		}
 	}
-	w.add("AveragePrecision",
-		Value{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
+	w.add("AveragePrecision", Value{Of: "scores that say nothing", Value: w.out.Predictions[0].Rate})
 	return nil
 }
 
@@ -112,8 +110,7 @@ func (w *work) curve(p eval.Prediction, trained *table.Table) (Curve, error) {
 		Rows:              trained.Rows(), Constant: p.Constant}
 	step := max(1, float64(len(points)-1)/mostPoints)
 	for at := 0.; int(at) < len(points)-1; at += step {
-		c.Points = append(c.Points,
-			[2]Number{Number(points[int(at)].FPR), Number(points[int(at)].TPR)})
+		c.Points = append(c.Points, [2]Number{Number(points[int(at)].FPR), Number(points[int(at)].TPR)})
 	}
 	c.Points = append(c.Points, [2]Number{1, 1})
 	return c, nil
@@ -145,8 +142,7 @@ func (w *work) rare() error {
 		}
 	}
 	rarest := func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.column, b.column),
-			cmp.Compare(a.code, b.code))
+		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.column, b.column), cmp.Compare(a.code, b.code))
 	}
 	slices.SortFunc(target, func(a, b candidate) int { // the positive value leads
 		if a.code == w.positive || b.code == w.positive {

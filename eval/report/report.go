@@ -240,8 +240,7 @@ type Summary struct {
 // Associations says how strongly every two columns go together.
 type Associations struct {
 	Columns []string `json:"columns"`
-	// Pearson's correlation (−1 to 1) of two numeric columns, else the corrected Cramér's V (0 to
-	// 1)
+	// Pearson's correlation (−1 to 1) of two numeric columns, else the corrected Cramér's V (0 to 1)
 	Real      [][]Number `json:"real"`
 	Holdout   [][]Number `json:"holdout,omitempty"`
 	Synthetic [][]Number `json:"synthetic"`

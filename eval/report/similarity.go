@@ -58,17 +58,17 @@ func (w *work) shapes() error {
 	if err != nil {
 		return err
 	}
-	w.add("ColumnShapes", Value{Of: syntheticTo, Value: Number(mean)})
+	w.put("ColumnShapes", syntheticTo, mean)
 	var yard []eval.ColumnShape
 	if w.Holdout != nil {
 		if yard, mean, err = eval.ColumnShapes(w.Train, w.Holdout); err != nil {
 			return err
 		}
-		w.add("ColumnShapes", Value{Of: yardstick, Value: Number(mean)})
+		w.put("ColumnShapes", yardstick, mean)
 	}
 	for k, s := range shapes {
 		if s.Metric == "KSComplement" {
-			w.add("KSComplement", Value{Of: s.Column, Value: Number(s.Score)})
+			w.put("KSComplement", s.Column, s.Score)
 		}
 		v, err := eval.TVComplement(w.Train, w.Synthetic, s.Column)
 		if err != nil { // a column of missing cells only
@@ -76,7 +76,7 @@ func (w *work) shapes() error {
 				return err
 			}
 		} else {
-			w.add("TVComplement", Value{Of: s.Column, Value: Number(v)})
+			w.put("TVComplement", s.Column, v)
 		}
 		if w.compared() { // the schema may have moved missing cells
 			a, err := w.in.Train.Values.MissingShare(s.Column)
@@ -89,7 +89,7 @@ func (w *work) shapes() error {
 			}
 			s.Missing = 1 - math.Abs(a-b)
 		}
-		w.add("MissingSimilarity", Value{Of: s.Column, Value: Number(s.Missing)})
+		w.put("MissingSimilarity", s.Column, s.Missing)
 		c := w.distribution(k, s)
 		// how far two real tables differ is not held against the synthetic one
 		slack := 0.
@@ -118,7 +118,7 @@ func (w *work) pairs() error {
 		if err != nil {
 			return err
 		}
-		w.add("ColumnPairTrends", Value{Of: names[i], Value: Number(mean)})
+		w.put("ColumnPairTrends", names[i], mean)
 		for _, p := range trends {
 			if i == 0 {
 				w.add(p.Metric, Value{Of: p.First + " × " + p.Second, Value: Number(p.Score)})
@@ -147,7 +147,7 @@ func (w *work) marginals() error {
 				return err
 			}
 			of := names[i] + ", " + []string{"one column", "two columns", "three columns"}[k-1]
-			w.add("MarginalError", Value{Of: of, Value: Number(e)})
+			w.put("MarginalError", of, e)
 		}
 	}
 	return nil
@@ -180,8 +180,7 @@ func (w *work) propensity() error {
 			Value{Of: names[i] + ", ratio to its expectation", Value: Number(r.Ratio)})
 	}
 	if max(w.Train.Rows(), w.Synthetic.Rows()) > mostFit {
-		w.note("PMSE is measured on at most %d rows of each table, drawn from seed %d.", mostFit,
-			w.Seed)
+		w.note("PMSE is measured on at most %d rows of each table, drawn from seed %d.", mostFit, w.Seed)
 	}
 	return nil
 }

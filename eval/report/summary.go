@@ -40,15 +40,15 @@ func (w *work) alike() Finding {
 		percent(heapShare), percent(goodColumn), percent(poorMoved), percent(poorMoved),
 		poorShift, poorSpread, percent(poorColumn), percent(goodShapes), percent(poorShapes))}
 	shapes, _ := w.first("ColumnShapes")
-	f.Status = grade(float64(shapes.Value), goodShapes, poorShapes)
+	f.Status = grade(shapes.Value, goodShapes, poorShapes)
 	bad := w.out.worst()
 	for len(bad) > 0 && bad[len(bad)-1].Status == Good {
 		bad = bad[:len(bad)-1]
 	}
 	f.Answer = fmt.Sprintf("The distributions of single columns match to %s on average",
-		percent(float64(shapes.Value)))
+		percent(shapes.Value))
 	if yard := w.values["ColumnShapes"]; len(yard) > 1 {
-		f.Answer += fmt.Sprintf(", those of the holdout to %s", percent(float64(yard[1].Value)))
+		f.Answer += fmt.Sprintf(", those of the holdout to %s", percent(yard[1].Value))
 	}
 	f.Answer += "."
 	for i, c := range bad {
@@ -135,11 +135,9 @@ func (w *work) rareKept() Finding {
 		}
 	}
 	f.Answer = fmt.Sprintf("%s = %s makes up %s of the synthetic rows (%s to %s) and %s of the "+
-		"training rows (%s to %s).", r.Column, r.Value,
-		percent(float64(r.Synthetic.Rate)), percent(float64(r.Synthetic.Low)),
-		percent(float64(r.Synthetic.High)),
-		percent(float64(r.Train.Rate)), percent(float64(r.Train.Low)),
-		percent(float64(r.Train.High)))
+		"training rows (%s to %s).", r.Column, r.Value, percent(r.Synthetic.Rate),
+		percent(r.Synthetic.Low), percent(r.Synthetic.High), percent(r.Train.Rate), percent(r.Train.Low),
+		percent(r.Train.High))
 	return f
 }
 
@@ -179,9 +177,9 @@ func (w *work) copied() Finding {
 		"%s of them equal a training row in every column, and %s a row of the holdout.",
 		[]string{"No sign of copying was found.", "There is a sign of copying.",
 			"Synthetic rows keep too close to the rows they were made from."}[signs],
-		fixed(loss.Value), w.z*stderr, percent(float64(share.Value)),
-		percent(float64(equalSize(same, "training table"))),
-		percent(float64(equalSize(same, "holdout"))))
+		fixed(loss.Value), w.z*stderr, percent(share.Value),
+		percent(equalSize(same, "training table")),
+		percent(equalSize(same, "holdout")))
 	return f
 }
 
@@ -212,7 +210,7 @@ func (w *work) matched() bool {
 }
 
 // grade is good from one threshold on and poor below the other.
-func grade(x, good, poor float64) Status {
+func grade[F ~float64](x, good, poor F) Status {
 	switch {
 	case x >= good:
 		return Good
@@ -231,7 +229,8 @@ func worse(a, b Status) Status {
 }
 
 // percent is a share in per cent, precise enough to tell small ones.
-func percent(x float64) string {
+func percent[F ~float64](share F) string {
+	x := float64(share)
 	switch p := 100 * x; {
 	case math.IsNaN(x):
 		return "–"
@@ -247,9 +246,9 @@ func percent(x float64) string {
 }
 
 func fixed(x Number) string {
-	return strings.Replace(fmt.Sprintf("%.3f", float64(x)), "-", "−", 1)
+	return strings.Replace(fmt.Sprintf("%.3f", x), "-", "−", 1)
 }
 
 func interval(x Number, i Interval) string {
-	return fmt.Sprintf("%.3f (%.3f to %.3f)", float64(x), float64(i.Low), float64(i.High))
+	return fmt.Sprintf("%.3f (%.3f to %.3f)", x, i.Low, i.High)
 }

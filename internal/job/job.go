@@ -45,8 +45,7 @@ func (c *Checked) name(key string) string {
 
 // Files are the files that the job writes, and those that it reads, without the ledger.
 func (c *Checked) Files() (written, read []NamedPath) {
-	written = []NamedPath{{c.name("out"), c.Out}, {c.name("model"), c.Model},
-		{boughtName, c.Bought}}
+	written = []NamedPath{{c.name("out"), c.Out}, {c.name("model"), c.Model}, {boughtName, c.Bought}}
 	read = []NamedPath{{c.name("input"), c.Input}, {c.name("schema"), c.Schema}}
 	if c.Evaluate != nil {
 		read = append(read, NamedPath{c.name("holdout"), c.Evaluate.Holdout})

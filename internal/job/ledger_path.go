@@ -48,9 +48,8 @@ func ledgerBeside(input string) (string, error) {
 	}
 	if _, err := os.Lstat(input + ".ledger"); err == nil && !SameFile(input+".ledger", path) {
 		return "", Usagef("%s leads to %s, and each has a ledger beside it: what was spent on the "+
-			"table is in both; "+
-			"ask whoever keeps the account which of them counts, and name that one with --ledger", input,
-			Resolve(input))
+			"table is in both; ask whoever keeps the account which of them counts, and name that one with "+
+			"--ledger", input, Resolve(input))
 	}
 	return path, nil
 }

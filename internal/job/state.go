@@ -103,8 +103,7 @@ func (s State) create(t *Task, r *Record, force bool) (*Outputs, error) {
 		}
 	}
 	o, err := t.Create(nil, func(path string) bool {
-		return force ||
-			slices.Contains(r.Outputs, path)
+		return force || slices.Contains(r.Outputs, path)
 	})
 	if err != nil {
 		return nil, err

@@ -177,8 +177,7 @@ func (s *Server) send(q *request, name string) error {
 		return errMissing
 	}
 	q.w.Header().Set("Content-Type", "application/octet-stream")
-	q.w.Header().
-		Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(base(name)))
+	q.w.Header().Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(base(name)))
 	http.ServeContent(q.w, q.r, "", info.ModTime(), f)
 	return nil
 }

@@ -54,8 +54,7 @@ func Listen(dir, path string, port int) (*Server, error) {
 	}
 	p := program{path: path, dir: dir}
 	return &Server{folder: f, program: p, runs: newRuns(p), listener: l, token: rand.Text(),
-		templates: template.Must(template.New("").Funcs(functions).ParseFS(pages, "page/*.html")),
-	}, nil
+		templates: template.Must(template.New("").Funcs(functions).ParseFS(pages, "page/*.html"))}, nil
 }
 
 // Address is the page's own, with the token that lets a browser in.

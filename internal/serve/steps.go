@@ -85,8 +85,7 @@ func (s *Server) tables(q *request) error {
 // as a model or a bought schema is kept beside it and nothing was ever spent on it.
 func (s *Server) synthetic(name string) bool {
 	is := func(file string) bool { return openable(s.folder.root, file) == nil }
-	return s.runs.of(name) != nil ||
-		!is(name+".ledger") && (is(modelOf(name)) || is(boughtOf(name)))
+	return s.runs.of(name) != nil || !is(name+".ledger") && (is(modelOf(name)) || is(boughtOf(name)))
 }
 
 // planned is what 'plan --json' says, as far as a page shows it.

@@ -52,12 +52,13 @@ func intervals(args []string) error {
 		if err != nil {
 			return err
 		}
-		list, err := m.Bootstrap(context.Background(), u.Uint64(), func(m *release.Model) ([]float64, error) {
+		ask := func(m *release.Model) ([]float64, error) {
 			p := m.Params().(*release.Marginal)
 			answers, err := w.OnModel(p.Model, p.Grouping)
 			x, _ := shares(w, answers)
 			return x, err
-		}, func(float64) {})
+		}
+		list, err := m.Bootstrap(context.Background(), u.Uint64(), ask, func(float64) {})
 		if err != nil {
 			return err
 		}

@@ -17,8 +17,7 @@
 // workloads on tables drawn here; schemas how good schemas are that are bought of public tables;
 // constraints whether methods keep those of a schema, and what it costs; join how good a model is
 // that several parties' models are joined to; intervals how often confidence intervals hold the
-// truth; timed the time and memory of a command. Noise is
-// secret and fresh in each run.
+// truth; timed the time and memory of a command. Noise is secret and fresh in each run.
 package main
 
 import (

@@ -298,10 +298,9 @@ func small(runs int, b accountant.Budget) error {
 		return err
 	}
 	m := smalldb.RowsFor(20, .3)
-	fmt.Printf(
-		"smalldb, |X| = 16, |Q| = 20, alpha = .3: %v multisets of %d rows (the textbook's 34 rows: "+
-			"%v), 1000 rows, epsilon %v\n",
-		smalldb.Candidates(16, m), m, smalldb.Candidates(16, 34), b.Epsilon)
+	fmt.Printf("smalldb, |X| = 16, |Q| = 20, alpha = .3: %v multisets of %d rows (the textbook's 34 "+
+		"rows: %v), 1000 rows, epsilon %v\n", smalldb.Candidates(16, m), m, smalldb.Candidates(16, 34),
+		b.Epsilon)
 	f, err := smalldb.New(smalldb.Config{Workload: text, Alpha: .3})
 	if err != nil {
 		return err

@@ -58,10 +58,9 @@ func schemas(args []string) error {
 				sum.add(one)
 			}
 			n := float64(*runs)
-			fmt.Printf("| %s | %d × %d | %v | %.2f | %.1f | %.2f | %.1f | %.0f | %.3f |\n",
-				name, t.rows, len(t.names), b.Epsilon, 100*sum.moved/max(1, sum.numeric), 100*sum.absurd/n,
-				sum.wrong/n, 100*sum.left/n/float64(len(t.names)), 100*sum.none/n,
-				sum.distance/max(1, sum.columns))
+			fmt.Printf("| %s | %d × %d | %v | %.2f | %.1f | %.2f | %.1f | %.0f | %.3f |\n", name, t.rows,
+				len(t.names), b.Epsilon, 100*sum.moved/max(1, sum.numeric), 100*sum.absurd/n, sum.wrong/n,
+				100*sum.left/n/float64(len(t.names)), 100*sum.none/n, sum.distance/max(1, sum.columns))
 		}
 	}
 	return nil
