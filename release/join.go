@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
@@ -121,15 +123,8 @@ func fitJoint(
 	if err != nil {
 		return nil, err
 	}
-	o.Total = sumOf(rows)
+	o.Total = floats.Sum(rows)
 	return marginal.Fit(ctx, append(slices.Clone(sizes), len(rows)), tables, o)
-}
-
-func sumOf(x []float64) (sum float64) {
-	for _, v := range x {
-		sum += v
-	}
-	return sum
 }
 
 // jointClaim is what the claims of the parties' models come to. Errors wrap ErrJoin.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/marginal"
@@ -217,7 +219,7 @@ func TestParties(t *testing.T) {
 		{"apart", apart, []float64{100, 100}, 1, 100, math.Sqrt(36 + 1e4*.25*.75*2)},
 	} {
 		all := byTable(c.parties)
-		p := &pooled{sizes: []int{2, 2}, rows: c.rows, n: sumOf(c.rows)}
+		p := &pooled{sizes: []int{2, 2}, rows: c.rows, n: floats.Sum(c.rows)}
 		p.compare(all)
 		if math.Abs(p.spread[0]-c.spread) > 1e-6 || p.spread[1] > 1e-6 {
 			t.Errorf("%s: φ = %v", c.name, p.spread)

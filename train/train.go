@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/logistic"
 	"github.com/decoy-dp/decoy/schema"
@@ -81,15 +80,6 @@ type task struct {
 	classes []string
 }
 
-// near asks whether another column was meant.
-func near(s *schema.Schema, name string) string {
-	var names []string
-	for i := range s.Columns {
-		names = append(names, s.Columns[i].Name)
-	}
-	return spelling.Hint(name, names)
-}
-
 func newTask(s *schema.Schema, target string, drop []string) (*task, error) {
 	fail := func(format string, args ...any) (*task, error) {
 		return nil, fmt.Errorf("train: "+format+": %w", append(args, ErrTarget)...)
@@ -102,7 +92,7 @@ func newTask(s *schema.Schema, target string, drop []string) (*task, error) {
 	at := s.Index(target)
 	switch {
 	case at < 0:
-		return fail("the schema has no column %q%s", target, near(s, target))
+		return fail("the schema has no column %q%s", target, s.Hint(target))
 	case s.Columns[at].Kind.Ordered():
 		return fail("column %q is %v: a classifier predicts categories, so a question about a number "+
 			"needs a column of its own, such as a boolean one", target, s.Columns[at].Kind)
@@ -122,7 +112,7 @@ func newTask(s *schema.Schema, target string, drop []string) (*task, error) {
 	}
 	for _, name := range drop {
 		if s.Index(name) < 0 {
-			return fail("the schema has no column %q to drop%s", name, near(s, name))
+			return fail("the schema has no column %q to drop%s", name, s.Hint(name))
 		}
 	}
 	for i, c := range s.Columns {

@@ -17,7 +17,6 @@ import (
 	"github.com/decoy-dp/decoy/eval"
 	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/job"
-	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -222,24 +221,15 @@ func unsuitable(err error) error {
 
 // named refuses names that are no columns of the schema.
 func (e *evaluate) named(s *schema.Schema) error {
-	var columns []string
-	for _, c := range s.Columns {
-		columns = append(columns, c.Name)
-	}
 	for _, f := range []struct {
 		flag  string
 		names []string
 	}{{"--target", []string{e.options.Target}}, {"--drop", e.options.Drop},
 		{"--quasi", e.options.Quasi}} {
 		for _, name := range f.names {
-			if name == "" || slices.Contains(columns, name) {
-				continue
+			if name != "" && s.Index(name) < 0 {
+				return usagef("%s: the schema has no column %q to compare%s", f.flag, name, s.Hint(name))
 			}
-			hint := ""
-			if near := spelling.Nearest(name, columns); near != "" {
-				hint = fmt.Sprintf("; did you mean %q?", near)
-			}
-			return usagef("%s: the schema has no column %q to compare%s", f.flag, name, hint)
 		}
 	}
 	return nil

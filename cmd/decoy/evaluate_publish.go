@@ -16,7 +16,6 @@ import (
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
-	"github.com/decoy-dp/decoy/release"
 )
 
 // publish buys an evaluation through the gate and charges the ledger of the private table.
@@ -40,7 +39,7 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 	_, s, err := publish.Run(cmd.Context(), rows, synthetic, o, publish.RunOptions{
 		Options: run.Options(e.Job), Progress: run.shown.report,
 		Deliver: func(r *publish.Result) error {
-			run.got("%v", claimOf(r))
+			run.got("%v", r.Claim())
 			if run.file == nil {
 				return t.print(estimates{r})
 			}
@@ -96,16 +95,11 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 		[]job.NamedPath{job.At("--synthetic", synthetic), configPath(cmd)})
 }
 
-func claimOf(r *publish.Result) release.Claim {
-	return release.Claim{Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta, Adjacency: r.Adjacency,
-		Unit: r.Unit, MaxRowsPerUnit: r.MaxRowsPerUnit}
-}
-
 // estimates is what was bought.
 type estimates struct{ *publish.Result }
 
 func (r estimates) text(w io.Writer) {
-	fmt.Fprintf(w, "publishable: %v\n\n", claimOf(r.Result))
+	fmt.Fprintf(w, "publishable: %v\n\n", r.Claim())
 	fmt.Fprintf(w, "metric\tvalue\tstandard error\tof\n")
 	for _, e := range r.Estimates {
 		if e.LeftOut != "" {
@@ -137,17 +131,9 @@ func verifyPublished(path string) (verified, error) {
 	if err != nil {
 		return verified{}, err
 	}
-	bound, err := r.Verify()
+	v, err := r.Verify()
 	if err != nil {
 		return verified{}, fmt.Errorf("%s: %w", path, err)
 	}
-	out := verified{Claim: claimOf(r), Reserved: costOf(bound), NotChecked: notChecked,
-		Checked: []string{fmt.Sprintf("the hash chain of %d ledger entries; one run, closed as done; "+
-			"every charge in the reservation", len(r.Ledger))}}
-	for _, entry := range r.Ledger {
-		if entry.Kind == ledger.EntryCharge {
-			out.Calls += entry.Event.Count
-		}
-	}
-	return out, nil
+	return verifiedRun(v, r.Ledger), nil
 }

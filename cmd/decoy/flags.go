@@ -112,9 +112,7 @@ func (j *jobFlags) completeColumns(cmd *cobra.Command, flag string) {
 		*cobra.Command, []string, string,
 	) (names []string, _ cobra.ShellCompDirective) {
 		if s, err := job.SchemaOf(j.Schema, j.Dataset); err == nil {
-			for _, c := range s.Columns {
-				names = append(names, c.Name)
-			}
+			names = s.Names()
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	})

@@ -213,18 +213,9 @@ func publicKey(flag, path string) (key minisign.PublicKey, err error) {
 
 // keyText is the text of a key file.
 func keyText(flag, path string) ([]byte, error) {
-	const most = 1 << 12
-	if err := job.Readable(path); err != nil {
-		return nil, fmt.Errorf("%s %w", flag, err)
-	}
-	f, err := os.Open(path)
+	text, err := job.ReadBounded(path, 1<<12)
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", flag, err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most))
-	if err != nil || len(text) == most {
-		return nil, fmt.Errorf("%s %s: not a key of minisign", flag, path)
 	}
 	return bytes.TrimRight(bytes.ReplaceAll(text, []byte("\r"), nil), "\n"), nil
 }

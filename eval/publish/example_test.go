@@ -59,8 +59,8 @@ func ExampleRun() {
 	if err != nil {
 		panic(err)
 	}
-	bound, err := r.Verify()
+	v, err := r.Verify()
 	fmt.Printf("%s %.2f, epsilon %.1f, %v\n", r.Estimates[1].Name, r.Estimates[1].Value,
-		bound.Epsilon, err)
+		v.Reserved.Epsilon, err)
 	// Output: MarginalError 0.10, epsilon 1.0, <nil>
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/query"
+	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -281,11 +282,11 @@ func TestVerify(t *testing.T) {
 			t.Fatal(err)
 		}
 		forge(back)
-		bound, err := back.Verify()
-		if name == "" && (err != nil || !(bound.Epsilon <= 10 && bound.Epsilon > 9)) {
-			t.Errorf("an honest result: %v, %+v", err, bound)
+		v, err := back.Verify()
+		if cost := v.Reserved.Epsilon; name == "" && (err != nil || !(cost <= 10 && cost > 9)) {
+			t.Errorf("an honest result: %v, %+v", err, v)
 		}
-		if name != "" && !errors.Is(err, ErrClaim) {
+		if name != "" && !errors.Is(err, release.ErrClaim) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -10,15 +10,11 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger/excerpt"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/release"
 )
 
-var (
-	// ErrFormat is wrapped by the error about a file that is no published evaluation.
-	ErrFormat = errors.New("not a published evaluation")
-	// ErrClaim is wrapped by every error of [Result.Verify]: the file does not support its own
-	// claim.
-	ErrClaim = errors.New("the claim does not hold")
-)
+// ErrFormat is wrapped by the error about a file that is no published evaluation.
+var ErrFormat = errors.New("not a published evaluation")
 
 // format is the version of the JSON.
 const format = 1
@@ -81,27 +77,18 @@ func Read(r io.Reader) (*Result, error) {
 	return out, nil
 }
 
-// Verify recomputes the guarantee from the ledger in the result, without data: the chain of hashes,
-// one run, closed as done, every charge within what was reserved, and the cost of all of it within
-// the budget that the result states, for the neighbours that it states.
-func (r *Result) Verify() (accountant.Bound, error) {
-	run, err := r.Ledger.Run(pld.Epsilon)
-	if err != nil {
-		return accountant.Bound{}, fmt.Errorf("publish: %w: %w", ErrClaim, err)
+// Claim is what the result guarantees.
+func (r *Result) Claim() release.Claim {
+	return release.Claim{Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta, Adjacency: r.Adjacency,
+		Unit: r.Unit, MaxRowsPerUnit: r.MaxRowsPerUnit}
+}
+
+// Verify recomputes the guarantee from the ledger in the result, without data, as
+// [release.Model.Verify] does for a model. Errors wrap [release.ErrClaim].
+func (r *Result) Verify() (release.Verification, error) {
+	v, run, err := release.VerifyRun(r.Ledger, r.Claim(), pld.Epsilon)
+	if err == nil && run.Reserve.SchemaSHA256 != r.SchemaSHA256 {
+		err = fmt.Errorf("publish: the ledger is of another schema: %w", release.ErrClaim)
 	}
-	e := run.Reserve
-	if e.Budget == nil || *e.Budget != r.Budget || e.Adjacency != r.Adjacency || e.Unit != r.Unit ||
-		e.MaxRowsPerUnit != r.MaxRowsPerUnit || e.SchemaSHA256 != r.SchemaSHA256 {
-		return accountant.Bound{},
-			fmt.Errorf("publish: the ledger is of another budget, other neighbours or another "+
-				"schema: %w", ErrClaim)
-	}
-	bound, err := pld.Epsilon(run.Reserved, r.Budget.Delta, r.Adjacency)
-	if err != nil {
-		return bound, fmt.Errorf("publish: %w: %w", ErrClaim, err)
-	}
-	if bound.Epsilon > r.Budget.Epsilon {
-		return bound, fmt.Errorf("publish: the run costs more than it claims: %w", ErrClaim)
-	}
-	return bound, nil
+	return v, err
 }

@@ -161,7 +161,7 @@ var allowed = map[string][]string{
 		"schema", "table", "accountant", "accountant/calibrate", "accountant/pld", "ledger",
 		"ledger/excerpt",
 		"privacy", "privacy/distance",
-		"privacy/query", "privacy/threshold", "eval",
+		"privacy/query", "privacy/threshold", "eval", "release",
 	},
 	"train": {
 		"internal/spelling", "schema", "table", "accountant", "accountant/calibrate",
