@@ -20,8 +20,8 @@ type Mode = *ellipsoid.Mode
 // vectors have Inputs extra coordinates.
 var Residual = ellipsoid.Residual
 
-// DefaultFactor is the factor grid F when a Config has none.
-const DefaultFactor = 0x1p-16
+// defaultFactor is the factor grid F when a Config has none.
+const defaultFactor = 0x1p-16
 
 // MostSteps is the largest standard deviation of noise, in steps of its grid, for which a grid is
 // made.
@@ -35,11 +35,11 @@ type Config struct {
 	Mode      Mode
 	Adjacency accountant.Adjacency // required
 	UnitRows  int                  // most rows of one privacy unit; 0 means 1
-	// F, a power of two in [2⁻²⁶, 1]; 0 means DefaultFactor, or what NoiseMultiplier needs
+	// F, a power of two in [2⁻²⁶, 1]; 0 means defaultFactor, or what NoiseMultiplier needs
 	Factor float64
-	// Z ≥ 0: without a Factor the grid is made coarser than DefaultFactor's if noise of Z times the
+	// Z ≥ 0: without a Factor the grid is made coarser than defaultFactor's if noise of Z times the
 	// scales would have standard deviations of more than 2⁴⁷ steps, which noise.RoundedGaussian does
-	// not draw. Not with scalar fields, whose values are multiples of DefaultFactor.
+	// not draw. Not with scalar fields, whose values are multiples of defaultFactor.
 	NoiseMultiplier float64
 }
 
@@ -127,7 +127,7 @@ func (c Config) checked() (Config, error) {
 	}
 	c.UnitRows = max(c.UnitRows, 1)
 	if c.Factor == 0 {
-		c.Factor = DefaultFactor
+		c.Factor = defaultFactor
 	}
 	if f, _ := math.Frexp(c.Factor); f != .5 || c.Factor < 0x1p-26 || c.Factor > 1 {
 		return c, fmt.Errorf("bounds: %w: factor %v is not a power of two in [2^-26, 1]", ErrConfig,

@@ -454,13 +454,13 @@ func TestGridFollowsTheNoise(t *testing.T) {
 				}
 				largest, f := z*slices.Max(cert.Scales()), cert.Factor()
 				switch {
-				case c.in.scalars() && f != DefaultFactor:
+				case c.in.scalars() && f != defaultFactor:
 					t.Errorf("%s, %v, z = %v: factor %v with scalars", c.name, mode, z, f)
 				case !c.in.scalars() && largest > most*cert.Grid():
 					t.Errorf("%s, %v, z = %v: %v steps of noise", c.name, mode, z,
 						largest/cert.Grid())
 				// scales change a little with the grid
-				case f > DefaultFactor && largest <= most*cert.Grid()/16/1.5:
+				case f > defaultFactor && largest <= most*cert.Grid()/16/1.5:
 					t.Errorf("%s, %v, z = %v: factor %v is coarser than needed", c.name, mode, z, f)
 				}
 				config.Factor = 0x1p-20

@@ -28,7 +28,7 @@ type Batch struct {
 	Tables   []Table   `mapstructure:"tables"`   // of the matrix
 	Methods  []Method  `mapstructure:"methods"`  // default: the usual one
 	Epsilons []float64 `mapstructure:"epsilons"` // required with tables
-	// default 1; all jobs together are at most MaxJobs
+	// default 1; all jobs together are at most maxJobs
 	Replicates int `mapstructure:"replicates"`
 	// what all jobs have in common; in out, model and evaluate.holdout {table}, {method}, {epsilon},
 	// {replicate}, {batch} are replaced
@@ -45,7 +45,7 @@ type Batch struct {
 
 // The bounds of a batch, enforced before its jobs take memory.
 const (
-	MaxJobs  = 10_000  // the matrix and the single ones
+	maxJobs  = 10_000  // the matrix and the single ones
 	maxBatch = 4 << 20 // bytes of the file
 	maxItems = 200_000 // values in the file, counted as its commas and lines
 )
@@ -245,9 +245,9 @@ func (b *Batch) check() error {
 		wrong = "epsilons is required"
 	case b.Replicates < 0:
 		wrong = fmt.Sprintf("replicates %d must not be negative", b.Replicates)
-	case b.size() > MaxJobs:
+	case b.size() > maxJobs:
 		wrong = fmt.Sprintf("%.4g jobs, tables × methods × epsilons × replicates and single ones: %d "+
-			"are the most of one file", b.size(), MaxJobs)
+			"are the most of one file", b.size(), maxJobs)
 	case b.Parallel < 0:
 		wrong = fmt.Sprintf("parallel %d must not be negative", b.Parallel)
 	case !slices.Contains([]string{"", "stop", "rerun"}, b.OnInterrupted):

@@ -18,9 +18,9 @@ import (
 // DefaultDelta is δ where none is asked for.
 const DefaultDelta = 1e-9
 
-// MaxEpsilon is the largest ε of a run. Beyond it the promise is empty, and somewhere beyond it the
+// maxEpsilon is the largest ε of a run. Beyond it the promise is empty, and somewhere beyond it the
 // noise is smaller than the samplers draw: the run would fail after its budget is spent.
-const MaxEpsilon = 10000
+const maxEpsilon = 10000
 
 // Job is one run, from a private table to a synthetic one. The flags of decoy generate fill it, and
 // so does a config file, whose keys are these; a batch is many of them. Paths are relative to the
@@ -115,9 +115,9 @@ func (j Job) WithDefaults() Job {
 func (j Job) CheckBudget() error {
 	var a accountant.Adjacency
 	switch {
-	case !(j.Epsilon > 0 && j.Epsilon <= MaxEpsilon):
+	case !(j.Epsilon > 0 && j.Epsilon <= maxEpsilon):
 		return &ValueError{"epsilon",
-			fmt.Sprintf("%v must be above 0 and at most %d", j.Epsilon, MaxEpsilon)}
+			fmt.Sprintf("%v must be above 0 and at most %d", j.Epsilon, maxEpsilon)}
 	case j.Budget().Validate() != nil:
 		return &ValueError{"delta", fmt.Sprintf("%v must be from 0 to %v", j.Delta, accountant.MaxDelta)}
 	case a.UnmarshalText([]byte(j.Adjacency)) != nil:

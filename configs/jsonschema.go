@@ -99,7 +99,7 @@ func structSchema(t reflect.Type, texts map[string]string) object {
 		case "epsilon":
 			p["exclusiveMinimum"] = 0
 			if t == reflect.TypeFor[Job]() {
-				p["maximum"] = MaxEpsilon
+				p["maximum"] = maxEpsilon
 			}
 		case "delta":
 			p["minimum"], p["maximum"] = 0, accountant.MaxDelta

@@ -18,7 +18,7 @@ const (
 )
 
 // The bounds of a model file, each enforced before what it bounds takes memory. Besides them, the
-// schema has those of [schema.Parse], the ledger has at most [excerpt.MaxEntries] entries, and
+// schema has those of [schema.Parse], the ledger has a bounded number of entries, and
 // the parameters are decoded into a small multiple of their bytes.
 const (
 	maxManifest   = 64 << 20 // bytes; that of a wide table is below 1 MB
@@ -107,9 +107,9 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	if err := dec.Decode(&m.Manifest); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrFormat, manifestName, err)
 	}
-	if m.Format != FormatVersion {
+	if m.Format != formatVersion {
 		return nil, fmt.Errorf("%w: format %d, this version reads %d", ErrFormat, m.Format,
-			FormatVersion)
+			formatVersion)
 	}
 	if m.Parameters.Bytes != len(raw) || m.Parameters.SHA256 != digest(raw) {
 		return nil, fmt.Errorf("%w: %s does not match its checksum", ErrFormat, parametersName)

@@ -9,8 +9,8 @@ import (
 	"github.com/decoy-dp/decoy/gan"
 )
 
-// KindGenerator is the kind of [Generator].
-const KindGenerator = "generator"
+// kindGenerator is the kind of [Generator].
+const kindGenerator = "generator"
 
 // Generator are the parameters of the adversarial methods: a generator network.
 type Generator struct {
@@ -18,8 +18,8 @@ type Generator struct {
 	Rows float64 // noisy number of rows
 }
 
-// Kind is KindGenerator.
-func (p *Generator) Kind() string { return KindGenerator }
+// Kind is kindGenerator.
+func (p *Generator) Kind() string { return kindGenerator }
 
 // Total is the noisy number of rows.
 func (p *Generator) Total() float64 { return p.Rows }

@@ -124,7 +124,7 @@ func TestHostileModels(t *testing.T) {
 		{"a grouping", stored(KindMarginal, marginal), "grouping of 50000 columns"},
 		{"a grouping of fewer columns", stored(KindMarginal, fewer(marginal)),
 			"more than 16777216 codes"},
-		{"a generator", stored(KindGenerator, network), "parameters"},
+		{"a generator", stored(kindGenerator, network), "parameters"},
 	} {
 		runtime.GC()
 		var before, after runtime.MemStats

@@ -18,8 +18,8 @@ import (
 // ErrJoin is wrapped by the refusal to join models.
 var ErrJoin = errors.New("these models cannot be joined")
 
-// MethodJoin is the method of a joint model.
-const MethodJoin = "join"
+// methodJoin is the method of a joint model.
+const methodJoin = "join"
 
 // People says whether one privacy unit may be in the tables of several parties.
 type People string
@@ -62,8 +62,8 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 		return refuse("a joint model needs two models or more")
 	}
 	first := models[0]
-	out := &Model{schema: first.schema, Manifest: Manifest{Format: FormatVersion, Tool: o.Tool,
-		Method: MethodJoin, SchemaYAML: first.SchemaYAML, SchemaSHA256: first.SchemaSHA256}}
+	out := &Model{schema: first.schema, Manifest: Manifest{Format: formatVersion, Tool: o.Tool,
+		Method: methodJoin, SchemaYAML: first.SchemaYAML, SchemaSHA256: first.SchemaSHA256}}
 	params := &Marginal{Grouping: marginal.NoGroups(first.schema.Sizes())}
 	var rows []float64
 	for i, m := range models {
@@ -180,7 +180,7 @@ func (m *Model) verifyJoint(price accountant.Pricer) (Verification, error) {
 		return v, fmt.Errorf("release: "+format+": %w", append(args, ErrClaim)...)
 	}
 	p, ok := m.params.(*Marginal)
-	if !ok || len(p.Parties) != len(m.Parties) || len(m.Parties) < 2 || m.Method != MethodJoin ||
+	if !ok || len(p.Parties) != len(m.Parties) || len(m.Parties) < 2 || m.Method != methodJoin ||
 		len(m.Ledger) > 0 {
 		return fail("a joint model has two parties or more, and no ledger of its own")
 	}

@@ -31,8 +31,8 @@ var (
 	ErrClaim = errors.New("the claim does not hold")
 )
 
-// FormatVersion is the version of the manifest that this package writes.
-const FormatVersion = 1
+// formatVersion is the version of the manifest that this package writes.
+const formatVersion = 1
 
 // Claim is the privacy guarantee of a model and of everything sampled from it: (Epsilon,
 // Delta)-differential privacy for the neighbouring relation of one unit.
@@ -163,7 +163,7 @@ func New(f Fitted) (*Model, error) {
 	}
 	m := &Model{
 		Manifest: Manifest{
-			Format: FormatVersion, Tool: f.Tool, Created: reserve.Time, Method: f.Method,
+			Format: formatVersion, Tool: f.Tool, Created: reserve.Time, Method: f.Method,
 			Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta,
 				Adjacency: reserve.Adjacency,
 				Unit:      reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},

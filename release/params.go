@@ -107,7 +107,7 @@ func decodeParams(kind string, raw []byte) (Params, error) {
 	switch kind {
 	case KindMarginal:
 		return decodeMarginal(raw)
-	case KindGenerator:
+	case kindGenerator:
 		return decodeGenerator(raw)
 	}
 	return nil, fmt.Errorf("parameters of kind %q: %w", kind, ErrFormat)

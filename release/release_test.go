@@ -396,7 +396,7 @@ func TestGeneratorRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Rows != 123 || back.Parameters.Kind != KindGenerator || len(back.Describe()) != 1 {
+	if back.Rows != 123 || back.Parameters.Kind != kindGenerator || len(back.Describe()) != 1 {
 		t.Errorf("read back %+v", back.Manifest)
 	}
 	a, b := m.params.Sample(50, ValueRand(1)), back.params.Sample(50, ValueRand(1))
@@ -410,12 +410,12 @@ func TestGeneratorRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cut := range []int{0, 4, 8, 20, len(raw) - 1} {
-		if _, err := decodeParams(KindGenerator, raw[:cut]); !errors.Is(err, ErrFormat) {
+		if _, err := decodeParams(kindGenerator, raw[:cut]); !errors.Is(err, ErrFormat) {
 			t.Errorf("cut at %d: %v", cut, err)
 		}
 	}
 	binary.LittleEndian.PutUint64(raw, math.Float64bits(math.NaN()))
-	if _, err := decodeParams(KindGenerator, raw); !errors.Is(err, ErrFormat) {
+	if _, err := decodeParams(kindGenerator, raw); !errors.Is(err, ErrFormat) {
 		t.Errorf("NaN rows: %v", err)
 	}
 }

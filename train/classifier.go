@@ -148,7 +148,7 @@ func (c *Classifier) Verify(price accountant.Pricer) (release.Verification, erro
 		return fail("the schema's privacy unit is not the ledger's")
 	case c.SchemaSHA256 != s.Fingerprint() || r.SchemaSHA256 != s.Fingerprint():
 		return fail("the schema's fingerprint differs")
-	case run.Method != Method:
+	case run.Method != methodName:
 		return fail("the ledger is of method %q", run.Method)
 	}
 	return v, nil

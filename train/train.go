@@ -32,8 +32,8 @@ type Options struct {
 	Deliver func(*Classifier) error
 }
 
-// Method is the name of such a run in the ledger.
-const Method = "train"
+// methodName is the name of such a run in the ledger.
+const methodName = "train"
 
 // Run opens a session on the rows, trains, and returns the classifier, verified. Errors before the
 // reservation have spent nothing; the session is nil then.
@@ -50,7 +50,7 @@ func Run(
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Plan, o.Price, o.Method = p.Composition(), nil, Method
+	o.Plan, o.Price, o.Method = p.Composition(), nil, methodName
 	o.Program = o.Tool + ", " + runtime.GOARCH
 	session, err := privacy.Open(ctx, rows, o.Options)
 	if err != nil {

@@ -35,8 +35,8 @@ type Options struct {
 	Deliver func(*Result) error
 }
 
-// Method is the name of such a run in the ledger.
-const Method = "validate"
+// methodName is the name of such a run in the ledger.
+const methodName = "validate"
 
 // Result is public.
 type Result struct {
@@ -74,7 +74,7 @@ func Run(
 		return nil, nil, err
 	}
 	o.Plan = accountant.Composition{{Event: accountant.GDPFilter{Mu: mu}, Count: 1}}
-	o.Price, o.Method, o.Program = nil, Method, o.Tool
+	o.Price, o.Method, o.Program = nil, methodName, o.Tool
 	s, err := privacy.Open(ctx, rows, o.Options)
 	if err != nil {
 		return nil, nil, err

@@ -21,8 +21,8 @@ import (
 
 // The methods of a bound beside those of package accountant.
 const (
-	MethodPLD = "pld"
-	MethodRDP = "rdp"
+	methodPLD = "pld"
+	methodRDP = "rdp"
 )
 
 const ulp = 1.0 / (1 << 53) // the unit roundoff of float64
@@ -44,7 +44,7 @@ func Epsilon(
 		for _, p := range profiles {
 			epsilon = math.Max(epsilon, p.upper(best.Delta))
 		}
-		best = better(best, bound(epsilon, best.Delta, MethodPLD))
+		best = better(best, bound(epsilon, best.Delta, methodPLD))
 	}
 	return best, nil
 }
@@ -91,7 +91,7 @@ func cheap(
 		r, alpha = bestOrder(pure(c), adj, func(rdp, alpha float64) float64 {
 			return conversion(rdp, alpha, rest)
 		})
-		best = better(best, bound(math.Max(0, r), delta, MethodRDP))
+		best = better(best, bound(math.Max(0, r), delta, methodRDP))
 	}
 	if math.IsInf(best.Epsilon, 1) {
 		return accountant.Bound{}, 0,
@@ -123,14 +123,14 @@ func Delta(
 	logDelta, alpha := bestOrder(pure(c), adj, func(rdp, alpha float64) float64 {
 		return (alpha-1)*(rdp-epsilon+math.Log1p(-1/alpha)) - math.Log(alpha) // conversion, solved
 	})
-	best := bound(epsilon, leak+(1-leak)*math.Min(1, math.Exp(logDelta)), MethodRDP)
+	best := bound(epsilon, leak+(1-leak)*math.Min(1, math.Exp(logDelta)), methodRDP)
 	if profiles, ok := composed(c, best.Delta, alpha, adj); ok {
 		delta := 0.0
 		for _, p := range profiles {
 			delta = math.Max(delta, p.delta(epsilon))
 		}
 		if delta < best.Delta {
-			best.Delta, best.Method = delta, MethodPLD
+			best.Delta, best.Method = delta, methodPLD
 		}
 	}
 	return best, nil

@@ -185,7 +185,7 @@ func TestPureComposition(t *testing.T) {
 		t.Errorf("δ(1.2) = %+v", got)
 	}
 	if got := mustEpsilon(t, c, 1e-3, accountant.AddRemove); got.Epsilon >= 1.15 ||
-		got.Method != MethodPLD {
+		got.Method != methodPLD {
 		t.Errorf("δ = 1e-3 should be worth something: %+v", got)
 	}
 	if got := mustEpsilon(t, nil, 0, accountant.AddRemove); got.Epsilon != 0 {
@@ -221,7 +221,7 @@ func TestApproxLeaks(t *testing.T) {
 // Without a grid the leak still counts.
 func TestLeakBesideRDP(t *testing.T) {
 	c := events(times(laplace(1e-9), 1<<40), times(approx(0, 1e-6), 1))
-	if got := mustDelta(t, c, .1, accountant.AddRemove); got.Method != MethodRDP || got.Delta < 1e-6 ||
+	if got := mustDelta(t, c, .1, accountant.AddRemove); got.Method != methodRDP || got.Delta < 1e-6 ||
 		got.Delta > 1.001e-6 {
 		t.Errorf("δ(.1) = %+v", got)
 	}

@@ -72,7 +72,7 @@ func TestCompositionProperties(t *testing.T) {
 		}
 		low := got.Epsilon - got.Slack
 
-		if got.Epsilon > 0 && got.Method == MethodPLD && got.Slack > .05*got.Epsilon {
+		if got.Epsilon > 0 && got.Method == methodPLD && got.Slack > .05*got.Epsilon {
 			t.Errorf("%s: slack %v of %v", name, got.Slack, got.Epsilon)
 		}
 		if rdp, _ := rdpEpsilon(pure(c), (delta-leak(c))/(1-leak(c)), adj); got.Epsilon > math.Max(0,

@@ -143,7 +143,7 @@ func TestReferenceRDP(t *testing.T) {
 	// δ(ε) and ε(δ) are inverse, here of too many events for a grid.
 	c := events(times(laplace(1e-7), 1<<40))
 	epsilon, _ := rdpEpsilon(c, 1e-5, accountant.AddRemove)
-	if d := mustDelta(t, c, epsilon, accountant.AddRemove); d.Method != MethodRDP ||
+	if d := mustDelta(t, c, epsilon, accountant.AddRemove); d.Method != methodRDP ||
 		!near(d.Delta, 1e-5, 1e-5) {
 		t.Errorf("δ(ε(1e-5)) = %+v", d)
 	}

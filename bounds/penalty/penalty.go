@@ -12,8 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/bounds"
 )
 
-// Finest is the finest factor grid F: coarser than [bounds.DefaultFactor], as the scales are
-// larger.
+// Finest is the finest factor grid F: coarser than the default, as the scales are larger.
 const Finest = 0x1p-12
 
 // Config says what to certify of a gradient penalty.

@@ -16,8 +16,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// Method is the name of a run in the ledger.
-const Method = "evaluate"
+// methodName is the name of a run in the ledger.
+const methodName = "evaluate"
 
 // Options says what is asked. The zero value is usable.
 type Options struct {
@@ -185,7 +185,7 @@ func Run(
 	if err != nil {
 		return nil, nil, err
 	}
-	r.Plan, r.Price, r.Method, r.Program = p.composition, nil, Method, r.Tool
+	r.Plan, r.Price, r.Method, r.Program = p.composition, nil, methodName, r.Tool
 	s, err := privacy.Open(ctx, rows, r.Options)
 	if err != nil {
 		return nil, nil, err

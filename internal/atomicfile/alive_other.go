@@ -4,9 +4,9 @@ package atomicfile
 
 import "os"
 
-// Alive reports whether a process with this number runs on this machine. Where that cannot be told
+// alive reports whether a process with this number runs on this machine. Where that cannot be told
 // it says yes.
-func Alive(pid int) bool {
+func alive(pid int) bool {
 	if pid <= 0 {
 		return false
 	}

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Alive reports whether a process with this number runs on this machine.
-func Alive(pid int) bool {
+// alive reports whether a process with this number runs on this machine.
+func alive(pid int) bool {
 	if pid <= 0 {
 		return false
 	}

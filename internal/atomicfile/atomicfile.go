@@ -158,7 +158,7 @@ func Sweep(target string) {
 		if !ok || err != nil {
 			continue
 		}
-		if filepath.Join(dir, name) == temporary(target, os.Getpid()) || !Alive(pid) {
+		if filepath.Join(dir, name) == temporary(target, os.Getpid()) || !alive(pid) {
 			disk.Remove(filepath.Join(dir, name))
 		}
 	}

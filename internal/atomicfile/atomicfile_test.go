@@ -253,8 +253,8 @@ func TestAlive(t *testing.T) {
 		want bool
 	}{{"own", os.Getpid(), true}, {"parent", os.Getppid(), true}, {"ended", deadPID(t), false},
 		{"zero", 0, false}, {"negative", -1, false}} {
-		if got := Alive(c.pid); got != c.want {
-			t.Errorf("%s: Alive(%d) = %v, want %v", c.name, c.pid, got, c.want)
+		if got := alive(c.pid); got != c.want {
+			t.Errorf("%s: alive(%d) = %v, want %v", c.name, c.pid, got, c.want)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (a *Account) Begin(verb, out string, others ...string) error {
 	signal.Ignore(syscall.SIGPIPE)
 	a.before = &ledger.Ledger{}
 	if IsStandard(out) {
-		if err := CheckOpen(a.Stdout); err != nil {
+		if err := checkOpen(a.Stdout); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ func Create(
 	name, path string, stdout io.Writer, perm fs.FileMode, force bool,
 ) (*Target, error) {
 	if IsStandard(path) {
-		return &Target{Writer: stdout, path: path}, CheckOpen(stdout)
+		return &Target{Writer: stdout, path: path}, checkOpen(stdout)
 	}
 	start := atomicfile.CreateNew
 	if force {
@@ -69,9 +69,9 @@ func (t *Target) Abort() {
 	}
 }
 
-// CheckOpen refuses a standard output that is closed: what is written there would be lost, though
+// checkOpen refuses a standard output that is closed: what is written there would be lost, though
 // no write fails.
-func CheckOpen(stdout io.Writer) error {
+func checkOpen(stdout io.Writer) error {
 	if closed(stdout) {
 		return Usagef("standard output is closed: the result would be lost")
 	}

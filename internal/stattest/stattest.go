@@ -20,14 +20,14 @@ import (
 const FalseAlarm = 1e-6
 
 // nominal is the level of the chi-square quantile behind [ChiSquare] and [TwoSample]. The statistic
-// is discrete and its limit law is not exact; with cells of [MinExpected] the true rate was
+// is discrete and its limit law is not exact; with cells of [minExpected] the true rate was
 // computed exactly for two cells of every shape (see the tests) and stays within a factor of 5 of
 // the nominal one, hence below FalseAlarm.
 const nominal = FalseAlarm / 5
 
-// MinExpected is the expected count below which [ChiSquare] and [TwoSample] pool a cell with the
+// minExpected is the expected count below which [ChiSquare] and [TwoSample] pool a cell with the
 // next one.
-const MinExpected = 25
+const minExpected = 25
 
 // ChiSquare tests the null that counts[i] observations fell into cell i with probability p[i],
 // independently.
@@ -35,7 +35,7 @@ const MinExpected = 25
 // The statistic is the likelihood-ratio chi-square G = 2·Σ counts·ln(counts/expected), not
 // Pearson's sum: far out in the tail, where the threshold lies, a skewed cell makes Pearson's sum
 // reject a true null several times too often, while the likelihood ratio keeps its rate.
-// Neighbouring cells are pooled, left to right, until each expects [MinExpected]; order cells so
+// Neighbouring cells are pooled, left to right, until each expects [minExpected]; order cells so
 // that neighbours belong together. A count in a cell of probability zero gives +Inf.
 //
 // It panics if the lengths differ, p is not a distribution (sum within 1e-9 of 1), or fewer than
@@ -151,12 +151,12 @@ func deviance(observed, expected float64) float64 {
 type cell struct{ from, to int } // the half-open range of pooled cells
 
 // pool groups n neighbouring cells, left to right, so that each group's expected count reaches
-// MinExpected. What is left at the right end joins the last group.
+// minExpected. What is left at the right end joins the last group.
 func pool(n int, expected func(i int) float64) []cell {
 	var cells []cell
 	from, sum := 0, 0.0
 	for i := range n {
-		if sum += expected(i); sum >= MinExpected {
+		if sum += expected(i); sum >= minExpected {
 			cells = append(cells, cell{from, i + 1})
 			from, sum = i+1, 0
 		}

@@ -104,7 +104,7 @@ func TestTwoSampleFalseAlarm(t *testing.T) {
 			for j := range c.nb + 1 {
 				lp := logBinomial(i, c.na, c.p) + logBinomial(j, c.nb, c.p)
 				small := float64(min(i+j, c.na+c.nb-i-j)) * float64(min(c.na, c.nb)) / float64(c.na+c.nb)
-				if lp < -40 || small < MinExpected {
+				if lp < -40 || small < minExpected {
 					continue // too small to matter, or refused by a panic
 				}
 				if _, _, ok := TwoSample([]int64{i, c.na - i}, []int64{j, c.nb - j}); !ok {
@@ -121,7 +121,7 @@ func TestTwoSampleFalseAlarm(t *testing.T) {
 }
 
 // TestChiSquareManyCells checks the law of the statistic where its rate can be counted. Null: 40
-// cells, each expecting MinExpected, statistic chi-square with 39 degrees of freedom; 20,000
+// cells, each expecting minExpected, statistic chi-square with 39 degrees of freedom; 20,000
 // tables; the number above the 1e-3 quantile is binomial (rate up to 2e-3 allowed, since at 25 a
 // cell the limit law is not exact).
 func TestChiSquareManyCells(t *testing.T) {
@@ -135,7 +135,7 @@ func TestChiSquareManyCells(t *testing.T) {
 	above, mean := int64(0), 0.0
 	for range tables {
 		counts := make([]int64, cells)
-		for range cells * MinExpected {
+		for range cells * minExpected {
 			counts[u.IntN(cells)]++
 		}
 		s, _, ok := ChiSquare(counts, p)

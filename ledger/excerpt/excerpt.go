@@ -9,11 +9,11 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 )
 
-// MaxEntries is the most entries that the ledger of one run may have inside another file.
-const MaxEntries = 100_000
+// maxEntries is the most entries that the ledger of one run may have inside another file.
+const maxEntries = 100_000
 
 // Entries are a ledger inside another file: as JSON an array, which is read entry by entry. One of
-// more than MaxEntries, or with an unknown key, is refused (ledger.ErrInvalid) before the rest of
+// more than maxEntries, or with an unknown key, is refused (ledger.ErrInvalid) before the rest of
 // it takes memory.
 type Entries []ledger.Entry
 
@@ -29,8 +29,8 @@ func (es *Entries) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("ledger: not a list of entries: %w", ledger.ErrInvalid)
 	}
 	for d.More() {
-		if len(*es) == MaxEntries {
-			return fmt.Errorf("ledger: more than %d entries: %w", MaxEntries, ledger.ErrInvalid)
+		if len(*es) == maxEntries {
+			return fmt.Errorf("ledger: more than %d entries: %w", maxEntries, ledger.ErrInvalid)
 		}
 		var e ledger.Entry
 		if err := d.Decode(&e); err != nil {

@@ -14,9 +14,9 @@ func TestEntriesAreBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var es Entries
-	many := "[" + strings.Repeat("{},", MaxEntries) + "{}]"
+	many := "[" + strings.Repeat("{},", maxEntries) + "{}]"
 	if err := json.Unmarshal([]byte(many), &es); !errors.Is(err, ledger.ErrInvalid) {
-		t.Errorf("%d entries: %v", MaxEntries+1, err)
+		t.Errorf("%d entries: %v", maxEntries+1, err)
 	}
 	runtime.ReadMemStats(&after)
 	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 300 {
