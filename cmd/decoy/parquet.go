@@ -2,14 +2,11 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/arrow/csv"
 
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/schema"
@@ -24,30 +21,19 @@ func writeParquet(w io.Writer, d datasets.Dataset) error {
 	if err != nil {
 		return err
 	}
-	fields := make([]arrow.Field, len(s.Columns))
+	fields, missing := make([]arrow.Field, len(s.Columns)), []string{}
 	for i, c := range s.Columns {
+		missing = append(missing, c.Missing...)
 		fields[i] = arrow.Field{Name: c.Name, Type: exportedType(c.Kind), Nullable: len(c.Missing) > 0}
 	}
-	layout := arrow.NewSchema(fields, nil)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, layout)
-	defer b.Release()
-	rows, err := csv.NewReader(bytes.NewReader(d.CSV())).ReadAll()
-	if err != nil {
-		return err
+	rows := csv.NewReader(bytes.NewReader(d.CSV()), arrow.NewSchema(fields, nil),
+		csv.WithHeader(true), csv.WithChunk(-1), csv.WithNullReader(true, missing...))
+	defer rows.Release()
+	rows.Next()
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("%s: %w", d.Name, err)
 	}
-	for _, row := range rows[1:] {
-		for i, cell := range row {
-			if slices.Contains(s.Columns[i].Missing, cell) {
-				b.Field(i).AppendNull()
-			} else if err := b.Field(i).AppendValueFromString(cell); err != nil {
-				return fmt.Errorf("%s: column %q holds a cell that is no %v", d.Name, s.Columns[i].Name,
-					s.Columns[i].Kind)
-			}
-		}
-	}
-	record := b.NewRecord()
-	defer record.Release()
-	return table.WriteParquet(w, record)
+	return table.WriteParquet(w, rows.Record())
 }
 
 // exportedType is how a column of the embedded tables is stored.
