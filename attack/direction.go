@@ -31,8 +31,7 @@ func learn(out, strong [][]float64, strength int) direction {
 			diff[k] += (x[k] - mean[k]) / float64(len(strong))
 		}
 		sd[k] = math.Sqrt(sd[k])
-		// A feature that does not vary at all is worth a great deal if it differs, and nothing
-		// else.
+		// A feature that does not vary at all is worth a great deal if it differs, and nothing else.
 		if floor := 1e-9 * (math.Abs(mean[k]) + math.Abs(diff[k])); sd[k] <= floor {
 			sd[k] = max(floor, math.SmallestNonzeroFloat64*1e30)
 		}

@@ -17,9 +17,8 @@ type Accuracy struct {
 	Rounds   int     `json:"rounds"`
 	Right    int     `json:"right"`
 	Accuracy float64 `json:"accuracy"`
-	// Privacy is min(2·(1 − accuracy), 1): 1 when the attacker guesses, 0 when he knows. The
-	// interval is two standard errors √(A·(1 − A)/N) of the accuracy either way, times 2, within
-	// [0, 1].
+	// Privacy is min(2·(1 − accuracy), 1): 1 when the attacker guesses, 0 when he knows. The interval
+	// is two standard errors √(A·(1 − A)/N) of the accuracy either way, times 2, within [0, 1].
 	Privacy     float64 `json:"privacy"`
 	PrivacyLow  float64 `json:"privacy_low"`
 	PrivacyHigh float64 `json:"privacy_high"`

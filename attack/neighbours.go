@@ -74,8 +74,7 @@ func Neighbours(s *schema.Schema, adj accountant.Adjacency, shape Shape, rows in
 		targets = units / 2
 	case Rare:
 	default:
-		return nil, fmt.Errorf("attack: tables of shape %q are unknown; there is %v", shape,
-			Shapes())
+		return nil, fmt.Errorf("attack: tables of shape %q are unknown; there is %v", shape, Shapes())
 	}
 	build := func(more int) (*table.Table, error) {
 		corners := units - targets

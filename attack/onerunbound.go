@@ -26,8 +26,7 @@ type Guesses struct {
 // Canaries.
 func (g Guesses) PValue(epsilon, delta float64) float64 {
 	if g.Right < 0 || g.Right > g.Made || g.Made > g.Canaries {
-		panic(fmt.Sprintf("attack: %d right of %d guesses on %d canaries", g.Right, g.Made,
-			g.Canaries))
+		panic(fmt.Sprintf("attack: %d right of %d guesses on %d canaries", g.Right, g.Made, g.Canaries))
 	}
 	if g.Made == 0 {
 		return 1

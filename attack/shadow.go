@@ -62,9 +62,8 @@ func Shadow(
 	}
 	for i, code := range target {
 		if int(code) >= sizes[i] {
-			return Result{},
-				fmt.Errorf("attack: code %d of the target's column %d must be below %d", code, i,
-					sizes[i])
+			return Result{}, fmt.Errorf("attack: code %d of the target's column %d must be below %d", code,
+				i, sizes[i])
 		}
 	}
 	run, claim, _, err := fitter(f, s, adj, b)

@@ -39,8 +39,7 @@ var catalogue = []Dataset{
 	{
 		Name: "cervical", Title: "UCI Cervical Cancer Risk Factors, Caracas",
 		Description: "Habits, history and four tests of 858 women, many cells missing; the label is " +
-			"the biopsy. The three other tests give " +
-			"it away.",
+			"the biopsy. The three other tests give it away.",
 		Rows: 858, Label: "Biopsy", Positive: "1", Rate: .0641,
 		Origin: "https://github.com/denisect/cervical_cancer_dataset " +
 			"risk_factors_cervical_cancer.csv",
@@ -81,16 +80,14 @@ var catalogue = []Dataset{
 	{
 		Name: "support2", Title: "SUPPORT2, seriously ill adults in five American hospitals",
 		Description: "Diagnosis, physiology on the third day, cost and course of 9,105 patients, " +
-			"1989–1994; the label is death in hospital. " +
-			"What is only known later, and the predictions of doctors and of the study's own model, are " +
-			"to be dropped.",
+			"1989–1994; the label is death in hospital. What is only known later, and the predictions of " +
+			"doctors and of the study's own model, are to be dropped.",
 		Rows: 9105, Label: "hospdead", Positive: "1", Rate: .2592,
 		Origin: "https://github.com/NoraZhouXX/1030-Final-Project-SUPPORT2 data/support2.csv (Index " +
 			"dropped)",
 		Licence: unstated + " (the repository is MIT)",
 		SHA256:  "e02742ee083be6b641f6096df838e2e47d96fd47a1e6b1476fb06515ed3f4a05",
 		DropForPrediction: []string{"death", "slos", "d.time", "sfdm2", "dnr", "dnrday", "surv2m",
-			"surv6m", "prg2m", "prg6m",
-			"charges", "totcst", "totmcst", "hday"},
+			"surv6m", "prg2m", "prg6m", "charges", "totcst", "totmcst", "hday"},
 	},
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// KAnonymityResult describes the classes of rows that share their
-// quasi-identifiers.
+// KAnonymityResult describes the classes of rows that share their quasi-identifiers.
 type KAnonymityResult struct {
 	K       int     // rows of the smallest class
 	Classes int     // number of classes
@@ -63,16 +62,14 @@ type LinkageResult struct {
 	LargestClass int // real rows of the largest class found
 }
 
-// LinkageRisk is the risk that a real row is linked to a synthetic one by its
-// quasi-identifiers: an outsider looks up a person's, and where they occur, one
-// of the f real people who share them is meant. Compare the training table with
-// a holdout: only what exceeds the holdout's risk comes from the rows that the
-// synthesizer saw.
+// LinkageRisk is the risk that a real row is linked to a synthetic one by its quasi-identifiers: an
+// outsider looks up a person's, and where they occur, one of the f real people who share them is
+// meant. Compare the training table with a holdout: only what exceeds the holdout's risk comes from
+// the rows that the synthesizer saw.
 //
-// Name LinkageRisk. Alias identity disclosure risk (synthpop's replicated
-// uniques, El Emam), linkability (anonymeter) by attack. Range 0 to 1; goal: at
-// most the holdout's. Source: El Emam, Mosquera & Bass 2020, J Med Internet Res
-// 22(11) e23139, with the real table as the population.
+// Name LinkageRisk. Alias identity disclosure risk (synthpop's replicated uniques, El Emam),
+// linkability (anonymeter) by attack. Range 0 to 1; goal: at most the holdout's. Source: El Emam,
+// Mosquera & Bass 2020, J Med Internet Res 22(11) e23139, with the real table as the population.
 func LinkageRisk(real, synthetic *table.Table, quasi []string) (LinkageResult, error) {
 	if _, err := compatible(real, synthetic); err != nil {
 		return LinkageResult{}, err

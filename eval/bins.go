@@ -24,9 +24,8 @@ type binColumn struct {
 	missing  int  // its bin, or −1
 }
 
-// newBinning decides the bins from the rows to train on. Columns of more than
-// 256 codes lose some: numbers share bins of about equally many rows, the rarest
-// categories share the last.
+// newBinning decides the bins from the rows to train on. Columns of more than 256 codes lose some:
+// numbers share bins of about equally many rows, the rarest categories share the last.
 func newBinning(t *table.Table, drop []string) (*binning, error) {
 	columns, err := compatible(t)
 	if err != nil {
@@ -103,8 +102,7 @@ func (c *binColumn) rank(count []int64) {
 	c.size = min(len(count), maxBins)
 }
 
-// rows returns the bins of all rows of a table with the columns of the binning,
-// column by column.
+// rows returns the bins of all rows of a table with the columns of the binning, column by column.
 func (b *binning) rows(t *table.Table) ([][]uint8, error) {
 	columns, err := compatible(t)
 	if err != nil {

@@ -23,13 +23,12 @@ type boosting struct {
 	trees   []tree
 }
 
-// fitBoosting trains trees one after the other on the gradient and the curvature
-// of the logistic loss (Friedman 2001, Annals of Statistics 29; the second-order
-// form of Chen & Guestrin 2016, arXiv 1603.02754), splitting histograms of codes
-// best leaf first (Ke et al. 2017, LightGBM), as scikit-learn's
-// HistGradientBoostingClassifier does. Nothing is drawn at random. Numbers split
-// by order, with missing on either side, categories by any partition. Errors are
-// those of [Task.Train].
+// fitBoosting trains trees one after the other on the gradient and the curvature of the logistic
+// loss (Friedman 2001, Annals of Statistics 29; the second-order form of Chen & Guestrin 2016,
+// arXiv 1603.02754), splitting histograms of codes best leaf first (Ke et al. 2017, LightGBM), as
+// scikit-learn's HistGradientBoostingClassifier does. Nothing is drawn at random. Numbers split by
+// order, with missing on either side, categories by any partition. Errors are those of
+// [Task.Train].
 func fitBoosting(t *table.Table, y []bool, o boostingOptions) (*boosting, error) {
 	b, rows, err := prepare(t, y, o.drop)
 	if err != nil {
@@ -83,8 +82,7 @@ func fitBoosting(t *table.Table, y []bool, o boostingOptions) (*boosting, error)
 	return out, nil
 }
 
-// scores returns the log odds of every row of a table with the columns of the
-// one trained on.
+// scores returns the log odds of every row of a table with the columns of the one trained on.
 func (b *boosting) scores(t *table.Table) ([]float64, error) {
 	rows, err := b.binning.rows(t)
 	if err != nil {

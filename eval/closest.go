@@ -43,9 +43,8 @@ type ClosestResult struct {
 // from the public seed: in a larger one the closest row is closer. Both need two rows.
 func Closest(train, holdout, synthetic *Points, seed uint64) (ClosestResult, error) {
 	if train.n < 2 || holdout.n < 2 {
-		return ClosestResult{},
-			fmt.Errorf("eval: closest records among %d and %d rows, it takes 2: %w", train.n,
-				holdout.n, ErrTables)
+		return ClosestResult{}, fmt.Errorf("eval: closest records among %d and %d rows, it takes 2: %w",
+			train.n, holdout.n, ErrTables)
 	}
 	if err := sameSpace(train, holdout, synthetic); err != nil {
 		return ClosestResult{}, err

@@ -80,8 +80,7 @@ func compatible(tables ...*table.Table) ([]column, error) {
 	}
 	for i, t := range tables {
 		if t.Rows() == 0 {
-			return nil, fmt.Errorf("eval: table %d of %d has no rows: %w", i+1, len(tables),
-				ErrTables)
+			return nil, fmt.Errorf("eval: table %d of %d has no rows: %w", i+1, len(tables), ErrTables)
 		}
 		if t.Schema() == tables[0].Schema() {
 			continue
@@ -96,9 +95,8 @@ func compatible(tables ...*table.Table) ([]column, error) {
 		}
 		for k := range first {
 			if !first[k].equal(other[k]) {
-				return nil,
-					fmt.Errorf("eval: column %d differs between the tables (%q and %q): %w", k+1,
-						first[k].name, other[k].name, ErrTables)
+				return nil, fmt.Errorf("eval: column %d differs between the tables (%q and %q): %w", k+1,
+					first[k].name, other[k].name, ErrTables)
 			}
 		}
 	}

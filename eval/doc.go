@@ -1,19 +1,17 @@
 // Package eval measures how useful and how private synthetic rows are.
 //
-// Every metric is a pure function of two or three tables (or of scores and
-// labels, or of points): it reads no file, prints nothing, keeps nothing and
-// knows no privacy budget. [Metrics] lists all of them with the names that
-// other tools use.
+// Every metric is a pure function of two or three tables (or of scores and labels, or of points):
+// it reads no file, prints nothing, keeps nothing and knows no privacy budget. [Metrics] lists all
+// of them with the names that other tools use.
 //
 // What it returns is not private. A metric of a private table depends on every
 // row of it, so its value must not be published or fed back into a method; the
 // exception is a metric computed on tables that are public already. The package
 // is not for choosing hyperparameters on private rows either.
 //
-// The tables that are compared must have the same columns (same names, kinds
-// and codes); one that does not match is an error that wraps [ErrTables].
-// Everything is computed on codes: a numeric column counts at the resolution of
-// its public bins, and missing is a code of its own unless a metric says
-// otherwise. Randomness, where there is any (subsamples, bootstrap, trees), is
-// public and starts from a seed, so that a figure can be computed again.
+// The tables that are compared must have the same columns (same names, kinds and codes); one that
+// does not match is an error that wraps [ErrTables]. Everything is computed on codes: a numeric
+// column counts at the resolution of its public bins, and missing is a code of its own unless a
+// metric says otherwise. Randomness, where there is any (subsamples, bootstrap, trees), is public
+// and starts from a seed, so that a figure can be computed again.
 package eval

@@ -167,9 +167,8 @@ func gowerNumber(c column) feature {
 	return f
 }
 
-// missingAside fills the last coordinate for a missing number, √¾, and the others
-// otherwise: since no number lies farther than ½ from the origin of those, it is
-// at most 1 from all numbers.
+// missingAside fills the last coordinate for a missing number, √¾, and the others otherwise: since
+// no number lies farther than ½ from the origin of those, it is at most 1 from all numbers.
 func missingAside(fill func(dst []float32, x float64)) func(dst []float32, x float64) {
 	return func(dst []float32, x float64) {
 		if x == missingPlace {

@@ -26,11 +26,10 @@ type forest struct {
 	trees   []tree
 }
 
-// fitForest trains a random forest (Breiman 2001, Machine Learning 45): every
-// tree sees as many rows as there are, drawn with replacement, and every split a
-// few columns; a row's score is the mean over trees of the share of positives in
-// its leaf. It splits codes: numbers by order, with missing on either side,
-// categories by any partition. Errors are those of [Task.Train].
+// fitForest trains a random forest (Breiman 2001, Machine Learning 45): every tree sees as many
+// rows as there are, drawn with replacement, and every split a few columns; a row's score is the
+// mean over trees of the share of positives in its leaf. It splits codes: numbers by order, with
+// missing on either side, categories by any partition. Errors are those of [Task.Train].
 func fitForest(t *table.Table, y []bool, o forestOptions) (*forest, error) {
 	b, rows, err := prepare(t, y, o.drop)
 	if err != nil {

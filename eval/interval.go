@@ -20,20 +20,17 @@ var ErrInterval = errors.New("unsuitable interval")
 // Interval is an estimate with a confidence interval around it.
 type Interval struct{ Estimate, Low, High float64 }
 
-// Wilson is the score interval of a proportion: of all rates under which
-// successes of n independent trials are not rejected by the normal
-// approximation. With z the normal quantile of (1+level)/2 and p = successes/n
-// it is (p + z²/2n ± z·√(p(1−p)/n + z²/4n²))/(1 + z²/n), within [0, 1], and keeps
-// its level for rare classes where p ± z·√(p(1−p)/n) does not (Wilson 1927, JASA
-// 22; Brown, Cai & DasGupta 2001, Statistical Science 16). level is in (0, 1),
-// such as .95.
+// Wilson is the score interval of a proportion: of all rates under which successes of n independent
+// trials are not rejected by the normal approximation. With z the normal quantile of (1+level)/2
+// and p = successes/n it is (p + z²/2n ± z·√(p(1−p)/n + z²/4n²))/(1 + z²/n), within [0, 1], and
+// keeps its level for rare classes where p ± z·√(p(1−p)/n) does not (Wilson 1927, JASA 22; Brown,
+// Cai & DasGupta 2001, Statistical Science 16). level is in (0, 1), such as .95.
 func Wilson(successes, n int64, level float64) (Interval, error) {
 	if err := checkLevel(level); err != nil {
 		return Interval{}, err
 	}
 	if n < 1 || successes < 0 || successes > n {
-		return Interval{},
-			fmt.Errorf("eval: %d successes of %d trials: %w", successes, n, ErrInterval)
+		return Interval{}, fmt.Errorf("eval: %d successes of %d trials: %w", successes, n, ErrInterval)
 	}
 	z := math.Sqrt2 * math.Erfinv(level)
 	total := float64(n)
@@ -58,14 +55,12 @@ func checkLevel(level float64) error {
 	return nil
 }
 
-// RareClassRate is the share of rows with one code of a column, with its
-// [Wilson] interval.
+// RareClassRate is the share of rows with one code of a column, with its [Wilson] interval.
 //
-// Name RareClassRate. Alias none among the usual tools; in papers, outcome or
-// prevalence rate. Range 0 to 1; goal: the rate of the training table
-// and of a holdout, whose intervals stand beside it. A rare class that vanished
-// is an interval that excludes theirs. Source: J. Pedersen, RPI 2022 (hdl
-// 20.500.13015/6261), chapter 3; interval as cited in [Wilson].
+// Name RareClassRate. Alias none among the usual tools; in papers, outcome or prevalence rate.
+// Range 0 to 1; goal: the rate of the training table and of a holdout, whose intervals stand beside
+// it. A rare class that vanished is an interval that excludes theirs. Source: J. Pedersen, RPI 2022
+// (hdl 20.500.13015/6261), chapter 3; interval as cited in [Wilson].
 func RareClassRate(t *table.Table, column string, code uint16, level float64) (Interval, error) {
 	columns, err := compatible(t)
 	if err != nil {
@@ -73,9 +68,8 @@ func RareClassRate(t *table.Table, column string, code uint16, level float64) (I
 	}
 	at := t.Schema().Index(column)
 	if at < 0 || int(code) >= columns[at].size {
-		return Interval{},
-			fmt.Errorf("eval: the schema has no code %d of a column %q: %w", code, column,
-				ErrColumn)
+		return Interval{}, fmt.Errorf("eval: the schema has no code %d of a column %q: %w", code, column,
+			ErrColumn)
 	}
 	count := make([]int64, columns[at].size)
 	t.CountTo(count, []int{at})
@@ -89,13 +83,12 @@ type BootstrapOptions struct {
 	Seed       uint64  // public; the same seed gives the same interval
 }
 
-// Bootstrap is the percentile interval of a statistic of n observations. It
-// calls stat with the number of times that each observation occurs in a sample
-// of n drawn with replacement, and once with 1 for all for the estimate. stat
-// must be safe for concurrent use and must not keep its argument; samples for
-// which it returns NaN (a class that was not drawn, say) are left out, and it is
-// an error if more than a tenth are. Source: Efron & Tibshirani 1993, An
-// Introduction to the Bootstrap, section 13.3.
+// Bootstrap is the percentile interval of a statistic of n observations. It calls stat with the
+// number of times that each observation occurs in a sample of n drawn with replacement, and once
+// with 1 for all for the estimate. stat must be safe for concurrent use and must not keep its
+// argument; samples for which it returns NaN (a class that was not drawn, say) are left out, and it
+// is an error if more than a tenth are. Source: Efron & Tibshirani 1993, An Introduction to the
+// Bootstrap, section 13.3.
 func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (Interval, error) {
 	if o.Replicates == 0 {
 		o.Replicates = 1000
@@ -107,9 +100,8 @@ func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (In
 		return Interval{}, err
 	}
 	if n < 1 || o.Replicates < 20 {
-		return Interval{},
-			fmt.Errorf("eval: %d replicates (at least 20) of %d observations (at least 1): %w",
-				o.Replicates, n, ErrInterval)
+		return Interval{}, fmt.Errorf("eval: %d replicates (at least 20) of %d observations (at least "+
+			"1): %w", o.Replicates, n, ErrInterval)
 	}
 	once := make([]uint32, n)
 	for i := range once {
@@ -140,9 +132,8 @@ func Bootstrap(n int, o BootstrapOptions, stat func(times []uint32) float64) (In
 	wg.Wait()
 	values = slices.DeleteFunc(values, func(v float64) bool { return v != v })
 	if len(values) < o.Replicates-o.Replicates/10 || out.Estimate != out.Estimate {
-		return Interval{},
-			fmt.Errorf("eval: the statistic is undefined for %d of %d samples: %w",
-				o.Replicates-len(values), o.Replicates, ErrInterval)
+		return Interval{}, fmt.Errorf("eval: the statistic is undefined for %d of %d samples: %w",
+			o.Replicates-len(values), o.Replicates, ErrInterval)
 	}
 	slices.Sort(values)
 	out.Low, out.High = quantile(values, (1-o.Level)/2), quantile(values, (1+o.Level)/2)
@@ -170,8 +161,7 @@ func AUROCInterval(scores []float64, labels []bool, o BootstrapOptions) (Interva
 	return Bootstrap(len(scores), o, r.auroc)
 }
 
-// AveragePrecisionInterval is [AveragePrecision] with a bootstrap interval over
-// the test rows.
+// AveragePrecisionInterval is [AveragePrecision] with a bootstrap interval over the test rows.
 func AveragePrecisionInterval(
 	scores []float64, labels []bool, o BootstrapOptions,
 ) (Interval, error) {

@@ -24,14 +24,12 @@ const (
 	// squared Newton decrement at which the step just taken was the last: the next would change
 	// weights by less than 1e-8 of their standard error
 	newtonTolerance = 1e-16
-	// up to here the Hessian is built and factored (p³/3 multiplications); above, conjugate
-	// gradients
+	// up to here the Hessian is built and factored (p³/3 multiplications); above, conjugate gradients
 	directFeatures = 512
 	directCells    = 1 << 22 // and only while no pair of columns has more code pairs than this
 )
 
-// design is what the solver needs of a design matrix. The products are those of
-// [matrix].
+// design is what the solver needs of a design matrix. The products are those of [matrix].
 type design interface {
 	dims() (rows, features int)
 	mulTo(dst, w []float64)
@@ -48,17 +46,15 @@ func narrow(x design) bool {
 	return features <= directFeatures && x.pairCells() <= directCells
 }
 
-// fitLogistic minimises Σ_i log(1 + exp(−y_i·(w·x_i + b))) + ‖w‖²/(2C) with
-// y = ±1; the intercept b is not penalised, and C = +Inf means no penalty. This is
-// scikit-learn's LogisticRegression with penalty l2, whose default is C = 1. It
-// uses Newton steps (iteratively reweighted least squares), exact for few features
-// and by conjugate gradients for many, on one processor; the same input gives the
-// same weights.
+// fitLogistic minimises Σ_i log(1 + exp(−y_i·(w·x_i + b))) + ‖w‖²/(2C) with y = ±1; the intercept b
+// is not penalised, and C = +Inf means no penalty. This is scikit-learn's LogisticRegression with
+// penalty l2, whose default is C = 1. It uses Newton steps (iteratively reweighted least squares),
+// exact for few features and by conjugate gradients for many, on one processor; the same input
+// gives the same weights.
 //
-// Without a penalty, where features depend on each other linearly, the scores are
-// determined but not the weights, and weights that run away because the classes
-// can be separated stop when the fit no longer improves. Labels of one class give
-// an error that wraps [ErrOneClass].
+// Without a penalty, where features depend on each other linearly, the scores are determined but
+// not the weights, and weights that run away because the classes can be separated stop when the fit
+// no longer improves. Labels of one class give an error that wraps [ErrOneClass].
 func fitLogistic(x design, y []bool, c float64) (*logistic, error) {
 	rows, features := x.dims()
 	positives := 0
@@ -68,8 +64,7 @@ func fitLogistic(x design, y []bool, c float64) (*logistic, error) {
 		}
 	}
 	if positives == 0 || positives == rows {
-		return nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, rows,
-			ErrOneClass)
+		return nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, rows, ErrOneClass)
 	}
 	f := &logLoss{x: x, y: y, lambda: 1 / c, w: make([]float64, features+1),
 		margin: make([]float64, rows), residual: make([]float64, rows),

@@ -16,10 +16,9 @@ type MarginalDistance struct {
 	TV      float64 // total variation distance, 0 to 1
 }
 
-// MarginalDistances compares the marginals of all sets of k columns: with p and
-// q the shares of the rows that have each combination of codes (missing is a
-// code), the total variation distance is ½·Σ|p − q|. Sets are in lexicographic
-// order. k is from 1 to the number of columns.
+// MarginalDistances compares the marginals of all sets of k columns: with p and q the shares of the
+// rows that have each combination of codes (missing is a code), the total variation distance is
+// ½·Σ|p − q|. Sets are in lexicographic order. k is from 1 to the number of columns.
 func MarginalDistances(real, synthetic *table.Table, k int) ([]MarginalDistance, error) {
 	columns, err := compatible(real, synthetic)
 	if err != nil {
@@ -52,11 +51,10 @@ func MarginalDistances(real, synthetic *table.Table, k int) ([]MarginalDistance,
 
 // MarginalError is the mean of [MarginalDistances] over all sets of k columns.
 //
-// Name MarginalError. Alias workload error, average total variation distance
-// (the literature on marginals; private-pgm's scripts); SDNist's k-marginal
-// score is 1000·(1 − error). Range 0 to 1; goal: 0,
-// in practice that of two samples of the real table. Source: McKenna, Mullins,
-// Sheldon & Miklau 2022, arXiv 2201.12677, section 2.
+// Name MarginalError. Alias workload error, average total variation distance (the literature on
+// marginals; private-pgm's scripts); SDNist's k-marginal score is 1000·(1 − error). Range 0 to 1;
+// goal: 0, in practice that of two samples of the real table. Source: McKenna, Mullins, Sheldon &
+// Miklau 2022, arXiv 2201.12677, section 2.
 func MarginalError(real, synthetic *table.Table, k int) (float64, error) {
 	all, err := MarginalDistances(real, synthetic, k)
 	if err != nil {

@@ -31,9 +31,8 @@ func IdenticalMatchShare(reference, synthetic *table.Table) (float64, error) {
 // UniqueExactMatches is the share of real rows that are unlike all other real
 // rows and have an equal synthetic row: the people whom a copied row would point at.
 //
-// Name UniqueExactMatches. Alias Unique Exact Matches (SDNist), in percent there.
-// Range 0 to 1; goal: 0. Source: NIST,
-// SDNist v2 report, "Unique Exact Matches".
+// Name UniqueExactMatches. Alias Unique Exact Matches (SDNist), in percent there. Range 0 to 1;
+// goal: 0. Source: NIST, SDNist v2 report, "Unique Exact Matches".
 func UniqueExactMatches(real, synthetic *table.Table) (float64, error) {
 	columns, err := compatible(real, synthetic)
 	if err != nil {

@@ -87,8 +87,7 @@ func (m *matrix) tmulTo(dst, r []float64) {
 	m.diagonalTo(dst, r)
 }
 
-// diagonalTo adds the diagonal of Xᵀ·diag(d)·X to dst, which for features of 0
-// and 1 is Xᵀ·d.
+// diagonalTo adds the diagonal of Xᵀ·diag(d)·X to dst, which for features of 0 and 1 is Xᵀ·d.
 func (m *matrix) diagonalTo(dst, d []float64) {
 	for _, b := range m.blocks {
 		if b.codes.U16 != nil {

@@ -6,11 +6,10 @@ import (
 	"github.com/decoy-dp/decoy/eval/internal/nearest"
 )
 
-// Nearest returns the distances from every point to the nearest and the second
-// nearest of the reference points; the second is +Inf where there is only one. It
-// is exact, ties included. Where a tree does not help (few coordinates, very many
-// points) it compares all pairs: about .1 s for 10⁸ pairs of 20 coordinates and
-// .25 s for 100, on one processor with AVX2.
+// Nearest returns the distances from every point to the nearest and the second nearest of the
+// reference points; the second is +Inf where there is only one. It is exact, ties included. Where a
+// tree does not help (few coordinates, very many points) it compares all pairs: about .1 s for 10⁸
+// pairs of 20 coordinates and .25 s for 100, on one processor with AVX2.
 func Nearest(points, reference *Points) (first, second []float64, err error) {
 	if err := sameSpace(points, reference); err != nil {
 		return nil, nil, err

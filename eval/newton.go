@@ -2,8 +2,7 @@ package eval
 
 import "math"
 
-// logLoss is the penalised logistic loss at weights w: first the features, then
-// the intercept.
+// logLoss is the penalised logistic loss at weights w: first the features, then the intercept.
 type logLoss struct {
 	x      design
 	y      []bool
@@ -93,8 +92,7 @@ func minimise(
 	return steps, false
 }
 
-// newtonDirect solves H·step = gradient by a Cholesky factorisation of the
-// Hessian H.
+// newtonDirect solves H·step = gradient by a Cholesky factorisation of the Hessian H.
 func newtonDirect(f *logLoss, gradient []float64) []float64 {
 	p := len(gradient) - 1
 	gram := make([]float64, p*p)

@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// Terms is a nearest-neighbour adversarial accuracy and the two terms that it is
-// the mean of.
+// Terms is a nearest-neighbour adversarial accuracy and the two terms that it is the mean of.
 type Terms struct {
 	// share of real rows farther from the synthetic ones than from the other real ones
 	Real float64
@@ -30,10 +29,9 @@ type NNAAResult struct {
 // rows; 1 to 20 normal coordinates; coarse and fine categories).
 const dependence = 1.5
 
-// NNAA is the nearest-neighbour adversarial accuracy: how often an adversary who
-// asks "is this row nearer to its own table?" is right. Let d_TS(i) be the
-// distance of real row i to the nearest synthetic one and d_TT(i) to the nearest
-// other real one, d_ST and d_SS likewise. Then
+// NNAA is the nearest-neighbour adversarial accuracy: how often an adversary who asks "is this row
+// nearer to its own table?" is right. Let d_TS(i) be the distance of real row i to the nearest
+// synthetic one and d_TT(i) to the nearest other real one, d_ST and d_SS likewise. Then
 //
 //	Original  = ½·[mean 1(d_TS > d_TT) + mean 1(d_ST > d_SS)]
 //	Unbiased  = the same with d_TS averaged over leaving out each one synthetic row,
@@ -44,11 +42,10 @@ const dependence = 1.5
 // Under equal distributions each term of Unbiased (continuous data) and of
 // Corrected (any data) has expectation ½.
 //
-// Name NNAA. Alias nnaa (SynthEval), AdversarialAccuracy. Range 0 to 1; goal: .5.
-// Below it, synthetic rows sit closer to real rows than real rows do (copying);
-// above, the tables differ. Source: Yale et al. 2020, Neurocomputing 416;
-// Unbiased and Corrected: J. Pedersen, RPI 2022 (hdl 20.500.13015/6261),
-// definitions 4.1.1 and 4.5.
+// Name NNAA. Alias nnaa (SynthEval), AdversarialAccuracy. Range 0 to 1; goal: .5. Below it,
+// synthetic rows sit closer to real rows than real rows do (copying); above, the tables differ.
+// Source: Yale et al. 2020, Neurocomputing 416; Unbiased and Corrected: J. Pedersen, RPI 2022 (hdl
+// 20.500.13015/6261), definitions 4.1.1 and 4.5.
 //
 // The terms compare best at equal sizes, so a larger table is cut to the smaller
 // one's rows by a draw from the public seed. Both need at least two rows.
@@ -70,14 +67,12 @@ type PrivacyLossResult struct {
 	StdErr float64
 }
 
-// PrivacyLoss is NNAA(holdout, synthetic) − NNAA(train, synthetic): how much
-// more alike the synthetic rows are to the training rows than to other rows of
-// the same population.
+// PrivacyLoss is NNAA(holdout, synthetic) − NNAA(train, synthetic): how much more alike the
+// synthetic rows are to the training rows than to other rows of the same population.
 //
-// Name PrivacyLoss. Alias priv_loss_nnaa (SynthEval). Range −1 to 1; goal: 0 or
-// below; a copy of the training table gives about .5. Source: Yale et al. 2020;
-// math as in [NNAA]. All three tables are cut to the rows of the smallest by
-// draws from the public seed.
+// Name PrivacyLoss. Alias priv_loss_nnaa (SynthEval). Range −1 to 1; goal: 0 or below; a copy of
+// the training table gives about .5. Source: Yale et al. 2020; math as in [NNAA]. All three tables
+// are cut to the rows of the smallest by draws from the public seed.
 func PrivacyLoss(train, holdout, synthetic *Points, seed uint64) (PrivacyLossResult, error) {
 	if err := checkNNAA(train, holdout, synthetic); err != nil {
 		return PrivacyLossResult{}, err

@@ -7,9 +7,8 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// CorrelationSimilarity is 1 − |ρ_real − ρ_synthetic|/2, with ρ Pearson's
-// correlation of two numeric columns over the rows where neither is missing;
-// numbers count as the middle of their bin.
+// CorrelationSimilarity is 1 − |ρ_real − ρ_synthetic|/2, with ρ Pearson's correlation of two
+// numeric columns over the rows where neither is missing; numbers count as the middle of their bin.
 //
 // Name CorrelationSimilarity. Alias CorrelationSimilarity (SDMetrics). Range 0 to
 // 1; goal: 1. Source: SDMetrics documentation, CorrelationSimilarity.
@@ -36,9 +35,8 @@ func CorrelationSimilarity(real, synthetic *table.Table, first, second string) (
 	return 1 - math.Abs(a-b)/2, nil
 }
 
-// ContingencySimilarity is 1 less the total variation distance between the joint
-// distributions of two columns; missing is a category, and numbers count by
-// their public bins.
+// ContingencySimilarity is 1 less the total variation distance between the joint distributions of
+// two columns; missing is a category, and numbers count by their public bins.
 //
 // Name ContingencySimilarity. Alias ContingencySimilarity (SDMetrics). Range 0 to
 // 1; goal: 1. Source: SDMetrics documentation, ContingencySimilarity.

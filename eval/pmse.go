@@ -6,8 +6,7 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// PMSEResult is the propensity score mean squared error, beside what chance alone
-// would make of it.
+// PMSEResult is the propensity score mean squared error, beside what chance alone would make of it.
 type PMSEResult struct {
 	PMSE float64
 	// (k−1)·(1−c)²·c/N, for synthetic rows drawn from the distribution of the real rows at hand; k

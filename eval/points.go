@@ -135,8 +135,7 @@ func choice(of, n int, seed uint64) []int {
 
 func (p *Points) row(i int) []float64 { return p.x[i*p.dim : (i+1)*p.dim] }
 
-// between returns the squared Euclidean distance, or the sum of Gower's
-// differences, of two points.
+// between returns the squared Euclidean distance, or the sum of Gower's differences, of two points.
 func (s space) between(a, b []float64) float64 {
 	sum := 0.0
 	switch {

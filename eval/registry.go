@@ -9,10 +9,9 @@ type Metric struct {
 	Meaning string // one sentence
 }
 
-// Metrics lists every metric of the package, in the order of a report: whether
-// the table is well formed, whether it looks like the real one, whether it is
-// useful, whether it is private. The definition and source of each are in the
-// documentation of the function of its name.
+// Metrics lists every metric of the package, in the order of a report: whether the table is well
+// formed, whether it looks like the real one, whether it is useful, whether it is private. The
+// definition and source of each are in the documentation of the function of its name.
 func Metrics() []Metric {
 	return []Metric{
 		{"Validity", "DataValidity, BoundaryAdherence, CategoryAdherence (SDMetrics)", "0 to 1",

@@ -34,10 +34,9 @@ func AUROC(scores []float64, labels []bool) (float64, error) {
 	return r.auroc(nil), nil
 }
 
-// AveragePrecision is Σ (R_k − R_{k−1})·P_k over the distinct scores from the
-// highest down, with P_k and R_k the precision and the recall of predicting
-// positive from that score on: the area under the step-wise precision-recall
-// curve, without interpolation.
+// AveragePrecision is Σ (R_k − R_{k−1})·P_k over the distinct scores from the highest down, with
+// P_k and R_k the precision and the recall of predicting positive from that score on: the area
+// under the step-wise precision-recall curve, without interpolation.
 //
 // Name AveragePrecision. Alias average_precision_score (scikit-learn), PR-AUC.
 // Range 0 to 1, the rate of positives for scores that say nothing; goal: as
@@ -54,10 +53,9 @@ func AveragePrecision(scores []float64, labels []bool) (float64, error) {
 // positives when scores of at least Threshold are predicted positive.
 type ROCPoint struct{ Threshold, FPR, TPR float64 }
 
-// ROC returns the ROC curve from (0, 0), at threshold +Inf, to (1, 1). Points on
-// the straight line between their neighbours are left out (as scikit-learn's
-// roc_curve does by default), so that the trapezoid area of the points is
-// [AUROC]. Input and errors are those of [AUROC].
+// ROC returns the ROC curve from (0, 0), at threshold +Inf, to (1, 1). Points on the straight line
+// between their neighbours are left out (as scikit-learn's roc_curve does by default), so that the
+// trapezoid area of the points is [AUROC]. Input and errors are those of [AUROC].
 func ROC(scores []float64, labels []bool) ([]ROCPoint, error) {
 	r, err := rank(scores, labels)
 	if err != nil {
@@ -99,8 +97,7 @@ type ranked struct {
 // rank sorts the rows by their scores.
 func rank(scores []float64, labels []bool) (ranking, error) {
 	if len(scores) != len(labels) || len(scores) == 0 {
-		return nil,
-			fmt.Errorf("eval: %d scores for %d labels: %w", len(scores), len(labels), ErrScores)
+		return nil, fmt.Errorf("eval: %d scores for %d labels: %w", len(scores), len(labels), ErrScores)
 	}
 	positives := 0
 	r := make(ranking, len(scores))

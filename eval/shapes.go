@@ -22,8 +22,7 @@ func KSComplement(real, synthetic *table.Table, name string) (float64, error) {
 		return 0, err
 	}
 	if !c.numeric() {
-		return 0, fmt.Errorf("eval: KSComplement of column %q, which is not numeric: %w", name,
-			ErrColumn)
+		return 0, fmt.Errorf("eval: KSComplement of column %q, which is not numeric: %w", name, ErrColumn)
 	}
 	farthest, below := 0.0, 0.0
 	for i := range p {
@@ -36,10 +35,9 @@ func KSComplement(real, synthetic *table.Table, name string) (float64, error) {
 // TVComplement is 1 less the total variation distance ½·Σ|p − q| between the
 // shares of the codes of a column, missing cells left out.
 //
-// Name TVComplement. Alias TVComplement (SDMetrics). Range 0 to 1; goal: 1.
-// Source: SDMetrics documentation, TVComplement. SDMetrics has it for categories
-// only; here a numeric column counts by its public bins. Errors are those of
-// [KSComplement].
+// Name TVComplement. Alias TVComplement (SDMetrics). Range 0 to 1; goal: 1. Source: SDMetrics
+// documentation, TVComplement. SDMetrics has it for categories only; here a numeric column counts
+// by its public bins. Errors are those of [KSComplement].
 func TVComplement(real, synthetic *table.Table, name string) (float64, error) {
 	_, p, q, err := columnShares(real, synthetic, name)
 	if err != nil {
@@ -79,8 +77,7 @@ func MissingSimilarity(real, synthetic *table.Table, name string) (float64, erro
 type ColumnShape struct {
 	Column string
 	Metric string // "KSComplement" for numeric columns, "TVComplement" for the others
-	// of the metric; 0 if one table has only missing cells here and the other has not, 1 if both
-	// have
+	// of the metric; 0 if one table has only missing cells here and the other has not, 1 if both have
 	Score   float64
 	Missing float64 // MissingSimilarity
 }
@@ -150,8 +147,7 @@ func columnShares(real, synthetic *table.Table, name string) (c column, p, q []f
 	return c, p, q, nil
 }
 
-// presentShares returns the shares of all codes but missing, and whether there
-// are no such cells.
+// presentShares returns the shares of all codes but missing, and whether there are no such cells.
 func presentShares(t *table.Table, at int, c column) (shares []float64, empty bool) {
 	count := make([]int64, c.size)
 	t.CountTo(count, []int{at})

@@ -107,9 +107,8 @@ func (k Task) label(t *table.Table) (int, error) {
 		return 0, fmt.Errorf("eval: the schema has no label column %q: %w", k.Label, ErrColumn)
 	}
 	if int(k.Positive) >= columns[label].size {
-		return 0,
-			fmt.Errorf("eval: label column %q has %d codes, the positive one is given as %d: %w",
-				k.Label, columns[label].size, k.Positive, ErrColumn)
+		return 0, fmt.Errorf("eval: label column %q has %d codes, the positive one is given as %d: %w",
+			k.Label, columns[label].size, k.Positive, ErrColumn)
 	}
 	return label, nil
 }

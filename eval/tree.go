@@ -125,15 +125,13 @@ func (g *grower) grow(rows []uint32) tree {
 // consider makes l a leaf and finds its best split. Its cells are parent's less
 // those of sibling where these are given, which saves counting the larger child.
 func (g *grower) consider(l *leaf, parent, sibling [][]cell) {
-	g.tree[l.node] = node{column: -1,
-		value: -l.total.gradient / (l.total.weight + g.options.penalty)}
+	g.tree[l.node] = node{column: -1, value: -l.total.gradient / (l.total.weight + g.options.penalty)}
 	if l.total.rows < 2*g.options.minRows {
 		return
 	}
 	columns := allColumns(len(g.rows))
 	if g.options.columns > 0 {
-		g.u.Shuffle(len(columns),
-			func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
+		g.u.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
 	} else {
 		l.cells = make([][]cell, len(columns))
 	}
@@ -177,8 +175,7 @@ func (g *grower) count(column int, rows []uint32) []cell {
 	return cells
 }
 
-// best improves l's split by those of one column. constant reports that all rows
-// have the same bin.
+// best improves l's split by those of one column. constant reports that all rows have the same bin.
 func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 	c := g.binning.columns[column]
 	var present []int // bins in the order in which a prefix goes left
@@ -198,8 +195,7 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 		// The best of all partitions is a prefix in the order of the leaf values that the bins
 		// alone would have (Fisher 1958).
 		key := func(bin int) float64 {
-			return cells[bin].gradient / (cells[bin].weight +
-				g.options.smooth)
+			return cells[bin].gradient / (cells[bin].weight + g.options.smooth)
 		}
 		slices.SortStableFunc(present, func(a, b int) int {
 			switch ka, kb := key(a), key(b); {
@@ -212,8 +208,7 @@ func (g *grower) best(l *leaf, column int, cells []cell) (constant bool) {
 		})
 	}
 	score := func(s cell) float64 {
-		return s.gradient * s.gradient / (s.weight +
-			g.options.penalty)
+		return s.gradient * s.gradient / (s.weight + g.options.penalty)
 	}
 	base := score(l.total)
 	var left cell

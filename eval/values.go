@@ -227,10 +227,9 @@ type ValidityResult struct {
 // valid if it is a declared category, a value within the declared bounds in the column's format, or
 // a declared missing token, whatever the column's policy for invalid cells.
 //
-// Name Validity. Alias DataValidity, BoundaryAdherence and CategoryAdherence
-// (SDMetrics), which take bounds and categories from the real rows: a table that
-// keeps to the public ones would score below 1 there. Range 0 to 1; goal: 1.
-// Source: SDMetrics documentation, Data Validity.
+// Name Validity. Alias DataValidity, BoundaryAdherence and CategoryAdherence (SDMetrics), which
+// take bounds and categories from the real rows: a table that keeps to the public ones would score
+// below 1 there. Range 0 to 1; goal: 1. Source: SDMetrics documentation, Data Validity.
 func Validity(v *Values) ValidityResult {
 	n := float64(v.rows)
 	out := ValidityResult{Rows: v.rows, Valid: float64(v.valid) / n}

@@ -89,8 +89,7 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 		return nil, fmt.Errorf("%w: no zip archive", ErrFormat)
 	}
 	if len(z.File) != 2 {
-		return nil, fmt.Errorf("%w: %d entries, want %s and %s", ErrFormat, len(z.File),
-			manifestName,
+		return nil, fmt.Errorf("%w: %d entries, want %s and %s", ErrFormat, len(z.File), manifestName,
 			parametersName)
 	}
 	manifest, err := entry(z, size, manifestName, maxManifest)
@@ -108,8 +107,7 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrFormat, manifestName, err)
 	}
 	if m.Format != formatVersion {
-		return nil, fmt.Errorf("%w: format %d, this version reads %d", ErrFormat, m.Format,
-			formatVersion)
+		return nil, fmt.Errorf("%w: format %d, this version reads %d", ErrFormat, m.Format, formatVersion)
 	}
 	if m.Parameters.Bytes != len(raw) || m.Parameters.SHA256 != digest(raw) {
 		return nil, fmt.Errorf("%w: %s does not match its checksum", ErrFormat, parametersName)
@@ -149,8 +147,7 @@ func entry(z *zip.Reader, size int64, name string, limit uint64) ([]byte, error)
 		return nil, fmt.Errorf("%w: %s is larger than %d bytes", ErrFormat, name, limit)
 	case h.UncompressedSize64 > allowance &&
 		(h.UncompressedSize64-allowance)/maxFactor > min(h.CompressedSize64, uint64(size)):
-		return nil, fmt.Errorf("%w: %s is compressed more than %d times", ErrFormat, name,
-			maxFactor)
+		return nil, fmt.Errorf("%w: %s is compressed more than %d times", ErrFormat, name, maxFactor)
 	}
 	f, err := z.File[i].Open()
 	if err != nil {

@@ -26,8 +26,7 @@ import (
 var (
 	// ErrFormat is wrapped by every error about a file that is not a model file of a known version.
 	ErrFormat = errors.New("not a decoy model file")
-	// ErrClaim is wrapped by every error of [Model.Verify]: the file does not support its own
-	// claim.
+	// ErrClaim is wrapped by every error of [Model.Verify]: the file does not support its own claim.
 	ErrClaim = errors.New("the claim does not hold")
 )
 
@@ -164,9 +163,8 @@ func New(f Fitted) (*Model, error) {
 	m := &Model{
 		Manifest: Manifest{
 			Format: formatVersion, Tool: f.Tool, Created: reserve.Time, Method: f.Method,
-			Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta,
-				Adjacency: reserve.Adjacency,
-				Unit:      reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},
+			Claim: Claim{Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, Adjacency: reserve.Adjacency,
+				Unit: reserve.Unit, MaxRowsPerUnit: reserve.MaxRowsPerUnit},
 			Rows: rows, SchemaYAML: string(yaml), SchemaSHA256: f.Schema.Fingerprint(),
 			DeclaredYAML: string(declared), Settings: f.Settings, Ledger: f.Ledger.Entries,
 			Parameters: Parameters{Kind: f.Params.Kind(), Bytes: len(raw), SHA256: digest(raw)},

@@ -24,13 +24,11 @@ func byTable(parties [][]marginal.Measurement) []*counted {
 	for p, list := range parties {
 		for _, m := range merged(list) {
 			i := slices.IndexFunc(out, func(c *counted) bool {
-				return slices.Equal(c.cols, m.Cols) &&
-					slices.EqualFunc(c.groups, m.Groups, slices.Equal)
+				return slices.Equal(c.cols, m.Cols) && slices.EqualFunc(c.groups, m.Groups, slices.Equal)
 			})
 			if i < 0 {
 				i = len(out)
-				out = append(out, &counted{m.Cols, m.Groups,
-					make([]*marginal.Measurement, len(parties))})
+				out = append(out, &counted{m.Cols, m.Groups, make([]*marginal.Measurement, len(parties))})
 			}
 			out[i].of[p] = &m
 		}

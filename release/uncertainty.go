@@ -40,9 +40,8 @@ func (m *Model) Uncertainty() (*Uncertainty, error) {
 		return nil, fmt.Errorf("the model keeps no noisy marginals; models of mst and aim do: %w",
 			ErrNotExact)
 	}
-	u := &Uncertainty{Version: 1, Guarantee: m.Claim.String(), Rows: hundredths(m.Rows),
-		Below: fmt.Sprintf("the noisy count is less than %d sigma: noise alone may have made it",
-			belowSigmas)}
+	u := &Uncertainty{Version: 1, Guarantee: m.Claim.String(), Rows: hundredths(m.Rows), Below: fmt.
+		Sprintf("the noisy count is less than %d sigma: noise alone may have made it", belowSigmas)}
 	codecs, err := m.Schema().Codecs()
 	if err != nil {
 		return nil, err

@@ -24,8 +24,7 @@ type Verification struct {
 // agrees reports whether the derived range allows the claim, and what the accountant says of the
 // reservation, which is proven to be no more than its slack above the truth.
 func (v Verification) agrees() bool {
-	return v.Derived.Lower <= v.Claim.Epsilon &&
-		v.Derived.Upper >= v.Reserved.Epsilon-v.Reserved.Slack
+	return v.Derived.Lower <= v.Claim.Epsilon && v.Derived.Upper >= v.Reserved.Epsilon-v.Reserved.Slack
 }
 
 // Verify recomputes the claim from the model's own ledger, without the data: the chain of hashes,
@@ -94,8 +93,7 @@ func VerifyRun(
 	if claim != want {
 		return fail("the file claims %v, the ledger %v", claim, want)
 	}
-	if v.Reserved, err = price.Epsilon(run.Reserved, claim.Delta,
-		claim.Adjacency); err != nil {
+	if v.Reserved, err = price.Epsilon(run.Reserved, claim.Delta, claim.Adjacency); err != nil {
 		return fail("the reservation: %v", err)
 	}
 	if v.Reserved.Epsilon > claim.Epsilon {
@@ -110,8 +108,7 @@ func VerifyRun(
 		v.Charged = v.Reserved // which is a bound too
 	}
 	if v.Charges > 0 && len(run.Charged) <= maxCharged {
-		if v.Charged, err = price.Epsilon(run.Charged, claim.Delta,
-			claim.Adjacency); err != nil {
+		if v.Charged, err = price.Epsilon(run.Charged, claim.Delta, claim.Adjacency); err != nil {
 			return fail("the charges: %v", err)
 		}
 	}

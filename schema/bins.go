@@ -16,9 +16,8 @@ type bins struct {
 	ticks    ticks
 }
 
-// ticks are the values that are drawn and written: whole multiples of a step.
-// Every bin has at least one. With no step (a real column too wide or too fine
-// for decimals) every float64 is drawn.
+// ticks are the values that are drawn and written: whole multiples of a step. Every bin has at
+// least one. With no step (a real column too wide or too fine for decimals) every float64 is drawn.
 type ticks struct {
 	step        int64   // whole values: the multiple is t·step
 	scale       float64 // real values: the multiple is t/scale, a power of ten; 0: no step
@@ -39,16 +38,14 @@ func (g *ticks) value(t int64) float64 {
 func newBins(c *Column) (*bins, *fault) {
 	step, ok := c.Kind.ordered().step(c)
 	if !ok {
-		return nil, faultf(keyFormat,
-			"format %s does not give every %s between min and max back when it is read",
-			quote(c.Format), c.Kind)
+		return nil, faultf(keyFormat, "format %s does not give every %s between min and max back when "+
+			"it is read", quote(c.Format), c.Kind)
 	}
 	b := &bins{min: c.Min, max: c.Max, whole: step > 0, ticks: ticks{step: step}}
 	for _, x := range append([]float64{c.Min, c.Max}, c.Edges...) {
 		if b.whole && mod(int64(x), step) != 0 {
-			return nil, faultf(keyFormat,
-				"format %s cannot write all of min, max and the edges: they are finer than it",
-				quote(c.Format))
+			return nil, faultf(keyFormat, "format %s cannot write all of min, max and the edges: they are "+
+				"finer than it", quote(c.Format))
 		}
 	}
 	switch {
@@ -194,8 +191,7 @@ func (b *bins) setScale(decimals int) (bin int, ok bool) {
 	for i := range first {
 		lo, hi := b.bounds(i)
 		inside := func(t int64) bool {
-			return float64(t)/scale < hi || hi == b.max &&
-				float64(t)/scale == hi
+			return float64(t)/scale < hi || hi == b.max && float64(t)/scale == hi
 		}
 		f, l := int64(math.Ceil(lo*scale)), int64(math.Floor(hi*scale))
 		for float64(f-1)/scale >= lo { // the products above are rounded: settle each end on

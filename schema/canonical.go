@@ -52,8 +52,7 @@ func (s *Schema) YAML() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Fingerprint is the SHA-256 of YAML, in hexadecimal. It panics for a schema
-// that is not valid.
+// Fingerprint is the SHA-256 of YAML, in hexadecimal. It panics for a schema that is not valid.
 func (s *Schema) Fingerprint() string {
 	text, err := s.YAML()
 	if err != nil {

@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// Codec turns the cells of one column into codes and codes into values. The
-// codes count up from 0 through the categories or bins; the last is "missing"
-// where the column declares missing tokens. A Codec is immutable and safe for
-// concurrent use.
+// Codec turns the cells of one column into codes and codes into values. The codes count up from 0
+// through the categories or bins; the last is "missing" where the column declares missing tokens. A
+// Codec is immutable and safe for concurrent use.
 type Codec struct {
 	column  Column // filled
 	rules   rules
@@ -64,9 +63,8 @@ func newCodec(c Column) (*Codec, *fault) {
 			return nil, fault
 		}
 		if c.BuyBins >= b.count() {
-			return nil, faultf(keyBuy,
-				"dp: %d bins out of %d cells leave nothing to buy: the grid must be finer, or bins: %d will "+
-					"do", c.BuyBins, b.count(), b.count())
+			return nil, faultf(keyBuy, "dp: %d bins out of %d cells leave nothing to buy: the grid must "+
+				"be finer, or bins: %d will do", c.BuyBins, b.count(), b.count())
 		}
 		codec.bins = b
 	}
@@ -104,12 +102,11 @@ func (c *Codec) Size() int { return c.size }
 // MissingCode is the code of a missing cell, if the column declares missing tokens.
 func (c *Codec) MissingCode() (uint16, bool) { return uint16(max(c.missing, 0)), c.missing >= 0 }
 
-// Bin gives the smallest and the greatest value of a bin of a numeric column:
-// integers, days, microseconds or real numbers. For a real bin other than the
-// last, hi is the upper edge, which itself is in the next bin. For the other
-// kinds both are in the bin, and equal for a bin of one value. In every kind a
-// decoded value has the mean (lo+hi)/2, up to the rounding of what is written.
-// It panics for a code that is no bin.
+// Bin gives the smallest and the greatest value of a bin of a numeric column: integers, days,
+// microseconds or real numbers. For a real bin other than the last, hi is the upper edge, which
+// itself is in the next bin. For the other kinds both are in the bin, and equal for a bin of one
+// value. In every kind a decoded value has the mean (lo+hi)/2, up to the rounding of what is
+// written. It panics for a code that is no bin.
 func (c *Codec) Bin(code uint16) (lo, hi float64) {
 	if c.bins == nil || int(code) >= c.bins.count() {
 		panic(fmt.Sprintf("schema: code %d is not a bin", code))

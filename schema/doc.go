@@ -8,10 +8,9 @@
 //
 // # The file
 //
-// A schema file is YAML: one document, without anchors, aliases or tags, of at
-// most 16 MiB. Scalars are taken as they are written, so the category no is the
-// text "no". The keys, those of a column being optional but for name, kind and
-// what the kind needs:
+// A schema file is YAML: one document, without anchors, aliases or tags, of at most 16 MiB. Scalars
+// are taken as they are written, so the category no is the text "no". The keys, those of a column
+// being optional but for name, kind and what the kind needs:
 //
 //	decoy: 1                      # version of the format
 //	unit: patient_id              # id column; leave it out if every row is its own privacy unit
@@ -62,12 +61,11 @@
 //
 // # Lenient
 //
-// A strict schema, the default, makes a cell that it does not allow, and a row
-// that cannot be read, an error: right for an operator who holds the file, wrong
-// where others see whether a run ends well, which then tells of the rows. Under
-// lenient: true every row of a file becomes a row of codes, or none, by a rule
-// that depends on that row alone: a cell that a column refuses becomes missing,
-// else takes the nearest bin or a fixed code; so do all cells of a row that
-// cannot be read (Codec.Unreadable); a row without a unit id belongs to nobody
-// and is left out. See package table for what a row is.
+// A strict schema, the default, makes a cell that it does not allow, and a row that cannot be read,
+// an error: right for an operator who holds the file, wrong where others see whether a run ends
+// well, which then tells of the rows. Under lenient: true every row of a file becomes a row of
+// codes, or none, by a rule that depends on that row alone: a cell that a column refuses becomes
+// missing, else takes the nearest bin or a fixed code; so do all cells of a row that cannot be read
+// (Codec.Unreadable); a row without a unit id belongs to nobody and is left out. See package table
+// for what a row is.
 package schema

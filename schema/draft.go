@@ -8,17 +8,15 @@ import (
 	"strings"
 )
 
-// Drafter drafts a schema from the rows of a public file: kinds, categories,
-// missing tokens, and bounds rounded outward. What it writes down, down to the
-// greatest value of a column, comes straight from the rows: never show it
-// private ones.
+// Drafter drafts a schema from the rows of a public file: kinds, categories, missing tokens, and
+// bounds rounded outward. What it writes down, down to the greatest value of a column, comes
+// straight from the rows: never show it private ones.
 //
-// A column is boolean if it holds only the words true and false, integer or
-// real if only numbers, a date (2006-01-02) or a timestamp (RFC 3339) if only
-// those, else categorical. Numbers with leading zeros or a plus sign (postal
-// codes, telephone numbers) and integers of 2^53 and more are texts. Empty cells
-// are missing; in a column that is not categorical so are ?, NA, N/A, NaN, null,
-// None and a lone point.
+// A column is boolean if it holds only the words true and false, integer or real if only numbers, a
+// date (2006-01-02) or a timestamp (RFC 3339) if only those, else categorical. Numbers with leading
+// zeros or a plus sign (postal codes, telephone numbers) and integers of 2^53 and more are texts.
+// Empty cells are missing; in a column that is not categorical so are ?, NA, N/A, NaN, null, None
+// and a lone point.
 type Drafter struct {
 	MaxCategories int // most distinct texts of a categorical column; 0 = 1000
 
@@ -104,9 +102,8 @@ func (d *Drafter) Schema() (*Schema, error) {
 	for i := range d.columns {
 		c, problem := d.columns[i].column()
 		if problem == "" && c.Kind == Categorical && d.columns[i].many {
-			problem = fmt.Sprintf(
-				"more than %d distinct texts: leave the column out, give it a kind or its categories by "+
-					"hand, or allow more categories", d.maxCategories())
+			problem = fmt.Sprintf("more than %d distinct texts: leave the column out, give it a kind or "+
+				"its categories by hand, or allow more categories", d.maxCategories())
 		}
 		if problem != "" {
 			ps.addAt(0, i, "", "%s", problem)

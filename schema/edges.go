@@ -10,9 +10,8 @@ import (
 // or nil where there are none. They use only +, -, ·, / on float64, each
 // rounded on its own, so that every platform gets the same edges.
 
-// wholeEdges divides the multiples of step from lo to hi into k bins whose
-// counts of multiples differ by at most one. Both ends are multiples. nil if there
-// are fewer than k.
+// wholeEdges divides the multiples of step from lo to hi into k bins whose counts of multiples
+// differ by at most one. Both ends are multiples. nil if there are fewer than k.
 func wholeEdges(lo, hi, step int64, k int) []float64 {
 	n := (hi-lo)/step + 1
 	if int64(k) > n {
@@ -28,11 +27,10 @@ func wholeEdges(lo, hi, step int64, k int) []float64 {
 	return lower
 }
 
-// wholeLogEdges divides the integers from lo to hi into k bins whose widths grow
-// geometrically: each next edge is the rounded next term of the geometric
-// sequence from the present edge to hi+1, but at least one further. A term of a
-// geometric sequence lies below that of the arithmetic one with the same ends,
-// so as many integers as bins are always left. Where lo ≤ 0, lo keeps a bin of
+// wholeLogEdges divides the integers from lo to hi into k bins whose widths grow geometrically:
+// each next edge is the rounded next term of the geometric sequence from the present edge to hi+1,
+// but at least one further. A term of a geometric sequence lies below that of the arithmetic one
+// with the same ends, so as many integers as bins are always left. Where lo ≤ 0, lo keeps a bin of
 // its own and the sequence starts at 1 behind it.
 func wholeLogEdges(lo, hi int64, k int) []float64 {
 	n := hi - lo + 1

@@ -35,11 +35,10 @@ var (
 // becomes missing or, if the column declares no missing tokens, a number goes to
 // the nearest bin and any other cell takes the code of Unreadable.
 //
-// Numbers are decimal, with an optional sign, point and exponent (17, -4.0, +5,
-// .5, 1e3) and no spaces; integers are those whose value is whole, so 4.0 and
-// 1e3 are. Inf and NaN are not numbers. A boolean with the default texts also
-// takes true, false, t, f, yes, no, 1 and 0 in any case. Missing tokens are
-// compared as texts, and as numbers where they are numbers.
+// Numbers are decimal, with an optional sign, point and exponent (17, -4.0, +5, .5, 1e3) and no
+// spaces; integers are those whose value is whole, so 4.0 and 1e3 are. Inf and NaN are not numbers.
+// A boolean with the default texts also takes true, false, t, f, yes, no, 1 and 0 in any case.
+// Missing tokens are compared as texts, and as numbers where they are numbers.
 //
 // It allocates nothing, except for numbers longer than 32 bytes and for dates
 // that a column's own format refuses.
@@ -129,8 +128,7 @@ func (c *Codec) disallowed(err error) (uint16, error) {
 	return code, err
 }
 
-// mistyped is disallowed for a value whose type does not fit the kind, which
-// no policy takes.
+// mistyped is disallowed for a value whose type does not fit the kind, which no policy takes.
 func (c *Codec) mistyped() (uint16, error) {
 	if c.lenient {
 		return c.Unreadable(), nil
@@ -148,8 +146,7 @@ func (c *Codec) Unreadable() uint16 {
 	return uint16(max(c.other, 0))
 }
 
-// byPolicy gives the code that the column's policy has for a cell without a
-// nearest bin, else err.
+// byPolicy gives the code that the column's policy has for a cell without a nearest bin, else err.
 func (c *Codec) byPolicy(err error) (uint16, error) {
 	switch {
 	case c.column.OnInvalid == Clamp && c.missing >= 0:
@@ -169,8 +166,7 @@ func (c *Codec) EncodeMissing() (uint16, error) {
 	return c.disallowed(errMissing)
 }
 
-// Absent gives the code of every row when the file lacks the column: an error
-// (Refuse), the missing code if there is one, else an error (Clamp), or the
-// category for others (Other). A lenient schema changes nothing here: which
-// columns a file has is not in its rows.
+// Absent gives the code of every row when the file lacks the column: an error (Refuse), the missing
+// code if there is one, else an error (Clamp), or the category for others (Other). A lenient schema
+// changes nothing here: which columns a file has is not in its rows.
 func (c *Codec) Absent() (uint16, error) { return c.byPolicy(errAbsent) }

@@ -22,13 +22,12 @@ type Spacing uint8
 // The spacings.
 const (
 	Linear Spacing = iota // equal widths
-	// Log: edges grow geometrically. With Min > 0 edge i of k is
-	// Min·(Max/Min)^(i/k). A Real with Min ≤ 0 is shifted: edge i is
-	// Min + c·((1+(Max-Min)/c)^(i/k) - 1) with c = (Max-Min)/1000, so the last
-	// bin is about 1000 times as wide as the first. Real edges are then rounded
-	// to a hundredth of the bin width. An Integer with Min ≤ 0 is shifted too:
-	// Min keeps a bin of its own, and the edges behind it grow as from 1.
-	// Integer edges are whole and at least 1 apart, so the first bins may be single values.
+	// Log: edges grow geometrically. With Min > 0 edge i of k is Min·(Max/Min)^(i/k). A Real with Min
+	// ≤ 0 is shifted: edge i is Min + c·((1+(Max-Min)/c)^(i/k) - 1) with c = (Max-Min)/1000, so the
+	// last bin is about 1000 times as wide as the first. Real edges are then rounded to a hundredth
+	// of the bin width. An Integer with Min ≤ 0 is shifted too: Min keeps a bin of its own, and the
+	// edges behind it grow as from 1. Integer edges are whole and at least 1 apart, so the first bins
+	// may be single values.
 	Log
 )
 

@@ -11,10 +11,9 @@ const (
 	secondsPerDay   = 86_400
 )
 
-// daysOf gives the days from 1970-01-01 to a day of the proleptic Gregorian
-// calendar, after Hinnant, "chrono-Compatible Low-Level Date Algorithms",
-// days_from_civil (https://howardhinnant.github.io/date_algorithms.html).
-// 0 ≤ year ≤ 9999, 1 ≤ month ≤ 12.
+// daysOf gives the days from 1970-01-01 to a day of the proleptic Gregorian calendar, after
+// Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil
+// (https://howardhinnant.github.io/date_algorithms.html). 0 ≤ year ≤ 9999, 1 ≤ month ≤ 12.
 func daysOf(year, month, day int) int64 {
 	if month <= 2 {
 		year--

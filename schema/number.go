@@ -40,12 +40,11 @@ var pow10 = [...]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// parseNumber reads a decimal number: an optional sign, digits with an optional
-// point among or beside them, an optional exponent: 17, -4.0, +5, .5, 5., 1e3.
-// Anything else is no number: spaces, thousands separators, hexadecimal,
-// underscores, Inf and NaN. The result is the float64 nearest to the decimal;
-// past the range of float64 it is ±Inf. It does not allocate for texts of up to
-// 32 bytes.
+// parseNumber reads a decimal number: an optional sign, digits with an optional point among or
+// beside them, an optional exponent: 17, -4.0, +5, .5, 5., 1e3. Anything else is no number: spaces,
+// thousands separators, hexadecimal, underscores, Inf and NaN. The result is the float64 nearest to
+// the decimal; past the range of float64 it is ±Inf. It does not allocate for texts of up to 32
+// bytes.
 func parseNumber(cell []byte) (v float64, ok bool) {
 	mantissa, decimals, negative, ok := parseDecimal(cell)
 	if !ok || decimals != 0 && (mantissa >= 1<<53 || decimals >= len(pow10)) {
@@ -61,8 +60,7 @@ func parseNumber(cell []byte) (v float64, ok bool) {
 	return v, true
 }
 
-// parseDecimal reads a number of at most 18 digits without an exponent as
-// mantissa·10^-decimals.
+// parseDecimal reads a number of at most 18 digits without an exponent as mantissa·10^-decimals.
 func parseDecimal(cell []byte) (mantissa int64, decimals int, negative, ok bool) {
 	i := 0
 	if len(cell) > 0 && (cell[0] == '-' || cell[0] == '+') {

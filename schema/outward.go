@@ -38,8 +38,7 @@ func roundMoments(lo, hi, least int64) (from, end int64) {
 		next = func(t time.Time) time.Time { return t.AddDate(1, 0, 0) }
 	case span >= 2*30*day:
 		floor = func(t time.Time) time.Time {
-			return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0,
-				time.UTC)
+			return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 		}
 		next = func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }
 	case span >= 2*day || least == microsPerDay:

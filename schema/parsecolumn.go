@@ -139,8 +139,7 @@ func listOf[T any](
 	for i, node := range n.Content {
 		x, err := read(node)
 		if err != nil {
-			wrong = append(wrong,
-				problem{line: node.Line, text: fmt.Sprintf("%s %d %s", item, i+1, err)})
+			wrong = append(wrong, problem{line: node.Line, text: fmt.Sprintf("%s %d %s", item, i+1, err)})
 		}
 		list = append(list, x)
 	}

@@ -13,8 +13,7 @@ func (s *Schema) Validate() error {
 	return err
 }
 
-// Codecs makes one codec a column, in the order of s.Columns. Its error is that
-// of Validate.
+// Codecs makes one codec a column, in the order of s.Columns. Its error is that of Validate.
 func (s *Schema) Codecs() ([]*Codec, error) {
 	codecs, _, err := s.compile()
 	return codecs, err
@@ -63,8 +62,7 @@ func givenFields(c *Column) (given keys) {
 	return given
 }
 
-// schema checks what is not about one column alone. A broken field has a problem
-// reported already.
+// schema checks what is not about one column alone. A broken field has a problem reported already.
 func (ps *problems) schema(s *Schema, broken keys) {
 	top := func(k key) place { return place{-1, k, -1} }
 	if broken.has(keyMaxRows) || broken.has(keyUnit) {
@@ -72,9 +70,8 @@ func (ps *problems) schema(s *Schema, broken keys) {
 	} else if s.MaxRowsPerUnit < 0 {
 		ps.add(top(keyMaxRows), "", "max_rows_per_unit must be at least 1, not %d", s.MaxRowsPerUnit)
 	} else if s.Unit != "" && s.MaxRowsPerUnit == 0 {
-		ps.add(top(keyUnit), "",
-			"unit needs max_rows_per_unit: every noise grows with the rows that one unit may have, so the "+
-				"limit must be said (further rows of a unit are left out at random)")
+		ps.add(top(keyUnit), "", "unit needs max_rows_per_unit: every noise grows with the rows that "+
+			"one unit may have, so the limit must be said (further rows of a unit are left out at random)")
 	} else if s.Unit == "" && s.MaxRowsPerUnit > 1 {
 		ps.add(top(keyMaxRows), "",
 			"max_rows_per_unit needs unit: without an id column every row is a unit of its own")
@@ -95,9 +92,8 @@ func (ps *problems) schema(s *Schema, broken keys) {
 		shares += s.Columns[i].BuyShare
 	}
 	if shares > maxShare*(1+1e-9) {
-		ps.add(top(keyColumns), "",
-			"the shares of bins: dp add up to %.3g, more than %v: too little of epsilon is left for the "+
-				"fit", shares, maxShare)
+		ps.add(top(keyColumns), "", "the shares of bins: dp add up to %.3g, more than %v: too little "+
+			"of epsilon is left for the fit", shares, maxShare)
 	}
 	seen := make(map[string]int, len(s.Columns))
 	for i := range s.Columns {
@@ -243,9 +239,8 @@ func (ps *problems) invalid(c *Column, given keys, add func(key, int, string, ..
 	case c.OnInvalid != Other && given.has(keyOther) && !c.Kind.Ordered():
 		add(keyOther, -1, "other needs on_invalid: other")
 	case c.OnInvalid == Clamp && !c.Kind.Ordered() && len(c.Missing) == 0:
-		add(keyOnInvalid, -1,
-			"on_invalid: clamp turns a cell of kind %s into a missing one, so it needs missing tokens",
-			c.Kind)
+		add(keyOnInvalid, -1, "on_invalid: clamp turns a cell of kind %s into a missing one, so it "+
+			"needs missing tokens", c.Kind)
 	}
 }
 

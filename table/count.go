@@ -14,12 +14,11 @@ const (
 	maxSpan      = 1 << 30 // rows counted into 32-bit cells before they are added up
 )
 
-// CountTo adds the marginal over cols to dst: for every combination of codes
-// of these columns, the number of rows that have it. dst is row-major in the
-// order of cols, the last column fastest, so that rows with codes a, b, c of
-// columns with sizes m, n, p count in dst[(a·n+b)·p+c]. cols may be in any
-// order; without any, dst has one cell and gets the number of rows. CountTo
-// panics unless len(dst) is the product of the sizes.
+// CountTo adds the marginal over cols to dst: for every combination of codes of these columns, the
+// number of rows that have it. dst is row-major in the order of cols, the last column fastest, so
+// that rows with codes a, b, c of columns with sizes m, n, p count in dst[(a·n+b)·p+c]. cols may be
+// in any order; without any, dst has one cell and gets the number of rows. CountTo panics unless
+// len(dst) is the product of the sizes.
 //
 // It needs about one nanosecond a row and column, shared by all processors
 // when there are 200,000 rows or more.

@@ -8,12 +8,11 @@ const mark = "\xef\xbb\xbf"
 // lenientLines takes CSV apart by a rule under which every physical line is a
 // row of its own, whatever is in it: no line can change how another is read.
 //
-// A line ends in LF or CRLF. Quotes count within the line only: a cell that
-// starts with a quote ends at the quote that closes it; where none does, or
-// something else than a separator follows that quote, quotes are ordinary
-// characters of that cell. Any byte may be in a cell. A line with another number
-// of cells than columns, or of more than maxRecord bytes, cannot be read. A
-// blank line is no row, but an empty cell where there is one column.
+// A line ends in LF or CRLF. Quotes count within the line only: a cell that starts with a quote
+// ends at the quote that closes it; where none does, or something else than a separator follows
+// that quote, quotes are ordinary characters of that cell. Any byte may be in a cell. A line with
+// another number of cells than columns, or of more than maxRecord bytes, cannot be read. A blank
+// line is no row, but an empty cell where there is one column.
 type lenientLines struct {
 	comma   byte
 	columns int
@@ -23,8 +22,7 @@ type lenientLines struct {
 	scratch []byte // a cell without its doubled quotes
 }
 
-// each calls row for every row of a chunk, with its line or, if it is too long,
-// nil.
+// each calls row for every row of a chunk, with its line or, if it is too long, nil.
 func (l *lenientLines) each(c chunk, row func(line []byte)) {
 	if c.skipped {
 		row(nil)
@@ -47,8 +45,7 @@ func (l *lenientLines) each(c chunk, row func(line []byte)) {
 	}
 }
 
-// next takes a cell off what is left of a line. It is valid until the following
-// call.
+// next takes a cell off what is left of a line. It is valid until the following call.
 func (l *lenientLines) next(line []byte) (cell, rest []byte, last bool) {
 	if len(line) > 0 && line[0] == '"' {
 		if cell, end := l.quoted(line); end == len(line) {
@@ -162,8 +159,7 @@ func (p *csvParser) lenientRecord(row int, line []byte, dirty bool) bool {
 	return p.unit == nil || len(p.id) > 0
 }
 
-// setUnread stores what a cell that cannot be read becomes: its code, or an
-// empty text.
+// setUnread stores what a cell that cannot be read becomes: its code, or an empty text.
 func (p *csvParser) setUnread(l *lane, row int) {
 	switch {
 	case l.settled:

@@ -14,20 +14,17 @@ import (
 // ends, a byte-order mark or none, and blank lines at the end or none. size is
 // the length of the stream in bytes for Progress, -1 if it is not known.
 //
-// Columns are found by the names in the first line; columns that the schema
-// does not name are left out and reported, and the schema decides about those
-// that the file lacks. Without a header (s.CSV.NoHeader) columns go by
-// position: the unit column first, if the schema has one, then the columns in
-// the order of the schema, and nothing else.
+// Columns are found by the names in the first line; columns that the schema does not name are left
+// out and reported, and the schema decides about those that the file lacks. Without a header
+// (s.CSV.NoHeader) columns go by position: the unit column first, if the schema has one, then the
+// columns in the order of the schema, and nothing else.
 //
-// Where the file has one column, which may be empty, a blank line is an empty
-// cell of it.
+// Where the file has one column, which may be empty, a blank line is an empty cell of it.
 //
-// Under a lenient schema (s.Lenient) every physical line is a row of its own: a
-// quoted cell ends on its line, and no row is an error. See lenientLines for the
-// rule. A line that cannot be read has the code of [schema.Codec.Unreadable] in
-// every column; one that names no unit, or cannot be read where there are
-// units, is left out. Errors are about reading and the header only.
+// Under a lenient schema (s.Lenient) every physical line is a row of its own: a quoted cell ends on
+// its line, and no row is an error. See lenientLines for the rule. A line that cannot be read has
+// the code of [schema.Codec.Unreadable] in every column; one that names no unit, or cannot be read
+// where there are units, is left out. Errors are about reading and the header only.
 //
 // A cell has at most a megabyte, a record at most 65,536 cells and 16 megabytes. Memory holds the
 // codes, the ids of the units while they are being numbered, and for every processor a block of a

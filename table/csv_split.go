@@ -26,12 +26,10 @@ type chunk struct {
 
 // splitter cuts a stream into chunks at ends of records.
 //
-// Outside of malformed files a line feed ends a record exactly if the number
-// of quotes before it is even, so a cut needs a count of quotes and no parse.
-// In a malformed file the first chunk with a mistake still starts with a
-// record, since all before it is well formed: who parses the chunks in order
-// finds the mistake where it is. In a lenient file every line feed ends a
-// record.
+// Outside of malformed files a line feed ends a record exactly if the number of quotes before it is
+// even, so a cut needs a count of quotes and no parse. In a malformed file the first chunk with a
+// mistake still starts with a record, since all before it is well formed: who parses the chunks in
+// order finds the mistake where it is. In a lenient file every line feed ends a record.
 type splitter struct {
 	r       io.Reader
 	block   int             // bytes of a usual chunk
@@ -100,8 +98,7 @@ func (s *splitter) next(buf []byte) (chunk, error) {
 	return s.cut(buf, n, false), nil
 }
 
-// end returns the length of the longest prefix of buf that ends with a record,
-// 0 if there is none.
+// end returns the length of the longest prefix of buf that ends with a record, 0 if there is none.
 func (s *splitter) end(buf []byte) int {
 	if s.lenient {
 		return 1 + bytes.LastIndexByte(buf, '\n')

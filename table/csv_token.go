@@ -6,14 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// errShort says that a buffer ends inside a record and more of the file is
-// needed to go on.
+// errShort says that a buffer ends inside a record and more of the file is needed to go on.
 var errShort = errors.New("table: the buffer ends inside a record")
 
-// tokenizer cuts a buffer of CSV into cells by RFC 4180, with four choices of
-// its own: lines end in LF or CRLF, also mixed; a CR elsewhere belongs in a
-// quoted cell, whose bytes are taken as they are; no space is trimmed; cells
-// are UTF-8 without NUL.
+// tokenizer cuts a buffer of CSV into cells by RFC 4180, with four choices of its own: lines end in
+// LF or CRLF, also mixed; a CR elsewhere belongs in a quoted cell, whose bytes are taken as they
+// are; no space is trimmed; cells are UTF-8 without NUL.
 type tokenizer struct {
 	buf     []byte // from the start of a record
 	final   bool   // buf ends where the file ends, not just where a block does
@@ -68,10 +66,9 @@ func (z *tokenizer) blank() bool {
 	return true
 }
 
-// next returns the next cell and whether it is the last of its record. The
-// cell is valid until the following call. After errShort the same record must
-// be started again with a longer buffer; after any other error z is done, and
-// its line is the one on which the cell in error starts.
+// next returns the next cell and whether it is the last of its record. The cell is valid until the
+// following call. After errShort the same record must be started again with a longer buffer; after
+// any other error z is done, and its line is the one on which the cell in error starts.
 func (z *tokenizer) next() (cell []byte, last bool, err error) {
 	buf, i := z.buf, z.pos
 	if i < len(buf) && buf[i] == '"' {

@@ -142,11 +142,10 @@ func (c *csvWriter) flush() {
 	c.buf = c.buf[:0]
 }
 
-// quote puts quotes around the cell buf[start:] if it needs them, and doubles
-// those inside. A lone empty cell needs them to be told from a blank line; a
-// space at an end, or what could be a byte-order mark, is quoted for the sake
-// of other readers. In a file for spreadsheets an apostrophe goes before a
-// formula.
+// quote puts quotes around the cell buf[start:] if it needs them, and doubles those inside. A lone
+// empty cell needs them to be told from a blank line; a space at an end, or what could be a
+// byte-order mark, is quoted for the sake of other readers. In a file for spreadsheets an
+// apostrophe goes before a formula.
 func (c *csvWriter) quote(buf []byte, start int) []byte {
 	if c.safe && mayBeFormula(buf[start:]) && Formula(string(buf[start:])) {
 		buf = slices.Insert(buf, start, '\'')

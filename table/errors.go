@@ -6,8 +6,7 @@ import (
 	"github.com/decoy-dp/decoy/schema"
 )
 
-// dataError is a constant text about the content of a file. It wraps
-// schema.ErrSchema.
+// dataError is a constant text about the content of a file. It wraps schema.ErrSchema.
 type dataError string
 
 func (e dataError) Error() string { return string(e) }

@@ -31,10 +31,9 @@ func (b *badCell) Error() string { return b.err.Error() }
 
 // columnReader decodes one column of one row group.
 //
-// The footer is Arrow's. Pages and the values inside of them are
-// decoded here: Arrow's decoders drop errors, can go round for ever on a page
-// that ends early, and believe counts that make them ask for more memory than
-// there is, which ends the process.
+// The footer is Arrow's. Pages and the values inside of them are decoded here: Arrow's decoders
+// drop errors, can go round for ever on a page that ends early, and believe counts that make them
+// ask for more memory than there is, which ends the process.
 type columnReader struct {
 	*leaf
 	consumer
@@ -52,8 +51,7 @@ type columnReader struct {
 	cells      [stride]uint32
 }
 
-// dictionary is the dictionary of a column, with the cells of those entries
-// that have been used.
+// dictionary is the dictionary of a column, with the cells of those entries that have been used.
 type dictionary struct {
 	entries vector
 	cells   []uint32
@@ -102,8 +100,7 @@ func (r *columnReader) openDictionary(encoding parquet.Encoding, data []byte, n 
 	return values(&d.entries, n)
 }
 
-// openV1 consumes a page of the first version: levels behind their length,
-// then values.
+// openV1 consumes a page of the first version: levels behind their length, then values.
 func (r *columnReader) openV1(p page) error {
 	data := p.data
 	r.levels = nil

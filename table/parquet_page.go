@@ -55,9 +55,8 @@ func newPageReader(r *source, off, end int64, codec compress.Compression) (*page
 		compress.Codecs.Brotli:
 	case compress.Codecs.Zstd:
 		var err error
-		p.zstd,
-			err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage),
-			zstd.WithDecodeAllCapLimit(true))
+		p.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxMemory(maxPage), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
 			return nil, errDamaged
 		}

@@ -8,9 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 )
 
-// source reads a Parquet file for several goroutines. It stops when its
-// context is done and remembers the first error of the file, which Arrow may
-// pass on in other words or not at all.
+// source reads a Parquet file for several goroutines. It stops when its context is done and
+// remembers the first error of the file, which Arrow may pass on in other words or not at all.
 type source struct {
 	ctx context.Context
 	parquet.ReaderAtSeeker

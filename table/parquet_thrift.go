@@ -20,10 +20,9 @@ const (
 // maxThriftDepth is the most structs and lists inside each other.
 const maxThriftDepth = 32
 
-// thrift goes through a struct in Thrift's compact protocol without making
-// anything of it: it allocates nothing, takes time linear in its bytes, and ends
-// with an error where a length is more than what is left. After an error, which
-// stays in err, all values are 0.
+// thrift goes through a struct in Thrift's compact protocol without making anything of it: it
+// allocates nothing, takes time linear in its bytes, and ends with an error where a length is more
+// than what is left. After an error, which stays in err, all values are 0.
 type thrift struct {
 	varints
 	depth int
@@ -55,8 +54,7 @@ func (t *thrift) byte() byte {
 	return 0
 }
 
-// enter counts n items and a level of nesting, which the caller leaves by
-// t.depth--.
+// enter counts n items and a level of nesting, which the caller leaves by t.depth--.
 func (t *thrift) enter(n uint64) {
 	t.depth++
 	t.full = t.full || n > uint64(t.items)
@@ -97,8 +95,7 @@ func (t *thrift) structure(field func(id int64, kind byte) bool) {
 	t.depth--
 }
 
-// list goes through a list: element is called for each of its elements, all of
-// the given kind.
+// list goes through a list: element is called for each of its elements, all of the given kind.
 func (t *thrift) list(kind byte, element func()) (n int) {
 	head := t.byte()
 	count := uint64(head >> 4)
@@ -146,8 +143,7 @@ func (t *thrift) skip(kind byte) {
 	}
 }
 
-// skipElement goes past an element of a list or a map, where booleans take a
-// byte.
+// skipElement goes past an element of a list or a map, where booleans take a byte.
 func (t *thrift) skipElement(kind byte) {
 	if kind == thriftTrue || kind == thriftFalse {
 		kind = thriftByte

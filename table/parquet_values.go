@@ -142,8 +142,7 @@ func splitBytes(l *leaf, data []byte) valueReader {
 	}
 }
 
-// appendFixed appends the value that b, of the leaf's width, holds. A text
-// goes on sharing b.
+// appendFixed appends the value that b, of the leaf's width, holds. A text goes on sharing b.
 func (l *leaf) appendFixed(v *vector, b []byte) {
 	switch l.physical {
 	case parquet.Types.Int32:

@@ -143,9 +143,8 @@ func open(path string) (*opened, error) {
 	case mode.IsDir():
 		return nil, fmt.Errorf("table: %s is a directory", path)
 	case mode&(fs.ModeNamedPipe|fs.ModeCharDevice|fs.ModeSocket) != 0:
-		return nil, fmt.Errorf(
-			"table: %s is not a regular file; to read CSV from a pipe, use - for the standard input",
-			path)
+		return nil, fmt.Errorf("table: %s is not a regular file; to read CSV from a pipe, use - for "+
+			"the standard input", path)
 	case !mode.IsRegular():
 		return nil, fmt.Errorf("table: %s is not a regular file", path)
 	}

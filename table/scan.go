@@ -17,13 +17,12 @@ type ScanOptions struct {
 	Schema *schema.Schema
 }
 
-// ScanText calls fn with the text of every row of the CSV, Parquet or Arrow file at
-// path, in order, and stops at the first error; for the standard input see
-// [Standard]. It is for files that no schema describes. names are
-// the column names; without a header they are column_1, column_2 and so on.
-// row has one cell a name and is valid until fn returns. The values of typed
-// columns are written as the writers of this package would, nulls as empty
-// cells. The limits are those of ReadCSV and readParquet.
+// ScanText calls fn with the text of every row of the CSV, Parquet or Arrow file at path, in order,
+// and stops at the first error; for the standard input see [Standard]. It is for files that no
+// schema describes. names are the column names; without a header they are column_1, column_2 and so
+// on. row has one cell a name and is valid until fn returns. The values of typed columns are
+// written as the writers of this package would, nulls as empty cells. The limits are those of
+// ReadCSV and readParquet.
 func ScanText(path string, o ScanOptions, fn func(names, row []string) error) error {
 	f, err := open(path)
 	if err != nil {

@@ -1,11 +1,10 @@
 // Package table holds a table of rows as codes, one small integer a cell, and
 // moves it in and out of CSV, Parquet and Arrow files.
 //
-// A column of codes is a []uint8 when its schema column has at most 256 codes
-// and a []uint16 otherwise; what a code means is the business of package
-// schema. Nothing here adds noise or keeps secrets: rows read from a private
-// file are handled behind the gate in package privacy, and no error message of
-// this package contains text of the file, neither a cell nor a header, but line
+// A column of codes is a []uint8 when its schema column has at most 256 codes and a []uint16
+// otherwise; what a code means is the business of package schema. Nothing here adds noise or keeps
+// secrets: rows read from a private file are handled behind the gate in package privacy, and no
+// error message of this package contains text of the file, neither a cell nor a header, but line
 // numbers, column positions and names that the schema already makes public.
 //
 // # What a guarantee takes for granted
@@ -28,16 +27,15 @@
 //   - The separator of a CSV file is that of the schema, or follows from it and the
 //     header (see chooseSeparator); without a header it is the schema's.
 //
-// A row is a record in a strict CSV file, a physical line in a lenient one (see
-// lenientLines), and a row of a row group in a Parquet file or of a record batch in
-// an Arrow file. These tests hold the premise: TestLenientNeighbours and
-// FuzzLenientNeighbours (a bad row of any bytes changes no other, in blocks of any
-// size), TestLenientPackedNeighbours, TestLenientHeader, TestSeparatorOfHeader,
-// TestLenientScan, TestLenientParquetNeighbours, TestLenientParquetTypes,
-// TestLenientArrowNeighbours, TestLenientArrowTypes, TestRelatedAbsent,
-// FuzzRelatedNeighbours, TestLenientReadsWhatStrictDoes and FuzzCSV here;
-// TestLenient, TestLenientNeverFails, FuzzEncodeText and TestDecodeEncode in package
-// schema; and the replays of whole programs in internal/replay.
+// A row is a record in a strict CSV file, a physical line in a lenient one (see lenientLines), and
+// a row of a row group in a Parquet file or of a record batch in an Arrow file. These tests hold
+// the premise: TestLenientNeighbours and FuzzLenientNeighbours (a bad row of any bytes changes no
+// other, in blocks of any size), TestLenientPackedNeighbours, TestLenientHeader,
+// TestSeparatorOfHeader, TestLenientScan, TestLenientParquetNeighbours, TestLenientParquetTypes,
+// TestLenientArrowNeighbours, TestLenientArrowTypes, TestRelatedAbsent, FuzzRelatedNeighbours,
+// TestLenientReadsWhatStrictDoes and FuzzCSV here; TestLenient, TestLenientNeverFails,
+// FuzzEncodeText and TestDecodeEncode in package schema; and the replays of whole programs in
+// internal/replay.
 package table
 
 import (
@@ -104,8 +102,7 @@ func (c Codes) fill(code uint16) {
 	}
 }
 
-// Table is an immutable table of codes. Its methods may be called from several
-// goroutines at once.
+// Table is an immutable table of codes. Its methods may be called from several goroutines at once.
 type Table struct {
 	schema *schema.Schema
 	sizes  []int
@@ -115,8 +112,7 @@ type Table struct {
 	codec  *schema.RowCodec // what codes stand for; nil: as schema has it
 }
 
-// Schema returns the schema that gives the codes their meaning. It must not be
-// changed.
+// Schema returns the schema that gives the codes their meaning. It must not be changed.
 func (t *Table) Schema() *schema.Schema { return t.schema }
 
 // Rows returns the number of rows.
@@ -125,10 +121,9 @@ func (t *Table) Rows() int { return t.rows }
 // Column returns the codes of schema column i. They must not be changed.
 func (t *Table) Column(i int) Codes { return t.cols[i] }
 
-// Units returns the number of every row's privacy unit, or nil when the table
-// has none: its schema names no unit column, or its rows are synthetic. Units
-// are numbered from 0 in the order in which the file first names them. The
-// slice must not be changed.
+// Units returns the number of every row's privacy unit, or nil when the table has none: its schema
+// names no unit column, or its rows are synthetic. Units are numbered from 0 in the order in which
+// the file first names them. The slice must not be changed.
 func (t *Table) Units() []uint32 { return t.units }
 
 // Select returns a table of the given rows, in the given order; a row may
@@ -166,11 +161,10 @@ func gather[T any](dst, src []T, rows []int) {
 	}
 }
 
-// FromColumns makes a table of columns of codes, one for each column of the
-// schema and all of one length. units is nil or holds one unit number a row;
-// it must be nil when the schema names no unit column. The table keeps the
-// slices: the caller must not change them afterwards. A code outside its
-// column's range is an error.
+// FromColumns makes a table of columns of codes, one for each column of the schema and all of one
+// length. units is nil or holds one unit number a row; it must be nil when the schema names no unit
+// column. The table keeps the slices: the caller must not change them afterwards. A code outside
+// its column's range is an error.
 func FromColumns(s *schema.Schema, cols []Codes, units []uint32) (*Table, error) {
 	return fromColumns(&Table{schema: s, sizes: s.Sizes(), cols: cols, units: units})
 }

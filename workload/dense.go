@@ -164,8 +164,7 @@ func (d *Dense) answer(dst Answers, n *denseNode, v []float64, depth int) {
 	for _, i := range n.items {
 		it := &d.out[i]
 		if len(dst[i]) != it.cells {
-			panic(fmt.Sprintf("workload: %d numbers for the %d of item %d",
-				len(dst[i]), it.cells, i))
+			panic(fmt.Sprintf("workload: %d numbers for the %d of item %d", len(dst[i]), it.cells, i))
 		}
 		if !it.count {
 			copy(dst[i], v)

@@ -60,8 +60,7 @@ func Parse(data []byte, s *schema.Schema) (*Workload, error) { return parse(data
 func parse(data []byte, s *schema.Schema, fine bool) (*Workload, error) {
 	p := &fileParser{fine: fine}
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("workload: the file is longer than %d MiB: %w",
-			maxFile>>20, ErrInvalid)
+		return nil, fmt.Errorf("workload: the file is longer than %d MiB: %w", maxFile>>20, ErrInvalid)
 	}
 	codecs, err := s.Codecs()
 	if err != nil {
@@ -303,9 +302,8 @@ func (p *fileParser) interval(n *yaml.Node) {
 	}
 	if values["column"] == nil || values["from"] == nil && values["to"] == nil &&
 		values["below"] == nil || values["to"] != nil && values["below"] != nil {
-		p.problem(n.Line,
-			"range needs a column, and from, or to (inclusive) or below (exclusive), or from with "+
-				"one of them")
+		p.problem(n.Line, "range needs a column, and from, or to (inclusive) or below (exclusive), or "+
+			"from with one of them")
 		return
 	}
 	col, ok := p.columnOf(values["column"])
@@ -375,8 +373,7 @@ func (p *fileParser) intervals(col column, prefix bool, line int) {
 			}
 			p.items = append(p.items,
 				Item{Name: name, Where: col.condition(func(code int) bool {
-					return from <= code &&
-						code <= to
+					return from <= code && code <= to
 				})})
 		}
 		if prefix {
@@ -389,8 +386,7 @@ func (p *fileParser) intervals(col column, prefix bool, line int) {
 func (p *fileParser) column(name string) (column, error) {
 	i := p.schema.Index(name)
 	if i < 0 {
-		return column{}, fmt.Errorf("there is no column %s%s", quote(name),
-			p.schema.Hint(name))
+		return column{}, fmt.Errorf("there is no column %s%s", quote(name), p.schema.Hint(name))
 	}
 	return column{index: i, codec: p.codecs[i]}, nil
 }

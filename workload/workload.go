@@ -56,8 +56,7 @@ func (it Item) Counts(sizes []int, limit int) ([]Item, error) {
 		cells *= float64(sizes[c])
 	}
 	if cells > float64(limit) {
-		return nil, fmt.Errorf("workload: %w counts: %q has %.4g cells", ErrTooLarge,
-			it.Name, cells)
+		return nil, fmt.Errorf("workload: %w counts: %q has %.4g cells", ErrTooLarge, it.Name, cells)
 	}
 	out := make([]Item, int(cells))
 	for i := range out {
@@ -108,15 +107,13 @@ func New(s *schema.Schema, items []Item) (*Workload, error) {
 				it.Weight, ErrInvalid)
 		}
 		if it.IsCount() == (len(it.Cols) > 0) {
-			return nil, fmt.Errorf(
-				"workload: item %d must be a marginal of at least one column or a count: %w",
-				i, ErrInvalid)
+			return nil, fmt.Errorf("workload: item %d must be a marginal of at least one column or a "+
+				"count: %w", i, ErrInvalid)
 		}
 		for k, c := range it.Cols {
 			if c < 0 || c >= len(w.sizes) || slices.Contains(it.Cols[:k], c) {
-				return nil, fmt.Errorf(
-					"workload: item %d: column %d is not in the schema or is named twice: %w",
-					i, c, ErrInvalid)
+				return nil, fmt.Errorf("workload: item %d: column %d is not in the schema or is named twice: "+
+					"%w", i, c, ErrInvalid)
 			}
 		}
 		if it.IsCount() && it.Fine == nil {

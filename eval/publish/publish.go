@@ -104,8 +104,7 @@ func newPlan(
 			return nil, err
 		}
 	} else if o.Positive != "" {
-		return nil, fmt.Errorf("publish: a positive value without a target column: %w",
-			eval.ErrColumn)
+		return nil, fmt.Errorf("publish: a positive value without a target column: %w", eval.ErrColumn)
 	}
 	return p, p.calibrate(b)
 }
@@ -236,8 +235,7 @@ func sameColumns(a, b *schema.Schema) error {
 			same = ca[i].Label(uint16(code)) == cb[i].Label(uint16(code))
 		}
 		if !same {
-			return fmt.Errorf("publish: column %d differs between the schemas: %w", i+1,
-				eval.ErrTables)
+			return fmt.Errorf("publish: column %d differs between the schemas: %w", i+1, eval.ErrTables)
 		}
 	}
 	return nil

@@ -50,9 +50,8 @@ type Result struct {
 func newResult(s *privacy.Session, r RunOptions, estimates []Estimate) *Result {
 	nb := s.Neighbours()
 	out := &Result{Format: format, Publishable: true, Tool: r.Tool, Budget: r.Budget,
-		Adjacency: nb.Adjacency, Unit: s.Schema().Unit,
-		SchemaSHA256: s.Schema().Fingerprint(), Estimates: estimates,
-		Ledger: s.Ledger().ClosedAsDone().Entries}
+		Adjacency: nb.Adjacency, Unit: s.Schema().Unit, SchemaSHA256: s.Schema().Fingerprint(),
+		Estimates: estimates, Ledger: s.Ledger().ClosedAsDone().Entries}
 	if out.Unit != "" {
 		out.MaxRowsPerUnit = nb.MaxRowsPerUnit
 	}

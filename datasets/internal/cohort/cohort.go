@@ -109,8 +109,7 @@ func integer(name string, value func(*patient) int) column {
 // tenths writes a value that is kept in tenths of its unit.
 func tenths(name string, value func(*patient) int) column {
 	return column{name, func(p *patient) string {
-		return strconv.FormatFloat(float64(value(p))/10, 'f',
-			1, 64)
+		return strconv.FormatFloat(float64(value(p))/10, 'f', 1, 64)
 	}}
 }
 

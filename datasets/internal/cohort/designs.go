@@ -35,9 +35,8 @@ var mortality = design{
 	// Insurance and marital status have a small effect of their own; ethnicity and sex have none.
 	risk: func(p *patient) float64 {
 		return .035*float64(p.sapsII()) + .080*float64(p.sofa()) + .02*float64(p.oasis()) +
-			.85*ln(p.lactate, 10) +
-			.010*float64(p.age) + []float64{0, -.15, .1, 0, .5}[p.insurance] + []float64{-.1, .1, .2, 0,
-			0}[p.marital]
+			.85*ln(p.lactate, 10) + .010*float64(p.age) + []float64{0, -.15, .1, 0, .5}[p.insurance] +
+			[]float64{-.1, .1, .2, 0, 0}[p.marital]
 	},
 }
 

@@ -134,11 +134,9 @@ var (
 
 func (p *patient) sapsII() int {
 	n := sapsAge.of(p.age) + sapsHeartRate.of(p.heartRate) + sapsSystolicBP.of(p.systolicBP) +
-		sapsTemperature.of(p.temperature) +
-		sapsUrine.of(p.urine) + sapsBUN.of(p.bun) + sapsWhiteCells.of(p.whiteCells) + sapsPotassium.of(
-		p.potassium) +
-		sapsSodium.of(p.sodium) + sapsBicarbonate.of(p.bicarbonate) + sapsGCS.of(p.gcs()) +
-		sapsAdmission[p.admission]
+		sapsTemperature.of(p.temperature) + sapsUrine.of(p.urine) + sapsBUN.of(p.bun) +
+		sapsWhiteCells.of(p.whiteCells) + sapsPotassium.of(p.potassium) + sapsSodium.of(p.sodium) +
+		sapsBicarbonate.of(p.bicarbonate) + sapsGCS.of(p.gcs()) + sapsAdmission[p.admission]
 	if p.ventilated {
 		n += sapsLung.of(p.pao2fio2)
 	}
@@ -170,10 +168,9 @@ var (
 
 func (p *patient) oasis() int {
 	return oasisHours.of(p.hoursBefore) + oasisAge.of(p.age) + oasisGCS.of(p.gcs()) +
-		oasisHeartRate.of(p.heartRate) +
-		oasisMeanBP.of(p.meanBP) + oasisRespRate.of(p.respRate) + oasisTemperature.of(p.temperature) +
-		oasisUrine.of(p.urine) +
-		9*one(p.ventilated) + 6*one(p.admission != scheduledSurgical)
+		oasisHeartRate.of(p.heartRate) + oasisMeanBP.of(p.meanBP) + oasisRespRate.of(p.respRate) +
+		oasisTemperature.of(p.temperature) + oasisUrine.of(p.urine) + 9*one(p.ventilated) +
+		6*one(p.admission != scheduledSurgical)
 }
 
 // LODS: Le Gall et al., JAMA 276 (1996) 802, without the prothrombin time.

@@ -226,9 +226,8 @@ const (
 	smallest       = 8000
 )
 
-// pays returns a tree of b if searching it for the points of a is estimated to
-// be faster than the product, else nil. once says that the product sees each pair
-// once for both of its points.
+// pays returns a tree of b if searching it for the points of a is estimated to be faster than the
+// product, else nil. once says that the product sees each pair once for both of its points.
 func pays(a, b Set, distance func(i, j int) float64, self, second, once bool) *kdTree {
 	if a.N < smallest || b.N < smallest {
 		return nil

@@ -1,14 +1,13 @@
 // Package nearest finds, for every point of a set, the nearest points of
 // another set or of its own, exactly, at the speed of a matrix product or better.
 //
-// The distance is the caller's and may be any function. What makes the search
-// fast is an embedding in float32 vectors whose squared Euclidean distance, which
-// a matrix product gives for 96 pairs at a time, never exceeds the distance.
-// Rounding errors are bounded and counted, so that the product only ever proves
-// that a pair is too far to matter; the few pairs that it cannot rule out are
-// measured by the caller's function. Where points are many and coordinates few,
-// a tree of the embedded points rules out more with less. Either way the result is
-// what a double loop over the caller's function would give, bit by bit.
+// The distance is the caller's and may be any function. What makes the search fast is an embedding
+// in float32 vectors whose squared Euclidean distance, which a matrix product gives for 96 pairs at
+// a time, never exceeds the distance. Rounding errors are bounded and counted, so that the product
+// only ever proves that a pair is too far to matter; the few pairs that it cannot rule out are
+// measured by the caller's function. Where points are many and coordinates few, a tree of the
+// embedded points rules out more with less. Either way the result is what a double loop over the
+// caller's function would give, bit by bit.
 package nearest
 
 import "fmt"
@@ -21,14 +20,12 @@ type Set struct {
 
 // Metric is the exact distance of two sets (or within one).
 type Metric struct {
-	// Distance is the distance of point i of the first set and point j of the
-	// second. It must be safe for concurrent use, not NaN, and at least
-	// ‖e(i) − e(j)‖², the coordinates being e rounded to float32. The closer
-	// it is to that, the fewer pairs are measured.
+	// Distance is the distance of point i of the first set and point j of the second. It must be safe
+	// for concurrent use, not NaN, and at least ‖e(i) − e(j)‖², the coordinates being e rounded to
+	// float32. The closer it is to that, the fewer pairs are measured.
 	Distance func(i, j int) float64
-	// Integral says that all coordinates are integers and that squared norms stay
-	// below 2²⁰. Nothing is rounded then, and pairs as far as the best ones so far
-	// are ruled out without measuring them.
+	// Integral says that all coordinates are integers and that squared norms stay below 2²⁰. Nothing
+	// is rounded then, and pairs as far as the best ones so far are ruled out without measuring them.
 	Integral bool
 }
 
@@ -48,8 +45,7 @@ func Cross(a, b Set, m Metric, both, second bool) (ab, ba Best) {
 	if t := pays(a, b, m.Distance, false, second, both); t != nil {
 		ab = t.all(a, m.Distance, false, second)
 		if both {
-			ba = newTree(a).all(b, func(j, i int) float64 { return m.Distance(i, j) }, false,
-				second)
+			ba = newTree(a).all(b, func(j, i int) float64 { return m.Distance(i, j) }, false, second)
 		}
 		return ab, ba
 	}

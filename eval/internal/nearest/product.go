@@ -40,10 +40,9 @@ type panels struct {
 	order           []int // order[p] is the index of the point at place p
 }
 
-// pack lays out a set. Points are shuffled (with a fixed seed: the results do
-// not depend on it): in an order in which they come ever closer, every pair
-// would have to be measured. first is 1 for the set whose norm comes before the
-// constant, 0 for the other.
+// pack lays out a set. Points are shuffled (with a fixed seed: the results do not depend on it): in
+// an order in which they come ever closer, every pair would have to be measured. first is 1 for the
+// set whose norm comes before the constant, 0 for the other.
 func pack(s Set, m Metric, width, first int) panels {
 	p := panels{n: s.N, depth: s.K + 2, width: width,
 		order: rand.New(rand.NewPCG(uint64(s.N), 1)).Perm(s.N)}

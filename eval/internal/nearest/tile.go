@@ -1,13 +1,11 @@
 package nearest
 
-// tile computes the product of a panel of six rows and one of sixteen columns,
-// depth deep, and stores in hits[r] a bit for every column c where it exceeds
-// row[r] or col[c]. It returns the union of hits. A processor with a faster form
-// than [tileGo] gets it when the program starts.
+// tile computes the product of a panel of six rows and one of sixteen columns, depth deep, and
+// stores in hits[r] a bit for every column c where it exceeds row[r] or col[c]. It returns the
+// union of hits. A processor with a faster form than [tileGo] gets it when the program starts.
 var tile = tileGo
 
-// tileGo is what tile means, in subtiles of three by four whose sums stay in
-// registers.
+// tileGo is what tile means, in subtiles of three by four whose sums stay in registers.
 func tileGo(
 	depth int, a, b []float32, row *[rowsPerTile]float32, col *[colsPerTile]float32,
 	hits *[rowsPerTile]uint32,
