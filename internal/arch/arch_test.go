@@ -164,7 +164,7 @@ var allowed = map[string][]string{
 		"privacy/query", "privacy/threshold", "eval", "release",
 	},
 	"train": {
-		"internal/spelling", "schema", "table", "accountant", "accountant/calibrate",
+		"schema", "table", "accountant", "accountant/calibrate",
 		"ledger/excerpt", "privacy", "privacy/logistic", "privacy/query", "release",
 	},
 	"validate": {
