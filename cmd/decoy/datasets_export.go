@@ -67,10 +67,7 @@ func (e *datasetsExport) run(t *terminal, name string) error {
 	if e.schemaOut == "" {
 		return nil
 	}
-	return t.write("--schema-out", e.schemaOut, func(w io.Writer) error {
-		_, err := w.Write(d.SchemaYAML())
-		return err
-	})
+	return t.writeText("--schema-out", e.schemaOut, d.SchemaYAML())
 }
 
 // rows writes the table as it is: no code, bin or rounding in between.
@@ -82,11 +79,8 @@ func (e *datasetsExport) rows(t *terminal, d datasets.Dataset) error {
 	if format != table.CSV && format != table.Parquet {
 		return usagef("--out %s: the rows are written as they are, to .csv or .parquet", e.out)
 	}
-	return t.write("--out", e.out, func(w io.Writer) error {
-		if format == table.Parquet {
-			return writeParquet(w, d)
-		}
-		_, err := w.Write(d.CSV())
-		return err
-	})
+	if format == table.CSV {
+		return t.writeText("--out", e.out, d.CSV())
+	}
+	return t.write("--out", e.out, func(w io.Writer) error { return writeParquet(w, d) })
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,10 +75,7 @@ func (s *schemaImport) run(cmd *cobra.Command, t *terminal, path string) error {
 			t.say("to fill in: column %q, %s", c.Name, spelling.Visible(c.Open))
 		}
 	}
-	return t.write("--out", s.out, func(w io.Writer) error {
-		_, err := w.Write(yaml)
-		return err
-	})
+	return t.writeText("--out", s.out, yaml)
 }
 
 type schemaExport struct {
@@ -122,10 +118,7 @@ $ decoy schema export --json-schema icu.yaml --out icu.schema.json
 		if err != nil {
 			return err
 		}
-		return t.write("--out", s.out, func(w io.Writer) error {
-			_, err := w.Write(text)
-			return err
-		})
+		return t.writeText("--out", s.out, text)
 	}
 	return cmd
 }

@@ -42,6 +42,14 @@ func (t *terminal) write(flag, path string, to func(io.Writer) error) error {
 	return t.deliver(o, "", to)
 }
 
+// writeText is write of a text.
+func (t *terminal) writeText(flag, path string, text []byte) error {
+	return t.write(flag, path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
 // addForce is the flag of the verbs that write files.
 func addForce(cmd *cobra.Command, t *terminal) {
 	cmd.Flags().BoolVar(&t.force, "force", false, "replace outputs that are there; a link, a pipe, a "+

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -114,39 +113,13 @@ func joinLine(
 
 // errorOf is the mean one-way and two-way error of models side by side.
 func errorOf(t *table.Table, models ...*release.Model) (out [2]float64, err error) {
-	rows := 0.0
-	for _, m := range models {
-		rows += m.Rows
-	}
 	for way := range out {
 		w, err := workload.New(t.Schema(), workload.Marginals(t.Schema(), way+1, 0))
 		if err != nil {
 			return out, err
 		}
-		want, err := w.OnTable(t)
-		if err != nil {
+		if out[way], _, err = errorsOf(w, t, models...); err != nil {
 			return out, err
-		}
-		got := make(workload.Answers, len(want))
-		for _, m := range models {
-			p := m.Params().(*release.Marginal)
-			part, err := w.OnModel(p.Model, p.Grouping)
-			if err != nil {
-				return out, err
-			}
-			for i, x := range part {
-				if got[i] == nil {
-					got[i] = make([]float64, len(x))
-				}
-				for k, v := range x {
-					got[i][k] += v / rows
-				}
-			}
-		}
-		for i := range want {
-			for k, x := range want[i] {
-				out[way] += math.Abs(got[i][k]-x/float64(t.Rows())) / 2 / float64(len(want))
-			}
 		}
 	}
 	return out, nil

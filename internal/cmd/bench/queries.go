@@ -109,28 +109,36 @@ func (c clock) String() string {
 	return fmt.Sprintf("%.2f / %.2f s", time.Since(c.wall).Seconds(), cpu()-c.cpu)
 }
 
-// errorsOf is the mean and the largest error of a model's counts, as shares of the rows, and its
-// mean error of marginals (total variation).
+// errorsOf is the mean and the largest error of the counts of models side by side, each weighted by
+// its rows, as shares of the rows, and their mean error of marginals (total variation).
 func errorsOf(
-	w *workload.Workload, t *table.Table, m *release.Model,
+	w *workload.Workload, t *table.Table, models ...*release.Model,
 ) (mean, worst float64, err error) {
-	p, ok := m.Params().(*release.Marginal)
-	if !ok {
-		return 0, 0, fmt.Errorf("a model of kind %s", m.Parameters.Kind)
-	}
-	got, err := w.OnModel(p.Model, p.Grouping)
-	if err != nil {
-		return 0, 0, err
-	}
 	want, err := w.OnTable(t)
 	if err != nil {
 		return 0, 0, err
 	}
-	n := float64(t.Rows())
+	var parts []workload.Answers
+	rows := 0.0
+	for _, m := range models {
+		p, ok := m.Params().(*release.Marginal)
+		if !ok {
+			return 0, 0, fmt.Errorf("a model of kind %s", m.Parameters.Kind)
+		}
+		got, err := w.OnModel(p.Model, p.Grouping)
+		if err != nil {
+			return 0, 0, err
+		}
+		parts, rows = append(parts, got), rows+m.Rows
+	}
 	for i := range want {
 		e := 0.0
-		for k := range want[i] {
-			e += math.Abs(got[i][k]/p.Total()-want[i][k]/n) / 2
+		for k, x := range want[i] {
+			got := 0.0
+			for _, part := range parts {
+				got += part[i][k] / rows
+			}
+			e += math.Abs(got-x/float64(t.Rows())) / 2
 		}
 		if w.Item(i).IsCount() {
 			e *= 2
