@@ -26,7 +26,7 @@ type Batch struct {
 	// part of every job's identity: another name is another release; required
 	Name     string    `mapstructure:"name"`
 	Tables   []Table   `mapstructure:"tables"`   // of the matrix
-	Methods  []Method  `mapstructure:"methods"`  // default: the usual one
+	Methods  []Method  `mapstructure:"methods"`  // default: auto
 	Epsilons []float64 `mapstructure:"epsilons"` // required with tables
 	// default 1; all jobs together are at most maxJobs
 	Replicates int `mapstructure:"replicates"`

@@ -36,7 +36,7 @@ type Job struct {
 	Schema string `mapstructure:"schema" json:"schema,omitempty"`
 	// in a batch: a row that breaks the schema fails the job; default: tables are read leniently
 	Strict bool `mapstructure:"strict" json:"strict,omitempty"`
-	// synthesis method; default mst
+	// synthesis method; default auto
 	Method string `mapstructure:"method" json:"method,omitempty"`
 	// of the method
 	Settings Settings `mapstructure:"settings" json:"settings,omitempty"`

@@ -24,7 +24,7 @@ privacy, says exactly what it cost, and keeps the account in a ledger beside the
 The three commands to begin with:
 
   decoy generate --dataset icu-mortality --epsilon 1 --out icu.csv   an embedded, simulated example
-  decoy plan --schema S.yaml --epsilon 1                             my schema: how noisy, how dear?
+  decoy plan --schema S.yaml --epsilon 1                             my schema: the noise, the cost
   decoy generate IN.csv --schema S.yaml --epsilon 1 --out OUT.csv    my table`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
