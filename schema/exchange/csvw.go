@@ -9,11 +9,7 @@ import (
 
 // fromCSVW reads CSV on the Web metadata (https://www.w3.org/TR/tabular-metadata) of one table, or
 // of several, of which one is taken by its url.
-func fromCSVW(data []byte, table string) (*Draft, error) {
-	top, ok := objectOf(data)
-	if !ok {
-		return nil, invalid("not a JSON object")
-	}
+func fromCSVW(top object, table string) (*Draft, error) {
 	above := []object{top} // whose properties a column inherits, the nearest last
 	if _, several := top["tables"]; several {
 		tables, ok := objects(top["tables"])
@@ -65,9 +61,7 @@ func fromCSVW(data []byte, table string) (*Draft, error) {
 		if len(ids) == 1 && ids[0] == c.text("name") {
 			x.leftOut = isID
 		}
-		if err := d.add(csvwName(c), x); err != nil {
-			return nil, err
-		}
+		d.add(csvwName(c), x)
 	}
 	return d, nil
 }

@@ -37,13 +37,13 @@ func noValue(kind string) string {
 }
 
 // add makes a column, or a note that there is none. What is not said stays open.
-func (d *Draft) add(name string, x described) error {
+func (d *Draft) add(name string, x described) {
 	note := func(text string) {
 		d.Notes = append(d.Notes, fmt.Sprintf("column %q: %s", name, text))
 	}
 	if x.leftOut != "" {
 		note("left out: " + x.leftOut)
-		return nil
+		return
 	}
 	if x.note != "" {
 		note(x.note)
@@ -59,8 +59,8 @@ func (d *Draft) add(name string, x described) error {
 	case x.kind == schema.Categorical:
 		c.Open = "the categories"
 	default:
-		if err := c.bound(x); err != nil {
-			return invalid("column %q: %v", name, err)
+		if err := c.bound(x); err != nil && d.wrong == nil {
+			d.wrong = invalid("column %q: %v", name, err)
 		}
 	}
 	c.Missing = slices.DeleteFunc(slices.Clone(c.Missing), func(token string) bool {
@@ -71,7 +71,6 @@ func (d *Draft) add(name string, x described) error {
 		return err == nil && c.Open == "" && c.Kind.Ordered() && number >= c.Min && number <= c.Max
 	})
 	d.Columns = append(d.Columns, c)
-	return nil
 }
 
 // bound sets the format and the bounds of a column of an ordered kind.

@@ -27,6 +27,7 @@ type Draft struct {
 	Unit    string // id column, "" if none is named
 	Columns []Column
 	Notes   []string // what the form says that a schema cannot, and what was left out
+	wrong   error    // with the first column that cannot be made
 }
 
 // Column is an imported column. With Open it lacks what Open says and is no valid column yet.
@@ -55,16 +56,20 @@ func Import(format string, data []byte, table string) (*Draft, error) {
 		d, err = fromDPSynth(data)
 	case "sdv":
 		d, err = fromSDV(data, table)
-	case "frictionless":
-		d, err = fromFrictionless(data, table)
-	case "csvw":
-		d, err = fromCSVW(data, table)
-	case "croissant":
-		d, err = fromCroissant(data, table)
-	case "json-schema":
-		d, err = fromJSONSchema(data, table)
 	default:
-		return nil, invalid("unknown form %q: there is %s", format, strings.Join(Formats(), ", "))
+		read := map[string]func(object, string) (*Draft, error){"frictionless": fromFrictionless,
+			"csvw": fromCSVW, "croissant": fromCroissant, "json-schema": fromJSONSchema}[format]
+		if read == nil {
+			return nil, invalid("unknown form %q: there is %s", format, strings.Join(Formats(), ", "))
+		}
+		top, ok := objectOf(data)
+		if !ok {
+			return nil, invalid("not a JSON object")
+		}
+		d, err = read(top, table)
+	}
+	if err == nil {
+		err = d.wrong
 	}
 	if err != nil {
 		return nil, err

@@ -8,11 +8,7 @@ import (
 
 // fromFrictionless reads a Table Schema (https://specs.frictionlessdata.io/table-schema), alone or
 // in the resources of a Data Package.
-func fromFrictionless(data []byte, table string) (*Draft, error) {
-	top, ok := objectOf(data)
-	if !ok {
-		return nil, invalid("not a JSON object")
-	}
+func fromFrictionless(top object, table string) (*Draft, error) {
 	if _, several := top["resources"]; several {
 		resources, ok := objects(top["resources"])
 		if !ok {
@@ -47,9 +43,7 @@ func fromFrictionless(data []byte, table string) (*Draft, error) {
 		if len(ids) == 1 && ids[0] == f.text("name") {
 			x.leftOut = isID
 		}
-		if err := d.add(f.text("name"), x); err != nil {
-			return nil, err
-		}
+		d.add(f.text("name"), x)
 	}
 	return d, nil
 }

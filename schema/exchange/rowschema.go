@@ -9,19 +9,16 @@ import (
 
 // fromJSONSchema reads a JSON Schema of one row, an object with a property for each column, or of a
 // list of such rows.
-func fromJSONSchema(data []byte, table string) (*Draft, error) {
+func fromJSONSchema(root object, table string) (*Draft, error) {
 	if err := unnamed(table); err != nil {
 		return nil, err
-	}
-	root, ok := objectOf(data)
-	if !ok {
-		return nil, invalid("not a JSON object")
 	}
 	row := root
 	if items, ok := objectOf(row["items"]); ok {
 		row = items
 	}
-	if row, ok = resolve(root, row); !ok || len(row["properties"]) == 0 {
+	row, ok := resolve(root, row)
+	if !ok || len(row["properties"]) == 0 {
 		return nil, invalid("it has no properties: a row is an object with a property for each column")
 	}
 	properties, err := members(row["properties"])
@@ -42,9 +39,7 @@ func fromJSONSchema(data []byte, table string) (*Draft, error) {
 		if !slices.Contains(required, m.key) && len(x.missing) == 0 {
 			x.missing = []string{""}
 		}
-		if err := d.add(m.key, x); err != nil {
-			return nil, err
-		}
+		d.add(m.key, x)
 	}
 	return d, nil
 }

@@ -57,9 +57,7 @@ func fromSDV(data []byte, table string) (*Draft, error) {
 		if json.Unmarshal(m.value, &c) != nil || c.SDType == "" {
 			return nil, invalid("column %q has no sdtype", m.key)
 		}
-		if err := d.add(m.key, c.described()); err != nil {
-			return nil, err
-		}
+		d.add(m.key, c.described())
 	}
 	return d, nil
 }
