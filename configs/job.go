@@ -126,6 +126,15 @@ func (j Job) CheckBudget() error {
 	return nil
 }
 
+// Weakness is what is to be said of an ε above 10; "" for others.
+func Weakness(epsilon float64) string {
+	if epsilon <= 10 {
+		return ""
+	}
+	return fmt.Sprintf("epsilon %v is above 10: such a guarantee is weak; what anyone believes of a "+
+		"person may change by a factor of e^%v", epsilon, epsilon)
+}
+
 // checkAlone checks a job of a batch, as far as its own text goes. Its defaults are filled in.
 func (j Job) checkAlone() error {
 	missing := func(key string) error { return &ValueError{key, "is required"} }

@@ -199,17 +199,13 @@ func (j *jobFlags) leaveTarget() {
 // sayNotes says what a person should know of the flags before the run: what is passed over, and a
 // guarantee that is weak.
 func (j *jobFlags) sayNotes(t *terminal) {
+	if weak := configs.Weakness(j.Epsilon); weak != "" {
+		j.notes = append(j.notes, weak)
+	}
 	for _, note := range j.notes {
 		t.say("%s", note)
 	}
-	if j.Epsilon > weakEpsilon {
-		t.say("epsilon %v is above %d: such a guarantee is weak; what anyone believes of a person may "+
-			"change by a factor of e^%v", j.Epsilon, weakEpsilon, j.Epsilon)
-	}
 }
-
-// weakEpsilon is the ε above which a guarantee says little.
-const weakEpsilon = 10
 
 // sayDelta tells off a δ at which a release that shows a whole row would be within the guarantee.
 func (j *jobFlags) sayDelta(t *terminal, rows float64) {

@@ -199,7 +199,7 @@ var allowed = map[string][]string{
 	"spark/driver":           {"internal/engine/helper", "schema", "spark/worker"},
 	"spark/cmd/decoy-spark":  {"internal/engine/helper", "schema", "spark/driver", "spark/worker"},
 	"docs":                   {},
-	"internal/serve": {"accountant", "internal/atomicfile", "internal/spelling", "schema",
+	"internal/serve": {"accountant", "configs", "internal/atomicfile", "internal/spelling", "schema",
 		"schema/exchange", "table"},
 	"cmd/decoy": {
 		"docs", "internal/job", "internal/serve", "internal/spelling", "schema", "table", "accountant",

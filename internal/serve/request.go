@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/decoy-dp/decoy/configs"
 	"github.com/decoy-dp/decoy/internal/spelling"
 )
 
@@ -113,10 +114,10 @@ func (c choice) checked() error {
 // line says it, since there is no plan that would; and of δ, which the command line holds against
 // the noisy number of rows, when it is spent.
 func (c choice) weak() (out []string) {
-	const weakEpsilon, largeDelta = 10, 1e-6
-	if e, _ := strconv.ParseFloat(c.Epsilon, 64); c.Bought() && e > weakEpsilon {
-		out = append(out, fmt.Sprintf("epsilon %v is above %d: such a guarantee is weak; what anyone "+
-			"believes of a person may change by a factor of e^%v", e, weakEpsilon, e))
+	const largeDelta = 1e-6
+	e, _ := strconv.ParseFloat(c.Epsilon, 64)
+	if weak := configs.Weakness(e); c.Bought() && weak != "" {
+		out = append(out, weak)
 	}
 	if d, _ := strconv.ParseFloat(c.Delta, 64); d > largeDelta {
 		out = append(out, fmt.Sprintf("delta %v is large: in a table of %s rows or more, showing the "+
