@@ -186,6 +186,9 @@ func validRows(rows float64) bool { return rows >= 0 && rows < maxRows }
 // Schema is the model's public schema.
 func (m *Model) Schema() *schema.Schema { return m.schema }
 
+// Params are the model's parameters: a *[Marginal] or a *[Generator]. They must not be changed.
+func (m *Model) Params() Params { return m.params }
+
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
