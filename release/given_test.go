@@ -153,7 +153,7 @@ rules:
 		Sample(context.Context, int, uint64, func(*table.Table) error) error
 	}, n int) (out []row) {
 		var buf bytes.Buffer
-		w, err := table.NewWriter(&buf, table.CSV, s, ValueRand(3))
+		w, err := table.NewWriter(&buf, table.CSV, s, ValueRand(3), table.WriterOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
