@@ -2,206 +2,141 @@ package noise
 
 import (
 	"math/big"
-	"math/bits"
 	"sync"
 )
 
-// This file chooses the cell n ≥ 0 of |N|·64 = n + x, N standard normal, for [RoundedGaussian]:
-// P(n) ∝ p(n) = exp(−n²/2¹³).
+// This file draws the cell n ≥ 0 of |N|·64 = n + x, N standard normal, for [RoundedGaussian]:
 //
-// A table has 2¹² slots. Cell n < 240 owns h(n) = ⌈49·p(n)⌉ of them, and the r = 13 that are left
-// stand for the tail, the cells from 240 on. A uniform slot proposes its owner; cell n is kept with
-// probability
+//	P(n) = p(n)/S,   p(n) = exp(−n²/2¹³),   S = p(0) + p(1) + ...
 //
-//	keep(n) = 49·p(n)/h(n) ≤ 1,
-//
-// so that it is proposed and kept with probability h(n)/2¹²·keep(n) = 49·p(n)/2¹². Over all n that
-// is .9656, and one random word serves a proposal.
-//
-// The tail takes p(n) under stairs. Sixteen cells make a strip, and in strip i = ⌊n/16⌋ p(n) is at
-// most exp(−i²/32) ≤ 2^−stairs(i). The stairs of the strips of the tail are different numbers above
-// 9, so a geometric j ≥ 1, P(j) = 2^−j, gives the strip whose stairs are 9 + j, if there is one:
-// strip i with probability 2^(9−stairs(i)). A cell of it is taken uniformly, so cell n is proposed
-// with probability r/2¹²·2^(5−stairs(i)), and kept with
-//
-//	keep(n) = 49·2^stairs(i)·p(n)/(32·r) ≤ 49/416,
-//
-// the product being 49·p(n)/2¹² here too, for every n.
+// by inversion: a uniform U gives the n with B(n) ≤ U < B(n+1), where B(n) = P(0) + ... + P(n−1) is
+// where cell n begins. ⌊2^digits·B⌋ and as many digits of U decide that, unless they are equal.
 
 const (
-	cellBits   = 6  // cells of width 2⁻⁶ standard deviations
-	gammaBits  = 13 // 1 + 2·cellBits: exp(−n²/2¹³)
-	slotBits   = 12
-	height     = 49 // the largest for which the table leaves slots for the tail
-	tailStrip  = 15
-	tailCells  = 16 * tailStrip // the cells below are in the table of slots
-	tailStairs = 9              // less than the stairs of the strips of the tail
-	// 8 standard deviations; beyond, which is once in 10¹⁵ draws, keep(n) is computed
-	tableCells = 512
+	cellBits  = 6  // cells of width 2⁻⁶ standard deviations
+	gammaBits = 13 // 1 + 2·cellBits: exp(−n²/2¹³)
 
-	// A word is, from its lowest bit on: slot, sign, first digits of the U that is compared with γ in
-	// keepFraction, first digits of the U compared with keep(n).
-	gammaDigits = 25
-	keepDigits  = 64 - slotBits - 1 - gammaDigits
+	cellDigits = 63 // of the U of a draw, whose word has the sign besides
+	guideBits  = 10
+	// in the table: 8 standard deviations; a draw is beyond once in 10¹⁵
+	tableCells = 512
 )
 
-// stairs is a whole number of at most i²/(32·ln 2), about its floor: 2^stairs(i) ≤ exp(i²/32). For
-// i < 2^18.
-// 2^32/(32·ln 2) = 193 635 250.99...
-func stairs(i uint64) uint64 { return i * i * 193_635_250 >> 32 }
-
-// cells is the table of the proposal and of the first digits of keep.
+// cells is where the cells begin, to cellDigits digits.
 type cells struct {
-	slots  [1 << slotBits]uint8 // owner, tailCells for the tail
-	owned  [tailCells + 1]int64 // slots of each cell; the last are those of the tail
-	digits [tableCells]uint32   // ⌊2^keepDigits·keep(n)⌋
+	begins [tableCells + 1]uint64 // the last: that of the first cell beyond
+	guide  [1 << guideBits]uint16 // a cell that begins below these first digits, near them
 }
 
 var theCells = sync.OnceValue(func() *cells {
-	t := new(cells)
-	left := int64(len(t.slots))
-	for n := range t.owned[:tailCells] {
-		t.owned[n] = certain(func(guard uint) (low, high *big.Int) {
-			low, high = lawBetween(uint64(n), 0, guard)
-			low.Mul(low, big.NewInt(height))
-			high.Mul(high, big.NewInt(height))
-			return shiftUp(low, guard), shiftUp(high, guard)
-		})
-		left -= t.owned[n]
+	t, n := new(cells), 0
+	for k, begin := range begins(cellDigits)[:len(t.begins)] {
+		t.begins[k] = begin.Uint64()
 	}
-	t.owned[tailCells] = left
-	k := 0
-	for n, slots := range t.owned {
-		for range slots {
-			t.slots[k] = uint8(n)
-			k++
+	for k := range t.guide {
+		for n+1 < tableCells && t.begins[n+1] < uint64(k)<<(cellDigits-guideBits) {
+			n++
 		}
-	}
-	for n := range uint64(tableCells) {
-		t.digits[n] = uint32(certain(func(guard uint) (low, high *big.Int) {
-			low, high = t.keepBetween(n, keepDigits+guard)
-			return low.Rsh(low, guard), high.Rsh(high, guard)
-		}))
+		t.guide[k] = uint16(n)
 	}
 	return t
 })
 
-// certain returns the number on which both bounds agree, computed with as many guard digits as it
-// takes.
-func certain(between func(guard uint) (low, high *big.Int)) int64 {
-	for guard := uint(64); ; guard *= 2 {
-		if low, high := between(guard); low.Cmp(high) == 0 {
-			return low.Int64()
-		}
-	}
-}
-
-// cell proposes a cell by the word w. ok is false if there is nothing to propose or it was not
-// kept. The sign and the digits for keepFraction that are in w have no part in it.
-func (b *stream) cell(w uint64) (n uint64, ok bool) {
+// cell draws the cell of a U with first digits u.
+func (b *stream) cell(u uint64) uint64 {
 	t := b.cells
-	n = uint64(t.slots[w%(1<<slotBits)])
-	if n == tailCells {
-		i, ok := b.tail()
-		if !ok {
-			return 0, false
-		}
-		n = i<<4 | b.word()>>60
+	n := uint64(t.guide[u>>(cellDigits-guideBits)])
+	for n < tableCells && t.begins[n+1] < u {
+		n++
 	}
-	y := w >> (64 - keepDigits)
-	if n < tableCells && y != uint64(t.digits[n]) {
-		return n, y < uint64(t.digits[n])
+	if n < tableCells && u < t.begins[n+1] {
+		return n
 	}
-	return n, b.belowKeep(t, y, n)
+	return b.cellOf(new(big.Int).SetUint64(u), cellDigits)
 }
 
-// tail returns strip i ≥ tailStrip with probability 2^(tailStairs − stairs(i)), and false with the
-// probability that is left.
-func (b *stream) tail() (i uint64, ok bool) {
-	s := uint64(tailStairs)
-	w := b.word()
-	for ; w == 0; w = b.word() {
-		s += 64
-	}
-	s += 1 + uint64(bits.LeadingZeros64(w))
-	for i = tailStrip; stairs(i) < s; i++ {
-	}
-	return i, stairs(i) == s
-}
-
-// belowKeep reports U < keep(n) for a uniform U with first keepDigits digits y, drawing digits of U
-// until they decide.
-func (b *stream) belowKeep(t *cells, y, n uint64) bool {
-	digits, u := uint(keepDigits), new(big.Int).SetUint64(y)
+// cellOf is cell for a U with these first digits, and as many more as it takes.
+func (b *stream) cellOf(u *big.Int, digits uint) uint64 {
 	for {
-		low, high := t.keepBetween(n, digits)
-		if u.Cmp(high) >= 0 {
-			return false
-		}
-		next := new(big.Int).Add(u, big.NewInt(1))
-		if next.Cmp(low) <= 0 {
-			return true
+		for n, end := range begins(digits)[1:] {
+			if order := u.Cmp(end); order < 0 {
+				return uint64(n)
+			} else if order == 0 {
+				break
+			}
 		}
 		digits += 64
 		u.Lsh(u, 64).Or(u, new(big.Int).SetUint64(b.word()))
 	}
 }
 
-// keepBetween returns whole numbers low ≤ 2^digits·keep(n) ≤ high, at most a few apart.
-func (t *cells) keepBetween(n uint64, digits uint) (low, high *big.Int) {
-	up, slots := uint64(0), t.owned[min(n, tailCells)]
-	if n >= tailCells {
-		up, slots = stairs(n>>4), slots<<(tailStairs-4)
-	}
-	const guard = 6 // 2⁶ > height: bounds a step apart stay a step apart
-	low, high = lawBetween(n, up, digits+guard)
-	share := func(x *big.Int) *big.Int { return x.Mul(x, big.NewInt(height)) }
-	d := new(big.Int).Lsh(big.NewInt(slots), guard)
-	return low.Quo(share(low), d), high.Quo(share(high).Add(high, d).Sub(high, big.NewInt(1)), d)
-}
-
-// lawBetween returns whole numbers low ≤ 2^(digits+up)·p(n) ≤ high, at most a few apart.
-//
-// With q = n²/2¹³ it computes exp(−q/2^r) for an r with q/2^r ≤ ½ by its alternating series, whose
-// partial sums lie on both sides of it, and squares r times; all in fixed point, low ends rounded
-// down and high ends up.
-func lawBetween(n, up uint64, digits uint) (low, high *big.Int) {
-	square := new(big.Int).Mul(new(big.Int).SetUint64(n), new(big.Int).SetUint64(n))
-	r := uint(max(0, square.BitLen()-(gammaBits-1)))
-	// binary digits after the point: squaring at most doubles an error, and 2^up multiplies it
-	point := digits + uint(up) + 2*r + 16
-	low, high = expBetween(square, gammaBits+r, point)
-	for range r {
-		low.Rsh(low.Mul(low, low), point)
-		shiftUp(high.Mul(high, high), point)
-	}
-	shift := point - digits - uint(up)
-	return low.Rsh(low, shift), shiftUp(high, shift)
-}
-
-// expBetween returns low ≤ 2^point·exp(−a/2^e) ≤ high for 0 ≤ a/2^e ≤ ½.
-func expBetween(a *big.Int, e, point uint) (low, high *big.Int) {
-	one := new(big.Int).Lsh(big.NewInt(1), point)
-	low, high = new(big.Int).Set(one), new(big.Int).Set(one)
-	down, above := new(big.Int).Set(one), new(big.Int).Set(one) // bounds of the term a^k/(2^ek·k!)
-	if a.Sign() == 0 {
-		return low, high
-	}
-	for k := int64(1); down.Sign() > 0; k++ {
-		down.Rsh(down.Mul(down, a), e).Quo(down, big.NewInt(k))
-		shiftUp(above.Mul(above, a), e).Add(above, big.NewInt(k-1)).Quo(above, big.NewInt(k))
-		if k%2 == 1 {
-			low, high = new(big.Int).Sub(low, above), high.Sub(high, down)
-		} else {
-			low, high = low.Add(low, down), high.Add(high, above)
+// begins returns ⌊2^digits·B(n)⌋ for n = 0, 1, 2, ... until that is 2^digits − 1, as it is from
+// there on.
+func begins(digits uint) []*big.Int {
+	for guard := uint(64); ; guard *= 2 {
+		if out, ok := beginsWith(digits, digits+guard); ok {
+			return out
 		}
 	}
-	// What is left out is smaller than the last term, which is below above.
-	return low.Sub(low, above), high.Add(high, above)
 }
 
-// shiftUp sets x to ⌈x/2^n⌉.
-func shiftUp(x *big.Int, n uint) *big.Int {
-	x.Add(x, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), n), big.NewInt(1)))
-	return x.Rsh(x, n)
+// beginsWith is begins computed to point binary digits, at least 24, or false if these are too few.
+//
+// p(n+1) is p(n) times exp(−(2n+1)/2¹³), these factors are each exp(−2/2¹³) times the one before,
+// and 2^point·p(K) ≤ 1 ends the sums: as 1 − exp(−K/2¹²) ≥ 2⁻¹³ for K ≥ 1,
+//
+//	p(K) + p(K+1) + ... ≤ p(K)·(1 + exp(−2K/2¹³) + exp(−4K/2¹³) + ...) ≤ 2¹³·p(K).
+func beginsWith(digits, point uint) (out []*big.Int, ok bool) {
+	one := new(big.Int).Lsh(big.NewInt(1), point)
+	factor := expNear(point)
+	step := factor.times(factor, point)
+	var sums []interval
+	sum, p := interval{new(big.Int), new(big.Int)}, interval{one, one}
+	for p.high.Cmp(big.NewInt(1)) > 0 {
+		sums = append(sums, sum)
+		sum = interval{new(big.Int).Add(sum.low, p.low), new(big.Int).Add(sum.high, p.high)}
+		p, factor = p.times(factor, point), factor.times(step, point)
+	}
+	all := interval{sum.low, sum.high.Add(sum.high, big.NewInt(1<<gammaBits))}
+	last := new(big.Int).Lsh(big.NewInt(1), digits)
+	last.Sub(last, big.NewInt(1)) // B < 1
+	for _, s := range sums {
+		low := s.low.Lsh(s.low, digits).Quo(s.low, all.high)
+		high := new(big.Int).Lsh(s.high, digits)
+		if high.Quo(high, all.low).Cmp(last) > 0 {
+			high = last
+		}
+		if low.Cmp(high) != 0 {
+			return nil, false
+		}
+		if out = append(out, low); low.Cmp(last) == 0 {
+			return out, true
+		}
+	}
+	return nil, false
+}
+
+// expNear returns bounds of 2^point·exp(−2⁻¹³): of its alternating series, whose terms are cut off
+// to whole numbers until one is 0.
+func expNear(point uint) interval {
+	term := new(big.Int).Lsh(big.NewInt(1), point)
+	sum, k := new(big.Int), int64(0)
+	for ; term.Sign() > 0; term.Rsh(term, gammaBits).Quo(term, big.NewInt(k)) {
+		if k++; k%2 == 1 {
+			sum.Add(sum, term)
+		} else {
+			sum.Sub(sum, term)
+		}
+	}
+	off := big.NewInt(k + 1) // less than 1 for each term, and for what follows
+	return interval{new(big.Int).Sub(sum, off), sum.Add(sum, off)}
+}
+
+// interval is two whole numbers around one that is not: low ≤ x ≤ high.
+type interval struct{ low, high *big.Int }
+
+// times is the product of two numbers of 0 or more, all three in units of 2^−point.
+func (a interval) times(b interval, point uint) interval {
+	low, high := new(big.Int).Mul(a.low, b.low), new(big.Int).Mul(a.high, b.high)
+	return interval{low.Rsh(low, point), high.Rsh(high, point).Add(high, big.NewInt(1))}
 }

@@ -10,10 +10,10 @@
 // Exact means that the distribution of a result is the named one, with the float64 parameter read
 // as the rational number m·2^e that it is, provided the words of the source are independent and
 // uniform. No probability is rounded. Each decision with probability p compares a uniform U with p.
-// The first binary digits of U, 25 to 64 of them, against a proven interval around p decide almost
-// always; when they do not, more digits of U are drawn and p is computed with math/big until they
-// do. Floating point appears in those intervals only, never in a result, and each interval's proof
-// is beside it.
+// The first 63 or 64 binary digits of U against a proven interval around p decide almost always;
+// when they do not, more digits of U are drawn and p is computed with math/big until they do.
+// Floating point appears in those intervals only, never in a result, and each interval's proof is
+// beside it.
 //
 // # Range
 //

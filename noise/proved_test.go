@@ -592,7 +592,7 @@ func TestDiscreteGaussianIsTheProvedOne(t *testing.T) {
 }
 
 // TestKeepFractionExactly: of the cell n + x of a rounded Gaussian, x is kept with probability
-// exp(−x(2n+x)/2¹³), by CKS Algorithm 1 in as many parts as it takes. With TestCellLawExactly,
+// exp(−x(2n+x)/2¹³), by CKS Algorithm 1 in as many parts as it takes. With TestBeginsExactly,
 // which has the law of n, that is the law exp(−(n+x)²/2¹³); TestRound rounds it.
 func TestKeepFractionExactly(t *testing.T) {
 	for _, n := range []uint64{0, 1, 64, 239, 2000, 4095, 4096, 9000} {
@@ -608,7 +608,7 @@ func TestKeepFractionExactly(t *testing.T) {
 				return 1
 			})
 			l.play(t, func(b *stream) int64 {
-				if b.keepFraction(n, &digits{first: x}, b.word()) {
+				if b.keepFraction(n, &digits{first: x}) {
 					return 1
 				}
 				return 0

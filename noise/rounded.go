@@ -56,7 +56,7 @@ func (d *RoundedGaussian) AddTo(dst []int64, src *Source) {
 	}
 }
 
-// sample makes |N|/σ = (n + x)/64 from a cell n, as cells.go chooses it, and a uniform x in (0, 1)
+// sample makes |N|/σ = (n + x)/64 from a cell n, as cells.go draws it, and a uniform x in (0, 1)
 // that is kept with probability exp(−x(2n+x)/2¹³): the product of the two is ∝ exp(−(n+x)²/2¹³). It
 // is Karney's Algorithm N on cells of 1/64 in the place of 1, and as there only the digits of x
 // that matter are ever drawn. σ(n + x)/64 is then rounded.
@@ -66,46 +66,25 @@ func (d *RoundedGaussian) sample(b *stream) int64 {
 		panic("noise: a RoundedGaussian is made by NewRoundedGaussian")
 	}
 	for {
-		if r, ok := d.propose(b, b.word()); ok {
-			return r
+		w := b.word()
+		n, x := b.cell(w>>1), digits{first: b.word()}
+		if b.keepFraction(n, &x) {
+			negative := -int64(w & 1) // 0 or −1, without a branch: nobody can predict it
+			return d.round(b, n, &x) ^ negative - negative
 		}
 	}
-}
-
-// propose makes a draw of the word w, which cells.go takes apart, and words for x and for whatever
-// w leaves open, or nothing if it was not kept.
-//
-// u/2^gammaDigits ≤ U for the U that keepFraction compares first with γ ≤ (2n+1)/2¹³. So if u shows
-// that U ≥ (2n+1)/2¹³, which it does 79 times of 80, x is kept whatever its digits are. There is a
-// second comparison in cells from 2¹² on only, where (2n+1)/2¹³ > 1.
-func (d *RoundedGaussian) propose(b *stream, w uint64) (r int64, ok bool) {
-	n, ok := b.cell(w)
-	if !ok {
-		return 0, false
-	}
-	x := digits{first: b.word()}
-	if u := w >> (slotBits + 1) % (1 << gammaDigits); u < (2*n+1)<<(gammaDigits-gammaBits) {
-		if !b.keepFraction(n, &x, u<<(64-gammaDigits)|b.word()>>gammaDigits) {
-			return 0, false
-		}
-	}
-	negative := int64(w<<(63-slotBits)) >> 63 // 0 or −1, without a branch: nobody can predict it
-	return d.round(b, n, &x) ^ negative - negative, true
 }
 
 // keepFraction returns true with probability exp(−x(2n+x)/2¹³), as parts(n) independent events of
-// probability exp(−γ), γ = x(2n+x)/(2¹³·parts(n)) < 1. u is the first 64 digits of the first U that
-// is compared with γ.
-func (b *stream) keepFraction(n uint64, x *digits, u uint64) bool {
+// probability exp(−γ), γ = x(2n+x)/(2¹³·parts(n)) < 1.
+func (b *stream) keepFraction(n uint64, x *digits) bool {
 	low := gammaWord(n, x.first)
-	for p := parts(n); ; u = b.word() {
-		if !b.expMinusFrom(u, low, 2, func(u uint64) bool { return x.above(b, n, u) }) {
+	for range parts(n) {
+		if !b.expMinusFrom(b.word(), low, 2, func(u uint64) bool { return x.above(b, n, u) }) {
 			return false
 		}
-		if p--; p == 0 {
-			return true
-		}
 	}
+	return true
 }
 
 // parts is 1 for any cell below 64 standard deviations.

@@ -48,102 +48,30 @@ func TestKeepFraction(t *testing.T) {
 		for _, x := range []float64{0, .125, .5, .9, 1 - 0x1p-53} {
 			t.Run(fmt.Sprintf("%d+%g", k, x), func(t *testing.T) {
 				checkRate(t, 50_000, math.Exp(-x*(2*float64(k)+x)/8192), func() bool {
-					return b.keepFraction(k, &digits{first: uint64(x * 0x1p64)}, b.word())
+					return b.keepFraction(k, &digits{first: uint64(x * 0x1p64)})
 				})
 			})
 		}
 	}
 }
 
-// TestProposeKeepsWithoutX: from (2n+1)/2¹³ on, which is γ at x = 1, the digits of U in the word
-// keep any x and no word after that of x is drawn; one digit less asks for more digits of U.
-func TestProposeKeepsWithoutX(t *testing.T) {
-	d, _ := NewRoundedGaussian(1000)
-	for n := range uint64(tailCells) {
-		border := (2*n + 1) << 12
-		if want := gammaAt(n, new(big.Int).Lsh(big.NewInt(1), 64)); rat(border, 64-25).Cmp(want) != 0 {
-			t.Fatalf("cell %d: U from %s on, γ at x = 1 is %s", n, rat(border, 39), want)
-		}
-		for _, c := range []struct {
-			u    uint64
-			more bool
-		}{{border, false}, {border + 1, false}, {1<<25 - 1, false}, {border - 1, true}, {0, true}} {
-			b, x := peek(n)
-			r, ok := d.propose(b, word(slotOf(n, false), 0, c.u, 0))
-			twin, _ := peek(n)
-			if words := used(b, twin); words > 1 != c.more || !c.more && (!ok || r != nearest(1000, n,
-				new(big.Int).SetUint64(x), 64)) {
-				t.Fatalf("cell %d, u %d: drew %d, kept %v, %d words", n, c.u, r, ok, words)
-			}
-		}
-	}
-}
-
-// TestProposeGoesOnWithU: the digits of U in the word are its first; where they agree with those of
-// γ, the next word has the following ones.
-func TestProposeGoesOnWithU(t *testing.T) {
-	d, _ := NewRoundedGaussian(1000)
-	below, above := 0, 0
-	for number := range uint64(2000) {
-		n := number % tailCells
-		_, x := peek(number)
-		low := gammaWord(n, x)
-		b, twin := key(number), key(number)
-		twin.word()
-		first := low>>39<<39 | twin.word()>>25
-		if first-low < 2 {
-			t.Fatal("a random word is undecided: choose other keys")
-		}
-		_, ok := d.propose(b, word(slotOf(n, false), 0, low>>39, 0))
-		decided := used(b, key(number)) == 2
-		if want := first > low; decided != want || want && !ok {
-			t.Fatalf("cell %d: U − γ is %d units: kept %v, decided %v", n, int64(first-low), ok, decided)
-		}
-		if decided {
-			above++
-		} else {
-			below++
-		}
-	}
-	if below < 200 || above < 200 {
-		t.Errorf("%d below, %d above", below, above)
-	}
-}
-
 // key returns the stream that peek returns.
 func key(number uint64) *stream { b, _ := peek(number); return b }
 
-// TestProposeSign: one bit of the word is the sign and nothing else.
-func TestProposeSign(t *testing.T) {
+// TestSampleReadsItsWords: the lowest bit of the first word is the sign and the others are the
+// digits for the cell, the second word is x, and the next ones decide on keeping it.
+func TestSampleReadsItsWords(t *testing.T) {
 	d, _ := NewRoundedGaussian(1e6)
-	for number := range uint64(500) {
-		w := word(slotOf(number%tailCells, true), 0, 1<<25-1-number, 0)
-		plus, ok1 := d.propose(key(number), w)
-		minus, ok2 := d.propose(key(number), w|1<<12)
-		if !ok1 || !ok2 || plus != -minus || plus <= 0 {
-			t.Fatalf("cell %d: %d and %d, kept %v and %v", number%tailCells, plus, minus, ok1, ok2)
+	begin, random := begins(cellDigits), testSource(t).state()
+	for n := range uint64(tableCells) {
+		u, x := begin[n].Uint64()+1, random.word()
+		want := nearest(1e6, n, new(big.Int).SetUint64(x), 64)
+		for sign, want := range []int64{want, -want} {
+			b, rest := scripted(t, []uint64{u<<1 | uint64(sign), x, math.MaxUint64})
+			if got := d.sample(b); got != want || rest() != 0 {
+				t.Fatalf("cell %d, sign %d: drew %d, want %d; %d words are left", n, sign, got, want, rest())
+			}
 		}
-	}
-}
-
-// TestProposeLaw fixes the slot of a word and lets its y keep: null, kept with probability
-// ∫exp(−x(2n+x)/2¹³)dx over x in [0, 1]; 200,000 words.
-func TestProposeLaw(t *testing.T) {
-	d, _ := NewRoundedGaussian(1000)
-	b := testSource(t).state()
-	for _, n := range []uint64{100, 170, tailCells - 1} {
-		p := 0.
-		for k := range 1000 {
-			x := (float64(k) + .5) / 1000
-			p += math.Exp(-x*(2*float64(n)+x)/8192) / 1000
-		}
-		slot := slotOf(n, false)
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			checkRate(t, 200_000, p, func() bool {
-				_, ok := d.propose(b, b.word()<<26>>26>>12<<12|slot)
-				return ok
-			})
-		})
 	}
 }
 
@@ -330,7 +258,7 @@ func TestKeepFractionAsksWhenUndecided(t *testing.T) {
 				t.Fatalf("%s: no x for %d", c.name, low)
 			}
 			d := digits{first: x}
-			if b.keepFraction(n, &d, u); len(d.more) > 0 != c.asked {
+			if b.keepFraction(n, &d); len(d.more) > 0 != c.asked {
 				t.Fatalf("%s: more digits of x drawn: %v", c.name, len(d.more) > 0)
 			}
 		}

@@ -713,28 +713,20 @@ var mutants = []mutant{
 		"./bounds/clip TestClippedRowsAreInTheEllipsoid",
 	},
 	{
-		"Gaussian cells kept too often", "noise/cells.go", "y < uint64(t.digits[n])",
-		"y < uint64(t.digits[n]+t.digits[n]/8)", "./noise TestCellLaw",
+		"cells that end too early", "noise/cells.go", "t.begins[n+1] < u {",
+		"t.begins[n+1] < u+1<<57 {", "./noise TestCellLaw",
 	},
 	{
-		"the tail's slots counted as one", "noise/cells.go", "slots<<(tailStairs-4)", "1<<(tailStairs-4)",
-		"./noise TestCellLawExactly",
+		"cells beyond the table are one", "noise/cells.go", "if n < tableCells && u <",
+		"if n == tableCells || u <", "./noise TestCellIsInversion",
 	},
 	{
-		"x kept before its time", "noise/rounded.go", "u < (2*n+1)<<(gammaDigits-gammaBits)",
-		"u < n<<(gammaDigits-gammaBits)", "./noise TestProposeKeepsWithoutX",
+		"half of the noise has no sign", "noise/rounded.go", "-int64(w & 1)",
+		"-int64(w & (w >> 1) & 1)", "./noise TestLaw",
 	},
 	{
-		"digits of U forgotten", "noise/rounded.go", "u<<(64-gammaDigits)|b.word()>>gammaDigits",
-		"b.word()", "./noise TestProposeGoesOnWithU",
-	},
-	{
-		"half of the noise has no sign", "noise/rounded.go", "int64(w<<(63-slotBits)) >> 63",
-		"int64(w<<(63-slotBits)&w) >> 63", "./noise TestLaw",
-	},
-	{
-		"a strip of cells proposed too rarely", "noise/cells.go", "i * i * 193_635_250 >> 32",
-		"i * i * 193_635_252 >> 32", "./noise TestStairs",
+		"where cells begin, rounded inward", "noise/cells.go",
+		"high.Rsh(high, point).Add(high, big.NewInt(1))", "high.Rsh(high, point)", "./noise TestTimes",
 	},
 	{
 		"Gaussian rounded to the other cell", "noise/rounded.go", "1<<(s-1)", "1<<(s-2)",
@@ -769,8 +761,8 @@ var mutants = []mutant{
 		"k := uint64(3)\n\tfor b.oneIn(k) {", "./noise TestDiscreteGaussianIsTheProvedOne",
 	},
 	{
-		"one part of x decides for all", "noise/rounded.go", "if p--; p == 0 {", "if p == p {",
-		"./noise TestKeepFractionExactly",
+		"one part of x decides for all", "noise/rounded.go", "for range parts(n) {",
+		"for range min(1, parts(n)) {", "./noise TestKeepFractionExactly",
 	},
 	{
 		"halved Laplace scale", "noise/laplace.go", "shift: uint(-e)}", "shift: uint(-e) + 1}",
