@@ -507,3 +507,18 @@ func TestMarginalToRefuses(t *testing.T) {
 		t.Errorf("an answer of 1000 terms with a limit of 999: %v", err)
 	}
 }
+
+// TestSum: the sum over other columns is the column's own table, with the noise of as many cells.
+func TestSum(t *testing.T) {
+	m := Measurement{Cols: []int{2, 0}, Counts: []float64{1, 2, 3, 4, 5, 6}, Sigma: 2}
+	sizes := []int{3, 9, 2}
+	for at, want := range [][]float64{{6, 15}, {5, 7, 9}} {
+		got := m.Sum(sizes, at)
+		if !slices.Equal(got.Counts, want) || !slices.Equal(got.Cols, m.Cols[at:at+1]) {
+			t.Errorf("column %d: %v of %v, want %v", at, got.Counts, got.Cols, want)
+		}
+		if math.Abs(got.Noise()-m.Noise()) > 1e-12 || math.Abs(m.Noise()-2*math.Sqrt(6)) > 1e-12 {
+			t.Errorf("column %d: noise %v of all cells, want %v", at, got.Noise(), m.Noise())
+		}
+	}
+}

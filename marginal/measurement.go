@@ -39,6 +39,25 @@ func Average(a, b Measurement) Measurement {
 	return out
 }
 
+// Sum is the measurement of column Cols[at] by itself, summed over the others: counts and variances
+// add up. m has one Sigma and no Groups; sizes are the codes of every column.
+func (m *Measurement) Sum(sizes []int, at int) Measurement {
+	inner := 1
+	for _, c := range m.Cols[at+1:] {
+		inner *= sizes[c]
+	}
+	k := sizes[m.Cols[at]]
+	out := Measurement{Cols: []int{m.Cols[at]}, Counts: make([]float64, k),
+		Sigma: m.Sigma * math.Sqrt(float64(len(m.Counts)/k))}
+	for i, x := range m.Counts {
+		out.Counts[i/inner%k] += x
+	}
+	return out
+}
+
+// Noise is the standard deviation of the sum of the cells: the root of the sum of their variances.
+func (m *Measurement) Noise() float64 { return math.Sqrt(m.variance()) }
+
 // Shape is the number of codes or groups of each of Cols; sizes are the codes of every column.
 func (m *Measurement) Shape(sizes []int) []int { return sizesOf(m.sizes(sizes), m.Cols) }
 

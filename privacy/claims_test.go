@@ -44,7 +44,7 @@ func TestClaimPages(t *testing.T) {
 	}
 	var released []string
 	for _, dir := range []string{".", "bins", "database", "distance", "laplace", "text", "vote",
-		"gradient", "gradient/clipped", "threshold"} {
+		"gradient", "gradient/clipped", "threshold", "randomized"} {
 		released = append(released, mechanisms(t, dir)...)
 	}
 	if len(released) < 14 {

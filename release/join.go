@@ -69,6 +69,9 @@ func Join(ctx context.Context, models []*Model, o JoinOptions) (*Model, error) {
 	for i, m := range models {
 		p, ok := m.params.(*Marginal)
 		switch {
+		case m.Claim.Local:
+			return refuse("%s is of randomised answers: fit the answers of all in one (decoy fit "+
+				"--randomized)", o.Names[i])
 		case len(m.Parties) > 0:
 			return refuse("%s is a joint model itself: join the models it was made of", o.Names[i])
 		case !ok || len(p.Measured) == 0:

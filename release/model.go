@@ -34,7 +34,8 @@ var (
 const formatVersion = 1
 
 // Claim is the privacy guarantee of a model and of everything sampled from it: (Epsilon,
-// Delta)-differential privacy for the neighbouring relation of one unit.
+// Delta)-differential privacy for the neighbouring relation of one unit; if it is Local, of each
+// answer too that the model was made of.
 type Claim struct {
 	Epsilon   float64              `json:"epsilon"`
 	Delta     float64              `json:"delta"`
@@ -44,11 +45,17 @@ type Claim struct {
 	MaxRowsPerUnit int    `json:"max_rows_per_unit,omitempty"` // with Unit
 	// of a joint model: whether a unit may have rows at several parties
 	People People `json:"people,omitempty"`
+	// of randomised answers: each row was answered for with noise before anything was collected
+	Local bool `json:"local,omitempty"`
 }
 
 // String is the claim as a sentence.
 func (c Claim) String() string {
-	return fmt.Sprintf("(ε = %v, δ = %v)-differential privacy under %s", c.Epsilon, c.Delta,
+	local := ""
+	if c.Local {
+		local = "local "
+	}
+	return fmt.Sprintf("(ε = %v, δ = %v)-%sdifferential privacy under %s", c.Epsilon, c.Delta, local,
 		c.relation())
 }
 

@@ -143,13 +143,8 @@ func jointTables(
 		p.n += r
 	}
 	p.compare(all)
-	h, party := len(rows), len(sizes)
+	h := len(rows)
 	out := []marginal.Measurement{p.partyCounts(parties)}
-	cliques := [][]int{{party}}
-	type offered struct {
-		marginal.Measurement
-		signal float64
-	}
 	var wider []offered
 	for _, c := range all {
 		part := 0.5
@@ -164,7 +159,7 @@ func jointTables(
 		}
 		of := func(m marginal.Measurement) {
 			if len(c.cols) == 1 {
-				out, cliques = append(out, m), append(cliques, m.Cols)
+				out = append(out, m)
 			} else {
 				wider = append(wider, offered{m, signal})
 			}
@@ -176,17 +171,34 @@ func jointTables(
 		of(weighted(m, 1-part))
 		of(weighted(p.slices(c), part))
 	}
-	slices.SortStableFunc(wider, func(a, b offered) int { return cmp.Compare(b.signal, a.signal) })
-	sizes = append(slices.Clone(sizes), h)
-	for _, m := range wider {
-		more := append(cliques[:len(cliques):len(cliques)], m.Cols)
-		cells, err := marginal.TreeCells(sizes, more)
-		if err == nil && cells <= maxJointCells {
-			out, cliques = append(out, m.Measurement), more
-		}
+	return withWider(append(slices.Clone(sizes), h), out, wider, maxJointCells)
+}
+
+// offered is a marginal over several columns, by how many rows it differs from independence.
+type offered struct {
+	marginal.Measurement
+	signal float64
+}
+
+// withWider adds to marginals of columns of these sizes wider ones, those with the largest signals
+// first, as long as the junction tree has no more than most cells. The error is that of a tree that
+// is too large without.
+func withWider(
+	sizes []int, out []marginal.Measurement, wider []offered, most int,
+) ([]marginal.Measurement, error) {
+	var cliques [][]int
+	for _, m := range out {
+		cliques = append(cliques, m.Cols)
 	}
 	if _, err := marginal.TreeCells(sizes, cliques); err != nil {
 		return nil, err
+	}
+	slices.SortStableFunc(wider, func(a, b offered) int { return cmp.Compare(b.signal, a.signal) })
+	for _, m := range wider {
+		more := append(cliques[:len(cliques):len(cliques)], m.Cols)
+		if marginal.TreeFits(sizes, more, float64(most)) {
+			out, cliques = append(out, m.Measurement), more
+		}
 	}
 	return out, nil
 }
@@ -326,7 +338,8 @@ func (p *pooled) independent(m marginal.Measurement) []float64 {
 	out := []float64{1}
 	for i, col := range m.Cols {
 		shares := p.share[col]
-		if g := m.Groups[i]; g != nil {
+		if m.Groups != nil && m.Groups[i] != nil {
+			g := m.Groups[i]
 			of := make([]float64, int(slices.Max(g))+1)
 			for code, x := range shares {
 				of[g[code]] += x

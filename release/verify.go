@@ -32,7 +32,8 @@ func (v Verification) agrees() bool {
 // within the claim, by the accountant and by package derive; unit, schema and parameters as the
 // ledger and the manifest say. What it cannot check is that the binary which wrote the file ran the
 // mechanisms it logged: that is what the audit and the source are for. Of a joint model, each
-// party's claim is checked so, and the joint one by theirs. Errors wrap [ErrClaim].
+// party's claim is checked so, and the joint one by theirs. A local claim has no ledger to check.
+// Errors wrap [ErrClaim].
 func (m *Model) Verify(price accountant.Pricer) (Verification, error) {
 	if m.Parameters.SHA256 != digest(m.raw) || m.Parameters.Bytes != len(m.raw) {
 		return Verification{Claim: m.Claim}, fmt.Errorf(
@@ -40,6 +41,9 @@ func (m *Model) Verify(price accountant.Pricer) (Verification, error) {
 	}
 	if len(m.Parties) > 0 {
 		return m.verifyJoint(price)
+	}
+	if m.Claim.Local {
+		return m.verifyCollected()
 	}
 	return m.verifyRun(price)
 }

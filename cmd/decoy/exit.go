@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/collect"
 	"github.com/decoy-dp/decoy/datasets"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
@@ -62,7 +63,8 @@ func exitCode(err error) int {
 	case errors.As(err, &usage),
 		is(schema.ErrInvalid, accountant.ErrBudgetRange, synth.ErrConfig, ledger.ErrMismatch,
 			datasets.ErrUnknown, datasets.ErrNotEmbedded,
-			workload.ErrInvalid, release.ErrImpossible, release.ErrNotExact, release.ErrJoin):
+			workload.ErrInvalid, release.ErrImpossible, release.ErrNotExact, release.ErrJoin,
+			collect.ErrForm):
 		return exitUsage
 	}
 	return exitError

@@ -4,6 +4,7 @@ import "github.com/spf13/cobra"
 
 func fitCommand(t *terminal) *cobra.Command {
 	g := &generate{}
+	var answers string
 	cmd := manual{
 		operands: "INPUT  private table, .csv, .parquet or .arrow; - (CSV on standard input),\n" +
 			"       arrow:- (Arrow) and sc://HOST/TABLE need --ledger",
@@ -17,7 +18,7 @@ wrote icu.model
 $ decoy verify icu.model
 $ decoy sample icu.model --rows 1000 --out synthetic.csv
 `}.document(&cobra.Command{
-		Use:   "fit INPUT|--dataset NAME [--schema S] --epsilon E --model FILE [flags]",
+		Use:   "fit INPUT|--dataset NAME|--randomized ANSWERS [--schema S] --epsilon E --model FILE",
 		Short: "fit a model to a private table",
 		Long: `Fit a model to a private table under (epsilon, delta)-differential privacy and keep it in
 one file, which may be given away: it holds no private row, and carries the guarantee and the
@@ -28,13 +29,21 @@ then, except that a run whose rows cannot be read is void and costs nothing, unl
 strict (decoy ledger limit --strict).
 
 Without --schema a third of the budget buys one in the same run, as decoy generate does, and it is
-kept beside FILE.`,
+kept beside FILE.
+
+--randomized fits a model to answers that were made private before they were collected, with the
+schema and the epsilon that their form had; it costs nothing (decoy help collect).`,
 		Args: operands("INPUT?"),
 	})
 	g.addFit(cmd, t, "model `FILE` to write (required)")
+	cmd.Flags().StringVar(&answers, "randomized", "", "in place of INPUT, the lines that respondents "+
+		"handed over, `ANSWERS.csv` (decoy collect)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := need(cmd, "model"); err != nil {
 			return err
+		}
+		if cmd.Flags().Changed("randomized") {
+			return g.fitAnswers(cmd, t, answers, args)
 		}
 		return g.run(cmd, t, args)
 	}

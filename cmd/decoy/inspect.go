@@ -104,7 +104,11 @@ func (s shownModel) text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "made\t%s by %s, method %s\n", stamp(m.Created), spelling.Visible(m.Tool),
 		spelling.Visible(m.Method))
-	fmt.Fprintf(w, "rows\t%.1f, a noisy count\n", m.Rows)
+	if m.Claim.Local {
+		fmt.Fprintf(w, "answers\t%.0f\n", m.Rows)
+	} else {
+		fmt.Fprintf(w, "rows\t%.1f, a noisy count\n", m.Rows)
+	}
 	fmt.Fprintf(w, "schema\t%s, SHA-256 %s\n", sizeText(len(m.Schema().Columns), cells(m.Schema())),
 		spelling.Visible(m.SchemaSHA256))
 	fmt.Fprintf(w, "parameters\t%s, %s\n", spelling.Visible(m.Parameters.Kind),
@@ -122,7 +126,7 @@ func (s shownModel) text(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	columnsOf(m.Schema()).text(w)
-	if len(m.Parties) == 0 {
+	if len(m.Ledger) > 0 {
 		fmt.Fprintln(w)
 		runsText(w, runsOf(&ledger.Ledger{Entries: m.Ledger}))
 	}

@@ -69,8 +69,8 @@ func TestEveryResultIsJSON(t *testing.T) {
 			t.Errorf("decoy %s --json: %s", line, out)
 		}
 	}
-	files := []string{"generate", "fit", "join", "sample", "predict", "release", "serve",
-		"schema draft", "schema import", "schema export", "datasets export", "config schema",
+	files := []string{"generate", "fit", "join", "collect", "sample", "predict", "release",
+		"serve", "schema draft", "schema import", "schema export", "datasets export", "config schema",
 		"ledger limit"}
 	verbs(func(c *cobra.Command) {
 		name := strings.TrimPrefix(c.CommandPath(), "decoy ")

@@ -73,9 +73,10 @@ The three commands to begin with:
 	config.AddCommand(configShowCommand(t), configSchemaCommand(t), configSettingsCommand(t))
 
 	root.AddCommand(generateCommand(t), fitCommand(t), sampleCommand(t), batchCommand(t),
-		planCommand(t), joinCommand(t), analyzeCommand(t), inspectCommand(t), queries, releaseCommand(t),
-		verifyCommand(t), trainCommand(t), predictCommand(t), validateCommand(t), auditCommand(t),
-		evaluateCommand(t), schema, ledger, serveCommand(t), datasets, config, versionCommand(t))
+		planCommand(t), joinCommand(t), collectCommand(t), analyzeCommand(t), inspectCommand(t), queries,
+		releaseCommand(t), verifyCommand(t), trainCommand(t), predictCommand(t), validateCommand(t),
+		auditCommand(t), evaluateCommand(t), schema, ledger, serveCommand(t), datasets, config,
+		versionCommand(t))
 	help := helpCommand(t)
 	root.SetHelpCommand(help)
 	root.AddCommand(help)

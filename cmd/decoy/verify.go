@@ -43,7 +43,9 @@ Of a signed release (decoy release) it checks first that the archive is what the
 byte for byte, then the guarantee of the model inside, then that the model gives the table inside
 with the seed that the release states.
 
-Of a joint model (decoy join), each party's guarantee is checked so, and the joint one by theirs.
+Of a joint model (decoy join), each party's guarantee is checked so, and the joint one by theirs. A
+model of randomised answers (decoy fit --randomized) has no ledger: its guarantee was kept, or not,
+where each answer was made (decoy collect), and is only repeated.
 
 It cannot tell whether the program that wrote the file ran the mechanisms that it logged.`,
 		Args: operands("MODEL"),
@@ -119,7 +121,12 @@ func verifyModel(path string, m *release.Model) (result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if len(m.Parties) == 0 {
+	switch {
+	case m.Claim.Local:
+		return statedLocal{v.Claim, "schema and parameters as the manifest states them; there is no " +
+			"ledger, as each respondent keeps their own",
+			"that every answer was randomised: each respondent knows it of their own"}, nil
+	case len(m.Parties) == 0:
 		return verifiedRun(v, m.Ledger), nil
 	}
 	out := verifiedJoint{Claim: v.Claim}
@@ -129,6 +136,19 @@ func verifyModel(path string, m *release.Model) (result, error) {
 		out.Parties = append(out.Parties, one)
 	}
 	return out, nil
+}
+
+// statedLocal is the claim of a model of randomised answers.
+type statedLocal struct {
+	Claim      release.Claim `json:"claim"`
+	Checked    string        `json:"checked"`
+	NotChecked string        `json:"not_checked"`
+}
+
+func (v statedLocal) text(w io.Writer) {
+	fmt.Fprintf(w, "stated\t%v\n", v.Claim)
+	fmt.Fprintf(w, "checked\t%s\n", v.Checked)
+	fmt.Fprintf(w, "not checked\t%s\n", v.NotChecked)
 }
 
 func (v verifiedJoint) text(w io.Writer) {

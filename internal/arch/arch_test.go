@@ -71,6 +71,7 @@ var allowed = map[string][]string{
 	"privacy/blocks": {
 		"privacy", "privacy/internal/access", "privacy/vote", "table", "noise", "accountant",
 	},
+	"privacy/randomized": {"privacy", "privacy/internal/access", "noise", "accountant"},
 	"privacy/vote/datadependent": {
 		"privacy", "privacy/internal/access", "privacy/vote", "table", "internal/disk",
 	},
@@ -171,6 +172,9 @@ var allowed = map[string][]string{
 		"schema", "table", "accountant", "accountant/calibrate", "privacy", "privacy/blocks",
 		"privacy/query", "privacy/vote", "eval",
 	},
+	"collect": {
+		"schema", "accountant", "ledger", "privacy", "privacy/randomized", "marginal", "release",
+	},
 	"datasets":                       {"internal/spelling", "schema", "table"},
 	"datasets/internal/cohort":       {},
 	"datasets/internal/cohort/write": {"datasets/internal/cohort"},
@@ -186,7 +190,7 @@ var allowed = map[string][]string{
 	"internal/cmd/bench": {
 		"infer", "schema", "table", "accountant", "ledger", "privacy", "privacy/text", "release",
 		"synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "train", "workload",
-		"configs", "eval",
+		"collect", "configs", "eval",
 	},
 	"internal/job": {
 		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "release", "synth",
@@ -206,7 +210,7 @@ var allowed = map[string][]string{
 		"accountant/pld",
 		"accountant/zcdp", "ledger", "ledger/excerpt", "ledger/limit", "ledger/signature",
 		"privacy", "privacy/text",
-		"release", "release/signed", "synth", "synth/all", "configs",
+		"release", "release/signed", "synth", "synth/all", "collect", "configs",
 		"infer", "schema/exchange", "datasets", "eval", "attack",
 		"eval/report", "eval/publish", "privacy/vote", "train", "validate", "workload",
 	},

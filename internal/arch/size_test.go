@@ -35,6 +35,7 @@ var claims = []claim{
 	{"`schema infer`", []string{"privacy/text"}, nil, 435},
 	{"`pategan`", []string{"privacy/vote"}, nil, 515},
 	{"`validate`", []string{"privacy/blocks"}, nil, 140},
+	{"`collect`: randomised answers", []string{"privacy/randomized"}, nil, 180},
 	{"`wgan`, by default: certificates, the critic, its kernels",
 		[]string{"privacy/gradient", "gan/critic"}, nil, 2660},
 	{"`wgan`'s other modes: box, thesis, ball, a penalty at private rows",

@@ -194,6 +194,51 @@ var mutants = []mutant{
 		"./privacy/blocks TestMeasureRefuses",
 	},
 	{
+		"a randomised answer is not charged", "privacy/randomized/randomized.go",
+		"access.Once(accountant.Laplace{Epsilon: epsilon})", "nil",
+		"./privacy/randomized TestAnswerRefuses",
+	},
+	{
+		"a randomised answer is drawn with twice its ε", "privacy/randomized/randomized.go",
+		"noise.Select(rows.Source, scores, epsilon)", "noise.Select(rows.Source, scores, 2*epsilon)",
+		"./privacy/randomized TestAnswer",
+	},
+	{
+		"the true cell has twice its score", "privacy/randomized/randomized.go", "scores[truth] = 1",
+		"scores[truth] = 2", "./privacy/randomized TestSmallTables",
+	},
+	{
+		"a set has the true cell for certain", "privacy/randomized/randomized.go",
+		"answer[i] = int64(named)", "answer[i] = max(int64(named), 1-scores[0])",
+		"./privacy/randomized TestSmallTables",
+	},
+	{
+		"answers about people whose number is secret", "privacy/randomized/randomized.go",
+		"s.Neighbours().Adjacency != accountant.ReplaceOne", "false",
+		"./privacy/randomized TestAnswerRefuses",
+	},
+	{
+		"an answer about many rows", "privacy/randomized/randomized.go", "rows.Table().Rows() != 1",
+		"false", "./privacy/randomized TestAnswerRefuses",
+	},
+	{
+		"a respondent answers twice", "collect/form.go", "o.Run = f.runOf(before)", "_ = before",
+		"./collect TestOneAnswer",
+	},
+	{
+		"a second answer takes the next name", "collect/form.go",
+		"r.Run == name && r.Status == ledger.StatusVoid", "r.Run == name",
+		"./collect TestOneAnswer",
+	},
+	{
+		"estimates are not debiased", "collect/tally.go", "n * (lambda - q) / (p - q)", "n * lambda",
+		"./collect TestMeasurementsVary",
+	},
+	{
+		"a local claim with a ledger", "release/collected.go", "len(m.Ledger) > 0 ||", "",
+		"./collect TestFit",
+	},
+	{
 		"a distance has half its sensitivity", "privacy/distance/distance.go", "delta += l1",
 		"delta += l1 / 2", "./privacy/distance TestSmallTables",
 	},

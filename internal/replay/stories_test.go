@@ -133,6 +133,14 @@ func TestVerbs(t *testing.T) {
 			"? validate in.csv --schema in.yaml --epsilon 1 --statistic mean:nothing",
 			"ledger show in.csv.ledger",
 		}, everywhere},
+		{"collect", []string{
+			"collect in.csv --schema in.yaml --epsilon 2 --out a.csv",
+			"? collect in.csv --schema in.yaml --epsilon 2 --out b.csv",
+			"collect in.csv --schema small.yaml --epsilon 1",
+			"fit --randomized a.csv --schema in.yaml --epsilon 2 --model m.decoy",
+			"verify m.decoy",
+			"ledger show in.csv.ledger",
+		}, []string{"respondent"}},
 		{"evaluate", []string{
 			"evaluate --train in.csv --synthetic syn.csv --schema in.yaml --epsilon 1 --target died",
 			"evaluate --holdout in.csv --synthetic syn.csv --schema in.yaml --epsilon 1 --target died " +

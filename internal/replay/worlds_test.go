@@ -114,6 +114,10 @@ func worlds() []world {
 			columns},
 		{"nobody", strict, file(false), []neighbour{{name: "one row", table: file(false, one)}}, columns},
 		{"no unit", units, file(true), []neighbour{{name: "one row", table: file(true, one)}}, columns},
+		{"respondent", lenient, file(false, x[0]), []neighbour{
+			{name: "another row", table: file(false, one)},
+			{name: "an unparsable cell", table: file(false, cell)},
+		}, columns},
 		{"related", lenient, file(false, kept...), breaks, related},
 	}
 }

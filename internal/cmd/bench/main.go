@@ -9,6 +9,7 @@
 //	go run ./internal/cmd/bench schemas -tables DIR [-runs 60]
 //	go run ./internal/cmd/bench constraints [-rows 1000000]
 //	go run ./internal/cmd/bench join -table adult.csv -schema adult.yaml [-by education]
+//	go run ./internal/cmd/bench collect -table adult.csv -schema adult.yaml -rows 10000 -epsilon 2
 //	go run ./internal/cmd/bench intervals [-variant mst] [-rows 10000] [-epsilon 1]
 //	go run ./internal/cmd/bench timed [-runs 5] COMMAND ARGUMENTS...
 //
@@ -16,8 +17,9 @@
 // worth; train how well private classifiers predict; queries the time and error of answers to
 // workloads on tables drawn here; schemas how good schemas are that are bought of public tables;
 // constraints whether methods keep those of a schema, and what it costs; join how good a model is
-// that several parties' models are joined to; intervals how often confidence intervals hold the
-// truth; timed the time and memory of a command. Noise is secret and fresh in each run.
+// that several parties' models are joined to; collect how good one of randomised answers is;
+// intervals how often confidence intervals hold the truth; timed the time and memory of a command.
+// Noise is secret and fresh in each run.
 package main
 
 import (
@@ -36,11 +38,11 @@ import (
 func main() {
 	verbs := map[string]func([]string) error{
 		"methods": methods, "queries": queries, "schemas": schemas, "constraints": constraints,
-		"join": join, "intervals": intervals, "timed": timed, "train": trained,
+		"join": join, "collect": collected, "intervals": intervals, "timed": timed, "train": trained,
 	}
 	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "bench: the first argument is methods, train, queries, schemas, "+
-			"constraints, join, intervals or timed")
+			"constraints, join, collect, intervals or timed")
 		os.Exit(2)
 	}
 	if err := verbs[os.Args[1]](os.Args[2:]); err != nil {

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/collect"
+	"github.com/decoy-dp/decoy/configs"
+	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/privacy"
+)
+
+func collectCommand(t *terminal) *cobra.Command {
+	r := &jobFlags{}
+	cmd := manual{
+		operands: "ROW  your own row, .csv with a header or .parquet; - is CSV on standard input\n" +
+			"     (then --ledger is required)",
+		exits: []int{exitBudget, exitLocked, exitData},
+		session: `
+$ decoy datasets export icu-mortality --out icu.csv --schema-out icu.yaml
+$ head -n 2 icu.csv > me.csv
+$ decoy collect me.csv --schema icu.yaml --epsilon 2 --out answer.csv
+`}.document(&cobra.Command{
+		Use:   "collect ROW --schema S --epsilon E [--out ANSWER.csv]",
+		Short: "answer a survey about yourself, with noise put in before anybody sees it",
+		Long: `Answer a survey whose asker you need not trust: you run this on your own machine, on a table of one
+row, yours, and hand over the one line that it prints. Nothing else leaves.
+
+S and E are what the asker publishes. The line answers one question, drawn at random: which category
+or bin you have in one column, or in a pair of columns. The answer is drawn at random as well
+(randomised response), so that whatever your row is, this line would have come out with a
+probability that differs by a factor of at most e^E. That is the local guarantee, and it is about
+one answer: a second one to the same form is refused by the ledger beside ROW. A copy of ROW
+elsewhere has another ledger: two answers tell twice as much.
+
+The asker gathers lines and runs 'decoy fit --randomized' (decoy help collect).`,
+		Args: operands("ROW"),
+	})
+	f := cmd.Flags()
+	f.Float64Var(&r.Epsilon, "epsilon", 0, "what the answer may tell, `E`, as the asker publishes it "+
+		"(required, > 0)")
+	f.StringVar(&r.Schema, "schema", "", "schema `FILE` of the asker (required)")
+	f.StringVar(&r.Out, "out", job.Standard, "answer `ANSWER.csv` to write; - is standard output")
+	r.addAccount(cmd, "default ROW.ledger")
+	addForce(cmd, t)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.answer(cmd, t, args[0]) }
+	return cmd
+}
+
+// answer runs collect.
+func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, input string) error {
+	j.Adjacency = accountant.ReplaceOne.String()
+	if err := j.checkBudget(cmd); err != nil {
+		return err
+	}
+	required := []string{"schema"}
+	if cmd.Flags().Changed("out") {
+		required = append(required, "out")
+	}
+	if err := need(cmd, required...); err != nil {
+		return err
+	}
+	form, err := formOf(j.Job)
+	if err != nil {
+		return err
+	}
+	rows, l, err := j.private("ROW", input, []job.NamedPath{job.At("--out", j.Out)},
+		[]job.NamedPath{configPath(cmd)})
+	if err != nil {
+		return err
+	}
+	j.sayNotes(t)
+	account := j.account(t, l, input)
+	if err := account.Begin("collect", j.Out); err != nil {
+		return err
+	}
+	file, err := t.create("--out", j.Out, job.ReleaseMode)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	_, s, err := form.Answer(cmd.Context(), rows, collect.Options{Options: account.Options(j.Job),
+		Deliver: func(a collect.Answer) error {
+			t.say("asked: %s, drawn at random", strings.Join(a.Asked(), " and "))
+			t.say("answered: %s", odds(a))
+			t.say("guarantee: %v: the line would be at most %s times as likely, or as unlikely, had you "+
+				"any other row", form.Claim(), job.Short(math.Exp(j.Epsilon)))
+			account.SayTotal()
+			return t.deliver(file, "", func(w io.Writer) error {
+				_, err := a.WriteTo(w)
+				return err
+			})
+		}})
+	if errors.Is(err, privacy.ErrRun) {
+		return &job.Reworded{Text: fmt.Sprintf("this form is answered already, as %s says: a second "+
+			"answer would tell more than epsilon %v; nothing is spent", l.Path(), j.Epsilon),
+			Err: accountant.ErrBudget}
+	}
+	if err != nil {
+		return account.Explain(err, s != nil)
+	}
+	t.sayIgnored("", s.Report().Ignored)
+	return nil
+}
+
+// odds says how an answer was drawn.
+func odds(a collect.Answer) string {
+	cells, own, other := a.Odds()
+	percent := func(p float64) string { return job.Short(math.Round(1e4*p)/100) + " %" }
+	if len(a.Named) == 1 && own != .5 {
+		return fmt.Sprintf("one of %d cells: yours with probability %s, any other with %s", cells,
+			percent(own), percent(other))
+	}
+	return fmt.Sprintf("%d of %d cells: yours was named with probability %s, any other with %s",
+		len(a.Named), cells, percent(own), percent(other))
+}
+
+// formOf is the form of --schema and --epsilon.
+func formOf(j configs.Job) (*collect.Form, error) {
+	s, err := job.LoadSchema(j.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return collect.NewForm(s, j.Epsilon)
+}
+
+// ofAnswers are the flags of 'fit --randomized'.
+var ofAnswers = []string{"randomized", "schema", "epsilon", "model", "force", "quiet", "config"}
+
+// fitAnswers fits a model to a file of answers.
+func (j *jobFlags) fitAnswers(cmd *cobra.Command, t *terminal, path string, args []string) error {
+	if len(args) > 0 {
+		return usagef("--randomized takes the place of INPUT")
+	}
+	var other error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if typedNow(cmd, f.Name) && !slices.Contains(ofAnswers, f.Name) && other == nil {
+			other = usagef("--%s is for a private table: answers are noise already, and cost nothing",
+				f.Name)
+		}
+	})
+	if other != nil {
+		return other
+	}
+	if err := errors.Join(need(cmd, "randomized", "schema"), j.checkBudget(cmd)); err != nil {
+		return err
+	}
+	form, err := formOf(j.Job)
+	if err != nil {
+		return err
+	}
+	if err := job.Readable(path); err != nil {
+		return err
+	}
+	if err := job.Distinct([]job.NamedPath{job.At("--model", j.Model)}, []job.NamedPath{
+		job.At("--randomized", path), job.At("--schema", j.Schema), configPath(cmd)}); err != nil {
+		return err
+	}
+	tally, err := readAnswers(form, path)
+	if err != nil {
+		return err
+	}
+	out, err := t.create("--model", j.Model, job.ReleaseMode)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	shown := t.progress()
+	m, err := tally.Fit(cmd.Context(), tool(), shown.of("fitting the model"))
+	shown.finish()
+	if err != nil {
+		return err
+	}
+	t.sayGuarantee(m)
+	return t.deliver(out, fmt.Sprintf(": of %s", plural(tally.Answers, "answer", "answers")), m.Write)
+}
+
+func readAnswers(form *collect.Form, path string) (*collect.Tally, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, job.Bare(path, err)
+	}
+	defer f.Close()
+	tally, err := form.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return tally, nil
+}

@@ -1,0 +1,150 @@
+// Package collect is a survey whose asker is not trusted: what is asked of a respondent, the line
+// that a respondent hands over, and the tables that many such lines estimate. A respondent's row is
+// seen by package privacy/randomized only; lines are public.
+package collect
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/randomized"
+	"github.com/decoy-dp/decoy/release"
+	"github.com/decoy-dp/decoy/schema"
+)
+
+// ErrForm is wrapped by every error about what is asked.
+var ErrForm = errors.New("it cannot be asked of respondents")
+
+// maxQuestions bounds the questions of a form: those about 1,447 columns.
+const maxQuestions = 1 << 20
+
+// Form is what a collector publishes: a schema and ε, from which all else follows. It is immutable.
+type Form struct {
+	schema  *schema.Schema
+	epsilon float64   // of each respondent
+	lists   [][][]int // of questions: of one column, and, if there are any, of two
+	sizes   []int
+}
+
+// NewForm asks each respondent one question: with probability 1/2 about one column, else about one
+// pair of columns, each as likely as any other. A pair of more than [randomized.MaxCells] cells is
+// not asked.
+//
+// Errors wrap ErrForm: a schema with an id column, with bins that are bought, or a column of too
+// many codes; more than 1,447 columns. That of an ε out of range wraps accountant.ErrBudgetRange.
+func NewForm(s *schema.Schema, epsilon float64) (*Form, error) {
+	fail := func(format string, args ...any) (*Form, error) {
+		return nil, fmt.Errorf("collect: %s: %w", fmt.Sprintf(format, args...), ErrForm)
+	}
+	d, sizes := len(s.Columns), s.Sizes()
+	if err := (accountant.Budget{Epsilon: epsilon}).Validate(); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.Unit != "":
+		return fail("the schema has the id column %q, and a respondent, who is one row, gives no id",
+			s.Unit)
+	case len(s.Buys()) > 0:
+		return fail("the bins of column %q are to be bought (bins: dp), which needs a whole table",
+			s.Columns[s.Buys()[0]].Name)
+	case d*(d+1)/2 > maxQuestions:
+		return fail("%d columns have more than %d questions", d, maxQuestions)
+	}
+	f := &Form{schema: s.Clone(), epsilon: epsilon, sizes: sizes}
+	var columns, pairs [][]int
+	for a := range sizes {
+		if _, err := randomized.Cells(sizes, []int{a}); err != nil {
+			return fail("column %q has %d codes, at most %d can be asked: give it fewer bins",
+				s.Columns[a].Name, sizes[a], randomized.MaxCells)
+		}
+		columns = append(columns, []int{a})
+		for b := a + 1; b < d; b++ {
+			if _, err := randomized.Cells(sizes, []int{a, b}); err == nil {
+				pairs = append(pairs, []int{a, b})
+			}
+		}
+	}
+	f.lists = [][][]int{columns}
+	if len(pairs) > 0 {
+		f.lists = append(f.lists, pairs)
+	}
+	return f, nil
+}
+
+// id names the form: 16 hexadecimal digits, which stand in every answer.
+func (f *Form) id() string {
+	return digest(fmt.Sprintf("form %s %v", f.schema.Fingerprint(), f.epsilon))
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte("decoy collect 1 " + text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Claim is the guarantee of each answer, whatever the collector does with it.
+func (f *Form) Claim() release.Claim { return release.LocalClaim(f.epsilon) }
+
+// runOf names the run of a respondent's answer: a ledger takes a name once, and so one answer to a
+// form. A run of the name that is void, since its row could not be read, has answered nothing, and
+// leaves the next name.
+func (f *Form) runOf(l *ledger.Ledger) string {
+	runs := l.Runs()
+	for attempt := 0; ; attempt++ {
+		name := digest(fmt.Sprintf("answer %s %d", f.id(), attempt))
+		if !slices.ContainsFunc(runs, func(r ledger.Summary) bool {
+			return r.Run == name && r.Status == ledger.StatusVoid
+		}) {
+			return name
+		}
+	}
+}
+
+// Method is the name of an answer in the respondent's ledger.
+const Method = release.MethodCollect
+
+// Options of [Form.Answer].
+type Options struct {
+	privacy.Options // Ledger, Journal, Resume, Outputs, Tool; the rest is filled in
+	// makes the answer durable: the run is closed after it. May be nil
+	Deliver func(Answer) error
+}
+
+// Answer asks a respondent: rows is a table of one row, theirs, and o.Ledger their account, which
+// pays ε for one answer to a form (nil: nobody keeps one). It is what the respondent runs.
+//
+// A second answer to the form wraps privacy.ErrRun, and has read nothing. Errors before the
+// reservation have spent nothing; the session is nil then.
+func (f *Form) Answer(
+	ctx context.Context, rows *privacy.Rows, o Options,
+) (Answer, *privacy.Session, error) {
+	o.Budget = accountant.Budget{Epsilon: f.epsilon}
+	o.Adjacency = accountant.ReplaceOne
+	o.Plan = accountant.Composition{{Event: accountant.Laplace{Epsilon: f.epsilon}, Count: 1}}
+	o.Price, o.Method, o.Program = nil, Method, o.Tool
+	if o.Ledger != nil {
+		before, err := o.Ledger.Read()
+		if err != nil {
+			return Answer{}, nil, err
+		}
+		o.Run = f.runOf(before)
+	}
+	s, err := privacy.Open(ctx, rows, o.Options)
+	if err != nil {
+		return Answer{}, nil, err
+	}
+	reply, err := randomized.Answer(s, f.lists, f.epsilon)
+	a := Answer{form: f, Reply: reply}
+	return a, s, s.Finish(err, func() error {
+		if o.Deliver == nil {
+			return nil
+		}
+		return o.Deliver(a)
+	})
+}
