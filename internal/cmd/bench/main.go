@@ -11,6 +11,7 @@
 //	go run ./internal/cmd/bench join -table adult.csv -schema adult.yaml [-by education]
 //	go run ./internal/cmd/bench collect -table adult.csv -schema adult.yaml -rows 10000 -epsilon 2
 //	go run ./internal/cmd/bench intervals [-variant mst] [-rows 10000] [-epsilon 1]
+//	go run ./internal/cmd/bench peers -discrete DIR NAME=COMMAND...
 //	go run ./internal/cmd/bench timed [-runs 5] COMMAND ARGUMENTS...
 //
 // methods is the error of methods on public tables, and what a prediction trained on their rows is
@@ -18,7 +19,8 @@
 // workloads on tables drawn here; schemas how good schemas are that are bought of public tables;
 // constraints whether methods keep those of a schema, and what it costs; join how good a model is
 // that several parties' models are joined to; collect how good one of randomised answers is;
-// intervals how often confidence intervals hold the truth; timed the time and memory of a command.
+// intervals how often confidence intervals hold the truth; peers how good the tables of other
+// programs are; timed the time and memory of a command.
 // Noise is secret and fresh in each run.
 package main
 
@@ -38,11 +40,12 @@ import (
 func main() {
 	verbs := map[string]func([]string) error{
 		"methods": methods, "queries": queries, "schemas": schemas, "constraints": constraints,
-		"join": join, "collect": collected, "intervals": intervals, "timed": timed, "train": trained,
+		"join": join, "collect": collected, "peers": peers, "intervals": intervals, "timed": timed,
+		"train": trained,
 	}
 	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "bench: the first argument is methods, train, queries, schemas, "+
-			"constraints, join, collect, intervals or timed")
+			"constraints, join, collect, peers, intervals or timed")
 		os.Exit(2)
 	}
 	if err := verbs[os.Args[1]](os.Args[2:]); err != nil {

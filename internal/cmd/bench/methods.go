@@ -126,6 +126,12 @@ func line(t testTable, variant string, b accountant.Budget, runs int) error {
 			cells[i] = append(cells[i], x)
 		}
 	}
+	t.print(variant, fmt.Sprint(b.Epsilon), cells, "")
+	return nil
+}
+
+// print prints the scores of some runs, with a word behind them.
+func (t testTable) print(name, epsilon string, cells [7][]float64, more string) {
 	text := [7]string{3: "-", 4: "-"}
 	without := [7]bool{3: t.task.Label == "" && t.shown == nil, 4: t.task.Label == ""}
 	for i, digits := range [7]int{4, 4, 4, 4, 2, 2, 2} {
@@ -133,9 +139,8 @@ func line(t testTable, variant string, b accountant.Budget, runs int) error {
 			text[i] = spread(cells[i], digits)
 		}
 	}
-	fmt.Printf("%-30s %7v  %-22s %-22s %-22s %-22s %-18s %-20s %s\n", variant, b.Epsilon,
-		text[0], text[1], text[2], text[3], text[4], text[5], text[6])
-	return nil
+	fmt.Printf("%-30s %7s  %-22s %-22s %-22s %-22s %-18s %-20s %s%s\n", name, epsilon,
+		text[0], text[1], text[2], text[3], text[4], text[5], text[6], more)
 }
 
 // split cuts a list of variants at its commas, but not within a list of numbers, as in "wgan
@@ -173,8 +178,7 @@ func fitterOf(variant string) (synth.Fitter, error) {
 // three-way error is written as 0.
 const mostTriples = 50
 
-// once fits and scores one time: one-, two- and three-way error, AUROC, rate of the positive class,
-// seconds, seconds of CPU. A synthetic table with one class only has an AUROC of 0.5.
+// once fits and scores one time: see score; then seconds, seconds of CPU.
 func once(t testTable, f synth.Fitter, b accountant.Budget) (out [7]float64, err error) {
 	start, used := time.Now(), cpu()
 	m, err := fitted(t.train, f, b)
@@ -187,28 +191,34 @@ func once(t testTable, f synth.Fitter, b accountant.Budget) (out [7]float64, err
 		return out, err
 	}
 	out[5], out[6] = time.Since(start).Seconds(), cpu()-used
+	return out, t.score(syn, &out)
+}
+
+// score is the one-, two- and three-way error, AUROC and rate of the positive class of a synthetic
+// table. One with one class only has an AUROC of 0.5.
+func (t testTable) score(syn *table.Table, out *[7]float64) (err error) {
 	for i := range 3 {
 		if i == 2 && len(t.train.Schema().Columns) > mostTriples {
 			break
 		}
 		if out[i], err = eval.MarginalError(t.train, syn, i+1); err != nil {
-			return out, err
+			return err
 		}
 	}
 	if t.shown != nil {
 		out[3] = t.shownError(syn)
 	}
 	if t.task.Label == "" {
-		return out, nil
+		return nil
 	}
 	out[4] = rate(syn, t.task) / rate(t.train, t.task)
 	p, err := eval.TSTR(syn, t.test, t.task)
 	if errors.Is(err, eval.ErrOneClass) { // nothing can be learnt from one class
 		out[3] = .5
-		return out, nil
+		return nil
 	}
 	out[3] = p.AUROC
-	return out, err
+	return err
 }
 
 // rate is the share of the positive class.

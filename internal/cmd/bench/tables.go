@@ -211,16 +211,21 @@ func codesSchema(path string) (*schema.Schema, error) {
 		if name, err = dec.Token(); err == nil {
 			err = dec.Decode(&size)
 		}
-		c := schema.Column{Name: fmt.Sprint(name), Kind: schema.Categorical}
-		for i := range size {
-			c.Categories = append(c.Categories, strconv.Itoa(i))
-		}
-		s.Columns = append(s.Columns, c)
+		s.Columns = append(s.Columns, codesColumn(fmt.Sprint(name), size))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, s.Validate()
+}
+
+// codesColumn is a column whose categories are its codes.
+func codesColumn(name string, size int) schema.Column {
+	c := schema.Column{Name: name, Kind: schema.Categorical}
+	for i := range size {
+		c.Categories = append(c.Categories, strconv.Itoa(i))
+	}
+	return c
 }
 
 // valuesSchema makes a schema of a file that describes columns of values, with a label. Numbers
