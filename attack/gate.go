@@ -88,7 +88,7 @@ var gateCalls = []gateCall{
 			scale)
 	}, gateRun.logisticGradient},
 	{"vote", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
-		answer, _ := vote.Events(vote.GNMax{Sigma: scale}, voteBallot.Classes)
+		answer, _ := vote.Events(vote.Aggregator{Sigma: scale}, voteBallot.Classes)
 		return answer
 	}, gateRun.vote},
 }

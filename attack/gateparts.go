@@ -146,7 +146,7 @@ func (g gateRun) vote(s *privacy.Session) ([]float64, error) {
 			return nil, err
 		}
 	}
-	t, err := shards.Vote(vote.GNMax{Sigma: g.scale}, voteBallot, 0)
+	t, err := shards.Vote(vote.Aggregator{Sigma: g.scale}, voteBallot, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -266,8 +266,8 @@ var mutants = []mutant{
 	},
 	{
 		"a check has half its sensitivity", "privacy/vote/vote.go",
-		"accountant.Gaussian{NoiseMultiplier: g.check}",
-		"accountant.Gaussian{NoiseMultiplier: 2 * g.check}", "./privacy/vote TestSmallTables",
+		"accountant.Gaussian{NoiseMultiplier: a.CheckSigma}",
+		"accountant.Gaussian{NoiseMultiplier: 2 * a.CheckSigma}", "./privacy/vote TestSmallTables",
 	},
 	{
 		"a clipped row counts for two", "bounds/clip/clip.go",
@@ -564,13 +564,13 @@ var mutants = []mutant{
 	},
 	{
 		"halved noise on votes", "privacy/vote/aggregate.go",
-		"n.count, err = noise.NewRoundedGaussian(g.sigma); err",
-		"n.count, err = noise.NewRoundedGaussian(g.sigma / 2); err",
+		"n.count, err = noise.NewRoundedGaussian(a.Sigma); err",
+		"n.count, err = noise.NewRoundedGaussian(a.Sigma / 2); err",
 		"./privacy/vote TestAudit_NoiseOnVotes",
 	},
 	{
-		"inverse noise on votes", "privacy/vote/aggregate.go", "noise.NewDiscreteLaplace(g.laplace)",
-		"noise.NewDiscreteLaplace(1 / g.laplace)", "./privacy/vote TestAudit_NoiseOnVotes",
+		"inverse noise on votes", "privacy/vote/aggregate.go", "noise.NewDiscreteLaplace(a.Laplace)",
+		"noise.NewDiscreteLaplace(1 / a.Laplace)", "./privacy/vote TestAudit_NoiseOnVotes",
 	},
 	{
 		"check without noise", "privacy/vote/aggregate.go", "top+n.check.Sample(src)",
@@ -578,13 +578,12 @@ var mutants = []mutant{
 	},
 	{
 		"vote is not charged", "privacy/vote/vote.go",
-		"cost := accountant.Composition{{Event: first, Count: b.Questions}}",
-		"cost := accountant.Composition{}; _ = first", "./privacy/vote TestAudit_EveryQueryIsCharged",
+		"cost := Plan(a, b, 0)[:1]", "cost := Plan(a, b, 0)[:0]",
+		"./privacy/vote TestAudit_EveryQueryIsCharged",
 	},
 	{
 		"vote is charged once", "privacy/vote/vote.go",
-		"cost := accountant.Composition{{Event: first, Count: b.Questions}}",
-		"cost := accountant.Composition{{Event: first, Count: 1}}",
+		"cost := Plan(a, b, 0)[:1]", "cost := Plan(a, Ballot{1, b.Classes}, 0)[:1]",
 		"./privacy/vote TestAudit_EveryQueryIsCharged",
 	},
 	{

@@ -24,7 +24,7 @@ func TestReferenceCosts(t *testing.T) {
 		{"MNIST", 640, 286, 150, 40, 1e-5, 3.174}, {"SVHN", 8500, 3098, 200, 40, 1e-6, 12.667},
 		{"Adult", 1500, 524, 200, 40, 1e-5, 4.339}, {"Glyph", 12000, 10762, 500, 100, 1e-8, 10.104},
 	} {
-		a, b := ConfidentGNMax{
+		a, b := Aggregator{
 			CheckSigma: tt.sigma1,
 			Sigma:      tt.sigma2,
 			Threshold:  -1e5,
@@ -58,7 +58,7 @@ func TestReferenceCosts(t *testing.T) {
 // basic composition.
 func TestAudit_MomentsOfLaplaceVotes(t *testing.T) {
 	const queries, lambda, delta = 100, .01, 1e-5
-	plan := Plan(LNMax{Scale: 1 / lambda}, Ballot{Questions: queries, Classes: 10}, 0)
+	plan := Plan(Aggregator{Laplace: 1 / lambda}, Ballot{Questions: queries, Classes: 10}, 0)
 	got, err := pld.Epsilon(plan, delta, accountant.AddRemove)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestAudit_MomentsOfLaplaceVotes(t *testing.T) {
 	if wrong < 1.5*2*lambda*queries || got.Epsilon > .6*wrong {
 		t.Errorf("with the wrong exponent %v, exact %v", wrong, got.Epsilon)
 	}
-	mixed, err := pld.Epsilon(append(plan, Plan(GNMax{Sigma: 50},
+	mixed, err := pld.Epsilon(append(plan, Plan(Aggregator{Sigma: 50},
 		Ballot{Questions: 50, Classes: 3}, 0)...), delta, accountant.AddRemove)
 	if err != nil || mixed.Method != "pld" || mixed.Epsilon <= got.Epsilon {
 		t.Errorf("mixed noise: %+v, %v", mixed, err)

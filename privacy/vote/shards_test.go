@@ -214,7 +214,7 @@ func TestSplitRefuses(t *testing.T) {
 	if err := sh.Train(0); !errors.Is(err, privacy.ErrClosed) {
 		t.Errorf("training on a closed session: %v", err)
 	}
-	if _, err := sh.Vote(GNMax{Sigma: 5}, Ballot{Questions: 1, Classes: 2},
+	if _, err := sh.Vote(Aggregator{Sigma: 5}, Ballot{Questions: 1, Classes: 2},
 		0); !errors.Is(err, privacy.ErrClosed) {
 		t.Errorf("a vote on a closed session: %v", err)
 	}
@@ -252,12 +252,13 @@ func TestForeignTeachersTellNothing(t *testing.T) {
 	b := Ballot{Questions: 2, Classes: 2}
 	for name, teacher := range map[string]Teacher[int]{"in training": panicking{train: true},
 		"in voting": panicking{}} {
-		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), Plan(GNMax{Sigma: .01}, b, 0))
+		a := Aggregator{Sigma: .01}
+		s := open(t, testTable(t, testSchema("", 0), someRows(12), nil), Plan(a, b, 0))
 		sh := mechtest.Must(Split(s, 3, func(int) Teacher[int] { return teacher }))
 		if err := sh.Train(0); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		got, err := sh.Vote(GNMax{Sigma: .01}, b, 0)
+		got, err := sh.Vote(a, b, 0)
 		if err != nil || !slices.Equal(got.Counts, []int64{3, 0, 3, 0}) {
 			t.Errorf("%s: %v, %v", name, got.Counts, err)
 		}

@@ -102,26 +102,27 @@ func smallPlan(a Aggregator, classes int) accountant.Composition {
 
 func smallRows() []smallRow {
 	confident := func(threshold float64) Aggregator {
-		return ConfidentGNMax{CheckSigma: tiny, Threshold: threshold, Sigma: tiny}
+		return Aggregator{CheckSigma: tiny, Threshold: threshold, Sigma: tiny}
 	}
 	interactive := func(threshold float64) Aggregator {
-		return InteractiveGNMax{
+		return Aggregator{
 			CheckSigma: tiny, Threshold: threshold, Sigma: tiny,
 			Student: []float64{.75, 0, .25},
 		}
 	}
+	laplace, gaussian := Aggregator{Laplace: tiny}, Aggregator{Sigma: tiny}
 	var rows []smallRow
 	for _, n := range []int{2, 3} {
 		rows = append(
 			rows,
-			smallRow{"Vote", fmt.Sprintf("LNMax of %d", n), smallVotes(n, smallPlan(LNMax{tiny}, n),
-				smallCounts(LNMax{tiny}, n)),
+			smallRow{"Vote", fmt.Sprintf("LNMax of %d", n), smallVotes(n, smallPlan(laplace, n),
+				smallCounts(laplace, n)),
 				gatetest.LaplaceClaim(tiny, func(nb privacy.Neighbours) accountant.Event {
-					e, _ := Events(LNMax{tiny}, n)
+					e, _ := Events(laplace, n)
 					return e
 				}), gatetest.L1, nil},
-			smallRow{"Vote", fmt.Sprintf("GNMax of %d", n), smallVotes(n, smallPlan(GNMax{tiny}, n),
-				smallCounts(GNMax{tiny}, n)), voteClaim(GNMax{tiny}, n, false), gatetest.L2, nil},
+			smallRow{"Vote", fmt.Sprintf("GNMax of %d", n), smallVotes(n, smallPlan(gaussian, n),
+				smallCounts(gaussian, n)), voteClaim(gaussian, n, false), gatetest.L2, nil},
 			smallRow{"Vote", fmt.Sprintf("check of %d", n), smallVotes(n, smallPlan(confident(0), n),
 				smallCheck(confident, n)),
 				voteClaim(confident(0), n, true), gatetest.L2, nil},

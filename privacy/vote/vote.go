@@ -17,39 +17,23 @@ import (
 // MaxClasses is the most classes of a ballot.
 const MaxClasses = 256
 
-// Aggregator says how votes leave the gate: [LNMax], [GNMax], [ConfidentGNMax] or
-// [InteractiveGNMax]. Both the noise of a vote and its events come from this value. Sources:
-// Papernot et al. 2017 (arXiv 1610.05755) and 2018 (arXiv 1802.08908).
-type Aggregator interface {
-	aggregates()
-}
-
-// LNMax answers every question: each count plus discrete Laplace noise, P(x) ∝ exp(−|x|/Scale).
-type LNMax struct {
-	Scale float64 // > 0
-}
-
-// GNMax answers every question: each count plus round(N(0, Sigma²)).
-type GNMax struct {
-	Sigma float64 // > 0
-}
-
-// ConfidentGNMax answers as GNMax where the teachers agree: where max_j n_j + round(N(0,
-// CheckSigma²)) ≥ Threshold.
-type ConfidentGNMax struct {
-	CheckSigma float64 // > 0
-	Threshold  float64 // finite, in votes
-	Sigma      float64 // > 0
-}
-
-// InteractiveGNMax answers as GNMax where the teachers differ from the student: where max_j (n_j −
-// M·p_j) + round(N(0, CheckSigma²)) ≥ Threshold, M teachers, M·p_j rounded to a whole vote.
-// Elsewhere a student that is sure of its class has it confirmed: the caller may take it.
-type InteractiveGNMax struct {
-	CheckSigma float64
-	Threshold  float64
-	Sigma      float64
-	Student    []float64 // probabilities p, one a question and class, row by row; public
+// Aggregator says how votes leave the gate. Both the noise of a vote and its events come from it.
+//
+// LNMax and GNMax answer every question, each count plus discrete Laplace noise, P(x) ∝
+// exp(−|x|/Laplace), or plus round(N(0, Sigma²)). Two others answer as GNMax, but not every
+// question: Confident-GNMax where the teachers agree,
+//
+//	max_j n_j + round(N(0, CheckSigma²)) ≥ Threshold,
+//
+// and Interactive-GNMax where they differ from the student: with n_j − M·p_j in the place of n_j, M
+// teachers, M·p_j rounded to a whole vote. Elsewhere a student that is sure of its class has it
+// confirmed: the caller may take it.
+type Aggregator struct {
+	Laplace    float64   // > 0: LNMax; all else is 0
+	Sigma      float64   // > 0, unless it is LNMax
+	CheckSigma float64   // > 0: some questions only
+	Threshold  float64   // of the check, in votes: finite
+	Student    []float64 // p in [0, 1], one a question and class, row by row; public
 }
 
 // Events are the events of one question of a ballot of the given number of classes: of its answer,
@@ -62,24 +46,16 @@ type InteractiveGNMax struct {
 // because the shard that is drawn for a unit does not depend on the unit's rows
 // (docs/claims/split.md); and for units of any number of rows.
 func Events(a Aggregator, classes int) (answer, check accountant.Event) {
-	g, err := sealed(a)
-	if err != nil {
-		return accountant.Gaussian{}, nil // which no plan can hold
-	}
-	return g.events(classes)
-}
-
-func (g aggregator) events(classes int) (answer, check accountant.Event) {
 	one, two := 1.0, 1.0
 	if classes > 2 {
 		one, two = 2, math.Nextafter(math.Sqrt2, 2)
 	}
-	if g.laplace > 0 {
-		return accountant.Laplace{Epsilon: access.Up(one, g.laplace)}, nil
+	if a.Laplace > 0 {
+		return accountant.Laplace{Epsilon: access.Up(one, a.Laplace)}, nil
 	}
-	answer = accountant.Gaussian{NoiseMultiplier: access.Down(g.sigma, two)}
-	if g.checked {
-		check = accountant.Gaussian{NoiseMultiplier: g.check}
+	answer = accountant.Gaussian{NoiseMultiplier: access.Down(a.Sigma, two)}
+	if a.CheckSigma != 0 {
+		check = accountant.Gaussian{NoiseMultiplier: a.CheckSigma}
 	}
 	return answer, check
 }
@@ -115,33 +91,26 @@ type Tally struct {
 // reservation pays for fewer than passed, the first ones are answered and the rest are not.
 func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 	fail := func(err error) (Tally, error) { return Tally{}, fmt.Errorf("privacy: a vote: %w", err) }
-	g, err := sealed(a)
+	a.Student = slices.Clone(a.Student)
+	noise, err := a.noise(b)
 	if err != nil {
 		return fail(err)
 	}
-	noise, err := g.noise(b)
-	if err != nil {
-		return fail(err)
-	}
-	answer, check := g.events(b.Classes)
-	first := answer
-	if check != nil {
-		first = check
-	}
+	answer, check := Events(a, b.Classes)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	question := access.Ask("vote").
 		Ints(int64(sh.count), int64(b.Questions), int64(b.Classes)).
-		Floats(g.laplace, g.sigma, g.check, g.threshold).
-		Floats(g.student...)
-	cost := accountant.Composition{{Event: first, Count: b.Questions}}
+		Floats(a.Laplace, a.Sigma, a.CheckSigma, a.Threshold).
+		Floats(a.Student...)
+	cost := Plan(a, b, 0)[:1] // of all questions, or of their checks
 	c := access.Call{What: "teachers' votes", Of: question, Cost: cost}
 	c.Draw = func(in access.Rows, more func(accountant.Charge) error) ([]byte, error) {
 		counts := sh.votes(b, shown)
 		answered := make([]bool, b.Questions)
 		for i := range answered {
 			answered[i] = check == nil ||
-				g.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, in.Source)
+				a.passes(counts[i*b.Classes:][:b.Classes], i, int64(sh.count), noise, in.Source)
 		}
 		if check != nil {
 			if err := payAnswers(more, answer, answered); err != nil {
@@ -150,14 +119,13 @@ func (sh *shardSet[Q]) Vote(a Aggregator, b Ballot, shown Q) (Tally, error) {
 		}
 		released := make([]int64, 0, b.Questions*(1+b.Classes))
 		for i, ok := range answered {
-			row := make([]int64, b.Classes)
-			said := int64(0)
+			row := make([]int64, 1+b.Classes) // whether there is an answer, and its counts
 			if ok {
-				said = 1
-				copy(row, counts[i*b.Classes:])
-				noise.addNoise(row, in.Source)
+				row[0] = 1
+				copy(row[1:], counts[i*b.Classes:])
+				noise.addNoise(row[1:], in.Source)
 			}
-			released = append(append(released, said), row...)
+			released = append(released, row...)
 		}
 		return access.Bytes(released...), nil
 	}

@@ -25,13 +25,13 @@ func TestVoteEvents(t *testing.T) {
 			pure, z  float64
 			checkedZ float64
 		}{
-			{"LNMax of two", LNMax{Scale: 20}, 2, .05, 0, 0},
-			{"LNMax of ten", LNMax{Scale: 20}, 10, .1, 0, 0},
-			{"GNMax of two", GNMax{Sigma: 40}, 2, 0, 40, 0},
-			{"GNMax of ten", GNMax{Sigma: 40}, 10, 0, 40 / math.Sqrt2, 0},
-			{"confident of three", ConfidentGNMax{CheckSigma: 200, Sigma: 40, Threshold: 1}, 3, 0,
+			{"LNMax of two", Aggregator{Laplace: 20}, 2, .05, 0, 0},
+			{"LNMax of ten", Aggregator{Laplace: 20}, 10, .1, 0, 0},
+			{"GNMax of two", Aggregator{Sigma: 40}, 2, 0, 40, 0},
+			{"GNMax of ten", Aggregator{Sigma: 40}, 10, 0, 40 / math.Sqrt2, 0},
+			{"confident of three", Aggregator{CheckSigma: 200, Sigma: 40, Threshold: 1}, 3, 0,
 				40 / math.Sqrt2, 200},
-			{"interactive of two", InteractiveGNMax{CheckSigma: 200, Sigma: 40, Threshold: 1}, 2, 0, 40,
+			{"interactive of two", Aggregator{CheckSigma: 200, Sigma: 40, Threshold: 1}, 2, 0, 40,
 				200},
 		} {
 			answer, check := Events(tt.a, tt.classes)
@@ -142,12 +142,12 @@ func TestAudit_NoiseOnVotes(t *testing.T) {
 		classes int
 		law     func(x int64, scale float64) float64
 	}{
-		{"LNMax of two", LNMax{Scale: scale}, 2, laplace},
-		{"LNMax of three", LNMax{Scale: scale}, 3, laplace},
-		{"GNMax of two", GNMax{Sigma: scale}, 2, roundedNormal},
-		{"GNMax of three", GNMax{Sigma: scale}, 3, roundedNormal},
-		{"confident", ConfidentGNMax{CheckSigma: scale, Sigma: scale, Threshold: -1e6}, 3, roundedNormal},
-		{"interactive", InteractiveGNMax{CheckSigma: scale, Sigma: scale, Threshold: -1e6},
+		{"LNMax of two", Aggregator{Laplace: scale}, 2, laplace},
+		{"LNMax of three", Aggregator{Laplace: scale}, 3, laplace},
+		{"GNMax of two", Aggregator{Sigma: scale}, 2, roundedNormal},
+		{"GNMax of three", Aggregator{Sigma: scale}, 3, roundedNormal},
+		{"confident", Aggregator{CheckSigma: scale, Sigma: scale, Threshold: -1e6}, 3, roundedNormal},
+		{"interactive", Aggregator{CheckSigma: scale, Sigma: scale, Threshold: -1e6},
 			2, roundedNormal},
 	} {
 		b := Ballot{Questions: n, Classes: tt.classes}
@@ -187,8 +187,8 @@ func TestVoteCheckNoise(t *testing.T) {
 		student[i] = .25
 	}
 	for name, a := range map[string]Aggregator{
-		"confident": ConfidentGNMax{CheckSigma: sigma, Sigma: 5, Threshold: 25},
-		"interactive": InteractiveGNMax{CheckSigma: sigma, Sigma: 5, Threshold: 17,
+		"confident": Aggregator{CheckSigma: sigma, Sigma: 5, Threshold: 25},
+		"interactive": Aggregator{CheckSigma: sigma, Sigma: 5, Threshold: 17,
 			Student: student},
 	} {
 		s := open(t, tab, Plan(a, b, n))
@@ -233,9 +233,9 @@ func TestAudit_EveryQueryIsCharged(t *testing.T) {
 	tab := testTable(t, testSchema("", 0), someRows(100), nil)
 	b := Ballot{Questions: 64, Classes: 2}
 	for name, a := range map[string]Aggregator{
-		"LNMax": LNMax{Scale: 3}, "GNMax": GNMax{Sigma: 4},
-		"confident":   ConfidentGNMax{CheckSigma: 9, Sigma: 4, Threshold: 12},
-		"interactive": InteractiveGNMax{CheckSigma: 9, Sigma: 4, Threshold: 12},
+		"LNMax": Aggregator{Laplace: 3}, "GNMax": Aggregator{Sigma: 4},
+		"confident":   Aggregator{CheckSigma: 9, Sigma: 4, Threshold: 12},
+		"interactive": Aggregator{CheckSigma: 9, Sigma: 4, Threshold: 12},
 	} {
 		s := open(t, tab, Plan(a, b, b.Questions))
 		sh, _ := toys(t, s, 20, 2)
@@ -270,7 +270,7 @@ func TestAudit_EveryQueryIsCharged(t *testing.T) {
 // TestAudit_BudgetIsCheckedBeforeTheVote: a ballot of one question too many is refused as a
 // whole, no teacher is asked and nothing is charged.
 func TestAudit_BudgetIsCheckedBeforeTheVote(t *testing.T) {
-	a := GNMax{Sigma: 4}
+	a := Aggregator{Sigma: 4}
 	s := open(
 		t, testTable(t, testSchema("", 0), someRows(100), nil),
 		Plan(a, Ballot{Questions: 10, Classes: 2}, 0),
@@ -287,7 +287,7 @@ func TestAudit_BudgetIsCheckedBeforeTheVote(t *testing.T) {
 		asked > 0 {
 		t.Errorf("eleven questions of a plan for ten: %v, teachers asked %d times", err, asked)
 	}
-	if _, err := sh.Vote(GNMax{Sigma: 3}, Ballot{Questions: 1, Classes: 2},
+	if _, err := sh.Vote(Aggregator{Sigma: 3}, Ballot{Questions: 1, Classes: 2},
 		0); !errors.Is(err, accountant.ErrBudget) ||
 		asked > 0 {
 		t.Errorf("less noise than planned: %v", err)
@@ -307,7 +307,7 @@ func TestAudit_BudgetIsCheckedBeforeTheVote(t *testing.T) {
 // TestAudit_StopsAtThePlan: when more questions pass the check than the plan can answer, the first
 // are answered, the rest not, and no more is charged.
 func TestAudit_StopsAtThePlan(t *testing.T) {
-	a, b := ConfidentGNMax{
+	a, b := Aggregator{
 		CheckSigma: 9,
 		Sigma:      4,
 		Threshold:  -1000,
@@ -333,7 +333,7 @@ func TestAudit_StopsAtThePlan(t *testing.T) {
 
 // TestVoteRefuses: what is wrong with a ballot costs nothing.
 func TestVoteRefuses(t *testing.T) {
-	a, b := GNMax{Sigma: 4}, Ballot{Questions: 2, Classes: 2}
+	a, b := Aggregator{Sigma: 4}, Ballot{Questions: 2, Classes: 2}
 	s := open(t, testTable(t, testSchema("", 0), someRows(10), nil), Plan(a, b, 0))
 	sh, _ := toys(t, s, 3, 2)
 	nan := math.NaN()
@@ -343,13 +343,21 @@ func TestVoteRefuses(t *testing.T) {
 	}{
 		"no questions": {a, Ballot{0, 2}}, "one class": {a, Ballot{1, 1}},
 		"257 classes": {a, Ballot{1, 257}},
-		"no noise":    {GNMax{}, b}, "negative": {GNMax{Sigma: -1}, b}, "NaN": {GNMax{Sigma: nan}, b},
-		"no Laplace": {LNMax{}, b}, "NaN Laplace": {LNMax{Scale: nan}, b},
-		"no check noise": {ConfidentGNMax{Sigma: 4}, b},
-		"threshold NaN":  {ConfidentGNMax{Sigma: 4, CheckSigma: 4, Threshold: nan}, b},
-		"student short": {InteractiveGNMax{Sigma: 4, CheckSigma: 4,
+		"no noise":    {Aggregator{}, b}, "negative": {Aggregator{Sigma: -1}, b},
+		"NaN": {Aggregator{Sigma: nan}, b}, "NaN Laplace": {Aggregator{Laplace: nan}, b},
+		"negative Laplace":     {Aggregator{Laplace: -1}, b},
+		"two noises":           {Aggregator{Laplace: 4, Sigma: 4}, b},
+		"Laplace checked":      {Aggregator{Laplace: 4, CheckSigma: 4}, b},
+		"no check noise":       {Aggregator{Sigma: 4, Threshold: 1}, b},
+		"threshold of Laplace": {Aggregator{Laplace: 4, Threshold: 1}, b},
+		"student and no check": {Aggregator{Sigma: 4, Student: []float64{1, 0, 1, 0}}, b},
+		"negative check":       {Aggregator{Sigma: 4, CheckSigma: -4}, b},
+		"NaN check":            {Aggregator{Sigma: 4, CheckSigma: nan}, b},
+		"no noise on answers":  {Aggregator{CheckSigma: 4}, b},
+		"threshold NaN":        {Aggregator{Sigma: 4, CheckSigma: 4, Threshold: nan}, b},
+		"student short": {Aggregator{Sigma: 4, CheckSigma: 4,
 			Student: []float64{1, 0}}, b},
-		"student NaN": {InteractiveGNMax{Sigma: 4, CheckSigma: 4,
+		"student NaN": {Aggregator{Sigma: 4, CheckSigma: 4,
 			Student: []float64{nan, 0, 1, 0}}, b},
 	} {
 		if _, err := sh.Vote(call.a, call.b, 0); err == nil || errors.Is(err, accountant.ErrBudget) {
@@ -399,24 +407,6 @@ func TestVotesDoNotDependOnTheOrder(t *testing.T) {
 	}
 	if sum != 55 {
 		t.Errorf("%d votes of 11 teachers on 5 questions", sum)
-	}
-}
-
-// aggregatorOf is an aggregator of another package: embedding forges the interface.
-type aggregatorOf struct{ Aggregator }
-
-func TestForgedAggregatorIsRefused(t *testing.T) {
-	s := open(
-		t, testTable(t, testSchema("", 0), someRows(12), nil),
-		Plan(GNMax{Sigma: 4}, Ballot{Questions: 3, Classes: 2}, 0),
-	)
-	sh, _ := toys(t, s, 2, 2)
-	if _, err := sh.Vote(aggregatorOf{GNMax{Sigma: 4}}, Ballot{Questions: 3, Classes: 2},
-		0); err == nil {
-		t.Error("a vote by an aggregator of another package")
-	}
-	if event, _ := Events(aggregatorOf{GNMax{Sigma: 4}}, 2); event != (accountant.Gaussian{}) {
-		t.Errorf("its event is %v", event)
 	}
 }
 

@@ -46,7 +46,7 @@ func TestAudit_NoiseScaleInverted(t *testing.T) {
 	const n = 5000
 	b := Ballot{Questions: n, Classes: 2}
 	for _, gamma := range []float64{.5, .2, .1} {
-		a := LNMax{Scale: 1 / gamma}
+		a := Aggregator{Laplace: 1 / gamma}
 		answer, _ := Events(a, 2)
 		if got := answer.(accountant.Laplace).Epsilon; math.Abs(got/gamma-1) > 1e-15 {
 			t.Errorf("gamma %v: the event has epsilon %v", gamma, got)
@@ -76,7 +76,7 @@ func TestAudit_NoiseScaleInverted(t *testing.T) {
 // opinion, at σ = 20, it never does; noise on the winner's number would change every other label.
 func TestAudit_NoiseOnLabels(t *testing.T) {
 	const n, sigma = 20000, 20.0
-	a, b := GNMax{Sigma: sigma}, Ballot{Questions: n, Classes: 2}
+	a, b := Aggregator{Sigma: sigma}, Ballot{Questions: n, Classes: 2}
 	for _, dissenters := range []int{0, 90, 98} {
 		got, err := lonely(t, Plan(a, b, 0), 200, dissenters).Vote(a, b, 0)
 		if err != nil {
@@ -113,7 +113,7 @@ func wrongCost(queries, lambda, tail float64) float64 {
 // pld is right to half a per cent.
 func laplaceVotes(t *testing.T, delta float64) float64 {
 	t.Helper()
-	got, err := pld.Epsilon(Plan(LNMax{Scale: 100},
+	got, err := pld.Epsilon(Plan(Aggregator{Laplace: 100},
 		Ballot{Questions: 100, Classes: 10}, 0), delta, accountant.AddRemove)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestAudit_TenToTheDelta(t *testing.T) {
 
 // TestAudit_IgnoredDelta: the same votes cost more at a smaller δ, of either noise.
 func TestAudit_IgnoredDelta(t *testing.T) {
-	gaussian := Plan(GNMax{Sigma: 100}, Ballot{Questions: 100, Classes: 10}, 0)
+	gaussian := Plan(Aggregator{Sigma: 100}, Ballot{Questions: 100, Classes: 10}, 0)
 	last, lastGaussian := 0.0, 0.0
 	for _, delta := range []float64{1e-3, 1e-5, 1e-7, 1e-9} {
 		cost := laplaceVotes(t, delta)

@@ -220,7 +220,7 @@ func (p *plan) at(scale float64) *plan {
 }
 
 // aggregator of the votes.
-func (p *plan) aggregator() vote.Aggregator { return vote.GNMax{Sigma: p.votes} }
+func (p *plan) aggregator() vote.Aggregator { return vote.Aggregator{Sigma: p.votes} }
 
 // ballot is one round.
 func (p *plan) ballot() vote.Ballot {

@@ -71,32 +71,15 @@ func (sh *Shards[Q]) Vote(a vote.Aggregator, b vote.Ballot, shown Q) (vote.Tally
 		w.missed = true
 		return tally, nil
 	}
-	laplace, sigma, check := scales(a)
-	if check > 0 {
-		w.cost.addChecks(b.Questions, check)
+	if a.CheckSigma > 0 {
+		w.cost.addChecks(b.Questions, a.CheckSigma)
 	}
 	for i, answered := range tally.Answered {
 		if answered {
-			w.cost.add(w.counts[i*b.Classes:][:b.Classes], laplace, sigma)
+			w.cost.add(w.counts[i*b.Classes:][:b.Classes], a.Laplace, a.Sigma)
 		}
 	}
 	return tally, nil
-}
-
-// scales are those of an aggregator's noise: of answers, one of the first two, and of its check, 0
-// for none.
-func scales(a vote.Aggregator) (laplace, sigma, check float64) {
-	switch a := a.(type) {
-	case vote.LNMax:
-		return a.Scale, 0, 0
-	case vote.GNMax:
-		return 0, a.Sigma, 0
-	case vote.ConfidentGNMax:
-		return 0, a.Sigma, a.CheckSigma
-	case vote.InteractiveGNMax:
-		return 0, a.Sigma, a.CheckSigma
-	}
-	return 0, math.NaN(), 0 // package vote has refused it
 }
 
 // counted is a teacher whose votes are counted as package vote counts them: one that does not come

@@ -62,8 +62,8 @@ func split(
 // TestVotesAreCountedAsTheyCount: the cost is that of the counts that package vote noises, strange
 // votes and teachers that fail included, over the questions that were answered.
 func TestVotesAreCountedAsTheyCount(t *testing.T) {
-	a, b := vote.GNMax{Sigma: 4}, vote.Ballot{Questions: 3, Classes: 3}
-	plan := append(vote.Plan(a, b, 0), vote.Plan(vote.ConfidentGNMax{Sigma: 4, CheckSigma: 5,
+	a, b := vote.Aggregator{Sigma: 4}, vote.Ballot{Questions: 3, Classes: 3}
+	plan := append(vote.Plan(a, b, 0), vote.Plan(vote.Aggregator{Sigma: 4, CheckSigma: 5,
 		Threshold: 1e9}, b, 1)...)
 	// classes 0 to 7 in turn: 3 and beyond are no classes, 6 and 7 do not come back
 	_, sh := split(t, plan, 80, func(shard int) uint8 { return uint8(shard % 8) })
@@ -74,7 +74,7 @@ func TestVotesAreCountedAsTheyCount(t *testing.T) {
 	if _, err := sh.Vote(a, b, 0); err != nil || sh.inner().cost != want {
 		t.Errorf("the cost is %+v, %v; want %+v", sh.inner().cost, err, want)
 	}
-	never := vote.ConfidentGNMax{Sigma: 4, CheckSigma: 5, Threshold: 1e9}
+	never := vote.Aggregator{Sigma: 4, CheckSigma: 5, Threshold: 1e9}
 	want.addChecks(b.Questions, 5)
 	if _, err := sh.Vote(never, b, 0); err != nil || sh.inner().cost != want {
 		t.Errorf("with checks the cost is %+v, %v; want %+v", sh.inner().cost, err, want)
@@ -84,7 +84,7 @@ func TestVotesAreCountedAsTheyCount(t *testing.T) {
 // TestAudit_DataDependentCostStaysInside: no method of the gate returns it, it cannot be had while
 // training goes on, and what is written says that it is not private.
 func TestAudit_DataDependentCostStaysInside(t *testing.T) {
-	a, b := vote.GNMax{Sigma: 4}, vote.Ballot{Questions: 50, Classes: 3}
+	a, b := vote.Aggregator{Sigma: 4}, vote.Ballot{Questions: 50, Classes: 3}
 	s, sh := split(t, vote.Plan(a, b, 0), 60, func(shard int) uint8 { return uint8(shard % 3) })
 	path := filepath.Join(t.TempDir(), "cost.private.json")
 	if _, err := sh.Vote(a, b, 0); err != nil {

@@ -1,4 +1,4 @@
-// want: does not implement vote.Aggregator
+// want: as vote.Aggregator value
 package main
 
 import "github.com/decoy-dp/decoy/privacy/vote"
