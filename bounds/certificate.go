@@ -193,11 +193,6 @@ func (c *Certificate) Centre() []float64 {
 	return out
 }
 
-// TotalStd is the root of the total variance of the noise on the decoded gradient, per unit of z.
-// In mode Residual it counts the noise that the inputs' sum brings to the gradient, and not that on
-// the sum itself.
-func (c *Certificate) TotalStd() float64 { return c.total }
-
 // Norm bounds ‖v/c‖₂ of all that one privacy unit adds to the encoded sum: 1 under add/remove, at
 // most 1 under replace-one.
 func (c *Certificate) Norm() float64 { return c.norm }

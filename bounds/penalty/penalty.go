@@ -120,9 +120,6 @@ func (p *Certificate) Factor() float64 { return p.factor }
 // Grid is the step of the released vector: F² times the step of a weight, 2⁻⁸.
 func (p *Certificate) Grid() float64 { return p.factor * p.factor * bounds.WeightStep }
 
-// TotalStd is the root of the total variance of the noise, per unit of z.
-func (p *Certificate) TotalStd() float64 { return p.total }
-
 // ScalesTo sets dst to z·c, the standard deviations of the noise for noise multiplier z > 0. It
 // panics unless dst has one element a coordinate.
 func (p *Certificate) ScalesTo(dst []float64, z float64) {
@@ -167,25 +164,6 @@ func (p *Certificate) squares(x []float64) (sum float64) {
 		return math.Inf(1)
 	}
 	return sum
-}
-
-// DecodeTo sets gradient, in the order W¹, b¹, W², b², ..., to what a released vector, in steps of
-// Grid, says of the sum; biases get 0. It panics on lengths that do not fit.
-func (p *Certificate) DecodeTo(gradient []float64, released []int64) {
-	p.length("released", len(released), p.Coordinates())
-	parameters := 0
-	for l := range p.scales {
-		parameters += (p.sizes[l] + 1) * p.sizes[l+1]
-	}
-	p.length("gradient", len(gradient), parameters)
-	clear(gradient)
-	for l := range p.scales {
-		n := p.sizes[l] * p.sizes[l+1]
-		for k, v := range released[:n] {
-			gradient[k] = float64(v) * p.Grid()
-		}
-		gradient, released = gradient[n+p.sizes[l+1]:], released[n:]
-	}
 }
 
 func (p *Certificate) length(what string, got, want int) {

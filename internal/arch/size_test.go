@@ -33,13 +33,13 @@ var claims = []claim{
 		[]string{"privacy/distance", "privacy/threshold"}, nil, 240},
 	{"`train`", []string{"privacy/logistic"}, nil, 330},
 	{"`schema infer`", []string{"privacy/text"}, nil, 435},
-	{"`pategan`", []string{"privacy/vote"}, nil, 515},
+	{"`pategan`", []string{"privacy/vote"}, nil, 450},
 	{"`validate`", []string{"privacy/blocks"}, nil, 140},
 	{"`collect`: randomised answers", []string{"privacy/randomized"}, nil, 180},
 	{"`wgan`, by default: certificates, the critic, its kernels",
-		[]string{"privacy/gradient", "gan/critic"}, nil, 2660},
+		[]string{"privacy/gradient", "gan/critic"}, nil, 2600},
 	{"`wgan`'s other modes: box, thesis, ball, a penalty at private rows",
-		[]string{"privacy/gradient/clipped", "gan/critic/clipped", "bounds/modes"}, nil, 1080},
+		[]string{"privacy/gradient/clipped", "gan/critic/clipped", "bounds/modes"}, nil, 1055},
 	{"subsampled and mixed plans", []string{"accountant/pld"}, nil, 1320},
 }
 
