@@ -44,6 +44,7 @@ type scenario struct {
 	outputs []string // what must be there at the end, complete
 	leaves  []string // what else may be there at the end
 	stdin   bool     // the table comes from standard input
+	replace bool     // its neighbours are replace-one
 }
 
 const (
@@ -81,6 +82,7 @@ func scenarios() []scenario {
 	one := fmt.Sprintf("generate many.csv --ledger my.ledger --epsilon 2 --header-is-public "+
 		"--rows %d --force --out out.csv --model m.decoy", sampledRows)
 	jobs := "batch jobs.yaml --jobs 1"
+	answer := "collect me.csv --schema in.yaml --ledger my.ledger --epsilon 2 --out " + answerFile
 	return append(out,
 		scenario{name: "fit mst", args: fit, resume: fit + " --resume", epsilon: 1,
 			outputs: []string{"m.decoy"}},
@@ -90,11 +92,16 @@ func scenarios() []scenario {
 			outputs: []string{"s.yaml"}},
 		scenario{name: "generate without a schema", args: one, resume: one + " --resume", epsilon: 2,
 			outputs: []string{"out.schema.yaml", "m.decoy", "out.csv"}},
+		scenario{name: "collect", args: answer, resume: answer + " --resume", epsilon: 2,
+			outputs: []string{answerFile}, replace: true},
 		scenario{name: "batch", args: jobs, resume: jobs, epsilon: 1.5,
 			outputs: []string{"out/t-mst-1.csv", "out/t-mst-2.csv", "last.csv", "last.decoy"},
 			leaves:  []string{"jobs.state", "jobs.results.csv", "jobs.results.html"}},
 	)
 }
+
+// answerFile is a header and one answer.
+const answerFile = "answer.csv"
 
 // actions are those of package internal/disk.
 var actions = []string{"kill", "half", "term", "hup", "enospc", "eio", "after"}
@@ -312,7 +319,7 @@ func TestNohup(t *testing.T) {
 // lab has the program and the counts of a test.
 type lab struct {
 	t      *testing.T
-	limit  []byte // a ledger with a limit, which leaves room to pay twice
+	limit  map[bool]string // a ledger with a limit, which leaves room to pay twice; by replace
 	mu     sync.Mutex
 	counts map[string]int
 	order  []string
@@ -320,15 +327,20 @@ type lab struct {
 }
 
 func newLab(t *testing.T) *lab {
-	dir := t.TempDir()
-	cmd := exec.Command(binary, "ledger", "limit", "my.ledger", "--epsilon", "9", "--delta", "1e-6")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("ledger limit: %v\n%s", err, out)
-	}
-	limit, err := os.ReadFile(filepath.Join(dir, "my.ledger"))
-	if err != nil {
-		t.Fatal(err)
+	dir, limit := t.TempDir(), map[bool]string{}
+	for replace, adjacency := range map[bool]string{false: "add-remove", true: "replace-one"} {
+		name := adjacency + ".ledger"
+		cmd := exec.Command(binary, "ledger", "limit", name, "--epsilon", "9", "--delta", "1e-6",
+			"--adjacency", adjacency)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("ledger limit: %v\n%s", err, out)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit[replace] = string(text)
 	}
 	counts, wrong := map[string]int{}, map[string][]string{}
 	return &lab{t: t, limit: limit, counts: counts, wrong: wrong}
