@@ -84,6 +84,15 @@ func (c *Counts) below(level, i int) (sum, variance float64) {
 	return sum, variance
 }
 
+// Range is the rows of the leaves lo to hi−1, and the variance of that number for measurements of
+// variance 1.
+func (c *Counts) Range(lo, hi int) (rows, variance float64) {
+	for _, x := range c.values[c.tree.Height()][lo:hi] {
+		rows += x
+	}
+	return rows, c.tree.variance(c.within, lo, hi)
+}
+
 // leaves are the counts of the leaves.
 func (c *Counts) leaves() []float64 { return slices.Clone(c.values[c.tree.Height()]) }
 

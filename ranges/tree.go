@@ -86,6 +86,9 @@ func (t *Tree) span(level, i int) (lo, hi int) {
 	return i * t.widths[level], min((i+1)*t.widths[level], t.Leaves())
 }
 
+// flatLeaves is the most leaves for which the flat tree is looked at: it is worse long before.
+const flatLeaves = 1 << 10
+
 // bestFanout is the number of children a node at which the mean variance of a range over n leaves
 // is smallest when every level is measured with Gaussian noise at one total cost, that is with σ²
 // proportional to the height. It compares 2 to 16 and the flat tree. (Qardaji, Yang, Li 2013,
@@ -96,7 +99,9 @@ func bestFanout(leaves int) int {
 	best, least := 0, math.Inf(1)
 	for b := 2; b <= flat; b++ {
 		if b > 16 {
-			b = flat
+			if b = flat; leaves > flatLeaves {
+				break
+			}
 		}
 		if v := newTree(leaves, b).cost(); v < least {
 			best, least = b, v

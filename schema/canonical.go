@@ -142,8 +142,11 @@ func (c *Column) binsText() string {
 	}
 	switch {
 	case c.BuyBins > 0:
-		return fmt.Sprintf("{dp: %d, share: %s, grid: %d%s}", c.BuyBins, formatNumber(c.BuyShare), c.Bins,
-			spacing)
+		share := ""
+		if c.BuyShare > 0 {
+			share = ", share: " + formatNumber(c.BuyShare)
+		}
+		return fmt.Sprintf("{dp: %d%s, grid: %d%s}", c.BuyBins, share, c.Bins, spacing)
 	case spacing != "":
 		return fmt.Sprintf("{count: %d%s}", c.Bins, spacing)
 	}

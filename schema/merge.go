@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Buys lists the columns whose bins are bought with budget (Column.BuyBins), by position.
@@ -10,6 +11,50 @@ func (s *Schema) Buys() []int {
 	var out []int
 	for i := range s.Columns {
 		if s.Columns[i].BuyBins > 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// mostGrid is the most cells of a grid that [Schema.BuyDefaults] chooses: codes, with one to spare.
+const mostGrid = maxCodes - 1
+
+// BuyDefaults gives the schema in which bins of equal width that nobody asked for are bought: those
+// of a column with bounds alone, where there are more values than bins. Columns that a rule speaks
+// of stay as they are.
+func (s *Schema) BuyDefaults() *Schema {
+	out := s.Clone()
+	ruled := map[string]bool{}
+	for _, r := range s.Rules {
+		for _, x := range append(slices.Clone(r.When), r.Then...) {
+			ruled[x.Column] = true
+		}
+	}
+	for _, i := range s.even() {
+		c := &out.Columns[i]
+		if ruled[c.Name] {
+			continue
+		}
+		bought := *c
+		bought.BuyBins = defaultBins
+		bought.Bins = bought.evenBins(mostGrid, mostGrid)
+		if c.Decimals > 0 { // each cell holds a number of so many
+			bought.Bins = int(min(mostGrid, (c.Max-c.Min)*pow10[c.Decimals]))
+		}
+		if _, fault := newCodec(bought.filled()); fault == nil {
+			*c = bought
+		}
+	}
+	return out
+}
+
+// even lists the columns that have bins of equal width because nothing else is said of them.
+func (s *Schema) even() (out []int) {
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if c.Kind.Ordered() && c.Bins == 0 && c.BuyBins == 0 && len(c.Edges) == 0 &&
+			c.Spacing == Linear && c.filled().Bins == defaultBins {
 			out = append(out, i)
 		}
 	}
@@ -92,9 +137,9 @@ func (s *Schema) Groups(to *Schema) ([][]uint16, error) {
 			}
 			continue
 		}
-		if len(into.Edges) != from.BuyBins+1 {
-			return differ("column %s has %d edges for %d bins", quote(from.Name), len(into.Edges),
-				from.BuyBins)
+		if len(into.Edges) > from.BuyBins+1 {
+			return differ("column %s has %d edges for %d bins at most", quote(from.Name),
+				len(into.Edges), from.BuyBins)
 		}
 		edges := into.Edges
 		into.Edges, into.Bins, into.Spacing = nil, from.Bins, from.Spacing

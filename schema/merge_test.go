@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 )
 
@@ -108,7 +109,6 @@ func TestGridLeavesTheLastValue(t *testing.T) {
 
 func TestBoughtBinsAreChecked(t *testing.T) {
 	for name, bins := range map[string]string{
-		"no share":       "{dp: 8}",
 		"no dp":          "{share: .1}",
 		"share of 0":     "{dp: 8, share: 0}",
 		"share above":    "{dp: 8, share: .6}",
@@ -166,12 +166,14 @@ func TestGroupsRefuse(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*Schema){
-		"unit":      func(c *Schema) { c.MaxRowsPerUnit = 3 },
-		"name":      func(c *Schema) { c.Columns[0].Name = "b" },
-		"category":  func(c *Schema) { c.Columns[1].Categories = []string{"f", "x"} },
-		"off grid":  func(c *Schema) { c.Columns[2].Edges[1] += 1e-3 },
-		"bounds":    func(c *Schema) { c.Columns[0].Edges[8] = 120 },
-		"fewer":     func(c *Schema) { c.Columns[0].Edges = []float64{0, 99} },
+		"unit":     func(c *Schema) { c.MaxRowsPerUnit = 3 },
+		"name":     func(c *Schema) { c.Columns[0].Name = "b" },
+		"category": func(c *Schema) { c.Columns[1].Categories = []string{"f", "x"} },
+		"off grid": func(c *Schema) { c.Columns[2].Edges[1] += 1e-3 },
+		"bounds":   func(c *Schema) { c.Columns[0].Edges[8] = 120 },
+		"more": func(c *Schema) {
+			c.Columns[0].Edges = []float64{0, 1, 2, 3, 4, 5, 6, 50, 60, 99}
+		},
 		"missing":   func(c *Schema) { c.Columns[0].Missing = nil },
 		"a column":  func(c *Schema) { c.Columns = c.Columns[:3] },
 		"not valid": func(c *Schema) { c.Columns[1].Kind = 0 },
@@ -183,6 +185,48 @@ func TestGroupsRefuse(t *testing.T) {
 		change(c)
 		if _, err := s.Groups(c); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestBuyDefaults: bins of equal width that nobody asked for are bought, and no others.
+func TestBuyDefaults(t *testing.T) {
+	s, err := Parse([]byte(`decoy: 1
+columns:
+  - {name: days, kind: integer, min: 0, max: 99}
+  - {name: stay, kind: integer, min: 0, max: 365, missing: [""]}
+  - {name: wide, kind: integer, min: 0, max: 1e9}
+  - {name: short, kind: real, min: 0, max: 9, decimals: 1}
+  - {name: born, kind: date, min: 1920-01-01, max: 2020-01-01}
+  - {name: equal, kind: real, min: 0, max: 9, bins: 32}
+  - {name: log, kind: real, min: 1, max: 9, bins: {spacing: log}}
+  - {name: edges, kind: real, edges: [0, 1, 9]}
+  - {name: ruled, kind: integer, min: 0, max: 319}
+  - {name: sex, kind: categorical, categories: [f, m]}
+rules: [{when: {sex: [m]}, then: {ruled: {below: 10}}}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := map[string]int{"stay": 366, "wide": 65535, "short": 90, "born": 36526}
+	bought := s.BuyDefaults()
+	if err := bought.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := bought.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := Parse(text)
+	if err != nil || back.Fingerprint() != bought.Fingerprint() {
+		t.Errorf("it is not read back: %v", err)
+	}
+	for i, c := range bought.Columns {
+		switch n := cells[c.Name]; {
+		case n == 0 && !reflect.DeepEqual(c, s.Columns[i]):
+			t.Errorf("column %s is changed to %+v", c.Name, c)
+		case n > 0 && (c.BuyBins != 32 || c.Bins != n):
+			t.Errorf("column %s has %d bins of %d cells, want 32 of %d", c.Name, c.BuyBins, c.Bins, n)
 		}
 	}
 }

@@ -130,7 +130,11 @@ func parse(data []byte) (*Schema, []int, error) {
 		return nil, nil, err
 	}
 	if whole {
+		even := s.even()
 		s = s.filled()
+		for _, i := range even { // stays the default: see BuyDefaults
+			s.Columns[i].Bins = 0
+		}
 	}
 	return s, open, nil
 }

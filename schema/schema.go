@@ -48,7 +48,7 @@ type Column struct {
 	Categories []string
 	Min, Max   float64 // Integer, Real; Date: days; Timestamp: microseconds. Both inclusive
 	// 0 = default: one a value for an Integer of ≤ 100 values, else 32, or fewer where there are fewer
-	// days or seconds
+	// days or seconds. Parse leaves 0 where BuyDefaults may buy them
 	Bins    int
 	Spacing Spacing // default Linear
 	// explicit increasing edges from Min to Max; bin i is [e_i, e_{i+1}), the last is closed
@@ -65,10 +65,11 @@ type Column struct {
 	// such a number: of days to a date, of seconds to a timestamp (minutes, hours or days if its
 	// format tells nothing finer apart). A model knows the number only
 	After string
-	// numeric: > 0 = that many bins, whose edges a fit buys among those of the Bins (default 1024)
-	// cells of a fine grid
-	BuyBins  int
-	BuyShare float64 // of ε that the fit may spend on these edges: with BuyBins, 0 < share ≤ 0.5
+	// numeric: > 0 = so many bins at most, whose edges a fit buys among those of the Bins (default
+	// 1024) cells of a fine grid
+	BuyBins int
+	// of ε that the fit may spend on these edges, with BuyBins, ≤ 0.5; 0: the fit decides
+	BuyShare float64
 }
 
 // Names are those of s.Columns.

@@ -312,9 +312,6 @@ func (ps *problems) bought(
 		add(keyBuy, -1, "dp must be at least 2, not %d", c.BuyBins)
 	}
 	switch {
-	case given.has(keyBuy) && !given.has(keyShare):
-		add(keyShare, -1, "bins: dp needs share: the part of epsilon that the edges may cost, such as "+
-			"share: 0.05")
 	case given.has(keyShare) && !given.has(keyBuy):
 		add(keyShare, -1, "share needs dp: the number of bins to buy")
 	case sound(keyShare) && !(c.BuyShare > 0 && c.BuyShare <= maxShare):

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,7 +76,16 @@ func TestBinsPlan(t *testing.T) {
 			MaxRowsPerUnit: 3},
 	} {
 		b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
-		p, err := synth.WithBins(fitter(t), s).Plan(s, nb, b)
+		whole, err := synth.WithBins(fitter(t), s).Plan(s, nb, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := whole.Composition(); len(c) != 1 {
+			t.Errorf("%v: a method that goes on reserves %v, not one filter", nb, c)
+		} else if cost, err := c.Epsilon(b.Delta, nb.Adjacency); err != nil || cost.Epsilon > 1 {
+			t.Errorf("%v: the filter costs %v: %v", nb, cost.Epsilon, err)
+		}
+		p, err := synth.WithBins(planner{fitter(t)}, s).Plan(s, nb, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,6 +186,52 @@ func TestBinsAreQuantiles(t *testing.T) {
 		if _, err := forged.Verify(pld.Epsilon); !errors.Is(err, release.ErrClaim) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// planner is a method that cannot go on.
+type planner struct{ synth.Fitter }
+
+// TestAdaptive: bins that nobody asked for are bought, in one run whose ledger is one filter, by a
+// method that goes on; others keep bins of equal width.
+func TestAdaptive(t *testing.T) {
+	s := payroll(t, 1, .2).Schema().Clone()
+	for i := range s.Columns {
+		s.Columns[i].BuyBins, s.Columns[i].BuyShare = 0, 0
+	}
+	if got := synth.Adaptive(planner{fitter(t)}, s).Buys(); len(got) != 0 {
+		t.Errorf("columns %v are bought for a method that cannot go on", got)
+	}
+	bought := synth.Adaptive(fitter(t), s)
+	if got := bought.Buys(); !slices.Equal(got, []int{0}) { // ages have a bin each
+		t.Fatalf("columns %v are bought", got)
+	}
+	var text bytes.Buffer
+	fmt.Fprintln(&text, "pay,sex,age")
+	for r := range 20000 {
+		fmt.Fprintf(&text, "%v,%s,%d\n", math.Round(-1e6*math.Log((float64(r)+.5)/20000))/1e6,
+			[]string{"f", "m"}[r%2], r%100)
+	}
+	rows, _, err := table.ReadCSV(context.Background(), bytes.NewReader(text.Bytes()),
+		int64(text.Len()), bought, table.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, session, err := synth.Run(context.Background(), privacy.FromTable(rows), fitter(t),
+		synth.RunOptions{Options: privacy.Options{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := session.FilterLeft(); left > 1e-6 {
+		t.Errorf("μ² of %v is left", left)
+	}
+	if v, err := m.Verify(pld.Epsilon); err != nil || v.Reserved.Epsilon > 1 {
+		t.Errorf("%+v: %v", v, err)
+	}
+	// Of 33 edges from 0 to 100 more than half are among the smallest tenth, which has all rows.
+	edges := m.Schema().Columns[0].Edges
+	if low := slices.IndexFunc(edges, func(x float64) bool { return x > 10 }); low < 12 {
+		t.Errorf("edges %v", edges)
 	}
 }
 

@@ -108,6 +108,14 @@ func (c cost) String() string {
 	return text
 }
 
+// plan is the plan of a fit on a file with that schema, or on the embedded example.
+func (p *plan) plan(f synth.Fitter, s *schema.Schema) (synth.Plan, error) {
+	if p.Dataset == "" {
+		s = synth.Adaptive(f, s)
+	}
+	return synth.WithBins(f, s).Plan(s, privacy.NeighboursOf(s, p.Relation()), p.Budget())
+}
+
 func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	if err := checkRows(cmd, p.Rows); err != nil {
 		return err
@@ -129,7 +137,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 	}
 	sayIDs(t, s.Unit, s.Names())
 	nb := privacy.NeighboursOf(s, p.Relation())
-	fit, err := synth.WithBins(fitter, s).Plan(s, nb, p.Budget())
+	fit, err := p.plan(fitter, s)
 	if err != nil {
 		return err
 	}
@@ -152,8 +160,10 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 			return err
 		}
 	}
-	if joints, cells, err := synth.JointCells(fit, s); err == nil {
-		out.Elsewhere = &counted{Tables: len(joints), Cells: cells, MemoryBytes: 8 * int64(cells)}
+	if fit, err := synth.WithBins(fitter, s).Plan(s, nb, p.Budget()); err == nil {
+		if joints, cells, err := synth.JointCells(fit, s); err == nil {
+			out.Elsewhere = &counted{Tables: len(joints), Cells: cells, MemoryBytes: 8 * int64(cells)}
+		}
 	}
 	sigma := oneWaySigma(out.Forecast)
 	out.Usable, out.Coarsen = usableSigmas*sigma, coarsen(s, sigma, out.Needs.Rows)

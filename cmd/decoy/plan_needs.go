@@ -13,7 +13,6 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
-	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
@@ -214,7 +213,7 @@ func (p *plan) compare(cmd *cobra.Command, t *terminal) error {
 		if err != nil {
 			return err
 		}
-		fit, err := synth.WithBins(f, s).Plan(s, privacy.NeighboursOf(s, p.Relation()), p.Budget())
+		fit, err := p.plan(f, s)
 		switch {
 		case errors.Is(err, synth.ErrConfig), errors.Is(err, accountant.ErrBudgetRange):
 			l.Error = err.Error()

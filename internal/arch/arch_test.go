@@ -190,7 +190,7 @@ var allowed = map[string][]string{
 	"internal/cmd/bench": {
 		"infer", "schema", "table", "accountant", "ledger", "privacy", "privacy/text", "release",
 		"synth", "synth/all", "synth/mwem", "synth/smalldb", "synth/wgan", "train", "workload",
-		"collect", "configs", "eval",
+		"collect", "configs", "datasets", "eval",
 	},
 	"internal/job": {
 		"schema", "table", "accountant", "accountant/pld", "ledger", "privacy", "release", "synth",

@@ -99,7 +99,7 @@ func (c *Checked) Table() (*privacy.Rows, error) {
 		if err := Readable(c.Input); err != nil {
 			return nil, err
 		}
-		return privacy.File(c.Input, c.Domain), table.CheckHeader(c.Input, c.Domain)
+		return privacy.File(c.Input, c.fitted()), table.CheckHeader(c.Input, c.Domain)
 	}
 	d, err := datasets.Get(c.Dataset)
 	if err != nil {
@@ -118,8 +118,17 @@ func (c *Checked) Table() (*privacy.Rows, error) {
 
 // Plan is what the job will measure. It reads no data.
 func (c *Checked) Plan() (synth.Plan, error) {
-	neighbours := privacy.NeighboursOf(c.Domain, c.Relation())
-	return synth.WithBins(c.Fitter, c.Domain).Plan(c.Domain, neighbours, c.Budget())
+	s := c.fitted()
+	return synth.WithBins(c.Fitter, s).Plan(s, privacy.NeighboursOf(s, c.Relation()), c.Budget())
+}
+
+// fitted is the schema by which the table is read and fitted: bins that nobody asked for are
+// bought, but where an engine counts, which must know the bins beforehand. An example has its own.
+func (c *Checked) fitted() *schema.Schema {
+	if _, elsewhere := helper.Program(c.Input); elsewhere || c.Dataset != "" {
+		return c.Domain
+	}
+	return synth.Adaptive(c.Fitter, c.Domain)
 }
 
 // SchemaOf is the schema in a file, or that of an embedded example.

@@ -878,6 +878,10 @@ var mutants = []mutant{
 		"Epsilon: 2 * c.BuyShare * budget.Epsilon,", "./synth TestBinsPlan",
 	},
 	{
+		"the filter of bins and fit is twice the budget", "synth/bins.go",
+		"p.filter = whole\n", "p.filter = 2 * whole\n", "./synth TestBinsPlan",
+	},
+	{
 		"bins are not in the plan", "synth/bins.go",
 		"return append(p.purchase(), p.Plan.Composition()...)\n", "return p.Plan.Composition()\n",
 		"./synth TestBinsPlan",

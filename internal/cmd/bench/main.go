@@ -7,6 +7,7 @@
 //	go run ./internal/cmd/bench methods -simulated parity,mixture,tails -epsilon 1,10
 //	go run ./internal/cmd/bench queries [-only mwem,forms,answers,smalldb]
 //	go run ./internal/cmd/bench schemas -tables DIR [-runs 60]
+//	go run ./internal/cmd/bench bins -tables DIR [-variants mst,aim] [-columns]
 //	go run ./internal/cmd/bench constraints [-rows 1000000]
 //	go run ./internal/cmd/bench join -table adult.csv -schema adult.yaml [-by education]
 //	go run ./internal/cmd/bench collect -table adult.csv -schema adult.yaml -rows 10000 -epsilon 2
@@ -17,6 +18,7 @@
 // methods is the error of methods on public tables, and what a prediction trained on their rows is
 // worth; train how well private classifiers predict; queries the time and error of answers to
 // workloads on tables drawn here; schemas how good schemas are that are bought of public tables;
+// bins what bins of numbers cost in error, public and bought;
 // constraints whether methods keep those of a schema, and what it costs; join how good a model is
 // that several parties' models are joined to; collect how good one of randomised answers is;
 // intervals how often confidence intervals hold the truth; peers how good the tables of other
@@ -39,13 +41,13 @@ import (
 
 func main() {
 	verbs := map[string]func([]string) error{
-		"methods": methods, "queries": queries, "schemas": schemas, "constraints": constraints,
-		"join": join, "collect": collected, "peers": peers, "intervals": intervals, "timed": timed,
-		"train": trained,
+		"bins": binned, "methods": methods, "queries": queries, "schemas": schemas,
+		"constraints": constraints, "join": join, "collect": collected, "peers": peers,
+		"intervals": intervals, "timed": timed, "train": trained,
 	}
 	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "bench: the first argument is methods, train, queries, schemas, "+
-			"constraints, join, collect, peers, intervals or timed")
+		fmt.Fprintln(os.Stderr, "bench: the first argument is bins, methods, train, "+
+			"queries, schemas, constraints, join, collect, peers, intervals or timed")
 		os.Exit(2)
 	}
 	if err := verbs[os.Args[1]](os.Args[2:]); err != nil {

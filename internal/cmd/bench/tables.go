@@ -119,7 +119,7 @@ func (t *tables) open(name string, holdout float64) (testTable, error) {
 			return out, err
 		}
 	}
-	real, _, err := table.Read(context.Background(), path, s, table.ReadOptions{})
+	real, err := readTable(path, s)
 	if err != nil {
 		return out, err
 	}
@@ -265,6 +265,12 @@ func valuesSchema(path string) (*schema.Schema, eval.Task, error) {
 		s.Columns = append(s.Columns, c)
 	}
 	return s, task, s.Validate()
+}
+
+// readTable reads a public table.
+func readTable(path string, s *schema.Schema) (*table.Table, error) {
+	t, _, err := table.Read(context.Background(), path, s, table.ReadOptions{})
+	return t, err
 }
 
 // readStays reads rows that were drawn here.

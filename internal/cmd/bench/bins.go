@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/datasets"
+	"github.com/decoy-dp/decoy/eval"
+	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/synth"
+	"github.com/decoy-dp/decoy/table"
+)
+
+// fineCells is how many cells of about equal counts the numbers of a real column are compared in.
+// A value that has more rows is a cell of its own.
+const fineCells = 64
+
+// binned compares the numbers of public tables with those that are drawn, under four schemas that
+// differ in the bins of numbers only: good public edges, those of datasets/catalogue; as many
+// quantiles of the real values; none, so that bins are bought; 32 of equal width. It prints a line
+// for each table, method and schema: the mean over columns of numbers of the total variation
+// distance over fineCells cells of the real values (and missing), of the Kolmogorov–Smirnov
+// distance of the values themselves, and of the difference of the means in standard deviations;
+// with -columns the same of each column.
+func binned(args []string) error {
+	f := flag.NewFlagSet("bins", flag.ExitOnError)
+	dir := f.String("tables", "", "`FOLDER` of public tables, NAME.csv")
+	names := f.String("names", "adult,bank,support2,creditcard_sub", "`NAMES` of tables of the folder")
+	variants := f.String("variants", "mst,aim", "methods, each with its settings")
+	kinds := f.String("bins", "good,quantiles,bought,equal", "bins of numbers")
+	epsilon := f.Float64("epsilon", 1, "budget, at a delta of 1e-9")
+	runs := f.Int("runs", 3, "runs of each line")
+	each := f.Bool("columns", false, "print a line for each column too")
+	f.Parse(args)
+	if *dir == "" {
+		fmt.Println("skipped: there is no folder of public tables (-tables)")
+		return nil
+	}
+	fmt.Printf("%-16s %-22s %-8s %9s %9s %9s %9s %8s\n", "table", "variant", "bins", "one-way", "KS",
+		"mean", "two-way", "CPU")
+	for _, name := range strings.Split(*names, ",") {
+		path := filepath.Join(*dir, name+".csv")
+		real, err := readExact(path)
+		if err != nil {
+			return err
+		}
+		for _, variant := range split(*variants) {
+			fitter, err := fitterOf(variant)
+			if err != nil {
+				return err
+			}
+			for _, kind := range strings.Split(*kinds, ",") {
+				s, err := real.withBins(name, kind, fitter)
+				if err != nil {
+					return err
+				}
+				sums := map[string][5]float64{}
+				for range *runs {
+					err := real.compare(path, name, s, fitter, *epsilon, func(column string, x [5]float64) {
+						sum := sums[column]
+						for i := range x {
+							sum[i] += x[i] / float64(*runs)
+						}
+						sums[column] = sum
+					})
+					if err != nil {
+						return err
+					}
+				}
+				fmt.Printf("%-16s %-22s %-8s %s\n", name, variant, kind, figures(sums[""]))
+				for i, c := range real.names {
+					if x, ok := sums[c]; ok && *each && real.number[i] {
+						fmt.Printf("  %-37s %-8s %s\n", c, kind, figures(x))
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func figures(x [5]float64) string {
+	return fmt.Sprintf("%9.4f %9.4f %9.4f %9.4f %8.1f", x[0], x[1], x[2], x[3], x[4])
+}
+
+// withBins is the public schema of a table with other bins of numbers.
+func (t *exact) withBins(name, kind string, f synth.Fitter) (*schema.Schema, error) {
+	d, err := datasets.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.Schema()
+	if err != nil || kind == "good" {
+		return s, err
+	}
+	for i := range s.Columns {
+		if c := &s.Columns[i]; len(c.Edges) > 0 {
+			c.Min, c.Max, c.Edges = c.Edges[0], c.Edges[len(c.Edges)-1], nil
+		} else if c.Kind.Ordered() {
+			c.Bins, c.Spacing = 0, schema.Linear
+		}
+	}
+	switch kind {
+	case "quantiles":
+		for i := range s.Columns {
+			at := slices.Index(t.names, s.Columns[i].Name)
+			if c := &s.Columns[i]; c.Kind.Ordered() && c.Max-c.Min > 100 || c.Kind == schema.Real {
+				c.Edges, c.Decimals = quantiles(t.values[at], c.Min, c.Max), 0
+			}
+		}
+		return s, s.Validate()
+	case "bought":
+		return synth.Adaptive(f, s), nil
+	case "equal":
+		return s, nil
+	}
+	return nil, fmt.Errorf("-bins: %q is not good, quantiles, bought or equal", kind)
+}
+
+// quantiles are the edges of 32 bins of equal counts, or fewer where values are heavy: then these
+// have bins of their own.
+func quantiles(sorted []float64, least, most float64) []float64 {
+	edges, n := []float64{least}, len(sorted)
+	add := func(x float64) {
+		if x > edges[len(edges)-1] && x < most {
+			edges = append(edges, x)
+		}
+	}
+	for i := 0; i < n; {
+		j := i + sort.Search(n-i, func(k int) bool { return sorted[i+k] > sorted[i] })
+		if i*32/n != j*32/n {
+			add(sorted[i])
+		}
+		if (j-i)*32 >= n && j < n {
+			add(min(sorted[i]+1, sorted[j]))
+		}
+		i = j
+	}
+	return append(edges, most)
+}
+
+// compare fits and draws once, and tells the figures of each column of numbers, and their mean as
+// of column "".
+func (t *exact) compare(
+	path, name string, s *schema.Schema, f synth.Fitter, epsilon float64,
+	tell func(string, [5]float64),
+) error {
+	ctx, used := context.Background(), cpu()
+	rows, err := readTable(path, s)
+	if err != nil {
+		return err
+	}
+	m, _, err := synth.Run(ctx, privacy.FromTable(rows), f, synth.RunOptions{Options: privacy.Options{
+		Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-9}, Tool: "bench"}})
+	if err != nil {
+		return err
+	}
+	var drawn *table.Table
+	if err := m.Sample(ctx, t.rows, rand.Uint64(),
+		func(t *table.Table) error { drawn = t; return nil }); err != nil {
+		return err
+	}
+	used = cpu() - used
+	codecs, err := m.Schema().Codecs()
+	if err != nil {
+		return err
+	}
+	pairs, err := t.twoWay(path, name, drawn, codecs)
+	if err != nil {
+		return err
+	}
+	var mean [5]float64
+	count := 0.0
+	for i, name := range t.names {
+		at := s.Index(name)
+		if !t.number[i] || at < 0 || !s.Columns[at].Kind.Ordered() {
+			continue
+		}
+		var values []float64
+		codes, random := drawn.Column(at), rand.New(rand.NewPCG(1, 0))
+		for r := range drawn.Rows() {
+			if v := codecs[at].Decode(codes.At(r), random); !v.Missing {
+				values = append(values, v.Float+float64(v.Int))
+			}
+		}
+		slices.Sort(values)
+		x := compared(t.values[i], values, t.rows)
+		x[3], x[4] = pairs, used
+		tell(name, x)
+		for k := range x {
+			mean[k] += x[k]
+		}
+		count++
+	}
+	for k := range mean {
+		mean[k] /= count
+	}
+	tell("", mean)
+	return nil
+}
+
+// twoWay is the mean total variation distance of all pairs in the good bins.
+func (t *exact) twoWay(
+	path, name string, drawn *table.Table, codecs []*schema.Codec,
+) (float64, error) {
+	s, err := t.withBins(name, "good", nil)
+	if err != nil {
+		return 0, err
+	}
+	real, err := readTable(path, s)
+	if err != nil {
+		return 0, err
+	}
+	good, err := s.Codecs()
+	if err != nil {
+		return 0, err
+	}
+	random, cols := rand.New(rand.NewPCG(1, 0)), make([]table.Codes, len(good))
+	for i, codec := range good {
+		codes, kind := drawn.Column(i), s.Columns[i].Kind
+		if cols[i] = codes; !kind.Ordered() {
+			continue
+		}
+		cols[i] = table.NewCodes(codec.Size(), drawn.Rows())
+		for r := range drawn.Rows() {
+			v := codecs[i].Decode(codes.At(r), random)
+			code, err := codec.EncodeValue(kind.Stored(), v)
+			if v.Missing {
+				code, err = codec.EncodeMissing()
+			}
+			if err != nil {
+				return 0, err
+			}
+			cols[i].Set(r, code)
+		}
+	}
+	syn, err := table.FromColumns(s, cols, nil)
+	if err != nil {
+		return 0, err
+	}
+	return eval.MarginalError(real, syn, 2)
+}
+
+// compared are the distances of two sorted lists out of as many rows, in which what is not there is
+// missing.
+func compared(real, drawn []float64, rows int) (out [5]float64) {
+	if len(drawn) == 0 {
+		return [5]float64{1, 1, 0, 0, 0}
+	}
+	upTo := func(x []float64, v float64) float64 {
+		return float64(sort.Search(len(x), func(i int) bool { return x[i] > v }))
+	}
+	n := float64(rows)
+	last, cells := [2]float64{}, math.Abs(float64(len(real)-len(drawn)))/n
+	add := func(v float64) {
+		now := [2]float64{upTo(real, v) / n, upTo(drawn, v) / n}
+		cells += math.Abs(now[0] - last[0] - now[1] + last[1])
+		last = now
+	}
+	share := float64(len(real)) / fineCells
+	for i := 0; i < len(real); {
+		j := int(upTo(real, real[i]))
+		gap := math.Abs(upTo(real, real[i])/float64(len(real)) - upTo(drawn, real[i])/float64(len(drawn)))
+		under := math.Nextafter(real[i], math.Inf(-1))
+		gap = max(gap, math.Abs(float64(i)/float64(len(real))-upTo(drawn, under)/float64(len(drawn))))
+		out[1] = max(out[1], gap)
+		heavy := float64(j-i) >= share
+		if heavy {
+			add(under)
+		}
+		if heavy || float64(j)-last[0]*n >= share {
+			add(real[i])
+		}
+		i = j
+	}
+	add(math.Inf(1))
+	out[0] = cells / 2
+	var sums, squares [2]float64
+	for k, list := range [][]float64{real, drawn} {
+		for _, x := range list {
+			sums[k] += x / float64(len(list))
+		}
+		for _, x := range list {
+			squares[k] += (x - sums[k]) * (x - sums[k]) / float64(len(list))
+		}
+	}
+	out[2] = math.Abs(sums[0]-sums[1]) / math.Sqrt(max(squares[0], math.SmallestNonzeroFloat64))
+	return out
+}
