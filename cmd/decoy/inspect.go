@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/internal/spelling"
 	"github.com/decoy-dp/decoy/ledger"
@@ -19,21 +20,58 @@ import (
 )
 
 func inspectCommand(t *terminal) *cobra.Command {
-	return addJSON(manual{
+	var page string
+	cmd := addJSON(manual{
 		operands: "MODEL   model file\nLEDGER  ledger file",
 		session: `
 $ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
 $ decoy inspect icu.model
 $ decoy inspect --json icu.model
+$ decoy inspect icu.model --report about.html
 `}.document(&cobra.Command{
-		Use:   "inspect MODEL|LEDGER [--json]",
+		Use:   "inspect MODEL|LEDGER [--json] [--report OUT.html]",
 		Short: "show what a model or a ledger holds",
 		Long: `Show what a model file or a ledger holds: the guarantee, how it was made, the columns, the
 settings, the account. It believes the file; 'decoy verify MODEL' and 'decoy ledger verify FILE'
-check it.`,
+check it.
+
+With --report, write a page about a model for those who get its tables: the guarantee in a sentence
+and layer by layer, what was measured with how much noise, what the table can be used for and what
+not, and how to check it. The page is made of the model alone, so it may be given away and costs
+nothing. A model whose guarantee does not hold gets none.`,
 		Args: operands("MODEL or LEDGER"),
-		RunE: func(_ *cobra.Command, args []string) error { return inspect(t, args[0]) },
 	}), t)
+	addForce(cmd, t)
+	cmd.Flags().StringVar(&page, "report", "", "write a page about the model to `OUT.html`")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !cmd.Flags().Changed("report") {
+			return inspect(t, args[0])
+		}
+		return t.pageOf(args[0], page)
+	}
+	return cmd
+}
+
+// pageOf writes the page about a model.
+func (t *terminal) pageOf(path, page string) error {
+	err := job.Distinct([]job.NamedPath{job.At("--report", page)},
+		[]job.NamedPath{job.At("MODEL", path)})
+	if err != nil {
+		return err
+	}
+	m, err := openModel(path)
+	if err != nil {
+		return fmt.Errorf("%w; a model is what fit writes, and generate --model", err)
+	}
+	if _, err := verifyModel(path, m); err != nil {
+		return err
+	}
+	out, err := t.create("--report", page, job.ReleaseMode)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	return t.deliver(out, "", func(w io.Writer) error { return report.Model(w, m) })
 }
 
 // inspect tells a model, which is a zip archive, from a ledger, which is JSON.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/decoy-dp/decoy/eval/report"
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/release/signed"
@@ -28,7 +29,11 @@ const (
 	releasedClaim   = "claim.json"
 	releasedText    = "inspect.txt"
 	releasedInspect = "inspect.json"
+	releasedPage    = "about.html"
 )
+
+// releasedTexts follow from the model.
+var releasedTexts = []string{releasedText, releasedInspect, releasedPage}
 
 func releaseCommand(t *terminal) *cobra.Command {
 	var s jobFlags
@@ -45,9 +50,10 @@ $ decoy verify icu.zip --key hospital.pub
 		Short: "pack a table, its model and its claim for others, signed",
 		Long: `Draw a synthetic table from a model and pack it for handing over: one zip archive with the
 table (synthetic.csv), the model with the account of its run (model.decoy), what 'decoy verify' says
-of it and how the table was drawn (claim.json), what the model holds (inspect.txt, inspect.json),
-the hashes of these files (SHA256SUMS) and a signature of the hashes (SHA256SUMS.minisig). A model
-whose claim does not hold is not packed. It costs no budget and needs no private data.
+of it and how the table was drawn (claim.json), what the model holds (inspect.txt, inspect.json), a
+page about it for people (about.html, as 'decoy inspect --report' writes it), the hashes of these
+files (SHA256SUMS) and a signature of the hashes (SHA256SUMS.minisig). A model whose claim does not
+hold is not packed. It costs no budget and needs no private data.
 
 Keys and signature are those of minisign. A pair of keys is made once, by
 
@@ -145,7 +151,7 @@ func (d drawn) draw(ctx context.Context, w io.Writer, m *release.Model, at func(
 
 // membersOf are the members of a release but for its table.
 func membersOf(m *release.Model, v result, how drawn) ([]signed.Member, error) {
-	var model, said, claim, asText, asJSON bytes.Buffer
+	var model, said, claim, asText, asJSON, page bytes.Buffer
 	if err := m.Write(&model); err != nil {
 		return nil, err
 	}
@@ -157,11 +163,15 @@ func membersOf(m *release.Model, v result, how drawn) ([]signed.Member, error) {
 	if err == nil {
 		err = encode(&asJSON, shown)
 	}
+	if err == nil {
+		err = report.Model(&page, m)
+	}
 	columns := tabwriter.NewWriter(&asText, 0, 0, 2, ' ', 0)
 	shown.text(columns)
 	return []signed.Member{{Name: releasedModel, Body: model.Bytes()},
 		{Name: releasedClaim, Body: claim.Bytes()}, {Name: releasedText, Body: asText.Bytes()},
-		{Name: releasedInspect, Body: asJSON.Bytes()}}, errors.Join(err, columns.Flush())
+		{Name: releasedInspect, Body: asJSON.Bytes()},
+		{Name: releasedPage, Body: page.Bytes()}}, errors.Join(err, columns.Flush())
 }
 
 // secretKey reads a key of minisign, and its password if it has one.

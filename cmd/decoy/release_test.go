@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"os"
 	"slices"
@@ -68,6 +69,12 @@ func TestVerifyRelease(t *testing.T) {
 			"claim.json: not the claim of a release"},
 		{"a better claim", replaced("claim.json", `"epsilon": 1,`, `"epsilon": 0.1,`),
 			"claim.json: it states (ε = 0.1"},
+		{"another page", replaced("about.html", "ε = 1", "ε = 0.1"),
+			"about.html is signed, and is not what the model gives"},
+		{"another text", replaced("inspect.txt", "ε = 1", "ε = 0.1"),
+			"inspect.txt is signed, and is not what the model gives"},
+		{"another account", replaced("inspect.json", `"epsilon": 1,`, `"epsilon": 0.1,`),
+			"inspect.json is signed, and is not what the model gives"},
 		{"no claim", replaced("claim.json", "{", "["), "claim.json: not the claim of a release"},
 		{"a broken model", replaced("model.decoy", "PK", "XX"), "r.zip: model.decoy: "},
 		{"a member less", members[1:], "r.zip: signed, and not a release: it holds model.decoy, "},
@@ -83,6 +90,32 @@ func TestVerifyRelease(t *testing.T) {
 		})
 	}
 
+	// Without the key nothing can be changed: the middle byte of every member, and of its name.
+	names := []string{"SHA256SUMS", "SHA256SUMS.minisig"}
+	for _, m := range members {
+		names = append(names, m.Name)
+	}
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	check(t, err)
+	for _, f := range z.File {
+		at, err := f.DataOffset()
+		check(t, err)
+		for _, change := range []int64{at + int64(f.UncompressedSize64)/2, at - int64(len(f.Name))/2} {
+			bad := bytes.Clone(data)
+			bad[change] ^= 1
+			check(t, os.WriteFile("r.zip", bad, 0o600))
+			text := run(exitError, "verify", "r.zip", "--key", "k.pub")
+			if !strings.Contains(text, "this is not what the key has signed") {
+				t.Errorf("%s: %s", f.Name, text)
+			}
+			t.Log(strings.TrimSpace(text))
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return name == f.Name })
+	}
+	if len(names) > 0 {
+		t.Errorf("not changed: %v", names)
+	}
+
 	// A table of another version is only signed, and the result says so.
 	var b bytes.Buffer
 	check(t, signed.Write(&b, slices.Concat(replaced("synthetic.csv", last, "")[:2],
@@ -92,5 +125,59 @@ func TestVerifyRelease(t *testing.T) {
 	if code != 0 || !strings.Contains(out, `that it comes from the model could not be shown: `+
 		`"decoy v0.0.1" drew it`) {
 		t.Errorf("exit code %d\n%s\n%s", code, out, complaint)
+	}
+}
+
+// TestPageOfAModel: the page says the claim and every column of a model, of each kind of method,
+// and no name of a schema becomes a part of it.
+func TestPageOfAModel(t *testing.T) {
+	t.Chdir(t.TempDir())
+	check(t, os.WriteFile("h.yaml", []byte("decoy: 1\ncolumns:\n"+
+		"  - {name: '<script>alert(1)</script>', kind: categorical, categories: [a, '\"><img src=x>']}\n"+
+		"  - {name: \"e\\u202Evil\", kind: integer, min: 0, max: 9, missing: ['']}\n"+
+		"  - {name: c, kind: boolean}\n"), 0o600))
+	check(t, os.WriteFile("h.csv", []byte("<script>alert(1)</script>,e\u202Evil,c\n"+
+		strings.Repeat("a,3,true\na,,false\n", 300)), 0o600))
+	check(t, os.WriteFile("small.yaml", []byte("decoy: 1\ncolumns:\n"+
+		"  - {name: <img>, kind: boolean}\n  - {name: c, kind: boolean}\n"), 0o600))
+	check(t, os.WriteFile("small.csv", []byte("<img>,c\n"+strings.Repeat("true,false\n", 9)), 0o600))
+	for method, want := range map[string][]string{
+		"aim":     {"(ε = 2, δ = 1e-09)", "pool of μ = ", "&lt;script&gt;alert(1)", ">missing<"},
+		"mst":     {"(ε = 2, δ = 1e-09)", "2 of 3 pairs", "&lt;script&gt;alert(1)", "± "},
+		"mwem":    {"(ε = 2, δ = ", " × Gaussian noise of ", "± "},
+		"smalldb": {"(ε = 2, δ = ", "keeps no noisy counts", "Laplace noise at"},
+	} {
+		t.Run(method, func(t *testing.T) {
+			var pages []string
+			table := "h"
+			if method == "smalldb" { // for a few cells
+				table = "small"
+			}
+			if code, _, text := decoy("fit", table+".csv", "--schema", table+".yaml", "--epsilon", "2",
+				"--method", method, "--model", method+".decoy"); code != 0 {
+				t.Fatal(text)
+			}
+			for _, name := range []string{"1.html", "2.html"} {
+				if code, _, text := decoy("inspect", method+".decoy", "--report", method+name); code != 0 {
+					t.Fatal(text)
+				}
+				page, err := os.ReadFile(method + name)
+				check(t, err)
+				pages = append(pages, string(page))
+			}
+			if pages[0] != pages[1] {
+				t.Error("two pages of one model differ")
+			}
+			for _, text := range append(want, "default-src 'none'", "How to check it", "NIST SP 800-226") {
+				if !strings.Contains(pages[0], text) {
+					t.Errorf("no %q", text)
+				}
+			}
+			for _, text := range []string{"<script", "<img", "\u202E", "NaN", "Inf", "%!"} {
+				if strings.Contains(pages[0], text) {
+					t.Errorf("it has %q", text)
+				}
+			}
+		})
 	}
 }

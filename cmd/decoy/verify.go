@@ -21,14 +21,16 @@ import (
 
 func verifyCommand(t *terminal) *cobra.Command {
 	var key string
+	var nist bool
 	cmd := addJSON(manual{
 		operands: "MODEL  model file, a published evaluation (decoy evaluate --epsilon E --json),\n" +
 			"       a classifier (decoy train), or, with --key, a signed release (decoy release)",
 		session: `
 $ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
 $ decoy verify icu.model
+$ decoy verify icu.model --nist
 `}.document(&cobra.Command{
-		Use:   "verify MODEL [--key PUB]",
+		Use:   "verify MODEL [--key PUB] [--nist]",
 		Short: "recompute a model's guarantee from its own ledger, without the data",
 		Long: `Recompute the guarantee that a model file claims, from the ledger inside it: the chain of
 hashes, one run, closed as done, every mechanism call within what was reserved, and the cost of
@@ -41,7 +43,11 @@ impossible. Selections and batches have no exact closed form, so for them the tw
 
 Of a signed release (decoy release) it checks first that the archive is what the key has signed,
 byte for byte, then the guarantee of the model inside, then that the model gives the table inside
-with the seed that the release states.
+with the seed that the release states, and the pages about it.
+
+With --nist it also says of a model what each layer of NIST SP 800-226 (Guidelines for Evaluating
+Differential Privacy Guarantees) asks: parameters and unit, mechanisms, trust, implementation,
+access, collection; what only the holder of the data can say is left to them.
 
 Of a joint model (decoy join), each party's guarantee is checked so, and the joint one by theirs. A
 model of randomised answers (decoy fit --randomized) has no ledger: its guarantee was kept, or not,
@@ -52,18 +58,40 @@ It cannot tell whether the program that wrote the file ran the mechanisms that i
 	}), t)
 	cmd.Flags().StringVar(&key, "key", "", "minisign's public key of who signed the release, a file "+
 		"`PUB`; got from them by another way than the release")
+	cmd.Flags().BoolVar(&nist, "nist", false, "also print the layers of NIST SP 800-226")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		check := func() (result, error) { return verify(args[0]) }
+		check := func() (result, *release.Model, error) { return verify(args[0]) }
 		if cmd.Flags().Changed("key") {
-			check = func() (result, error) { return t.verifyRelease(cmd.Context(), args[0], key) }
+			check = func() (result, *release.Model, error) {
+				return t.verifyRelease(cmd.Context(), args[0], key)
+			}
 		}
-		v, err := check()
-		if err != nil {
+		v, m, err := check()
+		switch {
+		case err != nil:
 			return err
+		case nist && m == nil:
+			return usagef("--nist is about models: %s is none", args[0])
+		case nist:
+			v = layered{v, m.Layers()}
 		}
 		return t.print(v)
 	}
 	return cmd
+}
+
+// layered is what was verified of a model, with what its file says of each layer.
+type layered struct {
+	Verified result          `json:"verified"`
+	Layers   []release.Layer `json:"nist_sp_800_226"`
+}
+
+func (l layered) text(w io.Writer) {
+	l.Verified.text(w)
+	fmt.Fprintln(w)
+	for _, x := range l.Layers {
+		fmt.Fprintln(w, row(x.Name, x.Text))
+	}
 }
 
 // verified is what was recomputed of a claim that holds.
@@ -93,26 +121,29 @@ type interval struct {
 // notChecked is what no file can prove.
 const notChecked = "that the program which wrote the file ran the mechanisms it logged"
 
-// verify recomputes the claim of a model, or else of a published evaluation or a classifier.
-func verify(path string) (result, error) {
+// verify recomputes the claim of a model, which it returns too, or else of a published evaluation
+// or a classifier.
+func verify(path string) (result, *release.Model, error) {
 	m, err := openModel(path)
 	if errors.Is(err, release.ErrFormat) {
 		if v, other := verifyPublished(path); !errors.Is(other, publish.ErrFormat) {
-			return v, other
+			return v, nil, other
 		}
 		if v, other := verifyClassifier(path); !errors.Is(other, train.ErrFormat) {
-			return v, other
+			return v, nil, other
 		}
 	}
 	if err != nil {
 		if errors.Is(err, release.ErrFormat) {
 			if data, _ := os.ReadFile(path); signed.Is(data) {
-				return nil, usagef("%s is a signed release: --key names the signer's public key", path)
+				return nil, nil, usagef("%s is a signed release: --key names the signer's public key",
+					path)
 			}
 		}
-		return nil, fmt.Errorf("%w; a model is what fit writes, and generate --model", err)
+		return nil, nil, fmt.Errorf("%w; a model is what fit writes, and generate --model", err)
 	}
-	return verifyModel(path, m)
+	v, err := verifyModel(path, m)
+	return v, m, err
 }
 
 // verifyModel recomputes the claim of a model, which errors call path.

@@ -22,25 +22,28 @@ type verifiedRelease struct {
 	Members    []string `json:"members"`
 	Table      drawn    `json:"table"`
 	Reproduced bool     `json:"table_reproduced"` // else it is only signed
+	Described  bool     `json:"texts_reproduced"` // the same of those about the model
 	Model      result   `json:"model"`
 }
 
 // verifyRelease checks the signature, then the model's own claim, then the table.
-func (t *terminal) verifyRelease(ctx context.Context, path, keyFile string) (result, error) {
+func (t *terminal) verifyRelease(
+	ctx context.Context, path, keyFile string,
+) (result, *release.Model, error) {
 	key, err := publicKey("--key", keyFile)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := job.Readable(path); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	members, err := signed.Open(data, key)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	out := verifiedRelease{Key: fmt.Sprintf("%016X", key.ID())}
 	bodies := map[string][]byte{}
@@ -48,34 +51,49 @@ func (t *terminal) verifyRelease(ctx context.Context, path, keyFile string) (res
 		out.Members = append(out.Members, m.Name)
 		bodies[m.Name] = m.Body
 	}
-	want := []string{releasedTable, releasedModel, releasedClaim, releasedText, releasedInspect}
-	if !slices.Equal(out.Members, want) {
-		return nil, fmt.Errorf("%s: signed, and not a release: it holds %s, not %s", path,
+	want := []string{releasedTable, releasedModel, releasedClaim, releasedText, releasedInspect,
+		releasedPage}
+	old := want[:len(want)-1] // without the page
+	if !slices.Equal(out.Members, want) && !slices.Equal(out.Members, old) {
+		return nil, nil, fmt.Errorf("%s: signed, and not a release: it holds %s, not %s", path,
 			strings.Join(out.Members, ", "), strings.Join(want, ", "))
 	}
 	inside := path + ": " + releasedModel
 	model := bodies[releasedModel]
 	m, err := release.Read(bytes.NewReader(model), int64(len(model)))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", inside, err)
+		return nil, nil, fmt.Errorf("%s: %w", inside, err)
 	}
 	if out.Model, err = verifyModel(inside, m); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if out.Table, err = checkClaim(bodies[releasedClaim], m.Claim); err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", path, releasedClaim, err)
+		return nil, nil, fmt.Errorf("%s: %s: %w", path, releasedClaim, err)
 	}
 	shown := t.progress()
 	defer shown.finish()
 	out.Reproduced, err = out.Table.gives(ctx, bodies[releasedTable], m, shown.of("drawing again"))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: %s: %w", path, releasedTable, err)
+		return nil, nil, fmt.Errorf("%s: %s: %w", path, releasedTable, err)
 	case !out.Reproduced && out.Table.Tool == thisVersion().Version:
-		return nil, fmt.Errorf("%s: %s is signed, and is not what the model gives with seed %d", path,
-			releasedTable, out.Table.Seed)
+		return nil, nil, fmt.Errorf("%s: %s is signed, and is not what the model gives with seed %d",
+			path, releasedTable, out.Table.Seed)
 	}
-	return out, nil
+	again, err := membersOf(m, out.Model, out.Table)
+	if err != nil {
+		return nil, nil, err
+	}
+	out.Described = true
+	for _, x := range again {
+		if slices.Contains(releasedTexts, x.Name) && !bytes.Equal(x.Body, bodies[x.Name]) {
+			if out.Described = false; out.Table.Tool == thisVersion().Version {
+				return nil, nil, fmt.Errorf("%s: %s is signed, and is not what the model gives", path,
+					x.Name)
+			}
+		}
+	}
+	return out, m, nil
 }
 
 // checkClaim holds what the signer states against the model: the guarantee must be the model's.
@@ -132,6 +150,11 @@ func (v verifiedRelease) text(w io.Writer) {
 			"it, and this version draws other rows", releasedTable, v.Table.Tool)
 	}
 	fmt.Fprintf(w, "%s\t%s\n", head, table)
+	head, texts := "ok", strings.Join(releasedTexts, ", ")+" are what the model gives"
+	if !v.Described {
+		head = "not checked"
+		texts = strings.Join(releasedTexts, ", ") + " are signed; this version writes others"
+	}
+	fmt.Fprintf(w, "%s\t%s\n", head, texts)
 	v.Model.text(w)
-	fmt.Fprintf(w, "not checked\t%s and %s, which are signed\n", releasedText, releasedInspect)
 }

@@ -34,6 +34,14 @@ func (s sampling) half(share Number) float64 {
 	return s.z * s.scale * math.Sqrt(p*(1-p))
 }
 
+// half is half the width of the band around the share of group i.
+func (c Column) half(i int, s sampling) float64 {
+	if c.halves != nil {
+		return c.halves[i]
+	}
+	return s.half(c.Train[i])
+}
+
 // chart draws the distribution of a column.
 func (c Column) chart(s sampling) template.HTML {
 	if c.Edges != nil {
@@ -44,6 +52,9 @@ func (c Column) chart(s sampling) template.HTML {
 
 // tip is what each table has in group i.
 func (c Column) tip(i int) string {
+	if c.tips != nil {
+		return c.Labels[i] + ": " + c.tips[i]
+	}
 	out := c.Labels[i] + ": training " + percent(c.Train[i])
 	if c.Holdout != nil {
 		out += ", holdout " + percent(c.Holdout[i])
@@ -70,7 +81,11 @@ func (c Column) histogram(s sampling) template.HTML {
 	dense := func(v Number, i int) float64 { return float64(v) / widths[i] }
 	var peaks []float64
 	for i := range groups {
-		peaks = append(peaks, max(dense(c.Train[i], i), dense(c.Synthetic[i], i)))
+		high := c.Train[i]
+		if c.halves != nil { // a band of noise may be wide
+			high += Number(c.halves[i])
+		}
+		peaks = append(peaks, max(dense(high, i), dense(c.Synthetic[i], i)))
 	}
 	sorted := slices.Sorted(slices.Values(peaks))
 	top := max(sorted[groups-1], 1e-9)
@@ -93,8 +108,8 @@ func (c Column) histogram(s sampling) template.HTML {
 	}
 	d.steps("step train", edges, heights(func(i int) float64 { return float64(c.Train[i]) }))
 	d.area("band", edges,
-		heights(func(i int) float64 { return float64(c.Train[i]) + s.half(c.Train[i]) }),
-		heights(func(i int) float64 { return float64(c.Train[i]) - s.half(c.Train[i]) }))
+		heights(func(i int) float64 { return float64(c.Train[i]) + c.half(i, s) }),
+		heights(func(i int) float64 { return float64(c.Train[i]) - c.half(i, s) }))
 	d.steps("step synthetic", edges, heights(func(i int) float64 { return float64(c.Synthetic[i]) }))
 	for i := range groups {
 		if cut && peaks[i] > top {
@@ -105,6 +120,9 @@ func (c Column) histogram(s sampling) template.HTML {
 	}
 	if c.Missing {
 		m, most := len(c.Labels)-1, 1e-9
+		if c.halves != nil {
+			most = float64(c.Train[m]) + c.halves[m]
+		}
 		for _, shares := range [][]Number{c.Train, c.Synthetic} {
 			for _, v := range shares {
 				most = max(most, float64(v))
@@ -113,6 +131,10 @@ func (c Column) histogram(s sampling) template.HTML {
 		for k, v := range []Number{c.Train[m], c.Synthetic[m]} {
 			d.rect(d.right+14+13*float64(k), d.y(float64(v)/most), 12, d.down-d.y(float64(v)/most),
 				"bar "+[]string{"train", "synthetic"}[k], "")
+		}
+		if c.halves != nil {
+			at := func(v float64) float64 { return d.y(max(0, float64(c.Train[m])+v) / most) }
+			d.line(d.right+20, at(c.halves[m]), d.right+20, at(-c.halves[m]), "chancebar")
 		}
 		d.text(d.right+27, d.down+13, "tick", "middle", "missing", 12)
 		d.rect(d.right+10, d.up, 36, d.down-d.up, "touch", c.tip(m))
@@ -162,7 +184,7 @@ func (c Column) bars(s sampling) template.HTML {
 	height := row*float64(len(c.Labels)) + 4
 	top := 1e-9
 	for i := range c.Labels {
-		top = max(top, float64(c.Train[i])+s.half(c.Train[i]), float64(c.Synthetic[i]))
+		top = max(top, float64(c.Train[i])+c.half(i, s), float64(c.Synthetic[i]))
 	}
 	d := draw(width, height, "distribution of "+c.Name)
 	x := func(v float64) float64 { return left + (width-left-right)*max(0, v)/top }
@@ -174,7 +196,7 @@ func (c Column) bars(s sampling) template.HTML {
 			class = "label soft"
 		}
 		d.text(left-5, y+thick+3, class, "end", label, 18)
-		a, b, half := float64(c.Train[i]), float64(c.Synthetic[i]), s.half(c.Train[i])
+		a, b, half := float64(c.Train[i]), float64(c.Synthetic[i]), c.half(i, s)
 		d.rect(left, y, x(a)-left, thick-.5, "bar train", "")
 		d.rect(left, y+thick, x(b)-left, thick-.5, "bar synthetic", "")
 		d.line(x(a-half), y+thick/2, x(a+half), y+thick/2, "chancebar")

@@ -8,6 +8,9 @@
 // The HTML is one file that needs no network: style and drawings (SVG) are in it, there is no
 // script, and a content security policy forbids both. Text that comes from a schema is escaped.
 //
+// The page of [Model] is another: it is about a model, made of nothing else, and may be given away
+// with it.
+//
 // [Compute] measures everything that eval.Metrics lists. A metric that these
 // tables do not allow is listed with the reason.
 package report

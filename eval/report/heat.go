@@ -107,16 +107,16 @@ func (a *Associations) listed() []Pair {
 	return a.Pairs[:n]
 }
 
-// chart draws the joint distributions of a pair side by side.
-func (p Pair) chart() template.HTML {
+// chart draws the joint distributions of a pair side by side, under their names.
+func (j *Joint) chart(pair, real, synthetic string) template.HTML {
 	const width, left, up, gap = 460., 78., 16., 14.
-	rows, cols := len(p.Joint.First), len(p.Joint.Second)
+	rows, cols := len(j.First), len(j.Second)
 	side := (width - left - gap) / 2
 	w, h := side/float64(cols), min(18, 200/float64(rows))
 	height := up + h*float64(rows)
-	d := draw(width, height+64, "joint distribution of "+p.First+" and "+p.Second)
+	d := draw(width, height+64, "joint distribution of "+pair)
 	top := 1e-9
-	for _, m := range [][][]Number{p.Joint.Real, p.Joint.Synthetic} {
+	for _, m := range [][][]Number{j.Real, j.Synthetic} {
 		for _, row := range m {
 			for _, v := range row {
 				top = max(top, float64(v))
@@ -126,21 +126,21 @@ func (p Pair) chart() template.HTML {
 	for k, t := range []struct {
 		name, class string
 		m           [][]Number
-	}{{"training table", "train", p.Joint.Real}, {"synthetic", "synthetic", p.Joint.Synthetic}} {
+	}{{real, "train", j.Real}, {synthetic, "synthetic", j.Synthetic}} {
 		x := left + float64(k)*(side+gap)
 		d.text(x, up-5, "tick", "start", t.name, 30)
-		for j, name := range p.Joint.Second {
-			d.slantedDown(x+w*(float64(j)+.5), height+8, "label tiny", name, 14)
+		for k, name := range j.Second {
+			d.slantedDown(x+w*(float64(k)+.5), height+8, "label tiny", name, 14)
 		}
 		for i, row := range t.m {
 			if k == 0 {
-				d.text(left-4, up+h*(float64(i)+.5)+3, "label tiny", "end", p.Joint.First[i], 18)
+				d.text(left-4, up+h*(float64(i)+.5)+3, "label tiny", "end", j.First[i], 18)
 			}
-			for j, v := range row { // the root shows small shares too
-				d.shade(x+w*float64(j), up+h*float64(i), w-.6, h-.6, "bar "+t.class,
-					math.Sqrt(float64(v)/top), fmt.Sprintf("%s × %s: %s real, %s here",
-						p.Joint.First[i], p.Joint.Second[j], percent(p.Joint.Real[i][j]),
-						percent(p.Joint.Synthetic[i][j])))
+			for k, v := range row { // the root shows small shares too
+				d.shade(x+w*float64(k), up+h*float64(i), w-.6, h-.6, "bar "+t.class,
+					math.Sqrt(max(0, float64(v))/top), fmt.Sprintf("%s × %s: %s %s, %s %s", j.First[i],
+						j.Second[k], real, percent(j.Real[i][k]), synthetic,
+						percent(j.Synthetic[i][k])))
 			}
 		}
 	}

@@ -131,8 +131,12 @@ func (r *Report) HTML(w io.Writer) error {
 	if p.Several {
 		p.Sides = r.sides()
 	}
+	return write(w, page, p)
+}
+
+func write(w io.Writer, t *template.Template, data any) error {
 	var b bytes.Buffer
-	if err := page.Execute(&b, p); err != nil {
+	if err := t.Execute(&b, data); err != nil {
 		return err
 	}
 	// a number and its sign stay together
@@ -158,7 +162,8 @@ func (r *Report) view(at int) view {
 		for _, p := range a.Pairs {
 			if p.Joint != nil {
 				v.Joint = append(v.Joint, labelled{fmt.Sprintf("%s and %s: %s real, %s here", p.First,
-					p.Second, twoDigits(p.Real), twoDigits(p.Synthetic)), p.chart()})
+					p.Second, twoDigits(p.Real), twoDigits(p.Synthetic)),
+					p.Joint.chart(p.First+" and "+p.Second, "training table", "synthetic")})
 			}
 		}
 	}

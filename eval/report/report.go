@@ -207,6 +207,8 @@ type Column struct {
 	// what the cells themselves show, where the files were read
 	Values *ColumnValues `json:"values,omitempty"`
 	codec  *schema.Codec
+	halves []float64 // of the bands, where chance is not that of sampling
+	tips   []string  // of the groups, in place of the shares
 }
 
 // ColumnValues compares the cells of a column as the files have them. What only numbers have is

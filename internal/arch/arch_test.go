@@ -150,7 +150,7 @@ var allowed = map[string][]string{
 	},
 	"eval":                  {"schema", "table", "eval/internal/nearest"},
 	"eval/internal/nearest": {},
-	"eval/report":           {"schema", "table", "eval"},
+	"eval/report":           {"schema", "table", "eval", "release"},
 	"attack": {
 		"bounds", "schema", "table", "accountant", "accountant/calibrate", "accountant/pld",
 		"ledger", "privacy",

@@ -1,0 +1,92 @@
+package release
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/excerpt"
+)
+
+// Layer is a part of what NIST SP 800-226 asks of a claim of differential privacy. Each rests on
+// those below it.
+type Layer struct {
+	Name string `json:"layer"`
+	Text string `json:"text"`
+}
+
+// Layers says what the model's file tells of its claim, from the parameters down to the collection
+// of the data, in the order of the pyramid of NIST SP 800-226, "Guidelines for Evaluating
+// Differential Privacy Guarantees" (2025), https://doi.org/10.6028/NIST.SP.800-226. It believes the
+// file: see [Model.Verify].
+func (m *Model) Layers() []Layer {
+	unit := "The unit is one row: a person with several rows is protected less"
+	if m.Claim.Unit != "" {
+		unit = fmt.Sprintf("The unit is all rows of one %q", m.Claim.Unit)
+	}
+	public := "the schema: names, kinds, bounds and categories of the columns"
+	if m.DeclaredYAML != "" {
+		public = "the names and kinds of the columns; bins were bought with noise"
+	}
+	for _, text := range m.schema.Constraints() {
+		public += "; " + text
+	}
+	ms := mechanisms(m.Ledger)
+	if len(m.Parties) > 0 {
+		ms = "of each party, under its own ledger"
+		for _, p := range m.Parties {
+			ms += fmt.Sprintf("; %s (method %s): %s", p.Name, p.Method, mechanisms(p.Ledger))
+		}
+	}
+	return []Layer{
+		{"Parameters and unit", fmt.Sprintf("%v. %s.", m.Claim, unit)},
+		{"Mechanisms", fmt.Sprintf("Method %s: %s. The proofs are in docs/claims of decoy's source.",
+			m.Method, ms)},
+		{"Taken as public", strings.ToUpper(public[:1]) + public[1:] + "."},
+		{"Trust", "Central: one program read the rows, and is trusted to have run what its ledger " +
+			"lists. What left it is the model, tables drawn from it, and this account."},
+		{"Implementation", "Noise is drawn exactly, on integers, from the operating system's random " +
+			"numbers. The time that a run took and the memory that it used are not covered. Written by " +
+			m.Tool + "."},
+		{"Access and account", "The cost was reserved in a ledger before the first row was read. Who " +
+			"can read the real rows, what else was released of them and what the limit is: to be " +
+			"stated by who holds them."},
+		{"Collection of the data", "To be stated by who collected them."},
+	}
+}
+
+// mechanisms lists what a run reserved, and how often it took of it.
+func mechanisms(l excerpt.Entries) string {
+	var out []string
+	calls := 0
+	for _, e := range l {
+		if e.Kind == ledger.EntryCharge && e.Event != nil {
+			calls += e.Event.Count
+		}
+		if e.Kind == ledger.EntryReserve {
+			for _, c := range e.Composition {
+				out = append(out, fmt.Sprintf("%d × %s", c.Count, inWords(c.Event)))
+			}
+		}
+	}
+	return fmt.Sprintf("%s; calls made, each a line of the ledger: %d", strings.Join(out, ", "), calls)
+}
+
+func inWords(e accountant.Event) string {
+	switch e := e.(type) {
+	case accountant.Gaussian:
+		return fmt.Sprintf("Gaussian noise of %.4g times the sensitivity", e.NoiseMultiplier)
+	case accountant.SubsampledGaussian:
+		return fmt.Sprintf("Gaussian noise of %.4g times the norm on a sample of rate %.4g",
+			e.NoiseMultiplier, e.Rate)
+	case accountant.Laplace:
+		return fmt.Sprintf("Laplace noise at ε = %.4g", e.Epsilon)
+	case accountant.Exponential:
+		return fmt.Sprintf("choice by the exponential mechanism at ε = %.4g", e.Epsilon)
+	case accountant.GDPFilter:
+		return fmt.Sprintf("pool of μ = %.4g for measurements and choices that are planned on the way",
+			e.Mu)
+	}
+	return fmt.Sprintf("mechanism %+v", e)
+}
