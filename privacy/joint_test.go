@@ -61,6 +61,10 @@ func TestJointCounts(t *testing.T) {
 			}
 		}
 	}
+	n := s.rows().Counts(compiledOf(t, s.session, query.Total{}))[0]
+	if !slices.Equal(n, []int64{601}) {
+		t.Errorf("%d rows, want 601", n)
+	}
 	if text := fmt.Sprintf("%+v %#v %v", s, s, rows); strings.Contains(text, "50") {
 		t.Errorf("printing shows counts: %s", text)
 	}

@@ -44,6 +44,13 @@ func JointCells(p Plan, s *schema.Schema) (joints [][]int, cells int, err error)
 		return nil, 0, fmt.Errorf("synth: rows that another engine counts can be fitted by mst, "+
 			"by aim and by mwem with marginals, and with bins that the schema gives: %w", ErrConfig)
 	}
+	cells, err = CountedCells(joints, s)
+	return joints, cells, err
+}
+
+// CountedCells is the number of cells of joints for tables of schema s, which is at most
+// [MaxJointCells]: else the error wraps ErrConfig.
+func CountedCells(joints [][]int, s *schema.Schema) (int, error) {
 	sizes, all := s.Sizes(), 0.0 // whole numbers, exact as far as the limit goes
 	for _, set := range joints {
 		n := 1.0
@@ -53,9 +60,9 @@ func JointCells(p Plan, s *schema.Schema) (joints [][]int, cells int, err error)
 		all += n
 	}
 	if all > MaxJointCells {
-		return nil, 0, fmt.Errorf("synth: the tables that the fit may ask for have %.3g cells in all, "+
+		return 0, fmt.Errorf("synth: the tables that may be asked for have %.3g cells in all, "+
 			"%.3g are possible where another engine counts: give columns fewer bins or categories, or "+
 			"name the sets: %w", all, float64(MaxJointCells), ErrConfig)
 	}
-	return joints, int(all), nil
+	return int(all), nil
 }

@@ -31,6 +31,9 @@ type evaluate struct {
 	html, json, pairs string
 	drop, quasi       string
 	options           report.Options
+
+	// is told how far an engine is that counts the private table where it is; nil: nobody
+	counting func(fraction float64)
 }
 
 func evaluateCommand(t *terminal) *cobra.Command {
@@ -64,8 +67,9 @@ once for each of them and in their order, it says under which guarantee each was
 
 With --epsilon, a few figures are computed with noise from one private table, the holdout or the
 training table, and may be published: noisy marginal errors, the rate of the positive class,
-the AUROC of a model trained on the synthetic rows. The budget is charged in that table's ledger;
-'decoy verify R.json' recomputes the guarantee.`,
+the AUROC of a model trained on the synthetic rows. Without --target that table may lie in Spark
+(sc://HOST/TABLE). The budget is charged in its ledger; 'decoy verify R.json' recomputes the
+guarantee.`,
 		Args: operands(),
 	})
 	f := cmd.Flags()

@@ -29,6 +29,9 @@ func (e *evaluate) publish(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	defer run.file.Abort()
+	if run.shown.bar { // plain lines are kept by others, and must not tell of rows
+		e.counting = run.shown.of("counting")
+	}
 	synthetic, err := readTable(cmd.Context(), t, run.shown, "--synthetic", e.synthetic[0],
 		free(rows.Schema()))
 	if err != nil {
@@ -91,8 +94,32 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	if err := job.Readable(synthetic); err != nil {
 		return fail(err)
 	}
-	return e.private(name, e.Input, []job.NamedPath{job.At("--json", e.json)},
-		[]job.NamedPath{job.At("--synthetic", synthetic), configPath(cmd)})
+	written := []job.NamedPath{job.At("--json", e.json)}
+	read := []job.NamedPath{job.At("--synthetic", synthetic), configPath(cmd)}
+	program, elsewhere, err := job.Counter(e.Input, e.Ledger)
+	switch {
+	case !elsewhere:
+		return e.private(name, e.Input, written, read)
+	case err != nil:
+		return fail(err)
+	case e.options.Target != "":
+		return fail(usagef("--target: its figures need rows, and %s %s is a table in Spark, of which "+
+			"there are counts: leave --target out, or give an extract", name, e.Input))
+	}
+	s, err := job.LoadSchema(e.Schema)
+	if err != nil {
+		return fail(err)
+	}
+	l, err := job.LedgerOf(e.Ledger, e.Input)
+	if err != nil {
+		return fail(err)
+	}
+	if err := job.Distinct(append(written, job.At("the ledger", l.Path())),
+		append(read, job.At("--schema", e.Schema))); err != nil {
+		return fail(err)
+	}
+	rows, err := job.CountedRows(program, e.Input, s, publish.Sets(s), &e.counting)
+	return rows, l, err
 }
 
 // estimates is what was bought.

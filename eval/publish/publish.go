@@ -69,6 +69,30 @@ type plan struct {
 	composition accountant.Composition
 }
 
+// Sets are the columns, and pairs of them, whose marginals a run without a target asks for: it asks
+// for nothing else but the number of rows.
+func Sets(s *schema.Schema) [][]int {
+	singles, pairs := sets(s)
+	return append(singles, pairs...)
+}
+
+func sets(s *schema.Schema) (singles, pairs [][]int) {
+	sizes := s.Sizes()
+	var all [][]int
+	for i := range sizes {
+		singles = append(singles, []int{i})
+		for j := range i {
+			if sizes[i]*sizes[j] <= mostPairCells {
+				all = append(all, []int{j, i})
+			}
+		}
+	}
+	for k := range min(len(all), mostPairs) {
+		pairs = append(pairs, all[k*len(all)/min(len(all), mostPairs)])
+	}
+	return singles, pairs
+}
+
 // newPlan decides everything that follows from public things: the schema, the synthetic rows, the
 // budget.
 func newPlan(
@@ -78,19 +102,7 @@ func newPlan(
 		return nil, fmt.Errorf("publish: the synthetic table has no rows: %w", eval.ErrTables)
 	}
 	p := &plan{schema: s, nb: nb}
-	sizes := s.Sizes()
-	var all [][]int
-	for i := range sizes {
-		p.singles = append(p.singles, []int{i})
-		for j := range i {
-			if sizes[i]*sizes[j] <= mostPairCells {
-				all = append(all, []int{j, i})
-			}
-		}
-	}
-	for k := range min(len(all), mostPairs) {
-		p.pairs = append(p.pairs, all[k*len(all)/min(len(all), mostPairs)])
-	}
+	p.singles, p.pairs = sets(s)
 	if o.Target != "" {
 		var err error
 		if p.label, err = newLabel(synthetic, o); err != nil {

@@ -6,28 +6,39 @@ import (
 	"github.com/decoy-dp/decoy/internal/engine"
 	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 )
 
 // checkInput checks the name of the private table.
 func (c *Checked) checkInput() error {
-	program, elsewhere := helper.Program(c.Input)
+	_, elsewhere, err := Counter(c.Input, c.Job.Ledger)
 	switch {
 	case !elsewhere:
 		_, err := FormatOf(c.name("input"), c.Input)
 		return err
 	case c.owner != "":
 		return Usagef("%s %s: a batch reads files", c.name("input"), c.Input)
-	case c.Job.Ledger == "":
-		return Usagef("--ledger is required for %s: there is no file to keep the account beside, and "+
-			"every run on that table must name the same one", c.Input)
 	case c.Domain == nil:
 		return Usagef("--schema is required for %s: none is bought there", c.Input)
-	case program == "":
-		return Usagef("%s is counted by the program decoy-spark, which is neither beside this one nor "+
-			"on the PATH: decoy help scale", c.Input)
 	}
-	return nil
+	return err
+}
+
+// Counter is the program that counts a private table which lies elsewhere, and whether it does. The
+// error says what such a table lacks.
+func Counter(input, ledger string) (program string, elsewhere bool, err error) {
+	program, elsewhere = helper.Program(input)
+	switch {
+	case !elsewhere:
+	case ledger == "":
+		err = Usagef("--ledger is required for %s: there is no file to keep the account beside, and "+
+			"every run on that table must name the same one", input)
+	case program == "":
+		err = Usagef("%s is counted by the program decoy-spark, which is neither beside this one nor "+
+			"on the PATH: decoy help scale", input)
+	}
+	return program, elsewhere, err
 }
 
 // elsewhere is a private table that an engine counts; nothing is counted yet.
@@ -40,14 +51,25 @@ func (c *Checked) elsewhere(program string) (*privacy.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.Domain.YAML()
+	return CountedRows(program, c.Input, c.Domain, joints, &c.Counting)
+}
+
+// CountedRows is a private table that a program counts over these sets of columns, and tells how
+// far it is; nothing is counted yet.
+func CountedRows(
+	program, input string, s *schema.Schema, sets [][]int, counting *func(float64),
+) (*privacy.Rows, error) {
+	text, err := s.YAML()
 	if err != nil {
 		return nil, err
 	}
-	r := helper.Request{Source: c.Input, Schema: string(text), Sets: joints}
-	rows := engine.Rows(c.Domain, engine.Source{Sets: joints,
+	if _, err := synth.CountedCells(sets, s); err != nil {
+		return nil, err
+	}
+	r := helper.Request{Source: input, Schema: string(text), Sets: sets}
+	rows := engine.Rows(s, engine.Source{Sets: sets,
 		Count: func(ctx context.Context) ([][]int64, error) {
-			return helper.Count(ctx, program, r, c.Counting)
+			return helper.Count(ctx, program, r, *counting)
 		}})
 	return rows.(*privacy.Rows), nil
 }

@@ -1094,6 +1094,10 @@ var mutants = []mutant{
 		"at > 0 {", "./privacy TestJointCounts",
 	},
 	{
+		"of rows that are counted elsewhere, those of one cell are all", "internal/engine/engine.go",
+		"n += count", "n = count", "./privacy TestJointCounts",
+	},
+	{
 		"another engine's counts may be of several tables", "internal/engine/engine.go",
 		"|| rows != total {", "|| rows < total-9 {", "./privacy TestJointIsOneTable",
 	},

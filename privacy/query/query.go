@@ -22,7 +22,12 @@ func (Total) Kind() access.Kind { return access.OneCount }
 // Compile is for the gate.
 func (q Total) Compile(sizes []int, units bool) (access.Compiled, error) {
 	return access.Seal(access.Counted{Kind: q.Kind(), Key: "total", What: "number of rows", Cells: 1,
-		Count: func(rows access.Rows) []int64 { return []int64{int64(rows.Table().Rows())} },
+		Count: func(rows access.Rows) []int64 {
+			if rows.Joint != nil {
+				return []int64{rows.Joint(nil).Rows()}
+			}
+			return []int64{int64(rows.Table().Rows())}
+		},
 	}, sizes, units), nil
 }
 
