@@ -27,14 +27,18 @@ const (
 	blindRows = 15.0
 )
 
-// Numbers of a usual size.
+// Numbers of a usual size, which are not all negative.
 const (
 	usualLeast = 1. / 16
 	usualMost  = 1 << 14
 )
 
-// widest is the most powers of two in which the rule looks for what stands out.
-const widest = 8
+// widest is the most powers of two in which the rule looks for what stands out. Where rows are few,
+// noise on either side of them would often make a wider run stand out than they fill.
+const (
+	widest       = 8
+	widestCoarse = 4
+)
 
 // extent is the first and the last cell of what the noisy counts show, and false if that is
 // nothing. A power of two has perPower cells. usual says of a run of cells that their values have a
@@ -52,7 +56,11 @@ func extent(
 	perPower = max(perPower, 1)
 	reach := perPower // cells next to the bounds that are looked at together
 	best := 0.0
-	for w := 1; w <= min(widest*perPower, len(counts)); w *= 2 {
+	most := widest * perPower
+	if perPower == 1 {
+		most = widestCoarse
+	}
+	for w := 1; w <= min(most, len(counts)); w *= 2 {
 		for from := 0; from+w <= len(counts); from++ {
 			limit := core
 			if usual(from, from+w-1) {
@@ -211,12 +219,11 @@ func least(decimals int) float64 {
 // cells are finer than the noise allows to see.
 const nearZero = 0.13
 
-// bounds makes a column of the noisy magnitudes of its values, and says which of these are within
-// its bounds; nil if none stands out.
-func bounds(name string, m schema.Magnitudes, counts []int64, v *judged, sigma float64) (
+// bounds makes a column of the noisy magnitudes that may hold its values, and says which of these
+// are within its bounds; nil if none stands out.
+func bounds(name string, m schema.Magnitudes, in []magnitude, v *judged, sigma float64) (
 	*schema.Column, []magnitude, string,
 ) {
-	in := possible(m, v.decimals, counts)
 	rows := make([]float64, len(in))
 	for i, c := range in {
 		rows[i] = c.rows
@@ -238,7 +245,8 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v *judged, sigma f
 	numbers := m.Kind.Stored() == schema.StoredInt || m.Kind.Stored() == schema.StoredFloat
 	first, last, ok := extent(rows, m.PerPower, sigma, func(first, last int) bool {
 		size := max(math.Abs(in[first].lo), math.Abs(in[last].hi))
-		return !numbers || size == 0 || size >= usualLeast && size <= usualMost
+		return !numbers || size == 0 ||
+			in[last].hi >= 0 && size >= usualLeast && size <= usualMost
 	})
 	if !ok {
 		v.note = "left out: its values are spread so thin that none of their magnitudes stands out " +
@@ -252,6 +260,10 @@ func bounds(name string, m schema.Magnitudes, counts []int64, v *judged, sigma f
 	}
 	all := in
 	in = in[first : last+1]
+	if c := &in[0]; c.lo < c.hi && c.hi == -1 && !few &&
+		(len(in) == 1 || in[1].rows <= clear*sigma) { // alone, and so a code: its cell holds its end
+		c.lo = -1
+	}
 	c := &schema.Column{Name: name, Kind: v.kind, Format: v.format, Missing: v.missing,
 		OnInvalid: schema.Clamp, Min: in[0].lo, Max: in[len(in)-1].hi}
 	if stored := v.kind.Stored(); stored == schema.StoredInt || stored == schema.StoredFloat {

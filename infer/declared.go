@@ -73,13 +73,15 @@ func (v *judged) declare(c *schema.Column) {
 }
 
 // conventions are columns that everybody takes for the same by their names, for where the rows are
-// too few for the noise to say more.
+// too few for the noise to say more, or what it says is beyond what there is.
 var conventions = map[string]schema.Column{
 	"age":    ages,
 	"alter":  ages,
 	"year":   {Kind: schema.Integer, Min: 1900, Max: 2099, Bins: 40},
 	"month":  {Kind: schema.Integer, Min: 1, Max: 12},
 	"hour":   {Kind: schema.Integer, Max: 23},
+	"gcs":    {Kind: schema.Integer, Min: 3, Max: 15},
+	"sofa":   {Kind: schema.Integer, Max: 24},
 	"bmi":    {Kind: schema.Real, Min: 10, Max: 70, Bins: 20, Decimals: 1},
 	"gender": sexes,
 	"sex":    sexes,
@@ -105,8 +107,12 @@ func byName(name string, found *schema.Column, missing []string) *schema.Column 
 		return nil
 	}
 	c, ok := conventions[words[0]]
-	if !ok || found != nil && (!c.Kind.Ordered() || found.Kind != c.Kind || found.Min < c.Min ||
+	if !ok || found != nil && (!c.Kind.Ordered() || found.Kind != c.Kind ||
 		found.Min >= c.Max || found.Max > 3*c.Max) {
+		return nil
+	}
+	zero := found != nil && found.Min == 0 && c.Min > 1 && c.Min <= nearZero*found.Max
+	if found != nil && found.Min < c.Min && !zero { // which bounds would have been moved to
 		return nil
 	}
 	c.Name, c.Missing = name, missing
@@ -120,4 +126,4 @@ func byName(name string, found *schema.Column, missing []string) *schema.Column 
 }
 
 // byNameNote says so in the file.
-const byNameNote = "the usual one of this name, as the rows are too few for the noise to say more"
+const byNameNote = "the usual one of this name, as the noise does not say more"

@@ -63,6 +63,10 @@ func TestByName(t *testing.T) {
 			t.Errorf("%+v is taken for an age", found)
 		}
 	}
+	if c := byName("GCS", &schema.Column{Kind: schema.Integer, Max: 31}, nil); c == nil ||
+		c.Min != 3 || c.Max != 15 {
+		t.Errorf("a coma score of 31: %+v", c)
+	}
 	if byName("age", &schema.Column{Kind: schema.Integer, Min: 32, Max: 63}, nil) == nil {
 		t.Error("half of an age is left as it is")
 	}

@@ -15,11 +15,12 @@ const (
 	binNoise   = 3.0
 	oneAValue  = 100  // whole numbers with at most so many values have a bin each
 	heavy      = 1.5  // bins that a cell fills before it is divided evenly
-	heap       = 0.02 // of the rows: zeros of a column of fractions have a bin of their own
+	heap       = 0.02 // of the rows: zeros, or −1, of fractions have a bin of their own
 )
 
 // edges divides the column's range into bins of like weight; nil leaves it to the schema's default.
-// A bin of zeros alone ends with the smallest number there is, until tidy gives it one to write.
+// A bin of zeros alone, or of −1, ends with the next number there is, until tidy gives it one to
+// write.
 func edges(c *schema.Column, in []magnitude, sigma float64) []float64 {
 	whole := c.Kind.Stored() != schema.StoredFloat
 	if whole && c.Max-c.Min < oneAValue {
@@ -35,6 +36,11 @@ func edges(c *schema.Column, in []magnitude, sigma float64) []float64 {
 	}
 	target := total / min(mostBins, max(fewestBins, math.Floor(total/(binNoise*sigma))))
 	out := []float64{c.Min}
+	at := func(x float64) {
+		if x > out[len(out)-1] && x < c.Max {
+			out = append(out, x)
+		}
+	}
 	add := func(x float64) {
 		switch {
 		case whole:
@@ -42,9 +48,7 @@ func edges(c *schema.Column, in []magnitude, sigma float64) []float64 {
 		case x < 0: // the cells below zero hold their upper end
 			x = math.Nextafter(x, 0)
 		}
-		if x > out[len(out)-1] && x < c.Max {
-			out = append(out, x)
-		}
+		at(x)
 	}
 	rows := 0.0 // since the last edge
 	for _, m := range in {
@@ -52,9 +56,9 @@ func edges(c *schema.Column, in []magnitude, sigma float64) []float64 {
 		switch {
 		case whole:
 			end++
-		case m.lo == 0 && m.hi == 0 && m.rows > max(clear*sigma, heap*total):
-			add(0)
-			add(math.SmallestNonzeroFloat64)
+		case m.lo == m.hi && m.rows > max(clear*sigma, heap*total):
+			at(m.lo)
+			at(math.Nextafter(m.lo, math.Inf(1)))
 			rows = 0
 			continue
 		}
@@ -91,10 +95,12 @@ const (
 // digits to write, and makes its bounds and edges numbers of so many. An edge becomes the first
 // such number of its bin, so that zeros alone are up to it.
 func tidy(c *schema.Column, found int) {
-	zeros := func(edge int) bool { return c.Edges[edge] == math.SmallestNonzeroFloat64 }
+	alone := func(edge int) bool {
+		return c.Edges[edge] == math.Nextafter(c.Edges[edge-1], math.Inf(1))
+	}
 	width := math.Inf(1)
 	for i := 1; i < len(c.Edges); i++ {
-		if !zeros(i) {
+		if !alone(i) {
 			width = min(width, c.Edges[i]-c.Edges[i-1])
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/decoy-dp/decoy/privacy"
 	"github.com/decoy-dp/decoy/privacy/text"
@@ -203,6 +204,7 @@ func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) 
 	if limit <= 0 {
 		limit = 1000
 	}
+	var cells []magnitude // all that a value may be in
 	listed := func(found []text.Found) {
 		c.counts = countsOf(nil, found, v, d.Sigma)
 		c.Found, c.Note = categories(c.Name, found, v, limit, r.Threshold, d.Sigma)
@@ -222,9 +224,10 @@ func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) 
 		if !v.token(found, d.Sigma, r.Noise.Kinds) {
 			return r.column(s, i, v, o, c)
 		}
-		var cells []magnitude
-		c.Found, cells, c.Note = bounds(c.Name, m, counts, &v, d.Sigma)
-		c.counts = countsOf(cells, nil, v, d.Sigma)
+		cells = possible(m, v.decimals, counts)
+		var within []magnitude
+		c.Found, within, c.Note = bounds(c.Name, m, slices.Clone(cells), &v, d.Sigma)
+		c.counts = countsOf(within, nil, v, d.Sigma)
 		if c.Found == nil && v.mixed && len(found) > 0 { // the few numbers among tokens are others
 			v.list()
 			listed(found)
@@ -238,10 +241,18 @@ func (r *Result) column(s *text.Session, i int, v judged, o Options, c *Column) 
 			c.Found, c.Note = boolean(c.Name, found, v), v.note
 		}
 	}
-	if c.Found == nil || c.Found.Kind.Ordered() && perPower(r.Rows, d.Sigma) == 1 {
-		if common := byName(c.Name, c.Found, v.missing); common != nil {
+	if c.Found == nil || c.Found.Kind.Ordered() {
+		common := byName(c.Name, c.Found, v.missing)
+		if common != nil && (c.Found == nil || perPower(r.Rows, d.Sigma) == 1 ||
+			c.Found.Max > common.Max) {
 			c.bought = c.Found != nil
-			c.Found, c.Note = common, byNameNote
+			c.Found, c.Note, c.counts = common, byNameNote, counts{}
+			cells = slices.DeleteFunc(cells, func(m magnitude) bool {
+				return m.hi < common.Min || m.lo > common.Max
+			})
+			if len(cells) > 0 && v.kind == common.Kind {
+				c.counts = countsOf(cells, nil, v, d.Sigma)
+			}
 			return nil
 		}
 	}

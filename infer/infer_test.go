@@ -296,6 +296,18 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%v: %v %q, want dates %q", classes, v.kind, v.format, format)
 		}
 	}
+	for _, tt := range []struct {
+		zoned, space, plain float64
+		format              string
+	}{{0, 10000, 0, "2006-01-02 15:04:05"}, {0, 0, 10000, "2006-01-02T15:04:05"},
+		{100, 9900, 0, "2006-01-02 15:04:05"}, {0, 6000, 4000, "2006-01-02 15:04:05"},
+		{5000, 5000, 0, ""}, {10000, 0, 0, ""}} {
+		v := verdict(classesOf(map[schema.Class]float64{schema.ClassTimestamp: tt.zoned,
+			schema.ClassSpaceTime: tt.space, schema.ClassPlainTime: tt.plain}), 10000, 10, 10)
+		if v.kind != schema.Timestamp || v.format != tt.format {
+			t.Errorf("%+v: %v %q", tt, v.kind, v.format)
+		}
+	}
 	// a wide table has so many classes that the noise of one or another is 4.8 standard deviations
 	for c := schema.ClassBoolean; c < schema.Classes; c++ {
 		for main, want := range map[schema.Class]schema.Kind{schema.ClassWhole: schema.Integer,

@@ -127,7 +127,7 @@ func verdict(classes []float64, rows, rowsNoise, sigma float64) judged {
 		dates(first, schema.ClassEitherSlash),
 		dates(schema.ClassDayDot),
 		dates(schema.ClassDayDash),
-		kindOf(schema.ClassTimestamp, mass(schema.ClassTimestamp)),
+		times(mass),
 		kindOf(schema.ClassWhole, mass(schema.ClassWhole)+broken),
 	}
 	most := slices.MaxFunc(kinds, func(a, b standingKind) int { return cmp.Compare(a.rows, b.rows) })
@@ -190,6 +190,22 @@ type standingKind struct {
 	format string // of dates; "" is that of the kind
 }
 
+// times is timestamps, of the format that most of them have: one of no zone, if few say one.
+func times(mass func(...schema.Class) float64) standingKind {
+	zoned := mass(schema.ClassTimestamp)
+	most, other := kindOf(schema.ClassSpaceTime, mass(schema.ClassSpaceTime)),
+		kindOf(schema.ClassPlainTime, mass(schema.ClassPlainTime))
+	all := zoned + most.rows + other.rows
+	if other.rows > most.rows {
+		most = other
+	}
+	if zoned > stray*all {
+		most.format = ""
+	}
+	most.rows = all
+	return most
+}
+
 // short leads from a class of dates to that of the same dates without zeros before small numbers.
 const short = schema.ClassShortDates - schema.ClassDaySlash
 
@@ -217,6 +233,10 @@ func kindOf(c schema.Class, rows float64) standingKind {
 		return standingKind{schema.Date, rows, "02-01-2006"}
 	case schema.ClassTimestamp:
 		return standingKind{schema.Timestamp, rows, ""}
+	case schema.ClassSpaceTime:
+		return standingKind{schema.Timestamp, rows, "2006-01-02 15:04:05"}
+	case schema.ClassPlainTime:
+		return standingKind{schema.Timestamp, rows, "2006-01-02T15:04:05"}
 	}
 	return standingKind{schema.Integer, rows, ""}
 }

@@ -24,7 +24,7 @@ const (
 	ClassReal      // a number with more digits, with an exponent, or with a value of 2^53 and more
 	ClassBoolean   // true or false, in any case
 	ClassDate      // 2006-01-02
-	ClassTimestamp // RFC 3339, or 2006-01-02 15:04:05, or with a T
+	ClassTimestamp // RFC 3339, or a time of no zone with parts of a second
 	ClassText      // anything else
 	ClassDaySlash  // 31/12/2006: the month cannot come first
 	ClassMonthSlash
@@ -36,8 +36,10 @@ const (
 )
 
 const (
-	ClassComma = ClassShortDates + shortDates // a number with a decimal comma
-	Classes    = ClassComma + 1               // their number
+	ClassComma     = ClassShortDates + shortDates // a number with a decimal comma
+	ClassSpaceTime = ClassComma + 1               // 2006-01-02 15:04:05, of no zone
+	ClassPlainTime = ClassComma + 2               // 2006-01-02T15:04:05, likewise
+	Classes        = ClassComma + 3               // their number
 )
 
 // shortDates is how many classes from ClassShortDates on are of dates.
@@ -58,6 +60,8 @@ func (c Class) kind() Kind {
 		return 0
 	case c <= ClassReal:
 		return Real
+	case c == ClassSpaceTime || c == ClassPlainTime:
+		return Timestamp
 	case c > ClassText: // a draft takes them for texts
 		return Categorical
 	}
@@ -81,6 +85,12 @@ func Classify(cell []byte) Class {
 		return ClassDate
 	}
 	if _, ok := (Magnitudes{Kind: Timestamp}).Of(cell); ok {
+		switch timestampFormatOf(string(cell)) {
+		case spaceFormat:
+			return ClassSpaceTime
+		case plainFormat:
+			return ClassPlainTime
+		}
 		return ClassTimestamp
 	}
 	if i := bytes.IndexByte(cell, ','); i >= 0 && len(cell) <= 32 {
