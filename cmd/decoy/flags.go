@@ -16,12 +16,14 @@ import (
 	"github.com/decoy-dp/decoy/internal/job"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
 // jobFlags are the flags that fill a job. A verb adds those that it needs.
 type jobFlags struct {
+	made *schema.Schema // in place of the file that --schema names; nil: none
 	configs.Job
 	resume bool
 	set    settings
@@ -229,9 +231,12 @@ func (j *jobFlags) private(
 	if err := job.Readable(path); err != nil {
 		return nil, nil, err
 	}
-	s, err := job.LoadSchema(j.Schema)
-	if err != nil {
-		return nil, nil, err
+	s := j.made
+	if s == nil {
+		var err error
+		if s, err = job.LoadSchema(j.Schema); err != nil {
+			return nil, nil, err
+		}
 	}
 	l, err := job.LedgerOf(j.Ledger, path)
 	if err != nil {

@@ -10,9 +10,14 @@ import (
 
 	"github.com/decoy-dp/decoy/infer"
 	"github.com/decoy-dp/decoy/internal/job"
+	"github.com/decoy-dp/decoy/schema"
 )
 
-type schemaUnits struct{ jobFlags }
+type schemaUnits struct {
+	jobFlags
+	unit    string // of a table without a schema
+	maxRows int
+}
 
 func schemaUnitsCommand(t *terminal) *cobra.Command {
 	u := &schemaUnits{}
@@ -24,26 +29,47 @@ $ printf 'patient,ward\n1,a\n1,b\n2,a\n3,b\n' > visits.csv
 $ printf 'decoy: 1\nunit: patient\nmax_rows_per_unit: 2\n' > visits.yaml
 $ printf 'columns: [{name: ward, kind: categorical, categories: [a, b]}]\n' >> visits.yaml
 $ decoy schema units visits.csv --schema visits.yaml --epsilon 0.1
+$ decoy schema units visits.csv --unit patient --max-rows-per-unit 1 --epsilon 0.1
 `}.document(&cobra.Command{
-		Use:   "units INPUT --schema S --epsilon E [flags]",
+		Use:   "units INPUT --schema S|--unit NAME --epsilon E [flags]",
 		Short: "buy a report on how many rows the units have, and what max_rows_per_unit leaves out",
 		Long: `Count, with noise, how many privacy units (patients, customers) have one row, two rows and
 so on, and say what max_rows_per_unit of the schema does to them: how many units are used whole, how
 many lose rows, and how many rows are left out at least.
 
 The noise does not depend on max_rows_per_unit, so the report may be bought once, for little, to
-choose it. The cost is entered in the ledger, and adds to that of every other run. The report itself
-may be shown to anyone.`,
+choose it: before there is a schema, too, with --unit. The cost is entered in the ledger, and adds
+to that of every other run. The report itself may be shown to anyone.`,
 		Args: operands("INPUT"),
 	})
 	u.addPrivate(cmd)
+	f := cmd.Flags()
+	f.Lookup("schema").Usage = "schema `FILE` with unit and max_rows_per_unit"
+	f.StringVar(&u.unit, "unit", "", "in place of --schema: id column `NAME`, all of whose rows with "+
+		"one id are one unit")
+	f.IntVar(&u.maxRows, "max-rows-per-unit", 1, "with --unit: how many rows `K` of a unit are used")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return u.run(cmd, t, args[0]) }
 	return addJSON(cmd, t)
 }
 
 func (u *schemaUnits) run(cmd *cobra.Command, t *terminal, input string) error {
-	if err := u.checkPrivate(cmd); err != nil {
+	if err := u.checkBudget(cmd); err != nil {
 		return err
+	}
+	switch {
+	case u.unit == "" && u.Schema == "":
+		return usagef("--schema or --unit is missing: which column holds the ids of the units?")
+	case u.unit != "" && u.Schema != "":
+		return usagef("--unit %s and --schema %s: a schema names its unit", u.unit, u.Schema)
+	case u.unit == "" && cmd.Flags().Changed("max-rows-per-unit"):
+		return usagef("--max-rows-per-unit goes with --unit: a schema has its own")
+	case u.unit != "": // whatever else is in a row is all one
+		u.made = &schema.Schema{Unit: u.unit, MaxRowsPerUnit: u.maxRows, Lenient: true,
+			Columns: []schema.Column{{Name: "(row)", Kind: schema.Categorical,
+				Categories: []string{"(other)"}, OnInvalid: schema.Other, Other: "(other)"}}}
+		if err := u.made.Validate(); err != nil {
+			return usagef("--unit: %w", err)
+		}
 	}
 	if input == job.Standard {
 		return usagef("INPUT must be a file")
