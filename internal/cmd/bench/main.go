@@ -8,6 +8,8 @@
 //	go run ./internal/cmd/bench queries [-only mwem,forms,answers,smalldb]
 //	go run ./internal/cmd/bench schemas -tables DIR [-runs 60]
 //	go run ./internal/cmd/bench bins -tables DIR [-variants mst,aim] [-columns]
+//	go run ./internal/cmd/bench bought -tables DIR [-names adult,bank] [-runs 3]
+//	go run ./internal/cmd/bench newcomer -tables DIR [-decoy PROGRAM]
 //	go run ./internal/cmd/bench constraints [-rows 1000000]
 //	go run ./internal/cmd/bench join -table adult.csv -schema adult.yaml [-by education]
 //	go run ./internal/cmd/bench collect -table adult.csv -schema adult.yaml -rows 10000 -epsilon 2
@@ -18,6 +20,8 @@
 // methods is the error of methods on public tables, and what a prediction trained on their rows is
 // worth; train how well private classifiers predict; queries the time and error of answers to
 // workloads on tables drawn here; schemas how good schemas are that are bought of public tables;
+// bought what a run that buys its schema loses by it; newcomer what somebody needs who has nothing
+// but tables;
 // bins what bins of numbers cost in error, public and bought;
 // constraints whether methods keep those of a schema, and what it costs; join how good a model is
 // that several parties' models are joined to; collect how good one of randomised answers is;
@@ -41,6 +45,7 @@ import (
 
 func main() {
 	verbs := map[string]func([]string) error{
+		"bought": oneCommand, "newcomer": newcomer,
 		"bins": binned, "methods": methods, "queries": queries, "schemas": schemas,
 		"constraints": constraints, "join": join, "collect": collected, "peers": peers,
 		"intervals": intervals, "timed": timed, "train": trained,
