@@ -26,7 +26,7 @@ func TestClassify(t *testing.T) {
 		"2024-02-29": ClassDate, "2023-02-29": ClassText, "2024-02-29T01:02:03Z": ClassTimestamp,
 		"2024-02-29 01:02:03": ClassSpaceTime,
 		"2024-02-29T01:02:03": ClassPlainTime, "2024-02-29 01:02:03.5": ClassTimestamp,
-		"31/12/2006":          ClassDaySlash, "12/31/2006": ClassMonthSlash,
+		"31/12/2006": ClassDaySlash, "12/31/2006": ClassMonthSlash,
 		"05/04/2006": ClassEitherSlash,
 		"29/02/2023": ClassText, "31.12.2006": ClassDayDot, "12.31.2006": ClassText,
 		"31-12-2006": ClassDayDash, "31/12-2006": ClassText,

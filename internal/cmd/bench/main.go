@@ -51,8 +51,8 @@ func main() {
 		"intervals": intervals, "timed": timed, "train": trained,
 	}
 	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "bench: the first argument is bins, methods, train, "+
-			"queries, schemas, constraints, join, collect, peers, intervals or timed")
+		fmt.Fprintln(os.Stderr, "bench: the first argument is bins, bought, methods, "+
+			"newcomer, train, queries, schemas, constraints, join, collect, peers, intervals or timed")
 		os.Exit(2)
 	}
 	if err := verbs[os.Args[1]](os.Args[2:]); err != nil {
