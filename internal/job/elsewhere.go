@@ -43,7 +43,7 @@ func Counter(input, ledger string) (program string, elsewhere bool, err error) {
 
 // elsewhere is a private table that an engine counts; nothing is counted yet.
 func (c *Checked) elsewhere(program string) (*privacy.Rows, error) {
-	plan, err := c.Plan()
+	plan, err := c.plan()
 	if err != nil {
 		return nil, err
 	}

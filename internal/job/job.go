@@ -116,8 +116,8 @@ func (c *Checked) Table() (*privacy.Rows, error) {
 	return privacy.FromTable(t), nil
 }
 
-// Plan is what the job will measure. It reads no data.
-func (c *Checked) Plan() (synth.Plan, error) {
+// plan is what the job will measure. It reads no data.
+func (c *Checked) plan() (synth.Plan, error) {
 	s := c.fitted()
 	return synth.WithBins(c.Fitter, s).Plan(s, privacy.NeighboursOf(s, c.Relation()), c.Budget())
 }

@@ -55,7 +55,7 @@ func NewTask(batch string, j configs.Job, plan bool) (*Task, error) {
 		c.Seed = binary.BigEndian.Uint64(id)
 	}
 	if plan {
-		t.Planned, err = c.Plan()
+		t.Planned, err = c.plan()
 	}
 	return t, err
 }

@@ -18,9 +18,9 @@ const (
 	sqrtHalfBits = 0x3f3504f3
 )
 
-// ExpTo sets dst to e^src, with a relative error of at most 2·10⁻⁷. Arguments below −87.3 and above
+// expTo sets dst to e^src, with a relative error of at most 2·10⁻⁷. Arguments below −87.3 and above
 // 88 give what these give, so the result is positive and finite; NaN stays NaN. dst may be src.
-func ExpTo(dst, src []float32) {
+func expTo(dst, src []float32) {
 	same("Exp", len(dst), len(src))
 	if cpu == kernels.Plain {
 		for i, x := range src {
@@ -59,9 +59,9 @@ func exp(x float32) float32 {
 	return math.Float32frombits(math.Float32bits(y) + uint32(int32(n))<<23)
 }
 
-// NegLogTo sets dst to −ln src for positive, normal, finite numbers, with a relative error of at
+// negLogTo sets dst to −ln src for positive, normal, finite numbers, with a relative error of at
 // most 3·10⁻⁷. Other arguments give garbage. dst may be src.
-func NegLogTo(dst, src []float32) {
+func negLogTo(dst, src []float32) {
 	same("NegLog", len(dst), len(src))
 	if cpu == kernels.Plain {
 		for i, x := range src {

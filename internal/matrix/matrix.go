@@ -7,7 +7,7 @@
 // alike, bit for bit; plain Go differs in the last places.
 //
 // All functions may be called from several goroutines at once. Shapes that do not fit panic. NaN
-// and Inf travel as in IEEE arithmetic, except that [ExpTo] and [NegLogTo] state their domains.
+// and Inf travel as in IEEE arithmetic, except that [expTo] and [negLogTo] state their domains.
 package matrix
 
 import "fmt"

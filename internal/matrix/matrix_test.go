@@ -141,7 +141,7 @@ func TestExpLog(t *testing.T) {
 	for _, l := range levels() {
 		withLevel(l, func() {
 			worst := 0.
-			ExpTo(dst, args)
+			expTo(dst, args)
 			for i, x := range args {
 				want := math.Exp(float64(x))
 				worst = max(worst, math.Abs(float64(dst[i])-want)/want)
@@ -150,7 +150,7 @@ func TestExpLog(t *testing.T) {
 				t.Errorf("level %v: exp is off by %.3g", l, worst)
 			}
 			worst = 0
-			NegLogTo(dst, pos)
+			negLogTo(dst, pos)
 			for i, x := range pos {
 				want := -math.Log(float64(x))
 				if want == 0 {
@@ -166,7 +166,7 @@ func TestExpLog(t *testing.T) {
 			}
 			edge := []float32{float32(math.Inf(-1)), -1000, 1000, float32(math.Inf(1)),
 				float32(math.NaN())}
-			ExpTo(edge, edge)
+			expTo(edge, edge)
 			if !(edge[0] > 0 && edge[0] == edge[1] && edge[2] == edge[3] &&
 				edge[3] < math.MaxFloat32 && edge[4] != edge[4]) {
 				t.Errorf("level %v: exp at the edges: %v", l, edge)
@@ -286,7 +286,7 @@ func TestPanics(t *testing.T) {
 		"into T":   func() { MulTo(New(2, 3).T(), 1, New(3, 2), New(2, 2), 0) },
 		"row of T": func() { New(2, 3).T().Row(0) },
 		"head":     func() { New(2, 3).T().Head(1) },
-		"lengths":  func() { ExpTo(make([]float32, 1), make([]float32, 2)) },
+		"lengths":  func() { expTo(make([]float32, 1), make([]float32, 2)) },
 		"blocks":   func() { SoftmaxTo(New(1, 3), nil, []int{0, 2}, 1) },
 	} {
 		func() {

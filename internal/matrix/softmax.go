@@ -19,8 +19,8 @@ func GumbelTo(dst []float32, u *rand.Rand) {
 	if n < len(dst) {
 		dst[n] = float32(int32(u.Uint64()>>41)*2+1) * step
 	}
-	NegLogTo(dst, dst)
-	NegLogTo(dst, dst)
+	negLogTo(dst, dst)
+	negLogTo(dst, dst)
 }
 
 // checkBlocks panics unless offsets are those of non-empty blocks that make up the columns.
@@ -63,7 +63,7 @@ func SoftmaxTo(dst Matrix, noise []float32, offsets []int, temperature float32) 
 			}
 		}
 	}
-	ExpTo(dst.Data, dst.Data)
+	expTo(dst.Data, dst.Data)
 	for r := range dst.Rows {
 		row := dst.Row(r)
 		for b := 1; b < len(offsets); b++ {
