@@ -75,8 +75,8 @@ confidential, and has mode 0600.`,
 		"number of cores)")
 	f.IntVar(&b.only, "only", -1, "run job number `K` alone, from 0")
 	f.StringVar(&b.memory, "memory", "", "limit `SIZE` of the memory forecast of the jobs that run "+
-		"together, such as 4GB; for the rows that a job says, else for "+fmt.Sprint(job.AssumedRows)+
-		" (default 'memory' of the file, else none)")
+		"together, such as 4GB; each for the rows that the job names, or else for "+
+		fmt.Sprint(job.AssumedRows)+" (default 'memory' of the file, else none)")
 	f.StringVar(&b.interrupted, "on-interrupted", "", "what to do with a job whose budget is spent "+
 		"in vain, `stop` or rerun (default 'on_interrupted' of the file, else stop)")
 	f.StringVar(&b.results, "results", "", "table of results `R.csv`, and R.html beside it (default "+

@@ -61,7 +61,7 @@ The standard error says what it covers:
             the columns together and they depend on each other otherwise than the model assumes.
   hidden    with --interval: no measurement holds the columns together, and the answer is so close
             to 0 or to all rows that the noise hides it: this interval is too narrow.
-None but the interval says how far the table, as a sample, is from the people it was drawn from.`,
+Only the interval covers how far the table, as a sample, is from the people it was drawn from.`,
 		Args: operands("MODEL", "WORKLOAD?"),
 	})
 	f := cmd.Flags()

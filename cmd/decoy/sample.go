@@ -56,8 +56,8 @@ population that the model's measurements speak of, measured with fresh noise, an
 	cmd.Flags().StringArrayVar(&s.texts, "texts", nil, "in .parquet and .arrow: write the column "+
 		"`NAME` as the texts that it has in CSV (repeatable)")
 	cmd.Flags().IntVar(&s.replicates, "replicates", 0,
-		"write `M` tables, OUT-1 to OUT-M, each from a "+
-			"model that the run might have made of other people: their differences are the uncertainty")
+		"write `M` tables, OUT-1 to OUT-M, each from a model fitted anew to other people and other "+
+			"noise: how much they differ is the uncertainty")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := s.checkSampling(cmd); err != nil {
 			return err

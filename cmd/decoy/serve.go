@@ -19,7 +19,7 @@ open this page in a browser: http://127.0.0.1:41873/?token=K5UKWZ2F4YRYN4IXQZ7ZQ
 press Ctrl-C to end
 `}.document(&cobra.Command{
 		Use:   "serve [FOLDER] [--port N]",
-		Short: "a page for people: from a table to a synthetic one in a browser on this machine",
+		Short: "a page in the browser on this machine: from a table to a synthetic one in five steps",
 		Long: `Open a local page that leads from a private table to a synthetic one in five steps: table,
 schema, plan, run, result. Every step shows the command line that it stands for, and this program
 carries it out, so that ledgers, models and outputs are the same.
