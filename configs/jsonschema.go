@@ -1,29 +1,38 @@
 package configs
 
 import (
-	"embed"
+	_ "embed"
 	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/synth/all"
 )
 
-//go:embed job.go batch.go
-var sources embed.FS
+//go:generate go test . -run TestTexts -args -write
+
+// textsJSON holds the comments of the fields in the sources: Struct.Field.
+//
+//go:embed texts.json
+var textsJSON []byte
+
+var texts = sync.OnceValue(func() (out map[string]string) {
+	if err := json.Unmarshal(textsJSON, &out); err != nil {
+		panic("configs: texts.json: " + err.Error())
+	}
+	return out
+})
 
 // object is a JSON object.
 type object = map[string]any
 
 // JobSchema is the JSON Schema (draft 2020-12) of a job as a config file of decoy generate.
 func JobSchema() ([]byte, error) {
-	s := structSchema(reflect.TypeFor[Job](), comments())
+	s := structSchema(reflect.TypeFor[Job]())
 	properties := s["properties"].(object)
 	delete(properties, "name") // of a batch
 	delete(properties, "strict")
@@ -33,7 +42,7 @@ func JobSchema() ([]byte, error) {
 
 // BatchSchema is the JSON Schema of a batch file.
 func BatchSchema() ([]byte, error) {
-	s := structSchema(reflect.TypeFor[Batch](), comments())
+	s := structSchema(reflect.TypeFor[Batch]())
 	s["required"] = []string{"name"}
 	s["properties"].(object)["on_interrupted"].(object)["enum"] = []string{"stop", "rerun"}
 	return finish(s, "a batch of decoy")
@@ -45,48 +54,17 @@ func finish(s object, title string) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// comments are the comments of the fields in the sources: Struct.Field.
-func comments() map[string]string {
-	out := map[string]string{}
-	for _, name := range []string{"job.go", "batch.go"} {
-		text, err := sources.ReadFile(name)
-		if err != nil {
-			panic("configs: " + err.Error()) // embedded
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
-		if err != nil {
-			panic("configs: " + err.Error())
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok {
-				return true
-			}
-			if s, ok := spec.Type.(*ast.StructType); ok {
-				for _, field := range s.Fields.List {
-					for _, name := range field.Names {
-						text := strings.Fields(field.Doc.Text() + " " + field.Comment.Text())
-						out[spec.Name.Name+"."+name.Name] = strings.Join(text, " ")
-					}
-				}
-			}
-			return false
-		})
-	}
-	return out
-}
-
 // structSchema describes a struct by its tags; where it has a method and settings, the settings
 // depend on the method.
-func structSchema(t reflect.Type, texts map[string]string) object {
+func structSchema(t reflect.Type) object {
 	properties := object{}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if !f.IsExported() {
 			continue
 		}
-		p := typeSchema(f.Type, texts)
-		if text := texts[t.Name()+"."+f.Name]; text != "" {
+		p := typeSchema(f.Type)
+		if text := texts()[t.Name()+"."+f.Name]; text != "" {
 			p["description"] = text
 		}
 		switch key := f.Tag.Get("mapstructure"); key {
@@ -152,7 +130,7 @@ func settingsSchema(method string) object {
 	return object{"type": "object", "additionalProperties": false, "properties": properties}
 }
 
-func typeSchema(t reflect.Type, texts map[string]string) object {
+func typeSchema(t reflect.Type) object {
 	switch t.Kind() {
 	case reflect.Bool:
 		return object{"type": "boolean"}
@@ -166,11 +144,11 @@ func typeSchema(t reflect.Type, texts map[string]string) object {
 		if t == reflect.TypeFor[Settings]() {
 			return object{"type": "object"}
 		}
-		return object{"type": "array", "items": typeSchema(t.Elem(), texts)}
+		return object{"type": "array", "items": typeSchema(t.Elem())}
 	case reflect.Pointer:
-		return typeSchema(t.Elem(), texts)
+		return typeSchema(t.Elem())
 	case reflect.Struct:
-		s := structSchema(t, texts)
+		s := structSchema(t)
 		if t == reflect.TypeFor[Method]() {
 			return object{"oneOf": []any{object{"type": "string", "enum": all.Choices()}, s}}
 		}
