@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -328,18 +329,7 @@ func readMetrics(path string) [][2]string {
 	return out
 }
 
-var resultsPage = template.Must(template.New("results").Parse(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>{{.Name}}</title>
-<style>
-body { font: 15px/1.4 system-ui, sans-serif; margin: 2rem; color: #222 }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-td, th { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: left }
-p { max-width: 60rem } .warn { background: #fff3cd; padding: .5rem .8rem }
-</style>
-<h1>Batch {{.Name}}</h1>
-<p class="warn">Not private: errors and metrics are computed from real rows without protection. Keep
-this page as safe as the tables.</p>
-<table><tr>{{range .Header}}<th>{{.}}</th>{{end}}</tr>
-{{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
-{{end}}</table></html>
-`))
+//go:embed batch.html
+var resultsText string
+
+var resultsPage = template.Must(template.New("results").Parse(resultsText))
