@@ -31,7 +31,6 @@ type inferFlags struct {
 	partial, target        string
 	categories             []string // NAME=a,b
 	dryRun                 bool
-	rows                   int
 }
 
 // purchase is what the flags ask for.
@@ -95,7 +94,7 @@ the noise is left out, and a comment in the schema says so.`,
 		"may be repeated")
 	f.StringVar(&s.target, "target", "", "column `NAME` whose rare texts must keep a category")
 	f.BoolVar(&s.dryRun, "dry-run", false, "say what it needs, spend nothing")
-	f.IntVar(&s.rows, "rows", 0, "number of rows `N`, if that is public")
+	f.IntVar(&s.Rows, "rows", 0, "number of rows `N`, if that is public")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd, t, args[0]) }
 	return addJSON(cmd, t)
 }
@@ -129,6 +128,9 @@ func (s *schemaInfer) check(cmd *cobra.Command, input string) (*purchase, error)
 		if err := need(cmd, "out"); err != nil {
 			return nil, err
 		}
+	}
+	if err := checkRows(cmd, s.Rows); err != nil {
+		return nil, err
 	}
 	return s.purchase(cmd, input)
 }
@@ -236,8 +238,6 @@ func (s *schemaInfer) checkFlags(cmd *cobra.Command, input string) error {
 	case s.unit == "" && s.maxRows != 0, s.unit != "" && s.maxRows < 1:
 		return usagef("--unit and --max-rows-per-unit go together: every noise grows with the " +
 			"rows that one unit may have")
-	case s.rows < 0:
-		return usagef("--rows %d must be at least 0", s.rows)
 	case s.maxCategories < 1 || s.maxCategories > 60000:
 		return usagef("--max-categories %d must be from 1 to 60000", s.maxCategories)
 	case s.noHeader && s.names == "" && s.partial == "":
@@ -302,7 +302,7 @@ func (s *schemaInfer) run(cmd *cobra.Command, t *terminal, input string) error {
 		return usagef("--json is for what --dry-run prints: give both")
 	}
 	sayIDs(t, s.unit, p.table.Names())
-	needs := inferNeeds{s.Budget(), p.plan.Columns, s.rows, p.plan.Needs()}
+	needs := inferNeeds{s.Budget(), p.plan.Columns, s.Rows, p.plan.Needs()}
 	if s.dryRun {
 		return t.print(needs)
 	}
