@@ -37,9 +37,10 @@ hashes, one run, closed as done, every mechanism call within what was reserved, 
 their composition within the claim. No private data is needed.
 
 The cost is computed twice: by the accountant that planned it ("reserved"), and from closed forms
-that share no arithmetic with the accountant ("derived": no less than the first number, no more than
-the second). A claim below the first is refused, and so is a figure of the accountant that
-cannot be right. Selections and batches have no exact closed form, so for them the two numbers differ.
+that share no arithmetic with the accountant ("derived": no less than the first number, no more
+than the second). A claim below the first is refused, and so is a figure of the accountant that
+cannot be right. Selections and batches have no exact closed form, so for them the two numbers
+differ.
 
 Of a signed release (decoy release) it checks first that the archive is what the key has signed,
 byte for byte, then the guarantee of the model inside, then that the model gives the table inside
