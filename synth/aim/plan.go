@@ -181,7 +181,7 @@ func (p *plan) oneWay(rows float64) float64 {
 // targetShare is the share for the pairs of the target, or of columns that may be one.
 func (p *plan) targetShare() float64 {
 	if p.cfg.Target == "" {
-		return 0.1
+		return 0.15
 	}
 	return p.cfg.TargetShare
 }
