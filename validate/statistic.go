@@ -17,6 +17,15 @@ import (
 type Statistic struct {
 	blocks.Statistic
 	Rows int // of a block by default: enough for the statistic to make sense
+	// what computes it from counts where each unit is one row, on which column; nil: only blocks do
+	direct func(a asked, mu2 float64, r *Result) error
+	column column
+}
+
+// WithRange sets the range to which the results of blocks are cut, and has blocks compute them.
+func (f Statistic) WithRange(lower, upper float64) Statistic {
+	f.Lower, f.Upper, f.direct = lower, upper, nil
+	return f
 }
 
 // Kinds are the statistics of [Parse], with what they are.
@@ -75,8 +84,10 @@ func Parse(text string, s *schema.Schema) (Statistic, error) {
 		}
 		out.Lower, out.Upper = slices.Min(c.values), slices.Max(c.values)
 		out.Rows, out.Of = 20, func(t *table.Table) float64 { return mean(c.present(t)) }
+		out.column, out.direct = c, directMean
 		if kind == "quantile" {
 			out.Rows, out.Of = 100, func(t *table.Table) float64 { return quantile(c.present(t), q) }
+			out.direct = directQuantile(q)
 		}
 	case "coefficient":
 		target, from, _ := strings.Cut(of, "~")
@@ -121,7 +132,9 @@ func Parse(text string, s *schema.Schema) (Statistic, error) {
 type column struct {
 	at, size int
 	values   []float64 // of each code but the missing one; nil: more than two categories
-	missing  int       // code; -1: none
+	// the least and the greatest value of such a code
+	low, high []float64
+	missing   int // code; -1: none
 }
 
 func newColumn(at int, c *schema.Codec) column {
@@ -131,14 +144,14 @@ func newColumn(at int, c *schema.Codec) column {
 		out.size--
 	}
 	for code := range out.size {
-		x := float64(code)
+		lo, hi := float64(code), float64(code)
 		if c.Column().Kind.Ordered() {
-			lo, hi := c.Bin(uint16(code))
-			x = lo + (hi-lo)/2
+			lo, hi = c.Bin(uint16(code))
 		} else if out.size != 2 {
 			return out
 		}
-		out.values = append(out.values, x)
+		out.low, out.high = append(out.low, lo), append(out.high, hi)
+		out.values = append(out.values, lo+(hi-lo)/2)
 	}
 	return out
 }

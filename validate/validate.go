@@ -40,17 +40,20 @@ const methodName = "validate"
 
 // Result is public.
 type Result struct {
-	Statistic string            `json:"statistic"`
-	Estimate  float64           `json:"estimate"`
-	Low       float64           `json:"low"` // of an interval of 95 %
-	High      float64           `json:"high"`
-	Noise     float64           `json:"noise"`  // standard deviation of the estimate's noise
-	Spread    float64           `json:"spread"` // upper bound on the standard deviation over blocks
-	Blocks    int               `json:"blocks"`
-	Rows      float64           `json:"rows"` // noisy, unless public
-	Lower     float64           `json:"lower"`
-	Upper     float64           `json:"upper"`
-	Budget    accountant.Budget `json:"budget"`
+	Statistic string  `json:"statistic"`
+	Estimate  float64 `json:"estimate"`
+	Low       float64 `json:"low"` // of an interval of 95 %
+	High      float64 `json:"high"`
+	// standard deviation of the estimate's noise; of a quantile, at most that of the share of rows
+	// that are below it
+	Noise  float64 `json:"noise"`
+	Spread float64 `json:"spread"` // cautious standard deviation over blocks, or of values
+	// 0: counted on all rows, without blocks
+	Blocks int               `json:"blocks"`
+	Rows   float64           `json:"rows"` // noisy, unless public
+	Lower  float64           `json:"lower"`
+	Upper  float64           `json:"upper"`
+	Budget accountant.Budget `json:"budget"`
 	// which tables are neighbours
 	Adjacency      accountant.Adjacency `json:"adjacency"`
 	Unit           string               `json:"unit,omitempty"`
@@ -92,11 +95,21 @@ func Run(
 	return r, s, nil
 }
 
-// measure buys the number of rows, and then the mean and the squares over the blocks.
+// measure buys counts of rows, or the number of rows and the mean and the squares over the blocks.
 func measure(
 	ctx context.Context, s *privacy.Session, mu float64, o Options,
 ) (*Result, error) {
 	nb, n := s.Neighbours(), float64(o.Rows)
+	f, done := o.Statistic.Statistic, atomic.Int64{}
+	r := &Result{Statistic: f.Name, Rows: n, Lower: f.Lower, Upper: f.Upper,
+		Budget: o.Budget, Adjacency: nb.Adjacency, Unit: s.Schema().Unit, Run: s.Run()}
+	if r.Unit != "" {
+		r.MaxRowsPerUnit = nb.MaxRowsPerUnit
+	}
+	const below = 1 - 1e-9 // so that shares of the filter fit in after rounding
+	if o.Statistic.direct != nil && o.Blocks == 0 && nb.MaxRowsPerUnit <= 1 {
+		return r, o.Statistic.direct(newAsked(s, o.Statistic.column), s.FilterLeft()*below, r)
+	}
 	if o.Rows == 0 && o.Blocks == 0 {
 		unit := nb.MeasureEvent(query.Total{}, 1).(accountant.Gaussian).NoiseMultiplier
 		total, err := s.Measure(query.Total{}, 1/(mu*math.Sqrt(rowsShare)*unit))
@@ -104,14 +117,14 @@ func measure(
 			return nil, err
 		}
 		n = max(1, float64(total[0]))
+		r.Rows = n
 	}
 	k := o.Blocks
 	if k == 0 {
 		k = int(max(2, min(vote.MaxShards, n/float64(o.Statistic.Rows))))
 	}
-	left := math.Sqrt(s.FilterLeft()) * (1 - 1e-9) // so that both shares fit in after rounding
+	left := math.Sqrt(s.FilterLeft() * below)
 	mean, square := 1/(left*math.Sqrt(1-squareShare)), 1/(left*math.Sqrt(squareShare))
-	f, done := o.Statistic.Statistic, atomic.Int64{}
 	f.Of = func(t *table.Table) float64 {
 		x := o.Statistic.Of(t)
 		if o.Progress != nil {
@@ -123,36 +136,28 @@ func measure(
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Statistic: f.Name, Blocks: k, Rows: n, Lower: f.Lower, Upper: f.Upper,
-		Budget: o.Budget, Adjacency: nb.Adjacency, Unit: s.Schema().Unit, Run: s.Run()}
-	if r.Unit != "" {
-		r.MaxRowsPerUnit = nb.MaxRowsPerUnit
-	}
-	r.interval(m, mean, square)
+	r.Blocks = k
+	r.interval(m, float64(k), mean, square)
 	return r, nil
 }
 
-// Quantiles of the normal distribution: at 98 %, for an interval of 96 %, and at 99 %, for the
-// bound on the spread that goes into it. The interval misses with a probability of 1 − .96 + .01 at
-// most.
-const (
-	z98 = 2.053748910631823
-	z99 = 2.3263478740408408
-)
+// z975 is a quantile of the normal distribution, for an interval of 95 %. The spread that goes into
+// it is taken one standard error too large: what is known of it is noisy as well (TestCoverage).
+const z975 = 1.959963984540054
 
 // interval fills in the estimate and its interval. With x the blocks' results in half widths from
 // the middle of the range, their variance is k/(k−1)·(mean of x² − (mean of x)²), of which both
-// terms are known up to noise; the interval takes an upper bound at 99 %.
-func (r *Result) interval(m blocks.Mean, mean, square float64) {
-	k, half := float64(r.Blocks), (r.Upper-r.Lower)/2
+// terms are known up to noise; the interval adds a standard error. k is the number of blocks.
+func (r *Result) interval(m blocks.Mean, k, mean, square float64) {
+	half := (r.Upper - r.Lower) / 2
 	noise := 2 * mean / k // of the mean of x
 	at := (m.Mean - r.Lower - half) / half
 	// the square of a noisy mean is too large by the noise's variance, in expectation
 	variance := m.Square - at*at + noise*noise
-	variance += z99 * math.Hypot(square/k, 2*math.Min(1, math.Abs(at))*noise)
+	variance += math.Hypot(square/k, 2*math.Min(1, math.Abs(at))*noise)
 	variance = math.Max(0, math.Min(1, variance)) * k / math.Max(1, k-1)
 	r.Noise, r.Spread = half*noise, half*math.Sqrt(variance)
-	wide := z98 * math.Hypot(r.Noise, r.Spread/math.Sqrt(k))
+	wide := z975 * math.Hypot(r.Noise, r.Spread/math.Sqrt(k))
 	// the mean of the results is in the range: what is cut to it is no further away
 	within := func(x float64) float64 { return math.Max(r.Lower, math.Min(r.Upper, x)) }
 	r.Estimate = within(m.Mean)

@@ -39,6 +39,8 @@ $ decoy validate patients.csv --schema patients.yaml --epsilon 1 --statistic mea
 		Long: `Compute a statistic of a private table under (epsilon, delta)-differential privacy, whatever the
 statistic is: the table is split at random into disjoint blocks, the statistic is computed on each,
 each result is cut to a public range, and their mean is printed with noise and an interval of 95 %.
+A mean or a quantile is computed from noisy counts of all rows instead, which is far more accurate,
+where each unit is one row, unless --blocks or a range is given.
 
 --statistic is one of
 ` + indented(validate.Kinds) + `
@@ -136,7 +138,7 @@ func (r *validateRun) computed(cmd *cobra.Command, s *schema.Schema) (validate.S
 		return f, err
 	}
 	if cmd.Flags().Changed("lower") {
-		f.Lower, f.Upper = r.lower, r.upper
+		f = f.WithRange(r.lower, r.upper)
 	}
 	if !(f.Lower < f.Upper) {
 		return f, usagef("--lower and --upper must give the range of results, of which the first is " +
@@ -151,8 +153,16 @@ type validated struct{ *validate.Result }
 func (v validated) text(w io.Writer) {
 	fmt.Fprintf(w, "%s\t%.6g\n", row(v.Statistic), v.Estimate)
 	fmt.Fprintf(w, "95 %% interval\t%.6g to %.6g\n", v.Low, v.High)
-	fmt.Fprintf(w, "noise\tof standard deviation %s\n", job.Short(v.Noise))
-	if v.Rows > 0 {
+	if v.Blocks == 0 && v.Spread == 0 {
+		fmt.Fprintf(w, "noise\tof standard deviation %s at most, in the share of rows below it\n",
+			job.Short(v.Noise))
+	} else {
+		fmt.Fprintf(w, "noise\tof standard deviation %s\n", job.Short(v.Noise))
+	}
+	if v.Blocks == 0 {
+		fmt.Fprintf(w, "rows\tabout %.0f, each counted\n", v.Rows)
+		return
+	} else if v.Rows > 0 {
 		fmt.Fprintf(w, "blocks\t%d, of about %.0f rows each\n", v.Blocks, v.Rows/float64(v.Blocks))
 	} else {
 		fmt.Fprintf(w, "blocks\t%d\n", v.Blocks)
