@@ -111,5 +111,9 @@ func Metrics() []Metric {
 			"at most that of a holdout",
 			"Expected share of real people that someone who knows their quasi-identifiers links " +
 				"to a synthetic row correctly."},
+		{"AttributeInference", "attribute inference risk (anonymeter)", "0 to 1",
+			"at most that of a holdout",
+			"Share of real people of whom someone who knows all cells but one guesses that one, " +
+				"from the nearest synthetic row."},
 	}
 }

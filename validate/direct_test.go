@@ -54,7 +54,8 @@ func TestDirectCoverage(t *testing.T) {
 		high    float64
 	}{
 		{"mean:died", 500, 1, died, died}, {"mean:x", 2000, .3, 9.5, 9.5}, {"mean:x", 100, 1, 9.5, 9.5},
-		{"quantile:x,0.5", 2000, 1, 9, 10}, {"quantile:x,0.32", 500, 1, 6, 6}, {"quantile:y,0.9", 300, 10, 41, 41}, {"quantile:y,0.05", 3000, 1, 6, 6},
+		{"quantile:x,0.5", 2000, 1, 9, 10}, {"quantile:x,0.32", 500, 1, 6, 6},
+		{"quantile:y,0.9", 300, 10, 41, 41}, {"quantile:y,0.05", 3000, 1, 6, 6},
 		{"quantile:y,0.9", 3000, 3, 41, 41},
 	} {
 		f := parsed(t, tt.text, tab)

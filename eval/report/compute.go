@@ -80,6 +80,7 @@ func (w *work) run(ctx context.Context) error {
 		{"nearest rows", w.nearest},
 		{"distances", w.closest},
 		{"matches", w.matches},
+		{"guesses", w.attributes},
 	}
 	for i, s := range stages {
 		if err := ctx.Err(); err != nil {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/decoy-dp/decoy/eval"
@@ -199,6 +200,54 @@ func (w *work) matches() error {
 		w.add("LinkageRisk", Value{Of: names[i], Value: Number(l.Risk)},
 			Value{Of: names[i] + ", if its quasi-identifiers were published",
 				Value: Number(l.Ceiling)})
+	}
+	return nil
+}
+
+// The attack on attributes: people of each table, and codes of a secret column.
+const (
+	attacked    = 1000
+	secretCodes = 32
+)
+
+// attributes has an attacker guess each cell of some people, and as the control of people that the
+// synthesizer has not seen.
+func (w *work) attributes() error {
+	const name = "AttributeInference"
+	if w.Holdout == nil {
+		w.skip(needsHoldout, name)
+		return nil
+	}
+	synthetic := cut(w.Synthetic, w.Near, w.source(60))
+	train, holdout := cut(w.Train, attacked, w.source(61)), cut(w.Holdout, attacked, w.source(62))
+	var seen, unseen []Value
+	var inside, outside float64
+	for i, size := range w.Train.Schema().Sizes() {
+		secret := w.Train.Schema().Columns[i].Name
+		if size < 2 || size > secretCodes || len(w.Train.Schema().Columns) < 2 {
+			continue
+		}
+		of, err := eval.AttributeInference(train, synthetic, secret)
+		if err != nil {
+			return err
+		}
+		control, err := eval.AttributeInference(holdout, synthetic, secret)
+		if err != nil {
+			return err
+		}
+		inside, outside = inside+of, outside+control
+		seen = append(seen, w.share(secret+", training table", of, train.Rows()))
+		unseen = append(unseen, w.share(secret+", holdout", control, holdout.Rows()))
+	}
+	n := float64(len(seen))
+	if n == 0 {
+		w.skip(fmt.Sprintf("needs two columns, one of them of 2 to %d values or bins", secretCodes), name)
+		return nil
+	}
+	w.add(name, Value{Of: "mean of columns, training table", Value: Number(inside / n)},
+		Value{Of: "mean of columns, holdout", Value: Number(outside / n)})
+	for i := range seen {
+		w.add(name, seen[i], unseen[i])
 	}
 	return nil
 }

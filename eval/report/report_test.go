@@ -160,7 +160,7 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 		{"no holdout", alone, o,
 			[]string{"Validity", "MovedShare", "UncoveredShare", "MeanShift", "SpreadRatio",
 				"Wasserstein", "AUROC", "AveragePrecision", "TSTR", "TRTR", "PrivacyLoss", "NNDR",
-				"DCRShare"}},
+				"DCRShare", "AttributeInference"}},
 		{"no target, no quasi-identifiers", in, Options{},
 			[]string{"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity",
 				"LinkageRisk"}},
@@ -171,7 +171,7 @@ func TestEveryMetricHasAValueOrAReason(t *testing.T) {
 				"ContingencySimilarity",
 				"ColumnPairTrends",
 				"RareClassRate", "AUROC", "AveragePrecision", "TSTR", "TRTR", "KAnonymity",
-				"LinkageRisk"}},
+				"LinkageRisk", "AttributeInference"}},
 	}
 	for _, tt := range tests {
 		r := compute(t, tt.in, tt.o)

@@ -129,6 +129,7 @@ func TestVerbs(t *testing.T) {
 		}, everywhere},
 		{"validate", []string{
 			"validate in.csv --schema in.yaml --epsilon 1 --statistic mean:age",
+			"validate in.csv --schema in.yaml --epsilon 1 --statistic quantile:age,0.5",
 			"validate in.csv --schema in.yaml --epsilon 1 --statistic coefficient:died~age+sex " +
 				"--lower -1 --upper 1 --blocks 9 --adjacency replace-one --ledger o.ledger --json",
 			"validate in.csv --schema in.yaml --epsilon 1 --statistic auroc:died --rows 2000",
