@@ -69,7 +69,7 @@ func group(m Measurement, k float64) grouped {
 	if len(rare) < 2 {
 		return c
 	}
-	c.rare, c.weights = rare, spread(m, rare)
+	c.rare, c.weights = rare, spread(m, rare, cutNormalMean)
 	c.number()
 	return c
 }
@@ -89,9 +89,29 @@ func (c *grouped) number() {
 	}
 }
 
-// spread is the expected count of each rare code, scaled to integers. With a prior of mean τ and a
-// noisy count y ~ N(t, σ²), the posterior of t ≥ 0 is a normal N(y − σ²/τ, σ²) cut at 0.
-func spread(m Measurement, rare []uint16) []uint32 {
+// Redrawn is the grouping with the rows of each merged group spread over its codes as they may be, in
+// place of as expected: by counts that are drawn from their posterior, given the first one-column
+// measurement of codes among these. A column without one stays as it is.
+func (g *Grouping) Redrawn(measured []Measurement, u *rand.Rand) *Grouping {
+	out := &Grouping{columns: slices.Clone(g.columns)}
+	for col := range out.columns {
+		c := &out.columns[col]
+		for _, m := range measured {
+			if len(c.rare) > 0 && len(m.Cols) == 1 && m.Cols[0] == col && len(m.Counts) == c.codes {
+				c.weights = spread(m, c.rare, func(mu, sigma float64) float64 {
+					return cutNormal(mu, sigma, u)
+				})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// spread is a count of each rare code, scaled to integers. With a prior of mean τ and a noisy count
+// y ~ N(t, σ²), the posterior of t ≥ 0 is a normal N(y − σ²/τ, σ²) cut at 0, of which count says the
+// mean, or a draw.
+func spread(m Measurement, rare []uint16, count func(mu, sigma float64) float64) []uint32 {
 	total, noise := 0.0, 0.0
 	for _, code := range rare {
 		total += m.Counts[code]
@@ -101,7 +121,7 @@ func spread(m Measurement, rare []uint16) []uint32 {
 	expected, largest := make([]float64, len(rare)), 0.0
 	for i, code := range rare {
 		sigma := m.sigma(int(code))
-		expected[i] = cutNormalMean(m.Counts[code]-sigma*sigma/tau, sigma)
+		expected[i] = count(m.Counts[code]-sigma*sigma/tau, sigma)
 		largest = max(largest, expected[i])
 	}
 	weights := make([]uint32, len(rare))
@@ -124,6 +144,25 @@ func cutNormalMean(mu, sigma float64) float64 {
 	density := math.Exp(-a*a/2) / math.Sqrt(2*math.Pi)
 	tail := math.Erfc(-a/math.Sqrt2) / 2
 	return mu + sigma*density/tail
+}
+
+// cutNormal draws t ≥ 0 of t ~ N(mu, sigma²) (Robert, Simulation of truncated normal variables,
+// Statistics and Computing 5, 1995: where 0 is above the mean, from an exponential law).
+func cutNormal(mu, sigma float64, u *rand.Rand) float64 {
+	a := -mu / sigma
+	rate := (a + math.Sqrt(a*a+4)) / 2
+	for {
+		if a <= 0 {
+			if x := mu + sigma*u.NormFloat64(); x >= 0 {
+				return x
+			}
+			continue
+		}
+		above := u.ExpFloat64() / rate
+		if d := a + above - rate; u.Float64() < math.Exp(-d*d/2) {
+			return sigma * above
+		}
+	}
 }
 
 // CodeSizes returns the number of codes of each column.

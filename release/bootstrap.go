@@ -29,8 +29,9 @@ const (
 // drawn, its marginals counted, noise of the same σ added, and a model fitted (parametric
 // bootstrap: Ferrando, Wang, Sheldon, Parametric bootstrap for differentially private confidence
 // intervals, AISTATS 2022, arXiv 2006.07749). It is post-processing: the noise is public, and a
-// seed reproduces it. What the method chose (pairs, groups of codes) stays as it was; constraints
-// that were given to aim as a setting are not kept, those of the schema are.
+// seed reproduces it. What the method chose (pairs, groups of codes) stays as it was, but how the
+// rows of merged codes are spread over them, of which the noise hides all else, is drawn from its
+// posterior; constraints that were given to aim as a setting are not kept, those of the schema are.
 //
 // It returns the population as a model. Errors: a model that keeps no noisy marginals
 // (ErrNotExact); what do returns; ctx's.
@@ -75,7 +76,8 @@ func (p *Marginal) replicate(
 	ctx context.Context, method string, n int, u *rand.Rand,
 ) (out *Marginal, err error) {
 	drawn := p.people(n, u)
-	out = &Marginal{Grouping: p.Grouping, Parties: p.Parties, independent: true}
+	out = &Marginal{Grouping: p.Grouping.Redrawn(p.Measured, u), Parties: p.Parties,
+		independent: true}
 	if len(p.Parties) == 0 {
 		for _, m := range merged(p.Measured) {
 			out.Measured = append(out.Measured, measureAgain(m, p.Sizes(), drawn, u))

@@ -50,9 +50,8 @@ is not confined.
 
 The rule is that of Raghunathan, Reiter and Rubin (2003) for synthetic tables. The interval is for
 the population that the private rows are a sample of. It fails for associations that no measurement
-of the model holds: 'decoy queries answer' says which. It is too narrow for cells that the noise
-hides ('decoy sample --uncertainty' marks them), as the tables start from what the model made of
-them.`,
+of the model holds: 'decoy queries answer' says which. For cells that the noise hides ('decoy sample
+--uncertainty' marks them) it is somewhat too narrow.`,
 		Args: operands("MODEL"),
 	})
 	f := cmd.Flags()
