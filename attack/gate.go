@@ -12,6 +12,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant/pld"
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/blocks"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/laplace"
 	"github.com/decoy-dp/decoy/privacy/logistic"
@@ -28,7 +29,8 @@ type gateCall struct {
 	// event is the mechanism's event at a noise scale; a larger scale is more private.
 	event func(nb privacy.Neighbours, scale float64) accountant.Event
 	// call runs it at that scale and returns what it released.
-	call func(g gateRun, s *privacy.Session) ([]float64, error)
+	call  func(g gateRun, s *privacy.Session) ([]float64, error)
+	count int // of such events in a call
 }
 
 // gateRun is what a call may use: public knowledge.
@@ -46,7 +48,7 @@ var gateCalls = []gateCall{
 	},
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			return g.first(s.Measure(query.Total{}, g.scale))
-		}},
+		}, 1},
 	{"counts", true, func(nb privacy.Neighbours, z float64) accountant.Event {
 		return nb.MeasureEvent(privacy.Marginal{}, z)
 	},
@@ -57,7 +59,7 @@ var gateCalls = []gateCall{
 			}
 			return []float64{float64(counts[g.pair.Target[g.col]]),
 				float64(counts[g.pair.Corner[g.col]])}, nil
-		}},
+		}, 1},
 	{"answer", false, func(nb privacy.Neighbours, z float64) accountant.Event {
 		return laplace.Event(nb, query.Where{}, z)
 	},
@@ -66,13 +68,13 @@ var gateCalls = []gateCall{
 			allow[g.pair.Target[g.col]] = true
 			where := query.Where{Expr: table.Condition{Column: g.col, Allow: allow}}
 			return g.first(laplace.Measure(s, where, g.scale))
-		}},
+		}, 1},
 	{"select", false,
 		func(nb privacy.Neighbours, z float64) accountant.Event { return nb.SelectEvent(1 / z) },
 		func(g gateRun, s *privacy.Session) ([]float64, error) {
 			i, err := s.Select(g.candidates(), 1/g.scale)
 			return []float64{float64(i)}, err
-		}},
+		}, 1},
 	{"certified-sum", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
 		return gradient.CertifiedEvent(certifiedPlan(scale))
 	},
@@ -82,15 +84,18 @@ var gateCalls = []gateCall{
 				return nil, err
 			}
 			return g.cells(c.Released), nil
-		}},
+		}, 1},
 	{"logistic", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
 		return logistic.GradientEvent(nb, logistic.Problem{Columns: []int{0}, Classes: []int{0, 1}},
 			scale)
-	}, gateRun.logisticGradient},
+	}, gateRun.logisticGradient, 1},
 	{"vote", true, func(nb privacy.Neighbours, scale float64) accountant.Event {
 		answer, _ := vote.Events(vote.Aggregator{Sigma: scale}, voteBallot.Classes)
 		return answer
-	}, gateRun.vote},
+	}, gateRun.vote, 1},
+	{"blocks", true, func(_ privacy.Neighbours, scale float64) accountant.Event {
+		return blocks.Events(scale, scale)[0].Event
+	}, gateRun.blocks, 2},
 }
 
 // first is a released number.
@@ -133,7 +138,7 @@ func GateNames() []string {
 // Gate is one mechanism of package privacy by itself, with all of the budget: see [GateNames].
 // Nothing stands between the auditor and what it releases, and a run takes microseconds: this is
 // the sharpest audit of noise, sensitivity and accounting. The Gaussian ones need δ > 0; for
-// "answer" and "select" δ may be 0. "vote" shows something on rare tables only.
+// "answer" and "select" δ may be 0. "vote" and "blocks" show something on rare tables only.
 func Gate(
 	name string, s *schema.Schema, adj accountant.Adjacency, b accountant.Budget, shape Shape,
 ) (Mechanism, *Pair, error) {
@@ -163,7 +168,7 @@ func Gate(
 	}
 	nb := privacy.NeighboursOf(s, adj)
 	plan := func(scale float64) accountant.Composition {
-		return accountant.Composition{{Event: g.event(nb, scale), Count: 1}}
+		return accountant.Composition{{Event: g.event(nb, scale), Count: g.count}}
 	}
 	scale, err := calibrate.Scale(b, nb.Adjacency, plan, pld.RDP, pld.Epsilon)
 	if err != nil {

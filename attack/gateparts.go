@@ -1,11 +1,13 @@
 package attack
 
 import (
+	"context"
 	"errors"
 	"math"
 
 	"github.com/decoy-dp/decoy/bounds"
 	"github.com/decoy-dp/decoy/privacy"
+	"github.com/decoy-dp/decoy/privacy/blocks"
 	"github.com/decoy-dp/decoy/privacy/gradient"
 	"github.com/decoy-dp/decoy/privacy/logistic"
 	"github.com/decoy-dp/decoy/privacy/vote"
@@ -151,4 +153,18 @@ func (g gateRun) vote(s *privacy.Session) ([]float64, error) {
 		return nil, err
 	}
 	return []float64{float64(t.Counts[0]), float64(t.Counts[1])}, nil
+}
+
+// blocks computes on each block whether the target is in it: at an end of the range if it is, else
+// in the middle, which moves the mean by half its sensitivity and the mean square by all of it.
+func (g gateRun) blocks(s *privacy.Session) ([]float64, error) {
+	is := blocks.Statistic{Name: "target", Lower: 0, Upper: 1, Of: func(t *table.Table) float64 {
+		one := spotter{target: g.pair.Target}
+		if one.Train(t, 0); one.seen {
+			return 1
+		}
+		return .5
+	}}
+	m, err := blocks.Measure(context.Background(), s, voteShards, is, g.scale, g.scale)
+	return []float64{m.Mean, m.Square, m.Mean + 2*m.Square}, err
 }

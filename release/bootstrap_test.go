@@ -152,7 +152,7 @@ func TestReplicates(t *testing.T) {
 }
 
 // TestHiddenCodes: replicates differ by what the noise hides. Of codes whose counts it hides, H0:
-// intervals of Bootstrap, which has no other floor, hold the share in 86 % of cases; of 19 codes in
+// intervals of Bootstrap, which has no other floor, hold the share in 85 % of cases; of 19 codes in
 // 30 tables, which depend on each other within a table, at least 80 % must. With one spread for all
 // replicates less than 70 % do.
 func TestHiddenCodes(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,7 @@ import (
 func inspectCommand(t *terminal) *cobra.Command {
 	var page string
 	cmd := addJSON(manual{
-		operands: "MODEL   model file\nLEDGER  ledger file",
+		operands: "MODEL   model file, or classifier of decoy train\nLEDGER  ledger file",
 		session: `
 $ decoy fit --dataset icu-readmission --epsilon 1 --model icu.model
 $ decoy inspect icu.model
@@ -31,9 +32,9 @@ $ decoy inspect icu.model --report about.html
 `}.document(&cobra.Command{
 		Use:   "inspect MODEL|LEDGER [--json] [--report OUT.html]",
 		Short: "show what a model or a ledger holds",
-		Long: `Show what a model file or a ledger holds: the guarantee, how it was made, the columns, the
-settings, the account. It believes the file; 'decoy verify MODEL' and 'decoy ledger verify FILE'
-check it.
+		Long: `Show what a model file, a classifier or a ledger holds: the guarantee, how it was made, the
+columns, the settings, the account. It believes the file; 'decoy verify MODEL' and 'decoy ledger
+verify FILE' check it.
 
 With --report, write a page about a model for those who get its tables: the guarantee in a sentence
 and layer by layer, what was measured with how much noise, what the table can be used for and what
@@ -88,14 +89,13 @@ func inspect(t *terminal, path string) error {
 		}
 		return t.print(shownModel{"model", m.Manifest, path, m})
 	case '{':
-		err := showLedger(t, path)
-		if err != nil {
-			if _, other := openClassifier(path); !errors.Is(other, train.ErrFormat) {
-				return fmt.Errorf("%s is a classifier: 'decoy verify' recomputes its guarantee; it is JSON "+
-					"to read as it is (decoy help train)", path)
+		if c, err := openClassifier(path); !errors.Is(err, train.ErrFormat) {
+			if err != nil {
+				return err
 			}
+			return t.print(shownClassifier{"classifier", c, path})
 		}
-		return err
+		return showLedger(t, path)
 	}
 	return fmt.Errorf("%s is neither a model nor a ledger", path)
 }
@@ -174,4 +174,30 @@ func (s shownModel) text(w io.Writer) {
 		fmt.Fprintf(w, "guarantee\t%v\n", p.Claim)
 		runsText(w, runsOf(&ledger.Ledger{Entries: p.Ledger}))
 	}
+}
+
+// shownClassifier is what decoy train wrote.
+type shownClassifier struct {
+	Kind string `json:"kind"`
+	*train.Classifier
+	path string
+}
+
+func (s shownClassifier) text(w io.Writer) {
+	c := s.Classifier
+	fmt.Fprintf(w, "classifier\t%s, format %d\n", spelling.Visible(s.path), c.Format)
+	fmt.Fprintf(w, "guarantee\t%v\n", c.Claim)
+	fmt.Fprintf(w, "made\tby %s, method %s\n", spelling.Visible(c.Tool), spelling.Visible(c.By))
+	fmt.Fprintf(w, "rows\t%.1f, a noisy or a public count\n", c.Rows)
+	fmt.Fprintf(w, "predicts\t%s: %s\n", spelling.Visible(c.Target),
+		spelling.Visible(strings.Join(c.Classes, ", ")))
+	for i, f := range c.Features {
+		head := ""
+		if i == 0 {
+			head = "from"
+		}
+		fmt.Fprintf(w, "%s\t%s, %d cells\n", head, spelling.Visible(f.Column), len(f.Values))
+	}
+	fmt.Fprintln(w)
+	runsText(w, runsOf(&ledger.Ledger{Entries: c.Ledger}))
 }

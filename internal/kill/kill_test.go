@@ -81,6 +81,8 @@ func scenarios() []scenario {
 	infer := "schema infer many.csv --ledger my.ledger --epsilon 2 --header-is-public --out s.yaml"
 	one := fmt.Sprintf("generate many.csv --ledger my.ledger --epsilon 2 --header-is-public "+
 		"--rows %d --force --out out.csv --model m.decoy", sampledRows)
+	classify := "train in.csv --schema kinds.yaml --ledger my.ledger --epsilon 1 --target c2 " +
+		"--out c.json"
 	jobs := "batch jobs.yaml --jobs 1"
 	answer := "collect me.csv --schema in.yaml --ledger my.ledger --epsilon 2 --out " + answerFile
 	return append(out,
@@ -88,6 +90,8 @@ func scenarios() []scenario {
 			outputs: []string{"m.decoy"}},
 		scenario{name: "fit from standard input", args: stdin, resume: stdin + " --resume", epsilon: 1,
 			outputs: []string{"m.decoy"}, stdin: true},
+		scenario{name: "train", args: classify, resume: classify + " --resume", epsilon: 1,
+			outputs: []string{"c.json"}},
 		scenario{name: "schema infer", args: infer, resume: infer + " --resume", epsilon: 2,
 			outputs: []string{"s.yaml"}},
 		scenario{name: "generate without a schema", args: one, resume: one + " --resume", epsilon: 2,

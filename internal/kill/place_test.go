@@ -22,6 +22,7 @@ import (
 	"github.com/decoy-dp/decoy/ledger"
 	"github.com/decoy-dp/decoy/release"
 	"github.com/decoy-dp/decoy/schema"
+	"github.com/decoy-dp/decoy/train"
 )
 
 // sampledRows is the number of rows of each synthetic table.
@@ -79,6 +80,8 @@ func inputs() map[string]string {
 	}
 	return map[string]string{
 		"in.csv": table(200, 3), "in.yaml": description(3),
+		"kinds.yaml": "decoy: 1\ncolumns:\n  - {name: c0, kind: boolean}\n" +
+			"  - {name: c1, kind: boolean}\n  - {name: c2, kind: boolean}\n",
 		"small.csv": table(200, 2), "small.yaml": description(2),
 		"many.csv": table(1500, 2), "me.csv": table(1, 3),
 		"jobs.yaml": fmt.Sprintf(`name: killed
@@ -381,6 +384,11 @@ func (w *place) check(name string) error {
 		}
 	case ".yaml":
 		_, err = schema.Load(w.path(name))
+	case ".json":
+		c, readErr := train.Read(bytes.NewReader(b))
+		if err = readErr; err == nil {
+			_, err = c.Verify(pld.Epsilon)
+		}
 	default:
 		m, openErr := release.Open(w.path(name))
 		if err = openErr; err == nil {
