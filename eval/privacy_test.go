@@ -55,8 +55,8 @@ func TestKAnonymity(t *testing.T) {
 }
 
 // TestAttributeInference: by hand, ties included; and rows that are copied give away what rows from
-// the same distribution do not. Null: of 1000 rows whose secret is a coin flip half are guessed; 6.7
-// standard errors are a false alarm of less than 1e-6.
+// the same distribution do not. Null: of 1000 rows whose secret is a coin flip half are guessed;
+// 6.7 standard errors are a false alarm of less than 1e-6.
 func TestAttributeInference(t *testing.T) {
 	s := schemaOf(t, category("zip", 5), category("illness", 3))
 	people := tableOf(t, s, []int{0, 0}, []int{1, 2}, []int{2, 1}, []int{3, 0})
@@ -80,7 +80,8 @@ func TestAttributeInference(t *testing.T) {
 	if got, _ := AttributeInference(train, train, "coin"); got < .95 {
 		t.Errorf("of copied rows %v are guessed", got)
 	}
-	if got, _ := AttributeInference(holdout, train, "coin"); math.Abs(got-.5) > 6.7*.5/math.Sqrt(1000) {
+	got, err := AttributeInference(holdout, train, "coin")
+	if err != nil || math.Abs(got-.5) > 6.7*.5/math.Sqrt(1000) {
 		t.Errorf("of rows of others %v are guessed", got)
 	}
 	if _, err := AttributeInference(people, synthetic, "z"); !errors.Is(err, ErrColumn) {

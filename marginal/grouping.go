@@ -89,9 +89,9 @@ func (c *grouped) number() {
 	}
 }
 
-// Redrawn is the grouping with the rows of each merged group spread over its codes as they may be, in
-// place of as expected: by counts that are drawn from their posterior, given the first one-column
-// measurement of codes among these. A column without one stays as it is.
+// Redrawn is the grouping with the rows of each merged group spread over its codes as they may be,
+// in place of as expected: by counts that are drawn from their posterior, given the first
+// one-column measurement of codes among these. A column without one stays as it is.
 func (g *Grouping) Redrawn(measured []Measurement, u *rand.Rand) *Grouping {
 	out := &Grouping{columns: slices.Clone(g.columns)}
 	for col := range out.columns {
@@ -109,8 +109,8 @@ func (g *Grouping) Redrawn(measured []Measurement, u *rand.Rand) *Grouping {
 }
 
 // spread is a count of each rare code, scaled to integers. With a prior of mean τ and a noisy count
-// y ~ N(t, σ²), the posterior of t ≥ 0 is a normal N(y − σ²/τ, σ²) cut at 0, of which count says the
-// mean, or a draw.
+// y ~ N(t, σ²), the posterior of t ≥ 0 is a normal N(y − σ²/τ, σ²) cut at 0, of which count says
+// the mean, or a draw.
 func spread(m Measurement, rare []uint16, count func(mu, sigma float64) float64) []uint32 {
 	total, noise := 0.0, 0.0
 	for _, code := range rare {

@@ -18,8 +18,8 @@ import (
 // shares are shares to choose from, and the candidates of which Select picks θ with probability
 // proportional to exp(ρ·log p(rows|θ)), ρ = ε/(2·greatest log odds): a sample of the posterior with
 // a uniform prior on the grid (Wang, Fienberg, Smola 2015, arXiv 1502.07645, with temper ρ ≤ 1).
-// Log odds are on the grid of weights, so that the scores are the log-likelihoods but for 2⁻¹² rows.
-// The number of rows is public: neighbours replace a row.
+// Log odds are on the grid of weights, so that the scores are the log-likelihoods but for 2⁻¹²
+// rows. The number of rows is public: neighbours replace a row.
 func shares(rows int) (theta []float64, cs []privacy.Candidate, most float64) {
 	for j := range 20 {
 		odds := (float64(j) + .5) * 112 / 1024

@@ -120,7 +120,8 @@ func directMean(a asked, mu2 float64, r *Result) error {
 		return err
 	}
 	r.Rows = n
-	r.interval(blocks.Mean{Mean: r.Lower + (r.Upper-r.Lower)*mean, Square: square}, n, noise*n, rough*n)
+	m := blocks.Mean{Mean: r.Lower + (r.Upper-r.Lower)*mean, Square: square}
+	r.interval(m, n, noise*n, rough*n)
 	return nil
 }
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// smoothSensitivity is S*_β of the median of sorted values in [lo, hi]: max_k e^{−kβ}·max_t (x_{m+t}
-// − x_{m+t−k−1}), t from 0 to k+1, values beyond the ends being lo and hi (Nissim, Raskhodnikova,
-// Smith 2007, proposition 3.4).
+// smoothSensitivity is S*_β of the median of sorted values in [lo, hi]: max_k e^{−kβ}·max_t
+// (x_{m+t} − x_{m+t−k−1}), t from 0 to k+1, values beyond the ends being lo and hi (Nissim,
+// Raskhodnikova, Smith 2007, proposition 3.4).
 func smoothSensitivity(x []float64, lo, hi, beta float64) (s float64) {
 	m := (len(x)+1)/2 - 1
 	at := func(i int) float64 {

@@ -34,7 +34,7 @@ func auditCommand(t *terminal) *cobra.Command {
 	a := &audit{}
 	cmd := manual{
 		operands: "METHOD  synthesis method (" + strings.Join(all.Names(), ", ") + "),\n" +
-			"        or a single mechanism (" + strings.Join(attack.GateNames(), ", ") + ")",
+			"        or a single mechanism:\n        " + strings.Join(attack.GateNames(), ", "),
 		session: `
 $ decoy audit counts --dataset icu-severity --epsilon 4 --runs 1000
 $ decoy audit mst --dataset icu-severity --epsilon 8 --runs 20 --tables balanced --json audit.json
