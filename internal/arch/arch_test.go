@@ -154,8 +154,8 @@ var allowed = map[string][]string{
 	"attack": {
 		"bounds", "schema", "table", "accountant", "accountant/calibrate", "accountant/pld",
 		"ledger", "privacy",
-		"privacy/vote", "privacy/gradient", "privacy/laplace", "privacy/logistic", "privacy/query",
-		"release", "synth",
+		"privacy/blocks", "privacy/vote", "privacy/gradient", "privacy/laplace", "privacy/logistic",
+		"privacy/query", "release", "synth",
 		"eval",
 	},
 	"eval/publish": {
