@@ -33,7 +33,7 @@ func smoothSensitivity(x []float64, lo, hi, beta float64) (s float64) {
 // TestMediansOfTheSources: the median by smooth sensitivity has noise (2S/ε)·Lap(1) with β =
 // ε/(2·ln(2/δ)), and propose-test-release refuses where the noisy distance to a table of larger
 // local sensitivity is at most ln(1/δ)/ε (Dwork, Lei 2009): reference values. Noisy counts, which
-// need no noise whose scale the rows decide, have less error (docs/decisions/016-medians.md).
+// need no noise whose scale the rows decide, have less error (docs/decisions/017-medians.md).
 func TestMediansOfTheSources(t *testing.T) {
 	var x []float64
 	for i := range 11 {
