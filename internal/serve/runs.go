@@ -89,6 +89,10 @@ func (r *run) view() view {
 	}
 	v.Resumable = (r.state == interrupted || r.state == failed) && r.Verb == "generate" &&
 		slices.ContainsFunc(r.talk, resume)
+	if v.Resumable && r.state == failed { // by another run than this one
+		v.Meaning = "A run like this was begun, and broke off. What it cost is spent, and is enough to " +
+			"finish it."
+	}
 	return v
 }
 

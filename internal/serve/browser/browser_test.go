@@ -30,6 +30,7 @@ type site struct {
 	t      *testing.T
 	dir    string // the folder that is served
 	decoy  string
+	server *exec.Cmd
 	ctx    context.Context
 	axe    string // the script of axe-core, empty without it
 	errors []string
@@ -63,22 +64,7 @@ func open(t *testing.T) *site {
 
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	t.Cleanup(cancel)
-	serve := exec.CommandContext(ctx, s.decoy, "serve", s.dir)
-	serve.Cancel = func() error { return serve.Process.Signal(os.Interrupt) }
-	out, err := serve.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := serve.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { serve.Process.Signal(os.Interrupt); serve.Wait() })
-	line, err := bufio.NewReader(out).ReadString('\n')
-	_, address, found := strings.Cut(strings.TrimSpace(line), "open this page in a browser: ")
-	if err != nil || !found {
-		t.Fatalf("decoy serve says %q, %v", line, err)
-	}
-
+	address := s.serve(ctx)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
 		chromedp.NoSandbox)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
@@ -97,6 +83,28 @@ func open(t *testing.T) *site {
 	})
 	s.do(chromedp.Navigate(address))
 	return s
+}
+
+// serve starts decoy serve, and returns the address of its page.
+func (s *site) serve(ctx context.Context) string {
+	s.t.Helper()
+	serve := exec.CommandContext(ctx, s.decoy, "serve", s.dir)
+	serve.Cancel = func() error { return serve.Process.Signal(os.Interrupt) }
+	out, err := serve.StdoutPipe()
+	if err == nil {
+		err = serve.Start()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.server = serve
+	s.t.Cleanup(func() { serve.Process.Signal(os.Interrupt); serve.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	_, address, found := strings.Cut(strings.TrimSpace(line), "open this page in a browser: ")
+	if err != nil || !found {
+		s.t.Fatalf("decoy serve says %q, %v", line, err)
+	}
+	return address
 }
 
 func (s *site) run(args ...string) {
@@ -357,4 +365,66 @@ func TestFormAndBought(t *testing.T) {
 	s.do(chromedp.Click("#state a.main"))
 	s.heading("The synthetic table")
 	s.check("5-result-bought")
+}
+
+// TestServerIsKilled: when the server is killed in the middle of a run, the same steps in a new one
+// lead to a button that finishes the run, at no further cost.
+func TestServerIsKilled(t *testing.T) {
+	s := open(t)
+	begin := func() {
+		t.Helper()
+		s.heading("Choose a table")
+		s.do(chromedp.Click(`button[aria-label="Choose patients.csv"]`))
+		s.heading("Describe the columns")
+		s.do(chromedp.Click(`form:has([name=schema]) button.main`))
+		s.heading("Plan the release")
+		s.do(chromedp.SetValue(`[name=method]`, "wgan"), chromedp.SetValue("#epsilon", "1"),
+			chromedp.Click(`button[formaction="/run"]`))
+		s.heading("Making the synthetic table")
+	}
+	begin()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if found, _ := filepath.Glob(filepath.Join(s.dir, "*.journal")); len(found) == 1 {
+			break // it has spent its budget
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no journal appears")
+		}
+	}
+	// The run, a process of its own, would go on without the server, to its end.
+	out, err := exec.Command("pgrep", "-P", fmt.Sprint(s.server.Process.Pid)).Output()
+	if err != nil {
+		t.Skipf("no pgrep finds the run: %v", err)
+	}
+	s.server.Process.Kill()
+	s.server.Wait()
+	for _, id := range strings.Fields(string(out)) {
+		if err := exec.Command("kill", "-KILL", id).Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.errors = nil // the page could not ask for the state
+	s.do(chromedp.Navigate(s.serve(s.ctx)))
+	begin()
+	s.until(`[...document.querySelectorAll("#state button")].some(b => b.textContent === "Continue it")`)
+	s.errors = nil
+	s.look(390, "dark")
+	s.check("4-killed")
+	s.do(chromedp.Click(`#state form[action$="/again"] button`))
+	s.until(`document.querySelector('#state a.main') !== null`)
+	out, err = exec.Command(s.decoy, "ledger", "show", "--json",
+		filepath.Join(s.dir, "patients.csv.ledger")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown struct {
+		Spent struct{ Epsilon float64 }
+		Runs  []struct{ Status string }
+	}
+	if err := json.Unmarshal(out, &shown); err != nil {
+		t.Fatal(err)
+	}
+	if shown.Spent.Epsilon != 1 || len(shown.Runs) != 1 || shown.Runs[0].Status != "done" {
+		t.Errorf("the ledger says %+v", shown)
+	}
 }
