@@ -574,16 +574,20 @@ func TestStopAndContinue(t *testing.T) {
 		}
 		return v.s.runs.all[before]
 	}
-	// journal waits for the run to have spent its budget.
+	// journal waits for the run to have reserved its budget, which it does before a first answer.
 	journal := func() {
 		t.Helper()
 		for range 3000 {
 			time.Sleep(20 * time.Millisecond)
-			if found, _ := filepath.Glob(filepath.Join(v.dir, "*.journal")); len(found) == 1 {
+			found, _ := filepath.Glob(filepath.Join(v.dir, "*.journal"))
+			if len(found) != 1 {
+				continue
+			}
+			if text, _ := os.ReadFile(found[0]); bytes.Count(text, []byte("\n")) > 1 {
 				return
 			}
 		}
-		t.Fatal("no journal appears")
+		t.Fatal("no journal with an answer appears")
 	}
 	r := begin()
 	journal()
