@@ -25,7 +25,7 @@ var claims = []claim{
 	{"`mst`, `aim`: the gate, prices, ledger, samplers", []string{"privacy"}, nil, 3990},
 	{"runs that share a limit in zCDP", []string{"ledger/limit"}, nil, 127},
 	{"limits that are signed", []string{"ledger/signature"}, nil, 70},
-	{"`bins: dp`", []string{"privacy/bins"}, nil, 60},
+	{"columns without bins in the schema, and `bins: dp`", []string{"privacy/bins"}, nil, 60},
 	{"`mwem`, `smalldb`: other queries, Laplace noise, choices of a database",
 		[]string{"privacy/query", "privacy/laplace", "privacy/database"}, []string{"table/expr.go"},
 		735},
