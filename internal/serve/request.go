@@ -101,6 +101,8 @@ func (c choice) checked() error {
 		if x, err := strconv.ParseFloat(f.text, 64); f.text != "" &&
 			(err != nil || math.IsNaN(x) || math.IsInf(x, 0)) {
 			return problemf("%s: %q is not a number", f.what, f.text)
+		} else if x < 0 || f.what == "ε" && x == 0 && f.text != "" {
+			return problemf("%s: %s is not above 0", f.what, f.text)
 		}
 	}
 	if n, err := strconv.ParseInt(c.SampleRows, 10, 64); c.SampleRows != "" &&

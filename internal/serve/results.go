@@ -92,12 +92,7 @@ type inspected struct {
 func (m inspected) RowsText() string { return strconv.FormatFloat(m.Rows, 'f', 0, 64) }
 
 // People are what the guarantee is about.
-func (m inspected) People() string {
-	if m.Claim.Unit != "" {
-		return "all rows of one " + m.Claim.Unit
-	}
-	return "one row"
-}
+func (m inspected) People() string { return people(m.Claim.Unit) }
 
 // Step 5: what came of it.
 func (s *Server) result(q *request) error {

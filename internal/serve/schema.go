@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -186,7 +187,8 @@ var formKinds = []struct{ Kind, Words string }{
 	{"integer", "whole number"},
 	{"real", "number with a fraction"},
 	{"boolean", "yes or no"},
-	{"date", "date"},
+	{"date", "date without a time"},
+	{"timestamp", "date and time"},
 	{"unit", "id of a person: their rows are protected together"},
 	{"id", "made-up id, not read"},
 	{"skip", "leave the column out"},
@@ -200,6 +202,7 @@ type formColumn struct {
 	Min        yaml.Node `yaml:"min,omitempty"`
 	Max        yaml.Node `yaml:"max,omitempty"`
 	Decimals   yaml.Node `yaml:"decimals,omitempty"`
+	After      string    `yaml:"after,omitempty"`
 	Format     string    `yaml:"format,omitempty"`
 	Missing    []string  `yaml:"missing,omitempty,flow"`
 	OnInvalid  string    `yaml:"on_invalid,omitempty"`
@@ -236,6 +239,9 @@ func (c *formColumn) unlisted(other string) {
 
 // missingTexts are the cells that the form takes for missing.
 var missingTexts = []string{"", "NA"}
+
+// formFormats is how dates are written if the form does not say.
+var formFormats = map[string]string{"date": "YYYY-MM-DD", "timestamp": "YYYY-MM-DD hh:mm:ss"}
 
 // compose turns the form into the text of a schema, which is then shown for the last word.
 func (s *Server) compose(q *request) error {
@@ -282,8 +288,11 @@ func (s *Server) compose(q *request) error {
 		case "boolean":
 			col.Categories = list(field("values", i))
 			col.unlisted("")
-		case "date":
-			col.Format = field("format", i)
+		case "date", "timestamp":
+			col.Format = cmp.Or(field("format", i), formFormats[kind])
+			if col.After = field("after", i); col.After != "" { // the difference, in whole numbers
+				col.Kind, col.Format = "integer", ""
+			}
 			fallthrough
 		default:
 			if kind == "real" {

@@ -757,10 +757,56 @@ func TestFormUnlisted(t *testing.T) {
 			[]string{`categories: ["no", "yes"]`, `missing: ["", NA]`, "on_invalid: clamp"}},
 		{fields("name", "w", "kind", "real", "min", "0", "max", "9", "decimals", "2"),
 			[]string{"decimals: 2"}},
+		{fields("name", "w", "kind", "timestamp", "min", "2023-01-01 00:00:00", "max",
+			"2023-12-31 23:59:59"), []string{"kind: timestamp", "format: YYYY-MM-DD hh:mm:ss"}},
+		{fields("name", "w", "kind", "date", "min", "2023-01-01", "max", "2023-12-31"),
+			[]string{"kind: date", "format: YYYY-MM-DD\n"}},
 	} {
 		status, body := v.post("/schema/compose", c.fields...)
 		v.says(status, body, 200, append(c.want, "✓ 1 column<")...)
 	}
+}
+
+// TestFormAfter: a moment that is never before another is a number of seconds after it.
+func TestFormAfter(t *testing.T) {
+	v := visit(t)
+	v.write("stays.csv", "in,out\n2023-03-01 10:00:00,2023-03-03 11:00:00\n")
+	status, body := v.get("/schema?do=form&header=public&table=stays.csv")
+	v.says(status, body, 200, `<option value="timestamp">date and time<`,
+		`<datalist id="names"><option>in</option><option>out</option>`)
+	status, body = v.post("/schema/compose", "table", "stays.csv", "header", "public",
+		"name", "in", "kind", "timestamp", "after", "", "format", "", "min", "2023-01-01 00:00:00",
+		"max", "2023-12-31 23:59:59", "name", "out", "kind", "timestamp", "after", "in", "format", "",
+		"min", "0", "max", "864000")
+	v.says(status, body, 200, "kind: integer", "after: in", "max: 864000", "✓ 2 columns<",
+		"kept in every row: 1.")
+}
+
+// TestOtherUnits: a plan for other people than those of the table's ledger says that it would be
+// refused, with a schema and without.
+func TestOtherUnits(t *testing.T) {
+	v := visit(t)
+	v.decoy("ledger", "limit", "p.csv.ledger", "--epsilon", "3", "--delta", "1e-6", "--unit", "pid")
+	for query, refused := range map[string]bool{"schema=p.yaml": true, "header=public": true,
+		"header=public&unit=pid": false} {
+		status, body := v.get("/plan?table=p.csv&epsilon=1&" + query)
+		if says := strings.Contains(body, "the ledger of the table counts all rows of one pid, and "+
+			"the schema protects one row."); status != 200 || says != refused {
+			t.Errorf("%s: %d, refused %t: %s", query, status, says, body)
+		}
+	}
+}
+
+// TestNegativeBudget: what is no budget is refused on the page where it is typed, and by the run.
+func TestNegativeBudget(t *testing.T) {
+	v := visit(t)
+	for _, wrong := range []string{"epsilon=-1", "epsilon=0", "epsilon=1&delta=-1e-9"} {
+		status, body := v.get("/plan?table=p.csv&header=public&" + wrong)
+		v.says(status, body, 200, "is not above 0")
+	}
+	status, body := v.post("/run", "table", "p.csv", "schema", "p.yaml", "epsilon", "-1", "out",
+		"o.csv")
+	v.says(status, body, 422, "is not above 0")
 }
 
 func TestWeakBudget(t *testing.T) {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 // account is what 'ledger show --json' says.
 type account struct {
 	File  string            `json:"-"`
+	Unit  string            `json:"unit"` // id column, "" if it counts rows
 	Spent accountant.Budget `json:"spent"`
 	Limit *struct {
 		accountant.Budget
@@ -36,6 +38,24 @@ func (a *account) Share() int {
 		return 0
 	}
 	return int(math.Round(100 * math.Min(1, a.Spent.Epsilon/a.Limit.Epsilon)))
+}
+
+// refuses says why no run that protects such units may begin, or nothing.
+func (a *account) refuses(unit string) string {
+	if a == nil || a.Problem != "" || a.Unit == unit {
+		return ""
+	}
+	return fmt.Sprintf("This run would be refused: the ledger of the table counts %s, and the "+
+		"schema protects %s. Costs of the two do not add up: take a schema with the ledger's unit.",
+		people(a.Unit), people(unit))
+}
+
+// people are whom a guarantee of such a unit is about.
+func people(unit string) string {
+	if unit != "" {
+		return "all rows of one " + unit
+	}
+	return "one row"
 }
 
 // Day of a run.
@@ -118,11 +138,14 @@ func (p planned) Time() string {
 	}
 }
 
-// columns are those of a schema, as 'schema check' has them.
-func (s *Server) columns(q *request, file string) ([]schema.ColumnOverview, error) {
-	var checked struct{ Each []schema.ColumnOverview }
+// columns are those of a schema, as 'schema check' has them, and its unit.
+func (s *Server) columns(q *request, file string) ([]schema.ColumnOverview, string, error) {
+	var checked struct {
+		Unit string
+		Each []schema.ColumnOverview
+	}
 	err := s.program.ask(q.r.Context(), &checked, "schema", "check", file)
-	return checked.Each, err
+	return checked.Each, checked.Unit, err
 }
 
 // reads checks the files that a choice reads.
@@ -205,6 +228,7 @@ type outcome struct {
 	Command string
 	After   float64 // ε of the ledger after the run
 	Over    bool
+	Refused string   // why the ledger would refuse the run, whatever is left in it
 	Talk    []string // warnings
 }
 
@@ -213,8 +237,9 @@ func (s *Server) outcome(q *request, c choice) (outcome, error) {
 	if err := c.checked(); err != nil {
 		return out, err
 	}
-	out.Talk = c.weak()
+	out.Talk, out.Ledger = c.weak(), s.ledger(q.r.Context(), c.Table)
 	if c.Bought() { // what is found decides the rest
+		out.Refused = out.Ledger.refuses(c.Unit)
 		return out, nil
 	}
 	if err := s.folder.have("schema", c.Schema, schemaEndings); err != nil {
@@ -226,15 +251,15 @@ func (s *Server) outcome(q *request, c choice) (outcome, error) {
 		return out, err
 	}
 	out.Talk = append(talk, out.Talk...)
-	columns, err := s.columns(q, c.Schema)
+	columns, unit, err := s.columns(q, c.Schema)
 	if err != nil {
 		return out, err
 	}
+	out.Refused = out.Ledger.refuses(unit)
 	out.Command = shown(args)
 	out.Sigma = out.Planned.Usable / 3
 	out.Groups = groups(out.Sigma)
 	out.Columns = columnNoises(columns, out.Sigma)
-	out.Ledger = s.ledger(q.r.Context(), c.Table)
 	out.After = out.Planned.Cost.Epsilon
 	if out.Ledger != nil {
 		out.After += out.Ledger.Spent.Epsilon
@@ -255,7 +280,7 @@ func (s *Server) plan(q *request) error {
 			return err
 		}
 	} else {
-		columns, err := s.columns(q, c.Schema)
+		columns, _, err := s.columns(q, c.Schema)
 		if err != nil {
 			return err
 		}
