@@ -188,8 +188,8 @@ func impossible(list []Invented) string {
 	if n := len(list) - most; n > 0 {
 		out = append(out, fmt.Sprintf("and %d more", n))
 	}
-	return "No real row has " + strings.Join(out, "; ") + ". What cannot be is kept out if you " +
-		"write a rule or a lookup (docs/schema.md)."
+	return "No real row has " + strings.Join(out, "; ") + ". If it cannot be by public knowledge " +
+		"(not because these rows do not show it), a rule or a lookup keeps it out (docs/schema.md)."
 }
 
 // sentences joins what is wrong with pairs, and counts those past the third.
@@ -209,6 +209,8 @@ func sentences(s []string) string {
 func twoDigits(x Number) string {
 	s := fmt.Sprintf("%.2f", x)
 	switch {
+	case x != x: // a column of one value goes together with none
+		return "–"
 	case s == "0.00" || s == "-0.00":
 		return "0"
 	case s == "1.00" || s == "-1.00":

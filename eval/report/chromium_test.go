@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html"
 	"image/png"
 	"os"
 	"os/exec"
@@ -113,6 +114,35 @@ func TestPageInBrowser(t *testing.T) {
 	}
 	if shades["light"] < 4*shades["dark"] {
 		t.Errorf("the margin is %v: no dark form", shades)
+	}
+}
+
+// TestNarrow: no page is wider than a narrow window, whatever long words are in it, and a table of
+// moments is wholly seen in a wide one.
+func TestNarrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: the page is not looked at in a browser")
+	}
+	word := strings.Repeat("0123456789abcdef", 8)
+	moment := "2023-01-01 00:00:00"
+	numbers := "<div class=scroll><table class=numbers><tr><th>discharged</th><td>9.12 %</td>" +
+		"<td>0.025</td>" + strings.Repeat("<td><span>"+moment+"</span><span>"+moment+"</span></td>", 5) +
+		"<td><span>" + moment + " – " + moment + "</span></td></tr></table></div>"
+	path := filepath.Join(t.TempDir(), "page.html")
+	for width, body := range map[int]string{390: "<p>" + word + "</p>", 1400: numbers} {
+		frame := fmt.Sprintf(`<style>%s</style><main>%s</main>`, pageStyle, body)
+		text := fmt.Sprintf(`<iframe id=f style="width:%dpx;border:0" srcdoc="%s"></iframe><script>
+			onload = () => { const e = f.contentDocument.querySelector(".scroll") ??
+				f.contentDocument.documentElement;
+				document.title = e.scrollWidth > e.clientWidth ? "wide" : "fits"; }</script>`, width,
+			html.EscapeString(frame))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		dom, _ := browser(t, path, "--window-size=1500,900", "--dump-dom")
+		if !strings.Contains(dom, "<title>fits") {
+			t.Errorf("at %d px: %.200s", width, dom)
+		}
 	}
 }
 

@@ -58,6 +58,8 @@ func TestFindings(t *testing.T) {
 		{"a heap lost", zero("0"), zero("0.0001"), 0, Mixed, "columns", "lactate: 3"},
 		{"an impossible pair", alive(0), alive(.5), 1, Mixed, "associations",
 			"No real row has ward = other with died = yes ("},
+		{"an invitation to public knowledge alone", alive(0), alive(.5), 1, Mixed, "associations",
+			"If it cannot be by public knowledge"},
 		{"nothing to keep", alone, alone, 1, Unknown, "associations", "Nothing to keep: no two"},
 		{"a common outcome", nil, nil, 3, Good, "Is the outcome as frequent?", "died = yes makes up 2"},
 		{"a rare outcome", alive(0), alive(0), 3, Good, "Did the rare outcome survive?",
@@ -96,6 +98,19 @@ func TestMissingIsOfCells(t *testing.T) {
 			if v.Of == s.Columns[3].Name && math.Abs(float64(v.Value)-want) > .1 {
 				t.Errorf("cells %q: MissingSimilarity is %v, want about %v", cell, v.Value, want)
 			}
+		}
+	}
+}
+
+// TestNoNumber: what is not a number is not drawn as one.
+func TestNoNumber(t *testing.T) {
+	none := Number(math.NaN())
+	m := [][]Number{{1, none}, {none, 1}}
+	a := &Associations{Columns: []string{"a", "b"}, Real: m, Synthetic: m}
+	for _, c := range a.charts() {
+		if text := string(c.Drawing); strings.Contains(text, "NaN") ||
+			!strings.Contains(text, "a × b: – real, – here") {
+			t.Errorf("%s: %s", c.Caption, text)
 		}
 	}
 }
