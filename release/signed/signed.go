@@ -62,7 +62,8 @@ func Write(w io.Writer, members []Member, key minisign.PrivateKey) error {
 func pack(w io.Writer, members []Member) error {
 	z := zip.NewWriter(w)
 	for _, m := range members {
-		f, err := z.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store})
+		f, err := z.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store,
+			ModifiedDate: 1<<5 | 1}) // 1 January 1980, the first that the format has
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"aead.dev/minisign"
 )
@@ -69,9 +70,21 @@ func TestRoundTrip(t *testing.T) {
 // TestBytes: archives of today must open tomorrow, so the bytes around the members stay the same,
 // whatever version of archive/zip wrote them.
 func TestBytes(t *testing.T) {
-	const want = "bee80641aa95dabe41aeecc6c8d3579fc0542b7a68a8767997f02142ac42bc84"
+	const want = "7d53d07d7a20d2ccf10133c53540a0e3c40515ba04c3a21beb1f28b4e6897b9f"
 	if got := fmt.Sprintf("%x", sha256.Sum256(packed(t, example()))); got != want {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestDates: members have a date that programs which unpack them can show.
+func TestDates(t *testing.T) {
+	out := packed(t, example())
+	z, err := zip.NewReader(bytes.NewReader(out), int64(len(out)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := z.File[0].Modified, time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC); !got.Equal(want) {
+		t.Errorf("the date is %v, want %v", got, want)
 	}
 }
 
