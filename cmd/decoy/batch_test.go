@@ -178,7 +178,8 @@ func TestBatchIsKilledAnywhere(t *testing.T) {
 func TestNobodyOverspends(t *testing.T) {
 	w := newWorkplace(t, 200, 3, 4)
 	const limit = 10
-	if code, talk := w.run("ledger limit in.csv.ledger --epsilon 10 --delta 1e-6"); code != 0 {
+	if code, talk := w.run("ledger limit in.csv.ledger --unit row --epsilon 10 " +
+		"--delta 1e-6"); code != 0 {
 		t.Fatal(talk)
 	}
 	until := time.Now().Add(3 * time.Second)

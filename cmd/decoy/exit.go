@@ -84,7 +84,7 @@ func printError(w io.Writer, err error, command string) {
 	}
 	if errors.Is(err, ledger.ErrMismatch) {
 		text += "\na ledger counts one kind of unit for good. Is this the schema of this table? If so, " +
-			"keep to the unit\nof the runs before (decoy ledger show), or keep another account with " +
+			"keep to the unit\nof its limit and runs (decoy ledger show), or keep another account with " +
 			"--ledger OTHER: the same people\nthen pay in both, and it is you who must add them up"
 	}
 	for line := range strings.Lines(text) {

@@ -27,7 +27,7 @@ func generateCommand(t *terminal) *cobra.Command {
 		exits: []int{exitBudget, exitLocked, exitData},
 		session: `
 $ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml
-$ decoy ledger limit patients.csv.ledger --epsilon 2 --delta 1e-6
+$ decoy ledger limit patients.csv.ledger --schema patients.yaml --epsilon 2 --delta 1e-6
 $ decoy generate patients.csv --schema patients.yaml --epsilon 1 --out synthetic.csv
 guarantee: (ε = 1, δ = 1e-09)-differential privacy under adding or removing one row
 ledger: patients.csv.ledger, spent epsilon 1, delta 1e-09 of epsilon 2, delta 1e-06 (rule basic)

@@ -22,13 +22,16 @@ type ledgerLimit struct {
 	strict     bool
 }
 
+// oneRow is the --unit of a ledger that counts rows.
+const oneRow = "row"
+
 func ledgerLimitCommand(t *terminal) *cobra.Command {
 	l := &ledgerLimit{}
 	cmd := manual{
 		operands: "FILE  ledger file; a new one is made if it is not there",
 		exits:    []int{exitLocked},
 		session: `
-$ decoy ledger limit patients.csv.ledger --epsilon 3 --delta 1e-6
+$ decoy ledger limit patients.csv.ledger --schema patients.yaml --epsilon 3 --delta 1e-6
 $ decoy ledger show patients.csv.ledger
 `}.document(&cobra.Command{
 		Use:   "limit FILE --epsilon E --delta D [flags]",
@@ -54,8 +57,9 @@ Only who has the key can hand it over (--next). Whoever can write the file can s
 and begin another: 'decoy ledger verify FILE --key PUB' tells, and a copy that the key's owner keeps
 after each limit must be how the file begins.
 
-A new ledger must know what it counts, for good: one row, or with --unit all rows of one patient (or
-customer, or household), or with --schema the unit of that schema.`,
+A new ledger must know what it counts, for good, since a limit for single rows says less about a
+person who has many: with --schema the unit of that schema, with --unit all rows of one patient (or
+customer, or household), or with --unit row one row.`,
 		Args: operands("FILE"),
 	})
 	f := cmd.Flags()
@@ -65,10 +69,9 @@ customer, or household), or with --schema the unit of that schema.`,
 	f.BoolVar(&l.strict, "strict", false, "also count runs from here on that break off before their "+
 		"first mechanism, because the rows do not fit the schema")
 	f.SetAnnotation("strict", typedKey, []string{}) // --strict=false gives a protection up
-	f.StringVar(&l.Schema, "schema", "", "schema `FILE` whose privacy unit a new ledger counts "+
-		"(default one row)")
+	f.StringVar(&l.Schema, "schema", "", "schema `FILE` whose privacy unit a new ledger counts")
 	f.StringVar(&l.unit, "unit", "", "id column `NAME` of the privacy unit that a new ledger counts, "+
-		"where there is no schema yet")
+		"where there is no schema yet; row: each row is another person")
 	f.StringVar(&l.sign, "sign", "", "minisign's secret key, a file `KEY`; each later limit needs its "+
 		"signature")
 	f.StringVar(&l.next, "next", "", "minisign's public key, a file `PUB`, whose signature later limits "+
@@ -162,6 +165,8 @@ func (l *ledgerLimit) units(cmd *cobra.Command, path string) (privacy.Neighbours
 	switch {
 	case l.Schema != "" && l.unit != "":
 		return nb, "", usagef("--schema and --unit: the schema names the unit; give one of them")
+	case l.unit == oneRow:
+		unit, nb.MaxRowsPerUnit = "", 1
 	case l.unit != "":
 		unit = l.unit
 	case l.Schema != "":
@@ -170,6 +175,10 @@ func (l *ledgerLimit) units(cmd *cobra.Command, path string) (privacy.Neighbours
 			return nb, "", err
 		}
 		nb, unit = privacy.NeighboursOf(s, nb.Adjacency), s.Unit
+	case err != nil || len(old.Entries) == 0:
+		return nb, "", usagef("--schema or --unit is required: a new ledger must know what it counts, "+
+			"for good. --schema FILE says it; without a schema, --unit NAME is the id column if a person "+
+			"may have several rows, and --unit %s says that each row is another person", oneRow)
 	}
 	return nb, unit, nil
 }

@@ -51,13 +51,13 @@ func TestLedgerBelongsToTheData(t *testing.T) {
 		}
 	}
 
-	if code, _, text := decoy("ledger", "limit", "work/t.csv.ledger", "--epsilon", "1", "--delta",
-		"1e-6"); code != exitUsage ||
+	if code, _, text := decoy("ledger", "limit", "work/t.csv.ledger", "--unit", "row", "--epsilon",
+		"1", "--delta", "1e-6"); code != exitUsage ||
 		!strings.Contains(text, "that is the one to limit") {
 		t.Errorf("a limit beside a link: exit code %d\n%s", code, text)
 	}
-	if code, _, text := decoy("ledger", "limit", "data/t.csv.ledger", "--epsilon", "1", "--delta",
-		"1e-6"); code != 0 {
+	if code, _, text := decoy("ledger", "limit", "data/t.csv.ledger", "--unit", "row", "--epsilon",
+		"1", "--delta", "1e-6"); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, text)
 	}
 	for i, name := range names {
@@ -133,7 +133,7 @@ func TestLedgerOfAnotherKind(t *testing.T) {
 			"generate --out out.csv " + run, "fit --model m.decoy " + run,
 			"schema infer t.csv --header-is-public --epsilon 1 --out i.yaml --ledger " + name,
 			"evaluate --train t.csv --synthetic t.csv --schema s.yaml --epsilon 1 --ledger " + name,
-			"ledger limit --epsilon 1 --delta 0 " + name,
+			"ledger limit --unit row --epsilon 1 --delta 0 " + name,
 		} {
 			if code, _, text := decoy(strings.Fields(args)...); code != exitError ||
 				!strings.Contains(text, want) {

@@ -172,7 +172,7 @@ func (w workplace) temporaries() []string {
 func TestLimitReadsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorkplace(t, 1, 2, 3)
-	if code, text := w.run("ledger limit my.ledger --epsilon 1 --delta 1e-6"); code != 0 {
+	if code, text := w.run("ledger limit my.ledger --unit row --epsilon 1 --delta 1e-6"); code != 0 {
 		t.Fatalf("ledger limit: exit code %d\n%s", code, text)
 	}
 	r, pipe, err := os.Pipe()
@@ -251,7 +251,7 @@ func TestRunsAtOnce(t *testing.T) {
 			t.Parallel()
 			w := newWorkplace(t, 200, 3, 4)
 			if c.limit != "" {
-				if code, text := w.run("ledger limit in.csv.ledger " + c.limit); code != 0 {
+				if code, text := w.run("ledger limit in.csv.ledger --unit row " + c.limit); code != 0 {
 					t.Fatal(text)
 				}
 			}

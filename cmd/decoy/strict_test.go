@@ -23,7 +23,7 @@ func TestStrictLimitChargesVoidRuns(t *testing.T) {
 				stderr string) {
 				return decoy(strings.Fields(args)...)
 			}
-			if code, _, text := say("ledger limit t.csv.ledger --epsilon 2 --delta 1e-6" +
+			if code, _, text := say("ledger limit t.csv.ledger --unit row --epsilon 2 --delta 1e-6" +
 				c.flags); code != 0 {
 				t.Fatal(text)
 			}

@@ -335,7 +335,7 @@ func newLab(t *testing.T) *lab {
 	for replace, adjacency := range map[bool]string{false: "add-remove", true: "replace-one"} {
 		name := adjacency + ".ledger"
 		cmd := exec.Command(binary, "ledger", "limit", name, "--epsilon", "9", "--delta", "1e-6",
-			"--adjacency", adjacency)
+			"--unit", "row", "--adjacency", adjacency)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("ledger limit: %v\n%s", err, out)

@@ -232,7 +232,7 @@ def test_errors() -> None:
     with pytest.raises(decoy.UsageError, match="call fit"):
         decoy.Synthesizer(epsilon=1.0, ledger="l").sample()
     subprocess.run([_program.program(), "ledger", "limit", "l", "--epsilon", "1", "--delta", "1e-6",
-                    "--quiet"], check=True)
+                    "--unit", "row", "--quiet"], check=True)
     decoy.generate(df, epsilon=1.0, ledger="l", schema=schema)
     with pytest.raises(decoy.BudgetError, match="limit"):
         decoy.generate(df, epsilon=1.0, ledger="l", schema=schema)
