@@ -31,6 +31,7 @@ func ledgerLimitCommand(t *terminal) *cobra.Command {
 		operands: "FILE  ledger file; a new one is made if it is not there",
 		exits:    []int{exitLocked},
 		session: `
+$ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml
 $ decoy ledger limit patients.csv.ledger --schema patients.yaml --epsilon 3 --delta 1e-6
 $ decoy ledger show patients.csv.ledger
 `}.document(&cobra.Command{

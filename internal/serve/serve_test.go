@@ -794,6 +794,9 @@ func TestOtherUnits(t *testing.T) {
 			"the schema protects one row."); status != 200 || says != refused {
 			t.Errorf("%s: %d, refused %t: %s", query, status, says, body)
 		}
+		if strings.Contains(body, `formaction="/run" disabled`) != refused {
+			t.Errorf("%s: whether the run is offered: %s", query, body)
+		}
 	}
 }
 
