@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"time"
 
@@ -34,16 +33,8 @@ type Rule string
 
 const (
 	RuleBasic Rule = "basic" // Σε and Σδ of the runs' budgets; the default
-	RuleZCDP  Rule = "zcdp"  // what ZCDP says of the runs' compositions
+	RuleZCDP  Rule = "zcdp"  // what accountant/zcdp says of the compositions
 )
-
-// ZCDP is the ε at delta of compositions that are chosen one after the other: a privacy filter.
-// Package ledger/limit binds it; in a program without that, RuleZCDP refuses every run.
-var ZCDP = func([]accountant.Composition, float64) (epsilon float64) { return math.Inf(1) }
-
-// Signed is nil for a limit that key has signed. Package ledger/signature binds it; a program
-// without that refuses every ledger that names a key.
-var Signed = func(limit Entry, key string) error { return errors.New("signatures are unknown") }
 
 // Status of a closed run.
 const (

@@ -17,6 +17,7 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/calibrate"
 	"github.com/decoy-dp/decoy/accountant/zcdp"
+	"github.com/decoy-dp/decoy/ledger/internal/bound"
 )
 
 var (
@@ -25,9 +26,9 @@ var (
 	budget = *spend(1.5, 1e-9)
 )
 
-var unbound = ZCDP
+var unbound = bound.ZCDP
 
-func init() { ZCDP = zcdp.Together } // as package limit does
+func init() { bound.ZCDP = zcdp.Together } // as package limit does
 
 func gaussian(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} }
 
@@ -523,11 +524,11 @@ func TestAllows(t *testing.T) {
 			t.Errorf("%s: %v, want %v", row.name, err, row.want)
 		}
 	}
-	ZCDP = unbound
+	bound.ZCDP = unbound
 	if err := used.replayed().allows(budget, cost(rho/4)); !errors.Is(err, accountant.ErrBudget) {
 		t.Errorf("a program that knows no ρ: %v", err)
 	}
-	ZCDP = zcdp.Together
+	bound.ZCDP = zcdp.Together
 	// A void run gives its part back, a failed one does not.
 	for status, want := range map[string]error{StatusVoid: nil, StatusFailed: accountant.ErrBudget,
 		StatusCancelled: accountant.ErrBudget, StatusDone: accountant.ErrBudget} {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/decoy-dp/decoy/accountant"
+	"github.com/decoy-dp/decoy/ledger/internal/bound"
 )
 
 // Verify recomputes what the ledger claims: the chain; one opening entry, at the start; every run's
@@ -129,8 +130,8 @@ func (s *state) checkLimit(e Entry) error {
 		return errors.New("a limit without a budget")
 	case e.Rule != "" && e.Rule != RuleBasic && e.Rule != RuleZCDP:
 		return fmt.Errorf("unknown rule %q", e.Rule)
-	case key != "" && Signed(e, key) != nil:
-		return Signed(e, key)
+	case key != "" && bound.Signed(e, key) != nil:
+		return bound.Signed(e, key)
 	}
 	return e.Budget.Validate()
 }
@@ -247,7 +248,7 @@ func decimal(x float64) *big.Rat {
 
 // allows returns accountant.ErrBudget if a reservation of c with budget b would exceed the limit.
 // Under RuleBasic the sums of ε and of δ over all reservations that count must stay within the
-// limit; under RuleZCDP what [ZCDP] says of their compositions at the limit's δ.
+// limit; under RuleZCDP what package accountant/zcdp says of their compositions at the limit's δ.
 // Both are privacy filters: they hold although later runs are chosen after seeing earlier releases
 // (package accountant). Without a limit every budget is allowed.
 func (s *state) allows(b accountant.Budget, c accountant.Composition) error {
@@ -262,7 +263,7 @@ func (s *state) allows(b accountant.Budget, c accountant.Composition) error {
 				runs = append(runs, r.reserve.Composition)
 			}
 		}
-		if total := ZCDP(runs, limit.Delta); !(total <= limit.Epsilon) {
+		if total := bound.ZCDP(runs, limit.Delta); !(total <= limit.Epsilon) {
 			return fmt.Errorf("ledger: this run would bring epsilon to %v at delta %v, by rho; the "+
 				"ledger's limit is %v: %w", total, limit.Delta, limit.Epsilon, accountant.ErrBudget)
 		}

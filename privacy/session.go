@@ -100,7 +100,9 @@ type session struct {
 //
 // Without Resume, a journal that holds an unfinished run is refused ([ErrUnfinished]): it would be
 // paid for twice.
-func Open(ctx context.Context, rows *Rows, o Options) (*Session, error) {
+func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
+	own := *r // what o.Price, which is foreign, may do to the caller's is done too late
+	rows := &own
 	if rows.source == nil {
 		if err := rows.schema.Validate(); err != nil {
 			return nil, err

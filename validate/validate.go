@@ -126,11 +126,10 @@ func measure(
 	left := math.Sqrt(s.FilterLeft() * below)
 	mean, square := 1/(left*math.Sqrt(1-squareShare)), 1/(left*math.Sqrt(squareShare))
 	f.Of = func(t *table.Table) float64 {
-		x := o.Statistic.Of(t)
-		if o.Progress != nil {
+		if o.Progress != nil { // before: of a block on which the statistic panics nothing is told
 			o.Progress("computing blocks", float64(done.Add(1))/float64(k))
 		}
-		return x
+		return o.Statistic.Of(t)
 	}
 	m, err := blocks.Measure(ctx, s, k, f, mean, square)
 	if err != nil {

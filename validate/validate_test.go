@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -219,6 +220,28 @@ func TestRun(t *testing.T) {
 		after, err := l.Read()
 		if err != nil || after.Spent() != budget {
 			t.Errorf("%s: spent %+v, %v", name, after.Spent(), err)
+		}
+	}
+}
+
+// TestProgressTellsNoPanics: on however many blocks the statistic panics, progress is that of all.
+func TestProgressTellsNoPanics(t *testing.T) {
+	tab := people(t, 500, 3)
+	f := parsed(t, "mean:x", tab).WithRange(0, 1)
+	for _, share := range []int{1, 2, 1000} { // of the blocks, those that panic
+		var blocks, calls atomic.Int64
+		f.Of = func(*table.Table) float64 {
+			if blocks.Add(1)%int64(share) == 0 {
+				panic("a statistic of one row")
+			}
+			return 0
+		}
+		_, _, err := Run(context.Background(), privacy.FromTable(tab), Options{Statistic: f,
+			Options: privacy.Options{Budget: budget}, Blocks: 10, Progress: func(string, float64) {
+				calls.Add(1)
+			}})
+		if err != nil || calls.Load() != 10 {
+			t.Errorf("one block of %d panics: %d of 10 reports, %v", share, calls.Load(), err)
 		}
 	}
 }

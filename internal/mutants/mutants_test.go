@@ -817,7 +817,7 @@ var mutants = []mutant{
 		"rho = e.Epsilon * e.Epsilon / 16", "./ledger TestAllows",
 	},
 	{
-		"a limit in zCDP that nothing prices lets all runs through", "ledger/ledger.go",
+		"a limit in zCDP that nothing prices lets all runs through", "ledger/internal/bound/bound.go",
 		"return math.Inf(1)", "return math.Inf(-1)", "./ledger TestAllows",
 	},
 	{
@@ -1007,8 +1007,21 @@ var mutants = []mutant{
 		"./privacy/text TestTextUnitsAreBounded",
 	},
 	{
-		"texts are read before the reservation", "privacy/text/text.go", "\tvar data *table.Texts\n",
-		"\tt.load(ctx)\n\tvar data *table.Texts\n", "./privacy/text TestTextChargeBeforeReading",
+		"a mode is the caller's", "privacy/gradient/certified.go", "p.Mode = p.Mode.Own()",
+		"p.Mode.Own()", "./privacy/gradient TestModeIsThatWhichWasChecked",
+	},
+	{
+		"rows are the caller's", "privacy/session.go", "rows := &own", "rows, _ := r, own",
+		"./privacy TestRowsAreThoseThatWereChecked",
+	},
+	{
+		"progress counts the results", "validate/validate.go", "\t\tif o.Progress != nil { // before",
+		"\t\tx := o.Statistic.Of(t)\n\t\t_ = x\n\t\tif o.Progress != nil { // before",
+		"./validate TestProgressTellsNoPanics",
+	},
+	{
+		"texts are read before the reservation", "privacy/text/text.go", "\tt, data := *given,",
+		"\tgiven.load(ctx)\n\tt, data := *given,", "./privacy/text TestTextChargeBeforeReading",
 	},
 	{"a timestamp in the model", "release/model.go", "Created: reserve.Time,", "Created: time.Now(),",
 		"./internal/replay TestVerbs/fit/strict"},

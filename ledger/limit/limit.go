@@ -8,9 +8,10 @@ import (
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/accountant/zcdp"
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/internal/bound"
 )
 
-func init() { ledger.ZCDP = zcdp.Together }
+func init() { bound.ZCDP = zcdp.Together }
 
 // Limit is what the runs of a ledger may spend together.
 type Limit struct {
@@ -46,7 +47,7 @@ func Set(ctx context.Context, f *ledger.File, u ledger.Units, want Limit) error 
 			e = want.Sign(e.Seal(l.Entries[len(l.Entries)-1]))
 		}
 		if key := cmp.Or(old.Key, e.Key); key != "" {
-			return []ledger.Entry{e}, ledger.Signed(e, key)
+			return []ledger.Entry{e}, bound.Signed(e, key)
 		}
 		return []ledger.Entry{e}, nil
 	})

@@ -7,17 +7,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"aead.dev/minisign"
 
 	"github.com/decoy-dp/decoy/ledger"
+	"github.com/decoy-dp/decoy/ledger/internal/bound"
 	"github.com/decoy-dp/decoy/ledger/limit"
 )
 
 // ErrUnsigned is wrapped by every error about a limit without the signature that it needs.
 var ErrUnsigned = errors.New("the limit is not signed by the key that it needs")
 
-func init() { ledger.Signed = Check }
+func init() {
+	bound.Signed = func(limit any, key string) error { return Check(limit.(ledger.Entry), key) }
+}
 
 // message is what is signed of a limit: all fields of the line but these two. They hold its place
 // and, by the hash of the entry before it, all of the ledger up to there.
@@ -31,12 +35,19 @@ func message(e ledger.Entry) []byte {
 }
 
 // Set is [limit.Set] of a limit that is signed with key. The limit after it will need the signature
-// of next.
+// of next. The first one names key itself: only from it on has somebody a limit to hand over.
 func Set(
 	ctx context.Context, f *ledger.File, u ledger.Units, l limit.Limit, key minisign.PrivateKey,
 	next minisign.PublicKey,
 ) error {
-	open := func(*ledger.Ledger) ([]ledger.Entry, error) { return nil, nil }
+	open := func(l *ledger.Ledger) ([]ledger.Entry, error) {
+		named := func(e ledger.Entry) bool { return e.Key != "" }
+		if !slices.ContainsFunc(l.Entries, named) && !next.Equal(key.Public()) {
+			return nil, fmt.Errorf("the first signed limit names the key that signs it; the next one may "+
+				"hand over: %w", ErrUnsigned)
+		}
+		return nil, nil
+	}
 	if err := f.Append(ctx, u, true, open); err != nil { // the first entry is signed with the limit
 		return err
 	}

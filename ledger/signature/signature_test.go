@@ -267,6 +267,19 @@ func TestSet(t *testing.T) {
 	must(t, l.Verify(nil))
 }
 
+// TestFirstLimitNamesItsOwnKey: there is nothing to hand over yet, and the refusal leaves no file.
+func TestFirstLimitNamesItsOwnKey(t *testing.T) {
+	handed := newPair(t)
+	handed.public = newPair(t).public
+	f := ledger.NewFile(filepath.Join(t.TempDir(), "ledger"))
+	if err := set(t, f, 3, &handed); !errors.Is(err, signature.ErrUnsigned) {
+		t.Error(err)
+	}
+	if text, _ := os.ReadFile(f.Path()); len(text) > 0 {
+		t.Errorf("the ledger has %q", text)
+	}
+}
+
 // TestSignedLimitIsKilled: wherever the writing of a signed limit breaks off, the ledger is as it
 // was before or has the limit, and the limit can be set again.
 func TestSignedLimitIsKilled(t *testing.T) {

@@ -76,6 +76,7 @@ func CertifiedSum(s *privacy.Session, p CertifiedPlan, critic Critic) (Certified
 	fail := func(err error) (Certified, error) {
 		return Certified{}, fmt.Errorf("privacy: a gradient sum: %w", err)
 	}
+	p.Mode = p.Mode.Own() // the critic, which is foreign, may write to the caller's
 	in, err := p.Domain(s.Schema())
 	if err != nil {
 		return fail(err)

@@ -171,6 +171,37 @@ func TestCertifiedSumRefuses(t *testing.T) {
 	}
 }
 
+// turncoat writes another mode to the caller's when it is asked for its network.
+type turncoat struct {
+	*mechtest.Toy
+	mode, to bounds.Mode
+}
+
+func (c turncoat) Network() bounds.Network {
+	*c.mode = *c.to
+	return c.Toy.Network()
+}
+
+// TestModeIsThatWhichWasChecked: a critic that makes the mode one of clipped rows, which nobody
+// clips here, gets the scales of the mode that it came with.
+func TestModeIsThatWhichWasChecked(t *testing.T) {
+	tab := testTable(t, testSchema("", 0), someRows(20), nil)
+	critic := newToyCritic(tab.Schema().Sizes(), 4)
+	total := func(c Critic, mode bounds.Mode) float64 {
+		p, composition := certifiedPlan(mode, 1, 2, 1)
+		got, err := CertifiedSum(open(t, tab, composition), p, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Certificate.TotalStd()
+	}
+	box := *modes.Box
+	if want, got := total(critic, modes.Box), total(turncoat{critic, &box, modes.Ball(1e-8)},
+		&box); got != want {
+		t.Errorf("noise of %v, want %v", got, want)
+	}
+}
+
 // TestCertifiedSumKnowsItsRelation: the certificate is for the session's own adjacency and rows a
 // unit.
 func TestCertifiedSumKnowsItsRelation(t *testing.T) {

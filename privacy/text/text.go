@@ -121,8 +121,8 @@ type session struct {
 
 // Open is [privacy.Open] for a table of texts: plan and budget are checked, the whole plan is
 // reserved in the ledger, and only then are the rows read.
-func Open(ctx context.Context, t *Table, o privacy.Options) (*Session, error) {
-	var data *table.Texts
+func Open(ctx context.Context, given *Table, o privacy.Options) (*Session, error) {
+	t, data := *given, (*table.Texts)(nil)                   // a copy, as in privacy.Open
 	sch := &schema.Schema{Unit: t.unit, MaxRowsPerUnit: t.k} // no columns: its ledger names no schema
 	rows := access.Source(sch, func(ctx context.Context, bound access.Bound) error {
 		var err error

@@ -26,7 +26,7 @@ func (a Aggregator) noise(b Ballot) (n voteNoise, err error) {
 	}
 	if a.Laplace != 0 {
 		if a.Sigma != 0 || a.CheckSigma != 0 {
-			return n, errors.New("Laplace noise and Gaussian noise")
+			return n, errors.New("both Laplace and Gaussian noise")
 		}
 		n.count, err = noise.NewDiscreteLaplace(a.Laplace)
 		return n, err

@@ -103,8 +103,10 @@ func NewMode(
 	return &Mode{name, boxed, clipped, scale, err}
 }
 
+const residual = "residual"
+
 // Residual is the default.
-var Residual = NewMode("residual", false, false, (*Ellipsoid).Solve, nil)
+var Residual = NewMode(residual, false, false, (*Ellipsoid).Solve, nil)
 
 func (m *Mode) or() *Mode {
 	if m == nil {
@@ -113,11 +115,17 @@ func (m *Mode) or() *Mode {
 	return m
 }
 
+// Own is a copy that nobody else can write to.
+func (m *Mode) Own() *Mode {
+	own := *m.or()
+	return &own
+}
+
 // String is the mode's name.
 func (m *Mode) String() string { return m.or().name }
 
 // Default reports whether it is the default.
-func (m *Mode) Default() bool { return m.or() == Residual }
+func (m *Mode) Default() bool { return m.or().name == residual }
 
 // Boxed reports whether one-hot cells are taken as independent numbers in [0, 1].
 func (m *Mode) Boxed() bool { return m.or().boxed }

@@ -67,6 +67,7 @@ func Sum(s *privacy.Session, p Plan, critic Critic) (Released, error) {
 	if err := p.Penalty.check(); err != nil {
 		return fail(err)
 	}
+	p.Mode = p.Mode.Own() // as CertifiedSum does
 	if p.Mode.Clipped() && slices.Contains(p.Scaled, true) {
 		return fail(fmt.Errorf("mode %v with scaled columns", p.Mode))
 	}
