@@ -588,7 +588,7 @@ var mutants = []mutant{
 	},
 	{
 		"answers are not charged", "privacy/vote/vote.go",
-		"if err := payAnswers(more, answer, answered); err != nil {", "if false {",
+		"if err := payAnswers(more, answer, answered); err != nil {", "if answer == nil {",
 		"./privacy/vote TestAudit_EveryQueryIsCharged",
 	},
 	{
