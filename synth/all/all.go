@@ -19,8 +19,8 @@ import (
 const Auto = "auto"
 
 // Why is what decides for auto.
-const Why = "auto: closest in pairs and best for prediction, or level, at every size and budget " +
-	"measured (docs/benchmarks.md)"
+const Why = "auto: closest in pairs and best for prediction, or level, at nearly every size " +
+	"and budget measured (docs/benchmarks.md)"
 
 // methods is the table. A new method is a folder beside this one, a line here, and `go generate
 // ./synth/all` for the texts of its settings; TestMethodsAreHeld names what else it must have.
@@ -64,7 +64,7 @@ func of[C any, F synth.Fitter](name string, construct func(C) (F, error)) method
 // Named is the name of the method that a name stands for: auto, and "", are aim. One method serves
 // every size and budget, because its shares follow the noise, the number of codes and the noisy
 // number of rows (see synth/aim): mst is level with it where noise drowns every pair, and behind
-// elsewhere (docs/benchmarks.md).
+// elsewhere but on one table, cervical (docs/benchmarks.md).
 func Named(name string) string {
 	if name == "" || name == Auto {
 		return aim.Name
