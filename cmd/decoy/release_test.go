@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -179,5 +180,30 @@ func TestPageOfAModel(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestVerifyBounded: a file that is larger than any release is not read into memory.
+func TestVerifyBounded(t *testing.T) {
+	t.Chdir(t.TempDir())
+	public, _, err := minisign.GenerateKey(nil)
+	check(t, err)
+	text, err := public.MarshalText()
+	check(t, err)
+	check(t, os.WriteFile("k.pub", text, 0o600))
+	for _, begin := range []string{"PK\x03\x04", `{"a":`} {
+		check(t, os.WriteFile("big", []byte(begin), 0o600))
+		check(t, os.Truncate("big", signed.MaxBytes+1))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		code, _, _ := decoy("verify", "big")
+		keyed, _, text := decoy("verify", "big", "--key", "k.pub")
+		runtime.ReadMemStats(&after)
+		if code != 1 || keyed == 0 || !strings.Contains(text, "big has more than 2147483648 bytes") {
+			t.Errorf("exit codes %d and %d: %s", code, keyed, text)
+		}
+		if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 200 {
+			t.Errorf("%q: %d MiB were allocated", begin, got)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -136,7 +135,7 @@ func verify(path string) (result, *release.Model, error) {
 	}
 	if err != nil {
 		if errors.Is(err, release.ErrFormat) {
-			if data, _ := os.ReadFile(path); signed.Is(data) {
+			if data, _ := job.ReadBounded(path, signed.MaxBytes); signed.Is(data) {
 				return nil, nil, usagef("%s is a signed release: --key names the signer's public key",
 					path)
 			}

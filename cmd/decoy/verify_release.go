@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -34,10 +33,7 @@ func (t *terminal) verifyRelease(
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := job.Readable(path); err != nil {
-		return nil, nil, err
-	}
-	data, err := os.ReadFile(path)
+	data, err := job.ReadBounded(path, signed.MaxBytes)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,11 +1,13 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/decoy-dp/decoy/release"
@@ -25,12 +27,13 @@ type modelPage struct {
 	Kept     bool       // the model keeps its noisy marginals
 	Columns  []measured // each once, as finely as it was measured
 	Others   []measured // of several columns, or of groups of values
-	Drawn    []labelled // those of Others that are pairs
+	Drawn    []labelled // those pairs of Others that stand out most
 	Column   float64    // smallest group that stands out, in rows: in a column
 	Pair     float64    // and in a pair
 	Pairs    int        // that were measured, of
 	AllPairs int
-	Unknown  []string // pairs that were not
+	Missing  int      // AllPairs less Pairs
+	Unknown  []string // the first mostNamed pairs that were not
 }
 
 // measured is a noisy marginal.
@@ -43,8 +46,12 @@ type measured struct {
 	Drawing    template.HTML
 }
 
-// mostSides is the most groups of a column that the drawing of a pair has room for.
-const mostSides = 40
+// The page stays of a size that a browser shows, whatever the model.
+const (
+	mostSides = 40  // groups of a column that the drawing of a pair has room for
+	mostDrawn = 20  // pairs that are drawn
+	mostNamed = 100 // pairs that are named as not measured
+)
 
 // Model writes a page about a model that may be given away with it: it is made of the model alone,
 // and costs nothing. It believes the file; [release.Model.Verify] checks it.
@@ -64,13 +71,13 @@ func Model(w io.Writer, m *release.Model) error {
 	if p.Kept = err == nil; p.Kept {
 		p.add(u, byName, together)
 	}
-	for i, b := range m.Schema().Columns {
-		for _, a := range m.Schema().Columns[:i] {
-			p.AllPairs++
-			if together[[2]string{a.Name, b.Name}] {
-				p.Pairs++
-			} else {
-				p.Unknown = append(p.Unknown, a.Name+" × "+b.Name)
+	columns := m.Schema().Columns
+	p.Pairs, p.AllPairs = len(together)/2, len(columns)*(len(columns)-1)/2
+	p.Missing = p.AllPairs - p.Pairs
+	for i := 0; i < len(columns) && p.Kept; i++ {
+		for j := 0; j < i && len(p.Unknown) < mostNamed; j++ {
+			if a, b := columns[j].Name, columns[i].Name; !together[[2]string{a, b}] {
+				p.Unknown = append(p.Unknown, a+" × "+b)
 			}
 		}
 	}
@@ -90,6 +97,12 @@ func (p *modelPage) add(
 		}
 	}
 	total := max(1, u.Rows)
+	type pair struct {
+		*release.NoisyMarginal
+		name   string
+		stands float64
+	}
+	var pairs []pair
 	for k, n := range u.Marginals {
 		m := measured{Name: strings.Join(n.Columns, " × "), Sigma: short(n.Sigma),
 			Smallest: math.Ceil(2 * n.Sigma)}
@@ -119,11 +132,33 @@ func (p *modelPage) add(
 		}
 		p.Others, p.Pair = append(p.Others, m), max(p.Pair, m.Smallest)
 		if len(n.Groups) == 2 && len(n.Groups[0]) <= mostSides && len(n.Groups[1]) <= mostSides {
-			p.Drawn = append(p.Drawn, labelled{fmt.Sprintf("%s, each cell ± %s rows", m.Name,
-				short(2*n.Sigma)), jointOf(n, total).chart(m.Name, "measured",
-				"the model")})
+			pairs = append(pairs, pair{&u.Marginals[k], m.Name, standsOut(n)})
 		}
 	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.stands, a.stands) })
+	for _, n := range pairs[:min(len(pairs), mostDrawn)] {
+		p.Drawn = append(p.Drawn, labelled{fmt.Sprintf("%s, each cell ± %s rows", n.name,
+			short(2*n.Sigma)), jointOf(*n.NoisyMarginal, total).chart(n.name, "measured", "the model")})
+	}
+}
+
+// standsOut is how far a noisy pair is from independence: the sum of squares of its cells less what
+// its own sums of rows and columns imply, in σ, as a normal score of what noise alone makes.
+func standsOut(n release.NoisyMarginal) float64 {
+	wide := len(n.Groups[1])
+	first, second, total := make([]float64, len(n.Groups[0])), make([]float64, wide), 0.0
+	for i, x := range n.Noisy {
+		first[i/wide] += x
+		second[i%wide] += x
+		total += x
+	}
+	square := 0.0
+	for i, x := range n.Noisy {
+		d := (x - first[i/wide]*second[i%wide]/max(1, total)) / max(n.Sigma, 1e-9)
+		square += d * d
+	}
+	k := float64(len(n.Noisy))
+	return (square - k) / math.Sqrt(2*k)
 }
 
 // columnOf is a noisy marginal of one column as the report draws it: measured shares in place of

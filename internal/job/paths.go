@@ -156,11 +156,18 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 		return nil, Bare(path, err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	info, err := f.Stat()
 	if err != nil {
 		return nil, Bare(path, err)
 	}
-	if int64(len(b)) > most {
+	var b []byte
+	if info.Size() <= most {
+		b, err = io.ReadAll(io.LimitReader(f, most+1))
+	}
+	if err != nil {
+		return nil, Bare(path, err)
+	}
+	if max(info.Size(), int64(len(b))) > most {
 		return nil, fmt.Errorf("%s has more than %d bytes", path, most)
 	}
 	return b, nil

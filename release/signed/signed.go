@@ -27,6 +27,9 @@ type Member struct {
 	Body []byte
 }
 
+// MaxBytes bounds an archive, which is made, and opened, in memory.
+const MaxBytes = 2 << 30
+
 // The last two members hold the others together.
 const (
 	sumsName      = "SHA256SUMS"
@@ -39,10 +42,18 @@ var plain = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 // sum is the line of a member in the list.
 func sum(m Member) string { return fmt.Sprintf("%x  %s\n", sha256.Sum256(m.Body), m.Name) }
 
-// Write writes an archive of the members, in their order, signed with key.
+// Write writes an archive of the members, in their order, signed with key: an error if they have
+// more than MaxBytes less 1 MiB together.
 func Write(w io.Writer, members []Member, key minisign.PrivateKey) error {
 	var list strings.Builder
 	seen := map[string]bool{sumsName: true, signatureName: true}
+	total := 1 << 20 // the list, the signature and the directory
+	for _, m := range members {
+		if total += len(m.Body); total > MaxBytes {
+			return fmt.Errorf("signed: a release has at most %d bytes, of which 1 MiB is for its list: "+
+				"%s is too much; draw fewer rows", MaxBytes, m.Name)
+		}
+	}
 	for _, m := range members {
 		if !plain.MatchString(m.Name) || seen[m.Name] {
 			return fmt.Errorf("signed: a member cannot be called %q", m.Name)

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -214,4 +215,13 @@ func TestTampering(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("a bomb", bomb.Bytes(), public, `"synthetic.csv" is compressed`)
+}
+
+// TestWriteBounded: what could not be opened again is not written.
+func TestWriteBounded(t *testing.T) {
+	half := make([]byte, MaxBytes/2)
+	err := Write(io.Discard, []Member{{"a", half}, {"b", half}}, minisign.PrivateKey{})
+	if err == nil || !strings.Contains(err.Error(), "b is too much") {
+		t.Error(err)
+	}
 }
