@@ -407,6 +407,7 @@ func TestServerIsKilled(t *testing.T) {
 	s.do(chromedp.Navigate(s.serve(s.ctx)))
 	begin()
 	s.until(`[...document.querySelectorAll("#state button")].some(b => b.textContent === "Continue it")`)
+	s.until(`document.querySelector("#state").innerText.includes("was begun, and broke off")`)
 	s.errors = nil
 	s.look(390, "dark")
 	s.check("4-killed")
