@@ -1,7 +1,7 @@
 package collect
 
 import (
-	"encoding/csv"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +14,9 @@ import (
 
 // ErrAnswers is wrapped by every error about a file of answers.
 var ErrAnswers = errors.New("not answers to this form")
+
+// maxLine is more than a line has that names randomized.MaxCells.
+const maxLine = 1 << 16
 
 // header is the first line of an answer, and may come again in a file of many.
 var header = []string{"form", "columns", "cells"}
@@ -75,23 +78,20 @@ func (f *Form) cells(cols []int) int {
 // or none. Errors wrap ErrAnswers and say the line: one that is not of this form, is no answer to
 // it, or is cut short; no answer at all.
 func (f *Form) Read(r io.Reader) (*Tally, error) {
-	t := f.NewTally()
-	in, id := csv.NewReader(r), f.id()
-	in.FieldsPerRecord, in.ReuseRecord = len(header), true
-	for {
-		record, err := in.Read()
-		if err == io.EOF {
-			break
+	t, id, line := f.NewTally(), f.id(), 0
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxLine)
+	fail := func(text string) (*Tally, error) {
+		return nil, fmt.Errorf("line %d: %s: %w", line, text, ErrAnswers)
+	}
+	for in.Scan() {
+		line++
+		if in.Text() == "" {
+			continue
 		}
-		line, _ := in.FieldPos(0)
-		fail := func(text string) (*Tally, error) {
-			return nil, fmt.Errorf("line %d: %s: %w", line, text, ErrAnswers)
-		}
-		if bad := (*csv.ParseError)(nil); errors.As(err, &bad) {
-			line = bad.Line
+		record := strings.Split(in.Text(), ",")
+		if len(record) != len(header) {
 			return fail("want three fields: form, columns, cells")
-		} else if err != nil {
-			return nil, err
 		}
 		switch {
 		case slices.Equal(record, header):
@@ -114,6 +114,12 @@ func (f *Form) Read(r io.Reader) (*Tally, error) {
 			return fail(err.Error())
 		}
 	}
+	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
+		line++
+		return fail("it is longer than any answer")
+	} else if err != nil {
+		return nil, err
+	}
 	if t.Answers == 0 {
 		return nil, fmt.Errorf("there is no answer: %w", ErrAnswers)
 	}
@@ -123,7 +129,7 @@ func (f *Form) Read(r io.Reader) (*Tally, error) {
 // key is the form of columns in a file.
 func key(cols []int) string { return spaced(cols) }
 
-// numbers reads whole numbers from 0 that increase.
+// numbers reads whole numbers from 0 that increase, spelled as spaced does.
 func numbers(text string) ([]int, error) {
 	var out []int
 	for _, word := range strings.Fields(text) {
@@ -132,6 +138,9 @@ func numbers(text string) ([]int, error) {
 			return nil, ErrAnswers
 		}
 		out = append(out, x)
+	}
+	if spaced(out) != text {
+		return nil, ErrAnswers
 	}
 	return out, nil
 }

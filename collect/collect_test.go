@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -76,6 +77,15 @@ func answered(t testing.TB, f *Form, tab *table.Table, row int) Answer {
 	return a
 }
 
+// wideColumns are so many of 64 codes, the text of a schema.
+func wideColumns(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, "  - {name: c%d, kind: integer, min: 0, max: 63}\n", i)
+	}
+	return out.String()
+}
+
 // TestForms: what cannot be asked is refused, and any change of what is asked has another name.
 func TestForms(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -89,8 +99,9 @@ func TestForms(t *testing.T) {
 			ErrForm},
 		"many codes": {strings.Replace(survey, "max: 79, bins: 8", "max: 49999, bins: 5000", 1), 1,
 			ErrForm},
-		"ε = 0":   {survey, 0, accountant.ErrBudgetRange},
-		"ε = NaN": {survey, math.NaN(), accountant.ErrBudgetRange},
+		"many cells": {"decoy: 1\ncolumns:\n" + wideColumns(129), 1, ErrForm},
+		"ε = 0":      {survey, 0, accountant.ErrBudgetRange},
+		"ε = NaN":    {survey, math.NaN(), accountant.ErrBudgetRange},
 	} {
 		s, err := schema.Parse([]byte(tt.yaml))
 		if err != nil {
@@ -104,6 +115,7 @@ func TestForms(t *testing.T) {
 	if f := formOf(t, wide, 1); len(f.lists[1]) != 1 {
 		t.Errorf("pairs %v, want that of few cells", f.lists[1])
 	}
+	formOf(t, "decoy: 1\ncolumns:\n"+wideColumns(128), 1)
 	if f := formOf(t, "decoy: 1\ncolumns: [{name: x, kind: boolean}]\n", 1); len(f.lists) != 1 {
 		t.Errorf("one column has lists %v", f.lists)
 	}
@@ -176,6 +188,12 @@ func TestNoAnswers(t *testing.T) {
 		"a cell twice":      id + ",2 3,4 4",
 		"a cell out of set": id + ",2 3,4 24",
 		"a huge number":     id + ",2 3,99999999999999999999",
+		"a plus":            id + ",1,+1",
+		"a leading zero":    id + ",01,1",
+		"a no-break space":  id + ",2 3,1\u00a02",
+		"a quoted newline":  id + ",2 3,\"1\n2\"",
+		"two spaces":        id + ",2 3,1  2",
+		"an endless line":   strings.Repeat("x", maxLine),
 	} {
 		_, err := f.Read(strings.NewReader(good + text + "\n"))
 		if !errors.Is(err, ErrAnswers) || !strings.Contains(err.Error(), "line 2:") ||

@@ -22,8 +22,11 @@ import (
 // ErrForm is wrapped by every error about what is asked.
 var ErrForm = errors.New("it cannot be asked of respondents")
 
-// maxQuestions bounds the questions of a form: those about 1,447 columns.
-const maxQuestions = 1 << 20
+// The bounds of a form's questions are those of the memory and the time that answers take.
+const (
+	maxQuestions = 1 << 20 // those about 1,447 columns
+	maxCells     = 1 << 25 // of all together: those about 127 columns of 64 codes
+)
 
 // Form is what a collector publishes: a schema and ε, from which all else follows. It is immutable.
 type Form struct {
@@ -38,7 +41,8 @@ type Form struct {
 // not asked.
 //
 // Errors wrap ErrForm: a schema with an id column, with bins that are bought, or a column of too
-// many codes; more than 1,447 columns. That of an ε out of range wraps accountant.ErrBudgetRange.
+// many codes; more than 1,447 columns, or pairs of more than maxCells together. That of an ε out of
+// range wraps accountant.ErrBudgetRange.
 func NewForm(s *schema.Schema, epsilon float64) (*Form, error) {
 	fail := func(format string, args ...any) (*Form, error) {
 		return nil, fmt.Errorf("collect: %s: %w", fmt.Sprintf(format, args...), ErrForm)
@@ -59,6 +63,7 @@ func NewForm(s *schema.Schema, epsilon float64) (*Form, error) {
 	}
 	f := &Form{schema: s.Clone(), epsilon: epsilon, sizes: sizes}
 	var columns, pairs [][]int
+	cells := 0
 	for a := range sizes {
 		if _, err := randomized.Cells(sizes, []int{a}); err != nil {
 			return fail("column %q has %d codes, at most %d can be asked: give it fewer bins",
@@ -66,10 +71,15 @@ func NewForm(s *schema.Schema, epsilon float64) (*Form, error) {
 		}
 		columns = append(columns, []int{a})
 		for b := a + 1; b < d; b++ {
-			if _, err := randomized.Cells(sizes, []int{a, b}); err == nil {
+			if k, err := randomized.Cells(sizes, []int{a, b}); err == nil {
 				pairs = append(pairs, []int{a, b})
+				cells += k
 			}
 		}
+	}
+	if cells > maxCells {
+		return fail("the pairs of its %d columns have %d cells together, at most %d can be asked: give "+
+			"columns fewer bins", d, cells, maxCells)
 	}
 	f.lists = [][][]int{columns}
 	if len(pairs) > 0 {

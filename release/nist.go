@@ -2,6 +2,7 @@ package release
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
@@ -26,14 +27,33 @@ func (m *Model) Layers() []Layer {
 		unit = fmt.Sprintf("The unit is all rows of one %q", m.Claim.Unit)
 	}
 	public := "the schema: names, kinds, bounds and categories of the columns"
-	if m.DeclaredYAML != "" {
-		public = "the names and kinds of the columns; bins were bought with noise"
+	switch {
+	case m.DeclaredYAML != "":
+		public += "; bins were bought with noise"
+	case slices.ContainsFunc(m.Ledger, func(e ledger.Entry) bool {
+		return e.Kind == ledger.EntryReserve && m.boughtSchema(e)
+	}):
+		public = "the names of the columns, and what was declared of them; all other kinds, bounds and " +
+			"categories were bought with noise"
 	}
 	for _, text := range m.schema.Constraints() {
 		public += "; " + text
 	}
+	trust := "Central: one program read the rows, and is trusted to have run what its ledger lists. " +
+		"What left it is the model, tables drawn from it, and this account."
+	account := "The cost was reserved in a ledger before the first row was read."
 	ms := mechanisms(m.Ledger)
-	if len(m.Parties) > 0 {
+	switch {
+	case m.Claim.Local:
+		trust = "Local: the program of each respondent is trusted to have randomised their answer, and " +
+			"nobody else with a row. Who collected the answers saw nothing but them."
+		account = "Every respondent keeps their own account; the model has no ledger."
+		ms = fmt.Sprintf("randomised response, by each respondent to one question, at ε = %.4g; %.0f "+
+			"answers", m.Claim.Epsilon, m.Rows)
+	case len(m.Parties) > 0:
+		trust = "Central at each party: its program read its rows and no other's, and is trusted to " +
+			"have run what its ledger lists. What left a party is its model."
+		account = "Each party's cost was reserved in its own ledger before its first row was read."
 		ms = "of each party, under its own ledger"
 		for _, p := range m.Parties {
 			ms += fmt.Sprintf("; %s (method %s): %s", p.Name, p.Method, mechanisms(p.Ledger))
@@ -44,14 +64,12 @@ func (m *Model) Layers() []Layer {
 		{"Mechanisms", fmt.Sprintf("Method %s: %s. The proofs are in docs/claims of decoy's source.",
 			m.Method, ms)},
 		{"Taken as public", strings.ToUpper(public[:1]) + public[1:] + "."},
-		{"Trust", "Central: one program read the rows, and is trusted to have run what its ledger " +
-			"lists. What left it is the model, tables drawn from it, and this account."},
+		{"Trust", trust},
 		{"Implementation", "Noise is drawn exactly, on integers, from the operating system's random " +
 			"numbers. The time that a run took and the memory that it used are not covered. Written by " +
 			m.Tool + "."},
-		{"Access and account", "The cost was reserved in a ledger before the first row was read. Who " +
-			"can read the real rows, what else was released of them and what the limit is: to be " +
-			"stated by who holds them."},
+		{"Access and account", account + " Who can read the real rows, what else was released of them " +
+			"and what the limit is: to be stated by who holds them."},
 		{"Collection of the data", "To be stated by who collected them."},
 	}
 }
