@@ -14,8 +14,8 @@ type numberForm struct {
 	decimals int    // StoredFloat: digits behind the point; −1: as many as it takes
 }
 
-// after finds for each column what it is after.
-func (r *RowCodec) after(ps *problems, s *Schema) {
+// after finds for each column what it is after, and reports whether all are understood.
+func (r *RowCodec) after(ps *problems, s *Schema) bool {
 	const (
 		unseen = iota
 		open
@@ -36,9 +36,7 @@ func (r *RowCodec) after(ps *problems, s *Schema) {
 			if c.order != nil {
 				r.numbers[i] = numberForm{c, c.decimals()}
 			}
-		case b < 0:
-			why = fmt.Sprintf("after names %s, which is not a column that a model has",
-				quote(c.column.After))
+		case b < 0: // said by problems.schema
 		case state[b] == open:
 			why = "after goes round in a circle"
 		case !visit(b): // that is said already
@@ -53,9 +51,11 @@ func (r *RowCodec) after(ps *problems, s *Schema) {
 		state[i] = done
 		return r.numbers[i].root != nil || c.order == nil
 	}
+	understood := true
 	for i := range r.codecs {
-		visit(i)
+		understood = visit(i) && understood
 	}
+	return understood
 }
 
 // wrongAfter says why column i cannot be after column b, "" if it can, and then notes its form.
@@ -115,6 +115,18 @@ func (f numberForm) unit() float64 {
 		return float64(max(microsPerSecond, f.root.bins.ticks.step))
 	}
 	return 1
+}
+
+// unitName is what differences count; "" for those of plain numbers.
+func (f numberForm) unitName() string {
+	switch {
+	case f.root.traits.stored == StoredDays:
+		return "days"
+	case f.root.traits.stored == StoredMicros:
+		return map[float64]string{microsPerSecond: "seconds", microsPerMinute: "minutes",
+			microsPerHour: "hours", microsPerDay: "days"}[f.unit()]
+	}
+	return ""
 }
 
 // zoned reports whether timestamps are written with their zone.

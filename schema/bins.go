@@ -13,6 +13,7 @@ type bins struct {
 	lower    []float64 // lower[0] = min, strictly increasing
 	perUnit  float64   // bins per unit of value where all are about equally wide; 0: search
 	whole    bool      // the values are integers
+	single   []bool    // bins that stand for one value, which is the only one drawn
 	ticks    ticks
 }
 
@@ -72,11 +73,57 @@ func newBins(c *Column) (*bins, *fault) {
 			b.perUnit = perUnit
 		}
 	}
+	b.single = make([]bool, b.count())
+	if len(c.Edges) > 0 && (c.Kind == Integer || c.Kind == Real) {
+		b.findSingles()
+	}
 	if b.whole {
 		b.wholeTicks()
-		return b, nil
+	} else if fault := b.realTicks(c.Decimals); fault != nil {
+		return nil, fault
 	}
-	return b, b.realTicks(c.Decimals)
+	b.roundSingles()
+	return b, nil
+}
+
+// singleShare is how narrow a bin between edges is that stands for one value, as a part of the
+// range: the cells out of which bins are bought are narrower ([Schema.BuyDefaults]).
+const singleShare = 1. / 50_000
+
+// findSingles finds the bins that stand for one value: those so narrow that begin at zero, or lie
+// between wider ones, as a bought bin does of a value that many rows have.
+func (b *bins) findSingles() {
+	narrow := func(i int) bool {
+		if i < 0 || i >= b.count() {
+			return false
+		}
+		lo, hi := b.bounds(i)
+		return hi-lo <= singleShare*(b.max-b.min)
+	}
+	for i, lo := range b.lower {
+		b.single[i] = narrow(i) && (lo == 0 || !narrow(i-1) && !narrow(i+1))
+	}
+}
+
+// roundSingles leaves these bins the roundest of their ticks: zero, or the multiple of the greatest
+// power of ten.
+func (b *bins) roundSingles() {
+	g := &b.ticks
+	for i := range g.first {
+		if !b.single[i] {
+			continue
+		}
+		first, last := g.first[i], g.last[i]
+		round := first
+		for p := int64(1); p <= 1<<53; p *= 10 {
+			t := first + mod(-first, p)
+			if t > last {
+				break
+			}
+			round = t
+		}
+		g.first[i], g.last[i] = round, round
+	}
 }
 
 func increasing(x []float64) bool {
@@ -154,7 +201,8 @@ func (b *bins) wholeTicks() {
 const maxDecimals = 15
 
 // realTicks finds the ticks of every bin of a real column with the given number
-// of decimals; 0 chooses the least number that gives every bin about a hundred.
+// of decimals; 0 chooses the least number that gives every bin about a hundred, and one to those
+// that stand for one value.
 func (b *bins) realTicks(decimals int) *fault {
 	greatest := max(math.Abs(b.min), math.Abs(b.max))
 	fits := func(d int) bool { return greatest*pow10[d] <= 1<<52 }
@@ -170,8 +218,9 @@ func (b *bins) realTicks(decimals int) *fault {
 	}
 	width := math.Inf(1)
 	for i := range b.lower {
-		lo, hi := b.bounds(i)
-		width = min(width, hi-lo)
+		if lo, hi := b.bounds(i); !b.single[i] {
+			width = min(width, hi-lo)
+		}
 	}
 	for d := 0; d <= maxDecimals && fits(d); d++ {
 		if 100 <= width*pow10[d] {

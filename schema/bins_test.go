@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -289,6 +290,53 @@ func TestDecimals(t *testing.T) {
 				test.want)
 		}
 	}
+}
+
+// A bought bin of a single cell is a value that many rows have: zeros stay zeros.
+func TestSingles(t *testing.T) {
+	for _, test := range []struct {
+		c    Column
+		code uint16
+		want string // "": several
+	}{
+		{Column{Kind: Real, Edges: []float64{0, .01526, 3, 1000}}, 0, "0"},
+		{Column{Kind: Real, Edges: []float64{0, .01526, .03052, 1000}, Decimals: 5}, 0, "0.00000"},
+		{Column{Kind: Real, Edges: []float64{0, .01526, .03052, 1000}, Decimals: 5}, 1, ""},
+		{Column{Kind: Real, Edges: []float64{0, 37.492, 37.507, 1000}}, 1, "37.5"},
+		{Column{Kind: Real, Edges: []float64{-1000, -37.507, -37.492, 0}}, 1, "-37.5"},
+		{Column{Kind: Real, Edges: []float64{0, .5, 30, 1000}}, 0, ""},
+		{Column{Kind: Integer, Edges: []float64{0, 16, 1e6}}, 0, "0"},
+		{Column{Kind: Integer, Edges: []float64{0, 24_993, 25_008, 1e6}}, 1, "25000"},
+		{Column{Kind: Timestamp, Edges: []float64{0, 16e6, 1e15}}, 0, ""},
+	} {
+		test.c.Name, test.c.Min, test.c.Max = "x", test.c.Edges[0], test.c.Edges[len(test.c.Edges)-1]
+		codec, err := NewCodec(test.c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, seen := rand.New(rand.NewPCG(1, 2)), map[string]bool{}
+		for range 200 {
+			cell := codec.AppendText(nil, codec.Decode(test.code, u))
+			if got, err := codec.EncodeText(cell); err != nil || got != test.code {
+				t.Fatalf("%v: %s of bin %d is read as %d, %v", test.c.Edges, cell, test.code, got, err)
+			}
+			seen[string(cell)] = true
+		}
+		if one := len(seen) == 1; one != (test.want != "") || one && !seenNumber(seen, test.want) {
+			t.Errorf("bin %d of %v: %d values such as %v, want %q", test.code, test.c.Edges, len(seen),
+				slices.Sorted(maps.Keys(seen))[0], test.want)
+		}
+	}
+}
+
+// seenNumber reports whether the only text is that number, with any number of digits behind it.
+func seenNumber(seen map[string]bool, want string) bool {
+	for text := range seen {
+		x, ok := parseNumber([]byte(text))
+		y, _ := parseNumber([]byte(want))
+		return ok && x == y
+	}
+	return false
 }
 
 func BenchmarkFind(b *testing.B) {

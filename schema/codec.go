@@ -151,23 +151,36 @@ func (c *Column) show(x float64) string {
 type ColumnOverview struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`
+	Unit    string `json:"unit,omitempty"` // what a difference to a date or timestamp counts
 	Codes   int    `json:"codes"`
 	Missing bool   `json:"missing"` // whether a cell may be
 	From    string `json:"from"`    // labels of the first code and of the last
 	To      string `json:"to"`
 }
 
+// KindAndUnit is such as "integer" or "integer, seconds".
+func (c ColumnOverview) KindAndUnit() string {
+	if c.Unit == "" {
+		return c.Kind
+	}
+	return c.Kind + ", " + c.Unit
+}
+
 // Overview describes the columns. Its error is that of [Schema.Codecs].
 func (s *Schema) Overview() ([]ColumnOverview, error) {
-	codecs, err := s.Codecs()
+	codecs, rows, err := s.compile()
 	var out []ColumnOverview
-	for _, c := range codecs {
+	for i, c := range codecs {
+		unit := ""
+		if c.column.After != "" {
+			unit = rows.numbers[i].unitName()
+		}
 		last := c.size - 1
 		missing := c.missing == last
 		if missing {
 			last--
 		}
-		out = append(out, ColumnOverview{c.column.Name, c.column.Kind.String(), c.size, missing,
+		out = append(out, ColumnOverview{c.column.Name, c.column.Kind.String(), unit, c.size, missing,
 			c.Label(0), c.Label(uint16(last))})
 	}
 	return out, err

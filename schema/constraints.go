@@ -9,10 +9,11 @@ import (
 // cells of a row have to do with each other. Every row that is written keeps it.
 func (s *Schema) Constraints() []string {
 	var out []string
+	_, rows, err := s.compile()
 	for i := range s.Columns {
-		if c := &s.Columns[i]; c.After != "" {
-			out = append(out, fmt.Sprintf("%s is after %s, by %s to %s", c.Name, c.After, c.show(c.Min),
-				c.show(c.Max)))
+		if c := &s.Columns[i]; c.After != "" && err == nil {
+			out = append(out, strings.TrimSpace(fmt.Sprintf("%s is after %s, by %s to %s %s", c.Name,
+				c.After, c.show(c.Min), c.show(c.Max), rows.numbers[i].unitName())))
 		}
 	}
 	for _, m := range s.Made {

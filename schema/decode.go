@@ -3,9 +3,12 @@ package schema
 import "math/rand/v2"
 
 // Decode draws a value of the code: the category itself, or each value of the bin with the same
-// probability (for a real column, each value that is written with the column's decimals). Encoding
-// the value, or its text, gives the code again. u may be nil for categorical and boolean columns.
-// It panics for a code that is not less than Size. The draws depend on u alone, on every platform.
+// probability (for a real column, each value that is written with the column's decimals). A bin
+// between edges that is narrower than a 50,000th of the range, and begins at zero or lies between
+// wider ones, stands for one value, the roundest in it: such bins are bought for values that many
+// rows have. Encoding the value, or its text, gives the code again. u may be nil for categorical
+// and boolean columns. It panics for a code that is not less than Size. The draws depend on u
+// alone, on every platform.
 func (c *Codec) Decode(code uint16, u *rand.Rand) Value {
 	c.check(code)
 	switch {

@@ -123,7 +123,7 @@ func parse(data []byte) (*Schema, []int, error) {
 				maxCells)}
 		}
 	}
-	if len(f.ps.found) == 0 && whole {
+	if whole && !slices.Contains(codecs, nil) {
 		newRowCodec(&f.ps, s, codecs)
 	}
 	if err := f.ps.err(); err != nil {

@@ -151,7 +151,8 @@ func nearest(text string, candidates []string) string {
 		return ""
 	}
 	for _, c := range candidates {
-		if d := spelling.Distance(text, c); d < least && 2*d <= len(c) {
+		d := spelling.Distance(text, c)
+		if 2*d <= len(c) && (d < least || d == least && strings.HasPrefix(c, text)) {
 			best, least = c, d
 		}
 	}

@@ -47,11 +47,10 @@ func newRowCodec(ps *problems, s *Schema, codecs []*Codec) *RowCodec {
 	n := len(codecs)
 	r := &RowCodec{codecs: codecs, base: make([]int, n), numbers: make([]numberForm, n),
 		lenient: s.Lenient, related: make([]bool, n)}
-	before := len(ps.found)
-	r.after(ps, s)
-	if len(ps.found) > before {
+	if !r.after(ps, s) {
 		return nil // the others may be about columns that are not understood
 	}
+	before := len(ps.found)
 	r.compileRules(ps, s)
 	for k := range s.Made {
 		r.made = append(r.made, r.compileMade(ps, s, k))

@@ -60,7 +60,7 @@ type Column struct {
 	Missing   []string
 	OnInvalid Policy // default Refuse
 	Other     string // the category that takes disallowed cells when OnInvalid is Other
-	Decimals  int    // Real: digits written after the point; 0 = chosen from the bin width
+	Decimals  int    // Real: digits written after the point; 0 = chosen from the bin widths
 	// Integer, Real: cells are not numbers of this column but values of the column of that name plus
 	// such a number: of days to a date, of seconds to a timestamp (minutes, hours or days if its
 	// format tells nothing finer apart). A model knows the number only

@@ -3,6 +3,7 @@ package schema
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,7 +31,7 @@ func (s *Schema) compile() (codecs []*Codec, rows *RowCodec, err error) {
 			codecs[i] = c
 		}
 	}
-	if len(ps.found) == 0 {
+	if !slices.Contains(codecs, nil) {
 		rows = newRowCodec(ps, s, codecs)
 	}
 	if err := ps.err(); err != nil {
@@ -88,8 +89,12 @@ func (ps *problems) schema(s *Schema, broken keys) {
 		ps.add(top(keyColumns), "", "a schema needs at least one column")
 	}
 	shares := 0.0
-	for i := range s.Columns {
-		shares += s.Columns[i].BuyShare
+	for i, c := range s.Columns {
+		if c.After != "" && s.Index(c.After) < 0 {
+			ps.add(place{i, keyAfter, -1}, c.Name, "after names %s, but no column that a model has is "+
+				"called so%s", quote(c.After), s.Hint(c.After))
+		}
+		shares += c.BuyShare
 	}
 	if shares > maxShare*(1+1e-9) {
 		ps.add(top(keyColumns), "", "the shares of bins: dp add up to %.3g, more than %v: too little "+

@@ -139,12 +139,12 @@ func numbers(n int) []float64 {
 func TestNearest(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"colums", "columns"}, {"kidn", "kind"}, {"", ""}, {"x", ""}, {"minimum", ""},
-		{"categorie", "categories"}, {"missings", "missing"}, {"Kind", "kind"}, {strings.Repeat("kind",
-			100), ""},
+		{"bin", "bins"}, {"categorie", "categories"}, {"missings", "missing"}, {"Kind", "kind"},
+		{strings.Repeat("kind", 100), ""},
 	}
 	for _, test := range tests {
 		if got := nearest(test.text, []string{"kind", "columns", "categories", "missing",
-			"min"}); got != test.want {
+			"min", "bins"}); got != test.want {
 			t.Errorf("nearest(%q) = %q, want %q", test.text, got, test.want)
 		}
 	}

@@ -97,6 +97,9 @@ func (g *generate) run(cmd *cobra.Command, t *terminal, args []string) error {
 		return err
 	}
 	g.sayNotes(t)
+	if j.Domain != nil {
+		t.sayKnown(j.Domain)
+	}
 	written, read := j.Files()
 	if j.Ledger != nil {
 		written = append(written, job.NamedPath{Name: "the ledger", Path: j.Ledger.Path()})

@@ -136,6 +136,7 @@ func (p *plan) run(cmd *cobra.Command, t *terminal) error {
 		return err
 	}
 	sayIDs(t, s.Unit, s.Names())
+	t.sayKnown(s)
 	nb := privacy.NeighboursOf(s, p.Relation())
 	fit, err := p.plan(fitter, s)
 	if err != nil {

@@ -18,14 +18,18 @@ func newRoot(t *terminal) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "decoy",
 		Short: "synthetic tables under differential privacy",
-		Long: `decoy turns a private table (CSV or Parquet) into a synthetic one under differential
+		Long: `decoy turns a private table (CSV, Parquet or Arrow) into a synthetic one under differential
 privacy, says exactly what it cost, and keeps the account in a ledger beside the data.
 
-The three commands to begin with:
+The commands to begin with:
 
   decoy generate --dataset icu-mortality --epsilon 1 --out icu.csv   an embedded, simulated example
   decoy plan --schema S.yaml --epsilon 1                             my schema: the noise, the cost
-  decoy generate IN.csv --schema S.yaml --epsilon 1 --out OUT.csv    my table`,
+  decoy generate IN.csv --schema S.yaml --epsilon 1 --out OUT.csv    my table
+
+Without a schema, a part of the budget buys one:
+
+  decoy generate IN.csv --epsilon 1 --header-is-public --out OUT.csv`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -26,8 +26,9 @@ $ decoy schema check icu.yaml
 `}.document(&cobra.Command{
 		Use:   "check SCHEMA",
 		Short: "check a schema and show its columns",
-		Long:  "Check a schema file: list every problem with its line, or show the columns, with advice.",
-		Args:  operands("SCHEMA"),
+		Long: `Check a schema file: list every problem with its line (those of rules, and of columns that
+follow from others, once all other columns are right), or show the columns, with advice.`,
+		Args: operands("SCHEMA"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := job.LoadSchema(args[0])
 			if err != nil {
@@ -87,6 +88,21 @@ func (t *terminal) sayGuarantee(m *release.Model) {
 	}
 }
 
+// sayKnown says before a run what of its schema is worth a second look: differences, in their
+// units, and doubts.
+func (t *terminal) sayKnown(s *schema.Schema) {
+	all, k := s.Constraints(), 0 // which begin with those of after
+	for _, c := range s.Columns {
+		if c.After != "" {
+			t.say("taken as public knowledge: %s", spelling.Visible(all[k]))
+			k++
+		}
+	}
+	for _, text := range doubts(s) {
+		t.say("warning: %s", text)
+	}
+}
+
 // columnsOf are the columns of a valid schema.
 func columnsOf(s *schema.Schema) listing[schema.ColumnOverview] {
 	columns, err := s.Overview()
@@ -95,8 +111,8 @@ func columnsOf(s *schema.Schema) listing[schema.ColumnOverview] {
 	}
 	return listing[schema.ColumnOverview]{columns, "COLUMN\tKIND\tCODES\tMISSING\tFROM\tTO",
 		func(c schema.ColumnOverview) string {
-			return row(c.Name, c.Kind, c.Codes, map[bool]string{true: "yes", false: "no"}[c.Missing],
-				clip(c.From), clip(c.To))
+			return row(c.Name, c.KindAndUnit(), c.Codes,
+				map[bool]string{true: "yes", false: "no"}[c.Missing], clip(c.From), clip(c.To))
 		}}
 }
 
@@ -110,9 +126,27 @@ func clip(label string) string {
 	return label
 }
 
+// doubts names what a schema may mean, but hardly does: a slip that no later output would show.
+func doubts(s *schema.Schema) (out []string) {
+	for i, c := range columnsOf(s).items {
+		x := &s.Columns[i]
+		if c.Unit == "seconds" && x.Max < 3600 || c.Unit == "minutes" && x.Max < 60 {
+			out = append(out, fmt.Sprintf("column %q is at most %v %s after %q, less than an hour (a day "+
+				"is 86400 seconds or 1440 minutes); longer ones break the schema or count as that",
+				c.Name, x.Max, c.Unit, x.After))
+		}
+		if x.Kind == schema.Date && s.Lenient && len(x.Missing) == 0 {
+			out = append(out, fmt.Sprintf("column %q: a cell that is no date in its format, such as one "+
+				"with a time of day (kind: timestamp is for these), counts as the first bin, %s; with "+
+				"missing: [\"\"] it is missing", c.Name, c.From))
+		}
+	}
+	return out
+}
+
 // advice names what is allowed but makes a poor synthetic table.
 func advice(s *schema.Schema) []string {
-	var out []string
+	out := doubts(s)
 	for _, c := range s.Columns {
 		texts := append([]string{c.Name}, c.Categories...)
 		if len(c.Missing) > 0 {

@@ -62,14 +62,18 @@ func Model(w io.Writer, m *release.Model) error {
 	if err != nil {
 		return err
 	}
-	byName := map[string]*schema.Codec{}
-	for _, c := range codecs {
-		byName[c.Column().Name] = c
+	columns, err := m.Schema().Overview()
+	if err != nil {
+		return err
+	}
+	byName, kinds := map[string]*schema.Codec{}, map[string]string{}
+	for i, c := range codecs {
+		byName[c.Column().Name], kinds[c.Column().Name] = c, columns[i].KindAndUnit()
 	}
 	together := map[[2]string]bool{}
 	u, err := m.Uncertainty()
 	if p.Kept = err == nil; p.Kept {
-		p.add(u, byName, together)
+		p.add(u, byName, kinds, together)
 	}
 	columns := m.Schema().Columns
 	p.Pairs, p.AllPairs = len(together)/2, len(columns)*(len(columns)-1)/2
@@ -87,7 +91,8 @@ func Model(w io.Writer, m *release.Model) error {
 // add takes in the marginals, and which columns they have together. A marginal that was measured
 // several times is there as finely as it was measured.
 func (p *modelPage) add(
-	u *release.Uncertainty, codecs map[string]*schema.Codec, together map[[2]string]bool,
+	u *release.Uncertainty, codecs map[string]*schema.Codec, kinds map[string]string,
+	together map[[2]string]bool,
 ) {
 	finest := map[string]int{}
 	for k, n := range u.Marginals {
@@ -126,7 +131,7 @@ func (p *modelPage) add(
 		}
 		if len(n.Columns) == 1 {
 			c := codecs[n.Columns[0]]
-			m.Kind, m.Drawing = c.Column().Kind.String(), columnOf(n, c, total).chart(sampling{})
+			m.Kind, m.Drawing = kinds[n.Columns[0]], columnOf(n, c, total).chart(sampling{})
 			p.Columns, p.Column = append(p.Columns, m), max(p.Column, m.Smallest)
 			continue
 		}
