@@ -62,13 +62,13 @@ func Model(w io.Writer, m *release.Model) error {
 	if err != nil {
 		return err
 	}
-	columns, err := m.Schema().Overview()
+	overviews, err := m.Schema().Overview()
 	if err != nil {
 		return err
 	}
 	byName, kinds := map[string]*schema.Codec{}, map[string]string{}
 	for i, c := range codecs {
-		byName[c.Column().Name], kinds[c.Column().Name] = c, columns[i].KindAndUnit()
+		byName[c.Column().Name], kinds[c.Column().Name] = c, overviews[i].KindAndUnit()
 	}
 	together := map[[2]string]bool{}
 	u, err := m.Uncertainty()
