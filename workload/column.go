@@ -71,7 +71,16 @@ func (c column) codeOf(text string) (int, error) {
 		if i := slices.Index(c.codec.Column().Categories, text); i >= 0 {
 			return i, nil
 		}
-		return 0, fmt.Errorf("%q is not a category of column %q", text, c.name())
+		const most = 10
+		all := c.codec.Column().Categories
+		shown := quote(all[0])
+		for _, x := range all[1:min(most, len(all))] {
+			shown += ", " + quote(x)
+		}
+		if len(all) > most {
+			shown += fmt.Sprintf(" and %d more", len(all)-most)
+		}
+		return 0, fmt.Errorf("%q is not a category of column %q, which has %s", text, c.name(), shown)
 	}
 	v, err := c.value(text)
 	if err != nil {
@@ -98,7 +107,8 @@ func (c column) codeOf(text string) (int, error) {
 				text, c.codec.Label(uint16(code)))
 		}
 	}
-	return 0, fmt.Errorf("column %q has no value %s", c.name(), text)
+	return 0, fmt.Errorf("column %q has no value %s: it goes from %s to %s", c.name(), text,
+		c.codec.Label(0), c.codec.Label(uint16(c.bins()-1)))
 }
 
 // compare is the condition value op text for an order comparison: <, <=, > or >=.

@@ -215,7 +215,7 @@ func TestParseErrors(t *testing.T) {
 		{string(file("where: pay <= 5")), "cuts the bin [4, 6)"},
 		{string(file("where: pay >= 10")), "cuts the bin [8, 10]"},
 		{string(file("where: born < yesterday")), "is not a value"},
-		{string(file("where: sex = X")), `"X" is not a category`},
+		{string(file("where: sex = X")), `"X" is not a category of column "sex", which has "`},
 		{string(file("where: sex is missing")), "has no missing values"},
 		{string(file("where: wage = 1")), `character 1: there is no column "wage"`},
 		{string(file("where: sex")), "character 4: ends where a comparison"},

@@ -164,7 +164,11 @@ func (g *generate) options(
 			t.sayGuarantee(m)
 			account.SayTotal()
 			g.sayDelta(t, m.Rows)
-			needsOf(m.Schema(), forecast).sayNoise(t, m.Rows)
+			needs := needsOf(m.Schema(), forecast)
+			needs.sayNoise(t, m.Rows)
+			if j.Domain == nil {
+				needs.sayPairs(t, m.Rows)
+			}
 			if s := m.Schema(); s.Unit != "" && j.Out != "" && j.Rows == 0 {
 				t.say("each %s counts with at most %s, so fewer rows are written than the table may "+
 					"have (--rows says how many)", s.Unit, plural(s.MaxRowsPerUnit, "row", "rows"))

@@ -121,6 +121,15 @@ func (n rowNeeds) sayNoise(t *terminal, rows float64) {
 	}
 }
 
+// sayPairs tells of a model of so few rows, as counted with noise, that relations are mostly lost.
+func (n rowNeeds) sayPairs(t *terminal, rows float64) {
+	if n.Least <= rows && rows < n.Pair {
+		t.say("about %.0f rows: pairs of columns mostly do not stand out of the noise; all cells of one "+
+			"of two columns of %d codes, the median, need about %d (decoy plan)", rows, n.Codes,
+			wholeRows(n.Pair))
+	}
+}
+
 // coarse is a column with more codes than the noise lets stand out.
 type coarse struct {
 	Column string `json:"column"`

@@ -57,7 +57,7 @@ func (f *Fitter) Unseen(columns []string) (target string, err error) {
 	case len(f.cfg.Sets) > 0, f.cfg.Published:
 		return "", fmt.Errorf("aim: sets and published need a schema: %w", synth.ErrConfig)
 	case f.cfg.Target != "" && !slices.Contains(columns, f.cfg.Target):
-		return "", fmt.Errorf("aim: target: there is no column %q: %w", f.cfg.Target,
+		return "", fmt.Errorf("aim: target (--target): there is no column %q: %w", f.cfg.Target,
 			synth.ErrConfig)
 	}
 	return f.cfg.Target, nil
