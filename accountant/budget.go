@@ -8,7 +8,7 @@ import (
 
 var (
 	// ErrBudget is wrapped by every refusal for want of budget.
-	ErrBudget = errors.New("privacy budget exhausted")
+	ErrBudget = errors.New("not enough privacy budget")
 	// ErrBudgetRange is wrapped by every error about an ε or δ outside its range.
 	ErrBudgetRange = errors.New("privacy budget out of range")
 	// ErrEvent is wrapped by every error about an event, a count or an adjacency that the accountant

@@ -86,6 +86,28 @@ func wideColumns(n int) string {
 	return out.String()
 }
 
+// TestRows: a table of another number of rows than one cannot be read, where neighbours have as
+// many.
+func TestRows(t *testing.T) {
+	f := formOf(t, survey, 1)
+	tab := respondents(t, f, 3)
+	for _, rows := range [][]int{nil, {0, 1}} {
+		_, s, err := f.Answer(context.Background(), privacy.FromTable(tab.Select(rows)), Options{})
+		if s != nil || !errors.Is(err, schema.ErrSchema) {
+			t.Errorf("%d rows: session %v, %v", len(rows), s, err)
+		}
+	}
+	s, err := privacy.Open(context.Background(), privacy.FromTable(tab), privacy.Options{Single: true,
+		Budget: accountant.Budget{Epsilon: 1},
+		Plan:   accountant.Composition{{Event: accountant.Laplace{Epsilon: 1}, Count: 1}}})
+	if err != nil { // under add or remove the number of rows is secret, and must not show
+		t.Fatal(err)
+	}
+	if err := s.Close(ledger.StatusDone); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestForms: what cannot be asked is refused, and any change of what is asked has another name.
 func TestForms(t *testing.T) {
 	for name, tt := range map[string]struct {

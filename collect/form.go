@@ -135,7 +135,7 @@ func (f *Form) Answer(
 	ctx context.Context, rows *privacy.Rows, o Options,
 ) (Answer, *privacy.Session, error) {
 	o.Budget = accountant.Budget{Epsilon: f.epsilon}
-	o.Adjacency = accountant.ReplaceOne
+	o.Adjacency, o.Single = accountant.ReplaceOne, true
 	o.Plan = accountant.Composition{{Event: accountant.Laplace{Epsilon: f.epsilon}, Count: 1}}
 	o.Price, o.Method, o.Program = nil, Method, o.Tool
 	if o.Ledger != nil {

@@ -222,9 +222,9 @@ func TestVerify(t *testing.T) {
 			e.Budget = spend(1.5,
 				0)
 		})},
-		{"other adjacency", "other privacy units",
+		{"other adjacency", "other neighbours",
 			edit(2, func(e *Entry) { e.Adjacency = accountant.ReplaceOne })},
-		{"other unit", "other privacy units", edit(2, func(e *Entry) { e.Unit = "visit" })},
+		{"other unit", "other neighbours", edit(2, func(e *Entry) { e.Unit = "visit" })},
 		{"limit exceeded in ε", "would exceed", edit(1, func(e *Entry) { e.Budget = spend(4.4, 3e-9) })},
 		{"limit exceeded in δ", "would exceed", edit(1, func(e *Entry) {
 			e.Budget = spend(4.5,

@@ -35,17 +35,14 @@ func File(path string, s *schema.Schema) *Rows {
 // schema may: the gate has its own.
 func FromTable(t *table.Table) *Rows {
 	s := t.Schema().Clone()
-	return &Rows{
-		schema: s,
-		load: func(context.Context) (*table.Table, table.Report, error) {
-			cols := make([]table.Codes, len(s.Columns))
-			for i := range cols {
-				cols[i] = t.Column(i)
-			}
-			own, err := table.FromColumns(s.Clone(), cols, t.Units())
-			return own, table.Report{}, err
-		},
-	}
+	return &Rows{schema: s, load: func(context.Context) (*table.Table, table.Report, error) {
+		cols := make([]table.Codes, len(s.Columns))
+		for i := range cols {
+			cols[i] = t.Column(i)
+		}
+		own, err := table.FromColumns(s.Clone(), cols, t.Units())
+		return own, table.Report{}, err
+	}}
 }
 
 // Schema is a copy of the public schema of the rows.

@@ -39,6 +39,7 @@ type Options struct {
 	Budget accountant.Budget // required
 	// required: every mechanism the session may run; it must fit the budget
 	Plan      accountant.Composition
+	Single    bool                 // under replace-one: only a table of one row can be read
 	Price     accountant.Pricer    // of the plan; default closed formulas
 	Adjacency accountant.Adjacency // default accountant.AddRemove
 	// nil keeps the ledger in memory only: the spend is then not enforced across runs
@@ -113,6 +114,10 @@ func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
 		return nil, err
 	}
 	err := rows.read(ctx, s)
+	if err == nil && o.Single && s.nb.Adjacency == accountant.ReplaceOne && s.data().Rows() != 1 {
+		err = fmt.Errorf("privacy: the table must have one row: leave the header and that row, and cut "+
+			"the others: %w", schema.ErrSchema)
+	}
 	switch {
 	case err == nil:
 		return &Session{s}, nil
@@ -164,12 +169,11 @@ func (s *session) begin(ctx context.Context, o Options) error {
 	if s.journal, err = openJournal(o.Journal); err != nil {
 		return err
 	}
+	start := s.startJournal
 	if o.Resume {
-		err = s.resume(ctx, o)
-	} else {
-		err = s.startJournal(ctx, o)
+		start = s.resume
 	}
-	if err != nil {
+	if err = start(ctx, o); err != nil {
 		s.journal.leave()
 	}
 	return err
@@ -212,9 +216,8 @@ func (s *session) end(status string) error {
 		return nil
 	}
 	if s.journal != nil && (s.dead != nil || len(s.earlier) > 0) {
-		return fmt.Errorf(
-			"privacy: run %s has not come to its end: %w", s.run, errors.Join(s.dead, ErrUnfinished),
-		)
+		return fmt.Errorf("privacy: run %s has not come to its end: %w", s.run,
+			errors.Join(s.dead, ErrUnfinished))
 	}
 	s.forget()
 	err := s.append([]ledger.Entry{{Kind: ledger.EntryClose, Run: s.run, Status: status}}, true)

@@ -98,7 +98,7 @@ func (r *RowCodec) operands(s *Schema, m *Made, c *madeCodec) string {
 	for _, name := range m.Of {
 		i := s.Index(name)
 		if i < 0 {
-			return fmt.Sprintf("of names %s, which is not a column that a model has", quote(name))
+			return fmt.Sprintf("there is no column %s for it to follow from", quote(name))
 		}
 		c.of = append(c.of, i)
 	}

@@ -152,9 +152,10 @@ func (r *Result) interval(m blocks.Mean, k, mean, square float64) {
 	noise := 2 * mean / k // of the mean of x
 	at := (m.Mean - r.Lower - half) / half
 	// the square of a noisy mean is too large by the noise's variance, in expectation
-	variance := m.Square - at*at + noise*noise
+	// and where noise makes the variance negative, its standard error is what is left of it
+	variance := math.Max(0, m.Square-at*at+noise*noise)
 	variance += math.Hypot(square/k, 2*math.Min(1, math.Abs(at))*noise)
-	variance = math.Max(0, math.Min(1, variance)) * k / math.Max(1, k-1)
+	variance = math.Min(1, variance) * k / math.Max(1, k-1)
 	r.Noise, r.Spread = half*noise, half*math.Sqrt(variance)
 	wide := z975 * math.Hypot(r.Noise, r.Spread/math.Sqrt(k))
 	// the mean of the results is in the range: what is cut to it is no further away

@@ -175,6 +175,11 @@ func TestInterval(t *testing.T) {
 	if r.Estimate != 10 || r.Low != 10 || r.High <= 10 || r.High > 30 {
 		t.Errorf("far out: %+v", r)
 	}
+	// the squares say less than nothing: the spread is what their noise, of deviation .05, leaves open
+	r.interval(blocks.Mean{Mean: 29, Square: .7}, 100, 1e-9, 5)
+	if r.Spread < 10*math.Sqrt(.05) {
+		t.Errorf("spread %v where noise hides it", r.Spread)
+	}
 }
 
 // TestRun: rows are bought or public, the budget is that of the ledger, a result is JSON; a run

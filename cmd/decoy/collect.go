@@ -92,8 +92,8 @@ func (j *jobFlags) answer(cmd *cobra.Command, t *terminal, input string) error {
 		Deliver: func(a collect.Answer) error {
 			t.say("asked: %s, drawn at random", strings.Join(a.Asked(), " and "))
 			t.say("answered: %s", odds(a))
-			t.say("guarantee: %v: the line would be at most %s times as likely, or as unlikely, had you "+
-				"any other row", form.Claim(), job.Short(math.Exp(j.Epsilon)))
+			t.say("guarantee: %v: the line would be at most %s times as likely, or as unlikely, if "+
+				"your row were any other", form.Claim(), job.Short(math.Exp(j.Epsilon)))
 			account.SayTotal()
 			return t.deliver(file, "", func(w io.Writer) error {
 				_, err := a.WriteTo(w)

@@ -83,9 +83,10 @@ func printError(w io.Writer, err error, command string) {
 		text += fmt.Sprintf("; see '%s --help'", command)
 	}
 	if errors.Is(err, ledger.ErrMismatch) {
-		text += "\na ledger counts one kind of unit for good. Is this the schema of this table? If so, " +
-			"keep to the unit\nof its limit and runs (decoy ledger show), or keep another account with " +
-			"--ledger OTHER: the same people\nthen pay in both, and it is you who must add them up"
+		text += "\na ledger counts one kind of neighbours for good. Is this the schema of this table? " +
+			"If so, keep to the unit\nand the adjacency of its limit and runs (decoy ledger show), or " +
+			"keep another account with\n--ledger OTHER: the same people then pay in both, and it is you " +
+			"who must add them up"
 	}
 	for line := range strings.Lines(text) {
 		fmt.Fprintln(w, strings.TrimRight("decoy: "+spelling.Visible(strings.TrimRight(line, "\n")), " "))

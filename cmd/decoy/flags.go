@@ -75,8 +75,8 @@ func (j *jobFlags) addMethod(cmd *cobra.Command) {
 
 // addSchema adds the schema, and the examples that have one.
 func (j *jobFlags) addSchema(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&j.Schema, "schema", "", "schema `FILE` (required without --dataset, "+
-		"but for generate and fit)")
+	cmd.Flags().StringVar(&j.Schema, "schema", "", "schema `FILE` (required unless --dataset is "+
+		"given; generate and fit can do without both)")
 	cmd.Flags().StringVar(&j.Dataset, "dataset", "",
 		"use the embedded example `NAME` (decoy datasets list) and its schema")
 	complete(cmd, "dataset", datasets.Names()...)

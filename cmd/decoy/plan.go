@@ -102,7 +102,7 @@ func (c cost) String() string {
 	text := fmt.Sprintf("epsilon %s at delta %s by %s", job.Short(c.Epsilon), job.Short(c.Delta),
 		c.Method)
 	if c.Slack != nil {
-		text += fmt.Sprintf(" (the true value is at most %s less)",
+		text += fmt.Sprintf(" (an upper bound, at most %s above the true value)",
 			strconv.FormatFloat(*c.Slack, 'g', 2, 64))
 	}
 	return text

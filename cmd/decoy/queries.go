@@ -108,7 +108,7 @@ func (q *queriesAnswer) run(cmd *cobra.Command, t *terminal, args []string) erro
 		if err == nil {
 			t.say("fitted %d times (seed %d)", release.Refits, q.seed)
 			if slices.ContainsFunc(answers, func(a release.Answered) bool { return a.Covers == "hidden" }) {
-				t.say("covers hidden: hidden by the noise: this interval is too narrow")
+				t.say("covers hidden: the noise hides the answer, and its interval is too narrow")
 			}
 		}
 	} else if direct && q.rows == 0 {

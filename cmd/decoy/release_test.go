@@ -106,7 +106,7 @@ func TestVerifyRelease(t *testing.T) {
 			bad[change] ^= 1
 			check(t, os.WriteFile("r.zip", bad, 0o600))
 			text := run(exitError, "verify", "r.zip", "--key", "k.pub")
-			if !strings.Contains(text, "this is not what the key has signed") {
+			if !strings.Contains(text, "the key did not sign this") {
 				t.Errorf("%s: %s", f.Name, text)
 			}
 			t.Log(strings.TrimSpace(text))

@@ -199,8 +199,8 @@ func givenOf(m *release.Model, where string) (*release.Given, string, error) {
 	if e := answers[0].StandardError; e != nil {
 		known = fmt.Sprintf("its standard error is %.2g rows, of the noise", *e)
 	}
-	return g, fmt.Sprintf("condition: the model expects it of about %.0f of its %.0f rows (%.2g %%); "+
-		"%s", g.Rows(), m.Rows, 100*g.Rows()/m.Rows, known), nil
+	return g, fmt.Sprintf("condition: the model expects it of about %.0f of its %.0f rows (%s); "+
+		"%s", g.Rows(), m.Rows, percent(g.Rows()/m.Rows), known), nil
 }
 
 // writeUncertainty writes the noisy marginals of a model.

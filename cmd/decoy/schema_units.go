@@ -132,6 +132,6 @@ func (r shownUnits) text(w io.Writer) {
 	}
 	all := math.Max(1, r.Whole+r.Bounded)
 	fmt.Fprintf(w, "\nused whole: about %.0f units (%.0f %%)\nbounded: about %.0f units (%.0f %%), "+
-		"of whose rows at least about %.0f are left out\n", r.Whole, 100*r.Whole/all, r.Bounded,
+		"which lose at least about %.0f rows in all\n", r.Whole, 100*r.Whole/all, r.Bounded,
 		100*r.Bounded/all, r.LeftOut)
 }

@@ -39,6 +39,10 @@ func (t *terminal) verifyRelease(
 	}
 	members, err := signed.Open(data, key)
 	if err != nil {
+		if _, no := release.Open(path); no == nil && !bytes.Contains(data, []byte("SHA256SUMS")) {
+			return nil, nil, fmt.Errorf("%s is a model, and models are not signed: verify it without "+
+				"--key, or give the release that decoy release made", path)
+		}
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	out := verifiedRelease{Key: fmt.Sprintf("%016X", key.ID())}

@@ -140,7 +140,7 @@ func TestVerdictsSeeDamage(t *testing.T) {
 		{"a bound bought too low", func(s *schema.Schema) { s.Columns[3].Max = 2 },
 			func(s, _ [][]string) {
 				change(s, 3, func(_ int, x float64) float64 { return min(2, x) })
-			}, columns, Poor, "above that of 2"},
+			}, columns, Poor, "above its bound of 2"},
 		{"a category that is read as another", func(s *schema.Schema) {
 			s.Columns[4].Categories = []string{"medical", "other"}
 		}, func(s, _ [][]string) {

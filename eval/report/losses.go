@@ -130,7 +130,8 @@ func (w *work) whereTo(c *schema.Codec, v eval.ColumnValidity) string {
 				shown(c, c.Column().Min)))
 		}
 		if v.Above > 0 {
-			out = append(out, fmt.Sprintf("%s above that of %s", percent(v.Above), shown(c, c.Column().Max)))
+			out = append(out, fmt.Sprintf("%s are above its bound of %s", percent(v.Above),
+				shown(c, c.Column().Max)))
 		}
 	} else if len(v.Foreign) > 0 {
 		var quoted []string // a text may be a blank

@@ -156,9 +156,18 @@ func (a *Account) Explain(err error, started bool) error {
 		a.Say("the budget of this run stays spent, though no mechanism has run: the limit of %s is "+
 			"strict", a.Ledger.Path())
 	default:
-		if after, readErr := a.Ledger.Read(); readErr == nil && after.Spent() == a.before.Spent() {
-			a.Say("nothing is spent: no mechanism has run")
+		after, readErr := a.Ledger.Read()
+		if readErr != nil || after.Spent() != a.before.Spent() {
+			break
 		}
+		limit, limited := after.LimitInForce()
+		if limited && limit.Rule == ledger.RuleBasic && errors.Is(err, accountant.ErrBudget) {
+			spent := after.Spent()
+			a.Say("of the limit %s remain", BudgetText(accountant.Budget{
+				Epsilon: max(0, limit.Budget.Epsilon-spent.Epsilon),
+				Delta:   max(0, limit.Budget.Delta-spent.Delta)}))
+		}
+		a.Say("nothing is spent: no mechanism has run")
 	}
 	return err
 }

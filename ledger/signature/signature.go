@@ -17,7 +17,7 @@ import (
 )
 
 // ErrUnsigned is wrapped by every error about a limit without the signature that it needs.
-var ErrUnsigned = errors.New("the limit is not signed by the key that it needs")
+var ErrUnsigned = errors.New("its signature is missing or wrong")
 
 func init() {
 	bound.Signed = func(limit any, key string) error { return Check(limit.(ledger.Entry), key) }
@@ -71,7 +71,7 @@ func Check(e ledger.Entry, key string) error {
 	}
 	m := message(e)
 	if m == nil || !minisign.Verify(k, m, []byte(e.Signature)) {
-		return fmt.Errorf("key %016X: %w", k.ID(), ErrUnsigned)
+		return fmt.Errorf("the limit must be signed with key %016X: %w", k.ID(), ErrUnsigned)
 	}
 	return nil
 }

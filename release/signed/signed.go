@@ -19,7 +19,7 @@ import (
 )
 
 // ErrTampered is wrapped by every error about an archive that is not what its key has signed.
-var ErrTampered = errors.New("this is not what the key has signed")
+var ErrTampered = errors.New("the key did not sign this")
 
 // Member is a file of an archive.
 type Member struct {
@@ -66,15 +66,18 @@ func Write(w io.Writer, members []Member, key minisign.PrivateKey) error {
 		return err
 	}
 	return pack(w, append(members[:len(members):len(members)],
-		Member{sumsName, []byte(list.String())}, Member{signatureName, hashed.Sign(key)}))
+		Member{sumsName, []byte(list.String())}, Member{signatureName, hashed.Sign(key)}), dated)
 }
 
-// pack writes an archive, not compressed, whose bytes depend on nothing but its members.
-func pack(w io.Writer, members []Member) error {
+// dated is the date of every member: 1 January 1980, the first that the format has. Archives of
+// earlier versions have 0.
+const dated = 1<<5 | 1
+
+// pack writes an archive, not compressed, whose bytes depend on nothing but its members and a date.
+func pack(w io.Writer, members []Member, date uint16) error {
 	z := zip.NewWriter(w)
 	for _, m := range members {
-		f, err := z.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store,
-			ModifiedDate: 1<<5 | 1}) // 1 January 1980, the first that the format has
+		f, err := z.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store, ModifiedDate: date})
 		if err != nil {
 			return err
 		}
@@ -101,7 +104,7 @@ func Open(data []byte, key minisign.PublicKey) ([]Member, error) {
 	}
 	n := len(all) - 2
 	if n < 0 || all[n].Name != sumsName || all[n+1].Name != signatureName {
-		return nil, tampered("no signed archive, or one that is cut short: it does not end "+
+		return nil, tampered("not a signed release, or one that is cut short: it does not end "+
 			"with %s and %s", sumsName, signatureName)
 	}
 	if err := checkSignature(all[n].Body, all[n+1].Body, key); err != nil {
@@ -112,11 +115,15 @@ func Open(data []byte, key minisign.PublicKey) ([]Member, error) {
 		return nil, err
 	}
 	// Another program may read another file out of bytes around and between the members.
-	var again bytes.Buffer
-	if err := pack(&again, all); err != nil {
-		return nil, err
+	same := false
+	for _, at := range []uint16{dated, 0} {
+		var again bytes.Buffer
+		if err := pack(&again, all, at); err != nil {
+			return nil, err
+		}
+		same = same || bytes.Equal(again.Bytes(), data)
 	}
-	if !bytes.Equal(again.Bytes(), data) {
+	if !same {
 		return nil, tampered("the members are as they were signed, and the archive around them is not " +
 			"(was it packed again?)")
 	}
@@ -166,7 +173,8 @@ func checkSignature(list, signature []byte, key minisign.PublicKey) error {
 		return tampered("%q is no signature of minisign", signatureName)
 	}
 	if s.KeyID != key.ID() {
-		return tampered("%q is by key %016X, and not by key %016X", signatureName, s.KeyID, key.ID())
+		return tampered("%q was made with key %016X, not with key %016X", signatureName, s.KeyID,
+			key.ID())
 	}
 	if !minisign.Verify(key, list, signature) {
 		return tampered("%q is not the signature of %q by key %016X", signatureName, sumsName, key.ID())

@@ -29,7 +29,7 @@ func keys(t *testing.T) (minisign.PublicKey, minisign.PrivateKey) {
 func packed(t *testing.T, members []Member) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := pack(&b, members); err != nil {
+	if err := pack(&b, members, dated); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -86,6 +86,15 @@ func TestDates(t *testing.T) {
 	}
 	if got, want := z.File[0].Modified, time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC); !got.Equal(want) {
 		t.Errorf("the date is %v, want %v", got, want)
+	}
+	public, private := keys(t)
+	_, all := archive(t, private)
+	var old bytes.Buffer
+	if err := pack(&old, all, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Open(old.Bytes(), public); err != nil || len(got) != len(example()) {
+		t.Errorf("an archive without dates: %d members, %v", len(got), err)
 	}
 }
 
@@ -182,8 +191,8 @@ func TestTampering(t *testing.T) {
 		}
 		return a
 	}
-	change("signed anew by another", "and not by key", forged)
-	refused("another key", data, other, "and not by key")
+	change("signed anew by another", "not with key", forged)
+	refused("another key", data, other, "not with key")
 	for k := range data {
 		refused("cut short", data[:k], public, "")
 	}
