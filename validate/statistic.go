@@ -20,6 +20,31 @@ type Statistic struct {
 	// what computes it from counts where each unit is one row, on which column; nil: only blocks do
 	direct func(a asked, mu2 float64, r *Result) error
 	column column
+	codec  *schema.Codec // of that column; nil without one
+}
+
+// Text is a result as its column writes values: a date for the mean of dates.
+func (f Statistic) Text(x float64) string {
+	if f.dates() {
+		return string(f.codec.AppendText(nil, schema.Value{Int: int64(math.Round(x))}))
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
+// Length is a difference of two results, in days for dates.
+func (f Statistic) Length(x float64) string {
+	unit := ""
+	if f.dates() {
+		if unit = " days"; f.codec.Column().Kind == schema.Timestamp {
+			x /= 86_400e6 // microseconds
+		}
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64) + unit
+}
+
+func (f Statistic) dates() bool {
+	return f.codec != nil && (f.codec.Column().Kind == schema.Date ||
+		f.codec.Column().Kind == schema.Timestamp)
 }
 
 // WithRange sets the range to which the results of blocks are cut, and has blocks compute them.
@@ -78,6 +103,7 @@ func Parse(text string, s *schema.Schema) (Statistic, error) {
 		if err != nil {
 			return fail("%v", err)
 		}
+		out.codec = codecs[cols[0].at]
 		c := cols[0]
 		if c.values == nil {
 			return fail("column %q is not a number, and has more or less than two values", name)

@@ -49,7 +49,10 @@ type Result struct {
 	Noise  float64 `json:"noise"`
 	Spread float64 `json:"spread"` // cautious standard deviation over blocks, or of values
 	// 0: counted on all rows, without blocks
-	Blocks int               `json:"blocks"`
+	Blocks int `json:"blocks"`
+	// of a mean or a quantile: how far values are from the middles of their bins, at most. The
+	// interval is of the middles
+	Within float64           `json:"within_bins,omitempty"`
 	Rows   float64           `json:"rows"` // noisy, unless public
 	Lower  float64           `json:"lower"`
 	Upper  float64           `json:"upper"`
@@ -105,6 +108,9 @@ func measure(
 		Budget: o.Budget, Adjacency: nb.Adjacency, Unit: s.Schema().Unit, Run: s.Run()}
 	if r.Unit != "" {
 		r.MaxRowsPerUnit = nb.MaxRowsPerUnit
+	}
+	for i, low := range o.Statistic.column.low {
+		r.Within = max(r.Within, (o.Statistic.column.high[i]-low)/2)
 	}
 	const below = 1 - 1e-9 // so that shares of the filter fit in after rounding
 	if o.Statistic.direct != nil && o.Blocks == 0 && nb.MaxRowsPerUnit <= 1 {

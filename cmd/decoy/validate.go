@@ -94,7 +94,7 @@ func (r *validateRun) run(cmd *cobra.Command, t *terminal, input string) error {
 	o.Deliver = func(v *validate.Result) error {
 		run.got("the result is (ε = %v, δ = %v)-differentially private, %v neighbours of one %s",
 			r.Epsilon, r.Delta, v.Adjacency, unitOf(v.Unit))
-		return t.print(validated{v})
+		return t.print(validated{v, o.Statistic})
 	}
 	_, s, err := validate.Run(cmd.Context(), rows, *o)
 	return run.end(s, err)
@@ -148,16 +148,23 @@ func (r *validateRun) computed(cmd *cobra.Command, s *schema.Schema) (validate.S
 }
 
 // validated is what the verb prints.
-type validated struct{ *validate.Result }
+type validated struct {
+	*validate.Result
+	of validate.Statistic
+}
 
 func (v validated) text(w io.Writer) {
-	fmt.Fprintf(w, "%s\t%.6g\n", row(v.Statistic), v.Estimate)
-	fmt.Fprintf(w, "95 %% interval\t%.6g to %.6g\n", v.Low, v.High)
+	fmt.Fprintf(w, "%s\t%s\n", row(v.Statistic), v.of.Text(v.Estimate))
+	fmt.Fprintf(w, "95 %% interval\t%s to %s\n", v.of.Text(v.Low), v.of.Text(v.High))
+	if v.Within > 0 {
+		fmt.Fprintf(w, "bins\tall of this is of their middles, up to %s from the values: more bins in "+
+			"the schema bring it nearer, and cost nothing here\n", v.of.Length(v.Within))
+	}
 	if v.Blocks == 0 && v.Spread == 0 {
 		fmt.Fprintf(w, "noise\tof standard deviation %s at most, in the share of rows below it\n",
 			job.Short(v.Noise))
 	} else {
-		fmt.Fprintf(w, "noise\tof standard deviation %s\n", job.Short(v.Noise))
+		fmt.Fprintf(w, "noise\tof standard deviation %s\n", v.of.Length(v.Noise))
 	}
 	if v.Blocks == 0 {
 		fmt.Fprintf(w, "rows\tabout %.0f, each counted\n", v.Rows)
@@ -168,5 +175,5 @@ func (v validated) text(w io.Writer) {
 		fmt.Fprintf(w, "blocks\t%d\n", v.Blocks)
 	}
 	fmt.Fprintf(w, "results\tcut to %s to %s, standard deviation over blocks at most %s\n",
-		job.Short(v.Lower), job.Short(v.Upper), job.Short(v.Spread))
+		v.of.Text(v.Lower), v.of.Text(v.Upper), v.of.Length(v.Spread))
 }
