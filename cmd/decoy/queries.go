@@ -51,8 +51,9 @@ The standard error says what it covers:
             by itself. The model combines all its measurements, so its answer is usually closer;
             what combining them bends is not covered.
   sampling  the finite number of sampled rows only, not the noise of the model.
-  none      no measurement holds these columns together: the answer rests on what the model assumes,
-            and its error is unknown.
+  none      no measurement holds these columns together, or a value lies inside a bin, where
+            --interval gives nothing either (at the ends of bins it does): the answer rests on what
+            the model assumes, and its error is unknown.
   population  with --interval, which makes the model anew 50 times, each time from as many people as
             the model has rows, drawn from the population that its measurements speak of, and with
             noise of the same size: the noise, the chance of who is in the table, and what combining
