@@ -23,8 +23,8 @@ var (
 	// ErrLocked is returned when another process holds the lock of a ledger for longer than
 	// [File].Timeout.
 	ErrLocked = errors.New("the ledger is locked")
-	// ErrMismatch is returned when a run counts other neighbours than its ledger does.
-	ErrMismatch = errors.New("the ledger counts other neighbours")
+	// ErrMismatch is returned when the tables that a run calls neighbours are not those of its ledger.
+	ErrMismatch = errors.New("the ledger is for other neighbours")
 	// ErrReplaced is for the argument of [File.Append] to return with entries that must be written
 	// whatever the file holds.
 	ErrReplaced = fmt.Errorf("the ledger was replaced or cut back during the run, whose entries "+

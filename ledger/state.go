@@ -152,7 +152,7 @@ func (s *state) checkReserve(e Entry) error {
 	// MaxRowsPerUnit may differ: neighbours differ in all rows of a unit, whatever number of them a
 	// run uses.
 	case e.Adjacency != s.open.Adjacency || e.Unit != s.open.Unit:
-		return errors.New("the run counts other neighbours than its ledger")
+		return errors.New("the run is for other neighbours than its ledger")
 	}
 	if err := e.Budget.Validate(); err != nil {
 		return err

@@ -39,7 +39,7 @@ type Options struct {
 	Budget accountant.Budget // required
 	// required: every mechanism the session may run; it must fit the budget
 	Plan      accountant.Composition
-	Single    bool                 // under replace-one: only a table of one row can be read
+	Single    bool                 // under replace-one of rows: a table of other than one is void
 	Price     accountant.Pricer    // of the plan; default closed formulas
 	Adjacency accountant.Adjacency // default accountant.AddRemove
 	// nil keeps the ledger in memory only: the spend is then not enforced across runs
@@ -114,7 +114,9 @@ func Open(ctx context.Context, r *Rows, o Options) (*Session, error) {
 		return nil, err
 	}
 	err := rows.read(ctx, s)
-	if err == nil && o.Single && s.nb.Adjacency == accountant.ReplaceOne && s.data().Rows() != 1 {
+	// under this relation alone neighbours have as many rows
+	public := s.nb.Adjacency == accountant.ReplaceOne && s.schema.Unit == "" && s.data != nil
+	if err == nil && o.Single && public && s.data().Rows() != 1 {
 		err = fmt.Errorf("privacy: the table must have one row: leave the header and that row, and cut "+
 			"the others: %w", schema.ErrSchema)
 	}

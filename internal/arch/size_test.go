@@ -22,7 +22,7 @@ type claim struct {
 
 // claims has each claim with its limit; a claim is read after those before it.
 var claims = []claim{
-	{"`mst`, `aim`: the gate, prices, ledger, samplers", []string{"privacy"}, nil, 4001},
+	{"`mst`, `aim`: the gate, prices, ledger, samplers", []string{"privacy"}, nil, 4003},
 	{"runs that share a limit in zCDP", []string{"ledger/limit"}, nil, 128},
 	{"limits that are signed", []string{"ledger/signature"}, nil, 77},
 	{"columns without bins in the schema, and `bins: dp`", []string{"privacy/bins"}, nil, 60},

@@ -1015,6 +1015,10 @@ var mutants = []mutant{
 		"./privacy TestRowsAreThoseThatWereChecked",
 	},
 	{
+		"rows of units are counted for nothing", "privacy/session.go", "s.schema.Unit == \"\" && s.data",
+		"s.data", "./privacy TestSingle",
+	},
+	{
 		"progress counts the results", "validate/validate.go", "\t\tif o.Progress != nil { // before",
 		"\t\tx := o.Statistic.Of(t)\n\t\t_ = x\n\t\tif o.Progress != nil { // before",
 		"./validate TestProgressTellsNoPanics",
