@@ -124,8 +124,8 @@ func (n rowNeeds) sayNoise(t *terminal, rows float64) {
 // sayPairs tells of a model of so few rows, as counted with noise, that relations are mostly lost.
 func (n rowNeeds) sayPairs(t *terminal, rows float64) {
 	if n.Least <= rows && rows < n.Pair {
-		t.say("about %.0f rows: pairs of columns mostly do not stand out of the noise; all cells of one "+
-			"of two columns of %d codes, the median, need about %d (decoy plan)", rows, n.Codes,
+		t.say("about %.0f rows are few: most relations between columns are lost in the noise; a typical "+
+			"pair (%d codes each) needs about %d rows, or a larger epsilon (decoy plan)", rows, n.Codes,
 			wholeRows(n.Pair))
 	}
 }
