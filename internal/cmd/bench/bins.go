@@ -33,22 +33,20 @@ const fineCells = 64
 // with -columns the same of each column.
 func binned(args []string) error {
 	f := flag.NewFlagSet("bins", flag.ExitOnError)
-	dir := f.String("tables", "", "`FOLDER` of public tables, NAME.csv")
-	names := f.String("names", "adult,bank,support2,creditcard_sub", "`NAMES` of tables of the folder")
+	parse := folderOf(f, "adult,bank,support2,creditcard_sub")
 	variants := f.String("variants", "mst,aim", "methods, each with its settings")
 	kinds := f.String("bins", "good,quantiles,bought,equal", "bins of numbers")
 	epsilon := f.Float64("epsilon", 1, "budget, at a delta of 1e-9")
-	runs := f.Int("runs", 3, "runs of each line")
+	runs := runsOf(f, 3)
 	each := f.Bool("columns", false, "print a line for each column too")
-	f.Parse(args)
-	if *dir == "" {
-		fmt.Println("skipped: there is no folder of public tables (-tables)")
+	dir, names := parse(args)
+	if dir == "" {
 		return nil
 	}
 	fmt.Printf("%-16s %-22s %-8s %9s %9s %9s %9s %8s\n", "table", "variant", "bins", "one-way", "KS",
 		"mean", "two-way", "CPU")
-	for _, name := range strings.Split(*names, ",") {
-		path := filepath.Join(*dir, name+".csv")
+	for _, name := range names {
+		path := filepath.Join(dir, name+".csv")
 		real, err := readExact(path)
 		if err != nil {
 			return err

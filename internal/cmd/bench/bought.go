@@ -32,13 +32,11 @@ import (
 // wrong.
 func oneCommand(args []string) error {
 	f := flag.NewFlagSet("bought", flag.ExitOnError)
-	dir := f.String("tables", "", "`FOLDER` of public tables, NAME.csv and NAME.domain.json")
-	names := f.String("names", "adult,bank,support2,heart_cleveland,acs_ma2019", "`NAMES` of tables")
+	parse := folderOf(f, "adult,bank,support2,heart_cleveland,acs_ma2019")
 	runs, epsilons := runsOf(f, 3), f.String("epsilon", "1,3", "budgets, with commas between")
 	method := f.String("method", all.Auto, "method")
-	f.Parse(args)
-	if *dir == "" {
-		fmt.Println("skipped: there is no folder of public tables (-tables)")
+	dir, names := parse(args)
+	if dir == "" {
 		return nil
 	}
 	budgets, err := budgetsOf(*epsilons, 1e-9)
@@ -48,8 +46,8 @@ func oneCommand(args []string) error {
 	fmt.Println("| table | ε | one-way: one command | two runs | free schema | two-way: one " +
 		"command | two runs | free schema |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- |")
-	for _, name := range strings.Split(*names, ",") {
-		t, err := openDescribed(*dir, name)
+	for _, name := range names {
+		t, err := openDescribed(dir, name)
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/decoy-dp/decoy/accountant"
 	"github.com/decoy-dp/decoy/infer"
@@ -25,14 +24,12 @@ import (
 // prints a line for each table and epsilon.
 func schemas(args []string) error {
 	f := flag.NewFlagSet("schemas", flag.ExitOnError)
-	dir := f.String("tables", "", "`FOLDER` of public tables, NAME.csv")
-	names := f.String("names", "adult,bank,acs_ma2019,support2,creditcard_sub,mammography,cervical,"+
-		"heart_cleveland", "`NAMES` of tables of the folder")
+	parse := folderOf(f, "adult,bank,acs_ma2019,support2,creditcard_sub,mammography,cervical,"+
+		"heart_cleveland")
 	runs, epsilons := runsOf(f, 60), f.String("epsilon", ".5,1,3", "budgets, with commas between")
 	each := f.Bool("columns", false, "print a line for each column that is wrong too")
-	f.Parse(args)
-	if *dir == "" {
-		fmt.Println("skipped: there is no folder of public tables (-tables)")
+	dir, names := parse(args)
+	if dir == "" {
 		return nil
 	}
 	budgets, err := budgetsOf(*epsilons, 1e-9)
@@ -42,8 +39,8 @@ func schemas(args []string) error {
 	fmt.Println("| table | rows × columns | ε | cells moved to a bound, % | schemas with an absurd " +
 		"bound, % | wrong kinds a schema | columns left out, % | without a schema, % | distance |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-	for _, name := range strings.Split(*names, ",") {
-		path := filepath.Join(*dir, name+".csv")
+	for _, name := range names {
+		path := filepath.Join(dir, name+".csv")
 		t, err := readExact(path)
 		if err != nil {
 			return err

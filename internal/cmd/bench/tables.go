@@ -31,6 +31,20 @@ type tables struct {
 	rows, beside          int
 }
 
+// folderOf adds the flags of verbs that go over the public tables of a folder. What it returns
+// parses, and says so where no folder is named.
+func folderOf(f *flag.FlagSet, names string) func(args []string) (dir string, list []string) {
+	dir := f.String("tables", "", "`FOLDER` of public tables, NAME.csv and NAME.domain.json")
+	of := f.String("names", names, "`NAMES` of tables of the folder")
+	return func(args []string) (string, []string) {
+		f.Parse(args)
+		if *dir == "" {
+			fmt.Println("skipped: there is no folder of public tables (-tables)")
+		}
+		return *dir, strings.Split(*of, ",")
+	}
+}
+
 func (t *tables) flags(f *flag.FlagSet) {
 	f.StringVar(&t.folder, "discrete", "", "folder of NAME.csv of integer codes and "+
 		"NAME-domain.json (column name → number of codes), or of values and NAME.domain.json")
