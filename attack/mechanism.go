@@ -41,7 +41,7 @@ func fitter(
 	run := func(ctx context.Context, t *table.Table) (release.Params, error) {
 		session, err := privacy.Open(ctx, privacy.FromTable(t), privacy.Options{
 			Budget: b, Plan: plan.Composition(), Adjacency: nb.Adjacency, Method: f.Name(),
-			Tool: "audit",
+			Tool: "audit", Price: synth.PriceOf(plan),
 		})
 		if err != nil {
 			return nil, err

@@ -71,6 +71,52 @@ func FromTables(sizes []int, cliques [][]int, tables [][]float64, total float64)
 	return newModel(t, p, total, defaultMaxCells), nil
 }
 
+// FromFactors returns the model p(x) ∝ Π_i tables[i](x), such as the conditional tables of a
+// Bayesian network: sets cover every column, and tables[i] holds positive, finite weights over
+// sets[i], row-major in the order of its columns, last fastest. total is the number of rows, at
+// least 1.
+//
+// Errors are those of [FromTables], but that a column may be in several sets, and that the cells
+// which are limited are those of the junction tree.
+func FromFactors(sizes []int, sets [][]int, tables [][]float64, total float64) (*Model, error) {
+	o, seen := Options{Total: total}, newColset(len(sizes))
+	if err := o.check(sizes, nil); err != nil {
+		return nil, err
+	}
+	if len(sets) != len(tables) {
+		return nil, fmt.Errorf("marginal: %d sets of columns, %d tables", len(sets), len(tables))
+	}
+	tree, err := newJunctionTree(sizes, sets, o.MaxCells)
+	if err != nil {
+		return nil, err
+	}
+	terms := make([]resolution, len(sets))
+	for i, cols := range sets {
+		terms[i].cols = ranked(sizes, cols)
+		if n := colsetOf(len(sizes), cols...); n.count() != len(cols) ||
+			float64(len(tables[i])) != cellsOf(sizes, cols) {
+			return nil, fmt.Errorf("marginal: a table of %d cells over columns %v", len(tables[i]), cols)
+		}
+		seen.union(colsetOf(len(sizes), cols...))
+	}
+	if n := seen.count(); n != len(sizes) {
+		return nil, fmt.Errorf("marginal: %d columns are in no set", len(sizes)-n)
+	}
+	p := newPropagator(tree, terms)
+	theta := make([]float64, p.dim)
+	for i, t := range p.terms {
+		logs := theta[t.off:][:t.cells]
+		transpose(logs, tables[i], sizes, sets[i], t.cols)
+		for k, x := range logs {
+			if logs[k] = math.Log(x); !(math.Abs(logs[k]) <= math.MaxFloat64) {
+				return nil, fmt.Errorf("marginal: a weight %v over columns %v", x, sets[i])
+			}
+		}
+	}
+	p.run(make([]float64, p.dim), theta)
+	return newModel(tree, p.tables(), total, o.MaxCells), nil
+}
+
 // NoGroups returns the grouping that merges nothing.
 func NoGroups(sizes []int) *Grouping {
 	g := &Grouping{columns: make([]grouped, len(sizes))}

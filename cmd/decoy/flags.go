@@ -191,7 +191,7 @@ func (j *jobFlags) leaveTarget() {
 	j.Settings = slices.DeleteFunc(j.Settings, func(g configs.Given) bool {
 		if g.Key == targetKey && g.From == "--"+targetKey {
 			j.notes = append(j.notes, fmt.Sprintf("--target %v: method %s makes no use of it; auto, "+
-				"aim, wgan and pategan do", g.Value, j.Method))
+				"aim, bayes, wgan and pategan do", g.Value, j.Method))
 			return true
 		}
 		return false

@@ -129,6 +129,10 @@ var allowed = map[string][]string{
 		"accountant/pld", "schema",
 		"workload",
 	},
+	"synth/bayes": {
+		"synth", "privacy", "privacy/laplace", "release", "marginal", "accountant",
+		"accountant/calibrate", "accountant/pld", "schema",
+	},
 	"synth/wgan": {
 		"synth", "synth/aim", "marginal", "privacy", "privacy/gradient", "privacy/gradient/clipped",
 		"release", "gan", "gan/critic", "gan/critic/clipped", "bounds", "bounds/modes",
@@ -143,7 +147,7 @@ var allowed = map[string][]string{
 		"table", "internal/matrix",
 	},
 	"synth/all": {
-		"synth", "synth/aim", "synth/mst", "synth/mwem", "synth/smalldb", "synth/pategan",
+		"synth", "synth/aim", "synth/bayes", "synth/mst", "synth/mwem", "synth/smalldb", "synth/pategan",
 		"synth/wgan",
 	},
 	"synth/synthtest": {

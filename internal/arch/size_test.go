@@ -26,7 +26,7 @@ var claims = []claim{
 	{"runs that share a limit in zCDP", []string{"ledger/limit"}, nil, 128},
 	{"limits that are signed", []string{"ledger/signature"}, nil, 77},
 	{"columns without bins in the schema, and `bins: dp`", []string{"privacy/bins"}, nil, 60},
-	{"`mwem`, `smalldb`: other queries, Laplace noise, choices of a database",
+	{"`mwem`, `bayes`, `smalldb`: other queries, Laplace noise, choices of a database",
 		[]string{"privacy/query", "privacy/laplace", "privacy/database"}, []string{"table/expr.go"},
 		735},
 	{"published figures: distances, thresholds",

@@ -64,6 +64,7 @@ func scenarios() []scenario {
 		{"wgan", "in", wganSmall},
 		{"pategan", "in", pateganSmall},
 		{"mwem", "in", "--method mwem --set rounds=2"},
+		{"bayes", "in", "--method bayes"},
 		{"smalldb", "small", "--method smalldb"},
 	} {
 		args := fmt.Sprintf("generate %s.csv --schema %[1]s.yaml --ledger my.ledger --epsilon 1 "+

@@ -809,6 +809,10 @@ var mutants = []mutant{
 		"for range min(1, parts(n)) {", "./noise TestKeepFractionExactly",
 	},
 	{
+		"one family of a network is charged", "synth/bayes/bayes.go", "Count: len(p.families)}",
+		"Count: 1}", "./synth/bayes TestEveryFamilyIsCharged",
+	},
+	{
 		"halved Laplace scale", "noise/laplace.go", "shift: uint(-e)}", "shift: uint(-e) + 1}",
 		"./noise TestQuotient",
 	},

@@ -25,6 +25,7 @@ func TestMethods(t *testing.T) {
 		{"wgan", "in", wganSmall},
 		{"pategan", "in", pateganSmall},
 		{"mwem", "in", "--set rounds=2"},
+		{"bayes", "in", ""},
 		{"smalldb", "small", ""},
 	} {
 		flags := fmt.Sprintf("in.csv --schema %s.yaml --epsilon 1 --method %s %s", m.schema, m.name,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decoy-dp/decoy/synth"
 	"github.com/decoy-dp/decoy/synth/aim"
+	"github.com/decoy-dp/decoy/synth/bayes"
 	"github.com/decoy-dp/decoy/synth/mst"
 	"github.com/decoy-dp/decoy/synth/mwem"
 	"github.com/decoy-dp/decoy/synth/pategan"
@@ -28,6 +29,7 @@ var methods = []method{
 	of(mst.Name, mst.New),
 	of(aim.Name, aim.New),
 	of(mwem.Name, mwem.New),
+	of(bayes.Name, bayes.New),
 	of(smalldb.Name, smalldb.New),
 	of(wgan.Name, wgan.New),
 	of(pategan.Name, pategan.New),
