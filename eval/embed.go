@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/decoy-dp/decoy/eval/internal/nearest"
+	gemm "github.com/decoy-dp/decoy/internal/matrix"
 )
 
 const (
@@ -23,13 +23,11 @@ type feature struct {
 	column int
 }
 
-// embedding lays points out in vectors whose squared distance never exceeds
-// unit·between (see [nearest.Metric]).
+// embedding lays points out in vectors whose squared distance never exceeds unit·between.
 type embedding struct {
 	features []feature
 	width    int
 	unit     float64
-	integral bool
 }
 
 // newEmbedding makes the embedding for distances within and between two sets,
@@ -38,15 +36,12 @@ func newEmbedding(a, b *Points) embedding {
 	if a.space.columns == nil {
 		return embedNumbers(a, b)
 	}
-	e := embedding{unit: 1, integral: !slices.ContainsFunc(a.space.columns, column.numeric)}
-	if e.integral {
-		e.unit = 2 // one-hot categories differ in two coordinates by 1
-	}
+	e := embedding{unit: 1}
 	for k, c := range a.space.columns {
 		var f feature
 		switch {
 		case !c.numeric():
-			f = oneHot(c.size, math.Sqrt(e.unit/2), []*Points{a, b}, k)
+			f = oneHot(c.size, []*Points{a, b}, k)
 		case a.space.distance == Gower:
 			f = gowerNumber(c)
 		default:
@@ -90,7 +85,7 @@ func embedNumbers(a, b *Points) embedding {
 
 // oneHot gives each of the commonest categories a coordinate, and all others one
 // in common: two of those count as equal, which understates their distance.
-func oneHot(size int, height float64, sets []*Points, column int) feature {
+func oneHot(size int, sets []*Points, column int) feature {
 	count, total := make([]int, size), 0
 	for _, p := range sets {
 		for i := range p.n {
@@ -114,7 +109,7 @@ func oneHot(size int, height float64, sets []*Points, column int) feature {
 		width++
 	}
 	return feature{width: width,
-		fill: func(dst []float32, x float64) { dst[at[int(x)]] = float32(height) }}
+		fill: func(dst []float32, x float64) { dst[at[int(x)]] = float32(math.Sqrt2 / 2) }}
 }
 
 // single gives a number one coordinate, from −½ to ½.
@@ -179,32 +174,40 @@ func missingAside(fill func(dst []float32, x float64)) func(dst []float32, x flo
 	}
 }
 
-// set embeds points.
-func (e embedding) set(p *Points) nearest.Set {
-	s := nearest.Set{N: p.n, K: e.width, X: make([]float32, p.n*e.width)}
-	at := 0
-	for i := range p.n {
-		row := p.row(i)
+// rows embeds points in this order, each as a row of its coordinates and two more, one of them −½ of
+// its squared norm and the other 1, the norm first or last: the product of two such rows is −½ of a
+// squared distance, or a little more, so that no pair is nearer than its product says.
+func (e embedding) rows(p *Points, order []int, normFirst bool) gemm.Matrix {
+	out := gemm.New(p.n, e.width+2)
+	// Let u = 2⁻²⁴ and R = ‖x‖² + ‖y‖². Rounding coordinates moves a squared distance by at most
+	// 4.1·u·R, and the K+2 sums of the product err by at most γ·R, γ = (K+2)u/(1−(K+2)u). Taking
+	// c·R/2 with c = 2γ + 5u off the norms covers both.
+	const u = 1. / (1 << 24)
+	terms := float64(e.width+2) * u
+	c := 2.02*terms/(1-terms) + 5*u
+	for i, of := range order {
+		row, point, at, norm := out.Row(i), p.row(of), 0, 0.
 		for _, f := range e.features {
-			f.fill(s.X[at:at+f.width:at+f.width], row[f.column])
+			f.fill(row[at:at+f.width:at+f.width], point[f.column])
 			at += f.width
 		}
+		for _, x := range row[:at] {
+			norm += float64(x) * float64(x)
+		}
+		half := roundUp(0x1p-120 - norm/2*(1-c)) // the first term covers underflow
+		row[at], row[at+1] = half, 1
+		if !normFirst {
+			row[at], row[at+1] = 1, half
+		}
 	}
-	return s
+	return out
 }
 
-// metric is the exact distance of points of a and of b, in units of the embedding.
-func (e embedding) metric(a, b *Points) nearest.Metric {
-	space, unit := a.space, e.unit
-	return nearest.Metric{
-		Distance: func(i, j int) float64 { return unit * space.between(a.row(i), b.row(j)) },
-		Integral: e.integral,
+// roundUp returns the smallest float32 that is at least x.
+func roundUp(x float64) float32 {
+	f := float32(x)
+	if float64(f) < x {
+		f = math.Nextafter32(f, float32(math.Inf(1)))
 	}
-}
-
-// distances turns what the search found into distances.
-func (e embedding) distances(s space, found []float64) {
-	for i, d := range found {
-		found[i] = s.scale(d / e.unit)
-	}
+	return f
 }

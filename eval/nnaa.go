@@ -55,7 +55,7 @@ func NNAA(real, synthetic *Points, seed uint64) (NNAAResult, error) {
 		return NNAAResult{}, err
 	}
 	real, synthetic = real.sample(n, seed), synthetic.sample(n, seed)
-	return nnaa(real, synthetic, nearestWithin(synthetic)), nil
+	return nnaa(real, synthetic), nil
 }
 
 // PrivacyLossResult compares synthetic rows with the rows they were made from
@@ -80,9 +80,7 @@ func PrivacyLoss(train, holdout, synthetic *Points, seed uint64) (PrivacyLossRes
 	n := min(train.n, holdout.n, synthetic.n)
 	train, holdout, synthetic = train.sample(n, seed), holdout.sample(n, seed),
 		synthetic.sample(n, seed)
-	within := nearestWithin(synthetic)
-	out := PrivacyLossResult{Train: nnaa(train, synthetic, within),
-		Holdout: nnaa(holdout, synthetic, within)}
+	out := PrivacyLossResult{Train: nnaa(train, synthetic), Holdout: nnaa(holdout, synthetic)}
 	out.Original = out.Holdout.Original.Mean - out.Train.Original.Mean
 	out.Unbiased = out.Holdout.Unbiased.Mean - out.Train.Unbiased.Mean
 	out.Corrected = out.Holdout.Corrected.Mean - out.Train.Corrected.Mean
@@ -100,12 +98,12 @@ func checkNNAA(sets ...*Points) error {
 	return sameSpace(sets...)
 }
 
-// nnaa computes all forms for sets of one size, given the nearest distances
-// within the synthetic set.
-func nnaa(real, synthetic *Points, within []float64) NNAAResult {
-	between := mutualNearest(real, synthetic)
-	r := farther(between.ab.First, between.ab.Second, nearestWithin(real))
-	s := farther(between.ba.First, between.ba.Second, within)
+// nnaa computes all forms for sets of one size.
+func nnaa(real, synthetic *Points) NNAAResult {
+	first, second := nearest(real, synthetic, false)
+	r := farther(first, second, real.others())
+	first, second = nearest(synthetic, real, false)
+	s := farther(first, second, synthetic.others())
 	out := NNAAResult{
 		Original:  terms(r.original, s.original),
 		Unbiased:  terms(r.unbiased, s.unbiased),

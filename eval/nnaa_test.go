@@ -290,7 +290,7 @@ func TestNearestDistances(t *testing.T) {
 			}
 		}
 	}
-	if d := nearestWithin(rows(Euclidean, query[0])); !math.IsInf(d[0], 1) {
+	if d := rows(Euclidean, query[0]).others(); !math.IsInf(d[0], 1) {
 		t.Errorf("a lone row has a neighbour at %v", d[0])
 	}
 }

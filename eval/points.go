@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/decoy-dp/decoy/table"
 )
@@ -32,6 +33,9 @@ type Points struct {
 	// 1; −2 for a missing number
 	x     []float64
 	space space
+
+	once         sync.Once
+	nearestOther []float64 // of [Points.others]
 }
 
 // space is what two sets of points must share to have distances.

@@ -153,9 +153,8 @@ var allowed = map[string][]string{
 	"synth/synthtest": {
 		"synth", "privacy", "release", "accountant", "accountant/pld", "ledger", "schema", "table",
 	},
-	"eval":                  {"schema", "table", "eval/internal/nearest"},
-	"eval/internal/nearest": {},
-	"eval/report":           {"schema", "table", "eval", "release"},
+	"eval":        {"schema", "table", "internal/matrix"},
+	"eval/report": {"schema", "table", "eval", "release"},
 	"attack": {
 		"bounds", "schema", "table", "accountant", "accountant/calibrate", "accountant/pld",
 		"ledger", "privacy",
