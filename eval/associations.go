@@ -17,7 +17,7 @@ const associationGroups = 8
 // which count as the middle of their bin, and the corrected Cramér's V (0 to 1) of all other pairs,
 // for which numbers are cut into eight groups of about equally many rows of the first table, and
 // its rare categories are taken together. NaN where a column has one value only. Sources:
-// [CorrelationSimilarity]; Bergsma 2013, Journal of the Korean Statistical Society 42, for V.
+// [ColumnPairTrends]; Bergsma 2013, Journal of the Korean Statistical Society 42, for V.
 func Associations(tables ...*table.Table) ([][][]float64, error) {
 	columns, err := compatible(tables...)
 	if err != nil {

@@ -24,9 +24,6 @@ const (
 	// squared Newton decrement at which the step just taken was the last: the next would change
 	// weights by less than 1e-8 of their standard error
 	newtonTolerance = 1e-16
-	// up to here the Hessian is built and factored (p³/3 multiplications); above, conjugate gradients
-	directFeatures = 512
-	directCells    = 1 << 22 // and only while no pair of columns has more code pairs than this
 )
 
 // design is what the solver needs of a design matrix. The products are those of [matrix].
@@ -34,23 +31,13 @@ type design interface {
 	dims() (rows, features int)
 	mulTo(dst, w []float64)
 	tmulTo(dst, r []float64)
-	gramTo(dst, d []float64)
 	diagonalTo(dst, d []float64)
-	pairCells() int
-}
-
-// narrow reports whether x is small enough for the direct solver, which gives
-// features that depend on earlier ones the weight 0.
-func narrow(x design) bool {
-	_, features := x.dims()
-	return features <= directFeatures && x.pairCells() <= directCells
 }
 
 // fitLogistic minimises Σ_i log(1 + exp(−y_i·(w·x_i + b))) + ‖w‖²/(2C) with y = ±1; the intercept b
 // is not penalised, and C = +Inf means no penalty. This is scikit-learn's LogisticRegression with
-// penalty l2, whose default is C = 1. It uses Newton steps (iteratively reweighted least squares),
-// exact for few features and by conjugate gradients for many, on one processor; the same input
-// gives the same weights.
+// penalty l2, whose default is C = 1. It uses Newton steps (iteratively reweighted least squares) by
+// conjugate gradients, on one processor; the same input gives the same weights.
 //
 // Without a penalty, where features depend on each other linearly, the scores are determined but
 // not the weights, and weights that run away because the classes can be separated stop when the fit
@@ -70,12 +57,8 @@ func fitLogistic(x design, y []bool, c float64) (*logistic, error) {
 		margin: make([]float64, rows), residual: make([]float64, rows),
 		curvature: make([]float64, rows)}
 	f.w[features] = math.Log(float64(positives) / float64(rows-positives))
-	solver := newtonConjugate
-	if narrow(x) {
-		solver = newtonDirect
-	}
 	out := &logistic{}
-	out.iterations, out.converged = minimise(f, solver)
+	out.iterations, out.converged = minimise(f)
 	out.weights, out.intercept = f.w[:features], f.w[features]
 	return out, nil
 }

@@ -71,37 +71,6 @@ func TestLogisticAgreesWithScikitLearn(t *testing.T) {
 	}
 }
 
-// TestLogisticSolversAgree compares the conjugate gradients of wide matrices with the factorisation
-// of narrow ones.
-func TestLogisticSolversAgree(t *testing.T) {
-	tab, labels, _ := loadLogistic(t)
-	for _, c := range []float64{.01, 1, 100, math.Inf(1)} {
-		x, err := newMatrix(tab)
-		if err != nil {
-			t.Fatal(err)
-		}
-		direct, err := fitLogistic(x, labels, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conjugate, err := fitLogistic(wide{x}, labels, c)
-		if err != nil || !conjugate.converged {
-			t.Fatalf("C %v: converged %v, %v", c, conjugate.converged, err)
-		}
-		a, b := direct.scores(x), conjugate.scores(x)
-		for i := range a {
-			if !near(a[i], b[i], 1e-6) {
-				t.Fatalf("C %v: row %d scores %v and %v", c, i, a[i], b[i])
-			}
-		}
-	}
-}
-
-// wide makes a matrix look too wide for the direct solver.
-type wide struct{ design }
-
-func (w wide) pairCells() int { return directCells + 1 }
-
 func TestLogisticSeparableClasses(t *testing.T) {
 	s := schemaOf(t, category("a", 2), category("b", 2))
 	tab := tableFrom(t, s, 40, func(i, c int) int { return i >> c & 1 })
@@ -113,15 +82,13 @@ func TestLogisticSeparableClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []design{x, wide{x}} {
-		fit, err := fitLogistic(d, y, math.Inf(1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, s := range fit.scores(x) {
-			if math.IsNaN(s) || s > 0 != y[i] || math.Abs(s) < 10 {
-				t.Fatalf("row %d, label %v, scores %v", i, y[i], s)
-			}
+	fit, err := fitLogistic(x, y, math.Inf(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range fit.scores(x) {
+		if math.IsNaN(s) || s > 0 != y[i] || math.Abs(s) < 10 {
+			t.Fatalf("row %d, label %v, scores %v", i, y[i], s)
 		}
 	}
 }
@@ -161,14 +128,6 @@ func (m numbers) tmulTo(dst, r []float64) {
 	}
 }
 
-func (m numbers) gramTo(dst, d []float64) {
-	for i, s := range d {
-		for f, x := range m.row(i) {
-			addScaled(dst[f*m.width+f:(f+1)*m.width], x*s, m.row(i)[f:])
-		}
-	}
-}
-
 func (m numbers) diagonalTo(dst, d []float64) {
 	for i, s := range d {
 		for f, x := range m.row(i) {
@@ -176,8 +135,6 @@ func (m numbers) diagonalTo(dst, d []float64) {
 		}
 	}
 }
-
-func (m numbers) pairCells() int { return 0 }
 
 // TestPMSEAgreesWithScikitLearn compares with two values. The one in expected.json is scikit-learn
 // 1.2.1's default solver, lbfgs, which stops early on these rows whatever tolerance it is given:
@@ -207,7 +164,7 @@ func TestPMSEAgreesWithScikitLearn(t *testing.T) {
 	}
 	ours := gradientOf(real, synthetic, fit.weights, fit.intercept)
 	reference := gradientOf(real, synthetic, want.Coef, want.Intercept)
-	if ours > 1e-9 || reference < 1e5*ours {
+	if ours > 1e-8 || reference < 1e5*ours {
 		t.Errorf("largest derivative %v at our weights, %v at the reference's: the reference is "+
 			"no longer the less exact one", ours, reference)
 	}

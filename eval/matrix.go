@@ -98,40 +98,6 @@ func (m *matrix) diagonalTo(dst, d []float64) {
 	}
 }
 
-// gramTo adds the upper triangle of Xᵀ·diag(d)·X to dst, row-major with stride
-// features: a weighted two-way marginal for each pair of columns.
-func (m *matrix) gramTo(dst, d []float64) {
-	diagonal := make([]float64, m.width)
-	m.diagonalTo(diagonal, d)
-	for f, s := range diagonal {
-		dst[f*m.width+f] += s
-	}
-	for p := range m.blocks {
-		for q := p + 1; q < len(m.blocks); q++ {
-			a, b := &m.blocks[p], &m.blocks[q]
-			cells := make([]float64, a.column.size*b.column.size)
-			sumPairs(cells, d, a.codes, b.codes, b.column.size)
-			for code := range a.column.size {
-				row := dst[(a.first+code)*m.width:]
-				addScaled(b.features(row), 1, cells[code*b.column.size:(code+1)*b.column.size])
-			}
-		}
-	}
-}
-
-// pairCells returns the number of cells of the largest two-way table that gramTo needs.
-func (m *matrix) pairCells() int {
-	first, second := 0, 0
-	for _, b := range m.blocks {
-		if b.column.size > first {
-			first, second = b.column.size, first
-		} else {
-			second = max(second, b.column.size)
-		}
-	}
-	return first * second
-}
-
 func dot(a, b []float64) float64 {
 	sum := 0.0
 	for i, x := range a {
@@ -166,17 +132,4 @@ func sumByCode[T uint8 | uint16](sum, r []float64, codes []T) {
 	for i, code := range codes {
 		sum[code] += r[i]
 	}
-}
-
-// sumPairs adds d[i] to the cell of the codes of row i.
-func sumPairs(cells, d []float64, a, b table.Codes, stride int) {
-	if a.U16 == nil && b.U16 == nil {
-		bs := b.U8[:len(a.U8)]
-		ds := d[:len(a.U8)]
-		for i, ca := range a.U8 {
-			cells[int(ca)*stride+int(bs[i])] += ds[i]
-		}
-		return
-	}
-	forEachCode(a, func(i, ca int) { cells[ca*stride+int(b.At(i))] += d[i] })
 }

@@ -49,16 +49,14 @@ func (f *logLoss) gradientTo(dst, w []float64) {
 	}
 }
 
-// minimise takes Newton steps from f.w, each found by solve, and halves a step
-// until the loss falls by a tenth of what its slope promises.
-func minimise(
-	f *logLoss, solve func(f *logLoss, gradient []float64) (step []float64),
-) (steps int, converged bool) {
+// minimise takes Newton steps from f.w, and halves a step until the loss falls by a tenth of what
+// its slope promises.
+func minimise(f *logLoss) (steps int, converged bool) {
 	gradient, next := make([]float64, len(f.w)), make([]float64, len(f.w))
 	loss := f.value(f.w)
 	for steps < newtonSteps {
 		f.gradientTo(gradient, f.w)
-		step := solve(f, gradient)
+		step := newtonStep(f, gradient)
 		slope := dot(gradient, step) // the squared Newton decrement
 		if !(slope > 0) {
 			return steps, true
@@ -92,80 +90,10 @@ func minimise(
 	return steps, false
 }
 
-// newtonDirect solves H·step = gradient by a Cholesky factorisation of the Hessian H.
-func newtonDirect(f *logLoss, gradient []float64) []float64 {
-	p := len(gradient) - 1
-	gram := make([]float64, p*p)
-	f.x.gramTo(gram, f.curvature)
-	// The intercept goes first, so that it is never the one that depends on the others.
-	n := p + 1
-	h := make([]float64, n*n) // upper triangle
-	cross := make([]float64, p)
-	f.x.tmulTo(cross, f.curvature)
-	for _, c := range f.curvature {
-		h[0] += c
-	}
-	copy(h[1:], cross)
-	for i := range p {
-		copy(h[(i+1)*n+1+i:(i+2)*n], gram[i*p+i:(i+1)*p])
-		h[(i+1)*n+i+1] += f.lambda
-	}
-	step := make([]float64, n)
-	step[0] = gradient[p]
-	copy(step[1:], gradient[:p])
-	solveSymmetric(h, step)
-	return append(step[1:n:n], step[0])
-}
-
-// solveSymmetric solves A·x = b for a positive semidefinite A given by its upper
-// triangle, row-major; x replaces b and A is destroyed. An unknown whose row
-// depends linearly on those before it is set to 0.
-func solveSymmetric(a, b []float64) {
-	// share of the diagonal left after elimination below which only rounding is left
-	const dependent = 1e-11
-	n := len(b)
-	diagonal := make([]float64, n)
-	for i := range n {
-		diagonal[i] = a[i*n+i]
-	}
-	// A = RᵀR, with the rows of R replacing those of A.
-	for k := range n {
-		row := a[k*n+k : (k+1)*n]
-		if row[0] <= dependent*diagonal[k] || row[0] <= 0 {
-			clear(row)
-			continue
-		}
-		root := math.Sqrt(row[0])
-		for j := range row {
-			row[j] /= root
-		}
-		for i := k + 1; i < n; i++ {
-			if s := row[i-k]; s != 0 {
-				addScaled(a[i*n+i:(i+1)*n], -s, row[i-k:])
-			}
-		}
-	}
-	for k := range n { // Rᵀ·y = b
-		row := a[k*n+k : (k+1)*n]
-		if row[0] == 0 {
-			b[k] = 0
-			continue
-		}
-		b[k] /= row[0]
-		addScaled(b[k+1:], -b[k], row[1:])
-	}
-	for k := n - 1; k >= 0; k-- { // R·x = y
-		row := a[k*n+k : (k+1)*n]
-		if row[0] != 0 {
-			b[k] = (b[k] - dot(row[1:], b[k+1:])) / row[0]
-		}
-	}
-}
-
-// newtonConjugate solves H·step = gradient by conjugate gradients, scaled by the
+// newtonStep solves H·step = gradient by conjugate gradients, scaled by the
 // diagonal of H and as exactly as the distance to the minimum deserves
 // (Nocedal & Wright 2006, algorithm 7.1). H is never built.
-func newtonConjugate(f *logLoss, gradient []float64) []float64 {
+func newtonStep(f *logLoss, gradient []float64) []float64 {
 	n := len(gradient)
 	p := n - 1
 	diagonal := make([]float64, n)

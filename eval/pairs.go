@@ -7,47 +7,6 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-// CorrelationSimilarity is 1 − |ρ_real − ρ_synthetic|/2, with ρ Pearson's correlation of two
-// numeric columns over the rows where neither is missing; numbers count as the middle of their bin.
-//
-// Name CorrelationSimilarity. Alias CorrelationSimilarity (SDMetrics). Range 0 to
-// 1; goal: 1. Source: SDMetrics documentation, CorrelationSimilarity.
-//
-// A column that is not numeric, or without spread in one of the tables, gives an
-// error that wraps [ErrColumn].
-func CorrelationSimilarity(real, synthetic *table.Table, first, second string) (float64, error) {
-	columns, at, err := namedPair(real, synthetic, first, second)
-	if err != nil {
-		return 0, err
-	}
-	for _, i := range at {
-		if !columns[i].numeric() {
-			return 0, fmt.Errorf("eval: CorrelationSimilarity of column %q, which is not numeric: "+
-				"%w", columns[i].name, ErrColumn)
-		}
-	}
-	a, okReal := correlation(real, columns, at)
-	b, okSynthetic := correlation(synthetic, columns, at)
-	if !okReal || !okSynthetic {
-		return 0, fmt.Errorf("eval: columns %q and %q have no correlation where one has no "+
-			"spread: %w", first, second, ErrColumn)
-	}
-	return 1 - math.Abs(a-b)/2, nil
-}
-
-// ContingencySimilarity is 1 less the total variation distance between the joint distributions of
-// two columns; missing is a category, and numbers count by their public bins.
-//
-// Name ContingencySimilarity. Alias ContingencySimilarity (SDMetrics). Range 0 to
-// 1; goal: 1. Source: SDMetrics documentation, ContingencySimilarity.
-func ContingencySimilarity(real, synthetic *table.Table, first, second string) (float64, error) {
-	columns, at, err := namedPair(real, synthetic, first, second)
-	if err != nil {
-		return 0, err
-	}
-	return 1 - totalVariation(real, synthetic, at[:], columns), nil
-}
-
 // PairTrend is how well the relation of two columns is reproduced.
 type PairTrend struct {
 	First, Second string
@@ -62,6 +21,16 @@ type PairTrend struct {
 //
 // Name ColumnPairTrends. Alias Column Pair Trends (SDMetrics quality report).
 // Range 0 to 1; goal: 1. Source: SDMetrics documentation, Quality Report.
+//
+// Name CorrelationSimilarity. Alias CorrelationSimilarity (SDMetrics). 1 − |ρ_real − ρ_synthetic|/2,
+// with ρ Pearson's correlation of two numeric columns over the rows where neither is missing;
+// numbers count as the middle of their bin. Range 0 to 1; goal: 1. Source: SDMetrics documentation,
+// CorrelationSimilarity.
+//
+// Name ContingencySimilarity. Alias ContingencySimilarity (SDMetrics). 1 less the total variation
+// distance between the joint distributions of two columns; missing is a category, and numbers count
+// by their public bins. Range 0 to 1; goal: 1. Source: SDMetrics documentation,
+// ContingencySimilarity.
 func ColumnPairTrends(real, synthetic *table.Table) (trends []PairTrend, mean float64, err error) {
 	columns, err := compatible(real, synthetic)
 	if err != nil {
@@ -88,21 +57,6 @@ func ColumnPairTrends(real, synthetic *table.Table) (trends []PairTrend, mean fl
 		mean += t.Score / float64(len(pairs))
 	}
 	return trends, mean, nil
-}
-
-func namedPair(real, synthetic *table.Table, first, second string) ([]column, [2]int, error) {
-	columns, a, err := named(real, synthetic, first)
-	if err != nil {
-		return nil, [2]int{}, err
-	}
-	_, b, err := named(real, synthetic, second)
-	if err != nil {
-		return nil, [2]int{}, err
-	}
-	if a == b {
-		return nil, [2]int{}, fmt.Errorf("eval: column %q paired with itself: %w", first, ErrColumn)
-	}
-	return columns, [2]int{a, b}, nil
 }
 
 // correlation returns Pearson's correlation of the middles of two numeric

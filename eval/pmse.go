@@ -40,16 +40,11 @@ func PMSE(real, synthetic *table.Table) (PMSEResult, error) {
 	if err != nil {
 		return out, err
 	}
-	weights := 0
+	weights := -len(x.blocks) // the features of a column add up to 1: one weight too many
 	for _, w := range fit.weights {
 		if w != 0 {
 			weights++
 		}
-	}
-	if !narrow(stack{x, y}) {
-		// The other solver spreads weights over features that depend on each other: at least one
-		// too many for each column.
-		weights -= len(x.blocks)
 	}
 	if weights > 0 {
 		n, m := float64(x.rows), float64(y.rows)
@@ -110,16 +105,8 @@ func (s stack) tmulTo(dst, r []float64) {
 	addScaled(dst, 1, below)
 }
 
-func (s stack) gramTo(dst, d []float64) {
-	top, bottom := s.split(d)
-	s.top.gramTo(dst, top)
-	s.bottom.gramTo(dst, bottom)
-}
-
 func (s stack) diagonalTo(dst, d []float64) {
 	top, bottom := s.split(d)
 	s.top.diagonalTo(dst, top)
 	s.bottom.diagonalTo(dst, bottom)
 }
-
-func (s stack) pairCells() int { return s.top.pairCells() }

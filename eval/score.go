@@ -1,10 +1,12 @@
 package eval
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 )
 
 // ErrScores is wrapped by every error about scores and labels: none at all,
@@ -89,7 +91,7 @@ type ranking []ranked
 
 // ranked is a row by its score.
 type ranked struct {
-	key      uint64 // sorts like the score
+	score    float64
 	row      uint32
 	positive bool
 }
@@ -108,13 +110,13 @@ func rank(scores []float64, labels []bool) (ranking, error) {
 		if labels[i] {
 			positives++
 		}
-		r[i] = ranked{sortKey(s), uint32(i), labels[i]}
+		r[i] = ranked{s, uint32(i), labels[i]}
 	}
 	if positives == 0 || positives == len(labels) {
 		return nil, fmt.Errorf("eval: %d of %d labels are positive: %w", positives, len(labels),
 			ErrOneClass)
 	}
-	sortByKey(r, make([]ranked, len(r)))
+	slices.SortFunc(r, func(a, b ranked) int { return cmp.Compare(a.score, b.score) })
 	return r, nil
 }
 
@@ -130,9 +132,9 @@ func (r ranking) groups(down bool, times []uint32) iter.Seq2[float64, counts] {
 			if down {
 				at = func(i int) *ranked { return &r[len(r)-1-i] }
 			}
-			key := at(i).key
+			score := at(i).score
 			var n counts
-			for ; i < len(r) && at(i).key == key; i++ {
+			for ; i < len(r) && at(i).score == score; i++ {
 				x, k := at(i), uint64(1)
 				if times != nil {
 					k = uint64(times[x.row])
@@ -143,7 +145,7 @@ func (r ranking) groups(down bool, times []uint32) iter.Seq2[float64, counts] {
 					n.negative += k
 				}
 			}
-			if !yield(scoreOf(key), n) {
+			if !yield(score, n) {
 				return
 			}
 		}

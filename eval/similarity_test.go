@@ -20,50 +20,28 @@ func TestColumnMetrics(t *testing.T) {
 	s := similaritySchema(t)
 	real := tableOf(t, s, []int{0, 0, 0}, []int{0, 1, 1}, []int{1, 9, 4}, []int{2, 9, 4})
 	synthetic := tableOf(t, s, []int{0, 1, 0}, []int{0, 1, 0}, []int{0, 1, 0}, []int{1, 9, 4})
-	type metric func(real, synthetic *table.Table, name string) (float64, error)
-	for _, test := range []struct {
-		name, column string
-		metric       metric
-		want         float64
-		err          error
-	}{
-		{"TV of categories", "colour", TVComplement, 1 - (.25+0+.25)/2, nil},
-		{"TV of bins", "age", TVComplement, 1 - (.25+.5+.25)/2, nil},
-		{"TV leaves missing out", "weight", TVComplement, 1 - .5, nil},
-		{"KS of bins", "age", KSComplement, 1 - .25, nil},
-		{"KS leaves missing out", "weight", KSComplement, 1 - .5, nil},
-		{"KS of categories", "colour", KSComplement, 0, ErrColumn},
-		{"missing", "weight", MissingSimilarity, .75, nil},
-		{"never missing", "age", MissingSimilarity, 1, nil},
-		{"no column (KS)", "z", KSComplement, 0, ErrColumn},
-		{"no column (TV)", "z", TVComplement, 0, ErrColumn},
-		{"no column (missing)", "z", MissingSimilarity, 0, ErrColumn},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := test.metric(real, synthetic, test.column)
-			if !near(got, test.want, 1e-15) || !errors.Is(err, test.err) {
-				t.Errorf("%v, %v, want %v, %v", got, err, test.want, test.err)
-			}
-			if test.err == nil {
-				if got, err := test.metric(real, real, test.column); err != nil || got != 1 {
-					t.Errorf("a table against itself: %v, %v", got, err)
-				}
-			}
-		})
-	}
 	empty := tableOf(t, s, []int{0, 0, 4})
-	if _, err := TVComplement(real, empty, "weight"); !errors.Is(err, ErrColumn) {
-		t.Errorf("error %v for a column of missing cells, want %v", err, ErrColumn)
-	}
 	shapes, mean, err := ColumnShapes(real, synthetic)
 	if err != nil || len(shapes) != 3 || !near(mean, (.75+.75+.5)/3, 1e-15) {
 		t.Errorf("shapes %+v of mean %v, %v", shapes, mean, err)
 	}
-	if shapes[0].Metric != "TVComplement" || shapes[1].Metric != "KSComplement" ||
-		shapes[2].Missing != .75 {
-		t.Errorf("shapes %+v", shapes)
+	for i, want := range []ColumnShape{
+		{"colour", "TVComplement", 1 - (.25+0+.25)/2, 1 - (.25+0+.25)/2, 1},
+		{"age", "KSComplement", 1 - .25, 1 - (.25+.5+.25)/2, 1},
+		{"weight", "KSComplement", 1 - .5, 1 - .5, .75}, // missing left out
+	} {
+		got := shapes[i]
+		if got.Column != want.Column || got.Metric != want.Metric || got.Missing != want.Missing ||
+			!near(got.Score, want.Score, 1e-15) || !near(got.TV, want.TV, 1e-15) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
 	}
-	if shapes, _, err := ColumnShapes(real, empty); err != nil || shapes[2].Score != 0 {
+	same, mean, err := ColumnShapes(real, real)
+	if err != nil || mean != 1 || same[1].TV != 1 || same[2].Missing != 1 {
+		t.Errorf("a table against itself: %+v of mean %v, %v", same, mean, err)
+	}
+	if shapes, _, err := ColumnShapes(real, empty); err != nil || shapes[2].Score != 0 ||
+		!math.IsNaN(shapes[2].TV) {
 		t.Errorf("shapes %+v, %v against a column of missing cells", shapes, err)
 	}
 	if shapes, _, err := ColumnShapes(empty, empty); err != nil || shapes[2].Score != 1 {
@@ -76,33 +54,6 @@ func TestPairMetrics(t *testing.T) {
 	up := tableOf(t, s, []int{0, 0, 0}, []int{1, 1, 1}, []int{2, 2, 2}, []int{0, 9, 4})
 	down := tableOf(t, s, []int{0, 0, 2}, []int{1, 1, 1}, []int{2, 2, 0}, []int{0, 9, 4})
 	flat := tableOf(t, s, []int{0, 3, 2}, []int{1, 3, 1})
-	for _, test := range []struct {
-		name            string
-		metric          func(real, synthetic *table.Table, first, second string) (float64, error)
-		real, synthetic *table.Table
-		first, second   string
-		want            float64
-		err             error
-	}{
-		{"same correlation, missing left out", CorrelationSimilarity, up, up, "age", "weight", 1,
-			nil},
-		{"opposite correlation", CorrelationSimilarity, up, down, "weight", "age", 0, nil},
-		{"correlation of a category", CorrelationSimilarity, up, down, "colour", "age", 0,
-			ErrColumn},
-		{"no spread", CorrelationSimilarity, up, flat, "age", "weight", 0, ErrColumn},
-		{"with itself", CorrelationSimilarity, up, up, "age", "age", 0, ErrColumn},
-		{"no first column", CorrelationSimilarity, up, up, "z", "age", 0, ErrColumn},
-		{"no second column", ContingencySimilarity, up, up, "age", "z", 0, ErrColumn},
-		{"contingency", ContingencySimilarity, up, down, "colour", "weight", .5, nil},
-		{"same contingency", ContingencySimilarity, up, down, "colour", "age", 1, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := test.metric(test.real, test.synthetic, test.first, test.second)
-			if !near(got, test.want, 1e-12) || !errors.Is(err, test.err) {
-				t.Errorf("%v, %v, want %v, %v", got, err, test.want, test.err)
-			}
-		})
-	}
 	trends, mean, err := ColumnPairTrends(up, down)
 	if err != nil || len(trends) != 3 || !near(mean, (1+.5+0)/3, 1e-12) {
 		t.Fatalf("trends %+v of mean %v, %v", trends, mean, err)
@@ -110,6 +61,14 @@ func TestPairMetrics(t *testing.T) {
 	if trends[2].Metric != "CorrelationSimilarity" || trends[0].Metric != "ContingencySimilarity" ||
 		trends[1].Second != "weight" {
 		t.Errorf("trends %+v", trends)
+	}
+	for i, want := range []float64{1, .5, 0} { // the same contingency, another, opposite correlation
+		if !near(trends[i].Score, want, 1e-12) {
+			t.Errorf("%+v, want a score of %v", trends[i], want)
+		}
+	}
+	if same, mean, err := ColumnPairTrends(up, up); err != nil || mean != 1 {
+		t.Errorf("a table against itself: %+v of mean %v, %v", same, mean, err)
 	}
 	if trends, _, err := ColumnPairTrends(up, flat); err != nil ||
 		trends[2].Metric != "ContingencySimilarity" {
@@ -190,31 +149,8 @@ func TestTablesThatDoNotCompare(t *testing.T) {
 	other := tableOf(t, schemaOf(t, category("colour", 3), number("age", 9),
 		optional(number("weight", 4))), []int{0, 0, 0})
 	metrics := map[string]func(a, b *table.Table) error{
-		"KSComplement": func(a, b *table.Table) error {
-			_, err := KSComplement(a, b,
-				"age")
-			return err
-		},
-		"TVComplement": func(a, b *table.Table) error {
-			_, err := TVComplement(a, b,
-				"age")
-			return err
-		},
-		"MissingSimilarity": func(a, b *table.Table) error {
-			_, err := MissingSimilarity(a, b,
-				"age")
-			return err
-		},
 		"ColumnShapes": func(a, b *table.Table) error {
 			_, _, err := ColumnShapes(a, b)
-			return err
-		},
-		"CorrelationSimilarity": func(a, b *table.Table) error {
-			_, err := CorrelationSimilarity(a, b, "age", "weight")
-			return err
-		},
-		"ContingencySimilarity": func(a, b *table.Table) error {
-			_, err := ContingencySimilarity(a, b, "age", "weight")
 			return err
 		},
 		"ColumnPairTrends": func(a, b *table.Table) error {
