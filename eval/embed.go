@@ -109,7 +109,7 @@ func oneHot(size int, sets []*Points, column int) feature {
 		width++
 	}
 	return feature{width: width,
-		fill: func(dst []float32, x float64) { dst[at[int(x)]] = float32(math.Sqrt2 / 2) }}
+		fill: func(dst []float32, x float64) { dst[at[int(x)]] = math.Sqrt2 / 2 }}
 }
 
 // single gives a number one coordinate, from −½ to ½.
@@ -174,9 +174,9 @@ func missingAside(fill func(dst []float32, x float64)) func(dst []float32, x flo
 	}
 }
 
-// rows embeds points in this order, each as a row of its coordinates and two more, one of them −½ of
-// its squared norm and the other 1, the norm first or last: the product of two such rows is −½ of a
-// squared distance, or a little more, so that no pair is nearer than its product says.
+// rows embeds points in this order, each as a row of its coordinates and two more, one of them −½
+// of its squared norm and the other 1, the norm first or last: the product of two such rows is −½
+// of a squared distance, or a little more, so that no pair is nearer than its product says.
 func (e embedding) rows(p *Points, order []int, normFirst bool) gemm.Matrix {
 	out := gemm.New(p.n, e.width+2)
 	// Let u = 2⁻²⁴ and R = ‖x‖² + ‖y‖². Rounding coordinates moves a squared distance by at most

@@ -36,8 +36,8 @@ type design interface {
 
 // fitLogistic minimises Σ_i log(1 + exp(−y_i·(w·x_i + b))) + ‖w‖²/(2C) with y = ±1; the intercept b
 // is not penalised, and C = +Inf means no penalty. This is scikit-learn's LogisticRegression with
-// penalty l2, whose default is C = 1. It uses Newton steps (iteratively reweighted least squares) by
-// conjugate gradients, on one processor; the same input gives the same weights.
+// penalty l2, whose default is C = 1. It uses Newton steps (iteratively reweighted least squares),
+// by conjugate gradients, on one processor; the same input gives the same weights.
 //
 // Without a penalty, where features depend on each other linearly, the scores are determined but
 // not the weights, and weights that run away because the classes can be separated stop when the fit

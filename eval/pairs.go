@@ -22,10 +22,10 @@ type PairTrend struct {
 // Name ColumnPairTrends. Alias Column Pair Trends (SDMetrics quality report).
 // Range 0 to 1; goal: 1. Source: SDMetrics documentation, Quality Report.
 //
-// Name CorrelationSimilarity. Alias CorrelationSimilarity (SDMetrics). 1 − |ρ_real − ρ_synthetic|/2,
-// with ρ Pearson's correlation of two numeric columns over the rows where neither is missing;
-// numbers count as the middle of their bin. Range 0 to 1; goal: 1. Source: SDMetrics documentation,
-// CorrelationSimilarity.
+// Name CorrelationSimilarity. Alias CorrelationSimilarity (SDMetrics). 1 − |ρ_real −
+// ρ_synthetic|/2, with ρ Pearson's correlation of two numeric columns over the rows where neither
+// is missing; numbers count as the middle of their bin. Range 0 to 1; goal: 1. Source: SDMetrics
+// documentation, CorrelationSimilarity.
 //
 // Name ContingencySimilarity. Alias ContingencySimilarity (SDMetrics). 1 less the total variation
 // distance between the joint distributions of two columns; missing is a category, and numbers count

@@ -3,6 +3,8 @@ package eval
 import (
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/decoy-dp/decoy/table"
 )
 
@@ -36,22 +38,69 @@ func PMSE(real, synthetic *table.Table) (PMSEResult, error) {
 	if err != nil {
 		return PMSEResult{}, err
 	}
-	out, fit, err := pmse(x, y)
+	out, _, err := pmse(x, y)
 	if err != nil {
 		return out, err
 	}
-	weights := -len(x.blocks) // the features of a column add up to 1: one weight too many
-	for _, w := range fit.weights {
-		if w != 0 {
-			weights++
-		}
-	}
+	weights := independent(x, real, synthetic)
 	if weights > 0 {
 		n, m := float64(x.rows), float64(y.rows)
 		out.Expected = float64(weights) * n * n * m / math.Pow(n+m, 4)
 		out.Ratio = out.PMSE / out.Expected
 	}
 	return out, nil
+}
+
+// widest is the most features of which the dependence is looked at.
+const widest = 512
+
+// independent is how many weights, besides the intercept, do not depend on others: the rank of the
+// features of all rows, less one as those of a column add up to 1. Of more than widest features it
+// is what it would be if nothing else depended on anything.
+func independent(x *matrix, real, synthetic *table.Table) int {
+	occur, at := make([]int64, x.width), make([]int, x.width) // at: among those that do
+	n := 0
+	for _, b := range x.blocks {
+		count := occur[b.first : b.first+b.column.size]
+		real.CountTo(count, []int{b.position})
+		synthetic.CountTo(count, []int{b.position})
+		for code, rows := range count {
+			if at[b.first+code] = n; rows > 0 {
+				n++
+			}
+		}
+	}
+	if n > widest {
+		return n - len(x.blocks)
+	}
+	gram := mat.NewSymDense(n, nil)
+	for f, rows := range occur {
+		if rows > 0 {
+			gram.SetSym(at[f], at[f], 1)
+		}
+	}
+	for i, a := range x.blocks {
+		for _, b := range x.blocks[:i] {
+			both := make([]int64, a.column.size*b.column.size)
+			real.CountTo(both, []int{a.position, b.position})
+			synthetic.CountTo(both, []int{a.position, b.position})
+			for k, rows := range both {
+				if f, g := a.first+k/b.column.size, b.first+k%b.column.size; rows > 0 {
+					gram.SetSym(at[f], at[g], float64(rows)/math.Sqrt(float64(occur[f])*float64(occur[g])))
+				}
+			}
+		}
+	}
+	var eigen mat.EigenSym
+	rank := -1
+	if eigen.Factorize(gram, false) {
+		for _, v := range eigen.Values(nil) {
+			if v > 1e-9 {
+				rank++
+			}
+		}
+	}
+	return rank
 }
 
 // pmse fits the regression (real = negative, synthetic = positive) and sums up its propensities.
