@@ -68,8 +68,8 @@ once for each of them and in their order, it says under which guarantee each was
 With --epsilon, a few figures are computed with noise from one private table, the holdout or the
 training table, and may be published: noisy marginal errors, the rate of the positive class,
 the AUROC of a model trained on the synthetic rows. Without --target that table may lie in Spark
-(sc://HOST/TABLE). The budget is charged in its ledger; 'decoy verify R.json' recomputes the
-guarantee.`,
+or PostgreSQL ('decoy help scale'). The budget is charged in its ledger; 'decoy verify R.json'
+recomputes the guarantee.`,
 		Args: operands(),
 	})
 	f := cmd.Flags()

@@ -103,7 +103,7 @@ func (e *evaluate) checkPublish(cmd *cobra.Command) (*privacy.Rows, *ledger.File
 	case err != nil:
 		return fail(err)
 	case e.options.Target != "":
-		return fail(usagef("--target: its figures need rows, and %s %s is a table in Spark, of which "+
+		return fail(usagef("--target: its figures need rows, and %s %s is a table elsewhere, of which "+
 			"there are counts: leave --target out, or give an extract", name, e.Input))
 	}
 	s, err := job.LoadSchema(e.Schema)

@@ -7,7 +7,7 @@ func fitCommand(t *terminal) *cobra.Command {
 	var answers string
 	cmd := manual{
 		operands: "INPUT  private table, .csv, .parquet or .arrow; - (CSV on standard input),\n" +
-			"       arrow:- (Arrow) and sc://HOST/TABLE need --ledger",
+			"       arrow:- (Arrow), sc://HOST/TABLE and postgres://HOST/DATABASE/TABLE need --ledger",
 		exits: []int{exitBudget, exitLocked, exitData},
 		session: `
 $ decoy datasets export icu-severity --out icu.csv --schema-out icu.yaml

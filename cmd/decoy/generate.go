@@ -23,7 +23,7 @@ func generateCommand(t *terminal) *cobra.Command {
 	g := &generate{}
 	cmd := manual{
 		operands: "INPUT  private table, .csv, .parquet or .arrow; - (CSV on standard input),\n" +
-			"       arrow:- (Arrow) and sc://HOST/TABLE need --ledger",
+			"       arrow:- (Arrow), sc://HOST/TABLE and postgres://HOST/DATABASE/TABLE need --ledger",
 		exits: []int{exitBudget, exitLocked, exitData},
 		session: `
 $ decoy datasets export icu-mortality --out patients.csv --schema-out patients.yaml

@@ -28,17 +28,17 @@ func (c *Checked) checkInput() error {
 // Counter is the program that counts a private table which lies elsewhere, and whether it does. The
 // error says what such a table lacks.
 func Counter(input, ledger string) (program string, elsewhere bool, err error) {
-	program, elsewhere = helper.Program(input)
+	name, program := helper.Program(input)
 	switch {
-	case !elsewhere:
+	case name == "":
 	case ledger == "":
 		err = Usagef("--ledger is required for %s: there is no file to keep the account beside, and "+
 			"every run on that table must name the same one", input)
 	case program == "":
-		err = Usagef("%s is counted by the program decoy-spark, which is neither beside this one nor "+
-			"on the PATH: decoy help scale", input)
+		err = Usagef("%s is counted by the program %s, which is neither beside this one nor "+
+			"on the PATH: decoy help scale", input, name)
 	}
-	return program, elsewhere, err
+	return program, name != "", err
 }
 
 // elsewhere is a private table that an engine counts; nothing is counted yet.

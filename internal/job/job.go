@@ -70,7 +70,7 @@ func check(j configs.Job, owner string) (*Checked, error) {
 	if err := j.CheckBudget(); err != nil {
 		return nil, err
 	}
-	if _, elsewhere := helper.Program(j.Input); j.Input != "" && owner == "" && !elsewhere {
+	if engine, _ := helper.Program(j.Input); j.Input != "" && owner == "" && engine == "" {
 		if err := Readable(j.Input); err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func check(j configs.Job, owner string) (*Checked, error) {
 // Table names the private table, which must be readable and have the columns of the schema. It
 // reads no row of it.
 func (c *Checked) Table() (*privacy.Rows, error) {
-	if program, elsewhere := helper.Program(c.Input); elsewhere {
+	if engine, program := helper.Program(c.Input); engine != "" {
 		return c.elsewhere(program)
 	}
 	if c.Dataset == "" {
@@ -125,7 +125,7 @@ func (c *Checked) plan() (synth.Plan, error) {
 // fitted is the schema by which the table is read and fitted: bins that nobody asked for are
 // bought, but where an engine counts, which must know the bins beforehand. An example has its own.
 func (c *Checked) fitted() *schema.Schema {
-	if _, elsewhere := helper.Program(c.Input); elsewhere || c.Dataset != "" {
+	if engine, _ := helper.Program(c.Input); engine != "" || c.Dataset != "" {
 		return c.Domain
 	}
 	return synth.Adaptive(c.Fitter, c.Domain)

@@ -1,6 +1,6 @@
 // Package helper is how decoy has a table counted by a program of its own for the engine that
-// holds it: decoy-spark, a module of its own with the libraries that it needs. The program is given
-// a [Request] on its standard input, and writes [Reply] lines.
+// holds it: decoy-spark or decoy-postgres, modules of their own with the libraries that they need.
+// The program is given a [Request] on its standard input, and writes [Reply] lines.
 //
 // The counts that it sends are exact. They go through a pipe into the memory of the gate, and
 // nowhere else.
@@ -31,7 +31,7 @@ const Verb = "count"
 // Request asks for counts. All of it is public.
 type Request struct {
 	Version int     `json:"version"`
-	Source  string  `json:"source"` // sc://...
+	Source  string  `json:"source"` // sc://... or postgres://...
 	Schema  string  `json:"schema"` // YAML
 	Sets    [][]int `json:"sets"`   // of columns, each increasing
 }
@@ -46,24 +46,27 @@ type Reply struct {
 	Done     bool    `json:"done,omitempty"`
 }
 
-// Program is the helper for a source, and whether it is one; "" for a source whose helper is not
+// helpers are the programs for sources, by how these begin.
+var helpers = map[string]string{"sc": "decoy-spark", "postgres": "decoy-postgres"}
+
+// Program is the name of the helper for a source, "" for a file, and its path, "" if it is not
 // there. It is looked for beside this program, then on the PATH.
-func Program(source string) (path string, is bool) {
-	if !strings.HasPrefix(source, "sc://") {
-		return "", false
+func Program(source string) (name, path string) {
+	scheme, _, is := strings.Cut(source, "://")
+	if name = helpers[scheme]; !is || name == "" {
+		return "", ""
 	}
-	const name = "decoy-spark"
 	if self, err := os.Executable(); err == nil {
 		beside := filepath.Join(filepath.Dir(self), name)
 		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-			return beside, true
+			return name, beside
 		}
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", true
+		return name, ""
 	}
-	return path, true
+	return name, path
 }
 
 // patience is how long a program that was interrupted may take to stop what it began.

@@ -74,19 +74,23 @@ func TestCountIsInterrupted(t *testing.T) {
 }
 
 func TestProgram(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	if path, is := Program("table.csv"); is || path != "" {
-		t.Errorf("a file has the helper %q", path)
-	}
-	if path, is := Program("sc://h/t"); !is || path != "" {
-		t.Errorf("%q, %v", path, is)
-	}
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/decoy-spark", nil, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	t.Setenv("PATH", dir)
-	if path, is := Program("sc://h/t"); !is || path != dir+"/decoy-spark" {
-		t.Errorf("%q, %v", path, is)
+	for _, c := range []struct{ source, name string }{
+		{"table.csv", ""}, {"sc", ""}, {"http://h/t", ""}, {"sc://h/t", "decoy-spark"},
+		{"postgres://h/d/t", "decoy-postgres"},
+	} {
+		if name, path := Program(c.source); name != c.name || path != "" {
+			t.Errorf("%s: %q, %q", c.source, name, path)
+		}
+		if c.name == "" {
+			continue
+		}
+		if err := os.WriteFile(dir+"/"+c.name, nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if name, path := Program(c.source); name != c.name || path != dir+"/"+c.name {
+			t.Errorf("%s: %q, %q", c.source, name, path)
+		}
 	}
 }
