@@ -176,7 +176,7 @@ func (q *query) sql() string {
 		codes = append(codes, fmt.Sprintf("c%d", i))
 	}
 	sizes, offset := q.schema.Sizes(), 0
-	each, _ := q.cells()
+	each, _ := helper.Cells(sizes, q.sets)
 	for i, set := range q.sets {
 		cell := "0"
 		for _, c := range set {
@@ -226,7 +226,7 @@ func (q *query) run(ctx context.Context, tx *sql.Tx, key []byte) ([][]int64, err
 		return nil, err
 	}
 	defer found.Close()
-	each, all := q.cells()
+	each, all := helper.Cells(q.schema.Sizes(), q.sets)
 	counts := make([]int64, all)
 	for found.Next() {
 		var cell int
@@ -251,17 +251,4 @@ func (q *query) run(ctx context.Context, tx *sql.Tx, key []byte) ([][]int64, err
 		out, counts = append(out, counts[:n:n]), counts[n:]
 	}
 	return out, found.Err()
-}
-
-// cells is the number of cells of each set, and of all.
-func (q *query) cells() (each []int, all int) {
-	sizes := q.schema.Sizes()
-	for _, set := range q.sets {
-		n := 1
-		for _, c := range set {
-			n *= sizes[c]
-		}
-		each, all = append(each, n), all+n
-	}
-	return each, all
 }

@@ -203,7 +203,7 @@ var allowed = map[string][]string{
 	},
 	"internal/engine":        {"schema"},
 	"internal/engine/helper": {"schema"},
-	"spark/worker":           {"schema", "table"},
+	"spark/worker":           {"internal/engine/helper", "schema", "table"},
 	"spark/driver":           {"internal/engine/helper", "schema", "spark/worker"},
 	"spark/cmd/decoy-spark":  {"internal/engine/helper", "spark/driver", "spark/worker"},
 	"postgres":               {"internal/engine/helper", "schema"},

@@ -149,7 +149,7 @@ func (j *job) nothing(ctx context.Context) (out [][]int64, err error) {
 	if len(rows) > 0 {
 		return nil, errTotal
 	}
-	each, _ := worker.Cells(j.schema.Sizes(), j.sets)
+	each, _ := helper.Cells(j.schema.Sizes(), j.sets)
 	for _, n := range each {
 		out = append(out, make([]int64, n))
 	}
@@ -284,7 +284,7 @@ func (j *job) check(told map[int64]int64) ([][]int64, error) {
 	if tasks < 1 || !isThere {
 		return nil, errTotal
 	}
-	each, all := worker.Cells(j.schema.Sizes(), j.sets)
+	each, all := helper.Cells(j.schema.Sizes(), j.sets)
 	counts := make([]int64, all)
 	for cell, n := range told {
 		switch {

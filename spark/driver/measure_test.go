@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -21,7 +22,10 @@ import (
 	"github.com/decoy-dp/decoy/table"
 )
 
-var measure = flag.String("measure", "", "also measure counting tables of so many rows: `N,N...`")
+var (
+	measure = flag.String("measure", "", "also measure counting tables of so many rows: `N,N...`")
+	data    = flag.String("data", "", "keep the tables that are measured in this `FOLDER`")
+)
 
 const (
 	measuredColumns = 10         // of the table that TestMeasure counts: 45 pairs of 144 cells
@@ -31,19 +35,22 @@ const (
 // TestMeasure prints how long counting takes: all pairs of ten columns of twelve codes, by
 // decoy-spark, by one query with GROUPING SETS on the same cluster, and from the same files here
 // on one core; with one worker, then with two, each with all of its processes on one core of its
-// own. The first row of figures has the start of the executors in it, the second is what a query
-// costs without rows. CPU is the seconds that executors and children had of their cores: on a
-// machine that does something else too, it says more than the time. Memory is the peak of a child,
-// of an executor, and of decoy-spark here.
+// own. First come queries of two rows, one after the other in an open session. CPU is the seconds
+// that executors and children had of their cores: on a machine that does something else too, it
+// says more than the time. Memory is the peak of a child, of an executor, of the Connect server,
+// and of decoy-spark here.
 //
 //	cd spark && go test ./driver -run TestMeasure -v -timeout 1h -args -measure 1000000
+//
+// Parts are chosen as those of any test, as by -run 'TestMeasure/2_workers/.*/decoy-spark'; with
+// -data, the tables are made once. One of 10⁸ rows has half a gigabyte.
 func TestMeasure(t *testing.T) {
 	if *measure == "" {
 		t.Skip("not asked for: -args -measure 1000000,10000000")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for workers := 1; workers <= 2 && (workers == 1 || *running == ""); workers++ {
-		t.Run(fmt.Sprintf("workers %d", workers), func(t *testing.T) { measureOn(t, workers) })
+		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) { measureOn(t, workers) })
 	}
 }
 
@@ -55,6 +62,13 @@ func measureOn(t *testing.T, workers int) {
 	session, err := sql.NewSessionBuilder().Remote("sc://" + c.host).Build(ctx)
 	if err != nil {
 		t.Fatal(err)
+	}
+	collect := func(query string) error {
+		frame, err := session.Sql(ctx, query)
+		if err == nil {
+			_, err = frame.Collect(ctx)
+		}
+		return err
 	}
 	s := &schema.Schema{}
 	var columns, sets []string
@@ -73,7 +87,7 @@ func measureOn(t *testing.T, workers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	timed := func(what string, rows int, do func() error) {
+	timed := func(t *testing.T, rows int, do func() error) {
 		t.Helper()
 		peaks, busy := c.watch(), c.busy()
 		begin := time.Now()
@@ -81,39 +95,61 @@ func measureOn(t *testing.T, workers int) {
 			t.Fatal(err)
 		}
 		took := time.Since(begin).Seconds()
+		busy = c.busy() - busy
 		m := peaks()
-		t.Logf("%-13s %9d rows %6.1f s, CPU %6.1f s, %8.0f rows/s; MB: child %d, executor %d, here %d",
-			what, rows, took, c.busy()-busy, float64(rows)/took, m[0], m[1], m[2])
+		t.Logf("%6.1f s, %8.0f rows/s, CPU %6.1f s or %5.2f s for 10^6 rows; MB: child %d, executor %d, "+
+			"server %d, here %d", took, float64(rows)/took, busy, busy/float64(rows)*1e6, m[0], m[1], m[2],
+			m[3])
 	}
-	for _, size := range append([]string{"1"}, strings.Split(*measure, ",")...) {
-		rows, err := strconv.Atoi(size)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := fmt.Sprintf("%s/m%d.parquet", c.dir, rows)
-		c.sql(t, fmt.Sprintf("CREATE TABLE m%d USING parquet LOCATION '%s' AS SELECT %s FROM "+
-			"range(0, %d, 1, 2)", rows, path, strings.Join(columns, ", "), rows))
-		count := func() error {
-			_, err := helper.Count(ctx, c.program, helper.Request{Source: "sc://" + c.host + "/" + path,
-				Schema: string(text), Sets: pairs(s)}, nil)
-			return err
-		}
-		timed("decoy-spark", rows, count)
-		if rows <= 1_000_000 { // what is compiled only when it has been run often is compiled now
-			timed("decoy-spark", rows, count)
-		}
-		if rows <= mostGrouped {
-			timed("GROUPING SETS", rows, func() error {
-				frame, err := session.Sql(ctx, fmt.Sprintf("SELECT %s, COUNT(*) FROM parquet.`%s` "+
-					"GROUP BY GROUPING SETS (%s)", names(s), path, strings.Join(sets, ", ")))
-				if err == nil {
-					_, err = frame.Collect(ctx)
-				}
-				return err
+	t.Run("queries", func(t *testing.T) {
+		for range 8 { // the first of them starts executors, and code is compiled
+			timed(t, 2, func() error {
+				return collect("SELECT x, COUNT(*) FROM (SELECT TRANSFORM (id) USING 'cat' AS (x BIGINT) " +
+					"FROM range(0, 2, 1, 2)) GROUP BY x")
 			})
 		}
-		timed("here", rows, func() error { return countHere(ctx, path, s) })
-		os.RemoveAll(path)
+	})
+	for _, size := range strings.Split(*measure, ",") {
+		t.Run(size, func(t *testing.T) {
+			rows, err := strconv.Atoi(size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			folder := cmp.Or(*data, c.dir)
+			path := fmt.Sprintf("%s/m%d.parquet", folder, rows)
+			if !exists(path + "/_SUCCESS") {
+				begin := time.Now()
+				c.sql(t, fmt.Sprintf("CREATE TABLE m%d USING parquet LOCATION '%s' AS SELECT %s FROM "+
+					"range(0, %d, 1, 2)", rows, path, strings.Join(columns, ", "), rows))
+				t.Logf("made %s in %.0f s", path, time.Since(begin).Seconds())
+			}
+			if *data == "" {
+				defer os.RemoveAll(path)
+			}
+			count := func() error {
+				_, err := helper.Count(ctx, c.program, helper.Request{
+					Source: "sc://" + c.host + "/" + path, Schema: string(text), Sets: pairs(s)}, nil)
+				return err
+			}
+			t.Run("decoy-spark", func(t *testing.T) {
+				timed(t, rows, count)
+				if rows <= 1_000_000 { // what is compiled when it has been run often is compiled now
+					timed(t, rows, count)
+				}
+			})
+			t.Run("sets", func(t *testing.T) {
+				if rows > mostGrouped {
+					t.Skip("not run: it takes too long")
+				}
+				timed(t, rows, func() error {
+					return collect(fmt.Sprintf("SELECT %s, COUNT(*) FROM parquet.`%s` GROUP BY GROUPING SETS "+
+						"(%s)", strings.Join(s.Names(), ", "), path, strings.Join(sets, ", ")))
+				})
+			})
+			t.Run("here", func(t *testing.T) {
+				timed(t, rows, func() error { return countHere(ctx, path, s) })
+			})
+		})
 	}
 }
 
@@ -134,15 +170,6 @@ func countHere(ctx context.Context, path string, s *schema.Schema) error {
 		}
 	}
 	return nil
-}
-
-// names are the columns, with commas between them.
-func names(s *schema.Schema) string {
-	var out []string
-	for _, c := range s.Columns {
-		out = append(out, c.Name)
-	}
-	return strings.Join(out, ", ")
 }
 
 // pin gives each worker, and all that it has started and will start, one core.
@@ -192,15 +219,15 @@ func (c *cluster) busy() (seconds float64) {
 	return seconds
 }
 
-// watch looks at the memory of children, of executors and of decoy-spark here; what it returns
-// ends that and says the most that one of them had, in MB.
-func (c *cluster) watch() func() [3]int {
+// watch looks at the memory of children, of executors, of the Connect server and of decoy-spark
+// here; what it returns ends that and says the most that one of them had, in MB.
+func (c *cluster) watch() func() [4]int {
 	var group sync.WaitGroup
-	var most [3]int
+	var most [4]int
 	end := make(chan struct{})
 	group.Go(func() {
 		for {
-			for i, word := range []string{c.program + "\x00" + Verb, executor,
+			for i, word := range []string{c.program + "\x00" + Verb, executor, "SparkConnectServer",
 				c.program + "\x00" + helper.Verb + "\x00"} {
 				for _, pid := range c.processes(word) {
 					status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -217,7 +244,7 @@ func (c *cluster) watch() func() [3]int {
 			}
 		}
 	})
-	return func() [3]int {
+	return func() [4]int {
 		close(end)
 		group.Wait()
 		return most

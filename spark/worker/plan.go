@@ -90,18 +90,6 @@ var (
 	errLine    = errors.New("worker: a line of another form")
 )
 
-// Cells is the number of cells of each set, and of all.
-func Cells(sizes []int, sets [][]int) (each []int, all int) {
-	for _, set := range sets {
-		n := 1
-		for _, c := range set {
-			n *= sizes[c]
-		}
-		each, all = append(each, n), all+n
-	}
-	return each, all
-}
-
 // keyFile is the file of the secret from which hash keys follow: beside the program, the same on
 // all machines.
 func keyFile(program string) string { return program + ".key" }

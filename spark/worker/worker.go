@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/decoy-dp/decoy/internal/engine/helper"
 	"github.com/decoy-dp/decoy/schema"
 	"github.com/decoy-dp/decoy/table"
 )
@@ -104,7 +105,7 @@ func newCounter(word, program string) (c *counter, problem int) {
 			return nil, BadKey
 		}
 	}
-	each, all := Cells(p.s.Sizes(), p.Sets)
+	each, all := helper.Cells(p.s.Sizes(), p.Sets)
 	at := 0
 	for _, n := range each {
 		c.offset = append(c.offset, at)

@@ -36,6 +36,18 @@ func Serve(
 	return 0
 }
 
+// Cells is the number of cells of each set, and of all, for columns of these sizes.
+func Cells(sizes []int, sets [][]int) (each []int, all int) {
+	for _, set := range sets {
+		n := 1
+		for _, c := range set {
+			n *= sizes[c]
+		}
+		each, all = append(each, n), all+n
+	}
+	return each, all
+}
+
 // answer answers one request.
 func answer(
 	ctx context.Context, in io.Reader, out io.Writer,
